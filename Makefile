@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# topoopt_fwd: the kernel module, the BPF programs and toctl. Everything that
+# is built goes to build/. `make help` lists the targets.
+
+export BUILD := $(abspath build)
+PREFIX ?= /usr/local
+LAB := selftests/lab
+SUB := @$(MAKE) --no-print-directory --silent
+
+# Kernel headers: the newest installed, else Debian's, which get installed.
+newest = $(lastword $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V))
+KDIR ?= $(or $(newest),$(shell $(LAB)/deps.sh headers)$(newest))
+RELEASE ?= $(shell sed -n 's/.*"\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+tree = $(BUILD)/kmod-$(RELEASE)
+
+all: kmod tools  ## module and toctl
+
+kmod: shadow  ## the module, for the kernel headers in KDIR (default: the newest)
+	$(MAKE) -C $(KDIR) M=$(tree) modules
+
+# kbuild writes beside the sources, so it gets a tree of links to them.
+shadow:
+	@mkdir -p $(tree)
+	@find $(tree) -xtype l -delete
+	@find kmod uapi -type d -exec mkdir -p $(tree)/{} \;
+	@find Kbuild kmod uapi -type f -exec ln -srf {} $(tree)/{} \;
+	@mkdir -p $(tree)/test
+	@ln -srf selftests/module/* kmod/*.[ch] kmod/compat uapi $(tree)/test
+
+tools: bpf  ## toctl, its library, manual page and completion
+	$(SUB) -C tools
+
+bpf:  ## BPF objects
+	@$(LAB)/deps.sh build
+	$(SUB) -C bpf
+
+unit: tools  ## unit tests, and the programs that other tests run
+	$(SUB) -C selftests
+
+# What runs in guests: the module for KERNEL, or for all guest kernels.
+guest: unit
+	@$(LAB)/deps.sh lab
+	@$(LAB)/kmod.sh $(KERNEL)
+
+# All that the tests need.
+prepare: guest
+	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
+
+check: prepare  ## all tests; KERNEL=6.1|6.12|7.2 and TEST=name narrow
+	@selftests/run.sh $(KERNEL:%=-k %) $(TEST:%=-t %)
+
+demo: KERNEL = 7.2
+demo: guest  ## twelve servers without a switch become one fabric
+	@selftests/demo/demo.sh
+
+bench: guest  ## measurements; KERNEL=
+	@selftests/bench/bench.sh $(KERNEL)
+
+lab: KERNEL ?= 7.2
+lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
+	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)
+
+install: kmod tools  ## into PREFIX (/usr/local) and the kernel's updates/, below DESTDIR
+	install -D $(BUILD)/toctl $(DESTDIR)$(PREFIX)/sbin/toctl
+	install -D -m 644 $(BUILD)/toctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/toctl.8
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/*.json.5
+	install -D -m 644 $(BUILD)/toctl.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/toctl
+	install -D -m 644 $(tree)/topoopt_fwd.ko \
+		$(DESTDIR)/lib/modules/$(RELEASE)/updates/topoopt_fwd.ko
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+clean:  ## remove build/
+	rm -rf $(BUILD)
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench lab install clean help

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Making and freeing tables. */
+
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "compat/extack.h"
+#include "table.h"
+#include "tuple.h"
+
+static struct workqueue_struct *topoopt_build_workqueue;
+
+/* Another multiplier is tried when keys collide more than random ones would. */
+#define TOPOOPT_BUILD_SEEDS	8
+
+#define TOPOOPT_BUILD_TAIL	16	/* slots, until more are needed */
+
+static unsigned long topoopt_build_target(const struct topoopt_route *route)
+{
+	return (unsigned long)route->group | route->type;
+}
+
+static struct topoopt_tuple *
+topoopt_build_tuple(const struct topoopt_tuples *tuples, u8 len)
+{
+	struct topoopt_tuple *tuple = tuples->begin;
+
+	while (tuple->len != len)
+		tuple++;
+	return tuple;
+}
+
+/*
+ * Take an empty slot, unless it is the last.
+ *
+ * Return: false when it is; then nothing more goes into this tuple, which
+ * will be made anew.
+ */
+static bool topoopt_build_take(struct topoopt_tuple *tuple, u32 index, u32 hash)
+{
+	if (index == topoopt_tuple_slots(tuple) - 1) {
+		tuple->full = true;
+		return false;
+	}
+	tuple->used++;
+	tuple->displaced += index - topoopt_tuple_home(tuple, hash);
+	return true;
+}
+
+static int topoopt_build_duplicate(const struct topoopt_rule *rule,
+				   struct netlink_ext_ack *extack)
+{
+	const char *source = rule->src_len ? " from one source" : "";
+
+	if (rule->v6)
+		TOPOOPT_SET_ERR_MSG_FMT(extack, "Equal routes", ": %pI6c/%u%s",
+					&rule->dst, rule->dst_len, source);
+	else
+		TOPOOPT_SET_ERR_MSG_FMT(extack, "Equal routes", ": %pI4/%u%s",
+					&rule->dst, rule->dst_len, source);
+	return -EEXIST;
+}
+
+static int topoopt_build_insert(struct topoopt_family *family,
+				const struct topoopt_rule *rule,
+				struct netlink_ext_ack *extack)
+{
+	struct topoopt_tuple *tuple;
+	struct topoopt_slot *slot;
+	bool v6 = rule->v6;
+	u64 key[2];
+
+	tuple = topoopt_build_tuple(&family->dst, rule->dst_len);
+	if (tuple->settled || tuple->full)
+		return 0;
+	topoopt_tuple_key(key, &rule->dst, v6);
+	slot = topoopt_tuple_search(tuple, key[0], key[1], v6);
+	if (!slot->target) {
+		if (!topoopt_build_take(tuple, topoopt_tuple_index(tuple, slot, v6),
+					topoopt_tuple_hash(tuple, key[0], key[1],
+							   v6)))
+			return 0;
+		slot->target = TOPOOPT_TARGET_ALONE | TOPOOPT_TARGET_NONE;
+		slot->server = TOPOOPT_SERVER_NONE;
+		if (v6)
+			memcpy(slot->key6, key, sizeof(key));
+		else
+			slot->key4 = key[0];
+	}
+
+	if (rule->src_len) {
+		slot->target &= ~TOPOOPT_TARGET_ALONE;
+		slot->target |= TOPOOPT_TARGET_SOURCES;
+		if (slot->server == TOPOOPT_SERVER_NONE)
+			slot->server = rule->route.server;
+		return 0;
+	}
+	if ((slot->target & TOPOOPT_TARGET_TYPE) != TOPOOPT_TARGET_NONE)
+		return topoopt_build_duplicate(rule, extack);
+	slot->target &= TOPOOPT_TARGET_ALONE | TOPOOPT_TARGET_SOURCES;
+	slot->target |= topoopt_build_target(&rule->route);
+	if (rule->route.server != TOPOOPT_SERVER_NONE)
+		slot->server = rule->route.server;
+	return 0;
+}
+
+static int topoopt_build_insert_pair(struct topoopt_family *family,
+				     const struct topoopt_rule *rule,
+				     struct netlink_ext_ack *extack)
+{
+	struct topoopt_tuple *dst, *tuple;
+	struct topoopt_pair *pair;
+	struct topoopt_slot *slot;
+	bool v6 = rule->v6;
+	u64 key[2];
+	u32 id;
+
+	if (!rule->src_len)
+		return 0;
+	tuple = topoopt_build_tuple(&family->src, rule->src_len);
+	if (tuple->settled || tuple->full)
+		return 0;
+	dst = topoopt_build_tuple(&family->dst, rule->dst_len);
+	topoopt_tuple_key(key, &rule->dst, v6);
+	slot = topoopt_tuple_search(dst, key[0], key[1], v6);
+	id = dst->base + topoopt_tuple_index(dst, slot, v6);
+	topoopt_tuple_key(key, &rule->src, v6);
+	pair = topoopt_tuple_search_pair(tuple, id, key[0], key[1]);
+	if (pair->target)
+		return topoopt_build_duplicate(rule, extack);
+	if (!topoopt_build_take(tuple, pair - (struct topoopt_pair *)tuple->slots,
+				topoopt_tuple_hash_pair(tuple, id, key[0],
+							key[1])))
+		return 0;
+	pair->target = topoopt_build_target(&rule->route) |
+		       TOPOOPT_TARGET_ALONE;
+	pair->server = rule->route.server;
+	pair->id = id;
+	memcpy(pair->src, key, sizeof(key));
+	return 0;
+}
+
+/*
+ * Whether all tuples are good as they are. Those that are not have been
+ * emptied: their keys collide too much, or the rules with a source counted
+ * for more destinations than they have.
+ */
+static bool topoopt_build_settle(const struct topoopt_tuples *tuples)
+{
+	struct topoopt_tuple *tuple;
+	bool settled = true;
+
+	for (tuple = tuples->begin; tuple < tuples->end; tuple++) {
+		if (tuple->settled)
+			continue;
+		if (tuple->full) {
+			tuple->tail *= 2;
+		} else if (tuple->used && tuple->size > 3 * tuple->used) {
+			tuple->size = 2 * tuple->used;
+		} else if (tuple->displaced > tuple->used + 16ULL &&
+			   tuple->seeds < TOPOOPT_BUILD_SEEDS) {
+			tuple->seeds++;
+			tuple->seed = hash_64(tuple->seed, 64) | 1;
+		} else {
+			tuple->settled = true;
+			continue;
+		}
+		kvfree(tuple->slots);
+		tuple->slots = NULL;
+		tuple->full = false;
+		tuple->used = 0;
+		tuple->displaced = 0;
+		settled = false;
+	}
+	return settled;
+}
+
+typedef int topoopt_build_insert_t(struct topoopt_family *family,
+				   const struct topoopt_rule *rule,
+				   struct netlink_ext_ack *extack);
+
+/* Put the rules @begin..@end into the tuples by @insert. */
+static int topoopt_build_fill(struct topoopt_family *family,
+			      const struct topoopt_tuples *tuples,
+			      size_t slot_size, topoopt_build_insert_t *insert,
+			      const struct topoopt_routes *routes,
+			      u32 begin, u32 end,
+			      struct netlink_ext_ack *extack)
+{
+	struct topoopt_tuple *tuple;
+	struct topoopt_rule rule;
+	u32 i;
+	int err;
+
+	do {
+		for (tuple = tuples->begin; tuple < tuples->end; tuple++) {
+			if (tuple->slots)
+				continue;
+			tuple->slots = kvcalloc(topoopt_tuple_slots(tuple),
+						slot_size, GFP_KERNEL_ACCOUNT);
+			if (!tuple->slots)
+				return -ENOMEM;
+		}
+		for (i = begin; i < end; i++) {
+			topoopt_routes_at(routes, i, &rule);
+			err = insert(family, &rule, extack);
+			if (err)
+				return err;
+			if (i % 1024 == 0)
+				cond_resched();
+		}
+	} while (!topoopt_build_settle(tuples));
+	return 0;
+}
+
+/*
+ * Tuples for the prefix lengths that occur; @count has the rules of each. When
+ * there is none, one without slots in use spares readers a test.
+ */
+static int topoopt_build_tuples(struct topoopt_tuples *tuples,
+				const u32 count[129], bool v6)
+{
+	struct topoopt_tuple *tuple;
+	unsigned int lengths = 0;
+	struct in6_addr mask;
+	int len;
+
+	for (len = 0; len <= 128; len++)
+		lengths += !!count[len];
+	tuple = kcalloc(max(lengths, 1u), sizeof(*tuple), GFP_KERNEL_ACCOUNT);
+	if (!tuple)
+		return -ENOMEM;
+	tuples->begin = tuple;
+	tuples->end = tuple + max(lengths, 1u);
+
+	for (len = 128; len >= 0; len--) {
+		if (!count[len] && lengths)
+			continue;
+		memset(&mask, 0, sizeof(mask));
+		memset(&mask, 0xff, len / 8);
+		if (len % 8)
+			mask.s6_addr[len / 8] = 0xff00 >> len % 8;
+		topoopt_tuple_key(tuple->mask, &mask, v6);
+		tuple->len = len;
+		tuple->size = max(2 * count[len], 1u);
+		tuple->tail = TOPOOPT_BUILD_TAIL;
+		tuple->seed = GOLDEN_RATIO_64;
+		if (++tuple == tuples->end)
+			break;
+	}
+	return 0;
+}
+
+static void topoopt_build_free_tuples(const struct topoopt_tuples *tuples)
+{
+	struct topoopt_tuple *tuple;
+
+	for (tuple = tuples->begin; tuple < tuples->end; tuple++)
+		kvfree(tuple->slots);
+	kfree(tuples->begin);
+}
+
+static u64 topoopt_build_tuples_memory(const struct topoopt_tuples *tuples,
+				       size_t slot_size)
+{
+	const struct topoopt_tuple *tuple;
+	u64 memory = 0;
+
+	for (tuple = tuples->begin; tuple < tuples->end; tuple++)
+		memory += sizeof(*tuple) +
+			  topoopt_tuple_slots(tuple) * slot_size;
+	return memory;
+}
+
+static int topoopt_build_family(struct topoopt_table *table,
+				const struct topoopt_routes *routes, bool v6,
+				struct netlink_ext_ack *extack)
+{
+	struct topoopt_family *family = &table->family[v6];
+	size_t slot_size = topoopt_tuple_slot_size(v6);
+	u32 begin = v6 ? routes->rules4.count : 0;
+	u32 end = begin + (v6 ? routes->rules6 : routes->rules4).count;
+	struct topoopt_tuple *tuple;
+	struct topoopt_rule rule;
+	u32 (*count)[129];
+	u32 i, base = 0;
+	int err;
+
+	count = kcalloc(2, sizeof(*count), GFP_KERNEL);
+	if (!count)
+		return -ENOMEM;
+	for (i = begin; i < end; i++) {
+		topoopt_routes_at(routes, i, &rule);
+		count[0][rule.dst_len]++;
+		if (rule.src_len)
+			count[1][rule.src_len]++;
+	}
+	err = topoopt_build_tuples(&family->dst, count[0], v6);
+	if (!err)
+		err = topoopt_build_tuples(&family->src, count[1], v6);
+	kfree(count);
+	if (err)
+		return err;
+
+	err = topoopt_build_fill(family, &family->dst, slot_size,
+				 topoopt_build_insert, routes, begin, end,
+				 extack);
+	if (err)
+		return err;
+	for (tuple = family->dst.begin; tuple < family->dst.end; tuple++) {
+		tuple->base = base;
+		base += topoopt_tuple_slots(tuple);
+	}
+	err = topoopt_build_fill(family, &family->src,
+				 sizeof(struct topoopt_pair),
+				 topoopt_build_insert_pair, routes, begin, end,
+				 extack);
+	if (err)
+		return err;
+
+	table->memory += topoopt_build_tuples_memory(&family->dst, slot_size) +
+			 topoopt_build_tuples_memory(&family->src,
+						     sizeof(struct topoopt_pair));
+	return 0;
+}
+
+void topoopt_table_free(struct topoopt_table *table)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(table->family); i++) {
+		topoopt_build_free_tuples(&table->family[i].dst);
+		topoopt_build_free_tuples(&table->family[i].src);
+	}
+	for (i = 0; i < table->groups; i++)
+		topoopt_group_free(table->group[i]);
+	kvfree(table->group);
+	kfree(table);
+}
+
+struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
+					  struct netlink_ext_ack *extack)
+{
+	struct topoopt_table *table;
+	u32 i, groups = routes->groups.count;
+	int err;
+
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
+	if (!table)
+		return ERR_PTR(-ENOMEM);
+	table->routes = routes->rules4.count + routes->rules6.count;
+	table->memory = sizeof(*table) + groups * sizeof(*table->group);
+
+	table->group = kvmalloc_array(groups, sizeof(*table->group),
+				      GFP_KERNEL_ACCOUNT);
+	err = table->group ? 0 : -ENOMEM;
+	if (!err)
+		err = topoopt_build_family(table, routes, false, extack);
+	if (!err)
+		err = topoopt_build_family(table, routes, true, extack);
+	if (err) {
+		topoopt_table_free(table);
+		return ERR_PTR(err);
+	}
+
+	for (i = 0; i < groups; i++) {
+		table->group[i] = *(struct topoopt_group **)
+				  topoopt_array_at(&routes->groups, i);
+		table->memory += table->group[i]->size;
+	}
+	table->groups = groups;
+	topoopt_routes_truncate(routes, 0, 0, 0);
+	return table;
+}
+
+static void topoopt_build_free_work(struct work_struct *work)
+{
+	topoopt_table_free(container_of(to_rcu_work(work), struct topoopt_table,
+					work));
+}
+
+void topoopt_table_free_rcu(struct topoopt_table *table)
+{
+	if (!table)
+		return;
+	INIT_RCU_WORK(&table->work, topoopt_build_free_work);
+	queue_rcu_work(topoopt_build_workqueue, &table->work);
+}
+
+int topoopt_table_init(void)
+{
+	topoopt_build_workqueue = alloc_workqueue("topoopt_table", WQ_UNBOUND, 0);
+	return topoopt_build_workqueue ? 0 : -ENOMEM;
+}
+
+void topoopt_table_exit(void)
+{
+	/* Tables wait for RCU first, then for the workqueue. */
+	rcu_barrier();
+	destroy_workqueue(topoopt_build_workqueue);
+}

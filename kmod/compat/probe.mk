@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0
+# Looks into the kernel's headers for what macros cannot tell. Included by
+# Kbuild; defines TOPOOPT_HAVE_*.
+
+topoopt-probe = $(shell grep -qsE '$(3)' $(srctree)/include/$(2) && \
+	echo -DTOPOOPT_HAVE_$(1))
+
+ccflags-y += $(call topoopt-probe,DROP_REASON_RECURSION_LIMIT,net/dropreason-core.h,SKB_DROP_REASON_RECURSION_LIMIT)
+ccflags-y += $(call topoopt-probe,NET_GSO_H,net/gso.h,skb_gso_validate_network_len)
+ccflags-y += $(call topoopt-probe,NETNS_IMMUTABLE,linux/netdevice.h,netns_immutable:1)

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The topoopt device: master of the ports, holder of the node address. */
+
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/netns/generic.h>
+#include <net/rtnetlink.h>
+
+#include "compat/compat.h"
+#include "topoopt.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+#define TOPOOPT_DEVICE_FEATURES						\
+	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GSO_SOFTWARE |		\
+	 NETIF_F_HIGHDMA)
+
+static unsigned int topoopt_device_net_id;
+
+struct list_head *topoopt_device_list(struct net *net)
+{
+	return net_generic(net, topoopt_device_net_id);
+}
+
+static int __net_init topoopt_device_net_init(struct net *net)
+{
+	INIT_LIST_HEAD(topoopt_device_list(net));
+	return 0;
+}
+
+/* The core removes the devices of a namespace through the link ops. */
+struct pernet_operations topoopt_device_net_ops = {
+	.init = topoopt_device_net_init,
+	.id = &topoopt_device_net_id,
+	.size = sizeof(struct list_head),
+};
+
+void topoopt_device_count_rx(struct net_device *dev, u32 packets, u32 bytes)
+{
+	struct pcpu_sw_netstats *tstats = this_cpu_ptr(dev->tstats);
+
+	u64_stats_update_begin(&tstats->syncp);
+	u64_stats_add(&tstats->rx_packets, packets);
+	u64_stats_add(&tstats->rx_bytes, bytes);
+	u64_stats_update_end(&tstats->syncp);
+}
+
+void topoopt_device_count_tx(struct net_device *dev, u32 packets, u32 bytes)
+{
+	dev_sw_netstats_tx_add(dev, packets, bytes);
+}
+
+static int topoopt_device_init(struct net_device *dev)
+{
+	struct topoopt_dev *tdev = netdev_priv(dev);
+
+	tdev->stats = netdev_alloc_pcpu_stats(struct topoopt_stats);
+	dev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
+	if (!tdev->stats || !dev->tstats)
+		goto err_stats;
+	/* An MTU given at creation is the user's choice. */
+	tdev->mtu_by_user = dev->mtu != ETH_DATA_LEN;
+	netif_carrier_off(dev);
+	list_add_tail(&tdev->list, topoopt_device_list(dev_net(dev)));
+	return 0;
+
+err_stats:
+	free_percpu(dev->tstats);
+	dev->tstats = NULL;
+	free_percpu(tdev->stats);
+	tdev->stats = NULL;
+	return -ENOMEM;
+}
+
+static void topoopt_device_uninit(struct net_device *dev)
+{
+	struct topoopt_dev *tdev = netdev_priv(dev);
+
+	topoopt_port_del_all(tdev);
+	list_del(&tdev->list);
+	topoopt_netlink_device_exit(tdev);
+}
+
+static void topoopt_device_free(struct net_device *dev)
+{
+	struct topoopt_dev *tdev = netdev_priv(dev);
+
+	free_percpu(dev->tstats);
+	free_percpu(tdev->stats);
+}
+
+static int topoopt_device_change_mtu(struct net_device *dev, int mtu)
+{
+	struct topoopt_dev *tdev = netdev_priv(dev);
+
+	WRITE_ONCE(dev->mtu, mtu);
+	tdev->mtu_by_user = true;
+	return 0;
+}
+
+/*
+ * Received: delivered to the node address. Transmitted: originated through
+ * the device. Drops of relayed packets count as received ones.
+ */
+static void topoopt_device_get_stats64(struct net_device *dev,
+				       struct rtnl_link_stats64 *stats)
+{
+	u64 sum[TOPOOPT_COUNTERS], own[TOPOOPT_COUNTERS] = {};
+	struct topoopt_dev *tdev = netdev_priv(dev);
+	enum topoopt_counter i;
+
+	dev_fetch_sw_netstats(stats, dev->tstats);
+	topoopt_stats_device(tdev, sum);
+	topoopt_stats_read(tdev->stats, own);
+	for (i = TOPOOPT_DROP_HEADER; i <= TOPOOPT_DROP_TX; i++) {
+		stats->tx_dropped += own[i];
+		stats->rx_dropped += sum[i] - min(own[i], sum[i]);
+	}
+	stats->tx_dropped += own[TOPOOPT_MISS_PACKETS];
+}
+
+static const struct net_device_ops topoopt_device_ops = {
+	.ndo_init = topoopt_device_init,
+	.ndo_uninit = topoopt_device_uninit,
+	.ndo_start_xmit = topoopt_xmit_start,
+	.ndo_change_mtu = topoopt_device_change_mtu,
+	.ndo_get_stats64 = topoopt_device_get_stats64,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_add_slave = topoopt_port_add,
+	.ndo_del_slave = topoopt_port_del,
+};
+
+bool topoopt_device_is(const struct net_device *dev)
+{
+	return dev->netdev_ops == &topoopt_device_ops;
+}
+
+struct topoopt_dev *topoopt_device_get(struct net *net, u32 ifindex,
+				       netdevice_tracker *tracker,
+				       struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+
+	dev = dev_get_by_index(net, ifindex);
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "No such device");
+		return ERR_PTR(-ENODEV);
+	}
+	netdev_tracker_alloc(dev, tracker, GFP_KERNEL);
+	if (!topoopt_device_is(dev)) {
+		netdev_put(dev, tracker);
+		NL_SET_ERR_MSG(extack, "Not a topoopt device");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	return netdev_priv(dev);
+}
+
+void topoopt_device_put(struct topoopt_dev *tdev, netdevice_tracker *tracker)
+{
+	netdev_put(tdev->dev, tracker);
+}
+
+/* In the order of enum topoopt_counter. */
+static const char topoopt_device_strings[TOPOOPT_COUNTERS][ETH_GSTRING_LEN] = {
+	"relay_rx_packets",
+	"relay_rx_bytes",
+	"relay_tx_packets",
+	"relay_tx_bytes",
+	"local_packets",
+	"local_bytes",
+	"miss_packets",
+	"backup_packets",
+	"drop_header",
+	"drop_ttl",
+	"drop_mtu",
+	"drop_no_port",
+	"drop_gso",
+	"drop_nomem",
+	"drop_tx",
+};
+
+static int topoopt_device_get_sset_count(struct net_device *dev, int set)
+{
+	return set == ETH_SS_STATS ? TOPOOPT_COUNTERS : -EOPNOTSUPP;
+}
+
+static void topoopt_device_get_strings(struct net_device *dev, u32 set,
+				       u8 *data)
+{
+	if (set == ETH_SS_STATS)
+		memcpy(data, topoopt_device_strings,
+		       sizeof(topoopt_device_strings));
+}
+
+static void topoopt_device_get_ethtool_stats(struct net_device *dev,
+					     struct ethtool_stats *stats,
+					     u64 *data)
+{
+	topoopt_stats_device(netdev_priv(dev), data);
+}
+
+static void topoopt_device_get_drvinfo(struct net_device *dev,
+				       struct ethtool_drvinfo *info)
+{
+	strscpy(info->driver, KBUILD_MODNAME, sizeof(info->driver));
+}
+
+static const struct ethtool_ops topoopt_device_ethtool_ops = {
+	.get_drvinfo = topoopt_device_get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_sset_count = topoopt_device_get_sset_count,
+	.get_strings = topoopt_device_get_strings,
+	.get_ethtool_stats = topoopt_device_get_ethtool_stats,
+};
+
+static void topoopt_device_setup(struct net_device *dev)
+{
+	struct topoopt_dev *tdev = netdev_priv(dev);
+
+	tdev->dev = dev;
+	tdev->hash_seed = get_random_u32();
+	INIT_LIST_HEAD(&tdev->port_list);
+	spin_lock_init(&tdev->port_lock);
+	mutex_init(&tdev->lock);
+
+	ether_setup(dev);
+	dev->netdev_ops = &topoopt_device_ops;
+	dev->ethtool_ops = &topoopt_device_ethtool_ops;
+	dev->needs_free_netdev = true;
+	dev->priv_destructor = topoopt_device_free;
+	/* Next hops come with their MAC address; nothing is broadcast. */
+	dev->flags = IFF_NOARP;
+	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	dev->priv_flags |= IFF_NO_QUEUE | IFF_LIVE_ADDR_CHANGE;
+	/* ICMP answers to this server's own packets need their dst. */
+	netif_keep_dst(dev);
+	dev->features |= TOPOOPT_DEVICE_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
+	dev->hw_features |= TOPOOPT_DEVICE_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
+	dev->vlan_features |= TOPOOPT_DEVICE_FEATURES;
+	topoopt_compat_device_setup(dev);
+	dev->max_mtu = ETH_MAX_MTU;
+	eth_hw_addr_random(dev);
+}
+
+static int topoopt_device_validate(struct nlattr *tb[], struct nlattr *data[],
+				   struct netlink_ext_ack *extack)
+{
+	if (!tb[IFLA_ADDRESS])
+		return 0;
+	if (nla_len(tb[IFLA_ADDRESS]) != ETH_ALEN) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[IFLA_ADDRESS],
+				    "Not an Ethernet address");
+		return -EINVAL;
+	}
+	if (!is_valid_ether_addr(nla_data(tb[IFLA_ADDRESS]))) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[IFLA_ADDRESS],
+				    "Not a unicast Ethernet address");
+		return -EADDRNOTAVAIL;
+	}
+	return 0;
+}
+
+struct rtnl_link_ops topoopt_device_link_ops = {
+	.kind = "topoopt",
+	.priv_size = sizeof(struct topoopt_dev),
+	.setup = topoopt_device_setup,
+	.validate = topoopt_device_validate,
+};

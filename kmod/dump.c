@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Routes and groups, one or all, of the active table or of the stage. */
+
+#include "netlink.h"
+#include "table.h"
+
+static int topoopt_dump_put_nexthop(struct sk_buff *skb,
+				    const struct topoopt_nexthop *nexthop,
+				    u64 live)
+{
+	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_GROUP_NEXTHOP);
+
+	if (!nest ||
+	    nla_put_u32(skb, TOPOOPT_A_NEXTHOP_PORT, nexthop->ifindex) ||
+	    nla_put(skb, TOPOOPT_A_NEXTHOP_MAC, ETH_ALEN, nexthop->mac) ||
+	    nla_put_u16(skb, TOPOOPT_A_NEXTHOP_WEIGHT, nexthop->weight) ||
+	    (nexthop->backup && nla_put_flag(skb, TOPOOPT_A_NEXTHOP_BACKUP)) ||
+	    (live & BIT_ULL(nexthop->slot) &&
+	     nla_put_flag(skb, TOPOOPT_A_NEXTHOP_LIVE)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int topoopt_dump_put_group(struct sk_buff *skb,
+			   const struct topoopt_group *group, u64 live)
+{
+	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_GROUP);
+	unsigned int i;
+
+	if (!nest || nla_put_u32(skb, TOPOOPT_A_GROUP_ID, group->id))
+		goto err;
+	for (i = 0; i < group->primaries + group->backups; i++)
+		if (topoopt_dump_put_nexthop(skb, &group->nexthop[i], live))
+			goto err;
+	if (topoopt_group_on_backup(group, live) &&
+	    nla_put_flag(skb, TOPOOPT_A_GROUP_BACKUP_IN_USE))
+		goto err;
+	nla_nest_end(skb, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(skb, nest);
+	return -EMSGSIZE;
+}
+
+static int topoopt_dump_put_route(struct sk_buff *skb,
+				  const struct topoopt_rule *rule)
+{
+	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_ROUTE);
+	int len = rule->v6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+
+	if (!nest || nla_put(skb, TOPOOPT_A_ROUTE_DST, len, &rule->dst) ||
+	    nla_put_u8(skb, TOPOOPT_A_ROUTE_DST_LEN, rule->dst_len) ||
+	    nla_put_u8(skb, TOPOOPT_A_ROUTE_TYPE, rule->route.type))
+		goto err;
+	if (rule->src_len &&
+	    (nla_put(skb, TOPOOPT_A_ROUTE_SRC, len, &rule->src) ||
+	     nla_put_u8(skb, TOPOOPT_A_ROUTE_SRC_LEN, rule->src_len)))
+		goto err;
+	if (rule->route.group &&
+	    nla_put_u32(skb, TOPOOPT_A_ROUTE_GROUP, rule->route.group->id))
+		goto err;
+	if (rule->route.server != TOPOOPT_SERVER_NONE &&
+	    nla_put_u32(skb, TOPOOPT_A_ROUTE_SERVER, rule->route.server))
+		goto err;
+	nla_nest_end(skb, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(skb, nest);
+	return -EMSGSIZE;
+}
+
+static const struct topoopt_table *
+topoopt_dump_active(const struct topoopt_dev *tdev)
+{
+	return rcu_dereference_protected(tdev->table,
+					 lockdep_is_held(&tdev->lock));
+}
+
+/* One */
+
+/* An address to look up; exactly one of its two lengths. */
+static int topoopt_dump_address(const struct nlattr *attr,
+				const struct nlattr *len_attr,
+				struct in6_addr *addr, bool v6,
+				struct netlink_ext_ack *extack)
+{
+	int len = v6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+
+	if (nla_len(attr) != len) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "Address of neither 4 nor 16 bytes, or of two families");
+		return -EINVAL;
+	}
+	if (len_attr && nla_get_u8(len_attr) != 8 * len) {
+		NL_SET_ERR_MSG_ATTR(extack, len_attr,
+				    "Addresses are looked up, not prefixes");
+		return -EINVAL;
+	}
+	memcpy(addr, nla_data(attr), len);
+	return 0;
+}
+
+static int topoopt_dump_find(const struct topoopt_table *table,
+			     const struct nlattr *route,
+			     struct topoopt_rule *rule,
+			     struct netlink_ext_ack *extack)
+{
+	struct nlattr *attr[TOPOOPT_A_ROUTE_MAX + 1];
+	int err;
+
+	nla_parse_nested(attr, TOPOOPT_A_ROUTE_MAX, route, NULL, NULL);
+	if (!attr[TOPOOPT_A_ROUTE_DST]) {
+		NL_SET_ERR_MSG_ATTR(extack, route, "The dst to look up is missing");
+		return -EINVAL;
+	}
+	memset(rule, 0, sizeof(*rule));
+	rule->v6 = nla_len(attr[TOPOOPT_A_ROUTE_DST]) == sizeof(struct in6_addr);
+	err = topoopt_dump_address(attr[TOPOOPT_A_ROUTE_DST],
+				   attr[TOPOOPT_A_ROUTE_DST_LEN], &rule->dst,
+				   rule->v6, extack);
+	if (!err && attr[TOPOOPT_A_ROUTE_SRC])
+		err = topoopt_dump_address(attr[TOPOOPT_A_ROUTE_SRC],
+					   attr[TOPOOPT_A_ROUTE_SRC_LEN],
+					   &rule->src, rule->v6, extack);
+	if (err)
+		return err;
+	if (!table || !topoopt_table_match(table, rule)) {
+		NL_SET_ERR_MSG_ATTR(extack, route, "No route");
+		return -ENETUNREACH;
+	}
+	return 0;
+}
+
+/* The table that the request is about; NULL before the first commit. */
+static const struct topoopt_table *
+topoopt_dump_table(const struct topoopt_dev *tdev, bool staged,
+		   struct netlink_ext_ack *extack)
+{
+	if (!staged)
+		return topoopt_dump_active(tdev);
+	if (!tdev->stage) {
+		NL_SET_ERR_MSG(extack, "No stage is open");
+		return ERR_PTR(-ENOENT);
+	}
+	if (!topoopt_stage_table(tdev->stage)) {
+		NL_SET_ERR_MSG(extack, "The stage is not prepared");
+		return ERR_PTR(-EBUSY);
+	}
+	return topoopt_stage_table(tdev->stage);
+}
+
+static int topoopt_dump_get_route(struct topoopt_dev *tdev,
+				  struct genl_info *info)
+{
+	u64 live = READ_ONCE(tdev->live);
+	const struct topoopt_table *table;
+	struct topoopt_rule rule;
+	struct sk_buff *skb;
+	void *header;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_ROUTE)) {
+		NL_SET_ERR_MSG(info->extack, "The route to look up is missing");
+		return -EINVAL;
+	}
+	table = topoopt_dump_table(tdev, info->attrs[TOPOOPT_A_DEVICE_STAGED],
+				   info->extack);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	err = topoopt_dump_find(table, info->attrs[TOPOOPT_A_DEVICE_ROUTE],
+				&rule, info->extack);
+	if (err)
+		return err;
+
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb)
+		return -ENOMEM;
+	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
+	    topoopt_dump_put_route(skb, &rule) ||
+	    (rule.route.group &&
+	     topoopt_dump_put_group(skb, rule.route.group, live))) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	return topoopt_netlink_reply(skb, header, info);
+}
+
+int topoopt_nl_route_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_dump_get_route);
+}
+
+static const struct topoopt_group *
+topoopt_dump_find_group(const struct topoopt_table *table, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < topoopt_table_groups(table); i++)
+		if (topoopt_table_group(table, i)->id == id)
+			return topoopt_table_group(table, i);
+	return NULL;
+}
+
+static int topoopt_dump_get_group(struct topoopt_dev *tdev,
+				  struct genl_info *info)
+{
+	struct nlattr *attr[TOPOOPT_A_GROUP_MAX + 1];
+	const struct topoopt_group *group = NULL;
+	u64 live = READ_ONCE(tdev->live);
+	const struct topoopt_table *table;
+	struct sk_buff *skb;
+	void *header;
+
+	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_GROUP)) {
+		NL_SET_ERR_MSG(info->extack, "The group to get is missing");
+		return -EINVAL;
+	}
+	nla_parse_nested(attr, TOPOOPT_A_GROUP_MAX,
+			 info->attrs[TOPOOPT_A_DEVICE_GROUP], NULL, NULL);
+	if (!attr[TOPOOPT_A_GROUP_ID]) {
+		NL_SET_ERR_MSG_ATTR(info->extack,
+				    info->attrs[TOPOOPT_A_DEVICE_GROUP],
+				    "The id of the group is missing");
+		return -EINVAL;
+	}
+	table = topoopt_dump_table(tdev, info->attrs[TOPOOPT_A_DEVICE_STAGED],
+				   info->extack);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	if (table)
+		group = topoopt_dump_find_group(table,
+						nla_get_u32(attr[TOPOOPT_A_GROUP_ID]));
+	if (!group) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr[TOPOOPT_A_GROUP_ID],
+				    "No such group");
+		return -ENOENT;
+	}
+
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb)
+		return -ENOMEM;
+	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
+	    topoopt_dump_put_group(skb, group, live)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	return topoopt_netlink_reply(skb, header, info);
+}
+
+int topoopt_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_dump_get_group);
+}
+
+/* All */
+
+/* What a dump reads: a table, or the routes of a stage before it is one. */
+struct topoopt_dump {
+	const struct topoopt_table *table;
+	const struct topoopt_routes *routes;
+	u64 live;
+};
+
+/*
+ * Put what is at @pos and move @pos behind it. Return: 1, 0 when there is
+ * nothing left, -EMSGSIZE without moving.
+ */
+typedef int topoopt_dump_next_t(struct sk_buff *skb,
+				const struct topoopt_dump *dump, u64 *pos);
+
+static int topoopt_dump_next_route(struct sk_buff *skb,
+				   const struct topoopt_dump *dump, u64 *pos)
+{
+	struct topoopt_rule rule;
+	u64 next = *pos;
+
+	if (!(dump->table ? topoopt_table_next(dump->table, &next, &rule) :
+			    topoopt_routes_at(dump->routes, next++, &rule)))
+		return 0;
+	if (topoopt_dump_put_route(skb, &rule))
+		return -EMSGSIZE;
+	*pos = next;
+	return 1;
+}
+
+static int topoopt_dump_next_group(struct sk_buff *skb,
+				   const struct topoopt_dump *dump, u64 *pos)
+{
+	const struct topoopt_group *group;
+
+	if (dump->table) {
+		if (*pos == topoopt_table_groups(dump->table))
+			return 0;
+		group = topoopt_table_group(dump->table, *pos);
+	} else {
+		if (*pos == dump->routes->groups.count)
+			return 0;
+		group = *(struct topoopt_group **)
+			topoopt_array_at(&dump->routes->groups, *pos);
+	}
+	if (topoopt_dump_put_group(skb, group, dump->live))
+		return -EMSGSIZE;
+	(*pos)++;
+	return 1;
+}
+
+/* One message with as much as fits; none when there is nothing left. */
+static int topoopt_dump_message(struct sk_buff *skb,
+				struct netlink_callback *cb,
+				const struct topoopt_dev *tdev,
+				const struct topoopt_dump *dump, u8 cmd,
+				topoopt_dump_next_t *put)
+{
+	u64 pos = cb->args[0];
+	void *header;
+	int more;
+
+	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+			     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+			     NLM_F_MULTI, cmd);
+	if (!header)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, header);
+	if (nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX, tdev->dev->ifindex) ||
+	    topoopt_netlink_put_generation(skb, tdev->generation)) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+
+	do {
+		more = put(skb, dump, &pos);
+	} while (more > 0);
+	if (pos == cb->args[0]) {
+		genlmsg_cancel(skb, header);
+		return more;
+	}
+	genlmsg_end(skb, header);
+	cb->args[0] = pos;
+	return skb->len;
+}
+
+/* In cb->args: the position, and the sequence that it belongs to. */
+static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
+			    u8 cmd, int one, topoopt_dump_next_t *put)
+{
+	struct nlattr *attr[TOPOOPT_A_DEVICE_MAX + 1];
+	struct topoopt_dump dump = {};
+	netdevice_tracker tracker;
+	struct topoopt_dev *tdev;
+	int ret = 0;
+
+	tdev = topoopt_netlink_dump_dev(cb, attr, &tracker);
+	if (IS_ERR(tdev))
+		return PTR_ERR(tdev);
+
+	mutex_lock(&tdev->lock);
+	if (attr[one]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr[one],
+				    "A dump takes no single one");
+		ret = -EINVAL;
+		goto out;
+	}
+	/* Odd and even, never 0, which would mean that nothing can change. */
+	if (!attr[TOPOOPT_A_DEVICE_STAGED]) {
+		cb->seq = (u32)tdev->generation << 1 | 1;
+		dump.table = topoopt_dump_active(tdev);
+		if (!dump.table)
+			goto out;
+	} else if (tdev->stage) {
+		cb->seq = topoopt_stage_version(tdev->stage) << 1 ?: 2;
+		dump.table = topoopt_stage_table(tdev->stage);
+		dump.routes = topoopt_stage_routes(tdev->stage);
+	} else {
+		NL_SET_ERR_MSG(cb->extack, "No stage is open");
+		ret = -ENOENT;
+		goto out;
+	}
+
+	/* Positions are those of one table; the end tells of the change. */
+	if (cb->args[1] && cb->args[1] != cb->seq)
+		goto out;
+	cb->args[1] = cb->seq;
+	dump.live = READ_ONCE(tdev->live);
+	ret = topoopt_dump_message(skb, cb, tdev, &dump, cmd, put);
+out:
+	mutex_unlock(&tdev->lock);
+	topoopt_device_put(tdev, &tracker);
+	return ret;
+}
+
+int topoopt_nl_route_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb)
+{
+	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_ROUTE_GET,
+				TOPOOPT_A_DEVICE_ROUTE,
+				topoopt_dump_next_route);
+}
+
+int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb)
+{
+	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_GROUP_GET,
+				TOPOOPT_A_DEVICE_GROUP,
+				topoopt_dump_next_group);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef TOPOOPT_FLOW_H
+#define TOPOOPT_FLOW_H
+
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+
+struct topoopt_route;
+struct topoopt_table;
+
+/**
+ * struct topoopt_flow - what the relay knows of a packet
+ * @len: length of the IP packet in bytes, as its header says
+ * @nhoff: offset of the IP header from skb->data: 0, or VLAN_HLEN behind an
+ *	in-band VLAN tag
+ * @hlen: length of the IP header, of IPv6 the fixed part
+ * @proto: protocol of the IP header (IPv6: its next header); transport
+ *	protocol once @transport is set
+ * @ipv6: IPv6, else IPv4
+ * @transport: topoopt_flow_transport() was here, the rest is valid
+ * @thoff: offset of the transport header from skb->data
+ * @sport: source port of TCP and UDP, else 0; 0 in fragments
+ * @dport: destination port, likewise
+ * @qp: RoCEv2 destination queue pair, else 0
+ */
+struct topoopt_flow {
+	u32 len;
+	u16 nhoff;
+	u8 hlen;
+	u8 proto;
+	bool ipv6;
+	bool transport;
+	u16 thoff;
+	__be16 sport;
+	__be16 dport;
+	u32 qp;
+};
+
+/**
+ * topoopt_flow_parse() - find the IP header of a packet
+ * @skb: packet, not shared; data at the network header or at an in-band VLAN
+ *	tag; may be reallocated
+ * @protocol: EtherType of what is at skb->data
+ * @flow: filled
+ *
+ * Return: false when it is no IP packet, or the header is not one.
+ */
+bool topoopt_flow_parse(struct sk_buff *skb, __be16 protocol,
+			struct topoopt_flow *flow);
+
+/* Fills what depends on the transport header; fragments have none. */
+void topoopt_flow_transport(const struct sk_buff *skb,
+			    struct topoopt_flow *flow);
+
+bool topoopt_flow_lookup(const struct topoopt_table *table,
+			 const struct sk_buff *skb,
+			 const struct topoopt_flow *flow,
+			 struct topoopt_route *route);
+
+/* Index of the server that owns the source, TOPOOPT_SERVER_NONE if none. */
+u32 topoopt_flow_source(const struct topoopt_table *table,
+			const struct sk_buff *skb,
+			const struct topoopt_flow *flow);
+
+/*
+ * Multicast, loopback, link-local or unspecified addresses: such a packet
+ * never leaves its link, whatever the table says.
+ */
+bool topoopt_flow_scoped(const struct sk_buff *skb,
+			 const struct topoopt_flow *flow);
+
+/* IPv4 options or IPv6 hop-by-hop options that ask routers to look. */
+bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow);
+
+/**
+ * topoopt_flow_validate() - checks that a router owes the next one
+ * @skb: packet; cut to the length in its header; may be reallocated
+ * @flow: of the packet
+ *
+ * Return: false when header length, checksum or total length is wrong.
+ */
+bool topoopt_flow_validate(struct sk_buff *skb, const struct topoopt_flow *flow);
+
+/*
+ * Hash over addresses, protocol, ports and RoCEv2 queue pair: packets of one
+ * flow, fragments among themselves, agree.
+ */
+u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,
+		      u32 seed);
+
+/**
+ * topoopt_flow_wire() - packets and bytes on the wire
+ * @skb: packet, GSO or not
+ * @flow: of the packet
+ * @bytes: frames without FCS, VLAN tags and the headers of every GSO segment
+ *	included; no padding
+ *
+ * Return: packets.
+ */
+u32 topoopt_flow_wire(const struct sk_buff *skb, struct topoopt_flow *flow,
+		      u32 *bytes);
+
+/* enum topoopt_traffic_class */
+u8 topoopt_flow_class(const struct sk_buff *skb, struct topoopt_flow *flow);
+
+static inline struct iphdr *topoopt_flow_ip4(const struct sk_buff *skb,
+					     const struct topoopt_flow *flow)
+{
+	return (struct iphdr *)(skb->data + flow->nhoff);
+}
+
+static inline struct ipv6hdr *topoopt_flow_ip6(const struct sk_buff *skb,
+					       const struct topoopt_flow *flow)
+{
+	return (struct ipv6hdr *)(skb->data + flow->nhoff);
+}
+
+#endif

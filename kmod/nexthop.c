@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Next hop groups.
+ *
+ * A flow hash picks one of 256 buckets and the bucket a next hop. Buckets are
+ * dealt out by weighted rendezvous (highest random weight: Thaler and
+ * Ravishankar 1998, with the logarithmic weights of Schindelhauer and Schomaker
+ * 2005), so that a group that differs in one next hop differs in few buckets
+ * but those of that one, under quotas, so that weights hold to 1/256 exactly
+ * rather than on average. What a bucket gets depends on nothing but the next
+ * hops: the same group gives the same buckets in the next table.
+ */
+
+#include <linux/bitops.h>
+#include <linux/err.h>
+#include <linux/jhash.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "table.h"
+
+#define TOPOOPT_BUCKETS		256
+
+/* Rehashes of a flow whose next hop is dead, before going through all. */
+#define TOPOOPT_REHASHES	8
+
+static const u8 *topoopt_nexthop_buckets(const struct topoopt_group *group)
+{
+	return (const u8 *)&group->nexthop[group->primaries + group->backups];
+}
+
+/* -log2((hash + 1) / 2^32) in units of 2^-16: exponentially distributed. */
+static u64 topoopt_nexthop_exponential(u32 hash)
+{
+	u64 value = (u64)hash + 1;
+	unsigned int exponent = fls64(value) - 1;
+	u64 fraction = ((value << 32) >> exponent) & U32_MAX;
+	u64 x = fraction >> 16;
+
+	/* log2(1 + x) within 0.01: x + 0.344 x (1 - x) */
+	x += (22544 * ((x * (65536 - x)) >> 16)) >> 16;
+	return (32ULL << 16) - ((u64)exponent << 16) - x;
+}
+
+static int topoopt_nexthop_compare(const void *a, const void *b)
+{
+	u64 left = *(const u64 *)a, right = *(const u64 *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * Buckets per next hop in proportion to the weights, which add up to @total:
+ * rounded down, then one more for the largest remainders.
+ */
+static void topoopt_nexthop_quotas(const struct topoopt_nexthop *nexthop,
+				   unsigned int count, u32 total, u16 *quota)
+{
+	u32 remainder[TOPOOPT_MAX_NEXTHOPS];
+	unsigned int i, most, left = TOPOOPT_BUCKETS;
+
+	for (i = 0; i < count; i++) {
+		u32 share = nexthop[i].weight * TOPOOPT_BUCKETS;
+
+		quota[i] = share / total;
+		remainder[i] = share % total;
+		left -= quota[i];
+	}
+	for (; left; left--) {
+		for (most = 0, i = 1; i < count; i++)
+			if (remainder[i] > remainder[most])
+				most = i;
+		quota[most]++;
+		remainder[most] = 0;
+	}
+}
+
+/*
+ * The lowest score of all gets its bucket, then the next one, unless the
+ * bucket is taken or the quota of the next hop is used up.
+ */
+static int topoopt_nexthop_deal(const struct topoopt_nexthop *nexthop,
+				unsigned int count, u32 total, u8 *bucket)
+{
+	DECLARE_BITMAP(taken, TOPOOPT_BUCKETS) = {};
+	u16 quota[TOPOOPT_MAX_NEXTHOPS];
+	unsigned int i, b, left;
+	u64 *score;
+
+	score = kvmalloc_array(count * TOPOOPT_BUCKETS, sizeof(*score),
+			       GFP_KERNEL);
+	if (!score)
+		return -ENOMEM;
+
+	for (i = 0; i < count; i++) {
+		u32 seed = jhash(nexthop[i].mac, ETH_ALEN, nexthop[i].ifindex);
+
+		for (b = 0; b < TOPOOPT_BUCKETS; b++) {
+			u64 e = topoopt_nexthop_exponential(jhash_1word(b, seed));
+
+			score[i * TOPOOPT_BUCKETS + b] =
+				div_u64(e << 20, nexthop[i].weight) << 16 |
+				b << 8 | i;
+		}
+	}
+	sort(score, count * TOPOOPT_BUCKETS, sizeof(*score),
+	     topoopt_nexthop_compare, NULL);
+
+	topoopt_nexthop_quotas(nexthop, count, total, quota);
+	for (i = 0, left = TOPOOPT_BUCKETS; left; i++) {
+		u8 choice = score[i];
+
+		b = (u8)(score[i] >> 8);
+		if (!quota[choice] || test_bit(b, taken))
+			continue;
+		__set_bit(b, taken);
+		bucket[b] = choice;
+		quota[choice]--;
+		left--;
+	}
+	kvfree(score);
+	return 0;
+}
+
+/*
+ * Check the weights of the primaries or of the backups and fill their
+ * buckets, which @bucket is moved past.
+ */
+static int topoopt_nexthop_spread(const struct topoopt_nexthop *nexthop,
+				  unsigned int count, u8 **bucket,
+				  struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+	u32 total = 0;
+	int err;
+
+	if (count < 2)
+		return 0;
+	for (i = 0; i < count; i++)
+		total += nexthop[i].weight;
+	for (i = 0; i < count; i++) {
+		if (nexthop[i].weight * TOPOOPT_BUCKETS < total) {
+			NL_SET_ERR_MSG(extack,
+				       "Share of a next hop is below 1/256");
+			return -EINVAL;
+		}
+	}
+	err = topoopt_nexthop_deal(nexthop, count, total, *bucket);
+	*bucket += TOPOOPT_BUCKETS;
+	return err;
+}
+
+struct topoopt_group *topoopt_group_build(u32 id,
+					  const struct topoopt_nexthop *nexthop,
+					  unsigned int count,
+					  struct netlink_ext_ack *extack)
+{
+	unsigned int i, primaries = 0, backups, at[2] = {};
+	struct topoopt_group *group;
+	size_t size;
+	u8 *bucket;
+	int err;
+
+	for (i = 0; i < count; i++)
+		primaries += !nexthop[i].backup;
+	backups = count - primaries;
+	if (!primaries) {
+		NL_SET_ERR_MSG(extack, "Group without a next hop that is not a backup");
+		return ERR_PTR(-EINVAL);
+	}
+
+	/* A power of two is aligned to itself, see table.c. */
+	size = struct_size(group, nexthop, count);
+	size += ((primaries > 1) + (backups > 1)) * TOPOOPT_BUCKETS;
+	size = roundup_pow_of_two(size);
+	group = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!group)
+		return ERR_PTR(-ENOMEM);
+
+	group->id = id;
+	group->size = size;
+	group->primaries = primaries;
+	group->backups = backups;
+	at[1] = primaries;
+	for (i = 0; i < count; i++) {
+		group->nexthop[at[nexthop[i].backup]++] = nexthop[i];
+		if (nexthop[i].backup)
+			group->backup_slots |= BIT_ULL(nexthop[i].slot);
+		else
+			group->primary_slots |= BIT_ULL(nexthop[i].slot);
+	}
+
+	bucket = (u8 *)topoopt_nexthop_buckets(group);
+	err = topoopt_nexthop_spread(group->nexthop, primaries, &bucket, extack);
+	if (!err)
+		err = topoopt_nexthop_spread(group->nexthop + primaries, backups,
+					     &bucket, extack);
+	if (err) {
+		kfree(group);
+		return ERR_PTR(err);
+	}
+	return group;
+}
+
+void topoopt_group_free(struct topoopt_group *group)
+{
+	kfree(group);
+}
+
+/* One of several next hops, at least one of which is live. */
+static const struct topoopt_nexthop *
+topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
+		     const u8 *bucket, u64 live, u32 hash)
+{
+	const struct topoopt_nexthop *best = NULL;
+	u32 score, highest = 0;
+	unsigned int i;
+
+	/*
+	 * A flow goes through its own sequence of buckets up to the first live
+	 * one: one whose next hop stays live does not move.
+	 */
+	for (i = 0; i <= TOPOOPT_REHASHES; i++) {
+		const struct topoopt_nexthop *choice;
+
+		choice = &nexthop[bucket[hash >> 24]];
+		if (likely(live & BIT_ULL(choice->slot)))
+			return choice;
+		hash = jhash_1word(hash, i);
+	}
+
+	/* Few are left; plain rendezvous has the same property. */
+	for (i = 0; i < count; i++) {
+		if (!(live & BIT_ULL(nexthop[i].slot)))
+			continue;
+		score = jhash_1word(hash, nexthop[i].ifindex);
+		if (!best || score > highest) {
+			best = &nexthop[i];
+			highest = score;
+		}
+	}
+	return best;
+}
+
+const struct topoopt_nexthop *
+topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash)
+{
+	const struct topoopt_nexthop *nexthop = group->nexthop;
+	const u8 *bucket;
+
+	if (likely(group->primary_slots & live)) {
+		if (group->primaries == 1)
+			return nexthop;
+		return topoopt_nexthop_pick(nexthop, group->primaries,
+					    topoopt_nexthop_buckets(group),
+					    live, hash);
+	}
+	if (!(group->backup_slots & live))
+		return NULL;
+	nexthop += group->primaries;
+	if (group->backups == 1)
+		return nexthop;
+	bucket = topoopt_nexthop_buckets(group);
+	if (group->primaries > 1)
+		bucket += TOPOOPT_BUCKETS;
+	return topoopt_nexthop_pick(nexthop, group->backups, bucket, live, hash);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events, for those who joined the multicast group. */
+
+#include "netlink.h"
+#include "table.h"
+
+static bool topoopt_notify_wanted(const struct topoopt_dev *tdev)
+{
+	return genl_has_listeners(&topoopt_netlink_family, dev_net(tdev->dev),
+				  TOPOOPT_NLGRP_EVENTS);
+}
+
+/* A message that tells the device; NULL without memory. */
+static struct sk_buff *topoopt_notify_begin(const struct topoopt_dev *tdev,
+					    u8 cmd, gfp_t gfp, void **header)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, gfp);
+
+	if (!skb)
+		return NULL;
+	/* All of this fits into an empty message. */
+	*header = genlmsg_put(skb, 0, 0, &topoopt_netlink_family, 0, cmd);
+	nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX, tdev->dev->ifindex);
+	nla_put_string(skb, TOPOOPT_A_DEVICE_IFNAME, tdev->dev->name);
+	return skb;
+}
+
+static void topoopt_notify_send(const struct topoopt_dev *tdev,
+				struct sk_buff *skb, void *header, gfp_t gfp)
+{
+	genlmsg_end(skb, header);
+	genlmsg_multicast_netns(&topoopt_netlink_family, dev_net(tdev->dev),
+				skb, 0, TOPOOPT_NLGRP_EVENTS, gfp);
+}
+
+/*
+ * Tell of the groups that use backups now and did not before, or the other
+ * way round. Under RCU.
+ */
+static void topoopt_notify_groups(const struct topoopt_dev *tdev,
+				  const struct topoopt_table *table,
+				  u64 live_before, u64 live_now)
+{
+	const struct topoopt_group *group;
+	struct sk_buff *skb = NULL;
+	void *header = NULL;
+	u32 i;
+
+	for (i = 0; i < topoopt_table_groups(table); i++) {
+		group = topoopt_table_group(table, i);
+		if (topoopt_group_on_backup(group, live_before) ==
+		    topoopt_group_on_backup(group, live_now))
+			continue;
+		if (skb && !topoopt_dump_put_group(skb, group, live_now))
+			continue;
+
+		/* The first, or the message is full. */
+		if (skb)
+			topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);
+		skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_GROUP_NTF,
+					   GFP_ATOMIC, &header);
+		if (!skb)
+			return;
+		topoopt_netlink_put_generation(skb,
+					       topoopt_table_generation(table));
+		topoopt_dump_put_group(skb, group, live_now);
+	}
+	if (skb)
+		topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);
+}
+
+void topoopt_notify_commit(struct topoopt_dev *tdev)
+{
+	const struct topoopt_table *table;
+	struct sk_buff *skb;
+	void *header;
+
+	if (!topoopt_notify_wanted(tdev))
+		return;
+	rcu_read_lock();
+	table = rcu_dereference(tdev->table);
+	skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_COMMIT_NTF, GFP_ATOMIC,
+				   &header);
+	if (skb) {
+		topoopt_netlink_put_generation(skb,
+					       topoopt_table_generation(table));
+		nla_put_u32(skb, TOPOOPT_A_DEVICE_ROUTES,
+			    topoopt_table_routes(table));
+		nla_put_u32(skb, TOPOOPT_A_DEVICE_GROUPS,
+			    topoopt_table_groups(table));
+		topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);
+	}
+
+	/*
+	 * Pairs with topoopt_notify_port(): a port that dies now finds
+	 * the new table there, or the new table finds it dead here.
+	 */
+	smp_mb();
+	topoopt_notify_groups(tdev, table, U64_MAX, READ_ONCE(tdev->live));
+	rcu_read_unlock();
+}
+
+void topoopt_notify_port(struct topoopt_dev *tdev,
+			 const struct topoopt_port *port,
+			 u64 live_before, u64 live_now)
+{
+	const struct topoopt_table *table;
+	struct sk_buff *skb;
+	void *header;
+
+	if (!topoopt_notify_wanted(tdev))
+		return;
+	skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_PORT_NTF, GFP_KERNEL,
+				   &header);
+	if (skb) {
+		if (topoopt_netlink_put_port(skb, port))
+			nlmsg_free(skb);
+		else
+			topoopt_notify_send(tdev, skb, header, GFP_KERNEL);
+	}
+
+	smp_mb();	/* see topoopt_notify_commit() */
+	rcu_read_lock();
+	table = rcu_dereference(tdev->table);
+	if (table)
+		topoopt_notify_groups(tdev, table, live_before, live_now);
+	rcu_read_unlock();
+}

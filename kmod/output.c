@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The way out, for relayed and for originated packets. */
+
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <net/dsfield.h>
+#include <net/ip.h>
+
+#include "compat/compat.h"
+#include "flow.h"
+#include "icmp.h"
+#include "output.h"
+#include "table.h"
+#include "trace.h"
+
+/*
+ * Nested sends on one CPU. One is normal; more need devices that hand packets
+ * back within their transmit function, and end in a stack overflow when such
+ * devices form a loop.
+ */
+#define TOPOOPT_OUTPUT_NESTING	4
+
+static DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
+
+/* Where a packet goes; valid in the RCU section it was selected in. */
+struct topoopt_output {
+	const struct topoopt_nexthop *nexthop;
+	struct topoopt_port *port;
+	struct net_device *dev;
+};
+
+/* Return: false when no port of the group works. */
+static bool topoopt_output_select(const struct topoopt_dev *tdev,
+				  const struct topoopt_group *group, u32 hash,
+				  struct topoopt_output *out)
+{
+	u64 live = READ_ONCE(tdev->live);
+
+	/*
+	 * The bitmap says what the notifier was told, which for carrier can be
+	 * a second late; the device itself knows at once. A slot may also have
+	 * changed hands since the table was built.
+	 */
+	while ((out->nexthop = topoopt_group_select(group, live, hash))) {
+		out->port = rcu_dereference(tdev->ports[out->nexthop->slot]);
+		if (likely(out->port &&
+			   out->port->ifindex == out->nexthop->ifindex)) {
+			out->dev = rcu_dereference(out->port->tx);
+			if (likely(netif_running(out->dev) &&
+				   netif_carrier_ok(out->dev)))
+				return true;
+		}
+		live &= ~BIT_ULL(out->nexthop->slot);
+	}
+	return false;
+}
+
+/* GSO packets fit when their segments do. */
+static bool topoopt_output_fits(struct sk_buff *skb, struct topoopt_flow *flow,
+				u32 mtu)
+{
+	if (likely(skb->len - flow->nhoff <= mtu))
+		return true;
+	if (!skb_is_gso(skb))
+		return false;
+	topoopt_flow_transport(skb, flow);
+	skb_set_network_header(skb, flow->nhoff);
+	skb_set_transport_header(skb, flow->thoff);
+	return skb_gso_validate_network_len(skb, mtu);
+}
+
+/*
+ * Priority of the PFC class that a packet is in: its PCP. Without a tag, the
+ * class selector bits of its DSCP: the map that NICs with PFC trust DSCP by.
+ * (The kernel's own map from the TOS field to a priority predates DSCP and
+ * folds CS3 into best effort.)
+ */
+static u32 topoopt_output_priority(const struct sk_buff *skb,
+				   const struct topoopt_flow *flow)
+{
+	if (skb_vlan_tag_present(skb))
+		return skb_vlan_tag_get_prio(skb);
+	if (unlikely(flow->nhoff))
+		return ntohs(((struct vlan_hdr *)skb->data)->h_vlan_TCI) >>
+		       VLAN_PRIO_SHIFT;
+	if (likely(!flow->ipv6))
+		return ipv4_get_dsfield(topoopt_flow_ip4(skb, flow)) >> 5;
+	return ipv6_get_dsfield(topoopt_flow_ip6(skb, flow)) >> 5;
+}
+
+/* What one hop changes in a relayed packet, its MAC header aside. */
+static void topoopt_output_hop(struct sk_buff *skb,
+			       const struct topoopt_flow *flow)
+{
+	skb_forward_csum(skb);
+	if (likely(!flow->ipv6))
+		ip_decrease_ttl(topoopt_flow_ip4(skb, flow));
+	else
+		topoopt_flow_ip6(skb, flow)->hop_limit--;
+	skb_set_network_header(skb, flow->nhoff);
+	skb->priority = topoopt_output_priority(skb, flow);
+	skb_clear_tstamp(skb);
+	skb_orphan(skb);
+}
+
+static int topoopt_output_queue(struct sk_buff *skb,
+				const struct topoopt_output *out)
+{
+	struct ethhdr *eth = skb_push(skb, ETH_HLEN);
+	int err;
+
+	skb_reset_mac_header(skb);
+	ether_addr_copy(eth->h_dest, out->nexthop->mac);
+	ether_addr_copy(eth->h_source, out->dev->dev_addr);
+	skb->dev = out->dev;
+
+	if (unlikely(__this_cpu_read(topoopt_output_nesting) >=
+		     TOPOOPT_OUTPUT_NESTING)) {
+		kfree_skb_reason(skb, TOPOOPT_DROP_REASON_RECURSION);
+		return -ELOOP;
+	}
+	__this_cpu_inc(topoopt_output_nesting);
+	err = dev_queue_xmit(skb);
+	__this_cpu_dec(topoopt_output_nesting);
+	return net_xmit_eval(err) ? -ENOBUFS : 0;
+}
+
+int topoopt_output_forward(struct topoopt_dev *tdev,
+			   const struct topoopt_port *in,
+			   const struct topoopt_table *table,
+			   const struct topoopt_route *route,
+			   struct sk_buff *skb, struct topoopt_flow *flow)
+{
+	struct topoopt_stats __percpu *stats = in ? in->stats : tdev->stats;
+	u32 hash = 0, mtu, packets, bytes, src = 0, class = 0;
+	struct topoopt_output out;
+	bool account;
+	int err;
+
+	if (topoopt_group_needs_hash(route->group))
+		hash = topoopt_flow_hash(skb, flow, tdev->hash_seed);
+	if (unlikely(!topoopt_output_select(tdev, route->group, hash, &out))) {
+		topoopt_icmp_unreachable(tdev, skb, flow);
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NO_PORT,
+				    SKB_DROP_REASON_DEV_READY);
+		return -EHOSTUNREACH;
+	}
+	mtu = READ_ONCE(out.dev->mtu);
+	if (unlikely(!topoopt_output_fits(skb, flow, mtu))) {
+		topoopt_icmp_too_big(tdev, skb, flow, mtu);
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_MTU,
+				    SKB_DROP_REASON_PKT_TOO_BIG);
+		return -EMSGSIZE;
+	}
+	/* Only a relay writes the IP header, which a clone may share. */
+	err = in ? skb_cow(skb, LL_RESERVED_SPACE(out.dev)) :
+		   skb_cow_head(skb, LL_RESERVED_SPACE(out.dev));
+	if (unlikely(err)) {
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NOMEM,
+				    SKB_DROP_REASON_NOMEM);
+		return err;
+	}
+
+	/* The packet is gone when it is time to count it. */
+	packets = topoopt_flow_wire(skb, flow, &bytes);
+	account = trace_topoopt_account_enabled();
+	if (account) {
+		src = topoopt_flow_source(table, skb, flow);
+		class = topoopt_flow_class(skb, flow);
+	}
+	if (in) {
+		if (trace_topoopt_relay_enabled()) {
+			topoopt_flow_transport(skb, flow);
+			trace_topoopt_relay(tdev->dev, in->dev, out.dev, skb,
+					    flow);
+		}
+		topoopt_output_hop(skb, flow);
+		topoopt_stats_add_bytes(stats, TOPOOPT_RELAY_RX_PACKETS,
+					packets, bytes);
+	} else if (!skb->priority) {
+		/* Else SO_PRIORITY, a cgroup or tc chose one. */
+		skb->priority = topoopt_output_priority(skb, flow);
+	}
+
+	err = topoopt_output_queue(skb, &out);
+	if (unlikely(err)) {
+		topoopt_stats_add(out.port->stats, TOPOOPT_DROP_TX, packets);
+		return err;
+	}
+	topoopt_stats_add_bytes(out.port->stats, TOPOOPT_RELAY_TX_PACKETS,
+				packets, bytes);
+	if (unlikely(out.nexthop->backup))
+		topoopt_stats_add(out.port->stats, TOPOOPT_BACKUP_PACKETS,
+				  packets);
+	if (!in)
+		topoopt_device_count_tx(tdev->dev, packets, bytes);
+	if (account)
+		trace_topoopt_account(tdev->dev, in ? in->dev : NULL,
+				      out.port->dev, src, route->server, class,
+				      packets, bytes);
+	return 0;
+}

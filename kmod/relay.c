@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What arrives at a port: for this server, for another one, or not ours. */
+
+#include "compat/compat.h"
+#include "flow.h"
+#include "icmp.h"
+#include "output.h"
+#include "table.h"
+#include "topoopt.h"
+#include "trace.h"
+
+/*
+ * RoCEv2 signs the IP identification, which segmentation makes up anew, so an
+ * aggregate of RoCE packets cannot be taken apart again. Nor can what LRO
+ * merged.
+ */
+static bool topoopt_relay_inseparable(const struct sk_buff *skb,
+				      struct topoopt_flow *flow)
+{
+	if (skb_warn_if_lro(skb))
+		return true;
+	return skb_shinfo(skb)->gso_type & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST) &&
+	       topoopt_flow_class(skb, flow) == TOPOOPT_TRAFFIC_CLASS_ROCE;
+}
+
+static void topoopt_relay_unicast(const struct topoopt_port *port,
+				  const struct topoopt_table *table,
+				  const struct topoopt_route *route,
+				  struct sk_buff *skb,
+				  struct topoopt_flow *flow)
+{
+	u8 ttl;
+
+	if (unlikely(!topoopt_flow_validate(skb, flow))) {
+		topoopt_output_drop(port->stats, skb, TOPOOPT_DROP_HEADER,
+				    SKB_DROP_REASON_IP_INHDR);
+		return;
+	}
+	if (unlikely(skb_is_gso(skb) && topoopt_relay_inseparable(skb, flow))) {
+		topoopt_output_drop(port->stats, skb, TOPOOPT_DROP_GSO,
+				    SKB_DROP_REASON_SKB_GSO_SEG);
+		return;
+	}
+	ttl = flow->ipv6 ? topoopt_flow_ip6(skb, flow)->hop_limit :
+			   topoopt_flow_ip4(skb, flow)->ttl;
+	if (unlikely(ttl <= 1)) {
+		topoopt_icmp_expired(port->tdev, skb, flow);
+		topoopt_output_drop(port->stats, skb, TOPOOPT_DROP_TTL,
+				    SKB_DROP_REASON_IP_INHDR);
+		return;
+	}
+	topoopt_output_forward(port->tdev, port, table, route, skb, flow);
+}
+
+/* For this server: counted here, the rest is the stack's. */
+static void topoopt_relay_local(const struct topoopt_port *port,
+				const struct topoopt_table *table,
+				const struct topoopt_route *route,
+				struct sk_buff *skb, struct topoopt_flow *flow)
+{
+	struct net_device *dev = port->tdev->dev;
+	u32 packets, bytes;
+
+	packets = topoopt_flow_wire(skb, flow, &bytes);
+	topoopt_stats_add_bytes(port->stats, TOPOOPT_LOCAL_PACKETS, packets,
+				bytes);
+	if (trace_topoopt_account_enabled())
+		trace_topoopt_account(dev, port->dev, NULL,
+				      topoopt_flow_source(table, skb, flow),
+				      route->server, topoopt_flow_class(skb, flow),
+				      packets, bytes);
+	if (route->type == TOPOOPT_ROUTE_TYPE_NODE) {
+		skb->dev = dev;
+		topoopt_device_count_rx(dev, packets, bytes);
+	}
+}
+
+/*
+ * Left to the stack: not counted under any server, but accounted all the same,
+ * so that whoever compares with the counters of the NIC finds every frame that
+ * the kernel saw. @flow is NULL when the packet was not parsed.
+ */
+static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
+					      const struct sk_buff *skb,
+					      struct topoopt_flow *flow)
+{
+	u32 packets = 1, bytes = ETH_HLEN + skb->len;
+
+	if (!trace_topoopt_account_enabled())
+		return RX_HANDLER_PASS;
+	if (flow)
+		packets = topoopt_flow_wire(skb, flow, &bytes);
+	else if (skb_vlan_tag_present(skb))
+		bytes += VLAN_HLEN;
+	trace_topoopt_account(port->tdev->dev, port->dev, NULL,
+			      TOPOOPT_SERVER_NONE, TOPOOPT_SERVER_NONE,
+			      TOPOOPT_TRAFFIC_CLASS_OTHER, packets, bytes);
+	return RX_HANDLER_PASS;
+}
+
+/**
+ * topoopt_relay_receive() - rx_handler of a port
+ * @pskb: packet, after GRO, taps and tc ingress; data at the network header,
+ *	the outermost VLAN tag taken out
+ *
+ * Under RCU. Whatever is not IP, has no route, or must not leave its link goes
+ * on to the stack untouched; so does everything while the topoopt device is
+ * down.
+ */
+rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
+{
+	const struct topoopt_table *table;
+	struct sk_buff *skb = *pskb;
+	struct topoopt_route route;
+	struct topoopt_port *port;
+	struct topoopt_flow flow;
+
+	port = rcu_dereference(skb->dev->rx_handler_data);
+	table = rcu_dereference(port->tdev->table);
+	if (unlikely(skb->pkt_type != PACKET_HOST || !table ||
+		     !netif_running(port->tdev->dev)))
+		return topoopt_relay_pass(port, skb, NULL);
+
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (unlikely(!skb)) {
+		topoopt_stats_add(port->stats, TOPOOPT_DROP_NOMEM, 1);
+		return RX_HANDLER_CONSUMED;
+	}
+	*pskb = skb;
+
+	if (unlikely(!topoopt_flow_parse(skb, skb->protocol, &flow)))
+		return topoopt_relay_pass(port, skb, NULL);
+	if (unlikely(!topoopt_flow_lookup(table, skb, &flow, &route))) {
+		topoopt_stats_add(port->stats, TOPOOPT_MISS_PACKETS,
+				  skb_shinfo(skb)->gso_segs ?: 1);
+		return topoopt_relay_pass(port, skb, &flow);
+	}
+
+	switch (route.type) {
+	case TOPOOPT_ROUTE_TYPE_UNICAST:
+		if (unlikely(topoopt_flow_scoped(skb, &flow) ||
+			     topoopt_flow_alert(skb, &flow)))
+			return topoopt_relay_pass(port, skb, &flow);
+		topoopt_relay_unicast(port, table, &route, skb, &flow);
+		return RX_HANDLER_CONSUMED;
+	case TOPOOPT_ROUTE_TYPE_NODE:
+		topoopt_relay_local(port, table, &route, skb, &flow);
+		return RX_HANDLER_ANOTHER;
+	default:
+		topoopt_relay_local(port, table, &route, skb, &flow);
+		return RX_HANDLER_PASS;
+	}
+}

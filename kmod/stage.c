@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stages: tables in the making, and commits. */
+
+#include <linux/atomic.h>
+#include <linux/etherdevice.h>
+#include <linux/inet.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include <net/ipv6.h>
+
+#include "compat/extack.h"
+#include "netlink.h"
+#include "table.h"
+
+/**
+ * struct topoopt_stage - table in the making; under topoopt_dev.lock
+ * @routes: what was added, until it is prepared
+ * @groups: the groups in @routes by id
+ * @table: made by preparing, NULL before
+ * @portid: socket that it belongs to until then
+ * @version: changes with every change of any stage
+ */
+struct topoopt_stage {
+	struct topoopt_routes routes;
+	struct xarray groups;
+	struct topoopt_table *table;
+	u32 portid;
+	u32 version;
+};
+
+/* Stages not prepared yet. */
+static atomic_t topoopt_stages_owned;
+
+static atomic_t topoopt_stage_changes;
+
+bool topoopt_stage_owned(void)
+{
+	return atomic_read(&topoopt_stages_owned);
+}
+
+const struct topoopt_table *
+topoopt_stage_table(const struct topoopt_stage *stage)
+{
+	return stage->table;
+}
+
+const struct topoopt_routes *
+topoopt_stage_routes(const struct topoopt_stage *stage)
+{
+	return &stage->routes;
+}
+
+u32 topoopt_stage_count_routes(const struct topoopt_stage *stage)
+{
+	if (stage->table)
+		return topoopt_table_routes(stage->table);
+	return stage->routes.rules4.count + stage->routes.rules6.count;
+}
+
+u32 topoopt_stage_count_groups(const struct topoopt_stage *stage)
+{
+	if (stage->table)
+		return topoopt_table_groups(stage->table);
+	return stage->routes.groups.count;
+}
+
+u32 topoopt_stage_version(const struct topoopt_stage *stage)
+{
+	return stage->version;
+}
+
+static void topoopt_stage_changed(struct topoopt_stage *stage)
+{
+	stage->version = atomic_inc_return(&topoopt_stage_changes);
+}
+
+static struct topoopt_stage *topoopt_stage_alloc(u32 portid)
+{
+	struct topoopt_stage *stage;
+
+	stage = kvzalloc(sizeof(*stage), GFP_KERNEL_ACCOUNT);
+	if (!stage)
+		return NULL;
+	topoopt_routes_init(&stage->routes);
+	xa_init_flags(&stage->groups, XA_FLAGS_ACCOUNT);
+	stage->portid = portid;
+	atomic_inc(&topoopt_stages_owned);
+	topoopt_stage_changed(stage);
+	return stage;
+}
+
+void topoopt_stage_free(struct topoopt_stage *stage)
+{
+	if (!stage)
+		return;
+	if (stage->table)
+		topoopt_table_free(stage->table);
+	else
+		atomic_dec(&topoopt_stages_owned);
+	xa_destroy(&stage->groups);
+	topoopt_routes_free(&stage->routes);
+	kvfree(stage);
+}
+
+void topoopt_stage_disown(struct topoopt_dev *tdev, u32 portid)
+{
+	struct topoopt_stage *stage = tdev->stage;
+
+	if (!stage || stage->table || stage->portid != portid)
+		return;
+	topoopt_stage_free(stage);
+	tdev->stage = NULL;
+}
+
+/* The stage, if the sender of the request may change it. */
+static struct topoopt_stage *topoopt_stage_get(struct topoopt_dev *tdev,
+					       struct genl_info *info)
+{
+	struct topoopt_stage *stage = tdev->stage;
+
+	if (!stage) {
+		NL_SET_ERR_MSG(info->extack, "No stage is open");
+		return ERR_PTR(-ENOENT);
+	}
+	if (!stage->table && stage->portid != info->snd_portid) {
+		NL_SET_ERR_MSG(info->extack, "The stage belongs to another socket");
+		return ERR_PTR(-EBUSY);
+	}
+	return stage;
+}
+
+/* stage-new */
+
+static int topoopt_stage_new(struct topoopt_dev *tdev, struct genl_info *info)
+{
+	struct topoopt_stage *stage;
+	struct sk_buff *skb;
+	void *header;
+	int err;
+
+	if (tdev->stage && tdev->stage->table) {
+		NL_SET_ERR_MSG(info->extack,
+			       "A prepared stage waits to be committed or aborted");
+		return -EBUSY;
+	}
+	if (tdev->stage) {
+		NL_SET_ERR_MSG(info->extack, "Another stage is open");
+		return -EBUSY;
+	}
+	stage = topoopt_stage_alloc(info->snd_portid);
+	if (!stage)
+		return -ENOMEM;
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb) {
+		topoopt_stage_free(stage);
+		return -ENOMEM;
+	}
+	topoopt_netlink_put_generation(skb, tdev->generation);
+	err = topoopt_netlink_reply(skb, header, info);
+	if (err) {
+		topoopt_stage_free(stage);
+		return err;
+	}
+	tdev->stage = stage;
+	return 0;
+}
+
+int topoopt_nl_stage_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_stage_new);
+}
+
+/* stage-add: groups */
+
+static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
+				 const struct nlattr *attr,
+				 struct topoopt_nexthop *nexthop,
+				 struct netlink_ext_ack *extack)
+{
+	const struct nlattr *pos, *ifindex = NULL, *mac = NULL;
+	const struct topoopt_port *port;
+	int rem;
+
+	memset(nexthop, 0, sizeof(*nexthop));
+	nexthop->weight = 1;
+	nla_for_each_nested(pos, attr, rem) {
+		switch (nla_type(pos)) {
+		case TOPOOPT_A_NEXTHOP_PORT:
+			ifindex = pos;
+			break;
+		case TOPOOPT_A_NEXTHOP_MAC:
+			mac = pos;
+			break;
+		case TOPOOPT_A_NEXTHOP_WEIGHT:
+			nexthop->weight = nla_get_u16(pos);
+			break;
+		case TOPOOPT_A_NEXTHOP_BACKUP:
+			nexthop->backup = true;
+			break;
+		}
+	}
+	if (!ifindex) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Next hop without port");
+		return -EINVAL;
+	}
+	if (!mac) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Next hop without MAC address");
+		return -EINVAL;
+	}
+	if (!is_valid_ether_addr(nla_data(mac))) {
+		NL_SET_ERR_MSG_ATTR(extack, mac,
+				    "MAC address of a next hop is not unicast");
+		return -EINVAL;
+	}
+	memcpy(nexthop->mac, nla_data(mac), ETH_ALEN);
+
+	nexthop->ifindex = nla_get_u32(ifindex);
+	rcu_read_lock();
+	port = topoopt_port_find(tdev, nexthop->ifindex);
+	if (port)
+		nexthop->slot = port->slot;
+	rcu_read_unlock();
+	if (!port) {
+		NL_SET_ERR_MSG_ATTR(extack, ifindex, "Not a port of the device");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+static int topoopt_stage_add_group(struct topoopt_dev *tdev,
+				   struct topoopt_stage *stage,
+				   const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
+{
+	struct topoopt_nexthop nexthop[TOPOOPT_MAX_NEXTHOPS];
+	struct topoopt_group *group, **place;
+	const struct nlattr *pos, *id = NULL;
+	unsigned int i, count = 0;
+	int err, rem;
+
+	nla_for_each_nested(pos, attr, rem) {
+		if (nla_type(pos) == TOPOOPT_A_GROUP_ID)
+			id = pos;
+		if (nla_type(pos) != TOPOOPT_A_GROUP_NEXTHOP)
+			continue;
+		if (count == TOPOOPT_MAX_NEXTHOPS) {
+			NL_SET_ERR_MSG_ATTR(extack, pos,
+					    "Too many next hops in a group");
+			return -EINVAL;
+		}
+		err = topoopt_stage_nexthop(tdev, pos, &nexthop[count], extack);
+		if (err)
+			return err;
+		for (i = 0; i < count; i++) {
+			if (nexthop[i].ifindex == nexthop[count].ifindex &&
+			    ether_addr_equal_unaligned(nexthop[i].mac,
+						       nexthop[count].mac)) {
+				NL_SET_ERR_MSG_ATTR(extack, pos,
+						    "Same next hop twice in a group");
+				return -EINVAL;
+			}
+		}
+		count++;
+	}
+	if (!id) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Group without id");
+		return -EINVAL;
+	}
+	if (!count) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Group without next hop");
+		return -EINVAL;
+	}
+	if (xa_load(&stage->groups, nla_get_u32(id))) {
+		NL_SET_ERR_MSG_ATTR(extack, id, "The stage has this group already");
+		return -EEXIST;
+	}
+	if (stage->routes.groups.count == TOPOOPT_MAX_GROUPS) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Too many groups");
+		return -ENOSPC;
+	}
+
+	group = topoopt_group_build(nla_get_u32(id), nexthop, count, extack);
+	if (IS_ERR(group)) {
+		NL_SET_BAD_ATTR(extack, attr);
+		return PTR_ERR(group);
+	}
+	err = xa_err(xa_store(&stage->groups, group->id, group,
+			      GFP_KERNEL_ACCOUNT));
+	if (err)
+		goto err_free;
+	place = topoopt_array_push(&stage->routes.groups);
+	if (!place) {
+		err = -ENOMEM;
+		goto err_erase;
+	}
+	*place = group;
+	return 0;
+
+err_erase:
+	xa_erase(&stage->groups, group->id);
+err_free:
+	topoopt_group_free(group);
+	return err;
+}
+
+/* stage-add: routes */
+
+/*
+ * An address with its prefix length @len_attr, which may be NULL. @v6 is the
+ * family.
+ */
+static int topoopt_stage_prefix(const struct nlattr *attr,
+				const struct nlattr *len_attr, bool v6,
+				struct in6_addr *addr, u8 *len,
+				struct netlink_ext_ack *extack)
+{
+	u8 full = v6 ? 128 : 32;
+	struct in6_addr prefix;
+
+	*len = len_attr ? nla_get_u8(len_attr) : full;
+	if (*len > full) {
+		NL_SET_ERR_MSG_ATTR(extack, len_attr,
+				    "Prefix longer than the address");
+		return -EINVAL;
+	}
+	memset(addr, 0, sizeof(*addr));
+	memcpy(addr, nla_data(attr), full / 8);
+	if (*len == full)
+		return 0;
+	ipv6_addr_prefix(&prefix, addr, *len);
+	if (!ipv6_addr_equal(&prefix, addr)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "Address has bits set beyond its prefix");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool topoopt_stage_unicast(const struct in6_addr *addr, bool v6)
+{
+	if (v6)
+		return !ipv6_addr_is_multicast(addr) &&
+		       !ipv6_addr_loopback(addr);
+	return !ipv4_is_multicast(addr->s6_addr32[0]) &&
+	       !ipv4_is_lbcast(addr->s6_addr32[0]) &&
+	       !ipv4_is_loopback(addr->s6_addr32[0]);
+}
+
+static int topoopt_stage_add_route(struct topoopt_stage *stage,
+				   const struct nlattr *route,
+				   struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr[TOPOOPT_A_ROUTE_MAX + 1] = {}, *pos;
+	struct topoopt_rule rule;
+	int err, rem;
+
+	nla_for_each_nested(pos, route, rem)
+		attr[nla_type(pos)] = pos;
+
+	if (!attr[TOPOOPT_A_ROUTE_DST]) {
+		NL_SET_ERR_MSG_ATTR(extack, route, "Route without dst");
+		return -EINVAL;
+	}
+	rule.v6 = nla_len(attr[TOPOOPT_A_ROUTE_DST]) == sizeof(struct in6_addr);
+	if (!rule.v6 &&
+	    nla_len(attr[TOPOOPT_A_ROUTE_DST]) != sizeof(struct in_addr)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_DST],
+				    "Address of neither 4 nor 16 bytes");
+		return -EINVAL;
+	}
+	err = topoopt_stage_prefix(attr[TOPOOPT_A_ROUTE_DST],
+				   attr[TOPOOPT_A_ROUTE_DST_LEN], rule.v6,
+				   &rule.dst, &rule.dst_len, extack);
+	if (err)
+		return err;
+	if (!topoopt_stage_unicast(&rule.dst, rule.v6)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_DST],
+				    "Destination is not unicast");
+		return -EINVAL;
+	}
+
+	rule.src_len = 0;
+	if (attr[TOPOOPT_A_ROUTE_SRC]) {
+		if (nla_len(attr[TOPOOPT_A_ROUTE_SRC]) !=
+		    nla_len(attr[TOPOOPT_A_ROUTE_DST])) {
+			NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_SRC],
+					    "Source of another family than dst");
+			return -EINVAL;
+		}
+		err = topoopt_stage_prefix(attr[TOPOOPT_A_ROUTE_SRC],
+					   attr[TOPOOPT_A_ROUTE_SRC_LEN],
+					   rule.v6, &rule.src, &rule.src_len,
+					   extack);
+		if (err)
+			return err;
+	}
+	if (attr[TOPOOPT_A_ROUTE_SRC_LEN] && !rule.src_len) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_SRC_LEN],
+				    "Source prefix without src or of length 0");
+		return -EINVAL;
+	}
+
+	rule.route.type = attr[TOPOOPT_A_ROUTE_TYPE] ?
+			  nla_get_u8(attr[TOPOOPT_A_ROUTE_TYPE]) :
+			  TOPOOPT_ROUTE_TYPE_UNICAST;
+	rule.route.server = attr[TOPOOPT_A_ROUTE_SERVER] ?
+			    nla_get_u32(attr[TOPOOPT_A_ROUTE_SERVER]) :
+			    TOPOOPT_SERVER_NONE;
+	rule.route.group = NULL;
+	if (rule.route.type == TOPOOPT_ROUTE_TYPE_UNICAST) {
+		if (!attr[TOPOOPT_A_ROUTE_GROUP]) {
+			NL_SET_ERR_MSG_ATTR(extack, route,
+					    "Unicast route without group");
+			return -EINVAL;
+		}
+		rule.route.group = xa_load(&stage->groups,
+					   nla_get_u32(attr[TOPOOPT_A_ROUTE_GROUP]));
+		if (!rule.route.group) {
+			NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_GROUP],
+					    "The stage has no such group");
+			return -ENOENT;
+		}
+	} else if (attr[TOPOOPT_A_ROUTE_GROUP]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_GROUP],
+				    "Only unicast routes have a group");
+		return -EINVAL;
+	}
+
+	if (topoopt_stage_count_routes(stage) == TOPOOPT_MAX_ROUTES) {
+		NL_SET_ERR_MSG_ATTR(extack, route, "Too many routes");
+		return -ENOSPC;
+	}
+	return topoopt_routes_add(&stage->routes, &rule);
+}
+
+/* Drop what was added since there were so many. */
+static void topoopt_stage_rollback(struct topoopt_stage *stage, u32 rules4,
+				   u32 rules6, u32 groups)
+{
+	struct topoopt_group *group;
+	u32 i;
+
+	for (i = groups; i < stage->routes.groups.count; i++) {
+		group = *(struct topoopt_group **)
+			topoopt_array_at(&stage->routes.groups, i);
+		xa_erase(&stage->groups, group->id);
+		topoopt_group_free(group);
+	}
+	topoopt_routes_truncate(&stage->routes, rules4, rules6, groups);
+}
+
+static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
+{
+	const struct nlattr *attr, *head;
+	struct topoopt_stage *stage;
+	u32 rules4, rules6, groups;
+	int err = 0, len, rem;
+
+	stage = topoopt_stage_get(tdev, info);
+	if (IS_ERR(stage))
+		return PTR_ERR(stage);
+	if (stage->table) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Nothing can be added to a prepared stage");
+		return -EBUSY;
+	}
+
+	rules4 = stage->routes.rules4.count;
+	rules6 = stage->routes.rules6.count;
+	groups = stage->routes.groups.count;
+	head = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN);
+	len = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN);
+	nla_for_each_attr(attr, head, len, rem) {
+		if (nla_type(attr) != TOPOOPT_A_DEVICE_GROUP)
+			continue;
+		err = topoopt_stage_add_group(tdev, stage, attr, info->extack);
+		if (err)
+			goto err_rollback;
+	}
+	nla_for_each_attr(attr, head, len, rem) {
+		if (nla_type(attr) != TOPOOPT_A_DEVICE_ROUTE)
+			continue;
+		err = topoopt_stage_add_route(stage, attr, info->extack);
+		if (err)
+			goto err_rollback;
+	}
+	topoopt_stage_changed(stage);
+	return 0;
+
+err_rollback:
+	topoopt_stage_rollback(stage, rules4, rules6, groups);
+	return err;
+}
+
+int topoopt_nl_stage_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_stage_add);
+}
+
+/* stage-prepare, commit, abort */
+
+static int topoopt_stage_build(struct topoopt_stage *stage,
+			       struct netlink_ext_ack *extack)
+{
+	struct topoopt_table *table;
+
+	if (stage->table)
+		return 0;
+	table = topoopt_table_build(&stage->routes, extack);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	stage->table = table;
+	atomic_dec(&topoopt_stages_owned);
+	topoopt_stage_changed(stage);
+	return 0;
+}
+
+static int topoopt_stage_prepare(struct topoopt_dev *tdev,
+				 struct genl_info *info)
+{
+	struct topoopt_stage *stage = topoopt_stage_get(tdev, info);
+
+	if (IS_ERR(stage))
+		return PTR_ERR(stage);
+	return topoopt_stage_build(stage, info->extack);
+}
+
+int topoopt_nl_stage_prepare_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_stage_prepare);
+}
+
+static int topoopt_stage_commit(struct topoopt_dev *tdev,
+				struct genl_info *info)
+{
+	u64 base, generation = tdev->generation + 1;
+	struct topoopt_stage *stage;
+	struct topoopt_table *old;
+	struct nlattr *attr;
+	struct sk_buff *skb;
+	void *header;
+	int err;
+
+	stage = topoopt_stage_get(tdev, info);
+	if (IS_ERR(stage))
+		return PTR_ERR(stage);
+	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_BASE_GENERATION)) {
+		NL_SET_ERR_MSG(info->extack, "The base-generation is missing");
+		return -EINVAL;
+	}
+	attr = info->attrs[TOPOOPT_A_DEVICE_BASE_GENERATION];
+	base = nla_get_u64(attr);
+	if (base != tdev->generation) {
+		TOPOOPT_SET_ERR_MSG_FMT(info->extack,
+					"Another table became active",
+					": generation %llu", tdev->generation);
+		NL_SET_BAD_ATTR(info->extack, attr);
+		return -ESTALE;
+	}
+	attr = info->attrs[TOPOOPT_A_DEVICE_GENERATION];
+	if (attr)
+		generation = nla_get_u64(attr);
+	if (generation <= base) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "The generation must grow");
+		return -EINVAL;
+	}
+
+	/* All that can fail, before anything changes for readers. */
+	err = topoopt_stage_build(stage, info->extack);
+	if (err)
+		return err;
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb)
+		return -ENOMEM;
+	topoopt_netlink_put_generation(skb, generation);
+
+	topoopt_table_set_generation(stage->table, generation);
+	tdev->generation = generation;
+	old = rcu_replace_pointer(tdev->table, stage->table,
+				  lockdep_is_held(&tdev->lock));
+	topoopt_table_free_rcu(old);
+	topoopt_notify_commit(tdev);
+
+	tdev->stage = NULL;
+	xa_destroy(&stage->groups);
+	kvfree(stage);
+
+	/* It is done, whether or not the socket has room for the answer. */
+	topoopt_netlink_reply(skb, header, info);
+	return 0;
+}
+
+int topoopt_nl_commit_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_stage_commit);
+}
+
+static int topoopt_stage_abort(struct topoopt_dev *tdev, struct genl_info *info)
+{
+	struct topoopt_stage *stage = topoopt_stage_get(tdev, info);
+
+	if (IS_ERR(stage))
+		return PTR_ERR(stage);
+	topoopt_stage_free(stage);
+	tdev->stage = NULL;
+	return 0;
+}
+
+int topoopt_nl_abort_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_stage_abort);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef TOPOOPT_H
+#define TOPOOPT_H
+
+/*
+ * topoopt_fwd: relays packets between the NICs of a server that is wired
+ * directly to its peers.
+ *
+ * Where a packet comes in and where it leaves:
+ *
+ *	relay.c		rx_handler of a port: lookup, then local / node / relay
+ *	xmit.c		ndo_start_xmit of the topoopt device: packets of this
+ *			server to its node and port addresses in the fabric
+ *	output.c	both of them end here: next hop, MAC header, egress queue
+ *	icmp.c		answers to packets that cannot be relayed or sent
+ *	flow.c		addresses, protocol and ports of a packet, flow hash
+ *
+ * and what surrounds them:
+ *
+ *	device.c	the topoopt device: rtnl_link_ops, netdev and ethtool ops
+ *	port.c		ports: enslave, release, carrier, transmit device
+ *	stats.c		counters
+ *	table.c		routes, read-only once built; build.c builds them
+ *	nexthop.c	next hop groups
+ *	netlink.c	generic netlink; with stage.c, dump.c and notify.c
+ *	main.c		module init and exit
+ */
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/rtnetlink.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/u64_stats_sync.h>
+#include <linux/topoopt.h>
+
+struct topoopt_stage;
+struct topoopt_table;
+
+/*
+ * Counters of a port, and of the device. In the order of the attributes of
+ * the netlink set "counters", from relay-rx-packets on.
+ */
+enum topoopt_counter {
+	TOPOOPT_RELAY_RX_PACKETS,
+	TOPOOPT_RELAY_RX_BYTES,
+	TOPOOPT_RELAY_TX_PACKETS,
+	TOPOOPT_RELAY_TX_BYTES,
+	TOPOOPT_LOCAL_PACKETS,
+	TOPOOPT_LOCAL_BYTES,
+	TOPOOPT_MISS_PACKETS,
+	TOPOOPT_BACKUP_PACKETS,
+	TOPOOPT_DROP_HEADER,
+	TOPOOPT_DROP_TTL,
+	TOPOOPT_DROP_MTU,
+	TOPOOPT_DROP_NO_PORT,
+	TOPOOPT_DROP_GSO,
+	TOPOOPT_DROP_NOMEM,
+	TOPOOPT_DROP_TX,
+	TOPOOPT_COUNTERS
+};
+
+struct topoopt_stats {
+	u64_stats_t counter[TOPOOPT_COUNTERS];
+	struct u64_stats_sync syncp;
+};
+
+/**
+ * struct topoopt_port - one NIC interface that faces the fabric
+ * @dev: the NIC interface; packets arrive here
+ * @tx: what the port transmits through, @dev unless port-set said otherwise;
+ *	never NULL; written under RTNL
+ * @tdev: the topoopt device
+ * @stats: counters
+ * @ifindex: of @dev
+ * @slot: index into topoopt_dev.ports
+ * @list: in topoopt_dev.port_list
+ *
+ * Freed a grace period after it left its slot; whatever a reader got from
+ * topoopt_dev.ports stays valid until it leaves the RCU section.
+ */
+struct topoopt_port {
+	struct net_device *dev;
+	struct net_device __rcu *tx;
+	struct topoopt_dev *tdev;
+	struct topoopt_stats __percpu *stats;
+	u32 ifindex;
+	u16 slot;
+	netdevice_tracker dev_tracker;
+	netdevice_tracker tx_tracker;
+	struct list_head list;
+};
+
+/**
+ * struct topoopt_dev - private part of a topoopt device
+ * @table: active table, NULL before the first commit; written under @lock
+ * @live: bit per slot, set while the port is up and has carrier; written
+ *	under RTNL, read with READ_ONCE()
+ * @ports: slots; written under RTNL
+ * @dev: the topoopt device
+ * @stats: drops of packets that this server originated
+ * @slot_ifindex: last user of a slot, so that a port that comes back gets the
+ *	slot that tables know it by; under RTNL
+ * @hash_seed: of the flow hash, constant
+ * @mtu_by_user: the MTU no longer follows the ports; under RTNL
+ * @list: devices of the namespace; under RTNL
+ * @port_list: ports whose counters are not in @past; under @port_lock
+ * @past: counters of ports that left; under @port_lock
+ * @port_lock: spinlock, see @port_list
+ * @lock: serializes stages and commits
+ * @stage: table being built, owned by netlink.c; under @lock
+ * @generation: of the active table, 0 while there has been none; under @lock
+ * @gone: unregistering: nothing may be staged or committed any more; under
+ *	@lock
+ */
+struct topoopt_dev {
+	struct topoopt_table __rcu *table;
+	u64 live;
+	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
+	struct net_device *dev;
+	struct topoopt_stats __percpu *stats;
+	u32 hash_seed;
+
+	bool mtu_by_user;
+	struct list_head list;
+	u32 slot_ifindex[TOPOOPT_MAX_PORTS];
+	struct list_head port_list;
+	u64 past[TOPOOPT_COUNTERS];
+	spinlock_t port_lock;
+
+	struct mutex lock;
+	struct topoopt_stage *stage;
+	u64 generation;
+	bool gone;
+};
+
+/* device.c */
+
+extern struct rtnl_link_ops topoopt_device_link_ops;
+extern struct pernet_operations topoopt_device_net_ops;
+
+bool topoopt_device_is(const struct net_device *dev);
+
+/* Topoopt devices of a namespace, linked by topoopt_dev.list; under RTNL. */
+struct list_head *topoopt_device_list(struct net *net);
+
+/**
+ * topoopt_device_get() - topoopt device by ifindex
+ * @net: namespace the device must be in
+ * @ifindex: of the topoopt device
+ * @tracker: of the reference taken
+ * @extack: told why not
+ *
+ * The reference keeps the memory; the device may still be unregistered
+ * meanwhile, which topoopt_dev.gone tells under topoopt_dev.lock. Hold the
+ * reference briefly: unregistering waits for it.
+ *
+ * Return: the device, to be released with topoopt_device_put(), or an error
+ * pointer: -ENODEV, or -EOPNOTSUPP when @ifindex is another kind of device.
+ */
+struct topoopt_dev *topoopt_device_get(struct net *net, u32 ifindex,
+				       netdevice_tracker *tracker,
+				       struct netlink_ext_ack *extack);
+void topoopt_device_put(struct topoopt_dev *tdev, netdevice_tracker *tracker);
+
+/* Counters of the device itself: delivered to and originated by this server. */
+void topoopt_device_count_rx(struct net_device *dev, u32 packets, u32 bytes);
+void topoopt_device_count_tx(struct net_device *dev, u32 packets, u32 bytes);
+
+/* port.c */
+
+extern struct notifier_block topoopt_port_notifier;
+
+int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
+		     struct netlink_ext_ack *extack);
+int topoopt_port_del(struct net_device *dev, struct net_device *port_dev);
+void topoopt_port_del_all(struct topoopt_dev *tdev);
+
+/**
+ * topoopt_port_find() - port by ifindex
+ * @tdev: topoopt device
+ * @ifindex: of the NIC interface
+ *
+ * Return: the port, valid while the caller holds RCU or RTNL, or NULL.
+ */
+struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
+				       u32 ifindex);
+
+/**
+ * topoopt_port_set_tx() - choose what a port transmits through
+ * @tdev: topoopt device
+ * @ifindex: of the port
+ * @tx_ifindex: of an Ethernet device of the same namespace, or 0 for the port
+ *	itself
+ * @extack: told why not
+ *
+ * Under RTNL. A transmit device that disappears gives way to the port itself.
+ *
+ * Return: 0, -ENODEV, -EINVAL for a device that cannot be one.
+ */
+int topoopt_port_set_tx(struct topoopt_dev *tdev, u32 ifindex, u32 tx_ifindex,
+			struct netlink_ext_ack *extack);
+
+static inline bool topoopt_port_live(const struct topoopt_port *port)
+{
+	return READ_ONCE(port->tdev->live) & BIT_ULL(port->slot);
+}
+
+/* relay.c, xmit.c */
+
+rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb);
+netdev_tx_t topoopt_xmit_start(struct sk_buff *skb, struct net_device *dev);
+
+/* stats.c: counters of a port, of a device with its present and past ports. */
+
+void topoopt_stats_read(const struct topoopt_stats __percpu *stats,
+			u64 sum[TOPOOPT_COUNTERS]);
+void topoopt_stats_port(const struct topoopt_port *port,
+			u64 sum[TOPOOPT_COUNTERS]);
+void topoopt_stats_device(struct topoopt_dev *tdev, u64 sum[TOPOOPT_COUNTERS]);
+
+/* Moves the counters of a port that is leaving into topoopt_dev.past. */
+void topoopt_stats_retire(struct topoopt_port *port);
+
+static inline void topoopt_stats_add(struct topoopt_stats __percpu *stats,
+				     enum topoopt_counter counter, u32 n)
+{
+	struct topoopt_stats *s = this_cpu_ptr(stats);
+
+	u64_stats_update_begin(&s->syncp);
+	u64_stats_add(&s->counter[counter], n);
+	u64_stats_update_end(&s->syncp);
+}
+
+/* A counter of packets and the counter of bytes that follows it. */
+static inline void topoopt_stats_add_bytes(struct topoopt_stats __percpu *stats,
+					   enum topoopt_counter packet_counter,
+					   u32 packets, u32 bytes)
+{
+	struct topoopt_stats *s = this_cpu_ptr(stats);
+
+	u64_stats_update_begin(&s->syncp);
+	u64_stats_add(&s->counter[packet_counter], packets);
+	u64_stats_add(&s->counter[packet_counter + 1], bytes);
+	u64_stats_update_end(&s->syncp);
+}
+
+/*
+ * netlink.c, notify.c
+ *
+ * device_exit is called under RTNL when a topoopt device is unregistered and
+ * frees stage and active table. notify_port is called under RTNL after a port
+ * joined, left, was renamed, or changed its transmit device or its liveness;
+ * live_before and live_now are the bitmaps of all slots around the change. A
+ * leaving port is already out of its slot.
+ */
+void topoopt_netlink_device_exit(struct topoopt_dev *tdev);
+void topoopt_notify_port(struct topoopt_dev *tdev,
+			 const struct topoopt_port *port,
+			 u64 live_before, u64 live_now);
+int topoopt_netlink_init(void);
+void topoopt_netlink_exit(void);
+
+#endif

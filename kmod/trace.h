@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM topoopt
+
+#if !defined(TOPOOPT_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define TOPOOPT_TRACE_H
+
+#include <linux/netdevice.h>
+#include <linux/tracepoint.h>
+#include <net/ipv6.h>
+
+#include "flow.h"
+
+TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_ROCE);
+TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_TCP);
+TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_OTHER);
+
+#define topoopt_trace_class(class)					\
+	__print_symbolic(class, { TOPOOPT_TRAFFIC_CLASS_ROCE, "roce" },	\
+			 { TOPOOPT_TRAFFIC_CLASS_TCP, "tcp" },		\
+			 { TOPOOPT_TRAFFIC_CLASS_OTHER, "other" })
+
+/*
+ * The accounting point: once for every packet, or GSO aggregate, that was
+ * relayed, originated or delivered, and for every frame that a port left to the
+ * stack. Programs read its raw arguments.
+ *
+ * in: ingress port, NULL for packets this server originated through the
+ *	topoopt device
+ * out: egress port, NULL for packets delivered to this server
+ * src, dst: indices of the servers that own the addresses, or
+ *	TOPOOPT_SERVER_NONE
+ * packets, bytes: on the wire, every GSO segment with its headers, VLAN tag
+ *	included, FCS not
+ */
+TRACE_EVENT(topoopt_account,
+	TP_PROTO(const struct net_device *dev, const struct net_device *in,
+		 const struct net_device *out, u32 src, u32 dst, u32 class,
+		 u32 packets, u64 bytes),
+
+	TP_ARGS(dev, in, out, src, dst, class, packets, bytes),
+
+	TP_STRUCT__entry(
+		__field(u64, bytes)
+		__field(int, dev)
+		__field(int, in)
+		__field(int, out)
+		__field(u32, src)
+		__field(u32, dst)
+		__field(u32, class)
+		__field(u32, packets)
+	),
+
+	TP_fast_assign(
+		__entry->dev = dev->ifindex;
+		__entry->in = in ? in->ifindex : 0;
+		__entry->out = out ? out->ifindex : 0;
+		__entry->src = src;
+		__entry->dst = dst;
+		__entry->class = class;
+		__entry->packets = packets;
+		__entry->bytes = bytes;
+	),
+
+	TP_printk("dev=%d in=%d out=%d src=%d dst=%d class=%s packets=%u bytes=%llu",
+		  __entry->dev, __entry->in, __entry->out, (int)__entry->src,
+		  (int)__entry->dst, topoopt_trace_class(__entry->class),
+		  __entry->packets, __entry->bytes)
+);
+
+/* A packet on its way to the egress queue, TTL as received. */
+TRACE_EVENT(topoopt_relay,
+	TP_PROTO(const struct net_device *dev, const struct net_device *in,
+		 const struct net_device *out, const struct sk_buff *skb,
+		 const struct topoopt_flow *flow),
+
+	TP_ARGS(dev, in, out, skb, flow),
+
+	TP_STRUCT__entry(
+		__array(char, dev, IFNAMSIZ)
+		__array(char, in, IFNAMSIZ)
+		__array(char, out, IFNAMSIZ)
+		__array(u8, saddr, sizeof(struct in6_addr))
+		__array(u8, daddr, sizeof(struct in6_addr))
+		__field(u32, len)
+		__field(u32, qp)
+		__field(u16, sport)
+		__field(u16, dport)
+		__field(u8, proto)
+		__field(u8, ttl)
+	),
+
+	TP_fast_assign(
+		const struct iphdr *ip4 = topoopt_flow_ip4(skb, flow);
+		const struct ipv6hdr *ip6 = topoopt_flow_ip6(skb, flow);
+
+		strscpy(__entry->dev, dev->name, IFNAMSIZ);
+		strscpy(__entry->in, in->name, IFNAMSIZ);
+		strscpy(__entry->out, out->name, IFNAMSIZ);
+		if (flow->ipv6) {
+			memcpy(__entry->saddr, &ip6->saddr, sizeof(ip6->saddr));
+			memcpy(__entry->daddr, &ip6->daddr, sizeof(ip6->daddr));
+			__entry->ttl = ip6->hop_limit;
+		} else {
+			ipv6_addr_set_v4mapped(ip4->saddr,
+					       (struct in6_addr *)__entry->saddr);
+			ipv6_addr_set_v4mapped(ip4->daddr,
+					       (struct in6_addr *)__entry->daddr);
+			__entry->ttl = ip4->ttl;
+		}
+		__entry->len = flow->len;
+		__entry->proto = flow->proto;
+		__entry->sport = ntohs(flow->sport);
+		__entry->dport = ntohs(flow->dport);
+		__entry->qp = flow->qp;
+	),
+
+	TP_printk("%s: %s -> %s src=%pI6c dst=%pI6c ttl=%u proto=%u sport=%u dport=%u qp=%u len=%u",
+		  __entry->dev, __entry->in, __entry->out, __entry->saddr,
+		  __entry->daddr, __entry->ttl, __entry->proto, __entry->sport,
+		  __entry->dport, __entry->qp, __entry->len)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

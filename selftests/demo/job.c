@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One server's part of one training iteration, over TCP: reach every other
+ * server, send the MP transfers of the demand, and run the AllReduce of every
+ * group over the planned rings with real sums. One process per server, started
+ * in the server's network namespace; they find each other through the plan.
+ *
+ *   job [--scale F] [--timeout SECONDS] PLAN SERVER
+ *
+ * Every byte count of the demand is multiplied by F. Prints one JSON object;
+ * exit status 0 only if every peer was reached, every MP byte arrived and
+ * every sum was right.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plan.h"
+
+#define JOB_PORT 7471
+#define JOB_CHUNK (256 * 1024)
+
+enum message_type { MESSAGE_REACH, MESSAGE_MP, MESSAGE_RING };
+
+/* First bytes of every connection. All servers share one byte order. */
+struct message {
+	uint32_t type;
+	uint32_t src;		/* server index */
+	uint32_t lane;		/* MESSAGE_RING: 2 * ring + backwards */
+	uint64_t bytes;		/* MESSAGE_MP */
+};
+
+/* One direction of one ring, seen from this server. */
+struct lane {
+	uint32_t id;
+	const struct to_ring *ring;
+	unsigned int position;	/* of this server in ring order, lane's direction */
+	uint32_t next;		/* server index */
+	uint64_t elements;	/* of the part of the buffer this lane reduces */
+	int in;			/* connection from the previous server, -1 until it came */
+	pthread_t thread;
+	bool ok;
+};
+
+static struct {
+	struct to_plan *plan;
+	uint32_t self;
+	double scale;
+	struct timespec deadline;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned int reached_from, n_lanes;
+	uint64_t mp_received, mp_expected;
+	struct lane *lanes;
+} job = {
+	.scale = 1.0,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.changed = PTHREAD_COND_INITIALIZER,
+};
+
+static void __attribute__((noreturn, format(printf, 1, 2)))
+die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "job: %s: ",
+		job.plan ? job.plan->cluster->servers[job.self].name : "start");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static double seconds_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static bool expired(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec >= job.deadline.tv_sec;
+}
+
+static uint64_t scaled(uint64_t bytes)
+{
+	return (uint64_t)(bytes * job.scale);
+}
+
+static bool read_all(int fd, void *buf, size_t len)
+{
+	for (char *p = buf; len;) {
+		ssize_t n = read(fd, p, len);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= n;
+	}
+	return true;
+}
+
+static bool write_all(int fd, const void *buf, size_t len)
+{
+	for (const char *p = buf; len;) {
+		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Connects to @to from @from (NULL: any), until the peer listens or time is up. */
+static int connect_to(struct in_addr to, const struct in_addr *from,
+		      const char *who)
+{
+	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = to,
+				    .sin_port = htons(JOB_PORT) };
+	struct timeval patience = { .tv_sec = 5 };
+
+	for (;;) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		int one = 1;
+
+		if (fd < 0)
+			die("socket: %s", strerror(errno));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		/* SO_SNDTIMEO bounds connect() as well. */
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		if (from) {
+			struct sockaddr_in self = { .sin_family = AF_INET,
+						    .sin_addr = *from };
+
+			if (bind(fd, (struct sockaddr *)&self, sizeof(self)))
+				die("bind %s: %s", inet_ntoa(*from), strerror(errno));
+		}
+		if (!connect(fd, (struct sockaddr *)&peer, sizeof(peer))) {
+			patience.tv_sec = 0;
+			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
+				   sizeof(patience));
+			return fd;
+		}
+		if (expired())
+			die("%s (%s) cannot be reached: %s", who, inet_ntoa(to),
+			    strerror(errno));
+		close(fd);
+		poll(NULL, 0, 50);
+	}
+}
+
+/* ---- what arrives ---- */
+
+static void *serve_connection(void *arg)
+{
+	int fd = (int)(intptr_t)arg;
+	struct message msg;
+	uint64_t left;
+	char *buf;
+
+	if (!read_all(fd, &msg, sizeof(msg)))
+		goto out;
+	switch (msg.type) {
+	case MESSAGE_REACH:
+		if (!write_all(fd, &msg, sizeof(msg)))
+			goto out;
+		pthread_mutex_lock(&job.lock);
+		job.reached_from++;
+		pthread_cond_broadcast(&job.changed);
+		pthread_mutex_unlock(&job.lock);
+		break;
+	case MESSAGE_MP:
+		buf = malloc(JOB_CHUNK);
+		for (left = msg.bytes; buf && left;) {
+			size_t len = left < JOB_CHUNK ? left : JOB_CHUNK;
+
+			if (!read_all(fd, buf, len))
+				break;
+			left -= len;
+		}
+		free(buf);
+		/* The sender waits for this byte: its bytes were read. */
+		if (!left)
+			write_all(fd, "", 1);
+		pthread_mutex_lock(&job.lock);
+		job.mp_received += msg.bytes - left;
+		pthread_cond_broadcast(&job.changed);
+		pthread_mutex_unlock(&job.lock);
+		break;
+	case MESSAGE_RING:
+		pthread_mutex_lock(&job.lock);
+		for (unsigned int i = 0; i < job.n_lanes; i++)
+			if (job.lanes[i].id == msg.lane) {
+				job.lanes[i].in = fd;
+				fd = -1;
+			}
+		pthread_cond_broadcast(&job.changed);
+		pthread_mutex_unlock(&job.lock);
+		break;
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+static void *serve(void *arg)
+{
+	int listener = (int)(intptr_t)arg;
+
+	for (;;) {
+		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		pthread_t thread;
+
+		if (fd < 0)
+			continue;
+		if (pthread_create(&thread, NULL, serve_connection,
+				   (void *)(intptr_t)fd))
+			die("no thread for a connection");
+		pthread_detach(thread);
+	}
+	return NULL;
+}
+
+/* ---- reachability and MP transfers ---- */
+
+static bool reach(uint32_t dst)
+{
+	const struct to_server *server = &job.plan->cluster->servers[dst];
+	struct message msg = { .type = MESSAGE_REACH, .src = job.self };
+	int fd = connect_to(server->address.v4, NULL, server->name);
+	bool ok = write_all(fd, &msg, sizeof(msg)) && read_all(fd, &msg, sizeof(msg));
+
+	close(fd);
+	return ok;
+}
+
+static void *send_mp(void *arg)
+{
+	uint32_t dst = (uint32_t)(uintptr_t)arg;
+	const struct to_server *server = &job.plan->cluster->servers[dst];
+	const struct to_demand *demand = job.plan->demand;
+	struct message msg = {
+		.type = MESSAGE_MP, .src = job.self,
+		.bytes = scaled(demand->mp[(size_t)job.self * demand->n + dst]),
+	};
+	int fd = connect_to(server->address.v4, NULL, server->name);
+	char *buf = calloc(1, JOB_CHUNK), done;
+	bool ok = buf && write_all(fd, &msg, sizeof(msg));
+
+	for (uint64_t left = msg.bytes; ok && left;) {
+		size_t len = left < JOB_CHUNK ? left : JOB_CHUNK;
+
+		ok = write_all(fd, buf, len);
+		left -= len;
+	}
+	ok = ok && read_all(fd, &done, 1);
+	free(buf);
+	close(fd);
+	return ok ? NULL : arg;
+}
+
+/* ---- ring AllReduce ---- */
+
+/*
+ * Port addresses of the two ends of the ring's own link to @next, which ring
+ * traffic takes; another direct link will do; none where the ring is multi-hop.
+ */
+static bool ring_link(int ring, uint32_t next, struct in_addr *from,
+		      struct in_addr *to)
+{
+	const struct to_cluster *cluster = job.plan->cluster;
+	bool found = false;
+
+	for (unsigned int i = 0; i < cluster->n_links; i++) {
+		struct to_port_ref a = cluster->links[i].a, b = cluster->links[i].b;
+
+		if (a.server != job.self && cluster->link_mode == TO_LINKS_DUPLEX) {
+			a = cluster->links[i].b;
+			b = cluster->links[i].a;
+		}
+		if (a.server != job.self || b.server != next ||
+		    (found && cluster->links[i].ring != ring))
+			continue;
+		*from = cluster->servers[a.server].ports[a.port].address.v4;
+		*to = cluster->servers[b.server].ports[b.port].address.v4;
+		found = true;
+		if (cluster->links[i].ring == ring)
+			break;
+	}
+	return found;
+}
+
+struct step {
+	int fd;
+	const void *buf;
+	size_t len;
+	bool ok;
+};
+
+static void *send_step(void *arg)
+{
+	struct step *step = arg;
+
+	step->ok = write_all(step->fd, step->buf, step->len);
+	return NULL;
+}
+
+/*
+ * Reduce-scatter then all-gather: 2(n-1) steps of 1/n of the buffer. Element e
+ * of server s starts as e + s, so every sum is n * e + 0 + .. over the members.
+ */
+static void *run_lane(void *arg)
+{
+	struct lane *lane = arg;
+	const struct to_ring *ring = lane->ring;
+	const struct to_server *next = &job.plan->cluster->servers[lane->next];
+	struct message msg = { .type = MESSAGE_RING, .src = job.self,
+			       .lane = lane->id };
+	unsigned int n = ring->n;
+	uint64_t chunk = (lane->elements + n - 1) / n;
+	uint32_t *data = calloc(chunk * n, sizeof(*data));
+	uint32_t *incoming = calloc(chunk, sizeof(*incoming));
+	struct in_addr from, to = next->address.v4;
+	uint32_t members = 0;
+	bool direct, ok;
+	int out;
+
+	if (!data || !incoming)
+		die("no memory for %llu elements", (unsigned long long)lane->elements);
+	for (uint64_t e = 0; e < chunk * n; e++)
+		data[e] = (uint32_t)e + job.self;
+	for (unsigned int i = 0; i < n; i++)
+		members += ring->order[i];
+
+	direct = ring_link(lane->id / 2, lane->next, &from, &to);
+	out = connect_to(to, direct ? &from : NULL, next->name);
+	ok = write_all(out, &msg, sizeof(msg));
+
+	pthread_mutex_lock(&job.lock);
+	while (lane->in < 0)
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("ring %u: the previous server never connected",
+			    lane->id / 2);
+	pthread_mutex_unlock(&job.lock);
+
+	for (unsigned int s = 0; ok && s < 2 * (n - 1); s++) {
+		bool reduce = s < n - 1;
+		unsigned int mine = (lane->position + 2 * n - s) % n;
+		unsigned int theirs = (mine + n - 1) % n;
+		struct step step = { out, data + mine * chunk,
+				     chunk * sizeof(*data), false };
+		pthread_t sender;
+
+		if (pthread_create(&sender, NULL, send_step, &step))
+			die("no thread for a ring step");
+		ok = read_all(lane->in, reduce ? incoming : data + theirs * chunk,
+			      chunk * sizeof(*data));
+		pthread_join(sender, NULL);
+		ok = ok && step.ok;
+		for (uint64_t e = 0; reduce && e < chunk; e++)
+			data[theirs * chunk + e] += incoming[e];
+	}
+	for (uint64_t e = 0; ok && e < chunk * n; e++)
+		ok = data[e] == (uint32_t)e * n + members;
+
+	lane->ok = ok;
+	close(out);
+	close(lane->in);
+	free(data);
+	free(incoming);
+	return NULL;
+}
+
+/* The lanes of the rings this server is on; a duplex ring runs both ways. */
+static void find_lanes(void)
+{
+	const struct to_plan *plan = job.plan;
+
+	job.lanes = calloc(2 * plan->n_rings + 1, sizeof(*job.lanes));
+	if (!job.lanes)
+		die("no memory for %u rings", plan->n_rings);
+	for (unsigned int r = 0; r < plan->n_rings; r++) {
+		const struct to_ring *ring = &plan->rings[r];
+		unsigned int at = 0, share = 0;
+
+		while (at < ring->n && ring->order[at] != job.self)
+			at++;
+		if (at == ring->n || ring->n < 2)
+			continue;
+		for (unsigned int i = 0; i < plan->n_rings; i++)
+			if (plan->rings[i].group == ring->group)
+				share += plan->rings[i].reverse ? 2 : 1;
+		for (unsigned int back = 0; back <= ring->reverse; back++) {
+			unsigned int n = ring->n;
+
+			job.lanes[job.n_lanes++] = (struct lane){
+				.id = 2 * r + back, .ring = ring, .in = -1,
+				.position = back ? n - 1 - at : at,
+				.next = ring->order[(at + (back ? n - 1 : 1)) % n],
+				.elements = scaled(plan->demand->groups[ring->group].bytes) /
+					    share / sizeof(uint32_t),
+			};
+		}
+	}
+}
+
+static int listen_all(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET,
+				   .sin_port = htons(JOB_PORT) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+
+	if (fd < 0)
+		die("socket: %s", strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&any, sizeof(any)) || listen(fd, 4096))
+		die("port %d: %s", JOB_PORT, strerror(errno));
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "scale", required_argument, NULL, 's' },
+		{ "timeout", required_argument, NULL, 't' },
+		{}
+	};
+	unsigned int n, reached = 0, lanes_ok = 0, mp_ok = 0, mp_all = 0;
+	double mp_start, mp_s, ring_start, ring_s;
+	struct to_error err = {};
+	long timeout = 120;
+	pthread_t *senders, server_thread;
+	int opt, self;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == 's')
+			job.scale = strtod(optarg, NULL);
+		else if (opt == 't')
+			timeout = strtol(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	if (argc - optind != 2 || job.scale <= 0 || timeout <= 0) {
+		fprintf(stderr, "usage: job [--scale F] [--timeout SECONDS] PLAN SERVER\n");
+		return 2;
+	}
+	clock_gettime(CLOCK_REALTIME, &job.deadline);
+	job.deadline.tv_sec += timeout;
+
+	struct to_plan *plan = to_plan_load(argv[optind], &err);
+
+	if (!plan)
+		die("%s", err.text);
+	self = to_cluster_find_server(plan->cluster, argv[optind + 1]);
+	if (self < 0)
+		die("%s: no server %s", argv[optind], argv[optind + 1]);
+	job.self = self;
+	job.plan = plan;
+	n = plan->cluster->n_servers;
+	for (uint32_t src = 0; src < n; src++)
+		if (src != job.self)
+			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);
+	find_lanes();
+
+	if (pthread_create(&server_thread, NULL, serve,
+			   (void *)(intptr_t)listen_all()))
+		die("no thread to serve");
+
+	for (uint32_t dst = 0; dst < n; dst++)
+		reached += dst != job.self && reach(dst);
+	pthread_mutex_lock(&job.lock);
+	while (job.reached_from < n - 1)
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("reached by %u of %u servers", job.reached_from, n - 1);
+	pthread_mutex_unlock(&job.lock);
+
+	senders = calloc(n, sizeof(*senders));
+	if (!senders)
+		die("no memory for %u senders", n);
+	mp_start = seconds_now();
+	for (uint32_t dst = 0; dst < n; dst++)
+		if (scaled(plan->demand->mp[(size_t)job.self * n + dst]) &&
+		    pthread_create(&senders[dst], NULL, send_mp,
+				   (void *)(uintptr_t)dst))
+			die("no thread for an MP transfer");
+	for (uint32_t dst = 0; dst < n; dst++) {
+		void *failed;
+
+		if (!scaled(plan->demand->mp[(size_t)job.self * n + dst]))
+			continue;
+		pthread_join(senders[dst], &failed);
+		mp_all++;
+		mp_ok += !failed;
+	}
+	pthread_mutex_lock(&job.lock);
+	while (job.mp_received < job.mp_expected)
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("%llu of %llu MP bytes arrived",
+			    (unsigned long long)job.mp_received,
+			    (unsigned long long)job.mp_expected);
+	pthread_mutex_unlock(&job.lock);
+	mp_s = seconds_now() - mp_start;
+
+	ring_start = seconds_now();
+	for (unsigned int i = 0; i < job.n_lanes; i++)
+		if (pthread_create(&job.lanes[i].thread, NULL, run_lane,
+				   &job.lanes[i]))
+			die("no thread for a ring");
+	for (unsigned int i = 0; i < job.n_lanes; i++) {
+		pthread_join(job.lanes[i].thread, NULL);
+		lanes_ok += job.lanes[i].ok;
+	}
+	ring_s = seconds_now() - ring_start;
+
+	printf("{\"server\": \"%s\", \"reached\": %u, \"peers\": %u, "
+	       "\"mp_transfers\": %u, \"mp_transfers_ok\": %u, \"mp_bytes_received\": %llu, "
+	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"allreduce_s\": %.3f}\n",
+	       plan->cluster->servers[self].name, reached, n - 1, mp_all, mp_ok,
+	       (unsigned long long)job.mp_received, mp_s, job.n_lanes, lanes_ok,
+	       ring_s);
+	return reached == n - 1 && mp_ok == mp_all && lanes_ok == job.n_lanes ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libFuzzer on the loaders of all formats; a plan that loads must survive
+ * being printed and read again.
+ *
+ *	make -C selftests fuzz
+ *	mkdir corpus && cp selftests/unit/formats/*.json corpus
+ *	build/fuzz/formats -max_len=6000 corpus
+ */
+
+#include <stdlib.h>
+
+#include "plan.h"
+#include "tm.h"
+
+static void reload(const struct to_plan *plan)
+{
+	struct to_plan *again;
+	struct to_error err;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int ret = to_plan_print(plan, out, &err);
+
+	fclose(out);
+	if (!ret) {
+		again = to_plan_parse(text, len, "printed", &err);
+		if (!again) {
+			fprintf(stderr, "%s\n", err.text);
+			abort();
+		}
+		to_plan_free(again);
+	}
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const char *text = (const char *)data;
+	struct to_plan *plan;
+	struct to_error err;
+
+	plan = to_plan_parse(text, len, "plan", &err);
+	if (plan)
+		reload(plan);
+	to_plan_free(plan);
+	to_cluster_free(to_cluster_parse(text, len, "cluster", &err));
+	to_demand_free(to_demand_parse(text, len, "job", &err));
+	to_tm_free(to_tm_parse(text, len, "tm", &err));
+	return 0;
+}

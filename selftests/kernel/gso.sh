@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 300
+# Aggregates are relayed whole and arrive intact, unless they are of RoCE
+# packets, which nobody may take apart.
+#
+#	A eth1 == eth0 B eth1 == eth0 C eth1 == eth0 D
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+chain_up 4
+
+# 16 MB, COUNT times in a row.
+head -c 16M /dev/urandom >"$tmp/block"
+stream() { # COUNT FROM TO ADDRESS: does what is sent arrive?
+	local blocks=() sum i
+
+	for ((i = 0; i < $1; i++)); do
+		blocks+=("$tmp/block")
+	done
+	sum=$(cat "${blocks[@]}" | sha256sum)
+	on "$3" socat -u -b 262144 TCP6-LISTEN:7000,ipv6only=0,reuseaddr - | sha256sum >"$tmp/sum" &
+	wait_listen "$3" 7000
+	cat "${blocks[@]}" | timeout 200 ip netns exec "$2" socat -u -b 262144 - "$4:7000"
+	wait $!
+	[[ $(<"$tmp/sum") == "$sum" ]]
+}
+
+trace=/sys/kernel/tracing/instances/topoopt
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+must mkdir "$trace"
+at_exit "rmdir $trace"
+echo 'len > 4200' >"$trace/events/topoopt/topoopt_relay/filter"
+echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
+check "a 256 MB TCP stream arrives intact" stream 16 "$A" "$D" "TCP:$(node "$D")"
+echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
+check "relayed in aggregates" grep -q topoopt_relay "$trace/trace"
+check "and over IPv6" stream 1 "$D" "$A" "TCP6:[$(node6 "$A")]"
+is "nothing was dropped for it" "$(ethtool_counter "$B" topo0 drop_gso)" 0
+
+must on "$B" ethtool -K eth0 tso off gso off
+must on "$B" ethtool -K eth1 tso off gso off
+check "taken apart at the egress port, it arrives intact, too" \
+	stream 1 "$A" "$D" "TCP:$(node "$D")"
+
+# Ten datagrams of 1000 bytes in one.
+aggregate() { # PORT
+	on "$A" python3 - "$(node "$D")" "$1" <<-END
+		import socket, sys
+		sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		sock.setsockopt(socket.IPPROTO_UDP, 103, 1000)   # UDP_SEGMENT
+		sock.sendto(bytes(10000), (sys.argv[1], int(sys.argv[2])))
+	END
+}
+datagrams() { # PORT: bytes that D got
+	on "$D" timeout 5 socat -u "UDP-RECV:$1" - | wc -c
+}
+datagrams 5000 >"$tmp/other" &
+other=$!
+datagrams 4791 >"$tmp/roce" &
+roce=$!
+must wait_listen "$D" 5000
+must wait_listen "$D" 4791
+must aggregate 5000
+must aggregate 4791
+wait $other $roce
+is "a UDP aggregate arrives" "$(<"$tmp/other")" 10000
+is "one of RoCE packets does not" "$(<"$tmp/roce")" 0
+is "its packets are counted" "$(ethtool_counter "$B" topo0 drop_gso)" 10
+
+done_testing

@@ -1,0 +1,266 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The traffic counters: every byte that a sender sent is in the matrix, under
+# the right pair and class, once.
+#
+#	A eth1 ==== eth0 B eth1 ==== eth0 C		one recording on each
+#
+# Timeout: 600
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+send=$(dirname "$(realpath "$0")")/send.py
+
+# --- recordings ---------------------------------------------------------
+
+recorders=()
+
+# Start recording on all servers; returns when the first sample has started.
+record() { # [ARGUMENT...]
+	local server
+
+	recorders=()
+	for server in "${servers[@]}"; do
+		# not by on(): the process to signal is toctl, not a shell
+		ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" \
+			--count 0 -o "$tmp/$server.tm" "$@" 2>"$tmp/$server.log" &
+		recorders+=($!)
+	done
+	for server in "${servers[@]}"; do
+		wait_for 20 grep -q recording "$tmp/$server.log" || {
+			not_ok "recording on $server starts" "$(cat "$tmp/$server.log")"
+			return 1
+		}
+	done
+}
+
+# End it and merge.
+recorded() {
+	local pid status=0
+
+	kill -INT "${recorders[@]}"
+	for pid in "${recorders[@]}"; do
+		wait "$pid" || status=1
+	done
+	((!status)) || not_ok "recordings end well" "$(cat "$tmp"/*.log)"
+	toctl tm merge --json -o "$tmp/fabric.tm" "$tmp/$A.tm" "$tmp/$B.tm" "$tmp/$C.tm" \
+		>"$tmp/merge.json" 2>"$tmp/merge.log" || not_ok "merge" "$(cat "$tmp/merge.log")"
+}
+
+# Sums of what was merged or recorded, as matrix["SRC DST CLASS"] and
+# packets[...], by index: A is 0, B 1, C 2; roce is 0, tcp 1, other 2. For a
+# recording "VIEW SRC DST CLASS", where VIEW is sent, got or relayed. One jq for
+# all, as processes are slow in an emulated machine.
+declare -A matrix packets
+
+load_matrix() { # FILE
+	local key bytes count
+
+	matrix=() packets=()
+	while IFS=, read -r key bytes count; do
+		matrix[$key]=$bytes packets[$key]=$count
+	done < <(jq -r '[.samples[] | (.pairs // [])[], ((.flows // [])[] |
+			[if .[0] < 0 then "sent" elif .[1] < 0 then "got" else "relayed" end]
+			+ .[2:])]
+		| group_by(.[:-2])[] | "\(.[0][:-2] | map(tostring) | join(" ")),\(
+			map(.[-1]) | add),\(map(.[-2]) | add)"' "$1")
+}
+
+total() {
+	toctl tm show "$tmp/fabric.tm" --json | jq .total
+}
+
+# --- what the counters are held against ---------------------------------
+
+# Count TCP from an address at ingress of a port, independently of us. Wires
+# to that port carry frames as they would be on a fibre, not GSO packets.
+watch_tcp() { # SERVER PORT FROM WIRE
+	must on ocs ethtool -K "$4" tso off gso off
+	must on "$1" nft -f - <<-END
+		table netdev watch {
+			counter seen { }
+			chain in {
+				type filter hook ingress device "$2" priority -10;
+				ip saddr $3 ip protocol tcp counter name seen
+			}
+		}
+	END
+}
+
+# Bytes on the wire and packets since the last call; nft counts from the IP
+# header on.
+watched() { # SERVER
+	on "$1" nft -j reset counter netdev watch seen | jq -r '.nftables[] |
+		.counter? // empty | "\(.bytes + 14 * .packets) \(.packets)"'
+}
+
+# COUNT datagrams of SIZE bytes; prints what they are on the wire.
+udp() { # FROM ADDRESS PORT SIZE COUNT
+	on "$1" bash -c "exec 3>/dev/udp/$2/$3
+		for ((i = 0; i < $5; i++)); do printf '%$4s' '' >&3; done"
+	[[ $2 != *:* ]] || set -- "$1" "$2" "$3" "$(($4 + 20))" "$5"
+	echo "$((($4 + 42) * $5))"
+}
+
+tcp_transfer() { # FROM TO ADDRESS BYTES
+	local server
+
+	on "$2" socat -u TCP-LISTEN:5001,reuseaddr OPEN:/dev/null &
+	server=$!
+	wait_listen "$2" 5001
+	head -c "$4" /dev/zero | on "$1" socat -u - "TCP:$3:5001"
+	wait "$server"
+}
+
+# --- tests --------------------------------------------------------------
+
+must chain_up 3
+a=$(node "$A") b=$(node "$B") c=$(node "$C") a6=$(node6 "$A")
+hush 4791,9999
+watch_tcp "$C" eth0 "$a" w2-0
+
+# Same figures wherever the programs hang.
+count_at() { # SOURCE EXPECTED
+	local udp roce v6 near tcp
+
+	record --attach "$1" --interval 100ms || return
+	check "$1: counts at $2" grep -q "ms ($2)" "$tmp/$A.log"
+	udp=$(udp "$A" "$c" 9999 1000 200)
+	roce=$(udp "$A" "$c" 4791 1024 300)
+	v6=$(udp "$C" "$a6" 9999 333 100)
+	near=$(udp "$B" "$c" 9999 50 77)
+	watched "$C" >"$tmp/before"
+	tcp_transfer "$A" "$C" "$c" 4000000
+	recorded
+
+	load_matrix "$tmp/fabric.tm"
+	is "$1: UDP to the byte" "${matrix["0 2 2"]}" "$udp"
+	is "$1: RoCE is a class of its own" "${matrix["0 2 0"]}" "$roce"
+	is "$1: IPv6, the other way" "${matrix["2 0 2"]}" "$v6"
+	is "$1: neighbours" "${matrix["1 2 2"]}" "$near"
+	tcp=${matrix["0 2 1"]}
+	is "$1: TCP as counted by nft, GSO as segments" "$tcp ${packets["0 2 1"]}" "$(watched "$C")"
+	is "$1: nothing else is in the matrix" "$(total)" \
+		"$((udp + roce + v6 + near + tcp + matrix["2 0 1"]))"
+	load_matrix "$tmp/$A.tm"
+	is "$1: A's kernel counted the same TCP" "${matrix["sent 0 2 1"]}" "$tcp"
+	is "$1: A relayed nothing" "$(printf '%s\n' "${!matrix[@]}" | grep -c relayed)" 0
+	load_matrix "$tmp/$B.tm"
+	is "$1: B's kernel counted the same TCP" "${matrix["relayed 0 2 1"]}" "$tcp"
+	is "$1: B originated its own" "$(printf '%s\n' "${!matrix[@]}" | grep sent)" "sent 1 2 2"
+	load_matrix "$tmp/$C.tm"
+	is "$1: C's kernel counted the same TCP" "${matrix["got 0 2 1"]}" "$tcp"
+}
+
+source=tracepoint tc=tcx
+[[ -e /sys/kernel/btf/topoopt_fwd ]] || source+=", no module BTF"
+[[ $(uname -r) != 6.1.* ]] || tc=clsact
+count_at tracepoint "$source"
+count_at tc "$tc"
+
+# What two NICs' RDMA engines exchange: frames past the sender's stack, taken
+# away at the receiver before the module sees them.
+engine() { # SERVER PORT
+	must on "$1" tc qdisc add dev "$2" clsact
+	must on "$1" tc filter add dev "$2" ingress protocol ip flower \
+		dst_ip "$(port_ip "$1" "$2")" ip_proto udp dst_port 4791 action drop
+}
+
+rdma() { # DST PORT SIZE COUNT: frames from A
+	on "$A" "$send" raw eth1 "$(port_mac "$B" eth0)" "$(port_ip "$A" eth1)" \
+		"$(port_ip "$1" "$2")" 4791 "$3" "$4"
+}
+
+engine "$B" eth0
+engine "$C" eth0
+if record --interval 20ms; then
+	near=$(rdma "$B" eth0 4096 500)
+	far=$(rdma "$C" eth0 1024 700)
+	udp=$(udp "$A" "$b" 9999 1400 100)
+	recorded
+	load_matrix "$tmp/$A.tm"
+	is "bypass: nothing of it at the source" "${matrix["sent 0 1 0"]:-0}" 0
+	load_matrix "$tmp/$B.tm"
+	is "bypass: nor at the destination" "${matrix["got 0 1 0"]:-0}" 0
+	load_matrix "$tmp/fabric.tm"
+	is "bypass: the link's counters bring it back" "${matrix["0 1 0"]}" "$near"
+	is "bypass: with its packets" "${packets["0 1 0"]}" 500
+	is "bypass: over a relay" "${matrix["0 2 0"]}" "$far"
+	is "bypass: other traffic of the link stays what it is" "${matrix["0 1 2"]}" "$udp"
+	is "bypass: no pair besides" "${#matrix[@]}" 3
+	is "bypass: no residual" "$(jq .residual "$tmp/merge.json")" 0
+	is "bypass: credited as such" "$(jq .bypass "$tmp/merge.json")" "$near"
+fi
+on "$B" tc qdisc del dev eth0 clsact
+on "$C" tc qdisc del dev eth0 clsact
+
+# 200 epochs under load: each packet is in exactly one.
+if record --interval 10ms; then
+	sent=$(on "$A" "$send" udp "$a" "$c" 9999 200 16000 &
+		on "$C" "$send" udp "$c" "$a" 9999 300 16000 >"$tmp/back"
+		wait)
+	recorded
+	load_matrix "$tmp/fabric.tm"
+	is "epochs: A to C" "${matrix["0 2 2"]}" "$sent"
+	is "epochs: C to A" "${matrix["2 0 2"]}" "$(cat "$tmp/back")"
+	load_matrix "$tmp/$B.tm"
+	is "epochs: the relay has every byte" "${matrix["relayed 0 2 2"]}" "$sent"
+	samples=$(jq '.samples | length' "$tmp/$B.tm")
+	check "epochs: many of them with traffic ($samples)" \
+		test "$(jq '[.samples[] | select(.flows | length > 0)] | length' "$tmp/$B.tm")" -ge 100
+fi
+
+# A map that is full: two classes take turns, so that no sample can hold all.
+if record --entries 1 --interval 1s; then
+	on "$A" bash -c "for i in {1..50}; do
+		printf '%100s' '' >/dev/udp/$c/9999
+		printf '%200s' '' >/dev/udp/$c/4791
+	done"
+	kill -INT "${recorders[@]}"
+	wait "${recorders[1]}"
+	is "full: the recording fails" "$?" 1
+	lost=$(jq '[.samples[].lost] | "\(map(.[0]) | add) packets of \(map(.[1]) | add) bytes"' -r "$tmp/$B.tm")
+	check "full: with the figure, $lost" grep -q \
+		"$lost were not counted: more than 1 pairs" "$tmp/$B.log"
+	is "full: nothing is lost from sight" "$(jq '[.samples[] | .lost[1], .flows[][6]] | add' \
+		"$tmp/$B.tm")" "$((50 * 142 + 50 * 242))"
+	wait
+fi
+
+# Refusals.
+other=$(plan_edit '.job = "another"')
+on "$A" toctl tm record --plan "$other" --node "$A" --count 1 -o "$tmp/other.tm" 2>/dev/null
+check_fails "merge refuses other plans" "recorded under plan" \
+	toctl tm merge -o "$tmp/x.tm" "$tmp/other.tm" "$tmp/$B.tm"
+check_fails "merge refuses missing servers" "1 of 3 servers missing, first $C" \
+	toctl tm merge -o "$tmp/x.tm" "$tmp/$A.tm" "$tmp/$B.tm"
+changed=$(plan_edit '(.tables[] | select(.server == $a).groups[0][0].weight) = 2' --arg a "$A")
+check_fails "record refuses a plan that the kernel does not run" "is not $A's of this plan" \
+	on "$A" toctl tm record --plan "$changed" --node "$A" --count 1 -o "$tmp/x.tm"
+check_fails "record refuses another server's part" "server $B: port eth0 has MAC" \
+	on "$A" toctl tm record --plan "$plan" --node "$B" --count 1 -o "$tmp/x.tm"
+check_fails "record refuses an unknown server" "no server nobody in this plan" \
+	on "$A" toctl tm record --plan "$plan" --node nobody --count 1 -o "$tmp/x.tm"
+check_fails "record refuses an unknown NIC statistic" 'no statistic "rx_bytes_phy"' \
+	on "$A" toctl tm record --plan "$plan" --node "$A" --count 1 -o "$tmp/x.tm" \
+	--nic-counters rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy
+
+# Another table during the recording.
+if record --interval 20ms; then
+	must apply "$A" "$changed"
+	wait "${recorders[0]}"
+	is "commit: the recording ends" "$?" 1
+	check "commit: and says why" grep -q "became active during the recording" "$tmp/$A.log"
+	check "commit: what came before is kept" jq -e '.samples' "$tmp/$A.tm"
+	kill -INT "${recorders[@]:1}"
+	wait
+fi
+
+# Nothing stays behind.
+is "no program is left" "$(bpftool -j prog show | jq '[.[] | select(.name // "" | startswith("traffic"))] | length')" 0
+
+# The measured matrix is a demand that plans.
+check "tm demand makes a job" toctl tm demand "$tmp/fabric.tm" -o "$tmp/job.json"
+is "with the bytes measured" "$(jq '[.mp[][]] | add' "$tmp/job.json")" "$(total)"
+
+done_testing

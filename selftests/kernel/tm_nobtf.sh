@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Traffic is counted at the tracepoint although the module has no BTF, as when
+# it was built against headers without vmlinux.
+#
+#	A eth1 ==== eth0 B eth1 ==== eth0 C		recording on B
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+command -v objcopy >/dev/null || skip_all "no objcopy"
+# From inside the tree: the initramfs or the distribution may compress it.
+module=$(modinfo -n topoopt_fwd)
+must objcopy -R .BTF -R .BTF.base "$module" "$tmp/topoopt_fwd.ko"
+modprobe -r topoopt_fwd
+must insmod "$tmp/topoopt_fwd.ko"
+at_exit "modprobe -r topoopt_fwd"
+check "the module has no BTF" test ! -e /sys/kernel/btf/topoopt_fwd
+
+must chain_up 3
+ip netns exec "$B" toctl tm record --plan "$plan" --node "$B" --count 0 \
+	-o "$tmp/B.tm" 2>"$tmp/B.log" &
+recorder=$!
+check "recording starts" wait_for 20 grep -q recording "$tmp/B.log"
+check "by the name of the tracepoint" grep -q "(tracepoint, no module BTF)" "$tmp/B.log"
+for _ in {1..20}; do
+	on "$A" bash -c "printf '%500s' '' >/dev/udp/$(node "$C")/9999"
+done
+kill -INT "$recorder"
+wait "$recorder"
+is "recording ends well" "$?" 0
+is "every byte is counted, under its pair" \
+	"$(toctl tm show "$tmp/B.tm" --json --view relayed | jq -c .bytes[0])" "[0,0,$((20 * 542))]"
+
+done_testing

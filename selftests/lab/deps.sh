@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Install the Debian packages that the host lacks.
+#
+#	deps.sh build		to build toctl, BPF objects and unit tests
+#	deps.sh headers		to build the module for the host
+#	deps.sh lab		to make the guest image and to boot guests
+#
+# Silent when nothing is missing; needs root or sudo otherwise.
+
+set -euo pipefail
+
+declare -A packages=(
+	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev
+		libcmocka-dev libelf-dev zlib1g-dev clang llvm bpftool jq
+		python3-jsonschema python3-yaml"
+	[headers]="gcc make pahole linux-headers-amd64"
+	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
+		util-linux jq"
+)
+
+(($#)) || set -- "${!packages[@]}"
+wanted=()
+for group; do
+	[[ -n ${packages[$group]:-} ]] || {
+		echo "deps.sh: no group '$group': one of ${!packages[*]}" >&2
+		exit 2
+	}
+	read -rd '' -a words <<<"${packages[$group]}" || :
+	wanted+=("${words[@]}")
+done
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "deps.sh: not a Debian system, install what corresponds to: ${wanted[*]}" >&2
+	exit 1
+fi
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
+mapfile -t missing < <(printf '%s\n' "${wanted[@]}" | sort -u | grep -vxFf <(echo "$installed"))
+((${#missing[@]})) || exit 0
+
+as_root=()
+if ((EUID)); then
+	command -v sudo >/dev/null || {
+		echo "deps.sh: run as root: apt-get install ${missing[*]}" >&2
+		exit 1
+	}
+	as_root=(sudo)
+fi
+echo "  installing ${missing[*]}" >&2
+install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y
+	--no-install-recommends -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0
+	-o Acquire::Retries=3 install "${missing[@]}")
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# the lists of a fresh machine are empty or old
+if ! "${install[@]}" >"$log" 2>&1; then
+	"${as_root[@]}" apt-get -qq update >>"$log" 2>&1 || :
+	if ! "${install[@]}" >>"$log" 2>&1; then
+		cat "$log" >&2
+		echo "deps.sh: cannot install ${missing[*]}" >&2
+		exit 1
+	fi
+fi

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What fabric.sh needs of a plan, as lines FILE<tab>TEXT:
+#
+#	servers		SERVER
+#	ports		SERVER:PORT WIRE	WIRE is the port's end at the optical switch
+#	light		WIRE WIRE		what enters the first leaves the second
+#	ocs.ip		batch for ip in the optical switch's namespace
+#	SERVER.ip	batch for ip in the server's
+#	reconfiguration	seconds that the slowest optical switch is dark
+#
+# Cross-connects join ports of an optical switch, links those cabled directly.
+
+def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"];
+
+. as $plan
+| [.servers | to_entries[] | .key as $i | .value.name as $server
+   | .value.ports | to_entries[]
+   | .value + {server: $server, wire: "w\($i)-\(.key)"}] as $ports
+| ($ports | map({key: "\(.server):\(.name)", value: .}) | from_entries) as $by_name
+| ($ports | map(select(.optical_switch)
+	| {key: "\(.optical_switch) \(.optical_port)", value: .wire}) | from_entries) as $by_number
+| ([.links[] | select($by_name[.a].optical_switch | not)
+	| [$by_name[.a].wire, $by_name[.b].wire]]
+   + [.cross_connects[]? | [$by_number["\(.optical_switch) \(.a)"],
+			    $by_number["\(.optical_switch) \(.b)"]]]) as $pairs
+| (.servers[] | "servers\t\(.name)"),
+  ($ports[] |
+	"ports\t\(.server):\(.name) \(.wire)",
+	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.name) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)"),
+  ($pairs[] | if any(. == null) then error("a cross-connect names a port that no server has") else
+	"light\t\(.[0]) \(.[1])",
+	if $plan.link_mode == "simplex" then empty else "light\t\(.[1]) \(.[0])" end end),
+  (.servers[] | .name as $server |
+	"\($server).ip\tlink set lo up",
+	"\($server).ip\tlink add topo0 type topoopt",
+	(.ports[] | .name as $port |
+		(addresses[] | "\($server).ip\taddr add \(.) dev \($port)"),
+		"\($server).ip\tlink set \($port) master topo0",
+		"\($server).ip\tlink set \($port) up"),
+	(addresses[] | "\($server).ip\taddr add \(.) dev topo0"),
+	"\($server).ip\tlink set topo0 up"),
+  "reconfiguration\t\([.optical_switches[]?.reconfiguration_ns] | (max // 0) / 1e9)"

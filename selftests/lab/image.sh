@@ -1,0 +1,199 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Build the lab's image in the cache unless it is there: a Debian 13 root with
+# the guest kernels' modules and headers, a kernel image and an initramfs for
+# each. Prints the image's directory. Needs root (or sudo) and deps.sh.
+#
+#	image.sh
+#
+# Debian is fetched from the mirror that the host's apt is configured with;
+# TOPOOPT_MIRROR overrides it.
+
+set -euo pipefail
+# shellcheck source=selftests/lab/common.sh
+. "$(dirname "$(realpath "$0")")/common.sh"
+
+if [[ -e $lab_image/boot ]]; then
+	echo "$lab_image"
+	exit
+fi
+
+if ((EUID)); then
+	command -v sudo >/dev/null || lab_die "building the guest image needs root or sudo"
+	exec sudo TOPOOPT_CACHE="$lab_cache" TOPOOPT_MIRROR="${TOPOOPT_MIRROR:-}" "$0"
+fi
+
+# Suite that each guest kernel comes from.
+declare -A suite=([6.1]=bookworm [6.12]=trixie [7.2]=trixie-backports)
+
+packages=(
+	# the guest's system
+	bash procps kmod util-linux bsdextrautils iproute2 less file strace jq
+	python3 python3-yaml
+	# traffic and its observation
+	iputils-ping iputils-tracepath traceroute iperf3 ethtool tcpdump socat
+	netcat-openbsd nftables bpftool
+	# RoCEv2 on rdma_rxe
+	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
+	# libraries of toctl
+	libmnl0 libjansson4 libbpf1 libelf1t64 zlib1g
+	# module builds; gcc-12 is what built 6.1
+	gcc-14 gcc-12 libc6-dev libelf-dev make pahole sparse
+	# this script, inside the root
+	busybox-static cpio xz-utils zstd
+)
+
+# Parts of the kernels that no test loads: half of the unpacking time.
+unused=(sound drivers/{gpu,media,iio,hid,input,scsi,staging,usb,mmc,mtd,ata}
+	drivers/{bluetooth,comedi,gnss,hwmon,isdn,leds,nfc,power,rtc,video}
+	drivers/net/{wireless,can,usb,hamradio,wwan}
+	fs/{xfs,btrfs,ocfs2,gfs2,nfs,nfsd,smb,cifs,ceph,afs,bcachefs,f2fs})
+
+mirror() {
+	local found=${TOPOOPT_MIRROR:-}
+
+	# shellcheck disable=SC2016 # apt's variable
+	[[ -n $found ]] || found=$(apt-get indextargets --format '$(SITE)' \
+		'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
+	[[ -n $found ]] ||
+		lab_die "apt knows no Debian mirror: set TOPOOPT_MIRROR=http://..."
+	echo "$found"
+}
+
+make_root() { # ROOT
+	local key=/usr/share/keyrings/debian-archive-keyring.gpg url name
+	local -a proxy=()
+
+	url=$(mirror)
+	while read -r name; do
+		proxy+=(--aptopt="$name")
+	done < <(apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -i '::proxy')
+	for name in trixie trixie-backports bookworm; do
+		echo "deb [signed-by=$key] $url $name main"
+	done | mmdebstrap --quiet --mode=root --format=directory --variant=apt \
+		--skip=cleanup/apt --aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		"${proxy[@]}" --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--include="$(IFS=,; echo "${packages[*]}")" trixie "$1" -
+}
+
+# Names of the packages that make one kernel: image, modules, headers.
+kernel_packages() { # ROOT KERNEL
+	local root=$1 kernel=$2 image
+
+	# 6.1.0-50-amd64 as well as 6.12.107+deb13-amd64; neither cloud nor rt
+	image=$(chroot "$root" apt-cache pkgnames "linux-image-$kernel." |
+		grep -E '^linux-image-[0-9.]+(-[0-9]+|\+[^-]+)-amd64$' | sort -V | tail -n 1)
+	[[ -n $image ]] || lab_die "the mirror has no kernel $kernel in ${suite[$kernel]}"
+	echo "$image"
+	echo "${image/image/headers}"
+	chroot "$root" apt-cache depends "$image" "${image/image/headers}" |
+		sed -n -E 's/.*Depends: (linux-(binary|modules|base|headers|kbuild|compiler)-.*)/\1/p'
+}
+
+unpack() { # ROOT DEB
+	dpkg-deb --fsys-tarfile "$2" | tar -x -C "$1" --keep-directory-symlink \
+		--exclude='./usr/share/doc' "${unused[@]/#/--exclude=*/kernel/}"
+}
+
+# The headers of 6.1 lack what module BTF is made with: vmlinux, which is taken
+# from the kernel image (xz after the boot code), and resolve_btfids, where that
+# of 6.12 serves.
+add_btf_tools() { # ROOT BOOT
+	local root=$1 release offset
+
+	release=$(cat "$2/6.1/release")
+	offset=$(LC_ALL=C grep -obUaP '\xfd7zXZ\x00' "$2/6.1/vmlinuz" | cut -d : -f 1 -s)
+	xz -dc --single-stream < <(tail -c +$((${offset%%[!0-9]*} + 1)) "$2/6.1/vmlinuz") \
+		>"$root/usr/src/linux-headers-$release/vmlinux"
+	cp -r "$root"/usr/lib/linux-kbuild-6.12*/tools/bpf "$root/usr/lib/linux-kbuild-6.1/tools/"
+}
+
+make_initramfs() { # ROOT RELEASE FILE
+	local root=$1 release=$2 file=$3 tree=$1/initramfs module path
+
+	mkdir -p "$tree"/{bin,proc,sys,dev,lower,rw,new,modules}
+	cp "$root/usr/bin/busybox" "$tree/bin/"
+	install -m 755 "$lab_dir/initramfs" "$tree/init"
+	for module in virtio_pci 9pnet_virtio 9p overlay; do
+		chroot "$root" modprobe -S "$release" -D "$module"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+		module=$(basename "$path" | cut -d . -f 1).ko
+		case $path in
+		*.xz) xz -dc "$root$path" ;;
+		*.zst) zstd -dc "$root$path" ;;
+		*) cat "$root$path" ;;
+		esac >"$tree/modules/$module"
+		echo "$module" >>"$tree/modules/order"
+	done
+	(cd "$tree" && find . | cpio --quiet -o -H newc) | gzip -1 >"$file"
+	rm -r "$tree"
+}
+
+make_kernel() { # ROOT BOOT KERNEL PACKAGE...
+	local root=$1 boot=$2/$3 release deb
+
+	shift 3
+	release=${1#linux-image-}
+	mkdir -p "$boot"
+	for deb; do
+		unpack "$root" "$root"/var/cache/apt/archives/"$deb"_*.deb
+	done
+	echo "$release" >"$boot/release"
+	# 7.2 keeps the kernel image with the modules
+	mv "$root/boot/vmlinuz-$release" "$boot/vmlinuz" 2>/dev/null ||
+		mv "$root/lib/modules/$release/vmlinuz" "$boot/vmlinuz"
+	chroot "$root" depmod "$release"
+	mkdir "$root/lib/modules/$release/updates"
+	ln -s "/src/build/kmod-$release/topoopt_fwd.ko" "$root/lib/modules/$release/updates/"
+	make_initramfs "$root" "$release" "$boot/initrd"
+}
+
+make_image() { # DIRECTORY
+	local root=$1/root boot=$1/boot kernel job failed=0
+	local -A names=()
+	local -a jobs=()
+
+	lab_note "guest image: Debian 13 root"
+	make_root "$root"
+	lab_note "guest image: kernels ${lab_kernels[*]}"
+	for kernel in "${lab_kernels[@]}"; do
+		names[$kernel]=$(kernel_packages "$root" "$kernel")
+	done
+	# shellcheck disable=SC2048,SC2086 # a list of package names
+	chroot "$root" sh -c 'cd /var/cache/apt/archives && exec apt-get -qq -o APT::Sandbox::User=root download "$@"' \
+		sh ${names[*]}
+	for kernel in "${lab_kernels[@]}"; do
+		# shellcheck disable=SC2086
+		make_kernel "$root" "$boot.new" "$kernel" ${names[$kernel]} &
+		jobs+=($!)
+	done
+	for job in "${jobs[@]}"; do
+		wait "$job" || failed=1
+	done
+	((!failed)) || lab_die "a guest kernel could not be unpacked"
+	add_btf_tools "$root" "$boot.new"
+	rm -rf "$root"/var/cache/apt "$root"/var/lib/apt/lists "${root:?}"/boot/*
+	mkdir -p "$root"/{src,out}
+	mv "$boot.new" "$boot"
+}
+
+mkdir -p "$lab_cache"
+exec 9>"$lab_cache/lock"
+flock -n 9 || { lab_note "guest image: waiting for another build of it"; flock 9; }
+if [[ ! -e $lab_image/boot ]]; then
+	start=$SECONDS
+	new=$(mktemp -d "$lab_cache/new-XXXXXX")
+	trap 'rm -rf "$new"' EXIT
+	chmod 755 "$new"
+	make_image "$new"
+	rm -rf "$lab_image"
+	mv "$new" "$lab_image"
+	for old in "$lab_cache"/image-*; do
+		[[ $old -ef $lab_image ]] || flock -n "$old" rm -rf "$old" || :
+	done
+	lab_note "guest image: ready after $((SECONDS - start)) s"
+fi
+echo "$lab_image"

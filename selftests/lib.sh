@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Shared by the kernel selftests (selftests/kernel/NAME.sh), which run in a
+# guest, as root, and print TAP. Source it first:
+#
+#	. "$(dirname "$(realpath "$0")")/../lib.sh"
+#
+#	chain_up 3			# $A - $B - $C, tables loaded
+#	on "$A" ping -c 1 "$(node "$C")"
+#	check "A reaches C" on "$A" ping -c 1 "$(node "$C")"
+#	done_testing
+
+set -u
+lib_dir=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+fabric=$lib_dir/lab/fabric.sh
+tmp=$(mktemp -d)
+tap_count=0 tap_failed=0
+cleanups=()
+
+# --- TAP ----------------------------------------------------------------
+
+ok() { # NAME
+	echo "ok $((++tap_count)) - $1"
+}
+
+not_ok() { # NAME [REASON]
+	echo "not ok $((++tap_count)) - $1"
+	[[ -z ${2:-} ]] || printf '%s\n' "$2" | sed 's/^/# /'
+	((++tap_failed))
+}
+
+skip() { # NAME REASON
+	echo "ok $((++tap_count)) - $1 # SKIP $2"
+}
+
+skip_all() { # REASON
+	echo "1..0 # SKIP $1"
+	exit 4
+}
+
+# One test: ok when the command succeeds, else its output as the reason.
+check() { # NAME COMMAND...
+	local name=$1 output status=0
+
+	shift
+	output=$("$@" 2>&1) || status=$?
+	if ((status)); then
+		not_ok "$name" "$* (status $status)${output:+:$'\n'}$output"
+	else
+		ok "$name"
+	fi
+	return "$status"
+}
+
+# One test: ok when the command fails and says what matches the expression.
+check_fails() { # NAME REGEX COMMAND...
+	local name=$1 regex=$2 output
+
+	shift 2
+	if output=$("$@" 2>&1); then
+		not_ok "$name" "$* succeeded${output:+:$'\n'}$output"
+	elif ! grep -qE -- "$regex" <<<"$output"; then
+		not_ok "$name" "$* failed, but not with '$regex':"$'\n'"$output"
+	else
+		ok "$name"
+		return 0
+	fi
+	return 1
+}
+
+# One test: ok when both are equal.
+is() { # NAME GOT EXPECTED
+	if [[ $2 == "$3" ]]; then
+		ok "$1"
+	else
+		not_ok "$1" "got:      $2"$'\n'"expected: $3"
+		return 1
+	fi
+}
+
+done_testing() {
+	echo "1..$tap_count"
+	((tap_failed == 0))
+	exit
+}
+
+# A set-up step that must work; ends the test otherwise.
+must() { # COMMAND...
+	"$@" || {
+		not_ok "set-up" "$*: status $?"
+		echo "1..$tap_count"
+		exit 1
+	}
+}
+
+# --- cleaning up --------------------------------------------------------
+
+# Run a command when the test ends, last registered first.
+at_exit() { # COMMAND
+	cleanups=("$1" "${cleanups[@]}")
+}
+
+lib_cleanup() {
+	local status=$? command
+
+	trap - EXIT
+	for command in "${cleanups[@]}"; do
+		eval "$command"
+	done >/dev/null 2>&1
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	rm -rf "$tmp"
+	exit "$status"
+}
+trap lib_cleanup EXIT
+trap 'exit 143' INT TERM
+
+# --- waiting ------------------------------------------------------------
+
+# Until the command succeeds, at most so many seconds.
+wait_for() { # SECONDS COMMAND...
+	local deadline=$((SECONDS + $1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < deadline)) || return 1
+		sleep 0.05
+	done
+}
+
+# Until a TCP or UDP server listens on the port in the namespace.
+wait_listen() { # SERVER PORT
+	wait_for 10 lib_listens "$1" "$2"
+}
+
+lib_listens() {
+	[[ -n $(on "$1" ss -Hltun "sport = :$2") ]]
+}
+
+# --- servers ------------------------------------------------------------
+
+on() { # SERVER COMMAND...
+	ip netns exec "$@"
+}
+
+# Node address of a server, address and MAC of a port, in the plan.
+lib_server() { # SERVER FIELD
+	jq -er --arg server "$1" --arg field "$2" \
+		'.servers[] | select(.name == $server)[$field]' "$plan"
+}
+lib_port() { # SERVER PORT FIELD
+	jq -er --arg server "$1" --arg port "$2" --arg field "$3" \
+		'.servers[] | select(.name == $server).ports[] | select(.name == $port)[$field]' "$plan"
+}
+node() { lib_server "$1" ipv4; }		# SERVER
+node6() { lib_server "$1" ipv6; }		# SERVER
+port_ip() { lib_port "$1" "$2" ipv4; }		# SERVER PORT
+port_ip6() { lib_port "$1" "$2" ipv6; }		# SERVER PORT
+port_mac() { lib_port "$1" "$2" mac; }		# SERVER PORT
+
+# Plan of N servers in a row on standard output, one port per side:
+#
+#	A eth1 == eth0 B eth1 == eth0 C ...
+#
+# The names end in a random suffix; $A, $B, $C ... are set by chain_up.
+chain_plan() { # N [SUFFIX]
+	jq -n --argjson n "$1" --arg suffix "${2:-}" -f "$lib_dir/lab/chain.jq"
+}
+
+# Fabric of N servers in a row with tables loaded; sets plan, servers and the
+# variables A, B, C ... to the names of the servers.
+chain_up() { # N [--no-apply]
+	local suffix i letters=ABCDEFGHIJKLMNOP
+
+	suffix=$(od -An -N2 -tx1 /dev/urandom | tr -d ' ')
+	plan=$tmp/plan.json
+	chain_plan "$1" "-$suffix" >"$plan"
+	fabric_up "$plan" "${@:2}"
+	for ((i = 0; i < $1; i++)); do
+		printf -v "${letters:i:1}" %s "${servers[i]}"
+	done
+}
+
+# Fabric of a plan; sets plan and servers.
+fabric_up() { # PLAN [--no-apply]
+	plan=$1
+	mapfile -t servers < <(jq -r '.servers[].name' "$plan")
+	at_exit "$fabric down"
+	must "$fabric" up "$@"
+}
+
+# The plan, changed by a jq program, in a new file whose name is printed.
+plan_edit() { # JQ-PROGRAM [JQ-ARGUMENT...]
+	local file
+
+	file=$(mktemp "$tmp/plan-XXXX.json")
+	jq "${@:2}" "$1" "$plan" >"$file" || return 1
+	echo "$file"
+}
+
+# Load a plan's table on one server.
+apply() { # SERVER PLAN [ARGUMENT...]
+	on "$1" toctl apply "$2" --node "$1" "${@:3}"
+}
+
+# A counter of the topoopt device or of a port, by its name in ethtool -S.
+ethtool_counter() { # SERVER INTERFACE NAME
+	on "$1" ethtool -S "$2" | awk -v name="$3:" '$1 == name { print $2 }'
+}
+
+# --- three guests (selftests/three) --------------------------------------
+
+# Be server A, B or C of a chain plan, in a guest of lab/guests3, whose own
+# interfaces are the ports: no namespaces; "on" runs commands right here.
+three_up() { # A|B|C
+	plan=/tmp/plan.json
+	chain_plan 3 >"$plan"
+	server=$1
+	on() {
+		shift
+		"$@"
+	}
+	must modprobe topoopt_fwd
+	must ip link add topo0 type topoopt
+	for port in eth0 eth1; do
+		must ip link set "$port" address "$(port_mac "$server" "$port")" mtu 4200
+		must ip address add "$(port_ip "$server" "$port")/32" dev "$port"
+		must ip link set "$port" master topo0
+		must ip link set "$port" up
+	done
+	must ip address add "$(node "$server")/32" dev topo0
+	must ip link set topo0 up
+	must toctl apply "$plan" --node "$server"
+	touch "/out/$server.up"
+	must wait_for 60 test -e /out/A.up -a -e /out/B.up -a -e /out/C.up
+}
+
+# On B and C: until A has ended.
+three_wait() {
+	wait_for 3600 test -e /out/done
+}
+
+# No traffic but the test's own: UDP to the ports given is dropped behind the
+# module, so that no ICMP error answers it, and nobody looks for a router.
+hush() { # PORT[,PORT...]
+	local server
+
+	for server in "${servers[@]}"; do
+		must on "$server" nft -f - <<-END
+			table inet hush {
+				chain in {
+					type filter hook input priority 0;
+					udp dport { $1 } drop
+				}
+			}
+		END
+		must on "$server" bash -c \
+			'for file in /proc/sys/net/ipv6/conf/*/accept_ra; do echo 0 >"$file"; done'
+		must wait_for 20 lib_addresses_settled "$server"
+	done
+}
+
+lib_addresses_settled() {
+	[[ -z $(ip -n "$1" -6 address show tentative) ]]
+}

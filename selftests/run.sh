@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Run what has been built: unit tests here, kernel selftests in guests, and
+# print one line per test; the last line is "N passed, N failed".
+#
+#	run.sh [-k KERNEL] [-t NAME]
+#
+#	-k  one guest kernel only: 6.1, 6.12 or 7.2
+#	-t  one test only: unit/test_NAME.c, kernel/NAME.sh or three/NAME.sh
+#
+#	unit/	one program each, prints TAP
+#	kernel/	one script each, run as root in a guest, prints TAP (lib.sh)
+#	three/	one script each, run in three guests in a row with the argument A,
+#		B or C; A's TAP counts
+#
+# A script may say in its head "# Kernels: 6.1 6.12" (default: all) and
+# "# Timeout: 600" (seconds, default 300).
+#
+# All kernel tests of a kernel share a guest; when a test takes it down the
+# rest goes on in a new one. 6.12 gets two processors, so that races show; the
+# others one, which emulation runs in half the time.
+
+set -uo pipefail
+here=$(dirname "$(realpath "$0")")
+. "$here/lab/common.sh"
+build=$lab_src/build
+
+header() { # FILE KEY DEFAULT
+	local value
+
+	value=$(sed -n "1,/^[^#]/s/^# $2: *//p" "$1")
+	echo "${value:-$3}"
+}
+
+# --- inside a guest -------------------------------------------------------
+
+guest_tests() { # NAME...
+	local name file start status
+
+	for name; do
+		file=$here/kernel/$name.sh
+		start=$SECONDS
+		dmesg --clear
+		echo "#@ begin $name"
+		timeout -k 10 "$(header "$file" Timeout 300)" bash "$file" 2>&1
+		status=$?
+		"$here/lab/fabric.sh" down
+		if dmesg | grep -qE "$lab_complaint"; then
+			echo "not ok - the kernel complains"
+			dmesg | grep -E -m 1 -A 40 "$lab_complaint" | sed 's/^/# /'
+		fi
+		echo "#@ end $name $status $((SECONDS - start))"
+	done
+}
+
+if [[ ${1:-} == --guest ]]; then
+	shift
+	guest_tests "$@"
+	exit 0
+fi
+
+# --- on the host ----------------------------------------------------------
+
+only_kernel='' only_test=''
+while getopts k:t: option; do
+	case $option in
+	k) only_kernel=$OPTARG; lab_check_kernel "$OPTARG" ;;
+	t) only_test=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+result() { # pass|fail|skip WHERE TEST NAME
+	local -A word=([pass]="  ok  " [fail]=" FAIL " [skip]=" skip ")
+
+	echo "$1" >>"$work/results"
+	echo "${word[$1]} $2 $3: $4"
+}
+
+# Read one test's TAP, and count and print it.
+tap() { # WHERE TEST STATUS <TAP
+	local line plan='' seen=0 failed=0
+
+	while IFS= read -r line; do
+		case $line in
+		"not ok"*)
+			((++seen, ++failed))
+			result fail "$1" "$2" "${line#not ok*- }"
+			;;
+		ok*"# SKIP"* | ok*"# skip"*)
+			((++seen))
+			result skip "$1" "$2" "${line#ok*- }"
+			;;
+		ok*)
+			((++seen))
+			result pass "$1" "$2" "${line#ok*- }"
+			;;
+		1..0*SKIP*)
+			result skip "$1" "$2" "${line#*SKIP }"
+			return
+			;;
+		1..*) plan=${line#1..} ;;
+		*) ((!failed)) || echo "        ${line#\# }" ;;
+		esac
+	done
+	if [[ $3 == 124 || $3 == 137 ]]; then
+		result fail "$1" "$2" "ran out of time"
+	elif ((!failed && $3)); then
+		result fail "$1" "$2" "ended with status $3"
+	elif ((!failed)) && [[ $plan != "$seen" ]]; then
+		result fail "$1" "$2" "ran $seen of ${plan:-an unknown number of} tests"
+	fi
+}
+
+unit_tests() {
+	local program name output status
+
+	for program in "$build"/unit/test_*; do
+		name=${program##*/test_}
+		[[ -x $program && ! -d $program && ${only_test:-$name} == "$name" ]] || continue
+		output=$work/unit-$name
+		(cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program") \
+			>"$output" 2>&1 </dev/null
+		status=$?
+		tap unit "$name" "$status" <"$output"
+	done
+}
+
+# Names of the scripts of a directory that are to run on a kernel.
+scripts() { # DIRECTORY KERNEL
+	local file name
+
+	for file in "$here/$1"/*.sh; do
+		name=$(basename "$file" .sh)
+		[[ -e $file && ${only_test:-$name} == "$name" ]] || continue
+		[[ " $(header "$file" Kernels "${lab_kernels[*]}") " == *" $2 "* ]] || continue
+		echo "$name"
+	done
+}
+
+# One guest for as many of the tests as it survives; what it left undone is
+# in $work/left-KERNEL afterwards.
+one_guest() { # KERNEL NAME...
+	local kernel=$1 line name='' status limit=300 console=$work/console-$1 cpus=1
+
+	shift
+	[[ $kernel != 6.12 ]] || cpus=2
+	printf '%s\n' "$@" >"$work/left-$kernel"
+	for name; do
+		((limit += $(header "$here/kernel/$name.sh" Timeout 300) + 15))
+	done
+	name=''
+	while IFS= read -r line; do
+		case $line in
+		"#@ begin "*)
+			name=${line#\#@ begin }
+			sed -i "/^$name\$/d" "$work/left-$kernel"
+			: >"$work/tap-$kernel"
+			;;
+		"#@ end "*)
+			status=${line% *}
+			tap "$kernel" "$name" "${status##* }" <"$work/tap-$kernel"
+			printf '%5d s  %s %s\n' "${line##* }" "$kernel" "$name" >>"$work/times"
+			name=''
+			;;
+		*) echo "$line" >>"$work/tap-$kernel" ;;
+		esac
+	done < <("$here/lab/guest" -k "$kernel" -c "$cpus" -t "$limit" -m 2048 -w -o "$console" -- \
+		/src/selftests/run.sh --guest "$@" 2>"$work/guest-$kernel")
+	[[ -n $name ]] || return 0
+	echo "not ok - the guest survives" >>"$work/tap-$kernel"
+	cat "$work/guest-$kernel" >>"$work/tap-$kernel"
+	tap "$kernel" "$name" 1 <"$work/tap-$kernel"
+}
+
+kernel_tests() { # KERNEL
+	local kernel=$1 name before=-1
+	local -a left three
+
+	mapfile -t left < <(scripts kernel "$kernel")
+	while ((${#left[@]} && ${#left[@]} != before)); do
+		before=${#left[@]}
+		one_guest "$kernel" "${left[@]}"
+		mapfile -t left <"$work/left-$kernel"
+	done
+	if ((${#left[@]})); then
+		result fail "$kernel" guest "does not run tests"
+		cat "$work/guest-$kernel"
+	fi
+	mapfile -t three < <(scripts three "$kernel")
+	for name in "${three[@]}"; do
+		"$here/lab/guests3" -k "$kernel" -t "$(header "$here/three/$name.sh" Timeout 300)" -- \
+			bash "/src/selftests/three/$name.sh" >"$work/tap-$kernel" 2>&1
+		tap "$kernel" "$name" $? <"$work/tap-$kernel"
+	done
+}
+
+touch "$work/results" "$work/times"
+[[ -n $only_kernel && -n $only_test ]] || unit_tests
+running=()
+for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
+	kernel_tests "$kernel" &
+	running+=($!)
+	# two guests keep two processors busy
+	((${#running[@]} < 2)) || wait -n
+done
+wait
+sort -rn "$work/times" | head -n 5 | sed '1i slowest:'
+count() { grep -c "^$1\$" "$work/results" || :; }
+failed=$(count fail)
+skipped=$(count skip)
+if [[ ! -s $work/results ]]; then
+	lab_die "no test${only_test:+ named $only_test}${only_kernel:+ for kernel $only_kernel}"
+fi
+echo "$(count pass) passed, $failed failed$( ((!skipped)) || echo ", $skipped skipped")"
+((failed == 0))

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Shared by the unit tests that run toctl; they start at the top of the tree.
+
+set -u
+toctl=${TOCTL:-build/toctl}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+count=0 failed=0
+
+result() { # STATUS NAME
+	if (($1)); then
+		echo "not ok $((++count)) - $2"
+		sed 's/^/# /' "$tmp/err" "$tmp/out" | head -n 20
+		((++failed))
+	else
+		echo "ok $((++count)) - $2"
+	fi
+}
+
+# Run toctl; its output is in $tmp/out and $tmp/err.
+run() { # STATUS ARGUMENTS...
+	local status=0
+
+	"$toctl" "${@:2}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[[ $status == "$1" ]] || echo "status $status instead of $1" >>"$tmp/err"
+	[[ $status == "$1" ]]
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_UNIT_JOB_H
+#define TOPOOPT_UNIT_JOB_H
+
+/* Jobs and plans for tests of the optimiser. Include after cmocka.h. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "planner.h"
+#include "random.h"
+#include "verify.h"
+
+#define MIB 1048576ull
+#define GBPS 1000000000ull
+
+static inline struct to_demand *job_new(unsigned int n)
+{
+	struct to_demand *demand = calloc(1, sizeof(*demand));
+
+	assert_non_null(demand);
+	strcpy(demand->name, "test");
+	demand->n = n;
+	demand->mp = calloc((size_t)n * n, sizeof(*demand->mp));
+	assert_non_null(demand->mp);
+	return demand;
+}
+
+/* A group of @n_members servers @first, @first + @step, ... */
+static inline void job_group(struct to_demand *demand, unsigned int first, unsigned int step,
+			     unsigned int n_members, uint64_t bytes)
+{
+	struct to_allreduce *group;
+
+	demand->groups = realloc(demand->groups, (demand->n_groups + 1) * sizeof(*group));
+	assert_non_null(demand->groups);
+	group = &demand->groups[demand->n_groups++];
+	group->n_members = n_members;
+	group->bytes = bytes;
+	group->members = calloc(n_members, sizeof(*group->members));
+	assert_non_null(group->members);
+	for (unsigned int i = 0; i < n_members; i++)
+		group->members[i] = first + i * step;
+}
+
+/* @bytes more each way between @server and every other. */
+static inline void job_hot(struct to_demand *demand, unsigned int server, uint64_t bytes)
+{
+	for (unsigned int i = 0; i < demand->n; i++) {
+		if (i == server)
+			continue;
+		demand->mp[server * demand->n + i] += bytes;
+		demand->mp[i * demand->n + server] += bytes;
+	}
+}
+
+/* Groups that overlap, any MP transfers; sometimes nothing of either. */
+static inline struct to_demand *job_random(unsigned int n, uint64_t *random)
+{
+	struct to_demand *demand = job_new(n);
+	unsigned int groups = to_random_below(random, 4), i, k;
+
+	if (to_random_below(random, 2))
+		job_group(demand, 0, 1, n, (1 + to_random_below(random, 100)) * MIB);
+	for (i = 0; i < groups; i++) {
+		unsigned int members = 2 + to_random_below(random, n - 1), at;
+
+		job_group(demand, 0, 1, n, 1 + to_random_below(random, 100) * MIB);
+		for (k = 0; k < members; k++) {
+			uint32_t *list = demand->groups[demand->n_groups - 1].members;
+			uint32_t other;
+
+			at = k + to_random_below(random, n - k);
+			other = list[at];
+			list[at] = list[k];
+			list[k] = other;
+		}
+		demand->groups[demand->n_groups - 1].n_members = members;
+	}
+	k = to_random_below(random, 3) ? to_random_below(random, n * n) : 0;
+	for (i = 0; i < k; i++) {
+		unsigned int from = to_random_below(random, n), to = to_random_below(random, n);
+
+		if (from != to)
+			demand->mp[from * n + to] += to_random_below(random, 64) * MIB;
+	}
+	return demand;
+}
+
+/* Plan @demand, which is taken over, on a made-up cluster. NULL with @err set. */
+static inline struct to_plan *job_plan(struct to_demand *demand, unsigned int degree,
+				       enum to_link_mode mode, struct to_error *err)
+{
+	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_cluster *cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, err);
+
+	assert_non_null(cluster);
+	return to_planner_make(cluster, demand, &options, err);
+}
+
+struct job_lines {
+	unsigned int n;
+	char first[1024];
+};
+
+static inline void job_line(void *data, const char *line)
+{
+	struct job_lines *lines = data;
+
+	if (!lines->n++)
+		snprintf(lines->first, sizeof(lines->first), "%s", line);
+}
+
+/* The plan must be right; its first violation is shown if not. */
+static inline struct to_verify_report job_verify(const struct to_plan *plan)
+{
+	struct to_verify_report report;
+	struct job_lines lines = { 0 };
+
+	assert_int_equal(to_verify(plan, job_line, &lines, &report), 0);
+	assert_string_equal(lines.first, "");
+	assert_int_equal(report.violations, 0);
+	return report;
+}
+
+#endif

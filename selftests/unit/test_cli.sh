@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl as its user meets it: exit statuses, help, completion, manual page,
+# and the commands that need no kernel.
+
+. selftests/unit/cli.sh
+
+# toctl exits with the status and says the line (and a hint when 2) only.
+says() { # NAME STATUS LINE ARGUMENTS...
+	local hint=''
+
+	[[ $2 == 1 ]] || hint='^see toctl |^toctl: '
+	run "$2" "${@:4}" && grep -qxF "$3" "$tmp/err" &&
+		[[ ! -s $tmp/out ]] &&
+		(($(grep -cvE "${hint:-^$}" "$tmp/err") <= 1))
+	result $? "$1"
+}
+
+# --- calling it -----------------------------------------------------------
+
+mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\( [a-z]\+\)\?\) .*/\1/p')
+
+run 2 && grep -q '^usage: toctl' "$tmp/err"
+result $? "no command: usage on standard error"
+run 0 --help && ((${#commands[@]} >= 4)) && [[ " ${commands[*]} " == *" heatmap "* ]]
+result $? "--help lists the commands"
+for command in "${commands[@]}"; do
+	# shellcheck disable=SC2086
+	run 0 $command --help && grep -q "^usage: toctl $command" "$tmp/out" &&
+		grep -q -- '--json' "$tmp/out" && cp "$tmp/out" "$tmp/help" &&
+		run 0 help $command && cmp -s "$tmp/out" "$tmp/help" &&
+		! grep -E '.{80}' "$tmp/out" >"$tmp/err"
+	result $? "$command --help"
+done
+says "unknown command" 2 "toctl: unknown command fly; see toctl --help" fly
+says "unknown option before the command" 2 "toctl: unknown option --fly; see toctl --help" --fly
+says "unknown option" 2 "toctl heatmap: unknown or ambiguous option --fly" heatmap --fly x
+says "unknown letter" 2 "toctl heatmap: unknown option -z" heatmap -zh x
+says "option with an argument too many" 2 "toctl heatmap: option --load takes no argument" heatmap --load=1 x
+says "option without its argument" 2 "toctl heatmap: option --svg needs an argument" heatmap x --svg
+says "operand missing" 2 "toctl heatmap: tm.json|job.json|plan.json expected" heatmap
+says "operand too many" 2 'toctl heatmap: unexpected operand "b"' heatmap a b
+says "duration without a unit" 2 \
+	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s), not "50"' \
+	tm record --interval 50 x
+says "duration that does not fit" 2 \
+	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s), not "99999999999999s"' \
+	tm record --interval 99999999999999s x
+says "number that is none" 2 \
+	'toctl tm record: --count: expected a number, not "-1"' tm record --count -1 x
+says "file that is not there" 1 \
+	"toctl heatmap: $tmp/none.json: No such file or directory" heatmap "$tmp/none.json"
+! "$toctl" version >/dev/full 2>"$tmp/err" && grep -q 'No space left' "$tmp/err"
+result $? "full disk behind standard output is an error"
+run 0 --json version && python3 -m json.tool <"$tmp/out" >/dev/null &&
+	cp "$tmp/out" "$tmp/before" && run 0 version --json && cmp -s "$tmp/out" "$tmp/before"
+result $? "--json before and after the command"
+
+# --- completion -----------------------------------------------------------
+
+completes() { # NAME WORDS... EXPECTED
+	local expected=${*: -1}
+	local -a words=("${@:2:$#-2}")
+
+	(
+		# shellcheck source=/dev/null
+		source <("$toctl" completion bash)
+		COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))
+		_toctl toctl "${words[-1]}" "${words[-2]}"
+		echo "${COMPREPLY[*]}"
+	) >"$tmp/out" 2>"$tmp/err"
+	[[ $(<"$tmp/out") == "$expected" && ! -s $tmp/err ]]
+	result $? "completes $1"
+}
+
+completes "commands" toctl hea "heatmap"
+completes "commands after an option" toctl --json hea "heatmap"
+completes "families once" toctl t "tm"
+completes "words of a family" toctl tm rec "record"
+completes "options" toctl heatmap --s "--svg"
+completes "options of a family's command" toctl tm record --inter "--interval"
+touch "$tmp/plan.json"
+completes "files" toctl heatmap "$tmp/pl" "$tmp/plan.json"
+completes "files of an option" toctl heatmap --svg "$tmp/pl" "$tmp/plan.json"
+
+# --- manual page ----------------------------------------------------------
+
+run 0 help --man &&
+	diff <(printf '%s\n' "${commands[@]}") \
+		<(sed -n 's/^\.SS toctl \([a-z ]*[a-z]\) .*/\1/p' "$tmp/out") >"$tmp/err"
+result $? "toctl(8) has every command"
+if command -v groff >/dev/null; then
+	groff -man -Tascii -ww -z "$tmp/out" >"$tmp/err" 2>&1 && [[ ! -s $tmp/err ]]
+	result $? "toctl(8) is well-formed"
+	groff -man -Tutf8 -ww -z "$(dirname "$toctl")"/*.json.5 >"$tmp/err" 2>&1 &&
+		[[ ! -s $tmp/err ]]
+	result $? "manual pages of the formats are well-formed"
+fi
+
+# --- heatmap --------------------------------------------------------------
+
+cat >"$tmp/job.json" <<'JSON'
+{ "name": "a <b> & c", "servers": 4,
+  "allreduce": [ { "group": "0-2", "bytes": 3072 } ],
+  "mp": [ { "from": "3", "to": "0", "bytes": 16 } ] }
+JSON
+cat >"$tmp/expected" <<'TEXT'
+a <b> & c: demand, bytes per iteration (rows send, columns receive)
+
+      0   2   
+   0    ##    
+   1      ##  
+   2  ##      
+   3  ..      
+
+16 B ..::--==++**oo%%## 4.0 KiB, logarithmic; 12.0 KiB in all
+TEXT
+run 0 heatmap "$tmp/job.json" && diff "$tmp/expected" "$tmp/out" >"$tmp/err"
+result $? "heatmap draws rows as sources"
+run 0 heatmap --json "$tmp/job.json" &&
+	[[ $(jq -c .bytes "$tmp/out") == '[[0,4096,0,0],[0,0,4096,0],[4096,0,0,0],[16,0,0,0]]' ]]
+result $? "heatmap --json has the bytes"
+run 0 heatmap --svg "$tmp/map.svg" "$tmp/job.json" &&
+	python3 -c 'import sys, xml.dom.minidom as x
+cells = x.parse(sys.argv[1]).getElementsByTagName("title")
+assert [c.firstChild.data for c in cells] == [
+    "0 to 1: 4.0 KiB", "1 to 2: 4.0 KiB", "2 to 0: 4.0 KiB", "3 to 0: 16 B"]' \
+		"$tmp/map.svg" 2>"$tmp/err"
+result $? "heatmap --svg is XML with a title per cell"
+run 0 heatmap --json selftests/unit/formats/tm.json &&
+	[[ $(jq -c .bytes "$tmp/out") == '[[0,300,0],[200,0,0],[0,0,0]]' ]]
+result $? "heatmap of a traffic matrix"
+sed 's/\[200, 150, 50, -4\]/[200, 150, 40, 0]/; s/\[1, 0, 0, 2, 200\]/[1, 0, 0, 2, 190]/' \
+	selftests/unit/formats/tm.json >"$tmp/tm.json"
+run 0 heatmap --json --load "$tmp/tm.json" &&
+	[[ $(jq -c .bytes "$tmp/out") == '[[0,300,0],[200,0,0],[0,0,0]]' ]]
+result $? "heatmap --load of a traffic matrix is what links carried"
+# A ring of four both ways, 2 * 3/4 of 1 GiB over two directions on each of 8;
+# four transfers of 32 MiB over two links each.
+run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json \
+	--fixed -o "$tmp/ring.json" && run 0 heatmap --json --load "$tmp/ring.json" &&
+	[[ $(jq '[.bytes[][]] | add / 1048576' "$tmp/out") == $((8 * 768 + 8 * 32)) ]]
+result $? "heatmap --load of a plan"
+says "heatmap --load of a job" 1 \
+	"toctl heatmap: $tmp/job.json: links have a load in a plan or a traffic matrix" \
+	heatmap --load "$tmp/job.json"
+run 0 heatmap examples/chain-3/plan.json && grep -q 'nothing is sent' "$tmp/out"
+result $? "heatmap of no demand"
+run 0 heatmap examples/jobs/hybrid-1024.json && grep -q 'a cell is 15 x 15 servers' "$tmp/out"
+result $? "heatmap of more servers than fit"
+says "heatmap of a broken file" 1 \
+	"toctl heatmap: $tmp/plan.json:1: the file ends early: '[' or '{' expected near end of file" \
+	heatmap "$tmp/plan.json"
+sed 's/"to": "0"/"to": "4"/' "$tmp/job.json" >"$tmp/bad.json"
+says "heatmap of a wrong file" 1 \
+	"toctl heatmap: $tmp/bad.json:3: mp[0].to: index 4 is outside 0 to 3" \
+	heatmap "$tmp/bad.json"
+"$toctl" heatmap - <"$tmp/job.json" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/expected" "$tmp/out"
+result $? "heatmap of standard input"
+
+echo "1..$count"
+((!failed))

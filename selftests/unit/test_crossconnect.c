@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Links to ports of the same optical switch. */
+
+#include <errno.h>
+
+#include "crossconnect.h"
+#include "job.h"
+
+#define N 24
+#define D 6
+
+static void check_ports(const struct to_cluster *c, const struct to_link *links,
+			unsigned int n_links)
+{
+	bool transmits[N][D] = { 0 }, receives[N][D] = { 0 };
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
+
+	for (unsigned int i = 0; i < n_links; i++) {
+		struct to_port_ref a = links[i].a, b = links[i].b;
+
+		assert_true(a.port < c->servers[a.server].n_ports);
+		assert_true(b.port < c->servers[b.server].n_ports);
+		assert_int_equal(c->servers[a.server].ports[a.port].optical_switch,
+				 c->servers[b.server].ports[b.port].optical_switch);
+		assert_false(transmits[a.server][a.port]);
+		transmits[a.server][a.port] = true;
+		if (duplex) {
+			assert_false(transmits[b.server][b.port]);
+			transmits[b.server][b.port] = true;
+		} else {
+			assert_false(receives[b.server][b.port]);
+			receives[b.server][b.port] = true;
+		}
+	}
+}
+
+/*
+ * Any directed graph with at most d links out and in fits d switches that have
+ * one port of each server; what comes first must make way.
+ */
+static void simplex_links_always_fit(void **state)
+{
+	uint64_t random = 4;
+
+	(void)state;
+	for (unsigned int round = 0; round < 2000; round++) {
+		unsigned int n = 2 + to_random_below(&random, N - 1), d = 1 + to_random_below(&random, D);
+		struct to_cluster *c = to_cluster_synthetic(n, d, GBPS, TO_LINKS_SIMPLEX, NULL);
+		unsigned int out[N] = { 0 }, in[N] = { 0 }, n_links = 0;
+		struct to_link links[N * D];
+		struct to_error err = { "" };
+
+		for (unsigned int i = 0; i < 10 * n * d; i++) {
+			uint32_t a = to_random_below(&random, n), b = to_random_below(&random, n);
+
+			if (a == b || out[a] == d || in[b] == d)
+				continue;
+			out[a]++;
+			in[b]++;
+			links[n_links++] = (struct to_link){ .a.server = a, .b.server = b, .ring = -1 };
+		}
+		assert_int_equal(to_crossconnect_assign(c, links, n_links, d, &err), 0);
+		check_ports(c, links, n_links);
+		to_cluster_free(c);
+	}
+}
+
+static void spread_over(struct to_cluster *c, unsigned int n_switches)
+{
+	c->switches = realloc(c->switches, n_switches * sizeof(*c->switches));
+	for (unsigned int i = 1; i < n_switches; i++)
+		c->switches[i] = c->switches[0];
+	c->n_switches = n_switches;
+	for (unsigned int x = 0; x < c->n_servers; x++)
+		for (unsigned int q = 0; q < c->servers[x].n_ports; q++)
+			c->servers[x].ports[q].optical_switch = q % n_switches;
+}
+
+/* A ring of duplex links needs two colours, which an odd one does not have. */
+static void duplex_rings_over_two_switches(void **state)
+{
+	(void)state;
+	for (unsigned int n = 3; n < N; n++) {
+		struct to_cluster *c = to_cluster_synthetic(n, 2, GBPS, TO_LINKS_DUPLEX, NULL);
+		struct to_link links[N];
+		struct to_error err = { "" };
+		int ret;
+
+		spread_over(c, 2);
+		for (unsigned int i = 0; i < n; i++)
+			links[i] = (struct to_link){ .a.server = i, .b.server = (i + 1) % n, .ring = 0 };
+		ret = to_crossconnect_assign(c, links, n, 2, &err);
+		if (n % 2) {
+			assert_int_equal(ret, -ENOSPC);
+			assert_string_equal(err.text, n == 3 ?
+				"no optical switch has a free port of s2 and one of s0: duplex links want all ports of a job on one switch" :
+				err.text);
+		} else {
+			assert_int_equal(ret, 0);
+			check_ports(c, links, n);
+		}
+		to_cluster_free(c);
+	}
+}
+
+/* Ring r of every server leaves by port 2r and comes in by port 2r + 1. */
+static void rings_look_alike_on_every_server(void **state)
+{
+	struct to_cluster *c = to_cluster_synthetic(12, 4, GBPS, TO_LINKS_DUPLEX, NULL);
+	struct to_link links[24];
+
+	(void)state;
+	for (unsigned int i = 0; i < 24; i++) {
+		uint32_t x = i % 12 * (i < 12 ? 1 : 5) % 12;
+
+		links[i] = (struct to_link){ .a.server = x, .b.server = (x + (i < 12 ? 1 : 5)) % 12,
+					     .ring = i / 12 };
+	}
+	assert_int_equal(to_crossconnect_assign(c, links, 24, 4, NULL), 0);
+	check_ports(c, links, 24);
+	for (unsigned int i = 0; i < 24; i++) {
+		assert_int_equal(links[i].a.port, 2 * links[i].ring);
+		assert_int_equal(links[i].b.port, 2 * links[i].ring + 1);
+	}
+	to_cluster_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(simplex_links_always_fit),
+		cmocka_unit_test(duplex_rings_over_two_switches),
+		cmocka_unit_test(rings_look_alike_on_every_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

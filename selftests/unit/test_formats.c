@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loaders of cluster.json, job.json, plan.json and tm.json: what they read, what they
+ * refuse and how they say it (formats/cases.json), and that a plan written is
+ * the plan read, to the byte.
+ */
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "file.h"
+#include "plan.h"
+#include "tm.h"
+
+#define FORMATS "selftests/unit/formats/"
+
+static char *read_text(const char *path, size_t *len)
+{
+	struct to_error err = {};
+	char *data;
+
+	if (to_file_read(path, &data, len, &err))
+		fail_msg("%s", err.text);
+	return data;
+}
+
+/* Parse as the format that the file name says; true when accepted. */
+static bool accepts(const char *of, const char *data, size_t len,
+		    struct to_error *err)
+{
+	struct to_cluster *cluster;
+	struct to_demand *demand;
+	struct to_plan *plan;
+	struct to_tm *tm;
+
+	err->text[0] = '\0';
+	if (!strcmp(of, "cluster.json")) {
+		cluster = to_cluster_parse(data, len, "doc", err);
+		to_cluster_free(cluster);
+		return cluster;
+	}
+	if (!strcmp(of, "plan.json")) {
+		plan = to_plan_parse(data, len, "doc", err);
+		to_plan_free(plan);
+		return plan;
+	}
+	if (!strncmp(of, "tm", 2)) {
+		tm = to_tm_parse(data, len, "doc", err);
+		to_tm_free(tm);
+		return tm;
+	}
+	demand = to_demand_parse(data, len, "doc", err);
+	to_demand_free(demand);
+	return demand;
+}
+
+static char *replace(const char *text, const char *find, const char *put)
+{
+	const char *at = strstr(text, find);
+	char *out;
+
+	if (!at)
+		fail_msg("no %s in the document", find);
+	if (asprintf(&out, "%.*s%s%s", (int)(at - text), text, put,
+		     at + strlen(find)) < 0)
+		fail();
+	return out;
+}
+
+static void refuses_broken_documents(void **state)
+{
+	json_t *cases = json_load_file(FORMATS "cases.json", 0, NULL), *c;
+	unsigned int wrong = 0;
+	size_t i;
+
+	(void)state;
+	assert_non_null(cases);
+	json_array_foreach(cases, i, c) {
+		const char *of = json_string_value(json_object_get(c, "of"));
+		const char *put = json_string_value(json_object_get(c, "put"));
+		char *path, *text, *broken, *expected;
+		struct to_error err;
+		size_t len;
+
+		if (asprintf(&path, FORMATS "%s", of) < 0 ||
+		    asprintf(&expected, "doc:%s",
+			     json_string_value(json_object_get(c, "error"))) < 0)
+			fail();
+		text = read_text(path, &len);
+		broken = replace(text, json_string_value(json_object_get(c, "find")),
+				 put);
+		if (accepts(of, broken, strlen(broken), &err) ||
+		    strcmp(err.text, expected)) {
+			print_message("# %s with %s:\n#   expected %s\n#   got      %s\n",
+				      of, put, expected, err.text);
+			wrong++;
+		}
+		free(expected);
+		free(path);
+		free(text);
+		free(broken);
+	}
+	assert_int_equal(wrong, 0);
+	json_decref(cases);
+}
+
+/* Every prefix is refused; any one byte changed may be, but nothing breaks. */
+static void survives_truncation_and_noise(void **state)
+{
+	static const char *const names[] = {
+		"cluster.json", "job.json", "matrix.json", "plan.json",
+		"tm.json", "tm-server.json" };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct to_error err;
+		char path[64], *text, *copy;
+		size_t len;
+
+		snprintf(path, sizeof(path), FORMATS "%s", names[i]);
+		text = read_text(path, &len);
+		assert_true(accepts(names[i], text, len, &err));
+		while (text[len - 1] == '\n')
+			len--;
+		for (size_t n = 0; n < len; n++) {
+			/* Its own allocation, so that reading beyond shows. */
+			copy = malloc(n ? n : 1);
+			memcpy(copy, text, n);
+			assert_false(accepts(names[i], copy, n, &err));
+			assert_non_null(strstr(err.text, "doc:"));
+			free(copy);
+		}
+		for (size_t n = 0; n < len; n++) {
+			char old = text[n];
+
+			for (const char *s = "9\"[{,}]-:.\n"; *s; s++) {
+				text[n] = *s;
+				if (!accepts(names[i], text, len, &err))
+					assert_true(err.text[0]);
+			}
+			text[n] = old;
+		}
+		free(text);
+	}
+}
+
+static void reads_cluster(void **state)
+{
+	static const uint8_t relay[] = { 2, 0, 0, 0, 1, 2 };
+	struct to_error err = {};
+	struct to_cluster *c = to_cluster_load(FORMATS "cluster.json", &err);
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	assert_int_equal(c->link_mode, TO_LINKS_DUPLEX);
+	assert_int_equal(c->n_servers, 3);
+	assert_int_equal(c->servers[1].n_ports, 2);
+	assert_int_equal(c->switches[0].n_ports, 8);
+	assert_int_equal(c->switches[0].reconfiguration_ns, 10000000);
+	assert_memory_equal(c->servers[0].ports[1].relay_mac, relay, 6);
+	/* no relay_mac: one personality */
+	assert_memory_equal(c->servers[0].ports[0].relay_mac,
+			    c->servers[0].ports[0].mac, 6);
+	assert_string_equal(c->servers[0].ports[1].transmit, "eth1f1");
+	assert_int_equal(c->servers[0].ports[1].optical_switch, 0);
+	assert_int_equal(c->servers[0].ports[1].optical_port, 2);
+	assert_int_equal(c->servers[2].ports[0].optical_switch, -1);
+	assert_true(c->servers[0].address.has_v4 && c->servers[0].address.has_v6);
+	assert_false(c->servers[2].address.has_v4);
+	assert_int_equal(ntohl(c->servers[1].address.v4.s_addr), 0x0a000002);
+	assert_int_equal(c->n_links, 2);
+	assert_int_equal(c->links[1].a.server, 1);
+	assert_int_equal(c->links[1].a.port, 0);
+	assert_int_equal(c->links[1].b.server, 2);
+	assert_int_equal(to_cluster_find_server(c, "c"), 2);
+	assert_int_equal(to_cluster_find_server(c, "d"), -1);
+	to_cluster_free(c);
+}
+
+static void simplex_port_sends_and_receives(void **state)
+{
+	struct to_error err;
+	size_t len;
+	char *text = read_text(FORMATS "cluster.json", &len);
+	char *simplex = replace(text, "duplex", "simplex");
+	/* b:eth0 sends to c, and now also receives from a */
+	char *both = replace(simplex, "\"b:eth1\"", "\"b:eth0\"");
+	char *twice = replace(simplex, "\"a\": \"b:eth0\"", "\"a\": \"a:eth0\"");
+
+	(void)state;
+	assert_true(accepts("cluster.json", both, strlen(both), &err));
+	assert_false(accepts("cluster.json", twice, strlen(twice), &err));
+	free(text);
+	free(simplex);
+	free(both);
+	free(twice);
+}
+
+static void reads_job(void **state)
+{
+	static const uint64_t mp[] = { 0, 7, 7, 7,
+				       7, 0, 0, 0,
+				       7 + 5, 5, 0, 0,
+				       7 + 5, 5, 0, 0 };
+	struct to_error err = {};
+	struct to_demand *d = to_demand_load(FORMATS "job.json", &err), *copy;
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	assert_string_equal(d->name, "a job");
+	assert_int_equal(d->n, 4);
+	assert_string_equal(d->names[3], "d");
+	assert_int_equal(d->n_groups, 2);
+	assert_int_equal(d->groups[0].n_members, 4);
+	assert_int_equal(d->groups[1].members[0], 0);
+	assert_int_equal(d->groups[1].members[1], 2);
+	assert_int_equal(d->groups[1].bytes, 512);
+	assert_memory_equal(d->mp, mp, sizeof(mp));
+	copy = to_demand_copy(d);
+	to_demand_free(d);
+	assert_memory_equal(copy->mp, mp, sizeof(mp));
+	assert_string_equal(copy->names[3], "d");
+	assert_int_equal(copy->groups[1].members[1], 2);
+	to_demand_free(copy);
+}
+
+static void reads_matrix(void **state)
+{
+	static const uint64_t mp[] = { 0, 1, 2, 3, 0, 5, 6, 7, 0 };
+	struct to_demand *d = to_demand_load(FORMATS "matrix.json", NULL);
+
+	(void)state;
+	assert_memory_equal(d->mp, mp, sizeof(mp));
+	to_demand_free(d);
+}
+
+/* The figures of the paper's section 2.2. */
+static void reads_dlrm(void **state)
+{
+	struct to_error err = {};
+	struct to_demand *d = to_demand_load("examples/jobs/dlrm-16.json", &err);
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	assert_int_equal(d->n_groups, 1);
+	assert_int_equal(d->groups[0].n_members, 16);
+	assert_int_equal(d->groups[0].bytes, 4ULL << 30);
+	for (unsigned int i = 0; i < 16; i++) {
+		for (unsigned int j = 0; j < 16; j++) {
+			unsigned int tables = 1 << 0 | 1 << 3 | 1 << 8 | 1 << 13;
+			unsigned int owners = (tables >> i & 1) + (tables >> j & 1);
+
+			assert_int_equal(d->mp[i * 16 + j],
+					 i == j ? 0 : owners * (32 << 20));
+		}
+	}
+	to_demand_free(d);
+}
+
+static void reads_examples(void **state)
+{
+	struct to_error err = {};
+	struct to_cluster *c = to_cluster_load("examples/ring-4/cluster.json", &err);
+	struct to_plan *p = to_plan_load("examples/chain-3/plan.json", &err);
+	static const char *const jobs[] = {
+		"examples/jobs/candle-16.json", "examples/jobs/hybrid-128.json",
+		"examples/jobs/hybrid-432.json", "examples/jobs/hybrid-1024.json",
+		"examples/prototype-12/job.json", "examples/ring-4/job.json" };
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	to_cluster_free(c);
+	to_plan_free(p);
+	for (unsigned int i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
+		struct to_demand *d = to_demand_load(jobs[i], &err);
+
+		assert_string_equal(err.text, "");
+		to_demand_free(d);
+	}
+}
+
+static void reads_plan(void **state)
+{
+	struct to_port_ref peer;
+	struct to_error err = {};
+	struct to_plan *p = to_plan_load(FORMATS "plan.json", &err);
+	const struct to_table *t = &p->tables[0];
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	assert_string_equal(p->demand->name, "ring");
+	assert_int_equal(p->seed, 7);
+	assert_int_equal(p->slots, 3);
+	assert_int_equal(p->rings[0].n, 4);
+	assert_true(p->rings[0].reverse);
+	assert_int_equal(p->cluster->links[0].ring, 0);
+	assert_int_equal(p->cluster->links[2].ring, -1);
+	assert_int_equal(p->cluster->links[2].use, TO_LINK_MP);
+	assert_int_equal(p->cross_connects[0].b, 4);
+	assert_int_equal(t->n_groups, 2);
+	assert_int_equal(t->groups[0].nexthops[0].weight, 2);
+	assert_int_equal(t->groups[0].nexthops[1].weight, 1);
+	assert_true(t->groups[1].nexthops[1].backup);
+	assert_int_equal(t->route[1 * 3 + 0], 0);	/* s1's node */
+	assert_int_equal(t->route[3 * 3 + 0], 1);	/* s3's node */
+	assert_int_equal(t->route[1 * 3 + 1], 1);	/* s1's eth0 */
+	assert_int_equal(t->route[3 * 3 + 2], 1);	/* s3's eth1 */
+	assert_int_equal(t->route[3 * 3 + 1], TO_GROUP_NONE);
+	assert_int_equal(t->route[0], TO_GROUP_NONE);
+	/* by destination, slot, source */
+	assert_int_equal(t->n_pairs, 4);
+	assert_int_equal(t->pairs[1].src, 3);
+	assert_int_equal(t->pairs[1].slot, 0);
+	assert_int_equal(t->pairs[2].src, 0);
+	assert_int_equal(t->pairs[2].slot, 1);
+	/* both ends of a duplex link */
+	assert_int_equal(to_plan_peer(p, (struct to_port_ref){ 0, 0 }, &peer), 0);
+	assert_int_equal(peer.server, 1);
+	assert_int_equal(peer.port, 1);
+	assert_int_equal(to_plan_peer(p, (struct to_port_ref){ 1, 1 }, &peer), 0);
+	assert_int_equal(peer.server, 0);
+	assert_int_equal(peer.port, 0);
+	to_plan_free(p);
+}
+
+static char *print_plan(const struct to_plan *plan, size_t *len)
+{
+	struct to_error err;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	if (to_plan_print(plan, out, &err))
+		fail_msg("%s", err.text);
+	fclose(out);
+	return text;
+}
+
+static unsigned int dice(unsigned int sides)
+{
+	static uint64_t state = 1;
+
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % sides;
+}
+
+/* A plan in which everything that the format has occurs; routes are random. */
+static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
+{
+	enum { N = 70, DEGREE = 3 };
+	struct to_plan *p = calloc(1, sizeof(*p));
+	struct to_cluster *c = to_cluster_synthetic(N, DEGREE, 100000000000, mode,
+						    NULL);
+	struct to_demand *d = calloc(1, sizeof(*d));
+
+	p->cluster = c;
+	p->demand = d;
+	p->seed = INT64_MAX;
+	p->predictions = json_pack("{s:f, s:{s:i}}", "z", 0.1, "a", "b", 1);
+	strcpy(d->name, "a \"random\" job\\\xc3\xa9");
+	d->n = N;
+	d->mp = calloc(N * N, sizeof(*d->mp));
+	for (unsigned int i = 0; i < N * N; i++)
+		if (i % (N + 1) && (dense || dice(50) == 0))
+			d->mp[i] = dense ? dice(INT32_MAX) : dice(3);
+	d->groups = calloc(1, sizeof(*d->groups));
+	d->n_groups = 1;
+	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), INT64_MAX };
+	p->rings = calloc(1, sizeof(*p->rings));
+	p->n_rings = 1;
+	p->rings[0] = (struct to_ring){ 0, 3, N, calloc(N, 4), mode == TO_LINKS_DUPLEX };
+	for (unsigned int i = 0; i < N; i++) {
+		d->groups[0].members[i] = N - 1 - i;
+		p->rings[0].order[i] = 3 * i % N;
+	}
+	c->links = calloc(N, sizeof(*c->links));
+	c->n_links = N;
+	for (unsigned int i = 0; i < N; i++)
+		c->links[i] = (struct to_link){ { i, 0 }, { (i + 3) % N, 1 },
+			i % 4, i % 4 == TO_LINK_ALLREDUCE ? 0 : -1 };
+	p->cross_connects = calloc(1, sizeof(*p->cross_connects));
+	p->cross_connects[p->n_cross_connects++] =
+		(struct to_cross_connect){ c->n_switches - 1, 2, 1 };
+	to_plan_alloc_tables(p);
+	for (unsigned int s = 0; s < N; s++) {
+		struct to_table *t = &p->tables[s];
+
+		for (unsigned int g = 0; g < 20; g++) {
+			struct to_nexthop hops[] = { { g % 3, 1 + g, false },
+						     { (g + 1) % 3, 1, g & 1 } };
+
+			assert_int_equal(to_plan_add_group(t, hops, 2), g);
+			assert_int_equal(to_plan_add_group(t, hops, 2), g);
+		}
+		for (unsigned int r = 0; r < N * p->slots; r++)
+			if (r / p->slots != s && dice(10))
+				t->route[r] = dice(19);	/* one stays unused */
+		t->pairs = calloc(3 * N, sizeof(*t->pairs));
+		for (unsigned int dst = 0; dst < N; dst++)
+			for (unsigned int k = 0; k < 3 && dst != s; k++)
+				t->pairs[t->n_pairs++] = (struct to_pair_route){
+					(dst + 1 + k) % N, dst, dice(p->slots), dice(20) };
+		to_plan_sort_pairs(t);
+	}
+	return p;
+}
+
+static void same_plan(const struct to_plan *a, const struct to_plan *b)
+{
+	size_t routes = (size_t)a->cluster->n_servers * a->slots;
+
+	assert_int_equal(a->slots, b->slots);
+	assert_memory_equal(a->demand->mp, b->demand->mp,
+			    a->demand->n * a->demand->n * sizeof(uint64_t));
+	for (unsigned int s = 0; s < a->cluster->n_servers; s++) {
+		const struct to_table *t = &a->tables[s], *u = &b->tables[s];
+
+		assert_memory_equal(t->route, u->route, routes * sizeof(uint16_t));
+		assert_int_equal(t->n_groups, u->n_groups);
+		assert_int_equal(t->n_pairs, u->n_pairs);
+		assert_memory_equal(t->pairs, u->pairs, t->n_pairs * sizeof(*t->pairs));
+		for (unsigned int g = 0; g < t->n_groups; g++)
+			for (unsigned int i = 0; i < t->groups[g].n; i++)
+				assert_int_equal(t->groups[g].nexthops[i].weight,
+						 u->groups[g].nexthops[i].weight);
+	}
+}
+
+static void plan_survives_the_round_trip(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct to_plan *plan = random_plan(i & 1, i & 2), *again;
+		struct to_error err = {};
+		size_t len, len_again;
+		char *text, *text_again;
+
+		text = print_plan(plan, &len);
+		again = to_plan_parse(text, len, "printed", &err);
+		assert_string_equal(err.text, "");
+		same_plan(plan, again);
+		text_again = print_plan(again, &len_again);
+		assert_int_equal(len, len_again);
+		assert_memory_equal(text, text_again, len);
+		to_plan_free(plan);
+		to_plan_free(again);
+		free(text);
+		free(text_again);
+	}
+}
+
+static void save_replaces_only_on_success(void **state)
+{
+	char dir[] = "/tmp/test_formats.XXXXXX", path[64], link[64], *before, *after;
+	struct to_plan *plan = random_plan(TO_LINKS_DUPLEX, false), *loaded;
+	struct to_error err = {};
+	size_t len;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/plan.json", dir);
+	snprintf(link, sizeof(link), "%s/link.json", dir);
+	assert_int_equal(to_plan_save(plan, path, &err), 0);
+	before = read_text(path, &len);
+
+	/* JSON has no such number */
+	plan->seed = UINT64_MAX;
+	assert_int_not_equal(to_plan_save(plan, path, &err), 0);
+	assert_non_null(strstr(err.text, "seed"));
+	after = read_text(path, &len);
+	assert_string_equal(before, after);
+
+	/* a link to the plan stays a link */
+	plan->seed = 5;
+	assert_int_equal(symlink("plan.json", link), 0);
+	assert_int_equal(to_plan_save(plan, link, &err), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	loaded = to_plan_load(path, &err);
+	assert_int_equal(loaded->seed, 5);
+	to_plan_free(loaded);
+
+	/* nothing is left lying about */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_not_equal(to_plan_save(plan, path, &err), 0);
+	assert_non_null(strstr(err.text, "No such file"));
+	to_plan_free(plan);
+	free(before);
+	free(after);
+}
+
+static void synthetic_cluster_has_the_scheme(void **state)
+{
+	static const uint8_t mac[] = { 2, 0x54, 0x4f, 3, 1, 0 };
+	struct to_error err;
+	struct to_cluster *c = to_cluster_synthetic(300, 4, 25000000000,
+						    TO_LINKS_SIMPLEX, &err);
+	struct to_port *port = &c->servers[255].ports[3];
+	char text[INET6_ADDRSTRLEN];
+
+	(void)state;
+	assert_string_equal(c->servers[255].name, "s255");
+	assert_int_equal(ntohl(c->servers[255].address.v4.s_addr), 0x0ac80100);
+	inet_ntop(AF_INET6, &c->servers[255].address.v6, text, sizeof(text));
+	assert_string_equal(text, "fd00:746f::100");
+	assert_string_equal(port->name, "eth3");
+	assert_memory_equal(port->mac, mac, 6);
+	assert_int_equal(ntohl(port->address.v4.s_addr), 0x0acc0100);
+	inet_ntop(AF_INET6, &port->address.v6, text, sizeof(text));
+	assert_string_equal(text, "fd00:746f:0:4::100");
+	assert_int_equal(c->n_switches, 4);
+	assert_int_equal(port->optical_switch, 3);
+	assert_int_equal(port->optical_port, 256);
+	assert_int_equal(to_cluster_find_server(c, "s299"), 299);
+	to_cluster_free(c);
+
+	assert_null(to_cluster_synthetic(1, 4, 1, TO_LINKS_DUPLEX, &err));
+	assert_null(to_cluster_synthetic(65535, 4, 1, TO_LINKS_DUPLEX, &err));
+	assert_null(to_cluster_synthetic(16, 0, 1, TO_LINKS_DUPLEX, &err));
+	assert_null(to_cluster_synthetic(16, 55, 1, TO_LINKS_DUPLEX, &err));
+	assert_non_null(strstr(err.text, "degree 55"));
+}
+
+/* What the scheme makes must pass the loader: unique addresses above all. */
+static void synthetic_cluster_loads(void **state)
+{
+	(void)state;
+	for (unsigned int mode = 0; mode < 2; mode++) {
+		struct to_cluster *c = to_cluster_synthetic(600, 54, 1, mode, NULL);
+		struct to_error err = {};
+		char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		fprintf(out, "{");
+		to_cluster_print(out, c);
+		fprintf(out, "}");
+		fclose(out);
+		to_cluster_free(c);
+		c = to_cluster_parse(text, len, "synthetic", &err);
+		assert_string_equal(err.text, "");
+		assert_int_equal(c->link_mode, mode);
+		to_cluster_free(c);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refuses_broken_documents),
+		cmocka_unit_test(survives_truncation_and_noise),
+		cmocka_unit_test(reads_cluster),
+		cmocka_unit_test(simplex_port_sends_and_receives),
+		cmocka_unit_test(reads_job),
+		cmocka_unit_test(reads_matrix),
+		cmocka_unit_test(reads_dlrm),
+		cmocka_unit_test(reads_examples),
+		cmocka_unit_test(reads_plan),
+		cmocka_unit_test(plan_survives_the_round_trip),
+		cmocka_unit_test(save_replaces_only_on_success),
+		cmocka_unit_test(synthetic_cluster_has_the_scheme),
+		cmocka_unit_test(synthetic_cluster_loads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

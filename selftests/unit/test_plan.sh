@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl plan and verify on the examples, and on what people get wrong.
+
+. selftests/unit/cli.sh
+
+refuses() { # NAME STATUS LINE ARGUMENTS...
+	run "$2" "${@:4}" && grep -qxF "$3" "$tmp/err" && [[ ! -s $tmp/out ]]
+	result $? "$1"
+}
+
+# A figure that verify recomputes for the plan in $tmp/plan.json.
+figure() { # KEY
+	"$toctl" verify --json "$tmp/plan.json" |
+		python3 -c "import json, sys; print(json.load(sys.stdin)['$1'])"
+}
+
+for job in dlrm-16 candle-16 hybrid-128; do
+	for degree in 2 3 4 8; do
+		for links in duplex simplex; do
+			run 0 plan --job "examples/jobs/$job.json" --degree $degree --links $links \
+				-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
+			result $? "$job, degree $degree, $links: planned and verified"
+		done
+	done
+done
+
+run 0 plan --job examples/prototype-12/job.json --degree 4 -o "$tmp/plan.json" &&
+	grep -q 'group 0, 12 servers, .*: +-1, +-5$' "$tmp/out" && [[ $(figure diameter) == 3 ]]
+result $? "the paper's prototype has its links at +-1 and +-5"
+
+run 0 plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed \
+	-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json" &&
+	grep -q '4 duplex links (4 for rings)' "$tmp/out"
+result $? "fixed ring of four servers"
+
+run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o "$tmp/a.json" &&
+	run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o - &&
+	cmp "$tmp/a.json" "$tmp/out" 2>>"$tmp/err"
+result $? "same seed, same bytes, also on standard output"
+
+run 0 plan --json --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/plan.json" &&
+	python3 -c "
+import json
+said = json.load(open('$tmp/out'))
+assert said == json.load(open('$tmp/plan.json'))['predictions']
+assert said['max_link_load_bytes'] < 1.05 * said['max_link_load_bound_bytes']" 2>>"$tmp/err"
+result $? "--json prints the predictions of the plan"
+
+run 0 verify --json "$tmp/plan.json" && python3 -c "
+import json
+keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound
+mp_max_load_bytes mp_max_load_bound_bytes max_link_load_bytes max_link_load_bound_bytes
+bandwidth_tax allreduce_time_s allreduce_time_bound_s comm_time_s valid violations'''
+said = json.load(open('$tmp/out'))
+assert not set(keys.split()) - set(said), set(keys.split()) - set(said)
+assert said['valid'] and not said['violations']" 2>>"$tmp/err"
+result $? "verify --json has all keys"
+
+python3 - "$tmp/plan.json" "$tmp/broken.json" <<'END'
+import json, sys
+plan = json.load(open(sys.argv[1]))
+plan["tables"][3]["routes"] = [r for r in plan["tables"][3]["routes"] if not r.get("nodes")]
+json.dump(plan, open(sys.argv[2], "w"))
+END
+run 1 verify "$tmp/broken.json" && grep -qx 's3 has no route to s4' "$tmp/err"
+result $? "verify names a route that is missing, and fails"
+run 1 verify --json "$tmp/broken.json" && python3 -c "
+import json
+said = json.load(open('$tmp/out'))
+assert not said['valid'] and 's3 has no route to s4' in said['violations']" 2>>"$tmp/err"
+result $? "verify --json lists it"
+
+python3 - <<END
+import json
+cluster = json.load(open("examples/ring-4/cluster.json"))
+del cluster["links"][1::2]
+json.dump(cluster, open("$tmp/cluster.json", "w"))
+END
+refuses "cabling that does not connect all" 1 \
+	"toctl plan: the links do not lead from s2 to s0" \
+	plan --job examples/ring-4/job.json --cluster "$tmp/cluster.json" --fixed
+refuses "neither cluster nor degree" 2 \
+	"toctl plan: say --cluster or --degree" plan --job examples/jobs/dlrm-16.json
+refuses "fixed links of no cluster" 2 \
+	"toctl plan: --fixed keeps the links of a cluster: say which with --cluster" \
+	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed
+refuses "more ports than there are" 1 "toctl plan: degree 3: the servers have up to 2 ports" \
+	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --degree 3
+refuses "a job larger than the cluster" 1 "toctl plan: the job has 16 servers, the cluster 4" \
+	plan --job examples/jobs/dlrm-16.json --cluster examples/ring-4/cluster.json
+refuses "one duplex port for sixteen servers" 1 \
+	"toctl plan: 16 servers with up to 1 ports each cannot be connected with duplex links" \
+	plan --job examples/jobs/dlrm-16.json --degree 1
+echo '{"format": "topoopt-job", "version": 1, "name": "n", "servers": ["s1", "gpu7"]}' >"$tmp/job.json"
+refuses "a server that the cluster does not have" 1 \
+	"toctl plan: the job's server gpu7 is not in the cluster" \
+	plan --job "$tmp/job.json" --cluster examples/ring-4/cluster.json
+run 0 plan --job "$tmp/job.json" --degree 2 -o "$tmp/plan.json" &&
+	grep -q '"name":"gpu7"' "$tmp/plan.json"
+result $? "a made-up cluster has the job's names"
+
+echo "1..$count"
+exit $((failed > 0))

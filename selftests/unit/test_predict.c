@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Link loads against following every byte through the tables. */
+
+#include <math.h>
+
+#include "job.h"
+
+#define PORTS 6
+
+/* Bytes out of every port, [server * PORTS + port]. */
+static double sent[16 * PORTS];
+
+/* Follow @bytes from @src, now at @at, and split them as its table says. */
+static void follow(const struct to_plan *plan, uint32_t at, uint32_t src, uint32_t dst,
+		   double bytes)
+{
+	const struct to_table *table = &plan->tables[at];
+	const struct to_group *group = &table->groups[table->route[dst * plan->slots]];
+	double weights = 0;
+
+	if (at == dst || bytes <= 0)
+		return;
+	for (unsigned int i = 0; i < table->n_pairs; i++)
+		if (table->pairs[i].src == src && table->pairs[i].dst == dst &&
+		    table->pairs[i].slot == 0)
+			group = &table->groups[table->pairs[i].group];
+	for (unsigned int i = 0; i < group->n; i++)
+		weights += group->nexthops[i].backup ? 0 : group->nexthops[i].weight;
+	for (unsigned int i = 0; i < group->n; i++) {
+		struct to_port_ref out = { at, group->nexthops[i].port }, in;
+		double part = bytes * group->nexthops[i].weight / weights;
+
+		if (group->nexthops[i].backup)
+			continue;
+		sent[at * PORTS + out.port] += part;
+		assert_int_equal(to_plan_peer(plan, out, &in), 0);
+		follow(plan, in.server, src, dst, part);
+	}
+}
+
+/* One hop of a ring, on the ring's own link or as the tables say. */
+static void hop(const struct to_plan *plan, unsigned int ring, uint32_t x, uint32_t y, double bytes)
+{
+	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
+
+	for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
+		const struct to_link *l = &plan->cluster->links[i];
+
+		if (l->ring != (int)ring)
+			continue;
+		if (l->a.server == x && l->b.server == y) {
+			sent[x * PORTS + l->a.port] += bytes;
+			return;
+		}
+		if (duplex && l->b.server == x && l->a.server == y) {
+			sent[x * PORTS + l->b.port] += bytes;
+			return;
+		}
+	}
+	follow(plan, x, x, y, bytes);
+}
+
+static void loads_are_what_the_tables_do(void **state)
+{
+	uint64_t random = 17;
+
+	(void)state;
+	for (unsigned int round = 0; round < 200; round++) {
+		unsigned int n = 2 + to_random_below(&random, 12), degree = 2 + to_random_below(&random, 4);
+		struct to_error err = { "" };
+		struct to_plan *plan = job_plan(job_random(n, &random), degree,
+						to_random_below(&random, 2), &err);
+		const struct to_demand *d;
+		double most = 0, all = 0, demand = 0;
+		struct to_figures f;
+
+		assert_string_equal(err.text, "");
+		d = plan->demand;
+		memset(sent, 0, sizeof(sent));
+		for (uint32_t x = 0; x < n; x++) {
+			for (uint32_t y = 0; y < n; y++) {
+				follow(plan, x, x, y, d->mp[x * n + y]);
+				demand += d->mp[x * n + y];
+			}
+		}
+		for (unsigned int g = 0; g < d->n_groups; g++) {
+			unsigned int directions = 0, members = d->groups[g].n_members;
+
+			demand += 2.0 * (members - 1) * d->groups[g].bytes;
+			for (unsigned int i = 0; i < plan->n_rings; i++)
+				if (plan->rings[i].group == g)
+					directions += 1 + plan->rings[i].reverse;
+			for (unsigned int i = 0; i < plan->n_rings; i++) {
+				const struct to_ring *ring = &plan->rings[i];
+				double bytes = 2.0 * (members - 1) / members * d->groups[g].bytes / directions;
+
+				for (unsigned int k = 0; ring->group == g && k < ring->n; k++) {
+					uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
+
+					hop(plan, i, x, y, bytes);
+					if (ring->reverse)
+						hop(plan, i, y, x, bytes);
+				}
+			}
+		}
+		for (unsigned int i = 0; i < n * PORTS; i++) {
+			most = sent[i] > most ? sent[i] : most;
+			all += sent[i];
+		}
+		f = job_verify(plan).figures;
+		/* routed rings are counted in whole bytes */
+		assert_true(fabs(f.max_link_load - most) <= 1e-6 * most + 64);
+		assert_true(fabs(f.comm_time - most * 8 / 100e9) <= 1e-6 * most * 8 / 100e9 + 1e-8);
+		if (demand > 0)
+			assert_true(fabs(f.bandwidth_tax - all / demand) < 1e-4);
+		to_plan_free(plan);
+	}
+}
+
+/* Four servers in a ring: everything by hand. */
+static void a_ring_of_four(void **state)
+{
+	struct to_demand *demand = job_new(4);
+	struct to_error err = { "" };
+	struct to_plan *plan;
+	struct to_figures f;
+
+	(void)state;
+	job_group(demand, 0, 1, 4, 1024 * MIB);
+	demand->mp[0 * 4 + 2] = demand->mp[2 * 4 + 0] = 32 * MIB;
+	demand->mp[1 * 4 + 3] = demand->mp[3 * 4 + 1] = 32 * MIB;
+	plan = job_plan(demand, 2, TO_LINKS_DUPLEX, &err);
+	assert_string_equal(err.text, "");
+	f = job_verify(plan).figures;
+	assert_int_equal(f.diameter, 2);
+	assert_int_equal(f.diameter_bound, 2);
+	assert_true(fabs(f.mean_hops - 4.0 / 3) < 1e-9);
+	assert_true(fabs(f.mean_hops_bound - 4.0 / 3) < 1e-9);
+	/* 2 * 3/4 * 1024 MiB over two directions */
+	assert_true(fabs(f.allreduce_time - 768 * MIB * 8 / 100e9) < 1e-9);
+	assert_true(f.allreduce_time == f.allreduce_time_bound);
+	/* half of each transfer one way round: 4 transfers, 2 hops, 8 arcs */
+	assert_int_equal(f.mp_max_load, 32 * MIB);
+	assert_int_equal(f.max_link_load, 800 * MIB);
+	to_plan_free(plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loads_are_what_the_tables_do),
+		cmocka_unit_test(a_ring_of_four),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The JSON Schemas agree with the loaders.
+
+All examples are valid, and each broken document of formats/cases.json is
+refused or accepted by its schema as the case says; test_formats.c holds the
+loaders against the same documents.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
+import jsonschema
+
+SCHEMAS = "Documentation/schemas/"
+FORMATS = "selftests/unit/formats/"
+TOCTL = os.environ.get("TOCTL", "build/toctl")
+NAMES = ("cluster", "job", "plan", "tm")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+schemas = {name: load(f"{SCHEMAS}{name}.schema.json") for name in NAMES}
+store = {schema["$id"]: schema for schema in schemas.values()}
+validators = {}
+for name, schema in schemas.items():
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validators[name] = jsonschema.Draft202012Validator(
+        schema,
+        resolver=jsonschema.RefResolver(schema["$id"], schema, store),
+        format_checker=jsonschema.FormatChecker())
+
+results = []
+
+
+def report(passed, name, reason=""):
+    results.append(passed)
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}")
+    if not passed and reason:
+        print("# " + str(reason).split("\n", 1)[0][:300])
+
+
+def why(name, document):
+    error = jsonschema.exceptions.best_match(validators[name].iter_errors(document))
+    return error and f"{error.json_path}: {error.message}"
+
+
+def kind(path):
+    """Which format a document is of, by its file name or its folder's."""
+    base = os.path.basename(path).removesuffix(".json").split("-")[0]
+    return base if base in schemas else "job"
+
+
+for path in sorted(glob.glob("examples/**/*.json", recursive=True)):
+    error = why(kind(path), load(path))
+    report(not error, f"schema accepts {path}", error)
+
+wrong = []
+cases = load(FORMATS + "cases.json")
+for case in cases:
+    if case["schema"] == "not JSON":
+        continue
+    with open(FORMATS + case["of"], encoding="utf-8") as file:
+        text = file.read().replace(case["find"], case["put"], 1)
+    error = why(kind(case["of"]), json.loads(text))
+    if bool(error) != (case["schema"] == "refuses"):
+        wrong.append(f"{case['of']}: {case['put']!r}: expected: {case['schema']}; {error}")
+report(not wrong, f"schemas judge {len(cases)} broken documents as said",
+       "; ".join(wrong))
+for line in wrong:
+    print("# " + line)
+for base in ("cluster", "job", "matrix", "plan", "tm", "tm-server"):
+    error = why(kind(base), load(f"{FORMATS}{base}.json"))
+    report(not error, f"schema accepts {base}.json of the cases", error)
+
+for job, how in (("jobs/dlrm-16", ("--degree", "4")),
+                 ("jobs/candle-16", ("--degree", "4", "--links", "simplex")),
+                 ("ring-4/job", ("--cluster", "examples/ring-4/cluster.json", "--fixed"))):
+    made = subprocess.run((TOCTL, "plan", "--job", f"examples/{job}.json", *how, "-o", "-"),
+                          capture_output=True, check=False)
+    error = why("plan", json.loads(made.stdout)) if not made.returncode else made.stderr
+    report(not error, f"schema accepts the plan for {job}", error)
+
+print(f"1..{len(results)}")
+sys.exit(not all(results))

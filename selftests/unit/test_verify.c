@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Verify must name what is wrong, and count what it claims. */
+
+#include "job.h"
+
+/* What breaks a plan, and the line that must say so. */
+typedef void breaker(struct to_plan *plan);
+
+static struct to_plan *good(void)
+{
+	struct to_demand *demand = job_new(12);
+	struct to_error err = { "" };
+	struct to_plan *plan;
+
+	job_group(demand, 0, 1, 12, 400 * MIB);
+	job_hot(demand, 6, MIB);
+	plan = job_plan(demand, 4, TO_LINKS_DUPLEX, &err);
+	assert_string_equal(err.text, "");
+	return plan;
+}
+
+/* The first violation, or "" */
+static const char *verdict(const struct to_plan *plan)
+{
+	static struct job_lines lines;
+	struct to_verify_report report;
+
+	lines = (struct job_lines){ 0 };
+	assert_int_equal(to_verify(plan, job_line, &lines, &report), 0);
+	assert_int_equal(report.violations, lines.n);
+	return lines.first;
+}
+
+static struct to_nexthop *first_hop(struct to_plan *plan, uint32_t server, uint32_t dst,
+				    unsigned int slot)
+{
+	struct to_table *table = &plan->tables[server];
+	uint16_t group = table->route[dst * plan->slots + slot];
+
+	assert_int_not_equal(group, TO_GROUP_NONE);
+	return table->groups[group].nexthops;
+}
+
+/* Route of @server to @dst out of @port alone. */
+static void reroute(struct to_plan *plan, uint32_t server, uint32_t dst, unsigned int slot,
+		    unsigned int port, int backup)
+{
+	struct to_nexthop hops[2] = { { port, 1, false }, { backup, 1, true } };
+	int group = to_plan_add_group(&plan->tables[server], hops, backup < 0 ? 1 : 2);
+
+	assert_true(group >= 0);
+	plan->tables[server].route[dst * plan->slots + slot] = group;
+}
+
+/* Port of @from on a link to @to, which may also be a distance on the ring. */
+static unsigned int port_towards(const struct to_plan *plan, uint32_t from, uint32_t to)
+{
+	for (unsigned int q = 0; q < plan->slots - 1; q++) {
+		struct to_port_ref peer;
+
+		if (!to_plan_peer(plan, (struct to_port_ref){ from, q }, &peer) && peer.server == to)
+			return q;
+	}
+	fail_msg("no link from %u to %u", from, to);
+	return 0;
+}
+
+static void drop_route(struct to_plan *plan)
+{
+	plan->tables[3].route[7 * plan->slots] = TO_GROUP_NONE;
+}
+
+static void drop_port_route(struct to_plan *plan)
+{
+	plan->tables[3].route[7 * plan->slots + 2] = TO_GROUP_NONE;
+}
+
+static void loop(struct to_plan *plan)
+{
+	/* 3 and 4 are neighbours, 9 is far from both */
+	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
+	reroute(plan, 4, 9, 0, port_towards(plan, 4, 3), -1);
+}
+
+/* One branch of two is enough. */
+static void loop_on_one_branch(struct to_plan *plan)
+{
+	struct to_nexthop hops[2] = { *first_hop(plan, 4, 9, 0), { port_towards(plan, 4, 3), 1, false } };
+	int group;
+
+	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
+	hops[0].backup = false;
+	group = to_plan_add_group(&plan->tables[4], hops, 2);
+	plan->tables[4].route[9 * plan->slots] = group;
+}
+
+static void wrong_port(struct to_plan *plan)
+{
+	/* 3 is the peer of a port of 4: send for that port's address elsewhere */
+	unsigned int q = port_towards(plan, 4, 3) ? 0 : 1;
+
+	reroute(plan, 3, 4, 1 + q, port_towards(plan, 3, 4), -1);
+}
+
+static void wrong_port_as_backup(struct to_plan *plan)
+{
+	unsigned int own = port_towards(plan, 4, 3), q = own ? 0 : 1;
+
+	reroute(plan, 3, 4, 1 + q, first_hop(plan, 3, 4, 1 + q)->port, port_towards(plan, 3, 4));
+}
+
+/* 3's neighbour 4 goes back to 3 for 2, which 3 is next to. */
+static void looping_backup(struct to_plan *plan)
+{
+	reroute(plan, 4, 2, 0, port_towards(plan, 4, 3), -1);
+	reroute(plan, 3, 2, 0, port_towards(plan, 3, 2), port_towards(plan, 3, 4));
+}
+
+static void only_backups(struct to_plan *plan)
+{
+	struct to_nexthop hop = { 1, 1, true };
+	int group = to_plan_add_group(&plan->tables[3], &hop, 1);
+
+	plan->tables[3].route[9 * plan->slots] = group;
+}
+
+static void no_weight(struct to_plan *plan)
+{
+	first_hop(plan, 3, 9, 0)->weight = 0;
+}
+
+static void own_route(struct to_plan *plan)
+{
+	plan->tables[5].route[5 * plan->slots + 1] = 0;
+}
+
+static void link_twice(struct to_plan *plan)
+{
+	plan->cluster->links[1].a = plan->cluster->links[0].a;
+}
+
+static void self_link(struct to_plan *plan)
+{
+	plan->cluster->links[0].b.server = plan->cluster->links[0].a.server;
+}
+
+static void no_such_port(struct to_plan *plan)
+{
+	plan->cluster->links[0].b.port = 9;
+}
+
+static void lose_link(struct to_plan *plan)
+{
+	plan->cluster->n_links--;
+	assert_int_equal(to_plan_index(plan), 0);
+}
+
+static void lose_cross_connect(struct to_plan *plan)
+{
+	plan->n_cross_connects--;
+}
+
+static void cross_twice(struct to_plan *plan)
+{
+	plan->cross_connects[1].a = plan->cross_connects[0].a;
+}
+
+static void two_switches(struct to_plan *plan)
+{
+	struct to_cluster *c = plan->cluster;
+	const struct to_port_ref *a = &c->links[0].a;
+
+	c->switches = realloc(c->switches, 2 * sizeof(*c->switches));
+	c->switches[1] = c->switches[0];
+	c->n_switches = 2;
+	c->servers[a->server].ports[a->port].optical_switch = 1;
+}
+
+static void ring_twice(struct to_plan *plan)
+{
+	plan->rings[0].order[3] = plan->rings[0].order[2];
+}
+
+static void ring_other_order(struct to_plan *plan)
+{
+	uint32_t *order = plan->rings[0].order, other = order[3];
+
+	order[3] = order[2];
+	order[2] = other;
+}
+
+static void ring_other_jump(struct to_plan *plan)
+{
+	plan->rings[0].jump = 7;
+}
+
+static void ring_of_another(struct to_plan *plan)
+{
+	plan->cluster->links[0].ring = 1;
+}
+
+static void no_ring(struct to_plan *plan)
+{
+	plan->demand->groups = realloc(plan->demand->groups, 2 * sizeof(*plan->demand->groups));
+	plan->demand->groups[1] = plan->demand->groups[0];
+	plan->demand->groups[1].members = calloc(12, sizeof(uint32_t));
+	memcpy(plan->demand->groups[1].members, plan->demand->groups[0].members,
+	       12 * sizeof(uint32_t));
+	plan->demand->n_groups = 2;
+}
+
+static void wishful_prediction(struct to_plan *plan)
+{
+	json_object_set_new(plan->predictions, "comm_time_s", json_real(1e-3));
+}
+
+/* A source-qualified route that runs into the routes of the destination. */
+static void pair_loop(struct to_plan *plan)
+{
+	struct to_table *table = &plan->tables[4];
+	struct to_nexthop back = { port_towards(plan, 4, 3), 1, false };
+
+	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
+	reroute(plan, 4, 9, 0, port_towards(plan, 4, 9), -1);
+	table->pairs = calloc(1, sizeof(*table->pairs));
+	table->pairs[0] = (struct to_pair_route){ 3, 9, 0, to_plan_add_group(table, &back, 1) };
+	table->n_pairs = 1;
+}
+
+static void names_what_is_broken(void **state)
+{
+	static const struct {
+		breaker *apply;
+		const char *says;
+	} cases[] = {
+		{ drop_route, "s3 has no route to s7" },
+		{ drop_port_route, "s3 has no route to s7:eth1" },
+		{ loop, "packets for s9 loop: s" },
+		{ loop_on_one_branch, "packets for s9 loop: s" },
+		{ wrong_port, "s3 sends packets for s4:eth" },
+		{ wrong_port_as_backup, "s3 sends packets for s4:eth" },
+		{ looping_backup, "while link s3 - s2 is down, packets for s2 loop: s3 > s4 > ..." },
+		{ only_backups, "of s3 has nothing but backups" },
+		{ no_weight, "of s3 has a next hop of weight 0" },
+		{ own_route, "s5 has a route to its own address 1" },
+		{ link_twice, "is on two links" },
+		{ self_link, "a link joins s" },
+		{ no_such_port, "a link ends at port 9 of server" },
+		{ lose_link, "are joined for no link" },
+		{ lose_cross_connect, "of optical switch ocs0 joined, and they are not" },
+		{ cross_twice, "of optical switch ocs0 is on two cross-connects" },
+		{ two_switches, "joins ports that are not on one optical switch" },
+		{ ring_twice, "ring 0 visits server" },
+		{ ring_other_order, "ring 0 does not follow its jump 1 after s" },
+		{ ring_other_jump, "ring 0 does not follow its jump 7 after s0" },
+		{ ring_of_another, "ring 0 has no link of its own from s" },
+		{ no_ring, "group 1 has no ring for its AllReduce" },
+		{ wishful_prediction, "predictions: comm_time_s is" },
+		{ pair_loop, "packets from s3 for s9 loop: s" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct to_plan *plan = good();
+		const char *line;
+
+		assert_string_equal(verdict(plan), "");
+		cases[i].apply(plan);
+		line = verdict(plan);
+		if (!strstr(line, cases[i].says))
+			fail_msg("case %u wants '%s', verify says '%s'", i, cases[i].says, line);
+		to_plan_free(plan);
+	}
+}
+
+/*
+ * The oracle: walk every branch from every server with one link down, as
+ * relays do. Return: whether all packets arrive (at @port if that is not -1).
+ */
+static bool arrives(const struct to_plan *plan, uint32_t at, uint32_t dst, unsigned int slot,
+		    uint32_t src, const struct to_link *down, unsigned int hops)
+{
+	const struct to_table *table = &plan->tables[at];
+	uint16_t route = table->route[dst * plan->slots + slot];
+	bool any = false;
+
+	for (unsigned int i = 0; i < table->n_pairs; i++)
+		if (table->pairs[i].src == src && table->pairs[i].dst == dst &&
+		    table->pairs[i].slot == slot)
+			route = table->pairs[i].group;
+	if (route == TO_GROUP_NONE || hops > plan->cluster->n_servers)
+		return false;
+	for (unsigned int backup = 0; backup < 2 && !any; backup++) {
+		const struct to_group *group = &table->groups[route];
+
+		for (unsigned int k = 0; k < group->n; k++) {
+			struct to_port_ref out = { at, group->nexthops[k].port }, in;
+
+			if (group->nexthops[k].backup != backup)
+				continue;
+			if (down && ((down->a.server == at && down->a.port == out.port) ||
+				     (plan->cluster->link_mode == TO_LINKS_DUPLEX &&
+				      down->b.server == at && down->b.port == out.port)))
+				continue;
+			assert_int_equal(to_plan_peer(plan, out, &in), 0);
+			any = true;
+			if (in.server == dst ? slot && in.port != slot - 1 :
+			    !arrives(plan, in.server, dst, slot, src, down, hops + 1))
+				return false;
+		}
+	}
+	return any;
+}
+
+/* Servers that lose packets in a failure are those that verify calls uncovered. */
+static void coverage_is_what_packets_see(void **state)
+{
+	uint64_t random = 21;
+
+	(void)state;
+	for (unsigned int round = 0; round < 200; round++) {
+		unsigned int n = 3 + to_random_below(&random, 7);
+		unsigned int degree = 2 + to_random_below(&random, 3);
+		enum to_link_mode mode = to_random_below(&random, 3) ? TO_LINKS_DUPLEX : TO_LINKS_SIMPLEX;
+		struct to_error err = { "" };
+		struct to_plan *plan = job_plan(job_random(n, &random), degree, mode, &err);
+		struct to_verify_report report;
+		unsigned int pairs = 0;
+		uint64_t lost = 0;
+
+		assert_string_equal(err.text, "");
+		report = job_verify(plan);
+		for (uint32_t dst = 0; dst < n; dst++) {
+			for (unsigned int slot = 0; slot < plan->slots; slot++) {
+				struct to_port_ref port = { dst, slot - 1 }, peer;
+				bool dark = false;
+
+				if (slot) {
+					dark = true;
+					for (uint32_t x = 0; x < n * degree; x++) {
+						port = (struct to_port_ref){ x / degree, x % degree };
+						if (!to_plan_peer(plan, port, &peer) &&
+						    peer.server == dst && peer.port == slot - 1)
+							dark = false;
+					}
+				}
+				for (uint32_t src = 0; src < n; src++) {
+					bool routed = plan->tables[src].route[dst * plan->slots + slot] !=
+						      TO_GROUP_NONE;
+
+					if (src == dst || dark) {
+						assert_false(routed);
+						continue;
+					}
+					if (!routed) {
+						assert_true(report.unreachable);
+						continue;
+					}
+					assert_true(arrives(plan, src, dst, slot, src, NULL, 0));
+					/* the failure that @src itself sees */
+					for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
+						const struct to_link *l = &plan->cluster->links[i];
+						bool mine = l->a.server == src ||
+							    (mode == TO_LINKS_DUPLEX && l->b.server == src);
+
+						if (mine)
+							lost += !arrives(plan, src, dst, slot, UINT32_MAX, l, 0);
+					}
+				}
+			}
+		}
+		/* cases of source-qualified routes come on top */
+		for (uint32_t x = 0; x < n; x++)
+			pairs += plan->tables[x].n_pairs;
+		if (pairs)
+			assert_true(report.uncovered + report.last_hops >= lost);
+		else
+			assert_int_equal(report.uncovered + report.last_hops, lost);
+		to_plan_free(plan);
+	}
+}
+
+/* One random change of what a table says, within what the format allows. */
+static void change(struct to_plan *plan, uint64_t *random)
+{
+	unsigned int n = plan->cluster->n_servers;
+	struct to_table *table = &plan->tables[to_random_below(random, n)];
+	struct to_group *group = &table->groups[to_random_below(random, table->n_groups)];
+	struct to_nexthop *hop = &group->nexthops[to_random_below(random, group->n)];
+	uint16_t *route = &table->route[to_random_below(random, n * plan->slots)];
+	uint16_t other = to_random_below(random, table->n_groups);
+
+	switch (to_random_below(random, 5)) {
+	case 0:
+		*route = TO_GROUP_NONE;
+		break;
+	case 1:
+		*route = other;
+		break;
+	case 2:
+		hop->port = to_random_below(random, plan->slots - 1);
+		break;
+	case 3:
+		hop->backup = !hop->backup;
+		break;
+	case 4:
+		table->pairs = realloc(table->pairs, (table->n_pairs + 1) * sizeof(*table->pairs));
+		table->pairs[table->n_pairs++] = (struct to_pair_route){
+			to_random_below(random, n), to_random_below(random, n),
+			to_random_below(random, plan->slots), other };
+		to_plan_sort_pairs(table);
+		break;
+	}
+}
+
+/* What verify passes arrives, whatever was done to the tables. */
+static void passes_nothing_that_loses_packets(void **state)
+{
+	unsigned int passed = 0, refused = 0;
+	uint64_t random = 8;
+
+	(void)state;
+	for (unsigned int round = 0; round < 3000; round++) {
+		unsigned int n = 3 + to_random_below(&random, 4);
+		struct to_error err = { "" };
+		struct to_plan *plan = job_plan(job_random(n, &random), 2 + to_random_below(&random, 3),
+						to_random_below(&random, 2), &err);
+		bool all = true;
+
+		assert_string_equal(err.text, "");
+		for (unsigned int i = 1 + to_random_below(&random, 3); i; i--)
+			change(plan, &random);
+		if (strcmp(verdict(plan), "")) {
+			refused++;
+			to_plan_free(plan);
+			continue;
+		}
+		passed++;
+		for (uint32_t dst = 0; dst < n; dst++)
+			for (uint32_t src = 0; src < n; src++)
+				for (unsigned int slot = 0; slot < plan->slots; slot++)
+					if (src != dst && plan->tables[src].route[dst * plan->slots + slot] !=
+							  TO_GROUP_NONE)
+						all &= arrives(plan, src, dst, slot, src, NULL, 0);
+					else if (src != dst && !slot)
+						all = false;
+		assert_true(all);
+		to_plan_free(plan);
+	}
+	assert_true(passed > 50 && refused > 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_what_is_broken),
+		cmocka_unit_test(coverage_is_what_packets_see),
+		cmocka_unit_test(passes_nothing_that_loses_packets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

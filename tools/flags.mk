@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How everything that uses libtopoopt is compiled; for tools and selftests.
+# SANITIZE=1 builds with ASan and UBSan, into its own directory; V=1 shows the
+# commands.
+
+TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
+BUILD ?= $(TOP)/build
+BPF := $(BUILD)/bpf
+PKGS := jansson libmnl libbpf
+Q := $(if $(V),,@)
+say = @printf '  %-5s %s\n' $(1) $(2:$(BUILD)/%=%)
+
+CFLAGS ?= -O2 -g
+ifeq ($(SANITIZE),1)
+OUT := $(BUILD)/sanitize
+CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+OUT := $(BUILD)
+endif
+
+TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
+	-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) \
+	$(shell pkg-config --cflags $(PKGS))
+TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lm

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_BUILDER_H
+#define TOPOOPT_BUILDER_H
+
+/*
+ * One topology in the making: what is left of the ports of every server, and
+ * the steps of Algorithm 1 that use them up.
+ */
+
+#include <stdbool.h>
+
+#include "demand.h"
+#include "graph.h"
+#include "topology.h"
+
+/**
+ * struct to_builder - links and rings so far
+ * @duplex: a link takes one port at both ends; else a transmitter at one and a
+ *	receiver at the other
+ * @transmit, @receive: ports left, per server; one array on duplex links
+ * @reserved: of these, kept for rings: what is left of d_AllReduce, per server
+ */
+struct to_builder {
+	const struct to_cluster *cluster;
+	const struct to_demand *demand;
+	unsigned int n, degree;
+	bool duplex;
+	uint64_t seed;
+	unsigned int *transmit, *receive, *reserved;
+	struct to_topology topology;
+};
+
+/**
+ * to_builder_init() - nothing built yet
+ * @reserve: d_AllReduce, ports of a server that rings may take
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
+		    const struct to_demand *demand, unsigned int degree,
+		    unsigned int reserve, uint64_t seed);
+void to_builder_free(struct to_builder *b);
+
+/**
+ * to_builder_link() - use a port of @x and one of @y
+ * @ring: as in struct to_link
+ */
+void to_builder_link(struct to_builder *b, uint32_t x, uint32_t y,
+		     enum to_link_use use, int ring);
+
+/**
+ * to_builder_backbone() - rings over all servers
+ *
+ * They are those of the group of all servers that reduces most; where there is
+ * none they are only there to connect.
+ */
+int to_builder_backbone(struct to_builder *b, unsigned int n_rings);
+
+/** to_builder_allreduce() - rings of the groups (lines 5 to 11) */
+int to_builder_allreduce(struct to_builder *b);
+
+/** to_builder_connect() - join parts by single links. 0, -ENOMEM, -ENOSPC. */
+int to_builder_connect(struct to_builder *b);
+
+/** to_builder_match() - links for MP transfers (lines 13 to 18) */
+int to_builder_match(struct to_builder *b);
+
+/** to_builder_shorten() - use up the ports left on far pairs */
+int to_builder_shorten(struct to_builder *b);
+
+/**
+ * to_builder_share() - rings over several hops for groups without a ring
+ * @graph: of the links
+ */
+int to_builder_share(struct to_builder *b, const struct to_graph *graph);
+
+#endif

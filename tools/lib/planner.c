@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crossconnect.h"
+#include "planner.h"
+#include "predict.h"
+#include "routing.h"
+#include "topology.h"
+
+/* Cluster index of every server of the job, to be freed. NULL with @err set. */
+static uint32_t *planner_places(const struct to_cluster *cluster,
+				const struct to_demand *demand, struct to_error *err)
+{
+	uint32_t *places = calloc(demand->n + 1, sizeof(*places));
+	bool *taken = calloc(cluster->n_servers + 1, sizeof(*taken));
+	int code = 0;
+	uint32_t i;
+
+	if (!places || !taken)
+		code = to_error_set(err, -ENOMEM, "out of memory");
+	else if (demand->n > cluster->n_servers)
+		code = to_error_set(err, -EINVAL, "the job has %u servers, the cluster %u",
+				    demand->n, cluster->n_servers);
+	for (i = 0; !code && i < demand->n; i++) {
+		int at = demand->names ? to_cluster_find_server(cluster, demand->names[i]) : (int)i;
+
+		if (at < 0)
+			code = to_error_set(err, -EINVAL, "the job's server %s is not in the cluster",
+					    demand->names[i]);
+		else if (taken[at])
+			code = to_error_set(err, -EINVAL, "the job has server %s twice",
+					    demand->names[i]);
+		else
+			taken[places[i] = at] = true;
+	}
+	free(taken);
+	if (!code)
+		return places;
+	free(places);
+	return NULL;
+}
+
+/* Keep only the servers of the job, in its order, and @degree ports of each. */
+static int planner_select(struct to_cluster *cluster, const struct to_demand *demand,
+			  const uint32_t *places, unsigned int degree)
+{
+	struct to_server *servers = calloc(demand->n, sizeof(*servers));
+	uint32_t i;
+
+	if (!servers)
+		return -ENOMEM;
+	for (i = 0; i < demand->n; i++) {
+		servers[i] = cluster->servers[places[i]];
+		cluster->servers[places[i]].ports = NULL;
+		if (servers[i].n_ports > degree)
+			servers[i].n_ports = degree;
+	}
+	for (i = 0; i < cluster->n_servers; i++)
+		free(cluster->servers[i].ports);
+	free(cluster->servers);
+	cluster->servers = servers;
+	cluster->n_servers = demand->n;
+	return to_cluster_sort(cluster);
+}
+
+/* The job's demand as one of all servers of the cluster. */
+static int planner_widen(struct to_demand *demand, const struct to_cluster *cluster,
+			 const uint32_t *places)
+{
+	size_t n = cluster->n_servers, i, j;
+	uint64_t *mp = calloc(n * n, sizeof(*mp));
+	char (*names)[TO_NAME_MAX] = calloc(n, sizeof(*names));
+
+	if (!mp || !names) {
+		free(mp);
+		free(names);
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		memcpy(names[i], cluster->servers[i].name, sizeof(*names));
+	for (i = 0; i < demand->n; i++)
+		for (j = 0; j < demand->n; j++)
+			mp[places[i] * n + places[j]] = demand->mp[i * demand->n + j];
+	for (i = 0; i < demand->n_groups; i++)
+		for (j = 0; j < demand->groups[i].n_members; j++)
+			demand->groups[i].members[j] = places[demand->groups[i].members[j]];
+	free(demand->mp);
+	free(demand->names);
+	demand->mp = mp;
+	demand->names = names;
+	demand->n = n;
+	return 0;
+}
+
+static int planner_predict(struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f = { 0 };
+	struct to_figures figures;
+	int ret = -ENOMEM;
+
+	if (!graph)
+		return ret;
+	if (!to_forwarding_init(&f, plan, graph) && !to_predict_figures(&f, &figures)) {
+		plan->predictions = to_predict_json(&figures);
+		ret = plan->predictions ? 0 : -ENOMEM;
+	}
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	return ret;
+}
+
+static int planner_build(struct to_plan *plan, const struct to_planner_options *options,
+			 unsigned int degree, struct to_error *err)
+{
+	struct to_cluster *cluster = plan->cluster;
+	struct to_topology topology = { 0 };
+	int ret;
+
+	if (options->fixed)
+		ret = to_topology_fixed(cluster, plan->demand, &topology, err);
+	else
+		ret = to_topology_find(cluster, plan->demand, degree, options->seed, &topology,
+				       err);
+	if (!ret) {
+		free(cluster->links);
+		cluster->links = topology.links;
+		cluster->n_links = topology.n_links;
+		plan->rings = topology.rings;
+		plan->n_rings = topology.n_rings;
+		ret = to_crossconnect_fill(plan);
+	}
+	if (!ret)
+		ret = to_routing_fill(plan, err);
+	if (!ret)
+		ret = to_plan_index(plan);
+	if (!ret)
+		ret = planner_predict(plan);
+	return ret;
+}
+
+struct to_plan *to_planner_make(struct to_cluster *cluster,
+				struct to_demand *demand,
+				const struct to_planner_options *options,
+				struct to_error *err)
+{
+	struct to_plan *plan = calloc(1, sizeof(*plan));
+	uint32_t *places = planner_places(cluster, demand, err);
+	unsigned int degree = options->degree, most = 0, i;
+	int ret = -EINVAL;
+
+	if (!plan || !places) {
+		to_cluster_free(cluster);
+		to_demand_free(demand);
+		free(plan);
+		free(places);
+		return NULL;
+	}
+	plan->cluster = cluster;
+	plan->demand = demand;
+	plan->seed = options->seed;
+	for (i = 0; i < cluster->n_servers; i++)
+		if (cluster->servers[i].n_ports > most)
+			most = cluster->servers[i].n_ports;
+	degree = degree ? degree : most;
+	if (degree > most) {
+		to_error_set(err, ret, "degree %u: the servers have up to %u ports", degree, most);
+	} else if (!options->fixed) {
+		ret = planner_select(cluster, demand, places, degree);
+	} else if (!cluster->n_links) {
+		to_error_set(err, ret, "the cluster has no links to keep");
+	} else {
+		ret = planner_widen(demand, cluster, places);
+	}
+	if (!ret && demand->n < 2)
+		ret = to_error_set(err, -EINVAL, "a job of one server needs no links");
+	if (!ret)
+		ret = planner_build(plan, options, degree, err);
+	free(places);
+	if (!ret)
+		return plan;
+	if (err && !err->text[0])
+		to_error_set(err, ret, "out of memory");
+	to_plan_free(plan);
+	return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_RECORD_H
+#define TOPOOPT_RECORD_H
+
+/* Records the traffic of this server into samples: one side of tm.json. */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counters.h"
+#include "error.h"
+#include "plan.h"
+#include "tm.h"
+#include "traffic.h"
+
+/**
+ * struct to_record_config - what to record
+ * @server: index in the plan
+ * @device: name of the topoopt device
+ * @interval_ns: length of a sample; samples start at its multiples by
+ *	CLOCK_REALTIME, on all servers alike
+ * @count: samples, 0 for as many as come until @stop
+ * @entries: see to_traffic_config
+ * @counter_names: see to_counters_read()
+ * @stop: set by a signal handler; ends the sample under way and the recording
+ * @started: called with to_traffic_source() when the first sample starts
+ */
+struct to_record_config {
+	const struct to_plan *plan;
+	unsigned int server;
+	const char *device;
+	uint64_t interval_ns, count;
+	enum to_traffic_source source;
+	uint32_t entries;
+	const struct to_counter_names *counter_names;
+	const volatile sig_atomic_t *stop;
+	void (*started)(const char *source, void *arg);
+	void *arg;
+};
+
+/**
+ * to_record() - record
+ * @tm: the recording, also when it ended early (then with what came before)
+ *
+ * The active table of the device must be the plan's; the recording ends when
+ * another becomes active, as server indices may mean others then.
+ *
+ * Return: 0, or a negative errno with @err; -ESTALE when the table changed.
+ */
+int to_record(const struct to_record_config *config, struct to_tm **tm,
+	      struct to_error *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_TOPOLOGY_H
+#define TOPOOPT_TOPOLOGY_H
+
+/* TopologyFinder (TopoOpt, Algorithm 1): links and rings for one job. */
+
+#include "plan.h"
+
+/**
+ * struct to_topology - links with their ports, and rings
+ * @cuts: servers without which the others are not connected: some of their
+ *	ports can then not be entered from everywhere
+ * @time: seconds that the busiest link is busy in one iteration, AllReduce and
+ *	MP transfers together, as estimated while topologies are compared
+ * @byte_hops: bytes times hops of what is routed
+ * @hops: hops summed over all pairs of servers
+ */
+struct to_topology {
+	unsigned int n_links, n_rings;
+	struct to_link *links;
+	struct to_ring *rings;
+	unsigned int cuts;
+	double time, byte_hops;
+	uint64_t hops;
+};
+
+/**
+ * to_topology_find() - the best topology for @demand
+ * @cluster: the servers of the job, links not looked at
+ * @degree: ports of a server that may be used, at most
+ * @seed: same seed, same topology
+ *
+ * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every split is
+ * made and the one whose busiest link is done first wins, so the result is
+ * never worse than the paper's split. The servers are always connected: where
+ * no group spans the job, a ring over all servers competes with joining the
+ * parts by single links.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when no connected topology fits the ports.
+ */
+int to_topology_find(const struct to_cluster *cluster,
+		     const struct to_demand *demand, unsigned int degree,
+		     uint64_t seed, struct to_topology *best,
+		     struct to_error *err);
+
+/**
+ * to_topology_fixed() - rings on the links that @cluster has
+ *
+ * Every group gets as many rings of its own links as there are, else a ring
+ * that shares links or takes several hops.
+ *
+ * Return: 0, -ENOMEM, or -ENOTCONN when the links do not connect all servers.
+ */
+int to_topology_fixed(const struct to_cluster *cluster,
+		      const struct to_demand *demand,
+		      struct to_topology *topology, struct to_error *err);
+
+void to_topology_free(struct to_topology *topology);
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+#include <time.h>
+
+#include "apply.h"
+#include "check.h"
+#include "command.h"
+#include "node.h"
+
+#define ANY_GENERATION UINT64_MAX
+
+struct apply_args {
+	const char *node, *dev;
+	bool dry_run, stage, commit, abort, verbose;
+	uint64_t base;
+};
+
+static double apply_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static void apply_text_line(char sign, const char *what, const char *text, void *arg)
+{
+	(void)arg;
+	printf("%c %s %s\n", sign, what, text);
+}
+
+static void apply_json_line(char sign, const char *what, const char *text, void *arg)
+{
+	json_array_append_new(arg, json_pack("{s:s#, s:s, s:s}", "change", &sign, 1,
+					     "what", what, "text", text));
+}
+
+static void apply_print_json(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(object);
+}
+
+static int apply_dry_run(struct to_call *call, struct to_apply *apply)
+{
+	json_t *lines;
+	int ret;
+
+	if (!call->json) {
+		if (!to_apply_differs(apply))
+			printf("%s: nothing to do\n", apply->device);
+		return to_apply_print(apply, apply_text_line, NULL, &call->err);
+	}
+	lines = json_array();
+	ret = to_apply_print(apply, apply_json_line, lines, &call->err);
+	if (ret) {
+		json_decref(lines);
+		return ret;
+	}
+	apply_print_json(json_pack("{s:s, s:b, s:o}", "device", apply->device,
+				   "differs", to_apply_differs(apply),
+				   "changes", lines));
+	return 0;
+}
+
+/* What was done, for the last line. */
+struct apply_result {
+	const char *server;
+	uint64_t generation;
+	bool changed, staged;
+	double seconds;
+};
+
+static void apply_report(const struct to_call *call, const struct to_apply *a,
+			 const struct apply_result *r, bool verbose)
+{
+	double rate = r->seconds > 0 ? a->want.n_routes / r->seconds : 0;
+	bool table = r->staged || (r->changed && to_apply_table_differs(a));
+
+	if (call->json) {
+		apply_print_json(json_pack("{s:s, s:s, s:b, s:b, s:I, s:i, s:i, s:i, s:i, s:f, s:f}",
+			"server", r->server, "device", a->device,
+			"changed", r->changed, "staged", r->staged,
+			"generation", (json_int_t)r->generation,
+			"routes", a->want.n_routes, "groups", a->want.n_groups,
+			"entries_added", a->n_added,
+			"entries_removed", a->n_changes - a->n_added,
+			"seconds", r->seconds, "routes_per_second", table ? rate : 0.0));
+		return;
+	}
+	if (!r->changed) {
+		printf("%s: nothing to do, generation %llu is this plan\n", a->device,
+		       (unsigned long long)r->generation);
+		return;
+	}
+	if (r->staged)
+		printf("%s: staged %u routes in %u groups, replacing generation %llu\n",
+		       a->device, a->want.n_routes, a->want.n_groups,
+		       (unsigned long long)r->generation);
+	else
+		printf("%s: generation %llu, %u routes in %u groups; %u entries added, %u removed\n",
+		       a->device, (unsigned long long)r->generation,
+		       a->want.n_routes, a->want.n_groups, a->n_added,
+		       a->n_changes - a->n_added);
+	if (verbose && table)
+		printf("%s: %.3f s from the plan to %s, %.0f routes/s\n", a->device,
+		       r->seconds, r->staged ? "the stage" : "the commit", rate);
+}
+
+static void apply_warn(const struct to_apply *apply)
+{
+	const struct to_server *self = &apply->plan->cluster->servers[apply->server];
+	const char *ports[TO_PORTS_MAX];
+	struct to_checks checks = {};
+
+	for (unsigned int p = 0; p < self->n_ports; p++)
+		ports[p] = self->ports[p].name;
+	to_check_sysctl(&checks, apply->device, ports, self->n_ports);
+	for (unsigned int i = 0; i < checks.n; i++)
+		if (checks.items[i].verdict != TO_CHECK_OK)
+			fprintf(stderr, "toctl apply: warning: %s: %s: %s; %s\n",
+				checks.items[i].subject, checks.items[i].name,
+				checks.items[i].text, checks.items[i].fix);
+	to_checks_free(&checks);
+}
+
+static int apply_change(struct to_call *call, struct to_apply *apply,
+			const struct apply_args *args, struct apply_result *result)
+{
+	uint64_t base = args->base == ANY_GENERATION ? apply->current.generation :
+			args->base;
+	bool table = args->stage || args->commit || to_apply_table_differs(apply);
+	int ret = 0;
+
+	if (args->base != ANY_GENERATION && base != apply->current.generation)
+		return to_error_set(&call->err, -ESTALE,
+				    "%s: stale generation: the active one is %llu, not %llu",
+				    apply->device,
+				    (unsigned long long)apply->current.generation,
+				    (unsigned long long)base);
+	if (args->commit) {
+		ret = to_apply_check_stage(apply, &call->err);
+	} else {
+		ret = to_apply_links(apply, &call->err);
+		if (!ret && table)
+			ret = to_apply_stage(apply, args->stage, &call->err);
+	}
+	result->changed = true;
+	result->staged = args->stage;
+	result->generation = base;
+	if (ret || args->stage)
+		return ret;
+	return to_apply_commit(apply, table, base, &result->generation, &call->err);
+}
+
+static int apply_plan(struct to_call *call, const struct apply_args *args,
+		      const struct to_plan *plan)
+{
+	const char *path = call->operands[0];
+	struct apply_result result = {};
+	struct to_apply apply;
+	double start;
+	int ret;
+
+	ret = to_node_find(plan, path, args->node, &call->err);
+	if (ret < 0)
+		return ret;
+	result.server = plan->cluster->servers[ret].name;
+	start = apply_now();
+	ret = to_apply_open(&apply, plan, ret, args->dev, args->dry_run, &call->err);
+	if (ret)
+		return ret;
+	if (args->dry_run) {
+		ret = apply_dry_run(call, &apply);
+	} else if (!args->stage && !args->commit && !to_apply_differs(&apply)) {
+		result.generation = apply.current.generation;
+		apply_report(call, &apply, &result, args->verbose);
+	} else {
+		ret = apply_change(call, &apply, args, &result);
+		result.seconds = apply_now() - start;
+		if (!ret)
+			apply_report(call, &apply, &result, args->verbose);
+	}
+	if (!ret)
+		apply_warn(&apply);
+	to_apply_close(&apply);
+	return ret;
+}
+
+static int apply_abort(struct to_call *call, const char *dev)
+{
+	struct to_device device;
+	struct to_genl genl;
+	uint32_t ifindex;
+	int ret;
+
+	ifindex = if_nametoindex(dev);
+	if (!ifindex)
+		return to_error_set(&call->err, -ENODEV, "there is no device %s", dev);
+	ret = to_genl_open(&genl, &call->err);
+	if (ret)
+		return ret;
+	ret = to_genl_device(&genl, ifindex, &device, &call->err);
+	if (!ret && !device.staged)
+		ret = to_error_set(&call->err, -ENOENT, "%s has no stage", dev);
+	if (!ret)
+		ret = to_genl_abort(&genl, ifindex, &call->err);
+	to_genl_close(&genl);
+	if (ret)
+		return ret;
+	if (call->json)
+		apply_print_json(json_pack("{s:s, s:I}", "device", dev, "generation",
+					   (json_int_t)device.generation));
+	else
+		printf("%s: stage dropped, generation %llu stays\n", dev,
+		       (unsigned long long)device.generation);
+	return 0;
+}
+
+static int apply_run(struct to_call *call, const void *data)
+{
+	const struct apply_args *args = data;
+	struct to_plan *plan;
+	int ret;
+
+	if (args->dry_run + args->stage + args->commit + args->abort > 1)
+		return to_usage(call, "--dry-run, --stage, --commit and --abort exclude each other");
+	if (args->abort)
+		return apply_abort(call, args->dev);
+	if (!call->n_operands)
+		return to_usage(call, "PLAN expected");
+	plan = to_plan_load(call->operands[0], &call->err);
+	if (!plan)
+		return -EINVAL;
+	ret = apply_plan(call, args, plan);
+	to_plan_free(plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct apply_args, field)
+
+static const struct to_option apply_options[] = {
+	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	  .help = "server of the plan that this is; default: the host name" },
+	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	  .help = "topoopt device, made when there is none; default: topo0" },
+	{ "dry-run", 0, TO_OPTION_FLAG, FIELD(dry_run),
+	  .help = "print what would change, change nothing" },
+	{ "stage", 0, TO_OPTION_FLAG, FIELD(stage),
+	  .help = "make the links and stage the table, do not commit" },
+	{ "commit", 0, TO_OPTION_FLAG, FIELD(commit),
+	  .help = "commit what --stage prepared, with addresses and routes" },
+	{ "abort", 0, TO_OPTION_FLAG, FIELD(abort),
+	  .help = "drop what --stage prepared" },
+	{ "base-generation", 0, TO_OPTION_NUMBER, FIELD(base), .argument = "N",
+	  .max = INT64_MAX, .help = "refuse unless generation N is active" },
+	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),
+	  .help = "print how long it took, and the rate" },
+	{}
+};
+
+const struct to_command to_cmd_apply = {
+	.name = "apply",
+	.summary = "Bring this server's kernel to what a plan says",
+	.operands = "[PLAN]",
+	.max_operands = 1,
+	.description =
+		"Makes the topoopt device and its ports, loads the table, and sets the\n"
+		"addresses, routes and neighbours that local traffic needs. All or nothing:\n"
+		"on any error the table that was active goes on forwarding. What is as\n"
+		"planned already is left alone, so a second run changes nothing.\n\n"
+		"Routes, rules, neighbours and addresses carry protocol 116; toctl clear\n"
+		"removes them again.",
+	.options = apply_options,
+	.args_size = sizeof(struct apply_args),
+	.defaults = &(const struct apply_args){ .dev = "topo0", .base = ANY_GENERATION },
+	.run = apply_run,
+};

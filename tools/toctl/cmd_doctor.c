@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply.h"
+#include "check.h"
+#include "command.h"
+#include "node.h"
+#include "genl.h"
+#include "rtnl.h"
+
+struct doctor_args {
+	const char *plan, *node, *dev;
+};
+
+static const char *const doctor_verdicts[] = {
+	[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
+};
+
+static void doctor_print(const struct to_call *call, const struct to_checks *checks)
+{
+	json_t *list = call->json ? json_array() : NULL;
+
+	for (unsigned int i = 0; i < checks->n; i++) {
+		const struct to_check *c = &checks->items[i];
+
+		if (list) {
+			json_array_append_new(list, json_pack(
+				"{s:s, s:s, s:s, s:s, s:s}", "verdict",
+				doctor_verdicts[c->verdict], "check", c->name,
+				"subject", c->subject, "text", c->text, "fix", c->fix));
+			continue;
+		}
+		printf("%-4s %s: %s: %s\n", doctor_verdicts[c->verdict], c->subject,
+		       c->name, c->text);
+		if (c->fix[0])
+			printf("     fix: %s\n", c->fix);
+	}
+	if (list) {
+		json_dumpf(list, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(list);
+	}
+}
+
+/* Is what the kernel has what the plan says? */
+static void doctor_plan(struct to_checks *checks, const struct to_check_view *view,
+			const char *path, const char *dev)
+{
+	struct to_error err = {};
+	struct to_apply apply;
+	char fix[200];
+
+	snprintf(fix, sizeof(fix), "toctl apply %.110s --node %.64s", path,
+		 view->plan->cluster->servers[view->server].name);
+	if (to_apply_open(&apply, view->plan, view->server, dev, true, &err)) {
+		to_check_add(checks, TO_CHECK_FAIL, "plan", dev, fix, "%s", err.text);
+		return;
+	}
+	if (!apply.current.generation)
+		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix, "no table was ever committed");
+	else if (to_apply_table_differs(&apply))
+		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix,
+			     "generation %llu is not this plan: %u routes missing, %u too many, %u different",
+			     (unsigned long long)apply.current.generation,
+			     apply.routes.added, apply.routes.removed,
+			     apply.routes.changed);
+	else
+		to_check_add(checks, TO_CHECK_OK, "table", dev, NULL,
+			     "generation %llu is this plan, %u routes",
+			     (unsigned long long)apply.current.generation,
+			     apply.want.n_routes);
+	if (apply.n_changes)
+		to_check_add(checks, TO_CHECK_FAIL, "entries", dev, fix,
+			     "addresses, neighbours, routes and rules: %u missing or different, %u left over",
+			     apply.n_added, apply.n_changes - apply.n_added);
+	else
+		to_check_add(checks, TO_CHECK_OK, "entries", dev, NULL,
+			     "addresses, neighbours, routes and rules are as planned");
+	if (apply.current.staged)
+		to_check_add(checks, TO_CHECK_WARN, "stage", dev,
+			     "toctl apply --commit, or toctl apply --abort",
+			     "a stage of %u routes waits", apply.current.staged_routes);
+	to_apply_close(&apply);
+}
+
+/* Without a plan: is there a table at all? */
+static void doctor_table(struct to_checks *checks, const struct to_device *device)
+{
+	if (device->generation)
+		to_check_add(checks, TO_CHECK_OK, "table", device->name, NULL,
+			     "generation %llu, %u routes",
+			     (unsigned long long)device->generation, device->routes);
+	else
+		to_check_add(checks, TO_CHECK_WARN, "table", device->name,
+			     "toctl apply PLAN", "no table was ever committed");
+}
+
+static int doctor_server(const struct doctor_args *args, struct to_check_view *view,
+			 struct to_error *err)
+{
+	int server = to_node_find(view->plan, args->plan, args->node, err);
+
+	if (server < 0)
+		return server;
+	view->server = server;
+	view->n_ports = view->plan->cluster->servers[server].n_ports;
+	for (unsigned int p = 0; p < view->n_ports; p++)
+		view->ports[p] = view->plan->cluster->servers[server].ports[p].name;
+	return 0;
+}
+
+static int doctor_look(struct to_call *call, const struct doctor_args *args,
+		       struct to_check_view *view, struct to_checks *checks)
+{
+	struct to_kernel_port *ports = NULL;
+	struct to_device device = {};
+	struct to_genl genl;
+	unsigned int n = 0;
+	int ret = 0;
+
+	/* Asking for the family makes the kernel load the module if it can. */
+	if (!to_genl_open(&genl, NULL)) {
+		if (view->device)
+			ret = to_genl_device(&genl, view->device->ifindex, &device,
+					     &call->err);
+		if (view->device && !ret && !view->plan)
+			ret = to_genl_ports(&genl, view->device->ifindex, &ports, &n,
+					    &call->err);
+		to_genl_close(&genl);
+	}
+	if (ret)
+		return ret;
+	if (!view->plan)
+		for (; view->n_ports < n; view->n_ports++)
+			view->ports[view->n_ports] = ports[view->n_ports].name;
+	to_check_module(checks);
+	to_check_ports(checks, view);
+	to_check_sysctl(checks, args->dev, view->ports, view->n_ports);
+	to_check_netfilter(checks, view);
+	if (view->plan)
+		doctor_plan(checks, view, args->plan, args->dev);
+	else if (view->device)
+		doctor_table(checks, &device);
+	to_check_cabling(checks, view);
+	free(ports);
+	return 0;
+}
+
+static int doctor_run(struct to_call *call, const void *data)
+{
+	const struct doctor_args *args = data;
+	struct to_check_view view = {};
+	struct to_checks checks = {};
+	struct to_plan *plan = NULL;
+	struct to_nic *nics = NULL;
+	struct to_netlink rt;
+	int ret = 0;
+
+	if (args->plan) {
+		plan = to_plan_load(args->plan, &call->err);
+		if (!plan)
+			return -EINVAL;
+		view.plan = plan;
+		ret = doctor_server(args, &view, &call->err);
+	}
+	if (!ret)
+		ret = to_netlink_open(&rt, NETLINK_ROUTE, &call->err);
+	if (!ret) {
+		ret = to_rtnl_nics(&rt, &nics, &view.n_nics, &call->err);
+		to_netlink_close(&rt);
+	}
+	if (!ret) {
+		view.nics = nics;
+		view.device = to_rtnl_nic_find(nics, view.n_nics, args->dev);
+		ret = doctor_look(call, args, &view, &checks);
+	}
+	if (!ret)
+		doctor_print(call, &checks);
+	for (unsigned int i = 0; !ret && i < checks.n; i++)
+		if (checks.items[i].verdict == TO_CHECK_FAIL)
+			ret = TO_EXIT_FAILURE;
+	to_checks_free(&checks);
+	free(nics);
+	to_plan_free(plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct doctor_args, field)
+
+static const struct to_option doctor_options[] = {
+	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .argument = "FILE",
+	  .help = "check against this plan, and who is at the other end of each port" },
+	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	  .help = "server of the plan that this is; default: the host name" },
+	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	  .help = "topoopt device; default: topo0" },
+	{}
+};
+
+const struct to_command to_cmd_doctor = {
+	.name = "doctor",
+	.summary = "Find what keeps this server's part of the fabric from working",
+	.description =
+		"One line per check: ok, warn or FAIL, and how to mend it. Looks at the\n"
+		"module, the device, its ports, offloads, MTUs, kernel settings and\n"
+		"firewalls; with a plan also at what the kernel holds against it, and sends\n"
+		"ARP and ICMP probes out of every port to see where it leads and what size\n"
+		"comes through. Exits with 1 when a check fails.",
+	.options = doctor_options,
+	.args_size = sizeof(struct doctor_args),
+	.defaults = &(const struct doctor_args){ .dev = "topo0" },
+	.run = doctor_run,
+};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Help on the terminal and as toctl(8), from the command table. */
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "command.h"
+
+struct help_args {
+	bool man;
+};
+
+static const struct to_option help_options[] = {
+	{ .name = "man", .offset = offsetof(struct help_args, man),
+	  .help = "print toctl(8) as a manual page source" },
+	{}
+};
+
+/* Text as roff: backslashes and dashes escaped, blank lines as paragraphs. */
+static void man_text(const char *text)
+{
+	bool start = true;
+
+	for (; *text; text++) {
+		if (*text == '\n' && text[1] == '\n') {
+			printf("\n.PP");
+			text++;
+			putchar('\n');
+			start = true;
+			continue;
+		}
+		if (start && (*text == '.' || *text == '\''))
+			printf("\\&");
+		if (*text == '\\')
+			printf("\\e");
+		else if (*text == '-')
+			printf("\\-");
+		else
+			putchar(*text);
+		start = *text == '\n';
+	}
+	putchar('\n');
+}
+
+static void man_option(const struct to_option *o)
+{
+	printf(".TP\n.B ");
+	if (o->letter)
+		printf("\\-%c, ", o->letter);
+	printf("\\-\\-");
+	for (const char *s = o->name; *s; s++)
+		printf(*s == '-' ? "\\-" : "%c", *s);
+	if (o->type == TO_OPTION_CHOICE)
+		for (int i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? "|" : " ", o->choices[i]);
+	else if (o->argument)
+		printf(" \\fI%s\\fR", o->argument);
+	putchar('\n');
+	man_text(o->help);
+}
+
+static void man_command(const struct to_command *command)
+{
+	printf(".SS toctl %s", command->name);
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		if (o->required)
+			printf(" \\-\\-%s %s", o->name, o->argument);
+	printf(" [OPTIONS]%s%s\n", command->operands ? " " : "",
+	       command->operands ? command->operands : "");
+	man_text(command->summary);
+	if (command->description) {
+		printf(".PP\n");
+		man_text(command->description);
+	}
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		man_option(o);
+}
+
+static void man_page(void)
+{
+	printf(".TH TOCTL 8 \"\" \"toctl %s\" \"TopoOpt\"\n"
+	       ".SH NAME\ntoctl \\- plan, program and measure a fabric of servers without switches\n"
+	       ".SH SYNOPSIS\n.B toctl\n[\\-\\-json] \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]\n"
+	       ".SH OPTIONS\nEvery command takes:\n", TO_VERSION);
+	for (const struct to_option *o = to_common_options; o->name; o++)
+		man_option(o);
+	printf(".SH COMMANDS\n");
+	for (int i = 0; to_commands[i]; i++)
+		man_command(to_commands[i]);
+	printf(".SH EXIT STATUS\n"
+	       "0 on success, 1 on failure, 2 when called wrongly. A failure is one line on standard error.\n"
+	       ".SH SEE ALSO\n"
+	       ".BR cluster.json (5),\n.BR job.json (5),\n.BR plan.json (5),\n.BR tm.json (5)\n");
+}
+
+static int help_run(struct to_call *call, const void *data)
+{
+	const struct help_args *args = data;
+	const struct to_command *command;
+	int used;
+
+	if (args->man) {
+		man_page();
+		return 0;
+	}
+	if (!call->n_operands) {
+		to_command_overview(stdout);
+		return 0;
+	}
+	command = to_command_find(call->n_operands, call->operands, &used);
+	if (!command)
+		return to_usage(call, "unknown command %s", call->operands[0]);
+	to_command_help(stdout, command);
+	return 0;
+}
+
+const struct to_command to_cmd_help = {
+	.name = "help",
+	.summary = "Explain a command",
+	.operands = "[COMMAND]",
+	.max_operands = 2,
+	.options = help_options,
+	.args_size = sizeof(struct help_args),
+	.run = help_run,
+};

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "figures.h"
+#include "planner.h"
+
+struct plan_args {
+	const char *cluster, *job, *output;
+	uint64_t degree, servers, bandwidth, seed;
+	int links;
+	bool fixed;
+};
+
+#define PLAN_LINKS_UNSAID (-1)
+
+/* In the order of enum to_link_mode. */
+static const char *const plan_links[] = { "duplex", "simplex", NULL };
+
+/* A cluster with the names that the job has for its servers, if any. */
+static struct to_cluster *plan_make_up(const struct plan_args *args,
+				       const struct to_demand *demand, enum to_link_mode mode,
+				       struct to_error *err)
+{
+	struct to_cluster *cluster;
+	unsigned int i;
+
+	cluster = to_cluster_synthetic(args->servers ? args->servers : demand->n, args->degree,
+				       args->bandwidth, mode, err);
+	if (!cluster || !demand->names || args->servers)
+		return cluster;
+	for (i = 0; i < demand->n; i++)
+		memcpy(cluster->servers[i].name, demand->names[i], TO_NAME_MAX);
+	if (!to_cluster_sort(cluster))
+		return cluster;
+	to_error_set(err, -ENOMEM, "out of memory");
+	to_cluster_free(cluster);
+	return NULL;
+}
+
+static struct to_cluster *plan_cluster(const struct plan_args *args,
+				       const struct to_demand *demand, struct to_error *err)
+{
+	bool said = args->links != PLAN_LINKS_UNSAID;
+	struct to_cluster *cluster;
+
+	if (!args->cluster)
+		return plan_make_up(args, demand, said ? args->links : TO_LINKS_DUPLEX, err);
+	cluster = to_cluster_load(args->cluster, err);
+	if (cluster && said)
+		cluster->link_mode = args->links;
+	return cluster;
+}
+
+static int plan_figures(const struct to_plan *plan, struct to_figures *figures)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f = { 0 };
+	int ret = -ENOMEM;
+
+	if (graph && !to_forwarding_init(&f, plan, graph))
+		ret = to_predict_figures(&f, figures);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	return ret;
+}
+
+static int plan_run(struct to_call *call, const void *data)
+{
+	const struct plan_args *args = data;
+	const struct to_planner_options options = {
+		.fixed = args->fixed, .degree = args->degree, .seed = args->seed };
+	/* the plan itself may be on standard output */
+	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
+	struct to_demand *demand;
+	struct to_cluster *cluster;
+	struct to_plan *plan;
+	struct to_figures figures;
+	int ret;
+
+	if (!args->cluster && args->fixed)
+		return to_usage(call, "--fixed keeps the links of a cluster: say which with --cluster");
+	if (!args->cluster && !args->degree)
+		return to_usage(call, "say --cluster or --degree");
+	if (args->cluster && args->servers)
+		return to_usage(call, "--servers is for clusters made up by --degree");
+	if (args->fixed && (args->links != PLAN_LINKS_UNSAID || args->degree))
+		return to_usage(call, "--fixed takes the links as they are, without --links and --degree");
+	demand = to_demand_load(args->job, &call->err);
+	if (!demand)
+		return -EINVAL;
+	cluster = plan_cluster(args, demand, &call->err);
+	if (!cluster) {
+		to_demand_free(demand);
+		return -EINVAL;
+	}
+	plan = to_planner_make(cluster, demand, &options, &call->err);
+	if (!plan)
+		return -EINVAL;
+	ret = to_plan_save(plan, args->output, &call->err);
+	if (!ret && call->json && out == stdout) {
+		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		putchar('\n');
+	} else if (!ret) {
+		ret = plan_figures(plan, &figures);
+		if (!ret)
+			to_figures_print(out, plan, &figures);
+	}
+	to_plan_free(plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct plan_args, field)
+
+static const struct to_option plan_options[] = {
+	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .required = true, .argument = "FILE",
+	  .help = "what is sent in one training iteration" },
+	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
+	  .help = "servers, ports and optical switches; default: made up from --degree" },
+	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	  .help = "where to write the plan; default: standard output" },
+	{ "fixed", 'f', TO_OPTION_FLAG, FIELD(fixed),
+	  .help = "keep the links of the cluster, plan rings and routes only" },
+	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
+	  .choices = plan_links,
+	  .help = "a link carries both directions or one; default: as the cluster says, "
+		  "else duplex" },
+	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
+	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server to use" },
+	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
+	  .min = 2, .max = TO_SERVERS_MAX,
+	  .help = "servers of a made-up cluster; default: as many as the job has" },
+	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
+	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S",
+	  .help = "of the random choices; same seed, same plan; default: 1" },
+	{}
+};
+
+const struct to_command to_cmd_plan = {
+	.name = "plan",
+	.summary = "Plan links, rings and routes for a job",
+	.description =
+		"Runs TopologyFinder (TopoOpt, Algorithms 1 to 4): splits the ports between "
+		"AllReduce rings and links for MP transfers, chooses the rings that serve the "
+		"MP transfers best, matches the rest, and makes the tables of all servers. "
+		"Prints the figures of the plan beside bounds that no topology could better.",
+	.options = plan_options,
+	.args_size = sizeof(struct plan_args),
+	.defaults = &(const struct plan_args){
+		.output = "-", .bandwidth = 100000000000, .seed = 1,
+		.links = PLAN_LINKS_UNSAID },
+	.run = plan_run,
+};

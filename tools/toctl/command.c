@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Option parsing and help, both from the command table. */
+
+#include "command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_WIDTH 79
+#define HELP_COLUMN 32	/* where the options' explanations start */
+#define FIRST_LONG 256	/* getopt values of options, above all letters */
+
+struct common_args {
+	bool json, help;
+};
+
+const struct to_option to_common_options[] = {
+	{ .name = "json", .offset = offsetof(struct common_args, json),
+	  .help = "print JSON" },
+	{ .name = "help", .letter = 'h', .offset = offsetof(struct common_args, help),
+	  .help = "print this help" },
+	{}
+};
+
+/* A unit and its factor. */
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit duration_units[] = {
+	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, {}
+};
+
+static const struct unit rate_units[] = {
+	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
+	{ "T", 1000000000000 }, {}
+};
+
+static const struct unit no_units[] = { { "", 1 }, {} };
+
+/* Decimal number with a unit; no sign, no fraction, no overflow. */
+static bool parse_number(const char *text, const struct unit *units,
+			 uint64_t *value)
+{
+	unsigned long long n;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	for (; units->name; units++)
+		if (!strcmp(end, units->name))
+			return !__builtin_mul_overflow(n, units->factor, value);
+	return false;
+}
+
+static int set_number(const struct to_option *o, const char *text,
+		      const struct unit *units, const char *what,
+		      uint64_t *value, struct to_error *err)
+{
+	if (!parse_number(text, units, value))
+		return to_error_set(err, -EINVAL, "--%s: expected %s, not \"%s\"",
+				    o->name, what, text);
+	if (*value < o->min || (o->max && *value > o->max))
+		return o->max ?
+			to_error_set(err, -ERANGE,
+				     "--%s: expected %llu to %llu, not %s", o->name,
+				     (unsigned long long)o->min,
+				     (unsigned long long)o->max, text) :
+			to_error_set(err, -ERANGE,
+				     "--%s: expected at least %llu, not %s", o->name,
+				     (unsigned long long)o->min, text);
+	return 0;
+}
+
+static int set_real(const struct to_option *o, const char *text, double *value,
+		    struct to_error *err)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end == text || *end || !isfinite(*value))
+		return to_error_set(err, -EINVAL,
+				    "--%s: expected a number, not \"%s\"",
+				    o->name, text);
+	return 0;
+}
+
+static int set_choice(const struct to_option *o, const char *text, int *value,
+		      struct to_error *err)
+{
+	char words[256] = "";
+	size_t len = 0;
+
+	for (int i = 0; o->choices[i] && len < sizeof(words); i++) {
+		if (!strcmp(text, o->choices[i])) {
+			*value = i;
+			return 0;
+		}
+		len += snprintf(words + len, sizeof(words) - len, "%s%s",
+				i ? ", " : "", o->choices[i]);
+	}
+	return to_error_set(err, -EINVAL, "--%s: expected one of %s, not \"%s\"",
+			    o->name, words, text);
+}
+
+static int option_set(const struct to_option *o, const char *text, void *args,
+		      struct to_error *err)
+{
+	void *field = (char *)args + o->offset;
+
+	switch (o->type) {
+	case TO_OPTION_FLAG:
+		*(bool *)field = true;
+		return 0;
+	case TO_OPTION_STRING:
+		*(const char **)field = text;
+		return 0;
+	case TO_OPTION_NUMBER:
+		return set_number(o, text, no_units, "a number", field, err);
+	case TO_OPTION_DURATION:
+		return set_number(o, text, duration_units,
+				  "a duration like 50ms (ns, us, ms, s)", field,
+				  err);
+	case TO_OPTION_RATE:
+		return set_number(o, text, rate_units,
+				  "bits/s like 100G (k, M, G, T)", field, err);
+	case TO_OPTION_REAL:
+		return set_real(o, text, field, err);
+	case TO_OPTION_CHOICE:
+		return set_choice(o, text, field, err);
+	}
+	return -EINVAL;
+}
+
+static unsigned int option_count(const struct to_option *options)
+{
+	unsigned int n = 0;
+
+	while (options && options[n].name)
+		n++;
+	return n;
+}
+
+const struct to_command *to_command_find(int argc, char *const *argv, int *used)
+{
+	for (int i = 0; to_commands[i]; i++) {
+		const char *name = to_commands[i]->name;
+		const char *space = strchr(name, ' ');
+
+		if (!space) {
+			*used = 1;
+			if (!strcmp(argv[0], name))
+				return to_commands[i];
+		} else if (argc > 1 && strlen(argv[0]) == (size_t)(space - name) &&
+			   !strncmp(argv[0], name, space - name) &&
+			   !strcmp(argv[1], space + 1)) {
+			*used = 2;
+			return to_commands[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Fill lines of @text from column @at up to HELP_WIDTH, further ones indented;
+ * an empty line starts a paragraph.
+ */
+static void help_text(FILE *out, const char *text, int at, int indent)
+{
+	while (*text) {
+		int word = strcspn(text, " \n");
+
+		if (at > indent && at + 1 + word > HELP_WIDTH) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			at += fprintf(out, " ");
+		}
+		at += fprintf(out, "%.*s", word, text);
+		text += word;
+		if (!strncmp(text, "\n\n", 2)) {
+			fprintf(out, "\n\n%*s", indent, "");
+			text += 2;
+			at = indent;
+		} else if (*text) {
+			text++;
+		}
+	}
+	fprintf(out, "\n");
+}
+
+static void help_option(FILE *out, const struct to_option *o)
+{
+	char help[256];
+	int at;
+
+	at = fprintf(out, "  %c%c%s --%s", o->letter ? '-' : ' ',
+		     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name);
+	for (int i = 0; o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
+		at += fprintf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
+	if (o->type != TO_OPTION_CHOICE && o->argument)
+		at += fprintf(out, " %s", o->argument);
+	if (at > HELP_COLUMN - 2)
+		at = fprintf(out, "\n") - 1;
+	fprintf(out, "%*s", HELP_COLUMN - at, "");
+	snprintf(help, sizeof(help), "%s%s", o->help, o->required ? " (required)" : "");
+	help_text(out, help, HELP_COLUMN, HELP_COLUMN);
+}
+
+static void usage_line(FILE *out, const struct to_command *command)
+{
+	fprintf(out, "usage: toctl %s", command->name);
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		if (o->required)
+			fprintf(out, " --%s %s", o->name, o->argument);
+	fprintf(out, " [OPTIONS]%s%s\n", command->operands ? " " : "",
+		command->operands ? command->operands : "");
+}
+
+void to_command_help(FILE *out, const struct to_command *command)
+{
+	usage_line(out, command);
+	fprintf(out, "\n%s.\n", command->summary);
+	if (command->description) {
+		fprintf(out, "\n");
+		help_text(out, command->description, 0, 0);
+	}
+	fprintf(out, "\nOptions:\n");
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		help_option(out, o);
+	for (const struct to_option *o = to_common_options; o->name; o++)
+		help_option(out, o);
+}
+
+void to_command_overview(FILE *out)
+{
+	fprintf(out, "usage: toctl [--json] COMMAND [OPTIONS] [OPERANDS]\n\n"
+		"Plans, programs and measures a fabric of servers without switches.\n\n"
+		"Commands:\n");
+	for (int i = 0; to_commands[i]; i++)
+		fprintf(out, "  %-14s %s\n", to_commands[i]->name,
+			to_commands[i]->summary);
+	fprintf(out, "\ntoctl COMMAND --help explains one.\n");
+}
+
+/* What getopt_long() needs, from both option tables. */
+struct parser {
+	struct option *longs;
+	char *shorts;
+	const struct to_option **options;	/* by getopt value - FIRST_LONG */
+	bool *seen;
+	unsigned int n;
+};
+
+static void parser_free(struct parser *p)
+{
+	free(p->longs);
+	free(p->shorts);
+	free(p->options);
+	free(p->seen);
+}
+
+static int parser_init(struct parser *p, const struct to_command *command)
+{
+	unsigned int own = option_count(command->options);
+	char *s;
+
+	p->n = own + option_count(to_common_options);
+	p->longs = calloc(p->n + 1, sizeof(*p->longs));
+	p->shorts = calloc(2 * p->n + 2, 1);
+	p->options = calloc(p->n, sizeof(*p->options));
+	p->seen = calloc(p->n, sizeof(*p->seen));
+	if (!p->longs || !p->shorts || !p->options || !p->seen)
+		return -ENOMEM;
+	s = p->shorts;
+	*s++ = ':';
+	for (unsigned int i = 0; i < p->n; i++) {
+		const struct to_option *o = i < own ? &command->options[i] :
+					    &to_common_options[i - own];
+
+		p->options[i] = o;
+		p->longs[i].name = o->name;
+		p->longs[i].has_arg = o->type == TO_OPTION_FLAG ?
+				      no_argument : required_argument;
+		p->longs[i].val = FIRST_LONG + i;
+		if (o->letter) {
+			*s++ = o->letter;
+			if (o->type != TO_OPTION_FLAG)
+				*s++ = ':';
+		}
+	}
+	return 0;
+}
+
+/* getopt() left the letter or value in optopt, 0 for an unknown long name. */
+static int option_refuse(const struct parser *p, int c, const char *word,
+			 struct to_error *err)
+{
+	const char *what = c == ':' ? "needs an argument" : "takes no argument";
+
+	if (optopt >= FIRST_LONG)
+		return to_error_set(err, -EINVAL, "option --%s %s",
+				    p->options[optopt - FIRST_LONG]->name, what);
+	if (c == ':')
+		return to_error_set(err, -EINVAL, "option -%c %s", optopt, what);
+	if (optopt)
+		return to_error_set(err, -EINVAL, "unknown option -%c", optopt);
+	return to_error_set(err, -EINVAL, "unknown or ambiguous option %s", word);
+}
+
+static int parse_options(struct parser *p, const struct to_command *command,
+			 int argc, char **argv, void *args,
+			 struct common_args *common, struct to_error *err)
+{
+	unsigned int own = option_count(command->options);
+	int c, i;
+
+	optind = 0;	/* argv[0] is skipped; the name of the command is there */
+	while ((c = getopt_long(argc, argv, p->shorts, p->longs, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			return option_refuse(p, c, argv[optind - 1], err);
+		i = c - FIRST_LONG;
+		if (c < FIRST_LONG)
+			for (i = 0; p->options[i]->letter != c; i++)
+				;
+		p->seen[i] = true;
+		if (option_set(p->options[i], optarg,
+			       (unsigned int)i < own ? args : (void *)common, err))
+			return -EINVAL;
+	}
+	if (common->help)
+		return 0;
+	for (unsigned int j = 0; j < p->n; j++)
+		if (p->options[j]->required && !p->seen[j])
+			return to_error_set(err, -EINVAL, "--%s is required",
+					    p->options[j]->name);
+	if ((unsigned int)(argc - optind) < command->min_operands)
+		return to_error_set(err, -EINVAL, "%s expected", command->operands);
+	if ((unsigned int)(argc - optind) > command->max_operands)
+		return to_error_set(err, -EINVAL, "unexpected operand \"%s\"",
+				    argv[optind + command->max_operands]);
+	return 0;
+}
+
+int to_command_main(const struct to_command *command, int argc, char **argv,
+		    bool json)
+{
+	struct to_call call = { .command = command };
+	struct common_args common = { .json = json };
+	struct parser parser = {};
+	int ret = TO_EXIT_USAGE;
+	void *args;
+
+	args = calloc(1, command->args_size + 1);
+	if (!args || parser_init(&parser, command)) {
+		fprintf(stderr, "toctl: out of memory\n");
+		ret = TO_EXIT_FAILURE;
+		goto out;
+	}
+	if (command->defaults)
+		memcpy(args, command->defaults, command->args_size);
+	/* The word before the first argument is the command's own. */
+	if (!parse_options(&parser, command, argc + 1, argv - 1, args, &common,
+			   &call.err)) {
+		if (common.help) {
+			to_command_help(stdout, command);
+			ret = TO_EXIT_OK;
+			goto out;
+		}
+		call.json = common.json;
+		call.operands = argv - 1 + optind;
+		call.n_operands = argc + 1 - optind;
+		ret = command->run(&call, args);
+		if (ret < 0)
+			ret = TO_EXIT_FAILURE;
+		if (!ret && (fflush(stdout) || ferror(stdout))) {
+			to_error_set(&call.err, 0, "standard output: %s",
+				     strerror(errno));
+			ret = TO_EXIT_FAILURE;
+		}
+	}
+	if (ret && call.err.text[0])
+		fprintf(stderr, "toctl %s: %s\n", command->name, call.err.text);
+	if (ret == TO_EXIT_USAGE)
+		fprintf(stderr, "see toctl %s --help\n", command->name);
+out:
+	parser_free(&parser);
+	free(args);
+	return ret;
+}

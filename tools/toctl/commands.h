@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A row per command, in the order of the help. No include guard: main.c reads it twice. */
+TO_COMMAND(plan)
+TO_COMMAND(verify)
+TO_COMMAND(apply)
+TO_COMMAND(clear)
+TO_COMMAND(show)
+TO_COMMAND(route)
+TO_COMMAND(doctor)
+TO_COMMAND(tm_record)
+TO_COMMAND(tm_show)
+TO_COMMAND(tm_merge)
+TO_COMMAND(tm_compare)
+TO_COMMAND(tm_demand)
+TO_COMMAND(heatmap)
+TO_COMMAND(help)
+TO_COMMAND(version)
+TO_COMMAND(completion)

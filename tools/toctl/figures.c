@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "figures.h"
+
+static void figures_row(FILE *out, const char *name, double value, double bound,
+			double unit, const char *unit_name)
+{
+	fprintf(out, "  %-16s %12.4g %12.4g", name, value / unit, bound / unit);
+	if (bound > 0)
+		fprintf(out, " %8.3f", value / bound);
+	else
+		fprintf(out, " %8s", "-");
+	fprintf(out, "  %s\n", unit_name);
+}
+
+static void figures_links(FILE *out, const struct to_plan *plan)
+{
+	static const struct {
+		enum to_link_use use;
+		const char *what;
+	} uses[] = {
+		{ TO_LINK_FIXED, "as cabled" },
+		{ TO_LINK_ALLREDUCE, "for rings" },
+		{ TO_LINK_MP, "for MP transfers" },
+		{ TO_LINK_REPAIR, "to connect all" },
+	};
+	const struct to_cluster *c = plan->cluster;
+	const char *before = "";
+	unsigned int u, i;
+
+	fprintf(out, "%s: %u servers, %u %s links (", plan->demand->name, c->n_servers,
+		c->n_links, c->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
+	for (u = 0; u < sizeof(uses) / sizeof(*uses); u++) {
+		unsigned int n = 0;
+
+		for (i = 0; i < c->n_links; i++)
+			n += c->links[i].use == uses[u].use;
+		if (n) {
+			fprintf(out, "%s%u %s", before, n, uses[u].what);
+			before = ", ";
+		}
+	}
+	fprintf(out, ")\n");
+}
+
+/* Rings that differ only in their jump on one line. */
+static void figures_rings(FILE *out, const struct to_plan *plan)
+{
+	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int g, i, k;
+
+	for (g = 0; g < plan->demand->n_groups; g++) {
+		const struct to_allreduce *group = &plan->demand->groups[g];
+		unsigned int shown = 0;
+
+		fprintf(out, "  group %u, %u servers, %.4g MiB:", g, group->n_members,
+			group->bytes / 1048576.0);
+		for (i = 0; i < plan->n_rings; i++) {
+			const struct to_ring *ring = &plan->rings[i];
+			bool linked = false;
+
+			if (ring->group != g)
+				continue;
+			for (k = 0; k < plan->cluster->n_links && !linked; k++)
+				linked = plan->cluster->links[k].ring == (int)i;
+			fprintf(out, "%s ", shown++ ? "," : "");
+			if (!linked)
+				fprintf(out, "ring over several hops");
+			else if (!ring->jump)
+				fprintf(out, "ring in its own order");
+			else
+				fprintf(out, "%s%u", duplex && ring->reverse ? "+-" : "+", ring->jump);
+		}
+		fprintf(out, "%s\n", shown ? "" : " no ring");
+	}
+}
+
+void to_figures_print(FILE *out, const struct to_plan *plan,
+		      const struct to_figures *o)
+{
+	figures_links(out, plan);
+	figures_rings(out, plan);
+	fprintf(out, "  %-16s %12s %12s %8s\n", "", "plan", "bound", "ratio");
+	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
+	figures_row(out, "mean distance", o->mean_hops, o->mean_hops_bound, 1, "hops");
+	figures_row(out, "most MP load", o->mp_max_load, o->mp_max_load_bound, 1048576, "MiB");
+	figures_row(out, "most load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
+	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
+	figures_row(out, "network time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
+	fprintf(out, "  %-16s %12.4g\n", "bandwidth tax", o->bandwidth_tax);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FIGURES_H
+#define TOPOOPT_FIGURES_H
+
+#include <stdio.h>
+
+#include "predict.h"
+
+/** to_figures_print() - the figures of @plan beside their bounds, for people */
+void to_figures_print(FILE *out, const struct to_plan *plan,
+		      const struct to_figures *figures);
+
+#endif

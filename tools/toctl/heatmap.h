@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_HEATMAP_H
+#define TOPOOPT_HEATMAP_H
+
+/* A matrix of bytes between servers, drawn. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/**
+ * struct to_heatmap - what to draw
+ * @title: job and meaning of the cells: "dlrm-16: demand per iteration"
+ * @n: servers
+ * @names: their names, or NULL
+ * @bytes: n x n, row = source
+ */
+struct to_heatmap {
+	char title[160];
+	unsigned int n;
+	const char **names;
+	uint64_t *bytes;
+};
+
+/**
+ * to_heatmap_text() - draw on a terminal, logarithmic in nine steps
+ * @columns: width of the terminal; more servers than fit are drawn k x k to a
+ *	cell
+ * @color: use the 256 colours of ANSI terminals instead of characters
+ */
+void to_heatmap_text(FILE *out, const struct to_heatmap *map,
+		     unsigned int columns, bool color);
+
+/** to_heatmap_svg() - the same as SVG; for to_file_write() */
+int to_heatmap_svg(FILE *out, const struct to_heatmap *map);
+
+/** to_bytes_text() - @bytes for people: "32.0 MiB" */
+const char *to_bytes_text(uint64_t bytes, char text[16]);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_NODE_H
+#define TOPOOPT_NODE_H
+
+#include "error.h"
+#include "plan.h"
+
+/**
+ * to_node_find() - which server of a plan a command is about
+ * @path: of the plan, for the error
+ * @node: its name, NULL for this host's
+ *
+ * Return: index of the server, or -ENOENT with @err naming some that there are.
+ */
+int to_node_find(const struct to_plan *plan, const char *path, const char *node,
+		 struct to_error *err);
+
+#endif
