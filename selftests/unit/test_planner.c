@@ -320,7 +320,7 @@ static void generated_jobs_keep_every_rule(void **state)
 		at_least(f->max_link_load, f->max_link_load_bound);
 		at_least(f->allreduce_time, f->allreduce_time_bound);
 		at_least(f->comm_time, f->comm_time_bound);
-		at_least(f->bandwidth_tax, 1);
+		at_least(f->bandwidth_tax, f->bandwidth_tax_bound);
 		assert_int_equal(report.cases, report.covered + report.uncovered + report.last_hops);
 
 		/* same job and seed, same bytes; and what is read is what was written */

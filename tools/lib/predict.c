@@ -124,9 +124,7 @@ static int predict_hops(const struct to_graph *g, struct to_figures *o)
 	return dst == g->n ? 0 : -ENOMEM;
 }
 
-/* Servers that can be @hops away: Moore. */
-static double predict_moore(unsigned int first, unsigned int degree, bool duplex,
-			    unsigned int hops)
+double to_predict_moore(unsigned int first, unsigned int degree, bool duplex, unsigned int hops)
 {
 	double servers = first;
 
@@ -152,7 +150,7 @@ static double predict_byte_hops(const uint64_t *sorted, size_t n, unsigned int p
 
 	for (i = 0; i < n && sorted[i]; i++) {
 		if (left < 1 && (ports > 1 || !duplex || degree > 1))
-			left = predict_moore(ports, degree, duplex, ++hops);
+			left = to_predict_moore(ports, degree, duplex, ++hops);
 		sum += (double)sorted[i] * hops;
 		left--;
 	}
@@ -217,9 +215,10 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 		o->max_link_load_bound = (all_hops + all_rings) / all_ports;
 	if ((all_hops + all_rings) * 8 / all_bandwidth > o->comm_time_bound)
 		o->comm_time_bound = (all_hops + all_rings) * 8 / all_bandwidth;
+	o->bandwidth_tax_bound = all_hops + all_rings;	/* bytes on links yet */
 
 	for (left = n - 1; left > 0 && o->degree;) {
-		double servers = predict_moore(o->degree, o->degree, duplex, ++o->diameter_bound);
+		double servers = to_predict_moore(o->degree, o->degree, duplex, ++o->diameter_bound);
 
 		/* one duplex port reaches one server and no further */
 		if (servers < 1 || servers > left)
@@ -265,12 +264,13 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 	    predict_bounds(plan, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
+	o->bandwidth_tax_bound = demand > 0 ? o->bandwidth_tax_bound / demand : 1;
 	return 0;
 }
 
 json_t *to_predict_json(const struct to_figures *o)
 {
-	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
+	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
 			 "family", o->family,
 			 "servers", (int)o->servers, "degree", (int)o->degree,
 			 "links", (int)o->links,
@@ -282,6 +282,7 @@ json_t *to_predict_json(const struct to_figures *o)
 			 "max_link_load_bytes", o->max_link_load,
 			 "max_link_load_bound_bytes", o->max_link_load_bound,
 			 "bandwidth_tax", o->bandwidth_tax,
+			 "bandwidth_tax_bound", o->bandwidth_tax_bound,
 			 "allreduce_time_s", o->allreduce_time,
 			 "allreduce_time_bound_s", o->allreduce_time_bound,
 			 "comm_time_s", o->comm_time, "comm_time_bound_s", o->comm_time_bound);

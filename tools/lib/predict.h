@@ -21,7 +21,8 @@
  *	over its ports, or the bytes of every server sorted and laid on Moore
  *	distances, over all ports
  * @max_link_load: the same with AllReduce
- * @bandwidth_tax: bytes on links for each byte of demand
+ * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
+ *	bytes on Moore distances
  * @allreduce_time: seconds that the busiest link is busy with AllReduce; the
  *	bound is 2(n - 1)/n times the buffers over all ports of a server
  * @comm_time: seconds that the busiest link is busy in one iteration
@@ -33,7 +34,7 @@ struct to_figures {
 	double mean_hops, mean_hops_bound;
 	double mp_max_load, mp_max_load_bound;
 	double max_link_load, max_link_load_bound;
-	double bandwidth_tax;
+	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;
 	double comm_time, comm_time_bound;
 };
@@ -49,6 +50,13 @@ int to_predict_loads(struct to_forwarding *f, double *rings, double *mp);
 
 /** to_predict_figures() - all figures. Return: 0 or -ENOMEM. */
 int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
+
+/**
+ * to_predict_moore() - most servers that can be exactly @hops away (Moore)
+ * @first: ports of the server itself
+ * @degree: ports of all others
+ */
+double to_predict_moore(unsigned int first, unsigned int degree, bool duplex, unsigned int hops);
 
 /** to_predict_json() - JSON object of the figures, NULL when out of memory */
 json_t *to_predict_json(const struct to_figures *figures);

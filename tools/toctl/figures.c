@@ -86,5 +86,6 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_row(out, "most load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
 	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
 	figures_row(out, "network time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
-	fprintf(out, "  %-16s %12.4g\n", "bandwidth tax", o->bandwidth_tax);
+	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound, 1,
+		    "bytes on links per byte");
 }
