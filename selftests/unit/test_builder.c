@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "builder.h"
+#include "family.h"
 #include "job.h"
 
 static unsigned int links_between(const struct to_builder *b, uint32_t x, uint32_t y)
@@ -27,7 +27,8 @@ static struct to_builder start(struct to_demand *demand, unsigned int degree, un
 	struct to_builder b;
 
 	assert_non_null(c);
-	assert_int_equal(to_builder_init(&b, c, demand, degree, reserve, 1), 0);
+	assert_int_equal(to_builder_init(&b, c, demand, degree, reserve, 1, TO_EFFORT_DEFAULT),
+			 0);
 	return b;
 }
 
@@ -96,7 +97,7 @@ static void groups_get_ports_by_bytes(void **state)
 	job_group(demand, 0, 1, 12, 100);
 	job_group(demand, 0, 1, 12, 300);
 	b = start(demand, 8, 8, TO_LINKS_DUPLEX);
-	assert_int_equal(to_builder_allreduce(&b), 0);
+	assert_int_equal(to_family_totient.build(&b, 0), 0);
 	for (unsigned int i = 0; i < b.topology.n_rings; i++)
 		rings[b.topology.rings[i].group]++;
 	assert_int_equal(rings[0], 1);
@@ -115,7 +116,7 @@ static void apart_groups_have_all_ports_each(void **state)
 	job_group(demand, 0, 2, 7, 300);
 	job_group(demand, 1, 2, 7, 100);
 	b = start(demand, 4, 4, TO_LINKS_DUPLEX);
-	assert_int_equal(to_builder_allreduce(&b), 0);
+	assert_int_equal(to_family_totient.build(&b, 0), 0);
 	assert_int_equal(b.topology.n_rings, 4);
 	for (unsigned int i = 0; i < b.topology.n_links; i++)
 		assert_int_equal(b.topology.links[i].a.server % 2, b.topology.links[i].b.server % 2);
@@ -134,7 +135,7 @@ static void parts_are_joined_by_few_links(void **state)
 	job_group(demand, 3, 1, 3, 100);
 	job_group(demand, 6, 1, 3, 100);
 	b = start(demand, 4, 2, TO_LINKS_DUPLEX);
-	assert_int_equal(to_builder_allreduce(&b), 0);
+	assert_int_equal(to_family_totient.build(&b, 0), 0);
 	assert_int_equal(b.topology.n_links, 9);
 	assert_int_equal(to_builder_connect(&b), 0);
 	assert_int_equal(b.topology.n_links, 11);

@@ -365,6 +365,10 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 	p->cluster = c;
 	p->demand = d;
 	p->seed = INT64_MAX;
+	p->candidates = calloc(2, sizeof(*p->candidates));
+	p->n_candidates = 2;
+	p->candidates[0] = (struct to_candidate){ "totient", 2, 0.1, 1.0 / 3, true };
+	p->candidates[1] = (struct to_candidate){ "hamiltonian", 3, 1e-9, 0, false };
 	p->predictions = json_pack("{s:f, s:{s:i}}", "z", 0.1, "a", "b", 1);
 	strcpy(d->name, "a \"random\" job\\\xc3\xa9");
 	d->n = N;

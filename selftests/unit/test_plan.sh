@@ -47,6 +47,19 @@ assert said == json.load(open('$tmp/plan.json'))['predictions']
 assert said['max_link_load_bytes'] < 1.05 * said['max_link_load_bound_bytes']" 2>>"$tmp/err"
 result $? "--json prints the predictions of the plan"
 
+python3 -c "
+import json
+plan = json.load(open('$tmp/plan.json'))
+won = [c for c in plan['candidates'] if c.get('chosen')]
+assert len(won) == 1, won
+assert won[0]['comm_time_s'] == min(c.get('comm_time_s', 9e9) for c in plan['candidates'])
+assert abs(won[0]['comm_time_s'] / plan['predictions']['comm_time_s'] - 1) < 1e-6" 2>>"$tmp/err"
+result $? "the plan tells which candidate won, the fastest of those routed"
+
+run 0 plan --effort 1 --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/quick.json" &&
+	run 0 verify "$tmp/quick.json"
+result $? "little effort makes a plan too"
+
 run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json
 keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound
@@ -80,6 +93,9 @@ END
 refuses "cabling that does not connect all" 1 \
 	"toctl plan: the links do not lead from s2 to s0" \
 	plan --job examples/ring-4/job.json --cluster "$tmp/cluster.json" --fixed
+refuses "more effort than there is" 2 \
+	"toctl plan: --effort: expected 1 to 9, not 10" \
+	plan --job examples/jobs/dlrm-16.json --degree 4 --effort 10
 refuses "neither cluster nor degree" 2 \
 	"toctl plan: say --cluster or --degree" plan --job examples/jobs/dlrm-16.json
 refuses "fixed links of no cluster" 2 \

@@ -6,20 +6,18 @@
 
 #include "builder.h"
 #include "matching.h"
-#include "permutation.h"
 #include "random.h"
 #include "ring.h"
-#include "totient.h"
 
 int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
 		    const struct to_demand *demand, unsigned int degree,
-		    unsigned int reserve, uint64_t seed)
+		    unsigned int reserve, uint64_t seed, unsigned int effort)
 {
 	unsigned int n = cluster->n_servers, ports = 0, x;
 	uint32_t *left = calloc(3 * (size_t)n, sizeof(*left));
 
 	*b = (struct to_builder){ .cluster = cluster, .demand = demand, .n = n,
-				  .degree = degree, .seed = seed,
+				  .degree = degree, .seed = seed, .effort = effort,
 				  .duplex = cluster->link_mode == TO_LINKS_DUPLEX };
 	if (!left)
 		return -ENOMEM;
@@ -56,8 +54,8 @@ void to_builder_link(struct to_builder *b, uint32_t x, uint32_t y,
 }
 
 /* Links of the ring @order; two servers share one duplex link. */
-static void builder_ring(struct to_builder *b, const uint32_t *order, unsigned int n,
-			 enum to_link_use use, int ring)
+static void builder_ring_links(struct to_builder *b, const uint32_t *order, unsigned int n,
+			       enum to_link_use use, int ring)
 {
 	unsigned int n_links = n == 2 && b->duplex ? 1 : n, i;
 
@@ -65,73 +63,19 @@ static void builder_ring(struct to_builder *b, const uint32_t *order, unsigned i
 		to_builder_link(b, order[i], order[(i + 1) % n], use, ring);
 }
 
-/* MP bytes by difference of the positions in @members. */
-static uint64_t *builder_offsets(const struct to_builder *b, const uint32_t *members,
-				 unsigned int n)
-{
-	uint64_t *offsets = calloc(n, sizeof(*offsets));
-	unsigned int i, j;
-
-	for (i = 0; offsets && i < n; i++) {
-		const uint64_t *row = &b->demand->mp[(size_t)members[i] * b->demand->n];
-
-		for (j = 0; j < n; j++)
-			offsets[j >= i ? j - i : j + n - i] += row[members[j]];
-	}
-	return offsets;
-}
-
-/* A ring in an order that no jump gives: see to_ring_fresh(). */
-static int builder_fresh(const struct to_builder *b, const uint32_t *members, unsigned int n,
-			 uint32_t *order)
-{
-	const struct to_topology *t = &b->topology;
-	struct to_graph *graph = to_graph_new(b->n, t->links, t->n_links, b->cluster->link_mode);
-	int ret = graph ? to_ring_fresh(graph, members, n, b->seed + t->n_links, order) : -ENOMEM;
-
-	to_graph_free(graph);
-	return ret;
-}
-
-/*
- * @n_rings rings over @members, at jumps that serve the MP transfers while
- * there are any. Rings of a group are recorded, the backbone (group -1) is only
- * linked.
- */
-static int builder_rings(struct to_builder *b, const uint32_t *members, unsigned int n,
-			 unsigned int n_rings, int group)
+void to_builder_ring(struct to_builder *b, uint32_t *order, unsigned int n, unsigned int jump,
+		     int group)
 {
 	struct to_topology *t = &b->topology;
-	uint64_t *offsets = builder_offsets(b, members, n);
-	uint32_t *jumps = calloc(n_rings + 1, sizeof(*jumps)), *order;
-	int n_jumps = offsets && jumps ? to_permutation_select(n, offsets, n_rings, b->duplex,
-							       b->seed, jumps) : -ENOMEM;
-	int ret = n_jumps < 0 ? n_jumps : 0;
-	unsigned int i;
 
-	for (i = 0; !ret && i < n_rings; i++) {
-		order = calloc(n, sizeof(*order));
-		if (!order)
-			ret = -ENOMEM;
-		else if (i < (unsigned int)n_jumps)
-			to_totient_ring(members, n, jumps[i], order);
-		else
-			ret = builder_fresh(b, members, n, order);
-		if (ret || group < 0) {
-			if (!ret)
-				builder_ring(b, order, n, TO_LINK_REPAIR, -1);
-			free(order);
-			continue;
-		}
-		builder_ring(b, order, n, TO_LINK_ALLREDUCE, t->n_rings);
-		/* two servers have the regular ring only, as often as wanted */
-		t->rings[t->n_rings++] = (struct to_ring){
-			.group = group, .jump = n == 2 ? 1 : jumps[i], .n = n, .order = order,
-			.reverse = b->duplex && n > 2 };
+	if (group < 0) {
+		builder_ring_links(b, order, n, TO_LINK_REPAIR, -1);
+		free(order);
+		return;
 	}
-	free(offsets);
-	free(jumps);
-	return ret;
+	builder_ring_links(b, order, n, TO_LINK_ALLREDUCE, t->n_rings);
+	t->rings[t->n_rings++] = (struct to_ring){ .group = group, .jump = jump, .n = n,
+						   .order = order, .reverse = b->duplex && n > 2 };
 }
 
 /* Ports that one ring over n servers takes of each. */
@@ -154,7 +98,7 @@ static int builder_spanning(const struct to_builder *b)
 	return best;
 }
 
-int to_builder_backbone(struct to_builder *b, unsigned int n_rings)
+int to_builder_backbone(struct to_builder *b, unsigned int n_rings, to_builder_lay *lay)
 {
 	uint32_t *members = calloc(b->n, sizeof(*members));
 	unsigned int n = 0, ports = builder_ring_ports(b, b->n), i;
@@ -170,8 +114,8 @@ int to_builder_backbone(struct to_builder *b, unsigned int n_rings)
 	if (n >= 2 && n_rings) {
 		int group = n == b->n ? builder_spanning(b) : -1;
 
-		ret = builder_rings(b, group < 0 ? members : b->demand->groups[group].members, n,
-				    n_rings, group);
+		ret = lay(b, group < 0 ? members : b->demand->groups[group].members, n, n_rings,
+			  group);
 		for (i = 0; i < n; i++)
 			b->reserved[members[i]] -= builder_ring_ports(b, n) * n_rings;
 	}
@@ -185,7 +129,7 @@ static double builder_share_of(const struct to_allreduce *group)
 	       (double)group->bytes * (group->n_members - 1) / group->n_members;
 }
 
-int to_builder_allreduce(struct to_builder *b)
+int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 {
 	const struct to_demand *d = b->demand;
 	double *open = calloc(b->n, sizeof(*open));	/* bytes without ports yet */
@@ -234,7 +178,7 @@ int to_builder_allreduce(struct to_builder *b)
 			continue;
 		for (i = 0; i < group->n_members; i++)
 			b->reserved[group->members[i]] -= n_rings * per_ring;
-		ret = builder_rings(b, group->members, group->n_members, n_rings, at);
+		ret = lay(b, group->members, group->n_members, n_rings, at);
 	}
 	free(open);
 	free(done);

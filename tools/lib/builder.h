@@ -19,11 +19,12 @@
  *	receiver at the other
  * @transmit, @receive: ports left, per server; one array on duplex links
  * @reserved: of these, kept for rings: what is left of d_AllReduce, per server
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
  */
 struct to_builder {
 	const struct to_cluster *cluster;
 	const struct to_demand *demand;
-	unsigned int n, degree;
+	unsigned int n, degree, effort;
 	bool duplex;
 	uint64_t seed;
 	unsigned int *transmit, *receive, *reserved;
@@ -38,7 +39,7 @@ struct to_builder {
  */
 int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
 		    const struct to_demand *demand, unsigned int degree,
-		    unsigned int reserve, uint64_t seed);
+		    unsigned int reserve, uint64_t seed, unsigned int effort);
 void to_builder_free(struct to_builder *b);
 
 /**
@@ -49,15 +50,37 @@ void to_builder_link(struct to_builder *b, uint32_t x, uint32_t y,
 		     enum to_link_use use, int ring);
 
 /**
+ * to_builder_ring() - link a ring, and record it
+ * @order: servers in ring order, taken over
+ * @jump: as in struct to_ring
+ * @group: that the ring reduces; -1 when it is only there to connect
+ */
+void to_builder_ring(struct to_builder *b, uint32_t *order, unsigned int n,
+		     unsigned int jump, int group);
+
+/**
+ * typedef to_builder_lay - how a family lays the rings of one group
+ * @members: servers of the group
+ * @n: how many, 2 or more
+ * @n_rings: how many to_builder_ring()s it must make; ports are there
+ * @group: for to_builder_ring()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+typedef int to_builder_lay(struct to_builder *b, const uint32_t *members,
+			   unsigned int n, unsigned int n_rings, int group);
+
+/**
  * to_builder_backbone() - rings over all servers
  *
  * They are those of the group of all servers that reduces most; where there is
  * none they are only there to connect.
  */
-int to_builder_backbone(struct to_builder *b, unsigned int n_rings);
+int to_builder_backbone(struct to_builder *b, unsigned int n_rings,
+			to_builder_lay *lay);
 
 /** to_builder_allreduce() - rings of the groups (lines 5 to 11) */
-int to_builder_allreduce(struct to_builder *b);
+int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay);
 
 /** to_builder_connect() - join parts by single links. 0, -ENOMEM, -ENOSPC. */
 int to_builder_connect(struct to_builder *b);

@@ -262,6 +262,16 @@ int to_json_u32(const struct to_json *at, void *to)
 	return 0;
 }
 
+int to_json_real(const struct to_json *at, void *to)
+{
+	double value = json_number_value(at->value);
+
+	if (!json_is_number(at->value) || value < 0)
+		return to_json_error(at, -EINVAL, "expected a number, 0 or more");
+	*(double *)to = value;
+	return 0;
+}
+
 int to_json_bool(const struct to_json *at, void *to)
 {
 	if (!json_is_boolean(at->value))

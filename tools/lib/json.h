@@ -145,6 +145,7 @@ int to_json_ifname(const struct to_json *at, void *to);	/* char[IFNAMSIZ] */
 int to_json_u64(const struct to_json *at, void *to);	/* uint64_t, to 2^63 - 1 */
 int to_json_u32(const struct to_json *at, void *to);	/* unsigned int */
 int to_json_positive(const struct to_json *at, void *to); /* uint64_t, from 1 */
+int to_json_real(const struct to_json *at, void *to);	/* double, 0 or more */
 int to_json_bool(const struct to_json *at, void *to);	/* bool */
 int to_json_mac(const struct to_json *at, void *to);	/* uint8_t[6], unicast */
 int to_json_ipv4(const struct to_json *at, void *to);	/* struct to_address */

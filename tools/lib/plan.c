@@ -18,10 +18,8 @@ static void table_free(struct to_table *t)
 	free(t->pairs);
 }
 
-void to_plan_free(struct to_plan *plan)
+void to_plan_clear(struct to_plan *plan)
 {
-	if (!plan)
-		return;
 	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
 		table_free(&plan->tables[i]);
 	for (unsigned int i = 0; i < plan->n_rings; i++)
@@ -31,6 +29,20 @@ void to_plan_free(struct to_plan *plan)
 	free(plan->cross_connects);
 	free(plan->peers);
 	json_decref(plan->predictions);
+	plan->n_rings = plan->n_cross_connects = 0;
+	plan->tables = NULL;
+	plan->rings = NULL;
+	plan->cross_connects = NULL;
+	plan->peers = NULL;
+	plan->predictions = NULL;
+}
+
+void to_plan_free(struct to_plan *plan)
+{
+	if (!plan)
+		return;
+	to_plan_clear(plan);
+	free(plan->candidates);
 	to_demand_free(plan->demand);
 	to_cluster_free(plan->cluster);
 	free(plan);

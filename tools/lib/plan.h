@@ -88,9 +88,27 @@ struct to_cross_connect {
 };
 
 /**
+ * struct to_candidate - the best topology of one family, in the competition
+ *	that the plan's won
+ * @family: name of the family
+ * @ports: ports of a server that AllReduce could take
+ * @estimated_time: seconds that the busiest link is busy in one iteration, as
+ *	estimated without tables
+ * @comm_time: the same, predicted from its tables; 0 when it was not routed
+ * @chosen: the plan has it
+ */
+struct to_candidate {
+	char family[TO_NAME_MAX];
+	unsigned int ports;
+	double estimated_time, comm_time;
+	bool chosen;
+};
+
+/**
  * struct to_plan - plan of one job
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]
+ * @candidates: what competed, best estimate first; none when links are fixed
  * @predictions: JSON object of figures, owned; see to_verify()
  */
 struct to_plan {
@@ -98,9 +116,10 @@ struct to_plan {
 	struct to_demand *demand;
 	uint64_t seed;
 	unsigned int slots;
-	unsigned int n_rings, n_cross_connects;
+	unsigned int n_rings, n_cross_connects, n_candidates;
 	struct to_ring *rings;
 	struct to_cross_connect *cross_connects;
+	struct to_candidate *candidates;
 	struct to_table *tables;	/* one per server */
 	struct to_port_ref *peers;
 	json_t *predictions;
@@ -124,6 +143,9 @@ int to_plan_save(const struct to_plan *plan, const char *path,
 /** to_plan_print() - the text that to_plan_save() writes */
 int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 void to_plan_free(struct to_plan *plan);
+
+/** to_plan_clear() - drop rings, tables, cross-connects and predictions */
+void to_plan_clear(struct to_plan *plan);
 
 /**
  * to_plan_alloc_tables() - tables without groups and routes for all servers

@@ -602,6 +602,29 @@ static int read_predictions(const struct to_json *at, void *to)
 	return 0;
 }
 
+static const struct to_json_field candidate_fields[] = {
+	{ "family", to_json_name, offsetof(struct to_candidate, family), false },
+	{ "ports", to_json_u32, offsetof(struct to_candidate, ports), false },
+	{ "estimated_time_s", to_json_real, offsetof(struct to_candidate, estimated_time), false },
+	{ "comm_time_s", to_json_real, offsetof(struct to_candidate, comm_time), true },
+	{ "chosen", to_json_bool, offsetof(struct to_candidate, chosen), true },
+	{}
+};
+
+static int read_candidates(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+	int ret = to_json_array(at, sizeof(*plan->candidates), &plan->candidates,
+				&plan->n_candidates);
+
+	for (unsigned int i = 0; i < plan->n_candidates && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_object(&child, candidate_fields, &plan->candidates[i]);
+	}
+	return ret;
+}
+
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
 	{ "format", read_format, 0, false },
@@ -617,6 +640,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "links", read_links, 0, false },
 	{ "cross_connects", read_cross_connects, 0, true },
 	{ "tables", read_tables, 0, false },
+	{ "candidates", read_candidates, 0, true },
 	{ "predictions", read_predictions, 0, true },
 	{}
 };

@@ -68,6 +68,23 @@ static void print_rings(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
+static void print_candidates(FILE *out, const struct to_plan *plan)
+{
+	fprintf(out, "\"candidates\":[");
+	for (unsigned int i = 0; i < plan->n_candidates; i++) {
+		const struct to_candidate *c = &plan->candidates[i];
+
+		fprintf(out, "%s\n {\"family\":", i ? "," : "");
+		to_json_print_string(out, c->family);
+		fprintf(out, ",\"ports\":%u,\"estimated_time_s\":%.9g", c->ports,
+			c->estimated_time);
+		if (c->comm_time > 0)
+			fprintf(out, ",\"comm_time_s\":%.9g", c->comm_time);
+		fprintf(out, "%s}", c->chosen ? ",\"chosen\":true" : "");
+	}
+	fprintf(out, "],\n");
+}
+
 static void print_group(FILE *out, const struct to_server *server,
 			const struct to_group *group)
 {
@@ -275,6 +292,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, ",\n");
 	if (print_tables(out, plan))
 		return to_error_set(err, -ENOMEM, "out of memory");
+	if (plan->n_candidates)
+		print_candidates(out, plan);
 	fprintf(out, "\"predictions\":");
 	if (!plan->predictions)
 		fprintf(out, "{}");

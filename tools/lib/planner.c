@@ -9,6 +9,9 @@
 #include "routing.h"
 #include "topology.h"
 
+/* How many topologies are routed in full: so many servers times arcs. */
+#define PLANNER_TRIALS 1e6
+
 /* Cluster index of every server of the job, to be freed. NULL with @err set. */
 static uint32_t *planner_places(const struct to_cluster *cluster,
 				const struct to_demand *demand, struct to_error *err)
@@ -94,51 +97,178 @@ static int planner_widen(struct to_demand *demand, const struct to_cluster *clus
 	return 0;
 }
 
-static int planner_predict(struct to_plan *plan)
+static int planner_predict(struct to_plan *plan, struct to_figures *figures)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	struct to_forwarding f = { 0 };
-	struct to_figures figures;
 	int ret = -ENOMEM;
 
 	if (!graph)
 		return ret;
-	if (!to_forwarding_init(&f, plan, graph) && !to_predict_figures(&f, &figures)) {
-		plan->predictions = to_predict_json(&figures);
-		ret = plan->predictions ? 0 : -ENOMEM;
-	}
+	if (!to_forwarding_init(&f, plan, graph))
+		ret = to_predict_figures(&f, figures);
 	to_forwarding_free(&f);
 	to_graph_free(graph);
+	return ret;
+}
+
+/* All of @plan that follows from @topology, which is taken over. */
+static int planner_route(struct to_plan *plan, struct to_topology *topology, unsigned int effort,
+			 struct to_figures *figures, struct to_error *err)
+{
+	struct to_cluster *cluster = plan->cluster;
+	int ret;
+
+	free(cluster->links);
+	cluster->links = topology->links;
+	cluster->n_links = topology->n_links;
+	plan->rings = topology->rings;
+	plan->n_rings = topology->n_rings;
+	memset(topology, 0, sizeof(*topology));
+	ret = to_crossconnect_fill(plan);
+	if (!ret)
+		ret = to_routing_fill(plan, effort, err);
+	if (!ret)
+		ret = to_plan_index(plan);
+	if (!ret)
+		ret = planner_predict(plan, figures);
+	return ret;
+}
+
+/* Route @topology for its figures only. */
+static int planner_trial(struct to_plan *plan, struct to_topology *topology, unsigned int effort,
+			 struct to_figures *figures, struct to_error *err)
+{
+	struct to_topology same = *topology;
+	int ret = planner_route(plan, &same, effort, figures, err);
+
+	/* they are still the topology's */
+	plan->cluster->links = NULL;
+	plan->cluster->n_links = 0;
+	plan->rings = NULL;
+	plan->n_rings = 0;
+	to_plan_clear(plan);
+	return ret;
+}
+
+static bool planner_faster(const struct to_figures *a, const struct to_figures *b)
+{
+	if (a->comm_time < b->comm_time * (1 - 1e-6) || b->comm_time < a->comm_time * (1 - 1e-6))
+		return a->comm_time < b->comm_time;
+	if (a->max_link_load != b->max_link_load)
+		return a->max_link_load < b->max_link_load;
+	return a->mean_hops < b->mean_hops;
+}
+
+/* The candidate of the family of @topology, made if it is the first. */
+static struct to_candidate *planner_candidate(struct to_plan *plan,
+					      const struct to_topology *topology)
+{
+	unsigned int i;
+
+	for (i = 0; i < plan->n_candidates; i++)
+		if (!strcmp(plan->candidates[i].family, topology->family))
+			return &plan->candidates[i];
+	snprintf(plan->candidates[i].family, TO_NAME_MAX, "%s", topology->family);
+	plan->candidates[i].ports = topology->ports;
+	plan->candidates[i].estimated_time = topology->time;
+	plan->n_candidates++;
+	return &plan->candidates[i];
+}
+
+static void planner_note(struct to_candidate *candidate, const struct to_topology *topology,
+			 const struct to_figures *figures)
+{
+	candidate->ports = topology->ports;
+	candidate->estimated_time = topology->time;
+	candidate->comm_time = figures->comm_time;
+}
+
+/*
+ * Estimates name the best topologies, their tables the one that wins. @found
+ * are sorted, those with cuts last.
+ */
+static int planner_choose(struct to_plan *plan, struct to_topology *found, unsigned int n_found,
+			  unsigned int effort, unsigned int *best, struct to_error *err)
+{
+	size_t n = plan->cluster->n_servers;
+	double arcs = (double)n * (plan->cluster->servers[0].n_ports + 1);
+	double trials = to_effort_steps(PLANNER_TRIALS, effort) / (n * arcs);
+	struct to_figures figures, least = { 0 };
+	struct to_candidate *candidate;
+	unsigned int i;
+	int ret = 0;
+
+	*best = 0;
+	plan->candidates = calloc(n_found, sizeof(*plan->candidates));
+	if (!plan->candidates)
+		return -ENOMEM;
+	for (i = 0; !ret && i < n_found; i++) {
+		candidate = planner_candidate(plan, &found[i]);
+		if (trials < 2 || i >= trials || n_found == 1 || found[i].cuts > found[0].cuts)
+			continue;
+		ret = planner_trial(plan, &found[i], effort, &figures, err);
+		if (ret)
+			break;
+		if (!candidate->comm_time || figures.comm_time < candidate->comm_time)
+			planner_note(candidate, &found[i], &figures);
+		if (i && !planner_faster(&figures, &least))
+			continue;
+		least = figures;
+		*best = i;
+	}
+	return ret;
+}
+
+static int planner_find(struct to_plan *plan, const struct to_planner_options *options,
+			unsigned int degree, unsigned int effort, struct to_figures *figures,
+			struct to_error *err)
+{
+	struct to_topology *found;
+	struct to_candidate *candidate;
+	unsigned int best, i;
+	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->seed, effort,
+				       &found, err);
+	int ret;
+
+	if (n_found < 0)
+		return n_found;
+	ret = planner_choose(plan, found, n_found, effort, &best, err);
+	if (!ret) {
+		struct to_topology chosen = found[best];
+
+		candidate = planner_candidate(plan, &chosen);
+		candidate->chosen = true;
+		ret = planner_route(plan, &found[best], effort, figures, err);
+		if (!ret)
+			planner_note(candidate, &chosen, figures);
+	}
+	for (i = 0; i < (unsigned int)n_found; i++)
+		to_topology_free(&found[i]);
+	free(found);
 	return ret;
 }
 
 static int planner_build(struct to_plan *plan, const struct to_planner_options *options,
 			 unsigned int degree, struct to_error *err)
 {
-	struct to_cluster *cluster = plan->cluster;
+	unsigned int effort = options->effort ? options->effort : TO_EFFORT_DEFAULT;
 	struct to_topology topology = { 0 };
+	struct to_figures figures;
 	int ret;
 
-	if (options->fixed)
-		ret = to_topology_fixed(cluster, plan->demand, &topology, err);
-	else
-		ret = to_topology_find(cluster, plan->demand, degree, options->seed, &topology,
-				       err);
-	if (!ret) {
-		free(cluster->links);
-		cluster->links = topology.links;
-		cluster->n_links = topology.n_links;
-		plan->rings = topology.rings;
-		plan->n_rings = topology.n_rings;
-		ret = to_crossconnect_fill(plan);
+	if (options->fixed) {
+		ret = to_topology_fixed(plan->cluster, plan->demand, &topology, err);
+		if (!ret)
+			ret = planner_route(plan, &topology, effort, &figures, err);
+	} else {
+		ret = planner_find(plan, options, degree, effort, &figures, err);
 	}
-	if (!ret)
-		ret = to_routing_fill(plan, err);
-	if (!ret)
-		ret = to_plan_index(plan);
-	if (!ret)
-		ret = planner_predict(plan);
+	if (!ret) {
+		plan->predictions = to_predict_json(&figures);
+		ret = plan->predictions ? 0 : -ENOMEM;
+	}
 	return ret;
 }
 

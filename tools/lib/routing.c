@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allreduce.h"
+#include "effort.h"
 #include "load.h"
 #include "pair.h"
 #include "routing.h"
@@ -279,11 +280,11 @@ static void routing_pass(struct routing *r, bool again)
  * Send the demand in shares, then send each again at the loads of all others
  * while that helps.
  */
-static int routing_balance(struct routing *r)
+static int routing_balance(struct routing *r, unsigned int effort)
 {
 	size_t n = r->graph->n, n_parts = 0;
-	unsigned int pass;
-	double best;
+	unsigned int pass, passes = ceil(to_effort_steps(ROUTING_PASSES, effort));
+	double best = r->load.busiest;
 	uint32_t root;
 
 	r->parts = calloc(2 * n, sizeof(*r->parts));
@@ -300,7 +301,7 @@ static int routing_balance(struct routing *r)
 	if (!r->taken || !r->taken_best)
 		return -ENOMEM;
 	routing_pass(r, false);
-	for (pass = 1; pass <= ROUTING_PASSES; pass++) {
+	for (pass = 1; pass <= passes; pass++) {
 		best = r->load.busiest;
 		memcpy(r->taken_best, r->taken, n_parts * n);
 		routing_pass(r, true);
@@ -436,7 +437,8 @@ static void routing_free(struct routing *r)
 	to_graph_free(r->graph);
 }
 
-int to_routing_fill(struct to_plan *plan, struct to_error *err)
+int to_routing_fill(struct to_plan *plan, unsigned int effort,
+		    struct to_error *err)
 {
 	struct to_cluster *cluster = plan->cluster;
 	struct to_rings rings = { cluster->n_links, plan->n_rings, cluster->links, plan->rings,
@@ -458,7 +460,7 @@ int to_routing_fill(struct to_plan *plan, struct to_error *err)
 		to_load_add(&r.load, a, to_allreduce_arc_bytes(&rings, r.graph, a));
 	ret = routing_grow_trees(&r);
 	if (!ret)
-		ret = routing_balance(&r);
+		ret = routing_balance(&r, effort);
 	if (!ret)
 		ret = routing_fill_tables(&r);
 	if (!ret)

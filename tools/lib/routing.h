@@ -9,6 +9,7 @@
 /**
  * to_routing_fill() - make the tables of @plan
  * @plan: cluster with links, rings and demand; has no tables yet
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
  *
  * Node addresses: shortest paths, spread with weights so that MP transfers and
  * routed rings load the links evenly on top of the AllReduce of the rings.
@@ -20,6 +21,7 @@
  *
  * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
  */
-int to_routing_fill(struct to_plan *plan, struct to_error *err);
+int to_routing_fill(struct to_plan *plan, unsigned int effort,
+		    struct to_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "allreduce.h"
 #include "builder.h"
 #include "crossconnect.h"
+#include "family.h"
 #include "load.h"
 #include "ring.h"
 #include "topology.h"
@@ -118,21 +119,45 @@ static struct to_graph *topology_reversed(const struct to_topology *t, unsigned 
 	return graph;
 }
 
-/* One pass of Algorithm 1, with the split and the backbone given. */
-static int topology_try(const struct to_cluster *cluster, const struct to_demand *demand,
-			unsigned int degree, unsigned int reserve, unsigned int backbone,
-			uint64_t seed, struct to_topology *best, struct to_error *err)
+/* What a search for topologies has, and what it found, the best first. */
+struct topology_search {
+	const struct to_cluster *cluster;
+	const struct to_demand *demand;
+	unsigned int degree, effort;
+	uint64_t seed;
+	struct to_topology *found;
+	unsigned int n_found;
+};
+
+/* Put @t in its place. Return: 0 or -ENOMEM. */
+static int topology_keep(struct topology_search *s, struct to_topology *t)
 {
-	enum to_link_mode mode = cluster->link_mode;
+	struct to_topology *more = reallocarray(s->found, s->n_found + 1, sizeof(*more));
+	unsigned int i;
+
+	if (!more)
+		return -ENOMEM;
+	s->found = more;
+	for (i = s->n_found++; i && topology_better(t, &more[i - 1]); i--)
+		more[i] = more[i - 1];
+	more[i] = *t;
+	memset(t, 0, sizeof(*t));
+	return 0;
+}
+
+/* One pass of Algorithm 1, with the family, the split and the backbone given. */
+static int topology_try(struct topology_search *s, const struct to_family *family,
+			unsigned int reserve, unsigned int backbone, struct to_error *err)
+{
+	enum to_link_mode mode = s->cluster->link_mode;
 	struct to_graph *graph = NULL, *back = NULL;
 	struct to_builder b;
 	struct to_topology *t = &b.topology;
-	int ret = to_builder_init(&b, cluster, demand, degree, reserve, seed);
+	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
+				  s->effort);
 
 	if (!ret)
-		ret = to_builder_backbone(&b, backbone);
-	if (!ret)
-		ret = to_builder_allreduce(&b);
+		ret = family->build(&b, backbone);
 	if (!ret)
 		ret = to_builder_connect(&b);
 	if (!ret)
@@ -140,7 +165,7 @@ static int topology_try(const struct to_cluster *cluster, const struct to_demand
 	if (!ret)
 		ret = to_builder_shorten(&b);
 	if (!ret)
-		ret = to_crossconnect_assign(cluster, t->links, t->n_links, degree, err);
+		ret = to_crossconnect_assign(s->cluster, t->links, t->n_links, s->degree, err);
 	if (ret)
 		goto out;
 	ret = -ENOMEM;
@@ -148,17 +173,15 @@ static int topology_try(const struct to_cluster *cluster, const struct to_demand
 	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(t, b.n);
 	if (!graph || !back)
 		goto out;
+	t->family = family->name;
+	t->ports = reserve;
 	ret = to_builder_share(&b, graph);
 	if (!ret)
-		ret = topology_rate(t, cluster, demand, graph);
+		ret = topology_rate(t, s->cluster, s->demand, graph);
 	if (!ret)
 		ret = topology_cuts(t, graph, back);
-	if (!ret && (!best->links || topology_better(t, best))) {
-		struct to_topology old = *best;
-
-		*best = *t;
-		*t = old;
-	}
+	if (!ret)
+		ret = topology_keep(s, t);
 out:
 	if (back != graph)
 		to_graph_free(back);
@@ -182,41 +205,61 @@ static bool topology_backbone(const struct to_demand *demand, bool reduces, unsi
 	return rings == most || (reduces && rings <= 1);
 }
 
-int to_topology_find(const struct to_cluster *cluster,
-		     const struct to_demand *demand, unsigned int degree,
-		     uint64_t seed, struct to_topology *best,
-		     struct to_error *err)
+/* Every family, with @reserve ports for AllReduce. Return: 0 or -ENOMEM. */
+static int topology_split(struct topology_search *s, unsigned int reserve, bool reduces,
+			  struct to_error *why)
 {
-	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
-	bool pairs = !duplex || demand->n == 2, reduces = false;
-	unsigned int reserve, rings, most, g;
-	struct to_error why = { "" };
+	bool duplex = s->cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int most = duplex && s->demand->n > 2 ? reserve / 2 : reserve, rings, i;
 	int ret;
 
-	memset(best, 0, sizeof(*best));
+	for (rings = 0; rings <= most; rings++) {
+		if (!topology_backbone(s->demand, reduces, rings, most))
+			continue;
+		for (i = 0; to_families[i]; i++) {
+			ret = topology_try(s, to_families[i], reserve, rings, why);
+			if (ret && ret != -ENOSPC)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+int to_topology_find(const struct to_cluster *cluster,
+		     const struct to_demand *demand, unsigned int degree,
+		     uint64_t seed, unsigned int effort,
+		     struct to_topology **found, struct to_error *err)
+{
+	struct topology_search s = { .cluster = cluster, .demand = demand, .degree = degree,
+				     .effort = effort, .seed = seed };
+	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
+	bool pairs = !duplex || demand->n == 2, reduces = false;
+	struct to_error why = { "" };
+	unsigned int reserve, g;
+	int ret = 0;
+
 	for (g = 0; g < demand->n_groups; g++) {
 		pairs |= demand->groups[g].n_members == 2;
 		reduces |= demand->groups[g].n_members > 1 && demand->groups[g].bytes;
 	}
-	for (reserve = 0; reserve <= degree; reserve++) {
+	for (reserve = 0; !ret && reserve <= degree; reserve++) {
 		/* rings of more than two servers take two duplex ports */
 		if (!pairs && reserve % 2)
 			continue;
 		/* line 2: a port at least where there is AllReduce */
 		if (reduces && !reserve && degree > 1)
 			continue;
-		most = duplex && demand->n > 2 ? reserve / 2 : reserve;
-		for (rings = 0; rings <= most; rings++) {
-			if (!topology_backbone(demand, reduces, rings, most))
-				continue;
-			ret = topology_try(cluster, demand, degree, reserve, rings, seed, best,
-					   &why);
-			if (ret && ret != -ENOSPC)
-				return to_error_set(err, ret, "out of memory");
-		}
+		ret = topology_split(&s, reserve, reduces, &why);
 	}
-	if (best->links)
-		return 0;
+	*found = s.found;
+	if (!ret && s.n_found)
+		return s.n_found;
+	while (s.n_found)
+		to_topology_free(&s.found[--s.n_found]);
+	free(s.found);
+	*found = NULL;
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
 	if (why.text[0])
 		return to_error_set(err, -ENOSPC, "%s", why.text);
 	return to_error_set(err, -ENOSPC,

@@ -8,6 +8,8 @@
 
 /**
  * struct to_topology - links with their ports, and rings
+ * @family: name of the family it is of
+ * @ports: ports of a server that AllReduce could take
  * @cuts: servers without which the others are not connected: some of their
  *	ports can then not be entered from everywhere
  * @time: seconds that the busiest link is busy in one iteration, AllReduce and
@@ -16,7 +18,8 @@
  * @hops: hops summed over all pairs of servers
  */
 struct to_topology {
-	unsigned int n_links, n_rings;
+	const char *family;
+	unsigned int ports, n_links, n_rings;
 	struct to_link *links;
 	struct to_ring *rings;
 	unsigned int cuts;
@@ -25,23 +28,25 @@ struct to_topology {
 };
 
 /**
- * to_topology_find() - the best topology for @demand
+ * to_topology_find() - topologies for @demand, the best estimate first
  * @cluster: the servers of the job, links not looked at
  * @degree: ports of a server that may be used, at most
- * @seed: same seed, same topology
+ * @seed: same seed, same topologies
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
+ * @found: array of them, to be freed one by one and as a whole
  *
- * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every split is
- * made and the one whose busiest link is done first wins, so the result is
- * never worse than the paper's split. The servers are always connected: where
- * no group spans the job, a ring over all servers competes with joining the
- * parts by single links.
+ * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every family
+ * makes every split, so the first is by estimate never worse than the paper's.
+ * The servers are always connected: where no group spans the job, a ring over
+ * all servers competes with joining the parts by single links.
  *
- * Return: 0, -ENOMEM, or -ENOSPC when no connected topology fits the ports.
+ * Return: how many, or -ENOMEM, or -ENOSPC when no connected topology fits the
+ * ports.
  */
 int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
-		     uint64_t seed, struct to_topology *best,
-		     struct to_error *err);
+		     uint64_t seed, unsigned int effort,
+		     struct to_topology **found, struct to_error *err);
 
 /**
  * to_topology_fixed() - rings on the links that @cluster has

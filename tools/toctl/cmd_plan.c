@@ -9,7 +9,7 @@
 
 struct plan_args {
 	const char *cluster, *job, *output;
-	uint64_t degree, servers, bandwidth, seed;
+	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
 	bool fixed;
 };
@@ -72,7 +72,8 @@ static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
 	const struct to_planner_options options = {
-		.fixed = args->fixed, .degree = args->degree, .seed = args->seed };
+		.fixed = args->fixed, .degree = args->degree, .effort = args->effort,
+		.seed = args->seed };
 	/* the plan itself may be on standard output */
 	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
 	struct to_demand *demand;
@@ -135,6 +136,9 @@ static const struct to_option plan_options[] = {
 	  .help = "servers of a made-up cluster; default: as many as the job has" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
+	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
+	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S",
 	  .help = "of the random choices; same seed, same plan; default: 1" },
 	{}
@@ -151,7 +155,7 @@ const struct to_command to_cmd_plan = {
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){
-		.output = "-", .bandwidth = 100000000000, .seed = 1,
+		.output = "-", .bandwidth = 100000000000, .effort = TO_EFFORT_DEFAULT, .seed = 1,
 		.links = PLAN_LINKS_UNSAID },
 	.run = plan_run,
 };

@@ -74,11 +74,39 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 	}
 }
 
+/* Which family won, and how much longer the others take. */
+static void figures_candidates(FILE *out, const struct to_plan *plan)
+{
+	const struct to_candidate *won = NULL, *c;
+	unsigned int i;
+
+	for (i = 0; i < plan->n_candidates; i++)
+		if (plan->candidates[i].chosen)
+			won = &plan->candidates[i];
+	if (!won)
+		return;
+	fprintf(out, "  family %s, up to %u ports for AllReduce", won->family, won->ports);
+	for (i = 0; i < plan->n_candidates; i++) {
+		bool routed;
+
+		c = &plan->candidates[i];
+		routed = c->comm_time > 0 && won->comm_time > 0;
+		if (c == won)
+			continue;
+		fprintf(out, "; %s, %u ports: %+.3g %%%s", c->family, c->ports,
+			routed ? (c->comm_time / won->comm_time - 1) * 100 :
+				 (c->estimated_time / won->estimated_time - 1) * 100,
+			routed ? "" : " (estimate)");
+	}
+	fprintf(out, "\n");
+}
+
 void to_figures_print(FILE *out, const struct to_plan *plan,
 		      const struct to_figures *o)
 {
 	figures_links(out, plan);
 	figures_rings(out, plan);
+	figures_candidates(out, plan);
 	fprintf(out, "  %-16s %12s %12s %8s\n", "", "plan", "bound", "ratio");
 	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
 	figures_row(out, "mean distance", o->mean_hops, o->mean_hops_bound, 1, "hops");
