@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "model.h"
 #include "plan.h"
 #include "tm.h"
 
@@ -46,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	to_plan_free(plan);
 	to_cluster_free(to_cluster_parse(text, len, "cluster", &err));
 	to_demand_free(to_demand_parse(text, len, "job", &err));
+	to_model_free(to_model_parse(text, len, "model", &err));
 	to_tm_free(to_tm_parse(text, len, "tm", &err));
 	return 0;
 }

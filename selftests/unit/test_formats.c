@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loaders of cluster.json, job.json, plan.json and tm.json: what they read, what they
- * refuse and how they say it (formats/cases.json), and that a plan written is
- * the plan read, to the byte.
+ * Loaders of cluster.json, job.json, model.json, plan.json and tm.json: what
+ * they read, what they refuse and how they say it (formats/cases.json), and
+ * that a plan written is the plan read, to the byte.
  */
 
 #include <arpa/inet.h>
@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "file.h"
+#include "model.h"
 #include "plan.h"
 #include "tm.h"
 
@@ -40,6 +41,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 {
 	struct to_cluster *cluster;
 	struct to_demand *demand;
+	struct to_model *model;
 	struct to_plan *plan;
 	struct to_tm *tm;
 
@@ -48,6 +50,11 @@ static bool accepts(const char *of, const char *data, size_t len,
 		cluster = to_cluster_parse(data, len, "doc", err);
 		to_cluster_free(cluster);
 		return cluster;
+	}
+	if (!strcmp(of, "model.json")) {
+		model = to_model_parse(data, len, "doc", err);
+		to_model_free(model);
+		return model;
 	}
 	if (!strcmp(of, "plan.json")) {
 		plan = to_plan_parse(data, len, "doc", err);
@@ -118,8 +125,8 @@ static void refuses_broken_documents(void **state)
 static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
-		"cluster.json", "job.json", "matrix.json", "plan.json",
-		"tm.json", "tm-server.json" };
+		"cluster.json", "job.json", "matrix.json", "model.json",
+		"plan.json", "tm.json", "tm-server.json" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {

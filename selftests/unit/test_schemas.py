@@ -20,7 +20,7 @@ import jsonschema
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-NAMES = ("cluster", "job", "plan", "tm")
+NAMES = ("cluster", "job", "model", "plan", "tm")
 
 
 def load(path):
@@ -56,7 +56,8 @@ def why(name, document):
 def kind(path):
     """Which format a document is of, by its file name or its folder's."""
     base = os.path.basename(path).removesuffix(".json").split("-")[0]
-    return base if base in schemas else "job"
+    folder = os.path.basename(os.path.dirname(path)).removesuffix("s")
+    return next((name for name in (base, folder) if name in schemas), "job")
 
 
 for path in sorted(glob.glob("examples/**/*.json", recursive=True)):
@@ -77,7 +78,7 @@ report(not wrong, f"schemas judge {len(cases)} broken documents as said",
        "; ".join(wrong))
 for line in wrong:
     print("# " + line)
-for base in ("cluster", "job", "matrix", "plan", "tm", "tm-server"):
+for base in ("cluster", "job", "matrix", "model", "plan", "tm", "tm-server"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)
 
