@@ -313,6 +313,10 @@ static void reads_plan(void **state)
 	assert_int_equal(p->cluster->links[0].ring, 0);
 	assert_int_equal(p->cluster->links[2].ring, -1);
 	assert_int_equal(p->cluster->links[2].use, TO_LINK_MP);
+	assert_int_equal(p->cluster->links[0].tree, -1);
+	assert_int_equal(p->trees[0].group, 1);
+	assert_int_equal(p->trees[0].parents[0], 2);
+	assert_int_equal(p->trees[0].parents[1], TO_SERVER_NONE);
 	assert_int_equal(p->cross_connects[0].b, 4);
 	assert_int_equal(t->n_groups, 2);
 	assert_int_equal(t->groups[0].nexthops[0].weight, 2);
@@ -383,9 +387,10 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 	for (unsigned int i = 0; i < N * N; i++)
 		if (i % (N + 1) && (dense || dice(50) == 0))
 			d->mp[i] = dense ? dice(INT32_MAX) : dice(3);
-	d->groups = calloc(1, sizeof(*d->groups));
-	d->n_groups = 1;
+	d->groups = calloc(2, sizeof(*d->groups));
+	d->n_groups = 2;
 	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), INT64_MAX };
+	d->groups[1] = (struct to_allreduce){ N / 2, calloc(N / 2, 4), 1 };
 	p->rings = calloc(1, sizeof(*p->rings));
 	p->n_rings = 1;
 	p->rings[0] = (struct to_ring){ 0, 3, N, calloc(N, 4), mode == TO_LINKS_DUPLEX };
@@ -393,11 +398,19 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 		d->groups[0].members[i] = N - 1 - i;
 		p->rings[0].order[i] = 3 * i % N;
 	}
+	p->trees = calloc(1, sizeof(*p->trees));
+	p->n_trees = 1;
+	p->trees[0] = (struct to_allreduce_tree){ 1, N / 2, calloc(N / 2, 4) };
+	for (unsigned int i = 0; i < N / 2; i++) {
+		d->groups[1].members[i] = 2 * i;
+		p->trees[0].parents[i] = i ? 2 * ((i - 1) / 2) : TO_SERVER_NONE;
+	}
 	c->links = calloc(N, sizeof(*c->links));
 	c->n_links = N;
 	for (unsigned int i = 0; i < N; i++)
 		c->links[i] = (struct to_link){ { i, 0 }, { (i + 3) % N, 1 },
-			i % 4, i % 4 == TO_LINK_ALLREDUCE ? 0 : -1 };
+			i % 4, i % 4 == TO_LINK_ALLREDUCE && i % 8 == 1 ? 0 : -1,
+			i % 4 == TO_LINK_ALLREDUCE && i % 8 != 1 ? 0 : -1 };
 	p->cross_connects = calloc(1, sizeof(*p->cross_connects));
 	p->cross_connects[p->n_cross_connects++] =
 		(struct to_cross_connect){ c->n_switches - 1, 2, 1 };

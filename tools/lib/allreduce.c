@@ -1,9 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allreduce.h"
+
+struct to_rings to_allreduce_of(const struct to_plan *plan)
+{
+	return (struct to_rings){
+		.n_links = plan->cluster->n_links, .links = plan->cluster->links,
+		.n_rings = plan->n_rings, .rings = plan->rings,
+		.n_trees = plan->n_trees, .trees = plan->trees, .demand = plan->demand };
+}
+
+/* Walk from every member to the root. @seen: per member, 1 + the first walk there. */
+static int allreduce_climb(const struct to_allreduce_tree *tree, const uint32_t *members,
+			   const uint32_t *place, uint32_t *seen, struct to_error *err)
+{
+	unsigned int i, at;
+
+	for (i = 0; i < tree->n; i++) {
+		for (at = i; !seen[at]; at = place[tree->parents[at]]) {
+			seen[at] = i + 1;
+			if (tree->parents[at] == TO_SERVER_NONE)
+				break;
+		}
+		/* back where this walk has been, and that is not its end */
+		if (seen[at] == i + 1 && tree->parents[at] != TO_SERVER_NONE)
+			return to_error_set(err, -ELOOP, "server %u is on a cycle of parents",
+					    members[at]);
+	}
+	return 0;
+}
+
+int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
+			    const struct to_demand *demand, struct to_error *err)
+{
+	const struct to_allreduce *group = &demand->groups[tree->group];
+	uint32_t *place, *seen, root = TO_SERVER_NONE;
+	unsigned int i;
+	int ret = 0;
+
+	if (tree->n != group->n_members)
+		return to_error_set(err, -EINVAL, "expected %u parents, for each member of AllReduce group %u",
+				    group->n_members, tree->group);
+	place = malloc((demand->n + 1) * sizeof(*place));
+	seen = calloc(tree->n + 1, sizeof(*seen));
+	if (!place || !seen) {
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+		goto out;
+	}
+	memset(place, 0xff, demand->n * sizeof(*place));
+	for (i = 0; i < tree->n; i++)
+		place[group->members[i]] = i;
+	for (i = 0; !ret && i < tree->n; i++) {
+		uint32_t parent = tree->parents[i];
+
+		if (parent == TO_SERVER_NONE && root != TO_SERVER_NONE)
+			ret = to_error_set(err, -EINVAL, "servers %u and %u are both a root", root,
+					   group->members[i]);
+		else if (parent == TO_SERVER_NONE)
+			root = group->members[i];
+		else if (parent >= demand->n || place[parent] == UINT32_MAX)
+			ret = to_error_set(err, -ENOENT, "server %u is no member of AllReduce group %u",
+					   parent, tree->group);
+	}
+	if (!ret)
+		ret = allreduce_climb(tree, group->members, place, seen, err);
+out:
+	free(place);
+	free(seen);
+	return ret;
+}
+
+bool to_allreduce_ring_linked(const struct to_rings *rings, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < rings->n_links && rings->links[i].ring != (int)index; i++)
+		;
+	return i < rings->n_links;
+}
+
+bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < rings->n_links && rings->links[i].tree != (int)index; i++)
+		;
+	return i < rings->n_links;
+}
 
 double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring)
 {
@@ -16,12 +103,24 @@ double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring
 	       rings->demand->groups[ring->group].bytes / directions;
 }
 
+double to_allreduce_tree_bytes(const struct to_rings *rings,
+			       const struct to_allreduce_tree *tree)
+{
+	unsigned int trees = 0, i;
+
+	for (i = 0; i < rings->n_trees; i++)
+		trees += rings->trees[i].group == tree->group;
+	return (double)rings->demand->groups[tree->group].bytes / trees;
+}
+
 double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
 			      uint32_t arc)
 {
 	const struct to_link *link = &rings->links[graph->link[arc]];
 	const struct to_ring *ring;
 
+	if (link->tree >= 0)
+		return to_allreduce_tree_bytes(rings, &rings->trees[link->tree]);
 	if (link->ring < 0)
 		return 0;
 	ring = &rings->rings[link->ring];
@@ -31,35 +130,53 @@ double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_grap
 	return 0;
 }
 
+void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
+		      uint64_t *bytes)
+{
+	size_t n = rings->demand->n;
+	unsigned int i, k;
+
+	for (i = 0; i < rings->n_rings; i++) {
+		const struct to_ring *ring = &rings->rings[i];
+		uint64_t hop = ceil(to_allreduce_hop_bytes(rings, ring) * times);
+
+		if (!hop || (!linked && to_allreduce_ring_linked(rings, i)))
+			continue;
+		for (k = 0; k < ring->n; k++) {
+			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
+
+			bytes[x * n + y] += hop;
+			if (ring->reverse)
+				bytes[y * n + x] += hop;
+		}
+	}
+	for (i = 0; i < rings->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &rings->trees[i];
+		const uint32_t *members = rings->demand->groups[tree->group].members;
+		uint64_t hop = ceil(to_allreduce_tree_bytes(rings, tree) * times);
+
+		if (!hop || (!linked && to_allreduce_tree_linked(rings, i)))
+			continue;
+		for (k = 0; k < tree->n; k++) {
+			uint32_t x = members[k], y = tree->parents[k];
+
+			if (y == TO_SERVER_NONE)
+				continue;
+			bytes[x * n + y] += hop;
+			bytes[y * n + x] += hop;
+		}
+	}
+}
+
 uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp)
 {
 	size_t n = rings->demand->n;
 	uint64_t *routed = calloc(n * n, sizeof(*routed));
-	bool *owns = calloc(rings->n_rings + 1, sizeof(*owns));
-	unsigned int i, k;
 
-	if (!routed || !owns) {
-		free(routed);
-		free(owns);
+	if (!routed)
 		return NULL;
-	}
 	if (mp)
 		memcpy(routed, rings->demand->mp, n * n * sizeof(*routed));
-	for (i = 0; i < rings->n_links; i++)
-		if (rings->links[i].ring >= 0)
-			owns[rings->links[i].ring] = true;
-	for (i = 0; i < rings->n_rings; i++) {
-		const struct to_ring *ring = &rings->rings[i];
-		uint64_t bytes = owns[i] ? 0 : ceil(to_allreduce_hop_bytes(rings, ring));
-
-		for (k = 0; bytes && k < ring->n; k++) {
-			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
-
-			routed[x * n + y] += bytes;
-			if (ring->reverse)
-				routed[y * n + x] += bytes;
-		}
-	}
-	free(owns);
+	to_allreduce_add(rings, false, 1, routed);
 	return routed;
 }

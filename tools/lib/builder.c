@@ -48,7 +48,7 @@ void to_builder_link(struct to_builder *b, uint32_t x, uint32_t y,
 		     enum to_link_use use, int ring)
 {
 	b->topology.links[b->topology.n_links++] = (struct to_link){
-		.a = { .server = x }, .b = { .server = y }, .use = use, .ring = ring };
+		.a = { .server = x }, .b = { .server = y }, .use = use, .ring = ring, .tree = -1 };
 	b->transmit[x]--;
 	b->receive[y]--;
 }

@@ -18,6 +18,7 @@
 #define TO_NAME_MAX 64
 #define TO_PORTS_MAX 64		/* TOPOOPT_MAX_PORTS of the kernel */
 #define TO_SERVERS_MAX 65536
+#define TO_SERVER_NONE UINT32_MAX
 
 /**
  * enum to_link_mode - what one fibre does
@@ -90,11 +91,12 @@ enum to_link_use { TO_LINK_FIXED, TO_LINK_ALLREDUCE, TO_LINK_MP, TO_LINK_REPAIR 
 /**
  * struct to_link - one link; simplex links go from @a to @b
  * @ring: index of the ring that a TO_LINK_ALLREDUCE link belongs to, -1 else
+ * @tree: the same of the tree
  */
 struct to_link {
 	struct to_port_ref a, b;
 	enum to_link_use use;
-	int ring;
+	int ring, tree;
 };
 
 /**

@@ -350,7 +350,7 @@ int to_cluster_read_links(const struct to_json *at,
 		struct to_json child = to_json_element(at, i);
 		struct to_link *link = &c->links[i];
 
-		link->ring = -1;
+		link->ring = link->tree = -1;
 		ret = to_json_object(&child, fields, link);
 		if (!ret && link->a.server == link->b.server)
 			ret = to_json_error(&child, -EINVAL,

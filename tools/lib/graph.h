@@ -8,7 +8,6 @@
 
 #include "cluster.h"
 
-#define TO_SERVER_NONE UINT32_MAX
 #define TO_DISTANCE_NONE UINT16_MAX
 
 /**

@@ -24,14 +24,18 @@ void to_plan_clear(struct to_plan *plan)
 		table_free(&plan->tables[i]);
 	for (unsigned int i = 0; i < plan->n_rings; i++)
 		free(plan->rings[i].order);
+	for (unsigned int i = 0; i < plan->n_trees; i++)
+		free(plan->trees[i].parents);
 	free(plan->tables);
 	free(plan->rings);
+	free(plan->trees);
 	free(plan->cross_connects);
 	free(plan->peers);
 	json_decref(plan->predictions);
-	plan->n_rings = plan->n_cross_connects = 0;
+	plan->n_rings = plan->n_trees = plan->n_cross_connects = 0;
 	plan->tables = NULL;
 	plan->rings = NULL;
+	plan->trees = NULL;
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
 	plan->predictions = NULL;

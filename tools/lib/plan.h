@@ -4,8 +4,8 @@
 
 /*
  * A plan: the only thing that passes between the optimiser and the kernel
- * side. plan.json. Self-contained: servers, links, rings, routes of every
- * server, cross-connects, the demand it was made for, predictions.
+ * side. plan.json. Self-contained: servers, links, rings and trees, routes of
+ * every server, cross-connects, the demand it was made for, predictions.
  */
 
 #include <jansson.h>
@@ -81,6 +81,22 @@ struct to_ring {
 	bool reverse;
 };
 
+/**
+ * struct to_allreduce_tree - one tree that carries a share of an AllReduce
+ *
+ * It reduces its share towards the root and broadcasts the sum back. All trees
+ * of a group have equal shares; a group has rings or trees, not both.
+ *
+ * @group: index into demand.groups
+ * @n: members of the group
+ * @parents: per member, in the order of the group: server to which it sends
+ *	what it has reduced, TO_SERVER_NONE at the root
+ */
+struct to_allreduce_tree {
+	unsigned int group, n;
+	uint32_t *parents;
+};
+
 /** struct to_cross_connect - a pair of ports of one optical switch */
 struct to_cross_connect {
 	unsigned int optical_switch;
@@ -116,8 +132,9 @@ struct to_plan {
 	struct to_demand *demand;
 	uint64_t seed;
 	unsigned int slots;
-	unsigned int n_rings, n_cross_connects, n_candidates;
+	unsigned int n_rings, n_trees, n_cross_connects, n_candidates;
 	struct to_ring *rings;
+	struct to_allreduce_tree *trees;
 	struct to_cross_connect *cross_connects;
 	struct to_candidate *candidates;
 	struct to_table *tables;	/* one per server */
@@ -144,7 +161,7 @@ int to_plan_save(const struct to_plan *plan, const char *path,
 int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 void to_plan_free(struct to_plan *plan);
 
-/** to_plan_clear() - drop rings, tables, cross-connects and predictions */
+/** to_plan_clear() - drop rings, trees, tables, cross-connects and predictions */
 void to_plan_clear(struct to_plan *plan);
 
 /**

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <linux/topoopt.h>
 
+#include "allreduce.h"
 #include "plan.h"
 #include "set.h"
 
@@ -144,6 +145,63 @@ static int read_rings(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int read_parent(const struct to_json *at, uint32_t *parent)
+{
+	int ret;
+
+	if (json_is_null(at->value)) {
+		*parent = TO_SERVER_NONE;
+		return 0;
+	}
+	ret = to_json_u32(at, parent);
+	if (!ret && *parent >= TO_SERVERS_MAX)
+		ret = to_json_error(at, -ERANGE, "expected less than %u", TO_SERVERS_MAX);
+	return ret;
+}
+
+static int read_parents(const struct to_json *at, void *to)
+{
+	struct to_allreduce_tree *tree = to;
+	int ret = to_json_array(at, sizeof(*tree->parents), &tree->parents, &tree->n);
+
+	for (unsigned int i = 0; i < tree->n && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = read_parent(&child, &tree->parents[i]);
+	}
+	return ret;
+}
+
+static const struct to_json_field tree_fields[] = {
+	{ "group", to_json_u32, offsetof(struct to_allreduce_tree, group), false },
+	{ "parents", read_parents, 0, false },
+	{}
+};
+
+static int read_trees(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+	int ret = to_json_array(at, sizeof(*plan->trees), &plan->trees, &plan->n_trees);
+
+	for (unsigned int i = 0; i < plan->n_trees && !ret; i++) {
+		struct to_allreduce_tree *tree = &plan->trees[i];
+		struct to_json child = to_json_element(at, i);
+		struct to_error err;
+
+		ret = to_json_object(&child, tree_fields, tree);
+		if (!ret && tree->group >= plan->demand->n_groups)
+			ret = to_json_error_at(&child, "group", -ENOENT,
+					       "the demand has %u AllReduce groups",
+					       plan->demand->n_groups);
+		if (!ret) {
+			ret = to_allreduce_tree_check(tree, plan->demand, &err);
+			if (ret)
+				to_json_error_at(&child, "parents", ret, "%s", err.text);
+		}
+	}
+	return ret;
+}
+
 static int read_use(const struct to_json *at, void *to)
 {
 	int use = to_json_choice(at, to_plan_link_uses);
@@ -154,14 +212,14 @@ static int read_use(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int read_link_ring(const struct to_json *at, void *to)
+static int read_link_owner(const struct to_json *at, void *to)
 {
-	unsigned int ring;
-	int ret = to_json_u32(at, &ring);
+	unsigned int owner;
+	int ret = to_json_u32(at, &owner);
 
-	if (!ret && ring > INT32_MAX)
-		return to_json_error(at, -ERANGE, "no such ring");
-	*(int *)to = ring;
+	if (!ret && owner > INT32_MAX)
+		return to_json_error(at, -ERANGE, "no such %s", at->key);
+	*(int *)to = owner;
 	return ret;
 }
 
@@ -169,7 +227,8 @@ static const struct to_json_field link_fields[] = {
 	{ "a", to_cluster_read_port_ref, offsetof(struct to_link, a), false },
 	{ "b", to_cluster_read_port_ref, offsetof(struct to_link, b), false },
 	{ "use", read_use, offsetof(struct to_link, use), false },
-	{ "ring", read_link_ring, offsetof(struct to_link, ring), true },
+	{ "ring", read_link_owner, offsetof(struct to_link, ring), true },
+	{ "tree", read_link_owner, offsetof(struct to_link, tree), true },
 	{}
 };
 
@@ -189,6 +248,12 @@ static int read_links(const struct to_json *at, void *to)
 		else if (link->ring >= (int)plan->n_rings)
 			ret = to_json_error_at(&child, "ring", -ENOENT,
 					       "the plan has %u rings", plan->n_rings);
+		else if (link->tree >= 0 && (link->use != TO_LINK_ALLREDUCE || link->ring >= 0))
+			ret = to_json_error_at(&child, "tree", -EINVAL,
+					       "only a link for \"allreduce\" without a ring has a tree");
+		else if (link->tree >= (int)plan->n_trees)
+			ret = to_json_error_at(&child, "tree", -ENOENT,
+					       "the plan has %u trees", plan->n_trees);
 	}
 	if (!ret && to_plan_index(plan))
 		ret = to_json_error(at, -ENOMEM, "out of memory");
@@ -637,6 +702,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "servers", read_servers, 0, false },
 	{ "demand", read_demand, 0, false },
 	{ "rings", read_rings, 0, true },
+	{ "trees", read_trees, 0, true },
 	{ "links", read_links, 0, false },
 	{ "cross_connects", read_cross_connects, 0, true },
 	{ "tables", read_tables, 0, false },

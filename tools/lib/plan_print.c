@@ -40,6 +40,8 @@ static void print_links(FILE *out, const struct to_cluster *c)
 		fprintf(out, ",\"use\":\"%s\"", to_plan_link_uses[link->use]);
 		if (link->ring >= 0)
 			fprintf(out, ",\"ring\":%d", link->ring);
+		if (link->tree >= 0)
+			fprintf(out, ",\"tree\":%d", link->tree);
 		fprintf(out, "}");
 	}
 	fprintf(out, "],\n");
@@ -57,7 +59,31 @@ static void print_rings(FILE *out, const struct to_plan *plan)
 		to_set_print(out, ring->order, ring->n);
 		fprintf(out, "\"}");
 	}
-	fprintf(out, "],\n\"cross_connects\":[");
+	fprintf(out, "],\n");
+}
+
+static void print_trees(FILE *out, const struct to_plan *plan)
+{
+	fprintf(out, "\"trees\":[");
+	for (unsigned int i = 0; i < plan->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &plan->trees[i];
+
+		fprintf(out, "%s\n {\"group\":%u,\"parents\":[", i ? "," : "", tree->group);
+		for (unsigned int k = 0; k < tree->n; k++) {
+			fprintf(out, k ? "," : "");
+			if (tree->parents[k] == TO_SERVER_NONE)
+				fprintf(out, "null");
+			else
+				fprintf(out, "%u", tree->parents[k]);
+		}
+		fprintf(out, "]}");
+	}
+	fprintf(out, "],\n");
+}
+
+static void print_cross_connects(FILE *out, const struct to_plan *plan)
+{
+	fprintf(out, "\"cross_connects\":[");
 	for (unsigned int i = 0; i < plan->n_cross_connects; i++) {
 		const struct to_cross_connect *x = &plan->cross_connects[i];
 
@@ -286,6 +312,9 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, ",\n");
 	print_links(out, plan->cluster);
 	print_rings(out, plan);
+	if (plan->n_trees)
+		print_trees(out, plan);
+	print_cross_connects(out, plan);
 	fprintf(out, "\"demand\":");
 	if (to_demand_print(out, plan->demand))
 		return to_error_set(err, -ENOMEM, "out of memory");

@@ -13,8 +13,8 @@
  * @bytes: n x n, row = source; overwritten with payload bytes
  *
  * MP transfers go from source to destination; AllReduce goes from each member
- * of a group to its neighbours on the group's rings, 2(n - 1)/n of the buffer
- * divided by the directions of all rings (TopoOpt section 2.1, ring-AllReduce).
+ * of a group to its neighbours on the group's rings or trees, see
+ * to_allreduce_hop_bytes() and to_allreduce_tree_bytes().
  */
 void to_planned_matrix(const struct to_plan *plan, double iterations,
 		       uint64_t *bytes);

@@ -125,6 +125,8 @@ static int planner_route(struct to_plan *plan, struct to_topology *topology, uns
 	cluster->n_links = topology->n_links;
 	plan->rings = topology->rings;
 	plan->n_rings = topology->n_rings;
+	plan->trees = topology->trees;
+	plan->n_trees = topology->n_trees;
 	memset(topology, 0, sizeof(*topology));
 	ret = to_crossconnect_fill(plan);
 	if (!ret)
@@ -147,7 +149,8 @@ static int planner_trial(struct to_plan *plan, struct to_topology *topology, uns
 	plan->cluster->links = NULL;
 	plan->cluster->n_links = 0;
 	plan->rings = NULL;
-	plan->n_rings = 0;
+	plan->trees = NULL;
+	plan->n_rings = plan->n_trees = 0;
 	to_plan_clear(plan);
 	return ret;
 }

@@ -6,12 +6,6 @@
 #include "allreduce.h"
 #include "predict.h"
 
-static struct to_rings predict_rings(const struct to_plan *plan)
-{
-	return (struct to_rings){ plan->cluster->n_links, plan->n_rings, plan->cluster->links,
-				  plan->rings, plan->demand };
-}
-
 /* Add the way of what @bytes (n x n) has for the destination that is resolved. */
 static void predict_spread(const struct to_forwarding *f, const uint64_t *bytes,
 			   const bool *apart, double *flow, double *load)
@@ -26,7 +20,7 @@ static void predict_spread(const struct to_forwarding *f, const uint64_t *bytes,
 int to_predict_loads(struct to_forwarding *f, double *rings, double *mp)
 {
 	const struct to_demand *demand = f->plan->demand;
-	struct to_rings r = predict_rings(f->plan);
+	struct to_rings r = to_allreduce_of(f->plan);
 	size_t n = f->graph->n;
 	uint64_t *routed = to_allreduce_routed(&r, false);
 	double *flow = calloc(n, sizeof(*flow));

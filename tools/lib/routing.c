@@ -441,8 +441,7 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort,
 		    struct to_error *err)
 {
 	struct to_cluster *cluster = plan->cluster;
-	struct to_rings rings = { cluster->n_links, plan->n_rings, cluster->links, plan->rings,
-				  plan->demand };
+	struct to_rings rings = to_allreduce_of(plan);
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	struct routing r = { .plan = plan };
 	uint32_t a;

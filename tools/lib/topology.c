@@ -22,8 +22,11 @@ void to_topology_free(struct to_topology *topology)
 
 	for (i = 0; i < topology->n_rings; i++)
 		free(topology->rings[i].order);
+	for (i = 0; i < topology->n_trees; i++)
+		free(topology->trees[i].parents);
 	free(topology->links);
 	free(topology->rings);
+	free(topology->trees);
 	memset(topology, 0, sizeof(*topology));
 }
 
@@ -34,7 +37,8 @@ static int topology_rate(struct to_topology *t, const struct to_cluster *cluster
 	unsigned int n = graph->n, i, *parts = calloc(n, sizeof(*parts));
 	struct to_load load = { 0 };
 	struct to_tree tree = { 0 };
-	struct to_rings rings = { t->n_links, t->n_rings, t->links, t->rings, demand };
+	struct to_rings rings = { t->n_links, t->n_rings, t->n_trees, t->links, t->rings,
+				  t->trees, demand };
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
@@ -339,7 +343,7 @@ int to_topology_fixed(const struct to_cluster *cluster,
 	for (i = 0; i < t->n_links; i++) {
 		t->links[i] = cluster->links[i];
 		t->links[i].use = TO_LINK_FIXED;
-		t->links[i].ring = -1;
+		t->links[i].ring = t->links[i].tree = -1;
 		usable[i] = true;
 	}
 	graph = to_graph_new(n, t->links, t->n_links, cluster->link_mode);

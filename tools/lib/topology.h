@@ -7,7 +7,7 @@
 #include "plan.h"
 
 /**
- * struct to_topology - links with their ports, and rings
+ * struct to_topology - links with their ports, rings and trees
  * @family: name of the family it is of
  * @ports: ports of a server that AllReduce could take
  * @cuts: servers without which the others are not connected: some of their
@@ -19,9 +19,10 @@
  */
 struct to_topology {
 	const char *family;
-	unsigned int ports, n_links, n_rings;
+	unsigned int ports, n_links, n_rings, n_trees;
 	struct to_link *links;
 	struct to_ring *rings;
+	struct to_allreduce_tree *trees;
 	unsigned int cuts;
 	double time, byte_hops;
 	uint64_t hops;

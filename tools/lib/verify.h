@@ -38,6 +38,7 @@ typedef void to_verify_line(void *data, const char *line);
  * - every port has one link, links join ports of one optical switch, and
  *   cross-connects are these links and a matching of the switch's ports
  * - rings visit every member once and own a link for every hop, or none
+ * - trees span their groups and own the links of every hop, or none
  * - from every server, packets to every node address and to every port address
  *   with a link arrive on all branches, and enter the right port; there is no
  *   loop, also with source-qualified routes

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allreduce.h"
 #include "verify_links.h"
 
 void to_verify_say(const struct to_verify_out *out, const char *format, ...)
@@ -245,12 +246,69 @@ static void verify_ring(const struct to_plan *plan, const struct to_verify_out *
 				      verify_server(plan, next[ring->order[i]]));
 }
 
+/* Links of each tree must be its hops; simplex ones there and back. */
+static void verify_tree(const struct to_plan *plan, const struct to_verify_out *out,
+			unsigned int index, uint32_t *parent, bool *up, bool *down)
+{
+	const struct to_cluster *c = plan->cluster;
+	const struct to_allreduce_tree *tree = &plan->trees[index];
+	const uint32_t *members = plan->demand->groups[tree->group].members;
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX, linked = false;
+	struct to_error err;
+	unsigned int i;
+
+	if (to_allreduce_tree_check(tree, plan->demand, &err)) {
+		to_verify_say(out, "tree %u: %s", index, err.text);
+		return;
+	}
+	memset(parent, 0xff, c->n_servers * sizeof(*parent));
+	memset(up, 0, c->n_servers * sizeof(*up));
+	memset(down, 0, c->n_servers * sizeof(*down));
+	for (i = 0; i < tree->n; i++)
+		parent[members[i]] = tree->parents[i];
+	for (i = 0; i < c->n_links; i++) {
+		uint32_t a = c->links[i].a.server, b = c->links[i].b.server;
+
+		if (c->links[i].tree != (int)index)
+			continue;
+		linked = true;
+		if (parent[a] == b && !up[a])
+			up[a] = true;
+		else if (parent[b] == a && !(duplex ? up : down)[b])
+			(duplex ? up : down)[b] = true;
+		else
+			to_verify_say(out, "link %s - %s is no hop of its tree %u",
+				      verify_server(plan, a), verify_server(plan, b), index);
+	}
+	for (i = 0; linked && i < tree->n; i++) {
+		uint32_t x = members[i];
+
+		if (parent[x] != TO_SERVER_NONE && (!up[x] || !(duplex || down[x])))
+			to_verify_say(out, "tree %u has no link of its own between %s and %s", index,
+				      verify_server(plan, x), verify_server(plan, parent[x]));
+	}
+}
+
+static void verify_group(const struct to_plan *plan, const struct to_verify_out *out,
+			 unsigned int group)
+{
+	unsigned int rings = 0, trees = 0, i;
+
+	for (i = 0; i < plan->n_rings; i++)
+		rings += plan->rings[i].group == group;
+	for (i = 0; i < plan->n_trees; i++)
+		trees += plan->trees[i].group == group;
+	if (rings && trees)
+		to_verify_say(out, "group %u has rings and trees for its AllReduce", group);
+	if (!rings && !trees && plan->demand->groups[group].n_members > 1)
+		to_verify_say(out, "group %u has no ring or tree for its AllReduce", group);
+}
+
 static int verify_rings(const struct to_plan *plan, const struct to_verify_out *out)
 {
-	const struct to_demand *d = plan->demand;
 	uint32_t *next = calloc(plan->cluster->n_servers, sizeof(*next));
-	bool *linked = calloc(plan->cluster->n_servers, sizeof(*linked));
-	unsigned int i, g;
+	bool *linked = calloc(2 * (size_t)plan->cluster->n_servers, sizeof(*linked));
+	unsigned int i;
 
 	if (!next || !linked) {
 		free(next);
@@ -259,12 +317,10 @@ static int verify_rings(const struct to_plan *plan, const struct to_verify_out *
 	}
 	for (i = 0; i < plan->n_rings; i++)
 		verify_ring(plan, out, i, next, linked);
-	for (g = 0; g < d->n_groups; g++) {
-		for (i = 0; i < plan->n_rings && plan->rings[i].group != g; i++)
-			;
-		if (i == plan->n_rings && d->groups[g].n_members > 1)
-			to_verify_say(out, "group %u has no ring for its AllReduce", g);
-	}
+	for (i = 0; i < plan->n_trees; i++)
+		verify_tree(plan, out, i, next, linked, linked + plan->cluster->n_servers);
+	for (i = 0; i < plan->demand->n_groups; i++)
+		verify_group(plan, out, i);
 	free(next);
 	free(linked);
 	return 0;

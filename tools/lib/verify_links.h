@@ -17,7 +17,7 @@ void to_verify_say(const struct to_verify_out *out, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
- * to_verify_links() - links, cross-connects and rings
+ * to_verify_links() - links, cross-connects, rings and trees
  *
  * Return: 0, 1 when the links are so wrong that no graph can be made of them,
  * or -ENOMEM.

@@ -37,20 +37,6 @@ static int heatmap_init(struct to_heatmap *map, unsigned int n)
 	return map->bytes && map->names ? 0 : -ENOMEM;
 }
 
-static void heatmap_add_ring(struct to_heatmap *map, const struct to_rings *rings,
-			     const struct to_ring *ring)
-{
-	uint64_t bytes = llround(to_allreduce_hop_bytes(rings, ring));
-
-	for (unsigned int i = 0; i < ring->n; i++) {
-		size_t a = ring->order[i], b = ring->order[(i + 1) % ring->n];
-
-		map->bytes[a * map->n + b] += bytes;
-		if (ring->reverse)
-			map->bytes[b * map->n + a] += bytes;
-	}
-}
-
 /* A job has no rings yet: its groups go round in the order they are written. */
 static void heatmap_add_group(struct to_heatmap *map, const struct to_demand *d,
 			      unsigned int group)
@@ -60,7 +46,7 @@ static void heatmap_add_group(struct to_heatmap *map, const struct to_demand *d,
 		.order = d->groups[group].members };
 	struct to_rings rings = { .n_rings = 1, .rings = &ring, .demand = d };
 
-	heatmap_add_ring(map, &rings, &ring);
+	to_allreduce_add(&rings, true, 1, map->bytes);
 }
 
 static void heatmap_add_mp(struct to_heatmap *map, const struct to_demand *d)
@@ -101,10 +87,7 @@ static int heatmap_add_load(struct to_heatmap *map, const struct to_plan *plan)
 static int heatmap_from_plan(struct to_heatmap *map, const struct to_plan *plan,
 			     bool load)
 {
-	struct to_rings rings = {
-		.n_links = plan->cluster->n_links, .links = plan->cluster->links,
-		.n_rings = plan->n_rings, .rings = plan->rings,
-		.demand = plan->demand };
+	struct to_rings rings = to_allreduce_of(plan);
 	int ret = heatmap_init(map, plan->cluster->n_servers);
 
 	if (ret)
@@ -116,8 +99,7 @@ static int heatmap_from_plan(struct to_heatmap *map, const struct to_plan *plan,
 	if (load)
 		return heatmap_add_load(map, plan);
 	heatmap_add_mp(map, plan->demand);
-	for (unsigned int i = 0; i < plan->n_rings; i++)
-		heatmap_add_ring(map, &rings, &plan->rings[i]);
+	to_allreduce_add(&rings, true, 1, map->bytes);
 	return 0;
 }
 
@@ -291,7 +273,7 @@ const struct to_command to_cmd_heatmap = {
 	.max_operands = 1,
 	.description =
 		"Draws the measured matrix of a tm.json, or the demand of a job.json or\n"
-		"plan.json: MP transfers and AllReduce, the latter along the rings of the plan,\n"
+		"plan.json: MP transfers and AllReduce, the latter along the plan's rings and trees,\n"
 		"or of a job along the order in which a group is written. Rows send. The scale\n"
 		"is logarithmic; zero is left blank. NO_COLOR in the environment draws with\n"
 		"characters on a terminal too.",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "allreduce.h"
 #include "figures.h"
 
 static void figures_row(FILE *out, const char *name, double value, double bound,
@@ -16,12 +17,14 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 {
 	static const struct {
 		enum to_link_use use;
+		bool tree;
 		const char *what;
 	} uses[] = {
-		{ TO_LINK_FIXED, "as cabled" },
-		{ TO_LINK_ALLREDUCE, "for rings" },
-		{ TO_LINK_MP, "for MP transfers" },
-		{ TO_LINK_REPAIR, "to connect all" },
+		{ TO_LINK_FIXED, false, "as cabled" },
+		{ TO_LINK_ALLREDUCE, false, "for rings" },
+		{ TO_LINK_ALLREDUCE, true, "for trees" },
+		{ TO_LINK_MP, false, "for MP transfers" },
+		{ TO_LINK_REPAIR, false, "to connect all" },
 	};
 	const struct to_cluster *c = plan->cluster;
 	const char *before = "";
@@ -33,7 +36,8 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 		unsigned int n = 0;
 
 		for (i = 0; i < c->n_links; i++)
-			n += c->links[i].use == uses[u].use;
+			n += c->links[i].use == uses[u].use &&
+			     (c->links[i].tree >= 0) == uses[u].tree;
 		if (n) {
 			fprintf(out, "%s%u %s", before, n, uses[u].what);
 			before = ", ";
@@ -42,35 +46,43 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 	fprintf(out, ")\n");
 }
 
-/* Rings that differ only in their jump on one line. */
+/* Rings that differ only in their jump on one line, trees by their number. */
 static void figures_rings(FILE *out, const struct to_plan *plan)
 {
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
-	unsigned int g, i, k;
+	struct to_rings rings = to_allreduce_of(plan);
+	unsigned int g, i;
 
 	for (g = 0; g < plan->demand->n_groups; g++) {
 		const struct to_allreduce *group = &plan->demand->groups[g];
-		unsigned int shown = 0;
+		unsigned int shown = 0, trees = 0;
+		bool own = false;
 
 		fprintf(out, "  group %u, %u servers, %.4g MiB:", g, group->n_members,
 			group->bytes / 1048576.0);
 		for (i = 0; i < plan->n_rings; i++) {
 			const struct to_ring *ring = &plan->rings[i];
-			bool linked = false;
 
 			if (ring->group != g)
 				continue;
-			for (k = 0; k < plan->cluster->n_links && !linked; k++)
-				linked = plan->cluster->links[k].ring == (int)i;
 			fprintf(out, "%s ", shown++ ? "," : "");
-			if (!linked)
+			if (!to_allreduce_ring_linked(&rings, i))
 				fprintf(out, "ring over several hops");
 			else if (!ring->jump)
 				fprintf(out, "ring in its own order");
 			else
 				fprintf(out, "%s%u", duplex && ring->reverse ? "+-" : "+", ring->jump);
 		}
-		fprintf(out, "%s\n", shown ? "" : " no ring");
+		for (i = 0; i < plan->n_trees; i++) {
+			if (plan->trees[i].group != g)
+				continue;
+			trees++;
+			own |= to_allreduce_tree_linked(&rings, i);
+		}
+		if (trees)
+			fprintf(out, " %u trees%s\n", trees, own ? "" : " over several hops");
+		else
+			fprintf(out, "%s\n", shown ? "" : " no ring");
 	}
 }
 
