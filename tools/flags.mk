@@ -19,6 +19,6 @@ OUT := $(BUILD)
 endif
 
 TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
-	-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) \
+	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) \
 	$(shell pkg-config --cflags $(PKGS))
 TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lm

@@ -6,9 +6,10 @@
 #include "command.h"
 #include "figures.h"
 #include "planner.h"
+#include "report.h"
 
 struct plan_args {
-	const char *cluster, *job, *output;
+	const char *cluster, *job, *output, *report;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
 	bool fixed;
@@ -74,8 +75,10 @@ static int plan_run(struct to_call *call, const void *data)
 	const struct to_planner_options options = {
 		.fixed = args->fixed, .degree = args->degree, .effort = args->effort,
 		.seed = args->seed };
-	/* the plan itself may be on standard output */
-	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
+	/* the plan itself or its page may be on standard output */
+	bool plan_out = !strcmp(args->output, "-");
+	bool report_out = args->report && !strcmp(args->report, "-");
+	FILE *out = plan_out || report_out ? stderr : stdout;
 	struct to_demand *demand;
 	struct to_cluster *cluster;
 	struct to_plan *plan;
@@ -84,6 +87,8 @@ static int plan_run(struct to_call *call, const void *data)
 
 	if (!args->cluster && args->fixed)
 		return to_usage(call, "--fixed keeps the links of a cluster: say which with --cluster");
+	if (plan_out && report_out)
+		return to_usage(call, "plan and report cannot both go to standard output: say -o");
 	if (!args->cluster && !args->degree)
 		return to_usage(call, "say --cluster or --degree");
 	if (args->cluster && args->servers)
@@ -102,6 +107,8 @@ static int plan_run(struct to_call *call, const void *data)
 	if (!plan)
 		return -EINVAL;
 	ret = to_plan_save(plan, args->output, &call->err);
+	if (!ret && args->report)
+		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
 	if (!ret && call->json && out == stdout) {
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
@@ -123,6 +130,8 @@ static const struct to_option plan_options[] = {
 	  .help = "servers, ports and optical switches; default: made up from --degree" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan; default: standard output" },
+	{ "report", 'r', TO_OPTION_STRING, FIELD(report), .argument = "FILE",
+	  .help = "also write a page for the browser, see toctl report" },
 	{ "fixed", 'f', TO_OPTION_FLAG, FIELD(fixed),
 	  .help = "keep the links of the cluster, plan rings and routes only" },
 	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",

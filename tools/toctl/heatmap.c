@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 #define LEVELS 9
 #define SVG_CELLS_MAX 256
 
@@ -19,21 +21,6 @@ static const struct {
 	{ '=', 36, "#00af87" }, { '+', 78, "#5fd787" }, { '*', 114, "#87d787" },
 	{ 'o', 150, "#afd787" }, { '%', 222, "#ffd787" }, { '#', 228, "#ffff87" },
 };
-
-const char *to_bytes_text(uint64_t bytes, char text[16])
-{
-	static const char units[] = "KMGTPE";
-	double value = bytes;
-	int unit = -1;
-
-	for (; value >= 1023.95; value /= 1024)
-		unit++;
-	if (unit < 0)
-		snprintf(text, 16, "%.0f B", value);
-	else
-		snprintf(text, 16, "%.1f %ciB", value, units[unit]);
-	return text;
-}
 
 /*
  * The matrix as it is drawn: n x n cells, each the sum of step x step servers
@@ -167,23 +154,11 @@ static const char *svg_color(int level)
 	return ramp[LEVELS - 1 - level].rgb;
 }
 
-/* Text of a user's file: no markup gets through. */
-static void svg_escape(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&': fprintf(out, "&amp;"); break;
-		case '<': fprintf(out, "&lt;"); break;
-		case '>': fprintf(out, "&gt;"); break;
-		default: fputc(*text, out);
-		}
-}
-
 static void svg_label(FILE *out, const struct to_heatmap *map,
 		      const struct cells *c, unsigned int i)
 {
 	if (map->names && c->step == 1)
-		svg_escape(out, map->names[i]);
+		to_markup_print(out, map->names[i]);
 	else
 		fprintf(out, "%u", i * c->step);
 }
@@ -257,7 +232,7 @@ int to_heatmap_svg(FILE *out, const struct to_heatmap *map)
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"20\" y=\"24\" font-size=\"15\">",
 		left + (size > 400 ? size : 400) + 40, top + size + 70);
-	svg_escape(out, map->title);
+	to_markup_print(out, map->title);
 	fprintf(out, "</text>\n<text x=\"20\" y=\"42\">rows send, columns receive</text>\n"
 		"<g transform=\"translate(%u %u)\">\n"
 		"<rect width=\"%u\" height=\"%u\" fill=\"#f4f4f4\"/>\n",

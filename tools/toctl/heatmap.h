@@ -34,7 +34,4 @@ void to_heatmap_text(FILE *out, const struct to_heatmap *map,
 /** to_heatmap_svg() - the same as SVG; for to_file_write() */
 int to_heatmap_svg(FILE *out, const struct to_heatmap *map);
 
-/** to_bytes_text() - @bytes for people: "32.0 MiB" */
-const char *to_bytes_text(uint64_t bytes, char text[16]);
-
 #endif

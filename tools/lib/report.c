@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allreduce.h"
+#include "file.h"
+#include "report_data.h"
+#include "text.h"
+
+#define REPORT_COLORS 6		/* of rings, in report.css */
+
+/* Style and script of the page, NUL-terminated. */
+extern const char report_css[], report_js[];
+
+__asm__(".section .rodata\n"
+	".global report_css, report_js\n"
+	"report_css: .incbin \"report.css\"\n.byte 0\n"
+	"report_js: .incbin \"report.js\"\n.byte 0\n"
+	".previous\n");
+
+static void report_line(void *data, const char *line)
+{
+	struct to_report *r = data;
+
+	if (r->n_lines < sizeof(r->lines) / sizeof(*r->lines)) {
+		r->lines[r->n_lines] = strdup(line);
+		r->n_lines += !!r->lines[r->n_lines];
+	}
+}
+
+static int report_count_hops(struct to_report *r)
+{
+	unsigned int n = r->graph->n, n_reached, i;
+	uint16_t *distance = calloc(n, sizeof(*distance));
+	uint32_t *order = calloc(n, sizeof(*order)), dst;
+
+	r->hops = calloc(r->verdict.figures.diameter + 1, sizeof(*r->hops));
+	for (dst = 0; distance && order && r->hops && dst < n; dst++) {
+		n_reached = to_graph_distances(r->graph, dst, TO_SERVER_NONE, distance, order);
+		for (i = 0; i < n_reached; i++)
+			r->hops[distance[order[i]]]++;
+	}
+	free(distance);
+	free(order);
+	return dst == n ? 0 : -ENOMEM;
+}
+
+static int report_compute(struct to_report *r, struct to_error *err)
+{
+	const struct to_cluster *c = r->plan->cluster;
+	int ret = to_verify(r->plan, report_line, r, &r->verdict);
+
+	if (!ret && !r->verdict.figures.servers)
+		return to_error_set(err, -EINVAL, "the plan cannot be drawn: %s",
+				    r->n_lines ? r->lines[0] : "its links are no graph");
+	if (!ret)
+		r->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	if (!r->graph || to_forwarding_init(&r->forwarding, r->plan, r->graph))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	r->rings = calloc(r->graph->n_arcs + 1, sizeof(*r->rings));
+	r->mp = calloc(r->graph->n_arcs + 1, sizeof(*r->mp));
+	if (!r->rings || !r->mp || to_predict_loads(&r->forwarding, r->rings, r->mp) ||
+	    report_count_hops(r))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static void report_free(struct to_report *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n_lines; i++)
+		free(r->lines[i]);
+	free(r->rings);
+	free(r->mp);
+	free(r->hops);
+	to_forwarding_free(&r->forwarding);
+	to_graph_free(r->graph);
+}
+
+static void report_verdict(FILE *out, const struct to_report *r)
+{
+	const struct to_verify_report *v = &r->verdict;
+	unsigned int i;
+
+	if (!v->violations) {
+		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> Every server reaches all "
+			"%" PRIu64 " addresses, without a loop. ", v->addresses);
+		if (v->cases > v->last_hops)
+			fprintf(out, "When a link goes down, %.4g&#8239;%% of the next hops that use it "
+				"have a backup.", 100.0 * v->covered / (v->cases - v->last_hops));
+		fprintf(out, "</p>\n");
+		return;
+	}
+	fprintf(out, "<div class=\"verdict bad\"><b>Not valid: %lu violation%s.</b> "
+		"Do not apply this plan.<ul>\n", v->violations, v->violations > 1 ? "s" : "");
+	for (i = 0; i < r->n_lines; i++) {
+		fprintf(out, "<li>");
+		to_markup_print(out, r->lines[i]);
+		fprintf(out, "</li>\n");
+	}
+	if (v->violations > r->n_lines)
+		fprintf(out, "<li>and %lu more</li>\n", v->violations - r->n_lines);
+	fprintf(out, "</ul></div>\n");
+}
+
+/* A row of figures; @text and @bound_text say what @value and @bound are. */
+static void report_figure(FILE *out, const char *name, const char *meaning, double value,
+			  double bound, const char *text, const char *bound_text)
+{
+	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>",
+		name, meaning, text, bound_text);
+	if (bound > 0)
+		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span></td></tr>\n",
+			value / bound, 100 * bound / value);
+	else
+		fprintf(out, "<td>&ndash;</td><td></td></tr>\n");
+}
+
+static void report_plain(FILE *out, const char *name, const char *meaning, double value,
+			 double bound, const char *unit)
+{
+	char text[48], bound_text[48];
+
+	snprintf(text, sizeof(text), "%.4g%s", value, unit);
+	snprintf(bound_text, sizeof(bound_text), "%.4g%s", bound, unit);
+	report_figure(out, name, meaning, value, bound, text, bound_text);
+}
+
+static void report_bytes(FILE *out, const char *name, const char *meaning, double value,
+			 double bound)
+{
+	char text[16], bound_text[16];
+
+	report_figure(out, name, meaning, value, bound, to_bytes_text(value, text),
+		      to_bytes_text(bound, bound_text));
+}
+
+static void report_seconds(FILE *out, const char *name, const char *meaning, double value,
+			   double bound)
+{
+	char text[16], bound_text[16];
+
+	report_figure(out, name, meaning, value, bound, to_seconds_text(value, text),
+		      to_seconds_text(bound, bound_text));
+}
+
+static void report_figures(FILE *out, const struct to_report *r)
+{
+	const struct to_figures *o = &r->verdict.figures;
+
+	fprintf(out, "<section><h2>How good it is</h2>\n"
+		"<p>Recomputed from links, rings, routes and demand. No topology of this degree can be "
+		"better than the bound; a full bar reaches it.</p>\n"
+		"<table id=\"figures\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">This plan</th>"
+		"<th scope=\"col\">Bound</th><th scope=\"col\">Ratio</th>"
+		"<th scope=\"col\">Bound reached</th></tr></thead>\n<tbody>\n");
+	report_seconds(out, "Communication time", "busiest link, per training iteration",
+		       o->comm_time, o->comm_time_bound);
+	report_seconds(out, "AllReduce time", "busiest link, AllReduce alone",
+		       o->allreduce_time, o->allreduce_time_bound);
+	report_bytes(out, "Maximum link load", "bytes one way, per iteration",
+		     o->max_link_load, o->max_link_load_bound);
+	report_bytes(out, "Maximum MP load", "the same, MP transfers alone",
+		     o->mp_max_load, o->mp_max_load_bound);
+	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
+		     o->bandwidth_tax, o->bandwidth_tax_bound, "");
+	report_plain(out, "Mean distance", "hops, over all pairs of servers",
+		     o->mean_hops, o->mean_hops_bound, " hops");
+	report_plain(out, "Diameter", "hops between the two servers farthest apart",
+		     o->diameter, o->diameter_bound, " hops");
+	fprintf(out, "</tbody></table></section>\n");
+}
+
+/* Per ring, whether it has links of its own; to be freed. */
+static bool *report_linked(const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	bool *linked = calloc(plan->n_rings + 1, sizeof(*linked));
+	unsigned int i;
+
+	for (i = 0; linked && i < c->n_links; i++)
+		if (c->links[i].ring >= 0)
+			linked[c->links[i].ring] = true;
+	return linked;
+}
+
+static int report_rings(FILE *out, const struct to_plan *plan)
+{
+	struct to_rings rings = { plan->cluster->n_links, plan->n_rings, plan->cluster->links,
+				  plan->rings, plan->demand };
+	bool *linked = report_linked(plan);
+	char buffer[16], hop[16];
+	unsigned int i;
+
+	if (!linked)
+		return -ENOMEM;
+	fprintf(out, "<section><h2>AllReduce rings</h2>\n");
+	if (!plan->n_rings)
+		fprintf(out, "<p>The job has no AllReduce groups.</p>\n");
+	else
+		fprintf(out, "<div class=\"scroll\"><table id=\"rings\"><thead><tr><th scope=\"col\">Ring</th>"
+			"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
+			"<th scope=\"col\">Runs on</th><th scope=\"col\">Load per hop</th></tr></thead>\n<tbody>\n");
+	for (i = 0; i < plan->n_rings; i++) {
+		const struct to_ring *ring = &plan->rings[i];
+
+		fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch ring%u\"></i>%u</th>"
+			"<td>%u: %u servers</td><td>%s</td><td>",
+			i % REPORT_COLORS, i, ring->group, ring->n,
+			to_bytes_text(plan->demand->groups[ring->group].bytes, buffer));
+		if (ring->jump)
+			fprintf(out, "every %s%u", ring->reverse ? "&plusmn;" : "+", ring->jump);
+		else
+			fprintf(out, "irregular");
+		fprintf(out, "</td><td>%s%s</td><td>%s</td></tr>\n",
+			linked[i] ? "links of its own" : "routes of several hops",
+			ring->reverse ? ", both ways round" : "",
+			to_bytes_text(to_allreduce_hop_bytes(&rings, ring), hop));
+	}
+	fprintf(out, "%s</section>\n", plan->n_rings ? "</tbody></table></div>" : "");
+	free(linked);
+	return 0;
+}
+
+/* Places that report.js fills. */
+static const char report_drawings[] =
+"<section id=\"topology\"><h2>Topology</h2>\n<div class=\"stage\"><div class=\"drawing\"></div>"
+"<aside></aside></div></section>\n"
+"<div class=\"pair\">\n"
+"<section id=\"demand\"><h2>Demand</h2></section>\n"
+"<section id=\"load\"><h2>Load of links</h2></section>\n"
+"</div>\n<div class=\"pair\">\n"
+"<section id=\"curves\"><h2>Links by load</h2></section>\n"
+"<section id=\"hops\"><h2>Distances</h2></section>\n"
+"</div>\n";
+
+static int report_write(FILE *out, const void *data, struct to_error *err)
+{
+	const struct to_report *r = data;
+	const struct to_plan *plan = r->plan;
+	const struct to_figures *o = &r->verdict.figures;
+
+	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
+	to_markup_print(out, plan->demand->name);
+	fprintf(out, ": plan</title>\n<style>\n%s</style></head>\n<body>\n<header><h1>", report_css);
+	to_markup_print(out, plan->demand->name);
+	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p></header>\n<main>\n",
+		o->servers, o->degree, o->links,
+		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex", o->family);
+	report_verdict(out, r);
+	report_figures(out, r);
+	fprintf(out, "<noscript><p>The drawings need JavaScript.</p></noscript>\n%s", report_drawings);
+	if (report_rings(out, plan))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
+		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
+	if (to_report_print_data(out, r))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	fprintf(out, "</script>\n<script>\n%s</script>\n</body></html>\n", report_js);
+	return 0;
+}
+
+int to_report_save(const struct to_plan *plan, const char *version, const char *path,
+		   struct to_error *err)
+{
+	struct to_report r = { .plan = plan, .version = version };
+	int ret = report_compute(&r, err);
+
+	if (!ret)
+		ret = to_file_write(path, report_write, &r, err);
+	report_free(&r);
+	return ret;
+}

@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Draws a plan from the JSON that report_data.c writes: SVG throughout, a
+ * canvas for the topology when it has too many links for that.
+ */
+"use strict";
+
+const plan = JSON.parse(document.getElementById("data").textContent);
+const n = plan.servers.length;
+const byId = (id) => document.getElementById(id);
+
+/* --- elements, words ----------------------------------------------------- */
+
+function html(name, attributes, ...children) {
+	const element = document.createElement(name);
+
+	for (const key in attributes)
+		element.setAttribute(key, attributes[key]);
+	element.append(...children);
+	return element;
+}
+
+function svg(name, attributes, ...children) {
+	const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+
+	for (const key in attributes)
+		element.setAttribute(key, attributes[key]);
+	element.append(...children);
+	return element;
+}
+
+function bytesText(bytes) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
+	let unit = 0;
+
+	for (; bytes >= 1023.95 && unit < 8; bytes /= 1024)
+		unit++;
+	return (unit ? bytes.toPrecision(bytes >= 999.5 ? 4 : 3) : Math.round(bytes)) + " " + units[unit];
+}
+
+const short = (name, most) => name.length > most ? name.slice(0, most - 1) + "…" : name;
+const nameOf = (server) => plan.servers[server].name;
+const portOf = (server, port) => nameOf(server) + ":" + plan.servers[server].ports[port];
+
+/* Round numbers between 0 and @most, about @count of them. */
+function ticks(most, count) {
+	const raw = most / count, power = 10 ** Math.floor(Math.log10(raw));
+	const step = [1, 2, 5, 10].find((k) => k * power >= raw) * power;
+	const values = [];
+
+	for (let value = 0; value <= most * 1.0001; value += step)
+		values.push(value);
+	return values;
+}
+
+/* The same for bytes, round in the unit of @most. */
+function byteTicks(most, count) {
+	const unit = 1024 ** Math.floor(Math.log2(Math.max(most, 1)) / 10);
+
+	return ticks(most / unit, count).map((value) => value * unit);
+}
+
+const tip = html("div", { id: "tip" });
+
+function showTip(event, text) {
+	const margin = 14;
+
+	tip.style.visibility = text ? "visible" : "hidden";
+	if (!text)
+		return;
+	tip.textContent = text;
+	tip.style.left = Math.min(event.clientX + margin, innerWidth - tip.offsetWidth - 4) + "px";
+	tip.style.top = (event.clientY + margin + tip.offsetHeight > innerHeight ?
+		event.clientY - margin - tip.offsetHeight : event.clientY + margin) + "px";
+}
+
+/* Cividis, from little to much: told apart by any eye, and in grey. */
+const ramp = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115],
+	[138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const themed = [];	/* what is to be drawn anew when the theme changes */
+let printing = false;
+
+/* Colour of @share, 0 to 1: much stands out from the page. */
+function color(share) {
+	const at = (dark.matches && !printing ? share : 1 - share) * (ramp.length - 1);
+	const low = Math.min(Math.floor(at), ramp.length - 2);
+
+	return ramp[low].map((value, i) => Math.round(value + (ramp[low + 1][i] - value) * (at - low)));
+}
+
+const css = (rgb) => "rgb(" + rgb.join(",") + ")";
+
+function draw(make) {
+	themed.push(make);
+	make();
+}
+
+/* Buttons of which one is pressed. */
+function choice(words, chosen) {
+	const buttons = words.map((word, i) => {
+		const button = html("button", { type: "button", "aria-pressed": i === 0 }, word);
+
+		button.onclick = () => {
+			buttons.forEach((other) => other.setAttribute("aria-pressed", other === button));
+			chosen(i);
+		};
+		return button;
+	});
+
+	return html("div", { class: "choice" }, ...buttons);
+}
+
+/* --- the graph ----------------------------------------------------------- */
+
+const links = plan.links.map(([a, aPort, b, bPort, use, ring], index) =>
+	({ index, a, aPort, b, bPort, use: plan.uses[use], ring, arcs: [] }));
+const arcs = plan.arcs.map(([from, to, link, rings, mp], index) =>
+	({ index, from, to, link: links[link], rings, mp, load: rings + mp }));
+const arcsFrom = plan.servers.map(() => []);
+
+for (const arc of arcs) {
+	arcsFrom[arc.from].push(arc);
+	arc.link.arcs.push(arc);
+}
+
+/* Hops from @source to every server, Infinity without a path. */
+function hopsFrom(source) {
+	const hops = new Array(n).fill(Infinity), queue = [source];
+
+	hops[source] = 0;
+	for (const server of queue)
+		for (const arc of arcsFrom[server])
+			if (hops[arc.to] === Infinity) {
+				hops[arc.to] = hops[server] + 1;
+				queue.push(arc.to);
+			}
+	return hops;
+}
+
+const pairGroup = new Map();
+
+for (const [server, table] of (plan.tables || []).entries())
+	for (const [src, dst, group] of table.pairs)
+		pairGroup.set((server * n + src) * n + dst, group);
+
+/* Next hops at @server of packets from @src to @dst: [[arc, share], ...]. */
+function nextHops(server, src, dst) {
+	const table = plan.tables[server];
+	const own = pairGroup.get((server * n + src) * n + dst);
+	const group = table.groups[own === undefined ? table.route[dst] : own] || [];
+	let sum = 0;
+
+	for (let i = 1; i < group.length; i += 2)
+		sum += group[i];
+	return group.flatMap((arc, i) => i % 2 ? [] : [[arcs[arc], group[i + 1] / sum]]);
+}
+
+/* Share of the packets from @src to @dst on every arc they take: Map. */
+function shares(src, dst) {
+	const order = [], state = new Map(), share = new Map(), at = new Map([[src, 1]]);
+	const visit = (server) => {
+		if (state.has(server) || server === dst)
+			return;
+		state.set(server, nextHops(server, src, dst));
+		for (const [arc] of state.get(server))
+			visit(arc.to);
+		order.push(server);
+	};
+
+	visit(src);
+	for (const server of order.reverse())
+		for (const [arc, part] of state.get(server)) {
+			const flow = (at.get(server) || 0) * part;
+
+			share.set(arc, (share.get(arc) || 0) + flow);
+			at.set(arc.to, (at.get(arc.to) || 0) + flow);
+		}
+	return share;
+}
+
+/* The ways from @src to @dst, most used first: [{ servers, share }]. */
+function ways(src, dst) {
+	const found = [];
+	const walk = (servers, share) => {
+		const here = servers[servers.length - 1];
+
+		if (here === dst)
+			found.push({ servers, share });
+		else if (servers.length <= n && found.length < 200)
+			for (const [arc, part] of nextHops(here, src, dst))
+				walk([...servers, arc.to], share * part);
+	};
+
+	walk([src], 1);
+	return found.sort((a, b) => b.share - a.share);
+}
+
+/* --- topology ------------------------------------------------------------ */
+
+const LABEL = 12;		/* characters of a name on the circle */
+const RADIUS = 400;
+const place = [];		/* of servers on the circle: { x, y, angle } */
+const inside = n <= 24 && plan.servers.every((server) => server.name.length <= 4);
+const longest = Math.min(LABEL, Math.max(...plan.servers.map((server) => server.name.length)));
+const labelSize = Math.min(15, 2 * Math.PI * (RADIUS + 14) / n * 0.92);
+const margin = inside ? 40 : n > 256 ? 20 : 24 + longest * labelSize * 0.62;
+const extent = RADIUS + margin;
+const hidden = new Set();	/* kinds of links that are switched off */
+let byLoad = false, source = -1, target = -1, hovered = -1;
+
+/* What a link is for, as the legend has it. */
+function kindOf(link) {
+	if (link.ring < 0)
+		return link.use;
+	return "ring " + link.ring;
+}
+
+function classOf(link) {
+	return link.ring < 0 ? link.use : "ring" + link.ring % 6;
+}
+
+const kinds = [...new Map(links.map((link) => [kindOf(link), link])).entries()]
+	.sort(([, a], [, b]) => (a.ring < 0) - (b.ring < 0) || a.ring - b.ring);
+const mostLoad = Math.max(...arcs.map((arc) => arc.load), 1);
+const loadOf = (link) => Math.max(...link.arcs.map((arc) => arc.load));
+
+function arrange(order) {
+	order.forEach((server, i) => {
+		const angle = 2 * Math.PI * i / n - Math.PI / 2;
+
+		place[server] = { angle, x: RADIUS * Math.cos(angle), y: RADIUS * Math.sin(angle) };
+	});
+}
+
+/* Order of the servers around the circle: along a ring, then the others. */
+function circleOrder(ring) {
+	const first = ring < 0 ? [] : plan.rings[ring].order;
+	const taken = new Set(first);
+
+	return [...first, ...plan.servers.keys()].filter((server, i) =>
+		i < first.length || !taken.has(server));
+}
+
+/* Links that join the same two servers lie side by side. */
+const beside = new Map();
+
+for (const link of links) {
+	const key = Math.min(link.a, link.b) * n + Math.max(link.a, link.b);
+
+	link.beside = beside.get(key) || [];
+	link.beside.push(link);
+	beside.set(key, link.beside);
+}
+
+function pathOf(link) {
+	const a = place[link.a], b = place[link.b];
+	const aside = (link.beside.indexOf(link) - (link.beside.length - 1) / 2) *
+		(link.a < link.b ? 26 : -26);
+	const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+	const x = (a.x + b.x) / 2 * 0.86 - (b.y - a.y) / length * aside;
+	const y = (a.y + b.y) / 2 * 0.86 + (b.x - a.x) / length * aside;
+	const f = (value) => value.toFixed(1);
+
+	return `M${f(a.x)} ${f(a.y)}Q${f(x)} ${f(y)} ${f(b.x)} ${f(b.y)}`;
+}
+
+function strokeOf(link) {
+	return byLoad ? css(color(loadOf(link) / mostLoad)) : "";
+}
+
+function linkTip(link) {
+	const what = { allreduce: "AllReduce", mp: "for MP transfers", repair: "connects all",
+		fixed: "as cabled" }[link.use] || link.use;
+	const way = (arc) => `${nameOf(arc.from)} → ${nameOf(arc.to)}: ${bytesText(arc.load)}` +
+		(arc.rings && arc.mp ? ` (AllReduce ${bytesText(arc.rings)}, MP ${bytesText(arc.mp)})` : "");
+
+	return `${portOf(link.a, link.aPort)} – ${portOf(link.b, link.bPort)}, ${what}` +
+		`${link.ring < 0 ? "" : ", ring " + link.ring}\n${link.arcs.map(way).join("\n")}`;
+}
+
+/*
+ * Which links stand out now, and how much: Map of link to 0..1, or null when
+ * all are alike.
+ */
+function emphasis() {
+	const on = new Map();
+	const add = (link, share) => on.set(link, Math.max(on.get(link) || 0, share));
+	const from = source < 0 ? hovered : source;
+
+	if (from < 0)
+		return null;
+	if (source < 0 || !plan.tables) {
+		for (const link of links)
+			if (link.a === from || link.b === from)
+				add(link, 1);
+	} else if (target < 0) {
+		const sum = new Map();
+
+		for (let dst = 0; dst < n; dst++)
+			for (const [arc, share] of dst === from ? [] : shares(from, dst))
+				sum.set(arc, (sum.get(arc) || 0) + share);
+		const most = Math.max(...sum.values());
+		for (const [arc, share] of sum)
+			add(arc.link, Math.sqrt(share / most));
+	} else {
+		for (const [arc, share] of shares(from, target))
+			add(arc.link, share);
+	}
+	return on;
+}
+
+/* Two painters with the same face: redraw() after all changes, emphasize() after few. */
+
+function svgPainter(drawing) {
+	const root = svg("svg", { viewBox: `${-extent} ${-extent} ${2 * extent} ${2 * extent}`,
+		class: n <= 32 ? "few" : "", role: "img", "aria-label": "Servers on a circle and the links between them" });
+	const paths = links.map((link) => svg("path", { class: "link " + classOf(link), "data-link": link.index }));
+	const size = inside ? 24 : Math.max(3, Math.min(9, 700 / n));
+	const servers = plan.servers.map((server, i) => svg("g",
+		{ class: "server" + (inside ? " inside" : ""), tabindex: 0, "data-server": i },
+		svg("title", {}, server.name), svg("circle", { r: size }),
+		svg("text", { "font-size": inside ? 15 : labelSize }, short(server.name, LABEL))));
+
+	root.append(svg("g", {}, ...paths), svg("g", {}, ...servers));
+	drawing.append(root);
+	paths.forEach((path, i) => {
+		path.onmousemove = (event) => showTip(event, linkTip(links[i]));
+		path.onmouseleave = (event) => showTip(event, "");
+	});
+	servers.forEach((element, i) => {
+		element.onmouseenter = () => point(i);
+		element.onmouseleave = () => point(-1);
+		element.onclick = (event) => {
+			event.stopPropagation();
+			select(i);
+		};
+		element.onkeydown = (event) => event.key === "Enter" && select(i);
+	});
+	root.onclick = () => select(-1);
+
+	return {
+		redraw() {
+			paths.forEach((path, i) => {
+				path.setAttribute("d", pathOf(links[i]));
+				path.style.display = hidden.has(kindOf(links[i])) ? "none" : "";
+				path.style.stroke = strokeOf(links[i]);
+			});
+			servers.forEach((element, i) => {
+				const { x, y, angle } = place[i], left = Math.cos(angle) < -1e-9;
+				const text = element.querySelector("text");
+
+				element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+				if (inside) {
+					text.setAttribute("text-anchor", "middle");
+					text.setAttribute("y", 5);
+				} else {
+					text.setAttribute("text-anchor", left ? "end" : "start");
+					text.setAttribute("transform", `rotate(${(angle * 180 / Math.PI + (left ? 180 : 0)).toFixed(2)})`);
+					text.setAttribute("x", (left ? -1 : 1) * (size + 5));
+					text.setAttribute("y", labelSize * 0.35);
+				}
+			});
+		},
+		emphasize() {
+			const on = emphasis(), from = source < 0 ? hovered : source;
+			const near = new Set();
+
+			root.classList.toggle("hot", !!on);
+			paths.forEach((path, i) => {
+				const share = on && on.get(links[i]);
+
+				path.classList.toggle("on", !!share);
+				path.style.strokeWidth = share ? (source < 0 ? 3 : 1 + 5 * share) : "";
+				if (share)
+					near.add(links[i].a).add(links[i].b);
+			});
+			servers.forEach((element, i) => {
+				element.classList.toggle("from", i === from);
+				element.classList.toggle("to", i === target);
+				element.classList.toggle("far", !!on && !near.has(i));
+			});
+		},
+	};
+}
+
+function canvasPainter(drawing) {
+	const canvas = html("canvas", { width: 1720, height: 1720, role: "img",
+		"aria-label": "Servers on a circle and the links between them" });
+	const context = canvas.getContext("2d");
+	const scale = canvas.width / (2 * extent);
+	let curves = [];
+	const variable = (name) => getComputedStyle(canvas).getPropertyValue(name);
+	const paint = () => {
+		const on = emphasis();
+		const stroke = (link, alpha, width) => {
+			context.strokeStyle = strokeOf(link) || variable("--" + classOf(link));
+			context.globalAlpha = alpha;
+			context.lineWidth = width;
+			context.stroke(curves[link.index]);
+		};
+
+		context.setTransform(1, 0, 0, 1, 0, 0);
+		context.clearRect(0, 0, canvas.width, canvas.height);
+		context.setTransform(scale, 0, 0, scale, canvas.width / 2, canvas.height / 2);
+		for (const link of links)
+			if (!hidden.has(kindOf(link)))
+				stroke(link, on ? 0.04 : 0.35, 0.6);
+		for (const [link, share] of on || [])
+			stroke(link, 1, 1 + 2 * share);
+		context.globalAlpha = 1;
+		context.fillStyle = variable("--ink");
+		for (const [i, { x, y }] of place.entries()) {
+			context.beginPath();
+			context.arc(x, y, i === source || i === hovered ? 6 : 1.8, 0, 7);
+			context.fill();
+		}
+	};
+	const nearest = (event) => {
+		const box = canvas.getBoundingClientRect();
+		const x = (event.clientX - box.left) / box.width * 2 * extent - extent;
+		const y = (event.clientY - box.top) / box.height * 2 * extent - extent;
+		const gap = place.map((at) => Math.hypot(at.x - x, at.y - y));
+		const least = Math.min(...gap);
+
+		return least < 24 ? gap.indexOf(least) : -1;
+	};
+
+	drawing.append(canvas);
+	canvas.onmousemove = (event) => {
+		const at = nearest(event);
+
+		showTip(event, at < 0 ? "" : nameOf(at));
+		if (at !== hovered)
+			point(at);
+	};
+	canvas.onmouseleave = (event) => {
+		showTip(event, "");
+		point(-1);
+	};
+	canvas.onclick = (event) => select(nearest(event));
+	return {
+		redraw() {
+			curves = links.map((link) => new Path2D(pathOf(link)));
+			paint();
+		},
+		emphasize: paint,
+	};
+}
+
+const about = html("div", { class: "about", "aria-live": "polite" });
+const painter = (n > 256 ? canvasPainter : svgPainter)(document.querySelector("#topology .drawing"));
+
+function describe(server) {
+	const mine = [...arcsFrom[server]].sort((a, b) => portAt(a) - portAt(b));
+	const hops = hopsFrom(server).filter((hop) => hop > 0 && hop < Infinity);
+	const into = arcs.filter((arc) => arc.to === server);
+	const sum = (list) => bytesText(list.reduce((total, arc) => total + arc.load, 0));
+
+	function portAt(arc) {
+		return arc.link.a === server ? arc.link.aPort : arc.link.bPort;
+	}
+	about.append(html("b", {}, nameOf(server)),
+		html("div", {}, `mean distance ${(hops.reduce((a, b) => a + b, 0) / hops.length).toFixed(2)} hops, ` +
+			`farthest ${Math.max(...hops)}; sends ${sum(mine)}, receives ${sum(into)}, transit included`),
+		html("table", {}, html("tbody", {}, ...mine.map((arc) => html("tr", {},
+			html("td", {}, plan.servers[server].ports[portAt(arc)]),
+			html("td", {}, "→ " + short(nameOf(arc.to), 20)), html("td", {}, bytesText(arc.load)))))));
+}
+
+function describeWays(src, dst) {
+	const found = ways(src, dst);
+
+	about.append(html("h3", {}, `From ${nameOf(src)} to ${nameOf(dst)}`),
+		html("ol", {}, ...found.slice(0, 6).map(({ servers, share }) => html("li", {},
+			`${servers.map(nameOf).join(" → ")} (${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %)`))),
+		found.length > 6 ? `and ${found.length - 6} more` : "");
+}
+
+function explain() {
+	about.replaceChildren();
+	if (source >= 0) {
+		describe(source);
+		if (target >= 0)
+			describeWays(source, target);
+		else if (plan.tables)
+			about.append(html("p", { class: "hint" },
+				"Thick links carry routes to many servers. Point at another server for the way there; click beside to let go."));
+	} else if (hovered >= 0) {
+		describe(hovered);
+	} else {
+		about.append(html("p", { class: "hint" }, "Point at a server for its links, " +
+			(plan.tables ? "click it for its routes to all others. Point at a link for its load." :
+				"click it to keep them.")));
+	}
+}
+
+function point(server) {
+	hovered = server;
+	target = source >= 0 && server >= 0 && server !== source && plan.tables ? server : -1;
+	painter.emphasize();
+	explain();
+}
+
+function select(server) {
+	source = server === source ? -1 : server;
+	target = -1;
+	painter.emphasize();
+	explain();
+}
+
+function topology() {
+	const side = document.querySelector("#topology aside");
+	const words = { mp: "MP transfers", repair: "to connect all", fixed: "as cabled" };
+	const legend = kinds.map(([kind, link]) => {
+		const box = html("input", { type: "checkbox", checked: "" });
+		const ring = plan.rings[link.ring];
+		const count = links.filter((other) => kindOf(other) === kind).length;
+
+		box.onchange = () => {
+			hidden[box.checked ? "delete" : "add"](kind);
+			painter.redraw();
+		};
+		return html("label", {}, box, svg("svg", { viewBox: "0 0 34 12" },
+			svg("path", { class: classOf(link), d: "M0 6H34", "stroke-width": 3 })),
+			(ring ? `${kind}, ${ring.jump ? (ring.reverse ? "±" : "+") + ring.jump : "irregular"}` :
+				words[kind] || kind) + ` (${count})`);
+	});
+	const order = html("select", {}, html("option", { value: -1 }, "by number"),
+		...plan.rings.map((ring, i) => html("option", { value: i }, "along ring " + i)));
+	const scale = html("div", {});
+
+	order.onchange = () => {
+		arrange(circleOrder(+order.value));
+		painter.redraw();
+	};
+	side.append(choice(["by use", "by load"], (load) => {
+		byLoad = !!load;
+		scale.hidden = !byLoad;
+		painter.redraw();
+	}), ...legend, scale, html("label", {}, "circle", order), about);
+	scale.hidden = true;
+	draw(() => {
+		const stops = [...Array(11).keys()].map((i) => css(color(i / 10))).join(",");
+
+		scale.replaceChildren(html("div", { style: `height:12px;background:linear-gradient(90deg,${stops})` }),
+			html("div", { class: "legend", style: "justify-content:space-between" }, html("span", {}, "0"),
+				html("span", {}, bytesText(mostLoad))));
+		painter.redraw();
+		painter.emphasize();
+	});
+	explain();
+}
+
+/* --- heat maps ----------------------------------------------------------- */
+
+/*
+ * Draw @values, @size x @size with @step servers to a cell, into @parent.
+ * Logarithmic, zero left blank.
+ */
+function heatmap(parent, values, size, step) {
+	const left = 64, top = 50, side = 460, cell = side / size;
+	const some = values.filter((value) => value > 0);
+	const most = some.length ? some.reduce((a, b) => Math.max(a, b)) : 1;
+	/* what differs by little looks as if it did */
+	const least = Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10);
+	const share = (value) => Math.log(value / least) / Math.log(most / least);
+	const pixels = Math.max(1, Math.floor(920 / size)), gap = size <= 40 ? 2 : 0;
+	const canvas = html("canvas", { width: size * pixels, height: size * pixels });
+	const context = canvas.getContext("2d");
+	const root = svg("svg", { viewBox: `0 0 ${left + side + 8} ${top + side + 62}`, role: "img" });
+	const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((k) => k * cell / step >= (size <= 16 ? 0 : 22)) || 1000;
+	const named = size <= 16 && step === 1;
+	const label = (i) => named ? short(nameOf(i), 7) : String(i);
+	const range = (i) => step === 1 ? nameOf(i) :
+		`${nameOf(i * step)} to ${nameOf(Math.min(n, (i + 1) * step) - 1)}`;
+
+	for (let i = 0; i < size; i++)
+		for (let j = 0; j < size; j++) {
+			const value = values[i * size + j];
+
+			if (value <= 0)
+				continue;
+			context.fillStyle = css(color(share(value)));
+			context.fillRect(j * pixels + gap, i * pixels + gap, pixels - gap, pixels - gap);
+		}
+	root.append(svg("rect", { x: left, y: top, width: side, height: side, fill: "none", class: "grid" }),
+		svg("image", { href: canvas.toDataURL(), x: left, y: top, width: side, height: side,
+			style: "image-rendering:pixelated" }),
+		svg("text", { x: left + side / 2, y: 14, "text-anchor": "middle", class: "soft", "font-size": 13 }, "to server"),
+		svg("text", { transform: `translate(12 ${top + side / 2}) rotate(-90)`, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, "from server"));
+	for (let i = 0; i < n; i += every) {
+		const at = (i + 0.5) * cell / step;
+
+		root.append(svg("text", { x: left - 6, y: top + at + 4, "text-anchor": "end", "font-size": 11.5 }, label(i)),
+			svg("text", named && nameOf(i).length > 3 ?
+				{ transform: `translate(${left + at + 4} ${top - 6}) rotate(-35)`, "font-size": 11.5 } :
+				{ x: left + at, y: top - 6, "text-anchor": "middle", "font-size": 11.5 }, label(i)));
+	}
+	legend();
+	root.onmousemove = (event) => {
+		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+		const i = Math.floor((at.y - top) / cell), j = Math.floor((at.x - left) / cell);
+
+		showTip(event, i < 0 || j < 0 || i >= size || j >= size ? "" :
+			`${range(i)} → ${range(j)}: ${bytesText(values[i * size + j])}`);
+	};
+	root.onmouseleave = (event) => showTip(event, "");
+	parent.replaceChildren(root);
+
+	function legend() {
+		const y = top + side + 18, id = "ramp" + Math.random().toString(36).slice(2);
+		const stops = [...Array(11).keys()].map((i) =>
+			svg("stop", { offset: i / 10, "stop-color": css(color(i / 10)) }));
+		let last = -100;
+
+		root.append(svg("linearGradient", { id }, ...stops),
+			svg("rect", { x: left, y, width: side, height: 12, fill: `url(#${id})` }));
+		for (const value of marks()) {
+			const x = left + side * share(value);
+
+			if (x - last < 58)
+				continue;
+			last = x;
+			root.append(svg("line", { x1: x, x2: x, y1: y, y2: y + 17, class: "axis" }),
+				svg("text", { x, y: y + 30, "font-size": 11.5,
+					"text-anchor": x < left + 20 ? "start" : x > left + side - 20 ? "end" : "middle" },
+				bytesText(value)));
+		}
+	}
+	/* The ends, then round values that keep away from them. */
+	function marks() {
+		const between = [];
+
+		for (let unit = 1; unit <= most; unit *= 1024)
+			for (const digit of [1, 10, 100])
+				if (share(digit * unit) > 0.14 && share(digit * unit) < 0.86)
+					between.push(digit * unit);
+		return some.length ? [least, ...between, most] : [];
+	}
+}
+
+/* Values of [value, how many, value, ...]. */
+function unroll(runs) {
+	const values = [];
+
+	for (let i = 0; i < runs.length; i += 2)
+		for (let k = 0; k < runs[i + 1]; k++)
+			values.push(runs[i]);
+	return values;
+}
+
+function demand() {
+	const section = byId("demand"), box = html("div", {});
+	const mp = unroll(plan.mp), allreduce = unroll(plan.allreduce);
+	const views = [mp.map((value, i) => value + allreduce[i]), mp, allreduce];
+	const size = Math.round(Math.sqrt(mp.length));
+	const total = (values) => bytesText(values.reduce((a, b) => a + b, 0));
+	const says = html("p", {});
+	let view = 0;
+	const show = () => {
+		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in all` +
+			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
+			". AllReduce runs along the rings.";
+		heatmap(box, views[view], size, plan.step);
+	};
+
+	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
+		view = i;
+		show();
+	}), box);
+	draw(show);
+}
+
+function load() {
+	const section = byId("load"), box = html("div", {}), says = html("p", {});
+	const step = plan.step, size = Math.ceil(n / step);
+	const fields = ["load", "mp", "rings"];
+	let view = 0;
+	const show = () => {
+		const values = new Array(size * size).fill(0);
+
+		for (const arc of arcs) {
+			const at = Math.floor(arc.from / step) * size + Math.floor(arc.to / step);
+
+			values[at] = Math.max(values[at], arc[fields[view]]);
+		}
+		says.textContent = "Bytes per iteration and direction on the busiest link between two servers" +
+			(step > 1 ? `; a cell has the busiest of ${step} × ${step} servers` : "") + ". Blank where no link is.";
+		heatmap(box, values, size, step);
+	};
+
+	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
+		view = i;
+		show();
+	}), box);
+	draw(show);
+}
+
+/* --- charts -------------------------------------------------------------- */
+
+const CHART = { width: 532, left: 70, right: 524, top: 12 };
+
+/* Axes of a chart whose y goes to @most; y() places a value. */
+function frame(height, most, marks, text, label) {
+	const bottom = height - 40;
+	const y = (value) => bottom - (bottom - CHART.top) * value / most;
+	const root = svg("svg", { viewBox: `0 0 ${CHART.width} ${height}`, role: "img" });
+
+	for (const mark of marks)
+		root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: y(mark), y2: y(mark), class: "grid" }),
+			svg("text", { x: CHART.left - 6, y: y(mark) + 4, "text-anchor": "end", "font-size": 11.5 }, text(mark)));
+	root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: bottom, y2: bottom, class: "axis" }),
+		svg("text", { x: (CHART.left + CHART.right) / 2, y: height - 6, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, label));
+	return { root, y, bottom };
+}
+
+/* Loads of one kind, sorted, beside their bound. */
+function curve(title, field, bound, variable) {
+	const sorted = arcs.map((arc) => arc[field]).sort((a, b) => b - a);
+	const most = Math.max(sorted[0] || 0, bound);
+	const top = most > 0 ? most * 1.04 : 1;
+	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [0], bytesText,
+		"directions of links, most loaded first");
+	const width = (CHART.right - CHART.left) / (sorted.length || 1);
+	let path = `M${CHART.left} ${bottom}`;
+
+	sorted.forEach((value, i) => {
+		path += `V${y(value).toFixed(1)}H${(CHART.left + (i + 1) * width).toFixed(2)}`;
+	});
+	root.append(svg("path", { d: path + `V${bottom}Z`, style: "fill:var(--bar);fill-opacity:.3;stroke:var(--bar);stroke-width:1.5" }),
+		svg("line", { x1: CHART.left, x2: CHART.right, y1: y(bound), y2: y(bound),
+			style: "stroke:var(--second);stroke-width:2;stroke-dasharray:7 4" }));
+	for (const mark of ticks(sorted.length, 5).filter((mark) => mark >= 1 && mark % 1 === 0))
+		root.append(svg("text", { x: CHART.left + mark * width, y: bottom + 15, "text-anchor": "middle",
+			"font-size": 11.5 }, mark));
+	root.onmousemove = (event) => {
+		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+		const i = Math.floor((at.x - CHART.left) / width);
+
+		showTip(event, i in sorted ? `${i + 1} of ${sorted.length}: ${bytesText(sorted[i])}` : "");
+	};
+	root.onmouseleave = (event) => showTip(event, "");
+	return [html("h3", {}, title), root, html("div", { class: "legend" },
+		html("span", {}, html("i", {}), "most ", html("b", {}, bytesText(sorted[0] || 0))),
+		html("span", {}, html("i", { class: "dashed" }), "bound of any topology ", html("b", {}, bytesText(bound))))];
+}
+
+function curves() {
+	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter, the less capacity is idle while the busiest link works."),
+		...curve("All", "load", plan.load_bound), ...curve("MP transfers alone", "mp", plan.mp_load_bound));
+}
+
+function hops() {
+	const bars = Math.max(plan.hops.length, plan.moore.length);
+	const pairs = n * (n - 1) || 1;
+	const most = Math.max(...plan.hops, ...plan.moore) / pairs * 100;
+	const { root, y, bottom } = frame(420, most * 1.1, ticks(most * 1.1, 5), (value) => value + " %", "hops");
+	const width = (CHART.right - CHART.left) / bars, bar = Math.min(width * 0.36, 60);
+	const percent = (value) => value < 0.05 ? "" : value.toFixed(value < 10 ? 1 : 0);
+
+	for (let i = 0; i < bars; i++) {
+		const middle = CHART.left + (i + 0.5) * width;
+		const mine = (plan.hops[i] || 0) / pairs * 100, theirs = (plan.moore[i] || 0) / pairs * 100;
+
+		root.append(svg("text", { x: middle, y: bottom + 15, "text-anchor": "middle", "font-size": 12 }, i + 1),
+			svg("rect", { x: middle - bar, y: y(mine), width: bar - 1, height: bottom - y(mine), style: "fill:var(--bar)" }),
+			svg("rect", { x: middle + 2, y: y(theirs), width: bar - 2, height: bottom - y(theirs),
+				style: "fill:none;stroke:var(--second);stroke-width:2" }),
+			svg("text", { x: middle - bar / 2, y: y(mine) - 5, "text-anchor": "middle", "font-size": 11.5 }, percent(mine)),
+			svg("text", { x: middle + bar / 2 + 1, y: y(theirs) - 5, "text-anchor": "middle", "font-size": 11.5,
+				class: "soft" }, percent(theirs)));
+	}
+	byId("hops").append(html("p", {}, "Pairs of servers by the hops between them, beside Moore's bound: as near as the degree lets anyone be."),
+		root, html("div", { class: "legend" }, html("span", {}, html("i", { class: "box" }), "this plan"),
+			html("span", {}, html("i", { class: "box frame" }), "Moore's bound")));
+}
+
+document.body.append(tip);
+arrange(circleOrder(-1));
+topology();
+demand();
+load();
+curves();
+hops();
+dark.addEventListener("change", () => themed.forEach((make) => make()));
+for (const [event, now] of [["beforeprint", true], ["afterprint", false]])
+	addEventListener(event, () => {
+		printing = now;
+		themed.forEach((make) => make());
+	});

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_TEXT_H
+#define TOPOOPT_TEXT_H
+
+/* Quantities and names as people read them. */
+
+#include <stdint.h>
+#include <stdio.h>
+
+/** to_bytes_text() - @bytes for people: "32.0 MiB" */
+const char *to_bytes_text(double bytes, char text[16]);
+
+/** to_seconds_text() - @seconds for people: "17.75 ms" */
+const char *to_seconds_text(double seconds, char text[16]);
+
+/** to_markup_print() - text of a user's file in HTML or SVG: no markup gets through */
+void to_markup_print(FILE *out, const char *text);
+
+#endif
