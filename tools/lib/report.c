@@ -11,7 +11,7 @@
 #include "report_data.h"
 #include "text.h"
 
-#define REPORT_COLORS 6		/* of rings, in report.css */
+#define REPORT_COLORS 6		/* of rings and trees, in report.css */
 
 /* Style and script of the page, NUL-terminated. */
 extern const char report_css[], report_js[];
@@ -115,8 +115,8 @@ static void report_figure(FILE *out, const char *name, const char *meaning, doub
 	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>",
 		name, meaning, text, bound_text);
 	if (bound > 0)
-		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span></td></tr>\n",
-			value / bound, 100 * bound / value);
+		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span>"
+			"</td></tr>\n", value / bound, 100 * bound / value);
 	else
 		fprintf(out, "<td>&ndash;</td><td></td></tr>\n");
 }
@@ -176,55 +176,78 @@ static void report_figures(FILE *out, const struct to_report *r)
 	fprintf(out, "</tbody></table></section>\n");
 }
 
-/* Per ring, whether it has links of its own; to be freed. */
-static bool *report_linked(const struct to_plan *plan)
+/* A row of a ring or tree: @color is its index, @order how it goes round. */
+static void report_allreduce_row(FILE *out, const struct to_plan *plan, const char *kind,
+				 unsigned int index, unsigned int group, const char *order,
+				 const char *runs, double hop_bytes)
 {
-	const struct to_cluster *c = plan->cluster;
-	bool *linked = calloc(plan->n_rings + 1, sizeof(*linked));
-	unsigned int i;
+	const struct to_allreduce *g = &plan->demand->groups[group];
+	char buffer[16], hop[16];
 
-	for (i = 0; linked && i < c->n_links; i++)
-		if (c->links[i].ring >= 0)
-			linked[c->links[i].ring] = true;
-	return linked;
+	fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch color%u\"></i>%s %u</th>"
+		"<td>%u: %u servers</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+		index % REPORT_COLORS, kind, index, group, g->n_members,
+		to_bytes_text(g->bytes, buffer), order, runs, to_bytes_text(hop_bytes, hop));
 }
 
-static int report_rings(FILE *out, const struct to_plan *plan)
+static void report_allreduce(FILE *out, const struct to_plan *plan)
 {
-	struct to_rings rings = { plan->cluster->n_links, plan->n_rings, plan->cluster->links,
-				  plan->rings, plan->demand };
-	bool *linked = report_linked(plan);
-	char buffer[16], hop[16];
+	struct to_rings rings = to_allreduce_of(plan);
 	unsigned int i;
 
-	if (!linked)
-		return -ENOMEM;
-	fprintf(out, "<section><h2>AllReduce rings</h2>\n");
-	if (!plan->n_rings)
-		fprintf(out, "<p>The job has no AllReduce groups.</p>\n");
-	else
-		fprintf(out, "<div class=\"scroll\"><table id=\"rings\"><thead><tr><th scope=\"col\">Ring</th>"
-			"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
-			"<th scope=\"col\">Runs on</th><th scope=\"col\">Load per hop</th></tr></thead>\n<tbody>\n");
+	fprintf(out, "<section><h2>AllReduce</h2>\n");
+	if (!plan->n_rings && !plan->n_trees) {
+		fprintf(out, "<p>The job has no AllReduce groups.</p></section>\n");
+		return;
+	}
+	fprintf(out, "<p>The rings and trees of a group share its buffer evenly.</p>\n"
+		"<div class=\"scroll\"><table id=\"allreduce\"><thead><tr><th scope=\"col\">Runs on</th>"
+		"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
+		"<th scope=\"col\">Links</th><th scope=\"col\">Load per hop</th></tr></thead>\n<tbody>\n");
 	for (i = 0; i < plan->n_rings; i++) {
 		const struct to_ring *ring = &plan->rings[i];
+		char order[32] = "irregular";
 
-		fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch ring%u\"></i>%u</th>"
-			"<td>%u: %u servers</td><td>%s</td><td>",
-			i % REPORT_COLORS, i, ring->group, ring->n,
-			to_bytes_text(plan->demand->groups[ring->group].bytes, buffer));
 		if (ring->jump)
-			fprintf(out, "every %s%u", ring->reverse ? "&plusmn;" : "+", ring->jump);
-		else
-			fprintf(out, "irregular");
-		fprintf(out, "</td><td>%s%s</td><td>%s</td></tr>\n",
-			linked[i] ? "links of its own" : "routes of several hops",
-			ring->reverse ? ", both ways round" : "",
-			to_bytes_text(to_allreduce_hop_bytes(&rings, ring), hop));
+			snprintf(order, sizeof(order), "every %s%u",
+				 ring->reverse ? "&plusmn;" : "+", ring->jump);
+		report_allreduce_row(out, plan, "ring", i, ring->group, order,
+				     to_allreduce_ring_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_hop_bytes(&rings, ring));
 	}
-	fprintf(out, "%s</section>\n", plan->n_rings ? "</tbody></table></div>" : "");
-	free(linked);
-	return 0;
+	for (i = 0; i < plan->n_trees; i++)
+		report_allreduce_row(out, plan, "tree", i, plan->trees[i].group, "up and down",
+				     to_allreduce_tree_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_tree_bytes(&rings, &plan->trees[i]));
+	fprintf(out, "</tbody></table></div></section>\n");
+}
+
+/* The families that competed, best first; times as the plan has them. */
+static void report_candidates(FILE *out, const struct to_plan *plan)
+{
+	char text[16];
+	unsigned int i;
+
+	fprintf(out, "<section><h2>Families that competed</h2>\n");
+	if (!plan->n_candidates) {
+		fprintf(out, "<p>None: the links of this plan were given.</p></section>\n");
+		return;
+	}
+	fprintf(out, "<p>Best topology of each family. Those with the best estimates were routed.</p>\n"
+		"<div class=\"scroll\"><table id=\"candidates\"><thead><tr><th scope=\"col\">Family</th>"
+		"<th scope=\"col\">Ports for AllReduce</th><th scope=\"col\">Estimated time</th>"
+		"<th scope=\"col\">Routed</th></tr></thead>\n<tbody>\n");
+	for (i = 0; i < plan->n_candidates; i++) {
+		const struct to_candidate *c = &plan->candidates[i];
+
+		fprintf(out, "<tr%s><th scope=\"row\">", c->chosen ? " class=\"chosen\"" : "");
+		to_markup_print(out, c->family);
+		fprintf(out, "%s</th><td>up to %u</td><td>%s</td>", c->chosen ? " <b>chosen</b>" : "",
+			c->ports, to_seconds_text(c->estimated_time, text));
+		fprintf(out, "<td>%s</td></tr>\n",
+			c->comm_time > 0 ? to_seconds_text(c->comm_time, text) : "&ndash;");
+	}
+	fprintf(out, "</tbody></table></div></section>\n");
 }
 
 /* Places that report.js fills. */
@@ -253,15 +276,16 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	to_markup_print(out, plan->demand->name);
 	fprintf(out, ": plan</title>\n<style>\n%s</style></head>\n<body>\n<header><h1>", report_css);
 	to_markup_print(out, plan->demand->name);
-	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p></header>\n<main>\n",
-		o->servers, o->degree, o->links,
+	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p>"
+		"</header>\n<main>\n", o->servers, o->degree, o->links,
 		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex", o->family);
 	report_verdict(out, r);
 	report_figures(out, r);
 	fprintf(out, "<noscript><p>The drawings need JavaScript.</p></noscript>\n%s", report_drawings);
-	if (report_rings(out, plan))
-		return to_error_set(err, -ENOMEM, "out of memory");
-	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
+	fprintf(out, "<div class=\"pair\">\n");
+	report_allreduce(out, plan);
+	report_candidates(out, plan);
+	fprintf(out, "</div>\n</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
 		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
 	if (to_report_print_data(out, r))
 		return to_error_set(err, -ENOMEM, "out of memory");

@@ -113,8 +113,8 @@ function choice(words, chosen) {
 
 /* --- the graph ----------------------------------------------------------- */
 
-const links = plan.links.map(([a, aPort, b, bPort, use, ring], index) =>
-	({ index, a, aPort, b, bPort, use: plan.uses[use], ring, arcs: [] }));
+const links = plan.links.map(([a, aPort, b, bPort, use, ring, tree], index) =>
+	({ index, a, aPort, b, bPort, use: plan.uses[use], ring, tree, arcs: [] }));
 const arcs = plan.arcs.map(([from, to, link, rings, mp], index) =>
 	({ index, from, to, link: links[link], rings, mp, load: rings + mp }));
 const arcsFrom = plan.servers.map(() => []);
@@ -211,17 +211,18 @@ let byLoad = false, source = -1, target = -1, hovered = -1;
 
 /* What a link is for, as the legend has it. */
 function kindOf(link) {
-	if (link.ring < 0)
-		return link.use;
-	return "ring " + link.ring;
+	return link.ring >= 0 ? "ring " + link.ring : link.tree >= 0 ? "tree " + link.tree : link.use;
 }
 
 function classOf(link) {
-	return link.ring < 0 ? link.use : "ring" + link.ring % 6;
+	const index = Math.max(link.ring, link.tree);
+
+	return index < 0 ? link.use : "color" + index % 6;
 }
 
 const kinds = [...new Map(links.map((link) => [kindOf(link), link])).entries()]
-	.sort(([, a], [, b]) => (a.ring < 0) - (b.ring < 0) || a.ring - b.ring);
+	.sort(([, a], [, b]) => (classOf(a) === a.use) - (classOf(b) === b.use) ||
+		a.ring - b.ring || a.tree - b.tree);
 const mostLoad = Math.max(...arcs.map((arc) => arc.load), 1);
 const loadOf = (link) => Math.max(...link.arcs.map((arc) => arc.load));
 
@@ -276,7 +277,7 @@ function linkTip(link) {
 		(arc.rings && arc.mp ? ` (AllReduce ${bytesText(arc.rings)}, MP ${bytesText(arc.mp)})` : "");
 
 	return `${portOf(link.a, link.aPort)} – ${portOf(link.b, link.bPort)}, ${what}` +
-		`${link.ring < 0 ? "" : ", ring " + link.ring}\n${link.arcs.map(way).join("\n")}`;
+		`${kindOf(link) === link.use ? "" : ", " + kindOf(link)}\n${link.arcs.map(way).join("\n")}`;
 }
 
 /*

@@ -44,7 +44,7 @@ static void data_servers(FILE *out, const struct to_cluster *c)
 	fprintf(out, "],\n");
 }
 
-/* Links, each [server, port, server, port, use, ring]. */
+/* Links, each [server, port, server, port, use, ring, tree]. */
 static void data_links(FILE *out, const struct to_cluster *c)
 {
 	unsigned int i;
@@ -54,10 +54,10 @@ static void data_links(FILE *out, const struct to_cluster *c)
 		fprintf(out, "%s\"%s\"", i ? "," : "", to_plan_link_uses[i]);
 	fprintf(out, "],\n\"links\":[");
 	for (i = 0; i < c->n_links; i++)
-		fprintf(out, "%s[%u,%u,%u,%u,%d,%d]", i ? "," : "",
+		fprintf(out, "%s[%u,%u,%u,%u,%d,%d,%d]", i ? "," : "",
 			c->links[i].a.server, c->links[i].a.port,
 			c->links[i].b.server, c->links[i].b.port,
-			(int)c->links[i].use, c->links[i].ring);
+			(int)c->links[i].use, c->links[i].ring, c->links[i].tree);
 	fprintf(out, "],\n");
 }
 
