@@ -44,6 +44,7 @@ guest: unit
 
 # All that the tests need.
 prepare: guest
+	@$(LAB)/deps.sh browser
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 
 check: prepare  ## all tests; KERNEL=6.1|6.12|7.2 and TEST=name narrow

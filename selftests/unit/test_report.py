@@ -1,0 +1,304 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl report in a real browser: headless Chromium, driven over its debugging
+pipe. Screenshots are left in build/report/ for people to look at."""
+
+import base64
+import io
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TOCTL = os.environ.get("TOCTL", "build/toctl")
+SHOTS = "build/report"
+PATIENCE = 100  # seconds for one answer; loaded machines are slow
+
+
+class Browser:
+    """One tab; remembers what it said on its console and what it fetched."""
+
+    def __init__(self, home):
+        to_read, self.to = os.pipe()
+        self.back, back_write = os.pipe()
+
+        def move():  # a session of its own, so that stop() reaches all processes
+            os.setsid()
+            copies = os.dup(to_read), os.dup(back_write)
+            os.dup2(copies[0], 3)
+            os.dup2(copies[1], 4)
+
+        command = ["chromium", "--headless=new", "--remote-debugging-pipe", "--disable-gpu",
+                   "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+                   "--disable-component-update", "--user-data-dir=" + home]
+        if os.geteuid() == 0:
+            command.append("--no-sandbox")
+        self.process = subprocess.Popen(command + ["about:blank"], preexec_fn=move, pass_fds=(3, 4),
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(back_write)
+        self.buffer, self.last, self.events = b"", 0, []
+        self.session = None
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in "Page", "Runtime", "Log", "Network":
+            self.ask(domain + ".enable")
+
+    def message(self):
+        deadline = time.monotonic() + PATIENCE
+        while b"\0" not in self.buffer:
+            if not select.select([self.back], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise TimeoutError("no answer from chromium")
+            data = os.read(self.back, 1 << 20)
+            if not data:
+                raise EOFError("chromium has gone")
+            self.buffer += data
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
+
+    def ask(self, method, **params):
+        self.last += 1
+        question = {"id": self.last, "method": method, "params": params}
+        if self.session:
+            question["sessionId"] = self.session
+        os.write(self.to, json.dumps(question).encode() + b"\0")
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.last:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, path, scheme="light", height=2400):
+        self.events = []
+        self.ask("Emulation.setDeviceMetricsOverride", width=1280, height=height,
+                 deviceScaleFactor=1, mobile=False)
+        self.ask("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.ask("Page.navigate", url="file://" + os.path.abspath(path))
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            self.events.append(self.message())
+
+    def run(self, script):
+        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def said(self):
+        """Console lines, exceptions and log entries of the page."""
+        return [e["params"] for e in self.events if e.get("method") in (
+            "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")]
+
+    def fetched(self):
+        return [e["params"]["request"]["url"] for e in self.events
+                if e.get("method") == "Network.requestWillBeSent"]
+
+    def shot(self, name):
+        data = base64.b64decode(self.ask("Page.captureScreenshot")["data"])
+        with open(f"{SHOTS}/{name}.png", "wb") as out:
+            out.write(data)
+        return Image.open(io.BytesIO(data)).convert("RGB")
+
+    def middle(self, selector):
+        """Where an element is on the screen."""
+        return self.run(f"""(() => {{
+            const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()""")
+
+    def mouse(self, kind, selector):
+        x, y = self.middle(selector)
+        for step in {"move": ["mouseMoved"], "click": ["mouseMoved", "mousePressed", "mouseReleased"]}[kind]:
+            self.ask("Input.dispatchMouseEvent", type=step, x=x, y=y,
+                     button="left" if step != "mouseMoved" else "none", clickCount=1)
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def toctl(*arguments):
+    return subprocess.run([TOCTL, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def plan(name, *arguments):
+    path = f"{work}/{name}.json"
+    toctl("plan", *arguments, "-o", path, "--report", f"{work}/{name}.html")
+    with open(path) as file:
+        return path, json.load(file)
+
+
+def near(pixels, color):
+    return sum(count for count, pixel in pixels
+               if sum(abs(a - b) for a, b in zip(pixel, color)) < 24)
+
+
+def check_page(name, job, degree):
+    """Everything that a page of servers drawn one by one has to have."""
+    path, made = plan(name, "--job", job, "--degree", str(degree), "--effort", "1")
+    truth = json.loads(toctl("verify", "--json", path))
+    n = len(made["servers"])
+
+    browser.open(f"{work}/{name}.html")
+    assert browser.said() == [], browser.said()
+    assert [url for url in browser.fetched() if not url.startswith("data:")] == [
+        f"file://{work}/{name}.html"], browser.fetched()
+    with open(f"{work}/{name}.html") as file:
+        urls = set(re.findall(r"\b[a-z]+://[^\s\"']*", file.read()))
+    assert urls <= {"http://www.w3.org/2000/svg"}, urls
+
+    counts = browser.run("""Object.fromEntries(Object.entries({
+        servers: "#topology .server", links: "#topology .link[d^=M]", figures: "#figures tbody tr",
+        rings: "#allreduce tbody tr", candidates: "#candidates tbody tr", maps: "svg image",
+        hops: "#hops rect" }).map(([key, at]) => [key, document.querySelectorAll(at).length]))""")
+    assert counts == {
+        "servers": n, "links": len(made["links"]), "figures": 7,
+        "rings": len(made["rings"]) + len(made.get("trees", [])),
+        "candidates": len(made.get("candidates", [])), "maps": 2,
+        "hops": 2 * truth["diameter"]}, counts
+
+    rows = browser.run("""[...document.querySelectorAll("#figures tbody tr")].map((row) =>
+        [...row.querySelectorAll("td")].map((cell) => cell.textContent))""")
+    for row, key in zip(rows, ("comm_time_s", "allreduce_time_s", "max_link_load_bytes",
+                               "mp_max_load_bytes", "bandwidth_tax", "mean_hops", "diameter")):
+        bound = truth[re.sub(r"(_s|_bytes)?$", r"_bound\1", key, count=1)]
+        assert row[2] == f"{truth[key] / bound:.3f}", (key, row)
+
+    overlap = browser.run("""(() => {
+        const boxes = [...document.querySelectorAll("section")].map((at) => at.getBoundingClientRect());
+        return document.documentElement.scrollWidth > innerWidth ||
+            boxes.some((a, i) => boxes.some((b, k) => i < k && a.left < b.right - 1 &&
+                b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)); })()""")
+    assert overlap is False, "sections overlap or overflow"
+
+    image = browser.shot(name)
+    pixels = image.getcolors(1 << 24)
+    assert len(pixels) > 200, "a blank picture"
+    for use in range(min(6, len(made["rings"]))):
+        color = browser.run(f"""getComputedStyle(document.querySelector("#allreduce .color{use}"))
+            .backgroundColor.match(/\\d+/g).map(Number)""")
+        assert near(pixels, color) > 100, f"ring {use} cannot be seen"
+    return path, made
+
+
+def prototype():
+    _, made = check_page("prototype-12", "examples/prototype-12/job.json", 4)
+    links = [{a["a"].split(":")[0], a["b"].split(":")[0]} for a in made["links"]]
+
+    browser.mouse("move", '.server[data-server="3"] circle')
+    on = browser.run("""[...document.querySelectorAll(".link.on")].map((at) => +at.dataset.link)""")
+    assert sorted(on) == [i for i, ends in enumerate(links) if "s3" in ends], on
+    browser.mouse("click", '.server[data-server="3"] circle')
+    browser.mouse("move", '.server[data-server="6"] circle')
+    told = browser.run("""[...document.querySelectorAll(".about li")].map((at) => at.textContent)""")
+    share = 0
+    for way in told:
+        servers = re.sub(r" \(.*", "", way).split(" → ")
+        assert servers[0] == "s3" and servers[-1] == "s6", way
+        assert all({a, b} in links for a, b in zip(servers, servers[1:])), way
+        share += float(re.search(r"\(([\d.]+) %\)", way)[1])
+    assert 98 <= share <= 102, told
+    browser.shot("prototype-12-way")
+    browser.run("""document.querySelector("#topology input").click()""")
+    assert browser.run("""[...document.querySelectorAll(".link")].filter((at) =>
+        at.style.display === "none").length""") == 12, "links cannot be switched off"
+    assert browser.said() == [], browser.said()
+
+
+def hybrid():
+    check_page("hybrid-128", "examples/jobs/hybrid-128.json", 8)
+
+
+def dark():
+    path = f"{work}/prototype-12.html"
+    bright = {}
+    for scheme in "light", "dark":
+        browser.open(path, scheme)
+        image = browser.shot("prototype-12-" + scheme).convert("L")
+        bright[scheme] = sum(i * count for i, count in enumerate(image.histogram())) / (
+            image.width * image.height)
+    assert bright["light"] > 200 and bright["dark"] < 70, bright
+
+
+def many():
+    job = {"format": "topoopt-job", "version": 1, "name": "many", "servers": 300,
+           "allreduce": [{"group": "all", "bytes": 1 << 30}],
+           "mp": [{"from": "7", "to": "all", "bytes": 1 << 20}]}
+    with open(f"{work}/job.json", "w") as out:
+        json.dump(job, out)
+    plan("many", "--job", f"{work}/job.json", "--degree", "4", "--effort", "1")
+    assert os.path.getsize(f"{work}/many.html") < 1 << 20
+    browser.open(f"{work}/many.html")
+    assert browser.said() == [], browser.said()
+    assert browser.run("document.querySelectorAll('*').length") < 2000
+    browser.shot("many-300")
+    assert browser.run("""(() => {
+        const canvas = document.querySelector("#topology canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((value, i) => i % 4 === 3 && value).length; })()""") > 10000, "blank canvas"
+
+
+def names():
+    evil = "</script><script>document.title='x'</script><b>&amp;\""
+    job = {"format": "topoopt-job", "version": 1, "name": evil, "servers": 4,
+           "allreduce": [{"group": "all", "bytes": 1024}]}
+    with open(f"{work}/job.json", "w") as out:
+        json.dump(job, out)
+    plan("names", "--job", f"{work}/job.json", "--degree", "2")
+    browser.open(f"{work}/names.html")
+    assert browser.said() == [], browser.said()
+    assert browser.run("document.querySelector('h1').textContent") == evil
+    assert browser.run("document.title") == evil + ": plan"
+
+
+def broken():
+    with open(f"{work}/prototype-12.json") as file:
+        made = json.load(file)
+    table = made["tables"][3]
+    table["routes"] = [route for route in table["routes"] if not route.get("nodes")]
+    with open(f"{work}/broken.json", "w") as out:
+        json.dump(made, out)
+    toctl("report", f"{work}/broken.json", "-o", f"{work}/broken.html")
+    browser.open(f"{work}/broken.html")
+    assert browser.said() == [], browser.said()
+    assert "s3 has no route to s0" in browser.run("document.querySelector('.verdict.bad').textContent")
+
+
+tests = {
+    "twelve servers: the page is whole, and shows links and routes of a server": prototype,
+    "128 servers: the page is whole": hybrid,
+    "light and dark": dark,
+    "300 servers are drawn on a canvas, and the page stays small": many,
+    "a name is text, whatever is in it": names,
+    "a plan that is not valid says so": broken,
+}
+
+if not shutil.which("chromium"):
+    print("1..0 # SKIP chromium is not installed")
+    sys.exit(0)
+from PIL import Image  # pylint: disable=wrong-import-position
+
+os.makedirs(SHOTS, exist_ok=True)
+failed = 0
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+    browser = Browser(work + "/home")
+    try:
+        for number, (title, test) in enumerate(tests.items(), 1):
+            try:
+                test()
+                print(f"ok {number} - {title}", flush=True)
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                print(f"not ok {number} - {title}")
+                said = getattr(error, "stderr", None) or traceback.format_exc()
+                print("# " + said.strip().replace("\n", "\n# "), flush=True)
+    finally:
+        browser.stop()
+print(f"1..{len(tests)}")
+sys.exit(failed > 0)
