@@ -179,6 +179,33 @@ static void allreduce_without_a_ring(void **state)
 	to_plan_free(plan);
 }
 
+/* The buffer once up and once down each link, two links deep. */
+static void allreduce_on_a_tree(void **state)
+{
+	const uint32_t all[] = { 0, 1, 2, 3 }, parents[] = { 1, 2, TO_SERVER_NONE, 2 };
+	struct to_plan *plan = line(4);
+	struct to_allreduce_tree *tree;
+	struct to_simulator *s;
+	struct to_taskgraph g;
+
+	(void)state;
+	job_group(plan->demand, 0, 1, 4, MIB);
+	tree = plan->trees = calloc(1, sizeof(*tree));
+	assert_non_null(tree);
+	plan->n_trees = 1;
+	tree->n = 4;
+	tree->parents = calloc(4, sizeof(*tree->parents));
+	assert_non_null(tree->parents);
+	memcpy(tree->parents, parents, sizeof(parents));
+	s = simulator(plan);
+	to_taskgraph_init(&g, 4);
+	to_taskgraph_allreduce(&g, all, 4, 1000 * MIB);
+	same(run(s, &g, TO_SIMULATE_TASKS)->time, 1000 * MIB / CAPACITY + 4 * HOP);
+	to_taskgraph_free(&g);
+	to_simulator_free(s);
+	to_plan_free(plan);
+}
+
 static void servers_compute_in_order(void **state)
 {
 	struct to_plan *plan = line(2);
@@ -384,6 +411,7 @@ int main(void)
 		cmocka_unit_test(three_links_in_a_row),
 		cmocka_unit_test(allreduce_alone),
 		cmocka_unit_test(allreduce_without_a_ring),
+		cmocka_unit_test(allreduce_on_a_tree),
 		cmocka_unit_test(servers_compute_in_order),
 		cmocka_unit_test(communication_overlaps_compute),
 		cmocka_unit_test(what_takes_no_time),

@@ -26,8 +26,12 @@
  *	that slows down what would end early. Alone, the task takes as long as
  *	its busiest link. Against others it counts as if it were made of
  *	transfers of its mean size.
- * @TO_SIMULATE_TRANSFERS: each at its own max-min fair rate, as RDMA congestion
+ * @TO_SIMULATE_TRANSFERS: each at its own max-min fair rate, as congestion
  *	control would have it; many times the work
+ *
+ * An all-to-all takes 4 to 7 % longer by transfers, a DLRM iteration 1 to 2 %
+ * (16 and 128 servers); the work is 1 ms against 40 us for 16 servers, seconds
+ * against 2 ms for 128.
  */
 enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
 

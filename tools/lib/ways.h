@@ -65,8 +65,9 @@ int to_ways_transfers(struct to_ways *ways, const struct to_transfer *transfers,
  * @members: @n servers in ascending order, 2 or more
  * @bytes: per arc, added to
  *
- * On the plan's rings or trees where it has some for these servers, else on a
- * ring that is routed hop by hop.
+ * On the plan's rings or trees where it has some for these servers (of the
+ * group of the first one, should several groups have the same servers), else on
+ * a ring that is routed hop by hop.
  *
  * Return: hops one after the other: 2(n - 1) along a ring of links, twice the
  * depth of a tree; -ENOMEM or -EHOSTUNREACH with @err set.
