@@ -482,6 +482,42 @@ static void plan_survives_the_round_trip(void **state)
 	}
 }
 
+/* What a job that was saved says is what it said. */
+static void job_survives_the_round_trip(void **state)
+{
+	static const char *const names[] = {
+		FORMATS "job.json", FORMATS "matrix.json", "examples/jobs/dlrm-16.json" };
+	char path[] = "/tmp/test_formats.XXXXXX", *before, *after;
+	struct to_demand *d, *again;
+	struct to_error err = {};
+	size_t len;
+
+	(void)state;
+	assert_int_not_equal(mkstemp(path), -1);
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		d = to_demand_load(names[i], &err);
+		assert_int_equal(to_demand_save(d, path, &err), 0);
+		again = to_demand_load(path, &err);
+		assert_string_equal(err.text, "");
+		assert_string_equal(again->name, d->name);
+		assert_int_equal(again->n, d->n);
+		assert_int_equal(again->n_groups, d->n_groups);
+		assert_memory_equal(again->mp, d->mp, (size_t)d->n * d->n * sizeof(*d->mp));
+		assert_int_equal(!again->names, !d->names);
+		if (d->names)
+			assert_memory_equal(again->names, d->names, d->n * sizeof(*d->names));
+		before = read_text(path, &len);
+		assert_int_equal(to_demand_save(again, path, &err), 0);
+		after = read_text(path, &len);
+		assert_string_equal(before, after);
+		free(before);
+		free(after);
+		to_demand_free(d);
+		to_demand_free(again);
+	}
+	unlink(path);
+}
+
 static void save_replaces_only_on_success(void **state)
 {
 	char dir[] = "/tmp/test_formats.XXXXXX", path[64], link[64], *before, *after;
@@ -594,6 +630,7 @@ int main(void)
 		cmocka_unit_test(reads_examples),
 		cmocka_unit_test(reads_plan),
 		cmocka_unit_test(plan_survives_the_round_trip),
+		cmocka_unit_test(job_survives_the_round_trip),
 		cmocka_unit_test(save_replaces_only_on_success),
 		cmocka_unit_test(synthetic_cluster_has_the_scheme),
 		cmocka_unit_test(synthetic_cluster_loads),

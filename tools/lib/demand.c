@@ -487,7 +487,8 @@ static size_t count_transfers(const struct to_demand *d, struct cell *cells)
 	return entries;
 }
 
-int to_demand_print(FILE *out, const struct to_demand *d)
+/* Groups and transfers, as members of an object. */
+static int print_members(FILE *out, const struct to_demand *d)
 {
 	struct cell *cells = calloc(d->n, sizeof(*cells));
 	uint32_t *members = calloc(d->n, sizeof(*members));
@@ -497,7 +498,7 @@ int to_demand_print(FILE *out, const struct to_demand *d)
 		free(members);
 		return -ENOMEM;
 	}
-	fprintf(out, "{\"servers\":%u,\n \"allreduce\":[", d->n);
+	fprintf(out, "\"allreduce\":[");
 	for (unsigned int g = 0; g < d->n_groups; g++) {
 		fprintf(out, "%s\n  {\"group\":\"", g ? "," : "");
 		to_set_print(out, d->groups[g].members, d->groups[g].n_members);
@@ -510,8 +511,44 @@ int to_demand_print(FILE *out, const struct to_demand *d)
 		print_matrix(out, d);
 	else
 		print_transfers(out, d, cells, members);
-	fprintf(out, "]}");
+	fprintf(out, "]");
 	free(cells);
 	free(members);
 	return 0;
+}
+
+int to_demand_print(FILE *out, const struct to_demand *d)
+{
+	int ret;
+
+	fprintf(out, "{\"servers\":%u,\n ", d->n);
+	ret = print_members(out, d);
+	fprintf(out, "}");
+	return ret;
+}
+
+static int print_job(FILE *out, const void *data, struct to_error *err)
+{
+	const struct to_demand *d = data;
+
+	fprintf(out, "{\"format\":\"topoopt-job\",\"version\":1,\n \"name\":");
+	to_json_print_string(out, d->name);
+	fprintf(out, ",\n \"servers\":");
+	if (d->names) {
+		for (unsigned int i = 0; i < d->n; i++)
+			fprintf(out, "%s\"%s\"", i ? "," : "[", d->names[i]);
+		fprintf(out, "]");
+	} else {
+		fprintf(out, "%u", d->n);
+	}
+	fprintf(out, ",\n ");
+	if (print_members(out, d))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	fprintf(out, "}\n");
+	return 0;
+}
+
+int to_demand_save(const struct to_demand *d, const char *path, struct to_error *err)
+{
+	return to_file_write(path, print_job, d, err);
 }
