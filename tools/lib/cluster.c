@@ -115,6 +115,43 @@ void to_cluster_free(struct to_cluster *c)
 	free(c);
 }
 
+static void *cluster_copy(const void *data, size_t count, size_t size)
+{
+	void *new = calloc(count ? count : 1, size);
+
+	if (new && count)
+		memcpy(new, data, count * size);
+	return new;
+}
+
+struct to_cluster *to_cluster_copy(const struct to_cluster *c)
+{
+	struct to_cluster *new = cluster_copy(c, 1, sizeof(*c));
+	bool copied;
+
+	if (!new)
+		return NULL;
+	new->servers = calloc(c->n_servers + 1, sizeof(*new->servers));
+	new->switches = cluster_copy(c->switches, c->n_switches, sizeof(*c->switches));
+	new->links = cluster_copy(c->links, c->n_links, sizeof(*c->links));
+	new->by_name = cluster_copy(c->by_name, c->n_servers, sizeof(*c->by_name));
+	copied = new->servers && new->switches && new->links && new->by_name;
+	for (new->n_servers = 0; copied && new->n_servers < c->n_servers; new->n_servers++) {
+		const struct to_server *from = &c->servers[new->n_servers];
+		struct to_server *to = &new->servers[new->n_servers];
+
+		*to = *from;
+		to->ports = cluster_copy(from->ports, from->n_ports, sizeof(*from->ports));
+		copied = to->ports;
+	}
+	if (copied)
+		return new;
+	if (!new->servers)
+		new->n_servers = 0;
+	to_cluster_free(new);
+	return NULL;
+}
+
 static int cluster_compare(const void *a, const void *b, void *data)
 {
 	const struct to_cluster *c = data;

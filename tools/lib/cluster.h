@@ -136,6 +136,9 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 /** to_cluster_parse() - cluster.json from memory; @name is for errors */
 struct to_cluster *to_cluster_parse(const char *data, size_t len,
 				    const char *name, struct to_error *err);
+
+/** to_cluster_copy() - Return: the copy, NULL when out of memory */
+struct to_cluster *to_cluster_copy(const struct to_cluster *cluster);
 void to_cluster_free(struct to_cluster *cluster);
 
 /**

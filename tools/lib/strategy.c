@@ -5,23 +5,40 @@
 #include <string.h>
 
 
-struct to_strategy *to_strategy_new(const struct to_model *model, uint32_t n_servers,
-				    unsigned int batch_per_gpu)
+static struct to_strategy *strategy_alloc(const struct to_model *model, uint32_t n_servers,
+					  uint64_t samples)
 {
 	struct to_strategy *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	*s = (struct to_strategy){ .model = model, .n_servers = n_servers };
-	s->samples = (uint64_t)(batch_per_gpu ? batch_per_gpu : model->batch_per_gpu) *
-		     model->device.gpus * n_servers;
+	*s = (struct to_strategy){ .model = model, .n_servers = n_servers, .samples = samples };
 	s->at = calloc(model->n_operators, sizeof(*s->at));
-	if (!s->at) {
-		free(s);
-		return NULL;
-	}
-	for (uint32_t op = 0; op < model->n_operators; op++)
+	if (s->at)
+		return s;
+	free(s);
+	return NULL;
+}
+
+struct to_strategy *to_strategy_new(const struct to_model *model, uint32_t n_servers,
+				    unsigned int batch_per_gpu)
+{
+	unsigned int batch = batch_per_gpu ? batch_per_gpu : model->batch_per_gpu;
+	struct to_strategy *s = strategy_alloc(model, n_servers,
+					       (uint64_t)batch * model->device.gpus * n_servers);
+
+	for (uint32_t op = 0; s && op < model->n_operators; op++)
 		s->at[op] = (struct to_placement){ 0, 1, n_servers, false };
+	return s;
+}
+
+struct to_strategy *to_strategy_copy(const struct to_strategy *strategy)
+{
+	struct to_strategy *s = strategy_alloc(strategy->model, strategy->n_servers,
+					       strategy->samples);
+
+	if (s)
+		to_strategy_set(s, strategy);
 	return s;
 }
 
@@ -87,7 +104,7 @@ bool to_strategy_fits(const struct to_strategy *strategy, double *scratch)
 	return to_strategy_memory(strategy, scratch) <= (double)device->memory_bytes * device->gpus;
 }
 
-static bool strategy_same(const struct to_placement *a, const struct to_placement *b)
+bool to_placement_same(const struct to_placement *a, const struct to_placement *b)
 {
 	return a->first == b->first && a->step == b->step && a->n == b->n &&
 	       a->sharded == b->sharded;
@@ -97,7 +114,7 @@ static bool strategy_same(const struct to_placement *a, const struct to_placemen
 static bool strategy_seen(const struct to_strategy *s, uint32_t op)
 {
 	for (uint32_t before = 0; before < op; before++)
-		if (strategy_same(&s->at[before], &s->at[op]))
+		if (to_placement_same(&s->at[before], &s->at[op]))
 			return true;
 	return false;
 }
@@ -109,12 +126,16 @@ static const char *strategy_how(const struct to_placement *p)
 
 static void strategy_print_servers(FILE *out, const struct to_placement *p)
 {
-	/* without the array that to_set_print() wants */
-	if (p->step == 1 && p->n > 1)
-		fprintf(out, "%u-%u", p->first, p->first + p->n - 1);
+	uint32_t last = p->first + (p->n - 1) * p->step;
+
+	if (p->n == 1)
+		fprintf(out, " server %u", p->first);
+	else if (p->n == 2)
+		fprintf(out, " servers %u and %u", p->first, last);
+	else if (p->step == 1)
+		fprintf(out, " servers %u to %u", p->first, last);
 	else
-		for (uint32_t i = 0; i < p->n; i++)
-			fprintf(out, "%s%u", i ? "," : "", p->first + i * p->step);
+		fprintf(out, " servers %u, %u to %u", p->first, p->first + p->step, last);
 }
 
 /* Operators placed as @op is; three or more that follow each other as a run. */
@@ -125,7 +146,7 @@ static void strategy_print_operators(FILE *out, const struct to_strategy *s, uin
 	uint32_t a, b;
 
 	for (a = op; a < m->n_operators; a = b) {
-		for (b = a; b < m->n_operators && strategy_same(&s->at[b], &s->at[op]); b++)
+		for (b = a; b < m->n_operators && to_placement_same(&s->at[b], &s->at[op]); b++)
 			;
 		if (b - a > 2)
 			fprintf(out, "%s%s to %s", before, m->operators[a].name,
@@ -135,7 +156,7 @@ static void strategy_print_operators(FILE *out, const struct to_strategy *s, uin
 			before = ", ";
 		}
 		before = ", ";
-		b += !(b < m->n_operators && strategy_same(&s->at[b], &s->at[op]));
+		b += !(b < m->n_operators && to_placement_same(&s->at[b], &s->at[op]));
 	}
 }
 
@@ -148,12 +169,11 @@ void to_strategy_print(FILE *out, const struct to_strategy *s)
 			continue;
 		fprintf(out, "  ");
 		strategy_print_operators(out, s, op);
-		if (p->n == s->n_servers) {
-			fprintf(out, ": %s on all servers\n", strategy_how(p));
-			continue;
-		}
-		fprintf(out, ": %s on server%s ", strategy_how(p), p->n > 1 ? "s" : "");
-		strategy_print_servers(out, p);
+		fprintf(out, ": %s on", strategy_how(p));
+		if (p->n == s->n_servers)
+			fprintf(out, " all %u servers", p->n);
+		else
+			strategy_print_servers(out, p);
 		fprintf(out, "\n");
 	}
 }
@@ -172,7 +192,7 @@ json_t *to_strategy_json(const struct to_strategy *s)
 		operators = json_array();
 		servers = json_array();
 		for (uint32_t i = op; i < m->n_operators; i++)
-			if (strategy_same(&s->at[i], p))
+			if (to_placement_same(&s->at[i], p))
 				json_array_append_new(operators, json_string(m->operators[i].name));
 		for (uint32_t i = 0; i < p->n; i++)
 			json_array_append_new(servers, json_integer(p->first + i * p->step));

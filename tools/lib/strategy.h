@@ -28,6 +28,9 @@ struct to_placement {
 	bool sharded;
 };
 
+/** to_placement_same() - whether @a and @b are the same */
+bool to_placement_same(const struct to_placement *a, const struct to_placement *b);
+
 /**
  * struct to_strategy - a placement for every operator
  * @samples: of one iteration, over all servers
@@ -49,6 +52,7 @@ struct to_strategy {
  */
 struct to_strategy *to_strategy_new(const struct to_model *model, uint32_t n_servers,
 				    unsigned int batch_per_gpu);
+struct to_strategy *to_strategy_copy(const struct to_strategy *strategy);
 void to_strategy_free(struct to_strategy *strategy);
 
 /** to_strategy_set() - give @strategy the placements of @from, of the same model */

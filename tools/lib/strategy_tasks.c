@@ -27,12 +27,6 @@ static uint32_t tasks_server(const struct to_placement *p, uint32_t i)
 	return p->first + i * p->step;
 }
 
-static bool tasks_same(const struct to_placement *a, const struct to_placement *b)
-{
-	return a->first == b->first && a->step == b->step && a->n == b->n &&
-	       a->sharded == b->sharded;
-}
-
 /* One task per server for the passes of @op. */
 static uint32_t tasks_compute(struct tasks *t, uint32_t op, double factor)
 {
@@ -92,7 +86,7 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 
 		if (t->depth[in] != depth)
 			continue;
-		if (tasks_same(p, &t->s->at[in]) && !p->sharded) {
+		if (to_placement_same(p, &t->s->at[in]) && !p->sharded) {
 			for (i = 0; i < p->n; i++) {
 				to_taskgraph_after(t->graph, t->forward[op] + i, t->forward[in] + i);
 				to_taskgraph_after(t->graph, t->backward[in] + i,
@@ -123,7 +117,7 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 		uint32_t in = o->inputs[k];
 
 		q = &t->s->at[in];
-		if (t->depth[in] != depth || (tasks_same(p, q) && !p->sharded))
+		if (t->depth[in] != depth || (to_placement_same(p, q) && !p->sharded))
 			continue;
 		for (i = 0; i < q->n; i++) {
 			to_taskgraph_after(t->graph, forth, t->forward[in] + i);

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl parallelize: files that fit together, the same on any number of cores,
+# and what people get wrong.
+
+. selftests/unit/cli.sh
+
+refuses() { # NAME STATUS LINE ARGUMENTS...
+	run "$2" parallelize "${@:4}" && grep -qxF "toctl parallelize: $3" "$tmp/err" &&
+		[[ ! -s $tmp/out ]] && (($(grep -cv '^see toctl' "$tmp/err") == 1))
+	result $? "$1"
+}
+
+model=(--model examples/models/dlrm.json)
+fabric=(--servers 8 --degree 4)
+search=("${model[@]}" "${fabric[@]}" --budget 80)
+
+run 0 parallelize "${search[@]}" --job "$tmp/job.json" -o "$tmp/plan.json" &&
+	grep -q '^  both together .* 1\.000 ' "$tmp/out" &&
+	grep -q '^  table-0.*: .* on' "$tmp/out" && run 0 verify "$tmp/plan.json"
+result $? "a strategy in words, and a plan that verifies"
+
+run 0 plan --job "$tmp/job.json" --degree 4 -o "$tmp/again.json" &&
+	run 0 heatmap "$tmp/job.json"
+result $? "its job can be planned and looked at"
+
+first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+run 0 parallelize --json "${search[@]}" --job "$tmp/job1.json" -o "$tmp/plan1.json" &&
+	cp "$tmp/out" "$tmp/all" &&
+	taskset -c "$first" "$toctl" parallelize --json "${search[@]}" --job "$tmp/job2.json" \
+		-o "$tmp/plan2.json" >"$tmp/one" 2>>"$tmp/err" &&
+	cmp "$tmp/all" "$tmp/one" 2>>"$tmp/err" && cmp "$tmp/job1.json" "$tmp/job2.json" &&
+	cmp "$tmp/plan1.json" "$tmp/plan2.json"
+result $? "same seed, same bytes on one core and on all"
+
+python3 - "$tmp/all" 2>>"$tmp/err" <<'END'
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert said["servers"] == 8 and said["samples"] == 8 * 4 * 128, said
+ours = said["approaches"]["search"]
+names = [name for row in ours["strategy"] for name in row["operators"]]
+assert sorted(names) == sorted(o["name"] for o in
+	json.load(open("examples/models/dlrm.json"))["operators"])
+for key in ("data_parallel", "naive", "tables_by_hand"):
+	other = said["approaches"][key]
+	assert not other["fits"] or other["time_s"] >= ours["time_s"], key
+	assert abs(other["ratio"] - other["time_s"] / ours["time_s"]) < 1e-9
+assert said["predictions"]["servers"] == 8
+END
+result $? "--json has the strategy and the comparison"
+
+run 0 parallelize --model examples/models/bert.json --cluster examples/ring-4/cluster.json \
+	--budget 8 -o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
+result $? "on a cluster of one's own"
+
+refuses "neither cluster nor servers" 2 "say --cluster, or --servers and --degree" \
+	"${model[@]}" --degree 4
+refuses "two files on standard output" 2 \
+	"--job and --output cannot both go to standard output" "${search[@]}" -j - -o -
+refuses "one server" 2 "--servers: expected 2 to 65536, not 1" "${model[@]}" --degree 4 -n 1
+refuses "no degree" 2 "--degree: expected 1 to 64, not 0" "${model[@]}" -n 8 -d 0
+refuses "more ports than there are" 1 "degree 3: the servers have up to 2 ports" \
+	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --degree 3
+refuses "more servers than there are" 1 "the cluster has 4 servers, not 8" \
+	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --servers 8
+refuses "one duplex port for eight servers" 1 \
+	"8 servers with up to 1 ports each cannot be connected with duplex links" \
+	"${model[@]}" -n 8 -d 1 --budget 8
+refuses "a file that is not there" 1 "$tmp/none.json: No such file or directory" \
+	--model "$tmp/none.json" "${fabric[@]}"
+sed 's/\["below"\]/["top"]/' selftests/unit/formats/model.json >"$tmp/cycle.json"
+refuses "operators that wait for each other" 1 \
+	"$tmp/cycle.json:15: operators[2].inputs: \"right\" and \"top\" wait for each other: the operators form a cycle" \
+	--model "$tmp/cycle.json" "${fabric[@]}"
+sed 's/"memory_bytes": 1000000000/"memory_bytes": 1/' selftests/unit/formats/model.json \
+	>"$tmp/large.json"
+refuses "a model that does not fit" 1 \
+	"8 servers are too few: of two towers's parameters 5.75e-07 GB would be on each, which holds 2e-09 GB" \
+	--model "$tmp/large.json" "${fabric[@]}"
+
+echo "1..$count"
+exit $((failed > 0))

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "effort.h"
+#include "planner.h"
+#include "random.h"
+
+#define CHAIN_FRUITLESS 50	/* TopoOpt section 3.2 */
+#define CHAIN_PLAN_STEPS 10	/* that a new plan counts as */
+#define CHAIN_GAIN 1e-3		/* smaller ones are not worth a new plan at once */
+
+static int chain_no_memory(struct to_chain *c)
+{
+	return to_error_set(&c->err, -ENOMEM, "out of memory");
+}
+
+int to_chain_init(struct to_chain *c, const struct to_strategy *start)
+{
+	uint32_t n = start->n_servers;
+
+	to_taskgraph_init(&c->tasks, n);
+	c->current = to_strategy_copy(start);
+	c->best = to_strategy_copy(start);
+	c->next = to_strategy_copy(start);
+	c->memory = calloc(n, sizeof(*c->memory));
+	c->best_time = INFINITY;
+	if (to_bound_init(&c->bound, c->cluster, n, c->degree) || !c->current || !c->best ||
+	    !c->next || !c->memory)
+		return chain_no_memory(c);
+	return 0;
+}
+
+void to_chain_free(struct to_chain *c)
+{
+	to_strategy_free(c->current);
+	to_strategy_free(c->best);
+	to_strategy_free(c->next);
+	to_simulator_free(c->simulator);
+	to_plan_free(c->plan);
+	to_taskgraph_free(&c->tasks);
+	to_bound_free(&c->bound);
+	free(c->memory);
+}
+
+/* Time of to_chain.tasks; INFINITY when it is certain to be above @limit. */
+static int chain_time(struct to_chain *c, struct to_simulator *simulator, double limit,
+		      double *time)
+{
+	const struct to_simulation *run;
+
+	*time = to_bound_time(&c->bound, &c->tasks);
+	if (*time < 0)
+		return chain_no_memory(c);
+	if (c->ideal)
+		return 0;
+	if (*time > limit) {
+		*time = INFINITY;
+		return 0;
+	}
+	run = to_simulate(simulator, &c->tasks, TO_SIMULATE_TASKS, &c->err);
+	if (!run)
+		return -EINVAL;
+	*time = run->time;
+	return 0;
+}
+
+static int chain_tasks(struct to_chain *c, const struct to_strategy *strategy)
+{
+	to_taskgraph_clear(&c->tasks);
+	return to_strategy_tasks(strategy, &c->tasks, &c->err);
+}
+
+/* Plan for to_chain.tasks, and what they take on it. */
+static int chain_make(struct to_chain *c, unsigned int effort, struct to_plan **plan,
+		      struct to_simulator **simulator, double *time)
+{
+	const struct to_planner_options options = { .degree = c->degree, .effort = effort,
+						    .seed = c->seed };
+	struct to_demand *demand = to_taskgraph_demand(&c->tasks);
+	struct to_cluster *cluster = to_cluster_copy(c->cluster);
+
+	*simulator = NULL;
+	if (!demand || !cluster) {
+		to_demand_free(demand);
+		to_cluster_free(cluster);
+		return chain_no_memory(c);
+	}
+	snprintf(demand->name, sizeof(demand->name), "%s", c->moves->model->name);
+	*plan = to_planner_make(cluster, demand, &options, &c->err);
+	if (!*plan)
+		return -EINVAL;
+	*simulator = to_simulator_new(*plan, &c->err);
+	if (*simulator && !chain_time(c, *simulator, INFINITY, time))
+		return 0;
+	to_simulator_free(*simulator);
+	to_plan_free(*plan);
+	return -EINVAL;
+}
+
+struct to_plan *to_chain_plan(struct to_chain *c, const struct to_strategy *strategy,
+			      unsigned int effort, double *time)
+{
+	struct to_simulator *simulator;
+	struct to_plan *plan;
+
+	if (chain_tasks(c, strategy) || chain_make(c, effort, &plan, &simulator, time))
+		return NULL;
+	to_simulator_free(simulator);
+	return plan;
+}
+
+static void chain_keep_best(struct to_chain *c, double time)
+{
+	if (time >= c->best_time)
+		return;
+	c->best_time = time;
+	to_strategy_set(c->best, c->current);
+}
+
+/* A new plan for the current strategy, kept when it is better, or at the @first. */
+static int chain_replan(struct to_chain *c, bool first)
+{
+	struct to_simulator *simulator;
+	struct to_plan *plan;
+	double time;
+	int ret;
+
+	ret = chain_tasks(c, c->current);
+	if (!ret && c->ideal) {
+		ret = chain_time(c, NULL, INFINITY, &c->time);
+		chain_keep_best(c, c->time);
+		return ret;
+	}
+	if (!ret)
+		ret = chain_make(c, TO_EFFORT_MIN, &plan, &simulator, &time);
+	if (ret)
+		return ret;
+	chain_keep_best(c, time);
+	if (first || time < c->time) {
+		to_simulator_free(c->simulator);
+		to_plan_free(c->plan);
+		c->simulator = simulator;
+		c->plan = plan;
+		c->time = time;
+		return 0;
+	}
+	to_simulator_free(simulator);
+	to_plan_free(plan);
+	return 0;
+}
+
+/* Try one change. Return: 1 when it was taken, 0, or a negative errno. */
+static int chain_step(struct to_chain *c, double temperature)
+{
+	double draw = ((to_random_next(&c->random) >> 11) + 1) * 0x1p-53, time;
+	double limit = c->time * (1 - temperature * log(draw));
+	struct to_strategy *next = c->next;
+
+	to_strategy_set(next, c->current);
+	to_move(c->moves, next, &c->random);
+	if (!to_strategy_fits(next, c->memory))
+		return 0;
+	if (chain_tasks(c, next) || chain_time(c, c->simulator, limit, &time))
+		return -EINVAL;
+	if (time > limit)
+		return 0;
+	c->next = c->current;
+	c->current = next;
+	c->time = time;
+	return 1;
+}
+
+int to_chain_run(struct to_chain *c, unsigned int steps, double temperature)
+{
+	unsigned int fruitless = 0, used;
+	double mark;
+	int ret;
+
+	to_strategy_set(c->current, c->best);
+	ret = chain_replan(c, true);
+	mark = c->time;
+	for (; !ret && steps; steps -= used < steps ? used : steps) {
+		used = 1;
+		ret = chain_step(c, temperature);
+		if (ret < 0)
+			return ret;
+		fruitless++;
+		if (c->time < mark * (1 - CHAIN_GAIN) || fruitless == CHAIN_FRUITLESS) {
+			ret = chain_replan(c, false);
+			used += CHAIN_PLAN_STEPS;
+			mark = fmin(mark, c->time);
+			fruitless = 0;
+		} else {
+			ret = 0;
+		}
+		c->step(c->data, used < steps ? used : steps);
+	}
+	return ret;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "parallelize.h"
+#include "progress.h"
+
+struct parallelize_args {
+	const char *model, *cluster, *job, *output;
+	uint64_t servers, degree, bandwidth, batch, budget, seed;
+	int links;
+};
+
+#define PARALLELIZE_LINKS_UNSAID (-1)
+
+/* In the order of enum to_link_mode. */
+static const char *const parallelize_links[] = { "duplex", "simplex", NULL };
+
+/* In the order of enum to_approach. */
+static const struct {
+	const char *key, *name;
+} parallelize_approaches[] = {
+	{ "data_parallel", "data parallel" },
+	{ "naive", "strategy, then plan" },
+	{ "tables_by_hand", "tables by hand" },
+	{ "search", "both together" },
+};
+
+static void parallelize_print(FILE *out, const struct to_model *model,
+			      const struct to_parallelized *found)
+{
+	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
+
+	fprintf(out, "%s: %u operators on %u servers, %llu samples per iteration\n", model->name,
+		model->n_operators, ours->strategy->n_servers,
+		(unsigned long long)ours->strategy->samples);
+	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration, ms", "at least", "ratio",
+		"GB/server");
+	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
+		const struct to_choice *choice = &found->by[i];
+
+		fprintf(out, "  %-20s %13.4g %13.4g %8.3f %11.4g%s\n", parallelize_approaches[i].name,
+			choice->time * 1e3, choice->bound * 1e3, choice->time / ours->time,
+			choice->memory / 1e9, choice->fits ? "" : ", too much");
+	}
+	to_strategy_print(out, ours->strategy);
+}
+
+static int parallelize_json(const struct to_model *model, const struct to_parallelized *found)
+{
+	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
+	json_t *approaches = json_object(), *all;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
+		const struct to_choice *choice = &found->by[i];
+		json_t *one = json_pack("{s:f, s:f, s:f, s:f, s:b, s:o?}", "time_s", choice->time,
+					"bound_s", choice->bound, "ratio",
+					choice->time / ours->time, "parameter_bytes",
+					choice->memory, "fits", choice->fits, "strategy",
+					to_strategy_json(choice->strategy));
+
+		ret |= json_object_set_new(approaches, parallelize_approaches[i].key, one);
+	}
+	all = json_pack("{s:s, s:i, s:I, s:o, s:O}", "model", model->name, "servers",
+			(int)ours->strategy->n_servers, "samples",
+			(json_int_t)ours->strategy->samples, "approaches", approaches,
+			"predictions", ours->plan->predictions);
+	if (ret || !all || json_dumpf(all, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
+		ret = -ENOMEM;
+	putchar('\n');
+	json_decref(all);
+	return ret;
+}
+
+static struct to_cluster *parallelize_cluster(const struct parallelize_args *args,
+					      struct to_error *err)
+{
+	bool said = args->links != PARALLELIZE_LINKS_UNSAID;
+	struct to_cluster *cluster;
+
+	if (!args->cluster)
+		return to_cluster_synthetic(args->servers, args->degree, args->bandwidth,
+					    said ? args->links : TO_LINKS_DUPLEX, err);
+	cluster = to_cluster_load(args->cluster, err);
+	if (cluster && said)
+		cluster->link_mode = args->links;
+	return cluster;
+}
+
+static void parallelize_progress(void *data, unsigned int done, unsigned int all)
+{
+	to_progress(data, done, all);
+}
+
+static bool parallelize_to_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
+static int parallelize_report(struct to_call *call, const struct parallelize_args *args,
+			      const struct to_model *model, const struct to_parallelized *found)
+{
+	const struct to_plan *plan = found->by[TO_APPROACH_SEARCH].plan;
+	/* a file may be on standard output */
+	bool taken = parallelize_to_stdout(args->job) || parallelize_to_stdout(args->output);
+	int ret = 0;
+
+	if (args->job)
+		ret = to_demand_save(plan->demand, args->job, &call->err);
+	if (!ret && args->output)
+		ret = to_plan_save(plan, args->output, &call->err);
+	if (!ret && call->json && !taken)
+		ret = parallelize_json(model, found) ?
+			      to_error_set(&call->err, -ENOMEM, "out of memory") : 0;
+	else if (!ret)
+		parallelize_print(taken ? stderr : stdout, model, found);
+	return ret;
+}
+
+static int parallelize_run(struct to_call *call, const void *data)
+{
+	const struct parallelize_args *args = data;
+	struct to_progress progress = { 0 };
+	const struct to_parallelize_options options = {
+		.degree = args->degree, .batch_per_gpu = args->batch, .budget = args->budget,
+		.seed = args->seed, .progress = parallelize_progress, .data = &progress };
+	struct to_parallelized found = { 0 };
+	struct to_cluster *cluster;
+	struct to_model *model;
+	int ret = -EINVAL;
+
+	if (!args->cluster && !(args->servers && args->degree))
+		return to_usage(call, "say --cluster, or --servers and --degree");
+	if (parallelize_to_stdout(args->job) && parallelize_to_stdout(args->output))
+		return to_usage(call, "--job and --output cannot both go to standard output");
+	model = to_model_load(args->model, &call->err);
+	if (!model)
+		return ret;
+	cluster = parallelize_cluster(args, &call->err);
+	if (cluster)
+		ret = to_parallelize(model, cluster,
+				     args->servers ? args->servers : cluster->n_servers, &options,
+				     &found, &call->err);
+	to_progress_end(&progress);
+	if (!ret)
+		ret = parallelize_report(call, args, model, &found);
+	to_parallelized_free(&found);
+	to_cluster_free(cluster);
+	to_model_free(model);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct parallelize_args, field)
+
+static const struct to_option parallelize_options[] = {
+	{ "model", 'm', TO_OPTION_STRING, FIELD(model), .required = true, .argument = "FILE",
+	  .help = "operators of the model and GPUs of a server" },
+	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
+	  .min = 2, .max = TO_SERVERS_MAX,
+	  .help = "servers that train; default: all of the cluster" },
+	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
+	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server to use" },
+	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
+	  .help = "servers, ports and optical switches; default: made up from --servers and "
+		  "--degree" },
+	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .argument = "FILE",
+	  .help = "where to write what an iteration sends; default: nowhere" },
+	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	  .help = "where to write the plan; default: nowhere" },
+	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
+	  .choices = parallelize_links,
+	  .help = "a link carries both directions or one; default: as the cluster says, "
+		  "else duplex" },
+	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
+	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
+	  .help = "samples per GPU and iteration; default: as the model says" },
+	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
+	  .min = 4, .max = 100000000,
+	  .help = "strategies that each of the search's chains tries; default: 1000" },
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
+	  .help = "of the random choices; same seed, same result; default: 1" },
+	{}
+};
+
+const struct to_command to_cmd_parallelize = {
+	.name = "parallelize",
+	.summary = "Find who computes what of a model, and the plan for it",
+	.description =
+		"Decides for each operator of a model whether all servers or some of them have "
+		"it, each for its samples (replicated), one server has it (placed), or servers "
+		"have a part of it each (sharded), together with links, rings and routes that "
+		"suit what this sends (TopoOpt, section 3.2): Markov chains look for a faster "
+		"strategy on the current plan, and TopologyFinder for a better plan of the "
+		"current strategy, in turn.\n\n"
+		"Prints the simulated time of an iteration beside those of three other ways: "
+		"data parallelism; the best strategy for an ideal network, planned afterwards; "
+		"and data parallelism with each embedding table on one server. \"At least\" is "
+		"what the strategy would take on any network of the same ports. The last lines "
+		"say where the operators are.",
+	.options = parallelize_options,
+	.args_size = sizeof(struct parallelize_args),
+	.defaults = &(const struct parallelize_args){
+		.bandwidth = 100000000000, .budget = TO_PARALLELIZE_BUDGET, .seed = 1,
+		.links = PARALLELIZE_LINKS_UNSAID },
+	.run = parallelize_run,
+};
