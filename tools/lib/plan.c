@@ -106,13 +106,19 @@ static bool same_nexthops(const struct to_nexthop *a, const struct to_nexthop *b
 int to_plan_add_group(struct to_table *t, const struct to_nexthop *nexthops,
 		      unsigned int n)
 {
-	struct to_nexthop *own;
-	struct to_group *groups;
-
 	for (unsigned int g = 0; g < t->n_groups; g++)
 		if (t->groups[g].n == n &&
 		    same_nexthops(t->groups[g].nexthops, nexthops, n))
 			return g;
+	return to_plan_new_group(t, nexthops, n);
+}
+
+int to_plan_new_group(struct to_table *t, const struct to_nexthop *nexthops,
+		      unsigned int n)
+{
+	struct to_nexthop *own;
+	struct to_group *groups;
+
 	if (t->n_groups == GROUPS_MAX)
 		return -ENOSPC;
 	/* Room doubles: whenever the count is a power of two it is all used. */

@@ -184,6 +184,10 @@ void to_plan_sort_pairs(struct to_table *table);
 int to_plan_add_group(struct to_table *table, const struct to_nexthop *nexthops,
 		      unsigned int n);
 
+/** to_plan_new_group() - the same of next hops that no group of @table has */
+int to_plan_new_group(struct to_table *table, const struct to_nexthop *nexthops,
+		      unsigned int n);
+
 /**
  * to_plan_index() - make to_plan.peers from the links; after any change of them
  *

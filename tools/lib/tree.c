@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,6 @@ static bool tree_meets(struct to_tree *t, const struct to_graph *g, uint32_t fro
 	return false;
 }
 
-
 void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
 		  uint32_t root, uint32_t without)
 {
@@ -84,26 +84,57 @@ void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
 }
 
 /*
- * Make @y keep clear of @x, which comes before it: give up its choices towards
- * x. Return: whether the ways it has left do; else nothing is changed.
+ * Can packets at @y, which comes after @x, keep clear of x by giving up choices?
+ * seen[] then has seen_mark where they can and seen_mark - 1 where all ways
+ * lead to x. Return: 0, -1 when they cannot, 1 when a choice in @keep were lost.
  */
-static bool tree_yield(struct to_tree *t, const struct to_graph *g, uint32_t y, uint32_t x)
+static int tree_clear(struct to_tree *t, const struct to_graph *g, uint32_t y, uint32_t x,
+		      const uint64_t *keep)
 {
-	uint64_t all = t->choices[y], towards = 0;
-	uint32_t a;
+	uint64_t left, lost = 0;
+	int ret = -1;
 
-	for (a = g->out[y]; a < g->out[y + 1]; a++)
-		towards |= (uint64_t)(g->to[a] == x) << (a - g->out[y]);
-	t->choices[y] &= ~towards;
-	if (t->choices[y] && !tree_meets(t, g, y, x))
-		return true;
-	t->choices[y] = all;
-	return false;
+	if (y == x)
+		return -1;
+	if (t->place[y] < t->place[x] || t->seen[y] == t->seen_mark)
+		return 0;
+	if (t->seen[y] == t->seen_mark - 1)
+		return -1;
+	for (left = t->choices[y]; left; left &= left - 1) {
+		int way = tree_clear(t, g, g->to[g->out[y] + __builtin_ctzll(left)], x, keep);
+
+		if (way > 0)
+			return way;
+		if (way < 0)
+			lost |= left & -left;
+		else
+			ret = 0;
+	}
+	t->seen[y] = t->seen_mark + ret;
+	return !ret && keep && (lost & keep[y]) ? 1 : ret;
+}
+
+/* Servers on the ways from @y give up their choices that lead to @x. */
+static void tree_yield(struct to_tree *t, const struct to_graph *g, uint32_t y, uint32_t x)
+{
+	uint64_t left;
+
+	if (t->place[y] < t->place[x] || t->seen[y] != t->seen_mark)
+		return;
+	t->seen[y] = 0;
+	for (left = t->choices[y]; left; left &= left - 1) {
+		uint32_t z = g->to[g->out[y] + __builtin_ctzll(left)];
+
+		if (z == x || t->seen[z] == t->seen_mark - 1)
+			t->choices[y] &= ~(left & -left);
+		else
+			tree_yield(t, g, z, x);
+	}
 }
 
 /* The arc that @x can take when its only choice is down. */
 static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t x,
-			   const bool *keep)
+			   const uint64_t *keep)
 {
 	uint32_t first = g->out[x], a;
 	uint8_t further = TO_ARC_NONE;
@@ -124,9 +155,13 @@ static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t
 	for (a = first; a < g->out[x + 1]; a++) {
 		uint32_t y = g->to[a];
 
-		if (t->place[y] != UINT32_MAX && t->place[y] > t->place[x] &&
-		    !(keep && keep[y]) && tree_yield(t, g, y, x))
-			return a - first;
+		if (t->place[y] == UINT32_MAX || t->choices[x] >> (a - first) & 1)
+			continue;
+		t->seen_mark += 2;
+		if (tree_clear(t, g, y, x, keep))
+			continue;
+		tree_yield(t, g, y, x);
+		return a - first;
 	}
 	return TO_ARC_NONE;
 }
@@ -136,7 +171,7 @@ static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t
  * before it finds its own backup later. Choices only ever shrink, hence what
  * was loop-free stays so.
  */
-void to_tree_protect(struct to_tree *t, const struct to_graph *g, const bool *keep)
+void to_tree_protect(struct to_tree *t, const struct to_graph *g, const uint64_t *keep)
 {
 	unsigned int i;
 

@@ -4,7 +4,6 @@
 
 /* Shortest ways from all servers to one root, with protection. */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "graph.h"
@@ -50,9 +49,9 @@ void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
 
 /**
  * to_tree_protect() - find backups
- * @keep: per server, whether it must keep all its choices; NULL for none
+ * @keep: per server, choices that it must keep, same mask; NULL for none
  */
 void to_tree_protect(struct to_tree *tree, const struct to_graph *graph,
-		     const bool *keep);
+		     const uint64_t *keep);
 
 #endif
