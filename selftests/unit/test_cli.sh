@@ -113,7 +113,7 @@ a <b> & c: demand, bytes per iteration (rows send, columns receive)
    2  ##      
    3  ..      
 
-16 B ..::--==++**oo%%## 4.0 KiB, logarithmic; 12.0 KiB in all
+16 B ..::--==++**oo%%## 4.00 KiB, logarithmic; 12.0 KiB in all
 TEXT
 run 0 heatmap "$tmp/job.json" && diff "$tmp/expected" "$tmp/out" >"$tmp/err"
 result $? "heatmap draws rows as sources"
@@ -124,7 +124,7 @@ run 0 heatmap --svg "$tmp/map.svg" "$tmp/job.json" &&
 	python3 -c 'import sys, xml.dom.minidom as x
 cells = x.parse(sys.argv[1]).getElementsByTagName("title")
 assert [c.firstChild.data for c in cells] == [
-    "0 to 1: 4.0 KiB", "1 to 2: 4.0 KiB", "2 to 0: 4.0 KiB", "3 to 0: 16 B"]' \
+    "0 to 1: 4.00 KiB", "1 to 2: 4.00 KiB", "2 to 0: 4.00 KiB", "3 to 0: 16 B"]' \
 		"$tmp/map.svg" 2>"$tmp/err"
 result $? "heatmap --svg is XML with a title per cell"
 run 0 heatmap --json selftests/unit/formats/tm.json &&

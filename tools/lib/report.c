@@ -88,8 +88,11 @@ static void report_verdict(FILE *out, const struct to_report *r)
 	unsigned int i;
 
 	if (!v->violations) {
-		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> Every server reaches all "
-			"%" PRIu64 " addresses, without a loop. ", v->addresses);
+		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> All packets for %" PRIu64
+			" addresses arrive, without a loop. ", v->addresses);
+		if (v->unreachable)
+			fprintf(out, "%" PRIu64 " pairs of a server and a port have no path that enters "
+				"the port. ", v->unreachable);
 		if (v->cases > v->last_hops)
 			fprintf(out, "When a link goes down, %.4g&#8239;%% of the next hops that use it "
 				"have a backup.", 100.0 * v->covered / (v->cases - v->last_hops));
@@ -122,12 +125,12 @@ static void report_figure(FILE *out, const char *name, const char *meaning, doub
 }
 
 static void report_plain(FILE *out, const char *name, const char *meaning, double value,
-			 double bound, const char *unit)
+			 double bound, int decimals, const char *unit)
 {
 	char text[48], bound_text[48];
 
-	snprintf(text, sizeof(text), "%.4g%s", value, unit);
-	snprintf(bound_text, sizeof(bound_text), "%.4g%s", bound, unit);
+	snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
+	snprintf(bound_text, sizeof(bound_text), "%.*f%s", decimals, bound, unit);
 	report_figure(out, name, meaning, value, bound, text, bound_text);
 }
 
@@ -153,7 +156,7 @@ static void report_figures(FILE *out, const struct to_report *r)
 {
 	const struct to_figures *o = &r->verdict.figures;
 
-	fprintf(out, "<section><h2>How good it is</h2>\n"
+	fprintf(out, "<section><h2>Figures and their bounds</h2>\n"
 		"<p>Recomputed from links, rings, routes and demand. No topology of this degree can be "
 		"better than the bound; a full bar reaches it.</p>\n"
 		"<table id=\"figures\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">This plan</th>"
@@ -168,11 +171,11 @@ static void report_figures(FILE *out, const struct to_report *r)
 	report_bytes(out, "Maximum MP load", "the same, MP transfers alone",
 		     o->mp_max_load, o->mp_max_load_bound);
 	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
-		     o->bandwidth_tax, o->bandwidth_tax_bound, "");
-	report_plain(out, "Mean distance", "hops, over all pairs of servers",
-		     o->mean_hops, o->mean_hops_bound, " hops");
-	report_plain(out, "Diameter", "hops between the two servers farthest apart",
-		     o->diameter, o->diameter_bound, " hops");
+		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
+	report_plain(out, "Mean distance", "over all pairs of servers",
+		     o->mean_hops, o->mean_hops_bound, 3, " hops");
+	report_plain(out, "Diameter", "between the two servers farthest apart",
+		     o->diameter, o->diameter_bound, 0, " hops");
 	fprintf(out, "</tbody></table></section>\n");
 }
 
@@ -222,9 +225,21 @@ static void report_allreduce(FILE *out, const struct to_plan *plan)
 	fprintf(out, "</tbody></table></div></section>\n");
 }
 
+/* How much longer @c takes than the one chosen, by figures of one kind. */
+static void report_behind(FILE *out, const struct to_candidate *c, const struct to_candidate *won)
+{
+	bool routed = won && c->comm_time > 0 && won->comm_time > 0;
+
+	if (!won || c == won)
+		return;
+	fprintf(out, "%+.1f&#8239;%%", 100 * (routed ? c->comm_time / won->comm_time :
+					      c->estimated_time / won->estimated_time) - 100);
+}
+
 /* The families that competed, best first; times as the plan has them. */
 static void report_candidates(FILE *out, const struct to_plan *plan)
 {
+	const struct to_candidate *won = NULL;
 	char text[16];
 	unsigned int i;
 
@@ -233,19 +248,24 @@ static void report_candidates(FILE *out, const struct to_plan *plan)
 		fprintf(out, "<p>None: the links of this plan were given.</p></section>\n");
 		return;
 	}
-	fprintf(out, "<p>Best topology of each family. Those with the best estimates were routed.</p>\n"
+	for (i = 0; i < plan->n_candidates; i++)
+		if (plan->candidates[i].chosen)
+			won = &plan->candidates[i];
+	fprintf(out, "<p>The best topology of each; the most promising were routed.</p>\n"
 		"<div class=\"scroll\"><table id=\"candidates\"><thead><tr><th scope=\"col\">Family</th>"
-		"<th scope=\"col\">Ports for AllReduce</th><th scope=\"col\">Estimated time</th>"
-		"<th scope=\"col\">Routed</th></tr></thead>\n<tbody>\n");
+		"<th scope=\"col\">AllReduce ports</th><th scope=\"col\">Estimate</th>"
+		"<th scope=\"col\">Routed</th><th scope=\"col\">Slower by</th></tr></thead>\n<tbody>\n");
 	for (i = 0; i < plan->n_candidates; i++) {
 		const struct to_candidate *c = &plan->candidates[i];
 
-		fprintf(out, "<tr%s><th scope=\"row\">", c->chosen ? " class=\"chosen\"" : "");
+		fprintf(out, "<tr%s><th scope=\"row\">", c == won ? " class=\"chosen\"" : "");
 		to_markup_print(out, c->family);
-		fprintf(out, "%s</th><td>up to %u</td><td>%s</td>", c->chosen ? " <b>chosen</b>" : "",
-			c->ports, to_seconds_text(c->estimated_time, text));
-		fprintf(out, "<td>%s</td></tr>\n",
+		fprintf(out, "%s</th><td>%u</td><td>%s</td>", c == won ? "<b>chosen</b>" : "", c->ports,
+			to_seconds_text(c->estimated_time, text));
+		fprintf(out, "<td>%s</td><td>",
 			c->comm_time > 0 ? to_seconds_text(c->comm_time, text) : "&ndash;");
+		report_behind(out, c, won);
+		fprintf(out, "</td></tr>\n");
 	}
 	fprintf(out, "</tbody></table></div></section>\n");
 }

@@ -33,9 +33,9 @@ function bytesText(bytes) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
 	let unit = 0;
 
-	for (; bytes >= 1023.95 && unit < 8; bytes /= 1024)
+	for (; bytes >= 1023.5 && unit < 8; bytes /= 1024)
 		unit++;
-	return (unit ? bytes.toPrecision(bytes >= 999.5 ? 4 : 3) : Math.round(bytes)) + " " + units[unit];
+	return bytes.toFixed(!unit || bytes >= 99.95 ? 0 : bytes < 9.995 ? 2 : 1) + " " + units[unit];
 }
 
 const short = (name, most) => name.length > most ? name.slice(0, most - 1) + "…" : name;
@@ -53,11 +53,12 @@ function ticks(most, count) {
 	return values;
 }
 
-/* The same for bytes, round in the unit of @most. */
+/* The same for bytes, round in the unit of @most: [[bytes, text], ...]. */
 function byteTicks(most, count) {
-	const unit = 1024 ** Math.floor(Math.log2(Math.max(most, 1)) / 10);
+	const power = Math.floor(Math.log2(Math.max(most, 1)) / 10);
 
-	return ticks(most / unit, count).map((value) => value * unit);
+	return ticks(most / 1024 ** power, count).map((value) => [value * 1024 ** power,
+		value ? +value.toFixed(6) + bytesText(1024 ** power).replace(/^[\d.]+/, "") : "0"]);
 }
 
 const tip = html("div", { id: "tip" });
@@ -83,7 +84,8 @@ let printing = false;
 
 /* Colour of @share, 0 to 1: much stands out from the page. */
 function color(share) {
-	const at = (dark.matches && !printing ? share : 1 - share) * (ramp.length - 1);
+	/* the darkest would drown in a dark page */
+	const at = (dark.matches && !printing ? 0.2 + 0.8 * share : 1 - share) * (ramp.length - 1);
 	const low = Math.min(Math.floor(at), ramp.length - 2);
 
 	return ramp[low].map((value, i) => Math.round(value + (ramp[low + 1][i] - value) * (at - low)));
@@ -217,7 +219,7 @@ function kindOf(link) {
 function classOf(link) {
 	const index = Math.max(link.ring, link.tree);
 
-	return index < 0 ? link.use : "color" + index % 6;
+	return index < 0 ? link.use : "color" + index % 6 + (index < 6 ? "" : " again");
 }
 
 const kinds = [...new Map(links.map((link) => [kindOf(link), link])).entries()]
@@ -259,8 +261,10 @@ function pathOf(link) {
 	const aside = (link.beside.indexOf(link) - (link.beside.length - 1) / 2) *
 		(link.a < link.b ? 26 : -26);
 	const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
-	const x = (a.x + b.x) / 2 * 0.86 - (b.y - a.y) / length * aside;
-	const y = (a.y + b.y) / 2 * 0.86 + (b.x - a.x) / length * aside;
+	const middle = Math.hypot(a.x + b.x, a.y + b.y) / 2 || 1;
+	const bend = n <= 8 ? 1 : 1 - Math.min(0.1, 0.2 * length / middle);
+	const x = (a.x + b.x) / 2 * bend - (b.y - a.y) / length * aside;
+	const y = (a.y + b.y) / 2 * bend + (b.x - a.x) / length * aside;
 	const f = (value) => value.toFixed(1);
 
 	return `M${f(a.x)} ${f(a.y)}Q${f(x)} ${f(y)} ${f(b.x)} ${f(b.y)}`;
@@ -315,15 +319,19 @@ function emphasis() {
 
 function svgPainter(drawing) {
 	const root = svg("svg", { viewBox: `${-extent} ${-extent} ${2 * extent} ${2 * extent}`,
-		class: n <= 32 ? "few" : "", role: "img", "aria-label": "Servers on a circle and the links between them" });
+		class: n <= 8 ? "few handful" : n <= 32 ? "few" : "", role: "img", "aria-label": "Servers on a circle and the links between them" });
 	const paths = links.map((link) => svg("path", { class: "link " + classOf(link), "data-link": link.index }));
 	const size = inside ? 24 : Math.max(3, Math.min(9, 700 / n));
+	const arrow = svg("marker", { id: "arrow", viewBox: "0 0 12 12", markerUnits: "userSpaceOnUse",
+		markerWidth: 14, markerHeight: 14, refX: 12 + size, refY: 6, orient: "auto" },
+	svg("path", { d: "M0 1L12 6L0 11Z", fill: "context-stroke" }));
 	const servers = plan.servers.map((server, i) => svg("g",
 		{ class: "server" + (inside ? " inside" : ""), tabindex: 0, "data-server": i },
 		svg("title", {}, server.name), svg("circle", { r: size }),
 		svg("text", { "font-size": inside ? 15 : labelSize }, short(server.name, LABEL))));
 
-	root.append(svg("g", {}, ...paths), svg("g", {}, ...servers));
+	root.append(arrow, svg("g", plan.duplex || n > 64 ? {} : { class: "directed" }, ...paths),
+		svg("g", {}, ...servers));
 	drawing.append(root);
 	paths.forEach((path, i) => {
 		path.onmousemove = (event) => showTip(event, linkTip(links[i]));
@@ -474,7 +482,7 @@ function describeWays(src, dst) {
 
 	about.append(html("h3", {}, `From ${nameOf(src)} to ${nameOf(dst)}`),
 		html("ol", {}, ...found.slice(0, 6).map(({ servers, share }) => html("li", {},
-			`${servers.map(nameOf).join(" → ")} (${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %)`))),
+			`${servers.map(nameOf).join(" → ")} (${+(100 * share).toFixed(1)} %)`))),
 		found.length > 6 ? `and ${found.length - 6} more` : "");
 }
 
@@ -527,7 +535,7 @@ function topology() {
 			(ring ? `${kind}, ${ring.jump ? (ring.reverse ? "±" : "+") + ring.jump : "irregular"}` :
 				words[kind] || kind) + ` (${count})`);
 	});
-	const order = html("select", {}, html("option", { value: -1 }, "by number"),
+	const order = html("select", {}, html("option", { value: -1 }, "in order"),
 		...plan.rings.map((ring, i) => html("option", { value: i }, "along ring " + i)));
 	const scale = html("div", {});
 
@@ -539,7 +547,7 @@ function topology() {
 		byLoad = !!load;
 		scale.hidden = !byLoad;
 		painter.redraw();
-	}), ...legend, scale, html("label", {}, "circle", order), about);
+	}), html("div", { class: "kinds" }, ...legend), scale, html("label", { class: "hint" }, "Servers", order), about);
 	scale.hidden = true;
 	draw(() => {
 		const stops = [...Array(11).keys()].map((i) => css(color(i / 10))).join(",");
@@ -556,16 +564,16 @@ function topology() {
 /* --- heat maps ----------------------------------------------------------- */
 
 /*
- * Draw @values, @size x @size with @step servers to a cell, into @parent.
- * Logarithmic, zero left blank.
+ * Draw @values, @size x @size with @step servers to a cell, into @parent;
+ * undefined is left blank. Logarithmic or from zero.
  */
-function heatmap(parent, values, size, step) {
+function heatmap(parent, values, size, step, logarithmic) {
 	const left = 64, top = 50, side = 460, cell = side / size;
 	const some = values.filter((value) => value > 0);
 	const most = some.length ? some.reduce((a, b) => Math.max(a, b)) : 1;
 	/* what differs by little looks as if it did */
 	const least = Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10);
-	const share = (value) => Math.log(value / least) / Math.log(most / least);
+	const share = (value) => logarithmic ? Math.log(value / least) / Math.log(most / least) : value / most;
 	const pixels = Math.max(1, Math.floor(920 / size)), gap = size <= 40 ? 2 : 0;
 	const canvas = html("canvas", { width: size * pixels, height: size * pixels });
 	const context = canvas.getContext("2d");
@@ -580,14 +588,13 @@ function heatmap(parent, values, size, step) {
 		for (let j = 0; j < size; j++) {
 			const value = values[i * size + j];
 
-			if (value <= 0)
+			if (value === undefined)
 				continue;
 			context.fillStyle = css(color(share(value)));
 			context.fillRect(j * pixels + gap, i * pixels + gap, pixels - gap, pixels - gap);
 		}
 	root.append(svg("rect", { x: left, y: top, width: side, height: side, fill: "none", class: "grid" }),
-		svg("image", { href: canvas.toDataURL(), x: left, y: top, width: side, height: side,
-			style: "image-rendering:pixelated" }),
+		svg("image", { href: canvas.toDataURL(), x: left, y: top, width: side, height: side }),
 		svg("text", { x: left + side / 2, y: 14, "text-anchor": "middle", class: "soft", "font-size": 13 }, "to server"),
 		svg("text", { transform: `translate(12 ${top + side / 2}) rotate(-90)`, "text-anchor": "middle",
 			class: "soft", "font-size": 13 }, "from server"));
@@ -599,13 +606,17 @@ function heatmap(parent, values, size, step) {
 				{ transform: `translate(${left + at + 4} ${top - 6}) rotate(-35)`, "font-size": 11.5 } :
 				{ x: left + at, y: top - 6, "text-anchor": "middle", "font-size": 11.5 }, label(i)));
 	}
-	legend();
+	if (some.length)
+		legend();
+	else
+		root.append(svg("text", { x: left + side / 2, y: top + side + 24, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, "Nothing is sent."));
 	root.onmousemove = (event) => {
 		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
 		const i = Math.floor((at.y - top) / cell), j = Math.floor((at.x - left) / cell);
 
 		showTip(event, i < 0 || j < 0 || i >= size || j >= size ? "" :
-			`${range(i)} → ${range(j)}: ${bytesText(values[i * size + j])}`);
+			`${range(i)} → ${range(j)}: ${bytesText(values[i * size + j] || 0)}`);
 	};
 	root.onmouseleave = (event) => showTip(event, "");
 	parent.replaceChildren(root);
@@ -614,31 +625,30 @@ function heatmap(parent, values, size, step) {
 		const y = top + side + 18, id = "ramp" + Math.random().toString(36).slice(2);
 		const stops = [...Array(11).keys()].map((i) =>
 			svg("stop", { offset: i / 10, "stop-color": css(color(i / 10)) }));
-		let last = -100;
-
 		root.append(svg("linearGradient", { id }, ...stops),
 			svg("rect", { x: left, y, width: side, height: 12, fill: `url(#${id})` }));
-		for (const value of marks()) {
+		for (const [value, text] of marks()) {
 			const x = left + side * share(value);
 
-			if (x - last < 58)
-				continue;
-			last = x;
 			root.append(svg("line", { x1: x, x2: x, y1: y, y2: y + 17, class: "axis" }),
 				svg("text", { x, y: y + 30, "font-size": 11.5,
 					"text-anchor": x < left + 20 ? "start" : x > left + side - 20 ? "end" : "middle" },
-				bytesText(value)));
+				text));
 		}
 	}
-	/* The ends, then round values that keep away from them. */
+	/* Both ends, and round values that keep away from them and each other. */
 	function marks() {
-		const between = [];
+		const round = [], between = [];
 
-		for (let unit = 1; unit <= most; unit *= 1024)
+		for (let unit = 1; logarithmic && unit <= most; unit *= 1024)
 			for (const digit of [1, 10, 100])
-				if (share(digit * unit) > 0.14 && share(digit * unit) < 0.86)
-					between.push(digit * unit);
-		return some.length ? [least, ...between, most] : [];
+				round.push([digit * unit, digit + bytesText(unit).replace(/^[\d.]+/, "")]);
+		for (const mark of logarithmic ? round : byteTicks(most, 5))
+			if (share(mark[0]) > 0.17 && share(mark[0]) < 0.83 &&
+			    (!between.length || share(mark[0]) - share(between[between.length - 1][0]) > 0.15))
+				between.push(mark);
+		return [logarithmic ? [least, bytesText(least)] : [0, "0"], ...between,
+			[most, bytesText(most)]];
 	}
 }
 
@@ -664,7 +674,7 @@ function demand() {
 		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in all` +
 			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
 			". AllReduce runs along the rings.";
-		heatmap(box, views[view], size, plan.step);
+		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true);
 	};
 
 	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
@@ -680,16 +690,16 @@ function load() {
 	const fields = ["load", "mp", "rings"];
 	let view = 0;
 	const show = () => {
-		const values = new Array(size * size).fill(0);
+		const values = new Array(size * size).fill(undefined);
 
 		for (const arc of arcs) {
 			const at = Math.floor(arc.from / step) * size + Math.floor(arc.to / step);
 
-			values[at] = Math.max(values[at], arc[fields[view]]);
+			values[at] = Math.max(values[at] || 0, arc[fields[view]]);
 		}
 		says.textContent = "Bytes per iteration and direction on the busiest link between two servers" +
 			(step > 1 ? `; a cell has the busiest of ${step} × ${step} servers` : "") + ". Blank where no link is.";
-		heatmap(box, values, size, step);
+		heatmap(box, values, size, step, false);
 	};
 
 	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
@@ -703,15 +713,15 @@ function load() {
 
 const CHART = { width: 532, left: 70, right: 524, top: 12 };
 
-/* Axes of a chart whose y goes to @most; y() places a value. */
-function frame(height, most, marks, text, label) {
+/* Axes of a chart whose y goes to @most, with [[value, text], ...]; y() places a value. */
+function frame(height, most, marks, label) {
 	const bottom = height - 40;
 	const y = (value) => bottom - (bottom - CHART.top) * value / most;
 	const root = svg("svg", { viewBox: `0 0 ${CHART.width} ${height}`, role: "img" });
 
-	for (const mark of marks)
-		root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: y(mark), y2: y(mark), class: "grid" }),
-			svg("text", { x: CHART.left - 6, y: y(mark) + 4, "text-anchor": "end", "font-size": 11.5 }, text(mark)));
+	for (const [value, text] of marks)
+		root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: y(value), y2: y(value), class: "grid" }),
+			svg("text", { x: CHART.left - 6, y: y(value) + 4, "text-anchor": "end", "font-size": 11.5 }, text));
 	root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: bottom, y2: bottom, class: "axis" }),
 		svg("text", { x: (CHART.left + CHART.right) / 2, y: height - 6, "text-anchor": "middle",
 			class: "soft", "font-size": 13 }, label));
@@ -723,7 +733,7 @@ function curve(title, field, bound, variable) {
 	const sorted = arcs.map((arc) => arc[field]).sort((a, b) => b - a);
 	const most = Math.max(sorted[0] || 0, bound);
 	const top = most > 0 ? most * 1.04 : 1;
-	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [0], bytesText,
+	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [[0, "0"]],
 		"directions of links, most loaded first");
 	const width = (CHART.right - CHART.left) / (sorted.length || 1);
 	let path = `M${CHART.left} ${bottom}`;
@@ -735,8 +745,8 @@ function curve(title, field, bound, variable) {
 		svg("line", { x1: CHART.left, x2: CHART.right, y1: y(bound), y2: y(bound),
 			style: "stroke:var(--second);stroke-width:2;stroke-dasharray:7 4" }));
 	for (const mark of ticks(sorted.length, 5).filter((mark) => mark >= 1 && mark % 1 === 0))
-		root.append(svg("text", { x: CHART.left + mark * width, y: bottom + 15, "text-anchor": "middle",
-			"font-size": 11.5 }, mark));
+		root.append(svg("text", { x: CHART.left + mark * width, y: bottom + 15,
+			"text-anchor": mark < 0.96 * sorted.length ? "middle" : "end", "font-size": 11.5 }, mark));
 	root.onmousemove = (event) => {
 		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
 		const i = Math.floor((at.x - CHART.left) / width);
@@ -758,7 +768,8 @@ function hops() {
 	const bars = Math.max(plan.hops.length, plan.moore.length);
 	const pairs = n * (n - 1) || 1;
 	const most = Math.max(...plan.hops, ...plan.moore) / pairs * 100;
-	const { root, y, bottom } = frame(420, most * 1.1, ticks(most * 1.1, 5), (value) => value + " %", "hops");
+	const { root, y, bottom } = frame(500, most * 1.1,
+		ticks(most * 1.1, 5).map((value) => [value, value + " %"]), "hops");
 	const width = (CHART.right - CHART.left) / bars, bar = Math.min(width * 0.36, 60);
 	const percent = (value) => value < 0.05 ? "" : value.toFixed(value < 10 ? 1 : 0);
 

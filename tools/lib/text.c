@@ -6,12 +6,13 @@ const char *to_bytes_text(double bytes, char text[16])
 	static const char units[] = "KMGTPEZY";
 	int unit = -1;
 
-	for (; bytes >= 1023.95 && (unit < 0 || units[unit + 1]); bytes /= 1024)
+	for (; bytes >= 1023.5 && (unit < 0 || units[unit + 1]); bytes /= 1024)
 		unit++;
 	if (unit < 0)
 		snprintf(text, 16, "%.0f B", bytes);
 	else
-		snprintf(text, 16, "%.1f %ciB", bytes, units[unit]);
+		snprintf(text, 16, "%.*f %ciB", bytes < 9.995 ? 2 : bytes < 99.95 ? 1 : 0, bytes,
+			 units[unit]);
 	return text;
 }
 

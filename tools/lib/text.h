@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** to_bytes_text() - @bytes for people: "32.0 MiB" */
+/** to_bytes_text() - @bytes for people: "32.0 MiB", three digits or four */
 const char *to_bytes_text(double bytes, char text[16]);
 
 /** to_seconds_text() - @seconds for people: "17.75 ms" */
