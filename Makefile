@@ -57,6 +57,10 @@ demo: guest  ## twelve servers without a switch become one fabric
 bench: guest  ## measurements; KERNEL=
 	@selftests/bench/bench.sh $(KERNEL)
 
+bench-relay: KERNEL = 6.12
+bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
+	@selftests/bench/relay.sh -k $(KERNEL)
+
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)
@@ -75,6 +79,6 @@ clean:  ## remove build/
 	rm -rf $(BUILD)
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench lab install clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-relay lab install clean help

@@ -33,6 +33,8 @@ packages=(
 	# traffic and its observation
 	iputils-ping iputils-tracepath traceroute iperf3 ethtool tcpdump socat
 	netcat-openbsd nftables bpftool
+	# what benchmarks compare with
+	openvswitch-switch xdp-tools
 	# RoCEv2 on rdma_rxe
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
 	# libraries of toctl
