@@ -6,7 +6,7 @@
 TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
 BUILD ?= $(TOP)/build
 BPF := $(BUILD)/bpf
-PKGS := jansson libmnl libbpf
+PKGS := jansson libmnl libbpf libprotobuf-c
 Q := $(if $(V),,@)
 say = @printf '  %-5s %s\n' $(1) $(2:$(BUILD)/%=%)
 
@@ -19,6 +19,6 @@ OUT := $(BUILD)
 endif
 
 TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
-	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) \
+	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) -I$(OUT)/proto \
 	$(shell pkg-config --cflags $(PKGS))
 TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lm

@@ -13,6 +13,7 @@
 #include "model.h"
 #include "plan.h"
 #include "tm.h"
+#include "trace.h"
 
 static void reload(const struct to_plan *plan)
 {
@@ -39,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const char *text = (const char *)data;
 	struct to_plan *plan;
+	struct to_trace trace;
 	struct to_error err;
 
 	plan = to_plan_parse(text, len, "plan", &err);
@@ -49,5 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	to_demand_free(to_demand_parse(text, len, "job", &err));
 	to_model_free(to_model_parse(text, len, "model", &err));
 	to_tm_free(to_tm_parse(text, len, "tm", &err));
+	if (!to_trace_parse(&trace, "trace", text, len, &err))
+		to_trace_free(&trace);
 	return 0;
 }

@@ -38,7 +38,7 @@ packages=(
 	# RoCEv2 on rdma_rxe
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
 	# libraries of toctl
-	libmnl0 libjansson4 libbpf1 libelf1t64 zlib1g
+	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g
 	# module builds; gcc-12 is what built 6.1
 	gcc-14 gcc-12 libc6-dev libelf-dev make pahole sparse
 	# this script, inside the root
