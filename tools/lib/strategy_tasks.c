@@ -44,33 +44,74 @@ static uint32_t tasks_compute(struct tasks *t, uint32_t op, double factor)
 	return first;
 }
 
-/*
- * Each receiver needs all of the result for its samples: all samples where it
- * computes a part of its own result.
- */
-static void tasks_fill(struct tasks *t, uint32_t from, uint32_t to)
+/* @all bytes from @a to @b, where both take all results of their samples. */
+static void tasks_fill_samples(struct tasks *t, const struct to_placement *a,
+			       const struct to_placement *b, double all)
 {
-	const struct to_placement *a = &t->s->at[from], *b = &t->s->at[to];
-	double all = (double)t->s->samples * t->s->model->operators[from].output_bytes;
-	uint32_t n = t->s->n_servers, i, j;
+	uint64_t i, j;
 
+	/* samples in units of which there are a->n * b->n */
 	for (i = 0; i < a->n; i++) {
-		for (j = 0; j < b->n; j++) {
-			double begin = 0, end = 1;
+		double *row = t->bytes + (size_t)tasks_server(a, i) * t->s->n_servers;
 
-			if (!a->sharded) {
-				begin = (double)i / a->n;
-				end = (i + 1.) / a->n;
-			}
-			if (!b->sharded) {
-				begin = fmax(begin, (double)j / b->n);
-				end = fmin(end, (j + 1.) / b->n);
-			}
-			if (end > begin)
-				t->bytes[tasks_server(a, i) * n + tasks_server(b, j)] +=
-					all * (end - begin) / (a->sharded ? a->n : 1);
+		for (j = i * b->n / a->n; j < b->n && j * a->n < (i + 1) * b->n; j++) {
+			uint64_t begin = i * b->n > j * a->n ? i * b->n : j * a->n;
+			uint64_t end = (i + 1) * b->n < (j + 1) * a->n ? (i + 1) * b->n :
+									 (j + 1) * a->n;
+
+			row[tasks_server(b, j)] += all * (end - begin) / ((double)a->n * b->n);
 		}
 	}
+}
+
+/*
+ * @all bytes of results from @a to @b: to each server for its samples, and for
+ * all samples where it computes a part of its own result.
+ */
+static void tasks_fill(struct tasks *t, const struct to_placement *a,
+		       const struct to_placement *b, double all)
+{
+	double each = all / a->n / (b->sharded ? 1 : b->n);
+	uint32_t i, j;
+
+	if (!a->sharded && !b->sharded) {
+		tasks_fill_samples(t, a, b, all);
+		return;
+	}
+	for (i = 0; i < a->n; i++) {
+		double *row = t->bytes + (size_t)tasks_server(a, i) * t->s->n_servers;
+
+		for (j = 0; j < b->n; j++)
+			row[tasks_server(b, j)] += each;
+	}
+}
+
+/* Whether input @k of @op comes from the servers that need it. */
+static bool tasks_local(const struct tasks *t, uint32_t op, uint32_t k)
+{
+	const struct to_placement *p = &t->s->at[op];
+
+	return !p->sharded &&
+	       to_placement_same(p, &t->s->at[t->s->model->operators[op].inputs[k]]);
+}
+
+/* Add what the inputs of @op of one @depth with the placement of input @k send. */
+static void tasks_send(struct tasks *t, uint32_t op, uint32_t depth, uint32_t k)
+{
+	const struct to_operator *o = &t->s->model->operators[op];
+	const struct to_placement *p = &t->s->at[o->inputs[k]];
+	double bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < o->n_inputs; i++) {
+		if (t->depth[o->inputs[i]] != depth ||
+		    !to_placement_same(p, &t->s->at[o->inputs[i]]))
+			continue;
+		if (i < k)
+			return;		/* has been added */
+		bytes += t->s->model->operators[o->inputs[i]].output_bytes;
+	}
+	tasks_fill(t, p, &t->s->at[op], bytes * t->s->samples);
 }
 
 /* Results of @op's inputs of one @depth that other servers need travel together. */
@@ -86,7 +127,7 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 
 		if (t->depth[in] != depth)
 			continue;
-		if (to_placement_same(p, &t->s->at[in]) && !p->sharded) {
+		if (tasks_local(t, op, k)) {
 			for (i = 0; i < p->n; i++) {
 				to_taskgraph_after(t->graph, t->forward[op] + i, t->forward[in] + i);
 				to_taskgraph_after(t->graph, t->backward[in] + i,
@@ -97,7 +138,7 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 		if (!remote)
 			memset(t->bytes, 0, (size_t)n * n * sizeof(*t->bytes));
 		remote = true;
-		tasks_fill(t, in, op);
+		tasks_send(t, op, depth, k);
 	}
 	if (!remote)
 		return;
@@ -117,7 +158,7 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 		uint32_t in = o->inputs[k];
 
 		q = &t->s->at[in];
-		if (t->depth[in] != depth || (to_placement_same(p, q) && !p->sharded))
+		if (t->depth[in] != depth || tasks_local(t, op, k))
 			continue;
 		for (i = 0; i < q->n; i++) {
 			to_taskgraph_after(t->graph, forth, t->forward[in] + i);
