@@ -92,6 +92,49 @@ static void move_deal(const struct to_moves *moves, struct to_strategy *strategy
 				p.first + k++ % p.n * p.step, 1, 1, false });
 }
 
+/* Block @index of @n parts of all servers: neighbours, or spread evenly. */
+static struct to_placement move_block(const struct to_moves *moves, uint32_t index, uint32_t parts,
+				      bool spread)
+{
+	uint32_t n = moves->n_servers;
+	uint32_t begin = (uint64_t)index * n / parts, end = (index + 1ull) * n / parts;
+	struct to_placement p = { begin, 1, end - begin, false };
+
+	if (spread)
+		p = (struct to_placement){ index, parts, (n - index - 1) / parts + 1, false };
+	if (p.n == 1)
+		p.step = 1;
+	return p;
+}
+
+/*
+ * Stages: cut the operators, tables aside, into runs of about as many bytes of
+ * parameters, and replicate each on servers of its own.
+ */
+static void move_stages(const struct to_moves *moves, struct to_strategy *strategy,
+			uint64_t *random)
+{
+	const struct to_model *m = moves->model;
+	uint32_t most = moves->n_servers < 8 ? moves->n_servers : 8;
+	uint32_t parts = 2 + to_random_below(random, most - 1), op;
+	double shift = to_random_below(random, 1024) / 1024. - .5, total = 0, before = 0;
+	bool spread = to_random_below(random, 2);
+
+	for (op = 0; op < m->n_operators; op++)
+		if (m->operators[op].type != TO_OPERATOR_EMBEDDING)
+			total += m->operators[op].parameter_bytes;
+	for (op = 0; op < m->n_operators; op++) {
+		double at = total ? before / total * parts + shift : 0;
+		uint32_t index = at > 0 ? at : 0;
+
+		if (m->operators[op].type == TO_OPERATOR_EMBEDDING)
+			continue;
+		before += m->operators[op].parameter_bytes;
+		move_put(strategy, op, move_block(moves, index < parts ? index : parts - 1, parts,
+						  spread));
+	}
+}
+
 /* To where the operator's input, or else the one that it is an input of, is. */
 static void move_join(const struct to_moves *moves, struct to_strategy *strategy, uint32_t op,
 		      uint64_t *random)
@@ -113,7 +156,7 @@ void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_
 	uint32_t n = moves->model->n_operators, op = to_random_below(random, n), other, i;
 	struct to_placement p = move_placement(moves, random);
 
-	switch (to_random_below(random, 8)) {
+	switch (to_random_below(random, 10)) {
 	case 0:
 		for (i = 0; i < n; i++)
 			if (moves->first_like[i] == moves->first_like[op])
@@ -129,9 +172,13 @@ void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_
 		move_put(strategy, op, p);
 		break;
 	case 3:
-		move_join(moves, strategy, op, random);
+		move_stages(moves, strategy, random);
 		break;
 	case 4:
+	case 5:
+		move_join(moves, strategy, op, random);
+		break;
+	case 6:
 		other = op + 2 + to_random_below(random, 7);
 		for (i = op; i < n && i < other; i++)
 			move_put(strategy, i, p);

@@ -24,9 +24,9 @@ void to_moves_free(struct to_moves *moves);
  * to_move() - change @strategy in one way
  *
  * Another placement for one operator, for a run of operators, or for all like
- * it, together or dealt out to servers one by one; the placement of a
- * neighbour; or the placements of two operators exchanged. What comes out is
- * valid, and may be what it was.
+ * it, together or dealt out to servers one by one; stages on servers of their
+ * own; the placement of a neighbour; or the placements of two operators
+ * exchanged. What comes out is valid, and may be what it was.
  */
 void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_t *random);
 
