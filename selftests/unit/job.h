@@ -96,14 +96,22 @@ static inline struct to_demand *job_random(unsigned int n, uint64_t *random)
 }
 
 /* Plan @demand, which is taken over, on a made-up cluster. NULL with @err set. */
-static inline struct to_plan *job_plan(struct to_demand *demand, unsigned int degree,
-				       enum to_link_mode mode, struct to_error *err)
+static inline struct to_plan *job_plan_family(struct to_demand *demand, unsigned int degree,
+					      enum to_link_mode mode,
+					      const struct to_family *family,
+					      struct to_error *err)
 {
-	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_planner_options options = { .degree = degree, .family = family, .seed = 1 };
 	struct to_cluster *cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, err);
 
 	assert_non_null(cluster);
 	return to_planner_make(cluster, demand, &options, err);
+}
+
+static inline struct to_plan *job_plan(struct to_demand *demand, unsigned int degree,
+				       enum to_link_mode mode, struct to_error *err)
+{
+	return job_plan_family(demand, degree, mode, NULL, err);
 }
 
 struct job_lines {

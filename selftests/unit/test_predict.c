@@ -38,15 +38,16 @@ static void follow(const struct to_plan *plan, uint32_t at, uint32_t src, uint32
 	}
 }
 
-/* One hop of a ring, on the ring's own link or as the tables say. */
-static void hop(const struct to_plan *plan, unsigned int ring, uint32_t x, uint32_t y, double bytes)
+/* One hop of a ring or tree, on its own link or as the tables say. */
+static void hop(const struct to_plan *plan, int ring, int tree, uint32_t x, uint32_t y,
+		double bytes)
 {
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
 
 	for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
 		const struct to_link *l = &plan->cluster->links[i];
 
-		if (l->ring != (int)ring)
+		if (l->ring != ring || l->tree != tree)
 			continue;
 		if (l->a.server == x && l->b.server == y) {
 			sent[x * PORTS + l->a.port] += bytes;
@@ -62,19 +63,31 @@ static void hop(const struct to_plan *plan, unsigned int ring, uint32_t x, uint3
 
 static void loads_are_what_the_tables_do(void **state)
 {
+	unsigned int on_trees = 0;
 	uint64_t random = 17;
 
 	(void)state;
 	for (unsigned int round = 0; round < 200; round++) {
 		unsigned int n = 2 + to_random_below(&random, 12), degree = 2 + to_random_below(&random, 4);
+		enum to_link_mode mode = to_random_below(&random, 2);
+		struct to_demand *demand_of = job_random(n, &random);
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), degree,
-						to_random_below(&random, 2), &err);
+		struct to_plan *plan = NULL;
 		const struct to_demand *d;
 		double most = 0, all = 0, demand = 0;
 		struct to_figures f;
 
-		assert_string_equal(err.text, "");
+		/* some on trees, where they fit */
+		if (round % 2)
+			plan = job_plan_family(to_demand_copy(demand_of), degree, mode,
+					       &to_family_double_tree, &err);
+		if (plan) {
+			to_demand_free(demand_of);
+			on_trees++;
+		} else {
+			plan = job_plan(demand_of, degree, mode, &err);
+		}
+		assert_non_null(plan);
 		d = plan->demand;
 		memset(sent, 0, sizeof(sent));
 		for (uint32_t x = 0; x < n; x++) {
@@ -84,7 +97,7 @@ static void loads_are_what_the_tables_do(void **state)
 			}
 		}
 		for (unsigned int g = 0; g < d->n_groups; g++) {
-			unsigned int directions = 0, members = d->groups[g].n_members;
+			unsigned int directions = 0, trees = 0, members = d->groups[g].n_members;
 
 			demand += 2.0 * (members - 1) * d->groups[g].bytes;
 			for (unsigned int i = 0; i < plan->n_rings; i++)
@@ -97,9 +110,23 @@ static void loads_are_what_the_tables_do(void **state)
 				for (unsigned int k = 0; ring->group == g && k < ring->n; k++) {
 					uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
 
-					hop(plan, i, x, y, bytes);
+					hop(plan, i, -1, x, y, bytes);
 					if (ring->reverse)
-						hop(plan, i, y, x, bytes);
+						hop(plan, i, -1, y, x, bytes);
+				}
+			}
+			for (unsigned int i = 0; i < plan->n_trees; i++)
+				trees += plan->trees[i].group == g;
+			for (unsigned int i = 0; i < plan->n_trees; i++) {
+				const struct to_allreduce_tree *tree = &plan->trees[i];
+
+				for (unsigned int k = 0; tree->group == g && k < members; k++) {
+					uint32_t x = d->groups[g].members[k], y = tree->parents[k];
+
+					if (y == TO_SERVER_NONE)
+						continue;
+					hop(plan, -1, i, x, y, (double)d->groups[g].bytes / trees);
+					hop(plan, -1, i, y, x, (double)d->groups[g].bytes / trees);
 				}
 			}
 		}
@@ -115,6 +142,7 @@ static void loads_are_what_the_tables_do(void **state)
 			assert_true(fabs(f.bandwidth_tax - all / demand) < 1e-4);
 		to_plan_free(plan);
 	}
+	assert_true(on_trees > 10);
 }
 
 /* Four servers in a ring: everything by hand. */

@@ -140,6 +140,8 @@ int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 	/* the group that has the backbone has its part */
 	for (i = 0; !ret && i < b->topology.n_rings; i++)
 		done[b->topology.rings[i].group] = true;
+	for (i = 0; !ret && i < b->topology.n_trees; i++)
+		done[b->topology.trees[i].group] = true;
 	for (g = 0; !ret && g < d->n_groups; g++)
 		for (i = 0; !done[g] && i < d->groups[g].n_members; i++)
 			open[d->groups[g].members[i]] += builder_share_of(&d->groups[g]);
@@ -403,7 +405,7 @@ int to_builder_share(struct to_builder *b, const struct to_graph *graph)
 {
 	const struct to_demand *d = b->demand;
 	struct to_topology *t = &b->topology;
-	unsigned int g, r, own = t->n_rings;
+	unsigned int g, r, k, own = t->n_rings;
 
 	for (g = 0; g < d->n_groups; g++) {
 		const struct to_allreduce *group = &d->groups[g];
@@ -411,7 +413,9 @@ int to_builder_share(struct to_builder *b, const struct to_graph *graph)
 
 		for (r = 0; r < own && t->rings[r].group != g; r++)
 			;
-		if (r < own || group->n_members < 2)
+		for (k = 0; k < t->n_trees && t->trees[k].group != g; k++)
+			;
+		if (r < own || k < t->n_trees || group->n_members < 2)
 			continue;
 		*ring = (struct to_ring){ .group = g, .n = group->n_members,
 					  .reverse = b->duplex && group->n_members > 2 };

@@ -92,7 +92,7 @@ int to_builder_match(struct to_builder *b);
 int to_builder_shorten(struct to_builder *b);
 
 /**
- * to_builder_share() - rings over several hops for groups without a ring
+ * to_builder_share() - rings over several hops for groups without ring or tree
  * @graph: of the links
  */
 int to_builder_share(struct to_builder *b, const struct to_graph *graph);

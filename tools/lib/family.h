@@ -24,7 +24,28 @@ struct to_family {
 /* All families, NULL at the end; of equal topologies the first one's wins. */
 extern const struct to_family *const to_families[];
 
+/** to_family_find() - the family called @name; NULL with @err set */
+const struct to_family *to_family_find(const char *name, struct to_error *err);
+
 /* Regular rings i -> i + p (TotientPerms). */
 extern const struct to_family to_family_totient;
+
+/* Pairs of double binary trees, four ports each. */
+extern const struct to_family to_family_double_tree;
+
+/* Generalised Kautz graphs, AllReduce on rings of their arcs. */
+extern const struct to_family to_family_kautz;
+
+/**
+ * to_family_name() - the family of @plan, from its links, rings and trees
+ * @graph: of its links
+ *
+ * "kautz" where the links are nearly all of a generalised Kautz graph,
+ * "double-binary-tree" or "tree" where a tree owns links, "totient" where all
+ * rings are regular, "hamiltonian" where one is not, "matching" without rings.
+ *
+ * Return: the name, NULL when out of memory.
+ */
+const char *to_family_name(const struct to_plan *plan, const struct to_graph *graph);
 
 #endif

@@ -231,8 +231,8 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 	struct to_topology *found;
 	struct to_candidate *candidate;
 	unsigned int best, i;
-	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->seed, effort,
-				       &found, err);
+	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->family,
+				       options->seed, effort, &found, err);
 	int ret;
 
 	if (n_found < 0)

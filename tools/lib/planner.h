@@ -5,18 +5,21 @@
 /* From a cluster and a job to a plan. */
 
 #include "effort.h"
+#include "family.h"
 #include "plan.h"
 
 /**
  * struct to_planner_options - what the job does not say
  * @fixed: keep the links of the cluster; all its servers take part
  * @degree: ports of a server that may be used, 0 for all
+ * @family: the only one to try, NULL for all; not with @fixed
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX, 0 for TO_EFFORT_DEFAULT
  * @seed: same inputs and seed, same plan to the byte
  */
 struct to_planner_options {
 	bool fixed;
 	unsigned int degree, effort;
+	const struct to_family *family;
 	uint64_t seed;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "allreduce.h"
+#include "family.h"
 #include "predict.h"
 
 /* Add the way of what @bytes (n x n) has for the destination that is resolved. */
@@ -151,28 +152,74 @@ static double predict_byte_hops(const uint64_t *sorted, size_t n, unsigned int p
 	return sum;
 }
 
+static void predict_raise(double *bound, double value)
+{
+	if (value > *bound)
+		*bound = value;
+}
+
+/* Bounds from what some servers send at least: @mp and @reduced bytes. */
+static void predict_some(struct to_figures *o, double mp, double reduced, double ports,
+			 double bandwidth)
+{
+	if (!ports)
+		return;
+	predict_raise(&o->max_link_load_bound, (mp + reduced) / ports);
+	predict_raise(&o->allreduce_time_bound, reduced * 8 / bandwidth);
+	predict_raise(&o->comm_time_bound, (mp + reduced) * 8 / bandwidth);
+}
+
+/*
+ * A server sends its part of every AllReduce and receives the sum, as a leaf of
+ * a tree does; the members together send 2(n - 1) times the buffer (Patarasuk
+ * and Yuan, 2009), which a ring shares evenly. @out, @in: MP bytes per server.
+ */
+static void predict_reduced(const struct to_plan *plan, struct to_figures *o, const double *out,
+			    const double *in, const double *bandwidth, double *own)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	const struct to_demand *demand = plan->demand;
+	unsigned int g, i;
+	uint32_t x;
+
+	for (g = 0; g < demand->n_groups; g++)
+		for (i = 0; demand->groups[g].n_members > 1 && i < demand->groups[g].n_members; i++)
+			own[demand->groups[g].members[i]] += demand->groups[g].bytes;
+	for (x = 0; x < demand->n; x++)
+		predict_some(o, out[x] > in[x] ? out[x] : in[x], own[x], servers[x].n_ports,
+			     bandwidth[x]);
+	for (g = 0; g < demand->n_groups; g++) {
+		const struct to_allreduce *group = &demand->groups[g];
+		double reduced = (group->n_members - 2.0) * group->bytes;
+		double sent = 0, received = 0, ports = 0, all = 0;
+
+		for (i = 0; group->n_members > 1 && i < group->n_members; i++) {
+			x = group->members[i];
+			sent += out[x];
+			received += in[x];
+			reduced += own[x];	/* with the part of this group */
+			ports += servers[x].n_ports;
+			all += bandwidth[x];
+		}
+		predict_some(o, sent > received ? sent : received, reduced, ports, all);
+	}
+}
+
 static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 {
 	const struct to_cluster *cluster = plan->cluster;
 	const struct to_demand *demand = plan->demand;
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	size_t n = cluster->n_servers, x, y;
-	double *out = calloc(3 * n, sizeof(*out)), *in = out + n, *ring = in + n;
+	double *out = calloc(4 * n, sizeof(*out)), *in = out + n, *bandwidth = in + n;
 	uint64_t *sorted = calloc(n, sizeof(*sorted));
-	double all_rings = 0, all_hops = 0, all_ports = 0, all_bandwidth = 0, left;
+	double all_reduced = 0, all_hops = 0, all_ports = 0, all_bandwidth = 0, left;
 	unsigned int g, i;
 
 	if (!out || !sorted) {
 		free(out);
 		free(sorted);
 		return -ENOMEM;
-	}
-	for (g = 0; g < demand->n_groups; g++) {
-		const struct to_allreduce *group = &demand->groups[g];
-
-		for (i = 0; i < group->n_members; i++)
-			ring[group->members[i]] += 2.0 * (group->n_members - 1) /
-						   group->n_members * group->bytes;
 	}
 	for (x = 0; x < n; x++) {
 		for (y = 0; y < n; y++) {
@@ -182,34 +229,27 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 	}
 	for (x = 0; x < n; x++) {
 		const struct to_server *server = &cluster->servers[x];
-		double most = out[x] > in[x] ? out[x] : in[x], bandwidth = 0;
 
 		if (!server->n_ports)
 			continue;
 		for (i = 0; i < server->n_ports; i++)
-			bandwidth += server->ports[i].bandwidth;
+			bandwidth[x] += server->ports[i].bandwidth;
 		memcpy(sorted, &demand->mp[x * n], n * sizeof(*sorted));
 		qsort(sorted, n, sizeof(*sorted), predict_descending);
 		all_hops += predict_byte_hops(sorted, n, server->n_ports, o->degree, duplex);
-		all_rings += ring[x];
 		all_ports += server->n_ports;
-		all_bandwidth += bandwidth;
-		if (most / server->n_ports > o->mp_max_load_bound)
-			o->mp_max_load_bound = most / server->n_ports;
-		if ((most + ring[x]) / server->n_ports > o->max_link_load_bound)
-			o->max_link_load_bound = (most + ring[x]) / server->n_ports;
-		if (ring[x] * 8 / bandwidth > o->allreduce_time_bound)
-			o->allreduce_time_bound = ring[x] * 8 / bandwidth;
-		if ((most + ring[x]) * 8 / bandwidth > o->comm_time_bound)
-			o->comm_time_bound = (most + ring[x]) * 8 / bandwidth;
+		all_bandwidth += bandwidth[x];
+		predict_raise(&o->mp_max_load_bound,
+			      (out[x] > in[x] ? out[x] : in[x]) / server->n_ports);
 	}
-	if (all_hops / all_ports > o->mp_max_load_bound)
-		o->mp_max_load_bound = all_hops / all_ports;
-	if ((all_hops + all_rings) / all_ports > o->max_link_load_bound)
-		o->max_link_load_bound = (all_hops + all_rings) / all_ports;
-	if ((all_hops + all_rings) * 8 / all_bandwidth > o->comm_time_bound)
-		o->comm_time_bound = (all_hops + all_rings) * 8 / all_bandwidth;
-	o->bandwidth_tax_bound = all_hops + all_rings;	/* bytes on links yet */
+	for (g = 0; g < demand->n_groups; g++)
+		if (demand->groups[g].n_members)
+			all_reduced += 2.0 * (demand->groups[g].n_members - 1) *
+				       demand->groups[g].bytes;
+	predict_raise(&o->mp_max_load_bound, all_hops / all_ports);
+	predict_reduced(plan, o, out, in, bandwidth, bandwidth + n);
+	predict_some(o, all_hops, all_reduced, all_ports, all_bandwidth);
+	o->bandwidth_tax_bound = all_hops + all_reduced;	/* bytes on links yet */
 
 	for (left = n - 1; left > 0 && o->degree;) {
 		double servers = to_predict_moore(o->degree, o->degree, duplex, ++o->diameter_bound);
@@ -247,14 +287,11 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 	memset(o, 0, sizeof(*o));
 	o->servers = plan->cluster->n_servers;
 	o->links = plan->cluster->n_links;
-	o->family = plan->n_rings ? "totient" : "matching";
-	for (i = 0; i < plan->n_rings; i++)
-		if (!plan->rings[i].jump)
-			o->family = "hamiltonian";
+	o->family = to_family_name(plan, f->graph);
 	for (i = 0; i < o->servers; i++)
 		if (plan->cluster->servers[i].n_ports > o->degree)
 			o->degree = plan->cluster->servers[i].n_ports;
-	if (predict_loads(f, o, &on_links) || predict_hops(f->graph, o) ||
+	if (!o->family || predict_loads(f, o, &on_links) || predict_hops(f->graph, o) ||
 	    predict_bounds(plan, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;

@@ -10,8 +10,7 @@
 
 /**
  * struct to_figures - figures of a plan and their bounds
- * @family: "totient" where every ring is regular, "hamiltonian" where one is
- *	not, "matching" without rings
+ * @family: see to_family_name()
  * @degree: most ports of a server
  * @diameter, @mean_hops: over all pairs of servers; the bounds are Moore's for
  *	the largest degree: d servers at one hop, then d - 1 (duplex) or d
@@ -24,7 +23,9 @@
  * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
  *	bytes on Moore distances
  * @allreduce_time: seconds that the busiest link is busy with AllReduce; the
- *	bound is 2(n - 1)/n times the buffers over all ports of a server
+ *	bound is 2(n - 1) times the buffer over all ports of a group, or the
+ *	buffers of a server over its ports, which is all that a leaf of a tree
+ *	sends
  * @comm_time: seconds that the busiest link is busy in one iteration
  */
 struct to_figures {

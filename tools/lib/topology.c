@@ -127,6 +127,7 @@ static struct to_graph *topology_reversed(const struct to_topology *t, unsigned 
 struct topology_search {
 	const struct to_cluster *cluster;
 	const struct to_demand *demand;
+	const struct to_family *family;
 	unsigned int degree, effort;
 	uint64_t seed;
 	struct to_topology *found;
@@ -221,6 +222,8 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 		if (!topology_backbone(s->demand, reduces, rings, most))
 			continue;
 		for (i = 0; to_families[i]; i++) {
+			if (s->family && s->family != to_families[i])
+				continue;
 			ret = topology_try(s, to_families[i], reserve, rings, why);
 			if (ret && ret != -ENOSPC)
 				return ret;
@@ -231,11 +234,11 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 
 int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
-		     uint64_t seed, unsigned int effort,
+		     const struct to_family *family, uint64_t seed, unsigned int effort,
 		     struct to_topology **found, struct to_error *err)
 {
-	struct topology_search s = { .cluster = cluster, .demand = demand, .degree = degree,
-				     .effort = effort, .seed = seed };
+	struct topology_search s = { .cluster = cluster, .demand = demand, .family = family,
+				     .degree = degree, .effort = effort, .seed = seed };
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	bool pairs = !duplex || demand->n == 2, reduces = false;
 	struct to_error why = { "" };
@@ -266,6 +269,10 @@ int to_topology_find(const struct to_cluster *cluster,
 		return to_error_set(err, ret, "out of memory");
 	if (why.text[0])
 		return to_error_set(err, -ENOSPC, "%s", why.text);
+	if (family)
+		return to_error_set(err, -ENOSPC,
+				    "no topology of family %s connects %u servers with up to %u ports each",
+				    family->name, demand->n, degree);
 	return to_error_set(err, -ENOSPC,
 			    "%u servers with up to %u ports each cannot be connected with %s links",
 			    demand->n, degree, duplex ? "duplex" : "simplex");

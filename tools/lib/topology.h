@@ -6,6 +6,8 @@
 
 #include "plan.h"
 
+struct to_family;
+
 /**
  * struct to_topology - links with their ports, rings and trees
  * @family: name of the family it is of
@@ -32,6 +34,7 @@ struct to_topology {
  * to_topology_find() - topologies for @demand, the best estimate first
  * @cluster: the servers of the job, links not looked at
  * @degree: ports of a server that may be used, at most
+ * @family: the only one to try, NULL for all
  * @seed: same seed, same topologies
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
  * @found: array of them, to be freed one by one and as a whole
@@ -46,7 +49,7 @@ struct to_topology {
  */
 int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
-		     uint64_t seed, unsigned int effort,
+		     const struct to_family *family, uint64_t seed, unsigned int effort,
 		     struct to_topology **found, struct to_error *err);
 
 /**

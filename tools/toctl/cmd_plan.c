@@ -9,7 +9,7 @@
 #include "report.h"
 
 struct plan_args {
-	const char *cluster, *job, *output, *report;
+	const char *cluster, *job, *output, *report, *family;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
 	bool fixed;
@@ -72,7 +72,7 @@ static int plan_figures(const struct to_plan *plan, struct to_figures *figures)
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
-	const struct to_planner_options options = {
+	struct to_planner_options options = {
 		.fixed = args->fixed, .degree = args->degree, .effort = args->effort,
 		.seed = args->seed };
 	/* the plan itself or its page may be on standard output */
@@ -95,6 +95,13 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--servers is for clusters made up by --degree");
 	if (args->fixed && (args->links != PLAN_LINKS_UNSAID || args->degree))
 		return to_usage(call, "--fixed takes the links as they are, without --links and --degree");
+	if (args->fixed && args->family)
+		return to_usage(call, "--family chooses links, --fixed keeps them");
+	if (args->family) {
+		options.family = to_family_find(args->family, &call->err);
+		if (!options.family)
+			return -EINVAL;
+	}
 	demand = to_demand_load(args->job, &call->err);
 	if (!demand)
 		return -EINVAL;
@@ -145,6 +152,9 @@ static const struct to_option plan_options[] = {
 	  .help = "servers of a made-up cluster; default: as many as the job has" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
+	  .help = "only topologies of this family: totient (routed by coin change), "
+		  "double-binary-tree, kautz; default: the best of all" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
