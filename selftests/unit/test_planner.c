@@ -243,6 +243,24 @@ static void one_port_cannot_join_three(void **state)
 }
 
 /* A group that finds no port left still has a ring. */
+static void too_many_bytes_are_refused(void **state)
+{
+	struct to_demand *demand;
+	struct to_error err;
+
+	(void)state;
+	for (unsigned int more = 0; more < 4; more++) {
+		err.text[0] = '\0';
+		demand = job_new(3);
+		job_group(demand, 0, 1, 3, (1ull << 59) + (more == 1));
+		demand->mp[1] = 1ull << 58;
+		demand->mp[3] = (1ull << 58) + (more == 2) + (more == 3) * (INT64_MAX >> 1);
+		to_plan_free(job_plan(demand, 2, TO_LINKS_DUPLEX, &err));
+		assert_string_equal(err.text, more ?
+			"the job moves more than 2^60 bytes in an iteration" : "");
+	}
+}
+
 static void groups_share_the_degree(void **state)
 {
 	struct to_demand *demand = job_new(16);
@@ -497,6 +515,7 @@ int main(void)
 		cmocka_unit_test(simplex_switches_hold_a_permutation_each),
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(one_port_cannot_join_three),
+		cmocka_unit_test(too_many_bytes_are_refused),
 		cmocka_unit_test(groups_share_the_degree),
 		cmocka_unit_test(transfers_alone_get_links),
 		cmocka_unit_test(generated_jobs_keep_every_rule),

@@ -97,6 +97,25 @@ static int planner_widen(struct to_demand *demand, const struct to_cluster *clus
 	return 0;
 }
 
+/* Sums and differences of bytes must fit 63 bits wherever they are made. */
+static int planner_check_bytes(const struct to_demand *demand, struct to_error *err)
+{
+	size_t cells = (size_t)demand->n * demand->n, i;
+	uint64_t left = 1ull << 60;
+	unsigned int g = 0;
+
+	for (i = 0; i < cells && demand->mp[i] <= left; i++)
+		left -= demand->mp[i];
+	for (g = 0; i == cells && g < demand->n_groups; g++) {
+		if (demand->groups[g].bytes > left)
+			break;
+		left -= demand->groups[g].bytes;
+	}
+	if (i == cells && g == demand->n_groups)
+		return 0;
+	return to_error_set(err, -ERANGE, "the job moves more than 2^60 bytes in an iteration");
+}
+
 static int planner_predict(struct to_plan *plan, struct to_figures *figures)
 {
 	const struct to_cluster *c = plan->cluster;
@@ -310,6 +329,8 @@ struct to_plan *to_planner_make(struct to_cluster *cluster,
 	}
 	if (!ret && demand->n < 2)
 		ret = to_error_set(err, -EINVAL, "a job of one server needs no links");
+	if (!ret)
+		ret = planner_check_bytes(demand, err);
 	if (!ret)
 		ret = planner_build(plan, options, degree, err);
 	free(places);
