@@ -57,6 +57,11 @@ demo: guest  ## twelve servers without a switch become one fabric
 bench: guest  ## measurements; KERNEL=
 	@selftests/bench/bench.sh $(KERNEL)
 
+bench-plan: tools  ## how good plans are and what they cost; ONLY="plans matching"
+	@$(LAB)/deps.sh bench
+	$(SUB) -C selftests bench-plan
+	@selftests/bench/bench-plan.py $(ONLY)
+
 bench-relay: KERNEL = 6.12
 bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
 	@selftests/bench/relay.sh -k $(KERNEL)
@@ -81,4 +86,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-relay lab install clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install clean help

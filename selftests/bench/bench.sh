@@ -8,9 +8,6 @@ set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 kernel=${1:-6.12}
 
-echo "== Planning and verifying, degree 8"
-build/bench/plan 8 examples/jobs/hybrid-{128,432,1024}.json
-
 echo "== plan.json of 1024 servers of degree 8"
 build/bench/plan_format build/bench/plan_format.json
 

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good plans are and what they cost, beside bounds, targets, the rings that
+the paper would choose, LEMON's matching and other ways to parallelise a model.
+
+	bench-plan.py [plans|literal|matching|models]...	default: all
+
+build/bench/plan.json gets an array with an object per measurement. All have
+`kind`; a `..._target` is the most that a figure should be, null where there is
+none; a `..._ratio` is a figure over its bound.
+
+	plan	job, degree, effort; cpu_s and memory_mb (peak; not below this
+		script's own) of toctl plan, verify_cpu_s; mp_ratio, hops_ratio,
+		link_ratio, allreduce_ratio, comm_ratio, tax_ratio; cpu_s_target,
+		memory_mb_target, mp_ratio_target, hops_ratio_target; runner_up, the
+		second family, and runner_up_ratio, its time over the winner's;
+		figures: what toctl verify --json prints
+	literal	the same, and offsets: of a circulant with the offsets that Algorithms
+		3 and 4 pick where their metric ties, evenly by index among the numbers
+		coprime to N, with our routes
+	matching
+		graph, vertices, edges, weight, ours_s and lemon_s (CPU), ratio,
+		ratio_target
+	model	model, servers, degree, cpu_s, memory_mb; approaches: by name time_s of
+		an iteration, its ratio to that of the search, fits
+
+Exit status 1 when a plan does not verify or a matching is not as heavy as
+LEMON's; a target that is missed only shows.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+TOCTL = "build/toctl"
+
+# job, degree, effort, targets
+PLANS = [
+    ("dlrm-16", 4, None, {"cpu_s": 1, "mp_ratio": 1.02}),
+    ("dlrm-16", 6, None, {"cpu_s": 1, "mp_ratio": 1.08}),
+    ("candle-16", 4, None, {"cpu_s": 1}),
+    ("hybrid-128", 4, None, {"cpu_s": 1, "mp_ratio": 1.25}),
+    ("hybrid-128", 8, None, {"cpu_s": 1, "mp_ratio": 1.15, "hops_ratio": 1.04}),
+    ("hybrid-432", 8, None, {"cpu_s": 5, "mp_ratio": 1.10}),
+    ("hybrid-1024", 8, None, {"cpu_s": 30, "mp_ratio": 1.10, "hops_ratio": 1.04}),
+    ("hybrid-128", 8, 1, {}),
+    ("hybrid-128", 8, 9, {}),
+]
+LITERAL = [("hybrid-128", 4), ("hybrid-128", 8), ("hybrid-432", 8), ("hybrid-1024", 8)]
+MODELS = [(model, servers) for servers in (16, 128)
+          for model in ("dlrm", "candle", "bert", "vgg16", "resnet50")]
+MODEL_DEGREE = 4
+RATIOS = {
+    "mp_ratio": "mp_max_load", "hops_ratio": "mean_hops", "link_ratio": "max_link_load",
+    "allreduce_ratio": "allreduce_time", "comm_ratio": "comm_time", "tax_ratio": "bandwidth_tax",
+}
+UNITS = {"mp_max_load": "_bytes", "max_link_load": "_bytes", "allreduce_time": "_s",
+         "comm_time": "_s"}
+
+results = []
+failed = False
+
+
+def fail(text):
+    global failed
+    failed = True
+    print("bench-plan.py: " + text, file=sys.stderr)
+
+
+def measure(*command):
+    """Run it. Returns exit status, standard output, CPU seconds, peak MB."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen(command, stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        return (process.returncode, out.read(), round(usage.ru_utime + usage.ru_stime, 3),
+                usage.ru_maxrss // 1024)
+
+
+def record(kind, result):
+    results.append({"kind": kind} | result)
+    return result
+
+
+def plan(job, degree, effort, targets, path, *arguments):
+    """Plan and verify. Returns the result, None when there is no plan."""
+    result = {"job": job, "degree": degree, "effort": effort}
+    status, _, result["cpu_s"], result["memory_mb"] = measure(
+        TOCTL, "plan", "--job", f"examples/jobs/{job}.json", "--output", path,
+        *(["--effort", str(effort)] if effort else []), *arguments)
+    if status:
+        fail(f"{job} cannot be planned")
+        return None
+    status, text, result["verify_cpu_s"], _ = measure(TOCTL, "verify", "--json", path)
+    figures = json.loads(text or "{}")
+    if status:
+        fail(f"the plan of {job} does not verify: " + "".join(figures.get("violations", [])[:1]))
+        return None
+    for name, figure in RATIOS.items():
+        unit = UNITS.get(figure, "")
+        bound = figures[f"{figure}_bound{unit}"]
+        result[name] = figures[figure + unit] / bound if bound else None
+    for name in ("cpu_s", "memory_mb", "mp_ratio", "hops_ratio"):
+        result[name + "_target"] = targets.get(name)
+    return result | runner_up(path) | {"figures": figures}
+
+
+def extract(path, jq):
+    """Part of a large file: what this script takes counts as peak of its children."""
+    return json.loads(subprocess.check_output(["jq", "-c", jq, path]))
+
+
+def runner_up(path):
+    """The best of the other families, and its time over the winner's."""
+    candidates = extract(path, ".candidates // []")
+    others = [c for c in candidates if not c["chosen"]]
+    if not others:
+        return {"runner_up": None, "runner_up_ratio": None}
+    second = min(others, key=lambda c: c["comm_time_s"])
+    won = next(c for c in candidates if c["chosen"])
+    return {"runner_up": second["family"],
+            "runner_up_ratio": second["comm_time_s"] / won["comm_time_s"]}
+
+
+def aim(result, name, text):
+    """A figure with its target: <= where it is met, > where missed."""
+    target = result.get(name + "_target")
+    if target is None or result[name] is None:
+        return text
+    return f"{text} {'<=' if result[name] <= target else '>'} {target:g}"
+
+
+def ratio(result, name):
+    return "-" if result[name] is None else aim(result, name, f"{result[name]:.3f}")
+
+
+def table(head, rows):
+    widths = [max(len(row[i]) for row in [head] + rows) for i in range(len(head))]
+    for row in [head] + rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    print(flush=True)
+
+
+PLAN_HEAD = ["job", "d", "effort", "CPU s", "peak MB", "family", "next", "diameter", "mean hops",
+             "MP max load, MiB", "link", "AllReduce", "comm, ms", "tax"]
+
+
+def plan_row(result):
+    figures = result["figures"]
+    mib = [figures[name] / 2**20 for name in ("mp_max_load_bytes", "mp_max_load_bound_bytes")]
+    return [
+        result["job"], str(result["degree"]), str(result["effort"] or ""),
+        aim(result, "cpu_s", f"{result['cpu_s']:.2f}"),
+        aim(result, "memory_mb", f"{result['memory_mb']}"), figures["family"],
+        f"{result['runner_up']} {result['runner_up_ratio']:.3f}" if result["runner_up"] else "-",
+        f"{figures['diameter']}/{figures['diameter_bound']}",
+        f"{figures['mean_hops']:.3f}/{figures['mean_hops_bound']:.3f} = "
+        + ratio(result, "hops_ratio"),
+        f"{mib[0]:.1f}/{mib[1]:.1f} = " + ratio(result, "mp_ratio"),
+        ratio(result, "link_ratio"), ratio(result, "allreduce_ratio"),
+        f"{figures['comm_time_s'] * 1e3:.1f} = " + ratio(result, "comm_ratio"),
+        f"{figures['bandwidth_tax']:.3f} = " + ratio(result, "tax_ratio")]
+
+
+def plans(tmp):
+    rows = []
+    for job, degree, effort, targets in PLANS:
+        result = plan(job, degree, effort, targets | {"memory_mb": 1024}, f"{tmp}/plan.json",
+                      "--degree", str(degree))
+        if result:
+            rows.append(plan_row(record("plan", result)))
+    print("Plans, each figure over its bound, with its target where there is one")
+    table(PLAN_HEAD, rows)
+
+
+def circulant(plan_path, path, degree):
+    """Write the cluster of a plan with the paper's links. Returns the offsets."""
+    servers = extract(plan_path, "[.servers[] | del(.ports[].optical_switch, "
+                                 ".ports[].optical_port)]")
+    n = len(servers)
+    coprime = [p for p in range(1, n) if math.gcd(p, n) == 1]
+    offsets = [coprime[i * len(coprime) // (degree // 2)] for i in range(degree // 2)]
+
+    def port(server, i):
+        return f"{server['name']}:{server['ports'][i]['name']}"
+
+    links = [{"a": port(servers[i], 2 * k), "b": port(servers[(i + p) % n], 2 * k + 1)}
+             for k, p in enumerate(offsets) for i in range(n)]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"format": "topoopt-cluster", "version": 1, "link_mode": "duplex",
+                   "servers": servers, "links": links}, file)
+    return offsets
+
+
+def literal(tmp):
+    rows = []
+    for job, degree in LITERAL:
+        path, cluster = f"{tmp}/plan.json", f"{tmp}/cluster.json"
+        # for the servers and their ports
+        if not plan(job, degree, 1, {}, path, "--degree", str(degree)):
+            continue
+        offsets = circulant(path, cluster, degree)
+        result = plan(job, degree, None, {}, path, "--cluster", cluster, "--fixed")
+        if result:
+            record("literal", result | {"offsets": offsets})
+            rows.append(plan_row(result) + [",".join(map(str, offsets))])
+    print("The paper's algorithm to the letter: rings evenly by index; our routes")
+    table(PLAN_HEAD + ["offsets"], rows)
+
+
+def matching(_tmp):
+    rows = []
+    status, text, _, _ = measure("build/bench/matching_lemon")
+    if status:
+        fail("a matching is not as heavy as LEMON's")
+    for line in text.splitlines():
+        result = json.loads(line) | {"ratio_target": 1}
+        record("matching", result)
+        rows.append([result["graph"], str(result["vertices"]), str(result["edges"]),
+                     f"{result['ours_s'] * 1e3:.1f}", f"{result['lemon_s'] * 1e3:.1f}",
+                     aim(result, "ratio", f"{result['ratio']:.3f}")])
+    print("Maximum-weight matching beside LEMON's MaxWeightedMatching, equal totals")
+    table(["graph", "vertices", "edges", "ours, CPU ms", "LEMON, CPU ms", "ratio"], rows)
+
+
+def models(_tmp):
+    rows = []
+    approaches = []
+    for model, servers in MODELS:
+        status, text, cpu, memory = measure(
+            TOCTL, "parallelize", "--json", "--model", f"examples/models/{model}.json",
+            "--servers", str(servers), "--degree", str(MODEL_DEGREE))
+        if status:
+            fail(f"{model} on {servers} servers: no strategy")
+            continue
+        found = json.loads(text)
+        for way in found["approaches"].values():
+            del way["strategy"]
+        record("model", {"model": model, "servers": servers, "degree": MODEL_DEGREE, "cpu_s": cpu,
+                         "memory_mb": memory, "approaches": found["approaches"]})
+        approaches = list(found["approaches"])
+        rows.append([model, str(servers), f"{cpu:.1f}"] +
+                    [f"{way['time_s'] * 1e3:.4g} = {way['ratio']:.3f}" +
+                     ("" if way["fits"] else " (too much memory)")
+                     for way in found["approaches"].values()])
+    print("Iteration, ms, and over that of the search, by way to parallelise")
+    table(["model", "N", "CPU s"] + [name.replace("_", " ") for name in approaches], rows)
+
+
+def main():
+    parts = {"plans": plans, "literal": literal, "matching": matching, "models": models}
+    chosen = sys.argv[1:] or list(parts)
+    for name in chosen:
+        if name not in parts:
+            sys.exit(f"usage: bench-plan.py [{'|'.join(parts)}]...")
+    os.chdir(TOP)
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in chosen:
+            parts[name](tmp)
+    os.makedirs("build/bench", exist_ok=True)
+    with open("build/bench/plan.json", "w", encoding="utf-8") as file:
+        json.dump(results, file, indent="\t")
+        file.write("\n")
+    sys.exit(failed)
+
+
+main()
