@@ -389,7 +389,7 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 			d->mp[i] = dense ? dice(INT32_MAX) : dice(3);
 	d->groups = calloc(2, sizeof(*d->groups));
 	d->n_groups = 2;
-	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), INT64_MAX };
+	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), 1LL << 55 };
 	d->groups[1] = (struct to_allreduce){ N / 2, calloc(N / 2, 4), 1 };
 	p->rings = calloc(1, sizeof(*p->rings));
 	p->n_rings = 1;

@@ -268,6 +268,15 @@ def broken():
     browser.open(f"{work}/broken.html")
     assert browser.said() == [], browser.said()
     assert "s3 has no route to s0" in browser.run("document.querySelector('.verdict.bad').textContent")
+    made["links"] = []
+    with open(f"{work}/broken.json", "w") as out:
+        json.dump(made, out)
+    toctl("report", f"{work}/broken.json", "-o", f"{work}/broken.html")
+    browser.open(f"{work}/broken.html")
+    browser.mouse("move", '.server[data-server="3"] circle')
+    assert browser.said() == [], browser.said()
+    assert not re.search("NaN|Infinity|undefined", browser.run("document.body.innerText"))
+    browser.shot("no-links")
 
 
 tests = {

@@ -348,6 +348,33 @@ static const struct to_json_field demand_fields[] = {
 	{}
 };
 
+/* All that may ever be summed fits into an integer of JSON. */
+static int check_sum(const struct to_json *at, const struct to_demand *d)
+{
+	size_t cells = (size_t)d->n * d->n;
+	uint64_t sum = 0;
+	char path[48];
+
+	for (size_t i = 0; i < cells; i++) {
+		sum += d->mp[i];	/* both are below 2^63 */
+		if (sum > INT64_MAX)
+			return to_json_error_at(at, "mp", -EOVERFLOW,
+						"expected less than 2^63 bytes in all");
+	}
+	for (unsigned int i = 0; i < d->n_groups; i++) {
+		/* what all members send, TopoOpt section 2.1 */
+		uint64_t times = 2 * (uint64_t)(d->groups[i].n_members - 1);
+
+		if (d->groups[i].bytes > (INT64_MAX - sum) / times) {
+			snprintf(path, sizeof(path), "allreduce[%u].bytes", i);
+			return to_json_error_at(at, path, -EOVERFLOW,
+						"with this group the job sends 2^63 bytes or more");
+		}
+		sum += times * d->groups[i].bytes;
+	}
+	return 0;
+}
+
 int to_demand_read(const struct to_json *at, void *to)
 {
 	struct to_demand *d = to;
@@ -356,6 +383,8 @@ int to_demand_read(const struct to_json *at, void *to)
 
 	at->doc->context = d;
 	ret = to_json_object(at, demand_fields, d);
+	if (!ret)
+		ret = check_sum(at, d);
 	at->doc->context = context;
 	return ret;
 }
@@ -392,6 +421,8 @@ struct to_demand *to_demand_parse(const char *data, size_t len,
 	ret = to_json_open(&doc, &at, data, len, name, d, err);
 	if (!ret)
 		ret = to_json_object(&at, job_fields, d);
+	if (!ret)
+		ret = check_sum(&at, d);
 	to_json_close(&doc);
 	if (ret) {
 		to_demand_free(d);

@@ -130,6 +130,14 @@ int to_json_object(const struct to_json *at, const struct to_json_field *fields,
 
 	if (!json_is_object(at->value))
 		return to_json_error(at, -EINVAL, "expected an object");
+	/* a file of another format has other keys too: say what is wrong */
+	if (!strcmp(fields->key, "format") && json_object_get(at->value, "format")) {
+		struct to_json format = to_json_member(at, "format");
+
+		ret = fields->read(&format, (char *)to + fields->offset);
+		if (ret)
+			return ret;
+	}
 	json_object_foreach(at->value, key, value) {
 		struct to_json child = to_json_member(at, key);
 

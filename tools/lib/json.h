@@ -119,7 +119,11 @@ int to_json_error_at(const struct to_json *at, const char *path, int code,
 		     const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** to_json_object() - read an object's @fields into @to, refuse all others */
+/**
+ * to_json_object() - read an object's @fields into @to, refuse all others
+ *
+ * A "format" that is not the expected one is refused before unknown keys are.
+ */
 int to_json_object(const struct to_json *at, const struct to_json_field *fields,
 		   void *to);
 

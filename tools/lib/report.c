@@ -117,7 +117,7 @@ static void report_figure(FILE *out, const char *name, const char *meaning, doub
 {
 	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>",
 		name, meaning, text, bound_text);
-	if (bound > 0)
+	if (bound > 0 && value > bound * 0.999)	/* less where packets are lost */
 		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span>"
 			"</td></tr>\n", value / bound, 100 * bound / value);
 	else

@@ -48,6 +48,8 @@ function ticks(most, count) {
 	const step = [1, 2, 5, 10].find((k) => k * power >= raw) * power;
 	const values = [];
 
+	if (!(most > 0))
+		return [0];
 	for (let value = 0; value <= most * 1.0001; value += step)
 		values.push(value);
 	return values;
@@ -470,8 +472,9 @@ function describe(server) {
 		return arc.link.a === server ? arc.link.aPort : arc.link.bPort;
 	}
 	about.append(html("b", {}, nameOf(server)),
-		html("div", {}, `mean distance ${(hops.reduce((a, b) => a + b, 0) / hops.length).toFixed(2)} hops, ` +
-			`farthest ${Math.max(...hops)}; sends ${sum(mine)}, receives ${sum(into)}, transit included`),
+		html("div", {}, (!hops.length ? "reaches nobody; " :
+			`mean distance ${(hops.reduce((a, b) => a + b, 0) / hops.length).toFixed(2)} hops, ` +
+			`farthest ${Math.max(...hops)}; `) + `sends ${sum(mine)}, receives ${sum(into)}, transit included`),
 		html("table", {}, html("tbody", {}, ...mine.map((arc) => html("tr", {},
 			html("td", {}, plan.servers[server].ports[portAt(arc)]),
 			html("td", {}, "→ " + short(nameOf(arc.to), 20)), html("td", {}, bytesText(arc.load)))))));

@@ -191,10 +191,12 @@ static int heatmap_show(struct to_call *call, const struct heatmap_args *args,
 	return 0;
 }
 
-/* The "format" of the file at @data; a job may leave it out. */
-static int heatmap_format(const char *data, size_t len, const char *name,
-			  char format[TO_NAME_MAX], struct to_error *err)
+enum heatmap_format { HEATMAP_JOB, HEATMAP_PLAN, HEATMAP_TM };
+
+/* The "format" of the file at @data, or a negative errno; a job may leave it out. */
+static int heatmap_format(const char *data, size_t len, const char *name, struct to_error *err)
 {
+	static const char *const formats[] = { "topoopt-job", "topoopt-plan", "topoopt-tm", NULL };
 	struct to_json_doc doc;
 	struct to_json at, member;
 	int ret;
@@ -202,9 +204,8 @@ static int heatmap_format(const char *data, size_t len, const char *name,
 	ret = to_json_open_deferred(&doc, &at, data, len, name, "tables", NULL, err);
 	if (!ret) {
 		member = to_json_member(&at, "format");
-		strcpy(format, "topoopt-job");
 		if (member.value)
-			ret = to_json_label(&member, format);
+			ret = to_json_choice(&member, formats);
 	}
 	to_json_close(&doc);
 	return ret;
@@ -217,17 +218,16 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 	struct to_demand *demand = NULL;
 	struct to_plan *plan = NULL;
 	struct to_heatmap map = {};
-	char format[TO_NAME_MAX];
+	int ret = -EINVAL, format = heatmap_format(data, len, path, &call->err);
 	struct to_tm *tm = NULL;
-	int ret = -EINVAL;
 
-	if (heatmap_format(data, len, path, format, &call->err))
-		return -EINVAL;
-	if (!strcmp(format, "topoopt-plan")) {
+	if (format < 0)
+		return format;
+	if (format == HEATMAP_PLAN) {
 		plan = to_plan_parse(data, len, path, &call->err);
 		if (plan)
 			ret = heatmap_from_plan(&map, plan, args->load);
-	} else if (!strcmp(format, "topoopt-tm")) {
+	} else if (format == HEATMAP_TM) {
 		tm = to_tm_parse(data, len, path, &call->err);
 		if (tm)
 			ret = heatmap_from_tm(&map, tm, args->load);

@@ -175,7 +175,7 @@ static const struct to_option parallelize_options[] = {
 	  .help = "a link carries both directions or one; default: as the cluster says, "
 		  "else duplex" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
-	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
 	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
 	  .help = "samples per GPU and iteration; default: as the model says" },
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",

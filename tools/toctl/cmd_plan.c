@@ -89,6 +89,8 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--fixed keeps the links of a cluster: say which with --cluster");
 	if (plan_out && report_out)
 		return to_usage(call, "plan and report cannot both go to standard output: say -o");
+	if (!plan_out && args->report && !strcmp(args->output, args->report))
+		return to_usage(call, "plan and report cannot both be written to %s", args->output);
 	if (!args->cluster && !args->degree)
 		return to_usage(call, "say --cluster or --degree");
 	if (args->cluster && args->servers)
@@ -151,14 +153,14 @@ static const struct to_option plan_options[] = {
 	  .min = 2, .max = TO_SERVERS_MAX,
 	  .help = "servers of a made-up cluster; default: as many as the job has" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
-	  .min = 1, .help = "of the ports of a made-up cluster; default: 100G" },
+	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family: totient (routed by coin change), "
 		  "double-binary-tree, kautz; default: the best of all" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
-	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S",
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "of the random choices; same seed, same plan; default: 1" },
 	{}
 };

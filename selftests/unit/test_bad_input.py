@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every planning command does with input that is broken: one clear line,
+a status, and no file written, damaged or left behind. The loaders' own lines
+are in formats/cases.json."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
+RING = "examples/ring-4/"
+
+# Each command with the file in question as {}; all write to "out".
+COMMANDS = {
+    "plan job": ("plan --job {} --degree 2 -o out", "examples/jobs/dlrm-16.json"),
+    "plan cluster": (f"plan --job {RING}job.json --cluster {{}} --fixed -o out", RING + "cluster.json"),
+    "parallelize": ("parallelize --model {} --servers 4 --degree 2 --budget 4 -o out",
+                    "examples/models/dlrm.json"),
+    "verify": ("verify {}", "examples/chain-3/plan.json"),
+    "report": ("report {} -o out", "examples/chain-3/plan.json"),
+    "heatmap": ("heatmap {} --svg out", "examples/jobs/dlrm-16.json"),
+    "tm demand": ("tm demand {} -o out", "selftests/unit/formats/tm.json"),
+    "tm compare": ("tm compare examples/chain-3/plan.json {}", "selftests/unit/formats/tm.json"),
+}
+
+
+def version(text):
+    """Puts text where a good file has its version."""
+    return lambda good: good.replace(b'"version": 1', text, 1)
+
+
+# What is done to a good file's text, and what the line has to say.
+BROKEN = {
+    "empty": (lambda good: b"", "bad:1: the file ends early"),
+    "cut in half": (lambda good: good[:len(good) // 2], "bad:"),
+    "NaN": (version(b'"version": NaN'), "not JSON: invalid token near 'NaN'"),
+    "Infinity": (version(b'"version": -Infinity'), "not JSON: invalid token"),
+    "1e999": (version(b'"version": 1e999'), "not JSON: real number overflow"),
+    "2^64": (version(b'"version": 18446744073709551616'), "not JSON: too big integer"),
+    "another version": (version(b'"version": 2'), "version: version 2 is unknown"),
+    "wrong type": (version(b'"version": "1"'), "version: expected a whole number"),
+    "unknown key": (version(b'"version": 1, "colour": 1'), "colour: unknown key"),
+    "unknown key of two lines": (version(b'"version": 1, "a\\nb": 1'), "a?b: unknown key"),
+    "key twice": (version(b'"version": 1, "version": 1'), "not JSON: duplicate object key"),
+    "not UTF-8": (version(b'"ver\xff\xfesion": 1'), "not JSON: unable to decode byte 0xff"),
+    "another format": (lambda good: b'{"format": "topoopt-shoe", "size": 42}',
+                       "bad:1: format: expected "),
+    "an array": (lambda good: b"[1, 2]", "bad:1: expected an object"),
+    "nested too deep": (lambda good: b"[" * 100000, "not JSON: maximum parsing depth reached"),
+    "zero byte": (lambda good: good + b"\0\0", "not JSON: end of file expected"),
+    "no text": (lambda good: bytes(range(255, 0, -1)) * 8, "bad:1: not JSON"),
+}
+
+# A job between servers 0 to 3 that has this, and the line that it earns.
+JOBS = {
+    '"servers": 1000000': "servers: expected 2 to 65536 servers",
+    '"servers": 1': "servers: expected 2 to 65536 servers",
+    '"servers": 4.5': "servers: expected a number of servers or an array of their names",
+    '"servers": ["a", "a"]': 'servers[1]: servers[0] is also called "a"',
+    '"servers": ["a", "<b>"]': 'servers[1]: expected a name of 1 to 63 letters, digits, ".", "_" and "-"',
+    '"servers": 4, "allreduce": [{"group": "2-5", "bytes": 1}]':
+        "allreduce[0].group: index 5 is outside 0 to 3",
+    '"servers": 4, "allreduce": [{"group": [0, 4], "bytes": 1}]':
+        "allreduce[0].group[1]: the job's servers are 0 to 3",
+    '"servers": 4, "allreduce": [{"group": "0-2,1", "bytes": 1}]':
+        "allreduce[0].group: index 1 is there twice",
+    '"servers": 4, "allreduce": [{"group": "0\\n1", "bytes": 1}]':
+        'allreduce[0].group: expected a set of indices like 0-5,9, not "0?1"',
+    '"servers": 4, "allreduce": [{"group": "3", "bytes": 1}]':
+        "allreduce[0].group: expected 2 servers or more",
+    '"servers": 4, "allreduce": [{"group": "all", "bytes": -1}]':
+        "allreduce[0].bytes: expected a whole number, 1 or more",
+    '"servers": 4, "allreduce": [{"group": "all", "bytes": 0.5}]':
+        "allreduce[0].bytes: expected a whole number, 1 or more",
+    '"servers": 4, "allreduce": [{"group": "all", "bytes": 9223372036854775807}]':
+        "allreduce[0].bytes: with this group the job sends 2^63 bytes or more",
+    '"servers": 4, "allreduce": {"group": "all", "bytes": 1}': "allreduce: expected an array",
+    '"servers": 3, "mp": [[0, 1, 1], [1, 0, 1]]': "mp: expected 3 rows, one per server",
+    '"servers": 3, "mp": [[0, 1, 1], [1, 0], [1, 1, 0]]':
+        "mp[1]: expected 3 numbers, a row per source and a column per destination",
+    '"servers": 3, "mp": [[0, 1, 1], [1, 0, -7], [1, 1, 0]]': "mp[1][2]: expected a whole number, 0 or more",
+    '"servers": 3, "mp": [[0, 1, 1], [1, 9, 1], [1, 1, 0]]':
+        "mp[1][1]: expected 0: a server sends nothing to itself",
+    '"servers": 3, "mp": [[0, 1, 1], [1, 0, null], [1, 1, 0]]': "mp[1][2]: expected a whole number, 0 or more",
+    '"servers": 3, "mp": [[0, 9223372036854775807, 0], [1, 0, 0], [0, 0, 0]]':
+        "mp: expected less than 2^63 bytes in all",
+    '"servers": 4, "mp": [{"from": "0", "to": "9", "bytes": 1}]': "mp[0].to: index 9 is outside 0 to 3",
+}
+
+# Calls that are wrong in themselves, and status and line.
+CALLS = {
+    "plan --job {job} --degree 2000000": (2, "--degree: expected 1 to 64, not 2000000"),
+    "plan --job {job} --degree 55": (1, "degree 55: the default addresses are for 1 to 54"),
+    "plan --job {job} --degree -1": (2, '--degree: expected a number, not "-1"'),
+    "plan --job {job} --degree NaN": (2, '--degree: expected a number, not "NaN"'),
+    "plan --job {job} --degree 4 --servers 1000000": (2, "--servers: expected 2 to 65536, not 1000000"),
+    "plan --job {job} --degree 4 --servers 8": (1, "the job has 16 servers, the cluster 8"),
+    "plan --job {job} --degree 4 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
+    "plan --job {job} --degree 4 --bandwidth 18446744073709551615":
+        (2, "--bandwidth: expected 1 to 9223372036854775807, not 18446744073709551615"),
+    "plan --job {job} --degree 4 --bandwidth Infinity":
+        (2, '--bandwidth: expected bits/s like 100G (k, M, G, T), not "Infinity"'),
+    "plan --job {job} --degree 4 --seed 9223372036854775808":
+        (2, "--seed: expected 0 to 9223372036854775807, not 9223372036854775808"),
+    "plan --job {job} --degree 4 -o out --report out": (2, "plan and report cannot both be written to out"),
+    "plan --job {job} --degree 4 --report -": (2, "plan and report cannot both go to standard output: say -o"),
+    "plan --job {job} --degree 4 -o no/plan.json": (1, "no/plan.json: No such file or directory"),
+    "plan --job {job} --degree 4 -o .": (1, ".: Is a directory"),
+    "plan --job . --degree 4 -o out": (1, ".: Is a directory"),
+    "plan --job {ring}job.json --cluster {ring}cluster.json --degree 3 -o out":
+        (1, "degree 3: the servers have up to 2 ports"),
+    "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
+    "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
+}
+
+top = os.getcwd()
+problems = []
+count = failed = 0
+
+
+def finish(title):
+    global count, failed
+    count += 1
+    failed += bool(problems)
+    print(f"{'not ok' if problems else 'ok'} {count} - {title}")
+    for problem in problems:
+        print("# " + problem)
+    problems.clear()
+
+
+def refused(command, status, line, bad=b"", whole=True):
+    """Run it where "bad" has what is wrong and "out" is there already; note all
+    that is not as it should be. @line is all that is said, or some of it."""
+    with tempfile.TemporaryDirectory() as home:
+        for tree in "examples", "selftests":
+            os.symlink(f"{top}/{tree}", f"{home}/{tree}")
+        with open(home + "/bad", "wb") as out:
+            out.write(bad)
+        with open(home + "/out", "w") as out:
+            out.write("as it was")
+        before = set(os.listdir(home))
+        ran = subprocess.run([TOCTL, *command.split(" ")], cwd=home, capture_output=True,
+                             stdin=subprocess.DEVNULL, timeout=60, check=False)
+        said = ran.stderr.decode(errors="replace").splitlines()
+
+        def say(what):
+            problems.append(f"{command}: {what}: {said[:3]}")
+
+        if ran.returncode != status:
+            say(f"status {ran.returncode}")
+        if not said or len(said) != (2 if status == 2 else 1):
+            say(f"{len(said)} lines")
+        elif not said[0].startswith("toctl ") or not (
+                said[0].endswith(": " + line) if whole else line in said[0]):
+            say(f"expected {line!r}")
+        if ran.stdout:
+            say("prints something")
+        with open(home + "/out") as out:
+            if out.read() != "as it was":
+                say("out is damaged")
+        if set(os.listdir(home)) != before:
+            say(f"leaves {set(os.listdir(home)) - before}")
+
+
+for title, (break_it, line) in BROKEN.items():
+    for name, (command, good) in COMMANDS.items():
+        with open(good, "rb") as file:
+            text = file.read()
+        refused(command.format("bad"), 1, line, break_it(text), whole=False)
+    finish(f"{title}: one line from each of {len(COMMANDS)} commands")
+
+for job, line in JOBS.items():
+    text = '{"format": "topoopt-job", "version": 1, "name": "n",\n' + job + "}"
+    for command in "plan --job bad --degree 2 -o out", "heatmap bad --svg out":
+        refused(command, 1, "bad:2: " + line, text.encode())
+finish(f"{len(JOBS)} wrong jobs: the line names file, line and key")
+
+for call, (status, line) in CALLS.items():
+    refused(call.format(job="examples/jobs/dlrm-16.json", ring=RING, plan="examples/chain-3/plan.json",
+                        tm="selftests/unit/formats/tm.json"), status, line)
+finish(f"{len(CALLS)} wrong calls")
+
+with open(RING + "cluster.json", "rb") as file:
+    cluster = json.load(file)
+cluster["servers"][1]["ports"][0]["bandwidth"] = 10**18 * 9
+made = json.dumps(cluster).encode()
+with tempfile.TemporaryDirectory() as home:
+    with open(home + "/cluster", "wb") as out:
+        out.write(made)
+    for arguments in (["plan", "--job", RING + "job.json", "--cluster", home + "/cluster", "--fixed",
+                       "-o", home + "/plan"], ["verify", home + "/plan"]):
+        ran = subprocess.run([TOCTL, *arguments], capture_output=True, text=True, check=False)
+        if ran.returncode:
+            problems.append(ran.stderr)
+finish("the largest bandwidth can be planned with, and read again")
+
+print(f"1..{count}")
+sys.exit(failed > 0)
