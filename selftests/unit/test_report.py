@@ -156,12 +156,12 @@ def check_page(name, job, degree):
     counts = browser.run("""Object.fromEntries(Object.entries({
         servers: "#topology .server", links: "#topology .link[d^=M]", figures: "#figures tbody tr",
         rings: "#allreduce tbody tr", candidates: "#candidates tbody tr", maps: "svg image",
-        hops: "#hops rect" }).map(([key, at]) => [key, document.querySelectorAll(at).length]))""")
+        hops: "#hops rect", patches: "#patches tbody tr" }).map(([key, at]) => [key, document.querySelectorAll(at).length]))""")
     assert counts == {
         "servers": n, "links": len(made["links"]), "figures": 7,
         "rings": len(made["rings"]) + len(made.get("trees", [])),
         "candidates": len(made.get("candidates", [])), "maps": 2,
-        "hops": 2 * truth["diameter"]}, counts
+        "hops": 2 * truth["diameter"], "patches": len(made["cross_connects"])}, counts
 
     rows = browser.run("""[...document.querySelectorAll("#figures tbody tr")].map((row) =>
         [...row.querySelectorAll("td")].map((cell) => cell.textContent))""")
@@ -236,7 +236,7 @@ def many():
     assert os.path.getsize(f"{work}/many.html") < 1 << 20
     browser.open(f"{work}/many.html")
     assert browser.said() == [], browser.said()
-    assert browser.run("document.querySelectorAll('*').length") < 2000
+    assert browser.run("document.querySelectorAll('svg *').length") < 2000
     browser.shot("many-300")
     assert browser.run("""(() => {
         const canvas = document.querySelector("#topology canvas");
@@ -255,6 +255,20 @@ def names():
     assert browser.said() == [], browser.said()
     assert browser.run("document.querySelector('h1').textContent") == evil
     assert browser.run("document.title") == evil + ": plan"
+
+
+def panel():
+    _, made = plan("panel", "--cluster", "examples/panel-6/cluster.json",
+                   "--job", "examples/panel-6/job.json")
+    browser.open(f"{work}/panel.html")
+    assert browser.said() == [], browser.said()
+    rows = browser.run("""[...document.querySelectorAll("#patches tbody tr")].map((row) =>
+        [...row.children].map((cell) => cell.textContent))""")
+    behind = {f"s{s}:eth{q}": str(4 * s + q + 1) for s in range(6) for q in range(4)}
+    assert len(rows) == 12 and all(
+        row == ["panel", behind[row[2]], row[2], behind[row[4]], row[4]] for row in rows), rows
+    assert {frozenset((row[1], row[3])) for row in rows} == {
+        frozenset((str(x["a"]), str(x["b"]))) for x in made["cross_connects"]}, rows
 
 
 def broken():
@@ -285,6 +299,7 @@ tests = {
     "light and dark": dark,
     "300 servers are drawn on a canvas, and the page stays small": many,
     "a name is text, whatever is in it": names,
+    "the ports of a patch panel to join": panel,
     "a plan that is not valid says so": broken,
 }
 

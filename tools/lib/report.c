@@ -270,6 +270,48 @@ static void report_candidates(FILE *out, const struct to_plan *plan)
 	fprintf(out, "</tbody></table></div></section>\n");
 }
 
+static void report_end(FILE *out, const struct to_cluster *c, struct to_port_ref end)
+{
+	const struct to_port *port = &c->servers[end.server].ports[end.port];
+
+	fprintf(out, "<td>%u</td><td>", port->optical_port);
+	to_markup_print(out, c->servers[end.server].name);
+	fprintf(out, ":");
+	to_markup_print(out, port->name);
+	fprintf(out, "</td>");
+}
+
+/* Which ports of patch panels and optical switches to join, for the hand that does it. */
+static void report_patches(FILE *out, const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
+	unsigned int i;
+
+	if (!plan->n_cross_connects)
+		return;
+	fprintf(out, "<section><h2>Patch list</h2>\n<details%s><summary>%u cross-connects</summary>\n"
+		"<table id=\"patches\"><thead><tr><th scope=\"col\">Panel or switch</th>"
+		"<th scope=\"col\">%s</th><th scope=\"col\">Server</th><th scope=\"col\">%s</th>"
+		"<th scope=\"col\">Server</th></tr></thead>\n<tbody>\n",
+		plan->n_cross_connects <= 64 ? " open" : "", plan->n_cross_connects,
+		duplex ? "Port" : "From port", duplex ? "Port" : "To port");
+	for (i = 0; i < c->n_links; i++) {
+		const struct to_link *link = &c->links[i];
+		int s = c->servers[link->a.server].ports[link->a.port].optical_switch;
+
+		if (s < 0)
+			continue;	/* a cable of its own */
+		fprintf(out, "<tr><th scope=\"row\">");
+		to_markup_print(out, c->switches[s].name);
+		fprintf(out, "</th>");
+		report_end(out, c, link->a);
+		report_end(out, c, link->b);
+		fprintf(out, "</tr>\n");
+	}
+	fprintf(out, "</tbody></table></details></section>\n");
+}
+
 /* Places that report.js fills. */
 static const char report_drawings[] =
 "<section id=\"topology\"><h2>Topology</h2>\n<div class=\"stage\"><div class=\"drawing\"></div>"
@@ -305,7 +347,9 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	fprintf(out, "<div class=\"pair\">\n");
 	report_allreduce(out, plan);
 	report_candidates(out, plan);
-	fprintf(out, "</div>\n</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
+	fprintf(out, "</div>\n");
+	report_patches(out, plan);
+	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
 		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
 	if (to_report_print_data(out, r))
 		return to_error_set(err, -ENOMEM, "out of memory");

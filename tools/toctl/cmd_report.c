@@ -38,7 +38,7 @@ const struct to_command to_cmd_report = {
 	.description =
 		"Writes one HTML page that needs no network: the figures beside their bounds, the "
 		"topology with the routes of each server, demand and load of links as heat maps, "
-		"links by load, distances, rings. All is recomputed as by toctl verify; what that "
+		"links by load, distances, rings, and the ports of patch panels to join. All is recomputed as by toctl verify; what that "
 		"finds wrong stands at the top.",
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
