@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "job.h"
+#include "predict.h"
 #include "simulate.h"
 
 #define BANDWIDTH (100 * GBPS)
@@ -204,6 +205,54 @@ static void allreduce_on_a_tree(void **state)
 	to_taskgraph_free(&g);
 	to_simulator_free(s);
 	to_plan_free(plan);
+}
+
+/* All of a plan's demand at once puts on links what the plan's figures say. */
+static void links_carry_what_is_predicted(void **state)
+{
+	uint64_t random = 5;
+
+	(void)state;
+	for (unsigned int round = 0; round < 30; round++) {
+		struct to_demand *demand = job_random(2 + to_random_below(&random, 14), &random);
+		struct to_error err = { "" };
+		const struct to_simulation *r;
+		struct to_forwarding f;
+		const struct to_graph *graph;
+		struct to_simulator *s;
+		struct to_taskgraph g;
+		struct to_plan *plan;
+		double *rings, *mp;
+
+		/* several groups of the same servers are one to a task graph */
+		while (demand->n_groups > 1)
+			free(demand->groups[--demand->n_groups].members);
+		plan = job_plan(demand, 2 + to_random_below(&random, 4),
+				to_random_below(&random, 2), &err);
+		assert_string_equal(err.text, "");
+		s = simulator(plan);
+		graph = to_simulator_graph(s);
+		rings = calloc(2 * graph->n_arcs, sizeof(*rings));
+		assert_non_null(rings);
+		mp = rings + graph->n_arcs;
+		assert_int_equal(to_forwarding_init(&f, plan, graph), 0);
+		assert_int_equal(to_predict_loads(&f, rings, mp), 0);
+		to_taskgraph_init(&g, plan->demand->n);
+		to_taskgraph_matrix(&g, plan->demand->mp);
+		for (unsigned int i = 0; i < plan->demand->n_groups; i++)
+			to_taskgraph_allreduce(&g, plan->demand->groups[i].members,
+					       plan->demand->groups[i].n_members,
+					       plan->demand->groups[i].bytes);
+		r = run(s, &g, round % 2);
+		for (unsigned int a = 0; a < graph->n_arcs; a++)
+			assert_true(fabs(r->arc_bytes[a] - rings[a] - mp[a]) <=
+				    1e-6 * r->arc_bytes[a] + 64);
+		to_taskgraph_free(&g);
+		to_forwarding_free(&f);
+		free(rings);
+		to_simulator_free(s);
+		to_plan_free(plan);
+	}
 }
 
 static void servers_compute_in_order(void **state)
@@ -412,6 +461,7 @@ int main(void)
 		cmocka_unit_test(allreduce_alone),
 		cmocka_unit_test(allreduce_without_a_ring),
 		cmocka_unit_test(allreduce_on_a_tree),
+		cmocka_unit_test(links_carry_what_is_predicted),
 		cmocka_unit_test(servers_compute_in_order),
 		cmocka_unit_test(communication_overlaps_compute),
 		cmocka_unit_test(what_takes_no_time),
