@@ -300,75 +300,6 @@ static void transfers_alone_get_links(void **state)
 	to_plan_free(plan);
 }
 
-static char *printed(const struct to_plan *plan)
-{
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	assert_int_equal(to_plan_print(plan, out, NULL), 0);
-	fclose(out);
-	return text;
-}
-
-#define at_least(value, bound) assert_true((value) >= (bound) * (1 - 1e-9))
-
-static void generated_jobs_keep_every_rule(void **state)
-{
-	uint64_t random = 5;
-
-	(void)state;
-	for (unsigned int round = 0; round < 400; round++) {
-		unsigned int n = 2 + to_random_below(&random, 15);
-		unsigned int degree = 1 + to_random_below(&random, 6);
-		enum to_link_mode mode = to_random_below(&random, 3) ? TO_LINKS_DUPLEX : TO_LINKS_SIMPLEX;
-		struct to_demand *demand = job_random(n, &random);
-		struct to_demand *same = to_demand_copy(demand);
-		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(demand, degree, mode, &err), *again;
-		char *text, *text_again;
-		struct to_verify_report report;
-		struct to_figures *f = &report.figures;
-
-		if (mode == TO_LINKS_DUPLEX && degree == 1 && n > 2) {
-			assert_null(plan);
-			to_demand_free(same);
-			continue;
-		}
-		assert_string_equal(err.text, "");
-		assert_non_null(plan);
-		report = job_verify(plan);
-		if (degree > 1 && mode == TO_LINKS_DUPLEX)
-			assert_int_equal(report.unreachable, 0);
-		at_least(f->diameter, f->diameter_bound);
-		at_least(f->mean_hops, f->mean_hops_bound);
-		at_least(f->mp_max_load, f->mp_max_load_bound);
-		at_least(f->max_link_load, f->max_link_load_bound);
-		at_least(f->allreduce_time, f->allreduce_time_bound);
-		at_least(f->comm_time, f->comm_time_bound);
-		at_least(f->bandwidth_tax, f->bandwidth_tax_bound);
-		assert_int_equal(report.cases, report.covered + report.uncovered + report.last_hops);
-
-		/* same job and seed, same bytes; and what is read is what was written */
-		again = job_plan(same, degree, mode, &err);
-		text = printed(plan);
-		text_again = printed(again);
-		assert_string_equal(text, text_again);
-		to_plan_free(again);
-		free(text_again);
-		again = to_plan_parse(text, strlen(text), "plan", &err);
-		assert_string_equal(err.text, "");
-		job_verify(again);
-		text_again = printed(again);
-		assert_string_equal(text, text_again);
-		free(text_again);
-		free(text);
-		to_plan_free(again);
-		to_plan_free(plan);
-	}
-}
-
 /* A ring of cables, and a tree with leaves of one port. */
 static struct to_cluster *cabled(unsigned int n, const unsigned int (*links)[2],
 				 unsigned int n_links, unsigned int degree)
@@ -452,6 +383,23 @@ static void a_leaf_can_be_entered_by_its_only_port(void **state)
 }
 
 /* A job on some servers of a fixed fabric is relayed by the others. */
+static void fixed_links_must_fit_the_optical_switches(void **state)
+{
+	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_error err = { "" };
+	struct to_cluster *cluster = to_cluster_synthetic(2, 2, 100 * GBPS, TO_LINKS_SIMPLEX, &err);
+
+	(void)state;
+	cluster->links = calloc(2, sizeof(*cluster->links));
+	assert_non_null(cluster->links);
+	cluster->n_links = 2;
+	cluster->links[0] = (struct to_link){ { 0, 0 }, { 1, 0 }, .ring = -1 };
+	cluster->links[1] = (struct to_link){ { 1, 0 }, { 0, 1 }, .ring = -1 };
+	assert_null(to_planner_make(cluster, job_new(2), &options, &err));
+	assert_string_equal(err.text,
+		"link s1:eth0 - s0:eth1 joins ports that are not on one optical switch");
+}
+
 static void others_relay_on_fixed_links(void **state)
 {
 	static const unsigned int ring[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } };
@@ -518,9 +466,9 @@ int main(void)
 		cmocka_unit_test(too_many_bytes_are_refused),
 		cmocka_unit_test(groups_share_the_degree),
 		cmocka_unit_test(transfers_alone_get_links),
-		cmocka_unit_test(generated_jobs_keep_every_rule),
 		cmocka_unit_test(fixed_rings_are_found),
 		cmocka_unit_test(a_leaf_can_be_entered_by_its_only_port),
+		cmocka_unit_test(fixed_links_must_fit_the_optical_switches),
 		cmocka_unit_test(others_relay_on_fixed_links),
 		cmocka_unit_test(a_job_takes_the_servers_it_names),
 	};

@@ -173,11 +173,109 @@ static void a_ring_of_four(void **state)
 	to_plan_free(plan);
 }
 
+/* Figures of a cluster without links: what is left are the bounds. Takes @demand. */
+static struct to_figures bounds(struct to_demand *demand, unsigned int degree,
+				enum to_link_mode mode)
+{
+	struct to_plan *plan = calloc(1, sizeof(*plan));
+	struct to_forwarding f = { 0 };
+	struct to_figures figures;
+	struct to_graph *graph;
+
+	assert_non_null(plan);
+	assert_non_null(demand);
+	plan->demand = demand;
+	plan->cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, NULL);
+	assert_non_null(plan->cluster);
+	assert_int_equal(to_plan_alloc_tables(plan), 0);
+	assert_int_equal(to_plan_index(plan), 0);
+	graph = to_graph_new(demand->n, NULL, 0, mode);
+	assert_non_null(graph);
+	assert_int_equal(to_forwarding_init(&f, plan, graph), 0);
+	assert_int_equal(to_predict_figures(&f, &figures), 0);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	to_plan_free(plan);
+	return figures;
+}
+
+/* By hand from host egress, or from byte-hops on Moore distances over N d links. */
+static void jobs_have_the_known_bounds(void **state)
+{
+	static const struct {
+		const char *job;
+		unsigned int degree;
+		double mib;
+	} known[] = {
+		{ "examples/jobs/dlrm-16.json", 4, 144 }, { "examples/jobs/dlrm-16.json", 6, 96 },
+		{ "examples/jobs/hybrid-128.json", 4, 3200 },
+		{ "examples/jobs/hybrid-128.json", 8, 1094 },
+		{ "examples/jobs/hybrid-432.json", 8, 1976 },
+		{ "examples/jobs/hybrid-1024.json", 8, 4344 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct to_figures f = bounds(to_demand_load(known[i].job, NULL), known[i].degree,
+					     TO_LINKS_DUPLEX);
+
+		assert_true(fabs(f.mp_max_load_bound / MIB - known[i].mib) < 0.5);
+	}
+}
+
+/* Every server sends 7, 6, ... 1 bytes to others, of which the larger go near. */
+static void byte_hops_bound_the_load(void **state)
+{
+	static const struct {
+		enum to_link_mode mode;
+		double load, hops;
+	} known[] = {
+		/* 2, 2, 2 and 1 servers at 1 to 4 hops */
+		{ TO_LINKS_DUPLEX, (7 + 6 + 2 * (5 + 4) + 3 * (3 + 2) + 4 * 1) / 2., 16 / 7. },
+		/* 2, 4 and 1 */
+		{ TO_LINKS_SIMPLEX, (7 + 6 + 2 * (5 + 4 + 3 + 2) + 3 * 1) / 2., 13 / 7. },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct to_demand *demand = job_new(8);
+		struct to_figures f;
+
+		for (unsigned int x = 0; x < 8; x++)
+			for (unsigned int k = 1; k < 8; k++)
+				demand->mp[x * 8 + (x + 3 * k) % 8] = k;
+		f = bounds(demand, 2, known[i].mode);
+		assert_true(fabs(f.mp_max_load_bound - known[i].load) < 1e-9);
+		assert_true(fabs(f.mean_hops_bound - known[i].hops) < 1e-9);
+		assert_true(fabs(f.bandwidth_tax_bound - 2 * known[i].load / 28) < 1e-9);
+	}
+}
+
+/* One server takes all: no topology gives it more ports. */
+static void ingress_bounds_the_load(void **state)
+{
+	struct to_demand *demand = job_new(6);
+	struct to_figures f;
+
+	(void)state;
+	for (unsigned int x = 1; x < 6; x++)
+		demand->mp[x * 6] = 30;
+	job_group(demand, 0, 1, 4, 100);
+	f = bounds(demand, 3, TO_LINKS_DUPLEX);
+	assert_true(fabs(f.mp_max_load_bound - 50) < 1e-9);
+	/* as the leaf of a tree it sends 100 to be reduced and gets 100 back */
+	assert_true(fabs(f.max_link_load_bound - (150 + 100) / 3.) < 1e-9);
+	assert_true(fabs(f.comm_time_bound - (150 + 100) * 8 / 300e9) < 1e-18);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_are_what_the_tables_do),
 		cmocka_unit_test(a_ring_of_four),
+		cmocka_unit_test(jobs_have_the_known_bounds),
+		cmocka_unit_test(byte_hops_bound_the_load),
+		cmocka_unit_test(ingress_bounds_the_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,7 +280,7 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
 	return ret;
 }
 
-int to_crossconnect_fill(struct to_plan *plan)
+int to_crossconnect_fill(struct to_plan *plan, struct to_error *err)
 {
 	const struct to_cluster *cluster = plan->cluster;
 	unsigned int i;
@@ -295,7 +295,12 @@ int to_crossconnect_fill(struct to_plan *plan)
 		const struct to_port *a = &cluster->servers[l->a.server].ports[l->a.port];
 		const struct to_port *b = &cluster->servers[l->b.server].ports[l->b.port];
 
-		if (a->optical_switch < 0 || a->optical_switch != b->optical_switch)
+		if (a->optical_switch != b->optical_switch)
+			return to_error_set(err, -EINVAL,
+					    "link %s:%s - %s:%s joins ports that are not on one optical switch",
+					    cluster->servers[l->a.server].name, a->name,
+					    cluster->servers[l->b.server].name, b->name);
+		if (a->optical_switch < 0)
 			continue;
 		plan->cross_connects[plan->n_cross_connects++] = (struct to_cross_connect){
 			.optical_switch = a->optical_switch,

@@ -32,8 +32,8 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
  *
  * Links between ports that are on no optical switch need none.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EINVAL when a link joins ports that no light joins.
  */
-int to_crossconnect_fill(struct to_plan *plan);
+int to_crossconnect_fill(struct to_plan *plan, struct to_error *err);
 
 #endif

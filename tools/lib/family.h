@@ -30,6 +30,9 @@ const struct to_family *to_family_find(const char *name, struct to_error *err);
 /* Regular rings i -> i + p (TotientPerms). */
 extern const struct to_family to_family_totient;
 
+/* The same as the paper would choose them, so that no plan falls behind that. */
+extern const struct to_family to_family_totient_evenly;
+
 /* Pairs of double binary trees, four ports each. */
 extern const struct to_family to_family_double_tree;
 

@@ -72,4 +72,32 @@ static int totient_build(struct to_builder *b, unsigned int backbone)
 	return ret ? ret : to_builder_allreduce(b, totient_lay);
 }
 
+/* Jumps evenly by index: what the paper's choice comes to when all look alike. */
+static int totient_lay_evenly(struct to_builder *b, const uint32_t *members, unsigned int n,
+			      unsigned int n_rings, int group)
+{
+	uint32_t *jumps = calloc(n, sizeof(*jumps)), *order;
+	unsigned int n_jumps = jumps ? to_totient_jumps(n, b->duplex, jumps) : 0, i;
+
+	for (i = 0; n_jumps && i < n_rings; i++) {
+		uint32_t jump = jumps[i * n_jumps / n_rings];
+
+		order = calloc(n, sizeof(*order));
+		if (!order)
+			break;
+		to_totient_ring(members, n, jump, order);
+		to_builder_ring(b, order, n, jump, group);
+	}
+	free(jumps);
+	return i == n_rings ? 0 : -ENOMEM;
+}
+
+static int totient_build_evenly(struct to_builder *b, unsigned int backbone)
+{
+	int ret = to_builder_backbone(b, backbone, totient_lay_evenly);
+
+	return ret ? ret : to_builder_allreduce(b, totient_lay_evenly);
+}
+
 const struct to_family to_family_totient = { "totient", totient_build };
+const struct to_family to_family_totient_evenly = { "totient", totient_build_evenly };

@@ -147,7 +147,7 @@ static int planner_route(struct to_plan *plan, struct to_topology *topology, uns
 	plan->trees = topology->trees;
 	plan->n_trees = topology->n_trees;
 	memset(topology, 0, sizeof(*topology));
-	ret = to_crossconnect_fill(plan);
+	ret = to_crossconnect_fill(plan, err);
 	if (!ret)
 		ret = to_routing_fill(plan, effort, err);
 	if (!ret)
