@@ -158,5 +158,58 @@ says "heatmap of a wrong file" 1 \
 "$toctl" heatmap - <"$tmp/job.json" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/expected" "$tmp/out"
 result $? "heatmap of standard input"
 
+# --- tm compare -----------------------------------------------------------
+
+fingerprint() { # FILE: FNV-1a, 64 bits
+	local hash=$((0xcbf29ce484222325)) byte
+
+	for byte in $(od -An -v -tu1 "$1"); do
+		((hash = (hash ^ byte) * 0x100000001b3))
+	done
+	printf '%016x' "$hash"
+}
+
+# 1 MB from s0 to s1 and 2 MB from s1 to s2 are planned; so many are measured.
+measured() { # BYTES BYTES [FINGERPRINT]
+	jq -n --argjson a "$1" --argjson b "$2" --arg plan "${3:-$mark}" '{
+		format: "topoopt-tm", version: 1, job: "chain-3", plan: $plan,
+		interval_ns: 50000000, classes: ["roce", "tcp", "other"],
+		servers: ["s0", "s1", "s2"], links: [],
+		samples: [{ start_ns: 50000000, end_ns: 100000000, elapsed_ns: 50000000,
+			absent: 0, lost: [0, 0], links: [],
+			pairs: [[0, 1, 1, 9, $a], [1, 2, 1, 9, $b]] }] }' >"$tmp/tm.json"
+}
+
+jq -c '.demand.mp = [[0, 1000000, 0], [0, 0, 2000000], [0, 0, 0]]' examples/chain-3/plan.json \
+	>"$tmp/chain.json"
+mark=$(fingerprint "$tmp/chain.json")
+measured 1100000 1800000
+run 0 tm compare --slack 0 "$tmp/chain.json" "$tmp/tm.json" &&
+	grep -qx 'every pair within 10 % and 0 bytes' "$tmp/out"
+result $? "tm compare: what is tolerated"
+run 0 tm compare --json --slack 0 "$tmp/chain.json" "$tmp/tm.json" &&
+	jq -e '. == { planned: [[0, 1000000, 0], [0, 0, 2000000], [0, 0, 0]],
+		measured: [[0, 1100000, 0], [0, 0, 1800000], [0, 0, 0]],
+		pairs_beyond: 0 }' "$tmp/out" >/dev/null
+result $? "tm compare --json"
+run 0 tm show --json "$tmp/tm.json" &&
+	jq -e '.bytes == [[0, 1100000, 0], [0, 0, 1800000], [0, 0, 0]]' "$tmp/out" >/dev/null
+result $? "tm show --json"
+run 1 tm compare --slack 0 --tolerance 5 "$tmp/chain.json" "$tmp/tm.json" &&
+	grep -qx 'toctl tm compare: 2 pairs differ by more than 5 % and 0 bytes, most s1 -> s2: planned 2000000, measured 1800000' "$tmp/err"
+result $? "tm compare: a pair out of tolerance"
+measured 1100001 2000000
+run 1 tm compare --slack 0 "$tmp/chain.json" "$tmp/tm.json" &&
+	run 0 tm compare --slack 1 "$tmp/chain.json" "$tmp/tm.json"
+result $? "tm compare: a byte out of tolerance, and slack for it"
+measured 2000000 4000000
+run 1 tm compare "$tmp/chain.json" "$tmp/tm.json" &&
+	run 0 tm compare --iterations 2 "$tmp/chain.json" "$tmp/tm.json"
+result $? "tm compare: iterations"
+measured 1000000 2000000 0123456789abcdef
+says "tm compare: measured under another plan" 1 \
+	"toctl tm compare: $tmp/tm.json was not measured under $tmp/chain.json" \
+	tm compare "$tmp/chain.json" "$tmp/tm.json"
+
 echo "1..$count"
 ((!failed))

@@ -387,6 +387,24 @@ int to_json_version(const struct to_json *at, void *to)
 	return 0;
 }
 
+json_t *to_json_matrix(const uint64_t *cells, size_t n)
+{
+	json_t *rows = json_array(), *row;
+	size_t i, j;
+	int ret = 0;
+
+	for (i = 0; i < n; i++) {
+		row = json_array();
+		for (j = 0; j < n; j++)
+			ret |= json_array_append_new(row, json_integer(cells[i * n + j]));
+		ret |= json_array_append_new(rows, row);
+	}
+	if (!ret)
+		return rows;
+	json_decref(rows);
+	return NULL;
+}
+
 void to_json_print_string(FILE *out, const char *text)
 {
 	json_t *string = json_stringn_nocheck(text, strlen(text));

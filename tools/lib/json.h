@@ -172,6 +172,9 @@ int to_json_choice(const struct to_json *at, const char *const *words);
 int to_json_format(const struct to_json *at, const char *format);
 int to_json_version(const struct to_json *at, void *to);
 
+/** to_json_matrix() - rows of @cells, n x n; NULL when out of memory */
+json_t *to_json_matrix(const uint64_t *cells, size_t n);
+
 /** to_json_print_string() - write @text quoted and escaped */
 void to_json_print_string(FILE *out, const char *text);
 

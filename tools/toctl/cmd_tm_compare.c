@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "json.h"
 #include "planned.h"
 #include "tm.h"
 
@@ -137,21 +138,11 @@ static void compare_text(const struct compare *compare)
 
 static int compare_json(const struct compare *compare, struct to_error *err)
 {
-	json_t *rows[2] = { json_array(), json_array() };
-	json_t *object;
+	json_t *object = json_pack("{s:o, s:o, s:i}",
+				   "planned", to_json_matrix(compare->planned, compare->n),
+				   "measured", to_json_matrix(compare->measured, compare->n),
+				   "pairs_beyond", compare->beyond);
 
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < compare->n; i++) {
-			const uint64_t *bytes = (side ? compare->measured :
-						 compare->planned) + i * compare->n;
-			json_t *row = json_array();
-
-			for (unsigned int j = 0; j < compare->n; j++)
-				json_array_append_new(row, json_integer(bytes[j]));
-			json_array_append_new(rows[side], row);
-		}
-	object = json_pack("{s:o, s:o, s:i}", "planned", rows[0], "measured",
-			   rows[1], "pairs_beyond", compare->beyond);
 	if (!object)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	json_dumpf(object, stdout, JSON_COMPACT);

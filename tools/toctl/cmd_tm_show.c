@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "json.h"
 #include "tm.h"
 
 #define ALL_SAMPLES UINT64_MAX
@@ -257,17 +258,11 @@ static int show_json(const struct show *show, struct to_error *err)
 {
 	const struct to_tm *tm = show->tm;
 	const unsigned int n = tm->n_servers;
-	json_t *servers = json_array(), *rows = json_array(), *classes = json_object();
+	json_t *servers = json_array(), *classes = json_object();
 	json_t *object;
 
-	for (unsigned int i = 0; i < n; i++) {
-		json_t *row = json_array();
-
+	for (unsigned int i = 0; i < n; i++)
 		json_array_append_new(servers, json_string(tm->servers[i]));
-		for (unsigned int j = 0; j < n; j++)
-			json_array_append_new(row, json_integer(show->bytes[(size_t)i * n + j]));
-		json_array_append_new(rows, row);
-	}
 	for (int class = 0; class < TO_TM_CLASSES; class++)
 		json_object_set_new(classes, to_tm_class_names[class],
 				    json_integer(show->class[class]));
@@ -275,7 +270,7 @@ static int show_json(const struct show *show, struct to_error *err)
 			   "servers", servers, "samples", tm->n_samples,
 			   "seconds", show_seconds(show), "total", (json_int_t)show->total,
 			   "other", (json_int_t)show->other, "classes", classes,
-			   "bytes", rows);
+			   "bytes", to_json_matrix(show->bytes, n));
 	if (!object)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	json_dumpf(object, stdout, JSON_COMPACT);
