@@ -22,7 +22,8 @@ none; a `..._ratio` is a figure over its bound.
 		graph, vertices, edges, weight, ours_s and lemon_s (CPU), ratio,
 		ratio_target
 	model	model, servers, degree, cpu_s, memory_mb; approaches: by name time_s of
-		an iteration, its ratio to that of the search, fits
+		an iteration, bound_s on any network, ratio of time_s to that of the
+		search, parameter_bytes of the fullest server, fits
 
 Exit status 1 when a plan does not verify or a matching is not as heavy as
 LEMON's; a target that is missed only shows.
@@ -243,11 +244,11 @@ def models(_tmp):
             del way["strategy"]
         record("model", {"model": model, "servers": servers, "degree": MODEL_DEGREE, "cpu_s": cpu,
                          "memory_mb": memory, "approaches": found["approaches"]})
-        approaches = list(found["approaches"])
+        approaches = sorted(found["approaches"], key=lambda name: name == "search")
         rows.append([model, str(servers), f"{cpu:.1f}"] +
                     [f"{way['time_s'] * 1e3:.4g} = {way['ratio']:.3f}" +
                      ("" if way["fits"] else " (too much memory)")
-                     for way in found["approaches"].values()])
+                     for way in map(found["approaches"].get, approaches)])
     print("Iteration, ms, and over that of the search, by way to parallelise")
     table(["model", "N", "CPU s"] + [name.replace("_", " ") for name in approaches], rows)
 
