@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Addresses, protocol and ports of a packet, and its flow hash. */
 
-#include <linux/jhash.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
 #include <net/ip.h>
@@ -9,15 +8,6 @@
 
 #include "flow.h"
 #include "table.h"
-
-#define TOPOOPT_FLOW_ROCE_PORT	4791
-
-/* InfiniBand base transport header; the queue pair is in 24 bits of the second word. */
-struct topoopt_flow_bth {
-	__be32 opcode;
-	__be32 qp;
-	__be32 psn;
-};
 
 static bool topoopt_flow_parse4(struct sk_buff *skb, struct topoopt_flow *flow)
 {
@@ -153,23 +143,6 @@ u32 topoopt_flow_source(const struct topoopt_table *table,
 	return topoopt_table_server6(table, &topoopt_flow_ip6(skb, flow)->saddr);
 }
 
-/* 0/8, 127/8, 169.254/16, 224/4 and above */
-static bool topoopt_flow_scoped4(__be32 addr)
-{
-	u32 a = ntohl(addr);
-
-	return a >= 0xe0000000 || a >> 24 == 127 || a < 0x01000000 ||
-	       a >> 16 == 0xa9fe;
-}
-
-/* ff00::/8, fe80::/10 and, with :: and ::1, all that begins with 64 zeros */
-static bool topoopt_flow_scoped6(const struct in6_addr *addr)
-{
-	return addr->s6_addr[0] == 0xff ||
-	       (addr->s6_addr32[0] & htonl(0xffc00000)) == htonl(0xfe800000) ||
-	       !(addr->s6_addr32[0] | addr->s6_addr32[1]);
-}
-
 bool topoopt_flow_scoped(const struct sk_buff *skb,
 			 const struct topoopt_flow *flow)
 {
@@ -275,25 +248,19 @@ bool topoopt_flow_validate(struct sk_buff *skb, const struct topoopt_flow *flow)
 u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,
 		      u32 seed)
 {
-	u32 a, b, c = seed;
+	__be16 port[2];
+	u64 hash;
+	u32 ports;
 
 	topoopt_flow_transport(skb, flow);
-	if (likely(!flow->ipv6)) {
-		const struct iphdr *iph = topoopt_flow_ip4(skb, flow);
-
-		a = (__force u32)iph->saddr;
-		b = (__force u32)iph->daddr;
-	} else {
-		const struct ipv6hdr *iph = topoopt_flow_ip6(skb, flow);
-
-		a = __ipv6_addr_jhash(&iph->saddr, seed);
-		b = __ipv6_addr_jhash(&iph->daddr, seed);
-	}
-	c += (__force u16)flow->sport << 16 | (__force u16)flow->dport;
-	__jhash_mix(a, b, c);
-	a += (u32)flow->proto << 24 | flow->qp;
-	__jhash_final(a, b, c);
-	return c;
+	if (likely(!flow->ipv6))
+		hash = topoopt_flow_stir4(seed, topoopt_flow_ip4(skb, flow));
+	else
+		hash = topoopt_flow_stir6(seed, topoopt_flow_ip6(skb, flow));
+	port[0] = flow->sport;
+	port[1] = flow->dport;
+	memcpy(&ports, port, sizeof(ports));
+	return topoopt_flow_finish(hash, flow->proto, ports, flow->qp);
 }
 
 u32 topoopt_flow_wire(const struct sk_buff *skb, struct topoopt_flow *flow,

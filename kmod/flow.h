@@ -2,6 +2,8 @@
 #ifndef TOPOOPT_FLOW_H
 #define TOPOOPT_FLOW_H
 
+#include <linux/etherdevice.h>	/* get_unaligned(); its own header moved */
+#include <linux/hash.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -9,6 +11,15 @@
 
 struct topoopt_route;
 struct topoopt_table;
+
+#define TOPOOPT_FLOW_ROCE_PORT	4791
+
+/* InfiniBand base transport header; the queue pair is in 24 bits of the second word. */
+struct topoopt_flow_bth {
+	__be32 opcode;
+	__be32 qp;
+	__be32 psn;
+};
 
 /**
  * struct topoopt_flow - what the relay knows of a packet
@@ -68,6 +79,26 @@ u32 topoopt_flow_source(const struct topoopt_table *table,
  * Multicast, loopback, link-local or unspecified addresses: such a packet
  * never leaves its link, whatever the table says.
  */
+static inline bool topoopt_flow_scoped4(__be32 addr)
+{
+	u32 a = ntohl(addr);
+
+	/* 1/8 to 126/8 have no exception: most fabrics end here. */
+	if (likely(a - 0x01000000 < 0x7e000000))
+		return false;
+	/* 0/8, 127/8, 169.254/16, 224/4 and above */
+	return a >= 0xe0000000 || a >> 24 == 127 || a < 0x01000000 ||
+	       a >> 16 == 0xa9fe;
+}
+
+/* ff00::/8, fe80::/10 and, with :: and ::1, all that begins with 64 zeros */
+static inline bool topoopt_flow_scoped6(const struct in6_addr *addr)
+{
+	return addr->s6_addr[0] == 0xff ||
+	       (addr->s6_addr32[0] & htonl(0xffc00000)) == htonl(0xfe800000) ||
+	       !(addr->s6_addr32[0] | addr->s6_addr32[1]);
+}
+
 bool topoopt_flow_scoped(const struct sk_buff *skb,
 			 const struct topoopt_flow *flow);
 
@@ -82,6 +113,39 @@ bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow);
  * Return: false when header length, checksum or total length is wrong.
  */
 bool topoopt_flow_validate(struct sk_buff *skb, const struct topoopt_flow *flow);
+
+/*
+ * A flow hash is stirred together from a seed and 64 bit words, the last of
+ * them made of the transport header, and finished. Two multiplications of a
+ * word and a shift between them bring every bit to the upper half.
+ */
+static __always_inline u64 topoopt_flow_stir(u64 hash, u64 word)
+{
+	hash = (hash + word) * GOLDEN_RATIO_64;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline u64 topoopt_flow_stir4(u64 hash, const struct iphdr *ip)
+{
+	return topoopt_flow_stir(hash, (u64)(__force u32)ip->daddr << 32 |
+				       (__force u32)ip->saddr);
+}
+
+static __always_inline u64 topoopt_flow_stir6(u64 hash, const struct ipv6hdr *ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		hash = topoopt_flow_stir(hash, get_unaligned((const u64 *)&ip->saddr + i));
+	return hash;
+}
+
+/* @ports: source and destination as in the header */
+static __always_inline u32 topoopt_flow_finish(u64 hash, u8 proto, u32 ports, u32 qp)
+{
+	hash = topoopt_flow_stir(hash, (u64)((u32)proto << 24 | qp) << 32 | ports);
+	return (hash * GOLDEN_RATIO_64) >> 32;
+}
 
 /*
  * Hash over addresses, protocol, ports and RoCEv2 queue pair: packets of one

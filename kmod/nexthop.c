@@ -27,11 +27,6 @@
 /* Rehashes of a flow whose next hop is dead, before going through all. */
 #define TOPOOPT_REHASHES	8
 
-static const u8 *topoopt_nexthop_buckets(const struct topoopt_group *group)
-{
-	return (const u8 *)&group->nexthop[group->primaries + group->backups];
-}
-
 /* -log2((hash + 1) / 2^32) in units of 2^-16: exponentially distributed. */
 static u64 topoopt_nexthop_exponential(u32 hash)
 {
@@ -193,7 +188,7 @@ struct topoopt_group *topoopt_group_build(u32 id,
 			group->primary_slots |= BIT_ULL(nexthop[i].slot);
 	}
 
-	bucket = (u8 *)topoopt_nexthop_buckets(group);
+	bucket = (u8 *)topoopt_group_buckets(group);
 	err = topoopt_nexthop_spread(group->nexthop, primaries, &bucket, extack);
 	if (!err)
 		err = topoopt_nexthop_spread(group->nexthop + primaries, backups,
@@ -255,7 +250,7 @@ topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash)
 		if (group->primaries == 1)
 			return nexthop;
 		return topoopt_nexthop_pick(nexthop, group->primaries,
-					    topoopt_nexthop_buckets(group),
+					    topoopt_group_buckets(group),
 					    live, hash);
 	}
 	if (!(group->backup_slots & live))
@@ -263,7 +258,7 @@ topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash)
 	nexthop += group->primaries;
 	if (group->backups == 1)
 		return nexthop;
-	bucket = topoopt_nexthop_buckets(group);
+	bucket = topoopt_group_buckets(group);
 	if (group->primaries > 1)
 		bucket += TOPOOPT_BUCKETS;
 	return topoopt_nexthop_pick(nexthop, group->backups, bucket, live, hash);

@@ -6,6 +6,7 @@
 #include <net/dsfield.h>
 #include <net/ip.h>
 
+#include "account.h"
 #include "compat/compat.h"
 #include "flow.h"
 #include "icmp.h"
@@ -13,14 +14,7 @@
 #include "table.h"
 #include "trace.h"
 
-/*
- * Nested sends on one CPU. One is normal; more need devices that hand packets
- * back within their transmit function, and end in a stack overflow when such
- * devices form a loop.
- */
-#define TOPOOPT_OUTPUT_NESTING	4
-
-static DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
+DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
 
 /* Where a packet goes; valid in the RCU section it was selected in. */
 struct topoopt_output {
@@ -103,28 +97,6 @@ static void topoopt_output_hop(struct sk_buff *skb,
 	skb_orphan(skb);
 }
 
-static int topoopt_output_queue(struct sk_buff *skb,
-				const struct topoopt_output *out)
-{
-	struct ethhdr *eth = skb_push(skb, ETH_HLEN);
-	int err;
-
-	skb_reset_mac_header(skb);
-	ether_addr_copy(eth->h_dest, out->nexthop->mac);
-	ether_addr_copy(eth->h_source, out->dev->dev_addr);
-	skb->dev = out->dev;
-
-	if (unlikely(__this_cpu_read(topoopt_output_nesting) >=
-		     TOPOOPT_OUTPUT_NESTING)) {
-		kfree_skb_reason(skb, TOPOOPT_DROP_REASON_RECURSION);
-		return -ELOOP;
-	}
-	__this_cpu_inc(topoopt_output_nesting);
-	err = dev_queue_xmit(skb);
-	__this_cpu_dec(topoopt_output_nesting);
-	return net_xmit_eval(err) ? -ENOBUFS : 0;
-}
-
 int topoopt_output_forward(struct topoopt_dev *tdev,
 			   const struct topoopt_port *in,
 			   const struct topoopt_table *table,
@@ -163,7 +135,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 
 	/* The packet is gone when it is time to count it. */
 	packets = topoopt_flow_wire(skb, flow, &bytes);
-	account = trace_topoopt_account_enabled();
+	account = topoopt_account_enabled();
 	if (account) {
 		src = topoopt_flow_source(table, skb, flow);
 		class = topoopt_flow_class(skb, flow);
@@ -182,7 +154,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 		skb->priority = topoopt_output_priority(skb, flow);
 	}
 
-	err = topoopt_output_queue(skb, &out);
+	err = topoopt_output_queue(skb, out.dev, out.nexthop->mac);
 	if (unlikely(err)) {
 		topoopt_stats_add(out.port->stats, TOPOOPT_DROP_TX, packets);
 		return err;
@@ -195,8 +167,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 	if (!in)
 		topoopt_device_count_tx(tdev->dev, packets, bytes);
 	if (account)
-		trace_topoopt_account(tdev->dev, in ? in->dev : NULL,
-				      out.port->dev, src, route->server, class,
-				      packets, bytes);
+		topoopt_account(tdev, in, out.port, src, route->server, class,
+				packets, bytes);
 	return 0;
 }

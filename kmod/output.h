@@ -2,8 +2,11 @@
 #ifndef TOPOOPT_OUTPUT_H
 #define TOPOOPT_OUTPUT_H
 
+#include <linux/etherdevice.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 
+#include "compat/compat.h"
 #include "topoopt.h"
 
 struct topoopt_flow;
@@ -31,6 +34,46 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 			   const struct topoopt_table *table,
 			   const struct topoopt_route *route,
 			   struct sk_buff *skb, struct topoopt_flow *flow);
+
+/*
+ * Nested sends on one CPU. One is normal; more need devices that hand packets
+ * back within their transmit function, and end in a stack overflow when such
+ * devices form a loop.
+ */
+#define TOPOOPT_OUTPUT_NESTING	4
+
+DECLARE_PER_CPU(unsigned int, topoopt_output_nesting);
+
+/**
+ * topoopt_output_queue() - give a packet its MAC header and queue it
+ * @skb: packet, consumed; room for the MAC header before data
+ * @dev: egress device
+ * @mac: destination MAC address
+ *
+ * Return: 0, -ENOBUFS when the queue dropped it, -ELOOP.
+ */
+static __always_inline int topoopt_output_queue(struct sk_buff *skb,
+						struct net_device *dev,
+						const u8 *mac)
+{
+	struct ethhdr *eth = __skb_push(skb, ETH_HLEN);
+	int err;
+
+	skb_reset_mac_header(skb);
+	ether_addr_copy(eth->h_dest, mac);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+	skb->dev = dev;
+
+	if (unlikely(__this_cpu_read(topoopt_output_nesting) >=
+		     TOPOOPT_OUTPUT_NESTING)) {
+		kfree_skb_reason(skb, TOPOOPT_DROP_REASON_RECURSION);
+		return -ELOOP;
+	}
+	__this_cpu_inc(topoopt_output_nesting);
+	err = dev_queue_xmit(skb);
+	__this_cpu_dec(topoopt_output_nesting);
+	return net_xmit_eval(err) ? -ENOBUFS : 0;
+}
 
 static inline void topoopt_output_drop(struct topoopt_stats __percpu *stats,
 				       struct sk_buff *skb,

@@ -23,7 +23,7 @@ struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
 /* The port that a device is, under RTNL; NULL for any other device. */
 static struct topoopt_port *topoopt_port_of(const struct net_device *dev)
 {
-	if (rcu_access_pointer(dev->rx_handler) != topoopt_relay_receive)
+	if (rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive)
 		return NULL;
 	return rtnl_dereference(dev->rx_handler_data);
 }
@@ -163,7 +163,7 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 
 	/* What LRO merges cannot be forwarded. */
 	dev_disable_lro(port_dev);
-	err = netdev_rx_handler_register(port_dev, topoopt_relay_receive, port);
+	err = netdev_rx_handler_register(port_dev, topoopt_fast_receive, port);
 	if (err)
 		goto err_stats;
 	err = netdev_master_upper_dev_link(port_dev, dev, NULL, NULL, extack);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What arrives at a port: for this server, for another one, or not ours. */
 
+#include "account.h"
 #include "compat/compat.h"
 #include "flow.h"
 #include "icmp.h"
 #include "output.h"
 #include "table.h"
 #include "topoopt.h"
-#include "trace.h"
 
 /*
  * RoCEv2 signs the IP identification, which segmentation makes up anew, so an
@@ -64,11 +64,11 @@ static void topoopt_relay_local(const struct topoopt_port *port,
 	packets = topoopt_flow_wire(skb, flow, &bytes);
 	topoopt_stats_add_bytes(port->stats, TOPOOPT_LOCAL_PACKETS, packets,
 				bytes);
-	if (trace_topoopt_account_enabled())
-		trace_topoopt_account(dev, port->dev, NULL,
-				      topoopt_flow_source(table, skb, flow),
-				      route->server, topoopt_flow_class(skb, flow),
-				      packets, bytes);
+	if (topoopt_account_enabled())
+		topoopt_account(port->tdev, port, NULL,
+				topoopt_flow_source(table, skb, flow),
+				route->server, topoopt_flow_class(skb, flow),
+				packets, bytes);
 	if (route->type == TOPOOPT_ROUTE_TYPE_NODE) {
 		skb->dev = dev;
 		topoopt_device_count_rx(dev, packets, bytes);
@@ -86,20 +86,20 @@ static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
 {
 	u32 packets = 1, bytes = ETH_HLEN + skb->len;
 
-	if (!trace_topoopt_account_enabled())
+	if (!topoopt_account_enabled())
 		return RX_HANDLER_PASS;
 	if (flow)
 		packets = topoopt_flow_wire(skb, flow, &bytes);
 	else if (skb_vlan_tag_present(skb))
 		bytes += VLAN_HLEN;
-	trace_topoopt_account(port->tdev->dev, port->dev, NULL,
-			      TOPOOPT_SERVER_NONE, TOPOOPT_SERVER_NONE,
-			      TOPOOPT_TRAFFIC_CLASS_OTHER, packets, bytes);
+	topoopt_account(port->tdev, port, NULL, TOPOOPT_SERVER_NONE,
+			TOPOOPT_SERVER_NONE, TOPOOPT_TRAFFIC_CLASS_OTHER,
+			packets, bytes);
 	return RX_HANDLER_PASS;
 }
 
 /**
- * topoopt_relay_receive() - rx_handler of a port
+ * topoopt_relay_receive() - what arrived at a port
  * @pskb: packet, after GRO, taps and tc ingress; data at the network header,
  *	the outermost VLAN tag taken out
  *

@@ -222,6 +222,18 @@ static inline bool topoopt_group_on_backup(const struct topoopt_group *group,
 	return !(group->primary_slots & live) && (group->backup_slots & live);
 }
 
+static inline const u8 *topoopt_group_buckets(const struct topoopt_group *group)
+{
+	return (const u8 *)&group->nexthop[group->primaries + group->backups];
+}
+
+/* What topoopt_group_select() tries first, of a group with several primaries. */
+static inline const struct topoopt_nexthop *
+topoopt_group_first(const struct topoopt_group *group, u32 hash)
+{
+	return &group->nexthop[topoopt_group_buckets(group)[hash >> 24]];
+}
+
 /**
  * topoopt_group_select() - next hop for a flow
  * @group: from a lookup

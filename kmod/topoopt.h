@@ -8,7 +8,9 @@
  *
  * Where a packet comes in and where it leaves:
  *
- *	relay.c		rx_handler of a port: lookup, then local / node / relay
+ *	fast.c		rx_handler of a port: relays a plain packet in one pass,
+ *			leaves all others to relay.c
+ *	relay.c		the whole of receiving: lookup, then local / node / relay
  *	xmit.c		ndo_start_xmit of the topoopt device: packets of this
  *			server to its node and port addresses in the fabric
  *	output.c	both of them end here: next hop, MAC header, egress queue
@@ -208,8 +210,9 @@ static inline bool topoopt_port_live(const struct topoopt_port *port)
 	return READ_ONCE(port->tdev->live) & BIT_ULL(port->slot);
 }
 
-/* relay.c, xmit.c */
+/* fast.c, relay.c, xmit.c */
 
+rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb);
 rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb);
 netdev_tx_t topoopt_xmit_start(struct sk_buff *skb, struct net_device *dev);
 

@@ -25,26 +25,29 @@ TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_OTHER);
  * relayed, originated or delivered, and for every frame that a port left to the
  * stack. Programs read its raw arguments.
  *
- * in: ingress port, NULL for packets this server originated through the
- *	topoopt device
- * out: egress port, NULL for packets delivered to this server
+ * device: the topoopt device, as inode number of its network namespace << 32 |
+ *	ifindex
+ * in: ifindex of the ingress port, 0 for packets this server originated through
+ *	the topoopt device
+ * out: of the egress port, 0 for packets delivered to this server
  * src, dst: indices of the servers that own the addresses, or
  *	TOPOOPT_SERVER_NONE
  * packets, bytes: on the wire, every GSO segment with its headers, VLAN tag
  *	included, FCS not
+ *
+ * All of them are plain numbers, so that a program follows no pointer.
  */
 TRACE_EVENT(topoopt_account,
-	TP_PROTO(const struct net_device *dev, const struct net_device *in,
-		 const struct net_device *out, u32 src, u32 dst, u32 class,
+	TP_PROTO(u64 device, u32 in, u32 out, u32 src, u32 dst, u32 class,
 		 u32 packets, u64 bytes),
 
-	TP_ARGS(dev, in, out, src, dst, class, packets, bytes),
+	TP_ARGS(device, in, out, src, dst, class, packets, bytes),
 
 	TP_STRUCT__entry(
 		__field(u64, bytes)
-		__field(int, dev)
-		__field(int, in)
-		__field(int, out)
+		__field(u32, dev)
+		__field(u32, in)
+		__field(u32, out)
 		__field(u32, src)
 		__field(u32, dst)
 		__field(u32, class)
@@ -52,9 +55,9 @@ TRACE_EVENT(topoopt_account,
 	),
 
 	TP_fast_assign(
-		__entry->dev = dev->ifindex;
-		__entry->in = in ? in->ifindex : 0;
-		__entry->out = out ? out->ifindex : 0;
+		__entry->dev = device;
+		__entry->in = in;
+		__entry->out = out;
 		__entry->src = src;
 		__entry->dst = dst;
 		__entry->class = class;
@@ -62,7 +65,7 @@ TRACE_EVENT(topoopt_account,
 		__entry->bytes = bytes;
 	),
 
-	TP_printk("dev=%d in=%d out=%d src=%d dst=%d class=%s packets=%u bytes=%llu",
+	TP_printk("dev=%u in=%u out=%u src=%d dst=%d class=%s packets=%u bytes=%llu",
 		  __entry->dev, __entry->in, __entry->out, (int)__entry->src,
 		  (int)__entry->dst, topoopt_trace_class(__entry->class),
 		  __entry->packets, __entry->bytes)

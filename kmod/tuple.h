@@ -3,7 +3,8 @@
 #define TOPOOPT_TUPLE_H
 
 /*
- * Inside of a table, for table.c that reads it and build.c that makes it.
+ * Inside of a table, for table.c and fast.c that read it and build.c that makes
+ * it.
  *
  * A tuple is a hash of all destinations of one family with one prefix length:
  * open addressing with linear probing, half full, multiplicative hash. Tuples

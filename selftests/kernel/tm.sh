@@ -153,7 +153,6 @@ count_at() { # SOURCE EXPECTED
 }
 
 source=tracepoint tc=tcx
-[[ -e /sys/kernel/btf/topoopt_fwd ]] || source+=", no module BTF"
 [[ $(uname -r) != 6.1.* ]] || tc=clsact
 count_at tracepoint "$source"
 count_at tc "$tc"

@@ -21,7 +21,7 @@ ip netns exec "$B" toctl tm record --plan "$plan" --node "$B" --count 0 \
 	-o "$tmp/B.tm" 2>"$tmp/B.log" &
 recorder=$!
 check "recording starts" wait_for 20 grep -q recording "$tmp/B.log"
-check "by the name of the tracepoint" grep -q "(tracepoint, no module BTF)" "$tmp/B.log"
+check "at the tracepoint" grep -q "(tracepoint)" "$tmp/B.log"
 for _ in {1..20}; do
 	on "$A" bash -c "printf '%500s' '' >/dev/udp/$(node "$C")/9999"
 done

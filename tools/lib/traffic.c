@@ -102,9 +102,8 @@ static int open_maps(struct to_traffic *t, struct bpf_object *obj,
 	return 0;
 }
 
-static int open_tracepoint(struct to_traffic *t, bool btf, struct to_error *err)
+static int open_tracepoint(struct to_traffic *t, struct to_error *err)
 {
-	struct bpf_program *program;
 	struct traffic_bpf *skel;
 	struct stat netns;
 	int ret;
@@ -115,21 +114,17 @@ static int open_tracepoint(struct to_traffic *t, bool btf, struct to_error *err)
 	if (!skel)
 		return fail(err, -errno, "traffic.bpf.o");
 	t->tracepoint = skel;
-	bpf_program__set_autoload(skel->progs.traffic_btf, btf);
-	bpf_program__set_autoload(skel->progs.traffic_raw, !btf);
-	skel->rodata->traffic_netns = netns.st_ino;
-	skel->rodata->traffic_device = t->config.device;
+	skel->rodata->traffic_device = (uint64_t)netns.st_ino << 32 | t->config.device;
 	ret = traffic_bpf__load(skel);
 	if (ret)
 		return fail(err, ret, "loading the program for the tracepoint topoopt_account");
 	ret = open_maps(t, skel->obj, err);
 	if (ret)
 		return ret;
-	program = btf ? skel->progs.traffic_btf : skel->progs.traffic_raw;
-	t->link = bpf_program__attach(program);
+	t->link = bpf_program__attach(skel->progs.traffic);
 	if (!t->link)
 		return fail(err, -errno, "attaching to the tracepoint topoopt_account");
-	t->source = btf ? "tracepoint" : "tracepoint, no module BTF";
+	t->source = "tracepoint";
 	return 0;
 }
 
@@ -283,14 +278,11 @@ static void unload(struct to_traffic *t)
 static int open_programs(struct to_traffic *t, struct to_error *err)
 {
 	const enum to_traffic_source source = t->config.source;
-	int ret = -ENOENT;
+	int ret;
 
+	complaint[0] = '\0';
 	if (source != TO_TRAFFIC_TC) {
-		for (int btf = 1; ret && btf >= 0; btf--) {
-			complaint[0] = '\0';
-			unload(t);
-			ret = open_tracepoint(t, btf, err);
-		}
+		ret = open_tracepoint(t, err);
 		if (!ret || source == TO_TRAFFIC_TRACEPOINT)
 			return ret;
 	}
