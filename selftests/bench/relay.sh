@@ -39,7 +39,7 @@ trap 'rm -f "$lines"' EXIT
 selftests/lab/guest -k "$kernel" "${count[@]}" -t 1800 -- \
 	/src/selftests/bench/relay_guest.sh "$packets" "$@" >"$lines"
 mkdir -p build/bench
-jq -s --arg unit "$unit" 'map(. + { "\($unit)_per_packet": (.runs | sort | .[length / 2 | floor]) })' \
-	"$lines" >"$out"
+jq -s --arg unit "$unit" \
+	'map(. + { "\($unit)_per_packet": (.runs | sort | .[length / 2 | floor]) })' "$lines" >"$out"
 echo "== Relaying a packet, kernel $kernel: $unit (net: without what the floor, the base takes)"
 jq -r --arg unit "$unit" -f selftests/bench/relay.jq "$out" | column -t -s $'\t'

@@ -186,7 +186,8 @@ path_ip-forward() {
 
 path_ip-forward-conntrack() {
 	router 1000
-	on B nft 'table ip filter { chain forward { type filter hook forward priority 0; ct state invalid drop; }; }'
+	on B nft 'table ip filter {
+		chain forward { type filter hook forward priority 0; ct state invalid drop; }; }'
 	measure ip-forward-conntrack 64 0
 }
 
