@@ -14,7 +14,7 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
-		libcmocka-dev libelf-dev zlib1g-dev clang llvm bpftool jq
+		libcmocka-dev libglpk-dev libelf-dev zlib1g-dev clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
 	[bench]="g++ liblemon-dev"

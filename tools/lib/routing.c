@@ -13,7 +13,7 @@
 
 #define ROUTING_WAYS 2		/* equal next hops where there is no demand */
 #define ROUTING_STEPS 4e6	/* arcs looked at while balancing, over these limits: */
-#define ROUTING_PASSES_MIN 24
+#define ROUTING_PASSES_MIN 32
 #define ROUTING_PASSES_MAX 96
 #define ROUTING_ROUND 3		/* passes that round */
 #define ROUTING_BATCH 8		/* destinations that are put into tables together */

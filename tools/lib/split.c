@@ -11,7 +11,9 @@
 #define SPLIT_LEAST 1e-3	/* loads below this share of a full link cost the same */
 #define SPLIT_CRUMB 1e-4	/* of what a server forwards: not worth a next hop */
 #define SPLIT_HALVINGS 5	/* of a step that goes too far */
-#define SPLIT_ERROR 0.0005	/* of a full link, that weights may be wrong by */
+#define SPLIT_DAMP 0.5		/* further steps are shorter by this at most */
+#define SPLIT_RELAX 0.7		/* and longer again by this */
+#define SPLIT_ERROR 0.004	/* of a full link: by this weights for all may be wrong */
 
 /* Loads are raised to the power 2^FIRST at first, later to twice that and so on. */
 #define SPLIT_FIRST 2
@@ -66,7 +68,8 @@ int to_split_init(struct to_split *s, const struct to_graph *graph,
 	}
 	s->order = calloc(s->n_roots * n + 1, sizeof(*s->order));
 	s->flow = calloc(s->n_roots * arcs + 1, sizeof(*s->flow));
-	if (!s->order || !s->flow)
+	s->damping = calloc(s->n_roots + 1, sizeof(*s->damping));
+	if (!s->order || !s->flow || !s->damping)
 		goto fail;
 	s->least_spb = INFINITY;
 	for (a = 0; a < arcs; a++) {
@@ -74,9 +77,11 @@ int to_split_init(struct to_split *s, const struct to_graph *graph,
 		s->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
 		s->least_spb = fmin(s->least_spb, s->seconds_per_byte[a]);
 	}
-	for (r = 0; r < s->n_roots; r++)
+	for (r = 0; r < s->n_roots; r++) {
+		s->damping[r] = 1;
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
 						     s->order + r * n);
+	}
 	free(distance);
 	return 0;
 fail:
@@ -91,6 +96,7 @@ void to_split_free(struct to_split *s)
 	free(s->root);
 	free(s->order);
 	free(s->flow);
+	free(s->damping);
 	free(s->weight);
 	memset(s, 0, sizeof(*s));
 }
@@ -202,8 +208,12 @@ static void split_label(struct to_split *s, uint32_t *order, unsigned int n_reac
 		s->place[order[i]] = i;
 }
 
-/* Where @bytes from @x go next: as before, less what moves to the cheapest way. */
-static void split_move(struct to_split *s, uint32_t x, const float *flow, double bytes)
+/*
+ * Where @bytes from @x go next: as before, less what moves to the cheapest way.
+ * @damping: of the Newton step, see split_improve()
+ */
+static void split_move(struct to_split *s, uint32_t x, const float *flow, double bytes,
+		       double damping)
 {
 	const struct to_graph *g = s->graph;
 	double least = INFINITY, curve = 0, before = 0, kept = 0, scale;
@@ -228,7 +238,7 @@ static void split_move(struct to_split *s, uint32_t x, const float *flow, double
 			continue;
 		slope = s->slope[a] + s->curve[y] + curve;
 		left = flow[a] * scale;
-		left -= slope > 0 ? (s->price[a] + s->label[y] - least) / slope : left;
+		left -= slope > 0 ? damping * (s->price[a] + s->label[y] - least) / slope : left;
 		if (left < bytes * SPLIT_CRUMB)
 			continue;
 		kept += left;
@@ -254,8 +264,11 @@ static double split_derivative(const struct to_split *s, unsigned int n, double 
 	return sum;
 }
 
-/* As much of the way to s->next as makes things cheaper; all when @whole. */
-static void split_go(struct to_split *s, float *flow, bool whole)
+/*
+ * As much of the way to s->next as makes things cheaper; all when @whole.
+ * Return: how much of it.
+ */
+static double split_go(struct to_split *s, float *flow, bool whole)
 {
 	double step = 1, low = 0, high = 1;
 	unsigned int n = 0, i;
@@ -286,14 +299,21 @@ static void split_go(struct to_split *s, float *flow, bool whole)
 		s->bytes[a] += (double)flow[a] - was;
 		split_price(s, a);
 	}
+	return step;
 }
 
+/*
+ * Many servers that move bytes to the same way at once overshoot. Damping keeps
+ * their steps short enough to be made in full: only then do next hops that are
+ * too costly end up with nothing, and free the order of the servers.
+ */
 static void split_improve(struct to_split *s, unsigned int r, bool first)
 {
 	const struct to_graph *g = s->graph;
 	uint32_t *order = s->order + (size_t)r * g->n;
 	float *flow = s->flow + (size_t)r * g->n_arcs;
 	unsigned int i;
+	double step;
 
 	split_label(s, order, s->n_reached[r], flow);
 	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
@@ -303,9 +323,11 @@ static void split_improve(struct to_split *s, unsigned int r, bool first)
 
 		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
 		if (s->inflow[x] > 0)
-			split_move(s, x, flow, s->inflow[x]);
+			split_move(s, x, flow, s->inflow[x], s->damping[r]);
 	}
-	split_go(s, flow, first);
+	step = split_go(s, flow, first);
+	s->damping[r] = step < 1 ? s->damping[r] * fmax(step, SPLIT_DAMP) :
+				   fmin(s->damping[r] / SPLIT_RELAX, 1);
 }
 
 /* Before anything is sent, a link is full with the mean of one hop for all. */
@@ -438,7 +460,7 @@ static void split_weigh(struct to_split *s, uint32_t x, const float *flow, doubl
 {
 	const struct to_graph *g = s->graph;
 	unsigned int total, n, used, i, whole[TO_SPLIT_WAYS] = { 0 };
-	double all, wrong, share[TO_SPLIT_WAYS];
+	double all, wrong, right = SPLIT_ERROR * s->full / sqrt(s->n_roots), share[TO_SPLIT_WAYS];
 	uint32_t arc[TO_SPLIT_WAYS];
 
 	n = split_largest(s, x, flow, arc, &all);
@@ -449,7 +471,7 @@ static void split_weigh(struct to_split *s, uint32_t x, const float *flow, doubl
 		for (i = 0, wrong = 0; i < n; i++)
 			wrong = fmax(wrong, fabs((double)whole[i] / total - share[i]) * bytes *
 					    s->seconds_per_byte[arc[i]]);
-		if (wrong <= SPLIT_ERROR * s->full || total == TO_SPLIT_WEIGHTS)
+		if (wrong <= right || total == TO_SPLIT_WEIGHTS)
 			break;
 	}
 	for (i = 0, used = 0; i < n; i++)

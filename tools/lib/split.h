@@ -39,6 +39,7 @@ struct to_split {
 	uint32_t *root, *row, *n_reached, *order;
 	float *flow;
 	uint8_t *weight;
+	double *damping;		/* per row, of steps */
 	/* prices: see split_price() */
 	unsigned int squarings;
 	double idle, full, least_spb;

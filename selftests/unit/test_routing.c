@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Link loads of whole plans against the linear program: what the tables do with
+ * integer weights may hardly take longer than the best flows there are, and
+ * never less long.
+ */
+
+#include <math.h>
+
+#include <glpk.h>
+
+#include "allreduce.h"
+#include "job.h"
+
+#define NEAR 1.01		/* over the optimum */
+
+/* What a case plans: links of its own making, and demand. */
+struct lab {
+	unsigned int n, degree;
+	struct to_cluster *cluster;
+	struct to_demand *demand;
+	unsigned int *used;	/* ports, per server */
+};
+
+static struct lab lab_new(unsigned int n, unsigned int degree, enum to_link_mode mode)
+{
+	struct lab lab = { .n = n, .degree = degree, .demand = job_new(n) };
+
+	lab.cluster = to_cluster_synthetic(n, degree, 100 * GBPS, mode, NULL);
+	lab.used = calloc(n, sizeof(*lab.used));
+	assert_non_null(lab.cluster);
+	assert_non_null(lab.used);
+	lab.cluster->links = calloc(n * degree, sizeof(*lab.cluster->links));
+	assert_non_null(lab.cluster->links);
+	return lab;
+}
+
+static void lab_link(struct lab *lab, uint32_t x, uint32_t y)
+{
+	lab->cluster->links[lab->cluster->n_links++] = (struct to_link){
+		.a = { x, lab->used[x]++ }, .b = { y, lab->used[y]++ }, .ring = -1, .tree = -1 };
+}
+
+/* Duplex links i -> i + jump. */
+static void lab_circulant(struct lab *lab, unsigned int jump)
+{
+	for (uint32_t x = 0; x < lab->n; x++)
+		lab_link(lab, x, (x + jump) % lab->n);
+}
+
+/* A cycle through all servers in random order, duplex. */
+static void lab_cycle(struct lab *lab, uint64_t *random)
+{
+	uint32_t *order = calloc(lab->n, sizeof(*order));
+
+	assert_non_null(order);
+	for (unsigned int i = 0; i < lab->n; i++) {
+		unsigned int at = to_random_below(random, i + 1);
+
+		order[i] = order[at];
+		order[at] = i;
+	}
+	for (unsigned int i = 0; i < lab->n; i++)
+		lab_link(lab, order[i], order[(i + 1) % lab->n]);
+	free(order);
+}
+
+static struct to_plan *lab_plan(struct lab *lab)
+{
+	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_error err = { "" };
+	struct to_plan *plan = to_planner_make(lab->cluster, lab->demand, &options, &err);
+
+	free(lab->used);
+	assert_string_equal(err.text, "");
+	assert_non_null(plan);
+	return plan;
+}
+
+static struct to_rings rings_of(const struct to_plan *plan)
+{
+	return (struct to_rings){ .n_links = plan->cluster->n_links, .n_rings = plan->n_rings,
+				  .links = plan->cluster->links, .rings = plan->rings,
+				  .demand = plan->demand };
+}
+
+/* One row of the program: values by column, from 1 on. */
+struct row {
+	int n, *column;
+	double *value;
+};
+
+static void row_add(struct row *row, int column, double value)
+{
+	row->n++;
+	row->column[row->n] = column;
+	row->value[row->n] = value;
+}
+
+static void row_set(glp_prob *program, int at, struct row *row)
+{
+	glp_set_mat_row(program, at, row->n, row->column, row->value);
+	row->n = 0;
+}
+
+/*
+ * Least possible milliseconds of the busiest link. One commodity for each
+ * destination, column 1 + c * arcs + a, in MiB; the last column is the time.
+ */
+static double optimum(const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_rings rings = rings_of(plan);
+	uint64_t *routed = to_allreduce_routed(&rings, true);
+	unsigned int n = c->n_servers, arcs = g->n_arcs, commodities = 0, at = 0, d;
+	glp_prob *program = glp_create_prob();
+	glp_smcp options;
+	struct row row = { 0 };
+	double time;
+	uint32_t *dst = calloc(n, sizeof(*dst)), x, a;
+
+	assert_non_null(routed);
+	assert_non_null(dst);
+	for (x = 0; x < n; x++)
+		for (uint32_t y = 0; y < n; y++)
+			if (routed[(size_t)y * n + x]) {
+				dst[commodities++] = x;
+				break;
+			}
+	row.column = calloc(commodities * arcs + 2, sizeof(*row.column));
+	row.value = calloc(commodities * arcs + 2, sizeof(*row.value));
+	assert_non_null(row.column);
+	assert_non_null(row.value);
+	glp_add_cols(program, commodities * arcs + 1);
+	for (unsigned int i = 1; i <= commodities * arcs + 1; i++)
+		glp_set_col_bnds(program, i, GLP_LO, 0, 0);
+	glp_set_obj_coef(program, commodities * arcs + 1, 1);
+	glp_add_rows(program, commodities * (n - 1) + arcs);
+	for (d = 0; d < commodities; d++) {
+		for (x = 0; x < n; x++) {
+			if (x == dst[d])
+				continue;
+			for (a = g->out[x]; a < g->out[x + 1]; a++)
+				row_add(&row, 1 + d * arcs + a, 1);
+			for (a = g->in[x]; a < g->in[x + 1]; a++)
+				if (g->in_from[a] != dst[d])
+					row_add(&row, 1 + d * arcs + g->in_arc[a], -1);
+			row_set(program, ++at, &row);
+			glp_set_row_bnds(program, at, GLP_FX,
+					 (double)routed[(size_t)x * n + dst[d]] / MIB, 0);
+		}
+	}
+	for (a = 0; a < arcs; a++) {
+		double ms = to_graph_seconds_per_byte(g, c, a) * MIB * 1e3;
+
+		for (d = 0; d < commodities; d++)
+			row_add(&row, 1 + d * arcs + a, ms);
+		row_add(&row, commodities * arcs + 1, -1);
+		row_set(program, ++at, &row);
+		glp_set_row_bnds(program, at, GLP_UP, 0,
+				 -ms * to_allreduce_arc_bytes(&rings, g, a) / MIB);
+	}
+	glp_init_smcp(&options);
+	options.msg_lev = GLP_MSG_ERR;
+	options.presolve = GLP_ON;
+	assert_int_equal(glp_simplex(program, &options), 0);
+	assert_int_equal(glp_get_status(program), GLP_OPT);
+	time = glp_get_obj_val(program);
+	glp_delete_prob(program);
+	free(row.column);
+	free(row.value);
+	free(routed);
+	free(dst);
+	to_graph_free(g);
+	return time;
+}
+
+static void near_optimum(struct to_plan *plan, const char *what)
+{
+	double time = job_verify(plan).figures.comm_time * 1e3, least = optimum(plan);
+
+	if (getenv("VERBOSE"))
+		print_message("%s: %.4f ms, optimum %.4f ms, ratio %.4f\n", what, time, least,
+			      time / least);
+	/* routed rings are counted in whole bytes */
+	if (time > NEAR * least || time < least * (1 - 1e-6))
+		fail_msg("%s: %.6f ms, the optimum is %.6f ms", what, time, least);
+	to_plan_free(plan);
+}
+
+/* The four embedding servers of the paper, with and without AllReduce below. */
+static void dlrm(void **state)
+{
+	static const unsigned int hot[] = { 0, 3, 8, 13 }, jumps[] = { 1, 7, 3 };
+
+	(void)state;
+	for (unsigned int degree = 4; degree <= 6; degree += 2) {
+		for (unsigned int reduce = 0; reduce < 2; reduce++) {
+			struct lab lab = lab_new(16, degree, TO_LINKS_DUPLEX);
+			struct to_plan *plan;
+
+			for (unsigned int i = 0; i < degree / 2; i++)
+				lab_circulant(&lab, jumps[i]);
+			for (unsigned int i = 0; i < 4; i++)
+				job_hot(lab.demand, hot[i], 32 * MIB);
+			if (reduce)
+				job_group(lab.demand, 0, 1, 16, 128 * MIB);
+			plan = lab_plan(&lab);
+			if (!reduce && degree == 4)
+				assert_true(job_verify(plan).figures.mp_max_load < 1.02 * 144 * MIB);
+			near_optimum(plan, degree == 4 ? "dlrm on {1,7}" : "dlrm on {1,3,7}");
+		}
+	}
+}
+
+static void random_graphs(void **state)
+{
+	static const struct {
+		unsigned int n, cycles, hot;
+	} cases[] = { { 12, 2, 12 }, { 17, 2, 5 }, { 20, 3, 3 }, { 24, 2, 2 }, { 33, 2, 1 }, { 64, 2, 0 },
+		    { 48, 3, 2 } };
+	uint64_t random = 11;
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+		unsigned int n = cases[k].n;
+		struct lab lab = lab_new(n, 2 * cases[k].cycles, TO_LINKS_DUPLEX);
+		char what[64];
+
+		for (unsigned int i = 0; i < cases[k].cycles; i++)
+			lab_cycle(&lab, &random);
+		for (unsigned int i = 0; i < cases[k].hot; i++)
+			job_hot(lab.demand, i * 5 % n, (1 + to_random_below(&random, 40)) * MIB);
+		/* many to one and some to a few: few destinations keep the program small */
+		for (unsigned int x = 0; !cases[k].hot && x < n; x++)
+			for (unsigned int dst = 0; dst < 4; dst++)
+				if (x != dst)
+					lab.demand->mp[x * n + dst] =
+						to_random_below(&random, 10) * MIB;
+		snprintf(what, sizeof(what), "%u servers, %u cycles", n, cases[k].cycles);
+		near_optimum(lab_plan(&lab), what);
+	}
+}
+
+/* Links of 25, 50 and 100 Gb/s, and AllReduce of a part on some of them. */
+static void uneven(void **state)
+{
+	uint64_t random = 3;
+
+	(void)state;
+	for (unsigned int round = 0; round < 3; round++) {
+		struct lab lab = lab_new(16, 4, TO_LINKS_DUPLEX);
+
+		lab_cycle(&lab, &random);
+		lab_cycle(&lab, &random);
+		for (unsigned int x = 0; x < 16; x++)
+			for (unsigned int q = 0; q < 4; q++)
+				lab.cluster->servers[x].ports[q].bandwidth =
+					100 * GBPS >> to_random_below(&random, 3);
+		for (unsigned int i = 0; i < 40; i++) {
+			unsigned int x = to_random_below(&random, 16), y = to_random_below(&random, 16);
+
+			if (x != y)
+				lab.demand->mp[x * 16 + y] += to_random_below(&random, 100) * MIB;
+		}
+		job_group(lab.demand, 0, 1, 16, round * 100 * MIB + 1);
+		near_optimum(lab_plan(&lab), "uneven bandwidths");
+	}
+}
+
+/*
+ * Longer ways only where they make links less busy: a ring of six where one
+ * neighbour sends to the other goes the short way round, up to half of it.
+ */
+static void ways_are_short_unless_it_helps(void **state)
+{
+	struct lab lab = lab_new(6, 2, TO_LINKS_DUPLEX);
+	struct to_figures f;
+	struct to_plan *plan;
+
+	(void)state;
+	lab_circulant(&lab, 1);
+	for (unsigned int x = 0; x < 6; x++)
+		lab.demand->mp[x * 6 + (x + 1) % 6] = 60 * MIB;
+	plan = lab_plan(&lab);
+	f = job_verify(plan).figures;
+	/* one link one way, five the other: 5/6 and 1/6 would be even, at twice the bytes */
+	assert_true(f.mp_max_load < 1.01 * 50 * MIB);
+	to_plan_free(plan);
+
+	lab = lab_new(6, 2, TO_LINKS_DUPLEX);
+	lab_circulant(&lab, 1);
+	for (unsigned int x = 0; x < 6; x++)
+		lab.demand->mp[x * 6 + (x + 2) % 6] = lab.demand->mp[x * 6 + (x + 4) % 6] = 60 * MIB;
+	plan = lab_plan(&lab);
+	f = job_verify(plan).figures;
+	assert_int_equal(f.mp_max_load, 120 * MIB);
+	assert_true(f.bandwidth_tax <= 2);
+	to_plan_free(plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dlrm),
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(uneven),
+		cmocka_unit_test(ways_are_short_unless_it_helps),
+	};
+
+	glp_term_out(GLP_OFF);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
