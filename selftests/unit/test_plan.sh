@@ -64,6 +64,7 @@ run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json
 keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound
 mp_max_load_bytes mp_max_load_bound_bytes max_link_load_bytes max_link_load_bound_bytes
+mp_max_load_rdma_bytes
 bandwidth_tax allreduce_time_s allreduce_time_bound_s comm_time_s valid violations'''
 said = json.load(open('$tmp/out'))
 assert not set(keys.split()) - set(said), set(keys.split()) - set(said)

@@ -13,6 +13,7 @@
 #include "job.h"
 
 #define NEAR 1.01		/* over the optimum */
+#define ALIKE 0.01		/* loads with and without RDMA */
 
 /* What a case plans: links of its own making, and demand. */
 struct lab {
@@ -178,7 +179,8 @@ static double optimum(const struct to_plan *plan)
 
 static void near_optimum(struct to_plan *plan, const char *what)
 {
-	double time = job_verify(plan).figures.comm_time * 1e3, least = optimum(plan);
+	struct to_figures f = job_verify(plan).figures;
+	double time = f.comm_time * 1e3, least = optimum(plan);
 
 	if (getenv("VERBOSE"))
 		print_message("%s: %.4f ms, optimum %.4f ms, ratio %.4f\n", what, time, least,
@@ -186,6 +188,10 @@ static void near_optimum(struct to_plan *plan, const char *what)
 	/* routed rings are counted in whole bytes */
 	if (time > NEAR * least || time < least * (1 - 1e-6))
 		fail_msg("%s: %.6f ms, the optimum is %.6f ms", what, time, least);
+	/* divided over the ports, transfers load the links as they do together */
+	if (fabs(f.mp_max_load_rdma - f.mp_max_load) > ALIKE * f.mp_max_load)
+		fail_msg("%s: %.0f bytes by RDMA, %.0f without", what, f.mp_max_load_rdma,
+			 f.mp_max_load);
 	to_plan_free(plan);
 }
 
@@ -212,6 +218,21 @@ static void dlrm(void **state)
 			near_optimum(plan, degree == 4 ? "dlrm on {1,7}" : "dlrm on {1,3,7}");
 		}
 	}
+}
+
+/* Links of a group of every other server have less room for transfers. */
+static void a_group_takes_its_links(void **state)
+{
+	struct lab lab = lab_new(16, 6, TO_LINKS_DUPLEX);
+
+	(void)state;
+	lab_circulant(&lab, 2);
+	lab_circulant(&lab, 1);
+	lab_circulant(&lab, 7);
+	job_group(lab.demand, 0, 2, 8, 100 * MIB);
+	for (unsigned int x = 0; x < 16; x += 3)
+		job_hot(lab.demand, x, 20 * MIB);
+	near_optimum(lab_plan(&lab), "a group of 8");
 }
 
 static void random_graphs(void **state)
@@ -304,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dlrm),
+		cmocka_unit_test(a_group_takes_its_links),
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(uneven),
 		cmocka_unit_test(ways_are_short_unless_it_helps),

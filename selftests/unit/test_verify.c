@@ -14,7 +14,7 @@ static struct to_plan *good(void)
 
 	job_group(demand, 0, 1, 12, 400 * MIB);
 	job_hot(demand, 6, MIB);
-	plan = job_plan(demand, 4, TO_LINKS_DUPLEX, &err);
+	plan = job_plan_family(demand, 4, TO_LINKS_DUPLEX, &to_family_totient, &err);
 	assert_string_equal(err.text, "");
 	return plan;
 }
@@ -284,6 +284,27 @@ static void wishful_prediction(struct to_plan *plan)
 	json_object_set_new(plan->predictions, "comm_time_s", json_real(1e-3));
 }
 
+static uint16_t *shares_of(struct to_plan *plan, uint32_t src, uint32_t dst)
+{
+	assert_non_null(plan->port_shares);
+	return &plan->port_shares[(src * 12 + dst) * (plan->slots - 1)];
+}
+
+static void more_than_all(struct to_plan *plan)
+{
+	shares_of(plan, 6, 0)[2] += 1;
+}
+
+static void no_share(struct to_plan *plan)
+{
+	memset(shares_of(plan, 6, 0), 0, (plan->slots - 1) * sizeof(uint16_t));
+}
+
+static void share_without_route(struct to_plan *plan)
+{
+	shares_of(plan, 0, 0)[1] = TO_PORT_SHARES;
+}
+
 /* A source-qualified route that runs into the routes of the destination. */
 static void pair_loop(struct to_plan *plan)
 {
@@ -333,6 +354,9 @@ static void names_what_is_broken(void **state)
 		{ tree_lacks_link, "tree 0 has no link of its own between s7 and s6" },
 		{ tree_and_ring, "group 0 has rings and trees for its AllReduce" },
 		{ no_ring, "group 1 has no ring or tree for its AllReduce" },
+		{ more_than_all, "port shares from s6 to s0 add up to 257, not 256" },
+		{ no_share, "the MP transfer from s6 to s0 has no port shares" },
+		{ share_without_route, "s0 has a share for port 1 of s0 and no route to it" },
 		{ wishful_prediction, "predictions: comm_time_s is" },
 		{ pair_loop, "packets from s3 for s9 loop: s" },
 	};

@@ -31,6 +31,7 @@ void to_plan_clear(struct to_plan *plan)
 	free(plan->trees);
 	free(plan->cross_connects);
 	free(plan->peers);
+	free(plan->port_shares);
 	json_decref(plan->predictions);
 	plan->n_rings = plan->n_trees = plan->n_cross_connects = 0;
 	plan->tables = NULL;
@@ -38,6 +39,7 @@ void to_plan_clear(struct to_plan *plan)
 	plan->trees = NULL;
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
+	plan->port_shares = NULL;
 	plan->predictions = NULL;
 }
 

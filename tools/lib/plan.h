@@ -15,6 +15,7 @@
 #include "demand.h"
 
 #define TO_GROUP_NONE UINT16_MAX
+#define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
 
 /**
  * struct to_nexthop - one choice of a group
@@ -125,6 +126,10 @@ struct to_candidate {
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]
  * @candidates: what competed, best estimate first; none when links are fixed
+ * @port_shares: of the MP transfer of each pair, how much should enter through
+ *	each port of its destination when it is RDMA, in parts of
+ *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
+ *	plan does not say
  * @predictions: JSON object of figures, owned; see to_verify()
  */
 struct to_plan {
@@ -139,6 +144,7 @@ struct to_plan {
 	struct to_candidate *candidates;
 	struct to_table *tables;	/* one per server */
 	struct to_port_ref *peers;
+	uint16_t *port_shares;
 	json_t *predictions;
 };
 

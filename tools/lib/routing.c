@@ -6,6 +6,7 @@
 
 #include "allreduce.h"
 #include "effort.h"
+#include "entry.h"
 #include "pair.h"
 #include "routing.h"
 #include "split.h"
@@ -50,6 +51,7 @@ struct routing {
 	struct to_graph *graph;
 	struct to_tree tree;
 	struct to_split split;
+	struct to_entry entry;
 	double noticed;			/* seconds */
 	struct group_cache *caches;	/* per server */
 	/*
@@ -57,7 +59,8 @@ struct routing {
 	 * to_table.route: trees come by destination, tables go by server
 	 */
 	struct hops *hops;
-	bool *busy;			/* per server: forwards demand for the destination */
+	bool *busy;			/* per server: forwards demand for the address */
+	uint64_t *keep;			/* per server: see to_tree_protect() */
 };
 
 static bool routing_same(const union hops_key *a, const union hops_key *b)
@@ -186,19 +189,16 @@ static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint
 }
 
 /*
- * Let servers that carry demand for the root use the arcs with weights instead
- * of the shortest. They come first in the order, the others after them, so
- * that it stays one in which no way turns back.
+ * Let servers that carry demand for the destination of @row use the arcs with
+ * weights instead of the shortest. They come first in the order, the others
+ * after them, so that it stays one in which no way turns back.
  */
-static void routing_carry(struct routing *r, uint32_t root, uint64_t *keep)
+static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, const float *flow)
 {
 	const struct to_graph *g = r->graph;
 	const struct to_split *s = &r->split;
 	struct to_tree *tree = &r->tree;
-	size_t row = s->row[root], at = 1;
-	const uint8_t *weight = s->weight + row * g->n_arcs;
-	const float *flow = s->flow + row * g->n_arcs;
-	unsigned int i;
+	unsigned int i, at = 1;
 	uint32_t x, a;
 
 	for (i = 1; i < s->n_reached[row]; i++) {
@@ -209,7 +209,7 @@ static void routing_carry(struct routing *r, uint32_t root, uint64_t *keep)
 			uint64_t bit = 1ull << (a - g->out[x]);
 
 			used |= weight[a] ? bit : 0;
-			keep[x] |= flow[a] * s->seconds_per_byte[a] > r->noticed ? bit : 0;
+			r->keep[x] |= flow[a] * s->seconds_per_byte[a] > r->noticed ? bit : 0;
 		}
 		if (!used)
 			continue;
@@ -226,69 +226,104 @@ static void routing_carry(struct routing *r, uint32_t root, uint64_t *keep)
 }
 
 /*
- * What carries demand has the next hops that balance it. Where the busiest
- * link would not notice, it makes way for backups, as what carries none does.
+ * Routes to an address of @dst along the tree, whose root needs none here. What
+ * carries demand has the next hops that balance it, or as far as the busiest
+ * link would not notice, makes way for backups, as what carries none does.
+ * @row: of the demand, UINT32_MAX for none
  */
-static void routing_fill_node(struct routing *r, uint32_t root, uint64_t *keep)
+static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int slot, uint32_t row,
+				 const uint8_t *weight, const float *flow)
 {
 	const struct to_graph *g = r->graph;
-	const struct to_split *s = &r->split;
 	struct to_tree *tree = &r->tree;
 	unsigned int i;
 
 	memset(r->busy, 0, g->n * sizeof(*r->busy));
-	memset(keep, 0, g->n * sizeof(*keep));
-	to_tree_grow(tree, g, root, TO_SERVER_NONE);
-	if (s->row[root] != UINT32_MAX)
-		routing_carry(r, root, keep);
-	to_tree_protect(tree, g, keep);
+	memset(r->keep, 0, g->n * sizeof(*r->keep));
+	if (row != UINT32_MAX)
+		routing_carry(r, row, weight, flow);
+	to_tree_protect(tree, g, r->keep);
 	for (i = 1; i < tree->n_reached; i++) {
 		uint32_t x = tree->order[i];
 
-		*routing_entry(r, x, root, 0) = r->busy[x] ?
-			routing_weighted(tree->choices[x], tree->backup[x],
-					 s->weight + s->row[root] * (size_t)g->n_arcs + g->out[x]) :
+		*routing_entry(r, x, dst, slot) = r->busy[x] ?
+			routing_weighted(tree->choices[x], tree->backup[x], weight + g->out[x]) :
 			routing_equal(tree->choices[x], tree->backup[x]);
 	}
 }
 
-/* Ways to the port that @arc enters: to its peer, without the server itself. */
-static void routing_fill_port(struct routing *r, uint32_t arc)
+/* Ways to the port that arc number @k enters: to its peer, without the server. */
+static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 {
 	const struct to_graph *g = r->graph;
-	struct to_tree *tree = &r->tree;
-	unsigned int i;
+	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
+	/* where nothing is worth a backup, shortest ways have most of them */
+	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->split.row[dst];
+	unsigned int slot = 1 + g->peer_port[arc];
 
-	to_tree_grow(tree, g, g->from[arc], g->to[arc]);
-	to_tree_protect(tree, g, NULL);
-	for (i = 0; i < tree->n_reached; i++) {
-		uint32_t x = tree->order[i];
-		/* the peer has no other way into this port */
-		*routing_entry(r, x, g->to[arc], 1 + g->peer_port[arc]) = i ?
-			routing_equal(tree->choices[x], tree->backup[x]) :
-			routing_equal(1ull << (arc - g->out[x]), TO_ARC_NONE);
+	if (row != UINT32_MAX)
+		to_entry_take(&r->entry, k);
+	to_tree_grow(&r->tree, g, peer, dst);
+	routing_fill_address(r, dst, slot, row, r->entry.weight, r->entry.flow);
+	/* the peer has no other way into this port */
+	*routing_entry(r, peer, dst, slot) =
+		routing_equal(1ull << (arc - g->out[peer]), TO_ARC_NONE);
+}
+
+/* How the MP transfers to @dst divide over its ports when they are RDMA. */
+static void routing_share_ports(struct routing *r, uint32_t dst)
+{
+	const struct to_graph *g = r->graph;
+	unsigned int ports = r->plan->slots - 1, parts[64], k;
+	uint32_t x;
+
+	for (x = 0; x < g->n; x++) {
+		size_t pair = (size_t)x * g->n + dst;
+
+		if (!r->plan->demand->mp[pair] || !(r->entry.bytes[x] > 0))
+			continue;
+		to_entry_divide(&r->entry, x, TO_PORT_SHARES, parts);
+		for (k = 0; k < r->entry.n_in; k++)
+			r->plan->port_shares[pair * ports +
+					     g->peer_port[g->in_arc[g->in[dst] + k]]] = parts[k];
 	}
+}
+
+static void routing_fill_server(struct routing *r, uint32_t dst)
+{
+	const struct to_graph *g = r->graph;
+	uint32_t row = r->split.row[dst];
+	size_t arcs = row == UINT32_MAX ? 0 : (size_t)row * g->n_arcs;
+	unsigned int k;
+
+	to_tree_grow(&r->tree, g, dst, TO_SERVER_NONE);
+	routing_fill_address(r, dst, 0, row, r->split.weight + arcs, r->split.flow + arcs);
+	if (row != UINT32_MAX) {
+		to_entry_resolve(&r->entry, row);
+		routing_share_ports(r, dst);
+	}
+	for (k = 0; k < g->in[dst + 1] - g->in[dst]; k++)
+		routing_fill_port(r, dst, k);
 }
 
 static int routing_fill_tables(struct routing *r)
 {
 	const struct to_graph *g = r->graph;
-	uint64_t *keep = calloc(g->n, sizeof(*keep));
-	uint32_t dst, i;
+	size_t n = g->n, slots = r->plan->slots;
+	uint32_t dst;
 	int ret = -ENOMEM;
 
-	r->hops = calloc((size_t)g->n * ROUTING_BATCH * r->plan->slots, sizeof(*r->hops));
-	r->busy = calloc(g->n, sizeof(*r->busy));
-	if (keep && r->busy && r->hops)
-		ret = 0;
+	r->hops = calloc(n * ROUTING_BATCH * slots, sizeof(*r->hops));
+	r->busy = calloc(n, sizeof(*r->busy));
+	r->keep = calloc(n, sizeof(*r->keep));
+	r->plan->port_shares = calloc(n * n * (slots - 1) + 1, sizeof(*r->plan->port_shares));
+	if (r->keep && r->busy && r->hops && r->plan->port_shares)
+		ret = to_entry_init(&r->entry, &r->split);
 	for (dst = 0; !ret && dst < g->n; dst++) {
-		routing_fill_node(r, dst, keep);
-		for (i = g->in[dst]; i < g->in[dst + 1]; i++)
-			routing_fill_port(r, g->in_arc[i]);
+		routing_fill_server(r, dst);
 		if ((dst + 1) % ROUTING_BATCH == 0 || dst + 1 == g->n)
 			ret = routing_flush(r, dst + 1);
 	}
-	free(keep);
 	return ret;
 }
 
@@ -352,6 +387,8 @@ static void routing_free(struct routing *r)
 	free(r->caches);
 	free(r->hops);
 	free(r->busy);
+	free(r->keep);
+	to_entry_free(&r->entry);
 	to_split_free(&r->split);
 	to_tree_free(&r->tree);
 	to_graph_free(r->graph);

@@ -431,6 +431,28 @@ static void split_apportion(const double *share, unsigned int n, unsigned int to
 	}
 }
 
+unsigned int to_split_apportion(const struct to_split *s, const double *share, unsigned int n,
+				double seconds, unsigned int *weight)
+{
+	double right = SPLIT_ERROR * s->full / sqrt(s->n_roots), wrong;
+	unsigned int total, used, i;
+
+	for (total = 1;; total *= 2) {
+		split_apportion(share, n, total, weight);
+		for (i = 0, wrong = 0; i < n; i++)
+			wrong = fmax(wrong, fabs((double)weight[i] / total - share[i]) * seconds);
+		if (wrong <= right || total == TO_SPLIT_WEIGHTS)
+			break;
+	}
+	for (i = 0, used = 0; i < n; i++)
+		used += weight[i] > 0;
+	if (used > 1)
+		return total;
+	for (i = 0; i < n; i++)
+		weight[i] = weight[i] > 0;
+	return 1;
+}
+
 /* The arcs of @x that carry most, most first. Return: how many, and of how much. */
 static unsigned int split_largest(const struct to_split *s, uint32_t x, const float *flow,
 				  uint32_t *arc, double *bytes)
@@ -451,37 +473,24 @@ static unsigned int split_largest(const struct to_split *s, uint32_t x, const fl
 	return n;
 }
 
-/*
- * Weights of @x for the @bytes that it forwards, as few as express the flow
- * well enough; and where the bytes go with them.
- */
+/* Weights of @x for the @bytes that it forwards, and where they go with them. */
 static void split_weigh(struct to_split *s, uint32_t x, const float *flow, double bytes,
 			uint8_t *weight)
 {
-	const struct to_graph *g = s->graph;
-	unsigned int total, n, used, i, whole[TO_SPLIT_WAYS] = { 0 };
-	double all, wrong, right = SPLIT_ERROR * s->full / sqrt(s->n_roots), share[TO_SPLIT_WAYS];
+	unsigned int total, n, i, part[TO_SPLIT_WAYS];
+	double all, slowest = 0, share[TO_SPLIT_WAYS];
 	uint32_t arc[TO_SPLIT_WAYS];
 
 	n = split_largest(s, x, flow, arc, &all);
-	for (i = 0; i < n; i++)
-		share[i] = flow[arc[i]] / all;
-	for (total = 1; total <= TO_SPLIT_WEIGHTS; total *= 2) {
-		split_apportion(share, n, total, whole);
-		for (i = 0, wrong = 0; i < n; i++)
-			wrong = fmax(wrong, fabs((double)whole[i] / total - share[i]) * bytes *
-					    s->seconds_per_byte[arc[i]]);
-		if (wrong <= right || total == TO_SPLIT_WEIGHTS)
-			break;
-	}
-	for (i = 0, used = 0; i < n; i++)
-		used += whole[i] > 0;
 	for (i = 0; i < n; i++) {
-		double part = bytes * whole[i] / total;
-
-		weight[arc[i]] = used == 1 && whole[i] ? 1 : whole[i];
-		s->next[arc[i]] = part;
-		s->inflow[g->to[arc[i]]] += part;
+		share[i] = flow[arc[i]] / all;
+		slowest = fmax(slowest, s->seconds_per_byte[arc[i]]);
+	}
+	total = to_split_apportion(s, share, n, bytes * slowest, part);
+	for (i = 0; i < n; i++) {
+		weight[arc[i]] = part[i];
+		s->next[arc[i]] = bytes * part[i] / total;
+		s->inflow[s->graph->to[arc[i]]] += s->next[arc[i]];
 	}
 }
 

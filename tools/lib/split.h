@@ -80,12 +80,24 @@ void to_split_balance(struct to_split *split, unsigned int passes);
  *
  * Each pass moves the bytes for one destination after the other once more, so
  * that later ones make up for what rounding did to earlier ones. Weights of a
- * server for a destination add up to a power of two up to TO_SPLIT_WEIGHTS over
- * their common divisor, small where few bytes are split.
+ * server for a destination add up to a power of two up to TO_SPLIT_WEIGHTS,
+ * small where few bytes are split.
  *
  * Return: 0 or -ENOMEM.
  */
 int to_split_round(struct to_split *split, unsigned int passes);
+
+/**
+ * to_split_apportion() - integer weights for shares of some bytes, as few as do
+ *	no harm to the loads
+ * @share: @n shares that add up to 1, up to TO_SPLIT_WAYS
+ * @seconds: that all these bytes would keep a link busy
+ * @weight: gets @n weights, as to_split_round() makes them
+ *
+ * Return: what the weights add up to.
+ */
+unsigned int to_split_apportion(const struct to_split *split, const double *share, unsigned int n,
+				double seconds, unsigned int *weight);
 
 /** to_split_busiest() - seconds that the busiest link is busy */
 double to_split_busiest(const struct to_split *split);

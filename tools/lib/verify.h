@@ -44,6 +44,7 @@ typedef void to_verify_line(void *data, const char *line);
  *   loop, also with source-qualified routes
  * - the same for every single failed link, on the next hops and backups left
  *   to the server that sees it; where none is left the case is uncovered
+ * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
  * - the predictions are true
  *
  * Return: 0 when checked (see @report for the verdict), or -ENOMEM.

@@ -153,20 +153,57 @@ static void route_print_tree(const json_t *node, int depth)
 	}
 }
 
+/* Shares of the ports that RDMA enters @dst through, NULL when there are none. */
+static json_t *route_shares(const struct to_plan *plan, uint32_t src, uint32_t dst)
+{
+	const struct to_server *server = &plan->cluster->servers[dst];
+	size_t pair = (size_t)src * plan->cluster->n_servers + dst;
+	json_t *shares = NULL;
+
+	for (unsigned int q = 0; plan->port_shares && q < server->n_ports; q++) {
+		unsigned int share = plan->port_shares[pair * (plan->slots - 1) + q];
+
+		if (!share)
+			continue;
+		if (!shares)
+			shares = json_object();
+		json_object_set_new(shares, server->ports[q].name,
+				    json_real((double)share / TO_PORT_SHARES));
+	}
+	return shares;
+}
+
+static void route_print_shares(const char *server, json_t *shares)
+{
+	const char *before = "", *port;
+	json_t *share;
+
+	printf("RDMA to %s:", server);
+	json_object_foreach(shares, port, share) {
+		printf("%s %s %.4g %%", before, port, 100 * json_real_value(share));
+		before = ",";
+	}
+	putchar('\n');
+}
+
 static int route_answer(struct to_call *call, const struct route_args *args,
 			struct question *q)
 {
-	json_t *answer, *path = NULL;
+	uint32_t src = q->has_src ? q->src.server : q->server;
+	json_t *answer, *path = NULL, *shares = NULL;
 	int ret;
 
 	ret = route_ask(call, q, args->dev, &answer);
 	if (ret)
 		return ret;
-	if (q->plan)
-		path = to_walk(q->plan, q->server, q->has_src ? (int)q->src.server :
-			       (int)q->server, q->dst);
+	if (q->plan) {
+		path = to_walk(q->plan, q->server, src, q->dst);
+		if (!q->dst.slot)
+			shares = route_shares(q->plan, src, q->dst.server);
+	}
 	if (call->json) {
-		json_t *both = json_pack("{s:o?, s:o?}", "kernel", answer, "path", path);
+		json_t *both = json_pack("{s:o?, s:o?, s:o*}", "kernel", answer, "path", path,
+					 "rdma_shares", shares);
 
 		json_dumpf(both, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -177,8 +214,11 @@ static int route_answer(struct to_call *call, const struct route_args *args,
 		route_print_answer(answer);
 	if (path)
 		route_print_tree(path, 0);
+	if (shares)
+		route_print_shares(q->plan->cluster->servers[q->dst.server].name, shares);
 	json_decref(answer);
 	json_decref(path);
+	json_decref(shares);
 	return 0;
 }
 
@@ -225,7 +265,8 @@ const struct to_command to_cmd_route = {
 	.description =
 		"Asks the kernel what it does with packets to DST (from SRC) now. With a\n"
 		"plan, DST may be SERVER or SERVER:PORT, and the path is followed from\n"
-		"server to server, one line per link, all branches of spread flows.",
+		"server to server, one line per link, all branches of spread flows; for a\n"
+		"SERVER also which of its ports RDMA should be sent to, and how much.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },

@@ -123,6 +123,8 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
 	figures_row(out, "mean distance", o->mean_hops, o->mean_hops_bound, 1, "hops");
 	figures_row(out, "most MP load", o->mp_max_load, o->mp_max_load_bound, 1048576, "MiB");
+	figures_row(out, "  all by RDMA", o->mp_max_load_rdma, o->mp_max_load_bound, 1048576,
+		    "MiB");
 	figures_row(out, "most load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
 	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
 	figures_row(out, "network time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
