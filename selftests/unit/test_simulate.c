@@ -427,6 +427,7 @@ static void bad_graphs(void **state)
 static void demand_of_tasks(void **state)
 {
 	const uint32_t one[] = { 2, 0 }, other[] = { 0, 2 }, all[] = { 0, 1, 2 };
+	const struct to_transfer some[] = { { 0, 1, 2 }, { 2, 2, 9 }, { 2, 1, 4 } };
 	struct to_demand *d;
 	struct to_taskgraph g;
 
@@ -436,7 +437,7 @@ static void demand_of_tasks(void **state)
 	to_taskgraph_allreduce(&g, all, 3, 5);
 	to_taskgraph_allreduce(&g, other, 2, 1);
 	to_taskgraph_transfer(&g, 0, 1, 7);
-	to_taskgraph_transfers(&g, (struct to_transfer[]){ { 0, 1, 2 }, { 2, 2, 9 }, { 2, 1, 4 } }, 3);
+	to_taskgraph_transfers(&g, some, 3);
 	to_taskgraph_matrix(&g, (uint64_t[]){ 9, 0, 1, 1, 9, 0, 0, 0, 9 });
 	d = to_taskgraph_demand(&g);
 	assert_non_null(d);

@@ -139,7 +139,8 @@ static bool same_servers(const struct to_allreduce *group, const uint32_t *membe
 }
 
 /* A ring from each server to the nearest, hop by hop. */
-static unsigned int reduce_routed(const uint32_t *members, unsigned int n, double bytes, double *use)
+static unsigned int reduce_routed(const uint32_t *members, unsigned int n, double bytes,
+				  double *use)
 {
 	const struct to_cluster *c = o.plan->cluster;
 	bool duplex = c->link_mode == TO_LINKS_DUPLEX;

@@ -150,7 +150,8 @@ static int chakra_defined_group(struct chakra *c, uint32_t rank, const struct to
 	else if (twice)
 		snprintf(what, sizeof(what), "process group %s has a rank twice", comm->group);
 	else if (!member)
-		snprintf(what, sizeof(what), "rank %u is not in process group %s", rank, comm->group);
+		snprintf(what, sizeof(what), "rank %u is not in process group %s", rank,
+			 comm->group);
 	else
 		return chakra_add_group(c, comm->group, false, ranks, n);
 	free(ranks);
@@ -230,7 +231,8 @@ static int chakra_collect(struct chakra *c, uint32_t rank)
 
 		if (comm->kind != TO_TRACE_COLLECTIVE)
 			continue;
-		if (!previous || previous->dims != comm->dims || strcmp(previous->group, comm->group))
+		if (!previous || previous->dims != comm->dims ||
+		    strcmp(previous->group, comm->group))
 			group = chakra_find_group(c, rank, comm);
 		if (group < 0)
 			return group;
@@ -405,9 +407,9 @@ static int chakra_all_collectives(struct chakra *c)
 	if (c->n_items)
 		qsort(c->items, c->n_items, sizeof(*c->items), chakra_by_group);
 	for (first = 0; first < c->n_items && !ret; first = last) {
-		for (last = first; last < c->n_items && c->items[last].group == c->items[first].group;
-		     last++)
-			;
+		last = first;
+		while (last < c->n_items && c->items[last].group == c->items[first].group)
+			last++;
 		ret = chakra_add_collectives(c, &c->groups[c->items[first].group], &c->items[first],
 					     last - first);
 	}
@@ -528,7 +530,8 @@ static int chakra_check_options(const struct chakra *c)
 		return to_error_set(c->err, -EINVAL, "%u ranks do not fill servers of %u", c->n,
 				    o->ranks_per_server);
 	if (c->n / o->ranks_per_server < 2 || c->n / o->ranks_per_server > TO_SERVERS_MAX)
-		return to_error_set(c->err, -ERANGE, "expected traces for 2 to %d servers, not for %u",
+		return to_error_set(c->err, -ERANGE,
+				    "expected traces for 2 to %d servers, not for %u",
 				    TO_SERVERS_MAX, c->n / o->ranks_per_server);
 	return 0;
 }

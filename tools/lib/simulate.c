@@ -370,38 +370,38 @@ static double simulate_rate(const struct to_simulator *s, const struct simulate_
 	return s->flows[s->streams.streams[part->stream].flow].rate;
 }
 
-/* Let the time pass until something ends. */
+/* Let the time pass until something has been sent or a task finishes. */
 static void simulate_pass(struct to_simulator *s)
 {
+	double step = s->n_events ? s->events[0].time - s->now : INFINITY, end;
 	const struct to_maxmin *m = &s->maxmin;
-	double step = INFINITY, end = INFINITY;
+	bool sent = false;
 	uint32_t i, a;
 
-	for (i = 0; i < s->n_parts; i++)
-		end = fmin(end, s->parts[i].left / simulate_rate(s, &s->parts[i]));
-	if (s->n_events)
-		step = s->events[0].time - s->now;
-	if (step < end)
-		end = -1;
-	else
-		step = end;
+	for (i = 0; i < s->n_parts; i++) {
+		end = s->parts[i].left / simulate_rate(s, &s->parts[i]);
+		if (end <= step) {
+			step = end;
+			sent = true;
+		}
+	}
 	for (i = 0; s->n_parts && i < m->n_used; i++) {
 		a = m->used[i];
 		s->result.arc_bytes[a] += (m->capacity[a] - m->left[a]) * step;
 		s->result.arc_busy[a] += step;
 	}
-	s->now = end < 0 ? s->events[0].time : s->now + step;
-	for (i = s->n_parts; i-- > 0;) {
+	s->now = sent ? s->now + step : s->events[0].time;
+	for (i = 0; i < s->n_parts; i++) {
 		struct simulate_part *part = &s->parts[i];
-		double rate = simulate_rate(s, part);
+		double bytes = simulate_rate(s, part) * step;
 
-		if (end >= 0 && part->left <= rate * step * (1 + SIMULATE_TOGETHER))
+		if (sent && part->left <= bytes * (1 + SIMULATE_TOGETHER))
 			part->left = 0;
 		else
-			part->left = fmax(part->left - rate * step, 0);
+			part->left = fmax(part->left - bytes, 0);
 	}
-	/* rates are looked up above: no flow goes before */
-	for (i = s->n_parts; end >= 0 && i-- > 0;)
+	/* flows go only now, all rates have been looked up */
+	for (i = s->n_parts; sent && i-- > 0;)
 		if (!s->parts[i].left)
 			simulate_sent(s, i);
 }

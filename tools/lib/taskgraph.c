@@ -176,8 +176,9 @@ void to_taskgraph_after(struct to_taskgraph *g, uint32_t task, uint32_t after)
 	if (g->error)
 		return;
 	if (task >= g->n_tasks || after >= g->n_tasks) {
-		g->error = to_error_set(&g->err, -ERANGE, "task %u after task %u: there are only %u",
-					task, after, g->n_tasks);
+		g->error = to_error_set(&g->err, -ERANGE,
+					"task %u after task %u: there are only %u", task, after,
+					g->n_tasks);
 		return;
 	}
 	if (taskgraph_grow(&g->edges, g->n_edges, 1, &g->max_edges, sizeof(*g->edges))) {

@@ -22,7 +22,7 @@
  */
 enum to_task_kind { TO_TASK_COMPUTE, TO_TASK_ALLREDUCE, TO_TASK_MP, TO_TASK_KINDS };
 
-/** struct to_transfer - @bytes from server @src to @dst; nothing is sent when they are the same */
+/** struct to_transfer - @bytes from server @src to @dst; nothing where they are the same */
 struct to_transfer {
 	uint32_t src, dst;
 	uint64_t bytes;
@@ -74,7 +74,7 @@ struct to_taskgraph {
 /** to_taskgraph_init() - no task yet */
 void to_taskgraph_init(struct to_taskgraph *graph, uint32_t n_servers);
 
-/** to_taskgraph_clear() - as after to_taskgraph_init(), but the memory is kept for the next graph */
+/** to_taskgraph_clear() - as after to_taskgraph_init(), but the memory is kept */
 void to_taskgraph_clear(struct to_taskgraph *graph);
 void to_taskgraph_free(struct to_taskgraph *graph);
 
@@ -95,7 +95,7 @@ uint32_t to_taskgraph_transfer(struct to_taskgraph *graph, uint32_t src, uint32_
 uint32_t to_taskgraph_transfers(struct to_taskgraph *graph, const struct to_transfer *transfers,
 				uint32_t n);
 
-/** to_taskgraph_matrix() - the same of an n_servers x n_servers matrix of bytes, row = source */
+/** to_taskgraph_matrix() - the same of bytes, n_servers x n_servers, row = source */
 uint32_t to_taskgraph_matrix(struct to_taskgraph *graph, const uint64_t *bytes);
 
 /**

@@ -302,15 +302,16 @@ static int trace_length(const struct to_trace *trace, const uint8_t *data, size_
 	*length = 0;
 	do {
 		if (*at == len)
-			return to_error_set(err, -EINVAL, "%s: byte %zu: the file ends within a length",
+			return to_error_set(err, -EINVAL,
+					    "%s: byte %zu: the file ends within a length",
 					    trace->path, start);
 		byte = data[(*at)++];
 		*length |= (size_t)(byte & 127) << shift;
 		shift += 7;
 	} while (byte & 128 && shift < 35);
 	if (byte & 128 || *length > INT32_MAX)
-		return to_error_set(err, -EINVAL, "%s: byte %zu: no length of a message", trace->path,
-				    start);
+		return to_error_set(err, -EINVAL, "%s: byte %zu: no length of a message",
+				    trace->path, start);
 	if (*length > len - *at)
 		return to_error_set(err, -EINVAL,
 				    "%s: byte %zu: the file ends early: %zu bytes of a message of %zu are there",
@@ -328,14 +329,16 @@ static int trace_next(struct to_trace *trace, bool first, const uint8_t *message
 	if (first) {
 		metadata = chakra__global_metadata__unpack(NULL, length, message);
 		if (!metadata)
-			return to_error_set(err, -EINVAL, "%s: not a Chakra trace: no metadata at its start",
+			return to_error_set(err, -EINVAL,
+					    "%s: not a Chakra trace: no metadata at its start",
 					    trace->path);
 		chakra__global_metadata__free_unpacked(metadata, NULL);
 		return 0;
 	}
 	node = chakra__node__unpack(NULL, length, message);
 	if (!node)
-		return to_error_set(err, -EINVAL, "%s: byte %zu: no Chakra node", trace->path, start);
+		return to_error_set(err, -EINVAL, "%s: byte %zu: no Chakra node", trace->path,
+				    start);
 	ret = trace_add_node(trace, node, err);
 	chakra__node__free_unpacked(node, NULL);
 	return ret;

@@ -312,7 +312,8 @@ static int ways_steps(struct to_ways *w, unsigned int g)
 		for (k = 0; k < group->n_members; k++)
 			w->parent[group->members[k]] = plan->trees[i].parents[k];
 		for (k = 0; k < group->n_members; k++) {
-			for (x = group->members[k], depth = 0; w->parent[x] != TO_SERVER_NONE; depth++)
+			depth = 0;
+			for (x = group->members[k]; w->parent[x] != TO_SERVER_NONE; depth++)
 				x = w->parent[x];
 			steps = 2 * depth > steps ? 2 * depth : steps;
 		}
@@ -327,21 +328,26 @@ static int ways_send_routed(struct to_ways *w, const struct to_rings *rings, dou
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
 	uint64_t *routed = to_allreduce_routed(rings, false);
 	struct to_transfer *hops;
+	size_t i;
 	int ret;
 
 	if (!routed)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	for (x = 0; x < n * n; x++)
-		n_hops += routed[x] > 0;
+	for (i = 0; i < (size_t)n * n; i++)
+		n_hops += routed[i] > 0;
 	hops = calloc(n_hops + 1, sizeof(*hops));
 	if (!hops) {
 		free(routed);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
-	for (x = 0, n_hops = 0; x < n; x++)
-		for (y = 0; y < n; y++)
-			if (routed[(size_t)x * n + y])
-				hops[n_hops++] = (struct to_transfer){ x, y, routed[(size_t)x * n + y] };
+	for (x = 0, n_hops = 0; x < n; x++) {
+		for (y = 0; y < n; y++) {
+			uint64_t sent = routed[(size_t)x * n + y];
+
+			if (sent)
+				hops[n_hops++] = (struct to_transfer){ x, y, sent };
+		}
+	}
 	ret = to_ways_transfers(w, hops, n_hops, bytes, err);
 	free(routed);
 	free(hops);

@@ -138,7 +138,8 @@ static const struct to_option chakra_options[] = {
 	  .min = 1, .max = TO_SERVERS_MAX,
 	  .help = "ranks that share a server, in the order of their numbers; default: 1" },
 	{ "dims", 0, TO_OPTION_STRING, FIELD(dims), .argument = "AxB",
-	  .help = "sizes of the dimensions of ranks that involved_dim speaks of, the fastest first" },
+	  .help = "sizes of the dimensions of ranks that involved_dim speaks of, the fastest "
+		  "first" },
 	{}
 };
 
