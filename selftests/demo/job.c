@@ -477,6 +477,8 @@ int main(int argc, char **argv)
 	job.self = self;
 	job.plan = plan;
 	n = plan->cluster->n_servers;
+	if (plan->n_trees)
+		die("%s has AllReduce trees, this job knows rings", argv[optind]);
 	for (uint32_t src = 0; src < n; src++)
 		if (src != job.self)
 			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);

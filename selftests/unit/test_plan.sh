@@ -56,6 +56,22 @@ assert won[0]['comm_time_s'] == min(c.get('comm_time_s', 9e9) for c in plan['can
 assert abs(won[0]['comm_time_s'] / plan['predictions']['comm_time_s'] - 1) < 1e-6" 2>>"$tmp/err"
 result $? "the plan tells which candidate won, the fastest of those routed"
 
+for family in totient double-binary-tree kautz; do
+	run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --family $family \
+		-o "$tmp/family.json" && run 0 verify --json "$tmp/family.json" && python3 -c "
+import json
+plan = json.load(open('$tmp/family.json'))
+assert [c['family'] for c in plan['candidates']] == ['$family']
+assert json.load(open('$tmp/out'))['family'] == plan['predictions']['family'] == '$family'
+assert ('trees' in plan) == ('$family' == 'double-binary-tree')" 2>>"$tmp/err"
+	result $? "--family $family plans one, and verify sees that"
+done
+
+run 1 plan --job examples/jobs/dlrm-16.json --degree 4 --family torus &&
+	grep -q '^toctl plan: no family is called "torus": totient, ' "$tmp/err" &&
+	[[ $(wc -l <"$tmp/err") == 1 ]]
+result $? "a family that there is not"
+
 run 0 plan --effort 1 --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/quick.json" &&
 	run 0 verify "$tmp/quick.json"
 result $? "little effort makes a plan too"
@@ -102,6 +118,13 @@ refuses "neither cluster nor degree" 2 \
 refuses "fixed links of no cluster" 2 \
 	"toctl plan: --fixed keeps the links of a cluster: say which with --cluster" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed
+refuses "a family for links that are there" 2 \
+	"toctl plan: --family chooses links, --fixed keeps them" \
+	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed \
+	--family kautz
+refuses "trees where there are too few ports" 1 \
+	"toctl plan: no topology of family double-binary-tree connects 16 servers with up to 3 ports each" \
+	plan --job examples/jobs/dlrm-16.json --degree 3 --family double-binary-tree
 refuses "more ports than there are" 1 "toctl plan: degree 3: the servers have up to 2 ports" \
 	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --degree 3
 refuses "a job larger than the cluster" 1 "toctl plan: the job has 16 servers, the cluster 4" \

@@ -155,7 +155,7 @@ static const struct to_option plan_options[] = {
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
-	  .help = "only topologies of this family: totient (routed by coin change), "
+	  .help = "only topologies of this family: totient (routed by coin change), hamiltonian, "
 		  "double-binary-tree, kautz; default: the best of all" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
@@ -172,6 +172,8 @@ const struct to_command to_cmd_plan = {
 		"Runs TopologyFinder (TopoOpt, Algorithms 1 to 4): splits the ports between "
 		"AllReduce rings and links for MP transfers, chooses the rings that serve the "
 		"MP transfers best, matches the rest, and makes the tables of all servers. "
+		"Regular rings (TotientPerms) compete with other families of topologies; the "
+		"best of each is in the plan as a candidate. "
 		"Prints the figures of the plan beside bounds that no topology could better.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),

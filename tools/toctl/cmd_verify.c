@@ -94,7 +94,7 @@ const struct to_command to_cmd_verify = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Checks links, cross-connects, rings and every route from every server, without "
+		"Checks links, cross-connects, rings, trees and every route from every server, without "
 		"and with any single link down, and recomputes the figures. One line for each "
 		"violation on standard error; exit status 1 when there is one.",
 	.run = verify_run,
