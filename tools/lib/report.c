@@ -251,9 +251,10 @@ static void report_candidates(FILE *out, const struct to_plan *plan)
 	for (i = 0; i < plan->n_candidates; i++)
 		if (plan->candidates[i].chosen)
 			won = &plan->candidates[i];
-	fprintf(out, "<p>The best topology of each; the most promising were routed.</p>\n"
+	fprintf(out, "<p>The best topology of each, and the ports that it lets AllReduce have; the most "
+		"promising were routed.</p>\n"
 		"<div class=\"scroll\"><table id=\"candidates\"><thead><tr><th scope=\"col\">Family</th>"
-		"<th scope=\"col\">AllReduce ports</th><th scope=\"col\">Estimate</th>"
+		"<th scope=\"col\">Ports</th><th scope=\"col\">Estimate</th>"
 		"<th scope=\"col\">Routed</th><th scope=\"col\">Slower by</th></tr></thead>\n<tbody>\n");
 	for (i = 0; i < plan->n_candidates; i++) {
 		const struct to_candidate *c = &plan->candidates[i];

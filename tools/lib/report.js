@@ -676,7 +676,7 @@ function demand() {
 	const show = () => {
 		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in all` +
 			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
-			". AllReduce runs along the rings.";
+			". AllReduce goes to the neighbours on rings and trees.";
 		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true);
 	};
 
