@@ -77,6 +77,10 @@ function showTip(event, text) {
 		event.clientY - margin - tip.offsetHeight : event.clientY + margin) + "px";
 }
 
+/* Where the pointer is in the drawing's own coordinates. */
+const pointer = (root, event) =>
+	new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+
 /* Cividis, from little to much: told apart by any eye, and in grey. */
 const ramp = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115],
 	[138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
@@ -321,8 +325,10 @@ function emphasis() {
 
 function svgPainter(drawing) {
 	const root = svg("svg", { viewBox: `${-extent} ${-extent} ${2 * extent} ${2 * extent}`,
-		class: n <= 8 ? "few handful" : n <= 32 ? "few" : "", role: "img", "aria-label": "Servers on a circle and the links between them" });
-	const paths = links.map((link) => svg("path", { class: "link " + classOf(link), "data-link": link.index }));
+		class: n <= 8 ? "few handful" : n <= 32 ? "few" : "", role: "img",
+		"aria-label": "Servers on a circle and the links between them" });
+	const paths = links.map((link) => svg("path",
+		{ class: "link " + classOf(link), "data-link": link.index }));
 	const size = inside ? 24 : Math.max(3, Math.min(9, 700 / n));
 	const arrow = svg("marker", { id: "arrow", viewBox: "0 0 12 12", markerUnits: "userSpaceOnUse",
 		markerWidth: 14, markerHeight: 14, refX: 12 + size, refY: 6, orient: "auto" },
@@ -497,7 +503,8 @@ function explain() {
 			describeWays(source, target);
 		else if (plan.tables)
 			about.append(html("p", { class: "hint" },
-				"Thick links carry routes to many servers. Point at another server for the way there; click beside to let go."));
+				"Thick links carry routes to many servers. Point at another server for the " +
+				"way there; click beside to let go."));
 	} else if (hovered >= 0) {
 		describe(hovered);
 	} else {
@@ -550,7 +557,8 @@ function topology() {
 		byLoad = !!load;
 		scale.hidden = !byLoad;
 		painter.redraw();
-	}), html("div", { class: "kinds" }, ...legend), scale, html("label", { class: "hint" }, "Servers", order), about);
+	}), html("div", { class: "kinds" }, ...legend), scale,
+	html("label", { class: "hint" }, "Servers", order), about);
 	scale.hidden = true;
 	draw(() => {
 		const stops = [...Array(11).keys()].map((i) => css(color(i / 10))).join(",");
@@ -581,7 +589,8 @@ function heatmap(parent, values, size, step, logarithmic) {
 	const canvas = html("canvas", { width: size * pixels, height: size * pixels });
 	const context = canvas.getContext("2d");
 	const root = svg("svg", { viewBox: `0 0 ${left + side + 8} ${top + side + 62}`, role: "img" });
-	const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((k) => k * cell / step >= (size <= 16 ? 0 : 22)) || 1000;
+	const room = size <= 16 ? 0 : n > 100 ? 30 : 22;
+	const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((k) => k * cell / step >= room) || 1000;
 	const named = size <= 16 && step === 1;
 	const label = (i) => named ? short(nameOf(i), 7) : String(i);
 	const range = (i) => step === 1 ? nameOf(i) :
@@ -598,7 +607,8 @@ function heatmap(parent, values, size, step, logarithmic) {
 		}
 	root.append(svg("rect", { x: left, y: top, width: side, height: side, fill: "none", class: "grid" }),
 		svg("image", { href: canvas.toDataURL(), x: left, y: top, width: side, height: side }),
-		svg("text", { x: left + side / 2, y: 14, "text-anchor": "middle", class: "soft", "font-size": 13 }, "to server"),
+		svg("text", { x: left + side / 2, y: 14, "text-anchor": "middle", class: "soft",
+			"font-size": 13 }, "to server"),
 		svg("text", { transform: `translate(12 ${top + side / 2}) rotate(-90)`, "text-anchor": "middle",
 			class: "soft", "font-size": 13 }, "from server"));
 	for (let i = 0; i < n; i += every) {
@@ -615,7 +625,7 @@ function heatmap(parent, values, size, step, logarithmic) {
 		root.append(svg("text", { x: left + side / 2, y: top + side + 24, "text-anchor": "middle",
 			class: "soft", "font-size": 13 }, "Nothing is sent."));
 	root.onmousemove = (event) => {
-		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+		const at = pointer(root, event);
 		const i = Math.floor((at.y - top) / cell), j = Math.floor((at.x - left) / cell);
 
 		showTip(event, i < 0 || j < 0 || i >= size || j >= size ? "" :
@@ -744,14 +754,15 @@ function curve(title, field, bound, variable) {
 	sorted.forEach((value, i) => {
 		path += `V${y(value).toFixed(1)}H${(CHART.left + (i + 1) * width).toFixed(2)}`;
 	});
-	root.append(svg("path", { d: path + `V${bottom}Z`, style: "fill:var(--bar);fill-opacity:.3;stroke:var(--bar);stroke-width:1.5" }),
+	root.append(svg("path", { d: path + `V${bottom}Z`,
+		style: "fill:var(--bar);fill-opacity:.3;stroke:var(--bar);stroke-width:1.5" }),
 		svg("line", { x1: CHART.left, x2: CHART.right, y1: y(bound), y2: y(bound),
 			style: "stroke:var(--second);stroke-width:2;stroke-dasharray:7 4" }));
 	for (const mark of ticks(sorted.length, 5).filter((mark) => mark >= 1 && mark % 1 === 0))
 		root.append(svg("text", { x: CHART.left + mark * width, y: bottom + 15,
 			"text-anchor": mark < 0.96 * sorted.length ? "middle" : "end", "font-size": 11.5 }, mark));
 	root.onmousemove = (event) => {
-		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
+		const at = pointer(root, event);
 		const i = Math.floor((at.x - CHART.left) / width);
 
 		showTip(event, i in sorted ? `${i + 1} of ${sorted.length}: ${bytesText(sorted[i])}` : "");
@@ -759,12 +770,14 @@ function curve(title, field, bound, variable) {
 	root.onmouseleave = (event) => showTip(event, "");
 	return [html("h3", {}, title), root, html("div", { class: "legend" },
 		html("span", {}, html("i", {}), "most ", html("b", {}, bytesText(sorted[0] || 0))),
-		html("span", {}, html("i", { class: "dashed" }), "bound of any topology ", html("b", {}, bytesText(bound))))];
+		html("span", {}, html("i", { class: "dashed" }), "bound of any topology ",
+			html("b", {}, bytesText(bound))))];
 }
 
 function curves() {
-	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter, the less capacity is idle while the busiest link works."),
-		...curve("All", "load", plan.load_bound), ...curve("MP transfers alone", "mp", plan.mp_load_bound));
+	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter, the less capacity is idle " +
+		"while the busiest link works."), ...curve("All", "load", plan.load_bound),
+	...curve("MP transfers alone", "mp", plan.mp_load_bound));
 }
 
 function hops() {
@@ -781,14 +794,17 @@ function hops() {
 		const mine = (plan.hops[i] || 0) / pairs * 100, theirs = (plan.moore[i] || 0) / pairs * 100;
 
 		root.append(svg("text", { x: middle, y: bottom + 15, "text-anchor": "middle", "font-size": 12 }, i + 1),
-			svg("rect", { x: middle - bar, y: y(mine), width: bar - 1, height: bottom - y(mine), style: "fill:var(--bar)" }),
+			svg("rect", { x: middle - bar, y: y(mine), width: bar - 1, height: bottom - y(mine),
+				style: "fill:var(--bar)" }),
 			svg("rect", { x: middle + 2, y: y(theirs), width: bar - 2, height: bottom - y(theirs),
 				style: "fill:none;stroke:var(--second);stroke-width:2" }),
-			svg("text", { x: middle - bar / 2, y: y(mine) - 5, "text-anchor": "middle", "font-size": 11.5 }, percent(mine)),
+			svg("text", { x: middle - bar / 2, y: y(mine) - 5, "text-anchor": "middle",
+				"font-size": 11.5 }, percent(mine)),
 			svg("text", { x: middle + bar / 2 + 1, y: y(theirs) - 5, "text-anchor": "middle", "font-size": 11.5,
 				class: "soft" }, percent(theirs)));
 	}
-	byId("hops").append(html("p", {}, "Pairs of servers by the hops between them, beside Moore's bound: as near as the degree lets anyone be."),
+	byId("hops").append(html("p", {}, "Pairs of servers by the hops between them, beside Moore's bound: " +
+		"as near as the degree lets anyone be."),
 		root, html("div", { class: "legend" }, html("span", {}, html("i", { class: "box" }), "this plan"),
 			html("span", {}, html("i", { class: "box frame" }), "Moore's bound")));
 }
