@@ -155,8 +155,8 @@ static const struct to_option plan_options[] = {
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
-	  .help = "only topologies of this family: totient (routed by coin change), hamiltonian, "
-		  "double-binary-tree, kautz; default: the best of all" },
+	  .help = "only topologies of this family, such as totient, the paper's; an unknown "
+		  "name lists them all; default: the best of any" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
