@@ -165,30 +165,6 @@ static void rings_do_not_repeat(void **state)
 	}
 }
 
-/* Opposite servers of a ring of four send half of their bytes each way round. */
-static void equal_ways_have_equal_weights(void **state)
-{
-	struct to_demand *demand = job_new(4);
-	struct to_plan *plan;
-
-	(void)state;
-	job_group(demand, 0, 1, 4, 100 * MIB);
-	for (unsigned int x = 0; x < 4; x++)
-		demand->mp[x * 4 + (x + 2) % 4] = 100 * MIB;
-	plan = planned(demand, 2, TO_LINKS_DUPLEX);
-	for (unsigned int x = 0; x < 4; x++) {
-		const struct to_table *table = &plan->tables[x];
-		const struct to_group *group =
-			&table->groups[table->route[(x + 2) % 4 * plan->slots]];
-
-		assert_int_equal(group->n, 2);
-		assert_int_equal(group->nexthops[0].weight, 1);
-		assert_int_equal(group->nexthops[1].weight, 1);
-	}
-	assert_int_equal(job_verify(plan).figures.mp_max_load, 100 * MIB);
-	to_plan_free(plan);
-}
-
 /* As in Figure 7: port q of all servers on switch q, one permutation each. */
 static void simplex_switches_hold_a_permutation_each(void **state)
 {
@@ -329,6 +305,31 @@ static struct to_plan *planned_on(struct to_cluster *cluster, struct to_demand *
 	assert_string_equal(err.text, "");
 	assert_non_null(plan);
 	return plan;
+}
+
+/* Opposite servers of a ring of four send half of their bytes each way round. */
+static void equal_ways_have_equal_weights(void **state)
+{
+	static const unsigned int ring[][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 } };
+	struct to_demand *demand = job_new(4);
+	struct to_plan *plan;
+
+	(void)state;
+	job_group(demand, 0, 1, 4, 100 * MIB);
+	for (unsigned int x = 0; x < 4; x++)
+		demand->mp[x * 4 + (x + 2) % 4] = 100 * MIB;
+	plan = planned_on(cabled(4, ring, 4, 2), demand);
+	for (unsigned int x = 0; x < 4; x++) {
+		const struct to_table *table = &plan->tables[x];
+		const struct to_group *group =
+			&table->groups[table->route[(x + 2) % 4 * plan->slots]];
+
+		assert_int_equal(group->n, 2);
+		assert_int_equal(group->nexthops[0].weight, 1);
+		assert_int_equal(group->nexthops[1].weight, 1);
+	}
+	assert_int_equal(job_verify(plan).figures.mp_max_load, 100 * MIB);
+	to_plan_free(plan);
 }
 
 static void fixed_rings_are_found(void **state)

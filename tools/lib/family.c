@@ -10,6 +10,7 @@
 
 const struct to_family *const to_families[] = {
 	&to_family_totient,
+	&to_family_hamiltonian,
 	&to_family_double_tree,
 	&to_family_kautz,
 	&to_family_totient_evenly,

@@ -21,7 +21,7 @@ struct to_family {
 	int (*build)(struct to_builder *b, unsigned int backbone);
 };
 
-/* All families, NULL at the end; of equal topologies the first one's wins. */
+/* All families, NULL at the end; of equally fast topologies the first one's wins. */
 extern const struct to_family *const to_families[];
 
 /** to_family_find() - the family called @name; NULL with @err set */
@@ -32,6 +32,9 @@ extern const struct to_family to_family_totient;
 
 /* The same as the paper would choose them, so that no plan falls behind that. */
 extern const struct to_family to_family_totient_evenly;
+
+/* Any Hamiltonian cycles, found by local search: see hamilton.h. */
+extern const struct to_family to_family_hamiltonian;
 
 /* Pairs of double binary trees, four ports each. */
 extern const struct to_family to_family_double_tree;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 #include "routing.h"
 #include "topology.h"
 
-/* How many topologies are routed in full: so many servers times arcs. */
-#define PLANNER_TRIALS 1e6
+#define PLANNER_TRIALS 1e5	/* topologies routed in full, for each server and link */
+#define PLANNER_EQUAL 1.001	/* times the shortest time, that is as good */
 
 /* Cluster index of every server of the job, to be freed. NULL with @err set. */
 static uint32_t *planner_places(const struct to_cluster *cluster,
@@ -158,8 +159,8 @@ static int planner_route(struct to_plan *plan, struct to_topology *topology, uns
 }
 
 /* Route @topology for its figures only. */
-static int planner_trial(struct to_plan *plan, struct to_topology *topology, unsigned int effort,
-			 struct to_figures *figures, struct to_error *err)
+static int planner_trial(struct to_plan *plan, const struct to_topology *topology,
+			 unsigned int effort, struct to_figures *figures, struct to_error *err)
 {
 	struct to_topology same = *topology;
 	int ret = planner_route(plan, &same, effort, figures, err);
@@ -174,72 +175,100 @@ static int planner_trial(struct to_plan *plan, struct to_topology *topology, uns
 	return ret;
 }
 
-static bool planner_faster(const struct to_figures *a, const struct to_figures *b)
-{
-	if (a->comm_time < b->comm_time * (1 - 1e-6) || b->comm_time < a->comm_time * (1 - 1e-6))
-		return a->comm_time < b->comm_time;
-	if (a->max_link_load != b->max_link_load)
-		return a->max_link_load < b->max_link_load;
-	return a->mean_hops < b->mean_hops;
-}
+/* What a topology is worth: from its tables, or as estimated without. */
+struct rating {
+	double time, max_link_load, hops;
+};
 
-/* The candidate of the family of @topology, made if it is the first. */
-static struct to_candidate *planner_candidate(struct to_plan *plan,
-					      const struct to_topology *topology)
+/*
+ * The fastest. What is hardly slower is as good, and then the family that is
+ * listed first wins: its routes are the more regular ones.
+ */
+static unsigned int planner_best(const struct to_topology *found, const struct rating *ratings,
+				 unsigned int n)
 {
-	unsigned int i;
+	double least = ratings[0].time;
+	unsigned int best = n, i;
 
-	for (i = 0; i < plan->n_candidates; i++)
-		if (!strcmp(plan->candidates[i].family, topology->family))
-			return &plan->candidates[i];
-	snprintf(plan->candidates[i].family, TO_NAME_MAX, "%s", topology->family);
-	plan->candidates[i].ports = topology->ports;
-	plan->candidates[i].estimated_time = topology->time;
-	plan->n_candidates++;
-	return &plan->candidates[i];
-}
+	for (i = 1; i < n; i++)
+		least = ratings[i].time < least ? ratings[i].time : least;
+	for (i = 0; i < n; i++) {
+		const struct rating *a = &ratings[i], *b = &ratings[best];
 
-static void planner_note(struct to_candidate *candidate, const struct to_topology *topology,
-			 const struct to_figures *figures)
-{
-	candidate->ports = topology->ports;
-	candidate->estimated_time = topology->time;
-	candidate->comm_time = figures->comm_time;
+		if (a->time > least * PLANNER_EQUAL)
+			continue;
+		if (best == n || found[i].rank < found[best].rank ||
+		    (found[i].rank == found[best].rank &&
+		     (a->time < b->time * (1 - 1e-6) ||
+		      (a->time < b->time * (1 + 1e-6) &&
+		       (a->max_link_load < b->max_link_load ||
+			(a->max_link_load == b->max_link_load && a->hops < b->hops))))))
+			best = i;
+	}
+	return best;
 }
 
 /*
- * Estimates name the best topologies, their tables the one that wins. @found
- * are sorted, those with cuts last.
+ * Note the best of every family, by estimate or from its tables. @found are
+ * sorted by estimates, of which those of @trials are routed.
  */
-static int planner_choose(struct to_plan *plan, struct to_topology *found, unsigned int n_found,
-			  unsigned int effort, unsigned int *best, struct to_error *err)
+static int planner_note(struct to_plan *plan, const struct to_topology *found,
+			unsigned int n_found, const struct rating *ratings, unsigned int trials)
 {
-	size_t n = plan->cluster->n_servers;
-	double arcs = (double)n * (plan->cluster->servers[0].n_ports + 1);
-	double trials = to_effort_steps(PLANNER_TRIALS, effort) / (n * arcs);
-	struct to_figures figures, least = { 0 };
-	struct to_candidate *candidate;
-	unsigned int i;
-	int ret = 0;
+	unsigned int i, k;
 
-	*best = 0;
 	plan->candidates = calloc(n_found, sizeof(*plan->candidates));
 	if (!plan->candidates)
 		return -ENOMEM;
-	for (i = 0; !ret && i < n_found; i++) {
-		candidate = planner_candidate(plan, &found[i]);
-		if (trials < 2 || i >= trials || n_found == 1 || found[i].cuts > found[0].cuts)
+	for (i = 0; i < n_found; i++) {
+		struct to_candidate *c = plan->candidates;
+		double time = i < trials ? ratings[i].time : 0;
+
+		for (k = 0; k < plan->n_candidates && strcmp(c->family, found[i].family); k++)
+			c++;
+		if (k < plan->n_candidates && (!time || time >= c->comm_time))
+			continue;
+		plan->n_candidates += k == plan->n_candidates;
+		snprintf(c->family, sizeof(c->family), "%s", found[i].family);
+		c->ports = found[i].ports;
+		c->estimated_time = found[i].time;
+		c->comm_time = time;
+	}
+	return 0;
+}
+
+/* Estimates say which topologies are good, their tables which is best. */
+static int planner_choose(struct to_plan *plan, const struct to_topology *found,
+			  unsigned int n_found, unsigned int effort, unsigned int *best,
+			  struct to_error *err)
+{
+	double n = plan->cluster->n_servers, links = found[0].n_links;
+	double trials = floor(to_effort_steps(PLANNER_TRIALS, effort) / (n * links));
+	struct rating *ratings = calloc(n_found, sizeof(*ratings));
+	unsigned int n_good = 0, i;
+	struct to_figures figures;
+	int ret = ratings ? 0 : -ENOMEM;
+
+	/* those with cuts are last */
+	while (n_good < n_found && found[n_good].cuts == found[0].cuts)
+		n_good++;
+	if (trials < 2 || n_good == 1)
+		trials = 0;
+	else if (trials > n_good)
+		trials = n_good;
+	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
+		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops };
+		if (!trials)
 			continue;
 		ret = planner_trial(plan, &found[i], effort, &figures, err);
-		if (ret)
-			break;
-		if (!candidate->comm_time || figures.comm_time < candidate->comm_time)
-			planner_note(candidate, &found[i], &figures);
-		if (i && !planner_faster(&figures, &least))
-			continue;
-		least = figures;
-		*best = i;
+		ratings[i] = (struct rating){ figures.comm_time, figures.max_link_load,
+					      figures.mean_hops };
 	}
+	if (!ret) {
+		*best = planner_best(found, ratings, i);
+		ret = planner_note(plan, found, n_found, ratings, trials);
+	}
+	free(ratings);
 	return ret;
 }
 
@@ -248,7 +277,6 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 			struct to_error *err)
 {
 	struct to_topology *found;
-	struct to_candidate *candidate;
 	unsigned int best, i;
 	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->family,
 				       options->seed, effort, &found, err);
@@ -257,14 +285,18 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 	if (n_found < 0)
 		return n_found;
 	ret = planner_choose(plan, found, n_found, effort, &best, err);
-	if (!ret) {
-		struct to_topology chosen = found[best];
+	for (i = 0; !ret && i < plan->n_candidates; i++) {
+		struct to_candidate *c = &plan->candidates[i];
+		struct to_topology *t = &found[best];
 
-		candidate = planner_candidate(plan, &chosen);
-		candidate->chosen = true;
-		ret = planner_route(plan, &found[best], effort, figures, err);
-		if (!ret)
-			planner_note(candidate, &chosen, figures);
+		if (strcmp(c->family, t->family))
+			continue;
+		c->ports = t->ports;
+		c->estimated_time = t->time;
+		c->chosen = true;
+		ret = planner_route(plan, t, effort, figures, err);
+		c->comm_time = figures->comm_time;
+		break;
 	}
 	for (i = 0; i < (unsigned int)n_found; i++)
 		to_topology_free(&found[i]);

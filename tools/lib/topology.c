@@ -151,8 +151,8 @@ static int topology_keep(struct topology_search *s, struct to_topology *t)
 }
 
 /* One pass of Algorithm 1, with the family, the split and the backbone given. */
-static int topology_try(struct topology_search *s, const struct to_family *family,
-			unsigned int reserve, unsigned int backbone, struct to_error *err)
+static int topology_try(struct topology_search *s, unsigned int rank, unsigned int reserve,
+			unsigned int backbone, struct to_error *err)
 {
 	enum to_link_mode mode = s->cluster->link_mode;
 	struct to_graph *graph = NULL, *back = NULL;
@@ -162,7 +162,7 @@ static int topology_try(struct topology_search *s, const struct to_family *famil
 				  s->effort);
 
 	if (!ret)
-		ret = family->build(&b, backbone);
+		ret = to_families[rank]->build(&b, backbone);
 	if (!ret)
 		ret = to_builder_connect(&b);
 	if (!ret)
@@ -178,7 +178,8 @@ static int topology_try(struct topology_search *s, const struct to_family *famil
 	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(t, b.n);
 	if (!graph || !back)
 		goto out;
-	t->family = family->name;
+	t->family = to_families[rank]->name;
+	t->rank = rank;
 	t->ports = reserve;
 	ret = to_builder_share(&b, graph);
 	if (!ret)
@@ -224,7 +225,7 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 		for (i = 0; to_families[i]; i++) {
 			if (s->family && s->family != to_families[i])
 				continue;
-			ret = topology_try(s, to_families[i], reserve, rings, why);
+			ret = topology_try(s, i, reserve, rings, why);
 			if (ret && ret != -ENOSPC)
 				return ret;
 		}
