@@ -15,9 +15,11 @@
  *	transfers later. @backbone is how many rings over all servers to lay
  *	first, see to_builder_backbone(). Returns 0, -ENOMEM, or -ENOSPC when
  *	the family has nothing for this split of the ports.
+ * @searches: more of to_builder.effort makes better ones
  */
 struct to_family {
 	const char *name;
+	bool searches;
 	int (*build)(struct to_builder *b, unsigned int backbone);
 };
 

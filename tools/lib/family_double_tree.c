@@ -118,4 +118,4 @@ static int double_tree_build(struct to_builder *b, unsigned int backbone)
 	return ret || b->topology.n_trees ? ret : -ENOSPC;
 }
 
-const struct to_family to_family_double_tree = { "double-binary-tree", double_tree_build };
+const struct to_family to_family_double_tree = { .name = "double-binary-tree", .build = double_tree_build };

@@ -99,4 +99,8 @@ static int hamiltonian_build(struct to_builder *b, unsigned int backbone)
 	return ret ? ret : to_builder_allreduce(b, hamiltonian_lay);
 }
 
-const struct to_family to_family_hamiltonian = { "hamiltonian", hamiltonian_build };
+const struct to_family to_family_hamiltonian = {
+	.name = "hamiltonian",
+	.searches = true,
+	.build = hamiltonian_build,
+};

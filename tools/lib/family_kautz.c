@@ -117,4 +117,4 @@ static int kautz_build(struct to_builder *b, unsigned int backbone)
 	return 0;
 }
 
-const struct to_family to_family_kautz = { "kautz", kautz_build };
+const struct to_family to_family_kautz = { .name = "kautz", .build = kautz_build };

@@ -99,5 +99,8 @@ static int totient_build_evenly(struct to_builder *b, unsigned int backbone)
 	return ret ? ret : to_builder_allreduce(b, totient_lay_evenly);
 }
 
-const struct to_family to_family_totient = { "totient", totient_build };
-const struct to_family to_family_totient_evenly = { "totient", totient_build_evenly };
+const struct to_family to_family_totient = { .name = "totient", .build = totient_build };
+const struct to_family to_family_totient_evenly = {
+	.name = "totient",
+	.build = totient_build_evenly,
+};

@@ -10,7 +10,7 @@
 #include "routing.h"
 #include "topology.h"
 
-#define PLANNER_TRIALS 1e5	/* topologies routed in full, for each server and link */
+#define PLANNER_TRIALS 5e4	/* topologies routed in full, for each server and link */
 #define PLANNER_EQUAL 1.001	/* times the shortest time, that is as good */
 
 /* Cluster index of every server of the job, to be freed. NULL with @err set. */

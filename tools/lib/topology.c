@@ -7,6 +7,7 @@
 #include "allreduce.h"
 #include "builder.h"
 #include "crossconnect.h"
+#include "effort.h"
 #include "family.h"
 #include "load.h"
 #include "ring.h"
@@ -14,6 +15,7 @@
 #include "tree.h"
 
 #define TOPOLOGY_PARTS 2
+#define TOPOLOGY_SCOUT 2	/* steps of effort that a look at every split does without */
 #define FIXED_DONE UINT_MAX	/* no more rings for this group */
 
 void to_topology_free(struct to_topology *topology)
@@ -180,6 +182,7 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 		goto out;
 	t->family = to_families[rank]->name;
 	t->rank = rank;
+	t->backbone = backbone;
 	t->ports = reserve;
 	ret = to_builder_share(&b, graph);
 	if (!ret)
@@ -233,19 +236,42 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 	return 0;
 }
 
+/* The best of every family that searches, again and with all effort. */
+static int topology_search_more(struct topology_search *s, unsigned int effort,
+				struct to_error *why)
+{
+	unsigned int rank, i;
+	int ret;
+
+	if (s->effort == effort)
+		return 0;
+	s->effort = effort;
+	for (rank = 0; to_families[rank]; rank++) {
+		for (i = 0; i < s->n_found && s->found[i].rank != rank; i++)
+			;
+		if (i == s->n_found || !to_families[rank]->searches)
+			continue;
+		ret = topology_try(s, rank, s->found[i].ports, s->found[i].backbone, why);
+		if (ret && ret != -ENOSPC)
+			return ret;
+	}
+	return 0;
+}
+
 int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
 		     const struct to_family *family, uint64_t seed, unsigned int effort,
 		     struct to_topology **found, struct to_error *err)
 {
 	struct topology_search s = { .cluster = cluster, .demand = demand, .family = family,
-				     .degree = degree, .effort = effort, .seed = seed };
+				     .degree = degree, .seed = seed };
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	bool pairs = !duplex || demand->n == 2, reduces = false;
 	struct to_error why = { "" };
 	unsigned int reserve, g;
 	int ret = 0;
 
+	s.effort = effort > TOPOLOGY_SCOUT ? effort - TOPOLOGY_SCOUT : TO_EFFORT_MIN;
 	for (g = 0; g < demand->n_groups; g++) {
 		pairs |= demand->groups[g].n_members == 2;
 		reduces |= demand->groups[g].n_members > 1 && demand->groups[g].bytes;
@@ -259,6 +285,8 @@ int to_topology_find(const struct to_cluster *cluster,
 			continue;
 		ret = topology_split(&s, reserve, reduces, &why);
 	}
+	if (!ret)
+		ret = topology_search_more(&s, effort, &why);
 	*found = s.found;
 	if (!ret && s.n_found)
 		return s.n_found;

@@ -12,6 +12,7 @@ struct to_family;
  * struct to_topology - links with their ports, rings and trees
  * @family: name of the family it is of, the @rank-th of to_families
  * @ports: ports of a server that AllReduce could take
+ * @backbone: rings over all servers that were laid first
  * @cuts: servers without which the others are not connected: some of their
  *	ports can then not be entered from everywhere
  * @time: seconds that the busiest link is busy in one iteration, AllReduce and
@@ -21,7 +22,7 @@ struct to_family;
  */
 struct to_topology {
 	const char *family;
-	unsigned int rank, ports, n_links, n_rings, n_trees;
+	unsigned int rank, ports, backbone, n_links, n_rings, n_trees;
 	struct to_link *links;
 	struct to_ring *rings;
 	struct to_allreduce_tree *trees;
