@@ -119,11 +119,12 @@ def extract(path, jq):
 def runner_up(path):
     """The best of the other families, and its time over the winner's."""
     candidates = extract(path, ".candidates // []")
-    others = [c for c in candidates if not c["chosen"]]
+    won = next((c for c in candidates if c.get("chosen")), None)
+    # those that were routed in full have a time beside the estimate
+    others = [c for c in candidates if c is not won and c.get("comm_time_s")]
     if not others:
         return {"runner_up": None, "runner_up_ratio": None}
     second = min(others, key=lambda c: c["comm_time_s"])
-    won = next(c for c in candidates if c["chosen"])
     return {"runner_up": second["family"],
             "runner_up_ratio": second["comm_time_s"] / won["comm_time_s"]}
 
