@@ -274,7 +274,7 @@ static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 static void routing_share_ports(struct routing *r, uint32_t dst)
 {
 	const struct to_graph *g = r->graph;
-	unsigned int ports = r->plan->slots - 1, parts[64], k;
+	unsigned int ports = r->plan->slots - 1, parts[TO_PORTS_MAX], k;
 	uint32_t x;
 
 	for (x = 0; x < g->n; x++) {
