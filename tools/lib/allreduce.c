@@ -43,7 +43,8 @@ int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
 	int ret = 0;
 
 	if (tree->n != group->n_members)
-		return to_error_set(err, -EINVAL, "expected %u parents, for each member of AllReduce group %u",
+		return to_error_set(err, -EINVAL,
+				    "expected %u parents, for each member of AllReduce group %u",
 				    group->n_members, tree->group);
 	place = malloc((demand->n + 1) * sizeof(*place));
 	seen = calloc(tree->n + 1, sizeof(*seen));
@@ -63,8 +64,9 @@ int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
 		else if (parent == TO_SERVER_NONE)
 			root = group->members[i];
 		else if (parent >= demand->n || place[parent] == UINT32_MAX)
-			ret = to_error_set(err, -ENOENT, "server %u is no member of AllReduce group %u",
-					   parent, tree->group);
+			ret = to_error_set(err, -ENOENT,
+					   "server %u is no member of AllReduce group %u", parent,
+					   tree->group);
 	}
 	if (!ret)
 		ret = allreduce_climb(tree, group->members, place, seen, err);

@@ -49,7 +49,8 @@ int to_factors_init(struct to_factors *f, const uint32_t *heads, unsigned int n,
 {
 	size_t arcs = (size_t)n * k, i;
 
-	*f = (struct to_factors){ .n = n, .k = k, .next = malloc((2 * arcs + n + k) * sizeof(*f->next)) };
+	*f = (struct to_factors){ .n = n, .k = k };
+	f->next = malloc((2 * arcs + n + k) * sizeof(*f->next));
 	if (!f->next)
 		return -ENOMEM;
 	f->before = f->next + arcs;
