@@ -35,7 +35,9 @@ void to_bound_free(struct to_bound *bound);
  * The most of: what a server computes, sends or receives over all of its ports;
  * the longest chain of tasks that wait for each other, with the network to
  * itself. As if every server were joined to every other without any in between,
- * the ideal network of TopoOpt's naive approach (section 3.2).
+ * the ideal network of TopoOpt's naive approach (section 3.2). AllReduce is
+ * counted as rings spread it, evenly; the leaves of a tree send less, its inner
+ * servers more.
  *
  * Return: the bound, negative when out of memory.
  */
