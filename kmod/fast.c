@@ -143,6 +143,7 @@ static __always_inline void topoopt_fast_hop(struct sk_buff *skb, bool v6)
 	else
 		ip_decrease_ttl(ip4);
 	skb_clear_tstamp(skb);
+	skb_orphan(skb);
 }
 
 static __always_inline u32 topoopt_fast_bytes(const struct sk_buff *skb)
@@ -261,7 +262,7 @@ rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb)
 	table = rcu_dereference(port->tdev->table);
 	if (unlikely(skb->pkt_type != PACKET_HOST || !table ||
 		     !netif_running(port->tdev->dev) || skb_shared(skb) ||
-		     skb->cloned || skb_is_gso(skb) || skb->destructor ||
+		     skb->cloned || skb_is_gso(skb) ||
 		     trace_topoopt_relay_enabled()))
 		return topoopt_relay_receive(pskb);
 
