@@ -63,7 +63,7 @@ done
 paths() {
 	local count=200 capture
 
-	ip netns exec "$T" tcpdump --immediate-mode -i any -nn -l "udp dst port 9" \
+	ip netns exec "$T" tcpdump --immediate-mode -s 96 -i any -nn -l "udp dst port 9" \
 		>"$tmp/capture" 2>"$tmp/capture-state" &
 	capture=$!
 	wait_for 10 grep -q "listening on" "$tmp/capture-state"
