@@ -37,9 +37,12 @@ on() { ip netns exec "$@"; }
 planned() # planned SRC DST [--all]
 {
 	toctl --json route get "$2" --plan "$plan" --node "$1" |
-		jq -r 'def ways: .server as $s | if .next then
-				.next[] | select(.backup | not) | .then | ways | "\($s) \(.)"
-			else $s end;
+		jq -r '# a server that was shown before has no "next"
+		       ([.path | .. | objects | select(.next)] | INDEX(.server)) as $shown |
+		       def ways: .server as $s | (.next // $shown[$s].next) as $next |
+				if $next then
+					$next[] | select(.backup | not) | .then | ways | "\($s) \(.)"
+				else $s end;
 		       .path | ways' | if [ "${3:-}" ]; then cat; else head -n 1; fi
 }
 
