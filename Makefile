@@ -71,14 +71,22 @@ lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)
 
 install: kmod tools  ## into PREFIX (/usr/local) and the kernel's updates/, below DESTDIR
-	install -D $(BUILD)/toctl $(DESTDIR)$(PREFIX)/sbin/toctl
-	install -D -m 644 $(BUILD)/toctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/toctl.8
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(BUILD)/*.json.5
-	install -D -m 644 $(BUILD)/toctl.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/toctl
+	$(SUB) -C tools install DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)
 	install -D -m 644 $(tree)/topoopt_fwd.ko \
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/topoopt_fwd.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
+
+# Debian wants its files on top, so the packages are made in a tree of their own.
+source = $(BUILD)/deb/source
+deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb
+	@$(LAB)/deps.sh build deb
+	@rm -rf $(BUILD)/deb
+	@mkdir -p $(source)/selftests/unit
+	@cp -r Documentation Kbuild bpf examples kmod tools uapi $(source)
+	@cp -r selftests/unit/formats $(source)/selftests/unit
+	@cp -r tools/debian $(source)
+	cd $(source) && env -u BUILD -u MAKEFLAGS dpkg-buildpackage -us -uc -b
+	lintian --fail-on error,warning,info --info $(BUILD)/deb/*.changes
 
 clean:  ## remove build/
 	rm -rf $(BUILD)
@@ -86,4 +94,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install deb clean help

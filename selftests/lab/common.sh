@@ -13,7 +13,7 @@ lab_cache=${TOPOOPT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/topoopt_fwd}
 # Guest kernels, oldest first, as KERNEL= and -k name them.
 lab_kernels=(6.1 6.12 7.2)
 
-# A change of the recipe makes another image; the old one goes once unused.
+# A change of the recipe makes another image; the old one goes a day after its last use.
 lab_recipe=(image.sh initramfs)
 lab_image=$lab_cache/image-$(cd "$lab_dir" &&
 	sha256sum "${lab_recipe[@]}" | sha256sum | cut -c1-12)
@@ -33,6 +33,7 @@ lab_use_image() { # builds it when it is not there; sets $image, in use until we
 	image=$("$lab_dir/image.sh")
 	exec {lab_image_lock}<"$image"
 	flock -s "$lab_image_lock"
+	touch "$image"
 }
 
 lab_note() { # MESSAGE: progress of a long step

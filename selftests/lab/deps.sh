@@ -4,6 +4,7 @@
 #
 #	deps.sh build		to build toctl, BPF objects and unit tests
 #	deps.sh headers		to build the module for the host
+#	deps.sh deb		to make Debian packages
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh browser		to look at reports as people do
 #	deps.sh lab		to make the guest image and to boot guests
@@ -17,6 +18,7 @@ declare -A packages=(
 		libcmocka-dev libglpk-dev libelf-dev zlib1g-dev clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
+	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd

@@ -32,13 +32,13 @@ packages=(
 	python3 python3-yaml
 	# traffic and its observation
 	iputils-ping iputils-tracepath traceroute iperf3 ethtool tcpdump socat
-	netcat-openbsd nftables bpftool
+	netcat-openbsd nftables bpftool bpftrace python3-prometheus-client
 	# what benchmarks compare with
 	openvswitch-switch xdp-tools
 	# RoCEv2 on rdma_rxe
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
 	# libraries of toctl
-	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g
+	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
 	# module builds; gcc-12 is what built 6.1
 	gcc-14 gcc-12 libc6-dev libelf-dev make pahole sparse
 	# this script, inside the root
@@ -193,9 +193,8 @@ if [[ ! -e $lab_image/boot ]]; then
 	make_image "$new"
 	rm -rf "$lab_image"
 	mv "$new" "$lab_image"
-	for old in "$lab_cache"/image-*; do
-		[[ $old -ef $lab_image ]] || flock -n "$old" rm -rf "$old" || :
-	done
+	# other worktrees may be at another recipe
+	find "$lab_cache" -maxdepth 1 -name 'image-*' -mmin +1440 -exec flock -n {} rm -rf {} \;
 	lab_note "guest image: ready after $((SECONDS - start)) s"
 fi
 echo "$lab_image"
