@@ -70,11 +70,31 @@ struct to_server {
 	struct to_port *ports;
 };
 
+/** enum to_switch_kind - driver of an optical switch; see switch.h */
+enum to_switch_kind { TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_KINDS };
+
+/**
+ * struct to_switch_control - how an optical switch is set
+ * @driver: TO_SWITCH_BY_HAND when there is no "control"
+ * @address: where it is, as the driver writes addresses; "" for the default
+ * @command: shell command that sets it or that reaches it
+ * @egress_offset: the output of port p has the number p + this; 0 on switches
+ *	whose ports have one number
+ * @timeout_ns: for each answer of the switch
+ */
+struct to_switch_control {
+	enum to_switch_kind driver;
+	char address[256], command[512];
+	unsigned int egress_offset;
+	uint64_t timeout_ns;
+};
+
 /** struct to_optical_switch - patch panel or OCS */
 struct to_optical_switch {
 	char name[TO_NAME_MAX];
 	unsigned int n_ports;
 	uint64_t reconfiguration_ns;
+	struct to_switch_control control;
 };
 
 /** struct to_port_ref - port @port of server @server, both indices */
@@ -176,6 +196,12 @@ int to_cluster_read_port_ref(const struct to_json *at, void *to);
 int to_cluster_read_links(const struct to_json *at,
 			  const struct to_json_field *fields,
 			  struct to_cluster *cluster);
+
+/* Reader of an optical switch's "control", a struct to_switch_control. */
+int to_switch_control_read(const struct to_json *at, void *to);
+
+/** to_switch_control_print() - ,"control":{...}; nothing when set by hand */
+void to_switch_control_print(FILE *out, const struct to_switch_control *control);
 
 /** to_cluster_print() - link mode, switches and servers as JSON members */
 void to_cluster_print(FILE *out, const struct to_cluster *cluster);

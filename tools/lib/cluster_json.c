@@ -45,6 +45,7 @@ static const struct to_json_field switch_fields[] = {
 	{ "ports", read_switch_ports, offsetof(struct to_optical_switch, n_ports), false },
 	{ "reconfiguration_ns", to_json_u64,
 	  offsetof(struct to_optical_switch, reconfiguration_ns), true },
+	{ "control", to_switch_control_read, offsetof(struct to_optical_switch, control), true },
 	{}
 };
 
@@ -461,10 +462,13 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 {
 	fprintf(out, "\"link_mode\":\"%s\",\n\"optical_switches\":[",
 		link_modes[c->link_mode]);
-	for (unsigned int i = 0; i < c->n_switches; i++)
-		fprintf(out, "%s\n {\"name\":\"%s\",\"ports\":%u,\"reconfiguration_ns\":%llu}",
+	for (unsigned int i = 0; i < c->n_switches; i++) {
+		fprintf(out, "%s\n {\"name\":\"%s\",\"ports\":%u,\"reconfiguration_ns\":%llu",
 			i ? "," : "", c->switches[i].name, c->switches[i].n_ports,
 			(unsigned long long)c->switches[i].reconfiguration_ns);
+		to_switch_control_print(out, &c->switches[i].control);
+		fprintf(out, "}");
+	}
 	fprintf(out, "],\n\"servers\":[");
 	for (unsigned int i = 0; i < c->n_servers; i++) {
 		const struct to_server *s = &c->servers[i];

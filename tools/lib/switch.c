@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "switch_driver.h"
+
+static const struct to_switch_driver *const switch_drivers[] = {
+	[TO_SWITCH_COMMAND] = &to_switch_command,
+};
+
+static int circuit_compare(const void *a, const void *b)
+{
+	const struct to_circuit *x = a, *y = b;
+
+	if (x->in != y->in)
+		return x->in < y->in ? -1 : 1;
+	return (x->out > y->out) - (x->out < y->out);
+}
+
+int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out)
+{
+	struct to_circuit *circuit = circuits->circuit;
+
+	/* room doubles at powers of two */
+	if (!(circuits->n & (circuits->n - 1)))
+		circuit = realloc(circuit, (circuits->n ? 2 * circuits->n : 1) * sizeof(*circuit));
+	if (!circuit)
+		return -ENOMEM;
+	circuits->circuit = circuit;
+	circuit[circuits->n++] = (struct to_circuit){ in, out };
+	return 0;
+}
+
+void to_circuits_free(struct to_circuits *circuits)
+{
+	free(circuits->circuit);
+	memset(circuits, 0, sizeof(*circuits));
+}
+
+int to_switch_pairs(const struct to_switch *sw, const struct to_circuits *circuits,
+		    struct to_circuits *pairs, struct to_error *err)
+{
+	for (unsigned int i = 0; i < circuits->n; i++) {
+		const struct to_circuit *p = &circuits->circuit[i];
+		int ret = 0;
+
+		if (sw->sides || p->in < p->out)
+			ret = to_circuits_add(pairs, p->in,
+					   p->out + sw->optical->control.egress_offset);
+		if (ret) {
+			to_circuits_free(pairs);
+			return to_error_set(err, ret, "out of memory");
+		}
+	}
+	return 0;
+}
+
+/* The first of @circuits that is twice on one side of the switch, else NULL. */
+static const struct to_circuit *switch_collision(const struct to_circuits *circuits)
+{
+	struct to_circuits ends = {};
+	const struct to_circuit *twice = NULL;
+
+	for (unsigned int side = 0; side < 2 && !twice; side++) {
+		for (unsigned int i = 0; i < circuits->n; i++)
+			if (to_circuits_add(&ends, side ? circuits->circuit[i].out : circuits->circuit[i].in, i))
+				break;
+		qsort(ends.circuit, ends.n, sizeof(*ends.circuit), circuit_compare);
+		for (unsigned int i = 0; i + 1 < ends.n && !twice; i++)
+			if (ends.circuit[i].in == ends.circuit[i + 1].in)
+				twice = &circuits->circuit[ends.circuit[i].out];
+		to_circuits_free(&ends);
+	}
+	return twice;
+}
+
+struct to_switch *to_switch_open(const struct to_cluster *cluster, unsigned int index,
+				 struct to_error *err)
+{
+	const struct to_optical_switch *optical = &cluster->switches[index];
+	struct to_switch *sw = calloc(1, sizeof(*sw));
+	struct to_error why = {};
+
+	if (!sw) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (optical->control.driver == TO_SWITCH_BY_HAND) {
+		to_error_set(err, -ENOTSUP,
+			     "optical switch %s has no \"control\": it is set by hand",
+			     optical->name);
+		free(sw);
+		return NULL;
+	}
+	sw->optical = optical;
+	sw->mode = cluster->link_mode;
+	sw->driver = switch_drivers[optical->control.driver];
+	sw->sides = sw->driver->sides || optical->control.egress_offset ||
+		    sw->mode == TO_LINKS_SIMPLEX;
+	if (sw->driver->open(sw, &why)) {
+		to_error_set(err, -EIO, "optical switch %s: %s", optical->name, why.text);
+		to_switch_close(sw);
+		return NULL;
+	}
+	return sw;
+}
+
+void to_switch_close(struct to_switch *sw)
+{
+	if (!sw)
+		return;
+	sw->driver->close(sw);
+	free(sw);
+}
+
+/* Pairs as the switch numbers them become circuits. */
+static int switch_take(const struct to_switch *sw, const struct to_circuits *pairs,
+		       struct to_circuits *circuits, struct to_error *err)
+{
+	unsigned int offset = sw->optical->control.egress_offset;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < pairs->n && !ret; i++) {
+		struct to_circuit p = pairs->circuit[i];
+
+		/* some tell the lower port of a pair first */
+		if (offset && p.out <= offset && p.in > offset)
+			p = (struct to_circuit){ p.out, p.in };
+		if (!p.in || p.out <= offset || (offset && p.in > offset))
+			return to_error_set(err, -EPROTO,
+					    "it says that port %u joins %u, which are no input and output by \"egress_offset\" %u",
+					    p.in, p.out, offset);
+		ret = to_circuits_add(circuits, p.in, p.out - offset);
+		if (!ret && !sw->sides)
+			ret = to_circuits_add(circuits, p.out, p.in);
+	}
+	return ret ? to_error_set(err, ret, "out of memory") : 0;
+}
+
+static int switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to_error *err)
+{
+	struct to_circuits pairs = {};
+	const struct to_circuit *twice;
+	int ret;
+
+	memset(circuits, 0, sizeof(*circuits));
+	ret = sw->driver->read(sw, &pairs, err);
+	if (!ret)
+		ret = switch_take(sw, &pairs, circuits, err);
+	to_circuits_free(&pairs);
+	twice = ret ? NULL : switch_collision(circuits);
+	if (twice)
+		ret = to_error_set(err, -EPROTO, "it says that port %u or %u is joined twice",
+				   twice->in, twice->out);
+	if (ret) {
+		to_circuits_free(circuits);
+		return ret;
+	}
+	if (circuits->n)
+		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+	return 0;
+}
+
+int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to_error *err)
+{
+	struct to_error why = {};
+	int ret = switch_read(sw, circuits, &why);
+
+	return ret ? to_error_set(err, ret, "optical switch %s: %s", sw->optical->name, why.text) :
+		     0;
+}
+
+static bool switch_has(const struct to_circuits *circuits, const struct to_circuit *p)
+{
+	return circuits->n &&
+	       bsearch(p, circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+}
+
+/* @has without @off and with @on. */
+static int switch_after(const struct to_circuits *has, const struct to_circuits *off,
+			const struct to_circuits *on, struct to_circuits *after)
+{
+	int ret = 0;
+
+	memset(after, 0, sizeof(*after));
+	for (unsigned int i = 0; i < has->n && !ret; i++)
+		if (!switch_has(off, &has->circuit[i]))
+			ret = to_circuits_add(after, has->circuit[i].in, has->circuit[i].out);
+	for (unsigned int i = 0; i < on->n && !ret; i++)
+		ret = to_circuits_add(after, on->circuit[i].in, on->circuit[i].out);
+	if (after->n)
+		qsort(after->circuit, after->n, sizeof(*after->circuit), circuit_compare);
+	return ret;
+}
+
+/* "port 1 is not joined to port 17", the first difference; empty when equal. */
+static void switch_compare(const struct to_circuits *is, const struct to_circuits *wanted,
+			   char *text, size_t size)
+{
+	text[0] = '\0';
+	for (unsigned int i = 0; i < wanted->n; i++)
+		if (!switch_has(is, &wanted->circuit[i])) {
+			snprintf(text, size, "port %u is not joined to port %u",
+				 wanted->circuit[i].in, wanted->circuit[i].out);
+			return;
+		}
+	for (unsigned int i = 0; i < is->n; i++)
+		if (!switch_has(wanted, &is->circuit[i])) {
+			snprintf(text, size, "port %u is still joined to port %u",
+				 is->circuit[i].in, is->circuit[i].out);
+			return;
+		}
+}
+
+int to_switch_change(struct to_switch *sw, const struct to_circuits *has,
+		     const struct to_circuits *off, const struct to_circuits *on,
+		     struct to_error *err)
+{
+	struct to_error why = {}, unread = {};
+	struct to_circuits after, now = {};
+	char difference[80] = "";
+	int ret;
+
+	if (!off->n && !on->n)
+		return 0;
+	ret = switch_after(has, off, on, &after);
+	if (ret)
+		to_error_set(&why, ret, "out of memory");
+	else
+		ret = sw->driver->change(sw, off, on, &after, &why);
+	if (switch_read(sw, &now, &unread))
+		snprintf(difference, sizeof(difference), "it cannot be read back");
+	else
+		switch_compare(&now, &after, difference, sizeof(difference));
+	to_circuits_free(&now);
+	to_circuits_free(&after);
+	if (ret)
+		return to_error_set(err, ret, "optical switch %s: %s%s%s", sw->optical->name,
+				    why.text, difference[0] ? "; " : "", difference);
+	if (unread.text[0])
+		return to_error_set(err, -EIO, "optical switch %s: %s when read back: %s",
+				    sw->optical->name, difference, unread.text);
+	if (difference[0])
+		return to_error_set(err, -EPROTO,
+				    "optical switch %s: it said that the change was done, but reads back that %s",
+				    sw->optical->name, difference);
+	return 0;
+}

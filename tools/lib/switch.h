@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_SWITCH_H
+#define TOPOOPT_SWITCH_H
+
+/*
+ * Optical switches: what joins which of their ports, read and changed through
+ * the driver that a switch's "control" in cluster.json names.
+ *
+ *	switch.c		one switch: a change is done when its read-back says so
+ *	switches.c		all switches of a plan: minimal change, all or nothing
+ *	switch_json.c		"control" in cluster.json and plan.json
+ *	switch_command.c	driver: a program that gets JSON
+ */
+
+#include "cluster.h"
+#include "plan.h"
+
+/**
+ * struct to_circuit - light that enters a switch at port @in and leaves it at @out
+ *
+ * Ports as cluster.json numbers them. A duplex cross-connect is two circuits, one
+ * each way, a simplex one is one circuit.
+ */
+struct to_circuit {
+	unsigned int in, out;
+};
+
+/** struct to_circuits - circuits of one switch, sorted by @in; each port once per side */
+struct to_circuits {
+	unsigned int n;
+	struct to_circuit *circuit;
+};
+
+struct to_switch;
+
+/**
+ * to_switch_open() - connect to optical switch @index of @cluster, which it borrows
+ *
+ * Return: NULL with the reason in @err: no control, not reached, fewer ports
+ * than the cluster says.
+ */
+struct to_switch *to_switch_open(const struct to_cluster *cluster, unsigned int index,
+				 struct to_error *err);
+void to_switch_close(struct to_switch *sw);
+
+/**
+ * to_switch_read() - the present circuits, of all ports, whoever owns them
+ * @circuits: freed with to_circuits_free()
+ */
+int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to_error *err);
+
+/**
+ * to_switch_change() - end the circuits @off, then make the circuits @on
+ * @has: what to_switch_read() gave
+ *
+ * Returns when the switch says that it is done and its read-back equals @has
+ * without @off and with @on; on a duplex fabric both are whole cross-connects.
+ *
+ * Return: 0, else a negative errno; the error names the switch, the first port
+ * that is not as asked and what the switch said. What it then has is open.
+ */
+int to_switch_change(struct to_switch *sw, const struct to_circuits *has,
+		     const struct to_circuits *off, const struct to_circuits *on,
+		     struct to_error *err);
+
+void to_circuits_free(struct to_circuits *circuits);
+
+/**
+ * struct to_switch_change - what a plan changes on one of its switches
+ * @has: its circuits when they were last read by to_switches_compare()
+ * @off: circuits that end: of ports that the plan's servers have, not wanted
+ * @on: circuits that are made
+ */
+struct to_switch_change {
+	struct to_switch *sw;
+	struct to_circuits has, off, on;
+};
+
+/** struct to_switches - the optical switches of a cluster, connected */
+struct to_switches {
+	const struct to_cluster *cluster;
+	unsigned int n;
+	struct to_switch_change *changes;	/* as to_cluster.switches */
+};
+
+/**
+ * to_switches_open() - connect to all optical switches of @cluster, which it borrows
+ *
+ * Return: 0, else a negative errno: a switch cannot be reached, or is set by
+ * hand (-ENOTSUP), or the cluster has none (-ENOENT).
+ */
+int to_switches_open(struct to_switches *s, const struct to_cluster *cluster,
+		     struct to_error *err);
+void to_switches_close(struct to_switches *s);
+
+/**
+ * to_switches_compare() - read all switches, fill in what @plan changes on them
+ * @plan: on the same switches; may be another plan's cluster with equal switches
+ *
+ * Paths between ports that no server of the plan has are left alone.
+ *
+ * Return: 0, else a negative errno: cross-connects that collide or that the
+ * switch has no ports for, a read that failed.
+ */
+int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err);
+
+/** to_switches_differ() - does the plan compared with last change anything? */
+bool to_switches_differ(const struct to_switches *s);
+
+/**
+ * to_switches_apply() - make the change that to_switches_compare() found
+ *
+ * All switches at once, as the slowest says how long it is dark. When one
+ * fails, all are brought back to what they had.
+ *
+ * Return: 0, else a negative errno; @err says in one line what failed, and
+ * that the switches have what they had or which of them does not.
+ */
+int to_switches_apply(struct to_switches *s, struct to_error *err);
+
+/**
+ * to_switches_restore() - bring all back to what to_switches_compare() had read
+ *
+ * For callers whose later steps failed after to_switches_apply().
+ */
+int to_switches_restore(struct to_switches *s, struct to_error *err);
+
+#endif

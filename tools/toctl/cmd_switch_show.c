@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "command.h"
+#include "switches.h"
+
+static int show_run(struct to_call *call, const void *args)
+{
+	struct to_switches switches;
+	struct to_plan *plan;
+	json_t *object;
+	int ret = to_switches_start(call, &plan, &switches);
+
+	(void)args;
+	if (ret)
+		return ret;
+	if (call->json) {
+		object = json_pack("{s:b, s:o}", "differs", to_switches_differ(&switches),
+				   "switches", to_switches_json(&switches));
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(object);
+	} else {
+		to_switches_print(&switches, plan, true);
+	}
+	to_switches_end(plan, &switches);
+	return 0;
+}
+
+const struct to_command to_cmd_switch_show = {
+	.name = "switch show",
+	.summary = "Show the cross-connects of a plan's optical switches",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.description =
+		"Reads every optical switch of the plan through its \"control\". One line per "
+		"cross-connect: a blank is as planned, or joins ports that the plan does not "
+		"have, \"-\" is not planned, \"+\" is planned and missing. a-b joins both ways, "
+		"a>b from a to b.",
+	.run = show_run,
+};

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switches.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int to_switches_start(struct to_call *call, struct to_plan **plan, struct to_switches *switches)
+{
+	int ret;
+
+	*plan = to_plan_load(call->operands[0], &call->err);
+	if (!*plan)
+		return -EINVAL;
+	ret = to_switches_open(switches, (*plan)->cluster, &call->err);
+	if (!ret) {
+		ret = to_switches_compare(switches, *plan, &call->err);
+		if (ret)
+			to_switches_close(switches);
+	}
+	if (ret)
+		to_plan_free(*plan);
+	return ret;
+}
+
+void to_switches_end(struct to_plan *plan, struct to_switches *switches)
+{
+	to_switches_close(switches);
+	to_plan_free(plan);
+}
+
+static bool switches_has(const struct to_circuits *circuits, unsigned int in, unsigned int out)
+{
+	for (unsigned int i = 0; i < circuits->n; i++)
+		if (circuits->circuit[i].in == in && circuits->circuit[i].out == out)
+			return true;
+	return false;
+}
+
+/* Is @p told by its way back, which is there too? */
+static bool switches_told(const struct to_circuits *circuits, enum to_link_mode mode,
+			  const struct to_circuit *p)
+{
+	return mode == TO_LINKS_DUPLEX && p->in > p->out && switches_has(circuits, p->out, p->in);
+}
+
+static void switches_print_end(const struct to_plan *plan, int index, unsigned int number)
+{
+	const struct to_cluster *c = plan->cluster;
+
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		for (unsigned int q = 0; q < c->servers[i].n_ports; q++) {
+			const struct to_port *port = &c->servers[i].ports[q];
+
+			if (port->optical_switch == index && port->optical_port == number) {
+				printf("%s:%s", c->servers[i].name, port->name);
+				return;
+			}
+		}
+	printf("not in the plan");
+}
+
+static void switches_print_circuits(char sign, const struct to_plan *plan, int index,
+				 const struct to_circuits *circuits, const struct to_circuits *except)
+{
+	enum to_link_mode mode = plan->cluster->link_mode;
+
+	for (unsigned int i = 0; i < circuits->n; i++) {
+		const struct to_circuit *p = &circuits->circuit[i];
+		bool both = mode == TO_LINKS_DUPLEX && switches_has(circuits, p->out, p->in);
+
+		if (switches_told(circuits, mode, p) ||
+		    (except && switches_has(except, p->in, p->out)))
+			continue;
+		printf("%c %s %u%c%u  ", sign, plan->cluster->switches[index].name, p->in,
+		       both ? '-' : '>', p->out);
+		switches_print_end(plan, index, p->in);
+		printf(" %s ", both ? "-" : ">");
+		switches_print_end(plan, index, p->out);
+		putchar('\n');
+	}
+}
+
+void to_switches_print(const struct to_switches *switches, const struct to_plan *plan, bool all)
+{
+	for (unsigned int i = 0; i < switches->n; i++) {
+		const struct to_switch_change *c = &switches->changes[i];
+
+		if (all)
+			switches_print_circuits(' ', plan, i, &c->has, &c->off);
+		switches_print_circuits('-', plan, i, &c->off, NULL);
+		switches_print_circuits('+', plan, i, &c->on, NULL);
+	}
+}
+
+static json_t *switches_json_circuits(const struct to_circuits *circuits, enum to_link_mode mode)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < circuits->n; i++)
+		if (!switches_told(circuits, mode, &circuits->circuit[i]))
+			json_array_append_new(array, json_pack("[I, I]",
+				(json_int_t)circuits->circuit[i].in, (json_int_t)circuits->circuit[i].out));
+	return array;
+}
+
+json_t *to_switches_json(const struct to_switches *switches)
+{
+	enum to_link_mode mode = switches->cluster->link_mode;
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < switches->n; i++) {
+		const struct to_switch_change *c = &switches->changes[i];
+
+		json_array_append_new(array, json_pack("{s:s, s:o, s:o, s:o}",
+			"name", switches->cluster->switches[i].name,
+			"has", switches_json_circuits(&c->has, mode),
+			"remove", switches_json_circuits(&c->off, mode),
+			"add", switches_json_circuits(&c->on, mode)));
+	}
+	return array;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOCTL_SWITCHES_H
+#define TOCTL_SWITCHES_H
+
+/* What the toctl switch commands have in common. */
+
+#include <jansson.h>
+
+#include "command.h"
+#include "switch.h"
+
+/**
+ * to_switches_start() - load the plan that is operand 0, connect, compare
+ *
+ * Return: 0, else a negative errno with call->err set; nothing is left open.
+ */
+int to_switches_start(struct to_call *call, struct to_plan **plan, struct to_switches *switches);
+void to_switches_end(struct to_plan *plan, struct to_switches *switches);
+
+/**
+ * to_switches_print() - a line per cross-connect: "-" ends, "+" is made
+ * @all: also those that stay, which have a blank
+ */
+void to_switches_print(const struct to_switches *switches, const struct to_plan *plan, bool all);
+
+/** to_switches_json() - [{"name", "has", "remove", "add"}], pairs of ports */
+json_t *to_switches_json(const struct to_switches *switches);
+
+#endif
