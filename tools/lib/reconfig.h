@@ -7,7 +7,7 @@
  * the moment, found in a moment.
  */
 
-#include "cluster.h"
+#include "builder.h"
 
 /**
  * enum to_discount - what the x-th parallel link of a pair is worth, in parts of
@@ -25,59 +25,43 @@ extern const char *const to_discount_names[];
 double to_discount(enum to_discount discount, unsigned int links, unsigned int degree);
 
 /**
- * struct to_reconfig - links in the making
- * @n: servers
- * @duplex: a link carries both directions and takes one port at both ends: the
- *	demand of a pair is that of both directions. Else it takes a transmitter
- *	and a receiver.
- * @degree: most ports of a server, for the discount
- * @bytes: unsatisfied demand, n x n, row = source; the diagonal is not looked at
- * @transmit, @receive: ports left, per server; one array when @duplex. Their
- *	sums over the servers are equal.
- * @count: links of every pair, n x n, row = source; symmetric when @duplex
- * @now: links there are at the moment, same form: among pairs of equal demand
- *	these come first, so that less is moved; NULL for none
- * @n_kept: of @links, the first so many were there before and stay
- * @n_links, @links: links so far, without ports; room for all ports
+ * struct to_reconfig - Algorithm 5 at work on a topology
+ * @builder: ports left and links so far; its demand's MP transfers are the
+ *	unsatisfied demand
+ * @discount: of parallel links, for up to builder->degree of them
+ * @now: links of every pair at the moment, n x n, row = source, symmetric when
+ *	duplex: among pairs of equal demand these come first, so that less is
+ *	moved; NULL for none
+ * @n_kept: of the links, the first so many stay whatever comes
+ * @bytes: demand of every pair, n x n: a duplex link's is that of both
+ *	directions, and symmetric
+ * @count: links of every pair so far, as @now
  */
 struct to_reconfig {
-	unsigned int n, degree;
-	bool duplex;
+	struct to_builder *builder;
 	enum to_discount discount;
-	uint64_t seed;
-	const uint64_t *bytes;
-	unsigned int *transmit, *receive;
-	uint8_t *count;
 	const uint8_t *now;
-	unsigned int n_kept, n_links;
-	struct to_link *links;
+	unsigned int n_kept;
+	double *bytes;
+	uint8_t *count;
 };
 
 /**
- * to_reconfig_init() - nothing linked yet
- * @ports: per server, that links may take
- * @bytes, @now: see struct to_reconfig; borrowed
+ * to_reconfig_init() - begin with the links that @builder has, which stay
  *
  * Return: 0 or -ENOMEM.
  */
-int to_reconfig_init(struct to_reconfig *r, unsigned int n, bool duplex, const unsigned int *ports,
-		     const uint64_t *bytes, const uint8_t *now);
+int to_reconfig_init(struct to_reconfig *r, struct to_builder *builder, enum to_discount discount,
+		     const uint8_t *now);
 void to_reconfig_free(struct to_reconfig *r);
-
-/**
- * to_reconfig_keep() - a link that is there and stays
- *
- * Before to_reconfig_greedy(). The caller knows that the ports are there.
- */
-void to_reconfig_keep(struct to_reconfig *r, const struct to_link *link);
 
 /**
  * to_reconfig_greedy() - Algorithm 5
  *
  * One link after the other to the pair that gains most by Equation 1, while two
- * servers have ports for one and demand is left. It ends: every link takes ports.
- * Where demand is equal, pairs that have a link at the moment come first, others
- * in an order drawn from the seed.
+ * servers have ports for one. It ends: every link takes ports. Where the gain is
+ * equal, pairs that lose a link of the moment come first, others in an order
+ * drawn from the seed; where it is nothing, only the former get one.
  *
  * Return: 0 or -ENOMEM.
  */
