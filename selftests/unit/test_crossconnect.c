@@ -125,12 +125,170 @@ static void rings_look_alike_on_every_server(void **state)
 	to_cluster_free(c);
 }
 
+/* Links at random, as many as ports allow, few of them parallel. */
+static unsigned int random_links(const struct to_cluster *c, unsigned int d, uint64_t *random,
+				 struct to_link *links)
+{
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
+	unsigned int tx[N] = { 0 }, rx[N] = { 0 }, *in = duplex ? tx : rx, n_links = 0;
+
+	for (unsigned int i = 0; i < 4 * c->n_servers * d; i++) {
+		uint32_t a = to_random_below(random, c->n_servers);
+		uint32_t b = to_random_below(random, c->n_servers);
+
+		if (a == b || tx[a] == d || in[b] == d)
+			continue;
+		tx[a]++;
+		in[b]++;
+		links[n_links++] = (struct to_link){ .a.server = a, .b.server = b, .ring = -1 };
+	}
+	return n_links;
+}
+
+static bool same_ends(const struct to_link *x, const struct to_link *y, bool duplex, bool ports)
+{
+	for (int turn = 0; turn < 1 + duplex; turn++) {
+		struct to_port_ref a = turn ? y->b : y->a, b = turn ? y->a : y->b;
+
+		if (x->a.server == a.server && x->b.server == b.server &&
+		    (!ports || (x->a.port == a.port && x->b.port == b.port)))
+			return true;
+	}
+	return false;
+}
+
+static unsigned int count_stayed(const struct to_link *now, unsigned int n_now,
+				 const struct to_link *links, unsigned int n_links, bool duplex)
+{
+	unsigned int stayed = 0;
+
+	for (unsigned int i = 0; i < n_links; i++)
+		for (unsigned int k = 0; k < n_now; k++)
+			stayed += same_ends(&links[i], &now[k], duplex, true);
+	return stayed;
+}
+
+struct choice {
+	const struct to_cluster *c;
+	const struct to_link *now, *links;
+	unsigned int n_now, n_links, tx[N][D], rx[N][D];
+	bool taken[N * D];
+};
+
+/* The most links that could stay, over all choices of switches; -1 for none. */
+static int most_that_stay(struct choice *h, unsigned int at)
+{
+	bool duplex = h->c->link_mode == TO_LINKS_DUPLEX;
+	int best = -1;
+
+	if (at == h->n_links)
+		return 0;
+	for (unsigned int s = 0; s < h->c->n_switches; s++) {
+		const struct to_link *l = &h->links[at];
+		unsigned int *tx = &h->tx[l->a.server][s];
+		unsigned int *rx = &(duplex ? h->tx : h->rx)[l->b.server][s], k;
+		int more;
+
+		if (!*tx || !*rx)
+			continue;
+		for (k = 0; k < h->n_now; k++) {
+			struct to_port_ref a = h->now[k].a;
+
+			if (!h->taken[k] && same_ends(l, &h->now[k], duplex, false) &&
+			    h->c->servers[a.server].ports[a.port].optical_switch == (int)s)
+				break;
+		}
+		--*tx;
+		--*rx;
+		if (k < h->n_now)
+			h->taken[k] = true;
+		more = most_that_stay(h, at + 1);
+		if (more >= 0 && more + (k < h->n_now) > best)
+			best = more + (k < h->n_now);
+		if (k < h->n_now)
+			h->taken[k] = false;
+		++*tx;
+		++*rx;
+	}
+	return best;
+}
+
+/* New links that have some of the old ones' pairs: no choice moves fewer. */
+static void as_few_move_as_can(void **state)
+{
+	uint64_t random = 5;
+	unsigned int all = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 3000; round++) {
+		enum to_link_mode mode = round % 3 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX;
+		unsigned int n = 2 + to_random_below(&random, 4), d = 1 + to_random_below(&random, 3);
+		struct to_cluster *c = to_cluster_synthetic(n, d, GBPS, mode, NULL);
+		struct to_link now[N * D], links[N * D];
+		struct choice h = { .c = c, .now = now, .links = links };
+		struct to_error err = { "" };
+		int most, ret;
+
+		if (mode == TO_LINKS_DUPLEX && round % 2)
+			spread_over(c, 1 + to_random_below(&random, d));
+		h.n_now = random_links(c, d, &random, now);
+		/* not all fit two duplex switches */
+		while (to_crossconnect_assign(c, now, h.n_now, d, &err))
+			h.n_now--;
+		h.n_links = random_links(c, d, &random, links);
+		for (unsigned int x = 0; x < n; x++)
+			for (unsigned int q = 0; q < d; q++) {
+				h.tx[x][c->servers[x].ports[q].optical_switch]++;
+				h.rx[x][c->servers[x].ports[q].optical_switch]++;
+			}
+		ret = to_crossconnect_reassign(c, now, h.n_now, links, h.n_links, &err);
+		most = most_that_stay(&h, 0);
+		assert_true(ret == 0 || (ret == -ENOSPC && mode == TO_LINKS_DUPLEX));
+		if (!ret) {
+			check_ports(c, links, h.n_links);
+			assert_int_equal(count_stayed(now, h.n_now, links, h.n_links, !mode), most);
+			all += most;
+		}
+		to_cluster_free(c);
+	}
+	assert_true(all > 1000);
+}
+
+/* Hundreds of links on one switch: every pair that was linked stays, ports and all. */
+static void one_switch_needs_no_search(void **state)
+{
+	struct to_cluster *c = to_cluster_synthetic(N, D, GBPS, TO_LINKS_DUPLEX, NULL);
+	struct to_link now[N * D], links[N * D];
+	unsigned int n_now, n_links, stay = 0;
+	bool taken[N * D] = { 0 };
+	uint64_t random = 6;
+
+	(void)state;
+	n_now = random_links(c, D, &random, now);
+	n_links = random_links(c, D, &random, links);
+	assert_int_equal(to_crossconnect_assign(c, now, n_now, D, NULL), 0);
+	assert_int_equal(to_crossconnect_reassign(c, now, n_now, links, n_links, NULL), 0);
+	check_ports(c, links, n_links);
+	for (unsigned int i = 0; i < n_links; i++)
+		for (unsigned int k = 0; k < n_now; k++)
+			if (!taken[k] && same_ends(&links[i], &now[k], true, false)) {
+				taken[k] = true;
+				stay++;
+				break;
+			}
+	assert_true(stay > 0);
+	assert_int_equal(count_stayed(now, n_now, links, n_links, true), stay);
+	to_cluster_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(simplex_links_always_fit),
 		cmocka_unit_test(duplex_rings_over_two_switches),
 		cmocka_unit_test(rings_look_alike_on_every_server),
+		cmocka_unit_test(as_few_move_as_can),
+		cmocka_unit_test(one_switch_needs_no_search),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "graph.h"
 
 #define NO_COLOUR UINT32_MAX
+#define CROSSCONNECT_STEPS 100000	/* of a search for what can stay */
 
 enum side { TRANSMIT, RECEIVE };
 
@@ -83,50 +84,51 @@ static uint32_t crossconnect_find(struct colouring *c, enum side side, uint32_t 
 	return NO_COLOUR;
 }
 
-/*
- * Make colour @from free at the receiving end of @link by swapping @from and
- * @to along a chain of links that starts there (Kempe). Undone when that does
- * not help.
- */
-static bool crossconnect_chain(struct colouring *c, uint32_t link, uint32_t from, uint32_t to)
+/* Swap a link at @server away from its colour, if there is one too many. */
+static bool crossconnect_relieve(struct colouring *c, enum side side, uint32_t server,
+				 uint32_t colour, uint32_t other)
 {
-	uint32_t x = c->links[link].b.server, free_it = from, put = to, next;
-	enum side side = RECEIVE;
+	uint32_t next;
+
+	if (*crossconnect_left(c, side, server, colour) >= 0)
+		return true;
+	next = crossconnect_find(c, side, server, colour);
+	if (next == NO_COLOUR)
+		return false;
+	crossconnect_swap(c, next, other);
+	c->swapped[next] = true;
+	c->chain[c->n_chain++] = next;
+	return true;
+}
+
+/*
+ * @link has just got its colour. Links that it crowds out take colour @other,
+ * those that these crowd out take the first, and so on (Kempe). @link stays the
+ * first of the chain. Undone when that does not end well.
+ */
+static bool crossconnect_settle(struct colouring *c, uint32_t link, uint32_t other)
+{
+	uint32_t colour = c->colour[link], next;
+	unsigned int i;
+	bool ok = true;
 
 	c->n_chain = 0;
-	for (;;) {
-		next = crossconnect_find(c, side, x, free_it);
-		if (next == NO_COLOUR)
-			break;
-		crossconnect_swap(c, next, put);
-		c->swapped[next] = true;
-		c->chain[c->n_chain++] = next;
-		if (c->links[next].a.server == x && side == TRANSMIT) {
-			x = c->links[next].b.server;
-			side = RECEIVE;
-		} else if (c->links[next].b.server == x && side == RECEIVE) {
-			x = c->links[next].a.server;
-			side = TRANSMIT;
-		} else {
-			/* duplex: found from its other end, sides are the same */
-			x = c->links[next].a.server == x ? c->links[next].b.server
-							 : c->links[next].a.server;
-		}
-		if (*crossconnect_left(c, side, x, put) >= 0)
-			break;
-		next = free_it;
-		free_it = put;
-		put = next;
+	c->chain[c->n_chain++] = link;
+	c->swapped[link] = true;
+	for (i = 0; ok && i < c->n_chain; i++) {
+		const struct to_link *l = &c->links[c->chain[i]];
+		uint32_t is = c->colour[c->chain[i]];
+
+		ok = crossconnect_relieve(c, TRANSMIT, l->a.server, is, colour ^ other ^ is) &&
+		     crossconnect_relieve(c, RECEIVE, l->b.server, is, colour ^ other ^ is);
 	}
-	for (next = 0; next < c->n_chain; next++)
-		c->swapped[c->chain[next]] = false;
-	if (*crossconnect_left(c, side, x, put) >= 0 && crossconnect_fits(c, link, from))
-		return true;
-	while (c->n_chain) {
+	for (i = 0; i < c->n_chain; i++)
+		c->swapped[c->chain[i]] = false;
+	while (!ok && c->n_chain > 1) {
 		next = c->chain[--c->n_chain];
-		crossconnect_swap(c, next, c->colour[next] == from ? to : from);
+		crossconnect_swap(c, next, colour ^ other ^ c->colour[next]);
 	}
-	return false;
+	return ok;
 }
 
 static bool crossconnect_paint(struct colouring *c, uint32_t link)
@@ -147,10 +149,12 @@ static bool crossconnect_paint(struct colouring *c, uint32_t link)
 		for (to = 0; to < c->n_colours; to++) {
 			if (to == from || *crossconnect_left(c, RECEIVE, l->b.server, to) <= 0)
 				continue;
-			if (crossconnect_chain(c, link, from, to)) {
-				to = from;
-				goto found;
-			}
+			c->colour[link] = from;
+			crossconnect_use(c, link, from, 1);
+			if (crossconnect_settle(c, link, to))
+				return true;
+			c->colour[link] = NO_COLOUR;
+			crossconnect_use(c, link, from, -1);
 		}
 	}
 	return false;
@@ -257,6 +261,17 @@ static void crossconnect_free(struct colouring *c)
 	free(c->left[TRANSMIT]);
 }
 
+static int crossconnect_unfit(const struct colouring *c, uint32_t link, struct to_error *err)
+{
+	const struct to_cluster *cluster = c->cluster;
+	const struct to_link *l = &c->links[link];
+
+	return to_error_set(err, -ENOSPC, "no optical switch has a free port of %s and one of %s%s",
+			    cluster->servers[l->a.server].name, cluster->servers[l->b.server].name,
+			    cluster->link_mode == TO_LINKS_DUPLEX ?
+			    ": duplex links want all ports of a job on one switch" : "");
+}
+
 int to_crossconnect_assign(const struct to_cluster *cluster,
 			   struct to_link *links, unsigned int n_links,
 			   unsigned int degree, struct to_error *err)
@@ -268,16 +283,414 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
 
 	for (i = 0; !ret && i < n_links; i++)
 		if (!crossconnect_paint(&c, i))
-			ret = to_error_set(err, -ENOSPC,
-					   "no optical switch has a free port of %s and one of %s%s",
-					   cluster->servers[links[i].a.server].name,
-					   cluster->servers[links[i].b.server].name,
-					   cluster->link_mode == TO_LINKS_DUPLEX ?
-					   ": duplex links want all ports of a job on one switch" : "");
+			ret = crossconnect_unfit(&c, i, err);
 	if (!ret)
 		ret = crossconnect_take_all(&c);
 	crossconnect_free(&c);
 	return ret;
+}
+
+/*
+ * Links of one pair of servers are alike: a group. As many of them stay on a
+ * switch as there are on it both before and after.
+ */
+struct moving {
+	struct colouring c;
+	uint32_t *order;	/* links by group */
+	uint32_t *group;	/* per link */
+	unsigned int *now;	/* links before, [group * n_colours + colour] */
+	unsigned int *then;	/* and after */
+	unsigned int *rest;	/* links that may stay of those from a place in @order on */
+	unsigned int kept, best_kept, steps;
+	uint32_t *best;		/* colours that keep most so far */
+};
+
+/* Duplex links have no direction: the lower server first. */
+static void crossconnect_ends(const struct to_link *l, bool duplex, uint32_t ends[2])
+{
+	bool turn = duplex && l->b.server < l->a.server;
+
+	ends[turn] = l->a.server;
+	ends[!turn] = l->b.server;
+}
+
+static int crossconnect_compare(const struct to_link *x, const struct to_link *y, bool duplex)
+{
+	uint32_t p[2], q[2];
+
+	crossconnect_ends(x, duplex, p);
+	crossconnect_ends(y, duplex, q);
+	if (p[0] != q[0])
+		return p[0] < q[0] ? -1 : 1;
+	return (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+struct crossconnect_list {
+	const struct to_link *links;
+	bool duplex;
+};
+
+static int crossconnect_before(const void *a, const void *b, void *data)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct crossconnect_list *list = data;
+	int order = crossconnect_compare(&list->links[x], &list->links[y], list->duplex);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+/* Indices of links by their servers, to be freed. NULL when out of memory. */
+static uint32_t *crossconnect_order(const struct to_link *links, unsigned int n, bool duplex)
+{
+	struct crossconnect_list list = { links, duplex };
+	uint32_t *order = calloc(n + 1, sizeof(*order)), i;
+
+	for (i = 0; order && i < n; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, n, sizeof(*order), crossconnect_before, &list);
+	return order;
+}
+
+static bool crossconnect_is_duplex(const struct moving *m)
+{
+	return m->c.cluster->link_mode == TO_LINKS_DUPLEX;
+}
+
+static uint32_t crossconnect_link_colour(const struct moving *m, const struct to_link *l)
+{
+	return crossconnect_colour(&m->c, l->a.server, l->a.port);
+}
+
+/* Put a link of @group on a colour, or take it off when @links is -1. */
+static void crossconnect_place(struct moving *m, uint32_t link, uint32_t colour, int links)
+{
+	size_t at = (size_t)m->group[link] * m->c.n_colours + colour;
+
+	if (links > 0)
+		m->kept += m->then[at]++ < m->now[at];
+	else
+		m->kept -= --m->then[at] < m->now[at];
+}
+
+/* Groups, and what was there of them; @before are the links of the moment. */
+static void crossconnect_groups(struct moving *m, const struct to_link *now, unsigned int n_now,
+				const uint32_t *before)
+{
+	const struct to_link *links = m->c.links;
+	bool duplex = crossconnect_is_duplex(m);
+	unsigned int n = m->c.n_links, group = 0, in_group = 0, stay = 0, at = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const struct to_link *l = &links[m->order[i]];
+
+		group += i && crossconnect_compare(&links[m->order[i - 1]], l, duplex);
+		m->group[m->order[i]] = group;
+		while (at < n_now && crossconnect_compare(&now[before[at]], l, duplex) < 0)
+			at++;
+		for (; at < n_now && !crossconnect_compare(&now[before[at]], l, duplex); at++)
+			m->now[(size_t)group * m->c.n_colours +
+			       crossconnect_link_colour(m, &now[before[at]])]++;
+	}
+	for (i = n; i--;) {
+		unsigned int colour, had = 0;
+
+		group = m->group[m->order[i]];
+		if (i + 1 == n || m->group[m->order[i + 1]] != group) {
+			stay = m->rest[i + 1];
+			in_group = 0;
+		}
+		for (colour = 1; colour < m->c.n_colours; colour++)
+			had += m->now[(size_t)group * m->c.n_colours + colour];
+		in_group++;
+		m->rest[i] = stay + (in_group < had ? in_group : had);
+	}
+}
+
+/* Where links were, as far as it goes; then all others. 0 or -ENOSPC. */
+static int crossconnect_begin(struct moving *m, uint32_t *unfit)
+{
+	struct colouring *c = &m->c;
+	uint32_t i, link, colour;
+
+	for (i = 0; i < c->n_links; i++) {
+		link = m->order[i];
+		for (colour = 1; colour < c->n_colours; colour++) {
+			size_t at = (size_t)m->group[link] * c->n_colours + colour;
+
+			if (m->then[at] >= m->now[at] || !crossconnect_fits(c, link, colour))
+				continue;
+			c->colour[link] = colour;
+			crossconnect_use(c, link, colour, 1);
+			crossconnect_place(m, link, colour, 1);
+			break;
+		}
+	}
+	for (link = 0; link < c->n_links; link++) {
+		if (c->colour[link] == NO_COLOUR && !crossconnect_paint(c, link)) {
+			*unfit = link;
+			return -ENOSPC;
+		}
+	}
+	memset(m->then, 0, (size_t)(c->n_links + 1) * c->n_colours * sizeof(*m->then));
+	m->kept = 0;
+	for (link = 0; link < c->n_links; link++)
+		crossconnect_place(m, link, c->colour[link], 1);
+	return 0;
+}
+
+/* Exchange two colours along a chain from @link, if more links stay then. */
+static bool crossconnect_gain(struct moving *m, uint32_t link, uint32_t colour)
+{
+	struct colouring *c = &m->c;
+	uint32_t was = c->colour[link];
+	unsigned int kept = m->kept, i;
+
+	crossconnect_swap(c, link, colour);
+	if (!crossconnect_settle(c, link, was)) {
+		crossconnect_swap(c, link, was);
+		return false;
+	}
+	for (i = 0; i < c->n_chain; i++) {
+		uint32_t is = c->colour[c->chain[i]];
+
+		crossconnect_place(m, c->chain[i], was ^ colour ^ is, -1);
+		crossconnect_place(m, c->chain[i], is, 1);
+	}
+	if (m->kept > kept)
+		return true;
+	for (i = 0; i < c->n_chain; i++) {
+		uint32_t is = c->colour[c->chain[i]];
+
+		crossconnect_place(m, c->chain[i], is, -1);
+		crossconnect_swap(c, c->chain[i], was ^ colour ^ is);
+		crossconnect_place(m, c->chain[i], was ^ colour ^ is, 1);
+	}
+	return false;
+}
+
+static void crossconnect_climb(struct moving *m)
+{
+	uint32_t link, colour;
+	bool better = true;
+
+	while (better && m->kept < m->rest[0]) {
+		better = false;
+		for (link = 0; link < m->c.n_links; link++) {
+			for (colour = 1; colour < m->c.n_colours; colour++) {
+				size_t at = (size_t)m->group[link] * m->c.n_colours + colour;
+
+				if (colour != m->c.colour[link] && m->then[at] < m->now[at])
+					better |= crossconnect_gain(m, link, colour);
+			}
+		}
+	}
+}
+
+/* Branch and bound over the colours of the links from place @at on. */
+static void crossconnect_search(struct moving *m, unsigned int at)
+{
+	struct colouring *c = &m->c;
+	uint32_t link = m->order[at], colour;
+
+	if (m->kept + m->rest[at] <= m->best_kept || !m->steps)
+		return;
+	m->steps--;
+	if (at == c->n_links) {
+		m->best_kept = m->kept;
+		memcpy(m->best, c->colour, c->n_links * sizeof(*m->best));
+		return;
+	}
+	for (colour = 1; colour < c->n_colours; colour++) {
+		if (!crossconnect_fits(c, link, colour))
+			continue;
+		c->colour[link] = colour;
+		crossconnect_use(c, link, colour, 1);
+		crossconnect_place(m, link, colour, 1);
+		crossconnect_search(m, at + 1);
+		crossconnect_place(m, link, colour, -1);
+		crossconnect_use(c, link, colour, -1);
+	}
+}
+
+/* The colours that keep most links, as far as the search goes. */
+static void crossconnect_keep_most(struct moving *m)
+{
+	struct colouring *c = &m->c;
+	uint32_t link;
+
+	crossconnect_climb(m);
+	if (m->kept == m->rest[0])
+		return;
+	memcpy(m->best, c->colour, c->n_links * sizeof(*m->best));
+	m->best_kept = m->kept;
+	for (link = 0; link < c->n_links; link++) {
+		crossconnect_use(c, link, c->colour[link], -1);
+		crossconnect_place(m, link, c->colour[link], -1);
+	}
+	m->steps = CROSSCONNECT_STEPS;
+	crossconnect_search(m, 0);
+	memcpy(c->colour, m->best, c->n_links * sizeof(*m->best));
+}
+
+/* Links that stay get the ports they had, then all others any that are left. */
+static int crossconnect_stay(struct moving *m, const struct to_link *now, unsigned int n_now,
+			     const uint32_t *before)
+{
+	struct colouring *c = &m->c;
+	size_t ports = (size_t)c->cluster->n_servers * c->degree;
+	bool duplex = crossconnect_is_duplex(m), *used = calloc(2 * ports + 1, sizeof(*used));
+	bool *receive = duplex ? used : used + ports;
+	unsigned int i, k, first = 0;
+
+	if (!used)
+		return -ENOMEM;
+	for (i = 0; i < c->n_links; i++)
+		c->links[i].a.port = TO_PORT_NONE;
+	for (i = 0; i < n_now; i++) {
+		const struct to_link *was = &now[before[i]];
+		struct to_link *l = NULL;
+
+		while (first < c->n_links &&
+		       crossconnect_compare(&c->links[m->order[first]], was, duplex) < 0)
+			first++;
+		for (k = first; k < c->n_links; k++) {
+			l = &c->links[m->order[k]];
+			if (crossconnect_compare(l, was, duplex) ||
+			    (l->a.port == TO_PORT_NONE &&
+			     c->colour[m->order[k]] == crossconnect_link_colour(m, was)))
+				break;
+		}
+		if (k == c->n_links || crossconnect_compare(l, was, duplex))
+			continue;
+		l->a.port = l->a.server == was->a.server ? was->a.port : was->b.port;
+		l->b.port = l->a.server == was->a.server ? was->b.port : was->a.port;
+		used[l->a.server * (size_t)c->degree + l->a.port] = true;
+		receive[l->b.server * (size_t)c->degree + l->b.port] = true;
+	}
+	for (i = 0; i < c->n_links; i++) {
+		struct to_link *l = &c->links[i];
+
+		if (l->a.port != TO_PORT_NONE)
+			continue;
+		l->a.port = crossconnect_take(c, used, l->a.server, c->colour[i], TO_PORT_NONE);
+		l->b.port = crossconnect_take(c, receive, l->b.server, c->colour[i], TO_PORT_NONE);
+	}
+	free(used);
+	return 0;
+}
+
+/* New links are made on switches only: ports on none are not there. */
+static void crossconnect_hide(struct colouring *c)
+{
+	uint32_t x;
+
+	for (x = 0; x < c->cluster->n_servers; x++)
+		*crossconnect_left(c, TRANSMIT, x, 0) = *crossconnect_left(c, RECEIVE, x, 0) = 0;
+}
+
+int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_link *now,
+			     unsigned int n_now, struct to_link *links, unsigned int n_links,
+			     struct to_error *err)
+{
+	struct moving m = { .c = { .cluster = cluster, .links = links, .n_links = n_links,
+				   .degree = TO_PORTS_MAX, .n_colours = cluster->n_switches + 1 } };
+	size_t cells = (size_t)(n_links + 1) * m.c.n_colours;
+	uint32_t *before, unfit;
+	int ret = crossconnect_init(&m.c, cluster->link_mode);
+
+	before = crossconnect_order(now, n_now, crossconnect_is_duplex(&m));
+	m.order = crossconnect_order(links, n_links, crossconnect_is_duplex(&m));
+	m.group = calloc(n_links + 1, sizeof(*m.group));
+	m.best = calloc(n_links + 1, sizeof(*m.best));
+	m.rest = calloc(n_links + 1, sizeof(*m.rest));
+	m.now = calloc(2 * cells, sizeof(*m.now));
+	m.then = m.now + cells;
+	if (!before || !m.order || !m.group || !m.best || !m.rest || !m.now)
+		ret = -ENOMEM;
+	if (!ret) {
+		crossconnect_hide(&m.c);
+		crossconnect_groups(&m, now, n_now, before);
+		ret = crossconnect_begin(&m, &unfit);
+		if (ret)
+			crossconnect_unfit(&m.c, unfit, err);
+	}
+	if (!ret) {
+		crossconnect_keep_most(&m);
+		ret = crossconnect_stay(&m, now, n_now, before);
+	}
+	crossconnect_free(&m.c);
+	free(before);
+	free(m.order);
+	free(m.group);
+	free(m.best);
+	free(m.rest);
+	free(m.now);
+	return ret;
+}
+
+int to_crossconnect_compare(const void *a, const void *b)
+{
+	const struct to_cross_connect *x = a, *y = b;
+
+	if (x->optical_switch != y->optical_switch)
+		return x->optical_switch < y->optical_switch ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return (x->b > y->b) - (x->b < y->b);
+}
+
+void to_crossconnect_sort(enum to_link_mode mode, struct to_cross_connect *list, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; mode == TO_LINKS_DUPLEX && i < n; i++)
+		if (list[i].b < list[i].a)
+			list[i] = (struct to_cross_connect){ list[i].optical_switch, list[i].b,
+							     list[i].a };
+	qsort(list, n, sizeof(*list), to_crossconnect_compare);
+}
+
+/* A sorted copy of the cross-connects of @plan. NULL when out of memory. */
+static struct to_cross_connect *crossconnect_sorted(const struct to_plan *plan)
+{
+	unsigned int n = plan->n_cross_connects, i;
+	struct to_cross_connect *list = calloc(n + 1, sizeof(*list));
+
+	for (i = 0; list && i < n; i++)
+		list[i] = plan->cross_connects[i];
+	if (list)
+		to_crossconnect_sort(plan->cluster->link_mode, list, n);
+	return list;
+}
+
+int to_crossconnect_diff(const struct to_plan *from, const struct to_plan *to,
+			 struct to_cross_connect **cut, unsigned int *n_cut,
+			 struct to_cross_connect **made, unsigned int *n_made)
+{
+	struct to_cross_connect *old = crossconnect_sorted(from), *new = crossconnect_sorted(to);
+	unsigned int i = 0, k = 0;
+
+	if (!old || !new) {
+		free(old);
+		free(new);
+		return -ENOMEM;
+	}
+	*cut = old;
+	*made = new;
+	*n_cut = *n_made = 0;
+	while (i < from->n_cross_connects || k < to->n_cross_connects) {
+		int order = i == from->n_cross_connects ? 1 : k == to->n_cross_connects ? -1 :
+			    to_crossconnect_compare(&old[i], &new[k]);
+
+		if (order < 0)
+			old[(*n_cut)++] = old[i];
+		if (order > 0)
+			new[(*n_made)++] = new[k];
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return 0;
 }
 
 int to_crossconnect_fill(struct to_plan *plan, struct to_error *err)

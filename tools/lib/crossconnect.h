@@ -28,6 +28,45 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
 			   unsigned int degree, struct to_error *err);
 
 /**
+ * to_crossconnect_reassign() - the same, so that few cross-connects move
+ * @now: links of the moment, with their ports
+ * @links: new ones; get ports on optical switches only
+ *
+ * Ports of a server on one switch are alike, so a link stays where it is when
+ * there is one between the same servers on the same switch before and after. The
+ * number of links that stay is the largest there is for any choice of switches,
+ * when a search of limited length can prove it, which with one switch or few
+ * links it can; else it is a local optimum under exchanges of two switches along
+ * a chain of links (Kempe).
+ *
+ * Return: as to_crossconnect_assign().
+ */
+int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_link *now,
+			     unsigned int n_now, struct to_link *links, unsigned int n_links,
+			     struct to_error *err);
+
+/**
+ * to_crossconnect_sort() - into one order that only depends on what they join
+ *
+ * Those of duplex links have no direction: the lower port becomes @a.
+ */
+void to_crossconnect_sort(enum to_link_mode mode, struct to_cross_connect *list, unsigned int n);
+
+/** to_crossconnect_compare() - for qsort(), by switch and ports */
+int to_crossconnect_compare(const void *a, const void *b);
+
+/**
+ * to_crossconnect_diff() - what leads from the cross-connects of one plan to those
+ *	of another on the same cluster
+ * @cut, @made: sorted, to be freed; neither has what both plans have
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_crossconnect_diff(const struct to_plan *from, const struct to_plan *to,
+			 struct to_cross_connect **cut, unsigned int *n_cut,
+			 struct to_cross_connect **made, unsigned int *n_made);
+
+/**
  * to_crossconnect_fill() - cross-connects of the links of @plan
  *
  * Links between ports that are on no optical switch need none.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "allreduce.h"
+#include "crossconnect.h"
 #include "verify_links.h"
 
 void to_verify_say(const struct to_verify_out *out, const char *format, ...)
@@ -80,28 +81,6 @@ static int verify_ports(const struct to_plan *plan, const struct to_verify_out *
 	return ret;
 }
 
-static int verify_compare(const void *a, const void *b)
-{
-	const struct to_cross_connect *x = a, *y = b;
-
-	if (x->optical_switch != y->optical_switch)
-		return x->optical_switch < y->optical_switch ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return (x->b > y->b) - (x->b < y->b);
-}
-
-/* Duplex cross-connects have no direction: the lower port first. */
-static void verify_orient(const struct to_plan *plan, struct to_cross_connect *x)
-{
-	unsigned int b = x->b;
-
-	if (plan->cluster->link_mode == TO_LINKS_DUPLEX && b < x->a) {
-		x->b = x->a;
-		x->a = b;
-	}
-}
-
 /* The cross-connects that the links need, sorted. Return: how many. */
 static unsigned int verify_needed(const struct to_plan *plan, const struct to_verify_out *out,
 				  struct to_cross_connect *needed)
@@ -122,11 +101,10 @@ static unsigned int verify_needed(const struct to_plan *plan, const struct to_ve
 		}
 		if (a->optical_switch < 0)
 			continue;
-		needed[n] = (struct to_cross_connect){ a->optical_switch, a->optical_port,
-						       b->optical_port };
-		verify_orient(plan, &needed[n++]);
+		needed[n++] = (struct to_cross_connect){ a->optical_switch, a->optical_port,
+							 b->optical_port };
 	}
-	qsort(needed, n, sizeof(*needed), verify_compare);
+	to_crossconnect_sort(c->link_mode, needed, n);
 	return n;
 }
 
@@ -147,9 +125,9 @@ static int verify_matching(const struct to_plan *plan, const struct to_verify_ou
 			ends[count++] = (struct to_cross_connect){ x->optical_switch,
 				side ? x->b : x->a, duplex ? 0 : side };
 	}
-	qsort(ends, count, sizeof(*ends), verify_compare);
+	qsort(ends, count, sizeof(*ends), to_crossconnect_compare);
 	for (i = 1; i < count; i++)
-		if (!verify_compare(&ends[i - 1], &ends[i]))
+		if (!to_crossconnect_compare(&ends[i - 1], &ends[i]))
 			to_verify_say(out, "port %u of optical switch %s is on two cross-connects",
 				      ends[i].a, c->switches[ends[i].optical_switch].name);
 	free(ends);
@@ -169,13 +147,11 @@ static int verify_cross_connects(const struct to_plan *plan, const struct to_ver
 		return -ENOMEM;
 	}
 	n_needed = verify_needed(plan, out, needed);
-	for (k = 0; k < n_made; k++) {
+	for (k = 0; k < n_made; k++)
 		made[k] = plan->cross_connects[k];
-		verify_orient(plan, &made[k]);
-	}
-	qsort(made, n_made, sizeof(*made), verify_compare);
+	to_crossconnect_sort(c->link_mode, made, n_made);
 	for (k = 0; i < n_needed || k < n_made;) {
-		int order = i == n_needed ? 1 : k == n_made ? -1 : verify_compare(&needed[i], &made[k]);
+		int order = i == n_needed ? 1 : k == n_made ? -1 : to_crossconnect_compare(&needed[i], &made[k]);
 		const struct to_cross_connect *x = order <= 0 ? &needed[i] : &made[k];
 
 		if (order)
