@@ -32,6 +32,12 @@ header() { # FILE KEY DEFAULT
 	echo "${value:-$3}"
 }
 
+# Seconds that a test may take. TEST_TIMEOUT is for tests that were told to do
+# more than usual, TEST_SLOWER for kernels that take their time.
+time_for() { # FILE
+	echo $((${TEST_TIMEOUT:-$(header "$1" Timeout 300)} * ${TEST_SLOWER:-1}))
+}
+
 # --- inside a guest -------------------------------------------------------
 
 guest_tests() { # NAME...
@@ -42,7 +48,7 @@ guest_tests() { # NAME...
 		start=$SECONDS
 		dmesg --clear
 		echo "#@ begin $name"
-		timeout -k 10 "$(header "$file" Timeout 300)" bash "$file" 2>&1
+		timeout -k 10 "$(time_for "$file")" bash "$file" 2>&1
 		status=$?
 		"$here/lab/fabric.sh" down
 		if dmesg | grep -qE "$lab_complaint"; then
@@ -151,7 +157,7 @@ one_guest() { # KERNEL NAME...
 	[[ $kernel != 6.12 ]] || cpus=2
 	printf '%s\n' "$@" >"$work/left-$kernel"
 	for name; do
-		((limit += $(header "$here/kernel/$name.sh" Timeout 300) + 15))
+		((limit += $(time_for "$here/kernel/$name.sh") + 15))
 	done
 	name=''
 	while IFS= read -r line; do
@@ -193,7 +199,7 @@ kernel_tests() { # KERNEL
 	fi
 	mapfile -t three < <(scripts three "$kernel")
 	for name in "${three[@]}"; do
-		"$here/lab/guests3" -k "$kernel" -t "$(header "$here/three/$name.sh" Timeout 300)" -- \
+		"$here/lab/guests3" -k "$kernel" -t "$(time_for "$here/three/$name.sh")" -- \
 			bash "/src/selftests/three/$name.sh" >"$work/tap-$kernel" 2>&1
 		tap "$kernel" "$name" $? <"$work/tap-$kernel"
 	done
