@@ -26,7 +26,8 @@ def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"
 | (.servers[] | "servers\t\(.name)"),
   ($ports[] |
 	"ports\t\(.server):\(.name) \(.wire)",
-	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.name) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)"),
+	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.name) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)",
+	(select(.optical_switch) | "ocs.ip\tlink set \(.wire) alias \(.optical_switch).\(.optical_port)")),
   ($pairs[] | if any(. == null) then error("a cross-connect names a port that no server has") else
 	"light\t\(.[0]) \(.[1])",
 	if $plan.link_mode == "simplex" then empty else "light\t\(.[1]) \(.[0])" end end),

@@ -23,6 +23,9 @@
 #	fabric.sh exec SERVER COMMAND...	run a command on a server
 #	fabric.sh links				SERVER:PORT SERVER:PORT for each lit direction
 #
+# toctl switch sets it too, when the plan's optical switches say
+# "control": {"driver": "netns"}: the wires have their ports as aliases.
+#
 # Needs root, in a guest or on a machine with the module installed.
 
 set -euo pipefail
@@ -35,7 +38,7 @@ die() {
 }
 
 usage() {
-	sed -n '/^#	fabric.sh up/,/^# Needs/s/^#[[:space:]]\?//p' "$0" | sed '$d' >&2
+	sed -n '/^#	fabric.sh up/,/^#$/s/^#[[:space:]]\?//p' "$0" >&2
 	exit 2
 }
 
@@ -78,6 +81,16 @@ switch_on() { # file of pairs
 	awk '{ print "filter replace dev", $1, "ingress pref 1 handle 1 matchall action mirred egress redirect dev", $2 }' \
 		"$1" | tc -n ocs -b -
 	wires "$1" | set_wires up
+}
+
+# What is redirected now, which toctl switch may have changed.
+look() {
+	need_fabric
+	awk '{ print "filter show dev", $2, "ingress" }' "$state/ports" | tc -n ocs -j -b - |
+		jq -rn --rawfile ports "$state/ports" '
+			[$ports | scan(" (.*)\n") | .[0]] as $wires
+			| [inputs] | to_entries[] | $wires[.key] as $wire
+			| .value[].options.actions[]? | "\($wire) \(.to_dev)"' >"$state/light"
 }
 
 up() {
@@ -130,7 +143,7 @@ partners() { # WIRE: itself and what it exchanges light with
 set_links() { # up|down SERVER:PORT
 	local wires at
 
-	need_fabric
+	look
 	at=$(wire "$2")
 	wires=$(partners "$at")
 	[[ -n $wires ]] || die "$2 has no link in this plan"
@@ -141,7 +154,7 @@ set_links() { # up|down SERVER:PORT
 reconfigure() {
 	local latency='' new=$state/next
 
-	need_fabric
+	look
 	compile "$1" "$new"
 	case ${2:-} in
 	--latency) latency=${3:?} ;;
@@ -187,7 +200,7 @@ rxe() {
 }
 
 links() {
-	need_fabric
+	look
 	awk 'NR == FNR { name[$2] = $1; next } { print name[$1], name[$2] }' \
 		"$state/ports" "$state/light"
 }

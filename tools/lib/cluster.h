@@ -71,7 +71,9 @@ struct to_server {
 };
 
 /** enum to_switch_kind - driver of an optical switch; see switch.h */
-enum to_switch_kind { TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_KINDS };
+enum to_switch_kind {
+	TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_NETNS, TO_SWITCH_KINDS
+};
 
 /**
  * struct to_switch_control - how an optical switch is set

@@ -9,6 +9,7 @@
 
 static const struct to_switch_driver *const switch_drivers[] = {
 	[TO_SWITCH_COMMAND] = &to_switch_command,
+	[TO_SWITCH_NETNS] = &to_switch_netns,
 };
 
 static int circuit_compare(const void *a, const void *b)

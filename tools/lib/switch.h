@@ -10,6 +10,7 @@
  *	switches.c		all switches of a plan: minimal change, all or nothing
  *	switch_json.c		"control" in cluster.json and plan.json
  *	switch_command.c	driver: a program that gets JSON
+ *	switch_netns.c		driver: the namespace that is the lab's optical switch
  */
 
 #include "cluster.h"

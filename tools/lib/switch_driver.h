@@ -42,7 +42,7 @@ struct to_switch {
 	void *state;
 };
 
-extern const struct to_switch_driver to_switch_command;
+extern const struct to_switch_driver to_switch_command, to_switch_netns;
 
 /** to_circuits_add() - append; Return: 0 or -ENOMEM */
 int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out);

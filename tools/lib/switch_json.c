@@ -18,6 +18,7 @@ static const struct {
 	unsigned int needs, takes;
 } kinds[] = {
 	[TO_SWITCH_COMMAND] = { "command", COMMAND, ADDRESS | COMMAND },
+	[TO_SWITCH_NETNS] = { "netns", 0, ADDRESS },
 };
 
 static int control_text(const struct to_json *at, char *to, size_t size)
