@@ -253,8 +253,8 @@ int to_netlink_dump(struct to_netlink *nl, struct nlmsghdr *nlh,
 			    DUMP_RETRIES);
 }
 
-int to_netlink_post(struct to_netlink *nl, void *buf, size_t len,
-		    to_netlink_failure failure, void *arg, struct to_error *err)
+int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_reply reply,
+		   to_netlink_failure failure, void *arg, struct to_error *err)
 {
 	uint32_t first = nl->seq + 1;
 	int left = len, ret = 0;
@@ -283,8 +283,13 @@ int to_netlink_post(struct to_netlink *nl, void *buf, size_t len,
 			struct to_error e = {};
 			int rest = len, code;
 
-			if (nlh->nlmsg_type != NLMSG_ERROR)
+			if (nlh->nlmsg_type != NLMSG_ERROR) {
+				code = reply ? reply(nlh, arg) : 0;
+				if (code < 0 && !ret)
+					ret = to_error_set(err, code, "netlink: reply: %s",
+							   strerror(-code));
 				continue;
+			}
 			while (mnl_nlmsg_ok(request, rest) &&
 			       request->nlmsg_seq != nlh->nlmsg_seq)
 				request = mnl_nlmsg_next(request, &rest);
@@ -299,4 +304,10 @@ int to_netlink_post(struct to_netlink *nl, void *buf, size_t len,
 				ret = to_error_set(err, code, "%s", e.text);
 		}
 	}
+}
+
+int to_netlink_post(struct to_netlink *nl, void *buf, size_t len,
+		    to_netlink_failure failure, void *arg, struct to_error *err)
+{
+	return to_netlink_get(nl, buf, len, NULL, failure, arg, err);
 }

@@ -91,4 +91,11 @@ typedef int (*to_netlink_failure)(unsigned int index, int code, void *arg);
 int to_netlink_post(struct to_netlink *nl, void *buf, size_t len,
 		    to_netlink_failure failure, void *arg, struct to_error *err);
 
+/**
+ * to_netlink_get() - to_netlink_post() of requests that get one message each
+ * @reply: gets each of them
+ */
+int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_reply reply,
+		   to_netlink_failure failure, void *arg, struct to_error *err);
+
 #endif

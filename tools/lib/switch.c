@@ -12,6 +12,8 @@ static const struct to_switch_driver *const switch_drivers[] = {
 	[TO_SWITCH_NETNS] = &to_switch_netns,
 };
 
+#define SWITCH_PORTS_MAX (1U << 20)	/* what counts ports allocates for each */
+
 static int circuit_compare(const void *a, const void *b)
 {
 	const struct to_circuit *x = a, *y = b;
@@ -89,8 +91,9 @@ struct to_switch *to_switch_open(const struct to_cluster *cluster, unsigned int 
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	if (optical->control.driver == TO_SWITCH_BY_HAND) {
-		to_error_set(err, -ENOTSUP,
+	if (optical->control.driver == TO_SWITCH_BY_HAND || optical->n_ports > SWITCH_PORTS_MAX) {
+		to_error_set(err, -ENOTSUP, optical->n_ports > SWITCH_PORTS_MAX ?
+			     "optical switch %s has more than 2^20 ports" :
 			     "optical switch %s has no \"control\": it is set by hand",
 			     optical->name);
 		free(sw);
@@ -130,7 +133,8 @@ static int switch_take(const struct to_switch *sw, const struct to_circuits *pai
 		/* some tell the lower port of a pair first */
 		if (offset && p.out <= offset && p.in > offset)
 			p = (struct to_circuit){ p.out, p.in };
-		if (!p.in || p.out <= offset || (offset && p.in > offset))
+		if (!p.in || p.out <= offset || (offset && p.in > offset) ||
+		    p.in > SWITCH_PORTS_MAX || p.out - offset > SWITCH_PORTS_MAX)
 			return to_error_set(err, -EPROTO,
 					    "it says that port %u joins %u, which are no input and output by \"egress_offset\" %u",
 					    p.in, p.out, offset);

@@ -23,6 +23,7 @@
 
 #define NETNS_DEFAULT "ocs"
 #define NETNS_MESSAGE 256	/* upper bound of one request */
+#define NETNS_GETS 128		/* whose answers surely fit the receive buffer */
 
 /**
  * struct netns - an open namespace
@@ -136,10 +137,8 @@ static struct nlmsghdr *netns_filter(void *buf, uint16_t type, uint32_t ifindex)
 	tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
 	tcm->tcm_ifindex = ifindex;
 	tcm->tcm_parent = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS);
-	if (type != RTM_GETTFILTER) {
-		tcm->tcm_handle = 1;
-		tcm->tcm_info = TC_H_MAKE(1 << 16, htons(ETH_P_ALL));
-	}
+	tcm->tcm_handle = 1;
+	tcm->tcm_info = TC_H_MAKE(1 << 16, htons(ETH_P_ALL));
 	return nlh;
 }
 
@@ -154,50 +153,68 @@ static const struct nlattr *netns_nested(const struct nlattr *nest, uint16_t typ
 	return NULL;
 }
 
-/* Which interface a dumped filter redirects to; the last one wins, 0 for none. */
-static int netns_take_filter(const struct nlmsghdr *nlh, void *arg)
-{
-	const struct nlattr *nla, *at = NULL;
-	const struct tc_mirred *mirred;
-	uint32_t *to = arg;
+struct look {
+	const struct to_switch *sw;
+	struct to_circuits *pairs;
+};
 
-	mnl_attr_for_each(nla, nlh, sizeof(struct tcmsg))
-		if (mnl_attr_get_type(nla) == TCA_OPTIONS)
-			at = nla;
-	at = netns_nested(netns_nested(at, TCA_MATCHALL_ACT), 1);
-	at = netns_nested(netns_nested(at, TCA_ACT_OPTIONS), TCA_MIRRED_PARMS);
-	if (at && mnl_attr_get_payload_len(at) >= sizeof(*mirred)) {
-		mirred = mnl_attr_get_payload(at);
-		*to = mirred->ifindex;
-	}
-	return 0;
-}
-
-static unsigned int netns_port(const struct to_switch *sw, const struct netns *ns, uint32_t ifindex)
+static unsigned int netns_port(const struct to_switch *sw, uint32_t ifindex)
 {
+	const struct netns *ns = sw->state;
+
 	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
 		if (ns->ifindex[port] == ifindex)
 			return port;
 	return 0;
 }
 
+/* Which interface the filter of one redirects to. */
+static int netns_take_filter(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *nla, *at = NULL;
+	const struct tc_mirred *mirred;
+	const struct look *look = arg;
+	unsigned int in, out;
+
+	mnl_attr_for_each(nla, nlh, sizeof(*tcm))
+		if (mnl_attr_get_type(nla) == TCA_OPTIONS)
+			at = nla;
+	at = netns_nested(netns_nested(at, TCA_MATCHALL_ACT), 1);
+	at = netns_nested(netns_nested(at, TCA_ACT_OPTIONS), TCA_MIRRED_PARMS);
+	if (!at || mnl_attr_get_payload_len(at) < sizeof(*mirred))
+		return 0;
+	mirred = mnl_attr_get_payload(at);
+	in = netns_port(look->sw, tcm->tcm_ifindex);
+	out = netns_port(look->sw, mirred->ifindex);
+	return in && out ? to_circuits_add(look->pairs, in, out) : 0;
+}
+
+/* No filter: the port is on no cross-connect. */
+static int netns_no_filter(unsigned int index, int code, void *arg)
+{
+	(void)index;
+	(void)arg;
+	return code == -ENOENT || code == -EINVAL ? 0 : code;
+}
+
 static int netns_read(struct to_switch *sw, struct to_circuits *pairs, struct to_error *err)
 {
+	struct look look = { .sw = sw, .pairs = pairs };
+	char buf[NETNS_GETS * NETNS_MESSAGE];
+	unsigned int n_ports = sw->optical->n_ports;
 	struct netns *ns = sw->state;
-	char buf[NETNS_MESSAGE];
+	size_t len = 0;
 	int ret = 0;
 
-	for (unsigned int in = 1; in <= sw->optical->n_ports && !ret; in++) {
-		uint32_t to = 0;
-		unsigned int out;
-
-		if (!ns->ifindex[in])
-			continue;
-		ret = to_netlink_dump(&ns->nl, netns_filter(buf, RTM_GETTFILTER, ns->ifindex[in]),
-				      netns_take_filter, NULL, &to, err);
-		out = to ? netns_port(sw, ns, to) : 0;
-		if (!ret && out && to_circuits_add(pairs, in, out))
-			ret = to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int in = 1; in <= n_ports && !ret; in++) {
+		if (ns->ifindex[in])
+			len += netns_filter(buf + len, RTM_GETTFILTER, ns->ifindex[in])->nlmsg_len;
+		if (len && (in == n_ports || len + NETNS_MESSAGE > sizeof(buf))) {
+			ret = to_netlink_get(&ns->nl, buf, len, netns_take_filter,
+					     netns_no_filter, &look, err);
+			len = 0;
+		}
 	}
 	return ret;
 }
@@ -263,10 +280,9 @@ static int netns_move(struct to_switch *sw, struct batch *batch, const struct to
 	struct netns *ns = sw->state;
 	int ret;
 
-	for (unsigned int i = 0; i < off->n; i++) {
-		batch_link(batch, ns->ifindex[off->circuit[i].in], false);
-		batch_link(batch, ns->ifindex[off->circuit[i].out], false);
-	}
+	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
+		if (netns_uses(off, port))
+			batch_link(batch, ns->ifindex[port], false);
 	for (unsigned int i = 0; i < off->n; i++)
 		batch->len += netns_filter(batch->buf + batch->len, RTM_DELTFILTER,
 					   ns->ifindex[off->circuit[i].in])->nlmsg_len;
