@@ -132,42 +132,135 @@ double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_grap
 	return 0;
 }
 
-void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
-		      uint64_t *bytes)
+/* One hop of AllReduce: @bytes from @x to @y. */
+typedef void allreduce_hop(void *data, uint32_t x, uint32_t y, double bytes);
+
+/* All hops of @group, or of all groups where it is -1. */
+static void allreduce_each_hop(const struct to_rings *rings, int group, bool linked,
+			       allreduce_hop *hop, void *data)
 {
-	size_t n = rings->demand->n;
 	unsigned int i, k;
 
 	for (i = 0; i < rings->n_rings; i++) {
 		const struct to_ring *ring = &rings->rings[i];
-		uint64_t hop = ceil(to_allreduce_hop_bytes(rings, ring) * times);
+		double bytes = to_allreduce_hop_bytes(rings, ring);
 
-		if (!hop || (!linked && to_allreduce_ring_linked(rings, i)))
+		if ((group >= 0 && ring->group != (unsigned int)group) ||
+		    (!linked && to_allreduce_ring_linked(rings, i)))
 			continue;
 		for (k = 0; k < ring->n; k++) {
 			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
 
-			bytes[x * n + y] += hop;
+			hop(data, x, y, bytes);
 			if (ring->reverse)
-				bytes[y * n + x] += hop;
+				hop(data, y, x, bytes);
 		}
 	}
 	for (i = 0; i < rings->n_trees; i++) {
 		const struct to_allreduce_tree *tree = &rings->trees[i];
 		const uint32_t *members = rings->demand->groups[tree->group].members;
-		uint64_t hop = ceil(to_allreduce_tree_bytes(rings, tree) * times);
+		double bytes = to_allreduce_tree_bytes(rings, tree);
 
-		if (!hop || (!linked && to_allreduce_tree_linked(rings, i)))
+		if ((group >= 0 && tree->group != (unsigned int)group) ||
+		    (!linked && to_allreduce_tree_linked(rings, i)))
 			continue;
 		for (k = 0; k < tree->n; k++) {
-			uint32_t x = members[k], y = tree->parents[k];
-
-			if (y == TO_SERVER_NONE)
+			if (tree->parents[k] == TO_SERVER_NONE)
 				continue;
-			bytes[x * n + y] += hop;
-			bytes[y * n + x] += hop;
+			hop(data, members[k], tree->parents[k], bytes);
+			hop(data, tree->parents[k], members[k], bytes);
 		}
 	}
+}
+
+struct allreduce_sum {
+	size_t n;
+	double times;
+	uint64_t *bytes;
+};
+
+static void allreduce_add_hop(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	const struct allreduce_sum *sum = data;
+
+	sum->bytes[x * sum->n + y] += ceil(bytes * sum->times);
+}
+
+void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
+		      uint64_t *bytes)
+{
+	struct allreduce_sum sum = { rings->demand->n, times, bytes };
+
+	allreduce_each_hop(rings, -1, linked, allreduce_add_hop, &sum);
+}
+
+/* One group's AllReduce in measured bytes. */
+struct allreduce_share {
+	size_t n;
+	uint64_t *bytes;
+	double *hop;		/* n x n, of one AllReduce */
+	double times;		/* how many the bytes have room for */
+};
+
+static void allreduce_gather(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+
+	share->hop[x * share->n + y] += bytes;
+}
+
+static void allreduce_fit(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+	size_t pair = x * share->n + y;
+
+	(void)bytes;
+	if (share->hop[pair] > 0)
+		share->times = fmin(share->times, share->bytes[pair] / share->hop[pair]);
+}
+
+static void allreduce_take_out(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+	size_t pair = x * share->n + y;
+	double taken = floor(share->hop[pair] * share->times);
+
+	(void)bytes;
+	share->bytes[pair] -= taken < share->bytes[pair] ? taken : share->bytes[pair];
+	share->hop[pair] = 0;
+}
+
+int to_allreduce_take(const struct to_rings *rings, uint64_t *bytes, uint64_t *buffers)
+{
+	struct to_demand unit = *rings->demand;
+	struct to_rings of_unit = *rings;
+	struct allreduce_share share = { .n = unit.n, .bytes = bytes };
+	unsigned int g;
+
+	share.hop = calloc(share.n * share.n, sizeof(*share.hop));
+	unit.groups = calloc(unit.n_groups + 1, sizeof(*unit.groups));
+	if (!share.hop || !unit.groups) {
+		free(share.hop);
+		free(unit.groups);
+		return -ENOMEM;
+	}
+	of_unit.demand = &unit;
+	for (g = 0; g < unit.n_groups; g++) {
+		unit.groups[g] = rings->demand->groups[g];
+		unit.groups[g].bytes = 1ull << 40;
+	}
+	for (g = 0; g < unit.n_groups; g++) {
+		share.times = INFINITY;
+		allreduce_each_hop(&of_unit, g, true, allreduce_gather, &share);
+		allreduce_each_hop(&of_unit, g, true, allreduce_fit, &share);
+		if (isinf(share.times))
+			share.times = 0;
+		allreduce_each_hop(&of_unit, g, true, allreduce_take_out, &share);
+		buffers[g] = share.times * unit.groups[g].bytes;
+	}
+	free(share.hop);
+	free(unit.groups);
+	return 0;
 }
 
 uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp)

@@ -82,4 +82,15 @@ void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
  */
 uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp);
 
+/**
+ * to_allreduce_take() - tell AllReduce from MP transfers in measured bytes
+ * @rings: demand is not looked at but for its groups' members
+ * @bytes: n x n, row = source; AllReduce is taken out
+ * @buffers: per group, bytes that it reduced: as much as every hop of its rings
+ *	and trees has bytes for; one group after the other
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_allreduce_take(const struct to_rings *rings, uint64_t *bytes, uint64_t *buffers);
+
 #endif

@@ -117,22 +117,6 @@ static int planner_check_bytes(const struct to_demand *demand, struct to_error *
 	return to_error_set(err, -ERANGE, "the job moves more than 2^60 bytes in an iteration");
 }
 
-static int planner_predict(struct to_plan *plan, struct to_figures *figures)
-{
-	const struct to_cluster *c = plan->cluster;
-	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	struct to_forwarding f = { 0 };
-	int ret = -ENOMEM;
-
-	if (!graph)
-		return ret;
-	if (!to_forwarding_init(&f, plan, graph))
-		ret = to_predict_figures(&f, figures);
-	to_forwarding_free(&f);
-	to_graph_free(graph);
-	return ret;
-}
-
 /* All of @plan that follows from @topology, which is taken over. */
 static int planner_route(struct to_plan *plan, struct to_topology *topology, unsigned int effort,
 			 struct to_figures *figures, struct to_error *err)
@@ -154,7 +138,7 @@ static int planner_route(struct to_plan *plan, struct to_topology *topology, uns
 	if (!ret)
 		ret = to_plan_index(plan);
 	if (!ret)
-		ret = planner_predict(plan, figures);
+		ret = to_predict_plan(plan, figures);
 	return ret;
 }
 

@@ -342,6 +342,20 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 	return 0;
 }
 
+int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f = { 0 };
+	int ret = -ENOMEM;
+
+	if (graph && !to_forwarding_init(&f, plan, graph))
+		ret = to_predict_figures(&f, figures);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	return ret;
+}
+
 json_t *to_predict_json(const struct to_figures *o)
 {
 	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",

@@ -55,6 +55,9 @@ int to_predict_loads(struct to_forwarding *f, double *rings, double *mp);
 /** to_predict_figures() - all figures. Return: 0 or -ENOMEM. */
 int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
 
+/** to_predict_plan() - the same of a plan alone */
+int to_predict_plan(const struct to_plan *plan, struct to_figures *figures);
+
 /**
  * to_predict_moore() - most servers that can be exactly @hops away (Moore)
  * @first: ports of the server itself

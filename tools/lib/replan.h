@@ -45,17 +45,18 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
  * @discount: of parallel links, see reconfig.h
  * @effort: of routes and of TopologyFinder, TO_EFFORT_MIN to TO_EFFORT_MAX
  * @topology_finder: also try TopologyFinder; takes far longer than Algorithm 5
+ * @predict: give the new plan its predictions; takes a sixth of the time
  * @seed: same inputs and seed, same decision and plan to the byte
  */
 struct to_replan_options {
 	double horizon, threshold, dark;
 	enum to_discount discount;
 	unsigned int effort;
-	bool topology_finder;
+	bool topology_finder, predict;
 	uint64_t seed;
 };
 
-/** TO_REPLAN_DEFAULTS - as toctl replan has them, but without TopologyFinder */
+/** TO_REPLAN_DEFAULTS - the incremental path: Algorithm 5 and quick routes */
 #define TO_REPLAN_DEFAULTS ((struct to_replan_options){ \
 	.horizon = 10, .threshold = 0.05, .dark = -1, .effort = TO_EFFORT_MIN, .seed = 1 })
 
@@ -83,15 +84,17 @@ extern const char *const to_replan_source_names[];
 /**
  * struct to_replan_choice - one thing that could be done, with its price
  * @comm_time: seconds that the busiest link is busy with the measured bytes
- * @estimated: it is an estimate: the choice was not routed
+ * @estimated: that is an estimate: the choice was not routed
  * @cut, @made: cross-connects that go and that come
  * @dark: seconds that these are dark
  * @delayed: bytes that would have crossed them meanwhile
- * @lost: seconds of communication that the change costs: on the links that stay
- *	lit everything takes longer; where they do not reach everybody, all waits
- * @gain: seconds of communication saved over the horizon, after the dark time
+ * @lost: seconds of the job's progress that are lost while they are dark: on the
+ *	links that stay lit it goes slower; where these do not reach everybody, it
+ *	stands still
+ * @gain: seconds of progress gained in the rest of the horizon, over the pace of
+ *	now
  * @net: @gain - @lost; the largest wins
- * @payback: seconds after which @lost is saved, INFINITY for never
+ * @payback: seconds until as much is gained as was lost, INFINITY for never
  */
 struct to_replan_choice {
 	enum to_replan_action action;
@@ -109,7 +112,8 @@ struct to_replan_choice {
  * @reason: one line for a person
  * @seconds: of the measurement, what to_replan_choice.comm_time is for
  * @bytes: measured
- * @choices: all that was priced; [0] is to keep the plan
+ * @choices: all that was priced; [0] is to keep the plan; choices without a
+ *	topology are left out
  * @chosen: index of the one taken
  */
 struct to_replan_result {
@@ -126,12 +130,19 @@ struct to_replan_result {
  * @plan: in force; not changed
  * @traffic: measured under it or since
  *
- * AllReduce is told from MP transfers by the rings and trees of the plan: what
- * their hops have in common is theirs. A running job keeps the order of its
- * rings, so a new plan has them too, on links of their own or routed. Links
- * between ports that are on no optical switch stay. A new plan leaves as many
- * cross-connects alone as it can, see to_crossconnect_reassign(), and what is
- * rewired can be told by to_crossconnect_diff().
+ * AllReduce is told from MP transfers by the rings and trees of the plan, see
+ * to_allreduce_take(). A running job keeps the order of its rings, so a new plan
+ * has them too, on links of their own or routed. Links between ports that are on
+ * no optical switch stay. A new plan leaves as many cross-connects alone as it
+ * can, see to_crossconnect_reassign(); to_crossconnect_diff() tells which change.
+ *
+ * The job is taken to compute while the busiest link is idle, and not otherwise:
+ * when a measurement of W seconds kept it busy for C, and it would be C' on
+ * other links, the same work takes W - C + C'. That is the most a change can do:
+ * where communication is hidden behind computing, less is gained.
+ *
+ * Small plans are routed for every choice; of large ones only what is best by
+ * estimates, and the next best when that does not hold.
  *
  * Return: 0 with a decision; -EINVAL when @plan has no connected links to start
  * from, when its cross-connects collide or are not its links', or when @traffic

@@ -344,22 +344,6 @@ static int routing_split(struct to_split *split, const struct to_cluster *cluste
 	return ret;
 }
 
-int to_routing_estimate(const struct to_cluster *cluster, const struct to_graph *graph,
-			const struct to_rings *rings, unsigned int passes, double *seconds)
-{
-	uint64_t *routed = to_allreduce_routed(rings, true);
-	struct to_split split;
-	int ret = routed ? routing_split(&split, cluster, graph, rings, routed) : -ENOMEM;
-
-	if (!ret) {
-		to_split_balance(&split, passes);
-		*seconds = to_split_busiest(&split);
-		to_split_free(&split);
-	}
-	free(routed);
-	return ret;
-}
-
 /* Small plans get more passes: few ways make loads coarse, and they are quick. */
 static unsigned int routing_passes(const struct routing *r, unsigned int effort)
 {

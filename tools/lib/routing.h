@@ -4,7 +4,6 @@
 
 /* Tables of all servers for the links, rings and demand of a plan. */
 
-#include "allreduce.h"
 #include "plan.h"
 
 /**
@@ -25,20 +24,5 @@
  */
 int to_routing_fill(struct to_plan *plan, unsigned int effort,
 		    struct to_error *err);
-
-/**
- * to_routing_estimate() - what to_routing_fill() would make of a topology,
- *	without making any table
- * @cluster: for bandwidths; its own links are not looked at
- * @graph: of the links of @rings
- * @passes: over the demand, each n x n_arcs steps: 12 come within about 5 % of
- *	the least possible, 24 within 2 %
- * @seconds: that the busiest link is busy in one iteration; demand of servers
- *	that cannot reach its destination is left out
- *
- * Return: 0 or -ENOMEM.
- */
-int to_routing_estimate(const struct to_cluster *cluster, const struct to_graph *graph,
-			const struct to_rings *rings, unsigned int passes, double *seconds);
 
 #endif

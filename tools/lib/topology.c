@@ -32,9 +32,8 @@ void to_topology_free(struct to_topology *topology)
 	memset(topology, 0, sizeof(*topology));
 }
 
-/* Return: 0, -ENOMEM, or -ENOSPC when the links do not connect all servers. */
-static int topology_rate(struct to_topology *t, const struct to_cluster *cluster,
-			 const struct to_demand *demand, const struct to_graph *graph)
+int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
+		     const struct to_demand *demand, const struct to_graph *graph)
 {
 	unsigned int n = graph->n, i, *parts = calloc(n, sizeof(*parts));
 	struct to_load load = { 0 };
@@ -49,6 +48,8 @@ static int topology_rate(struct to_topology *t, const struct to_cluster *cluster
 	    to_load_init(&load, graph, cluster, routed))
 		goto out;
 	ret = 0;
+	t->byte_hops = 0;
+	t->hops = 0;
 	to_load_parts(&load, TOPOLOGY_PARTS, parts);
 	for (a = 0; a < graph->n_arcs; a++)
 		to_load_add(&load, a, to_allreduce_arc_bytes(&rings, graph, a));
@@ -186,7 +187,7 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 	t->ports = reserve;
 	ret = to_builder_share(&b, graph);
 	if (!ret)
-		ret = topology_rate(t, s->cluster, s->demand, graph);
+		ret = to_topology_rate(t, s->cluster, s->demand, graph);
 	if (!ret)
 		ret = topology_cuts(t, graph, back);
 	if (!ret)

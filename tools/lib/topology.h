@@ -4,6 +4,7 @@
 
 /* TopologyFinder (TopoOpt, Algorithm 1): links and rings for one job. */
 
+#include "graph.h"
 #include "plan.h"
 
 struct to_family;
@@ -52,6 +53,18 @@ int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
 		     const struct to_family *family, uint64_t seed, unsigned int effort,
 		     struct to_topology **found, struct to_error *err);
+
+/**
+ * to_topology_rate() - estimate to_topology.time, byte_hops and hops
+ * @graph: of the links
+ *
+ * MP transfers and routed rings take shortest paths, spread so that links are
+ * evenly busy, in a few shares per server.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when the links do not connect all servers.
+ */
+int to_topology_rate(struct to_topology *topology, const struct to_cluster *cluster,
+		     const struct to_demand *demand, const struct to_graph *graph);
 
 /**
  * to_topology_fixed() - rings on the links that @cluster has

@@ -55,20 +55,6 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 	return cluster;
 }
 
-static int plan_figures(const struct to_plan *plan, struct to_figures *figures)
-{
-	const struct to_cluster *c = plan->cluster;
-	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	struct to_forwarding f = { 0 };
-	int ret = -ENOMEM;
-
-	if (graph && !to_forwarding_init(&f, plan, graph))
-		ret = to_predict_figures(&f, figures);
-	to_forwarding_free(&f);
-	to_graph_free(graph);
-	return ret;
-}
-
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
@@ -122,7 +108,7 @@ static int plan_run(struct to_call *call, const void *data)
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 	} else if (!ret) {
-		ret = plan_figures(plan, &figures);
+		ret = to_predict_plan(plan, &figures);
 		if (!ret)
 			to_figures_print(out, plan, &figures);
 	}

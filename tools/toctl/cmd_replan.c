@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "crossconnect.h"
+#include "replan.h"
+
+struct replan_args {
+	const char *tm, *plan, *output;
+	uint64_t horizon, dark, samples, effort, seed;
+	double threshold;
+	int discount;
+	bool incremental, exit_code;
+};
+
+#define REPLAN_DARK_UNSAID UINT64_MAX
+
+/* Exit statuses with --exit-code; keep is 0. */
+enum { REPLAN_EXIT_REROUTE = 3, REPLAN_EXIT_REWIRE };
+
+static void replan_print(FILE *out, const struct to_replan_result *r)
+{
+	unsigned int i;
+
+	fprintf(out, "%s: %s\n", to_replan_action_names[r->action], r->reason);
+	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
+	fprintf(out, "   %-16s %12s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
+		"busy ms", "cut", "made", "dark ms", "lost ms", "gain ms", "net ms", "payback s");
+	for (i = 0; i < r->n_choices; i++) {
+		const struct to_replan_choice *c = &r->choices[i];
+
+		fprintf(out, " %c %-16s %11.4g%c %5u %5u %9.4g %9.4g %9.4g %9.4g ",
+			i == r->chosen ? '*' : ' ', to_replan_source_names[c->source],
+			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made,
+			1e3 * c->dark, 1e3 * c->lost, 1e3 * c->gain, 1e3 * c->net);
+		if (isfinite(c->payback))
+			fprintf(out, "%9.4g\n", c->payback);
+		else
+			fprintf(out, "%9s\n", "never");
+	}
+}
+
+static json_t *replan_cross_connects(const struct to_cluster *c,
+				     const struct to_cross_connect *list, unsigned int n)
+{
+	json_t *array = json_array();
+	unsigned int i;
+
+	for (i = 0; array && i < n; i++)
+		if (json_array_append_new(array, json_pack("{s:s s:I s:I}",
+				"switch", c->switches[list[i].optical_switch].name,
+				"a", (json_int_t)list[i].a, "b", (json_int_t)list[i].b))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+/* The decision, and the cross-connects that it changes. Return: 0 or -ENOMEM. */
+static int replan_print_json(const struct to_plan *plan, const struct to_replan_result *r)
+{
+	const struct to_plan *then = r->plan ? r->plan : plan;
+	struct to_cross_connect *cut, *made;
+	unsigned int n_cut, n_made;
+	json_t *json = to_replan_json(r);
+	int ret = to_crossconnect_diff(plan, then, &cut, &n_cut, &made, &n_made);
+
+	if (ret) {
+		json_decref(json);
+		return ret;
+	}
+	if (!json ||
+	    json_object_set_new(json, "cut", replan_cross_connects(plan->cluster, cut, n_cut)) ||
+	    json_object_set_new(json, "made", replan_cross_connects(plan->cluster, made, n_made)) ||
+	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
+		ret = -ENOMEM;
+	else
+		putchar('\n');
+	json_decref(json);
+	free(cut);
+	free(made);
+	return ret;
+}
+
+/* Put the name of the file before what is wrong in it. */
+static int replan_blame(struct to_call *call, const char *path, int ret)
+{
+	struct to_error why = call->err;
+
+	return to_error_set(&call->err, ret, "%s: %.400s", path, why.text);
+}
+
+static int replan_decide(struct to_call *call, const struct replan_args *args,
+			 const struct to_plan *plan, const struct to_traffic *traffic)
+{
+	const struct to_replan_options options = {
+		.horizon = args->horizon * 1e-9, .threshold = args->threshold,
+		.dark = args->dark == REPLAN_DARK_UNSAID ? -1 : args->dark * 1e-9,
+		.discount = args->discount, .effort = args->effort, .seed = args->seed,
+		.topology_finder = !args->incremental, .predict = true };
+	bool plan_out = args->output && !strcmp(args->output, "-");
+	struct to_replan_result result;
+	int ret = to_replan(plan, traffic, &options, &result, &call->err);
+
+	if (ret)
+		return replan_blame(call, args->plan, ret);
+	if (args->output)
+		ret = to_plan_save(result.plan ? result.plan : plan, args->output, &call->err);
+	if (!ret && call->json)
+		ret = replan_print_json(plan, &result);
+	else if (!ret)
+		replan_print(plan_out ? stderr : stdout, &result);
+	if (!ret && args->exit_code && result.action != TO_REPLAN_KEEP)
+		ret = result.action == TO_REPLAN_REWIRE ? REPLAN_EXIT_REWIRE : REPLAN_EXIT_REROUTE;
+	to_plan_free(result.plan);
+	return ret;
+}
+
+static int replan_run(struct to_call *call, const void *data)
+{
+	const struct replan_args *args = data;
+	struct to_traffic traffic = { 0 };
+	struct to_plan *plan;
+	struct to_tm *tm;
+	int ret;
+
+	if (call->json && args->output && !strcmp(args->output, "-"))
+		return to_usage(call, "plan and decision cannot both go to standard output: say -o FILE");
+	if (args->threshold < 0 || args->threshold >= 1)
+		return to_usage(call, "--threshold is a share, from 0 to below 1");
+	plan = to_plan_load(args->plan, &call->err);
+	if (!plan)
+		return -EINVAL;
+	tm = to_tm_load(args->tm, &call->err);
+	ret = tm ? to_traffic_of(tm, plan, args->samples, &traffic, &call->err) : -EINVAL;
+	if (tm && ret)
+		ret = replan_blame(call, args->tm, ret);
+	if (!ret)
+		ret = replan_decide(call, args, plan, &traffic);
+	free(traffic.bytes);
+	to_tm_free(tm);
+	to_plan_free(plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct replan_args, field)
+
+static const struct to_option replan_options[] = {
+	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .required = true, .argument = "FILE",
+	  .help = "the matrix of the fabric, as toctl tm merge writes it" },
+	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
+	  .help = "the plan in force" },
+	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	  .help = "where to write the plan to have from now on, which is the old one when that "
+		  "is kept; default: nowhere" },
+	{ "horizon", 0, TO_OPTION_DURATION, FIELD(horizon), .argument = "TIME",
+	  .min = 1, .max = INT64_MAX,
+	  .help = "how long the traffic is expected to stay as measured; default: 10s" },
+	{ "threshold", 0, TO_OPTION_REAL, FIELD(threshold), .argument = "SHARE",
+	  .help = "of the time of communication that a change must save; default: 0.05" },
+	{ "dark", 0, TO_OPTION_DURATION, FIELD(dark), .argument = "TIME", .max = INT64_MAX,
+	  .help = "how long changed links are dark; default: reconfiguration_ns of the switches" },
+	{ "samples", 0, TO_OPTION_NUMBER, FIELD(samples), .argument = "N",
+	  .min = 1, .max = UINT32_MAX, .help = "look at the last N samples only; default: all" },
+	{ "discount", 0, TO_OPTION_CHOICE, FIELD(discount), .argument = "HOW",
+	  .choices = to_discount_names,
+	  .help = "what further links between two servers are worth, for Algorithm 5; "
+		  "default: exponential" },
+	{ "incremental", 'i', TO_OPTION_FLAG, FIELD(incremental),
+	  .help = "without TopologyFinder, which takes most of the time" },
+	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
+	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
+	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
+	  .help = "of the random choices; same seed, same plan; default: 1" },
+	{ "exit-code", 0, TO_OPTION_FLAG, FIELD(exit_code),
+	  .help = "exit with 3 for new routes on the same links, with 4 for new links" },
+	{}
+};
+
+const struct to_command to_cmd_replan = {
+	.name = "replan",
+	.summary = "Decide what to do about traffic that is not what was planned for",
+	.description =
+		"Weighs measured traffic on the plan in force against new routes on the same "
+		"links, against the links of TopoOpt-reconfig (TopoOpt, Algorithm 5), with and "
+		"without those of the AllReduce rings, and against those of TopologyFinder. "
+		"Changed links have a price: while the optical switch moves them, the job goes as "
+		"fast as the links that stay lit allow, and stands still where they do not reach "
+		"every server. What gains most over the horizon wins; the plan is kept when "
+		"nothing pays back by then. As few cross-connects as possible are moved, and links "
+		"that are on no optical switch stay.\n"
+		"Prints every choice with its price: how long the busiest link is busy with the "
+		"measured bytes (~ where estimated), cross-connects cut and made, how long they "
+		"are dark, and progress of the job lost meanwhile and gained later, in its time.\n"
+		"The exit status is 0 whatever is decided, unless --exit-code is given.",
+	.options = replan_options,
+	.args_size = sizeof(struct replan_args),
+	.defaults = &(const struct replan_args){
+		.horizon = 10000000000, .threshold = 0.05, .dark = REPLAN_DARK_UNSAID,
+		.effort = TO_EFFORT_DEFAULT, .seed = 1 },
+	.run = replan_run,
+};
