@@ -376,13 +376,15 @@ static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 	return -EINVAL;
 }
 
-static void undo_steps(struct to_apply *a)
+/* Takes back the steps from @first on, last first. */
+static void undo_steps(struct to_apply *a, unsigned int first)
 {
-	for (unsigned int i = a->n_steps; i--;) {
+	for (unsigned int i = a->n_steps; i-- > first;) {
 		struct to_step *s = &a->steps[i];
 
 		if (!s->done)
 			continue;
+		s->done = false;
 		switch (s->verb) {
 		case TO_STEP_CREATE:
 			to_rtnl_delete(&a->rt, a->ifindex, NULL);
@@ -402,7 +404,6 @@ static void undo_steps(struct to_apply *a)
 			to_rtnl_set_master(&a->rt, s->ifindex, a->ifindex, NULL);
 			break;
 		}
-		s->done = false;
 	}
 }
 
@@ -459,7 +460,7 @@ int to_apply_links(struct to_apply *a, struct to_error *err)
 			 name_of(a, s->ifindex));
 	}
 	if (ret) {
-		undo_steps(a);
+		undo_steps(a, 0);
 		blame(a, ret, what, &why, err);
 	}
 	return ret;
@@ -481,7 +482,7 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 			to_genl_abort(&a->genl, a->ifindex, NULL);
 	}
 	if (ret) {
-		undo_steps(a);
+		undo_steps(a, 0);
 		blame(a, ret, "", &why, err);
 	}
 	return ret;
@@ -493,23 +494,61 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 	struct to_error why = {};
 	int ret;
 
-	*generation = a->current.generation;
 	ret = to_rtnl_change(&a->rt, a->changes, a->n_added, &why);
 	if (!ret && staged)
 		ret = to_genl_commit(&a->genl, a->ifindex, base, generation, &why);
+	else if (!ret)
+		*generation = a->current.generation;
 	if (ret) {
+		*generation = a->current.generation;
 		to_rtnl_undo(&a->rt, a->changes, a->n_added);
 		if (staged)
 			to_genl_abort(&a->genl, a->ifindex, NULL);
-		undo_steps(a);
+		undo_steps(a, 0);
 		return blame(a, ret, "", &why, err);
 	}
 	/* The new table forwards; what is left over can only be reported. */
 	ret = to_rtnl_change(&a->rt, a->changes + a->n_added,
 			     a->n_changes - a->n_added, &why);
-	for (unsigned int i = a->n_early; !ret && i < a->n_steps; i++)
+	for (unsigned int i = a->n_early; !ret && i < a->n_steps; i++) {
 		ret = do_step(a, &a->steps[i], &why);
+		a->steps[i].done = !ret;
+	}
 	return ret ? blame(a, ret, "the plan is active, but", &why, err) : 0;
+}
+
+int to_apply_abort(struct to_apply *a, struct to_error *err)
+{
+	int ret = to_genl_abort(&a->genl, a->ifindex, err);
+
+	undo_steps(a, 0);
+	return ret;
+}
+
+int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
+		    struct to_error *err)
+{
+	struct to_error why = {};
+	int ret = 0;
+
+	/* The old table may name ports that were released. */
+	undo_steps(a, a->n_early);
+	to_rtnl_undo(&a->rt, a->changes + a->n_added, a->n_changes - a->n_added);
+	if (!a->current.ifindex) {
+		*generation = 0;
+	} else {
+		ret = to_genl_stage(&a->genl, a->ifindex, &a->have, &why);
+		if (!ret) {
+			ret = to_genl_commit(&a->genl, a->ifindex, base, generation, &why);
+			if (ret)
+				to_genl_abort(&a->genl, a->ifindex, NULL);
+		}
+		if (ret)
+			return blame(a, ret, "go back", &why, err);
+	}
+	to_rtnl_undo(&a->rt, a->changes, a->n_added);
+	undo_steps(a, 0);
+	return 0;
 }
 
 int to_apply_check_stage(struct to_apply *a, struct to_error *err)

@@ -113,13 +113,27 @@ int to_apply_stage(struct to_apply *apply, bool prepare, struct to_error *err);
  * to_apply_commit() - add entries, commit the stage, remove what is stale
  * @staged: there is a stage; else only the entries change
  * @base: generation that the commit replaces
- * @generation: gets the active one
+ * @generation: what the new table gets, 0 for the next; gets the active one
  *
  * When it fails, entries and links are as they were, the stage is gone and the
  * old table forwards.
  */
 int to_apply_commit(struct to_apply *apply, bool staged, uint64_t base,
 		    uint64_t *generation, struct to_error *err);
+
+/** to_apply_abort() - drop what to_apply_stage() staged, and new links */
+int to_apply_abort(struct to_apply *apply, struct to_error *err);
+
+/**
+ * to_apply_revert() - after to_apply_commit(), back to how it was found
+ * @base: generation that is active
+ * @generation: as for to_apply_commit(); gets 0 where there was no device
+ *
+ * For an @apply that was opened with @full. Without a commit before, what was
+ * found gets the new generation. When it fails, the plan's table forwards.
+ */
+int to_apply_revert(struct to_apply *apply, uint64_t base, uint64_t *generation,
+		    struct to_error *err);
 
 /** to_apply_check_stage() - whether the prepared stage is this plan's table */
 int to_apply_check_stage(struct to_apply *apply, struct to_error *err);

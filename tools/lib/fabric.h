@@ -10,11 +10,10 @@
  * daemon and is reached through etcd. Over both, a plan becomes active in two
  * phases: it is staged on all servers, then committed on all, or aborted on
  * all. All commit under one generation, greater than any that was active, and
- * each refuses when what was active when it staged no longer is. A server that
- * commits while another cannot goes back to what it had.
- *
- * A stage outlives agents and controllers: it is the kernel's. Who comes next
- * replaces it.
+ * each refuses when what was active when it staged no longer is. What is
+ * committed can be reverted until it is confirmed. When the controller goes
+ * away before that, agents at a pipe go back to what they had; etcd holds the
+ * decision, which the agents carry out and the next controller confirms.
  */
 
 #include <stdbool.h>
@@ -81,7 +80,7 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 				 const struct to_fabric_options *options,
 				 struct to_error *err);
 
-/** to_fabric_close() - a stage that is not committed stays; abort it before */
+/** to_fabric_close() - what is staged is aborted, what is not confirmed reverted */
 void to_fabric_close(struct to_fabric *fabric);
 
 /** to_fabric_servers() - one for each server of the plan, in its order */
@@ -105,6 +104,7 @@ int to_fabric_generation(const struct to_fabric *fabric, uint64_t *generation,
 
 /**
  * to_fabric_stage() - stage every server's part of @plan
+ * @plan: kept by @fabric until another is confirmed
  * @differs: gets whether any server has anything to change, may be NULL
  *
  * Makes links as to_apply_links() does. Replaces stages that others left.
@@ -119,18 +119,21 @@ int to_fabric_stage(struct to_fabric *fabric, const struct to_plan *plan,
  *
  * Return: 0 when all servers run the plan under one generation; else a
  * negative errno, and @err says who failed. Then those that had committed were
- * brought back to the table they had, and all servers that answer run the old
- * plan under one new generation; who does not is named in @err.
+ * brought back, and all servers run the old plan under one new generation; who
+ * does not is named in @err.
  */
 int to_fabric_commit(struct to_fabric *fabric, struct to_error *err);
 
 /** to_fabric_abort() - drop the stage on all servers */
 int to_fabric_abort(struct to_fabric *fabric, struct to_error *err);
 
+/** to_fabric_confirm() - what to_fabric_commit() did stays */
+int to_fabric_confirm(struct to_fabric *fabric, struct to_error *err);
+
 /**
- * to_fabric_revert() - after to_fabric_commit(), back to what was before
+ * to_fabric_revert() - back to what was before to_fabric_commit()
  *
- * Under one new generation, on all servers. Once per commit.
+ * Under one new generation, on all servers. Until to_fabric_confirm().
  */
 int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
 

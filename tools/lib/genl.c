@@ -456,6 +456,8 @@ int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
 
 	nlh = genl_request(genl, buf, TOPOOPT_CMD_COMMIT, ifindex);
 	mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_BASE_GENERATION, base);
+	if (generation && *generation)
+		mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_GENERATION, *generation);
 	ret = to_netlink_call(&genl->nl, nlh, genl_set_device, &device, err);
 	if (!ret && generation)
 		*generation = device.generation;

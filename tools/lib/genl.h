@@ -124,7 +124,7 @@ int to_genl_abort(struct to_genl *genl, uint32_t ifindex, struct to_error *err);
 
 /**
  * to_genl_commit() - make the stage active if @base still is
- * @generation: gets the generation of the new table, may be NULL
+ * @generation: what the new table gets, 0 or NULL for the next; gets what it got
  *
  * Return: 0; -ESTALE when another table became active; another errno.
  */

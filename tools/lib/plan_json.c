@@ -626,6 +626,13 @@ static const struct to_json_field table_fields[] = {
 	{}
 };
 
+int to_plan_read_table(const struct to_json *at, const struct to_plan *plan, bool *done)
+{
+	struct table_in in = { .plan = plan, .done = done };
+
+	return to_json_object(at, table_fields, &in);
+}
+
 static int read_tables(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
@@ -641,9 +648,7 @@ static int read_tables(const struct to_json *at, void *to)
 	if (!done)
 		return to_json_error(at, -ENOMEM, "out of memory");
 	while ((ret = to_json_next(at, &iter, &child)) > 0) {
-		struct table_in in = { .plan = plan, .done = done };
-
-		ret = to_json_object(&child, table_fields, &in);
+		ret = to_plan_read_table(&child, plan, done);
 		if (ret)
 			break;
 	}

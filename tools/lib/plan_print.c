@@ -293,33 +293,58 @@ static int print_pairs(FILE *out, struct scratch *s, const struct to_table *t,
 	return 0;
 }
 
-static int print_tables(FILE *out, const struct to_plan *plan)
+static int print_table(FILE *out, const struct to_plan *plan, unsigned int server,
+		       struct scratch *s)
 {
-	const struct to_cluster *c = plan->cluster;
-	struct scratch s = { .n_routes = (size_t)c->n_servers * plan->slots };
-	int ret = 0;
+	const struct to_server *self = &plan->cluster->servers[server];
+	const struct to_table *t = &plan->tables[server];
+	int ret;
 
-	s.members = calloc(s.n_routes, sizeof(*s.members));
-	if (!s.members)
-		return -ENOMEM;
-	fprintf(out, "\"tables\":[");
-	for (unsigned int i = 0; i < c->n_servers && !ret; i++) {
-		const struct to_table *t = &plan->tables[i];
-
-		fprintf(out, "%s\n {\"server\":\"%s\",\n  \"groups\":[",
-			i ? "," : "", c->servers[i].name);
-		for (unsigned int g = 0; g < t->n_groups; g++) {
-			fprintf(out, "%s\n   ", g ? "," : "");
-			print_group(out, &c->servers[i], &t->groups[g]);
-		}
-		fprintf(out, "],\n");
-		ret = print_routes(out, &s, t, plan->slots);
-		if (!ret)
-			ret = print_pairs(out, &s, t, plan->slots);
+	fprintf(out, "{\"server\":\"%s\",\n  \"groups\":[", self->name);
+	for (unsigned int g = 0; g < t->n_groups; g++) {
+		fprintf(out, "%s\n   ", g ? "," : "");
+		print_group(out, self, &t->groups[g]);
 	}
 	fprintf(out, "],\n");
-	free(s.members);
-	free(s.start);
+	ret = print_routes(out, s, t, plan->slots);
+	return ret ? ret : print_pairs(out, s, t, plan->slots);
+}
+
+static int scratch_init(struct scratch *s, const struct to_plan *plan)
+{
+	*s = (struct scratch){ .n_routes = (size_t)plan->cluster->n_servers * plan->slots };
+	s->members = calloc(s->n_routes, sizeof(*s->members));
+	return s->members ? 0 : -ENOMEM;
+}
+
+static void scratch_free(struct scratch *s)
+{
+	free(s->members);
+	free(s->start);
+}
+
+int to_plan_print_table(FILE *out, const struct to_plan *plan, unsigned int server)
+{
+	struct scratch s;
+	int ret = scratch_init(&s, plan);
+
+	ret = ret ? ret : print_table(out, plan, server, &s);
+	scratch_free(&s);
+	return ret;
+}
+
+static int print_tables(FILE *out, const struct to_plan *plan)
+{
+	struct scratch s;
+	int ret = scratch_init(&s, plan);
+
+	fprintf(out, "\"tables\":[");
+	for (unsigned int i = 0; i < plan->cluster->n_servers && !ret; i++) {
+		fprintf(out, "%s\n ", i ? "," : "");
+		ret = print_table(out, plan, i, &s);
+	}
+	fprintf(out, "],\n");
+	scratch_free(&s);
 	return ret;
 }
 

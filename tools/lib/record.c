@@ -11,13 +11,13 @@
 #define NS_PER_S 1000000000ull
 
 /**
- * struct recorder - a recording under way
+ * struct to_recorder - a recording under way
  * @ports: interfaces of the plan's ports
  * @before: their counters when the current sample started
  * @start_ns, @mono_ns: when that was
  */
-struct recorder {
-	const struct to_record_config *config;
+struct to_recorder {
+	struct to_record_config config;
 	struct to_netlink rt;
 	struct to_genl genl;
 	uint32_t device;
@@ -26,6 +26,7 @@ struct recorder {
 	uint64_t start_ns, mono_ns;
 	struct to_traffic *traffic;
 	struct to_tm *tm;
+	bool connected[2];	/* rt, genl */
 	struct to_error *err;
 };
 
@@ -38,23 +39,23 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 /* Until the next multiple of the interval; false when told to stop. */
-static bool wait_multiple(const struct recorder *r)
+static bool wait_multiple(const struct to_recorder *r)
 {
-	const uint64_t interval = r->config->interval_ns;
+	const uint64_t interval = r->config.interval_ns;
 	uint64_t at = (now_ns(CLOCK_REALTIME) / interval + 1) * interval;
 	const struct timespec until = { at / NS_PER_S, at % NS_PER_S };
 
 	do {
-		if (*r->config->stop)
+		if (*r->config.stop)
 			return false;
 	} while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR);
 	return true;
 }
 
 /* The kernel must run this plan; gives the interfaces. */
-static int find_interfaces(struct recorder *r)
+static int find_interfaces(struct to_recorder *r)
 {
-	const struct to_record_config *config = r->config;
+	const struct to_record_config *config = &r->config;
 	const struct to_server *self = &config->plan->cluster->servers[config->server];
 	struct to_apply apply;
 	int ret;
@@ -87,9 +88,9 @@ static void name_end(const struct to_cluster *cluster, struct to_tm_end *end,
 }
 
 /* The head of the recording: names, and who is at the other end of the ports. */
-static int make_head(struct recorder *r)
+static int make_head(struct to_recorder *r)
 {
-	const struct to_record_config *config = r->config;
+	const struct to_record_config *config = &r->config;
 	const struct to_cluster *cluster = config->plan->cluster;
 	const bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	const struct to_server *self = &cluster->servers[config->server];
@@ -129,9 +130,9 @@ static int make_head(struct recorder *r)
 	return 0;
 }
 
-static int read_counters(struct recorder *r, struct to_tm_counters *counters)
+static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 {
-	const struct to_counter_names *names = r->config->counter_names;
+	const struct to_counter_names *names = r->config.counter_names;
 	int ret = 0;
 
 	for (unsigned int p = 0; !ret && p < r->tm->n_ports; p++) {
@@ -155,7 +156,7 @@ static int read_counters(struct recorder *r, struct to_tm_counters *counters)
  * programs turn to the other map, so that both halves are of one moment but
  * for some microseconds.
  */
-static int cut(struct recorder *r, struct to_tm_sample *sample)
+static int cut(struct to_recorder *r, struct to_tm_sample *sample)
 {
 	uint64_t end_ns = now_ns(CLOCK_REALTIME), mono_ns = now_ns(CLOCK_MONOTONIC);
 	struct to_tm_counters after[TO_PORTS_MAX];
@@ -183,27 +184,24 @@ static int cut(struct recorder *r, struct to_tm_sample *sample)
 	return to_traffic_read(r->traffic, sample, r->err);
 }
 
-static struct to_tm_sample *new_sample(struct recorder *r)
+static struct to_tm_sample *new_sample(struct to_recorder *r)
 {
 	struct to_tm_sample *sample = to_tm_add_sample(r->tm);
 
 	if (sample)
 		sample->ports = calloc(r->tm->n_ports + 1, sizeof(*sample->ports));
-	if (sample && sample->ports)
-		return sample;
-	to_error_set(r->err, -ENOMEM, "out of memory");
-	return NULL;
+	return sample;
 }
 
-static void drop_sample(struct to_tm *tm)
+void to_recorder_drop(struct to_recorder *r)
 {
-	struct to_tm_sample *sample = &tm->samples[--tm->n_samples];
+	struct to_tm_sample *sample = &r->tm->samples[--r->tm->n_samples];
 
 	free(sample->flows);
 	free(sample->ports);
 }
 
-static int check_generation(struct recorder *r)
+static int check_generation(struct to_recorder *r)
 {
 	struct to_device device;
 	int ret;
@@ -218,33 +216,102 @@ static int check_generation(struct recorder *r)
 	return ret;
 }
 
-static int take_samples(struct recorder *r)
+int to_recorder_cut(struct to_recorder *r, struct to_error *err)
 {
-	struct to_tm_sample *sample;
+	struct to_tm_sample *sample = new_sample(r);
+	int ret = 0;
+
+	r->err = err;
+	if (!sample)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	if (!sample->ports)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	ret = ret ? ret : cut(r, sample);
+	ret = ret ? ret : check_generation(r);
+	if (ret)
+		to_recorder_drop(r);
+	return ret;
+}
+
+struct to_tm *to_recorder_tm(const struct to_recorder *r)
+{
+	return r->tm;
+}
+
+struct to_recorder *to_recorder_open(const struct to_record_config *config,
+				     struct to_error *err)
+{
+	struct to_recorder *r = calloc(1, sizeof(*r));
+	struct to_traffic_config traffic = {
+		.source = config->source, .entries = config->entries,
+		.plan = config->plan, .server = config->server,
+	};
+	int ret;
+
+	if (!r) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	r->config = *config;
+	r->err = err;
+	ret = make_head(r);
+	ret = ret ? ret : find_interfaces(r);
+	if (!ret) {
+		ret = to_netlink_open(&r->rt, NETLINK_ROUTE, err);
+		r->connected[0] = !ret;
+	}
+	if (!ret) {
+		ret = to_genl_open(&r->genl, err);
+		r->connected[1] = !ret;
+	}
+	traffic.device = r->device;
+	traffic.ports = r->ports;
+	if (!ret) {
+		r->traffic = to_traffic_open(&traffic, err);
+		ret = r->traffic ? 0 : -EIO;
+	}
+	/* What came before now is in no sample. */
+	ret = ret ? ret : to_recorder_cut(r, err);
+	if (ret) {
+		to_recorder_close(r);
+		return NULL;
+	}
+	to_recorder_drop(r);
+	return r;
+}
+
+void to_recorder_close(struct to_recorder *r)
+{
+	if (!r)
+		return;
+	to_traffic_close(r->traffic);
+	if (r->connected[1])
+		to_genl_close(&r->genl);
+	if (r->connected[0])
+		to_netlink_close(&r->rt);
+	to_tm_free(r->tm);
+	free(r);
+}
+
+static int take_samples(struct to_recorder *r, struct to_error *err)
+{
 	bool go_on;
 	int ret;
 
 	/* What came before the first multiple of the interval is no sample. */
-	sample = new_sample(r);
-	if (!sample)
-		return -ENOMEM;
 	go_on = wait_multiple(r);
-	ret = cut(r, sample);
-	drop_sample(r->tm);
-	if (!ret && r->config->started)
-		r->config->started(to_traffic_source(r->traffic), r->config->arg);
+	ret = to_recorder_cut(r, err);
+	if (ret)
+		return ret;
+	to_recorder_drop(r);
+	if (r->config.started)
+		r->config.started(to_traffic_source(r->traffic), r->config.arg);
 
 	/* A stop ends the sample under way early. */
 	while (!ret && go_on &&
-	       (!r->config->count || r->tm->n_samples < r->config->count)) {
+	       (!r->config.count || r->tm->n_samples < r->config.count)) {
 		go_on = wait_multiple(r);
-		sample = new_sample(r);
-		if (!sample)
-			return -ENOMEM;
-		ret = cut(r, sample);
-		ret = ret ? ret : check_generation(r);
-		if (ret)
-			drop_sample(r->tm);
+		ret = to_recorder_cut(r, err);
 	}
 	return ret;
 }
@@ -252,26 +319,15 @@ static int take_samples(struct recorder *r)
 int to_record(const struct to_record_config *config, struct to_tm **tm,
 	      struct to_error *err)
 {
-	struct recorder r = { .config = config, .err = err };
-	struct to_traffic_config traffic = {
-		.source = config->source, .entries = config->entries,
-		.plan = config->plan, .server = config->server, .ports = r.ports,
-	};
+	struct to_recorder *r = to_recorder_open(config, err);
 	int ret;
 
-	ret = make_head(&r);
-	ret = ret ? ret : find_interfaces(&r);
-	ret = ret ? ret : to_netlink_open(&r.rt, NETLINK_ROUTE, err);
-	ret = ret ? ret : to_genl_open(&r.genl, err);
-	traffic.device = r.device;
-	if (!ret) {
-		r.traffic = to_traffic_open(&traffic, err);
-		ret = r.traffic ? 0 : -EIO;
-	}
-	ret = ret ? ret : take_samples(&r);
-	to_traffic_close(r.traffic);
-	to_genl_close(&r.genl);
-	to_netlink_close(&r.rt);
-	*tm = r.tm;
+	*tm = NULL;
+	if (!r)
+		return -EIO;
+	ret = take_samples(r, err);
+	*tm = r->tm;
+	r->tm = NULL;
+	to_recorder_close(r);
 	return ret;
 }

@@ -51,4 +51,31 @@ struct to_record_config {
 int to_record(const struct to_record_config *config, struct to_tm **tm,
 	      struct to_error *err);
 
+/** struct to_recorder - the same, one sample at a time */
+struct to_recorder;
+
+/**
+ * to_recorder_open() - count from now on
+ * @config: without count, stop and started; copied, but not what it points to
+ *
+ * Return: NULL with @err: the active table is not the plan's, no permission.
+ */
+struct to_recorder *to_recorder_open(const struct to_record_config *config,
+				     struct to_error *err);
+void to_recorder_close(struct to_recorder *recorder);
+
+/**
+ * to_recorder_cut() - end a sample, which to_recorder_tm() then has, and start
+ *	the next
+ *
+ * Return: 0, or a negative errno with @err; -ESTALE when the table changed.
+ */
+int to_recorder_cut(struct to_recorder *recorder, struct to_error *err);
+
+/** to_recorder_tm() - the recording so far, owned by @recorder */
+struct to_tm *to_recorder_tm(const struct to_recorder *recorder);
+
+/** to_recorder_drop() - forget the last sample */
+void to_recorder_drop(struct to_recorder *recorder);
+
 #endif

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cluster.h"
 #include "error.h"
@@ -149,6 +150,9 @@ struct to_tm *to_tm_load(const char *path, struct to_error *err);
 /** to_tm_parse() - tm.json from memory; @name is for errors */
 struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
 			  struct to_error *err);
+
+/** to_tm_print() - the text that to_tm_save() writes */
+void to_tm_print(FILE *out, const struct to_tm *tm);
 
 /** to_tm_save() - write @tm to @path ("-": standard output), by renaming */
 int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err);

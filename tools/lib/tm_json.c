@@ -497,12 +497,10 @@ static void write_sample(FILE *out, const struct to_tm *tm,
 	fprintf(out, "]}");
 }
 
-static int write_tm(FILE *out, const void *data, struct to_error *err)
+void to_tm_print(FILE *out, const struct to_tm *tm)
 {
-	const struct to_tm *tm = data;
 	const char *separator = "";
 
-	(void)err;
 	fprintf(out, "{\n\"format\": \"topoopt-tm\", \"version\": 1,\n\"job\": ");
 	to_json_print_string(out, tm->job);
 	fprintf(out, ",\n\"plan\": \"%s\", \"interval_ns\": %" PRIu64
@@ -547,6 +545,12 @@ static int write_tm(FILE *out, const void *data, struct to_error *err)
 		write_sample(out, tm, &tm->samples[i]);
 	}
 	fprintf(out, "\n]\n}\n");
+}
+
+static int write_tm(FILE *out, const void *tm, struct to_error *err)
+{
+	(void)err;
+	to_tm_print(out, tm);
 	return 0;
 }
 

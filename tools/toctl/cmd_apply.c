@@ -5,16 +5,19 @@
 #include <time.h>
 
 #include "apply.h"
+#include "apply_all.h"
 #include "check.h"
 #include "command.h"
+#include "fabric_options.h"
 #include "node.h"
 
 #define ANY_GENERATION UINT64_MAX
 
 struct apply_args {
 	const char *node, *dev;
-	bool dry_run, stage, commit, abort, verbose;
+	bool dry_run, stage, commit, abort, verbose, all;
 	uint64_t base;
+	struct to_fabric_options fabric;
 };
 
 static double apply_now(void)
@@ -153,6 +156,7 @@ static int apply_change(struct to_call *call, struct to_apply *apply,
 	result->generation = base;
 	if (ret || args->stage)
 		return ret;
+	result->generation = 0;
 	return to_apply_commit(apply, table, base, &result->generation, &call->err);
 }
 
@@ -223,11 +227,15 @@ static int apply_abort(struct to_call *call, const char *dev)
 static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
+	struct to_fabric_options fabric = args->fabric;
 	struct to_plan *plan;
 	int ret;
 
 	if (args->dry_run + args->stage + args->commit + args->abort > 1)
 		return to_usage(call, "--dry-run, --stage, --commit and --abort exclude each other");
+	if (args->all && (args->dry_run || args->stage || args->commit || args->abort ||
+			  args->node || args->base != ANY_GENERATION))
+		return to_usage(call, "--all goes with none of --node, --dry-run, --stage, --commit, --abort and --base-generation");
 	if (args->abort)
 		return apply_abort(call, args->dev);
 	if (!call->n_operands)
@@ -235,7 +243,9 @@ static int apply_run(struct to_call *call, const void *data)
 	plan = to_plan_load(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
-	ret = apply_plan(call, args, plan);
+	fabric.device = args->dev;
+	ret = args->all ? to_apply_all(call, plan, &fabric, args->verbose) :
+			  apply_plan(call, args, plan);
 	to_plan_free(plan);
 	return ret;
 }
@@ -257,6 +267,9 @@ static const struct to_option apply_options[] = {
 	  .help = "drop what --stage prepared" },
 	{ "base-generation", 0, TO_OPTION_NUMBER, FIELD(base), .argument = "N",
 	  .max = INT64_MAX, .help = "refuse unless generation N is active" },
+	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
+	  .help = "on all servers of the plan, or on none; through their agents" },
+	TO_FABRIC_OPTIONS(struct apply_args, fabric),
 	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),
 	  .help = "print how long it took, and the rate" },
 	{}
@@ -273,9 +286,14 @@ const struct to_command to_cmd_apply = {
 		"on any error the table that was active goes on forwarding. What is as\n"
 		"planned already is left alone, so a second run changes nothing.\n\n"
 		"Routes, rules, neighbours and addresses carry protocol 116; toctl clear\n"
-		"removes them again.",
+		"removes them again.\n\n"
+		"With --all the plan becomes active on all its servers or on none: it is\n"
+		"staged on each by an agent there (toctl agent), then committed on all under\n"
+		"one generation. When a server cannot commit, the others go back.",
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
-	.defaults = &(const struct apply_args){ .dev = "topo0", .base = ANY_GENERATION },
+	.defaults = &(const struct apply_args){
+		.dev = "topo0", .base = ANY_GENERATION, .fabric = TO_FABRIC_DEFAULTS,
+	},
 	.run = apply_run,
 };

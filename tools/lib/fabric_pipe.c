@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Agents that a command starts, one for each server; they speak at a pipe. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric_link.h"
+#include "part.h"
+#include "plan_json.h"
+
+#define NS_PER_MS 1000000ull
+#define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
+#define PIPE_REPLY_MAX (256u << 20)
+
+/**
+ * struct pipe_agent - one agent
+ * @fd: its standard input and output, -1 when there is none
+ * @errors: its standard error
+ * @out, @sent: request on its way
+ * @in: what came of a reply
+ * @last_error: last line on its standard error
+ */
+struct pipe_agent {
+	pid_t pid;
+	int fd, errors;
+	char *out;
+	size_t out_len, sent;
+	char *in;
+	size_t in_len, in_room;
+	char last_error[192];
+};
+
+/**
+ * struct pipes - the connections
+ * @polls: two for each agent
+ */
+struct pipes {
+	struct to_fabric_link link;
+	const struct to_cluster *cluster;
+	const char *command;
+	struct pipe_agent *agents;
+	struct pollfd *polls;
+};
+
+static uint64_t pipe_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* The command with @name for every {}; caller frees. */
+static char *pipe_command(const char *command, const char *name)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+	const char *at;
+
+	if (!out)
+		return NULL;
+	while ((at = strstr(command, "{}"))) {
+		fprintf(out, "%.*s%s", (int)(at - command), command, name);
+		command = at + 2;
+	}
+	fputs(command, out);
+	fclose(out);
+	return text;
+}
+
+static void pipe_child(const char *command, int fd, int errors)
+{
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(errors, STDERR_FILENO);
+	/* The terminal's Ctrl-C ends the controller, which ends agents in order. */
+	signal(SIGINT, SIG_IGN);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+static int pipe_start(const struct pipes *p, unsigned int i)
+{
+	struct pipe_agent *agent = &p->agents[i];
+	char *command = pipe_command(p->command, p->cluster->servers[i].name);
+	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
+
+	agent->last_error[0] = '\0';
+	agent->in_len = 0;
+	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
+	    pipe2(errors, O_CLOEXEC | O_NONBLOCK))
+		goto fail;
+	agent->pid = fork();
+	if (agent->pid < 0)
+		goto fail;
+	if (!agent->pid)
+		pipe_child(command, pair[1], errors[1]);
+	close(pair[1]);
+	close(errors[1]);
+	free(command);
+	agent->fd = pair[0];
+	agent->errors = errors[0];
+	return 0;
+fail:
+	for (unsigned int k = 0; k < 2; k++) {
+		if (pair[k] >= 0)
+			close(pair[k]);
+		if (errors[k] >= 0)
+			close(errors[k]);
+	}
+	free(command);
+	return -1;
+}
+
+/* What the agent said last on its standard error. */
+static void pipe_read_errors(struct pipe_agent *agent)
+{
+	char text[1024];
+	char *line, *save;
+	ssize_t n;
+
+	while ((n = read(agent->errors, text, sizeof(text) - 1)) > 0) {
+		text[n] = '\0';
+		for (line = strtok_r(text, "\r\n", &save); line;
+		     line = strtok_r(NULL, "\r\n", &save))
+			snprintf(agent->last_error, sizeof(agent->last_error), "%s", line);
+	}
+}
+
+static void pipe_end(struct pipe_agent *agent)
+{
+	close(agent->fd);
+	close(agent->errors);
+	agent->fd = agent->errors = -1;
+	free(agent->out);
+	agent->out = NULL;
+}
+
+/* The agent closed its end: why? */
+static void pipe_ended(struct pipe_agent *agent, char error[256])
+{
+	int status = 0;
+
+	pipe_read_errors(agent);
+	pipe_end(agent);
+	waitpid(agent->pid, &status, 0);
+	if (agent->last_error[0])
+		snprintf(error, 256, "the agent ended: %s", agent->last_error);
+	else if (WIFSIGNALED(status))
+		snprintf(error, 256, "the agent was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(error, 256, "the agent ended with status %d", WEXITSTATUS(status));
+}
+
+/* The line for server @i; @cluster: of a stage. */
+static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call,
+			      const char *cluster, unsigned int i)
+{
+	struct pipe_agent *agent = &p->agents[i];
+	FILE *out = open_memstream(&agent->out, &agent->out_len);
+	json_t *request = json_copy(call->request);
+	char *table = NULL;
+	size_t len = 0;
+	FILE *text;
+	int ret = -1;
+
+	if (out && request && call->plan) {
+		text = open_memstream(&table, &len);
+		if (text) {
+			ret = to_plan_print_table(text, call->plan, i);
+			fclose(text);
+		}
+		ret = ret ? ret : json_object_set_new(request, "cluster", json_string(cluster));
+		ret = ret ? ret : json_object_set_new(request, "table", json_string(table));
+	} else if (out && request) {
+		ret = 0;
+	}
+	if (!ret)
+		ret = json_dumpf(request, out, JSON_COMPACT) || putc('\n', out) == EOF;
+	json_decref(request);
+	free(table);
+	if (out)
+		fclose(out);
+	agent->sent = 0;
+	return ret;
+}
+
+static void pipe_send(struct pipe_agent *agent)
+{
+	ssize_t n = send(agent->fd, agent->out + agent->sent, agent->out_len - agent->sent,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	/* An agent that is gone shows when reading. */
+	agent->sent = n < 0 ? agent->sent + (errno == EAGAIN ? 0 : agent->out_len) :
+			      agent->sent + n;
+	if (agent->sent >= agent->out_len) {
+		free(agent->out);
+		agent->out = NULL;
+	}
+}
+
+/* Takes the reply to request @id out of what came; others are late ones. */
+static json_t *pipe_take_reply(struct pipe_agent *agent, json_int_t id)
+{
+	json_t *reply = NULL;
+	char *end;
+
+	while (!reply && (end = memchr(agent->in, '\n', agent->in_len))) {
+		size_t len = end + 1 - agent->in;
+
+		reply = json_loadb(agent->in, len, 0, NULL);
+		if (json_integer_value(json_object_get(reply, "id")) != id) {
+			json_decref(reply);
+			reply = NULL;
+		}
+		memmove(agent->in, end + 1, agent->in_len - len);
+		agent->in_len -= len;
+	}
+	return reply;
+}
+
+/* Return: how much came, 0 at the end. */
+static ssize_t pipe_receive(struct pipe_agent *agent)
+{
+	ssize_t n;
+
+	if (agent->in_room - agent->in_len < 4096) {
+		size_t room = agent->in_room ? 2 * agent->in_room : 16384;
+		char *in = room > PIPE_REPLY_MAX ? NULL : realloc(agent->in, room);
+
+		if (!in)
+			return 0;
+		agent->in = in;
+		agent->in_room = room;
+	}
+	n = recv(agent->fd, agent->in + agent->in_len, agent->in_room - agent->in_len,
+		 MSG_DONTWAIT);
+	if (n > 0)
+		agent->in_len += n;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : n;
+}
+
+/* What poll() says about agent @i; sets its reply or error when it has one. */
+static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsigned int i)
+{
+	const json_int_t id = json_integer_value(json_object_get(call->request, "id"));
+	struct pipe_agent *agent = &p->agents[i];
+
+	if (p->polls[2 * i + 1].revents)
+		pipe_read_errors(agent);
+	if (p->polls[2 * i].revents & POLLOUT && agent->out)
+		pipe_send(agent);
+	if (!(p->polls[2 * i].revents & (POLLIN | POLLHUP | POLLERR)))
+		return;
+	if (pipe_receive(agent) <= 0)
+		pipe_ended(agent, call->errors[i]);
+	else
+		call->replies[i] = pipe_take_reply(agent, id);
+}
+
+/* Polls who has neither reply nor error. Return: how many these are. */
+static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
+{
+	unsigned int waiting = 0;
+
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
+		const struct pipe_agent *agent = &p->agents[i];
+		bool wait = call->who[i] && !call->replies[i] && !call->errors[i][0];
+
+		p->polls[2 * i] = (struct pollfd){
+			.fd = wait ? agent->fd : -1,
+			.events = POLLIN | (agent->out ? POLLOUT : 0),
+		};
+		p->polls[2 * i + 1] = (struct pollfd){
+			.fd = wait ? agent->errors : -1, .events = POLLIN,
+		};
+		waiting += wait;
+	}
+	return waiting;
+}
+
+static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *call,
+		      struct to_error *err)
+{
+	struct pipes *p = (struct pipes *)link;
+	unsigned int n = p->cluster->n_servers;
+	char *cluster = NULL;
+	size_t len = 0;
+
+	if (call->plan) {
+		FILE *out = open_memstream(&cluster, &len);
+
+		if (!out)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		to_part_print_cluster(out, call->plan);
+		fclose(out);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (!call->who[i])
+			continue;
+		free(p->agents[i].out);
+		p->agents[i].out = NULL;
+		if (p->agents[i].fd < 0 && pipe_start(p, i))
+			snprintf(call->errors[i], 256, "the command does not start: %s",
+				 strerror(errno));
+		else if (pipe_write_request(p, call, cluster, i))
+			snprintf(call->errors[i], 256, "out of memory");
+	}
+	free(cluster);
+	while (pipe_prepare(p, call)) {
+		uint64_t now = pipe_now();
+
+		if (now >= call->deadline_ns)
+			break;
+		if (poll(p->polls, 2 * n, (call->deadline_ns - now) / NS_PER_MS + 1) <= 0)
+			continue;
+		for (unsigned int i = 0; i < n; i++)
+			if (p->polls[2 * i].revents || p->polls[2 * i + 1].revents)
+				pipe_serve(p, call, i);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct pipe_agent *agent = &p->agents[i];
+
+		if (!call->who[i] || call->replies[i] || call->errors[i][0])
+			continue;
+		/* Nothing can follow half a request. */
+		if (agent->out) {
+			kill(agent->pid, SIGKILL);
+			pipe_ended(agent, call->errors[i]);
+		}
+		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
+			 agent->last_error[0] ? ": " : "", agent->last_error);
+	}
+	return 0;
+}
+
+/* All agents see the end of their input; those that do not end are killed. */
+static void pipes_close(struct to_fabric_link *link)
+{
+	struct pipes *p = (struct pipes *)link;
+	uint64_t deadline = pipe_now() + PIPE_CLOSE_NS;
+	char text[256];
+
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++)
+		if (p->agents[i].fd >= 0)
+			shutdown(p->agents[i].fd, SHUT_WR);
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
+		struct pipe_agent *agent = &p->agents[i];
+
+		free(agent->in);
+		if (agent->fd < 0)
+			continue;
+		for (uint64_t now = pipe_now(); now < deadline; now = pipe_now()) {
+			struct pollfd end = { .fd = agent->fd, .events = POLLIN };
+
+			if (poll(&end, 1, (deadline - now) / NS_PER_MS + 1) > 0 &&
+			    recv(agent->fd, text, sizeof(text), MSG_DONTWAIT) <= 0)
+				break;
+		}
+		if (pipe_now() >= deadline)
+			kill(agent->pid, SIGKILL);
+		pipe_ended(agent, text);
+	}
+	free(p->agents);
+	free(p->polls);
+	free(p);
+}
+
+struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
+				       const char *command, struct to_error *err)
+{
+	struct pipes *p;
+
+	if (!strstr(command, "{}")) {
+		to_error_set(err, -EINVAL,
+			     "the command \"%s\" has no {} for the server's name", command);
+		return NULL;
+	}
+	p = calloc(1, sizeof(*p));
+	if (p) {
+		p->agents = calloc(cluster->n_servers, sizeof(*p->agents));
+		p->polls = calloc(2 * cluster->n_servers, sizeof(*p->polls));
+	}
+	if (!p || !p->agents || !p->polls) {
+		if (p) {
+			free(p->agents);
+			free(p->polls);
+		}
+		free(p);
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		p->agents[i].fd = p->agents[i].errors = -1;
+	p->link = (struct to_fabric_link){ pipes_call, pipes_close };
+	p->cluster = cluster;
+	p->command = command;
+	return &p->link;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "apply_all.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <time.h>
+
+/* What was done, for the last line; seconds since the start. */
+struct all_result {
+	unsigned int servers;
+	uint64_t generation;
+	bool changed;
+	double reached, staged, committed;
+};
+
+static double all_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static void all_report(const struct to_call *call, const struct all_result *r, bool verbose)
+{
+	if (call->json) {
+		json_t *out = json_pack("{s:i, s:b, s:I, s:f, s:f, s:f}", "servers", r->servers,
+					"changed", r->changed, "generation",
+					(json_int_t)r->generation, "reach_s", r->reached,
+					"stage_s", r->staged - r->reached, "commit_s",
+					r->changed ? r->committed - r->staged : 0.0);
+
+		json_dumpf(out, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(out);
+		return;
+	}
+	if (!r->changed)
+		printf("nothing to do, generation %" PRIu64 " of all %u servers is this plan\n",
+		       r->generation, r->servers);
+	else
+		printf("generation %" PRIu64 " on all %u servers\n", r->generation, r->servers);
+	if (verbose && r->changed)
+		printf("%.1f ms to reach the agents, %.1f ms to stage, %.1f ms to commit\n",
+		       r->reached * 1e3, (r->staged - r->reached) * 1e3,
+		       (r->committed - r->staged) * 1e3);
+}
+
+static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
+		     struct all_result *result, double start, struct to_error *err)
+{
+	struct to_error differ;
+	bool differs;
+	int ret;
+
+	result->reached = all_now() - start;
+	ret = to_fabric_stage(fabric, plan, &differs, err);
+	if (ret)
+		return ret;
+	result->staged = all_now() - start;
+	/* The same plan under different generations is made one. */
+	if (!differs && !to_fabric_generation(fabric, &result->generation, &differ))
+		return to_fabric_abort(fabric, err);
+	ret = to_fabric_commit(fabric, err);
+	if (ret)
+		return ret;
+	result->changed = true;
+	result->committed = all_now() - start;
+	ret = to_fabric_confirm(fabric, err);
+	return ret ? ret : to_fabric_generation(fabric, &result->generation, err);
+}
+
+int to_apply_all(struct to_call *call, const struct to_plan *plan,
+		 const struct to_fabric_options *options, bool verbose)
+{
+	struct all_result result = { .servers = plan->cluster->n_servers };
+	const double start = all_now();
+	struct to_fabric *fabric;
+	int ret;
+
+	fabric = to_fabric_open(plan, options, &call->err);
+	if (!fabric)
+		return TO_EXIT_FAILURE;
+	ret = all_apply(fabric, plan, &result, start, &call->err);
+	to_fabric_close(fabric);
+	if (!ret)
+		all_report(call, &result, verbose);
+	return ret;
+}
