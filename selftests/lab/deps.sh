@@ -7,6 +7,7 @@
 #	deps.sh deb		to make Debian packages
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh browser		to look at reports as people do
+#	deps.sh etcd		to test agents of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
 #
 # Silent when nothing is missing; needs root or sudo otherwise.
@@ -15,11 +16,12 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
-		libcmocka-dev libglpk-dev libelf-dev zlib1g-dev clang llvm bpftool jq
+		libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
+	[etcd]="etcd-server etcd-client"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
 		util-linux jq"

@@ -39,6 +39,9 @@ packages=(
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
 	# libraries of toctl
 	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
+	libcurl4t64
+	# agents of a cluster
+	etcd-server etcd-client
 	# module builds; gcc-12 is what built 6.1
 	gcc-14 gcc-12 libc6-dev libelf-dev make pahole sparse
 	# this script, inside the root

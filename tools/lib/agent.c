@@ -109,6 +109,26 @@ static void agent_forget(struct to_agent *agent)
 	agent->staged = agent->committed = 0;
 }
 
+/* Generation of the active table, 0 when there is none. */
+static int agent_active(const struct to_agent *agent, uint64_t *generation,
+			struct to_error *err)
+{
+	uint32_t ifindex = if_nametoindex(agent->device);
+	struct to_device device = {};
+	struct to_genl genl;
+	int ret = 0;
+
+	if (ifindex) {
+		ret = to_genl_open(&genl, err);
+		if (ret)
+			return ret;
+		ret = to_genl_device(&genl, ifindex, &device, err);
+		to_genl_close(&genl);
+	}
+	*generation = device.generation;
+	return ret;
+}
+
 /* Drops a stage that nobody is going to commit any more. */
 static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
 {
@@ -242,17 +262,39 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 	return ret;
 }
 
+/* Gives the active table, which stays, another generation. */
+static int agent_renumber(const struct to_agent *agent, uint64_t generation,
+			  struct to_error *err)
+{
+	uint32_t ifindex = if_nametoindex(agent->device);
+	struct to_kernel_table table = {};
+	struct to_genl genl;
+	int ret;
+
+	if (!ifindex)
+		return 0;
+	ret = to_genl_open(&genl, err);
+	if (ret)
+		return ret;
+	ret = to_genl_table(&genl, ifindex, false, &table, err);
+	ret = ret ? ret : to_genl_stage(&genl, ifindex, &table, err);
+	ret = ret ? ret : to_genl_commit(&genl, ifindex, table.generation, &generation, err);
+	to_kernel_table_free(&table);
+	to_genl_close(&genl);
+	return ret;
+}
+
 /* @generation: for what was active before */
 static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_error *err)
 {
-	uint64_t base = agent->apply.current.generation;
 	int ret = 0;
 
-	if (agent->staged)
+	if (agent->committed)
+		ret = to_apply_revert(&agent->apply, agent->committed, &generation, err);
+	else if (agent->staged)
 		ret = to_apply_abort(&agent->apply, err);
-	else if (agent->committed)
-		base = agent->committed;
-	ret = ret ? ret : to_apply_revert(&agent->apply, base, &generation, err);
+	if (!ret && !agent->committed)
+		ret = agent_renumber(agent, generation, err);
 	if (ret)
 		return ret;
 	agent_forget(agent);
@@ -262,13 +304,21 @@ static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_
 
 static int agent_revert(struct to_agent *agent, const json_t *request, struct to_error *err)
 {
-	uint64_t generation = 0;
-	int ret = agent_generation(request, &generation, err);
+	json_int_t from, generation;
+	uint64_t active = 0;
+	int ret;
 
+	if (json_unpack((json_t *)request, "{s:I, s:I}", "from", &from,
+			"generation", &generation) || generation <= 0)
+		return to_error_set(err, -EINVAL, "revert: expected from and generation");
+	ret = agent_lock(agent, err);
+	ret = ret ? ret : agent_active(agent, &active, err);
 	if (ret)
 		return ret;
-	if (agent->lock < 0 || !agent->opened)
-		return to_error_set(err, -ENOENT, "what was active before is not known here");
+	/* Committed by an agent that is no more. */
+	if (active == (uint64_t)from && !agent->committed)
+		return to_error_set(err, -ENOENT, "what was active before generation %" PRIu64 " is not known any more",
+				    active);
 	return agent_go_back(agent, generation, err);
 }
 
@@ -279,7 +329,7 @@ void to_agent_free(struct to_agent *agent)
 	if (agent->committed)
 		agent_go_back(agent, agent->committed + 1, NULL);
 	else if (agent->staged)
-		agent_abort(agent, NULL);
+		to_apply_abort(&agent->apply, NULL);
 	agent_stop_recording(agent);
 	agent_forget(agent);
 	agent_unlock(agent);

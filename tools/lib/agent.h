@@ -15,7 +15,8 @@
  *		staged under another one is committed, nor a stage on top of a
  *		table that is not active any more
  *	confirm	"generation": it stays; until then it can be reverted
- *	revert	"generation" for what was active before the stage
+ *	revert	"from": generation that is not to be; "generation" for what was
+ *		active before it
  *	abort	drop the stage, also one that another agent left
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it
  *	clear	remove what apply made

@@ -129,8 +129,8 @@ int to_apply_abort(struct to_apply *apply, struct to_error *err);
  * @base: generation that is active
  * @generation: as for to_apply_commit(); gets 0 where there was no device
  *
- * For an @apply that was opened with @full. Without a commit before, what was
- * found gets the new generation. When it fails, the plan's table forwards.
+ * For an @apply that was opened with @full. When it fails, the plan's table
+ * forwards.
  */
 int to_apply_revert(struct to_apply *apply, uint64_t base, uint64_t *generation,
 		    struct to_error *err);

@@ -378,13 +378,15 @@ static int fabric_confirm(struct to_fabric *f, struct to_error *err)
 /* All servers to what they had, under a new generation. */
 static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 {
+	uint64_t from = f->generation;
 	int failed;
 
 	f->generation = fabric_next_generation(f);
 	f->committed = false;
 	f->next = NULL;
 	fabric_all(f);
-	failed = fabric_call(f, json_pack("{s:s, s:I}", "op", "revert", "generation",
+	failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
+					  "from", (json_int_t)from, "generation",
 					  (json_int_t)f->generation), NULL, err);
 	/* Agents that were started since do not know what they had. */
 	if (failed > 0 && f->active) {

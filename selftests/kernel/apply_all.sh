@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 600
+# toctl apply --all: a plan becomes active on all servers under one generation,
+# or on none, whoever fails or dies on the way.
+#
+#	s0 .. s3, a ring; every agent is reached through a proxy that can do
+#	harm just before it hands on a request
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+examples=$lib_dir/../examples/ring-4
+must toctl plan --cluster "$examples/cluster.json" --job "$examples/job.json" -o "$tmp/one.json"
+must fabric_up "$tmp/one.json" --no-apply
+two=$(plan_edit '.tables[].groups[][0].weight = 3')
+
+# $tmp/harm-SERVER-OP holds a command; it runs once, before the request is
+# handed on, and may use $agent and $controller.
+cat >"$tmp/proxy" <<'END'
+#!/bin/bash
+server=$1 tmp=${0%/*}
+mkfifo "$tmp/$BASHPID.in"
+ip netns exec "$server" toctl agent --stdio <"$tmp/$BASHPID.in" &
+agent=$!
+exec 3>"$tmp/$BASHPID.in"
+while IFS= read -r line; do
+	for harm in "$tmp/harm-$server-"*; do
+		op=${harm##*-}
+		[[ $line == *"\"op\":\"$op\""* ]] || continue
+		controller=$(cat "$tmp/controller")
+		command=$(cat "$harm")
+		[[ $command == always* ]] || rm "$harm"
+		eval "${command#always }"
+	done
+	printf '%s\n' "$line" >&3 2>/dev/null || break
+done
+exec 3>&-
+wait "$agent"
+END
+chmod +x "$tmp/proxy"
+
+harm() { # SERVER OP COMMAND
+	echo "$3" >"$tmp/harm-$1-$2"
+}
+
+# The last plan that all servers got; apply it on all again after a failure.
+apply_all() { # PLAN [ARGUMENT...]
+	rm -f "$tmp"/*.in
+	bash -c 'echo $$ >"$0/controller"; exec "$@"' "$tmp" \
+		toctl apply --all --command "$tmp/proxy {}" "$@"
+}
+
+generations() {
+	for server in "${servers[@]}"; do
+		on "$server" toctl show --json 2>/dev/null | jq '.generation // 0'
+	done | sort -u | xargs
+}
+
+routes() { # of all servers
+	for server in "${servers[@]}"; do
+		on "$server" toctl show routes 2>/dev/null | sort
+		on "$server" ip -o route show proto 116
+		on "$server" toctl show --json | jq -c .stage
+	done
+}
+
+# Agents end after their controller.
+settled() {
+	wait_for 20 no_agents
+}
+no_agents() {
+	for server in "${servers[@]}"; do
+		[[ -z $(ip netns pids "$server") ]] || return 1
+	done
+}
+
+# --- all goes well ---
+
+check "a plan on all servers" apply_all "$tmp/one.json"
+is "they have one generation" "$(generations)" 1
+check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+routes >"$tmp/one"
+check "once more" apply_all "$tmp/one.json" >"$tmp/again"
+check "there is nothing to do" grep -q 'nothing to do, generation 1' <(apply_all "$tmp/one.json")
+is "nothing changed" "$(generations)" 1
+
+on s0 ping -i 0.01 -q "$(node s2)" >"$tmp/ping" &
+ping=$!
+check "another plan" apply_all "$two"
+is "they have one generation" "$(generations)" 2
+check "back to the first" apply_all "$tmp/one.json" --json
+kill -INT "$ping"
+wait "$ping"
+check "no packet was lost" grep -q ' 0% packet loss' "$tmp/ping"
+is "all is as it was" "$(routes)" "$(cat "$tmp/one")"
+
+# Generations that were made on one server alone.
+must apply s1 "$two" >/dev/null
+must apply s1 "$tmp/one.json" >/dev/null
+is "a server went its own way" "$(generations)" "3 5"
+check "the same plan" apply_all "$tmp/one.json"
+is "makes one generation of them" "$(generations)" 6
+
+# --- bad input ---
+
+check_fails "a command without {}" '^toctl apply: the command "true" has no \{\}' \
+	toctl apply --all --command true "$two"
+check_fails "a server that is not there" '^toctl apply: .*s9.*the agent ended: Cannot open network namespace "s9"' \
+	toctl apply --all --command 'ip netns exec {} toctl agent --stdio' \
+	"$(plan_edit '(.. | select(type == "string")) |= (if . == "s3" then "s9" elif startswith("s3:") then "s9:" + .[3:] else . end)')"
+is "nothing changed" "$(generations)" 6
+check_fails "an agent that does not answer" 's2: the agent does not answer' \
+	apply_all "$two" --timeout 3s --command "[ {} != s2 ] || exec sleep 1000; $tmp/proxy {}"
+is "nothing changed, and nothing is staged" "$(routes)" "$(cat "$tmp/one")"
+
+# --- harm that is mended ---
+
+for op in stage commit confirm; do
+	harm s1 "$op" 'ip netns exec $server toctl apply --abort'
+	[[ $op == commit ]] || continue
+	check "a stage that somebody dropped is staged again" apply_all "$two"
+	is "they have one generation" "$(generations)" 7
+done
+rm -f "$tmp"/harm-*
+harm s2 commit 'kill -9 $agent; wait $agent'
+check "an agent that dies before its commit is started again" apply_all "$tmp/one.json"
+is "they have one generation" "$(generations)" 8
+harm s2 confirm 'kill -9 $agent; wait $agent'
+check "an agent that dies before it is confirmed has nothing to confirm" apply_all "$two"
+is "they have one generation" "$(generations)" 9
+must apply_all "$tmp/one.json"
+
+# --- harm that is not ---
+
+harm s2 stage 'kill -9 $agent; wait $agent'
+check_fails "an agent that dies before its stage" 's2: the agent' apply_all "$two"
+check "nothing changed" test "$(generations)" = 10
+is "nothing is staged" "$(routes)" "$(cat "$tmp/one")"
+
+# A commit that fails again when it is tried again.
+harm s2 commit 'always ip netns exec $server toctl apply --abort; kill -9 $agent; wait $agent'
+check_fails "a server that cannot commit" 's2: .*all servers went back to the old plan' \
+	apply_all "$two"
+rm -f "$tmp"/harm-*
+is "the tables are the old ones" "$(routes)" "$(cat "$tmp/one")"
+is "under one generation" "$(generations)" 12
+check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+
+for op in stage commit confirm; do
+	for server in s0 s2; do
+		harm "$server" "$op" 'kill -9 $controller; sleep 0.2'
+		apply_all "$two" >/dev/null 2>&1
+		check "the controller dies before the $op of $server: agents end" settled
+		rm -f "$tmp"/harm-*
+		[[ $op == confirm ]] ||
+			is "all servers have the old tables" "$(routes)" "$(cat "$tmp/one")"
+		check "the next controller goes on" apply_all "$tmp/one.json"
+		is "with the tables" "$(routes)" "$(cat "$tmp/one")"
+		is "under one generation" "$(generations | wc -w)" 1
+	done
+done
+
+# Two controllers.
+harm s3 stage 'sleep 3'
+apply_all "$two" >"$tmp/first" 2>&1 &
+first=$!
+must wait_for 10 test ! -e "$tmp/harm-s3-stage"
+check_fails "a second controller is told" 'another controller is changing topo0' \
+	toctl apply --all --command 'ip netns exec {} toctl agent --stdio' "$tmp/one.json"
+wait "$first"
+is "the first one goes on" $? 0
+is "they have one generation" "$(generations | wc -w)" 1
+
+done_testing
