@@ -21,4 +21,4 @@ endif
 TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
 	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) -I$(OUT)/proto \
 	$(shell pkg-config --cflags $(PKGS))
-TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lm
+TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lresolv -lm

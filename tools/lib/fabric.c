@@ -190,53 +190,10 @@ static uint64_t fabric_next_generation(const struct to_fabric *f)
 	return last + 1;
 }
 
-struct to_fabric *to_fabric_open(const struct to_plan *plan,
-				 const struct to_fabric_options *options,
-				 struct to_error *err)
+static int fabric_commit(struct to_fabric *f, struct to_error *err)
 {
-	const struct to_cluster *c = plan->cluster;
-	struct to_fabric *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		goto no_memory;
-	f->cluster = c;
-	f->timeout_ns = options->timeout_ns;
-	f->servers = calloc(c->n_servers, sizeof(*f->servers));
-	f->who = calloc(c->n_servers, sizeof(*f->who));
-	f->replies = calloc(c->n_servers, sizeof(*f->replies));
-	f->errors = calloc(c->n_servers, sizeof(*f->errors));
-	if (!f->servers || !f->who || !f->replies || !f->errors)
-		goto no_memory;
-	for (unsigned int i = 0; i < c->n_servers; i++)
-		f->servers[i].name = c->servers[i].name;
-	f->link = to_fabric_pipes(c, options->command, err);
-	if (!f->link)
-		goto fail;
-	fabric_all(f);
-	if (fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
-		goto fail;
-	return f;
-
-no_memory:
-	to_error_set(err, -ENOMEM, "out of memory");
-fail:
-	to_fabric_close(f);
-	return NULL;
-}
-
-void to_fabric_close(struct to_fabric *f)
-{
-	if (!f)
-		return;
-	if (f->link)
-		f->link->close(f->link);
-	if (f->replies)
-		fabric_forget_replies(f);
-	free(f->servers);
-	free(f->who);
-	free(f->replies);
-	free(f->errors);
-	free(f);
+	return fabric_call(f, json_pack("{s:s, s:I}", "op", "commit", "generation",
+					(json_int_t)f->generation), NULL, err);
 }
 
 const struct to_fabric_server *to_fabric_servers(const struct to_fabric *f)
@@ -325,12 +282,6 @@ int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 	return fabric_call_all(f, "abort", err);
 }
 
-static int fabric_commit(struct to_fabric *f, struct to_error *err)
-{
-	return fabric_call(f, json_pack("{s:s, s:I}", "op", "commit", "generation",
-					(json_int_t)f->generation), NULL, err);
-}
-
 /* f->who get @plan under f->generation; who cannot stays in f->who. */
 static int fabric_bring(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
 {
@@ -395,6 +346,75 @@ static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 			failed = fabric_confirm(f, err);
 	}
 	return failed > 0 ? fabric_blame(f, "revert", failed, err) : failed;
+}
+
+/* What a controller that died had begun: finish it or take it back. */
+static void fabric_settle(struct to_fabric *f)
+{
+	f->generation = f->link->generation;
+	if (f->link->staged)
+		to_fabric_abort(f, NULL);
+	if (!f->link->committed)
+		return;
+	fabric_all(f);
+	if (fabric_commit(f, NULL))
+		fabric_go_back(f, NULL);
+	else
+		fabric_confirm(f, NULL);
+}
+
+struct to_fabric *to_fabric_open(const struct to_plan *plan,
+				 const struct to_fabric_options *options,
+				 struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_fabric *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		goto no_memory;
+	f->cluster = c;
+	f->timeout_ns = options->timeout_ns;
+	f->servers = calloc(c->n_servers, sizeof(*f->servers));
+	f->who = calloc(c->n_servers, sizeof(*f->who));
+	f->replies = calloc(c->n_servers, sizeof(*f->replies));
+	f->errors = calloc(c->n_servers, sizeof(*f->errors));
+	if (!f->servers || !f->who || !f->replies || !f->errors)
+		goto no_memory;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		f->servers[i].name = c->servers[i].name;
+	/* Replies to requests of another controller must not pass for ours. */
+	f->id = fabric_now(CLOCK_REALTIME);
+	f->link = options->etcd.endpoints ?
+		  to_fabric_cluster(c, &options->etcd, err) :
+		  to_fabric_pipes(c, options->command, err);
+	if (!f->link)
+		goto fail;
+	fabric_all(f);
+	if (fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
+		goto fail;
+	fabric_settle(f);
+	return f;
+
+no_memory:
+	to_error_set(err, -ENOMEM, "out of memory");
+fail:
+	to_fabric_close(f);
+	return NULL;
+}
+
+void to_fabric_close(struct to_fabric *f)
+{
+	if (!f)
+		return;
+	if (f->link)
+		f->link->close(f->link);
+	if (f->replies)
+		fabric_forget_replies(f);
+	free(f->servers);
+	free(f->who);
+	free(f->replies);
+	free(f->errors);
+	free(f);
 }
 
 int to_fabric_commit(struct to_fabric *f, struct to_error *err)

@@ -33,8 +33,13 @@ struct to_fabric_call {
  * @call: carry out a request on all of to_fabric_call.who at once. Return: 0
  *	also when agents did not answer; a negative errno with @err when
  *	nothing can be asked
+ * @generation: when it was opened, of the last decision of another controller
+ * @staged, @committed: that one ended before it had decided whether to commit,
+ *	before it had confirmed
  */
 struct to_fabric_link {
+	uint64_t generation;
+	bool staged, committed;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);
 	void (*close)(struct to_fabric_link *link);
@@ -43,5 +48,10 @@ struct to_fabric_link {
 /** to_fabric_pipes() - agents started by a command each; see fabric_pipe.c */
 struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 				       const char *command, struct to_error *err);
+
+/** to_fabric_cluster() - agents reached through etcd; see fabric_etcd.c */
+struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
+					 const struct to_etcd_options *options,
+					 struct to_error *err);
 
 #endif

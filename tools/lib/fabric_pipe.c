@@ -401,7 +401,8 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 	}
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
 		p->agents[i].fd = p->agents[i].errors = -1;
-	p->link = (struct to_fabric_link){ pipes_call, pipes_close };
+	p->link.call = pipes_call;
+	p->link.close = pipes_close;
 	p->cluster = cluster;
 	p->command = command;
 	return &p->link;

@@ -1,13 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "agent.h"
-#include "command.h"
+#include "agent_etcd.h"
+#include "fabric_options.h"
 
 struct agent_args {
-	const char *dev;
+	const char *dev, *node;
 	bool stdio;
+	uint64_t lease_ns;
+	struct to_etcd_options etcd;
 };
+
+static volatile sig_atomic_t agent_stop;
+
+static void agent_signal(int number)
+{
+	(void)number;
+	agent_stop = 1;
+}
+
+static void agent_note(const char *text)
+{
+	fprintf(stderr, "toctl agent: %s\n", text);
+}
+
+static json_t *agent_request(void *agent, const json_t *request)
+{
+	return to_agent_call(agent, request);
+}
+
+static int agent_follow(struct to_call *call, const struct agent_args *args,
+			struct to_agent *agent)
+{
+	const struct sigaction action = { .sa_handler = agent_signal };
+	char host[256] = "";
+	const struct to_agent_etcd config = {
+		.options = args->etcd, .server = args->node ? args->node : host,
+		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
+		.stop = &agent_stop, .note = agent_note,
+	};
+
+	gethostname(host, sizeof(host) - 1);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	return to_agent_follow(&config, &call->err);
+}
 
 static int agent_run(struct to_call *call, const void *data)
 {
@@ -15,12 +56,13 @@ static int agent_run(struct to_call *call, const void *data)
 	struct to_agent *agent;
 	int ret;
 
-	if (!args->stdio)
-		return to_usage(call, "--stdio expected");
+	if (args->stdio == !!args->etcd.endpoints)
+		return to_usage(call, "--stdio or --etcd expected");
 	agent = to_agent_new(args->dev, &call->err);
 	if (!agent)
 		return -EINVAL;
-	ret = to_agent_serve(agent, stdin, stdout, &call->err);
+	ret = args->stdio ? to_agent_serve(agent, stdin, stdout, &call->err) :
+			    agent_follow(call, args, agent);
 	to_agent_free(agent);
 	return ret;
 }
@@ -30,6 +72,14 @@ static int agent_run(struct to_call *call, const void *data)
 static const struct to_option agent_options[] = {
 	{ "stdio", 0, TO_OPTION_FLAG, FIELD(stdio),
 	  .help = "take requests from standard input, a JSON object a line" },
+	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
+	  .help = "take requests from etcd" },
+	TO_ETCD_OPTIONS(struct agent_args, etcd),
+	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	  .help = "server that this is, for etcd; default: the host name" },
+	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
+	  .min = 1000000000, .max = 3600000000000,
+	  .help = "until etcd takes a silent agent for dead; default: 5s" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device, made when there is none; default: topo0" },
 	{}
@@ -39,12 +89,13 @@ const struct to_command to_cmd_agent = {
 	.name = "agent",
 	.summary = "Do on this server what a controller tells it",
 	.description =
-		"toctl apply --all and toctl run start one on every server and speak to it.\n"
 		"It stages, commits and reverts this server's part of a plan and counts its\n"
-		"traffic. When its controller goes away before a plan is confirmed, it goes\n"
-		"back to what was active before.",
+		"traffic. toctl apply --all and toctl run start one on every server with --stdio;\n"
+		"when they go away before a plan is confirmed, it goes back to what was active\n"
+		"before. In a cluster it runs all the time (topoopt-agent.service) and follows\n"
+		"what is decided in etcd, also what was decided while it was away.",
 	.options = agent_options,
 	.args_size = sizeof(struct agent_args),
-	.defaults = &(const struct agent_args){ .dev = "topo0" },
+	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 5000000000 },
 	.run = agent_run,
 };

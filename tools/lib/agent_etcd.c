@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agent_etcd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "etcd_blob.h"
+
+#define FOLLOW_RETRY_NS 200000000
+
+/**
+ * struct follower - an agent at work
+ * @handled: revision of the decision that was carried out last
+ * @kept_ms: when the lease was prolonged
+ * @apart: etcd does not answer
+ */
+struct follower {
+	const struct to_agent_etcd *config;
+	struct to_etcd *etcd;
+	struct to_etcd_watch *watch;
+	int64_t lease, handled;
+	uint64_t kept_ms;
+	bool apart;
+};
+
+const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
+			     const char *server)
+{
+	snprintf(key, 256, "plans/%020" PRIu64 "/%s%s", generation, what, server);
+	return key;
+}
+
+static uint64_t follow_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static void follow_note(struct follower *f, bool apart, const char *text)
+{
+	if (apart != f->apart && f->config->note)
+		f->config->note(text);
+	f->apart = apart;
+}
+
+static bool is_ok(const json_t *reply)
+{
+	return json_is_true(json_object_get(reply, "ok"));
+}
+
+static json_int_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static json_t *refuse(const struct to_error *why)
+{
+	return json_pack("{s:b, s:s}", "ok", 0, "error", why->text);
+}
+
+/* A stage as @generation of this server's part of the plan kept as @plan. */
+static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
+			    const char *job)
+{
+	char *cluster = NULL, *table = NULL, key[256];
+	struct to_error why = {};
+	json_t *request, *reply;
+	int ret;
+
+	ret = to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, "cluster", ""),
+			       &cluster, &why);
+	if (!ret)
+		ret = to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, "tables/",
+				       f->config->server), &table, &why);
+	if (ret == -ENOENT)
+		to_error_set(&why, ret, "the plan has no server called %s", f->config->server);
+	if (ret) {
+		free(cluster);
+		return refuse(&why);
+	}
+	request = json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "stage", "generation",
+			    (json_int_t)generation, "job", job, "cluster", cluster,
+			    "table", table);
+	reply = f->config->call(f->config->agent, request);
+	json_decref(request);
+	free(cluster);
+	free(table);
+	return reply;
+}
+
+static json_t *follow_call(struct follower *f, const char *op, uint64_t generation)
+{
+	json_t *request = json_pack("{s:s, s:I}", "op", op, "generation",
+				    (json_int_t)generation);
+	json_t *reply = f->config->call(f->config->agent, request);
+
+	json_decref(request);
+	return reply;
+}
+
+/* From whatever is active to the plan kept as @plan, under @generation. */
+static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t generation,
+			       const char *job, bool confirm)
+{
+	json_t *reply = follow_stage(f, plan, generation, job);
+
+	if (is_ok(reply)) {
+		json_decref(reply);
+		reply = follow_call(f, "commit", generation);
+	}
+	if (confirm && is_ok(reply)) {
+		json_decref(reply);
+		reply = follow_call(f, "confirm", generation);
+	}
+	return reply;
+}
+
+/* A decision; also one that was made while this agent was away. */
+static json_t *follow_decision(struct follower *f, const json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const char *job = json_string_value(json_object_get(request, "job"));
+	uint64_t generation = number(request, "generation"), plan = generation;
+	bool confirm = true;
+	json_t *reply;
+
+	if (!op)
+		op = "";
+	if (!job)
+		job = "";
+	if (!strcmp(op, "stage"))
+		return follow_stage(f, generation, generation, job);
+	reply = f->config->call(f->config->agent, request);
+	if (!strcmp(op, "commit")) {
+		confirm = false;
+	} else if (!strcmp(op, "abort")) {
+		plan = number(request, "plan");
+		generation = number(request, "active");
+	} else if (!strcmp(op, "revert")) {
+		plan = number(request, "plan");
+	} else if (strcmp(op, "confirm")) {
+		return reply;
+	}
+	if ((uint64_t)number(reply, "generation") == generation) {
+		/* As wanted, whether or not this agent did it. */
+		json_object_set_new(reply, "ok", json_true());
+		json_object_del(reply, "error");
+	} else if ((uint64_t)number(reply, "generation") < generation && plan) {
+		json_decref(reply);
+		reply = follow_catch_up(f, plan, generation, job, confirm);
+	}
+	return reply;
+}
+
+static int follow_renew(struct follower *f, struct to_error *err)
+{
+	int ret = to_etcd_lease(f->etcd, f->config->ttl, &f->lease, err);
+
+	if (!ret)
+		f->kept_ms = follow_now_ms();
+	return ret;
+}
+
+/* Puts @reply under @what of this server, which goes when the agent does. */
+static int follow_publish(struct follower *f, const char *what, json_t *reply,
+			  struct to_error *err)
+{
+	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+	char key[256];
+	int ret = -ENOENT;
+
+	if (!text)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	snprintf(key, sizeof(key), TO_ETCD_AGENTS "%s/%s", f->config->server, what);
+	/* The lease may have ended while etcd was away. */
+	for (unsigned int attempt = 0; attempt < 2 && ret == -ENOENT; attempt++) {
+		struct to_etcd_txn txn;
+
+		ret = attempt ? follow_renew(f, err) : 0;
+		if (ret || to_etcd_txn_begin(&txn, f->etcd))
+			break;
+		to_etcd_txn_put(&txn, key, text, strlen(text), f->lease);
+		ret = to_etcd_txn_commit(&txn, NULL, err);
+	}
+	free(text);
+	return ret;
+}
+
+static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
+{
+	json_t *request = json_loads(kv->value, 0, NULL), *reply;
+	const char *op = json_string_value(json_object_get(request, "op"));
+	struct to_error why = {};
+
+	if (!strcmp(kv->key, TO_ETCD_DECISION)) {
+		if (kv->revision <= f->handled)
+			goto out;
+		f->handled = kv->revision;
+		reply = follow_decision(f, request);
+	} else {
+		reply = f->config->call(f->config->agent, request);
+	}
+	if (reply)
+		json_object_set(reply, "id", json_object_get(request, "id"));
+	if (follow_publish(f, op && !strcmp(op, "sample") ? "matrix" : "state", reply, &why))
+		follow_note(f, true, why.text);
+	json_decref(reply);
+out:
+	json_decref(request);
+}
+
+/* Reads where things stand and goes on from there. */
+static int follow_start(struct follower *f, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	int64_t revision;
+	json_t *reply;
+	size_t n;
+	int ret;
+
+	to_etcd_watch_close(f->watch);
+	f->watch = NULL;
+	if (!f->lease) {
+		ret = follow_renew(f, err);
+		if (ret)
+			return ret;
+	}
+	ret = to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
+	if (ret)
+		return ret;
+	reply = follow_call(f, "hello", 0);
+	ret = follow_publish(f, "state", reply, err);
+	json_decref(reply);
+	if (!ret && n)
+		follow_answer(f, kv);
+	to_etcd_kv_free(kv, n);
+	if (ret)
+		return ret;
+	f->watch = to_etcd_watch(f->etcd, "request/", revision + 1, err);
+	return f->watch ? 0 : -ENOMEM;
+}
+
+static int follow_keep(struct follower *f, struct to_error *err)
+{
+	int ret = to_etcd_keep(f->etcd, f->lease, err);
+	json_t *reply;
+
+	if (ret == -ENOENT) {
+		ret = follow_renew(f, err);
+		reply = follow_call(f, "hello", 0);
+		ret = ret ? ret : follow_publish(f, "state", reply, err);
+		json_decref(reply);
+	}
+	if (!ret)
+		f->kept_ms = follow_now_ms();
+	return ret;
+}
+
+static int follow_step(struct follower *f, struct to_error *err)
+{
+	const uint64_t due = f->kept_ms + f->config->ttl * 1000ull / 3;
+	uint64_t now = follow_now_ms();
+	struct to_etcd_kv kv;
+	int ret;
+
+	if (!f->watch)
+		return follow_start(f, err);
+	if (now >= due)
+		return follow_keep(f, err);
+	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
+	if (ret == 1) {
+		follow_answer(f, &kv);
+		to_etcd_kv_clear(&kv);
+		return 0;
+	}
+	if (ret == -ESTALE) {
+		to_etcd_watch_close(f->watch);
+		f->watch = NULL;
+		return 0;
+	}
+	return ret == -EINTR ? 0 : ret;
+}
+
+int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
+{
+	const struct timespec pause = { .tv_nsec = FOLLOW_RETRY_NS };
+	struct follower f = { .config = config };
+	int ret;
+
+	f.etcd = to_etcd_open(&config->options, err);
+	if (!f.etcd)
+		return -EHOSTUNREACH;
+	ret = follow_start(&f, err);
+	while (!*config->stop && (!ret || f.watch)) {
+		ret = follow_step(&f, err);
+		if (ret) {
+			follow_note(&f, true, err->text);
+			nanosleep(&pause, NULL);
+			ret = 0;
+		} else if (f.watch) {
+			follow_note(&f, false, "etcd answers again");
+		}
+	}
+	if (f.lease)
+		to_etcd_revoke(f.etcd, f.lease, NULL);
+	to_etcd_watch_close(f.watch);
+	to_etcd_close(f.etcd);
+	return ret;
+}

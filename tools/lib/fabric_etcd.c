@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Agents of a cluster, reached through etcd: agent_etcd.h has the keys. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent_etcd.h"
+#include "etcd_blob.h"
+#include "fabric_link.h"
+#include "part.h"
+#include "plan_json.h"
+
+#define CLUSTER_TTL 5			/* seconds, of the controller's lease */
+#define CLUSTER_RETRY_MS 100
+
+/**
+ * struct cluster_link - the connections
+ * @present: per server, whether it has an agent
+ * @created: revision of our controller key
+ * @kept_ms: when the lease was prolonged
+ * @uploaded: generation whose plan is in etcd because of us
+ * @active, @plan: as in decisions, see agent_etcd.h
+ */
+struct cluster_link {
+	struct to_fabric_link link;
+	const struct to_cluster *cluster;
+	struct to_etcd *etcd;
+	struct to_etcd_watch *watch;
+	bool *present;
+	int64_t lease, created;
+	uint64_t kept_ms, uploaded, active, plan;
+};
+
+static uint64_t cluster_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static void cluster_sleep(unsigned int ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+
+	nanosleep(&time, NULL);
+}
+
+static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_txn txn;
+	char who[320], host[256] = "";
+	int ret;
+
+	ret = to_etcd_lease(c->etcd, CLUSTER_TTL, &c->lease, err);
+	if (ret)
+		return ret;
+	gethostname(host, sizeof(host) - 1);
+	snprintf(who, sizeof(who), "process %d on %s", (int)getpid(), host);
+	if (to_etcd_txn_begin(&txn, c->etcd))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, 0);
+	to_etcd_txn_put(&txn, TO_ETCD_CONTROLLER, who, strlen(who), c->lease);
+	ret = to_etcd_txn_commit(&txn, &c->created, err);
+	if (ret)
+		to_etcd_revoke(c->etcd, c->lease, NULL);
+	else
+		c->kept_ms = cluster_now_ms();
+	return ret;
+}
+
+/* The lease of a controller that died ends by itself: wait for that. */
+static int cluster_lock(struct cluster_link *c, struct to_error *err)
+{
+	const uint64_t deadline = cluster_now_ms() + (CLUSTER_TTL + 3) * 1000;
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret;
+
+	while ((ret = cluster_lock_once(c, err)) == -ESTALE && cluster_now_ms() < deadline)
+		cluster_sleep(CLUSTER_RETRY_MS);
+	if (ret != -ESTALE)
+		return ret;
+	if (to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err))
+		return -EIO;
+	to_error_set(err, -EBUSY, "another controller is at work: %s", n ? kv->value : "just gone");
+	to_etcd_kv_free(kv, n);
+	return -EBUSY;
+}
+
+static int cluster_keep(struct cluster_link *c, struct to_error *err)
+{
+	int ret;
+
+	if (cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
+		return 0;
+	ret = to_etcd_keep(c->etcd, c->lease, err);
+	if (!ret)
+		c->kept_ms = cluster_now_ms();
+	return ret;
+}
+
+/* Server and "state" or "matrix" of a key of an agent; -1: no server of ours. */
+static int cluster_server(const struct cluster_link *c, const char *key, const char **what)
+{
+	const char *name = key + strlen(TO_ETCD_AGENTS), *slash = strchr(name, '/');
+	char text[TO_NAME_MAX];
+
+	if (!slash || slash - name >= (int)sizeof(text))
+		return -1;
+	snprintf(text, sizeof(text), "%.*s", (int)(slash - name), name);
+	*what = slash + 1;
+	return to_cluster_find_server(c->cluster, text);
+}
+
+/* Who is there, and what was decided last. */
+static int cluster_read(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	const char *what, *op;
+	int64_t revision;
+	int ret, server;
+	json_t *last;
+	size_t n;
+
+	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, NULL, err);
+	if (ret)
+		return ret;
+	last = n ? json_loads(kv->value, 0, NULL) : NULL;
+	to_etcd_kv_free(kv, n);
+	op = json_string_value(json_object_get(last, "op"));
+	c->link.generation = json_integer_value(json_object_get(last, "generation"));
+	c->active = json_integer_value(json_object_get(last, "active"));
+	c->plan = json_integer_value(json_object_get(last, "plan"));
+	c->link.staged = op && !strcmp(op, "stage");
+	c->link.committed = op && !strcmp(op, "commit");
+	if (op && !strcmp(op, "confirm"))
+		c->plan = c->active = c->link.generation;
+	else if (op && !strcmp(op, "revert"))
+		c->active = c->link.generation;
+	json_decref(last);
+
+	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < n; i++) {
+		server = cluster_server(c, kv[i].key, &what);
+		if (server >= 0)
+			c->present[server] |= !strcmp(what, "state");
+	}
+	to_etcd_kv_free(kv, n);
+	c->watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, err);
+	return c->watch ? 0 : -ENOMEM;
+}
+
+/* The parts of @plan, to be staged as @generation. */
+static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
+			  uint64_t generation, struct to_error *err)
+{
+	struct to_etcd_upload upload = {
+		.etcd = c->etcd, .lock = TO_ETCD_CONTROLLER, .created = c->created,
+	};
+	char key[256], *text = NULL;
+	size_t len = 0;
+	FILE *out;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
+		const bool all = i == c->cluster->n_servers;
+
+		out = open_memstream(&text, &len);
+		if (!out)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		if (all)
+			to_part_print_cluster(out, plan);
+		else
+			ret = to_plan_print_table(out, plan, i);
+		fclose(out);
+		to_etcd_plan_key(key, generation, all ? "cluster" : "tables/",
+				 all ? "" : c->cluster->servers[i].name);
+		ret = ret ? to_error_set(err, ret, "out of memory") :
+			    to_etcd_upload_add(&upload, key, text, len, err);
+		free(text);
+		if (!ret)
+			ret = cluster_keep(c, err);
+	}
+	ret = ret ? ret : to_etcd_upload_end(&upload, err);
+	if (!ret)
+		c->uploaded = generation;
+	return ret;
+}
+
+static bool cluster_is_query(const char *op)
+{
+	return !strcmp(op, "hello") || !strcmp(op, "sample");
+}
+
+/* One transaction, only while we are the controller. */
+static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
+		       struct to_error *err)
+{
+	uint64_t generation = json_integer_value(json_object_get(request, "generation"));
+	struct to_etcd_txn txn;
+	char first[256], last[256];
+	char *text;
+	int ret;
+
+	if (!cluster_is_query(op)) {
+		json_object_set_new(request, "active", json_integer(c->active));
+		json_object_set_new(request, "plan", json_integer(c->plan));
+	}
+	text = json_dumps(request, JSON_COMPACT);
+	if (!text || to_etcd_txn_begin(&txn, c->etcd)) {
+		free(text);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->created);
+	to_etcd_txn_put(&txn, cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
+			strlen(text), 0);
+	free(text);
+	if (!strcmp(op, "confirm")) {
+		/* Nobody goes back to what was before any more. */
+		to_etcd_txn_delete(&txn, to_etcd_plan_key(first, 0, "", ""),
+				   to_etcd_plan_key(last, generation, "", ""));
+		c->plan = c->active = generation;
+	} else if (!strcmp(op, "revert")) {
+		c->active = generation;
+	}
+	ret = to_etcd_txn_commit(&txn, NULL, err);
+	if (ret == -ESTALE)
+		to_error_set(err, ret, "another controller has taken over");
+	return ret;
+}
+
+static void cluster_event(struct cluster_link *c, const struct to_fabric_call *call,
+			  const struct to_etcd_kv *kv)
+{
+	const char *what;
+	int server = cluster_server(c, kv->key, &what);
+	json_t *reply;
+
+	if (server < 0)
+		return;
+	if (kv->deleted) {
+		c->present[server] &= strcmp(what, "state") != 0;
+		if (!c->present[server] && call->who[server] && !call->replies[server])
+			snprintf(call->errors[server], 256, "its agent is gone");
+		return;
+	}
+	c->present[server] |= !strcmp(what, "state");
+	reply = json_loadb(kv->value, kv->len, 0, NULL);
+	if (call->who[server] && !call->replies[server] &&
+	    json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id"))) {
+		call->replies[server] = reply;
+		call->errors[server][0] = '\0';
+	} else {
+		json_decref(reply);
+	}
+}
+
+static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call)
+{
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		if (call->who[i] && !call->replies[i] && !call->errors[i][0])
+			return true;
+	return false;
+}
+
+static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
+			  struct to_error *err)
+{
+	const uint64_t deadline = call->deadline_ns / 1000000;
+
+	while (cluster_waits(c, call)) {
+		uint64_t now = cluster_now_ms(), until = now + CLUSTER_TTL * 1000 / 3;
+		struct to_etcd_kv kv;
+		int ret;
+
+		if (now >= deadline)
+			break;
+		ret = cluster_keep(c, err);
+		if (ret == -ENOENT)
+			return to_error_set(err, -ESTALE, "another controller has taken over");
+		if (until > deadline)
+			until = deadline;
+		ret = to_etcd_watch_next(c->watch, until - now, &kv, err);
+		if (ret == 1) {
+			cluster_event(c, call, &kv);
+			to_etcd_kv_clear(&kv);
+		} else if (ret == -EAGAIN) {
+			cluster_sleep(CLUSTER_RETRY_MS);
+		} else if (ret < 0 && ret != -EINTR) {
+			return ret;
+		}
+	}
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		if (call->who[i] && !call->replies[i] && !call->errors[i][0])
+			snprintf(call->errors[i], 256, "the agent does not answer");
+	return 0;
+}
+
+static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,
+			struct to_error *err)
+{
+	struct cluster_link *c = (struct cluster_link *)link;
+	const char *op = json_string_value(json_object_get(call->request, "op"));
+	uint64_t generation = json_integer_value(json_object_get(call->request, "generation"));
+	int ret = cluster_keep(c, err);
+
+	if (ret == -ENOENT)
+		ret = cluster_lock_once(c, err);
+	if (!ret && call->plan && c->uploaded != generation)
+		ret = cluster_upload(c, call->plan, generation, err);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		if (call->who[i] && !c->present[i])
+			snprintf(call->errors[i], 256, "no agent of it is there");
+	ret = cluster_ask(c, op, call->request, err);
+	return ret ? ret : cluster_gather(c, call, err);
+}
+
+static void cluster_close(struct to_fabric_link *link)
+{
+	struct cluster_link *c = (struct cluster_link *)link;
+
+	to_etcd_watch_close(c->watch);
+	if (c->created)
+		to_etcd_revoke(c->etcd, c->lease, NULL);
+	to_etcd_close(c->etcd);
+	free(c->present);
+	free(c);
+}
+
+struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
+					 const struct to_etcd_options *options,
+					 struct to_error *err)
+{
+	struct cluster_link *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->present = calloc(cluster->n_servers, sizeof(*c->present));
+	if (!c || !c->present) {
+		free(c);
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	c->link.call = cluster_call;
+	c->link.close = cluster_close;
+	c->cluster = cluster;
+	c->etcd = to_etcd_open(options, err);
+	if (c->etcd && !cluster_lock(c, err) && !cluster_read(c, err))
+		return &c->link;
+	cluster_close(&c->link);
+	return NULL;
+}
