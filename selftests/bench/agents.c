@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 			fclose(in);
 		a->config = (struct to_agent_etcd){
 			.options = { .endpoints = argv[1] }, .server = a->name,
-			.ttl = count > 1 ? 30 : 2, .call = call, .agent = a, .stop = &stop,
+			.ttl = count > 1 ? 30 : 5, .call = call, .agent = a, .stop = &stop,
 		};
 		if (pthread_create(&threads[i], &attr, follow, a))
 			return 1;

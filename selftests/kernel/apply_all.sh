@@ -10,7 +10,8 @@
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
 examples=$lib_dir/../examples/ring-4
-must toctl plan --cluster "$examples/cluster.json" --job "$examples/job.json" -o "$tmp/one.json"
+must toctl plan --cluster "$examples/cluster.json" --job "$examples/job.json" \
+	--fixed -o "$tmp/one.json" >/dev/null
 must fabric_up "$tmp/one.json" --no-apply
 two=$(plan_edit '.tables[].groups[][0].weight = 3')
 
@@ -19,10 +20,12 @@ two=$(plan_edit '.tables[].groups[][0].weight = 3')
 cat >"$tmp/proxy" <<'END'
 #!/bin/bash
 server=$1 tmp=${0%/*}
-mkfifo "$tmp/$BASHPID.in"
-ip netns exec "$server" toctl agent --stdio <"$tmp/$BASHPID.in" &
+requests=$tmp/$$.in
+mkfifo "$requests"
+ip netns exec "$server" toctl agent --stdio <"$requests" &
 agent=$!
-exec 3>"$tmp/$BASHPID.in"
+exec 3>"$requests"
+rm "$requests"
 while IFS= read -r line; do
 	for harm in "$tmp/harm-$server-"*; do
 		op=${harm##*-}
@@ -45,7 +48,6 @@ harm() { # SERVER OP COMMAND
 
 # The last plan that all servers got; apply it on all again after a failure.
 apply_all() { # PLAN [ARGUMENT...]
-	rm -f "$tmp"/*.in
 	bash -c 'echo $$ >"$0/controller"; exec "$@"' "$tmp" \
 		toctl apply --all --command "$tmp/proxy {}" "$@"
 }

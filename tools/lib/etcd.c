@@ -12,7 +12,7 @@
 
 #define ETCD_ENDPOINTS_MAX 16
 #define ETCD_CONNECT_MS 2000l
-#define ETCD_CALL_MS 5000l
+#define ETCD_CALL_MS 3000l
 
 /**
  * struct to_etcd - see etcd.h

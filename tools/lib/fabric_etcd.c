@@ -247,8 +247,6 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 		return;
 	if (kv->deleted) {
 		c->present[server] &= strcmp(what, "state") != 0;
-		if (!c->present[server] && call->who[server] && !call->replies[server])
-			snprintf(call->errors[server], 256, "its agent is gone");
 		return;
 	}
 	c->present[server] |= !strcmp(what, "state");
@@ -256,16 +254,20 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 	if (call->who[server] && !call->replies[server] &&
 	    json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id"))) {
 		call->replies[server] = reply;
-		call->errors[server][0] = '\0';
 	} else {
 		json_decref(reply);
 	}
 }
 
-static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call)
+/*
+ * An agent that is away carries out what was decided when it comes back, so it
+ * is worth waiting for it; anything else can be asked again.
+ */
+static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call,
+			  bool decided)
 {
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i] && !call->errors[i][0])
+		if (call->who[i] && !call->replies[i] && (decided || c->present[i]))
 			return true;
 	return false;
 }
@@ -273,9 +275,12 @@ static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_c
 static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
 			  struct to_error *err)
 {
+	const char *op = json_string_value(json_object_get(call->request, "op"));
+	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
+			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
 
-	while (cluster_waits(c, call)) {
+	while (cluster_waits(c, call, decided)) {
 		uint64_t now = cluster_now_ms(), until = now + CLUSTER_TTL * 1000 / 3;
 		struct to_etcd_kv kv;
 		int ret;
@@ -298,8 +303,9 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		}
 	}
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i] && !call->errors[i][0])
-			snprintf(call->errors[i], 256, "the agent does not answer");
+		if (call->who[i] && !call->replies[i])
+			snprintf(call->errors[i], 256, "%s", c->present[i] ?
+				 "its agent does not answer" : "no agent of it is there");
 	return 0;
 }
 
@@ -315,12 +321,7 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 		ret = cluster_lock_once(c, err);
 	if (!ret && call->plan && c->uploaded != generation)
 		ret = cluster_upload(c, call->plan, generation, err);
-	if (ret)
-		return ret;
-	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !c->present[i])
-			snprintf(call->errors[i], 256, "no agent of it is there");
-	ret = cluster_ask(c, op, call->request, err);
+	ret = ret ? ret : cluster_ask(c, op, call->request, err);
 	return ret ? ret : cluster_gather(c, call, err);
 }
 

@@ -1,0 +1,270 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl apply --all over three real members of etcd, with agents that have no
+kernel (bench/agents.c). The leader, an agent or the controller dies before any
+step; then every server has the same plan under the same generation, or is
+named."""
+
+import glob
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+TOCTL = os.path.join(BUILD, "toctl")
+AGENTS = os.path.join(BUILD, "bench/agents")
+SERVERS = [f"s{i}" for i in range(4)]
+STEPS = ("stage", "commit", "confirm")
+
+results = []
+
+
+def result(passed, name, reason=""):
+    results.append(passed)
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
+    if not passed:
+        print("\n".join("# " + line for line in str(reason).splitlines()[:20]), flush=True)
+
+
+def free_ports(n):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Etcd:
+    """Three members."""
+
+    def __init__(self, directory):
+        ports = free_ports(6)
+        self.directory = directory
+        self.clients = [f"http://127.0.0.1:{p}" for p in ports[:3]]
+        self.peers = [f"http://127.0.0.1:{p}" for p in ports[3:]]
+        self.members = [None] * 3
+        for i in range(3):
+            self.start(i)
+        self.wait()
+
+    def start(self, i):
+        cluster = ",".join(f"m{k}={url}" for k, url in enumerate(self.peers))
+        with open(f"{self.directory}/m{i}.log", "ab") as log:
+            self.members[i] = subprocess.Popen(
+                ["etcd", "--name", f"m{i}", "--data-dir", f"{self.directory}/m{i}",
+                 "--listen-client-urls", self.clients[i],
+                 "--advertise-client-urls", self.clients[i],
+                 "--listen-peer-urls", self.peers[i],
+                 "--initial-advertise-peer-urls", self.peers[i],
+                 "--initial-cluster", cluster, "--unsafe-no-fsync"],
+                stdout=log, stderr=log, env=dict(os.environ, ETCD_UNSUPPORTED_ARCH="arm64"))
+
+    def ctl(self, *args):
+        return subprocess.run(["etcdctl", "--endpoints", ",".join(self.clients), *args],
+                              capture_output=True, text=True, check=False, timeout=60,
+                              env=dict(os.environ, ETCDCTL_API="3"))
+
+    def wait(self):
+        deadline = time.monotonic() + 60
+        while self.ctl("endpoint", "health").returncode:
+            if time.monotonic() > deadline:
+                sys.exit("Bail out! etcd does not start")
+            time.sleep(0.2)
+
+    def leader(self):
+        for line in json.loads(self.ctl("endpoint", "status", "-w", "json").stdout):
+            if line["Status"]["leader"] == line["Status"]["header"]["member_id"]:
+                return self.clients.index(line["Endpoint"])
+        return 0
+
+    def mend(self):
+        for i, member in enumerate(self.members):
+            if member.poll() is not None:
+                self.start(i)
+        self.wait()
+
+    def stop(self):
+        for member in self.members:
+            member.kill()
+            member.wait()
+
+
+class Agents:
+    """One process for each server; its state is a file, which outlives it."""
+
+    def __init__(self, etcd, directory):
+        self.urls, self.directory = ",".join(etcd.clients), directory
+        self.running = [None] * len(SERVERS)
+        self.mend()
+
+    def mend(self):
+        for i, agent in enumerate(self.running):
+            if agent is None or agent.poll() is not None:
+                self.running[i] = subprocess.Popen(
+                    [AGENTS, self.urls, self.directory, str(i), "1"])
+
+    def stop(self):
+        for agent in self.running:
+            agent.kill()
+            agent.wait()
+
+    def harm(self, server, step, command):
+        with open(f"{self.directory}/harm-{server}-{step}", "w", encoding="ascii") as file:
+            file.write(command)
+
+    def unharm(self):
+        for file in glob.glob(f"{self.directory}/harm-*"):
+            os.unlink(file)
+
+    def state(self):
+        """Generation and table of each server."""
+        found = {}
+        for server in SERVERS:
+            found[server] = (0, "")
+            if os.path.exists(f"{self.directory}/{server}"):
+                with open(f"{self.directory}/{server}", encoding="ascii") as file:
+                    generation, table = file.read().split()
+                found[server] = (int(generation), table)
+        return found
+
+
+def apply_all(urls, plan, directory, *more):
+    run = subprocess.Popen([TOCTL, "apply", "--all", "--etcd", urls, plan, *more],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with open(f"{directory}/controller", "w", encoding="ascii") as file:
+        file.write(str(run.pid))
+    out, err = run.communicate(timeout=120)
+    return run.returncode, out + err
+
+
+def wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def make_plans(directory):
+    one, two = f"{directory}/one.json", f"{directory}/two.json"
+    subprocess.run([TOCTL, "plan", "--cluster", "examples/ring-4/cluster.json", "--job",
+                    "examples/ring-4/job.json", "-o", one], check=True, capture_output=True)
+    with open(one, encoding="ascii") as file:
+        plan = json.load(file)
+    for table in plan["tables"]:
+        for group in table["groups"]:
+            group[0]["weight"] = 3
+    with open(two, "w", encoding="ascii") as file:
+        json.dump(plan, file)
+    return one, two
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        etcd = Etcd(directory)
+        agents = Agents(etcd, directory)
+        try:
+            test(etcd, agents, directory)
+        finally:
+            agents.stop()
+            etcd.stop()
+    print(f"1..{len(results)}")
+    sys.exit(not all(results))
+
+
+def test(etcd, agents, directory):
+    one, two = make_plans(directory)
+    urls = ",".join(etcd.clients)
+
+    def present():
+        return etcd.ctl("get", "--prefix", "--keys-only",
+                        "/topoopt/agents/").stdout.count("/state") == len(SERVERS)
+
+    def tables():
+        return {server: table for server, (_, table) in agents.state().items()}
+
+    def one_generation():
+        return len({generation for generation, _ in agents.state().values()}) == 1
+
+    def settle(what, wanted):
+        """Agents and members are back: all have one of the plans."""
+        agents.unharm()
+        etcd.mend()
+        agents.mend()
+        result(wait_for(present), f"{what}: all agents are there", agents.state())
+        result(wait_for(lambda: tables() in wanted), f"{what}: all have the same plan",
+               agents.state())
+
+    wait_for(present)
+    status, text = apply_all(urls, one, directory)
+    result(status == 0 and "on all 4 servers" in text, "a plan on all servers", text)
+    plan_one = tables()
+    status, text = apply_all(urls, one, directory)
+    result(status == 0 and "nothing to do" in text, "once more, nothing to do", text)
+    status, text = apply_all(urls, two, directory)
+    plan_two = tables()
+    result(status == 0 and plan_two != plan_one and one_generation(), "another plan", text)
+    apply_all(urls, one, directory)
+
+    for step in STEPS:
+        for victim in ("agent", "controller", "leader"):
+            what = f"the {victim} dies before the {step} of s1"
+            if victim == "agent":
+                agents.harm("s1", step, "kill -9 $agent")
+            elif victim == "controller":
+                agents.harm("s1", step, f"kill -9 $(cat {directory}/controller)")
+            else:
+                agents.harm("s1", step, f"kill -9 {etcd.members[etcd.leader()].pid}")
+            before = agents.state()
+            status, text = apply_all(urls, two, directory, "--timeout",
+                                     "3s" if victim == "agent" else "20s")
+            if victim == "agent" and step != "confirm":
+                result(status == 1 and "s1: " in text, f"{what}: it is named", text)
+            if victim == "leader":
+                result(status == 0, f"{what}: the others elect another", text)
+            if status == 0:
+                result(tables() == plan_two, f"{what}: all have the new plan", agents.state())
+            settle(what, (plan_one, plan_two) if victim == "controller" else
+                   (plan_two,) if status == 0 or step == "confirm" else (plan_one,))
+            result(before["s1"][0] <= agents.state()["s1"][0], f"{what}: generations grow",
+                   (before, agents.state()))
+            status, text = apply_all(urls, one, directory)
+            result(status == 0, f"{what}: the next controller goes on", text)
+            result(tables() == plan_one and one_generation(), f"{what}: with one generation",
+                   agents.state())
+
+    # A server that was away comes back to what was decided meanwhile.
+    agents.running[2].send_signal(signal.SIGKILL)
+    agents.running[2].wait()
+    os.unlink(f"{directory}/s2")
+    settle("a server was made anew", (plan_one,))
+    result(one_generation(), "it has the generation of the others", agents.state())
+
+    # Controllers exclude each other.
+    etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")
+    status, text = apply_all(urls, two, directory)
+    result(status == 1 and "another controller is at work: process 1 on somewhere" in text,
+           "a second controller is told", text)
+    etcd.ctl("del", "/topoopt/controller")
+    result(tables() == plan_one, "and changes nothing", agents.state())
+
+    # Bad input
+    status, text = apply_all("http://127.0.0.1:1", one, directory)
+    result(status == 1 and text.startswith("toctl apply: etcd http://127.0.0.1:1: ") and
+           text.count("\n") == 1, "no etcd: one line", text)
+    agents.running[0].send_signal(signal.SIGKILL)
+    agents.running[0].wait()
+    wait_for(lambda: not present())
+    status, text = apply_all(urls, one, directory)
+    result(status == 1 and "s0: no agent of it is there" in text and text.count("\n") == 1,
+           "no agent: named in one line", text)
+
+
+if __name__ == "__main__":
+    main()
