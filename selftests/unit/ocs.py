@@ -7,6 +7,7 @@ sets it up and looks at it in one way:
 
     ports       they count from 1
     sides       inputs and outputs are joined apart
+    offset      with sides, the outputs count from this + 1
     joined      pairs of ports, input and output
     faults      for the next changes, one each: "" is none
     read_faults the same for reads
@@ -14,14 +15,24 @@ sets it up and looks at it in one way:
     log         what it was asked
 
 It keeps the rules of real ones: a port is on one cross-connect, only what is
-joined can be removed, ports are in range. Run as a program it is the front end
-of the "command" driver: ocs.py FILE.
+joined can be removed, ports are in range and on their side. Front ends: two
+servers, and the programs of the others:
+
+    ocs.py FILE                         the "command" driver
+    ocs.py FILE sonic-db-dump|config    what SONiC has, for its driver
 """
 
+import base64
 import contextlib
 import fcntl
+import http.server
 import json
+import re
+import socket
+import socketserver
+import struct
 import sys
+import threading
 import time
 
 
@@ -38,7 +49,7 @@ class Device:
     @classmethod
     def make(cls, path, ports, joined=(), **more):
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"ports": ports, "sides": False, "joined": [list(p) for p in joined],
+            json.dump({"ports": ports, "sides": False, "offset": 0, "joined": [list(p) for p in joined],
                        "faults": [], "read_faults": [], "delay": 0, "log": []} | more, file)
         return cls(path)
 
@@ -104,7 +115,7 @@ def _change(state, remove, add, fault):
             joined.remove(pair)
             continue
         for side, port in enumerate(pair):
-            if not 1 <= port <= state["ports"]:
+            if not 1 <= port - state["offset"] * side <= state["ports"]:
                 raise Refused(f"there is no port {port}")
             if any(port in ([p[side]] if state["sides"] else p) for p in joined):
                 raise Refused(f"port {port} is in use")
@@ -132,5 +143,200 @@ def command(device):
         sys.exit(f"ocs: {reason}")
 
 
+def hang_up(connection):
+    """Reset a connection, as a device does that restarts."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+class Scpi(socketserver.StreamRequestHandler):
+    """Polatis, SCPI: commands answer nothing, errors queue up."""
+
+    def ports(self, text):
+        match = re.fullmatch(r"\(@([0-9,]*)\),\(@([0-9,]*)\)", text)
+        if not match:
+            raise Refused("Syntax error")
+        sides = [[int(n) for n in side.split(",") if n] for side in match.groups()]
+        if len(sides[0]) != len(sides[1]):
+            raise Refused("lists of different length")
+        return list(zip(*sides))
+
+    def answer(self, line, queue):
+        """What it says to a line, None for nothing, False to hang up."""
+        device = self.server.device
+        verb, _, rest = line.partition(" ")
+        if verb == "*cls":
+            queue.clear()
+        elif verb == "*opc?":
+            return "1"
+        elif verb == ":syst:err?":
+            return queue.pop(0) if queue else '0,"No error"'
+        elif verb == ":oxc:swit:size?":
+            with device.state() as state:
+                half = state["ports"] if state["sides"] else state["ports"] // 2
+            return f"{half},{half}"
+        elif verb == ":oxc:swit:conn:stat?":
+            pairs, fault = device.read()
+            if fault in ("garbage", "refuse"):
+                return "(@1,2),(@"
+            return "(@%s),(@%s)" % tuple(",".join(str(p[side]) for p in pairs) for side in (0, 1))
+        elif verb in (":oxc:swit:conn:add", ":oxc:swit:conn:sub"):
+            try:
+                pairs = self.ports(rest)
+                add = verb.endswith("add")
+                return device.change([] if add else pairs, pairs if add else []) != "reset" and None
+            except Refused as reason:
+                queue.append(f'-200,"Execution error;{reason}"')
+        else:
+            queue.append('-113,"Undefined header"')
+        return None
+
+    def handle(self):
+        queue = []
+        with contextlib.suppress(ConnectionError):
+            for line in self.rfile:
+                said = self.answer(line.decode().strip(), queue)
+                if said is False:
+                    return hang_up(self.connection)
+                if said is not None:
+                    self.wfile.write(said.encode() + b"\n")
+
+
+class Restconf(http.server.BaseHTTPRequestHandler):
+    """Polatis, RESTCONF: one resource that is replaced as a whole."""
+
+    protocol_version = "HTTP/1.1"
+    path_of_it = "/api/data/optical-switch:cross-connects"
+
+    def log_message(self, *args):
+        pass
+
+    def say(self, status, document=None):
+        body = json.dumps(document).encode() if document is not None else b""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/yang-data+json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def refuse(self, status, tag, message):
+        self.say(status, {"ietf-restconf:errors": {"error": [
+            {"error-type": "application", "error-tag": tag, "error-message": message}]}})
+
+    def trusted(self):
+        expected = "Basic " + base64.b64encode(b"admin:secret").decode()
+        if self.headers.get("Authorization") != expected:
+            self.refuse(401, "access-denied", "who are you?")
+        elif self.path != self.path_of_it:
+            self.refuse(404, "invalid-value", "no such resource")
+        else:
+            return True
+        return False
+
+    def do_GET(self):
+        if not self.trusted():
+            return
+        pairs, fault = self.server.device.read()
+        if fault == "refuse":
+            self.refuse(503, "resource-denied", "no read-back")
+        elif fault == "garbage":
+            self.say(200, {"mirror": 7})
+        elif not pairs:
+            self.say(204)
+        else:
+            self.say(200, {"optical-switch:cross-connects": {
+                "pair": [{"ingress": a, "egress": b} for a, b in pairs]}})
+
+    def do_PUT(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self.trusted():
+            return
+        device = self.server.device
+        wanted = [(p["ingress"], p["egress"])
+                  for p in body["optical-switch:cross-connects"]["pair"]]
+        has = device.joined()
+        try:
+            fault = device.change([p for p in has if p not in wanted],
+                                  [p for p in wanted if p not in has])
+        except Refused as reason:
+            self.refuse(409, "operation-failed", str(reason))
+            return
+        if fault == "reset":
+            hang_up(self.connection)
+            self.close_connection = True
+        else:
+            with contextlib.suppress(ConnectionError):
+                self.say(204)
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """A device behind a port of this machine, in a thread."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, front_end, device):
+        super().__init__(("127.0.0.1", 0), front_end)
+        self.device = device
+        self.address = f"127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def sonic_db_dump(device):
+    """CONFIG_DB, as sonic-db-dump -y prints it."""
+    pairs, fault = device.read()
+    if fault == "refuse":
+        sys.exit("Could not connect to Redis")
+    if fault == "garbage":
+        print("Usage: sonic-db-dump")
+        return
+    print(json.dumps({f"OCS_CROSS_CONNECT|{a}A-{b}B": {
+        "expireat": 1.0, "ttl": -0.001, "type": "hash",
+        "value": {"a_side": f"{a}A", "b_side": f"{b}B"}} for a, b in pairs}))
+
+
+def sonic_patched(patch, tables):
+    """CONFIG_DB after a JSON patch, by the rules of "config apply-patch"."""
+    for step in patch:
+        *parents, key = step["path"].split("/")[1:]
+        at = tables
+        for parent in parents:
+            if parent not in at:
+                raise Refused(f"can't replace a non-existent object '{parent}'")
+            at = at[parent]
+        if step["op"] == "remove" and key not in at:
+            raise Refused(f"can't remove a non-existent object '{key}'")
+        if step["op"] == "remove":
+            del at[key]
+        else:
+            at[key] = step["value"]
+    if not all(tables.values()):
+        raise Refused("Given patch will produce empty tables, which ConfigDb does not allow")
+    pairs = []
+    for key, value in tables.get("OCS_CROSS_CONNECT", {}).items():
+        if key != f"{value['a_side']}-{value['b_side']}":
+            raise Refused(f"Data Loading Failed: Value \"{key}\" does not satisfy the model")
+        pairs.append((int(value["a_side"].rstrip("A")), int(value["b_side"].rstrip("B"))))
+    return pairs
+
+
+def sonic_config(device, path):
+    has = device.joined()
+    tables = {"OCS_CROSS_CONNECT": {f"{a}A-{b}B": {"a_side": f"{a}A", "b_side": f"{b}B"}
+                                    for a, b in has}} if has else {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            wanted = sonic_patched(json.load(file), tables)
+        device.change([p for p in has if p not in wanted], [p for p in wanted if p not in has])
+    except Refused as reason:
+        sys.exit(f"Failed to apply patch due to: {reason}")
+    print("Patch applied successfully.")
+
+
 if __name__ == "__main__":
-    command(Device(sys.argv[1]))
+    if len(sys.argv) == 2:
+        command(Device(sys.argv[1]))
+    elif sys.argv[2] == "sonic-db-dump":
+        assert sys.argv[3:] == ["-n", "CONFIG_DB", "-y", "-k", "OCS_CROSS_CONNECT|*"], sys.argv
+        sonic_db_dump(Device(sys.argv[1]))
+    else:
+        assert sys.argv[3] == "apply-patch", sys.argv
+        sonic_config(Device(sys.argv[1]), sys.argv[4])

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
-from ocs import Device  # noqa: E402
+from ocs import Device, Restconf, Scpi, Server  # noqa: E402
 
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 OCS = os.path.abspath("selftests/unit/ocs.py")
@@ -35,7 +35,7 @@ def toctl(*args, status=0):
     return run.stderr if status else run.stdout
 
 
-def plan(path, switches, cross_connects, mode="duplex", ports=4):
+def plan(path, switches, cross_connects, mode="duplex", ports=4, no_links=False):
     """Servers a and b on each switch in turn; links follow the cross-connects."""
     by_number = {(sw, n): (f"s{n}", f"eth{i}") for i, sw in enumerate(switches)
                  for n in range(1, ports + 1)}
@@ -44,12 +44,15 @@ def plan(path, switches, cross_connects, mode="duplex", ports=4):
          "optical_switch": sw, "optical_port": n} for i, sw in enumerate(switches)]}
                for n in range(1, ports + 1)]
     links = [{"a": ":".join(by_number[sw, a]), "b": ":".join(by_number[sw, b]), "use": "mp"}
-             for sw, a, b in cross_connects if (sw, a) in by_number and (sw, b) in by_number]
+             for sw, a, b in cross_connects]
+    if no_links:
+        links = []
     document = {
         "format": "topoopt-plan", "version": 1, "job": "test", "seed": 1, "link_mode": mode,
         "demand": {"servers": ports}, "tables": [{"server": f"s{n}", "groups": [], "routes": [], "pairs": []}
                    for n in range(1, ports + 1)],
-        "optical_switches": [{"name": name, "ports": PORTS, "control": control}
+        "optical_switches": [{"name": name, "ports": PORTS} |
+                             ({"control": control} if control else {})
                              for name, control in switches.items()],
         "servers": servers, "links": links,
         "cross_connects": [{"optical_switch": sw, "a": a, "b": b} for sw, a, b in cross_connects],
@@ -68,8 +71,8 @@ def differs(got, expected, name):
 
 
 def on_command(tmp):
-    device = Device.make(f"{tmp}/state", PORTS, [(1, 2), (3, 4), (9, 10)])
-    control = {"driver": "command", "command": f"{OCS} {tmp}/state", "timeout_ms": 20000}
+    device = Device.make(f"{tmp}/device", PORTS, [(1, 2), (3, 4), (9, 10)])
+    control = {"driver": "command", "command": f"{OCS} {tmp}/device", "timeout_ms": 20000}
     ring = plan(f"{tmp}/ring.json", {"ocs0": control}, RING)
     cross = plan(f"{tmp}/cross.json", {"ocs0": control}, CROSS)
 
@@ -86,9 +89,200 @@ def on_command(tmp):
     differs(toctl("switch", "apply", cross),
             "nothing to do: the optical switches are as planned\n", "apply again: nothing to do")
     differs(device.changes(), 1, "apply again asks for no change")
+    out = json.loads(toctl("switch", "show", ring, "--json"))
+    differs(out, {"differs": True, "switches": [{
+        "name": "ocs0", "has": [[1, 3], [2, 4], [9, 10]], "remove": [[1, 3], [2, 4]],
+        "add": [[1, 2], [3, 4]]}]}, "show --json")
+
+
+class Kind:
+    """One kind of switch under test: how its plans and pairs are made."""
+
+    def __init__(self, name, tmp, timeout, control, sides, offset=0, steps=1):
+        self.name, self.tmp, self.timeout = name, tmp, timeout
+        self.sides, self.offset, self.steps = sides, offset, steps
+        self.device = Device.make(f"{tmp}/{name}", PORTS, sides=sides, offset=offset)
+        self.control = {"timeout_ms": timeout} | control(self.device)
+        self.ring = plan(f"{tmp}/{name}-ring.json", {"ocs0": self.control}, RING)
+        self.cross = plan(f"{tmp}/{name}-cross.json", {"ocs0": self.control}, CROSS)
+
+    def pairs(self, cross_connects):
+        """What the device has of duplex cross-connects, beside one of others."""
+        pairs = [(a, b) for _, a, b in cross_connects] + [(9, 10)]
+        if self.sides:
+            pairs += [(b, a) for a, b in pairs]
+        return sorted((a, b + self.offset) for a, b in pairs)
+
+    def reset(self, **more):
+        with self.device.state() as state:
+            state.update({"joined": self.pairs(RING), "faults": [], "read_faults": [], "delay": 0}
+                         | more)
+
+    def fails(self, what, *says, back=True):
+        line = toctl("switch", "apply", self.cross, status=1)
+        tail = "; all switches have their old cross-connects\n" if back else "NOT BACK at the old"
+        result(line.startswith("toctl switch apply: optical switch ocs0: ") and
+               line.count("\n") == 1 and all(text in line for text in says + (tail,)),
+               f"{self.name}: {what}: one line", line)
+        if back:
+            differs(self.device.joined(), self.pairs(RING), f"{self.name}: {what}: switched back")
+
+    def faults(self, fault, **more):
+        """The fault hits the last step of the change."""
+        self.reset(faults=[""] * (self.steps - 1) + [fault], **more)
+
+
+def on_all(kind):
+    kind.reset()
+    out = toctl("switch", "apply", kind.cross)
+    result("done in" in out, f"{kind.name}: apply", out)
+    differs(kind.device.joined(), kind.pairs(CROSS), f"{kind.name}: as planned, others left alone")
+    out = json.loads(toctl("switch", "show", kind.ring, "--json"))["switches"][0]
+    differs(out["has"], [[1, 3], [2, 4], [9, 10]], f"{kind.name}: show")
+
+    kind.faults("slow", delay=0.2)
+    out = toctl("switch", "apply", kind.cross)
+    result("done in" in out, f"{kind.name}: a slow answer is waited for", out)
+
+    kind.faults("refuse")
+    kind.fails("refusal", "mirror calibration in progress", "port 1 is not joined to port 3")
+    kind.faults("partial")
+    kind.fails("partial application", "mirror driver failed", "is not joined to port")
+    kind.faults("lie")
+    kind.fails("a switch that lies", "it said that the change was done, but reads back that port "
+               "1 is not joined to port 3")
+    kind.faults("swap")
+    kind.fails("wrong ports joined", "it said that the change was done, but reads back that port")
+    kind.faults("silent", delay=3 * kind.timeout / 1000)
+    kind.fails("no answer in time", f"no answer in {kind.timeout / 1000:.3g} s")
+    if kind.name.startswith("polatis"):
+        kind.faults("reset")
+        with kind.device.state() as state:  # curl asks a second time
+            state["faults"] += ["reset"] * (kind.name == "polatis-restconf")
+        kind.fails("connection reset", "port 1 is not joined to port 3")
+    with kind.device.state() as state:
+        before = state["log"].count("change")
+    for fault in ("refuse", "garbage"):
+        kind.reset(read_faults=[fault])
+        line = toctl("switch", "apply", kind.cross, status=1)
+        result(line.startswith("toctl switch apply: optical switch ocs0: ") and
+               line.count("\n") == 1, f"{kind.name}: cannot be read ({fault}): one line", line)
+    differs(kind.device.changes(), before, f"{kind.name}: and asked for nothing")
+    kind.reset(faults=[""] * (kind.steps - 1) + ["partial"] + ["refuse"] * 4)
+    kind.fails("no way back", "mirror driver failed", "mirror calibration in progress", back=False)
+
+
+def restconf(device):
+    os.environ["OCS_PASSWORD"] = "secret"
+    return {"driver": "polatis-restconf", "address": f"http://{Server(Restconf, device).address}",
+            "user": "admin", "password_env": "OCS_PASSWORD"}
+
+
+def sonic(device):
+    """Programs with SONiC's names, and sh in the place of ssh."""
+    there = device.path + ".bin"
+    os.mkdir(there)
+    for name, text in (("sudo", 'exec "$@"'), ("config", f'exec {OCS} {device.path} config "$@"'),
+                       ("sonic-db-dump", f'exec {OCS} {device.path} sonic-db-dump "$@"')):
+        with open(f"{there}/{name}", "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(f"{there}/{name}", 0o755)
+    return {"driver": "sonic", "command": f"PATH={there}:$PATH exec sh -c"}
+
+
+def refuses(tmp, name, switches, cross_connects, says, mode="duplex", **more):
+    path = plan(f"{tmp}/bad.json", switches, cross_connects, mode, **more)
+    for verb in ("show", "apply"):
+        differs(toctl("switch", verb, path, status=1), f"toctl switch {verb}: {says}\n",
+                f"{name}: {verb}")
+
+
+def bad_input(tmp):
+    """Plans and controls that do not fit: one line, nothing asked for."""
+    device = Device.make(f"{tmp}/small", 4, sides=True, offset=4)
+    small = Server(Scpi, device).address
+    secret = Server(Restconf, device)
+    url = f"http://{secret.address}"
+
+    refuses(tmp, "too few ports", {"ocs0": {"driver": "polatis-scpi", "address": small,
+                                            "egress_offset": PORTS}}, RING,
+            "optical switch ocs0: it has the inputs 1 to 4 and the outputs 5 to 8, too few for "
+            f"{PORTS} ports with \"egress_offset\" {PORTS}")
+    refuses(tmp, "colliding cross-connects", {"ocs0": {"driver": "polatis-restconf",
+                                                       "address": url, "user": "admin",
+                                                       "password_env": "OCS_PASSWORD"}},
+            (("ocs0", 1, 2), ("ocs0", 2, 3)),
+            "the plan's cross-connects collide: port 2 or 3 of optical switch ocs0 is on two",
+            no_links=True)
+    refuses(tmp, "set by hand", {"ocs0": None}, RING,
+            'optical switch ocs0 has no "control": it is set by hand')
+    refuses(tmp, "no such password", {"ocs0": {
+        "driver": "polatis-restconf", "address": url, "user": "admin",
+        "password_env": "NO_SUCH_PASSWORD"}}, RING, "optical switch ocs0: NO_SUCH_PASSWORD, its "
+            "password, is not in the environment")
+    with open(f"{tmp}/password", "w", encoding="utf-8") as file:
+        file.write("guess\n")
+    control = {"driver": "polatis-restconf", "address": url, "user": "admin",
+               "password_file": f"{tmp}/password"}
+    refuses(tmp, "wrong password", {"ocs0": control}, RING,
+            "optical switch ocs0: HTTP status 401: who are you?")
+    with open(f"{tmp}/password", "w", encoding="utf-8") as file:
+        file.write("secret\nnot the first line\n")
+    result(json.loads(toctl("switch", "show", f"{tmp}/bad.json", "--json"))["differs"],
+           "the password is the first line of its file")
+    secret.shutdown()
+    secret.server_close()
+    refuses(tmp, "nobody listens", {"ocs0": {"driver": "polatis-scpi",
+                                             "address": secret.address}}, RING,
+            f"optical switch ocs0: {secret.address}: Connection refused")
+    differs(device.changes(), 0, "bad input: no switch was asked to change")
+
+
+def two_switches(tmp):
+    """Simplex links on two switches; the second refuses, the first goes back."""
+    controls, devices = {}, []
+    for name in ("ocs0", "ocs1"):
+        device = Device.make(f"{tmp}/two-{name}", PORTS, [(1, 2), (2, 3), (3, 1)], sides=True)
+        controls[name] = {"driver": "command", "command": f"exec {OCS} {device.path}",
+                          "timeout_ms": 20000}
+        devices.append(device)
+    other = plan(f"{tmp}/two.json", controls,
+                 [(sw, a, b) for sw in controls for a, b in ((1, 3), (3, 2), (2, 1))], "simplex", 3)
+    differs(toctl("switch", "apply", other, "--dry-run").splitlines()[0],
+            "- ocs0 1>2  s1:eth0 > s2:eth0", "two switches: simplex cross-connects have a direction")
+    with devices[1].state() as state:
+        state["faults"] = ["refuse"]
+    line = toctl("switch", "apply", other, status=1)
+    result(line.startswith("toctl switch apply: optical switch ocs1: ocs: mirror calibration") and
+           line.endswith("; all switches have their old cross-connects\n"),
+           "two switches: the one that failed is named", line)
+    for device in devices:
+        differs(device.joined(), [(1, 2), (2, 3), (3, 1)], "two switches: both as they were")
+    differs(devices[0].changes(), 2, "two switches: the other was switched back")
+    toctl("switch", "apply", other)
+    differs([device.joined() for device in devices], [[(1, 3), (2, 1), (3, 2)]] * 2,
+            "two switches: both as planned")
+
+
+def kinds(tmp):
+    """Programs take long to start on a busy machine, servers do not."""
+    yield Kind("command", tmp, 10000, lambda device: {
+        "driver": "command", "command": f"exec {OCS} {device.path}"}, False)
+    yield Kind("polatis-scpi", tmp, 2500, lambda device: {
+        "driver": "polatis-scpi", "address": Server(Scpi, device).address,
+        "egress_offset": PORTS}, True, PORTS, steps=2)
+    yield Kind("polatis-scpi-one-sided", tmp, 2500, lambda device: {
+        "driver": "polatis-scpi", "address": Server(Scpi, device).address}, False, steps=2)
+    yield Kind("polatis-restconf", tmp, 2500, lambda device: restconf(device) | {
+        "egress_offset": PORTS}, True, PORTS)
+    yield Kind("sonic", tmp, 10000, sonic, True)
 
 
 with tempfile.TemporaryDirectory() as directory:
     on_command(directory)
+    for each in kinds(directory):
+        on_all(each)
+    bad_input(directory)
+    two_switches(directory)
 print(f"1..{len(results)}")
 sys.exit(not all(results))

@@ -72,7 +72,8 @@ struct to_server {
 
 /** enum to_switch_kind - driver of an optical switch; see switch.h */
 enum to_switch_kind {
-	TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_NETNS, TO_SWITCH_KINDS
+	TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_NETNS, TO_SWITCH_POLATIS_SCPI,
+	TO_SWITCH_POLATIS_RESTCONF, TO_SWITCH_SONIC, TO_SWITCH_KINDS
 };
 
 /**
@@ -80,6 +81,9 @@ enum to_switch_kind {
  * @driver: TO_SWITCH_BY_HAND when there is no "control"
  * @address: where it is, as the driver writes addresses; "" for the default
  * @command: shell command that sets it or that reaches it
+ * @user: to log in as, "" for nobody
+ * @password_file: its password is the first line of this file, or
+ * @password_env: the value of this environment variable
  * @egress_offset: the output of port p has the number p + this; 0 on switches
  *	whose ports have one number
  * @timeout_ns: for each answer of the switch
@@ -87,6 +91,7 @@ enum to_switch_kind {
 struct to_switch_control {
 	enum to_switch_kind driver;
 	char address[256], command[512];
+	char user[64], password_file[256], password_env[64];
 	unsigned int egress_offset;
 	uint64_t timeout_ns;
 };

@@ -10,6 +10,9 @@
 static const struct to_switch_driver *const switch_drivers[] = {
 	[TO_SWITCH_COMMAND] = &to_switch_command,
 	[TO_SWITCH_NETNS] = &to_switch_netns,
+	[TO_SWITCH_POLATIS_SCPI] = &to_switch_polatis_scpi,
+	[TO_SWITCH_POLATIS_RESTCONF] = &to_switch_polatis_restconf,
+	[TO_SWITCH_SONIC] = &to_switch_sonic,
 };
 
 #define SWITCH_PORTS_MAX (1U << 20)	/* what counts ports allocates for each */
@@ -104,7 +107,7 @@ struct to_switch *to_switch_open(const struct to_cluster *cluster, unsigned int 
 	sw->driver = switch_drivers[optical->control.driver];
 	sw->sides = sw->driver->sides || optical->control.egress_offset ||
 		    sw->mode == TO_LINKS_SIMPLEX;
-	if (sw->driver->open(sw, &why)) {
+	if (sw->driver->open && sw->driver->open(sw, &why)) {
 		to_error_set(err, -EIO, "optical switch %s: %s", optical->name, why.text);
 		to_switch_close(sw);
 		return NULL;
@@ -116,7 +119,8 @@ void to_switch_close(struct to_switch *sw)
 {
 	if (!sw)
 		return;
-	sw->driver->close(sw);
+	if (sw->driver->close)
+		sw->driver->close(sw);
 	free(sw);
 }
 

@@ -11,6 +11,8 @@
  *	switch_json.c		"control" in cluster.json and plan.json
  *	switch_command.c	driver: a program that gets JSON
  *	switch_netns.c		driver: the namespace that is the lab's optical switch
+ *	switch_polatis_scpi.c, switch_polatis_restconf.c, switch_sonic.c
+ *				drivers: what such switches understand
  */
 
 #include "cluster.h"

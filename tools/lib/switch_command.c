@@ -51,13 +51,6 @@ static int command_call(const struct to_switch *sw, const char *action, json_t *
 	return ret;
 }
 
-static int command_open(struct to_switch *sw, struct to_error *err)
-{
-	(void)sw;
-	(void)err;
-	return 0;
-}
-
 static int command_take(json_t *answer, struct to_circuits *pairs, struct to_error *err)
 {
 	json_t *array = json_object_get(answer, "cross_connects"), *pair;
@@ -117,14 +110,7 @@ static int command_change(struct to_switch *sw, const struct to_circuits *off,
 	return ret;
 }
 
-static void command_close(struct to_switch *sw)
-{
-	(void)sw;
-}
-
 const struct to_switch_driver to_switch_command = {
-	.open = command_open,
 	.read = command_read,
 	.change = command_change,
-	.close = command_close,
 };

@@ -10,11 +10,11 @@
  * struct to_switch_driver - how a kind of optical switch is spoken to
  * @sides: a port's input and output are joined apart: every circuit is a pair of
  *	its own. Without, a pair carries light both ways
- * @open: connect, check that the switch has the ports; sets to_switch.state
+ * @open: connect, check that the switch has the ports; sets to_switch.state; may be NULL
  * @read: the pairs that are joined, in any order, calloc()ed
  * @change: end the circuits @off, then make the circuits @on; return when the switch
  *	says that it is done. @after is all that it should have then
- * @close: also after an @open that failed
+ * @close: also after an @open that failed; may be NULL
  *
  * Errors hold what the switch said, without its name. Any call may be made
  * after another one failed: a driver connects anew when it has to.
@@ -42,7 +42,8 @@ struct to_switch {
 	void *state;
 };
 
-extern const struct to_switch_driver to_switch_command, to_switch_netns;
+extern const struct to_switch_driver to_switch_command, to_switch_netns, to_switch_polatis_scpi,
+	to_switch_polatis_restconf, to_switch_sonic;
 
 /** to_circuits_add() - append; Return: 0 or -ENOMEM */
 int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out);

@@ -10,7 +10,7 @@
 #define TIMEOUT_MS 5000
 #define TIMEOUT_MS_MAX 3600000
 
-enum { ADDRESS = 1, COMMAND = 2, OFFSET = 4 };
+enum { ADDRESS = 1, COMMAND = 2, OFFSET = 4, USER = 8 };
 
 /* By enum to_switch_kind: what a driver needs of the keys, and what it may be given. */
 static const struct {
@@ -19,6 +19,9 @@ static const struct {
 } kinds[] = {
 	[TO_SWITCH_COMMAND] = { "command", COMMAND, ADDRESS | COMMAND },
 	[TO_SWITCH_NETNS] = { "netns", 0, ADDRESS },
+	[TO_SWITCH_POLATIS_SCPI] = { "polatis-scpi", ADDRESS, ADDRESS | OFFSET },
+	[TO_SWITCH_POLATIS_RESTCONF] = { "polatis-restconf", ADDRESS, ADDRESS | OFFSET | USER },
+	[TO_SWITCH_SONIC] = { "sonic", 0, ADDRESS | COMMAND },
 };
 
 static int control_text(const struct to_json *at, char *to, size_t size)
@@ -60,6 +63,21 @@ static int read_command(const struct to_json *at, void *to)
 	return control_text(at, to, FIELD_SIZE(command));
 }
 
+static int read_user(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(user));
+}
+
+static int read_password_file(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(password_file));
+}
+
+static int read_password_env(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(password_env));
+}
+
 static int read_egress_offset(const struct to_json *at, void *to)
 {
 	int ret = to_json_u32(at, to);
@@ -87,6 +105,9 @@ static const struct to_json_field control_fields[] = {
 	{ "driver", read_driver, CONTROL(driver), false },
 	{ "address", read_address, CONTROL(address), true },
 	{ "command", read_command, CONTROL(command), true },
+	{ "user", read_user, CONTROL(user), true },
+	{ "password_file", read_password_file, CONTROL(password_file), true },
+	{ "password_env", read_password_env, CONTROL(password_env), true },
 	{ "egress_offset", read_egress_offset, CONTROL(egress_offset), true },
 	{ "timeout_ms", read_timeout, CONTROL(timeout_ns), true },
 	{}
@@ -99,6 +120,7 @@ int to_switch_control_read(const struct to_json *at, void *to)
 		unsigned int bit;
 	} keys[] = {
 		{ "address", ADDRESS }, { "command", COMMAND }, { "egress_offset", OFFSET },
+		{ "user", USER }, { "password_file", USER }, { "password_env", USER },
 	};
 	struct to_switch_control *control = to;
 	int ret;
@@ -116,6 +138,10 @@ int to_switch_control_read(const struct to_json *at, void *to)
 					       "driver \"%s\" has no use for it",
 					       kinds[control->driver].name);
 	}
+	if (!ret && control->driver == TO_SWITCH_SONIC && !control->address[0] &&
+	    !control->command[0])
+		ret = to_json_error(at, -EINVAL,
+				    "driver \"sonic\" needs \"address\" or \"command\"");
 	return ret;
 }
 
@@ -134,6 +160,9 @@ void to_switch_control_print(FILE *out, const struct to_switch_control *control)
 	fprintf(out, ",\n  \"control\":{\"driver\":\"%s\"", kinds[control->driver].name);
 	print_text(out, "address", control->address);
 	print_text(out, "command", control->command);
+	print_text(out, "user", control->user);
+	print_text(out, "password_file", control->password_file);
+	print_text(out, "password_env", control->password_env);
 	if (control->egress_offset)
 		fprintf(out, ",\"egress_offset\":%u", control->egress_offset);
 	if (control->timeout_ns != TIMEOUT_MS * 1000000ULL)

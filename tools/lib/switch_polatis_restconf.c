@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Polatis optical switches by RESTCONF (RFC 8040): all cross-connects are one
+ * resource, read by GET and replaced by PUT in one step.
+ *
+ *	{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 17}]}}
+ */
+#include <curl/curl.h>
+#include <errno.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "switch_driver.h"
+
+#define RESTCONF_PATH "/api/data/optical-switch:cross-connects"
+#define RESTCONF_ANSWER_MAX (16U << 20)
+
+/* @headers: of every request; @answer: of the last one. */
+struct restconf {
+	CURL *curl;
+	struct curl_slist *headers;
+	char *answer;
+	size_t len;
+};
+
+static size_t restconf_take(char *data, size_t size, size_t n, void *arg)
+{
+	struct restconf *r = arg;
+	char *more;
+
+	if (r->len + size * n >= RESTCONF_ANSWER_MAX)
+		return 0;
+	more = realloc(r->answer, r->len + size * n + 1);
+	if (!more)
+		return 0;
+	memcpy(more + r->len, data, size * n);
+	r->answer = more;
+	r->len += size * n;
+	more[r->len] = '\0';
+	return size * n;
+}
+
+/* What RFC 8040, section 3.9, has for an error: "error-message", else its tag. */
+static const char *restconf_said(json_t *answer)
+{
+	json_t *error = json_array_get(json_object_get(
+		json_object_get(answer, "ietf-restconf:errors"), "error"), 0);
+	const char *text = json_string_value(json_object_get(error, "error-message"));
+
+	return text ? text : json_string_value(json_object_get(error, "error-tag"));
+}
+
+/* Return: HTTP status 200 to 299 or 404, else a negative errno. */
+static long restconf_call(const struct to_switch *sw, const char *method, const char *body,
+			  json_t **answer, struct to_error *err)
+{
+	struct restconf *r = sw->state;
+	char reason[CURL_ERROR_SIZE] = "";
+	const char *said;
+	long status = 0;
+	CURLcode code;
+
+	free(r->answer);
+	r->answer = NULL;
+	r->len = 0;
+	curl_easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, reason);
+	if (body)
+		curl_easy_setopt(r->curl, CURLOPT_POSTFIELDS, body);
+	else
+		curl_easy_setopt(r->curl, CURLOPT_HTTPGET, 1L);
+	code = curl_easy_perform(r->curl);
+	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, NULL);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return to_error_set(err, -ETIMEDOUT, "no answer in %.3g s",
+				    sw->optical->control.timeout_ns / 1e9);
+	if (code)
+		return to_error_set(err, -EIO, "%s",
+				    reason[0] ? reason : curl_easy_strerror(code));
+	curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
+	*answer = r->answer ? json_loads(r->answer, 0, NULL) : NULL;
+	if ((status >= 200 && status < 300) || status == 404)
+		return status;
+	said = restconf_said(*answer);
+	to_error_set(err, -EIO, "HTTP status %ld%s%s", status, said ? ": " : "", said ? said : "");
+	json_decref(*answer);
+	*answer = NULL;
+	return -EIO;
+}
+
+static int restconf_take_pairs(json_t *answer, struct to_circuits *pairs, struct to_error *err)
+{
+	json_t *array = json_object_get(json_object_get(answer, "optical-switch:cross-connects"),
+					"pair"), *pair;
+	json_int_t in, out;
+	size_t i;
+
+	json_array_foreach(array, i, pair) {
+		in = json_integer_value(json_object_get(pair, "ingress"));
+		out = json_integer_value(json_object_get(pair, "egress"));
+		if (in < 1 || out < 1 || in > UINT32_MAX || out > UINT32_MAX)
+			return to_error_set(err, -EPROTO,
+					    "pair[%zu] of its cross-connects has no ingress or egress", i);
+		if (to_circuits_add(pairs, in, out))
+			return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int restconf_read(struct to_switch *sw, struct to_circuits *pairs, struct to_error *err)
+{
+	json_t *answer = NULL;
+	long status = restconf_call(sw, "GET", NULL, &answer, err);
+	int ret = 0;
+
+	if (status < 0)
+		return status;
+	/* an empty list has no resource on some, and no body on others */
+	if (status == 200 && !json_object_get(answer, "optical-switch:cross-connects"))
+		ret = to_error_set(err, -EPROTO, "its answer has no cross-connects");
+	else if (status == 200)
+		ret = restconf_take_pairs(answer, pairs, err);
+	json_decref(answer);
+	return ret;
+}
+
+static int restconf_change(struct to_switch *sw, const struct to_circuits *off,
+			   const struct to_circuits *on, const struct to_circuits *after,
+			   struct to_error *err)
+{
+	json_t *array = json_array(), *body, *answer = NULL;
+	struct to_circuits pairs = {};
+	long status;
+	char *text;
+	int ret = to_switch_pairs(sw, after, &pairs, err);
+
+	(void)off;
+	(void)on;
+	for (unsigned int i = 0; i < pairs.n; i++)
+		json_array_append_new(array, json_pack("{s:I, s:I}",
+			"ingress", (json_int_t)pairs.circuit[i].in,
+			"egress", (json_int_t)pairs.circuit[i].out));
+	to_circuits_free(&pairs);
+	body = json_pack("{s:{s:o}}", "optical-switch:cross-connects", "pair", array);
+	text = json_dumps(body, JSON_COMPACT);
+	json_decref(body);
+	if (!ret && !text)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	if (!ret) {
+		status = restconf_call(sw, "PUT", text, &answer, err);
+		if (status < 0)
+			ret = status;
+		else if (status == 404)
+			ret = to_error_set(err, -EIO, "HTTP status 404: it has no %s", RESTCONF_PATH);
+	}
+	json_decref(answer);
+	free(text);
+	return ret;
+}
+
+/* The password from where the control says, for curl alone. */
+static int restconf_credentials(struct restconf *r, const struct to_switch_control *control,
+				struct to_error *err)
+{
+	const char *password = "";
+	char *data = NULL;
+	size_t len;
+	int ret;
+
+	if (!control->user[0])
+		return 0;
+	if (control->password_env[0]) {
+		password = getenv(control->password_env);
+		if (!password)
+			return to_error_set(err, -ENOKEY, "%s, its password, is not in the environment",
+					    control->password_env);
+	} else if (control->password_file[0]) {
+		ret = to_file_read(control->password_file, &data, &len, err);
+		if (ret)
+			return ret;
+		data[strcspn(data, "\r\n")] = '\0';
+		password = data;
+	}
+	curl_easy_setopt(r->curl, CURLOPT_USERNAME, control->user);
+	curl_easy_setopt(r->curl, CURLOPT_PASSWORD, password);
+	free(data);
+	return 0;
+}
+
+static void restconf_init(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int restconf_open(struct to_switch *sw, struct to_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct to_switch_control *control = &sw->optical->control;
+	struct restconf *r = calloc(1, sizeof(*r));
+	char url[sizeof(control->address) + sizeof(RESTCONF_PATH)];
+	size_t len = strlen(control->address);
+
+	sw->state = r;
+	if (!r)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	pthread_once(&once, restconf_init);
+	r->curl = curl_easy_init();
+	if (!r->curl)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	while (len && control->address[len - 1] == '/')
+		len--;
+	snprintf(url, sizeof(url), "%.*s" RESTCONF_PATH, (int)len, control->address);
+	r->headers = curl_slist_append(NULL, "Accept: application/yang-data+json");
+	r->headers = curl_slist_append(r->headers, "Content-Type: application/yang-data+json");
+	/* no round trip that asks whether the body is wanted */
+	r->headers = curl_slist_append(r->headers, "Expect:");
+	curl_easy_setopt(r->curl, CURLOPT_URL, url);
+	curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
+	curl_easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+	curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)(control->timeout_ns / 1000000));
+	curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, restconf_take);
+	curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+	return restconf_credentials(r, control, err);
+}
+
+static void restconf_close(struct to_switch *sw)
+{
+	struct restconf *r = sw->state;
+
+	if (!r)
+		return;
+	curl_slist_free_all(r->headers);
+	curl_easy_cleanup(r->curl);
+	free(r->answer);
+	free(r);
+}
+
+const struct to_switch_driver to_switch_polatis_restconf = {
+	.open = restconf_open,
+	.read = restconf_read,
+	.change = restconf_change,
+	.close = restconf_close,
+};
