@@ -76,6 +76,10 @@ install: kmod tools  ## into PREFIX (/usr/local) and the kernel's updates/, belo
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/topoopt_fwd.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
+docs: tools  ## documentation as HTML, in build/docs/html
+	@$(LAB)/deps.sh docs
+	@Documentation/docs.sh $(BUILD)
+
 # Debian wants its files on top, so the packages are made in a tree of their own.
 source = $(BUILD)/deb/source
 deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb
@@ -84,7 +88,7 @@ deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb
 	@mkdir -p $(source)/selftests/unit
 	@cp -r Documentation Kbuild bpf examples kmod tools uapi $(source)
 	@cp -r selftests/unit/formats $(source)/selftests/unit
-	@cp -r tools/debian $(source)
+	@ln -s tools/debian $(source)/debian
 	cd $(source) && env -u BUILD -u MAKEFLAGS dpkg-buildpackage -us -uc -b
 	lintian --fail-on error,warning,info --info $(BUILD)/deb/*.changes
 
@@ -94,4 +98,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install docs deb clean help

@@ -6,7 +6,7 @@
 TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
 BUILD ?= $(TOP)/build
 BPF := $(BUILD)/bpf
-PKGS := jansson libmnl libbpf libprotobuf-c libcurl zlib
+PKGS := jansson libmnl libbpf libprotobuf-c libcurl libmicrohttpd zlib
 Q := $(if $(V),,@)
 say = @printf '  %-5s %s\n' $(1) $(2:$(BUILD)/%=%)
 

@@ -4,6 +4,7 @@
 #
 #	deps.sh build		to build toctl, BPF objects and unit tests
 #	deps.sh headers		to build the module for the host
+#	deps.sh docs		to make the documentation
 #	deps.sh deb		to make Debian packages
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh browser		to look at reports as people do
@@ -16,9 +17,11 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
-		libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev clang llvm bpftool jq
+		libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev
+		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
+	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[etcd]="etcd-server etcd-client"

@@ -19,7 +19,7 @@ struct show {
 	struct to_call *call;
 	struct to_genl genl;
 	struct to_diff_names names;
-	const struct to_device *device;
+	struct to_device device;
 	struct to_kernel_port *ports;
 	unsigned int n_ports;
 };
@@ -52,7 +52,7 @@ static json_t *show_ports_json(const struct show *s)
 
 static json_t *show_device_json(const struct show *s)
 {
-	const struct to_device *d = s->device;
+	const struct to_device *d = &s->device;
 	json_t *stage = d->staged ?
 		json_pack("{s:i, s:i, s:b}", "routes", d->staged_routes, "groups",
 			  d->staged_groups, "prepared", d->prepared) : json_null();
@@ -102,7 +102,7 @@ static int show_ports(struct show *s)
 
 static int show_device(struct show *s)
 {
-	const struct to_device *d = s->device;
+	const struct to_device *d = &s->device;
 
 	if (s->call->json) {
 		json_t *device = show_device_json(s);
@@ -126,8 +126,8 @@ static int show_counters(struct show *s)
 	if (s->call->json) {
 		json_t *all = json_object();
 
-		json_object_set_new(all, s->device->name,
-				    show_counters_json(s->device->counters));
+		json_object_set_new(all, s->device.name,
+				    show_counters_json(s->device.counters));
 		for (unsigned int i = 0; i < s->n_ports; i++)
 			json_object_set_new(all, s->ports[i].name,
 					    show_counters_json(s->ports[i].counters));
@@ -136,12 +136,12 @@ static int show_counters(struct show *s)
 		json_decref(all);
 		return 0;
 	}
-	printf("%-17s %15s", "", s->device->name);
+	printf("%-17s %15s", "", s->device.name);
 	for (unsigned int i = 0; i < s->n_ports; i++)
 		printf(" %15s", s->ports[i].name);
 	putchar('\n');
 	for (int c = 0; c < TO_COUNTERS; c++) {
-		printf("%-17s %15" PRIu64, to_counter_names[c], s->device->counters[c]);
+		printf("%-17s %15" PRIu64, to_counter_names[c], s->device.counters[c]);
 		for (unsigned int i = 0; i < s->n_ports; i++)
 			printf(" %15" PRIu64, s->ports[i].counters[c]);
 		putchar('\n');
@@ -172,7 +172,7 @@ static int show_routes(struct show *s)
 	uint32_t n;
 	int ret;
 
-	ret = to_genl_table(&s->genl, s->device->ifindex, false, &table,
+	ret = to_genl_table(&s->genl, s->device.ifindex, false, &table,
 			    &s->call->err);
 	if (ret)
 		return ret;
@@ -184,7 +184,7 @@ static int show_routes(struct show *s)
 	/* Line by line: a table may have a million routes. */
 	if (s->call->json)
 		printf("{\"device\": \"%s\", \"generation\": %" PRIu64 ", \"routes\": [",
-		       s->device->name, table.generation);
+		       s->device.name, table.generation);
 	for (unsigned int i = 0; i < table.n_routes; i++) {
 		const struct to_kernel_route *r = &table.routes[i];
 		bool unicast = r->type == TOPOOPT_ROUTE_TYPE_UNICAST && r->group < n;
@@ -225,7 +225,6 @@ static const struct {
 
 static int show_view(struct show *s, const char *name, unsigned int view)
 {
-	struct to_device device;
 	uint32_t ifindex = if_nametoindex(name);
 	int ret;
 
@@ -233,13 +232,12 @@ static int show_view(struct show *s, const char *name, unsigned int view)
 		return to_error_set(&s->call->err, -ENODEV,
 				    "there is no topoopt device %s: make one with toctl apply",
 				    name);
-	ret = to_genl_device(&s->genl, ifindex, &device, &s->call->err);
+	ret = to_genl_device(&s->genl, ifindex, &s->device, &s->call->err);
 	if (!ret)
 		ret = to_genl_ports(&s->genl, ifindex, &s->ports, &s->n_ports,
 				    &s->call->err);
 	if (ret)
 		return ret;
-	s->device = &device;
 	ret = show_views[view].show(s);
 	free(s->ports);
 	return ret;

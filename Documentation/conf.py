@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# For `make docs`, which copies this directory and what it generates.
+
+project = "topoopt_fwd"
+author = "the authors of topoopt_fwd"
+copyright = author
+extensions = ["myst_parser"]
+exclude_patterns = ["netlink/specs", "schemas"]
+html_theme = "alabaster"
+html_theme_options = {"page_width": "1100px", "fixed_sidebar": True}
+html_show_sphinx = False
+html_copy_source = False
+manpages_url = "https://manpages.debian.org/{path}"
