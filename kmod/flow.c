@@ -200,12 +200,14 @@ static bool topoopt_flow_alert6(struct sk_buff *skb,
 				const struct topoopt_flow *flow)
 {
 	unsigned int pos = flow->nhoff + flow->hlen, end;
+	unsigned int limit = flow->nhoff + flow->len;
 
-	if (!pskb_may_pull(skb, pos + 8))
-		return false;
+	/* The stack drops options that end behind the packet. */
+	if (pos + 8 > limit || !pskb_may_pull(skb, pos + 8))
+		return true;
 	end = pos + (skb->data[pos + 1] + 1) * 8;
-	if (!pskb_may_pull(skb, end))
-		return false;
+	if (end > limit || !pskb_may_pull(skb, end))
+		return true;
 	for (pos += 2; pos < end;) {
 		const u8 *option = skb->data + pos;
 
