@@ -21,7 +21,7 @@ done
 # traffic meets whatever table is active
 on "$A" ping -q -i 0.02 "$(node "$C")" >/dev/null 2>&1 &
 
-on "$B" /src/build/selftests/fuzz_netlink "$seed" "$messages" 2 \
+on "$B" "$lib_dir"/../build/selftests/fuzz_netlink "$seed" "$messages" 2 \
 	topo0 eth0 eth1 d0 d1 d2 d3 >"$tmp/fuzz" 2>&1
 is "status of the fuzzer, whose seed is $seed" "$?" 0
 sed 's/^/# /' "$tmp/fuzz"
