@@ -44,7 +44,7 @@ guest: unit
 
 # All that the tests need.
 prepare: guest
-	@$(LAB)/deps.sh browser
+	@$(LAB)/deps.sh browser etcd
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 
 check: prepare  ## all tests; KERNEL=6.1|6.12|7.2 and TEST=name narrow
@@ -65,6 +65,10 @@ bench-plan: tools  ## how good plans are and what they cost; ONLY="plans matchin
 bench-relay: KERNEL = 6.12
 bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
 	@selftests/bench/relay.sh -k $(KERNEL)
+
+bench-fabric: unit  ## a plan on 1024 servers through etcd
+	@$(LAB)/deps.sh etcd
+	@selftests/bench/fabric.sh
 
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
@@ -98,4 +102,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay lab install docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay bench-fabric lab install docs deb clean help

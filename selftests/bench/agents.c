@@ -146,8 +146,8 @@ static void *follow(void *arg)
 	struct agent *a = arg;
 	struct to_error err;
 
-	if (to_agent_follow(&a->config, &err))
-		fprintf(stderr, "%s: %s\n", a->name, err.text);
+	while (!stop && to_agent_follow(&a->config, &err))
+		sleep(1);
 	return NULL;
 }
 
@@ -192,6 +192,7 @@ int main(int argc, char **argv)
 		};
 		if (pthread_create(&threads[i], &attr, follow, a))
 			return 1;
+		usleep(5000);
 	}
 	for (unsigned int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);

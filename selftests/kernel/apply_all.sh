@@ -49,7 +49,7 @@ harm() { # SERVER OP COMMAND
 # The last plan that all servers got; apply it on all again after a failure.
 apply_all() { # PLAN [ARGUMENT...]
 	bash -c 'echo $$ >"$0/controller"; exec "$@"' "$tmp" \
-		toctl apply --all --command "$tmp/proxy {}" "$@"
+		toctl apply --all --timeout 60s --command "$tmp/proxy {}" "$@"
 }
 
 generations() {
@@ -82,11 +82,11 @@ check "a plan on all servers" apply_all "$tmp/one.json"
 is "they have one generation" "$(generations)" 1
 check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
 routes >"$tmp/one"
-check "once more" apply_all "$tmp/one.json" >"$tmp/again"
+check "once more" apply_all "$tmp/one.json"
 check "there is nothing to do" grep -q 'nothing to do, generation 1' <(apply_all "$tmp/one.json")
 is "nothing changed" "$(generations)" 1
 
-on s0 ping -i 0.01 -q "$(node s2)" >"$tmp/ping" &
+ip netns exec s0 ping -i 0.1 -q "$(node s2)" >"$tmp/ping" &
 ping=$!
 check "another plan" apply_all "$two"
 is "they have one generation" "$(generations)" 2
@@ -163,12 +163,13 @@ for op in stage commit confirm; do
 done
 
 # Two controllers.
-harm s3 stage 'sleep 3'
+harm s3 stage 'sleep 20'
 apply_all "$two" >"$tmp/first" 2>&1 &
 first=$!
-must wait_for 10 test ! -e "$tmp/harm-s3-stage"
+must wait_for 60 test ! -e "$tmp/harm-s3-stage"
 check_fails "a second controller is told" 'another controller is changing topo0' \
-	toctl apply --all --command 'ip netns exec {} toctl agent --stdio' "$tmp/one.json"
+	toctl apply --all --timeout 60s --command 'ip netns exec {} toctl agent --stdio' \
+	"$tmp/one.json"
 wait "$first"
 is "the first one goes on" $? 0
 is "they have one generation" "$(generations | wc -w)" 1

@@ -25,6 +25,7 @@
  * @next: of the one that is staged or not confirmed yet
  * @server: whose parts they are
  * @apply: of @next, see @opened; it knows what there was before
+ * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
  * @committed: generation that is not confirmed yet, 0: none
  * @lock: socket that keeps other agents out, -1: none
@@ -34,7 +35,7 @@ struct to_agent {
 	struct to_plan *plan, *next;
 	unsigned int server;
 	struct to_apply apply;
-	bool opened;
+	bool opened, same;
 	uint64_t staged, committed;
 	int lock;
 	struct to_recorder *recorder;
@@ -177,8 +178,8 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 				    true, err);
 	agent->opened = !ret;
 	if (!ret) {
-		json_object_set_new(reply, "differs",
-				    json_boolean(to_apply_differs(&agent->apply)));
+		agent->same = !to_apply_differs(&agent->apply);
+		json_object_set_new(reply, "differs", json_boolean(!agent->same));
 		ret = to_apply_links(&agent->apply, err);
 	}
 	if (!ret)
@@ -228,6 +229,17 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 	return 0;
 }
 
+/* @next is what is active. */
+static void agent_adopt(struct to_agent *agent)
+{
+	to_apply_close(&agent->apply);
+	to_plan_free(agent->plan);
+	agent->plan = agent->next;
+	agent->next = NULL;
+	agent->opened = false;
+	agent->staged = agent->committed = 0;
+}
+
 static int agent_confirm(struct to_agent *agent, const json_t *request, struct to_error *err)
 {
 	uint64_t generation = 0;
@@ -238,12 +250,7 @@ static int agent_confirm(struct to_agent *agent, const json_t *request, struct t
 	if (agent->committed != generation)
 		return to_error_set(err, -ENOENT, "generation %" PRIu64 " was not committed here",
 				    generation);
-	to_apply_close(&agent->apply);
-	to_plan_free(agent->plan);
-	agent->plan = agent->next;
-	agent->next = NULL;
-	agent->opened = false;
-	agent->committed = 0;
+	agent_adopt(agent);
 	agent_unlock(agent);
 	return 0;
 }
@@ -257,6 +264,10 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
 				    agent->committed);
 	ret = agent->staged ? to_apply_abort(&agent->apply, err) : agent_drop_stage(agent, err);
+	if (!ret && agent->staged && agent->same) {
+		agent_stop_recording(agent);
+		agent_adopt(agent);
+	}
 	agent_forget(agent);
 	agent_unlock(agent);
 	return ret;

@@ -18,7 +18,8 @@
  *	revert	"from": generation that is not to be; "generation" for what was
  *		active before it
  *	abort	drop the stage, also one that another agent left
- *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it
+ *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
+ *		a plan was confirmed, or one staged that is active already
  *	clear	remove what apply made
  *
  * A reply has "ok" and, when that is false, "error"; how the server is:

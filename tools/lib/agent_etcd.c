@@ -10,6 +10,7 @@
 #include "etcd_blob.h"
 
 #define FOLLOW_RETRY_NS 200000000
+#define FOLLOW_FRESH_MS 1000
 
 /**
  * struct follower - an agent at work
@@ -63,31 +64,34 @@ static json_t *refuse(const struct to_error *why)
 	return json_pack("{s:b, s:s}", "ok", 0, "error", why->text);
 }
 
-/* A stage as @generation of this server's part of the plan kept as @plan. */
-static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
-			    const char *job)
+static int follow_download(struct follower *f, uint64_t plan, const char *what,
+			   const char *server, char **text, struct to_error *err)
 {
-	char *cluster = NULL, *table = NULL, key[256];
+	char key[256];
+
+	return to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, what, server), text, err);
+}
+
+/* A stage as @generation of this server's part of the plan kept as @plan. */
+static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation)
+{
+	char *job = NULL, *cluster = NULL, *table = NULL;
+	json_t *request = NULL, *reply;
 	struct to_error why = {};
-	json_t *request, *reply;
 	int ret;
 
-	ret = to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, "cluster", ""),
-			       &cluster, &why);
-	if (!ret)
-		ret = to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, "tables/",
-				       f->config->server), &table, &why);
+	ret = follow_download(f, plan, "tables/", f->config->server, &table, &why);
 	if (ret == -ENOENT)
 		to_error_set(&why, ret, "the plan has no server called %s", f->config->server);
-	if (ret) {
-		free(cluster);
-		return refuse(&why);
-	}
-	request = json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "stage", "generation",
-			    (json_int_t)generation, "job", job, "cluster", cluster,
-			    "table", table);
-	reply = f->config->call(f->config->agent, request);
+	ret = ret ? ret : follow_download(f, plan, "cluster", "", &cluster, &why);
+	ret = ret ? ret : follow_download(f, plan, "job", "", &job, &why);
+	if (!ret)
+		request = json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "stage", "generation",
+				    (json_int_t)generation, "job", job, "cluster", cluster,
+				    "table", table);
+	reply = ret ? refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
+	free(job);
 	free(cluster);
 	free(table);
 	return reply;
@@ -105,9 +109,9 @@ static json_t *follow_call(struct follower *f, const char *op, uint64_t generati
 
 /* From whatever is active to the plan kept as @plan, under @generation. */
 static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t generation,
-			       const char *job, bool confirm)
+			       bool confirm)
 {
-	json_t *reply = follow_stage(f, plan, generation, job);
+	json_t *reply = follow_stage(f, plan, generation);
 
 	if (is_ok(reply)) {
 		json_decref(reply);
@@ -124,17 +128,14 @@ static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t gener
 static json_t *follow_decision(struct follower *f, const json_t *request)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
-	const char *job = json_string_value(json_object_get(request, "job"));
 	uint64_t generation = number(request, "generation"), plan = generation;
 	bool confirm = true;
 	json_t *reply;
 
 	if (!op)
 		op = "";
-	if (!job)
-		job = "";
 	if (!strcmp(op, "stage"))
-		return follow_stage(f, generation, generation, job);
+		return follow_stage(f, generation, generation);
 	reply = f->config->call(f->config->agent, request);
 	if (!strcmp(op, "commit")) {
 		confirm = false;
@@ -152,7 +153,7 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 		json_object_del(reply, "error");
 	} else if ((uint64_t)number(reply, "generation") < generation && plan) {
 		json_decref(reply);
-		reply = follow_catch_up(f, plan, generation, job, confirm);
+		reply = follow_catch_up(f, plan, generation, confirm);
 	}
 	return reply;
 }
@@ -214,6 +215,24 @@ out:
 	json_decref(request);
 }
 
+/*
+ * After a start, what is active may be right already, but the agent does not
+ * know its plan, which samples need: a stage says whether it is.
+ */
+static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
+{
+	json_t *last = json_loads(kv->value, 0, NULL);
+	const char *op = json_string_value(json_object_get(last, "op"));
+	uint64_t plan = number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
+
+	if (plan && op && (!strcmp(op, "confirm") || !strcmp(op, "abort") ||
+			   !strcmp(op, "revert"))) {
+		json_decref(follow_stage(f, plan, plan + 1));
+		json_decref(follow_call(f, "abort", 0));
+	}
+	json_decref(last);
+}
+
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
@@ -236,8 +255,10 @@ static int follow_start(struct follower *f, struct to_error *err)
 	reply = follow_call(f, "hello", 0);
 	ret = follow_publish(f, "state", reply, err);
 	json_decref(reply);
-	if (!ret && n)
+	if (!ret && n && kv->revision > f->handled) {
 		follow_answer(f, kv);
+		follow_learn(f, kv);
+	}
 	to_etcd_kv_free(kv, n);
 	if (ret)
 		return ret;
@@ -274,6 +295,9 @@ static int follow_step(struct follower *f, struct to_error *err)
 		return follow_keep(f, err);
 	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
 	if (ret == 1) {
+		/* It may take a while. */
+		if (follow_now_ms() > f->kept_ms + FOLLOW_FRESH_MS)
+			follow_keep(f, err);
 		follow_answer(f, &kv);
 		to_etcd_kv_clear(&kv);
 		return 0;

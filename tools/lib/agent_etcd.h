@@ -10,7 +10,8 @@
  *	request/decision	the last request that changes tables. Who was
  *				away follows it when coming back
  *	request/query		the last hello or sample
- *	plans/GENERATION/cluster, plans/GENERATION/tables/SERVER
+ *	plans/GENERATION/job, plans/GENERATION/cluster,
+ *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
  *	agents/SERVER/state	last reply of its agent; has a lease
  *	agents/SERVER/matrix	last sample; has the same lease

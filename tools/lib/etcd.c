@@ -11,8 +11,12 @@
 #include "etcd_http.h"
 
 #define ETCD_ENDPOINTS_MAX 16
+#define ETCD_READ "/v3/kv/range"
+#define ETCD_KEEP "/v3/lease/keepalive"
 #define ETCD_CONNECT_MS 2000l
-#define ETCD_CALL_MS 3000l
+#define ETCD_CALL_MS 10000l
+#define ETCD_KEEP_MS 3000l	/* a lease has no time to lose */
+#define ETCD_READ_MS 30000l	/* a thousand agents may read at once */
 
 /**
  * struct to_etcd - see etcd.h
@@ -127,7 +131,8 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 		return 0;
 	curl_easy_reset(etcd->curl);
 	to_etcd_set_options(etcd, etcd->curl, path, body);
-	curl_easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS, ETCD_CALL_MS);
+	curl_easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS, !strcmp(path, ETCD_READ) ? ETCD_READ_MS :
+			 !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : ETCD_CALL_MS);
 	curl_easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
 	curl_easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	curl_easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
@@ -241,7 +246,7 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 
 	*kv = NULL;
 	*n = 0;
-	ret = etcd_call(etcd, "/v3/kv/range", request, &reply, err);
+	ret = etcd_call(etcd, ETCD_READ, request, &reply, err);
 	json_decref(request);
 	if (ret)
 		return ret;
@@ -333,7 +338,7 @@ int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct
 int to_etcd_keep(struct to_etcd *etcd, int64_t lease, struct to_error *err)
 {
 	json_t *request = json_pack("{s:I}", "ID", (json_int_t)lease), *reply;
-	int ret = etcd_call(etcd, "/v3/lease/keepalive", request, &reply, err);
+	int ret = etcd_call(etcd, ETCD_KEEP, request, &reply, err);
 	bool alive;
 
 	json_decref(request);

@@ -314,6 +314,8 @@ static int fabric_confirm(struct to_fabric *f, struct to_error *err)
 	fabric_all(f);
 	ret = fabric_call(f, json_pack("{s:s, s:I}", "op", "confirm", "generation",
 				       (json_int_t)f->generation), NULL, err);
+	if (ret > 0)
+		ret = fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err);
 	for (unsigned int i = 0; ret >= 0 && i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->servers[i].reached ||
 			    f->servers[i].generation != f->generation;

@@ -34,13 +34,11 @@ struct to_etcd_options {
  * struct to_fabric_options - how to reach the agents
  * @command: starts an agent that speaks on its standard input and output; run
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
- * @device: name of the topoopt device, the same on all servers
  * @timeout_ns: how long all agents together may take for one request
  */
 struct to_fabric_options {
 	const char *command;
 	struct to_etcd_options etcd;
-	const char *device;
 	uint64_t timeout_ns;
 };
 

@@ -142,6 +142,8 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 		c->plan = c->active = c->link.generation;
 	else if (op && !strcmp(op, "revert"))
 		c->active = c->link.generation;
+	else if (op && !strcmp(op, "clear"))
+		c->plan = c->active = 0;
 	json_decref(last);
 
 	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
@@ -167,8 +169,10 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 	char key[256], *text = NULL;
 	size_t len = 0;
 	FILE *out;
-	int ret = 0;
+	int ret;
 
+	ret = to_etcd_upload_add(&upload, to_etcd_plan_key(key, generation, "job", ""),
+				 plan->demand->name, strlen(plan->demand->name), err);
 	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
 		const bool all = i == c->cluster->n_servers;
 
@@ -229,6 +233,8 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 		c->plan = c->active = generation;
 	} else if (!strcmp(op, "revert")) {
 		c->active = generation;
+	} else if (!strcmp(op, "clear")) {
+		c->plan = c->active = 0;
 	}
 	ret = to_etcd_txn_commit(&txn, NULL, err);
 	if (ret == -ESTALE)

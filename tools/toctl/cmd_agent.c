@@ -79,7 +79,7 @@ static const struct to_option agent_options[] = {
 	  .help = "server that this is, for etcd; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
-	  .help = "until etcd takes a silent agent for dead; default: 5s" },
+	  .help = "until etcd takes a silent agent for dead; default: 10s" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device, made when there is none; default: topo0" },
 	{}
@@ -96,6 +96,6 @@ const struct to_command to_cmd_agent = {
 		"what is decided in etcd, also what was decided while it was away.",
 	.options = agent_options,
 	.args_size = sizeof(struct agent_args),
-	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 5000000000 },
+	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 10000000000 },
 	.run = agent_run,
 };

@@ -12,6 +12,7 @@
 #include "node.h"
 
 #define ANY_GENERATION UINT64_MAX
+#define DEFAULT_DEV "topo0"
 
 struct apply_args {
 	const char *node, *dev;
@@ -227,15 +228,15 @@ static int apply_abort(struct to_call *call, const char *dev)
 static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
-	struct to_fabric_options fabric = args->fabric;
 	struct to_plan *plan;
 	int ret;
 
 	if (args->dry_run + args->stage + args->commit + args->abort > 1)
 		return to_usage(call, "--dry-run, --stage, --commit and --abort exclude each other");
 	if (args->all && (args->dry_run || args->stage || args->commit || args->abort ||
-			  args->node || args->base != ANY_GENERATION))
-		return to_usage(call, "--all goes with none of --node, --dry-run, --stage, --commit, --abort and --base-generation");
+			  args->node || args->base != ANY_GENERATION ||
+			  strcmp(args->dev, DEFAULT_DEV)))
+		return to_usage(call, "--all goes with none of --node, --dev, --dry-run, --stage, --commit, --abort and --base-generation");
 	if (args->abort)
 		return apply_abort(call, args->dev);
 	if (!call->n_operands)
@@ -243,8 +244,7 @@ static int apply_run(struct to_call *call, const void *data)
 	plan = to_plan_load(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
-	fabric.device = args->dev;
-	ret = args->all ? to_apply_all(call, plan, &fabric, args->verbose) :
+	ret = args->all ? to_apply_all(call, plan, &args->fabric, args->verbose) :
 			  apply_plan(call, args, plan);
 	to_plan_free(plan);
 	return ret;
@@ -293,7 +293,7 @@ const struct to_command to_cmd_apply = {
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
 	.defaults = &(const struct apply_args){
-		.dev = "topo0", .base = ANY_GENERATION, .fabric = TO_FABRIC_DEFAULTS,
+		.dev = DEFAULT_DEV, .base = ANY_GENERATION, .fabric = TO_FABRIC_DEFAULTS,
 	},
 	.run = apply_run,
 };

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 900
+# Agents that follow etcd: one plan on all servers or on none, when an agent
+# dies, when the controller dies, when etcd goes away; a server that boots
+# gets the plan of the others.
+#
+#	s0 .. s3, a ring; every server reaches etcd over a veth of its own, as
+#	over a management network
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+command -v etcd >/dev/null || skip_all "no etcd here"
+example=$lib_dir/../examples/ring-4
+must toctl plan --cluster "$example/cluster.json" --job "$example/job.json" --fixed \
+	-o "$tmp/one.json" >/dev/null
+must fabric_up "$tmp/one.json" --no-apply
+two=$(plan_edit '.tables[].groups[][0].weight = 3')
+
+must ip link add management type bridge
+at_exit 'ip link del management'
+must ip address add 192.0.2.1/24 dev management
+must ip link set management up
+for i in "${!servers[@]}"; do
+	must ip link add "mgmt$i" master management type veth \
+		peer name mgmt netns "${servers[i]}"
+	must ip link set dev "mgmt$i" up
+	must ip -n "${servers[i]}" address add "192.0.2.1$i/24" dev mgmt
+	must ip -n "${servers[i]}" link set dev mgmt up
+done
+
+url=http://192.0.2.1:2379
+start_etcd() {
+	etcd --data-dir "$tmp/etcd" --listen-client-urls "$url" --advertise-client-urls "$url" \
+		--unsafe-no-fsync --log-level error &
+	etcd=$!
+	wait_for 60 env ETCDCTL_API=3 etcdctl --endpoints "$url" endpoint health
+}
+declare -A agents
+start_agent() { # SERVER
+	ip netns exec "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
+	agents[$1]=$!
+}
+stop() { # PID
+	kill -9 "$1"
+	wait "$1" 2>/dev/null
+}
+agents_there() {
+	[[ $(etcdctl --endpoints "$url" get --prefix --keys-only /topoopt/agents/ |
+		grep -c /state) == "$1" ]]
+}
+export ETCDCTL_API=3
+must start_etcd
+for server in "${servers[@]}"; do
+	start_agent "$server"
+done
+must wait_for 60 agents_there 4
+
+apply_all() { # PLAN [ARGUMENT...]
+	toctl apply --all --etcd "$url" --timeout 60s "$@"
+}
+generations() {
+	for server in "${servers[@]}"; do
+		on "$server" toctl show --json 2>/dev/null | jq '.generation // 0'
+	done | sort -u | xargs
+}
+routes() { # SERVER...
+	for server; do
+		on "$server" toctl show routes 2>/dev/null | sort
+		on "$server" toctl show --json | jq -c .stage
+	done
+}
+
+check "a plan on all servers" apply_all "$tmp/one.json"
+is "they have one generation" "$(generations)" 1
+check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+one=$(routes "${servers[@]}")
+check "another plan" apply_all "$two"
+is "they have one generation" "$(generations)" 2
+[[ $(routes "${servers[@]}") != "$one" ]]
+is "and another table" $? 0
+
+# An agent away; etcd still takes it for alive, or not any more.
+stop "${agents[s2]}"
+check_fails "an agent is dead: it is named" 's2: ' apply_all "$tmp/one.json" --timeout 5s
+start_agent s2
+is "the others stay" "$(generations)" 2
+must wait_for 60 agents_there 4
+check "when it is back, the plan is applied" apply_all "$tmp/one.json"
+is "the tables are the first plan's" "$(routes "${servers[@]}")" "$one"
+is "under one generation" "$(generations | wc -w)" 1
+
+# A controller that dies between stage and commit: s3 keeps it waiting.
+kill -STOP "${agents[s3]}"
+apply_all "$two" &
+controller=$!
+staged() { on s0 toctl show --json | jq -e .stage.prepared; }
+must wait_for 30 staged
+stop "$controller"
+kill -CONT "${agents[s3]}"
+check "the controller died: the next one goes on" apply_all "$tmp/one.json"
+is "nothing is staged" "$(routes "${servers[@]}")" "$one"
+is "under one generation" "$(generations | wc -w)" 1
+
+# etcd away for a while.
+stop "$etcd"
+check_fails "without etcd nothing is decided" '^toctl apply: etcd http://192.0.2.1:2379: ' \
+	apply_all "$two"
+check "traffic goes on" on s0 ping -c 1 -W 2 "$(node s2)"
+must start_etcd
+must wait_for 60 agents_there 4
+check "etcd is back" apply_all "$two"
+is "with one generation" "$(generations | wc -w)" 1
+
+# A server boots.
+stop "${agents[s1]}"
+must on s1 toctl clear >/dev/null
+start_agent s1
+boots() { [[ $(generations | wc -w) == 1 ]]; }
+check "a server that boots gets the plan" wait_for 60 boots
+check "and relays" on s0 ping -c 1 -W 2 "$(node s2)"
+
+check_fails "a server that is not in the plan" 's3: no agent' \
+	bash -c "kill -9 ${agents[s3]}; sleep 12; toctl apply --all --etcd $url --timeout 5s $two"
+
+done_testing

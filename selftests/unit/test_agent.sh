@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What an agent and those who start agents refuse, and that it is one line.
+
+. selftests/unit/cli.sh
+
+plan=examples/chain-3/plan.json
+
+# Replies of an agent to the lines.
+ask() { # LINE...
+	printf '%s\n' "$@" | "$toctl" agent --stdio >"$tmp/out" 2>"$tmp/err"
+}
+refused() { # REGEX: by the last reply
+	tail -n 1 "$tmp/out" | jq -e --arg regex "$1" \
+		'.ok == false and (.error | test($regex))' >/dev/null
+}
+one_line() { # REGEX: on standard error, and nothing else
+	grep -qE -- "$1" "$tmp/err" && (($(wc -l <"$tmp/err") == 1))
+}
+
+ask '{"op": "hello", "id": 7}'
+jq -e '. == {id: 7, ok: true, generation: 0, staged: false, live: []}' "$tmp/out" >/dev/null
+result $? "hello: no device, no table"
+ask '{"op": "jump"}' && refused 'no request is called "jump"'
+result $? "an unknown request"
+ask '{}' && refused 'a request has an op'
+result $? "a request without op"
+ask '{"op": "stage", "generation": 1}' && refused 'stage: expected generation, job, cluster and table'
+result $? "a stage without parts"
+ask '{"op": "stage", "generation": 0, "job": "", "cluster": "", "table": ""}' && refused 'stage: expected' "$tmp/err"
+result $? "a stage without generation"
+ask "$(jq -nc '{op: "stage", generation: 1, job: "x", cluster: "{", table: "{}"}')" &&
+	refused '^cluster:1: '
+result $? "a cluster that is no JSON"
+cluster=$(jq -c '{format: "topoopt-cluster", version: 1, servers}' "$plan")
+ask "$(jq -nc --arg c "$cluster" '{op: "stage", generation: 1, job: "x", cluster: $c,
+	table: "{\"server\": \"s9\", \"groups\": [], \"routes\": []}"}')" &&
+	refused '^table:1: server: no server is called "s9"'
+result $? "a table of a server that is not in the plan"
+ask '{"op": "commit", "generation": 3}' && refused 'nothing is staged as generation 3'
+result $? "a commit without stage"
+ask '{"op": "confirm", "generation": 3}' && refused 'generation 3 was not committed here'
+result $? "a confirm without commit"
+ask '{"op": "revert"}' && refused 'revert: expected from and generation'
+result $? "a revert from nothing"
+ask '{"op": "sample", "interval_ns": 50000000, "until_ns": 1}' && refused 'no plan was applied'
+result $? "a sample without plan"
+! ask 'hello' && one_line '^toctl agent: a request is a JSON object on a line'
+result $? "a line that is no JSON"
+ask '{"op": "jump"}' '{"op": "hello"}' && tail -n 1 "$tmp/out" | jq -e .ok >/dev/null
+result $? "an agent goes on after what it refused"
+
+run 2 agent
+grep -q '^toctl agent: --stdio or --etcd expected' "$tmp/err"
+result $? "an agent without controller"
+run 1 agent --etcd localhost:2379
+one_line '^toctl agent: "localhost:2379" is no URL of etcd'
+result $? "etcd that is no URL"
+run 1 agent --etcd http://127.0.0.1:1,http://127.0.0.1:2
+one_line '^toctl agent: etcd http://127.0.0.1:[12]: '
+result $? "etcd that is not there"
+run 2 apply --all --node s0 "$plan"
+grep -q -- '--all goes with none of --node' "$tmp/err"
+result $? "all servers, and one"
+run 1 apply --all --command true "$plan"
+one_line 'the command "true" has no \{\} for the server'
+result $? "a command for every server alike"
+run 1 apply --all --command 'exit 3; {}' "$plan"
+one_line 'stage failed on 3 of 3 servers: s0: the agent ended with status 3; s1: '
+result $? "agents that end"
+run 1 apply --all --command 'echo no route to {} >&2; exit 1' "$plan"
+one_line 's0: the agent ended: no route to s0; s1: '
+result $? "agents that say why"
+run 1 apply --all --command 'kill -9 $$; {}' "$plan"
+one_line 's0: the agent was killed by signal 9'
+result $? "agents that are killed"
+run 1 apply --all --timeout 1s --command 'exec cat >/dev/null; {}' "$plan"
+one_line 's0: the agent does not answer; s1: '
+result $? "agents that say nothing"
+run 1 apply --all --timeout 1s --command 'exec yes {}' "$plan"
+one_line 's0: the agent does not answer; s1: '
+result $? "agents that talk nonsense"
+
+echo "1..$count"
+((!failed))
