@@ -11,11 +11,8 @@
 #include <linux/types.h>
 #endif
 
-/* Server field of an address that no server owns. */
-#define TRAFFIC_SERVER_NONE 0xffff
-
-/* Classes as in enum topoopt_traffic_class. */
-#define TRAFFIC_CLASS_BITS 2
+/* Server of an address that no server owns. */
+#define TRAFFIC_SERVER_NONE 0xffffffff
 
 /* Programs of traffic_tc.bpf.c look addresses up as IPv6, IPv4 being mapped. */
 struct traffic_address {
@@ -23,22 +20,29 @@ struct traffic_address {
 };
 
 /**
- * struct traffic_key - what is counted apart
- * @in: ifindex of the ingress port, 0 for what this server originated
- * @out: ifindex of the egress port, 0 for what was delivered here
- * @servers: source << 16 | destination, indices of the plan
- *
- * @in has the traffic class in its upper bits, which an ifindex never needs:
- * twelve bytes hash and compare in half the instructions of sixteen.
+ * struct traffic_key - what is counted apart, made by traffic_key()
+ * @ports: ifindex of the egress port << 32 | traffic class << 30 | ifindex of
+ *	the ingress port; 0 for egress is what was delivered here, 0 for ingress
+ *	what this server originated. Never 0.
+ * @pair: source << 32 | destination, indices of servers in the plan
  */
 struct traffic_key {
-	__u32 in;
-	__u32 out;
-	__u32 servers;
+	__u64 ports;
+	__u64 pair;
 };
 
-#define TRAFFIC_IFINDEX_BITS (32 - TRAFFIC_CLASS_BITS)
-#define TRAFFIC_IFINDEX_MAX ((1u << TRAFFIC_IFINDEX_BITS) - 1)
+/* Classes as in enum topoopt_traffic_class. */
+#define TRAFFIC_CLASS_SHIFT 30
+#define TRAFFIC_IFINDEX_MAX ((1u << TRAFFIC_CLASS_SHIFT) - 1)
+
+static inline struct traffic_key traffic_key(__u32 in, __u32 out, __u32 src,
+					     __u32 dst, __u32 class)
+{
+	return (struct traffic_key){
+		.ports = (__u64)out << 32 | class << TRAFFIC_CLASS_SHIFT | in,
+		.pair = (__u64)src << 32 | dst,
+	};
+}
 
 /**
  * struct traffic_value - frames of one key on the wire
@@ -48,6 +52,24 @@ struct traffic_key {
 struct traffic_value {
 	__u64 packets;
 	__u64 bytes;
+};
+
+/* A key with its value; free while the key is 0. */
+struct traffic_cell {
+	struct traffic_key key;
+	struct traffic_value value;
+};
+
+/**
+ * struct traffic_state - what the reader tells the programs
+ * @epoch: 0 or 1
+ * @cells: per CPU and epoch, a power of two; 0: nobody reads, do not count
+ * @shift: 64 - log2(@cells)
+ */
+struct traffic_state {
+	__u32 epoch;
+	__u32 cells;
+	__u32 shift;
 };
 
 #endif

@@ -19,6 +19,7 @@
 #include <linux/pkt_cls.h>
 #include <linux/tcp.h>
 #include <linux/udp.h>
+#include <stdbool.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
@@ -124,10 +125,9 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 static __always_inline void count(struct __sk_buff *skb, __u32 in, __u32 out,
 				  const struct packet *packet)
 {
-	struct traffic_key key = {
-		.in = packet->class << TRAFFIC_IFINDEX_BITS | in,
-		.out = out,
-		.servers = traffic_servers(packet->src, packet->dst),
+	struct traffic_cell cell = {
+		.key = traffic_key(in, out, packet->src, packet->dst,
+				   packet->class),
 	};
 	__u32 headers = packet->headers, len = skb->len, segments = 1;
 
@@ -138,7 +138,9 @@ static __always_inline void count(struct __sk_buff *skb, __u32 in, __u32 out,
 	}
 	if (skb->gso_size && len > headers)
 		segments = (len - headers + skb->gso_size - 1) / skb->gso_size;
-	traffic_count(&key, segments, len + (__u64)(segments - 1) * headers);
+	cell.value.packets = segments;
+	cell.value.bytes = len + (__u64)(segments - 1) * headers;
+	traffic_count(&cell);
 }
 
 SEC("tc")

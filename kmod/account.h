@@ -2,19 +2,90 @@
 #ifndef TOPOOPT_ACCOUNT_H
 #define TOPOOPT_ACCOUNT_H
 
-#include <net/net_namespace.h>
+#include <linux/filter.h>
+#include <linux/jump_label.h>
+#include <linux/rculist.h>
 
 #include "topoopt.h"
 #include "trace.h"
 
+#define TOPOOPT_ACCOUNT_CLASS_SHIFT	30
+#define TOPOOPT_ACCOUNT_ARGUMENTS	4
+
+/**
+ * struct topoopt_account_program - one that is run at the accounting point
+ * @node: in topoopt_dev.programs
+ * @prog: of type BPF_PROG_TYPE_RAW_TRACEPOINT, reads no more than the
+ *	arguments there are
+ * @portid: socket that it goes with
+ */
+struct topoopt_account_program {
+	struct hlist_node node;
+	struct bpf_prog *prog;
+	u32 portid;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct topoopt_account_frame - what a program runs on
+ * @args: its context
+ * @run: helpers look there for what the link of a tracepoint knows
+ */
+struct topoopt_account_frame {
+	u64 args[TOPOOPT_ACCOUNT_ARGUMENTS];
+	struct bpf_trace_run_ctx run;
+};
+
+DECLARE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
+DECLARE_STATIC_KEY_FALSE(topoopt_account_key);
+
+/* Whether a program, or the tracepoint, wants to know. */
 static inline bool topoopt_account_enabled(void)
 {
-	return trace_topoopt_account_enabled();
+	return static_branch_unlikely(&topoopt_account_key);
+}
+
+/* Arguments; ports by ifindex, 0 for none. */
+static __always_inline u64 topoopt_account_ports(u32 in, u32 out, u32 class)
+{
+	return (u64)out << 32 | class << TOPOOPT_ACCOUNT_CLASS_SHIFT | in;
+}
+
+static __always_inline u64 topoopt_account_pair(u32 src, u32 dst)
+{
+	return (u64)src << 32 | dst;
+}
+
+/* The accounting point, with arguments made beforehand. */
+static __always_inline void topoopt_account_run(const struct topoopt_dev *tdev,
+						u64 ports, u64 pair,
+						u32 packets, u64 bytes)
+{
+	struct topoopt_account_frame *frame = this_cpu_ptr(&topoopt_account_frames);
+	const struct topoopt_account_program *program;
+	struct bpf_run_ctx *old;
+
+	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PORTS] = ports;
+	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PAIR] = pair;
+	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PACKETS] = packets;
+	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_BYTES] = bytes;
+	if (trace_topoopt_account_enabled())
+		trace_topoopt_account(tdev->dev, frame->args);
+	old = bpf_set_run_ctx(&frame->run.run_ctx);
+	hlist_for_each_entry_rcu(program, &tdev->programs, node,
+				 rcu_read_lock_bh_held())
+		bpf_prog_run(program->prog, frame->args);
+	bpf_reset_run_ctx(old);
 }
 
 /*
- * The accounting point, see trace.h. @in is NULL for what this server
- * originated, @out for what was delivered to it.
+ * The accounting point: once for every packet, or GSO aggregate, that was
+ * relayed, originated or delivered, and for every frame that a port left to the
+ * stack. @in is NULL for what this server originated, @out for what was
+ * delivered to it. Under RCU, bottom halves off.
+ *
+ * Programs and the tracepoint get plain numbers, enum topoopt_account_argument,
+ * so that they follow no pointer.
  */
 static __always_inline void topoopt_account(const struct topoopt_dev *tdev,
 					    const struct topoopt_port *in,
@@ -22,11 +93,19 @@ static __always_inline void topoopt_account(const struct topoopt_dev *tdev,
 					    u32 src, u32 dst, u32 class,
 					    u32 packets, u64 bytes)
 {
-	const struct net_device *dev = tdev->dev;
-
-	trace_topoopt_account((u64)dev_net(dev)->ns.inum << 32 | (u32)dev->ifindex,
-			      in ? in->ifindex : 0, out ? out->ifindex : 0, src,
-			      dst, class, packets, bytes);
+	topoopt_account_run(tdev,
+			    topoopt_account_ports(in ? in->ifindex : 0,
+						  out ? out->ifindex : 0, class),
+			    topoopt_account_pair(src, dst), packets, bytes);
 }
+
+/* account.c, all under topoopt_dev.lock */
+
+/* Programs go with the socket @portid, with the device. */
+void topoopt_account_disown(struct topoopt_dev *tdev, u32 portid);
+void topoopt_account_exit(struct topoopt_dev *tdev);
+
+/* Whether there is any program that belongs to a socket. */
+bool topoopt_account_owned(void);
 
 #endif

@@ -346,6 +346,7 @@ void topoopt_table_free(struct topoopt_table *table)
 struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
 					  struct netlink_ext_ack *extack)
 {
+	static atomic64_t ids;
 	struct topoopt_table *table;
 	u32 i, groups = routes->groups.count;
 	int err;
@@ -353,6 +354,7 @@ struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
 	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
+	table->id = atomic64_inc_return(&ids);
 	table->routes = routes->rules4.count + routes->rules6.count;
 	table->memory = sizeof(*table) + groups * sizeof(*table->group);
 

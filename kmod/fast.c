@@ -21,11 +21,12 @@
 #define TOPOOPT_FAST_TRANSPORT	(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth))
 
 /* The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(). */
-static __always_inline bool topoopt_fast_plain4(const struct sk_buff *skb)
+static __always_inline bool topoopt_fast_plain4(const struct sk_buff *skb,
+						unsigned int transport)
 {
 	const struct iphdr *ip = (const struct iphdr *)skb->data;
 
-	return skb_headlen(skb) >= sizeof(*ip) &&
+	return skb_headlen(skb) >= sizeof(*ip) + transport &&
 	       *(const u8 *)ip == 0x45 && ip->ttl > 1 &&
 	       ntohs(ip->tot_len) == skb->len &&
 	       !topoopt_flow_scoped4(ip->daddr) &&
@@ -33,11 +34,12 @@ static __always_inline bool topoopt_fast_plain4(const struct sk_buff *skb)
 	       !ip_fast_csum(ip, 5);
 }
 
-static __always_inline bool topoopt_fast_plain6(const struct sk_buff *skb)
+static __always_inline bool topoopt_fast_plain6(const struct sk_buff *skb,
+						unsigned int transport)
 {
 	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
 
-	return skb_headlen(skb) >= sizeof(*ip) &&
+	return skb_headlen(skb) >= sizeof(*ip) + transport &&
 	       ip->version == 6 && ip->hop_limit > 1 &&
 	       ip->nexthdr != NEXTHDR_HOP &&
 	       ntohs(ip->payload_len) + sizeof(*ip) == skb->len &&
@@ -154,10 +156,9 @@ static __always_inline u32 topoopt_fast_bytes(const struct sk_buff *skb)
 static __always_inline int topoopt_fast_send(const struct topoopt_port *in,
 					     const struct topoopt_port *out,
 					     const struct topoopt_nexthop *nexthop,
-					     struct sk_buff *skb)
+					     struct sk_buff *skb, u32 bytes)
 {
 	struct net_device *dev = rcu_dereference(out->tx);
-	u32 bytes = topoopt_fast_bytes(skb);
 	int err;
 
 	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
@@ -171,58 +172,95 @@ static __always_inline int topoopt_fast_send(const struct topoopt_port *in,
 }
 
 /*
- * The same when somebody counts pairs. Return: false, with the packet as it
- * came, when its class takes more than a look.
+ * What is accounted of a packet whose transport header is there.
+ * Return: 0 when topoopt_flow_class() has to look for that.
  */
-static noinline bool topoopt_fast_account(const struct topoopt_port *in,
-					  const struct topoopt_port *out,
-					  const struct topoopt_nexthop *nexthop,
-					  const struct topoopt_table *table,
-					  u32 dst, struct sk_buff *skb)
+static __always_inline u64 topoopt_fast_ports(const struct topoopt_port *in,
+					      const struct topoopt_port *out,
+					      const struct sk_buff *skb, bool v6)
 {
 	const struct ipv6hdr *ip6 = (const struct ipv6hdr *)skb->data;
 	const struct iphdr *ip4 = (const struct iphdr *)skb->data;
-	u32 bytes = topoopt_fast_bytes(skb), class, src;
-	bool v6 = skb->protocol == htons(ETH_P_IPV6);
-	unsigned int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
+	const struct udphdr *udp = v6 ? (const void *)(ip6 + 1) :
+					(const void *)(ip4 + 1);
 	u8 proto = v6 ? ip6->nexthdr : ip4->protocol;
-	const struct topoopt_slot *slot;
 
-	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)) ||
-	    unlikely(skb_headlen(skb) < hlen + sizeof(struct udphdr)))
-		return false;
-	class = TOPOOPT_TRAFFIC_CLASS_OTHER;
+	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)))
+		return 0;
+	if (likely(proto == IPPROTO_UDP && udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
+		return topoopt_account_ports(in->ifindex, out->ifindex,
+					     TOPOOPT_TRAFFIC_CLASS_ROCE);
 	if (proto == IPPROTO_TCP)
-		class = TOPOOPT_TRAFFIC_CLASS_TCP;
-	else if (proto == IPPROTO_UDP &&
-		 ((const struct udphdr *)(skb->data + hlen))->dest ==
-		 htons(TOPOOPT_FLOW_ROCE_PORT))
-		class = TOPOOPT_TRAFFIC_CLASS_ROCE;
+		return topoopt_account_ports(in->ifindex, out->ifindex,
+					     TOPOOPT_TRAFFIC_CLASS_TCP);
+	return topoopt_account_ports(in->ifindex, out->ifindex,
+				     TOPOOPT_TRAFFIC_CLASS_OTHER);
+}
+
+/*
+ * The last source that was looked up, of IPv4 and of IPv6: packets come in
+ * trains.
+ */
+struct topoopt_fast_source {
+	u64 table;	/* id */
+	u64 key[2];
+	u32 server;
+};
+
+static DEFINE_PER_CPU(struct topoopt_fast_source, topoopt_fast_sources[2]);
+
+static noinline u32 topoopt_fast_look_up(const struct topoopt_table *table,
+					 const struct sk_buff *skb, bool v6)
+{
+	const struct ipv6hdr *ip6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip4 = (const struct iphdr *)skb->data;
+	const struct topoopt_slot *slot;
 
 	slot = v6 ? topoopt_fast_lookup6(table, &ip6->saddr) :
 		    topoopt_fast_lookup4(table, ip4->saddr);
 	if (likely(slot->target))
-		src = slot->server;
-	else
-		src = v6 ? topoopt_table_server6(table, &ip6->saddr) :
-			   topoopt_table_server4(table, ip4->saddr);
+		return slot->server;
+	return v6 ? topoopt_table_server6(table, &ip6->saddr) :
+		    topoopt_table_server4(table, ip4->saddr);
+}
 
-	topoopt_fast_hop(skb, v6);
-	if (likely(!topoopt_fast_send(in, out, nexthop, skb)))
-		topoopt_account(in->tdev, in, out, src, dst, class, 1, bytes);
-	return true;
+/* The server that a packet comes from. */
+static __always_inline u32 topoopt_fast_server(const struct topoopt_table *table,
+					       const struct sk_buff *skb, bool v6)
+{
+	const struct ipv6hdr *ip6 = (const struct ipv6hdr *)skb->data;
+	const struct iphdr *ip4 = (const struct iphdr *)skb->data;
+	struct topoopt_fast_source *last = this_cpu_ptr(&topoopt_fast_sources[v6]);
+	u64 key0 = v6 ? topoopt_tuple_half(&ip6->saddr, 0) :
+			(__force u32)ip4->saddr;
+	u64 key1 = v6 ? topoopt_tuple_half(&ip6->saddr, 1) : 0;
+
+	if (unlikely(last->table != table->id || last->key[0] != key0 ||
+		     (v6 && last->key[1] != key1))) {
+		last->server = topoopt_fast_look_up(table, skb, v6);
+		last->table = table->id;
+		last->key[0] = key0;
+		last->key[1] = key1;
+	}
+	return last->server;
 }
 
 /* Return: false when the packet is left as it came. */
 static __always_inline bool topoopt_fast_relay(const struct topoopt_port *in,
 					       const struct topoopt_table *table,
-					       struct sk_buff *skb, bool v6)
+					       struct sk_buff *skb, bool v6,
+					       bool account)
 {
 	const struct topoopt_nexthop *nexthop;
 	const struct topoopt_slot *slot;
 	const struct topoopt_port *out;
+	u64 ports = 0, pair = 0;
+	u32 bytes;
+	int err;
 
-	if (unlikely(!(v6 ? topoopt_fast_plain6(skb) : topoopt_fast_plain4(skb))))
+	/* To count it, ports have to be there. */
+	if (unlikely(!(v6 ? topoopt_fast_plain6(skb, account ? sizeof(struct udphdr) : 0) :
+			    topoopt_fast_plain4(skb, account ? sizeof(struct udphdr) : 0))))
 		return false;
 	slot = v6 ? topoopt_fast_lookup6(table, &((struct ipv6hdr *)skb->data)->daddr) :
 		    topoopt_fast_lookup4(table, ((struct iphdr *)skb->data)->daddr);
@@ -240,19 +278,23 @@ static __always_inline bool topoopt_fast_relay(const struct topoopt_port *in,
 	if (unlikely(!topoopt_fast_takes(rcu_dereference(out->tx), skb)))
 		return false;
 
-	if (topoopt_account_enabled())
-		return topoopt_fast_account(in, out, nexthop, table, slot->server,
-					    skb);
+	if (account) {
+		ports = topoopt_fast_ports(in, out, skb, v6);
+		if (unlikely(!ports))
+			return false;
+		pair = topoopt_account_pair(topoopt_fast_server(table, skb, v6),
+					    slot->server);
+	}
 	topoopt_fast_hop(skb, v6);
-	topoopt_fast_send(in, out, nexthop, skb);
+	bytes = topoopt_fast_bytes(skb);
+	err = topoopt_fast_send(in, out, nexthop, skb, bytes);
+	if (account && likely(!err))
+		topoopt_account_run(in->tdev, ports, pair, 1, bytes);
 	return true;
 }
 
-/**
- * topoopt_fast_receive() - rx_handler of a port
- * @pskb: see topoopt_relay_receive(), which gets all packets but plain ones
- */
-rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb)
+static __always_inline rx_handler_result_t
+topoopt_fast_pass(struct sk_buff **pskb, bool account)
 {
 	const struct topoopt_table *table;
 	const struct topoopt_port *port;
@@ -267,10 +309,31 @@ rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb)
 		return topoopt_relay_receive(pskb);
 
 	if (likely(skb->protocol == htons(ETH_P_IP)) &&
-	    likely(topoopt_fast_relay(port, table, skb, false)))
+	    likely(topoopt_fast_relay(port, table, skb, false, account)))
 		return RX_HANDLER_CONSUMED;
 	if (skb->protocol == htons(ETH_P_IPV6) &&
-	    likely(topoopt_fast_relay(port, table, skb, true)))
+	    likely(topoopt_fast_relay(port, table, skb, true, account)))
 		return RX_HANDLER_CONSUMED;
 	return topoopt_relay_receive(pskb);
+}
+
+/* Two of them, so that what counting takes costs nothing where nobody counts. */
+static noinline rx_handler_result_t topoopt_fast_account(struct sk_buff **pskb)
+{
+	return topoopt_fast_pass(pskb, true);
+}
+
+static noinline rx_handler_result_t topoopt_fast_quiet(struct sk_buff **pskb)
+{
+	return topoopt_fast_pass(pskb, false);
+}
+
+/**
+ * topoopt_fast_receive() - rx_handler of a port
+ * @pskb: see topoopt_relay_receive(), which gets all packets but plain ones
+ */
+rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb)
+{
+	return topoopt_account_enabled() ? topoopt_fast_account(pskb) :
+					   topoopt_fast_quiet(pskb);
 }

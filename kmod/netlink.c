@@ -6,6 +6,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+#include "account.h"
 #include "netlink.h"
 #include "table.h"
 
@@ -400,13 +401,14 @@ static int topoopt_netlink_event(struct notifier_block *block,
 	int ifindex = 0;
 
 	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC ||
-	    !topoopt_stage_owned())
+	    (!topoopt_stage_owned() && !topoopt_account_owned()))
 		return NOTIFY_DONE;
 	while ((tdev = topoopt_netlink_next_dev(notify->net, ifindex,
 						&tracker))) {
 		ifindex = tdev->dev->ifindex;
 		mutex_lock(&tdev->lock);
 		topoopt_stage_disown(tdev, notify->portid);
+		topoopt_account_disown(tdev, notify->portid);
 		mutex_unlock(&tdev->lock);
 		topoopt_device_put(tdev, &tracker);
 	}
@@ -427,6 +429,7 @@ void topoopt_netlink_device_exit(struct topoopt_dev *tdev)
 	tdev->gone = true;
 	topoopt_stage_free(tdev->stage);
 	tdev->stage = NULL;
+	topoopt_account_exit(tdev);
 	table = rcu_replace_pointer(tdev->table, NULL,
 				    lockdep_is_held(&tdev->lock));
 	mutex_unlock(&tdev->lock);

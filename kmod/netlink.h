@@ -9,6 +9,7 @@
  *	stage.c		stages and commits
  *	dump.c		routes and groups, as they are asked for
  *	notify.c	events
+ *	account.c	programs that count
  *	netlink_policy.c	made from the specification
  */
 

@@ -123,8 +123,14 @@ const struct nla_policy topoopt_group_get_nl_policy[TOPOOPT_A_DEVICE_GROUP + 1] 
 	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
 };
 
+/* TOPOOPT_CMD_ACCOUNT - do */
+const struct nla_policy topoopt_account_nl_policy[TOPOOPT_A_DEVICE_PROGRAM + 1] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
+	[TOPOOPT_A_DEVICE_PROGRAM] = { .type = NLA_U32, },
+};
+
 /* Ops table for topoopt */
-const struct genl_ops topoopt_nl_ops[10] = {
+const struct genl_ops topoopt_nl_ops[11] = {
 	{
 		.cmd		= TOPOOPT_CMD_DEV_GET,
 		.doit		= topoopt_nl_dev_get_doit,
@@ -194,6 +200,13 @@ const struct genl_ops topoopt_nl_ops[10] = {
 		.dumpit		= topoopt_nl_group_get_dumpit,
 		.policy		= topoopt_group_get_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_GROUP,
+	},
+	{
+		.cmd		= TOPOOPT_CMD_ACCOUNT,
+		.doit		= topoopt_nl_account_doit,
+		.policy		= topoopt_account_nl_policy,
+		.maxattr	= TOPOOPT_A_DEVICE_PROGRAM,
+		.flags		= GENL_UNS_ADMIN_PERM,
 	},
 };
 

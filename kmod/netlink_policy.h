@@ -38,8 +38,10 @@ extern const struct nla_policy topoopt_route_get_nl_policy[TOPOOPT_A_DEVICE_ROUT
 
 extern const struct nla_policy topoopt_group_get_nl_policy[TOPOOPT_A_DEVICE_GROUP + 1];
 
+extern const struct nla_policy topoopt_account_nl_policy[TOPOOPT_A_DEVICE_PROGRAM + 1];
+
 /* Ops table for topoopt */
-extern const struct genl_ops topoopt_nl_ops[10];
+extern const struct genl_ops topoopt_nl_ops[11];
 
 int topoopt_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
@@ -58,6 +60,7 @@ int topoopt_nl_route_get_dumpit(struct sk_buff *skb,
 int topoopt_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info);
 int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	TOPOOPT_NLGRP_EVENTS,

@@ -14,6 +14,7 @@
  *	xmit.c		ndo_start_xmit of the topoopt device: packets of this
  *			server to its node and port addresses in the fabric
  *	output.c	both of them end here: next hop, MAC header, egress queue
+ *	account.c	runs programs that count what was relayed, sent or received
  *	icmp.c		answers to packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
  *
@@ -102,6 +103,7 @@ struct topoopt_port {
  *	under RTNL, read with READ_ONCE()
  * @ports: slots; written under RTNL
  * @dev: the topoopt device
+ * @programs: that are run for every packet, see account.h; written under @lock
  * @stats: drops of packets that this server originated
  * @slot_ifindex: last user of a slot, so that a port that comes back gets the
  *	slot that tables know it by; under RTNL
@@ -122,6 +124,7 @@ struct topoopt_dev {
 	u64 live;
 	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
 	struct net_device *dev;
+	struct hlist_head programs;
 	struct topoopt_stats __percpu *stats;
 	u32 hash_seed;
 

@@ -20,55 +20,38 @@ TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_OTHER);
 			 { TOPOOPT_TRAFFIC_CLASS_TCP, "tcp" },		\
 			 { TOPOOPT_TRAFFIC_CLASS_OTHER, "other" })
 
-/*
- * The accounting point: once for every packet, or GSO aggregate, that was
- * relayed, originated or delivered, and for every frame that a port left to the
- * stack. Programs read its raw arguments.
- *
- * device: the topoopt device, as inode number of its network namespace << 32 |
- *	ifindex
- * in: ifindex of the ingress port, 0 for packets this server originated through
- *	the topoopt device
- * out: of the egress port, 0 for packets delivered to this server
- * src, dst: indices of the servers that own the addresses, or
- *	TOPOOPT_SERVER_NONE
- * packets, bytes: on the wire, every GSO segment with its headers, VLAN tag
- *	included, FCS not
- *
- * All of them are plain numbers, so that a program follows no pointer.
- */
-TRACE_EVENT(topoopt_account,
-	TP_PROTO(u64 device, u32 in, u32 out, u32 src, u32 dst, u32 class,
-		 u32 packets, u64 bytes),
+int topoopt_account_reg(void);
+void topoopt_account_unreg(void);
 
-	TP_ARGS(device, in, out, src, dst, class, packets, bytes),
+/* The accounting point, see account.h; @args as for the programs there. */
+TRACE_EVENT_FN(topoopt_account,
+	TP_PROTO(const struct net_device *dev, const u64 *args),
+
+	TP_ARGS(dev, args),
 
 	TP_STRUCT__entry(
+		__array(char, dev, IFNAMSIZ)
+		__field(u64, ports)
+		__field(u64, pair)
 		__field(u64, bytes)
-		__field(u32, dev)
-		__field(u32, in)
-		__field(u32, out)
-		__field(u32, src)
-		__field(u32, dst)
-		__field(u32, class)
 		__field(u32, packets)
 	),
 
 	TP_fast_assign(
-		__entry->dev = device;
-		__entry->in = in;
-		__entry->out = out;
-		__entry->src = src;
-		__entry->dst = dst;
-		__entry->class = class;
-		__entry->packets = packets;
-		__entry->bytes = bytes;
+		strscpy(__entry->dev, dev->name, IFNAMSIZ);
+		__entry->ports = args[TOPOOPT_ACCOUNT_ARGUMENT_PORTS];
+		__entry->pair = args[TOPOOPT_ACCOUNT_ARGUMENT_PAIR];
+		__entry->packets = args[TOPOOPT_ACCOUNT_ARGUMENT_PACKETS];
+		__entry->bytes = args[TOPOOPT_ACCOUNT_ARGUMENT_BYTES];
 	),
 
-	TP_printk("dev=%u in=%u out=%u src=%d dst=%d class=%s packets=%u bytes=%llu",
-		  __entry->dev, __entry->in, __entry->out, (int)__entry->src,
-		  (int)__entry->dst, topoopt_trace_class(__entry->class),
-		  __entry->packets, __entry->bytes)
+	TP_printk("%s: in=%llu out=%llu src=%d dst=%d class=%s packets=%u bytes=%llu",
+		  __entry->dev, __entry->ports & GENMASK(29, 0), __entry->ports >> 32,
+		  (int)(__entry->pair >> 32), (int)__entry->pair,
+		  topoopt_trace_class(__entry->ports >> 30 & 3),
+		  __entry->packets, __entry->bytes),
+
+	topoopt_account_reg, topoopt_account_unreg
 );
 
 /* A packet on its way to the egress queue, TTL as received. */

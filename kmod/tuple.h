@@ -112,6 +112,7 @@ struct topoopt_table {
 	u32 routes;
 	u64 memory;
 	u64 generation;
+	u64 id;		/* unlike that of any other table */
 	struct rcu_work work;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Load the table that the relay benchmark looks its destinations up in, or
- * count what is relayed until killed.
+ * Load the table that the relay benchmark looks its destinations up in; or,
+ * until killed, count what is relayed, or replace the table by its like again
+ * and again.
  *
  *	relay_table DEVICE ROUTES PORT=MAC...	one group of all next hops given
  *	relay_table DEVICE count
+ *	relay_table DEVICE swap MILLISECONDS
  */
 
 #include <net/if.h>
@@ -90,7 +92,7 @@ static void count(uint32_t ifindex)
 	struct to_cluster cluster = { .servers = &server, .n_servers = 1 };
 	struct to_plan plan = { .cluster = &cluster };
 	struct to_traffic_config config = {
-		.source = TO_TRAFFIC_TRACEPOINT, .device = ifindex,
+		.source = TO_TRAFFIC_MODULE, .device = ifindex,
 		.entries = PAIRS, .plan = &plan,
 	};
 	struct to_error err;
@@ -102,6 +104,24 @@ static void count(uint32_t ifindex)
 	pause();
 }
 
+static _Noreturn void swap(struct to_genl *genl, uint32_t ifindex,
+			   unsigned int milliseconds)
+{
+	struct to_kernel_table table;
+	struct to_device device;
+	struct to_error err;
+
+	if (to_genl_table(genl, ifindex, false, &table, &err))
+		die(&err, NULL);
+	for (;;) {
+		if (to_genl_device(genl, ifindex, &device, &err) ||
+		    to_genl_stage(genl, ifindex, &table, &err) ||
+		    to_genl_commit(genl, ifindex, device.generation, NULL, &err))
+			die(&err, NULL);
+		usleep(milliseconds * 1000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t ifindex = argc > 2 ? if_nametoindex(argv[1]) : 0;
@@ -109,13 +129,15 @@ int main(int argc, char **argv)
 	struct to_error err;
 
 	if (!ifindex)
-		die(NULL, "usage: relay_table DEVICE ROUTES PORT=MAC... | DEVICE count");
+		die(NULL, "usage: relay_table DEVICE ROUTES PORT=MAC... | DEVICE count | DEVICE swap MS");
 	if (!strcmp(argv[2], "count")) {
 		count(ifindex);
 		return 0;
 	}
 	if (to_genl_open(&genl, &err))
 		die(&err, NULL);
+	if (!strcmp(argv[2], "swap") && argc > 3)
+		swap(&genl, ifindex, strtoul(argv[3], NULL, 10));
 	load(&genl, ifindex, strtoul(argv[2], NULL, 10), argv + 3, argc - 3);
 	to_genl_close(&genl);
 	return 0;

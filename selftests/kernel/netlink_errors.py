@@ -5,6 +5,7 @@
     netlink_errors.py DEVICE PORT PORT
 """
 
+import ctypes
 import errno
 import os
 import re
@@ -112,6 +113,41 @@ for operation, one in (("route-get", "route"), ("group-get", "group"), ("port-ge
     refused(f"{operation}: dump of a single one",
             lambda: family.dump(operation, {"ifindex": device, one: {}}),
             errno.EINVAL, "A dump", ANY)
+
+# --- programs that count ---
+
+
+def program(kind, *instructions):
+    """A loaded BPF program; instructions are (code, registers, offset)."""
+    code = b"".join(struct.pack("=BBhi", *i, 0) for i in instructions)
+    memory, text = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"GPL")
+    attr = struct.pack("=IIQQ", kind, len(instructions), ctypes.addressof(memory),
+                       ctypes.addressof(text)).ljust(128, b"\0")
+    return ctypes.CDLL(None, use_errno=True).syscall(321, 5, attr, len(attr))   # bpf()
+
+
+def account(*values):
+    return do("account", ("ifindex", device), *values)
+
+
+ZERO, EXIT, ARGUMENT_11 = (0xb7, 0, 0), (0x95, 0, 0), (0x79, 0x10, 88)
+SOCKET_FILTER, RAW_TRACEPOINT = 1, 17
+good = program(RAW_TRACEPOINT, ZERO, EXIT)
+tap.ok(good >= 0, "a program to count with", str(good))
+refused("account: no program", account(), errno.EINVAL, "program is missing",
+        missing=family.sets["device"]["program"]["value"])
+refused("account: no such file", account(("program", 9999)), errno.EBADF,
+        "Not a BPF program", "program")
+refused("account: not a program", account(("program", 0)), errno.EINVAL,
+        "Not a BPF program", "program")
+refused("account: another type", account(("program", program(SOCKET_FILTER, ZERO, EXIT))),
+        errno.EINVAL, "Not a BPF program", "program")
+refused("account: reads past the arguments",
+        account(("program", program(RAW_TRACEPOINT, ARGUMENT_11, ZERO, EXIT))),
+        errno.EINVAL, "more arguments than there are", "program")
+family.do("account", [("ifindex", device), ("program", good)])
+refused("account: a second program", account(("program", good)), errno.EBUSY,
+        "has a program already")
 
 # --- ports ---
 
@@ -312,12 +348,13 @@ family.do("abort", ON)
 if os.fork() == 0:
     os.setgroups([])
     os.setuid(65534)
-    for operation in ("stage-new", "stage-add", "stage-prepare", "commit", "abort", "port-set"):
+    for operation in ("stage-new", "stage-add", "stage-prepare", "commit", "abort", "port-set",
+                      "account"):
         refused(f"{operation}: without CAP_NET_ADMIN", do(operation, ("ifindex", device)),
                 errno.EPERM, "")
     tap.ok(family.do("dev-get", ON)["ifindex"] == device, "reading needs no privilege")
     os._exit(1 if tap.failed else 0)
-tap.count += 7
+tap.count += 8
 _, status = os.wait()
 tap.failed += bool(status)
 tap.done()

@@ -152,9 +152,9 @@ count_at() { # SOURCE EXPECTED
 	is "$1: C's kernel counted the same TCP" "${matrix["got 0 2 1"]}" "$tcp"
 }
 
-source=tracepoint tc=tcx
+source=module tc=tcx
 [[ $(uname -r) != 6.1.* ]] || tc=clsact
-count_at tracepoint "$source"
+count_at module "$source"
 count_at tc "$tc"
 
 # What two NICs' RDMA engines exchange: frames past the sender's stack, taken
@@ -209,12 +209,21 @@ if record --interval 10ms; then
 		test "$(jq '[.samples[] | select(.flows | length > 0)] | length' "$tmp/$B.tm")" -ge 100
 fi
 
-# A map that is full: two classes take turns, so that no sample can hold all.
+# Maps that are full: more keys at B take turns than a sample can hold, which is
+# two per CPU and one more.
 if record --entries 1 --interval 1s; then
 	on "$A" bash -c "for i in {1..50}; do
 		printf '%100s' '' >/dev/udp/$c/9999
 		printf '%200s' '' >/dev/udp/$c/4791
+	done" &
+	sender=$!
+	on "$B" bash -c "for i in {1..50}; do
+		for to in $a $c; do
+			printf '%100s' '' >/dev/udp/\$to/9999
+			printf '%200s' '' >/dev/udp/\$to/4791
+		done
 	done"
+	wait "$sender"
 	kill -INT "${recorders[@]}"
 	wait "${recorders[1]}"
 	is "full: the recording fails" "$?" 1
@@ -222,7 +231,7 @@ if record --entries 1 --interval 1s; then
 	check "full: with the figure, $lost" grep -q \
 		"$lost were not counted: more than 1 pairs" "$tmp/$B.log"
 	is "full: nothing is lost from sight" "$(jq '[.samples[] | .lost[1], .flows[][6]] | add' \
-		"$tmp/$B.tm")" "$((50 * 142 + 50 * 242))"
+		"$tmp/$B.tm")" "$((150 * 142 + 150 * 242))"
 	wait
 fi
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Traffic is counted at the tracepoint although the module has no BTF, as when
+# Traffic is counted by the module although the module has no BTF, as when
 # it was built against headers without vmlinux.
 #
 #	A eth1 ==== eth0 B eth1 ==== eth0 C		recording on B
@@ -21,7 +21,7 @@ ip netns exec "$B" toctl tm record --plan "$plan" --node "$B" --count 0 \
 	-o "$tmp/B.tm" 2>"$tmp/B.log" &
 recorder=$!
 check "recording starts" wait_for 20 grep -q recording "$tmp/B.log"
-check "at the tracepoint" grep -q "(tracepoint)" "$tmp/B.log"
+check "by the module" grep -q "(module)" "$tmp/B.log"
 for _ in {1..20}; do
 	on "$A" bash -c "printf '%500s' '' >/dev/udp/$(node "$C")/9999"
 done

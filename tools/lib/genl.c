@@ -56,6 +56,7 @@ static const struct to_attribute device_attributes[] = {
 	[TOPOOPT_A_DEVICE_GROUP] = { "group", NESTED(group_attributes) },
 	[TOPOOPT_A_DEVICE_ROUTE] = { "route", NESTED(route_attributes) },
 	[TOPOOPT_A_DEVICE_PORT] = { "port", NESTED(port_attributes) },
+	[TOPOOPT_A_DEVICE_PROGRAM] = { "program" },
 };
 
 void to_kernel_table_free(struct to_kernel_table *table)
@@ -312,6 +313,16 @@ int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
 	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_IFINDEX, port);
 	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_TX_IFINDEX, tx_ifindex);
 	mnl_attr_nest_end(nlh, nest);
+	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
+}
+
+int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
+		    struct to_error *err)
+{
+	char buf[256];
+	struct nlmsghdr *nlh = genl_request(genl, buf, TOPOOPT_CMD_ACCOUNT, ifindex);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_DEVICE_PROGRAM, program);
 	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
 }
 

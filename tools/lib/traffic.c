@@ -7,14 +7,13 @@
 #include <linux/topoopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../bpf/traffic.h"
+#include "epochs.h"
+#include "genl.h"
 #include "traffic.skel.h"
 #include "traffic_tc.skel.h"
-
-#define BATCH 1024
 
 /* enum bpf_attach_type of newer headers than Debian 12's. */
 #define TCX_INGRESS 46
@@ -34,27 +33,20 @@ struct attachment {
 
 /**
  * struct to_traffic - programs that count
- * @epoch: map that holds the map being counted into
- * @map: the two that take turns, @current is in @epoch
- * @lost, @missed: of earlier epochs
- * @keys, @values: of a batch; a value per possible CPU
+ * @module: the programs at the module's accounting point, or
+ * @tc: those at tc
+ * @genl: socket that @module hangs on
  */
 struct to_traffic {
 	struct to_traffic_config config;
 	struct to_traffic_port *ports;
 	const char *source;
-	struct traffic_bpf *tracepoint;
+	struct traffic_bpf *module;
+	struct to_genl genl;
 	struct traffic_tc_bpf *tc;
-	struct bpf_link *link;
 	struct attachment *attachments;
 	unsigned int n_attachments;
-	int epoch, lost_map;
-	int map[2], current;
-	int n_cpus;
-	struct traffic_value lost;
-	uint64_t missed;
-	struct traffic_key *keys;
-	struct traffic_value *values;
+	struct to_epochs epochs;
 };
 
 /* libbpf's first complaint about a load, for the error message. */
@@ -81,51 +73,27 @@ static int fail(struct to_error *err, int code, const char *what)
 			    complaint[0] ? ")" : "");
 }
 
-/* The two maps of the epochs, and the first of them in its place. */
-static int open_maps(struct to_traffic *t, struct bpf_object *obj,
-		     struct to_error *err)
-{
-	const uint32_t zero = 0;
-
-	t->epoch = bpf_object__find_map_fd_by_name(obj, "traffic_epoch");
-	t->lost_map = bpf_object__find_map_fd_by_name(obj, "traffic_lost");
-	for (int i = 0; i < 2; i++) {
-		t->map[i] = bpf_map_create(BPF_MAP_TYPE_PERCPU_HASH, "traffic",
-					   sizeof(struct traffic_key),
-					   sizeof(struct traffic_value),
-					   t->config.entries, NULL);
-		if (t->map[i] < 0)
-			return fail(err, t->map[i], "making the map of counters");
-	}
-	if (bpf_map_update_elem(t->epoch, &zero, &t->map[0], BPF_ANY))
-		return fail(err, -errno, "starting an epoch");
-	return 0;
-}
-
-static int open_tracepoint(struct to_traffic *t, struct to_error *err)
+static int open_module(struct to_traffic *t, struct to_error *err)
 {
 	struct traffic_bpf *skel;
-	struct stat netns;
 	int ret;
 
-	if (stat("/proc/self/ns/net", &netns))
-		return fail(err, -errno, "/proc/self/ns/net");
 	skel = traffic_bpf__open();
 	if (!skel)
 		return fail(err, -errno, "traffic.bpf.o");
-	t->tracepoint = skel;
-	skel->rodata->traffic_device = (uint64_t)netns.st_ino << 32 | t->config.device;
-	ret = traffic_bpf__load(skel);
+	t->module = skel;
+	ret = to_epochs_prepare(skel->obj, t->config.entries);
+	ret = ret ? ret : traffic_bpf__load(skel);
 	if (ret)
-		return fail(err, ret, "loading the program for the tracepoint topoopt_account");
-	ret = open_maps(t, skel->obj, err);
+		return fail(err, ret, "loading the program that counts");
+	ret = to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
+	ret = ret ? ret : to_genl_open(&t->genl, err);
 	if (ret)
 		return ret;
-	t->link = bpf_program__attach(skel->progs.traffic);
-	if (!t->link)
-		return fail(err, -errno, "attaching to the tracepoint topoopt_account");
-	t->source = "tracepoint";
-	return 0;
+	t->source = "module";
+	ret = to_genl_account(&t->genl, t->config.device,
+			      bpf_program__fd(skel->progs.traffic), err);
+	return ret;
 }
 
 /* tc. */
@@ -240,12 +208,13 @@ static int open_tc(struct to_traffic *t, struct to_error *err)
 	t->source = "tcx";
 	skel->rodata->traffic_self = t->config.server;
 	bpf_map__set_max_entries(skel->maps.traffic_servers_by_address, addresses);
-	ret = traffic_tc_bpf__load(skel);
+	ret = to_epochs_prepare(skel->obj, t->config.entries);
+	ret = ret ? ret : traffic_tc_bpf__load(skel);
 	if (ret)
 		return fail(err, ret, "loading the programs for tc");
 	ret = fill_addresses(plan, bpf_map__fd(skel->maps.traffic_servers_by_address),
 			     addresses, err);
-	ret = ret ? ret : open_maps(t, skel->obj, err);
+	ret = ret ? ret : to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
 	for (unsigned int p = 0; !ret && p < n; p++) {
 		if (!t->ports[p].ifindex)
 			continue;
@@ -262,15 +231,12 @@ static void unload(struct to_traffic *t)
 		detach_tc(&t->attachments[--t->n_attachments]);
 	free(t->attachments);
 	t->attachments = NULL;
-	bpf_link__destroy(t->link);
-	t->link = NULL;
-	for (int i = 0; i < 2; i++) {
-		if (t->map[i] >= 0)
-			close(t->map[i]);
-		t->map[i] = -1;
-	}
-	traffic_bpf__destroy(t->tracepoint);
-	t->tracepoint = NULL;
+	if (t->source && !t->tc)
+		to_genl_close(&t->genl);
+	t->source = NULL;
+	to_epochs_close(&t->epochs);
+	traffic_bpf__destroy(t->module);
+	t->module = NULL;
 	traffic_tc_bpf__destroy(t->tc);
 	t->tc = NULL;
 }
@@ -282,8 +248,8 @@ static int open_programs(struct to_traffic *t, struct to_error *err)
 
 	complaint[0] = '\0';
 	if (source != TO_TRAFFIC_TC) {
-		ret = open_tracepoint(t, err);
-		if (!ret || source == TO_TRAFFIC_TRACEPOINT)
+		ret = open_module(t, err);
+		if (!ret || source == TO_TRAFFIC_MODULE)
 			return ret;
 	}
 	complaint[0] = '\0';
@@ -299,25 +265,14 @@ struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
 	libbpf_print_fn_t print;
 	int ret = -ENOMEM;
 
-	if (config->plan->cluster->n_servers > TRAFFIC_SERVER_NONE) {
-		to_error_set(err, -E2BIG, "more than %u servers",
-			     TRAFFIC_SERVER_NONE);
-		return NULL;
-	}
 	t = calloc(1, sizeof(*t));
 	if (!t) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	t->config = *config;
-	t->map[0] = t->map[1] = -1;
-	t->n_cpus = libbpf_num_possible_cpus();
 	t->ports = calloc(n + 1, sizeof(*t->ports));
-	if (t->n_cpus > 0) {
-		t->keys = calloc(BATCH, sizeof(*t->keys));
-		t->values = calloc(BATCH, t->n_cpus * sizeof(*t->values));
-	}
-	if (t->ports && t->keys && t->values) {
+	if (t->ports) {
 		memcpy(t->ports, config->ports, n * sizeof(*t->ports));
 		print = libbpf_set_print(keep_complaint);
 		ret = open_programs(t, err);
@@ -338,8 +293,6 @@ void to_traffic_close(struct to_traffic *t)
 		return;
 	unload(t);
 	free(t->ports);
-	free(t->keys);
-	free(t->values);
 	free(t);
 }
 
@@ -349,18 +302,6 @@ const char *to_traffic_source(const struct to_traffic *t)
 }
 
 /* Reading. */
-
-static struct traffic_value sum(const struct to_traffic *t,
-				const struct traffic_value *values)
-{
-	struct traffic_value sum = {};
-
-	for (int cpu = 0; cpu < t->n_cpus; cpu++) {
-		sum.packets += values[cpu].packets;
-		sum.bytes += values[cpu].bytes;
-	}
-	return sum;
-}
 
 /* Port of the server by interface; -1 for no interface, -2 for a stranger. */
 static int port_of(const struct to_traffic *t, uint32_t ifindex)
@@ -382,16 +323,22 @@ static uint32_t server_of(const struct to_traffic *t, uint32_t server)
 	return server < t->config.plan->cluster->n_servers ? server : TO_TM_NONE;
 }
 
-static int add_flow(const struct to_traffic *t, struct to_tm_sample *sample,
-		    const struct traffic_key *key,
-		    const struct traffic_value *value)
+struct reading {
+	const struct to_traffic *traffic;
+	struct to_tm_sample *sample;
+};
+
+static int add_flow(const struct traffic_key *key,
+		    const struct traffic_value *value, void *arg)
 {
+	const struct to_traffic *t = ((struct reading *)arg)->traffic;
+	struct to_tm_sample *sample = ((struct reading *)arg)->sample;
 	struct to_tm_flow flow = {
-		.in = port_of(t, key->in & TRAFFIC_IFINDEX_MAX),
-		.out = port_of(t, key->out),
-		.src = server_of(t, key->servers >> 16),
-		.dst = server_of(t, key->servers & 0xffff),
-		.class = key->in >> TRAFFIC_IFINDEX_BITS,
+		.in = port_of(t, key->ports & TRAFFIC_IFINDEX_MAX),
+		.out = port_of(t, key->ports >> 32),
+		.src = server_of(t, key->pair >> 32),
+		.dst = server_of(t, key->pair),
+		.class = (uint32_t)key->ports >> TRAFFIC_CLASS_SHIFT,
 		.packets = value->packets,
 		.bytes = value->bytes,
 	};
@@ -407,73 +354,53 @@ static int add_flow(const struct to_traffic *t, struct to_tm_sample *sample,
 	return to_tm_add_flow(sample, &flow);
 }
 
-/* Empty a map that no program uses. */
-static int drain(struct to_traffic *t, int map, struct to_tm_sample *sample)
+static int compare_flows(const void *a, const void *b)
 {
-	uint32_t position, count;
-	bool first = true;
-	int ret;
+	const struct to_tm_flow *x = a, *y = b;
 
-	do {
-		count = BATCH;
-		ret = bpf_map_lookup_and_delete_batch(map, first ? NULL : &position,
-						      &position, t->keys, t->values,
-						      &count, NULL);
-		if (ret && ret != -ENOENT)	/* which ends it */
-			return ret;
-		first = false;
-		for (uint32_t i = 0; i < count; i++) {
-			struct traffic_value value =
-				sum(t, t->values + (size_t)i * t->n_cpus);
-			int code = add_flow(t, sample, &t->keys[i], &value);
-
-			if (code)
-				return code;
-		}
-	} while (!ret);
-	return 0;
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->in != y->in)
+		return x->in < y->in ? -1 : 1;
+	return x->out < y->out ? -1 : x->out > y->out;
 }
 
-/* Packets that a program was not run for since it was loaded. */
-static uint64_t missed(const struct to_traffic *t)
+/* CPUs counted apart what is one flow. */
+static void join_flows(struct to_tm_sample *sample)
 {
-	struct bpf_program *program;
-	uint64_t misses = 0;
+	unsigned int n = 0;
 
-	bpf_object__for_each_program(program, t->tc ? t->tc->obj : t->tracepoint->obj) {
-		struct bpf_prog_info info = {};
-		uint32_t len = sizeof(info);
+	qsort(sample->flows, sample->n_flows, sizeof(*sample->flows), compare_flows);
+	for (unsigned int i = 0; i < sample->n_flows; i++) {
+		const struct to_tm_flow *flow = &sample->flows[i];
 
-		if (bpf_program__fd(program) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
-			misses += info.recursion_misses;
+		if (!n || compare_flows(&sample->flows[n - 1], flow)) {
+			sample->flows[n++] = *flow;
+			continue;
+		}
+		sample->flows[n - 1].packets += flow->packets;
+		sample->flows[n - 1].bytes += flow->bytes;
 	}
-	return misses;
+	sample->n_flows = n;
 }
 
 int to_traffic_read(struct to_traffic *t, struct to_tm_sample *sample,
 		    struct to_error *err)
 {
-	const int old = t->map[t->current], next = t->map[!t->current];
-	const uint32_t zero = 0;
+	struct reading reading = { t, sample };
 	struct traffic_value lost;
-	uint64_t misses;
 	int ret;
 
-	complaint[0] = '\0';
-	if (bpf_map_update_elem(t->epoch, &zero, &next, BPF_ANY))
-		return fail(err, -errno, "starting an epoch");
-	t->current = !t->current;
-	ret = drain(t, old, sample);
+	ret = to_epochs_turn(&t->epochs, add_flow, &reading, &lost, err);
 	if (ret)
-		return fail(err, ret, "reading the counters");
-	if (bpf_map_lookup_elem(t->lost_map, &zero, t->values))
-		return fail(err, -errno, "reading the counters");
-	lost = sum(t, t->values);
-	misses = missed(t);
-	sample->lost.packets += lost.packets - t->lost.packets + misses - t->missed;
-	sample->lost.bytes += lost.bytes - t->lost.bytes;
-	t->lost = lost;
-	t->missed = misses;
+		return ret;
+	if (sample->n_flows)
+		join_flows(sample);
+	sample->lost.packets += lost.packets;
+	sample->lost.bytes += lost.bytes;
 	return 0;
 }

@@ -16,12 +16,12 @@
 /**
  * enum to_traffic_source - where the programs hang
  * @TO_TRAFFIC_AUTO: the first of the others that works here
- * @TO_TRAFFIC_TRACEPOINT: the module's accounting tracepoint
+ * @TO_TRAFFIC_MODULE: the module's accounting point
  * @TO_TRAFFIC_TC: tc ingress and egress of every port, by tcx where the kernel
  *	has it, else by a clsact qdisc
  */
 enum to_traffic_source {
-	TO_TRAFFIC_AUTO, TO_TRAFFIC_TRACEPOINT, TO_TRAFFIC_TC
+	TO_TRAFFIC_AUTO, TO_TRAFFIC_MODULE, TO_TRAFFIC_TC
 };
 
 /** struct to_traffic_port - a port; ifindex is 0 when it is not there */
@@ -49,13 +49,13 @@ struct to_traffic;
 /**
  * to_traffic_open() - load the programs and count from now on
  *
- * Return: NULL with @err: no permission, no tracepoint, a kernel without BPF.
+ * Return: NULL with @err: no permission, no device, a kernel without BPF.
  */
 struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
 				   struct to_error *err);
 void to_traffic_close(struct to_traffic *traffic);
 
-/** to_traffic_source() - what TO_TRAFFIC_AUTO came to: "tracepoint", "tcx" ... */
+/** to_traffic_source() - what TO_TRAFFIC_AUTO came to: "module", "tcx" ... */
 const char *to_traffic_source(const struct to_traffic *traffic);
 
 /**

@@ -155,7 +155,7 @@ static int record_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct record_args, field)
 
 /* In the order of enum to_traffic_source. */
-static const char *const record_sources[] = { "auto", "tracepoint", "tc", NULL };
+static const char *const record_sources[] = { "auto", "module", "tc", NULL };
 
 static const struct to_option record_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), true, "FILE",

@@ -40,6 +40,27 @@ enum topoopt_traffic_class {
 	TOPOOPT_TRAFFIC_CLASS_OTHER,
 };
 
+/**
+ * enum topoopt_account_argument - What a program of account gets, 8 bytes
+ *   each.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_PORTS: ifindex of the egress port << 32 | traffic
+ *   class << 30 | ifindex of the ingress port; 0 for egress is a packet
+ *   delivered to this server, 0 for ingress one that this server originated
+ *   through the device.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_PAIR: Source << 32 | destination: indices of the
+ *   servers that own the addresses, or server-none.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_PACKETS: On the wire; a GSO packet counts its
+ *   segments.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_BYTES: On the wire, every segment with its
+ *   headers, VLAN tag included, FCS not.
+ */
+enum topoopt_account_argument {
+	TOPOOPT_ACCOUNT_ARGUMENT_PORTS,
+	TOPOOPT_ACCOUNT_ARGUMENT_PAIR,
+	TOPOOPT_ACCOUNT_ARGUMENT_PACKETS,
+	TOPOOPT_ACCOUNT_ARGUMENT_BYTES,
+};
+
 enum {
 	TOPOOPT_A_DEVICE_IFINDEX = 1,
 	TOPOOPT_A_DEVICE_IFNAME,
@@ -57,6 +78,7 @@ enum {
 	TOPOOPT_A_DEVICE_PORT,
 	TOPOOPT_A_DEVICE_COUNTERS,
 	TOPOOPT_A_DEVICE_PAD,
+	TOPOOPT_A_DEVICE_PROGRAM,
 
 	__TOPOOPT_A_DEVICE_MAX,
 	TOPOOPT_A_DEVICE_MAX = (__TOPOOPT_A_DEVICE_MAX - 1)
@@ -144,6 +166,7 @@ enum {
 	TOPOOPT_CMD_COMMIT_NTF,
 	TOPOOPT_CMD_PORT_NTF,
 	TOPOOPT_CMD_GROUP_NTF,
+	TOPOOPT_CMD_ACCOUNT,
 
 	__TOPOOPT_CMD_MAX,
 	TOPOOPT_CMD_MAX = (__TOPOOPT_CMD_MAX - 1)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Programs that count traffic: run at the accounting point, each until the
+ * socket that brought it closes. They are run from here rather than from the
+ * tracepoint, which costs as much as counting does.
+ */
+
+#include <linux/filter.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "account.h"
+#include "netlink.h"
+
+DEFINE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
+DEFINE_STATIC_KEY_FALSE(topoopt_account_key);
+
+/* Programs in use, of all devices. */
+static atomic_t topoopt_accounts;
+
+int topoopt_account_reg(void)
+{
+	static_branch_inc(&topoopt_account_key);
+	return 0;
+}
+
+void topoopt_account_unreg(void)
+{
+	static_branch_dec(&topoopt_account_key);
+}
+
+bool topoopt_account_owned(void)
+{
+	return atomic_read(&topoopt_accounts);
+}
+
+static struct topoopt_account_program *
+topoopt_account_find(struct topoopt_dev *tdev, u32 portid)
+{
+	struct topoopt_account_program *program;
+
+	hlist_for_each_entry(program, &tdev->programs, node)
+		if (program->portid == portid)
+			return program;
+	return NULL;
+}
+
+static void topoopt_account_free(struct topoopt_account_program *program)
+{
+	hlist_del_rcu(&program->node);
+	static_branch_dec(&topoopt_account_key);
+	atomic_dec(&topoopt_accounts);
+	bpf_prog_put(program->prog);	/* which waits for readers, too */
+	kfree_rcu(program, rcu);
+}
+
+void topoopt_account_disown(struct topoopt_dev *tdev, u32 portid)
+{
+	struct topoopt_account_program *program = topoopt_account_find(tdev, portid);
+
+	if (program)
+		topoopt_account_free(program);
+}
+
+void topoopt_account_exit(struct topoopt_dev *tdev)
+{
+	struct topoopt_account_program *program;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(program, next, &tdev->programs, node)
+		topoopt_account_free(program);
+}
+
+static int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
+{
+	const struct nlattr *attr = info->attrs[TOPOOPT_A_DEVICE_PROGRAM];
+	struct topoopt_account_program *program;
+	struct bpf_prog *prog;
+
+	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_PROGRAM)) {
+		NL_SET_ERR_MSG(info->extack, "The program is missing");
+		return -EINVAL;
+	}
+	if (topoopt_account_find(tdev, info->snd_portid)) {
+		NL_SET_ERR_MSG(info->extack, "The socket has a program already");
+		return -EBUSY;
+	}
+	prog = bpf_prog_get_type_dev(nla_get_u32(attr),
+				     BPF_PROG_TYPE_RAW_TRACEPOINT, false);
+	if (IS_ERR(prog)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "Not a BPF program of type raw tracepoint");
+		return PTR_ERR(prog);
+	}
+	if (prog->aux->max_ctx_offset > TOPOOPT_ACCOUNT_ARGUMENTS * sizeof(u64)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "The program reads more arguments than there are");
+		bpf_prog_put(prog);
+		return -EINVAL;
+	}
+	program = kzalloc(sizeof(*program), GFP_KERNEL_ACCOUNT);
+	if (!program) {
+		bpf_prog_put(prog);
+		return -ENOMEM;
+	}
+	program->prog = prog;
+	program->portid = info->snd_portid;
+	atomic_inc(&topoopt_accounts);
+	hlist_add_head_rcu(&program->node, &tdev->programs);
+	static_branch_inc(&topoopt_account_key);
+	return 0;
+}
+
+int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_account_add);
+}
