@@ -70,6 +70,11 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 	@$(LAB)/deps.sh etcd
 	@selftests/bench/fabric.sh
 
+bench-throughput: KERNEL = 7.2
+bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
+	@selftests/bench/throughput.sh -k $(KERNEL)
+.PHONY: bench-throughput
+
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)
