@@ -236,7 +236,7 @@ round_topoopt() {
 
 modprobe topoopt_fwd || die "no module"
 rxe=
-[[ $release == 6.* ]] || { modprobe rdma_rxe && rxe=y; ulimit -l unlimited; }
+[[ $release == 6.* ]] || { modprobe -a rdma_rxe rdma_ucm && rxe=y; ulimit -l unlimited; }
 for ((r = 0; r < rounds; r++)); do
 	round_forward
 	round_topoopt
