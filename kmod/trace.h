@@ -30,25 +30,33 @@ TRACE_EVENT_FN(topoopt_account,
 	TP_ARGS(dev, args),
 
 	TP_STRUCT__entry(
-		__array(char, dev, IFNAMSIZ)
-		__field(u64, ports)
-		__field(u64, pair)
 		__field(u64, bytes)
+		__field(u32, dev)
+		__field(u32, in)
+		__field(u32, out)
+		__field(u32, src)
+		__field(u32, dst)
+		__field(u32, class)
 		__field(u32, packets)
 	),
 
 	TP_fast_assign(
-		strscpy(__entry->dev, dev->name, IFNAMSIZ);
-		__entry->ports = args[TOPOOPT_ACCOUNT_ARGUMENT_PORTS];
-		__entry->pair = args[TOPOOPT_ACCOUNT_ARGUMENT_PAIR];
+		u64 ports = args[TOPOOPT_ACCOUNT_ARGUMENT_PORTS];
+		u64 pair = args[TOPOOPT_ACCOUNT_ARGUMENT_PAIR];
+
+		__entry->dev = dev->ifindex;
+		__entry->in = ports & GENMASK(29, 0);
+		__entry->out = ports >> 32;
+		__entry->src = pair >> 32;
+		__entry->dst = pair;
+		__entry->class = ports >> 30 & 3;
 		__entry->packets = args[TOPOOPT_ACCOUNT_ARGUMENT_PACKETS];
 		__entry->bytes = args[TOPOOPT_ACCOUNT_ARGUMENT_BYTES];
 	),
 
-	TP_printk("%s: in=%llu out=%llu src=%d dst=%d class=%s packets=%u bytes=%llu",
-		  __entry->dev, __entry->ports & GENMASK(29, 0), __entry->ports >> 32,
-		  (int)(__entry->pair >> 32), (int)__entry->pair,
-		  topoopt_trace_class(__entry->ports >> 30 & 3),
+	TP_printk("dev=%u in=%u out=%u src=%d dst=%d class=%s packets=%u bytes=%llu",
+		  __entry->dev, __entry->in, __entry->out, (int)__entry->src,
+		  (int)__entry->dst, topoopt_trace_class(__entry->class),
 		  __entry->packets, __entry->bytes),
 
 	topoopt_account_reg, topoopt_account_unreg
