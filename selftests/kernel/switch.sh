@@ -64,6 +64,45 @@ is "and nothing has changed" "$(links)" "$(planned "$tmp/b.json")"
 must ip -n ocs link set w3-0 alias ocs0.7
 check "mended" toctl switch apply "$tmp/a.json"
 is "lit as planned" "$(links)" "$(planned "$tmp/a.json")"
+# --- look-ahead: every port behind a 1x2 switch ---
+#
+#	s0:eth0 -- 1x2 (flip) === ocs0	this job
+#			      === ocs1	the next one
+#
+# The cross-connects take half a minute to move, the 1x2 switches 1 ms.
+
+ahead() { # PLAN FILE
+	jq '.optical_switches = [
+			{name: "ocs0", ports: 8, reconfiguration_ns: 30000000000, control: {driver: "netns"}},
+			{name: "ocs1", ports: 8, reconfiguration_ns: 0, control: {driver: "netns"}},
+			{name: "flip", ports: 24, reconfiguration_ns: 1000000, control: {driver: "netns"}}]
+		| .servers[].ports[] |= (.optical_port as $n | .look_ahead = {optical_switch: "ocs1",
+			optical_port: $n, selector: "flip", common: $n, ends: [$n + 8, $n + 16]})' \
+		"$tmp/$1" >"$tmp/$2"
+}
+
+must "$fabric" down
+ahead a.json ahead-a.json
+ahead b.json ahead-b.json
+fabric_up "$tmp/ahead-a.json"
+check "traffic through the 1x2 switches" wait_for 5 on s0 ping -c 1 -W 1 10.9.0.2
+check "the active ports are as planned" jq -e '.differs | not' \
+	<(toctl switch show "$tmp/ahead-a.json" --json)
+must toctl switch apply --prepare "$tmp/ahead-b.json" >/dev/null
+check "prepared while this job runs" on s0 ping -c 1 -W 1 10.9.0.2
+for server in "${servers[@]}"; do
+	must apply "$server" "$tmp/ahead-b.json" --stage >/dev/null
+done
+check "flip" toctl switch flip "$tmp/ahead-b.json"
+for server in "${servers[@]}"; do
+	must apply "$server" "$tmp/ahead-b.json" --commit >/dev/null
+done
+check "the next job has its links before a cross-connect could have moved" \
+	wait_for 15 on s0 ping -c 1 -W 1 10.9.0.3
+check "and its relays" wait_for 5 on s0 ping -c 1 -W 1 10.9.0.2
+check "on the plan's cross-connects" jq -e '.differs | not' \
+	<(toctl switch show "$tmp/ahead-b.json" --json)
+
 check_fails "no such namespace" "network namespace nowhere: No such file" \
 	toctl switch show <(jq '.optical_switches[0].control.address = "nowhere"' "$tmp/a.json")
 

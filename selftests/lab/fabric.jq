@@ -9,6 +9,8 @@
 #	reconfiguration	seconds that the slowest optical switch is dark
 #
 # Cross-connects join ports of an optical switch, links those cabled directly.
+# A port with a look-ahead port is joined to its 1x2 switch, whose ends are
+# cabled to the two optical ports: wI-K -- 1x2 -- eI-K-0 ==== oI-K-0 -- switch.
 
 def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"];
 
@@ -17,17 +19,34 @@ def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"
    | .value.ports | to_entries[]
    | .value + {server: $server, wire: "w\($i)-\(.key)"}] as $ports
 | ($ports | map({key: "\(.server):\(.name)", value: .}) | from_entries) as $by_name
+| [$ports[] | select(.look_ahead) | . as $port | range(2) | $port + {end: .,
+	inner: "e\($port.wire[1:])-\(.)", outer: "o\($port.wire[1:])-\(.)"}] as $ends
 | ($ports | map(select(.optical_switch)
-	| {key: "\(.optical_switch) \(.optical_port)", value: .wire}) | from_entries) as $by_number
+	| {key: "\(.optical_switch) \(.optical_port)",
+	   value: (if .look_ahead then "o\(.wire[1:])-0" else .wire end)})
+	| from_entries) as $by_number
 | ([.links[] | select($by_name[.a].optical_switch | not)
 	| [$by_name[.a].wire, $by_name[.b].wire]]
    + [.cross_connects[]? | [$by_number["\(.optical_switch) \(.a)"],
 			    $by_number["\(.optical_switch) \(.b)"]]]) as $pairs
+| [$ends[] | select(.end == 0) | [.wire, .inner], [.inner, .wire]] as $joined
 | (.servers[] | "servers\t\(.name)"),
   ($ports[] |
 	"ports\t\(.server):\(.name) \(.wire)",
 	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.name) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)",
-	(select(.optical_switch) | "ocs.ip\tlink set \(.wire) alias \(.optical_switch).\(.optical_port)")),
+	(select(.optical_switch) | "ocs.ip\tlink set \(.wire) alias " +
+		(.look_ahead // {selector: .optical_switch, common: .optical_port}
+		 | "\(.selector).\(.common)"))),
+  ($ends[] |
+	"ports\t\(.server):\(.name)/\(.end) \(.inner)",
+	"ports\t\(.server):\(.name)/\(.end)/switch \(.outer)",
+	"ocs.ip\tlink add \(.inner) mtu \(.mtu // $mtu) type veth peer name \(.outer) mtu \(.mtu // $mtu)",
+	"ocs.ip\tlink set \(.inner) alias \(.look_ahead.selector).\(.look_ahead.ends[.end])",
+	"ocs.ip\tlink set \(.outer) alias " + (if .end == 0 then "\(.optical_switch).\(.optical_port)"
+		else "\(.look_ahead.optical_switch).\(.look_ahead.optical_port)" end),
+	"ocs.ip\tlink set \(.inner) up",
+	"ocs.ip\tlink set \(.outer) up"),
+  ($joined[] | "light\t\(.[0]) \(.[1])"),
   ($pairs[] | if any(. == null) then error("a cross-connect names a port that no server has") else
 	"light\t\(.[0]) \(.[1])",
 	if $plan.link_mode == "simplex" then empty else "light\t\(.[1]) \(.[0])" end end),

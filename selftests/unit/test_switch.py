@@ -36,7 +36,7 @@ def toctl(*args, status=0):
 
 
 def plan(path, switches, cross_connects, mode="duplex", ports=4, no_links=False):
-    """Servers a and b on each switch in turn; links follow the cross-connects."""
+    """A plan in a file: server sN has port N of every switch."""
     by_number = {(sw, n): (f"s{n}", f"eth{i}") for i, sw in enumerate(switches)
                  for n in range(1, ports + 1)}
     servers = [{"name": f"s{n}", "ipv4": f"10.0.0.{n}", "ports": [
@@ -264,6 +264,70 @@ def two_switches(tmp):
             "two switches: both as planned")
 
 
+def look_ahead(tmp):
+    """The next job's cross-connects on ocs1 while ocs0 carries the present one's."""
+    first, second = ([(n, 4 + end * 4 + n) for n in range(1, 5)] for end in (0, 1))
+    devices = {"ocs0": Device.make(f"{tmp}/ahead-ocs0", PORTS, [(1, 2), (3, 4)]),
+               "ocs1": Device.make(f"{tmp}/ahead-ocs1", PORTS, [(9, 10)]),
+               "flip": Device.make(f"{tmp}/ahead-flip", 12, first)}
+    controls = {name: {"driver": "command", "command": f"exec {OCS} {device.path}",
+                       "timeout_ms": 20000} for name, device in devices.items()}
+
+    def ahead_plan(name, cross_connects, without=None):
+        path = plan(f"{tmp}/{name}.json", {"ocs0": controls["ocs0"]}, cross_connects)
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        document["optical_switches"] = [{"name": name, "ports": 12 if name == "flip" else PORTS,
+                                         "control": control} for name, control in controls.items()]
+        for n, server in enumerate(document["servers"], 1):
+            if server["name"] != without:
+                server["ports"][0]["look_ahead"] = {
+                    "optical_switch": "ocs1", "optical_port": n, "selector": "flip",
+                    "common": n, "ends": [4 + n, 8 + n]}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return path
+
+    def asked(*names):
+        return [devices[name].changes() for name in names]
+
+    ring, cross = ahead_plan("ahead-ring", RING), ahead_plan("ahead-cross", CROSS)
+    differs(toctl("switch", "flip", cross, status=1), "toctl switch flip: the look-ahead ports do "
+            "not have the plan's cross-connects: prepare them first\n", "flip before prepare")
+    differs(toctl("switch", "apply", ring, "--dry-run"),
+            "nothing to do: the optical switches are as planned\n", "the active ports count")
+    differs(toctl("switch", "apply", cross, "--prepare", "--dry-run"),
+            "+ ocs1 1-3  s1:eth0 - s3:eth0\n+ ocs1 2-4  s2:eth0 - s4:eth0\n", "apply --prepare")
+    toctl("switch", "apply", cross, "--prepare")
+    differs(devices["ocs1"].joined(), [(1, 3), (2, 4), (9, 10)], "prepared on the look-ahead ports")
+    differs(asked("ocs0", "flip"), [0, 0], "and the active ones were left alone")
+
+    with devices["flip"].state() as state:
+        state["faults"] = ["partial"]
+    line = toctl("switch", "flip", cross, status=1)
+    result("optical switch flip: ocs: mirror driver failed" in line and line.endswith(
+        "; all switches have their old cross-connects\n"), "a flip that fails half way", line)
+    differs(devices["flip"].joined(), first, "is flipped back")
+    before = asked("ocs0", "ocs1")
+    out = toctl("switch", "flip", cross)
+    result(out.startswith("- flip 1-5  s1:eth0 - s1:eth0\n") and "done in" in out, "flip", out)
+    differs(devices["flip"].joined(), second, "all 1x2 switches are at their other ends")
+    differs(asked("ocs0", "ocs1"), before, "no cross-connect moved")
+    result(not json.loads(toctl("switch", "show", cross, "--json"))["differs"],
+           "the plan's cross-connects are where the active ports lead")
+
+    out = toctl("switch", "apply", ring, "--prepare")
+    differs(out, "nothing to do: the optical switches are as planned\n", "the old job is still there")
+    toctl("switch", "flip", ring)
+    differs(devices["flip"].joined(), first, "and back")
+    differs(toctl("switch", "apply", ahead_plan("ahead-bad", CROSS, "s3"), "--prepare", status=1),
+            "toctl switch apply: s3:eth0 has no look-ahead port\n", "a port with one fibre")
+    with devices["flip"].state() as state:
+        state["joined"].remove([1, 5])
+    differs(toctl("switch", "show", ring, status=1), "toctl switch show: optical switch flip: the "
+            "1x2 switch of s1:eth0 is at neither end\n", "a 1x2 switch that is nowhere")
+
+
 def kinds(tmp):
     """Programs take long to start on a busy machine, servers do not."""
     yield Kind("command", tmp, 10000, lambda device: {
@@ -284,5 +348,6 @@ with tempfile.TemporaryDirectory() as directory:
         on_all(each)
     bad_input(directory)
     two_switches(directory)
+    look_ahead(directory)
 print(f"1..{len(results)}")
 sys.exit(not all(results))

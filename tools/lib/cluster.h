@@ -37,6 +37,22 @@ struct to_address {
 };
 
 /**
+ * struct to_look_ahead - second fibre of a port, behind a 1x2 optical switch
+ *	(TopoOpt, Figure 10)
+ * @optical_switch: where it leads
+ * @optical_port: port of that switch
+ * @selector: optical switch of which the 1x2 switch is a part
+ * @common: port of the selector that leads to the server; 0 when the port has
+ *	only one fibre
+ * @ends: ports of the selector that lead to to_port.optical_port and to
+ *	@optical_port; one of them is joined to @common
+ */
+struct to_look_ahead {
+	int optical_switch, selector;
+	unsigned int optical_port, common, ends[2];
+};
+
+/**
  * struct to_port - one NIC interface that faces the fabric
  * @name: interface name on its server
  * @transmit: interface to transmit through when it is not @name, else ""
@@ -47,6 +63,7 @@ struct to_address {
  * @bandwidth: bits/s
  * @optical_switch: index into to_cluster.switches, -1 when not on one
  * @optical_port: port number on that switch, as the switch counts
+ * @look_ahead: the second fibre
  */
 struct to_port {
 	char name[IFNAMSIZ];
@@ -56,6 +73,7 @@ struct to_port {
 	uint64_t bandwidth;
 	int optical_switch;
 	unsigned int optical_port;
+	struct to_look_ahead look_ahead;
 };
 
 /**

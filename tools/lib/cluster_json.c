@@ -88,6 +88,58 @@ static int read_optical_switch(const struct to_json *at, void *to)
 	return 0;
 }
 
+static int read_ends(const struct to_json *at, void *to)
+{
+	unsigned int *ends = to;
+	int ret = 0;
+
+	if (json_array_size(at->value) != 2)
+		return to_json_error(at, -EINVAL, "expected two ports of the selector");
+	for (unsigned int i = 0; i < 2 && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_u32(&child, &ends[i]);
+	}
+	return ret;
+}
+
+static const struct to_json_field look_ahead_fields[] = {
+	{ "optical_switch", read_optical_switch,
+	  offsetof(struct to_look_ahead, optical_switch), false },
+	{ "optical_port", to_json_u32, offsetof(struct to_look_ahead, optical_port), false },
+	{ "selector", read_optical_switch, offsetof(struct to_look_ahead, selector), false },
+	{ "common", to_json_u32, offsetof(struct to_look_ahead, common), false },
+	{ "ends", read_ends, offsetof(struct to_look_ahead, ends), false },
+	{}
+};
+
+/* Is there port @number on optical switch @index? */
+static int check_optical_port(const struct to_json *at, const char *key, int index,
+			      unsigned int number)
+{
+	const struct to_cluster *c = at->doc->context;
+
+	if (number && number <= c->switches[index].n_ports)
+		return 0;
+	return to_json_error_at(at, key, -ERANGE, "\"%s\" has the ports 1 to %u",
+				c->switches[index].name, c->switches[index].n_ports);
+}
+
+static int read_look_ahead(const struct to_json *at, void *to)
+{
+	struct to_look_ahead *ahead = to;
+	int ret = to_json_object(at, look_ahead_fields, ahead);
+
+	if (!ret)
+		ret = check_optical_port(at, "optical_port", ahead->optical_switch,
+					 ahead->optical_port);
+	if (!ret)
+		ret = check_optical_port(at, "common", ahead->selector, ahead->common);
+	for (unsigned int i = 0; i < 2 && !ret; i++)
+		ret = check_optical_port(at, "ends", ahead->selector, ahead->ends[i]);
+	return ret;
+}
+
 static const struct to_json_field port_fields[] = {
 	{ "name", to_json_ifname, offsetof(struct to_port, name), false },
 	{ "mac", to_json_mac, offsetof(struct to_port, mac), false },
@@ -99,12 +151,12 @@ static const struct to_json_field port_fields[] = {
 	{ "optical_switch", read_optical_switch,
 	  offsetof(struct to_port, optical_switch), true },
 	{ "optical_port", to_json_u32, offsetof(struct to_port, optical_port), true },
+	{ "look_ahead", read_look_ahead, offsetof(struct to_port, look_ahead), true },
 	{}
 };
 
 static int read_port(const struct to_json *at, struct to_port *port)
 {
-	const struct to_cluster *c = at->doc->context;
 	int ret;
 
 	port->optical_switch = -1;
@@ -117,14 +169,11 @@ static int read_port(const struct to_json *at, struct to_port *port)
 	    !json_object_get(at->value, "optical_port"))
 		return to_json_error(at, -EINVAL,
 				     "\"optical_switch\" and \"optical_port\" go together");
-	if (port->optical_switch >= 0 &&
-	    (!port->optical_port ||
-	     port->optical_port > c->switches[port->optical_switch].n_ports))
-		return to_json_error_at(at, "optical_port", -ERANGE,
-					"\"%s\" has the ports 1 to %u",
-					c->switches[port->optical_switch].name,
-					c->switches[port->optical_switch].n_ports);
-	return 0;
+	if (port->look_ahead.common && port->optical_switch < 0)
+		return to_json_error(at, -EINVAL,
+				     "\"look_ahead\" is for ports with \"optical_switch\"");
+	return port->optical_switch < 0 ? 0 :
+	       check_optical_port(at, "optical_port", port->optical_switch, port->optical_port);
 }
 
 static int read_ports(const struct to_json *at, void *to)
@@ -206,6 +255,25 @@ static void unique_add_address(struct unique **next, const struct to_address *a,
 		unique_add(next, &a->v6, 16, "ipv6", server, port);
 }
 
+static void unique_add_optical(struct unique **next, const char *key, uint32_t optical_switch,
+			       uint32_t optical_port, uint32_t server, int32_t port)
+{
+	uint32_t optical[] = { optical_switch, optical_port };
+
+	unique_add(next, optical, 8, key, server, port);
+}
+
+static void unique_add_look_ahead(struct unique **next, const struct to_look_ahead *ahead,
+				  uint32_t server, int32_t port)
+{
+	unique_add_optical(next, "look_ahead.optical_port", ahead->optical_switch,
+			   ahead->optical_port, server, port);
+	unique_add_optical(next, "look_ahead.common", ahead->selector, ahead->common, server, port);
+	for (unsigned int i = 0; i < 2; i++)
+		unique_add_optical(next, "look_ahead.ends", ahead->selector, ahead->ends[i],
+				   server, port);
+}
+
 static void unique_path(char *path, size_t size, const struct unique *u)
 {
 	if (u->port < 0)
@@ -222,7 +290,7 @@ static int check_unique(const struct to_json *at, const struct to_cluster *c)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < c->n_servers; i++)
-		n += 2 + 5 * c->servers[i].n_ports;
+		n += 2 + 9 * c->servers[i].n_ports;
 	list = end = calloc(n, sizeof(*list));
 	if (!list)
 		return to_json_error(at, -ENOMEM, "out of memory");
@@ -232,14 +300,16 @@ static int check_unique(const struct to_json *at, const struct to_cluster *c)
 		unique_add_address(&end, &s->address, i, -1);
 		for (unsigned int q = 0; q < s->n_ports; q++) {
 			const struct to_port *p = &s->ports[q];
-			uint32_t optical[] = { p->optical_switch, p->optical_port };
 
 			unique_add_address(&end, &p->address, i, q);
 			unique_add(&end, p->mac, 6, "mac", i, q);
 			if (memcmp(p->mac, p->relay_mac, 6))
 				unique_add(&end, p->relay_mac, 6, "relay_mac", i, q);
 			if (p->optical_switch >= 0)
-				unique_add(&end, optical, 8, "optical_port", i, q);
+				unique_add_optical(&end, "optical_port", p->optical_switch,
+						   p->optical_port, i, q);
+			if (p->look_ahead.common)
+				unique_add_look_ahead(&end, &p->look_ahead, i, q);
 		}
 	}
 	qsort(list, end - list, sizeof(*list), unique_compare);
@@ -455,6 +525,11 @@ static void print_port(FILE *out, const struct to_cluster *c,
 	if (p->optical_switch >= 0)
 		fprintf(out, ",\"optical_switch\":\"%s\",\"optical_port\":%u",
 			c->switches[p->optical_switch].name, p->optical_port);
+	if (p->look_ahead.common)
+		fprintf(out, ",\n    \"look_ahead\":{\"optical_switch\":\"%s\",\"optical_port\":%u,\"selector\":\"%s\",\"common\":%u,\"ends\":[%u,%u]}",
+			c->switches[p->look_ahead.optical_switch].name, p->look_ahead.optical_port,
+			c->switches[p->look_ahead.selector].name, p->look_ahead.common,
+			p->look_ahead.ends[0], p->look_ahead.ends[1]);
 	fprintf(out, "}");
 }
 

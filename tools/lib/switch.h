@@ -100,12 +100,37 @@ void to_switches_close(struct to_switches *s);
  * to_switches_compare() - read all switches, fill in what @plan changes on them
  * @plan: on the same switches; may be another plan's cluster with equal switches
  *
- * Paths between ports that no server of the plan has are left alone.
+ * Of ports with two fibres the active one counts, and a cross-connect of the
+ * plan is where they lead. What joins ports that no server of the plan has is
+ * left alone.
  *
  * Return: 0, else a negative errno: cross-connects that collide or that the
  * switch has no ports for, a read that failed.
  */
 int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err);
+
+/**
+ * to_switches_compare_ahead() - to_switches_compare() for the next job
+ *
+ * Its cross-connects are made between the look-ahead ports: the fibres that
+ * the 1x2 switches of the servers' ports have not chosen now. What the active
+ * ports have stays.
+ *
+ * Return: as to_switches_compare(), -ENOTSUP when a port of the plan has one
+ * fibre only.
+ */
+int to_switches_compare_ahead(struct to_switches *s, const struct to_plan *plan,
+			      struct to_error *err);
+
+/**
+ * to_switches_compare_flip() - the change that puts all 1x2 switches of the
+ *	plan's servers to their other ends
+ *
+ * Return: as to_switches_compare(), -EAGAIN when the look-ahead ports do not
+ * have the plan's cross-connects.
+ */
+int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
+			     struct to_error *err);
 
 /** to_switches_differ() - does the plan compared with last change anything? */
 bool to_switches_differ(const struct to_switches *s);

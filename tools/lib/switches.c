@@ -49,23 +49,32 @@ void to_switches_close(struct to_switches *s)
 }
 
 /**
- * struct wanted - what a plan wants of one switch
+ * struct wanted - what is wanted of one switch
  * @out: per port, where light that enters it leaves; 0 for nowhere
  * @in: per port, where light that leaves it enters
  * @ours: ports that the plan has a say in
+ * @home: ports of servers, by struct to_port.optical_port
  */
 struct wanted {
 	unsigned int n_ports;
 	unsigned int *out, *in;
 	bool *ours;
+	struct to_port_ref *home;
 };
 
-static void wanted_free(struct wanted *w)
-{
-	free(w->out);
-	free(w->in);
-	free(w->ours);
-}
+/* Which fibre of the ports that have two. */
+enum fibre { FIBRE_ACTIVE, FIBRE_LOOK_AHEAD };
+
+/* A plan on its switches. */
+struct comparison {
+	struct to_switches *s;
+	const struct to_plan *plan;
+	struct wanted *wanted;	/* one per switch */
+};
+
+struct place {
+	unsigned int optical_switch, port;
+};
 
 static int wanted_circuit(struct wanted *w, unsigned int in, unsigned int out)
 {
@@ -90,36 +99,161 @@ static int wanted_alloc(struct wanted *w, unsigned int n_ports, const struct to_
 	w->out = calloc((size_t)n_ports + 1, sizeof(*w->out));
 	w->in = calloc((size_t)n_ports + 1, sizeof(*w->in));
 	w->ours = calloc((size_t)n_ports + 1, sizeof(*w->ours));
-	return w->out && w->in && w->ours ? 0 : -ENOMEM;
+	w->home = malloc(((size_t)n_ports + 1) * sizeof(*w->home));
+	if (!w->out || !w->in || !w->ours || !w->home)
+		return -ENOMEM;
+	for (unsigned int port = 0; port <= n_ports; port++)
+		w->home[port].server = TO_SERVER_NONE;
+	return 0;
 }
 
-static int wanted_fill(struct wanted *w, const struct to_plan *plan, unsigned int index,
-		       struct to_error *err)
+static void comparison_free(struct comparison *c)
 {
-	const struct to_cluster *c = plan->cluster;
+	for (unsigned int i = 0; c->wanted && i < c->s->n; i++) {
+		free(c->wanted[i].out);
+		free(c->wanted[i].in);
+		free(c->wanted[i].ours);
+		free(c->wanted[i].home);
+	}
+	free(c->wanted);
+}
+
+static const struct to_port *comparison_port(const struct comparison *c, struct to_port_ref ref)
+{
+	return &c->plan->cluster->servers[ref.server].ports[ref.port];
+}
+
+/* The end that the 1x2 switch of a port has joined to it: 0 or 1. */
+static int comparison_end(const struct comparison *c, struct to_port_ref ref,
+			  struct to_error *err)
+{
+	const struct to_look_ahead *ahead = &comparison_port(c, ref)->look_ahead;
+	const struct to_circuits *has = &c->s->changes[ahead->selector].has;
+
+	for (unsigned int i = 0; i < has->n; i++)
+		for (int end = 0; end < 2; end++)
+			if (has->circuit[i].in == ahead->common &&
+			    has->circuit[i].out == ahead->ends[end])
+				return end;
+	return to_error_set(err, -ENOLINK, "optical switch %s: the 1x2 switch of %s:%s is at neither end",
+			    c->plan->cluster->switches[ahead->selector].name,
+			    c->plan->cluster->servers[ref.server].name,
+			    comparison_port(c, ref)->name);
+}
+
+/* Where a fibre of a port leads. */
+static int comparison_place(const struct comparison *c, struct to_port_ref ref, enum fibre fibre,
+			    struct place *place, struct to_error *err)
+{
+	const struct to_port *port = comparison_port(c, ref);
+	int end = port->look_ahead.common ? comparison_end(c, ref, err) : 0;
+
+	if (end < 0)
+		return end;
+	if (fibre == FIBRE_LOOK_AHEAD && !port->look_ahead.common)
+		return to_error_set(err, -ENOTSUP, "%s:%s has no look-ahead port",
+				    c->plan->cluster->servers[ref.server].name, port->name);
+	if (end ^ (fibre == FIBRE_LOOK_AHEAD))
+		*place = (struct place){ port->look_ahead.optical_switch,
+					 port->look_ahead.optical_port };
+	else
+		*place = (struct place){ port->optical_switch, port->optical_port };
+	return 0;
+}
+
+/* Does the plan have a say in @fibre of this port? */
+static bool comparison_has_fibre(const struct to_port *port, enum fibre fibre)
+{
+	return port->optical_switch >= 0 && (fibre == FIBRE_ACTIVE || port->look_ahead.common);
+}
+
+static int comparison_ports(struct comparison *c, enum fibre fibre, struct to_error *err)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < c->n_servers; i++)
-		for (unsigned int q = 0; q < c->servers[i].n_ports; q++) {
-			const struct to_port *p = &c->servers[i].ports[q];
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		for (unsigned int q = 0; q < cluster->servers[i].n_ports && !ret; q++) {
+			const struct to_port *port = &cluster->servers[i].ports[q];
+			struct to_port_ref ref = { i, q };
+			struct place at;
 
-			if (p->optical_switch == (int)index)
-				w->ours[p->optical_port] = true;
+			if (port->optical_switch >= 0)
+				c->wanted[port->optical_switch].home[port->optical_port] = ref;
+			if (!comparison_has_fibre(port, fibre))
+				continue;
+			ret = comparison_place(c, ref, fibre, &at, err);
+			if (!ret)
+				c->wanted[at.optical_switch].ours[at.port] = true;
 		}
-	for (unsigned int i = 0; i < plan->n_cross_connects && !ret; i++) {
-		const struct to_cross_connect *x = &plan->cross_connects[i];
+	return ret;
+}
 
-		if (x->optical_switch != index)
-			continue;
-		ret = wanted_circuit(w, x->a, x->b);
-		if (!ret && c->link_mode == TO_LINKS_DUPLEX)
-			ret = wanted_circuit(w, x->b, x->a);
+/* Where port @number of a cross-connect is on this fibre; as it is when no server has it. */
+static int comparison_number(const struct comparison *c, unsigned int optical_switch,
+			     unsigned int number, enum fibre fibre, struct place *at,
+			     struct to_error *err)
+{
+	struct to_port_ref ref = c->wanted[optical_switch].home[number];
+
+	*at = (struct place){ optical_switch, number };
+	return ref.server == TO_SERVER_NONE ? 0 : comparison_place(c, ref, fibre, at, err);
+}
+
+static int comparison_cross_connects(struct comparison *c, enum fibre fibre, struct to_error *err)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < c->plan->n_cross_connects && !ret; i++) {
+		const struct to_cross_connect *x = &c->plan->cross_connects[i];
+		struct wanted *w;
+		struct place a, b;
+
+		ret = comparison_number(c, x->optical_switch, x->a, fibre, &a, err);
+		if (!ret)
+			ret = comparison_number(c, x->optical_switch, x->b, fibre, &b, err);
+		if (ret)
+			return ret;
+		if (a.optical_switch != b.optical_switch)
+			return to_error_set(err, -EINVAL,
+					    "cross-connect %u-%u of %s: by their 1x2 switches, its ports are on %s and %s",
+					    x->a, x->b, cluster->switches[x->optical_switch].name,
+					    cluster->switches[a.optical_switch].name,
+					    cluster->switches[b.optical_switch].name);
+		w = &c->wanted[a.optical_switch];
+		ret = wanted_circuit(w, a.port, b.port);
+		if (!ret && cluster->link_mode == TO_LINKS_DUPLEX)
+			ret = wanted_circuit(w, b.port, a.port);
 		if (ret)
 			to_error_set(err, ret,
 				     "the plan's cross-connects collide: port %u or %u of optical switch %s is on two",
-				     x->a, x->b, c->switches[index].name);
+				     a.port, b.port, cluster->switches[a.optical_switch].name);
 	}
 	return ret;
+}
+
+/* Every 1x2 switch of the plan's servers to its other end. */
+static int comparison_flip(struct comparison *c, struct to_error *err)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++) {
+			const struct to_look_ahead *ahead = &cluster->servers[i].ports[q].look_ahead;
+			struct wanted *w = &c->wanted[ahead->selector];
+			int end;
+
+			if (!ahead->common)
+				continue;
+			end = comparison_end(c, (struct to_port_ref){ i, q }, err);
+			if (end < 0)
+				return end;
+			w->ours[ahead->ends[end]] = true;
+			wanted_circuit(w, ahead->common, ahead->ends[!end]);
+			wanted_circuit(w, ahead->ends[!end], ahead->common);
+		}
+	return 0;
 }
 
 /* What ends and what is made, from what the switch has and what is wanted. */
@@ -145,30 +279,10 @@ static int switches_differences(struct to_switch_change *c, const struct wanted 
 	return ret;
 }
 
-static int switches_compare(struct to_switches *s, const struct to_plan *plan, unsigned int i,
-			    struct to_error *err)
-{
-	struct to_switch_change *c = &s->changes[i];
-	struct wanted w = {};
-	int ret = to_switch_read(c->sw, &c->has, err);
-
-	if (ret)
-		return ret;
-	ret = wanted_alloc(&w, plan->cluster->switches[i].n_ports, &c->has);
-	if (!ret)
-		ret = wanted_fill(&w, plan, i, err);
-	if (!ret)
-		ret = switches_differences(c, &w);
-	if (ret == -ENOMEM)
-		to_error_set(err, ret, "out of memory");
-	wanted_free(&w);
-	return ret;
-}
-
-int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err)
+static int switches_same(const struct to_switches *s, const struct to_plan *plan,
+			 struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
-	int ret = 0;
 
 	if (c->n_switches != s->n || c->link_mode != s->cluster->link_mode)
 		return to_error_set(err, -EINVAL, "the plan is not for these optical switches");
@@ -183,11 +297,78 @@ int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struc
 					    c->switches[i].name, c->switches[i].n_ports,
 					    s->cluster->switches[i].n_ports);
 	}
-	for (unsigned int i = 0; i < s->n; i++)
+	return 0;
+}
+
+/* Read all switches, make room for what is wanted of them. */
+static int comparison_open(struct comparison *c, struct to_error *err)
+{
+	struct to_switches *s = c->s;
+	int ret = switches_same(s, c->plan, err);
+
+	if (ret)
+		return ret;
+	c->wanted = calloc(s->n, sizeof(*c->wanted));
+	if (!c->wanted)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < s->n && !ret; i++) {
 		switches_forget(&s->changes[i]);
-	for (unsigned int i = 0; i < s->n && !ret; i++)
-		ret = switches_compare(s, plan, i, err);
+		ret = to_switch_read(s->changes[i].sw, &s->changes[i].has, err);
+		if (!ret && wanted_alloc(&c->wanted[i], s->cluster->switches[i].n_ports,
+					 &s->changes[i].has))
+			ret = to_error_set(err, -ENOMEM, "out of memory");
+	}
 	return ret;
+}
+
+static int comparison_close(struct comparison *c, int ret, struct to_error *err)
+{
+	for (unsigned int i = 0; i < c->s->n && !ret; i++)
+		if (switches_differences(&c->s->changes[i], &c->wanted[i]))
+			ret = to_error_set(err, -ENOMEM, "out of memory");
+	comparison_free(c);
+	return ret;
+}
+
+static int switches_compare(struct to_switches *s, const struct to_plan *plan, enum fibre fibre,
+			    struct to_error *err)
+{
+	struct comparison c = { .s = s, .plan = plan };
+	int ret = comparison_open(&c, err);
+
+	if (!ret)
+		ret = comparison_ports(&c, fibre, err);
+	if (!ret)
+		ret = comparison_cross_connects(&c, fibre, err);
+	return comparison_close(&c, ret, err);
+}
+
+int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err)
+{
+	return switches_compare(s, plan, FIBRE_ACTIVE, err);
+}
+
+int to_switches_compare_ahead(struct to_switches *s, const struct to_plan *plan,
+			      struct to_error *err)
+{
+	return switches_compare(s, plan, FIBRE_LOOK_AHEAD, err);
+}
+
+int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
+			     struct to_error *err)
+{
+	struct comparison c = { .s = s, .plan = plan };
+	int ret = to_switches_compare_ahead(s, plan, err);
+
+	if (!ret && to_switches_differ(s))
+		ret = to_error_set(err, -EAGAIN,
+				   "the look-ahead ports do not have the plan's cross-connects: prepare them first");
+	if (ret)
+		return ret;
+	ret = comparison_open(&c, err);
+	if (!ret)
+		ret = comparison_flip(&c, err);
+	return comparison_close(&c, ret, err);
 }
 
 bool to_switches_differ(const struct to_switches *s)

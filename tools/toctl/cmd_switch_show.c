@@ -7,7 +7,7 @@ static int show_run(struct to_call *call, const void *args)
 	struct to_switches switches;
 	struct to_plan *plan;
 	json_t *object;
-	int ret = to_switches_start(call, &plan, &switches);
+	int ret = to_switches_start(call, to_switches_compare, &plan, &switches);
 
 	(void)args;
 	if (ret)

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
-int to_switches_start(struct to_call *call, struct to_plan **plan, struct to_switches *switches)
+int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
+		      struct to_switches *switches)
 {
 	int ret;
 
@@ -13,7 +15,7 @@ int to_switches_start(struct to_call *call, struct to_plan **plan, struct to_swi
 		return -EINVAL;
 	ret = to_switches_open(switches, (*plan)->cluster, &call->err);
 	if (!ret) {
-		ret = to_switches_compare(switches, *plan, &call->err);
+		ret = compare(switches, *plan, &call->err);
 		if (ret)
 			to_switches_close(switches);
 	}
@@ -43,6 +45,19 @@ static bool switches_told(const struct to_circuits *circuits, enum to_link_mode 
 	return mode == TO_LINKS_DUPLEX && p->in > p->out && switches_has(circuits, p->out, p->in);
 }
 
+static bool switches_leads_to(const struct to_port *port, int index, unsigned int number)
+{
+	const struct to_look_ahead *ahead = &port->look_ahead;
+
+	if (port->optical_switch == index && port->optical_port == number)
+		return true;
+	if (!ahead->common)
+		return false;
+	return (ahead->optical_switch == index && ahead->optical_port == number) ||
+	       (ahead->selector == index && (ahead->common == number ||
+					     ahead->ends[0] == number || ahead->ends[1] == number));
+}
+
 static void switches_print_end(const struct to_plan *plan, int index, unsigned int number)
 {
 	const struct to_cluster *c = plan->cluster;
@@ -51,16 +66,17 @@ static void switches_print_end(const struct to_plan *plan, int index, unsigned i
 		for (unsigned int q = 0; q < c->servers[i].n_ports; q++) {
 			const struct to_port *port = &c->servers[i].ports[q];
 
-			if (port->optical_switch == index && port->optical_port == number) {
-				printf("%s:%s", c->servers[i].name, port->name);
-				return;
-			}
+			if (!switches_leads_to(port, index, number))
+				continue;
+			printf("%s:%s", c->servers[i].name, port->name);
+			return;
 		}
 	printf("not in the plan");
 }
 
 static void switches_print_circuits(char sign, const struct to_plan *plan, int index,
-				 const struct to_circuits *circuits, const struct to_circuits *except)
+				   const struct to_circuits *circuits,
+				   const struct to_circuits *except)
 {
 	enum to_link_mode mode = plan->cluster->link_mode;
 
@@ -96,10 +112,13 @@ static json_t *switches_json_circuits(const struct to_circuits *circuits, enum t
 {
 	json_t *array = json_array();
 
-	for (unsigned int i = 0; i < circuits->n; i++)
-		if (!switches_told(circuits, mode, &circuits->circuit[i]))
-			json_array_append_new(array, json_pack("[I, I]",
-				(json_int_t)circuits->circuit[i].in, (json_int_t)circuits->circuit[i].out));
+	for (unsigned int i = 0; i < circuits->n; i++) {
+		const struct to_circuit *p = &circuits->circuit[i];
+
+		if (!switches_told(circuits, mode, p))
+			json_array_append_new(array, json_pack("[I, I]", (json_int_t)p->in,
+							       (json_int_t)p->out));
+	}
 	return array;
 }
 
@@ -118,4 +137,54 @@ json_t *to_switches_json(const struct to_switches *switches)
 			"add", switches_json_circuits(&c->on, mode)));
 	}
 	return array;
+}
+
+static double switches_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static int switches_change(struct to_call *call, bool dry_run, const struct to_plan *plan,
+			   struct to_switches *switches)
+{
+	bool differ = to_switches_differ(switches);
+	double start = switches_now(), seconds;
+	json_t *object;
+	int ret = 0;
+
+	if (!dry_run && differ)
+		ret = to_switches_apply(switches, &call->err);
+	if (ret)
+		return ret;
+	seconds = switches_now() - start;
+	if (call->json) {
+		object = json_pack("{s:b, s:f, s:o}", "changed", !dry_run && differ,
+				   "seconds", seconds, "switches", to_switches_json(switches));
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(object);
+		return 0;
+	}
+	to_switches_print(switches, plan, false);
+	if (!differ)
+		printf("nothing to do: the optical switches are as planned\n");
+	else if (!dry_run)
+		printf("done in %.3f s\n", seconds);
+	return 0;
+}
+
+int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run)
+{
+	struct to_switches switches;
+	struct to_plan *plan;
+	int ret = to_switches_start(call, compare, &plan, &switches);
+
+	if (ret)
+		return ret;
+	ret = switches_change(call, dry_run, plan, &switches);
+	to_switches_end(plan, &switches);
+	return ret;
 }

@@ -9,12 +9,17 @@
 #include "command.h"
 #include "switch.h"
 
+/** to_switches_compare() or one of its kin */
+typedef int (*to_switches_comparison)(struct to_switches *s, const struct to_plan *plan,
+				      struct to_error *err);
+
 /**
  * to_switches_start() - load the plan that is operand 0, connect, compare
  *
  * Return: 0, else a negative errno with call->err set; nothing is left open.
  */
-int to_switches_start(struct to_call *call, struct to_plan **plan, struct to_switches *switches);
+int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
+		      struct to_switches *switches);
 void to_switches_end(struct to_plan *plan, struct to_switches *switches);
 
 /**
@@ -22,6 +27,9 @@ void to_switches_end(struct to_plan *plan, struct to_switches *switches);
  * @all: also those that stay, which have a blank
  */
 void to_switches_print(const struct to_switches *switches, const struct to_plan *plan, bool all);
+
+/** to_switches_run() - make the change that @compare finds, unless @dry_run, and tell */
+int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run);
 
 /** to_switches_json() - [{"name", "has", "remove", "add"}], pairs of ports */
 json_t *to_switches_json(const struct to_switches *switches);

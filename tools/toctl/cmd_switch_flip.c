@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "command.h"
+#include "switches.h"
+
+struct flip_args {
+	bool dry_run;
+};
+
+static int flip_run(struct to_call *call, const void *data)
+{
+	const struct flip_args *args = data;
+
+	return to_switches_run(call, to_switches_compare_flip, args->dry_run);
+}
+
+static const struct to_option flip_options[] = {
+	{ "dry-run", 0, TO_OPTION_FLAG, .offset = offsetof(struct flip_args, dry_run),
+	  .help = "print what would change, change nothing" },
+	{}
+};
+
+const struct to_command to_cmd_switch_flip = {
+	.name = "switch flip",
+	.summary = "Flip to the look-ahead ports, where a plan is prepared",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.description =
+		"For servers whose ports reach two optical ports each through a 1x2 optical switch "
+		"(\"look_ahead\" in cluster.json). While a job runs on the active ports,\n\n"
+		"    toctl switch apply --prepare next.json\n"
+		"    toctl apply --stage next.json      (on every server)\n\n"
+		"make the next job's cross-connects between the look-ahead ports and stage its "
+		"tables. Then\n\n"
+		"    toctl switch flip next.json\n"
+		"    toctl apply --commit next.json     (on every server)\n\n"
+		"flip all 1x2 switches of the plan's servers at once: links are dark for the time "
+		"of a 1x2 switch, not of a cross-connect. Refused unless the look-ahead ports have "
+		"the plan's cross-connects; all or nothing, as toctl switch apply.",
+	.options = flip_options,
+	.args_size = sizeof(struct flip_args),
+	.run = flip_run,
+};
