@@ -149,8 +149,9 @@ static int replan_measure(struct replan *r)
 	for (i = 0; i < n * n; i++)
 		r->result->bytes += r->demand->mp[i];
 	ret = to_allreduce_take(&rings, r->demand->mp, buffers);
+	/* a group of the job remains one while it sends nothing */
 	for (i = 0; i < r->demand->n_groups; i++)
-		r->demand->groups[i].bytes = buffers[i];
+		r->demand->groups[i].bytes = buffers[i] ? buffers[i] : 1;
 	free(buffers);
 	return ret;
 }

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl run on recorded traffic: what it decides, and that it says so as
+Documentation/schemas/run.schema.json has it. No fabric is needed."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+TOCTL = os.environ.get("TOCTL", "build/toctl")
+N = 12
+INTERVAL = 50_000_000
+
+with open("Documentation/schemas/run.schema.json", encoding="utf-8") as schema_file:
+    schema = json.load(schema_file)
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+
+tmp = tempfile.TemporaryDirectory()
+results = []
+
+
+def report(passed, name, reason=""):
+    results.append(passed)
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}")
+    if not passed:
+        print("# " + str(reason)[:500])
+
+
+def path(name):
+    return os.path.join(tmp.name, name)
+
+
+def save(name, document):
+    with open(path(name), "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    return path(name)
+
+
+def mp(apart):
+    """Every server sends to the one @apart from it, and back."""
+    matrix = [[0] * N for _ in range(N)]
+    for i in range(N):
+        matrix[i][(i + apart) % N] = matrix[(i + apart) % N][i] = 2_000_000
+    return matrix
+
+
+def recording(phases, servers=N):
+    """tm.json of the phases, one per interval; None is a pause."""
+    samples = []
+    for i, apart in enumerate(phases):
+        matrix = mp(apart) if apart else [[0] * N] * N
+        samples.append({
+            "start_ns": i * INTERVAL, "end_ns": (i + 1) * INTERVAL, "elapsed_ns": INTERVAL,
+            "absent": 0, "lost": [0, 0], "links": [],
+            "pairs": [[s, d, 0, 100, matrix[s][d]] for s in range(N) for d in range(N)
+                      if matrix[s][d]]})
+    return {"format": "topoopt-tm", "version": 1, "job": "phases", "plan": "0" * 16,
+            "interval_ns": INTERVAL, "classes": ["roce", "tcp", "other"],
+            "servers": [f"s{s}" for s in range(servers)], "links": [], "samples": samples}
+
+
+def run(phases, *options):
+    tm = save("tm.json", recording(phases))
+    log = path("log")
+    if os.path.exists(log):
+        os.unlink(log)
+    done = subprocess.run((TOCTL, "run", "--plan", plan, "--replay", tm, "--json", "--log", log,
+                           *options), capture_output=True, text=True, check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    with open(log, encoding="utf-8") as file:
+        same = [json.loads(line) for line in file] == lines
+    errors = [f"{line}: {error.message}" for line in lines
+              for error in validator.iter_errors(line)]
+    if done.returncode or not same or errors:
+        errors.append(f"status {done.returncode}: {done.stderr}, log is the same: {same}")
+    return lines, errors
+
+
+def actions(lines):
+    return [line["action"] for line in lines if line["event"] == "decision"]
+
+
+job = save("job.json", {"name": "phases", "servers": N, "mp": mp(6)})
+plan = path("plan.json")
+subprocess.run((TOCTL, "plan", "--job", job, "--degree", "4", "--seed", "1", "-o", plan),
+               check=True, capture_output=True)
+before = open(plan, "rb").read()
+
+lines, errors = run([6] * 400)
+report(not errors, "lines are as the schema says, on standard output and in the log", errors)
+report(actions(lines) == [], "steady traffic: no decision", lines)
+
+lines, errors = run([6] * 100 + [3] * 300)
+report(not errors, "the same with a decision", errors)
+report(actions(lines) == ["rewire"], "other hot pairs: rewired once", lines)
+report([line["kind"] for line in lines if line["event"] == "shift"] == ["step"],
+       "for a step", lines)
+report(all(line["reason"] and line["replan"]["choices"] for line in lines
+           if line["event"] == "decision"), "with its reason and the prices of all choices", lines)
+
+lines, errors = run(([6] * 10 + [3] * 10) * 100)
+report(len(actions(lines)) <= 2, "oscillating traffic: two decisions at most", lines)
+
+lines, errors = run([6] * 100 + ([None] * 20 + [6] * 20) * 10)
+report(actions(lines) == [], "pauses: no decision", lines)
+
+lines, errors = run([6] * 100 + [3] * 300, "--horizon", "1ns")
+report(actions(lines) and set(actions(lines)) <= {"keep", "reroute"},
+       "no rewiring that does not pay back within the horizon", lines)
+
+lines, errors = run([6] * 100 + [3] + [6] * 100, "--confirm", "1")
+report("step" in [line.get("kind") for line in lines], "one interval is enough if told so", lines)
+
+report(open(plan, "rb").read() == before and not os.path.exists(plan + ".next"),
+       "a replay changes no file")
+
+
+def refused(name, words, *arguments):
+    done = subprocess.run((TOCTL, "run", *arguments), capture_output=True, text=True, check=False)
+    report(done.returncode and words in done.stderr and done.stderr.count("\n") <= 2,
+           name, f"status {done.returncode}: {done.stderr}")
+
+
+other = save("other.json", recording([6], servers=N + 1))
+refused("traffic of other servers is refused", "13 servers", "--plan", plan, "--replay", other)
+refused("so is a recording of one server", "by one server", "--plan", plan, "--replay",
+        "selftests/unit/formats/tm-server.json")
+refused("and a threshold that is no share", "--threshold", "--plan", plan, "--threshold", "2")
+refused("and a log that cannot be written", "/nowhere/log", "--plan", plan, "--log",
+        "/nowhere/log", "--replay", other)
+
+print(f"1..{len(results)}")
+sys.exit(not all(results))

@@ -1,0 +1,440 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl run on a fabric without kernels: agents that keep tables in files, an
+optical switch that is a file. Every step of a change fails in turn, on a
+server, at the switch, by the death of an agent or of the controller; each time
+the fabric must end on the old plan, whole, and while links are dark no server
+may need them.
+
+	test_run_fabric.py			the test
+	test_run_fabric.py agent DIR SERVER	one agent, on standard input and output
+	test_run_fabric.py switch DIR		the optical switch, see switch_command.c
+
+DIR/phase says which traffic there is; DIR/harm-SERVER holds "ACTION OP COUNT
+TIMES": what happens to the server's requests number COUNT with that "op", so
+many times. DIR/harm-switch is "refuse" or "lie".
+"""
+
+import fcntl
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+N = 12
+BUFFER = 1_000_000	# of AllReduce
+HOT = 2_000_000		# each way between two servers
+TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
+SELF = os.path.abspath(__file__)
+
+
+def load(path, default=None):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return default
+
+
+def save(path, document):
+    with open(path + f".{os.getpid()}", "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    os.rename(file.name, path)
+
+
+def transfers(rings, phase):
+    """Everybody to its neighbours on the rings, and to who is @phase apart."""
+    matrix = [[0] * N for _ in range(N)]
+    for i in range(N):
+        for ring in rings:
+            matrix[ring[i]][ring[i - 1]] += BUFFER * (N - 1) // N // len(rings)
+            matrix[ring[i - 1]][ring[i]] += BUFFER * (N - 1) // N // len(rings)
+        matrix[i][(i + phase) % N] += HOT // 2
+        matrix[(i + phase) % N][i] += HOT // 2
+    return matrix
+
+
+# ---- the optical switch ----
+
+
+def needs(table, dark):
+    """Does the table lead to any server only by ports that are dark?"""
+    by_node = {route["group"] for route in table["routes"] if route.get("nodes")}
+    return any(all(hop["port"] in dark for hop in table["groups"][group]) for group in by_node)
+
+
+def switch(directory):
+    request = json.load(sys.stdin)
+    joined = load(f"{directory}/light")
+    harm = load(f"{directory}/harm-switch")
+    if request["action"] == "read":
+        print(json.dumps({"cross_connects": joined}))
+        return 0
+    if harm == "refuse":
+        print("laser interlock is open", file=sys.stderr)
+        return 1
+    plan = load(f"{directory}/ports")
+    dark = {port for pair in request["remove"] for port in pair}
+    poor = []
+    for path in glob.glob(f"{directory}/kernel-*"):
+        server = path.rsplit("-", 1)[1]
+        table = load(path)["active"]["table"]
+        ports = {name for name, number in plan[server].items() if number in dark}
+        if table and needs(json.loads(table), ports):
+            poor.append(server)
+    with open(f"{directory}/poor", "a", encoding="utf-8") as file:
+        file.write(json.dumps(poor) + "\n")
+    if harm == "lie":
+        return 0
+    save(f"{directory}/light", [pair for pair in joined if pair not in request["remove"]] +
+         request["add"])
+    return 0
+
+
+# ---- an agent ----
+
+
+class Kernel:
+    """Active table and stage of a server; outlives agents."""
+
+    def __init__(self, directory, server):
+        self.directory, self.server = directory, server
+        self.path = f"{directory}/kernel-{server}"
+        self.number = int(server[1:])
+        self.state = load(self.path) or {"active": {"generation": 0, "table": None},
+                                         "stage": None}
+        self.before = None
+
+    def write(self):
+        save(self.path, self.state)
+
+    def go_back(self, generation):
+        self.state["active"] = {"generation": generation, "table": self.before["table"]}
+        self.before = None
+
+    def live(self):
+        lit = {port for pair in load(f"{self.directory}/light") for port in pair}
+        ports = load(f"{self.directory}/ports")[self.server]
+        return [name for name, number in ports.items() if number in lit]
+
+    def sample(self, request):
+        now = time.time_ns()
+        time.sleep(max(0, request["until_ns"] - now) / 1e9)
+        until, interval = request["until_ns"], request["interval_ns"]
+        row = transfers(load(f"{self.directory}/rings"),
+                        load(f"{self.directory}/phase"))[self.number]
+        flows = [[-1, 0, self.number, j, 0, 100, size] for j, size in enumerate(row) if size]
+        return json.dumps({
+            "format": "topoopt-tm", "version": 1, "job": "test", "plan": "0" * 16,
+            "interval_ns": interval, "classes": ["roce", "tcp", "other"],
+            "servers": [f"s{i}" for i in range(N)], "server": self.server, "generation": 1,
+            "ports": [{"name": "eth0", "to": None, "from": None}],
+            "samples": [{"start_ns": until - interval, "end_ns": until,
+                         "elapsed_ns": interval, "lost": [0, 0], "flows": flows,
+                         "ports": [[0, 0, 0, 0]]}]})
+
+    def call(self, request):
+        op, active = request["op"], self.state["active"]
+        reply = {"ok": True}
+        if op == "stage":
+            self.state["stage"] = {"generation": request["generation"],
+                                   "table": request["table"], "on": active["generation"]}
+            reply["differs"] = request["table"] != active["table"]
+        elif op == "commit":
+            stage = self.state["stage"]
+            if not stage or stage["generation"] != request["generation"] or \
+                    stage["on"] != active["generation"]:
+                return {"ok": False, "error": "no such stage"}
+            self.before, self.state["stage"] = active, None
+            self.state["active"] = {key: stage[key] for key in ("generation", "table")}
+        elif op == "confirm":
+            self.before = None
+        elif op == "revert":
+            self.state["stage"] = None
+            if active["generation"] == request["from"]:
+                if not self.before:
+                    return {"ok": False, "error": "nothing to go back to"}
+                self.go_back(request["generation"])
+            else:
+                active["generation"] = request["generation"]
+        elif op == "abort":
+            self.state["stage"] = None
+        elif op == "sample":
+            reply["tm"] = self.sample(request)
+        self.write()
+        return reply
+
+    def close(self):
+        """The controller is gone."""
+        self.state["stage"] = None
+        if self.before:
+            self.go_back(self.state["active"]["generation"] + 1)
+        self.write()
+
+
+def harmed(directory, server, op):
+    """What to do to this request; each is counted."""
+    path = f"{directory}/harm-{server}"
+    harm = load(path)
+    if not harm or harm["op"] != op:
+        return None
+    harm["count"] -= 1
+    save(path, harm)
+    return harm["action"] if -harm["times"] < harm["count"] <= 0 else None
+
+
+def agent(directory, server):
+    if os.path.exists(f"{directory}/dead-{server}"):
+        return 1
+    with open(f"{directory}/lock-{server}", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kernel = Kernel(directory, server)
+        for line in sys.stdin:
+            request = json.loads(line)
+            action = harmed(directory, server, request["op"])
+            if action == "die":
+                open(f"{directory}/dead-{server}", "w", encoding="utf-8").close()
+                return 1
+            if action == "kill":
+                os.kill(load(f"{directory}/controller"), signal.SIGKILL)
+                break
+            reply = kernel.call(request) if action != "refuse" else \
+                {"ok": False, "error": "refused by the test"}
+            reply |= {"id": request.get("id"), "staged": bool(kernel.state["stage"]),
+                      "generation": kernel.state["active"]["generation"],
+                      "live": kernel.live()}
+            print(json.dumps(reply), flush=True)
+        kernel.close()
+    return 0
+
+
+if sys.argv[1:2] == ["agent"]:
+    sys.exit(agent(*sys.argv[2:]))
+if sys.argv[1:2] == ["switch"]:
+    sys.exit(switch(sys.argv[2]))
+
+# ---- the test ----
+
+results = []
+
+
+def report(passed, name, reason=""):
+    results.append(passed)
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
+    if not passed:
+        print("\n".join("# " + line for line in str(reason).splitlines()[-30:]), flush=True)
+    return passed
+
+
+class Fabric:
+    """A fresh fabric that runs the plan, and a controller."""
+
+    def __init__(self, made):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.dir = self.tmp.name
+        self.plan = f"{self.dir}/plan.json"
+        self.log = f"{self.dir}/log"
+        made["optical_switches"][0] |= {
+            "control": {"driver": "command", "command": f"{SELF} switch {self.dir}",
+                        "timeout_ms": 60000}}
+        save(self.plan, made)
+        save(f"{self.dir}/ports", {server["name"]: {port["name"]: port["optical_port"]
+                                                    for port in server["ports"]}
+                                   for server in made["servers"]})
+        save(f"{self.dir}/rings", [[
+            i for part in ring["order"].split(",") for first, *last in [part.split("-")]
+            for i in range(int(first), int((last or [first])[0]) + 1)] for ring in made["rings"]])
+        save(f"{self.dir}/light", [])
+        save(f"{self.dir}/phase", 6)
+        self.controller = None
+        self.start()
+
+    def start(self):
+        open(self.log, "w", encoding="utf-8").close()
+        self.controller = subprocess.Popen(
+            (TOCTL, "run", "--plan", self.plan, "--log", self.log, "--hold", "100ms",
+             "--timeout", "60s", "--command", f"{SELF} agent {self.dir} {{}}"),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        save(f"{self.dir}/controller", self.controller.pid)
+        self.wait("restored", "start")
+
+    def lines(self, event, where=lambda line: True):
+        with open(self.log, encoding="utf-8") as file:
+            found = [json.loads(line) for line in file if line.endswith("\n")]
+        return [line for line in found if line["event"] == event and where(line)]
+
+    def wait(self, event, what, where=lambda line: True, seconds=120):
+        deadline = time.monotonic() + seconds
+        while not self.lines(event, where):
+            if time.monotonic() > deadline or self.controller.poll() is not None:
+                return report(False, f"{what}: waits for {event}",
+                              self.story() if self.controller.poll() is None else self.end())
+            time.sleep(0.05)
+        return True
+
+    def story(self):
+        with open(self.log, encoding="utf-8") as file:
+            return "\n".join(line[:300] for line in file)
+
+    def harm(self, server, action, op, count, times=1):
+        save(f"{self.dir}/harm-{server}",
+             {"action": action, "op": op, "count": count, "times": times})
+
+    def mend(self):
+        for path in glob.glob(f"{self.dir}/harm-*") + glob.glob(f"{self.dir}/dead-*"):
+            os.unlink(path)
+
+    def end(self):
+        if self.controller.poll() is None:
+            self.controller.terminate()
+        out = self.controller.communicate()[0]
+        return self.controller.returncode, out
+
+    def wrong(self, plan):
+        """What is not as the plan says, and whether a table needs a dark link."""
+        made, found = load(plan), []
+        ports = load(f"{self.dir}/ports")
+        want = sorted(sorted((x["a"], x["b"])) for x in made["cross_connects"])
+        light = sorted(sorted(pair) for pair in load(f"{self.dir}/light"))
+        if light != want:
+            found.append(f"light {light}, not {want}")
+        lit = {port for pair in light for port in pair}
+        tables = {table["server"]: table for table in made["tables"]}
+        generations = set()
+        for server, numbers in ports.items():
+            state = load(f"{self.dir}/kernel-{server}")
+            generations.add(state["active"]["generation"])
+            if state["stage"]:
+                found.append(f"{server} holds a stage")
+            table = json.loads(state["active"]["table"])
+            if any(table[key] != tables[server][key] for key in ("groups", "routes")):
+                found.append(f"{server} has another table")
+            dark = {name for name, number in numbers.items() if number not in lit}
+            if needs(table, dark):
+                found.append(f"{server} needs a dark link")
+        if len(generations) != 1:
+            found.append(f"generations {sorted(generations)}")
+        if os.path.exists(plan + ".next"):
+            found.append(f"{plan}.next is left")
+        return found
+
+    def poor(self):
+        """Servers that needed a link while it was dark, in each change of the switch."""
+        with open(f"{self.dir}/poor", encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+
+def make_plan():
+    with tempfile.TemporaryDirectory() as directory:
+        mp = [[0] * N for _ in range(N)]
+        for i in range(N):
+            mp[i][(i + 6) % N] = HOT
+        save(f"{directory}/job.json", {
+            "name": "test", "servers": N, "mp": mp,
+            "allreduce": [{"group": "all", "bytes": BUFFER}]})
+        subprocess.run((TOCTL, "plan", "--job", f"{directory}/job.json", "--degree", "4",
+                        "--bandwidth", "100M", "--seed", "1", "-o", f"{directory}/plan.json"),
+                       check=True, capture_output=True)
+        return load(f"{directory}/plan.json")
+
+
+def server_fails(made, action, harm, steps):
+    for words, op, count in steps:
+        # a commit is tried twice
+        fails(made, f"s3 {action} at {words}",
+              lambda fabric, op=op, count=count: fabric.harm("s3", harm, op, count, 2), "s3")
+
+
+def changes(made):
+    """The way that works."""
+    fabric = Fabric(made)
+    report(not fabric.wrong(fabric.plan), "the start brings the fabric to the plan",
+           fabric.wrong(fabric.plan))
+    time.sleep(2)
+    report(not fabric.lines("shift"), "steady traffic is no shift", fabric.story())
+    save(f"{fabric.dir}/phase", 3)
+    if fabric.wait("changed", "other hot pairs"):
+        report([line["action"] for line in fabric.lines("changed")] == ["rewire"],
+               "other hot pairs: the fabric is rewired", fabric.story())
+    report([line["step"] for line in fabric.lines("step")] ==
+           ["drain", "stage", "switch", "carrier", "commit", "verify"], "in all steps",
+           fabric.story())
+    status, out = fabric.end()
+    report(status == 0 and fabric.lines("end"), "SIGTERM ends it well", out)
+    report(load(fabric.plan)["links"] != made["links"], "the plan in force was written")
+    report(not fabric.wrong(fabric.plan), "the fabric is as the new plan says",
+           fabric.wrong(fabric.plan))
+    report(fabric.poor()[1:] == [[]], "nobody needed a link while it was dark", fabric.poor())
+    fabric.start()
+    report(fabric.lines("restored")[0]["changed"] is False, "a new start changes nothing",
+           fabric.story())
+    fabric.end()
+
+
+def fails(made, what, arm, told):
+    """A change that fails; the controller brings the fabric back."""
+    fabric = Fabric(made)
+    save(f"{fabric.dir}/kept", load(fabric.plan))
+    arm(fabric)
+    save(f"{fabric.dir}/phase", 3)
+    if fabric.wait("restored", what, lambda line: line["why"] != "start"):
+        report(told in fabric.story(), f"{what}: told", fabric.story())
+    fabric.mend()
+    # before the next attempt, which would succeed
+    save(f"{fabric.dir}/phase", 6)
+    fabric.wait("restored", what, lambda line: line["why"] != "start" and line["ok"])
+    status, out = fabric.end()
+    if not fabric.lines("changed"):
+        report(status == 0 and not fabric.wrong(fabric.plan) and
+               load(fabric.plan) == load(f"{fabric.dir}/kept"),
+               f"{what}: all is as before", [out, fabric.wrong(fabric.plan)])
+    else:
+        report(not fabric.wrong(fabric.plan), f"{what}: all is as planned", fabric.story())
+    report(all(not poor for poor in fabric.poor()[1:]), f"{what}: nobody needed a dark link",
+           fabric.poor())
+
+
+def killed(made, what, server, op, count):
+    """The controller is killed; the next one finds what there is."""
+    fabric = Fabric(made)
+    save(f"{fabric.dir}/kept", load(fabric.plan))
+    fabric.harm(server, "kill", op, count)
+    save(f"{fabric.dir}/phase", 3)
+    try:
+        fabric.controller.wait(120)
+    except subprocess.TimeoutExpired:
+        report(False, f"{what}: reached", fabric.story())
+        fabric.end()
+        return
+    fabric.controller.communicate()
+    fabric.mend()
+    save(f"{fabric.dir}/phase", 6)
+    fabric.start()
+    restored = fabric.lines("restored")[0]
+    fabric.end()
+    report(restored["ok"] and not fabric.wrong(fabric.plan), f"{what}: whole after a new start",
+           [restored, fabric.wrong(fabric.plan)])
+    report(load(fabric.plan) == load(f"{fabric.dir}/kept"), f"{what}: on the old plan", restored)
+    report(all(not poor for poor in fabric.poor()[1:]), f"{what}: nobody needed a dark link",
+           fabric.poor())
+
+
+plan = make_plan()
+changes(plan)
+server_fails(plan, "refuses", "refuse",
+             (("the first stage", "stage", 1), ("the first commit", "commit", 1),
+              ("the second commit", "commit", 2)))
+server_fails(plan, "dies", "die",
+             (("the second stage", "stage", 2), ("the second commit", "commit", 2)))
+for harm, told in (("refuse", "laser interlock is open"), ("lie", "ocs0")):
+    fails(plan, f"the switch would {harm}",
+          lambda fabric, harm=harm: save(f"{fabric.dir}/harm-switch", harm), told)
+for op, count in (("stage", 1), ("confirm", 1), ("stage", 2), ("commit", 2), ("confirm", 2)):
+    killed(plan, f"the controller is killed at {op} {count}", "s3", op, count)
+
+print(f"1..{len(results)}")
+sys.exit(not all(results))

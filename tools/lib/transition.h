@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_TRANSITION_H
+#define TOPOOPT_TRANSITION_H
+
+/*
+ * A whole fabric from one plan to another: tables of all servers and optical
+ * switches, in an order in which no server needs a link while it is dark:
+ *
+ *	drain	commit tables that use only links of both plans, see interim.h;
+ *		left out when these do not reach everybody or nothing is cut
+ *	stage	the new tables on all servers
+ *	switch	cut and make the links; it returns when they are made
+ *	carrier	wait for light on all of them
+ *	commit	the new tables on all servers
+ *	verify	generation and carrier of all servers, read-back of the switches
+ *
+ * Tables that drain has committed carry the fabric before, while and after the
+ * switches move, so they are confirmed at once: whatever ends this process,
+ * every server has a table that works. The new ones are confirmed last, until
+ * then agents go back by themselves when their controller goes away.
+ */
+
+#include <signal.h>
+
+#include "fabric.h"
+#include "interim.h"
+#include "switch.h"
+
+enum to_transition_step {
+	TO_TRANSITION_DRAIN,
+	TO_TRANSITION_STAGE,
+	TO_TRANSITION_SWITCH,
+	TO_TRANSITION_CARRIER,
+	TO_TRANSITION_COMMIT,
+	TO_TRANSITION_VERIFY,
+};
+
+/** NULL-terminated, in the order of enum to_transition_step: "drain", ... */
+extern const char *const to_transition_step_names[];
+
+/**
+ * A step ended: after @seconds, with @error or NULL. @note: what it did
+ * otherwise than described, or NULL.
+ */
+typedef void to_transition_report(void *data, enum to_transition_step step, double seconds,
+				  const char *error, const char *note);
+
+/**
+ * struct to_transition - what it works with, all borrowed
+ * @switches: NULL when the cluster has none
+ * @carrier_ns: how long new links may take to get light
+ * @stop: when set, what has not touched an optical switch yet fails with -EINTR
+ * @report: may be NULL
+ * @interim: owned; plans that the fabric still refers to
+ */
+struct to_transition {
+	struct to_fabric *fabric;
+	struct to_switches *switches;
+	uint64_t carrier_ns;
+	const volatile sig_atomic_t *stop;
+	to_transition_report *report;
+	void *data;
+	struct to_interim interim;
+};
+
+/**
+ * to_transition_make() - from @old, which runs, to @next
+ *
+ * Both live until the next call, as does what to_fabric_stage() got.
+ *
+ * Return: 0 when all servers run @next; else a negative errno, and the fabric
+ * is to be brought back by to_transition_restore().
+ */
+int to_transition_make(struct to_transition *t, const struct to_plan *old,
+		       const struct to_plan *next, struct to_error *err);
+
+/**
+ * to_transition_restore() - to @plan, from wherever the fabric is
+ * @from: plan that some servers may run; all then drain before a switch is set.
+ *	NULL when what they run are tables for both, or unknown
+ * @changed: gets whether there was anything to do, may be NULL
+ *
+ * Goes on where it can when something fails, so that it may be called again.
+ *
+ * Return: 0 when all servers and switches are as @plan says; else a negative
+ * errno of what failed first.
+ */
+int to_transition_restore(struct to_transition *t, const struct to_plan *from,
+			  const struct to_plan *plan, bool *changed, struct to_error *err);
+
+/**
+ * to_transition_at() - whether all servers and switches are as @plan says
+ *
+ * Return: 1, 0, or a negative errno when that cannot be told.
+ */
+int to_transition_at(struct to_transition *t, const struct to_plan *plan, struct to_error *err);
+
+/** to_transition_free() - when the fabric is closed */
+void to_transition_free(struct to_transition *t);
+
+#endif
