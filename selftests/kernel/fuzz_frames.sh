@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 120
 # Malformed and adversarial frames into R's ports, from X and from a tap: what
 # must pass comes out, byte for byte, and nothing else does.
 #

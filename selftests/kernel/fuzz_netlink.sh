@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 120
 # B survives thousands of netlink messages, made from the spec and mutated, and
 # relays afterwards as before:
 #

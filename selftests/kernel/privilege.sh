@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 120
 # Every command without CAP_NET_ADMIN where it matters is refused, and nobody
 # sees the devices of another namespace:
 #
