@@ -30,6 +30,7 @@ REQUESTS = {
     "commit": {"base-generation": 1},
     "route-get": {"route": {"dst": "10.0.0.9"}},
     "group-get": {"group": {"id": 1}},
+    "account": {"program": 0},
 }
 
 
