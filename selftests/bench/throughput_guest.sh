@@ -40,9 +40,9 @@ wires_up() {
 	for ((i = 0; i < 5; i++)); do
 		ip -n "${servers[i]}" link set lo up
 		for port in eth0 eth1; do
-			on "${servers[i]}" test -e /sys/class/net/$port || continue
-			on "${servers[i]}" ethtool -K $port gro on
-			ip -n "${servers[i]}" link set $port up
+			on "${servers[i]}" test -e "/sys/class/net/$port" || continue
+			on "${servers[i]}" ethtool -K "$port" gro on
+			ip -n "${servers[i]}" link set "$port" up
 		done
 	done
 }
@@ -64,7 +64,7 @@ topoopt_up() {
 					address "$(port_mac "$server" $port)" type dummy
 			ip -n "$server" address add "$(port_ip "$server" $port)/32" dev $port
 			ip -n "$server" link set $port master topo0
-			ip -n "$server" link set $port up
+			ip -n "$server" link set "$port" up
 		done
 		ip -n "$server" address add "$(node "$server")/32" dev topo0
 		ip -n "$server" link set topo0 up
@@ -122,7 +122,8 @@ stream() { # PATH RELAYS TO
 
 	on "$3" iperf3 -s -1 -D
 	on "$3" iperf3 -s -1 -D -p 5202
-	wait_listen "$3" 5201 && wait_listen "$3" 5202 || die "no iperf3"
+	wait_listen "$3" 5201 || die "no iperf3"
+	wait_listen "$3" 5202 || die "no iperf3"
 	on A iperf3 -c "$(node "$3")" -t $((seconds + 2)) >/dev/null &
 	load=$!
 	read -r rate lost reordered < <(on A iperf3 -c "$(node "$3")" -p 5202 -u -b 4M -l 1000 -w 2M -t $seconds -J |
@@ -162,21 +163,27 @@ gid() { # SERVER PORT: index of the GID that is its IPv4 address
 perftest() { # PROGRAM TO ARGUMENT...: the client's output
 	local to=$2 status=0
 
-	on "$to" "$1" -d "rxe-$to-eth0" -x "$(gid "$to" eth0)" "${@:3}" >/dev/null 2>&1 &
-	wait_listen "$to" 18515 || return
+	on "$to" "$1" -d "rxe-$to-eth0" -x "$(gid "$to" eth0)" "${@:3}" >"$tmp/server.log" 2>&1 &
+	wait_for 60 lib_listens "$to" 18515 || return
 	timeout 120 ip netns exec A "$1" -d rxe-A-eth1 -x "$(gid A eth1)" "${@:3}" \
 		"$(port_ip "$to" eth0)" || status=$?
 	wait $!
 	return $status
 }
 
-rdma() { # PATH RELAYS TO
+roce() { # PATH RELAYS TO
 	local out
 
-	out=$(perftest ib_write_bw "$3" -s 65536 -n 200) || die "ib_write_bw"
+	if ! out=$(perftest ib_write_bw "$3" -s 65536 -n 200); then
+		echo "throughput: ib_write_bw to $3 failed: $(tail -n 3 "$tmp/server.log")"
+		return
+	fi
 	report ib_write_bw "$1" "$2" \
 		"$(awk '$1 == 65536 { print $4 * 8.388608 }' <<<"$out")" Mbit/s
-	out=$(perftest ib_send_lat "$3" -s 64 -n 500) || die "ib_send_lat"
+	if ! out=$(perftest ib_send_lat "$3" -s 64 -n 500); then
+		echo "throughput: ib_send_lat to $3 failed: $(tail -n 3 "$tmp/server.log")"
+		return
+	fi
 	# typical and 99th percentile
 	report ib_send_lat-p50 "$1" "$2" "$(awk '$1 == 64 { print $5 }' <<<"$out")" us
 	report ib_send_lat-p99 "$1" "$2" "$(awk '$1 == 64 { print $8 }' <<<"$out")" us
@@ -214,8 +221,8 @@ round_topoopt() {
 		for server in B C; do
 			ip netns exec $server rdma link add rxe-$server-eth0 type rxe netdev eth0
 		done
-		rdma direct 0 B
-		rdma topoopt 1 C
+		roce direct 0 B
+		roce topoopt 1 C
 	fi
 
 	commits=true
@@ -224,7 +231,7 @@ round_topoopt() {
 	tcp topoopt 1 C
 	latency topoopt 1 C
 	stream topoopt 1 C
-	[[ ! $rxe ]] || rdma topoopt 1 C
+	[[ ! $rxe ]] || roce topoopt 1 C
 	kill $swapper
 	wait $swapper
 	commits=false
