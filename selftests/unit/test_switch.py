@@ -172,6 +172,16 @@ def on_all(kind):
     kind.fails("no way back", "mirror driver failed", "mirror calibration in progress", back=False)
 
 
+def from_and_to_nothing(kind):
+    """The first cross-connect and the last one: SONiC holds no empty tables."""
+    kind.reset(joined=[])
+    toctl("switch", "apply", kind.ring)
+    joined = [pair for pair in kind.pairs(RING) if pair[0] < 9]
+    differs(kind.device.joined(), joined, f"{kind.name}: from nothing")
+    toctl("switch", "apply", plan(f"{kind.tmp}/dark.json", {"ocs0": kind.control}, ()))
+    differs(kind.device.joined(), [], f"{kind.name}: to nothing")
+
+
 def restconf(device):
     os.environ["OCS_PASSWORD"] = "secret"
     return {"driver": "polatis-restconf", "address": f"http://{Server(Restconf, device).address}",
@@ -346,6 +356,7 @@ with tempfile.TemporaryDirectory() as directory:
     on_command(directory)
     for each in kinds(directory):
         on_all(each)
+        from_and_to_nothing(each)
     bad_input(directory)
     two_switches(directory)
     look_ahead(directory)

@@ -75,8 +75,8 @@ static void switches_print_end(const struct to_plan *plan, int index, unsigned i
 }
 
 static void switches_print_circuits(char sign, const struct to_plan *plan, int index,
-				   const struct to_circuits *circuits,
-				   const struct to_circuits *except)
+				    const struct to_circuits *circuits,
+				    const struct to_circuits *except)
 {
 	enum to_link_mode mode = plan->cluster->link_mode;
 
