@@ -14,7 +14,7 @@
 #include "part.h"
 #include "plan_json.h"
 
-#define CLUSTER_TTL 5			/* seconds, of the controller's lease */
+#define CLUSTER_TTL 8			/* seconds, of the controller's lease */
 #define CLUSTER_RETRY_MS 100
 
 /**
@@ -101,7 +101,10 @@ static int cluster_keep(struct cluster_link *c, struct to_error *err)
 	ret = to_etcd_keep(c->etcd, c->lease, err);
 	if (!ret)
 		c->kept_ms = cluster_now_ms();
-	return ret;
+	/* It was late. Whoever came in between has made a later generation. */
+	if (ret == -ENOENT)
+		ret = cluster_lock_once(c, err);
+	return ret == -ESTALE ? to_error_set(err, ret, "another controller has taken over") : ret;
 }
 
 /* Server and "state" or "matrix" of a key of an agent; -1: no server of ours. */
@@ -191,6 +194,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		free(text);
 		if (!ret)
 			ret = cluster_keep(c, err);
+		upload.created = c->created;
 	}
 	ret = ret ? ret : to_etcd_upload_end(&upload, err);
 	if (!ret)
@@ -294,8 +298,8 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		if (now >= deadline)
 			break;
 		ret = cluster_keep(c, err);
-		if (ret == -ENOENT)
-			return to_error_set(err, -ESTALE, "another controller has taken over");
+		if (ret == -ESTALE)
+			return ret;
 		if (until > deadline)
 			until = deadline;
 		ret = to_etcd_watch_next(c->watch, until - now, &kv, err);
@@ -323,8 +327,6 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	uint64_t generation = json_integer_value(json_object_get(call->request, "generation"));
 	int ret = cluster_keep(c, err);
 
-	if (ret == -ENOENT)
-		ret = cluster_lock_once(c, err);
 	if (!ret && call->plan && c->uploaded != generation)
 		ret = cluster_upload(c, call->plan, generation, err);
 	ret = ret ? ret : cluster_ask(c, op, call->request, err);
