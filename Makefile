@@ -62,6 +62,9 @@ bench-plan: tools  ## how good plans are and what they cost; ONLY="plans matchin
 	$(SUB) -C selftests bench-plan
 	@selftests/bench/bench-plan.py $(ONLY)
 
+bench-replan: unit  ## how fast a new plan follows measured traffic, and what it gains
+	@build/bench/replan build/bench/replan.json
+
 bench-relay: KERNEL = 6.12
 bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
 	@selftests/bench/relay.sh -k $(KERNEL)
@@ -107,4 +110,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-relay bench-fabric lab install docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-replan bench-relay bench-fabric lab install docs deb clean help

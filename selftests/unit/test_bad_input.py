@@ -12,6 +12,7 @@ import tempfile
 
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 RING = "examples/ring-4/"
+PLAN = "examples/chain-3/plan.json"
 
 # Each command with the file in question as {}; all write to "out".
 COMMANDS = {
@@ -19,6 +20,8 @@ COMMANDS = {
     "plan cluster": (f"plan --job {RING}job.json --cluster {{}} --fixed -o out", RING + "cluster.json"),
     "parallelize": ("parallelize --model {} --servers 4 --degree 2 --budget 4 -o out",
                     "examples/models/dlrm.json"),
+    "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
+    "replan plan": ("replan --tm selftests/unit/formats/tm.json --plan {} -o out", PLAN),
     "verify": ("verify {}", "examples/chain-3/plan.json"),
     "report": ("report {} -o out", "examples/chain-3/plan.json"),
     "heatmap": ("heatmap {} --svg out", "examples/jobs/dlrm-16.json"),
@@ -113,6 +116,9 @@ CALLS = {
     "plan --job {ring}job.json --cluster {ring}cluster.json --degree 3 -o out":
         (1, "degree 3: the servers have up to 2 ports"),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
+    "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
+    "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
+    "replan --tm {tm} --plan {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
 }
 

@@ -126,16 +126,35 @@ static void check_rings(const struct to_plan *was, const struct to_plan *is)
 				    was->trees[i].n * sizeof(*was->trees[i].parents));
 }
 
+static char *text_of(const struct to_plan *plan)
+{
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(to_plan_print(plan, out, NULL), 0);
+	fclose(out);
+	return text;
+}
+
 /* The new plan must be right, move what was said, and take the time that was said. */
 static void check_plan(const struct to_plan *was, const struct to_replan_result *r)
 {
 	const struct to_replan_choice *chosen = &r->choices[r->chosen];
 	struct to_cross_connect *cut, *made;
 	struct to_verify_report report;
+	struct to_error err = { "" };
 	unsigned int n_cut, n_made;
+	struct to_plan *again;
+	char *text;
 
 	if (!r->plan)
 		return;
+	text = text_of(r->plan);
+	again = to_plan_parse(text, strlen(text), "plan", &err);
+	assert_string_equal(err.text, "");
+	to_plan_free(again);
+	free(text);
 	report = job_verify(r->plan);
 	assert_float_equal(report.figures.comm_time, chosen->comm_time, 1e-9 * chosen->comm_time);
 	check_rings(was, r->plan);
@@ -420,17 +439,6 @@ static void fixed_links_stay(void **state)
 	}
 }
 
-static char *text_of(const struct to_plan *plan)
-{
-	size_t size;
-	char *text;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_int_equal(to_plan_print(plan, out, NULL), 0);
-	fclose(out);
-	return text;
-}
-
 static void same_inputs_same_bytes(void **state)
 {
 	struct to_traffic before = pairs(13, 1, 60 * MIB), after = pairs(13, 4, 60 * MIB);
@@ -492,10 +500,10 @@ static void what_is_not_in_force_is_refused(void **state)
 	(void)state;
 	refused(plan, &other, "traffic of 11 servers, the plan has 12");
 	plan->cross_connects[0].a = plan->cross_connects[1].a;
-	refused(plan, &t, "port 10 of optical switch ocs0 is on two cross-connects");
+	refused(plan, &t, "links, cross_connects: port 10 of optical switch ocs0 is on two cross-connects");
 	plan->cross_connects[0].a = a;
 	plan->n_cross_connects--;
-	refused(plan, &t, "a link needs ports 28 and 32 of optical switch ocs0 joined, and they are not");
+	refused(plan, &t, "links, cross_connects: a link needs ports 28 and 32 of optical switch ocs0 joined, and they are not");
 	to_plan_free(plan);
 	free(t.bytes);
 	free(other.bytes);

@@ -126,7 +126,8 @@ static int replan_check(const struct replan *r, struct to_error *err)
 	ret = to_verify_links(plan, &out);
 	if (ret < 0)
 		return ret;
-	return report.violations ? to_error_set(err, -EINVAL, "%s", why.text) : 0;
+	return report.violations ? to_error_set(err, -EINVAL, "links, cross_connects: %s", why.text) :
+				   0;
 }
 
 /* What was measured, as the demand of a plan. Return: 0 or -ENOMEM. */

@@ -400,7 +400,8 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort,
 	r.noticed = routing_noticed(&r.split);
 	if (!ret)
 		ret = routing_fill_tables(&r);
-	if (!ret && to_split_busiest(&r.split) > ROUTING_GAIN * to_split_bound(&r.split))
+	if (!ret && effort > TO_EFFORT_MIN &&
+	    to_split_busiest(&r.split) > ROUTING_GAIN * to_split_bound(&r.split))
 		ret = to_pair_relieve(plan, r.graph);
 out:
 	if (ret == -ENOMEM)

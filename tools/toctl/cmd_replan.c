@@ -51,7 +51,7 @@ static json_t *replan_cross_connects(const struct to_cluster *c,
 
 	for (i = 0; array && i < n; i++)
 		if (json_array_append_new(array, json_pack("{s:s s:I s:I}",
-				"switch", c->switches[list[i].optical_switch].name,
+				"optical_switch", c->switches[list[i].optical_switch].name,
 				"a", (json_int_t)list[i].a, "b", (json_int_t)list[i].b))) {
 			json_decref(array);
 			return NULL;

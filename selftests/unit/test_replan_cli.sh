@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl replan: decisions in words, JSON and exit statuses, the plans that it
+# writes, and what people get wrong.
+
+. selftests/unit/cli.sh
+
+# A job or a matrix of 12 servers, of which pairs that add up to TURN are hot.
+made() { # job|tm TURN FILE
+	python3 - "$@" <<'END'
+import json, sys
+kind, turn, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+n = 12
+mp = [[0 if x == y else 20000 + (60000000 if (x + y - turn) % n == 0 else 0)
+       for y in range(n)] for x in range(n)]
+names = [f"s{x}" for x in range(n)]
+if kind == "job":
+    said = {"format": "topoopt-job", "version": 1, "name": "pairs", "servers": names, "mp": mp}
+else:
+    said = {"format": "topoopt-tm", "version": 1, "job": "pairs", "plan": "0" * 16,
+            "interval_ns": 50000000, "classes": ["roce", "tcp", "other"], "servers": names,
+            "links": [], "samples": [
+                {"start_ns": 0, "end_ns": 50000000, "elapsed_ns": 50000000, "absent": 0,
+                 "lost": [0, 0], "links": [],
+                 "pairs": [[x, y, 1, 1, mp[x][y]] for x in range(n) for y in range(n) if x != y]}]}
+json.dump(said, open(path, "w"))
+END
+}
+
+# Change FILE by a Python expression on its content d, into OUT.
+edited() { # FILE OUT STATEMENT
+	python3 -c "import json, sys
+d = json.load(open(sys.argv[1]))
+$3
+json.dump(d, open(sys.argv[2], 'w'))" "$1" "$2"
+}
+
+refuses() { # NAME STATUS LINE ARGUMENTS...
+	run "$2" replan "${@:4}" && grep -qxF "toctl replan: $3" "$tmp/err" &&
+		[[ ! -s $tmp/out ]] && (($(grep -cv '^see toctl' "$tmp/err") == 1))
+	result $? "$1"
+}
+
+made job 1 "$tmp/job.json"
+made tm 1 "$tmp/steady.json"
+made tm 4 "$tmp/shifted.json"
+run 0 plan --job "$tmp/job.json" --degree 4 -o "$tmp/planned.json"
+edited "$tmp/planned.json" "$tmp/plan.json" \
+	"d['optical_switches'][0]['reconfiguration_ns'] = 10000000"
+plan=(--plan "$tmp/plan.json")
+
+run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
+	grep -q '^rewire: [0-9]* new cross-connects save ' "$tmp/out" &&
+	grep -q '^ \* reconfig ' "$tmp/out" && grep -q '^   topology-finder ' "$tmp/out" &&
+	run 0 verify "$tmp/new.json"
+result $? "hot pairs shift: new links, in a plan that verifies"
+
+run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/new.json" -o "$tmp/again.json" &&
+	grep -q '^keep: ' "$tmp/out" && cmp "$tmp/new.json" "$tmp/again.json" 2>>"$tmp/err"
+result $? "they stay: the plan does, to the byte"
+
+run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/other.json" &&
+	cmp "$tmp/new.json" "$tmp/other.json" 2>>"$tmp/err"
+result $? "same inputs, same bytes"
+
+run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" --dark 120s -o "$tmp/new.json" &&
+	grep -q '^reroute: new routes on the same links save ' "$tmp/out" &&
+	run 0 verify "$tmp/new.json" &&
+	run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" --dark 120s --horizon 86400s &&
+	grep -q '^rewire: ' "$tmp/out"
+result $? "a patch panel: new routes only, unless the traffic stays for a day"
+
+run 4 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" &&
+	run 3 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" --horizon 1ms &&
+	run 0 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" --threshold 0.99
+result $? "--exit-code tells decisions apart"
+
+run 0 replan --json --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
+	python3 - "$tmp/out" "$tmp/plan.json" "$tmp/new.json" 2>>"$tmp/err" <<'END'
+import json, sys, jsonschema
+said, old, new = (json.load(open(path)) for path in sys.argv[1:])
+jsonschema.validate(said, json.load(open("Documentation/schemas/replan.schema.json")))
+chosen, = (c for c in said["choices"] if c["chosen"])
+assert chosen["action"] == said["action"] == "rewire"
+assert len(said["cut"]) == chosen["cut"] and len(said["made"]) == chosen["made"] > 0
+def lit(plan):
+    return {(x["optical_switch"], *sorted((x["a"], x["b"]))) for x in plan["cross_connects"]}
+def of(list):
+    return {(x["optical_switch"], x["a"], x["b"]) for x in list}
+assert lit(old) - of(said["cut"]) | of(said["made"]) == lit(new)
+assert not of(said["cut"]) & of(said["made"])
+END
+result $? "--json says which cross-connects go and come, as its schema has it"
+
+run 0 replan --json --tm "$tmp/steady.json" "${plan[@]}" --horizon 1ms --threshold 0.5 &&
+	python3 - "$tmp/out" 2>>"$tmp/err" <<'END'
+import json, sys, jsonschema
+said = json.load(open(sys.argv[1]))
+jsonschema.validate(said, json.load(open("Documentation/schemas/replan.schema.json")))
+assert said["action"] == "keep" and not said["cut"] and not said["made"], said
+assert said["choices"][0]["payback_s"] is None
+END
+result $? "--json when the plan is kept"
+
+run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o - && grep -q '^rewire: ' "$tmp/err" &&
+	cmp "$tmp/out" "$tmp/new.json"
+result $? "the plan on standard output, the decision beside it"
+
+edited "$tmp/shifted.json" "$tmp/bad.json" "d['job'] = 'pears'"
+refuses "a matrix of another job" 1 \
+	"$tmp/bad.json: job: it is of job \"pears\", the plan of job \"pairs\"" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+edited "$tmp/shifted.json" "$tmp/bad.json" "d['servers'][7] = 'zebra'"
+refuses "other servers" 1 "$tmp/bad.json: servers[7]: it is zebra, in the plan it is s7" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+edited "$tmp/shifted.json" "$tmp/bad.json" "d['missing'] = ['s3']"
+refuses "a matrix without a server" 1 "$tmp/bad.json: missing: it was merged without s3" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+edited "$tmp/shifted.json" "$tmp/bad.json" "d['samples'] = []"
+refuses "no samples" 1 "$tmp/bad.json: samples: there are none" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+edited "$tmp/plan.json" "$tmp/bad.json" "d['optical_switches'][0]['ports'] = 40"
+run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json" &&
+	grep -q "^toctl replan: $tmp/bad.json:1: servers\[10\].ports\[0\].optical_port: " "$tmp/err" &&
+	(($(wc -l <"$tmp/err") == 1))
+result $? "a switch with too few ports"
+edited "$tmp/plan.json" "$tmp/bad.json" \
+	"d['cross_connects'][0]['a'] = d['cross_connects'][1]['a']"
+run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json" &&
+	grep -Eqx "toctl replan: $tmp/bad.json: links, cross_connects: port [0-9]+ of optical switch ocs0 is on two cross-connects" \
+		"$tmp/err" && (($(wc -l <"$tmp/err") == 1))
+result $? "cross-connects that collide"
+refuses "plan and decision on standard output" 2 \
+	"plan and decision cannot both go to standard output: say -o FILE" \
+	--json --tm "$tmp/shifted.json" "${plan[@]}" -o -
+[[ ! -e $tmp/none.json ]]
+result $? "nothing was written meanwhile"
+
+echo "1..$count"
+((!failed))
