@@ -307,8 +307,13 @@ static void repair_connects(void **state)
 
 		start(&run, scattered(n, round / 2 % 5, &random), degree, mode,
 		      discounts[round % 3], NULL);
+		run.r.spread = round % 4 < 2;
 		assert_int_equal(to_reconfig_greedy(&run.r), 0);
 		check_links(&run, degree);
+		for (unsigned int x = 0; run.r.spread && x < n; x++) {
+			assert_true(run.b.transmit[x] >= (degree + 1) / 2);
+			assert_true(run.b.receive[x] >= (degree + 1) / 2);
+		}
 		assert_int_equal(to_reconfig_repair(&run.r), 0);
 		check_links(&run, degree);
 		assert_true(reaches_all(&run, false));

@@ -180,7 +180,7 @@ static void shifted_pairs_are_rewired(void **state)
 		assert_int_equal(r.action, TO_REPLAN_REWIRE);
 		check_decision(&r, &options);
 		check_plan(plan, &r);
-		assert_int_equal(r.n_choices, 4);
+		assert_int_equal(r.n_choices, 5);
 		assert_true(r.choices[r.chosen].comm_time < 0.5 * r.choices[0].comm_time);
 		to_plan_free(r.plan);
 		to_plan_free(plan);
@@ -229,6 +229,32 @@ static void any_traffic(void **state)
 	}
 	printf("# kept %u times, rerouted %u, rewired %u\n", actions[0], actions[1], actions[2]);
 	assert_true(actions[TO_REPLAN_REROUTE] && actions[TO_REPLAN_REWIRE] > 10);
+}
+
+/* Where much is sent between all, demand of pairs must not take every port. */
+static void pairs_leave_ports_for_the_rest(void **state)
+{
+	struct to_replan_options options = TO_REPLAN_DEFAULTS;
+	struct to_traffic before = pairs(64, 1, 20 * MIB), after = pairs(64, 8, 20 * MIB);
+	const struct to_replan_choice *all, *half;
+	struct to_replan_result r;
+	struct to_plan *plan;
+
+	(void)state;
+	plan = planned(job_of(&before), 4, TO_LINKS_DUPLEX);
+	for (unsigned int i = 0; i < 64 * 64; i++)
+		after.bytes[i] += i % 65 ? 100000 : 0;
+	r = replan(plan, &after, &options);
+	check_decision(&r, &options);
+	check_plan(plan, &r);
+	all = choice_of(&r, TO_REPLAN_RECONFIG);
+	half = choice_of(&r, TO_REPLAN_RECONFIG_SPREAD);
+	assert_true(half->comm_time < 0.7 * all->comm_time);
+	assert_int_equal(r.choices[r.chosen].source, TO_REPLAN_RECONFIG_SPREAD);
+	to_plan_free(r.plan);
+	to_plan_free(plan);
+	free(before.bytes);
+	free(after.bytes);
 }
 
 /* What was planned for the traffic stays, on every measurement of it, with noise. */
@@ -514,6 +540,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shifted_pairs_are_rewired),
 		cmocka_unit_test(any_traffic),
+		cmocka_unit_test(pairs_leave_ports_for_the_rest),
 		cmocka_unit_test(steady_traffic_is_kept),
 		cmocka_unit_test(the_same_again_moves_nothing),
 		cmocka_unit_test(horizon_must_cover_the_price),

@@ -168,17 +168,30 @@ static bool reconfig_first(const struct to_reconfig *r, const struct offer *a,
 	return reconfig_draw(r, a) < reconfig_draw(r, b);
 }
 
-/* The best place for a link from @x; gain 0 when there is none. */
-static struct offer reconfig_best(const struct to_reconfig *r, uint32_t x)
+/* The greedy at work. */
+struct greedy {
+	const struct to_reconfig *r;
+	unsigned int *transmit, *receive;	/* ports that are not for demand, per server */
+};
+
+static bool greedy_fits(const struct greedy *g, uint32_t x, uint32_t y)
 {
-	const struct to_builder *b = r->builder;
+	const struct to_builder *b = g->r->builder;
+
+	return b->transmit[x] > g->transmit[x] && b->receive[y] > g->receive[y];
+}
+
+/* The best place for a link from @x; gain 0 when there is none. */
+static struct offer greedy_best(const struct greedy *g, uint32_t x)
+{
+	const struct to_reconfig *r = g->r;
 	struct offer best = { x, TO_SERVER_NONE, 0 };
 	uint32_t y;
 
-	for (y = 0; b->transmit[x] && y < b->n; y++) {
+	for (y = 0; y < r->builder->n; y++) {
 		struct offer offer;
 
-		if (y == x || !b->receive[y] || !r->bytes[reconfig_pair(r, x, y)])
+		if (y == x || !r->bytes[reconfig_pair(r, x, y)] || !greedy_fits(g, x, y))
 			continue;
 		offer = reconfig_offer(r, x, y);
 		if (offer.gain > 0 && (best.y == TO_SERVER_NONE || reconfig_first(r, &offer, &best)))
@@ -195,7 +208,9 @@ static void reconfig_restore(struct to_reconfig *r)
 
 	for (pair.x = 0; r->now && pair.x < b->n; pair.x++)
 		for (pair.y = b->duplex ? pair.x + 1 : 0; pair.y < b->n; pair.y++)
-			while (b->transmit[pair.x] && b->receive[pair.y] && reconfig_lost(r, &pair))
+			while (b->transmit[pair.x] && b->receive[pair.y] &&
+			       reconfig_lost(r, &pair) &&
+			       !(r->spread && r->count[reconfig_pair(r, pair.x, pair.y)]))
 				reconfig_link(r, pair.x, pair.y, TO_LINK_MP);
 }
 
@@ -207,12 +222,21 @@ int to_reconfig_greedy(struct to_reconfig *r)
 {
 	struct to_builder *b = r->builder;
 	struct offer *offers = calloc(b->n, sizeof(*offers)), *best;
-	uint32_t x;
+	unsigned int *held = calloc(2 * (size_t)b->n, sizeof(*held));
+	struct greedy g = { r, held, held + b->n };
+	uint32_t x, y;
 
-	if (!offers)
+	if (!offers || !held) {
+		free(offers);
+		free(held);
 		return -ENOMEM;
+	}
+	for (x = 0; r->spread && x < b->n; x++) {
+		g.transmit[x] = (b->transmit[x] + 1) / 2;
+		g.receive[x] = (b->receive[x] + 1) / 2;
+	}
 	for (x = 0; x < b->n; x++)
-		offers[x] = reconfig_best(r, x);
+		offers[x] = greedy_best(&g, x);
 	for (;;) {
 		best = NULL;
 		for (x = 0; x < b->n; x++)
@@ -222,16 +246,16 @@ int to_reconfig_greedy(struct to_reconfig *r)
 		if (!best)
 			break;
 		x = best->x;
-		if (b->transmit[x] && b->receive[best->y]) {
-			uint32_t y = best->y;
-
+		y = best->y;
+		if (greedy_fits(&g, x, y)) {
 			reconfig_link(r, x, y, TO_LINK_MP);
 			if (b->duplex)
-				offers[y] = reconfig_best(r, y);
+				offers[y] = greedy_best(&g, y);
 		}
-		offers[x] = reconfig_best(r, x);
+		offers[x] = greedy_best(&g, x);
 	}
 	free(offers);
+	free(held);
 	reconfig_restore(r);
 	return 0;
 }

@@ -32,6 +32,8 @@ double to_discount(enum to_discount discount, unsigned int links, unsigned int d
  * @now: links of every pair at the moment, n x n, row = source, symmetric when
  *	duplex: among pairs of equal demand these come first, so that less is
  *	moved; NULL for none
+ * @spread: demand gets half of the ports of every server only; the rest keep the
+ *	ways to all others short
  * @n_kept: of the links, the first so many stay whatever comes
  * @bytes: demand of every pair, n x n: a duplex link's is that of both
  *	directions, and symmetric
@@ -41,6 +43,7 @@ struct to_reconfig {
 	struct to_builder *builder;
 	enum to_discount discount;
 	const uint8_t *now;
+	bool spread;
 	unsigned int n_kept;
 	double *bytes;
 	uint8_t *count;
@@ -61,7 +64,8 @@ void to_reconfig_free(struct to_reconfig *r);
  * One link after the other to the pair that gains most by Equation 1, while two
  * servers have ports for one. It ends: every link takes ports. Where the gain is
  * equal, pairs that lose a link of the moment come first, others in an order
- * drawn from the seed; where it is nothing, only the former get one.
+ * drawn from the seed; where it is nothing, only the former get one, and with
+ * @spread only when they have none.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -17,7 +17,7 @@
 
 const char *const to_replan_action_names[] = { "keep", "reroute", "rewire", NULL };
 const char *const to_replan_source_names[] = { "current", "routes", "reconfig-mp", "reconfig",
-					       "topology-finder", NULL };
+					       "reconfig-spread", "topology-finder", NULL };
 
 /* A choice in the making. */
 struct option {
@@ -374,7 +374,7 @@ static int replan_topology(const struct replan *r, enum to_replan_source source,
 				      err);
 	if (source != TO_REPLAN_ROUTES)
 		return to_rewire_reconfig(r->plan, source == TO_REPLAN_RECONFIG_MP,
-					  r->traffic->bytes, r->demand, o->discount, o->seed, t,
+					  source == TO_REPLAN_RECONFIG_SPREAD, r->traffic->bytes, r->demand, o->discount, o->seed, t,
 					  err);
 	ret = to_rewire_none(r->plan, t);
 	if (!ret)

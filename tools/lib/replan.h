@@ -71,11 +71,13 @@ extern const char *const to_replan_action_names[];
  * @TO_REPLAN_ROUTES: the plan, with new routes
  * @TO_REPLAN_RECONFIG_MP: Algorithm 5, but rings and trees keep their links
  * @TO_REPLAN_RECONFIG: Algorithm 5 on all ports
+ * @TO_REPLAN_RECONFIG_SPREAD: Algorithm 5 on half of them, the others keep ways
+ *	short for what is sent between all
  * @TO_REPLAN_FINDER: TopologyFinder
  */
 enum to_replan_source {
 	TO_REPLAN_CURRENT, TO_REPLAN_ROUTES, TO_REPLAN_RECONFIG_MP, TO_REPLAN_RECONFIG,
-	TO_REPLAN_FINDER, TO_REPLAN_SOURCES
+	TO_REPLAN_RECONFIG_SPREAD, TO_REPLAN_FINDER, TO_REPLAN_SOURCES
 };
 
 /** NULL-terminated, in the order of enum to_replan_source: "current", ... */

@@ -261,8 +261,9 @@ static unsigned int rewire_degree(const struct to_cluster *c)
 	return degree;
 }
 
-int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, const uint64_t *bytes,
-		       const struct to_demand *demand, enum to_discount discount, uint64_t seed,
+int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
+		       const uint64_t *bytes, const struct to_demand *demand,
+		       enum to_discount discount, uint64_t seed,
 		       struct to_topology *topology, struct to_error *err)
 {
 	struct to_rings rings = to_allreduce_of(plan);
@@ -283,6 +284,7 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, const uint64
 	if (!ret) {
 		n_fixed = rewire_begin(plan, &b, keep_rings);
 		ret = to_reconfig_init(&r, &b, discount, now);
+		r.spread = spread;
 	}
 	if (!ret)
 		ret = to_reconfig_greedy(&r);

@@ -18,14 +18,16 @@ int to_rewire_none(const struct to_plan *plan, struct to_topology *topology);
 /**
  * to_rewire_reconfig() - Algorithm 5
  * @keep_rings: rings and trees keep the links that they own
+ * @spread: see struct to_reconfig
  * @bytes: n x n, all that is sent, AllReduce too
  * @demand: the same with AllReduce told from MP transfers
  * @topology: rated, see to_topology_rate()
  *
  * Return: 0, -ENOMEM, or -ENOSPC with the reason when there is no such topology.
  */
-int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, const uint64_t *bytes,
-		       const struct to_demand *demand, enum to_discount discount, uint64_t seed,
+int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
+		       const uint64_t *bytes, const struct to_demand *demand,
+		       enum to_discount discount, uint64_t seed,
 		       struct to_topology *topology, struct to_error *err);
 
 /**

@@ -186,8 +186,9 @@ const struct to_command to_cmd_replan = {
 	.summary = "Decide what to do about traffic that is not what was planned for",
 	.description =
 		"Weighs measured traffic on the plan in force against new routes on the same "
-		"links, against the links of TopoOpt-reconfig (TopoOpt, Algorithm 5), with and "
-		"without those of the AllReduce rings, and against those of TopologyFinder. "
+		"links, against the links of TopoOpt-reconfig (TopoOpt, Algorithm 5) on all "
+		"ports, on those that AllReduce rings leave and on half of them, and against "
+		"those of TopologyFinder. "
 		"Changed links have a price: while the optical switch moves them, the job goes as "
 		"fast as the links that stay lit allow, and stands still where they do not reach "
 		"every server. What gains most over the horizon wins; the plan is kept when "
