@@ -347,6 +347,79 @@ static void repair_knows_when_it_cannot(void **state)
 	assert_true(failed > 100 && failed < 2900);
 }
 
+static void both_ways(struct to_demand *demand, uint32_t x, uint32_t y, uint64_t bytes)
+{
+	demand->mp[x * demand->n + y] = demand->mp[y * demand->n + x] = bytes;
+}
+
+/* Two triangles without ports left: the worst side of each makes way. */
+static struct to_demand *triangles(void)
+{
+	struct to_demand *demand = job_new(6);
+
+	for (unsigned int x = 0; x < 6; x += 3) {
+		both_ways(demand, x, x + 1, 100);
+		both_ways(demand, x + 1, x + 2, 90);
+		both_ways(demand, x, x + 2, 10);
+	}
+	return demand;
+}
+
+static void the_least_worth_makes_way(void **state)
+{
+	struct run run;
+
+	(void)state;
+	start(&run, triangles(), 2, TO_LINKS_DUPLEX, TO_DISCOUNT_EXPONENTIAL, NULL);
+	assert_int_equal(to_reconfig_greedy(&run.r), 0);
+	assert_int_equal(run.b.topology.n_links, 6);
+	assert_int_equal(to_reconfig_repair(&run.r), 0);
+	for (unsigned int x = 0; x < 6; x += 3) {
+		assert_int_equal(run.r.count[x * 6 + x + 1], 1);
+		assert_int_equal(run.r.count[(x + 1) * 6 + x + 2], 1);
+		assert_int_equal(run.r.count[x * 6 + x + 2], 0);
+	}
+	stop(&run);
+}
+
+/* A triangle with a tail, and a pair: the tail is worth least, but holds a server. */
+static void what_a_part_hangs_on_stays(void **state)
+{
+	static const unsigned int ports[] = { 2, 2, 3, 1, 1, 1 };
+	struct to_demand *demand = triangles();
+	struct run run;
+
+	(void)state;
+	memset(demand->mp + 3 * 6, 0, 3 * 6 * sizeof(*demand->mp));
+	both_ways(demand, 2, 3, 1);
+	both_ways(demand, 4, 5, 50);
+	start(&run, demand, 3, TO_LINKS_DUPLEX, TO_DISCOUNT_EXPONENTIAL, NULL);
+	memcpy(run.b.transmit, ports, sizeof(ports));
+	assert_int_equal(to_reconfig_greedy(&run.r), 0);
+	assert_int_equal(run.r.count[2 * 6 + 3], 1);
+	assert_int_equal(to_reconfig_repair(&run.r), 0);
+	assert_true(reaches_all(&run, false));
+	assert_int_equal(run.r.count[2 * 6 + 3], 1);
+	assert_int_equal(run.r.count[0 * 6 + 2], 0);
+	stop(&run);
+}
+
+/* Links that stay are not given up, not even to connect. */
+static void kept_links_are_not_given_up(void **state)
+{
+	struct run run;
+
+	(void)state;
+	start(&run, triangles(), 2, TO_LINKS_DUPLEX, TO_DISCOUNT_EXPONENTIAL, NULL);
+	to_reconfig_free(&run.r);
+	for (unsigned int x = 0; x < 3; x++)
+		to_builder_link(&run.b, x, (x + 1) % 3, TO_LINK_ALLREDUCE, 0);
+	assert_int_equal(to_reconfig_init(&run.r, &run.b, TO_DISCOUNT_EXPONENTIAL, NULL), 0);
+	assert_int_equal(to_reconfig_greedy(&run.r), 0);
+	assert_int_equal(to_reconfig_repair(&run.r), -ENOSPC);
+	stop(&run);
+}
+
 /* What stays is there in the end, first and as it was. */
 static void kept_links_stay(void **state)
 {
@@ -423,7 +496,10 @@ int main(void)
 		cmocka_unit_test(one_port_is_a_matching),
 		cmocka_unit_test(repair_connects),
 		cmocka_unit_test(repair_knows_when_it_cannot),
+		cmocka_unit_test(the_least_worth_makes_way),
+		cmocka_unit_test(what_a_part_hangs_on_stays),
 		cmocka_unit_test(kept_links_stay),
+		cmocka_unit_test(kept_links_are_not_given_up),
 		cmocka_unit_test(equals_stay_where_they_are),
 	};
 

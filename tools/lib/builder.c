@@ -98,7 +98,7 @@ static int builder_spanning(const struct to_builder *b)
 	return best;
 }
 
-int to_builder_backbone(struct to_builder *b, unsigned int n_rings, to_builder_lay *lay)
+static int builder_backbone(struct to_builder *b, unsigned int n_rings, to_builder_lay *lay)
 {
 	uint32_t *members = calloc(b->n, sizeof(*members));
 	unsigned int n = 0, ports = builder_ring_ports(b, b->n), i;
@@ -129,7 +129,7 @@ static double builder_share_of(const struct to_allreduce *group)
 	       (double)group->bytes * (group->n_members - 1) / group->n_members;
 }
 
-int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay)
+static int builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 {
 	const struct to_demand *d = b->demand;
 	double *open = calloc(b->n, sizeof(*open));	/* bytes without ports yet */
@@ -185,6 +185,13 @@ int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 	free(open);
 	free(done);
 	return ret;
+}
+
+int to_builder_lay_all(struct to_builder *b, unsigned int backbone, to_builder_lay *lay)
+{
+	int ret = builder_backbone(b, backbone, lay);
+
+	return ret ? ret : builder_allreduce(b, lay);
 }
 
 static uint32_t builder_part(uint32_t *part, uint32_t x)

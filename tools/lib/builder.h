@@ -71,16 +71,14 @@ typedef int to_builder_lay(struct to_builder *b, const uint32_t *members,
 			   unsigned int n, unsigned int n_rings, int group);
 
 /**
- * to_builder_backbone() - rings over all servers
+ * to_builder_lay_all() - rings of all groups (lines 5 to 11)
+ * @backbone: rings over all servers, laid first. They are those of the group of
+ *	all servers that reduces most; where there is none they are only there to
+ *	connect.
  *
- * They are those of the group of all servers that reduces most; where there is
- * none they are only there to connect.
+ * Return: 0 or -ENOMEM.
  */
-int to_builder_backbone(struct to_builder *b, unsigned int n_rings,
-			to_builder_lay *lay);
-
-/** to_builder_allreduce() - rings of the groups (lines 5 to 11) */
-int to_builder_allreduce(struct to_builder *b, to_builder_lay *lay);
+int to_builder_lay_all(struct to_builder *b, unsigned int backbone, to_builder_lay *lay);
 
 /** to_builder_connect() - join parts by single links. 0, -ENOMEM, -ENOSPC. */
 int to_builder_connect(struct to_builder *b);

@@ -13,7 +13,7 @@
  *	AllReduce runs on, on a builder with nothing built yet. It may take
  *	to_builder.reserved ports of each server; all others are matched to MP
  *	transfers later. @backbone is how many rings over all servers to lay
- *	first, see to_builder_backbone(). Returns 0, -ENOMEM, or -ENOSPC when
+ *	first, see to_builder_lay_all(). Returns 0, -ENOMEM, or -ENOSPC when
  *	the family has nothing for this split of the ports.
  * @searches: more of to_builder.effort makes better ones
  */

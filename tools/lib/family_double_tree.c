@@ -112,9 +112,7 @@ static int double_tree_build(struct to_builder *b, unsigned int backbone)
 	/* other splits give the same trees */
 	if (!most || most % PORTS_PER_PAIR)
 		return -ENOSPC;
-	ret = to_builder_backbone(b, backbone, double_tree_lay);
-	if (!ret)
-		ret = to_builder_allreduce(b, double_tree_lay);
+	ret = to_builder_lay_all(b, backbone, double_tree_lay);
 	return ret || b->topology.n_trees ? ret : -ENOSPC;
 }
 

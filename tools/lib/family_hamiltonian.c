@@ -94,9 +94,7 @@ static int hamiltonian_lay(struct to_builder *b, const uint32_t *members, unsign
 
 static int hamiltonian_build(struct to_builder *b, unsigned int backbone)
 {
-	int ret = to_builder_backbone(b, backbone, hamiltonian_lay);
-
-	return ret ? ret : to_builder_allreduce(b, hamiltonian_lay);
+	return to_builder_lay_all(b, backbone, hamiltonian_lay);
 }
 
 const struct to_family to_family_hamiltonian = {

@@ -67,9 +67,7 @@ static int totient_lay(struct to_builder *b, const uint32_t *members, unsigned i
 
 static int totient_build(struct to_builder *b, unsigned int backbone)
 {
-	int ret = to_builder_backbone(b, backbone, totient_lay);
-
-	return ret ? ret : to_builder_allreduce(b, totient_lay);
+	return to_builder_lay_all(b, backbone, totient_lay);
 }
 
 /* Jumps evenly by index: what the paper's choice comes to when all look alike. */
@@ -94,9 +92,7 @@ static int totient_lay_evenly(struct to_builder *b, const uint32_t *members, uns
 
 static int totient_build_evenly(struct to_builder *b, unsigned int backbone)
 {
-	int ret = to_builder_backbone(b, backbone, totient_lay_evenly);
-
-	return ret ? ret : to_builder_allreduce(b, totient_lay_evenly);
+	return to_builder_lay_all(b, backbone, totient_lay_evenly);
 }
 
 const struct to_family to_family_totient = { .name = "totient", .build = totient_build };
