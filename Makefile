@@ -88,6 +88,10 @@ install: kmod tools  ## into PREFIX (/usr/local) and the kernel's updates/, belo
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/topoopt_fwd.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
+lint:  ## static checks; CHECK=
+	@$(LAB)/deps.sh lab lint
+	@selftests/lint.sh $(CHECK)
+
 docs: tools  ## documentation as HTML, in build/docs/html
 	@$(LAB)/deps.sh docs
 	@Documentation/docs.sh $(BUILD)
@@ -110,4 +114,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-replan bench-relay bench-fabric lab install docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-replan bench-relay bench-throughput bench-fabric lab install lint docs deb clean help

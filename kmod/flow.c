@@ -123,15 +123,15 @@ bool topoopt_flow_lookup(const struct topoopt_table *table,
 			 const struct topoopt_flow *flow,
 			 struct topoopt_route *route)
 {
+	const struct ipv6hdr *ip6;
+	const struct iphdr *ip4;
+
 	if (likely(!flow->ipv6)) {
-		const struct iphdr *iph = topoopt_flow_ip4(skb, flow);
-
-		return topoopt_table_lookup4(table, iph->daddr, iph->saddr, route);
-	} else {
-		const struct ipv6hdr *iph = topoopt_flow_ip6(skb, flow);
-
-		return topoopt_table_lookup6(table, &iph->daddr, &iph->saddr, route);
+		ip4 = topoopt_flow_ip4(skb, flow);
+		return topoopt_table_lookup4(table, ip4->daddr, ip4->saddr, route);
 	}
+	ip6 = topoopt_flow_ip6(skb, flow);
+	return topoopt_table_lookup6(table, &ip6->daddr, &ip6->saddr, route);
 }
 
 u32 topoopt_flow_source(const struct topoopt_table *table,

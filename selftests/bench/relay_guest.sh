@@ -10,6 +10,10 @@
 #	|        a0 |=====| b0           b1 |=====| c0        |
 #	+-----------+     |              b2 |=====| c1        |
 #	                  +-----------------+     +-----------+
+#
+# shellcheck disable=SC2086 # what is not quoted are numbers
+# shellcheck disable=SC2034 # read takes all figures of a result
+# shellcheck disable=SC2154 # coproc sets counter_PID
 
 set -uo pipefail
 bench=/src/build/bench

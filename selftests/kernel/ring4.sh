@@ -54,7 +54,7 @@ is "traceroute from s0 to s2 shows the planned relay" \
 gid() { # SERVER PORT
 	local gids=/sys/class/infiniband/$1-$2/ports/1/gids want i
 
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2183 # words of the address
 	want=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
 		$(port_ip "$1" "$2" | tr . ' '))
 	for ((i = 0; i < 16; i++)); do

@@ -4,6 +4,7 @@
 #
 #	deps.sh build		to build toctl, BPF objects and unit tests
 #	deps.sh headers		to build the module for the host
+#	deps.sh lint		for static checks
 #	deps.sh docs		to make the documentation
 #	deps.sh deb		to make Debian packages
 #	deps.sh bench		to compare matchings with those of LEMON
@@ -21,6 +22,7 @@ declare -A packages=(
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
+	[lint]="shellcheck yamllint cppcheck perl"
 	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
