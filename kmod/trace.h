@@ -88,9 +88,9 @@ TRACE_EVENT(topoopt_relay,
 		const struct iphdr *ip4 = topoopt_flow_ip4(skb, flow);
 		const struct ipv6hdr *ip6 = topoopt_flow_ip6(skb, flow);
 
-		strscpy(__entry->dev, dev->name, IFNAMSIZ);
-		strscpy(__entry->in, in->name, IFNAMSIZ);
-		strscpy(__entry->out, out->name, IFNAMSIZ);
+		strscpy_pad(__entry->dev, dev->name, IFNAMSIZ);
+		strscpy_pad(__entry->in, in->name, IFNAMSIZ);
+		strscpy_pad(__entry->out, out->name, IFNAMSIZ);
 		if (flow->ipv6) {
 			memcpy(__entry->saddr, &ip6->saddr, sizeof(ip6->saddr));
 			memcpy(__entry->daddr, &ip6->daddr, sizeof(ip6->daddr));
