@@ -10,6 +10,7 @@
 #include <linux/workqueue.h>
 
 #include "compat/extack.h"
+#include "flow.h"
 #include "table.h"
 #include "tuple.h"
 
@@ -66,6 +67,24 @@ static int topoopt_build_duplicate(const struct topoopt_rule *rule,
 	return -EEXIST;
 }
 
+/*
+ * Whether some of the destinations may be such that packets never leave their
+ * link, see topoopt_flow_scoped(): readers then have to look at each.
+ */
+static bool topoopt_build_scoped(const struct topoopt_rule *rule)
+{
+	u8 first = rule->dst.s6_addr[0];
+
+	/* Every range of them begins and ends with a prefix of 64 or 16 bits. */
+	if (rule->v6 && rule->dst_len >= 64)
+		return topoopt_flow_scoped6(&rule->dst);
+	if (rule->v6)
+		return rule->dst_len < 8 || !first || first >= 0xfe;
+	if (rule->dst_len >= 16)
+		return topoopt_flow_scoped4(rule->dst.s6_addr32[0]);
+	return rule->dst_len < 8 || !first || first >= 127;
+}
+
 static int topoopt_build_insert(struct topoopt_family *family,
 				const struct topoopt_rule *rule,
 				struct netlink_ext_ack *extack)
@@ -85,7 +104,8 @@ static int topoopt_build_insert(struct topoopt_family *family,
 					topoopt_tuple_hash(tuple, key[0], key[1],
 							   v6)))
 			return 0;
-		slot->target = TOPOOPT_TARGET_ALONE | TOPOOPT_TARGET_NONE;
+		slot->target = TOPOOPT_TARGET_NONE |
+			       (topoopt_build_scoped(rule) ? 0 : TOPOOPT_TARGET_ALONE);
 		slot->server = TOPOOPT_SERVER_NONE;
 		if (v6)
 			memcpy(slot->key6, key, sizeof(key));

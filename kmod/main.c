@@ -4,6 +4,7 @@
 #include <linux/module.h>
 #include <net/rtnetlink.h>
 
+#include "kfunc.h"
 #include "topoopt.h"
 
 static int __init topoopt_init(void)
@@ -22,6 +23,8 @@ static int __init topoopt_init(void)
 	err = rtnl_link_register(&topoopt_device_link_ops);
 	if (err)
 		goto err_netlink;
+	topoopt_drops_init();
+	topoopt_kfunc_init();
 	return 0;
 
 err_netlink:
@@ -35,6 +38,7 @@ err_pernet:
 
 static void __exit topoopt_exit(void)
 {
+	topoopt_drops_exit();
 	rtnl_link_unregister(&topoopt_device_link_ops);
 	topoopt_netlink_exit();
 	unregister_netdevice_notifier(&topoopt_port_notifier);

@@ -16,17 +16,9 @@
 
 DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
 
-/* Where a packet goes; valid in the RCU section it was selected in. */
-struct topoopt_output {
-	const struct topoopt_nexthop *nexthop;
-	struct topoopt_port *port;
-	struct net_device *dev;
-};
-
-/* Return: false when no port of the group works. */
-static bool topoopt_output_select(const struct topoopt_dev *tdev,
-				  const struct topoopt_group *group, u32 hash,
-				  struct topoopt_output *out)
+bool topoopt_output_select(const struct topoopt_dev *tdev,
+			   const struct topoopt_group *group, u32 hash,
+			   struct topoopt_output *out)
 {
 	u64 live = READ_ONCE(tdev->live);
 

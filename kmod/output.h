@@ -10,8 +10,22 @@
 #include "topoopt.h"
 
 struct topoopt_flow;
+struct topoopt_group;
+struct topoopt_nexthop;
 struct topoopt_route;
 struct topoopt_table;
+
+/* Where a packet goes; valid in the RCU section it was selected in. */
+struct topoopt_output {
+	const struct topoopt_nexthop *nexthop;
+	struct topoopt_port *port;
+	struct net_device *dev;
+};
+
+/* Under rcu_read_lock(). Return: false when no port of the group works. */
+bool topoopt_output_select(const struct topoopt_dev *tdev,
+			   const struct topoopt_group *group, u32 hash,
+			   struct topoopt_output *out);
 
 /**
  * topoopt_output_forward() - send a packet along a route

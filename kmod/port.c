@@ -4,6 +4,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 
+#include "compat/kfunc.h"
 #include "topoopt.h"
 
 struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
@@ -88,6 +89,27 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 }
 
 /*
+ * Whether XDP may take frames, and send some, through the port. A tag that the NIC
+ * takes out is not in the frame that XDP sees: redirected, it would lose the tag,
+ * and its priority.
+ */
+static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
+{
+	struct topoopt_dev *tdev = port->tdev;
+	u64 bit = BIT_ULL(port->slot);
+
+	WRITE_ONCE(port->xdp, netif_running(tdev->dev) &&
+			      !(port->dev->features & NETIF_F_HW_VLAN_CTAG_RX));
+	if (!live)
+		WRITE_ONCE(port->lossy, false);
+	if (live && !READ_ONCE(port->lossy) &&
+	    topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false))
+		WRITE_ONCE(tdev->xdp_live, tdev->xdp_live | bit);
+	else
+		WRITE_ONCE(tdev->xdp_live, tdev->xdp_live & ~bit);
+}
+
+/*
  * Sets or clears the port's live bit; listeners are told when that changes it,
  * or when something else about the port did.
  */
@@ -100,6 +122,7 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 		    topoopt_port_dev_works(rtnl_dereference(port->tx));
 
 	WRITE_ONCE(tdev->live, live ? before | bit : before & ~bit);
+	topoopt_port_update_xdp(port, live);
 	topoopt_port_update_device(tdev);
 	if (changed || tdev->live != before)
 		topoopt_notify_port(tdev, port, before, tdev->live);
@@ -288,6 +311,19 @@ static void topoopt_port_tx_event(struct net_device *dev, unsigned long event)
 	}
 }
 
+/* The topoopt device itself went up or down. */
+static void topoopt_port_device_event(struct topoopt_dev *tdev)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
+		struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
+
+		if (port)
+			topoopt_port_update_xdp(port, topoopt_port_live(port));
+	}
+}
+
 static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 			       void *ptr)
 {
@@ -301,6 +337,11 @@ static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGENAME:
 	case NETDEV_CHANGEMTU:
 	case NETDEV_FEAT_CHANGE:
+#ifdef TOPOOPT_HAVE_XDP_FEATURES
+	case NETDEV_XDP_FEAT_CHANGE:
+#endif
+		if (topoopt_device_is(dev))
+			topoopt_port_device_event(netdev_priv(dev));
 		topoopt_port_tx_event(dev, event);
 		if (port)
 			topoopt_port_update(port, event == NETDEV_CHANGENAME);

@@ -10,6 +10,7 @@
  *
  *	fast.c		rx_handler of a port: relays a plain packet in one pass,
  *			leaves all others to relay.c
+ *	xdp.c		the same for XDP programs, before there is an skb
  *	relay.c		the whole of receiving: lookup, then local / node / relay
  *	xmit.c		ndo_start_xmit of the topoopt device: packets of this
  *			server to its node and port addresses in the fabric
@@ -17,6 +18,9 @@
  *	account.c	runs programs that count what was relayed, sent or received
  *	icmp.c		answers to packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
+ *	plain.h		what fast.c and xdp.c check and choose alike
+ *	drops.c		what drivers drop of what XDP redirected
+ *	kfunc.c		lookups for BPF programs
  *
  * and what surrounds them:
  *
@@ -79,6 +83,10 @@ struct topoopt_stats {
  * @stats: counters
  * @ifindex: of @dev
  * @slot: index into topoopt_dev.ports
+ * @xdp: XDP may take frames: the topoopt device is up, and @dev leaves VLAN tags
+ *	in them; written under RTNL
+ * @lossy: the driver of @tx dropped what XDP redirected, since the port became
+ *	live
  * @list: in topoopt_dev.port_list
  *
  * Freed a grace period after it left its slot; whatever a reader got from
@@ -91,6 +99,8 @@ struct topoopt_port {
 	struct topoopt_stats __percpu *stats;
 	u32 ifindex;
 	u16 slot;
+	bool xdp;
+	bool lossy;
 	netdevice_tracker dev_tracker;
 	netdevice_tracker tx_tracker;
 	struct list_head list;
@@ -101,6 +111,9 @@ struct topoopt_port {
  * @table: active table, NULL before the first commit; written under @lock
  * @live: bit per slot, set while the port is up and has carrier; written
  *	under RTNL, read with READ_ONCE()
+ * @xdp_live: those of @live whose driver sends what XDP redirects, and lost none
+ *	so far; like @live. A driver that loses more when both change at once is
+ *	seen at the next loss.
  * @ports: slots; written under RTNL
  * @dev: the topoopt device
  * @programs: that are run for every packet, see account.h; written under @lock
@@ -122,6 +135,7 @@ struct topoopt_port {
 struct topoopt_dev {
 	struct topoopt_table __rcu *table;
 	u64 live;
+	u64 xdp_live;
 	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
 	struct net_device *dev;
 	struct hlist_head programs;
@@ -252,6 +266,11 @@ static inline void topoopt_stats_add_bytes(struct topoopt_stats __percpu *stats,
 	u64_stats_add(&s->counter[packet_counter + 1], bytes);
 	u64_stats_update_end(&s->syncp);
 }
+
+/* drops.c: what drivers drop of what XDP redirected, on the counter of the port. */
+
+void topoopt_drops_init(void);
+void topoopt_drops_exit(void);
 
 /*
  * netlink.c, notify.c

@@ -30,7 +30,7 @@ struct topoopt_group;
  */
 #define TOPOOPT_TARGET_TYPE	GENMASK(1, 0)	/* enum topoopt_route_type */
 #define TOPOOPT_TARGET_NONE	GENMASK(1, 0)	/* only rules with a source */
-#define TOPOOPT_TARGET_ALONE	BIT(2)		/* no rules with a source */
+#define TOPOOPT_TARGET_ALONE	BIT(2)		/* no rules with a source, nothing scoped */
 #define TOPOOPT_TARGET_SOURCES	BIT(3)		/* there are rules with a source */
 #define TOPOOPT_TARGET_FLAGS	GENMASK(3, 0)
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef TOPOOPT_PLAIN_H
+#define TOPOOPT_PLAIN_H
+
+/*
+ * Packets as nearly all of a fabric are: whole, valid, to a destination with a
+ * route that no source qualifies, through a port that works. What fast.c and
+ * xdp.c check of them, look up and choose, with no more than that takes.
+ */
+
+#include <net/ip.h>
+
+#include "flow.h"
+#include "table.h"
+#include "topoopt.h"
+#include "tuple.h"
+
+/* Ports and queue pair are looked at when all of them are there. */
+#define TOPOOPT_PLAIN_TRANSPORT	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
+
+/*
+ * Whether the checksum is right: the words add up to a multiple of 0xffff. All
+ * that ip_fast_csum() does for headers of any length is more than the rest of
+ * the checks takes.
+ */
+static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
+{
+	const u32 *word = (const u32 *)ip;
+
+	return ((u64)word[0] + word[1] + word[2] + word[3] + word[4]) % 0xffff == 0;
+}
+
+/*
+ * The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(), after
+ * the first byte. Destinations that stay on their link have no slot that is
+ * TOPOOPT_TARGET_ALONE.
+ */
+static __always_inline bool topoopt_plain_valid4(const struct iphdr *ip, u32 len)
+{
+	return ip->ttl > 1 && ntohs(ip->tot_len) == len &&
+	       !topoopt_flow_scoped4(ip->saddr) && topoopt_plain_csum4(ip);
+}
+
+static __always_inline bool topoopt_plain_valid6(const struct ipv6hdr *ip, u32 len)
+{
+	return ip->hop_limit > 1 && ip->nexthdr != NEXTHDR_HOP &&
+	       ntohs(ip->payload_len) + sizeof(*ip) == len &&
+	       !topoopt_flow_scoped6(&ip->saddr);
+}
+
+/* ip_decrease_ttl(), with the same result. */
+static __always_inline void topoopt_plain_hop4(struct iphdr *ip)
+{
+	u32 check = (__force u32)ip->check + (__force u32)htons(0x0100);
+
+	check += check >= 0xffff;
+	ip->check = (__force __sum16)check;
+	ip->ttl--;
+}
+
+/* The slot of an address, which may be empty. */
+static __always_inline const struct topoopt_slot *
+topoopt_plain_lookup4(const struct topoopt_table *table, __be32 addr)
+{
+	const struct topoopt_tuple *tuple = table->family[false].dst.begin;
+
+	return topoopt_tuple_search(tuple, (__force u32)addr & tuple->mask[0], 0,
+				    false);
+}
+
+static __always_inline const struct topoopt_slot *
+topoopt_plain_lookup6(const struct topoopt_table *table,
+		      const struct in6_addr *addr)
+{
+	const struct topoopt_tuple *tuple = table->family[true].dst.begin;
+
+	return topoopt_tuple_search(tuple,
+				    topoopt_tuple_half(addr, 0) & tuple->mask[0],
+				    topoopt_tuple_half(addr, 1) & tuple->mask[1],
+				    true);
+}
+
+/*
+ * As topoopt_flow_hash() does it, of a packet whose first @head bytes are at @ip.
+ * Return: false when that one has to.
+ */
+static __always_inline bool topoopt_plain_hash(const void *ip, int head, bool v6,
+					       u32 seed, u32 *hash)
+{
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
+	u8 proto = v6 ? ip6->nexthdr : ip4->protocol;
+	int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
+	const struct udphdr *udp;
+	u32 ports = 0, qp = 0;
+
+	if (v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4))
+		return false;
+	udp = ip + hlen;
+	if (likely(proto == IPPROTO_UDP || proto == IPPROTO_TCP)) {
+		if (unlikely(head < hlen + TOPOOPT_PLAIN_TRANSPORT))
+			return false;
+		memcpy(&ports, udp, sizeof(ports));
+		if (likely(proto == IPPROTO_UDP &&
+			   udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
+			qp = ntohl(((const struct topoopt_flow_bth *)(udp + 1))->qp) &
+			     GENMASK(23, 0);
+	}
+	*hash = topoopt_flow_finish(v6 ? topoopt_flow_stir6(seed, ip6) :
+					 topoopt_flow_stir4(seed, ip4),
+				    proto, ports, qp);
+	return true;
+}
+
+/* The next hop of a flow as long as its port is live, else NULL. */
+static __always_inline const struct topoopt_nexthop *
+topoopt_plain_nexthop(const struct topoopt_dev *tdev,
+		      const struct topoopt_group *group,
+		      const void *ip, int head, bool v6)
+{
+	const struct topoopt_nexthop *nexthop = group->nexthop;
+	u32 hash;
+
+	if (group->primaries > 1) {
+		if (unlikely(!topoopt_plain_hash(ip, head, v6, tdev->hash_seed, &hash)))
+			return NULL;
+		nexthop = topoopt_group_first(group, hash);
+	}
+	return READ_ONCE(tdev->live) & BIT_ULL(nexthop->slot) ? nexthop : NULL;
+}
+
+/* netif_running() && netif_carrier_ok(), in one load */
+static __always_inline bool topoopt_plain_works(const struct net_device *dev)
+{
+	unsigned long works = BIT(__LINK_STATE_START);
+
+	return (READ_ONCE(dev->state) & (works | BIT(__LINK_STATE_NOCARRIER))) == works;
+}
+
+/* As topoopt_flow_class(). Return: false when that one has to find out. */
+static __always_inline bool topoopt_plain_class(const void *ip, int head, bool v6,
+						u32 *class)
+{
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
+	u8 proto = v6 ? ip6->nexthdr : ip4->protocol;
+	int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
+	const struct udphdr *udp = ip + hlen;
+
+	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)))
+		return false;
+	*class = TOPOOPT_TRAFFIC_CLASS_OTHER;
+	if (proto == IPPROTO_TCP) {
+		*class = TOPOOPT_TRAFFIC_CLASS_TCP;
+	} else if (likely(proto == IPPROTO_UDP)) {
+		if (unlikely(head < hlen + (int)sizeof(*udp)))
+			return false;
+		if (likely(udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
+			*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
+	}
+	return true;
+}
+
+/* The server that owns the source address. */
+static __always_inline u32 topoopt_plain_source(const struct topoopt_table *table,
+						const void *ip, bool v6)
+{
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
+	const struct topoopt_slot *slot;
+
+	slot = v6 ? topoopt_plain_lookup6(table, &ip6->saddr) :
+		    topoopt_plain_lookup4(table, ip4->saddr);
+	if (likely(slot->target))
+		return slot->server;
+	return v6 ? topoopt_table_server6(table, &ip6->saddr) :
+		    topoopt_table_server4(table, ip4->saddr);
+}
+
+#endif

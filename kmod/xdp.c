@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The relay for XDP programs: as fast.c, for a frame that never becomes an skb.
+ * Nothing is written before it is clear that the frame can go; whatever cannot,
+ * or must not without a queue, is left as it came, for fast.c and relay.c.
+ */
+
+#include <linux/filter.h>
+#include <net/xdp.h>
+
+#include "account.h"
+#include "compat/kfunc.h"
+#include "kfunc.h"
+#include "output.h"
+#include "plain.h"
+
+/* XDP runs with bottom halves off, which is an RCU section too. */
+#define topoopt_xdp_dereference(p)	rcu_dereference_bh_check(p, rcu_read_lock_held())
+
+/* So many bytes are there and in one piece: all that IPv4 needs, tag included. */
+#define TOPOOPT_XDP_HEAD4	((int)(VLAN_ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr)))
+#define TOPOOPT_XDP_HEAD6	((int)(sizeof(struct ipv6hdr) + sizeof(struct udphdr)))
+
+/* Return: ifindex to redirect to. */
+static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp, const struct topoopt_port *in,
+					     const struct topoopt_port *out,
+					     const struct net_device *tx,
+					     const struct topoopt_nexthop *nexthop,
+					     void *ip, bool v6, u32 bytes)
+{
+	struct ethhdr *eth = xdp->data;
+
+	if (v6)
+		((struct ipv6hdr *)ip)->hop_limit--;
+	else
+		topoopt_plain_hop4(ip);
+	ether_addr_copy(eth->h_dest, nexthop->mac);
+	ether_addr_copy(eth->h_source, tx->dev_addr);
+	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
+	topoopt_stats_add_bytes(out->stats, TOPOOPT_RELAY_TX_PACKETS, 1, bytes);
+	return tx->ifindex;
+}
+
+/* All that XDP may relay. Return: as topoopt_xdp_relay(). */
+static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp, u32 flags,
+					   const struct topoopt_port *in, void *ip, bool v6)
+{
+	const struct topoopt_table *table = topoopt_xdp_dereference(in->tdev->table);
+	int head = xdp->data_end - ip, len;
+	u32 bytes = xdp_get_buff_len(xdp);
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
+	struct topoopt_output output;
+	struct topoopt_route route;
+	u32 hash, class;
+	bool found;
+
+	len = bytes - (ip - xdp->data);
+	if (v6 ? head < TOPOOPT_XDP_HEAD6 || !topoopt_plain_valid6(ip, len) ||
+		 topoopt_flow_scoped6(&ip6->daddr) :
+		 !topoopt_plain_valid4(ip, len) || topoopt_flow_scoped4(ip4->daddr))
+		return 0;
+	if (!topoopt_plain_class(ip, head, v6, &class) || !(flags & BIT(class)) ||
+	    !topoopt_plain_hash(ip, head, v6, in->tdev->hash_seed, &hash))
+		return 0;
+	found = table &&
+		(v6 ? topoopt_table_lookup6(table, &ip6->daddr, &ip6->saddr, &route) :
+		      topoopt_table_lookup4(table, ip4->daddr, ip4->saddr, &route));
+	if (!found || route.type != TOPOOPT_ROUTE_TYPE_UNICAST)
+		return 0;
+	rcu_read_lock();
+	found = topoopt_output_select(in->tdev, route.group, hash, &output);
+	rcu_read_unlock();
+	if (!found || len > READ_ONCE(output.dev->mtu))
+		return 0;
+	if (!topoopt_compat_xdp_xmit(output.dev, xdp_buff_has_frags(xdp)) &&
+	    !(flags & TOPOOPT_XDP_GENERIC))
+		return 0;
+	if (READ_ONCE(output.port->lossy) && !(flags & TOPOOPT_XDP_LOSSY))
+		return 0;
+
+	if (topoopt_account_enabled())
+		topoopt_account(in->tdev, in, output.port,
+				topoopt_plain_source(table, ip, v6), route.server,
+				class, 1, bytes);
+	if (output.nexthop->backup)
+		topoopt_stats_add(output.port->stats, TOPOOPT_BACKUP_PACKETS, 1);
+	return topoopt_xdp_write(xdp, in, output.port, output.dev, output.nexthop, ip,
+				 v6, bytes);
+}
+
+static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, u32 flags,
+				      const struct topoopt_port *in, void *ip)
+{
+	if (((struct iphdr *)ip)->version == 6)
+		return topoopt_xdp_any(xdp, flags, in, ip, true);
+	return topoopt_xdp_any(xdp, flags, in, ip, false);
+}
+
+/*
+ * What follows is the same for RoCEv2 in one piece, along a route for all sources
+ * by the port of choice. Each step ends in the next one, so that none has to save
+ * registers for another.
+ */
+static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp, u32 flags,
+					    const struct topoopt_port *in, void *ip,
+					    const struct topoopt_slot *slot,
+					    const struct topoopt_nexthop *nexthop,
+					    bool v6, bool account);
+
+static noinline u32 topoopt_xdp_account(struct xdp_buff *xdp, u32 flags,
+					const struct topoopt_port *in, void *ip,
+					const struct topoopt_slot *slot,
+					const struct topoopt_nexthop *nexthop)
+{
+	if (((struct iphdr *)ip)->version == 6)
+		return topoopt_xdp_send(xdp, flags, in, ip, slot, nexthop, true, true);
+	return topoopt_xdp_send(xdp, flags, in, ip, slot, nexthop, false, true);
+}
+
+static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp, u32 flags,
+					    const struct topoopt_port *in, void *ip,
+					    const struct topoopt_slot *slot,
+					    const struct topoopt_nexthop *nexthop,
+					    bool v6, bool account)
+{
+	const struct topoopt_dev *tdev = in->tdev;
+	const struct topoopt_port *out;
+	const struct net_device *tx;
+	u32 bytes;
+
+	if (unlikely(!(READ_ONCE(tdev->xdp_live) & BIT_ULL(nexthop->slot))))
+		goto other;
+	out = topoopt_xdp_dereference(tdev->ports[nexthop->slot]);
+	if (unlikely(!out || out->ifindex != nexthop->ifindex))
+		goto other;
+	tx = topoopt_xdp_dereference(out->tx);
+	if (unlikely(!topoopt_plain_works(tx) ||
+		     (int)(xdp->data_end - ip) > (int)READ_ONCE(tx->mtu)))
+		goto other;
+
+	bytes = xdp->data_end - xdp->data;
+	if (account)
+		topoopt_account(tdev, in, out,
+				topoopt_plain_source(topoopt_xdp_dereference(tdev->table),
+						     ip, v6),
+				slot->server, TOPOOPT_TRAFFIC_CLASS_ROCE, 1, bytes);
+	else if (topoopt_account_enabled())
+		return topoopt_xdp_account(xdp, flags, in, ip, slot, nexthop);
+	return topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
+
+other:
+	return topoopt_xdp_frame(xdp, flags, in, ip);
+}
+
+/* By one of several next hops. */
+static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp, u32 flags,
+					      const struct topoopt_port *in, void *ip,
+					      const struct topoopt_slot *slot,
+					      const struct topoopt_group *group, bool v6)
+{
+	u32 hash;
+
+	if (unlikely(!topoopt_plain_hash(ip, xdp->data_end - ip, v6,
+					 in->tdev->hash_seed, &hash)))
+		return 0;
+	return topoopt_xdp_send(xdp, flags, in, ip, slot, topoopt_group_first(group, hash),
+				v6, false);
+}
+
+static noinline u32 topoopt_xdp_spread(struct xdp_buff *xdp, u32 flags,
+				       const struct topoopt_port *in, void *ip,
+				       const struct topoopt_slot *slot,
+				       const struct topoopt_group *group)
+{
+	if (((struct iphdr *)ip)->version == 6)
+		return topoopt_xdp_choose(xdp, flags, in, ip, slot, group, true);
+	return topoopt_xdp_choose(xdp, flags, in, ip, slot, group, false);
+}
+
+static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp, u32 flags,
+					     const struct topoopt_port *in, void *ip,
+					     const struct topoopt_slot *slot, bool v6)
+{
+	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
+	const struct topoopt_group *group = (void *)target;
+
+	if (unlikely(target & TOPOOPT_TARGET_FLAGS))
+		return topoopt_xdp_frame(xdp, flags, in, ip);
+	if (group->primaries > 1)
+		return topoopt_xdp_spread(xdp, flags, in, ip, slot, group);
+	return topoopt_xdp_send(xdp, flags, in, ip, slot, group->nexthop, v6, false);
+}
+
+static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp, u32 flags,
+					     const struct topoopt_port *in,
+					     const struct topoopt_table *table, void *ip)
+{
+	/* fragment, TTL and protocol: UDP, no fragment, DF or not */
+	const __be32 *word = ip + offsetof(struct iphdr, frag_off);
+	const struct udphdr *udp = ip + sizeof(struct iphdr);
+	const struct iphdr *ip4 = ip;
+
+	if (unlikely((*word & htonl(0x3fff00ff)) != htonl(IPPROTO_UDP) ||
+		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
+		     xdp_buff_has_frags(xdp)))
+		return topoopt_xdp_frame(xdp, flags, in, ip);
+	if (unlikely(!topoopt_plain_valid4(ip4, xdp->data_end - ip)))
+		return 0;
+	return topoopt_xdp_route(xdp, flags, in, ip,
+				 topoopt_plain_lookup4(table, ip4->daddr), false);
+}
+
+static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, u32 flags,
+				      const struct topoopt_port *in,
+				      const struct topoopt_table *table, void *ip)
+{
+	const struct udphdr *udp = ip + sizeof(struct ipv6hdr);
+	const struct ipv6hdr *ip6 = ip;
+
+	if (unlikely(xdp->data_end - ip < TOPOOPT_XDP_HEAD6 ||
+		     ip6->nexthdr != IPPROTO_UDP ||
+		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
+		     xdp_buff_has_frags(xdp)))
+		return topoopt_xdp_frame(xdp, flags, in, ip);
+	if (unlikely(!topoopt_plain_valid6(ip6, xdp->data_end - ip)))
+		return 0;
+	return topoopt_xdp_route(xdp, flags, in, ip,
+				 topoopt_plain_lookup6(table, &ip6->daddr), true);
+}
+
+/* EtherType, and the first byte behind it. */
+static __always_inline bool topoopt_xdp_is4(const void *ip)
+{
+	return (*(const __be32 *)(ip - 2) & htonl(0xffffff00)) ==
+	       htonl(ETH_P_IP << 16 | 0x45 << 8);
+}
+
+static __always_inline bool topoopt_xdp_is6(const void *ip)
+{
+	return (*(const __be32 *)(ip - 2) & htonl(0xfffff000)) ==
+	       htonl((u32)ETH_P_IPV6 << 16 | 0x6 << 12);
+}
+
+static noinline u32 topoopt_xdp_tagged(struct xdp_buff *xdp, u32 flags,
+				       const struct topoopt_port *in,
+				       const struct topoopt_table *table)
+{
+	void *ip = xdp->data + VLAN_ETH_HLEN;
+
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	/* It may be a VLAN device's. */
+	if (unlikely(rcu_access_pointer(in->dev->vlan_info)))
+		return 0;
+#endif
+	if (likely(topoopt_xdp_is4(ip)))
+		return topoopt_xdp_roce4(xdp, flags, in, table, ip);
+	if (likely(topoopt_xdp_is6(ip)))
+		return topoopt_xdp_roce6(xdp, flags, in, table, ip);
+	return 0;
+}
+
+__bpf_kfunc_start_defs();
+
+/**
+ * topoopt_xdp_relay() - make a frame ready for its next hop
+ * @ctx: context of the XDP program
+ * @flags: TOPOOPT_XDP_*
+ *
+ * For a frame that arrived at a port, is plain RoCEv2 or of one of the classes in
+ * @flags, VLAN tag or not, and has a route to another server by a port that works
+ * and whose driver sends what XDP redirects and lost none yet: takes one off the TTL, writes the
+ * MAC addresses and counts it on both ports, as the relay does with an skb and by
+ * the same next hop. The program has to redirect it to where it is told.
+ *
+ * Return: ifindex to redirect to; or 0, the frame is as it was: return XDP_PASS.
+ */
+__bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
+{
+	struct xdp_buff *xdp = (struct xdp_buff *)ctx;
+	const struct net_device *dev = xdp->rxq->dev;
+	const struct topoopt_table *table;
+	const struct topoopt_port *in;
+	const struct ethhdr *eth;
+	void *ip;
+
+	if (unlikely(rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive ||
+		     xdp->data + TOPOOPT_XDP_HEAD4 > xdp->data_end))
+		return 0;
+	in = topoopt_xdp_dereference(dev->rx_handler_data);
+	table = topoopt_xdp_dereference(in->tdev->table);
+	if (unlikely(!table || !READ_ONCE(in->xdp) || trace_topoopt_relay_enabled()))
+		return 0;
+	eth = xdp->data;
+	if (unlikely(!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr)))
+		return 0;
+	ip = xdp->data + ETH_HLEN;
+	if (likely(topoopt_xdp_is4(ip)))
+		return topoopt_xdp_roce4(xdp, flags, in, table, ip);
+	if (likely(topoopt_xdp_is6(ip)))
+		return topoopt_xdp_roce6(xdp, flags, in, table, ip);
+	if (eth_type_vlan(eth->h_proto))
+		return topoopt_xdp_tagged(xdp, flags, in, table);
+	return 0;
+}
+
+__bpf_kfunc_end_defs();
