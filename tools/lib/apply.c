@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "xdp.h"
+
 static const struct to_nic *nic_at(const struct to_apply *a, uint32_t ifindex)
 {
 	return to_rtnl_nic_by_index(a->nics, a->n_nics, ifindex);
@@ -371,6 +373,7 @@ static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 		return to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->value,
 					err);
 	case TO_STEP_RELEASE:
+		to_xdp_detach(s->ifindex, NULL);
 		return to_rtnl_set_master(&a->rt, s->ifindex, 0, err);
 	}
 	return -EINVAL;
@@ -628,6 +631,18 @@ static int clear_table(uint32_t ifindex, struct to_cleared *cleared,
 	return ret;
 }
 
+/* From ports of the device, and from those it had before it was removed. */
+static int clear_xdp(const struct to_nic *nics, unsigned int n_nics,
+		     uint32_t ifindex, struct to_error *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < n_nics; i++)
+		if (!nics[i].master || nics[i].master == ifindex)
+			ret = to_xdp_detach(nics[i].ifindex, err);
+	return ret;
+}
+
 int to_apply_clear(const char *name, struct to_cleared *cleared,
 		   struct to_error *err)
 {
@@ -650,6 +665,8 @@ int to_apply_clear(const char *name, struct to_cleared *cleared,
 	if (!ret)
 		ret = clear_entries(&rt, nics, n_nics, device ? device->ifindex : 0,
 				    cleared, err);
+	if (!ret)
+		ret = clear_xdp(nics, n_nics, device ? device->ifindex : 0, err);
 	if (!ret && device && !strcmp(device->alias, TO_DEVICE_ALIAS)) {
 		ret = to_rtnl_delete(&rt, device->ifindex, err);
 		cleared->device = !ret;

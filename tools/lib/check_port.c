@@ -2,6 +2,7 @@
 /* Checks of the topoopt device and its ports as interfaces. */
 
 #include "check.h"
+#include "xdp.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -336,6 +337,34 @@ static void check_gid(struct to_checks *checks, const struct to_check_view *view
 	}
 }
 
+static void check_path(struct to_checks *checks, const struct to_nic *nic)
+{
+	const enum to_xdp_path path = to_xdp_path(nic->ifindex);
+	char fix[200];
+
+	switch (path) {
+	case TO_XDP_SKB:
+		to_check_add(checks, TO_CHECK_OK, "path", nic->name, NULL,
+			     "relays through the kernel's queues");
+		break;
+	case TO_XDP_FOREIGN:
+		to_check_add(checks, TO_CHECK_WARN, "path", nic->name,
+			     "make sure that it passes on what it does not own",
+			     "another XDP program sees all frames first");
+		break;
+	default:
+		if (to_xdp_strips_tags(nic->name)) {
+			snprintf(fix, sizeof(fix), "ethtool -K %s rxvlan off", nic->name);
+			to_check_add(checks, TO_CHECK_WARN, "path", nic->name, fix,
+				     "the NIC takes VLAN tags out: nothing is relayed at XDP");
+			break;
+		}
+		to_check_add(checks, TO_CHECK_OK, "path", nic->name, NULL,
+			     "relays at %s XDP",
+			     path == TO_XDP_NATIVE ? "native" : "generic");
+	}
+}
+
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view)
 {
 	uint32_t smallest = UINT32_MAX;
@@ -362,6 +391,7 @@ void to_check_ports(struct to_checks *checks, const struct to_check_view *view)
 		check_mtu(checks, view, nic, smallest);
 		check_speed(checks, nic, planned_port(view, p));
 		check_offloads(checks, nic);
+		check_path(checks, nic);
 		check_gid(checks, view, p, nic);
 	}
 }

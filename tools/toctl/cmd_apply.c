@@ -10,6 +10,7 @@
 #include "command.h"
 #include "fabric_options.h"
 #include "node.h"
+#include "xdp.h"
 
 #define ANY_GENERATION UINT64_MAX
 #define DEFAULT_DEV "topo0"
@@ -19,7 +20,11 @@ struct apply_args {
 	bool dry_run, stage, commit, abort, verbose, all;
 	uint64_t base;
 	struct to_fabric_options fabric;
+	int xdp;	/* index into apply_xdp_choices, or -1 */
 };
+
+static const char *const apply_xdp_choices[] = { "off", "auto", "on", NULL };
+static const enum to_xdp_mode apply_xdp_modes[] = { TO_XDP_OFF, TO_XDP_AUTO, TO_XDP_ON };
 
 static double apply_now(void)
 {
@@ -76,7 +81,41 @@ struct apply_result {
 	uint64_t generation;
 	bool changed, staged;
 	double seconds;
+	json_t *paths;
 };
+
+/*
+ * The plan is active; XDP only makes it faster, so that what cannot be had is
+ * said and no failure. Return: the path of each port for the JSON.
+ */
+static json_t *apply_xdp(const struct to_apply *a, enum to_xdp_mode mode)
+{
+	const struct to_server *self = &a->plan->cluster->servers[a->server];
+	struct to_xdp_port ports[TO_PORTS_MAX] = {};
+	json_t *paths = json_object();
+	struct to_error err = {};
+	int ret = 0;
+
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		ports[p].ifindex = a->port[p];
+		snprintf(ports[p].name, IFNAMSIZ, "%s", self->ports[p].name);
+	}
+	if (mode == TO_XDP_OFF)
+		for (unsigned int p = 0; !ret && p < self->n_ports; p++)
+			ret = to_xdp_detach(ports[p].ifindex, &err);
+	else
+		ret = to_xdp_attach(ports, self->n_ports, mode, &err);
+	if (ret)
+		fprintf(stderr, "toctl apply: warning: %s; relaying without XDP\n", err.text);
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		if (ports[p].why[0])
+			fprintf(stderr, "toctl apply: warning: %s: relaying without XDP: %s\n",
+				ports[p].name, ports[p].why);
+		json_object_set_new(paths, ports[p].name, json_string(
+			to_xdp_path_names[to_xdp_path(ports[p].ifindex)]));
+	}
+	return paths;
+}
 
 static void apply_report(const struct to_call *call, const struct to_apply *a,
 			 const struct apply_result *r, bool verbose)
@@ -85,14 +124,15 @@ static void apply_report(const struct to_call *call, const struct to_apply *a,
 	bool table = r->staged || (r->changed && to_apply_table_differs(a));
 
 	if (call->json) {
-		apply_print_json(json_pack("{s:s, s:s, s:b, s:b, s:I, s:i, s:i, s:i, s:i, s:f, s:f}",
+		apply_print_json(json_pack("{s:s, s:s, s:b, s:b, s:I, s:i, s:i, s:i, s:i, s:f, s:f, s:o*}",
 			"server", r->server, "device", a->device,
 			"changed", r->changed, "staged", r->staged,
 			"generation", (json_int_t)r->generation,
 			"routes", a->want.n_routes, "groups", a->want.n_groups,
 			"entries_added", a->n_added,
 			"entries_removed", a->n_changes - a->n_added,
-			"seconds", r->seconds, "routes_per_second", table ? rate : 0.0));
+			"seconds", r->seconds, "routes_per_second", table ? rate : 0.0,
+			"paths", r->paths));
 		return;
 	}
 	if (!r->changed) {
@@ -182,13 +222,14 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 		ret = apply_dry_run(call, &apply);
 	} else if (!args->stage && !args->commit && !to_apply_differs(&apply)) {
 		result.generation = apply.current.generation;
-		apply_report(call, &apply, &result, args->verbose);
 	} else {
 		ret = apply_change(call, &apply, args, &result);
 		result.seconds = apply_now() - start;
-		if (!ret)
-			apply_report(call, &apply, &result, args->verbose);
 	}
+	if (!ret && args->xdp >= 0)
+		result.paths = apply_xdp(&apply, apply_xdp_modes[args->xdp]);
+	if (!ret && !args->dry_run)
+		apply_report(call, &apply, &result, args->verbose);
 	if (!ret)
 		apply_warn(&apply);
 	to_apply_close(&apply);
@@ -237,6 +278,10 @@ static int apply_run(struct to_call *call, const void *data)
 			  args->node || args->base != ANY_GENERATION ||
 			  strcmp(args->dev, DEFAULT_DEV)))
 		return to_usage(call, "--all goes with none of --node, --dev, --dry-run, --stage, --commit, --abort and --base-generation");
+	if (args->all && args->xdp >= 0)
+		return to_usage(call, "--all excludes --xdp: that is each server's own");
+	if (args->xdp >= 0 && (args->dry_run || args->stage || args->abort))
+		return to_usage(call, "--xdp excludes --dry-run, --stage and --abort");
 	if (args->abort)
 		return apply_abort(call, args->dev);
 	if (!call->n_operands)
@@ -270,6 +315,8 @@ static const struct to_option apply_options[] = {
 	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
 	  .help = "on all servers of the plan, or on none; through their agents" },
 	TO_FABRIC_OPTIONS(struct apply_args, fabric),
+	{ "xdp", 0, TO_OPTION_CHOICE, FIELD(xdp), .choices = apply_xdp_choices,
+	  .help = "relay at XDP, before the kernel's queues; default: leave as it is" },
 	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),
 	  .help = "print how long it took, and the rate" },
 	{}
@@ -289,11 +336,18 @@ const struct to_command to_cmd_apply = {
 		"removes them again.\n\n"
 		"With --all the plan becomes active on all its servers or on none: it is\n"
 		"staged on each by an agent there (toctl agent), then committed on all under\n"
-		"one generation. When a server cannot commit, the others go back.",
+		"one generation. When a server cannot commit, the others go back.\n\n"
+		"--xdp auto relays RoCEv2 at XDP on ports whose driver does that natively, to\n"
+		"ports whose driver sends it on; all else goes through the kernel's queues,\n"
+		"which have back-pressure and answer with ICMP. --xdp on takes all but TCP,\n"
+		"and generic XDP where there is no native one. A port or kernel that cannot\n"
+		"relays as without; what is missing is said. tcpdump on a port does not see\n"
+		"frames that XDP took.",
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
 	.defaults = &(const struct apply_args){
 		.dev = DEFAULT_DEV, .base = ANY_GENERATION, .fabric = TO_FABRIC_DEFAULTS,
+		.xdp = -1,
 	},
 	.run = apply_run,
 };

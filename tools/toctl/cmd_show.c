@@ -9,6 +9,7 @@
 #include "diff.h"
 #include "genl.h"
 #include "rtnl.h"
+#include "xdp.h"
 
 struct show_args {
 	const char *dev;
@@ -36,8 +37,9 @@ static json_t *show_counters_json(const uint64_t *counters)
 
 static json_t *show_port_json(const struct to_kernel_port *p)
 {
-	return json_pack("{s:s, s:i, s:b, s:s, s:o}", "port", p->name, "ifindex",
+	return json_pack("{s:s, s:i, s:b, s:s, s:s, s:o}", "port", p->name, "ifindex",
 			 p->ifindex, "live", p->live, "transmit", p->tx_name,
+			 "path", to_xdp_path_names[to_xdp_path(p->ifindex)],
 			 "counters", show_counters_json(p->counters));
 }
 
@@ -85,13 +87,14 @@ static int show_ports(struct show *s)
 		json_decref(ports);
 		return 0;
 	}
-	printf("%-15s %-5s %-15s %15s %15s %15s %9s\n", "PORT", "STATE", "TRANSMITS",
-	       "RELAYED IN", "SENT", "LOCAL", "DROPPED");
+	printf("%-15s %-5s %-15s %-11s %15s %15s %15s %9s\n", "PORT", "STATE", "TRANSMITS",
+	       "PATH", "RELAYED IN", "SENT", "LOCAL", "DROPPED");
 	for (unsigned int i = 0; i < s->n_ports; i++) {
 		const struct to_kernel_port *p = &s->ports[i];
 
-		printf("%-15s %-5s %-15s %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %9" PRIu64 "\n",
+		printf("%-15s %-5s %-15s %-11s %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %9" PRIu64 "\n",
 		       p->name, p->live ? "live" : "dead", p->tx_name,
+		       to_xdp_path_names[to_xdp_path(p->ifindex)],
 		       p->counters[TO_COUNTER(RELAY_RX_PACKETS)],
 		       p->counters[TO_COUNTER(RELAY_TX_PACKETS)],
 		       p->counters[TO_COUNTER(LOCAL_PACKETS)],
