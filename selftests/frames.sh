@@ -17,7 +17,7 @@ frames_watch() { # SERVER DEVICE
 	local file=$tmp/frames-$1-$2
 
 	on "$1" python3 "$lib_dir/frame.py" watch "$2" >"$file" &
-	must wait_for 10 grep -q '^watching' "$file"
+	must wait_for 60 grep -q '^watching' "$file"
 }
 
 frame() { # SERVER DEVICE MAC SRC DST MARK [OPTION...]
@@ -33,7 +33,7 @@ frame() { # SERVER DEVICE MAC SRC DST MARK [OPTION...]
 }
 
 frame_arrives() { # SERVER DEVICE MARK
-	wait_for 10 grep -q "^$3 " "$tmp/frames-$1-$2" &&
+	wait_for 30 grep -q "^$3 " "$tmp/frames-$1-$2" &&
 		grep "^$3 " "$tmp/frames-$1-$2" >"$tmp/frame"
 }
 

@@ -10,7 +10,7 @@
 #	    the host; to build/bench/relay-time.json
 #
 # PATH: base-skb floor-skb topoopt-skb ip-forward ip-forward-conntrack nexthop
-# flowtable tc-flower ovs base-xdp floor-xdp xdp-fib; all when none is given.
+# flowtable tc-flower ovs base-xdp floor-xdp topoopt-xdp xdp-fib; all when none is given.
 #
 # Instructions are counted by QEMU (-icount), so that the machine does not
 # matter; they say nothing of caches and locks. A floor does nothing but give

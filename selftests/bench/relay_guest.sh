@@ -134,8 +134,8 @@ topoopt_table() { # ROUTES NEXT-HOP...
 	on B "$bench/relay_table" topo0 "$@" || die "no table of $1 routes"
 }
 
-path_topoopt-skb() {
-	local port counter
+topoopt() {
+	local port
 
 	modprobe topoopt_fwd
 	ip -n B link add topo0 type topoopt
@@ -143,23 +143,47 @@ path_topoopt-skb() {
 		ip -n B link set $port master topo0
 	done
 	ip -n B link set topo0 up
-	topoopt_table 1 "b1=${mac[c0]}"
-	measure topoopt-skb 64 0
-	topoopt_table 100000 "b1=${mac[c0]}"
-	measure topoopt-skb 64 0
-	topoopt_table 1000 "b1=${mac[c0]}"
-	sizes topoopt-skb
-	measure topoopt-skb 64 5
-	family=6 measure topoopt-skb 64 0
+}
 
+topoopt_counting() { # PATH
 	coproc counter { exec nsenter --net=/run/netns/B "$bench/relay_table" topo0 count; }
 	read -r <&"${counter[0]}" || die "no counting"
-	counting=true measure topoopt-skb 64 0
+	counting=true measure "$1" 64 0
 	kill "$counter_PID"
 	wait "$counter_PID" 2>/dev/null
+}
 
+topoopt_all() { # PATH
+	topoopt_table 1 "b1=${mac[c0]}"
+	measure "$1" 64 0
+	topoopt_table 100000 "b1=${mac[c0]}"
+	measure "$1" 64 0
+	topoopt_table 1000 "b1=${mac[c0]}"
+	sizes "$1"
+	measure "$1" 64 5
+	family=6 measure "$1" 64 0
+	topoopt_counting "$1"
 	topoopt_table 1000 "b1=${mac[c0]}" "b2=${mac[c1]}"
-	next_hops=2 measure topoopt-skb 64 0
+	next_hops=2 measure "$1" 64 0
+}
+
+path_topoopt-skb() {
+	topoopt
+	topoopt_all topoopt-skb
+	ip -n B link del topo0
+}
+
+path_topoopt-xdp() {
+	local port
+
+	topoopt
+	on C ethtool -K c0 gro on
+	on C ethtool -K c1 gro on
+	for port in b0 b1 b2; do
+		on B ethtool -K $port rxvlan off
+	done
+	on B "$bench/relay_table" topo0 xdp || die "no XDP relay"
+	topoopt_all topoopt-xdp
 	ip -n B link del topo0
 }
 
@@ -253,12 +277,16 @@ path_base-xdp() {
 	tables=1
 	xdp drop
 	sizes base-xdp
+	measure base-xdp 64 5
+	family=6 measure base-xdp 64 0
 }
 
 path_floor-xdp() {
 	tables=1
 	xdp bare
 	sizes floor-xdp
+	measure floor-xdp 64 5
+	family=6 measure floor-xdp 64 0
 }
 
 path_xdp-fib() {
@@ -275,7 +303,7 @@ path_xdp-fib() {
 sysctl -qw net.core.devconf_inherit_init_net=1 net.ipv6.conf.{all,default}.disable_ipv6=1
 insmod "/src/build/kmod-$release/test/relay_bench.ko" || die "no relay_bench"
 (($#)) || set -- base-skb floor-skb topoopt-skb ip-forward ip-forward-conntrack nexthop \
-	flowtable tc-flower ovs base-xdp floor-xdp xdp-fib
+	flowtable tc-flower ovs base-xdp floor-xdp topoopt-xdp xdp-fib
 for path; do
 	up
 	"path_$path"

@@ -7,6 +7,7 @@
  *	relay_table DEVICE ROUTES PORT=MAC...	one group of all next hops given
  *	relay_table DEVICE count
  *	relay_table DEVICE swap MILLISECONDS
+ *	relay_table DEVICE xdp			RoCEv2 at XDP from now on
  */
 
 #include <net/if.h>
@@ -17,6 +18,7 @@
 
 #include "../../tools/lib/genl.h"
 #include "../../tools/lib/traffic.h"
+#include "../../tools/lib/xdp.h"
 
 #define SERVERS 1024
 #define PAIRS 65536
@@ -122,6 +124,28 @@ static _Noreturn void swap(struct to_genl *genl, uint32_t ifindex,
 	}
 }
 
+static void xdp(struct to_genl *genl, uint32_t ifindex)
+{
+	struct to_kernel_port *ports;
+	unsigned int n;
+	struct to_error err;
+
+	if (to_genl_ports(genl, ifindex, &ports, &n, &err))
+		die(&err, NULL);
+	struct to_xdp_port at[n];
+
+	for (unsigned int i = 0; i < n; i++) {
+		at[i].ifindex = ports[i].ifindex;
+		strcpy(at[i].name, ports[i].name);
+	}
+	if (to_xdp_attach(at, n, TO_XDP_AUTO, &err))
+		die(&err, NULL);
+	for (unsigned int i = 0; i < n; i++)
+		if (at[i].path != TO_XDP_NATIVE)
+			die(NULL, at[i].why);
+	free(ports);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t ifindex = argc > 2 ? if_nametoindex(argv[1]) : 0;
@@ -129,7 +153,7 @@ int main(int argc, char **argv)
 	struct to_error err;
 
 	if (!ifindex)
-		die(NULL, "usage: relay_table DEVICE ROUTES PORT=MAC... | DEVICE count | DEVICE swap MS");
+		die(NULL, "usage: relay_table DEVICE ROUTES PORT=MAC... | DEVICE count | DEVICE swap MS | DEVICE xdp");
 	if (!strcmp(argv[2], "count")) {
 		count(ifindex);
 		return 0;
@@ -138,7 +162,10 @@ int main(int argc, char **argv)
 		die(&err, NULL);
 	if (!strcmp(argv[2], "swap") && argc > 3)
 		swap(&genl, ifindex, strtoul(argv[3], NULL, 10));
-	load(&genl, ifindex, strtoul(argv[2], NULL, 10), argv + 3, argc - 3);
+	if (!strcmp(argv[2], "xdp"))
+		xdp(&genl, ifindex);
+	else
+		load(&genl, ifindex, strtoul(argv[2], NULL, 10), argv + 3, argc - 3);
 	to_genl_close(&genl);
 	return 0;
 }
