@@ -76,6 +76,7 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 bench-throughput: KERNEL = 7.2
 bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 	@selftests/bench/throughput.sh -k $(KERNEL)
+
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)

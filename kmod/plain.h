@@ -16,7 +16,8 @@
 #include "tuple.h"
 
 /* Ports and queue pair are looked at when all of them are there. */
-#define TOPOOPT_PLAIN_TRANSPORT	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
+#define TOPOOPT_PLAIN_TRANSPORT						\
+	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
 
 /*
  * Whether the checksum is right: the words add up to a multiple of 0xffff. All
@@ -32,12 +33,12 @@ static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
 
 /*
  * The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(), after
- * the first byte. Destinations that stay on their link have no slot that is
+ * the first byte; that @len is no more than an MTU comes later. Destinations that stay on their link have no slot that is
  * TOPOOPT_TARGET_ALONE.
  */
 static __always_inline bool topoopt_plain_valid4(const struct iphdr *ip, u32 len)
 {
-	return ip->ttl > 1 && ntohs(ip->tot_len) == len &&
+	return ip->ttl > 1 && ip->tot_len == htons(len) &&
 	       !topoopt_flow_scoped4(ip->saddr) && topoopt_plain_csum4(ip);
 }
 

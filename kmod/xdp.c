@@ -18,11 +18,14 @@
 #define topoopt_xdp_dereference(p)	rcu_dereference_bh_check(p, rcu_read_lock_held())
 
 /* So many bytes are there and in one piece: all that IPv4 needs, tag included. */
-#define TOPOOPT_XDP_HEAD4	((int)(VLAN_ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr)))
+#define TOPOOPT_XDP_HEAD4	(VLAN_ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
+
+/* The same of IPv6, from its header on. */
 #define TOPOOPT_XDP_HEAD6	((int)(sizeof(struct ipv6hdr) + sizeof(struct udphdr)))
 
 /* Return: ifindex to redirect to. */
-static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp, const struct topoopt_port *in,
+static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
+					     const struct topoopt_port *in,
 					     const struct topoopt_port *out,
 					     const struct net_device *tx,
 					     const struct topoopt_nexthop *nexthop,
@@ -289,7 +292,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 		return 0;
 	in = topoopt_xdp_dereference(dev->rx_handler_data);
 	table = topoopt_xdp_dereference(in->tdev->table);
-	if (unlikely(!table || !READ_ONCE(in->xdp) || trace_topoopt_relay_enabled()))
+	if (unlikely(!table || !data_race(in->xdp) || trace_topoopt_relay_enabled()))
 		return 0;
 	eth = xdp->data;
 	if (unlikely(!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr)))

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Where the module has no BTF, and so no functions for BPF programs, apply --xdp
+# says so once and everything is relayed through the kernel's queues.
+#
+#	A eth1 == eth0 B eth1 == eth0 C
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+command -v objcopy >/dev/null || skip_all "no objcopy"
+module=$(modinfo -n topoopt_fwd)
+must objcopy -R .BTF -R .BTF.base "$module" "$tmp/topoopt_fwd.ko"
+modprobe -r topoopt_fwd
+must insmod "$tmp/topoopt_fwd.ko"
+at_exit "modprobe -r topoopt_fwd"
+chain_up 3
+for mode in auto on; do
+	check "apply --xdp $mode" eval 'apply "$B" "$plan" --xdp $mode 2>"$tmp/err"'
+	is "one complaint" "$(grep -c "no XDP relay here" "$tmp/err")" 1
+	is "and only that one" "$(wc -l <"$tmp/err")" 1
+done
+is "no port at XDP" "$(on "$B" toctl show --json | jq -r '[.ports[].path] | unique[]')" skb
+check "B relays" wait_for 30 on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "apply --xdp off" apply "$B" "$plan" --xdp off
+done_testing
