@@ -11,12 +11,28 @@
 
 #include "account.h"
 #include "netlink.h"
+#include "plain.h"
 
+DEFINE_PER_CPU(struct topoopt_plain_last, topoopt_plain_lasts[2]);
 DEFINE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
 DEFINE_STATIC_KEY_FALSE(topoopt_account_key);
 
 /* Programs in use, of all devices. */
 static atomic_t topoopt_accounts;
+
+u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6)
+{
+	const struct ipv6hdr *ip6 = ip;
+	const struct iphdr *ip4 = ip;
+	const struct topoopt_slot *slot;
+
+	slot = v6 ? topoopt_plain_lookup6(table, &ip6->saddr) :
+		    topoopt_plain_lookup4(table, ip4->saddr);
+	if (likely(slot->target))
+		return slot->server;
+	return v6 ? topoopt_table_server6(table, &ip6->saddr) :
+		    topoopt_table_server4(table, ip4->saddr);
+}
 
 int topoopt_account_reg(void)
 {

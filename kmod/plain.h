@@ -8,6 +8,7 @@
  * xdp.c check of them, look up and choose, with no more than that takes.
  */
 
+#include <linux/percpu.h>
 #include <net/ip.h>
 
 #include "flow.h"
@@ -33,8 +34,8 @@ static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
 
 /*
  * The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(), after
- * the first byte; that @len is no more than an MTU comes later. Destinations that stay on their link have no slot that is
- * TOPOOPT_TARGET_ALONE.
+ * the first byte; that @len is no more than an MTU comes later. Destinations that
+ * stay on their link have no slot that is TOPOOPT_TARGET_ALONE.
  */
 static __always_inline bool topoopt_plain_valid4(const struct iphdr *ip, u32 len)
 {
@@ -150,32 +151,51 @@ static __always_inline bool topoopt_plain_class(const void *ip, int head, bool v
 
 	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)))
 		return false;
-	*class = TOPOOPT_TRAFFIC_CLASS_OTHER;
-	if (proto == IPPROTO_TCP) {
-		*class = TOPOOPT_TRAFFIC_CLASS_TCP;
-	} else if (likely(proto == IPPROTO_UDP)) {
+	*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
+	if (likely(proto == IPPROTO_UDP)) {
 		if (unlikely(head < hlen + (int)sizeof(*udp)))
 			return false;
 		if (likely(udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
-			*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
+			return true;
 	}
+	*class = proto == IPPROTO_TCP ? TOPOOPT_TRAFFIC_CLASS_TCP :
+					TOPOOPT_TRAFFIC_CLASS_OTHER;
 	return true;
 }
+
+/*
+ * The last source that was looked up, of IPv4 and of IPv6: packets come in
+ * trains.
+ */
+struct topoopt_plain_last {
+	u64 table;	/* id */
+	u64 key[2];
+	u32 server;
+};
+
+DECLARE_PER_CPU(struct topoopt_plain_last, topoopt_plain_lasts[2]);
+
+u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6);
 
 /* The server that owns the source address. */
 static __always_inline u32 topoopt_plain_source(const struct topoopt_table *table,
 						const void *ip, bool v6)
 {
+	struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
-	const struct topoopt_slot *slot;
+	u64 key0 = v6 ? topoopt_tuple_half(&ip6->saddr, 0) :
+			(__force u32)ip4->saddr;
+	u64 key1 = v6 ? topoopt_tuple_half(&ip6->saddr, 1) : 0;
 
-	slot = v6 ? topoopt_plain_lookup6(table, &ip6->saddr) :
-		    topoopt_plain_lookup4(table, ip4->saddr);
-	if (likely(slot->target))
-		return slot->server;
-	return v6 ? topoopt_table_server6(table, &ip6->saddr) :
-		    topoopt_table_server4(table, ip4->saddr);
+	if (unlikely(last->table != table->id || last->key[0] != key0 ||
+		     (v6 && last->key[1] != key1))) {
+		last->server = topoopt_plain_source_find(table, ip, v6);
+		last->table = table->id;
+		last->key[0] = key0;
+		last->key[1] = key1;
+	}
+	return last->server;
 }
 
 #endif

@@ -272,9 +272,10 @@ __bpf_kfunc_start_defs();
  *
  * For a frame that arrived at a port, is plain RoCEv2 or of one of the classes in
  * @flags, VLAN tag or not, and has a route to another server by a port that works
- * and whose driver sends what XDP redirects and lost none yet: takes one off the TTL, writes the
- * MAC addresses and counts it on both ports, as the relay does with an skb and by
- * the same next hop. The program has to redirect it to where it is told.
+ * and whose driver sends what XDP redirects and lost none yet: takes one off the
+ * TTL, writes the MAC addresses and counts it on both ports, as the relay does
+ * with an skb and by the same next hop. The program has to redirect it to where
+ * it is told.
  *
  * Return: ifindex to redirect to; or 0, the frame is as it was: return XDP_PASS.
  */
