@@ -141,7 +141,7 @@ static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
 /* Return: 1 when a line with events was there, 0 when not, -ESTALE. */
 static int watch_read_line(struct to_etcd_watch *w)
 {
-	char *end = memchr(w->in, '\n', w->in_len);
+	char *end = w->in ? memchr(w->in, '\n', w->in_len) : NULL;
 	json_t *line, *result;
 	size_t len;
 	bool stale;

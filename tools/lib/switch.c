@@ -26,6 +26,13 @@ static int circuit_compare(const void *a, const void *b)
 	return (x->out > y->out) - (x->out < y->out);
 }
 
+/* qsort() wants an array, even for nothing. */
+static void circuits_sort(struct to_circuits *circuits)
+{
+	if (circuits->n)
+		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+}
+
 int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out)
 {
 	struct to_circuit *circuit = circuits->circuit;
@@ -74,7 +81,7 @@ static const struct to_circuit *switch_collision(const struct to_circuits *circu
 		for (unsigned int i = 0; i < circuits->n; i++)
 			if (to_circuits_add(&ends, side ? circuits->circuit[i].out : circuits->circuit[i].in, i))
 				break;
-		qsort(ends.circuit, ends.n, sizeof(*ends.circuit), circuit_compare);
+		circuits_sort(&ends);
 		for (unsigned int i = 0; i + 1 < ends.n && !twice; i++)
 			if (ends.circuit[i].in == ends.circuit[i + 1].in)
 				twice = &circuits->circuit[ends.circuit[i].out];
@@ -168,8 +175,7 @@ static int switch_read(struct to_switch *sw, struct to_circuits *circuits, struc
 		to_circuits_free(circuits);
 		return ret;
 	}
-	if (circuits->n)
-		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+	circuits_sort(circuits);
 	return 0;
 }
 
@@ -200,8 +206,7 @@ static int switch_after(const struct to_circuits *has, const struct to_circuits 
 			ret = to_circuits_add(after, has->circuit[i].in, has->circuit[i].out);
 	for (unsigned int i = 0; i < on->n && !ret; i++)
 		ret = to_circuits_add(after, on->circuit[i].in, on->circuit[i].out);
-	if (after->n)
-		qsort(after->circuit, after->n, sizeof(*after->circuit), circuit_compare);
+	circuits_sort(after);
 	return ret;
 }
 
