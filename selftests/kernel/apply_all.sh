@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 600
+# Kernels: 6.12
+# Timeout: 900
 # toctl apply --all: a plan becomes active on all servers under one generation,
 # or on none, whoever fails or dies on the way.
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
 # Commands that the documentation shows for a server work as shown, on each
 # server of examples/ring-4, which finds its name in the host name.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
 # toctl export: what Prometheus reads is what the kernel counted.
 #
 #	A eth1 == eth0 B eth1 == eth0 C

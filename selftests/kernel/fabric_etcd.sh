@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
 # Timeout: 900
 # Agents that follow etcd: one plan on all servers or on none, when an agent
 # dies, when the controller dies, when etcd goes away; a server that boots

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 300
+# Kernels: 6.12
+# Timeout: 600
 # toctl switch drives the lab's optical switch: four servers, two ports each.
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Timeout: 600
+# Kernels: 6.12
+# Timeout: 900
 # The bpftrace commands of the documentation show the traffic that passes.
 # Tracepoints see all servers of this one kernel: A sends, B relays, C takes.
 #
