@@ -97,6 +97,8 @@ forward_up() {
 # --- measuring ------------------------------------------------------------
 
 report() { # MEASURE PATH RELAYS VALUE UNIT [LOST REORDERED]
+	# perftest says "inf" where its clock is too coarse
+	[[ $4 == [0-9]* ]] || { echo "$1 $2: no figure: $4" >&2; return; }
 	printf '{"kernel":"%s","measure":"%s","path":"%s","relays":%d,"commits":%s,"value":%s,"unit":"%s","lost":%d,"reordered":%d}\n' \
 		"$release" "$1" "$2" "$3" "$commits" "$4" "$5" "${6:-0}" "${7:-0}" >&3
 }

@@ -430,10 +430,19 @@ static void check_set(const struct set *set, const uint8_t *data, unsigned int l
 	}
 }
 
+static const char *op_name(uint8_t cmd)
+{
+	for (unsigned int i = 0; i < COUNT(ops); i++)
+		if (ops[i].cmd == cmd)
+			return ops[i].name;
+	die("reply: command %u", cmd);
+}
+
 static void check_message(struct sock *sock, const struct nlmsghdr *nlh)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(nlh);
 	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(nlh);
+	const char *name;
 
 	if (nlh->nlmsg_type == NLMSG_ERROR) {
 		if (!error->error)
@@ -444,11 +453,10 @@ static void check_message(struct sock *sock, const struct nlmsghdr *nlh)
 			sock->staging = false;
 	} else if (nlh->nlmsg_type == fuzz.family) {
 		total->replies++;
-		if (genl->cmd > ops[COUNT(ops) - 1].cmd)
-			die("reply: command %u", genl->cmd);
-		if (!strcmp(ops[genl->cmd - 1].name, "commit"))
+		name = op_name(genl->cmd);
+		if (!strcmp(name, "commit"))
 			total->committed++;
-		if (!strcmp(ops[genl->cmd - 1].name, "stage-new"))
+		if (!strcmp(name, "stage-new"))
 			sock->staging = true;
 		check_set(&set_device, (const uint8_t *)(genl + 1),
 			  nlh->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN);
