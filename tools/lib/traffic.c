@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../bpf/traffic.h"
+#include "complaint.h"
 #include "epochs.h"
 #include "genl.h"
 #include "traffic.skel.h"
@@ -49,19 +50,6 @@ struct to_traffic {
 	struct to_epochs epochs;
 };
 
-/* libbpf's first complaint about a load, for the error message. */
-static __thread char complaint[256];
-
-static int keep_complaint(enum libbpf_print_level level, const char *format,
-			  va_list args)
-{
-	if (level == LIBBPF_WARN && !complaint[0]) {
-		vsnprintf(complaint, sizeof(complaint), format, args);
-		complaint[strcspn(complaint, "\n")] = '\0';
-	}
-	return 0;
-}
-
 static int fail(struct to_error *err, int code, const char *what)
 {
 	if (code == -EPERM || code == -EACCES)
@@ -69,8 +57,8 @@ static int fail(struct to_error *err, int code, const char *what)
 				    "%s: not permitted: needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
 				    what);
 	return to_error_set(err, code, "%s: %s%s%s%s", what, strerror(-code),
-			    complaint[0] ? " (" : "", complaint,
-			    complaint[0] ? ")" : "");
+			    *to_complaint() ? " (" : "", to_complaint(),
+			    *to_complaint() ? ")" : "");
 }
 
 static int open_module(struct to_traffic *t, struct to_error *err)
@@ -246,13 +234,13 @@ static int open_programs(struct to_traffic *t, struct to_error *err)
 	const enum to_traffic_source source = t->config.source;
 	int ret;
 
-	complaint[0] = '\0';
+	to_complaint_forget();
 	if (source != TO_TRAFFIC_TC) {
 		ret = open_module(t, err);
 		if (!ret || source == TO_TRAFFIC_MODULE)
 			return ret;
 	}
-	complaint[0] = '\0';
+	to_complaint_forget();
 	unload(t);
 	return open_tc(t, err);
 }
@@ -274,7 +262,7 @@ struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
 	t->ports = calloc(n + 1, sizeof(*t->ports));
 	if (t->ports) {
 		memcpy(t->ports, config->ports, n * sizeof(*t->ports));
-		print = libbpf_set_print(keep_complaint);
+		print = libbpf_set_print(to_complaint_keep);
 		ret = open_programs(t, err);
 		libbpf_set_print(print);
 	} else {

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "complaint.h"
 #include "relay.skel.h"
 
 /* Name of the program, by which it is known again. */
@@ -61,24 +62,11 @@ enum to_xdp_path to_xdp_path(uint32_t ifindex)
 	return at.path;
 }
 
-/* Why the kernel refused last, in libbpf's or the driver's words. */
-static __thread char complaint[160];
-
-static int keep_complaint(enum libbpf_print_level level, const char *format,
-			  va_list args)
-{
-	if (level == LIBBPF_WARN && !complaint[0]) {
-		vsnprintf(complaint, sizeof(complaint), format, args);
-		complaint[strcspn(complaint, "\n")] = '\0';
-	}
-	return 0;
-}
-
 static struct relay_bpf *load(uint32_t flags)
 {
 	struct relay_bpf *skel = relay_bpf__open();
 
-	complaint[0] = '\0';
+	to_complaint_forget();
 	if (!skel)
 		return NULL;
 	skel->rodata->relay_flags = flags;
@@ -94,7 +82,7 @@ static int attach(struct to_xdp_port *port, struct attached *at,
 	DECLARE_LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = at->fd);
 	int ret;
 
-	complaint[0] = '\0';
+	to_complaint_forget();
 	/* Native and generic exclude each other: without one for a moment. */
 	if (at->fd >= 0 && at->flags != flags) {
 		ret = bpf_xdp_detach(port->ifindex, at->flags | XDP_FLAGS_REPLACE, &opts);
@@ -141,7 +129,7 @@ static void attach_port(struct to_xdp_port *port, const struct relay_bpf *native
 		ret = attach(port, &at, native, XDP_FLAGS_DRV_MODE);
 		if (ret)
 			snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
-				 complaint[0] ? complaint : strerror(-ret));
+				 *to_complaint() ? to_complaint() : strerror(-ret));
 		if (ret && generic && !attach(port, &at, generic, XDP_FLAGS_SKB_MODE))
 			port->why[0] = '\0';
 	}
@@ -159,13 +147,13 @@ int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mo
 	libbpf_print_fn_t print;
 	int ret = 0;
 
-	print = libbpf_set_print(keep_complaint);
+	print = libbpf_set_print(to_complaint_keep);
 	native = load(flags);
 	if (native && mode == TO_XDP_ON)
 		generic = load(flags | TOPOOPT_XDP_GENERIC);
 	if (!native)
 		ret = to_error_set(err, -EOPNOTSUPP, "no XDP relay here%s%s",
-				   complaint[0] ? ": " : "", complaint);
+				   *to_complaint() ? ": " : "", to_complaint());
 	for (unsigned int i = 0; !ret && i < n; i++)
 		attach_port(&ports[i], native, generic);
 	relay_bpf__destroy(generic);
