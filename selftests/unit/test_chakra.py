@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
 TOCTL = os.environ.get("TOCTL", "build/toctl")
 MIB = 1 << 20
 
@@ -21,17 +24,6 @@ METADATA, COMP, SEND, RECV, COLL = 1, 4, 5, 6, 7
  REDUCE_SCATTER_BLOCK, BARRIER) = range(10)
 
 tmp = tempfile.TemporaryDirectory()
-results = []
-
-
-def report(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}")
-    if not passed:
-        for line in str(reason).splitlines()[:10]:
-            print(f"# {line}")
-
-
 # --- encoding ---------------------------------------------------------------
 
 def varint(value):
@@ -344,5 +336,4 @@ for n in (8, 12, 16):
     report(not made.returncode and figures.get("servers") == n,
            f"its plan for {n} servers is verified", made.stderr + checked.stdout + checked.stderr)
 
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+done()

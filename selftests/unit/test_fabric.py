@@ -15,21 +15,14 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 TOCTL = os.path.join(BUILD, "toctl")
 AGENTS = os.path.join(BUILD, "bench/agents")
 SERVERS = [f"s{i}" for i in range(4)]
 STEPS = ("stage", "commit", "confirm")
-
-results = []
-
-
-def result(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
-    if not passed:
-        print("\n".join("# " + line for line in str(reason).splitlines()[:20]), flush=True)
-
 
 def free_ports(n):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
@@ -174,8 +167,7 @@ def main():
         finally:
             agents.stop()
             etcd.stop()
-    print(f"1..{len(results)}")
-    sys.exit(not all(results))
+    done()
 
 
 def test(etcd, agents, directory):
@@ -197,19 +189,19 @@ def test(etcd, agents, directory):
         agents.unharm()
         etcd.mend()
         agents.mend()
-        result(wait_for(present), f"{what}: all agents are there", agents.state())
-        result(wait_for(lambda: tables() in wanted), f"{what}: all have the same plan",
+        report(wait_for(present), f"{what}: all agents are there", agents.state())
+        report(wait_for(lambda: tables() in wanted), f"{what}: all have the same plan",
                agents.state())
 
     wait_for(present)
     status, text = apply_all(urls, one, directory)
-    result(status == 0 and "on all 4 servers" in text, "a plan on all servers", text)
+    report(status == 0 and "on all 4 servers" in text, "a plan on all servers", text)
     plan_one = tables()
     status, text = apply_all(urls, one, directory)
-    result(status == 0 and "nothing to do" in text, "once more, nothing to do", text)
+    report(status == 0 and "nothing to do" in text, "once more, nothing to do", text)
     status, text = apply_all(urls, two, directory)
     plan_two = tables()
-    result(status == 0 and plan_two != plan_one and one_generation(), "another plan", text)
+    report(status == 0 and plan_two != plan_one and one_generation(), "another plan", text)
     apply_all(urls, one, directory)
 
     for step in STEPS:
@@ -225,18 +217,18 @@ def test(etcd, agents, directory):
             status, text = apply_all(urls, two, directory, "--timeout",
                                      "3s" if victim == "agent" else "20s")
             if victim == "agent" and step != "confirm":
-                result(status == 1 and "s1: " in text, f"{what}: it is named", text)
+                report(status == 1 and "s1: " in text, f"{what}: it is named", text)
             if victim == "leader":
-                result(status == 0, f"{what}: the others elect another", text)
+                report(status == 0, f"{what}: the others elect another", text)
             if status == 0:
-                result(tables() == plan_two, f"{what}: all have the new plan", agents.state())
+                report(tables() == plan_two, f"{what}: all have the new plan", agents.state())
             settle(what, (plan_one, plan_two) if victim == "controller" else
                    (plan_two,) if status == 0 or step == "confirm" else (plan_one,))
-            result(before["s1"][0] <= agents.state()["s1"][0], f"{what}: generations grow",
+            report(before["s1"][0] <= agents.state()["s1"][0], f"{what}: generations grow",
                    (before, agents.state()))
             status, text = apply_all(urls, one, directory)
-            result(status == 0, f"{what}: the next controller goes on", text)
-            result(tables() == plan_one and one_generation(), f"{what}: with one generation",
+            report(status == 0, f"{what}: the next controller goes on", text)
+            report(tables() == plan_one and one_generation(), f"{what}: with one generation",
                    agents.state())
 
     # A server that was away comes back to what was decided meanwhile.
@@ -244,25 +236,25 @@ def test(etcd, agents, directory):
     agents.running[2].wait()
     os.unlink(f"{directory}/s2")
     settle("a server was made anew", (plan_one,))
-    result(one_generation(), "it has the generation of the others", agents.state())
+    report(one_generation(), "it has the generation of the others", agents.state())
 
     # Controllers exclude each other.
     etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")
     status, text = apply_all(urls, two, directory)
-    result(status == 1 and "another controller is at work: process 1 on somewhere" in text,
+    report(status == 1 and "another controller is at work: process 1 on somewhere" in text,
            "a second controller is told", text)
     etcd.ctl("del", "/topoopt/controller")
-    result(tables() == plan_one, "and changes nothing", agents.state())
+    report(tables() == plan_one, "and changes nothing", agents.state())
 
     # Bad input
     status, text = apply_all("http://127.0.0.1:1", one, directory)
-    result(status == 1 and text.startswith("toctl apply: etcd http://127.0.0.1:1: ") and
+    report(status == 1 and text.startswith("toctl apply: etcd http://127.0.0.1:1: ") and
            text.count("\n") == 1, "no etcd: one line", text)
     agents.running[0].send_signal(signal.SIGKILL)
     agents.running[0].wait()
     wait_for(lambda: not present())
     status, text = apply_all(urls, one, directory)
-    result(status == 1 and "s0: no agent of it is there" in text and text.count("\n") == 1,
+    report(status == 1 and "s0: no agent of it is there" in text and text.count("\n") == 1,
            "no agent: named in one line", text)
 
 

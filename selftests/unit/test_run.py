@@ -11,6 +11,9 @@ import tempfile
 
 import jsonschema
 
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
 TOCTL = os.environ.get("TOCTL", "build/toctl")
 N = 12
 INTERVAL = 50_000_000
@@ -21,16 +24,6 @@ jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
 
 tmp = tempfile.TemporaryDirectory()
-results = []
-
-
-def report(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}")
-    if not passed:
-        print("# " + str(reason)[:500])
-
-
 def path(name):
     return os.path.join(tmp.name, name)
 
@@ -134,5 +127,4 @@ refused("and a threshold that is no share", "--threshold", "--plan", plan, "--th
 refused("and a log that cannot be written", "/nowhere/log", "--plan", plan, "--log",
         "/nowhere/log", "--replay", other)
 
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+done()

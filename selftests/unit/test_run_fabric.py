@@ -25,6 +25,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
 N = 12
 BUFFER = 1_000_000	# of AllReduce
 HOT = 2_000_000		# each way between two servers
@@ -218,17 +221,6 @@ if sys.argv[1:2] == ["switch"]:
     sys.exit(switch(sys.argv[2]))
 
 # ---- the test ----
-
-results = []
-
-
-def report(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
-    if not passed:
-        print("\n".join("# " + line for line in str(reason).splitlines()[-30:]), flush=True)
-    return passed
-
 
 class Fabric:
     """A fresh fabric that runs the plan, and a controller."""
@@ -436,5 +428,4 @@ for harm, told in (("refuse", "laser interlock is open"), ("lie", "ocs0")):
 for op, count in (("stage", 1), ("confirm", 1), ("stage", 2), ("commit", 2), ("confirm", 2)):
     killed(plan, f"the controller is killed at {op} {count}", "s3", op, count)
 
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+done()

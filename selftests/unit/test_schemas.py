@@ -17,6 +17,9 @@ import warnings
 warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
 import jsonschema
 
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
@@ -37,16 +40,6 @@ for name, schema in schemas.items():
         schema,
         resolver=jsonschema.RefResolver(schema["$id"], schema, store),
         format_checker=jsonschema.FormatChecker())
-
-results = []
-
-
-def report(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}")
-    if not passed and reason:
-        print("# " + str(reason).split("\n", 1)[0][:300])
-
 
 def why(name, document):
     error = jsonschema.exceptions.best_match(validators[name].iter_errors(document))
@@ -90,5 +83,4 @@ for job, how in (("jobs/dlrm-16", ("--degree", "4")),
     error = why("plan", json.loads(made.stdout)) if not made.returncode else made.stderr
     report(not error, f"schema accepts the plan for {job}", error)
 
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+done()

@@ -12,20 +12,11 @@ import tempfile
 
 sys.path.insert(0, "selftests/unit")
 from ocs import Device, Restconf, Scpi, Server  # noqa: E402
+from tap import done, report  # noqa: E402
 
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 OCS = os.path.abspath("selftests/unit/ocs.py")
 PORTS = 10
-
-results = []
-
-
-def result(passed, name, reason=""):
-    results.append(passed)
-    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
-    if not passed:
-        print("\n".join("# " + line for line in str(reason).splitlines()[:20]), flush=True)
-
 
 def toctl(*args, status=0):
     """Output of toctl, or its one line on standard error."""
@@ -67,7 +58,7 @@ CROSS = (("ocs0", 1, 3), ("ocs0", 2, 4))
 
 
 def differs(got, expected, name):
-    result(got == expected, name, f"got      {got!r}\nexpected {expected!r}")
+    report(got == expected, name, f"got      {got!r}\nexpected {expected!r}")
 
 
 def on_command(tmp):
@@ -84,7 +75,7 @@ def on_command(tmp):
             "+ ocs0 1-3  s1:eth0 - s3:eth0\n+ ocs0 2-4  s2:eth0 - s4:eth0\n", "apply --dry-run")
     differs(device.changes(), 0, "apply --dry-run changes nothing")
     out = toctl("switch", "apply", cross)
-    result("done in" in out, "apply", out)
+    report("done in" in out, "apply", out)
     differs(device.joined(), [(1, 3), (2, 4), (9, 10)], "apply leaves other ports alone")
     differs(toctl("switch", "apply", cross),
             "nothing to do: the optical switches are as planned\n", "apply again: nothing to do")
@@ -121,7 +112,7 @@ class Kind:
     def fails(self, what, *says, back=True):
         line = toctl("switch", "apply", self.cross, status=1)
         tail = "; all switches have their old cross-connects\n" if back else "NOT BACK at the old"
-        result(line.startswith("toctl switch apply: optical switch ocs0: ") and
+        report(line.startswith("toctl switch apply: optical switch ocs0: ") and
                line.count("\n") == 1 and all(text in line for text in says + (tail,)),
                f"{self.name}: {what}: one line", line)
         if back:
@@ -135,14 +126,14 @@ class Kind:
 def on_all(kind):
     kind.reset()
     out = toctl("switch", "apply", kind.cross)
-    result("done in" in out, f"{kind.name}: apply", out)
+    report("done in" in out, f"{kind.name}: apply", out)
     differs(kind.device.joined(), kind.pairs(CROSS), f"{kind.name}: as planned, others left alone")
     out = json.loads(toctl("switch", "show", kind.ring, "--json"))["switches"][0]
     differs(out["has"], [[1, 3], [2, 4], [9, 10]], f"{kind.name}: show")
 
     kind.faults("slow", delay=0.2)
     out = toctl("switch", "apply", kind.cross)
-    result("done in" in out, f"{kind.name}: a slow answer is waited for", out)
+    report("done in" in out, f"{kind.name}: a slow answer is waited for", out)
 
     kind.faults("refuse")
     kind.fails("refusal", "mirror calibration in progress", "port 1 is not joined to port 3")
@@ -165,7 +156,7 @@ def on_all(kind):
     for fault in ("refuse", "garbage"):
         kind.reset(read_faults=[fault])
         line = toctl("switch", "apply", kind.cross, status=1)
-        result(line.startswith("toctl switch apply: optical switch ocs0: ") and
+        report(line.startswith("toctl switch apply: optical switch ocs0: ") and
                line.count("\n") == 1, f"{kind.name}: cannot be read ({fault}): one line", line)
     differs(kind.device.changes(), before, f"{kind.name}: and asked for nothing")
     kind.reset(faults=[""] * (kind.steps - 1) + ["partial"] + ["refuse"] * 4)
@@ -238,7 +229,7 @@ def bad_input(tmp):
             "optical switch ocs0: HTTP status 401: who are you?")
     with open(f"{tmp}/password", "w", encoding="utf-8") as file:
         file.write("secret\nnot the first line\n")
-    result(json.loads(toctl("switch", "show", f"{tmp}/bad.json", "--json"))["differs"],
+    report(json.loads(toctl("switch", "show", f"{tmp}/bad.json", "--json"))["differs"],
            "the password is the first line of its file")
     secret.shutdown()
     secret.server_close()
@@ -263,7 +254,7 @@ def two_switches(tmp):
     with devices[1].state() as state:
         state["faults"] = ["refuse"]
     line = toctl("switch", "apply", other, status=1)
-    result(line.startswith("toctl switch apply: optical switch ocs1: ocs: mirror calibration") and
+    report(line.startswith("toctl switch apply: optical switch ocs1: ocs: mirror calibration") and
            line.endswith("; all switches have their old cross-connects\n"),
            "two switches: the one that failed is named", line)
     for device in devices:
@@ -315,15 +306,15 @@ def look_ahead(tmp):
     with devices["flip"].state() as state:
         state["faults"] = ["partial"]
     line = toctl("switch", "flip", cross, status=1)
-    result("optical switch flip: ocs: mirror driver failed" in line and line.endswith(
+    report("optical switch flip: ocs: mirror driver failed" in line and line.endswith(
         "; all switches have their old cross-connects\n"), "a flip that fails half way", line)
     differs(devices["flip"].joined(), first, "is flipped back")
     before = asked("ocs0", "ocs1")
     out = toctl("switch", "flip", cross)
-    result(out.startswith("- flip 1-5  s1:eth0 - s1:eth0\n") and "done in" in out, "flip", out)
+    report(out.startswith("- flip 1-5  s1:eth0 - s1:eth0\n") and "done in" in out, "flip", out)
     differs(devices["flip"].joined(), second, "all 1x2 switches are at their other ends")
     differs(asked("ocs0", "ocs1"), before, "no cross-connect moved")
-    result(not json.loads(toctl("switch", "show", cross, "--json"))["differs"],
+    report(not json.loads(toctl("switch", "show", cross, "--json"))["differs"],
            "the plan's cross-connects are where the active ports lead")
 
     out = toctl("switch", "apply", ring, "--prepare")
@@ -360,5 +351,4 @@ with tempfile.TemporaryDirectory() as directory:
     bad_input(directory)
     two_switches(directory)
     look_ahead(directory)
-print(f"1..{len(results)}")
-sys.exit(not all(results))
+done()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TAP for unit tests in Python: report() each case, then done()."""
+
+import sys
+
+results = []
+
+
+def report(passed, name, reason=""):
+    """One case; reason: what to show of it when it failed. Returns passed."""
+    results.append(bool(passed))
+    print(f"{'ok' if passed else 'not ok'} {len(results)} - {name}", flush=True)
+    if not passed:
+        for line in str(reason).splitlines()[-30:]:
+            print("# " + line[:500], flush=True)
+    return passed
+
+
+def done():
+    """The plan, and the exit status."""
+    print(f"1..{len(results)}")
+    sys.exit(not all(results))
