@@ -130,7 +130,7 @@ wait_for() { # SECONDS COMMAND...
 
 # Until a TCP or UDP server listens on the port in the namespace.
 wait_listen() { # SERVER PORT
-	wait_for 10 lib_listens "$1" "$2"
+	wait_for 30 lib_listens "$1" "$2"
 }
 
 lib_listens() {
@@ -262,4 +262,17 @@ hush() { # PORT[,PORT...]
 
 lib_addresses_settled() {
 	[[ -z $(ip -n "$1" -6 address show tentative) ]]
+}
+
+# Load the module without its BTF, as built against headers without vmlinux. From
+# inside the tree: the initramfs or the distribution may compress it.
+without_module_btf() {
+	local module
+
+	command -v objcopy >/dev/null || skip_all "no objcopy"
+	module=$(modinfo -n topoopt_fwd)
+	must objcopy -R .BTF -R .BTF.base "$module" "$tmp/topoopt_fwd.ko"
+	modprobe -r topoopt_fwd
+	must insmod "$tmp/topoopt_fwd.ko"
+	at_exit "modprobe -r topoopt_fwd"
 }

@@ -44,6 +44,7 @@
 #include <unistd.h>
 
 #include "frame_model.h"
+#include "die.h"
 #include "random.h"
 
 #ifndef VIRTIO_NET_HDR_GSO_UDP_L4
@@ -88,17 +89,6 @@ static const char *const verdicts[] = {
 	[MODEL_MISS] = "miss", [MODEL_RELAY] = "relay", [MODEL_DROP_HEADER] = "header",
 	[MODEL_DROP_TTL] = "ttl", [MODEL_DROP_MTU] = "mtu", [MODEL_DROP_NO_PORT] = "no-port",
 };
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
 
 static uint32_t below(uint32_t bound)
 {

@@ -31,6 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "random.h"
 
 enum kind { U8, U16, U32, U64, STRING, BINARY, FLAG, NEST, PAD };
@@ -99,17 +100,6 @@ static uint32_t below(uint32_t bound)
 static bool one_in(uint32_t n)
 {
 	return !below(n);
-}
-
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
 }
 
 /* --- values --- */

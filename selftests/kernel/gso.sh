@@ -52,20 +52,19 @@ aggregate() { # PORT
 		sock.sendto(bytes(10000), (sys.argv[1], int(sys.argv[2])))
 	END
 }
-datagrams() { # PORT: bytes that D got
-	on "$D" timeout 5 socat -u "UDP-RECV:$1" - | wc -c
+datagrams() { # PORT FILE: what D gets
+	on "$D" socat -u "UDP-RECV:$1" - >"$2" &
+	must wait_listen "$D" "$1"
 }
-datagrams 5000 >"$tmp/other" &
-other=$!
-datagrams 4791 >"$tmp/roce" &
-roce=$!
-must wait_listen "$D" 5000
-must wait_listen "$D" 4791
-must aggregate 5000
+datagrams 5000 "$tmp/other"
+datagrams 4791 "$tmp/roce"
 must aggregate 4791
-wait $other $roce
-is "a UDP aggregate arrives" "$(<"$tmp/other")" 10000
-is "one of RoCE packets does not" "$(<"$tmp/roce")" 0
+must aggregate 5000
+other_arrived() {
+	(($(wc -c <"$tmp/other") == 10000))
+}
+check "a UDP aggregate arrives" wait_for 60 other_arrived
+is "one of RoCE packets does not" "$(wc -c <"$tmp/roce")" 0
 is "its packets are counted" "$(ethtool_counter "$B" topo0 drop_gso)" 10
 
 done_testing

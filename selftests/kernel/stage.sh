@@ -61,7 +61,7 @@ is "a stage shows" "$(show '.stage | [.routes, .groups, .prepared]')" "[10,1,fal
 check_fails "it is the only one" "Another stage" client 'stage()'
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null
-check "the stage of a killed process is freed" wait_for 5 eval '[[ $(show .stage) == null ]]'
+check "the stage of a killed process is freed" wait_for 30 eval '[[ $(show .stage) == null ]]'
 
 client 'stage()'
 is "the stage of a process that ends is freed" "$(show .stage)" null

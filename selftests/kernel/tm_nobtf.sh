@@ -7,13 +7,7 @@
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
-command -v objcopy >/dev/null || skip_all "no objcopy"
-# From inside the tree: the initramfs or the distribution may compress it.
-module=$(modinfo -n topoopt_fwd)
-must objcopy -R .BTF -R .BTF.base "$module" "$tmp/topoopt_fwd.ko"
-modprobe -r topoopt_fwd
-must insmod "$tmp/topoopt_fwd.ko"
-at_exit "modprobe -r topoopt_fwd"
+without_module_btf
 check "the module has no BTF" test ! -e /sys/kernel/btf/topoopt_fwd
 
 must chain_up 3

@@ -81,11 +81,11 @@ paths >"$tmp/lit"
 is "200 flows take one port each" "$(wc -l <"$tmp/lit")" 200
 check "some of them eth2" grep -q eth1 "$tmp/lit"
 "$fabric" darken "$R:eth2"
-wait_for 5 live eth2 false
+wait_for 30 live eth2 false
 paths >"$tmp/dark"
 is "eth2 dark: all flows by eth1" "$(cat "$tmp/dark")" "$(sed s/eth1/eth0/ "$tmp/lit")"
 "$fabric" light "$R:eth2"
-wait_for 5 live eth2 true
+wait_for 30 live eth2 true
 paths >"$tmp/again"
 is "lit again: every flow where it was" "$(cat "$tmp/again")" "$(cat "$tmp/lit")"
 done_testing

@@ -7,12 +7,7 @@
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
-command -v objcopy >/dev/null || skip_all "no objcopy"
-module=$(modinfo -n topoopt_fwd)
-must objcopy -R .BTF -R .BTF.base "$module" "$tmp/topoopt_fwd.ko"
-modprobe -r topoopt_fwd
-must insmod "$tmp/topoopt_fwd.ko"
-at_exit "modprobe -r topoopt_fwd"
+without_module_btf
 chain_up 3
 for mode in auto on; do
 	check "apply --xdp $mode" eval 'apply "$B" "$plan" --xdp $mode 2>"$tmp/err"'
