@@ -6,7 +6,8 @@
 TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
 BUILD ?= $(TOP)/build
 BPF := $(BUILD)/bpf
-PKGS := jansson libmnl libbpf libprotobuf-c libcurl libmicrohttpd zlib
+PKGS := jansson libmnl libbpf libprotobuf-c zlib
+LAZY_PKGS := libcurl libmicrohttpd
 Q := $(if $(V),,@)
 say = @printf '  %-5s %s\n' $(1) $(2:$(BUILD)/%=%)
 
@@ -20,5 +21,5 @@ endif
 
 TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
 	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) -I$(OUT)/proto \
-	$(shell pkg-config --cflags $(PKGS))
+	$(shell pkg-config --cflags $(PKGS) $(LAZY_PKGS))
 TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lresolv -lm

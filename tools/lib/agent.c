@@ -110,42 +110,50 @@ static void agent_forget(struct to_agent *agent)
 	agent->staged = agent->committed = 0;
 }
 
+/* Return: 0, an error, or 1 when there is no device and nothing was opened. */
+static int agent_open_device(const struct to_agent *agent, struct to_genl *genl,
+			     struct to_device *device, struct to_error *err)
+{
+	uint32_t ifindex = if_nametoindex(agent->device);
+	int ret;
+
+	memset(device, 0, sizeof(*device));
+	if (!ifindex)
+		return 1;
+	ret = to_genl_open(genl, err);
+	if (ret)
+		return ret;
+	ret = to_genl_device(genl, ifindex, device, err);
+	if (ret)
+		to_genl_close(genl);
+	return ret;
+}
+
 /* Generation of the active table, 0 when there is none. */
 static int agent_active(const struct to_agent *agent, uint64_t *generation,
 			struct to_error *err)
 {
-	uint32_t ifindex = if_nametoindex(agent->device);
-	struct to_device device = {};
+	struct to_device device;
 	struct to_genl genl;
-	int ret = 0;
+	int ret = agent_open_device(agent, &genl, &device, err);
 
-	if (ifindex) {
-		ret = to_genl_open(&genl, err);
-		if (ret)
-			return ret;
-		ret = to_genl_device(&genl, ifindex, &device, err);
+	if (!ret)
 		to_genl_close(&genl);
-	}
 	*generation = device.generation;
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /* Drops a stage that nobody is going to commit any more. */
 static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
 {
-	uint32_t ifindex = if_nametoindex(agent->device);
 	struct to_device device;
 	struct to_genl genl;
-	int ret;
+	int ret = agent_open_device(agent, &genl, &device, err);
 
-	if (!ifindex)
-		return 0;
-	ret = to_genl_open(&genl, err);
 	if (ret)
-		return ret;
-	ret = to_genl_device(&genl, ifindex, &device, err);
-	if (!ret && device.prepared)
-		ret = to_genl_abort(&genl, ifindex, err);
+		return ret < 0 ? ret : 0;
+	if (device.prepared)
+		ret = to_genl_abort(&genl, device.ifindex, err);
 	to_genl_close(&genl);
 	return ret;
 }
@@ -277,19 +285,17 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 static int agent_renumber(const struct to_agent *agent, uint64_t generation,
 			  struct to_error *err)
 {
-	uint32_t ifindex = if_nametoindex(agent->device);
 	struct to_kernel_table table = {};
+	struct to_device device;
 	struct to_genl genl;
-	int ret;
+	int ret = agent_open_device(agent, &genl, &device, err);
 
-	if (!ifindex)
-		return 0;
-	ret = to_genl_open(&genl, err);
 	if (ret)
-		return ret;
-	ret = to_genl_table(&genl, ifindex, false, &table, err);
-	ret = ret ? ret : to_genl_stage(&genl, ifindex, &table, err);
-	ret = ret ? ret : to_genl_commit(&genl, ifindex, table.generation, &generation, err);
+		return ret < 0 ? ret : 0;
+	ret = to_genl_table(&genl, device.ifindex, false, &table, err);
+	ret = ret ? ret : to_genl_stage(&genl, device.ifindex, &table, err);
+	ret = ret ? ret : to_genl_commit(&genl, device.ifindex, table.generation, &generation,
+					 err);
 	to_kernel_table_free(&table);
 	to_genl_close(&genl);
 	return ret;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "etcd.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <resolv.h>
 #include <stdio.h>
@@ -98,18 +97,18 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 	char url[512];
 
 	snprintf(url, sizeof(url), "%s%s", to_etcd_endpoint(etcd), path);
-	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, etcd->headers);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
+	to_curl.easy_setopt(curl, CURLOPT_URL, url);
+	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
+	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, etcd->headers);
+	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
+	to_curl.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	to_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
 	if (etcd->options.cacert)
-		curl_easy_setopt(curl, CURLOPT_CAINFO, etcd->options.cacert);
+		to_curl.easy_setopt(curl, CURLOPT_CAINFO, etcd->options.cacert);
 	if (etcd->options.cert)
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, etcd->options.cert);
+		to_curl.easy_setopt(curl, CURLOPT_SSLCERT, etcd->options.cert);
 	if (etcd->options.key)
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, etcd->options.key);
+		to_curl.easy_setopt(curl, CURLOPT_SSLKEY, etcd->options.key);
 }
 
 static size_t etcd_collect(char *data, size_t size, size_t n, void *out)
@@ -129,20 +128,20 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 
 	if (!out)
 		return 0;
-	curl_easy_reset(etcd->curl);
+	to_curl.easy_reset(etcd->curl);
 	to_etcd_set_options(etcd, etcd->curl, path, body);
-	curl_easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS, !strcmp(path, ETCD_READ) ? ETCD_READ_MS :
+	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS, !strcmp(path, ETCD_READ) ? ETCD_READ_MS :
 			 !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : ETCD_CALL_MS);
-	curl_easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
-	curl_easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
-	curl_easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
-	code = curl_easy_perform(etcd->curl);
+	to_curl.easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
+	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
+	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
+	code = to_curl.easy_perform(etcd->curl);
 	fclose(out);
 	if (code)
 		to_error_set(err, -EHOSTUNREACH, "etcd %s: %s", to_etcd_endpoint(etcd),
-			     reason[0] ? reason : curl_easy_strerror(code));
+			     reason[0] ? reason : to_curl.easy_strerror(code));
 	else
-		curl_easy_getinfo(etcd->curl, CURLINFO_RESPONSE_CODE, &status);
+		to_curl.easy_getinfo(etcd->curl, CURLINFO_RESPONSE_CODE, &status);
 	return status;
 }
 
@@ -391,15 +390,18 @@ static int etcd_status(struct to_etcd *etcd, struct to_error *err)
 
 struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err)
 {
-	struct to_etcd *etcd = calloc(1, sizeof(*etcd));
+	struct to_etcd *etcd;
 
+	if (to_lazy_curl(err))
+		return NULL;
+	etcd = calloc(1, sizeof(*etcd));
 	if (!etcd)
 		goto no_memory;
 	etcd->options = *options;
 	etcd->text = strdup(options->endpoints);
 	etcd->prefix = strdup(options->prefix ? options->prefix : TO_ETCD_PREFIX);
-	etcd->curl = curl_easy_init();
-	etcd->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	etcd->curl = to_curl.easy_init();
+	etcd->headers = to_curl.slist_append(NULL, "Content-Type: application/json");
 	if (!etcd->text || !etcd->prefix || !etcd->curl || !etcd->headers)
 		goto no_memory;
 	if (!etcd_split(etcd, err) && !etcd_status(etcd, err))
@@ -418,8 +420,8 @@ void to_etcd_close(struct to_etcd *etcd)
 	if (!etcd)
 		return;
 	if (etcd->curl)
-		curl_easy_cleanup(etcd->curl);
-	curl_slist_free_all(etcd->headers);
+		to_curl.easy_cleanup(etcd->curl);
+	to_curl.slist_free_all(etcd->headers);
 	free(etcd->text);
 	free(etcd->prefix);
 	free(etcd);

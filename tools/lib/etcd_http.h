@@ -4,7 +4,7 @@
 
 /* What etcd.c and etcd_watch.c share of the JSON gateway. */
 
-#include <curl/curl.h>
+#include "lazy_curl.h"
 
 #include "etcd.h"
 

@@ -60,7 +60,7 @@ static size_t watch_collect(char *data, size_t size, size_t n, void *arg)
 static void watch_stop(struct to_etcd_watch *w)
 {
 	if (w->endpoint)
-		curl_multi_remove_handle(w->multi, w->curl);
+		to_curl.multi_remove_handle(w->multi, w->curl);
 	w->endpoint = NULL;
 	w->in_len = 0;
 }
@@ -78,11 +78,11 @@ static int watch_start(struct to_etcd_watch *w, struct to_error *err)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	w->endpoint = to_etcd_endpoint(w->etcd);
 	w->ended = false;
-	curl_easy_reset(w->curl);
+	to_curl.easy_reset(w->curl);
 	to_etcd_set_options(w->etcd, w->curl, "/v3/watch", body);
-	curl_easy_setopt(w->curl, CURLOPT_WRITEFUNCTION, watch_collect);
-	curl_easy_setopt(w->curl, CURLOPT_WRITEDATA, w);
-	curl_multi_add_handle(w->multi, w->curl);
+	to_curl.easy_setopt(w->curl, CURLOPT_WRITEFUNCTION, watch_collect);
+	to_curl.easy_setopt(w->curl, CURLOPT_WRITEDATA, w);
+	to_curl.multi_add_handle(w->multi, w->curl);
 	free(body);
 	return 0;
 }
@@ -96,8 +96,8 @@ struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
 		w->etcd = etcd;
 		w->prefix = prefix;
 		w->revision = revision;
-		w->multi = curl_multi_init();
-		w->curl = curl_easy_init();
+		w->multi = to_curl.multi_init();
+		w->curl = to_curl.easy_init();
 	}
 	if (!w || !w->multi || !w->curl) {
 		to_error_set(err, -ENOMEM, "out of memory");
@@ -114,9 +114,9 @@ void to_etcd_watch_close(struct to_etcd_watch *w)
 	watch_stop(w);
 	json_decref(w->events);
 	if (w->curl)
-		curl_easy_cleanup(w->curl);
+		to_curl.easy_cleanup(w->curl);
 	if (w->multi)
-		curl_multi_cleanup(w->multi);
+		to_curl.multi_cleanup(w->multi);
 	free(w->in);
 	free(w);
 }
@@ -169,12 +169,12 @@ static void watch_poll(struct to_etcd_watch *w, int timeout_ms)
 	int running = 0, queued;
 	CURLMsg *message;
 
-	curl_multi_perform(w->multi, &running);
+	to_curl.multi_perform(w->multi, &running);
 	if (!w->in_len && timeout_ms > 0 && running) {
-		curl_multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
-		curl_multi_perform(w->multi, &running);
+		to_curl.multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
+		to_curl.multi_perform(w->multi, &running);
 	}
-	while ((message = curl_multi_info_read(w->multi, &queued)))
+	while ((message = to_curl.multi_info_read(w->multi, &queued)))
 		w->ended |= message->msg == CURLMSG_DONE;
 }
 

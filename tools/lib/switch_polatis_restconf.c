@@ -5,7 +5,6 @@
  *
  *	{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 17}]}}
  */
-#include <curl/curl.h>
 #include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "lazy_curl.h"
 #include "switch_driver.h"
 
 #define RESTCONF_PATH "/api/data/optical-switch:cross-connects"
@@ -66,21 +66,21 @@ static long restconf_call(const struct to_switch *sw, const char *method, const 
 	free(r->answer);
 	r->answer = NULL;
 	r->len = 0;
-	curl_easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, reason);
+	to_curl.easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, method);
+	to_curl.easy_setopt(r->curl, CURLOPT_ERRORBUFFER, reason);
 	if (body)
-		curl_easy_setopt(r->curl, CURLOPT_POSTFIELDS, body);
+		to_curl.easy_setopt(r->curl, CURLOPT_POSTFIELDS, body);
 	else
-		curl_easy_setopt(r->curl, CURLOPT_HTTPGET, 1L);
-	code = curl_easy_perform(r->curl);
-	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, NULL);
+		to_curl.easy_setopt(r->curl, CURLOPT_HTTPGET, 1L);
+	code = to_curl.easy_perform(r->curl);
+	to_curl.easy_setopt(r->curl, CURLOPT_ERRORBUFFER, NULL);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return to_error_set(err, -ETIMEDOUT, "no answer in %.3g s",
 				    sw->optical->control.timeout_ns / 1e9);
 	if (code)
 		return to_error_set(err, -EIO, "%s",
-				    reason[0] ? reason : curl_easy_strerror(code));
-	curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
+				    reason[0] ? reason : to_curl.easy_strerror(code));
+	to_curl.easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
 	*answer = r->answer ? json_loads(r->answer, 0, NULL) : NULL;
 	if ((status >= 200 && status < 300) || status == 404)
 		return status;
@@ -184,47 +184,52 @@ static int restconf_credentials(struct restconf *r, const struct to_switch_contr
 		data[strcspn(data, "\r\n")] = '\0';
 		password = data;
 	}
-	curl_easy_setopt(r->curl, CURLOPT_USERNAME, control->user);
-	curl_easy_setopt(r->curl, CURLOPT_PASSWORD, password);
+	to_curl.easy_setopt(r->curl, CURLOPT_USERNAME, control->user);
+	to_curl.easy_setopt(r->curl, CURLOPT_PASSWORD, password);
 	free(data);
 	return 0;
 }
 
 static void restconf_init(void)
 {
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	to_curl.global_init(CURL_GLOBAL_DEFAULT);
 }
 
 static int restconf_open(struct to_switch *sw, struct to_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const struct to_switch_control *control = &sw->optical->control;
-	struct restconf *r = calloc(1, sizeof(*r));
 	char url[sizeof(control->address) + sizeof(RESTCONF_PATH)];
 	size_t len = strlen(control->address);
+	struct restconf *r;
+	int ret;
 
+	ret = to_lazy_curl(err);
+	if (ret)
+		return ret;
+	r = calloc(1, sizeof(*r));
 	sw->state = r;
 	if (!r)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	pthread_once(&once, restconf_init);
-	r->curl = curl_easy_init();
+	r->curl = to_curl.easy_init();
 	if (!r->curl)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	while (len && control->address[len - 1] == '/')
 		len--;
 	snprintf(url, sizeof(url), "%.*s" RESTCONF_PATH, (int)len, control->address);
-	r->headers = curl_slist_append(NULL, "Accept: application/yang-data+json");
-	r->headers = curl_slist_append(r->headers, "Content-Type: application/yang-data+json");
+	r->headers = to_curl.slist_append(NULL, "Accept: application/yang-data+json");
+	r->headers = to_curl.slist_append(r->headers, "Content-Type: application/yang-data+json");
 	/* no round trip that asks whether the body is wanted */
-	r->headers = curl_slist_append(r->headers, "Expect:");
-	curl_easy_setopt(r->curl, CURLOPT_URL, url);
-	curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
-	curl_easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-	curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)(control->timeout_ns / 1000000));
-	curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, restconf_take);
-	curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+	r->headers = to_curl.slist_append(r->headers, "Expect:");
+	to_curl.easy_setopt(r->curl, CURLOPT_URL, url);
+	to_curl.easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	to_curl.easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
+	to_curl.easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+	to_curl.easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
+	to_curl.easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)(control->timeout_ns / 1000000));
+	to_curl.easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, restconf_take);
+	to_curl.easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
 	return restconf_credentials(r, control, err);
 }
 
@@ -234,8 +239,8 @@ static void restconf_close(struct to_switch *sw)
 
 	if (!r)
 		return;
-	curl_slist_free_all(r->headers);
-	curl_easy_cleanup(r->curl);
+	to_curl.slist_free_all(r->headers);
+	to_curl.easy_cleanup(r->curl);
 	free(r->answer);
 	free(r);
 }

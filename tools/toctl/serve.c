@@ -9,10 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lazy.h"
 #include "metrics.h"
 
 #define CONNECTIONS 16
 #define TIMEOUT 10	/* seconds without a byte until a connection is closed */
+
+#define MHD_FUNCTIONS(X)						\
+	X(add_response_header) X(create_response_from_buffer)		\
+	X(destroy_response) X(lookup_connection_value)			\
+	X(queue_response) X(start_daemon) X(stop_daemon)
+
+static struct {
+#define X(name) __typeof__(MHD_##name) *name;
+	MHD_FUNCTIONS(X)
+#undef X
+} mhd;
 
 static const char openmetrics_type[] =
 	"application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -25,14 +37,14 @@ static enum MHD_Result serve_text(struct MHD_Connection *connection, unsigned in
 	struct MHD_Response *response;
 	enum MHD_Result ret;
 
-	response = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_COPY);
+	response = mhd.create_response_from_buffer(len, text, MHD_RESPMEM_MUST_COPY);
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	mhd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	ret = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+		mhd.add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	ret = mhd.queue_response(connection, status, response);
+	mhd.destroy_response(response);
 	return ret;
 }
 
@@ -47,7 +59,7 @@ static enum MHD_Result serve_line(struct MHD_Connection *connection, unsigned in
 
 static enum MHD_Result serve_metrics(struct MHD_Connection *connection, const char *device)
 {
-	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+	const char *accept = mhd.lookup_connection_value(connection, MHD_HEADER_KIND,
 							 MHD_HTTP_HEADER_ACCEPT);
 	bool open = accept && strstr(accept, "application/openmetrics-text");
 	struct to_metrics metrics = { .version = TO_VERSION };
@@ -147,12 +159,25 @@ static int serve_socket(const char *address, struct to_error *err)
 	return fd;
 }
 
+static int serve_load(struct to_error *err)
+{
+#define X(name) { "MHD_" #name, (void **)&mhd.name },
+	static const struct to_lazy_symbol symbols[] = { MHD_FUNCTIONS(X) };
+#undef X
+
+	return to_lazy_load("libmicrohttpd.so.12", symbols, sizeof(symbols) / sizeof(symbols[0]),
+			    err);
+}
+
 int to_serve_metrics(const char *address, const char *device, struct to_error *err)
 {
 	struct MHD_Daemon *daemon;
 	sigset_t signals;
-	int fd, got;
+	int ret, fd, got;
 
+	ret = serve_load(err);
+	if (ret)
+		return ret;
 	fd = serve_socket(address, err);
 	if (fd < 0)
 		return fd;
@@ -161,7 +186,7 @@ int to_serve_metrics(const char *address, const char *device, struct to_error *e
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL,
+	daemon = mhd.start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL,
 				  NULL, serve_request, (void *)device,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
@@ -173,6 +198,6 @@ int to_serve_metrics(const char *address, const char *device, struct to_error *e
 	fprintf(stderr, "serving http://%s%s/metrics\n",
 		strchr(address, ':') ? "" : "127.0.0.1:", address);
 	sigwait(&signals, &got);
-	MHD_stop_daemon(daemon);
+	mhd.stop_daemon(daemon);
 	return 0;
 }
