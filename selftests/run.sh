@@ -13,12 +13,12 @@
 #	three/	one script each, run in three guests in a row with the argument A,
 #		B or C; A's TAP counts
 #
-# A script may say in its head "# Kernels: 6.1 6.12" (default: all) and
-# "# Timeout: 600" (seconds, default 300).
+# A script may say in its head "# Kernels: 6.1 6.12" (default: all),
+# "# Timeout: 600" (seconds, default 300) and "# Processors: 2".
 #
 # All kernel tests of a kernel share a guest; when a test takes it down the
-# rest goes on in a new one. 6.12 gets two processors, so that races show; the
-# others one, which emulation runs in half the time.
+# rest goes on in a new one. Where processors race, a test asks for two and gets
+# them on 6.12; emulation runs one in half the time.
 
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -136,25 +136,31 @@ unit_tests() {
 	done
 }
 
-# Names of the scripts of a directory that are to run on a kernel.
-scripts() { # DIRECTORY KERNEL
+# Processors of the guest that a test runs in.
+processors() { # FILE KERNEL
+	[[ $2 == 6.12* ]] && header "$1" Processors 1 || echo 1
+}
+
+# Names of the scripts of a directory that are to run on a kernel, those alone
+# that want so many processors if that is said.
+scripts() { # DIRECTORY KERNEL [PROCESSORS]
 	local file name
 
 	for file in "$here/$1"/*.sh; do
 		name=$(basename "$file" .sh)
 		[[ -e $file && ${only_test:-$name} == "$name" ]] || continue
 		[[ " $(header "$file" Kernels "${lab_kernels[*]}") " == *" $2 "* ]] || continue
+		[[ -z ${3:-} || $(processors "$file" "$2") == "$3" ]] || continue
 		echo "$name"
 	done
 }
 
 # One guest for as many of the tests as it survives; what it left undone is
 # in $work/left-KERNEL afterwards.
-one_guest() { # KERNEL NAME...
-	local kernel=$1 line name='' status limit=300 console=$work/console-$1 cpus=1
+one_guest() { # KERNEL PROCESSORS NAME...
+	local kernel=$1 cpus=$2 line name='' status limit=300 console=$work/console-$1
 
-	shift
-	[[ $kernel != 6.12 ]] || cpus=2
+	shift 2
 	printf '%s\n' "$@" >"$work/left-$kernel"
 	for name; do
 		((limit += $(time_for "$here/kernel/$name.sh") + 15))
@@ -184,19 +190,22 @@ one_guest() { # KERNEL NAME...
 }
 
 kernel_tests() { # KERNEL
-	local kernel=$1 name before=-1
+	local kernel=$1 name before cpus
 	local -a left three
 
-	mapfile -t left < <(scripts kernel "$kernel")
-	while ((${#left[@]} && ${#left[@]} != before)); do
-		before=${#left[@]}
-		one_guest "$kernel" "${left[@]}"
-		mapfile -t left <"$work/left-$kernel"
+	for cpus in 1 2; do
+		before=-1
+		mapfile -t left < <(scripts kernel "$kernel" "$cpus")
+		while ((${#left[@]} && ${#left[@]} != before)); do
+			before=${#left[@]}
+			one_guest "$kernel" "$cpus" "${left[@]}"
+			mapfile -t left <"$work/left-$kernel"
+		done
+		if ((${#left[@]})); then
+			result fail "$kernel" guest "does not run tests"
+			cat "$work/guest-$kernel"
+		fi
 	done
-	if ((${#left[@]})); then
-		result fail "$kernel" guest "does not run tests"
-		cat "$work/guest-$kernel"
-	fi
 	mapfile -t three < <(scripts three "$kernel")
 	for name in "${three[@]}"; do
 		"$here/lab/guests3" -k "$kernel" -t "$(time_for "$here/three/$name.sh")" -- \
@@ -215,7 +224,7 @@ for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
 	((${#running[@]} < 2)) || wait -n
 done
 wait
-sort -rn "$work/times" | head -n 5 | sed '1i slowest:'
+sort -rn "$work/times" | head -n 12 | sed '1i slowest:'
 count() { grep -c "^$1\$" "$work/results" || :; }
 failed=$(count fail)
 skipped=$(count skip)

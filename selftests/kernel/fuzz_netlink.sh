@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Processors: 2
 # B survives thousands of netlink messages, made from the spec and mutated, and
 # relays afterwards as before:
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 300
+# Processors: 2
 # A million routes: how fast toctl apply brings them from a plan into the
 # active table, that a second apply finds all of them, and what they weigh.
 #

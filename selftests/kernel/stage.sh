@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 300
+# Processors: 2
 # Life of a stage: it goes with the socket that made it, unless prepared; one
 # of two commits on the same generation wins; dumps notice a commit; nothing of
 # it is left when the device or the namespace goes.

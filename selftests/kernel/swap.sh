@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 300
+# Processors: 2
 # B's table is replaced every few milliseconds while A sends numbered UDP
 # datagrams to C: none is lost, none overtakes another.
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 300
+# Processors: 2
 # The tables and next hop groups of the module, without a NIC: lookups against
 # a linear search, weights, and which flows move (selftests/module/table_test.c).
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Processors: 2
 # The traffic counters: every byte that a sender sent is in the matrix, under
 # the right pair and class, once.
 #

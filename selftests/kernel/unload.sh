@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 240
+# Processors: 2
 # Ports, devices, namespaces and the module go away under traffic.
 #
 #	A eth1 == eth0 B eth1 == eth0 C eth1 == eth0 D
