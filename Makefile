@@ -50,6 +50,18 @@ prepare: guest
 check: prepare  ## all tests; KERNEL=6.1|6.12|7.2 and TEST=name narrow
 	@selftests/run.sh $(KERNEL:%=-k %) $(TEST:%=-t %)
 
+check-sanitize:  ## unit tests with ASan and UBSan; TEST=name
+	@$(MAKE) --no-print-directory unit SANITIZE=1
+	@selftests/run.sh -s $(TEST:%=-t %)
+
+check-valgrind: unit  ## unit tests in C under valgrind; TEST=name
+	@$(LAB)/deps.sh valgrind
+	@selftests/run.sh -v $(TEST:%=-t %)
+
+fuzz: bpf  ## libFuzzer on file formats and on the kernel's replies; RUNS=100000
+	@$(MAKE) --no-print-directory -C selftests fuzz SANITIZE=fuzz
+	@selftests/fuzz/fuzz.sh $(RUNS)
+
 demo: KERNEL = 7.2
 demo: guest  ## twelve servers without a switch become one fabric
 	@selftests/demo/demo.sh
@@ -113,4 +125,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check demo bench bench-plan bench-replan bench-relay bench-throughput bench-fabric lab install lint docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-throughput bench-fabric lab install lint docs deb clean help

@@ -4,9 +4,12 @@
 # print one line per test; the last line is "N passed, N failed".
 #
 #	run.sh [-k KERNEL] [-t NAME]
+#	run.sh -s|-v [-t NAME]
 #
 #	-k  one guest kernel only: 6.1, 6.12 or 7.2
 #	-t  one test only: unit/test_NAME.c, kernel/NAME.sh or three/NAME.sh
+#	-s  unit tests only, those of make unit SANITIZE=1; no sanitizer may report
+#	-v  unit tests in C only, under valgrind
 #
 #	unit/	one program each, prints TAP
 #	kernel/	one script each, run as root in a guest, prints TAP (lib.sh)
@@ -67,11 +70,19 @@ fi
 
 # --- on the host ----------------------------------------------------------
 
-only_kernel='' only_test=''
-while getopts k:t: option; do
+only_kernel='' only_test='' units_only='' debugger=()
+while getopts k:t:sv option; do
 	case $option in
 	k) only_kernel=$OPTARG; lab_check_kernel "$OPTARG" ;;
 	t) only_test=$OPTARG ;;
+	s)
+		units_only=1 TEST_SLOWER=4 build+=/sanitize
+		export BUILD=$build TOCTL=$build/toctl
+		;;
+	v)
+		units_only=1 TEST_SLOWER=10
+		debugger=(valgrind --quiet --leak-check=full --error-exitcode=99)
+		;;
 	*) exit 2 ;;
 	esac
 done
@@ -128,11 +139,19 @@ unit_tests() {
 	for program in "$build"/unit/test_*; do
 		name=${program##*/test_}
 		[[ -x $program && ! -d $program && ${only_test:-$name} == "$name" ]] || continue
+		[[ -z ${debugger[*]} || -e $here/unit/test_$name.c ]] || continue
 		output=$work/unit-$name
-		(cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP timeout 300 "$program") \
+		(cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
+			timeout $((300 * ${TEST_SLOWER:-1})) "${debugger[@]}" "$program") \
 			>"$output" 2>&1 </dev/null
 		status=$?
 		tap unit "$name" "$status" <"$output"
+		# a test that expects a failure takes a report for one
+		if compgen -G "$work/sanitizer.*" >/dev/null; then
+			result fail unit "$name" "a sanitizer reports"
+			sed 's/^/        /' "$work"/sanitizer.*
+			rm "$work"/sanitizer.*
+		fi
 	done
 }
 
@@ -215,6 +234,10 @@ kernel_tests() { # KERNEL
 }
 
 touch "$work/results" "$work/times"
+if [[ -n $units_only ]]; then
+	export {ASAN,UBSAN,LSAN}_OPTIONS="log_path=$work/sanitizer:print_stacktrace=1"
+	lab_kernels=()
+fi
 [[ -n $only_kernel && -n $only_test ]] || unit_tests
 running=()
 for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do

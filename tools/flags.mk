@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How everything that uses libtopoopt is compiled; for tools and selftests.
-# SANITIZE=1 builds with ASan and UBSan, into its own directory; V=1 shows the
-# commands.
+# SANITIZE=1 builds with ASan and UBSan, SANITIZE=fuzz with those and for
+# libFuzzer, each into its own directory; V=1 shows the commands.
 
 TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
 BUILD ?= $(TOP)/build
@@ -15,6 +15,10 @@ CFLAGS ?= -O2 -g
 ifeq ($(SANITIZE),1)
 OUT := $(BUILD)/sanitize
 CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),fuzz)
+OUT := $(BUILD)/fuzz
+CC := clang
+CFLAGS := -O1 -g -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 else
 OUT := $(BUILD)
 endif

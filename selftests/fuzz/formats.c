@@ -2,10 +2,6 @@
 /*
  * libFuzzer on the loaders of all formats; a plan that loads must survive
  * being printed and read again.
- *
- *	make -C selftests fuzz
- *	mkdir corpus && cp selftests/unit/formats/*.json corpus
- *	build/fuzz/formats -max_len=6000 corpus
  */
 
 #include <stdlib.h>

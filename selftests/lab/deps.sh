@@ -8,6 +8,7 @@
 #	deps.sh docs		to make the documentation
 #	deps.sh deb		to make Debian packages
 #	deps.sh bench		to compare matchings with those of LEMON
+#	deps.sh valgrind	to run unit tests under it
 #	deps.sh browser		to look at reports as people do
 #	deps.sh etcd		to test agents of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
@@ -22,10 +23,11 @@ declare -A packages=(
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole linux-headers-amd64"
-	[lint]="shellcheck yamllint cppcheck perl"
+	[lint]="shellcheck yamllint cppcheck clang-tidy coccinelle perl"
 	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
+	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd

@@ -179,21 +179,21 @@ static void chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
 	mnl_attr_for_each(nla, nlh, sizeof(struct nfgenmsg)) {
 		switch (mnl_attr_get_type(nla)) {
 		case NFTA_CHAIN_TABLE:
-			chain->table = mnl_attr_get_str(nla);
+			chain->table = to_attr_text(nla);
 			break;
 		case NFTA_CHAIN_NAME:
-			chain->name = mnl_attr_get_str(nla);
+			chain->name = to_attr_text(nla);
 			break;
 		case NFTA_CHAIN_POLICY:
-			chain->drop = ntohl(mnl_attr_get_u32(nla)) == NF_DROP;
+			chain->drop = ntohl(to_attr_u32(nla)) == NF_DROP;
 			break;
 		case NFTA_CHAIN_HOOK:
 			mnl_attr_for_each_nested(a, nla) {
 				if (mnl_attr_get_type(a) == NFTA_HOOK_HOOKNUM) {
-					chain->hook = ntohl(mnl_attr_get_u32(a));
+					chain->hook = ntohl(to_attr_u32(a));
 					chain->has_hook = true;
 				} else if (mnl_attr_get_type(a) == NFTA_HOOK_DEV) {
-					chain->dev = mnl_attr_get_str(a);
+					chain->dev = to_attr_text(a);
 				}
 			}
 			break;
@@ -203,11 +203,13 @@ static void chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
 
 static int chain_check(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct nfgenmsg *nfg = mnl_nlmsg_get_payload(nlh);
+	const struct nfgenmsg *nfg = to_netlink_header(nlh, sizeof(*nfg));
 	struct chains *chains = arg;
 	struct chain c = { .table = "?", .name = "?" };
 	char fix[200];
 
+	if (!nfg)
+		return -EBADMSG;
 	chain_parse(nlh, &c);
 	if (!c.has_hook || !c.drop)
 		return 0;

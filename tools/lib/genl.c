@@ -77,7 +77,7 @@ static struct nlmsghdr *genl_message(const struct to_genl *genl, void *buf,
 	nlh->nlmsg_type = genl->family;
 	g = mnl_nlmsg_put_extra_header(nlh, sizeof(*g));
 	g->cmd = command;
-	g->version = genl->family == GENL_ID_CTRL ? 1 : TOPOOPT_FAMILY_VERSION;
+	g->version = TOPOOPT_FAMILY_VERSION;	/* of no matter to nlctrl */
 	return nlh;
 }
 
@@ -101,13 +101,13 @@ static int genl_parse_family(const struct nlmsghdr *nlh, void *arg)
 
 	genl_for_each_attr(nla, nlh) {
 		if (mnl_attr_get_type(nla) == CTRL_ATTR_FAMILY_ID)
-			genl->family = mnl_attr_get_u16(nla);
+			genl->family = to_attr_u16(nla);
 		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS)
 			continue;
 		mnl_attr_for_each_nested(group, nla)
 			mnl_attr_for_each_nested(a, group)
 				if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
-					genl->events = mnl_attr_get_u32(a);
+					genl->events = to_attr_u32(a);
 	}
 	return 0;
 }
@@ -172,7 +172,7 @@ static void list_clear(void *arg)
 
 static void parse_name(char *name, const struct nlattr *nla)
 {
-	strncpy(name, mnl_attr_get_str(nla), IFNAMSIZ - 1);
+	strncpy(name, to_attr_text(nla), IFNAMSIZ - 1);
 }
 
 static void parse_counters(uint64_t *counters, const struct nlattr *nest)
@@ -184,7 +184,7 @@ static void parse_counters(uint64_t *counters, const struct nlattr *nest)
 				 TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS;
 
 		if (i < TO_COUNTERS && mnl_attr_get_payload_len(nla) == 8)
-			counters[i] = mnl_attr_get_u64(nla);
+			counters[i] = to_attr_u64(nla);
 	}
 }
 
@@ -196,29 +196,29 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 	genl_for_each_attr(nla, nlh) {
 		switch (mnl_attr_get_type(nla)) {
 		case TOPOOPT_A_DEVICE_IFINDEX:
-			d->ifindex = mnl_attr_get_u32(nla);
+			d->ifindex = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_DEVICE_IFNAME:
 			parse_name(d->name, nla);
 			break;
 		case TOPOOPT_A_DEVICE_GENERATION:
-			d->generation = mnl_attr_get_u64(nla);
+			d->generation = to_attr_u64(nla);
 			break;
 		case TOPOOPT_A_DEVICE_ROUTES:
-			d->routes = mnl_attr_get_u32(nla);
+			d->routes = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_DEVICE_GROUPS:
-			d->groups = mnl_attr_get_u32(nla);
+			d->groups = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_DEVICE_MEMORY:
-			d->memory = mnl_attr_get_u64(nla);
+			d->memory = to_attr_u64(nla);
 			break;
 		case TOPOOPT_A_DEVICE_STAGED_ROUTES:
-			d->staged_routes = mnl_attr_get_u32(nla);
+			d->staged_routes = to_attr_u32(nla);
 			d->staged = true;
 			break;
 		case TOPOOPT_A_DEVICE_STAGED_GROUPS:
-			d->staged_groups = mnl_attr_get_u32(nla);
+			d->staged_groups = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_DEVICE_STAGED_PREPARED:
 			d->prepared = true;
@@ -256,13 +256,13 @@ static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
 		mnl_attr_for_each_nested(nla, nest) {
 			switch (mnl_attr_get_type(nla)) {
 			case TOPOOPT_A_PORT_IFINDEX:
-				p->ifindex = mnl_attr_get_u32(nla);
+				p->ifindex = to_attr_u32(nla);
 				break;
 			case TOPOOPT_A_PORT_IFNAME:
 				parse_name(p->name, nla);
 				break;
 			case TOPOOPT_A_PORT_TX_IFINDEX:
-				p->tx_ifindex = mnl_attr_get_u32(nla);
+				p->tx_ifindex = to_attr_u32(nla);
 				break;
 			case TOPOOPT_A_PORT_TX_IFNAME:
 				parse_name(p->tx_name, nla);
@@ -490,7 +490,7 @@ static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
 
 		switch (mnl_attr_get_type(a)) {
 		case TOPOOPT_A_GROUP_ID:
-			group->id = mnl_attr_get_u32(a);
+			group->id = to_attr_u32(a);
 			continue;
 		case TOPOOPT_A_GROUP_BACKUP_IN_USE:
 			group->backup_in_use = true;
@@ -504,7 +504,7 @@ static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
 		mnl_attr_for_each_nested(b, a) {
 			switch (mnl_attr_get_type(b)) {
 			case TOPOOPT_A_NEXTHOP_PORT:
-				nh->port = mnl_attr_get_u32(b);
+				nh->port = to_attr_u32(b);
 				break;
 			case TOPOOPT_A_NEXTHOP_MAC:
 				if (mnl_attr_get_payload_len(b) == sizeof(nh->mac))
@@ -512,7 +512,7 @@ static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
 					       sizeof(nh->mac));
 				break;
 			case TOPOOPT_A_NEXTHOP_WEIGHT:
-				nh->weight = mnl_attr_get_u16(b);
+				nh->weight = to_attr_u16(b);
 				break;
 			case TOPOOPT_A_NEXTHOP_BACKUP:
 				nh->backup = true;
@@ -547,7 +547,7 @@ static void parse_route(const struct nlattr *nest, struct to_kernel_route *r)
 			full = 8 * len;
 			break;
 		case TOPOOPT_A_ROUTE_DST_LEN:
-			r->dst_len = mnl_attr_get_u8(nla);
+			r->dst_len = to_attr_u8(nla);
 			dst_len = true;
 			break;
 		case TOPOOPT_A_ROUTE_SRC:
@@ -558,17 +558,17 @@ static void parse_route(const struct nlattr *nest, struct to_kernel_route *r)
 				r->src_len = 8 * len;
 			break;
 		case TOPOOPT_A_ROUTE_SRC_LEN:
-			r->src_len = mnl_attr_get_u8(nla);
+			r->src_len = to_attr_u8(nla);
 			src_len = true;
 			break;
 		case TOPOOPT_A_ROUTE_TYPE:
-			r->type = mnl_attr_get_u8(nla);
+			r->type = to_attr_u8(nla);
 			break;
 		case TOPOOPT_A_ROUTE_GROUP:
-			r->group = mnl_attr_get_u32(nla);
+			r->group = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_ROUTE_SERVER:
-			r->server = mnl_attr_get_u32(nla);
+			r->server = to_attr_u32(nla);
 			break;
 		}
 	}
@@ -601,7 +601,7 @@ static int genl_add_entries(const struct nlmsghdr *nlh, void *arg)
 	genl_for_each_attr(nla, nlh) {
 		switch (mnl_attr_get_type(nla)) {
 		case TOPOOPT_A_DEVICE_GENERATION:
-			d->generation = mnl_attr_get_u64(nla);
+			d->generation = to_attr_u64(nla);
 			break;
 		case TOPOOPT_A_DEVICE_GROUP:
 			item = list_add(&d->groups);

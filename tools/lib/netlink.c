@@ -93,6 +93,57 @@ static void netlink_path(const struct to_netlink *nl,
 	}
 }
 
+/* @size bytes of the attribute's value, or zeroes. */
+static void attr_get(const struct nlattr *nla, void *value, size_t size)
+{
+	if (mnl_attr_get_payload_len(nla) >= size)
+		memcpy(value, mnl_attr_get_payload(nla), size);
+	else
+		memset(value, 0, size);
+}
+
+uint8_t to_attr_u8(const struct nlattr *nla)
+{
+	uint8_t value;
+
+	attr_get(nla, &value, sizeof(value));
+	return value;
+}
+
+uint16_t to_attr_u16(const struct nlattr *nla)
+{
+	uint16_t value;
+
+	attr_get(nla, &value, sizeof(value));
+	return value;
+}
+
+uint32_t to_attr_u32(const struct nlattr *nla)
+{
+	uint32_t value;
+
+	attr_get(nla, &value, sizeof(value));
+	return value;
+}
+
+uint64_t to_attr_u64(const struct nlattr *nla)
+{
+	uint64_t value;
+
+	attr_get(nla, &value, sizeof(value));
+	return value;
+}
+
+const char *to_attr_text(const struct nlattr *nla)
+{
+	return mnl_attr_validate(nla, MNL_TYPE_NUL_STRING) < 0 ? "" : mnl_attr_get_payload(nla);
+}
+
+const void *to_netlink_header(const struct nlmsghdr *nlh, size_t size)
+{
+	return mnl_nlmsg_get_payload_len(nlh) >= size ? mnl_nlmsg_get_payload(nlh) : NULL;
+}
+
 struct extack {
 	const char *text;
 	uint32_t offset, missing;
@@ -109,21 +160,29 @@ static void netlink_extack(const struct nlmsghdr *nlh, struct extack *ack)
 		return;
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
 		skip += mnl_nlmsg_get_payload_len(&e->msg);
+	if (skip > mnl_nlmsg_get_payload_len(nlh))
+		return;
 	mnl_attr_for_each(nla, nlh, skip) {
 		switch (mnl_attr_get_type(nla)) {
 		case NLMSGERR_ATTR_MSG:
-			ack->text = mnl_attr_get_str(nla);
+			ack->text = to_attr_text(nla);
 			break;
 		case NLMSGERR_ATTR_OFFS:
-			ack->offset = mnl_attr_get_u32(nla);
+			ack->offset = to_attr_u32(nla);
 			ack->has_offset = true;
 			break;
 		case NLMSGERR_ATTR_MISS_TYPE:
-			ack->missing = mnl_attr_get_u32(nla);
+			ack->missing = to_attr_u32(nla);
 			ack->has_missing = true;
 			break;
 		}
 	}
+}
+
+/* The error that the kernel says, 0 when it is none. */
+static int netlink_code(int code)
+{
+	return code < -4095 ? -EBADMSG : code < 0 ? code : 0;
 }
 
 /* The kernel's refusal of @request as one line. */
@@ -132,19 +191,28 @@ static int netlink_refusal(const struct to_netlink *nl,
 			   const struct nlmsghdr *nlh, struct to_error *err)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
+	int code = netlink_code(e->error);
 	struct extack ack = {};
 	char path[128] = "";
 
+	if (!code)
+		return 0;
 	netlink_extack(nlh, &ack);
 	if (request && ack.has_offset)
 		netlink_path(nl, request, ack.offset, path, sizeof(path));
 	else if (ack.has_missing && ack.missing < nl->n_attributes &&
 		 nl->attributes[ack.missing].name)
 		snprintf(path, sizeof(path), "%s", nl->attributes[ack.missing].name);
-	return to_error_set(err, e->error, "kernel: %s%s%s%s",
-			    ack.text ? ack.text : strerror(-e->error),
+	return to_error_set(err, code, "kernel: %s%s%s%s",
+			    ack.text ? ack.text : strerror(-code),
 			    path[0] ? " (attribute " : "", path,
 			    path[0] ? ")" : "");
+}
+
+/* mnl_nlmsg_ok() takes a length of 2^31 and more for a negative one that fits. */
+static bool netlink_whole(const struct nlmsghdr *nlh, int len)
+{
+	return mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_len <= (unsigned int)len;
 }
 
 /* Return: 1 when the answer is complete, 0 when more comes, negative errno. */
@@ -163,14 +231,17 @@ static int netlink_message(const struct to_netlink *nl,
 		return 0;
 	case NLMSG_DONE:
 		ret = mnl_nlmsg_get_payload_len(nlh) >= sizeof(int) ?
-			*(const int *)mnl_nlmsg_get_payload(nlh) : 0;
+			netlink_code(*(const int *)mnl_nlmsg_get_payload(nlh)) : 0;
 		return ret < 0 ? to_error_set(err, ret, "kernel: %s",
 					      strerror(-ret)) : 1;
 	case NLMSG_OVERRUN:
 		return to_error_set(err, -EOVERFLOW, "netlink: data lost");
 	case NLMSG_ERROR:
-		e = mnl_nlmsg_get_payload(nlh);
-		return e->error ? netlink_refusal(nl, request, nlh, err) : 1;
+		e = to_netlink_header(nlh, sizeof(*e));
+		if (!e)
+			return to_error_set(err, -EBADMSG, "netlink: an error without its number");
+		ret = netlink_refusal(nl, request, nlh, err);
+		return ret ? ret : 1;
 	}
 	if (!reply)
 		return 0;
@@ -197,7 +268,7 @@ static int netlink_answer(struct to_netlink *nl, const struct nlmsghdr *request,
 		if (got < 0)
 			return netlink_errno(err, "receive");
 		for (const struct nlmsghdr *nlh = (void *)nl->reply;
-		     mnl_nlmsg_ok(nlh, len) && ret != 1;
+		     netlink_whole(nlh, len) && ret != 1;
 		     nlh = mnl_nlmsg_next(nlh, &len)) {
 			if (nlh->nlmsg_seq != request->nlmsg_seq)
 				continue;
@@ -278,7 +349,7 @@ int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_repl
 			return netlink_errno(err, "receive");
 		left = got;
 		for (const struct nlmsghdr *nlh = (void *)nl->reply;
-		     mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
+		     netlink_whole(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
 			const struct nlmsghdr *request = buf;
 			struct to_error e = {};
 			int rest = len, code;
@@ -293,7 +364,8 @@ int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_repl
 			while (mnl_nlmsg_ok(request, rest) &&
 			       request->nlmsg_seq != nlh->nlmsg_seq)
 				request = mnl_nlmsg_next(request, &rest);
-			if (!mnl_nlmsg_ok(request, rest))
+			if (!mnl_nlmsg_ok(request, rest) ||
+			    !to_netlink_header(nlh, sizeof(struct nlmsgerr)))
 				continue;
 			code = netlink_refusal(nl, request, nlh, &e);
 			if (!code)

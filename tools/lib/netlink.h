@@ -43,6 +43,20 @@ struct to_netlink {
 
 #define TO_NETLINK_REPLY 65536	/* bytes of the receive buffer */
 
+/**
+ * to_attr_u8() - value of an attribute; 0 when it is too short for one
+ */
+uint8_t to_attr_u8(const struct nlattr *nla);
+uint16_t to_attr_u16(const struct nlattr *nla);
+uint32_t to_attr_u32(const struct nlattr *nla);
+uint64_t to_attr_u64(const struct nlattr *nla);
+
+/** to_attr_text() - a string; "" when it has no end */
+const char *to_attr_text(const struct nlattr *nla);
+
+/** to_netlink_header() - the family's header of a reply; NULL when it is shorter than @size */
+const void *to_netlink_header(const struct nlmsghdr *nlh, size_t size);
+
 /** A reply; a negative return ends the call with that error. */
 typedef int (*to_netlink_reply)(const struct nlmsghdr *nlh, void *arg);
 

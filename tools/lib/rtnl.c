@@ -71,11 +71,11 @@ void to_entry_text(const struct to_entry *e, const char *name, char *text,
 		break;
 	case TO_ENTRY_ROUTE:
 		if (e->has_via) {
-			memcpy(via, " via ", 5);
+			strcpy(via, " via ");
 			inet_ntop(e->family, e->via, via + 5, sizeof(via) - 5);
 		}
 		if (e->has_source) {
-			memcpy(src, " src ", 5);
+			strcpy(src, " src ");
 			inet_ntop(e->family, e->source, src + 5, sizeof(src) - 5);
 		}
 		if (e->table != RT_TABLE_MAIN)
@@ -98,11 +98,13 @@ struct nic_list {
 
 static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+	const struct ifinfomsg *ifi = to_netlink_header(nlh, sizeof(*ifi));
 	struct nic_list *list = arg;
 	const struct nlattr *nla, *a;
 	struct to_nic *nics, *nic;
 
+	if (!ifi)
+		return -EBADMSG;
 	nics = realloc(list->items, (list->n + 1) * sizeof(*nics));
 	if (!nics)
 		return -ENOMEM;
@@ -113,10 +115,10 @@ static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 	mnl_attr_for_each(nla, nlh, sizeof(*ifi)) {
 		switch (mnl_attr_get_type(nla)) {
 		case IFLA_IFNAME:
-			strncpy(nic->name, mnl_attr_get_str(nla), IFNAMSIZ - 1);
+			strncpy(nic->name, to_attr_text(nla), IFNAMSIZ - 1);
 			break;
 		case IFLA_IFALIAS:
-			strncpy(nic->alias, mnl_attr_get_str(nla),
+			strncpy(nic->alias, to_attr_text(nla),
 				sizeof(nic->alias) - 1);
 			break;
 		case IFLA_ADDRESS:
@@ -125,18 +127,18 @@ static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 				       sizeof(nic->mac));
 			break;
 		case IFLA_MTU:
-			nic->mtu = mnl_attr_get_u32(nla);
+			nic->mtu = to_attr_u32(nla);
 			break;
 		case IFLA_MASTER:
-			nic->master = mnl_attr_get_u32(nla);
+			nic->master = to_attr_u32(nla);
 			break;
 		case IFLA_CARRIER:
-			nic->carrier = mnl_attr_get_u8(nla);
+			nic->carrier = to_attr_u8(nla);
 			break;
 		case IFLA_LINKINFO:
 			mnl_attr_for_each_nested(a, nla)
 				if (mnl_attr_get_type(a) == IFLA_INFO_KIND)
-					strncpy(nic->kind, mnl_attr_get_str(a),
+					strncpy(nic->kind, to_attr_text(a),
 						IFNAMSIZ - 1);
 			break;
 		}
@@ -296,16 +298,17 @@ static void entry_address(uint8_t *to, const struct nlattr *nla)
 
 static int rtnl_add_address(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
-	struct to_entry e = {
-		.kind = TO_ENTRY_ADDRESS, .family = ifa->ifa_family,
-		.key_ifindex = ifa->ifa_index, .ifindex = ifa->ifa_index,
-		.dst_len = ifa->ifa_prefixlen,
-	};
+	const struct ifaddrmsg *ifa = to_netlink_header(nlh, sizeof(*ifa));
+	struct to_entry e = { .kind = TO_ENTRY_ADDRESS };
 	const struct nlattr *nla;
 	uint8_t protocol = 0;
 	bool local = false;
 
+	if (!ifa)
+		return -EBADMSG;
+	e.family = ifa->ifa_family;
+	e.key_ifindex = e.ifindex = ifa->ifa_index;
+	e.dst_len = ifa->ifa_prefixlen;
 	mnl_attr_for_each(nla, nlh, sizeof(*ifa)) {
 		switch (mnl_attr_get_type(nla)) {
 		case IFA_LOCAL:
@@ -317,7 +320,7 @@ static int rtnl_add_address(const struct nlmsghdr *nlh, void *arg)
 				entry_address(e.dst, nla);
 			break;
 		case IFA_PROTO:
-			protocol = mnl_attr_get_u8(nla);
+			protocol = to_attr_u8(nla);
 			break;
 		}
 	}
@@ -326,14 +329,15 @@ static int rtnl_add_address(const struct nlmsghdr *nlh, void *arg)
 
 static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct ndmsg *ndm = mnl_nlmsg_get_payload(nlh);
-	struct to_entry e = {
-		.kind = TO_ENTRY_NEIGHBOUR, .family = ndm->ndm_family,
-		.key_ifindex = ndm->ndm_ifindex, .ifindex = ndm->ndm_ifindex,
-	};
+	const struct ndmsg *ndm = to_netlink_header(nlh, sizeof(*ndm));
+	struct to_entry e = { .kind = TO_ENTRY_NEIGHBOUR };
 	const struct nlattr *nla;
 	uint8_t protocol = 0;
 
+	if (!ndm)
+		return -EBADMSG;
+	e.family = ndm->ndm_family;
+	e.key_ifindex = e.ifindex = ndm->ndm_ifindex;
 	e.dst_len = 8 * address_size(&e);
 	mnl_attr_for_each(nla, nlh, sizeof(*ndm)) {
 		switch (mnl_attr_get_type(nla)) {
@@ -345,7 +349,7 @@ static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 				memcpy(e.mac, mnl_attr_get_payload(nla), sizeof(e.mac));
 			break;
 		case NDA_PROTOCOL:
-			protocol = mnl_attr_get_u8(nla);
+			protocol = to_attr_u8(nla);
 			break;
 		}
 	}
@@ -357,23 +361,25 @@ static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 
 static int rtnl_add_route(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
-	struct to_entry e = {
-		.kind = TO_ENTRY_ROUTE, .family = rtm->rtm_family,
-		.table = rtm->rtm_table, .dst_len = rtm->rtm_dst_len,
-	};
+	const struct rtmsg *rtm = to_netlink_header(nlh, sizeof(*rtm));
+	struct to_entry e = { .kind = TO_ENTRY_ROUTE };
 	const struct nlattr *nla;
 
+	if (!rtm)
+		return -EBADMSG;
+	e.family = rtm->rtm_family;
+	e.table = rtm->rtm_table;
+	e.dst_len = rtm->rtm_dst_len;
 	mnl_attr_for_each(nla, nlh, sizeof(*rtm)) {
 		switch (mnl_attr_get_type(nla)) {
 		case RTA_TABLE:
-			e.table = mnl_attr_get_u32(nla);
+			e.table = to_attr_u32(nla);
 			break;
 		case RTA_DST:
 			entry_address(e.dst, nla);
 			break;
 		case RTA_OIF:
-			e.ifindex = mnl_attr_get_u32(nla);
+			e.ifindex = to_attr_u32(nla);
 			break;
 		case RTA_GATEWAY:
 			entry_address(e.via, nla);
@@ -390,24 +396,26 @@ static int rtnl_add_route(const struct nlmsghdr *nlh, void *arg)
 
 static int rtnl_add_rule(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct fib_rule_hdr *frh = mnl_nlmsg_get_payload(nlh);
-	struct to_entry e = {
-		.kind = TO_ENTRY_RULE, .family = frh->family,
-		.table = frh->table, .dst_len = frh->src_len,
-	};
+	const struct fib_rule_hdr *frh = to_netlink_header(nlh, sizeof(*frh));
+	struct to_entry e = { .kind = TO_ENTRY_RULE };
 	const struct nlattr *nla;
 	uint8_t protocol = 0;
 
+	if (!frh)
+		return -EBADMSG;
+	e.family = frh->family;
+	e.table = frh->table;
+	e.dst_len = frh->src_len;
 	mnl_attr_for_each(nla, nlh, sizeof(*frh)) {
 		switch (mnl_attr_get_type(nla)) {
 		case FRA_TABLE:
-			e.table = mnl_attr_get_u32(nla);
+			e.table = to_attr_u32(nla);
 			break;
 		case FRA_SRC:
 			entry_address(e.dst, nla);
 			break;
 		case FRA_PROTOCOL:
-			protocol = mnl_attr_get_u8(nla);
+			protocol = to_attr_u8(nla);
 			break;
 		}
 	}

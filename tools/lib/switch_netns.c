@@ -75,12 +75,14 @@ struct find {
 
 static int netns_take_link(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct ifinfomsg *link = mnl_nlmsg_get_payload(nlh);
+	const struct ifinfomsg *link = to_netlink_header(nlh, sizeof(*link));
 	const struct find *find = arg;
 	const char *name = find->sw->optical->name;
 	size_t len = strlen(name);
 	const struct nlattr *nla;
 
+	if (!link)
+		return -EBADMSG;
 	mnl_attr_for_each(nla, nlh, sizeof(*link)) {
 		const char *alias = mnl_attr_get_payload(nla);
 		unsigned long port;
@@ -171,12 +173,14 @@ static unsigned int netns_port(const struct to_switch *sw, uint32_t ifindex)
 /* Which interface the filter of one redirects to. */
 static int netns_take_filter(const struct nlmsghdr *nlh, void *arg)
 {
-	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
+	const struct tcmsg *tcm = to_netlink_header(nlh, sizeof(*tcm));
 	const struct nlattr *nla, *at = NULL;
 	const struct tc_mirred *mirred;
 	const struct look *look = arg;
 	unsigned int in, out;
 
+	if (!tcm)
+		return -EBADMSG;
 	mnl_attr_for_each(nla, nlh, sizeof(*tcm))
 		if (mnl_attr_get_type(nla) == TCA_OPTIONS)
 			at = nla;
