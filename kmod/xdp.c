@@ -293,6 +293,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 		return 0;
 	in = topoopt_xdp_dereference(dev->rx_handler_data);
 	table = topoopt_xdp_dereference(in->tdev->table);
+	/* while it changes, either path may take the packet */
 	if (unlikely(!table || !data_race(in->xdp) || trace_topoopt_relay_enabled()))
 		return 0;
 	eth = xdp->data;

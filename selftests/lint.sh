@@ -12,6 +12,11 @@ here=$(dirname "$(realpath "$0")")
 . "$here/lab/common.sh"
 cd "$lab_src" || exit
 
+checkpatch() { # IGNORED-TYPES FILE...
+	perl "$source/scripts/checkpatch.pl" --no-tree --strict --terse --show-types -q \
+		--no-summary --max-line-length=100 --ignore "${1// /,}" -f "${@:2}"
+}
+
 # The module and BPF programs, in the kernel's style.
 lint_checkpatch() {
 	local ignore=(
@@ -20,10 +25,11 @@ lint_checkpatch() {
 		PARENTHESIS_ALIGNMENT	# the same
 		UNCOMMENTED_DEFINITION	# kernel-doc above the struct says what a lock is for
 	)
+	# what newer kernels define, as they do
+	local compat=(COMPLEX_MACRO MULTISTATEMENT_MACRO_USE_DO_WHILE TRAILING_SEMICOLON)
 
-	perl "$source/scripts/checkpatch.pl" --no-tree --strict --terse --show-types -q \
-		--no-summary --max-line-length=100 --ignore "$(IFS=,; echo "${ignore[*]}")" -f \
-		kmod/*.[ch] kmod/compat/*.h bpf/*.[ch]
+	checkpatch "${ignore[*]}" kmod/*.[ch] bpf/*.[ch] || return
+	checkpatch "${ignore[*]} ${compat[*]}" kmod/compat/*.h
 }
 
 # The compiler's warnings and sparse's.
@@ -38,6 +44,37 @@ lint_cppcheck() {
 		-j "$(nproc)" -Itools/lib -Iuapi tools/lib tools/toctl
 }
 
+# tools/.clang-tidy says what for.
+lint_clang_tidy() {
+	local -a flags
+
+	make --no-print-directory tools || return
+	read -rd '' -a flags < <(pkg-config --cflags jansson libmnl libbpf libprotobuf-c \
+		libcurl libmicrohttpd) || :
+	clang-tidy --quiet tools/lib/*.c tools/toctl/*.c -- -std=gnu11 -D_GNU_SOURCE \
+		'-DTO_VERSION="0"' -Itools/lib -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
+}
+
+# The kernel's semantic patches.
+lint_coccinelle() {
+	local skip=(
+		struct_size	# takes an array of its own for one at the structure's end
+	)
+	local patch name output status=0
+
+	for patch in "$source"/scripts/coccinelle/*/*.cocci; do
+		name=$(basename "$patch" .cocci)
+		[[ " ${skip[*]} " != *" $name "* ]] || continue
+		grep -q '^virtual report' "$patch" || continue
+		# a Python of the user's own may take long to start
+		output=$(PATH=/usr/bin:/bin spatch --very-quiet -D report --no-includes \
+			--include-headers --cocci-file "$patch" kmod/*.[ch] bpf/*.c 2>&1 |
+			grep -vE '^(HANDLING|Note|No OCaml compiler|warning: line|$)')
+		[[ -z $output ]] || { printf '%s: %s\n' "$name" "$output"; status=1; }
+	done
+	return "$status"
+}
+
 # Every shell script that git would keep.
 lint_shellcheck() {
 	grep -rlE --exclude-dir={.git,build} '^#! ?/bin/(ba)?sh' . | xargs shellcheck -x
@@ -47,7 +84,7 @@ lint_yamllint() {
 	yamllint --strict -c Documentation/netlink/yamllint.yaml Documentation/netlink/specs
 }
 
-all=(shellcheck yamllint checkpatch cppcheck sparse)
+all=(shellcheck yamllint checkpatch cppcheck clang_tidy coccinelle sparse)
 (($#)) || set -- "${all[@]}"
 source=$("$here/lab/source.sh") || exit
 log=$(mktemp)

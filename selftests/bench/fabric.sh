@@ -21,7 +21,7 @@ jq -n --argjson n "$servers" '{name: "bench", servers: $n,
 	mp: [{from: "0-15", to: "all", bytes: 1000000, both: true}]}' >"$tmp/job.json"
 echo "# plan of $servers servers, 8 ports each"
 build/toctl plan --job "$tmp/job.json" --degree 8 -o "$tmp/plan.json" >/dev/null
-ls -l "$tmp/plan.json" | awk '{ printf "# plan.json: %.1f MB\n", $5 / 1e6 }'
+stat -c %s "$tmp/plan.json" | awk '{ printf "# plan.json: %.1f MB\n", $1 / 1e6 }'
 mkdir "$tmp/kernels"
 build/bench/agents "$url" "$tmp/kernels" 0 "$servers" &
 pids+=($!)

@@ -153,7 +153,7 @@ latency() { # PATH RELAYS TO
 gid() { # SERVER PORT: index of the GID that is its IPv4 address
 	local want i
 
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2183 # four words
 	want=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
 		$(port_ip "$1" "$2" | tr . ' '))
 	for ((i = 0; i < 16; i++)); do
