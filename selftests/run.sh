@@ -134,7 +134,7 @@ tap() { # WHERE TEST STATUS <TAP
 }
 
 unit_tests() {
-	local program name output status
+	local program name output status report
 
 	for program in "$build"/unit/test_*; do
 		name=${program##*/test_}
@@ -147,11 +147,12 @@ unit_tests() {
 		status=$?
 		tap unit "$name" "$status" <"$output"
 		# a test that expects a failure takes a report for one
-		if compgen -G "$work/sanitizer.*" >/dev/null; then
-			result fail unit "$name" "a sanitizer reports"
-			sed 's/^/        /' "$work"/sanitizer.*
-			rm "$work"/sanitizer.*
+		report=$(cat "$work"/report.* 2>/dev/null)
+		if [[ -n $report ]]; then
+			result fail unit "$name" "a report"
+			echo "        ${report//$'\n'/$'\n'        }"
 		fi
+		rm -f "$work"/report.*
 	done
 }
 
@@ -235,7 +236,8 @@ kernel_tests() { # KERNEL
 
 touch "$work/results" "$work/times"
 if [[ -n $units_only ]]; then
-	export {ASAN,UBSAN,LSAN}_OPTIONS="log_path=$work/sanitizer:print_stacktrace=1"
+	export {ASAN,UBSAN,LSAN}_OPTIONS="log_path=$work/report:print_stacktrace=1"
+	((!${#debugger[@]})) || debugger+=("--log-file=$work/report.%p")
 	lab_kernels=()
 fi
 [[ -n $only_kernel && -n $only_test ]] || unit_tests
