@@ -22,6 +22,7 @@ static atomic_t topoopt_accounts;
 
 u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6)
 {
+	struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
 	const struct topoopt_slot *slot;
@@ -29,9 +30,14 @@ u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip,
 	slot = v6 ? topoopt_plain_lookup6(table, &ip6->saddr) :
 		    topoopt_plain_lookup4(table, ip4->saddr);
 	if (likely(slot->target))
-		return slot->server;
-	return v6 ? topoopt_table_server6(table, &ip6->saddr) :
-		    topoopt_table_server4(table, ip4->saddr);
+		last->server = slot->server;
+	else
+		last->server = v6 ? topoopt_table_server6(table, &ip6->saddr) :
+				    topoopt_table_server4(table, ip4->saddr);
+	last->table = table->id;
+	last->key[0] = topoopt_plain_source_key(ip, 0, v6);
+	last->key[1] = topoopt_plain_source_key(ip, 1, v6);
+	return last->server;
 }
 
 int topoopt_account_reg(void)

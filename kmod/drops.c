@@ -44,8 +44,7 @@ static void topoopt_drops_probe(void *data, const struct net_device *from,
 	if (port) {
 		topoopt_stats_add(port->stats, TOPOOPT_DROP_TX, drops);
 		WRITE_ONCE(port->lossy, true);
-		WRITE_ONCE(port->tdev->xdp_live,
-			   READ_ONCE(port->tdev->xdp_live) & ~BIT_ULL(port->slot));
+		WRITE_ONCE(port->xdp_tx, false);
 	}
 	rcu_read_unlock();
 }

@@ -82,7 +82,7 @@ static __always_inline int topoopt_fast_send(const struct topoopt_port *in,
 	int err;
 
 	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
-	err = topoopt_output_queue(skb, dev, nexthop->mac);
+	err = topoopt_output_queue(skb, dev, nexthop);
 	if (unlikely(err))
 		topoopt_stats_add(out->stats, TOPOOPT_DROP_TX, 1);
 	else

@@ -84,7 +84,7 @@ static inline bool topoopt_flow_scoped4(__be32 addr)
 	u32 a = ntohl(addr);
 
 	/* 1/8 to 126/8 have no exception: most fabrics end here. */
-	if (likely(a - 0x01000000 < 0x7e000000))
+	if (likely((u8)(*(const u8 *)&addr - 1) < 126))
 		return false;
 	/* 0/8, 127/8, 169.254/16, 224/4 and above */
 	return a >= 0xe0000000 || a >> 24 == 127 || a < 0x01000000 ||

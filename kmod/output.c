@@ -146,7 +146,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 		skb->priority = topoopt_output_priority(skb, flow);
 	}
 
-	err = topoopt_output_queue(skb, out.dev, out.nexthop->mac);
+	err = topoopt_output_queue(skb, out.dev, out.nexthop);
 	if (unlikely(err)) {
 		topoopt_stats_add(out.port->stats, TOPOOPT_DROP_TX, packets);
 		return err;

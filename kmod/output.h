@@ -7,13 +7,10 @@
 #include <linux/skbuff.h>
 
 #include "compat/compat.h"
+#include "table.h"
 #include "topoopt.h"
 
 struct topoopt_flow;
-struct topoopt_group;
-struct topoopt_nexthop;
-struct topoopt_route;
-struct topoopt_table;
 
 /* Where a packet goes; valid in the RCU section it was selected in. */
 struct topoopt_output {
@@ -58,24 +55,33 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 
 DECLARE_PER_CPU(unsigned int, topoopt_output_nesting);
 
+/* MAC addresses of a frame that goes to a next hop through @dev. */
+static __always_inline void topoopt_output_macs(struct ethhdr *eth,
+						const struct topoopt_nexthop *nexthop,
+						const struct net_device *dev)
+{
+	/* In one piece, with two bytes of the source that comes next. */
+	put_unaligned(*(const u64 *)nexthop->mac, (u64 *)eth);
+	ether_addr_copy(eth->h_source, dev->dev_addr);
+}
+
 /**
  * topoopt_output_queue() - give a packet its MAC header and queue it
  * @skb: packet, consumed; room for the MAC header before data
  * @dev: egress device
- * @mac: destination MAC address
+ * @nexthop: where it goes
  *
  * Return: 0, -ENOBUFS when the queue dropped it, -ELOOP.
  */
 static __always_inline int topoopt_output_queue(struct sk_buff *skb,
 						struct net_device *dev,
-						const u8 *mac)
+						const struct topoopt_nexthop *nexthop)
 {
 	struct ethhdr *eth = __skb_push(skb, ETH_HLEN);
 	int err;
 
 	skb_reset_mac_header(skb);
-	ether_addr_copy(eth->h_dest, mac);
-	ether_addr_copy(eth->h_source, dev->dev_addr);
+	topoopt_output_macs(eth, nexthop, dev);
 	skb->dev = dev;
 
 	if (unlikely(__this_cpu_read(topoopt_output_nesting) >=

@@ -20,6 +20,13 @@
 #define TOPOOPT_PLAIN_TRANSPORT						\
 	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
 
+/* @sum + @word; what is carried out comes back in, which leaves it the same mod 0xffff. */
+static __always_inline u64 topoopt_plain_add(u64 sum, u64 word)
+{
+	sum += word;
+	return sum + (sum < word);
+}
+
 /*
  * Whether the checksum is right: the words add up to a multiple of 0xffff. All
  * that ip_fast_csum() does for headers of any length is more than the rest of
@@ -27,9 +34,10 @@
  */
 static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
 {
-	const u32 *word = (const u32 *)ip;
+	u64 sum = get_unaligned((const u64 *)ip);
 
-	return ((u64)word[0] + word[1] + word[2] + word[3] + word[4]) % 0xffff == 0;
+	sum = topoopt_plain_add(sum, get_unaligned((const u64 *)ip + 1));
+	return topoopt_plain_add(sum, (__force u32)ip->daddr) % 0xffff == 0;
 }
 
 /*
@@ -55,7 +63,7 @@ static __always_inline void topoopt_plain_hop4(struct iphdr *ip)
 {
 	u32 check = (__force u32)ip->check + (__force u32)htons(0x0100);
 
-	check += check >= 0xffff;
+	check += (check + 1) >> 16;
 	ip->check = (__force __sum16)check;
 	ip->ttl--;
 }
@@ -175,26 +183,27 @@ struct topoopt_plain_last {
 
 DECLARE_PER_CPU(struct topoopt_plain_last, topoopt_plain_lasts[2]);
 
+/* Looks it up, and remembers it as the last. */
 u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6);
+
+static __always_inline u64 topoopt_plain_source_key(const void *ip, unsigned int half,
+						    bool v6)
+{
+	if (v6)
+		return topoopt_tuple_half(&((const struct ipv6hdr *)ip)->saddr, half);
+	return half ? 0 : (__force u32)((const struct iphdr *)ip)->saddr;
+}
 
 /* The server that owns the source address. */
 static __always_inline u32 topoopt_plain_source(const struct topoopt_table *table,
 						const void *ip, bool v6)
 {
-	struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
-	const struct ipv6hdr *ip6 = ip;
-	const struct iphdr *ip4 = ip;
-	u64 key0 = v6 ? topoopt_tuple_half(&ip6->saddr, 0) :
-			(__force u32)ip4->saddr;
-	u64 key1 = v6 ? topoopt_tuple_half(&ip6->saddr, 1) : 0;
+	const struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
 
-	if (unlikely(last->table != table->id || last->key[0] != key0 ||
-		     (v6 && last->key[1] != key1))) {
-		last->server = topoopt_plain_source_find(table, ip, v6);
-		last->table = table->id;
-		last->key[0] = key0;
-		last->key[1] = key1;
-	}
+	if (unlikely(last->table != table->id ||
+		     last->key[0] != topoopt_plain_source_key(ip, 0, v6) ||
+		     (v6 && last->key[1] != topoopt_plain_source_key(ip, 1, v6))))
+		return topoopt_plain_source_find(table, ip, v6);
 	return last->server;
 }
 

@@ -95,18 +95,12 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
  */
 static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 {
-	struct topoopt_dev *tdev = port->tdev;
-	u64 bit = BIT_ULL(port->slot);
-
-	WRITE_ONCE(port->xdp, netif_running(tdev->dev) &&
+	WRITE_ONCE(port->xdp, netif_running(port->tdev->dev) &&
 			      !(port->dev->features & NETIF_F_HW_VLAN_CTAG_RX));
 	if (!live)
 		WRITE_ONCE(port->lossy, false);
-	if (live && !READ_ONCE(port->lossy) &&
-	    topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false))
-		WRITE_ONCE(tdev->xdp_live, tdev->xdp_live | bit);
-	else
-		WRITE_ONCE(tdev->xdp_live, tdev->xdp_live & ~bit);
+	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->lossy) &&
+		   topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false));
 }
 
 /*

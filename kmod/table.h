@@ -22,14 +22,14 @@
  * @slot: index into topoopt_dev.ports
  * @ifindex: the port meant; a slot that another NIC took over does not match
  * @weight: share among the next hops of the group with the same @backup
- * @mac: destination MAC address
+ * @mac: destination MAC address; so aligned that eight bytes can be read
  * @backup: used only when no other kind of next hop is live
  */
 struct topoopt_nexthop {
 	u32 ifindex;
 	u16 slot;
 	u16 weight;
-	u8 mac[ETH_ALEN];
+	u8 mac[ETH_ALEN] __aligned(8);
 	bool backup;
 };
 

@@ -85,6 +85,9 @@ struct topoopt_stats {
  * @slot: index into topoopt_dev.ports
  * @xdp: XDP may take frames: the topoopt device is up, and @dev leaves VLAN tags
  *	in them; written under RTNL
+ * @xdp_tx: XDP may send through the port: it is live, and the driver of @tx sends
+ *	what XDP redirects and lost none so far. When it loses some while this is
+ *	written, that is seen at the next loss.
  * @lossy: the driver of @tx dropped what XDP redirected, since the port became
  *	live
  * @list: in topoopt_dev.port_list
@@ -100,6 +103,7 @@ struct topoopt_port {
 	u32 ifindex;
 	u16 slot;
 	bool xdp;
+	bool xdp_tx;
 	bool lossy;
 	netdevice_tracker dev_tracker;
 	netdevice_tracker tx_tracker;
@@ -108,13 +112,10 @@ struct topoopt_port {
 
 /**
  * struct topoopt_dev - private part of a topoopt device
+ * @ports: slots; written under RTNL; first, as it is indexed
  * @table: active table, NULL before the first commit; written under @lock
  * @live: bit per slot, set while the port is up and has carrier; written
  *	under RTNL, read with READ_ONCE()
- * @xdp_live: those of @live whose driver sends what XDP redirects, and lost none
- *	so far; like @live. A driver that loses more when both change at once is
- *	seen at the next loss.
- * @ports: slots; written under RTNL
  * @dev: the topoopt device
  * @programs: that are run for every packet, see account.h; written under @lock
  * @stats: drops of packets that this server originated
@@ -133,10 +134,9 @@ struct topoopt_port {
  *	@lock
  */
 struct topoopt_dev {
+	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
 	struct topoopt_table __rcu *table;
 	u64 live;
-	u64 xdp_live;
-	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
 	struct net_device *dev;
 	struct hlist_head programs;
 	struct topoopt_stats __percpu *stats;

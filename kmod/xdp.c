@@ -37,16 +37,16 @@ static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
 		((struct ipv6hdr *)ip)->hop_limit--;
 	else
 		topoopt_plain_hop4(ip);
-	ether_addr_copy(eth->h_dest, nexthop->mac);
-	ether_addr_copy(eth->h_source, tx->dev_addr);
+	topoopt_output_macs(eth, nexthop, tx);
 	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
 	topoopt_stats_add_bytes(out->stats, TOPOOPT_RELAY_TX_PACKETS, 1, bytes);
 	return tx->ifindex;
 }
 
 /* All that XDP may relay. Return: as topoopt_xdp_relay(). */
-static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp, u32 flags,
-					   const struct topoopt_port *in, void *ip, bool v6)
+static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
+					   const struct topoopt_port *in, void *ip,
+					   u32 flags, bool v6)
 {
 	const struct topoopt_table *table = topoopt_xdp_dereference(in->tdev->table);
 	int head = xdp->data_end - ip, len;
@@ -92,12 +92,12 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp, u32 flags,
 				 v6, bytes);
 }
 
-static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, u32 flags,
-				      const struct topoopt_port *in, void *ip)
+static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt_port *in,
+				      void *ip, u32 flags)
 {
 	if (((struct iphdr *)ip)->version == 6)
-		return topoopt_xdp_any(xdp, flags, in, ip, true);
-	return topoopt_xdp_any(xdp, flags, in, ip, false);
+		return topoopt_xdp_any(xdp, in, ip, flags, true);
+	return topoopt_xdp_any(xdp, in, ip, flags, false);
 }
 
 /*
@@ -105,99 +105,132 @@ static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, u32 flags,
  * by the port of choice. Each step ends in the next one, so that none has to save
  * registers for another.
  */
-static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp, u32 flags,
-					    const struct topoopt_port *in, void *ip,
-					    const struct topoopt_slot *slot,
-					    const struct topoopt_nexthop *nexthop,
-					    bool v6, bool account);
 
-static noinline u32 topoopt_xdp_account(struct xdp_buff *xdp, u32 flags,
-					const struct topoopt_port *in, void *ip,
-					const struct topoopt_slot *slot,
-					const struct topoopt_nexthop *nexthop)
-{
-	if (((struct iphdr *)ip)->version == 6)
-		return topoopt_xdp_send(xdp, flags, in, ip, slot, nexthop, true, true);
-	return topoopt_xdp_send(xdp, flags, in, ip, slot, nexthop, false, true);
-}
-
-static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp, u32 flags,
+static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 					    const struct topoopt_port *in, void *ip,
-					    const struct topoopt_slot *slot,
-					    const struct topoopt_nexthop *nexthop,
-					    bool v6, bool account)
+					    u32 flags, const struct topoopt_nexthop *nexthop,
+					    const struct topoopt_slot *slot, bool v6,
+					    bool account)
 {
 	const struct topoopt_dev *tdev = in->tdev;
 	const struct topoopt_port *out;
 	const struct net_device *tx;
-	u32 bytes;
+	u32 bytes, ifindex, src;
 
-	if (unlikely(!(READ_ONCE(tdev->xdp_live) & BIT_ULL(nexthop->slot))))
-		goto other;
 	out = topoopt_xdp_dereference(tdev->ports[nexthop->slot]);
-	if (unlikely(!out || out->ifindex != nexthop->ifindex))
+	if (unlikely(!out || out->ifindex != nexthop->ifindex || !data_race(out->xdp_tx)))
 		goto other;
 	tx = topoopt_xdp_dereference(out->tx);
-	if (unlikely(!topoopt_plain_works(tx) ||
-		     (int)(xdp->data_end - ip) > (int)READ_ONCE(tx->mtu)))
+	if (unlikely(!topoopt_plain_works(tx) || xdp->data_end > ip + READ_ONCE(tx->mtu)))
 		goto other;
 
 	bytes = xdp->data_end - xdp->data;
-	if (account)
-		topoopt_account(tdev, in, out,
-				topoopt_plain_source(topoopt_xdp_dereference(tdev->table),
-						     ip, v6),
-				slot->server, TOPOOPT_TRAFFIC_CLASS_ROCE, 1, bytes);
-	else if (topoopt_account_enabled())
-		return topoopt_xdp_account(xdp, flags, in, ip, slot, nexthop);
-	return topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
+	ifindex = topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
+	if (account) {
+		src = topoopt_plain_source(topoopt_xdp_dereference(tdev->table), ip, v6);
+		topoopt_account_run(tdev,
+				    topoopt_account_ports(in->ifindex, out->ifindex,
+							  TOPOOPT_TRAFFIC_CLASS_ROCE),
+				    topoopt_account_pair(src, slot->server), 1, bytes);
+	}
+	return ifindex;
 
 other:
-	return topoopt_xdp_frame(xdp, flags, in, ip);
+	return topoopt_xdp_frame(xdp, in, ip, flags);
+}
+
+static noinline u32 topoopt_xdp_quiet4(struct xdp_buff *xdp, const struct topoopt_port *in,
+				       void *ip, u32 flags,
+				       const struct topoopt_nexthop *nexthop)
+{
+	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, NULL, false, false);
+}
+
+static noinline u32 topoopt_xdp_quiet6(struct xdp_buff *xdp, const struct topoopt_port *in,
+				       void *ip, u32 flags,
+				       const struct topoopt_nexthop *nexthop)
+{
+	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, NULL, true, false);
+}
+
+static noinline u32 topoopt_xdp_account4(struct xdp_buff *xdp, const struct topoopt_port *in,
+					 void *ip, u32 flags,
+					 const struct topoopt_nexthop *nexthop,
+					 const struct topoopt_slot *slot)
+{
+	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, slot, false, true);
+}
+
+static noinline u32 topoopt_xdp_account6(struct xdp_buff *xdp, const struct topoopt_port *in,
+					 void *ip, u32 flags,
+					 const struct topoopt_nexthop *nexthop,
+					 const struct topoopt_slot *slot)
+{
+	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, slot, true, true);
+}
+
+static __always_inline u32 topoopt_xdp_nexthop(struct xdp_buff *xdp,
+					       const struct topoopt_port *in, void *ip,
+					       u32 flags, const struct topoopt_nexthop *nexthop,
+					       const struct topoopt_slot *slot, bool v6)
+{
+	if (topoopt_account_enabled())
+		return v6 ? topoopt_xdp_account6(xdp, in, ip, flags, nexthop, slot) :
+			    topoopt_xdp_account4(xdp, in, ip, flags, nexthop, slot);
+	return v6 ? topoopt_xdp_quiet6(xdp, in, ip, flags, nexthop) :
+		    topoopt_xdp_quiet4(xdp, in, ip, flags, nexthop);
 }
 
 /* By one of several next hops. */
-static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp, u32 flags,
+static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp,
 					      const struct topoopt_port *in, void *ip,
-					      const struct topoopt_slot *slot,
-					      const struct topoopt_group *group, bool v6)
+					      u32 flags, const struct topoopt_group *group,
+					      const struct topoopt_slot *slot, bool v6)
 {
 	u32 hash;
 
 	if (unlikely(!topoopt_plain_hash(ip, xdp->data_end - ip, v6,
 					 in->tdev->hash_seed, &hash)))
 		return 0;
-	return topoopt_xdp_send(xdp, flags, in, ip, slot, topoopt_group_first(group, hash),
-				v6, false);
+	return topoopt_xdp_nexthop(xdp, in, ip, flags, topoopt_group_first(group, hash),
+				   slot, v6);
 }
 
-static noinline u32 topoopt_xdp_spread(struct xdp_buff *xdp, u32 flags,
-				       const struct topoopt_port *in, void *ip,
-				       const struct topoopt_slot *slot,
-				       const struct topoopt_group *group)
+static noinline u32 topoopt_xdp_choose4(struct xdp_buff *xdp, const struct topoopt_port *in,
+					void *ip, u32 flags,
+					const struct topoopt_group *group,
+					const struct topoopt_slot *slot)
 {
-	if (((struct iphdr *)ip)->version == 6)
-		return topoopt_xdp_choose(xdp, flags, in, ip, slot, group, true);
-	return topoopt_xdp_choose(xdp, flags, in, ip, slot, group, false);
+	return topoopt_xdp_choose(xdp, in, ip, flags, group, slot, false);
 }
 
-static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp, u32 flags,
+static noinline u32 topoopt_xdp_choose6(struct xdp_buff *xdp, const struct topoopt_port *in,
+					void *ip, u32 flags,
+					const struct topoopt_group *group,
+					const struct topoopt_slot *slot)
+{
+	return topoopt_xdp_choose(xdp, in, ip, flags, group, slot, true);
+}
+
+static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp,
 					     const struct topoopt_port *in, void *ip,
-					     const struct topoopt_slot *slot, bool v6)
+					     u32 flags, const struct topoopt_slot *slot,
+					     bool v6)
 {
 	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
 	const struct topoopt_group *group = (void *)target;
 
 	if (unlikely(target & TOPOOPT_TARGET_FLAGS))
-		return topoopt_xdp_frame(xdp, flags, in, ip);
+		return topoopt_xdp_frame(xdp, in, ip, flags);
 	if (group->primaries > 1)
-		return topoopt_xdp_spread(xdp, flags, in, ip, slot, group);
-	return topoopt_xdp_send(xdp, flags, in, ip, slot, group->nexthop, v6, false);
+		return v6 ? topoopt_xdp_choose6(xdp, in, ip, flags, group, slot) :
+			    topoopt_xdp_choose4(xdp, in, ip, flags, group, slot);
+	return topoopt_xdp_nexthop(xdp, in, ip, flags, group->nexthop, slot, v6);
 }
 
-static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp, u32 flags,
-					     const struct topoopt_port *in,
-					     const struct topoopt_table *table, void *ip)
+static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
+					     const struct topoopt_port *in, void *ip,
+					     u32 flags, const struct topoopt_table *table)
 {
 	/* fragment, TTL and protocol: UDP, no fragment, DF or not */
 	const __be32 *word = ip + offsetof(struct iphdr, frag_off);
@@ -207,29 +240,11 @@ static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp, u32 flags,
 	if (unlikely((*word & htonl(0x3fff00ff)) != htonl(IPPROTO_UDP) ||
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
-		return topoopt_xdp_frame(xdp, flags, in, ip);
+		return topoopt_xdp_frame(xdp, in, ip, flags);
 	if (unlikely(!topoopt_plain_valid4(ip4, xdp->data_end - ip)))
 		return 0;
-	return topoopt_xdp_route(xdp, flags, in, ip,
+	return topoopt_xdp_route(xdp, in, ip, flags,
 				 topoopt_plain_lookup4(table, ip4->daddr), false);
-}
-
-static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, u32 flags,
-				      const struct topoopt_port *in,
-				      const struct topoopt_table *table, void *ip)
-{
-	const struct udphdr *udp = ip + sizeof(struct ipv6hdr);
-	const struct ipv6hdr *ip6 = ip;
-
-	if (unlikely(xdp->data_end - ip < TOPOOPT_XDP_HEAD6 ||
-		     ip6->nexthdr != IPPROTO_UDP ||
-		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
-		     xdp_buff_has_frags(xdp)))
-		return topoopt_xdp_frame(xdp, flags, in, ip);
-	if (unlikely(!topoopt_plain_valid6(ip6, xdp->data_end - ip)))
-		return 0;
-	return topoopt_xdp_route(xdp, flags, in, ip,
-				 topoopt_plain_lookup6(table, &ip6->daddr), true);
 }
 
 /* EtherType, and the first byte behind it. */
@@ -245,22 +260,34 @@ static __always_inline bool topoopt_xdp_is6(const void *ip)
 	       htonl((u32)ETH_P_IPV6 << 16 | 0x6 << 12);
 }
 
-static noinline u32 topoopt_xdp_tagged(struct xdp_buff *xdp, u32 flags,
-				       const struct topoopt_port *in,
-				       const struct topoopt_table *table)
+/* What is not IPv4. */
+static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt_port *in,
+				      void *ip, u32 flags, const struct topoopt_table *table)
 {
-	void *ip = xdp->data + VLAN_ETH_HLEN;
+	const struct udphdr *udp = ip + sizeof(struct ipv6hdr);
+	const struct ipv6hdr *ip6 = ip;
 
-#if IS_ENABLED(CONFIG_VLAN_8021Q)
-	/* It may be a VLAN device's. */
-	if (unlikely(rcu_access_pointer(in->dev->vlan_info)))
+	if (!topoopt_xdp_is6(ip))
 		return 0;
+	if (unlikely(xdp->data_end - ip < TOPOOPT_XDP_HEAD6 ||
+		     ip6->nexthdr != IPPROTO_UDP ||
+		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
+		     xdp_buff_has_frags(xdp)))
+		return topoopt_xdp_frame(xdp, in, ip, flags);
+	if (unlikely(!topoopt_plain_valid6(ip6, xdp->data_end - ip)))
+		return 0;
+	return topoopt_xdp_route(xdp, in, ip, flags,
+				 topoopt_plain_lookup6(table, &ip6->daddr), true);
+}
+
+/* Whether a tagged frame may be for a VLAN device. */
+static __always_inline bool topoopt_xdp_vlan(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	return rcu_access_pointer(dev->vlan_info);
+#else
+	return false;
 #endif
-	if (likely(topoopt_xdp_is4(ip)))
-		return topoopt_xdp_roce4(xdp, flags, in, table, ip);
-	if (likely(topoopt_xdp_is6(ip)))
-		return topoopt_xdp_roce6(xdp, flags, in, table, ip);
-	return 0;
 }
 
 __bpf_kfunc_start_defs();
@@ -285,7 +312,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	const struct net_device *dev = xdp->rxq->dev;
 	const struct topoopt_table *table;
 	const struct topoopt_port *in;
-	const struct ethhdr *eth;
+	struct ethhdr *eth;
 	void *ip;
 
 	if (unlikely(rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive ||
@@ -299,14 +326,17 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	eth = xdp->data;
 	if (unlikely(!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr)))
 		return 0;
-	ip = xdp->data + ETH_HLEN;
-	if (likely(topoopt_xdp_is4(ip)))
-		return topoopt_xdp_roce4(xdp, flags, in, table, ip);
-	if (likely(topoopt_xdp_is6(ip)))
-		return topoopt_xdp_roce6(xdp, flags, in, table, ip);
-	if (eth_type_vlan(eth->h_proto))
-		return topoopt_xdp_tagged(xdp, flags, in, table);
-	return 0;
+	ip = eth + 1;
+	if (!topoopt_xdp_is4(ip)) {
+		if (eth_type_vlan(eth->h_proto)) {
+			if (unlikely(topoopt_xdp_vlan(dev)))
+				return 0;
+			ip += VLAN_HLEN;
+		}
+		if (!topoopt_xdp_is4(ip))
+			return topoopt_xdp_roce6(xdp, in, ip, flags, table);
+	}
+	return topoopt_xdp_roce4(xdp, in, ip, flags, table);
 }
 
 __bpf_kfunc_end_defs();
