@@ -62,13 +62,14 @@ struct traffic_cell {
 
 /**
  * struct traffic_state - what the reader tells the programs
- * @epoch: 0 or 1
- * @cells: per CPU and epoch, a power of two; 0: nobody reads, do not count
- * @shift: 64 - log2(@cells)
+ * @stride: cells of a CPU, half of them per epoch, a power of two; 0: nobody reads,
+ *	do not count
+ * @start: where those of the epoch begin, 0 or half of @stride
+ * @shift: 65 - log2(@stride)
  */
 struct traffic_state {
-	__u32 epoch;
-	__u32 cells;
+	__u32 stride;
+	__u32 start;
 	__u32 shift;
 };
 

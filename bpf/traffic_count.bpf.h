@@ -56,7 +56,7 @@ struct {
 static __noinline int traffic_count_pair(__u64 ports, __u64 pair, __u64 packets,
 					 __u64 bytes)
 {
-	const __u32 epoch = traffic_state.epoch;
+	const __u32 epoch = traffic_state.start > 0;
 	const struct traffic_key key = { .ports = ports, .pair = pair };
 	const struct traffic_value none = {};
 	struct traffic_value *value;
@@ -84,7 +84,7 @@ static __noinline int traffic_count_pair(__u64 ports, __u64 pair, __u64 packets,
 /* Whether anybody reads; to be asked where that is not sure, before traffic_count(). */
 static __always_inline bool traffic_counting(void)
 {
-	return traffic_state.cells;
+	return traffic_state.stride;
 }
 
 /*
@@ -104,7 +104,7 @@ traffic_count(const volatile struct traffic_cell *packet)
 
 	/* Multiples of the golden ratio: servers in a row get cells of their own. */
 	hash = (packet->key.pair + packet->key.ports) * 0x9e3779b97f4a7c15;
-	index = (index << 1 | traffic_state.epoch) * traffic_state.cells +
+	index = index * traffic_state.stride + traffic_state.start +
 		(hash >> traffic_state.shift);
 	cell = bpf_map_lookup_elem(&traffic_cells, &index);
 	if (!cell)

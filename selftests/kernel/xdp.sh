@@ -110,12 +110,21 @@ is "and accounted, each frame once" "$(accounted)" 172
 hops() { on "$A" traceroute -n -q 1 -w 2 "$@" | awk 'NR > 1 { print $2 }' | paste -sd ' '; }
 is "traceroute" "$(hops "$(node "$T")")" "$(node "$R") $(node "$T")"
 is "traceroute, IPv6" "$(hops -6 "$(node6 "$T")")" "$(node6 "$R") $(node6 "$T")"
+too_big() {
+	on "$R" toctl show --json | jq '.counters["drop-mtu"]'
+}
+big=$(too_big)
 must ip -n "$R" link set eth1 mtu 1400
 must ip -n "$R" link set eth2 mtu 1400
 check "too big: fragmentation needed" grep -q "From $(node "$R").*mtu = 1400" \
 	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node "$T")")
 check "too big, IPv6" grep -q "From $(node6 "$R").*mtu=1400" \
 	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node6 "$T")")
+start=$(redirected)
+on "$A" python3 "$lib_dir/kernel/send.py" raw eth0 "$(port_mac "$R" eth0)" \
+	"$(node "$A")" "$(node "$T")" 4791 3000 5 >/dev/null
+check "too big: RoCEv2 is dropped" wait_for 30 eval '(($(too_big) - big >= 5))'
+is "and not redirected" $(($(redirected) - start)) 0
 must ip -n "$R" link set eth1 mtu 4200
 must ip -n "$R" link set eth2 mtu 4200
 must on "$A" ip route flush cache
@@ -168,9 +177,10 @@ wire=$(awk -v port="$R:eth1" '$1 == port { print $2 }' /run/topoopt-fabric/ports
 dropped() {
 	on "$R" toctl show --json | jq '.ports[] | select(.port == "eth1").counters["drop-tx"]'
 }
-to_T() { # MARK NAME
+to_T() { # MARK NAME [OPTION...]
 	start=$(redirected)
-	frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" "$1" --ports 8:4791
+	frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" "$1" \
+		--ports 8:4791 "${@:3}"
 	check "$2" frame_arrives "$T" eth0 "$1"
 }
 must apply "$R" "$backup" --xdp auto >/dev/null
@@ -187,6 +197,14 @@ must ip -n ocs link set "$wire" mtu 4200
 "$fabric" light "$R:eth1"
 to_T mark-mended "when the link was down and up, another one"
 is "at XDP again" $(($(redirected) - start)) 1
+
+# A tag may be a VLAN device's, which XDP does not know.
+must ip -n "$R" link add link eth0 name eth0.7 type vlan id 7
+to_T mark-device "where a port has VLAN devices, a tagged frame arrives" --tag 8100:8:3
+is "through the kernel's queues" $(($(redirected) - start)) 0
+to_T mark-bare "and one without a tag"
+is "at XDP" $(($(redirected) - start)) 1
+must ip -n "$R" link del eth0.7
 must apply "$R" "$plan" >/dev/null
 
 # --- lookups by programs of others ---------------------------------------------

@@ -73,14 +73,14 @@ int to_epochs_open(struct to_epochs *e, const struct bpf_object *obj,
 	if (!e->keys || !e->values)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	e->state->shift = 64 - __builtin_ctz(cells);
-	e->state->cells = cells;
+	e->state->stride = 2 * cells;
 	return 0;
 }
 
 void to_epochs_close(struct to_epochs *e)
 {
 	if (e->state) {
-		e->state->cells = 0;
+		e->state->stride = 0;
 		munmap((void *)e->state, sizeof(*e->state));
 	}
 	if (e->cells)
@@ -105,7 +105,7 @@ static struct traffic_value sum(const struct to_epochs *e,
 /* Empty the cells of an epoch that no program uses. */
 static int drain_cells(struct to_epochs *e, uint32_t epoch, to_epochs_fn *fn, void *arg)
 {
-	const uint32_t cells = e->state->cells;
+	const uint32_t cells = e->state->stride / 2;
 
 	for (unsigned int cpu = 0; cpu < e->n_cpus; cpu++) {
 		struct traffic_cell *row = e->cells + (size_t)(2 * cpu + epoch) * cells;
@@ -153,11 +153,11 @@ static int drain_pairs(struct to_epochs *e, int map, to_epochs_fn *fn, void *arg
 int to_epochs_turn(struct to_epochs *e, to_epochs_fn *fn, void *arg,
 		   struct traffic_value *lost, struct to_error *err)
 {
-	const uint32_t zero = 0, old = e->state->epoch;
+	const uint32_t zero = 0, old = e->state->start > 0;
 	struct traffic_value value;
 	int ret;
 
-	e->state->epoch = !old;
+	e->state->start = old ? 0 : e->state->stride / 2;
 	/*
 	 * Programs that read the epoch before may still count into the old one.
 	 * The kernel returns from a change of a map of maps only when no program
