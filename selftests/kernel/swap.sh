@@ -28,7 +28,7 @@ if [[ $xdp ]]; then
 fi
 
 # C: arrivals of each kind in order? Ends with the last datagrams, or 20 s after
-# others.
+# others; the first may be late.
 ip netns exec "$C" python3 -u - "$datagrams" >"$tmp/received" <<-'EOF' &
 import select, socket, sys
 count = int(sys.argv[1])
@@ -40,7 +40,7 @@ for port in 5001, 4791:
     expected[s] = 0
 print("ready")
 while min(expected.values()) < count:
-    readable = select.select(list(expected), [], [], 20)[0]
+    readable = select.select(list(expected), [], [], 20 if any(expected.values()) else 120)[0]
     for s in readable:
         number = int(s.recv(128))
         if number < expected[s]:
