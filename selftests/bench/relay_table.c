@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../tools/lib/genl.h"
@@ -111,16 +112,23 @@ static _Noreturn void swap(struct to_genl *genl, uint32_t ifindex,
 {
 	struct to_kernel_table table;
 	struct to_device device;
+	struct timespec next;
 	struct to_error err;
 
 	if (to_genl_table(genl, ifindex, false, &table, &err))
 		die(&err, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
 		if (to_genl_device(genl, ifindex, &device, &err) ||
 		    to_genl_stage(genl, ifindex, &table, &err) ||
 		    to_genl_commit(genl, ifindex, device.generation, NULL, &err))
 			die(&err, NULL);
-		usleep(milliseconds * 1000);
+		next.tv_nsec += milliseconds * 1000000L;
+		if (next.tv_nsec >= 1000000000) {
+			next.tv_sec++;
+			next.tv_nsec -= 1000000000;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
 	}
 }
 

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The table that throughput.sh prints, from throughput.json.
 
-def round($n): . * $n | floor / $n;
-def of($path; $relays; $all): . as $m
-	| $all | map(select(.measure == $m.measure and .path == $path and .relays == $relays
-		and (.commits | not))) | first // empty | .value;
-def ratio(f): . as $m | [f] | if . == [] or .[0] == 0 then "-" else $m.value / .[0] | round(100) end;
+def decimals($n): . * pow(10; $n) | round / pow(10; $n);
+def ratio($to): if ($to // 0) == 0 then "-" else .value / $to | decimals(3) end;
 
 . as $all
-| (["measure", "path", "relays", "commits", "median", "lowest", "highest", "unit",
-    "of direct", "of ip-forward", "of none committed", "added per relay", "lost", "reordered"]),
-  (.[] | . as $m
-   | [.measure, .path, .relays, (if .commits then "every 10 ms" else "no" end),
-      (.value | round(10)), (.runs | min | round(10)), (.runs | max | round(10)), .unit,
-      ratio(of("direct"; 0; $all)),
-      (if .path == "topoopt" then ratio(of("ip-forward"; $m.relays; $all)) else "-" end),
-      (if .commits then ratio(of($m.path; $m.relays; $all)) else "-" end),
-      (if .relays > 0 and .unit == "us" then
-	([of("direct"; 0; $all)] | if . == [] then "-" else ($m.value - .[0]) / $m.relays | round(10) end)
-       else "-" end),
-      .lost, .reordered])
+| def of($m; $path; $relays): first($all[]
+	| select(.measure == $m.measure and .path == $path and .relays == $relays
+		 and (.commits | not)) | .value) // null;
+(["measure", "path", "relays", "commits", "median", "lowest", "highest", "unit",
+  "of direct", "of ip-forward", "of none committed", "added per relay", "lost", "reordered"]),
+(.[] | . as $m
+ | (of($m; .path; 0) // of($m; "topoopt"; 0)) as $direct
+ | [.measure, .path, .relays, (if .commits then "every 10 ms" else "no" end),
+    (.value, (.runs | min, max) | decimals(1)), .unit,
+    ratio($direct),
+    (if .path == "ip-forward" then "-" else ratio(of($m; "ip-forward"; .relays)) end),
+    (if .commits then ratio(of($m; .path; .relays)) else "-" end),
+    (if .relays > 0 and .unit == "us" and $direct
+     then (.value - $direct) / .relays | decimals(1) else "-" end),
+    .lost, .reordered])
 | @tsv
