@@ -567,14 +567,19 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 		return -EINVAL;
 	}
 
-	/* All that can fail, before anything changes for readers. */
-	err = topoopt_stage_build(stage, info->extack);
-	if (err)
-		return err;
+	/*
+	 * All that can fail, before anything changes for readers. The table comes
+	 * last: with it the stage would outlive a socket that was told of an error.
+	 */
 	skb = topoopt_netlink_answer(tdev, info, &header);
 	if (!skb)
 		return -ENOMEM;
 	topoopt_netlink_put_generation(skb, generation);
+	err = topoopt_stage_build(stage, info->extack);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
 
 	topoopt_table_set_generation(stage->table, generation);
 	tdev->generation = generation;
