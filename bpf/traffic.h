@@ -66,11 +66,13 @@ struct traffic_cell {
  *	do not count
  * @start: where those of the epoch begin, 0 or half of @stride
  * @shift: 65 - log2(@stride)
+ * @crowded: not 0: the hash maps have been used
  */
 struct traffic_state {
 	__u32 stride;
 	__u32 start;
 	__u32 shift;
+	__u32 crowded;
 };
 
 #endif

@@ -66,6 +66,9 @@ static __noinline int traffic_count_pair(__u64 ports, __u64 pair, __u64 packets,
 	map = bpf_map_lookup_elem(&traffic_pairs, &epoch);
 	if (!map)
 		return 0;
+	/* Read by all CPUs for every packet, so written once. */
+	if (!traffic_state.crowded)
+		traffic_state.crowded = 1;
 	value = bpf_map_lookup_elem(map, &key);
 	if (!value) {
 		/* Another CPU may have added it meanwhile: just look again. */
