@@ -5,11 +5,13 @@
  * group over the planned rings with real sums. One process per server, started
  * in the server's network namespace; they find each other through the plan.
  *
- *   job [--scale F] [--timeout SECONDS] PLAN SERVER
+ *   job [--scale F] [--repeat N] [--nodes] [--port PORT] [--timeout SECONDS] PLAN SERVER
  *
- * Every byte count of the demand is multiplied by F. Prints one JSON object;
- * exit status 0 only if every peer was reached, every MP byte arrived and
- * every sum was right.
+ * Every byte count of the demand is multiplied by F; AllReduce and, beside it, MP
+ * transfers run N times; the next time begins when both have ended. With --nodes
+ * AllReduce goes between node addresses, which need no certain port to have light.
+ * Prints one JSON object; exit status 0 only if every peer was reached, every MP
+ * byte arrived and every sum was right.
  */
 
 #include <arpa/inet.h>
@@ -28,7 +30,6 @@
 
 #include "plan.h"
 
-#define JOB_PORT 7471
 #define JOB_CHUNK (256 * 1024)
 
 enum message_type { MESSAGE_REACH, MESSAGE_MP, MESSAGE_RING };
@@ -57,14 +58,21 @@ static struct {
 	struct to_plan *plan;
 	uint32_t self;
 	double scale;
+	long repeat;
+	uint16_t port;
+	bool nodes;
 	struct timespec deadline;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int reached_from, n_lanes;
-	uint64_t mp_received, mp_expected;
+	uint64_t mp_received;
+	uint64_t mp_expected;	/* in one repetition */
 	struct lane *lanes;
+	pthread_barrier_t repeated;	/* lanes and transfers */
 } job = {
 	.scale = 1.0,
+	.repeat = 1,
+	.port = 7471,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.changed = PTHREAD_COND_INITIALIZER,
 };
@@ -135,7 +143,7 @@ static int connect_to(struct in_addr to, const struct in_addr *from,
 		      const char *who)
 {
 	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = to,
-				    .sin_port = htons(JOB_PORT) };
+				    .sin_port = htons(job.port) };
 	struct timeval patience = { .tv_sec = 5 };
 
 	for (;;) {
@@ -279,6 +287,40 @@ static void *send_mp(void *arg)
 	return ok ? NULL : arg;
 }
 
+/* All MP transfers once more, @times in all. Returns the seconds they took. */
+static double transfer_all(long times, unsigned int *all, unsigned int *ok)
+{
+	const struct to_demand *demand = job.plan->demand;
+	const uint64_t *bytes = demand->mp + (size_t)job.self * demand->n;
+	pthread_t *senders = calloc(demand->n, sizeof(*senders));
+	double start = seconds_now();
+
+	if (!senders)
+		die("no memory for %u senders", demand->n);
+	for (uint32_t dst = 0; dst < demand->n; dst++)
+		if (scaled(bytes[dst]) &&
+		    pthread_create(&senders[dst], NULL, send_mp, (void *)(uintptr_t)dst))
+			die("no thread for an MP transfer");
+	for (uint32_t dst = 0; dst < demand->n; dst++) {
+		void *failed;
+
+		if (!scaled(bytes[dst]))
+			continue;
+		pthread_join(senders[dst], &failed);
+		++*all;
+		*ok += !failed;
+	}
+	free(senders);
+	pthread_mutex_lock(&job.lock);
+	while (job.mp_received < times * job.mp_expected)
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("%llu of %llu MP bytes arrived",
+			    (unsigned long long)job.mp_received,
+			    (unsigned long long)times * job.mp_expected);
+	pthread_mutex_unlock(&job.lock);
+	return seconds_now() - start;
+}
+
 /* ---- ring AllReduce ---- */
 
 /*
@@ -329,40 +371,18 @@ static void *send_step(void *arg)
  * Reduce-scatter then all-gather: 2(n-1) steps of 1/n of the buffer. Element e
  * of server s starts as e + s, so every sum is n * e + 0 + .. over the members.
  */
-static void *run_lane(void *arg)
+static bool all_reduce(const struct lane *lane, int out, uint32_t *data, uint32_t *incoming,
+		       uint64_t chunk)
 {
-	struct lane *lane = arg;
 	const struct to_ring *ring = lane->ring;
-	const struct to_server *next = &job.plan->cluster->servers[lane->next];
-	struct message msg = { .type = MESSAGE_RING, .src = job.self,
-			       .lane = lane->id };
 	unsigned int n = ring->n;
-	uint64_t chunk = (lane->elements + n - 1) / n;
-	uint32_t *data = calloc(chunk * n, sizeof(*data));
-	uint32_t *incoming = calloc(chunk, sizeof(*incoming));
-	struct in_addr from, to = next->address.v4;
 	uint32_t members = 0;
-	bool direct, ok;
-	int out;
+	bool ok = true;
 
-	if (!data || !incoming)
-		die("no memory for %llu elements", (unsigned long long)lane->elements);
 	for (uint64_t e = 0; e < chunk * n; e++)
 		data[e] = (uint32_t)e + job.self;
 	for (unsigned int i = 0; i < n; i++)
 		members += ring->order[i];
-
-	direct = ring_link(lane->id / 2, lane->next, &from, &to);
-	out = connect_to(to, direct ? &from : NULL, next->name);
-	ok = write_all(out, &msg, sizeof(msg));
-
-	pthread_mutex_lock(&job.lock);
-	while (lane->in < 0)
-		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
-			die("ring %u: the previous server never connected",
-			    lane->id / 2);
-	pthread_mutex_unlock(&job.lock);
-
 	for (unsigned int s = 0; ok && s < 2 * (n - 1); s++) {
 		bool reduce = s < n - 1;
 		unsigned int mine = (lane->position + 2 * n - s) % n;
@@ -382,6 +402,42 @@ static void *run_lane(void *arg)
 	}
 	for (uint64_t e = 0; ok && e < chunk * n; e++)
 		ok = data[e] == (uint32_t)e * n + members;
+	return ok;
+}
+
+static void *run_lane(void *arg)
+{
+	struct lane *lane = arg;
+	const struct to_ring *ring = lane->ring;
+	const struct to_server *next = &job.plan->cluster->servers[lane->next];
+	struct message msg = { .type = MESSAGE_RING, .src = job.self,
+			       .lane = lane->id };
+	unsigned int n = ring->n;
+	uint64_t chunk = (lane->elements + n - 1) / n;
+	uint32_t *data = calloc(chunk * n, sizeof(*data));
+	uint32_t *incoming = calloc(chunk, sizeof(*incoming));
+	struct in_addr from, to = next->address.v4;
+	bool direct, ok;
+	int out;
+
+	if (!data || !incoming)
+		die("no memory for %llu elements", (unsigned long long)lane->elements);
+
+	direct = !job.nodes && ring_link(lane->id / 2, lane->next, &from, &to);
+	out = connect_to(to, direct ? &from : NULL, next->name);
+	ok = write_all(out, &msg, sizeof(msg));
+
+	pthread_mutex_lock(&job.lock);
+	while (lane->in < 0)
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("ring %u: the previous server never connected",
+			    lane->id / 2);
+	pthread_mutex_unlock(&job.lock);
+
+	for (long i = 0; i < job.repeat; i++) {
+		ok = ok && all_reduce(lane, out, data, incoming, chunk);
+		pthread_barrier_wait(&job.repeated);
+	}
 
 	lane->ok = ok;
 	close(out);
@@ -427,14 +483,14 @@ static void find_lanes(void)
 static int listen_all(void)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
-				   .sin_port = htons(JOB_PORT) };
+				   .sin_port = htons(job.port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 
 	if (fd < 0)
 		die("socket: %s", strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&any, sizeof(any)) || listen(fd, 4096))
-		die("port %d: %s", JOB_PORT, strerror(errno));
+		die("port %u: %s", job.port, strerror(errno));
 	return fd;
 }
 
@@ -442,26 +498,37 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "scale", required_argument, NULL, 's' },
+		{ "repeat", required_argument, NULL, 'r' },
+		{ "nodes", no_argument, NULL, 'n' },
+		{ "port", required_argument, NULL, 'p' },
 		{ "timeout", required_argument, NULL, 't' },
 		{}
 	};
 	unsigned int n, reached = 0, lanes_ok = 0, mp_ok = 0, mp_all = 0;
-	double mp_start, mp_s, ring_start, ring_s;
+	double start, mp_s = 0, ring_s, *times;
 	struct to_error err = {};
 	long timeout = 120;
-	pthread_t *senders, server_thread;
+	pthread_t server_thread;
 	int opt, self;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (opt == 's')
 			job.scale = strtod(optarg, NULL);
+		else if (opt == 'r')
+			job.repeat = strtol(optarg, NULL, 10);
+		else if (opt == 'n')
+			job.nodes = true;
+		else if (opt == 'p')
+			job.port = strtoul(optarg, NULL, 10);
 		else if (opt == 't')
 			timeout = strtol(optarg, NULL, 10);
 		else
 			return 2;
 	}
-	if (argc - optind != 2 || job.scale <= 0 || timeout <= 0) {
-		fprintf(stderr, "usage: job [--scale F] [--timeout SECONDS] PLAN SERVER\n");
+	if (argc - optind != 2 || job.scale <= 0 || job.repeat <= 0 ||
+	    timeout <= 0) {
+		fprintf(stderr,
+			"usage: job [--scale F] [--repeat N] [--nodes] [--port PORT] [--timeout SECONDS] PLAN SERVER\n");
 		return 2;
 	}
 	clock_gettime(CLOCK_REALTIME, &job.deadline);
@@ -496,49 +563,36 @@ int main(int argc, char **argv)
 			die("reached by %u of %u servers", job.reached_from, n - 1);
 	pthread_mutex_unlock(&job.lock);
 
-	senders = calloc(n, sizeof(*senders));
-	if (!senders)
-		die("no memory for %u senders", n);
-	mp_start = seconds_now();
-	for (uint32_t dst = 0; dst < n; dst++)
-		if (scaled(plan->demand->mp[(size_t)job.self * n + dst]) &&
-		    pthread_create(&senders[dst], NULL, send_mp,
-				   (void *)(uintptr_t)dst))
-			die("no thread for an MP transfer");
-	for (uint32_t dst = 0; dst < n; dst++) {
-		void *failed;
-
-		if (!scaled(plan->demand->mp[(size_t)job.self * n + dst]))
-			continue;
-		pthread_join(senders[dst], &failed);
-		mp_all++;
-		mp_ok += !failed;
-	}
-	pthread_mutex_lock(&job.lock);
-	while (job.mp_received < job.mp_expected)
-		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
-			die("%llu of %llu MP bytes arrived",
-			    (unsigned long long)job.mp_received,
-			    (unsigned long long)job.mp_expected);
-	pthread_mutex_unlock(&job.lock);
-	mp_s = seconds_now() - mp_start;
-
-	ring_start = seconds_now();
+	times = calloc(job.repeat, sizeof(*times));
+	if (!times || pthread_barrier_init(&job.repeated, NULL, job.n_lanes + 1))
+		die("no memory for %ld repetitions", job.repeat);
+	start = seconds_now();
 	for (unsigned int i = 0; i < job.n_lanes; i++)
 		if (pthread_create(&job.lanes[i].thread, NULL, run_lane,
 				   &job.lanes[i]))
 			die("no thread for a ring");
+	for (long i = 0; i < job.repeat; i++) {
+		double began = seconds_now();
+
+		mp_s += transfer_all(i + 1, &mp_all, &mp_ok);
+		pthread_barrier_wait(&job.repeated);
+		times[i] = seconds_now() - began;
+	}
 	for (unsigned int i = 0; i < job.n_lanes; i++) {
 		pthread_join(job.lanes[i].thread, NULL);
 		lanes_ok += job.lanes[i].ok;
 	}
-	ring_s = seconds_now() - ring_start;
+	ring_s = seconds_now() - start;
 
 	printf("{\"server\": \"%s\", \"reached\": %u, \"peers\": %u, "
 	       "\"mp_transfers\": %u, \"mp_transfers_ok\": %u, \"mp_bytes_received\": %llu, "
-	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"allreduce_s\": %.3f}\n",
+	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"allreduce_s\": %.3f, "
+	       "\"times\": [",
 	       plan->cluster->servers[self].name, reached, n - 1, mp_all, mp_ok,
 	       (unsigned long long)job.mp_received, mp_s, job.n_lanes, lanes_ok,
 	       ring_s);
+	for (long i = 0; i < job.repeat; i++)
+		printf("%s%.3f", i ? ", " : "", times[i]);
+	printf("]}\n");
 	return reached == n - 1 && mp_ok == mp_all && lanes_ok == job.n_lanes ? 0 : 1;
 }

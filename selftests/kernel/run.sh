@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 7.2
+# Timeout: 1200
+# toctl run on a live fabric: it leaves steady traffic alone, gives other hot
+# pairs links of their own while TCP and RoCEv2 go on.
+# What fails on the way is in unit/test_run_fabric.py.
+#
+#	s0 .. s7, three ports each, on one optical switch; wires have a rate
+#
+# On 7.2, where rdma_rxe works in network namespaces.
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+phases_servers=8 phases_degree=3
+. "$lib_dir/lab/phases.sh"
+
+must phase_plan across >"$tmp/across.json"
+must phase_of "$tmp/across.json" across >"$tmp/across.traffic"
+must phase_of "$tmp/across.json" near >"$tmp/near.traffic"
+must fabric_up "$tmp/across.json" --no-apply
+must phases_shape
+
+# Tables and light are the plan's.
+as_planned() { # PLAN WHAT
+	local server differ=''
+
+	for server in "${servers[@]}"; do
+		apply "$server" "$1" --dry-run --json >"$tmp/differs" &&
+			[[ $(jq .differs "$tmp/differs") == false ]] || differ+=" $server"
+	done
+	is "$2: all tables are the plan's" "$differ" ""
+	is "$2: one generation, no stage" "$(for server in "${servers[@]}"; do
+		on "$server" toctl show --json
+	done | jq -sc '[(map(.generation) | unique | length), map(.stage // empty)]')" "[1,[]]"
+	is "$2: the light is the plan's" "$("$fabric" links | sort)" \
+		"$(jq -r '.links[] | "\(.a) \(.b)", "\(.b) \(.a)"' "$1" | sort)"
+}
+
+# --- steady traffic, then other hot pairs ---
+
+cp "$tmp/across.json" "$tmp/run.json"
+must run_start "$tmp/run.json"
+is "the start brings the fabric to the plan" \
+	"$(run_events restored | jq -c '[.ok, .changed]')" "[true,true]"
+must "$fabric" rxe s0:eth{0..2} s2:eth0
+check "a phase as planned runs" phase_traffic "$tmp/across.traffic" steady 3
+is "steady traffic is no shift" "$(run_events shift)" ""
+
+phase_rdma "$tmp/run.json" >"$tmp/rdma" &
+rdma=$!
+phase_traffic "$tmp/near.traffic" shift 5 &
+traffic=$!
+wait "$rdma" && run_saw changed
+is "RoCEv2 goes on while links change" "$?" 0 || cat "$tmp/rdma"
+wait "$traffic"
+is "the next phase runs" "$?" 0
+check "the fabric is rewired for it" run_saw changed '.action == "rewire"'
+is "all transfers arrived whole" \
+	"$(jq -s 'map(.mp_transfers == .mp_transfers_ok) | all' "$tmp"/shift.s*)" true
+is "hot pairs have links of their own" "$(jq -c --argjson pairs "$(phase_pairs near)" '
+	[.links[] | [.a, .b | split(":")[0][1:] | tonumber] | sort] as $links
+	| $pairs - $links' "$tmp/run.json")" "[]"
+echo "# $(phase_times shift) s an iteration"
+run_times | sed 's/^/# /'
+must run_end
+as_planned "$tmp/run.json" "after the change"
+is "all pairs are reached" "$(phases_reach "$tmp/run.json")" 56
+
+done_testing

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Sourced by what shows toctl run in the lab: a fabric whose wires have a rate, so
+# that a relay costs what it takes from others, and traffic in phases with other hot
+# pairs each. Wants $tmp, and a wait_for. Of twelve servers, if not told otherwise:
+#
+#	phase across	s0-s6 s1-s7 .. s5-s11
+#	phase near	s0-s3 s1-s4 s2-s5 s6-s9 s7-s10 s8-s11
+
+: "${tmp:?}" "${phases_servers:=12}" "${phases_degree:=4}"
+phases_rate=2M		# of a wire, bits/s
+# In one repetition, each way of a hot pair, and of AllReduce: both take a second.
+phases_bytes=250000 phases_allreduce=280000
+
+phase_pairs() { # PHASE
+	jq -nc --arg phase "$1" --argjson n "$phases_servers" '
+		if $phase == "across" then [range($n / 2) | [., . + $n / 2]]
+		elif $phase == "near" then [range($n) | select(. % ($n / 2) < $n / 4) | [., . + $n / 4]]
+		else [] end'
+}
+
+# Demand of a phase: a job on standard output.
+phase_job() { # PHASE
+	jq -n --argjson pairs "$(phase_pairs "$1")" --argjson bytes "$phases_bytes" \
+		--argjson allreduce "$phases_allreduce" --argjson n "$phases_servers" '
+		[range($n) | [range($n) | 0]] as $none
+		| {name: "phases", servers: $n, allreduce: [{group: "all", bytes: $allreduce}],
+		   mp: (reduce $pairs[] as [$a, $b]
+				($none; .[$a][$b] = $bytes | .[$b][$a] = $bytes))}'
+}
+
+# Plan for the phase, with an optical switch that toctl can set.
+phase_plan() { # PHASE
+	phase_job "$1" >"$tmp/$1.job" &&
+		toctl plan --job "$tmp/$1.job" --degree "$phases_degree" --bandwidth "$phases_rate" \
+			--seed 1 -o "$tmp/$1.planned" >&2 &&
+		jq '.optical_switches[] += {reconfiguration_ns: 10000000,
+					    control: {driver: "netns"}}' "$tmp/$1.planned"
+}
+
+# The plan's servers and rings with the transfers of a phase, for job.
+phase_of() { # PLAN PHASE
+	phase_job "$2" | jq --slurpfile plan "$1" '.mp as $mp | $plan[0] | .demand.mp = $mp'
+}
+
+# Every wire of the optical switch gets the rate, and a queue of 0.4 s.
+phases_shape() {
+	tc -n ocs qdisc show | awk '/clsact/ { print $5 }' | while read -r wire; do
+		echo "qdisc replace dev $wire root tbf rate ${phases_rate}bit burst 9000 limit 100000"
+	done | tc -n ocs -b -
+}
+
+# Run the transfers of a phase so many times; results in $tmp/NAME.SERVER.
+phase_traffic() { # PLAN NAME REPEAT [ARGUMENT...]
+	local server status=0 workers=() pid
+
+	for server in $(jq -r '.servers[].name' "$1"); do
+		ip netns exec "$server" /src/build/selftests/job --nodes --timeout 600 \
+			--repeat "${@:3}" "$1" "$server" >"$tmp/$2.$server" &
+		workers+=($!)
+	done
+	for pid in "${workers[@]}"; do
+		wait "$pid" || status=1
+	done
+	return $status
+}
+
+# Seconds of each repetition, for the server that was last.
+phase_times() { # NAME
+	jq -sc '[map(.times) | transpose[] | max]' "$tmp/$1".s*
+}
+
+# 0.6 MB of RoCEv2 from s0 into its partner of phase near, beside other traffic: RDMA
+# does not slow down by itself, so few requests are under way.
+phase_rdma() { # PLAN
+	local address port server status=0 to=s$((phases_servers / 4))
+	local how=(-x 1 -s 4096 -n 150 -t 4 -u 18 -p 18700)
+
+	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
+	port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
+	ip netns exec "$to" ib_write_bw -d "$to-eth0" "${how[@]}" >"$tmp/rdma.server" 2>&1 &
+	server=$!
+	# shellcheck disable=SC2016
+	wait_for 30 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
+	timeout 120 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
+		>"$tmp/rdma.client" 2>&1 || { status=1; kill "$server"; }
+	wait "$server" || status=1
+	((!status)) || cat "$tmp/rdma.client" "$tmp/rdma.server"
+	return "$status"
+}
+
+# Pairs of servers that reach each other over TCP, beside other traffic.
+phases_reach() { # PLAN
+	phase_of "$1" none >"$tmp/none.traffic"
+	phase_traffic "$tmp/none.traffic" reach 1 --port 7472
+	jq -s 'map(.reached) | add' "$tmp"/reach.s*
+}
+
+# toctl run in the background, until it has brought the fabric to the plan; sets
+# run_pid. Patient, as an emulated machine is slow; that workers greet each other is
+# no traffic.
+run_start() { # PLAN [ARGUMENT...]
+	: >"$tmp/run.log"
+	toctl run --plan "$1" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s --idle 8M \
+		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
+	run_pid=$!
+	wait_for 120 run_saw restored
+}
+
+run_end() {
+	kill -TERM "$run_pid"
+	wait "$run_pid"
+}
+
+# Lines of the log that are an event, and meet a condition.
+run_events() { # EVENT [JQ-CONDITION]
+	jq -c "select(.event == \"$1\" and (${2:-true}))" "$tmp/run.log"
+}
+
+run_saw() { # EVENT [JQ-CONDITION]
+	[[ -n $(run_events "$@" 2>/dev/null) ]]
+}
+
+# What changes took, in words.
+run_times() {
+	run_events step | jq -rs 'map("\(.step) \(.ms | round)") | join(", ") + " ms"'
+	run_events changed | jq -r '"\(.shift_ms | round) ms from the shift of the traffic to the commit"'
+}
