@@ -332,7 +332,7 @@ static void put_ip4(struct frame *f)
 	put_transport(f, proto);
 	ip[2] = (f->data + f->len - ip) >> 8;
 	ip[3] = f->data + f->len - ip;
-	check = model_checksum(ip, 20 + options);
+	check = model_checksum(ip, 20 + options) ^ (one_in(16) ? 1 << below(16) : 0);
 	ip[10] = check >> 8;
 	ip[11] = check;
 }

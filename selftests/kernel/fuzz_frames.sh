@@ -60,6 +60,10 @@ group 6 d0 -
 route 10.1.0.0/16 any 1
 route 10.1.2.0/24 any 2
 route 10.2.0.0/16 any 2
+route 10.1.0.3/32 any 1
+route 10.2.0.3/32 any 2
+route 10.3.0.3/32 any 3
+route 10.5.0.3/32 any 0
 route 10.2.0.7/32 10.9.0.0/16 1
 route 10.2.0.7/32 10.9.8.0/24 4
 route 10.3.0.0/16 any 3
@@ -74,6 +78,10 @@ route 0.0.0.0/8 any 1
 route fd00:1::/32 any 1
 route fd00:1:2::/48 any 2
 route fd00:2::/32 any 2
+route fd00:1::3/128 any 1
+route fd00:2::3/128 any 2
+route fd00:3::3/128 any 3
+route fd00:5::3/128 any 0
 route fd00:2::7/128 fd00:9::/32 1
 route fd00:3::/32 any 3
 route fd00:4::/32 any 4
