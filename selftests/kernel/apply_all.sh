@@ -62,7 +62,7 @@ generations() {
 routes() { # of all servers
 	for server in "${servers[@]}"; do
 		on "$server" toctl show routes 2>/dev/null | sort
-		on "$server" ip -o route show proto 116
+		ip -n "$server" -o route show proto 116
 		on "$server" toctl show --json | jq -c .stage
 	done
 }
@@ -149,18 +149,17 @@ is "the tables are the old ones" "$(routes)" "$(cat "$tmp/one")"
 is "under one generation" "$(generations)" 12
 check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
 
+# test_fabric.py has more steps, without a kernel.
 for op in stage commit confirm; do
-	for server in s0 s2; do
-		harm "$server" "$op" 'kill -9 $controller; sleep 0.2'
-		apply_all "$two" >/dev/null 2>&1
-		check "the controller dies before the $op of $server: agents end" settled
-		rm -f "$tmp"/harm-*
-		[[ $op == confirm ]] ||
-			is "all servers have the old tables" "$(routes)" "$(cat "$tmp/one")"
-		check "the next controller goes on" apply_all "$tmp/one.json"
-		is "with the tables" "$(routes)" "$(cat "$tmp/one")"
-		is "under one generation" "$(generations | wc -w)" 1
-	done
+	harm s2 "$op" 'kill -9 $controller; sleep 0.2'
+	apply_all "$two" >/dev/null 2>&1
+	check "the controller dies before the $op of s2: agents end" settled
+	rm -f "$tmp"/harm-*
+	[[ $op == confirm ]] ||
+		is "all servers have the old tables" "$(routes)" "$(cat "$tmp/one")"
+	check "the next controller goes on" apply_all "$tmp/one.json"
+	is "with the tables" "$(routes)" "$(cat "$tmp/one")"
+	is "under one generation" "$(generations | wc -w)" 1
 done
 
 # Two controllers.

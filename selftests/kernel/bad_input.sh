@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
 # Timeout: 300
 # Whatever toctl apply is given: bad input is one clear line and a non-zero
 # exit status, and B goes on relaying by the table it has, without a ping lost.
