@@ -240,13 +240,16 @@ if [[ -n $units_only ]]; then
 	((!${#debugger[@]})) || debugger+=("--log-file=$work/report.%p")
 	lab_kernels=()
 fi
-[[ -n $only_kernel && -n $only_test ]] || unit_tests
 running=()
-for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
-	kernel_tests "$kernel" &
+# Two at a time, which keep two processors busy.
+run() { # COMMAND...
+	"$@" &
 	running+=($!)
-	# two guests keep two processors busy
 	((${#running[@]} < 2)) || wait -n
+}
+[[ -n $only_kernel && -n $only_test ]] || run unit_tests
+for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
+	run kernel_tests "$kernel"
 done
 wait
 sort -rn "$work/times" | head -n 12 | sed '1i slowest:'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
 # Timeout: 300
 # Processors: 2
 # A million routes: how fast toctl apply brings them from a plan into the
