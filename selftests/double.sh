@@ -38,7 +38,7 @@ double_up() { # GROUP-OF-R
 	  predictions: {}
 	}' >"$tmp/double.json"
 	fabric_up "$tmp/double.json"
-	must wait_for 10 on "$A" ping -c 1 -W 1 "$(node "$T")"
+	must wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$T")"
 }
 
 # Packets that R has sent through a port.

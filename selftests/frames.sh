@@ -33,7 +33,7 @@ frame() { # SERVER DEVICE MAC SRC DST MARK [OPTION...]
 }
 
 frame_arrives() { # SERVER DEVICE MARK
-	wait_for 30 grep -q "^$3 " "$tmp/frames-$1-$2" &&
+	wait_for 60 grep -q "^$3 " "$tmp/frames-$1-$2" &&
 		grep "^$3 " "$tmp/frames-$1-$2" >"$tmp/frame"
 }
 

@@ -130,7 +130,7 @@ wait_for() { # SECONDS COMMAND...
 
 # Until a TCP or UDP server listens on the port in the namespace.
 wait_listen() { # SERVER PORT
-	wait_for 30 lib_listens "$1" "$2"
+	wait_for 60 lib_listens "$1" "$2"
 }
 
 lib_listens() {
@@ -256,7 +256,7 @@ hush() { # PORT[,PORT...]
 		END
 		must on "$server" bash -c \
 			'for file in /proc/sys/net/ipv6/conf/*/accept_ra; do echo 0 >"$file"; done'
-		must wait_for 20 lib_addresses_settled "$server"
+		must wait_for 60 lib_addresses_settled "$server"
 	done
 }
 

@@ -276,7 +276,7 @@ again kernel_path ip-forward
 wires_down
 
 topoopt_up
-wait_for 10 on A ping -c 1 -W 1 "${address[E]}" || die "A does not reach E"
+wait_for 60 on A ping -c 1 -W 1 "${address[E]}" || die "A does not reach E"
 again kernel_path topoopt
 xdp_up
 again at_xdp

@@ -69,7 +69,7 @@ routes() { # of all servers
 
 # Agents end after their controller.
 settled() {
-	wait_for 20 no_agents
+	wait_for 60 no_agents
 }
 no_agents() {
 	for server in "${servers[@]}"; do

@@ -10,7 +10,7 @@
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
 chain_up 3
-wait_for 10 on "$A" ping -c 1 -W 1 "$(node "$C")"
+wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
 ip netns exec "$A" ping -i 0.05 -W 2 "$(node "$C")" >"$tmp/ping" &
 ping=$!
 

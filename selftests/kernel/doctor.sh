@@ -34,7 +34,7 @@ mended() { # NAME [COMMAND...]
 
 	shift
 	if (($#)); then "$@"; else on "$B" sh -c "$fix"; fi >/dev/null || :
-	wait_for 30 doctor || :
+	wait_for 60 doctor || :
 	if output=$(doctor 2>&1) && ! grep -E '^(warn|FAIL)' <<<"$output" | grep -qv ': gid: '; then
 		ok "mended: ${fix:-$*}"
 	else
@@ -59,7 +59,7 @@ on "$B" sh -c "$fix"
 mended "device up" apply "$B" "$plan"
 
 must "$fabric" darken "$B:eth1"
-wait_for 30 on "$B" sh -c '! ip link show eth1 | grep -q LOWER_UP'
+wait_for 60 on "$B" sh -c '! ip link show eth1 | grep -q LOWER_UP'
 finds "no carrier" FAIL "eth1: carrier: no carrier"
 must "$fabric" light "$B:eth1"
 mended "light" true

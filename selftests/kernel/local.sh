@@ -59,9 +59,9 @@ check_fails "a TCP sender is told" 'No route to host' \
 
 # Without a link.
 must "$fabric" darken "$B:eth1"
-check "B's topo0 still has carrier" wait_for 30 grep -qx 1 \
+check "B's topo0 still has carrier" wait_for 60 grep -qx 1 \
 	<(on "$B" cat /sys/class/net/topo0/carrier)
-check "C's has not" wait_for 30 bash -c "ip -n $C link show topo0 | grep -q NO-CARRIER"
+check "C's has not" wait_for 60 bash -c "ip -n $C link show topo0 | grep -q NO-CARRIER"
 before=$(counter "$B" topo0 drop_no_port)
 check "no port left on the way: the sender is told" \
 	grep -q "From $(node "$B").*Destination Host Unreachable" \
@@ -69,7 +69,7 @@ check "no port left on the way: the sender is told" \
 is "and it is counted" "$(counter "$B" topo0 drop_no_port)" $((before + 1))
 must "$fabric" light "$B:eth1"
 check "with light again it works again" \
-	wait_for 30 on "$A" ping -c 1 -W 1 "$(node "$C")"
+	wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
 
 # topo0 down: the ports are NICs like others.
 must ip -n "$B" link set topo0 down

@@ -57,12 +57,12 @@ ip netns exec "$server" python3 -u -c "$(program 'stage()
 print("ready")
 time.sleep(100)')" >"$tmp/one" &
 holder=$!
-must wait_for 10 grep -q ready "$tmp/one"
+must wait_for 60 grep -q ready "$tmp/one"
 is "a stage shows" "$(show '.stage | [.routes, .groups, .prepared]')" "[10,1,false]"
 check_fails "it is the only one" "Another stage" client 'stage()'
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null
-check "the stage of a killed process is freed" wait_for 30 eval '[[ $(show .stage) == null ]]'
+check "the stage of a killed process is freed" wait_for 60 eval '[[ $(show .stage) == null ]]'
 
 client 'stage()'
 is "the stage of a process that ends is freed" "$(show .stage)" null
@@ -113,15 +113,15 @@ assert commit(40) == 41'
 
 client 'print("ready")
 print(family.event(20))' >"$tmp/event" &
-must wait_for 10 grep -q ready "$tmp/event"
+must wait_for 60 grep -q ready "$tmp/event"
 client 'stage(6); commit(41)'
-check "a commit is announced" wait_for 10 grep -q \
+check "a commit is announced" wait_for 60 grep -q \
 	"('commit-ntf', {'ifindex': [0-9]*, 'ifname': 'topo0', 'generation': 42, 'routes': 6, 'groups': 1})" "$tmp/event"
 client 'print("ready")
 print(family.event(20))' >"$tmp/event" &
-must wait_for 10 grep -q ready "$tmp/event"
+must wait_for 60 grep -q ready "$tmp/event"
 ip -n "$server" link set eth1 nomaster
-check "a port that leaves is announced" wait_for 10 \
+check "a port that leaves is announced" wait_for 60 \
 	grep -q "('port-ntf'.*'ifname': 'eth1'.*'left': True" "$tmp/event"
 ip -n "$server" link set eth1 master topo0
 
@@ -166,7 +166,7 @@ ip netns exec "$server" python3 -u -c "$(program 'stage(1000)
 print("ready")
 time.sleep(100)')" >"$tmp/hold" &
 holder=$!
-must wait_for 10 grep -q ready "$tmp/hold"
+must wait_for 60 grep -q ready "$tmp/hold"
 check "a device with a stage and a table is deleted" ip -n "$server" link del topo0
 kill -KILL "$holder"
 wait "$holder" 2>/dev/null
@@ -177,7 +177,7 @@ client 'stage(1000)
 family.do("stage-prepare", on)'
 is "a prepared stage waits" "$(show .stage.routes)" 1000
 check "its namespace goes" ip netns del "$server"
-check "so that the module can be unloaded" wait_for 10 rmmod topoopt_fwd
+check "so that the module can be unloaded" wait_for 60 rmmod topoopt_fwd
 must modprobe topoopt_fwd
 must ip netns add "$server"
 done_testing

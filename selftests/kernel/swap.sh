@@ -11,7 +11,7 @@
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
 chain_up 3
-must wait_for 10 on "$A" ping -c 1 -W 1 "$(node "$C")"
+must wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
 datagrams=10000
 xdp=y
 [[ $(uname -r) != 6.1.* ]] || xdp=

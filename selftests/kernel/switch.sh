@@ -48,7 +48,7 @@ is "lit as the other plan says" "$(links)" "$(planned "$tmp/b.json")"
 for server in "${servers[@]}"; do
 	must apply "$server" "$tmp/b.json" >/dev/null
 done
-check "and traffic follows, over a relay" wait_for 30 on s0 ping -c 1 -W 1 10.9.0.2
+check "and traffic follows, over a relay" wait_for 60 on s0 ping -c 1 -W 1 10.9.0.2
 check "apply again: nothing to do" grep -q "nothing to do" <(toctl switch apply "$tmp/b.json")
 
 must "$fabric" darken s0:eth0
@@ -86,7 +86,7 @@ must "$fabric" down
 ahead a.json ahead-a.json
 ahead b.json ahead-b.json
 fabric_up "$tmp/ahead-a.json"
-check "traffic through the 1x2 switches" wait_for 30 on s0 ping -c 1 -W 1 10.9.0.2
+check "traffic through the 1x2 switches" wait_for 60 on s0 ping -c 1 -W 1 10.9.0.2
 check "the active ports are as planned" jq -e '.differs | not' \
 	<(toctl switch show "$tmp/ahead-a.json" --json)
 must toctl switch apply --prepare "$tmp/ahead-b.json" >/dev/null
@@ -99,8 +99,8 @@ for server in "${servers[@]}"; do
 	must apply "$server" "$tmp/ahead-b.json" --commit >/dev/null
 done
 check "the next job has its links before a cross-connect could have moved" \
-	wait_for 15 on s0 ping -c 1 -W 1 10.9.0.3
-check "and its relays" wait_for 30 on s0 ping -c 1 -W 1 10.9.0.2
+	wait_for 60 on s0 ping -c 1 -W 1 10.9.0.3
+check "and its relays" wait_for 60 on s0 ping -c 1 -W 1 10.9.0.2
 check "on the plan's cross-connects" jq -e '.differs | not' \
 	<(toctl switch show "$tmp/ahead-b.json" --json)
 

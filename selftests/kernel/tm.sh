@@ -28,7 +28,7 @@ record() { # [ARGUMENT...]
 		recorders+=($!)
 	done
 	for server in "${servers[@]}"; do
-		wait_for 20 grep -q recording "$tmp/$server.log" || {
+		wait_for 60 grep -q recording "$tmp/$server.log" || {
 			not_ok "recording on $server starts" "$(cat "$tmp/$server.log")"
 			return 1
 		}

@@ -22,7 +22,7 @@ for server in "${servers[@]}"; do
 	recorders+=($!)
 done
 for server in "${servers[@]}"; do
-	check "recording on $server starts" wait_for 30 grep -q recording "$tmp/$server.log"
+	check "recording on $server starts" wait_for 60 grep -q recording "$tmp/$server.log"
 done
 
 # Pair (i, j): 1 + j datagrams of 100 + 10 i bytes; half of the pairs as RoCE.

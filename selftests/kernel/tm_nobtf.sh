@@ -14,7 +14,7 @@ must chain_up 3
 ip netns exec "$B" toctl tm record --plan "$plan" --node "$B" --count 0 \
 	-o "$tmp/B.tm" 2>"$tmp/B.log" &
 recorder=$!
-check "recording starts" wait_for 20 grep -q recording "$tmp/B.log"
+check "recording starts" wait_for 60 grep -q recording "$tmp/B.log"
 check "by the module" grep -q "(module)" "$tmp/B.log"
 for _ in {1..20}; do
 	on "$A" bash -c "printf '%500s' '' >/dev/udp/$(node "$C")/9999"

@@ -38,7 +38,7 @@ wait_for 60 sh -c 'bpftool -j perf | jq -e ".[] | select(.tracepoint == \"topoop
 before=$(relayed)
 on "$A" bash -c "exec 3>/dev/udp/$(node "$C")/4791
 	for i in {1..5}; do printf '%1000s' '' >&3; done"
-wait_for 20 sent "$before"
+wait_for 60 sent "$before"
 kill -INT "$tracer"
 wait "$tracer"
 shows() { # NAME REGEX

@@ -46,14 +46,14 @@ last1=0 last2=0
 for address in "$(node "$T")" "$(node6 "$T")"; do
 	spread
 	send_flows "$address"
-	wait_for 30 all_left
+	wait_for 60 all_left
 	spread
 	first=$gone2
 	is "$address: all flows left" $((gone1 + gone2)) "$flows"
 	# 500 expected, standard deviation 19
 	check "$address: a quarter by eth2, $gone2 of $flows" test "$gone2" -gt 400 -a "$gone2" -lt 600
 	send_flows "$address"
-	wait_for 30 all_left
+	wait_for 60 all_left
 	spread
 	is "$address: the same flows by the same port again" "$gone2" "$first"
 done
@@ -66,7 +66,7 @@ paths() {
 	ip netns exec "$T" tcpdump --immediate-mode -s 96 -i any -nn -l "udp dst port 9" \
 		>"$tmp/capture" 2>"$tmp/capture-state" &
 	capture=$!
-	wait_for 10 grep -q "listening on" "$tmp/capture-state"
+	wait_for 60 grep -q "listening on" "$tmp/capture-state"
 	send_flows "$(node "$T")" 10000 "$count"
 	wait_for 60 eval "((\$(grep -c ' eth[01] ' $tmp/capture) >= count))"
 	kill "$capture"
@@ -81,11 +81,11 @@ paths >"$tmp/lit"
 is "200 flows take one port each" "$(wc -l <"$tmp/lit")" 200
 check "some of them eth2" grep -q eth1 "$tmp/lit"
 "$fabric" darken "$R:eth2"
-wait_for 30 live eth2 false
+wait_for 60 live eth2 false
 paths >"$tmp/dark"
 is "eth2 dark: all flows by eth1" "$(cat "$tmp/dark")" "$(sed s/eth1/eth0/ "$tmp/lit")"
 "$fabric" light "$R:eth2"
-wait_for 30 live eth2 true
+wait_for 60 live eth2 true
 paths >"$tmp/again"
 is "lit again: every flow where it was" "$(cat "$tmp/again")" "$(cat "$tmp/lit")"
 done_testing

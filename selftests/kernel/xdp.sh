@@ -123,7 +123,7 @@ check "too big, IPv6" grep -q "From $(node6 "$R").*mtu=1400" \
 start=$(redirected)
 on "$A" python3 "$lib_dir/kernel/send.py" raw eth0 "$(port_mac "$R" eth0)" \
 	"$(node "$A")" "$(node "$T")" 4791 3000 5 >/dev/null
-check "too big: RoCEv2 is dropped" wait_for 30 eval '(($(too_big) - big >= 5))'
+check "too big: RoCEv2 is dropped" wait_for 60 eval '(($(too_big) - big >= 5))'
 is "and not redirected" $(($(redirected) - start)) 0
 must ip -n "$R" link set eth1 mtu 4200
 must ip -n "$R" link set eth2 mtu 4200
@@ -151,7 +151,7 @@ send_dark() {
 		frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" \
 			"mark-dark$port" --ports "$port:4791"
 	done
-	wait_for 30 eval "((\$(grep -c '^mark-dark' $tmp/frames-$T-eth1) == 20))"
+	wait_for 60 eval "((\$(grep -c '^mark-dark' $tmp/frames-$T-eth1) == 20))"
 }
 start=$(redirected)
 check "a dead port's flows move at once" send_dark
@@ -189,7 +189,7 @@ to_T mark-small "what fits arrives"
 is "at XDP" $(($(redirected) - start)) 1
 on "$A" python3 "$lib_dir/kernel/send.py" raw eth0 "$(port_mac "$R" eth0)" \
 	"$(node "$A")" "$(node "$T")" 4791 1100 1 >/dev/null
-check "a frame that the driver drops is counted" wait_for 30 eval '(($(dropped) == 1))'
+check "a frame that the driver drops is counted" wait_for 60 eval '(($(dropped) == 1))'
 to_T mark-lossy "the next one arrives"
 is "through the kernel's queues" $(($(redirected) - start)) 0
 must ip -n ocs link set "$wire" mtu 4200
@@ -215,7 +215,7 @@ ttl_of() { # MARK: of the frame that arrived
 look_up() { # MARK
 	frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" "$1" \
 		--ttl 33 --ports "11:4791"
-	wait_for 30 eval "[[ -n \$(ttl_of $1) ]]"
+	wait_for 60 eval "[[ -n \$(ttl_of $1) ]]"
 }
 must xdp off
 look_up mark-own

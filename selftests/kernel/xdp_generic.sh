@@ -53,7 +53,7 @@ send_all() { # WAY
 		to_C "mark-other$v-$1" --ports 7:9
 		to_C "mark-tcp$v-$1" --ports 7:80 --proto 6
 	done
-	must wait_for 30 eval "((\$(arrived $1 | wc -l) == 8))"
+	must wait_for 60 eval "((\$(arrived $1 | wc -l) == 8))"
 }
 arrived() { # WAY
 	sed -n "s/-$1 / /p" "$tmp/frames-$C-eth0" | sort

@@ -15,6 +15,6 @@ for mode in auto on; do
 	is "and only that one" "$(wc -l <"$tmp/err")" 1
 done
 is "no port at XDP" "$(on "$B" toctl show --json | jq -r '[.ports[].path] | unique[]')" skb
-check "B relays" wait_for 30 on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "B relays" wait_for 60 on "$A" ping -c 1 -W 2 "$(node "$C")"
 check "apply --xdp off" apply "$B" "$plan" --xdp off
 done_testing

@@ -29,7 +29,7 @@ client() { # ARGUMENT...
 		--output-json "$@"
 }
 
-must wait_for 30 eval "client --do port-get --json '{\"ifindex\": $topo, \"port\": {\"ifindex\": $eth}}' | jq -e .port.live"
+must wait_for 60 eval "client --do port-get --json '{\"ifindex\": $topo, \"port\": {\"ifindex\": $eth}}' | jq -e .port.live"
 is "dev-get" "$(client --do dev-get --json "{\"ifindex\": $topo}" | jq -c '[.ifname, .generation, .routes, .counters["drop-ttl"]]')" \
 	'["topo0",0,0,0]'
 is "dev-get dump" "$(client --dump dev-get | jq -c 'map(.ifname)')" '["topo0"]'

@@ -81,7 +81,7 @@ phase_rdma() { # PLAN
 	ip netns exec "$to" ib_write_bw -d "$to-eth0" "${how[@]}" >"$tmp/rdma.server" 2>&1 &
 	server=$!
 	# shellcheck disable=SC2016
-	wait_for 30 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
+	wait_for 60 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
 	timeout 120 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
 		>"$tmp/rdma.client" 2>&1 || { status=1; kill "$server"; }
 	wait "$server" || status=1
