@@ -27,7 +27,7 @@ serve() {
 		# both listen on TCP or on the RDMA connection manager's port
 		wait_for 60 listening && touch "/out/ready.$n"
 		wait_for 120 test -e "/out/over.$n"
-		wait_for 60 ended $! || kill $!
+		wait_for 5 ended $! || kill $!
 		wait $!
 	done
 	exit 0
