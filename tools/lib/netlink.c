@@ -102,37 +102,19 @@ static void attr_get(const struct nlattr *nla, void *value, size_t size)
 		memset(value, 0, size);
 }
 
-uint8_t to_attr_u8(const struct nlattr *nla)
-{
-	uint8_t value;
+#define ATTR_NUMBER(type, name)			\
+	type name(const struct nlattr *nla)	\
+	{					\
+		type value;			\
+						\
+		attr_get(nla, &value, sizeof(value)); \
+		return value;			\
+	}
 
-	attr_get(nla, &value, sizeof(value));
-	return value;
-}
-
-uint16_t to_attr_u16(const struct nlattr *nla)
-{
-	uint16_t value;
-
-	attr_get(nla, &value, sizeof(value));
-	return value;
-}
-
-uint32_t to_attr_u32(const struct nlattr *nla)
-{
-	uint32_t value;
-
-	attr_get(nla, &value, sizeof(value));
-	return value;
-}
-
-uint64_t to_attr_u64(const struct nlattr *nla)
-{
-	uint64_t value;
-
-	attr_get(nla, &value, sizeof(value));
-	return value;
-}
+ATTR_NUMBER(uint8_t, to_attr_u8)
+ATTR_NUMBER(uint16_t, to_attr_u16)
+ATTR_NUMBER(uint32_t, to_attr_u32)
+ATTR_NUMBER(uint64_t, to_attr_u64)
 
 const char *to_attr_text(const struct nlattr *nla)
 {
