@@ -28,14 +28,18 @@ finds() { # NAME VERDICT REGEX
 	ok "$1"
 }
 
+# Nothing to mend; output is what doctor said.
+sound() {
+	output=$(doctor 2>&1) && ! grep -E '^(warn|FAIL)' <<<"$output" | grep -qv ': gid: '
+}
+
 # The command that doctor proposed makes the finding go away.
 mended() { # NAME [COMMAND...]
 	local output
 
 	shift
 	if (($#)); then "$@"; else on "$B" sh -c "$fix"; fi >/dev/null || :
-	wait_for 60 doctor || :
-	if output=$(doctor 2>&1) && ! grep -E '^(warn|FAIL)' <<<"$output" | grep -qv ': gid: '; then
+	if wait_for 60 sound; then
 		ok "mended: ${fix:-$*}"
 	else
 		not_ok "mended: ${fix:-$*}" "$(grep -v '^ok' <<<"$output")"
