@@ -18,7 +18,7 @@ fabric_up "$tmp/ring.json" >/dev/null
 # --- TCP, all 12 pairs, both families ---
 
 for server in "${servers[@]}"; do
-	ip netns exec "$server" socat "TCP6-LISTEN:7000,ipv6only=0,fork,reuseaddr" \
+	ip netns exec "$server" socat -U "TCP6-LISTEN:7000,ipv6only=0,fork,reuseaddr" \
 		"SYSTEM:echo $server" &
 done
 for server in "${servers[@]}"; do
@@ -29,7 +29,7 @@ for from in "${servers[@]}"; do
 	for to in "${servers[@]}"; do
 		[[ $from != "$to" ]] || continue
 		for address in "$(node "$to")" "[$(node6 "$to")]"; do
-			answer=$(on "$from" socat -T 20 - "TCP:$address:7000,connect-timeout=20" </dev/null)
+			answer=$(on "$from" socat -u -T 60 "TCP:$address:7000,connect-timeout=60" -)
 			if [[ $answer == "$to" ]]; then
 				((++reached))
 			else

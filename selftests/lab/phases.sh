@@ -70,11 +70,11 @@ phase_times() { # NAME
 	jq -sc '[map(.times) | transpose[] | max]' "$tmp/$1".s*
 }
 
-# 0.6 MB of RoCEv2 from s0 into its partner of phase near, beside other traffic: RDMA
+# 0.2 MB of RoCEv2 from s0 into its partner of phase near, beside other traffic: RDMA
 # does not slow down by itself, so few requests are under way.
 phase_rdma() { # PLAN
 	local address port server status=0 to=s$((phases_servers / 4))
-	local how=(-x 1 -s 4096 -n 150 -t 4 -u 18 -p 18700)
+	local how=(-x 1 -s 4096 -n 50 -t 4 -u 18 -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
 	port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
@@ -82,7 +82,7 @@ phase_rdma() { # PLAN
 	server=$!
 	# shellcheck disable=SC2016
 	wait_for 60 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
-	timeout 120 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
+	timeout 300 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
 		>"$tmp/rdma.client" 2>&1 || { status=1; kill "$server"; }
 	wait "$server" || status=1
 	((!status)) || cat "$tmp/rdma.client" "$tmp/rdma.server"
