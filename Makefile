@@ -85,6 +85,10 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 	@$(LAB)/deps.sh etcd
 	@selftests/bench/fabric.sh
 
+bench-recovery: KERNEL = 6.12
+bench-recovery: guest  ## for how long a cut link loses packets; KERNEL=
+	@selftests/bench/recovery.sh -k $(KERNEL)
+
 bench-throughput: KERNEL = 7.2
 bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 	@selftests/bench/throughput.sh -k $(KERNEL)
@@ -125,4 +129,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-throughput bench-fabric lab install lint docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-recovery bench-throughput bench-fabric lab install lint docs deb clean help
