@@ -9,6 +9,8 @@ plan=$1
 here=$(dirname "$(realpath "$0")")
 lab=$here/../lab/fabric.sh
 tmp=$(mktemp -d)
+# shellcheck source=selftests/lab/workers.sh
+. "$here/../lab/workers.sh"
 
 # Part of an iteration that is run; software NICs are no 25 Gbit/s.
 iterations=0.02
@@ -87,22 +89,7 @@ recorded()
 	return $status
 }
 
-sum() { jq -s "map(.$1) | add" "$tmp"/*.job.json; }
-
-train()
-{
-	local server pid status=0 workers=()
-
-	for server in "${servers[@]}"; do
-		ip netns exec "$server" /src/build/selftests/job --scale "$iterations" \
-			"$plan" "$server" >"$tmp/$server.job.json" &
-		workers+=($!)
-	done
-	for pid in "${workers[@]}"; do
-		wait "$pid" || status=1
-	done
-	return $status
-}
+sum() { jq -s "map(.$1) | add" "$tmp"/job.*; }
 
 # ---- RoCEv2 ----
 
@@ -162,7 +149,7 @@ printf '\n'
 step "One training iteration over TCP (its bytes times $iterations), recorded on every server"
 record
 verdict $? "every server counts its traffic"
-train
+workers "$plan" job --scale "$iterations"
 verdict $? "the job ran on every server"
 recorded
 verdict $? "recordings written"

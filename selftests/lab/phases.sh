@@ -7,6 +7,8 @@
 #	phase across	s0-s6 s1-s7 .. s5-s11
 #	phase near	s0-s3 s1-s4 s2-s5 s6-s9 s7-s10 s8-s11
 
+# shellcheck source=selftests/lab/workers.sh
+. "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/workers.sh"
 : "${tmp:?}" "${phases_servers:=12}" "${phases_degree:=4}"
 phases_rate=2M		# of a wire, bits/s
 # In one repetition, each way of a hot pair, and of AllReduce: both take a second.
@@ -52,17 +54,7 @@ phases_shape() {
 
 # Run the transfers of a phase so many times; results in $tmp/NAME.SERVER.
 phase_traffic() { # PLAN NAME REPEAT [ARGUMENT...]
-	local server status=0 workers=() pid
-
-	for server in $(jq -r '.servers[].name' "$1"); do
-		ip netns exec "$server" /src/build/selftests/job --nodes --timeout 600 \
-			--repeat "${@:3}" "$1" "$server" >"$tmp/$2.$server" &
-		workers+=($!)
-	done
-	for pid in "${workers[@]}"; do
-		wait "$pid" || status=1
-	done
-	return $status
+	workers "$1" "$2" --nodes --timeout 600 --repeat "${@:3}"
 }
 
 # Seconds of each repetition, for the server that was last.
