@@ -32,6 +32,7 @@ struct run_args {
  * @plan: in force
  * @onset_ns: CLOCK_REALTIME; start of the interval in which the traffic was
  *	first new
+ * @committed_ns: CLOCK_REALTIME; when all servers had last committed
  * @broken: the fabric is not as @plan says
  * @n_missing: servers that gave no recording of the last interval
  * @n_intervals, @n_changes: so far
@@ -45,7 +46,7 @@ struct run {
 	struct to_switches switches;
 	struct to_transition transition;
 	struct to_shift shift;
-	uint64_t *bytes, onset_ns;
+	uint64_t *bytes, onset_ns, committed_ns;
 	double *mean;
 	bool broken;
 	unsigned int n_missing;
@@ -83,6 +84,8 @@ static void run_step(void *data, enum to_transition_step step, double seconds,
 	json_t *fields = json_pack("{s:s, s:f, s:b}", "step", name, "ms", seconds * 1e3,
 				   "ok", !error);
 
+	if (step == TO_TRANSITION_COMMIT && !error)
+		run->committed_ns = run_now(CLOCK_REALTIME);
 	if (error)
 		json_object_set_new(fields, "error", json_string(error));
 	if (note)
@@ -170,7 +173,7 @@ static bool run_change(struct run *run, const char *action, struct to_plan *next
 {
 	uint64_t decided = run_now(CLOCK_REALTIME), generation = 0;
 	struct to_error err = { 0 };
-	double total, since;
+	double shift, since;
 	int ret = to_plan_save(next, run->next_path, &err);
 
 	if (ret) {
@@ -187,14 +190,14 @@ static bool run_change(struct run *run, const char *action, struct to_plan *next
 		to_plan_free(next);
 		return false;
 	}
-	total = (run_now(CLOCK_REALTIME) - run->onset_ns) * 1e-6;
+	shift = (run->committed_ns - run->onset_ns) * 1e-6;
 	since = (run_now(CLOCK_REALTIME) - decided) * 1e-6;
 	to_fabric_generation(run->fabric, &generation, &err);
 	to_run_log(&run->log, "changed",
 		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
-			     (json_int_t)generation, "shift_ms", total, "ms", since),
-		   "%s done: generation %" PRIu64 " on all servers, %.1f ms after the decision, %.1f ms after the traffic shifted",
-		   action, generation, since, total);
+			     (json_int_t)generation, "shift_ms", shift, "ms", since),
+		   "%s done: generation %" PRIu64 " on all servers, committed %.1f ms after the traffic shifted, verified %.1f ms after the decision",
+		   action, generation, shift, since);
 	run_take(run, next);
 	return true;
 }
