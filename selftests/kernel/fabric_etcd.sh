@@ -111,6 +111,26 @@ must wait_for 60 agents_there 4
 check "etcd is back" apply_all "$two"
 is "with one generation" "$(generations | wc -w)" 1
 
+# The closed loop, with agents that etcd knows.
+run_saw() { # EVENT
+	jq -e "select(.event == \"$1\")" "$tmp/run.log"
+}
+cp "$tmp/one.json" "$tmp/run.json"
+toctl run --plan "$tmp/run.json" --etcd "$url" --timeout 60s --interval 500ms --idle 50k \
+	--log "$tmp/run.log" >"$tmp/run.text" 2>&1 &
+run=$!
+check "toctl run brings the fabric to its plan" wait_for 60 run_saw restored
+is "its tables" "$(routes "${servers[@]}")" "$one"
+on s1 ping -q -f -s 4000 "$(node s2)" >/dev/null &
+flood=$!
+check "it sees other traffic than the plan's" wait_for 120 run_saw shift
+check "and decides" wait_for 60 run_saw decision
+kill "$flood" "$run"
+check "it ends with the fabric as planned" wait "$run"
+is "all servers were measured" "$(run_saw missing)" ""
+[[ -e $tmp/run.log ]] && jq -r 'select(.event == "end" or .event == "decision") |
+	"# \(.intervals // .reason)"' "$tmp/run.log"
+
 # A server boots.
 stop "${agents[s1]}"
 must on s1 toctl clear >/dev/null
