@@ -15,10 +15,7 @@
 #include <linux/err.h>
 #include <linux/jhash.h>
 #include <linux/log2.h>
-#include <linux/math64.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
 #include "table.h"
 
@@ -38,13 +35,6 @@ static u64 topoopt_nexthop_exponential(u32 hash)
 	/* log2(1 + x) within 0.01: x + 0.344 x (1 - x) */
 	x += (22544 * ((x * (65536 - x)) >> 16)) >> 16;
 	return (32ULL << 16) - ((u64)exponent << 16) - x;
-}
-
-static int topoopt_nexthop_compare(const void *a, const void *b)
-{
-	u64 left = *(const u64 *)a, right = *(const u64 *)b;
-
-	return left < right ? -1 : left > right;
 }
 
 /*
@@ -74,50 +64,38 @@ static void topoopt_nexthop_quotas(const struct topoopt_nexthop *nexthop,
 }
 
 /*
- * The lowest score of all gets its bucket, then the next one, unless the
- * bucket is taken or the quota of the next hop is used up.
+ * A bucket goes to the next hop with the lowest score for it, a score being
+ * exponentially distributed and divided by the weight, of those whose quota is
+ * not used up.
  */
-static int topoopt_nexthop_deal(const struct topoopt_nexthop *nexthop,
-				unsigned int count, u32 total, u8 *bucket)
+static void topoopt_nexthop_deal(const struct topoopt_nexthop *nexthop,
+				 unsigned int count, u32 total, u8 *bucket)
 {
-	DECLARE_BITMAP(taken, TOPOOPT_BUCKETS) = {};
+	u32 seed[TOPOOPT_MAX_NEXTHOPS];
 	u16 quota[TOPOOPT_MAX_NEXTHOPS];
-	unsigned int i, b, left;
-	u64 *score;
-
-	score = kvmalloc_array(count * TOPOOPT_BUCKETS, sizeof(*score),
-			       GFP_KERNEL);
-	if (!score)
-		return -ENOMEM;
-
-	for (i = 0; i < count; i++) {
-		u32 seed = jhash(nexthop[i].mac, ETH_ALEN, nexthop[i].ifindex);
-
-		for (b = 0; b < TOPOOPT_BUCKETS; b++) {
-			u64 e = topoopt_nexthop_exponential(jhash_1word(b, seed));
-
-			score[i * TOPOOPT_BUCKETS + b] =
-				div_u64(e << 20, nexthop[i].weight) << 16 |
-				b << 8 | i;
-		}
-	}
-	sort(score, count * TOPOOPT_BUCKETS, sizeof(*score),
-	     topoopt_nexthop_compare, NULL);
+	unsigned int i, b;
 
 	topoopt_nexthop_quotas(nexthop, count, total, quota);
-	for (i = 0, left = TOPOOPT_BUCKETS; left; i++) {
-		u8 choice = score[i];
+	for (i = 0; i < count; i++)
+		seed[i] = jhash(nexthop[i].mac, ETH_ALEN, nexthop[i].ifindex);
 
-		b = (u8)(score[i] >> 8);
-		if (!quota[choice] || test_bit(b, taken))
-			continue;
-		__set_bit(b, taken);
-		bucket[b] = choice;
-		quota[choice]--;
-		left--;
+	for (b = 0; b < TOPOOPT_BUCKETS; b++) {
+		u64 value, lowest = U32_MAX;
+		u32 weight = 1;
+
+		for (i = 0; i < count; i++) {
+			if (!quota[i])
+				continue;
+			value = topoopt_nexthop_exponential(jhash_1word(b, seed[i]));
+			/* value / weight of the next hops, without a division */
+			if (value * weight < lowest * nexthop[i].weight) {
+				lowest = value;
+				weight = nexthop[i].weight;
+				bucket[b] = i;
+			}
+		}
+		quota[bucket[b]]--;
 	}
-	kvfree(score);
-	return 0;
 }
 
 /*
@@ -130,7 +108,6 @@ static int topoopt_nexthop_spread(const struct topoopt_nexthop *nexthop,
 {
 	unsigned int i;
 	u32 total = 0;
-	int err;
 
 	if (count < 2)
 		return 0;
@@ -143,9 +120,9 @@ static int topoopt_nexthop_spread(const struct topoopt_nexthop *nexthop,
 			return -EINVAL;
 		}
 	}
-	err = topoopt_nexthop_deal(nexthop, count, total, *bucket);
+	topoopt_nexthop_deal(nexthop, count, total, *bucket);
 	*bucket += TOPOOPT_BUCKETS;
-	return err;
+	return 0;
 }
 
 struct topoopt_group *topoopt_group_build(u32 id,
