@@ -238,6 +238,14 @@ def test(etcd, agents, directory):
     settle("a server was made anew", (plan_one,))
     report(one_generation(), "it has the generation of the others", agents.state())
 
+    # An agent that was busy for longer than its lease (5 s).
+    agents.harm("s1", "sample", "sleep 8")
+    with subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", urls],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        report(wait_for(lambda: not present()), "the lease of a busy agent ends")
+        report(wait_for(present), "it is there again when it has answered")
+        run.terminate()
+
     # Controllers exclude each other.
     etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")
     status, text = apply_all(urls, two, directory)

@@ -158,38 +158,53 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	return reply;
 }
 
+/* Puts @reply under @what of this server, which goes when the lease does. */
+static int follow_put(struct follower *f, const char *what, json_t *reply, struct to_error *err)
+{
+	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+	struct to_etcd_txn txn;
+	char key[256];
+
+	snprintf(key, sizeof(key), TO_ETCD_AGENTS "%s/%s", f->config->server, what);
+	if (!text || to_etcd_txn_begin(&txn, f->etcd)) {
+		free(text);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_etcd_txn_put(&txn, key, text, strlen(text), f->lease);
+	free(text);
+	return to_etcd_txn_commit(&txn, NULL, err);
+}
+
+static int follow_put_state(struct follower *f, struct to_error *err)
+{
+	json_t *reply = follow_call(f, "hello", 0);
+	int ret = follow_put(f, "state", reply, err);
+
+	json_decref(reply);
+	return ret;
+}
+
+/* A new lease: what was put under the old one is gone. */
 static int follow_renew(struct follower *f, struct to_error *err)
 {
 	int ret = to_etcd_lease(f->etcd, f->config->ttl, &f->lease, err);
 
-	if (!ret)
-		f->kept_ms = follow_now_ms();
-	return ret;
+	if (ret)
+		return ret;
+	f->kept_ms = follow_now_ms();
+	return follow_put_state(f, err);
 }
 
-/* Puts @reply under @what of this server, which goes when the agent does. */
+/* The lease may have ended while etcd was away, or the agent busy. */
 static int follow_publish(struct follower *f, const char *what, json_t *reply,
 			  struct to_error *err)
 {
-	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
-	char key[256];
-	int ret = -ENOENT;
+	int ret = follow_put(f, what, reply, err);
 
-	if (!text)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	snprintf(key, sizeof(key), TO_ETCD_AGENTS "%s/%s", f->config->server, what);
-	/* The lease may have ended while etcd was away. */
-	for (unsigned int attempt = 0; attempt < 2 && ret == -ENOENT; attempt++) {
-		struct to_etcd_txn txn;
-
-		ret = attempt ? follow_renew(f, err) : 0;
-		if (ret || to_etcd_txn_begin(&txn, f->etcd))
-			break;
-		to_etcd_txn_put(&txn, key, text, strlen(text), f->lease);
-		ret = to_etcd_txn_commit(&txn, NULL, err);
-	}
-	free(text);
-	return ret;
+	if (ret != -ENOENT)
+		return ret;
+	ret = follow_renew(f, err);
+	return ret ? ret : follow_put(f, what, reply, err);
 }
 
 static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
@@ -238,23 +253,17 @@ static int follow_start(struct follower *f, struct to_error *err)
 {
 	struct to_etcd_kv *kv;
 	int64_t revision;
-	json_t *reply;
 	size_t n;
 	int ret;
 
 	to_etcd_watch_close(f->watch);
 	f->watch = NULL;
-	if (!f->lease) {
-		ret = follow_renew(f, err);
-		if (ret)
-			return ret;
-	}
 	ret = to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	reply = follow_call(f, "hello", 0);
-	ret = follow_publish(f, "state", reply, err);
-	json_decref(reply);
+	ret = f->lease ? follow_put_state(f, err) : -ENOENT;
+	if (ret == -ENOENT)
+		ret = follow_renew(f, err);
 	if (!ret && n && kv->revision > f->handled) {
 		follow_answer(f, kv);
 		follow_learn(f, kv);
@@ -269,14 +278,9 @@ static int follow_start(struct follower *f, struct to_error *err)
 static int follow_keep(struct follower *f, struct to_error *err)
 {
 	int ret = to_etcd_keep(f->etcd, f->lease, err);
-	json_t *reply;
 
-	if (ret == -ENOENT) {
-		ret = follow_renew(f, err);
-		reply = follow_call(f, "hello", 0);
-		ret = ret ? ret : follow_publish(f, "state", reply, err);
-		json_decref(reply);
-	}
+	if (ret == -ENOENT)
+		return follow_renew(f, err);
 	if (!ret)
 		f->kept_ms = follow_now_ms();
 	return ret;
