@@ -10,9 +10,9 @@
 # shellcheck source=selftests/lab/workers.sh
 . "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/workers.sh"
 : "${tmp:?}" "${phases_servers:=12}" "${phases_degree:=4}"
-phases_rate=2M		# of a wire, bits/s
+: "${phases_rate:=2M}"		# of a wire, bits/s
 # In one repetition, each way of a hot pair, and of AllReduce: both take a second.
-phases_bytes=250000 phases_allreduce=280000
+: "${phases_bytes:=250000}" "${phases_allreduce:=280000}"
 
 phase_pairs() { # PHASE
 	jq -nc --arg phase "$1" --argjson n "$phases_servers" '
@@ -45,10 +45,11 @@ phase_of() { # PLAN PHASE
 	phase_job "$2" | jq --slurpfile plan "$1" '.mp as $mp | $plan[0] | .demand.mp = $mp'
 }
 
-# Every wire of the optical switch gets the rate, and a queue of 0.4 s.
-phases_shape() {
+# Every wire of the optical switch gets the rate, and a queue of 100 kB, or another.
+phases_shape() { # [QDISC...]
 	tc -n ocs qdisc show | awk '/clsact/ { print $5 }' | while read -r wire; do
-		echo "qdisc replace dev $wire root tbf rate ${phases_rate}bit burst 9000 limit 100000"
+		echo "qdisc replace dev $wire root handle 1: tbf rate ${phases_rate}bit burst 9000 limit 100000"
+		(($# == 0)) || echo "qdisc replace dev $wire parent 1: $*"
 	done | tc -n ocs -b -
 }
 
