@@ -89,15 +89,15 @@ phases_reach() { # PLAN
 	jq -s 'map(.reached) | add' "$tmp"/reach.s*
 }
 
-# toctl run in the background, until it has brought the fabric to the plan; sets
-# run_pid. Patient, as an emulated machine is slow; that workers greet each other is
+# toctl run in the background, until it has brought the fabric to the plan and
+# measured all servers once; sets run_pid. Patient, as an emulated machine is slow; that workers greet each other is
 # no traffic.
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
 	toctl run --plan "$1" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s --idle 8M \
 		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
 	run_pid=$!
-	wait_for 120 run_saw restored
+	wait_for 300 run_saw missing '.servers == []'
 }
 
 run_end() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ struct run_args {
  *	first new
  * @committed_ns: CLOCK_REALTIME; when all servers had last committed
  * @broken: the fabric is not as @plan says
- * @n_missing: servers that gave no recording of the last interval
+ * @n_missing: servers that gave no recording of the last interval; before the
+ *	first, UINT_MAX
  * @n_intervals, @n_changes: so far
  */
 struct run {
@@ -264,7 +266,7 @@ static void run_observe(struct run *run, const struct to_tm *tm, unsigned int sa
 
 /* ---- the loop ---- */
 
-/* Says so when servers are missing, and when they are back. */
+/* Says so when servers are missing, and when all are there. */
 static void run_note_missing(struct run *run, const struct to_tm *tm)
 {
 	json_t *names = json_array();
@@ -280,7 +282,7 @@ static void run_note_missing(struct run *run, const struct to_tm *tm)
 	}
 	if (missing != run->n_missing)
 		to_run_log(&run->log, "missing", json_pack("{s:O}", "servers", names),
-			   missing ? "no traffic is known of:%s" : "all servers count again%s", text);
+			   missing ? "no traffic is known of:%s" : "all servers count%s", text);
 	json_decref(names);
 	run->n_missing = missing;
 }
@@ -429,7 +431,7 @@ static int run_run(struct to_call *call, const void *data)
 {
 	const struct sigaction action = { .sa_handler = run_signal };
 	struct run_args args = *(const struct run_args *)data;
-	struct run run = { .args = &args };
+	struct run run = { .args = &args, .n_missing = UINT_MAX };
 	int ret;
 
 	if (args.shift.threshold <= 0 || args.shift.threshold >= 1)
