@@ -22,4 +22,4 @@ printf '\n'
 selftests/lab/guest -k 7.2 -m 2048 -t 600 -o "$out" -- \
 	/src/selftests/demo/fabric.sh /out/plan.json
 printf '\n'
-exec selftests/lab/guest -k 7.2 -t 600 -l loop.log -o "$out" -- /src/selftests/demo/loop.sh
+exec selftests/lab/guest -k 7.2 -t 900 -l loop.log -o "$out" -- /src/selftests/demo/loop.sh

@@ -90,8 +90,8 @@ phases_reach() { # PLAN
 }
 
 # toctl run in the background, until it has brought the fabric to the plan and
-# measured all servers once; sets run_pid. Patient, as an emulated machine is slow; that workers greet each other is
-# no traffic.
+# measured all servers once; sets run_pid. Patient, as an emulated machine is slow;
+# that workers greet each other is no traffic.
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
 	toctl run --plan "$1" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s --idle 8M \
