@@ -3,12 +3,11 @@
  * Next hop groups.
  *
  * A flow hash picks one of 256 buckets and the bucket a next hop. Buckets are
- * dealt out by weighted rendezvous (highest random weight: Thaler and
- * Ravishankar 1998, with the logarithmic weights of Schindelhauer and Schomaker
- * 2005), so that a group that differs in one next hop differs in few buckets
- * but those of that one, under quotas, so that weights hold to 1/256 exactly
- * rather than on average. What a bucket gets depends on nothing but the next
- * hops: the same group gives the same buckets in the next table.
+ * dealt out by rendezvous (highest random weight: Thaler and Ravishankar 1998),
+ * so that a group that differs in one next hop differs in few buckets but those
+ * of that one, under quotas, so that weights hold to 1/256. What a bucket gets
+ * depends on nothing but the next hops: the same group gives the same buckets in
+ * the next table.
  */
 
 #include <linux/bitops.h>
@@ -23,19 +22,6 @@
 
 /* Rehashes of a flow whose next hop is dead, before going through all. */
 #define TOPOOPT_REHASHES	8
-
-/* -log2((hash + 1) / 2^32) in units of 2^-16: exponentially distributed. */
-static u64 topoopt_nexthop_exponential(u32 hash)
-{
-	u64 value = (u64)hash + 1;
-	unsigned int exponent = fls64(value) - 1;
-	u64 fraction = ((value << 32) >> exponent) & U32_MAX;
-	u64 x = fraction >> 16;
-
-	/* log2(1 + x) within 0.01: x + 0.344 x (1 - x) */
-	x += (22544 * ((x * (65536 - x)) >> 16)) >> 16;
-	return (32ULL << 16) - ((u64)exponent << 16) - x;
-}
 
 /*
  * Buckets per next hop in proportion to the weights, which add up to @total:
@@ -64,9 +50,8 @@ static void topoopt_nexthop_quotas(const struct topoopt_nexthop *nexthop,
 }
 
 /*
- * A bucket goes to the next hop with the lowest score for it, a score being
- * exponentially distributed and divided by the weight, of those whose quota is
- * not used up.
+ * A bucket goes to the next hop that has the highest hash with it, of those
+ * whose quota is not used up.
  */
 static void topoopt_nexthop_deal(const struct topoopt_nexthop *nexthop,
 				 unsigned int count, u32 total, u8 *bucket)
@@ -80,17 +65,14 @@ static void topoopt_nexthop_deal(const struct topoopt_nexthop *nexthop,
 		seed[i] = jhash(nexthop[i].mac, ETH_ALEN, nexthop[i].ifindex);
 
 	for (b = 0; b < TOPOOPT_BUCKETS; b++) {
-		u64 value, lowest = U32_MAX;
-		u32 weight = 1;
+		u32 hash, highest = 0;
 
 		for (i = 0; i < count; i++) {
 			if (!quota[i])
 				continue;
-			value = topoopt_nexthop_exponential(jhash_1word(b, seed[i]));
-			/* value / weight of the next hops, without a division */
-			if (value * weight < lowest * nexthop[i].weight) {
-				lowest = value;
-				weight = nexthop[i].weight;
+			hash = jhash_1word(b, seed[i]);
+			if (hash >= highest) {
+				highest = hash;
 				bucket[b] = i;
 			}
 		}
