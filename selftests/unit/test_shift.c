@@ -332,7 +332,30 @@ static void nothing_is_decided_in_a_hold(void **state)
 	begin(&run, a);
 	for (unsigned int t = 0; t + 1 < 2 * PER_SECOND; t++)
 		assert_int_equal(feed(&run, b), TO_SHIFT_HELD);
-	assert_int_equal(feed(&run, b), TO_SHIFT_DRIFT);
+	feed_seconds(&run, b, 1);
+	assert_int_equal(run.n_shifts, 1);
+	assert_int_equal(run.n_steps, 0);
+	to_shift_free(&run.shift);
+}
+
+/* A job that begins after a pause: its first interval is not all of it. */
+static void part_of_an_iteration_is_no_drift(void **state)
+{
+	static const matrix idle;
+	struct run run;
+	matrix a, b, both;
+
+	(void)state;
+	ring(a, 1, BUSY);
+	ring(b, 2, BUSY);
+	mix(both, a, b, 0.5);
+	begin(&run, both);
+	feed(&run, a);
+	feed(&run, b);
+	feed_seconds(&run, idle, 5);
+	for (unsigned int t = 0; t < 20 * PER_SECOND; t++)
+		feed(&run, t / 4 % 2 ? b : a);
+	assert_int_equal(run.n_shifts, 0);
 	to_shift_free(&run.shift);
 }
 
@@ -351,6 +374,7 @@ int main(void)
 		cmocka_unit_test(ramp_is_followed_in_few_changes),
 		cmocka_unit_test(kept_plans_are_doubted_rarely),
 		cmocka_unit_test(nothing_is_decided_in_a_hold),
+		cmocka_unit_test(part_of_an_iteration_is_no_drift),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

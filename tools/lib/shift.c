@@ -174,7 +174,8 @@ enum to_shift_verdict to_shift_observe(struct to_shift *shift, const uint64_t *b
 	learn(shift->envelope, bytes, sum, cells(shift));
 	if (held)
 		return TO_SHIFT_HELD;
-	if (shift->distance > threshold && shift->now_ns >= shift->drift_until_ns)
+	if (shift->distance > threshold && shift->now_ns >= shift->drift_until_ns &&
+	    shift->span >= shift->config.memory_ns * 1e-9 / TO_SHIFT_ITERATIONS)
 		return TO_SHIFT_DRIFT;
 	return TO_SHIFT_NONE;
 }

@@ -16,8 +16,8 @@
  *   is traffic that jumps to and fro.
  * - a drift: the mean of all intervals has come farther than @threshold from
  *   what the plan was made for, in total variation (the share of the bytes that
- *   would have to change their pair to make one of the other). So traffic that
- *   moves slowly, or goes back to what was before, or alternates, is planned
+ *   would have to change their pair to make one of the other). It must be of an
+ *   iteration, a part of one says nothing. So traffic that moves slowly, or goes back to what was before, or alternates, is planned
  *   for by its mean.
  *
  * Intervals without traffic tell nothing and are passed over.
@@ -34,8 +34,7 @@
  *	doubles with every change that follows the one before by less than
  *	TO_SHIFT_CALM holds, to TO_SHIFT_HOLD_MAX times as much
  * @memory_ns: time constant by which the past is forgotten, time without
- *	traffic left out; several iterations of the job, its quarter at least
- *	one
+ *	traffic left out; TO_SHIFT_ITERATIONS iterations of the job or more
  * @idle: bytes/s of the whole fabric below which it is idle; it is, too, at
  *	TO_SHIFT_IDLE of its busiest rate in memory
  */
@@ -46,6 +45,7 @@ struct to_shift_config {
 	double idle;
 };
 
+#define TO_SHIFT_ITERATIONS 4
 #define TO_SHIFT_CALM 8
 #define TO_SHIFT_HOLD_MAX 64
 #define TO_SHIFT_IDLE (1.0 / 16)
