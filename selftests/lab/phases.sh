@@ -11,8 +11,9 @@
 . "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/workers.sh"
 : "${tmp:?}" "${phases_servers:=12}" "${phases_degree:=4}"
 : "${phases_rate:=2M}"		# of a wire, bits/s
-# In one repetition, each way of a hot pair, and of AllReduce: both take a second.
-: "${phases_bytes:=250000}" "${phases_allreduce:=280000}"
+# In one repetition, each way of a hot pair, and of AllReduce: two seconds of a wire,
+# and half a one. Of what a phase sends, two thirds are no other phase's.
+: "${phases_bytes:=500000}" "${phases_allreduce:=140000}"
 
 phase_pairs() { # PHASE
 	jq -nc --arg phase "$1" --argjson n "$phases_servers" '
