@@ -76,7 +76,7 @@ phase_rdma() { # PLAN
 	server=$!
 	# shellcheck disable=SC2016
 	wait_for 60 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
-	timeout 300 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
+	timeout 60 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
 		>"$tmp/rdma.client" 2>&1 || { status=1; kill "$server"; }
 	wait "$server" || status=1
 	((!status)) || cat "$tmp/rdma.client" "$tmp/rdma.server"
