@@ -174,9 +174,17 @@ def test(etcd, agents, directory):
     one, two = make_plans(directory)
     urls = ",".join(etcd.clients)
 
-    def present():
+    def there():
         return etcd.ctl("get", "--prefix", "--keys-only",
-                        "/topoopt/agents/").stdout.count("/state") == len(SERVERS)
+                        "/topoopt/agents/").stdout.count("/state")
+
+    def present():
+        return there() == len(SERVERS)
+
+    def last_error(log):
+        with open(log, encoding="ascii") as file:
+            errors = [json.loads(line).get("error") for line in file if line.endswith("\n")]
+        return errors[-1] or "" if errors else ""
 
     def tables():
         return {server: table for server, (_, table) in agents.state().items()}
@@ -238,12 +246,17 @@ def test(etcd, agents, directory):
     settle("a server was made anew", (plan_one,))
     report(one_generation(), "it has the generation of the others", agents.state())
 
-    # An agent that was busy for longer than its lease (5 s).
-    agents.harm("s1", "sample", "sleep 8")
-    with subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", urls],
+    # All agents are busy for longer than their leases (5 s).
+    for server in SERVERS:
+        agents.harm(server, "sample", "sleep 8")
+    log = f"{directory}/run.log"
+    with subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", urls, "--log", log],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-        report(wait_for(lambda: not present()), "the lease of a busy agent ends")
-        report(wait_for(present), "it is there again when it has answered")
+        report(wait_for(lambda: there() == 0), "the leases of busy agents end")
+        report(wait_for(lambda: "no agent" in last_error(log)), "toctl run names them")
+        report(wait_for(present), "they are there again when they have answered")
+        report(wait_for(lambda: "no server has counted" in last_error(log)),
+               "toctl run sees them again", last_error(log))
         run.terminate()
 
     # Controllers exclude each other.

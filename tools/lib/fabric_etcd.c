@@ -289,20 +289,24 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
+	uint64_t timeout;
+	int ret = 0;
 
-	while (cluster_waits(c, call, decided)) {
-		uint64_t now = cluster_now_ms(), until = now + CLUSTER_TTL * 1000 / 3;
+	/* Also when there is nobody to wait for: events tell who came back. */
+	do {
+		uint64_t now = cluster_now_ms();
 		struct to_etcd_kv kv;
-		int ret;
 
-		if (now >= deadline)
-			break;
-		ret = cluster_keep(c, err);
+		timeout = 0;
+		if (now < deadline && cluster_waits(c, call, decided)) {
+			timeout = CLUSTER_TTL * 1000 / 3;
+			if (timeout > deadline - now)
+				timeout = deadline - now;
+			ret = cluster_keep(c, err);
+		}
 		if (ret == -ESTALE)
 			return ret;
-		if (until > deadline)
-			until = deadline;
-		ret = to_etcd_watch_next(c->watch, until - now, &kv, err);
+		ret = to_etcd_watch_next(c->watch, timeout, &kv, err);
 		if (ret == 1) {
 			cluster_event(c, call, &kv);
 			to_etcd_kv_clear(&kv);
@@ -311,7 +315,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		} else if (ret < 0 && ret != -EINTR) {
 			return ret;
 		}
-	}
+	} while (timeout || ret == 1);
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
 		if (call->who[i] && !call->replies[i])
 			snprintf(call->errors[i], 256, "%s", c->present[i] ?
