@@ -14,6 +14,7 @@
 
 /**
  * struct follower - an agent at work
+ * @lease: 0 until our state is there under one
  * @handled: revision of the decision that was carried out last
  * @kept_ms: when the lease was prolonged
  * @apart: etcd does not answer
@@ -158,8 +159,9 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	return reply;
 }
 
-/* Puts @reply under @what of this server, which goes when the lease does. */
-static int follow_put(struct follower *f, const char *what, json_t *reply, struct to_error *err)
+/* Puts @reply under @what of this server, which goes when @lease does. */
+static int follow_put(struct follower *f, const char *what, json_t *reply, int64_t lease,
+		      struct to_error *err)
 {
 	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
 	struct to_etcd_txn txn;
@@ -170,41 +172,40 @@ static int follow_put(struct follower *f, const char *what, json_t *reply, struc
 		free(text);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
-	to_etcd_txn_put(&txn, key, text, strlen(text), f->lease);
+	to_etcd_txn_put(&txn, key, text, strlen(text), lease);
 	free(text);
 	return to_etcd_txn_commit(&txn, NULL, err);
-}
-
-static int follow_put_state(struct follower *f, struct to_error *err)
-{
-	json_t *reply = follow_call(f, "hello", 0);
-	int ret = follow_put(f, "state", reply, err);
-
-	json_decref(reply);
-	return ret;
 }
 
 /* A new lease: what was put under the old one is gone. */
 static int follow_renew(struct follower *f, struct to_error *err)
 {
-	int ret = to_etcd_lease(f->etcd, f->config->ttl, &f->lease, err);
+	json_t *reply = follow_call(f, "hello", 0);
+	uint64_t now = follow_now_ms();
+	int64_t lease;
+	int ret;
 
+	f->lease = 0;
+	ret = to_etcd_lease(f->etcd, f->config->ttl, &lease, err);
+	ret = ret ? ret : follow_put(f, "state", reply, lease, err);
+	json_decref(reply);
 	if (ret)
 		return ret;
-	f->kept_ms = follow_now_ms();
-	return follow_put_state(f, err);
+	f->lease = lease;
+	f->kept_ms = now;
+	return 0;
 }
 
 /* The lease may have ended while etcd was away, or the agent busy. */
 static int follow_publish(struct follower *f, const char *what, json_t *reply,
 			  struct to_error *err)
 {
-	int ret = follow_put(f, what, reply, err);
+	int ret = f->lease ? follow_put(f, what, reply, f->lease, err) : -ENOENT;
 
 	if (ret != -ENOENT)
 		return ret;
 	ret = follow_renew(f, err);
-	return ret ? ret : follow_put(f, what, reply, err);
+	return ret ? ret : follow_put(f, what, reply, f->lease, err);
 }
 
 static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
@@ -261,9 +262,7 @@ static int follow_start(struct follower *f, struct to_error *err)
 	ret = to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	ret = f->lease ? follow_put_state(f, err) : -ENOENT;
-	if (ret == -ENOENT)
-		ret = follow_renew(f, err);
+	ret = f->lease ? 0 : follow_renew(f, err);
 	if (!ret && n && kv->revision > f->handled) {
 		follow_answer(f, kv);
 		follow_learn(f, kv);
@@ -277,7 +276,7 @@ static int follow_start(struct follower *f, struct to_error *err)
 
 static int follow_keep(struct follower *f, struct to_error *err)
 {
-	int ret = to_etcd_keep(f->etcd, f->lease, err);
+	int ret = f->lease ? to_etcd_keep(f->etcd, f->lease, err) : -ENOENT;
 
 	if (ret == -ENOENT)
 		return follow_renew(f, err);
