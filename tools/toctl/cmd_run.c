@@ -35,6 +35,7 @@ struct run_args {
  *	first new
  * @committed_ns: CLOCK_REALTIME; when all servers had last committed
  * @broken: the fabric is not as @plan says
+ * @unknown: why there is no matrix; empty when there is
  * @n_missing: servers that gave no recording of the last interval; before the
  *	first, UINT_MAX
  * @n_intervals, @n_changes: so far
@@ -51,6 +52,7 @@ struct run {
 	uint64_t *bytes, onset_ns, committed_ns;
 	double *mean;
 	bool broken;
+	struct to_error unknown;
 	unsigned int n_missing;
 	uint64_t n_intervals, n_changes;
 };
@@ -287,17 +289,20 @@ static void run_note_missing(struct run *run, const struct to_tm *tm)
 	run->n_missing = missing;
 }
 
-static void run_interval(struct run *run)
+/* Return: whether there was a matrix. */
+static bool run_interval(struct run *run)
 {
 	struct to_error err = { 0 };
 	struct to_tm *tm = NULL;
 
 	if (to_fabric_sample(run->fabric, run->args->interval_ns, &tm, &err)) {
-		if (!run_stop)
+		if (!run_stop && strcmp(err.text, run->unknown.text))
 			to_run_log(&run->log, "refused", json_pack("{s:s}", "error", err.text),
 				   "no traffic is known: %s", err.text);
-		return;
+		run->unknown = err;
+		return false;
 	}
+	run->unknown.text[0] = '\0';
 	run_note_missing(run, tm);
 	/* A part of the matrix would look like a shift. */
 	if (run->n_missing)
@@ -305,6 +310,7 @@ static void run_interval(struct run *run)
 	else
 		run_observe(run, tm, 0);
 	to_tm_free(tm);
+	return true;
 }
 
 static void run_live(struct run *run)
@@ -312,13 +318,10 @@ static void run_live(struct run *run)
 	const struct timespec pause = { .tv_sec = RUN_RETRY_NS / 1000000000 };
 
 	while (!run_stop) {
-		if (run->broken) {
+		if (run->broken || !run_interval(run))
 			nanosleep(&pause, NULL);
-			if (!run_stop)
-				run_restore(run, NULL, "again");
-		} else {
-			run_interval(run);
-		}
+		if (run->broken && !run_stop)
+			run_restore(run, NULL, "again");
 	}
 }
 
