@@ -17,8 +17,8 @@
  * - a drift: the mean of all intervals has come farther than @threshold from
  *   what the plan was made for, in total variation (the share of the bytes that
  *   would have to change their pair to make one of the other). It must be of an
- *   iteration, a part of one says nothing. So traffic that moves slowly, or goes back to what was before, or alternates, is planned
- *   for by its mean.
+ *   iteration, a part of one says nothing. So traffic that moves slowly, or
+ *   goes back to what was before, or alternates, is planned for by its mean.
  *
  * Intervals without traffic tell nothing and are passed over.
  */
