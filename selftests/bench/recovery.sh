@@ -7,14 +7,14 @@
 #	recovery.sh [-k KERNEL] [-r CUTS]
 #
 #	-k  guest kernel (6.12)
-#	-r  how often to cut (50)
+#	-r  how often to cut (20)
 #
 # A guest nanosecond is an instruction, so the busy host does not count.
 
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 . selftests/lab/common.sh
-kernel=6.12 cuts=50 out=build/bench/recovery.json
+kernel=6.12 cuts=20 out=build/bench/recovery.json
 while getopts k:r:h option; do
 	case $option in
 	k) kernel=$OPTARG; lab_check_kernel "$kernel" ;;
