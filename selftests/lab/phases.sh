@@ -64,23 +64,36 @@ phase_times() { # NAME
 	jq -sc '[map(.times) | transpose[] | max]' "$tmp/$1".s*
 }
 
-# 0.2 MB of RoCEv2 from s0 into its partner of phase near, beside other traffic: RDMA
-# does not slow down by itself, so few requests are under way.
-phase_rdma() { # PLAN
-	local address port server status=0 to=s$((phases_servers / 4))
-	local how=(-x 1 -s 4096 -n 50 -t 4 -u 18 -p 18700)
+# A stream of RoCEv2 from s0 to its partner of phase near, until rdma_end. RDMA does
+# not slow down by itself, so few requests are under way.
+rdma_start() { # PLAN
+	local address to=s$((phases_servers / 4)) how=(-x 1 -s 4096 -D 3600 -t 4 -u 18 -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
-	port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
+	rdma_port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
 	ip netns exec "$to" ib_write_bw -d "$to-eth0" "${how[@]}" >"$tmp/rdma.server" 2>&1 &
-	server=$!
+	rdma_pids=($!)
 	# shellcheck disable=SC2016
-	wait_for 60 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .'
-	timeout 60 ip netns exec s0 ib_write_bw -d "s0-$port" "${how[@]}" "$address" \
-		>"$tmp/rdma.client" 2>&1 || { status=1; kill "$server"; }
-	wait "$server" || status=1
-	((!status)) || cat "$tmp/rdma.client" "$tmp/rdma.server"
-	return "$status"
+	wait_for 60 ip netns exec "$to" sh -c 'ss -Hltn "sport = :18700" | grep -q .' || return
+	ip netns exec s0 ib_write_bw -d "s0-$rdma_port" "${how[@]}" "$address" \
+		>"$tmp/rdma.client" 2>&1 &
+	rdma_pids+=($!)
+	rdma_goes_on
+}
+
+# That requests of the stream are acknowledged; it never connects a second time.
+rdma_goes_on() {
+	rdma_before=$(rdma_acknowledged)
+	wait_for 60 rdma_has_advanced
+}
+rdma_acknowledged() {
+	ip netns exec s0 rdma -j statistic show link "s0-$rdma_port/1" | jq '.[0].rcvd_pkts'
+}
+rdma_has_advanced() { (($(rdma_acknowledged) > rdma_before + 20)); }
+
+rdma_end() {
+	kill "${rdma_pids[@]}"
+	wait "${rdma_pids[@]}"
 }
 
 # Pairs of servers that reach each other over TCP, beside other traffic.
