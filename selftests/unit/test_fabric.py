@@ -62,6 +62,10 @@ class Etcd:
                               capture_output=True, text=True, check=False, timeout=60,
                               env=dict(os.environ, ETCDCTL_API="3"))
 
+    def revision(self, *args):
+        """Of the whole store, after the command."""
+        return json.loads(self.ctl(*args, "-w", "json").stdout)["header"]["revision"]
+
     def wait(self):
         deadline = time.monotonic() + 60
         while self.ctl("endpoint", "health").returncode:
@@ -257,6 +261,21 @@ def test(etcd, agents, directory):
         report(wait_for(present), "they are there again when they have answered")
         report(wait_for(lambda: "no server has counted" in last_error(log)),
                "toctl run sees them again", last_error(log))
+
+        # They die, and etcd drops that from its history before toctl run hears of it.
+        agents.stop()
+        report(wait_for(lambda: "no agent" in last_error(log)), "agents die")
+        for _ in range(3):
+            revision = etcd.revision("put", "/other", "")
+        etcd.ctl("compact", str(revision))
+        for member in etcd.members:
+            member.kill()
+            member.wait()
+            etcd.mend()
+        agents.mend()
+        report(wait_for(present), "agents come back")
+        report(wait_for(lambda: "no server has counted" in last_error(log)),
+               "toctl run sees them once more", last_error(log))
         run.terminate()
 
     # Controllers exclude each other.

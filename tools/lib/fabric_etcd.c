@@ -120,15 +120,63 @@ static int cluster_server(const struct cluster_link *c, const char *key, const c
 	return to_cluster_find_server(c->cluster, text);
 }
 
+/* @call is what is waited for, or NULL. */
+static void cluster_event(struct cluster_link *c, const struct to_fabric_call *call,
+			  const struct to_etcd_kv *kv)
+{
+	const char *what;
+	int server = cluster_server(c, kv->key, &what);
+	json_t *reply;
+
+	if (server < 0)
+		return;
+	if (kv->deleted) {
+		c->present[server] &= strcmp(what, "state") != 0;
+		return;
+	}
+	c->present[server] |= !strcmp(what, "state");
+	if (!call || !call->who[server] || call->replies[server])
+		return;
+	reply = json_loadb(kv->value, kv->len, 0, NULL);
+	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
+		call->replies[server] = reply;
+	else
+		json_decref(reply);
+}
+
+/* Who is there, and answered; from there on it is watched. */
+static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_call *call,
+			       struct to_error *err)
+{
+	struct to_etcd_watch *watch;
+	struct to_etcd_kv *kv;
+	int64_t revision;
+	size_t n;
+	int ret;
+
+	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
+	if (ret)
+		return ret;
+	memset(c->present, 0, c->cluster->n_servers * sizeof(*c->present));
+	for (size_t i = 0; i < n; i++)
+		cluster_event(c, call, &kv[i]);
+	to_etcd_kv_free(kv, n);
+	watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, err);
+	if (!watch)
+		return -ENOMEM;
+	to_etcd_watch_close(c->watch);
+	c->watch = watch;
+	return 0;
+}
+
 /* Who is there, and what was decided last. */
 static int cluster_read(struct cluster_link *c, struct to_error *err)
 {
 	struct to_etcd_kv *kv;
-	const char *what, *op;
-	int64_t revision;
-	int ret, server;
+	const char *op;
 	json_t *last;
 	size_t n;
+	int ret;
 
 	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, NULL, err);
 	if (ret)
@@ -148,18 +196,7 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 	else if (op && !strcmp(op, "clear"))
 		c->plan = c->active = 0;
 	json_decref(last);
-
-	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < n; i++) {
-		server = cluster_server(c, kv[i].key, &what);
-		if (server >= 0)
-			c->present[server] |= !strcmp(what, "state");
-	}
-	to_etcd_kv_free(kv, n);
-	c->watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, err);
-	return c->watch ? 0 : -ENOMEM;
+	return cluster_read_agents(c, NULL, err);
 }
 
 /* The parts of @plan, to be staged as @generation. */
@@ -246,29 +283,6 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	return ret;
 }
 
-static void cluster_event(struct cluster_link *c, const struct to_fabric_call *call,
-			  const struct to_etcd_kv *kv)
-{
-	const char *what;
-	int server = cluster_server(c, kv->key, &what);
-	json_t *reply;
-
-	if (server < 0)
-		return;
-	if (kv->deleted) {
-		c->present[server] &= strcmp(what, "state") != 0;
-		return;
-	}
-	c->present[server] |= !strcmp(what, "state");
-	reply = json_loadb(kv->value, kv->len, 0, NULL);
-	if (call->who[server] && !call->replies[server] &&
-	    json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id"))) {
-		call->replies[server] = reply;
-	} else {
-		json_decref(reply);
-	}
-}
-
 /*
  * An agent that is away carries out what was decided when it comes back, so it
  * is worth waiting for it; anything else can be asked again.
@@ -312,6 +326,10 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			to_etcd_kv_clear(&kv);
 		} else if (ret == -EAGAIN) {
 			cluster_sleep(CLUSTER_RETRY_MS);
+		} else if (ret == -ESTALE) {
+			ret = cluster_read_agents(c, call, err);
+			if (ret)
+				return ret;
 		} else if (ret < 0 && ret != -EINTR) {
 			return ret;
 		}
