@@ -33,8 +33,9 @@ inside='
 	set -e
 	tree=/src/build/kmod-$1 release=$1 compiler=$2
 	shift 2
-	make -s -C "/lib/modules/$release/build" "M=$tree" "CC=$compiler" "$@" modules
-	make -s -C "/lib/modules/$release/build" "M=$tree/test" "CC=$compiler" "$@" modules
+	make="make -s -j $(nproc) -C /lib/modules/$release/build CC=$compiler"
+	$make "M=$tree" "$@" modules
+	$make "M=$tree/test" "$@" modules
 	mkdir -p "$tree/index"
 	depmod -o "$tree/index" "$release"
 '
