@@ -113,7 +113,6 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 					    bool account)
 {
 	const struct topoopt_dev *tdev = in->tdev;
-	const struct topoopt_table *table;
 	const struct topoopt_port *out;
 	const struct net_device *tx;
 	u32 bytes, ifindex, src;
@@ -127,13 +126,9 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 
 	bytes = xdp->data_end - xdp->data;
 	ifindex = topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
-	/*
-	 * To read the table again is cheaper than to carry it here. It may have been
-	 * replaced since, which is as if the packet had come later, or cleared.
-	 */
-	table = account ? topoopt_xdp_dereference(tdev->table) : NULL;
-	if (table) {
-		src = topoopt_plain_source(table, ip, v6);
+	if (account) {
+		/* To carry the table here costs more. A newer one is as good. */
+		src = topoopt_plain_source(topoopt_xdp_dereference(tdev->table), ip, v6);
 		topoopt_account_run(tdev,
 				    topoopt_account_ports(in->ifindex, out->ifindex,
 							  TOPOOPT_TRAFFIC_CLASS_ROCE),
