@@ -7,7 +7,7 @@
 						the same as frames on DEV to MAC, past
 						the IP stack, as an RDMA NIC would
 
-Prints the bytes that this makes on the wire, without FCS. Bursts of 32 are
+Prints the bytes that this makes on the wire, without FCS. Bursts of 8 are
 4 ms apart, so that no queue overflows.
 """
 
@@ -49,7 +49,7 @@ def main():
             sock.send(payload)
         except ConnectionRefusedError:  # nobody listens; it is sent all the same
             sock.send(payload)
-        if i % 32 == 31:
+        if i % 8 == 7:
             time.sleep(0.004)
     print(count * (ETHERNET + header + UDP + size))
 

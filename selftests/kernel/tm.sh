@@ -196,8 +196,8 @@ on "$C" tc qdisc del dev eth0 clsact
 
 # 200 epochs under load: each packet is in exactly one.
 if record --interval 10ms; then
-	sent=$(on "$A" "$send" udp "$a" "$c" 9999 200 16000 &
-		on "$C" "$send" udp "$c" "$a" 9999 300 16000 >"$tmp/back"
+	sent=$(on "$A" "$send" udp "$a" "$c" 9999 200 4000 &
+		on "$C" "$send" udp "$c" "$a" 9999 300 4000 >"$tmp/back"
 		wait)
 	recorded
 	load_matrix "$tmp/fabric.tm"
