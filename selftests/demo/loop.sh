@@ -49,9 +49,10 @@ is "hot pairs have links of their own" "$(jq -c --argjson pairs "$(phase_pairs n
 	| $pairs - $links' "$tmp/run.json")" "[]"
 is "no transfer lost a byte" \
 	"$(jq -s 'map(.mp_transfers == .mp_transfers_ok) | all' "$tmp"/shift.s*)" true
+# Without a change it is within a few percent.
 check "an iteration takes less time than on the old plan" \
 	test "$(jq -n --argjson before "$(phase_times before)" --argjson after "$(phase_times shift)" \
-		'($before | min) > ($after | last)')" = true
+		'($before | min) * 0.85 > ($after | min)')" = true
 run_end
 is "toctl run ends with the fabric as planned" "$?" 0
 
