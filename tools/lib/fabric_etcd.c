@@ -304,7 +304,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
 	uint64_t timeout;
-	int ret = 0;
+	int ret;
 
 	/* Also when there is nobody to wait for: events tell who came back. */
 	do {
@@ -317,9 +317,9 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			if (timeout > deadline - now)
 				timeout = deadline - now;
 			ret = cluster_keep(c, err);
+			if (ret == -ESTALE)
+				return ret;
 		}
-		if (ret == -ESTALE)
-			return ret;
 		ret = to_etcd_watch_next(c->watch, timeout, &kv, err);
 		if (ret == 1) {
 			cluster_event(c, call, &kv);
