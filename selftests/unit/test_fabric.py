@@ -185,10 +185,12 @@ def test(etcd, agents, directory):
     def present():
         return there() == len(SERVERS)
 
-    def last_error(log):
+    def errors(log):
         with open(log, encoding="ascii") as file:
-            errors = [json.loads(line).get("error") for line in file if line.endswith("\n")]
-        return errors[-1] or "" if errors else ""
+            return [json.loads(line).get("error") for line in file if line.endswith("\n")]
+
+    def last_error(log):
+        return (errors(log) or [""])[-1] or ""
 
     def tables():
         return {server: table for server, (_, table) in agents.state().items()}
@@ -276,6 +278,9 @@ def test(etcd, agents, directory):
         report(wait_for(present), "agents come back")
         report(wait_for(lambda: "no server has counted" in last_error(log)),
                "toctl run sees them once more", last_error(log))
+        said = [error for error in errors(log) if error]
+        report(all(a != b for a, b in zip(said, said[1:])),
+               "and says once what is the matter", said)
         run.terminate()
 
     # Controllers exclude each other.
