@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """toctl apply --all over three real members of etcd, with agents that have no
-kernel (bench/agents.c). The leader, an agent or the controller dies before any
-step; then every server has the same plan under the same generation, or is
+kernel (bench/agents.c). The leader, an agent or the controller dies, or the
+leader hangs, before any step; then every server has the same plan under the same generation, or is
 named."""
 
 import glob
@@ -219,20 +219,25 @@ def test(etcd, agents, directory):
     apply_all(urls, one, directory)
 
     for step in STEPS:
-        for victim in ("agent", "controller", "leader"):
-            what = f"the {victim} dies before the {step} of s1"
+        for victim, fate in (("agent", "dies"), ("controller", "dies"), ("leader", "dies"),
+                             ("leader", "hangs")):
+            what = f"the {victim} {fate} before the {step} of s1"
+            member = etcd.members[etcd.leader()]
             if victim == "agent":
                 agents.harm("s1", step, "kill -9 $agent")
             elif victim == "controller":
                 agents.harm("s1", step, f"kill -9 $(cat {directory}/controller)")
             else:
-                agents.harm("s1", step, f"kill -9 {etcd.members[etcd.leader()].pid}")
+                agents.harm("s1", step,
+                            f"kill -{'9' if fate == 'dies' else 'STOP'} {member.pid}")
             before = agents.state()
             status, text = apply_all(urls, two, directory, "--timeout",
                                      "3s" if victim == "agent" else "20s")
             if victim == "agent" and step != "confirm":
                 report(status == 1 and "s1: " in text, f"{what}: it is named", text)
             if victim == "leader":
+                member.kill()
+                member.wait()
                 report(status == 0, f"{what}: the others elect another", text)
             if status == 0:
                 report(tables() == plan_two, f"{what}: all have the new plan", agents.state())

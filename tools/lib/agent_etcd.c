@@ -17,6 +17,7 @@
  * @lease: 0 until our state is there under one
  * @handled: revision of the decision that was carried out last
  * @kept_ms: when the lease was prolonged
+ * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
  */
 struct follower {
@@ -25,6 +26,8 @@ struct follower {
 	struct to_etcd_watch *watch;
 	int64_t lease, handled;
 	uint64_t kept_ms;
+	json_t *unsaid;
+	const char *what;
 	bool apart;
 };
 
@@ -208,6 +211,18 @@ static int follow_publish(struct follower *f, const char *what, json_t *reply,
 	return ret ? ret : follow_put(f, what, reply, f->lease, err);
 }
 
+/* Until etcd has taken it, or there is a newer one. */
+static int follow_say(struct follower *f, struct to_error *err)
+{
+	int ret = follow_publish(f, f->what, f->unsaid, err);
+
+	if (ret)
+		return ret;
+	json_decref(f->unsaid);
+	f->unsaid = NULL;
+	return 0;
+}
+
 static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
 {
 	json_t *request = json_loads(kv->value, 0, NULL), *reply;
@@ -224,9 +239,11 @@ static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
 	}
 	if (reply)
 		json_object_set(reply, "id", json_object_get(request, "id"));
-	if (follow_publish(f, op && !strcmp(op, "sample") ? "matrix" : "state", reply, &why))
+	json_decref(f->unsaid);
+	f->unsaid = reply;
+	f->what = op && !strcmp(op, "sample") ? "matrix" : "state";
+	if (follow_say(f, &why))
 		follow_note(f, true, why.text);
-	json_decref(reply);
 out:
 	json_decref(request);
 }
@@ -296,6 +313,8 @@ static int follow_step(struct follower *f, struct to_error *err)
 		return follow_start(f, err);
 	if (now >= due)
 		return follow_keep(f, err);
+	if (f->unsaid)
+		return follow_say(f, err);
 	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
 	if (ret == 1) {
 		/* It may take a while. */
@@ -322,6 +341,8 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	f.etcd = to_etcd_open(&config->options, err);
 	if (!f.etcd)
 		return -EHOSTUNREACH;
+	/* A member that hangs must not cost the lease. */
+	to_etcd_hurry(f.etcd, config->ttl * 1000 / 2);
 	ret = follow_start(&f, err);
 	while (!*config->stop && (!ret || f.watch)) {
 		ret = follow_step(&f, err);
@@ -337,5 +358,6 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 		to_etcd_revoke(f.etcd, f.lease, NULL);
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
+	json_decref(f.unsaid);
 	return ret;
 }

@@ -22,12 +22,14 @@
  * @text: the endpoints, each ended by a NUL
  * @endpoints: where each begins
  * @current: the one that answered last
+ * @call_ms, @read_ms: what one may take for a change, and to be read
  */
 struct to_etcd {
 	struct to_etcd_options options;
 	char *text, *prefix;
 	const char *endpoints[ETCD_ENDPOINTS_MAX];
 	unsigned int n_endpoints, current;
+	long call_ms, read_ms;
 	CURL *curl;
 	struct curl_slist *headers;
 };
@@ -130,8 +132,9 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 		return 0;
 	to_curl.easy_reset(etcd->curl);
 	to_etcd_set_options(etcd, etcd->curl, path, body);
-	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS, !strcmp(path, ETCD_READ) ? ETCD_READ_MS :
-			 !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : ETCD_CALL_MS);
+	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS,
+			    !strcmp(path, ETCD_READ) ? etcd->read_ms :
+			    !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : etcd->call_ms);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
@@ -398,6 +401,8 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 	if (!etcd)
 		goto no_memory;
 	etcd->options = *options;
+	etcd->call_ms = ETCD_CALL_MS;
+	etcd->read_ms = ETCD_READ_MS;
 	etcd->text = strdup(options->endpoints);
 	etcd->prefix = strdup(options->prefix ? options->prefix : TO_ETCD_PREFIX);
 	etcd->curl = to_curl.easy_init();
@@ -413,6 +418,14 @@ no_memory:
 fail:
 	to_etcd_close(etcd);
 	return NULL;
+}
+
+void to_etcd_hurry(struct to_etcd *etcd, unsigned int ms)
+{
+	if (ms < etcd->call_ms)
+		etcd->call_ms = ms;
+	if (ms < etcd->read_ms)
+		etcd->read_ms = ms;
 }
 
 void to_etcd_close(struct to_etcd *etcd)
