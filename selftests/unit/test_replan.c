@@ -88,8 +88,11 @@ static void check_price(const struct to_replan_result *r, const struct to_replan
 	assert_float_equal(c->gain, fmax(o->horizon - c->dark, 0) * speedup, 1e-9);
 	assert_float_equal(c->net, c->gain - c->lost, 1e-9);
 	assert_true(c->lost >= 0 && c->lost <= c->dark);
+	assert_int_equal(c->steps > 0, c->cut || c->made);
 	if (c->action != TO_REPLAN_REWIRE)
 		assert_true(!c->cut && !c->made && !c->dark && !c->lost);
+	else
+		assert_float_equal(c->dark, c->steps * (o->dark < 0 ? 0.01 : o->dark), 1e-9);
 }
 
 /* The best net of what saves enough, unless it is to keep. */
@@ -380,9 +383,37 @@ static void darkness_costs_what_it_slows(void **state)
 	assert_true(kept_rings->cut && kept_rings->cut < all->cut);
 	assert_true(kept_rings->lost < kept_rings->dark);
 	assert_true(kept_rings->delayed < all->delayed);
+	assert_int_equal(kept_rings->steps, 1);
 	to_plan_free(r.plan);
 	to_plan_free(plan);
 	free(t.bytes);
+}
+
+/* With three ports there are links to all servers in every step, with two there are none. */
+static void all_links_take_steps(void **state)
+{
+	(void)state;
+	for (unsigned int degree = 2; degree <= 3; degree++) {
+		struct to_replan_options options = TO_REPLAN_DEFAULTS;
+		struct to_traffic was = pairs(12, 11, 60 * MIB), t = pairs(12, 4, 60 * MIB);
+		struct to_plan *plan = planned(job_of(&was), degree, TO_LINKS_DUPLEX);
+		struct to_replan_result r = replan(plan, &t, &options);
+		const struct to_replan_choice *all = choice_of(&r, TO_REPLAN_RECONFIG);
+
+		assert_non_null(all);
+		check_price(&r, all, &options);
+		if (degree == 2) {
+			assert_int_equal(all->steps, 1);
+			assert_float_equal(all->lost, all->dark, 1e-9);
+		} else {
+			assert_true(all->steps > 1);
+			assert_true(all->lost < all->dark);
+		}
+		to_plan_free(r.plan);
+		to_plan_free(plan);
+		free(was.bytes);
+		free(t.bytes);
+	}
 }
 
 /* AllReduce in what was measured is that of the rings, the rest is MP transfers. */
@@ -545,6 +576,7 @@ int main(void)
 		cmocka_unit_test(the_same_again_moves_nothing),
 		cmocka_unit_test(horizon_must_cover_the_price),
 		cmocka_unit_test(darkness_costs_what_it_slows),
+		cmocka_unit_test(all_links_take_steps),
 		cmocka_unit_test(allreduce_is_recognised),
 		cmocka_unit_test(fixed_links_stay),
 		cmocka_unit_test(same_inputs_same_bytes),

@@ -10,9 +10,9 @@ may need them.
 	test_run_fabric.py agent DIR SERVER	one agent, on standard input and output
 	test_run_fabric.py switch DIR		the optical switch, see switch_command.c
 
-DIR/phase says which traffic there is; DIR/harm-SERVER holds "ACTION OP COUNT
-TIMES": what happens to the server's requests number COUNT with that "op", so
-many times. DIR/harm-switch is "refuse" or "lie".
+DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
+server's requests with "op", beginning with number "count", so many times;
+DIR/harm-switch the same of the optical switch, which can refuse or lie.
 """
 
 import fcntl
@@ -49,6 +49,12 @@ def save(path, document):
     os.rename(file.name, path)
 
 
+def members(ranges):
+    """[0, 1, 2, 5] of "0-2,5"."""
+    return [i for part in ranges.split(",") if part for first, *last in [part.split("-")]
+            for i in range(int(first), int((last or [first])[0]) + 1)]
+
+
 def transfers(rings, phase):
     """Everybody to its neighbours on the rings, and to who is @phase apart."""
     matrix = [[0] * N for _ in range(N)]
@@ -73,20 +79,20 @@ def needs(table, dark):
 def switch(directory):
     request = json.load(sys.stdin)
     joined = load(f"{directory}/light")
-    harm = load(f"{directory}/harm-switch")
     if request["action"] == "read":
         print(json.dumps({"cross_connects": joined}))
         return 0
+    harm = harmed(directory, "switch", request["action"])
     if harm == "refuse":
         print("laser interlock is open", file=sys.stderr)
         return 1
     plan = load(f"{directory}/ports")
-    dark = {port for pair in request["remove"] for port in pair}
+    lit = {port for pair in joined if pair not in request["remove"] for port in pair}
     poor = []
     for path in glob.glob(f"{directory}/kernel-*"):
         server = path.rsplit("-", 1)[1]
         table = load(path)["active"]["table"]
-        ports = {name for name, number in plan[server].items() if number in dark}
+        ports = {name for name, number in plan[server].items() if number not in lit}
         if table and needs(json.loads(table), ports):
             poor.append(server)
     with open(f"{directory}/poor", "a", encoding="utf-8") as file:
@@ -237,9 +243,8 @@ class Fabric:
         save(f"{self.dir}/ports", {server["name"]: {port["name"]: port["optical_port"]
                                                     for port in server["ports"]}
                                    for server in made["servers"]})
-        save(f"{self.dir}/rings", [[
-            i for part in ring["order"].split(",") for first, *last in [part.split("-")]
-            for i in range(int(first), int((last or [first])[0]) + 1)] for ring in made["rings"]])
+        save(f"{self.dir}/rings", [members(ring["order"]) for ring in made["rings"]
+                                   if made["demand"]["allreduce"]])
         save(f"{self.dir}/light", [])
         save(f"{self.dir}/phase", 6)
         self.controller = None
@@ -314,20 +319,42 @@ class Fabric:
             found.append(f"{plan}.next is left")
         return found
 
+    def parted(self):
+        """Pairs of servers between which the tables, as they are, do not lead by what is lit."""
+        light, ports = load(f"{self.dir}/light"), load(f"{self.dir}/ports")
+        peer = dict(light) | {b: a for a, b in light}
+        owner = {number: server for server, numbers in ports.items() for number in numbers.values()}
+        ways = {}
+        for server, numbers in ports.items():
+            table = json.loads(load(f"{self.dir}/kernel-{server}")["active"]["table"])
+            for route in table["routes"]:
+                hops = [owner.get(peer.get(numbers[hop["port"]]))
+                        for hop in table["groups"][route["group"]]]
+                for to in members(route.get("nodes", "")):
+                    ways[server, f"s{to}"] = hops[0]
+        found = []
+        for here, to in sorted((x, y) for x in ports for y in ports if x != y):
+            at, left = here, N
+            while at and at != to and left:
+                at, left = ways.get((at, to)), left - 1
+            if at != to:
+                found.append((here, to))
+        return found
+
     def poor(self):
         """Servers that needed a link while it was dark, in each change of the switch."""
         with open(f"{self.dir}/poor", encoding="utf-8") as file:
             return [json.loads(line) for line in file]
 
 
-def make_plan():
+def make_plan(allreduce):
     with tempfile.TemporaryDirectory() as directory:
         mp = [[0] * N for _ in range(N)]
         for i in range(N):
             mp[i][(i + 6) % N] = HOT
         save(f"{directory}/job.json", {
             "name": "test", "servers": N, "mp": mp,
-            "allreduce": [{"group": "all", "bytes": BUFFER}]})
+            "allreduce": [{"group": "all", "bytes": BUFFER}] if allreduce else []})
         subprocess.run((TOCTL, "plan", "--job", f"{directory}/job.json", "--degree", "4",
                         "--bandwidth", "100M", "--seed", "1", "-o", f"{directory}/plan.json"),
                        check=True, capture_output=True)
@@ -341,29 +368,30 @@ def server_fails(made, action, harm, steps):
               lambda fabric, op=op, count=count: fabric.harm("s3", harm, op, count, 2), "s3")
 
 
-def changes(made):
+def changes(made, what, steps):
     """The way that works."""
     fabric = Fabric(made)
-    report(not fabric.wrong(fabric.plan), "the start brings the fabric to the plan",
+    report(not fabric.wrong(fabric.plan), f"{what}: the start brings the fabric to the plan",
            fabric.wrong(fabric.plan))
     time.sleep(2)
-    report(not fabric.lines("shift"), "steady traffic is no shift", fabric.story())
+    report(not fabric.lines("shift"), f"{what}: steady traffic is no shift", fabric.story())
     save(f"{fabric.dir}/phase", 3)
-    if fabric.wait("changed", "other hot pairs"):
+    if fabric.wait("changed", what):
         report([line["action"] for line in fabric.lines("changed")] == ["rewire"],
-               "other hot pairs: the fabric is rewired", fabric.story())
+               f"{what}: the fabric is rewired", fabric.story())
     report([line["step"] for line in fabric.lines("step")] ==
-           ["drain", "stage", "switch", "carrier", "commit", "verify"], "in all steps",
-           fabric.story())
+           ["drain"] + ["stage", "switch", "carrier", "commit"] * steps + ["verify"],
+           f"{what}: in all steps", fabric.story())
     status, out = fabric.end()
-    report(status == 0 and fabric.lines("end"), "SIGTERM ends it well", out)
-    report(load(fabric.plan)["links"] != made["links"], "the plan in force was written")
-    report(not fabric.wrong(fabric.plan), "the fabric is as the new plan says",
+    report(status == 0 and fabric.lines("end"), f"{what}: SIGTERM ends it well", out)
+    report(load(fabric.plan)["links"] != made["links"], f"{what}: the plan in force was written")
+    report(not fabric.wrong(fabric.plan), f"{what}: the fabric is as the new plan says",
            fabric.wrong(fabric.plan))
-    report(fabric.poor()[1:] == [[]], "nobody needed a link while it was dark", fabric.poor())
+    report(fabric.poor()[1:] == [[]] * steps, f"{what}: nobody needed a link while it was dark",
+           fabric.poor())
     fabric.start()
-    report(fabric.lines("restored")[0]["changed"] is False, "a new start changes nothing",
-           fabric.story())
+    report(fabric.lines("restored")[0]["changed"] is False,
+           f"{what}: a new start changes nothing", fabric.story())
     fabric.end()
 
 
@@ -375,6 +403,7 @@ def fails(made, what, arm, told):
     save(f"{fabric.dir}/phase", 3)
     if fabric.wait("restored", what, lambda line: line["why"] != "start"):
         report(told in fabric.story(), f"{what}: told", fabric.story())
+        report(not fabric.parted(), f"{what}: all servers reach each other", fabric.parted())
     fabric.mend()
     # before the next attempt, which would succeed
     save(f"{fabric.dir}/phase", 6)
@@ -415,17 +444,38 @@ def killed(made, what, server, op, count):
            fabric.poor())
 
 
-plan = make_plan()
-changes(plan)
+def switch_fails(made, count):
+    for action, told in (("refuse", "laser interlock is open"), ("lie", "ocs0")):
+        fails(made, f"the switch would {action} at change {count}",
+              lambda fabric, action=action: fabric.harm("switch", action, "change", count), told)
+
+
+def refuses_to_go_back(fabric):
+    """The last commit fails, and then the switch at the last step of the way back."""
+    fabric.harm("s3", "refuse", "commit", 4, 2)
+    fabric.harm("switch", "refuse", "change", 6, 1000)
+
+
+# Rings keep their links, which reach all servers.
+plan = make_plan(True)
+changes(plan, "other hot pairs", 1)
 server_fails(plan, "refuses", "refuse",
              (("the first stage", "stage", 1), ("the first commit", "commit", 1),
               ("the second commit", "commit", 2)))
 server_fails(plan, "dies", "die",
              (("the second stage", "stage", 2), ("the second commit", "commit", 2)))
-for harm, told in (("refuse", "laser interlock is open"), ("lie", "ocs0")):
-    fails(plan, f"the switch would {harm}",
-          lambda fabric, harm=harm: save(f"{fabric.dir}/harm-switch", harm), told)
+switch_fails(plan, 1)
 for op, count in (("stage", 1), ("confirm", 1), ("stage", 2), ("commit", 2), ("confirm", 2)):
     killed(plan, f"the controller is killed at {op} {count}", "s3", op, count)
+
+# All links but one are others, so that it takes three steps.
+plan = make_plan(False)
+changes(plan, "nearly all links", 3)
+server_fails(plan, "refuses", "refuse", (("the third commit", "commit", 3),))
+server_fails(plan, "dies", "die", (("the fourth commit", "commit", 4),))
+switch_fails(plan, 2)
+fails(plan, "the switch refuses to go back", refuses_to_go_back, "laser interlock is open")
+for op, count in (("commit", 3), ("confirm", 3), ("stage", 4), ("confirm", 4)):
+    killed(plan, f"nearly all links: the controller is killed at {op} {count}", "s3", op, count)
 
 done()

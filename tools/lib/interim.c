@@ -9,56 +9,8 @@
 #include "crossconnect.h"
 #include "effort.h"
 #include "routing.h"
+#include "rewire_steps.h"
 #include "tree.h"
-
-static bool same_port(struct to_port_ref x, struct to_port_ref y)
-{
-	return x.server == y.server && x.port == y.port;
-}
-
-static bool has_link(const struct to_cluster *cluster, const struct to_link *link)
-{
-	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
-
-	for (unsigned int l = 0; l < cluster->n_links; l++) {
-		const struct to_link *other = &cluster->links[l];
-
-		if (same_port(other->a, link->a) && same_port(other->b, link->b))
-			return true;
-		if (duplex && same_port(other->a, link->b) && same_port(other->b, link->a))
-			return true;
-	}
-	return false;
-}
-
-/* Kept links come first; returns how many. Rings are gone, so nobody owns them. */
-static unsigned int sort_links(struct to_cluster *cluster, const struct to_cluster *next)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int l = 0; l < cluster->n_links; l++) {
-		struct to_link link = cluster->links[l];
-
-		link.ring = link.tree = -1;
-		cluster->links[l] = link;
-		if (has_link(next, &link)) {
-			cluster->links[l] = cluster->links[kept];
-			cluster->links[kept++] = link;
-		}
-	}
-	return kept;
-}
-
-/* Whether there is a way from everybody to everybody. */
-static bool reach_all(const struct to_graph *graph, struct to_tree *tree)
-{
-	for (uint32_t dst = 0; dst < graph->n; dst++) {
-		to_tree_grow(tree, graph, dst, TO_SERVER_NONE);
-		if (tree->n_reached < graph->n)
-			return false;
-	}
-	return true;
-}
 
 /*
  * Routes to the port @at, whose link from @from is cut: to the server at the
@@ -107,7 +59,7 @@ static struct to_demand *transfers_of(const struct to_plan *next)
 	return demand;
 }
 
-/* The tables, when @plan has only the links that stay; @all links it has then. */
+/* The tables, when @plan has only the links that stay; then it gets @all. */
 static int fill(struct to_plan *plan, const struct to_graph *graph, struct to_tree *tree,
 		unsigned int all, struct to_error *err)
 {
@@ -126,53 +78,106 @@ static int fill(struct to_plan *plan, const struct to_graph *graph, struct to_tr
 	return ret;
 }
 
-int to_interim_make(const struct to_plan *old, const struct to_plan *next,
-		    struct to_interim *interim, struct to_error *err)
+/* Pairs that have no way. */
+static unsigned int waiting(const struct to_plan *plan)
 {
-	unsigned int all = old->cluster->n_links;
+	const unsigned int n = plan->cluster->n_servers;
+	unsigned int pairs = 0;
+
+	for (uint32_t x = 0; x < n; x++)
+		for (uint32_t dst = 0; dst < n; dst++)
+			pairs += x != dst && plan->tables[x].route[(size_t)dst * plan->slots] ==
+					     TO_GROUP_NONE;
+	return pairs;
+}
+
+/* The plan for the time of @step. NULL with @err set. */
+static struct to_plan *plan_of(const struct to_plan *old, const struct to_plan *next,
+			       const struct to_rewire_steps *steps, unsigned int step,
+			       struct to_error *err)
+{
+	const struct to_cluster *to = next->cluster;
 	struct to_plan *plan = calloc(1, sizeof(*plan));
 	struct to_graph *graph = NULL;
 	struct to_tree tree = { 0 };
+	unsigned int all, stay;
+	struct to_cluster *c;
 	int ret = -ENOMEM;
 
-	*interim = (struct to_interim){ 0 };
 	if (!plan)
 		goto out;
-	plan->cluster = to_cluster_copy(old->cluster);
+	c = plan->cluster = to_cluster_copy(old->cluster);
 	plan->demand = transfers_of(next);
 	plan->seed = old->seed;
-	if (!plan->cluster || !plan->demand)
+	if (!c || !plan->demand)
 		goto out;
-	interim->kept = sort_links(plan->cluster, next->cluster);
-	interim->cut = all - interim->kept;
-	plan->cluster->n_links = interim->kept;
-	graph = to_graph_new(plan->cluster->n_servers, plan->cluster->links, interim->kept,
-			     plan->cluster->link_mode);
+	free(c->links);
+	c->links = calloc(old->cluster->n_links + to->n_links + 1, sizeof(*c->links));
+	if (!c->links)
+		goto out;
+	all = to_rewire_steps_links(steps, old->cluster, to->links, to->n_links, step, c->links,
+				    &stay);
+	/* rings are gone, so nobody owns links */
+	for (unsigned int l = 0; l < all; l++)
+		c->links[l].ring = c->links[l].tree = -1;
+	c->n_links = stay;
+	graph = to_graph_new(c->n_servers, c->links, stay, c->link_mode);
 	if (!graph || to_tree_init(&tree, graph))
 		goto out;
-	ret = 0;
-	if (reach_all(graph, &tree)) {
-		ret = fill(plan, graph, &tree, all, err);
-		if (!ret)
-			ret = to_crossconnect_fill(plan, err);
-		if (!ret)
-			ret = to_plan_index(plan);
-		if (!ret) {
-			interim->plan = plan;
-			plan = NULL;
-		}
-	}
+	ret = fill(plan, graph, &tree, all, err);
+	if (!ret)
+		ret = to_crossconnect_fill(plan, err);
+	if (!ret)
+		ret = to_plan_index(plan);
 out:
 	if (ret == -ENOMEM)
 		to_error_set(err, ret, "out of memory");
+	if (ret) {
+		to_plan_free(plan);
+		plan = NULL;
+	}
 	to_tree_free(&tree);
 	to_graph_free(graph);
-	to_plan_free(plan);
+	return plan;
+}
+
+int to_interim_make(const struct to_plan *old, const struct to_plan *next,
+		    struct to_interim *interim, struct to_error *err)
+{
+	const struct to_cluster *from = old->cluster, *to = next->cluster;
+	struct to_rewire_steps steps;
+	int ret = to_rewire_steps_make(from, to->links, to->n_links, &steps);
+
+	*interim = (struct to_interim){ 0 };
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	for (unsigned int l = 0; l < from->n_links; l++)
+		interim->n_cut += steps.cut[l] < steps.n;
+	for (unsigned int l = 0; l < to->n_links; l++)
+		interim->n_made += steps.made[l] < steps.n;
+	interim->plans = calloc(steps.n + 1, sizeof(*interim->plans));
+	if (!interim->plans)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	while (!ret && interim->n < steps.n) {
+		struct to_plan *plan = plan_of(old, next, &steps, interim->n, err);
+
+		if (!plan)
+			ret = -EINVAL;
+		else
+			interim->plans[interim->n++] = plan;
+	}
+	if (!ret && !steps.whole)
+		interim->n_waiting = waiting(interim->plans[steps.n - 1]);
+	if (ret)
+		to_interim_free(interim);
+	to_rewire_steps_free(&steps);
 	return ret;
 }
 
 void to_interim_free(struct to_interim *interim)
 {
-	to_plan_free(interim->plan);
+	for (unsigned int i = 0; i < interim->n; i++)
+		to_plan_free(interim->plans[i]);
+	free(interim->plans);
 	*interim = (struct to_interim){ 0 };
 }

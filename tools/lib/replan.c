@@ -9,6 +9,7 @@
 #include "predict.h"
 #include "replan.h"
 #include "rewire.h"
+#include "rewire_steps.h"
 #include "routing.h"
 #include "verify_links.h"
 
@@ -188,27 +189,6 @@ static int replan_time(const struct to_plan *plan, const struct to_graph *graph,
 	return ret;
 }
 
-/* Peer of every transmitting port, ~0 where there is none; to be freed. */
-static uint64_t *replan_peers(const struct to_plan *plan, const struct to_link *links,
-			      unsigned int n_links)
-{
-	size_t ports = plan->slots - 1, cells = plan->cluster->n_servers * ports;
-	uint64_t *peer = malloc((cells + 1) * sizeof(*peer));
-	unsigned int i;
-
-	if (!peer)
-		return NULL;
-	memset(peer, 0xff, cells * sizeof(*peer));
-	for (i = 0; i < n_links; i++) {
-		struct to_port_ref a = links[i].a, b = links[i].b;
-
-		peer[a.server * ports + a.port] = (uint64_t)b.server << 32 | b.port;
-		if (plan->cluster->link_mode == TO_LINKS_DUPLEX)
-			peer[b.server * ports + b.port] = (uint64_t)a.server << 32 | a.port;
-	}
-	return peer;
-}
-
 /* Seconds that the busiest of @links is busy with all bytes, INFINITY when they
  * do not join all servers. @links are taken over. Return: 0 or -ENOMEM.
  */
@@ -232,64 +212,69 @@ static int replan_darkness(const struct replan *r, struct to_link *links, unsign
 	return ret == -ENOMEM ? ret : 0;
 }
 
+/* Of the switch that joins @link, seconds that a change of it takes. */
+static double replan_switching(const struct to_cluster *c, const struct to_link *link)
+{
+	int at = c->servers[link->a.server].ports[link->a.port].optical_switch;
+
+	return at < 0 ? 0 : c->switches[at].reconfiguration_ns * 1e-9;
+}
+
+/* What the steps to @links move and delay. Return: 0 or -ENOMEM. */
+static int replan_price_steps(const struct replan *r, const struct to_link *links,
+			      unsigned int n_links, const struct to_rewire_steps *steps,
+			      struct to_replan_choice *choice)
+{
+	const struct to_cluster *c = r->plan->cluster;
+	double now = r->result->choices[0].comm_time, pace = fmax(r->result->seconds, now);
+	double longest = 0, bytes = 0, slow = 0, dark;
+	struct to_link *lit;
+	unsigned int n_lit, i;
+
+	for (i = 0; i < c->n_links; i++)
+		if (steps->cut[i] < steps->n) {
+			longest = fmax(longest, replan_switching(c, &c->links[i]));
+			choice->cut++;
+		}
+	for (i = 0; i < n_links; i++)
+		if (steps->made[i] < steps->n) {
+			longest = fmax(longest, replan_switching(c, &links[i]));
+			choice->made++;
+		}
+	for (i = 0; i < r->graph->n_arcs; i++)
+		bytes += steps->cut[r->graph->link[i]] < steps->n ? r->load[i] : 0;
+	dark = r->options->dark < 0 ? longest : r->options->dark;
+	choice->steps = steps->n;
+	choice->dark = steps->n * dark;
+	choice->delayed = steps->n ? bytes * dark / r->result->seconds : 0;
+	if (!choice->dark)
+		return 0;
+	/* the first step leaves the fewest links; where no steps are whole, the last none */
+	if (steps->n > 1 || steps->whole) {
+		lit = malloc((c->n_links + n_links + 1) * sizeof(*lit));
+		if (!lit)
+			return -ENOMEM;
+		to_rewire_steps_links(steps, c, links, n_links, 0, lit, &n_lit);
+		if (replan_darkness(r, lit, n_lit, &slow))
+			return -ENOMEM;
+	}
+	choice->lost = dark * (!steps->whole + (steps->n - !steps->whole) *
+					       (1 - pace / (pace + fmax(slow - now, 0))));
+	return 0;
+}
+
 /* What changing to @links moves and delays. Return: 0 or -ENOMEM. */
 static int replan_price_links(const struct replan *r, const struct to_link *links,
 			      unsigned int n_links, struct to_replan_choice *choice)
 {
-	const struct to_cluster *c = r->plan->cluster;
-	double now = r->result->choices[0].comm_time, pace = fmax(r->result->seconds, now), slow;
-	uint64_t *peer = replan_peers(r->plan, links, n_links);
-	struct to_link *lit = malloc((c->n_links + 1) * sizeof(*lit));
-	bool *cut = calloc(c->n_links + 1, sizeof(*cut));
-	size_t ports = r->plan->slots - 1;
-	unsigned int n_lit = 0, i;
-	uint64_t longest = 0;
-	double bytes = 0;
-	uint32_t a;
+	struct to_rewire_steps steps;
+	int ret = to_rewire_steps_make(r->plan->cluster, links, n_links, &steps);
 
-	if (!peer || !lit || !cut) {
-		free(peer);
-		free(lit);
-		free(cut);
-		return -ENOMEM;
-	}
-	for (i = 0; i < c->n_links; i++) {
-		const struct to_link *l = &c->links[i];
-		int at = c->servers[l->a.server].ports[l->a.port].optical_switch;
-
-		cut[i] = peer[l->a.server * ports + l->a.port] !=
-			 ((uint64_t)l->b.server << 32 | l->b.port);
-		if (!cut[i])
-			lit[n_lit++] = *l;
-		else if (at >= 0 && c->switches[at].reconfiguration_ns > longest)
-			longest = c->switches[at].reconfiguration_ns;
-	}
-	/* ports that were dark may be on a switch that loses no link */
-	for (i = 0; i < n_links; i++) {
-		int at = c->servers[links[i].a.server].ports[links[i].a.port].optical_switch;
-		struct to_port_ref was;
-
-		if (at >= 0 && c->switches[at].reconfiguration_ns > longest &&
-		    to_plan_peer(r->plan, links[i].a, &was))
-			longest = c->switches[at].reconfiguration_ns;
-	}
-	for (a = 0; a < r->graph->n_arcs; a++)
-		bytes += cut[r->graph->link[a]] ? r->load[a] : 0;
-	choice->cut = c->n_links - n_lit;
-	choice->made = n_links - n_lit;
-	choice->dark = !choice->cut && !choice->made ? 0 :
-		       r->options->dark < 0 ? longest * 1e-9 : r->options->dark;
-	choice->delayed = bytes * choice->dark / r->result->seconds;
-	free(peer);
-	free(cut);
-	if (!choice->dark) {
-		free(lit);
-		return 0;
-	}
-	if (replan_darkness(r, lit, n_lit, &slow))
-		return -ENOMEM;
-	choice->lost = choice->dark * (1 - pace / (pace + fmax(slow - now, 0)));
-	return 0;
+	if (ret)
+		return ret;
+	ret = replan_price_steps(r, links, n_links, &steps, choice);
+	to_rewire_steps_free(&steps);
+	return ret;
 }
 
 /* What a choice gains over the horizon, from its time of communication. */
@@ -582,12 +567,12 @@ static json_t *replan_number(double value)
 
 static json_t *replan_choice_json(const struct to_replan_choice *c, bool chosen)
 {
-	return json_pack("{s:s s:s s:f s:b s:I s:I s:f s:f s:f s:f s:f s:o s:b}",
+	return json_pack("{s:s s:s s:f s:b s:I s:I s:I s:f s:f s:f s:f s:f s:o s:b}",
 			 "action", to_replan_action_names[c->action],
 			 "source", to_replan_source_names[c->source],
 			 "comm_time_s", c->comm_time, "estimated", c->estimated,
 			 "cut", (json_int_t)c->cut, "made", (json_int_t)c->made,
-			 "dark_s", c->dark, "delayed_bytes", c->delayed, "lost_s", c->lost,
+			 "steps", (json_int_t)c->steps, "dark_s", c->dark, "delayed_bytes", c->delayed, "lost_s", c->lost,
 			 "gain_s", c->gain, "net_s", c->net, "payback_s", replan_number(c->payback),
 			 "chosen", chosen);
 }

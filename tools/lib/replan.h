@@ -41,7 +41,8 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
  * @horizon: seconds that the traffic is expected to stay as it was measured
  * @threshold: share of the time of communication that a change must save, to be
  *	told from noise
- * @dark: seconds that changed links are dark; negative: as the switches say
+ * @dark: seconds that changed links are dark, in each step; negative: as the
+ *	switches say
  * @discount: of parallel links, see reconfig.h
  * @effort: of routes and of TopologyFinder, TO_EFFORT_MIN to TO_EFFORT_MAX
  * @topology_finder: also try TopologyFinder; takes far longer than Algorithm 5
@@ -88,11 +89,12 @@ extern const char *const to_replan_source_names[];
  * @comm_time: seconds that the busiest link is busy with the measured bytes
  * @estimated: that is an estimate: the choice was not routed
  * @cut, @made: cross-connects that go and that come
- * @dark: seconds that these are dark
- * @delayed: bytes that would have crossed them meanwhile
- * @lost: seconds of the job's progress that are lost while they are dark: on the
- *	links that stay lit it goes slower; where these do not reach everybody, it
- *	stands still
+ * @steps: in so many, see rewire_steps.h
+ * @dark: seconds in which some of them are dark, of all steps
+ * @delayed: bytes that would have crossed those that are cut while each is dark
+ * @lost: seconds of the job's progress that are lost meanwhile: it goes as slow as
+ *	on the links that the first step leaves; where these do not reach everybody,
+ *	it stands still
  * @gain: seconds of progress gained in the rest of the horizon, over the pace of
  *	now
  * @net: @gain - @lost; the largest wins
@@ -103,7 +105,7 @@ struct to_replan_choice {
 	enum to_replan_source source;
 	double comm_time;
 	bool estimated;
-	unsigned int cut, made;
+	unsigned int cut, made, steps;
 	double dark, delayed, lost, gain, net, payback;
 };
 

@@ -132,8 +132,8 @@ int to_switches_compare_ahead(struct to_switches *s, const struct to_plan *plan,
 int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
 			     struct to_error *err);
 
-/** to_switches_differ() - does the plan compared with last change anything? */
-bool to_switches_differ(const struct to_switches *s);
+/** to_switches_differ() - how many circuits the plan compared with last ends and makes */
+unsigned int to_switches_differ(const struct to_switches *s);
 
 /**
  * to_switches_apply() - make the change that to_switches_compare() found

@@ -371,12 +371,13 @@ int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
 	return comparison_close(&c, ret, err);
 }
 
-bool to_switches_differ(const struct to_switches *s)
+unsigned int to_switches_differ(const struct to_switches *s)
 {
+	unsigned int n = 0;
+
 	for (unsigned int i = 0; i < s->n; i++)
-		if (s->changes[i].off.n || s->changes[i].on.n)
-			return true;
-	return false;
+		n += s->changes[i].off.n + s->changes[i].on.n;
+	return n;
 }
 
 /* One switch's part of a change, in a thread that waits for it. */

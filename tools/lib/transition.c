@@ -2,6 +2,7 @@
 #include "transition.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -108,32 +109,38 @@ static int check_switches(const struct to_transition *t, const struct to_plan *p
 	return ret;
 }
 
+/* Make the staged tables active, for good. */
+static int put(const struct to_transition *t, struct to_error *err)
+{
+	int ret = to_fabric_commit(t->fabric, err);
+
+	return ret ? ret : to_fabric_confirm(t->fabric, err);
+}
+
 static int drain(struct to_transition *t, const struct to_plan *old, const struct to_plan *next,
 		 struct to_error *err)
 {
+	const struct to_interim *interim = &t->interim;
 	double start = now();
 	char note[160];
-	int ret;
+	int ret, n;
 
 	to_interim_free(&t->interim);
 	ret = to_interim_make(old, next, &t->interim, err);
 	if (ret)
 		return ended(t, TO_TRANSITION_DRAIN, start, ret, err, NULL);
-	if (!t->interim.cut)
+	if (!interim->n)
 		return 0;
-	if (!t->interim.plan) {
-		snprintf(note, sizeof(note),
-			 "left out: the %u links that stay do not reach all servers; traffic waits while %u are dark",
-			 t->interim.kept, t->interim.cut);
-		return ended(t, TO_TRANSITION_DRAIN, start, 0, err, note);
-	}
-	snprintf(note, sizeof(note), "%u links are cut, %u stay", t->interim.cut,
-		 t->interim.kept);
-	ret = to_fabric_stage(t->fabric, t->interim.plan, NULL, err);
+	n = snprintf(note, sizeof(note), "%u links are cut and %u made", interim->n_cut,
+		     interim->n_made);
+	if (interim->n > 1)
+		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", interim->n);
+	if (interim->n_waiting)
+		snprintf(note + n, sizeof(note) - n,
+			 "; %u pairs of servers have no way meanwhile", interim->n_waiting);
+	ret = to_fabric_stage(t->fabric, interim->plans[0], NULL, err);
 	if (!ret)
-		ret = to_fabric_commit(t->fabric, err);
-	if (!ret)
-		ret = to_fabric_confirm(t->fabric, err);
+		ret = put(t, err);
 	return ended(t, TO_TRANSITION_DRAIN, start, ret, err, note);
 }
 
@@ -164,6 +171,27 @@ static int verify(const struct to_transition *t, const struct to_plan *next, str
 	return ret;
 }
 
+/*
+ * To the links and tables of @plan, from where the tables use only links that
+ * stay. Once a switch was set it is sooner finished than undone: not @stoppable.
+ */
+static int advance(struct to_transition *t, const struct to_plan *plan, bool stoppable,
+		   struct to_error *err)
+{
+	double start = now();
+	int ret = ended(t, TO_TRANSITION_STAGE, start, to_fabric_stage(t->fabric, plan, NULL, err),
+			err, NULL);
+
+	if (!ret && stoppable)
+		ret = interrupted(t, err);
+	if (!ret && t->interim.n)
+		ret = rewire(t, plan, err);
+	if (ret)
+		return ret;
+	start = now();
+	return ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err), err, NULL);
+}
+
 int to_transition_make(struct to_transition *t, const struct to_plan *old,
 		       const struct to_plan *next, struct to_error *err)
 {
@@ -175,20 +203,13 @@ int to_transition_make(struct to_transition *t, const struct to_plan *old,
 		ret = drain(t, old, next, err);
 	if (!ret)
 		ret = interrupted(t, err);
-	if (ret)
-		return ret;
-	start = now();
-	ret = ended(t, TO_TRANSITION_STAGE, start, to_fabric_stage(t->fabric, next, NULL, err),
-		    err, NULL);
+	for (unsigned int i = 1; !ret && i < t->interim.n; i++) {
+		ret = advance(t, t->interim.plans[i], i == 1, err);
+		if (!ret)
+			ret = to_fabric_confirm(t->fabric, err);
+	}
 	if (!ret)
-		ret = interrupted(t, err);
-	/* from here on it is sooner finished than undone */
-	if (!ret && t->interim.cut)
-		ret = rewire(t, next, err);
-	if (ret)
-		return ret;
-	start = now();
-	ret = ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err), err, NULL);
+		ret = advance(t, next, t->interim.n < 2, err);
 	if (ret)
 		return ret;
 	start = now();
@@ -207,35 +228,90 @@ static int first(int ret, const struct to_error *now, int was, struct to_error *
 	return ret;
 }
 
+/*
+ * Which step the switches are at, to_interim.n at the end of the way. Between two
+ * steps the tables are for both, so either will do, but for the end: until the
+ * switches were there, no table needed its links.
+ */
+static int locate(const struct to_transition *t, const struct to_plan *end, unsigned int *at,
+		  struct to_error *err)
+{
+	unsigned int least = UINT_MAX;
+
+	*at = 0;
+	for (unsigned int i = 0; t->switches && i <= t->interim.n; i++) {
+		const struct to_plan *plan = i < t->interim.n ? t->interim.plans[i] : end;
+		int ret = to_switches_compare(t->switches, plan, err);
+		unsigned int differ;
+
+		if (ret)
+			return ret;
+		differ = to_switches_differ(t->switches);
+		if (differ < least && (plan != end || !differ)) {
+			least = differ;
+			*at = i;
+		}
+	}
+	return 0;
+}
+
+/*
+ * One step of the way back: all links of step @at, then the tables that use those
+ * of them which the step before has too.
+ */
+static int go_back(struct to_transition *t, unsigned int at, struct to_error *err)
+{
+	const struct to_interim *way = &t->interim;
+	bool moved = false, differs;
+	int ret = 0;
+
+	if (at < way->n) {
+		ret = set_switches(t, way->plans[at], &moved, err);
+		if (!ret && moved)
+			ret = wait_carrier(t, way->plans[at], err);
+	}
+	if (!ret)
+		ret = to_fabric_stage(t->fabric, way->plans[at - 1], &differs, err);
+	if (!ret)
+		ret = differs ? put(t, err) : to_fabric_abort(t->fabric, err);
+	return ret;
+}
+
 int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 			  const struct to_plan *plan, bool *changed, struct to_error *err)
 {
 	bool differs = false, moved;
 	struct to_error why = { 0 };
-	int ret, staged;
+	unsigned int at = 0, steps;
+	int ret = 0, staged, unset;
 
 	/* Neither is open after most failures; what matters is what comes then. */
 	to_fabric_revert(t->fabric, &why);
 	to_fabric_abort(t->fabric, &why);
 	to_fabric_status(t->fabric, &why);
-	if (from)
-		drain(t, from, plan, &why);
+	if (from) {
+		to_interim_free(&t->interim);
+		ret = to_interim_make(plan, from, &t->interim, err);
+		if (!ret)
+			ret = locate(t, from, &at, err);
+	}
+	for (steps = at; !ret && at; at--)
+		ret = go_back(t, at, err);
+	if (ret)
+		return ret;
 	staged = to_fabric_stage(t->fabric, plan, &differs, &why);
 	ret = first(staged, &why, 0, err);
 	/* Also when a server does not answer: others need their links. */
-	ret = first(set_switches(t, plan, &moved, &why), &why, ret, err);
+	unset = set_switches(t, plan, &moved, &why);
+	ret = first(unset, &why, ret, err);
 	if (moved && !ret)
 		ret = first(wait_carrier(t, plan, &why), &why, ret, err);
-	if (!staged && differs) {
-		staged = to_fabric_commit(t->fabric, &why);
-		if (!staged)
-			staged = to_fabric_confirm(t->fabric, &why);
-		ret = first(staged, &why, ret, err);
-	} else if (!staged) {
+	if (!staged && !unset && differs)
+		ret = first(put(t, &why), &why, ret, err);
+	else if (!staged)
 		ret = first(to_fabric_abort(t->fabric, &why), &why, ret, err);
-	}
 	if (changed)
-		*changed = differs || moved;
+		*changed = differs || moved || steps;
 	return ret;
 }
 

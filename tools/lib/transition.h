@@ -6,18 +6,22 @@
  * A whole fabric from one plan to another: tables of all servers and optical
  * switches, in an order in which no server needs a link while it is dark:
  *
- *	drain	commit tables that use only links of both plans, see interim.h;
- *		left out when these do not reach everybody or nothing is cut
- *	stage	the new tables on all servers
+ *	drain	commit tables that use only links which stay, see interim.h;
+ *		left out when no link changes
+ *	stage	the next tables on all servers
  *	switch	cut and make the links; it returns when they are made
  *	carrier	wait for light on all of them
- *	commit	the new tables on all servers
+ *	commit	the tables that were staged on all servers
  *	verify	generation and carrier of all servers, read-back of the switches
  *
- * Tables that drain has committed carry the fabric before, while and after the
- * switches move, so they are confirmed at once: whatever ends this process,
- * every server has a table that works. The new ones are confirmed last, until
- * then agents go back by themselves when their controller goes away.
+ * Where the links of both plans do not reach all servers, stage to commit are
+ * gone through several times: the tables for the next step use the links that
+ * the last one made.
+ *
+ * Such tables carry the fabric before, while and after the switches move, so
+ * they are confirmed at once: whatever ends this process, every server has a
+ * table that works. Those of the new plan are confirmed last, until then agents
+ * go back by themselves when their controller goes away.
  */
 
 #include <signal.h>
@@ -51,7 +55,7 @@ typedef void to_transition_report(void *data, enum to_transition_step step, doub
  * @carrier_ns: how long new links may take to get light
  * @stop: when set, what has not touched an optical switch yet fails with -EINTR
  * @report: may be NULL
- * @interim: owned; plans that the fabric still refers to
+ * @interim: owned; the way between two plans, which the fabric still refers to
  */
 struct to_transition {
 	struct to_fabric *fabric;
@@ -69,18 +73,20 @@ struct to_transition {
  * Both live until the next call, as does what to_fabric_stage() got.
  *
  * Return: 0 when all servers run @next; else a negative errno, and the fabric
- * is to be brought back by to_transition_restore().
+ * is to be brought back to @old by to_transition_restore().
  */
 int to_transition_make(struct to_transition *t, const struct to_plan *old,
 		       const struct to_plan *next, struct to_error *err);
 
 /**
  * to_transition_restore() - to @plan, from wherever the fabric is
- * @from: plan that some servers may run; all then drain before a switch is set.
- *	NULL when what they run are tables for both, or unknown
+ * @from: plan that it was on its way to from @plan, in this process or before;
+ *	NULL when there was none
  * @changed: gets whether there was anything to do, may be NULL
  *
- * Goes on where it can when something fails, so that it may be called again.
+ * Goes the way back, step by step as it went there; where the switches are says
+ * from which. At its beginning goes on where it can when something fails. May be
+ * called again.
  *
  * Return: 0 when all servers and switches are as @plan says; else a negative
  * errno of what failed first.

@@ -27,14 +27,15 @@ static void replan_print(FILE *out, const struct to_replan_result *r)
 
 	fprintf(out, "%s: %s\n", to_replan_action_names[r->action], r->reason);
 	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
-	fprintf(out, "   %-16s %12s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
-		"busy ms", "cut", "made", "dark ms", "lost ms", "gain ms", "net ms", "payback s");
+	fprintf(out, "   %-16s %12s %5s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
+		"busy ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
+		"payback s");
 	for (i = 0; i < r->n_choices; i++) {
 		const struct to_replan_choice *c = &r->choices[i];
 
-		fprintf(out, " %c %-16s %11.4g%c %5u %5u %9.4g %9.4g %9.4g %9.4g ",
+		fprintf(out, " %c %-16s %11.4g%c %5u %5u %5u %9.4g %9.4g %9.4g %9.4g ",
 			i == r->chosen ? '*' : ' ', to_replan_source_names[c->source],
-			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made,
+			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made, c->steps,
 			1e3 * c->dark, 1e3 * c->lost, 1e3 * c->gain, 1e3 * c->net);
 		if (isfinite(c->payback))
 			fprintf(out, "%9.4g\n", c->payback);
@@ -162,7 +163,7 @@ static const struct to_option replan_options[] = {
 	{ "threshold", 0, TO_OPTION_REAL, FIELD(threshold), .argument = "SHARE",
 	  .help = "of the time of communication that a change must save; default: 0.05" },
 	{ "dark", 0, TO_OPTION_DURATION, FIELD(dark), .argument = "TIME", .max = INT64_MAX,
-	  .help = "how long changed links are dark; default: reconfiguration_ns of the switches" },
+	  .help = "of a step, in which links are dark; default: reconfiguration_ns of the switches" },
 	{ "samples", 0, TO_OPTION_NUMBER, FIELD(samples), .argument = "N",
 	  .min = 1, .max = UINT32_MAX, .help = "look at the last N samples only; default: all" },
 	{ "discount", 0, TO_OPTION_CHOICE, FIELD(discount), .argument = "HOW",
@@ -190,13 +191,15 @@ const struct to_command to_cmd_replan = {
 		"ports, on those that AllReduce rings leave and on half of them, and against "
 		"those of TopologyFinder. "
 		"Changed links have a price: while the optical switch moves them, the job goes as "
-		"fast as the links that stay lit allow, and stands still where they do not reach "
-		"every server. What gains most over the horizon wins; the plan is kept when "
-		"nothing pays back by then. As few cross-connects as possible are moved, and links "
-		"that are on no optical switch stay.\n"
+		"fast as the links that stay lit allow. Where these would not reach every server "
+		"they are moved in several steps, or, where no steps avoid that, the job stands "
+		"still. What gains most over the horizon wins; the plan is kept when nothing pays "
+		"back by then. As few cross-connects as possible are moved, and links that are on "
+		"no optical switch stay.\n"
 		"Prints every choice with its price: how long the busiest link is busy with the "
-		"measured bytes (~ where estimated), cross-connects cut and made, how long they "
-		"are dark, and progress of the job lost meanwhile and gained later, in its time.\n"
+		"measured bytes (~ where estimated), cross-connects cut and made, in how many "
+		"steps, how long some are dark, and progress of the job lost meanwhile and gained "
+		"later, in its time.\n"
 		"The exit status is 0 whatever is decided, unless --exit-code is given.",
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),

@@ -31,6 +31,8 @@ struct run_args {
  * @next_path: where the plan is while the fabric is on its way to it
  * @first: the plan at the start, whose servers and switches are referred to
  * @plan: in force
+ * @next: owned; the fabric may be anywhere on the way from @plan to it, NULL
+ *	when it is not on its way
  * @onset_ns: CLOCK_REALTIME; start of the interval in which the traffic was
  *	first new
  * @committed_ns: CLOCK_REALTIME; when all servers had last committed
@@ -44,7 +46,7 @@ struct run {
 	const struct run_args *args;
 	struct to_run_log log;
 	char *next_path;
-	struct to_plan *first, *plan;
+	struct to_plan *first, *plan, *next;
 	struct to_fabric *fabric;
 	struct to_switches switches;
 	struct to_transition transition;
@@ -98,18 +100,21 @@ static void run_step(void *data, enum to_transition_step step, double seconds,
 		   error || note ? "  " : "", error ? error : note ? note : "");
 }
 
-/* To run->plan, maybe from @from; what fails is tried again by the caller. */
-static void run_restore(struct run *run, const struct to_plan *from, const char *why)
+/* To run->plan; what fails is tried again by the caller. */
+static void run_restore(struct run *run, const char *why)
 {
 	uint64_t start = run_now(CLOCK_MONOTONIC);
 	struct to_error err = { 0 };
 	bool changed = false;
-	int ret = to_transition_restore(&run->transition, from, run->plan, &changed, &err);
+	int ret = to_transition_restore(&run->transition, run->next, run->plan, &changed, &err);
 	double ms = (run_now(CLOCK_MONOTONIC) - start) * 1e-6;
 
 	run->broken = ret;
-	if (!ret)
+	if (!ret) {
 		unlink(run->next_path);
+		to_plan_free(run->next);
+		run->next = NULL;
+	}
 	to_run_log(&run->log, "restored",
 		   json_pack("{s:s, s:b, s:b, s:f, s:s*}", "why", why, "ok", !ret, "changed",
 			     changed, "ms", ms, "error", ret ? err.text : NULL),
@@ -129,21 +134,20 @@ static void run_take(struct run *run, struct to_plan *plan)
 static void run_recover(struct run *run)
 {
 	struct to_error err = { 0 };
-	struct to_plan *next;
 
 	if (access(run->next_path, F_OK)) {
-		run_restore(run, NULL, "start");
+		run_restore(run, "start");
 		return;
 	}
-	next = to_plan_load(run->next_path, &err);
-	if (next && to_transition_at(&run->transition, next, &err) == 1 &&
+	run->next = to_plan_load(run->next_path, &err);
+	if (run->next && to_transition_at(&run->transition, run->next, &err) == 1 &&
 	    !rename(run->next_path, run->args->plan)) {
-		run_take(run, next);
-		run_restore(run, NULL, "change found complete");
+		run_take(run, run->next);
+		run->next = NULL;
+		run_restore(run, "change found complete");
 		return;
 	}
-	run_restore(run, next, "unfinished change undone");
-	to_plan_free(next);
+	run_restore(run, "unfinished change undone");
 }
 
 static int run_open(struct run *run, struct to_error *err)
@@ -186,14 +190,15 @@ static bool run_change(struct run *run, const char *action, struct to_plan *next
 		to_plan_free(next);
 		return false;
 	}
+	run->next = next;
 	ret = to_transition_make(&run->transition, run->plan, next, &err);
 	if (!ret && rename(run->next_path, run->args->plan))
 		ret = to_error_set(&err, -errno, "%s: %s", run->args->plan, strerror(errno));
 	if (ret) {
-		run_restore(run, NULL, err.text);
-		to_plan_free(next);
+		run_restore(run, err.text);
 		return false;
 	}
+	run->next = NULL;
 	shift = (run->committed_ns - run->onset_ns) * 1e-6;
 	since = (run_now(CLOCK_REALTIME) - decided) * 1e-6;
 	to_fabric_generation(run->fabric, &generation, &err);
@@ -321,7 +326,7 @@ static void run_live(struct run *run)
 		if (run->broken || !run_interval(run))
 			nanosleep(&pause, NULL);
 		if (run->broken && !run_stop)
-			run_restore(run, NULL, "again");
+			run_restore(run, "again");
 	}
 }
 
@@ -380,6 +385,7 @@ static void run_close(struct run *run)
 	if (run->plan != run->first)
 		to_plan_free(run->plan);
 	to_plan_free(run->first);
+	to_plan_free(run->next);
 }
 
 static int run_start(struct run *run, struct to_call *call)
@@ -491,8 +497,9 @@ const struct to_command to_cmd_run = {
 		"the plan was made for, decides as toctl replan does: keep the plan, give its\n"
 		"links new routes, or rewire. A change moves traffic off the links that are to\n"
 		"be cut, stages the new tables on all servers, sets the optical switches, waits\n"
-		"for light, commits everywhere and verifies. If any step fails on any server,\n"
-		"all goes back to the old plan.\n\n"
+		"for light, commits everywhere and verifies; where all at once would cut servers\n"
+		"off, in several rounds. If any step fails on any server, all goes back to the\n"
+		"old plan.\n\n"
 		"FILE is the state: a change replaces it, and FILE.next is there while one is\n"
 		"under way, so that the next run finishes or undoes what was interrupted. At the\n"
 		"start the fabric is brought to the plan. SIGTERM and SIGINT end it between two\n"
