@@ -208,6 +208,29 @@ ethtool_counter() { # SERVER INTERFACE NAME
 	on "$1" ethtool -S "$2" | awk -v name="$3:" '$1 == name { print $2 }'
 }
 
+# How many generations and stages all servers have.
+fabric_state() {
+	local server
+
+	for server in "${servers[@]}"; do
+		on "$server" toctl show --json
+	done | jq -sc '[(map(.generation) | unique | length), (map(.stage // empty) | length)]'
+}
+
+# Tables and light are the plan's.
+as_planned() { # PLAN WHAT
+	local server differ=''
+
+	for server in "${servers[@]}"; do
+		apply "$server" "$1" --dry-run --json >"$tmp/differs" &&
+			[[ $(jq .differs "$tmp/differs") == false ]] || differ+=" $server"
+	done
+	is "$2: all tables are the plan's" "$differ" ""
+	is "$2: one generation, no stage" "$(fabric_state)" "[1,0]"
+	is "$2: the light is the plan's" "$("$fabric" links | sort)" \
+		"$(jq -r '.links[] | "\(.a) \(.b)", "\(.b) \(.a)"' "$1" | sort)"
+}
+
 # --- three guests (selftests/three) --------------------------------------
 
 # Be server A, B or C of a chain plan, in a guest of lab/guests3, whose own

@@ -59,6 +59,20 @@ phase_traffic() { # PLAN NAME REPEAT [ARGUMENT...]
 	workers "$1" "$2" --nodes --timeout 600 --repeat "${@:3}"
 }
 
+# Such traffic in rounds, all of which must arrive whole, until one has begun after
+# toctl run changed the fabric: how long that takes depends on the steps of the
+# change, and on the machine.
+phase_traffic_until_changed() { # PLAN NAME REPEAT
+	local round changed=''
+
+	for round in {1..12}; do
+		phase_traffic "$@" &&
+			jq -se 'map(.mp_transfers == .mp_transfers_ok) | all' "$tmp/$2".s* >/dev/null || return
+		[[ -z $changed ]] || return 0
+		! run_saw changed || changed=$round
+	done
+}
+
 # Seconds of each repetition, for the server that was last.
 phase_times() { # NAME
 	jq -sc '[map(.times) | transpose[] | max]' "$tmp/$1".s*
