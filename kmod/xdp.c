@@ -118,6 +118,7 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 	u32 bytes, ifindex, src;
 
 	out = topoopt_xdp_dereference(tdev->ports[nexthop->slot]);
+	/* data_race(): as good as READ_ONCE() for a bool, in fewer instructions. */
 	if (unlikely(!out || out->ifindex != nexthop->ifindex || !data_race(out->xdp_tx)))
 		goto other;
 	tx = topoopt_xdp_dereference(out->tx);

@@ -113,7 +113,7 @@ is "traceroute, IPv6" "$(hops -6 "$(node6 "$T")")" "$(node6 "$R") $(node6 "$T")"
 too_big() {
 	on "$R" toctl show --json | jq '.counters["drop-mtu"]'
 }
-big=$(too_big)
+five_too_big() { (($(too_big) - big >= 5)); }
 must ip -n "$R" link set eth1 mtu 1400
 must ip -n "$R" link set eth2 mtu 1400
 check "too big: fragmentation needed" grep -q "From $(node "$R").*mtu = 1400" \
@@ -121,9 +121,10 @@ check "too big: fragmentation needed" grep -q "From $(node "$R").*mtu = 1400" \
 check "too big, IPv6" grep -q "From $(node6 "$R").*mtu=1400" \
 	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node6 "$T")")
 start=$(redirected)
+big=$(too_big)
 on "$A" python3 "$lib_dir/kernel/send.py" raw eth0 "$(port_mac "$R" eth0)" \
 	"$(node "$A")" "$(node "$T")" 4791 3000 5 >/dev/null
-check "too big: RoCEv2 is dropped" wait_for 60 eval '(($(too_big) - big >= 5))'
+check "too big: RoCEv2 is dropped" wait_for 60 five_too_big
 is "and not redirected" $(($(redirected) - start)) 0
 must ip -n "$R" link set eth1 mtu 4200
 must ip -n "$R" link set eth2 mtu 4200
