@@ -62,6 +62,14 @@ fuzz: bpf  ## libFuzzer on file formats and on the kernel's replies; RUNS=100000
 	@$(MAKE) --no-print-directory -C selftests fuzz SANITIZE=fuzz
 	@selftests/fuzz/fuzz.sh $(RUNS)
 
+check-debug: KERNEL = 6.12-kasan
+check-debug: guest  ## kernel tests under KASAN, lockdep and kmemleak; TEST=
+	@selftests/run.sh -k $(KERNEL) $(TEST:%=-t %)
+
+chaos: KERNEL = 6.12
+chaos: guest  ## twelve servers under faults; KERNEL=, SECONDS=, SEED=
+	@TEST_CHAOS=$(SECONDS) TEST_SEED=$(SEED) selftests/run.sh -k $(KERNEL) -t chaos
+
 demo: KERNEL = 7.2
 demo: guest  ## twelve servers without a switch become one fabric
 	@selftests/demo/demo.sh
@@ -123,10 +131,14 @@ deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb
 	cd $(source) && env -u BUILD -u MAKEFLAGS dpkg-buildpackage -us -uc -b
 	lintian --fail-on error,warning,info --info $(BUILD)/deb/*.changes
 
+check-deb: deb  ## install, use, upgrade and purge them on Debian 12 and 13; SUITE=
+	@$(LAB)/deps.sh lab
+	@selftests/deb/check.sh $(SUITE)
+
 clean:  ## remove build/
 	rm -rf $(BUILD)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-recovery bench-throughput bench-fabric lab install lint docs deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-recovery bench-throughput bench-fabric lab install lint docs deb check-deb clean help

@@ -6,7 +6,9 @@
 #	run.sh [-k KERNEL] [-t NAME]
 #	run.sh -s|-v [-t NAME]
 #
-#	-k  one guest kernel only: 6.1, 6.12 or 7.2
+#	-k  one guest kernel only: 6.1, 6.12 or 7.2, or a debug kernel (lab/debug.sh),
+#	    which gets the kernel tests of its version, time, and after each of them
+#	    a look for leaks
 #	-t  one test only: unit/test_NAME.c, kernel/NAME.sh or three/NAME.sh
 #	-s  unit tests only, those of make unit SANITIZE=1; no sanitizer may report
 #	-v  unit tests in C only, under valgrind
@@ -17,7 +19,7 @@
 #		B or C; A's TAP counts
 #
 # A script may say in its head "# Kernels: 6.1 6.12" (default: all),
-# "# Timeout: 600" (seconds, default 300) and "# Processors: 2".
+# "# Timeout: 600" (seconds, default 300), "# Processors: 2" and "# Runs: when named".
 #
 # All kernel tests of a kernel share a guest; when a test takes it down the
 # rest goes on in a new one. Where processors race, a test asks for two and gets
@@ -43,6 +45,23 @@ time_for() { # FILE
 
 # --- inside a guest -------------------------------------------------------
 
+# Without the module, nothing that it allocated may be left. An object counts
+# when two scans find it unchanged and it is older than 5 s.
+leaks() {
+	local found=/sys/kernel/debug/kmemleak
+
+	modprobe -r topoopt_fwd || echo "not ok - the module can be unloaded"
+	[[ -w $found ]] || return 0
+	sleep 5
+	echo scan >"$found"
+	echo scan >"$found"
+	if grep -q . "$found"; then
+		echo "not ok - nothing leaks"
+		head -n 60 "$found" | sed 's/^/# /'
+		echo clear >"$found"
+	fi
+}
+
 guest_tests() { # NAME...
 	local name file start status
 
@@ -54,6 +73,7 @@ guest_tests() { # NAME...
 		timeout -k 10 "$(time_for "$file")" bash "$file" 2>&1
 		status=$?
 		"$here/lab/fabric.sh" down
+		[[ -z ${TEST_LEAKS:-} ]] || leaks
 		if dmesg | grep -qE "$lab_complaint"; then
 			echo "not ok - the kernel complains"
 			dmesg | grep -E -m 1 -A 40 "$lab_complaint" | sed 's/^/# /'
@@ -164,12 +184,14 @@ processors() { # FILE KERNEL
 # Names of the scripts of a directory that are to run on a kernel, those alone
 # that want so many processors if that is said.
 scripts() { # DIRECTORY KERNEL [PROCESSORS]
-	local file name
+	local file name kernels
 
 	for file in "$here/$1"/*.sh; do
 		name=$(basename "$file" .sh)
 		[[ -e $file && ${only_test:-$name} == "$name" ]] || continue
-		[[ " $(header "$file" Kernels "${lab_kernels[*]}") " == *" $2 "* ]] || continue
+		kernels=" $(header "$file" Kernels "${lab_kernels[*]}") "
+		[[ $kernels == *" $2 "* || $kernels == *" ${2%-*} "* ]] || continue
+		[[ $only_test || $(header "$file" Runs always) == always ]] || continue
 		[[ -z ${3:-} || $(processors "$file" "$2") == "$3" ]] || continue
 		echo "$name"
 	done
@@ -240,6 +262,9 @@ if [[ -n $units_only ]]; then
 	((!${#debugger[@]})) || debugger+=("--log-file=$work/report.%p")
 	lab_kernels=()
 fi
+if [[ $only_kernel == *-* ]]; then
+	export TEST_SLOWER="${TEST_SLOWER:-5}" TEST_LEAKS=1
+fi
 running=()
 # Two at a time, which keep two processors busy.
 run() { # COMMAND...
@@ -247,7 +272,7 @@ run() { # COMMAND...
 	running+=($!)
 	((${#running[@]} < 2)) || wait -n
 }
-[[ -n $only_kernel && -n $only_test ]] || run unit_tests
+[[ -n $only_kernel && (-n $only_test || $only_kernel == *-*) ]] || run unit_tests
 for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
 	run kernel_tests "$kernel"
 done

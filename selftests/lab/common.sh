@@ -5,6 +5,7 @@
 #	$lab_src	the source tree
 #	$lab_cache	guest images, kept between runs ($TOPOOPT_CACHE moves it)
 #	$lab_image	the image of this recipe: root/ and boot/<kernel>/
+#	lab_boot KERNEL	where a kernel's vmlinuz, initrd and release are
 
 lab_dir=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 lab_src=$(realpath "$lab_dir/../..")
@@ -13,13 +14,16 @@ lab_cache=${TOPOOPT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/topoopt_fwd}
 # Guest kernels, oldest first, as KERNEL= and -k name them.
 lab_kernels=(6.1 6.12 7.2)
 
+# And those that debug.sh builds, which run when -k names them.
+lab_debug_kernels=(6.12-kasan 6.12-kcsan)
+
 # A change of the recipe makes another image; the old one goes a day after its last use.
-lab_recipe=(image.sh initramfs)
+lab_recipe=(image.sh bootstrap.sh initramfs)
 lab_image=$lab_cache/image-$(cd "$lab_dir" &&
 	sha256sum "${lab_recipe[@]}" | sha256sum | cut -c1-12)
 
 # What a kernel log must not have.
-lab_complaint='BUG:|WARNING:|Oops|KASAN|UBSAN|possible .* detected|suspicious RCU'
+lab_complaint='BUG: ([^K]|K[^C]|.*topoopt_fwd)|WARNING:|Oops|KASAN|UBSAN|possible .* detected|suspicious RCU'
 lab_complaint+='|inconsistent lock|general protection|refcount_t:|blocked for more than'
 lab_complaint+='|unregister_netdevice: waiting|rcu_.* detected .*stall|unreferenced object'
 lab_complaint+='|suspected memory leak|Call Trace'
@@ -36,16 +40,30 @@ lab_use_image() { # builds it when it is not there; sets $image, in use until we
 	touch "$image"
 }
 
+lab_use_kernel() { # KERNEL: the same for it; sets $boot
+	lab_use_image
+	case $1 in
+	*-*) boot=$("$lab_dir/debug.sh" "$1") ;;
+	*) boot=$(lab_boot "$1") ;;
+	esac
+}
+
 lab_note() { # MESSAGE: progress of a long step
 	printf '  %s\n' "$*" >&2
 }
 
 lab_check_kernel() { # KERNEL
-	[[ " ${lab_kernels[*]} " == *" $1 "* ]] ||
-		lab_die "no guest kernel '$1': one of ${lab_kernels[*]}"
+	[[ " ${lab_kernels[*]} ${lab_debug_kernels[*]} " == *" $1 "* ]] ||
+		lab_die "no guest kernel '$1': one of ${lab_kernels[*]} ${lab_debug_kernels[*]}"
 }
 
-# The kernel release (uname -r) of a guest kernel.
-lab_release() { # KERNEL
-	cat "$lab_image/boot/$1/release"
+# Where a guest kernel is once it is there: its vmlinuz, initrd and release.
+lab_boot() { # KERNEL
+	case $1 in
+	*-*)
+		echo "$lab_cache/$1-$(cd "$lab_dir" && cat debug.sh initramfs debug/guest.config \
+			"debug/${1#*-}.config" | sha256sum | cut -c1-12)"
+		;;
+	*) echo "$lab_image/boot/$1" ;;
+	esac
 }

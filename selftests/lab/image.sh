@@ -12,6 +12,8 @@
 set -euo pipefail
 # shellcheck source=selftests/lab/common.sh
 . "$(dirname "$(realpath "$0")")/common.sh"
+# shellcheck source=selftests/lab/bootstrap.sh
+. "$lab_dir/bootstrap.sh"
 
 if [[ -e $lab_image/boot ]]; then
 	echo "$lab_image"
@@ -53,36 +55,6 @@ unused=(sound drivers/{gpu,media,iio,hid,input,scsi,staging,usb,mmc,mtd,ata}
 	drivers/{bluetooth,comedi,gnss,hwmon,isdn,leds,nfc,power,rtc,video}
 	drivers/net/{wireless,can,usb,hamradio,wwan}
 	fs/{xfs,btrfs,ocfs2,gfs2,nfs,nfsd,smb,cifs,ceph,afs,bcachefs,f2fs})
-
-mirror() {
-	local found=${TOPOOPT_MIRROR:-}
-
-	# shellcheck disable=SC2016 # apt's variable
-	[[ -n $found ]] || found=$(apt-get indextargets --format '$(SITE)' \
-		'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
-	[[ -n $found ]] ||
-		lab_die "apt knows no Debian mirror: set TOPOOPT_MIRROR=http://..."
-	echo "$found"
-}
-
-make_root() { # ROOT
-	local key=/usr/share/keyrings/debian-archive-keyring.gpg url name
-	local -a proxy=()
-
-	url=$(mirror)
-	while read -r name; do
-		proxy+=(--aptopt="$name")
-	done < <(apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -i '::proxy')
-	for name in trixie trixie-backports bookworm; do
-		echo "deb [signed-by=$key] $url $name main"
-	done | mmdebstrap --quiet --mode=root --format=directory --variant=apt \
-		--skip=cleanup/apt --aptopt='APT::Install-Recommends "false"' \
-		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
-		"${proxy[@]}" --dpkgopt='path-exclude=/usr/share/doc/*' \
-		--dpkgopt='path-exclude=/usr/share/man/*' \
-		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--include="$(IFS=,; echo "${packages[*]}")" trixie "$1" -
-}
 
 # Names of the packages that make one kernel: image, modules, headers.
 kernel_packages() { # ROOT KERNEL
@@ -162,7 +134,10 @@ make_image() { # DIRECTORY
 	local -a jobs=()
 
 	lab_note "guest image: Debian 13 root"
-	make_root "$root"
+	lab_bootstrap "$root" "trixie trixie-backports bookworm" "${packages[*]}" \
+		--skip=cleanup/apt --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*'
 	lab_note "guest image: kernels ${lab_kernels[*]}"
 	for kernel in "${lab_kernels[@]}"; do
 		names[$kernel]=$(kernel_packages "$root" "$kernel")

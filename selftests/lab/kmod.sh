@@ -23,12 +23,12 @@ for word; do
 done
 ((${#kernels[@]})) || kernels=("${lab_kernels[@]}")
 
-lab_use_image
 mapping=()
 ((EUID == 0)) || mapping=(--map-root-user)
 
 # Inside the root the source tree is at /src, as in a guest. The second argument
-# of chroot's shell onwards: what make gets besides.
+# of chroot's shell onwards: what make gets besides. A debug kernel brings its
+# own /lib/modules and the tree that points to.
 inside='
 	set -e
 	tree=/src/build/kmod-$1 release=$1 compiler=$2
@@ -43,14 +43,19 @@ enter='
 	set -e
 	mount --rbind "$2" "$1/src"
 	mount -t proc proc "$1/proc"
-	shift 2
+	if [ -d "$3/modules" ]; then
+		mount --bind "$3/modules" "$1/usr/lib/modules"
+		mount --bind "$3/tree" "$1/mnt"
+	fi
+	shift 3
 	exec chroot "$@"
 '
 for kernel in "${kernels[@]}"; do
-	release=$(lab_release "$kernel")
+	lab_use_kernel "$kernel"
+	release=$(cat "$boot/release")
 	compiler=gcc-14
 	[[ $kernel != 6.1 ]] || compiler=gcc-12
 	make -s -C "$lab_src" shadow RELEASE="$release"
 	unshare "${mapping[@]}" --mount --pid --fork sh -c "$enter" sh "$image/root" "$lab_src" \
-		"$image/root" sh -c "$inside" sh "$release" "$compiler" "${arguments[@]}"
+		"$boot" "$image/root" sh -c "$inside" sh "$release" "$compiler" "${arguments[@]}"
 done
