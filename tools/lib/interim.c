@@ -91,10 +91,10 @@ static unsigned int waiting(const struct to_plan *plan)
 	return pairs;
 }
 
-/* The plan for the time of @step. NULL with @err set. */
-static struct to_plan *plan_of(const struct to_plan *old, const struct to_plan *next,
-			       const struct to_rewire_steps *steps, unsigned int step,
-			       struct to_error *err)
+/* The plan for the time of the next step. */
+static int add_plan(struct to_interim *interim, const struct to_plan *old,
+		    const struct to_plan *next, const struct to_rewire_steps *steps,
+		    struct to_error *err)
 {
 	const struct to_cluster *to = next->cluster;
 	struct to_plan *plan = calloc(1, sizeof(*plan));
@@ -115,8 +115,8 @@ static struct to_plan *plan_of(const struct to_plan *old, const struct to_plan *
 	c->links = calloc(old->cluster->n_links + to->n_links + 1, sizeof(*c->links));
 	if (!c->links)
 		goto out;
-	all = to_rewire_steps_links(steps, old->cluster, to->links, to->n_links, step, c->links,
-				    &stay);
+	all = to_rewire_steps_links(steps, old->cluster, to->links, to->n_links, interim->n,
+				    c->links, &stay);
 	/* rings are gone, so nobody owns links */
 	for (unsigned int l = 0; l < all; l++)
 		c->links[l].ring = c->links[l].tree = -1;
@@ -132,13 +132,13 @@ static struct to_plan *plan_of(const struct to_plan *old, const struct to_plan *
 out:
 	if (ret == -ENOMEM)
 		to_error_set(err, ret, "out of memory");
-	if (ret) {
+	if (ret)
 		to_plan_free(plan);
-		plan = NULL;
-	}
+	else
+		interim->plans[interim->n++] = plan;
 	to_tree_free(&tree);
 	to_graph_free(graph);
-	return plan;
+	return ret;
 }
 
 int to_interim_make(const struct to_plan *old, const struct to_plan *next,
@@ -158,14 +158,8 @@ int to_interim_make(const struct to_plan *old, const struct to_plan *next,
 	interim->plans = calloc(steps.n + 1, sizeof(*interim->plans));
 	if (!interim->plans)
 		ret = to_error_set(err, -ENOMEM, "out of memory");
-	while (!ret && interim->n < steps.n) {
-		struct to_plan *plan = plan_of(old, next, &steps, interim->n, err);
-
-		if (!plan)
-			ret = -EINVAL;
-		else
-			interim->plans[interim->n++] = plan;
-	}
+	while (!ret && interim->n < steps.n)
+		ret = add_plan(interim, old, next, &steps, err);
 	if (!ret && !steps.whole)
 		interim->n_waiting = waiting(interim->plans[steps.n - 1]);
 	if (ret)
