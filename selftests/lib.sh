@@ -208,6 +208,15 @@ ethtool_counter() { # SERVER INTERFACE NAME
 	on "$1" ethtool -S "$2" | awk -v name="$3:" '$1 == name { print $2 }'
 }
 
+# The generations that servers have, each once; 0 for a server without a device.
+generations() {
+	local server
+
+	for server in "${servers[@]}"; do
+		on "$server" toctl show --json 2>/dev/null | jq -s '.[0].generation // 0'
+	done | sort -u | xargs
+}
+
 # How many generations and stages all servers have.
 fabric_state() {
 	local server

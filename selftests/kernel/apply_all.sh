@@ -53,12 +53,6 @@ apply_all() { # PLAN [ARGUMENT...]
 		toctl apply --all --timeout 60s --command "$tmp/proxy {}" "$@"
 }
 
-generations() {
-	for server in "${servers[@]}"; do
-		on "$server" toctl show --json 2>/dev/null | jq '.generation // 0'
-	done | sort -u | xargs
-}
-
 routes() { # of all servers
 	for server in "${servers[@]}"; do
 		on "$server" toctl show routes 2>/dev/null | sort

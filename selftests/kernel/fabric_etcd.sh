@@ -60,11 +60,6 @@ must wait_for 60 agents_there 4
 apply_all() { # PLAN [ARGUMENT...]
 	toctl apply --all --etcd "$url" --timeout 60s "$@"
 }
-generations() {
-	for server in "${servers[@]}"; do
-		on "$server" toctl show --json 2>/dev/null | jq '.generation // 0'
-	done | sort -u | xargs
-}
 routes() { # SERVER...
 	for server; do
 		on "$server" toctl show routes 2>/dev/null | sort
