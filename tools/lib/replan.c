@@ -572,7 +572,8 @@ static json_t *replan_choice_json(const struct to_replan_choice *c, bool chosen)
 			 "source", to_replan_source_names[c->source],
 			 "comm_time_s", c->comm_time, "estimated", c->estimated,
 			 "cut", (json_int_t)c->cut, "made", (json_int_t)c->made,
-			 "steps", (json_int_t)c->steps, "dark_s", c->dark, "delayed_bytes", c->delayed, "lost_s", c->lost,
+			 "steps", (json_int_t)c->steps, "dark_s", c->dark,
+			 "delayed_bytes", c->delayed, "lost_s", c->lost,
 			 "gain_s", c->gain, "net_s", c->net, "payback_s", replan_number(c->payback),
 			 "chosen", chosen);
 }
