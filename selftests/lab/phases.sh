@@ -14,6 +14,8 @@
 # In one repetition, each way of a hot pair, and of AllReduce: two seconds of a wire,
 # and half a one. Of what a phase sends, two thirds are no other phase's.
 : "${phases_bytes:=500000}" "${phases_allreduce:=140000}"
+# What is not acknowledged is sent again after 4.096 us * 2^18, a second; seven times.
+: "${rdma_timeout:=18}"
 
 phase_pairs() { # PHASE
 	jq -nc --arg phase "$1" --argjson n "$phases_servers" '
@@ -81,7 +83,8 @@ phase_times() { # NAME
 # A stream of RoCEv2 from s0 to its partner of phase near, until rdma_end. RDMA does
 # not slow down by itself, so few requests are under way.
 rdma_start() { # PLAN
-	local address to=s$((phases_servers / 4)) how=(-x 1 -s 4096 -D 3600 -t 4 -u 18 -p 18700)
+	local address to=s$((phases_servers / 4))
+	local how=(-x 1 -s 4096 -D 3600 -t 4 -u "$rdma_timeout" -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
 	rdma_port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
@@ -118,11 +121,12 @@ phases_reach() { # PLAN
 }
 
 # toctl run in the background, until it has brought the fabric to the plan and
-# measured all servers once; sets run_pid. Patient, as an emulated machine is slow;
-# that workers greet each other is no traffic.
+# measured all servers once; sets run_pid. Patient, as an emulated machine is slow, and
+# ready for iterations of 6 s; that workers greet each other is no traffic.
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
-	toctl run --plan "$1" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s --idle 8M \
+	toctl run --plan "$1" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s \
+		--idle 8M --hold 6s --memory 24s \
 		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
 	run_pid=$!
 	wait_for 300 run_saw missing '.servers == []'

@@ -142,6 +142,27 @@ static void bursts_of_an_iteration_are_none(void **state)
 	to_shift_free(&run.shift);
 }
 
+/* ... nor when the job begins long after the loop, and each phase takes a second. */
+static void phases_of_a_job_that_begins_are_none(void **state)
+{
+	matrix a, b, both, none = { 0 };
+	struct run run;
+
+	(void)state;
+	ring(a, 1, BUSY);
+	ring(b, 2, BUSY);
+	mix(both, a, b, 0.5);
+	begin(&run, both);
+	feed_seconds(&run, none, 60);
+	for (unsigned int i = 0; i < 100; i++) {
+		feed_seconds(&run, a, 1);
+		feed_seconds(&run, none, 0.5);
+		feed_seconds(&run, b, 1.25);
+	}
+	assert_int_equal(run.n_shifts, 0);
+	to_shift_free(&run.shift);
+}
+
 static void pauses_are_none(void **state)
 {
 	matrix a, b, trickle, none = { 0 };
@@ -331,7 +352,7 @@ static void nothing_is_decided_in_a_hold(void **state)
 	ring(a, 1, BUSY);
 	ring(b, 2, BUSY);
 	begin(&run, a);
-	for (; t + 1 < 2 * PER_SECOND; t++)
+	for (; t + 1 < 5 * PER_SECOND / 2; t++)
 		assert_int_equal(feed(&run, b), TO_SHIFT_HELD);
 	/* Of 2.9 s, with what was forgotten, a quarter of the memory is left. */
 	for (; t + 1 < 29 * PER_SECOND / 10; t++)
@@ -367,6 +388,7 @@ int main(void)
 		cmocka_unit_test(steady_is_none),
 		cmocka_unit_test(noise_is_none),
 		cmocka_unit_test(bursts_of_an_iteration_are_none),
+		cmocka_unit_test(phases_of_a_job_that_begins_are_none),
 		cmocka_unit_test(pauses_are_none),
 		cmocka_unit_test(step_is_seen_at_once),
 		cmocka_unit_test(spike_is_none),

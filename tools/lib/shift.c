@@ -155,10 +155,10 @@ enum to_shift_verdict to_shift_observe(struct to_shift *shift, const uint64_t *b
 
 	for (size_t i = 0; i < cells(shift); i++)
 		sum += bytes[i];
-	shift->now_ns += elapsed_ns;
 	if (is_idle(shift, sum, seconds, fade))
 		return TO_SHIFT_IDLE_INTERVAL;
 
+	shift->now_ns += elapsed_ns;
 	held = shift->now_ns < shift->held_until_ns;
 	fade_envelope(shift, fade);
 	add_mean(shift, bytes, seconds, fade);

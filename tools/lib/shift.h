@@ -20,7 +20,7 @@
  *   iteration, a part of one says nothing. So traffic that moves slowly, or
  *   goes back to what was before, or alternates, is planned for by its mean.
  *
- * Intervals without traffic tell nothing and are passed over.
+ * Intervals without traffic tell nothing and are passed over; no time here has them.
  */
 
 #include <stdbool.h>
@@ -30,11 +30,12 @@
  * struct to_shift_config - how quick and how sure
  * @threshold: share of the bytes, 0 to 1
  * @confirm: intervals in a row, 1 or more
- * @hold_ns: after the start and after a change, how long nothing is a shift;
- *	doubles with every change that follows the one before by less than
- *	TO_SHIFT_CALM holds, to TO_SHIFT_HOLD_MAX times as much
- * @memory_ns: time constant by which the past is forgotten, time without
- *	traffic left out; TO_SHIFT_ITERATIONS iterations of the job or more
+ * @hold_ns: after the start and after a change, how long nothing is a shift, an
+ *	iteration of the job or more; doubles with every change that follows the
+ *	one before by less than TO_SHIFT_CALM holds, to TO_SHIFT_HOLD_MAX times as
+ *	much
+ * @memory_ns: time constant by which the past is forgotten; TO_SHIFT_ITERATIONS
+ *	iterations of the job or more
  * @idle: bytes/s of the whole fabric below which it is idle; it is, too, at
  *	TO_SHIFT_IDLE of its busiest rate in memory
  */
@@ -52,7 +53,7 @@ struct to_shift_config {
 
 /** What serves for iterations up to 2.5 s, without being told. */
 #define TO_SHIFT_DEFAULTS { \
-	.threshold = 0.3, .confirm = 2, .hold_ns = 2000000000, \
+	.threshold = 0.3, .confirm = 2, .hold_ns = 2500000000, \
 	.memory_ns = 10000000000, .idle = 125000, \
 }
 

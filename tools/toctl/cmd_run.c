@@ -475,7 +475,7 @@ static const struct to_option run_options[] = {
 	  .max = 1000000, .help = "intervals in a row that make a shift; default: 2" },
 	{ "hold", 0, TO_OPTION_DURATION, FIELD(shift.hold_ns), .argument = "TIME",
 	  .min = 1000000,
-	  .help = "none after a change; doubles while changes are frequent; default: 2s" },
+	  .help = "none at first and after a change: an iteration or more; default: 2.5s" },
 	{ "memory", 0, TO_OPTION_DURATION, FIELD(shift.memory_ns), .argument = "TIME",
 	  .min = 1000000,
 	  .help = "in which the past is forgotten: 4 iterations or more; default: 10s" },
