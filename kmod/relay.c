@@ -52,6 +52,23 @@ static void topoopt_relay_unicast(const struct topoopt_port *port,
 	topoopt_output_forward(port->tdev, port, table, route, skb, flow);
 }
 
+/*
+ * RoCEv2 for another port's address: an RDMA NIC takes packets for its own
+ * address only, and NICs of a server do not pass them to each other. So it goes
+ * out by that port, and the neighbour there sends it back into it.
+ */
+static bool topoopt_relay_astray(const struct topoopt_port *port,
+				 const struct topoopt_route *route,
+				 const struct sk_buff *skb,
+				 struct topoopt_flow *flow)
+{
+	const struct topoopt_group *group = route->group;
+
+	return group &&
+	       !((group->primary_slots | group->backup_slots) & BIT_ULL(port->slot)) &&
+	       topoopt_flow_class(skb, flow) == TOPOOPT_TRAFFIC_CLASS_ROCE;
+}
+
 /* For this server: counted here, the rest is the stack's. */
 static void topoopt_relay_local(const struct topoopt_port *port,
 				const struct topoopt_table *table,
@@ -137,17 +154,20 @@ rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 	}
 
 	switch (route.type) {
+	case TOPOOPT_ROUTE_TYPE_LOCAL:
+		if (likely(!topoopt_relay_astray(port, &route, skb, &flow))) {
+			topoopt_relay_local(port, table, &route, skb, &flow);
+			return RX_HANDLER_PASS;
+		}
+		fallthrough;
 	case TOPOOPT_ROUTE_TYPE_UNICAST:
 		if (unlikely(topoopt_flow_scoped(skb, &flow) ||
 			     topoopt_flow_alert(skb, &flow)))
 			return topoopt_relay_pass(port, skb, &flow);
 		topoopt_relay_unicast(port, table, &route, skb, &flow);
 		return RX_HANDLER_CONSUMED;
-	case TOPOOPT_ROUTE_TYPE_NODE:
-		topoopt_relay_local(port, table, &route, skb, &flow);
-		return RX_HANDLER_ANOTHER;
 	default:
 		topoopt_relay_local(port, table, &route, skb, &flow);
-		return RX_HANDLER_PASS;
+		return RX_HANDLER_ANOTHER;
 	}
 }

@@ -408,12 +408,19 @@ static int topoopt_stage_add_route(struct topoopt_stage *stage,
 			    nla_get_u32(attr[TOPOOPT_A_ROUTE_SERVER]) :
 			    TOPOOPT_SERVER_NONE;
 	rule.route.group = NULL;
-	if (rule.route.type == TOPOOPT_ROUTE_TYPE_UNICAST) {
-		if (!attr[TOPOOPT_A_ROUTE_GROUP]) {
-			NL_SET_ERR_MSG_ATTR(extack, route,
-					    "Unicast route without group");
-			return -EINVAL;
-		}
+	if (rule.route.type == TOPOOPT_ROUTE_TYPE_UNICAST &&
+	    !attr[TOPOOPT_A_ROUTE_GROUP]) {
+		NL_SET_ERR_MSG_ATTR(extack, route,
+				    "Unicast route without group");
+		return -EINVAL;
+	}
+	if (rule.route.type == TOPOOPT_ROUTE_TYPE_NODE &&
+	    attr[TOPOOPT_A_ROUTE_GROUP]) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_GROUP],
+				    "Only unicast and local routes have a group");
+		return -EINVAL;
+	}
+	if (attr[TOPOOPT_A_ROUTE_GROUP]) {
 		rule.route.group = xa_load(&stage->groups,
 					   nla_get_u32(attr[TOPOOPT_A_ROUTE_GROUP]));
 		if (!rule.route.group) {
@@ -421,10 +428,6 @@ static int topoopt_stage_add_route(struct topoopt_stage *stage,
 					    "The stage has no such group");
 			return -ENOENT;
 		}
-	} else if (attr[TOPOOPT_A_ROUTE_GROUP]) {
-		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_ROUTE_GROUP],
-				    "Only unicast routes have a group");
-		return -EINVAL;
 	}
 
 	if (topoopt_stage_count_routes(stage) == TOPOOPT_MAX_ROUTES) {

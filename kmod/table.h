@@ -56,7 +56,8 @@ struct topoopt_group {
 
 /**
  * struct topoopt_route - what a lookup finds
- * @group: for TOPOOPT_ROUTE_TYPE_UNICAST
+ * @group: for TOPOOPT_ROUTE_TYPE_UNICAST, and for TOPOOPT_ROUTE_TYPE_LOCAL or
+ *	NULL
  * @server: index of the server that owns the destination, or
  *	TOPOOPT_SERVER_NONE
  * @type: enum topoopt_route_type

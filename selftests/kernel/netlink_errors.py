@@ -257,9 +257,10 @@ refused("unicast without group", add(route(dst="10.9.0.2")), errno.EINVAL, "with
         "route")
 refused("unknown group", add(route(dst="10.9.0.2", group=77)), errno.ENOENT, "no such group",
         "route.group")
-for kind in ("local", "node"):
-    refused(f"{kind} with a group", add(route(dst="10.9.0.2", type=kind, group=1)),
-            errno.EINVAL, "Only unicast", "route.group")
+refused("node with a group", add(route(dst="10.9.0.2", type="node", group=1)),
+        errno.EINVAL, "Only unicast and local", "route.group")
+refused("local with an unknown group", add(route(dst="10.9.0.2", type="local", group=77)),
+        errno.ENOENT, "no such group", "route.group")
 refused("all or nothing: a bad route after good ones",
         add(group(HOP, id=2), route(dst="10.9.0.2", group=2), route(dst="fd00::2", group=2),
             route(dst="10.9.0.3", group=78)), errno.ENOENT, "no such group", "route.group")

@@ -20,7 +20,9 @@
  *   matches.
  * @TOPOOPT_ROUTE_TYPE_UNICAST: Relay through a next hop of the group.
  * @TOPOOPT_ROUTE_TYPE_LOCAL: Deliver to the stack on the port the packet
- *   arrived at.
+ *   arrived at; but relay RoCEv2 through the group, when there is one, that
+ *   arrived at a port which is none of its next hops': it is for an RDMA NIC
+ *   there.
  * @TOPOOPT_ROUTE_TYPE_NODE: Deliver to the stack as received by the topoopt
  *   device.
  */
