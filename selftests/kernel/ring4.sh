@@ -93,6 +93,7 @@ is "the relay carried it" \
 	"$(($(ethtool_counter s1 topo0 relay_rx_packets) - relayed > 200))" 1
 check "s0 writes into s1, without a relay" write_bw s0 eth0 s1 eth1
 check "s0 writes into s2 by the other port, the long way" write_bw s0 eth1 s2 eth1
+check "s0 writes into s1's other port, which s2 is cabled to" write_bw s0 eth0 s1 eth0
 check "RDMA connection manager, s0 to s2" \
 	timeout 60 bash -c '
 		ip netns exec s2 rping -s -C 5 &

@@ -90,7 +90,7 @@ static void expect_route(const struct to_kernel_table *t, const char *dst,
 		    memcmp(s, r->src, 16) || !!r->src_len != !!src[0])
 			continue;
 		found++;
-		to_route_text(r, r->type == TOPOOPT_ROUTE_TYPE_UNICAST ?
+		to_route_text(r, r->group != TO_KERNEL_GROUP_NONE ?
 			      &t->groups[r->group] : NULL, &names, text, sizeof(text));
 		assert_string_equal(text, line);
 	}
@@ -105,10 +105,12 @@ static void test_table(void **state)
 
 	(void)state;
 	assert_int_equal(to_expand_table(plan, 0, ifindex, &t, &err), 0);
-	/* a's own addresses, of every port, dark or not */
+	/* a's own addresses, of every port, dark or not; round by the peer where there is one */
 	expect_route(&t, "10.0.0.1", "", "10.0.0.1/32 node");
 	expect_route(&t, "fd00::1", "", "fd00::1/128 node");
-	expect_route(&t, "10.1.0.1", "", "10.1.0.1/32 local");
+	expect_route(&t, "10.1.0.1", "", "10.1.0.1/32 local via if10 02:00:00:00:01:b0");
+	expect_route(&t, "fd01::1", "", "fd01::1/128 local via if10 02:00:00:00:01:b0");
+	expect_route(&t, "10.2.0.1", "", "10.2.0.1/32 local via if11 02:00:00:00:00:c1");
 	expect_route(&t, "10.3.0.1", "", "10.3.0.1/32 local");
 	/* to the node address: the relay MAC, also on the last link */
 	expect_route(&t, "10.0.0.2", "", "10.0.0.2/32 via if10 02:00:00:00:01:b0 weight 2, if11 02:00:00:00:00:c1 backup");
@@ -123,8 +125,8 @@ static void test_table(void **state)
 	expect_route(&t, "10.2.0.3", "10.1.0.1", "10.2.0.3/32 from 10.1.0.1/32 via if10 02:00:00:00:01:b0 weight 2, if11 02:00:00:00:00:c1 backup");
 	expect_route(&t, "10.2.0.3", "10.3.0.1", "10.2.0.3/32 from 10.3.0.1/32 via if10 02:00:00:00:01:b0 weight 2, if11 02:00:00:00:00:c1 backup");
 	expect_route(&t, "10.0.0.3", "10.1.0.1", NULL);
-	/* two groups of the plan, one variant for the last hop to b:p0 */
-	assert_int_equal(t.n_groups, 3);
+	/* two groups of the plan, one variant for the last hop to b:p0, two peers */
+	assert_int_equal(t.n_groups, 5);
 	/* own 6, nodes 2, ports b0 twice, b1, c0, c1, pairs 1 + 3 */
 	assert_int_equal(t.n_routes, 17);
 	for (unsigned int i = 0; i < t.n_routes; i++)
@@ -294,7 +296,8 @@ static void test_diff(void **state)
 	for (unsigned int i = 0; i < b.n_groups; i++)
 		b.groups[i].id += 100;
 	for (unsigned int i = 0; i < b.n_routes; i++)
-		b.routes[i].group += 100;
+		if (b.routes[i].group != TO_KERNEL_GROUP_NONE)
+			b.routes[i].group += 100;
 	assert_int_equal(to_diff_tables(&a, &b, &count, count_line, &names, lines, &err), 0);
 	assert_int_equal(count.added + count.removed + count.changed, 0);
 	assert_int_equal(lines[0] + lines[1], 0);

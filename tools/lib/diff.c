@@ -220,8 +220,8 @@ static bool route_says_same(const struct to_kernel_route *a,
 {
 	if (a->type != b->type || a->server != b->server)
 		return false;
-	if (a->type != TOPOOPT_ROUTE_TYPE_UNICAST)
-		return true;
+	if (a->group == TO_KERNEL_GROUP_NONE || b->group == TO_KERNEL_GROUP_NONE)
+		return a->group == b->group;
 	return a->group < ca->size && b->group < cb->size &&
 	       ca->number[a->group] == cb->number[b->group];
 }
@@ -236,11 +236,10 @@ static void print_route(const struct printer *p, char sign,
 			const struct to_kernel_route *r, const struct classes *c)
 {
 	char text[TO_ROUTE_TEXT];
-	bool unicast = r->type == TOPOOPT_ROUTE_TYPE_UNICAST && r->group < c->size;
 
 	if (!p->line)
 		return;
-	to_route_text(r, unicast ? c->group[r->group] : NULL, p->names, text,
+	to_route_text(r, r->group < c->size ? c->group[r->group] : NULL, p->names, text,
 		      sizeof(text));
 	p->line(sign, "relay", text, p->arg);
 }

@@ -206,17 +206,30 @@ static int add_route(struct builder *b, int family, const struct to_address *dst
 	return 0;
 }
 
+/* Group for RoCEv2 that is @port's but arrived at another: its peer sends it back. */
+static int way_round(struct builder *b, unsigned int port)
+{
+	struct to_nexthop peer = { .port = port, .weight = 1 };
+
+	return add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, -1);
+}
+
 static int add_destination(struct builder *b, uint32_t server, unsigned int slot)
 {
 	const struct to_address *dst = address_of(b->v.cluster, server, slot);
 	uint16_t planned = b->v.table->route[(size_t)server * b->v.plan->slots + slot];
 	uint8_t type = TOPOOPT_ROUTE_TYPE_UNICAST;
-	int group = 0, ret = 0;
+	int64_t group = TO_KERNEL_GROUP_NONE;
+	int ret = 0;
 
 	if (!dst)
 		return 0;
 	if (server == b->v.server) {
 		type = slot ? TOPOOPT_ROUTE_TYPE_LOCAL : TOPOOPT_ROUTE_TYPE_NODE;
+		if (slot && b->v.lit[slot - 1])
+			group = way_round(b, slot - 1);
+		if (group < 0)
+			return to_error_set(b->err, group, "out of memory");
 	} else {
 		if (planned == TO_GROUP_NONE)
 			return 0;

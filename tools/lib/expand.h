@@ -19,7 +19,10 @@
  * to_expand_table() - groups and routes of the topoopt device of @server
  * @ifindex: interface of every port of @server
  *
- * Own node address: type node. Own port addresses: type local. Every other
+ * Own node address: type node. Own port addresses: type local, with a group of
+ * the port's peer by which RoCEv2 that arrived at another port comes to the port
+ * after all: a queue pair sends by its own NIC, which may be cabled to another
+ * NIC of the server it is for, and NICs take no packets for each other. Every other
  * address that the plan has a route to: unicast. A next hop through a port
  * whose link ends at port q of server v carries the relay MAC of (v, q), for
  * the address of (v, q) itself the RDMA MAC: so a group of the plan is one

@@ -379,9 +379,9 @@ static void put_route(struct nlmsghdr *nlh, const struct to_kernel_route *r)
 		at = put_route_family(at, r, 4);
 	else
 		at = put_route_family(at, r, 16);
-	if (r->type == TOPOOPT_ROUTE_TYPE_UNICAST)
+	if (r->group != TO_KERNEL_GROUP_NONE)
 		at = put(at, TOPOOPT_A_ROUTE_GROUP, &r->group, 4);
-	else
+	if (r->type != TOPOOPT_ROUTE_TYPE_UNICAST)
 		at = put(at, TOPOOPT_A_ROUTE_TYPE, &r->type, 1);
 	if (r->server != TOPOOPT_SERVER_NONE)
 		at = put(at, TOPOOPT_A_ROUTE_SERVER, &r->server, 4);
@@ -534,6 +534,7 @@ static void parse_route(const struct nlattr *nest, struct to_kernel_route *r)
 	uint8_t full = 0;
 
 	r->server = TOPOOPT_SERVER_NONE;
+	r->group = TO_KERNEL_GROUP_NONE;
 	mnl_attr_for_each_nested(nla, nest) {
 		const void *payload = mnl_attr_get_payload(nla);
 		unsigned int len = mnl_attr_get_payload_len(nla);

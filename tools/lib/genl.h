@@ -64,12 +64,14 @@ struct to_kernel_group {
 	struct to_kernel_nexthop *nexthops;
 };
 
+#define TO_KERNEL_GROUP_NONE UINT32_MAX
+
 /**
  * struct to_kernel_route - a route
  * @family: AF_INET (4 bytes of @dst and @src count) or AF_INET6
  * @src_len: 0 when no source qualifies it
  * @type: enum topoopt_route_type
- * @group: id of a group, for TOPOOPT_ROUTE_TYPE_UNICAST
+ * @group: id of a group, or TO_KERNEL_GROUP_NONE
  */
 struct to_kernel_route {
 	uint8_t dst[16], src[16];

@@ -190,8 +190,7 @@ static int show_routes(struct show *s)
 		       s->device.name, table.generation);
 	for (unsigned int i = 0; i < table.n_routes; i++) {
 		const struct to_kernel_route *r = &table.routes[i];
-		bool unicast = r->type == TOPOOPT_ROUTE_TYPE_UNICAST && r->group < n;
-		const struct to_kernel_group *g = unicast ? groups[r->group] : NULL;
+		const struct to_kernel_group *g = r->group < n ? groups[r->group] : NULL;
 
 		if (s->call->json) {
 			json_t *route = to_route_json(r, g, &s->names);
