@@ -6,8 +6,9 @@
 # Twelve servers under faults. One link at a time goes dark and is lit, as the
 # backups of the plan cover; tables are committed without end; toctl is killed in
 # the middle; ports leave and return; the module is unloaded and loaded again. All
-# the time a TCP stream from each server carries data that is checked byte by byte.
-# Then a NIC and a server vanish, and the module, under traffic.
+# the time a TCP stream from each server carries data that is checked byte by byte,
+# and one queue pair of RoCEv2 (on 7.2, where rdma_rxe works in network namespaces)
+# has its requests acknowledged. Then a NIC and a server vanish, and the module, under traffic.
 #
 #	s0 .. s11, four ports each, as in the paper's prototype
 #
@@ -54,6 +55,13 @@ brought_more() { # SERVER BYTES
 
 # --- what goes on all the time ---
 
+if [[ $(uname -r) != 6.* ]]; then
+	phases_servers=$n phases_rate=8M rdma_timeout=20
+	. "$lib_dir/lab/phases.sh"
+	must phases_shape sfq limit 64 depth 8
+	must "$fabric" rxe s0:eth{0..3} "s$((n / 4)):eth0"
+	must rdma_start "$plan"
+fi
 streams=()
 for ((i = 0; i < n; i++)); do
 	streams+=("${servers[i]}=${addresses[i]}")
@@ -149,6 +157,10 @@ check "and streams go on" wait_for 120 brought_more 6 "$before"
 kill "$streamer"
 wait "$streamer"
 is "every byte of every stream arrived: $(cat "$tmp/received")" "$(cat "$tmp/torn")" ""
+if [[ -n ${rdma_pids:-} ]]; then
+	check "RoCEv2 that was under way goes on" rdma_goes_on || sed "s/^/# /" "$tmp"/rdma.*
+	rdma_end
+fi
 
 # --- in quiet, what leaves a port arrives at one ---
 

@@ -40,7 +40,7 @@ is "all transfers arrived whole" \
 is "hot pairs have links of their own" "$(jq -c --argjson pairs "$(phase_pairs near)" '
 	[.links[] | [.a, .b | split(":")[0][1:] | tonumber] | sort] as $links
 	| $pairs - $links' "$tmp/run.json")" "[]"
-check "RoCEv2 that was under way goes on" rdma_goes_on || cat "$tmp"/rdma.*
+check "RoCEv2 that was under way goes on" rdma_goes_on || sed "s/^/# /" "$tmp"/rdma.*
 rdma_end
 echo "# $(phase_times shift) s an iteration"
 run_times | sed 's/^/# /'
