@@ -47,7 +47,7 @@ prepare: guest
 	@$(LAB)/deps.sh browser etcd
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 
-check: prepare  ## all tests; KERNEL=6.1|6.12|7.2 and TEST=name narrow
+check: prepare  ## all tests; KERNEL=6.1|6.12|7.2|6.12-arm64, TEST=name
 	@selftests/run.sh $(KERNEL:%=-k %) $(TEST:%=-t %)
 
 check-sanitize:  ## unit tests with ASan and UBSan; TEST=name

@@ -6,9 +6,9 @@
 #	run.sh [-k KERNEL] [-t NAME]
 #	run.sh -s|-v [-t NAME]
 #
-#	-k  one guest kernel only: 6.1, 6.12 or 7.2, or a debug kernel (lab/debug.sh),
-#	    which gets the kernel tests of its version, time, and after each of them
-#	    a look for leaks
+#	-k  one guest kernel only: 6.1, 6.12 or 7.2, 6.12-arm64 (lab/arm64.sh), or a
+#	    debug kernel (lab/debug.sh), which gets the kernel tests of its version and
+#	    after each of them a look for leaks; the last two have more time
 #	-t  one test only: unit/test_NAME.c, kernel/NAME.sh or three/NAME.sh
 #	-s  unit tests only, those of make unit SANITIZE=1; no sanitizer may report
 #	-v  unit tests in C only, under valgrind
@@ -18,7 +18,7 @@
 #	three/	one script each, run in three guests in a row with the argument A,
 #		B or C; A's TAP counts
 #
-# A script may say in its head "# Kernels: 6.1 6.12" (default: all),
+# A script may say in its head "# Kernels: 6.1 6.12" (default: all and 6.12-arm64),
 # "# Timeout: 600" (seconds, default 300), "# Processors: 2" and "# Runs: when named".
 #
 # All kernel tests of a kernel share a guest; when a test takes it down the
@@ -178,7 +178,7 @@ unit_tests() {
 
 # Processors of the guest that a test runs in.
 processors() { # FILE KERNEL
-	[[ $2 == 6.12* ]] && header "$1" Processors 1 || echo 1
+	[[ $2 == 6.12 || $2 == *-k?san ]] && header "$1" Processors 1 || echo 1
 }
 
 # Names of the scripts of a directory that are to run on a kernel, those alone
@@ -189,8 +189,8 @@ scripts() { # DIRECTORY KERNEL [PROCESSORS]
 	for file in "$here/$1"/*.sh; do
 		name=$(basename "$file" .sh)
 		[[ -e $file && ${only_test:-$name} == "$name" ]] || continue
-		kernels=" $(header "$file" Kernels "${lab_kernels[*]}") "
-		[[ $kernels == *" $2 "* || $kernels == *" ${2%-*} "* ]] || continue
+		kernels=" $(header "$file" Kernels "${lab_kernels[*]} 6.12-arm64") "
+		[[ $kernels == *" ${2%-k?san} "* ]] || continue
 		[[ $only_test || $(header "$file" Runs always) == always ]] || continue
 		[[ -z ${3:-} || $(processors "$file" "$2") == "$3" ]] || continue
 		echo "$name"
@@ -263,7 +263,8 @@ if [[ -n $units_only ]]; then
 	lab_kernels=()
 fi
 if [[ $only_kernel == *-* ]]; then
-	export TEST_SLOWER="${TEST_SLOWER:-5}" TEST_LEAKS=1
+	export TEST_SLOWER="${TEST_SLOWER:-5}"
+	[[ $only_kernel != *-k?san ]] || export TEST_LEAKS=1
 fi
 running=()
 # Two at a time, which keep two processors busy.

@@ -8,6 +8,7 @@ BUILD ?= $(TOP)/build
 BPF := $(BUILD)/bpf
 PKGS := jansson libmnl libbpf libprotobuf-c zlib
 LAZY_PKGS := libcurl libmicrohttpd
+PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
 say = @printf '  %-5s %s\n' $(1) $(2:$(BUILD)/%=%)
 
@@ -25,5 +26,5 @@ endif
 
 TO_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP \
 	-I$(TOP)/tools/lib -Wa,-I$(TOP)/tools/lib -I$(TOP)/uapi -I$(BPF) -I$(OUT)/proto \
-	$(shell pkg-config --cflags $(PKGS) $(LAZY_PKGS))
-TO_LIBS := $(shell pkg-config --libs $(PKGS)) -lresolv -lm
+	$(shell $(PKG_CONFIG) --cflags $(PKGS) $(LAZY_PKGS))
+TO_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)) -lresolv -lm

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12
+# Kernels: 6.12 6.12-arm64
 # Timeout: 300
 # toctl apply makes everything that is missing and nothing twice; dry-run,
 # stage, commit, abort; all or nothing; clear takes back what apply made.

@@ -123,7 +123,8 @@ def program(kind, *instructions):
     memory, text = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"GPL")
     attr = struct.pack("=IIQQ", kind, len(instructions), ctypes.addressof(memory),
                        ctypes.addressof(text)).ljust(128, b"\0")
-    return ctypes.CDLL(None, use_errno=True).syscall(321, 5, attr, len(attr))   # bpf()
+    bpf = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    return ctypes.CDLL(None, use_errno=True).syscall(bpf, 5, attr, len(attr))
 
 
 def account(*values):

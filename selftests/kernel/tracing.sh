@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12
+# Kernels: 6.12 6.12-arm64
 # Timeout: 900
 # The bpftrace commands of the documentation show the traffic that passes.
 # Tracepoints see all servers of this one kernel: A sends, B relays, C takes.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12 7.2
+# Kernels: 6.12 6.12-arm64 7.2
 # Timeout: 600
 # The relay at XDP: same frames, same result as through the kernel's queues, and
 # what XDP must not do is done by the relay behind it.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12
+# Kernels: 6.12 6.12-arm64
 # Where a driver has no native XDP, apply --xdp auto leaves the port to the
 # kernel's queues, and says so; --xdp on relays there in generic mode, the same
 # frames with the same result.

@@ -14,8 +14,8 @@ lab_cache=${TOPOOPT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/topoopt_fwd}
 # Guest kernels, oldest first, as KERNEL= and -k name them.
 lab_kernels=(6.1 6.12 7.2)
 
-# And those that debug.sh builds, which run when -k names them.
-lab_debug_kernels=(6.12-kasan 6.12-kcsan)
+# And those that run when -k names them, which debug.sh and arm64.sh make.
+lab_other_kernels=(6.12-kasan 6.12-kcsan 6.12-arm64)
 
 # A change of the recipe makes another image; the old one goes a day after its last use.
 lab_recipe=(image.sh bootstrap.sh initramfs)
@@ -40,12 +40,37 @@ lab_use_image() { # builds it when it is not there; sets $image, in use until we
 	touch "$image"
 }
 
-lab_use_kernel() { # KERNEL: the same for it; sets $boot
+lab_use_kernel() { # KERNEL: the same for it; sets $boot and $root, the guest's
+	if [[ $1 == *-arm64 ]]; then
+		boot=$("$lab_dir/arm64.sh")
+		root=$boot/root
+		return
+	fi
 	lab_use_image
+	root=$image/root
 	case $1 in
 	*-*) boot=$("$lab_dir/debug.sh" "$1") ;;
 	*) boot=$(lab_boot "$1") ;;
 	esac
+}
+
+# The source tree is at /src there, as in a guest. A debug kernel brings its own
+# /lib/modules and the tree that points to. After lab_use_kernel.
+lab_in_root() { # ROOT COMMAND...
+	local -a mapping=()
+
+	((!EUID)) || mapping=(--map-root-user)
+	unshare "${mapping[@]}" --mount --pid --fork sh -c '
+		set -e
+		mount --rbind "$2" "$1/src"
+		mount -t proc proc "$1/proc"
+		if [ -d "$3/modules" ]; then
+			mount --bind "$3/modules" "$1/usr/lib/modules"
+			mount --bind "$3/tree" "$1/mnt"
+		fi
+		shift 3
+		exec chroot "$@"
+	' sh "$1" "$lab_src" "$boot" "$@"
 }
 
 lab_note() { # MESSAGE: progress of a long step
@@ -53,13 +78,17 @@ lab_note() { # MESSAGE: progress of a long step
 }
 
 lab_check_kernel() { # KERNEL
-	[[ " ${lab_kernels[*]} ${lab_debug_kernels[*]} " == *" $1 "* ]] ||
-		lab_die "no guest kernel '$1': one of ${lab_kernels[*]} ${lab_debug_kernels[*]}"
+	[[ " ${lab_kernels[*]} ${lab_other_kernels[*]} " == *" $1 "* ]] ||
+		lab_die "no guest kernel '$1': one of ${lab_kernels[*]} ${lab_other_kernels[*]}"
 }
 
 # Where a guest kernel is once it is there: its vmlinuz, initrd and release.
 lab_boot() { # KERNEL
 	case $1 in
+	*-arm64)
+		echo "$lab_cache/$1-$(cd "$lab_dir" && cat arm64.sh bootstrap.sh initramfs |
+			sha256sum | cut -c1-12)"
+		;;
 	*-*)
 		echo "$lab_cache/$1-$(cd "$lab_dir" && cat debug.sh initramfs debug/guest.config \
 			"debug/${1#*-}.config" | sha256sum | cut -c1-12)"

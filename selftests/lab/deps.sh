@@ -12,6 +12,7 @@
 #	deps.sh browser		to look at reports as people do
 #	deps.sh etcd		to test agents of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
+#	deps.sh arm64		to boot guests of arm64
 #
 # Silent when nothing is missing; needs root or sudo otherwise.
 
@@ -32,6 +33,7 @@ declare -A packages=(
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
 		util-linux jq"
+	[arm64]="qemu-system-arm"
 )
 
 (($#)) || set -- "${!packages[@]}"

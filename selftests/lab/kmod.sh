@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Build the module for guest kernels, inside the lab's root with the compiler
 # that fits each; the result is build/kmod-<release>/topoopt_fwd.ko, and the
-# module that tests parts of it (selftests/module) in test/.
+# module that tests parts of it (selftests/module) in test/. For an arm64 kernel
+# also toctl and the programs of tests, in build/aarch64/.
 #
 #	kmod.sh [KERNEL...] [MAKE-ARGUMENT...]
 #
@@ -23,12 +24,7 @@ for word; do
 done
 ((${#kernels[@]})) || kernels=("${lab_kernels[@]}")
 
-mapping=()
-((EUID == 0)) || mapping=(--map-root-user)
-
-# Inside the root the source tree is at /src, as in a guest. The second argument
-# of chroot's shell onwards: what make gets besides. A debug kernel brings its
-# own /lib/modules and the tree that points to.
+# The third argument onwards: what make gets besides.
 inside='
 	set -e
 	tree=/src/build/kmod-$1 release=$1 compiler=$2
@@ -39,23 +35,29 @@ inside='
 	mkdir -p "$tree/index"
 	depmod -o "$tree/index" "$release"
 '
-enter='
-	set -e
-	mount --rbind "$2" "$1/src"
-	mount -t proc proc "$1/proc"
-	if [ -d "$3/modules" ]; then
-		mount --bind "$3/modules" "$1/usr/lib/modules"
-		mount --bind "$3/tree" "$1/mnt"
-	fi
-	shift 3
-	exec chroot "$@"
-'
+
+# init puts them in the place of the host's, in guests.
+arm64_programs() {
+	local out=/src/build/aarch64
+	local -a make=(make -s -j "$(nproc)" "BUILD=$out" BPF=/src/build/bpf "CC=$compiler"
+		PKG_CONFIG=aarch64-linux-gnu-pkg-config)
+
+	lab_in_root "$root" "${make[@]}" -C /src/tools "$out/toctl"
+	lab_in_root "$root" "${make[@]}" -C /src/selftests programs BPF_PROGRAMS=
+}
+
 for kernel in "${kernels[@]}"; do
 	lab_use_kernel "$kernel"
 	release=$(cat "$boot/release")
-	compiler=gcc-14
-	[[ $kernel != 6.1 ]] || compiler=gcc-12
+	compiler=gcc-14 target=()
+	case $kernel in
+	6.1) compiler=gcc-12 ;;
+	*-arm64)
+		root=$boot/cross compiler=aarch64-linux-gnu-gcc-14
+		target=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+		arm64_programs
+		;;
+	esac
 	make -s -C "$lab_src" shadow RELEASE="$release"
-	unshare "${mapping[@]}" --mount --pid --fork sh -c "$enter" sh "$image/root" "$lab_src" \
-		"$boot" "$image/root" sh -c "$inside" sh "$release" "$compiler" "${arguments[@]}"
+	lab_in_root "$root" sh -c "$inside" sh "$release" "$compiler" "${target[@]}" "${arguments[@]}"
 done
