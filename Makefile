@@ -120,16 +120,18 @@ docs: tools  ## documentation as HTML, in build/docs/html
 	@Documentation/docs.sh $(BUILD)
 
 # Debian wants its files on top, so the packages are made in a tree of their own.
-source = $(BUILD)/deb/source
-deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb
+debs = $(BUILD)/deb$(ARCH:%=-%)
+source = $(debs)/source
+deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb; ARCH=arm64
 	@$(LAB)/deps.sh build deb
-	@rm -rf $(BUILD)/deb
+	@rm -rf $(debs)
 	@mkdir -p $(source)/selftests/unit
 	@cp -r Documentation Kbuild bpf examples kmod tools uapi $(source)
 	@cp -r selftests/unit/formats $(source)/selftests/unit
 	@ln -s tools/debian $(source)/debian
-	cd $(source) && env -u BUILD -u MAKEFLAGS dpkg-buildpackage -us -uc -b
-	lintian --fail-on error,warning,info --info $(BUILD)/deb/*.changes
+	cd $(source) && env -u BUILD -u MAKEFLAGS $(ARCH:%=$(abspath $(LAB))/cross.sh) \
+		dpkg-buildpackage -us -uc -b $(ARCH:%=-a%)
+	lintian --fail-on error,warning,info --info $(debs)/*.changes
 
 check-deb: deb  ## install, use, upgrade and purge them on Debian 12 and 13; SUITE=
 	@$(LAB)/deps.sh lab
