@@ -59,6 +59,8 @@ make_root() { # ROOT
 		--include='?essential'
 	cp "$1/usr/share/base-passwd/passwd.master" "$1/etc/passwd"
 	cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
+	echo tcpdump:x:999:999::/nonexistent:/usr/sbin/nologin >>"$1/etc/passwd"
+	echo tcpdump:x:999: >>"$1/etc/group"
 	cp "$1/usr/share/libc-bin/nsswitch.conf" "$1/etc/"
 	ln -s mawk "$1/usr/bin/awk"
 	ln -s nc.openbsd "$1/usr/bin/nc"
