@@ -120,7 +120,8 @@ docs: tools  ## documentation as HTML, in build/docs/html
 	@Documentation/docs.sh $(BUILD)
 
 # Debian wants its files on top, so the packages are made in a tree of their own.
-debs = $(BUILD)/deb$(ARCH:%=-%)
+cross = $(filter arm64,$(ARCH))
+debs = $(BUILD)/deb$(cross:%=-%)
 source = $(debs)/source
 deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb; ARCH=arm64
 	@$(LAB)/deps.sh build deb
@@ -129,8 +130,8 @@ deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb; ARCH=arm64
 	@cp -r Documentation Kbuild bpf examples kmod tools uapi $(source)
 	@cp -r selftests/unit/formats $(source)/selftests/unit
 	@ln -s tools/debian $(source)/debian
-	cd $(source) && env -u BUILD -u MAKEFLAGS $(ARCH:%=$(abspath $(LAB))/cross.sh) \
-		dpkg-buildpackage -us -uc -b $(ARCH:%=-a%)
+	cd $(source) && env -u BUILD -u MAKEFLAGS $(cross:%=$(abspath $(LAB))/cross.sh) \
+		dpkg-buildpackage -us -uc -b $(cross:%=-a%)
 	lintian --fail-on error,warning,info --info $(debs)/*.changes
 
 check-deb: deb  ## install, use, upgrade and purge them on Debian 12 and 13; SUITE=

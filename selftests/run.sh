@@ -190,7 +190,7 @@ scripts() { # DIRECTORY KERNEL [PROCESSORS]
 		name=$(basename "$file" .sh)
 		[[ -e $file && ${only_test:-$name} == "$name" ]] || continue
 		kernels=" $(header "$file" Kernels "${lab_kernels[*]} 6.12-arm64") "
-		[[ $kernels == *" ${2%-k?san} "* ]] || continue
+		[[ $kernels == *" $2 "* || $kernels == *" ${2%-k?san} "* ]] || continue
 		[[ $only_test || $(header "$file" Runs always) == always ]] || continue
 		[[ -z ${3:-} || $(processors "$file" "$2") == "$3" ]] || continue
 		echo "$name"
