@@ -122,9 +122,13 @@ static void noise_is_none(void **state)
 	to_shift_free(&run.shift);
 }
 
-/* Two phases and a pause of compute in every iteration of 600 ms. */
+/*
+ * Two phases and a pause of compute in every iteration of a job, which begins long
+ * after the loop.
+ */
 static void bursts_of_an_iteration_are_none(void **state)
 {
+	static const double lengths[] = { 0.2, 1.25 };
 	matrix a, b, both, none = { 0 };
 	struct run run;
 
@@ -132,35 +136,17 @@ static void bursts_of_an_iteration_are_none(void **state)
 	ring(a, 1, BUSY);
 	ring(b, 2, BUSY);
 	mix(both, a, b, 0.5);
-	begin(&run, both);
-	for (unsigned int i = 0; i < 500; i++) {
-		feed_seconds(&run, a, 0.2);
-		feed_seconds(&run, none, 0.2);
-		feed_seconds(&run, b, 0.2);
+	for (unsigned int l = 0; l < 2; l++) {
+		begin(&run, both);
+		feed_seconds(&run, none, 60);
+		for (unsigned int i = 0; i < 500; i++) {
+			feed_seconds(&run, a, lengths[l]);
+			feed_seconds(&run, none, lengths[l]);
+			feed_seconds(&run, b, lengths[l]);
+		}
+		assert_int_equal(run.n_shifts, 0);
+		to_shift_free(&run.shift);
 	}
-	assert_int_equal(run.n_shifts, 0);
-	to_shift_free(&run.shift);
-}
-
-/* ... nor when the job begins long after the loop, and each phase takes a second. */
-static void phases_of_a_job_that_begins_are_none(void **state)
-{
-	matrix a, b, both, none = { 0 };
-	struct run run;
-
-	(void)state;
-	ring(a, 1, BUSY);
-	ring(b, 2, BUSY);
-	mix(both, a, b, 0.5);
-	begin(&run, both);
-	feed_seconds(&run, none, 60);
-	for (unsigned int i = 0; i < 100; i++) {
-		feed_seconds(&run, a, 1);
-		feed_seconds(&run, none, 0.5);
-		feed_seconds(&run, b, 1.25);
-	}
-	assert_int_equal(run.n_shifts, 0);
-	to_shift_free(&run.shift);
 }
 
 static void pauses_are_none(void **state)
@@ -388,7 +374,6 @@ int main(void)
 		cmocka_unit_test(steady_is_none),
 		cmocka_unit_test(noise_is_none),
 		cmocka_unit_test(bursts_of_an_iteration_are_none),
-		cmocka_unit_test(phases_of_a_job_that_begins_are_none),
 		cmocka_unit_test(pauses_are_none),
 		cmocka_unit_test(step_is_seen_at_once),
 		cmocka_unit_test(spike_is_none),
