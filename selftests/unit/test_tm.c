@@ -47,6 +47,8 @@ struct fabric {
 	uint64_t packets[N_MAX][N_MAX];
 	/* samples that a server's clock may be late; -1, 0 or 1 at random */
 	bool jitter;
+	/* hardware sends by any port, and is asked for at any */
+	bool any_port;
 };
 
 static void name_end(struct to_tm_end *end, int peer)
@@ -187,36 +189,58 @@ static void see(struct to_tm_sample *sample, const struct to_tm_flow *flow,
 	assert_int_equal(to_tm_add_flow(sample, &seen), 0);
 }
 
-/* One burst of frames along a route; the kernel at the ends may not see it. */
+/* A packet under way: the server it is at, and the port that it came in by. */
+struct packet {
+	struct fabric *f;
+	const struct to_tm_flow *flow;
+	unsigned int k, at;
+	int in;
+};
+
+/* Out of a port and into the next server; a kernel may not see it sent. */
+static void hop(struct packet *p, unsigned int out, bool hidden)
+{
+	struct to_tm_sample *sample = sample_of(p->f, p->at, p->k);
+	const int peer = p->f->peer[p->at][out];
+
+	sample->ports[out].tx_bytes += p->flow->bytes;
+	sample->ports[out].tx_packets += p->flow->packets;
+	if (!hidden)
+		see(sample, p->flow, p->in, out);
+	p->at = peer >> 8;
+	p->in = peer & 255;
+	sample = sample_of(p->f, p->at, p->k);
+	sample->ports[p->in].rx_bytes += p->flow->bytes;
+	sample->ports[p->in].rx_packets += p->flow->packets;
+}
+
+/*
+ * One burst of frames along a route; the kernel at the ends may not see it.
+ * From the port that hardware sends by, the way may lead through the source
+ * again; and when it ends at another port than is asked for, that one's peer
+ * sends it back. Kernels see both.
+ */
 static void burst(struct fabric *f, unsigned int k, const struct to_tm_flow *flow,
 		 bool hidden_from_src, bool hidden_from_dst)
 {
-	unsigned int at = flow->src;
-	int in = TO_TM_NO_PORT;
+	struct packet p = { f, flow, k, flow->src, TO_TM_NO_PORT };
+	const unsigned int nic = dice(f->degree), asked = dice(f->degree);
+	int peer = f->peer[flow->dst][asked];
 
 	f->sent[k][flow->class][flow->src][flow->dst] += flow->bytes;
 	f->packets[flow->src][flow->dst] += flow->packets;
-	while (at != flow->dst) {
-		unsigned int out = next_port(f, at, flow->dst);
-		struct to_tm_sample *sample = sample_of(f, at, k);
-
-		sample->ports[out].tx_bytes += flow->bytes;
-		sample->ports[out].tx_packets += flow->packets;
-		if (in != TO_TM_NO_PORT) {
-			sample->ports[in].rx_bytes += flow->bytes;
-			sample->ports[in].rx_packets += flow->packets;
-		}
-		if (at != flow->src || !hidden_from_src)
-			see(sample, flow, in, out);
-		in = f->peer[at][out] & 255;
-		at = f->peer[at][out] >> 8;
+	if (f->any_port && hidden_from_src && f->peer[p.at][nic] >= 0)
+		hop(&p, nic, true);
+	while (p.at != flow->dst)
+		hop(&p, next_port(f, p.at, flow->dst),
+		    hidden_from_src && p.in == TO_TM_NO_PORT);
+	if (f->any_port && hidden_from_dst && p.in != (int)asked && peer >= 0 &&
+	    f->peer[peer >> 8][peer & 255] == (int)(flow->dst << 8 | asked)) {
+		hop(&p, asked, false);
+		hop(&p, p.in, false);
 	}
-	struct to_tm_sample *sample = sample_of(f, at, k);
-
-	sample->ports[in].rx_bytes += flow->bytes;
-	sample->ports[in].rx_packets += flow->packets;
 	if (!hidden_from_dst)
-		see(sample, flow, in, TO_TM_NO_PORT);
+		see(sample_of(f, p.at, k), flow, p.in, TO_TM_NO_PORT);
 }
 
 /* Frames of no server, ARP and the like: the receiver's kernel sees them. */
@@ -320,6 +344,7 @@ static void run(bool simplex, bool jitter)
 		fabric_init(&f, 3 + dice(N_MAX - 2), 2 + dice(DEGREE_MAX - 1),
 			    simplex);
 		f.jitter = jitter;
+		f.any_port = round & 1;
 		traffic(&f);
 		tm = merge(&f);
 		assert_int_equal(tm->n_samples, SAMPLES);

@@ -192,7 +192,8 @@ uint64_t to_tm_matrix(const struct to_tm *tm, int sample, int class,
  * @partial: go on when servers are missing; to_tm.missing says which
  *
  * What a pair sent is what left its source, taken on the first link: seen by
- * the source's kernel or by the one at the other end, whichever saw more.
+ * the source's kernel or by the one at the other end, whichever saw more; not
+ * what the source relayed, as its hardware had sent that by another port.
  * RDMA hardware at both ends of a link hides its traffic from both; it follows
  * by conservation, as bytes that the NIC counted on the link and no kernel saw
  * (frames that are no server's traffic are seen too). It is credited to the

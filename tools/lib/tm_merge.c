@@ -21,6 +21,7 @@ struct sighting {
 	uint32_t src, dst;
 	uint32_t sample;
 	uint8_t class, side;
+	bool relayed;		/* by its source */
 	uint64_t packets, bytes;
 };
 
@@ -35,6 +36,8 @@ struct amount {
  * @out_link, @in_link: link of each port of each record, or LINK_NONE
  * @present: n_servers x n_samples, whether the server recorded the sample
  * @seen, @carried, @arrived: n_links x n_samples
+ * @direct_packets, @direct_bytes: n_links x n_samples, RoCE from one end of the
+ *	link to the other that was seen, less what the former relayed
  * @flows: of the result, with their sample in @in until they are handed out
  */
 struct merge {
@@ -46,6 +49,7 @@ struct merge {
 	size_t n_sightings;
 	bool *present;
 	struct amount *seen, *carried, *arrived;
+	int64_t *direct_packets, *direct_bytes;
 	struct to_tm_flow *flows;
 	size_t n_flows, room;
 	struct to_error *err;
@@ -286,6 +290,8 @@ static void add_sighting(struct merge *m, uint32_t link, enum side side,
 	m->sightings[m->n_sightings++] = (struct sighting){
 		.link = link, .src = flow->src, .dst = flow->dst,
 		.sample = sample, .class = flow->class, .side = side,
+		.relayed = side == SENT && flow->in != TO_TM_NO_PORT &&
+			   m->tm->links[link].from.server == flow->src,
 		.packets = flow->packets, .bytes = flow->bytes,
 	};
 }
@@ -412,7 +418,10 @@ static int collect(struct merge *m)
 	m->carried = calloc(cells, sizeof(*m->carried));
 	m->arrived = calloc(cells, sizeof(*m->arrived));
 	m->present = calloc(tm->n_servers, tm->n_samples);
-	if (!m->sightings || !m->seen || !m->carried || !m->arrived || !m->present)
+	m->direct_packets = calloc(cells, sizeof(*m->direct_packets));
+	m->direct_bytes = calloc(cells, sizeof(*m->direct_bytes));
+	if (!m->sightings || !m->seen || !m->carried || !m->arrived || !m->present ||
+	    !m->direct_packets || !m->direct_bytes)
 		return -ENOMEM;
 	for (unsigned int s = 0; s < tm->n_servers; s++) {
 		const struct to_tm *r = m->record[s];
@@ -461,38 +470,11 @@ static int compare_sighting(const void *a, const void *b)
 	return order ? order : compare_u64(x->sample, y->sample);
 }
 
-/* What both ends saw, by the end that saw more. */
-static int weigh_sightings(struct merge *m)
-{
-	const struct sighting *end = m->sightings + m->n_sightings, *next;
-
-	qsort(m->sightings, m->n_sightings, sizeof(*m->sightings),
-	      compare_sighting);
-	for (const struct sighting *pair = m->sightings; pair < end; pair = next) {
-		uint64_t total[SIDES] = {};
-		enum side side;
-
-		for (next = pair; next < end && !compare_pair(pair, next); next++)
-			total[next->side] += next->bytes;
-		side = total[RECEIVED] > total[SENT] ? RECEIVED : SENT;
-		for (const struct sighting *s = pair; s < next; s++) {
-			if (s->side != side)
-				continue;
-			add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
-			if (m->tm->links[s->link].from.server == s->src &&
-			    add_flow(m, s->sample, s->src, s->dst, s->class,
-				     s->packets, s->bytes))
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 /*
- * Cumulated over the samples, what a link carried beyond what was seen: up to
- * sample k, credit the least that this comes to at k or later, so that no
- * credit is ever too early to stand. @rest holds the sums and gets the
- * credits.
+ * Cumulated over the samples, what one end of a link saw beyond what another
+ * place did: up to sample k, credit the least that this comes to at k or later,
+ * so that no credit is ever too early to stand. @rest holds the sums and gets
+ * the credits.
  */
 static void credit(int64_t *rest, unsigned int n)
 {
@@ -510,7 +492,109 @@ static void credit(int64_t *rest, unsigned int n)
 	}
 }
 
-/* Conservation on each link, in the samples that both ends recorded. */
+static void cumulate(int64_t *amount, unsigned int n)
+{
+	for (unsigned int k = 1; k < n; k++)
+		amount[k] += amount[k - 1];
+}
+
+/* What was cumulated of one pair. */
+static int add_credits(struct merge *m, const struct to_tm_flow *pair,
+		       int64_t *packets, int64_t *bytes)
+{
+	const unsigned int n = m->tm->n_samples;
+	int ret = 0;
+
+	credit(packets, n);
+	credit(bytes, n);
+	for (unsigned int k = 0; !ret && k < n; k++)
+		if (bytes[k] || packets[k])
+			ret = add_flow(m, k, pair->src, pair->dst, pair->class,
+				       packets[k], bytes[k]);
+	return ret;
+}
+
+/*
+ * To @packets and @bytes by sample, what @side saw of a pair on a link from its
+ * source, less what the source relayed: hardware sent that, by another port.
+ */
+static void add_sent(const struct sighting *s, const struct sighting *end,
+		     enum side side, int64_t *packets, int64_t *bytes)
+{
+	for (; s < end; s++) {
+		const int sign = (s->side == side) - s->relayed;
+
+		packets[s->sample] += sign * (int64_t)s->packets;
+		bytes[s->sample] += sign * (int64_t)s->bytes;
+	}
+}
+
+/* A pair of which its source relayed some. */
+static int add_relayed(struct merge *m, const struct sighting *pair,
+		       const struct sighting *end, enum side side)
+{
+	const struct to_tm_flow flow = { .src = pair->src, .dst = pair->dst,
+					 .class = pair->class };
+	const unsigned int n = m->tm->n_samples;
+	int64_t *packets = calloc(n, sizeof(*packets));
+	int64_t *bytes = calloc(n, sizeof(*bytes));
+	int ret = -ENOMEM;
+
+	if (packets && bytes) {
+		add_sent(pair, end, side, packets, bytes);
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		ret = add_credits(m, &flow, packets, bytes);
+	}
+	free(packets);
+	free(bytes);
+	return ret;
+}
+
+/* What both ends saw, by the end that saw more. */
+static int weigh_sightings(struct merge *m)
+{
+	const struct sighting *end = m->sightings + m->n_sightings, *next;
+	int ret = 0;
+
+	qsort(m->sightings, m->n_sightings, sizeof(*m->sightings),
+	      compare_sighting);
+	for (const struct sighting *pair = m->sightings; !ret && pair < end; pair = next) {
+		const struct to_tm_link *link = &m->tm->links[pair->link];
+		const size_t row = (size_t)pair->link * m->tm->n_samples;
+		const bool sent = link->from.server == pair->src;
+		const bool direct = sent && link->to.server == pair->dst &&
+				    pair->class == TO_TM_ROCE;
+		uint64_t total[SIDES] = {};
+		bool relayed = false;
+		enum side side;
+
+		for (next = pair; next < end && !compare_pair(pair, next); next++) {
+			total[next->side] += next->bytes;
+			relayed |= next->relayed;
+		}
+		side = total[RECEIVED] > total[SENT] ? RECEIVED : SENT;
+		for (const struct sighting *s = pair; !ret && s < next; s++) {
+			if (s->side != side)
+				continue;
+			add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
+			if (sent && !direct && !relayed)
+				ret = add_flow(m, s->sample, s->src, s->dst, s->class,
+					       s->packets, s->bytes);
+		}
+		if (direct)
+			add_sent(pair, next, side, &m->direct_packets[row],
+				 &m->direct_bytes[row]);
+		else if (sent && relayed)
+			ret = add_relayed(m, pair, next, side);
+	}
+	return ret;
+}
+
+/*
+ * Conservation on each link, in the samples that both ends recorded: what no
+ * kernel saw is RoCE of its two ends, beside what was seen of that.
+ */
 static int conserve(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
@@ -522,6 +606,8 @@ static int conserve(struct merge *m)
 	for (unsigned int l = 0; !ret && l < tm->n_links; l++) {
 		const uint32_t from = tm->links[l].from.server;
 		const uint32_t to = tm->links[l].to.server;
+		const struct to_tm_flow pair = { .src = from, .dst = to,
+						 .class = TO_TM_ROCE };
 		const struct amount *seen = &m->seen[(size_t)l * n];
 		const struct amount *arrived = &m->arrived[(size_t)l * n];
 		const struct amount *carried = m->record[from] ?
@@ -532,26 +618,26 @@ static int conserve(struct merge *m)
 			const bool both = m->present[(size_t)from * n + k] &&
 					  m->present[(size_t)to * n + k];
 
-			packets[k] = k ? packets[k - 1] : 0;
-			bytes[k] = k ? bytes[k - 1] : 0;
 			link->carried = carried[k].bytes;
 			link->seen = seen[k].bytes;
-			if (!both)
-				continue;
-			packets[k] += (int64_t)(carried[k].packets - seen[k].packets);
-			bytes[k] += (int64_t)(carried[k].bytes - seen[k].bytes);
-			link->lost = carried[k].bytes - arrived[k].bytes;
+			link->lost = both ? carried[k].bytes - arrived[k].bytes : 0;
+			packets[k] = both ? carried[k].packets - seen[k].packets : 0;
+			bytes[k] = both ? carried[k].bytes - seen[k].bytes : 0;
 		}
-		if (bytes[n - 1] <= 0)
-			continue;
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		if (bytes[n - 1] <= 0)	/* residual, not bypass */
+			memset(packets, 0, n * sizeof(*packets));
 		credit(packets, n);
 		credit(bytes, n);
-		for (unsigned int k = 0; !ret && k < n; k++) {
+		for (unsigned int k = 0; k < n; k++) {
 			tm->samples[k].links[l].bypass = bytes[k];
-			if (bytes[k] || packets[k])
-				ret = add_flow(m, k, from, to, TO_TM_ROCE,
-					       packets[k], bytes[k]);
+			packets[k] += m->direct_packets[(size_t)l * n + k];
+			bytes[k] += m->direct_bytes[(size_t)l * n + k];
 		}
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		ret = add_credits(m, &pair, packets, bytes);
 	}
 	free(packets);
 	free(bytes);
@@ -661,6 +747,8 @@ struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
 	free(m.seen);
 	free(m.carried);
 	free(m.arrived);
+	free(m.direct_packets);
+	free(m.direct_bytes);
 	free(m.flows);
 	if (ret) {
 		to_tm_free(m.tm);
