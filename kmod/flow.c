@@ -229,7 +229,8 @@ bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow)
 	if (likely(!flow->ipv6))
 		return unlikely(flow->hlen > sizeof(struct iphdr)) &&
 		       topoopt_flow_alert4(skb, flow);
-	return unlikely(flow->proto == NEXTHDR_HOP) &&
+	/* flow->proto is past the extension headers once these were walked. */
+	return unlikely(topoopt_flow_ip6(skb, flow)->nexthdr == NEXTHDR_HOP) &&
 	       topoopt_flow_alert6(skb, flow);
 }
 

@@ -189,6 +189,62 @@ static enum model_verdict model_check6(struct model_packet *packet)
 	return ip[7] <= 1 ? MODEL_DROP_TTL : MODEL_RELAY;
 }
 
+/* RFC 8200: the protocol of an unfragmented packet, which starts at *@at; -1 of others. */
+static int model_protocol6(const struct model_packet *packet, unsigned int *at)
+{
+	const uint8_t *header;
+	int proto = packet->ip[6];
+
+	for (*at = 40;; proto = header[0]) {
+		header = packet->ip + *at;
+		switch (proto) {
+		case 0:
+		case 43:
+		case 44:
+		case 51:
+		case 60:
+			break;
+		case 59:
+			return -1;
+		default:
+			return proto;
+		}
+		if (*at + 2 > packet->room)
+			return -1;
+		if (proto == 44 && (*at + 4 > packet->room || model_be16(header + 2)))
+			return -1;
+		*at += proto == 44 ? 8 : proto == 51 ? (header[1] + 2) * 4 : (header[1] + 1) * 8;
+	}
+}
+
+/* InfiniBand's annex A17: UDP to port 4791. */
+static bool model_roce(const struct model_packet *packet)
+{
+	unsigned int at = (packet->ip[0] & 15) * 4;
+	int proto = packet->ip[9];
+
+	if (packet->bytes == 16)
+		proto = model_protocol6(packet, &at);
+	else if (model_be16(packet->ip + 6) & 0x3fff)
+		return false;
+	return proto == 17 && at + 4 <= packet->room && model_be16(packet->ip + at + 2) == 4791;
+}
+
+/* Whether what is for this server came in by a port of the route's group, or needs none. */
+static bool model_home(const struct model *model, const struct model_route *route,
+		       const struct model_packet *packet, unsigned int in)
+{
+	const struct model_group *group = &model->group[route->group];
+	unsigned int i;
+
+	if (route->group < 0 || group->backup == (int)in)
+		return true;
+	for (i = 0; i < group->primaries; i++)
+		if (group->primary[i] == (int)in)
+			return true;
+	return !model_roce(packet);
+}
+
 static void model_hop(uint8_t *ip, unsigned int bytes)
 {
 	unsigned int head = (ip[0] & 15) * 4, check;
@@ -232,7 +288,7 @@ enum model_verdict model_judge(const struct model *model, unsigned int in,
 	route = model_lookup(model, packet.dst, packet.src, packet.bytes);
 	if (!route)
 		return MODEL_MISS;
-	if (route->group < 0)
+	if (route->local && model_home(model, route, &packet, in))
 		return MODEL_LOCAL;
 	verdict = packet.bytes == 4 ? model_check4(&packet) : model_check6(&packet);
 	if (verdict != MODEL_RELAY)

@@ -54,11 +54,13 @@ struct model_group {
  * struct model_route - route of the table
  * @bytes: 4 or 16, of the addresses
  * @dst_len: in bits; @src_len likewise, 0 when the source does not matter
- * @group: index, or -1: for this server
+ * @local: for this server
+ * @group: index, or -1: none, as a local route may have
  */
 struct model_route {
 	unsigned int bytes, dst_len, src_len;
 	uint8_t dst[16], src[16];
+	bool local;
 	int group;
 };
 

@@ -10,7 +10,7 @@
  *
  *   port NAME MAC NEXT-HOP-MAC MTU PEER|tap|down
  *   group ID PORT[,PORT] BACKUP|-
- *   route PREFIX SOURCE-PREFIX|any GROUP-ID|local
+ *   route PREFIX SOURCE-PREFIX|any GROUP-ID|local [GROUP-ID]
  *
  * PEER is the other end of a veth, in NETNS; a tap has packets with a virtio
  * header. Frames go into the first port and into the taps, there with any part
@@ -184,14 +184,17 @@ static void read_group(unsigned int id, char *primaries, const char *backup)
 	group->backup = strcmp(backup, "-") ? (int)find_port(backup) : -1;
 }
 
-static void read_route(char *dst, char *src, const char *group)
+static void read_route(char *dst, char *src, const char *group, const char *local_group)
 {
 	struct model_route *route = &fuzz.model.route[fuzz.model.routes++];
 
 	route->dst_len = read_prefix(dst, route->dst, &route->bytes);
 	if (strcmp(src, "any"))
 		route->src_len = read_prefix(src, route->src, &route->bytes);
-	route->group = strcmp(group, "local") ? atoi(group) : -1;
+	route->local = !strcmp(group, "local");
+	if (route->local)
+		group = *local_group ? local_group : "-1";
+	route->group = atoi(group);
 }
 
 /* The peers are opened in the namespace, the taps in ours. */
@@ -216,7 +219,7 @@ static void read_table(const char *file, const char *netns)
 		} else if (!strcmp(word[0], "group")) {
 			read_group(atoi(word[1]), word[2], word[3]);
 		} else if (!strcmp(word[0], "route")) {
-			read_route(word[1], word[2], word[3]);
+			read_route(word[1], word[2], word[3], word[4]);
 		}
 	}
 	fclose(stream);
@@ -262,7 +265,7 @@ static void put_address(struct frame *f, unsigned int bytes, bool source)
 	do
 		route = &fuzz.model.route[below(fuzz.model.routes)];
 	while (route->bytes != bytes ||
-	       (source && (route->group < 0 || (!route->src_len && !one_in(4)))));
+	       (source && (route->local || (!route->src_len && !one_in(4)))));
 	memcpy(at, source && route->src_len ? route->src : route->dst, bytes);
 	if (at[bytes - 1] == 0)
 		at[bytes - 1] = below(8);
@@ -716,7 +719,7 @@ static uint32_t fence(int seconds)
 	for (i = 0; i < fuzz.model.routes; i++) {
 		const struct model_route *route = &fuzz.model.route[i];
 
-		if (route->bytes != 4 || route->src_len || route->group < 0 ||
+		if (route->bytes != 4 || route->src_len || route->local ||
 		    route->dst[0] != 10 || fuzz.model.group[route->group].primaries > 1)
 			continue;
 		port = fuzz.model.group[route->group].primary[0];

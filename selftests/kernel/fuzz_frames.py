@@ -29,7 +29,10 @@ with open(sys.argv[1], encoding="utf-8") as stream:
                     route[name], _, length = prefix.partition("/")
                     if length:
                         route[f"{name}-len"] = int(length)
-            route.update({"type": "local"} if words[2] == "local" else {"group": int(words[2])})
+            if words[2] == "local":
+                route["type"] = words.pop(2)
+            if words[2:]:
+                route["group"] = int(words[2])
             routes.append(("route", route))
 
 family = genl.Family()

@@ -70,6 +70,10 @@ route 10.3.0.0/16 any 3
 route 10.4.0.0/16 any 4
 route 10.5.0.0/16 any 0
 route 10.6.77.177/32 any local
+route 10.6.0.1/32 any local 0
+route 10.6.0.3/32 any local 2
+route 10.6.0.4/32 any local 3
+route 10.6.0.6/32 any local 5
 route 10.7.0.0/16 any 5
 route 10.8.0.0/16 any 6
 route 10.9.0.0/16 any 1
@@ -87,6 +91,9 @@ route fd00:3::/32 any 3
 route fd00:4::/32 any 4
 route fd00:5::/32 any 0
 route fd00:6::b1b1:7e57/128 any local
+route fd00:6::1/128 any local 0
+route fd00:6::3/128 any local 2
+route fd00:6::4/128 any local 3
 route fd00:7::/32 any 5
 route fd00:8::/32 any 6
 route fd00:9::/32 any 1
