@@ -6,8 +6,8 @@
 # dies, when the controller dies, when etcd goes away; a server that boots
 # gets the plan of the others.
 #
-#	s0 .. s3, a ring; every server reaches etcd over a veth of its own, as
-#	over a management network
+#	s0 .. s3, a ring; every server reaches etcd over a macvlan, as over a
+#	management network
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
@@ -18,14 +18,14 @@ must toctl plan --cluster "$example/cluster.json" --job "$example/job.json" --fi
 must fabric_up "$tmp/one.json" --no-apply
 two=$(plan_edit '.tables[].groups[][0].weight = 3')
 
-must ip link add management type bridge
-at_exit 'ip link del management'
+must ip link add lan type dummy
+at_exit 'ip link del lan'
+must ip link set lan up
+must ip link add management link lan type macvlan mode bridge
 must ip address add 192.0.2.1/24 dev management
 must ip link set management up
 for i in "${!servers[@]}"; do
-	must ip link add "mgmt$i" master management type veth \
-		peer name mgmt netns "${servers[i]}"
-	must ip link set dev "mgmt$i" up
+	must ip link add mgmt link lan netns "${servers[i]}" type macvlan mode bridge
 	must ip -n "${servers[i]}" address add "192.0.2.1$i/24" dev mgmt
 	must ip -n "${servers[i]}" link set dev mgmt up
 done
