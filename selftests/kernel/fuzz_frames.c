@@ -53,7 +53,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BATCH 32
 #define MAX_FRAME 10000
-#define MAX_SENTRIES 4096	/* a forged aggregate may come in as many pieces */
+#define MAX_SENTRIES 16384	/* a forged aggregate may come in half as many pieces */
 
 struct frame {
 	uint8_t data[MAX_FRAME];

@@ -31,7 +31,8 @@ for i in 0 1 2; do
 	must ip -n "$X" link set "x$i" mtu 9500 up
 done
 must ip -n "$R" tuntap add t0 mode tap vnet_hdr
-must ip -n "$R" link set t0 address 02:54:4f:00:01:03
+# holds all pieces of a forged aggregate
+must ip -n "$R" link set t0 address 02:54:4f:00:01:03 txqueuelen 16384
 must ip -n "$R" link add d0 address 02:54:4f:00:01:04 type dummy
 mtu=(9500 4200 1500)
 for i in 0 1 2; do
