@@ -63,7 +63,7 @@ fuzz: bpf  ## libFuzzer on file formats and on the kernel's replies; RUNS=100000
 	@selftests/fuzz/fuzz.sh $(RUNS)
 
 check-debug: KERNEL = 6.12-kasan
-check-debug: guest  ## kernel tests under KASAN, lockdep and kmemleak; TEST=
+check-debug: prepare  ## kernel tests under KASAN, lockdep and kmemleak; TEST=
 	@selftests/run.sh -k $(KERNEL) $(TEST:%=-t %)
 
 chaos: KERNEL = 6.12
