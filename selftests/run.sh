@@ -23,7 +23,7 @@
 #
 # All kernel tests of a kernel share a guest; when a test takes it down the
 # rest goes on in a new one. Where processors race, a test asks for two and gets
-# them on 6.12; emulation runs one in half the time.
+# them on 6.12, and all tests on 6.12-kcsan; emulation runs one in half the time.
 
 set -uo pipefail
 here=$(dirname "$(realpath "$0")")
@@ -178,7 +178,8 @@ unit_tests() {
 
 # Processors of the guest that a test runs in.
 processors() { # FILE KERNEL
-	[[ $2 == 6.12 || $2 == *-k?san ]] && header "$1" Processors 1 || echo 1
+	[[ $2 != *-kcsan ]] || { echo 2; return; }
+	[[ $2 == 6.12 || $2 == *-kasan ]] && header "$1" Processors 1 || echo 1
 }
 
 # Names of the scripts of a directory that are to run on a kernel, those alone
