@@ -181,6 +181,26 @@ chain_up() { # N [--no-apply]
 	done
 }
 
+# Have B relay at XDP what comes from A. On a fibre, frames have their tags and
+# checksums; NICs take what XDP sends.
+chain_xdp() {
+	local port wire
+
+	must on "$A" ethtool -K eth1 tx off >/dev/null
+	for port in eth0 eth1; do
+		must on "$B" ethtool -K $port rxvlan off >/dev/null
+	done
+	for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
+		must on ocs ethtool -K "$wire" gro on >/dev/null
+	done
+	must apply "$B" "$plan" --xdp auto >/dev/null
+}
+
+# Packets that B's eth0 gave to another port at XDP.
+chain_xdp_packets() {
+	on "$B" ethtool -S eth0 | awk '/rx_queue.*xdp_redirect/ { n += $2 } END { print n + 0 }'
+}
+
 # Fabric of a plan; sets plan and servers.
 fabric_up() { # PLAN [--no-apply]
 	plan=$1

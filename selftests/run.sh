@@ -264,7 +264,10 @@ if [[ -n $units_only ]]; then
 	lab_kernels=()
 fi
 if [[ $only_kernel == *-* ]]; then
-	export TEST_SLOWER="${TEST_SLOWER:-5}"
+	slower=5
+	# where KCSAN watches, it waits
+	[[ $only_kernel != *-kcsan ]] || slower=20
+	export TEST_SLOWER="${TEST_SLOWER:-$slower}"
 	[[ $only_kernel != *-k?san ]] || export TEST_LEAKS=1
 fi
 running=()

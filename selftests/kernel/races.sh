@@ -102,10 +102,9 @@ at_exit "tune 200 80"
 chain_up 3
 must wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
 beside stack
-for port in eth0 eth1; do
-	must on "$B" ethtool -K $port rxvlan off >/dev/null
-done
-must apply "$B" "$plan" --xdp auto >/dev/null
+chain_xdp
 beside XDP
+redirected=$(chain_xdp_packets)
+check "$redirected packets relayed at XDP" test "$redirected" -ge 1000
 
 done_testing

@@ -15,17 +15,7 @@ must wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
 datagrams=5000
 xdp=y
 [[ $(uname -r) != 6.1.* ]] || xdp=
-if [[ $xdp ]]; then
-	# On a fibre, frames have their tags and checksums; NICs take what XDP sends.
-	must on "$A" ethtool -K eth1 tx off >/dev/null
-	for port in eth0 eth1; do
-		must on "$B" ethtool -K $port rxvlan off >/dev/null
-	done
-	for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
-		must on ocs ethtool -K "$wire" gro on >/dev/null
-	done
-	must apply "$B" "$plan" --xdp auto >/dev/null
-fi
+[[ ! $xdp ]] || chain_xdp
 
 # C: arrivals of each kind in order? Ends with the last datagrams, or 20 s after
 # others; the first may be late.
@@ -109,6 +99,5 @@ is "$datagrams datagrams of each kind" "$(tail -n 1 "$tmp/received")" "lost 0 la
 is "none dropped by B" "$(on "$B" toctl show --json |
 	jq '[.counters | to_entries[] | select(.key | startswith("drop")).value] | add')" 0
 check "all of them relayed by B" test "$(on "$B" toctl show --json | jq '.counters["relay-rx-packets"]')" -ge $((2 * datagrams))
-[[ ! $xdp ]] || is "those to RoCE's port at XDP" "$(on "$B" ethtool -S eth0 |
-	awk '/rx_queue.*xdp_redirect/ { n += $2 } END { print n + 0 }')" "$datagrams"
+[[ ! $xdp ]] || is "those to RoCE's port at XDP" "$(chain_xdp_packets)" "$datagrams"
 done_testing
