@@ -120,7 +120,7 @@ result() { # pass|fail|skip WHERE TEST NAME
 
 # Read one test's TAP, and count and print it.
 tap() { # WHERE TEST STATUS <TAP
-	local line plan='' seen=0 failed=0
+	local line plan='' seen=0 failed=0 said=()
 
 	while IFS= read -r line; do
 		case $line in
@@ -141,13 +141,17 @@ tap() { # WHERE TEST STATUS <TAP
 			return
 			;;
 		1..*) plan=${line#1..} ;;
-		*) ((!failed)) || echo "        ${line#\# }" ;;
+		*)
+			said+=("$line")
+			((!failed)) || echo "        ${line#\# }"
+			;;
 		esac
 	done
 	if [[ $3 == 124 || $3 == 137 ]]; then
 		result fail "$1" "$2" "ran out of time"
 	elif ((!failed && $3)); then
 		result fail "$1" "$2" "ended with status $3"
+		printf '        %s\n' "${said[@]#\# }" | tail -n 60
 	elif ((!failed)) && [[ $plan != "$seen" ]]; then
 		result fail "$1" "$2" "ran $seen of ${plan:-an unknown number of} tests"
 	fi
