@@ -174,12 +174,16 @@ const struct to_command *to_command_find(int argc, char *const *argv, int *used)
  * Fill lines of @text from column @at up to HELP_WIDTH, further ones indented;
  * an empty line starts a paragraph.
  */
+/* Words are filled into lines; a line that begins with a space is left as it is. */
 static void help_text(FILE *out, const char *text, int at, int indent)
 {
 	while (*text) {
 		int word = strcspn(text, " \n");
 
-		if (at > indent && at + 1 + word > HELP_WIDTH) {
+		if (*text == ' ' && at == indent) {
+			word = strcspn(text, "\n");
+			at = HELP_WIDTH;
+		} else if (at > indent && at + 1 + word > HELP_WIDTH) {
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 		} else if (at > indent) {
@@ -187,9 +191,9 @@ static void help_text(FILE *out, const char *text, int at, int indent)
 		}
 		at += fprintf(out, "%.*s", word, text);
 		text += word;
-		if (!strncmp(text, "\n\n", 2)) {
-			fprintf(out, "\n\n%*s", indent, "");
-			text += 2;
+		if (*text == '\n' && (text[1] == '\n' || text[1] == ' ')) {
+			fprintf(out, text[1] == ' ' ? "\n%*s" : "\n\n%*s", indent, "");
+			text += text[1] == ' ' ? 1 : 2;
 			at = indent;
 		} else if (*text) {
 			text++;
