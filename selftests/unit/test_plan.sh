@@ -34,6 +34,14 @@ run 0 plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json
 	grep -q '4 duplex links (4 for rings)' "$tmp/out"
 result $? "fixed ring of four servers"
 
+ring_path() { # DST SRC: servers on the way from s0
+	"$toctl" route get "$1" from "$2" --plan "$tmp/plan.json" --node s0 --json |
+		jq -r '[.path | .. | .server? // empty] | join(" ")'
+}
+[[ $(ring_path s2:eth1 s0:eth0) == "s0 s1 s2" && $(ring_path s2:eth0 s0:eth0) == "s0 s1 s0 s3 s2" &&
+	$(ring_path s2:eth1 s0) == "s0 s1 s2" && $(ring_path s2:eth0 s0) == "s0 s3 s2" ]]
+result $? "a path begins at the port whose address sends"
+
 run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o "$tmp/a.json" &&
 	run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o - &&
 	cmp "$tmp/a.json" "$tmp/out" 2>>"$tmp/err"

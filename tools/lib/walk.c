@@ -99,7 +99,31 @@ const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server
 /* Where the walk has been: not, on the way to here, or done with. */
 enum visit { NEW, OPEN, DONE };
 
-static json_t *walk(const struct to_plan *plan, uint32_t server, int src,
+static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
+		    struct to_walk_end dst, uint8_t *visits);
+
+/* Over the link of a port, and on from the other end. */
+static json_t *walk_link(const struct to_plan *plan, struct to_port_ref port,
+			 const struct to_nexthop *nh, uint32_t src,
+			 struct to_walk_end dst, uint8_t *visits)
+{
+	const struct to_server *self = &plan->cluster->servers[port.server], *to;
+	struct to_port_ref peer;
+	json_t *hop;
+
+	hop = json_pack("{s:s, s:i, s:b}", "port", self->ports[port.port].name,
+			"weight", nh->weight, "backup", nh->backup);
+	if (to_plan_peer(plan, port, &peer))
+		return hop;
+	to = &plan->cluster->servers[peer.server];
+	json_object_set_new(hop, "peer",
+			    json_sprintf("%s:%s", to->name, to->ports[peer.port].name));
+	if (!nh->backup)
+		json_object_set_new(hop, "then", walk(plan, peer.server, src, dst, visits));
+	return hop;
+}
+
+static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
 		    struct to_walk_end dst, uint8_t *visits)
 {
 	const struct to_server *self = &plan->cluster->servers[server];
@@ -121,34 +145,30 @@ static json_t *walk(const struct to_plan *plan, uint32_t server, int src,
 	next = json_array();
 	for (unsigned int i = 0; i < group->n; i++) {
 		const struct to_nexthop *nh = &group->nexthops[i];
-		const struct to_server *to;
-		struct to_port_ref peer;
-		json_t *hop;
 
-		hop = json_pack("{s:s, s:i, s:b}", "port", self->ports[nh->port].name,
-				"weight", nh->weight, "backup", nh->backup);
-		json_array_append_new(next, hop);
-		if (to_plan_peer(plan, (struct to_port_ref){ server, nh->port }, &peer))
-			continue;
-		to = &plan->cluster->servers[peer.server];
-		json_object_set_new(hop, "peer",
-				    json_sprintf("%s:%s", to->name,
-						 to->ports[peer.port].name));
-		if (!nh->backup)
-			json_object_set_new(hop, "then",
-					    walk(plan, peer.server, src, dst, visits));
+		json_array_append_new(next, walk_link(plan, (struct to_port_ref){ server, nh->port },
+						      nh, src, dst, visits));
 	}
 	json_object_set_new(node, "next", next);
 	visits[server] = DONE;
 	return node;
 }
 
-json_t *to_walk(const struct to_plan *plan, uint32_t server, int src,
-		struct to_walk_end dst)
+json_t *to_walk(const struct to_plan *plan, uint32_t server,
+		struct to_walk_end src, struct to_walk_end dst)
 {
 	uint8_t *visits = calloc(plan->cluster->n_servers, 1);
-	json_t *tree = visits ? walk(plan, server, src, dst, visits) : NULL;
+	json_t *tree;
 
+	if (!visits)
+		return NULL;
+	if (src.server == server && src.slot && dst.server != server)
+		tree = json_pack("{s:s, s:[o]}", "server", plan->cluster->servers[server].name,
+				 "next", walk_link(plan, (struct to_port_ref){ server, src.slot - 1 },
+						   &(struct to_nexthop){ .weight = 1 },
+						   src.server, dst, visits));
+	else
+		tree = walk(plan, server, src.server, dst, visits);
 	free(visits);
 	return tree;
 }

@@ -31,13 +31,14 @@ const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server
 
 /**
  * to_walk() - the tree of paths from @server to @dst
- * @src: source server of the packets, -1 for one without routes of its own
+ * @src: who sends them; packets from a port's address leave @server by that port,
+ *	as a queue pair sends by its own NIC, those of a node address by the table
  *
  * Object { server, arrives | unreachable | loop | seen, next: [ { port,
  * weight, backup, peer, then: {...} } ] }. What lies behind a backup next hop
  * is left out, and so is what another branch has shown already.
  */
-json_t *to_walk(const struct to_plan *plan, uint32_t server, int src,
-		struct to_walk_end dst);
+json_t *to_walk(const struct to_plan *plan, uint32_t server,
+		struct to_walk_end src, struct to_walk_end dst);
 
 #endif

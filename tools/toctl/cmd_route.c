@@ -189,7 +189,7 @@ static void route_print_shares(const char *server, json_t *shares)
 static int route_answer(struct to_call *call, const struct route_args *args,
 			struct question *q)
 {
-	uint32_t src = q->has_src ? q->src.server : q->server;
+	struct to_walk_end src = q->has_src ? q->src : (struct to_walk_end){ q->server, 0 };
 	json_t *answer, *path = NULL, *shares = NULL;
 	int ret;
 
@@ -199,7 +199,7 @@ static int route_answer(struct to_call *call, const struct route_args *args,
 	if (q->plan) {
 		path = to_walk(q->plan, q->server, src, q->dst);
 		if (!q->dst.slot)
-			shares = route_shares(q->plan, src, q->dst.server);
+			shares = route_shares(q->plan, src.server, q->dst.server);
 	}
 	if (call->json) {
 		json_t *both = json_pack("{s:o?, s:o?, s:o*}", "kernel", answer, "path", path,
@@ -264,9 +264,10 @@ const struct to_command to_cmd_route = {
 	.max_operands = 3,
 	.description =
 		"Asks the kernel what it does with packets to DST (from SRC) now. With a\n"
-		"plan, DST may be SERVER or SERVER:PORT, and the path is followed from\n"
-		"server to server, one line per link, all branches of spread flows; for a\n"
-		"SERVER also which of its ports RDMA should be sent to, and how much.",
+		"plan, DST and SRC may be SERVER or SERVER:PORT, and the path is followed\n"
+		"from server to server, one line per link, all branches of spread flows; for\n"
+		"a SERVER also which of its ports RDMA should be sent to, and how much. What\n"
+		"a port of this server sends leaves by it: so go RDMA's queue pairs.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },
