@@ -92,6 +92,18 @@ assert not of(said["cut"]) & of(said["made"])
 END
 result $? "--json says which cross-connects go and come, as its schema has it"
 
+# One switch, set by hand or by a driver.
+moves() {
+	run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/$1.json" &&
+		grep -E '^(cut|make) ' "$tmp/out" | sort >"$tmp/moves"
+}
+edited "$tmp/plan.json" "$tmp/hand.json" "d['optical_switches'][0].pop('control', 0)"
+edited "$tmp/plan.json" "$tmp/driven.json" "d['optical_switches'][0]['control'] = {'driver': 'netns'}"
+jq -r '(.cut[] | "cut \(.optical_switch) \(.a) \(.b)"),
+	(.made[] | "make \(.optical_switch) \(.a) \(.b)")' "$tmp/out" | sort >"$tmp/wanted"
+moves hand && cmp "$tmp/moves" "$tmp/wanted" 2>>"$tmp/err" && moves driven && [[ ! -s $tmp/moves ]]
+result $? "the cross-connects that hands have to move"
+
 run 0 replan --json --tm "$tmp/steady.json" "${plan[@]}" --horizon 1ms --threshold 0.5 &&
 	python3 - "$tmp/out" 2>>"$tmp/err" <<'END'
 import json, sys, jsonschema

@@ -21,8 +21,24 @@ struct replan_args {
 /* Exit statuses with --exit-code; keep is 0. */
 enum { REPLAN_EXIT_REROUTE = 3, REPLAN_EXIT_REWIRE };
 
-static void replan_print(FILE *out, const struct to_replan_result *r)
+/* What hands have to move: cross-connects of switches that toctl does not set. */
+static void replan_print_moves(FILE *out, const struct to_cluster *c, const char *verb,
+			       const struct to_cross_connect *list, unsigned int n)
 {
+	for (unsigned int i = 0; i < n; i++) {
+		const struct to_optical_switch *optical = &c->switches[list[i].optical_switch];
+
+		if (optical->control.driver == TO_SWITCH_BY_HAND)
+			fprintf(out, "%s %s %u %u\n", verb, optical->name, list[i].a, list[i].b);
+	}
+}
+
+static int replan_print(FILE *out, const struct to_plan *plan, const struct to_replan_result *r)
+{
+	struct to_cross_connect *cut, *made;
+	unsigned int n_cut, n_made;
+	int ret;
+
 	unsigned int i;
 
 	fprintf(out, "%s: %s\n", to_replan_action_names[r->action], r->reason);
@@ -42,6 +58,14 @@ static void replan_print(FILE *out, const struct to_replan_result *r)
 		else
 			fprintf(out, "%9s\n", "never");
 	}
+	ret = to_crossconnect_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
+	if (ret)
+		return ret;
+	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
+	replan_print_moves(out, plan->cluster, "make", made, n_made);
+	free(cut);
+	free(made);
+	return 0;
 }
 
 static json_t *replan_cross_connects(const struct to_cluster *c,
@@ -113,7 +137,7 @@ static int replan_decide(struct to_call *call, const struct replan_args *args,
 	if (!ret && call->json)
 		ret = replan_print_json(plan, &result);
 	else if (!ret)
-		replan_print(plan_out ? stderr : stdout, &result);
+		ret = replan_print(plan_out ? stderr : stdout, plan, &result);
 	if (!ret && args->exit_code && result.action != TO_REPLAN_KEEP)
 		ret = result.action == TO_REPLAN_REWIRE ? REPLAN_EXIT_REWIRE : REPLAN_EXIT_REROUTE;
 	to_plan_free(result.plan);
@@ -199,7 +223,8 @@ const struct to_command to_cmd_replan = {
 		"Prints every choice with its price: how long the busiest link is busy with the "
 		"measured bytes (~ where estimated), cross-connects cut and made, in how many "
 		"steps, how long some are dark, and progress of the job lost meanwhile and gained "
-		"later, in its time.\n"
+		"later, in its time. After them, for switches without control in the plan, as patch "
+		"panels, the cross-connects to cut and to make: switch and its ports.\n"
 		"The exit status is 0 whatever is decided, unless --exit-code is given.",
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),
