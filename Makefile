@@ -7,15 +7,16 @@ PREFIX ?= /usr/local
 LAB := selftests/lab
 SUB := @$(MAKE) --no-print-directory --silent
 
-# Kernel headers: the newest installed, else Debian's, which get installed.
+# Kernel headers: those of the running kernel, which get installed, else the newest.
+running = $(shell ls -d /lib/modules/$$(uname -r)/build 2>/dev/null)
 newest = $(lastword $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V))
-KDIR ?= $(or $(newest),$(shell $(LAB)/deps.sh headers)$(newest))
+KDIR ?= $(eval KDIR := $(or $(running),$(shell $(LAB)/deps.sh headers)$(running),$(newest)))$(KDIR)
 RELEASE ?= $(shell sed -n 's/.*"\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 tree = $(BUILD)/kmod-$(RELEASE)
 
 all: kmod tools  ## module and toctl
 
-kmod: shadow  ## the module, for the kernel headers in KDIR (default: the newest)
+kmod: shadow  ## the module, for the kernel headers in KDIR (default: the running kernel's)
 	$(MAKE) -C $(KDIR) M=$(tree) modules
 
 # kbuild writes beside the sources, so it gets a tree of links to them.

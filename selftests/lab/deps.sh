@@ -3,7 +3,8 @@
 # Install the Debian packages that the host lacks.
 #
 #	deps.sh build		to build toctl, BPF objects and unit tests
-#	deps.sh headers		to build the module for the host
+#	deps.sh headers		to build the module for the running kernel, if Debian has
+#				its headers, else for the newest one
 #	deps.sh lint		for static checks
 #	deps.sh docs		to make the documentation
 #	deps.sh deb		to make Debian packages
@@ -23,7 +24,7 @@ declare -A packages=(
 		libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
-	[headers]="gcc make pahole linux-headers-amd64"
+	[headers]="gcc make pahole"
 	[lint]="shellcheck yamllint cppcheck clang-tidy coccinelle perl"
 	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
@@ -38,6 +39,11 @@ declare -A packages=(
 
 (($#)) || set -- "${!packages[@]}"
 wanted=()
+if [[ " $* " == *" headers "* ]]; then
+	arch=$(dpkg --print-architecture)
+	[[ $(uname -r) == *-"$arch" ]] && arch=$(uname -r)
+	packages[headers]+=" linux-headers-$arch"
+fi
 for group; do
 	[[ -n ${packages[$group]:-} ]] || {
 		echo "deps.sh: no group '$group': one of ${!packages[*]}" >&2
