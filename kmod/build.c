@@ -4,7 +4,9 @@
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -18,6 +20,13 @@ static struct workqueue_struct *topoopt_build_workqueue;
 
 /* Another multiplier is tried when keys collide more than random ones would. */
 #define TOPOOPT_BUILD_SEEDS	8
+
+/*
+ * Slots between a key and the one it hashes to, at most: the first multiplier
+ * is known, so that somebody may have chosen keys which collide under it. Each
+ * further one is random, and allowed twice as many.
+ */
+#define TOPOOPT_BUILD_FAR	128ULL
 
 #define TOPOOPT_BUILD_TAIL	16	/* slots, until more are needed */
 
@@ -36,20 +45,28 @@ topoopt_build_tuple(const struct topoopt_tuples *tuples, u8 len)
 	return tuple;
 }
 
+/* Whether nothing goes into a tuple (any more), now. */
+static bool topoopt_build_closed(const struct topoopt_tuple *tuple)
+{
+	return tuple->settled || tuple->full || tuple->far;
+}
+
 /*
- * Take an empty slot, unless it is the last.
+ * Take an empty slot, unless it is the last, or far from where @hash leads.
  *
  * Return: false when it is; then nothing more goes into this tuple, which
  * will be made anew.
  */
 static bool topoopt_build_take(struct topoopt_tuple *tuple, u32 index, u32 hash)
 {
-	if (index == topoopt_tuple_slots(tuple) - 1) {
-		tuple->full = true;
+	u32 distance = index - topoopt_tuple_home(tuple, hash);
+
+	tuple->far = distance > TOPOOPT_BUILD_FAR << tuple->seeds;
+	tuple->full = index == topoopt_tuple_slots(tuple) - 1;
+	if (topoopt_build_closed(tuple))
 		return false;
-	}
 	tuple->used++;
-	tuple->displaced += index - topoopt_tuple_home(tuple, hash);
+	tuple->displaced += distance;
 	return true;
 }
 
@@ -95,7 +112,7 @@ static int topoopt_build_insert(struct topoopt_family *family,
 	u64 key[2];
 
 	tuple = topoopt_build_tuple(&family->dst, rule->dst_len);
-	if (tuple->settled || tuple->full)
+	if (topoopt_build_closed(tuple))
 		return 0;
 	topoopt_tuple_key(key, &rule->dst, v6);
 	slot = topoopt_tuple_search(tuple, key[0], key[1], v6);
@@ -143,7 +160,7 @@ static int topoopt_build_insert_pair(struct topoopt_family *family,
 	if (!rule->src_len)
 		return 0;
 	tuple = topoopt_build_tuple(&family->src, rule->src_len);
-	if (tuple->settled || tuple->full)
+	if (topoopt_build_closed(tuple))
 		return 0;
 	dst = topoopt_build_tuple(&family->dst, rule->dst_len);
 	topoopt_tuple_key(key, &rule->dst, v6);
@@ -165,6 +182,12 @@ static int topoopt_build_insert_pair(struct topoopt_family *family,
 	return 0;
 }
 
+static void topoopt_build_seed(struct topoopt_tuple *tuple)
+{
+	tuple->seeds++;
+	tuple->seed = get_random_u64() | 1;
+}
+
 /*
  * Whether all tuples are good as they are. Those that are not have been
  * emptied: their keys collide too much, or the rules with a source counted
@@ -178,14 +201,15 @@ static bool topoopt_build_settle(const struct topoopt_tuples *tuples)
 	for (tuple = tuples->begin; tuple < tuples->end; tuple++) {
 		if (tuple->settled)
 			continue;
-		if (tuple->full) {
+		if (tuple->far) {
+			topoopt_build_seed(tuple);
+		} else if (tuple->full) {
 			tuple->tail *= 2;
 		} else if (tuple->used && tuple->size > 3 * tuple->used) {
 			tuple->size = 2 * tuple->used;
 		} else if (tuple->displaced > tuple->used + 16ULL &&
 			   tuple->seeds < TOPOOPT_BUILD_SEEDS) {
-			tuple->seeds++;
-			tuple->seed = hash_64(tuple->seed, 64) | 1;
+			topoopt_build_seed(tuple);
 		} else {
 			tuple->settled = true;
 			continue;
@@ -193,6 +217,7 @@ static bool topoopt_build_settle(const struct topoopt_tuples *tuples)
 		kvfree(tuple->slots);
 		tuple->slots = NULL;
 		tuple->full = false;
+		tuple->far = false;
 		tuple->used = 0;
 		tuple->displaced = 0;
 		settled = false;
@@ -204,12 +229,23 @@ typedef int topoopt_build_insert_t(struct topoopt_family *family,
 				   const struct topoopt_rule *rule,
 				   struct netlink_ext_ack *extack);
 
+/* Let others run, unless nobody wants the table any more. */
+static int topoopt_build_pause(const bool *gone, struct netlink_ext_ack *extack)
+{
+	cond_resched();
+	if (READ_ONCE(*gone)) {
+		NL_SET_ERR_MSG(extack, "The device is being removed");
+		return -ENODEV;
+	}
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 /* Put the rules @begin..@end into the tuples by @insert. */
 static int topoopt_build_fill(struct topoopt_family *family,
 			      const struct topoopt_tuples *tuples,
 			      size_t slot_size, topoopt_build_insert_t *insert,
 			      const struct topoopt_routes *routes,
-			      u32 begin, u32 end,
+			      u32 begin, u32 end, const bool *gone,
 			      struct netlink_ext_ack *extack)
 {
 	struct topoopt_tuple *tuple;
@@ -229,10 +265,10 @@ static int topoopt_build_fill(struct topoopt_family *family,
 		for (i = begin; i < end; i++) {
 			topoopt_routes_at(routes, i, &rule);
 			err = insert(family, &rule, extack);
+			if (!err && i % 1024 == 0)
+				err = topoopt_build_pause(gone, extack);
 			if (err)
 				return err;
-			if (i % 1024 == 0)
-				cond_resched();
 		}
 	} while (!topoopt_build_settle(tuples));
 	return 0;
@@ -299,6 +335,7 @@ static u64 topoopt_build_tuples_memory(const struct topoopt_tuples *tuples,
 
 static int topoopt_build_family(struct topoopt_table *table,
 				const struct topoopt_routes *routes, bool v6,
+				const bool *gone,
 				struct netlink_ext_ack *extack)
 {
 	struct topoopt_family *family = &table->family[v6];
@@ -328,7 +365,7 @@ static int topoopt_build_family(struct topoopt_table *table,
 		return err;
 
 	err = topoopt_build_fill(family, &family->dst, slot_size,
-				 topoopt_build_insert, routes, begin, end,
+				 topoopt_build_insert, routes, begin, end, gone,
 				 extack);
 	if (err)
 		return err;
@@ -339,7 +376,7 @@ static int topoopt_build_family(struct topoopt_table *table,
 	err = topoopt_build_fill(family, &family->src,
 				 sizeof(struct topoopt_pair),
 				 topoopt_build_insert_pair, routes, begin, end,
-				 extack);
+				 gone, extack);
 	if (err)
 		return err;
 
@@ -364,6 +401,7 @@ void topoopt_table_free(struct topoopt_table *table)
 }
 
 struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
+					  const bool *gone,
 					  struct netlink_ext_ack *extack)
 {
 	static atomic64_t ids;
@@ -382,9 +420,11 @@ struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
 				      GFP_KERNEL_ACCOUNT);
 	err = table->group ? 0 : -ENOMEM;
 	if (!err)
-		err = topoopt_build_family(table, routes, false, extack);
+		err = topoopt_build_family(table, routes, false, gone,
+					   extack);
 	if (!err)
-		err = topoopt_build_family(table, routes, true, extack);
+		err = topoopt_build_family(table, routes, true, gone,
+					   extack);
 	if (err) {
 		topoopt_table_free(table);
 		return ERR_PTR(err);

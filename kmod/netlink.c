@@ -56,7 +56,7 @@ int topoopt_netlink_call(struct genl_info *info, topoopt_netlink_fn_t *fn)
 		return PTR_ERR(tdev);
 
 	mutex_lock(&tdev->lock);
-	if (tdev->gone) {
+	if (READ_ONCE(tdev->gone)) {
 		NL_SET_ERR_MSG(info->extack, "The device is being removed");
 		err = -ENODEV;
 	} else {
@@ -425,8 +425,9 @@ void topoopt_netlink_device_exit(struct topoopt_dev *tdev)
 {
 	struct topoopt_table *table;
 
+	/* Whoever builds a table now stops: RTNL is held, and all wait for it. */
+	WRITE_ONCE(tdev->gone, true);
 	mutex_lock(&tdev->lock);
-	tdev->gone = true;
 	topoopt_stage_free(tdev->stage);
 	tdev->stage = NULL;
 	topoopt_account_exit(tdev);

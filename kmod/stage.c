@@ -503,14 +503,15 @@ int topoopt_nl_stage_add_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* stage-prepare, commit, abort */
 
-static int topoopt_stage_build(struct topoopt_stage *stage,
+static int topoopt_stage_build(const struct topoopt_dev *tdev,
+			       struct topoopt_stage *stage,
 			       struct netlink_ext_ack *extack)
 {
 	struct topoopt_table *table;
 
 	if (stage->table)
 		return 0;
-	table = topoopt_table_build(&stage->routes, extack);
+	table = topoopt_table_build(&stage->routes, &tdev->gone, extack);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	stage->table = table;
@@ -526,7 +527,7 @@ static int topoopt_stage_prepare(struct topoopt_dev *tdev,
 
 	if (IS_ERR(stage))
 		return PTR_ERR(stage);
-	return topoopt_stage_build(stage, info->extack);
+	return topoopt_stage_build(tdev, stage, info->extack);
 }
 
 int topoopt_nl_stage_prepare_doit(struct sk_buff *skb, struct genl_info *info)
@@ -578,7 +579,7 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 	if (!skb)
 		return -ENOMEM;
 	topoopt_netlink_put_generation(skb, generation);
-	err = topoopt_stage_build(stage, info->extack);
+	err = topoopt_stage_build(tdev, stage, info->extack);
 	if (err) {
 		nlmsg_free(skb);
 		return err;

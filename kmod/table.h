@@ -172,12 +172,14 @@ bool topoopt_routes_at(const struct topoopt_routes *routes, u32 index,
  * topoopt_table_build() - make a table
  * @routes: rules and groups; the groups move into the table and @routes
  *	becomes empty, unless there is an error
+ * @gone: set by somebody else when the table is not wanted any more
  * @extack: told why not
  *
  * Return: the table, or an error pointer: -EEXIST when two rules match the
- * same, -ENOMEM.
+ * same, -ENOMEM, -ENODEV when @gone is set, -EINTR when the caller is killed.
  */
 struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
+					  const bool *gone,
 					  struct netlink_ext_ack *extack);
 
 /* Frees the table and its groups, at once: there are no readers. */

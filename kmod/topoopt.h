@@ -130,8 +130,8 @@ struct topoopt_port {
  * @lock: serializes stages and commits
  * @stage: table being built, owned by netlink.c; under @lock
  * @generation: of the active table, 0 while there has been none; under @lock
- * @gone: unregistering: nothing may be staged or committed any more; under
- *	@lock
+ * @gone: unregistering: nothing may be staged or committed any more; what was
+ *	is removed under @lock after it was set
  */
 struct topoopt_dev {
 	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];

@@ -74,6 +74,7 @@ struct topoopt_pair {
  * @len: prefix length
  * @settled: built
  * @full: a key would have needed the last slot
+ * @far: a key would have been too far from the slot it hashes to
  * @seeds: multipliers tried
  * @used: slots in use
  * @displaced: sum over the slots of the distance from the one hashed to
@@ -87,6 +88,7 @@ struct topoopt_tuple {
 	u8 len;
 	bool settled;
 	bool full;
+	bool far;
 	u8 seeds;
 	u32 tail;
 	u32 used;

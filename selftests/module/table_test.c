@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) "table_test: " fmt
 
 #include <linux/etherdevice.h>
+#include <linux/hash.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -16,6 +17,7 @@
 #include <net/ipv6.h>
 
 #include "table.h"
+#include "tuple.h"
 
 static unsigned int rules = 10000;
 module_param(rules, uint, 0);
@@ -26,6 +28,8 @@ module_param(bench, uint, 0);
 MODULE_PARM_DESC(bench, "Measure tables of up to so many routes instead");
 
 static unsigned int test_count;
+
+static const bool test_wanted;	/* not gone */
 
 #define test_ok(condition, fmt, ...)					\
 	pr_info("%s %u - " fmt "\n", (condition) ? "ok" : "not ok",	\
@@ -294,17 +298,17 @@ static int test_tables(void)
 	for (i = 0; rule[i].src_len; i++)
 		;
 	topoopt_routes_add(routes, &rule[i]);
-	table = topoopt_table_build(routes, NULL);
+	table = topoopt_table_build(routes, &test_wanted, NULL);
 	test_ok(table == ERR_PTR(-EEXIST), "equal rules are refused");
 	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
 	for (i = 0; !rule[i].src_len; i++)
 		;
 	topoopt_routes_add(routes, &rule[i]);
-	table = topoopt_table_build(routes, NULL);
+	table = topoopt_table_build(routes, &test_wanted, NULL);
 	test_ok(table == ERR_PTR(-EEXIST), "equal rules with source are refused");
 	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
 
-	table = topoopt_table_build(routes, NULL);
+	table = topoopt_table_build(routes, &test_wanted, NULL);
 	test_ok(!IS_ERR(table), "%u rules make a table", rules);
 	if (!IS_ERR(table)) {
 		test_ok(topoopt_table_routes(table) == rules,
@@ -315,7 +319,7 @@ static int test_tables(void)
 		topoopt_table_free(table);
 	}
 
-	table = topoopt_table_build(routes, NULL);
+	table = topoopt_table_build(routes, &test_wanted, NULL);
 	test_ok(!IS_ERR(table) &&
 		!topoopt_table_lookup4(table, 0, 0, &rule->route),
 		"an empty table has no routes");
@@ -325,6 +329,77 @@ static int test_tables(void)
 	topoopt_routes_free(routes);
 	kvfree(routes);
 	vfree(rule);
+	return 0;
+}
+
+/*
+ * Addresses that collide under the first multiplier, which everybody can know,
+ * and under any that could be foretold from it.
+ */
+#define TEST_CHOSEN_SEEDS	9U
+#define TEST_CHOSEN		1000U
+
+static int test_add_chosen(struct topoopt_routes *routes, u64 seed, u8 first)
+{
+	struct topoopt_tuple tuple = {
+		.size = 2 * TEST_CHOSEN_SEEDS * TEST_CHOSEN, .seed = seed,
+	};
+	struct topoopt_rule rule = {
+		.dst_len = 32, .route.type = TOPOOPT_ROUTE_TYPE_NODE,
+		.route.server = TOPOOPT_SERVER_NONE,
+	};
+	u32 i, n = 0, hash;
+
+	for (i = 0; n < TEST_CHOSEN; i++) {
+		rule.dst.s6_addr32[0] = htonl(first << 24 | i);
+		hash = topoopt_tuple_hash(&tuple, (__force u32)rule.dst.s6_addr32[0],
+					  0, false);
+		if (topoopt_tuple_home(&tuple, hash) >= tuple.size / 64)
+			continue;
+		if (topoopt_routes_add(routes, &rule))
+			return -ENOMEM;
+		n++;
+	}
+	return 0;
+}
+
+static int test_chosen(void)
+{
+	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
+	const struct topoopt_tuple *tuple;
+	const bool gone = true;
+	struct topoopt_table *table;
+	u64 seed = GOLDEN_RATIO_64;
+	u32 i, farthest = 0;
+	int err = 0;
+
+	if (!routes)
+		return -ENOMEM;
+	topoopt_routes_init(routes);
+	for (i = 0; i < TEST_CHOSEN_SEEDS && !err; i++) {
+		err = test_add_chosen(routes, seed, 20 + i);
+		seed = hash_64(seed, 64) | 1;
+	}
+	if (err)
+		return err;
+	table = topoopt_table_build(routes, &gone, NULL);
+	test_ok(table == ERR_PTR(-ENODEV), "nobody builds what nobody wants");
+	table = topoopt_table_build(routes, &test_wanted, NULL);
+	test_ok(!IS_ERR(table), "addresses chosen to collide make a table");
+	if (IS_ERR(table))
+		return 0;
+	tuple = table->family[0].dst.begin;
+	for (i = 0; i < topoopt_tuple_slots(tuple); i++) {
+		const struct topoopt_slot *slot = topoopt_tuple_slot(tuple, i, false);
+		u32 hash = topoopt_tuple_hash(tuple, slot->key4, 0, false);
+
+		if (slot->target)
+			farthest = max(farthest, i - topoopt_tuple_home(tuple, hash));
+	}
+	test_ok(farthest <= 256, "none is far from where it hashes to: %u slots", farthest);
+	topoopt_table_free(table);
+	topoopt_routes_free(routes);
+	kvfree(routes);
 	return 0;
 }
 
@@ -557,7 +632,7 @@ static int test_bench(u32 count, bool v6, bool sources)
 		key[i] = key[i % count];
 
 	start = ktime_get_ns();
-	table = topoopt_table_build(routes, NULL);
+	table = topoopt_table_build(routes, &test_wanted, NULL);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	built = ktime_get_ns() - start;
@@ -583,6 +658,8 @@ static int __init test_init(void)
 
 	if (!bench) {
 		err = test_tables();
+		if (!err)
+			err = test_chosen();
 		if (!err)
 			test_groups();
 		pr_info("1..%u\n", test_count);
