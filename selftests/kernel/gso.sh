@@ -38,6 +38,23 @@ check "relayed in aggregates" grep -q topoopt_relay "$trace/trace"
 check "and over IPv6" stream 1 "$D" "$A" "TCP6:[$(node6 "$A")]"
 is "nothing was dropped for it" "$(ethtool_counter "$B" topo0 drop_gso)" 0
 
+# Above 64 KiB: over IPv6 with an option that segments do not have.
+for server in "${servers[@]}"; do
+	for dev in eth0 eth1 topo0; do
+		ip -n "$server" link set "$dev" gso_max_size 180000 gro_max_size 180000 2>/dev/null
+	done
+done
+for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
+	must ip -n ocs link set "$wire" gso_max_size 180000 gro_max_size 180000
+done
+echo 0 >"$trace/trace"
+echo 'len > 66000' >"$trace/events/topoopt/topoopt_relay/filter"
+echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
+check "larger aggregates arrive over IPv6" stream 4 "$A" "$D" "TCP6:[$(port_ip6 "$D" eth0)]"
+echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
+check "they are larger" grep -q topoopt_relay "$trace/trace"
+is "nothing was too big for the MTU" "$(ethtool_counter "$B" topo0 drop_mtu)" 0
+
 must on "$B" ethtool -K eth0 tso off gso off
 must on "$B" ethtool -K eth1 tso off gso off
 check "taken apart at the egress port, it arrives intact, too" \
