@@ -282,11 +282,23 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 				 topoopt_plain_lookup6(table, &ip6->daddr), true);
 }
 
-/* Whether a tagged frame may be for a VLAN device. */
-static __always_inline bool topoopt_xdp_vlan(const struct net_device *dev)
+/*
+ * Whether a tagged frame is for a VLAN device. That there are VLANs says little:
+ * 8021q adds VLAN 0 to every NIC that filters.
+ */
+static bool topoopt_xdp_vlan(struct net_device *dev, const void *eth)
 {
 #if IS_ENABLED(CONFIG_VLAN_8021Q)
-	return rcu_access_pointer(dev->vlan_info);
+	const struct vlan_ethhdr *vlan = eth;
+	bool found;
+
+	if (likely(!rcu_access_pointer(dev->vlan_info)))
+		return false;
+	rcu_read_lock();
+	found = __vlan_find_dev_deep_rcu(dev, vlan->h_vlan_proto,
+					 ntohs(vlan->h_vlan_TCI) & VLAN_VID_MASK);
+	rcu_read_unlock();
+	return found;
 #else
 	return false;
 #endif
@@ -311,7 +323,7 @@ __bpf_kfunc_start_defs();
 __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 {
 	struct xdp_buff *xdp = (struct xdp_buff *)ctx;
-	const struct net_device *dev = xdp->rxq->dev;
+	struct net_device *dev = xdp->rxq->dev;
 	const struct topoopt_table *table;
 	const struct topoopt_port *in;
 	struct ethhdr *eth;
@@ -331,7 +343,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	ip = eth + 1;
 	if (!topoopt_xdp_is4(ip)) {
 		if (eth_type_vlan(eth->h_proto)) {
-			if (unlikely(topoopt_xdp_vlan(dev)))
+			if (unlikely(topoopt_xdp_vlan(dev, eth)))
 				return 0;
 			ip += VLAN_HLEN;
 		}

@@ -199,12 +199,20 @@ must ip -n ocs link set "$wire" mtu 4200
 to_T mark-mended "when the link was down and up, another one"
 is "at XDP again" $(($(redirected) - start)) 1
 
-# A tag may be a VLAN device's, which XDP does not know.
+# What is for a VLAN device is left to it.
 must ip -n "$R" link add link eth0 name eth0.7 type vlan id 7
-to_T mark-device "where a port has VLAN devices, a tagged frame arrives" --tag 8100:8:3
-is "through the kernel's queues" $(($(redirected) - start)) 0
-to_T mark-bare "and one without a tag"
+must ip -n "$R" link set eth0.7 up
+to_T mark-bare "where a port has a VLAN device, a frame without a tag arrives"
 is "at XDP" $(($(redirected) - start)) 1
+to_T mark-other "and one of another VLAN" --tag 8100:8:3
+is "at XDP, too" $(($(redirected) - start)) 1
+seen=$(on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets)
+start=$(redirected)
+frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" mark-device \
+	--ports 8:4791 --tag 8100:7:3
+check "the device's own gets there" wait_for 60 eval \
+	'(($(on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets) > seen))'
+is "past XDP" $(($(redirected) - start)) 0
 must ip -n "$R" link del eth0.7
 must apply "$R" "$plan" >/dev/null
 
