@@ -283,11 +283,15 @@ int topoopt_port_set_tx(struct topoopt_dev *tdev, u32 ifindex, u32 tx_ifindex,
 	return 0;
 }
 
-/* A device that is no port itself may be what ports transmit through. */
-static void topoopt_port_tx_event(struct net_device *dev, unsigned long event)
+/*
+ * A device that is no port itself may be what ports transmit through.
+ * Return: whether it is.
+ */
+static bool topoopt_port_tx_event(struct net_device *dev, unsigned long event)
 {
 	struct topoopt_dev *tdev;
 	unsigned int slot;
+	bool found = false;
 
 	list_for_each_entry(tdev, topoopt_device_list(dev_net(dev)), list) {
 		for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
@@ -296,13 +300,15 @@ static void topoopt_port_tx_event(struct net_device *dev, unsigned long event)
 			if (!port || port->dev == dev ||
 			    rtnl_dereference(port->tx) != dev)
 				continue;
+			found = true;
 			if (event == NETDEV_UNREGISTER)
 				topoopt_port_change_tx(port, port->dev);
-			else
+			else if (event != NETDEV_PRE_TYPE_CHANGE)
 				topoopt_port_update(port,
 						    event == NETDEV_CHANGENAME);
 		}
 	}
+	return found;
 }
 
 /* The topoopt device itself went up or down. */
@@ -346,7 +352,7 @@ static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 			topoopt_port_release(port);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
-		if (port)
+		if (port || topoopt_port_tx_event(dev, event))
 			return NOTIFY_BAD;
 		break;
 	}
