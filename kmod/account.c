@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "account.h"
+#include "compat/kfunc.h"
 #include "netlink.h"
 #include "plain.h"
 
@@ -117,6 +118,12 @@ static int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
 	if (prog->aux->max_ctx_offset > TOPOOPT_ACCOUNT_ARGUMENTS * sizeof(u64)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "The program reads more arguments than there are");
+		bpf_prog_put(prog);
+		return -EINVAL;
+	}
+	if (topoopt_compat_prog_sleeps(prog)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "Programs that sleep cannot run here");
 		bpf_prog_put(prog);
 		return -EINVAL;
 	}

@@ -25,6 +25,16 @@
 #define BTF_KFUNCS_END		BTF_SET8_END
 #endif
 
+/* Whether a program for raw tracepoints may sleep, which it could not before. */
+static inline bool topoopt_compat_prog_sleeps(const struct bpf_prog *prog)
+{
+#ifdef TOPOOPT_HAVE_PROG_SLEEPABLE
+	return prog->sleepable;
+#else
+	return false;
+#endif
+}
+
 /* Whether a driver sends what XDP redirects, in how many pieces it may be. */
 static __always_inline bool topoopt_compat_xdp_xmit(const struct net_device *dev, bool frags)
 {
