@@ -254,6 +254,64 @@ check_fails "record refuses an unknown NIC statistic" 'no statistic "rx_bytes_ph
 	on "$A" toctl tm record --plan "$plan" --node "$A" --count 1 -o "$tmp/x.tm" \
 	--nic-counters rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy
 
+# Agents take what the NIC calls so, too: here for both directions what eth1
+# received. A veth counts that once its peer leaves segmenting to others.
+phy=rx_queue_0_xdp_bytes,rx_queue_0_xdp_packets
+sample='{"op": "sample", "interval_ns": 50000000, "until_ns": 0}'
+must on ocs ethtool -K w0-1 tso off >/dev/null
+must on "$A" ethtool -K eth1 gro on >/dev/null
+
+ask() { # REQUEST: of the agent; sets reply
+	printf '%s\n' "$1" >&"${agent[1]}"
+	read -r reply <&"${agent[0]}"
+}
+
+agent_up() { # NAMES: an agent that counts from now on
+	coproc agent { on "$A" toctl agent --stdio --fcs --nic-counters "$1"; }
+	agent_pid=$!
+	ask "$(jq -c --arg a "$A" '{op: "stage", generation: 1, job,
+		cluster: ({format: "topoopt-cluster", version: 1, servers,
+			links: [.links[] | {a, b}]} | tojson),
+		table: (.tables[] | select(.server == $a) | tojson)}' "$plan")"
+	ask '{"op": "abort"}'
+	ask "$sample"
+}
+
+agent_down() {
+	local requests=${agent[1]}
+
+	exec {requests}>&-
+	wait "$agent_pid"
+}
+
+phy_counts() { # packets and bytes
+	on "$A" ethtool -S eth1 | awk '/rx_queue_0_xdp_(bytes|packets):/ { n[$1] = $2 }
+		END { print n["rx_queue_0_xdp_packets:"], n["rx_queue_0_xdp_bytes:"] }'
+}
+
+phy_packets() { # N: or more
+	phy_counts >"$tmp/phy"
+	(($(cut -d' ' -f1 "$tmp/phy") >= $1))
+}
+
+agent_up "$phy,$phy"
+read -r packets_before bytes_before < <(phy_counts)
+udp "$C" "$a" 9999 1000 50 >/dev/null
+check "agent: the NIC counts" wait_for 60 phy_packets "$((packets_before + 50))"
+ask "$sample"
+read -r packets_after bytes_after < <(phy_counts)
+received=$((packets_after - packets_before))
+bytes=$((bytes_after - bytes_before - 4 * received))
+is "agent: the NIC's counters are in its sample, without FCS" \
+	"$(jq -c '.tm | fromjson | .samples[0].ports[1]' <<<"$reply")" \
+	"[$received,$bytes,$received,$bytes]"
+agent_down
+
+agent_up rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy
+is "agent: a NIC statistic that is not there is named" "$(jq -r .error <<<"$reply")" \
+	'eth0 has no statistic "rx_bytes_phy" (ethtool -S eth0)'
+agent_down
+
 # Another table during the recording.
 if record --interval 20ms; then
 	must apply "$A" "$changed"

@@ -53,6 +53,12 @@ result $? "an agent goes on after what it refused"
 run 2 agent
 grep -q '^toctl agent: --stdio or --etcd expected' "$tmp/err"
 result $? "an agent without controller"
+run 2 agent --stdio --nic-counters rx_bytes,rx_packets
+grep -qxF 'toctl agent: --nic-counters: expected four names of statistics joined by commas, not "rx_bytes,rx_packets"' "$tmp/err"
+result $? "two statistics of the NICs"
+run 2 agent --stdio --fcs
+grep -qxF 'toctl agent: --fcs goes with --nic-counters' "$tmp/err"
+result $? "the FCS of no statistics"
 run 1 agent --etcd localhost:2379
 one_line '^toctl agent: "localhost:2379" is no URL of etcd'
 result $? "etcd that is no URL"

@@ -21,6 +21,7 @@
 
 /**
  * struct to_agent - see agent.h
+ * @counter_names: see to_counters_read()
  * @plan: this server's part of the plan that is active and confirmed, or NULL
  * @next: of the one that is staged or not confirmed yet
  * @server: whose parts they are
@@ -32,6 +33,7 @@
  */
 struct to_agent {
 	char device[IFNAMSIZ];
+	const struct to_counter_names *counter_names;
 	struct to_plan *plan, *next;
 	unsigned int server;
 	struct to_apply apply;
@@ -41,7 +43,8 @@ struct to_agent {
 	struct to_recorder *recorder;
 };
 
-struct to_agent *to_agent_new(const char *device, struct to_error *err)
+struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
+			      struct to_error *err)
 {
 	struct to_agent *agent = calloc(1, sizeof(*agent));
 
@@ -57,6 +60,7 @@ struct to_agent *to_agent_new(const char *device, struct to_error *err)
 		return NULL;
 	}
 	strcpy(agent->device, device);
+	agent->counter_names = counter_names;
 	return agent;
 }
 
@@ -398,6 +402,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 		.plan = agent->committed ? agent->next : agent->plan,
 		.server = agent->server, .device = agent->device,
 		.source = TO_TRAFFIC_AUTO, .entries = SAMPLE_ENTRIES,
+		.counter_names = agent->counter_names,
 	};
 	json_int_t interval, until;
 	bool first = !agent->recorder;

@@ -36,12 +36,18 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "counters.h"
 #include "error.h"
 
 struct to_agent;
 
-/** to_agent_new() - @device: name of the topoopt device */
-struct to_agent *to_agent_new(const char *device, struct to_error *err);
+/**
+ * to_agent_new() - an agent that has done nothing yet
+ * @device: name of the topoopt device
+ * @counter_names: see to_counters_read(); not copied
+ */
+struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
+			      struct to_error *err);
 
 /** to_agent_free() - what is staged or not confirmed is taken back */
 void to_agent_free(struct to_agent *agent);

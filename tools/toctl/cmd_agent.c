@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "agent_etcd.h"
+#include "counter_options.h"
 #include "fabric_options.h"
 
 struct agent_args {
@@ -13,6 +14,7 @@ struct agent_args {
 	bool stdio;
 	uint64_t lease_ns;
 	struct to_etcd_options etcd;
+	struct to_counter_options counters;
 };
 
 static volatile sig_atomic_t agent_stop;
@@ -53,12 +55,16 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 static int agent_run(struct to_call *call, const void *data)
 {
 	const struct agent_args *args = data;
+	struct to_counter_names names;
 	struct to_agent *agent;
 	int ret;
 
 	if (args->stdio == !!args->etcd.endpoints)
 		return to_usage(call, "--stdio or --etcd expected");
-	agent = to_agent_new(args->dev, &call->err);
+	ret = to_counter_options_parse(call, &args->counters, &names);
+	if (ret)
+		return ret;
+	agent = to_agent_new(args->dev, args->counters.names ? &names : NULL, &call->err);
 	if (!agent)
 		return -EINVAL;
 	ret = args->stdio ? to_agent_serve(agent, stdin, stdout, &call->err) :
@@ -82,6 +88,7 @@ static const struct to_option agent_options[] = {
 	  .help = "until etcd takes a silent agent for dead; default: 10s" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device, made when there is none; default: topo0" },
+	TO_COUNTER_OPTIONS(struct agent_args, counters),
 	{}
 };
 
@@ -93,7 +100,9 @@ const struct to_command to_cmd_agent = {
 		"traffic. toctl apply --all and toctl run start one on every server with --stdio;\n"
 		"when they go away before a plan is confirmed, it goes back to what was active\n"
 		"before. In a cluster it runs all the time (topoopt-agent.service) and follows\n"
-		"what is decided in etcd, also what was decided while it was away.",
+		"what is decided in etcd, also what was decided while it was away.\n\n"
+		"A NIC with an RDMA engine does not show the kernel what that sends and\n"
+		"receives; for toctl run to see it, name the " TO_COUNTER_TEXT,
 	.options = agent_options,
 	.args_size = sizeof(struct agent_args),
 	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 10000000000 },

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "command.h"
+#include "counter_options.h"
 #include "node.h"
 #include "record.h"
 
 struct record_args {
-	const char *plan, *node, *dev, *output, *nic_counters;
+	const char *plan, *node, *dev, *output;
 	uint64_t interval, count, entries;
-	bool fcs;
+	struct to_counter_options counters;
 	int attach;
 };
 
@@ -92,15 +93,14 @@ static int record_report(struct to_call *call, const struct to_tm *tm,
 }
 
 static int record_plan(struct to_call *call, const struct record_args *args,
-		       const struct to_plan *plan)
+		       const struct to_plan *plan, const struct to_counter_names *names)
 {
 	struct record_progress progress = { .args = args };
-	struct to_counter_names names = { .fcs = args->fcs };
 	struct to_record_config config = {
 		.plan = plan, .device = args->dev, .interval_ns = args->interval,
 		.count = args->count, .source = args->attach,
-		.entries = args->entries, .stop = &record_stop,
-		.started = record_started, .arg = &progress,
+		.entries = args->entries, .counter_names = names,
+		.stop = &record_stop, .started = record_started, .arg = &progress,
 	};
 	struct to_error save = {};
 	struct to_tm *tm;
@@ -111,12 +111,6 @@ static int record_plan(struct to_call *call, const struct record_args *args,
 		return ret;
 	config.server = ret;
 	progress.server = plan->cluster->servers[ret].name;
-	if (args->nic_counters) {
-		ret = to_counter_names_parse(args->nic_counters, &names, &call->err);
-		if (ret)
-			return to_usage(call, "--nic-counters: %s", call->err.text);
-		config.counter_names = &names;
-	}
 	ret = to_record(&config, &tm, &call->err);
 	/* What was recorded before an error is kept. */
 	if (tm && (tm->n_samples || !ret)) {
@@ -137,17 +131,19 @@ static int record_run(struct to_call *call, const void *data)
 {
 	const struct sigaction action = { .sa_handler = record_signal };
 	const struct record_args *args = data;
+	struct to_counter_names names;
 	struct to_plan *plan;
 	int ret;
 
-	if (args->fcs && !args->nic_counters)
-		return to_usage(call, "--fcs goes with --nic-counters");
+	ret = to_counter_options_parse(call, &args->counters, &names);
+	if (ret)
+		return ret;
 	plan = to_plan_load(args->plan, &call->err);
 	if (!plan)
 		return -EINVAL;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	ret = record_plan(call, args, plan);
+	ret = record_plan(call, args, plan, args->counters.names ? &names : NULL);
 	to_plan_free(plan);
 	return ret;
 }
@@ -175,10 +171,7 @@ static const struct to_option record_options[] = {
 	{ "entries", 0, TO_OPTION_NUMBER, FIELD(entries), .argument = "N",
 	  .min = 1, .max = 1 << 24,
 	  .help = "pairs that one interval can hold; default: 16384" },
-	{ "nic-counters", 0, TO_OPTION_STRING, FIELD(nic_counters), .argument = "NAMES",
-	  .help = "statistics of ethtool -S to take for the ports" },
-	{ "fcs", 0, TO_OPTION_FLAG, FIELD(fcs),
-	  .help = "the bytes of --nic-counters include the FCS" },
+	TO_COUNTER_OPTIONS(struct record_args, counters),
 	{}
 };
 
@@ -191,9 +184,7 @@ const struct to_command to_cmd_tm_record = {
 		"with synchronized clocks they line up. Run it on all servers at the same time\n"
 		"and join the files by toctl tm merge.\n\n"
 		"A NIC with an RDMA engine does not show the kernel what that sends and\n"
-		"receives; for tm merge to find it, name the statistics that count all frames\n"
-		"on the port, as --nic-counters RX-BYTES,RX-PACKETS,TX-BYTES,TX-PACKETS. For\n"
-		"mlx5: rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy.",
+		"receives; for tm merge to find it, name the " TO_COUNTER_TEXT,
 	.options = record_options,
 	.args_size = sizeof(struct record_args),
 	.defaults = &(const struct record_args){
