@@ -395,6 +395,19 @@ def changes(made, what, steps):
     fabric.end()
 
 
+def cannot_count(made):
+    """A server refuses 20 samples."""
+    fabric = Fabric(made)
+    fabric.harm("s3", "refuse", "sample", 1, 20)
+    if fabric.wait("missing", "s3 cannot count", lambda line: line["servers"] == ["s3"]):
+        line = fabric.lines("missing", lambda line: line["servers"])[0]
+        report(line.get("error") == "s3: refused by the test", "s3 cannot count: the log says why",
+               line)
+    fabric.wait("missing", "s3 counts again",
+                lambda line: line["servers"] == [] and "error" not in line)
+    fabric.end()
+
+
 def fails(made, what, arm, told):
     """A change that fails; the controller brings the fabric back."""
     fabric = Fabric(made)
@@ -458,6 +471,7 @@ def refuses_to_go_back(fabric):
 
 # Rings keep their links, which reach all servers.
 plan = make_plan(True)
+cannot_count(plan)
 changes(plan, "other hot pairs", 1)
 server_fails(plan, "refuses", "refuse",
              (("the first stage", "stage", 1), ("the first commit", "commit", 1),

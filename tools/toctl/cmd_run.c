@@ -273,11 +273,13 @@ static void run_observe(struct run *run, const struct to_tm *tm, unsigned int sa
 
 /* ---- the loop ---- */
 
-/* Says so when servers are missing, and when all are there. */
+/* Says so when servers are missing, with the first reason given, and when all are there. */
 static void run_note_missing(struct run *run, const struct to_tm *tm)
 {
+	const struct to_fabric_server *servers = to_fabric_servers(run->fabric);
 	json_t *names = json_array();
 	unsigned int missing = 0;
+	struct to_error why = {};
 	char text[256] = "";
 
 	for (unsigned int s = 0; tm->missing && s < tm->n_servers; s++) {
@@ -286,10 +288,15 @@ static void run_note_missing(struct run *run, const struct to_tm *tm)
 		missing++;
 		json_array_append_new(names, json_string(tm->servers[s]));
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", tm->servers[s]);
+		if (!why.text[0] && servers[s].error[0])
+			to_error_set(&why, 0, "%s: %s", servers[s].name, servers[s].error);
 	}
 	if (missing != run->n_missing)
-		to_run_log(&run->log, "missing", json_pack("{s:O}", "servers", names),
-			   missing ? "no traffic is known of:%s" : "all servers count%s", text);
+		to_run_log(&run->log, "missing",
+			   json_pack("{s:O, s:s*}", "servers", names,
+				     "error", why.text[0] ? why.text : NULL),
+			   missing ? "no traffic is known of:%s%s%s" : "all servers count%s%s%s",
+			   text, why.text[0] ? "; " : "", why.text);
 	json_decref(names);
 	run->n_missing = missing;
 }
