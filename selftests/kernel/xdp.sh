@@ -60,6 +60,15 @@ is "leaves it" "$(paths)" "xdp xdp xdp"
 check_fails "a program holds the module" "in use" rmmod topoopt_fwd
 check "apply --xdp off" xdp off
 is "no XDP again" "$(paths)" "skb skb skb"
+unit=$lib_dir/../tools/systemd/topoopt@.service
+caps=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr '[:upper:]' '[:lower:]' | tr -d ' ')
+as_unit() { # COMMAND...
+	on "$R" setpriv --no-new-privs --bounding-set "-all${caps//cap_/,+}" "$@"
+}
+check "apply --xdp auto as topoopt@.service may" as_unit toctl apply "$plan" --node "$R" --xdp auto
+is "it is enough for XDP" "$(paths)" "xdp xdp xdp"
+check "apply --xdp off" as_unit toctl apply "$plan" --node "$R" --xdp off
+is "and to end it" "$(paths)" "skb skb skb"
 must on "$R" ip link set eth1 xdpdrv obj "$objects/bench/relay_xdp.bpf.o" program fib
 xdp on
 is "a program of somebody else stays" "$(paths)" "xdp foreign-xdp xdp"
