@@ -215,12 +215,14 @@ to_T mark-bare "where a port has a VLAN device, a frame without a tag arrives"
 is "at XDP" $(($(redirected) - start)) 1
 to_T mark-other "and one of another VLAN" --tag 8100:8:3
 is "at XDP, too" $(($(redirected) - start)) 1
-seen=$(on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets)
+received() {
+	on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets
+}
+seen=$(received)
 start=$(redirected)
 frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" mark-device \
 	--ports 8:4791 --tag 8100:7:3
-check "the device's own gets there" wait_for 60 eval \
-	'(($(on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets) > seen))'
+check "the device's own gets there" wait_for 60 eval "((\$(received) > $seen))"
 is "past XDP" $(($(redirected) - start)) 0
 must ip -n "$R" link del eth0.7
 must apply "$R" "$plan" >/dev/null
