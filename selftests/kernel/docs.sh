@@ -15,10 +15,6 @@ mapfile -d '' -t blocks < <("$lib_dir/doc_commands.py" guest \
 	"$lib_dir"/../README.md "$lib_dir"/../Documentation/*.md)
 is "there are such commands" "$((${#blocks[@]} > 0))" 1
 cd "$tmp" || exit
-# cabling and tables can be seen only once all servers have theirs
-for server in "${servers[@]}"; do
-	must on "$server" unshare --uts sh -c "hostname $server; toctl apply plan.json" >/dev/null
-done
 for block in "${blocks[@]}"; do
 	name=${block%%$'\n'*}
 	for server in "${servers[@]}"; do
