@@ -47,10 +47,16 @@ refused "a later version" 'version' "$(plan_edit '.version = 2')"
 
 check_fails "a server that is not in the plan: an error that says who is" \
 	"no server $(hostname).*it has $A, $B, $C" on "$B" toctl apply "$plan"
-refused "another server's part" 'port eth0 has MAC 02:54:4f:00:01:00, the plan says 02:54:4f:00:00:00' \
+refused "another server's part" \
+	'port eth0: interface eth0 has MAC 02:54:4f:00:01:00, the plan.s mac is 02:54:4f:00:00:00' \
 	"$plan" --node "$A"
-refused "a port with another MAC" 'port eth1 has MAC .* the plan says 02:00:00:00:00:99' \
+refused "a port with another MAC" 'interface eth1 has MAC .* the plan.s mac is 02:00:00:00:00:99' \
 	"$(plan_edit '(.servers[1].ports[1].mac) = "02:00:00:00:00:99"')"
+refused "a relay_mac that the port does not have" \
+	'interface eth1 has MAC 02:54:4f:00:01:01, the plan.s relay_mac is 02:00:00:00:00:99' \
+	"$(plan_edit '.servers[1].ports[1] += {relay_mac: "02:00:00:00:00:99", transmit: "eth0"}')"
+refused "a relay_mac and no second interface" 'port eth1: .* no "transmit"' \
+	"$(plan_edit '.servers[1].ports[1].relay_mac = "02:00:00:00:00:99"')"
 other=$(plan_edit '(.servers[1].ports[1].name) = "eth7" | (.links[].a |= sub($b + ":eth1"; $b + ":eth7"))
 	| (.tables[1].groups[][] | select(.port == "eth1") .port) = "eth7"' --arg b "$B")
 refused "a port that is not here" 'port eth7: no such interface' "$other"

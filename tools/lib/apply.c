@@ -102,12 +102,30 @@ static void mac_text(const uint8_t *mac, char text[18])
 		 mac[2], mac[3], mac[4], mac[5]);
 }
 
+/* An interface of @port must have this of the plan's MAC addresses. */
+static int check_mac(const struct to_apply *a, const struct to_port *port,
+		     const struct to_nic *nic, const char *key,
+		     const uint8_t *mac, struct to_error *err)
+{
+	char planned[18], found[18];
+
+	if (!memcmp(nic->mac, mac, 6))
+		return 0;
+	mac_text(mac, planned);
+	mac_text(nic->mac, found);
+	return to_error_set(err, -EINVAL,
+			    "server %s: port %s: interface %s has MAC %s, the plan's %s is %s",
+			    a->plan->cluster->servers[a->server].name, port->name,
+			    nic->name, found, key, planned);
+}
+
 static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err)
 {
 	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	const struct to_port *port = &self->ports[p];
+	const bool two = memcmp(port->mac, port->relay_mac, 6);
 	const struct to_nic *nic, *tx, *rdma;
-	char planned[18], found[18];
+	int ret;
 
 	nic = to_rtnl_nic_find(a->nics, a->n_nics, port->name);
 	if (!nic)
@@ -122,15 +140,16 @@ static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err
 					    "server %s: port %s: no interface %s to transmit through",
 					    self->name, port->name, port->transmit);
 	}
-	/* RDMA owns one of the two personalities; with one NIC, that one. */
-	rdma = !memcmp(nic->mac, port->mac, 6) ? nic : tx;
-	if (memcmp(rdma->mac, port->mac, 6)) {
-		mac_text(port->mac, planned);
-		mac_text(nic->mac, found);
+	if (two && tx == nic)
 		return to_error_set(err, -EINVAL,
-				    "server %s: port %s has MAC %s, the plan says %s",
-				    self->name, port->name, found, planned);
-	}
+				    "server %s: port %s: has a relay_mac of its own, but no \"transmit\" that names the interface with its mac",
+				    self->name, port->name);
+	rdma = to_rtnl_nic_find(a->nics, a->n_nics, to_port_rdma(port));
+	ret = check_mac(a, port, nic, two ? "relay_mac" : "mac", port->relay_mac, err);
+	if (!ret)
+		ret = check_mac(a, port, rdma, "mac", port->mac, err);
+	if (ret)
+		return ret;
 	if (nic->master && nic->master != a->ifindex)
 		return to_error_set(err, -EBUSY,
 				    "server %s: port %s belongs to %s already",

@@ -47,7 +47,7 @@ struct to_step {
  * @current: the device as it was when read
  * @port: interfaces of the plan's ports
  * @transmit: what they transmit through
- * @rdma: of the two the one with the RDMA MAC; has the address
+ * @rdma: of the two the one with the port's mac and address
  * @want, @have: the table, and that of the kernel
  * @routes: how they differ
  * @steps: link changes; the last @n_steps - @n_early come after the commit

@@ -199,6 +199,13 @@ int to_cluster_find_port(const struct to_server *server, const char *name)
 	return -1;
 }
 
+const char *to_port_rdma(const struct to_port *port)
+{
+	bool two = memcmp(port->mac, port->relay_mac, sizeof(port->mac));
+
+	return two && port->transmit[0] ? port->transmit : port->name;
+}
+
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 {
 	struct to_cluster *cluster;

@@ -199,6 +199,14 @@ int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
 /** to_cluster_find_port() - index of @server's port called @name, or -1 */
 int to_cluster_find_port(const struct to_server *server, const char *name);
 
+/**
+ * to_port_rdma() - name of the interface that has the port's mac and address
+ *
+ * With one personality that is the port itself. With two, the port is the relay's,
+ * and what it transmits through is RDMA's.
+ */
+const char *to_port_rdma(const struct to_port *port);
+
 /*
  * What cluster.json and plan.json share. The readers are for struct
  * to_json_field with a struct to_cluster at offset 0.
