@@ -65,6 +65,25 @@ static bool module_installed(const char *release)
 	return found;
 }
 
+void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
+			unsigned int server)
+{
+	const struct to_server *self = &plan->cluster->servers[server];
+
+	view->plan = plan;
+	view->server = server;
+	view->n_ports = self->n_ports;
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		view->ports[p] = self->ports[p].name;
+		view->rdma[p] = to_port_rdma(&self->ports[p]);
+	}
+}
+
+bool to_check_two(const struct to_check_view *view, unsigned int p)
+{
+	return strcmp(view->ports[p], view->rdma[p]);
+}
+
 void to_check_module(struct to_checks *checks)
 {
 	struct utsname name;
@@ -134,16 +153,19 @@ static void check_ipv6(struct to_checks *checks, const char *name)
 }
 
 void to_check_sysctl(struct to_checks *checks, const char *device,
-		     const char *const *ports, unsigned int n_ports)
+		     const struct to_check_view *view)
 {
 	int forward = sysctl_read("/proc/sys/net/ipv4/%s", "ip_forward");
 
 	check_rp_filter(checks, device);
-	for (unsigned int i = 0; i < n_ports; i++)
-		check_rp_filter(checks, ports[i]);
+	for (unsigned int p = 0; p < view->n_ports; p++) {
+		check_rp_filter(checks, view->ports[p]);
+		if (to_check_two(view, p))
+			check_rp_filter(checks, view->rdma[p]);
+	}
 	check_ipv6(checks, device);
-	for (unsigned int i = 0; i < n_ports; i++)
-		check_ipv6(checks, ports[i]);
+	for (unsigned int p = 0; p < view->n_ports; p++)
+		check_ipv6(checks, view->rdma[p]);
 	to_check_add(checks, TO_CHECK_OK, "ip_forward", "kernel", NULL,
 		     forward == 1 ?
 		     "on: the stack forwards what has no route in the table" :
@@ -167,7 +189,7 @@ struct chain {
 static bool is_port(const struct to_check_view *view, const char *name)
 {
 	for (unsigned int i = 0; i < view->n_ports; i++)
-		if (!strcmp(view->ports[i], name))
+		if (!strcmp(view->ports[i], name) || !strcmp(view->rdma[i], name))
 			return true;
 	return false;
 }

@@ -43,6 +43,8 @@ void to_checks_free(struct to_checks *checks);
  * struct to_check_view - the server that is looked at
  * @device: the topoopt device, NULL when there is none
  * @ports: names of its ports, the plan's if there is a plan
+ * @rdma: names of the interfaces with the ports' MAC and address: the ports, or
+ *	with two personalities the other one
  * @plan: NULL without one
  * @server: in the plan
  */
@@ -50,11 +52,18 @@ struct to_check_view {
 	const struct to_nic *nics;
 	unsigned int n_nics;
 	const struct to_nic *device;
-	const char *ports[TO_PORTS_MAX];
+	const char *ports[TO_PORTS_MAX], *rdma[TO_PORTS_MAX];
 	unsigned int n_ports;
 	const struct to_plan *plan;
 	unsigned int server;
 };
+
+/** to_check_view_plan() - look at @server of @plan; sets its ports */
+void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
+			unsigned int server);
+
+/** to_check_two() - whether port @p has two personalities */
+bool to_check_two(const struct to_check_view *view, unsigned int p);
 
 /** to_check_module() - whether the module is there to be loaded */
 void to_check_module(struct to_checks *checks);
@@ -64,7 +73,7 @@ void to_check_module(struct to_checks *checks);
  * @device: name of the topoopt device
  */
 void to_check_sysctl(struct to_checks *checks, const char *device,
-		     const char *const *ports, unsigned int n_ports);
+		     const struct to_check_view *view);
 
 /**
  * to_check_netfilter() - nftables chains that drop by default
@@ -87,8 +96,9 @@ void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
  * Asks by ARP for the planned port's address, as a probe without sender
  * address (RFC 5227), which a Linux peer answers whatever its routes say, with
  * the MAC of the port that heard it. Nobody there: asks for every node of the
- * plan. Then an ICMP echo as large as the MTU. Needs a plan, duplex links,
- * IPv4 addresses and CAP_NET_RAW.
+ * plan. Then an ICMP echo as large as the MTU to each of the port's MACs, the one
+ * for last hops and the one for transit. Needs a plan, duplex links, IPv4
+ * addresses and CAP_NET_RAW.
  */
 void to_check_cabling(struct to_checks *checks, const struct to_check_view *view);
 

@@ -14,7 +14,10 @@
 #define TRIES 3
 #define SMALL 64	/* bytes of a small echo */
 
-/* A port that is being checked, and the one planned at its other end. */
+/*
+ * A port that is being checked, and the one planned at its other end. @nic has the
+ * port's MAC and address, where answers come.
+ */
 struct cable {
 	struct to_checks *checks;
 	const struct to_cluster *cluster;
@@ -60,7 +63,7 @@ static void report_wrong(struct cable *c, const uint8_t *mac)
 			 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
 	snprintf(fix, sizeof(fix), "move the fibre (or cross-connect) from %.70s to %.70s",
 		 found, c->peer_name);
-	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->nic->name, fix,
+	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
 		     "leads to %s, the plan says %s", found, c->peer_name);
 }
 
@@ -81,43 +84,44 @@ static void find_other(struct cable *c)
 	} else {
 		snprintf(fix, sizeof(fix), "run toctl apply on %.*s, then check the fibre",
 			 (int)strcspn(c->peer_name, ":"), c->peer_name);
-		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->nic->name, fix,
+		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
 			     "carrier, but no server of the plan answers; planned: %s",
 			     c->peer_name);
 	}
 	free(nodes);
 }
 
-static void check_size(struct cable *c, const uint8_t *mac)
+/* What comes through to the peer's interface @name, which has @mac. */
+static void check_size(struct cable *c, const char *name, const uint8_t *mac)
 {
 	struct in_addr own = c->port->address.v4, peer = c->peer->address.v4;
-	char fix[200];
+	const int server = strcspn(c->peer_name, ":");
 	int small = -ETIMEDOUT, large = -ETIMEDOUT;
+	char fix[200];
 
 	for (int i = 0; i < TRIES && small == -ETIMEDOUT; i++)
 		small = to_probe_echo(&c->probe, own, peer, mac, SMALL, ANSWER_MS);
 	if (small) {
-		to_check_add(c->checks, TO_CHECK_WARN, "mtu", c->nic->name,
+		to_check_add(c->checks, TO_CHECK_WARN, "mtu", c->port->name,
 			     "let ICMP echo in at the other end, and apply the plan there",
-			     "%s does not answer a ping, so its MTU is not known",
-			     c->peer_name);
+			     "%.*s:%s does not answer a ping, so its MTU is not known",
+			     server, c->peer_name, name);
 		return;
 	}
 	for (int i = 0; i < TRIES && large == -ETIMEDOUT; i++)
 		large = to_probe_echo(&c->probe, own, peer, mac, c->nic->mtu,
 				      ANSWER_MS);
 	if (!large) {
-		to_check_add(c->checks, TO_CHECK_OK, "mtu", c->nic->name, NULL,
-			     "%u bytes reach %s and return", c->nic->mtu,
-			     c->peer_name);
+		to_check_add(c->checks, TO_CHECK_OK, "mtu", c->port->name, NULL,
+			     "%u bytes reach %.*s:%s and return", c->nic->mtu,
+			     server, c->peer_name, name);
 		return;
 	}
 	snprintf(fix, sizeof(fix), "on %.*s: ip link set %s mtu %u",
-		 (int)strcspn(c->peer_name, ":"), c->peer_name, c->peer->name,
-		 c->nic->mtu);
-	to_check_add(c->checks, TO_CHECK_FAIL, "mtu", c->nic->name, fix,
-		     "%u bytes do not come through to %s, small packets do",
-		     c->nic->mtu, c->peer_name);
+		 server, c->peer_name, name, c->nic->mtu);
+	to_check_add(c->checks, TO_CHECK_FAIL, "mtu", c->port->name, fix,
+		     "%u bytes do not come through to %.*s:%s, small packets do",
+		     c->nic->mtu, server, c->peer_name, name);
 }
 
 static void check_cable(struct cable *c)
@@ -128,7 +132,7 @@ static void check_cable(struct cable *c)
 
 	ret = to_probe_open(&c->probe, c->nic->ifindex, c->nic->mac, &err);
 	if (ret) {
-		to_check_add(c->checks, TO_CHECK_WARN, "cabling", c->nic->name,
+		to_check_add(c->checks, TO_CHECK_WARN, "cabling", c->port->name,
 			     ret == -EPERM ? "run toctl doctor as root" : NULL,
 			     "not checked: %s", err.text);
 		return;
@@ -137,14 +141,16 @@ static void check_cable(struct cable *c)
 	if (ret == -ETIMEDOUT) {
 		find_other(c);
 	} else if (ret) {
-		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->nic->name, NULL,
+		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, NULL,
 			     "cannot send: %s", strerror(-ret));
 	} else if (memcmp(mac, c->peer->mac, 6) && memcmp(mac, c->peer->relay_mac, 6)) {
 		report_wrong(c, mac);
 	} else {
-		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->nic->name, NULL,
+		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
 			     "leads to %s as planned", c->peer_name);
-		check_size(c, mac);
+		check_size(c, to_port_rdma(c->peer), c->peer->mac);
+		if (memcmp(c->peer->mac, c->peer->relay_mac, 6))
+			check_size(c, c->peer->name, c->peer->relay_mac);
 	}
 	to_probe_close(&c->probe);
 }
@@ -166,7 +172,7 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 			.checks = checks, .cluster = view->plan->cluster,
 			.port = &self->ports[p],
 			.nic = to_rtnl_nic_find(view->nics, view->n_nics,
-						self->ports[p].name),
+						to_port_rdma(&self->ports[p])),
 		};
 		const struct to_server *server;
 		struct to_port_ref peer;
@@ -182,7 +188,7 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 		if (c.port->address.has_v4 && c.peer->address.has_v4)
 			check_cable(&c);
 		else
-			to_check_add(checks, TO_CHECK_OK, "cabling", c.nic->name, NULL,
+			to_check_add(checks, TO_CHECK_OK, "cabling", c.port->name, NULL,
 				     "not checked: the ports have no IPv4 addresses");
 	}
 }

@@ -74,27 +74,38 @@ static void check_device(struct to_checks *checks, const struct to_check_view *v
 		     "down: nothing is relayed");
 }
 
+static void check_master(struct to_checks *checks, const struct to_check_view *view,
+			 const struct to_nic *nic)
+{
+	char fix[200];
+
+	if (!view->device || nic->master == view->device->ifindex)
+		return;
+	snprintf(fix, sizeof(fix), "ip link set %s master %s", nic->name,
+		 view->device->name);
+	to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix,
+		     "is no port of %s", view->device->name);
+}
+
+static void check_mac(struct to_checks *checks, const struct to_nic *nic,
+		      const uint8_t *mac)
+{
+	char fix[200];
+
+	if (!memcmp(nic->mac, mac, 6))
+		return;
+	snprintf(fix, sizeof(fix),
+		 "correct the plan, or: ip link set %s address %02x:%02x:%02x:%02x:%02x:%02x",
+		 nic->name, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	to_check_add(checks, TO_CHECK_FAIL, "mac", nic->name, fix,
+		     "not the planned MAC address");
+}
+
 static void check_link(struct to_checks *checks, const struct to_check_view *view,
 		       unsigned int p, const struct to_nic *nic)
 {
-	const struct to_port *planned = planned_port(view, p);
 	char fix[200];
 
-	if (view->device && nic->master != view->device->ifindex) {
-		snprintf(fix, sizeof(fix), "ip link set %s master %s", nic->name,
-			 view->device->name);
-		to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix,
-			     "is no port of %s", view->device->name);
-	}
-	if (planned && memcmp(nic->mac, planned->mac, 6) &&
-	    memcmp(nic->mac, planned->relay_mac, 6)) {
-		snprintf(fix, sizeof(fix),
-			 "correct the plan, or: ip link set %s address %02x:%02x:%02x:%02x:%02x:%02x",
-			 nic->name, planned->mac[0], planned->mac[1], planned->mac[2],
-			 planned->mac[3], planned->mac[4], planned->mac[5]);
-		to_check_add(checks, TO_CHECK_FAIL, "mac", nic->name, fix,
-			     "not the planned MAC address");
-	}
 	if (!(nic->flags & IFF_UP)) {
 		snprintf(fix, sizeof(fix), "ip link set %s up", nic->name);
 		to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix, "down");
@@ -304,16 +315,14 @@ static unsigned int list_directory(const char *path, char names[][64], unsigned 
 	return n;
 }
 
-static void check_gid(struct to_checks *checks, const struct to_check_view *view,
-		      unsigned int p, const struct to_nic *nic)
+/* @nic: where RDMA is, which has the port's address. */
+static void check_gid(struct to_checks *checks, const struct to_port *planned,
+		      const struct to_nic *nic)
 {
-	const struct to_port *planned = planned_port(view, p);
 	char devices[64][64], ports[8][64], path[192], fix[200];
 	unsigned int n_devices, n_ports;
 	struct gids found = {};
 
-	if (!planned || planned_dark(view, p))
-		return;
 	n_devices = list_directory("/sys/class/infiniband", devices, 64);
 	for (unsigned int d = 0; d < n_devices && !found.v2; d++) {
 		snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports", devices[d]);
@@ -365,33 +374,69 @@ static void check_path(struct to_checks *checks, const struct to_nic *nic)
 	}
 }
 
+static const struct to_nic *find_nic(const struct to_check_view *view, const char *name)
+{
+	return to_rtnl_nic_find(view->nics, view->n_nics, name);
+}
+
+/* What both personalities of a port need; NULL when it is not there. */
+static const struct to_nic *check_nic(struct to_checks *checks,
+				      const struct to_check_view *view,
+				      unsigned int p, const char *name,
+				      uint32_t smallest)
+{
+	const struct to_nic *nic = find_nic(view, name);
+
+	if (!nic) {
+		to_check_add(checks, TO_CHECK_FAIL, "port", name,
+			     "check the driver and the interface's name",
+			     "no such interface");
+		return NULL;
+	}
+	check_link(checks, view, p, nic);
+	check_mtu(checks, view, nic, smallest);
+	check_speed(checks, nic, planned_port(view, p));
+	check_offloads(checks, nic);
+	return nic;
+}
+
+static void check_port(struct to_checks *checks, const struct to_check_view *view,
+		       unsigned int p, uint32_t smallest)
+{
+	const struct to_port *planned = planned_port(view, p);
+	const struct to_nic *nic, *rdma;
+
+	nic = rdma = check_nic(checks, view, p, view->ports[p], smallest);
+	if (nic) {
+		check_master(checks, view, nic);
+		check_path(checks, nic);
+	}
+	if (to_check_two(view, p))
+		rdma = check_nic(checks, view, p, view->rdma[p], smallest);
+	if (!planned)
+		return;
+	if (nic)
+		check_mac(checks, nic, planned->relay_mac);
+	if (rdma && rdma != nic)
+		check_mac(checks, rdma, planned->mac);
+	if (rdma && !planned_dark(view, p))
+		check_gid(checks, planned, rdma);
+}
+
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view)
 {
 	uint32_t smallest = UINT32_MAX;
 
 	check_device(checks, view);
 	for (unsigned int p = 0; p < view->n_ports; p++) {
-		const struct to_nic *nic = to_rtnl_nic_find(view->nics, view->n_nics,
-							    view->ports[p]);
+		const struct to_nic *nic = find_nic(view, view->ports[p]);
+		const struct to_nic *rdma = find_nic(view, view->rdma[p]);
 
 		if (nic && nic->mtu < smallest)
 			smallest = nic->mtu;
+		if (rdma && rdma->mtu < smallest)
+			smallest = rdma->mtu;
 	}
-	for (unsigned int p = 0; p < view->n_ports; p++) {
-		const struct to_nic *nic = to_rtnl_nic_find(view->nics, view->n_nics,
-							    view->ports[p]);
-
-		if (!nic) {
-			to_check_add(checks, TO_CHECK_FAIL, "port", view->ports[p],
-				     "check the driver and the interface's name",
-				     "no such interface");
-			continue;
-		}
-		check_link(checks, view, p, nic);
-		check_mtu(checks, view, nic, smallest);
-		check_speed(checks, nic, planned_port(view, p));
-		check_offloads(checks, nic);
-		check_path(checks, nic);
-		check_gid(checks, view, p, nic);
-	}
+	for (unsigned int p = 0; p < view->n_ports; p++)
+		check_port(checks, view, p, smallest);
 }

@@ -156,13 +156,11 @@ static void apply_report(const struct to_call *call, const struct to_apply *a,
 
 static void apply_warn(const struct to_apply *apply)
 {
-	const struct to_server *self = &apply->plan->cluster->servers[apply->server];
-	const char *ports[TO_PORTS_MAX];
+	struct to_check_view view = {};
 	struct to_checks checks = {};
 
-	for (unsigned int p = 0; p < self->n_ports; p++)
-		ports[p] = self->ports[p].name;
-	to_check_sysctl(&checks, apply->device, ports, self->n_ports);
+	to_check_view_plan(&view, apply->plan, apply->server);
+	to_check_sysctl(&checks, apply->device, &view);
 	for (unsigned int i = 0; i < checks.n; i++)
 		if (checks.items[i].verdict != TO_CHECK_OK)
 			fprintf(stderr, "toctl apply: warning: %s: %s: %s; %s\n",

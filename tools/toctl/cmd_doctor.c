@@ -98,20 +98,6 @@ static void doctor_table(struct to_checks *checks, const struct to_device *devic
 			     "toctl apply PLAN", "no table was ever committed");
 }
 
-static int doctor_server(const struct doctor_args *args, struct to_check_view *view,
-			 struct to_error *err)
-{
-	int server = to_node_find(view->plan, args->plan, args->node, err);
-
-	if (server < 0)
-		return server;
-	view->server = server;
-	view->n_ports = view->plan->cluster->servers[server].n_ports;
-	for (unsigned int p = 0; p < view->n_ports; p++)
-		view->ports[p] = view->plan->cluster->servers[server].ports[p].name;
-	return 0;
-}
-
 static int doctor_look(struct to_call *call, const struct doctor_args *args,
 		       struct to_check_view *view, struct to_checks *checks)
 {
@@ -134,11 +120,13 @@ static int doctor_look(struct to_call *call, const struct doctor_args *args,
 	if (ret)
 		return ret;
 	if (!view->plan)
-		for (; view->n_ports < n; view->n_ports++)
+		for (; view->n_ports < n; view->n_ports++) {
 			view->ports[view->n_ports] = ports[view->n_ports].name;
+			view->rdma[view->n_ports] = ports[view->n_ports].tx_name;
+		}
 	to_check_module(checks);
 	to_check_ports(checks, view);
-	to_check_sysctl(checks, args->dev, view->ports, view->n_ports);
+	to_check_sysctl(checks, args->dev, view);
 	to_check_netfilter(checks, view);
 	if (view->plan)
 		doctor_plan(checks, view, args->plan, args->dev);
@@ -163,8 +151,11 @@ static int doctor_run(struct to_call *call, const void *data)
 		plan = to_plan_load(args->plan, &call->err);
 		if (!plan)
 			return -EINVAL;
-		view.plan = plan;
-		ret = doctor_server(args, &view, &call->err);
+		ret = to_node_find(plan, args->plan, args->node, &call->err);
+		if (ret >= 0) {
+			to_check_view_plan(&view, plan, ret);
+			ret = 0;
+		}
 	}
 	if (!ret)
 		ret = to_netlink_open(&rt, NETLINK_ROUTE, &call->err);
