@@ -69,7 +69,7 @@ struct to_apply {
 	struct to_kernel_table want, have;
 	bool has_table;
 	struct to_diff_count routes;
-	struct to_step steps[5 * TO_PORTS_MAX];
+	struct to_step steps[5 * TO_PORTS_MAX + 2];
 	unsigned int n_steps, n_early;
 	struct to_change *changes;
 	unsigned int n_changes, n_added;
