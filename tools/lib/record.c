@@ -13,6 +13,7 @@
 /**
  * struct to_recorder - a recording under way
  * @ports: interfaces of the plan's ports
+ * @on_tx: the port is a device on what it transmits through, which counts for both
  * @before: their counters when the current sample started
  * @start_ns, @mono_ns: when that was
  */
@@ -22,6 +23,7 @@ struct to_recorder {
 	struct to_genl genl;
 	uint32_t device;
 	struct to_traffic_port ports[TO_PORTS_MAX];
+	bool on_tx[TO_PORTS_MAX];
 	struct to_tm_counters before[TO_PORTS_MAX];
 	uint64_t start_ns, mono_ns;
 	struct to_traffic *traffic;
@@ -66,9 +68,14 @@ static int find_interfaces(struct to_recorder *r)
 		return ret;
 	r->device = apply.ifindex;
 	r->tm->generation = apply.current.generation;
-	for (unsigned int p = 0; p < self->n_ports; p++)
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		const struct to_nic *nic = to_rtnl_nic_by_index(apply.nics, apply.n_nics,
+								apply.port[p]);
+
 		r->ports[p] = (struct to_traffic_port){ apply.port[p],
 							apply.transmit[p] };
+		r->on_tx[p] = nic && nic->lower == apply.transmit[p];
+	}
 	if (!apply.ifindex)
 		ret = to_error_set(r->err, -ENODEV, "there is no device %s: apply the plan first",
 				   config->device);
@@ -137,16 +144,18 @@ static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 
 	for (unsigned int p = 0; !ret && p < r->tm->n_ports; p++) {
 		const struct to_traffic_port *port = &r->ports[p];
-		struct to_tm_counters tx = {};
+		struct to_tm_counters relay = {};
 
-		ret = to_counters_read(&r->rt, port->ifindex, names, &counters[p],
+		ret = to_counters_read(&r->rt, port->tx_ifindex, names, &counters[p],
 				       r->err);
-		/* Counters of a shared physical port are the same on both. */
-		if (ret || names || port->tx_ifindex == port->ifindex)
+		/* The statistics of a NIC are of the wire, whoever a frame was for. */
+		if (ret || names || r->on_tx[p] || port->tx_ifindex == port->ifindex)
 			continue;
-		ret = to_counters_read(&r->rt, port->tx_ifindex, names, &tx, r->err);
-		counters[p].tx_packets += tx.tx_packets;
-		counters[p].tx_bytes += tx.tx_bytes;
+		ret = to_counters_read(&r->rt, port->ifindex, names, &relay, r->err);
+		counters[p].rx_packets += relay.rx_packets;
+		counters[p].rx_bytes += relay.rx_bytes;
+		counters[p].tx_packets += relay.tx_packets;
+		counters[p].tx_bytes += relay.tx_bytes;
 	}
 	return ret;
 }

@@ -102,6 +102,7 @@ static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 	struct nic_list *list = arg;
 	const struct nlattr *nla, *a;
 	struct to_nic *nics, *nic;
+	bool elsewhere = false;
 
 	if (!ifi)
 		return -EBADMSG;
@@ -129,6 +130,12 @@ static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 		case IFLA_MTU:
 			nic->mtu = to_attr_u32(nla);
 			break;
+		case IFLA_LINK:
+			nic->lower = to_attr_u32(nla);
+			break;
+		case IFLA_LINK_NETNSID:
+			elsewhere = true;
+			break;
 		case IFLA_MASTER:
 			nic->master = to_attr_u32(nla);
 			break;
@@ -143,6 +150,9 @@ static int rtnl_add_nic(const struct nlmsghdr *nlh, void *arg)
 			break;
 		}
 	}
+	/* For a veth that is its other end, for others something else again. */
+	if (elsewhere || strcmp(nic->kind, "macvlan"))
+		nic->lower = 0;
 	return 0;
 }
 

@@ -25,9 +25,10 @@
  * struct to_nic - a network interface
  * @kind: "topoopt", "veth", ... or ""
  * @alias: what `ip link set alias` wrote
+ * @lower: the interface of this namespace that a macvlan device is on, else 0
  */
 struct to_nic {
-	uint32_t ifindex, master, mtu, flags;
+	uint32_t ifindex, master, lower, mtu, flags;
 	char name[IFNAMSIZ], kind[IFNAMSIZ], alias[64];
 	uint8_t mac[6];
 	bool carrier;
