@@ -2,7 +2,8 @@
 # What fabric.sh needs of a plan, as lines FILE<tab>TEXT:
 #
 #	servers		SERVER
-#	ports		SERVER:PORT WIRE	WIRE is the port's end at the optical switch
+#	ports		SERVER:PORT WIRE NIC	WIRE is the port's end at the optical switch,
+#					NIC the server's; no NIC at 1x2 switches
 #	light		WIRE WIRE		what enters the first leaves the second
 #	ocs.ip		batch for ip in the optical switch's namespace
 #	SERVER.ip	batch for ip in the server's
@@ -11,13 +12,17 @@
 # Cross-connects join ports of an optical switch, links those cabled directly.
 # A port with a look-ahead port is joined to its 1x2 switch, whose ends are
 # cabled to the two optical ports: wI-K -- 1x2 -- eI-K-0 ==== oI-K-0 -- switch.
+#
+# A port that transmits through another interface is a macvlan device on that one,
+# which is the NIC.
 
 def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"];
 
 . as $plan
 | [.servers | to_entries[] | .key as $i | .value.name as $server
    | .value.ports | to_entries[]
-   | .value + {server: $server, wire: "w\($i)-\(.key)"}] as $ports
+   | .value + {server: $server, wire: "w\($i)-\(.key)",
+	nic: (.value.transmit // .value.name)}] as $ports
 | ($ports | map({key: "\(.server):\(.name)", value: .}) | from_entries) as $by_name
 | [$ports[] | select(.look_ahead) | . as $port | range(2) | $port + {end: .,
 	inner: "e\($port.wire[1:])-\(.)", outer: "o\($port.wire[1:])-\(.)"}] as $ends
@@ -32,8 +37,8 @@ def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"
 | [$ends[] | select(.end == 0) | [.wire, .inner], [.inner, .wire]] as $joined
 | (.servers[] | "servers\t\(.name)"),
   ($ports[] |
-	"ports\t\(.server):\(.name) \(.wire)",
-	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.name) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)",
+	"ports\t\(.server):\(.name) \(.wire) \(.nic)",
+	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.nic) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)",
 	(select(.optical_switch) | "ocs.ip\tlink set \(.wire) alias " +
 		(.look_ahead // {selector: .optical_switch, common: .optical_port}
 		 | "\(.selector).\(.common)"))),
@@ -53,10 +58,12 @@ def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"
   (.servers[] | .name as $server |
 	"\($server).ip\tlink set lo up",
 	"\($server).ip\tlink add topo0 type topoopt",
-	(.ports[] | .name as $port |
-		(addresses[] | "\($server).ip\taddr add \(.) dev \($port)"),
-		"\($server).ip\tlink set \($port) master topo0",
-		"\($server).ip\tlink set \($port) up"),
+	($ports[] | select(.server == $server) | .nic as $nic |
+		(addresses[] | "\($server).ip\taddr add \(.) dev \($nic)"),
+		(select(.name != $nic) | "\($server).ip\tlink add \(.name) link \($nic) address \(.relay_mac) type macvlan mode private"),
+		"\($server).ip\tlink set \(.name) master topo0",
+		"\($server).ip\tlink set \($nic) up",
+		"\($server).ip\tlink set \(.name) up"),
 	(addresses[] | "\($server).ip\taddr add \(.) dev topo0"),
 	"\($server).ip\tlink set topo0 up"),
   "reconfiguration\t\([.optical_switches[]?.reconfiguration_ns] | (max // 0) / 1e9)"

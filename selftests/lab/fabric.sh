@@ -10,6 +10,8 @@
 #	|       eth1 |======| w0-1 (dark)       |      |            |
 #	+------------+      +-------------------+      +------------+
 #
+# A port with a relay personality ("transmit") is a macvlan device on its NIC.
+#
 #	fabric.sh up PLAN [--no-apply]		build it, load the tables
 #	fabric.sh down				remove it
 #	fabric.sh darken SERVER:PORT		cut the port's links: both ends lose carrier
@@ -18,7 +20,7 @@
 #						switch the light over to another plan; what
 #						changes is dark for TIME (10ms; default: the
 #						plan's own). Tables stay as they are
-#	fabric.sh rxe [SERVER:PORT...]		an RDMA device SERVER-PORT for these ports,
+#	fabric.sh rxe [SERVER:PORT...]		an RDMA device SERVER-NIC for these ports,
 #						or for all
 #	fabric.sh exec SERVER COMMAND...	run a command on a server
 #	fabric.sh links				SERVER:PORT SERVER:PORT for each lit direction
@@ -88,7 +90,7 @@ look() {
 	need_fabric
 	awk '{ print "filter show dev", $2, "ingress" }' "$state/ports" | tc -n ocs -j -b - |
 		jq -rn --rawfile ports "$state/ports" '
-			[$ports | scan(" (.*)\n") | .[0]] as $wires
+			[$ports | scan(" (\\S+).*\n") | .[0]] as $wires
 			| [inputs] | to_entries[] | $wires[.key] as $wire
 			| .value[].options.actions[]? | "\($wire) \(.to_dev)"' >"$state/light"
 }
@@ -181,7 +183,7 @@ reconfigure() {
 }
 
 rxe() {
-	local port server
+	local port server nic
 
 	need_fabric
 	modprobe -a rdma_rxe rdma_ucm
@@ -189,9 +191,9 @@ rxe() {
 	(($#)) || set -- $(cut -d ' ' -f 1 "$state/ports")
 	for port; do
 		wire "$port" >/dev/null
+		nic=$(awk -v port="$port" '$1 == port { print $3 }' "$state/ports")
 		server=${port%:*}
-		port=${port##*:}
-		echo "link add $server-$port type rxe netdev $port" >>"$state/$server.rdma"
+		echo "link add $server-$nic type rxe netdev $nic" >>"$state/$server.rdma"
 	done
 	for port in "$state"/*.rdma; do
 		ip netns exec "$(basename "$port" .rdma)" rdma -b "$port"
