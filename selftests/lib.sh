@@ -150,13 +150,14 @@ lib_server() { # SERVER FIELD
 }
 lib_port() { # SERVER PORT FIELD
 	jq -er --arg server "$1" --arg port "$2" --arg field "$3" \
-		'.servers[] | select(.name == $server).ports[] | select(.name == $port)[$field]' "$plan"
+		'.servers[] | select(.name == $server).ports[] | select(.name == $port)[$field] // empty' "$plan"
 }
 node() { lib_server "$1" ipv4; }		# SERVER
 node6() { lib_server "$1" ipv6; }		# SERVER
 port_ip() { lib_port "$1" "$2" ipv4; }		# SERVER PORT
 port_ip6() { lib_port "$1" "$2" ipv6; }		# SERVER PORT
 port_mac() { lib_port "$1" "$2" mac; }		# SERVER PORT
+port_nic() { lib_port "$1" "$2" transmit || echo "$2"; }	# SERVER PORT: has its address
 
 # Plan of N servers in a row on standard output, one port per side:
 #
@@ -290,6 +291,68 @@ three_up() { # A|B|C
 # On B and C: until A has ended.
 three_wait() {
 	wait_for 3600 test -e /out/done
+}
+
+# --- traffic between all, and RoCEv2 --------------------------------------
+
+# How many of all pairs of servers say over TCP who they are, IPv4 and IPv6 apart;
+# the others are told on standard error.
+tcp_pairs() {
+	local server from to address answer listeners=() reached=0
+
+	for server in "${servers[@]}"; do
+		ip netns exec "$server" socat -U "TCP6-LISTEN:7000,ipv6only=0,fork,reuseaddr" \
+			"SYSTEM:echo $server" 2>/dev/null &
+		listeners+=($!)
+	done
+	for server in "${servers[@]}"; do
+		must wait_listen "$server" 7000
+	done
+	for from in "${servers[@]}"; do
+		for to in "${servers[@]}"; do
+			[[ $from != "$to" ]] || continue
+			for address in "$(node "$to")" "[$(node6 "$to")]"; do
+				answer=$(on "$from" socat -u -T 60 "TCP:$address:7000,connect-timeout=60" -)
+				if [[ $answer == "$to" ]]; then
+					((++reached))
+				else
+					echo "# $from to $to at $address: '$answer'" >&2
+				fi
+			done
+		done
+	done
+	kill "${listeners[@]}"
+	echo "$reached"
+}
+
+# Index of the GID that is a port's IPv4 address.
+lib_gid() { # SERVER PORT
+	local gids want i
+
+	gids=/sys/class/infiniband/$1-$(port_nic "$1" "$2")/ports/1/gids
+	# shellcheck disable=SC2046,SC2183 # words of the address
+	want=$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
+		$(port_ip "$1" "$2" | tr . ' '))
+	for ((i = 0; i < 16; i++)); do
+		[[ $(cat "$gids/$i") != "$want" ]] || { echo "$i"; return; }
+	done
+	return 1
+}
+
+# RDMA writes from a port into another, which have their devices (fabric.sh rxe).
+rdma_write() { # FROM PORT TO PORT [ARGUMENT...]
+	local from=$1 fport=$2 to=$3 tport=$4 server status=0
+
+	shift 4
+	ip netns exec "$to" ib_write_bw -d "$to-$(port_nic "$to" "$tport")" \
+		-x "$(lib_gid "$to" "$tport")" -s 4096 -n 200 "$@" >"$tmp/server" 2>&1 &
+	server=$!
+	wait_listen "$to" 18515 || [[ " $* " == *" -R "* ]] || return 1
+	timeout 60 ip netns exec "$from" ib_write_bw -d "$from-$(port_nic "$from" "$fport")" \
+		-x "$(lib_gid "$from" "$fport")" -s 4096 -n 200 "$@" "$(port_ip "$to" "$tport")" ||
+		status=$?
+	wait "$server" || { status=1; sed 's/^/server: /' "$tmp/server"; }
+	return "$status"
 }
 
 # No traffic but the test's own: UDP to the ports given is dropped behind the
