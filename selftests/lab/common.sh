@@ -64,6 +64,8 @@ lab_in_root() { # ROOT COMMAND...
 		set -e
 		mount --rbind "$2" "$1/src"
 		mount -t proc proc "$1/proc"
+		# of its own: several build at a time
+		mount -t tmpfs tmpfs "$1/tmp"
 		if [ -d "$3/modules" ]; then
 			mount --bind "$3/modules" "$1/usr/lib/modules"
 			mount --bind "$3/tree" "$1/mnt"
