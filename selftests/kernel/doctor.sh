@@ -136,7 +136,12 @@ case $(uname -r) in
 6.*) skip "RoCE GID" "rdma_rxe works in namespaces from 7.2 on" ;;
 *)
 	must "$fabric" rxe
-	check "RoCE GID of the port" grep -q "^ok   eth1: gid: .* on $B-eth1" <(doctor)
+	gid=$(doctor | sed -n "s/^ok   eth1: gid: $B-eth1 has the RoCEv2 GID \([0-9]*\) .*/\1/p")
+	# shellcheck disable=SC2046,SC2183 # words of the address
+	is "RoCE GID of the port's IPv4 address" \
+		"$(cat "/sys/class/infiniband/$B-eth1/ports/1/gids/${gid:-none}")" \
+		"$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
+			$(port_ip "$B" eth1 | tr . ' '))"
 	must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
 	must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
 	finds "RoCE GID missing" FAIL "eth1: gid: .* has no RoCEv2 GID"

@@ -263,7 +263,7 @@ static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 /* What the GIDs of a port's RDMA device say. */
 struct gids {
 	char rdma[64];
-	bool v2;	/* one of them is RoCEv2 with the planned address */
+	int index;	/* of the one that is RoCEv2 with the planned address, or -1 */
 };
 
 static void gids_of_port(struct gids *found, const char *rdma, const char *port,
@@ -272,7 +272,7 @@ static void gids_of_port(struct gids *found, const char *rdma, const char *port,
 	char line[64];
 
 	for (int i = 0; i < GIDS_MAX; i++) {
-		struct in6_addr gid, mapped = {};
+		struct in6_addr gid, want = address->v6;
 
 		sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%d",
 			   rdma, port, i);
@@ -290,11 +290,13 @@ static void gids_of_port(struct gids *found, const char *rdma, const char *port,
 			   rdma, port, i);
 		if (inet_pton(AF_INET6, line, &gid) != 1)
 			continue;
-		mapped.s6_addr[10] = mapped.s6_addr[11] = 0xff;
-		memcpy(&mapped.s6_addr[12], &address->v4, 4);
-		if ((address->has_v4 && !memcmp(&gid, &mapped, 16)) ||
-		    (address->has_v6 && !memcmp(&gid, &address->v6, 16))) {
-			found->v2 = true;
+		/* IPv4 goes first: what NCCL and others take unless told otherwise */
+		if (address->has_v4) {
+			want = (struct in6_addr){ .s6_addr[10] = 0xff, .s6_addr[11] = 0xff };
+			memcpy(&want.s6_addr[12], &address->v4, 4);
+		}
+		if (!memcmp(&gid, &want, 16)) {
+			found->index = i;
 			return;
 		}
 	}
@@ -321,19 +323,20 @@ static void check_gid(struct to_checks *checks, const struct to_port *planned,
 {
 	char devices[64][64], ports[8][64], path[192], fix[200];
 	unsigned int n_devices, n_ports;
-	struct gids found = {};
+	struct gids found = { .index = -1 };
 
 	n_devices = list_directory("/sys/class/infiniband", devices, 64);
-	for (unsigned int d = 0; d < n_devices && !found.v2; d++) {
+	for (unsigned int d = 0; d < n_devices && found.index < 0; d++) {
 		snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports", devices[d]);
 		n_ports = list_directory(path, ports, 8);
-		for (unsigned int i = 0; i < n_ports && !found.v2; i++)
+		for (unsigned int i = 0; i < n_ports && found.index < 0; i++)
 			gids_of_port(&found, devices[d], ports[i], nic->name,
 				     &planned->address);
 	}
-	if (found.v2) {
+	if (found.index >= 0) {
 		to_check_add(checks, TO_CHECK_OK, "gid", nic->name, NULL,
-			     "RoCEv2 GID of the port's address on %s", found.rdma);
+			     "%s has the RoCEv2 GID %d of the port's address", found.rdma,
+			     found.index);
 	} else if (found.rdma[0]) {
 		to_check_add(checks, TO_CHECK_FAIL, "gid", nic->name,
 			     "toctl apply PLAN sets the address; the GID follows",
