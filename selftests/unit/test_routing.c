@@ -6,6 +6,7 @@
  */
 
 #include <math.h>
+#include <unistd.h>
 
 #include <glpk.h>
 
@@ -14,6 +15,7 @@
 
 #define NEAR 1.01		/* over the optimum */
 #define ALIKE 0.01		/* loads with and without RDMA */
+#define ODD_SECONDS 60		/* for a plan that takes a tenth of one */
 
 /* What a case plans: links of its own making, and demand. */
 struct lab {
@@ -291,6 +293,37 @@ static void uneven(void **state)
 }
 
 /*
+ * Links to two more servers are idle, and prices are no round numbers: what such
+ * a link costs is next to nothing, and may not be less.
+ */
+static void odd_rates_end(void **state)
+{
+	static const unsigned int rates[][2] = {
+		{ 155, 155 }, { 163, 163 }, { 310, 310 }, { 100, 60 }, { 400, 300 }, { 128, 63 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(rates) / sizeof(*rates); k++) {
+		struct lab lab = lab_new(10, 5, TO_LINKS_DUPLEX);
+
+		for (unsigned int x = 0; x < 10; x++)
+			for (unsigned int q = 0; q < 5; q++)
+				lab.cluster->servers[x].ports[q].bandwidth =
+					rates[k][x >= 8] * GBPS;
+		for (unsigned int x = 0; x < 8; x++) {
+			lab_link(&lab, x, (x + 1) % 8);
+			lab_link(&lab, x, (x + 3) % 8);
+			lab.demand->mp[x * 10 + (x + 2) % 8] = 32 * MIB;
+		}
+		lab_link(&lab, 0, 8);
+		lab_link(&lab, 8, 9);
+		alarm(ODD_SECONDS);
+		near_optimum(lab_plan(&lab), "odd rates");
+		alarm(0);
+	}
+}
+
+/*
  * Longer ways only where they make links less busy: a ring of six where one
  * neighbour sends to the other goes the short way round, up to half of it.
  */
@@ -328,6 +361,7 @@ int main(void)
 		cmocka_unit_test(a_group_takes_its_links),
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(uneven),
+		cmocka_unit_test(odd_rates_end),
 		cmocka_unit_test(ways_are_short_unless_it_helps),
 	};
 

@@ -380,8 +380,11 @@ double to_split_bound(struct to_split *s)
 		return to_split_busiest(s);
 	split_price_all(s);
 	for (a = 0; a < g->n_arcs; a++) {
-		s->price[a] -= SPLIT_HOP * s->seconds_per_byte[a] / s->least_spb;
-		room += s->price[a] / s->seconds_per_byte[a];
+		double spb = s->seconds_per_byte[a];
+
+		/* without the hop; taken back from the price, rounding could leave it negative */
+		s->price[a] = split_power(s, split_load(s, a, s->bytes[a])) * spb / s->least_spb;
+		room += s->price[a] / spb;
 		value += s->price[a] * s->base[a];
 	}
 	for (r = 0; r < s->n_roots; r++) {
