@@ -103,6 +103,34 @@ static void duplex_rings_over_two_switches(void **state)
 	}
 }
 
+/*
+ * Servers 0 and 1 have one port, on switch 0, 2 and 3 have one on each of two. The
+ * link of 2 and 3 comes first, takes switch 0 and must make way for that of 2 and
+ * 0, whichever end of it comes first.
+ */
+static void links_make_way_at_either_end(void **state)
+{
+	static const unsigned int ports[] = { 1, 1, 2, 2 };
+
+	(void)state;
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct to_cluster *c = to_cluster_synthetic(4, 2, GBPS, TO_LINKS_DUPLEX, NULL);
+		struct to_link links[] = {
+			{ .a.server = 2, .b.server = 3, .ring = -1 },
+			{ .a.server = turn ? 0 : 2, .b.server = turn ? 2 : 0, .ring = -1 },
+			{ .a.server = 3, .b.server = 1, .ring = -1 },
+		};
+		struct to_error err = { "" };
+
+		spread_over(c, 2);
+		for (unsigned int x = 0; x < 4; x++)
+			c->servers[x].n_ports = ports[x];
+		assert_int_equal(to_crossconnect_assign(c, links, 3, 2, &err), 0);
+		check_ports(c, links, 3);
+		to_cluster_free(c);
+	}
+}
+
 /* Ring r of every server leaves by port 2r and comes in by port 2r + 1. */
 static void rings_look_alike_on_every_server(void **state)
 {
@@ -286,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(simplex_links_always_fit),
 		cmocka_unit_test(duplex_rings_over_two_switches),
+		cmocka_unit_test(links_make_way_at_either_end),
 		cmocka_unit_test(rings_look_alike_on_every_server),
 		cmocka_unit_test(as_few_move_as_can),
 		cmocka_unit_test(one_switch_needs_no_search),

@@ -131,6 +131,10 @@ static bool crossconnect_settle(struct colouring *c, uint32_t link, uint32_t oth
 	return ok;
 }
 
+/*
+ * A colour that both ends have left, else one that one end has left: links of the
+ * other end make way, along a chain that takes the colour which that end has left.
+ */
 static bool crossconnect_paint(struct colouring *c, uint32_t link)
 {
 	const struct to_link *l = &c->links[link];
@@ -153,8 +157,11 @@ static bool crossconnect_paint(struct colouring *c, uint32_t link)
 			crossconnect_use(c, link, from, 1);
 			if (crossconnect_settle(c, link, to))
 				return true;
+			crossconnect_swap(c, link, to);
+			if (crossconnect_settle(c, link, from))
+				return true;
 			c->colour[link] = NO_COLOUR;
-			crossconnect_use(c, link, from, -1);
+			crossconnect_use(c, link, to, -1);
 		}
 	}
 	return false;
