@@ -85,6 +85,11 @@ run 0 plan --effort 1 --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/quick
 	run 0 verify "$tmp/quick.json"
 result $? "little effort makes a plan too"
 
+echo '{"format": "topoopt-job", "version": 1, "name": "x", "servers": 4}' >"$tmp/idle.json"
+run 0 plan --job "$tmp/idle.json" --degree 2 -o "$tmp/idle-plan.json" -r "$tmp/idle.html" &&
+	grep -q '^  family .*; .* ports$' "$tmp/out" && ! grep -q '[^a-z]nan' "$tmp/out" "$tmp/idle.html"
+result $? "a job without traffic: families that no figure tells apart"
+
 run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json
 keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound

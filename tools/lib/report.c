@@ -230,7 +230,8 @@ static void report_behind(FILE *out, const struct to_candidate *c, const struct 
 {
 	bool routed = won && c->comm_time > 0 && won->comm_time > 0;
 
-	if (!won || c == won)
+	/* without traffic nothing takes time */
+	if (!won || c == won || !(won->estimated_time > 0))
 		return;
 	fprintf(out, "%+.1f&#8239;%%", 100 * (routed ? c->comm_time / won->comm_time :
 					      c->estimated_time / won->estimated_time) - 100);

@@ -105,10 +105,13 @@ static void figures_candidates(FILE *out, const struct to_plan *plan)
 		routed = c->comm_time > 0 && won->comm_time > 0;
 		if (c == won)
 			continue;
-		fprintf(out, "; %s, %u ports: %+.3g %%%s", c->family, c->ports,
-			routed ? (c->comm_time / won->comm_time - 1) * 100 :
-				 (c->estimated_time / won->estimated_time - 1) * 100,
-			routed ? "" : " (estimate)");
+		fprintf(out, "; %s, %u ports", c->family, c->ports);
+		/* without traffic nothing takes time */
+		if (won->estimated_time > 0)
+			fprintf(out, ": %+.3g %%%s",
+				routed ? (c->comm_time / won->comm_time - 1) * 100 :
+					 (c->estimated_time / won->estimated_time - 1) * 100,
+				routed ? "" : " (estimate)");
 	}
 	fprintf(out, "\n");
 }
