@@ -537,6 +537,23 @@ static void no_traffic_changes_nothing(void **state)
 	free(none.bytes);
 }
 
+/* The plan made for the traffic stays, and not because a change pays back late. */
+static void what_is_best_already_is_kept(void **state)
+{
+	struct to_replan_options options = TO_REPLAN_DEFAULTS;
+	struct to_traffic traffic = pairs(12, 1, 60 * MIB);
+	struct to_plan *plan = planned(job_of(&traffic), 4, TO_LINKS_DUPLEX);
+	struct to_replan_result r;
+
+	(void)state;
+	options.threshold = 0;
+	r = replan(plan, &traffic, &options);
+	assert_int_equal(r.action, TO_REPLAN_KEEP);
+	assert_string_equal(r.reason, "nothing saves time of communication");
+	to_plan_free(plan);
+	free(traffic.bytes);
+}
+
 static void refused(const struct to_plan *plan, const struct to_traffic *t, const char *why)
 {
 	struct to_replan_options options = TO_REPLAN_DEFAULTS;
@@ -581,6 +598,7 @@ int main(void)
 		cmocka_unit_test(fixed_links_stay),
 		cmocka_unit_test(same_inputs_same_bytes),
 		cmocka_unit_test(no_traffic_changes_nothing),
+		cmocka_unit_test(what_is_best_already_is_kept),
 		cmocka_unit_test(what_is_not_in_force_is_refused),
 	};
 

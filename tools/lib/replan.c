@@ -469,7 +469,10 @@ static void replan_explain(const struct replan *r)
 		if (c->comm_time < best->comm_time)
 			best = c;
 	}
-	if (best->comm_time > (1 - r->options->threshold) * now)
+	if (best == &result->choices[0])
+		snprintf(result->reason, sizeof(result->reason),
+			 "nothing saves time of communication");
+	else if (best->comm_time > (1 - r->options->threshold) * now)
 		snprintf(result->reason, sizeof(result->reason),
 			 "nothing saves %.3g %% of the time of communication: the best is %.3g %%",
 			 100 * r->options->threshold, 100 * (1 - best->comm_time / now));
