@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whole plans: known ones of the paper, and properties of generated ones. */
 
+#include <linux/topoopt.h>
+
 #include "coinchange.h"
 #include "job.h"
 
@@ -205,6 +207,26 @@ static void two_servers(void **state)
 			assert_true(f.max_link_load <= 1.2 * f.max_link_load_bound);
 			to_plan_free(plan);
 		}
+	}
+}
+
+/* As many next hops as the module's tables take. */
+static void many_links_share_one_transfer(void **state)
+{
+	static const unsigned int degrees[] = { 8, 9, 16, TOPOOPT_MAX_NEXTHOPS };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(degrees) / sizeof(*degrees); i++) {
+		struct to_demand *demand = job_new(2);
+		struct to_plan *plan;
+		struct to_figures f;
+
+		job_hot(demand, 0, 3000 * MIB);
+		plan = planned(demand, degrees[i], TO_LINKS_DUPLEX);
+		f = job_verify(plan).figures;
+		assert_int_equal(f.links, degrees[i]);
+		assert_true(f.max_link_load <= 1.02 * f.max_link_load_bound);
+		to_plan_free(plan);
 	}
 }
 
@@ -463,6 +485,7 @@ int main(void)
 		cmocka_unit_test(equal_ways_have_equal_weights),
 		cmocka_unit_test(simplex_switches_hold_a_permutation_each),
 		cmocka_unit_test(two_servers),
+		cmocka_unit_test(many_links_share_one_transfer),
 		cmocka_unit_test(one_port_cannot_join_three),
 		cmocka_unit_test(too_many_bytes_are_refused),
 		cmocka_unit_test(groups_share_the_degree),

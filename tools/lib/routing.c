@@ -24,16 +24,25 @@
 
 /*
  * Next hops as arcs counted from the first of the server, unused ones zero, so
- * that nine million routes are compared as numbers; no next hop is no route.
+ * that nine million routes are compared as numbers, by the words that @n next
+ * hops take; no next hop is no route.
  */
+struct hop {
+	uint8_t arc, weight;
+};
+
 struct hops {
-	uint8_t n, backup, arc[TO_SPLIT_WAYS], weight[TO_SPLIT_WAYS], zero[6];
+	uint8_t n, backup;
+	struct hop hop[TO_SPLIT_WAYS];
+	uint8_t zero[6];
 };
 
 union hops_key {
 	struct hops hops;
-	uint64_t word[3];
+	uint64_t word[sizeof(struct hops) / sizeof(uint64_t)];
 };
+
+_Static_assert(sizeof(struct hops) % sizeof(uint64_t) == 0, "zero[] fills the last word");
 
 struct group_slot {
 	union hops_key key;
@@ -63,20 +72,29 @@ struct routing {
 	uint64_t *keep;			/* per server: see to_tree_protect() */
 };
 
+static unsigned int routing_words(const union hops_key *key)
+{
+	return key->hops.n * sizeof(struct hop) / sizeof(*key->word) + 1;
+}
+
 static bool routing_same(const union hops_key *a, const union hops_key *b)
 {
-	return a->word[0] == b->word[0] && a->word[1] == b->word[1] && a->word[2] == b->word[2];
+	unsigned int n = routing_words(a), i;
+
+	for (i = 0; i < n && a->word[i] == b->word[i]; i++)
+		;
+	return i == n;
 }
 
 /* The slot that has @key, or the empty one where it belongs. */
 static struct group_slot *routing_slot(struct group_slot *slots, unsigned int room,
 				       const union hops_key *key)
 {
-	uint64_t hash = key->word[0] * 0x9e3779b97f4a7c15;
-	unsigned int at;
+	unsigned int n = routing_words(key), i, at;
+	uint64_t hash = 0;
 
-	hash = ((hash ^ hash >> 29) + key->word[1]) * 0x9e3779b97f4a7c15;
-	hash = ((hash ^ hash >> 29) + key->word[2]) * 0x9e3779b97f4a7c15;
+	for (i = 0; i < n; i++)
+		hash = ((hash ^ hash >> 29) + key->word[i]) * 0x9e3779b97f4a7c15;
 	at = (hash ^ hash >> 29) & (room - 1);
 	while (slots[at].key.hops.n && !routing_same(&slots[at].key, key))
 		at = (at + 1) & (room - 1);
@@ -115,8 +133,11 @@ static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 	slot = routing_slot(cache->slots, cache->room, &key);
 	if (slot->key.hops.n)
 		return slot->group;
-	for (i = 0; i < n; i++)
-		nexthops[i] = (struct to_nexthop){ port[hops->arc[i]], hops->weight[i], false };
+	for (i = 0; i < n; i++) {
+		struct hop hop = hops->hop[i];
+
+		nexthops[i] = (struct to_nexthop){ port[hop.arc], hop.weight, false };
+	}
 	if (hops->backup != TO_ARC_NONE)
 		nexthops[n++] = (struct to_nexthop){ port[hops->backup], 1, true };
 	group = to_plan_new_group(&r->plan->tables[x], nexthops, n);
@@ -163,8 +184,7 @@ static struct hops routing_equal(uint64_t choices, uint8_t backup)
 	struct hops hops = { .backup = TO_ARC_NONE };
 
 	for (; choices && hops.n < ROUTING_WAYS; choices &= choices - 1) {
-		hops.arc[hops.n] = __builtin_ctzll(choices);
-		hops.weight[hops.n++] = 1;
+		hops.hop[hops.n++] = (struct hop){ __builtin_ctzll(choices), 1 };
 	}
 	if (hops.n == 1)
 		hops.backup = backup;
@@ -177,12 +197,12 @@ static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint
 	struct hops hops = { .backup = TO_ARC_NONE };
 
 	for (; choices; choices &= choices - 1) {
-		hops.arc[hops.n] = __builtin_ctzll(choices);
-		hops.weight[hops.n] = weight[hops.arc[hops.n]];
-		hops.n++;
+		unsigned int arc = __builtin_ctzll(choices);
+
+		hops.hop[hops.n++] = (struct hop){ arc, weight[arc] };
 	}
 	if (hops.n == 1) {
-		hops.weight[0] = 1;
+		hops.hop[0].weight = 1;
 		hops.backup = backup;
 	}
 	return hops;

@@ -481,7 +481,7 @@ static void split_weigh(struct to_split *s, uint32_t x, const float *flow, doubl
 			uint8_t *weight)
 {
 	unsigned int total, n, i, part[TO_SPLIT_WAYS];
-	double all, slowest = 0, share[TO_SPLIT_WAYS];
+	double all, slowest = 0, share[TO_SPLIT_WAYS] = { 0 };
 	uint32_t arc[TO_SPLIT_WAYS];
 
 	n = split_largest(s, x, flow, arc, &all);

@@ -8,7 +8,7 @@
 
 #include "graph.h"
 
-#define TO_SPLIT_WAYS 8		/* next hops of one server for one destination */
+#define TO_SPLIT_WAYS 32	/* next hops of a server for a destination, as in the kernel */
 #define TO_SPLIT_WEIGHTS 256	/* what their weights add up to at most */
 
 /**
