@@ -131,6 +131,37 @@ static void links_make_way_at_either_end(void **state)
 	}
 }
 
+/*
+ * Of three links between two servers only two fit, one on either switch: the last
+ * is left out, unless it is one that is needed.
+ */
+static void links_that_do_not_fit_are_left_out(void **state)
+{
+	static const int switches[2][3] = { { 0, 0, 1 }, { 0, 1, 1 } };
+
+	(void)state;
+	for (unsigned int needed = 0; needed < 2; needed++) {
+		struct to_cluster *c = to_cluster_synthetic(2, 3, GBPS, TO_LINKS_DUPLEX, NULL);
+		unsigned int n_links = 3;
+		struct to_link links[3];
+		struct to_error err = { "" };
+
+		spread_over(c, 2);
+		for (unsigned int i = 0; i < 6; i++)
+			c->servers[i / 3].ports[i % 3].optical_switch = switches[i / 3][i % 3];
+		for (unsigned int i = 0; i < 3; i++)
+			links[i] = (struct to_link){ .a.server = 0, .b.server = 1, .ring = -1,
+						     .tree = -1, .use = needed ? TO_LINK_REPAIR :
+										 TO_LINK_MP };
+		assert_int_equal(to_crossconnect_assign_most(c, links, &n_links, 3, &err),
+				 needed ? -ENOSPC : 0);
+		assert_int_equal(n_links, needed ? 3 : 2);
+		if (!needed)
+			check_ports(c, links, n_links);
+		to_cluster_free(c);
+	}
+}
+
 /* Ring r of every server leaves by port 2r and comes in by port 2r + 1. */
 static void rings_look_alike_on_every_server(void **state)
 {
@@ -315,6 +346,7 @@ int main(void)
 		cmocka_unit_test(simplex_links_always_fit),
 		cmocka_unit_test(duplex_rings_over_two_switches),
 		cmocka_unit_test(links_make_way_at_either_end),
+		cmocka_unit_test(links_that_do_not_fit_are_left_out),
 		cmocka_unit_test(rings_look_alike_on_every_server),
 		cmocka_unit_test(as_few_move_as_can),
 		cmocka_unit_test(one_switch_needs_no_search),

@@ -276,25 +276,58 @@ static int crossconnect_unfit(const struct colouring *c, uint32_t link, struct t
 	return to_error_set(err, -ENOSPC, "no optical switch has a free port of %s and one of %s%s",
 			    cluster->servers[l->a.server].name, cluster->servers[l->b.server].name,
 			    cluster->link_mode == TO_LINKS_DUPLEX ?
-			    ": duplex links want all ports of a job on one switch" : "");
+			    ": duplex links want all ports of a job on one switch" :
+			    ": simplex links want port q of every server on switch q");
+}
+
+/* Return: as to_crossconnect_assign(), with the link that did not fit in @unfit. */
+static int crossconnect_assign(const struct to_cluster *cluster, struct to_link *links,
+			       unsigned int n_links, unsigned int degree, uint32_t *unfit,
+			       struct to_error *err)
+{
+	struct colouring c = { .cluster = cluster, .links = links, .n_links = n_links,
+			       .degree = degree, .n_colours = cluster->n_switches + 1 };
+	int ret = crossconnect_init(&c, cluster->link_mode);
+	uint32_t i;
+
+	for (i = 0; !ret && i < n_links; i++) {
+		if (crossconnect_paint(&c, i))
+			continue;
+		ret = crossconnect_unfit(&c, i, err);
+		*unfit = i;
+	}
+	if (!ret)
+		ret = crossconnect_take_all(&c);
+	crossconnect_free(&c);
+	return ret;
 }
 
 int to_crossconnect_assign(const struct to_cluster *cluster,
 			   struct to_link *links, unsigned int n_links,
 			   unsigned int degree, struct to_error *err)
 {
-	struct colouring c = { .cluster = cluster, .links = links, .n_links = n_links,
-			       .degree = degree, .n_colours = cluster->n_switches + 1 };
-	int ret = crossconnect_init(&c, cluster->link_mode);
-	unsigned int i;
+	uint32_t unfit;
 
-	for (i = 0; !ret && i < n_links; i++)
-		if (!crossconnect_paint(&c, i))
-			ret = crossconnect_unfit(&c, i, err);
-	if (!ret)
-		ret = crossconnect_take_all(&c);
-	crossconnect_free(&c);
-	return ret;
+	return crossconnect_assign(cluster, links, n_links, degree, &unfit, err);
+}
+
+int to_crossconnect_assign_most(const struct to_cluster *cluster,
+				struct to_link *links, unsigned int *n_links,
+				unsigned int degree, struct to_error *err)
+{
+	struct to_link *l;
+	uint32_t unfit;
+	int ret;
+
+	for (;;) {
+		ret = crossconnect_assign(cluster, links, *n_links, degree, &unfit, err);
+		if (ret != -ENOSPC)
+			return ret;
+		l = &links[unfit];
+		if (l->use != TO_LINK_MP || l->ring >= 0 || l->tree >= 0)
+			return ret;
+		memmove(l, l + 1, (--*n_links - unfit) * sizeof(*l));
+	}
 }
 
 /*

@@ -28,6 +28,19 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
 			   unsigned int degree, struct to_error *err);
 
 /**
+ * to_crossconnect_assign_most() - the same, without the links for MP transfers that
+ *	do not fit
+ * @n_links: less those that were taken out of @links
+ *
+ * They only shorten ways; all others are needed.
+ *
+ * Return: as to_crossconnect_assign().
+ */
+int to_crossconnect_assign_most(const struct to_cluster *cluster,
+				struct to_link *links, unsigned int *n_links,
+				unsigned int degree, struct to_error *err);
+
+/**
  * to_crossconnect_reassign() - the same, so that few cross-connects move
  * @now: links of the moment, with their ports
  * @links: new ones; get ports on optical switches only

@@ -173,7 +173,8 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 	if (!ret)
 		ret = to_builder_shorten(&b);
 	if (!ret)
-		ret = to_crossconnect_assign(s->cluster, t->links, t->n_links, s->degree, err);
+		ret = to_crossconnect_assign_most(s->cluster, t->links, &t->n_links, s->degree,
+						  err);
 	if (ret)
 		goto out;
 	ret = -ENOMEM;
