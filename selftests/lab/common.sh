@@ -24,7 +24,7 @@ lab_image=$lab_cache/image-$(cd "$lab_dir" &&
 
 # What a kernel log must not have.
 lab_complaint='BUG: ([^K]|K[^C]|.*topoopt_fwd)|WARNING:|Oops|KASAN|UBSAN|possible .* detected|suspicious RCU'
-lab_complaint+='|inconsistent lock|general protection|refcount_t:|blocked for more than'
+lab_complaint+='|inconsistent lock|general protection fault[,:]|refcount_t:|blocked for more than'
 lab_complaint+='|unregister_netdevice: waiting|rcu_.* detected .*stall|unreferenced object'
 lab_complaint+='|suspected memory leak|Call Trace'
 
