@@ -11,7 +11,7 @@ may need them.
 	test_run_fabric.py switch DIR		the optical switch, see switch_command.c
 
 DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
-server's requests with "op", beginning with number "count", so many times;
+server's requests with one of "ops", beginning with number "count", so many times;
 DIR/harm-switch the same of the optical switch, which can refuse or lie.
 """
 
@@ -189,7 +189,7 @@ def harmed(directory, server, op):
     """What to do to this request; each is counted."""
     path = f"{directory}/harm-{server}"
     harm = load(path)
-    if not harm or harm["op"] != op:
+    if not harm or op not in harm["ops"]:
         return None
     harm["count"] -= 1
     save(path, harm)
@@ -208,6 +208,8 @@ def agent(directory, server):
             if action == "die":
                 open(f"{directory}/dead-{server}", "w", encoding="utf-8").close()
                 return 1
+            if action == "silence":
+                continue
             if action == "kill":
                 os.kill(load(f"{directory}/controller"), signal.SIGKILL)
                 break
@@ -250,11 +252,11 @@ class Fabric:
         self.controller = None
         self.start()
 
-    def start(self):
+    def start(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()
         self.controller = subprocess.Popen(
             (TOCTL, "run", "--plan", self.plan, "--log", self.log, "--hold", "100ms",
-             "--timeout", "60s", "--command", f"{SELF} agent {self.dir} {{}}"),
+             "--timeout", timeout, "--command", f"{SELF} agent {self.dir} {{}}"),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         save(f"{self.dir}/controller", self.controller.pid)
         self.wait("restored", "start")
@@ -277,9 +279,9 @@ class Fabric:
         with open(self.log, encoding="utf-8") as file:
             return "\n".join(line[:300] for line in file)
 
-    def harm(self, server, action, op, count, times=1):
+    def harm(self, server, action, ops, count, times=1):
         save(f"{self.dir}/harm-{server}",
-             {"action": action, "op": op, "count": count, "times": times})
+             {"action": action, "ops": ops.split(), "count": count, "times": times})
 
     def mend(self):
         for path in glob.glob(f"{self.dir}/harm-*") + glob.glob(f"{self.dir}/dead-*"):
@@ -469,9 +471,36 @@ def refuses_to_go_back(fabric):
     fabric.harm("switch", "refuse", "change", 6, 1000)
 
 
+def goes_back_twice(made, what):
+    """A server is silent when the way back is nearly done, and when it is tried again."""
+    fabric = Fabric(made)
+    save(f"{fabric.dir}/phase", 3)
+    if not fabric.wait("changed", what):
+        return
+    fabric.end()
+    os.rename(fabric.plan, f"{fabric.plan}.next")
+    save(fabric.plan, made)
+    # so that it is not found complete
+    state = load(f"{fabric.dir}/kernel-s3")
+    state["active"]["table"] = "{\"groups\": [], \"routes\": []}"
+    save(f"{fabric.dir}/kernel-s3", state)
+    fabric.harm("s3", "silence", "commit revert", 2, 1000)
+    save(f"{fabric.dir}/phase", 6)
+    fabric.start("2s")
+    fabric.wait("restored", what, lambda line: line["why"] == "again")
+    report("s3: the agent does not answer" in fabric.story(), f"{what}: it is named",
+           fabric.story())
+    fabric.mend()
+    fabric.wait("restored", what, lambda line: line["ok"])
+    status, out = fabric.end()
+    report(status == 0 and not fabric.wrong(fabric.plan), f"{what}: all is as before",
+           [out, fabric.wrong(fabric.plan)])
+
+
 # Rings keep their links, which reach all servers.
 plan = make_plan(True)
 cannot_count(plan)
+goes_back_twice(plan, "a server is silent on the way back")
 changes(plan, "other hot pairs", 1)
 server_fails(plan, "refuses", "refuse",
              (("the first stage", "stage", 1), ("the first commit", "commit", 1),

@@ -17,8 +17,10 @@
  * @id: of the last request
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
- * @active: plan that was confirmed last through this, or NULL
- * @next: plan that is staged or not confirmed yet, or NULL
+ * @active: plan that was confirmed last through this, held, or NULL
+ * @next: plan that is staged or not confirmed yet, held, or NULL
+ * @committed: servers may have committed @generation and wait to be told that it
+ *	stays, or to go back
  * @generation: of @next
  */
 struct to_fabric {
@@ -29,7 +31,7 @@ struct to_fabric {
 	bool *who;
 	json_t **replies;
 	char (*errors)[256];
-	const struct to_plan *active, *next;
+	struct to_plan *active, *next;
 	bool committed;
 	uint64_t generation;
 };
@@ -40,6 +42,13 @@ static uint64_t fabric_now(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* @plan, which is held, takes the place of what is at @at. */
+static void fabric_replace(struct to_plan **at, struct to_plan *plan)
+{
+	to_plan_free(*at);
+	*at = plan;
 }
 
 static void fabric_all(struct to_fabric *f)
@@ -258,6 +267,7 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 		return to_error_set(err, -EBUSY,
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
 				    f->generation);
+	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
 	fabric_all(f);
 	failed = fabric_stage(f, plan, err);
@@ -268,7 +278,7 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 		to_fabric_abort(f, NULL);
 		return ret;
 	}
-	f->next = plan;
+	f->next = to_plan_hold(plan);
 	if (differs)
 		*differs = false;
 	for (unsigned int i = 0; differs && i < f->cluster->n_servers; i++)
@@ -278,7 +288,7 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 
 int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 {
-	f->next = NULL;
+	fabric_replace(&f->next, NULL);
 	return fabric_call_all(f, "abort", err);
 }
 
@@ -336,7 +346,7 @@ static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 
 	f->generation = fabric_next_generation(f);
 	f->committed = false;
-	f->next = NULL;
+	fabric_replace(&f->next, NULL);
 	fabric_all(f);
 	failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
 					  "from", (json_int_t)from, "generation",
@@ -412,6 +422,8 @@ void to_fabric_close(struct to_fabric *f)
 		f->link->close(f->link);
 	if (f->replies)
 		fabric_forget_replies(f);
+	to_plan_free(f->active);
+	to_plan_free(f->next);
 	free(f->servers);
 	free(f->who);
 	free(f->replies);
@@ -449,7 +461,7 @@ int to_fabric_confirm(struct to_fabric *f, struct to_error *err)
 	failed = fabric_confirm(f, err);
 	if (failed < 0)
 		return failed;
-	f->active = f->next;
+	fabric_replace(&f->active, f->next);
 	f->next = NULL;
 	f->committed = false;
 	return failed ? fabric_blame(f, "confirm", failed, err) : 0;
@@ -532,7 +544,8 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 
 int to_fabric_clear(struct to_fabric *f, struct to_error *err)
 {
-	f->active = f->next = NULL;
+	fabric_replace(&f->active, NULL);
+	fabric_replace(&f->next, NULL);
 	f->committed = false;
 	return fabric_call_all(f, "clear", err);
 }

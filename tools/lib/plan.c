@@ -45,13 +45,21 @@ void to_plan_clear(struct to_plan *plan)
 
 void to_plan_free(struct to_plan *plan)
 {
-	if (!plan)
+	if (!plan || plan->held--)
 		return;
 	to_plan_clear(plan);
 	free(plan->candidates);
 	to_demand_free(plan->demand);
 	to_cluster_free(plan->cluster);
 	free(plan);
+}
+
+struct to_plan *to_plan_hold(const struct to_plan *plan)
+{
+	struct to_plan *held = (struct to_plan *)plan;
+
+	held->held++;
+	return held;
 }
 
 int to_plan_alloc_tables(struct to_plan *plan)

@@ -131,6 +131,7 @@ struct to_candidate {
  *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
  *	plan does not say
  * @predictions: JSON object of figures, owned; see to_verify()
+ * @held: how many to_plan_free() more it takes, see to_plan_hold()
  */
 struct to_plan {
 	struct to_cluster *cluster;	/* servers, switches; links = plan's */
@@ -146,6 +147,7 @@ struct to_plan {
 	struct to_port_ref *peers;
 	uint16_t *port_shares;
 	json_t *predictions;
+	unsigned int held;
 };
 
 struct to_plan *to_plan_load(const char *path, struct to_error *err);
@@ -166,6 +168,13 @@ int to_plan_save(const struct to_plan *plan, const char *path,
 /** to_plan_print() - the text that to_plan_save() writes */
 int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 void to_plan_free(struct to_plan *plan);
+
+/**
+ * to_plan_hold() - keep @plan, which others may free, until to_plan_free()
+ *
+ * All who have it read only. Return: @plan.
+ */
+struct to_plan *to_plan_hold(const struct to_plan *plan);
 
 /** to_plan_clear() - drop rings, trees, tables, cross-connects and predictions */
 void to_plan_clear(struct to_plan *plan);

@@ -55,7 +55,7 @@ typedef void to_transition_report(void *data, enum to_transition_step step, doub
  * @carrier_ns: how long new links may take to get light
  * @stop: when set, what has not touched an optical switch yet fails with -EINTR
  * @report: may be NULL
- * @interim: owned; the way between two plans, which the fabric still refers to
+ * @interim: owned; the way between two plans
  */
 struct to_transition {
 	struct to_fabric *fabric;
@@ -69,8 +69,6 @@ struct to_transition {
 
 /**
  * to_transition_make() - from @old, which runs, to @next
- *
- * Both live until the next call, as does what to_fabric_stage() got.
  *
  * Return: 0 when all servers run @next; else a negative errno, and the fabric
  * is to be brought back to @old by to_transition_restore().
