@@ -256,17 +256,23 @@ static int fabric_check_servers(const struct to_fabric *f, const struct to_plan 
 	return 0;
 }
 
+/* Nothing else is decided before it is decided what becomes of a commit. */
+static int fabric_check_settled(const struct to_fabric *f, struct to_error *err)
+{
+	return f->committed ?
+	       to_error_set(err, -EBUSY,
+			    "generation %" PRIu64 " waits to be confirmed or reverted",
+			    f->generation) : 0;
+}
+
 int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *differs,
 		    struct to_error *err)
 {
 	int ret = fabric_check_servers(f, plan, err), failed;
 
+	ret = ret ? ret : fabric_check_settled(f, err);
 	if (ret)
 		return ret;
-	if (f->committed)
-		return to_error_set(err, -EBUSY,
-				    "generation %" PRIu64 " waits to be confirmed or reverted",
-				    f->generation);
 	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
 	fabric_all(f);
@@ -288,6 +294,10 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 
 int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 {
+	int ret = fabric_check_settled(f, err);
+
+	if (ret)
+		return ret;
 	fabric_replace(&f->next, NULL);
 	return fabric_call_all(f, "abort", err);
 }
@@ -338,41 +348,50 @@ static int fabric_confirm(struct to_fabric *f, struct to_error *err)
 	return ret < 0 ? ret : failed;
 }
 
-/* All servers to what they had, under a new generation. */
+/*
+ * All servers to what they had, under a new generation. When nobody can be asked
+ * the commit is still there, and this is to be done again.
+ */
 static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 {
-	uint64_t from = f->generation;
+	uint64_t generation = fabric_next_generation(f);
 	int failed;
 
-	f->generation = fabric_next_generation(f);
-	f->committed = false;
-	fabric_replace(&f->next, NULL);
 	fabric_all(f);
 	failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
-					  "from", (json_int_t)from, "generation",
-					  (json_int_t)f->generation), NULL, err);
+					  "from", (json_int_t)f->generation, "generation",
+					  (json_int_t)generation), NULL, err);
+	if (failed < 0)
+		return failed;
+	f->generation = generation;
+	fabric_replace(&f->next, NULL);
 	/* Agents that were started since do not know what they had. */
 	if (failed > 0 && f->active) {
 		failed = fabric_bring(f, f->active, err);
-		if (!failed)
+		if (failed >= 0)
 			failed = fabric_confirm(f, err);
 	}
+	f->committed = failed < 0;
 	return failed > 0 ? fabric_blame(f, "revert", failed, err) : failed;
 }
 
 /* What a controller that died had begun: finish it or take it back. */
 static void fabric_settle(struct to_fabric *f)
 {
+	int failed;
+
 	f->generation = f->link->generation;
+	f->committed = f->link->committed;
 	if (f->link->staged)
 		to_fabric_abort(f, NULL);
-	if (!f->link->committed)
+	if (!f->committed)
 		return;
 	fabric_all(f);
-	if (fabric_commit(f, NULL))
+	failed = fabric_commit(f, NULL);
+	if (failed > 0)
 		fabric_go_back(f, NULL);
-	else
-		fabric_confirm(f, NULL);
+	else if (!failed)
+		f->committed = fabric_confirm(f, NULL) < 0;
 }
 
 struct to_fabric *to_fabric_open(const struct to_plan *plan,
@@ -438,14 +457,14 @@ int to_fabric_commit(struct to_fabric *f, struct to_error *err)
 
 	if (!f->next)
 		return to_error_set(err, -ENOENT, "nothing is staged on all servers");
+	/* Also when it is not known whether it was asked for. */
+	f->committed = true;
 	fabric_all(f);
 	failed = fabric_commit(f, err);
 	if (failed > 0)
 		failed = fabric_bring(f, f->next, err);
-	if (failed <= 0) {
-		f->committed = !failed;
+	if (failed <= 0)
 		return failed;
-	}
 	ret = fabric_blame(f, "commit", failed, &why);
 	if (fabric_go_back(f, &back))
 		return to_error_set(err, ret, "%s; then %s", why.text, back.text);

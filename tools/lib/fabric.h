@@ -118,11 +118,12 @@ int to_fabric_stage(struct to_fabric *fabric, const struct to_plan *plan,
  * Return: 0 when all servers run the plan under one generation; else a
  * negative errno, and @err says who failed. Then those that had committed were
  * brought back, and all servers run the old plan under one new generation; who
- * does not is named in @err.
+ * does not is named in @err. When etcd cannot be asked, it is not known what the
+ * servers run until to_fabric_revert().
  */
 int to_fabric_commit(struct to_fabric *fabric, struct to_error *err);
 
-/** to_fabric_abort() - drop the stage on all servers */
+/** to_fabric_abort() - drop the stage on all servers; -EBUSY: it was committed */
 int to_fabric_abort(struct to_fabric *fabric, struct to_error *err);
 
 /** to_fabric_confirm() - what to_fabric_commit() did stays */
@@ -131,7 +132,8 @@ int to_fabric_confirm(struct to_fabric *fabric, struct to_error *err);
 /**
  * to_fabric_revert() - back to what was before to_fabric_commit()
  *
- * Under one new generation, on all servers. Until to_fabric_confirm().
+ * Under one new generation, on all servers. Until to_fabric_confirm(). When etcd
+ * cannot be asked, nothing can be staged until this was called again.
  */
 int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
 

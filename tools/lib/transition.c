@@ -283,11 +283,13 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 	bool differs = false, moved;
 	struct to_error why = { 0 };
 	unsigned int at = 0, steps;
-	int ret = 0, staged, unset;
+	int ret, staged, unset;
 
 	/* Neither is open after most failures; what matters is what comes then. */
-	to_fabric_revert(t->fabric, &why);
-	to_fabric_abort(t->fabric, &why);
+	ret = to_fabric_revert(t->fabric, err);
+	if (to_fabric_abort(t->fabric, &why) == -EBUSY)
+		return ret;
+	ret = 0;
 	to_fabric_status(t->fabric, &why);
 	if (from) {
 		to_interim_free(&t->interim);
