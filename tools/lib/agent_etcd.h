@@ -17,7 +17,8 @@
  *	agents/SERVER/matrix	last sample; has the same lease
  *
  * Decisions have two more members: "active", generation of the last plan that
- * was confirmed, or 0, and "plan", under which GENERATION its parts are.
+ * was confirmed, or 0, and "plan", under which GENERATION its parts are. Other
+ * parts are there only from a stage until it is confirmed, aborted or reverted.
  */
 
 #include <jansson.h>
@@ -29,6 +30,9 @@
 #define TO_ETCD_DECISION "request/decision"
 #define TO_ETCD_QUERY "request/query"
 #define TO_ETCD_AGENTS "agents/"
+
+/** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
+#define TO_ETCD_PLAN_LAST UINT64_MAX
 
 /** to_etcd_plan_key() - key of @what of the plan staged as @generation */
 const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,

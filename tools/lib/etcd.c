@@ -323,6 +323,16 @@ int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_err
 	return done ? 0 : to_error_set(err, -ESTALE, "somebody else was first");
 }
 
+int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err)
+{
+	json_t *request = json_pack("{s:I}", "revision", (json_int_t)revision), *reply;
+	int ret = etcd_call(etcd, "/v3/kv/compaction", request, &reply, err);
+
+	json_decref(request);
+	json_decref(reply);
+	return ret;
+}
+
 int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct to_error *err)
 {
 	json_t *request = json_pack("{s:i}", "TTL", ttl), *reply;

@@ -84,6 +84,9 @@ void to_etcd_txn_delete(struct to_etcd_txn *txn, const char *key, const char *en
  */
 int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_error *err);
 
+/** to_etcd_compact() - forget what was before @revision and is not there any more */
+int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err);
+
 /** to_etcd_lease() - a lease of @ttl seconds; Return: 0 or a negative errno */
 int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct to_error *err);
 

@@ -16,6 +16,7 @@
 
 #define CLUSTER_TTL 8			/* seconds, of the controller's lease */
 #define CLUSTER_RETRY_MS 100
+#define CLUSTER_COMPACT_MS 60000
 
 /**
  * struct cluster_link - the connections
@@ -24,6 +25,9 @@
  * @kept_ms: when the lease was prolonged
  * @uploaded: generation whose plan is in etcd because of us
  * @active, @plan: as in decisions, see agent_etcd.h
+ * @stale: whether these two still hold is to be read first
+ * @revision: of the store, as last seen
+ * @old, @compacted_ms: @revision at the last compaction, and when that was
  */
 struct cluster_link {
 	struct to_fabric_link link;
@@ -32,7 +36,9 @@ struct cluster_link {
 	struct to_etcd_watch *watch;
 	bool *present;
 	int64_t lease, created;
-	uint64_t kept_ms, uploaded, active, plan;
+	uint64_t kept_ms, uploaded, active, plan, compacted_ms;
+	bool stale;
+	int64_t revision, old;
 };
 
 static uint64_t cluster_now_ms(void)
@@ -102,8 +108,10 @@ static int cluster_keep(struct cluster_link *c, struct to_error *err)
 	if (!ret)
 		c->kept_ms = cluster_now_ms();
 	/* It was late. Whoever came in between has made a later generation. */
-	if (ret == -ENOENT)
+	if (ret == -ENOENT) {
+		c->stale = true;
 		ret = cluster_lock_once(c, err);
+	}
 	return ret == -ESTALE ? to_error_set(err, ret, "another controller has taken over") : ret;
 }
 
@@ -169,7 +177,18 @@ static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_ca
 	return 0;
 }
 
-/* Who is there, and what was decided last. */
+/* Decision @op of @generation was made. */
+static void cluster_decided(struct cluster_link *c, const char *op, uint64_t generation)
+{
+	if (!strcmp(op, "confirm"))
+		c->plan = c->active = generation;
+	else if (!strcmp(op, "revert"))
+		c->active = generation;
+	else if (!strcmp(op, "clear"))
+		c->plan = c->active = 0;
+}
+
+/* What was decided last. */
 static int cluster_read(struct cluster_link *c, struct to_error *err)
 {
 	struct to_etcd_kv *kv;
@@ -178,7 +197,7 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 	size_t n;
 	int ret;
 
-	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, NULL, err);
+	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, &c->revision, err);
 	if (ret)
 		return ret;
 	last = n ? json_loads(kv->value, 0, NULL) : NULL;
@@ -189,14 +208,10 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 	c->plan = json_integer_value(json_object_get(last, "plan"));
 	c->link.staged = op && !strcmp(op, "stage");
 	c->link.committed = op && !strcmp(op, "commit");
-	if (op && !strcmp(op, "confirm"))
-		c->plan = c->active = c->link.generation;
-	else if (op && !strcmp(op, "revert"))
-		c->active = c->link.generation;
-	else if (op && !strcmp(op, "clear"))
-		c->plan = c->active = 0;
+	cluster_decided(c, op ? op : "", c->link.generation);
+	c->stale = false;
 	json_decref(last);
-	return cluster_read_agents(c, NULL, err);
+	return 0;
 }
 
 /* The parts of @plan, to be staged as @generation. */
@@ -244,13 +259,29 @@ static bool cluster_is_query(const char *op)
 	return !strcmp(op, "hello") || !strcmp(op, "sample");
 }
 
+/* With decision @op of @generation nobody needs the parts of some plans any more. */
+static void cluster_delete_plans(const struct cluster_link *c, struct to_etcd_txn *txn,
+				 const char *op, uint64_t generation)
+{
+	uint64_t first = 0, end = TO_ETCD_PLAN_LAST;
+	char from[256], to[256];
+
+	if (!strcmp(op, "confirm"))
+		end = generation;	/* what was before */
+	else if (!strcmp(op, "abort") || !strcmp(op, "revert"))
+		first = c->plan + 1;	/* what was to come */
+	else if (strcmp(op, "clear"))
+		return;
+	to_etcd_txn_delete(txn, to_etcd_plan_key(from, first, "", ""),
+			   to_etcd_plan_key(to, end, "", ""));
+}
+
 /* One transaction, only while we are the controller. */
 static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 		       struct to_error *err)
 {
 	uint64_t generation = json_integer_value(json_object_get(request, "generation"));
 	struct to_etcd_txn txn;
-	char first[256], last[256];
 	char *text;
 	int ret;
 
@@ -267,20 +298,30 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	to_etcd_txn_put(&txn, cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
 			strlen(text), 0);
 	free(text);
-	if (!strcmp(op, "confirm")) {
-		/* Nobody goes back to what was before any more. */
-		to_etcd_txn_delete(&txn, to_etcd_plan_key(first, 0, "", ""),
-				   to_etcd_plan_key(last, generation, "", ""));
-		c->plan = c->active = generation;
-	} else if (!strcmp(op, "revert")) {
-		c->active = generation;
-	} else if (!strcmp(op, "clear")) {
-		c->plan = c->active = 0;
-	}
-	ret = to_etcd_txn_commit(&txn, NULL, err);
+	cluster_delete_plans(c, &txn, op, generation);
+	ret = to_etcd_txn_commit(&txn, &c->revision, err);
+	if (!ret)
+		cluster_decided(c, op, generation);
+	else
+		c->stale = true;	/* it may have been made all the same */
 	if (ret == -ESTALE)
 		to_error_set(err, ret, "another controller has taken over");
 	return ret;
+}
+
+/*
+ * etcd keeps every change until it is told who needs it: nobody, once it is a
+ * minute old. It is no failure when it does not do as told.
+ */
+static void cluster_compact(struct cluster_link *c)
+{
+	uint64_t now = cluster_now_ms();
+
+	if (now < c->compacted_ms + CLUSTER_COMPACT_MS)
+		return;
+	to_etcd_compact(c->etcd, c->old, NULL);
+	c->old = c->revision;
+	c->compacted_ms = now;
 }
 
 /*
@@ -349,10 +390,15 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	uint64_t generation = json_integer_value(json_object_get(call->request, "generation"));
 	int ret = cluster_keep(c, err);
 
+	if (!ret && c->stale)
+		ret = cluster_read(c, err);
 	if (!ret && call->plan && c->uploaded != generation)
 		ret = cluster_upload(c, call->plan, generation, err);
 	ret = ret ? ret : cluster_ask(c, op, call->request, err);
-	return ret ? ret : cluster_gather(c, call, err);
+	ret = ret ? ret : cluster_gather(c, call, err);
+	if (!ret)
+		cluster_compact(c);
+	return ret;
 }
 
 static void cluster_close(struct to_fabric_link *link)
@@ -384,8 +430,12 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	c->link.close = cluster_close;
 	c->cluster = cluster;
 	c->etcd = to_etcd_open(options, err);
-	if (c->etcd && !cluster_lock(c, err) && !cluster_read(c, err))
+	if (c->etcd && !cluster_lock(c, err) && !cluster_read(c, err) &&
+	    !cluster_read_agents(c, NULL, err)) {
+		c->old = c->revision;
+		c->compacted_ms = cluster_now_ms();
 		return &c->link;
+	}
 	cluster_close(&c->link);
 	return NULL;
 }
