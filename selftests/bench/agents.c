@@ -6,7 +6,7 @@
  *	agents URLS DIR FIRST COUNT	servers sFIRST .. of a plan
  *
  * DIR/NAME holds what NAME's kernel would: the generation and a hash of the
- * active table. A command in DIR/harm-NAME-OP runs once before NAME carries
+ * active table. What a controller should not ask is refused. A command in DIR/harm-NAME-OP runs once before NAME carries
  * out OP (with $agent: this process); only looked for when COUNT is 1.
  */
 
@@ -88,9 +88,13 @@ static unsigned long hash_of(const char *text)
 static const char *carry_out(struct agent *a, const char *op, unsigned long long generation,
 			     const json_t *request)
 {
+	json_int_t active = json_integer_value(json_object_get(request, "active"));
+
+	if (a->committed == (unsigned long long)active)
+		a->committed = 0;
+	if (a->committed && (!strcmp(op, "stage") || !strcmp(op, "abort")))
+		return "a generation waits to be confirmed or reverted";
 	if (!strcmp(op, "stage")) {
-		if (a->committed)
-			return "a generation waits to be confirmed or reverted";
 		a->staged = generation;
 		a->staged_hash = hash_of(json_string_value(json_object_get(request, "table")));
 	} else if (!strcmp(op, "commit")) {

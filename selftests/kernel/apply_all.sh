@@ -168,4 +168,38 @@ wait "$first"
 is "the first one goes on" $? 0
 is "they have one generation" "$(generations | wc -w)" 1
 
+# --- a controller that does not say what becomes of a commit ---
+
+must apply_all "$tmp/one.json"
+settled
+stage() { # GENERATION [ACTIVE]: of the other plan, on s0
+	jq -c --argjson g "$1" --argjson active "${2:-0}" \
+		'{op: "stage", generation: $g, active: $active, job: "x",
+		cluster: ({format: "topoopt-cluster", version: 1, servers,
+			links: [.links[] | {a, b}]} | tojson),
+		table: (.tables[] | select(.server == "s0") | tojson)}' "$two"
+}
+request() { # OP GENERATION
+	jq -nc --arg op "$1" --argjson g "$2" '{op: $op, generation: $g}'
+}
+g=$(generations)
+agent() { # REQUEST...: the replies, generations counted from $g
+	printf '%s\n' "$@" | on s0 toctl agent --stdio |
+		jq -r --argjson g "$g" '"\(.ok) \(.generation - $g) \(.staged)"' | paste -sd ,
+}
+is "an agent gives a commit up for a later stage" \
+	"$(agent "$(stage $((g + 1)))" "$(request commit $((g + 1)))" "$(stage $((g + 2)))" \
+		"$(stage $((g + 3)))" "$(request abort $((g + 3)))")" \
+	"true 0 true,true 1 false,false 2 false,true 2 true,true 2 false"
+is "its table is the old one" "$(routes)" "$(cat "$tmp/one")"
+is "or for an abort" \
+	"$(agent "$(stage $((g + 3)))" "$(request commit $((g + 3)))" "$(request abort $((g + 4)))")" \
+	"true 2 true,true 3 false,true 4 false"
+is "its table is the old one" "$(routes)" "$(cat "$tmp/one")"
+is "but not when that was confirmed" \
+	"$(agent "$(stage $((g + 5)))" "$(request commit $((g + 5)))" \
+		"$(stage $((g + 6)) $((g + 5)))" "$(request abort $((g + 6)))")" \
+	"true 4 true,true 5 false,true 5 true,true 5 false"
+is "which stays" "$(on s0 toctl show --json | jq .generation)" $((g + 5))
+
 done_testing

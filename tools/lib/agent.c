@@ -463,11 +463,44 @@ static int agent_state(const struct to_agent *agent, json_t *reply, struct to_er
 	return ret;
 }
 
+/*
+ * What waits for its confirmation when something else is decided: it was confirmed
+ * without this agent having heard of it, or it was given up.
+ */
+static int agent_settle(struct to_agent *agent, const char *op, const json_t *request,
+			struct to_error *err)
+{
+	const uint64_t waiting = agent->committed, back = waiting + 1;
+	json_int_t active = 0, generation = 0;
+	int ret;
+
+	json_unpack((json_t *)request, "{s?I, s?I}", "active", &active, "generation",
+		    &generation);
+	if (!waiting)
+		return 0;
+	if ((uint64_t)active == waiting) {
+		agent_adopt(agent);
+		agent_unlock(agent);
+		return 0;
+	}
+	if ((strcmp(op, "stage") && strcmp(op, "abort")) || generation <= (json_int_t)waiting)
+		return 0;
+	ret = agent_go_back(agent, back, err);
+	if (ret || strcmp(op, "stage") || generation > (json_int_t)back)
+		return ret;
+	return to_error_set(err, -ESTALE,
+			    "generation %" PRIu64 " was never confirmed; what was before it is now %" PRIu64 ": stage a later one",
+			    waiting, back);
+}
+
 static int agent_do(struct to_agent *agent, const char *op, const json_t *request,
 		    json_t *reply, struct to_error *err)
 {
 	struct to_cleared cleared;
+	int ret = agent_settle(agent, op, request, err);
 
+	if (ret)
+		return ret;
 	if (!strcmp(op, "hello"))
 		return 0;
 	if (!strcmp(op, "stage"))

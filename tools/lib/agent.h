@@ -22,6 +22,12 @@
  *		a plan was confirmed, or one staged that is active already
  *	clear	remove what apply made
  *
+ * It may also have "active": generation that was confirmed last. If that is what
+ * this agent committed, it is confirmed here too. A commit that is not confirmed
+ * when a later generation is staged or aborted was given up: the agent goes back
+ * first, and refuses the stage when its generation is not beyond the one that
+ * this takes.
+ *
  * A reply has "ok" and, when that is false, "error"; how the server is:
  * "generation" (0: no table), "staged" (bool), "live" (ports with carrier);
  * after stage "differs" (bool), after commit a "warning" if there is one,

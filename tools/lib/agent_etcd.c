@@ -76,8 +76,12 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 	return to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, what, server), text, err);
 }
 
-/* A stage as @generation of this server's part of the plan kept as @plan. */
-static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation)
+/*
+ * A stage as @generation of this server's part of the plan kept as @plan; @active as
+ * in a request.
+ */
+static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
+			    uint64_t active)
 {
 	char *job = NULL, *cluster = NULL, *table = NULL;
 	json_t *request = NULL, *reply;
@@ -90,8 +94,9 @@ static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generati
 	ret = ret ? ret : follow_download(f, plan, "cluster", "", &cluster, &why);
 	ret = ret ? ret : follow_download(f, plan, "job", "", &job, &why);
 	if (!ret)
-		request = json_pack("{s:s, s:I, s:s, s:s, s:s}", "op", "stage", "generation",
-				    (json_int_t)generation, "job", job, "cluster", cluster,
+		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s}", "op", "stage",
+				    "generation", (json_int_t)generation, "active",
+				    (json_int_t)active, "job", job, "cluster", cluster,
 				    "table", table);
 	reply = ret ? refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
@@ -115,7 +120,7 @@ static json_t *follow_call(struct follower *f, const char *op, uint64_t generati
 static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t generation,
 			       bool confirm)
 {
-	json_t *reply = follow_stage(f, plan, generation);
+	json_t *reply = follow_stage(f, plan, generation, 0);
 
 	if (is_ok(reply)) {
 		json_decref(reply);
@@ -139,7 +144,7 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	if (!op)
 		op = "";
 	if (!strcmp(op, "stage"))
-		return follow_stage(f, generation, generation);
+		return follow_stage(f, generation, generation, number(request, "active"));
 	reply = f->config->call(f->config->agent, request);
 	if (!strcmp(op, "commit")) {
 		confirm = false;
@@ -260,7 +265,7 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 
 	if (plan && op && (!strcmp(op, "confirm") || !strcmp(op, "abort") ||
 			   !strcmp(op, "revert"))) {
-		json_decref(follow_stage(f, plan, plan + 1));
+		json_decref(follow_stage(f, plan, plan + 1, 0));
 		json_decref(follow_call(f, "abort", 0));
 	}
 	json_decref(last);
