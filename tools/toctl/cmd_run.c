@@ -16,7 +16,8 @@
 #include "shift.h"
 #include "transition.h"
 
-#define RUN_RETRY_NS 1000000000ull
+#define RUN_RETRY_S 1
+#define RUN_RETRY_MAX_S 30
 
 struct run_args {
 	const char *plan, *log, *replay;
@@ -325,15 +326,34 @@ static bool run_interval(struct run *run)
 	return true;
 }
 
+/* A signal ends it early. */
+static void run_pause(unsigned int seconds)
+{
+	const struct timespec time = { .tv_sec = seconds };
+
+	if (!run_stop)
+		nanosleep(&time, NULL);
+}
+
+/* Every attempt is a plan for all servers, so they get ever rarer. */
+static void run_mend(struct run *run)
+{
+	unsigned int pause = RUN_RETRY_S;
+
+	while (run->broken && !run_stop) {
+		run_pause(pause);
+		if (!run_stop)
+			run_restore(run, "again");
+		pause = 2 * pause < RUN_RETRY_MAX_S ? 2 * pause : RUN_RETRY_MAX_S;
+	}
+}
+
 static void run_live(struct run *run)
 {
-	const struct timespec pause = { .tv_sec = RUN_RETRY_NS / 1000000000 };
-
 	while (!run_stop) {
-		if (run->broken || !run_interval(run))
-			nanosleep(&pause, NULL);
-		if (run->broken && !run_stop)
-			run_restore(run, "again");
+		run_mend(run);
+		if (!run_stop && !run_interval(run) && !run->broken)
+			run_pause(RUN_RETRY_S);
 	}
 }
 
