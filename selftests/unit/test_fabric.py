@@ -33,15 +33,15 @@ def free_ports(n):
 
 
 class Etcd:
-    """Three members."""
+    """Some members."""
 
-    def __init__(self, directory):
-        ports = free_ports(6)
+    def __init__(self, directory, n=3):
+        ports = free_ports(2 * n)
         self.directory = directory
-        self.clients = [f"http://127.0.0.1:{p}" for p in ports[:3]]
-        self.peers = [f"http://127.0.0.1:{p}" for p in ports[3:]]
-        self.members = [None] * 3
-        for i in range(3):
+        self.clients = [f"http://127.0.0.1:{p}" for p in ports[:n]]
+        self.peers = [f"http://127.0.0.1:{p}" for p in ports[n:]]
+        self.members = [None] * n
+        for i in range(n):
             self.start(i)
         self.wait()
 

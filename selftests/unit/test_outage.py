@@ -1,0 +1,242 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""etcd does not answer a controller for a while, or carries out a decision and
+does not say so, at every step of toctl run and toctl apply --all; agents have
+no kernel (bench/agents.c). Afterwards every server has the plan, under one
+generation, and etcd keeps no more than is needed."""
+
+import base64
+import http.client
+import http.server
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+from test_fabric import SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans, \
+    wait_for  # noqa: E402
+
+COMPACTED = 60	# seconds after which what was in etcd is forgotten
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    """etcd as a controller sees it; fail() says when it does not answer."""
+
+    daemon_threads = True
+
+    def __init__(self, etcd):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.to = etcd.clients[0].removeprefix("http://")
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.op, self.carried_out, self.seconds = None, False, 0
+        self.dark_until = 0
+        self.decisions = []	# that etcd has made
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def fail(self, op, carried_out, seconds):
+        """The next decision OP, and all for so long after it."""
+        self.decisions = []
+        self.op, self.carried_out, self.seconds = op, carried_out, seconds
+
+    def unknown_plans(self):
+        """Decisions that name a plan which was not confirmed before."""
+        known = {0, self.decisions[0]["plan"]}
+        found = []
+        for decision in self.decisions:
+            if decision["plan"] not in known:
+                found.append(decision)
+            if decision["op"] == "confirm":
+                known.add(decision["generation"])
+        return found
+
+    def handle_error(self, request, client_address):
+        """A controller that went away."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """One request."""
+
+    def log_message(self, *_):
+        pass
+
+    def refuse(self):
+        self.send_response(503)
+        self.end_headers()
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        proxy, decision = self.server, None
+        if self.path == "/v3/kv/txn":
+            for put in [x["request_put"] for x in json.loads(body)["success"]
+                        if "request_put" in x]:
+                if base64.b64decode(put["key"]).endswith(b"request/decision"):
+                    decision = json.loads(base64.b64decode(put["value"]))
+        fails = decision and decision["op"] == proxy.op
+        if fails:
+            proxy.op = None
+            proxy.dark_until = time.monotonic() + proxy.seconds
+        if time.monotonic() < proxy.dark_until and not (fails and proxy.carried_out):
+            self.refuse()
+            return
+        to = http.client.HTTPConnection(proxy.to)
+        to.request("POST", self.path, body, {"Content-Type": "application/json"})
+        answer = to.getresponse()
+        if decision:
+            proxy.decisions.append(decision)
+        if fails:
+            self.refuse()
+            return
+        self.send_response(answer.status)
+        self.end_headers()
+        while data := answer.read1():
+            self.wfile.write(data)
+            self.wfile.flush()
+
+
+class Fabric:
+    """etcd, an agent for each server, both plans, and what is found there."""
+
+    def __init__(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.dir = self.tmp.name
+        self.etcd = Etcd(self.dir, 1)
+        self.url = self.etcd.clients[0]
+        self.agents = Agents(self.etcd, self.dir)
+        self.one, self.two = make_plans(self.dir)
+        self.log = f"{self.dir}/run.log"
+        wait_for(lambda: self.present() == len(SERVERS))
+
+    def present(self):
+        return self.keys("agents/").count("/state")
+
+    def keys(self, prefix):
+        return self.etcd.ctl("get", "--prefix", "--keys-only", f"/topoopt/{prefix}").stdout
+
+    def plans(self):
+        """Generations whose plans are in etcd."""
+        return set(re.findall(r"plans/(\d+)/", self.keys("plans/")))
+
+    def apply(self, plan, url=None):
+        return apply_all(url or self.url, plan, self.dir)
+
+    def run(self, plan, url):
+        open(self.log, "w", encoding="ascii").close()
+        return subprocess.Popen([TOCTL, "run", "--plan", plan, "--etcd", url, "--log", self.log],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def restored(self):
+        """How each attempt to bring the fabric to the plan ended."""
+        with open(self.log, encoding="ascii") as file:
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
+        return [line["ok"] for line in lines if line["event"] == "restored"]
+
+    def story(self):
+        with open(self.log, encoding="ascii") as file:
+            return file.read() + str(self.agents.state())
+
+    def tables(self):
+        return {server: table for server, (_, table) in self.agents.state().items()}
+
+    def is_at(self, tables):
+        return self.tables() == tables and \
+            len({generation for generation, _ in self.agents.state().values()}) == 1
+
+    def stop(self):
+        self.agents.stop()
+        self.etcd.stop()
+        self.tmp.cleanup()
+
+
+def end(run):
+    run.terminate()
+    return run.wait(60)
+
+
+def outages(fabric, proxy, plan_one, plan_two):
+    for op in ("stage", "commit", "confirm"):
+        for carried_out in (False, True):
+            for seconds in (0, 3):
+                what = f"no answer to a {op}" + (" that is made" if carried_out else "") + \
+                    (f" and for {seconds} s" if seconds else "")
+                fabric.apply(fabric.one)
+                proxy.fail(op, carried_out, seconds)
+                run = fabric.run(fabric.two, proxy.url)
+                report(wait_for(lambda: fabric.restored() and fabric.restored()[-1]),
+                       f"{what}: toctl run goes on", fabric.story())
+                report(fabric.is_at(plan_two), f"{what}: all have the plan", fabric.story())
+                report(not proxy.unknown_plans(), f"{what}: decisions name what was confirmed",
+                       proxy.decisions)
+                report(len(fabric.plans()) == 1, f"{what}: one plan is kept", fabric.plans())
+                report(end(run) == 0, f"{what}: and it ends well")
+
+                fabric.apply(fabric.one)
+                proxy.fail(op, carried_out, seconds)
+                status, text = fabric.apply(fabric.two, proxy.url)
+                report(status == 1 and "unavailable" in text and text.count("\n") == 1,
+                       f"{what}: toctl apply says so", text)
+                status, text = fabric.apply(fabric.two)
+                report(status == 0 and fabric.is_at(plan_two), f"{what}: the next one goes on",
+                       [text, fabric.agents.state()])
+
+    # The controller dies while nothing is known of the confirm.
+    what = "no answer to a confirm"
+    fabric.apply(fabric.one)
+    proxy.fail("confirm", False, 60)
+    run = fabric.run(fabric.two, proxy.url)
+    report(wait_for(lambda: fabric.restored() and not fabric.restored()[-1]),
+           f"{what}: toctl run says so", fabric.story())
+    run.kill()
+    run.wait()
+    status, text = fabric.apply(fabric.one)
+    report(status == 0 and fabric.is_at(plan_one), f"{what}, then death: the next one goes on",
+           [text, fabric.agents.state()])
+
+
+def missing(fabric, plan_two):
+    """A server that is away costs etcd no more than one plan."""
+    fabric.apply(fabric.one)
+    os.kill(fabric.agents.running[3].pid, signal.SIGKILL)
+    wait_for(lambda: fabric.present() == len(SERVERS) - 1)
+    run = fabric.run(fabric.two, fabric.url)
+    time.sleep(10)
+    # after 0, 1, 3 and 7 s
+    report(2 <= len(fabric.restored()) <= 4, "a server is away: attempts get rarer",
+           fabric.story())
+    report(len(fabric.plans()) <= 2, "a server is away: plans do not pile up", fabric.plans())
+    fabric.agents.mend()
+    report(wait_for(lambda: fabric.restored()[-1]) and fabric.is_at(plan_two),
+           "a server is back: it has the plan", fabric.story())
+    end(run)
+
+
+def main():
+    since = time.monotonic()
+    steady, fabric = Fabric(), Fabric()
+    try:
+        steady.apply(steady.one)
+        steadily = steady.run(steady.one, steady.url)
+        fabric.apply(fabric.two)
+        plan_two = fabric.tables()
+        fabric.apply(fabric.one)
+        outages(fabric, Proxy(fabric.etcd), fabric.tables(), plan_two)
+        missing(fabric, plan_two)
+
+        time.sleep(max(0, since + COMPACTED + 5 - time.monotonic()))
+        text = steady.etcd.ctl("get", "--rev", "2", "key").stderr
+        report("has been compacted" in text, "what was in etcd a minute ago is forgotten", text)
+        end(steadily)
+    finally:
+        fabric.stop()
+        steady.stop()
+    done()
+
+
+if __name__ == "__main__":
+    main()
