@@ -12,6 +12,10 @@ sets it up and looks at it in one way:
     faults      for the next changes, one each: "" is none
     read_faults the same for reads
     delay       seconds that a "slow" answer takes
+    meanwhile   what another job does after the next reads, a list of pairs
+                each: it joins them, or parts them when they are joined
+    tagged      RESTCONF: what it has carries an entity-tag
+    backwards   RESTCONF: it tells the output of a pair first
     log         what it was asked
 
 It keeps the rules of real ones: a port is on one cross-connect, only what is
@@ -50,7 +54,8 @@ class Device:
     def make(cls, path, ports, joined=(), **more):
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"ports": ports, "sides": False, "offset": 0, "joined": [list(p) for p in joined],
-                       "faults": [], "read_faults": [], "delay": 0, "log": []} | more, file)
+                       "faults": [], "read_faults": [], "delay": 0, "meanwhile": [],
+                       "tagged": False, "backwards": False, "log": []} | more, file)
         return cls(path)
 
     @contextlib.contextmanager
@@ -82,6 +87,11 @@ class Device:
             fault = state["read_faults"].pop(0) if state["read_faults"] else ""
             pairs = [tuple(pair) for pair in state["joined"]]
             delay = state["delay"]
+            for pair in state["meanwhile"].pop(0) if state["meanwhile"] else ():
+                if pair in state["joined"]:
+                    state["joined"].remove(pair)
+                else:
+                    state["joined"].append(pair)
         if fault == "slow":
             time.sleep(delay)
         if fault == "lie" and pairs:
@@ -202,7 +212,8 @@ class Scpi(socketserver.StreamRequestHandler):
 
 
 class Restconf(http.server.BaseHTTPRequestHandler):
-    """Polatis, RESTCONF: one resource that is replaced as a whole."""
+    """Polatis, RESTCONF: one resource that is replaced as a whole, unless it is
+    no longer the one that the client means."""
 
     protocol_version = "HTTP/1.1"
     path_of_it = "/api/data/optical-switch:cross-connects"
@@ -210,11 +221,20 @@ class Restconf(http.server.BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
-    def say(self, status, document=None):
+    def option(self, name):
+        with self.server.device.state() as state:
+            return state[name]
+
+    def tag(self, pairs):
+        return f'"{hash(tuple(sorted(pairs)))}"' if self.option("tagged") else None
+
+    def say(self, status, document=None, tag=None):
         body = json.dumps(document).encode() if document is not None else b""
         self.send_response(status)
         self.send_header("Content-Type", "application/yang-data+json")
         self.send_header("Content-Length", str(len(body)))
+        if tag:
+            self.send_header("ETag", tag)
         self.end_headers()
         self.wfile.write(body)
 
@@ -241,10 +261,11 @@ class Restconf(http.server.BaseHTTPRequestHandler):
         elif fault == "garbage":
             self.say(200, {"mirror": 7})
         elif not pairs:
-            self.say(204)
+            self.say(204, tag=self.tag(pairs))
         else:
+            told = [(b, a) for a, b in pairs] if self.option("backwards") else pairs
             self.say(200, {"optical-switch:cross-connects": {
-                "pair": [{"ingress": a, "egress": b} for a, b in pairs]}})
+                "pair": [{"ingress": a, "egress": b} for a, b in told]}}, self.tag(pairs))
 
     def do_PUT(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -254,6 +275,9 @@ class Restconf(http.server.BaseHTTPRequestHandler):
         wanted = [(p["ingress"], p["egress"])
                   for p in body["optical-switch:cross-connects"]["pair"]]
         has = device.joined()
+        if self.headers.get("If-Match") not in (None, self.tag(has)):
+            self.refuse(412, "operation-failed", "somebody else was here")
+            return
         try:
             fault = device.change([p for p in has if p not in wanted],
                                   [p for p in wanted if p not in has])

@@ -89,25 +89,28 @@ def on_command(tmp):
 class Kind:
     """One kind of switch under test: how its plans and pairs are made."""
 
-    def __init__(self, name, tmp, timeout, control, sides, offset=0, steps=1):
+    def __init__(self, name, tmp, timeout, control, sides, offset=0, steps=1, **more):
         self.name, self.tmp, self.timeout = name, tmp, timeout
         self.sides, self.offset, self.steps = sides, offset, steps
-        self.device = Device.make(f"{tmp}/{name}", PORTS, sides=sides, offset=offset)
+        self.device = Device.make(f"{tmp}/{name}", PORTS, sides=sides, offset=offset, **more)
         self.control = {"timeout_ms": timeout} | control(self.device)
         self.ring = plan(f"{tmp}/{name}-ring.json", {"ocs0": self.control}, RING)
         self.cross = plan(f"{tmp}/{name}-cross.json", {"ocs0": self.control}, CROSS)
 
     def pairs(self, cross_connects):
         """What the device has of duplex cross-connects, beside one of others."""
-        pairs = [(a, b) for _, a, b in cross_connects] + [(9, 10)]
+        return self.joined([(a, b) for _, a, b in cross_connects] + [(9, 10)])
+
+    def joined(self, pairs):
+        """Duplex cross-connects as the device has them."""
         if self.sides:
-            pairs += [(b, a) for a, b in pairs]
+            pairs = pairs + [(b, a) for a, b in pairs]
         return sorted((a, b + self.offset) for a, b in pairs)
 
     def reset(self, **more):
         with self.device.state() as state:
-            state.update({"joined": self.pairs(RING), "faults": [], "read_faults": [], "delay": 0}
-                         | more)
+            state.update({"joined": self.pairs(RING), "faults": [], "read_faults": [], "delay": 0,
+                          "meanwhile": [], "tagged": False} | more)
 
     def fails(self, what, *says, back=True):
         line = toctl("switch", "apply", self.cross, status=1)
@@ -149,7 +152,7 @@ def on_all(kind):
     if kind.name.startswith("polatis"):
         kind.faults("reset")
         with kind.device.state() as state:  # curl asks a second time
-            state["faults"] += ["reset"] * (kind.name == "polatis-restconf")
+            state["faults"] += ["reset"] * kind.name.startswith("polatis-restconf")
         kind.fails("connection reset", "port 1 is not joined to port 3")
     with kind.device.state() as state:
         before = state["log"].count("change")
@@ -161,6 +164,49 @@ def on_all(kind):
     differs(kind.device.changes(), before, f"{kind.name}: and asked for nothing")
     kind.reset(faults=[""] * (kind.steps - 1) + ["partial"] + ["refuse"] * 4)
     kind.fails("no way back", "mirror driver failed", "mirror calibration in progress", back=False)
+
+
+OTHERS = [(5, 6), (9, 10)]	# another job makes the first and ends the second
+
+
+def others_meanwhile(kind):
+    """Another job changes ports of its own between the steps of a change."""
+    ring, cross = ([(a, b) for _, a, b in plan] + OTHERS[:1] for plan in (RING, CROSS))
+    others = kind.joined(OTHERS)
+    name = f"{kind.name}: another job meanwhile"
+
+    kind.reset(meanwhile=[others])
+    out = toctl("switch", "apply", kind.cross)
+    report("done in" in out, f"{name}: apply", out)
+    differs(kind.device.joined(), kind.joined(cross), f"{name}: both are as planned")
+    for fault in ("partial", "lie", "swap"):
+        kind.faults(fault, meanwhile=[others])
+        line = toctl("switch", "apply", kind.cross, status=1)
+        report(line.endswith("; all switches have their old cross-connects\n"),
+               f"{name}: {fault}: one goes back", line)
+        differs(kind.device.joined(), kind.joined(ring), f"{name}: {fault}: the other stays")
+    kind.reset(joined=[], meanwhile=[kind.joined(OTHERS[:1])])
+    toctl("switch", "apply", kind.ring)
+    differs(kind.device.joined(), kind.joined(ring), f"{name}: both from nothing")
+    kind.reset(joined=kind.joined([(a, b) for _, a, b in RING]),
+               meanwhile=[kind.joined(OTHERS[:1])])
+    toctl("switch", "apply", plan(f"{kind.tmp}/dark.json", {"ocs0": kind.control}, ()))
+    differs(kind.device.joined(), kind.joined(OTHERS[:1]), f"{name}: one to nothing")
+
+
+def entity_tags(kind):
+    """Between GET and PUT, too, another job's change is not lost."""
+    others = kind.joined(OTHERS)
+
+    kind.reset(tagged=True, meanwhile=[[], others, others])
+    out = toctl("switch", "apply", kind.cross)
+    report("done in" in out, f"{kind.name}: what is refused as changed is read again", out)
+    differs(kind.device.joined(), kind.pairs(CROSS), f"{kind.name}: and both are as planned")
+    kind.reset(tagged=True, meanwhile=[[]] + [others] * 20)
+    line = toctl("switch", "apply", kind.cross, status=1)
+    report("HTTP status 412: somebody else was here" in line and
+           line.endswith("; all switches have their old cross-connects\n"),
+           f"{kind.name}: but not for ever", line)
 
 
 def from_and_to_nothing(kind):
@@ -340,6 +386,7 @@ def kinds(tmp):
         "driver": "polatis-scpi", "address": Server(Scpi, device).address}, False, steps=2)
     yield Kind("polatis-restconf", tmp, 2500, lambda device: restconf(device) | {
         "egress_offset": PORTS}, True, PORTS)
+    yield Kind("polatis-restconf-one-sided", tmp, 2500, restconf, False, backwards=True)
     yield Kind("sonic", tmp, 10000, sonic, True)
 
 
@@ -348,6 +395,9 @@ with tempfile.TemporaryDirectory() as directory:
     for each in kinds(directory):
         on_all(each)
         from_and_to_nothing(each)
+        others_meanwhile(each)
+        if each.name.startswith("polatis-restconf"):
+            entity_tags(each)
     bad_input(directory)
     two_switches(directory)
     look_ahead(directory)

@@ -194,63 +194,79 @@ static bool switch_has(const struct to_circuits *circuits, const struct to_circu
 	       bsearch(p, circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
 }
 
-/* @has without @off and with @on. */
-static int switch_after(const struct to_circuits *has, const struct to_circuits *off,
-			const struct to_circuits *on, struct to_circuits *after)
+/* Does @p enter or leave the switch where one of @circuits does? */
+static bool switch_meets(const struct to_circuits *circuits, const struct to_circuit *p)
+{
+	for (unsigned int i = 0; i < circuits->n; i++)
+		if (circuits->circuit[i].in == p->in || circuits->circuit[i].out == p->out)
+			return true;
+	return false;
+}
+
+int to_switch_differences(const struct to_circuits *now, const struct to_circuits *wanted,
+			  const struct to_circuits *unwanted, struct to_circuits *off,
+			  struct to_circuits *on)
 {
 	int ret = 0;
 
-	memset(after, 0, sizeof(*after));
-	for (unsigned int i = 0; i < has->n && !ret; i++)
-		if (!switch_has(off, &has->circuit[i]))
-			ret = to_circuits_add(after, has->circuit[i].in, has->circuit[i].out);
-	for (unsigned int i = 0; i < on->n && !ret; i++)
-		ret = to_circuits_add(after, on->circuit[i].in, on->circuit[i].out);
-	circuits_sort(after);
+	for (unsigned int i = 0; i < now->n && !ret; i++) {
+		const struct to_circuit *p = &now->circuit[i];
+
+		if ((switch_meets(wanted, p) || switch_meets(unwanted, p)) && !switch_has(wanted, p))
+			ret = to_circuits_add(off, p->in, p->out);
+	}
+	for (unsigned int i = 0; i < wanted->n && !ret; i++)
+		if (!switch_has(now, &wanted->circuit[i]))
+			ret = to_circuits_add(on, wanted->circuit[i].in, wanted->circuit[i].out);
 	return ret;
 }
 
-/* "port 1 is not joined to port 17", the first difference; empty when equal. */
-static void switch_compare(const struct to_circuits *is, const struct to_circuits *wanted,
-			   char *text, size_t size)
+/* "port 1 is not joined to port 17", the first difference; empty when there is none. */
+static void switch_say(const struct to_circuits *off, const struct to_circuits *on, char *text,
+		       size_t size)
 {
+	const struct to_circuit *p = on->n ? on->circuit : off->circuit;
+
 	text[0] = '\0';
-	for (unsigned int i = 0; i < wanted->n; i++)
-		if (!switch_has(is, &wanted->circuit[i])) {
-			snprintf(text, size, "port %u is not joined to port %u",
-				 wanted->circuit[i].in, wanted->circuit[i].out);
-			return;
-		}
-	for (unsigned int i = 0; i < is->n; i++)
-		if (!switch_has(wanted, &is->circuit[i])) {
-			snprintf(text, size, "port %u is still joined to port %u",
-				 is->circuit[i].in, is->circuit[i].out);
-			return;
-		}
+	if (on->n || off->n)
+		snprintf(text, size, "port %u is %s joined to port %u", p->in,
+			 on->n ? "not" : "still", p->out);
 }
 
-int to_switch_change(struct to_switch *sw, const struct to_circuits *has,
-		     const struct to_circuits *off, const struct to_circuits *on,
-		     struct to_error *err)
+/* What is not as asked after a change, in @difference. */
+static int switch_read_back(struct to_switch *sw, const struct to_circuits *off,
+			    const struct to_circuits *on, char *difference, size_t size,
+			    struct to_error *err)
+{
+	struct to_circuits now = {}, still = {}, missing = {};
+	int ret = switch_read(sw, &now, err);
+
+	if (!ret) {
+		ret = to_switch_differences(&now, on, off, &still, &missing);
+		if (ret)
+			to_error_set(err, ret, "out of memory");
+	}
+	if (ret)
+		snprintf(difference, size, "it cannot be read back");
+	else
+		switch_say(&still, &missing, difference, size);
+	to_circuits_free(&now);
+	to_circuits_free(&still);
+	to_circuits_free(&missing);
+	return ret;
+}
+
+int to_switch_change(struct to_switch *sw, const struct to_circuits *off,
+		     const struct to_circuits *on, struct to_error *err)
 {
 	struct to_error why = {}, unread = {};
-	struct to_circuits after, now = {};
-	char difference[80] = "";
+	char difference[80];
 	int ret;
 
 	if (!off->n && !on->n)
 		return 0;
-	ret = switch_after(has, off, on, &after);
-	if (ret)
-		to_error_set(&why, ret, "out of memory");
-	else
-		ret = sw->driver->change(sw, off, on, &after, &why);
-	if (switch_read(sw, &now, &unread))
-		snprintf(difference, sizeof(difference), "it cannot be read back");
-	else
-		switch_compare(&now, &after, difference, sizeof(difference));
-	to_circuits_free(&now);
-	to_circuits_free(&after);
+	ret = sw->driver->change(sw, off, on, &why);
+	switch_read_back(sw, off, on, difference, sizeof(difference), &unread);
 	if (ret)
 		return to_error_set(err, ret, "optical switch %s: %s%s%s", sw->optical->name,
 				    why.text, difference[0] ? "; " : "", difference);

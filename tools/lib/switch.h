@@ -54,17 +54,29 @@ int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to
 
 /**
  * to_switch_change() - end the circuits @off, then make the circuits @on
- * @has: what to_switch_read() gave
  *
- * Returns when the switch says that it is done and its read-back equals @has
- * without @off and with @on; on a duplex fabric both are whole cross-connects.
+ * Returns when the switch says that it is done and reads back @on, and nothing
+ * else where they and @off enter and leave it; on a duplex fabric both are
+ * whole cross-connects. Others may change the rest of the switch meanwhile.
  *
  * Return: 0, else a negative errno; the error names the switch, the first port
  * that is not as asked and what the switch said. What it then has is open.
  */
-int to_switch_change(struct to_switch *sw, const struct to_circuits *has,
-		     const struct to_circuits *off, const struct to_circuits *on,
-		     struct to_error *err);
+int to_switch_change(struct to_switch *sw, const struct to_circuits *off,
+		     const struct to_circuits *on, struct to_error *err);
+
+/**
+ * to_switch_differences() - what ends and what is made so that a switch has @wanted
+ * @now: what to_switch_read() gave
+ * @unwanted: with @wanted they say where the switch is looked at: at the
+ *	inputs that they enter and the outputs that they leave; both sorted
+ * @off, @on: appended to
+ *
+ * Return: 0 or -ENOMEM
+ */
+int to_switch_differences(const struct to_circuits *now, const struct to_circuits *wanted,
+			  const struct to_circuits *unwanted, struct to_circuits *off,
+			  struct to_circuits *on);
 
 void to_circuits_free(struct to_circuits *circuits);
 
@@ -139,7 +151,7 @@ unsigned int to_switches_differ(const struct to_switches *s);
  * to_switches_apply() - make the change that to_switches_compare() found
  *
  * All switches at once, as the slowest says how long it is dark. When one
- * fails, all are brought back to what they had.
+ * fails, what was changed is brought back to what it was, on all of them.
  *
  * Return: 0, else a negative errno; @err says in one line what failed, and
  * that the switches have what they had or which of them does not.
@@ -149,7 +161,8 @@ int to_switches_apply(struct to_switches *s, struct to_error *err);
 /**
  * to_switches_restore() - bring all back to what to_switches_compare() had read
  *
- * For callers whose later steps failed after to_switches_apply().
+ * All that to_switches_apply() had to change, that is: what others have changed
+ * beside it meanwhile stays. For callers whose later steps failed after to_switches_apply().
  */
 int to_switches_restore(struct to_switches *s, struct to_error *err);
 

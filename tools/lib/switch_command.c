@@ -90,14 +90,12 @@ static int command_read(struct to_switch *sw, struct to_circuits *pairs, struct 
 }
 
 static int command_change(struct to_switch *sw, const struct to_circuits *off,
-			  const struct to_circuits *on, const struct to_circuits *after,
-			  struct to_error *err)
+			  const struct to_circuits *on, struct to_error *err)
 {
 	struct to_circuits remove = {}, add = {};
 	char *output = NULL;
 	int ret = to_switch_pairs(sw, off, &remove, err);
 
-	(void)after;
 	if (!ret)
 		ret = to_switch_pairs(sw, on, &add, err);
 	if (!ret)

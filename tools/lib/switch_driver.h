@@ -12,8 +12,8 @@
  *	its own. Without, a pair carries light both ways
  * @open: connect, check that the switch has the ports; sets to_switch.state; may be NULL
  * @read: the pairs that are joined, in any order, calloc()ed
- * @change: end the circuits @off, then make the circuits @on; return when the switch
- *	says that it is done. @after is all that it should have then
+ * @change: end the circuits @off, then make the circuits @on, and no others, which may
+ *	change at the same time; return when the switch says that it is done
  * @close: also after an @open that failed; may be NULL
  *
  * Errors hold what the switch said, without its name. Any call may be made
@@ -23,8 +23,8 @@ struct to_switch_driver {
 	bool sides;
 	int (*open)(struct to_switch *sw, struct to_error *err);
 	int (*read)(struct to_switch *sw, struct to_circuits *pairs, struct to_error *err);
-	int (*change)(struct to_switch *sw, const struct to_circuits *off, const struct to_circuits *on,
-		      const struct to_circuits *after, struct to_error *err);
+	int (*change)(struct to_switch *sw, const struct to_circuits *off,
+		      const struct to_circuits *on, struct to_error *err);
 	void (*close)(struct to_switch *sw);
 };
 

@@ -276,12 +276,12 @@ static int netns_post(struct netns *ns, struct batch *batch, struct to_error *er
 }
 
 static int netns_move(struct to_switch *sw, struct batch *batch, const struct to_circuits *off,
-		      const struct to_circuits *on, const struct to_circuits *after,
-		      struct to_error *err)
+		      const struct to_circuits *on, struct to_error *err)
 {
 	uint64_t dark = sw->optical->reconfiguration_ns;
 	struct timespec wait = { dark / 1000000000, dark % 1000000000 };
 	struct netns *ns = sw->state;
+	struct to_circuits now = {};
 	int ret;
 
 	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
@@ -297,15 +297,18 @@ static int netns_move(struct to_switch *sw, struct batch *batch, const struct to
 	for (unsigned int i = 0; i < on->n; i++)
 		batch_redirect(batch, ns->ifindex[on->circuit[i].in],
 			       ns->ifindex[on->circuit[i].out]);
+	ret = netns_post(ns, batch, err);
+	if (!ret)
+		ret = netns_read(sw, &now, err);
 	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
-		if ((netns_uses(on, port) || netns_uses(off, port)) && netns_uses(after, port))
+		if ((netns_uses(on, port) || netns_uses(off, port)) && netns_uses(&now, port))
 			batch_link(batch, ns->ifindex[port], true);
-	return netns_post(ns, batch, err);
+	to_circuits_free(&now);
+	return ret ? ret : netns_post(ns, batch, err);
 }
 
 static int netns_change(struct to_switch *sw, const struct to_circuits *off,
-			const struct to_circuits *on, const struct to_circuits *after,
-			struct to_error *err)
+			const struct to_circuits *on, struct to_error *err)
 {
 	const struct netns *ns = sw->state;
 	struct batch batch = {};
@@ -323,7 +326,7 @@ static int netns_change(struct to_switch *sw, const struct to_circuits *off,
 	batch.buf = calloc(3 * ((size_t)off->n + on->n) + 1, NETNS_MESSAGE);
 	if (!batch.buf)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = netns_move(sw, &batch, off, on, after, err);
+	ret = netns_move(sw, &batch, off, on, err);
 	free(batch.buf);
 	return ret;
 }

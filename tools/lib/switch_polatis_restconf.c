@@ -4,12 +4,17 @@
  * resource, read by GET and replaced by PUT in one step.
  *
  *	{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 17}]}}
+ *
+ * So that nobody's change between the two is lost, PUT is bound by If-Match to
+ * the entity-tag that came with GET (section 3.4.1), where the switch has them,
+ * and both are done again when it refuses.
  */
 #include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "file.h"
 #include "lazy_curl.h"
@@ -17,13 +22,20 @@
 
 #define RESTCONF_PATH "/api/data/optical-switch:cross-connects"
 #define RESTCONF_ANSWER_MAX (16U << 20)
+#define RESTCONF_TRIES 8	/* to change what others change too */
 
-/* @headers: of every request; @answer: of the last one. */
+/**
+ * struct restconf - a connection
+ * @headers: of every request
+ * @answer: of the last request
+ * @tag: its entity-tag as it goes into If-Match, "" when it has none
+ */
 struct restconf {
 	CURL *curl;
 	struct curl_slist *headers;
 	char *answer;
 	size_t len;
+	char tag[256];
 };
 
 static size_t restconf_take(char *data, size_t size, size_t n, void *arg)
@@ -43,6 +55,26 @@ static size_t restconf_take(char *data, size_t size, size_t n, void *arg)
 	return size * n;
 }
 
+/* The entity-tag among the headers; not a weak one, which matches nothing. */
+static size_t restconf_take_header(char *data, size_t size, size_t n, void *arg)
+{
+	static const char name[] = "ETag:";
+	const size_t skip = sizeof(name) - 1;
+	struct restconf *r = arg;
+	char *start, *end;
+
+	n *= size;
+	if (n <= skip || strncasecmp(data, name, skip))
+		return n;
+	start = memchr(data, '"', n);
+	end = start ? memrchr(data, '"', n) : NULL;
+	if (start == end || strspn(data + skip, " \t") != (size_t)(start - data) - skip)
+		return n;
+	if ((size_t)(end + 1 - start) < sizeof(r->tag))
+		snprintf(r->tag, sizeof(r->tag), "%.*s", (int)(end + 1 - start), start);
+	return n;
+}
+
 /* What RFC 8040, section 3.9, has for an error: "error-message", else its tag. */
 static const char *restconf_said(json_t *answer)
 {
@@ -53,7 +85,7 @@ static const char *restconf_said(json_t *answer)
 	return text ? text : json_string_value(json_object_get(error, "error-tag"));
 }
 
-/* Return: HTTP status 200 to 299 or 404, else a negative errno. */
+/* Return: HTTP status 200 to 299 or 404, else a negative errno: -EAGAIN for 412. */
 static long restconf_call(const struct to_switch *sw, const char *method, const char *body,
 			  json_t **answer, struct to_error *err)
 {
@@ -66,6 +98,7 @@ static long restconf_call(const struct to_switch *sw, const char *method, const 
 	free(r->answer);
 	r->answer = NULL;
 	r->len = 0;
+	r->tag[0] = '\0';
 	to_curl.easy_setopt(r->curl, CURLOPT_CUSTOMREQUEST, method);
 	to_curl.easy_setopt(r->curl, CURLOPT_ERRORBUFFER, reason);
 	if (body)
@@ -88,7 +121,7 @@ static long restconf_call(const struct to_switch *sw, const char *method, const 
 	to_error_set(err, -EIO, "HTTP status %ld%s%s", status, said ? ": " : "", said ? said : "");
 	json_decref(*answer);
 	*answer = NULL;
-	return -EIO;
+	return status == 412 ? -EAGAIN : -EIO;
 }
 
 static int restconf_take_pairs(json_t *answer, struct to_circuits *pairs, struct to_error *err)
@@ -127,37 +160,110 @@ static int restconf_read(struct to_switch *sw, struct to_circuits *pairs, struct
 	return ret;
 }
 
-static int restconf_change(struct to_switch *sw, const struct to_circuits *off,
-			   const struct to_circuits *on, const struct to_circuits *after,
-			   struct to_error *err)
+/* PUT @body, unless what carries @tag has changed. */
+static int restconf_put(const struct to_switch *sw, const char *body, const char *tag,
+			struct to_error *err)
 {
-	json_t *array = json_array(), *body, *answer = NULL;
-	struct to_circuits pairs = {};
+	struct restconf *r = sw->state;
+	char match[sizeof(r->tag) + 16];
+	struct curl_slist *headers = NULL;
+	json_t *answer = NULL;
 	long status;
-	char *text;
-	int ret = to_switch_pairs(sw, after, &pairs, err);
 
-	(void)off;
-	(void)on;
-	for (unsigned int i = 0; i < pairs.n; i++)
-		json_array_append_new(array, json_pack("{s:I, s:I}",
-			"ingress", (json_int_t)pairs.circuit[i].in,
-			"egress", (json_int_t)pairs.circuit[i].out));
-	to_circuits_free(&pairs);
+	snprintf(match, sizeof(match), "If-Match: %s", tag);
+	for (const struct curl_slist *h = r->headers; h; h = h->next)
+		headers = to_curl.slist_append(headers, h->data);
+	if (tag[0])
+		headers = to_curl.slist_append(headers, match);
+	to_curl.easy_setopt(r->curl, CURLOPT_HTTPHEADER, headers);
+	status = restconf_call(sw, "PUT", body, &answer, err);
+	to_curl.easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
+	to_curl.slist_free_all(headers);
+	json_decref(answer);
+	if (status == 404)
+		return to_error_set(err, -EIO, "HTTP status 404: it has no %s", RESTCONF_PATH);
+	return status < 0 ? status : 0;
+}
+
+static bool restconf_has(const struct to_circuits *pairs, const struct to_circuit *p)
+{
+	for (unsigned int i = 0; i < pairs->n; i++)
+		if (pairs->circuit[i].in == p->in && pairs->circuit[i].out == p->out)
+			return true;
+	return false;
+}
+
+/* The body of a PUT: @has without @remove and with @add. */
+static char *restconf_body(const struct to_circuits *has, const struct to_circuits *remove,
+			   const struct to_circuits *add)
+{
+	json_t *array = json_array(), *body;
+	char *text;
+
+	for (unsigned int i = 0; i < has->n + add->n; i++) {
+		const struct to_circuit *p = i < has->n ? &has->circuit[i] :
+					     &add->circuit[i - has->n];
+
+		if (i >= has->n || !(restconf_has(remove, p) || restconf_has(add, p)))
+			json_array_append_new(array, json_pack("{s:I, s:I}", "ingress",
+							       (json_int_t)p->in, "egress",
+							       (json_int_t)p->out));
+	}
 	body = json_pack("{s:{s:o}}", "optical-switch:cross-connects", "pair", array);
 	text = json_dumps(body, JSON_COMPACT);
 	json_decref(body);
-	if (!ret && !text)
-		ret = to_error_set(err, -ENOMEM, "out of memory");
-	if (!ret) {
-		status = restconf_call(sw, "PUT", text, &answer, err);
-		if (status < 0)
-			ret = status;
-		else if (status == 404)
-			ret = to_error_set(err, -EIO, "HTTP status 404: it has no %s", RESTCONF_PATH);
+	return text;
+}
+
+/* The lower port of each pair first, as in ours, where the order says nothing. */
+static void restconf_order(const struct to_switch *sw, struct to_circuits *pairs)
+{
+	if (sw->sides && !sw->optical->control.egress_offset)
+		return;
+	for (unsigned int i = 0; i < pairs->n; i++) {
+		struct to_circuit p = pairs->circuit[i];
+
+		if (p.in > p.out)
+			pairs->circuit[i] = (struct to_circuit){ p.out, p.in };
 	}
-	json_decref(answer);
-	free(text);
+}
+
+/* Read, change, write. Return: -EAGAIN when somebody else wrote meanwhile. */
+static int restconf_try(struct to_switch *sw, const struct to_circuits *remove,
+			const struct to_circuits *add, struct to_error *err)
+{
+	struct restconf *r = sw->state;
+	struct to_circuits has = {};
+	char tag[sizeof(r->tag)];
+	char *body = NULL;
+	int ret = restconf_read(sw, &has, err);
+
+	if (!ret) {
+		memcpy(tag, r->tag, sizeof(tag));
+		restconf_order(sw, &has);
+		body = restconf_body(&has, remove, add);
+		ret = body ? restconf_put(sw, body, tag, err) :
+		      to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_circuits_free(&has);
+	free(body);
+	return ret;
+}
+
+static int restconf_change(struct to_switch *sw, const struct to_circuits *off,
+			   const struct to_circuits *on, struct to_error *err)
+{
+	struct to_circuits remove = {}, add = {};
+	int ret = to_switch_pairs(sw, off, &remove, err);
+
+	if (!ret)
+		ret = to_switch_pairs(sw, on, &add, err);
+	if (!ret)
+		ret = -EAGAIN;
+	for (unsigned int i = 0; i < RESTCONF_TRIES && ret == -EAGAIN; i++)
+		ret = restconf_try(sw, &remove, &add, err);
+	to_circuits_free(&remove);
+	to_circuits_free(&add);
 	return ret;
 }
 
@@ -230,6 +336,8 @@ static int restconf_open(struct to_switch *sw, struct to_error *err)
 	to_curl.easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)(control->timeout_ns / 1000000));
 	to_curl.easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, restconf_take);
 	to_curl.easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+	to_curl.easy_setopt(r->curl, CURLOPT_HEADERFUNCTION, restconf_take_header);
+	to_curl.easy_setopt(r->curl, CURLOPT_HEADERDATA, r);
 	return restconf_credentials(r, control, err);
 }
 

@@ -271,13 +271,11 @@ static int scpi_command(const struct to_switch *sw, const char *verb,
 }
 
 static int scpi_change(struct to_switch *sw, const struct to_circuits *off,
-		       const struct to_circuits *on, const struct to_circuits *after,
-		       struct to_error *err)
+		       const struct to_circuits *on, struct to_error *err)
 {
 	struct to_circuits remove = {}, add = {};
 	int ret = to_switch_pairs(sw, off, &remove, err);
 
-	(void)after;
 	if (!ret)
 		ret = to_switch_pairs(sw, on, &add, err);
 	if (!ret)

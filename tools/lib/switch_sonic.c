@@ -119,20 +119,21 @@ static json_t *sonic_step(const char *op, const struct to_circuit *c)
 }
 
 /*
- * The patch. SONiC holds no empty tables: the first entry comes with its
- * table, and the last one takes it away.
+ * The patch, for a switch that has @n_pairs. SONiC holds no empty tables: the
+ * first entry comes with its table, and the last one takes it away. Both are
+ * all that another job's change may get lost in, when it comes just then.
  */
 static json_t *sonic_patch(const struct to_circuits *off, const struct to_circuits *on,
-			   const struct to_circuits *after)
+			   unsigned int n_pairs)
 {
 	json_t *patch = json_array(), *table;
 
-	if (!after->n) {
+	if (n_pairs == off->n && !on->n) {
 		json_array_append_new(patch, json_pack("{s:s, s:s}", "op", "remove",
 						       "path", "/OCS_CROSS_CONNECT"));
 		return patch;
 	}
-	if (after->n == on->n && !off->n) {
+	if (!n_pairs && !off->n) {
 		table = json_object();
 		for (unsigned int i = 0; i < on->n; i++) {
 			char key[40];
@@ -154,14 +155,22 @@ static json_t *sonic_patch(const struct to_circuits *off, const struct to_circui
 }
 
 static int sonic_change(struct to_switch *sw, const struct to_circuits *off,
-			const struct to_circuits *on, const struct to_circuits *after,
-			struct to_error *err)
+			const struct to_circuits *on, struct to_error *err)
 {
-	json_t *patch = sonic_patch(off, on, after);
-	char *text = json_dumps(patch, JSON_COMPACT), *output = NULL;
-	int ret = text ? sonic_run(sw, SONIC_CHANGE, text, &output, err) :
-		  to_error_set(err, -ENOMEM, "out of memory");
+	struct to_circuits pairs = {};
+	int ret = sonic_read(sw, &pairs, err);
+	char *text, *output = NULL;
+	json_t *patch;
 
+	if (ret) {
+		to_circuits_free(&pairs);
+		return ret;
+	}
+	patch = sonic_patch(off, on, pairs.n);
+	to_circuits_free(&pairs);
+	text = json_dumps(patch, JSON_COMPACT);
+	ret = text ? sonic_run(sw, SONIC_CHANGE, text, &output, err) :
+	      to_error_set(err, -ENOMEM, "out of memory");
 	json_decref(patch);
 	free(text);
 	free(output);

@@ -437,26 +437,10 @@ static int switches_each(struct to_switches *s,
 
 static int switches_change(struct to_switch_change *c, struct to_error *err)
 {
-	return to_switch_change(c->sw, &c->has, &c->off, &c->on, err);
+	return to_switch_change(c->sw, &c->off, &c->on, err);
 }
 
-/* Elements of the sorted @a that the sorted @b has not. */
-static int circuits_without(const struct to_circuits *a, const struct to_circuits *b,
-			 struct to_circuits *result)
-{
-	unsigned int k = 0;
-	int ret = 0;
-
-	for (unsigned int i = 0; i < a->n && !ret; i++) {
-		while (k < b->n && b->circuit[k].in < a->circuit[i].in)
-			k++;
-		if (k == b->n || b->circuit[k].in != a->circuit[i].in ||
-		    b->circuit[k].out != a->circuit[i].out)
-			ret = to_circuits_add(result, a->circuit[i].in, a->circuit[i].out);
-	}
-	return ret;
-}
-
+/* Where the change met the switch, all that was there is in c->off. */
 static int switches_put_back(struct to_switch_change *c, struct to_error *err)
 {
 	struct to_circuits now = {}, off = {}, on = {};
@@ -467,13 +451,11 @@ static int switches_put_back(struct to_switch_change *c, struct to_error *err)
 	ret = to_switch_read(c->sw, &now, err);
 	if (ret)
 		return ret;
-	ret = circuits_without(&now, &c->has, &off);
-	if (!ret)
-		ret = circuits_without(&c->has, &now, &on);
+	ret = to_switch_differences(&now, &c->off, &c->on, &off, &on);
 	if (ret)
 		to_error_set(err, ret, "out of memory");
 	else
-		ret = to_switch_change(c->sw, &now, &off, &on, err);
+		ret = to_switch_change(c->sw, &off, &on, err);
 	to_circuits_free(&now);
 	to_circuits_free(&off);
 	to_circuits_free(&on);
