@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #define NS_PER_MS 1000000ull
 #define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
 #define PIPE_REPLY_MAX (256u << 20)
+#define PIPE_FILES_OTHER 32	/* open files beside those of the agents */
 
 /**
  * struct pipe_agent - one agent
@@ -40,14 +42,18 @@ struct pipe_agent {
 
 /**
  * struct pipes - the connections
- * @polls: two for each agent
+ * @n_polled, @polled: agents that are waited for
+ * @polls: two for each of them
+ * @files: how many files may be open, as it was found; commands get it back
  */
 struct pipes {
 	struct to_fabric_link link;
 	const struct to_cluster *cluster;
 	const char *command;
 	struct pipe_agent *agents;
+	unsigned int n_polled, *polled;
 	struct pollfd *polls;
+	struct rlimit files;
 };
 
 static uint64_t pipe_now(void)
@@ -77,8 +83,9 @@ static char *pipe_command(const char *command, const char *name)
 	return text;
 }
 
-static void pipe_child(const char *command, int fd, int errors)
+static void pipe_child(const struct pipes *p, const char *command, int fd, int errors)
 {
+	setrlimit(RLIMIT_NOFILE, &p->files);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
@@ -103,7 +110,7 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 	if (agent->pid < 0)
 		goto fail;
 	if (!agent->pid)
-		pipe_child(command, pair[1], errors[1]);
+		pipe_child(p, command, pair[1], errors[1]);
 	close(pair[1]);
 	close(errors[1]);
 	free(command);
@@ -249,17 +256,19 @@ static ssize_t pipe_receive(struct pipe_agent *agent)
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : n;
 }
 
-/* What poll() says about agent @i; sets its reply or error when it has one. */
-static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsigned int i)
+/* What poll() says about the @k-th of them; sets its reply or error when it has one. */
+static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsigned int k)
 {
 	const json_int_t id = json_integer_value(json_object_get(call->request, "id"));
+	const struct pollfd *polls = &p->polls[2 * k];
+	unsigned int i = p->polled[k];
 	struct pipe_agent *agent = &p->agents[i];
 
-	if (p->polls[2 * i + 1].revents)
+	if (polls[1].revents)
 		pipe_read_errors(agent);
-	if (p->polls[2 * i].revents & POLLOUT && agent->out)
+	if (polls[0].revents & POLLOUT && agent->out)
 		pipe_send(agent);
-	if (!(p->polls[2 * i].revents & (POLLIN | POLLHUP | POLLERR)))
+	if (!(polls[0].revents & (POLLIN | POLLHUP | POLLERR)))
 		return;
 	if (pipe_receive(agent) <= 0)
 		pipe_ended(agent, call->errors[i]);
@@ -270,22 +279,42 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 /* Polls who has neither reply nor error. Return: how many these are. */
 static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
 {
-	unsigned int waiting = 0;
-
+	p->n_polled = 0;
 	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
 		const struct pipe_agent *agent = &p->agents[i];
-		bool wait = call->who[i] && !call->replies[i] && !call->errors[i][0];
+		struct pollfd *polls = &p->polls[2 * p->n_polled];
 
-		p->polls[2 * i] = (struct pollfd){
-			.fd = wait ? agent->fd : -1,
-			.events = POLLIN | (agent->out ? POLLOUT : 0),
+		if (!call->who[i] || call->replies[i] || call->errors[i][0])
+			continue;
+		polls[0] = (struct pollfd){
+			.fd = agent->fd, .events = POLLIN | (agent->out ? POLLOUT : 0),
 		};
-		p->polls[2 * i + 1] = (struct pollfd){
-			.fd = wait ? agent->errors : -1, .events = POLLIN,
-		};
-		waiting += wait;
+		polls[1] = (struct pollfd){ .fd = agent->errors, .events = POLLIN };
+		p->polled[p->n_polled++] = i;
 	}
-	return waiting;
+	return p->n_polled;
+}
+
+/* Until all have a reply or an error, or it is too late. */
+static int pipes_wait(struct pipes *p, const struct to_fabric_call *call, struct to_error *err)
+{
+	while (pipe_prepare(p, call)) {
+		uint64_t now = pipe_now();
+
+		if (now >= call->deadline_ns)
+			break;
+		if (poll(p->polls, 2 * p->n_polled,
+			 (call->deadline_ns - now) / NS_PER_MS + 1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return to_error_set(err, -errno, "waiting for the agents: %s",
+					    strerror(errno));
+		}
+		for (unsigned int k = 0; k < p->n_polled; k++)
+			if (p->polls[2 * k].revents || p->polls[2 * k + 1].revents)
+				pipe_serve(p, call, k);
+	}
+	return 0;
 }
 
 static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *call,
@@ -295,6 +324,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 	unsigned int n = p->cluster->n_servers;
 	char *cluster = NULL;
 	size_t len = 0;
+	int ret;
 
 	if (call->plan) {
 		FILE *out = open_memstream(&cluster, &len);
@@ -316,17 +346,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 			snprintf(call->errors[i], 256, "out of memory");
 	}
 	free(cluster);
-	while (pipe_prepare(p, call)) {
-		uint64_t now = pipe_now();
-
-		if (now >= call->deadline_ns)
-			break;
-		if (poll(p->polls, 2 * n, (call->deadline_ns - now) / NS_PER_MS + 1) <= 0)
-			continue;
-		for (unsigned int i = 0; i < n; i++)
-			if (p->polls[2 * i].revents || p->polls[2 * i + 1].revents)
-				pipe_serve(p, call, i);
-	}
+	ret = pipes_wait(p, call, err);
 	for (unsigned int i = 0; i < n; i++) {
 		struct pipe_agent *agent = &p->agents[i];
 
@@ -340,7 +360,17 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
 			 agent->last_error[0] ? ": " : "", agent->last_error);
 	}
-	return 0;
+	return ret;
+}
+
+static void pipes_free(struct pipes *p)
+{
+	if (p) {
+		free(p->agents);
+		free(p->polled);
+		free(p->polls);
+	}
+	free(p);
 }
 
 /* All agents see the end of their input; those that do not end are killed. */
@@ -370,9 +400,30 @@ static void pipes_close(struct to_fabric_link *link)
 			kill(agent->pid, SIGKILL);
 		pipe_ended(agent, text);
 	}
-	free(p->agents);
-	free(p->polls);
-	free(p);
+	setrlimit(RLIMIT_NOFILE, &p->files);
+	pipes_free(p);
+}
+
+/* Every agent is two open files, and many are more than one begins with. */
+static int pipes_allow_files(struct pipes *p, struct to_error *err)
+{
+	const rlim_t needs = 2 * (rlim_t)p->cluster->n_servers + PIPE_FILES_OTHER;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &p->files))
+		return to_error_set(err, -errno, "limit of open files: %s", strerror(errno));
+	if (p->files.rlim_cur >= needs)
+		return 0;
+	files = p->files;
+	files.rlim_cur = files.rlim_max;
+	if (files.rlim_max < needs)
+		return to_error_set(err, -EMFILE,
+				    "%u agents need %llu open files, and %llu are the hard limit (ulimit -Hn, LimitNOFILE= of a unit)",
+				    p->cluster->n_servers, (unsigned long long)needs,
+				    (unsigned long long)files.rlim_max);
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		return to_error_set(err, -errno, "limit of open files: %s", strerror(errno));
+	return 0;
 }
 
 struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
@@ -388,22 +439,23 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 	p = calloc(1, sizeof(*p));
 	if (p) {
 		p->agents = calloc(cluster->n_servers, sizeof(*p->agents));
+		p->polled = calloc(cluster->n_servers, sizeof(*p->polled));
 		p->polls = calloc(2 * cluster->n_servers, sizeof(*p->polls));
 	}
-	if (!p || !p->agents || !p->polls) {
-		if (p) {
-			free(p->agents);
-			free(p->polls);
-		}
-		free(p);
+	if (!p || !p->agents || !p->polled || !p->polls) {
+		pipes_free(p);
 		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	p->cluster = cluster;
+	p->command = command;
+	if (pipes_allow_files(p, err)) {
+		pipes_free(p);
 		return NULL;
 	}
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
 		p->agents[i].fd = p->agents[i].errors = -1;
 	p->link.call = pipes_call;
 	p->link.close = pipes_close;
-	p->cluster = cluster;
-	p->command = command;
 	return &p->link;
 }

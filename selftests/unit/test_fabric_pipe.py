@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl clear --all through more agents than files may be open at first, which
+a shell plays."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
+TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
+MANY, FEW = 600, 40
+SOFT = 1024
+REPLY = r'{"id":\1,"ok":true,"generation":0,"staged":false,"live":[]}'
+ANSWERS = rf"""exec sed -u 's/.*"id":\([0-9]*\).*/{REPLY}/' # {{}}"""
+
+
+def plan(path, n):
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({
+            "format": "topoopt-plan", "version": 1, "job": "test", "seed": 1,
+            "link_mode": "duplex", "demand": {"servers": n}, "links": [], "cross_connects": [],
+            "optical_switches": [{"name": "ocs0", "ports": n}],
+            "servers": [{"name": f"s{i}", "ipv4": f"10.0.{i // 250}.{i % 250 + 1}", "ports": [
+                {"name": "eth0", "mac": f"02:00:00:00:{i // 256:02x}:{i % 256:02x}",
+                 "bandwidth": 10**9, "optical_switch": "ocs0", "optical_port": i + 1}]}
+                        for i in range(n)],
+            "tables": [{"server": f"s{i}", "groups": [], "routes": [], "pairs": []}
+                       for i in range(n)]}, file)
+    return path
+
+
+def clear(path, command, timeout, hard=None):
+    """toctl clear on all servers of a plan, which may have SOFT open files."""
+    limits = (SOFT, hard or resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    return subprocess.Popen(
+        (TOCTL, "clear", "--all", "--timeout", timeout, "--command", command, path),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits))
+
+
+def lines(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="ascii") as file:
+        return file.read().split()
+
+
+def wait_for_lines(path, n):
+    deadline = time.monotonic() + 60
+    while len(lines(path)) < n and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return lines(path)
+
+
+def many(tmp):
+    path = plan(f"{tmp}/many.json", MANY)
+    run = clear(path, f"ulimit -Sn >>{tmp}/limits; {ANSWERS}", "60s")
+    out = run.communicate()[0]
+    report(run.returncode == 0 and out == f"cleared on all {MANY} servers\n",
+           f"{MANY} agents, and {SOFT} open files at first", out)
+    report(lines(f"{tmp}/limits") == [str(SOFT)] * MANY, "commands get the old limit",
+           set(lines(f"{tmp}/limits")))
+    run = clear(path, ANSWERS, "60s", hard=SOFT)
+    out = run.communicate()[0]
+    report(run.returncode == 1 and out ==
+           f"toctl clear: {MANY} agents need {2 * MANY + 32} open files, and {SOFT} are the hard "
+           "limit (ulimit -Hn, LimitNOFILE= of a unit)\n", "a hard limit that is too low", out)
+
+
+def lowered(tmp):
+    """The limit falls while agents are waited for: no system call waits for them any more."""
+    run = clear(plan(f"{tmp}/few.json", FEW),
+                "(while echo wait >&2; do sleep 0.1; done) </dev/null >/dev/null & "
+                f"echo >>{tmp}/started {{}}; exec cat >/dev/null", "60s")
+    wait_for_lines(f"{tmp}/started", FEW)
+    start = time.monotonic()
+    resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (16, 1024))
+    out = run.communicate()[0]
+    report(run.returncode == 1 and
+           out == "toctl clear: waiting for the agents: Invalid argument\n",
+           "waiting fails: told", out)
+    report(time.monotonic() - start < 40, "and at once")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    many(directory)
+    lowered(directory)
+done()
