@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """toctl clear --all through more agents than files may be open at first, which
-a shell plays."""
+a shell plays, and what becomes of agents that do not answer."""
 
 import json
 import os
@@ -59,6 +59,14 @@ def wait_for_lines(path, n):
     return lines(path)
 
 
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def many(tmp):
     path = plan(f"{tmp}/many.json", MANY)
     run = clear(path, f"ulimit -Sn >>{tmp}/limits; {ANSWERS}", "60s")
@@ -89,7 +97,18 @@ def lowered(tmp):
     report(time.monotonic() - start < 40, "and at once")
 
 
+def silent(tmp):
+    """Agents that neither answer nor end are killed, with what they have started."""
+    run = clear(plan(f"{tmp}/two.json", 2), f"sleep 1000 & echo $! >>{tmp}/sleeps; wait # {{}}",
+                "1s")
+    out = run.communicate()[0]
+    report(run.returncode == 1 and "s0: the agent does not answer" in out, "silent agents", out)
+    pids = lines(f"{tmp}/sleeps")
+    report(len(pids) == 2 and not any(map(alive, pids)), "nothing of them is left", pids)
+
+
 with tempfile.TemporaryDirectory() as directory:
     many(directory)
     lowered(directory)
+    silent(directory)
 done()

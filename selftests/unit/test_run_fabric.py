@@ -12,7 +12,8 @@ may need them.
 
 DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
 server's requests with one of "ops", beginning with number "count", so many times;
-DIR/harm-switch the same of the optical switch, which can refuse or lie.
+DIR/harm-switch the same of the optical switch, which can refuse, lie, or stop the
+controller and all in its process group.
 """
 
 import fcntl
@@ -86,6 +87,8 @@ def switch(directory):
     if harm == "refuse":
         print("laser interlock is open", file=sys.stderr)
         return 1
+    if harm == "stop":
+        os.killpg(load(f"{directory}/controller"), signal.SIGTERM)
     plan = load(f"{directory}/ports")
     lit = {port for pair in joined if pair not in request["remove"] for port in pair}
     poor = []
@@ -202,6 +205,7 @@ def agent(directory, server):
     with open(f"{directory}/lock-{server}", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         kernel = Kernel(directory, server)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(kernel.close()))
         for line in sys.stdin:
             request = json.loads(line)
             action = harmed(directory, server, request["op"])
@@ -257,7 +261,7 @@ class Fabric:
         self.controller = subprocess.Popen(
             (TOCTL, "run", "--plan", self.plan, "--log", self.log, "--hold", "100ms",
              "--timeout", timeout, "--command", f"{SELF} agent {self.dir} {{}}"),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0)
         save(f"{self.dir}/controller", self.controller.pid)
         self.wait("restored", "start")
 
@@ -459,6 +463,19 @@ def killed(made, what, server, op, count):
            fabric.poor())
 
 
+def stopped(made):
+    """SIGTERM to the whole process group, as timeout(1) and shells send it."""
+    what = "all is told to stop at the switch"
+    fabric = Fabric(made)
+    fabric.harm("switch", "stop", "change", 1)
+    save(f"{fabric.dir}/phase", 3)
+    fabric.wait("end", what)
+    status, out = fabric.end()
+    report(status == 0 and fabric.lines("changed"), f"{what}: the change is finished", out)
+    report(load(fabric.plan)["links"] != made["links"] and not fabric.wrong(fabric.plan),
+           f"{what}: all is as the new plan says", fabric.wrong(fabric.plan))
+
+
 def switch_fails(made, count):
     for action, told in (("refuse", "laser interlock is open"), ("lie", "ocs0")):
         fails(made, f"the switch would {action} at change {count}",
@@ -507,6 +524,7 @@ server_fails(plan, "refuses", "refuse",
               ("the second commit", "commit", 2)))
 server_fails(plan, "dies", "die",
              (("the second stage", "stage", 2), ("the second commit", "commit", 2)))
+stopped(plan)
 switch_fails(plan, 1)
 for op, count in (("stage", 1), ("confirm", 1), ("stage", 2), ("commit", 2), ("confirm", 2)):
     killed(plan, f"the controller is killed at {op} {count}", "s3", op, count)

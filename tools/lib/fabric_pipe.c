@@ -83,16 +83,26 @@ static char *pipe_command(const char *command, const char *name)
 	return text;
 }
 
+/*
+ * In a session of its own: what ends the controller, Ctrl-C or a signal to its
+ * process group, must leave it the agents to end in order.
+ */
 static void pipe_child(const struct pipes *p, const char *command, int fd, int errors)
 {
+	setsid();
 	setrlimit(RLIMIT_NOFILE, &p->files);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
-	/* The terminal's Ctrl-C ends the controller, which ends agents in order. */
-	signal(SIGINT, SIG_IGN);
 	execl("/bin/sh", "sh", "-c", command, NULL);
 	_exit(127);
+}
+
+/* With all that it has started. */
+static void pipe_kill(const struct pipe_agent *agent)
+{
+	if (kill(-agent->pid, SIGKILL))
+		kill(agent->pid, SIGKILL);
 }
 
 static int pipe_start(const struct pipes *p, unsigned int i)
@@ -354,7 +364,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 			continue;
 		/* Nothing can follow half a request. */
 		if (agent->out) {
-			kill(agent->pid, SIGKILL);
+			pipe_kill(agent);
 			pipe_ended(agent, call->errors[i]);
 		}
 		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
@@ -397,7 +407,7 @@ static void pipes_close(struct to_fabric_link *link)
 				break;
 		}
 		if (pipe_now() >= deadline)
-			kill(agent->pid, SIGKILL);
+			pipe_kill(agent);
 		pipe_ended(agent, text);
 	}
 	setrlimit(RLIMIT_NOFILE, &p->files);
