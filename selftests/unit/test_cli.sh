@@ -48,6 +48,20 @@ says "duration that does not fit" 2 \
 	tm record --interval 99999999999999s x
 says "number that is none" 2 \
 	'toctl tm record: --count: expected a number, not "-1"' tm record --count -1 x
+for option in "--command {}" "--etcd http://127.0.0.1:1" "--timeout 10s"; do
+	for command in "clear" "apply $tmp/none.json" "apply --abort"; do
+		# shellcheck disable=SC2086
+		says "$command: ${option%% *} without --all" 2 \
+			"toctl ${command%% *}: ${option%% *} goes with --all" $command $option
+	done
+done
+for command in clear apply "run --plan $tmp/none.json" agent; do
+	for option in etcd-prefix cacert cert key; do
+		# shellcheck disable=SC2086
+		says "${command%% *}: --$option without --etcd" 2 \
+			"toctl ${command%% *}: --$option goes with --etcd" $command --$option x
+	done
+done
 says "file that is not there" 1 \
 	"toctl heatmap: $tmp/none.json: No such file or directory" heatmap "$tmp/none.json"
 ! "$toctl" version >/dev/full 2>"$tmp/err" && grep -q 'No space left' "$tmp/err"

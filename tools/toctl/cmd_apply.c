@@ -312,7 +312,7 @@ static const struct to_option apply_options[] = {
 	  .max = INT64_MAX, .help = "refuse unless generation N is active" },
 	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
 	  .help = "on all servers of the plan, or on none; through their agents" },
-	TO_FABRIC_OPTIONS(struct apply_args, fabric),
+	TO_FABRIC_OPTIONS(struct apply_args, fabric, "all"),
 	{ "xdp", 0, TO_OPTION_CHOICE, FIELD(xdp), .choices = apply_xdp_choices,
 	  .help = "relay at XDP, before the kernel's queues; default: leave as it is" },
 	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),

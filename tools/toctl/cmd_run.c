@@ -512,7 +512,7 @@ static const struct to_option run_options[] = {
 	  .help = "in which a change must pay back; default: 10s" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(carrier_ns), .argument = "TIME",
 	  .min = 1, .help = "for new links to get light; default: 5s" },
-	TO_FABRIC_OPTIONS(struct run_args, fabric),
+	TO_FABRIC_OPTIONS(struct run_args, fabric, NULL),
 	{}
 };
 

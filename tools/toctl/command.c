@@ -321,6 +321,28 @@ static int option_refuse(const struct parser *p, int c, const char *word,
 	return to_error_set(err, -EINVAL, "unknown or ambiguous option %s", word);
 }
 
+static bool parser_saw(const struct parser *p, const char *name)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->seen[i] && !strcmp(p->options[i]->name, name))
+			return true;
+	return false;
+}
+
+/* What is missing beside the options that were given. */
+static int parser_missing(const struct parser *p, struct to_error *err)
+{
+	for (unsigned int i = 0; i < p->n; i++) {
+		const struct to_option *o = p->options[i];
+
+		if (o->required && !p->seen[i])
+			return to_error_set(err, -EINVAL, "--%s is required", o->name);
+		if (o->with && p->seen[i] && !parser_saw(p, o->with))
+			return to_error_set(err, -EINVAL, "--%s goes with --%s", o->name, o->with);
+	}
+	return 0;
+}
+
 static int parse_options(struct parser *p, const struct to_command *command,
 			 int argc, char **argv, void *args,
 			 struct common_args *common, struct to_error *err)
@@ -343,10 +365,8 @@ static int parse_options(struct parser *p, const struct to_command *command,
 	}
 	if (common->help)
 		return 0;
-	for (unsigned int j = 0; j < p->n; j++)
-		if (p->options[j]->required && !p->seen[j])
-			return to_error_set(err, -EINVAL, "--%s is required",
-					    p->options[j]->name);
+	if (parser_missing(p, err))
+		return -EINVAL;
 	if ((unsigned int)(argc - optind) < command->min_operands)
 		return to_error_set(err, -EINVAL, "%s expected", command->operands);
 	if ((unsigned int)(argc - optind) > command->max_operands)

@@ -48,6 +48,7 @@ enum to_option_type {
  *	the shell completes
  * @choices: NULL-terminated words of a TO_OPTION_CHOICE
  * @min, @max: bounds of a number, duration or rate; @max 0 means none
+ * @with: name of the option without which this one is refused, or NULL
  * @help: one line, no full stop
  */
 struct to_option {
@@ -59,6 +60,7 @@ struct to_option {
 	const char *argument;
 	const char *const *choices;
 	uint64_t min, max;
+	const char *with;
 	const char *help;
 };
 
