@@ -52,11 +52,11 @@ def lines(path):
         return file.read().split()
 
 
-def wait_for_lines(path, n):
+def wait_for(condition):
     deadline = time.monotonic() + 60
-    while len(lines(path)) < n and time.monotonic() < deadline:
+    while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
-    return lines(path)
+    return condition()
 
 
 def alive(pid):
@@ -87,7 +87,7 @@ def lowered(tmp):
     run = clear(plan(f"{tmp}/few.json", FEW),
                 "(while echo wait >&2; do sleep 0.1; done) </dev/null >/dev/null & "
                 f"echo >>{tmp}/started {{}}; exec cat >/dev/null", "60s")
-    wait_for_lines(f"{tmp}/started", FEW)
+    wait_for(lambda: len(lines(f"{tmp}/started")) == FEW)
     start = time.monotonic()
     resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (16, 1024))
     out = run.communicate()[0]
@@ -104,7 +104,8 @@ def silent(tmp):
     out = run.communicate()[0]
     report(run.returncode == 1 and "s0: the agent does not answer" in out, "silent agents", out)
     pids = lines(f"{tmp}/sleeps")
-    report(len(pids) == 2 and not any(map(alive, pids)), "nothing of them is left", pids)
+    report(len(pids) == 2 and wait_for(lambda: not any(map(alive, pids))),
+           "nothing of them is left", pids)
 
 
 with tempfile.TemporaryDirectory() as directory:
