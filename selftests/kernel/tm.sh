@@ -39,6 +39,8 @@ record() { # [ARGUMENT...]
 recorded() {
 	local pid status=0
 
+	# on a busy host, what was sent last is still on its way
+	sleep 0.5
 	kill -INT "${recorders[@]}"
 	for pid in "${recorders[@]}"; do
 		wait "$pid" || status=1
