@@ -283,22 +283,33 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 }
 
 /*
- * Whether a tagged frame is for a VLAN device. That there are VLANs says little:
- * 8021q adds VLAN 0 to every NIC that filters.
+ * A tagged frame where there are VLANs, which need not have devices: 8021q adds
+ * VLAN 0 to every NIC that filters. What is for a device is left to it. By itself
+ * and last, so that the way of other frames saves no registers for it.
  */
-static bool topoopt_xdp_vlan(struct net_device *dev, const void *eth)
+static noinline u32 topoopt_xdp_vlan(struct xdp_buff *xdp, const struct topoopt_port *in,
+				     void *ip, u32 flags)
 {
 #if IS_ENABLED(CONFIG_VLAN_8021Q)
-	const struct vlan_ethhdr *vlan = eth;
-	bool found;
+	const struct vlan_ethhdr *eth = xdp->data;
+	bool device;
 
-	if (likely(!rcu_access_pointer(dev->vlan_info)))
-		return false;
 	rcu_read_lock();
-	found = __vlan_find_dev_deep_rcu(dev, vlan->h_vlan_proto,
-					 ntohs(vlan->h_vlan_TCI) & VLAN_VID_MASK);
+	device = __vlan_find_dev_deep_rcu(xdp->rxq->dev, eth->h_vlan_proto,
+					  ntohs(eth->h_vlan_TCI) & VLAN_VID_MASK);
 	rcu_read_unlock();
-	return found;
+	if (device)
+		return 0;
+#endif
+	if (!topoopt_xdp_is4(ip) && !topoopt_xdp_is6(ip))
+		return 0;
+	return topoopt_xdp_frame(xdp, in, ip, flags);
+}
+
+static __always_inline bool topoopt_xdp_has_vlans(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	return rcu_access_pointer(dev->vlan_info);
 #else
 	return false;
 #endif
@@ -323,7 +334,7 @@ __bpf_kfunc_start_defs();
 __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 {
 	struct xdp_buff *xdp = (struct xdp_buff *)ctx;
-	struct net_device *dev = xdp->rxq->dev;
+	const struct net_device *dev = xdp->rxq->dev;
 	const struct topoopt_table *table;
 	const struct topoopt_port *in;
 	struct ethhdr *eth;
@@ -343,9 +354,9 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	ip = eth + 1;
 	if (!topoopt_xdp_is4(ip)) {
 		if (eth_type_vlan(eth->h_proto)) {
-			if (unlikely(topoopt_xdp_vlan(dev, eth)))
-				return 0;
 			ip += VLAN_HLEN;
+			if (unlikely(topoopt_xdp_has_vlans(dev)))
+				return topoopt_xdp_vlan(xdp, in, ip, flags);
 		}
 		if (!topoopt_xdp_is4(ip))
 			return topoopt_xdp_roce6(xdp, in, ip, flags, table);
