@@ -323,14 +323,21 @@ int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_err
 	return done ? 0 : to_error_set(err, -ESTALE, "somebody else was first");
 }
 
-int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err)
+/* A call with one number, whose reply says nothing. */
+static int etcd_tell(struct to_etcd *etcd, const char *path, const char *key, int64_t number,
+		     struct to_error *err)
 {
-	json_t *request = json_pack("{s:I}", "revision", (json_int_t)revision), *reply;
-	int ret = etcd_call(etcd, "/v3/kv/compaction", request, &reply, err);
+	json_t *request = json_pack("{s:I}", key, (json_int_t)number), *reply;
+	int ret = etcd_call(etcd, path, request, &reply, err);
 
 	json_decref(request);
 	json_decref(reply);
 	return ret;
+}
+
+int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err)
+{
+	return etcd_tell(etcd, "/v3/kv/compaction", "revision", revision, err);
 }
 
 int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct to_error *err)
@@ -363,12 +370,7 @@ int to_etcd_keep(struct to_etcd *etcd, int64_t lease, struct to_error *err)
 
 int to_etcd_revoke(struct to_etcd *etcd, int64_t lease, struct to_error *err)
 {
-	json_t *request = json_pack("{s:I}", "ID", (json_int_t)lease), *reply;
-	int ret = etcd_call(etcd, "/v3/lease/revoke", request, &reply, err);
-
-	json_decref(request);
-	json_decref(reply);
-	return ret;
+	return etcd_tell(etcd, "/v3/lease/revoke", "ID", lease, err);
 }
 
 static int etcd_split(struct to_etcd *etcd, struct to_error *err)
