@@ -128,6 +128,17 @@ wait_for() { # SECONDS COMMAND...
 	done
 }
 
+# An RDMA device on every port; ends the test where none works in namespaces.
+rdma_up() { # NAME, of what the test would go on with
+	case $(uname -r) in
+	6.*)
+		skip "$1" "rdma_rxe works in namespaces from 7.2 on"
+		done_testing
+		;;
+	esac
+	must "$fabric" rxe
+}
+
 # Until a TCP or UDP server listens on the port in the namespace.
 wait_listen() { # SERVER PORT
 	wait_for 60 lib_listens "$1" "$2"

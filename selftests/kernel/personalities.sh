@@ -277,13 +277,7 @@ kill "${listeners[@]}"
 
 # --- RDMA ---
 
-case $(uname -r) in
-6.*)
-	skip "RoCEv2 between opposite servers" "rdma_rxe works in namespaces from 7.2 on"
-	done_testing
-	;;
-esac
-must "$fabric" rxe
+rdma_up "RoCEv2 between opposite servers"
 before=$(relayed)
 check "s0 writes into s2 through s1" rdma_write s0 eth0t s2 eth1t
 check "s2 writes into s0 through s3" rdma_write s2 eth0t s0 eth1t
