@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12 6.12-arm64
+# Kernels: 6.12 6.12-arm64 7.2
 # Timeout: 300
 # toctl doctor finds nothing on a sound fabric; then each thing that breaks one
 # is broken, found, and mended by what doctor says.
