@@ -143,6 +143,29 @@ is "the tables are the old ones" "$(routes)" "$(cat "$tmp/one")"
 is "under one generation" "$(generations)" 12
 check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
 
+# A port that the new plan does not have.
+must ip -n s1 link add x0 address 02:54:4f:02:00:02 type dummy
+must ip -n s1 link add link x0 name x0t address 06:54:4f:02:00:02 type macvlan
+more=$(plan_edit '.servers[1].ports += [.servers[1].ports[0] + {
+		name: "x0t", mac: "02:54:4f:02:00:02", ipv4: "10.201.9.1", ipv6: "fd00:746f:0:9::1",
+		transmit: "x0", relay_mac: "06:54:4f:02:00:02"}]
+	| del(.port_shares)')
+must apply s1 "$more" --xdp on >/dev/null 2>&1
+extra_port() {
+	on s1 toctl show --json |
+		jq -c '.ports[] | select(.port == "x0t") | [.path, .transmit]'
+}
+before='["xdp-generic","x0"]'
+is "a port that transmits through another NIC, with XDP" "$(extra_port)" "$before"
+harm s2 commit 'always ip netns exec $server toctl apply --abort; kill -9 $agent; wait $agent'
+check_fails "a server that cannot commit, with a port to release on another" \
+	's2: .*all servers went back to the old plan' apply_all "$two"
+rm -f "$tmp"/harm-*
+is "the port is as it was" "$(extra_port)" "$before"
+must apply_all "$tmp/one.json" >/dev/null
+is "until a plan without it is active" "$(extra_port)" ""
+must ip -n s1 link del x0
+
 # test_fabric.py has more steps, without a kernel.
 for op in stage commit confirm; do
 	harm s2 "$op" 'kill -9 $controller; sleep 0.2'

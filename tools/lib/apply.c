@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "xdp.h"
-
 static const struct to_nic *nic_at(const struct to_apply *a, uint32_t ifindex)
 {
 	return to_rtnl_nic_by_index(a->nics, a->n_nics, ifindex);
@@ -225,7 +223,8 @@ static int plan_steps(struct to_apply *a, struct to_error *err)
 		for (p = 0; p < self->n_ports && a->port[p] != ports[i].ifindex; p++)
 			;
 		if (p == self->n_ports)
-			add_step(a, TO_STEP_RELEASE, ports[i].ifindex, 0, 0);
+			add_step(a, TO_STEP_RELEASE, ports[i].ifindex, 0,
+				 ports[i].tx_ifindex);
 	}
 	free(ports);
 	return 0;
@@ -310,6 +309,8 @@ int to_apply_open(struct to_apply *a, const struct to_plan *plan,
 
 void to_apply_close(struct to_apply *a)
 {
+	for (unsigned int i = 0; i < a->n_steps; i++)
+		to_xdp_let_go(&a->steps[i].xdp);
 	if (a->connected)
 		to_genl_close(&a->genl);
 	to_netlink_close(&a->rt);
@@ -380,6 +381,8 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 
 static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 {
+	int ret;
+
 	switch (s->verb) {
 	case TO_STEP_CREATE:
 		return to_rtnl_create(&a->rt, a->device, TO_DEVICE_ALIAS, err);
@@ -392,8 +395,11 @@ static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 		return to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->value,
 					err);
 	case TO_STEP_RELEASE:
-		to_xdp_detach(s->ifindex, NULL);
-		return to_rtnl_set_master(&a->rt, s->ifindex, 0, err);
+		to_xdp_detach(s->ifindex, &s->xdp, NULL);
+		ret = to_rtnl_set_master(&a->rt, s->ifindex, 0, err);
+		if (ret)
+			to_xdp_give_back(s->ifindex, &s->xdp);
+		return ret;
 	}
 	return -EINVAL;
 }
@@ -424,6 +430,8 @@ static void undo_steps(struct to_apply *a, unsigned int first)
 			break;
 		case TO_STEP_RELEASE:
 			to_rtnl_set_master(&a->rt, s->ifindex, a->ifindex, NULL);
+			to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->old, NULL);
+			to_xdp_give_back(s->ifindex, &s->xdp);
 			break;
 		}
 	}
@@ -658,7 +666,7 @@ static int clear_xdp(const struct to_nic *nics, unsigned int n_nics,
 
 	for (unsigned int i = 0; !ret && i < n_nics; i++)
 		if (!nics[i].master || nics[i].master == ifindex)
-			ret = to_xdp_detach(nics[i].ifindex, err);
+			ret = to_xdp_detach(nics[i].ifindex, NULL, err);
 	return ret;
 }
 

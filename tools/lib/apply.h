@@ -16,6 +16,7 @@
 #include "genl.h"
 #include "plan.h"
 #include "rtnl.h"
+#include "xdp.h"
 
 /** Alias of a device that apply made, so that clear knows to remove it. */
 #define TO_DEVICE_ALIAS "made by toctl apply"
@@ -34,10 +35,12 @@ enum to_step_verb {
  * @ifindex: the interface, 0 for the device while it is not there
  * @value: interface to transmit through
  * @old: the same before
+ * @xdp: program that a released port had
  */
 struct to_step {
 	enum to_step_verb verb;
 	uint32_t ifindex, value, old;
+	struct to_xdp_held xdp;
 	bool done;
 };
 

@@ -162,7 +162,7 @@ int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mo
 	return ret;
 }
 
-int to_xdp_detach(uint32_t ifindex, struct to_error *err)
+int to_xdp_detach(uint32_t ifindex, struct to_xdp_held *held, struct to_error *err)
 {
 	struct attached at = look(ifindex);
 	int ret = 0;
@@ -175,8 +175,27 @@ int to_xdp_detach(uint32_t ifindex, struct to_error *err)
 		if (ret)
 			to_error_set(err, ret, "%s: removing the XDP program: %s",
 				     if_indextoname(ifindex, name), strerror(-ret));
+		if (!ret && held) {
+			*held = (struct to_xdp_held){ at.flags, at.fd };
+			return 0;
+		}
 	}
 	if (at.fd >= 0)
 		close(at.fd);
 	return ret;
+}
+
+void to_xdp_give_back(uint32_t ifindex, struct to_xdp_held *held)
+{
+	if (held->flags)
+		bpf_xdp_attach(ifindex, held->fd, held->flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
+			       NULL);
+	to_xdp_let_go(held);
+}
+
+void to_xdp_let_go(struct to_xdp_held *held)
+{
+	if (held->flags)
+		close(held->fd);
+	held->flags = 0;
 }

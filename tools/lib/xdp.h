@@ -70,10 +70,27 @@ int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mo
 		  struct to_error *err);
 
 /**
+ * struct to_xdp_held - a program that was removed from a port
+ * @flags: how it was attached, XDP_FLAGS_*_MODE; 0: there is none
+ * @fd: holds it
+ */
+struct to_xdp_held {
+	uint32_t flags;
+	int fd;
+};
+
+/**
  * to_xdp_detach() - remove a program of ours
+ * @held: gets it, for to_xdp_give_back() or to_xdp_let_go(); NULL: not wanted
  *
  * Return: 0, also when there was none, or a negative errno.
  */
-int to_xdp_detach(uint32_t ifindex, struct to_error *err);
+int to_xdp_detach(uint32_t ifindex, struct to_xdp_held *held, struct to_error *err);
+
+/** to_xdp_give_back() - attach what to_xdp_detach() removed, and let it go */
+void to_xdp_give_back(uint32_t ifindex, struct to_xdp_held *held);
+
+/** to_xdp_let_go() - close it; may be called again */
+void to_xdp_let_go(struct to_xdp_held *held);
 
 #endif

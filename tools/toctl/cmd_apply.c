@@ -102,7 +102,7 @@ static json_t *apply_xdp(const struct to_apply *a, enum to_xdp_mode mode)
 	}
 	if (mode == TO_XDP_OFF)
 		for (unsigned int p = 0; !ret && p < self->n_ports; p++)
-			ret = to_xdp_detach(ports[p].ifindex, &err);
+			ret = to_xdp_detach(ports[p].ifindex, NULL, &err);
 	else
 		ret = to_xdp_attach(ports, self->n_ports, mode, &err);
 	if (ret)
