@@ -18,7 +18,10 @@
 
 static struct workqueue_struct *topoopt_build_workqueue;
 
-/* Another multiplier is tried when keys collide more than random ones would. */
+/*
+ * Another multiplier, with other salts, is tried when keys collide more than
+ * random ones would.
+ */
 #define TOPOOPT_BUILD_SEEDS	8
 
 /*
@@ -186,6 +189,7 @@ static void topoopt_build_seed(struct topoopt_tuple *tuple)
 {
 	tuple->seeds++;
 	tuple->seed = get_random_u64() | 1;
+	get_random_bytes(tuple->salt, sizeof(tuple->salt));
 }
 
 /*
@@ -282,7 +286,7 @@ static int topoopt_build_tuples(struct topoopt_tuples *tuples,
 				const u32 count[129], bool v6)
 {
 	struct topoopt_tuple *tuple;
-	unsigned int lengths = 0;
+	unsigned int i, lengths = 0;
 	struct in6_addr mask;
 	int len;
 
@@ -306,6 +310,8 @@ static int topoopt_build_tuples(struct topoopt_tuples *tuples,
 		tuple->size = max(2 * count[len], 1u);
 		tuple->tail = TOPOOPT_BUILD_TAIL;
 		tuple->seed = GOLDEN_RATIO_64;
+		for (i = 0; i < ARRAY_SIZE(tuple->salt); i++)
+			tuple->salt[i] = (i + 1) * GOLDEN_RATIO_32;
 		if (++tuple == tuples->end)
 			break;
 	}

@@ -71,11 +71,12 @@ struct topoopt_pair {
  * @base: id of the first slot, unique among the tuples of a family
  * @seed: multiplier of the hash, odd
  * @mask: of an address; IPv4 in the low bits of the first word
+ * @salt: of its words, when both halves are hashed
  * @len: prefix length
  * @settled: built
  * @full: a key would have needed the last slot
  * @far: a key would have been too far from the slot it hashes to
- * @seeds: multipliers tried
+ * @seeds: multipliers and salts tried
  * @used: slots in use
  * @displaced: sum over the slots of the distance from the one hashed to
  */
@@ -85,6 +86,7 @@ struct topoopt_tuple {
 	u32 base;
 	u64 seed;
 	u64 mask[2];
+	u32 salt[4];
 	u8 len;
 	bool settled;
 	bool full;
@@ -168,13 +170,28 @@ static __always_inline u64 topoopt_tuple_mix(u64 word, u64 seed)
 	return word ^ (word >> 32);
 }
 
+/*
+ * One word of two, NH of UMAC (Black, Halevi, Krawczyk, Krovetz and Rogaway 1999):
+ * any two addresses give the same with a probability of 2^-32, over the salt. A sum
+ * of multiples would not do: for addresses of nothing but a few high bits in both
+ * halves it has few values, whatever the multipliers are.
+ */
+static __always_inline u64 topoopt_tuple_fold(const struct topoopt_tuple *tuple,
+					      u64 key0, u64 key1)
+{
+	const u32 *salt = tuple->salt;
+
+	return (u64)((u32)key0 + salt[0]) * ((u32)(key0 >> 32) + salt[1]) +
+	       (u64)((u32)key1 + salt[2]) * ((u32)(key1 >> 32) + salt[3]);
+}
+
 static __always_inline u32 topoopt_tuple_hash(const struct topoopt_tuple *tuple,
 					      u64 key0, u64 key1, bool v6)
 {
 	u64 seed = tuple->seed;
 
 	if (v6)
-		key0 = topoopt_tuple_mix(key0, seed) + key1;
+		key0 = topoopt_tuple_fold(tuple, key0, key1);
 	return (u32)topoopt_tuple_mix(key0, seed) * (u32)seed;
 }
 
@@ -183,9 +200,8 @@ static inline u32 topoopt_tuple_hash_pair(const struct topoopt_tuple *tuple,
 {
 	u64 seed = tuple->seed;
 
-	key0 += topoopt_tuple_mix(id, seed);
-	key1 += topoopt_tuple_mix(key0, seed);
-	return (u32)topoopt_tuple_mix(key1, seed) * (u32)seed;
+	key0 = topoopt_tuple_fold(tuple, key0 + topoopt_tuple_mix(id, seed), key1);
+	return (u32)topoopt_tuple_mix(key0, seed) * (u32)seed;
 }
 
 /*

@@ -363,14 +363,30 @@ static int test_add_chosen(struct topoopt_routes *routes, u64 seed, u8 first)
 	return 0;
 }
 
+/* Slots between a key of the longest prefixes and the one it hashes to. */
+static u32 test_farthest(const struct topoopt_table *table, bool v6)
+{
+	const struct topoopt_tuple *tuple = table->family[v6].dst.begin;
+	u32 i, farthest = 0;
+
+	for (i = 0; i < topoopt_tuple_slots(tuple); i++) {
+		const struct topoopt_slot *slot = topoopt_tuple_slot(tuple, i, v6);
+		u32 hash = topoopt_tuple_hash(tuple, v6 ? slot->key6[0] : slot->key4,
+					      v6 ? slot->key6[1] : 0, v6);
+
+		if (slot->target)
+			farthest = max(farthest, i - topoopt_tuple_home(tuple, hash));
+	}
+	return farthest;
+}
+
 static int test_chosen(void)
 {
 	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
-	const struct topoopt_tuple *tuple;
 	const bool gone = true;
 	struct topoopt_table *table;
 	u64 seed = GOLDEN_RATIO_64;
-	u32 i, farthest = 0;
+	u32 i, farthest;
 	int err = 0;
 
 	if (!routes)
@@ -388,15 +404,48 @@ static int test_chosen(void)
 	test_ok(!IS_ERR(table), "addresses chosen to collide make a table");
 	if (IS_ERR(table))
 		return 0;
-	tuple = table->family[0].dst.begin;
-	for (i = 0; i < topoopt_tuple_slots(tuple); i++) {
-		const struct topoopt_slot *slot = topoopt_tuple_slot(tuple, i, false);
-		u32 hash = topoopt_tuple_hash(tuple, slot->key4, 0, false);
-
-		if (slot->target)
-			farthest = max(farthest, i - topoopt_tuple_home(tuple, hash));
-	}
+	farthest = test_farthest(table, false);
 	test_ok(farthest <= 256, "none is far from where it hashes to: %u slots", farthest);
+	topoopt_table_free(table);
+	topoopt_routes_free(routes);
+	kvfree(routes);
+	return 0;
+}
+
+/*
+ * IPv6 addresses whose halves have no bits but the highest: with them a sum of
+ * multiples of both has few values, whatever the multipliers are.
+ */
+#define TEST_HIGH_BITS		8
+
+static int test_high_bits(void)
+{
+	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
+	struct topoopt_rule rule = {
+		.v6 = true, .dst_len = 128, .route.type = TOPOOPT_ROUTE_TYPE_NODE,
+		.route.server = TOPOOPT_SERVER_NONE,
+	};
+	struct topoopt_table *table;
+	u64 i, j, half[2];
+	u32 farthest;
+
+	if (!routes)
+		return -ENOMEM;
+	topoopt_routes_init(routes);
+	for (i = 0; i < BIT(2 * TEST_HIGH_BITS); i++) {
+		j = i >> TEST_HIGH_BITS;
+		half[0] = i << (64 - TEST_HIGH_BITS);
+		half[1] = -((j << (64 - TEST_HIGH_BITS)) + (j << (32 - TEST_HIGH_BITS)));
+		memcpy(&rule.dst, half, sizeof(half));
+		if (topoopt_routes_add(routes, &rule))
+			return -ENOMEM;
+	}
+	table = topoopt_table_build(routes, &test_wanted, NULL);
+	test_ok(!IS_ERR(table), "addresses of few bits make a table");
+	if (IS_ERR(table))
+		return 0;
+	farthest = test_farthest(table, true);
+	test_ok(farthest <= 128, "none of them is far, either: %u slots", farthest);
 	topoopt_table_free(table);
 	topoopt_routes_free(routes);
 	kvfree(routes);
@@ -660,6 +709,8 @@ static int __init test_init(void)
 		err = test_tables();
 		if (!err)
 			err = test_chosen();
+		if (!err)
+			err = test_high_bits();
 		if (!err)
 			test_groups();
 		pr_info("1..%u\n", test_count);
