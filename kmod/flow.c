@@ -266,6 +266,16 @@ u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,
 	return topoopt_flow_finish(hash, flow->proto, ports, flow->qp);
 }
 
+u32 topoopt_flow_jumbo(const struct sk_buff *skb, const struct topoopt_flow *flow)
+{
+	const struct ipv6hdr *iph;
+
+	if (!flow->ipv6)
+		return 0;
+	iph = topoopt_flow_ip6(skb, flow);
+	return !iph->payload_len && iph->nexthdr == NEXTHDR_HOP ? 8 : 0;
+}
+
 u32 topoopt_flow_wire(const struct sk_buff *skb, struct topoopt_flow *flow,
 		      u32 *bytes)
 {
@@ -295,6 +305,7 @@ u32 topoopt_flow_wire(const struct sk_buff *skb, struct topoopt_flow *flow,
 		   DIV_ROUND_UP(flow->len - min(flow->len, header),
 				skb_shinfo(skb)->gso_size);
 	*bytes += (segments - 1) * (link + header);
+	*bytes -= segments * topoopt_flow_jumbo(skb, flow);
 	return segments;
 }
 

@@ -154,6 +154,13 @@ static __always_inline u32 topoopt_flow_finish(u64 hash, u8 proto, u32 ports, u3
 u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,
 		      u32 seed);
 
+/*
+ * Bytes that every segment of a GSO packet lacks: the jumbo payload option (RFC
+ * 2675) and its hop-by-hop header, which kernels before 7.0 insert into IPv6
+ * aggregates above 64 KiB and remove when they take them apart.
+ */
+u32 topoopt_flow_jumbo(const struct sk_buff *skb, const struct topoopt_flow *flow);
+
 /**
  * topoopt_flow_wire() - packets and bytes on the wire
  * @skb: packet, GSO or not

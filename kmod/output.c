@@ -41,13 +41,7 @@ bool topoopt_output_select(const struct topoopt_dev *tdev,
 	return false;
 }
 
-/* Of the jumbo payload option (RFC 2675) with its hop-by-hop header. */
-#define TOPOOPT_OUTPUT_JUMBO	8
-
-/*
- * GSO packets fit when their segments do, which do not have the option of an
- * aggregate above 64 KiB.
- */
+/* GSO packets fit when their segments do. */
 static bool topoopt_output_fits(struct sk_buff *skb, struct topoopt_flow *flow,
 				u32 mtu)
 {
@@ -58,9 +52,7 @@ static bool topoopt_output_fits(struct sk_buff *skb, struct topoopt_flow *flow,
 	topoopt_flow_transport(skb, flow);
 	skb_set_network_header(skb, flow->nhoff);
 	skb_set_transport_header(skb, flow->thoff);
-	if (flow->ipv6 && !topoopt_flow_ip6(skb, flow)->payload_len)
-		mtu += TOPOOPT_OUTPUT_JUMBO;
-	return skb_gso_validate_network_len(skb, mtu);
+	return skb_gso_validate_network_len(skb, mtu + topoopt_flow_jumbo(skb, flow));
 }
 
 /*

@@ -50,10 +50,42 @@ done
 echo 0 >"$trace/trace"
 echo 'len > 66000' >"$trace/events/topoopt/topoopt_relay/filter"
 echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
+echo 'bytes > 66000' >"$trace/events/topoopt/topoopt_account/filter"
+echo 1 >"$trace/events/topoopt/topoopt_account/enable"
 check "larger aggregates arrive over IPv6" stream 4 "$A" "$D" "TCP6:[$(port_ip6 "$D" eth0)]"
+echo 0 >"$trace/events/topoopt/topoopt_account/enable"
 echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
 check "they are larger" grep -q topoopt_relay "$trace/trace"
 is "nothing was too big for the MTU" "$(ethtool_counter "$B" topo0 drop_mtu)" 0
+mtu=$(on "$B" cat /sys/class/net/eth0/mtu)
+is "nor do their segments count for more than that" "$(sed -n 's/.* packets=\([0-9]*\) bytes=/\1 /p' \
+	"$trace/trace" | awk -v frame=$((mtu + 14)) '$2 > $1 * frame { n++ } END { print n + 0, (NR > 0) }')" \
+	"0 1"
+
+# Three segments in one packet that does not say how long it is, as larger ones.
+forge() { # MTU
+	on "$A" python3 - "$1" "$(on "$B" cat /sys/class/net/eth0/address)" \
+		"$(port_ip6 "$A" eth1)" "$(port_ip6 "$D" eth0)" <<-END
+		import socket, struct, sys
+		mtu, mac, source, to = sys.argv[1:]
+		size = int(mtu) - 60
+		sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		sock.setsockopt(263, 15, 1)   # SOL_PACKET, PACKET_VNET_HDR
+		sock.bind(("eth1", 0))
+		offload = struct.pack("=BBHHHH", 1, 4, 74, size, 54, 16)   # TCPv6
+		ethernet = bytes.fromhex(mac.replace(":", "")) + bytes(6) + b"\x86\xdd"
+		ipv6 = struct.pack("!IHBB", 6 << 28, 0, 6, 64) + b"".join(
+		    socket.inet_pton(socket.AF_INET6, address) for address in (source, to))
+		tcp = struct.pack("!HHIIBBHHH", 7001, 7001, 1, 1, 5 << 4, 16, 1024, 0, 0)
+		sock.send(offload + ethernet + ipv6 + tcp + bytes(3 * size))
+	END
+}
+too_big() {
+	(($(ethtool_counter "$B" topo0 drop_mtu) == 3))
+}
+must forge "$mtu"
+must forge $((mtu + 8))
+check "segments that are larger by an option are too big" wait_for 60 too_big
 
 must on "$B" ethtool -K eth0 tso off gso off
 must on "$B" ethtool -K eth1 tso off gso off
