@@ -40,11 +40,15 @@ struct {
 
 const volatile __u32 traffic_self;	/* index of this server */
 
-/* What a packet is counted under, and the bytes that each segment repeats. */
+/*
+ * What a packet is counted under, the bytes that each segment repeats, and those
+ * that none has: see topoopt_flow_jumbo().
+ */
 struct packet {
 	__u32 src, dst;
 	__u32 class;
 	__u32 headers;
+	__u32 jumbo;
 };
 
 static __always_inline __u32 server_of(const struct traffic_address *address)
@@ -95,6 +99,7 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 	packet->dst = TRAFFIC_SERVER_NONE;
 	packet->class = CLASS_OTHER;
 	packet->headers = offset;
+	packet->jumbo = 0;
 	if (bpf_skb_load_bytes(skb, offsetof(struct ethhdr, h_proto), &protocol,
 			       sizeof(protocol)))
 		return;
@@ -118,7 +123,13 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 		packet->src = server_of(&address);
 		__builtin_memcpy(&address, &ip6.daddr, sizeof(address));
 		packet->dst = server_of(&address);
-		parse_l4(skb, offset + sizeof(ip6), ip6.nexthdr, packet);
+		offset += sizeof(ip6);
+		if (skb->gso_size && !ip6.payload_len && ip6.nexthdr == IPPROTO_HOPOPTS &&
+		    !bpf_skb_load_bytes(skb, offset, &ip6.nexthdr, sizeof(ip6.nexthdr))) {
+			packet->jumbo = 8;
+			offset += packet->jumbo;
+		}
+		parse_l4(skb, offset, ip6.nexthdr, packet);
 	}
 }
 
@@ -139,7 +150,8 @@ static __always_inline void count(struct __sk_buff *skb, __u32 in, __u32 out,
 	if (skb->gso_size && len > headers)
 		segments = (len - headers + skb->gso_size - 1) / skb->gso_size;
 	cell.value.packets = segments;
-	cell.value.bytes = len + (__u64)(segments - 1) * headers;
+	cell.value.bytes = len + (__u64)(segments - 1) * headers -
+			   (__u64)segments * packet->jumbo;
 	traffic_count(&cell);
 }
 
