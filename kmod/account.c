@@ -127,6 +127,12 @@ static int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
 		bpf_prog_put(prog);
 		return -EINVAL;
 	}
+	if (topoopt_compat_prog_private_stack(prog)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "The program needs too much stack");
+		bpf_prog_put(prog);
+		return -EINVAL;
+	}
 	program = kzalloc(sizeof(*program), GFP_KERNEL_ACCOUNT);
 	if (!program) {
 		bpf_prog_put(prog);

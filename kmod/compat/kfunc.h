@@ -35,6 +35,19 @@ static inline bool topoopt_compat_prog_sleeps(const struct bpf_prog *prog)
 #endif
 }
 
+/*
+ * Whether a program's stack is its own on each processor, so that it must not be
+ * run while it runs: whoever attaches it elsewhere has it run in interrupts.
+ */
+static inline bool topoopt_compat_prog_private_stack(const struct bpf_prog *prog)
+{
+#ifdef TOPOOPT_HAVE_PROG_PRIVATE_STACK
+	return prog->aux->jits_use_priv_stack;
+#else
+	return false;
+#endif
+}
+
 /* Whether a driver sends what XDP redirects, in how many pieces it may be. */
 static __always_inline bool topoopt_compat_xdp_xmit(const struct net_device *dev, bool frags)
 {

@@ -133,6 +133,7 @@ def account(*values):
 
 
 ZERO, EXIT, ARGUMENT_11 = (0xb7, 0, 0), (0x95, 0, 0), (0x79, 0x10, 88)
+STACK_128 = (0x7a, 10, -128)
 SOCKET_FILTER, RAW_TRACEPOINT = 1, 17
 SLEEPABLE = 1 << 4
 good = program(RAW_TRACEPOINT, ZERO, EXIT)
@@ -154,6 +155,13 @@ if sleeping < 0:
 else:
     refused("account: a program that sleeps", account(("program", sleeping)),
             errno.EINVAL, "cannot run here", "program")
+# From 6.13 on those may have stacks of their own that need some.
+if tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 13):
+    tap.ok(True, "account: a program with a stack of its own # SKIP this kernel has none")
+else:
+    deep = program(RAW_TRACEPOINT, STACK_128, ZERO, EXIT)
+    refused("account: a program with a stack of its own", account(("program", deep)),
+            errno.EINVAL, "too much stack", "program")
 family.do("account", [("ifindex", device), ("program", good)])
 refused("account: a second program", account(("program", good)), errno.EBUSY,
         "has a program already")
