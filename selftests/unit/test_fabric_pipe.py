@@ -108,8 +108,33 @@ def silent(tmp):
            "nothing of them is left", pids)
 
 
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def mute(tmp):
+    """Agents that close what they say nothing on."""
+    path = plan(f"{tmp}/mute.json", 2)
+    before = processor_time()
+    out = clear(path, "exec cat >/dev/null 2>&1 # {}", "2s").communicate()[0]
+    used = processor_time() - before
+    report("s0: the agent does not answer" in out, "agents without standard error", out)
+    report(used < 0.5, "cost no processor time", used)
+
+    start = time.monotonic()
+    run = clear(path, f"echo $$ >>{tmp}/shells; exec >&- <&-; sleep 40 # {{}}", "2s")
+    out = run.communicate()[0]
+    report(run.returncode == 1 and "s0: the agent closed its output and did not end" in out,
+           "agents that close their output", out)
+    report(time.monotonic() - start < 20, "are not waited for", time.monotonic() - start)
+    pids = lines(f"{tmp}/shells")
+    report(pids and wait_for(lambda: not any(map(alive, pids))), "and are killed", pids)
+
+
 with tempfile.TemporaryDirectory() as directory:
     many(directory)
     lowered(directory)
     silent(directory)
+    mute(directory)
 done()

@@ -19,13 +19,15 @@
 
 #define NS_PER_MS 1000000ull
 #define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
+#define PIPE_END_NS (1000 * NS_PER_MS)		/* after the end of its output */
+#define PIPE_END_STEP_NS (5 * NS_PER_MS)
 #define PIPE_REPLY_MAX (256u << 20)
 #define PIPE_FILES_OTHER 32	/* open files beside those of the agents */
 
 /**
  * struct pipe_agent - one agent
  * @fd: its standard input and output, -1 when there is none
- * @errors: its standard error
+ * @errors: its standard error, -1 when it has closed that
  * @out, @sent: request on its way
  * @in: what came of a reply
  * @last_error: last line on its standard error
@@ -151,27 +153,53 @@ static void pipe_read_errors(struct pipe_agent *agent)
 		     line = strtok_r(NULL, "\r\n", &save))
 			snprintf(agent->last_error, sizeof(agent->last_error), "%s", line);
 	}
+	/* poll() would tell of the end again and again. */
+	if (!n) {
+		close(agent->errors);
+		agent->errors = -1;
+	}
 }
 
 static void pipe_end(struct pipe_agent *agent)
 {
 	close(agent->fd);
-	close(agent->errors);
+	if (agent->errors >= 0)
+		close(agent->errors);
 	agent->fd = agent->errors = -1;
 	free(agent->out);
 	agent->out = NULL;
 }
 
-/* The agent closed its end: why? */
-static void pipe_ended(struct pipe_agent *agent, char error[256])
+/* Waits for the agent to end, which is killed at @deadline. Return: whether it was. */
+static bool pipe_reap(const struct pipe_agent *agent, uint64_t deadline, int *status)
 {
+	const struct timespec step = { .tv_nsec = PIPE_END_STEP_NS };
+
+	while (!waitpid(agent->pid, status, WNOHANG)) {
+		if (pipe_now() >= deadline) {
+			pipe_kill(agent);
+			waitpid(agent->pid, status, 0);
+			return true;
+		}
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
+/* The agent closed its end: why? It has until @deadline, but not long, to end. */
+static void pipe_ended(struct pipe_agent *agent, uint64_t deadline, char error[256])
+{
+	const uint64_t soon = pipe_now() + PIPE_END_NS;
 	int status = 0;
+	bool killed;
 
 	pipe_read_errors(agent);
 	pipe_end(agent);
-	waitpid(agent->pid, &status, 0);
+	killed = pipe_reap(agent, soon < deadline ? soon : deadline, &status);
 	if (agent->last_error[0])
 		snprintf(error, 256, "the agent ended: %s", agent->last_error);
+	else if (killed)
+		snprintf(error, 256, "the agent closed its output and did not end");
 	else if (WIFSIGNALED(status))
 		snprintf(error, 256, "the agent was killed by signal %d", WTERMSIG(status));
 	else
@@ -281,7 +309,7 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 	if (!(polls[0].revents & (POLLIN | POLLHUP | POLLERR)))
 		return;
 	if (pipe_receive(agent) <= 0)
-		pipe_ended(agent, call->errors[i]);
+		pipe_ended(agent, call->deadline_ns, call->errors[i]);
 	else
 		call->replies[i] = pipe_take_reply(agent, id);
 }
@@ -365,7 +393,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 		/* Nothing can follow half a request. */
 		if (agent->out) {
 			pipe_kill(agent);
-			pipe_ended(agent, call->errors[i]);
+			pipe_ended(agent, call->deadline_ns, call->errors[i]);
 		}
 		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
 			 agent->last_error[0] ? ": " : "", agent->last_error);
@@ -408,7 +436,7 @@ static void pipes_close(struct to_fabric_link *link)
 		}
 		if (pipe_now() >= deadline)
 			pipe_kill(agent);
-		pipe_ended(agent, text);
+		pipe_ended(agent, deadline, text);
 	}
 	setrlimit(RLIMIT_NOFILE, &p->files);
 	pipes_free(p);
