@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """etcd does not answer a controller for a while, or carries out a decision and
-does not say so, at every step of toctl run and toctl apply --all; agents have
-no kernel (bench/agents.c). Afterwards every server has the plan, under one
-generation, and etcd keeps no more than is needed."""
+does not say so, at every step of toctl run and toctl apply --all, and when a
+controller takes its lock again; agents have no kernel (bench/agents.c).
+Afterwards every server has the plan, under one generation, and etcd keeps no
+more than is needed."""
 
 import base64
 import http.client
@@ -41,7 +42,7 @@ class Proxy(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def fail(self, op, carried_out, seconds):
-        """The next decision OP, and all for so long after it."""
+        """The next decision OP, or "lock", and all for so long after it."""
         self.decisions = []
         self.op, self.carried_out, self.seconds = op, carried_out, seconds
 
@@ -72,13 +73,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        proxy, decision = self.server, None
+        proxy, decision, op = self.server, None, None
         if self.path == "/v3/kv/txn":
             for put in [x["request_put"] for x in json.loads(body)["success"]
                         if "request_put" in x]:
-                if base64.b64decode(put["key"]).endswith(b"request/decision"):
+                key = base64.b64decode(put["key"])
+                if key.endswith(b"request/decision"):
                     decision = json.loads(base64.b64decode(put["value"]))
-        fails = decision and decision["op"] == proxy.op
+                    op = decision["op"]
+                elif key.endswith(b"/controller"):
+                    op = "lock"
+        fails = op and op == proxy.op
         if fails:
             proxy.op = None
             proxy.dark_until = time.monotonic() + proxy.seconds
@@ -136,6 +141,16 @@ class Fabric:
         with open(self.log, encoding="ascii") as file:
             lines = [json.loads(line) for line in file if line.endswith("\n")]
         return [line["ok"] for line in lines if line["event"] == "restored"]
+
+    def last_error(self):
+        with open(self.log, encoding="ascii") as file:
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
+        return ([line["error"] for line in lines if "error" in line] or [""])[-1]
+
+    def end_lease(self):
+        """Of the controller."""
+        key = json.loads(self.etcd.ctl("get", "/topoopt/controller", "-w", "json").stdout)
+        self.etcd.ctl("lease", "revoke", f"{key['kvs'][0]['lease']:x}")
 
     def story(self):
         with open(self.log, encoding="ascii") as file:
@@ -199,6 +214,22 @@ def outages(fabric, proxy, plan_one, plan_two):
            [text, fabric.agents.state()])
 
 
+def locks(fabric, proxy):
+    """The controller's lease ends, and etcd fails it while it takes its lock again."""
+    run = fabric.run(fabric.one, proxy.url)
+    for carried_out in (False, True):
+        what = "no answer to a lock" + (" that is made" if carried_out else "")
+        wait_for(lambda: "no server has counted" in fabric.last_error())
+        proxy.fail("lock", carried_out, 2)
+        fabric.end_lease()
+        report(wait_for(lambda: "no server has counted" not in fabric.last_error()),
+               f"{what}: toctl run says so", fabric.story())
+        # What was locked without its knowledge ends first.
+        report(wait_for(lambda: "no server has counted" in fabric.last_error()),
+               f"{what}: it is the controller again", fabric.story())
+    report(end(run) == 0, "and it ends well")
+
+
 def missing(fabric, plan_two):
     """A server that is away costs etcd no more than one plan."""
     fabric.apply(fabric.one)
@@ -226,6 +257,7 @@ def main():
         plan_two = fabric.tables()
         fabric.apply(fabric.one)
         outages(fabric, Proxy(fabric.etcd), fabric.tables(), plan_two)
+        locks(fabric, Proxy(fabric.etcd))
         missing(fabric, plan_two)
 
         time.sleep(max(0, since + COMPACTED + 5 - time.monotonic()))

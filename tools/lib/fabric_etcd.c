@@ -21,7 +21,8 @@
 /**
  * struct cluster_link - the connections
  * @present: per server, whether it has an agent
- * @created: revision of our controller key
+ * @lease: of our controller key, 0: we are not the controller
+ * @created: revision of that key
  * @kept_ms: when the lease was prolonged
  * @uploaded: generation whose plan is in etcd because of us
  * @active, @plan: as in decisions, see agent_etcd.h
@@ -60,9 +61,11 @@ static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
 {
 	struct to_etcd_txn txn;
 	char who[320], host[256] = "";
+	int64_t lease, created;
 	int ret;
 
-	ret = to_etcd_lease(c->etcd, CLUSTER_TTL, &c->lease, err);
+	c->lease = 0;
+	ret = to_etcd_lease(c->etcd, CLUSTER_TTL, &lease, err);
 	if (ret)
 		return ret;
 	gethostname(host, sizeof(host) - 1);
@@ -70,13 +73,17 @@ static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
 	if (to_etcd_txn_begin(&txn, c->etcd))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, 0);
-	to_etcd_txn_put(&txn, TO_ETCD_CONTROLLER, who, strlen(who), c->lease);
-	ret = to_etcd_txn_commit(&txn, &c->created, err);
-	if (ret)
-		to_etcd_revoke(c->etcd, c->lease, NULL);
-	else
-		c->kept_ms = cluster_now_ms();
-	return ret;
+	to_etcd_txn_put(&txn, TO_ETCD_CONTROLLER, who, strlen(who), lease);
+	ret = to_etcd_txn_commit(&txn, &created, err);
+	if (ret) {
+		/* When this fails too, what it may have locked ends with its time. */
+		to_etcd_revoke(c->etcd, lease, NULL);
+		return ret;
+	}
+	c->lease = lease;
+	c->created = created;
+	c->kept_ms = cluster_now_ms();
+	return 0;
 }
 
 /* The lease of a controller that died ends by itself: wait for that. */
@@ -104,7 +111,7 @@ static int cluster_keep(struct cluster_link *c, struct to_error *err)
 
 	if (cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
 		return 0;
-	ret = to_etcd_keep(c->etcd, c->lease, err);
+	ret = c->lease ? to_etcd_keep(c->etcd, c->lease, err) : -ENOENT;
 	if (!ret)
 		c->kept_ms = cluster_now_ms();
 	/* It was late. Whoever came in between has made a later generation. */
@@ -406,7 +413,7 @@ static void cluster_close(struct to_fabric_link *link)
 	struct cluster_link *c = (struct cluster_link *)link;
 
 	to_etcd_watch_close(c->watch);
-	if (c->created)
+	if (c->lease)
 		to_etcd_revoke(c->etcd, c->lease, NULL);
 	to_etcd_close(c->etcd);
 	free(c->present);
