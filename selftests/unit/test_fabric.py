@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, "selftests/unit")
@@ -148,18 +149,23 @@ def wait_for(condition, seconds=30):
     return True
 
 
-def make_plans(directory):
-    one, two = f"{directory}/one.json", f"{directory}/two.json"
-    subprocess.run([TOCTL, "plan", "--cluster", "examples/ring-4/cluster.json", "--job",
-                    "examples/ring-4/job.json", "-o", one], check=True, capture_output=True)
-    with open(one, encoding="ascii") as file:
+def make_plan(directory, name, like, weight):
+    path = f"{directory}/{name}.json"
+    with open(like, encoding="ascii") as file:
         plan = json.load(file)
     for table in plan["tables"]:
         for group in table["groups"]:
-            group[0]["weight"] = 3
-    with open(two, "w", encoding="ascii") as file:
+            group[0]["weight"] = weight
+    with open(path, "w", encoding="ascii") as file:
         json.dump(plan, file)
-    return one, two
+    return path
+
+
+def make_plans(directory):
+    one = f"{directory}/one.json"
+    subprocess.run([TOCTL, "plan", "--cluster", "examples/ring-4/cluster.json", "--job",
+                    "examples/ring-4/job.json", "-o", one], check=True, capture_output=True)
+    return one, make_plan(directory, "two", one, 3)
 
 
 def main():
@@ -287,6 +293,50 @@ def test(etcd, agents, directory):
         report(all(a != b for a, b in zip(said, said[1:])),
                "and says once what is the matter", said)
         run.terminate()
+
+    # A controller stands still until another one has come and gone.
+    what = "a controller that is late"
+    three = make_plan(directory, "three", one, 5)
+    os.mkdir(f"{directory}/late")
+    agents.harm("s1", "hello", f"until [ -s {directory}/late/controller ]; do sleep 0.1; done; "
+                f"kill -STOP $(cat {directory}/late/controller)")
+    late = []
+    thread = threading.Thread(target=lambda: late.extend(
+        apply_all(urls, three, f"{directory}/late", "--timeout", "60s")))
+    thread.start()
+    report(wait_for(lambda: "process" in etcd.ctl("get", "/topoopt/controller").stdout),
+           f"{what}: it has the lock")
+    report(wait_for(lambda: "process" not in etcd.ctl("get", "/topoopt/controller").stdout),
+           f"{what}: the lock ends")
+    status, text = apply_all(urls, two, directory)
+    report(status == 0 and tables() == plan_two, f"{what}: another one decides", text)
+    with open(f"{directory}/late/controller", encoding="ascii") as file:
+        os.kill(int(file.read()), signal.SIGCONT)
+    thread.join()
+    report(late[0] == 1 and "was decided by another controller" in late[1],
+           f"{what}: it is told", late)
+    report(tables() == plan_two and one_generation(), f"{what}: it changes nothing",
+           agents.state())
+    status, text = apply_all(urls, one, directory)
+    report(status == 0 and tables() == plan_one, f"{what}: the next one goes on", text)
+
+    # No controller stages what is not later; an agent refuses it all the same.
+    def decide(op, number):
+        generation = agents.state()["s1"][0]
+        etcd.ctl("put", "/topoopt/request/decision",
+                 json.dumps({"op": op, "generation": generation, "active": generation,
+                             "plan": generation, "id": number}))
+        wait_for(lambda: reply().get("id") == number)
+        return reply()
+
+    def reply():
+        lines = etcd.ctl("get", "--print-value-only", "/topoopt/agents/s1/state").stdout
+        return json.loads(lines or "{}")
+
+    report(decide("commit", 1).get("ok") is True, "a commit that was carried out: so it is said")
+    report(decide("stage", 2).get("ok") and decide("commit", 3).get("ok") is False,
+           "a commit that was refused: so it is said", reply())
+    decide("abort", 4)
 
     # Controllers exclude each other.
     etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")

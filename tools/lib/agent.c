@@ -233,7 +233,8 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 	ret = to_apply_commit(&agent->apply, true, agent->apply.current.generation,
 			      &generation, &why);
 	agent->staged = 0;
-	if (generation != wanted)
+	/* A commit that failed leaves what was active, whose generation may be this. */
+	if (generation != wanted || wanted <= agent->apply.current.generation)
 		return to_error_set(err, ret, "%s", why.text);
 	agent->committed = wanted;
 	if (ret)

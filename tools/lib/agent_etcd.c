@@ -16,6 +16,7 @@
  * struct follower - an agent at work
  * @lease: 0 until our state is there under one
  * @handled: revision of the decision that was carried out last
+ * @staged: generation whose stage the agent holds as far as we know, or 0
  * @kept_ms: when the lease was prolonged
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
@@ -25,7 +26,7 @@ struct follower {
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
 	int64_t lease, handled;
-	uint64_t kept_ms;
+	uint64_t staged, kept_ms;
 	json_t *unsaid;
 	const char *what;
 	bool apart;
@@ -138,13 +139,18 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
 	uint64_t generation = number(request, "generation"), plan = generation;
+	const bool held = f->staged && f->staged == generation;
 	bool confirm = true;
 	json_t *reply;
 
 	if (!op)
 		op = "";
-	if (!strcmp(op, "stage"))
-		return follow_stage(f, generation, generation, number(request, "active"));
+	f->staged = 0;
+	if (!strcmp(op, "stage")) {
+		reply = follow_stage(f, generation, generation, number(request, "active"));
+		f->staged = is_ok(reply) ? generation : 0;
+		return reply;
+	}
 	reply = f->config->call(f->config->agent, request);
 	if (!strcmp(op, "commit")) {
 		confirm = false;
@@ -157,6 +163,9 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 		return reply;
 	}
 	if ((uint64_t)number(reply, "generation") == generation) {
+		/* Another plan has it: a commit that this agent had staged was refused. */
+		if (held && !strcmp(op, "commit"))
+			return reply;
 		/* As wanted, whether or not this agent did it. */
 		json_object_set_new(reply, "ok", json_true());
 		json_object_del(reply, "error");

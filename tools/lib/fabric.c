@@ -193,6 +193,8 @@ static uint64_t fabric_next_generation(const struct to_fabric *f)
 {
 	uint64_t last = f->generation;
 
+	if (f->link->generation > last)
+		last = f->link->generation;
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		if (f->servers[i].generation > last)
 			last = f->servers[i].generation;

@@ -27,6 +27,9 @@
  * @uploaded: generation whose plan is in etcd because of us
  * @active, @plan: as in decisions, see agent_etcd.h
  * @stale: whether these two still hold is to be read first
+ * @decided, @asked: id of the last decision that is known of, and of the last
+ *	that we asked for
+ * @theirs: generation that another controller decided since we opened, or 0
  * @revision: of the store, as last seen
  * @old, @compacted_ms: @revision at the last compaction, and when that was
  */
@@ -39,6 +42,8 @@ struct cluster_link {
 	int64_t lease, created;
 	uint64_t kept_ms, uploaded, active, plan, compacted_ms;
 	bool stale;
+	json_int_t decided, asked;
+	uint64_t theirs;
 	int64_t revision, old;
 };
 
@@ -200,6 +205,7 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 {
 	struct to_etcd_kv *kv;
 	const char *op;
+	json_int_t id;
 	json_t *last;
 	size_t n;
 	int ret;
@@ -216,9 +222,28 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 	c->link.staged = op && !strcmp(op, "stage");
 	c->link.committed = op && !strcmp(op, "commit");
 	cluster_decided(c, op ? op : "", c->link.generation);
+	/* What is dropped may be older than what is active. */
+	if (c->link.generation < c->active)
+		c->link.generation = c->active;
+	id = json_integer_value(json_object_get(last, "id"));
+	if (c->stale && id != c->decided && id != c->asked)
+		c->theirs = c->link.generation;
+	c->decided = id;
 	c->stale = false;
 	json_decref(last);
 	return 0;
+}
+
+/* A generation chosen before another controller decided is none to bring servers to. */
+static int cluster_check_later(const struct cluster_link *c, const char *op,
+			       uint64_t generation, struct to_error *err)
+{
+	if (generation > c->theirs ||
+	    (strcmp(op, "stage") && strcmp(op, "commit") && strcmp(op, "revert")))
+		return 0;
+	return to_error_set(err, -ESTALE,
+			    "generation %" PRIu64 " was decided by another controller",
+			    c->theirs);
 }
 
 /* The parts of @plan, to be staged as @generation. */
@@ -295,6 +320,7 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	if (!cluster_is_query(op)) {
 		json_object_set_new(request, "active", json_integer(c->active));
 		json_object_set_new(request, "plan", json_integer(c->plan));
+		c->asked = json_integer_value(json_object_get(request, "id"));
 	}
 	text = json_dumps(request, JSON_COMPACT);
 	if (!text || to_etcd_txn_begin(&txn, c->etcd)) {
@@ -307,10 +333,12 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	free(text);
 	cluster_delete_plans(c, &txn, op, generation);
 	ret = to_etcd_txn_commit(&txn, &c->revision, err);
-	if (!ret)
-		cluster_decided(c, op, generation);
-	else
+	if (ret)
 		c->stale = true;	/* it may have been made all the same */
+	else
+		cluster_decided(c, op, generation);
+	if (!ret && !cluster_is_query(op))
+		c->decided = c->asked;
 	if (ret == -ESTALE)
 		to_error_set(err, ret, "another controller has taken over");
 	return ret;
@@ -399,6 +427,7 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 
 	if (!ret && c->stale)
 		ret = cluster_read(c, err);
+	ret = ret ? ret : cluster_check_later(c, op, generation, err);
 	if (!ret && call->plan && c->uploaded != generation)
 		ret = cluster_upload(c, call->plan, generation, err);
 	ret = ret ? ret : cluster_ask(c, op, call->request, err);

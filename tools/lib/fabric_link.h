@@ -33,7 +33,8 @@ struct to_fabric_call {
  * @call: carry out a request on all of to_fabric_call.who at once. Return: 0
  *	also when agents did not answer; a negative errno with @err when
  *	nothing can be asked
- * @generation: when it was opened, of the last decision of another controller
+ * @generation: the latest of the last decision, when it was opened or another
+ *	controller may have made it
  * @staged, @committed: that one ended before it had decided whether to commit,
  *	before it had confirmed
  */
