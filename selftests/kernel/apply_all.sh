@@ -224,5 +224,8 @@ is "but not when that was confirmed" \
 		"$(stage $((g + 6)) $((g + 5)))" "$(request abort $((g + 6)))")" \
 	"true 4 true,true 5 false,true 5 true,true 5 false"
 is "which stays" "$(on s0 toctl show --json | jq .generation)" $((g + 5))
+is "a commit under the generation that is active is refused" \
+	"$(agent "$(stage $((g + 5)))" "$(request commit $((g + 5)))" "$(request abort $((g + 5)))")" \
+	"true 5 true,false 5 false,true 5 false"
 
 done_testing
