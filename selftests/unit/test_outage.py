@@ -241,6 +241,11 @@ def missing(fabric, plan_two):
     report(2 <= len(fabric.restored()) <= 4, "a server is away: attempts get rarer",
            fabric.story())
     report(len(fabric.plans()) <= 2, "a server is away: plans do not pile up", fabric.plans())
+    # the pause after 15 s is longer than a controller's lease
+    wait_for(lambda: len(fabric.restored()) >= 5)
+    status, text = fabric.apply(fabric.one)
+    report(status == 1 and "another controller is at work" in text,
+           "a server is away: nobody else gets in between attempts", text)
     fabric.agents.mend()
     report(wait_for(lambda: fabric.restored()[-1]) and fabric.is_at(plan_two),
            "a server is back: it has the plan", fabric.story())

@@ -437,6 +437,11 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	return ret;
 }
 
+static int cluster_keep_link(struct to_fabric_link *link, struct to_error *err)
+{
+	return cluster_keep((struct cluster_link *)link, err);
+}
+
 static void cluster_close(struct to_fabric_link *link)
 {
 	struct cluster_link *c = (struct cluster_link *)link;
@@ -463,6 +468,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 		return NULL;
 	}
 	c->link.call = cluster_call;
+	c->link.keep = cluster_keep_link;
 	c->link.close = cluster_close;
 	c->cluster = cluster;
 	c->etcd = to_etcd_open(options, err);
