@@ -521,6 +521,35 @@ static void same_inputs_same_bytes(void **state)
 	free(after.bytes);
 }
 
+/* TopologyFinder moves all ports, so where one is on no switch it has no links. */
+static void a_source_without_links_says_why(void **state)
+{
+	struct to_replan_options options = TO_REPLAN_DEFAULTS;
+	struct to_traffic before = pairs(12, 1, 60 * MIB), after = pairs(12, 4, 60 * MIB);
+	struct to_plan *plan = planned(job_of(&before), 4, TO_LINKS_DUPLEX);
+	struct to_link *l = &plan->cluster->links[0];
+	struct to_replan_result r;
+	json_t *json;
+
+	(void)state;
+	plan->cluster->servers[l->a.server].ports[l->a.port].optical_switch = -1;
+	plan->cluster->servers[l->b.server].ports[l->b.port].optical_switch = -1;
+	assert_int_equal(to_crossconnect_fill(plan, NULL), 0);
+	options.topology_finder = true;
+	r = replan(plan, &after, &options);
+	assert_null(choice_of(&r, TO_REPLAN_FINDER));
+	assert_int_equal(r.n_none, 1);
+	assert_int_equal(r.none[0].source, TO_REPLAN_FINDER);
+	assert_non_null(strstr(r.none[0].why.text, " is on no optical switch"));
+	json = to_replan_json(&r);
+	assert_int_equal(json_array_size(json_object_get(json, "none")), 1);
+	json_decref(json);
+	to_plan_free(r.plan);
+	to_plan_free(plan);
+	free(before.bytes);
+	free(after.bytes);
+}
+
 static void no_traffic_changes_nothing(void **state)
 {
 	struct to_replan_options options = TO_REPLAN_DEFAULTS;
@@ -597,6 +626,7 @@ int main(void)
 		cmocka_unit_test(allreduce_is_recognised),
 		cmocka_unit_test(fixed_links_stay),
 		cmocka_unit_test(same_inputs_same_bytes),
+		cmocka_unit_test(a_source_without_links_says_why),
 		cmocka_unit_test(no_traffic_changes_nothing),
 		cmocka_unit_test(what_is_best_already_is_kept),
 		cmocka_unit_test(what_is_not_in_force_is_refused),

@@ -400,8 +400,10 @@ static int replan_add(struct replan *r, enum to_replan_source source, struct to_
 	if (!replan_applies(r, source))
 		return 0;
 	ret = replan_topology(r, source, t, &why);
-	if (ret == -ENOSPC)
+	if (ret == -ENOSPC) {
+		r->result->none[r->result->n_none++] = (struct to_replan_none){ source, why };
 		return 0;
+	}
 	if (ret)
 		return to_error_set(err, ret, "%s", why.text[0] ? why.text : "out of memory");
 	*choice = (struct to_replan_choice){ .source = source, .comm_time = t->time,
@@ -583,17 +585,23 @@ static json_t *replan_choice_json(const struct to_replan_choice *c, bool chosen)
 
 json_t *to_replan_json(const struct to_replan_result *result)
 {
-	json_t *choices = json_array();
+	json_t *choices = json_array(), *none = json_array();
+	bool ok = choices && none;
 	unsigned int i;
 
-	for (i = 0; choices && i < result->n_choices; i++)
-		if (json_array_append_new(choices, replan_choice_json(&result->choices[i],
-								      i == result->chosen))) {
-			json_decref(choices);
-			return NULL;
-		}
-	return choices ? json_pack("{s:s s:s s:f s:f s:o}",
-				   "action", to_replan_action_names[result->action],
-				   "reason", result->reason, "seconds", result->seconds,
-				   "bytes", result->bytes, "choices", choices) : NULL;
+	for (i = 0; ok && i < result->n_choices; i++)
+		ok = !json_array_append_new(choices, replan_choice_json(&result->choices[i],
+									i == result->chosen));
+	for (i = 0; ok && i < result->n_none; i++)
+		ok = !json_array_append_new(none, json_pack("{s:s s:s}", "source",
+				to_replan_source_names[result->none[i].source],
+				"reason", result->none[i].why.text));
+	if (ok)
+		return json_pack("{s:s s:s s:f s:f s:o s:o}",
+				 "action", to_replan_action_names[result->action],
+				 "reason", result->reason, "seconds", result->seconds,
+				 "bytes", result->bytes, "choices", choices, "none", none);
+	json_decref(choices);
+	json_decref(none);
+	return NULL;
 }

@@ -109,6 +109,12 @@ struct to_replan_choice {
 	double dark, delayed, lost, gain, net, payback;
 };
 
+/** struct to_replan_none - a source that has no topology, and why */
+struct to_replan_none {
+	enum to_replan_source source;
+	struct to_error why;
+};
+
 /**
  * struct to_replan_result - the decision
  * @action: what to do
@@ -116,17 +122,18 @@ struct to_replan_choice {
  * @reason: one line for a person
  * @seconds: of the measurement, what to_replan_choice.comm_time is for
  * @bytes: measured
- * @choices: all that was priced; [0] is to keep the plan; choices without a
- *	topology are left out
+ * @choices: all that was priced; [0] is to keep the plan
  * @chosen: index of the one taken
+ * @none: sources that could have been choices, but have no topology
  */
 struct to_replan_result {
 	enum to_replan_action action;
 	struct to_plan *plan;
 	char reason[256];
 	double seconds, bytes;
-	unsigned int n_choices, chosen;
+	unsigned int n_choices, chosen, n_none;
 	struct to_replan_choice choices[TO_REPLAN_SOURCES];
+	struct to_replan_none none[TO_REPLAN_SOURCES];
 };
 
 /**

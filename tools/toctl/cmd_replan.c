@@ -58,6 +58,9 @@ static int replan_print(FILE *out, const struct to_plan *plan, const struct to_r
 		else
 			fprintf(out, "%9s\n", "never");
 	}
+	for (i = 0; i < r->n_none; i++)
+		fprintf(out, "   %-16s none: %s\n", to_replan_source_names[r->none[i].source],
+			r->none[i].why.text);
 	ret = to_crossconnect_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
 	if (ret)
 		return ret;
@@ -223,8 +226,9 @@ const struct to_command to_cmd_replan = {
 		"Prints every choice with its price: how long the busiest link is busy with the "
 		"measured bytes (~ where estimated), cross-connects cut and made, in how many "
 		"steps, how long some are dark, and progress of the job lost meanwhile and gained "
-		"later, in its time. After them, for switches without control in the plan, as patch "
-		"panels, the cross-connects to cut and to make: switch and its ports.\n"
+		"later, in its time; where there are no such links, why. After them, for switches "
+		"without control in the plan, as patch panels, the cross-connects to cut and to "
+		"make: switch and its ports.\n"
 		"The exit status is 0 whatever is decided, unless --exit-code is given.",
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),
