@@ -313,6 +313,79 @@ static void as_few_move_as_can(void **state)
 	assert_true(all > 1000);
 }
 
+/*
+ * Links that fit, by the ports they have, all get some; of others only those are
+ * left out that are not needed.
+ */
+static void new_links_that_do_not_fit_are_left_out(void **state)
+{
+	unsigned int cornered = 0, left_out = 0;
+	uint64_t random = 7;
+
+	(void)state;
+	for (unsigned int round = 0; round < 2000; round++) {
+		unsigned int n = 3 + to_random_below(&random, 8), d = 2 + to_random_below(&random, 3);
+		struct to_cluster *c = to_cluster_synthetic(n, d, GBPS, TO_LINKS_DUPLEX, NULL);
+		struct to_link now[N * D], links[N * D], again[N * D];
+		unsigned int n_now, n_links, most, needed;
+		struct to_error err = { "" };
+		bool fits = round % 2;
+		int ret;
+
+		spread_over(c, d);
+		n_now = random_links(c, d, &random, now);
+		while (to_crossconnect_assign(c, now, n_now, d, &err))
+			n_now--;
+		most = n_links = random_links(c, d, &random, links);
+		while (fits && to_crossconnect_assign(c, links, n_links, d, &err))
+			most = --n_links;
+		for (unsigned int i = 0; i < n_links && !fits; i++)
+			links[i].a.port = links[i].b.port = TO_PORT_NONE;
+		memcpy(again, links, sizeof(again));
+		ret = to_crossconnect_reassign(c, now, n_now, again, n_links, &err);
+		cornered += ret && fits;
+		needed = fits ? n_links : to_random_below(&random, n_links < n ? n_links : n);
+		memcpy(again, links, sizeof(again));
+		ret = to_crossconnect_reassign_most(c, now, n_now, again, needed, &most, &err);
+		assert_true(!ret || (ret == -ENOSPC && !fits));
+		if (!ret) {
+			assert_true(most >= needed && (!fits || most == n_links));
+			check_ports(c, again, most);
+			left_out += n_links - most;
+			for (unsigned int i = 0; i < needed; i++)
+				assert_true(same_ends(&again[i], &links[i], true, false));
+		}
+		to_cluster_free(c);
+	}
+	printf("# %u times all fit but not from where they were, %u links left out\n", cornered,
+	       left_out);
+	assert_true(cornered > 10 && left_out > 100);
+}
+
+/* A triangle does not fit two duplex switches. */
+static void needed_links_are_not_left_out(void **state)
+{
+	(void)state;
+	for (unsigned int needed = 0; needed <= 3; needed++) {
+		struct to_cluster *c = to_cluster_synthetic(3, 2, GBPS, TO_LINKS_DUPLEX, NULL);
+		unsigned int n_links = 3;
+		struct to_link links[3];
+		struct to_error err = { "" };
+
+		spread_over(c, 2);
+		for (unsigned int i = 0; i < 3; i++)
+			links[i] = (struct to_link){ { i, TO_PORT_NONE },
+						     { (i + 1) % 3, TO_PORT_NONE },
+						     TO_LINK_MP, -1, -1 };
+		assert_int_equal(to_crossconnect_reassign_most(c, NULL, 0, links, needed, &n_links,
+							       &err), needed < 3 ? 0 : -ENOSPC);
+		assert_int_equal(n_links, needed < 3 ? 2 : 3);
+		if (needed < 3)
+			check_ports(c, links, n_links);
+		to_cluster_free(c);
+	}
+}
+
 /* Hundreds of links on one switch: every pair that was linked stays, ports and all. */
 static void one_switch_needs_no_search(void **state)
 {
@@ -349,6 +422,8 @@ int main(void)
 		cmocka_unit_test(links_that_do_not_fit_are_left_out),
 		cmocka_unit_test(rings_look_alike_on_every_server),
 		cmocka_unit_test(as_few_move_as_can),
+		cmocka_unit_test(new_links_that_do_not_fit_are_left_out),
+		cmocka_unit_test(needed_links_are_not_left_out),
 		cmocka_unit_test(one_switch_needs_no_search),
 	};
 

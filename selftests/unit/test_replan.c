@@ -234,6 +234,102 @@ static void any_traffic(void **state)
 	assert_true(actions[TO_REPLAN_REROUTE] && actions[TO_REPLAN_REWIRE] > 10);
 }
 
+/* Port q of every server is on switch q modulo @n_switches. NULL where that has no plan. */
+static struct to_plan *planned_over(unsigned int n_switches, struct to_demand *demand,
+				    unsigned int degree, enum to_link_mode mode)
+{
+	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_cluster *c = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, NULL);
+	struct to_error err = { "" };
+
+	assert_non_null(c);
+	c->switches = realloc(c->switches, n_switches * sizeof(*c->switches));
+	assert_non_null(c->switches);
+	c->n_switches = n_switches;
+	for (unsigned int i = 0; i < n_switches; i++) {
+		c->switches[i] = c->switches[0];
+		c->switches[i].reconfiguration_ns = 10 * MS;
+		c->switches[i].n_ports = c->n_servers * degree;
+		snprintf(c->switches[i].name, sizeof(c->switches[i].name), "ocs%u", i);
+	}
+	for (unsigned int x = 0; x < c->n_servers; x++)
+		for (unsigned int q = 0; q < degree; q++) {
+			c->servers[x].ports[q].optical_switch = q % n_switches;
+			c->servers[x].ports[q].optical_port = x * degree + q + 1;
+		}
+	return to_planner_make(c, demand, &options, &err);
+}
+
+/*
+ * Nine servers fill no duplex switch: links must be left out, and those of a new
+ * topology can fit and yet not from where the old ones are.
+ */
+static void odd_servers_on_four_switches_are_rewired(void **state)
+{
+	(void)state;
+	for (unsigned int turn = 2; turn < 9; turn++) {
+		struct to_replan_options options = TO_REPLAN_DEFAULTS;
+		struct to_traffic before = pairs(9, 1, 60 * MIB), after = pairs(9, turn, 60 * MIB);
+		struct to_plan *plan = planned_over(4, job_of(&before), 4, TO_LINKS_DUPLEX);
+		struct to_replan_result r;
+
+		assert_non_null(plan);
+		options.topology_finder = true;
+		r = replan(plan, &after, &options);
+		check_decision(&r, &options);
+		check_plan(plan, &r);
+		assert_int_equal(r.action, TO_REPLAN_REWIRE);
+		assert_non_null(choice_of(&r, TO_REPLAN_RECONFIG));
+		assert_non_null(choice_of(&r, TO_REPLAN_RECONFIG_SPREAD));
+		assert_non_null(choice_of(&r, TO_REPLAN_FINDER));
+		assert_int_equal(r.n_none, 0);
+		to_plan_free(r.plan);
+		to_plan_free(plan);
+		free(before.bytes);
+		free(after.bytes);
+	}
+}
+
+/* Whatever switches the ports are on, no source is lost without a reason. */
+static void any_switches(void **state)
+{
+	unsigned int offered = 0, none = 0;
+	uint64_t random = 11;
+
+	(void)state;
+	for (unsigned int round = 0; round < 90; round++) {
+		unsigned int n = 4 + to_random_below(&random, 12);
+		unsigned int degree = 2 + to_random_below(&random, 4);
+		struct to_replan_options options = TO_REPLAN_DEFAULTS;
+		struct to_traffic t = traffic_new(n, 0.05);
+		struct to_plan *plan = planned_over(2 + to_random_below(&random, degree - 1),
+						    job_random(n, &random), degree,
+						    round % 3 ? TO_LINKS_DUPLEX : TO_LINKS_SIMPLEX);
+		struct to_replan_result r;
+
+		for (unsigned int i = 0; i < n * n; i++)
+			t.bytes[i] = 1000 + !to_random_below(&random, 4) *
+					    to_random_below(&random, 100) * MIB;
+		options.topology_finder = round % 2;
+		if (plan) {
+			r = replan(plan, &t, &options);
+			check_decision(&r, &options);
+			check_plan(plan, &r);
+			assert_true(r.n_choices + r.n_none >= 4u + options.topology_finder);
+			for (unsigned int i = 0; i < r.n_none; i++)
+				assert_string_not_equal(r.none[i].why.text, "");
+			offered += r.n_choices;
+			none += r.n_none;
+			to_plan_free(r.plan);
+		}
+		to_plan_free(plan);
+		free(t.bytes);
+	}
+	printf("# %u choices, %u sources had none\n", offered, none);
+	assert_true(offered > 200);
+	assert_true(none < offered / 20);
+}
+
 /* Where much is sent between all, demand of pairs must not take every port. */
 static void pairs_leave_ports_for_the_rest(void **state)
 {
@@ -617,6 +713,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shifted_pairs_are_rewired),
 		cmocka_unit_test(any_traffic),
+		cmocka_unit_test(odd_servers_on_four_switches_are_rewired),
+		cmocka_unit_test(any_switches),
 		cmocka_unit_test(pairs_leave_ports_for_the_rest),
 		cmocka_unit_test(steady_traffic_is_kept),
 		cmocka_unit_test(the_same_again_moves_nothing),

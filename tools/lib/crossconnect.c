@@ -12,6 +12,7 @@
 #include "graph.h"
 
 #define NO_COLOUR UINT32_MAX
+#define NO_LINK UINT32_MAX
 #define CROSSCONNECT_STEPS 100000	/* of a search for what can stay */
 
 enum side { TRANSMIT, RECEIVE };
@@ -142,6 +143,8 @@ static bool crossconnect_paint(struct colouring *c, uint32_t link)
 	/* a ring stays on the switch it began on: Figure 7 of the paper */
 	uint32_t first = link && l->ring >= 0 && l[-1].ring == l->ring ? c->colour[link - 1] : 0;
 
+	if (first == NO_COLOUR)
+		first = 0;
 	for (from = 0; from < c->n_colours; from++) {
 		to = (first + from) % c->n_colours;
 		if (crossconnect_fits(c, link, to))
@@ -447,31 +450,70 @@ static void crossconnect_groups(struct moving *m, const struct to_link *now, uns
 	}
 }
 
-/* Where links were, as far as it goes; then all others. 0 or -ENOSPC. */
-static int crossconnect_begin(struct moving *m, uint32_t *unfit)
+/* @link begins on a switch where it was, if it fits there. */
+static bool crossconnect_return(struct moving *m, uint32_t link)
 {
 	struct colouring *c = &m->c;
-	uint32_t i, link, colour;
+	uint32_t colour;
 
-	for (i = 0; i < c->n_links; i++) {
-		link = m->order[i];
-		for (colour = 1; colour < c->n_colours; colour++) {
-			size_t at = (size_t)m->group[link] * c->n_colours + colour;
+	for (colour = 1; colour < c->n_colours; colour++) {
+		size_t at = (size_t)m->group[link] * c->n_colours + colour;
 
-			if (m->then[at] >= m->now[at] || !crossconnect_fits(c, link, colour))
-				continue;
-			c->colour[link] = colour;
-			crossconnect_use(c, link, colour, 1);
-			crossconnect_place(m, link, colour, 1);
-			break;
-		}
+		if (m->then[at] >= m->now[at] || !crossconnect_fits(c, link, colour))
+			continue;
+		c->colour[link] = colour;
+		crossconnect_use(c, link, colour, 1);
+		crossconnect_place(m, link, colour, 1);
+		return true;
 	}
+	return false;
+}
+
+/* Links with ports are on the switches of these. */
+static void crossconnect_begin_ports(struct moving *m)
+{
+	struct colouring *c = &m->c;
+	uint32_t link, colour;
+
 	for (link = 0; link < c->n_links; link++) {
-		if (c->colour[link] == NO_COLOUR && !crossconnect_paint(c, link)) {
-			*unfit = link;
-			return -ENOSPC;
-		}
+		if (c->links[link].a.port == TO_PORT_NONE)
+			continue;
+		colour = crossconnect_link_colour(m, &c->links[link]);
+		if (!crossconnect_fits(c, link, colour))
+			continue;
+		c->colour[link] = colour;
+		crossconnect_use(c, link, colour, 1);
+		crossconnect_place(m, link, colour, 1);
 	}
+}
+
+/*
+ * Where links were, as far as it goes; then all others. With @unfit, which gets
+ * those that do not fit, every link finds its place before those after it.
+ * Return: 0, or -ENOSPC with the first that does not fit in @first.
+ */
+static int crossconnect_begin(struct moving *m, bool *unfit, uint32_t *first)
+{
+	struct colouring *c = &m->c;
+	uint32_t i, link;
+
+	*first = NO_LINK;
+	if (unfit)
+		crossconnect_begin_ports(m);
+	for (i = 0; !unfit && i < c->n_links; i++)
+		crossconnect_return(m, m->order[i]);
+	for (link = 0; link < c->n_links; link++) {
+		if (c->colour[link] != NO_COLOUR || (unfit && crossconnect_return(m, link)) ||
+		    crossconnect_paint(c, link))
+			continue;
+		if (*first == NO_LINK)
+			*first = link;
+		if (!unfit)
+			break;
+		unfit[link] = true;
+	}
+	if (*first != NO_LINK)
+		return -ENOSPC;
 	memset(m->then, 0, (size_t)(c->n_links + 1) * c->n_colours * sizeof(*m->then));
 	m->kept = 0;
 	for (link = 0; link < c->n_links; link++)
@@ -629,14 +671,18 @@ static void crossconnect_hide(struct colouring *c)
 		*crossconnect_left(c, TRANSMIT, x, 0) = *crossconnect_left(c, RECEIVE, x, 0) = 0;
 }
 
-int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_link *now,
-			     unsigned int n_now, struct to_link *links, unsigned int n_links,
-			     struct to_error *err)
+/*
+ * @unfit: gets the links that do not fit; NULL to end at the first
+ * Return: as to_crossconnect_reassign().
+ */
+static int crossconnect_reassign(const struct to_cluster *cluster, const struct to_link *now,
+				 unsigned int n_now, struct to_link *links, unsigned int n_links,
+				 bool *unfit, struct to_error *err)
 {
 	struct moving m = { .c = { .cluster = cluster, .links = links, .n_links = n_links,
 				   .degree = TO_PORTS_MAX, .n_colours = cluster->n_switches + 1 } };
 	size_t cells = (size_t)(n_links + 1) * m.c.n_colours;
-	uint32_t *before, unfit;
+	uint32_t *before, first;
 	int ret = crossconnect_init(&m.c, cluster->link_mode);
 
 	before = crossconnect_order(now, n_now, crossconnect_is_duplex(&m));
@@ -651,9 +697,9 @@ int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_l
 	if (!ret) {
 		crossconnect_hide(&m.c);
 		crossconnect_groups(&m, now, n_now, before);
-		ret = crossconnect_begin(&m, &unfit);
+		ret = crossconnect_begin(&m, unfit, &first);
 		if (ret)
-			crossconnect_unfit(&m.c, unfit, err);
+			crossconnect_unfit(&m.c, first, err);
 	}
 	if (!ret) {
 		crossconnect_keep_most(&m);
@@ -666,6 +712,39 @@ int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_l
 	free(m.best);
 	free(m.rest);
 	free(m.now);
+	return ret;
+}
+
+int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_link *now,
+			     unsigned int n_now, struct to_link *links, unsigned int n_links,
+			     struct to_error *err)
+{
+	return crossconnect_reassign(cluster, now, n_now, links, n_links, NULL, err);
+}
+
+int to_crossconnect_reassign_most(const struct to_cluster *cluster, const struct to_link *now,
+				  unsigned int n_now, struct to_link *links, unsigned int n_needed,
+				  unsigned int *n_links, struct to_error *err)
+{
+	bool *unfit = calloc(*n_links + 1, sizeof(*unfit));
+	unsigned int i, n;
+	int ret;
+
+	if (!unfit)
+		return -ENOMEM;
+	for (;;) {
+		ret = crossconnect_reassign(cluster, now, n_now, links, *n_links, unfit, err);
+		if (ret != -ENOSPC)
+			break;
+		for (i = n = 0; i < *n_links && (i >= n_needed || !unfit[i]); i++)
+			if (!unfit[i])
+				links[n++] = links[i];
+		if (i < *n_links)
+			break;
+		*n_links = n;
+		memset(unfit, 0, i * sizeof(*unfit));
+	}
+	free(unfit);
 	return ret;
 }
 

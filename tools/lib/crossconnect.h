@@ -59,6 +59,21 @@ int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_l
 			     struct to_error *err);
 
 /**
+ * to_crossconnect_reassign_most() - the same, without the links that do not fit
+ * @links: needed ones first, then the more wanted; those with ports, together, can
+ *	have them, and begin there; all others have TO_PORT_NONE
+ * @n_needed: the first so many must fit
+ * @n_links: less those that were taken out of @links
+ *
+ * Where to_crossconnect_reassign() finds switches for all, it may move fewer.
+ *
+ * Return: as to_crossconnect_assign().
+ */
+int to_crossconnect_reassign_most(const struct to_cluster *cluster, const struct to_link *now,
+				  unsigned int n_now, struct to_link *links, unsigned int n_needed,
+				  unsigned int *n_links, struct to_error *err);
+
+/**
  * to_crossconnect_sort() - into one order that only depends on what they join
  *
  * Those of duplex links have no direction: the lower port becomes @a.

@@ -172,6 +172,128 @@ static int rewire_claim(const struct to_plan *plan, struct to_topology *t,
 }
 
 /*
+ * Short ways from the first server to all others, or @back from these to it, over
+ * @needed links as far as they lead. @found, @order: scratch, per server.
+ */
+static void rewire_reach(const struct to_graph *g, bool back, bool *found, uint32_t *order,
+			 bool *needed)
+{
+	const uint32_t *offsets = back ? g->in : g->out;
+	unsigned int n = 1, all = 0, at = 0;	/* servers whose links, needed links were seen */
+	uint32_t k;
+
+	memset(found, 0, g->n * sizeof(*found));
+	order[0] = 0;
+	found[0] = true;
+	while (all < n) {
+		bool any = at == n, leads = false;
+		uint32_t x = order[any ? all : at];
+
+		for (k = offsets[x]; k < offsets[x + 1] && !(any && leads); k++) {
+			uint32_t arc = back ? g->in_arc[k] : k;
+			uint32_t next = back ? g->from[arc] : g->to[arc];
+
+			if (found[next] || !(any || needed[g->link[arc]]))
+				continue;
+			leads = true;
+			found[next] = true;
+			needed[g->link[arc]] = true;
+			order[n++] = next;
+		}
+		at += !any;
+		all += any && !leads;
+	}
+}
+
+/*
+ * The links from @first on into @links, those that rings and trees own and those
+ * without which some servers are not reached before all others.
+ * Return: how many these are, or -ENOMEM.
+ */
+static int rewire_needed(const struct to_topology *t, const struct to_graph *graph,
+			 unsigned int first, struct to_link *links)
+{
+	uint32_t *order = calloc(graph->n, sizeof(*order));
+	bool *found = calloc(graph->n, sizeof(*found));
+	bool *needed = calloc(t->n_links + 1, sizeof(*needed));
+	unsigned int n = 0, n_needed, i;
+	int ret = -ENOMEM;
+
+	if (!order || !found || !needed)
+		goto out;
+	for (i = 0; i < t->n_links; i++)
+		needed[i] = i < first || t->links[i].ring >= 0 || t->links[i].tree >= 0;
+	rewire_reach(graph, false, found, order, needed);
+	rewire_reach(graph, true, found, order, needed);
+	for (i = first; i < t->n_links; i++)
+		if (needed[i])
+			links[n++] = t->links[i];
+	n_needed = n;
+	for (i = first; i < t->n_links; i++)
+		if (!needed[i])
+			links[n++] = t->links[i];
+	ret = n_needed;
+out:
+	free(order);
+	free(found);
+	free(needed);
+	return ret;
+}
+
+/*
+ * Ports of new links, of which no switches carry all: leave some out.
+ * Return: as to_crossconnect_assign().
+ */
+static int rewire_fit(const struct to_plan *plan, const struct to_graph *graph,
+		      unsigned int n_fixed, struct to_topology *t, struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	unsigned int n = t->n_links - n_fixed;
+	struct to_link *links = calloc(n + 1, sizeof(*links));
+	int ret = links ? rewire_needed(t, graph, n_fixed, links) : -ENOMEM;
+
+	if (ret >= 0)
+		ret = to_crossconnect_reassign_most(c, c->links, c->n_links, links, ret, &n, err);
+	if (!ret) {
+		memcpy(t->links + n_fixed, links, n * sizeof(*links));
+		t->n_links = n_fixed + n;
+	}
+	free(links);
+	return ret;
+}
+
+/* Rings own links of @t, and these get their ports. Return: as to_crossconnect_assign(). */
+static int rewire_assign(const struct to_plan *plan, unsigned int n_fixed, struct to_topology *t,
+			 struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, t->links, t->n_links, c->link_mode);
+	struct to_link *links = calloc(t->n_links + 1, sizeof(*links));
+	int ret = graph && links ? 0 : -ENOMEM;
+
+	if (!ret) {
+		memcpy(links, t->links, t->n_links * sizeof(*links));
+		ret = rewire_claim(plan, t, graph);
+	}
+	if (!ret)
+		ret = to_crossconnect_reassign(c, c->links, c->n_links, t->links + n_fixed,
+					       t->n_links - n_fixed, err);
+	if (ret == -ENOSPC) {
+		/* rings own of what is left then */
+		memcpy(t->links, links, t->n_links * sizeof(*links));
+		ret = rewire_fit(plan, graph, n_fixed, t, err);
+		to_graph_free(graph);
+		graph = ret ? NULL : to_graph_new(c->n_servers, t->links, t->n_links,
+						  c->link_mode);
+		if (!ret)
+			ret = graph ? rewire_claim(plan, t, graph) : -ENOMEM;
+	}
+	to_graph_free(graph);
+	free(links);
+	return ret;
+}
+
+/*
  * Rings, ports and rating of new links, of which the first @n_fixed have their
  * ports.
  */
@@ -179,20 +301,18 @@ static int rewire_finish(const struct to_plan *plan, const struct to_demand *dem
 			 unsigned int n_fixed, struct to_topology *t, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
-	struct to_graph *graph = to_graph_new(c->n_servers, t->links, t->n_links, c->link_mode);
-	int ret = graph ? rewire_copy_rings(plan, t) : -ENOMEM;
+	int ret = rewire_copy_rings(plan, t);
+	struct to_graph *graph;
 
 	if (!ret)
-		ret = rewire_claim(plan, t, graph);
-	to_graph_free(graph);
-	if (!ret)
-		ret = to_crossconnect_reassign(c, c->links, c->n_links, t->links + n_fixed,
-					       t->n_links - n_fixed, err);
+		ret = rewire_assign(plan, n_fixed, t, err);
 	if (ret)
 		return ret;
 	graph = to_graph_new(c->n_servers, t->links, t->n_links, c->link_mode);
 	ret = graph ? to_topology_rate(t, c, demand, graph) : -ENOMEM;
 	to_graph_free(graph);
+	if (ret == -ENOSPC)
+		to_error_set(err, ret, "the links do not lead from every server to every other");
 	return ret;
 }
 
@@ -270,7 +390,7 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 	struct to_demand sent = { .n = demand->n };
 	struct to_reconfig r = { 0 };
 	struct to_builder b;
-	unsigned int n_fixed = 0;
+	unsigned int n_fixed = 0, i;
 	uint8_t *now = rewire_count(plan);
 	int ret;
 
@@ -292,6 +412,8 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		ret = to_reconfig_repair(&r);
 	if (ret == -ENOSPC)
 		to_error_set(err, ret, "the ports on optical switches do not connect all servers");
+	for (i = r.n_kept; !ret && i < b.topology.n_links; i++)
+		b.topology.links[i].a.port = b.topology.links[i].b.port = TO_PORT_NONE;
 	if (!ret)
 		ret = rewire_finish(plan, demand, n_fixed, &b.topology, err);
 	if (!ret) {
