@@ -49,6 +49,7 @@ too_early() {
 
 # When all its pings were answered, rping at times waits for ever for the completion
 # that its queue pair is flushed with; between neighbours without a relay as well.
+# (They are only there when it was told to write line by line.)
 pinged() { # STATUS
 	(($1 == 124)) && grep -q 'client DISCONNECT EVENT' /out/client &&
 		(($(grep -c '^ping data: ' /out/client) == 10))
@@ -124,7 +125,8 @@ is "no request is sent again" \
 	"$(rdma -j statistic show link rxe0/1 | jq '.[0].completer_retry_err')" 0
 remote "ib_write_bw -R" ib_write_bw -R -s 4096 -n 100 -- \
 	ib_write_bw -R -s 4096 -n 100 "$peer"
-remote "rping" rping -s -a "$peer" -C 10 -- rping -c -v -a "$peer" -C 10 -I "$(port_ip A eth1)"
+remote "rping" rping -s -a "$peer" -C 10 -- \
+	stdbuf -oL rping -c -v -a "$peer" -C 10 -I "$(port_ip A eth1)"
 if [[ $(uname -r) != 6.1.* ]]; then
 	touch /out/xdp
 	check "B has XDP" wait_for 60 test -e /out/xdp.on
