@@ -156,8 +156,8 @@ u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,
 
 /*
  * Bytes that every segment of a GSO packet lacks: the jumbo payload option (RFC
- * 2675) and its hop-by-hop header, which kernels before 7.0 insert into IPv6
- * aggregates above 64 KiB and remove when they take them apart.
+ * 2675) and its hop-by-hop header, which older kernels (6.12, not 7.2) insert into
+ * IPv6 aggregates above 64 KiB and remove when they take them apart.
  */
 u32 topoopt_flow_jumbo(const struct sk_buff *skb, const struct topoopt_flow *flow);
 

@@ -36,8 +36,9 @@ static inline bool topoopt_compat_prog_sleeps(const struct bpf_prog *prog)
 }
 
 /*
- * Whether a program's stack is its own on each processor, so that it must not be
- * run while it runs: whoever attaches it elsewhere has it run in interrupts.
+ * Whether a program has a stack of its own on each processor. Run again in an
+ * interrupt, where somebody else may have attached it too, it would overwrite what
+ * it was interrupted with.
  */
 static inline bool topoopt_compat_prog_private_stack(const struct bpf_prog *prog)
 {
