@@ -380,14 +380,31 @@ static u32 test_farthest(const struct topoopt_table *table, bool v6)
 	return farthest;
 }
 
+/* A table of routes that were chosen to collide; frees them. */
+static void test_collide(struct topoopt_routes *routes, bool v6, const char *name, u32 limit)
+{
+	struct topoopt_table *table = topoopt_table_build(routes, &test_wanted, NULL);
+	u32 farthest;
+
+	test_ok(!IS_ERR(table), "%s make a table", name);
+	if (!IS_ERR(table)) {
+		farthest = test_farthest(table, v6);
+		test_ok(farthest <= limit, "%s: none is far from where it hashes to: %u slots",
+			name, farthest);
+		topoopt_table_free(table);
+	}
+	topoopt_routes_free(routes);
+	kvfree(routes);
+}
+
 static int test_chosen(void)
 {
 	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
 	const bool gone = true;
 	struct topoopt_table *table;
 	u64 seed = GOLDEN_RATIO_64;
-	u32 i, farthest;
 	int err = 0;
+	u32 i;
 
 	if (!routes)
 		return -ENOMEM;
@@ -400,15 +417,7 @@ static int test_chosen(void)
 		return err;
 	table = topoopt_table_build(routes, &gone, NULL);
 	test_ok(table == ERR_PTR(-ENODEV), "nobody builds what nobody wants");
-	table = topoopt_table_build(routes, &test_wanted, NULL);
-	test_ok(!IS_ERR(table), "addresses chosen to collide make a table");
-	if (IS_ERR(table))
-		return 0;
-	farthest = test_farthest(table, false);
-	test_ok(farthest <= 256, "none is far from where it hashes to: %u slots", farthest);
-	topoopt_table_free(table);
-	topoopt_routes_free(routes);
-	kvfree(routes);
+	test_collide(routes, false, "chosen addresses", 256);
 	return 0;
 }
 
@@ -425,9 +434,7 @@ static int test_high_bits(void)
 		.v6 = true, .dst_len = 128, .route.type = TOPOOPT_ROUTE_TYPE_NODE,
 		.route.server = TOPOOPT_SERVER_NONE,
 	};
-	struct topoopt_table *table;
 	u64 i, j, half[2];
-	u32 farthest;
 
 	if (!routes)
 		return -ENOMEM;
@@ -440,15 +447,7 @@ static int test_high_bits(void)
 		if (topoopt_routes_add(routes, &rule))
 			return -ENOMEM;
 	}
-	table = topoopt_table_build(routes, &test_wanted, NULL);
-	test_ok(!IS_ERR(table), "addresses of few bits make a table");
-	if (IS_ERR(table))
-		return 0;
-	farthest = test_farthest(table, true);
-	test_ok(farthest <= 128, "none of them is far, either: %u slots", farthest);
-	topoopt_table_free(table);
-	topoopt_routes_free(routes);
-	kvfree(routes);
+	test_collide(routes, true, "addresses of few bits", 128);
 	return 0;
 }
 
