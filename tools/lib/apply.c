@@ -504,7 +504,7 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	ret = to_genl_stage(&a->genl, a->ifindex, &a->want, &why);
 	if (ret == -EBUSY)
 		to_error_set(&why, ret,
-			     "%s has a stage already: commit it (toctl apply --commit) or drop it (toctl apply --abort)",
+			     "%s has a stage already: commit it (toctl apply --commit PLAN) or drop it (toctl apply --abort)",
 			     a->device);
 	if (!ret && prepare) {
 		ret = to_genl_prepare(&a->genl, a->ifindex, &why);
@@ -595,7 +595,7 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 		return ret;
 	if (!device.prepared)
 		return to_error_set(err, -ENOENT,
-				    "%s has no prepared stage: make one with: toctl apply --stage",
+				    "%s has no prepared stage: make one with: toctl apply --stage PLAN",
 				    a->device);
 	ret = to_genl_table(&a->genl, a->ifindex, true, &stage, err);
 	if (!ret)

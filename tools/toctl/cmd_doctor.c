@@ -81,7 +81,7 @@ static void doctor_plan(struct to_checks *checks, const struct to_check_view *vi
 			     "addresses, neighbours, routes and rules are as planned");
 	if (apply.current.staged)
 		to_check_add(checks, TO_CHECK_WARN, "stage", dev,
-			     "toctl apply --commit, or toctl apply --abort",
+			     "toctl apply --commit PLAN, or toctl apply --abort",
 			     "a stage of %u routes waits", apply.current.staged_routes);
 	to_apply_close(&apply);
 }
