@@ -91,6 +91,10 @@ forwards_during() { # NAME COMMAND...
 	is "$name: s1 relays all the time" "$(replies | wc -l)" "$(last_reply)"
 }
 
+restarted() { # UNIT TIMES
+	(($(systemctl show --property NRestarts --value "$1") >= $2))
+}
+
 replies() { # sequence numbers
 	sed -n 's/.* bytes from .* icmp_seq=\([0-9]*\) .*/\1/p' "$tmp/pings"
 }
@@ -115,6 +119,11 @@ boot() {
 
 	check "the exporter serves" systemctl start topoopt-export
 	check "what the kernel counts" wait_for 20 serves topoopt_device_generation
+	echo "ETCD=http://127.0.0.1:1" >/etc/topoopt/agent
+	must systemctl start topoopt-agent
+	check "an agent tries for as long as etcd is away" wait_for 30 restarted topoopt-agent 7
+	systemctl stop topoopt-agent
+	rm /etc/topoopt/agent
 	forwards_during "upgrade" install_from /src/build/deb-next
 	ccache --show-stats >&2
 	check "upgrade: DKMS builds the new one" installed /src/build/deb-next
