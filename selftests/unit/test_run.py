@@ -57,8 +57,8 @@ def recording(phases, servers=N):
             "servers": [f"s{s}" for s in range(servers)], "links": [], "samples": samples}
 
 
-def run(phases, *options):
-    tm = save("tm.json", recording(phases))
+def run(traffic, *options):
+    tm = save("tm.json", traffic if isinstance(traffic, dict) else recording(traffic))
     log = path("log")
     if os.path.exists(log):
         os.unlink(log)
@@ -109,6 +109,12 @@ report(actions(lines) and set(actions(lines)) <= {"keep", "reroute"},
 lines, errors = run([6] * 100 + [3] + [6] * 100, "--confirm", "1")
 report("step" in [line.get("kind") for line in lines], "one interval is enough if told so", lines)
 
+partial = recording([6] * 100 + [3] + [6] * 100)
+partial["samples"][100]["absent"] = 1
+lines, errors = run(partial, "--confirm", "1")
+report(not errors and not [line for line in lines if line["event"] == "shift"],
+       "an interval that lacks a server tells nothing", lines)
+
 report(open(plan, "rb").read() == before and not os.path.exists(plan + ".next"),
        "a replay changes no file")
 
@@ -120,9 +126,11 @@ def refused(name, words, *arguments):
 
 
 other = save("other.json", recording([6], servers=N + 1))
-refused("traffic of other servers is refused", "13 servers", "--plan", plan, "--replay", other)
-refused("so is a recording of one server", "by one server", "--plan", plan, "--replay",
+refused("traffic of other servers is refused", "there are 13", "--plan", plan, "--replay", other)
+refused("so is a recording of one server", "recording of b alone", "--plan", plan, "--replay",
         "selftests/unit/formats/tm-server.json")
+refused("and traffic that lacks a server", "merged without s3", "--plan", plan, "--replay",
+        save("missing.json", recording([6]) | {"missing": ["s3"]}))
 refused("and a threshold that is no share", "--threshold", "--plan", plan, "--threshold", "2")
 refused("and a log that cannot be written", "/nowhere/log", "--plan", plan, "--log",
         "/nowhere/log", "--replay", other)

@@ -41,29 +41,12 @@ struct replan {
 /* Say why the matrix is not of the plan's job, if it is not. */
 static int traffic_check(const struct to_tm *tm, const struct to_plan *plan, struct to_error *err)
 {
-	const struct to_cluster *c = plan->cluster;
-	unsigned int i;
-
-	if (tm->server != TO_TM_FABRIC)
-		return to_error_set(err, -EINVAL, "server: it is the recording of %s alone: merge first",
-				    tm->servers[tm->server]);
 	if (strcmp(tm->job, plan->demand->name))
 		return to_error_set(err, -EINVAL, "job: it is of job \"%s\", the plan of job \"%s\"",
 				    tm->job, plan->demand->name);
-	if (tm->n_servers != c->n_servers)
-		return to_error_set(err, -EINVAL, "servers: there are %u, the plan has %u",
-				    tm->n_servers, c->n_servers);
-	for (i = 0; i < tm->n_servers; i++)
-		if (strcmp(tm->servers[i], c->servers[i].name))
-			return to_error_set(err, -EINVAL, "servers[%u]: it is %s, in the plan it is %s",
-					    i, tm->servers[i], c->servers[i].name);
-	for (i = 0; tm->missing && i < tm->n_servers; i++)
-		if (tm->missing[i])
-			return to_error_set(err, -EINVAL, "missing: it was merged without %s",
-					    tm->servers[i]);
 	if (!tm->n_samples)
 		return to_error_set(err, -EINVAL, "samples: there are none");
-	return 0;
+	return to_tm_check_fabric(tm, plan->cluster, err);
 }
 
 int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned int samples,

@@ -96,6 +96,28 @@ int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
 	return 0;
 }
 
+int to_tm_check_fabric(const struct to_tm *tm, const struct to_cluster *cluster,
+		       struct to_error *err)
+{
+	if (tm->server != TO_TM_FABRIC)
+		return to_error_set(err, -EINVAL,
+				    "server: it is the recording of %s alone: merge first",
+				    tm->servers[tm->server]);
+	if (tm->n_servers != cluster->n_servers)
+		return to_error_set(err, -EINVAL, "servers: there are %u, the plan has %u",
+				    tm->n_servers, cluster->n_servers);
+	for (unsigned int s = 0; s < tm->n_servers; s++)
+		if (strcmp(tm->servers[s], cluster->servers[s].name))
+			return to_error_set(err, -EINVAL,
+					    "servers[%u]: it is %s, in the plan it is %s", s,
+					    tm->servers[s], cluster->servers[s].name);
+	for (unsigned int s = 0; tm->missing && s < tm->n_servers; s++)
+		if (tm->missing[s])
+			return to_error_set(err, -EINVAL, "missing: it was merged without %s",
+					    tm->servers[s]);
+	return 0;
+}
+
 bool to_tm_in_view(const struct to_tm_flow *flow, enum to_tm_view view)
 {
 	switch (view) {

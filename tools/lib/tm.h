@@ -167,6 +167,15 @@ int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err);
 int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
 		      struct to_error *err);
 
+/**
+ * to_tm_check_fabric() - is it a matrix of this whole fabric?
+ *
+ * Return: 0, or -EINVAL when @tm was recorded by one server, lacks servers or
+ * has not the @cluster's, by name and in the same order; @err then names the key.
+ */
+int to_tm_check_fabric(const struct to_tm *tm, const struct to_cluster *cluster,
+		       struct to_error *err);
+
 /** enum to_tm_view - which flows of a server's recording */
 enum to_tm_view { TO_TM_ALL, TO_TM_ORIGINATED, TO_TM_DELIVERED, TO_TM_RELAYED };
 

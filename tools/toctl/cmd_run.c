@@ -369,22 +369,15 @@ static void run_live(struct run *run)
 
 static int run_replay(struct run *run, const struct to_tm *tm, struct to_error *err)
 {
-	const struct to_cluster *cluster = run->plan->cluster;
+	struct to_error why = { 0 };
+	int ret = to_tm_check_fabric(tm, run->plan->cluster, &why);
 
-	if (tm->server != TO_TM_FABRIC)
-		return to_error_set(err, -EINVAL,
-				    "%s: recorded by one server: toctl tm merge makes the fabric's",
-				    run->args->replay);
-	if (tm->n_servers != cluster->n_servers)
-		return to_error_set(err, -EINVAL, "%s: has %u servers, the plan %u",
-				    run->args->replay, tm->n_servers, cluster->n_servers);
-	for (unsigned int s = 0; s < tm->n_servers; s++)
-		if (strcmp(tm->servers[s], cluster->servers[s].name))
-			return to_error_set(err, -EINVAL, "%s: server %u is %s, in the plan %s",
-					    run->args->replay, s, tm->servers[s],
-					    cluster->servers[s].name);
+	if (ret)
+		return to_error_set(err, ret, "%s: %.400s", run->args->replay, why.text);
+	/* As live: a part of the matrix would look like a shift. */
 	for (unsigned int i = 0; i < tm->n_samples && !run_stop; i++)
-		run_observe(run, tm, i);
+		if (!tm->samples[i].absent)
+			run_observe(run, tm, i);
 	return 0;
 }
 
