@@ -120,6 +120,9 @@ CALLS = {
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
     "replan --tm {tm} --plan {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
+    "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
+    "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8"),
+    "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
 }
 
 top = os.getcwd()

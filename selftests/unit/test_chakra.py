@@ -293,6 +293,14 @@ for name, files, line in (
     said = run("chakra", *files)
     report(said.returncode == 1 and
            said.stderr.replace(tmp.name + "/", "") == f"toctl chakra: {line}\n", name, said.stderr)
+paths = write([ONE] * 2, "é" * 40)
+said = run("chakra", "-o", job, *paths)
+with open(job, encoding="utf-8") as file:
+    name = json.load(file)["name"]
+report(not said.returncode and name == "é" * 31, "a long name is cut between characters", name)
+said = run("chakra", "-o", job, *write([ONE] * 2, "caf\udce9"))
+report(said.returncode == 1 and said.stderr.endswith("the name is not UTF-8\n"),
+       "a file name that no JSON can hold", said.stderr)
 for dims in ("", "x", "2x", "0x4", "2y2", "-2", "2x2x2x2x2x2x2x2x2"):
     said = run("chakra", "--dims", dims, *paths)
     report(said.returncode == 2, f"--dims {dims or 'of nothing'}", said.stderr)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "chakra.h"
+#include "json.h"
 
 /* Ranks that do collectives together. @used: no trace defines it */
 struct chakra_group {
@@ -49,6 +50,7 @@ static int chakra_rank(const struct chakra *c, const char *path, uint32_t *rank,
 {
 	const char *base = strrchr(path, '/');
 	const char *end, *digits;
+	size_t len;
 
 	base = base ? base + 1 : path;
 	end = strrchr(base, '.');
@@ -58,7 +60,17 @@ static int chakra_rank(const struct chakra *c, const char *path, uint32_t *rank,
 	    digits[-1] != '.')
 		return to_error_set(c->err, -EINVAL, "%s: expected a name like NAME.RANK.et", path);
 	*rank = strtoul(digits, NULL, 10);
-	snprintf(name, TO_NAME_MAX, "%.*s", (int)(digits - 1 - base), base);
+	len = digits - 1 - base;
+	if (len >= TO_NAME_MAX) {
+		len = TO_NAME_MAX - 1;
+		/* not in the middle of a character */
+		while (len && ((unsigned char)base[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(name, base, len);
+	name[len] = 0;
+	if (!to_json_is_label(name))
+		return to_error_set(c->err, -EINVAL, "%s: the name is not UTF-8", path);
 	if (*rank < c->n)
 		return 0;
 	return to_error_set(c->err, -ERANGE, "%s: the ranks of %u traces are 0 to %u", path, c->n,

@@ -201,11 +201,20 @@ int to_json_comment(const struct to_json *at, void *to)
 	return to_json_string(at, &text);
 }
 
+bool to_json_is_label(const char *text)
+{
+	json_t *string = json_string(text);	/* NULL unless UTF-8 */
+	size_t len = string ? json_string_length(string) : 0;
+
+	json_decref(string);
+	return len && len < TO_NAME_MAX;
+}
+
 int to_json_label(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
-	if (!text || !*text || strlen(text) >= TO_NAME_MAX)
+	if (!text || !to_json_is_label(text))
 		return to_json_error(at, -EINVAL,
 				     "expected a string of 1 to %d bytes",
 				     TO_NAME_MAX - 1);

@@ -7,6 +7,7 @@
 
 #include "chakra.h"
 #include "command.h"
+#include "json.h"
 #include "text.h"
 
 struct chakra_args {
@@ -106,8 +107,8 @@ static int chakra_run(struct to_call *call, const void *data)
 	if (args->dims && chakra_read_dims(args->dims, &options))
 		return to_usage(call, "--dims: expected up to %d sizes like 4x2, not \"%s\"",
 				TO_CHAKRA_DIMS_MAX, args->dims);
-	if (args->name && (!*args->name || strlen(args->name) >= TO_NAME_MAX))
-		return to_usage(call, "--name: expected 1 to %d bytes", TO_NAME_MAX - 1);
+	if (args->name && !to_json_is_label(args->name))
+		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8", TO_NAME_MAX - 1);
 	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, &call->err);
 	if (!demand)
 		return -EINVAL;

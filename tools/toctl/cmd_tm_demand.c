@@ -56,6 +56,8 @@ static int demand_run(struct to_call *call, const void *data)
 	uint64_t *bytes;
 	int ret = -ENOMEM;
 
+	if (args->name && !to_json_is_label(args->name))
+		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8", TO_NAME_MAX - 1);
 	tm = to_tm_load(call->operands[0], &call->err);
 	if (!tm)
 		return -EINVAL;
