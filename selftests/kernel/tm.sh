@@ -309,6 +309,18 @@ is "agent: the NIC's counters are in its sample, without FCS" \
 	"[$received,$bytes,$received,$bytes]"
 agent_down
 
+# Bytes that stand still and lose an FCS with every packet: those go back.
+still=peer_ifindex,rx_queue_0_xdp_packets
+agent_up "$still,$still"
+read -r packets_before _ < <(phy_counts)
+udp "$C" "$a" 9999 1000 50 >/dev/null
+check "agent: the NIC counts on" wait_for 60 phy_packets "$((packets_before + 50))"
+ask "$sample"
+is "agent: a statistic that goes back counts nothing" \
+	"$(jq -c '.tm | fromjson | .samples[0].ports[1] | [.[0] >= 50, .[1], .[2] >= 50, .[3]]' \
+		<<<"$reply")" "[true,0,true,0]"
+agent_down
+
 agent_up rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy
 is "agent: a NIC statistic that is not there is named" "$(jq -r .error <<<"$reply")" \
 	'eth0 has no statistic "rx_bytes_phy" (ethtool -S eth0)'
@@ -322,6 +334,22 @@ if record --interval 20ms; then
 	check "commit: and says why" grep -q "became active during the recording" "$tmp/$A.log"
 	check "commit: what came before is kept" jq -e '.samples' "$tmp/$A.tm"
 	kill -INT "${recorders[@]:1}"
+	wait
+fi
+
+# The clock is set back during the recording, and a terminal closed.
+must apply "$A" "$plan"
+if record --interval 20ms; then
+	kill -HUP "${recorders[1]}"
+	wait "${recorders[1]}"
+	is "hangup: the recording ends as planned" "$?" 0
+	check "hangup: and is there" jq -e '.samples' "$tmp/$B.tm"
+	must date -s '2 seconds ago' >/dev/null
+	wait "${recorders[0]}"
+	is "clock: the recording ends" "$?" 1
+	must date -s '2 seconds' >/dev/null
+	check "clock: and says why" grep -q "clock was set back" "$tmp/$A.log"
+	check "clock: what came before is kept" jq -e '.samples' "$tmp/$A.tm"
 	wait
 fi
 

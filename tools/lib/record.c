@@ -160,6 +160,12 @@ static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 	return ret;
 }
 
+/* Statistics that went back, as those of a NIC that was reset, count nothing. */
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
 /*
  * End a sample and start the next. The counters are read just before the
  * programs turn to the other map, so that both halves are of one moment but
@@ -171,6 +177,10 @@ static int cut(struct to_recorder *r, struct to_tm_sample *sample)
 	struct to_tm_counters after[TO_PORTS_MAX];
 	int ret;
 
+	if (end_ns < r->start_ns)
+		return to_error_set(r->err, -ESTALE,
+				    "the clock was set back during the recording; it ends after %u samples",
+				    r->tm->n_samples - 1);
 	ret = read_counters(r, after);
 	if (ret)
 		return ret;
@@ -178,13 +188,13 @@ static int cut(struct to_recorder *r, struct to_tm_sample *sample)
 	sample->end_ns = end_ns;
 	sample->elapsed_ns = mono_ns - r->mono_ns;
 	for (unsigned int p = 0; p < r->tm->n_ports; p++) {
-		const struct to_tm_counters *a = &after[p], *b = &r->before[p];
+		const struct to_tm_counters *b = &r->before[p], *a = &after[p];
 
 		sample->ports[p] = (struct to_tm_counters){
-			.rx_packets = a->rx_packets - b->rx_packets,
-			.rx_bytes = a->rx_bytes - b->rx_bytes,
-			.tx_packets = a->tx_packets - b->tx_packets,
-			.tx_bytes = a->tx_bytes - b->tx_bytes,
+			.rx_packets = grown(b->rx_packets, a->rx_packets),
+			.rx_bytes = grown(b->rx_bytes, a->rx_bytes),
+			.tx_packets = grown(b->tx_packets, a->tx_packets),
+			.tx_bytes = grown(b->tx_bytes, a->tx_bytes),
 		};
 		r->before[p] = *a;
 	}

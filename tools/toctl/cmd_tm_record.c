@@ -141,6 +141,7 @@ static int record_run(struct to_call *call, const void *data)
 	plan = to_plan_load(args->plan, &call->err);
 	if (!plan)
 		return -EINVAL;
+	sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = record_plan(call, args, plan, args->counters.names ? &names : NULL);
