@@ -24,7 +24,7 @@ struct to_counter_options {
 #define TO_COUNTER_TEXT \
 	"statistics that count all frames on the port, as\n" \
 	"--nic-counters RX-BYTES,RX-PACKETS,TX-BYTES,TX-PACKETS. For mlx5:\n" \
-	"rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy."
+	"rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy --fcs."
 
 /**
  * to_counter_options_parse() - the statistics that were asked for
