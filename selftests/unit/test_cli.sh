@@ -158,6 +158,12 @@ result $? "heatmap --load of a plan"
 says "heatmap --load of a job" 1 \
 	"toctl heatmap: $tmp/job.json: links have a load in a plan or a traffic matrix" \
 	heatmap --load "$tmp/job.json"
+says "heatmap --load of one server's recording" 1 \
+	"toctl heatmap: selftests/unit/formats/tm-server.json: a recording of b alone has no load of links: merge first" \
+	heatmap --load selftests/unit/formats/tm-server.json
+sed 's/"elapsed_ns": 50000100/"elapsed_ns": 20000000/' selftests/unit/formats/tm.json >"$tmp/tm.json"
+run 0 heatmap "$tmp/tm.json" && grep -q 'bytes in 0.02 s' "$tmp/out"
+result $? "heatmap of a sample that ended early says how long it was"
 run 0 heatmap examples/chain-3/plan.json && grep -q 'nothing is sent' "$tmp/out"
 result $? "heatmap of no demand"
 run 0 heatmap examples/jobs/hybrid-1024.json && grep -q 'a cell is 15 x 15 servers' "$tmp/out"
@@ -171,6 +177,20 @@ says "heatmap of a wrong file" 1 \
 	heatmap "$tmp/bad.json"
 "$toctl" heatmap - <"$tmp/job.json" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/expected" "$tmp/out"
 result $? "heatmap of standard input"
+
+# --- tm merge -------------------------------------------------------------
+
+jq '.samples += [.samples[0] | .start_ns += 50000000 | .end_ns += 50000000]' \
+	selftests/unit/formats/tm-server.json >"$tmp/b.tm"
+jq '.server = "c" | .ports = [{ name: "eth1", to: "b:eth0", from: "b:eth0" }] |
+	.samples[0] += { flows: [], ports: [[0, 0, 0, 0]] }' \
+	selftests/unit/formats/tm-server.json >"$tmp/c.tm"
+run 0 tm merge --partial -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
+	grep -q "1 of 2 samples lack a server's part" "$tmp/err"
+result $? "tm merge warns of samples that lack a server's part"
+run 0 tm merge --json --partial -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
+	jq -e '.samples == 2 and .absent == 1' "$tmp/out" >/dev/null
+result $? "tm merge --json has how many"
 
 # --- tm compare -----------------------------------------------------------
 

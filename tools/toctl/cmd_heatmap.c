@@ -126,14 +126,16 @@ static int heatmap_from_job(struct to_heatmap *map, const struct to_demand *d)
 static int heatmap_from_tm(struct to_heatmap *map, const struct to_tm *tm, bool load)
 {
 	int ret = heatmap_init(map, tm->n_servers);
+	double seconds = 0;
 
 	if (ret)
 		return ret;
+	for (unsigned int s = 0; s < tm->n_samples; s++)
+		seconds += tm->samples[s].elapsed_ns * 1e-9;
 	for (unsigned int i = 0; i < map->n; i++)
 		map->names[i] = tm->servers[i];
 	snprintf(map->title, sizeof(map->title), "%s: measured%s, bytes in %.3g s",
-		 tm->job, load ? " load of links" : "",
-		 tm->n_samples * (tm->interval_ns / 1e9));
+		 tm->job, load ? " load of links" : "", seconds);
 	if (!load) {
 		to_tm_matrix(tm, -1, -1, TO_TM_ALL, map->bytes);
 		return 0;
@@ -229,7 +231,11 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 			ret = heatmap_from_plan(&map, plan, args->load);
 	} else if (format == HEATMAP_TM) {
 		tm = to_tm_parse(data, len, path, &call->err);
-		if (tm)
+		if (tm && args->load && tm->server != TO_TM_FABRIC)
+			to_error_set(&call->err, 0,
+				     "%s: a recording of %s alone has no load of links: merge first",
+				     path, tm->servers[tm->server]);
+		else if (tm)
 			ret = heatmap_from_tm(&map, tm, args->load);
 	} else if (args->load) {
 		to_error_set(&call->err, 0, "%s: links have a load in a plan or a traffic matrix",

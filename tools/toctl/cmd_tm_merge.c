@@ -46,10 +46,19 @@ static uint64_t merge_pairs(const struct to_tm *tm)
 	return bytes;
 }
 
+/* Samples that lack a server's part. */
+static unsigned int merge_absent(const struct to_tm *tm)
+{
+	unsigned int absent = 0;
+
+	for (unsigned int k = 0; k < tm->n_samples; k++)
+		absent += !!tm->samples[k].absent;
+	return absent;
+}
+
 static void merge_print_text(FILE *out, const struct to_tm *tm)
 {
 	struct merge_link total = {};
-	unsigned int absent = 0;
 
 	for (unsigned int l = 0; l < tm->n_links; l++) {
 		struct merge_link sum = merge_sum(tm, l);
@@ -74,11 +83,9 @@ static void merge_print_text(FILE *out, const struct to_tm *tm)
 		PRId64 " of %" PRIu64 " bytes on links\n", tm->n_servers, tm->n_links,
 		tm->n_samples, tm->interval_ns * 1e-6, merge_pairs(tm), total.bypass,
 		total.residual, total.carried);
-	for (unsigned int k = 0; k < tm->n_samples; k++)
-		absent += !!tm->samples[k].absent;
-	if (absent)
+	if (merge_absent(tm))
 		fprintf(stderr, "toctl tm merge: warning: %u of %u samples lack a server's part\n",
-			absent, tm->n_samples);
+			merge_absent(tm), tm->n_samples);
 }
 
 static void merge_print_json(FILE *out, const struct to_tm *tm)
@@ -102,8 +109,9 @@ static void merge_print_json(FILE *out, const struct to_tm *tm)
 			"residual", (json_int_t)sum.residual,
 			"lost", (json_int_t)sum.lost));
 	}
-	report = json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:o}",
+	report = json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}",
 			   "servers", tm->n_servers, "samples", tm->n_samples,
+			   "absent", merge_absent(tm),
 			   "bytes", (json_int_t)merge_pairs(tm),
 			   "bypass", (json_int_t)bypass, "carried", (json_int_t)carried,
 			   "residual", (json_int_t)residual, "links", links);
