@@ -55,6 +55,45 @@ run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
 	run 0 verify "$tmp/new.json"
 result $? "hot pairs shift: new links, in a plan that verifies"
 
+# One link is on no switch, and in a ring with others that are.
+python3 - "$tmp" <<'END'
+import json, sys
+tmp, n, port = sys.argv[1], 6, 0
+servers = []
+for s in range(n):
+    ports = []
+    for q in range(4):
+        ports.append({"name": f"eth{q}", "mac": f"02:00:00:00:{s:02x}:{q:02x}",
+                      "ipv4": f"10.{q + 1}.0.{s + 1}", "bandwidth": 10**11})
+        if q or s > 1:
+            port += 1
+            ports[-1] |= {"optical_switch": "ocs", "optical_port": port}
+    servers.append({"name": f"s{s}", "ipv4": f"10.200.0.{s + 1}", "ports": ports})
+json.dump({"format": "topoopt-cluster", "version": 1, "servers": servers, "optical_switches": [
+    {"name": "ocs", "ports": 64, "reconfiguration_ns": 10000000}]},
+    open(f"{tmp}/mixed.cluster", "w"))
+json.dump({"name": "pairs", "servers": [f"s{s}" for s in range(n)],
+           "allreduce": [{"group": "all", "bytes": 10**9}],
+           "mp": [{"from": [0], "to": [3], "bytes": 10**8, "both": True}]},
+          open(f"{tmp}/mixed.job", "w"))
+END
+run 0 plan --job "$tmp/mixed.job" --cluster "$tmp/mixed.cluster" -o "$tmp/mixed.json" &&
+	run 0 heatmap --json "$tmp/mixed.json" && cp "$tmp/out" "$tmp/mixed.bytes"
+for hot in 100000000 3000000000; do
+	jq --argjson hot "$hot" '
+		(.bytes | [[0, 2], [3, 5], [1, 4]] as $p | reduce ($p + ($p | map(reverse)))[] as [$x, $y]
+			(.; .[$x][$y] += $hot)) as $b |
+		{ format: "topoopt-tm", version: 1, job: "pairs", plan: ("0" * 16),
+		  interval_ns: 1000000000, classes: ["roce", "tcp", "other"], servers, links: [],
+		  samples: [{ start_ns: 0, end_ns: 1000000000, elapsed_ns: 1000000000, absent: 0,
+			lost: [0, 0], links: [], pairs: [range(6) as $x | range(6) as $y |
+				select($b[$x][$y] > 0) | [$x, $y, 0, 1, $b[$x][$y]]] }] }' \
+		"$tmp/mixed.bytes" >"$tmp/mixed.tm"
+	run 0 replan --tm "$tmp/mixed.tm" --plan "$tmp/mixed.json" -o "$tmp/mixed.new" &&
+		run 0 verify "$tmp/mixed.new"
+	result $? "a ring over a link on no switch: a plan that verifies, $hot bytes on hot pairs"
+done
+
 run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/new.json" -o "$tmp/again.json" &&
 	grep -q '^keep: ' "$tmp/out" && cmp "$tmp/new.json" "$tmp/again.json" 2>>"$tmp/err"
 result $? "they stay: the plan does, to the byte"

@@ -358,9 +358,18 @@ static unsigned int rewire_begin(const struct to_plan *plan, struct to_builder *
 			b->transmit[x] += c->servers[x].ports[i].optical_switch >= 0;
 		b->receive[x] = b->transmit[x];
 	}
-	for (i = 0; i < c->n_links; i++)
-		if (!rewire_switched(plan, &c->links[i]))
-			rewire_stay(plan, b, &c->links[i]);
+	for (i = 0; i < c->n_links; i++) {
+		struct to_link l = c->links[i];
+
+		if (rewire_switched(plan, &l))
+			continue;
+		/* a ring or tree that is to be dropped has no part that stays */
+		if (!keep_rings) {
+			l.use = TO_LINK_FIXED;
+			l.ring = l.tree = -1;
+		}
+		rewire_stay(plan, b, &l);
+	}
 	n_fixed = b->topology.n_links;
 	for (i = 0; keep_rings && i < c->n_links; i++)
 		if (rewire_switched(plan, &c->links[i]) &&
