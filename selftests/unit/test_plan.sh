@@ -132,6 +132,20 @@ END
 refuses "cabling that does not connect all" 1 \
 	"toctl plan: the links do not lead from s2 to s0" \
 	plan --job examples/ring-4/job.json --cluster "$tmp/cluster.json" --fixed
+# A ring of the two would take the ports that connect them to the third.
+python3 - "$tmp" <<'END'
+import json, sys
+servers = [{"name": f"s{s}", "ipv4": f"10.200.0.{s + 1}", "ports": [
+    {"name": f"eth{q}", "mac": f"02:00:00:00:{s:02x}:{q:02x}", "ipv4": f"10.{q + 1}.0.{s + 1}",
+     "bandwidth": 10**11} for q in range(ports)]} for s, ports in enumerate((3, 1, 1))]
+json.dump({"format": "topoopt-cluster", "version": 1, "servers": servers},
+          open(f"{sys.argv[1]}/star.cluster", "w"))
+json.dump({"name": "star", "servers": 3, "allreduce": [{"group": [1, 2], "bytes": 10**9}]},
+          open(f"{sys.argv[1]}/star.job", "w"))
+END
+run 0 plan --job "$tmp/star.job" --cluster "$tmp/star.cluster" -o "$tmp/plan.json" &&
+	run 0 verify "$tmp/plan.json"
+result $? "AllReduce where all ports are needed to connect the servers"
 refuses "more effort than there is" 2 \
 	"toctl plan: --effort: expected 1 to 9, not 10" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --effort 10

@@ -287,6 +287,9 @@ int to_topology_find(const struct to_cluster *cluster,
 			continue;
 		ret = topology_split(&s, reserve, reduces, &why);
 	}
+	/* where ports are so few that rings take those that would connect all */
+	if (!ret && !s.n_found && reduces && degree > 1)
+		ret = topology_split(&s, 0, reduces, &why);
 	if (!ret)
 		ret = topology_search_more(&s, effort, &why);
 	*found = s.found;
