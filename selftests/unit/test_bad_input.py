@@ -106,6 +106,8 @@ CALLS = {
         (2, "--bandwidth: expected 1 to 9223372036854775807, not 18446744073709551615"),
     "plan --job {job} --degree 4 --bandwidth Infinity":
         (2, '--bandwidth: expected bits/s like 100G (k, M, G, T), not "Infinity"'),
+    "plan --job {ring}job.json --cluster {ring}cluster.json --bandwidth 400G":
+        (2, "--bandwidth is for clusters made up by --degree"),
     "plan --job {job} --degree 4 --seed 9223372036854775808":
         (2, "--seed: expected 0 to 9223372036854775807, not 9223372036854775808"),
     "plan --job {job} --degree 4 -o out --report out": (2, "plan and report cannot both be written to out"),

@@ -53,6 +53,16 @@ run 0 parallelize --model examples/models/bert.json --cluster examples/ring-4/cl
 	--budget 8 -o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
 result $? "on a cluster of one's own"
 
+printf '%s\n' '{"format": "topoopt-model", "version": 1, "name": "idle", "batch_per_gpu": 1, "operators": [
+	{"name": "ids", "type": "other", "flops": 0, "parameter_bytes": 0, "output_bytes": 0}]}' >"$tmp/idle.json"
+run 0 parallelize --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
+	grep -q '^  both together  *0  *0  *- ' "$tmp/out" &&
+	run 0 parallelize --json --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
+	jq -e '.approaches.search.ratio == null' "$tmp/out" >/dev/null
+result $? "a model that takes no time"
+refuses "a rate for a cluster that has its own" 2 \
+	"--bandwidth is for clusters made up by --servers and --degree" "${model[@]}" \
+	--cluster examples/ring-4/cluster.json --bandwidth 400G
 refuses "neither cluster nor servers" 2 "say --cluster, or --servers and --degree" \
 	"${model[@]}" --degree 4
 refuses "two files on standard output" 2 \

@@ -93,7 +93,7 @@ struct to_cluster *to_cluster_synthetic(unsigned int n_servers,
 	c = calloc(1, sizeof(*c));
 	if (c)
 		c->link_mode = mode;
-	if (!c || synthetic_fill(c, n_servers, degree, bandwidth) ||
+	if (!c || synthetic_fill(c, n_servers, degree, bandwidth ? bandwidth : TO_SYNTHETIC_BANDWIDTH) ||
 	    to_cluster_sort(c)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		to_cluster_free(c);

@@ -158,11 +158,13 @@ struct to_cluster {
 	uint32_t *by_name;
 };
 
+#define TO_SYNTHETIC_BANDWIDTH 100000000000	/* bits/s */
+
 /**
  * to_cluster_synthetic() - a cluster with the default address scheme
  * @n_servers: 2..65534
  * @degree: ports per server, 1..TO_PORTS_MAX - 10
- * @bandwidth: of every port, bits/s
+ * @bandwidth: of every port, bits/s; 0 for TO_SYNTHETIC_BANDWIDTH
  * @mode: link mode
  *
  * Server i (0-based) is "s<i>", ports "eth0".."eth<d-1>". With n = i + 1 as 16

@@ -41,9 +41,14 @@ static void parallelize_print(FILE *out, const struct to_model *model,
 	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
 		const struct to_choice *choice = &found->by[i];
 
-		fprintf(out, "  %-20s %13.4g %13.4g %8.3f %11.4g%s\n", parallelize_approaches[i].name,
-			choice->time * 1e3, choice->bound * 1e3, choice->time / ours->time,
-			choice->memory / 1e9, choice->fits ? "" : ", too much");
+		fprintf(out, "  %-20s %13.4g %13.4g ", parallelize_approaches[i].name,
+			choice->time * 1e3, choice->bound * 1e3);
+		/* operators that compute and send nothing take no time */
+		if (ours->time > 0)
+			fprintf(out, "%8.3f", choice->time / ours->time);
+		else
+			fprintf(out, "%8s", "-");
+		fprintf(out, " %11.4g%s\n", choice->memory / 1e9, choice->fits ? "" : ", too much");
 	}
 	to_strategy_print(out, ours->strategy);
 }
@@ -56,11 +61,12 @@ static int parallelize_json(const struct to_model *model, const struct to_parall
 
 	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
 		const struct to_choice *choice = &found->by[i];
-		json_t *one = json_pack("{s:f, s:f, s:f, s:f, s:b, s:o?}", "time_s", choice->time,
+		json_t *one = json_pack("{s:f, s:f, s:o, s:f, s:b, s:o?}", "time_s", choice->time,
 					"bound_s", choice->bound, "ratio",
-					choice->time / ours->time, "parameter_bytes",
-					choice->memory, "fits", choice->fits, "strategy",
-					to_strategy_json(choice->strategy));
+					ours->time > 0 ? json_real(choice->time / ours->time) :
+							 json_null(),
+					"parameter_bytes", choice->memory, "fits", choice->fits,
+					"strategy", to_strategy_json(choice->strategy));
 
 		ret |= json_object_set_new(approaches, parallelize_approaches[i].key, one);
 	}
@@ -134,6 +140,8 @@ static int parallelize_run(struct to_call *call, const void *data)
 
 	if (!args->cluster && !(args->servers && args->degree))
 		return to_usage(call, "say --cluster, or --servers and --degree");
+	if (args->cluster && args->bandwidth)
+		return to_usage(call, "--bandwidth is for clusters made up by --servers and --degree");
 	if (parallelize_to_stdout(args->job) && parallelize_to_stdout(args->output))
 		return to_usage(call, "--job and --output cannot both go to standard output");
 	model = to_model_load(args->model, &call->err);
@@ -204,7 +212,6 @@ const struct to_command to_cmd_parallelize = {
 	.options = parallelize_options,
 	.args_size = sizeof(struct parallelize_args),
 	.defaults = &(const struct parallelize_args){
-		.bandwidth = 100000000000, .budget = TO_PARALLELIZE_BUDGET, .seed = 1,
-		.links = PARALLELIZE_LINKS_UNSAID },
+		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .links = PARALLELIZE_LINKS_UNSAID },
 	.run = parallelize_run,
 };

@@ -81,6 +81,8 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "say --cluster or --degree");
 	if (args->cluster && args->servers)
 		return to_usage(call, "--servers is for clusters made up by --degree");
+	if (args->cluster && args->bandwidth)
+		return to_usage(call, "--bandwidth is for clusters made up by --degree");
 	if (args->fixed && (args->links != PLAN_LINKS_UNSAID || args->degree))
 		return to_usage(call, "--fixed takes the links as they are, without --links and --degree");
 	if (args->fixed && args->family)
@@ -164,7 +166,7 @@ const struct to_command to_cmd_plan = {
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){
-		.output = "-", .bandwidth = 100000000000, .effort = TO_EFFORT_DEFAULT, .seed = 1,
+		.output = "-", .effort = TO_EFFORT_DEFAULT, .seed = 1,
 		.links = PLAN_LINKS_UNSAID },
 	.run = plan_run,
 };
