@@ -132,6 +132,7 @@ static int record_run(struct to_call *call, const void *data)
 	const struct sigaction action = { .sa_handler = record_signal };
 	const struct record_args *args = data;
 	struct to_counter_names names;
+	struct sigaction hangup;
 	struct to_plan *plan;
 	int ret;
 
@@ -141,7 +142,9 @@ static int record_run(struct to_call *call, const void *data)
 	plan = to_plan_load(args->plan, &call->err);
 	if (!plan)
 		return -EINVAL;
-	sigaction(SIGHUP, &action, NULL);
+	/* unless under nohup */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = record_plan(call, args, plan, args->counters.names ? &names : NULL);
