@@ -166,7 +166,7 @@ unit_tests() {
 		[[ -z ${debugger[*]} || -e $here/unit/test_$name.c ]] || continue
 		output=$work/unit-$name
 		(cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
-			timeout $((300 * ${TEST_SLOWER:-1})) "${debugger[@]}" "$program") \
+			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program") \
 			>"$output" 2>&1 </dev/null
 		status=$?
 		tap unit "$name" "$status" <"$output"
