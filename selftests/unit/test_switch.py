@@ -4,8 +4,10 @@
 ones, with faults: after each, a switch has its old cross-connects or one line
 says that it has not."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,6 +86,31 @@ def on_command(tmp):
     differs(out, {"differs": True, "switches": [{
         "name": "ocs0", "has": [[1, 3], [2, 4], [9, 10]], "remove": [[1, 3], [2, 4]],
         "add": [[1, 2], [3, 4]]}]}, "show --json")
+
+
+def program_ends(tmp):
+    """A program is at its end when it ends, whoever else has its outputs open or not."""
+    device = Device.make(f"{tmp}/ends", PORTS, [(1, 2), (3, 4)])
+    # more than a pipe holds
+    answer = f"head -c 300000 /dev/zero | tr '\\0' ' '; {OCS} {device.path}"
+    for what, left in (("standard error", "sleep 60 >/dev/null"),
+                       ("standard output", "sleep 60 2>/dev/null"), ("both", "sleep 60"),
+                       ("what is written", "sh -c 'while echo more; do :; done' >&2")):
+        ring = plan(f"{tmp}/ends.json", {"ocs0": {
+            "driver": "command", "timeout_ms": 20000,
+            "command": f"setsid {left} </dev/null & echo $! >{tmp}/left; {answer}"}}, RING)
+        differs(toctl("switch", "show", ring),
+                "  ocs0 1-2  s1:eth0 - s2:eth0\n  ocs0 3-4  s3:eth0 - s4:eth0\n",
+                f"a program that ended: {what} is left to another")
+        with open(f"{tmp}/left", encoding="utf-8") as file, \
+                contextlib.suppress(ProcessLookupError):
+            os.kill(int(file.read()), signal.SIGKILL)
+    ring = plan(f"{tmp}/ends.json", {"ocs0": {
+        "driver": "command", "timeout_ms": 300,
+        "command": "exec >/dev/null 2>&1; sleep 30"}}, RING)
+    differs(toctl("switch", "show", ring, status=1),
+            "toctl switch show: optical switch ocs0: no answer in 0.3 s\n",
+            "a program that closed its outputs and goes on")
 
 
 class Kind:
@@ -392,6 +419,7 @@ def kinds(tmp):
 
 with tempfile.TemporaryDirectory() as directory:
     on_command(directory)
+    program_ends(directory)
     for each in kinds(directory):
         on_all(each)
         from_and_to_nothing(each)

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,21 +58,45 @@ static int child_read(struct stream *s)
 	return len > 0;
 }
 
-static int child_collect(struct stream *streams, uint64_t deadline)
+/* What is there now: all that the child wrote, once it has ended. */
+static int child_rest(struct stream *s)
+{
+	size_t end;
+	int left, ret = 1;
+
+	if (ioctl(s->fd, FIONREAD, &left))
+		return -errno;
+	end = s->len + left;
+	while (s->len < end && ret > 0)
+		ret = child_read(s);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * All output up to the child's end, by @pidfd: what it started may live on and
+ * keep the outputs open. Without a pidfd (-1) their ends are waited for.
+ */
+static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 {
 	struct pollfd fds[] = {
 		{ .fd = streams[0].fd, .events = POLLIN },
 		{ .fd = streams[1].fd, .events = POLLIN },
+		{ .fd = pidfd, .events = POLLIN },
 	};
 
-	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+	while (fds[0].fd >= 0 || fds[1].fd >= 0 || fds[2].fd >= 0) {
 		uint64_t now = child_now();
-		int ready = now < deadline ? poll(fds, 2, (deadline - now + 999999) / 1000000) : 0;
+		int ready = now < deadline ? poll(fds, 3, (deadline - now + 999999) / 1000000) : 0;
 
 		if (!ready)
 			return -ETIMEDOUT;
 		if (ready < 0 && errno != EINTR)
 			return -errno;
+		if (ready > 0 && fds[2].revents) {
+			int ret = child_rest(&streams[0]);
+
+			return ret ? ret : child_rest(&streams[1]);
+		}
 		for (unsigned int i = 0; i < 2 && ready > 0; i++) {
 			int more = fds[i].revents ? child_read(&streams[i]) : 1;
 
@@ -150,7 +176,7 @@ static int child_verdict(int status, struct stream *streams, struct to_error *er
 static int child_run(const char *command, int in, uint64_t timeout_ns, struct stream *streams,
 		     struct to_error *err)
 {
-	int out[2] = { -1, -1 }, errors[2] = { -1, -1 }, status, ret;
+	int out[2] = { -1, -1 }, errors[2] = { -1, -1 }, pidfd, status, ret;
 	pid_t pid;
 
 	if (pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC))
@@ -164,7 +190,10 @@ static int child_run(const char *command, int in, uint64_t timeout_ns, struct st
 	streams[0].fd = out[0];
 	streams[1].fd = errors[0];
 	if (!ret) {
-		ret = child_collect(streams, child_now() + timeout_ns);
+		pidfd = syscall(SYS_pidfd_open, pid, 0);
+		ret = child_collect(streams, pidfd, child_now() + timeout_ns);
+		if (pidfd >= 0)
+			close(pidfd);
 		if (ret)
 			kill(-pid, SIGKILL);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

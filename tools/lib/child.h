@@ -7,7 +7,7 @@
 #include "error.h"
 
 /**
- * to_child_run() - run a shell command to its end
+ * to_child_run() - run a shell command to its end, not that of what it leaves running
  * @command: for sh -c
  * @input: its standard input
  * @timeout_ns: it is killed, with all that it started, when it takes longer
