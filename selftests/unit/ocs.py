@@ -16,6 +16,7 @@ sets it up and looks at it in one way:
                 each: it joins them, or parts them when they are joined
     tagged      RESTCONF: what it has carries an entity-tag
     backwards   RESTCONF: it tells the output of a pair first
+    patience    SCPI: it hangs up when nobody says anything for so many seconds
     log         what it was asked
 
 It keeps the rules of real ones: a port is on one cross-connect, only what is
@@ -55,7 +56,7 @@ class Device:
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"ports": ports, "sides": False, "offset": 0, "joined": [list(p) for p in joined],
                        "faults": [], "read_faults": [], "delay": 0, "meanwhile": [],
-                       "tagged": False, "backwards": False, "log": []} | more, file)
+                       "tagged": False, "backwards": False, "patience": None, "log": []} | more, file)
         return cls(path)
 
     @contextlib.contextmanager
@@ -200,10 +201,19 @@ class Scpi(socketserver.StreamRequestHandler):
             queue.append('-113,"Undefined header"')
         return None
 
+    def lines(self):
+        """What it is told, until somebody hangs up."""
+        try:
+            yield from self.rfile
+        except TimeoutError:
+            hang_up(self.connection)
+
     def handle(self):
         queue = []
+        with self.server.device.state() as state:
+            self.connection.settimeout(state["patience"])
         with contextlib.suppress(ConnectionError):
-            for line in self.rfile:
+            for line in self.lines():
                 said = self.answer(line.decode().strip(), queue)
                 if said is False:
                     return hang_up(self.connection)

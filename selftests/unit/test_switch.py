@@ -338,6 +338,25 @@ def two_switches(tmp):
             "two switches: both as planned")
 
 
+def idle(tmp):
+    """A switch that hangs up on who says nothing, beside two that are slow to read."""
+    devices = {name: Device.make(f"{tmp}/idle-{name}", PORTS, [(1, 2), (3, 4)])
+               for name in ("ocs0", "ocs1", "ocs2")}
+    controls = {name: {"driver": "command", "command": f"exec {OCS} {device.path}",
+                       "timeout_ms": 20000} for name, device in devices.items()}
+    controls["ocs1"] = {"driver": "polatis-scpi",
+                        "address": Server(Scpi, devices["ocs1"]).address}
+    for name, more in (("ocs0", {"read_faults": ["slow"], "delay": 1}), ("ocs1", {"patience": 0.5}),
+                       ("ocs2", {"read_faults": ["slow"], "delay": 1})):
+        with devices[name].state() as state:
+            state.update(more)
+    out = toctl("switch", "apply", plan(f"{tmp}/idle.json", controls, [
+        (name, a, b) for name in controls for _, a, b in CROSS]))
+    report("done in" in out, "idle: a switch that hangs up is called again", out)
+    differs([device.changes() for device in devices.values()], [1, 2, 1],
+            "idle: nothing is sent twice")
+
+
 def look_ahead(tmp):
     """The next job's cross-connects on ocs1 while ocs0 carries the present one's."""
     first, second = ([(n, 4 + end * 4 + n) for n in range(1, 5)] for end in (0, 1))
@@ -428,5 +447,6 @@ with tempfile.TemporaryDirectory() as directory:
             entity_tags(each)
     bad_input(directory)
     two_switches(directory)
+    idle(directory)
     look_ahead(directory)
 done()

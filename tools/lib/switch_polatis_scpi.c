@@ -9,6 +9,9 @@
  *
  * Commands answer nothing: *opc? answers 1 when they are done, and what went
  * wrong is in the error queue, read until it says 0.
+ *
+ * A connection lasts for one call of the driver: the switch, or a firewall on
+ * the way, may hang up on one that is idle, and a switch has few sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -282,6 +285,7 @@ static int scpi_change(struct to_switch *sw, const struct to_circuits *off,
 		ret = scpi_command(sw, "sub", &remove, err);
 	if (!ret)
 		ret = scpi_command(sw, "add", &add, err);
+	scpi_hang_up(sw->state);
 	to_circuits_free(&remove);
 	to_circuits_free(&add);
 	return ret;
@@ -325,6 +329,7 @@ static int scpi_read(struct to_switch *sw, struct to_circuits *pairs, struct to_
 	for (unsigned int i = 0; i < in.n && !ret; i++)
 		if (to_circuits_add(pairs, in.circuit[i].in, out.circuit[i].in))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
+	scpi_hang_up(sw->state);
 	to_circuits_free(&in);
 	to_circuits_free(&out);
 	return ret;
@@ -348,6 +353,7 @@ static int scpi_open(struct to_switch *sw, struct to_error *err)
 	if (!s->buf)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	ret = scpi_query(sw, ":oxc:swit:size?\n", &line, err);
+	scpi_hang_up(s);
 	if (ret)
 		return ret;
 	if (sscanf(line, "%u,%u", &in, &out) != 2)
