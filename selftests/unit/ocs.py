@@ -11,7 +11,8 @@ sets it up and looks at it in one way:
     joined      pairs of ports, input and output
     faults      for the next changes, one each: "" is none
     read_faults the same for reads
-    delay       seconds that a "slow" answer takes
+    delay       seconds that a "slow" answer takes, that nothing is heard of a "silent"
+                switch, which does nothing, and of a "late" one, which then does it
     meanwhile   what another job does after the next reads, a list of pairs
                 each: it joins them, or parts them when they are joined
     tagged      RESTCONF: what it has carries an entity-tag
@@ -25,6 +26,7 @@ servers, and the programs of the others:
 
     ocs.py FILE                         the "command" driver
     ocs.py FILE sonic-db-dump|config    what SONiC has, for its driver
+    ocs.py FILE late                    the switch itself: a late change
 """
 
 import base64
@@ -36,6 +38,7 @@ import re
 import socket
 import socketserver
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -76,10 +79,13 @@ class Device:
         with self.state() as state:
             return sorted(tuple(pair) for pair in state["joined"])
 
+    def log(self):
+        with self.state() as state:
+            return state["log"]
+
     def changes(self):
         """How many changes it was asked for."""
-        with self.state() as state:
-            return state["log"].count("change")
+        return self.log().count("change")
 
     def read(self):
         """The pairs, and the fault that the front end has to play."""
@@ -107,9 +113,15 @@ class Device:
             delay = state["delay"]
             if fault == "refuse":
                 raise Refused("mirror calibration in progress")
-            if fault not in ("lie", "silent", "reset"):
+            if fault not in ("lie", "silent", "late", "reset"):
                 _change(state, remove, add, fault)
-        if fault in ("slow", "silent"):
+        if fault == "late":  # not ended with who asked for it
+            with subprocess.Popen((sys.executable, __file__, self.path, "late"), text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, start_new_session=True) as later:
+                json.dump([delay, remove, add], later.stdin)
+                later.stdin.close()
+        elif fault in ("slow", "silent"):
             time.sleep(delay)
         return fault
 
@@ -137,6 +149,15 @@ def _change(state, remove, add, fault):
         raise Refused("mirror driver failed")
     if fault == "swap":
         joined[-2][1], joined[-1][1] = joined[-1][1], joined[-2][1]
+
+
+def late(device):
+    delay, remove, add = json.load(sys.stdin)
+    time.sleep(delay)
+    with device.state() as state:
+        state["log"].append("late")
+        with contextlib.suppress(Refused):
+            _change(state, remove, add, "")
 
 
 def command(device):
@@ -368,6 +389,8 @@ def sonic_config(device, path):
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         command(Device(sys.argv[1]))
+    elif sys.argv[2:] == ["late"]:
+        late(Device(sys.argv[1]))
     elif sys.argv[2] == "sonic-db-dump":
         assert sys.argv[3:] == ["-n", "CONFIG_DB", "-y", "-k", "OCS_CROSS_CONNECT|*"], sys.argv
         sonic_db_dump(Device(sys.argv[1]))

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 600
 """toctl run on a fabric without kernels: agents that keep tables in files, an
 optical switch that is a file. Every step of a change fails in turn, on a
 server, at the switch, by the death of an agent or of the controller; each time
@@ -12,8 +13,8 @@ may need them.
 
 DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
 server's requests with one of "ops", beginning with number "count", so many times;
-DIR/harm-switch the same of the optical switch, which can refuse, lie, or stop the
-controller and all in its process group.
+DIR/harm-switch the same of the optical switch, which can refuse, lie, stop the
+controller and all in its process group, or not answer: a change is lost, or late.
 """
 
 import fcntl
@@ -32,6 +33,7 @@ from tap import done, report  # noqa: E402
 N = 12
 BUFFER = 1_000_000	# of AllReduce
 HOT = 2_000_000		# each way between two servers
+TIMEOUT = 4		# seconds, of an optical switch that does not answer
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 SELF = os.path.abspath(__file__)
 
@@ -79,9 +81,8 @@ def needs(table, dark):
 
 def switch(directory):
     request = json.load(sys.stdin)
-    joined = load(f"{directory}/light")
     if request["action"] == "read":
-        print(json.dumps({"cross_connects": joined}))
+        print(json.dumps({"cross_connects": load(f"{directory}/light")}))
         return 0
     harm = harmed(directory, "switch", request["action"])
     if harm == "refuse":
@@ -89,6 +90,13 @@ def switch(directory):
         return 1
     if harm == "stop":
         os.killpg(load(f"{directory}/controller"), signal.SIGTERM)
+    if harm == "lost" or harm == "late" and os.fork():
+        signal.pause()
+    if harm == "late":
+        os.setsid()
+        time.sleep(2.5 * TIMEOUT)
+        save(f"{directory}/came", True)
+    joined = load(f"{directory}/light")
     plan = load(f"{directory}/ports")
     lit = {port for pair in joined if pair not in request["remove"] for port in pair}
     poor = []
@@ -237,14 +245,14 @@ if sys.argv[1:2] == ["switch"]:
 class Fabric:
     """A fresh fabric that runs the plan, and a controller."""
 
-    def __init__(self, made):
+    def __init__(self, made, switch_timeout=60):
         self.tmp = tempfile.TemporaryDirectory()
         self.dir = self.tmp.name
         self.plan = f"{self.dir}/plan.json"
         self.log = f"{self.dir}/log"
         made["optical_switches"][0] |= {
             "control": {"driver": "command", "command": f"{SELF} switch {self.dir}",
-                        "timeout_ms": 60000}}
+                        "timeout_ms": switch_timeout * 1000}}
         save(self.plan, made)
         save(f"{self.dir}/ports", {server["name"]: {port["name"]: port["optical_port"]
                                                     for port in server["ports"]}
@@ -482,6 +490,29 @@ def switch_fails(made, count):
               lambda fabric, action=action: fabric.harm("switch", action, "change", count), told)
 
 
+def does_not_answer(made, action):
+    """As long as the change may come, all that it would end is not relied upon."""
+    what = f"the switch does not answer, the change is {action}"
+    fabric = Fabric(made, TIMEOUT)
+    fabric.harm("switch", action, "change", 1)
+    save(f"{fabric.dir}/phase", 3)
+    if fabric.wait("restored", what, lambda line: line["why"] != "start"):
+        line = fabric.lines("restored")[1]
+        report(not line["ok"] and "optical switch ocs0 may yet make a change that it did not "
+               "answer in time" in line.get("error", ""), f"{what}: told", fabric.story())
+        report(not fabric.parted(), f"{what}: all servers reach each other", fabric.parted())
+    save(f"{fabric.dir}/phase", 6)
+    fabric.wait("restored", what, lambda line: line["why"] != "start" and line["ok"])
+    deadline = time.monotonic() + 60
+    while action == "late" and not load(f"{fabric.dir}/came") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    status, out = fabric.end()
+    report(status == 0 and not fabric.lines("changed") and not fabric.wrong(fabric.plan),
+           f"{what}: all is as before", [out, fabric.wrong(fabric.plan)])
+    report(all(not poor for poor in fabric.poor()[1:]), f"{what}: nobody needed a dark link",
+           fabric.poor())
+
+
 def refuses_to_go_back(fabric):
     """The last commit fails, and then the switch at the last step of the way back."""
     fabric.harm("s3", "refuse", "commit", 4, 2)
@@ -526,6 +557,8 @@ server_fails(plan, "dies", "die",
              (("the second stage", "stage", 2), ("the second commit", "commit", 2)))
 stopped(plan)
 switch_fails(plan, 1)
+does_not_answer(plan, "late")
+does_not_answer(plan, "lost")
 for op, count in (("stage", 1), ("confirm", 1), ("stage", 2), ("commit", 2), ("confirm", 2)):
     killed(plan, f"the controller is killed at {op} {count}", "s3", op, count)
 

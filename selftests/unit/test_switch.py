@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 600
 """toctl switch against emulated optical switches that keep the rules of real
 ones, with faults: after each, a switch has its old cross-connects or one line
 says that it has not."""
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, "selftests/unit")
 from ocs import Device, Restconf, Scpi, Server  # noqa: E402
@@ -153,6 +155,26 @@ class Kind:
         self.reset(faults=[""] * (self.steps - 1) + [fault], **more)
 
 
+def no_answer_in_time(kind):
+    """The change is lost or late; what comes late is undone."""
+    told = f"no answer in {kind.timeout / 1000:.3g} s"
+
+    if kind.steps > 1:
+        kind.faults("silent", delay=3 * kind.timeout / 1000)
+        kind.fails("no answer to the last step in time", told)
+    kind.reset(faults=["silent"], delay=3 * kind.timeout / 1000)
+    kind.fails("no answer in time", told, "cross-connects: optical switch ocs0 may yet make a "
+               "change that it did not answer in time\n", back=False)
+    differs(kind.device.joined(), kind.pairs(RING), f"{kind.name}: no answer in time: unchanged")
+    kind.reset(faults=["late"], delay=1.5 * kind.timeout / 1000, log=[])
+    kind.fails("a late change", told)
+    deadline = time.monotonic() + kind.timeout / 1000 + 20
+    while "late" not in kind.device.log() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    report("late" in kind.device.log(), f"{kind.name}: a late change: came", kind.device.log())
+    differs(kind.device.joined(), kind.pairs(RING), f"{kind.name}: a late change: undone")
+
+
 def on_all(kind):
     kind.reset()
     out = toctl("switch", "apply", kind.cross)
@@ -174,8 +196,7 @@ def on_all(kind):
                "1 is not joined to port 3")
     kind.faults("swap")
     kind.fails("wrong ports joined", "it said that the change was done, but reads back that port")
-    kind.faults("silent", delay=3 * kind.timeout / 1000)
-    kind.fails("no answer in time", f"no answer in {kind.timeout / 1000:.3g} s")
+    no_answer_in_time(kind)
     if kind.name.startswith("polatis"):
         kind.faults("reset")
         with kind.device.state() as state:  # curl asks a second time

@@ -60,7 +60,8 @@ int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to
  * whole cross-connects. Others may change the rest of the switch meanwhile.
  *
  * Return: 0, else a negative errno; the error names the switch, the first port
- * that is not as asked and what the switch said. What it then has is open.
+ * that is not as asked and what the switch said. What it then has is open, and
+ * after -ETIMEDOUT it may yet make the change.
  */
 int to_switch_change(struct to_switch *sw, const struct to_circuits *off,
 		     const struct to_circuits *on, struct to_error *err);
@@ -85,10 +86,13 @@ void to_circuits_free(struct to_circuits *circuits);
  * @has: its circuits when they were last read by to_switches_compare()
  * @off: circuits that end: of ports that the plan's servers have, not wanted
  * @on: circuits that are made
+ * @late_off, @late_on: a change that is late, see to_switches_late()
+ * @late_until: CLOCK_MONOTONIC ns; then it counts as lost; 0 when none is late
  */
 struct to_switch_change {
 	struct to_switch *sw;
-	struct to_circuits has, off, on;
+	struct to_circuits has, off, on, late_off, late_on;
+	uint64_t late_until;
 };
 
 /** struct to_switches - the optical switches of a cluster, connected */
@@ -151,7 +155,8 @@ unsigned int to_switches_differ(const struct to_switches *s);
  * to_switches_apply() - make the change that to_switches_compare() found
  *
  * All switches at once, as the slowest says how long it is dark. When one
- * fails, what was changed is brought back to what it was, on all of them.
+ * fails, what was changed is brought back to what it was, on all of them. One
+ * whose change is late is given its timeout once more, to undo what comes then.
  *
  * Return: 0, else a negative errno; @err says in one line what failed, and
  * that the switches have what they had or which of them does not.
@@ -165,5 +170,19 @@ int to_switches_apply(struct to_switches *s, struct to_error *err);
  * beside it meanwhile stays. For callers whose later steps failed after to_switches_apply().
  */
 int to_switches_restore(struct to_switches *s, struct to_error *err);
+
+/**
+ * to_switches_late() - may a switch yet make a change that it did not answer in time?
+ *
+ * Such a change is late: that the switch still has its old cross-connects does
+ * not say that it keeps them, whatever to_switches_compare() found. It is over
+ *
+ * - when the switch has made a later change: it makes one after the other;
+ * - when a read shows that it was made;
+ * - three timeouts of the switch after it should have been answered: it was lost.
+ *
+ * Return: 0, or -EINPROGRESS with the switches that may in @err.
+ */
+int to_switches_late(const struct to_switches *s, struct to_error *err);
 
 #endif

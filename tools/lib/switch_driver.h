@@ -13,7 +13,8 @@
  * @open: connect, check that the switch has the ports; sets to_switch.state; may be NULL
  * @read: the pairs that are joined, in any order, calloc()ed
  * @change: end the circuits @off, then make the circuits @on, and no others, which may
- *	change at the same time; return when the switch says that it is done
+ *	change at the same time; return when the switch says that it is done, -ETIMEDOUT
+ *	only when it was asked to and has not said in time whether it is
  * @close: also after an @open that failed; may be NULL
  *
  * Errors hold what the switch said, without its name. Any call may be made

@@ -244,6 +244,8 @@ static int restconf_try(struct to_switch *sw, const struct to_circuits *remove,
 		body = restconf_body(&has, remove, add);
 		ret = body ? restconf_put(sw, body, tag, err) :
 		      to_error_set(err, -ENOMEM, "out of memory");
+	} else if (ret == -ETIMEDOUT) {
+		ret = -EIO;	/* nothing was asked for */
 	}
 	to_circuits_free(&has);
 	free(body);

@@ -146,7 +146,8 @@ static int scpi_connect(const struct to_switch *sw, struct to_error *err)
 		ret = scpi_try(s, to);
 	freeaddrinfo(found);
 	if (ret == -ETIMEDOUT)
-		return to_error_set(err, ret, "%s: no answer in %.3g s", address, s->timeout / 1e9);
+		return to_error_set(err, -EHOSTUNREACH, "%s: no answer in %.3g s", address,
+				    s->timeout / 1e9);
 	return ret ? to_error_set(err, ret, "%s: %s", address, strerror(-ret)) : 0;
 }
 

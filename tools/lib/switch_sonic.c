@@ -164,7 +164,7 @@ static int sonic_change(struct to_switch *sw, const struct to_circuits *off,
 
 	if (ret) {
 		to_circuits_free(&pairs);
-		return ret;
+		return ret == -ETIMEDOUT ? -EIO : ret;	/* nothing was asked for */
 	}
 	patch = sonic_patch(off, on, pairs.n);
 	to_circuits_free(&pairs);

@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "switch.h"
 #include "switch_driver.h"
 
 #define SWITCHES_MAX 1024	/* threads that wait for a switch each */
+#define SWITCHES_LATE 3		/* timeouts until a late change counts as lost */
 
 int to_switches_open(struct to_switches *s, const struct to_cluster *cluster,
 		     struct to_error *err)
@@ -38,10 +40,19 @@ static void switches_forget(struct to_switch_change *c)
 	to_circuits_free(&c->on);
 }
 
+/* No change of it is late. */
+static void switches_over(struct to_switch_change *c)
+{
+	to_circuits_free(&c->late_off);
+	to_circuits_free(&c->late_on);
+	c->late_until = 0;
+}
+
 void to_switches_close(struct to_switches *s)
 {
 	for (unsigned int i = 0; i < s->n; i++) {
 		switches_forget(&s->changes[i]);
+		switches_over(&s->changes[i]);
 		to_switch_close(s->changes[i].sw);
 	}
 	free(s->changes);
@@ -300,6 +311,43 @@ static int switches_same(const struct to_switches *s, const struct to_plan *plan
 	return 0;
 }
 
+static uint64_t switches_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static uint64_t switches_timeout(const struct to_switch_change *c)
+{
+	return c->sw->optical->control.timeout_ns;
+}
+
+static bool switches_is_late(const struct to_switch_change *c)
+{
+	return switches_now() < c->late_until;
+}
+
+/* A read shows, too, whether a late change was made. */
+static int switches_read(struct to_switch_change *c, struct to_circuits *now,
+			 struct to_error *err)
+{
+	struct to_circuits off = {}, on = {};
+	int ret = to_switch_read(c->sw, now, err);
+
+	if (ret || !c->late_until)
+		return ret;
+	ret = to_switch_differences(now, &c->late_on, &c->late_off, &off, &on);
+	if (ret)
+		to_error_set(err, ret, "out of memory");
+	else if (!off.n && !on.n)
+		switches_over(c);
+	to_circuits_free(&off);
+	to_circuits_free(&on);
+	return ret;
+}
+
 /* Read all switches, make room for what is wanted of them. */
 static int comparison_open(struct comparison *c, struct to_error *err)
 {
@@ -313,7 +361,7 @@ static int comparison_open(struct comparison *c, struct to_error *err)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
 		switches_forget(&s->changes[i]);
-		ret = to_switch_read(s->changes[i].sw, &s->changes[i].has, err);
+		ret = switches_read(&s->changes[i], &s->changes[i].has, err);
 		if (!ret && wanted_alloc(&c->wanted[i], s->cluster->switches[i].n_ports,
 					 &s->changes[i].has))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
@@ -435,31 +483,90 @@ static int switches_each(struct to_switches *s,
 	return failed;
 }
 
-static int switches_change(struct to_switch_change *c, struct to_error *err)
+static int circuits_copy(const struct to_circuits *from, struct to_circuits *to)
 {
-	return to_switch_change(c->sw, &c->off, &c->on, err);
+	int ret = 0;
+
+	for (unsigned int i = 0; i < from->n && !ret; i++)
+		ret = to_circuits_add(to, from->circuit[i].in, from->circuit[i].out);
+	return ret;
 }
 
-/* Where the change met the switch, all that was there is in c->off. */
-static int switches_put_back(struct to_switch_change *c, struct to_error *err)
+/*
+ * Change a switch; what it does not answer in time is late. One that refuses may
+ * do so because of that: only a change that it made ends what was late before.
+ */
+static int switches_set(struct to_switch_change *c, const struct to_circuits *off,
+			const struct to_circuits *on, struct to_error *err)
 {
-	struct to_circuits now = {}, off = {}, on = {};
-	int ret;
+	struct to_circuits late_off = {}, late_on = {};
+	int ret = circuits_copy(off, &late_off);
 
-	if (!c->off.n && !c->on.n)
-		return 0;
-	ret = to_switch_read(c->sw, &now, err);
-	if (ret)
-		return ret;
-	ret = to_switch_differences(&now, &c->off, &c->on, &off, &on);
+	if (!ret)
+		ret = circuits_copy(on, &late_on);
 	if (ret)
 		to_error_set(err, ret, "out of memory");
 	else
-		ret = to_switch_change(c->sw, &off, &on, err);
+		ret = to_switch_change(c->sw, off, on, err);
+	if (ret == -ETIMEDOUT || (!ret && (off->n || on->n)))
+		switches_over(c);
+	if (ret == -ETIMEDOUT) {
+		c->late_off = late_off;
+		c->late_on = late_on;
+		c->late_until = switches_now() + SWITCHES_LATE * switches_timeout(c);
+		return ret;
+	}
+	to_circuits_free(&late_off);
+	to_circuits_free(&late_on);
+	return ret;
+}
+
+static int switches_change(struct to_switch_change *c, struct to_error *err)
+{
+	return switches_set(c, &c->off, &c->on, err);
+}
+
+/* Where the change met the switch, all that was there is in c->off. */
+static int switches_undo(struct to_switch_change *c, struct to_error *err)
+{
+	struct to_circuits now = {}, off = {}, on = {};
+	int ret = switches_read(c, &now, err);
+
+	if (!ret) {
+		ret = to_switch_differences(&now, &c->off, &c->on, &off, &on);
+		if (ret)
+			to_error_set(err, ret, "out of memory");
+	}
+	if (!ret)
+		ret = switches_set(c, &off, &on, err);
 	to_circuits_free(&now);
 	to_circuits_free(&off);
 	to_circuits_free(&on);
 	return ret;
+}
+
+static int switches_say_late(const struct to_switch_change *c, struct to_error *err)
+{
+	return to_error_set(err, -EINPROGRESS,
+			    "optical switch %s may yet make a change that it did not answer in time",
+			    c->sw->optical->name);
+}
+
+static int switches_put_back(struct to_switch_change *c, struct to_error *err)
+{
+	struct timespec wait = { switches_timeout(c) / 1000000000,
+				 switches_timeout(c) % 1000000000 };
+	int ret;
+
+	if (!c->off.n && !c->on.n)
+		return 0;
+	ret = switches_undo(c, err);
+	if (!switches_is_late(c))
+		return ret;
+	/* a signal that ends toctl run ends the wait, too: the switch is late still */
+	nanosleep(&wait, NULL);
+	ret = switches_undo(c, err);
+	return ret || !switches_is_late(c) ? ret : switches_say_late(c, err);
 }
 
 int to_switches_restore(struct to_switches *s, struct to_error *err)
@@ -477,4 +584,22 @@ int to_switches_apply(struct to_switches *s, struct to_error *err)
 		return to_error_set(err, -EIO, "%s; NOT BACK at the old cross-connects: %s",
 				    why.text, back.text);
 	return to_error_set(err, -EIO, "%s; all switches have their old cross-connects", why.text);
+}
+
+int to_switches_late(const struct to_switches *s, struct to_error *err)
+{
+	struct to_error one;
+	size_t len = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < s->n; i++) {
+		if (!switches_is_late(&s->changes[i]))
+			continue;
+		switches_say_late(&s->changes[i], &one);
+		if (len < sizeof(err->text))
+			len += snprintf(err->text + len, sizeof(err->text) - len, "%s%s",
+					ret ? "; " : "", one.text);
+		ret = -EINPROGRESS;
+	}
+	return ret;
 }

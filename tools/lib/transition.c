@@ -92,7 +92,8 @@ static int set_switches(const struct to_transition *t, const struct to_plan *pla
 		*moved = true;
 		ret = to_switches_apply(t->switches, err);
 	}
-	return ret;
+	/* no table may rely on links that a late change would end */
+	return ret ? ret : to_switches_late(t->switches, err);
 }
 
 static int check_switches(const struct to_transition *t, const struct to_plan *plan,
