@@ -617,6 +617,48 @@ static void synthetic_cluster_loads(void **state)
 	}
 }
 
+/* What a driver's timeout is by default is not written, whatever it is for others. */
+static void timeouts_of_switches_survive(void **state)
+{
+	static const struct {
+		const char *control, *printed;
+		uint64_t timeout_ns;
+	} cases[] = {
+		{ "\"sonic\", \"address\": \"ocs1\"", NULL, 300000000000 },
+		{ "\"sonic\", \"address\": \"ocs1\", \"timeout_ms\": 300000", NULL, 300000000000 },
+		{ "\"sonic\", \"address\": \"ocs1\", \"timeout_ms\": 5000",
+		  "\"timeout_ms\":5000", 5000000000 },
+		{ "\"command\", \"command\": \"x\"", NULL, 5000000000 },
+		{ "\"command\", \"command\": \"x\", \"timeout_ms\": 300000",
+		  "\"timeout_ms\":300000", 300000000000 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct to_switch_control control = {};
+		struct to_error err = {};
+		struct to_json_doc doc;
+		struct to_json at;
+		char json[100], *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		snprintf(json, sizeof(json), "{\"driver\": %s}", cases[i].control);
+		assert_int_equal(to_json_open(&doc, &at, json, strlen(json), "control", NULL,
+					      &err), 0);
+		assert_int_equal(to_switch_control_read(&at, &control), 0);
+		assert_int_equal(control.timeout_ns, cases[i].timeout_ns);
+		to_switch_control_print(out, &control);
+		fclose(out);
+		if (cases[i].printed)
+			assert_non_null(strstr(text, cases[i].printed));
+		else
+			assert_null(strstr(text, "timeout_ms"));
+		to_json_close(&doc);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -634,6 +676,7 @@ int main(void)
 		cmocka_unit_test(save_replaces_only_on_success),
 		cmocka_unit_test(synthetic_cluster_has_the_scheme),
 		cmocka_unit_test(synthetic_cluster_loads),
+		cmocka_unit_test(timeouts_of_switches_survive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,22 +7,30 @@
 
 #include "cluster.h"
 
-#define TIMEOUT_MS 5000
 #define TIMEOUT_MS_MAX 3600000
 
 enum { ADDRESS = 1, COMMAND = 2, OFFSET = 4, USER = 8 };
 
-/* By enum to_switch_kind: what a driver needs of the keys, and what it may be given. */
+/*
+ * By enum to_switch_kind: what a driver needs of the keys, what it may be given,
+ * and "timeout_ms" without it: SONiC checks all of its configuration, for minutes.
+ */
 static const struct {
 	const char *name;
-	unsigned int needs, takes;
+	unsigned int needs, takes, timeout_ms;
 } kinds[] = {
-	[TO_SWITCH_COMMAND] = { "command", COMMAND, ADDRESS | COMMAND },
-	[TO_SWITCH_NETNS] = { "netns", 0, ADDRESS },
-	[TO_SWITCH_POLATIS_SCPI] = { "polatis-scpi", ADDRESS, ADDRESS | OFFSET },
-	[TO_SWITCH_POLATIS_RESTCONF] = { "polatis-restconf", ADDRESS, ADDRESS | OFFSET | USER },
-	[TO_SWITCH_SONIC] = { "sonic", 0, ADDRESS | COMMAND },
+	[TO_SWITCH_COMMAND] = { "command", COMMAND, ADDRESS | COMMAND, 5000 },
+	[TO_SWITCH_NETNS] = { "netns", 0, ADDRESS, 5000 },
+	[TO_SWITCH_POLATIS_SCPI] = { "polatis-scpi", ADDRESS, ADDRESS | OFFSET, 5000 },
+	[TO_SWITCH_POLATIS_RESTCONF] = { "polatis-restconf", ADDRESS, ADDRESS | OFFSET | USER,
+					 5000 },
+	[TO_SWITCH_SONIC] = { "sonic", 0, ADDRESS | COMMAND, 300000 },
 };
+
+static uint64_t kind_timeout_ns(enum to_switch_kind kind)
+{
+	return kinds[kind].timeout_ms * 1000000ULL;
+}
 
 static int control_text(const struct to_json *at, char *to, size_t size)
 {
@@ -125,8 +133,10 @@ int to_switch_control_read(const struct to_json *at, void *to)
 	struct to_switch_control *control = to;
 	int ret;
 
-	control->timeout_ns = TIMEOUT_MS * 1000000ULL;
+	control->timeout_ns = 0;
 	ret = to_json_object(at, control_fields, control);
+	if (!control->timeout_ns)
+		control->timeout_ns = kind_timeout_ns(control->driver);
 	for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys) && !ret; i++) {
 		bool given = json_object_get(at->value, keys[i].key);
 
@@ -165,7 +175,7 @@ void to_switch_control_print(FILE *out, const struct to_switch_control *control)
 	print_text(out, "password_env", control->password_env);
 	if (control->egress_offset)
 		fprintf(out, ",\"egress_offset\":%u", control->egress_offset);
-	if (control->timeout_ns != TIMEOUT_MS * 1000000ULL)
+	if (control->timeout_ns != kind_timeout_ns(control->driver))
 		fprintf(out, ",\"timeout_ms\":%llu",
 			(unsigned long long)control->timeout_ns / 1000000);
 	fprintf(out, "}");
