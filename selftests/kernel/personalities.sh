@@ -227,6 +227,53 @@ gets 8
 is "it relays" "$(got | wc -l)" 8
 is "and it answers where its addresses are" "$(on s1 toctl doctor --plan "$plan" --node s1 | complaints)" ""
 
+# --- a second device: what it does not know is not its own ---
+
+must ip -n s1 link add x0 address 02:54:4f:02:00:02 type dummy
+must ip -n s1 link add link x0 name x0t address 06:54:4f:02:00:02 type macvlan mode private
+chain_plan 2 | jq '.servers[0] |= (.name = "s1" | .ports = [.ports[1] + {
+		name: "x0t", mac: "02:54:4f:02:00:02", transmit: "x0", relay_mac: "06:54:4f:02:00:02"}])
+	| .links[0].a = "s1:x0t"
+	| .tables[0].server = "s1" | .tables[0].groups[0][0].port = "x0t"
+	| .tables[1].routes[0].ports = ["0", ""]
+	| (.. | strings) |= (sub("^10.20"; "10.21") | sub("^fd00:746f"; "fd00:7470"))' >"$tmp/second.json"
+
+made() { # what there is for both devices
+	local family
+
+	ip -n s1 -br address show scope global
+	for family in -4 -6; do
+		ip -n s1 "$family" route show table all proto 116
+		ip -n s1 "$family" rule
+		ip -n s1 "$family" neigh show nud permanent
+	done
+}
+second='x0|topo1|10\.21[01]\.|fd00:7470:'
+first() { made | grep -vE "$second"; }
+
+first >"$tmp/made"
+on s1 toctl clear --dev topo9 >/dev/null
+is "clear of a device that is not there leaves another's entries" "$(first)" "$(cat "$tmp/made")"
+must apply s1 "$plan" >/dev/null
+check "a plan for a second device" apply s1 "$tmp/second.json" --dev topo1
+is "leaves the entries of the first" "$(first)" "$(cat "$tmp/made")"
+must apply s1 "$plan" >/dev/null
+check "nor does the first take the second's" \
+	grep -qx 'topo1: nothing to do' <(apply s1 "$tmp/second.json" --dev topo1 --dry-run)
+must ip -n s1 link add link eth0 name eth0u address 06:54:4f:03:00:02 type macvlan mode private
+jq '.servers[0].ports[0] |= (. + {name: "eth0u", mac: "02:54:4f:00:00:02", transmit: "eth0",
+		relay_mac: "06:54:4f:03:00:02"})
+	| .links[0].a = "s1:eth0u" | .tables[0].groups[0][0].port = "eth0u"' \
+	"$tmp/second.json" >"$tmp/third.json"
+check_fails "a NIC that the first transmits through is refused" \
+	'server s1: port eth0u: topo0 transmits through eth0 already' \
+	apply s1 "$tmp/third.json" --dev topo1
+must ip -n s1 link del eth0u
+check "clear of the second" on s1 toctl clear --dev topo1
+is "leaves the entries of the first" "$(first)" "$(cat "$tmp/made")"
+is "and none of its own" "$(made | grep -E "$second" | grep -v '^x0')" ""
+must ip -n s1 link del x0
+
 # --- carrier, by way of the NIC ---
 
 [[ $path == s1 ]] && port=eth0t || port=eth1t

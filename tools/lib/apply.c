@@ -18,34 +18,64 @@ static const char *name_of(const struct to_apply *a, uint32_t ifindex)
 	return nic ? nic->name : a->device;
 }
 
-/* Whether an interface belongs to another topoopt device than ours. */
-static bool is_foreign(const struct to_nic *nics, unsigned int n,
-		       uint32_t ifindex, uint32_t device)
+static void set_owner(struct to_nic *nics, unsigned int n, uint32_t ifindex,
+		      uint32_t owner)
 {
-	const struct to_nic *nic = to_rtnl_nic_by_index(nics, n, ifindex);
-	const struct to_nic *master;
+	for (unsigned int i = 0; i < n; i++)
+		if (nics[i].ifindex == ifindex)
+			nics[i].owner = owner;
+}
 
-	if (!nic || nic->ifindex == device)
-		return false;
-	if (!strcmp(nic->kind, "topoopt"))
-		return true;
-	master = to_rtnl_nic_by_index(nics, n, nic->master);
-	return master && master->ifindex != device &&
-	       !strcmp(master->kind, "topoopt");
+/*
+ * What the other topoopt devices of the namespace use: themselves, their ports,
+ * and what those transmit through, which has their addresses and no master.
+ */
+static int find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
+		       struct to_error *err)
+{
+	bool connected = false;
+	struct to_genl genl;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_kernel_port *ports = NULL;
+		unsigned int n_ports = 0;
+
+		if (strcmp(nics[i].kind, "topoopt") || nics[i].ifindex == device)
+			continue;
+		ret = connected ? 0 : to_genl_open(&genl, err);
+		if (ret)
+			break;
+		connected = true;
+		ret = to_genl_ports(&genl, nics[i].ifindex, &ports, &n_ports, err);
+		set_owner(nics, n, nics[i].ifindex, nics[i].ifindex);
+		for (unsigned int p = 0; p < n_ports; p++) {
+			set_owner(nics, n, ports[p].ifindex, nics[i].ifindex);
+			set_owner(nics, n, ports[p].tx_ifindex, nics[i].ifindex);
+		}
+		free(ports);
+		/* It was removed since. */
+		if (ret == -ENODEV)
+			ret = 0;
+	}
+	if (connected)
+		to_genl_close(&genl);
+	return ret;
 }
 
 /* Forgets entries that belong to another topoopt device of the namespace. */
 static void drop_foreign(struct to_entries *list, const struct to_nic *nics,
-			 unsigned int n_nics, uint32_t device)
+			 unsigned int n_nics)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < list->n; i++) {
 		const struct to_entry *e = &list->items[i];
-		uint32_t ifindex = e->kind == TO_ENTRY_RULE ?
-				   e->table - TO_RTNL_TABLE(0) : e->ifindex;
+		const struct to_nic *nic;
 
-		if (!is_foreign(nics, n_nics, ifindex, device))
+		nic = to_rtnl_nic_by_index(nics, n_nics, e->kind == TO_ENTRY_RULE ?
+					   e->table - TO_RTNL_TABLE(0) : e->ifindex);
+		if (!nic || !nic->owner)
 			list->items[n++] = *e;
 	}
 	list->n = n;
@@ -152,6 +182,12 @@ static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err
 		return to_error_set(err, -EBUSY,
 				    "server %s: port %s belongs to %s already",
 				    self->name, port->name, name_of(a, nic->master));
+	if (nic->owner || tx->owner)
+		return to_error_set(err, -EBUSY,
+				    "server %s: port %s: %s transmits through %s already",
+				    self->name, port->name,
+				    name_of(a, nic->owner ? nic->owner : tx->owner),
+				    nic->owner ? nic->name : tx->name);
 	a->port[p] = nic->ifindex;
 	a->transmit[p] = tx->ifindex;
 	a->rdma[p] = rdma->ifindex;
@@ -162,7 +198,7 @@ static int resolve(struct to_apply *a, struct to_error *err)
 {
 	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	const struct to_nic *device;
-	int ret = 0;
+	int ret;
 
 	device = to_rtnl_nic_find(a->nics, a->n_nics, a->device);
 	if (device && strcmp(device->kind, "topoopt"))
@@ -170,6 +206,7 @@ static int resolve(struct to_apply *a, struct to_error *err)
 				    "%s exists and is not a topoopt device",
 				    a->device);
 	a->ifindex = device ? device->ifindex : 0;
+	ret = find_owners(a->nics, a->n_nics, a->ifindex, err);
 	for (unsigned int p = 0; !ret && p < self->n_ports; p++)
 		ret = resolve_port(a, p, err);
 	return ret;
@@ -258,7 +295,7 @@ static int compare_entries(struct to_apply *a, struct to_error *err)
 		ret = to_expand_entries(a->plan, a->server, a->rdma, a->ifindex,
 					&want, err);
 	if (!ret) {
-		drop_foreign(&own, a->nics, a->n_nics, a->ifindex);
+		drop_foreign(&own, a->nics, a->n_nics);
 		drop_ipv6(a, &want);
 		ret = to_diff_entries(&own, &foreign, &want, &a->changes,
 				      &a->n_changes, &a->n_added, err);
@@ -610,8 +647,8 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 }
 
 static int clear_entries(struct to_netlink *rt, const struct to_nic *nics,
-			 unsigned int n_nics, uint32_t ifindex,
-			 struct to_cleared *cleared, struct to_error *err)
+			 unsigned int n_nics, struct to_cleared *cleared,
+			 struct to_error *err)
 {
 	struct to_entries own = {}, none = {};
 	struct to_change *changes = NULL;
@@ -620,7 +657,7 @@ static int clear_entries(struct to_netlink *rt, const struct to_nic *nics,
 
 	ret = to_rtnl_entries(rt, &own, NULL, err);
 	if (!ret) {
-		drop_foreign(&own, nics, n_nics, ifindex);
+		drop_foreign(&own, nics, n_nics);
 		ret = to_diff_entries(&own, &none, &none, &changes, &n, &n_added, err);
 	}
 	if (!ret)
@@ -687,11 +724,12 @@ int to_apply_clear(const char *name, struct to_cleared *cleared,
 	device = to_rtnl_nic_find(nics, n_nics, name);
 	if (!ret && device && strcmp(device->kind, "topoopt"))
 		ret = to_error_set(err, -EINVAL, "%s is not a topoopt device", name);
+	if (!ret)
+		ret = find_owners(nics, n_nics, device ? device->ifindex : 0, err);
 	if (!ret && device)
 		ret = clear_table(device->ifindex, cleared, err);
 	if (!ret)
-		ret = clear_entries(&rt, nics, n_nics, device ? device->ifindex : 0,
-				    cleared, err);
+		ret = clear_entries(&rt, nics, n_nics, cleared, err);
 	if (!ret)
 		ret = clear_xdp(nics, n_nics, device ? device->ifindex : 0, err);
 	if (!ret && device && !strcmp(device->alias, TO_DEVICE_ALIAS)) {

@@ -26,9 +26,10 @@
  * @kind: "topoopt", "veth", ... or ""
  * @alias: what `ip link set alias` wrote
  * @lower: the interface of this namespace that a macvlan device is on, else 0
+ * @owner: another topoopt device that uses it, known to apply.c alone, else 0
  */
 struct to_nic {
-	uint32_t ifindex, master, lower, mtu, flags;
+	uint32_t ifindex, master, lower, mtu, flags, owner;
 	char name[IFNAMSIZ], kind[IFNAMSIZ], alias[64];
 	uint8_t mac[6];
 	bool carrier;
