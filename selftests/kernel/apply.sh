@@ -70,6 +70,11 @@ is "the second apply finds nothing to do" "$(json "$B" changed)" false
 check "and says so" grep -q 'nothing to do, generation 1 is this plan' <(apply "$B" "$plan")
 check "dry-run too" grep -qx 'topo0: nothing to do' <(apply "$B" "$plan" --dry-run)
 is "nothing changed" "$(entries "$B")" "$(cat "$tmp/before")"
+check_fails "a stale generation is one even then" 'stale generation: the active one is 1, not 5' \
+	apply "$B" "$plan" --base-generation 5
+check_fails "for dry-run too" 'stale generation: the active one is 1, not 5' \
+	apply "$B" "$plan" --base-generation 5 --dry-run
+check "the active one is none" apply "$B" "$plan" --base-generation 1
 
 on "$B" ip route del "$(port_ip "$C" eth0)"
 on "$B" ip neigh del "$(node "$A")" dev eth0

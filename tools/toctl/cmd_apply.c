@@ -172,17 +172,10 @@ static void apply_warn(const struct to_apply *apply)
 static int apply_change(struct to_call *call, struct to_apply *apply,
 			const struct apply_args *args, struct apply_result *result)
 {
-	uint64_t base = args->base == ANY_GENERATION ? apply->current.generation :
-			args->base;
+	uint64_t base = apply->current.generation;
 	bool table = args->stage || args->commit || to_apply_table_differs(apply);
 	int ret = 0;
 
-	if (args->base != ANY_GENERATION && base != apply->current.generation)
-		return to_error_set(&call->err, -ESTALE,
-				    "%s: stale generation: the active one is %llu, not %llu",
-				    apply->device,
-				    (unsigned long long)apply->current.generation,
-				    (unsigned long long)base);
 	if (args->commit) {
 		ret = to_apply_check_stage(apply, &call->err);
 	} else {
@@ -216,7 +209,12 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 	ret = to_apply_open(&apply, plan, ret, args->dev, args->dry_run, &call->err);
 	if (ret)
 		return ret;
-	if (args->dry_run) {
+	if (args->base != ANY_GENERATION && args->base != apply.current.generation) {
+		ret = to_error_set(&call->err, -ESTALE,
+				   "%s: stale generation: the active one is %llu, not %llu",
+				   apply.device, (unsigned long long)apply.current.generation,
+				   (unsigned long long)args->base);
+	} else if (args->dry_run) {
 		ret = apply_dry_run(call, &apply);
 	} else if (!args->stage && !args->commit && !to_apply_differs(&apply)) {
 		result.generation = apply.current.generation;
