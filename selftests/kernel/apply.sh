@@ -127,6 +127,34 @@ check "apply back to the first plan" apply "$B" "$plan"
 is "is the next generation" "$(generation "$B")" 3
 check "A still reaches C" on "$A" ping -c 1 -W 2 "$(node "$C")"
 
+# --- one at a time ---
+
+held() { on "$B" grep -q '@topoopt/topo0$' /proc/net/unix; }
+# As a toctl that is changing the device, for ever.
+ip netns exec "$B" socat -u ABSTRACT-LISTEN:topoopt/topo0 - &
+holder=$!
+must wait_for 60 held
+on "$B" ip route del "$(port_ip "$C" eth0)"
+state "$B" >"$tmp/before"
+check_fails "apply beside another one is refused" 'another toctl is changing topo0' \
+	apply "$B" "$backup"
+is "and changes nothing" "$(state "$B")" "$(cat "$tmp/before")"
+check "dry-run goes on" apply "$B" "$backup" --dry-run
+apply "$B" "$plan" >"$tmp/late" 2>&1 &
+late=$!
+kill "$holder"
+wait "$late"
+is "when the other one ends in time, apply goes on" $? 0
+check_fails "and lets go" '' held
+
+on "$B" toctl clear >/dev/null
+apply "$B" "$plan" >"$tmp/first" 2>&1 &
+first=$!
+check "two at once: one does it" apply "$B" "$plan"
+wait "$first"
+is "and so does the other" $? 0
+check "the plan is there" grep -qx 'topo0: nothing to do' <(apply "$B" "$plan" --dry-run)
+
 # --- all or nothing ---
 
 on "$B" toctl clear >/dev/null

@@ -6,18 +6,18 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "apply.h"
+#include "lock.h"
 #include "part.h"
 #include "record.h"
 
 #define NS_PER_S 1000000000ull
 #define SAMPLE_ENTRIES 65536
 #define SAMPLE_WAIT_NS (10 * NS_PER_S)
+#define LOCK_WAIT_S 1
 
 /**
  * struct to_agent - see agent.h
@@ -29,7 +29,7 @@
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
  * @committed: generation that is not confirmed yet, 0: none
- * @lock: socket that keeps other agents out, -1: none
+ * @lock: keeps others from changing the device, negative: not taken
  */
 struct to_agent {
 	char device[IFNAMSIZ];
@@ -64,28 +64,11 @@ struct to_agent *to_agent_new(const char *device, const struct to_counter_names 
 	return agent;
 }
 
-/* Abstract socket names are per network namespace and go with the process. */
 static int agent_lock(struct to_agent *agent, struct to_error *err)
 {
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int len;
-
-	if (agent->lock >= 0)
-		return 0;
-	len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "topoopt-agent-%s",
-		       agent->device);
-	agent->lock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (agent->lock < 0)
-		return to_error_set(err, -errno, "socket: %s", strerror(errno));
-	if (!bind(agent->lock, (struct sockaddr *)&name,
-		  offsetof(struct sockaddr_un, sun_path) + 1 + len))
-		return 0;
-	close(agent->lock);
-	agent->lock = -1;
-	if (errno == EADDRINUSE)
-		return to_error_set(err, -EBUSY, "another controller is changing %s",
-				    agent->device);
-	return to_error_set(err, -errno, "bind: %s", strerror(errno));
+		agent->lock = to_lock_take(agent->device, LOCK_WAIT_S, err);
+	return agent->lock < 0 ? agent->lock : 0;
 }
 
 static void agent_unlock(struct to_agent *agent)

@@ -3,17 +3,20 @@
 #include <jansson.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apply.h"
 #include "apply_all.h"
 #include "check.h"
 #include "command.h"
 #include "fabric_options.h"
+#include "lock.h"
 #include "node.h"
 #include "xdp.h"
 
 #define ANY_GENERATION UINT64_MAX
 #define DEFAULT_DEV "topo0"
+#define LOCK_WAIT_S 5
 
 struct apply_args {
 	const char *node, *dev;
@@ -192,21 +195,15 @@ static int apply_change(struct to_call *call, struct to_apply *apply,
 	return to_apply_commit(apply, table, base, &result->generation, &call->err);
 }
 
-static int apply_plan(struct to_call *call, const struct apply_args *args,
-		      const struct to_plan *plan)
+static int apply_server(struct to_call *call, const struct apply_args *args,
+			const struct to_plan *plan, unsigned int server)
 {
-	const char *path = call->operands[0];
-	struct apply_result result = {};
+	struct apply_result result = { .server = plan->cluster->servers[server].name };
+	double start = apply_now();
 	struct to_apply apply;
-	double start;
 	int ret;
 
-	ret = to_node_find(plan, path, args->node, &call->err);
-	if (ret < 0)
-		return ret;
-	result.server = plan->cluster->servers[ret].name;
-	start = apply_now();
-	ret = to_apply_open(&apply, plan, ret, args->dev, args->dry_run, &call->err);
+	ret = to_apply_open(&apply, plan, server, args->dev, args->dry_run, &call->err);
 	if (ret)
 		return ret;
 	if (args->base != ANY_GENERATION && args->base != apply.current.generation) {
@@ -229,6 +226,26 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 	if (!ret)
 		apply_warn(&apply);
 	to_apply_close(&apply);
+	return ret;
+}
+
+/* What another one has begun must not be found half done, nor be undone. */
+static int apply_plan(struct to_call *call, const struct apply_args *args,
+		      const struct to_plan *plan)
+{
+	int server = to_node_find(plan, call->operands[0], args->node, &call->err);
+	int lock = -1, ret;
+
+	if (server < 0)
+		return server;
+	if (!args->dry_run) {
+		lock = to_lock_take(args->dev, LOCK_WAIT_S, &call->err);
+		if (lock < 0)
+			return lock;
+	}
+	ret = apply_server(call, args, plan, server);
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }
 
@@ -327,7 +344,8 @@ const struct to_command to_cmd_apply = {
 		"Makes the topoopt device and its ports, loads the table, and sets the\n"
 		"addresses, routes and neighbours that local traffic needs. All or nothing:\n"
 		"on any error the table that was active goes on forwarding. What is as\n"
-		"planned already is left alone, so a second run changes nothing.\n\n"
+		"planned already is left alone, so a second run changes nothing. While another\n"
+		"toctl is changing the device, it waits, for 5 s at most.\n\n"
 		"Routes, rules, neighbours and addresses carry protocol 116; toctl clear\n"
 		"removes them again.\n\n"
 		"With --all the plan becomes active on all its servers or on none: it is\n"
