@@ -104,7 +104,8 @@ def write(ranks, name="job"):
 
 
 def run(*arguments):
-    return subprocess.run((TOCTL, *arguments), capture_output=True, check=False, text=True)
+    return subprocess.run((TOCTL, *arguments), capture_output=True, check=False, text=True,
+                          errors="replace")
 
 
 def load(ranks, *options):
