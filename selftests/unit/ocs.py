@@ -51,6 +51,8 @@ class Refused(Exception):
 class Device:
     """A device in a file; use it in a with statement."""
 
+    program = False  # that ends with every call
+
     def __init__(self, path):
         self.path = path
 
@@ -82,6 +84,12 @@ class Device:
     def log(self):
         with self.state() as state:
             return state["log"]
+
+    def late(self, remove, add):
+        with self.state() as state:
+            state["log"].append("late")
+            with contextlib.suppress(Refused):
+                _change(state, remove, add, "")
 
     def changes(self):
         """How many changes it was asked for."""
@@ -115,7 +123,10 @@ class Device:
                 raise Refused("mirror calibration in progress")
             if fault not in ("lie", "silent", "late", "reset"):
                 _change(state, remove, add, fault)
-        if fault == "late":  # not ended with who asked for it
+        if fault == "late" and not self.program:
+            time.sleep(delay)
+            self.late(remove, add)
+        elif fault == "late":  # not ended with who asked for it
             with subprocess.Popen((sys.executable, __file__, self.path, "late"), text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, start_new_session=True) as later:
@@ -149,15 +160,6 @@ def _change(state, remove, add, fault):
         raise Refused("mirror driver failed")
     if fault == "swap":
         joined[-2][1], joined[-1][1] = joined[-1][1], joined[-2][1]
-
-
-def late(device):
-    delay, remove, add = json.load(sys.stdin)
-    time.sleep(delay)
-    with device.state() as state:
-        state["log"].append("late")
-        with contextlib.suppress(Refused):
-            _change(state, remove, add, "")
 
 
 def command(device):
@@ -387,10 +389,13 @@ def sonic_config(device, path):
 
 
 if __name__ == "__main__":
+    Device.program = True
     if len(sys.argv) == 2:
         command(Device(sys.argv[1]))
     elif sys.argv[2:] == ["late"]:
-        late(Device(sys.argv[1]))
+        later, *what = json.load(sys.stdin)
+        time.sleep(later)
+        Device(sys.argv[1]).late(*what)
     elif sys.argv[2] == "sonic-db-dump":
         assert sys.argv[3:] == ["-n", "CONFIG_DB", "-y", "-k", "OCS_CROSS_CONNECT|*"], sys.argv
         sonic_db_dump(Device(sys.argv[1]))

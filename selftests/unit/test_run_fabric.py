@@ -33,7 +33,7 @@ from tap import done, report  # noqa: E402
 N = 12
 BUFFER = 1_000_000	# of AllReduce
 HOT = 2_000_000		# each way between two servers
-TIMEOUT = 4		# seconds, of an optical switch that does not answer
+TIMEOUT = 6		# seconds, of an optical switch that does not answer
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 SELF = os.path.abspath(__file__)
 
@@ -94,7 +94,7 @@ def switch(directory):
         signal.pause()
     if harm == "late":
         os.setsid()
-        time.sleep(2.5 * TIMEOUT)
+        time.sleep(3 * TIMEOUT)
         save(f"{directory}/came", True)
     joined = load(f"{directory}/light")
     plan = load(f"{directory}/ports")
