@@ -129,9 +129,9 @@ check "A still reaches C" on "$A" ping -c 1 -W 2 "$(node "$C")"
 
 # --- one at a time ---
 
-held() { on "$B" grep -q '@topoopt/topo0$' /proc/net/unix; }
+held() { on "$B" grep -q '@topoopt-toctl-topo0$' /proc/net/unix; }
 # As a toctl that is changing the device, for ever.
-ip netns exec "$B" socat -u ABSTRACT-LISTEN:topoopt/topo0 - &
+ip netns exec "$B" socat -u ABSTRACT-LISTEN:topoopt-toctl-topo0 - &
 holder=$!
 must wait_for 60 held
 on "$B" ip route del "$(port_ip "$C" eth0)"

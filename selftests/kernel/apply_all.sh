@@ -184,7 +184,7 @@ harm s3 stage 'sleep 20'
 apply_all "$two" >"$tmp/first" 2>&1 &
 first=$!
 must wait_for 60 test ! -e "$tmp/harm-s3-stage"
-check_fails "a second controller is told" 'another toctl is changing topo0' \
+check_fails "a second controller is told" 'another controller is changing topo0' \
 	toctl apply --all --timeout 60s --command 'ip netns exec {} toctl agent --stdio' \
 	"$tmp/one.json"
 wait "$first"

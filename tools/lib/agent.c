@@ -17,7 +17,6 @@
 #define NS_PER_S 1000000000ull
 #define SAMPLE_ENTRIES 65536
 #define SAMPLE_WAIT_NS (10 * NS_PER_S)
-#define LOCK_WAIT_S 1
 
 /**
  * struct to_agent - see agent.h
@@ -29,7 +28,7 @@
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
  * @committed: generation that is not confirmed yet, 0: none
- * @lock: keeps others from changing the device, negative: not taken
+ * @lock: keeps other controllers out, negative: not taken
  */
 struct to_agent {
 	char device[IFNAMSIZ];
@@ -67,7 +66,7 @@ struct to_agent *to_agent_new(const char *device, const struct to_counter_names 
 static int agent_lock(struct to_agent *agent, struct to_error *err)
 {
 	if (agent->lock < 0)
-		agent->lock = to_lock_take(agent->device, LOCK_WAIT_S, err);
+		agent->lock = to_lock_take("controller", agent->device, 0, err);
 	return agent->lock < 0 ? agent->lock : 0;
 }
 
@@ -181,7 +180,6 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 		ret = to_apply_stage(&agent->apply, true, err);
 	if (ret) {
 		agent_forget(agent);
-		agent_unlock(agent);
 		return ret;
 	}
 	agent->staged = generation;
@@ -247,7 +245,6 @@ static int agent_confirm(struct to_agent *agent, const json_t *request, struct t
 		return to_error_set(err, -ENOENT, "generation %" PRIu64 " was not committed here",
 				    generation);
 	agent_adopt(agent);
-	agent_unlock(agent);
 	return 0;
 }
 
@@ -265,7 +262,6 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 		agent_adopt(agent);
 	}
 	agent_forget(agent);
-	agent_unlock(agent);
 	return ret;
 }
 
@@ -303,7 +299,6 @@ static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_
 	if (ret)
 		return ret;
 	agent_forget(agent);
-	agent_unlock(agent);
 	return 0;
 }
 
@@ -464,7 +459,6 @@ static int agent_settle(struct to_agent *agent, const char *op, const json_t *re
 		return 0;
 	if ((uint64_t)active == waiting) {
 		agent_adopt(agent);
-		agent_unlock(agent);
 		return 0;
 	}
 	if ((strcmp(op, "stage") && strcmp(op, "abort")) || generation <= (json_int_t)waiting)
@@ -502,7 +496,6 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 	if (!strcmp(op, "clear")) {
 		agent_stop_recording(agent);
 		agent_forget(agent);
-		agent_unlock(agent);
 		return to_apply_clear(agent->device, &cleared, err);
 	}
 	return to_error_set(err, -EINVAL, "no request is called \"%s\"", op);
@@ -521,6 +514,9 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 		json_object_set(reply, "id", id);
 	ret = op ? agent_do(agent, op, request, reply, &err) :
 		   to_error_set(&err, -EINVAL, "a request has an op");
+	/* nothing waits to be committed or confirmed, whatever ended it */
+	if (!agent->staged && !agent->committed)
+		agent_unlock(agent);
 	if (ret)
 		agent_state(agent, reply, NULL);
 	else

@@ -5,14 +5,15 @@
 #include "error.h"
 
 /**
- * to_lock_take() - keep others from changing a topoopt device of this namespace
- * @device: its name; it need not be there
+ * to_lock_take() - keep others of a kind from changing a topoopt device
+ * @kind: "toctl" for one apply, "controller" from its stage to the confirmation
+ * @device: its name in this network namespace; it need not be there
  * @wait_s: for so many seconds, when somebody else is changing it
  *
  * To be had before the device is looked at. Return: a file descriptor whose
  * close() gives it back, as the end of the process does; -EBUSY when it was not
  * to be had; another negative errno.
  */
-int to_lock_take(const char *device, unsigned int wait_s, struct to_error *err);
+int to_lock_take(const char *kind, const char *device, unsigned int wait_s, struct to_error *err);
 
 #endif

@@ -239,7 +239,7 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 	if (server < 0)
 		return server;
 	if (!args->dry_run) {
-		lock = to_lock_take(args->dev, LOCK_WAIT_S, &call->err);
+		lock = to_lock_take("toctl", args->dev, LOCK_WAIT_S, &call->err);
 		if (lock < 0)
 			return lock;
 	}
