@@ -212,11 +212,6 @@ const struct to_fabric_server *to_fabric_servers(const struct to_fabric *f)
 	return f->servers;
 }
 
-int to_fabric_keep(struct to_fabric *f, struct to_error *err)
-{
-	return f->link->keep ? f->link->keep(f->link, err) : 0;
-}
-
 int to_fabric_status(struct to_fabric *f, struct to_error *err)
 {
 	return fabric_call_all(f, "hello", err);

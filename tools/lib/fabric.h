@@ -43,7 +43,6 @@ struct to_fabric_options {
 };
 
 #define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
-#define TO_FABRIC_KEEP_S 2
 
 /**
  * struct to_fabric_server - what is known of one server
@@ -81,14 +80,6 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 
 /** to_fabric_close() - what is staged is aborted, what is not confirmed reverted */
 void to_fabric_close(struct to_fabric *fabric);
-
-/**
- * to_fabric_keep() - keep other controllers out while nothing is asked
- *
- * To be called every TO_FABRIC_KEEP_S seconds. Return: 0, or a negative errno
- * with @err; the next request tries again.
- */
-int to_fabric_keep(struct to_fabric *fabric, struct to_error *err);
 
 /** to_fabric_servers() - one for each server of the plan, in its order */
 const struct to_fabric_server *to_fabric_servers(const struct to_fabric *fabric);

@@ -2,7 +2,12 @@
 /* Agents of a cluster, reached through etcd: agent_etcd.h has the keys. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +20,7 @@
 #include "plan_json.h"
 
 #define CLUSTER_TTL 8			/* seconds, of the controller's lease */
+#define CLUSTER_KEEP_MS (CLUSTER_TTL * 1000 / 4)
 #define CLUSTER_RETRY_MS 100
 #define CLUSTER_COMPACT_MS 60000
 
@@ -23,7 +29,9 @@
  * @present: per server, whether it has an agent
  * @lease: of our controller key, 0: we are not the controller
  * @created: revision of that key
- * @kept_ms: when the lease was prolonged
+ * @kept_ms: when we last saw that the lease goes on
+ * @keeper: prolongs it all the time, by a connection of its own
+ * @closing: pipe whose end ends the keeper, -1: it does not run
  * @uploaded: generation whose plan is in etcd because of us
  * @active, @plan: as in decisions, see agent_etcd.h
  * @stale: whether these two still hold is to be read first
@@ -39,7 +47,11 @@ struct cluster_link {
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
 	bool *present;
-	int64_t lease, created;
+	_Atomic int64_t lease;
+	int64_t created;
+	struct to_etcd *keeper_etcd;
+	pthread_t keeper;
+	int closing[2];
 	uint64_t kept_ms, uploaded, active, plan, compacted_ms;
 	bool stale;
 	json_int_t decided, asked;
@@ -108,6 +120,60 @@ static int cluster_lock(struct cluster_link *c, struct to_error *err)
 	to_error_set(err, -EBUSY, "another controller is at work: %s", n ? kv->value : "just gone");
 	to_etcd_kv_free(kv, n);
 	return -EBUSY;
+}
+
+/*
+ * A switch takes minutes to change, and a fabric that waits to be mended is
+ * left alone for longer than the lease: others stay out meanwhile. Whether the
+ * lease did end is for cluster_keep() to see.
+ */
+static void *cluster_prolong(void *arg)
+{
+	struct cluster_link *c = arg;
+	struct pollfd closing = { .fd = c->closing[0] };
+
+	while (!poll(&closing, 1, CLUSTER_KEEP_MS)) {
+		int64_t lease = c->lease;
+
+		if (lease)
+			to_etcd_keep(c->keeper_etcd, lease, NULL);
+	}
+	return NULL;
+}
+
+static int cluster_start_keeper(struct cluster_link *c, const struct to_etcd_options *options,
+				struct to_error *err)
+{
+	sigset_t all, before;
+	int ret;
+
+	c->keeper_etcd = to_etcd_open(options, err);
+	if (!c->keeper_etcd)
+		return -EIO;
+	to_etcd_hurry(c->keeper_etcd, CLUSTER_KEEP_MS);
+	if (pipe2(c->closing, O_CLOEXEC))
+		return to_error_set(err, -errno, "pipe: %s", strerror(errno));
+	/* signals are for who is told to stop */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&c->keeper, NULL, cluster_prolong, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!ret)
+		return 0;
+	close(c->closing[0]);
+	close(c->closing[1]);
+	c->closing[1] = -1;
+	return to_error_set(err, -ret, "thread: %s", strerror(ret));
+}
+
+static void cluster_end_keeper(struct cluster_link *c)
+{
+	if (c->closing[1] >= 0) {
+		close(c->closing[1]);
+		pthread_join(c->keeper, NULL);
+		close(c->closing[0]);
+	}
+	to_etcd_close(c->keeper_etcd);
 }
 
 static int cluster_keep(struct cluster_link *c, struct to_error *err)
@@ -437,16 +503,12 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	return ret;
 }
 
-static int cluster_keep_link(struct to_fabric_link *link, struct to_error *err)
-{
-	return cluster_keep((struct cluster_link *)link, err);
-}
-
 static void cluster_close(struct to_fabric_link *link)
 {
 	struct cluster_link *c = (struct cluster_link *)link;
 
 	to_etcd_watch_close(c->watch);
+	cluster_end_keeper(c);
 	if (c->lease)
 		to_etcd_revoke(c->etcd, c->lease, NULL);
 	to_etcd_close(c->etcd);
@@ -468,11 +530,12 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 		return NULL;
 	}
 	c->link.call = cluster_call;
-	c->link.keep = cluster_keep_link;
 	c->link.close = cluster_close;
 	c->cluster = cluster;
+	c->closing[1] = -1;
 	c->etcd = to_etcd_open(options, err);
-	if (c->etcd && !cluster_lock(c, err) && !cluster_read(c, err) &&
+	if (c->etcd && !cluster_lock(c, err) && !cluster_start_keeper(c, options, err) &&
+	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;
 		c->compacted_ms = cluster_now_ms();

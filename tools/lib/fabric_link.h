@@ -33,7 +33,6 @@ struct to_fabric_call {
  * @call: carry out a request on all of to_fabric_call.who at once. Return: 0
  *	also when agents did not answer; a negative errno with @err when
  *	nothing can be asked
- * @keep: other controllers stay out also while nothing is asked; may be NULL
  * @generation: the latest of the last decision, when it was opened or another
  *	controller may have made it
  * @staged, @committed: that one ended before it had decided whether to commit,
@@ -44,7 +43,6 @@ struct to_fabric_link {
 	bool staged, committed;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);
-	int (*keep)(struct to_fabric_link *link, struct to_error *err);
 	void (*close)(struct to_fabric_link *link);
 };
 

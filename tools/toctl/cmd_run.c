@@ -326,23 +326,13 @@ static bool run_interval(struct run *run)
 	return true;
 }
 
-/* A signal ends it early; no other controller gets in. */
-static void run_pause(const struct run *run, unsigned int seconds)
+/* A signal ends it early. */
+static void run_pause(unsigned int seconds)
 {
-	const uint64_t end = run_now(CLOCK_MONOTONIC) + seconds * 1000000000ull;
-	uint64_t now;
+	const struct timespec time = { .tv_sec = seconds };
 
-	while (!run_stop && (now = run_now(CLOCK_MONOTONIC)) < end) {
-		uint64_t left = end - now;
-		struct timespec time = { .tv_sec = TO_FABRIC_KEEP_S };
-
-		if (left < TO_FABRIC_KEEP_S * 1000000000ull)
-			time = (struct timespec){ left / 1000000000, left % 1000000000 };
+	if (!run_stop)
 		nanosleep(&time, NULL);
-		/* What comes after the pause tells when this fails. */
-		if (!run_stop)
-			to_fabric_keep(run->fabric, NULL);
-	}
 }
 
 /* Every attempt is a plan for all servers, so they get ever rarer. */
@@ -351,7 +341,7 @@ static void run_mend(struct run *run)
 	unsigned int pause = RUN_RETRY_S;
 
 	while (run->broken && !run_stop) {
-		run_pause(run, pause);
+		run_pause(pause);
 		if (!run_stop)
 			run_restore(run, "again");
 		pause = 2 * pause < RUN_RETRY_MAX_S ? 2 * pause : RUN_RETRY_MAX_S;
@@ -363,7 +353,7 @@ static void run_live(struct run *run)
 	while (!run_stop) {
 		run_mend(run);
 		if (!run_stop && !run_interval(run) && !run->broken)
-			run_pause(run, RUN_RETRY_S);
+			run_pause(RUN_RETRY_S);
 	}
 }
 
