@@ -43,6 +43,14 @@ ask '{"op": "confirm", "generation": 3}' && refused 'generation 3 was not commit
 result $? "a confirm without commit"
 ask '{"op": "revert"}' && refused 'revert: expected from and generation'
 result $? "a revert from nothing"
+coproc agent { "$toctl" agent --stdio --dev "topo$$" 2>"$tmp/err"; }
+echo '{"op": "revert", "from": 0, "generation": 1}' >&"${agent[1]}"
+read -r reply <&"${agent[0]}"
+jq -e '.ok == false' <<<"$reply" >/dev/null && ! grep "topoopt-.*-topo$$" /proc/net/unix >"$tmp/err"
+result $? "one that failed keeps no other controller out"
+requests=${agent[1]}
+exec {requests}>&-
+wait
 ask '{"op": "sample", "interval_ns": 50000000, "until_ns": 1}' && refused 'no plan was applied'
 result $? "a sample without plan"
 ! ask 'hello' && one_line '^toctl agent: a request is a JSON object on a line'
