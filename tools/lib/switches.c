@@ -563,7 +563,7 @@ static int switches_put_back(struct to_switch_change *c, struct to_error *err)
 	ret = switches_undo(c, err);
 	if (!switches_is_late(c))
 		return ret;
-	/* a signal that ends toctl run ends the wait, too: the switch is late still */
+	/* also when a signal cuts this short: who is late still is asked of the clock */
 	nanosleep(&wait, NULL);
 	ret = switches_undo(c, err);
 	return ret || !switches_is_late(c) ? ret : switches_say_late(c, err);
