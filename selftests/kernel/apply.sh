@@ -142,6 +142,7 @@ is "and changes nothing" "$(state "$B")" "$(cat "$tmp/before")"
 check "dry-run goes on" apply "$B" "$backup" --dry-run
 apply "$B" "$plan" >"$tmp/late" 2>&1 &
 late=$!
+sleep 1	# it is waiting now
 kill "$holder"
 wait "$late"
 is "when the other one ends in time, apply goes on" $? 0
