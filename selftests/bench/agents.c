@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent_etcd.h"
+#include "control/agent_etcd.h"
 
 struct table {
 	unsigned long long generation;

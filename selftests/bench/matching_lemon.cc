@@ -17,8 +17,8 @@
 #include <lemon/smart_graph.h>
 
 extern "C" {
-#include "matching.h"
-#include "random.h"
+#include "base/random.h"
+#include "graph/matching.h"
 }
 
 typedef std::vector<to_matching_edge> edges;

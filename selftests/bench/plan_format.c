@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "data/plan.h"
 
 static double now(void)
 {

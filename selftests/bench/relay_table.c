@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../tools/lib/genl.h"
-#include "../../tools/lib/traffic.h"
-#include "../../tools/lib/xdp.h"
+#include "../../tools/lib/kernel/genl.h"
+#include "../../tools/lib/measure/traffic_programs.h"
+#include "../../tools/lib/kernel/xdp.h"
 
 #define SERVERS 1024
 #define PAIRS 65536

@@ -17,10 +17,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "planned.h"
-#include "planner.h"
-#include "random.h"
-#include "replan.h"
+#include "base/random.h"
+#include "data/planned.h"
+#include "plan/planner.h"
+#include "plan/replan.h"
 
 #define MIB 1048576ull
 #define DEGREE 4

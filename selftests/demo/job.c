@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "data/plan.h"
 
 #define JOB_CHUNK (256 * 1024)
 

@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "model.h"
-#include "plan.h"
-#include "tm.h"
-#include "trace.h"
+#include "data/plan.h"
+#include "data/tm.h"
+#include "workload/dnn_model.h"
+#include "workload/trace.h"
 
 static void reload(const struct to_plan *plan)
 {

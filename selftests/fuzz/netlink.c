@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "counters.h"
-#include "genl.h"
-#include "switch_driver.h"
+#include "doctor/check.h"
+#include "kernel/genl.h"
+#include "measure/counters.h"
+#include "switch/switch_driver.h"
 
 /*
  * The kernel's side: messages that are left, all at once or one by one, and

@@ -43,9 +43,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "frame_model.h"
+#include "base/random.h"
 #include "die.h"
-#include "random.h"
+#include "frame_model.h"
 
 #ifndef VIRTIO_NET_HDR_GSO_UDP_L4
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5	/* since 6.2 */

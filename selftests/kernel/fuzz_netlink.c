@@ -31,8 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "die.h"
-#include "random.h"
 
 enum kind { U8, U16, U32, U64, STRING, BINARY, FLAG, NEST, PAD };
 

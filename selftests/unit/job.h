@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "planner.h"
-#include "random.h"
-#include "verify.h"
+#include "base/random.h"
+#include "plan/planner.h"
+#include "verify/verify.h"
 
 #define MIB 1048576ull
 #define GBPS 1000000000ull

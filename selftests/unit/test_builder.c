@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "family.h"
 #include "job.h"
+#include "topology/family.h"
 
 static unsigned int links_between(const struct to_builder *b, uint32_t x, uint32_t y)
 {

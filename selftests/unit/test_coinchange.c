@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Coin change against trying all numbers of all coins. */
 
-#include "coinchange.h"
+#include "graph/coinchange.h"
 #include "job.h"
 
 #define N 40

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "crossconnect.h"
 #include "job.h"
+#include "topology/crossconnect.h"
 
 #define N 24
 #define D 6

@@ -5,8 +5,8 @@
 
 #include "job.h"
 
-#include "allreduce.h"
-#include "double_tree.h"
+#include "data/allreduce.h"
+#include "graph/double_tree.h"
 
 #define MAX 300
 

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "diff.h"
-#include "expand.h"
+#include "kernel/desired_state.h"
+#include "kernel/diff.h"
 
 static const char plan_text[] =
 "{ \"format\": \"topoopt-plan\", \"version\": 1, \"job\": \"t\", \"seed\": 0,"

@@ -18,10 +18,10 @@
 
 #include <cmocka.h>
 
-#include "file.h"
-#include "model.h"
-#include "plan.h"
-#include "tm.h"
+#include "base/file.h"
+#include "data/plan.h"
+#include "data/tm.h"
+#include "workload/dnn_model.h"
 
 #define FORMATS "selftests/unit/formats/"
 

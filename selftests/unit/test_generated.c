@@ -10,10 +10,10 @@
 
 #include "job.h"
 
-#include "builder.h"
-#include "crossconnect.h"
-#include "routing.h"
-#include "totient.h"
+#include "graph/totient.h"
+#include "routing/routing.h"
+#include "topology/builder.h"
+#include "topology/crossconnect.h"
 
 #define CASES 160
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unions of Hamiltonian cycles: whatever the search does, cycles they stay. */
 
-#include "hamilton.h"
+#include "graph/hamilton.h"
 #include "job.h"
 
 #define STEPS 3000

@@ -3,7 +3,7 @@
 
 #include "job.h"
 
-#include "interim.h"
+#include "plan/drain.h"
 
 #define SERVERS 12
 #define SERVERS_MAX 32

@@ -5,8 +5,8 @@
 
 #include "job.h"
 
-#include "factor.h"
-#include "kautz.h"
+#include "graph/factor.h"
+#include "graph/kautz.h"
 
 /* The arcs without self loops as simplex links. */
 static unsigned int arcs(struct to_link *links, unsigned int n, unsigned int k)

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
+#include "graph/matching.h"
 #include "job.h"
-#include "matching.h"
 
 #define N 300
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "maxmin.h"
-#include "random.h"
+#include "base/random.h"
+#include "graph/maxmin.h"
 
 #define ARCS 12
 #define FLOWS 20

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* k shortest paths against all simple paths. */
 
+#include "graph/paths.h"
 #include "job.h"
-#include "paths.h"
 
 #define N 7
 #define K 12

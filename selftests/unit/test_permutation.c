@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The choice of rings. */
 
+#include "graph/permutation.h"
+#include "graph/totient.h"
 #include "job.h"
-#include "permutation.h"
-#include "totient.h"
 
 #define N 128
 

@@ -3,7 +3,7 @@
 
 #include <linux/topoopt.h>
 
-#include "coinchange.h"
+#include "graph/coinchange.h"
 #include "job.h"
 
 /* Is there a link between servers that are @jump apart, for every server? */

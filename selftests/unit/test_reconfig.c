@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "graph/matching.h"
 #include "job.h"
-#include "matching.h"
-#include "reconfig.h"
+#include "topology/reconfig.h"
 
 #define N 6
 #define D 3

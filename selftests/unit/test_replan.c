@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <math.h>
 
-#include "allreduce.h"
-#include "crossconnect.h"
+#include "data/allreduce.h"
+#include "data/planned.h"
 #include "job.h"
-#include "planned.h"
-#include "replan.h"
+#include "plan/replan.h"
+#include "topology/crossconnect.h"
 
 #define MS 1000000ull
 

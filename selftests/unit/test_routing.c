@@ -10,7 +10,7 @@
 
 #include <glpk.h>
 
-#include "allreduce.h"
+#include "data/allreduce.h"
 #include "job.h"
 
 #define NEAR 1.01		/* over the optimum */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "set.h"
+#include "base/set.h"
 
 #define N 12
 

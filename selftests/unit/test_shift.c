@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "random.h"
-#include "shift.h"
+#include "base/random.h"
+#include "measure/shift.h"
 
 #define N 6
 #define INTERVAL 50000000ull

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "job.h"
-#include "predict.h"
-#include "simulate.h"
+#include "simulate/simulate.h"
+#include "verify/predict.h"
 
 #define BANDWIDTH (100 * GBPS)
 #define CAPACITY (BANDWIDTH / 8.0)	/* bytes per second */

@@ -7,9 +7,9 @@
 
 #include <math.h>
 
+#include "graph/ring.h"
 #include "job.h"
-#include "ring.h"
-#include "simulate.h"
+#include "simulate/simulate.h"
 
 #define PORTS 5
 #define SERVERS 8

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "job.h"
-#include "move.h"
-#include "parallelize.h"
-#include "simulate.h"
+#include "plan/parallelize.h"
+#include "simulate/simulate.h"
+#include "workload/proposal.h"
 
 #define SERVERS 4
 

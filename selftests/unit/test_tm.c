@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "tm.h"
+#include "data/tm.h"
 
 #define N_MAX 12
 #define DEGREE_MAX 4

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Regular rings: TopoOpt, Theorem 1. */
 
+#include "graph/totient.h"
 #include "job.h"
-#include "totient.h"
 
 #define N 200
 

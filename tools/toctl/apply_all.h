@@ -3,7 +3,7 @@
 #define TOPOOPT_APPLY_ALL_H
 
 #include "command.h"
-#include "fabric.h"
+#include "control/fabric.h"
 
 /** to_apply_all() - toctl apply --all: @plan on all its servers, or on none */
 int to_apply_all(struct to_call *call, const struct to_plan *plan,

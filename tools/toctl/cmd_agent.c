@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "agent.h"
-#include "agent_etcd.h"
+#include "control/agent.h"
+#include "control/agent_etcd.h"
 #include "counter_options.h"
 #include "fabric_options.h"
 

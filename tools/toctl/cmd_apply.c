@@ -5,14 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apply.h"
 #include "apply_all.h"
-#include "check.h"
 #include "command.h"
+#include "doctor/check.h"
 #include "fabric_options.h"
-#include "lock.h"
+#include "kernel/apply.h"
+#include "kernel/lock.h"
+#include "kernel/xdp.h"
 #include "node.h"
-#include "xdp.h"
 
 #define ANY_GENERATION UINT64_MAX
 #define DEFAULT_DEV "topo0"

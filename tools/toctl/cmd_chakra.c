@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chakra.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "command.h"
-#include "json.h"
-#include "text.h"
+#include "workload/chakra.h"
 
 struct chakra_args {
 	const char *output, *name, *dims;

@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "apply.h"
 #include "command.h"
 #include "fabric_options.h"
+#include "kernel/apply.h"
 
 #define DEFAULT_DEV "topo0"
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apply.h"
-#include "check.h"
 #include "command.h"
+#include "doctor/check.h"
+#include "kernel/apply.h"
+#include "kernel/genl.h"
+#include "kernel/rtnl.h"
 #include "node.h"
-#include "genl.h"
-#include "rtnl.h"
 
 struct doctor_args {
 	const char *plan, *node, *dev;

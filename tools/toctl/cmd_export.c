@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "command.h"
-#include "file.h"
-#include "metrics.h"
+#include "kernel/metrics.h"
 #include "serve.h"
 
 struct export_args {

@@ -6,13 +6,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "allreduce.h"
+#include "base/file.h"
 #include "command.h"
-#include "file.h"
+#include "data/allreduce.h"
+#include "data/plan.h"
+#include "data/tm.h"
 #include "heatmap.h"
-#include "plan.h"
-#include "predict.h"
-#include "tm.h"
+#include "verify/predict.h"
 
 struct heatmap_args {
 	bool load;

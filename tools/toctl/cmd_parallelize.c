@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "parallelize.h"
+#include "plan/parallelize.h"
 #include "progress.h"
 
 struct parallelize_args {

@@ -5,8 +5,8 @@
 
 #include "command.h"
 #include "figures.h"
-#include "planner.h"
-#include "report.h"
+#include "plan/planner.h"
+#include "report/report.h"
 
 struct plan_args {
 	const char *cluster, *job, *output, *report, *family;

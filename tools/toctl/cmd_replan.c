@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "crossconnect.h"
-#include "replan.h"
+#include "plan/replan.h"
+#include "topology/crossconnect.h"
 
 struct replan_args {
 	const char *tm, *plan, *output;

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "command.h"
-#include "report.h"
+#include "report/report.h"
 
 struct report_args {
 	const char *output;

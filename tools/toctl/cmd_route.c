@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "command.h"
-#include "diff.h"
-#include "genl.h"
+#include "kernel/diff.h"
+#include "kernel/genl.h"
+#include "kernel/rtnl.h"
 #include "node.h"
-#include "rtnl.h"
-#include "walk.h"
+#include "verify/route_trace.h"
 
 struct route_args {
 	const char *dev, *plan, *node;

@@ -8,13 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "allreduce.h"
 #include "command.h"
+#include "control/run_log.h"
+#include "control/transition.h"
+#include "data/allreduce.h"
 #include "fabric_options.h"
-#include "replan.h"
-#include "run_log.h"
-#include "shift.h"
-#include "transition.h"
+#include "measure/shift.h"
+#include "plan/replan.h"
 
 #define RUN_RETRY_S 1
 #define RUN_RETRY_MAX_S 30

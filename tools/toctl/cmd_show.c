@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "command.h"
-#include "diff.h"
-#include "genl.h"
-#include "rtnl.h"
-#include "xdp.h"
+#include "kernel/diff.h"
+#include "kernel/genl.h"
+#include "kernel/rtnl.h"
+#include "kernel/xdp.h"
 
 struct show_args {
 	const char *dev;

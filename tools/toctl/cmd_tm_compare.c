@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "command.h"
-#include "json.h"
-#include "planned.h"
-#include "tm.h"
+#include "data/planned.h"
+#include "data/tm.h"
 
 #define MATRIX_MAX 16	/* servers of which two matrices fit side by side */
 #define CELL 5

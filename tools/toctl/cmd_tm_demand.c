@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "command.h"
-#include "file.h"
-#include "json.h"
-#include "tm.h"
+#include "data/tm.h"
 
 struct demand_args {
 	const char *output, *name;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "tm.h"
+#include "data/tm.h"
 
 struct merge_args {
 	const char *output;

@@ -7,8 +7,8 @@
 
 #include "command.h"
 #include "counter_options.h"
+#include "measure/record.h"
 #include "node.h"
-#include "record.h"
 
 struct record_args {
 	const char *plan, *node, *dev, *output;

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "command.h"
-#include "json.h"
-#include "tm.h"
+#include "data/tm.h"
 
 #define ALL_SAMPLES UINT64_MAX
 #define MATRIX_MAX 16	/* servers that fit a terminal line */

@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "figures.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */
 

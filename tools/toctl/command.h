@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "base/error.h"
 
 /** Exit statuses of toctl. */
 enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };

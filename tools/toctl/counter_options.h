@@ -5,7 +5,7 @@
 /* Options of commands that count: what the NICs of the ports count themselves. */
 
 #include "command.h"
-#include "counters.h"
+#include "measure/counters.h"
 
 /** struct to_counter_options - @names: NULL for what rtnetlink tells */
 struct to_counter_options {

@@ -3,7 +3,7 @@
 #define TOPOOPT_FABRIC_OPTIONS_H
 
 #include "command.h"
-#include "fabric.h"
+#include "control/fabric.h"
 
 /** How to speak to etcd, for commands that have --etcd; @member: a struct to_etcd_options */
 #define TO_ETCD_OPTIONS(type, member) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "allreduce.h"
+#include "data/allreduce.h"
 #include "figures.h"
 
 static void figures_row(FILE *out, const char *name, double value, double bound,

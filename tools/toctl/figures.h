@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "predict.h"
+#include "verify/predict.h"
 
 /** to_figures_print() - the figures of @plan beside their bounds, for people */
 void to_figures_print(FILE *out, const struct to_plan *plan,

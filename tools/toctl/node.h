@@ -2,8 +2,8 @@
 #ifndef TOPOOPT_NODE_H
 #define TOPOOPT_NODE_H
 
-#include "error.h"
-#include "plan.h"
+#include "base/error.h"
+#include "data/plan.h"
 
 /**
  * to_node_find() - which server of a plan a command is about

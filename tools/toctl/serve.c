@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lazy.h"
-#include "metrics.h"
+#include "base/lazy.h"
+#include "kernel/metrics.h"
 
 #define CONNECTIONS 16
 #define TIMEOUT 10	/* seconds without a byte until a connection is closed */

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_SERVE_H
 #define TOPOOPT_SERVE_H
 
-#include "error.h"
+#include "base/error.h"
 
 /**
  * to_serve_metrics() - answer GET /metrics until SIGINT or SIGTERM

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "command.h"
-#include "switch.h"
+#include "switch/switch.h"
 
 /** to_switches_compare() or one of its kin */
 typedef int (*to_switches_comparison)(struct to_switches *s, const struct to_plan *plan,

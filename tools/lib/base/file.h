@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FILE_H
+#define TOPOOPT_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/**
+ * to_file_read() - read all of @path ("-" = standard input)
+ * @data: the bytes, with a NUL after the last; for free()
+ * @len: how many, without the NUL
+ */
+int to_file_read(const char *path, char **data, size_t *len,
+		 struct to_error *err);
+
+/**
+ * to_file_write() - write @path ("-" = standard output) by @write
+ * @write: prints to @out; returns 0 or a negative errno with @err set
+ *
+ * A regular file is written beside @path and renamed, so that a reader never
+ * sees half of it and a failure leaves the old one.
+ */
+int to_file_write(const char *path,
+		  int (*write)(FILE *out, const void *data, struct to_error *err),
+		  const void *data, struct to_error *err);
+
+#endif

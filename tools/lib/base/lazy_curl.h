@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_LAZY_CURL_H
+#define TOPOOPT_LAZY_CURL_H
+
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+#include "base/error.h"
+
+/* the checks of types that curl.h has are macros of the functions' names */
+#undef curl_easy_getinfo
+#undef curl_easy_setopt
+
+#define TO_CURL_FUNCTIONS(X)							\
+	X(easy_cleanup) X(easy_getinfo) X(easy_init) X(easy_perform)		\
+	X(easy_reset) X(easy_setopt) X(easy_strerror) X(global_init)		\
+	X(multi_add_handle) X(multi_cleanup) X(multi_info_read) X(multi_init)	\
+	X(multi_perform) X(multi_poll) X(multi_remove_handle)			\
+	X(slist_append) X(slist_free_all)
+
+/** struct to_curl - libcurl's functions, for those who have called to_lazy_curl() */
+struct to_curl {
+#define X(name) __typeof__(curl_##name) *name;
+	TO_CURL_FUNCTIONS(X)
+#undef X
+};
+
+extern struct to_curl to_curl;
+
+/** to_lazy_curl() - load libcurl; returns what to_lazy_load() does */
+int to_lazy_curl(struct to_error *err);
+
+#endif

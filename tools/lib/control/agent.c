@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control/agent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/plan_slice.h"
+#include "kernel/apply.h"
+#include "kernel/lock.h"
+#include "measure/record.h"
+
+#define NS_PER_S 1000000000ull
+#define SAMPLE_ENTRIES 65536
+#define SAMPLE_WAIT_NS (10 * NS_PER_S)
+
+/**
+ * struct to_agent - see agent.h
+ * @counter_names: see to_counters_read()
+ * @plan: this server's part of the plan that is active and confirmed, or NULL
+ * @next: of the one that is staged or not confirmed yet
+ * @server: whose parts they are
+ * @apply: of @next, see @opened; it knows what there was before
+ * @same: nothing differed from @next when it was staged
+ * @staged: generation that a commit makes, 0: nothing staged
+ * @committed: generation that is not confirmed yet, 0: none
+ * @lock: keeps other controllers out, negative: not taken
+ */
+struct to_agent {
+	char device[IFNAMSIZ];
+	const struct to_counter_names *counter_names;
+	struct to_plan *plan, *next;
+	unsigned int server;
+	struct to_apply apply;
+	bool opened, same;
+	uint64_t staged, committed;
+	int lock;
+	struct to_recorder *recorder;
+};
+
+struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
+			      struct to_error *err)
+{
+	struct to_agent *agent = calloc(1, sizeof(*agent));
+
+	if (!agent) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	agent->lock = -1;
+	if (strlen(device) >= sizeof(agent->device)) {
+		to_error_set(err, -EINVAL, "%s: an interface name has at most %zu characters",
+			     device, sizeof(agent->device) - 1);
+		free(agent);
+		return NULL;
+	}
+	strcpy(agent->device, device);
+	agent->counter_names = counter_names;
+	return agent;
+}
+
+static int agent_lock(struct to_agent *agent, struct to_error *err)
+{
+	if (agent->lock < 0)
+		agent->lock = to_lock_take("controller", agent->device, 0, err);
+	return agent->lock < 0 ? agent->lock : 0;
+}
+
+static void agent_unlock(struct to_agent *agent)
+{
+	if (agent->lock >= 0)
+		close(agent->lock);
+	agent->lock = -1;
+}
+
+static void agent_stop_recording(struct to_agent *agent)
+{
+	to_recorder_close(agent->recorder);
+	agent->recorder = NULL;
+}
+
+/* @next is not to be; what was recorded under it goes too. */
+static void agent_forget(struct to_agent *agent)
+{
+	if (agent->committed)
+		agent_stop_recording(agent);
+	if (agent->opened)
+		to_apply_close(&agent->apply);
+	agent->opened = false;
+	to_plan_free(agent->next);
+	agent->next = NULL;
+	agent->staged = agent->committed = 0;
+}
+
+/* Return: 0, an error, or 1 when there is no device and nothing was opened. */
+static int agent_open_device(const struct to_agent *agent, struct to_genl *genl,
+			     struct to_device *device, struct to_error *err)
+{
+	uint32_t ifindex = if_nametoindex(agent->device);
+	int ret;
+
+	memset(device, 0, sizeof(*device));
+	if (!ifindex)
+		return 1;
+	ret = to_genl_open(genl, err);
+	if (ret)
+		return ret;
+	ret = to_genl_device(genl, ifindex, device, err);
+	if (ret)
+		to_genl_close(genl);
+	return ret;
+}
+
+/* Generation of the active table, 0 when there is none. */
+static int agent_active(const struct to_agent *agent, uint64_t *generation,
+			struct to_error *err)
+{
+	struct to_device device;
+	struct to_genl genl;
+	int ret = agent_open_device(agent, &genl, &device, err);
+
+	if (!ret)
+		to_genl_close(&genl);
+	*generation = device.generation;
+	return ret < 0 ? ret : 0;
+}
+
+/* Drops a stage that nobody is going to commit any more. */
+static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
+{
+	struct to_device device;
+	struct to_genl genl;
+	int ret = agent_open_device(agent, &genl, &device, err);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (device.prepared)
+		ret = to_genl_abort(&genl, device.ifindex, err);
+	to_genl_close(&genl);
+	return ret;
+}
+
+static int agent_stage(struct to_agent *agent, const json_t *request, json_t *reply,
+		       struct to_error *err)
+{
+	const char *job, *cluster, *table;
+	json_int_t generation;
+	int ret;
+
+	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s}", "generation", &generation,
+			"job", &job, "cluster", &cluster, "table", &table) || generation <= 0)
+		return to_error_set(err, -EINVAL,
+				    "stage: expected generation, job, cluster and table");
+	if (agent->committed)
+		return to_error_set(err, -EBUSY,
+				    "generation %" PRIu64 " waits to be confirmed or reverted",
+				    agent->committed);
+	ret = agent_lock(agent, err);
+	if (ret)
+		return ret;
+	if (agent->staged)
+		to_apply_abort(&agent->apply, NULL);
+	agent_forget(agent);
+	agent->next = to_part_parse(job, cluster, table, &agent->server, err);
+	ret = agent->next ? agent_drop_stage(agent, err) : -EINVAL;
+	if (!ret)
+		ret = to_apply_open(&agent->apply, agent->next, agent->server, agent->device,
+				    true, err);
+	agent->opened = !ret;
+	if (!ret) {
+		agent->same = !to_apply_differs(&agent->apply);
+		json_object_set_new(reply, "differs", json_boolean(!agent->same));
+		ret = to_apply_links(&agent->apply, err);
+	}
+	if (!ret)
+		ret = to_apply_stage(&agent->apply, true, err);
+	if (ret) {
+		agent_forget(agent);
+		return ret;
+	}
+	agent->staged = generation;
+	return 0;
+}
+
+static int agent_generation(const json_t *request, uint64_t *generation, struct to_error *err)
+{
+	json_int_t n;
+
+	if (json_unpack((json_t *)request, "{s:I}", "generation", &n) || n <= 0)
+		return to_error_set(err, -EINVAL, "expected a generation");
+	*generation = n;
+	return 0;
+}
+
+static int agent_commit(struct to_agent *agent, const json_t *request, json_t *reply,
+			struct to_error *err)
+{
+	uint64_t wanted = 0, generation;
+	struct to_error why = {};
+	int ret;
+
+	ret = agent_generation(request, &wanted, err);
+	if (ret)
+		return ret;
+	if (agent->staged != wanted)
+		return to_error_set(err, -ENOENT, "nothing is staged as generation %" PRIu64,
+				    wanted);
+	agent_stop_recording(agent);
+	generation = wanted;
+	ret = to_apply_commit(&agent->apply, true, agent->apply.current.generation,
+			      &generation, &why);
+	agent->staged = 0;
+	/* A commit that failed leaves what was active, whose generation may be this. */
+	if (generation != wanted || wanted <= agent->apply.current.generation)
+		return to_error_set(err, ret, "%s", why.text);
+	agent->committed = wanted;
+	if (ret)
+		json_object_set_new(reply, "warning", json_string(why.text));
+	return 0;
+}
+
+/* @next is what is active. */
+static void agent_adopt(struct to_agent *agent)
+{
+	to_apply_close(&agent->apply);
+	to_plan_free(agent->plan);
+	agent->plan = agent->next;
+	agent->next = NULL;
+	agent->opened = false;
+	agent->staged = agent->committed = 0;
+}
+
+static int agent_confirm(struct to_agent *agent, const json_t *request, struct to_error *err)
+{
+	uint64_t generation = 0;
+	int ret = agent_generation(request, &generation, err);
+
+	if (ret)
+		return ret;
+	if (agent->committed != generation)
+		return to_error_set(err, -ENOENT, "generation %" PRIu64 " was not committed here",
+				    generation);
+	agent_adopt(agent);
+	return 0;
+}
+
+static int agent_abort(struct to_agent *agent, struct to_error *err)
+{
+	int ret;
+
+	if (agent->committed)
+		return to_error_set(err, -EBUSY,
+				    "generation %" PRIu64 " waits to be confirmed or reverted",
+				    agent->committed);
+	ret = agent->staged ? to_apply_abort(&agent->apply, err) : agent_drop_stage(agent, err);
+	if (!ret && agent->staged && agent->same) {
+		agent_stop_recording(agent);
+		agent_adopt(agent);
+	}
+	agent_forget(agent);
+	return ret;
+}
+
+/* Gives the active table, which stays, another generation. */
+static int agent_renumber(const struct to_agent *agent, uint64_t generation,
+			  struct to_error *err)
+{
+	struct to_kernel_table table = {};
+	struct to_device device;
+	struct to_genl genl;
+	int ret = agent_open_device(agent, &genl, &device, err);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = to_genl_table(&genl, device.ifindex, false, &table, err);
+	ret = ret ? ret : to_genl_stage(&genl, device.ifindex, &table, err);
+	ret = ret ? ret : to_genl_commit(&genl, device.ifindex, table.generation, &generation,
+					 err);
+	to_kernel_table_free(&table);
+	to_genl_close(&genl);
+	return ret;
+}
+
+/* @generation: for what was active before */
+static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_error *err)
+{
+	int ret = 0;
+
+	if (agent->committed)
+		ret = to_apply_revert(&agent->apply, agent->committed, &generation, err);
+	else if (agent->staged)
+		ret = to_apply_abort(&agent->apply, err);
+	if (!ret && !agent->committed)
+		ret = agent_renumber(agent, generation, err);
+	if (ret)
+		return ret;
+	agent_forget(agent);
+	return 0;
+}
+
+static int agent_revert(struct to_agent *agent, const json_t *request, struct to_error *err)
+{
+	json_int_t from, generation;
+	uint64_t active = 0;
+	int ret;
+
+	if (json_unpack((json_t *)request, "{s:I, s:I}", "from", &from,
+			"generation", &generation) || generation <= 0)
+		return to_error_set(err, -EINVAL, "revert: expected from and generation");
+	ret = agent_lock(agent, err);
+	ret = ret ? ret : agent_active(agent, &active, err);
+	if (ret)
+		return ret;
+	/* Committed by an agent that is no more. */
+	if (active == (uint64_t)from && !agent->committed)
+		return to_error_set(err, -ENOENT, "what was active before generation %" PRIu64 " is not known any more",
+				    active);
+	return agent_go_back(agent, generation, err);
+}
+
+void to_agent_free(struct to_agent *agent)
+{
+	if (!agent)
+		return;
+	if (agent->committed)
+		agent_go_back(agent, agent->committed + 1, NULL);
+	else if (agent->staged)
+		to_apply_abort(&agent->apply, NULL);
+	agent_stop_recording(agent);
+	agent_forget(agent);
+	agent_unlock(agent);
+	to_plan_free(agent->plan);
+	free(agent);
+}
+
+static uint64_t agent_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void agent_wait(uint64_t until_ns)
+{
+	const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+}
+
+static int agent_tm_text(const struct to_agent *agent, json_t *reply, struct to_error *err)
+{
+	struct to_tm *tm = to_recorder_tm(agent->recorder);
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out) {
+		/* The same on all servers, which is what counts when merging. */
+		snprintf(tm->plan, sizeof(tm->plan), "%016" PRIx64, tm->generation);
+		to_tm_print(out, tm);
+		fclose(out);
+	}
+	if (!text || json_object_set_new(reply, "tm", json_stringn(text, len))) {
+		free(text);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	free(text);
+	return 0;
+}
+
+static int agent_sample(struct to_agent *agent, const json_t *request, json_t *reply,
+			struct to_error *err)
+{
+	struct to_record_config config = {
+		.plan = agent->committed ? agent->next : agent->plan,
+		.server = agent->server, .device = agent->device,
+		.source = TO_TRAFFIC_AUTO, .entries = SAMPLE_ENTRIES,
+		.counter_names = agent->counter_names,
+	};
+	json_int_t interval, until;
+	bool first = !agent->recorder;
+	int ret;
+
+	if (json_unpack((json_t *)request, "{s:I, s:I}", "interval_ns", &interval,
+			"until_ns", &until) || interval <= 0)
+		return to_error_set(err, -EINVAL, "sample: expected interval_ns and until_ns");
+	if (!config.plan)
+		return to_error_set(err, -ENOENT, "no plan was applied through this agent yet");
+	if (until > 0 && (uint64_t)until > agent_now() + SAMPLE_WAIT_NS)
+		return to_error_set(err, -EINVAL,
+				    "sample: the controller's clock is more than %llu s ahead",
+				    SAMPLE_WAIT_NS / NS_PER_S);
+	config.interval_ns = interval;
+	if (first)
+		agent->recorder = to_recorder_open(&config, err);
+	if (!agent->recorder)
+		return -EIO;
+	agent_wait(until);
+	ret = to_recorder_cut(agent->recorder, err);
+	if (ret) {
+		agent_stop_recording(agent);
+		return ret;
+	}
+	if (!first)
+		ret = agent_tm_text(agent, reply, err);
+	to_recorder_drop(agent->recorder);
+	return ret;
+}
+
+/* How the server is. */
+static int agent_state(const struct to_agent *agent, json_t *reply, struct to_error *err)
+{
+	uint32_t ifindex = if_nametoindex(agent->device);
+	struct to_kernel_port *ports = NULL;
+	struct to_device device = {};
+	json_t *live = json_array();
+	unsigned int n_ports = 0;
+	struct to_genl genl;
+	int ret = 0;
+
+	if (ifindex) {
+		ret = to_genl_open(&genl, err);
+		if (!ret) {
+			ret = to_genl_device(&genl, ifindex, &device, err);
+			ret = ret ? ret : to_genl_ports(&genl, ifindex, &ports, &n_ports, err);
+			to_genl_close(&genl);
+		}
+	}
+	for (unsigned int i = 0; i < n_ports; i++)
+		if (ports[i].live)
+			json_array_append_new(live, json_string(ports[i].name));
+	free(ports);
+	json_object_set_new(reply, "generation", json_integer(device.generation));
+	json_object_set_new(reply, "staged", json_boolean(device.prepared));
+	json_object_set_new(reply, "live", live);
+	return ret;
+}
+
+/*
+ * What waits for its confirmation when something else is decided: it was confirmed
+ * without this agent having heard of it, or it was given up.
+ */
+static int agent_settle(struct to_agent *agent, const char *op, const json_t *request,
+			struct to_error *err)
+{
+	const uint64_t waiting = agent->committed, back = waiting + 1;
+	json_int_t active = 0, generation = 0;
+	int ret;
+
+	json_unpack((json_t *)request, "{s?I, s?I}", "active", &active, "generation",
+		    &generation);
+	if (!waiting)
+		return 0;
+	if ((uint64_t)active == waiting) {
+		agent_adopt(agent);
+		return 0;
+	}
+	if ((strcmp(op, "stage") && strcmp(op, "abort")) || generation <= (json_int_t)waiting)
+		return 0;
+	ret = agent_go_back(agent, back, err);
+	if (ret || strcmp(op, "stage") || generation > (json_int_t)back)
+		return ret;
+	return to_error_set(err, -ESTALE,
+			    "generation %" PRIu64 " was never confirmed; what was before it is now %" PRIu64 ": stage a later one",
+			    waiting, back);
+}
+
+static int agent_do(struct to_agent *agent, const char *op, const json_t *request,
+		    json_t *reply, struct to_error *err)
+{
+	struct to_cleared cleared;
+	int ret = agent_settle(agent, op, request, err);
+
+	if (ret)
+		return ret;
+	if (!strcmp(op, "hello"))
+		return 0;
+	if (!strcmp(op, "stage"))
+		return agent_stage(agent, request, reply, err);
+	if (!strcmp(op, "commit"))
+		return agent_commit(agent, request, reply, err);
+	if (!strcmp(op, "confirm"))
+		return agent_confirm(agent, request, err);
+	if (!strcmp(op, "revert"))
+		return agent_revert(agent, request, err);
+	if (!strcmp(op, "abort"))
+		return agent_abort(agent, err);
+	if (!strcmp(op, "sample"))
+		return agent_sample(agent, request, reply, err);
+	if (!strcmp(op, "clear")) {
+		agent_stop_recording(agent);
+		agent_forget(agent);
+		return to_apply_clear(agent->device, &cleared, err);
+	}
+	return to_error_set(err, -EINVAL, "no request is called \"%s\"", op);
+}
+
+json_t *to_agent_call(struct to_agent *agent, const json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	json_t *id = json_object_get(request, "id"), *reply = json_object();
+	struct to_error err = {};
+	int ret;
+
+	if (!reply)
+		return NULL;
+	if (id)
+		json_object_set(reply, "id", id);
+	ret = op ? agent_do(agent, op, request, reply, &err) :
+		   to_error_set(&err, -EINVAL, "a request has an op");
+	/* nothing waits to be committed or confirmed, whatever ended it */
+	if (!agent->staged && !agent->committed)
+		agent_unlock(agent);
+	if (ret)
+		agent_state(agent, reply, NULL);
+	else
+		ret = agent_state(agent, reply, &err);
+	json_object_set_new(reply, "ok", json_boolean(!ret));
+	if (ret)
+		json_object_set_new(reply, "error", json_string(err.text));
+	return reply;
+}
+
+static volatile sig_atomic_t agent_ended;
+
+static void agent_signal(int number)
+{
+	(void)number;
+	agent_ended = 1;
+}
+
+/* Without SA_RESTART: reading ends. What is ignored stays so. */
+static void agent_catch(int number)
+{
+	const struct sigaction action = { .sa_handler = agent_signal };
+	struct sigaction old;
+
+	if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out, struct to_error *err)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+	char *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		agent_catch(ends[i]);
+	while (!ret && !agent_ended && getline(&line, &size, in) > 0) {
+		json_error_t why;
+		json_t *request = json_loads(line, 0, &why);
+		json_t *reply = NULL;
+
+		if (json_is_object(request))
+			reply = to_agent_call(agent, request);
+		else
+			ret = to_error_set(err, -EINVAL, "a request is a JSON object on a line: %s",
+					   request ? "this is none" : why.text);
+		json_decref(request);
+		if (reply && (json_dumpf(reply, out, JSON_COMPACT) || putc('\n', out) == EOF ||
+			      fflush(out)))
+			ret = to_error_set(err, -EPIPE, "the controller is gone");
+		json_decref(reply);
+	}
+	free(line);
+	return ret;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_AGENT_H
+#define TOPOOPT_AGENT_H
+
+/*
+ * The agent: does on its server what a controller (fabric.h) tells it.
+ *
+ * Requests and replies are JSON objects, on a pipe one a line. A request has
+ * "op" and what that needs:
+ *
+ *	hello	nothing
+ *	stage	"generation" that a commit would make, "job", "cluster" and
+ *		"table" (texts, see part.h); makes links, stages the table
+ *	commit	"generation" of the stage: it is the fencing token, nothing
+ *		staged under another one is committed, nor a stage on top of a
+ *		table that is not active any more
+ *	confirm	"generation": it stays; until then it can be reverted
+ *	revert	"from": generation that is not to be; "generation" for what was
+ *		active before it
+ *	abort	drop the stage, also one that another agent left
+ *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
+ *		a plan was confirmed, or one staged that is active already
+ *	clear	remove what apply made
+ *
+ * It may also have "active": generation that was confirmed last. If that is what
+ * this agent committed, it is confirmed here too. A commit that is not confirmed
+ * when a later generation is staged or aborted was given up: the agent goes back
+ * first, and refuses the stage when its generation is not beyond the one that
+ * this takes.
+ *
+ * A reply has "ok" and, when that is false, "error"; how the server is:
+ * "generation" (0: no table), "staged" (bool), "live" (ports with carrier);
+ * after stage "differs" (bool), after commit a "warning" if there is one,
+ * after sample "tm" (text), which is not there when the counting only started.
+ * What the request has as "id" comes back.
+ *
+ * From stage to confirm, abort or revert an agent keeps others of its network
+ * namespace from staging. When its controller goes away meanwhile, it goes
+ * back to what was active before.
+ */
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "measure/counters.h"
+
+struct to_agent;
+
+/**
+ * to_agent_new() - an agent that has done nothing yet
+ * @device: name of the topoopt device
+ * @counter_names: see to_counters_read(); not copied
+ */
+struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
+			      struct to_error *err);
+
+/** to_agent_free() - what is staged or not confirmed is taken back */
+void to_agent_free(struct to_agent *agent);
+
+/** to_agent_call() - carry out @request; Return: the reply, NULL: out of memory */
+json_t *to_agent_call(struct to_agent *agent, const json_t *request);
+
+/**
+ * to_agent_serve() - carry out requests, one a line, until the end of @in
+ *
+ * Signals that end a process end the request under way, then the loop.
+ * Return: 0, or a negative errno with @err set when @in cannot be understood.
+ */
+int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out, struct to_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_AGENT_ETCD_H
+#define TOPOOPT_AGENT_ETCD_H
+
+/*
+ * An agent of a cluster: takes requests (agent.h) from etcd and puts replies
+ * there. Keys, below the prefix:
+ *
+ *	controller		who decides; has a lease
+ *	request/decision	the last request that changes tables. Who was
+ *				away follows it when coming back
+ *	request/query		the last hello or sample
+ *	plans/GENERATION/job, plans/GENERATION/cluster,
+ *	plans/GENERATION/tables/SERVER
+ *				parts of the plan staged as GENERATION (etcd_blob.h)
+ *	agents/SERVER/state	last reply of its agent; has a lease
+ *	agents/SERVER/matrix	last sample; has the same lease
+ *
+ * Decisions have two more members: "active", generation of the last plan that
+ * was confirmed, or 0, and "plan", under which GENERATION its parts are. Other
+ * parts are there only from a stage until it is confirmed, aborted or reverted.
+ */
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "control/etcd.h"
+
+#define TO_ETCD_CONTROLLER "controller"
+#define TO_ETCD_DECISION "request/decision"
+#define TO_ETCD_QUERY "request/query"
+#define TO_ETCD_AGENTS "agents/"
+
+/** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
+#define TO_ETCD_PLAN_LAST UINT64_MAX
+
+/** to_etcd_plan_key() - key of @what of the plan staged as @generation */
+const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
+			     const char *server);
+
+/**
+ * struct to_agent_etcd - what an agent of a cluster needs
+ * @server: its name in the plan
+ * @ttl: seconds without a sign of it until it counts as dead
+ * @call: carries out a request, to_agent_call() with @agent or another
+ * @stop: set by a signal handler; ends to_agent_follow()
+ * @note: told of trouble and its end, may be NULL
+ */
+struct to_agent_etcd {
+	struct to_etcd_options options;
+	const char *server;
+	unsigned int ttl;
+	json_t *(*call)(void *agent, const json_t *request);
+	void *agent;
+	const volatile sig_atomic_t *stop;
+	void (*note)(const char *text);
+};
+
+/**
+ * to_agent_follow() - do what controllers decide, until told to stop
+ *
+ * Return: 0, or a negative errno with @err when etcd cannot be reached at the
+ * start; when it goes away later, it waits for it to come back.
+ */
+int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_ETCD_H
+#define TOPOOPT_ETCD_H
+
+/*
+ * Client of etcd 3.4 or later through its JSON gateway: what agents and
+ * controllers of a cluster need of it. Keys and values are bytes; keys get the
+ * prefix of the options in front.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "control/fabric.h"
+
+#define TO_ETCD_PREFIX "/topoopt"
+
+struct to_etcd;
+
+/**
+ * to_etcd_open() - copy @options and see that one of the endpoints answers
+ *
+ * Every call goes to the endpoint that answered last, and to the next when it
+ * does not any more.
+ */
+struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err);
+void to_etcd_close(struct to_etcd *etcd);
+
+/** to_etcd_hurry() - let an endpoint take no longer than @ms for an answer */
+void to_etcd_hurry(struct to_etcd *etcd, unsigned int ms);
+
+/** struct to_etcd_kv - a key, without the prefix, and its value */
+struct to_etcd_kv {
+	char *key;
+	char *value;		/* a NUL behind it */
+	size_t len;
+	int64_t revision;	/* when it was changed last */
+	bool deleted;		/* events only */
+};
+
+/** to_etcd_kv_clear() - free what @kv holds */
+void to_etcd_kv_clear(struct to_etcd_kv *kv);
+
+/** to_etcd_kv_free() - free an array of @n */
+void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n);
+
+/**
+ * to_etcd_get() - values of @key, or of all keys that begin with it
+ * @kv: array of @n, for to_etcd_kv_free()
+ * @revision: of the store, may be NULL
+ */
+int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
+		size_t *n, int64_t *revision, struct to_error *err);
+
+/**
+ * struct to_etcd_txn - what happens in one transaction, or not at all
+ * @compare, @success: arrays, built by the functions below
+ */
+struct to_etcd_txn {
+	struct to_etcd *etcd;
+	json_t *compare, *success;
+};
+
+int to_etcd_txn_begin(struct to_etcd_txn *txn, struct to_etcd *etcd);
+
+/** to_etcd_txn_created() - only if @key was created at @revision, 0: is not there */
+void to_etcd_txn_created(struct to_etcd_txn *txn, const char *key, int64_t revision);
+
+/** to_etcd_txn_put() - @lease: the key goes when it ends; 0 for none */
+void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,
+		     int64_t lease);
+
+/** to_etcd_txn_delete() - keys from @key to before @end, NULL: just @key */
+void to_etcd_txn_delete(struct to_etcd_txn *txn, const char *key, const char *end);
+
+/**
+ * to_etcd_txn_commit() - do it, and forget the transaction
+ * @revision: of the store afterwards, may be NULL
+ *
+ * Return: 0; -ESTALE when a comparison did not hold; another errno.
+ */
+int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_error *err);
+
+/** to_etcd_compact() - forget what was before @revision and is not there any more */
+int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err);
+
+/** to_etcd_lease() - a lease of @ttl seconds; Return: 0 or a negative errno */
+int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct to_error *err);
+
+/** to_etcd_keep() - prolong @lease; Return: 0; -ENOENT when it has ended */
+int to_etcd_keep(struct to_etcd *etcd, int64_t lease, struct to_error *err);
+
+/** to_etcd_revoke() - end @lease now */
+int to_etcd_revoke(struct to_etcd *etcd, int64_t lease, struct to_error *err);
+
+/** struct to_etcd_watch - events of keys that begin with the same */
+struct to_etcd_watch;
+
+/**
+ * to_etcd_watch() - changes of keys that begin with @prefix from @revision on
+ *
+ * @prefix must live as long. Goes on with another endpoint by itself.
+ */
+struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
+				    int64_t revision, struct to_error *err);
+void to_etcd_watch_close(struct to_etcd_watch *watch);
+
+/**
+ * to_etcd_watch_next() - the next change
+ * @timeout_ms: how long to wait for one; 0 takes what is there already
+ * @kv: for to_etcd_kv_clear()
+ *
+ * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
+ * when the changes are too old for etcd (read all, then watch from there),
+ * -EAGAIN with @err when no endpoint answers; call again after a while.
+ */
+int to_etcd_watch_next(struct to_etcd_watch *watch, unsigned int timeout_ms,
+		       struct to_etcd_kv *kv, struct to_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_ETCD_BLOB_H
+#define TOPOOPT_ETCD_BLOB_H
+
+/*
+ * Texts of any size in etcd, which takes 1.5 MB in one request: compressed, in
+ * keys KEY/0, KEY/1 ... of at most 1 MB.
+ */
+
+#include "control/etcd.h"
+
+/**
+ * struct to_etcd_upload - many texts, in as few transactions as they need
+ * @lock, @created: all of them only while key @lock is the one created then
+ * @ops, @bytes: of the transaction that is being filled
+ */
+struct to_etcd_upload {
+	struct to_etcd *etcd;
+	const char *lock;
+	int64_t created;
+	struct to_etcd_txn txn;
+	unsigned int ops;
+	size_t bytes;
+};
+
+/** to_etcd_upload_add() - under @key; -ESTALE when the lock is lost */
+int to_etcd_upload_add(struct to_etcd_upload *upload, const char *key, const char *text,
+		       size_t len, struct to_error *err);
+
+/** to_etcd_upload_end() - what is left */
+int to_etcd_upload_end(struct to_etcd_upload *upload, struct to_error *err);
+
+/** to_etcd_download() - text under @key, for free(); -ENOENT when there is none */
+int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
+		     struct to_error *err);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Watching of keys: an answer without end, a JSON object a line. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control/etcd_http.h"
+
+/**
+ * struct to_etcd_watch - see etcd.h
+ * @revision: the next event is not older
+ * @endpoint: that is asked, NULL: none
+ * @in: what came and was not read yet
+ * @events: of the last line, from @next on
+ * @ended: the answer has ended
+ */
+struct to_etcd_watch {
+	struct to_etcd *etcd;
+	const char *prefix;
+	int64_t revision;
+	const char *endpoint;
+	CURLM *multi;
+	CURL *curl;
+	char *in;
+	size_t in_len, in_room;
+	json_t *events;
+	size_t next;
+	bool ended;
+};
+
+static uint64_t watch_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static size_t watch_collect(char *data, size_t size, size_t n, void *arg)
+{
+	struct to_etcd_watch *w = arg;
+	size_t len = size * n;
+
+	if (w->in_len + len > w->in_room) {
+		size_t room = 2 * (w->in_len + len);
+		char *in = realloc(w->in, room);
+
+		if (!in)
+			return 0;
+		w->in = in;
+		w->in_room = room;
+	}
+	memcpy(w->in + w->in_len, data, len);
+	w->in_len += len;
+	return len;
+}
+
+static void watch_stop(struct to_etcd_watch *w)
+{
+	if (w->endpoint)
+		to_curl.multi_remove_handle(w->multi, w->curl);
+	w->endpoint = NULL;
+	w->in_len = 0;
+}
+
+static int watch_start(struct to_etcd_watch *w, struct to_error *err)
+{
+	json_t *request = json_pack("{s:{s:o*, s:o*, s:I}}", "create_request",
+		"key", to_etcd_key(w->etcd, w->prefix, false),
+		"range_end", to_etcd_key(w->etcd, w->prefix, true),
+		"start_revision", (json_int_t)w->revision);
+	char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
+
+	json_decref(request);
+	if (!body)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	w->endpoint = to_etcd_endpoint(w->etcd);
+	w->ended = false;
+	to_curl.easy_reset(w->curl);
+	to_etcd_set_options(w->etcd, w->curl, "/v3/watch", body);
+	to_curl.easy_setopt(w->curl, CURLOPT_WRITEFUNCTION, watch_collect);
+	to_curl.easy_setopt(w->curl, CURLOPT_WRITEDATA, w);
+	to_curl.multi_add_handle(w->multi, w->curl);
+	free(body);
+	return 0;
+}
+
+struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
+				    int64_t revision, struct to_error *err)
+{
+	struct to_etcd_watch *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		w->etcd = etcd;
+		w->prefix = prefix;
+		w->revision = revision;
+		w->multi = to_curl.multi_init();
+		w->curl = to_curl.easy_init();
+	}
+	if (!w || !w->multi || !w->curl) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		to_etcd_watch_close(w);
+		return NULL;
+	}
+	return w;
+}
+
+void to_etcd_watch_close(struct to_etcd_watch *w)
+{
+	if (!w)
+		return;
+	watch_stop(w);
+	json_decref(w->events);
+	if (w->curl)
+		to_curl.easy_cleanup(w->curl);
+	if (w->multi)
+		to_curl.multi_cleanup(w->multi);
+	free(w->in);
+	free(w);
+}
+
+/* Return: 1 with @kv, 0 when there is no event left. */
+static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
+{
+	while (w->next < json_array_size(w->events)) {
+		const json_t *event = json_array_get(w->events, w->next++);
+		const char *type = json_string_value(json_object_get(event, "type"));
+
+		if (to_etcd_read_kv(w->etcd, json_object_get(event, "kv"), kv))
+			continue;
+		kv->deleted = type && !strcmp(type, "DELETE");
+		if (kv->revision >= w->revision)
+			w->revision = kv->revision + 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* Return: 1 when a line with events was there, 0 when not, -ESTALE. */
+static int watch_read_line(struct to_etcd_watch *w)
+{
+	char *end = w->in ? memchr(w->in, '\n', w->in_len) : NULL;
+	json_t *line, *result;
+	size_t len;
+	bool stale;
+
+	if (!end)
+		return 0;
+	len = end + 1 - w->in;
+	line = json_loadb(w->in, len, 0, NULL);
+	memmove(w->in, end + 1, w->in_len - len);
+	w->in_len -= len;
+	result = json_object_get(line, "result");
+	stale = to_etcd_number(result, "compact_revision") > 0;
+	if (json_object_get(line, "error") || json_is_true(json_object_get(result, "canceled")))
+		w->ended = true;
+	json_decref(w->events);
+	w->events = json_incref(json_object_get(result, "events"));
+	w->next = 0;
+	json_decref(line);
+	return stale ? -ESTALE : 1;
+}
+
+/* One round of input; false when the answer ended. */
+static void watch_poll(struct to_etcd_watch *w, int timeout_ms)
+{
+	int running = 0, queued;
+	CURLMsg *message;
+
+	to_curl.multi_perform(w->multi, &running);
+	if (!w->in_len && timeout_ms > 0 && running) {
+		to_curl.multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
+		to_curl.multi_perform(w->multi, &running);
+	}
+	while ((message = to_curl.multi_info_read(w->multi, &queued)))
+		w->ended |= message->msg == CURLMSG_DONE;
+}
+
+int to_etcd_watch_next(struct to_etcd_watch *w, unsigned int timeout_ms,
+		       struct to_etcd_kv *kv, struct to_error *err)
+{
+	const uint64_t deadline = watch_now_ms() + timeout_ms;
+
+	while (!watch_take(w, kv)) {
+		uint64_t now = watch_now_ms();
+		int ret = watch_read_line(w);
+
+		if (ret < 0)
+			return to_error_set(err, ret, "etcd has forgotten what was changed");
+		if (ret)
+			continue;
+		if (w->ended || (w->endpoint && w->endpoint != to_etcd_endpoint(w->etcd))) {
+			bool failed = w->ended && w->endpoint == to_etcd_endpoint(w->etcd);
+
+			watch_stop(w);
+			if (failed) {
+				to_etcd_next_endpoint(w->etcd);
+				return to_error_set(err, -EAGAIN, "etcd: a watch has ended");
+			}
+		}
+		if (!w->endpoint && watch_start(w, err))
+			return -ENOMEM;
+		if (now >= deadline && timeout_ms)
+			return 0;
+		watch_poll(w, deadline > now ? deadline - now : 0);
+		if (!timeout_ms && !w->in_len)
+			return 0;
+	}
+	return 1;
+}

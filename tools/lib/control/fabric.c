@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control/fabric.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control/fabric_link.h"
+
+#define NS_PER_S 1000000000ull
+
+/**
+ * struct to_fabric - see fabric.h
+ * @cluster: the servers, of the plan it was opened with
+ * @id: of the last request
+ * @servers, @who, @replies, @errors: per server; the last three are of the
+ *	request under way
+ * @active: plan that was confirmed last through this, held, or NULL
+ * @next: plan that is staged or not confirmed yet, held, or NULL
+ * @committed: servers may have committed @generation and wait to be told that it
+ *	stays, or to go back
+ * @generation: of @next
+ */
+struct to_fabric {
+	const struct to_cluster *cluster;
+	struct to_fabric_link *link;
+	uint64_t timeout_ns, id;
+	struct to_fabric_server *servers;
+	bool *who;
+	json_t **replies;
+	char (*errors)[256];
+	struct to_plan *active, *next;
+	bool committed;
+	uint64_t generation;
+};
+
+static uint64_t fabric_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* @plan, which is held, takes the place of what is at @at. */
+static void fabric_replace(struct to_plan **at, struct to_plan *plan)
+{
+	to_plan_free(*at);
+	*at = plan;
+}
+
+static void fabric_all(struct to_fabric *f)
+{
+	memset(f->who, true, f->cluster->n_servers * sizeof(*f->who));
+}
+
+/* Ports of the plan by the names in "live". */
+static uint64_t fabric_live(const struct to_server *server, const json_t *names)
+{
+	uint64_t live = 0;
+	const json_t *name;
+	size_t i;
+	int port;
+
+	json_array_foreach(names, i, name) {
+		port = json_is_string(name) ?
+		       to_cluster_find_port(server, json_string_value(name)) : -1;
+		if (port >= 0)
+			live |= 1ull << port;
+	}
+	return live;
+}
+
+/* Errors of to_apply_open() begin with the server's name, as a list of them does. */
+static const char *fabric_without_name(const char *error, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(error, "server ", 7) || strncmp(error + 7, name, len) ||
+	    strncmp(error + 7 + len, ": ", 2))
+		return error;
+	return error + 7 + len + 2;
+}
+
+static void fabric_read_reply(struct to_fabric *f, unsigned int i)
+{
+	struct to_fabric_server *server = &f->servers[i];
+	const json_t *reply = f->replies[i];
+	const char *error;
+
+	server->reached = reply;
+	snprintf(server->error, sizeof(server->error), "%s", f->errors[i]);
+	if (!reply)
+		return;
+	server->generation = json_integer_value(json_object_get(reply, "generation"));
+	server->staged = json_is_true(json_object_get(reply, "staged"));
+	server->live = fabric_live(&f->cluster->servers[i], json_object_get(reply, "live"));
+	if (json_is_true(json_object_get(reply, "ok")))
+		return;
+	error = json_string_value(json_object_get(reply, "error"));
+	snprintf(server->error, sizeof(server->error), "%s",
+		 error ? fabric_without_name(error, server->name) : "no reason given");
+}
+
+static void fabric_forget_replies(struct to_fabric *f)
+{
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		json_decref(f->replies[i]);
+		f->replies[i] = NULL;
+	}
+}
+
+/*
+ * Asks f->who; takes @request. Afterwards f->who is who failed. Return: how
+ * many that are, or a negative errno with @err.
+ */
+static int fabric_call(struct to_fabric *f, json_t *request, const struct to_plan *plan,
+		       struct to_error *err)
+{
+	const struct to_fabric_call call = {
+		.request = request, .plan = plan, .who = f->who,
+		.deadline_ns = fabric_now(CLOCK_MONOTONIC) + f->timeout_ns,
+		.replies = f->replies, .errors = f->errors,
+	};
+	int ret, failed = 0;
+
+	if (!request || json_object_set_new(request, "id", json_integer(++f->id))) {
+		json_decref(request);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	fabric_forget_replies(f);
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		if (f->who[i])
+			f->errors[i][0] = '\0';
+	ret = f->link->call(f->link, &call, err);
+	json_decref(request);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		if (!f->who[i])
+			continue;
+		fabric_read_reply(f, i);
+		f->who[i] = f->servers[i].error[0];
+		failed += f->who[i];
+	}
+	return failed;
+}
+
+/* "stage: 2 of 12 servers: s3: no such ...; s4: ..."; f->who are those. */
+static int fabric_blame(const struct to_fabric *f, const char *what, int failed,
+			struct to_error *err)
+{
+	unsigned int n = f->cluster->n_servers;
+	int ret = -EIO, left = failed;
+	struct to_error list = {};
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < n && left; i++) {
+		const char *error = f->servers[i].error;
+
+		if (!f->who[i])
+			continue;
+		if (!f->servers[i].reached)
+			ret = -EHOSTUNREACH;
+		if (len + strlen(f->servers[i].name) + strlen(error) + 32 > sizeof(list.text)) {
+			snprintf(list.text + len, sizeof(list.text) - len, "; and %d more", left);
+			break;
+		}
+		len += snprintf(list.text + len, sizeof(list.text) - len, "%s%s: %s",
+				len ? "; " : "", f->servers[i].name, error);
+		left--;
+	}
+	if (failed == 1)
+		return to_error_set(err, ret, "%s: %s", what, list.text);
+	return to_error_set(err, ret, "%s failed on %d of %u servers: %s", what, failed, n,
+			    list.text);
+}
+
+/* Asks all; any failure is one of the whole. */
+static int fabric_call_all(struct to_fabric *f, const char *op, struct to_error *err)
+{
+	int failed;
+
+	fabric_all(f);
+	failed = fabric_call(f, json_pack("{s:s, s:I}", "op", op, "generation",
+					  (json_int_t)f->generation), NULL, err);
+	return failed > 0 ? fabric_blame(f, op, failed, err) : failed;
+}
+
+static uint64_t fabric_next_generation(const struct to_fabric *f)
+{
+	uint64_t last = f->generation;
+
+	if (f->link->generation > last)
+		last = f->link->generation;
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		if (f->servers[i].generation > last)
+			last = f->servers[i].generation;
+	return last + 1;
+}
+
+static int fabric_commit(struct to_fabric *f, struct to_error *err)
+{
+	return fabric_call(f, json_pack("{s:s, s:I}", "op", "commit", "generation",
+					(json_int_t)f->generation), NULL, err);
+}
+
+const struct to_fabric_server *to_fabric_servers(const struct to_fabric *f)
+{
+	return f->servers;
+}
+
+int to_fabric_status(struct to_fabric *f, struct to_error *err)
+{
+	return fabric_call_all(f, "hello", err);
+}
+
+int to_fabric_generation(const struct to_fabric *f, uint64_t *generation,
+			 struct to_error *err)
+{
+	const struct to_fabric_server *s = f->servers;
+
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		if (!s[i].reached)
+			return to_error_set(err, -EHOSTUNREACH, "%s: %s", s[i].name, s[i].error);
+		if (s[i].generation != s[0].generation)
+			return to_error_set(err, -ESTALE,
+					    "%s has generation %" PRIu64 ", %s has %" PRIu64,
+					    s[0].name, s[0].generation, s[i].name,
+					    s[i].generation);
+	}
+	*generation = s[0].generation;
+	return 0;
+}
+
+static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
+{
+	return fabric_call(f, json_pack("{s:s, s:I, s:s}", "op", "stage", "generation",
+					(json_int_t)f->generation, "job", plan->demand->name),
+			   plan, err);
+}
+
+static int fabric_check_servers(const struct to_fabric *f, const struct to_plan *plan,
+				struct to_error *err)
+{
+	const struct to_cluster *a = f->cluster, *b = plan->cluster;
+
+	if (a->n_servers != b->n_servers)
+		return to_error_set(err, -EINVAL, "the plan has %u servers, the fabric %u",
+				    b->n_servers, a->n_servers);
+	for (unsigned int i = 0; i < a->n_servers; i++)
+		if (strcmp(a->servers[i].name, b->servers[i].name))
+			return to_error_set(err, -EINVAL,
+					    "server %u of the plan is %s, that of the fabric %s",
+					    i, b->servers[i].name, a->servers[i].name);
+	return 0;
+}
+
+/* Nothing else is decided before it is decided what becomes of a commit. */
+static int fabric_check_settled(const struct to_fabric *f, struct to_error *err)
+{
+	return f->committed ?
+	       to_error_set(err, -EBUSY,
+			    "generation %" PRIu64 " waits to be confirmed or reverted",
+			    f->generation) : 0;
+}
+
+int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *differs,
+		    struct to_error *err)
+{
+	int ret = fabric_check_servers(f, plan, err), failed;
+
+	ret = ret ? ret : fabric_check_settled(f, err);
+	if (ret)
+		return ret;
+	fabric_replace(&f->next, NULL);
+	f->generation = fabric_next_generation(f);
+	fabric_all(f);
+	failed = fabric_stage(f, plan, err);
+	if (failed < 0)
+		return failed;
+	if (failed) {
+		ret = fabric_blame(f, "stage", failed, err);
+		to_fabric_abort(f, NULL);
+		return ret;
+	}
+	f->next = to_plan_hold(plan);
+	if (differs)
+		*differs = false;
+	for (unsigned int i = 0; differs && i < f->cluster->n_servers; i++)
+		*differs |= json_is_true(json_object_get(f->replies[i], "differs"));
+	return 0;
+}
+
+int to_fabric_abort(struct to_fabric *f, struct to_error *err)
+{
+	int ret = fabric_check_settled(f, err);
+
+	if (ret)
+		return ret;
+	fabric_replace(&f->next, NULL);
+	return fabric_call_all(f, "abort", err);
+}
+
+/* f->who get @plan under f->generation; who cannot stays in f->who. */
+static int fabric_bring(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
+{
+	unsigned int n = f->cluster->n_servers;
+	bool *wanted = malloc(n * sizeof(*wanted));
+	int ret, failed = 0;
+
+	if (!wanted)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	memcpy(wanted, f->who, n * sizeof(*wanted));
+	ret = fabric_stage(f, plan, err);
+	for (unsigned int i = 0; i < n; i++)
+		f->who[i] = wanted[i] && !f->who[i];
+	if (ret >= 0)
+		ret = fabric_commit(f, err);
+	/* Who failed in either step has an error. */
+	for (unsigned int i = 0; i < n; i++) {
+		f->who[i] = wanted[i] && f->servers[i].error[0];
+		failed += f->who[i];
+	}
+	free(wanted);
+	return ret < 0 ? ret : failed;
+}
+
+/* What is committed stays; an agent that was started since has nothing to confirm. */
+static int fabric_confirm(struct to_fabric *f, struct to_error *err)
+{
+	int failed = 0, ret;
+
+	fabric_all(f);
+	ret = fabric_call(f, json_pack("{s:s, s:I}", "op", "confirm", "generation",
+				       (json_int_t)f->generation), NULL, err);
+	if (ret > 0)
+		ret = fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err);
+	for (unsigned int i = 0; ret >= 0 && i < f->cluster->n_servers; i++) {
+		f->who[i] = !f->servers[i].reached ||
+			    f->servers[i].generation != f->generation;
+		if (f->who[i] && !f->servers[i].error[0])
+			snprintf(f->servers[i].error, sizeof(f->servers[i].error),
+				 "generation %" PRIu64 " is active, not %" PRIu64,
+				 f->servers[i].generation, f->generation);
+		failed += f->who[i];
+	}
+	return ret < 0 ? ret : failed;
+}
+
+/*
+ * All servers to what they had, under a new generation. When nobody can be asked
+ * the commit is still there, and this is to be done again.
+ */
+static int fabric_go_back(struct to_fabric *f, struct to_error *err)
+{
+	uint64_t generation = fabric_next_generation(f);
+	int failed;
+
+	fabric_all(f);
+	failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
+					  "from", (json_int_t)f->generation, "generation",
+					  (json_int_t)generation), NULL, err);
+	if (failed < 0)
+		return failed;
+	f->generation = generation;
+	fabric_replace(&f->next, NULL);
+	/* Agents that were started since do not know what they had. */
+	if (failed > 0 && f->active) {
+		failed = fabric_bring(f, f->active, err);
+		if (failed >= 0)
+			failed = fabric_confirm(f, err);
+	}
+	f->committed = failed < 0;
+	return failed > 0 ? fabric_blame(f, "revert", failed, err) : failed;
+}
+
+/* What a controller that died had begun: finish it or take it back. */
+static void fabric_settle(struct to_fabric *f)
+{
+	int failed;
+
+	f->generation = f->link->generation;
+	f->committed = f->link->committed;
+	if (f->link->staged)
+		to_fabric_abort(f, NULL);
+	if (!f->committed)
+		return;
+	fabric_all(f);
+	failed = fabric_commit(f, NULL);
+	if (failed > 0)
+		fabric_go_back(f, NULL);
+	else if (!failed)
+		f->committed = fabric_confirm(f, NULL) < 0;
+}
+
+struct to_fabric *to_fabric_open(const struct to_plan *plan,
+				 const struct to_fabric_options *options,
+				 struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_fabric *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		goto no_memory;
+	f->cluster = c;
+	f->timeout_ns = options->timeout_ns;
+	f->servers = calloc(c->n_servers, sizeof(*f->servers));
+	f->who = calloc(c->n_servers, sizeof(*f->who));
+	f->replies = calloc(c->n_servers, sizeof(*f->replies));
+	f->errors = calloc(c->n_servers, sizeof(*f->errors));
+	if (!f->servers || !f->who || !f->replies || !f->errors)
+		goto no_memory;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		f->servers[i].name = c->servers[i].name;
+	/* Replies to requests of another controller must not pass for ours. */
+	f->id = fabric_now(CLOCK_REALTIME);
+	f->link = options->etcd.endpoints ?
+		  to_fabric_cluster(c, &options->etcd, err) :
+		  to_fabric_pipes(c, options->command, err);
+	if (!f->link)
+		goto fail;
+	fabric_all(f);
+	if (fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
+		goto fail;
+	fabric_settle(f);
+	return f;
+
+no_memory:
+	to_error_set(err, -ENOMEM, "out of memory");
+fail:
+	to_fabric_close(f);
+	return NULL;
+}
+
+void to_fabric_close(struct to_fabric *f)
+{
+	if (!f)
+		return;
+	if (f->link)
+		f->link->close(f->link);
+	if (f->replies)
+		fabric_forget_replies(f);
+	to_plan_free(f->active);
+	to_plan_free(f->next);
+	free(f->servers);
+	free(f->who);
+	free(f->replies);
+	free(f->errors);
+	free(f);
+}
+
+int to_fabric_commit(struct to_fabric *f, struct to_error *err)
+{
+	struct to_error back = {}, why;
+	int failed, ret;
+
+	if (!f->next)
+		return to_error_set(err, -ENOENT, "nothing is staged on all servers");
+	/* Also when it is not known whether it was asked for. */
+	f->committed = true;
+	fabric_all(f);
+	failed = fabric_commit(f, err);
+	if (failed > 0)
+		failed = fabric_bring(f, f->next, err);
+	if (failed <= 0)
+		return failed;
+	ret = fabric_blame(f, "commit", failed, &why);
+	if (fabric_go_back(f, &back))
+		return to_error_set(err, ret, "%s; then %s", why.text, back.text);
+	return to_error_set(err, ret, "%s; all servers went back to the old plan", why.text);
+}
+
+int to_fabric_confirm(struct to_fabric *f, struct to_error *err)
+{
+	int failed;
+
+	if (!f->committed)
+		return to_error_set(err, -ENOENT, "nothing waits to be confirmed");
+	failed = fabric_confirm(f, err);
+	if (failed < 0)
+		return failed;
+	fabric_replace(&f->active, f->next);
+	f->next = NULL;
+	f->committed = false;
+	return failed ? fabric_blame(f, "confirm", failed, err) : 0;
+}
+
+int to_fabric_revert(struct to_fabric *f, struct to_error *err)
+{
+	if (!f->committed)
+		return to_error_set(err, -ENOENT, "nothing was committed that could be reverted");
+	return fabric_go_back(f, err);
+}
+
+/* The matrix from the recordings in the replies; NULL when there are none. */
+static int fabric_merge(struct to_fabric *f, struct to_tm **tm, struct to_error *err)
+{
+	unsigned int n = f->cluster->n_servers, n_records = 0, same = 0;
+	struct to_tm **records = calloc(n, sizeof(*records));
+	uint64_t first = UINT64_MAX;
+
+	*tm = NULL;
+	if (!records)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < n; i++) {
+		const json_t *text = json_object_get(f->replies[i], "tm");
+		struct to_tm *record;
+
+		if (!json_is_string(text))
+			continue;
+		record = to_tm_parse(json_string_value(text), json_string_length(text),
+				     f->servers[i].name, err);
+		if (!record || !record->n_samples) {
+			to_tm_free(record);
+			continue;
+		}
+		records[n_records++] = record;
+		if (record->samples[0].start_ns / record->interval_ns < first)
+			first = record->samples[0].start_ns / record->interval_ns;
+	}
+	/* One that was started later has no sample of the whole time. */
+	for (unsigned int i = 0; i < n_records; i++) {
+		struct to_tm *record = records[i];
+
+		if (record->samples[0].start_ns / record->interval_ns == first)
+			records[same++] = record;
+		else
+			to_tm_free(record);
+	}
+	if (same)
+		*tm = to_tm_merge(records, same, true, err);
+	for (unsigned int i = 0; i < same; i++)
+		to_tm_free(records[i]);
+	free(records);
+	return same && !*tm ? -EINVAL : 0;
+}
+
+int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **tm,
+		     struct to_error *err)
+{
+	unsigned int n = f->cluster->n_servers;
+	int failed, ret;
+
+	/* Once more when the counting only started. */
+	for (unsigned int attempt = 0; attempt < 2; attempt++) {
+		uint64_t until = (fabric_now(CLOCK_REALTIME) / interval_ns + 1) * interval_ns;
+
+		fabric_all(f);
+		failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "sample",
+						  "interval_ns", (json_int_t)interval_ns,
+						  "until_ns", (json_int_t)until), NULL, err);
+		if (failed < 0)
+			return failed;
+		if (failed == (int)n)
+			return fabric_blame(f, "sample", failed, err);
+		ret = fabric_merge(f, tm, err);
+		if (ret || *tm)
+			return ret;
+	}
+	return to_error_set(err, -EAGAIN, "no server has counted for a whole interval yet");
+}
+
+int to_fabric_clear(struct to_fabric *f, struct to_error *err)
+{
+	fabric_replace(&f->active, NULL);
+	fabric_replace(&f->next, NULL);
+	f->committed = false;
+	return fabric_call_all(f, "clear", err);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FABRIC_H
+#define TOPOOPT_FABRIC_H
+
+/*
+ * The controller's side of a fabric: one decision for all servers of a plan.
+ *
+ * An agent on every server (agent.h) does there what it is told. It is started
+ * by a command per server and spoken to through a pipe (ssh), or runs as a
+ * daemon and is reached through etcd. Over both, a plan becomes active in two
+ * phases: it is staged on all servers, then committed on all, or aborted on
+ * all. All commit under one generation, greater than any that was active, and
+ * each refuses when what was active when it staged no longer is. What is
+ * committed can be reverted until it is confirmed. When the controller goes
+ * away before that, agents at a pipe go back to what they had; etcd holds the
+ * decision, which the agents carry out and the next controller confirms.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "data/plan.h"
+#include "data/tm.h"
+
+/** struct to_etcd_options - how to reach etcd; NULL for what is not given */
+struct to_etcd_options {
+	const char *endpoints;		/* URLs, comma between them */
+	const char *prefix;		/* of all keys; default "/topoopt" */
+	const char *cacert, *cert, *key;	/* PEM files, for https */
+};
+
+/**
+ * struct to_fabric_options - how to reach the agents
+ * @command: starts an agent that speaks on its standard input and output; run
+ *	by the shell, with {} replaced by the server's name. NULL: through etcd
+ * @timeout_ns: how long all agents together may take for one request
+ */
+struct to_fabric_options {
+	const char *command;
+	struct to_etcd_options etcd;
+	uint64_t timeout_ns;
+};
+
+#define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
+
+/**
+ * struct to_fabric_server - what is known of one server
+ * @name: as in the plan
+ * @reached: its agent answered the last request
+ * @generation: of its active table, 0 while it has none
+ * @staged: it holds a prepared stage
+ * @live: ports of the plan that are up and have carrier, bit by index
+ * @error: why the last request failed here, "" when it did not
+ */
+struct to_fabric_server {
+	const char *name;
+	bool reached;
+	uint64_t generation;
+	bool staged;
+	uint64_t live;
+	char error[256];
+};
+
+struct to_fabric;
+
+/**
+ * to_fabric_open() - reach the agents of all servers of @plan
+ *
+ * @plan gives the servers; plans that are staged later have the same ones, in
+ * this order. Changes nothing. An agent that cannot be reached is no failure
+ * yet, to_fabric_servers() tells; so a fabric can be asked how it is.
+ *
+ * Return: NULL with @err: a template without {}, etcd cannot be reached,
+ * another controller is at work (etcd).
+ */
+struct to_fabric *to_fabric_open(const struct to_plan *plan,
+				 const struct to_fabric_options *options,
+				 struct to_error *err);
+
+/** to_fabric_close() - what is staged is aborted, what is not confirmed reverted */
+void to_fabric_close(struct to_fabric *fabric);
+
+/** to_fabric_servers() - one for each server of the plan, in its order */
+const struct to_fabric_server *to_fabric_servers(const struct to_fabric *fabric);
+
+/**
+ * to_fabric_status() - ask all servers again
+ *
+ * Starts agents that died anew. Return: 0; -EHOSTUNREACH with @err when some
+ * do not answer, by name.
+ */
+int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
+
+/**
+ * to_fabric_generation() - the generation that is active on all servers
+ *
+ * By the last answers. Return: 0; -ESTALE with @err when they differ, by name.
+ */
+int to_fabric_generation(const struct to_fabric *fabric, uint64_t *generation,
+			 struct to_error *err);
+
+/**
+ * to_fabric_stage() - stage every server's part of @plan
+ * @plan: held by @fabric for as long as it needs it
+ * @differs: gets whether any server has anything to change, may be NULL
+ *
+ * Makes links as to_apply_links() does. Replaces stages that others left.
+ * On failure no server keeps a stage, and @err names who failed; a server that
+ * could not be told to drop its stage is named too.
+ */
+int to_fabric_stage(struct to_fabric *fabric, const struct to_plan *plan,
+		    bool *differs, struct to_error *err);
+
+/**
+ * to_fabric_commit() - commit on all what to_fabric_stage() staged on all
+ *
+ * Return: 0 when all servers run the plan under one generation; else a
+ * negative errno, and @err says who failed. Then those that had committed were
+ * brought back, and all servers run the old plan under one new generation; who
+ * does not is named in @err. When etcd cannot be asked, it is not known what the
+ * servers run until to_fabric_revert().
+ */
+int to_fabric_commit(struct to_fabric *fabric, struct to_error *err);
+
+/** to_fabric_abort() - drop the stage on all servers; -EBUSY: it was committed */
+int to_fabric_abort(struct to_fabric *fabric, struct to_error *err);
+
+/** to_fabric_confirm() - what to_fabric_commit() did stays */
+int to_fabric_confirm(struct to_fabric *fabric, struct to_error *err);
+
+/**
+ * to_fabric_revert() - back to what was before to_fabric_commit()
+ *
+ * Under one new generation, on all servers. Until to_fabric_confirm(). When etcd
+ * cannot be asked, nothing can be staged until this was called again.
+ */
+int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
+
+/**
+ * to_fabric_sample() - the traffic matrix of the fabric since the last sample
+ * @interval_ns: samples end at its multiples by CLOCK_REALTIME, on all servers
+ *	in the same moment as far as their clocks agree
+ * @tm: merged (to_tm_merge()), one sample; servers that do not answer are
+ *	to_tm.missing, unless none does
+ *
+ * Waits for the next multiple. The first call starts the counting and, like
+ * the first after a commit, may find nothing counted yet.
+ */
+int to_fabric_sample(struct to_fabric *fabric, uint64_t interval_ns,
+		     struct to_tm **tm, struct to_error *err);
+
+/** to_fabric_clear() - remove on all servers what agents made */
+int to_fabric_clear(struct to_fabric *fabric, struct to_error *err);
+
+#endif

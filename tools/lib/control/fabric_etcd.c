@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Agents of a cluster, reached through etcd: agent_etcd.h has the keys. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/agent_etcd.h"
+#include "control/etcd_blob.h"
+#include "control/fabric_link.h"
+#include "format/plan_json.h"
+#include "format/plan_slice.h"
+
+#define CLUSTER_TTL 8			/* seconds, of the controller's lease */
+#define CLUSTER_KEEP_MS (CLUSTER_TTL * 1000 / 4)
+#define CLUSTER_RETRY_MS 100
+#define CLUSTER_COMPACT_MS 60000
+
+/**
+ * struct cluster_link - the connections
+ * @present: per server, whether it has an agent
+ * @lease: of our controller key, 0: we are not the controller
+ * @created: revision of that key
+ * @kept_ms: when we last saw that the lease goes on
+ * @keeper: prolongs it all the time, by a connection of its own
+ * @closing: pipe whose end ends the keeper, -1: it does not run
+ * @uploaded: generation whose plan is in etcd because of us
+ * @active, @plan: as in decisions, see agent_etcd.h
+ * @stale: whether these two still hold is to be read first
+ * @decided, @asked: id of the last decision that is known of, and of the last
+ *	that we asked for
+ * @theirs: generation that another controller decided since we opened, or 0
+ * @revision: of the store, as last seen
+ * @old, @compacted_ms: @revision at the last compaction, and when that was
+ */
+struct cluster_link {
+	struct to_fabric_link link;
+	const struct to_cluster *cluster;
+	struct to_etcd *etcd;
+	struct to_etcd_watch *watch;
+	bool *present;
+	_Atomic int64_t lease;
+	int64_t created;
+	struct to_etcd *keeper_etcd;
+	pthread_t keeper;
+	int closing[2];
+	uint64_t kept_ms, uploaded, active, plan, compacted_ms;
+	bool stale;
+	json_int_t decided, asked;
+	uint64_t theirs;
+	int64_t revision, old;
+};
+
+static uint64_t cluster_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static void cluster_sleep(unsigned int ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+
+	nanosleep(&time, NULL);
+}
+
+static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_txn txn;
+	char who[320], host[256] = "";
+	int64_t lease, created;
+	int ret;
+
+	c->lease = 0;
+	ret = to_etcd_lease(c->etcd, CLUSTER_TTL, &lease, err);
+	if (ret)
+		return ret;
+	gethostname(host, sizeof(host) - 1);
+	snprintf(who, sizeof(who), "process %d on %s", (int)getpid(), host);
+	if (to_etcd_txn_begin(&txn, c->etcd))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, 0);
+	to_etcd_txn_put(&txn, TO_ETCD_CONTROLLER, who, strlen(who), lease);
+	ret = to_etcd_txn_commit(&txn, &created, err);
+	if (ret) {
+		/* When this fails too, what it may have locked ends with its time. */
+		to_etcd_revoke(c->etcd, lease, NULL);
+		return ret;
+	}
+	c->lease = lease;
+	c->created = created;
+	c->kept_ms = cluster_now_ms();
+	return 0;
+}
+
+/* The lease of a controller that died ends by itself: wait for that. */
+static int cluster_lock(struct cluster_link *c, struct to_error *err)
+{
+	const uint64_t deadline = cluster_now_ms() + (CLUSTER_TTL + 3) * 1000;
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret;
+
+	while ((ret = cluster_lock_once(c, err)) == -ESTALE && cluster_now_ms() < deadline)
+		cluster_sleep(CLUSTER_RETRY_MS);
+	if (ret != -ESTALE)
+		return ret;
+	if (to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err))
+		return -EIO;
+	to_error_set(err, -EBUSY, "another controller is at work: %s", n ? kv->value : "just gone");
+	to_etcd_kv_free(kv, n);
+	return -EBUSY;
+}
+
+/*
+ * A switch takes minutes to change, and a fabric that waits to be mended is
+ * left alone for longer than the lease: others stay out meanwhile. Whether the
+ * lease did end is for cluster_keep() to see.
+ */
+static void *cluster_prolong(void *arg)
+{
+	struct cluster_link *c = arg;
+	struct pollfd closing = { .fd = c->closing[0] };
+
+	while (!poll(&closing, 1, CLUSTER_KEEP_MS)) {
+		int64_t lease = c->lease;
+
+		if (lease)
+			to_etcd_keep(c->keeper_etcd, lease, NULL);
+	}
+	return NULL;
+}
+
+static int cluster_start_keeper(struct cluster_link *c, const struct to_etcd_options *options,
+				struct to_error *err)
+{
+	sigset_t all, before;
+	int ret;
+
+	c->keeper_etcd = to_etcd_open(options, err);
+	if (!c->keeper_etcd)
+		return -EIO;
+	to_etcd_hurry(c->keeper_etcd, CLUSTER_KEEP_MS);
+	if (pipe2(c->closing, O_CLOEXEC))
+		return to_error_set(err, -errno, "pipe: %s", strerror(errno));
+	/* signals are for who is told to stop */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&c->keeper, NULL, cluster_prolong, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!ret)
+		return 0;
+	close(c->closing[0]);
+	close(c->closing[1]);
+	c->closing[1] = -1;
+	return to_error_set(err, -ret, "thread: %s", strerror(ret));
+}
+
+static void cluster_end_keeper(struct cluster_link *c)
+{
+	if (c->closing[1] >= 0) {
+		close(c->closing[1]);
+		pthread_join(c->keeper, NULL);
+		close(c->closing[0]);
+	}
+	to_etcd_close(c->keeper_etcd);
+}
+
+static int cluster_keep(struct cluster_link *c, struct to_error *err)
+{
+	int ret;
+
+	if (cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
+		return 0;
+	ret = c->lease ? to_etcd_keep(c->etcd, c->lease, err) : -ENOENT;
+	if (!ret)
+		c->kept_ms = cluster_now_ms();
+	/* It was late. Whoever came in between has made a later generation. */
+	if (ret == -ENOENT) {
+		c->stale = true;
+		ret = cluster_lock_once(c, err);
+	}
+	return ret == -ESTALE ? to_error_set(err, ret, "another controller has taken over") : ret;
+}
+
+/* Server and "state" or "matrix" of a key of an agent; -1: no server of ours. */
+static int cluster_server(const struct cluster_link *c, const char *key, const char **what)
+{
+	const char *name = key + strlen(TO_ETCD_AGENTS), *slash = strchr(name, '/');
+	char text[TO_NAME_MAX];
+
+	if (!slash || slash - name >= (int)sizeof(text))
+		return -1;
+	snprintf(text, sizeof(text), "%.*s", (int)(slash - name), name);
+	*what = slash + 1;
+	return to_cluster_find_server(c->cluster, text);
+}
+
+/* @call is what is waited for, or NULL. */
+static void cluster_event(struct cluster_link *c, const struct to_fabric_call *call,
+			  const struct to_etcd_kv *kv)
+{
+	const char *what;
+	int server = cluster_server(c, kv->key, &what);
+	json_t *reply;
+
+	if (server < 0)
+		return;
+	if (kv->deleted) {
+		c->present[server] &= strcmp(what, "state") != 0;
+		return;
+	}
+	c->present[server] |= !strcmp(what, "state");
+	if (!call || !call->who[server] || call->replies[server])
+		return;
+	reply = json_loadb(kv->value, kv->len, 0, NULL);
+	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
+		call->replies[server] = reply;
+	else
+		json_decref(reply);
+}
+
+/* Who is there, and answered; from there on it is watched. */
+static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_call *call,
+			       struct to_error *err)
+{
+	struct to_etcd_watch *watch;
+	struct to_etcd_kv *kv;
+	int64_t revision;
+	size_t n;
+	int ret;
+
+	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
+	if (ret)
+		return ret;
+	memset(c->present, 0, c->cluster->n_servers * sizeof(*c->present));
+	for (size_t i = 0; i < n; i++)
+		cluster_event(c, call, &kv[i]);
+	to_etcd_kv_free(kv, n);
+	watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, err);
+	if (!watch)
+		return -ENOMEM;
+	to_etcd_watch_close(c->watch);
+	c->watch = watch;
+	return 0;
+}
+
+/* Decision @op of @generation was made. */
+static void cluster_decided(struct cluster_link *c, const char *op, uint64_t generation)
+{
+	if (!strcmp(op, "confirm"))
+		c->plan = c->active = generation;
+	else if (!strcmp(op, "revert"))
+		c->active = generation;
+	else if (!strcmp(op, "clear"))
+		c->plan = c->active = 0;
+}
+
+/* What was decided last. */
+static int cluster_read(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	const char *op;
+	json_int_t id;
+	json_t *last;
+	size_t n;
+	int ret;
+
+	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, &c->revision, err);
+	if (ret)
+		return ret;
+	last = n ? json_loads(kv->value, 0, NULL) : NULL;
+	to_etcd_kv_free(kv, n);
+	op = json_string_value(json_object_get(last, "op"));
+	c->link.generation = json_integer_value(json_object_get(last, "generation"));
+	c->active = json_integer_value(json_object_get(last, "active"));
+	c->plan = json_integer_value(json_object_get(last, "plan"));
+	c->link.staged = op && !strcmp(op, "stage");
+	c->link.committed = op && !strcmp(op, "commit");
+	cluster_decided(c, op ? op : "", c->link.generation);
+	/* What is dropped may be older than what is active. */
+	if (c->link.generation < c->active)
+		c->link.generation = c->active;
+	id = json_integer_value(json_object_get(last, "id"));
+	if (c->stale && id != c->decided && id != c->asked)
+		c->theirs = c->link.generation;
+	c->decided = id;
+	c->stale = false;
+	json_decref(last);
+	return 0;
+}
+
+/* A generation chosen before another controller decided is none to bring servers to. */
+static int cluster_check_later(const struct cluster_link *c, const char *op,
+			       uint64_t generation, struct to_error *err)
+{
+	if (generation > c->theirs ||
+	    (strcmp(op, "stage") && strcmp(op, "commit") && strcmp(op, "revert")))
+		return 0;
+	return to_error_set(err, -ESTALE,
+			    "generation %" PRIu64 " was decided by another controller",
+			    c->theirs);
+}
+
+/* The parts of @plan, to be staged as @generation. */
+static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
+			  uint64_t generation, struct to_error *err)
+{
+	struct to_etcd_upload upload = {
+		.etcd = c->etcd, .lock = TO_ETCD_CONTROLLER, .created = c->created,
+	};
+	char key[256], *text = NULL;
+	size_t len = 0;
+	FILE *out;
+	int ret;
+
+	ret = to_etcd_upload_add(&upload, to_etcd_plan_key(key, generation, "job", ""),
+				 plan->demand->name, strlen(plan->demand->name), err);
+	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
+		const bool all = i == c->cluster->n_servers;
+
+		out = open_memstream(&text, &len);
+		if (!out)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		if (all)
+			to_part_print_cluster(out, plan);
+		else
+			ret = to_plan_print_table(out, plan, i);
+		fclose(out);
+		to_etcd_plan_key(key, generation, all ? "cluster" : "tables/",
+				 all ? "" : c->cluster->servers[i].name);
+		ret = ret ? to_error_set(err, ret, "out of memory") :
+			    to_etcd_upload_add(&upload, key, text, len, err);
+		free(text);
+		if (!ret)
+			ret = cluster_keep(c, err);
+		upload.created = c->created;
+	}
+	ret = ret ? ret : to_etcd_upload_end(&upload, err);
+	if (!ret)
+		c->uploaded = generation;
+	return ret;
+}
+
+static bool cluster_is_query(const char *op)
+{
+	return !strcmp(op, "hello") || !strcmp(op, "sample");
+}
+
+/* With decision @op of @generation nobody needs the parts of some plans any more. */
+static void cluster_delete_plans(const struct cluster_link *c, struct to_etcd_txn *txn,
+				 const char *op, uint64_t generation)
+{
+	uint64_t first = 0, end = TO_ETCD_PLAN_LAST;
+	char from[256], to[256];
+
+	if (!strcmp(op, "confirm"))
+		end = generation;	/* what was before */
+	else if (!strcmp(op, "abort") || !strcmp(op, "revert"))
+		first = c->plan + 1;	/* what was to come */
+	else if (strcmp(op, "clear"))
+		return;
+	to_etcd_txn_delete(txn, to_etcd_plan_key(from, first, "", ""),
+			   to_etcd_plan_key(to, end, "", ""));
+}
+
+/* One transaction, only while we are the controller. */
+static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
+		       struct to_error *err)
+{
+	uint64_t generation = json_integer_value(json_object_get(request, "generation"));
+	struct to_etcd_txn txn;
+	char *text;
+	int ret;
+
+	if (!cluster_is_query(op)) {
+		json_object_set_new(request, "active", json_integer(c->active));
+		json_object_set_new(request, "plan", json_integer(c->plan));
+		c->asked = json_integer_value(json_object_get(request, "id"));
+	}
+	text = json_dumps(request, JSON_COMPACT);
+	if (!text || to_etcd_txn_begin(&txn, c->etcd)) {
+		free(text);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->created);
+	to_etcd_txn_put(&txn, cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
+			strlen(text), 0);
+	free(text);
+	cluster_delete_plans(c, &txn, op, generation);
+	ret = to_etcd_txn_commit(&txn, &c->revision, err);
+	if (ret)
+		c->stale = true;	/* it may have been made all the same */
+	else
+		cluster_decided(c, op, generation);
+	if (!ret && !cluster_is_query(op))
+		c->decided = c->asked;
+	if (ret == -ESTALE)
+		to_error_set(err, ret, "another controller has taken over");
+	return ret;
+}
+
+/*
+ * etcd keeps every change until it is told who needs it: nobody, once it is a
+ * minute old. It is no failure when it does not do as told.
+ */
+static void cluster_compact(struct cluster_link *c)
+{
+	uint64_t now = cluster_now_ms();
+
+	if (now < c->compacted_ms + CLUSTER_COMPACT_MS)
+		return;
+	to_etcd_compact(c->etcd, c->old, NULL);
+	c->old = c->revision;
+	c->compacted_ms = now;
+}
+
+/*
+ * An agent that is away carries out what was decided when it comes back, so it
+ * is worth waiting for it; anything else can be asked again.
+ */
+static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call,
+			  bool decided)
+{
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		if (call->who[i] && !call->replies[i] && (decided || c->present[i]))
+			return true;
+	return false;
+}
+
+static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
+			  struct to_error *err)
+{
+	const char *op = json_string_value(json_object_get(call->request, "op"));
+	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
+			     !strcmp(op, "revert");
+	const uint64_t deadline = call->deadline_ns / 1000000;
+	uint64_t timeout;
+	int ret;
+
+	/* Also when there is nobody to wait for: events tell who came back. */
+	do {
+		uint64_t now = cluster_now_ms();
+		struct to_etcd_kv kv;
+
+		timeout = 0;
+		if (now < deadline && cluster_waits(c, call, decided)) {
+			timeout = CLUSTER_TTL * 1000 / 3;
+			if (timeout > deadline - now)
+				timeout = deadline - now;
+			ret = cluster_keep(c, err);
+			if (ret == -ESTALE)
+				return ret;
+		}
+		ret = to_etcd_watch_next(c->watch, timeout, &kv, err);
+		if (ret == 1) {
+			cluster_event(c, call, &kv);
+			to_etcd_kv_clear(&kv);
+		} else if (ret == -EAGAIN) {
+			cluster_sleep(CLUSTER_RETRY_MS);
+		} else if (ret == -ESTALE) {
+			ret = cluster_read_agents(c, call, err);
+			if (ret)
+				return ret;
+		} else if (ret < 0 && ret != -EINTR) {
+			return ret;
+		}
+	} while (timeout || ret == 1);
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		if (call->who[i] && !call->replies[i])
+			snprintf(call->errors[i], 256, "%s", c->present[i] ?
+				 "its agent does not answer" : "no agent of it is there");
+	return 0;
+}
+
+static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,
+			struct to_error *err)
+{
+	struct cluster_link *c = (struct cluster_link *)link;
+	const char *op = json_string_value(json_object_get(call->request, "op"));
+	uint64_t generation = json_integer_value(json_object_get(call->request, "generation"));
+	int ret = cluster_keep(c, err);
+
+	if (!ret && c->stale)
+		ret = cluster_read(c, err);
+	ret = ret ? ret : cluster_check_later(c, op, generation, err);
+	if (!ret && call->plan && c->uploaded != generation)
+		ret = cluster_upload(c, call->plan, generation, err);
+	ret = ret ? ret : cluster_ask(c, op, call->request, err);
+	ret = ret ? ret : cluster_gather(c, call, err);
+	if (!ret)
+		cluster_compact(c);
+	return ret;
+}
+
+static void cluster_close(struct to_fabric_link *link)
+{
+	struct cluster_link *c = (struct cluster_link *)link;
+
+	to_etcd_watch_close(c->watch);
+	cluster_end_keeper(c);
+	if (c->lease)
+		to_etcd_revoke(c->etcd, c->lease, NULL);
+	to_etcd_close(c->etcd);
+	free(c->present);
+	free(c);
+}
+
+struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
+					 const struct to_etcd_options *options,
+					 struct to_error *err)
+{
+	struct cluster_link *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->present = calloc(cluster->n_servers, sizeof(*c->present));
+	if (!c || !c->present) {
+		free(c);
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	c->link.call = cluster_call;
+	c->link.close = cluster_close;
+	c->cluster = cluster;
+	c->closing[1] = -1;
+	c->etcd = to_etcd_open(options, err);
+	if (c->etcd && !cluster_lock(c, err) && !cluster_start_keeper(c, options, err) &&
+	    !cluster_read(c, err) &&
+	    !cluster_read_agents(c, NULL, err)) {
+		c->old = c->revision;
+		c->compacted_ms = cluster_now_ms();
+		return &c->link;
+	}
+	cluster_close(&c->link);
+	return NULL;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FABRIC_LINK_H
+#define TOPOOPT_FABRIC_LINK_H
+
+/* How a controller's requests get to the agents; fabric.c knows what they mean. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/fabric.h"
+
+/**
+ * struct to_fabric_call - one request to many agents
+ * @request: see agent.h, with an "id" that no other has
+ * @plan: for a stage: every server's part goes with it; else NULL
+ * @who: servers to ask
+ * @deadline_ns: CLOCK_MONOTONIC
+ * @replies: per server; stays NULL where none came
+ * @errors: per server, why
+ */
+struct to_fabric_call {
+	json_t *request;
+	const struct to_plan *plan;
+	const bool *who;
+	uint64_t deadline_ns;
+	json_t **replies;
+	char (*errors)[256];
+};
+
+/**
+ * struct to_fabric_link - connections to the agents
+ * @call: carry out a request on all of to_fabric_call.who at once. Return: 0
+ *	also when agents did not answer; a negative errno with @err when
+ *	nothing can be asked
+ * @generation: the latest of the last decision, when it was opened or another
+ *	controller may have made it
+ * @staged, @committed: that one ended before it had decided whether to commit,
+ *	before it had confirmed
+ */
+struct to_fabric_link {
+	uint64_t generation;
+	bool staged, committed;
+	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
+		    struct to_error *err);
+	void (*close)(struct to_fabric_link *link);
+};
+
+/** to_fabric_pipes() - agents started by a command each; see fabric_pipe.c */
+struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
+				       const char *command, struct to_error *err);
+
+/** to_fabric_cluster() - agents reached through etcd; see fabric_etcd.c */
+struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
+					 const struct to_etcd_options *options,
+					 struct to_error *err);
+
+#endif

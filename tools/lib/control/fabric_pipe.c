@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Agents that a command starts, one for each server; they speak at a pipe. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/fabric_link.h"
+#include "format/plan_json.h"
+#include "format/plan_slice.h"
+
+#define NS_PER_MS 1000000ull
+#define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
+#define PIPE_END_NS (1000 * NS_PER_MS)		/* after the end of its output */
+#define PIPE_END_STEP_NS (5 * NS_PER_MS)
+#define PIPE_REPLY_MAX (256u << 20)
+#define PIPE_FILES_OTHER 32	/* open files beside those of the agents */
+
+/**
+ * struct pipe_agent - one agent
+ * @fd: its standard input and output, -1 when there is none
+ * @errors: its standard error, -1 when it has closed that
+ * @out, @sent: request on its way
+ * @in: what came of a reply
+ * @last_error: last line on its standard error
+ */
+struct pipe_agent {
+	pid_t pid;
+	int fd, errors;
+	char *out;
+	size_t out_len, sent;
+	char *in;
+	size_t in_len, in_room;
+	char last_error[192];
+};
+
+/**
+ * struct pipes - the connections
+ * @n_polled, @polled: agents that are waited for
+ * @polls: two for each of them
+ * @files: how many files may be open, as it was found; commands get it back
+ */
+struct pipes {
+	struct to_fabric_link link;
+	const struct to_cluster *cluster;
+	const char *command;
+	struct pipe_agent *agents;
+	unsigned int n_polled, *polled;
+	struct pollfd *polls;
+	struct rlimit files;
+};
+
+static uint64_t pipe_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* The command with @name for every {}; caller frees. */
+static char *pipe_command(const char *command, const char *name)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+	const char *at;
+
+	if (!out)
+		return NULL;
+	while ((at = strstr(command, "{}"))) {
+		fprintf(out, "%.*s%s", (int)(at - command), command, name);
+		command = at + 2;
+	}
+	fputs(command, out);
+	fclose(out);
+	return text;
+}
+
+/*
+ * In a session of its own: what ends the controller, Ctrl-C or a signal to its
+ * process group, must leave it the agents to end in order.
+ */
+static void pipe_child(const struct pipes *p, const char *command, int fd, int errors)
+{
+	setsid();
+	setrlimit(RLIMIT_NOFILE, &p->files);
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(errors, STDERR_FILENO);
+	execl("/bin/sh", "sh", "-c", command, NULL);
+	_exit(127);
+}
+
+/* With all that it has started. */
+static void pipe_kill(const struct pipe_agent *agent)
+{
+	if (kill(-agent->pid, SIGKILL))
+		kill(agent->pid, SIGKILL);
+}
+
+static int pipe_start(const struct pipes *p, unsigned int i)
+{
+	struct pipe_agent *agent = &p->agents[i];
+	char *command = pipe_command(p->command, p->cluster->servers[i].name);
+	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
+
+	agent->last_error[0] = '\0';
+	agent->in_len = 0;
+	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
+	    pipe2(errors, O_CLOEXEC | O_NONBLOCK))
+		goto fail;
+	agent->pid = fork();
+	if (agent->pid < 0)
+		goto fail;
+	if (!agent->pid)
+		pipe_child(p, command, pair[1], errors[1]);
+	close(pair[1]);
+	close(errors[1]);
+	free(command);
+	agent->fd = pair[0];
+	agent->errors = errors[0];
+	return 0;
+fail:
+	for (unsigned int k = 0; k < 2; k++) {
+		if (pair[k] >= 0)
+			close(pair[k]);
+		if (errors[k] >= 0)
+			close(errors[k]);
+	}
+	free(command);
+	return -1;
+}
+
+/* What the agent said last on its standard error. */
+static void pipe_read_errors(struct pipe_agent *agent)
+{
+	char text[1024];
+	char *line, *save;
+	ssize_t n;
+
+	while ((n = read(agent->errors, text, sizeof(text) - 1)) > 0) {
+		text[n] = '\0';
+		for (line = strtok_r(text, "\r\n", &save); line;
+		     line = strtok_r(NULL, "\r\n", &save))
+			snprintf(agent->last_error, sizeof(agent->last_error), "%s", line);
+	}
+	/* poll() would tell of the end again and again. */
+	if (!n) {
+		close(agent->errors);
+		agent->errors = -1;
+	}
+}
+
+static void pipe_end(struct pipe_agent *agent)
+{
+	close(agent->fd);
+	if (agent->errors >= 0)
+		close(agent->errors);
+	agent->fd = agent->errors = -1;
+	free(agent->out);
+	agent->out = NULL;
+}
+
+/* Waits for the agent to end, which is killed at @deadline. Return: whether it was. */
+static bool pipe_reap(const struct pipe_agent *agent, uint64_t deadline, int *status)
+{
+	const struct timespec step = { .tv_nsec = PIPE_END_STEP_NS };
+
+	while (!waitpid(agent->pid, status, WNOHANG)) {
+		if (pipe_now() >= deadline) {
+			pipe_kill(agent);
+			waitpid(agent->pid, status, 0);
+			return true;
+		}
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
+/* The agent closed its end: why? It has until @deadline, but not long, to end. */
+static void pipe_ended(struct pipe_agent *agent, uint64_t deadline, char error[256])
+{
+	const uint64_t soon = pipe_now() + PIPE_END_NS;
+	int status = 0;
+	bool killed;
+
+	pipe_read_errors(agent);
+	pipe_end(agent);
+	killed = pipe_reap(agent, soon < deadline ? soon : deadline, &status);
+	if (agent->last_error[0])
+		snprintf(error, 256, "the agent ended: %s", agent->last_error);
+	else if (killed)
+		snprintf(error, 256, "the agent closed its output and did not end");
+	else if (WIFSIGNALED(status))
+		snprintf(error, 256, "the agent was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(error, 256, "the agent ended with status %d", WEXITSTATUS(status));
+}
+
+/* The line for server @i; @cluster: of a stage. */
+static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call,
+			      const char *cluster, unsigned int i)
+{
+	struct pipe_agent *agent = &p->agents[i];
+	FILE *out = open_memstream(&agent->out, &agent->out_len);
+	json_t *request = json_copy(call->request);
+	char *table = NULL;
+	size_t len = 0;
+	FILE *text;
+	int ret = -1;
+
+	if (out && request && call->plan) {
+		text = open_memstream(&table, &len);
+		if (text) {
+			ret = to_plan_print_table(text, call->plan, i);
+			fclose(text);
+		}
+		ret = ret ? ret : json_object_set_new(request, "cluster", json_string(cluster));
+		ret = ret ? ret : json_object_set_new(request, "table", json_string(table));
+	} else if (out && request) {
+		ret = 0;
+	}
+	if (!ret)
+		ret = json_dumpf(request, out, JSON_COMPACT) || putc('\n', out) == EOF;
+	json_decref(request);
+	free(table);
+	if (out)
+		fclose(out);
+	agent->sent = 0;
+	return ret;
+}
+
+static void pipe_send(struct pipe_agent *agent)
+{
+	ssize_t n = send(agent->fd, agent->out + agent->sent, agent->out_len - agent->sent,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	/* An agent that is gone shows when reading. */
+	agent->sent = n < 0 ? agent->sent + (errno == EAGAIN ? 0 : agent->out_len) :
+			      agent->sent + n;
+	if (agent->sent >= agent->out_len) {
+		free(agent->out);
+		agent->out = NULL;
+	}
+}
+
+/* Takes the reply to request @id out of what came; others are late ones. */
+static json_t *pipe_take_reply(struct pipe_agent *agent, json_int_t id)
+{
+	json_t *reply = NULL;
+	char *end;
+
+	while (!reply && (end = memchr(agent->in, '\n', agent->in_len))) {
+		size_t len = end + 1 - agent->in;
+
+		reply = json_loadb(agent->in, len, 0, NULL);
+		if (json_integer_value(json_object_get(reply, "id")) != id) {
+			json_decref(reply);
+			reply = NULL;
+		}
+		memmove(agent->in, end + 1, agent->in_len - len);
+		agent->in_len -= len;
+	}
+	return reply;
+}
+
+/* Return: how much came, 0 at the end. */
+static ssize_t pipe_receive(struct pipe_agent *agent)
+{
+	ssize_t n;
+
+	if (agent->in_room - agent->in_len < 4096) {
+		size_t room = agent->in_room ? 2 * agent->in_room : 16384;
+		char *in = room > PIPE_REPLY_MAX ? NULL : realloc(agent->in, room);
+
+		if (!in)
+			return 0;
+		agent->in = in;
+		agent->in_room = room;
+	}
+	n = recv(agent->fd, agent->in + agent->in_len, agent->in_room - agent->in_len,
+		 MSG_DONTWAIT);
+	if (n > 0)
+		agent->in_len += n;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : n;
+}
+
+/* What poll() says about the @k-th of them; sets its reply or error when it has one. */
+static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsigned int k)
+{
+	const json_int_t id = json_integer_value(json_object_get(call->request, "id"));
+	const struct pollfd *polls = &p->polls[2 * k];
+	unsigned int i = p->polled[k];
+	struct pipe_agent *agent = &p->agents[i];
+
+	if (polls[1].revents)
+		pipe_read_errors(agent);
+	if (polls[0].revents & POLLOUT && agent->out)
+		pipe_send(agent);
+	if (!(polls[0].revents & (POLLIN | POLLHUP | POLLERR)))
+		return;
+	if (pipe_receive(agent) <= 0)
+		pipe_ended(agent, call->deadline_ns, call->errors[i]);
+	else
+		call->replies[i] = pipe_take_reply(agent, id);
+}
+
+/* Polls who has neither reply nor error. Return: how many these are. */
+static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
+{
+	p->n_polled = 0;
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
+		const struct pipe_agent *agent = &p->agents[i];
+		struct pollfd *polls = &p->polls[2 * p->n_polled];
+
+		if (!call->who[i] || call->replies[i] || call->errors[i][0])
+			continue;
+		polls[0] = (struct pollfd){
+			.fd = agent->fd, .events = POLLIN | (agent->out ? POLLOUT : 0),
+		};
+		polls[1] = (struct pollfd){ .fd = agent->errors, .events = POLLIN };
+		p->polled[p->n_polled++] = i;
+	}
+	return p->n_polled;
+}
+
+/* Until all have a reply or an error, or it is too late. */
+static int pipes_wait(struct pipes *p, const struct to_fabric_call *call, struct to_error *err)
+{
+	while (pipe_prepare(p, call)) {
+		uint64_t now = pipe_now();
+
+		if (now >= call->deadline_ns)
+			break;
+		if (poll(p->polls, 2 * p->n_polled,
+			 (call->deadline_ns - now) / NS_PER_MS + 1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return to_error_set(err, -errno, "waiting for the agents: %s",
+					    strerror(errno));
+		}
+		for (unsigned int k = 0; k < p->n_polled; k++)
+			if (p->polls[2 * k].revents || p->polls[2 * k + 1].revents)
+				pipe_serve(p, call, k);
+	}
+	return 0;
+}
+
+static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *call,
+		      struct to_error *err)
+{
+	struct pipes *p = (struct pipes *)link;
+	unsigned int n = p->cluster->n_servers;
+	char *cluster = NULL;
+	size_t len = 0;
+	int ret;
+
+	if (call->plan) {
+		FILE *out = open_memstream(&cluster, &len);
+
+		if (!out)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		to_part_print_cluster(out, call->plan);
+		fclose(out);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (!call->who[i])
+			continue;
+		free(p->agents[i].out);
+		p->agents[i].out = NULL;
+		if (p->agents[i].fd < 0 && pipe_start(p, i))
+			snprintf(call->errors[i], 256, "the command does not start: %s",
+				 strerror(errno));
+		else if (pipe_write_request(p, call, cluster, i))
+			snprintf(call->errors[i], 256, "out of memory");
+	}
+	free(cluster);
+	ret = pipes_wait(p, call, err);
+	for (unsigned int i = 0; i < n; i++) {
+		struct pipe_agent *agent = &p->agents[i];
+
+		if (!call->who[i] || call->replies[i] || call->errors[i][0])
+			continue;
+		/* Nothing can follow half a request. */
+		if (agent->out) {
+			pipe_kill(agent);
+			pipe_ended(agent, call->deadline_ns, call->errors[i]);
+		}
+		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
+			 agent->last_error[0] ? ": " : "", agent->last_error);
+	}
+	return ret;
+}
+
+static void pipes_free(struct pipes *p)
+{
+	if (p) {
+		free(p->agents);
+		free(p->polled);
+		free(p->polls);
+	}
+	free(p);
+}
+
+/* All agents see the end of their input; those that do not end are killed. */
+static void pipes_close(struct to_fabric_link *link)
+{
+	struct pipes *p = (struct pipes *)link;
+	uint64_t deadline = pipe_now() + PIPE_CLOSE_NS;
+	char text[256];
+
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++)
+		if (p->agents[i].fd >= 0)
+			shutdown(p->agents[i].fd, SHUT_WR);
+	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
+		struct pipe_agent *agent = &p->agents[i];
+
+		free(agent->in);
+		if (agent->fd < 0)
+			continue;
+		for (uint64_t now = pipe_now(); now < deadline; now = pipe_now()) {
+			struct pollfd end = { .fd = agent->fd, .events = POLLIN };
+
+			if (poll(&end, 1, (deadline - now) / NS_PER_MS + 1) > 0 &&
+			    recv(agent->fd, text, sizeof(text), MSG_DONTWAIT) <= 0)
+				break;
+		}
+		if (pipe_now() >= deadline)
+			pipe_kill(agent);
+		pipe_ended(agent, deadline, text);
+	}
+	setrlimit(RLIMIT_NOFILE, &p->files);
+	pipes_free(p);
+}
+
+/* Every agent is two open files, and many are more than one begins with. */
+static int pipes_allow_files(struct pipes *p, struct to_error *err)
+{
+	const rlim_t needs = 2 * (rlim_t)p->cluster->n_servers + PIPE_FILES_OTHER;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &p->files))
+		return to_error_set(err, -errno, "limit of open files: %s", strerror(errno));
+	if (p->files.rlim_cur >= needs)
+		return 0;
+	files = p->files;
+	files.rlim_cur = files.rlim_max;
+	if (files.rlim_max < needs)
+		return to_error_set(err, -EMFILE,
+				    "%u agents need %llu open files, and %llu are the hard limit (ulimit -Hn, LimitNOFILE= of a unit)",
+				    p->cluster->n_servers, (unsigned long long)needs,
+				    (unsigned long long)files.rlim_max);
+	if (setrlimit(RLIMIT_NOFILE, &files))
+		return to_error_set(err, -errno, "limit of open files: %s", strerror(errno));
+	return 0;
+}
+
+struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
+				       const char *command, struct to_error *err)
+{
+	struct pipes *p;
+
+	if (!strstr(command, "{}")) {
+		to_error_set(err, -EINVAL,
+			     "the command \"%s\" has no {} for the server's name", command);
+		return NULL;
+	}
+	p = calloc(1, sizeof(*p));
+	if (p) {
+		p->agents = calloc(cluster->n_servers, sizeof(*p->agents));
+		p->polled = calloc(cluster->n_servers, sizeof(*p->polled));
+		p->polls = calloc(2 * cluster->n_servers, sizeof(*p->polls));
+	}
+	if (!p || !p->agents || !p->polled || !p->polls) {
+		pipes_free(p);
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	p->cluster = cluster;
+	p->command = command;
+	if (pipes_allow_files(p, err)) {
+		pipes_free(p);
+		return NULL;
+	}
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		p->agents[i].fd = p->agents[i].errors = -1;
+	p->link.call = pipes_call;
+	p->link.close = pipes_close;
+	return &p->link;
+}

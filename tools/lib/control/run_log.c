@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control/run_log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+int to_run_log_open(struct to_run_log *log, const char *path, bool json, struct to_error *err)
+{
+	*log = (struct to_run_log){ .json = json };
+	if (!path)
+		return 0;
+	log->file = fopen(path, "ae");
+	return log->file ? 0 : to_error_set(err, -errno, "%s: %s", path, strerror(errno));
+}
+
+void to_run_log_close(struct to_run_log *log)
+{
+	if (log->file)
+		fclose(log->file);
+	log->file = NULL;
+}
+
+static void write_json(FILE *out, const json_t *line)
+{
+	json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(13));
+	putc('\n', out);
+	fflush(out);
+}
+
+void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
+		const char *fmt, ...)
+{
+	struct timespec time;
+	char clock[16];
+	struct tm tm;
+	json_t *line;
+	va_list ap;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	line = json_pack("{s:f, s:s}", "time", time.tv_sec + time.tv_nsec * 1e-9, "event", event);
+	if (fields)
+		json_object_update(line, fields);
+	json_decref(fields);
+	if (log->file)
+		write_json(log->file, line);
+	if (log->json) {
+		write_json(stdout, line);
+	} else {
+		localtime_r(&time.tv_sec, &tm);
+		strftime(clock, sizeof(clock), "%T", &tm);
+		printf("%s.%03ld ", clock, time.tv_nsec / 1000000);
+		va_start(ap, fmt);
+		vprintf(fmt, ap);
+		va_end(ap);
+		putchar('\n');
+		fflush(stdout);
+	}
+	json_decref(line);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control/transition.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define POLL_NS 2000000
+
+const char *const to_transition_step_names[] = {
+	[TO_TRANSITION_DRAIN] = "drain",
+	[TO_TRANSITION_STAGE] = "stage",
+	[TO_TRANSITION_SWITCH] = "switch",
+	[TO_TRANSITION_CARRIER] = "carrier",
+	[TO_TRANSITION_COMMIT] = "commit",
+	[TO_TRANSITION_VERIFY] = "verify",
+	NULL
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+static int ended(const struct to_transition *t, enum to_transition_step step, double start,
+		 int ret, const struct to_error *err, const char *note)
+{
+	if (t->report)
+		t->report(t->data, step, now() - start, ret ? err->text : NULL, note);
+	return ret;
+}
+
+static int interrupted(const struct to_transition *t, struct to_error *err)
+{
+	return t->stop && *t->stop ? to_error_set(err, -EINTR, "interrupted") : 0;
+}
+
+/* Per server, the ports that have a link, bit by index. */
+static int check_carrier(const struct to_transition *t, const struct to_plan *plan,
+			 struct to_error *err)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(t->fabric);
+	const struct to_cluster *cluster = plan->cluster;
+
+	for (unsigned int l = 0; l < cluster->n_links; l++) {
+		const struct to_port_ref ends[] = { cluster->links[l].a, cluster->links[l].b };
+
+		for (unsigned int i = 0; i < 2; i++) {
+			const struct to_server *server = &cluster->servers[ends[i].server];
+
+			if (!(servers[ends[i].server].live >> ends[i].port & 1))
+				return to_error_set(err, -ENOLINK, "%s:%s has no carrier",
+						    server->name,
+						    server->ports[ends[i].port].name);
+		}
+	}
+	return 0;
+}
+
+static int wait_carrier(const struct to_transition *t, const struct to_plan *plan,
+			struct to_error *err)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	double deadline = now() + t->carrier_ns * 1e-9;
+
+	for (;;) {
+		int ret = to_fabric_status(t->fabric, err);
+
+		if (!ret)
+			ret = check_carrier(t, plan, err);
+		if (!ret || now() > deadline)
+			return ret;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int set_switches(const struct to_transition *t, const struct to_plan *plan, bool *moved,
+			struct to_error *err)
+{
+	int ret;
+
+	*moved = false;
+	if (!t->switches)
+		return 0;
+	ret = to_switches_compare(t->switches, plan, err);
+	if (!ret && to_switches_differ(t->switches)) {
+		*moved = true;
+		ret = to_switches_apply(t->switches, err);
+	}
+	/* no table may rely on links that a late change would end */
+	return ret ? ret : to_switches_late(t->switches, err);
+}
+
+static int check_switches(const struct to_transition *t, const struct to_plan *plan,
+			  struct to_error *err)
+{
+	int ret;
+
+	if (!t->switches)
+		return 0;
+	ret = to_switches_compare(t->switches, plan, err);
+	if (!ret && to_switches_differ(t->switches))
+		ret = to_error_set(err, -EIO,
+				   "the optical switches are not as the plan says when read back");
+	return ret;
+}
+
+/* Make the staged tables active, for good. */
+static int put(const struct to_transition *t, struct to_error *err)
+{
+	int ret = to_fabric_commit(t->fabric, err);
+
+	return ret ? ret : to_fabric_confirm(t->fabric, err);
+}
+
+static int drain(struct to_transition *t, const struct to_plan *old, const struct to_plan *next,
+		 struct to_error *err)
+{
+	const struct to_interim *interim = &t->interim;
+	double start = now();
+	char note[160];
+	int ret, n;
+
+	to_interim_free(&t->interim);
+	ret = to_interim_make(old, next, &t->interim, err);
+	if (ret)
+		return ended(t, TO_TRANSITION_DRAIN, start, ret, err, NULL);
+	if (!interim->n)
+		return 0;
+	n = snprintf(note, sizeof(note), "%u links are cut and %u made", interim->n_cut,
+		     interim->n_made);
+	if (interim->n > 1)
+		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", interim->n);
+	if (interim->n_waiting)
+		snprintf(note + n, sizeof(note) - n,
+			 "; %u pairs of servers have no way meanwhile", interim->n_waiting);
+	ret = to_fabric_stage(t->fabric, interim->plans[0], NULL, err);
+	if (!ret)
+		ret = put(t, err);
+	return ended(t, TO_TRANSITION_DRAIN, start, ret, err, note);
+}
+
+static int rewire(const struct to_transition *t, const struct to_plan *next, struct to_error *err)
+{
+	double start = now();
+	bool moved;
+	int ret;
+
+	ret = ended(t, TO_TRANSITION_SWITCH, start, set_switches(t, next, &moved, err), err, NULL);
+	if (ret)
+		return ret;
+	start = now();
+	return ended(t, TO_TRANSITION_CARRIER, start, wait_carrier(t, next, err), err, NULL);
+}
+
+static int verify(const struct to_transition *t, const struct to_plan *next, struct to_error *err)
+{
+	uint64_t generation;
+	int ret = to_fabric_status(t->fabric, err);
+
+	if (!ret)
+		ret = to_fabric_generation(t->fabric, &generation, err);
+	if (!ret)
+		ret = check_carrier(t, next, err);
+	if (!ret)
+		ret = check_switches(t, next, err);
+	return ret;
+}
+
+/*
+ * To the links and tables of @plan, from where the tables use only links that
+ * stay. Once a switch was set it is sooner finished than undone: not @stoppable.
+ */
+static int advance(struct to_transition *t, const struct to_plan *plan, bool stoppable,
+		   struct to_error *err)
+{
+	double start = now();
+	int ret = ended(t, TO_TRANSITION_STAGE, start, to_fabric_stage(t->fabric, plan, NULL, err),
+			err, NULL);
+
+	if (!ret && stoppable)
+		ret = interrupted(t, err);
+	if (!ret && t->interim.n)
+		ret = rewire(t, plan, err);
+	if (ret)
+		return ret;
+	start = now();
+	return ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err), err, NULL);
+}
+
+int to_transition_make(struct to_transition *t, const struct to_plan *old,
+		       const struct to_plan *next, struct to_error *err)
+{
+	double start;
+	int ret;
+
+	ret = interrupted(t, err);
+	if (!ret)
+		ret = drain(t, old, next, err);
+	if (!ret)
+		ret = interrupted(t, err);
+	for (unsigned int i = 1; !ret && i < t->interim.n; i++) {
+		ret = advance(t, t->interim.plans[i], i == 1, err);
+		if (!ret)
+			ret = to_fabric_confirm(t->fabric, err);
+	}
+	if (!ret)
+		ret = advance(t, next, t->interim.n < 2, err);
+	if (ret)
+		return ret;
+	start = now();
+	ret = verify(t, next, err);
+	if (!ret)
+		ret = to_fabric_confirm(t->fabric, err);
+	return ended(t, TO_TRANSITION_VERIFY, start, ret, err, NULL);
+}
+
+/* The first failure is the one that is told. */
+static int first(int ret, const struct to_error *now, int was, struct to_error *err)
+{
+	if (!ret || was)
+		return was;
+	*err = *now;
+	return ret;
+}
+
+/*
+ * Which step the switches are at, to_interim.n at the end of the way. Between two
+ * steps the tables are for both, so either will do, but for the end: until the
+ * switches were there, no table needed its links.
+ */
+static int locate(const struct to_transition *t, const struct to_plan *end, unsigned int *at,
+		  struct to_error *err)
+{
+	unsigned int least = UINT_MAX;
+
+	*at = 0;
+	for (unsigned int i = 0; t->switches && i <= t->interim.n; i++) {
+		const struct to_plan *plan = i < t->interim.n ? t->interim.plans[i] : end;
+		int ret = to_switches_compare(t->switches, plan, err);
+		unsigned int differ;
+
+		if (ret)
+			return ret;
+		differ = to_switches_differ(t->switches);
+		if (differ < least && (plan != end || !differ)) {
+			least = differ;
+			*at = i;
+		}
+	}
+	return 0;
+}
+
+/*
+ * One step of the way back: all links of step @at, then the tables that use those
+ * of them which the step before has too.
+ */
+static int go_back(struct to_transition *t, unsigned int at, struct to_error *err)
+{
+	const struct to_interim *way = &t->interim;
+	bool moved = false, differs;
+	int ret = 0;
+
+	if (at < way->n) {
+		ret = set_switches(t, way->plans[at], &moved, err);
+		if (!ret && moved)
+			ret = wait_carrier(t, way->plans[at], err);
+	}
+	if (!ret)
+		ret = to_fabric_stage(t->fabric, way->plans[at - 1], &differs, err);
+	if (!ret)
+		ret = differs ? put(t, err) : to_fabric_abort(t->fabric, err);
+	return ret;
+}
+
+int to_transition_restore(struct to_transition *t, const struct to_plan *from,
+			  const struct to_plan *plan, bool *changed, struct to_error *err)
+{
+	bool differs = false, moved;
+	struct to_error why = { 0 };
+	unsigned int at = 0, steps;
+	int ret, staged, unset;
+
+	/* Neither is open after most failures; what matters is what comes then. */
+	ret = to_fabric_revert(t->fabric, err);
+	if (to_fabric_abort(t->fabric, &why) == -EBUSY)
+		return ret;
+	ret = 0;
+	to_fabric_status(t->fabric, &why);
+	if (from) {
+		to_interim_free(&t->interim);
+		ret = to_interim_make(plan, from, &t->interim, err);
+		if (!ret)
+			ret = locate(t, from, &at, err);
+	}
+	for (steps = at; !ret && at; at--)
+		ret = go_back(t, at, err);
+	if (ret)
+		return ret;
+	staged = to_fabric_stage(t->fabric, plan, &differs, &why);
+	ret = first(staged, &why, 0, err);
+	/* Also when a server does not answer: others need their links. */
+	unset = set_switches(t, plan, &moved, &why);
+	ret = first(unset, &why, ret, err);
+	if (moved && !ret)
+		ret = first(wait_carrier(t, plan, &why), &why, ret, err);
+	if (!staged && !unset && differs)
+		ret = first(put(t, &why), &why, ret, err);
+	else if (!staged)
+		ret = first(to_fabric_abort(t->fabric, &why), &why, ret, err);
+	if (changed)
+		*changed = differs || moved || steps;
+	return ret;
+}
+
+int to_transition_at(struct to_transition *t, const struct to_plan *plan, struct to_error *err)
+{
+	bool differs;
+	int ret;
+
+	if (t->switches) {
+		ret = to_switches_compare(t->switches, plan, err);
+		if (ret || to_switches_differ(t->switches))
+			return ret;
+	}
+	ret = to_fabric_stage(t->fabric, plan, &differs, err);
+	if (!ret)
+		ret = to_fabric_abort(t->fabric, err);
+	return ret ? ret : !differs;
+}
+
+void to_transition_free(struct to_transition *t)
+{
+	to_interim_free(&t->interim);
+}

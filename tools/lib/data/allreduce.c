@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/allreduce.h"
+
+struct to_rings to_allreduce_of(const struct to_plan *plan)
+{
+	return (struct to_rings){
+		.n_links = plan->cluster->n_links, .links = plan->cluster->links,
+		.n_rings = plan->n_rings, .rings = plan->rings,
+		.n_trees = plan->n_trees, .trees = plan->trees, .demand = plan->demand };
+}
+
+/* Walk from every member to the root. @seen: per member, 1 + the first walk there. */
+static int allreduce_climb(const struct to_allreduce_tree *tree, const uint32_t *members,
+			   const uint32_t *place, uint32_t *seen, struct to_error *err)
+{
+	unsigned int i, at;
+
+	for (i = 0; i < tree->n; i++) {
+		for (at = i; !seen[at]; at = place[tree->parents[at]]) {
+			seen[at] = i + 1;
+			if (tree->parents[at] == TO_SERVER_NONE)
+				break;
+		}
+		/* back where this walk has been, and that is not its end */
+		if (seen[at] == i + 1 && tree->parents[at] != TO_SERVER_NONE)
+			return to_error_set(err, -ELOOP, "server %u is on a cycle of parents",
+					    members[at]);
+	}
+	return 0;
+}
+
+int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
+			    const struct to_demand *demand, struct to_error *err)
+{
+	const struct to_allreduce *group = &demand->groups[tree->group];
+	uint32_t *place, *seen, root = TO_SERVER_NONE;
+	unsigned int i;
+	int ret = 0;
+
+	if (tree->n != group->n_members)
+		return to_error_set(err, -EINVAL,
+				    "expected %u parents, for each member of AllReduce group %u",
+				    group->n_members, tree->group);
+	place = malloc((demand->n + 1) * sizeof(*place));
+	seen = calloc(tree->n + 1, sizeof(*seen));
+	if (!place || !seen) {
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+		goto out;
+	}
+	memset(place, 0xff, demand->n * sizeof(*place));
+	for (i = 0; i < tree->n; i++)
+		place[group->members[i]] = i;
+	for (i = 0; !ret && i < tree->n; i++) {
+		uint32_t parent = tree->parents[i];
+
+		if (parent == TO_SERVER_NONE && root != TO_SERVER_NONE)
+			ret = to_error_set(err, -EINVAL, "servers %u and %u are both a root", root,
+					   group->members[i]);
+		else if (parent == TO_SERVER_NONE)
+			root = group->members[i];
+		else if (parent >= demand->n || place[parent] == UINT32_MAX)
+			ret = to_error_set(err, -ENOENT,
+					   "server %u is no member of AllReduce group %u", parent,
+					   tree->group);
+	}
+	if (!ret)
+		ret = allreduce_climb(tree, group->members, place, seen, err);
+out:
+	free(place);
+	free(seen);
+	return ret;
+}
+
+bool to_allreduce_ring_linked(const struct to_rings *rings, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < rings->n_links && rings->links[i].ring != (int)index; i++)
+		;
+	return i < rings->n_links;
+}
+
+bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < rings->n_links && rings->links[i].tree != (int)index; i++)
+		;
+	return i < rings->n_links;
+}
+
+double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring)
+{
+	unsigned int directions = 0, i;
+
+	for (i = 0; i < rings->n_rings; i++)
+		if (rings->rings[i].group == ring->group)
+			directions += rings->rings[i].reverse ? 2 : 1;
+	return 2.0 * (ring->n - 1) / ring->n *
+	       rings->demand->groups[ring->group].bytes / directions;
+}
+
+double to_allreduce_tree_bytes(const struct to_rings *rings,
+			       const struct to_allreduce_tree *tree)
+{
+	unsigned int trees = 0, i;
+
+	for (i = 0; i < rings->n_trees; i++)
+		trees += rings->trees[i].group == tree->group;
+	return (double)rings->demand->groups[tree->group].bytes / trees;
+}
+
+double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
+			      uint32_t arc)
+{
+	const struct to_link *link = &rings->links[graph->link[arc]];
+	const struct to_ring *ring;
+
+	if (link->tree >= 0)
+		return to_allreduce_tree_bytes(rings, &rings->trees[link->tree]);
+	if (link->ring < 0)
+		return 0;
+	ring = &rings->rings[link->ring];
+	/* two servers: one duplex link is the way there and the way back */
+	if (graph->from[arc] == link->a.server || ring->reverse || ring->n == 2)
+		return to_allreduce_hop_bytes(rings, ring);
+	return 0;
+}
+
+/* One hop of AllReduce: @bytes from @x to @y. */
+typedef void allreduce_hop(void *data, uint32_t x, uint32_t y, double bytes);
+
+/* All hops of @group, or of all groups where it is -1. */
+static void allreduce_each_hop(const struct to_rings *rings, int group, bool linked,
+			       allreduce_hop *hop, void *data)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < rings->n_rings; i++) {
+		const struct to_ring *ring = &rings->rings[i];
+		double bytes = to_allreduce_hop_bytes(rings, ring);
+
+		if ((group >= 0 && ring->group != (unsigned int)group) ||
+		    (!linked && to_allreduce_ring_linked(rings, i)))
+			continue;
+		for (k = 0; k < ring->n; k++) {
+			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
+
+			hop(data, x, y, bytes);
+			if (ring->reverse)
+				hop(data, y, x, bytes);
+		}
+	}
+	for (i = 0; i < rings->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &rings->trees[i];
+		const uint32_t *members = rings->demand->groups[tree->group].members;
+		double bytes = to_allreduce_tree_bytes(rings, tree);
+
+		if ((group >= 0 && tree->group != (unsigned int)group) ||
+		    (!linked && to_allreduce_tree_linked(rings, i)))
+			continue;
+		for (k = 0; k < tree->n; k++) {
+			if (tree->parents[k] == TO_SERVER_NONE)
+				continue;
+			hop(data, members[k], tree->parents[k], bytes);
+			hop(data, tree->parents[k], members[k], bytes);
+		}
+	}
+}
+
+struct allreduce_sum {
+	size_t n;
+	double times;
+	uint64_t *bytes;
+};
+
+static void allreduce_add_hop(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	const struct allreduce_sum *sum = data;
+
+	sum->bytes[x * sum->n + y] += ceil(bytes * sum->times);
+}
+
+void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
+		      uint64_t *bytes)
+{
+	struct allreduce_sum sum = { rings->demand->n, times, bytes };
+
+	allreduce_each_hop(rings, -1, linked, allreduce_add_hop, &sum);
+}
+
+/* One group's AllReduce in measured bytes. */
+struct allreduce_share {
+	size_t n;
+	uint64_t *bytes;
+	double *hop;		/* n x n, of one AllReduce */
+	double times;		/* how many the bytes have room for */
+};
+
+static void allreduce_gather(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+
+	share->hop[x * share->n + y] += bytes;
+}
+
+static void allreduce_fit(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+	size_t pair = x * share->n + y;
+
+	(void)bytes;
+	if (share->hop[pair] > 0)
+		share->times = fmin(share->times, share->bytes[pair] / share->hop[pair]);
+}
+
+static void allreduce_take_out(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	struct allreduce_share *share = data;
+	size_t pair = x * share->n + y;
+	double taken = floor(share->hop[pair] * share->times);
+
+	(void)bytes;
+	share->bytes[pair] -= taken < share->bytes[pair] ? taken : share->bytes[pair];
+	share->hop[pair] = 0;
+}
+
+int to_allreduce_take(const struct to_rings *rings, uint64_t *bytes, uint64_t *buffers)
+{
+	struct to_demand unit = *rings->demand;
+	struct to_rings of_unit = *rings;
+	struct allreduce_share share = { .n = unit.n, .bytes = bytes };
+	unsigned int g;
+
+	share.hop = calloc(share.n * share.n, sizeof(*share.hop));
+	unit.groups = calloc(unit.n_groups + 1, sizeof(*unit.groups));
+	if (!share.hop || !unit.groups) {
+		free(share.hop);
+		free(unit.groups);
+		return -ENOMEM;
+	}
+	of_unit.demand = &unit;
+	for (g = 0; g < unit.n_groups; g++) {
+		unit.groups[g] = rings->demand->groups[g];
+		unit.groups[g].bytes = 1ull << 40;
+	}
+	for (g = 0; g < unit.n_groups; g++) {
+		share.times = INFINITY;
+		allreduce_each_hop(&of_unit, g, true, allreduce_gather, &share);
+		allreduce_each_hop(&of_unit, g, true, allreduce_fit, &share);
+		if (isinf(share.times))
+			share.times = 0;
+		allreduce_each_hop(&of_unit, g, true, allreduce_take_out, &share);
+		buffers[g] = share.times * unit.groups[g].bytes;
+	}
+	free(share.hop);
+	free(unit.groups);
+	return 0;
+}
+
+uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp)
+{
+	size_t n = rings->demand->n;
+	uint64_t *routed = calloc(n * n, sizeof(*routed));
+
+	if (!routed)
+		return NULL;
+	if (mp)
+		memcpy(routed, rings->demand->mp, n * n * sizeof(*routed));
+	to_allreduce_add(rings, false, 1, routed);
+	return routed;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_ALLREDUCE_H
+#define TOPOOPT_ALLREDUCE_H
+
+/* What AllReduce rings and trees put on links. */
+
+#include "data/graph.h"
+#include "data/plan.h"
+
+/**
+ * struct to_rings - rings and trees, and the links they may own
+ *
+ * A ring or tree that owns links owns one for each of its hops. One that owns
+ * none is routed hop by hop, like MP transfers.
+ */
+struct to_rings {
+	unsigned int n_links, n_rings, n_trees;
+	const struct to_link *links;
+	const struct to_ring *rings;
+	const struct to_allreduce_tree *trees;
+	const struct to_demand *demand;
+};
+
+/** to_allreduce_of() - rings and trees of @plan */
+struct to_rings to_allreduce_of(const struct to_plan *plan);
+
+/**
+ * to_allreduce_tree_check() - is @tree one tree over the members of its group?
+ *
+ * Return: 0, or with @err set -EINVAL for a wrong number of members or roots,
+ * -ENOENT for a parent outside the group, -ELOOP for a cycle, or -ENOMEM.
+ */
+int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
+			    const struct to_demand *demand, struct to_error *err);
+
+/** to_allreduce_ring_linked() - does ring @index own links? */
+bool to_allreduce_ring_linked(const struct to_rings *rings, unsigned int index);
+
+/** to_allreduce_tree_linked() - does tree @index own links? */
+bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index);
+
+/**
+ * to_allreduce_hop_bytes() - bytes of @ring per hop and direction
+ *
+ * 2(n - 1)/n times the buffer, shared by all rings of the group, where a
+ * reversible ring counts as two.
+ */
+double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring);
+
+/**
+ * to_allreduce_tree_bytes() - bytes of @tree per hop and direction
+ *
+ * The buffer shared by all trees of the group: each share goes up once and down
+ * once (Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth
+ * broadcast, reduction and scan", Parallel Computing 35(12), 2009).
+ */
+double to_allreduce_tree_bytes(const struct to_rings *rings,
+			       const struct to_allreduce_tree *tree);
+
+/**
+ * to_allreduce_arc_bytes() - bytes of the ring or tree that owns @arc of @graph,
+ *	0 else
+ */
+double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
+			      uint32_t arc);
+
+/**
+ * to_allreduce_add() - what members send each other
+ * @linked: also where a ring or tree owns its links
+ * @times: AllReduces, need not be whole
+ * @bytes: n x n, row = source; added to
+ */
+void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
+		      uint64_t *bytes);
+
+/**
+ * to_allreduce_routed() - all bytes that are routed: MP transfers, and hops of
+ *	rings and trees without links
+ * @mp: whether to count MP transfers
+ *
+ * Return: n x n, row = source, to be freed; NULL when out of memory.
+ */
+uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp);
+
+/**
+ * to_allreduce_take() - tell AllReduce from MP transfers in measured bytes
+ * @rings: demand is not looked at but for its groups' members
+ * @bytes: n x n, row = source; AllReduce is taken out
+ * @buffers: per group, bytes that it reduced: as much as every hop of its rings
+ *	and trees has bytes for; one group after the other
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_allreduce_take(const struct to_rings *rings, uint64_t *bytes, uint64_t *buffers);
+
+#endif

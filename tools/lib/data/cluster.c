@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "data/cluster.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define SYNTHETIC_SERVERS_MAX 65534	/* n.n of 10.200.n.n, less 0 and broadcast */
+#define SYNTHETIC_DEGREE_MAX (TO_PORTS_MAX - 10)	/* 10.201 to 10.254 */
+#define SYNTHETIC_RECONFIGURATION_NS 10000000	/* 10 ms, a 3D MEMS switch */
+
+static void synthetic_address(struct to_address *address, unsigned int subnet,
+			      unsigned int network, unsigned int n)
+{
+	address->has_v4 = address->has_v6 = true;
+	address->v4.s_addr = htonl(10U << 24 | subnet << 16 | n);
+	address->v6 = (struct in6_addr){ .s6_addr = { 0xfd, 0, 0x74, 0x6f } };
+	address->v6.s6_addr[7] = network;
+	address->v6.s6_addr[14] = n >> 8;
+	address->v6.s6_addr[15] = n;
+}
+
+static void synthetic_port(struct to_port *port, unsigned int n, unsigned int q,
+			   uint64_t bandwidth)
+{
+	snprintf(port->name, sizeof(port->name), "eth%u", q);
+	memcpy(port->mac, (uint8_t[]){ 2, 0x54, 0x4f, q, n >> 8, n }, 6);
+	memcpy(port->relay_mac, port->mac, 6);
+	synthetic_address(&port->address, 201 + q, q + 1, n);
+	port->bandwidth = bandwidth;
+}
+
+static int synthetic_fill(struct to_cluster *c, unsigned int n_servers,
+			  unsigned int degree, uint64_t bandwidth)
+{
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
+
+	c->n_switches = duplex ? 1 : degree;
+	c->switches = calloc(c->n_switches, sizeof(*c->switches));
+	c->servers = calloc(n_servers, sizeof(*c->servers));
+	if (!c->switches || !c->servers)
+		return -ENOMEM;
+	c->n_servers = n_servers;
+	for (unsigned int q = 0; q < c->n_switches; q++) {
+		struct to_optical_switch *sw = &c->switches[q];
+
+		snprintf(sw->name, sizeof(sw->name), "ocs%u", q);
+		sw->n_ports = duplex ? n_servers * degree : n_servers;
+		sw->reconfiguration_ns = SYNTHETIC_RECONFIGURATION_NS;
+	}
+	for (unsigned int i = 0; i < n_servers; i++) {
+		struct to_server *server = &c->servers[i];
+
+		snprintf(server->name, sizeof(server->name), "s%u", i);
+		synthetic_address(&server->address, 200, 0, i + 1);
+		server->ports = calloc(degree, sizeof(*server->ports));
+		if (!server->ports)
+			return -ENOMEM;
+		server->n_ports = degree;
+		for (unsigned int q = 0; q < degree; q++) {
+			struct to_port *port = &server->ports[q];
+
+			synthetic_port(port, i + 1, q, bandwidth);
+			port->optical_switch = duplex ? 0 : q;
+			port->optical_port = duplex ? i * degree + q + 1 : i + 1;
+		}
+	}
+	return 0;
+}
+
+struct to_cluster *to_cluster_synthetic(unsigned int n_servers,
+					unsigned int degree, uint64_t bandwidth,
+					enum to_link_mode mode,
+					struct to_error *err)
+{
+	struct to_cluster *c;
+
+	if (n_servers < 2 || n_servers > SYNTHETIC_SERVERS_MAX) {
+		to_error_set(err, -ERANGE,
+			     "%u servers: the default addresses are for 2 to %u",
+			     n_servers, SYNTHETIC_SERVERS_MAX);
+		return NULL;
+	}
+	if (degree < 1 || degree > SYNTHETIC_DEGREE_MAX) {
+		to_error_set(err, -ERANGE,
+			     "degree %u: the default addresses are for 1 to %u",
+			     degree, SYNTHETIC_DEGREE_MAX);
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	if (c)
+		c->link_mode = mode;
+	if (!c || synthetic_fill(c, n_servers, degree, bandwidth ? bandwidth : TO_SYNTHETIC_BANDWIDTH) ||
+	    to_cluster_sort(c)) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		to_cluster_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void to_cluster_free(struct to_cluster *c)
+{
+	if (!c)
+		return;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		free(c->servers[i].ports);
+	free(c->servers);
+	free(c->switches);
+	free(c->links);
+	free(c->by_name);
+	free(c);
+}
+
+static void *cluster_copy(const void *data, size_t count, size_t size)
+{
+	void *new = calloc(count ? count : 1, size);
+
+	if (new && count)
+		memcpy(new, data, count * size);
+	return new;
+}
+
+struct to_cluster *to_cluster_copy(const struct to_cluster *c)
+{
+	struct to_cluster *new = cluster_copy(c, 1, sizeof(*c));
+	bool copied;
+
+	if (!new)
+		return NULL;
+	new->servers = calloc(c->n_servers + 1, sizeof(*new->servers));
+	new->switches = cluster_copy(c->switches, c->n_switches, sizeof(*c->switches));
+	new->links = cluster_copy(c->links, c->n_links, sizeof(*c->links));
+	new->by_name = cluster_copy(c->by_name, c->n_servers, sizeof(*c->by_name));
+	copied = new->servers && new->switches && new->links && new->by_name;
+	for (new->n_servers = 0; copied && new->n_servers < c->n_servers; new->n_servers++) {
+		const struct to_server *from = &c->servers[new->n_servers];
+		struct to_server *to = &new->servers[new->n_servers];
+
+		*to = *from;
+		to->ports = cluster_copy(from->ports, from->n_ports, sizeof(*from->ports));
+		copied = to->ports;
+	}
+	if (copied)
+		return new;
+	if (!new->servers)
+		new->n_servers = 0;
+	to_cluster_free(new);
+	return NULL;
+}
+
+static int cluster_compare(const void *a, const void *b, void *data)
+{
+	const struct to_cluster *c = data;
+	const uint32_t *x = a, *y = b;
+	int order = strcmp(c->servers[*x].name, c->servers[*y].name);
+
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+int to_cluster_sort(struct to_cluster *c)
+{
+	free(c->by_name);
+	c->by_name = calloc(c->n_servers, sizeof(*c->by_name));
+	if (!c->by_name)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		c->by_name[i] = i;
+	qsort_r(c->by_name, c->n_servers, sizeof(*c->by_name), cluster_compare, c);
+	return 0;
+}
+
+int to_cluster_find_server(const struct to_cluster *c, const char *name)
+{
+	unsigned int low = 0, high = c->n_servers;
+
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+		int order = strcmp(name, c->servers[c->by_name[middle]].name);
+
+		if (!order)
+			return c->by_name[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return -1;
+}
+
+int to_cluster_find_port(const struct to_server *server, const char *name)
+{
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (!strcmp(server->ports[q].name, name))
+			return q;
+	return -1;
+}
+
+const char *to_port_rdma(const struct to_port *port)
+{
+	bool two = memcmp(port->mac, port->relay_mac, sizeof(port->mac));
+
+	return two && port->transmit[0] ? port->transmit : port->name;
+}
+
+struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
+{
+	struct to_cluster *cluster;
+	char *data;
+	size_t len;
+
+	if (to_file_read(path, &data, &len, err))
+		return NULL;
+	cluster = to_cluster_parse(data, len, path, err);
+	free(data);
+	return cluster;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CLUSTER_H
+#define TOPOOPT_CLUSTER_H
+
+/*
+ * The servers of a fabric, their ports, and the fibres or optical switches
+ * between them: cluster.json.
+ */
+
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+#define TO_NAME_MAX 64
+#define TO_PORTS_MAX 64		/* TOPOOPT_MAX_PORTS of the kernel */
+#define TO_SERVERS_MAX 65536
+#define TO_SERVER_NONE UINT32_MAX
+
+/**
+ * enum to_link_mode - what one fibre does
+ * @TO_LINKS_DUPLEX: a link joins two ports and carries both directions
+ * @TO_LINKS_SIMPLEX: a port's transmitter and receiver are switched apart, a
+ *	link goes from the transmitter of one port to the receiver of another
+ *	(the directed model of the TopoOpt paper)
+ */
+enum to_link_mode { TO_LINKS_DUPLEX, TO_LINKS_SIMPLEX };
+
+/** struct to_address - IPv4 and IPv6 address of a server or port */
+struct to_address {
+	bool has_v4, has_v6;
+	struct in_addr v4;
+	struct in6_addr v6;
+};
+
+/**
+ * struct to_look_ahead - second fibre of a port, behind a 1x2 optical switch
+ *	(TopoOpt, Figure 10)
+ * @optical_switch: where it leads
+ * @optical_port: port of that switch
+ * @selector: optical switch of which the 1x2 switch is a part
+ * @common: port of the selector that leads to the server; 0 when the port has
+ *	only one fibre
+ * @ends: ports of the selector that lead to to_port.optical_port and to
+ *	@optical_port; one of them is joined to @common
+ */
+struct to_look_ahead {
+	int optical_switch, selector;
+	unsigned int optical_port, common, ends[2];
+};
+
+/**
+ * struct to_port - one NIC interface that faces the fabric
+ * @name: interface name on its server
+ * @transmit: interface to transmit through when it is not @name, else ""
+ * @mac: address of the RDMA personality, where last hops are sent
+ * @relay_mac: address of the relay personality, where transit is sent;
+ *	equal to @mac when the NIC has only one
+ * @address: address of the port, owned by RDMA
+ * @bandwidth: bits/s
+ * @optical_switch: index into to_cluster.switches, -1 when not on one
+ * @optical_port: port number on that switch, as the switch counts
+ * @look_ahead: the second fibre
+ */
+struct to_port {
+	char name[IFNAMSIZ];
+	char transmit[IFNAMSIZ];
+	uint8_t mac[6], relay_mac[6];
+	struct to_address address;
+	uint64_t bandwidth;
+	int optical_switch;
+	unsigned int optical_port;
+	struct to_look_ahead look_ahead;
+};
+
+/**
+ * struct to_server - one host
+ * @name: as its host name says
+ * @address: node address, carried by the topoopt device
+ */
+struct to_server {
+	char name[TO_NAME_MAX];
+	struct to_address address;
+	unsigned int n_ports;
+	struct to_port *ports;
+};
+
+/** enum to_switch_kind - driver of an optical switch; see switch.h */
+enum to_switch_kind {
+	TO_SWITCH_BY_HAND, TO_SWITCH_COMMAND, TO_SWITCH_NETNS, TO_SWITCH_POLATIS_SCPI,
+	TO_SWITCH_POLATIS_RESTCONF, TO_SWITCH_SONIC, TO_SWITCH_KINDS
+};
+
+/**
+ * struct to_switch_control - how an optical switch is set
+ * @driver: TO_SWITCH_BY_HAND when there is no "control"
+ * @address: where it is, as the driver writes addresses; "" for the default
+ * @command: shell command that sets it or that reaches it
+ * @user: to log in as, "" for nobody
+ * @password_file: its password is the first line of this file, or
+ * @password_env: the value of this environment variable
+ * @egress_offset: the output of port p has the number p + this; 0 on switches
+ *	whose ports have one number
+ * @timeout_ns: for each answer of the switch
+ */
+struct to_switch_control {
+	enum to_switch_kind driver;
+	char address[256], command[512];
+	char user[64], password_file[256], password_env[64];
+	unsigned int egress_offset;
+	uint64_t timeout_ns;
+};
+
+/** struct to_optical_switch - patch panel or OCS */
+struct to_optical_switch {
+	char name[TO_NAME_MAX];
+	unsigned int n_ports;
+	uint64_t reconfiguration_ns;
+	struct to_switch_control control;
+};
+
+/** struct to_port_ref - port @port of server @server, both indices */
+struct to_port_ref {
+	uint32_t server;
+	uint32_t port;
+};
+
+/**
+ * enum to_link_use - why the optimiser made a link
+ */
+enum to_link_use { TO_LINK_FIXED, TO_LINK_ALLREDUCE, TO_LINK_MP, TO_LINK_REPAIR };
+
+/**
+ * struct to_link - one link; simplex links go from @a to @b
+ * @ring: index of the ring that a TO_LINK_ALLREDUCE link belongs to, -1 else
+ * @tree: the same of the tree
+ */
+struct to_link {
+	struct to_port_ref a, b;
+	enum to_link_use use;
+	int ring, tree;
+};
+
+/**
+ * struct to_cluster - all of it
+ * @links: the cabling where it is fixed (or as it is now), may be empty
+ * @by_name: indices of the servers sorted by name
+ */
+struct to_cluster {
+	enum to_link_mode link_mode;
+	unsigned int n_servers, n_switches, n_links;
+	struct to_server *servers;
+	struct to_optical_switch *switches;
+	struct to_link *links;
+	uint32_t *by_name;
+};
+
+#define TO_SYNTHETIC_BANDWIDTH 100000000000	/* bits/s */
+
+/**
+ * to_cluster_synthetic() - a cluster with the default address scheme
+ * @n_servers: 2..65534
+ * @degree: ports per server, 1..TO_PORTS_MAX - 10
+ * @bandwidth: of every port, bits/s; 0 for TO_SYNTHETIC_BANDWIDTH
+ * @mode: link mode
+ *
+ * Server i (0-based) is "s<i>", ports "eth0".."eth<d-1>". With n = i + 1 as 16
+ * bits: node 10.200.n.n and fd00:746f::n, port q 10.(201+q).n.n (degree > 54
+ * is refused) and fd00:746f:0:(q+1)::n, MAC 02:54:4f:q:n:n. Port q of all
+ * servers is on the optical switch "ocs<q>" as in the paper's Figure 7 when
+ * @mode is simplex; on duplex links all ports are on one switch "ocs0".
+ */
+struct to_cluster *to_cluster_synthetic(unsigned int n_servers,
+					unsigned int degree, uint64_t bandwidth,
+					enum to_link_mode mode,
+					struct to_error *err);
+
+struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
+
+/** to_cluster_parse() - cluster.json from memory; @name is for errors */
+struct to_cluster *to_cluster_parse(const char *data, size_t len,
+				    const char *name, struct to_error *err);
+
+/** to_cluster_copy() - Return: the copy, NULL when out of memory */
+struct to_cluster *to_cluster_copy(const struct to_cluster *cluster);
+void to_cluster_free(struct to_cluster *cluster);
+
+/**
+ * to_cluster_sort() - make to_cluster.by_name
+ *
+ * For those who fill in servers themselves; 0 or -ENOMEM.
+ */
+int to_cluster_sort(struct to_cluster *cluster);
+
+/** to_cluster_find_server() - index of the server called @name, or -1 */
+int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
+
+/** to_cluster_find_port() - index of @server's port called @name, or -1 */
+int to_cluster_find_port(const struct to_server *server, const char *name);
+
+/**
+ * to_port_rdma() - name of the interface that has the port's mac and address
+ *
+ * With one personality that is the port itself. With two, the port is the relay's,
+ * and what it transmits through is RDMA's.
+ */
+const char *to_port_rdma(const struct to_port *port);
+
+/*
+ * What cluster.json and plan.json share. The readers are for struct
+ * to_json_field with a struct to_cluster at offset 0.
+ */
+int to_cluster_read_link_mode(const struct to_json *at, void *to);
+int to_cluster_read_switches(const struct to_json *at, void *to);
+int to_cluster_read_servers(const struct to_json *at, void *to);
+
+/*
+ * "s0:eth0" into a struct to_port_ref; to_json_doc.context is the cluster.
+ */
+int to_cluster_read_port_ref(const struct to_json *at, void *to);
+
+/**
+ * to_cluster_read_links() - read an array of links into @cluster
+ * @fields: of one link; their structure is struct to_link
+ *
+ * Refuses ports on two links and servers linked to themselves.
+ */
+int to_cluster_read_links(const struct to_json *at,
+			  const struct to_json_field *fields,
+			  struct to_cluster *cluster);
+
+/* Reader of an optical switch's "control", a struct to_switch_control. */
+int to_switch_control_read(const struct to_json *at, void *to);
+
+/** to_switch_control_print() - ,"control":{...}; nothing when set by hand */
+void to_switch_control_print(FILE *out, const struct to_switch_control *control);
+
+/** to_cluster_print() - link mode, switches and servers as JSON members */
+void to_cluster_print(FILE *out, const struct to_cluster *cluster);
+
+#endif

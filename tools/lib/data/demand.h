@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_DEMAND_H
+#define TOPOOPT_DEMAND_H
+
+/* What a job sends per training iteration: job.json. */
+
+#include <stdint.h>
+
+#include "data/cluster.h"
+
+/**
+ * struct to_allreduce - one AllReduce group
+ * @members: server indices inside the job, in the order given
+ * @bytes: size of the buffer reduced per iteration (M; a ring AllReduce puts
+ *	2(n-1)/n * M on every link of the ring)
+ */
+struct to_allreduce {
+	unsigned int n_members;
+	uint32_t *members;
+	uint64_t bytes;
+};
+
+/**
+ * struct to_demand - demand of one job
+ * @n: servers of the job
+ * @names: their names, or NULL when the job only counts them
+ * @mp: MP transfers in bytes, n x n, row = source; diagonal 0; never NULL
+ */
+struct to_demand {
+	char name[TO_NAME_MAX];
+	unsigned int n;
+	char (*names)[TO_NAME_MAX];
+	unsigned int n_groups;
+	struct to_allreduce *groups;
+	uint64_t *mp;
+};
+
+struct to_demand *to_demand_load(const char *path, struct to_error *err);
+
+/** to_demand_parse() - job.json from memory; @name is for errors */
+struct to_demand *to_demand_parse(const char *data, size_t len,
+				  const char *name, struct to_error *err);
+struct to_demand *to_demand_copy(const struct to_demand *demand);
+void to_demand_free(struct to_demand *demand);
+
+/**
+ * to_demand_save() - write job.json to @path ("-" = standard output)
+ *
+ * By renaming, as to_plan_save() does. What it writes, to_demand_load() reads.
+ */
+int to_demand_save(const struct to_demand *demand, const char *path, struct to_error *err);
+
+/** to_demand_read() - a plan's "demand"; for struct to_json_field */
+int to_demand_read(const struct to_json *at, void *to /* struct to_demand * */);
+
+/** to_demand_print() - what to_demand_read() reads; 0 or -ENOMEM */
+int to_demand_print(FILE *out, const struct to_demand *demand);
+
+#endif

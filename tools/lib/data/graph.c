@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/graph.h"
+
+static void graph_fill_in(struct to_graph *g, uint32_t *next)
+{
+	unsigned int a, x;
+
+	for (a = 0; a < g->n_arcs; a++)
+		g->in[g->to[a] + 1]++;
+	for (x = 0; x < g->n; x++)
+		g->in[x + 1] += g->in[x];
+	memcpy(next, g->in, g->n * sizeof(*next));
+	for (a = 0; a < g->n_arcs; a++) {
+		uint32_t at = next[g->to[a]]++;
+
+		g->in_from[at] = g->from[a];
+		g->in_arc[at] = a;
+	}
+}
+
+struct to_graph *to_graph_new(unsigned int n, const struct to_link *links,
+			      unsigned int n_links, enum to_link_mode mode)
+{
+	unsigned int per_link = mode == TO_LINKS_DUPLEX ? 2 : 1;
+	struct to_graph *g = calloc(1, sizeof(*g));
+	unsigned int i, side, x;
+	uint32_t *block, *next;
+	size_t arcs;
+
+	if (!g)
+		return NULL;
+	g->n = n;
+	g->n_arcs = n_links * per_link;
+	arcs = g->n_arcs;
+	block = calloc(7 * arcs + 3 * ((size_t)n + 1), sizeof(*block));
+	if (!block) {
+		free(g);
+		return NULL;
+	}
+	g->out = block;
+	g->in = g->out + n + 1;
+	next = g->in + n + 1;
+	g->from = next + n + 1;
+	g->to = g->from + arcs;
+	g->link = g->to + arcs;
+	g->port = g->link + arcs;
+	g->peer_port = g->port + arcs;
+	g->in_from = g->peer_port + arcs;
+	g->in_arc = g->in_from + arcs;
+
+	for (i = 0; i < n_links; i++) {
+		g->out[links[i].a.server + 1]++;
+		if (per_link == 2)
+			g->out[links[i].b.server + 1]++;
+	}
+	for (x = 0; x < n; x++)
+		g->out[x + 1] += g->out[x];
+	memcpy(next, g->out, n * sizeof(*next));
+	for (i = 0; i < n_links; i++) {
+		for (side = 0; side < per_link; side++) {
+			const struct to_port_ref *tail = side ? &links[i].b : &links[i].a;
+			const struct to_port_ref *head = side ? &links[i].a : &links[i].b;
+			uint32_t a = next[tail->server]++;
+
+			g->from[a] = tail->server;
+			g->port[a] = tail->port;
+			g->to[a] = head->server;
+			g->peer_port[a] = head->port;
+			g->link[a] = i;
+		}
+	}
+	graph_fill_in(g, next);
+	return g;
+}
+
+void to_graph_free(struct to_graph *graph)
+{
+	if (!graph)
+		return;
+	free(graph->out);
+	free(graph);
+}
+
+double to_graph_seconds_per_byte(const struct to_graph *graph,
+				 const struct to_cluster *cluster, uint32_t arc)
+{
+	const struct to_server *from = &cluster->servers[graph->from[arc]];
+	const struct to_server *to = &cluster->servers[graph->to[arc]];
+	uint64_t out = from->ports[graph->port[arc]].bandwidth;
+	uint64_t in = to->ports[graph->peer_port[arc]].bandwidth;
+
+	return 8.0 / (out < in ? out : in);
+}
+
+unsigned int to_graph_distances(const struct to_graph *graph, uint32_t dst,
+				uint32_t without, uint16_t *distance,
+				uint32_t *order)
+{
+	unsigned int head, tail = 0;
+	uint32_t i;
+
+	memset(distance, 0xff, graph->n * sizeof(*distance));
+	distance[dst] = 0;
+	if (without != TO_SERVER_NONE)
+		distance[without] = 0;	/* looks visited */
+	order[tail++] = dst;
+	for (head = 0; head < tail; head++) {
+		uint32_t x = order[head];
+
+		for (i = graph->in[x]; i < graph->in[x + 1]; i++) {
+			uint32_t y = graph->in_from[i];
+
+			if (distance[y] != TO_DISTANCE_NONE)
+				continue;
+			distance[y] = distance[x] + 1;
+			order[tail++] = y;
+		}
+	}
+	if (without != TO_SERVER_NONE)
+		distance[without] = TO_DISTANCE_NONE;
+	return tail;
+}

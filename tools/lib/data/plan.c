@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "data/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define GROUPS_MAX 65534
+
+static void table_free(struct to_table *t)
+{
+	for (unsigned int g = 0; g < t->n_groups; g++)
+		free(t->groups[g].nexthops);
+	free(t->groups);
+	free(t->route);
+	free(t->pairs);
+}
+
+void to_plan_clear(struct to_plan *plan)
+{
+	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
+		table_free(&plan->tables[i]);
+	for (unsigned int i = 0; i < plan->n_rings; i++)
+		free(plan->rings[i].order);
+	for (unsigned int i = 0; i < plan->n_trees; i++)
+		free(plan->trees[i].parents);
+	free(plan->tables);
+	free(plan->rings);
+	free(plan->trees);
+	free(plan->cross_connects);
+	free(plan->peers);
+	free(plan->port_shares);
+	json_decref(plan->predictions);
+	plan->n_rings = plan->n_trees = plan->n_cross_connects = 0;
+	plan->tables = NULL;
+	plan->rings = NULL;
+	plan->trees = NULL;
+	plan->cross_connects = NULL;
+	plan->peers = NULL;
+	plan->port_shares = NULL;
+	plan->predictions = NULL;
+}
+
+void to_plan_free(struct to_plan *plan)
+{
+	if (!plan || plan->held--)
+		return;
+	to_plan_clear(plan);
+	free(plan->candidates);
+	to_demand_free(plan->demand);
+	to_cluster_free(plan->cluster);
+	free(plan);
+}
+
+struct to_plan *to_plan_hold(const struct to_plan *plan)
+{
+	struct to_plan *held = (struct to_plan *)plan;
+
+	held->held++;
+	return held;
+}
+
+int to_plan_alloc_tables(struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	size_t routes;
+
+	plan->slots = 1;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		if (plan->slots < c->servers[i].n_ports + 1)
+			plan->slots = c->servers[i].n_ports + 1;
+	routes = (size_t)c->n_servers * plan->slots;
+	plan->tables = calloc(c->n_servers, sizeof(*plan->tables));
+	if (!plan->tables)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < c->n_servers; i++) {
+		struct to_table *t = &plan->tables[i];
+
+		t->route = malloc(routes * sizeof(*t->route));
+		if (!t->route)
+			return -ENOMEM;
+		memset(t->route, 0xff, routes * sizeof(*t->route));
+	}
+	return 0;
+}
+
+static int pair_compare(const void *a, const void *b)
+{
+	const struct to_pair_route *x = a, *y = b;
+
+	if (x->dst != y->dst)
+		return x->dst > y->dst ? 1 : -1;
+	if (x->slot != y->slot)
+		return x->slot - y->slot;
+	return (x->src > y->src) - (x->src < y->src);
+}
+
+void to_plan_sort_pairs(struct to_table *t)
+{
+	if (t->n_pairs)
+		qsort(t->pairs, t->n_pairs, sizeof(*t->pairs), pair_compare);
+}
+
+static bool same_nexthops(const struct to_nexthop *a, const struct to_nexthop *b,
+			  unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (a[i].port != b[i].port || a[i].weight != b[i].weight ||
+		    a[i].backup != b[i].backup)
+			return false;
+	return true;
+}
+
+int to_plan_add_group(struct to_table *t, const struct to_nexthop *nexthops,
+		      unsigned int n)
+{
+	for (unsigned int g = 0; g < t->n_groups; g++)
+		if (t->groups[g].n == n &&
+		    same_nexthops(t->groups[g].nexthops, nexthops, n))
+			return g;
+	return to_plan_new_group(t, nexthops, n);
+}
+
+int to_plan_new_group(struct to_table *t, const struct to_nexthop *nexthops,
+		      unsigned int n)
+{
+	struct to_nexthop *own;
+	struct to_group *groups;
+
+	if (t->n_groups == GROUPS_MAX)
+		return -ENOSPC;
+	/* Room doubles: whenever the count is a power of two it is all used. */
+	if (!(t->n_groups & (t->n_groups - 1))) {
+		groups = reallocarray(t->groups, t->n_groups ? 2 * t->n_groups : 1,
+				      sizeof(*groups));
+		if (!groups)
+			return -ENOMEM;
+		t->groups = groups;
+	}
+	own = calloc(n, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	memcpy(own, nexthops, n * sizeof(*own));
+	t->groups[t->n_groups] = (struct to_group){ n, own };
+	return t->n_groups++;
+}
+
+int to_plan_index(struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	size_t ports = plan->slots - 1;
+
+	free(plan->peers);
+	plan->peers = malloc(c->n_servers * ports * sizeof(*plan->peers));
+	if (!plan->peers)
+		return -ENOMEM;
+	memset(plan->peers, 0xff, c->n_servers * ports * sizeof(*plan->peers));
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		struct to_port_ref a = c->links[i].a, b = c->links[i].b;
+
+		plan->peers[a.server * ports + a.port] = b;
+		if (c->link_mode == TO_LINKS_DUPLEX)
+			plan->peers[b.server * ports + b.port] = a;
+	}
+	return 0;
+}
+
+int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
+		 struct to_port_ref *peer)
+{
+	*peer = plan->peers[(size_t)at.server * (plan->slots - 1) + at.port];
+	return peer->server == UINT32_MAX ? -ENOLINK : 0;
+}
+
+struct to_plan *to_plan_load(const char *path, struct to_error *err)
+{
+	struct to_plan *plan;
+	char *data;
+	size_t len;
+
+	if (to_file_read(path, &data, &len, err))
+		return NULL;
+	plan = to_plan_parse(data, len, path, err);
+	free(data);
+	return plan;
+}
+
+static int plan_write(FILE *out, const void *plan, struct to_error *err)
+{
+	return to_plan_print(plan, out, err);
+}
+
+int to_plan_save(const struct to_plan *plan, const char *path,
+		 struct to_error *err)
+{
+	return to_file_write(path, plan_write, plan, err);
+}

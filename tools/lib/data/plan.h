@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_PLAN_H
+#define TOPOOPT_PLAN_H
+
+/*
+ * A plan: the only thing that passes between the optimiser and the kernel
+ * side. plan.json. Self-contained: servers, links, rings and trees, routes of
+ * every server, cross-connects, the demand it was made for, predictions.
+ */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "data/cluster.h"
+#include "data/demand.h"
+
+#define TO_GROUP_NONE UINT16_MAX
+#define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
+
+/**
+ * struct to_nexthop - one choice of a group
+ * @port: egress port of the server that holds the table
+ * @weight: relative share, >= 1
+ * @backup: used only when no other next hop of the group is live
+ *
+ * The MAC address is not part of a plan's next hop: it follows from the link
+ * at the other end (the RDMA address for the last hop to the port's own
+ * address, the relay address else).
+ */
+struct to_nexthop {
+	uint16_t port;
+	uint16_t weight;
+	bool backup;
+};
+
+/** struct to_group - next hops among which flows are spread */
+struct to_group {
+	unsigned int n;
+	struct to_nexthop *nexthops;
+};
+
+/**
+ * struct to_pair_route - source-qualified route
+ * @src: source server
+ * @dst: destination server
+ * @slot: which address of @dst, 0 = node address, 1 + q = port q
+ * @group: group of the same table
+ */
+struct to_pair_route {
+	uint32_t src, dst;
+	uint16_t slot;
+	uint16_t group;
+};
+
+/**
+ * struct to_table - one server's routes
+ * @route: group of every destination address: entry
+ *	[dst * to_plan.slots + slot], TO_GROUP_NONE where there is none (the
+ *	server's own addresses, ports that do not exist)
+ * @pairs: source-qualified routes, sorted by (dst, slot, src)
+ */
+struct to_table {
+	unsigned int n_groups, n_pairs;
+	struct to_group *groups;
+	uint16_t *route;
+	struct to_pair_route *pairs;
+};
+
+/**
+ * struct to_ring - one ring that carries AllReduce
+ * @group: index into demand.groups
+ * @jump: p of the permutation i -> (i + p) mod n over the group's members, 0
+ *	where the ring follows none
+ * @order: the members (server indices) in ring order, n_members of the group
+ * @reverse: duplex links also carry the ring backwards (-p)
+ */
+struct to_ring {
+	unsigned int group;
+	unsigned int jump;
+	unsigned int n;
+	uint32_t *order;
+	bool reverse;
+};
+
+/**
+ * struct to_allreduce_tree - one tree that carries a share of an AllReduce
+ *
+ * It reduces its share towards the root and broadcasts the sum back. All trees
+ * of a group have equal shares; a group has rings or trees, not both.
+ *
+ * @group: index into demand.groups
+ * @n: members of the group
+ * @parents: per member, in the order of the group: server to which it sends
+ *	what it has reduced, TO_SERVER_NONE at the root
+ */
+struct to_allreduce_tree {
+	unsigned int group, n;
+	uint32_t *parents;
+};
+
+/** struct to_cross_connect - a pair of ports of one optical switch */
+struct to_cross_connect {
+	unsigned int optical_switch;
+	unsigned int a, b;	/* simplex: light goes from a to b */
+};
+
+/**
+ * struct to_candidate - the best topology of one family, in the competition
+ *	that the plan's won
+ * @family: name of the family
+ * @ports: ports of a server that AllReduce could take
+ * @estimated_time: seconds that the busiest link is busy in one iteration, as
+ *	estimated without tables
+ * @comm_time: the same, predicted from its tables; 0 when it was not routed
+ * @chosen: the plan has it
+ */
+struct to_candidate {
+	char family[TO_NAME_MAX];
+	unsigned int ports;
+	double estimated_time, comm_time;
+	bool chosen;
+};
+
+/**
+ * struct to_plan - plan of one job
+ * @slots: addresses per server: 1 + the largest number of ports
+ * @peers: by to_plan_index(), [server * (slots - 1) + port]
+ * @candidates: what competed, best estimate first; none when links are fixed
+ * @port_shares: of the MP transfer of each pair, how much should enter through
+ *	each port of its destination when it is RDMA, in parts of
+ *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
+ *	plan does not say
+ * @predictions: JSON object of figures, owned; see to_verify()
+ * @held: how many to_plan_free() more it takes, see to_plan_hold()
+ */
+struct to_plan {
+	struct to_cluster *cluster;	/* servers, switches; links = plan's */
+	struct to_demand *demand;
+	uint64_t seed;
+	unsigned int slots;
+	unsigned int n_rings, n_trees, n_cross_connects, n_candidates;
+	struct to_ring *rings;
+	struct to_allreduce_tree *trees;
+	struct to_cross_connect *cross_connects;
+	struct to_candidate *candidates;
+	struct to_table *tables;	/* one per server */
+	struct to_port_ref *peers;
+	uint16_t *port_shares;
+	json_t *predictions;
+	unsigned int held;
+};
+
+struct to_plan *to_plan_load(const char *path, struct to_error *err);
+
+/** to_plan_parse() - plan.json from memory; @name is for errors */
+struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
+			      struct to_error *err);
+
+/**
+ * to_plan_save() - write @plan to @path ("-" = standard output)
+ *
+ * Written to a temporary file beside @path and renamed, so a reader never
+ * sees half a plan. Same plan, same bytes.
+ */
+int to_plan_save(const struct to_plan *plan, const char *path,
+		 struct to_error *err);
+
+/** to_plan_print() - the text that to_plan_save() writes */
+int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
+void to_plan_free(struct to_plan *plan);
+
+/**
+ * to_plan_hold() - keep @plan, which others may free, until to_plan_free()
+ *
+ * All who have it read only. Return: @plan.
+ */
+struct to_plan *to_plan_hold(const struct to_plan *plan);
+
+/** to_plan_clear() - drop rings, trees, tables, cross-connects and predictions */
+void to_plan_clear(struct to_plan *plan);
+
+/**
+ * to_plan_alloc_tables() - tables without groups and routes for all servers
+ *
+ * Sets to_plan.slots from the cluster and every route to TO_GROUP_NONE.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_plan_alloc_tables(struct to_plan *plan);
+
+/** to_plan_sort_pairs() - into the order that struct to_table promises */
+void to_plan_sort_pairs(struct to_table *table);
+
+/**
+ * to_plan_add_group() - group of @table equal to (@nexthops, @n), new if none
+ *
+ * Return: its index, or -ENOMEM, or -ENOSPC past 65534 groups.
+ */
+int to_plan_add_group(struct to_table *table, const struct to_nexthop *nexthops,
+		      unsigned int n);
+
+/** to_plan_new_group() - the same of next hops that no group of @table has */
+int to_plan_new_group(struct to_table *table, const struct to_nexthop *nexthops,
+		      unsigned int n);
+
+/**
+ * to_plan_index() - make to_plan.peers from the links; after any change of them
+ *
+ * to_plan_load() has done it. Return: 0 or -ENOMEM.
+ */
+int to_plan_index(struct to_plan *plan);
+
+/**
+ * to_plan_peer() - other end of the link that port @at transmits into
+ *
+ * Return: 0, or -ENOLINK when the port is dark. Needs to_plan_index().
+ */
+int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
+		 struct to_port_ref *peer);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "kernel/netlink.h"
+
+void to_check_add(struct to_checks *checks, enum to_verdict verdict,
+		  const char *name, const char *subject, const char *fix,
+		  const char *fmt, ...)
+{
+	struct to_check *c;
+	va_list ap;
+
+	if (checks->n == checks->room) {
+		unsigned int room = checks->room ? 2 * checks->room : 64;
+
+		c = realloc(checks->items, room * sizeof(*c));
+		if (!c)
+			return;
+		checks->items = c;
+		checks->room = room;
+	}
+	c = &checks->items[checks->n++];
+	c->verdict = verdict;
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	snprintf(c->subject, sizeof(c->subject), "%s", subject);
+	snprintf(c->fix, sizeof(c->fix), "%s", fix ? fix : "");
+	va_start(ap, fmt);
+	vsnprintf(c->text, sizeof(c->text), fmt, ap);
+	va_end(ap);
+}
+
+void to_checks_free(struct to_checks *checks)
+{
+	free(checks->items);
+	memset(checks, 0, sizeof(*checks));
+}
+
+/* Whether modules.dep of the running kernel names the module. */
+static bool module_installed(const char *release)
+{
+	char path[512], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", release);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && getline(&line, &size, file) > 0)
+		found = strstr(line, "/topoopt_fwd.ko");
+	free(line);
+	fclose(file);
+	return found;
+}
+
+void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
+			unsigned int server)
+{
+	const struct to_server *self = &plan->cluster->servers[server];
+
+	view->plan = plan;
+	view->server = server;
+	view->n_ports = self->n_ports;
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		view->ports[p] = self->ports[p].name;
+		view->rdma[p] = to_port_rdma(&self->ports[p]);
+	}
+}
+
+bool to_check_two(const struct to_check_view *view, unsigned int p)
+{
+	return strcmp(view->ports[p], view->rdma[p]);
+}
+
+void to_check_module(struct to_checks *checks)
+{
+	struct utsname name;
+
+	if (!access("/sys/module/topoopt_fwd", F_OK)) {
+		to_check_add(checks, TO_CHECK_OK, "module", "topoopt_fwd", NULL, "loaded");
+		return;
+	}
+	uname(&name);
+	if (module_installed(name.release))
+		to_check_add(checks, TO_CHECK_FAIL, "module", "topoopt_fwd",
+			     "modprobe topoopt_fwd", "not loaded");
+	else
+		to_check_add(checks, TO_CHECK_FAIL, "module", "topoopt_fwd",
+			     "make && make install", "not installed for kernel %s",
+			     name.release);
+}
+
+/* Value of a number under /proc/sys, -1 when it is not there. */
+static int sysctl_read(const char *fmt, const char *name)
+{
+	char path[128];
+	int value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), fmt, name);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+/*
+ * Strict reverse-path filtering drops what arrives at another port than the
+ * one that the answer would leave by: ICMP errors from relays, say.
+ */
+static void check_rp_filter(struct to_checks *checks, const char *name)
+{
+	int all = sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", "all");
+	int own = sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", name);
+	char fix[200];
+
+	if (own < 0)
+		return;
+	/* The kernel takes the larger of the two; 1 is strict, 2 loose. */
+	if ((all > own ? all : own) != 1) {
+		to_check_add(checks, TO_CHECK_OK, "rp_filter", name, NULL, "not strict");
+		return;
+	}
+	snprintf(fix, sizeof(fix), "sysctl -w net.ipv4.conf.%s.rp_filter=2", name);
+	to_check_add(checks, TO_CHECK_WARN, "rp_filter", name, fix,
+		     "strict: drops answers of relays that arrive at another port than they would be sent from");
+}
+
+static void check_ipv6(struct to_checks *checks, const char *name)
+{
+	char fix[200];
+
+	if (sysctl_read("/proc/sys/net/ipv6/conf/%s/disable_ipv6", name) < 1)
+		return;
+	snprintf(fix, sizeof(fix), "sysctl -w net.ipv6.conf.%s.disable_ipv6=0", name);
+	to_check_add(checks, TO_CHECK_WARN, "ipv6", name, fix,
+		     "IPv6 is off: its IPv6 addresses are left out");
+}
+
+void to_check_sysctl(struct to_checks *checks, const char *device,
+		     const struct to_check_view *view)
+{
+	int forward = sysctl_read("/proc/sys/net/ipv4/%s", "ip_forward");
+
+	check_rp_filter(checks, device);
+	for (unsigned int p = 0; p < view->n_ports; p++) {
+		check_rp_filter(checks, view->ports[p]);
+		if (to_check_two(view, p))
+			check_rp_filter(checks, view->rdma[p]);
+	}
+	check_ipv6(checks, device);
+	for (unsigned int p = 0; p < view->n_ports; p++)
+		check_ipv6(checks, view->rdma[p]);
+	to_check_add(checks, TO_CHECK_OK, "ip_forward", "kernel", NULL,
+		     forward == 1 ?
+		     "on: the stack forwards what has no route in the table" :
+		     "off: relaying does not need it");
+}
+
+/* What is looked for while chains are listed. */
+struct chains {
+	struct to_checks *checks;
+	const struct to_check_view *view;
+	unsigned int drops;
+};
+
+/* A base chain as nftables lists it. */
+struct chain {
+	const char *table, *name, *dev;
+	uint32_t hook;
+	bool has_hook, drop;
+};
+
+static bool is_port(const struct to_check_view *view, const char *name)
+{
+	for (unsigned int i = 0; i < view->n_ports; i++)
+		if (!strcmp(view->ports[i], name) || !strcmp(view->rdma[i], name))
+			return true;
+	return false;
+}
+
+static void chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
+{
+	const struct nlattr *nla, *a;
+
+	mnl_attr_for_each(nla, nlh, sizeof(struct nfgenmsg)) {
+		switch (mnl_attr_get_type(nla)) {
+		case NFTA_CHAIN_TABLE:
+			chain->table = to_attr_text(nla);
+			break;
+		case NFTA_CHAIN_NAME:
+			chain->name = to_attr_text(nla);
+			break;
+		case NFTA_CHAIN_POLICY:
+			chain->drop = ntohl(to_attr_u32(nla)) == NF_DROP;
+			break;
+		case NFTA_CHAIN_HOOK:
+			mnl_attr_for_each_nested(a, nla) {
+				if (mnl_attr_get_type(a) == NFTA_HOOK_HOOKNUM) {
+					chain->hook = ntohl(to_attr_u32(a));
+					chain->has_hook = true;
+				} else if (mnl_attr_get_type(a) == NFTA_HOOK_DEV) {
+					chain->dev = to_attr_text(a);
+				}
+			}
+			break;
+		}
+	}
+}
+
+static int chain_check(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nfgenmsg *nfg = to_netlink_header(nlh, sizeof(*nfg));
+	struct chains *chains = arg;
+	struct chain c = { .table = "?", .name = "?" };
+	char fix[200];
+
+	if (!nfg)
+		return -EBADMSG;
+	chain_parse(nlh, &c);
+	if (!c.has_hook || !c.drop)
+		return 0;
+	if (nfg->nfgen_family == NFPROTO_NETDEV && c.dev && is_port(chains->view, c.dev)) {
+		snprintf(fix, sizeof(fix),
+			 "nft add chain netdev %s %s '{ policy accept; }'", c.table, c.name);
+		to_check_add(chains->checks, TO_CHECK_FAIL, "netfilter", c.dev, fix,
+			     "chain %s of table netdev %s drops by default, relayed packets too",
+			     c.name, c.table);
+		chains->drops++;
+	} else if (nfg->nfgen_family != NFPROTO_NETDEV && c.hook == NF_INET_LOCAL_IN) {
+		to_check_add(chains->checks, TO_CHECK_WARN, "netfilter", c.name,
+			     "let the fabric in, for software RDMA: nft add rule ... udp dport 4791 accept",
+			     "input chain of table %s drops by default: packets for this server need a rule",
+			     c.table);
+		chains->drops++;
+	} else if (nfg->nfgen_family != NFPROTO_NETDEV && c.hook == NF_INET_FORWARD) {
+		to_check_add(chains->checks, TO_CHECK_OK, "netfilter", c.name, NULL,
+			     "forward chain of table %s drops by default: relayed packets do not meet it, those without a route in the table do",
+			     c.table);
+		chains->drops++;
+	}
+	return 0;
+}
+
+void to_check_netfilter(struct to_checks *checks, const struct to_check_view *view)
+{
+	struct chains chains = { checks, view, 0 };
+	struct nfgenmsg *nfg;
+	struct nlmsghdr *nlh;
+	struct to_netlink nl;
+	char buf[256];
+
+	if (to_netlink_open(&nl, NETLINK_NETFILTER, NULL))
+		return;
+	nlh = mnl_nlmsg_put_header(buf);
+	nlh->nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN;
+	nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
+	nfg->nfgen_family = AF_UNSPEC;
+	nfg->version = NFNETLINK_V0;
+	/* Without nftables in the kernel there is nothing to find. */
+	if (!to_netlink_dump(&nl, nlh, chain_check, NULL, &chains, NULL) && !chains.drops)
+		to_check_add(checks, TO_CHECK_OK, "netfilter", "kernel", NULL,
+			     "no nftables chain drops by default");
+	to_netlink_close(&nl);
+}

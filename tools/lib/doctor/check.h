@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CHECK_H
+#define TOPOOPT_CHECK_H
+
+/* What commonly breaks a fabric without switches, and how to mend it. */
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "data/plan.h"
+#include "kernel/rtnl.h"
+
+enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
+
+/**
+ * struct to_check - one thing looked at
+ * @name: what was looked at: "carrier", "mtu"
+ * @subject: of what: an interface, or a part of the kernel
+ * @text: what was found
+ * @fix: command or action that mends it, "" when there is nothing to mend
+ */
+struct to_check {
+	enum to_verdict verdict;
+	char name[24], subject[64], text[200], fix[200];
+};
+
+/** struct to_checks - findings in the order they were made */
+struct to_checks {
+	struct to_check *items;
+	unsigned int n, room;
+};
+
+/**
+ * to_check_add() - note a finding; the format makes its text
+ * @fix: copied; NULL for none
+ */
+void to_check_add(struct to_checks *checks, enum to_verdict verdict,
+		  const char *name, const char *subject, const char *fix,
+		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+void to_checks_free(struct to_checks *checks);
+
+/**
+ * struct to_check_view - the server that is looked at
+ * @device: the topoopt device, NULL when there is none
+ * @ports: names of its ports, the plan's if there is a plan
+ * @rdma: names of the interfaces with the ports' MAC and address: the ports, or
+ *	with two personalities the other one
+ * @plan: NULL without one
+ * @server: in the plan
+ */
+struct to_check_view {
+	const struct to_nic *nics;
+	unsigned int n_nics;
+	const struct to_nic *device;
+	const char *ports[TO_PORTS_MAX], *rdma[TO_PORTS_MAX];
+	unsigned int n_ports;
+	const struct to_plan *plan;
+	unsigned int server;
+};
+
+/** to_check_view_plan() - look at @server of @plan; sets its ports */
+void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
+			unsigned int server);
+
+/** to_check_two() - whether port @p has two personalities */
+bool to_check_two(const struct to_check_view *view, unsigned int p);
+
+/** to_check_module() - whether the module is there to be loaded */
+void to_check_module(struct to_checks *checks);
+
+/**
+ * to_check_sysctl() - rp_filter, ip_forward and IPv6
+ * @device: name of the topoopt device
+ */
+void to_check_sysctl(struct to_checks *checks, const char *device,
+		     const struct to_check_view *view);
+
+/**
+ * to_check_netfilter() - nftables chains that drop by default
+ *
+ * Relayed packets meet only chains on a port's own ingress; the module takes
+ * them before input and forward. Rules of the old iptables are not seen.
+ */
+void to_check_netfilter(struct to_checks *checks,
+			const struct to_check_view *view);
+
+/**
+ * to_check_ports() - the device and its ports as interfaces: present, up,
+ * carrier, MAC, MTU, speed, offloads, RoCE GIDs
+ */
+void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
+
+/**
+ * to_check_cabling() - who is at the other end of each port, and with what MTU
+ *
+ * Asks by ARP for the planned port's address, as a probe without sender
+ * address (RFC 5227), which a Linux peer answers whatever its routes say, with
+ * the MAC of the port that heard it. Nobody there: asks for every node of the
+ * plan. Then an ICMP echo as large as the MTU to each of the port's MACs, the one
+ * for last hops and the one for transit. Needs a plan, duplex links, IPv4
+ * addresses and CAP_NET_RAW.
+ */
+void to_check_cabling(struct to_checks *checks, const struct to_check_view *view);
+
+#endif

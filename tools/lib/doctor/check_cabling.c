@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Checks what is at the other end of each port. */
+
+#include "doctor/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/probe.h"
+
+#define ANSWER_MS 300	/* a direct neighbour answers within a few */
+#define TRIES 3
+#define SMALL 64	/* bytes of a small echo */
+
+/*
+ * A port that is being checked, and the one planned at its other end. @nic has the
+ * port's MAC and address, where answers come.
+ */
+struct cable {
+	struct to_checks *checks;
+	const struct to_cluster *cluster;
+	const struct to_nic *nic;
+	const struct to_port *port, *peer;
+	char peer_name[TO_NAME_MAX + IFNAMSIZ + 1];
+	struct to_probe probe;
+};
+
+static int ask(struct cable *c, const struct in_addr *targets, unsigned int n,
+	       unsigned int *who, uint8_t mac[6])
+{
+	int ret = -ETIMEDOUT;
+
+	for (int i = 0; i < TRIES && ret == -ETIMEDOUT; i++)
+		ret = to_probe_arp(&c->probe, targets, n, ANSWER_MS, who, mac);
+	return ret;
+}
+
+/* Port of the plan with @mac, as "s1:eth0"; "" when none has it. */
+static void port_of_mac(const struct to_cluster *cluster, const uint8_t *mac,
+			char *text, size_t size)
+{
+	text[0] = '\0';
+	for (unsigned int s = 0; s < cluster->n_servers; s++) {
+		const struct to_server *server = &cluster->servers[s];
+
+		for (unsigned int p = 0; p < server->n_ports; p++)
+			if (!memcmp(server->ports[p].mac, mac, 6) ||
+			    !memcmp(server->ports[p].relay_mac, mac, 6))
+				snprintf(text, size, "%s:%s", server->name,
+					 server->ports[p].name);
+	}
+}
+
+static void report_wrong(struct cable *c, const uint8_t *mac)
+{
+	char found[TO_NAME_MAX + IFNAMSIZ + 1], fix[200];
+
+	port_of_mac(c->cluster, mac, found, sizeof(found));
+	if (!found[0])
+		snprintf(found, sizeof(found), "%02x:%02x:%02x:%02x:%02x:%02x",
+			 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	snprintf(fix, sizeof(fix), "move the fibre (or cross-connect) from %.70s to %.70s",
+		 found, c->peer_name);
+	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
+		     "leads to %s, the plan says %s", found, c->peer_name);
+}
+
+/* The planned peer is silent: is it another server, or nobody? */
+static void find_other(struct cable *c)
+{
+	const struct to_cluster *cluster = c->cluster;
+	struct in_addr *nodes = calloc(cluster->n_servers + 1, sizeof(*nodes));
+	unsigned int n = 0;
+	uint8_t mac[6];
+	char fix[200];
+
+	for (unsigned int s = 0; nodes && s < cluster->n_servers; s++)
+		if (cluster->servers[s].address.has_v4)
+			nodes[n++] = cluster->servers[s].address.v4;
+	if (n && !ask(c, nodes, n, NULL, mac)) {
+		report_wrong(c, mac);
+	} else {
+		snprintf(fix, sizeof(fix), "run toctl apply on %.*s, then check the fibre",
+			 (int)strcspn(c->peer_name, ":"), c->peer_name);
+		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
+			     "carrier, but no server of the plan answers; planned: %s",
+			     c->peer_name);
+	}
+	free(nodes);
+}
+
+/* What comes through to the peer's interface @name, which has @mac. */
+static void check_size(struct cable *c, const char *name, const uint8_t *mac)
+{
+	struct in_addr own = c->port->address.v4, peer = c->peer->address.v4;
+	const int server = strcspn(c->peer_name, ":");
+	int small = -ETIMEDOUT, large = -ETIMEDOUT;
+	char fix[200];
+
+	for (int i = 0; i < TRIES && small == -ETIMEDOUT; i++)
+		small = to_probe_echo(&c->probe, own, peer, mac, SMALL, ANSWER_MS);
+	if (small) {
+		to_check_add(c->checks, TO_CHECK_WARN, "mtu", c->port->name,
+			     "let ICMP echo in at the other end, and apply the plan there",
+			     "%.*s:%s does not answer a ping, so its MTU is not known",
+			     server, c->peer_name, name);
+		return;
+	}
+	for (int i = 0; i < TRIES && large == -ETIMEDOUT; i++)
+		large = to_probe_echo(&c->probe, own, peer, mac, c->nic->mtu,
+				      ANSWER_MS);
+	if (!large) {
+		to_check_add(c->checks, TO_CHECK_OK, "mtu", c->port->name, NULL,
+			     "%u bytes reach %.*s:%s and return", c->nic->mtu,
+			     server, c->peer_name, name);
+		return;
+	}
+	snprintf(fix, sizeof(fix), "on %.*s: ip link set %s mtu %u",
+		 server, c->peer_name, name, c->nic->mtu);
+	to_check_add(c->checks, TO_CHECK_FAIL, "mtu", c->port->name, fix,
+		     "%u bytes do not come through to %.*s:%s, small packets do",
+		     c->nic->mtu, server, c->peer_name, name);
+}
+
+static void check_cable(struct cable *c)
+{
+	struct to_error err = {};
+	uint8_t mac[6];
+	int ret;
+
+	ret = to_probe_open(&c->probe, c->nic->ifindex, c->nic->mac, &err);
+	if (ret) {
+		to_check_add(c->checks, TO_CHECK_WARN, "cabling", c->port->name,
+			     ret == -EPERM ? "run toctl doctor as root" : NULL,
+			     "not checked: %s", err.text);
+		return;
+	}
+	ret = ask(c, &c->peer->address.v4, 1, NULL, mac);
+	if (ret == -ETIMEDOUT) {
+		find_other(c);
+	} else if (ret) {
+		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, NULL,
+			     "cannot send: %s", strerror(-ret));
+	} else if (memcmp(mac, c->peer->mac, 6) && memcmp(mac, c->peer->relay_mac, 6)) {
+		report_wrong(c, mac);
+	} else {
+		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
+			     "leads to %s as planned", c->peer_name);
+		check_size(c, to_port_rdma(c->peer), c->peer->mac);
+		if (memcmp(c->peer->mac, c->peer->relay_mac, 6))
+			check_size(c, c->peer->name, c->peer->relay_mac);
+	}
+	to_probe_close(&c->probe);
+}
+
+void to_check_cabling(struct to_checks *checks, const struct to_check_view *view)
+{
+	const struct to_server *self;
+
+	if (!view->plan)
+		return;
+	if (view->plan->cluster->link_mode == TO_LINKS_SIMPLEX) {
+		to_check_add(checks, TO_CHECK_OK, "cabling", "ports", NULL,
+			     "not checked: on simplex links nobody can answer");
+		return;
+	}
+	self = &view->plan->cluster->servers[view->server];
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		struct cable c = {
+			.checks = checks, .cluster = view->plan->cluster,
+			.port = &self->ports[p],
+			.nic = to_rtnl_nic_find(view->nics, view->n_nics,
+						to_port_rdma(&self->ports[p])),
+		};
+		const struct to_server *server;
+		struct to_port_ref peer;
+
+		if (!c.nic || !c.nic->carrier ||
+		    to_plan_peer(view->plan, (struct to_port_ref){ view->server, p },
+				 &peer))
+			continue;
+		server = &c.cluster->servers[peer.server];
+		c.peer = &server->ports[peer.port];
+		snprintf(c.peer_name, sizeof(c.peer_name), "%s:%s", server->name,
+			 c.peer->name);
+		if (c.port->address.has_v4 && c.peer->address.has_v4)
+			check_cable(&c);
+		else
+			to_check_add(checks, TO_CHECK_OK, "cabling", c.port->name, NULL,
+				     "not checked: the ports have no IPv4 addresses");
+	}
+}

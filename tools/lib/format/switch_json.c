@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* "control" of an optical switch: how it is set, in cluster.json and plan.json. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/cluster.h"
+
+#define TIMEOUT_MS_MAX 3600000
+
+enum { ADDRESS = 1, COMMAND = 2, OFFSET = 4, USER = 8 };
+
+/*
+ * By enum to_switch_kind: what a driver needs of the keys, what it may be given,
+ * and "timeout_ms" without it: SONiC checks all of its configuration, for minutes.
+ */
+static const struct {
+	const char *name;
+	unsigned int needs, takes, timeout_ms;
+} kinds[] = {
+	[TO_SWITCH_COMMAND] = { "command", COMMAND, ADDRESS | COMMAND, 5000 },
+	[TO_SWITCH_NETNS] = { "netns", 0, ADDRESS, 5000 },
+	[TO_SWITCH_POLATIS_SCPI] = { "polatis-scpi", ADDRESS, ADDRESS | OFFSET, 5000 },
+	[TO_SWITCH_POLATIS_RESTCONF] = { "polatis-restconf", ADDRESS, ADDRESS | OFFSET | USER,
+					 5000 },
+	[TO_SWITCH_SONIC] = { "sonic", 0, ADDRESS | COMMAND, 300000 },
+};
+
+static uint64_t kind_timeout_ns(enum to_switch_kind kind)
+{
+	return kinds[kind].timeout_ms * 1000000ULL;
+}
+
+static int control_text(const struct to_json *at, char *to, size_t size)
+{
+	const char *text;
+	int ret = to_json_string(at, &text);
+
+	if (ret)
+		return ret;
+	if (!*text || strlen(text) >= size)
+		return to_json_error(at, -EINVAL, "expected a string of 1 to %zu bytes", size - 1);
+	strcpy(to, text);
+	return 0;
+}
+
+#define FIELD_SIZE(field) sizeof(((struct to_switch_control *)0)->field)
+
+static int read_driver(const struct to_json *at, void *to)
+{
+	const char *names[TO_SWITCH_KINDS] = {};
+	int driver;
+
+	for (int i = 1; i < TO_SWITCH_KINDS; i++)
+		names[i - 1] = kinds[i].name;
+	driver = to_json_choice(at, names);
+	if (driver < 0)
+		return driver;
+	*(enum to_switch_kind *)to = driver + 1;
+	return 0;
+}
+
+static int read_address(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(address));
+}
+
+static int read_command(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(command));
+}
+
+static int read_user(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(user));
+}
+
+static int read_password_file(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(password_file));
+}
+
+static int read_password_env(const struct to_json *at, void *to)
+{
+	return control_text(at, to, FIELD_SIZE(password_env));
+}
+
+static int read_egress_offset(const struct to_json *at, void *to)
+{
+	int ret = to_json_u32(at, to);
+
+	if (!ret && *(unsigned int *)to > INT32_MAX)
+		ret = to_json_error(at, -ERANGE, "expected at most %d", INT32_MAX);
+	return ret;
+}
+
+static int read_timeout(const struct to_json *at, void *to)
+{
+	unsigned int ms;
+	int ret = to_json_u32(at, &ms);
+
+	if (!ret && (!ms || ms > TIMEOUT_MS_MAX))
+		ret = to_json_error(at, -ERANGE, "expected 1 to %d ms", TIMEOUT_MS_MAX);
+	if (!ret)
+		*(uint64_t *)to = ms * 1000000ULL;
+	return ret;
+}
+
+#define CONTROL(field) offsetof(struct to_switch_control, field)
+
+static const struct to_json_field control_fields[] = {
+	{ "driver", read_driver, CONTROL(driver), false },
+	{ "address", read_address, CONTROL(address), true },
+	{ "command", read_command, CONTROL(command), true },
+	{ "user", read_user, CONTROL(user), true },
+	{ "password_file", read_password_file, CONTROL(password_file), true },
+	{ "password_env", read_password_env, CONTROL(password_env), true },
+	{ "egress_offset", read_egress_offset, CONTROL(egress_offset), true },
+	{ "timeout_ms", read_timeout, CONTROL(timeout_ns), true },
+	{}
+};
+
+int to_switch_control_read(const struct to_json *at, void *to)
+{
+	static const struct {
+		const char *key;
+		unsigned int bit;
+	} keys[] = {
+		{ "address", ADDRESS }, { "command", COMMAND }, { "egress_offset", OFFSET },
+		{ "user", USER }, { "password_file", USER }, { "password_env", USER },
+	};
+	struct to_switch_control *control = to;
+	int ret;
+
+	control->timeout_ns = 0;
+	ret = to_json_object(at, control_fields, control);
+	if (!control->timeout_ns)
+		control->timeout_ns = kind_timeout_ns(control->driver);
+	for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys) && !ret; i++) {
+		bool given = json_object_get(at->value, keys[i].key);
+
+		if (!given && (kinds[control->driver].needs & keys[i].bit))
+			ret = to_json_error(at, -EINVAL, "driver \"%s\" needs \"%s\"",
+					    kinds[control->driver].name, keys[i].key);
+		if (given && !(kinds[control->driver].takes & keys[i].bit))
+			ret = to_json_error_at(at, keys[i].key, -EINVAL,
+					       "driver \"%s\" has no use for it",
+					       kinds[control->driver].name);
+	}
+	if (!ret && control->driver == TO_SWITCH_SONIC && !control->address[0] &&
+	    !control->command[0])
+		ret = to_json_error(at, -EINVAL,
+				    "driver \"sonic\" needs \"address\" or \"command\"");
+	return ret;
+}
+
+static void print_text(FILE *out, const char *key, const char *text)
+{
+	if (!*text)
+		return;
+	fprintf(out, ",\"%s\":", key);
+	to_json_print_string(out, text);
+}
+
+void to_switch_control_print(FILE *out, const struct to_switch_control *control)
+{
+	if (control->driver == TO_SWITCH_BY_HAND)
+		return;
+	fprintf(out, ",\n  \"control\":{\"driver\":\"%s\"", kinds[control->driver].name);
+	print_text(out, "address", control->address);
+	print_text(out, "command", control->command);
+	print_text(out, "user", control->user);
+	print_text(out, "password_file", control->password_file);
+	print_text(out, "password_env", control->password_env);
+	if (control->egress_offset)
+		fprintf(out, ",\"egress_offset\":%u", control->egress_offset);
+	if (control->timeout_ns != kind_timeout_ns(control->driver))
+		fprintf(out, ",\"timeout_ms\":%llu",
+			(unsigned long long)control->timeout_ns / 1000000);
+	fprintf(out, "}");
+}

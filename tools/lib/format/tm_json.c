@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tm.json. */
+
+#include "data/tm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+#define COUNT_MAX ((int64_t)1 << 53)	/* exact in every reader of JSON */
+
+/* One column of a row of numbers. */
+struct column {
+	const char *name;
+	int64_t min, max;
+};
+
+static int read_row(const struct to_json *at, const struct column *columns,
+		    unsigned int n, int64_t *row)
+{
+	if (json_array_size(at->value) != n)
+		return to_json_error(at, -EINVAL, "expected an array of %u numbers",
+				     n);
+	for (unsigned int i = 0; i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		row[i] = json_integer_value(child.value);
+		if (!json_is_integer(child.value) || row[i] < columns[i].min ||
+		    row[i] > columns[i].max)
+			return to_json_error(&child, -EINVAL,
+					     "expected %s, %" PRId64 " to %" PRId64,
+					     columns[i].name, columns[i].min,
+					     columns[i].max);
+	}
+	return 0;
+}
+
+static struct to_tm *reading(const struct to_json *at)
+{
+	return at->doc->context;
+}
+
+static struct to_tm_sample *reading_sample(const struct to_json *at)
+{
+	return &reading(at)->samples[at->up->index];
+}
+
+static int read_format(const struct to_json *at, void *to)
+{
+	(void)to;
+	return to_json_format(at, "topoopt-tm");
+}
+
+static int read_fingerprint(const struct to_json *at, void *to)
+{
+	const char *text = json_string_value(at->value);
+
+	if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+		return to_json_error(at, -EINVAL, "expected 16 hexadecimal digits");
+	strcpy(to, text);
+	return 0;
+}
+
+static int read_classes(const struct to_json *at, void *to)
+{
+	unsigned int n;
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, 0, NULL, &n);
+	for (unsigned int i = 0; !ret && i < TO_TM_CLASSES; i++) {
+		const char *name = json_string_value(json_array_get(at->value, i));
+
+		if (n != TO_TM_CLASSES || !name || strcmp(name, to_tm_class_names[i]))
+			ret = to_json_error(at, -EINVAL,
+					    "expected [\"roce\", \"tcp\", \"other\"]");
+	}
+	return ret;
+}
+
+static int find_server(const struct to_tm *tm, const char *name, size_t len)
+{
+	for (unsigned int i = 0; i < tm->n_servers; i++)
+		if (strlen(tm->servers[i]) == len && !memcmp(tm->servers[i], name, len))
+			return i;
+	return -1;
+}
+
+static int read_servers(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	unsigned int n;
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, sizeof(*tm->servers), &tm->servers, &n);
+	if (!ret && !n)
+		ret = to_json_error(at, -EINVAL, "expected at least one server");
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_name(&child, tm->servers[i]);
+		if (!ret && find_server(tm, tm->servers[i], strlen(tm->servers[i])) >= 0)
+			ret = to_json_error(&child, -EINVAL, "\"%s\" is there twice",
+					    tm->servers[i]);
+		tm->n_servers += !ret;
+	}
+	return ret;
+}
+
+static int read_server(const struct to_json *at, void *to)
+{
+	const struct to_tm *tm = reading(at);
+	const char *name;
+	int ret, server;
+
+	ret = to_json_string(at, &name);
+	if (ret)
+		return ret;
+	server = find_server(tm, name, strlen(name));
+	if (server < 0)
+		return to_json_error(at, -EINVAL, "no server is called \"%s\"", name);
+	*(uint32_t *)to = server;
+	return 0;
+}
+
+/* "s1:eth0"; null for no link. */
+static int read_end(const struct to_json *at, void *to)
+{
+	struct to_tm_end *end = to;
+	const char *text, *colon;
+	int server;
+
+	end->server = TO_TM_NONE;
+	if (json_is_null(at->value))
+		return 0;
+	text = json_string_value(at->value);
+	colon = text ? strchr(text, ':') : NULL;
+	if (!colon || !colon[1] || strlen(colon + 1) >= IFNAMSIZ)
+		return to_json_error(at, -EINVAL, "expected \"SERVER:PORT\"");
+	server = find_server(reading(at), text, colon - text);
+	if (server < 0)
+		return to_json_error(at, -EINVAL, "no server is called \"%.*s\"",
+				     (int)(colon - text), text);
+	end->server = server;
+	strcpy(end->port, colon + 1);
+	return 0;
+}
+
+static const struct to_json_field port_fields[] = {
+	{ "name", to_json_ifname, offsetof(struct to_tm_port, name), false },
+	{ "to", read_end, offsetof(struct to_tm_port, to), false },
+	{ "from", read_end, offsetof(struct to_tm_port, from), false },
+	{}
+};
+
+static const struct to_json_field link_fields[] = {
+	{ "from", read_end, offsetof(struct to_tm_link, from), false },
+	{ "to", read_end, offsetof(struct to_tm_link, to), false },
+	{}
+};
+
+static int read_ports(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, sizeof(*tm->ports), &tm->ports, &tm->n_ports);
+	for (unsigned int i = 0; !ret && i < tm->n_ports; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_object(&child, port_fields, &tm->ports[i]);
+	}
+	return ret;
+}
+
+static int read_links(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, sizeof(*tm->links), &tm->links, &tm->n_links);
+	for (unsigned int i = 0; !ret && i < tm->n_links; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_object(&child, link_fields, &tm->links[i]);
+		if (!ret && (tm->links[i].from.server == TO_TM_NONE ||
+			     tm->links[i].to.server == TO_TM_NONE))
+			ret = to_json_error(&child, -EINVAL, "expected two ends");
+	}
+	return ret;
+}
+
+static int read_missing(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	unsigned int n;
+	int ret;
+
+	(void)to;
+	tm->missing = calloc(tm->n_servers, sizeof(*tm->missing));
+	if (!tm->missing)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	ret = to_json_array(at, 0, NULL, &n);
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+		uint32_t server;
+
+		ret = read_server(&child, &server);
+		if (!ret)
+			tm->missing[server] = true;
+	}
+	return ret;
+}
+
+/* Rows [src, dst, class, packets, bytes], with in and out before on a server. */
+static int read_flows(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	const struct column columns[] = {
+		{ "an ingress port", TO_TM_NO_PORT, (int64_t)tm->n_ports - 1 },
+		{ "an egress port", TO_TM_NO_PORT, (int64_t)tm->n_ports - 1 },
+		{ "a source server", -1, (int64_t)tm->n_servers - 1 },
+		{ "a destination server", -1, (int64_t)tm->n_servers - 1 },
+		{ "a class", 0, TO_TM_CLASSES - 1 },
+		{ "packets", 0, COUNT_MAX },
+		{ "bytes", 0, COUNT_MAX },
+	};
+	int64_t row[7] = { TO_TM_NO_PORT, TO_TM_NO_PORT };
+	const int skip = tm->server == TO_TM_FABRIC ? 2 : 0;
+	unsigned int n;
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, 0, NULL, &n);
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = read_row(&child, columns + skip, 7 - skip, row + skip);
+		if (ret)
+			break;
+		ret = to_tm_add_flow(reading_sample(at), &(struct to_tm_flow){
+			.in = row[0], .out = row[1],
+			.src = row[2] < 0 ? TO_TM_NONE : row[2],
+			.dst = row[3] < 0 ? TO_TM_NONE : row[3],
+			.class = row[4], .packets = row[5], .bytes = row[6] });
+		if (ret)
+			to_json_error(at, ret, "out of memory");
+	}
+	return ret;
+}
+
+static int read_counters(const struct to_json *at, void *to)
+{
+	static const struct column columns[] = {
+		{ "received packets", 0, COUNT_MAX },
+		{ "received bytes", 0, COUNT_MAX },
+		{ "sent packets", 0, COUNT_MAX },
+		{ "sent bytes", 0, COUNT_MAX },
+	};
+	struct to_tm_counters **ports = to;
+	int64_t row[4];
+	unsigned int n;
+	int ret;
+
+	ret = to_json_array(at, sizeof(**ports), ports, &n);
+	if (!ret && n != reading(at)->n_ports)
+		ret = to_json_error(at, -EINVAL, "expected a row for each port");
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = read_row(&child, columns, 4, row);
+		(*ports)[i] = (struct to_tm_counters){ row[0], row[1], row[2], row[3] };
+	}
+	return ret;
+}
+
+static int read_link_bytes(const struct to_json *at, void *to)
+{
+	static const struct column columns[] = {
+		{ "bytes carried", 0, COUNT_MAX },
+		{ "bytes seen", 0, COUNT_MAX },
+		{ "bytes that bypassed", 0, COUNT_MAX },
+		{ "bytes lost", -COUNT_MAX, COUNT_MAX },
+	};
+	struct to_tm_link_bytes **links = to;
+	int64_t row[4];
+	unsigned int n;
+	int ret;
+
+	ret = to_json_array(at, sizeof(**links), links, &n);
+	if (!ret && n != reading(at)->n_links)
+		ret = to_json_error(at, -EINVAL, "expected a row for each link");
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = read_row(&child, columns, 4, row);
+		(*links)[i] = (struct to_tm_link_bytes){ row[0], row[1], row[2], row[3] };
+	}
+	return ret;
+}
+
+static int read_lost(const struct to_json *at, void *to)
+{
+	static const struct column columns[] = {
+		{ "packets", 0, COUNT_MAX }, { "bytes", 0, COUNT_MAX },
+	};
+	struct to_tm_sample *sample = reading_sample(at);
+	int64_t row[2];
+	int ret;
+
+	(void)to;
+	ret = read_row(at, columns, 2, row);
+	if (!ret) {
+		sample->lost.packets = row[0];
+		sample->lost.bytes = row[1];
+	}
+	return ret;
+}
+
+#define SAMPLE(member) offsetof(struct to_tm_sample, member)
+
+static const struct to_json_field server_sample_fields[] = {
+	{ "start_ns", to_json_u64, SAMPLE(start_ns), false },
+	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
+	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
+	{ "lost", read_lost, 0, false },
+	{ "flows", read_flows, 0, false },
+	{ "ports", read_counters, SAMPLE(ports), false },
+	{}
+};
+
+static const struct to_json_field fabric_sample_fields[] = {
+	{ "start_ns", to_json_u64, SAMPLE(start_ns), false },
+	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
+	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
+	{ "absent", to_json_u32, SAMPLE(absent), false },
+	{ "lost", read_lost, 0, false },
+	{ "pairs", read_flows, 0, false },
+	{ "links", read_link_bytes, SAMPLE(links), false },
+	{}
+};
+
+static int read_samples(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = reading(at);
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, sizeof(*tm->samples), &tm->samples, &tm->n_samples);
+	for (unsigned int i = 0; !ret && i < tm->n_samples; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = to_json_object(&child, tm->server == TO_TM_FABRIC ?
+				     fabric_sample_fields : server_sample_fields,
+				     &tm->samples[i]);
+		if (!ret && tm->samples[i].end_ns < tm->samples[i].start_ns)
+			ret = to_json_error(&child, -EINVAL, "ends before it starts");
+	}
+	return ret;
+}
+
+#define TM(member) offsetof(struct to_tm, member)
+#define COMMON_FIELDS \
+	{ "format", read_format, 0, false }, \
+	{ "version", to_json_version, 0, false }, \
+	{ "comment", to_json_comment, 0, true }, \
+	{ "job", to_json_label, TM(job), false }, \
+	{ "plan", read_fingerprint, TM(plan), false }, \
+	{ "interval_ns", to_json_positive, TM(interval_ns), false }, \
+	{ "classes", read_classes, 0, false }, \
+	{ "servers", read_servers, 0, false }
+
+static const struct to_json_field server_fields[] = {
+	COMMON_FIELDS,
+	{ "server", read_server, TM(server), false },
+	{ "generation", to_json_u64, TM(generation), false },
+	{ "ports", read_ports, 0, false },
+	{ "samples", read_samples, 0, false },
+	{}
+};
+
+static const struct to_json_field fabric_fields[] = {
+	COMMON_FIELDS,
+	{ "links", read_links, 0, false },
+	{ "missing", read_missing, 0, true },
+	{ "samples", read_samples, 0, false },
+	{}
+};
+
+struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
+			  struct to_error *err)
+{
+	struct to_tm *tm = calloc(1, sizeof(*tm));
+	struct to_json_doc doc;
+	struct to_json at;
+	int ret;
+
+	if (!tm) {
+		to_error_set(err, -ENOMEM, "%s: out of memory", name);
+		return NULL;
+	}
+	tm->server = TO_TM_FABRIC;
+	ret = to_json_open(&doc, &at, data, len, name, tm, err);
+	if (!ret)
+		ret = to_json_object(&at, json_object_get(at.value, "server") ?
+				     server_fields : fabric_fields, tm);
+	to_json_close(&doc);
+	if (ret) {
+		to_tm_free(tm);
+		return NULL;
+	}
+	return tm;
+}
+
+struct to_tm *to_tm_load(const char *path, struct to_error *err)
+{
+	struct to_tm *tm;
+	char *data;
+	size_t len;
+
+	if (to_file_read(path, &data, &len, err))
+		return NULL;
+	tm = to_tm_parse(data, len, path, err);
+	free(data);
+	return tm;
+}
+
+/* Writing: one line per sample. */
+
+static void write_end(FILE *out, const struct to_tm *tm, const char *key,
+		      const struct to_tm_end *end)
+{
+	if (end->server == TO_TM_NONE)
+		fprintf(out, "\"%s\": null", key);
+	else
+		fprintf(out, "\"%s\": \"%s:%s\"", key, tm->servers[end->server],
+			end->port);
+}
+
+static long long index_or_none(uint32_t server)
+{
+	return server == TO_TM_NONE ? -1 : (long long)server;
+}
+
+static void write_flows(FILE *out, const struct to_tm *tm,
+			const struct to_tm_sample *sample)
+{
+	fprintf(out, "\"%s\": [", tm->server == TO_TM_FABRIC ? "pairs" : "flows");
+	for (unsigned int i = 0; i < sample->n_flows; i++) {
+		const struct to_tm_flow *flow = &sample->flows[i];
+
+		fprintf(out, "%s[", i ? ", " : "");
+		if (tm->server != TO_TM_FABRIC)
+			fprintf(out, "%d, %d, ", flow->in, flow->out);
+		fprintf(out, "%lld, %lld, %d, %" PRIu64 ", %" PRIu64 "]",
+			index_or_none(flow->src), index_or_none(flow->dst),
+			flow->class, flow->packets, flow->bytes);
+	}
+	fprintf(out, "]");
+}
+
+static void write_sample(FILE *out, const struct to_tm *tm,
+			 const struct to_tm_sample *sample)
+{
+	fprintf(out, "{\"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
+		", \"elapsed_ns\": %" PRIu64 ", ", sample->start_ns,
+		sample->end_ns, sample->elapsed_ns);
+	if (tm->server == TO_TM_FABRIC)
+		fprintf(out, "\"absent\": %u, ", sample->absent);
+	fprintf(out, "\"lost\": [%" PRIu64 ", %" PRIu64 "], ",
+		sample->lost.packets, sample->lost.bytes);
+	write_flows(out, tm, sample);
+	if (tm->server == TO_TM_FABRIC) {
+		fprintf(out, ", \"links\": [");
+		for (unsigned int i = 0; i < tm->n_links; i++)
+			fprintf(out, "%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64
+				", %" PRId64 "]", i ? ", " : "",
+				sample->links[i].carried, sample->links[i].seen,
+				sample->links[i].bypass, sample->links[i].lost);
+	} else {
+		fprintf(out, ", \"ports\": [");
+		for (unsigned int i = 0; i < tm->n_ports; i++)
+			fprintf(out, "%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64
+				", %" PRIu64 "]", i ? ", " : "",
+				sample->ports[i].rx_packets,
+				sample->ports[i].rx_bytes,
+				sample->ports[i].tx_packets,
+				sample->ports[i].tx_bytes);
+	}
+	fprintf(out, "]}");
+}
+
+void to_tm_print(FILE *out, const struct to_tm *tm)
+{
+	const char *separator = "";
+
+	fprintf(out, "{\n\"format\": \"topoopt-tm\", \"version\": 1,\n\"job\": ");
+	to_json_print_string(out, tm->job);
+	fprintf(out, ",\n\"plan\": \"%s\", \"interval_ns\": %" PRIu64
+		",\n\"classes\": [\"roce\", \"tcp\", \"other\"],\n\"servers\": [",
+		tm->plan, tm->interval_ns);
+	for (unsigned int i = 0; i < tm->n_servers; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "", tm->servers[i]);
+	if (tm->server != TO_TM_FABRIC) {
+		fprintf(out, "],\n\"server\": \"%s\", \"generation\": %" PRIu64
+			",\n\"ports\": [", tm->servers[tm->server],
+			tm->generation);
+		for (unsigned int i = 0; i < tm->n_ports; i++) {
+			fprintf(out, "%s\n  {\"name\": ", i ? "," : "");
+			to_json_print_string(out, tm->ports[i].name);
+			fprintf(out, ", ");
+			write_end(out, tm, "to", &tm->ports[i].to);
+			fprintf(out, ", ");
+			write_end(out, tm, "from", &tm->ports[i].from);
+			fprintf(out, "}");
+		}
+	} else {
+		fprintf(out, "],\n\"links\": [");
+		for (unsigned int i = 0; i < tm->n_links; i++) {
+			fprintf(out, "%s\n  {", i ? "," : "");
+			write_end(out, tm, "from", &tm->links[i].from);
+			fprintf(out, ", ");
+			write_end(out, tm, "to", &tm->links[i].to);
+			fprintf(out, "}");
+		}
+	}
+	if (tm->missing) {
+		fprintf(out, "],\n\"missing\": [");
+		for (unsigned int i = 0; i < tm->n_servers; i++)
+			if (tm->missing[i]) {
+				fprintf(out, "%s\"%s\"", separator, tm->servers[i]);
+				separator = ", ";
+			}
+	}
+	fprintf(out, "],\n\"samples\": [");
+	for (unsigned int i = 0; i < tm->n_samples; i++) {
+		fprintf(out, "%s\n", i ? "," : "");
+		write_sample(out, tm, &tm->samples[i]);
+	}
+	fprintf(out, "\n]\n}\n");
+}
+
+static int write_tm(FILE *out, const void *tm, struct to_error *err)
+{
+	(void)err;
+	to_tm_print(out, tm);
+	return 0;
+}
+
+int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err)
+{
+	return to_file_write(path, write_tm, tm, err);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_TREE_H
+#define TOPOOPT_TREE_H
+
+/* Shortest ways from all servers to one root, with protection. */
+
+#include <stdint.h>
+
+#include "data/graph.h"
+
+#define TO_ARC_NONE UINT8_MAX
+
+/**
+ * struct to_tree - next hops towards a root
+ * @n_reached: servers that reach the root, itself included
+ * @distance: hops to the root, per server
+ * @order: the servers that reach it by increasing distance, root first
+ * @place: per server, where it is in @order, UINT32_MAX when it is not
+ * @choices: per server, the arcs that shorten the way, as a bit mask: bit k is
+ *	arc graph.out[x] + k
+ * @backup: per server whose @choices is a single arc, the arc to take while
+ *	that one is down, same counting; TO_ARC_NONE where there is none
+ *
+ * A backup is loop-free with every choice of every other server: no way on
+ * from it comes back to the server. It need not be a loop-free alternate of
+ * RFC 5286, which only looks at distances: a server further out that
+ * has another choice gives up its choice through the protected server. On a
+ * ring of four that covers a neighbour's link, where RFC 5286 finds nothing.
+ */
+struct to_tree {
+	unsigned int n_reached;
+	uint16_t *distance;
+	uint32_t *order, *place;
+	uint64_t *choices;
+	uint8_t *backup;
+	uint32_t *stack, *seen, seen_mark;	/* scratch */
+};
+
+/** to_tree_init() - room for trees of @graph. Return: 0 or -ENOMEM. */
+int to_tree_init(struct to_tree *tree, const struct to_graph *graph);
+void to_tree_free(struct to_tree *tree);
+
+/**
+ * to_tree_grow() - the shortest ways to @root, without backups
+ * @without: server taken out of the graph, TO_SERVER_NONE for none
+ */
+void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
+		  uint32_t root, uint32_t without);
+
+/**
+ * to_tree_protect() - find backups
+ * @keep: per server, choices that it must keep, same mask; NULL for none
+ */
+void to_tree_protect(struct to_tree *tree, const struct to_graph *graph,
+		     const uint64_t *keep);
+
+#endif

@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/genl.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define MESSAGE_SIZE 65536
+#define ROUTE_SIZE 72		/* upper bound of one route attribute */
+
+const char *const to_counter_names[TO_COUNTERS] = {
+	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets",
+	"relay-tx-bytes", "local-packets", "local-bytes", "miss-packets",
+	"backup-packets", "drop-header", "drop-ttl", "drop-mtu",
+	"drop-no-port", "drop-gso", "drop-nomem", "drop-tx",
+};
+_Static_assert(TOPOOPT_A_COUNTERS_MAX - TOPOOPT_A_COUNTERS_PAD == TO_COUNTERS,
+	       "a name for every counter");
+
+static const struct to_attribute nexthop_attributes[] = {
+	[TOPOOPT_A_NEXTHOP_PORT] = { "port" },
+	[TOPOOPT_A_NEXTHOP_MAC] = { "mac" },
+	[TOPOOPT_A_NEXTHOP_WEIGHT] = { "weight" },
+	[TOPOOPT_A_NEXTHOP_BACKUP] = { "backup" },
+};
+
+#define NESTED(array) array, sizeof(array) / sizeof(*(array))
+
+static const struct to_attribute group_attributes[] = {
+	[TOPOOPT_A_GROUP_ID] = { "id" },
+	[TOPOOPT_A_GROUP_NEXTHOP] = { "nexthop", NESTED(nexthop_attributes) },
+};
+
+static const struct to_attribute route_attributes[] = {
+	[TOPOOPT_A_ROUTE_DST] = { "dst" },
+	[TOPOOPT_A_ROUTE_DST_LEN] = { "dst-len" },
+	[TOPOOPT_A_ROUTE_SRC] = { "src" },
+	[TOPOOPT_A_ROUTE_SRC_LEN] = { "src-len" },
+	[TOPOOPT_A_ROUTE_TYPE] = { "type" },
+	[TOPOOPT_A_ROUTE_GROUP] = { "group" },
+	[TOPOOPT_A_ROUTE_SERVER] = { "server" },
+};
+
+static const struct to_attribute port_attributes[] = {
+	[TOPOOPT_A_PORT_IFINDEX] = { "ifindex" },
+	[TOPOOPT_A_PORT_TX_IFINDEX] = { "tx-ifindex" },
+};
+
+static const struct to_attribute device_attributes[] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { "ifindex" },
+	[TOPOOPT_A_DEVICE_GENERATION] = { "generation" },
+	[TOPOOPT_A_DEVICE_BASE_GENERATION] = { "base-generation" },
+	[TOPOOPT_A_DEVICE_STAGED] = { "staged" },
+	[TOPOOPT_A_DEVICE_GROUP] = { "group", NESTED(group_attributes) },
+	[TOPOOPT_A_DEVICE_ROUTE] = { "route", NESTED(route_attributes) },
+	[TOPOOPT_A_DEVICE_PORT] = { "port", NESTED(port_attributes) },
+	[TOPOOPT_A_DEVICE_PROGRAM] = { "program" },
+};
+
+void to_kernel_table_free(struct to_kernel_table *table)
+{
+	for (unsigned int i = 0; i < table->n_groups; i++)
+		free(table->groups[i].nexthops);
+	free(table->groups);
+	free(table->routes);
+	memset(table, 0, sizeof(*table));
+}
+
+static struct nlmsghdr *genl_message(const struct to_genl *genl, void *buf,
+				     uint8_t command)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *g;
+
+	nlh->nlmsg_type = genl->family;
+	g = mnl_nlmsg_put_extra_header(nlh, sizeof(*g));
+	g->cmd = command;
+	g->version = TOPOOPT_FAMILY_VERSION;	/* of no matter to nlctrl */
+	return nlh;
+}
+
+static struct nlmsghdr *genl_request(const struct to_genl *genl, void *buf,
+				     uint8_t command, uint32_t ifindex)
+{
+	struct nlmsghdr *nlh = genl_message(genl, buf, command);
+
+	if (ifindex)
+		mnl_attr_put_u32(nlh, TOPOOPT_A_DEVICE_IFINDEX, ifindex);
+	return nlh;
+}
+
+#define genl_for_each_attr(nla, nlh) \
+	mnl_attr_for_each(nla, nlh, sizeof(struct genlmsghdr))
+
+static int genl_parse_family(const struct nlmsghdr *nlh, void *arg)
+{
+	struct to_genl *genl = arg;
+	const struct nlattr *nla, *group, *a;
+
+	genl_for_each_attr(nla, nlh) {
+		if (mnl_attr_get_type(nla) == CTRL_ATTR_FAMILY_ID)
+			genl->family = to_attr_u16(nla);
+		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS)
+			continue;
+		mnl_attr_for_each_nested(group, nla)
+			mnl_attr_for_each_nested(a, group)
+				if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
+					genl->events = to_attr_u32(a);
+	}
+	return 0;
+}
+
+int to_genl_open(struct to_genl *genl, struct to_error *err)
+{
+	char buf[256];
+	struct nlmsghdr *nlh;
+	int ret;
+
+	genl->events = 0;
+	ret = to_netlink_open(&genl->nl, NETLINK_GENERIC, err);
+	if (ret)
+		return ret;
+	genl->family = GENL_ID_CTRL;
+	nlh = genl_message(genl, buf, CTRL_CMD_GETFAMILY);
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, TOPOOPT_FAMILY_NAME);
+	ret = to_netlink_call(&genl->nl, nlh, genl_parse_family, genl, err);
+	if (ret == -ENOENT)
+		to_error_set(err, ret, "the kernel has no family %s: load the module with: modprobe topoopt_fwd",
+			     TOPOOPT_FAMILY_NAME);
+	if (ret) {
+		to_genl_close(genl);
+		return ret;
+	}
+	genl->nl.header = sizeof(struct genlmsghdr);
+	genl->nl.attributes = device_attributes;
+	genl->nl.n_attributes = sizeof(device_attributes) / sizeof(*device_attributes);
+	return 0;
+}
+
+void to_genl_close(struct to_genl *genl)
+{
+	to_netlink_close(&genl->nl);
+}
+
+/* An array that grows while a dump fills it. */
+struct list {
+	void *items;
+	unsigned int n, room;
+	size_t size;
+};
+
+static void *list_add(struct list *list)
+{
+	if (list->n == list->room) {
+		unsigned int room = list->room ? 2 * list->room : 16;
+		void *items = realloc(list->items, room * list->size);
+
+		if (!items)
+			return NULL;
+		list->items = items;
+		list->room = room;
+	}
+	return memset((char *)list->items + list->size * list->n++, 0, list->size);
+}
+
+static void list_clear(void *arg)
+{
+	((struct list *)arg)->n = 0;
+}
+
+static void parse_name(char *name, const struct nlattr *nla)
+{
+	strncpy(name, to_attr_text(nla), IFNAMSIZ - 1);
+}
+
+static void parse_counters(uint64_t *counters, const struct nlattr *nest)
+{
+	const struct nlattr *nla;
+
+	mnl_attr_for_each_nested(nla, nest) {
+		unsigned int i = mnl_attr_get_type(nla) -
+				 TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS;
+
+		if (i < TO_COUNTERS && mnl_attr_get_payload_len(nla) == 8)
+			counters[i] = to_attr_u64(nla);
+	}
+}
+
+static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
+{
+	struct to_device *d = arg;
+	const struct nlattr *nla;
+
+	genl_for_each_attr(nla, nlh) {
+		switch (mnl_attr_get_type(nla)) {
+		case TOPOOPT_A_DEVICE_IFINDEX:
+			d->ifindex = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_DEVICE_IFNAME:
+			parse_name(d->name, nla);
+			break;
+		case TOPOOPT_A_DEVICE_GENERATION:
+			d->generation = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_DEVICE_ROUTES:
+			d->routes = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_DEVICE_GROUPS:
+			d->groups = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_DEVICE_MEMORY:
+			d->memory = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_DEVICE_STAGED_ROUTES:
+			d->staged_routes = to_attr_u32(nla);
+			d->staged = true;
+			break;
+		case TOPOOPT_A_DEVICE_STAGED_GROUPS:
+			d->staged_groups = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_DEVICE_STAGED_PREPARED:
+			d->prepared = true;
+			break;
+		case TOPOOPT_A_DEVICE_COUNTERS:
+			parse_counters(d->counters, nla);
+			break;
+		}
+	}
+	return 0;
+}
+
+int to_genl_device(struct to_genl *genl, uint32_t ifindex,
+		   struct to_device *device, struct to_error *err)
+{
+	char buf[256];
+
+	memset(device, 0, sizeof(*device));
+	return to_netlink_call(&genl->nl,
+			       genl_request(genl, buf, TOPOOPT_CMD_DEV_GET, ifindex),
+			       genl_set_device, device, err);
+}
+
+static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nlattr *nest, *nla;
+	struct to_kernel_port *p;
+
+	genl_for_each_attr(nest, nlh) {
+		if (mnl_attr_get_type(nest) != TOPOOPT_A_DEVICE_PORT)
+			continue;
+		p = list_add(arg);
+		if (!p)
+			return -ENOMEM;
+		mnl_attr_for_each_nested(nla, nest) {
+			switch (mnl_attr_get_type(nla)) {
+			case TOPOOPT_A_PORT_IFINDEX:
+				p->ifindex = to_attr_u32(nla);
+				break;
+			case TOPOOPT_A_PORT_IFNAME:
+				parse_name(p->name, nla);
+				break;
+			case TOPOOPT_A_PORT_TX_IFINDEX:
+				p->tx_ifindex = to_attr_u32(nla);
+				break;
+			case TOPOOPT_A_PORT_TX_IFNAME:
+				parse_name(p->tx_name, nla);
+				break;
+			case TOPOOPT_A_PORT_LIVE:
+				p->live = true;
+				break;
+			case TOPOOPT_A_PORT_COUNTERS:
+				parse_counters(p->counters, nla);
+				break;
+			}
+		}
+		if (!p->tx_ifindex) {
+			p->tx_ifindex = p->ifindex;
+			memcpy(p->tx_name, p->name, sizeof(p->name));
+		}
+	}
+	return 0;
+}
+
+int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
+		  struct to_kernel_port **ports, unsigned int *n,
+		  struct to_error *err)
+{
+	struct list list = { .size = sizeof(**ports) };
+	char buf[256];
+	int ret;
+
+	ret = to_netlink_dump(&genl->nl,
+			      genl_request(genl, buf, TOPOOPT_CMD_PORT_GET, ifindex),
+			      genl_add_port, list_clear, &list, err);
+	if (ret) {
+		free(list.items);
+		return ret;
+	}
+	*ports = list.items;
+	*n = list.n;
+	return 0;
+}
+
+int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+		     uint32_t tx_ifindex, struct to_error *err)
+{
+	char buf[256];
+	struct nlmsghdr *nlh = genl_request(genl, buf, TOPOOPT_CMD_PORT_SET, ifindex);
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_PORT);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_IFINDEX, port);
+	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_TX_IFINDEX, tx_ifindex);
+	mnl_attr_nest_end(nlh, nest);
+	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
+}
+
+int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
+		    struct to_error *err)
+{
+	char buf[256];
+	struct nlmsghdr *nlh = genl_request(genl, buf, TOPOOPT_CMD_ACCOUNT, ifindex);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_DEVICE_PROGRAM, program);
+	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
+}
+
+static void put_group(struct nlmsghdr *nlh, const struct to_kernel_group *group)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_GROUP);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_GROUP_ID, group->id);
+	for (unsigned int i = 0; i < group->n; i++) {
+		const struct to_kernel_nexthop *nh = &group->nexthops[i];
+		struct nlattr *a = mnl_attr_nest_start(nlh, TOPOOPT_A_GROUP_NEXTHOP);
+
+		mnl_attr_put_u32(nlh, TOPOOPT_A_NEXTHOP_PORT, nh->port);
+		mnl_attr_put(nlh, TOPOOPT_A_NEXTHOP_MAC, sizeof(nh->mac), nh->mac);
+		mnl_attr_put_u16(nlh, TOPOOPT_A_NEXTHOP_WEIGHT, nh->weight);
+		if (nh->backup)
+			mnl_attr_put(nlh, TOPOOPT_A_NEXTHOP_BACKUP, 0, NULL);
+		mnl_attr_nest_end(nlh, a);
+	}
+	mnl_attr_nest_end(nlh, nest);
+}
+
+/* As mnl_attr_put(), inlined: a table has a million routes of four of these. */
+static inline char *put(char *at, uint16_t type, const void *data, size_t len)
+{
+	struct nlattr *nla = (struct nlattr *)at;
+
+	nla->nla_type = type;
+	nla->nla_len = NLA_HDRLEN + len;
+	memcpy(at + NLA_HDRLEN, data, len);
+	memset(at + NLA_HDRLEN + len, 0, NLA_ALIGN(len) - len);
+	return at + NLA_HDRLEN + NLA_ALIGN(len);
+}
+
+static inline char *put_route_family(char *at, const struct to_kernel_route *r,
+				     size_t size)
+{
+	at = put(at, TOPOOPT_A_ROUTE_DST, r->dst, size);
+	if (r->dst_len != 8 * size)
+		at = put(at, TOPOOPT_A_ROUTE_DST_LEN, &r->dst_len, 1);
+	if (r->src_len)
+		at = put(at, TOPOOPT_A_ROUTE_SRC, r->src, size);
+	if (r->src_len && r->src_len != 8 * size)
+		at = put(at, TOPOOPT_A_ROUTE_SRC_LEN, &r->src_len, 1);
+	return at;
+}
+
+static void put_route(struct nlmsghdr *nlh, const struct to_kernel_route *r)
+{
+	struct nlattr *nest = mnl_nlmsg_get_payload_tail(nlh);
+	char *at = (char *)nest + NLA_HDRLEN;
+
+	if (r->family == AF_INET)
+		at = put_route_family(at, r, 4);
+	else
+		at = put_route_family(at, r, 16);
+	if (r->group != TO_KERNEL_GROUP_NONE)
+		at = put(at, TOPOOPT_A_ROUTE_GROUP, &r->group, 4);
+	if (r->type != TOPOOPT_ROUTE_TYPE_UNICAST)
+		at = put(at, TOPOOPT_A_ROUTE_TYPE, &r->type, 1);
+	if (r->server != TOPOOPT_SERVER_NONE)
+		at = put(at, TOPOOPT_A_ROUTE_SERVER, &r->server, 4);
+	nest->nla_type = TOPOOPT_A_DEVICE_ROUTE | NLA_F_NESTED;
+	nest->nla_len = at - (char *)nest;
+	nlh->nlmsg_len += nest->nla_len;
+}
+
+static int stage_fill(struct to_genl *genl, uint32_t ifindex,
+		      const struct to_kernel_table *table, char *buf,
+		      struct to_error *err)
+{
+	unsigned int g = 0, r = 0;
+	int ret;
+
+	while (g < table->n_groups || r < table->n_routes) {
+		struct nlmsghdr *nlh = genl_request(genl, buf,
+						    TOPOOPT_CMD_STAGE_ADD, ifindex);
+
+		for (; g < table->n_groups; g++) {
+			/* Upper bound: id, and port, MAC, weight, backup of each. */
+			if (nlh->nlmsg_len + 16 + 40 * table->groups[g].n > MESSAGE_SIZE)
+				break;
+			put_group(nlh, &table->groups[g]);
+		}
+		for (; g == table->n_groups && r < table->n_routes; r++) {
+			if (nlh->nlmsg_len + ROUTE_SIZE > MESSAGE_SIZE)
+				break;
+			put_route(nlh, &table->routes[r]);
+		}
+		ret = to_netlink_post(&genl->nl, nlh, nlh->nlmsg_len, NULL, NULL, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int to_genl_stage(struct to_genl *genl, uint32_t ifindex,
+		  const struct to_kernel_table *table, struct to_error *err)
+{
+	char *buf = malloc(MESSAGE_SIZE);
+	int ret;
+
+	if (!buf)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	ret = to_netlink_call(&genl->nl,
+			      genl_request(genl, buf, TOPOOPT_CMD_STAGE_NEW, ifindex),
+			      NULL, NULL, err);
+	if (!ret) {
+		ret = stage_fill(genl, ifindex, table, buf, err);
+		if (ret)
+			to_genl_abort(genl, ifindex, NULL);
+	}
+	free(buf);
+	return ret;
+}
+
+int to_genl_prepare(struct to_genl *genl, uint32_t ifindex, struct to_error *err)
+{
+	char buf[256];
+
+	return to_netlink_call(&genl->nl,
+			       genl_request(genl, buf, TOPOOPT_CMD_STAGE_PREPARE,
+					    ifindex), NULL, NULL, err);
+}
+
+int to_genl_abort(struct to_genl *genl, uint32_t ifindex, struct to_error *err)
+{
+	char buf[256];
+
+	return to_netlink_call(&genl->nl,
+			       genl_request(genl, buf, TOPOOPT_CMD_ABORT, ifindex),
+			       NULL, NULL, err);
+}
+
+int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
+		   uint64_t *generation, struct to_error *err)
+{
+	struct to_device device = {};
+	struct nlmsghdr *nlh;
+	char buf[256];
+	int ret;
+
+	nlh = genl_request(genl, buf, TOPOOPT_CMD_COMMIT, ifindex);
+	mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_BASE_GENERATION, base);
+	if (generation && *generation)
+		mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_GENERATION, *generation);
+	ret = to_netlink_call(&genl->nl, nlh, genl_set_device, &device, err);
+	if (!ret && generation)
+		*generation = device.generation;
+	return ret;
+}
+
+static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
+{
+	const struct nlattr *a, *b;
+	unsigned int n = 0;
+
+	mnl_attr_for_each_nested(a, nest)
+		n += mnl_attr_get_type(a) == TOPOOPT_A_GROUP_NEXTHOP;
+	group->nexthops = calloc(n + 1, sizeof(*group->nexthops));
+	if (!group->nexthops)
+		return -ENOMEM;
+	mnl_attr_for_each_nested(a, nest) {
+		struct to_kernel_nexthop *nh = &group->nexthops[group->n];
+
+		switch (mnl_attr_get_type(a)) {
+		case TOPOOPT_A_GROUP_ID:
+			group->id = to_attr_u32(a);
+			continue;
+		case TOPOOPT_A_GROUP_BACKUP_IN_USE:
+			group->backup_in_use = true;
+			continue;
+		case TOPOOPT_A_GROUP_NEXTHOP:
+			break;
+		default:
+			continue;
+		}
+		nh->weight = 1;
+		mnl_attr_for_each_nested(b, a) {
+			switch (mnl_attr_get_type(b)) {
+			case TOPOOPT_A_NEXTHOP_PORT:
+				nh->port = to_attr_u32(b);
+				break;
+			case TOPOOPT_A_NEXTHOP_MAC:
+				if (mnl_attr_get_payload_len(b) == sizeof(nh->mac))
+					memcpy(nh->mac, mnl_attr_get_payload(b),
+					       sizeof(nh->mac));
+				break;
+			case TOPOOPT_A_NEXTHOP_WEIGHT:
+				nh->weight = to_attr_u16(b);
+				break;
+			case TOPOOPT_A_NEXTHOP_BACKUP:
+				nh->backup = true;
+				break;
+			case TOPOOPT_A_NEXTHOP_LIVE:
+				nh->live = true;
+				break;
+			}
+		}
+		group->n++;
+	}
+	return 0;
+}
+
+static void parse_route(const struct nlattr *nest, struct to_kernel_route *r)
+{
+	const struct nlattr *nla;
+	bool dst_len = false, src_len = false;
+	uint8_t full = 0;
+
+	r->server = TOPOOPT_SERVER_NONE;
+	r->group = TO_KERNEL_GROUP_NONE;
+	mnl_attr_for_each_nested(nla, nest) {
+		const void *payload = mnl_attr_get_payload(nla);
+		unsigned int len = mnl_attr_get_payload_len(nla);
+
+		switch (mnl_attr_get_type(nla)) {
+		case TOPOOPT_A_ROUTE_DST:
+			if (len > sizeof(r->dst))
+				break;
+			memcpy(r->dst, payload, len);
+			r->family = len == 4 ? AF_INET : AF_INET6;
+			full = 8 * len;
+			break;
+		case TOPOOPT_A_ROUTE_DST_LEN:
+			r->dst_len = to_attr_u8(nla);
+			dst_len = true;
+			break;
+		case TOPOOPT_A_ROUTE_SRC:
+			if (len > sizeof(r->src))
+				break;
+			memcpy(r->src, payload, len);
+			if (!src_len)
+				r->src_len = 8 * len;
+			break;
+		case TOPOOPT_A_ROUTE_SRC_LEN:
+			r->src_len = to_attr_u8(nla);
+			src_len = true;
+			break;
+		case TOPOOPT_A_ROUTE_TYPE:
+			r->type = to_attr_u8(nla);
+			break;
+		case TOPOOPT_A_ROUTE_GROUP:
+			r->group = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_ROUTE_SERVER:
+			r->server = to_attr_u32(nla);
+			break;
+		}
+	}
+	if (!dst_len)
+		r->dst_len = full;
+}
+
+/* Groups and routes of a dump, and the generation they belong to. */
+struct dump {
+	struct list groups, routes;
+	uint64_t generation;
+};
+
+static void dump_clear(void *arg)
+{
+	struct dump *d = arg;
+
+	for (unsigned int i = 0; i < d->groups.n; i++)
+		free(((struct to_kernel_group *)d->groups.items)[i].nexthops);
+	d->groups.n = 0;
+	d->routes.n = 0;
+}
+
+static int genl_add_entries(const struct nlmsghdr *nlh, void *arg)
+{
+	struct dump *d = arg;
+	const struct nlattr *nla;
+	void *item;
+
+	genl_for_each_attr(nla, nlh) {
+		switch (mnl_attr_get_type(nla)) {
+		case TOPOOPT_A_DEVICE_GENERATION:
+			d->generation = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_DEVICE_GROUP:
+			item = list_add(&d->groups);
+			if (!item || parse_group(nla, item))
+				return -ENOMEM;
+			break;
+		case TOPOOPT_A_DEVICE_ROUTE:
+			item = list_add(&d->routes);
+			if (!item)
+				return -ENOMEM;
+			parse_route(nla, item);
+			break;
+		}
+	}
+	return 0;
+}
+
+/* Only what @arg's own dump collects is forgotten when it starts over. */
+static void routes_clear(void *arg)
+{
+	((struct dump *)arg)->routes.n = 0;
+}
+
+int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
+		  struct to_kernel_table *table, struct to_error *err)
+{
+	struct dump d = {
+		.groups.size = sizeof(struct to_kernel_group),
+		.routes.size = sizeof(struct to_kernel_route),
+	};
+	uint64_t generation;
+	struct nlmsghdr *nlh;
+	char buf[256];
+	int ret;
+
+	do {
+		dump_clear(&d);
+		nlh = genl_request(genl, buf, TOPOOPT_CMD_GROUP_GET, ifindex);
+		if (staged)
+			mnl_attr_put(nlh, TOPOOPT_A_DEVICE_STAGED, 0, NULL);
+		ret = to_netlink_dump(&genl->nl, nlh, genl_add_entries,
+				      dump_clear, &d, err);
+		generation = d.generation;
+		nlh = genl_request(genl, buf, TOPOOPT_CMD_ROUTE_GET, ifindex);
+		if (staged)
+			mnl_attr_put(nlh, TOPOOPT_A_DEVICE_STAGED, 0, NULL);
+		if (!ret)
+			ret = to_netlink_dump(&genl->nl, nlh, genl_add_entries,
+					      routes_clear, &d, err);
+	} while (!ret && d.routes.n && d.generation != generation);
+	table->generation = d.generation;
+	table->groups = d.groups.items;
+	table->n_groups = d.groups.n;
+	table->routes = d.routes.items;
+	table->n_routes = d.routes.n;
+	if (ret)
+		to_kernel_table_free(table);
+	return ret;
+}
+
+int to_genl_route(struct to_genl *genl, uint32_t ifindex,
+		  struct to_kernel_route *route, struct to_kernel_group *group,
+		  uint64_t *generation, struct to_error *err)
+{
+	struct dump d = {
+		.groups.size = sizeof(struct to_kernel_group),
+		.routes.size = sizeof(struct to_kernel_route),
+	};
+	size_t size = route->family == AF_INET ? 4 : 16;
+	struct nlmsghdr *nlh;
+	struct nlattr *nest;
+	char buf[256];
+	int ret;
+
+	nlh = genl_request(genl, buf, TOPOOPT_CMD_ROUTE_GET, ifindex);
+	nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_ROUTE);
+	mnl_attr_put(nlh, TOPOOPT_A_ROUTE_DST, size, route->dst);
+	if (route->src_len)
+		mnl_attr_put(nlh, TOPOOPT_A_ROUTE_SRC, size, route->src);
+	mnl_attr_nest_end(nlh, nest);
+	ret = to_netlink_call(&genl->nl, nlh, genl_add_entries, &d, err);
+	if (!ret && d.routes.n) {
+		*route = *(struct to_kernel_route *)d.routes.items;
+		memset(group, 0, sizeof(*group));
+		if (d.groups.n) {
+			*group = *(struct to_kernel_group *)d.groups.items;
+			d.groups.n = 0;	/* the caller has its next hops now */
+		}
+		if (generation)
+			*generation = d.generation;
+	} else if (!ret) {
+		ret = to_error_set(err, -ENOENT, "no route");
+	}
+	dump_clear(&d);
+	free(d.groups.items);
+	free(d.routes.items);
+	return ret;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_GENL_H
+#define TOPOOPT_GENL_H
+
+/* Client of the generic netlink family "topoopt": uapi/linux/topoopt.h. */
+
+#include <linux/topoopt.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "kernel/netlink.h"
+
+#define TO_COUNTERS 15
+
+/** Index into counters of TOPOOPT_A_COUNTERS_@name */
+#define TO_COUNTER(name) \
+	(TOPOOPT_A_COUNTERS_##name - TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS)
+
+/** Names of the counters, in the order of to_device.counters. */
+extern const char *const to_counter_names[TO_COUNTERS];
+
+/**
+ * struct to_device - a topoopt device
+ * @memory: bytes of kernel memory that the active table holds
+ * @staged: there is a stage, of @staged_routes and @staged_groups
+ * @prepared: it outlives the socket that made it
+ */
+struct to_device {
+	uint32_t ifindex;
+	char name[IFNAMSIZ];
+	uint64_t generation, memory;
+	uint32_t routes, groups, staged_routes, staged_groups;
+	bool staged, prepared;
+	uint64_t counters[TO_COUNTERS];
+};
+
+/**
+ * struct to_kernel_port - a port of a topoopt device
+ * @tx_ifindex: what it transmits through, @ifindex unless set otherwise
+ * @live: up and with carrier
+ */
+struct to_kernel_port {
+	uint32_t ifindex, tx_ifindex;
+	char name[IFNAMSIZ], tx_name[IFNAMSIZ];
+	bool live;
+	uint64_t counters[TO_COUNTERS];
+};
+
+/** struct to_kernel_nexthop - a next hop; @port is an ifindex */
+struct to_kernel_nexthop {
+	uint32_t port;
+	uint16_t weight;
+	uint8_t mac[6];
+	bool backup, live;
+};
+
+/** struct to_kernel_group - next hop group @id */
+struct to_kernel_group {
+	uint32_t id;
+	bool backup_in_use;
+	unsigned int n;
+	struct to_kernel_nexthop *nexthops;
+};
+
+#define TO_KERNEL_GROUP_NONE UINT32_MAX
+
+/**
+ * struct to_kernel_route - a route
+ * @family: AF_INET (4 bytes of @dst and @src count) or AF_INET6
+ * @src_len: 0 when no source qualifies it
+ * @type: enum topoopt_route_type
+ * @group: id of a group, or TO_KERNEL_GROUP_NONE
+ */
+struct to_kernel_route {
+	uint8_t dst[16], src[16];
+	uint8_t family, dst_len, src_len, type;
+	uint32_t group, server;
+};
+
+/** struct to_kernel_table - a whole table, groups and routes */
+struct to_kernel_table {
+	uint64_t generation;
+	unsigned int n_groups, n_routes;
+	struct to_kernel_group *groups;
+	struct to_kernel_route *routes;
+};
+
+void to_kernel_table_free(struct to_kernel_table *table);
+
+/** struct to_genl - a socket that speaks to the family */
+struct to_genl {
+	struct to_netlink nl;
+	uint16_t family;
+	uint32_t events;	/* multicast group */
+};
+
+/**
+ * to_genl_open() - connect to the module, which the kernel loads by itself
+ *
+ * Return: 0; -ENOENT when there is no such module; another negative errno.
+ */
+int to_genl_open(struct to_genl *genl, struct to_error *err);
+void to_genl_close(struct to_genl *genl);
+
+int to_genl_device(struct to_genl *genl, uint32_t ifindex,
+		   struct to_device *device, struct to_error *err);
+
+/** to_genl_ports() - ports of a device; caller frees */
+int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
+		  struct to_kernel_port **ports, unsigned int *n,
+		  struct to_error *err);
+
+/** to_genl_port_set() - transmit of @port through @tx_ifindex, 0: the port */
+int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+		     uint32_t tx_ifindex, struct to_error *err);
+
+/** to_genl_account() - run a BPF program for every packet while @genl is open */
+int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
+		    struct to_error *err);
+
+/** to_genl_stage() - open a stage and fill it with @table */
+int to_genl_stage(struct to_genl *genl, uint32_t ifindex,
+		  const struct to_kernel_table *table, struct to_error *err);
+
+int to_genl_prepare(struct to_genl *genl, uint32_t ifindex,
+		    struct to_error *err);
+int to_genl_abort(struct to_genl *genl, uint32_t ifindex, struct to_error *err);
+
+/**
+ * to_genl_commit() - make the stage active if @base still is
+ * @generation: what the new table gets, 0 or NULL for the next; gets what it got
+ *
+ * Return: 0; -ESTALE when another table became active; another errno.
+ */
+int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
+		   uint64_t *generation, struct to_error *err);
+
+/** to_genl_table() - read the active table, or the stage */
+int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
+		  struct to_kernel_table *table, struct to_error *err);
+
+/**
+ * to_genl_route() - the route that packets to @route->dst take now
+ * @route: dst, and src when src_len is not 0; replaced by the route found
+ * @group: its group when it is unicast (n is 0 else); caller frees nexthops
+ *
+ * Return: 0; -ENOENT when there is no route; another errno.
+ */
+int to_genl_route(struct to_genl *genl, uint32_t ifindex,
+		  struct to_kernel_route *route, struct to_kernel_group *group,
+		  uint64_t *generation, struct to_error *err);
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/rtnl.h"
+
+/* One of the topoopt device's or of a port's figures. */
+enum source { SOURCE_COUNTER, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
+	      SOURCE_GROUPS, SOURCE_STAGED, SOURCE_MEMORY, SOURCE_VERSION };
+
+enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_TOOL };
+
+/**
+ * struct family - metric family
+ * @name: without _total, which the samples of counters end in
+ * @counter: TO_COUNTER() of SOURCE_COUNTER; of @reasons the first
+ * @reasons: as many counters in a row, told apart by the label "reason"
+ */
+struct family {
+	const char *name, *unit, *help;
+	enum scope scope;
+	enum source source;
+	unsigned int counter, reasons;
+};
+
+#define N_REASONS (TO_COUNTERS - TO_COUNTER(DROP_HEADER))
+
+#define COUNTERS(scope, prefix, where) \
+	{ prefix "_relay_receive_bytes", "bytes", "Frames that arrived " where " and were relayed.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_RX_BYTES), 0 }, \
+	{ prefix "_relay_receive_packets", NULL, "Packets that arrived " where " and were relayed.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_RX_PACKETS), 0 }, \
+	{ prefix "_transmit_bytes", "bytes", "Frames relayed or originated, and sent " where ".", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_TX_BYTES), 0 }, \
+	{ prefix "_transmit_packets", NULL, "Packets relayed or originated, and sent " where ".", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_TX_PACKETS), 0 }, \
+	{ prefix "_local_receive_bytes", "bytes", "Frames that arrived " where " for this server.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(LOCAL_BYTES), 0 }, \
+	{ prefix "_local_receive_packets", NULL, "Packets that arrived " where " for this server.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(LOCAL_PACKETS), 0 }, \
+	{ prefix "_miss_packets", NULL, "Packets without a route, left to the stack.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(MISS_PACKETS), 0 }, \
+	{ prefix "_backup_packets", NULL, "Packets sent through a backup next hop.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(BACKUP_PACKETS), 0 }, \
+	{ prefix "_dropped_packets", NULL, "Packets that could not be relayed or sent.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(DROP_HEADER), N_REASONS }
+
+static const struct family families[] = {
+	COUNTERS(SCOPE_PORT, "topoopt_port", "at the port"),
+	{ "topoopt_port_live", NULL, "Whether the port is up and has carrier.",
+	  SCOPE_PORT, SOURCE_LIVE, 0, 0 },
+	COUNTERS(SCOPE_DEVICE, "topoopt_device", "at present and past ports"),
+	{ "topoopt_device_generation", NULL, "Generation of the active table, 0 before the first.",
+	  SCOPE_DEVICE, SOURCE_GENERATION, 0, 0 },
+	{ "topoopt_device_routes", NULL, "Routes of the active table.",
+	  SCOPE_DEVICE, SOURCE_ROUTES, 0, 0 },
+	{ "topoopt_device_groups", NULL, "Next hop groups of the active table.",
+	  SCOPE_DEVICE, SOURCE_GROUPS, 0, 0 },
+	{ "topoopt_device_table_bytes", "bytes", "Kernel memory of the active table.",
+	  SCOPE_DEVICE, SOURCE_MEMORY, 0, 0 },
+	{ "topoopt_device_staged", NULL, "Whether a table is staged.",
+	  SCOPE_DEVICE, SOURCE_STAGED, 0, 0 },
+	{ "topoopt_toctl", NULL, "Version of toctl.", SCOPE_TOOL, SOURCE_VERSION, 0, 0 },
+};
+
+#define N_FAMILIES (sizeof(families) / sizeof(*families))
+
+/* Everything of one sample but its value. */
+struct labels {
+	const char *device, *port, *reason, *version;
+};
+
+typedef void (*sample_fn)(const struct family *family, const struct labels *labels,
+			  uint64_t value, void *arg);
+
+static uint64_t device_value(const struct family *f, const struct to_device *d)
+{
+	switch (f->source) {
+	case SOURCE_GENERATION: return d->generation;
+	case SOURCE_ROUTES: return d->routes;
+	case SOURCE_GROUPS: return d->groups;
+	case SOURCE_STAGED: return d->staged;
+	case SOURCE_MEMORY: return d->memory;
+	default: return 0;
+	}
+}
+
+static void each_counter(const struct family *f, const uint64_t *counters,
+			 struct labels labels, sample_fn sample, void *arg)
+{
+	if (!f->reasons) {
+		sample(f, &labels, counters[f->counter], arg);
+		return;
+	}
+	for (unsigned int i = f->counter; i < f->counter + f->reasons; i++) {
+		labels.reason = to_counter_names[i] + strlen("drop-");
+		sample(f, &labels, counters[i], arg);
+	}
+}
+
+static void each_of_device(const struct family *f, const struct to_metrics_device *d,
+			   sample_fn sample, void *arg)
+{
+	struct labels labels = { .device = d->device.name };
+
+	if (f->scope == SCOPE_DEVICE) {
+		if (f->source == SOURCE_COUNTER)
+			each_counter(f, d->device.counters, labels, sample, arg);
+		else
+			sample(f, &labels, device_value(f, &d->device), arg);
+		return;
+	}
+	for (unsigned int p = 0; p < d->n_ports; p++) {
+		labels.port = d->ports[p].name;
+		if (f->source == SOURCE_COUNTER)
+			each_counter(f, d->ports[p].counters, labels, sample, arg);
+		else
+			sample(f, &labels, d->ports[p].live, arg);
+	}
+}
+
+static void each_sample(const struct to_metrics *m, const struct family *f,
+			sample_fn sample, void *arg)
+{
+	struct labels tool = { .version = m->version };
+
+	if (f->scope == SCOPE_TOOL) {
+		sample(f, &tool, 1, arg);
+		return;
+	}
+	for (unsigned int d = 0; d < m->n_devices; d++)
+		each_of_device(f, &m->devices[d], sample, arg);
+}
+
+/* What the names of a family's samples end in. */
+static const char *suffix(const struct family *f)
+{
+	return f->source == SOURCE_COUNTER ? "_total" :
+	       f->source == SOURCE_VERSION ? "_info" : "";
+}
+
+static const char *type(const struct family *f)
+{
+	return f->source == SOURCE_COUNTER ? "counter" :
+	       f->source == SOURCE_VERSION ? "info" : "gauge";
+}
+
+static void print_label(FILE *out, const char *name, const char *value, char *before)
+{
+	if (!value)
+		return;
+	fprintf(out, "%c%s=\"", *before, name);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			putc('\\', out);
+		putc(*value, out);
+	}
+	putc('"', out);
+	*before = ',';
+}
+
+static void print_sample(const struct family *f, const struct labels *labels,
+			 uint64_t value, void *arg)
+{
+	FILE *out = arg;
+	char before = '{';
+
+	fprintf(out, "%s%s", f->name, suffix(f));
+	print_label(out, "device", labels->device, &before);
+	print_label(out, "port", labels->port, &before);
+	print_label(out, "reason", labels->reason, &before);
+	print_label(out, "version", labels->version, &before);
+	fprintf(out, "} %" PRIu64 "\n", value);
+}
+
+void to_metrics_print(const struct to_metrics *metrics,
+		      enum to_metrics_format format, FILE *out)
+{
+	bool open = format == TO_METRICS_OPENMETRICS;
+
+	for (unsigned int i = 0; i < N_FAMILIES; i++) {
+		const struct family *f = &families[i];
+		/* the older format names samples, and has no info */
+		const char *end = open ? "" : suffix(f);
+		const char *what = open || f->source != SOURCE_VERSION ? type(f) : "gauge";
+
+		fprintf(out, "# TYPE %s%s %s\n", f->name, end, what);
+		if (open && f->unit)
+			fprintf(out, "# UNIT %s %s\n", f->name, f->unit);
+		fprintf(out, "# HELP %s%s %s\n", f->name, end, f->help);
+		each_sample(metrics, f, print_sample, out);
+	}
+	if (open)
+		fprintf(out, "# EOF\n");
+}
+
+static void json_sample(const struct family *f, const struct labels *labels,
+			uint64_t value, void *arg)
+{
+	(void)f;
+	json_array_append_new(arg, json_pack("{s:s*, s:s*, s:s*, s:s*, s:I}",
+			      "device", labels->device, "port", labels->port,
+			      "reason", labels->reason, "version", labels->version,
+			      "value", (json_int_t)value));
+}
+
+json_t *to_metrics_json(const struct to_metrics *metrics)
+{
+	json_t *all = json_array();
+
+	for (unsigned int i = 0; i < N_FAMILIES; i++) {
+		const struct family *f = &families[i];
+		json_t *samples = json_array();
+
+		each_sample(metrics, f, json_sample, samples);
+		json_array_append_new(all, json_pack("{s:s, s:s, s:s*, s:s, s:o}",
+				      "name", f->name, "type", type(f), "unit", f->unit,
+				      "help", f->help, "samples", samples));
+	}
+	return all;
+}
+
+void to_metrics_free(struct to_metrics *metrics)
+{
+	for (unsigned int i = 0; i < metrics->n_devices; i++)
+		free(metrics->devices[i].ports);
+	free(metrics->devices);
+}
+
+static int read_device(struct to_genl *genl, uint32_t ifindex,
+		       struct to_metrics_device *d, struct to_error *err)
+{
+	int ret = to_genl_device(genl, ifindex, &d->device, err);
+
+	return ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
+}
+
+static int read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
+			const char *device, struct to_error *err)
+{
+	struct to_genl genl;
+	int ret;
+
+	ret = to_genl_open(&genl, err);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		if (strcmp(nics[i].kind, "topoopt") ||
+		    (device && strcmp(nics[i].name, device)))
+			continue;
+		ret = read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
+		/* it may have gone since */
+		if (ret == -ENODEV)
+			ret = 0;
+		else if (!ret)
+			m->n_devices++;
+	}
+	to_genl_close(&genl);
+	if (!ret && device && !m->n_devices)
+		ret = to_error_set(err, -ENODEV, "there is no topoopt device %s", device);
+	return ret;
+}
+
+int to_metrics_read(struct to_metrics *metrics, const char *device,
+		    struct to_error *err)
+{
+	struct to_nic *nics = NULL;
+	struct to_netlink rt;
+	unsigned int n;
+	int ret;
+
+	ret = to_netlink_open(&rt, NETLINK_ROUTE, err);
+	if (ret)
+		return ret;
+	ret = to_rtnl_nics(&rt, &nics, &n, err);
+	to_netlink_close(&rt);
+	if (ret)
+		return ret;
+	metrics->n_devices = 0;
+	metrics->devices = calloc(n + 1, sizeof(*metrics->devices));
+	ret = metrics->devices ? read_devices(metrics, nics, n, device, err) :
+	      to_error_set(err, -ENOMEM, "out of memory");
+	free(nics);
+	if (ret)
+		to_metrics_free(metrics);
+	return ret;
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernel/apply.h"
+
+#define NS_PER_S 1000000000ull
+
+/**
+ * struct to_recorder - a recording under way
+ * @ports: interfaces of the plan's ports
+ * @on_tx: the port is a device on what it transmits through, which counts for both
+ * @before: their counters when the current sample started
+ * @start_ns, @mono_ns: when that was
+ */
+struct to_recorder {
+	struct to_record_config config;
+	struct to_netlink rt;
+	struct to_genl genl;
+	uint32_t device;
+	struct to_traffic_port ports[TO_PORTS_MAX];
+	bool on_tx[TO_PORTS_MAX];
+	struct to_tm_counters before[TO_PORTS_MAX];
+	uint64_t start_ns, mono_ns;
+	struct to_traffic *traffic;
+	struct to_tm *tm;
+	bool connected[2];	/* rt, genl */
+	struct to_error *err;
+};
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* Until the next multiple of the interval; false when told to stop. */
+static bool wait_multiple(const struct to_recorder *r)
+{
+	const uint64_t interval = r->config.interval_ns;
+	uint64_t at = (now_ns(CLOCK_REALTIME) / interval + 1) * interval;
+	const struct timespec until = { at / NS_PER_S, at % NS_PER_S };
+
+	do {
+		if (*r->config.stop)
+			return false;
+	} while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR);
+	return true;
+}
+
+/* The kernel must run this plan; gives the interfaces. */
+static int find_interfaces(struct to_recorder *r)
+{
+	const struct to_record_config *config = &r->config;
+	const struct to_server *self = &config->plan->cluster->servers[config->server];
+	struct to_apply apply;
+	int ret;
+
+	ret = to_apply_open(&apply, config->plan, config->server, config->device,
+			    false, r->err);
+	if (ret)
+		return ret;
+	r->device = apply.ifindex;
+	r->tm->generation = apply.current.generation;
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		const struct to_nic *nic = to_rtnl_nic_by_index(apply.nics, apply.n_nics,
+								apply.port[p]);
+
+		r->ports[p] = (struct to_traffic_port){ apply.port[p],
+							apply.transmit[p] };
+		r->on_tx[p] = nic && nic->lower == apply.transmit[p];
+	}
+	if (!apply.ifindex)
+		ret = to_error_set(r->err, -ENODEV, "there is no device %s: apply the plan first",
+				   config->device);
+	else if (to_apply_table_differs(&apply))
+		ret = to_error_set(r->err, -ESTALE,
+				   "the table of %s is not %s's of this plan: toctl apply --dry-run shows how they differ",
+				   config->device, self->name);
+	to_apply_close(&apply);
+	return ret;
+}
+
+static void name_end(const struct to_cluster *cluster, struct to_tm_end *end,
+		     struct to_port_ref at)
+{
+	end->server = at.server;
+	strcpy(end->port, cluster->servers[at.server].ports[at.port].name);
+}
+
+/* The head of the recording: names, and who is at the other end of the ports. */
+static int make_head(struct to_recorder *r)
+{
+	const struct to_record_config *config = &r->config;
+	const struct to_cluster *cluster = config->plan->cluster;
+	const bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
+	const struct to_server *self = &cluster->servers[config->server];
+	struct to_tm *tm = to_tm_new(cluster->n_servers);
+
+	r->tm = tm;
+	if (!tm)
+		return to_error_set(r->err, -ENOMEM, "out of memory");
+	tm->ports = calloc(self->n_ports + 1, sizeof(*tm->ports));
+	if (!tm->ports)
+		return to_error_set(r->err, -ENOMEM, "out of memory");
+	strcpy(tm->job, config->plan->demand->name);
+	tm->interval_ns = config->interval_ns;
+	tm->server = config->server;
+	tm->n_ports = self->n_ports;
+	for (unsigned int s = 0; s < cluster->n_servers; s++)
+		strcpy(tm->servers[s], cluster->servers[s].name);
+	for (unsigned int p = 0; p < self->n_ports; p++) {
+		strcpy(tm->ports[p].name, self->ports[p].name);
+		tm->ports[p].to.server = TO_TM_NONE;
+		tm->ports[p].from.server = TO_TM_NONE;
+	}
+	for (unsigned int l = 0; l < cluster->n_links; l++) {
+		const struct to_link *link = &cluster->links[l];
+
+		if (link->a.server == config->server) {
+			name_end(cluster, &tm->ports[link->a.port].to, link->b);
+			if (duplex)
+				name_end(cluster, &tm->ports[link->a.port].from, link->b);
+		}
+		if (link->b.server == config->server) {
+			name_end(cluster, &tm->ports[link->b.port].from, link->a);
+			if (duplex)
+				name_end(cluster, &tm->ports[link->b.port].to, link->a);
+		}
+	}
+	return 0;
+}
+
+static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
+{
+	const struct to_counter_names *names = r->config.counter_names;
+	int ret = 0;
+
+	for (unsigned int p = 0; !ret && p < r->tm->n_ports; p++) {
+		const struct to_traffic_port *port = &r->ports[p];
+		struct to_tm_counters relay = {};
+
+		ret = to_counters_read(&r->rt, port->tx_ifindex, names, &counters[p],
+				       r->err);
+		/* The statistics of a NIC are of the wire, whoever a frame was for. */
+		if (ret || names || r->on_tx[p] || port->tx_ifindex == port->ifindex)
+			continue;
+		ret = to_counters_read(&r->rt, port->ifindex, names, &relay, r->err);
+		counters[p].rx_packets += relay.rx_packets;
+		counters[p].rx_bytes += relay.rx_bytes;
+		counters[p].tx_packets += relay.tx_packets;
+		counters[p].tx_bytes += relay.tx_bytes;
+	}
+	return ret;
+}
+
+/* Statistics that went back, as those of a NIC that was reset, count nothing. */
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
+/*
+ * End a sample and start the next. The counters are read just before the
+ * programs turn to the other map, so that both halves are of one moment but
+ * for some microseconds.
+ */
+static int cut(struct to_recorder *r, struct to_tm_sample *sample)
+{
+	uint64_t end_ns = now_ns(CLOCK_REALTIME), mono_ns = now_ns(CLOCK_MONOTONIC);
+	struct to_tm_counters after[TO_PORTS_MAX];
+	int ret;
+
+	if (end_ns < r->start_ns)
+		return to_error_set(r->err, -ESTALE,
+				    "the clock was set back during the recording; it ends after %u samples",
+				    r->tm->n_samples - 1);
+	ret = read_counters(r, after);
+	if (ret)
+		return ret;
+	sample->start_ns = r->start_ns;
+	sample->end_ns = end_ns;
+	sample->elapsed_ns = mono_ns - r->mono_ns;
+	for (unsigned int p = 0; p < r->tm->n_ports; p++) {
+		const struct to_tm_counters *b = &r->before[p], *a = &after[p];
+
+		sample->ports[p] = (struct to_tm_counters){
+			.rx_packets = grown(b->rx_packets, a->rx_packets),
+			.rx_bytes = grown(b->rx_bytes, a->rx_bytes),
+			.tx_packets = grown(b->tx_packets, a->tx_packets),
+			.tx_bytes = grown(b->tx_bytes, a->tx_bytes),
+		};
+		r->before[p] = *a;
+	}
+	r->start_ns = end_ns;
+	r->mono_ns = mono_ns;
+	return to_traffic_read(r->traffic, sample, r->err);
+}
+
+static struct to_tm_sample *new_sample(struct to_recorder *r)
+{
+	struct to_tm_sample *sample = to_tm_add_sample(r->tm);
+
+	if (sample)
+		sample->ports = calloc(r->tm->n_ports + 1, sizeof(*sample->ports));
+	return sample;
+}
+
+void to_recorder_drop(struct to_recorder *r)
+{
+	struct to_tm_sample *sample = &r->tm->samples[--r->tm->n_samples];
+
+	free(sample->flows);
+	free(sample->ports);
+}
+
+static int check_generation(struct to_recorder *r)
+{
+	struct to_device device;
+	int ret;
+
+	ret = to_genl_device(&r->genl, r->device, &device, r->err);
+	if (!ret && device.generation != r->tm->generation)
+		ret = to_error_set(r->err, -ESTALE,
+				   "generation %llu of the table became active during the recording of %llu; it ends after %u samples",
+				   (unsigned long long)device.generation,
+				   (unsigned long long)r->tm->generation,
+				   r->tm->n_samples - 1);
+	return ret;
+}
+
+int to_recorder_cut(struct to_recorder *r, struct to_error *err)
+{
+	struct to_tm_sample *sample = new_sample(r);
+	int ret = 0;
+
+	r->err = err;
+	if (!sample)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	if (!sample->ports)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	ret = ret ? ret : cut(r, sample);
+	ret = ret ? ret : check_generation(r);
+	if (ret)
+		to_recorder_drop(r);
+	return ret;
+}
+
+struct to_tm *to_recorder_tm(const struct to_recorder *r)
+{
+	return r->tm;
+}
+
+struct to_recorder *to_recorder_open(const struct to_record_config *config,
+				     struct to_error *err)
+{
+	struct to_recorder *r = calloc(1, sizeof(*r));
+	struct to_traffic_config traffic = {
+		.source = config->source, .entries = config->entries,
+		.plan = config->plan, .server = config->server,
+	};
+	int ret;
+
+	if (!r) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	r->config = *config;
+	r->err = err;
+	ret = make_head(r);
+	ret = ret ? ret : find_interfaces(r);
+	if (!ret) {
+		ret = to_netlink_open(&r->rt, NETLINK_ROUTE, err);
+		r->connected[0] = !ret;
+	}
+	if (!ret) {
+		ret = to_genl_open(&r->genl, err);
+		r->connected[1] = !ret;
+	}
+	traffic.device = r->device;
+	traffic.ports = r->ports;
+	if (!ret) {
+		r->traffic = to_traffic_open(&traffic, err);
+		ret = r->traffic ? 0 : -EIO;
+	}
+	/* What came before now is in no sample. */
+	ret = ret ? ret : to_recorder_cut(r, err);
+	if (ret) {
+		to_recorder_close(r);
+		return NULL;
+	}
+	to_recorder_drop(r);
+	return r;
+}
+
+void to_recorder_close(struct to_recorder *r)
+{
+	if (!r)
+		return;
+	to_traffic_close(r->traffic);
+	if (r->connected[1])
+		to_genl_close(&r->genl);
+	if (r->connected[0])
+		to_netlink_close(&r->rt);
+	to_tm_free(r->tm);
+	free(r);
+}
+
+static int take_samples(struct to_recorder *r, struct to_error *err)
+{
+	bool go_on;
+	int ret;
+
+	/* What came before the first multiple of the interval is no sample. */
+	go_on = wait_multiple(r);
+	ret = to_recorder_cut(r, err);
+	if (ret)
+		return ret;
+	to_recorder_drop(r);
+	if (r->config.started)
+		r->config.started(to_traffic_source(r->traffic), r->config.arg);
+
+	/* A stop ends the sample under way early. */
+	while (!ret && go_on &&
+	       (!r->config.count || r->tm->n_samples < r->config.count)) {
+		go_on = wait_multiple(r);
+		ret = to_recorder_cut(r, err);
+	}
+	return ret;
+}
+
+int to_record(const struct to_record_config *config, struct to_tm **tm,
+	      struct to_error *err)
+{
+	struct to_recorder *r = to_recorder_open(config, err);
+	int ret;
+
+	*tm = NULL;
+	if (!r)
+		return -EIO;
+	ret = take_samples(r, err);
+	*tm = r->tm;
+	r->tm = NULL;
+	to_recorder_close(r);
+	return ret;
+}

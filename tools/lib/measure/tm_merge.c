@@ -1,0 +1,758 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The matrix of the fabric from recordings of its servers; see to_tm_merge(). */
+
+#include "data/tm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINK_NONE UINT32_MAX
+#define SAMPLES_MAX (1u << 24)
+
+/* Which end of a link saw a flow. */
+enum side { SENT, RECEIVED, SIDES };
+
+/* One flow at one end of a link in one sample. */
+struct sighting {
+	uint32_t link;
+	uint32_t src, dst;
+	uint32_t sample;
+	uint8_t class, side;
+	bool relayed;		/* by its source */
+	uint64_t packets, bytes;
+};
+
+struct amount {
+	uint64_t packets, bytes;
+};
+
+/**
+ * struct merge - a merge under way
+ * @record: of each server, NULL when missing
+ * @first: sample 0 of the result starts at @first times the interval
+ * @out_link, @in_link: link of each port of each record, or LINK_NONE
+ * @present: n_servers x n_samples, whether the server recorded the sample
+ * @seen, @carried, @arrived: n_links x n_samples
+ * @direct_packets, @direct_bytes: n_links x n_samples, RoCE from one end of the
+ *	link to the other that was seen, less what the former relayed
+ * @flows: of the result, with their sample in @in until they are handed out
+ */
+struct merge {
+	struct to_tm *tm;
+	const struct to_tm **record;
+	uint64_t first;
+	uint32_t **out_link, **in_link;
+	struct sighting *sightings;
+	size_t n_sightings;
+	bool *present;
+	struct amount *seen, *carried, *arrived;
+	int64_t *direct_packets, *direct_bytes;
+	struct to_tm_flow *flows;
+	size_t n_flows, room;
+	struct to_error *err;
+};
+
+static const char *server_name(const struct merge *m, uint32_t server)
+{
+	return m->tm->servers[server];
+}
+
+/* Checks that need no more than the heads of the recordings. */
+
+static int check_same(const struct merge *m, const struct to_tm *a,
+		      const struct to_tm *b)
+{
+	const char *of_a = a->servers[a->server], *of_b = b->servers[b->server];
+
+	if (strcmp(a->plan, b->plan) || a->n_servers != b->n_servers ||
+	    memcmp(a->servers, b->servers, a->n_servers * sizeof(*a->servers)))
+		return to_error_set(m->err, -EINVAL,
+				    "%s recorded under plan %s, %s under plan %s",
+				    of_a, a->plan, of_b, b->plan);
+	if (a->interval_ns != b->interval_ns)
+		return to_error_set(m->err, -EINVAL,
+				    "%s recorded intervals of %" PRIu64
+				    " ns, %s of %" PRIu64 " ns", of_a,
+				    a->interval_ns, of_b, b->interval_ns);
+	return 0;
+}
+
+static uint64_t start_of(const struct to_tm *record)
+{
+	return record->samples[0].start_ns;
+}
+
+static uint64_t end_of(const struct to_tm *record)
+{
+	return record->samples[record->n_samples - 1].end_ns;
+}
+
+/* Number of the interval that @sample is; it never starts before its time. */
+static uint64_t slot_of(const struct to_tm *record,
+			const struct to_tm_sample *sample)
+{
+	return sample->start_ns / record->interval_ns;
+}
+
+static int check_records(struct merge *m, struct to_tm *const *records,
+			 unsigned int n)
+{
+	const struct to_tm *last_start = records[0], *first_end = records[0];
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct to_tm *r = records[i];
+
+		if (r->server == TO_TM_FABRIC)
+			return to_error_set(m->err, -EINVAL,
+					    "recording %u is merged already", i + 1);
+		if (!r->n_samples)
+			return to_error_set(m->err, -EINVAL,
+					    "the recording of %s has no sample",
+					    r->servers[r->server]);
+		if (i && check_same(m, records[0], r))
+			return -EINVAL;
+		if (m->record[r->server])
+			return to_error_set(m->err, -EINVAL,
+					    "%s is there twice", server_name(m, r->server));
+		m->record[r->server] = r;
+		for (unsigned int j = 1; j < r->n_samples; j++)
+			if (slot_of(r, &r->samples[j]) <= slot_of(r, &r->samples[j - 1]))
+				return to_error_set(m->err, -EINVAL,
+						    "the recording of %s: sample %u starts too early",
+						    server_name(m, r->server), j);
+		if (start_of(r) > start_of(last_start))
+			last_start = r;
+		if (end_of(r) < end_of(first_end))
+			first_end = r;
+	}
+	if (start_of(last_start) >= end_of(first_end))
+		return to_error_set(m->err, -EINVAL,
+				    "the recording of %s ends before that of %s starts",
+				    server_name(m, first_end->server),
+				    server_name(m, last_start->server));
+	return 0;
+}
+
+/* Links. */
+
+static int compare_end(const struct to_tm_end *a, const struct to_tm_end *b)
+{
+	if (a->server != b->server)
+		return a->server < b->server ? -1 : 1;
+	return strcmp(a->port, b->port);
+}
+
+static int compare_link(const void *a, const void *b)
+{
+	const struct to_tm_link *x = a, *y = b;
+	int order = compare_end(&x->from, &y->from);
+
+	return order ? order : compare_end(&x->to, &y->to);
+}
+
+static int compare_link_to(const void *a, const void *b)
+{
+	const struct to_tm_link *x = a, *y = b;
+
+	return compare_end(&x->to, &y->to);
+}
+
+static struct to_tm_end own_end(const struct to_tm *record, unsigned int port)
+{
+	struct to_tm_end end = { .server = record->server };
+
+	strcpy(end.port, record->ports[port].name);
+	return end;
+}
+
+/* Refuse two links of @links, sorted, with the same @side end. */
+static int check_links(const struct merge *m, const struct to_tm_link *links,
+		       unsigned int n, size_t side)
+{
+	for (unsigned int i = 1; i < n; i++) {
+		const struct to_tm_end *a = (const void *)((const char *)&links[i - 1] + side);
+		const struct to_tm_end *b = (const void *)((const char *)&links[i] + side);
+
+		if (!compare_end(a, b))
+			return to_error_set(m->err, -EINVAL,
+					    "the recordings disagree about the link of %s:%s",
+					    server_name(m, a->server), a->port);
+	}
+	return 0;
+}
+
+/* Both ends of a link tell of it; a missing server's are known by its peers. */
+static int find_links(struct merge *m)
+{
+	struct to_tm *tm = m->tm;
+	unsigned int room = 0, n = 0;
+
+	for (unsigned int s = 0; s < tm->n_servers; s++)
+		room += m->record[s] ? 2 * m->record[s]->n_ports : 0;
+	tm->links = calloc(room + 1, sizeof(*tm->links));
+	if (!tm->links)
+		return -ENOMEM;
+	for (unsigned int s = 0; s < tm->n_servers; s++) {
+		const struct to_tm *r = m->record[s];
+
+		for (unsigned int p = 0; r && p < r->n_ports; p++) {
+			if (r->ports[p].to.server != TO_TM_NONE)
+				tm->links[n++] = (struct to_tm_link){ own_end(r, p),
+								      r->ports[p].to };
+			if (r->ports[p].from.server != TO_TM_NONE)
+				tm->links[n++] = (struct to_tm_link){ r->ports[p].from,
+								      own_end(r, p) };
+		}
+	}
+	qsort(tm->links, n, sizeof(*tm->links), compare_link);
+	for (unsigned int i = 0; i < n; i++)
+		if (!i || compare_link(&tm->links[i], &tm->links[tm->n_links - 1]))
+			tm->links[tm->n_links++] = tm->links[i];
+	qsort(tm->links, tm->n_links, sizeof(*tm->links), compare_link_to);
+	if (check_links(m, tm->links, tm->n_links, offsetof(struct to_tm_link, to)))
+		return -EINVAL;
+	qsort(tm->links, tm->n_links, sizeof(*tm->links), compare_link);
+	return check_links(m, tm->links, tm->n_links,
+			   offsetof(struct to_tm_link, from));
+}
+
+static uint32_t link_index(const struct merge *m, const struct to_tm_end *from,
+			   const struct to_tm_end *to)
+{
+	const struct to_tm_link key = { *from, *to };
+	const struct to_tm_link *link;
+
+	if (from->server == TO_TM_NONE || to->server == TO_TM_NONE)
+		return LINK_NONE;
+	link = bsearch(&key, m->tm->links, m->tm->n_links, sizeof(key), compare_link);
+	return link - m->tm->links;
+}
+
+static int index_ports(struct merge *m)
+{
+	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
+		const struct to_tm *r = m->record[s];
+
+		if (!r)
+			continue;
+		m->out_link[s] = calloc(r->n_ports + 1, sizeof(**m->out_link));
+		m->in_link[s] = calloc(r->n_ports + 1, sizeof(**m->in_link));
+		if (!m->out_link[s] || !m->in_link[s])
+			return -ENOMEM;
+		for (unsigned int p = 0; p < r->n_ports; p++) {
+			struct to_tm_end self = own_end(r, p);
+
+			m->out_link[s][p] = link_index(m, &self, &r->ports[p].to);
+			m->in_link[s][p] = link_index(m, &r->ports[p].from, &self);
+		}
+	}
+	return 0;
+}
+
+static int refuse_missing(const struct merge *m)
+{
+	unsigned int missing = 0, first = 0;
+	char *peers = NULL;
+	size_t len;
+	FILE *out;
+
+	for (unsigned int s = m->tm->n_servers; s-- > 0;)
+		if (!m->record[s]) {
+			missing++;
+			first = s;
+		}
+	if (!missing)
+		return 0;
+	out = open_memstream(&peers, &len);
+	if (!out)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < m->tm->n_links; i++)
+		if (m->tm->links[i].from.server == first)
+			fprintf(out, "%s%s", ftell(out) ? ", " : "",
+				server_name(m, m->tm->links[i].to.server));
+	fclose(out);
+	to_error_set(m->err, -ENOENT,
+		     "%u of %u servers missing, first %s: unknown are what %s and its peers (%s) send each other, and what a peer's RDMA sends through %s",
+		     missing, m->tm->n_servers, server_name(m, first),
+		     server_name(m, first), peers, server_name(m, first));
+	free(peers);
+	return -ENOENT;
+}
+
+/* Sightings. */
+
+static void add_sighting(struct merge *m, uint32_t link, enum side side,
+			 uint32_t sample, const struct to_tm_flow *flow)
+{
+	m->sightings[m->n_sightings++] = (struct sighting){
+		.link = link, .src = flow->src, .dst = flow->dst,
+		.sample = sample, .class = flow->class, .side = side,
+		.relayed = side == SENT && flow->in != TO_TM_NO_PORT &&
+			   m->tm->links[link].from.server == flow->src,
+		.packets = flow->packets, .bytes = flow->bytes,
+	};
+}
+
+static int add_flow(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst,
+		    unsigned int class, uint64_t packets, uint64_t bytes)
+{
+	if (m->n_flows == m->room) {
+		size_t room = m->room ? 2 * m->room : 1024;
+		struct to_tm_flow *flows = reallocarray(m->flows, room, sizeof(*flows));
+
+		if (!flows)
+			return -ENOMEM;
+		m->flows = flows;
+		m->room = room;
+	}
+	m->flows[m->n_flows++] = (struct to_tm_flow){
+		.src = src, .dst = dst, .in = sample, .out = TO_TM_NO_PORT,
+		.class = class, .packets = packets, .bytes = bytes,
+	};
+	return 0;
+}
+
+/* Into the cell of @link and @sample of @cells. */
+static void add_amount(const struct merge *m, struct amount *cells,
+		       uint32_t link, uint32_t sample, uint64_t packets,
+		       uint64_t bytes)
+{
+	struct amount *cell = &cells[(size_t)link * m->tm->n_samples + sample];
+
+	cell->packets += packets;
+	cell->bytes += bytes;
+}
+
+static int collect_sample(struct merge *m, uint32_t s,
+			  const struct to_tm_sample *sample, uint32_t k)
+{
+	const struct to_tm *r = m->record[s];
+
+	for (unsigned int i = 0; i < sample->n_flows; i++) {
+		const struct to_tm_flow *flow = &sample->flows[i];
+		uint32_t out = flow->out < 0 ? LINK_NONE : m->out_link[s][flow->out];
+		uint32_t in = flow->in < 0 ? LINK_NONE : m->in_link[s][flow->in];
+
+		if (out != LINK_NONE)
+			add_sighting(m, out, SENT, k, flow);
+		else if (flow->in == TO_TM_NO_PORT &&
+			 add_flow(m, k, flow->src, flow->dst, flow->class,
+				  flow->packets, flow->bytes))
+			return -ENOMEM;	/* sent into a port that the plan has dark */
+		if (in != LINK_NONE)
+			add_sighting(m, in, RECEIVED, k, flow);
+	}
+	for (unsigned int p = 0; p < r->n_ports; p++) {
+		const struct to_tm_counters *c = &sample->ports[p];
+		uint32_t out = m->out_link[s][p], in = m->in_link[s][p];
+
+		if (out != LINK_NONE)
+			add_amount(m, m->carried, out, k, c->tx_packets, c->tx_bytes);
+		if (in != LINK_NONE)
+			add_amount(m, m->arrived, in, k, c->rx_packets, c->rx_bytes);
+	}
+	return 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * A server that was late to end a sample has it reach into later intervals,
+ * and no other sample there.
+ */
+static void mark_present(struct merge *m, uint32_t s,
+			 const struct to_tm_sample *sample, uint32_t k)
+{
+	const uint64_t end = sample->end_ns / m->tm->interval_ns - m->first;
+
+	do {
+		m->tm->samples[k].absent--;
+		m->present[(size_t)s * m->tm->n_samples + k] = true;
+	} while (++k < end && k < m->tm->n_samples);
+}
+
+/* Size the result, and bring everything that was recorded into it. */
+static int collect(struct merge *m)
+{
+	struct to_tm *tm = m->tm;
+	uint64_t last = 0;
+	size_t flows = 0, cells;
+
+	m->first = UINT64_MAX;
+	for (unsigned int s = 0; s < tm->n_servers; s++) {
+		const struct to_tm *r = m->record[s];
+
+		for (unsigned int i = 0; r && i < r->n_samples; i++) {
+			uint64_t slot = slot_of(r, &r->samples[i]);
+
+			m->first = slot < m->first ? slot : m->first;
+			last = larger(last, slot);
+			flows += r->samples[i].n_flows;
+		}
+	}
+	if (last - m->first >= SAMPLES_MAX)
+		return to_error_set(m->err, -E2BIG,
+				    "the recordings span %" PRIu64 " intervals, more than %u",
+				    last - m->first + 1, SAMPLES_MAX);
+	while (tm->n_samples <= last - m->first) {
+		struct to_tm_sample *sample = to_tm_add_sample(tm);
+
+		if (!sample)
+			return -ENOMEM;
+		sample->start_ns = (m->first + tm->n_samples - 1) * tm->interval_ns;
+		sample->links = calloc(tm->n_links + 1, sizeof(*sample->links));
+		if (!sample->links)
+			return -ENOMEM;
+		for (unsigned int s = 0; s < tm->n_servers; s++)
+			sample->absent += !!m->record[s];
+	}
+	cells = (size_t)tm->n_links * tm->n_samples + 1;
+	m->sightings = calloc(2 * flows + 1, sizeof(*m->sightings));
+	m->seen = calloc(cells, sizeof(*m->seen));
+	m->carried = calloc(cells, sizeof(*m->carried));
+	m->arrived = calloc(cells, sizeof(*m->arrived));
+	m->present = calloc(tm->n_servers, tm->n_samples);
+	m->direct_packets = calloc(cells, sizeof(*m->direct_packets));
+	m->direct_bytes = calloc(cells, sizeof(*m->direct_bytes));
+	if (!m->sightings || !m->seen || !m->carried || !m->arrived || !m->present ||
+	    !m->direct_packets || !m->direct_bytes)
+		return -ENOMEM;
+	for (unsigned int s = 0; s < tm->n_servers; s++) {
+		const struct to_tm *r = m->record[s];
+
+		for (unsigned int i = 0; r && i < r->n_samples; i++) {
+			const struct to_tm_sample *from = &r->samples[i];
+			uint32_t k = slot_of(r, from) - m->first;
+			struct to_tm_sample *to = &tm->samples[k];
+
+			to->end_ns = larger(to->end_ns, from->end_ns);
+			to->elapsed_ns = larger(to->elapsed_ns, from->elapsed_ns);
+			to->lost.packets += from->lost.packets;
+			to->lost.bytes += from->lost.bytes;
+			mark_present(m, s, from, k);
+			if (collect_sample(m, s, from, k))
+				return -ENOMEM;
+		}
+	}
+	for (unsigned int k = 0; k < tm->n_samples; k++)
+		tm->samples[k].end_ns = larger(tm->samples[k].end_ns,
+					       tm->samples[k].start_ns);
+	return 0;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Same link, source, destination, class: one pair on one link. */
+static int compare_pair(const struct sighting *a, const struct sighting *b)
+{
+	int order = compare_u64(a->link, b->link);
+
+	order = order ? order : compare_u64(a->src, b->src);
+	order = order ? order : compare_u64(a->dst, b->dst);
+	return order ? order : compare_u64(a->class, b->class);
+}
+
+static int compare_sighting(const void *a, const void *b)
+{
+	const struct sighting *x = a, *y = b;
+	int order = compare_pair(x, y);
+
+	order = order ? order : compare_u64(x->side, y->side);
+	return order ? order : compare_u64(x->sample, y->sample);
+}
+
+/*
+ * Cumulated over the samples, what one end of a link saw beyond what another
+ * place did: up to sample k, credit the least that this comes to at k or later,
+ * so that no credit is ever too early to stand. @rest holds the sums and gets
+ * the credits.
+ */
+static void credit(int64_t *rest, unsigned int n)
+{
+	int64_t before;
+
+	for (unsigned int k = n - 1; k-- > 0;)
+		if (rest[k] > rest[k + 1])
+			rest[k] = rest[k + 1];
+	before = 0;
+	for (unsigned int k = 0; k < n; k++) {
+		int64_t sum = rest[k] > before ? rest[k] : before;
+
+		rest[k] = sum - before;
+		before = sum;
+	}
+}
+
+static void cumulate(int64_t *amount, unsigned int n)
+{
+	for (unsigned int k = 1; k < n; k++)
+		amount[k] += amount[k - 1];
+}
+
+/* What was cumulated of one pair. */
+static int add_credits(struct merge *m, const struct to_tm_flow *pair,
+		       int64_t *packets, int64_t *bytes)
+{
+	const unsigned int n = m->tm->n_samples;
+	int ret = 0;
+
+	credit(packets, n);
+	credit(bytes, n);
+	for (unsigned int k = 0; !ret && k < n; k++)
+		if (bytes[k] || packets[k])
+			ret = add_flow(m, k, pair->src, pair->dst, pair->class,
+				       packets[k], bytes[k]);
+	return ret;
+}
+
+/*
+ * To @packets and @bytes by sample, what @side saw of a pair on a link from its
+ * source, less what the source relayed: hardware sent that, by another port.
+ */
+static void add_sent(const struct sighting *s, const struct sighting *end,
+		     enum side side, int64_t *packets, int64_t *bytes)
+{
+	for (; s < end; s++) {
+		const int sign = (s->side == side) - s->relayed;
+
+		packets[s->sample] += sign * (int64_t)s->packets;
+		bytes[s->sample] += sign * (int64_t)s->bytes;
+	}
+}
+
+/* A pair of which its source relayed some. */
+static int add_relayed(struct merge *m, const struct sighting *pair,
+		       const struct sighting *end, enum side side)
+{
+	const struct to_tm_flow flow = { .src = pair->src, .dst = pair->dst,
+					 .class = pair->class };
+	const unsigned int n = m->tm->n_samples;
+	int64_t *packets = calloc(n, sizeof(*packets));
+	int64_t *bytes = calloc(n, sizeof(*bytes));
+	int ret = -ENOMEM;
+
+	if (packets && bytes) {
+		add_sent(pair, end, side, packets, bytes);
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		ret = add_credits(m, &flow, packets, bytes);
+	}
+	free(packets);
+	free(bytes);
+	return ret;
+}
+
+/* What both ends saw, by the end that saw more. */
+static int weigh_sightings(struct merge *m)
+{
+	const struct sighting *end = m->sightings + m->n_sightings, *next;
+	int ret = 0;
+
+	qsort(m->sightings, m->n_sightings, sizeof(*m->sightings),
+	      compare_sighting);
+	for (const struct sighting *pair = m->sightings; !ret && pair < end; pair = next) {
+		const struct to_tm_link *link = &m->tm->links[pair->link];
+		const size_t row = (size_t)pair->link * m->tm->n_samples;
+		const bool sent = link->from.server == pair->src;
+		const bool direct = sent && link->to.server == pair->dst &&
+				    pair->class == TO_TM_ROCE;
+		uint64_t total[SIDES] = {};
+		bool relayed = false;
+		enum side side;
+
+		for (next = pair; next < end && !compare_pair(pair, next); next++) {
+			total[next->side] += next->bytes;
+			relayed |= next->relayed;
+		}
+		side = total[RECEIVED] > total[SENT] ? RECEIVED : SENT;
+		for (const struct sighting *s = pair; !ret && s < next; s++) {
+			if (s->side != side)
+				continue;
+			add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
+			if (sent && !direct && !relayed)
+				ret = add_flow(m, s->sample, s->src, s->dst, s->class,
+					       s->packets, s->bytes);
+		}
+		if (direct)
+			add_sent(pair, next, side, &m->direct_packets[row],
+				 &m->direct_bytes[row]);
+		else if (sent && relayed)
+			ret = add_relayed(m, pair, next, side);
+	}
+	return ret;
+}
+
+/*
+ * Conservation on each link, in the samples that both ends recorded: what no
+ * kernel saw is RoCE of its two ends, beside what was seen of that.
+ */
+static int conserve(struct merge *m)
+{
+	struct to_tm *tm = m->tm;
+	const unsigned int n = tm->n_samples;
+	int64_t *packets = calloc(n, sizeof(*packets));
+	int64_t *bytes = calloc(n, sizeof(*bytes));
+	int ret = packets && bytes ? 0 : -ENOMEM;
+
+	for (unsigned int l = 0; !ret && l < tm->n_links; l++) {
+		const uint32_t from = tm->links[l].from.server;
+		const uint32_t to = tm->links[l].to.server;
+		const struct to_tm_flow pair = { .src = from, .dst = to,
+						 .class = TO_TM_ROCE };
+		const struct amount *seen = &m->seen[(size_t)l * n];
+		const struct amount *arrived = &m->arrived[(size_t)l * n];
+		const struct amount *carried = m->record[from] ?
+					       &m->carried[(size_t)l * n] : arrived;
+
+		for (unsigned int k = 0; k < n; k++) {
+			struct to_tm_link_bytes *link = &tm->samples[k].links[l];
+			const bool both = m->present[(size_t)from * n + k] &&
+					  m->present[(size_t)to * n + k];
+
+			link->carried = carried[k].bytes;
+			link->seen = seen[k].bytes;
+			link->lost = both ? carried[k].bytes - arrived[k].bytes : 0;
+			packets[k] = both ? carried[k].packets - seen[k].packets : 0;
+			bytes[k] = both ? carried[k].bytes - seen[k].bytes : 0;
+		}
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		if (bytes[n - 1] <= 0)	/* residual, not bypass */
+			memset(packets, 0, n * sizeof(*packets));
+		credit(packets, n);
+		credit(bytes, n);
+		for (unsigned int k = 0; k < n; k++) {
+			tm->samples[k].links[l].bypass = bytes[k];
+			packets[k] += m->direct_packets[(size_t)l * n + k];
+			bytes[k] += m->direct_bytes[(size_t)l * n + k];
+		}
+		cumulate(packets, n);
+		cumulate(bytes, n);
+		ret = add_credits(m, &pair, packets, bytes);
+	}
+	free(packets);
+	free(bytes);
+	return ret;
+}
+
+static int compare_flow(const void *a, const void *b)
+{
+	const struct to_tm_flow *x = a, *y = b;
+	int order = compare_u64(x->in, y->in);
+
+	order = order ? order : compare_u64(x->src, y->src);
+	order = order ? order : compare_u64(x->dst, y->dst);
+	return order ? order : compare_u64(x->class, y->class);
+}
+
+/* Flows into their samples, several of a pair and class as one. */
+static int hand_out(struct merge *m)
+{
+	struct to_tm_flow *flow, *next, *end = m->flows + m->n_flows;
+
+	if (!m->n_flows)
+		return 0;
+	qsort(m->flows, m->n_flows, sizeof(*m->flows), compare_flow);
+	for (flow = m->flows; flow < end; flow = next) {
+		struct to_tm_sample *sample = &m->tm->samples[flow->in];
+
+		for (next = flow + 1; next < end && !compare_flow(flow, next); next++) {
+			flow->packets += next->packets;
+			flow->bytes += next->bytes;
+		}
+		flow->in = TO_TM_NO_PORT;
+		if (to_tm_add_flow(sample, flow))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int note_missing(struct merge *m)
+{
+	struct to_tm *tm = m->tm;
+
+	for (unsigned int s = 0; s < tm->n_servers; s++) {
+		if (m->record[s])
+			continue;
+		if (!tm->missing)
+			tm->missing = calloc(tm->n_servers, sizeof(*tm->missing));
+		if (!tm->missing)
+			return -ENOMEM;
+		tm->missing[s] = true;
+	}
+	return 0;
+}
+
+static int merge_run(struct merge *m, struct to_tm *const *records,
+		     unsigned int n, bool partial)
+{
+	int ret;
+
+	ret = check_records(m, records, n);
+	ret = ret ? ret : find_links(m);
+	if (!ret && !partial)
+		ret = refuse_missing(m);
+	ret = ret ? ret : note_missing(m);
+	ret = ret ? ret : index_ports(m);
+	ret = ret ? ret : collect(m);
+	ret = ret ? ret : weigh_sightings(m);
+	ret = ret ? ret : conserve(m);
+	return ret ? ret : hand_out(m);
+}
+
+struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
+			  bool partial, struct to_error *err)
+{
+	struct merge m = { .err = err };
+	int ret = -ENOMEM;
+
+	if (!n) {
+		to_error_set(err, -EINVAL, "no recordings to merge");
+		return NULL;
+	}
+	m.tm = to_tm_new(records[0]->n_servers);
+	m.record = calloc(records[0]->n_servers, sizeof(*m.record));
+	m.out_link = calloc(records[0]->n_servers, sizeof(*m.out_link));
+	m.in_link = calloc(records[0]->n_servers, sizeof(*m.in_link));
+	if (m.tm && m.record && m.out_link && m.in_link) {
+		strcpy(m.tm->job, records[0]->job);
+		strcpy(m.tm->plan, records[0]->plan);
+		m.tm->interval_ns = records[0]->interval_ns;
+		memcpy(m.tm->servers, records[0]->servers,
+		       m.tm->n_servers * sizeof(*m.tm->servers));
+		ret = merge_run(&m, records, n, partial);
+	}
+	if (ret == -ENOMEM)
+		to_error_set(err, ret, "out of memory");
+	for (unsigned int s = 0; s < records[0]->n_servers; s++) {
+		if (m.out_link)
+			free(m.out_link[s]);
+		if (m.in_link)
+			free(m.in_link[s]);
+	}
+	free(m.record);
+	free(m.out_link);
+	free(m.in_link);
+	free(m.sightings);
+	free(m.present);
+	free(m.seen);
+	free(m.carried);
+	free(m.arrived);
+	free(m.direct_packets);
+	free(m.direct_bytes);
+	free(m.flows);
+	if (ret) {
+		to_tm_free(m.tm);
+		return NULL;
+	}
+	return m.tm;
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/traffic_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/topoopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../../bpf/traffic.h"
+#include "kernel/genl.h"
+#include "kernel/verifier_log.h"
+#include "measure/epochs.h"
+#include "traffic.skel.h"
+#include "traffic_tc.skel.h"
+
+/* enum bpf_attach_type of newer headers than Debian 12's. */
+#define TCX_INGRESS 46
+#define TCX_EGRESS 47
+
+/* Place of the filters on a clsact qdisc: a later run replaces a leftover. */
+#define TC_PRIORITY 29807
+#define TC_HANDLE 1
+
+/* tc programs on one interface, by link or (@link < 0) by filter. */
+struct attachment {
+	int link;
+	uint32_t ifindex;
+	enum bpf_tc_attach_point point;
+	bool owns_qdisc;
+};
+
+/**
+ * struct to_traffic - programs that count
+ * @module: the programs at the module's accounting point, or
+ * @tc: those at tc
+ * @genl: socket that @module hangs on
+ */
+struct to_traffic {
+	struct to_traffic_config config;
+	struct to_traffic_port *ports;
+	const char *source;
+	struct traffic_bpf *module;
+	struct to_genl genl;
+	struct traffic_tc_bpf *tc;
+	struct attachment *attachments;
+	unsigned int n_attachments;
+	struct to_epochs epochs;
+};
+
+static int fail(struct to_error *err, int code, const char *what)
+{
+	if (code == -EPERM || code == -EACCES)
+		return to_error_set(err, code,
+				    "%s: not permitted: needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
+				    what);
+	return to_error_set(err, code, "%s: %s%s%s%s", what, strerror(-code),
+			    *to_complaint() ? " (" : "", to_complaint(),
+			    *to_complaint() ? ")" : "");
+}
+
+static int open_module(struct to_traffic *t, struct to_error *err)
+{
+	struct traffic_bpf *skel;
+	int ret;
+
+	skel = traffic_bpf__open();
+	if (!skel)
+		return fail(err, -errno, "traffic.bpf.o");
+	t->module = skel;
+	ret = to_epochs_prepare(skel->obj, t->config.entries);
+	ret = ret ? ret : traffic_bpf__load(skel);
+	if (ret)
+		return fail(err, ret, "loading the program that counts");
+	ret = to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
+	ret = ret ? ret : to_genl_open(&t->genl, err);
+	if (ret)
+		return ret;
+	t->source = "module";
+	ret = to_genl_account(&t->genl, t->config.device,
+			      bpf_program__fd(skel->progs.traffic), err);
+	return ret;
+}
+
+/* tc. */
+
+static void add_address(struct traffic_address *keys, uint32_t *values,
+			uint32_t *n, const struct to_address *address,
+			uint32_t server)
+{
+	if (address->has_v4) {
+		keys[*n] = (struct traffic_address){
+			{ 0, 0, htonl(0xffff), address->v4.s_addr } };
+		values[(*n)++] = server;
+	}
+	if (address->has_v6) {
+		memcpy(&keys[*n], &address->v6, sizeof(*keys));
+		values[(*n)++] = server;
+	}
+}
+
+/* Addresses of the plan, for programs that have only the packet. */
+static int fill_addresses(const struct to_plan *plan, int map,
+			  uint32_t room, struct to_error *err)
+{
+	struct traffic_address *keys = calloc(room, sizeof(*keys));
+	uint32_t *values = calloc(room, sizeof(*values)), n = 0;
+	int ret = -ENOMEM;
+
+	if (keys && values) {
+		for (unsigned int s = 0; s < plan->cluster->n_servers; s++) {
+			const struct to_server *server = &plan->cluster->servers[s];
+
+			add_address(keys, values, &n, &server->address, s);
+			for (unsigned int p = 0; p < server->n_ports; p++)
+				add_address(keys, values, &n,
+					    &server->ports[p].address, s);
+		}
+		ret = bpf_map_update_batch(map, keys, values, &n, NULL);
+	}
+	free(keys);
+	free(values);
+	return ret ? fail(err, ret, "loading the addresses of the plan") : 0;
+}
+
+static int attach_filter(struct attachment *at, int program)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = at->ifindex,
+			    .attach_point = at->point);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = program,
+			    .handle = TC_HANDLE, .priority = TC_PRIORITY,
+			    .flags = BPF_TC_F_REPLACE);
+	int ret = bpf_tc_hook_create(&hook);
+
+	if (ret && ret != -EEXIST)
+		return ret;
+	at->owns_qdisc = !ret;
+	return bpf_tc_attach(&hook, &opts);
+}
+
+static int attach_tc(struct to_traffic *t, uint32_t ifindex, bool ingress,
+		     struct to_error *err)
+{
+	struct attachment *at = &t->attachments[t->n_attachments];
+	int program, ret = 0;
+
+	program = bpf_program__fd(ingress ? t->tc->progs.traffic_ingress :
+				  t->tc->progs.traffic_egress);
+	*at = (struct attachment){ .ifindex = ifindex,
+		.point = ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS };
+	at->link = bpf_link_create(program, ifindex,
+				   ingress ? TCX_INGRESS : TCX_EGRESS, NULL);
+	if (at->link < 0) {	/* before 6.6 */
+		t->source = "clsact";
+		ret = attach_filter(at, program);
+	}
+	t->n_attachments += !ret;
+	return ret ? fail(err, ret, "attaching to tc") : 0;
+}
+
+static void detach_tc(struct attachment *at)
+{
+	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = at->ifindex,
+			    .attach_point = at->point);
+	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = TC_HANDLE,
+			    .priority = TC_PRIORITY);
+
+	if (at->link >= 0) {
+		close(at->link);
+		return;
+	}
+	bpf_tc_detach(&hook, &opts);
+	if (at->owns_qdisc) {
+		hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
+		bpf_tc_hook_destroy(&hook);
+	}
+}
+
+static int open_tc(struct to_traffic *t, struct to_error *err)
+{
+	const struct to_plan *plan = t->config.plan;
+	const unsigned int n = plan->cluster->servers[t->config.server].n_ports;
+	struct traffic_tc_bpf *skel;
+	uint32_t addresses = 0;
+	int ret;
+
+	for (unsigned int s = 0; s < plan->cluster->n_servers; s++)
+		addresses += 2 * (1 + plan->cluster->servers[s].n_ports);
+	t->attachments = calloc(2 * n + 1, sizeof(*t->attachments));
+	skel = traffic_tc_bpf__open();
+	if (!t->attachments || !skel)
+		return fail(err, -ENOMEM, "traffic_tc.bpf.o");
+	t->tc = skel;
+	t->source = "tcx";
+	skel->rodata->traffic_self = t->config.server;
+	bpf_map__set_max_entries(skel->maps.traffic_servers_by_address, addresses);
+	ret = to_epochs_prepare(skel->obj, t->config.entries);
+	ret = ret ? ret : traffic_tc_bpf__load(skel);
+	if (ret)
+		return fail(err, ret, "loading the programs for tc");
+	ret = fill_addresses(plan, bpf_map__fd(skel->maps.traffic_servers_by_address),
+			     addresses, err);
+	ret = ret ? ret : to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
+	for (unsigned int p = 0; !ret && p < n; p++) {
+		if (!t->ports[p].ifindex)
+			continue;
+		ret = attach_tc(t, t->ports[p].ifindex, true, err);
+		ret = ret ? ret : attach_tc(t, t->ports[p].tx_ifindex, false, err);
+	}
+	return ret;
+}
+
+/* Back to where nothing is loaded. */
+static void unload(struct to_traffic *t)
+{
+	while (t->n_attachments)
+		detach_tc(&t->attachments[--t->n_attachments]);
+	free(t->attachments);
+	t->attachments = NULL;
+	if (t->source && !t->tc)
+		to_genl_close(&t->genl);
+	t->source = NULL;
+	to_epochs_close(&t->epochs);
+	traffic_bpf__destroy(t->module);
+	t->module = NULL;
+	traffic_tc_bpf__destroy(t->tc);
+	t->tc = NULL;
+}
+
+static int open_programs(struct to_traffic *t, struct to_error *err)
+{
+	const enum to_traffic_source source = t->config.source;
+	int ret;
+
+	to_complaint_forget();
+	if (source != TO_TRAFFIC_TC) {
+		ret = open_module(t, err);
+		if (!ret || source == TO_TRAFFIC_MODULE)
+			return ret;
+	}
+	to_complaint_forget();
+	unload(t);
+	return open_tc(t, err);
+}
+
+struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
+				   struct to_error *err)
+{
+	const unsigned int n = config->plan->cluster->servers[config->server].n_ports;
+	struct to_traffic *t;
+	libbpf_print_fn_t print;
+	int ret = -ENOMEM;
+
+	t = calloc(1, sizeof(*t));
+	if (!t) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	t->config = *config;
+	t->ports = calloc(n + 1, sizeof(*t->ports));
+	if (t->ports) {
+		memcpy(t->ports, config->ports, n * sizeof(*t->ports));
+		print = libbpf_set_print(to_complaint_keep);
+		ret = open_programs(t, err);
+		libbpf_set_print(print);
+	} else {
+		to_error_set(err, ret, "out of memory");
+	}
+	if (ret) {
+		to_traffic_close(t);
+		return NULL;
+	}
+	return t;
+}
+
+void to_traffic_close(struct to_traffic *t)
+{
+	if (!t)
+		return;
+	unload(t);
+	free(t->ports);
+	free(t);
+}
+
+const char *to_traffic_source(const struct to_traffic *t)
+{
+	return t->source;
+}
+
+/* Reading. */
+
+/* Port of the server by interface; -1 for no interface, -2 for a stranger. */
+static int port_of(const struct to_traffic *t, uint32_t ifindex)
+{
+	const unsigned int n =
+		t->config.plan->cluster->servers[t->config.server].n_ports;
+
+	if (!ifindex)
+		return TO_TM_NO_PORT;
+	for (unsigned int p = 0; p < n; p++)
+		if (t->ports[p].ifindex == ifindex ||
+		    t->ports[p].tx_ifindex == ifindex)
+			return p;
+	return -2;
+}
+
+static uint32_t server_of(const struct to_traffic *t, uint32_t server)
+{
+	return server < t->config.plan->cluster->n_servers ? server : TO_TM_NONE;
+}
+
+struct reading {
+	const struct to_traffic *traffic;
+	struct to_tm_sample *sample;
+};
+
+static int add_flow(const struct traffic_key *key,
+		    const struct traffic_value *value, void *arg)
+{
+	const struct to_traffic *t = ((struct reading *)arg)->traffic;
+	struct to_tm_sample *sample = ((struct reading *)arg)->sample;
+	struct to_tm_flow flow = {
+		.in = port_of(t, key->ports & TRAFFIC_IFINDEX_MAX),
+		.out = port_of(t, key->ports >> 32),
+		.src = server_of(t, key->pair >> 32),
+		.dst = server_of(t, key->pair),
+		.class = (uint32_t)key->ports >> TRAFFIC_CLASS_SHIFT,
+		.packets = value->packets,
+		.bytes = value->bytes,
+	};
+
+	if (!flow.packets)
+		return 0;
+	if (flow.in < TO_TM_NO_PORT || flow.out < TO_TM_NO_PORT ||
+	    flow.class >= TO_TM_CLASSES) {	/* a port the plan lacks */
+		sample->lost.packets += flow.packets;
+		sample->lost.bytes += flow.bytes;
+		return 0;
+	}
+	return to_tm_add_flow(sample, &flow);
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+	const struct to_tm_flow *x = a, *y = b;
+
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->in != y->in)
+		return x->in < y->in ? -1 : 1;
+	return x->out < y->out ? -1 : x->out > y->out;
+}
+
+/* CPUs counted apart what is one flow. */
+static void join_flows(struct to_tm_sample *sample)
+{
+	unsigned int n = 0;
+
+	qsort(sample->flows, sample->n_flows, sizeof(*sample->flows), compare_flows);
+	for (unsigned int i = 0; i < sample->n_flows; i++) {
+		const struct to_tm_flow *flow = &sample->flows[i];
+
+		if (!n || compare_flows(&sample->flows[n - 1], flow)) {
+			sample->flows[n++] = *flow;
+			continue;
+		}
+		sample->flows[n - 1].packets += flow->packets;
+		sample->flows[n - 1].bytes += flow->bytes;
+	}
+	sample->n_flows = n;
+}
+
+int to_traffic_read(struct to_traffic *t, struct to_tm_sample *sample,
+		    struct to_error *err)
+{
+	struct reading reading = { t, sample };
+	struct traffic_value lost;
+	int ret;
+
+	ret = to_epochs_turn(&t->epochs, add_flow, &reading, &lost, err);
+	if (ret)
+		return ret;
+	if (sample->n_flows)
+		join_flows(sample);
+	sample->lost.packets += lost.packets;
+	sample->lost.bytes += lost.bytes;
+	return 0;
+}

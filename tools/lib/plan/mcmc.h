@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CHAIN_H
+#define TOPOOPT_CHAIN_H
+
+/* A Markov chain over strategies and plans, see parallelize.h. */
+
+#include "plan/parallelize.h"
+#include "simulate/bound.h"
+#include "simulate/simulate.h"
+#include "workload/proposal.h"
+
+/**
+ * struct to_chain - one chain
+ * @ideal: times are those of an ideal network; no plans are made
+ * @seed: of plans
+ * @random: its own stream
+ * @current, @time: where it is, on @plan
+ * @best, @best_time: the best so far, on a plan of its own
+ * @step: called after each step
+ */
+struct to_chain {
+	const struct to_moves *moves;
+	const struct to_cluster *cluster;
+	unsigned int degree;
+	bool ideal;
+	uint64_t seed, random;
+	struct to_strategy *current, *best, *next;
+	double time, best_time;
+	struct to_plan *plan;
+	struct to_simulator *simulator;
+	struct to_taskgraph tasks;
+	struct to_bound bound;
+	double *memory;
+	void (*step)(void *data, unsigned int steps);
+	void *data;
+	struct to_error err;
+};
+
+/**
+ * to_chain_init() - a chain that begins at @start
+ *
+ * The caller fills in the members above @current and @step, @data first.
+ *
+ * Return: 0 or a negative errno with to_chain.err set.
+ */
+int to_chain_init(struct to_chain *chain, const struct to_strategy *start);
+void to_chain_free(struct to_chain *chain);
+
+/**
+ * to_chain_run() - go on from the best strategy
+ * @steps: how many changes are tried; a new plan counts as several
+ * @temperature: what part slower a strategy is accepted with probability 1/e
+ *
+ * Return: 0 or a negative errno with to_chain.err set.
+ */
+int to_chain_run(struct to_chain *chain, unsigned int steps, double temperature);
+
+/**
+ * to_chain_plan() - plan for @strategy
+ * @time: gets the simulated time of an iteration, seconds
+ *
+ * Return: the plan, NULL with to_chain.err set.
+ */
+struct to_plan *to_chain_plan(struct to_chain *chain, const struct to_strategy *strategy,
+			      unsigned int effort, double *time);
+
+#endif

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "data/allreduce.h"
+#include "report/report_data.h"
+
+#define REPORT_COLORS 6		/* of rings and trees, in report.css */
+
+/* Style and script of the page, NUL-terminated. */
+extern const char report_css[], report_js[];
+
+__asm__(".section .rodata\n"
+	".global report_css, report_js\n"
+	"report_css: .incbin \"report/report.css\"\n.byte 0\n"
+	"report_js: .incbin \"report/report.js\"\n.byte 0\n"
+	".previous\n");
+
+static void report_line(void *data, const char *line)
+{
+	struct to_report *r = data;
+
+	if (r->n_lines < sizeof(r->lines) / sizeof(*r->lines)) {
+		r->lines[r->n_lines] = strdup(line);
+		r->n_lines += !!r->lines[r->n_lines];
+	}
+}
+
+static int report_count_hops(struct to_report *r)
+{
+	unsigned int n = r->graph->n, n_reached, i;
+	uint16_t *distance = calloc(n, sizeof(*distance));
+	uint32_t *order = calloc(n, sizeof(*order)), dst;
+
+	r->hops = calloc(r->verdict.figures.diameter + 1, sizeof(*r->hops));
+	for (dst = 0; distance && order && r->hops && dst < n; dst++) {
+		n_reached = to_graph_distances(r->graph, dst, TO_SERVER_NONE, distance, order);
+		for (i = 0; i < n_reached; i++)
+			r->hops[distance[order[i]]]++;
+	}
+	free(distance);
+	free(order);
+	return dst == n ? 0 : -ENOMEM;
+}
+
+static int report_compute(struct to_report *r, struct to_error *err)
+{
+	const struct to_cluster *c = r->plan->cluster;
+	int ret = to_verify(r->plan, report_line, r, &r->verdict);
+
+	if (!ret && !r->verdict.figures.servers)
+		return to_error_set(err, -EINVAL, "the plan cannot be drawn: %s",
+				    r->n_lines ? r->lines[0] : "its links are no graph");
+	if (!ret)
+		r->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	if (!r->graph || to_forwarding_init(&r->forwarding, r->plan, r->graph))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	r->rings = calloc(r->graph->n_arcs + 1, sizeof(*r->rings));
+	r->mp = calloc(r->graph->n_arcs + 1, sizeof(*r->mp));
+	if (!r->rings || !r->mp || to_predict_loads(&r->forwarding, r->rings, r->mp) ||
+	    report_count_hops(r))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static void report_free(struct to_report *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n_lines; i++)
+		free(r->lines[i]);
+	free(r->rings);
+	free(r->mp);
+	free(r->hops);
+	to_forwarding_free(&r->forwarding);
+	to_graph_free(r->graph);
+}
+
+static void report_verdict(FILE *out, const struct to_report *r)
+{
+	const struct to_verify_report *v = &r->verdict;
+	unsigned int i;
+
+	if (!v->violations) {
+		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> All packets for %" PRIu64
+			" addresses arrive, without a loop. ", v->addresses);
+		if (v->unreachable)
+			fprintf(out, "%" PRIu64 " pairs of a server and a port have no path that enters "
+				"the port. ", v->unreachable);
+		if (v->cases > v->last_hops)
+			fprintf(out, "When a link goes down, %.4g&#8239;%% of the next hops that use it "
+				"have a backup.", 100.0 * v->covered / (v->cases - v->last_hops));
+		fprintf(out, "</p>\n");
+		return;
+	}
+	fprintf(out, "<div class=\"verdict bad\"><b>Not valid: %lu violation%s.</b> "
+		"Do not apply this plan.<ul>\n", v->violations, v->violations > 1 ? "s" : "");
+	for (i = 0; i < r->n_lines; i++) {
+		fprintf(out, "<li>");
+		to_markup_print(out, r->lines[i]);
+		fprintf(out, "</li>\n");
+	}
+	if (v->violations > r->n_lines)
+		fprintf(out, "<li>and %lu more</li>\n", v->violations - r->n_lines);
+	fprintf(out, "</ul></div>\n");
+}
+
+/* A row of figures; @text and @bound_text say what @value and @bound are. */
+static void report_figure(FILE *out, const char *name, const char *meaning, double value,
+			  double bound, const char *text, const char *bound_text)
+{
+	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>",
+		name, meaning, text, bound_text);
+	if (bound > 0 && value > bound * 0.999)	/* less where packets are lost */
+		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span>"
+			"</td></tr>\n", value / bound, 100 * bound / value);
+	else
+		fprintf(out, "<td>&ndash;</td><td></td></tr>\n");
+}
+
+static void report_plain(FILE *out, const char *name, const char *meaning, double value,
+			 double bound, int decimals, const char *unit)
+{
+	char text[48], bound_text[48];
+
+	snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
+	snprintf(bound_text, sizeof(bound_text), "%.*f%s", decimals, bound, unit);
+	report_figure(out, name, meaning, value, bound, text, bound_text);
+}
+
+static void report_bytes(FILE *out, const char *name, const char *meaning, double value,
+			 double bound)
+{
+	char text[16], bound_text[16];
+
+	report_figure(out, name, meaning, value, bound, to_bytes_text(value, text),
+		      to_bytes_text(bound, bound_text));
+}
+
+static void report_seconds(FILE *out, const char *name, const char *meaning, double value,
+			   double bound)
+{
+	char text[16], bound_text[16];
+
+	report_figure(out, name, meaning, value, bound, to_seconds_text(value, text),
+		      to_seconds_text(bound, bound_text));
+}
+
+static void report_figures(FILE *out, const struct to_report *r)
+{
+	const struct to_figures *o = &r->verdict.figures;
+
+	fprintf(out, "<section><h2>Figures and their bounds</h2>\n"
+		"<p>Recomputed from links, rings, routes and demand. No topology of this degree can be "
+		"better than the bound; a full bar reaches it.</p>\n"
+		"<table id=\"figures\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">This plan</th>"
+		"<th scope=\"col\">Bound</th><th scope=\"col\">Ratio</th>"
+		"<th scope=\"col\">Bound reached</th></tr></thead>\n<tbody>\n");
+	report_seconds(out, "Communication time", "busiest link, per training iteration",
+		       o->comm_time, o->comm_time_bound);
+	report_seconds(out, "AllReduce time", "busiest link, AllReduce alone",
+		       o->allreduce_time, o->allreduce_time_bound);
+	report_bytes(out, "Maximum link load", "bytes one way, per iteration",
+		     o->max_link_load, o->max_link_load_bound);
+	report_bytes(out, "Maximum MP load", "the same, MP transfers alone",
+		     o->mp_max_load, o->mp_max_load_bound);
+	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
+		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
+	report_plain(out, "Mean distance", "over all pairs of servers",
+		     o->mean_hops, o->mean_hops_bound, 3, " hops");
+	report_plain(out, "Diameter", "between the two servers farthest apart",
+		     o->diameter, o->diameter_bound, 0, " hops");
+	fprintf(out, "</tbody></table></section>\n");
+}
+
+/* A row of a ring or tree: @color is its index, @order how it goes round. */
+static void report_allreduce_row(FILE *out, const struct to_plan *plan, const char *kind,
+				 unsigned int index, unsigned int group, const char *order,
+				 const char *runs, double hop_bytes)
+{
+	const struct to_allreduce *g = &plan->demand->groups[group];
+	char buffer[16], hop[16];
+
+	fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch color%u\"></i>%s %u</th>"
+		"<td>%u: %u servers</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+		index % REPORT_COLORS, kind, index, group, g->n_members,
+		to_bytes_text(g->bytes, buffer), order, runs, to_bytes_text(hop_bytes, hop));
+}
+
+static void report_allreduce(FILE *out, const struct to_plan *plan)
+{
+	struct to_rings rings = to_allreduce_of(plan);
+	unsigned int i;
+
+	fprintf(out, "<section><h2>AllReduce</h2>\n");
+	if (!plan->n_rings && !plan->n_trees) {
+		fprintf(out, "<p>The job has no AllReduce groups.</p></section>\n");
+		return;
+	}
+	fprintf(out, "<p>The rings and trees of a group share its buffer evenly.</p>\n"
+		"<div class=\"scroll\"><table id=\"allreduce\"><thead><tr><th scope=\"col\">Runs on</th>"
+		"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
+		"<th scope=\"col\">Links</th><th scope=\"col\">Load per hop</th></tr></thead>\n<tbody>\n");
+	for (i = 0; i < plan->n_rings; i++) {
+		const struct to_ring *ring = &plan->rings[i];
+		char order[32] = "irregular";
+
+		if (ring->jump)
+			snprintf(order, sizeof(order), "every %s%u",
+				 ring->reverse ? "&plusmn;" : "+", ring->jump);
+		report_allreduce_row(out, plan, "ring", i, ring->group, order,
+				     to_allreduce_ring_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_hop_bytes(&rings, ring));
+	}
+	for (i = 0; i < plan->n_trees; i++)
+		report_allreduce_row(out, plan, "tree", i, plan->trees[i].group, "up and down",
+				     to_allreduce_tree_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_tree_bytes(&rings, &plan->trees[i]));
+	fprintf(out, "</tbody></table></div></section>\n");
+}
+
+/* How much longer @c takes than the one chosen, by figures of one kind. */
+static void report_behind(FILE *out, const struct to_candidate *c, const struct to_candidate *won)
+{
+	bool routed = won && c->comm_time > 0 && won->comm_time > 0;
+
+	/* without traffic nothing takes time */
+	if (!won || c == won || !(won->estimated_time > 0))
+		return;
+	fprintf(out, "%+.1f&#8239;%%", 100 * (routed ? c->comm_time / won->comm_time :
+					      c->estimated_time / won->estimated_time) - 100);
+}
+
+/* The families that competed, best first; times as the plan has them. */
+static void report_candidates(FILE *out, const struct to_plan *plan)
+{
+	const struct to_candidate *won = NULL;
+	char text[16];
+	unsigned int i;
+
+	fprintf(out, "<section><h2>Families that competed</h2>\n");
+	if (!plan->n_candidates) {
+		fprintf(out, "<p>None: the links of this plan were given.</p></section>\n");
+		return;
+	}
+	for (i = 0; i < plan->n_candidates; i++)
+		if (plan->candidates[i].chosen)
+			won = &plan->candidates[i];
+	fprintf(out, "<p>The best topology of each, and the ports that it lets AllReduce have; the most "
+		"promising were routed.</p>\n"
+		"<div class=\"scroll\"><table id=\"candidates\"><thead><tr><th scope=\"col\">Family</th>"
+		"<th scope=\"col\">Ports</th><th scope=\"col\">Estimate</th>"
+		"<th scope=\"col\">Routed</th><th scope=\"col\">Slower by</th></tr></thead>\n<tbody>\n");
+	for (i = 0; i < plan->n_candidates; i++) {
+		const struct to_candidate *c = &plan->candidates[i];
+
+		fprintf(out, "<tr%s><th scope=\"row\">", c == won ? " class=\"chosen\"" : "");
+		to_markup_print(out, c->family);
+		fprintf(out, "%s</th><td>%u</td><td>%s</td>", c == won ? "<b>chosen</b>" : "", c->ports,
+			to_seconds_text(c->estimated_time, text));
+		fprintf(out, "<td>%s</td><td>",
+			c->comm_time > 0 ? to_seconds_text(c->comm_time, text) : "&ndash;");
+		report_behind(out, c, won);
+		fprintf(out, "</td></tr>\n");
+	}
+	fprintf(out, "</tbody></table></div></section>\n");
+}
+
+static void report_end(FILE *out, const struct to_cluster *c, struct to_port_ref end)
+{
+	const struct to_port *port = &c->servers[end.server].ports[end.port];
+
+	fprintf(out, "<td>%u</td><td>", port->optical_port);
+	to_markup_print(out, c->servers[end.server].name);
+	fprintf(out, ":");
+	to_markup_print(out, port->name);
+	fprintf(out, "</td>");
+}
+
+/* Which ports of patch panels and optical switches to join, for the hand that does it. */
+static void report_patches(FILE *out, const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
+	unsigned int i;
+
+	if (!plan->n_cross_connects)
+		return;
+	fprintf(out, "<section><h2>Patch list</h2>\n<details%s><summary>%u cross-connects</summary>\n"
+		"<table id=\"patches\"><thead><tr><th scope=\"col\">Panel or switch</th>"
+		"<th scope=\"col\">%s</th><th scope=\"col\">Server</th><th scope=\"col\">%s</th>"
+		"<th scope=\"col\">Server</th></tr></thead>\n<tbody>\n",
+		plan->n_cross_connects <= 64 ? " open" : "", plan->n_cross_connects,
+		duplex ? "Port" : "From port", duplex ? "Port" : "To port");
+	for (i = 0; i < c->n_links; i++) {
+		const struct to_link *link = &c->links[i];
+		int s = c->servers[link->a.server].ports[link->a.port].optical_switch;
+
+		if (s < 0)
+			continue;	/* a cable of its own */
+		fprintf(out, "<tr><th scope=\"row\">");
+		to_markup_print(out, c->switches[s].name);
+		fprintf(out, "</th>");
+		report_end(out, c, link->a);
+		report_end(out, c, link->b);
+		fprintf(out, "</tr>\n");
+	}
+	fprintf(out, "</tbody></table></details></section>\n");
+}
+
+/* Places that report.js fills. */
+static const char report_drawings[] =
+"<section id=\"topology\"><h2>Topology</h2>\n<div class=\"stage\"><div class=\"drawing\"></div>"
+"<aside></aside></div></section>\n"
+"<div class=\"pair\">\n"
+"<section id=\"demand\"><h2>Demand</h2></section>\n"
+"<section id=\"load\"><h2>Load of links</h2></section>\n"
+"</div>\n<div class=\"pair\">\n"
+"<section id=\"curves\"><h2>Links by load</h2></section>\n"
+"<section id=\"hops\"><h2>Distances</h2></section>\n"
+"</div>\n";
+
+static int report_write(FILE *out, const void *data, struct to_error *err)
+{
+	const struct to_report *r = data;
+	const struct to_plan *plan = r->plan;
+	const struct to_figures *o = &r->verdict.figures;
+
+	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
+	to_markup_print(out, plan->demand->name);
+	fprintf(out, ": plan</title>\n<style>\n%s</style></head>\n<body>\n<header><h1>", report_css);
+	to_markup_print(out, plan->demand->name);
+	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p>"
+		"</header>\n<main>\n", o->servers, o->degree, o->links,
+		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex", o->family);
+	report_verdict(out, r);
+	report_figures(out, r);
+	fprintf(out, "<noscript><p>The drawings need JavaScript.</p></noscript>\n%s", report_drawings);
+	fprintf(out, "<div class=\"pair\">\n");
+	report_allreduce(out, plan);
+	report_candidates(out, plan);
+	fprintf(out, "</div>\n");
+	report_patches(out, plan);
+	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
+		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
+	if (to_report_print_data(out, r))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	fprintf(out, "</script>\n<script>\n%s</script>\n</body></html>\n", report_js);
+	return 0;
+}
+
+int to_report_save(const struct to_plan *plan, const char *version, const char *path,
+		   struct to_error *err)
+{
+	struct to_report r = { .plan = plan, .version = version };
+	int ret = report_compute(&r, err);
+
+	if (!ret)
+		ret = to_file_write(path, report_write, &r, err);
+	report_free(&r);
+	return ret;
+}

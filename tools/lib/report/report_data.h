@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_REPORT_DATA_H
+#define TOPOOPT_REPORT_DATA_H
+
+/* What report.js draws from, as JSON inside the page. */
+
+#include <stdio.h>
+
+#include "verify/verify.h"
+
+#define TO_REPORT_DETAIL 256	/* servers */
+
+/**
+ * struct to_report - a plan and what is recomputed from it
+ * @verdict: of to_verify()
+ * @lines: first lines of violations, @n_lines of them
+ * @rings: bytes of AllReduce per arc and iteration
+ * @mp: the same of MP transfers
+ * @hops: ordered pairs of servers by distance in hops, up to the diameter
+ */
+struct to_report {
+	const struct to_plan *plan;
+	const char *version;
+	struct to_graph *graph;
+	struct to_forwarding forwarding;
+	struct to_verify_report verdict;
+	char *lines[20];
+	unsigned int n_lines;
+	double *rings, *mp;
+	uint64_t *hops;
+};
+
+/** to_report_print_data() - JSON that may stand in a script element. 0 or -ENOMEM. */
+int to_report_print_data(FILE *out, const struct to_report *report);
+
+#endif

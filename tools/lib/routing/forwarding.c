@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routing/forwarding.h"
+
+static int forwarding_compare(const void *a, const void *b)
+{
+	const struct to_qualified *x = a, *y = b;
+
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	return (x->server > y->server) - (x->server < y->server);
+}
+
+static void forwarding_read_groups(struct to_forwarding *f)
+{
+	const struct to_graph *g = f->graph;
+	unsigned int ports = f->plan->slots - 1, i, k;
+	uint32_t x;
+
+	for (x = 0; x < g->n; x++) {
+		const struct to_table *table = &f->plan->tables[x];
+
+		for (i = 0; i < table->n_groups; i++) {
+			const struct to_group *group = &table->groups[i];
+
+			for (k = 0; k < group->n; k++) {
+				const struct to_nexthop *hop = &group->nexthops[k];
+				uint32_t arc = hop->port < ports ?
+					       f->arc[(size_t)x * ports + hop->port] : UINT32_MAX;
+				uint64_t *mask = hop->backup ? f->spare : f->live;
+
+				if (arc != UINT32_MAX)
+					mask[f->first_group[x] + i] |= 1ull << (arc - g->out[x]);
+			}
+		}
+	}
+}
+
+static void forwarding_read_qualified(struct to_forwarding *f)
+{
+	uint32_t x;
+	unsigned int i;
+
+	for (x = 0; x < f->graph->n; x++) {
+		const struct to_table *table = &f->plan->tables[x];
+
+		for (i = 0; i < table->n_pairs; i++) {
+			const struct to_pair_route *pair = &table->pairs[i];
+
+			f->qualified[f->n_qualified++] = (struct to_qualified){
+				.dst = pair->dst, .slot = pair->slot, .src = pair->src,
+				.server = x, .group = pair->group };
+		}
+	}
+	if (f->n_qualified)
+		qsort(f->qualified, f->n_qualified, sizeof(*f->qualified), forwarding_compare);
+}
+
+int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
+		       const struct to_graph *graph)
+{
+	size_t n = graph->n, ports = plan->slots - 1, n_groups = 0, n_pairs = 0;
+	uint32_t x, a;
+
+	memset(f, 0, sizeof(*f));
+	f->plan = plan;
+	f->graph = graph;
+	for (x = 0; x < n; x++) {
+		n_groups += plan->tables[x].n_groups;
+		n_pairs += plan->tables[x].n_pairs;
+	}
+	f->arc = malloc(n * ports * sizeof(*f->arc) + 1);
+	f->first_group = calloc(n + 1, sizeof(*f->first_group));
+	f->live = calloc(2 * n_groups + 1, sizeof(*f->live));
+	f->qualified = calloc(n_pairs + 1, sizeof(*f->qualified));
+	f->group = calloc(4 * n, sizeof(*f->group));
+	f->next = calloc(n, sizeof(*f->next));
+	if (!f->arc || !f->first_group || !f->live || !f->qualified || !f->group || !f->next) {
+		to_forwarding_free(f);
+		return -ENOMEM;
+	}
+	f->spare = f->live + n_groups;
+	f->order = f->group + n;
+	f->level = f->order + n;
+	f->waiting = f->level + n;
+	memset(f->arc, 0xff, n * ports * sizeof(*f->arc));
+	for (a = 0; a < graph->n_arcs; a++)
+		f->arc[graph->from[a] * ports + graph->port[a]] = a;
+	for (x = 0; x < n; x++)
+		f->first_group[x + 1] = f->first_group[x] + plan->tables[x].n_groups;
+	forwarding_read_groups(f);
+	forwarding_read_qualified(f);
+	return 0;
+}
+
+void to_forwarding_free(struct to_forwarding *f)
+{
+	free(f->arc);
+	free(f->first_group);
+	free(f->live);
+	free(f->qualified);
+	free(f->group);
+	free(f->next);
+	memset(f, 0, sizeof(*f));
+}
+
+/* Append the servers that forward only to servers in @order from @head on. */
+static unsigned int forwarding_extend(struct to_forwarding *f, unsigned int head,
+				      unsigned int tail)
+{
+	const struct to_graph *g = f->graph;
+	uint32_t i;
+
+	for (; head < tail; head++) {
+		uint32_t y = f->order[head];
+
+		for (i = g->in[y]; i < g->in[y + 1]; i++) {
+			uint32_t x = g->in_from[i];
+
+			if (!(f->next[x] >> (g->in_arc[i] - g->out[x]) & 1))
+				continue;
+			if (f->level[x] <= f->level[y])
+				f->level[x] = f->level[y] + 1;
+			if (!--f->waiting[x])
+				f->order[tail++] = x;
+		}
+	}
+	return tail;
+}
+
+/* Servers in topological order (Kahn); what is left over can loop. */
+static void forwarding_sort(struct to_forwarding *f)
+{
+	unsigned int tail = 0;
+	uint32_t x;
+
+	f->next[f->dst] = 0;
+	for (x = 0; x < f->graph->n; x++) {
+		f->level[x] = 0;
+		f->waiting[x] = __builtin_popcountll(f->next[x]);
+	}
+	f->order[tail++] = f->dst;
+	f->n_reached = forwarding_extend(f, 0, tail);
+	for (x = 0, tail = f->n_reached; x < f->graph->n; x++)
+		if (!f->next[x] && x != f->dst)
+			f->order[tail++] = x;
+	f->n_loop_free = forwarding_extend(f, f->n_reached, tail);
+}
+
+void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int slot)
+{
+	const struct to_plan *plan = f->plan;
+	size_t route = (size_t)dst * plan->slots + slot;
+	uint32_t x;
+
+	f->dst = dst;
+	f->slot = slot;
+	for (x = 0; x < f->graph->n; x++) {
+		uint16_t group = plan->tables[x].route[route];
+
+		if (group == TO_GROUP_NONE || x == dst) {
+			f->group[x] = UINT32_MAX;
+			f->next[x] = 0;
+		} else {
+			f->group[x] = f->first_group[x] + group;
+			f->next[x] = f->live[f->group[x]];
+		}
+	}
+	forwarding_sort(f);
+}
+
+void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned int last)
+{
+	unsigned int i;
+
+	for (i = first; i < last; i++) {
+		uint32_t x = f->qualified[i].server;
+
+		f->group[x] = f->first_group[x] + f->qualified[i].group;
+		f->next[x] = f->live[f->group[x]];
+	}
+	forwarding_sort(f);
+}
+
+/* Arc of a next hop that is used without any failure, UINT32_MAX else. */
+static uint32_t forwarding_live(const struct to_forwarding *f, uint32_t x,
+				const struct to_nexthop *hop)
+{
+	unsigned int ports = f->plan->slots - 1;
+
+	return hop->backup || hop->port >= ports ? UINT32_MAX
+						 : f->arc[(size_t)x * ports + hop->port];
+}
+
+void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *load)
+{
+	const struct to_graph *g = f->graph;
+	unsigned int i, k;
+
+	for (i = f->n_reached; i-- > 1;) {
+		uint32_t x = f->order[i];
+		const struct to_group *group;
+		unsigned int weights = 0;
+
+		if (!(flow[x] > 0))
+			continue;
+		group = &f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
+		for (k = 0; k < group->n; k++)
+			if (forwarding_live(f, x, &group->nexthops[k]) != UINT32_MAX)
+				weights += group->nexthops[k].weight;
+		for (k = 0; k < group->n; k++) {
+			const struct to_nexthop *hop = &group->nexthops[k];
+			uint32_t arc = forwarding_live(f, x, hop);
+			double bytes = flow[x] * hop->weight / weights;
+
+			if (arc == UINT32_MAX)
+				continue;
+			flow[g->to[arc]] += bytes;
+			if (load)
+				load[arc] += bytes;
+		}
+	}
+}

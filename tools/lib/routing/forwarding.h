@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FORWARDING_H
+#define TOPOOPT_FORWARDING_H
+
+/* What the tables of a plan do with the packets for one address. */
+
+#include <stdbool.h>
+
+#include "data/graph.h"
+#include "data/plan.h"
+
+/** struct to_qualified - source-qualified route of @server, see to_pair_route */
+struct to_qualified {
+	uint32_t dst, src, server;
+	uint16_t slot, group;
+};
+
+/**
+ * struct to_forwarding - the way to one address from everywhere
+ * @arc: arc that port q of server x sends into: [x * (plan.slots - 1) + q],
+ *	UINT32_MAX when the port is dark
+ * @live: per group, [first_group[x] + g]: its next hops that are no backups, as
+ *	a bit mask of arcs, bit k is arc graph.out[x] + k; dark ports left out
+ * @spare: the same of its backups
+ * @qualified: all source-qualified routes by (dst, slot, src, server)
+ * @dst, @slot: the address that was resolved last
+ * @group: per server, index into @live, UINT32_MAX when it has no route
+ * @order: servers, each after all those that it forwards to, @dst first
+ * @n_reached: of these, the packets of the first so many arrive on all branches
+ * @n_loop_free: the packets of the next ones up to here can be lost at a server
+ *	without a route; those of the rest can loop
+ * @level: per server among @n_reached, most hops to @dst
+ */
+struct to_forwarding {
+	const struct to_plan *plan;
+	const struct to_graph *graph;
+	uint32_t *arc, *first_group;
+	uint64_t *live, *spare;
+	unsigned int n_qualified;
+	struct to_qualified *qualified;
+	uint32_t dst;
+	unsigned int slot;
+	uint32_t *group, *order, *level;
+	unsigned int n_reached, n_loop_free;
+	uint64_t *next;			/* @live of @group, per server */
+	unsigned int *waiting;		/* scratch */
+};
+
+/** to_forwarding_init() - read the tables of @plan. Return: 0 or -ENOMEM. */
+int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
+		       const struct to_graph *graph);
+void to_forwarding_free(struct to_forwarding *f);
+
+/** to_forwarding_resolve() - the way to address @slot of server @dst */
+void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int slot);
+
+/**
+ * to_forwarding_qualify() - the way of one source to the address
+ * @first, @last: range of f->qualified with the same (dst, slot, src)
+ */
+void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned int last);
+
+/**
+ * to_forwarding_spread() - send bytes along the way that was resolved
+ * @flow: per server, bytes that it sends; left as bytes that it forwards
+ * @load: per arc, added to; may be NULL
+ *
+ * Groups are split by their weights. Bytes that start at a server that does
+ * not reach @dst are left out.
+ */
+void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *load);
+
+#endif

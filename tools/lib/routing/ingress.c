@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routing/ingress.h"
+
+int to_entry_init(struct to_entry *e, const struct to_split *split)
+{
+	const struct to_graph *g = split->graph;
+	unsigned int most = 0;
+	uint32_t x;
+
+	memset(e, 0, sizeof(*e));
+	e->split = split;
+	for (x = 0; x < g->n; x++)
+		if (g->in[x + 1] - g->in[x] > most)
+			most = g->in[x + 1] - g->in[x];
+	e->share = calloc((size_t)g->n * most + 1, sizeof(*e->share));
+	e->bytes = calloc(g->n, sizeof(*e->bytes));
+	e->weight = calloc(g->n_arcs + 1, sizeof(*e->weight));
+	e->flow = calloc(g->n_arcs + 1, sizeof(*e->flow));
+	if (e->share && e->bytes && e->weight && e->flow)
+		return 0;
+	to_entry_free(e);
+	return -ENOMEM;
+}
+
+void to_entry_free(struct to_entry *e)
+{
+	free(e->share);
+	free(e->bytes);
+	free(e->weight);
+	free(e->flow);
+	memset(e, 0, sizeof(*e));
+}
+
+void to_entry_resolve(struct to_entry *e, unsigned int row)
+{
+	const struct to_split *s = e->split;
+	const struct to_graph *g = s->graph;
+	uint32_t root = s->root[row], x, a;
+	const uint32_t *order = s->order + (size_t)row * g->n;
+	const uint8_t *weight = s->weight + (size_t)row * g->n_arcs;
+	const float *flow = s->flow + (size_t)row * g->n_arcs;
+	unsigned int i, k;
+
+	e->row = row;
+	e->n_in = g->in[root + 1] - g->in[root];
+	memset(e->share, 0, (size_t)g->n * e->n_in * sizeof(*e->share));
+	memset(e->bytes, 0, g->n * sizeof(*e->bytes));
+	for (i = 1; i < s->n_reached[row]; i++) {
+		double *share, weights = 0;
+
+		x = order[i];
+		share = e->share + (size_t)x * e->n_in;
+		for (a = g->out[x]; a < g->out[x + 1]; a++) {
+			const double *onward = e->share + (size_t)g->to[a] * e->n_in;
+
+			weights += weight[a];
+			e->bytes[x] += flow[a];
+			for (k = 0; weight[a] && k < e->n_in; k++)
+				share[k] += weight[a] * (g->to[a] != root ? onward[k] :
+							 g->in_arc[g->in[root] + k] == a);
+		}
+		for (k = 0; weights > 0 && k < e->n_in; k++)
+			share[k] /= weights;
+	}
+}
+
+/* Next hops of @x for arc number @k, and the bytes that go there. */
+static void entry_weigh(struct to_entry *e, uint32_t x, unsigned int k)
+{
+	const struct to_split *s = e->split;
+	const struct to_graph *g = s->graph;
+	const uint8_t *weight = s->weight + (size_t)e->row * g->n_arcs;
+	double bytes = e->bytes[x] * e->share[(size_t)x * e->n_in + k], all = 0, slowest = 0;
+	double share[TO_SPLIT_WAYS];
+	uint32_t arc[TO_SPLIT_WAYS], a;
+	unsigned int n = 0, i, total, part[TO_SPLIT_WAYS];
+
+	for (a = g->out[x]; a < g->out[x + 1]; a++) {
+		if (!weight[a] || g->to[a] == s->root[e->row])
+			continue;
+		share[n] = weight[a] * e->share[(size_t)g->to[a] * e->n_in + k];
+		all += share[n];
+		arc[n] = a;
+		n += share[n] > 0;
+		slowest = fmax(slowest, s->seconds_per_byte[a]);
+	}
+	for (i = 0; i < n; i++)
+		share[i] /= all;
+	total = to_split_apportion(s, share, n, bytes * slowest, part);
+	for (i = 0; i < n; i++) {
+		e->weight[arc[i]] = part[i];
+		e->flow[arc[i]] = bytes * part[i] / total;
+	}
+}
+
+void to_entry_take(struct to_entry *e, unsigned int k)
+{
+	const struct to_split *s = e->split;
+	const struct to_graph *g = s->graph;
+	const uint32_t *order = s->order + (size_t)e->row * g->n;
+	uint32_t last = g->in_arc[g->in[s->root[e->row]] + k];
+	unsigned int i;
+
+	memset(e->weight, 0, g->n_arcs * sizeof(*e->weight));
+	memset(e->flow, 0, g->n_arcs * sizeof(*e->flow));
+	for (i = 1; i < s->n_reached[e->row]; i++)
+		if (order[i] != g->from[last] && e->share[(size_t)order[i] * e->n_in + k] > 0)
+			entry_weigh(e, order[i], k);
+}
+
+void to_entry_divide(const struct to_entry *e, uint32_t x, unsigned int whole,
+		     unsigned int *parts)
+{
+	const double *share = e->share + (size_t)x * e->n_in;
+	unsigned int left = whole, k, most;
+
+	for (k = 0; k < e->n_in; k++) {
+		parts[k] = share[k] * whole;
+		left -= parts[k];
+	}
+	for (; left; left--) {
+		for (most = 0, k = 1; k < e->n_in; k++)
+			if (share[k] * whole - parts[k] > share[most] * whole - parts[most])
+				most = k;
+		parts[most]++;
+	}
+}

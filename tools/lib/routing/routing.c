@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/effort.h"
+#include "data/allreduce.h"
+#include "graph/spf.h"
+#include "routing/ingress.h"
+#include "routing/routing.h"
+#include "routing/source_routes.h"
+#include "routing/wcmp.h"
+
+#define ROUTING_WAYS 2		/* equal next hops where there is no demand */
+#define ROUTING_STEPS 4e6	/* arcs looked at while balancing, over these limits: */
+#define ROUTING_PASSES_MIN 32
+#define ROUTING_PASSES_MAX 96
+#define ROUTING_ROUND 3		/* passes that round */
+#define ROUTING_BATCH 8		/* destinations that are put into tables together */
+#define ROUTING_SPARED 0.0005	/* of the busiest link: less makes way for backups */
+#define ROUTING_MINOR 0.01	/* the same for all that is routed together */
+#define ROUTING_GAIN 1.01	/* over the bound, for routes of pairs to be worth a look */
+
+/*
+ * Next hops as arcs counted from the first of the server, unused ones zero, so
+ * that nine million routes are compared as numbers, by the words that @n next
+ * hops take; no next hop is no route.
+ */
+struct hop {
+	uint8_t arc, weight;
+};
+
+struct hops {
+	uint8_t n, backup;
+	struct hop hop[TO_SPLIT_WAYS];
+	uint8_t zero[6];
+};
+
+union hops_key {
+	struct hops hops;
+	uint64_t word[sizeof(struct hops) / sizeof(uint64_t)];
+};
+
+_Static_assert(sizeof(struct hops) % sizeof(uint64_t) == 0, "zero[] fills the last word");
+
+struct group_slot {
+	union hops_key key;
+	uint16_t group;
+};
+
+/* Group numbers of one server by content. */
+struct group_cache {
+	unsigned int n, room;	/* room is a power of two */
+	struct group_slot *slots;
+};
+
+struct routing {
+	struct to_plan *plan;
+	struct to_graph *graph;
+	struct to_tree tree;
+	struct to_split split;
+	struct to_entry entry;
+	double noticed;			/* seconds */
+	struct group_cache *caches;	/* per server */
+	/*
+	 * Routes of all servers to ROUTING_BATCH destinations, in the order of
+	 * to_table.route: trees come by destination, tables go by server
+	 */
+	struct hops *hops;
+	bool *busy;			/* per server: forwards demand for the address */
+	uint64_t *keep;			/* per server: see to_tree_protect() */
+};
+
+static unsigned int routing_words(const union hops_key *key)
+{
+	return key->hops.n * sizeof(struct hop) / sizeof(*key->word) + 1;
+}
+
+static bool routing_same(const union hops_key *a, const union hops_key *b)
+{
+	unsigned int n = routing_words(a), i;
+
+	for (i = 0; i < n && a->word[i] == b->word[i]; i++)
+		;
+	return i == n;
+}
+
+/* The slot that has @key, or the empty one where it belongs. */
+static struct group_slot *routing_slot(struct group_slot *slots, unsigned int room,
+				       const union hops_key *key)
+{
+	unsigned int n = routing_words(key), i, at;
+	uint64_t hash = 0;
+
+	for (i = 0; i < n; i++)
+		hash = ((hash ^ hash >> 29) + key->word[i]) * 0x9e3779b97f4a7c15;
+	at = (hash ^ hash >> 29) & (room - 1);
+	while (slots[at].key.hops.n && !routing_same(&slots[at].key, key))
+		at = (at + 1) & (room - 1);
+	return &slots[at];
+}
+
+static int routing_cache_grow(struct group_cache *cache)
+{
+	unsigned int room = cache->room ? 2 * cache->room : 64, i;
+	struct group_slot *slots = calloc(room, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < cache->room; i++)
+		if (cache->slots[i].key.hops.n)
+			*routing_slot(slots, room, &cache->slots[i].key) = cache->slots[i];
+	free(cache->slots);
+	cache->slots = slots;
+	cache->room = room;
+	return 0;
+}
+
+/* Return: index of the group of @x with these next hops, or a negative errno. */
+static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
+{
+	const uint32_t *port = &r->graph->port[r->graph->out[x]];
+	struct group_cache *cache = &r->caches[x];
+	struct to_nexthop nexthops[TO_SPLIT_WAYS + 1];
+	union hops_key key = { *hops };
+	unsigned int n = hops->n, i;
+	struct group_slot *slot;
+	int group;
+
+	if (2 * cache->n >= cache->room && routing_cache_grow(cache))
+		return -ENOMEM;
+	slot = routing_slot(cache->slots, cache->room, &key);
+	if (slot->key.hops.n)
+		return slot->group;
+	for (i = 0; i < n; i++) {
+		struct hop hop = hops->hop[i];
+
+		nexthops[i] = (struct to_nexthop){ port[hop.arc], hop.weight, false };
+	}
+	if (hops->backup != TO_ARC_NONE)
+		nexthops[n++] = (struct to_nexthop){ port[hops->backup], 1, true };
+	group = to_plan_new_group(&r->plan->tables[x], nexthops, n);
+	slot->key = key;
+	slot->group = group;
+	cache->n++;
+	return group;
+}
+
+static struct hops *routing_entry(struct routing *r, uint32_t x, uint32_t dst, unsigned int slot)
+{
+	return &r->hops[((size_t)x * ROUTING_BATCH + dst % ROUTING_BATCH) * r->plan->slots + slot];
+}
+
+/* Routes of the batch that ends before destination @end into the tables. */
+static int routing_flush(struct routing *r, uint32_t end)
+{
+	unsigned int slots = r->plan->slots, n_routes, i;
+	uint32_t first = (end - 1) / ROUTING_BATCH * ROUTING_BATCH, x;
+
+	n_routes = (end - first) * slots;
+	for (x = 0; x < r->graph->n; x++) {
+		uint16_t *route = &r->plan->tables[x].route[(size_t)first * slots];
+		struct hops *hops = routing_entry(r, x, first, 0);
+
+		for (i = 0; i < n_routes; i++) {
+			int group;
+
+			if (!hops[i].n)
+				continue;
+			group = routing_group(r, x, &hops[i]);
+			if (group < 0)
+				return group;
+			route[i] = group;
+			hops[i].n = 0;
+		}
+	}
+	return 0;
+}
+
+/* Equal next hops out of @choices; one that is alone gets a backup. */
+static struct hops routing_equal(uint64_t choices, uint8_t backup)
+{
+	struct hops hops = { .backup = TO_ARC_NONE };
+
+	for (; choices && hops.n < ROUTING_WAYS; choices &= choices - 1) {
+		hops.hop[hops.n++] = (struct hop){ __builtin_ctzll(choices), 1 };
+	}
+	if (hops.n == 1)
+		hops.backup = backup;
+	return hops;
+}
+
+/* Those of @choices that have a weight; one that is alone gets a backup. */
+static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint8_t *weight)
+{
+	struct hops hops = { .backup = TO_ARC_NONE };
+
+	for (; choices; choices &= choices - 1) {
+		unsigned int arc = __builtin_ctzll(choices);
+
+		hops.hop[hops.n++] = (struct hop){ arc, weight[arc] };
+	}
+	if (hops.n == 1) {
+		hops.hop[0].weight = 1;
+		hops.backup = backup;
+	}
+	return hops;
+}
+
+/*
+ * Let servers that carry demand for the destination of @row use the arcs with
+ * weights instead of the shortest. They come first in the order, the others
+ * after them, so that it stays one in which no way turns back.
+ */
+static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, const float *flow)
+{
+	const struct to_graph *g = r->graph;
+	const struct to_split *s = &r->split;
+	struct to_tree *tree = &r->tree;
+	unsigned int i, at = 1;
+	uint32_t x, a;
+
+	for (i = 1; i < s->n_reached[row]; i++) {
+		uint64_t used = 0;
+
+		x = s->order[row * g->n + i];
+		for (a = g->out[x]; a < g->out[x + 1]; a++) {
+			uint64_t bit = 1ull << (a - g->out[x]);
+
+			used |= weight[a] ? bit : 0;
+			r->keep[x] |= flow[a] * s->seconds_per_byte[a] > r->noticed ? bit : 0;
+		}
+		if (!used)
+			continue;
+		r->busy[x] = true;
+		tree->choices[x] = used;
+		tree->place[x] = at++;
+	}
+	for (i = 1; i < tree->n_reached; i++)
+		if (!r->busy[tree->order[i]])
+			tree->place[tree->order[i]] = at++;
+	for (x = 0; x < g->n; x++)
+		if (tree->place[x] != UINT32_MAX)
+			tree->order[tree->place[x]] = x;
+}
+
+/*
+ * Routes to an address of @dst along the tree, whose root needs none here. What
+ * carries demand has the next hops that balance it, or as far as the busiest
+ * link would not notice, makes way for backups, as what carries none does.
+ * @row: of the demand, UINT32_MAX for none
+ */
+static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int slot, uint32_t row,
+				 const uint8_t *weight, const float *flow)
+{
+	const struct to_graph *g = r->graph;
+	struct to_tree *tree = &r->tree;
+	unsigned int i;
+
+	memset(r->busy, 0, g->n * sizeof(*r->busy));
+	memset(r->keep, 0, g->n * sizeof(*r->keep));
+	if (row != UINT32_MAX)
+		routing_carry(r, row, weight, flow);
+	to_tree_protect(tree, g, r->keep);
+	for (i = 1; i < tree->n_reached; i++) {
+		uint32_t x = tree->order[i];
+
+		*routing_entry(r, x, dst, slot) = r->busy[x] ?
+			routing_weighted(tree->choices[x], tree->backup[x], weight + g->out[x]) :
+			routing_equal(tree->choices[x], tree->backup[x]);
+	}
+}
+
+/* Ways to the port that arc number @k enters: to its peer, without the server. */
+static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
+{
+	const struct to_graph *g = r->graph;
+	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
+	/* where nothing is worth a backup, shortest ways have most of them */
+	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->split.row[dst];
+	unsigned int slot = 1 + g->peer_port[arc];
+
+	if (row != UINT32_MAX)
+		to_entry_take(&r->entry, k);
+	to_tree_grow(&r->tree, g, peer, dst);
+	routing_fill_address(r, dst, slot, row, r->entry.weight, r->entry.flow);
+	/* the peer has no other way into this port */
+	*routing_entry(r, peer, dst, slot) =
+		routing_equal(1ull << (arc - g->out[peer]), TO_ARC_NONE);
+}
+
+/* How the MP transfers to @dst divide over its ports when they are RDMA. */
+static void routing_share_ports(struct routing *r, uint32_t dst)
+{
+	const struct to_graph *g = r->graph;
+	unsigned int ports = r->plan->slots - 1, parts[TO_PORTS_MAX], k;
+	uint32_t x;
+
+	for (x = 0; x < g->n; x++) {
+		size_t pair = (size_t)x * g->n + dst;
+
+		if (!r->plan->demand->mp[pair] || !(r->entry.bytes[x] > 0))
+			continue;
+		to_entry_divide(&r->entry, x, TO_PORT_SHARES, parts);
+		for (k = 0; k < r->entry.n_in; k++)
+			r->plan->port_shares[pair * ports +
+					     g->peer_port[g->in_arc[g->in[dst] + k]]] = parts[k];
+	}
+}
+
+static void routing_fill_server(struct routing *r, uint32_t dst)
+{
+	const struct to_graph *g = r->graph;
+	uint32_t row = r->split.row[dst];
+	size_t arcs = row == UINT32_MAX ? 0 : (size_t)row * g->n_arcs;
+	unsigned int k;
+
+	to_tree_grow(&r->tree, g, dst, TO_SERVER_NONE);
+	routing_fill_address(r, dst, 0, row, r->split.weight + arcs, r->split.flow + arcs);
+	if (row != UINT32_MAX) {
+		to_entry_resolve(&r->entry, row);
+		routing_share_ports(r, dst);
+	}
+	for (k = 0; k < g->in[dst + 1] - g->in[dst]; k++)
+		routing_fill_port(r, dst, k);
+}
+
+static int routing_fill_tables(struct routing *r)
+{
+	const struct to_graph *g = r->graph;
+	size_t n = g->n, slots = r->plan->slots;
+	uint32_t dst;
+	int ret = -ENOMEM;
+
+	r->hops = calloc(n * ROUTING_BATCH * slots, sizeof(*r->hops));
+	r->busy = calloc(n, sizeof(*r->busy));
+	r->keep = calloc(n, sizeof(*r->keep));
+	r->plan->port_shares = calloc(n * n * (slots - 1) + 1, sizeof(*r->plan->port_shares));
+	if (r->keep && r->busy && r->hops && r->plan->port_shares)
+		ret = to_entry_init(&r->entry, &r->split);
+	for (dst = 0; !ret && dst < g->n; dst++) {
+		routing_fill_server(r, dst);
+		if ((dst + 1) % ROUTING_BATCH == 0 || dst + 1 == g->n)
+			ret = routing_flush(r, dst + 1);
+	}
+	return ret;
+}
+
+static int routing_split(struct to_split *split, const struct to_cluster *cluster,
+			 const struct to_graph *graph, const struct to_rings *rings,
+			 const uint64_t *routed)
+{
+	double *base = calloc(graph->n_arcs + 1, sizeof(*base));
+	uint32_t a;
+	int ret;
+
+	if (!base)
+		return -ENOMEM;
+	for (a = 0; a < graph->n_arcs; a++)
+		base[a] = to_allreduce_arc_bytes(rings, graph, a);
+	ret = to_split_init(split, graph, cluster, routed, base);
+	free(base);
+	return ret;
+}
+
+/* Small plans get more passes: few ways make loads coarse, and they are quick. */
+static unsigned int routing_passes(const struct routing *r, unsigned int effort)
+{
+	double steps = (double)r->split.n_roots * r->graph->n_arcs;
+	double passes = steps > 0 ? ROUTING_STEPS / steps : 0;
+
+	passes = fmin(fmax(passes, ROUTING_PASSES_MIN), ROUTING_PASSES_MAX);
+	return ceil(to_effort_steps(passes, effort));
+}
+
+/* Seconds on a link for one destination that are worth more than a backup. */
+static double routing_noticed(const struct to_split *split)
+{
+	double busiest = to_split_busiest(split);
+
+	return split->full > busiest * ROUTING_MINOR ? busiest * ROUTING_SPARED : INFINITY;
+}
+
+static void routing_free(struct routing *r)
+{
+	unsigned int i;
+
+	for (i = 0; r->caches && i < r->graph->n; i++)
+		free(r->caches[i].slots);
+	free(r->caches);
+	free(r->hops);
+	free(r->busy);
+	free(r->keep);
+	to_entry_free(&r->entry);
+	to_split_free(&r->split);
+	to_tree_free(&r->tree);
+	to_graph_free(r->graph);
+}
+
+int to_routing_fill(struct to_plan *plan, unsigned int effort,
+		    struct to_error *err)
+{
+	struct to_cluster *cluster = plan->cluster;
+	struct to_rings rings = to_allreduce_of(plan);
+	uint64_t *routed = to_allreduce_routed(&rings, true);
+	struct routing r = { .plan = plan };
+	int ret = -ENOMEM;
+
+	r.graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
+			       cluster->link_mode);
+	if (!routed || !r.graph)
+		goto out;
+	r.caches = calloc(r.graph->n, sizeof(*r.caches));
+	if (!r.caches || to_tree_init(&r.tree, r.graph) ||
+	    routing_split(&r.split, cluster, r.graph, &rings, routed) || to_plan_alloc_tables(plan))
+		goto out;
+	to_split_balance(&r.split, routing_passes(&r, effort));
+	ret = to_split_round(&r.split, ROUTING_ROUND);
+	r.noticed = routing_noticed(&r.split);
+	if (!ret)
+		ret = routing_fill_tables(&r);
+	if (!ret && effort > TO_EFFORT_MIN &&
+	    to_split_busiest(&r.split) > ROUTING_GAIN * to_split_bound(&r.split))
+		ret = to_pair_relieve(plan, r.graph);
+out:
+	if (ret == -ENOMEM)
+		to_error_set(err, ret, "out of memory");
+	else if (ret)
+		to_error_set(err, ret, "a table has more than 65534 groups of next hops");
+	if (r.graph)
+		routing_free(&r);
+	free(routed);
+	return ret;
+}

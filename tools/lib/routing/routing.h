@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_ROUTING_H
+#define TOPOOPT_ROUTING_H
+
+/* Tables of all servers for the links, rings and demand of a plan. */
+
+#include "data/plan.h"
+
+/**
+ * to_routing_fill() - make the tables of @plan
+ * @plan: cluster with links, rings and demand; has no tables yet
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX; passes over the demand
+ *
+ * Node addresses: ways that load the links evenly with MP transfers and routed
+ * rings on top of the AllReduce of the rings, not only shortest ones, as
+ * weights of next hops (see split.h); shortest paths from servers that have
+ * nothing to forward. Addresses of ports: shortest paths that enter through
+ * that port, which means paths to its peer in the graph without the server.
+ * Where all that leaves the busiest link over its bound, pairs whose transfers
+ * crowd it get a path of their own (Yen) if that relieves it, unless @effort is
+ * TO_EFFORT_MIN. Every group that has only one next hop gets a loop-free backup
+ * where there is one.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
+ */
+int to_routing_fill(struct to_plan *plan, unsigned int effort,
+		    struct to_error *err);
+
+#endif

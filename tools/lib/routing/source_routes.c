@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/paths.h"
+#include "routing/source_routes.h"
+#include "verify/predict.h"
+
+#define PAIR_PATHS 16
+#define PAIR_STEPS 30000000.0	/* arcs looked at */
+#define PAIR_LINKS 64		/* skip plans where that is not enough for so many links */
+#define PAIR_TRIES 8		/* transfers tried on one link */
+#define PAIR_GAIN 0.99
+
+struct crossing {
+	uint32_t src, dst;
+	double bytes;		/* of the transfer on the link */
+};
+
+struct moved {
+	uint32_t src, dst;
+	struct to_path path;
+};
+
+struct pair {
+	struct to_plan *plan;
+	const struct to_graph *graph;
+	struct to_forwarding f;
+	double *load, *trial, *seconds_per_byte, *flow;
+	bool *apart;		/* n x n: has a path of its own */
+	unsigned int n_moved, room;
+	struct moved *moved;
+	uint32_t *place, *stack;
+	bool *seen;
+};
+
+static double pair_busy(const struct pair *p, const double *load, uint32_t a)
+{
+	return load[a] * p->seconds_per_byte[a];
+}
+
+static uint32_t pair_busiest(const struct pair *p)
+{
+	uint32_t a, most = 0;
+
+	for (a = 1; a < p->graph->n_arcs; a++)
+		if (pair_busy(p, p->load, a) > pair_busy(p, p->load, most))
+			most = a;
+	return most;
+}
+
+/* Share of what every server sends to f->dst that crosses @arc, into flow. */
+static void pair_shares(struct pair *p, uint32_t arc)
+{
+	const struct to_forwarding *f = &p->f;
+	unsigned int ports = p->plan->slots - 1, i, k;
+
+	memset(p->flow, 0, p->graph->n * sizeof(*p->flow));
+	for (i = 1; i < f->n_reached; i++) {
+		uint32_t x = f->order[i];
+		const struct to_group *group =
+			&p->plan->tables[x].groups[f->group[x] - f->first_group[x]];
+		double share = 0;
+		unsigned int weights = 0;
+
+		for (k = 0; k < group->n; k++) {
+			const struct to_nexthop *hop = &group->nexthops[k];
+			uint32_t a = f->arc[(size_t)x * ports + hop->port];
+
+			if (hop->backup)
+				continue;
+			weights += hop->weight;
+			share += hop->weight * (a == arc ? 1 : p->flow[p->graph->to[a]]);
+		}
+		p->flow[x] = share / weights;
+	}
+}
+
+/* The largest transfers on @arc. Return: how many. */
+static unsigned int pair_crossings(struct pair *p, uint32_t arc, struct crossing *best)
+{
+	const uint64_t *mp = p->plan->demand->mp;
+	size_t n = p->graph->n, x, dst;
+	unsigned int count = 0, at;
+
+	for (dst = 0; dst < n; dst++) {
+		to_forwarding_resolve(&p->f, dst, 0);
+		pair_shares(p, arc);
+		for (x = 0; x < n; x++) {
+			double bytes = p->flow[x] * mp[x * n + dst];
+
+			if (bytes <= 0 || p->apart[x * n + dst] ||
+			    (count == PAIR_TRIES && bytes <= best[count - 1].bytes))
+				continue;
+			for (at = count < PAIR_TRIES ? count++ : count - 1;
+			     at && best[at - 1].bytes < bytes; at--)
+				best[at] = best[at - 1];
+			best[at] = (struct crossing){ x, dst, bytes };
+		}
+	}
+	return count;
+}
+
+static int pair_keep(struct pair *p, const struct crossing *c, const struct to_path *path)
+{
+	struct moved *more;
+	uint32_t *arcs = calloc(path->n, sizeof(*arcs));
+
+	if (p->n_moved == p->room) {
+		p->room = p->room ? 2 * p->room : 64;
+		more = reallocarray(p->moved, p->room, sizeof(*more));
+		if (!more) {
+			free(arcs);
+			return -ENOMEM;
+		}
+		p->moved = more;
+	}
+	if (!arcs)
+		return -ENOMEM;
+	memcpy(arcs, path->arcs, path->n * sizeof(*arcs));
+	p->moved[p->n_moved++] = (struct moved){ c->src, c->dst, { path->n, arcs } };
+	p->apart[(size_t)c->src * p->graph->n + c->dst] = true;
+	return 0;
+}
+
+/* Move one transfer off its way. Return: 1, 0 when nothing is gained, -ENOMEM. */
+static int pair_move(struct pair *p, const struct crossing *c, double busiest)
+{
+	size_t n = p->graph->n, arcs = p->graph->n_arcs;
+	double bytes = p->plan->demand->mp[c->src * n + c->dst], least = busiest * PAIR_GAIN;
+	struct to_path paths[PAIR_PATHS];
+	int n_paths = to_paths_find(p->graph, c->src, c->dst, PAIR_PATHS, paths);
+	int i, best = -1, ret = 0;
+	unsigned int k;
+
+	if (n_paths < 0)
+		return n_paths;
+	to_forwarding_resolve(&p->f, c->dst, 0);
+	memset(p->flow, 0, n * sizeof(*p->flow));
+	memset(p->trial, 0, arcs * sizeof(*p->trial));
+	p->flow[c->src] = bytes;
+	to_forwarding_spread(&p->f, p->flow, p->trial);
+	for (k = 0; k < arcs; k++)
+		p->trial[k] = p->load[k] - p->trial[k];
+	for (i = 0; i < n_paths; i++) {
+		double most = 0;
+
+		for (k = 0; k < paths[i].n; k++) {
+			uint32_t a = paths[i].arcs[k];
+			double busy = (p->trial[a] + bytes) * p->seconds_per_byte[a];
+
+			most = busy > most ? busy : most;
+		}
+		if (most < least) {
+			least = most;
+			best = i;
+		}
+	}
+	if (best >= 0) {
+		ret = pair_keep(p, c, &paths[best]);
+		memcpy(p->load, p->trial, arcs * sizeof(*p->load));
+		for (k = 0; k < paths[best].n; k++)
+			p->load[paths[best].arcs[k]] += bytes;
+		ret = ret ? ret : 1;
+	}
+	to_paths_free(paths, n_paths);
+	return ret;
+}
+
+/*
+ * Does every way from @from to the destination of the path stay clear of the
+ * servers up to position @at of the path? place[] has positions, 0 for none.
+ */
+static bool pair_clear(struct pair *p, uint32_t from, unsigned int at)
+{
+	const struct to_graph *g = p->graph;
+	const struct to_forwarding *f = &p->f;
+	unsigned int depth = 0;
+
+	memset(p->seen, 0, g->n * sizeof(*p->seen));
+	p->stack[depth++] = from;
+	p->seen[from] = true;
+	while (depth) {
+		uint32_t x = p->stack[--depth];
+		uint64_t left;
+
+		if (x == f->dst || p->place[x] > at)
+			continue;
+		if (p->place[x] || !f->next[x])
+			return false;
+		for (left = f->next[x]; left; left &= left - 1) {
+			uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
+
+			if (!p->seen[y]) {
+				p->seen[y] = true;
+				p->stack[depth++] = y;
+			}
+		}
+	}
+	return true;
+}
+
+static int pair_install(struct pair *p, const struct moved *m)
+{
+	const struct to_graph *g = p->graph;
+	unsigned int i;
+
+	to_forwarding_resolve(&p->f, m->dst, 0);
+	memset(p->place, 0, g->n * sizeof(*p->place));
+	for (i = 0; i < m->path.n; i++)
+		p->place[g->from[m->path.arcs[i]]] = i + 1;
+	for (i = 0; i < m->path.n; i++) {
+		uint32_t arc = m->path.arcs[i], x = g->from[arc], a;
+		struct to_table *table = &p->plan->tables[x];
+		struct to_nexthop hops[2] = { { g->port[arc], 1, false } };
+		struct to_pair_route *pairs;
+		unsigned int n = 1;
+		int group;
+
+		for (a = g->out[x]; a < g->out[x + 1] && n == 1; a++)
+			if (a != arc && pair_clear(p, g->to[a], i + 1))
+				hops[n++] = (struct to_nexthop){ g->port[a], 1, true };
+		group = to_plan_add_group(table, hops, n);
+		if (group < 0)
+			return group;
+		pairs = reallocarray(table->pairs, table->n_pairs + 1, sizeof(*pairs));
+		if (!pairs)
+			return -ENOMEM;
+		table->pairs = pairs;
+		pairs[table->n_pairs++] = (struct to_pair_route){ m->src, m->dst, 0, group };
+	}
+	return 0;
+}
+
+static int pair_init(struct pair *p)
+{
+	const struct to_graph *g = p->graph;
+	size_t n = g->n, arcs = g->n_arcs;
+	uint32_t a;
+
+	p->load = calloc(3 * arcs + n, sizeof(*p->load));
+	p->apart = calloc(n * n + n, sizeof(*p->apart));
+	p->place = calloc(2 * n, sizeof(*p->place));
+	if (!p->load || !p->apart || !p->place || to_forwarding_init(&p->f, p->plan, g))
+		return -ENOMEM;
+	p->trial = p->load + arcs;
+	p->seconds_per_byte = p->trial + arcs;
+	p->flow = p->seconds_per_byte + arcs;
+	p->seen = p->apart + n * n;
+	p->stack = p->place + n;
+	if (to_predict_loads(&p->f, p->load, p->trial))
+		return -ENOMEM;
+	for (a = 0; a < arcs; a++) {
+		p->seconds_per_byte[a] = to_graph_seconds_per_byte(g, p->plan->cluster, a);
+		p->load[a] += p->trial[a];
+	}
+	return 0;
+}
+
+static void pair_free(struct pair *p)
+{
+	while (p->n_moved)
+		free(p->moved[--p->n_moved].path.arcs);
+	free(p->moved);
+	free(p->load);
+	free(p->apart);
+	free(p->place);
+	to_forwarding_free(&p->f);
+}
+
+int to_pair_relieve(struct to_plan *plan, const struct to_graph *graph)
+{
+	struct pair p = { .plan = plan, .graph = graph };
+	double steps = PAIR_STEPS, per_link = (double)graph->n * graph->n_arcs, before, busiest;
+	struct crossing crossings[PAIR_TRIES];
+	unsigned int n, i;
+	int ret;
+
+	if (!graph->n_arcs || per_link * PAIR_LINKS > steps)
+		return 0;
+	ret = pair_init(&p);
+	if (ret)
+		goto out;
+	before = pair_busy(&p, p.load, pair_busiest(&p));
+	do {
+		uint32_t arc = pair_busiest(&p);
+
+		busiest = pair_busy(&p, p.load, arc);
+		n = pair_crossings(&p, arc, crossings);
+		for (i = 0, ret = 0; i < n && !ret; i++)
+			ret = pair_move(&p, &crossings[i], busiest);
+		steps -= per_link;
+	} while (ret > 0 && steps > 0);
+	if (ret < 0)
+		goto out;
+	ret = 0;
+	busiest = pair_busy(&p, p.load, pair_busiest(&p));
+	if (busiest < before * PAIR_GAIN)
+		for (i = 0; !ret && i < p.n_moved; i++)
+			ret = pair_install(&p, &p.moved[i]);
+	for (i = 0; i < graph->n; i++)
+		to_plan_sort_pairs(&plan->tables[i]);
+out:
+	pair_free(&p);
+	return ret;
+}

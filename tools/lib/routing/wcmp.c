@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routing/wcmp.h"
+
+#define SPLIT_HOP 0.01		/* price of a hop, where a full link has 1 */
+#define SPLIT_LEAST 1e-3	/* loads below this share of a full link cost the same */
+#define SPLIT_CRUMB 1e-4	/* of what a server forwards: not worth a next hop */
+#define SPLIT_HALVINGS 5	/* of a step that goes too far */
+#define SPLIT_DAMP 0.5		/* further steps are shorter by this at most */
+#define SPLIT_RELAX 0.7		/* and longer again by this */
+#define SPLIT_ERROR 0.004	/* of a full link: by this weights for all may be wrong */
+
+/* Loads are raised to the power 2^FIRST at first, later to twice that and so on. */
+#define SPLIT_FIRST 2
+#define SPLIT_POWERS 6		/* powers that are gone through */
+#define SPLIT_SETTLE 3		/* passes that each power takes at least */
+
+static int split_alloc(struct to_split *s)
+{
+	size_t n = s->graph->n, arcs = s->graph->n_arcs;
+
+	s->base = calloc(7 * arcs + 4 * n + 1, sizeof(*s->base));
+	s->root = calloc(4 * n + arcs + 1, sizeof(*s->root));
+	if (!s->base || !s->root)
+		return -ENOMEM;
+	s->bytes = s->base + arcs;
+	s->seconds_per_byte = s->bytes + arcs;
+	s->price = s->seconds_per_byte + arcs;
+	s->slope = s->price + arcs;
+	s->next = s->slope + arcs;
+	s->delta = s->next + arcs;
+	s->label = s->delta + arcs;
+	s->curve = s->label + n;
+	s->far = s->curve + n;
+	s->inflow = s->far + n;
+	s->row = s->root + n;
+	s->n_reached = s->row + n;
+	s->place = s->n_reached + n;
+	s->changed = s->place + n;
+	return 0;
+}
+
+int to_split_init(struct to_split *s, const struct to_graph *graph,
+		  const struct to_cluster *cluster, const uint64_t *demand,
+		  const double *base)
+{
+	size_t n = graph->n, arcs = graph->n_arcs, x, root;
+	uint16_t *distance = calloc(n, sizeof(*distance));
+	unsigned int r;
+	uint32_t a;
+
+	memset(s, 0, sizeof(*s));
+	s->graph = graph;
+	s->demand = demand;
+	if (!distance || split_alloc(s))
+		goto fail;
+	for (root = 0; root < n; root++) {
+		for (x = 0; x < n && !demand[x * n + root]; x++)
+			;
+		s->row[root] = x < n ? s->n_roots : UINT32_MAX;
+		if (x < n)
+			s->root[s->n_roots++] = root;
+	}
+	s->order = calloc(s->n_roots * n + 1, sizeof(*s->order));
+	s->flow = calloc(s->n_roots * arcs + 1, sizeof(*s->flow));
+	s->damping = calloc(s->n_roots + 1, sizeof(*s->damping));
+	if (!s->order || !s->flow || !s->damping)
+		goto fail;
+	s->least_spb = INFINITY;
+	for (a = 0; a < arcs; a++) {
+		s->base[a] = s->bytes[a] = base[a];
+		s->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
+		s->least_spb = fmin(s->least_spb, s->seconds_per_byte[a]);
+	}
+	for (r = 0; r < s->n_roots; r++) {
+		s->damping[r] = 1;
+		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
+						     s->order + r * n);
+	}
+	free(distance);
+	return 0;
+fail:
+	free(distance);
+	to_split_free(s);
+	return -ENOMEM;
+}
+
+void to_split_free(struct to_split *s)
+{
+	free(s->base);
+	free(s->root);
+	free(s->order);
+	free(s->flow);
+	free(s->damping);
+	free(s->weight);
+	memset(s, 0, sizeof(*s));
+}
+
+double to_split_busiest(const struct to_split *s)
+{
+	double most = 0;
+	uint32_t a;
+
+	for (a = 0; a < s->graph->n_arcs; a++)
+		most = fmax(most, s->bytes[a] * s->seconds_per_byte[a]);
+	return most;
+}
+
+/* Seconds that @a is busy beyond the idlest, over those of the busiest. */
+static double split_load(const struct to_split *s, uint32_t a, double bytes)
+{
+	double load = (bytes * s->seconds_per_byte[a] - s->idle) / s->full;
+
+	return load > SPLIT_LEAST ? load : SPLIT_LEAST;
+}
+
+static double split_power(const struct to_split *s, double load)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->squarings; i++)
+		load *= load;
+	return load;
+}
+
+/*
+ * Price of one byte more: seconds times a power of the load, and a little for
+ * the hop. Slope of that over bytes.
+ */
+static void split_price(struct to_split *s, uint32_t a)
+{
+	double load = split_load(s, a, s->bytes[a]);
+	double spb = s->seconds_per_byte[a], relative = spb / s->least_spb;
+	double power = split_power(s, load) * relative;
+
+	s->price[a] = power + SPLIT_HOP * relative;
+	s->slope[a] = (1u << s->squarings) * power / load * spb / s->full;
+}
+
+static void split_price_all(struct to_split *s)
+{
+	double busiest = to_split_busiest(s) - s->idle;
+	uint32_t a;
+
+	if (busiest > 0)
+		s->full = busiest;
+	for (a = 0; a < s->graph->n_arcs; a++)
+		split_price(s, a);
+}
+
+/*
+ * Costs of a byte from every server: label as the bytes go, curve its slope,
+ * far over the costliest of their ways. The servers then go into the order of
+ * far: no way climbs it, and every next hop that is further down is safe.
+ */
+static void split_label(struct to_split *s, uint32_t *order, unsigned int n_reached,
+			const float *flow)
+{
+	const struct to_graph *g = s->graph;
+	unsigned int i, k;
+
+	memset(s->place, 0xff, g->n * sizeof(*s->place));
+	s->place[order[0]] = 0;
+	s->label[order[0]] = s->curve[order[0]] = s->far[order[0]] = 0;
+	for (i = 1; i < n_reached; i++) {
+		double least = INFINITY, curve = 0, near = INFINITY, far = 0;
+		double through = 0, cost = 0, slope = 0;
+		uint32_t x = order[i], a;
+
+		for (a = g->out[x]; a < g->out[x + 1]; a++) {
+			uint32_t y = g->to[a];
+			double way;
+
+			if (s->place[y] >= i)
+				continue;
+			way = s->price[a] + s->label[y];
+			if (way < least) {
+				least = way;
+				curve = s->slope[a] + s->curve[y];
+			}
+			near = fmin(near, s->price[a] + s->far[y]);
+			if (!(flow[a] > 0))
+				continue;
+			through += flow[a];
+			cost += flow[a] * way;
+			slope += flow[a] * (s->slope[a] + s->curve[y]);
+			far = fmax(far, s->price[a] + s->far[y]);
+		}
+		s->place[x] = i;
+		s->label[x] = through > 0 ? cost / through : least;
+		s->curve[x] = through > 0 ? slope / through : curve;
+		s->far[x] = through > 0 ? far : near;
+	}
+	/* mostly sorted already */
+	for (i = 2; i < n_reached; i++) {
+		uint32_t x = order[i];
+
+		for (k = i; s->far[order[k - 1]] > s->far[x]; k--)
+			order[k] = order[k - 1];
+		order[k] = x;
+	}
+	for (i = 0; i < n_reached; i++)
+		s->place[order[i]] = i;
+}
+
+/*
+ * Where @bytes from @x go next: as before, less what moves to the cheapest way.
+ * @damping: of the Newton step, see split_improve()
+ */
+static void split_move(struct to_split *s, uint32_t x, const float *flow, double bytes,
+		       double damping)
+{
+	const struct to_graph *g = s->graph;
+	double least = INFINITY, curve = 0, before = 0, kept = 0, scale;
+	uint32_t best = UINT32_MAX, a;
+
+	for (a = g->out[x]; a < g->out[x + 1]; a++) {
+		uint32_t y = g->to[a];
+
+		before += flow[a];
+		if (s->place[y] < s->place[x] && s->price[a] + s->label[y] < least) {
+			least = s->price[a] + s->label[y];
+			curve = s->slope[a] + s->curve[y];
+			best = a;
+		}
+	}
+	scale = before > 0 ? bytes / before : 0;
+	for (a = g->out[x]; a < g->out[x + 1]; a++) {
+		uint32_t y = g->to[a];
+		double slope, left;
+
+		if (a == best || !(flow[a] > 0))
+			continue;
+		slope = s->slope[a] + s->curve[y] + curve;
+		left = flow[a] * scale;
+		left -= slope > 0 ? damping * (s->price[a] + s->label[y] - least) / slope : left;
+		if (left < bytes * SPLIT_CRUMB)
+			continue;
+		kept += left;
+		s->next[a] = left;
+		s->inflow[y] += left;
+	}
+	s->next[best] = bytes - kept;
+	s->inflow[g->to[best]] += bytes - kept;
+}
+
+/* What the first @n changes cost when @step of them is made, as a derivative. */
+static double split_derivative(const struct to_split *s, unsigned int n, double step)
+{
+	double sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t a = s->changed[i];
+		double load = split_load(s, a, s->bytes[a] + step * s->delta[i]);
+
+		sum += s->delta[i] * (split_power(s, load) + SPLIT_HOP) * s->seconds_per_byte[a];
+	}
+	return sum;
+}
+
+/*
+ * As much of the way to s->next as makes things cheaper; all when @whole.
+ * Return: how much of it.
+ */
+static double split_go(struct to_split *s, float *flow, bool whole)
+{
+	double step = 1, low = 0, high = 1;
+	unsigned int n = 0, i;
+	uint32_t a;
+
+	for (a = 0; a < s->graph->n_arcs; a++) {
+		if (s->next[a] == flow[a])
+			continue;
+		s->changed[n] = a;
+		s->delta[n++] = s->next[a] - flow[a];
+	}
+	if (!whole && split_derivative(s, n, 1) > 0) {
+		for (i = 0; i < SPLIT_HALVINGS; i++) {
+			step = (low + high) / 2;
+			if (split_derivative(s, n, step) > 0)
+				high = step;
+			else
+				low = step;
+		}
+		step = (low + high) / 2;
+	}
+	for (i = 0; i < n; i++) {
+		float was;
+
+		a = s->changed[i];
+		was = flow[a];
+		flow[a] = step < 1 ? was + step * s->delta[i] : s->next[a];
+		s->bytes[a] += (double)flow[a] - was;
+		split_price(s, a);
+	}
+	return step;
+}
+
+/*
+ * Many servers that move bytes to the same way at once overshoot. Damping keeps
+ * their steps short enough to be made in full: only then do next hops that are
+ * too costly end up with nothing, and free the order of the servers.
+ */
+static void split_improve(struct to_split *s, unsigned int r, bool first)
+{
+	const struct to_graph *g = s->graph;
+	uint32_t *order = s->order + (size_t)r * g->n;
+	float *flow = s->flow + (size_t)r * g->n_arcs;
+	unsigned int i;
+	double step;
+
+	split_label(s, order, s->n_reached[r], flow);
+	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
+	memset(s->next, 0, g->n_arcs * sizeof(*s->next));
+	for (i = s->n_reached[r]; i-- > 1;) {
+		uint32_t x = order[i];
+
+		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		if (s->inflow[x] > 0)
+			split_move(s, x, flow, s->inflow[x], s->damping[r]);
+	}
+	step = split_go(s, flow, first);
+	s->damping[r] = step < 1 ? s->damping[r] * fmax(step, SPLIT_DAMP) :
+				   fmin(s->damping[r] / SPLIT_RELAX, 1);
+}
+
+/* Before anything is sent, a link is full with the mean of one hop for all. */
+static void split_start(struct to_split *s)
+{
+	const struct to_graph *g = s->graph;
+	double bytes = 0, room = 0;
+	unsigned int r, i;
+	uint32_t a;
+
+	s->idle = INFINITY;
+	for (a = 0; a < g->n_arcs; a++)
+		s->idle = fmin(s->idle, s->bytes[a] * s->seconds_per_byte[a]);
+	for (a = 0; a < g->n_arcs; a++) {
+		room += 1 / s->seconds_per_byte[a];
+		bytes += s->bytes[a] - s->idle / s->seconds_per_byte[a];
+	}
+	for (r = 0; r < s->n_roots; r++)
+		for (i = 1; i < s->n_reached[r]; i++)
+			bytes += s->demand[(size_t)s->order[(size_t)r * g->n + i] * g->n +
+					   s->root[r]];
+	s->full = bytes / room;
+}
+
+void to_split_balance(struct to_split *s, unsigned int passes)
+{
+	unsigned int powers = (passes + SPLIT_SETTLE - 1) / SPLIT_SETTLE, pass, r;
+
+	if (powers > SPLIT_POWERS)
+		powers = SPLIT_POWERS;
+	if (!s->n_roots || !s->graph->n_arcs)
+		return;
+	split_start(s);
+	for (pass = 0; s->full > 0 && pass < passes; pass++) {
+		s->squarings = SPLIT_FIRST + pass * powers / passes;
+		split_price_all(s);
+		for (r = 0; r < s->n_roots; r++)
+			split_improve(s, r, !pass);
+	}
+}
+
+double to_split_bound(struct to_split *s)
+{
+	const struct to_graph *g = s->graph;
+	double value = 0, room = 0;
+	unsigned int r, i;
+	uint32_t a, x;
+
+	if (!(s->full > 0))
+		return to_split_busiest(s);
+	split_price_all(s);
+	for (a = 0; a < g->n_arcs; a++) {
+		double spb = s->seconds_per_byte[a];
+
+		/* without the hop; taken back from the price, rounding could leave it negative */
+		s->price[a] = split_power(s, split_load(s, a, s->bytes[a])) * spb / s->least_spb;
+		room += s->price[a] / spb;
+		value += s->price[a] * s->base[a];
+	}
+	for (r = 0; r < s->n_roots; r++) {
+		const uint32_t *order = s->order + (size_t)r * g->n;
+		bool again = true;
+
+		for (x = 0; x < g->n; x++)
+			s->label[x] = x == order[0] ? 0 : INFINITY;
+		/* Bellman and Ford, in an order that is nearly right */
+		while (again) {
+			again = false;
+			for (i = 1; i < s->n_reached[r]; i++) {
+				x = order[i];
+				for (a = g->out[x]; a < g->out[x + 1]; a++) {
+					double way = s->price[a] + s->label[g->to[a]];
+
+					again |= way < s->label[x];
+					s->label[x] = fmin(s->label[x], way);
+				}
+			}
+		}
+		for (i = 1; i < s->n_reached[r]; i++)
+			value += s->label[order[i]] *
+				 s->demand[(size_t)order[i] * g->n + s->root[r]];
+	}
+	return value / room;
+}
+
+/* Largest remainders: @share of 1 in whole weights that add up to @total. */
+static void split_apportion(const double *share, unsigned int n, unsigned int total,
+			    unsigned int *weight)
+{
+	unsigned int left = total, most, i;
+	double remainder[TO_SPLIT_WAYS];
+
+	for (i = 0; i < n; i++) {
+		weight[i] = share[i] * total;
+		remainder[i] = share[i] * total - weight[i];
+		left -= weight[i];
+	}
+	for (; left; left--) {
+		for (most = 0, i = 1; i < n; i++)
+			if (remainder[i] > remainder[most])
+				most = i;
+		weight[most]++;
+		remainder[most] = -1;
+	}
+}
+
+unsigned int to_split_apportion(const struct to_split *s, const double *share, unsigned int n,
+				double seconds, unsigned int *weight)
+{
+	double right = SPLIT_ERROR * s->full / sqrt(s->n_roots), wrong;
+	unsigned int total, used, i;
+
+	for (total = 1;; total *= 2) {
+		split_apportion(share, n, total, weight);
+		for (i = 0, wrong = 0; i < n; i++)
+			wrong = fmax(wrong, fabs((double)weight[i] / total - share[i]) * seconds);
+		if (wrong <= right || total == TO_SPLIT_WEIGHTS)
+			break;
+	}
+	for (i = 0, used = 0; i < n; i++)
+		used += weight[i] > 0;
+	if (used > 1)
+		return total;
+	for (i = 0; i < n; i++)
+		weight[i] = weight[i] > 0;
+	return 1;
+}
+
+/* The arcs of @x that carry most, most first. Return: how many, and of how much. */
+static unsigned int split_largest(const struct to_split *s, uint32_t x, const float *flow,
+				  uint32_t *arc, double *bytes)
+{
+	const struct to_graph *g = s->graph;
+	unsigned int n = 0, at;
+	uint32_t a;
+
+	for (a = g->out[x]; a < g->out[x + 1]; a++) {
+		if (!(flow[a] > 0) || (n == TO_SPLIT_WAYS && flow[a] <= flow[arc[n - 1]]))
+			continue;
+		for (at = n < TO_SPLIT_WAYS ? n++ : n - 1; at && flow[arc[at - 1]] < flow[a]; at--)
+			arc[at] = arc[at - 1];
+		arc[at] = a;
+	}
+	for (at = 0, *bytes = 0; at < n; at++)
+		*bytes += flow[arc[at]];
+	return n;
+}
+
+/* Weights of @x for the @bytes that it forwards, and where they go with them. */
+static void split_weigh(struct to_split *s, uint32_t x, const float *flow, double bytes,
+			uint8_t *weight)
+{
+	unsigned int total, n, i, part[TO_SPLIT_WAYS];
+	double all, slowest = 0, share[TO_SPLIT_WAYS] = { 0 };
+	uint32_t arc[TO_SPLIT_WAYS];
+
+	n = split_largest(s, x, flow, arc, &all);
+	for (i = 0; i < n; i++) {
+		share[i] = flow[arc[i]] / all;
+		slowest = fmax(slowest, s->seconds_per_byte[arc[i]]);
+	}
+	total = to_split_apportion(s, share, n, bytes * slowest, part);
+	for (i = 0; i < n; i++) {
+		weight[arc[i]] = part[i];
+		s->next[arc[i]] = bytes * part[i] / total;
+		s->inflow[s->graph->to[arc[i]]] += s->next[arc[i]];
+	}
+}
+
+/* The flow to one destination becomes what integer weights make of it. */
+static void split_weigh_all(struct to_split *s, unsigned int r)
+{
+	const struct to_graph *g = s->graph;
+	const uint32_t *order = s->order + (size_t)r * g->n;
+	float *flow = s->flow + (size_t)r * g->n_arcs;
+	uint8_t *weight = s->weight + (size_t)r * g->n_arcs;
+	unsigned int i;
+
+	memset(weight, 0, g->n_arcs);
+	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
+	memset(s->next, 0, g->n_arcs * sizeof(*s->next));
+	for (i = s->n_reached[r]; i-- > 1;) {
+		uint32_t x = order[i];
+
+		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		if (s->inflow[x] > 0)
+			split_weigh(s, x, flow, s->inflow[x], weight);
+	}
+	split_go(s, flow, true);
+}
+
+/* What all prices add up to, from no load to that of the moment. */
+static double split_cost(const struct to_split *s)
+{
+	double cost = 0;
+	uint32_t a;
+
+	for (a = 0; a < s->graph->n_arcs; a++) {
+		double load = split_load(s, a, s->bytes[a]);
+
+		cost += load * split_power(s, load) * s->full / ((1u << s->squarings) + 1) +
+			SPLIT_HOP * s->bytes[a] * s->seconds_per_byte[a];
+	}
+	return cost;
+}
+
+/* Move the bytes for one destination once more, undone if that is no gain. */
+static void split_retry(struct to_split *s, unsigned int r, float *flow, uint8_t *weight)
+{
+	size_t arcs = s->graph->n_arcs, row = r * arcs;
+	double before = split_cost(s);
+	uint32_t a;
+
+	memcpy(flow, s->flow + row, arcs * sizeof(*flow));
+	memcpy(weight, s->weight + row, arcs);
+	split_improve(s, r, false);
+	split_weigh_all(s, r);
+	if (split_cost(s) <= before)
+		return;
+	for (a = 0; a < arcs; a++)
+		s->next[a] = flow[a];
+	split_go(s, s->flow + row, true);
+	memcpy(s->weight + row, weight, arcs);
+}
+
+int to_split_round(struct to_split *s, unsigned int passes)
+{
+	size_t arcs = s->graph->n_arcs;
+	float *flow = calloc(arcs + 1, sizeof(*flow));
+	uint8_t *weight = calloc(arcs + 1, sizeof(*weight));
+	unsigned int pass, r;
+
+	s->weight = calloc(s->n_roots * arcs + 1, sizeof(*s->weight));
+	if (!flow || !weight || !s->weight) {
+		free(flow);
+		free(weight);
+		return -ENOMEM;
+	}
+	for (pass = 0; s->full > 0 && pass < passes; pass++) {
+		split_price_all(s);
+		for (r = 0; r < s->n_roots; r++) {
+			if (pass) {
+				split_retry(s, r, flow, weight);
+				continue;
+			}
+			split_improve(s, r, false);
+			split_weigh_all(s, r);
+		}
+	}
+	free(flow);
+	free(weight);
+	return 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_SPLIT_H
+#define TOPOOPT_SPLIT_H
+
+/* Weighted ways of a demand to every destination that keep all links even. */
+
+#include <stdint.h>
+
+#include "data/graph.h"
+
+#define TO_SPLIT_WAYS 32	/* next hops of a server for a destination, as in the kernel */
+#define TO_SPLIT_WEIGHTS 256	/* what their weights add up to at most */
+
+/**
+ * struct to_split - a demand on its ways over the links
+ * @demand: bytes, n x n, row = source
+ * @base: per arc, bytes that are on it whatever is done
+ * @bytes: per arc, with those of all destinations
+ * @seconds_per_byte: per arc
+ * @n_roots: destinations that something is sent to
+ * @root: these
+ * @row: per server, its row in the arrays below, UINT32_MAX when nothing is
+ *	sent to it
+ * @n_reached: per row, servers that reach the destination, itself included
+ * @order: per row, n servers: each after all those that it sends to, the
+ *	destination first; those that do not reach it are left out
+ * @flow: per row, bytes on every arc
+ * @weight: per row and arc, weight of the next hop, 0 where nothing is sent;
+ *	NULL before to_split_round()
+ *
+ * The ways to one destination never form a cycle. Demand of servers that do
+ * not reach it is left out.
+ */
+struct to_split {
+	const struct to_graph *graph;
+	const uint64_t *demand;
+	double *base, *bytes, *seconds_per_byte;
+	unsigned int n_roots;
+	uint32_t *root, *row, *n_reached, *order;
+	float *flow;
+	uint8_t *weight;
+	double *damping;		/* per row, of steps */
+	/* prices: see split_price() */
+	unsigned int squarings;
+	double idle, full, least_spb;
+	double *price, *slope;
+	/* scratch */
+	double *next, *delta, *label, *curve, *far, *inflow;
+	uint32_t *place, *changed;
+};
+
+/**
+ * to_split_init() - nothing on its way yet
+ * @base: bytes per arc, copied
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_split_init(struct to_split *split, const struct to_graph *graph,
+		  const struct to_cluster *cluster, const uint64_t *demand,
+		  const double *base);
+void to_split_free(struct to_split *split);
+
+/**
+ * to_split_balance() - put the demand on its ways
+ * @passes: over all destinations, >= 1; each takes n_roots x n_arcs steps
+ *
+ * A link costs a power of its load, which is raised from pass to pass. For one
+ * destination after the other, servers move bytes from costly ways to the
+ * cheapest, by Newton steps on their splits (R. Gallager, "A minimum delay
+ * routing algorithm using distributed computation", 1977), in an order of the
+ * servers that keeps the ways acyclic (H. Bar-Gera, "Origin-based algorithm for
+ * the traffic assignment problem", 2002). A search along the step keeps what
+ * they do together from costing more than before.
+ */
+void to_split_balance(struct to_split *split, unsigned int passes);
+
+/**
+ * to_split_round() - make integer weights express all splits
+ * @passes: >= 1; from the second on they keep only what is better
+ *
+ * Each pass moves the bytes for one destination after the other once more, so
+ * that later ones make up for what rounding did to earlier ones. Weights of a
+ * server for a destination add up to a power of two up to TO_SPLIT_WEIGHTS,
+ * small where few bytes are split.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_split_round(struct to_split *split, unsigned int passes);
+
+/**
+ * to_split_apportion() - integer weights for shares of some bytes, as few as do
+ *	no harm to the loads
+ * @share: @n shares that add up to 1, up to TO_SPLIT_WAYS
+ * @seconds: that all these bytes would keep a link busy
+ * @weight: gets @n weights, as to_split_round() makes them
+ *
+ * Return: what the weights add up to.
+ */
+unsigned int to_split_apportion(const struct to_split *split, const double *share, unsigned int n,
+				double seconds, unsigned int *weight);
+
+/** to_split_busiest() - seconds that the busiest link is busy */
+double to_split_busiest(const struct to_split *split);
+
+/**
+ * to_split_bound() - seconds that the busiest link is busy whatever the ways
+ *
+ * The dual of the linear program at the prices of the moment: near the optimum
+ * when the loads are.
+ */
+double to_split_bound(struct to_split *split);
+
+#endif

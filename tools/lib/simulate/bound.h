@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_BOUND_H
+#define TOPOOPT_BOUND_H
+
+/* What the tasks of an iteration take on any topology at least. */
+
+#include "data/cluster.h"
+#include "data/taskgraph.h"
+
+/**
+ * struct to_bound - for many task graphs of the same servers
+ * @bandwidth: bytes/s of all ports of each server
+ */
+struct to_bound {
+	uint32_t n_servers, max_tasks;
+	double *bandwidth;
+	double *computes, *sends, *receives, *out, *in;	/* scratch, per server */
+	double *ready;					/* scratch, per task */
+	uint32_t *waiting, *queue;
+};
+
+/**
+ * to_bound_init() - prepare for tasks on the first @n_servers of @cluster
+ * @degree: ports of a server that may be used, 0 for all
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_bound_init(struct to_bound *bound, const struct to_cluster *cluster, uint32_t n_servers,
+		  unsigned int degree);
+void to_bound_free(struct to_bound *bound);
+
+/**
+ * to_bound_time() - seconds
+ *
+ * The most of: what a server computes, sends or receives over all of its ports;
+ * the longest chain of tasks that wait for each other, with the network to
+ * itself. As if every server were joined to every other without any in between,
+ * the ideal network of TopoOpt's naive approach (section 3.2). AllReduce is
+ * counted as rings spread it, evenly; the leaves of a tree send less, its inner
+ * servers more.
+ *
+ * Return: the bound, negative when out of memory.
+ */
+double to_bound_time(struct to_bound *bound, const struct to_taskgraph *tasks);
+
+#endif

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/allreduce.h"
+#include "graph/ring.h"
+#include "simulate/routing_matrix.h"
+
+/* Bytes of a buffer from which shares are taken: to_allreduce_routed() rounds to whole bytes. */
+#define WAYS_BUFFER (1ull << 40)
+
+static int ways_add_step(struct to_ways *w, uint32_t arc, double share)
+{
+	struct to_way_step *grown;
+
+	if (w->n_steps == w->max_steps) {
+		w->max_steps += w->max_steps / 2 + 1024;
+		grown = realloc(w->steps, w->max_steps * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		w->steps = grown;
+	}
+	w->steps[w->n_steps++] = (struct to_way_step){ arc, share };
+	return 0;
+}
+
+/* Steps of the way that is resolved, for bytes that start at servers where @flow is 1. */
+static int ways_read(struct to_ways *w, const struct to_forwarding *f, double *load)
+{
+	const struct to_graph *g = w->graph;
+	unsigned int i;
+	uint32_t a;
+
+	memset(load, 0, g->n_arcs * sizeof(*load));
+	to_forwarding_spread(f, w->flow, load);
+	for (i = f->n_reached; i-- > 1;) {
+		uint32_t x = f->order[i];
+
+		for (a = g->out[x]; a < g->out[x + 1]; a++)
+			if (load[a] > 0 && ways_add_step(w, a, load[a] / w->flow[x]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static void ways_read_hops(struct to_ways *w, const struct to_forwarding *f)
+{
+	uint16_t *hops = w->hops + (size_t)f->dst * w->graph->n;
+	unsigned int i;
+
+	memset(hops, 0xff, w->graph->n * sizeof(*hops));
+	for (i = 0; i < f->n_reached; i++)
+		hops[f->order[i]] = f->level[f->order[i]];
+}
+
+/* Ways to @dst's node address: those of all servers, but not yet the exceptions. */
+static int ways_read_to(struct to_ways *w, struct to_forwarding *f, uint32_t dst, double *load)
+{
+	uint32_t x;
+
+	to_forwarding_resolve(f, dst, 0);
+	for (x = 0; x < w->graph->n; x++)
+		w->flow[x] = 1;
+	ways_read_hops(w, f);
+	w->first_step[dst] = w->n_steps;
+	return ways_read(w, f, load);
+}
+
+/* The exceptions, behind the steps of all others. */
+static int ways_read_apart(struct to_ways *w, struct to_forwarding *f, double *load)
+{
+	const struct to_qualified *q = f->qualified;
+	unsigned int first, last;
+	size_t n = w->graph->n;
+
+	w->apart = calloc(f->n_qualified + 1, sizeof(*w->apart));
+	if (!w->apart)
+		return -ENOMEM;
+	for (first = 0; first < f->n_qualified; first = last) {
+		struct to_way_apart *apart = &w->apart[w->n_apart];
+		uint32_t dst = q[first].dst, src = q[first].src;
+		unsigned int i;
+
+		for (last = first; last < f->n_qualified && q[last].dst == dst &&
+		     q[last].slot == q[first].slot && q[last].src == src; last++)
+			;
+		if (q[first].slot)
+			continue;
+		to_forwarding_resolve(f, dst, 0);
+		to_forwarding_qualify(f, first, last);
+		memset(w->flow, 0, n * sizeof(*w->flow));
+		w->flow[src] = 1;
+		w->hops[dst * n + src] = TO_DISTANCE_NONE;
+		for (i = 0; i < f->n_reached; i++)
+			if (f->order[i] == src)
+				w->hops[dst * n + src] = f->level[src];
+		*apart = (struct to_way_apart){ .dst = dst, .src = src, .first_step = w->n_steps };
+		if (ways_read(w, f, load))
+			return -ENOMEM;
+		apart->n_steps = w->n_steps - apart->first_step;
+		w->n_apart++;
+	}
+	return 0;
+}
+
+int to_ways_init(struct to_ways *w, const struct to_plan *plan, const struct to_graph *graph,
+		 struct to_error *err)
+{
+	size_t n = graph->n;
+	double *load = calloc(graph->n_arcs + 1, sizeof(*load));
+	struct to_forwarding f = { 0 };
+	int ret = -ENOMEM;
+	uint32_t dst, a;
+
+	memset(w, 0, sizeof(*w));
+	w->plan = plan;
+	w->graph = graph;
+	w->capacity = calloc(graph->n_arcs + 1, sizeof(*w->capacity));
+	w->first_step = calloc(n + 1, sizeof(*w->first_step));
+	w->hops = calloc(n * n, sizeof(*w->hops));
+	w->flow = calloc(n, sizeof(*w->flow));
+	w->head = calloc(n, sizeof(*w->head));
+	w->parent = calloc(n, sizeof(*w->parent));
+	if (!load || !w->capacity || !w->first_step || !w->hops || !w->flow || !w->head ||
+	    !w->parent || to_forwarding_init(&f, plan, graph))
+		goto out;
+	memset(w->head, 0xff, n * sizeof(*w->head));
+	for (a = 0; a < graph->n_arcs; a++)
+		w->capacity[a] = 1 / to_graph_seconds_per_byte(graph, plan->cluster, a);
+	for (dst = 0; dst < n; dst++)
+		if (ways_read_to(w, &f, dst, load))
+			goto out;
+	w->first_step[n] = w->n_steps;
+	ret = ways_read_apart(w, &f, load);
+out:
+	if (ret) {
+		to_ways_free(w);
+		to_error_set(err, ret, "out of memory");
+	}
+	to_forwarding_free(&f);
+	free(load);
+	return ret;
+}
+
+void to_ways_free(struct to_ways *w)
+{
+	free(w->capacity);
+	free(w->first_step);
+	free(w->steps);
+	free(w->hops);
+	free(w->apart);
+	free(w->flow);
+	free(w->head);
+	free(w->parent);
+	free(w->next);
+	memset(w, 0, sizeof(*w));
+}
+
+/* Send w->flow along steps @first to @last - 1. */
+static void ways_follow(const struct to_ways *w, uint32_t first, uint32_t last, double *bytes)
+{
+	const uint32_t *from = w->graph->from, *to = w->graph->to;
+	uint32_t i;
+
+	for (i = first; i < last; i++) {
+		uint32_t arc = w->steps[i].arc;
+		double part = w->flow[from[arc]] * w->steps[i].share;
+
+		w->flow[to[arc]] += part;
+		bytes[arc] += part;
+	}
+}
+
+static const struct to_way_apart *ways_find_apart(const struct to_ways *w, uint32_t dst,
+						  uint32_t src)
+{
+	uint32_t low = 0, high = w->n_apart;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct to_way_apart *apart = &w->apart[mid];
+
+		if (apart->dst == dst && apart->src == src)
+			return apart;
+		if (apart->dst < dst || (apart->dst == dst && apart->src < src))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* Send the transfers that are chained at w->head[dst]. */
+static void ways_send(struct to_ways *w, const struct to_transfer *transfers, uint32_t dst,
+		      double *bytes)
+{
+	size_t n = w->graph->n;
+	uint32_t i;
+
+	for (i = w->head[dst]; w->n_apart && i != UINT32_MAX; i = w->next[i]) {
+		const struct to_way_apart *apart = ways_find_apart(w, dst, transfers[i].src);
+
+		if (!apart)
+			continue;
+		memset(w->flow, 0, n * sizeof(*w->flow));
+		w->flow[apart->src] = transfers[i].bytes;
+		ways_follow(w, apart->first_step, apart->first_step + apart->n_steps, bytes);
+	}
+	memset(w->flow, 0, n * sizeof(*w->flow));
+	for (i = w->head[dst]; i != UINT32_MAX; i = w->next[i])
+		if (!w->n_apart || !ways_find_apart(w, dst, transfers[i].src))
+			w->flow[transfers[i].src] += transfers[i].bytes;
+	ways_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
+}
+
+int to_ways_transfers(struct to_ways *w, const struct to_transfer *transfers, uint32_t n_transfers,
+		      double *bytes, struct to_error *err)
+{
+	uint32_t n = w->graph->n, *next, i, dst;
+	int most = 0;
+
+	if (n_transfers > w->max_next) {
+		next = realloc(w->next, n_transfers * sizeof(*next));
+		if (!next)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		w->next = next;
+		w->max_next = n_transfers;
+	}
+	for (i = 0; i < n_transfers; i++) {
+		uint32_t src = transfers[i].src;
+		uint16_t hops;
+
+		dst = transfers[i].dst;
+		hops = w->hops[(size_t)dst * n + src];
+		if (hops == TO_DISTANCE_NONE) {
+			memset(w->head, 0xff, n * sizeof(*w->head));
+			return to_error_set(err, -EHOSTUNREACH,
+					    "the plan has no way from server %u to server %u", src,
+					    dst);
+		}
+		most = hops > most ? hops : most;
+		w->next[i] = w->head[dst];
+		w->head[dst] = i;
+	}
+	for (dst = 0; dst < n; dst++) {
+		if (w->head[dst] == UINT32_MAX)
+			continue;
+		ways_send(w, transfers, dst, bytes);
+		w->head[dst] = UINT32_MAX;
+	}
+	return most;
+}
+
+static bool ways_same_members(const struct to_allreduce *group, const uint32_t *members,
+			      uint32_t n, bool *in)
+{
+	uint32_t i, found = 0;
+
+	if (group->n_members != n)
+		return false;
+	for (i = 0; i < n; i++)
+		in[members[i]] = true;
+	for (i = 0; i < n; i++)
+		found += in[group->members[i]];
+	for (i = 0; i < n; i++)
+		in[members[i]] = false;
+	return found == n;
+}
+
+/*
+ * Find the plan's group with these members that has rings or trees: give it
+ * WAYS_BUFFER bytes and all others none.
+ *
+ * Return: its index, n_groups when there is none.
+ */
+static unsigned int ways_only_group(const struct to_plan *plan, const uint32_t *members,
+				    uint32_t n, struct to_allreduce *groups, bool *in)
+{
+	unsigned int n_groups = plan->demand->n_groups, i, g, found = n_groups;
+
+	for (g = 0; g < n_groups; g++) {
+		groups[g] = plan->demand->groups[g];
+		groups[g].bytes = 0;
+	}
+	for (i = 0; i < plan->n_rings && found == n_groups; i++)
+		if (ways_same_members(&groups[plan->rings[i].group], members, n, in))
+			found = plan->rings[i].group;
+	for (i = 0; i < plan->n_trees && found == n_groups; i++)
+		if (ways_same_members(&groups[plan->trees[i].group], members, n, in))
+			found = plan->trees[i].group;
+	if (found < n_groups)
+		groups[found].bytes = WAYS_BUFFER;
+	return found;
+}
+
+/* Servers that pass an AllReduce of group @g on, one after the other. */
+static int ways_steps(struct to_ways *w, unsigned int g)
+{
+	const struct to_plan *plan = w->plan;
+	const struct to_allreduce *group = &plan->demand->groups[g];
+	int steps = 0, depth;
+	unsigned int i, k;
+	uint32_t x;
+
+	for (i = 0; i < plan->n_rings; i++)
+		if (plan->rings[i].group == g)
+			steps = 2 * (group->n_members - 1);
+	for (i = 0; i < plan->n_trees; i++) {
+		if (plan->trees[i].group != g)
+			continue;
+		for (k = 0; k < group->n_members; k++)
+			w->parent[group->members[k]] = plan->trees[i].parents[k];
+		for (k = 0; k < group->n_members; k++) {
+			depth = 0;
+			for (x = group->members[k]; w->parent[x] != TO_SERVER_NONE; depth++)
+				x = w->parent[x];
+			steps = 2 * depth > steps ? 2 * depth : steps;
+		}
+	}
+	return steps;
+}
+
+/* Add what routed hops of @rings put on the arcs; returns the most links of a hop. */
+static int ways_send_routed(struct to_ways *w, const struct to_rings *rings, double *bytes,
+			    struct to_error *err)
+{
+	uint32_t n = w->graph->n, x, y, n_hops = 0;
+	uint64_t *routed = to_allreduce_routed(rings, false);
+	struct to_transfer *hops;
+	size_t i;
+	int ret;
+
+	if (!routed)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < (size_t)n * n; i++)
+		n_hops += routed[i] > 0;
+	hops = calloc(n_hops + 1, sizeof(*hops));
+	if (!hops) {
+		free(routed);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	for (x = 0, n_hops = 0; x < n; x++) {
+		for (y = 0; y < n; y++) {
+			uint64_t sent = routed[(size_t)x * n + y];
+
+			if (sent)
+				hops[n_hops++] = (struct to_transfer){ x, y, sent };
+		}
+	}
+	ret = to_ways_transfers(w, hops, n_hops, bytes, err);
+	free(routed);
+	free(hops);
+	return ret;
+}
+
+/* A ring of few hops for servers that have none in the plan. */
+static int ways_ring(struct to_ways *w, const uint32_t *members, uint32_t n, double *bytes,
+		     struct to_error *err)
+{
+	struct to_allreduce group = { n, (uint32_t *)members, WAYS_BUFFER };
+	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
+	struct to_ring ring = { .n = n, .reverse = w->plan->cluster->link_mode == TO_LINKS_DUPLEX };
+	struct to_rings rings = { .n_rings = 1, .rings = &ring, .demand = &demand };
+	int ret;
+
+	ring.order = calloc(n, sizeof(*ring.order));
+	if (!ring.order || to_ring_nearest(w->graph, members, n, ring.order))
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	else
+		ret = ways_send_routed(w, &rings, bytes, err);
+	free(ring.order);
+	return ret;
+}
+
+int to_ways_allreduce(struct to_ways *w, const uint32_t *members, uint32_t n, double *bytes,
+		      struct to_error *err)
+{
+	struct to_rings rings = to_allreduce_of(w->plan);
+	struct to_demand demand = *w->plan->demand;
+	unsigned int n_arcs = w->graph->n_arcs, group;
+	double *load = calloc(n_arcs + 1, sizeof(*load));
+	bool *in = calloc(w->graph->n, sizeof(*in));
+	int hops, steps = 2 * (n - 1);
+	uint32_t a;
+
+	rings.demand = &demand;
+	demand.groups = calloc(demand.n_groups + 1, sizeof(*demand.groups));
+	if (!load || !in || !demand.groups) {
+		hops = to_error_set(err, -ENOMEM, "out of memory");
+		goto out;
+	}
+	group = ways_only_group(w->plan, members, n, demand.groups, in);
+	if (group < demand.n_groups) {
+		hops = ways_send_routed(w, &rings, load, err);
+		for (a = 0; a < n_arcs; a++)
+			load[a] += to_allreduce_arc_bytes(&rings, w->graph, a);
+		steps = ways_steps(w, group);
+	} else {
+		hops = ways_ring(w, members, n, load, err);
+	}
+	for (a = 0; hops >= 0 && a < n_arcs; a++)
+		bytes[a] += load[a] / WAYS_BUFFER;
+out:
+	free(demand.groups);
+	free(load);
+	free(in);
+	/* hops of rings and trees that own their links are not routed: one link each */
+	return hops < 0 ? hops : steps * (hops > 1 ? hops : 1);
+}

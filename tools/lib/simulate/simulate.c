@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The events of an iteration, in the order of time. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/maxmin.h"
+#include "simulate/simulate.h"
+#include "simulate/stream.h"
+
+/* What ends within this fraction of the time to the next end ends with it. */
+#define SIMULATE_TOGETHER 1e-9
+
+/* Bytes of @task that are still to be sent. */
+struct simulate_part {
+	uint32_t task, stream;
+	double left;
+};
+
+/* @task has finished at a time that is known. */
+struct simulate_event {
+	double time;
+	uint32_t task;
+};
+
+struct simulate_task {
+	uint32_t waits_for;	/* tasks that have not finished */
+	uint32_t parts;		/* that are not sent yet */
+	uint32_t cause;		/* what it waited for last */
+	uint32_t next;		/* in the queue of its server */
+	double ready, latency;
+};
+
+struct simulate_server {
+	uint32_t first, last;	/* queue of the tasks that are ready */
+	uint32_t running, previous;
+	bool touched;
+};
+
+struct to_simulator {
+	struct to_graph *graph;
+	struct to_streams streams;
+	struct to_maxmin maxmin;
+	struct simulate_server *servers;
+	uint32_t *touched, n_touched;	/* servers that may start a task */
+
+	const struct to_taskgraph *g;
+	uint32_t max_tasks;
+	struct simulate_task *tasks;
+	struct simulate_event *events;	/* heap, the next one first */
+	uint32_t n_events;
+	uint32_t *stream;		/* per AllReduce task */
+
+	struct to_flow *flows;
+	uint32_t *flow_stream;
+	uint32_t n_flows, max_flows;
+	struct simulate_part *parts;
+	uint32_t n_parts, max_parts;
+
+	enum to_simulate_detail detail;
+	double now;
+	bool changed;			/* flows, since the rates were set */
+	struct to_simulation result;
+};
+
+void to_simulator_free(struct to_simulator *s)
+{
+	if (!s)
+		return;
+	to_streams_free(&s->streams);
+	to_maxmin_free(&s->maxmin);
+	to_graph_free(s->graph);
+	free(s->servers);
+	free(s->touched);
+	free(s->tasks);
+	free(s->events);
+	free(s->stream);
+	free(s->flows);
+	free(s->flow_stream);
+	free(s->parts);
+	free(s->result.start);
+	free(s->result.critical);
+	free(s->result.arc_bytes);
+	free(s);
+}
+
+struct to_simulator *to_simulator_new(const struct to_plan *plan, struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_simulator *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		goto fail;
+	s->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	s->servers = calloc(c->n_servers, sizeof(*s->servers));
+	s->touched = calloc(c->n_servers, sizeof(*s->touched));
+	if (!s->graph || !s->servers || !s->touched)
+		goto fail;
+	s->result.arc_bytes = calloc(2 * (size_t)s->graph->n_arcs + 1,
+				     sizeof(*s->result.arc_bytes));
+	if (!s->result.arc_bytes || to_streams_init(&s->streams, plan, s->graph, err) ||
+	    to_maxmin_init(&s->maxmin, s->streams.ways.capacity, s->graph->n_arcs))
+		goto fail;
+	s->result.arc_busy = s->result.arc_bytes + s->graph->n_arcs;
+	return s;
+fail:
+	to_simulator_free(s);
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+const struct to_graph *to_simulator_graph(const struct to_simulator *s)
+{
+	return s->graph;
+}
+
+/* Arrays with an entry per task. */
+static int simulate_reserve(struct to_simulator *s, uint32_t n)
+{
+	struct to_simulation *r = &s->result;
+
+	if (n <= s->max_tasks && s->tasks)
+		return 0;
+	free(s->tasks);
+	free(s->events);
+	free(s->stream);
+	free(r->start);
+	free(r->critical);
+	s->tasks = calloc(n + 1, sizeof(*s->tasks));
+	s->events = calloc(n + 1, sizeof(*s->events));
+	s->stream = calloc(n + 1, sizeof(*s->stream));
+	r->start = calloc(2 * (size_t)n + 1, sizeof(*r->start));
+	r->critical = calloc(n + 1, sizeof(*r->critical));
+	r->finish = r->start + n;
+	s->max_tasks = n;
+	return s->tasks && s->events && s->stream && r->start && r->critical ? 0 : -ENOMEM;
+}
+
+static bool simulate_earlier(const struct simulate_event *a, const struct simulate_event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->task < b->task);
+}
+
+static void simulate_push(struct to_simulator *s, double time, uint32_t task)
+{
+	struct simulate_event event = { time, task };
+	uint32_t at = s->n_events++;
+
+	for (; at && simulate_earlier(&event, &s->events[(at - 1) / 2]); at = (at - 1) / 2)
+		s->events[at] = s->events[(at - 1) / 2];
+	s->events[at] = event;
+}
+
+static uint32_t simulate_pop(struct to_simulator *s)
+{
+	struct simulate_event *e = s->events, last = e[--s->n_events];
+	uint32_t task = e[0].task, at = 0, child;
+
+	for (; (child = 2 * at + 1) < s->n_events; at = child) {
+		if (child + 1 < s->n_events && simulate_earlier(&e[child + 1], &e[child]))
+			child++;
+		if (!simulate_earlier(&e[child], &last))
+			break;
+		e[at] = e[child];
+	}
+	e[at] = last;
+	return task;
+}
+
+static void simulate_touch(struct to_simulator *s, uint32_t server)
+{
+	if (s->servers[server].touched)
+		return;
+	s->servers[server].touched = true;
+	s->touched[s->n_touched++] = server;
+}
+
+/* Into the queue of its server, by the time it became ready, then by index. */
+static void simulate_queue(struct to_simulator *s, uint32_t task)
+{
+	struct simulate_server *server = &s->servers[s->g->tasks[task].server];
+	struct simulate_task *tasks = s->tasks;
+	uint32_t *at = &server->first;
+
+	/* the usual case is the end of a queue that may be long */
+	if (server->last != TO_TASK_NONE &&
+	    (tasks[server->last].ready < s->now || server->last < task))
+		at = &tasks[server->last].next;
+	while (*at != TO_TASK_NONE && (tasks[*at].ready < s->now || *at < task))
+		at = &tasks[*at].next;
+	tasks[task].next = *at;
+	*at = task;
+	if (tasks[task].next == TO_TASK_NONE)
+		server->last = task;
+	simulate_touch(s, s->g->tasks[task].server);
+}
+
+static int simulate_grow(void *array, uint32_t n, uint32_t *max, size_t size)
+{
+	void **at = array, *grown;
+
+	if (n < *max)
+		return 0;
+	grown = realloc(*at, (2 * (size_t)*max + 64) * size);
+	if (!grown)
+		return -ENOMEM;
+	*at = grown;
+	*max = 2 * *max + 64;
+	return 0;
+}
+
+static int simulate_add_flow(struct to_simulator *s, uint32_t stream)
+{
+	uint32_t max = s->max_flows;
+
+	if (simulate_grow(&s->flow_stream, s->n_flows, &max, sizeof(*s->flow_stream)) ||
+	    simulate_grow(&s->flows, s->n_flows, &s->max_flows, sizeof(*s->flows)))
+		return -ENOMEM;
+	s->streams.streams[stream].flow = s->n_flows;
+	s->flow_stream[s->n_flows] = stream;
+	s->flows[s->n_flows++] = (struct to_flow){ .weight = 0 };
+	return 0;
+}
+
+static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream, double bytes)
+{
+	const struct to_stream *sent = &s->streams.streams[stream];
+
+	if (sent->flow == UINT32_MAX && simulate_add_flow(s, stream))
+		return -ENOMEM;
+	if (simulate_grow(&s->parts, s->n_parts, &s->max_parts, sizeof(*s->parts)))
+		return -ENOMEM;
+	s->flows[sent->flow].weight++;
+	s->parts[s->n_parts++] = (struct simulate_part){ task, stream, bytes };
+	s->tasks[task].parts++;
+	if (sent->latency > s->tasks[task].latency)
+		s->tasks[task].latency = sent->latency;
+	s->changed = true;
+	return 0;
+}
+
+/* Its last byte is on the way. */
+static void simulate_sent(struct to_simulator *s, uint32_t part)
+{
+	struct to_stream *streams = s->streams.streams;
+	struct simulate_part *sent = &s->parts[part];
+	uint32_t flow = streams[sent->stream].flow;
+
+	if (!--s->tasks[sent->task].parts)
+		simulate_push(s, s->now + s->tasks[sent->task].latency, sent->task);
+	if (!--s->flows[flow].weight) {
+		streams[sent->stream].flow = UINT32_MAX;
+		if (flow != --s->n_flows) {
+			s->flows[flow] = s->flows[s->n_flows];
+			s->flow_stream[flow] = s->flow_stream[s->n_flows];
+			streams[s->flow_stream[flow]].flow = flow;
+		}
+	}
+	*sent = s->parts[--s->n_parts];
+	s->changed = true;
+}
+
+static int simulate_start_transfers(struct to_simulator *s, uint32_t t, struct to_error *err)
+{
+	const struct to_task *task = &s->g->tasks[t];
+	const struct to_transfer *transfers = s->g->transfers + task->first;
+	uint32_t each = s->detail == TO_SIMULATE_TASKS ? task->n : 1, i;
+	int stream;
+
+	for (i = 0; i < task->n; i += each) {
+		stream = to_streams_transfers(&s->streams, transfers + i, each, err);
+		if (stream < 0)
+			return stream;
+		if (simulate_send(s, t, stream, s->streams.streams[stream].size))
+			return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int simulate_start(struct to_simulator *s, uint32_t t, struct to_error *err)
+{
+	const struct to_task *task = &s->g->tasks[t];
+	uint32_t stream = s->stream[t];
+	int ret = 0;
+
+	s->result.start[t] = s->now;
+	if (task->kind == TO_TASK_COMPUTE) {
+		simulate_push(s, s->now + task->seconds, t);
+		return 0;
+	}
+	if (task->kind == TO_TASK_MP)
+		ret = simulate_start_transfers(s, t, err);
+	else if (stream != UINT32_MAX &&
+		 simulate_send(s, t, stream, s->streams.streams[stream].size * task->bytes))
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	if (!s->tasks[t].parts)
+		simulate_push(s, s->now, t);
+	return ret;
+}
+
+static int simulate_ready(struct to_simulator *s, uint32_t t, uint32_t cause, struct to_error *err)
+{
+	s->tasks[t].ready = s->now;
+	s->tasks[t].cause = cause;
+	if (s->g->tasks[t].kind != TO_TASK_COMPUTE)
+		return simulate_start(s, t, err);
+	simulate_queue(s, t);
+	return 0;
+}
+
+static int simulate_finished(struct to_simulator *s, uint32_t t, struct to_error *err)
+{
+	const struct to_taskgraph *g = s->g;
+	uint32_t i;
+	int ret = 0;
+
+	s->result.finish[t] = s->now;
+	if (g->tasks[t].kind == TO_TASK_COMPUTE) {
+		s->servers[g->tasks[t].server].running = TO_TASK_NONE;
+		s->servers[g->tasks[t].server].previous = t;
+		simulate_touch(s, g->tasks[t].server);
+	}
+	for (i = g->first_next[t]; !ret && i < g->first_next[t + 1]; i++)
+		if (!--s->tasks[g->next[i]].waits_for)
+			ret = simulate_ready(s, g->next[i], t, err);
+	return ret;
+}
+
+/* Servers that are idle take the next task. */
+static void simulate_dispatch(struct to_simulator *s)
+{
+	while (s->n_touched) {
+		struct simulate_server *server = &s->servers[s->touched[--s->n_touched]];
+		uint32_t t = server->first;
+
+		server->touched = false;
+		if (server->running != TO_TASK_NONE || t == TO_TASK_NONE)
+			continue;
+		server->first = s->tasks[t].next;
+		if (server->first == TO_TASK_NONE)
+			server->last = TO_TASK_NONE;
+		server->running = t;
+		if (s->tasks[t].ready < s->now)
+			s->tasks[t].cause = server->previous;
+		s->result.start[t] = s->now;
+		simulate_push(s, s->now + s->g->tasks[t].seconds, t);
+	}
+}
+
+static int simulate_set_rates(struct to_simulator *s)
+{
+	uint32_t f;
+
+	if (!s->changed)
+		return 0;
+	s->changed = false;
+	for (f = 0; f < s->n_flows; f++) {
+		const struct to_stream *stream = &s->streams.streams[s->flow_stream[f]];
+
+		s->flows[f].shares = s->streams.shares + stream->first;
+		s->flows[f].n_shares = stream->n;
+	}
+	return to_maxmin_fill(&s->maxmin, s->flows, s->n_flows);
+}
+
+static double simulate_rate(const struct to_simulator *s, const struct simulate_part *part)
+{
+	return s->flows[s->streams.streams[part->stream].flow].rate;
+}
+
+/* Let the time pass until something has been sent or a task finishes. */
+static void simulate_pass(struct to_simulator *s)
+{
+	double step = s->n_events ? s->events[0].time - s->now : INFINITY, end;
+	const struct to_maxmin *m = &s->maxmin;
+	bool sent = false;
+	uint32_t i, a;
+
+	for (i = 0; i < s->n_parts; i++) {
+		end = s->parts[i].left / simulate_rate(s, &s->parts[i]);
+		if (end <= step) {
+			step = end;
+			sent = true;
+		}
+	}
+	for (i = 0; s->n_parts && i < m->n_used; i++) {
+		a = m->used[i];
+		s->result.arc_bytes[a] += (m->capacity[a] - m->left[a]) * step;
+		s->result.arc_busy[a] += step;
+	}
+	s->now = sent ? s->now + step : s->events[0].time;
+	for (i = 0; i < s->n_parts; i++) {
+		struct simulate_part *part = &s->parts[i];
+		double bytes = simulate_rate(s, part) * step;
+
+		if (sent && part->left <= bytes * (1 + SIMULATE_TOGETHER))
+			part->left = 0;
+		else
+			part->left = fmax(part->left - bytes, 0);
+	}
+	/* flows go only now, all rates have been looked up */
+	for (i = s->n_parts; sent && i-- > 0;)
+		if (!s->parts[i].left)
+			simulate_sent(s, i);
+}
+
+static int simulate_run(struct to_simulator *s, struct to_error *err)
+{
+	const struct to_taskgraph *g = s->g;
+	uint32_t t;
+	int ret;
+
+	for (t = 0; t < g->n_tasks; t++) {
+		if (s->tasks[t].waits_for)
+			continue;
+		ret = simulate_ready(s, t, TO_TASK_NONE, err);
+		if (ret)
+			return ret;
+	}
+	for (simulate_dispatch(s); s->n_events || s->n_parts; simulate_dispatch(s)) {
+		if (simulate_set_rates(s))
+			return to_error_set(err, -ENOMEM, "out of memory");
+		simulate_pass(s);
+		while (s->n_events && s->events[0].time <= s->now) {
+			ret = simulate_finished(s, simulate_pop(s), err);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+/* Streams of all AllReduce tasks, before those of transfers. */
+static int simulate_find_groups(struct to_simulator *s, struct to_error *err)
+{
+	uint32_t t;
+	int stream;
+
+	to_streams_rewind(&s->streams);
+	for (t = 0; t < s->g->n_tasks; t++) {
+		const struct to_task *task = &s->g->tasks[t];
+
+		s->stream[t] = UINT32_MAX;
+		if (task->kind != TO_TASK_ALLREDUCE || task->n < 2 || !task->bytes)
+			continue;
+		stream = to_streams_allreduce(&s->streams, s->g->members + task->first, task->n,
+					      err);
+		if (stream < 0)
+			return stream;
+		s->stream[t] = stream;
+	}
+	for (t = 0; t < s->streams.n_streams; t++)
+		s->streams.streams[t].flow = UINT32_MAX;
+	return 0;
+}
+
+static void simulate_reset(struct to_simulator *s)
+{
+	const struct to_taskgraph *g = s->g;
+	uint32_t i, x;
+
+	memset(s->tasks, 0, g->n_tasks * sizeof(*s->tasks));
+	for (i = 0; i < g->n_edges; i++)
+		s->tasks[g->edges[i].task].waits_for++;
+	for (x = 0; x < g->n_servers; x++)
+		s->servers[x] = (struct simulate_server){ TO_TASK_NONE, TO_TASK_NONE, TO_TASK_NONE,
+							  TO_TASK_NONE, false };
+	memset(s->result.arc_bytes, 0, 2 * (size_t)s->graph->n_arcs * sizeof(double));
+	s->n_touched = s->n_events = s->n_flows = s->n_parts = 0;
+	s->now = 0;
+	s->changed = true;
+}
+
+/* From the task that ends last back through what each waited for. */
+static void simulate_trace(struct to_simulator *s)
+{
+	struct to_simulation *r = &s->result;
+	uint32_t last = TO_TASK_NONE, t, i;
+
+	for (t = 0; t < s->g->n_tasks; t++)
+		if (last == TO_TASK_NONE || r->finish[t] > r->finish[last])
+			last = t;
+	memset(r->critical_time, 0, sizeof(r->critical_time));
+	r->time = last == TO_TASK_NONE ? 0 : r->finish[last];
+	r->n_critical = 0;
+	for (t = last; t != TO_TASK_NONE; t = s->tasks[t].cause) {
+		r->critical[r->n_critical++] = t;
+		r->critical_time[s->g->tasks[t].kind] += r->finish[t] - r->start[t];
+	}
+	for (i = 0; i < r->n_critical / 2; i++) {
+		t = r->critical[i];
+		r->critical[i] = r->critical[r->n_critical - 1 - i];
+		r->critical[r->n_critical - 1 - i] = t;
+	}
+}
+
+const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_taskgraph *tasks,
+					enum to_simulate_detail detail, struct to_error *err)
+{
+	if (tasks->n_servers != s->graph->n) {
+		to_error_set(err, -EINVAL, "the tasks are for %u servers, the plan for %u",
+			     tasks->n_servers, s->graph->n);
+		return NULL;
+	}
+	s->g = tasks;
+	s->detail = detail;
+	if (simulate_reserve(s, tasks->n_tasks)) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	simulate_reset(s);
+	if (simulate_find_groups(s, err) || simulate_run(s, err))
+		return NULL;
+	simulate_trace(s);
+	return &s->result;
+}

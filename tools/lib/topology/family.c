@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "data/allreduce.h"
+#include "graph/double_tree.h"
+#include "graph/kautz.h"
+#include "topology/family.h"
+
+const struct to_family *const to_families[] = {
+	&to_family_totient,
+	&to_family_hamiltonian,
+	&to_family_double_tree,
+	&to_family_kautz,
+	&to_family_totient_evenly,
+	NULL
+};
+
+const struct to_family *to_family_find(const char *name, struct to_error *err)
+{
+	char names[256] = "";
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; to_families[i]; i++) {
+		if (!strcmp(to_families[i]->name, name))
+			return to_families[i];
+		len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+				to_families[i]->name);
+	}
+	to_error_set(err, -ENOENT, "no family is called \"%s\": %s", name, names);
+	return NULL;
+}
+
+/* Do all trees with links come in double binary pairs? 1, 0, -1 without any. */
+static int family_double_tree(const struct to_plan *plan)
+{
+	struct to_rings rings = to_allreduce_of(plan);
+	unsigned int i;
+	int all = -1;
+
+	for (i = 0; all && i < plan->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &plan->trees[i];
+
+		if (!to_allreduce_tree_linked(&rings, i))
+			continue;
+		all = i + 1 < plan->n_trees && tree[1].group == tree->group ?
+			to_double_tree_is(plan, tree, &tree[1]) : 0;
+		i++;
+	}
+	return all;
+}
+
+const char *to_family_name(const struct to_plan *plan, const struct to_graph *graph)
+{
+	int pairs = family_double_tree(plan);
+	unsigned int i;
+
+	if (pairs == -ENOMEM)
+		return NULL;
+	if (pairs >= 0)
+		return pairs ? "double-binary-tree" : "tree";
+	if (to_kautz_within(graph))
+		return "kautz";
+	for (i = 0; i < plan->n_rings; i++)
+		if (!plan->rings[i].jump)
+			return "hamiltonian";
+	return plan->n_rings ? "totient" : "matching";
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/effort.h"
+#include "data/allreduce.h"
+#include "graph/ring.h"
+#include "graph/spf.h"
+#include "topology/builder.h"
+#include "topology/crossconnect.h"
+#include "topology/family.h"
+#include "topology/spread.h"
+#include "topology/topology.h"
+
+#define TOPOLOGY_PARTS 2
+#define TOPOLOGY_SCOUT 2	/* steps of effort that a look at every split does without */
+#define FIXED_DONE UINT_MAX	/* no more rings for this group */
+
+void to_topology_free(struct to_topology *topology)
+{
+	unsigned int i;
+
+	for (i = 0; i < topology->n_rings; i++)
+		free(topology->rings[i].order);
+	for (i = 0; i < topology->n_trees; i++)
+		free(topology->trees[i].parents);
+	free(topology->links);
+	free(topology->rings);
+	free(topology->trees);
+	memset(topology, 0, sizeof(*topology));
+}
+
+int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
+		     const struct to_demand *demand, const struct to_graph *graph)
+{
+	unsigned int n = graph->n, i, *parts = calloc(n, sizeof(*parts));
+	struct to_load load = { 0 };
+	struct to_tree tree = { 0 };
+	struct to_rings rings = { t->n_links, t->n_rings, t->n_trees, t->links, t->rings,
+				  t->trees, demand };
+	uint64_t *routed = to_allreduce_routed(&rings, true);
+	uint32_t root, x, a;
+	int ret = -ENOMEM;
+
+	if (!routed || !parts || to_tree_init(&tree, graph) ||
+	    to_load_init(&load, graph, cluster, routed))
+		goto out;
+	ret = 0;
+	t->byte_hops = 0;
+	t->hops = 0;
+	to_load_parts(&load, TOPOLOGY_PARTS, parts);
+	for (a = 0; a < graph->n_arcs; a++)
+		to_load_add(&load, a, to_allreduce_arc_bytes(&rings, graph, a));
+	for (root = 0; root < n; root++) {
+		to_tree_grow(&tree, graph, root, TO_SERVER_NONE);
+		if (tree.n_reached < n) {
+			ret = -ENOSPC;
+			goto out;
+		}
+		for (i = 1; i < n; i++) {
+			x = tree.order[i];
+			t->hops += tree.distance[x];
+			t->byte_hops += (double)routed[(size_t)x * n + root] * tree.distance[x];
+		}
+		for (i = 0; i < parts[root]; i++)
+			to_load_spread(&load, &tree, 1.0 / parts[root]);
+	}
+	t->time = load.busiest;
+out:
+	to_load_free(&load);
+	to_tree_free(&tree);
+	free(routed);
+	free(parts);
+	return ret;
+}
+
+/*
+ * Servers that all others need to stay strongly connected. @back has the links
+ * the other way round; it is @graph itself when links are duplex.
+ */
+static int topology_cuts(struct to_topology *t, const struct to_graph *graph,
+			 const struct to_graph *back)
+{
+	struct to_tree tree;
+	unsigned int others = graph->n - 1;
+	uint32_t x, root;
+
+	if (to_tree_init(&tree, graph))
+		return -ENOMEM;
+	for (x = 0; x < graph->n; x++) {
+		root = x ? 0 : 1;
+		t->cuts += to_graph_distances(graph, root, x, tree.distance, tree.order) < others ||
+			   (back != graph && to_graph_distances(back, root, x, tree.distance,
+								tree.order) < others);
+	}
+	to_tree_free(&tree);
+	return 0;
+}
+
+static bool topology_better(const struct to_topology *a, const struct to_topology *b)
+{
+	if (a->cuts != b->cuts)
+		return a->cuts < b->cuts;
+	/* times are estimates: what differs less is equal */
+	if (a->time < b->time * (1 - 1e-6) || b->time < a->time * (1 - 1e-6))
+		return a->time < b->time;
+	if (a->byte_hops != b->byte_hops)
+		return a->byte_hops < b->byte_hops;
+	return a->hops < b->hops;
+}
+
+/* Simplex links the other way round. */
+static struct to_graph *topology_reversed(const struct to_topology *t, unsigned int n)
+{
+	struct to_link *links = malloc((t->n_links + 1) * sizeof(*links));
+	struct to_graph *graph = NULL;
+	unsigned int i;
+
+	for (i = 0; links && i < t->n_links; i++)
+		links[i] = (struct to_link){ .a = t->links[i].b, .b = t->links[i].a };
+	if (links)
+		graph = to_graph_new(n, links, t->n_links, TO_LINKS_SIMPLEX);
+	free(links);
+	return graph;
+}
+
+/* What a search for topologies has, and what it found, the best first. */
+struct topology_search {
+	const struct to_cluster *cluster;
+	const struct to_demand *demand;
+	const struct to_family *family;
+	unsigned int degree, effort;
+	uint64_t seed;
+	struct to_topology *found;
+	unsigned int n_found;
+};
+
+/* Put @t in its place. Return: 0 or -ENOMEM. */
+static int topology_keep(struct topology_search *s, struct to_topology *t)
+{
+	struct to_topology *more = reallocarray(s->found, s->n_found + 1, sizeof(*more));
+	unsigned int i;
+
+	if (!more)
+		return -ENOMEM;
+	s->found = more;
+	for (i = s->n_found++; i && topology_better(t, &more[i - 1]); i--)
+		more[i] = more[i - 1];
+	more[i] = *t;
+	memset(t, 0, sizeof(*t));
+	return 0;
+}
+
+/* One pass of Algorithm 1, with the family, the split and the backbone given. */
+static int topology_try(struct topology_search *s, unsigned int rank, unsigned int reserve,
+			unsigned int backbone, struct to_error *err)
+{
+	enum to_link_mode mode = s->cluster->link_mode;
+	struct to_graph *graph = NULL, *back = NULL;
+	struct to_builder b;
+	struct to_topology *t = &b.topology;
+	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
+				  s->effort);
+
+	if (!ret)
+		ret = to_families[rank]->build(&b, backbone);
+	if (!ret)
+		ret = to_builder_connect(&b);
+	if (!ret)
+		ret = to_builder_match(&b);
+	if (!ret)
+		ret = to_builder_shorten(&b);
+	if (!ret)
+		ret = to_crossconnect_assign_most(s->cluster, t->links, &t->n_links, s->degree,
+						  err);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
+	graph = to_graph_new(b.n, t->links, t->n_links, mode);
+	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(t, b.n);
+	if (!graph || !back)
+		goto out;
+	t->family = to_families[rank]->name;
+	t->rank = rank;
+	t->backbone = backbone;
+	t->ports = reserve;
+	ret = to_builder_share(&b, graph);
+	if (!ret)
+		ret = to_topology_rate(t, s->cluster, s->demand, graph);
+	if (!ret)
+		ret = topology_cuts(t, graph, back);
+	if (!ret)
+		ret = topology_keep(s, t);
+out:
+	if (back != graph)
+		to_graph_free(back);
+	to_graph_free(graph);
+	to_builder_free(&b);
+	return ret;
+}
+
+/*
+ * What is tried beside the split: how many rings over all servers that belong
+ * to no group. A single group over all servers connects them itself. Beside
+ * other groups one such ring may be what connects them, or the groups all do
+ * without own rings; without groups it is what the paper's one port for
+ * AllReduce comes to, and takes the whole split.
+ */
+static bool topology_backbone(const struct to_demand *demand, bool reduces, unsigned int rings,
+			      unsigned int most)
+{
+	if (reduces && demand->n_groups == 1 && demand->groups[0].n_members == demand->n)
+		return rings == 0;
+	return rings == most || (reduces && rings <= 1);
+}
+
+/* Every family, with @reserve ports for AllReduce. Return: 0 or -ENOMEM. */
+static int topology_split(struct topology_search *s, unsigned int reserve, bool reduces,
+			  struct to_error *why)
+{
+	bool duplex = s->cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int most = duplex && s->demand->n > 2 ? reserve / 2 : reserve, rings, i;
+	int ret;
+
+	for (rings = 0; rings <= most; rings++) {
+		if (!topology_backbone(s->demand, reduces, rings, most))
+			continue;
+		for (i = 0; to_families[i]; i++) {
+			if (s->family && s->family != to_families[i])
+				continue;
+			ret = topology_try(s, i, reserve, rings, why);
+			if (ret && ret != -ENOSPC)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+/* The best of every family that searches, again and with all effort. */
+static int topology_search_more(struct topology_search *s, unsigned int effort,
+				struct to_error *why)
+{
+	unsigned int rank, i;
+	int ret;
+
+	if (s->effort == effort)
+		return 0;
+	s->effort = effort;
+	for (rank = 0; to_families[rank]; rank++) {
+		for (i = 0; i < s->n_found && s->found[i].rank != rank; i++)
+			;
+		if (i == s->n_found || !to_families[rank]->searches)
+			continue;
+		ret = topology_try(s, rank, s->found[i].ports, s->found[i].backbone, why);
+		if (ret && ret != -ENOSPC)
+			return ret;
+	}
+	return 0;
+}
+
+int to_topology_find(const struct to_cluster *cluster,
+		     const struct to_demand *demand, unsigned int degree,
+		     const struct to_family *family, uint64_t seed, unsigned int effort,
+		     struct to_topology **found, struct to_error *err)
+{
+	struct topology_search s = { .cluster = cluster, .demand = demand, .family = family,
+				     .degree = degree, .seed = seed };
+	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
+	bool pairs = !duplex || demand->n == 2, reduces = false;
+	struct to_error why = { "" };
+	unsigned int reserve, g;
+	int ret = 0;
+
+	s.effort = effort > TOPOLOGY_SCOUT ? effort - TOPOLOGY_SCOUT : TO_EFFORT_MIN;
+	for (g = 0; g < demand->n_groups; g++) {
+		pairs |= demand->groups[g].n_members == 2;
+		reduces |= demand->groups[g].n_members > 1 && demand->groups[g].bytes;
+	}
+	for (reserve = 0; !ret && reserve <= degree; reserve++) {
+		/* rings of more than two servers take two duplex ports */
+		if (!pairs && reserve % 2)
+			continue;
+		/* line 2: a port at least where there is AllReduce */
+		if (reduces && !reserve && degree > 1)
+			continue;
+		ret = topology_split(&s, reserve, reduces, &why);
+	}
+	/* where ports are so few that rings take those that would connect all */
+	if (!ret && !s.n_found && reduces && degree > 1)
+		ret = topology_split(&s, 0, reduces, &why);
+	if (!ret)
+		ret = topology_search_more(&s, effort, &why);
+	*found = s.found;
+	if (!ret && s.n_found)
+		return s.n_found;
+	while (s.n_found)
+		to_topology_free(&s.found[--s.n_found]);
+	free(s.found);
+	*found = NULL;
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	if (why.text[0])
+		return to_error_set(err, -ENOSPC, "%s", why.text);
+	if (family)
+		return to_error_set(err, -ENOSPC,
+				    "no topology of family %s connects %u servers with up to %u ports each",
+				    family->name, demand->n, degree);
+	return to_error_set(err, -ENOSPC,
+			    "%u servers with up to %u ports each cannot be connected with %s links",
+			    demand->n, degree, duplex ? "duplex" : "simplex");
+}
+
+/* A ring of its own links for @group. Return: 1, 0 when there is none, -ENOMEM. */
+static int topology_claim(struct to_topology *t, const struct to_graph *graph,
+			  const struct to_demand *demand, unsigned int group, bool *usable,
+			  uint32_t *links, bool duplex)
+{
+	const struct to_allreduce *members = &demand->groups[group];
+	unsigned int n = members->n_members, jump, i;
+	uint32_t *order = calloc(n, sizeof(*order));
+	int ret = order ? to_ring_search(graph, usable, members->members, n, order, links, &jump)
+			: -ENOMEM;
+
+	if (ret != 1) {
+		free(order);
+		return ret;
+	}
+	for (i = 0; i < n; i++) {
+		struct to_link *link = &t->links[links[i]];
+
+		usable[links[i]] = false;
+		link->use = TO_LINK_ALLREDUCE;
+		link->ring = t->n_rings;
+	}
+	t->rings[t->n_rings++] = (struct to_ring){ .group = group, .jump = jump, .n = n,
+						   .order = order, .reverse = duplex && n > 2 };
+	return 1;
+}
+
+/* Is there a way from every server to every other? */
+static int topology_connected(const struct to_cluster *cluster, const struct to_graph *graph,
+			      struct to_error *err)
+{
+	struct to_tree tree;
+	uint32_t root, x;
+	int ret = 0;
+
+	if (to_tree_init(&tree, graph))
+		return -ENOMEM;
+	for (root = 0; !ret && root < graph->n; root++) {
+		if (to_graph_distances(graph, root, TO_SERVER_NONE, tree.distance, tree.order) ==
+		    graph->n)
+			continue;
+		for (x = 0; tree.distance[x] != TO_DISTANCE_NONE; x++)
+			;
+		ret = to_error_set(err, -ENOTCONN, "the links do not lead from %s to %s",
+				   cluster->servers[x].name, cluster->servers[root].name);
+	}
+	to_tree_free(&tree);
+	return ret;
+}
+
+int to_topology_fixed(const struct to_cluster *cluster,
+		      const struct to_demand *demand,
+		      struct to_topology *topology, struct to_error *err)
+{
+	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int n = cluster->n_servers, i, g, at;
+	unsigned int *rings = calloc(demand->n_groups + 1, sizeof(*rings));
+	struct to_builder b = { .cluster = cluster, .demand = demand, .n = n, .duplex = duplex };
+	struct to_topology *t = &b.topology;
+	bool *usable = calloc(cluster->n_links + 1, sizeof(*usable));
+	uint32_t *links = calloc(n, sizeof(*links));
+	struct to_graph *graph = NULL;
+	int ret = -ENOMEM;
+
+	t->n_links = cluster->n_links;
+	t->links = calloc(cluster->n_links + 1, sizeof(*t->links));
+	t->rings = calloc(cluster->n_links + demand->n_groups + 1, sizeof(*t->rings));
+	if (!rings || !usable || !links || !t->links || !t->rings)
+		goto out;
+	for (i = 0; i < t->n_links; i++) {
+		t->links[i] = cluster->links[i];
+		t->links[i].use = TO_LINK_FIXED;
+		t->links[i].ring = t->links[i].tree = -1;
+		usable[i] = true;
+	}
+	graph = to_graph_new(n, t->links, t->n_links, cluster->link_mode);
+	if (!graph)
+		goto out;
+	ret = topology_connected(cluster, graph, err);
+	if (ret)
+		goto out;
+	for (;;) {
+		const struct to_allreduce *group;
+
+		/* one ring at a time, to the group with most bytes for each it has */
+		for (g = 0, at = demand->n_groups; g < demand->n_groups; g++) {
+			group = &demand->groups[g];
+			if (rings[g] == FIXED_DONE || group->n_members < 2)
+				continue;
+			if (at == demand->n_groups || group->bytes / (1 + rings[g]) >
+			    demand->groups[at].bytes / (1 + rings[at]))
+				at = g;
+		}
+		if (at == demand->n_groups)
+			break;
+		ret = topology_claim(t, graph, demand, at, usable, links, duplex);
+		if (ret < 0)
+			goto out;
+		rings[at] = ret ? rings[at] + 1 : FIXED_DONE;
+	}
+	ret = to_builder_share(&b, graph);
+	if (!ret) {
+		*topology = *t;
+		memset(t, 0, sizeof(*t));
+	}
+out:
+	to_graph_free(graph);
+	free(rings);
+	free(usable);
+	free(links);
+	to_topology_free(t);
+	return ret;
+}

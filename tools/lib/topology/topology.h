@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_TOPOLOGY_H
+#define TOPOOPT_TOPOLOGY_H
+
+/* TopologyFinder (TopoOpt, Algorithm 1): links and rings for one job. */
+
+#include "data/graph.h"
+#include "data/plan.h"
+
+struct to_family;
+
+/**
+ * struct to_topology - links with their ports, rings and trees
+ * @family: name of the family it is of, the @rank-th of to_families
+ * @ports: ports of a server that AllReduce could take
+ * @backbone: rings over all servers that were laid first
+ * @cuts: servers without which the others are not connected: some of their
+ *	ports can then not be entered from everywhere
+ * @time: seconds that the busiest link is busy in one iteration, AllReduce and
+ *	MP transfers together, as estimated while topologies are compared
+ * @byte_hops: bytes times hops of what is routed
+ * @hops: hops summed over all pairs of servers
+ */
+struct to_topology {
+	const char *family;
+	unsigned int rank, ports, backbone, n_links, n_rings, n_trees;
+	struct to_link *links;
+	struct to_ring *rings;
+	struct to_allreduce_tree *trees;
+	unsigned int cuts;
+	double time, byte_hops;
+	uint64_t hops;
+};
+
+/**
+ * to_topology_find() - topologies for @demand, the best estimate first
+ * @cluster: the servers of the job, links not looked at
+ * @degree: ports of a server that may be used, at most
+ * @family: the only one to try, NULL for all
+ * @seed: same seed, same topologies
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
+ * @found: array of them, to be freed one by one and as a whole
+ *
+ * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every family
+ * makes every split, so the first is by estimate never worse than the paper's.
+ * The servers are always connected: where no group spans the job, a ring over
+ * all servers competes with joining the parts by single links.
+ *
+ * Return: how many, or -ENOMEM, or -ENOSPC when no connected topology fits the
+ * ports.
+ */
+int to_topology_find(const struct to_cluster *cluster,
+		     const struct to_demand *demand, unsigned int degree,
+		     const struct to_family *family, uint64_t seed, unsigned int effort,
+		     struct to_topology **found, struct to_error *err);
+
+/**
+ * to_topology_rate() - estimate to_topology.time, byte_hops and hops
+ * @graph: of the links
+ *
+ * MP transfers and routed rings take shortest paths, spread so that links are
+ * evenly busy, in a few shares per server.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when the links do not connect all servers.
+ */
+int to_topology_rate(struct to_topology *topology, const struct to_cluster *cluster,
+		     const struct to_demand *demand, const struct to_graph *graph);
+
+/**
+ * to_topology_fixed() - rings on the links that @cluster has
+ *
+ * Every group gets as many rings of its own links as there are, else a ring
+ * that shares links or takes several hops.
+ *
+ * Return: 0, -ENOMEM, or -ENOTCONN when the links do not connect all servers.
+ */
+int to_topology_fixed(const struct to_cluster *cluster,
+		      const struct to_demand *demand,
+		      struct to_topology *topology, struct to_error *err);
+
+void to_topology_free(struct to_topology *topology);
+
+#endif

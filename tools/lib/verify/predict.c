@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/allreduce.h"
+#include "topology/family.h"
+#include "verify/predict.h"
+
+/* Add the way of what @bytes (n x n) has for the destination that is resolved. */
+static void predict_spread(const struct to_forwarding *f, const uint64_t *bytes,
+			   const bool *apart, double *flow, double *load)
+{
+	size_t n = f->graph->n, x;
+
+	for (x = 0; x < n; x++)
+		flow[x] = apart[x] ? 0 : bytes[x * n + f->dst];
+	to_forwarding_spread(f, flow, load);
+}
+
+int to_predict_loads(struct to_forwarding *f, double *rings, double *mp)
+{
+	const struct to_demand *demand = f->plan->demand;
+	struct to_rings r = to_allreduce_of(f->plan);
+	size_t n = f->graph->n;
+	uint64_t *routed = to_allreduce_routed(&r, false);
+	double *flow = calloc(n, sizeof(*flow));
+	bool *apart = calloc(n, sizeof(*apart));	/* sources with own routes */
+	unsigned int at = 0, first;
+	uint32_t dst, x, a;
+
+	if (!routed || !flow || !apart) {
+		free(routed);
+		free(flow);
+		free(apart);
+		return -ENOMEM;
+	}
+	for (a = 0; a < f->graph->n_arcs; a++) {
+		rings[a] = to_allreduce_arc_bytes(&r, f->graph, a);
+		mp[a] = 0;
+	}
+	for (dst = 0; dst < n; dst++) {
+		memset(apart, 0, n * sizeof(*apart));
+		while (at < f->n_qualified && f->qualified[at].dst == dst) {
+			bool node = f->qualified[at].slot == 0;
+
+			x = f->qualified[at].src;
+			for (first = at; at < f->n_qualified &&
+			     f->qualified[at].dst == dst && f->qualified[at].src == x &&
+			     f->qualified[at].slot == f->qualified[first].slot; at++)
+				;
+			if (!node)
+				continue;
+			apart[x] = true;
+			to_forwarding_resolve(f, dst, 0);
+			to_forwarding_qualify(f, first, at);
+			memset(flow, 0, n * sizeof(*flow));
+			flow[x] = demand->mp[x * n + dst];
+			to_forwarding_spread(f, flow, mp);
+			memset(flow, 0, n * sizeof(*flow));
+			flow[x] = routed[x * n + dst];
+			to_forwarding_spread(f, flow, rings);
+		}
+		to_forwarding_resolve(f, dst, 0);
+		predict_spread(f, demand->mp, apart, flow, mp);
+		predict_spread(f, routed, apart, flow, rings);
+	}
+	free(routed);
+	free(flow);
+	free(apart);
+	return 0;
+}
+
+/*
+ * Most bytes on a link when every MP transfer enters its destination by the
+ * ports that the plan says, or by all alike when it does not say.
+ */
+static int predict_rdma(struct to_forwarding *f, double *most)
+{
+	const struct to_plan *plan = f->plan;
+	const struct to_graph *g = f->graph;
+	size_t n = g->n, ports = plan->slots - 1, x;
+	double *load = calloc(g->n_arcs + n + 1, sizeof(*load)), *flow = load + g->n_arcs;
+	uint32_t dst, i, a;
+
+	if (!load)
+		return -ENOMEM;
+	for (dst = 0; dst < n; dst++) {
+		unsigned int n_in = g->in[dst + 1] - g->in[dst];
+
+		for (i = g->in[dst]; i < g->in[dst + 1]; i++) {
+			unsigned int port = g->peer_port[g->in_arc[i]];
+			bool any = false;
+
+			for (x = 0; x < n; x++) {
+				size_t pair = x * n + dst;
+				double share = !plan->port_shares ? 1.0 / n_in :
+					(double)plan->port_shares[pair * ports + port] /
+					TO_PORT_SHARES;
+
+				flow[x] = plan->demand->mp[pair] * share;
+				any |= flow[x] > 0;
+			}
+			if (!any)
+				continue;
+			to_forwarding_resolve(f, dst, 1 + port);
+			to_forwarding_spread(f, flow, load);
+		}
+	}
+	for (a = 0; a < g->n_arcs; a++)
+		*most = load[a] > *most ? load[a] : *most;
+	free(load);
+	return 0;
+}
+
+static int predict_loads(struct to_forwarding *f, struct to_figures *o, double *on_links)
+{
+	const struct to_graph *g = f->graph;
+	double *rings = calloc(2 * (size_t)g->n_arcs + 1, sizeof(*rings));
+	double *mp = rings ? rings + g->n_arcs : NULL;
+	uint32_t a;
+
+	if (!rings || to_predict_loads(f, rings, mp)) {
+		free(rings);
+		return -ENOMEM;
+	}
+	for (a = 0; a < g->n_arcs; a++) {
+		double spb = to_graph_seconds_per_byte(g, f->plan->cluster, a);
+		double both = rings[a] + mp[a];
+
+		*on_links += both;
+		o->mp_max_load = mp[a] > o->mp_max_load ? mp[a] : o->mp_max_load;
+		o->max_link_load = both > o->max_link_load ? both : o->max_link_load;
+		o->comm_time = both * spb > o->comm_time ? both * spb : o->comm_time;
+		if (rings[a] * spb > o->allreduce_time)
+			o->allreduce_time = rings[a] * spb;
+	}
+	free(rings);
+	return 0;
+}
+
+static int predict_hops(const struct to_graph *g, struct to_figures *o)
+{
+	uint16_t *distance = calloc(g->n, sizeof(*distance));
+	uint32_t *order = calloc(g->n, sizeof(*order));
+	uint64_t sum = 0, pairs = 0;
+	unsigned int n_reached, i;
+	uint32_t dst;
+
+	for (dst = 0; distance && order && dst < g->n; dst++) {
+		n_reached = to_graph_distances(g, dst, TO_SERVER_NONE, distance, order);
+		for (i = 1; i < n_reached; i++)
+			sum += distance[order[i]];
+		pairs += n_reached - 1;
+		if (distance[order[n_reached - 1]] > o->diameter)
+			o->diameter = distance[order[n_reached - 1]];
+	}
+	o->mean_hops = pairs ? (double)sum / pairs : 0;
+	free(distance);
+	free(order);
+	return dst == g->n ? 0 : -ENOMEM;
+}
+
+double to_predict_moore(unsigned int first, unsigned int degree, bool duplex, unsigned int hops)
+{
+	double servers = first;
+
+	while (--hops)
+		servers *= duplex ? degree - 1 : degree;
+	return servers;
+}
+
+static int predict_descending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Byte-hops of the sorted demands of one source with @ports ports. */
+static double predict_byte_hops(const uint64_t *sorted, size_t n, unsigned int ports,
+				unsigned int degree, bool duplex)
+{
+	unsigned int hops = 1;
+	double left = ports, sum = 0;
+	size_t i;
+
+	for (i = 0; i < n && sorted[i]; i++) {
+		if (left < 1 && (ports > 1 || !duplex || degree > 1))
+			left = to_predict_moore(ports, degree, duplex, ++hops);
+		sum += (double)sorted[i] * hops;
+		left--;
+	}
+	return sum;
+}
+
+static void predict_raise(double *bound, double value)
+{
+	if (value > *bound)
+		*bound = value;
+}
+
+/* Bounds from what some servers send at least: @mp and @reduced bytes. */
+static void predict_some(struct to_figures *o, double mp, double reduced, double ports,
+			 double bandwidth)
+{
+	if (!ports)
+		return;
+	predict_raise(&o->max_link_load_bound, (mp + reduced) / ports);
+	predict_raise(&o->allreduce_time_bound, reduced * 8 / bandwidth);
+	predict_raise(&o->comm_time_bound, (mp + reduced) * 8 / bandwidth);
+}
+
+/*
+ * A server sends its part of every AllReduce and receives the sum, as a leaf of
+ * a tree does; the members together send 2(n - 1) times the buffer (Patarasuk
+ * and Yuan, 2009), which a ring shares evenly. @out, @in: MP bytes per server.
+ */
+static void predict_reduced(const struct to_plan *plan, struct to_figures *o, const double *out,
+			    const double *in, const double *bandwidth, double *own)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	const struct to_demand *demand = plan->demand;
+	unsigned int g, i;
+	uint32_t x;
+
+	for (g = 0; g < demand->n_groups; g++)
+		for (i = 0; demand->groups[g].n_members > 1 && i < demand->groups[g].n_members; i++)
+			own[demand->groups[g].members[i]] += demand->groups[g].bytes;
+	for (x = 0; x < demand->n; x++)
+		predict_some(o, out[x] > in[x] ? out[x] : in[x], own[x], servers[x].n_ports,
+			     bandwidth[x]);
+	for (g = 0; g < demand->n_groups; g++) {
+		const struct to_allreduce *group = &demand->groups[g];
+		double reduced = (group->n_members - 2.0) * group->bytes;
+		double sent = 0, received = 0, ports = 0, all = 0;
+
+		for (i = 0; group->n_members > 1 && i < group->n_members; i++) {
+			x = group->members[i];
+			sent += out[x];
+			received += in[x];
+			reduced += own[x];	/* with the part of this group */
+			ports += servers[x].n_ports;
+			all += bandwidth[x];
+		}
+		predict_some(o, sent > received ? sent : received, reduced, ports, all);
+	}
+}
+
+static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
+{
+	const struct to_cluster *cluster = plan->cluster;
+	const struct to_demand *demand = plan->demand;
+	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
+	size_t n = cluster->n_servers, x, y;
+	double *out = calloc(4 * n, sizeof(*out)), *in = out + n, *bandwidth = in + n;
+	uint64_t *sorted = calloc(n, sizeof(*sorted));
+	double all_reduced = 0, all_hops = 0, all_ports = 0, all_bandwidth = 0, left;
+	unsigned int g, i;
+
+	if (!out || !sorted) {
+		free(out);
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (x = 0; x < n; x++) {
+		for (y = 0; y < n; y++) {
+			out[x] += demand->mp[x * n + y];
+			in[y] += demand->mp[x * n + y];
+		}
+	}
+	for (x = 0; x < n; x++) {
+		const struct to_server *server = &cluster->servers[x];
+
+		if (!server->n_ports)
+			continue;
+		for (i = 0; i < server->n_ports; i++)
+			bandwidth[x] += server->ports[i].bandwidth;
+		memcpy(sorted, &demand->mp[x * n], n * sizeof(*sorted));
+		qsort(sorted, n, sizeof(*sorted), predict_descending);
+		all_hops += predict_byte_hops(sorted, n, server->n_ports, o->degree, duplex);
+		all_ports += server->n_ports;
+		all_bandwidth += bandwidth[x];
+		predict_raise(&o->mp_max_load_bound,
+			      (out[x] > in[x] ? out[x] : in[x]) / server->n_ports);
+	}
+	for (g = 0; g < demand->n_groups; g++)
+		if (demand->groups[g].n_members)
+			all_reduced += 2.0 * (demand->groups[g].n_members - 1) *
+				       demand->groups[g].bytes;
+	predict_raise(&o->mp_max_load_bound, all_hops / all_ports);
+	predict_reduced(plan, o, out, in, bandwidth, bandwidth + n);
+	predict_some(o, all_hops, all_reduced, all_ports, all_bandwidth);
+	o->bandwidth_tax_bound = all_hops + all_reduced;	/* bytes on links yet */
+
+	for (left = n - 1; left > 0 && o->degree;) {
+		double servers = to_predict_moore(o->degree, o->degree, duplex, ++o->diameter_bound);
+
+		/* one duplex port reaches one server and no further */
+		if (servers < 1 || servers > left)
+			servers = left;
+		o->mean_hops_bound += servers * o->diameter_bound / (n - 1);
+		left -= servers;
+	}
+	free(out);
+	free(sorted);
+	return 0;
+}
+
+static double predict_demand(const struct to_demand *demand)
+{
+	size_t cells = (size_t)demand->n * demand->n, i;
+	double bytes = 0;
+
+	for (i = 0; i < cells; i++)
+		bytes += demand->mp[i];
+	for (i = 0; i < demand->n_groups; i++)
+		if (demand->groups[i].n_members)
+			bytes += 2.0 * (demand->groups[i].n_members - 1) * demand->groups[i].bytes;
+	return bytes;
+}
+
+int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
+{
+	const struct to_plan *plan = f->plan;
+	double demand = predict_demand(plan->demand), on_links = 0;
+	unsigned int i;
+
+	memset(o, 0, sizeof(*o));
+	o->servers = plan->cluster->n_servers;
+	o->links = plan->cluster->n_links;
+	o->family = to_family_name(plan, f->graph);
+	for (i = 0; i < o->servers; i++)
+		if (plan->cluster->servers[i].n_ports > o->degree)
+			o->degree = plan->cluster->servers[i].n_ports;
+	if (!o->family || predict_loads(f, o, &on_links) ||
+	    predict_rdma(f, &o->mp_max_load_rdma) || predict_hops(f->graph, o) ||
+	    predict_bounds(plan, o))
+		return -ENOMEM;
+	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
+	o->bandwidth_tax_bound = demand > 0 ? o->bandwidth_tax_bound / demand : 1;
+	return 0;
+}
+
+int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f = { 0 };
+	int ret = -ENOMEM;
+
+	if (graph && !to_forwarding_init(&f, plan, graph))
+		ret = to_predict_figures(&f, figures);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	return ret;
+}
+
+json_t *to_predict_json(const struct to_figures *o)
+{
+	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
+			 "family", o->family,
+			 "servers", (int)o->servers, "degree", (int)o->degree,
+			 "links", (int)o->links,
+			 "diameter", (int)o->diameter,
+			 "diameter_bound", (int)o->diameter_bound,
+			 "mean_hops", o->mean_hops, "mean_hops_bound", o->mean_hops_bound,
+			 "mp_max_load_bytes", o->mp_max_load,
+			 "mp_max_load_bound_bytes", o->mp_max_load_bound,
+			 "mp_max_load_rdma_bytes", o->mp_max_load_rdma,
+			 "max_link_load_bytes", o->max_link_load,
+			 "max_link_load_bound_bytes", o->max_link_load_bound,
+			 "bandwidth_tax", o->bandwidth_tax,
+			 "bandwidth_tax_bound", o->bandwidth_tax_bound,
+			 "allreduce_time_s", o->allreduce_time,
+			 "allreduce_time_bound_s", o->allreduce_time_bound,
+			 "comm_time_s", o->comm_time, "comm_time_bound_s", o->comm_time_bound);
+}

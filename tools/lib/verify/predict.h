@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_PREDICT_H
+#define TOPOOPT_PREDICT_H
+
+/* What a plan does with its demand, beside what no topology could better. */
+
+#include <jansson.h>
+
+#include "routing/forwarding.h"
+
+/**
+ * struct to_figures - figures of a plan and their bounds
+ * @family: see to_family_name()
+ * @degree: most ports of a server
+ * @diameter, @mean_hops: over all pairs of servers; the bounds are Moore's for
+ *	the largest degree: d servers at one hop, then d - 1 (duplex) or d
+ *	(simplex) more for each
+ * @mp_max_load: bytes of MP transfers on the link that carries most of them,
+ *	per direction and iteration; the bound is egress or ingress of a server
+ *	over its ports, or the bytes of every server sorted and laid on Moore
+ *	distances, over all ports
+ * @mp_max_load_rdma: the same when all of them are RDMA, on the routes to the
+ *	addresses of ports, divided over these as the plan says; without routes
+ *	of single sources
+ * @max_link_load: @mp_max_load with AllReduce
+ * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
+ *	bytes on Moore distances
+ * @allreduce_time: seconds that the busiest link is busy with AllReduce; the
+ *	bound is 2(n - 1) times the buffer over all ports of a group, or the
+ *	buffers of a server over its ports, which is all that a leaf of a tree
+ *	sends
+ * @comm_time: seconds that the busiest link is busy in one iteration
+ */
+struct to_figures {
+	const char *family;
+	unsigned int servers, degree, links;
+	unsigned int diameter, diameter_bound;
+	double mean_hops, mean_hops_bound;
+	double mp_max_load, mp_max_load_bound, mp_max_load_rdma;
+	double max_link_load, max_link_load_bound;
+	double bandwidth_tax, bandwidth_tax_bound;
+	double allreduce_time, allreduce_time_bound;
+	double comm_time, comm_time_bound;
+};
+
+/**
+ * to_predict_loads() - bytes per arc and iteration, from rings and tables
+ * @rings: of rings on their own links, and of rings that are routed
+ * @mp: of MP transfers
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_predict_loads(struct to_forwarding *f, double *rings, double *mp);
+
+/** to_predict_figures() - all figures. Return: 0 or -ENOMEM. */
+int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
+
+/** to_predict_plan() - the same of a plan alone */
+int to_predict_plan(const struct to_plan *plan, struct to_figures *figures);
+
+/**
+ * to_predict_moore() - most servers that can be exactly @hops away (Moore)
+ * @first: ports of the server itself
+ * @degree: ports of all others
+ */
+double to_predict_moore(unsigned int first, unsigned int degree, bool duplex, unsigned int hops);
+
+/** to_predict_json() - JSON object of the figures, NULL when out of memory */
+json_t *to_predict_json(const struct to_figures *figures);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CHAKRA_H
+#define TOPOOPT_CHAKRA_H
+
+/*
+ * The demand of a job from the execution traces of its ranks.
+ *
+ * An AllReduce of M bytes puts 2(n - 1)/n M on every link of a ring; the other
+ * collectives that run on rings are counted as the AllReduce that puts as many
+ * bytes there:
+ *
+ *	all-reduce, M bytes			M
+ *	reduce-scatter, M bytes			M / 2
+ *	all-gather, each of n its M bytes	n M / 2
+ *	broadcast, reduce, M bytes		M / 2
+ *
+ * An all-to-all of M bytes per rank is M / n from each to each: MP transfers,
+ * as are sends.
+ */
+
+#include "data/demand.h"
+#include "workload/trace.h"
+
+#define TO_CHAKRA_DIMS_MAX 8
+
+/**
+ * struct to_chakra_options - how ranks are arranged
+ * @ranks_per_server: ranks that share a server, in the order of their numbers;
+ *	what they send each other stays inside
+ * @n_dims, @dims: sizes of the dimensions that involved_dim speaks of, the
+ *	fastest first; none when collectives with all dimensions are all there is
+ */
+struct to_chakra_options {
+	uint32_t ranks_per_server;
+	unsigned int n_dims;
+	uint32_t dims[TO_CHAKRA_DIMS_MAX];
+};
+
+/**
+ * struct to_chakra_totals - what the traces hold, over all ranks
+ * @n_nodes: nodes of any type
+ * @compute_seconds: of the rank that computes longest
+ * @sends, @send_bytes: messages from rank to rank
+ * @collectives, @collective_bytes: by kind, each once; bytes as in
+ *	struct to_trace_comm, of an all-to-all summed over ranks
+ */
+struct to_chakra_totals {
+	uint32_t n_ranks;
+	uint64_t n_nodes;
+	double compute_seconds;
+	uint64_t sends, send_bytes;
+	uint64_t collectives[TO_COLLECTIVES], collective_bytes[TO_COLLECTIVES];
+};
+
+/**
+ * to_chakra_load() - demand of the traces at @paths
+ * @paths: @n files NAME.RANK.et, one for each rank from 0 on, in any order
+ *
+ * The demand's name is NAME.
+ *
+ * Return: for to_demand_free(); NULL with @err set: a trace that cannot be read,
+ * a rank without one, sends and receives that do not match, ranks of a process
+ * group that do not do the same collectives.
+ */
+struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
+				 const struct to_chakra_options *options,
+				 struct to_chakra_totals *totals, struct to_error *err);
+
+#endif

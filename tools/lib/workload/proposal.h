@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_MOVE_H
+#define TOPOOPT_MOVE_H
+
+/* Random changes of a strategy, for a Markov chain. */
+
+#include "workload/strategy.h"
+
+/**
+ * struct to_moves - what changes need to know of a model
+ * @first_like: per operator, the first one of the same kind and size
+ */
+struct to_moves {
+	const struct to_model *model;
+	uint32_t n_servers;
+	uint32_t *first_like;
+};
+
+/** to_moves_init() - Return: 0 or -ENOMEM */
+int to_moves_init(struct to_moves *moves, const struct to_model *model, uint32_t n_servers);
+void to_moves_free(struct to_moves *moves);
+
+/**
+ * to_move() - change @strategy in one way
+ *
+ * Another placement for one operator, for a run of operators, or for all like
+ * it, together or dealt out to servers one by one; stages on servers of their
+ * own; the placement of a neighbour; or the placements of two operators
+ * exchanged. What comes out is valid, and may be what it was.
+ */
+void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_t *random);
+
+#endif
