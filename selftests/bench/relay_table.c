@@ -100,7 +100,7 @@ static void count(uint32_t ifindex)
 	};
 	struct to_error err;
 
-	if (!to_traffic_open(&config, &err))
+	if (!to_traffic_programs_open(&config, &err))
 		die(&err, NULL);
 	puts("counting");
 	fflush(stdout);

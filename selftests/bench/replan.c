@@ -18,7 +18,7 @@
 #include <time.h>
 
 #include "base/random.h"
-#include "data/planned.h"
+#include "data/allreduce.h"
 #include "plan/planner.h"
 #include "plan/replan.h"
 
@@ -134,7 +134,7 @@ static int measure(struct to_plan *plan, const struct traffic_case *c, bool find
 	sent.mp = calloc((size_t)n * n, sizeof(*sent.mp));
 	add_pairs(sent.mp, n, c->moved, c->sparse);
 	rings.demand = &sent;
-	to_planned_matrix(&rings, 1, traffic.bytes);
+	to_allreduce_and_mp(&rings, 1, traffic.bytes);
 	options.topology_finder = finder;
 	for (i = 0; i < runs; i++) {
 		double start = cpu_ms();

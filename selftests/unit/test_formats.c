@@ -41,7 +41,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 {
 	struct to_cluster *cluster;
 	struct to_demand *demand;
-	struct to_model *model;
+	struct to_dnn_model *model;
 	struct to_plan *plan;
 	struct to_tm *tm;
 
@@ -52,8 +52,8 @@ static bool accepts(const char *of, const char *data, size_t len,
 		return cluster;
 	}
 	if (!strcmp(of, "model.json")) {
-		model = to_model_parse(data, len, "doc", err);
-		to_model_free(model);
+		model = to_dnn_model_parse(data, len, "doc", err);
+		to_dnn_model_free(model);
 		return model;
 	}
 	if (!strcmp(of, "plan.json")) {
@@ -431,7 +431,7 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 		t->pairs = calloc(3 * N, sizeof(*t->pairs));
 		for (unsigned int dst = 0; dst < N; dst++)
 			for (unsigned int k = 0; k < 3 && dst != s; k++)
-				t->pairs[t->n_pairs++] = (struct to_pair_route){
+				t->pairs[t->n_pairs++] = (struct to_source_route){
 					(dst + 1 + k) % N, dst, dice(p->slots), dice(20) };
 		to_plan_sort_pairs(t);
 	}

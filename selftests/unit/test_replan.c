@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "data/allreduce.h"
-#include "data/planned.h"
 #include "job.h"
 #include "plan/replan.h"
 #include "topology/crossconnect.h"
@@ -209,7 +208,7 @@ static void any_traffic(void **state)
 		unsigned int kind = to_random_below(&random, 3);
 
 		if (kind)
-			to_planned_matrix(plan, 0.5 + kind, t.bytes);
+			to_allreduce_and_mp(plan, 0.5 + kind, t.bytes);
 		for (unsigned int i = 0; i < n * n && kind != 1; i++)
 			if (!to_random_below(&random, 4))
 				t.bytes[i] += to_random_below(&random, 100) * MIB;
@@ -534,7 +533,7 @@ static void allreduce_is_recognised(void **state)
 		for (unsigned int i = 0; i < n; i++)
 			demand->mp[i * n + i] = 0;
 		plan = planned(demand, 4, round % 2 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX);
-		to_planned_matrix(plan, times, t.bytes);
+		to_allreduce_and_mp(plan, times, t.bytes);
 		rings = to_allreduce_of(plan);
 		assert_int_equal(to_allreduce_take(&rings, t.bytes, &buffer), 0);
 		assert_float_equal((double)buffer, times * demand->groups[0].bytes, 64 * n);

@@ -17,10 +17,10 @@
  */
 enum { TOP, LEFT, RIGHT, BELOW };
 
-static struct to_model *load(const char *path)
+static struct to_dnn_model *load(const char *path)
 {
 	struct to_error err = { "" };
-	struct to_model *model = to_model_load(path, &err);
+	struct to_dnn_model *model = to_dnn_model_load(path, &err);
 
 	assert_string_equal(err.text, "");
 	return model;
@@ -68,7 +68,7 @@ static void sends(const struct to_strategy *s, const uint64_t *mp, const uint64_
 
 static void sends_what_was_computed_by_hand(void **state)
 {
-	struct to_model *m = load("selftests/unit/formats/model.json");
+	struct to_dnn_model *m = load("selftests/unit/formats/model.json");
 	struct to_strategy *s = to_strategy_new(m, SERVERS, 0);
 
 	(void)state;
@@ -120,28 +120,28 @@ static void sends_what_was_computed_by_hand(void **state)
 			       960, 960, 960, 0 }, (uint64_t[]){ 400, 0 });
 
 	to_strategy_free(s);
-	to_model_free(m);
+	to_dnn_model_free(m);
 }
 
 static void computes_by_a_roofline(void **state)
 {
-	struct to_model *m = load("selftests/unit/formats/model.json");
+	struct to_dnn_model *m = load("selftests/unit/formats/model.json");
 
 	(void)state;
 	/* arithmetic: 6400 operations at half of 10^12/s on two GPUs */
-	assert_true(fabs(to_model_seconds(m, RIGHT, 64, 1) - 6.4e-9) < 1e-15);
+	assert_true(fabs(to_dnn_model_seconds(m, RIGHT, 64, 1) - 6.4e-9) < 1e-15);
 	/* memory: each row is read and written */
-	assert_true(fabs(to_model_seconds(m, LEFT, 64, 1) - 2.56e-9) < 1e-15);
-	assert_true(fabs(to_model_seconds(m, LEFT, 64, .5) - 1.28e-9) < 1e-15);
+	assert_true(fabs(to_dnn_model_seconds(m, LEFT, 64, 1) - 2.56e-9) < 1e-15);
+	assert_true(fabs(to_dnn_model_seconds(m, LEFT, 64, .5) - 1.28e-9) < 1e-15);
 	/* without arithmetic: result, parameters once per GPU, input */
 	m->operators[RIGHT].flops = 0;
-	assert_true(fabs(to_model_seconds(m, RIGHT, 64, 1) - 1.16e-9) < 1e-15);
-	to_model_free(m);
+	assert_true(fabs(to_dnn_model_seconds(m, RIGHT, 64, 1) - 1.16e-9) < 1e-15);
+	to_dnn_model_free(m);
 }
 
 static void memory_is_counted(void **state)
 {
-	struct to_model *m = load("selftests/unit/formats/model.json");
+	struct to_dnn_model *m = load("selftests/unit/formats/model.json");
 	struct to_strategy *s = to_strategy_new(m, SERVERS, 0);
 	double bytes[SERVERS];
 
@@ -155,7 +155,7 @@ static void memory_is_counted(void **state)
 	m->device.memory_bytes = 1299;
 	assert_false(to_strategy_fits(s, bytes));
 	to_strategy_free(s);
-	to_model_free(m);
+	to_dnn_model_free(m);
 }
 
 static void refuses_placements(void **state)
@@ -168,7 +168,7 @@ static void refuses_placements(void **state)
 		{ 0, 0, 2, false },	/* twice on one */
 		{ 0, 1, 1, true },	/* in one part */
 	};
-	struct to_model *m = load("selftests/unit/formats/model.json");
+	struct to_dnn_model *m = load("selftests/unit/formats/model.json");
 	struct to_strategy *s = to_strategy_new(m, SERVERS, 0);
 	struct to_placement p = { 0, 1, 4, true };
 
@@ -178,7 +178,7 @@ static void refuses_placements(void **state)
 	assert_true(to_strategy_valid(s, TOP, &p));
 	assert_false(to_strategy_valid(s, BELOW, &p));	/* nothing to divide */
 	to_strategy_free(s);
-	to_model_free(m);
+	to_dnn_model_free(m);
 }
 
 static const char *const models[] = {
@@ -195,23 +195,23 @@ static void moves_keep_strategies_valid(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < MODELS; i++) {
 		for (uint32_t n = 2; n < 40; n += 1 + n / 3) {
-			struct to_model *m = load(models[i]);
+			struct to_dnn_model *m = load(models[i]);
 			struct to_strategy *s = to_strategy_new(m, n, 0);
-			struct to_moves moves;
+			struct to_proposals moves;
 			unsigned int kinds = 0;
 
-			assert_int_equal(to_moves_init(&moves, m, n), 0);
+			assert_int_equal(to_proposals_init(&moves, m, n), 0);
 			for (unsigned int k = 0; k < 500; k++) {
-				to_move(&moves, s, &random);
+				to_propose(&moves, s, &random);
 				for (uint32_t op = 0; op < m->n_operators; op++) {
 					assert_true(to_strategy_valid(s, op, &s->at[op]));
 					kinds |= s->at[op].n == 1 ? 1 : s->at[op].sharded ? 2 : 4;
 				}
 			}
 			assert_int_equal(kinds, 7);
-			to_moves_free(&moves);
+			to_proposals_free(&moves);
 			to_strategy_free(s);
-			to_model_free(m);
+			to_dnn_model_free(m);
 		}
 	}
 }
@@ -219,7 +219,7 @@ static void moves_keep_strategies_valid(void **state)
 /* The gradients of the last layers are reduced while the first are computed. */
 static void allreduce_overlaps_with_the_backward_pass(void **state)
 {
-	struct to_model *m = load("examples/models/vgg16.json");
+	struct to_dnn_model *m = load("examples/models/vgg16.json");
 	struct to_strategy *s = to_strategy_new(m, 8, 0);
 	const struct to_simulation *run;
 	struct to_simulator *simulator;
@@ -246,14 +246,14 @@ static void allreduce_overlaps_with_the_backward_pass(void **state)
 	to_taskgraph_free(&tasks);
 	to_plan_free(plan);
 	to_strategy_free(s);
-	to_model_free(m);
+	to_dnn_model_free(m);
 }
 
 static void compare(const char *path, unsigned int budget, uint64_t seed)
 {
 	const struct to_parallelize_options options = { .degree = 4, .budget = budget,
 							.seed = seed };
-	struct to_model *m = load(path);
+	struct to_dnn_model *m = load(path);
 	struct to_error err = { "" };
 	struct to_cluster *c = to_cluster_synthetic(8, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err);
 	struct to_parallelized found;
@@ -269,7 +269,7 @@ static void compare(const char *path, unsigned int budget, uint64_t seed)
 	job_verify(ours->plan);
 	to_parallelized_free(&found);
 	to_cluster_free(c);
-	to_model_free(m);
+	to_dnn_model_free(m);
 }
 
 static void is_never_behind_what_others_do(void **state)

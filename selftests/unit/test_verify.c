@@ -314,7 +314,7 @@ static void pair_loop(struct to_plan *plan)
 	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
 	reroute(plan, 4, 9, 0, port_towards(plan, 4, 9), -1);
 	table->pairs = calloc(1, sizeof(*table->pairs));
-	table->pairs[0] = (struct to_pair_route){ 3, 9, 0, to_plan_add_group(table, &back, 1) };
+	table->pairs[0] = (struct to_source_route){ 3, 9, 0, to_plan_add_group(table, &back, 1) };
 	table->n_pairs = 1;
 }
 
@@ -507,7 +507,7 @@ static void change(struct to_plan *plan, uint64_t *random)
 		break;
 	case 4:
 		table->pairs = realloc(table->pairs, (table->n_pairs + 1) * sizeof(*table->pairs));
-		table->pairs[table->n_pairs++] = (struct to_pair_route){
+		table->pairs[table->n_pairs++] = (struct to_source_route){
 			to_random_below(random, n), to_random_below(random, n),
 			to_random_below(random, plan->slots), other };
 		to_plan_sort_pairs(table);

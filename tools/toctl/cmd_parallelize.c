@@ -28,7 +28,7 @@ static const struct {
 	{ "search", "both together" },
 };
 
-static void parallelize_print(FILE *out, const struct to_model *model,
+static void parallelize_print(FILE *out, const struct to_dnn_model *model,
 			      const struct to_parallelized *found)
 {
 	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
@@ -53,7 +53,7 @@ static void parallelize_print(FILE *out, const struct to_model *model,
 	to_strategy_print(out, ours->strategy);
 }
 
-static int parallelize_json(const struct to_model *model, const struct to_parallelized *found)
+static int parallelize_json(const struct to_dnn_model *model, const struct to_parallelized *found)
 {
 	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
 	json_t *approaches = json_object(), *all;
@@ -107,7 +107,7 @@ static bool parallelize_to_stdout(const char *path)
 }
 
 static int parallelize_report(struct to_call *call, const struct parallelize_args *args,
-			      const struct to_model *model, const struct to_parallelized *found)
+			      const struct to_dnn_model *model, const struct to_parallelized *found)
 {
 	const struct to_plan *plan = found->by[TO_APPROACH_SEARCH].plan;
 	/* a file may be on standard output */
@@ -135,7 +135,7 @@ static int parallelize_run(struct to_call *call, const void *data)
 		.seed = args->seed, .progress = parallelize_progress, .data = &progress };
 	struct to_parallelized found = { 0 };
 	struct to_cluster *cluster;
-	struct to_model *model;
+	struct to_dnn_model *model;
 	int ret = -EINVAL;
 
 	if (!args->cluster && !(args->servers && args->degree))
@@ -144,7 +144,7 @@ static int parallelize_run(struct to_call *call, const void *data)
 		return to_usage(call, "--bandwidth is for clusters made up by --servers and --degree");
 	if (parallelize_to_stdout(args->job) && parallelize_to_stdout(args->output))
 		return to_usage(call, "--job and --output cannot both go to standard output");
-	model = to_model_load(args->model, &call->err);
+	model = to_dnn_model_load(args->model, &call->err);
 	if (!model)
 		return ret;
 	cluster = parallelize_cluster(args, &call->err);
@@ -157,7 +157,7 @@ static int parallelize_run(struct to_call *call, const void *data)
 		ret = parallelize_report(call, args, model, &found);
 	to_parallelized_free(&found);
 	to_cluster_free(cluster);
-	to_model_free(model);
+	to_dnn_model_free(model);
 	return ret;
 }
 

@@ -21,7 +21,7 @@ struct route_args {
 struct question {
 	struct to_kernel_route key;
 	struct to_plan *plan;
-	struct to_walk_end dst, src;
+	struct to_route_end dst, src;
 	bool has_src;
 	uint32_t server;
 };
@@ -37,10 +37,10 @@ static int route_parse(struct to_call *call, struct question *q)
 		return to_usage(call, "expected DST [from SRC]");
 	q->has_src = src;
 	if (q->plan) {
-		ret = to_walk_find(q->plan, dst, &q->dst, &family, q->key.dst, &call->err);
+		ret = to_route_trace_find(q->plan, dst, &q->dst, &family, q->key.dst, &call->err);
 		if (!ret && src)
-			ret = to_walk_find(q->plan, src, &q->src, &src_family,
-					   q->key.src, &call->err);
+			ret = to_route_trace_find(q->plan, src, &q->src, &src_family,
+						  q->key.src, &call->err);
 		if (ret)
 			return ret;
 	} else {
@@ -189,7 +189,7 @@ static void route_print_shares(const char *server, json_t *shares)
 static int route_answer(struct to_call *call, const struct route_args *args,
 			struct question *q)
 {
-	struct to_walk_end src = q->has_src ? q->src : (struct to_walk_end){ q->server, 0 };
+	struct to_route_end src = q->has_src ? q->src : (struct to_route_end){ q->server, 0 };
 	json_t *answer, *path = NULL, *shares = NULL;
 	int ret;
 
@@ -197,7 +197,7 @@ static int route_answer(struct to_call *call, const struct route_args *args,
 	if (ret)
 		return ret;
 	if (q->plan) {
-		path = to_walk(q->plan, q->server, src, q->dst);
+		path = to_route_trace(q->plan, q->server, src, q->dst);
 		if (!q->dst.slot)
 			shares = route_shares(q->plan, src.server, q->dst.server);
 	}

@@ -49,7 +49,7 @@ struct run {
 	char *next_path;
 	struct to_plan *first, *plan, *next;
 	struct to_fabric *fabric;
-	struct to_switches switches;
+	struct to_switch_set switches;
 	struct to_transition transition;
 	struct to_shift shift;
 	uint64_t *bytes, onset_ns, committed_ns;
@@ -166,7 +166,7 @@ static int run_open(struct run *run, struct to_error *err)
 	if (run->args->dry_run)
 		return 0;
 	/* Without optical switches there are still routes to change. */
-	ret = to_switches_open(&run->switches, run->plan->cluster, &none);
+	ret = to_switch_set_open(&run->switches, run->plan->cluster, &none);
 	if (!ret)
 		run->transition.switches = &run->switches;
 	else if (ret != -ENOENT)
@@ -396,7 +396,7 @@ static void run_close(struct run *run)
 	to_fabric_close(run->fabric);
 	to_transition_free(&run->transition);
 	if (run->transition.switches)
-		to_switches_close(&run->switches);
+		to_switch_set_close(&run->switches);
 	to_shift_free(&run->shift);
 	free(run->bytes);
 	free(run->mean);

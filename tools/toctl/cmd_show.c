@@ -30,7 +30,7 @@ static json_t *show_counters_json(const uint64_t *counters)
 	json_t *object = json_object();
 
 	for (int i = 0; i < TO_COUNTERS; i++)
-		json_object_set_new(object, to_counter_names[i],
+		json_object_set_new(object, to_genl_counter_names[i],
 				    json_integer(counters[i]));
 	return object;
 }
@@ -72,7 +72,7 @@ static uint64_t show_drops(const uint64_t *counters)
 	uint64_t drops = 0;
 
 	for (int i = 0; i < TO_COUNTERS; i++)
-		if (!strncmp(to_counter_names[i], "drop-", 5))
+		if (!strncmp(to_genl_counter_names[i], "drop-", 5))
 			drops += counters[i];
 	return drops;
 }
@@ -144,7 +144,7 @@ static int show_counters(struct show *s)
 		printf(" %15s", s->ports[i].name);
 	putchar('\n');
 	for (int c = 0; c < TO_COUNTERS; c++) {
-		printf("%-17s %15" PRIu64, to_counter_names[c], s->device.counters[c]);
+		printf("%-17s %15" PRIu64, to_genl_counter_names[c], s->device.counters[c]);
 		for (unsigned int i = 0; i < s->n_ports; i++)
 			printf(" %15" PRIu64, s->ports[i].counters[c]);
 		putchar('\n');

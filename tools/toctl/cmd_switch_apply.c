@@ -10,8 +10,8 @@ static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
 
-	return to_switches_run(call, args->prepare ? to_switches_compare_ahead :
-			       to_switches_compare, args->dry_run);
+	return to_switches_run(call, args->prepare ? to_switch_set_compare_ahead :
+				 to_switch_set_compare, args->dry_run);
 }
 
 static const struct to_option apply_options[] = {

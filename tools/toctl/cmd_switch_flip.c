@@ -10,7 +10,7 @@ static int flip_run(struct to_call *call, const void *data)
 {
 	const struct flip_args *args = data;
 
-	return to_switches_run(call, to_switches_compare_flip, args->dry_run);
+	return to_switches_run(call, to_switch_set_compare_flip, args->dry_run);
 }
 
 static const struct to_option flip_options[] = {

@@ -4,16 +4,16 @@
 
 static int show_run(struct to_call *call, const void *args)
 {
-	struct to_switches switches;
+	struct to_switch_set switches;
 	struct to_plan *plan;
 	json_t *object;
-	int ret = to_switches_start(call, to_switches_compare, &plan, &switches);
+	int ret = to_switches_start(call, to_switch_set_compare, &plan, &switches);
 
 	(void)args;
 	if (ret)
 		return ret;
 	if (call->json) {
-		object = json_pack("{s:b, s:o}", "differs", to_switches_differ(&switches),
+		object = json_pack("{s:b, s:o}", "differs", to_switch_set_differ(&switches),
 				   "switches", to_switches_json(&switches));
 		json_dumpf(object, stdout, JSON_INDENT(2));
 		putchar('\n');

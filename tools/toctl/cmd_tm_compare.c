@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "command.h"
-#include "data/planned.h"
+#include "data/allreduce.h"
 #include "data/tm.h"
 
 #define MATRIX_MAX 16	/* servers of which two matrices fit side by side */
@@ -175,8 +175,8 @@ static int compare_files(struct compare *compare, const struct to_tm *tm,
 	compare->measured = calloc(n * n, sizeof(*compare->measured));
 	if (!compare->planned || !compare->measured)
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
-	to_planned_matrix(compare->plan, compare->args->iterations,
-			  compare->planned);
+	to_allreduce_and_mp(compare->plan, compare->args->iterations,
+			    compare->planned);
 	to_tm_matrix(tm, -1, -1, TO_TM_ALL, compare->measured);
 	compare_judge(compare);
 

@@ -6,27 +6,27 @@
 #include <time.h>
 
 int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
-		      struct to_switches *switches)
+		      struct to_switch_set *switches)
 {
 	int ret;
 
 	*plan = to_plan_load(call->operands[0], &call->err);
 	if (!*plan)
 		return -EINVAL;
-	ret = to_switches_open(switches, (*plan)->cluster, &call->err);
+	ret = to_switch_set_open(switches, (*plan)->cluster, &call->err);
 	if (!ret) {
 		ret = compare(switches, *plan, &call->err);
 		if (ret)
-			to_switches_close(switches);
+			to_switch_set_close(switches);
 	}
 	if (ret)
 		to_plan_free(*plan);
 	return ret;
 }
 
-void to_switches_end(struct to_plan *plan, struct to_switches *switches)
+void to_switches_end(struct to_plan *plan, struct to_switch_set *switches)
 {
-	to_switches_close(switches);
+	to_switch_set_close(switches);
 	to_plan_free(plan);
 }
 
@@ -96,7 +96,7 @@ static void switches_print_circuits(char sign, const struct to_plan *plan, int i
 	}
 }
 
-void to_switches_print(const struct to_switches *switches, const struct to_plan *plan, bool all)
+void to_switches_print(const struct to_switch_set *switches, const struct to_plan *plan, bool all)
 {
 	for (unsigned int i = 0; i < switches->n; i++) {
 		const struct to_switch_change *c = &switches->changes[i];
@@ -122,7 +122,7 @@ static json_t *switches_json_circuits(const struct to_circuits *circuits, enum t
 	return array;
 }
 
-json_t *to_switches_json(const struct to_switches *switches)
+json_t *to_switches_json(const struct to_switch_set *switches)
 {
 	enum to_link_mode mode = switches->cluster->link_mode;
 	json_t *array = json_array();
@@ -148,15 +148,15 @@ static double switches_now(void)
 }
 
 static int switches_change(struct to_call *call, bool dry_run, const struct to_plan *plan,
-			   struct to_switches *switches)
+			   struct to_switch_set *switches)
 {
-	bool differ = to_switches_differ(switches);
+	bool differ = to_switch_set_differ(switches);
 	double start = switches_now(), seconds;
 	json_t *object;
 	int ret = 0;
 
 	if (!dry_run && differ)
-		ret = to_switches_apply(switches, &call->err);
+		ret = to_switch_set_apply(switches, &call->err);
 	if (ret)
 		return ret;
 	seconds = switches_now() - start;
@@ -178,7 +178,7 @@ static int switches_change(struct to_call *call, bool dry_run, const struct to_p
 
 int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run)
 {
-	struct to_switches switches;
+	struct to_switch_set switches;
 	struct to_plan *plan;
 	int ret = to_switches_start(call, compare, &plan, &switches);
 

@@ -9,8 +9,8 @@
 #include "command.h"
 #include "switch/switch.h"
 
-/** to_switches_compare() or one of its kin */
-typedef int (*to_switches_comparison)(struct to_switches *s, const struct to_plan *plan,
+/** to_switch_set_compare() or one of its kin */
+typedef int (*to_switches_comparison)(struct to_switch_set *s, const struct to_plan *plan,
 				      struct to_error *err);
 
 /**
@@ -19,19 +19,19 @@ typedef int (*to_switches_comparison)(struct to_switches *s, const struct to_pla
  * Return: 0, else a negative errno with call->err set; nothing is left open.
  */
 int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
-		      struct to_switches *switches);
-void to_switches_end(struct to_plan *plan, struct to_switches *switches);
+		      struct to_switch_set *switches);
+void to_switches_end(struct to_plan *plan, struct to_switch_set *switches);
 
 /**
  * to_switches_print() - a line per cross-connect: "-" ends, "+" is made
  * @all: also those that stay, which have a blank
  */
-void to_switches_print(const struct to_switches *switches, const struct to_plan *plan, bool all);
+void to_switches_print(const struct to_switch_set *switches, const struct to_plan *plan, bool all);
 
 /** to_switches_run() - make the change that @compare finds, unless @dry_run, and tell */
 int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run);
 
 /** to_switches_json() - [{"name", "has", "remove", "add"}], pairs of ports */
-json_t *to_switches_json(const struct to_switches *switches);
+json_t *to_switches_json(const struct to_switch_set *switches);
 
 #endif

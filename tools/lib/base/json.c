@@ -11,7 +11,7 @@
 #include "data/cluster.h"
 
 /* jansson tells the line of syntax errors only. */
-static unsigned int line_of(const struct to_json_doc *doc, const char *path)
+static unsigned int json_line_of(const struct to_json_doc *doc, const char *path)
 {
 	struct to_json_walk walk;
 
@@ -20,11 +20,11 @@ static unsigned int line_of(const struct to_json_doc *doc, const char *path)
 	return walk.line;
 }
 
-static void print_path(FILE *out, const struct to_json *at)
+static void json_print_path(FILE *out, const struct to_json *at)
 {
 	if (!at->up)
 		return;
-	print_path(out, at->up);
+	json_print_path(out, at->up);
 	if (at->key)
 		fprintf(out, "%s%s", at->up->up ? "." : "", at->key);
 	else
@@ -40,7 +40,7 @@ static int json_error(const struct to_json *at, const char *below, int code,
 
 	out = open_memstream(&path, &len);
 	if (out) {
-		print_path(out, at);
+		json_print_path(out, at);
 		if (*below)
 			fprintf(out, "%s%s", at->up && *below != '[' ? "." : "", below);
 		fclose(out);
@@ -49,7 +49,7 @@ static int json_error(const struct to_json *at, const char *below, int code,
 		to_error_set(at->doc->err, code, "%s: out of memory", at->doc->name);
 	else
 		to_error_set(at->doc->err, code, "%s:%u: %s%s%s", at->doc->name,
-			     line_of(at->doc, path), path, *path ? ": " : "", reason);
+			     json_line_of(at->doc, path), path, *path ? ": " : "", reason);
 	free(path);
 	free(reason);
 	return code;
@@ -297,7 +297,7 @@ int to_json_bool(const struct to_json *at, void *to)
 	return 0;
 }
 
-static bool parse_mac(const char *text, uint8_t mac[6])
+static bool json_parse_mac(const char *text, uint8_t mac[6])
 {
 	char tail;
 
@@ -312,7 +312,7 @@ int to_json_mac(const struct to_json *at, void *to)
 	static const uint8_t zero[6];
 	uint8_t mac[6];
 
-	if (!parse_mac(json_string_value(at->value), mac))
+	if (!json_parse_mac(json_string_value(at->value), mac))
 		return to_json_error(at, -EINVAL,
 				     "expected a MAC address like 02:00:00:00:00:01");
 	if ((mac[0] & 1) || !memcmp(mac, zero, sizeof(mac)))

@@ -11,7 +11,7 @@ struct gap {
 	const char *next, *from, *to, *end;
 };
 
-static size_t gap_read(void *buffer, size_t size, void *data)
+static size_t deferred_gap_read(void *buffer, size_t size, void *data)
 {
 	struct gap *gap = data;
 	size_t n;
@@ -44,7 +44,7 @@ int to_json_open_deferred(struct to_json_doc *doc, struct to_json *at,
 		behind.p--;
 	gap = (struct gap){ text, begin.p + 1, behind.p - 1, text + len };
 	if (gap.from <= gap.to)
-		doc->root = json_load_callback(gap_read, &gap,
+		doc->root = json_load_callback(deferred_gap_read, &gap,
 					       JSON_REJECT_DUPLICATES, NULL);
 	/* Not JSON: let jansson say what and where. */
 	if (!doc->root)

@@ -165,7 +165,7 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (agent->staged)
 		to_apply_abort(&agent->apply, NULL);
 	agent_forget(agent);
-	agent->next = to_part_parse(job, cluster, table, &agent->server, err);
+	agent->next = to_plan_slice_parse(job, cluster, table, &agent->server, err);
 	ret = agent->next ? agent_drop_stage(agent, err) : -EINVAL;
 	if (!ret)
 		ret = to_apply_open(&agent->apply, agent->next, agent->server, agent->device,

@@ -54,17 +54,17 @@ static void follow_note(struct follower *f, bool apart, const char *text)
 	f->apart = apart;
 }
 
-static bool is_ok(const json_t *reply)
+static bool follow_is_ok(const json_t *reply)
 {
 	return json_is_true(json_object_get(reply, "ok"));
 }
 
-static json_int_t number(const json_t *object, const char *key)
+static json_int_t follow_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-static json_t *refuse(const struct to_error *why)
+static json_t *follow_refuse(const struct to_error *why)
 {
 	return json_pack("{s:b, s:s}", "ok", 0, "error", why->text);
 }
@@ -99,7 +99,7 @@ static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generati
 				    "generation", (json_int_t)generation, "active",
 				    (json_int_t)active, "job", job, "cluster", cluster,
 				    "table", table);
-	reply = ret ? refuse(&why) : f->config->call(f->config->agent, request);
+	reply = ret ? follow_refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
 	free(job);
 	free(cluster);
@@ -123,11 +123,11 @@ static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t gener
 {
 	json_t *reply = follow_stage(f, plan, generation, 0);
 
-	if (is_ok(reply)) {
+	if (follow_is_ok(reply)) {
 		json_decref(reply);
 		reply = follow_call(f, "commit", generation);
 	}
-	if (confirm && is_ok(reply)) {
+	if (confirm && follow_is_ok(reply)) {
 		json_decref(reply);
 		reply = follow_call(f, "confirm", generation);
 	}
@@ -138,7 +138,7 @@ static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t gener
 static json_t *follow_decision(struct follower *f, const json_t *request)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
-	uint64_t generation = number(request, "generation"), plan = generation;
+	uint64_t generation = follow_number(request, "generation"), plan = generation;
 	const bool held = f->staged && f->staged == generation;
 	bool confirm = true;
 	json_t *reply;
@@ -147,29 +147,29 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 		op = "";
 	f->staged = 0;
 	if (!strcmp(op, "stage")) {
-		reply = follow_stage(f, generation, generation, number(request, "active"));
-		f->staged = is_ok(reply) ? generation : 0;
+		reply = follow_stage(f, generation, generation, follow_number(request, "active"));
+		f->staged = follow_is_ok(reply) ? generation : 0;
 		return reply;
 	}
 	reply = f->config->call(f->config->agent, request);
 	if (!strcmp(op, "commit")) {
 		confirm = false;
 	} else if (!strcmp(op, "abort")) {
-		plan = number(request, "plan");
-		generation = number(request, "active");
+		plan = follow_number(request, "plan");
+		generation = follow_number(request, "active");
 	} else if (!strcmp(op, "revert")) {
-		plan = number(request, "plan");
+		plan = follow_number(request, "plan");
 	} else if (strcmp(op, "confirm")) {
 		return reply;
 	}
-	if ((uint64_t)number(reply, "generation") == generation) {
+	if ((uint64_t)follow_number(reply, "generation") == generation) {
 		/* Another plan has it: a commit that this agent had staged was refused. */
 		if (held && !strcmp(op, "commit"))
 			return reply;
 		/* As wanted, whether or not this agent did it. */
 		json_object_set_new(reply, "ok", json_true());
 		json_object_del(reply, "error");
-	} else if ((uint64_t)number(reply, "generation") < generation && plan) {
+	} else if ((uint64_t)follow_number(reply, "generation") < generation && plan) {
 		json_decref(reply);
 		reply = follow_catch_up(f, plan, generation, confirm);
 	}
@@ -270,7 +270,7 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 {
 	json_t *last = json_loads(kv->value, 0, NULL);
 	const char *op = json_string_value(json_object_get(last, "op"));
-	uint64_t plan = number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
+	uint64_t plan = follow_number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
 
 	if (plan && op && (!strcmp(op, "confirm") || !strcmp(op, "abort") ||
 			   !strcmp(op, "revert"))) {

@@ -59,8 +59,8 @@ int to_etcd_upload_end(struct to_etcd_upload *u, struct to_error *err)
 	return to_etcd_txn_commit(&u->txn, NULL, err);
 }
 
-static int upload_chunk(struct to_etcd_upload *u, const char *key, const char *data,
-			size_t len, struct to_error *err)
+static int blob_upload_chunk(struct to_etcd_upload *u, const char *key, const char *data,
+			     size_t len, struct to_error *err)
 {
 	int ret = 0;
 
@@ -91,8 +91,8 @@ int to_etcd_upload_add(struct to_etcd_upload *u, const char *key, const char *te
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (size_t at = 0; !ret && at < size; at += BLOB_CHUNK) {
 		snprintf(chunk, sizeof(chunk), "%s/%zu", key, at / BLOB_CHUNK);
-		ret = upload_chunk(u, chunk, blob + at,
-				   size - at < BLOB_CHUNK ? size - at : BLOB_CHUNK, err);
+		ret = blob_upload_chunk(u, chunk, blob + at,
+					size - at < BLOB_CHUNK ? size - at : BLOB_CHUNK, err);
 	}
 	free(blob);
 	return ret;

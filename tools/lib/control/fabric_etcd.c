@@ -333,7 +333,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
 		if (all)
-			to_part_print_cluster(out, plan);
+			to_plan_slice_print_cluster(out, plan);
 		else
 			ret = to_plan_print_table(out, plan, i);
 		fclose(out);

@@ -369,7 +369,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
-		to_part_print_cluster(out, call->plan);
+		to_plan_slice_print_cluster(out, call->plan);
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n; i++) {

@@ -22,7 +22,7 @@ void to_run_log_close(struct to_run_log *log)
 	log->file = NULL;
 }
 
-static void write_json(FILE *out, const json_t *line)
+static void run_log_write_json(FILE *out, const json_t *line)
 {
 	json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(13));
 	putc('\n', out);
@@ -44,9 +44,9 @@ void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 		json_object_update(line, fields);
 	json_decref(fields);
 	if (log->file)
-		write_json(log->file, line);
+		run_log_write_json(log->file, line);
 	if (log->json) {
-		write_json(stdout, line);
+		run_log_write_json(stdout, line);
 	} else {
 		localtime_r(&time.tv_sec, &tm);
 		strftime(clock, sizeof(clock), "%T", &tm);

@@ -19,7 +19,7 @@ const char *const to_transition_step_names[] = {
 	NULL
 };
 
-static double now(void)
+static double transition_now(void)
 {
 	struct timespec time;
 
@@ -27,22 +27,22 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-static int ended(const struct to_transition *t, enum to_transition_step step, double start,
-		 int ret, const struct to_error *err, const char *note)
+static int transition_ended(const struct to_transition *t, enum to_transition_step step,
+			    double start, int ret, const struct to_error *err, const char *note)
 {
 	if (t->report)
-		t->report(t->data, step, now() - start, ret ? err->text : NULL, note);
+		t->report(t->data, step, transition_now() - start, ret ? err->text : NULL, note);
 	return ret;
 }
 
-static int interrupted(const struct to_transition *t, struct to_error *err)
+static int transition_interrupted(const struct to_transition *t, struct to_error *err)
 {
 	return t->stop && *t->stop ? to_error_set(err, -EINTR, "interrupted") : 0;
 }
 
 /* Per server, the ports that have a link, bit by index. */
-static int check_carrier(const struct to_transition *t, const struct to_plan *plan,
-			 struct to_error *err)
+static int transition_check_carrier(const struct to_transition *t, const struct to_plan *plan,
+				    struct to_error *err)
 {
 	const struct to_fabric_server *servers = to_fabric_servers(t->fabric);
 	const struct to_cluster *cluster = plan->cluster;
@@ -62,103 +62,107 @@ static int check_carrier(const struct to_transition *t, const struct to_plan *pl
 	return 0;
 }
 
-static int wait_carrier(const struct to_transition *t, const struct to_plan *plan,
-			struct to_error *err)
+static int transition_wait_carrier(const struct to_transition *t, const struct to_plan *plan,
+				   struct to_error *err)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NS };
-	double deadline = now() + t->carrier_ns * 1e-9;
+	double deadline = transition_now() + t->carrier_ns * 1e-9;
 
 	for (;;) {
 		int ret = to_fabric_status(t->fabric, err);
 
 		if (!ret)
-			ret = check_carrier(t, plan, err);
-		if (!ret || now() > deadline)
+			ret = transition_check_carrier(t, plan, err);
+		if (!ret || transition_now() > deadline)
 			return ret;
 		nanosleep(&pause, NULL);
 	}
 }
 
-static int set_switches(const struct to_transition *t, const struct to_plan *plan, bool *moved,
-			struct to_error *err)
+static int transition_set_switches(const struct to_transition *t, const struct to_plan *plan,
+				   bool *moved, struct to_error *err)
 {
 	int ret;
 
 	*moved = false;
 	if (!t->switches)
 		return 0;
-	ret = to_switches_compare(t->switches, plan, err);
-	if (!ret && to_switches_differ(t->switches)) {
+	ret = to_switch_set_compare(t->switches, plan, err);
+	if (!ret && to_switch_set_differ(t->switches)) {
 		*moved = true;
-		ret = to_switches_apply(t->switches, err);
+		ret = to_switch_set_apply(t->switches, err);
 	}
 	/* no table may rely on links that a late change would end */
-	return ret ? ret : to_switches_late(t->switches, err);
+	return ret ? ret : to_switch_set_late(t->switches, err);
 }
 
-static int check_switches(const struct to_transition *t, const struct to_plan *plan,
-			  struct to_error *err)
+static int transition_check_switches(const struct to_transition *t, const struct to_plan *plan,
+				     struct to_error *err)
 {
 	int ret;
 
 	if (!t->switches)
 		return 0;
-	ret = to_switches_compare(t->switches, plan, err);
-	if (!ret && to_switches_differ(t->switches))
+	ret = to_switch_set_compare(t->switches, plan, err);
+	if (!ret && to_switch_set_differ(t->switches))
 		ret = to_error_set(err, -EIO,
 				   "the optical switches are not as the plan says when read back");
 	return ret;
 }
 
 /* Make the staged tables active, for good. */
-static int put(const struct to_transition *t, struct to_error *err)
+static int transition_put(const struct to_transition *t, struct to_error *err)
 {
 	int ret = to_fabric_commit(t->fabric, err);
 
 	return ret ? ret : to_fabric_confirm(t->fabric, err);
 }
 
-static int drain(struct to_transition *t, const struct to_plan *old, const struct to_plan *next,
-		 struct to_error *err)
+static int transition_drain(struct to_transition *t, const struct to_plan *old,
+			    const struct to_plan *next, struct to_error *err)
 {
-	const struct to_interim *interim = &t->interim;
-	double start = now();
+	const struct to_drain *drain = &t->drain;
+	double start = transition_now();
 	char note[160];
 	int ret, n;
 
-	to_interim_free(&t->interim);
-	ret = to_interim_make(old, next, &t->interim, err);
+	to_drain_free(&t->drain);
+	ret = to_drain_make(old, next, &t->drain, err);
 	if (ret)
-		return ended(t, TO_TRANSITION_DRAIN, start, ret, err, NULL);
-	if (!interim->n)
+		return transition_ended(t, TO_TRANSITION_DRAIN, start, ret, err, NULL);
+	if (!drain->n)
 		return 0;
-	n = snprintf(note, sizeof(note), "%u links are cut and %u made", interim->n_cut,
-		     interim->n_made);
-	if (interim->n > 1)
-		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", interim->n);
-	if (interim->n_waiting)
+	n = snprintf(note, sizeof(note), "%u links are cut and %u made", drain->n_cut,
+		     drain->n_made);
+	if (drain->n > 1)
+		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", drain->n);
+	if (drain->n_waiting)
 		snprintf(note + n, sizeof(note) - n,
-			 "; %u pairs of servers have no way meanwhile", interim->n_waiting);
-	ret = to_fabric_stage(t->fabric, interim->plans[0], NULL, err);
+			 "; %u pairs of servers have no way meanwhile", drain->n_waiting);
+	ret = to_fabric_stage(t->fabric, drain->plans[0], NULL, err);
 	if (!ret)
-		ret = put(t, err);
-	return ended(t, TO_TRANSITION_DRAIN, start, ret, err, note);
+		ret = transition_put(t, err);
+	return transition_ended(t, TO_TRANSITION_DRAIN, start, ret, err, note);
 }
 
-static int rewire(const struct to_transition *t, const struct to_plan *next, struct to_error *err)
+static int transition_rewire(const struct to_transition *t, const struct to_plan *next,
+			     struct to_error *err)
 {
-	double start = now();
+	double start = transition_now();
 	bool moved;
 	int ret;
 
-	ret = ended(t, TO_TRANSITION_SWITCH, start, set_switches(t, next, &moved, err), err, NULL);
+	ret = transition_ended(t, TO_TRANSITION_SWITCH, start,
+			       transition_set_switches(t, next, &moved, err), err, NULL);
 	if (ret)
 		return ret;
-	start = now();
-	return ended(t, TO_TRANSITION_CARRIER, start, wait_carrier(t, next, err), err, NULL);
+	start = transition_now();
+	return transition_ended(t, TO_TRANSITION_CARRIER, start,
+				transition_wait_carrier(t, next, err), err, NULL);
 }
 
-static int verify(const struct to_transition *t, const struct to_plan *next, struct to_error *err)
+static int transition_verify(const struct to_transition *t, const struct to_plan *next,
+			     struct to_error *err)
 {
 	uint64_t generation;
 	int ret = to_fabric_status(t->fabric, err);
@@ -166,9 +170,9 @@ static int verify(const struct to_transition *t, const struct to_plan *next, str
 	if (!ret)
 		ret = to_fabric_generation(t->fabric, &generation, err);
 	if (!ret)
-		ret = check_carrier(t, next, err);
+		ret = transition_check_carrier(t, next, err);
 	if (!ret)
-		ret = check_switches(t, next, err);
+		ret = transition_check_switches(t, next, err);
 	return ret;
 }
 
@@ -176,21 +180,22 @@ static int verify(const struct to_transition *t, const struct to_plan *next, str
  * To the links and tables of @plan, from where the tables use only links that
  * stay. Once a switch was set it is sooner finished than undone: not @stoppable.
  */
-static int advance(struct to_transition *t, const struct to_plan *plan, bool stoppable,
-		   struct to_error *err)
+static int transition_advance(struct to_transition *t, const struct to_plan *plan, bool stoppable,
+			      struct to_error *err)
 {
-	double start = now();
-	int ret = ended(t, TO_TRANSITION_STAGE, start, to_fabric_stage(t->fabric, plan, NULL, err),
-			err, NULL);
+	double start = transition_now();
+	int ret = transition_ended(t, TO_TRANSITION_STAGE, start,
+				   to_fabric_stage(t->fabric, plan, NULL, err), err, NULL);
 
 	if (!ret && stoppable)
-		ret = interrupted(t, err);
-	if (!ret && t->interim.n)
-		ret = rewire(t, plan, err);
+		ret = transition_interrupted(t, err);
+	if (!ret && t->drain.n)
+		ret = transition_rewire(t, plan, err);
 	if (ret)
 		return ret;
-	start = now();
-	return ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err), err, NULL);
+	start = transition_now();
+	return transition_ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err),
+				err, NULL);
 }
 
 int to_transition_make(struct to_transition *t, const struct to_plan *old,
@@ -199,29 +204,29 @@ int to_transition_make(struct to_transition *t, const struct to_plan *old,
 	double start;
 	int ret;
 
-	ret = interrupted(t, err);
+	ret = transition_interrupted(t, err);
 	if (!ret)
-		ret = drain(t, old, next, err);
+		ret = transition_drain(t, old, next, err);
 	if (!ret)
-		ret = interrupted(t, err);
-	for (unsigned int i = 1; !ret && i < t->interim.n; i++) {
-		ret = advance(t, t->interim.plans[i], i == 1, err);
+		ret = transition_interrupted(t, err);
+	for (unsigned int i = 1; !ret && i < t->drain.n; i++) {
+		ret = transition_advance(t, t->drain.plans[i], i == 1, err);
 		if (!ret)
 			ret = to_fabric_confirm(t->fabric, err);
 	}
 	if (!ret)
-		ret = advance(t, next, t->interim.n < 2, err);
+		ret = transition_advance(t, next, t->drain.n < 2, err);
 	if (ret)
 		return ret;
-	start = now();
-	ret = verify(t, next, err);
+	start = transition_now();
+	ret = transition_verify(t, next, err);
 	if (!ret)
 		ret = to_fabric_confirm(t->fabric, err);
-	return ended(t, TO_TRANSITION_VERIFY, start, ret, err, NULL);
+	return transition_ended(t, TO_TRANSITION_VERIFY, start, ret, err, NULL);
 }
 
 /* The first failure is the one that is told. */
-static int first(int ret, const struct to_error *now, int was, struct to_error *err)
+static int transition_first(int ret, const struct to_error *now, int was, struct to_error *err)
 {
 	if (!ret || was)
 		return was;
@@ -230,24 +235,24 @@ static int first(int ret, const struct to_error *now, int was, struct to_error *
 }
 
 /*
- * Which step the switches are at, to_interim.n at the end of the way. Between two
+ * Which step the switches are at, to_drain.n at the end of the way. Between two
  * steps the tables are for both, so either will do, but for the end: until the
  * switches were there, no table needed its links.
  */
-static int locate(const struct to_transition *t, const struct to_plan *end, unsigned int *at,
-		  struct to_error *err)
+static int transition_locate(const struct to_transition *t, const struct to_plan *end,
+			     unsigned int *at, struct to_error *err)
 {
 	unsigned int least = UINT_MAX;
 
 	*at = 0;
-	for (unsigned int i = 0; t->switches && i <= t->interim.n; i++) {
-		const struct to_plan *plan = i < t->interim.n ? t->interim.plans[i] : end;
-		int ret = to_switches_compare(t->switches, plan, err);
+	for (unsigned int i = 0; t->switches && i <= t->drain.n; i++) {
+		const struct to_plan *plan = i < t->drain.n ? t->drain.plans[i] : end;
+		int ret = to_switch_set_compare(t->switches, plan, err);
 		unsigned int differ;
 
 		if (ret)
 			return ret;
-		differ = to_switches_differ(t->switches);
+		differ = to_switch_set_differ(t->switches);
 		if (differ < least && (plan != end || !differ)) {
 			least = differ;
 			*at = i;
@@ -260,21 +265,21 @@ static int locate(const struct to_transition *t, const struct to_plan *end, unsi
  * One step of the way back: all links of step @at, then the tables that use those
  * of them which the step before has too.
  */
-static int go_back(struct to_transition *t, unsigned int at, struct to_error *err)
+static int transition_go_back(struct to_transition *t, unsigned int at, struct to_error *err)
 {
-	const struct to_interim *way = &t->interim;
+	const struct to_drain *way = &t->drain;
 	bool moved = false, differs;
 	int ret = 0;
 
 	if (at < way->n) {
-		ret = set_switches(t, way->plans[at], &moved, err);
+		ret = transition_set_switches(t, way->plans[at], &moved, err);
 		if (!ret && moved)
-			ret = wait_carrier(t, way->plans[at], err);
+			ret = transition_wait_carrier(t, way->plans[at], err);
 	}
 	if (!ret)
 		ret = to_fabric_stage(t->fabric, way->plans[at - 1], &differs, err);
 	if (!ret)
-		ret = differs ? put(t, err) : to_fabric_abort(t->fabric, err);
+		ret = differs ? transition_put(t, err) : to_fabric_abort(t->fabric, err);
 	return ret;
 }
 
@@ -293,26 +298,26 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 	ret = 0;
 	to_fabric_status(t->fabric, &why);
 	if (from) {
-		to_interim_free(&t->interim);
-		ret = to_interim_make(plan, from, &t->interim, err);
+		to_drain_free(&t->drain);
+		ret = to_drain_make(plan, from, &t->drain, err);
 		if (!ret)
-			ret = locate(t, from, &at, err);
+			ret = transition_locate(t, from, &at, err);
 	}
 	for (steps = at; !ret && at; at--)
-		ret = go_back(t, at, err);
+		ret = transition_go_back(t, at, err);
 	if (ret)
 		return ret;
 	staged = to_fabric_stage(t->fabric, plan, &differs, &why);
-	ret = first(staged, &why, 0, err);
+	ret = transition_first(staged, &why, 0, err);
 	/* Also when a server does not answer: others need their links. */
-	unset = set_switches(t, plan, &moved, &why);
-	ret = first(unset, &why, ret, err);
+	unset = transition_set_switches(t, plan, &moved, &why);
+	ret = transition_first(unset, &why, ret, err);
 	if (moved && !ret)
-		ret = first(wait_carrier(t, plan, &why), &why, ret, err);
+		ret = transition_first(transition_wait_carrier(t, plan, &why), &why, ret, err);
 	if (!staged && !unset && differs)
-		ret = first(put(t, &why), &why, ret, err);
+		ret = transition_first(transition_put(t, &why), &why, ret, err);
 	else if (!staged)
-		ret = first(to_fabric_abort(t->fabric, &why), &why, ret, err);
+		ret = transition_first(to_fabric_abort(t->fabric, &why), &why, ret, err);
 	if (changed)
 		*changed = differs || moved || steps;
 	return ret;
@@ -324,8 +329,8 @@ int to_transition_at(struct to_transition *t, const struct to_plan *plan, struct
 	int ret;
 
 	if (t->switches) {
-		ret = to_switches_compare(t->switches, plan, err);
-		if (ret || to_switches_differ(t->switches))
+		ret = to_switch_set_compare(t->switches, plan, err);
+		if (ret || to_switch_set_differ(t->switches))
 			return ret;
 	}
 	ret = to_fabric_stage(t->fabric, plan, &differs, err);
@@ -336,5 +341,5 @@ int to_transition_at(struct to_transition *t, const struct to_plan *plan, struct
 
 void to_transition_free(struct to_transition *t)
 {
-	to_interim_free(&t->interim);
+	to_drain_free(&t->drain);
 }

@@ -55,16 +55,16 @@ typedef void to_transition_report(void *data, enum to_transition_step step, doub
  * @carrier_ns: how long new links may take to get light
  * @stop: when set, what has not touched an optical switch yet fails with -EINTR
  * @report: may be NULL
- * @interim: owned; the way between two plans
+ * @drain: owned; the way between two plans
  */
 struct to_transition {
 	struct to_fabric *fabric;
-	struct to_switches *switches;
+	struct to_switch_set *switches;
 	uint64_t carrier_ns;
 	const volatile sig_atomic_t *stop;
 	to_transition_report *report;
 	void *data;
-	struct to_interim interim;
+	struct to_drain drain;
 };
 
 /**

@@ -275,3 +275,15 @@ uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp)
 	to_allreduce_add(rings, false, 1, routed);
 	return routed;
 }
+
+void to_allreduce_and_mp(const struct to_plan *plan, double iterations,
+		       uint64_t *bytes)
+{
+	const struct to_demand *demand = plan->demand;
+	struct to_rings rings = to_allreduce_of(plan);
+	const size_t n = demand->n;
+
+	for (size_t i = 0; i < n * n; i++)
+		bytes[i] = demand->mp[i] * iterations;
+	to_allreduce_add(&rings, true, iterations, bytes);
+}

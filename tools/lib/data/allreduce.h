@@ -83,6 +83,19 @@ void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
 uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp);
 
 /**
+ * to_allreduce_and_mp() - what a job sends under a plan
+ * @plan: with the demand
+ * @iterations: training iterations, need not be whole
+ * @bytes: n x n, row = source; overwritten with payload bytes
+ *
+ * MP transfers go from source to destination; AllReduce goes from each member
+ * of a group to its neighbours on the group's rings or trees, see
+ * to_allreduce_hop_bytes() and to_allreduce_tree_bytes().
+ */
+void to_allreduce_and_mp(const struct to_plan *plan, double iterations,
+		       uint64_t *bytes);
+
+/**
  * to_allreduce_take() - tell AllReduce from MP transfers in measured bytes
  * @rings: demand is not looked at but for its groups' members
  * @bytes: n x n, row = source; AllReduce is taken out

@@ -12,8 +12,8 @@
 #define SYNTHETIC_DEGREE_MAX (TO_PORTS_MAX - 10)	/* 10.201 to 10.254 */
 #define SYNTHETIC_RECONFIGURATION_NS 10000000	/* 10 ms, a 3D MEMS switch */
 
-static void synthetic_address(struct to_address *address, unsigned int subnet,
-			      unsigned int network, unsigned int n)
+static void cluster_synthetic_address(struct to_address *address, unsigned int subnet,
+				      unsigned int network, unsigned int n)
 {
 	address->has_v4 = address->has_v6 = true;
 	address->v4.s_addr = htonl(10U << 24 | subnet << 16 | n);
@@ -23,18 +23,18 @@ static void synthetic_address(struct to_address *address, unsigned int subnet,
 	address->v6.s6_addr[15] = n;
 }
 
-static void synthetic_port(struct to_port *port, unsigned int n, unsigned int q,
-			   uint64_t bandwidth)
+static void cluster_synthetic_port(struct to_port *port, unsigned int n, unsigned int q,
+				   uint64_t bandwidth)
 {
 	snprintf(port->name, sizeof(port->name), "eth%u", q);
 	memcpy(port->mac, (uint8_t[]){ 2, 0x54, 0x4f, q, n >> 8, n }, 6);
 	memcpy(port->relay_mac, port->mac, 6);
-	synthetic_address(&port->address, 201 + q, q + 1, n);
+	cluster_synthetic_address(&port->address, 201 + q, q + 1, n);
 	port->bandwidth = bandwidth;
 }
 
-static int synthetic_fill(struct to_cluster *c, unsigned int n_servers,
-			  unsigned int degree, uint64_t bandwidth)
+static int cluster_synthetic_fill(struct to_cluster *c, unsigned int n_servers,
+				  unsigned int degree, uint64_t bandwidth)
 {
 	bool duplex = c->link_mode == TO_LINKS_DUPLEX;
 
@@ -55,7 +55,7 @@ static int synthetic_fill(struct to_cluster *c, unsigned int n_servers,
 		struct to_server *server = &c->servers[i];
 
 		snprintf(server->name, sizeof(server->name), "s%u", i);
-		synthetic_address(&server->address, 200, 0, i + 1);
+		cluster_synthetic_address(&server->address, 200, 0, i + 1);
 		server->ports = calloc(degree, sizeof(*server->ports));
 		if (!server->ports)
 			return -ENOMEM;
@@ -63,7 +63,7 @@ static int synthetic_fill(struct to_cluster *c, unsigned int n_servers,
 		for (unsigned int q = 0; q < degree; q++) {
 			struct to_port *port = &server->ports[q];
 
-			synthetic_port(port, i + 1, q, bandwidth);
+			cluster_synthetic_port(port, i + 1, q, bandwidth);
 			port->optical_switch = duplex ? 0 : q;
 			port->optical_port = duplex ? i * degree + q + 1 : i + 1;
 		}
@@ -93,7 +93,9 @@ struct to_cluster *to_cluster_synthetic(unsigned int n_servers,
 	c = calloc(1, sizeof(*c));
 	if (c)
 		c->link_mode = mode;
-	if (!c || synthetic_fill(c, n_servers, degree, bandwidth ? bandwidth : TO_SYNTHETIC_BANDWIDTH) ||
+	if (!c ||
+	    cluster_synthetic_fill(c, n_servers, degree,
+				   bandwidth ? bandwidth : TO_SYNTHETIC_BANDWIDTH) ||
 	    to_cluster_sort(c)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		to_cluster_free(c);

@@ -22,7 +22,7 @@ void to_demand_free(struct to_demand *d)
 	free(d);
 }
 
-static void *copy(const void *data, size_t count, size_t size)
+static void *demand_copy(const void *data, size_t count, size_t size)
 {
 	void *new = calloc(count ? count : 1, size);
 
@@ -33,21 +33,21 @@ static void *copy(const void *data, size_t count, size_t size)
 
 struct to_demand *to_demand_copy(const struct to_demand *d)
 {
-	struct to_demand *new = copy(d, 1, sizeof(*d));
+	struct to_demand *new = demand_copy(d, 1, sizeof(*d));
 
 	if (!new)
 		return NULL;
-	new->names = d->names ? copy(d->names, d->n, sizeof(*d->names)) : NULL;
-	new->mp = copy(d->mp, (size_t)d->n * d->n, sizeof(*d->mp));
-	new->groups = copy(d->groups, d->n_groups, sizeof(*d->groups));
+	new->names = d->names ? demand_copy(d->names, d->n, sizeof(*d->names)) : NULL;
+	new->mp = demand_copy(d->mp, (size_t)d->n * d->n, sizeof(*d->mp));
+	new->groups = demand_copy(d->groups, d->n_groups, sizeof(*d->groups));
 	new->n_groups = 0;
 	if ((d->names && !new->names) || !new->mp || !new->groups)
 		goto fail;
 	for (; new->n_groups < d->n_groups; new->n_groups++) {
 		struct to_allreduce *g = &new->groups[new->n_groups];
 
-		g->members = copy(d->groups[new->n_groups].members, g->n_members,
-				  sizeof(*g->members));
+		g->members = demand_copy(d->groups[new->n_groups].members, g->n_members,
+					 sizeof(*g->members));
 		if (!g->members)
 			goto fail;
 	}
@@ -57,7 +57,7 @@ fail:
 	return NULL;
 }
 
-static int read_names(const struct to_json *at, struct to_demand *d)
+static int demand_read_names(const struct to_json *at, struct to_demand *d)
 {
 	json_t *seen;
 	int ret;
@@ -86,13 +86,13 @@ static int read_names(const struct to_json *at, struct to_demand *d)
 	return ret;
 }
 
-static int read_servers(const struct to_json *at, void *to)
+static int demand_read_servers(const struct to_json *at, void *to)
 {
 	struct to_demand *d = to;
 	int ret;
 
 	if (json_is_array(at->value))
-		ret = read_names(at, d);
+		ret = demand_read_names(at, d);
 	else if (json_is_integer(at->value))
 		ret = to_json_u32(at, &d->n);
 	else
@@ -110,8 +110,8 @@ static int read_servers(const struct to_json *at, void *to)
 }
 
 /* One element of a group that is an array: an index or a name. */
-static int read_member(const struct to_json *at, const struct to_demand *d,
-		       uint32_t *member)
+static int demand_read_member(const struct to_json *at, const struct to_demand *d,
+			      uint32_t *member)
 {
 	if (json_is_integer(at->value)) {
 		if (json_integer_value(at->value) < 0 ||
@@ -138,8 +138,8 @@ struct servers {
 	unsigned int n;
 };
 
-static int read_members(const struct to_json *at, const struct to_demand *d,
-			struct servers *servers)
+static int demand_read_members(const struct to_json *at, const struct to_demand *d,
+			       struct servers *servers)
 {
 	bool *seen;
 	int ret;
@@ -153,7 +153,7 @@ static int read_members(const struct to_json *at, const struct to_demand *d,
 	for (unsigned int i = 0; i < servers->n && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_member(&child, d, &servers->list[i]);
+		ret = demand_read_member(&child, d, &servers->list[i]);
 		if (!ret && seen[servers->list[i]])
 			ret = to_json_error(&child, -EEXIST,
 					    "server %u is there twice",
@@ -166,7 +166,7 @@ static int read_members(const struct to_json *at, const struct to_demand *d,
 }
 
 /* to_json_doc.context is the demand. */
-static int read_set(const struct to_json *at, void *to)
+static int demand_read_set(const struct to_json *at, void *to)
 {
 	const struct to_demand *d = at->doc->context;
 	struct servers *servers = to;
@@ -176,7 +176,7 @@ static int read_set(const struct to_json *at, void *to)
 	int ret;
 
 	if (json_is_array(at->value)) {
-		ret = read_members(at, d, servers);
+		ret = demand_read_members(at, d, servers);
 		if (ret)
 			return ret;
 	} else if (json_is_string(at->value)) {
@@ -201,12 +201,12 @@ struct group_in {
 };
 
 static const struct to_json_field group_fields[] = {
-	{ "group", read_set, offsetof(struct group_in, members), false },
+	{ "group", demand_read_set, offsetof(struct group_in, members), false },
 	{ "bytes", to_json_positive, offsetof(struct group_in, bytes), false },
 	{}
 };
 
-static int read_allreduce(const struct to_json *at, void *to)
+static int demand_read_allreduce(const struct to_json *at, void *to)
 {
 	struct to_demand *d = to;
 	unsigned int n;
@@ -228,7 +228,7 @@ static int read_allreduce(const struct to_json *at, void *to)
 }
 
 /* Transfers between @i and @j grow by @bytes; the sum stays a JSON integer. */
-static bool add_bytes(struct to_demand *d, uint32_t i, uint32_t j, uint64_t bytes)
+static bool demand_add_bytes(struct to_demand *d, uint32_t i, uint32_t j, uint64_t bytes)
 {
 	uint64_t *cell = &d->mp[(size_t)i * d->n + j];
 
@@ -245,8 +245,8 @@ struct transfer_in {
 };
 
 static const struct to_json_field transfer_fields[] = {
-	{ "from", read_set, offsetof(struct transfer_in, from), false },
-	{ "to", read_set, offsetof(struct transfer_in, to), false },
+	{ "from", demand_read_set, offsetof(struct transfer_in, from), false },
+	{ "to", demand_read_set, offsetof(struct transfer_in, to), false },
 	{ "bytes", to_json_u64, offsetof(struct transfer_in, bytes), false },
 	{ "both", to_json_bool, offsetof(struct transfer_in, both), true },
 	{}
@@ -257,8 +257,8 @@ static const struct to_json_field transfer_fields[] = {
  * add up: of two servers in both sets, each sends to the other for its own part
  * of the model and answers for the other's.
  */
-static int add_transfers(const struct to_json *at, struct to_demand *d,
-			 const struct transfer_in *in)
+static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
+				const struct transfer_in *in)
 {
 	bool fits = true;
 
@@ -266,9 +266,9 @@ static int add_transfers(const struct to_json *at, struct to_demand *d,
 		for (unsigned int j = 0; j < in->to.n; j++) {
 			uint32_t from = in->from.list[i], to = in->to.list[j];
 
-			fits &= add_bytes(d, from, to, in->bytes);
+			fits &= demand_add_bytes(d, from, to, in->bytes);
 			if (in->both)
-				fits &= add_bytes(d, to, from, in->bytes);
+				fits &= demand_add_bytes(d, to, from, in->bytes);
 		}
 	}
 	if (!fits)
@@ -277,21 +277,21 @@ static int add_transfers(const struct to_json *at, struct to_demand *d,
 	return 0;
 }
 
-static int read_transfer(const struct to_json *at, struct to_demand *d)
+static int demand_read_transfer(const struct to_json *at, struct to_demand *d)
 {
 	struct transfer_in in = {};
 	int ret;
 
 	ret = to_json_object(at, transfer_fields, &in);
 	if (!ret)
-		ret = add_transfers(at, d, &in);
+		ret = demand_add_transfers(at, d, &in);
 	free(in.from.list);
 	free(in.to.list);
 	return ret;
 }
 
-static int read_matrix_row(const struct to_json *at, struct to_demand *d,
-			   uint32_t i)
+static int demand_read_matrix_row(const struct to_json *at, struct to_demand *d,
+				  uint32_t i)
 {
 	unsigned int n;
 	int ret;
@@ -317,7 +317,7 @@ static int read_matrix_row(const struct to_json *at, struct to_demand *d,
 	return 0;
 }
 
-static int read_mp(const struct to_json *at, void *to)
+static int demand_read_mp(const struct to_json *at, void *to)
 {
 	struct to_demand *d = to;
 	bool matrix;
@@ -334,22 +334,22 @@ static int read_mp(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < n && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = matrix ? read_matrix_row(&child, d, i) :
-			       read_transfer(&child, d);
+		ret = matrix ? demand_read_matrix_row(&child, d, i) :
+			       demand_read_transfer(&child, d);
 	}
 	return ret;
 }
 
 /* In reading order: all others name servers. */
 static const struct to_json_field demand_fields[] = {
-	{ "servers", read_servers, 0, false },
-	{ "allreduce", read_allreduce, 0, true },
-	{ "mp", read_mp, 0, true },
+	{ "servers", demand_read_servers, 0, false },
+	{ "allreduce", demand_read_allreduce, 0, true },
+	{ "mp", demand_read_mp, 0, true },
 	{}
 };
 
 /* All that may ever be summed fits into an integer of JSON. */
-static int check_sum(const struct to_json *at, const struct to_demand *d)
+static int demand_check_sum(const struct to_json *at, const struct to_demand *d)
 {
 	size_t cells = (size_t)d->n * d->n;
 	uint64_t sum = 0;
@@ -384,25 +384,25 @@ int to_demand_read(const struct to_json *at, void *to)
 	at->doc->context = d;
 	ret = to_json_object(at, demand_fields, d);
 	if (!ret)
-		ret = check_sum(at, d);
+		ret = demand_check_sum(at, d);
 	at->doc->context = context;
 	return ret;
 }
 
-static int read_format(const struct to_json *at, void *to)
+static int demand_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
 	return to_json_format(at, "topoopt-job");
 }
 
 static const struct to_json_field job_fields[] = {
-	{ "format", read_format, 0, true },
+	{ "format", demand_read_format, 0, true },
 	{ "version", to_json_version, 0, true },
 	{ "comment", to_json_comment, 0, true },
 	{ "name", to_json_label, offsetof(struct to_demand, name), false },
-	{ "servers", read_servers, 0, false },
-	{ "allreduce", read_allreduce, 0, true },
-	{ "mp", read_mp, 0, true },
+	{ "servers", demand_read_servers, 0, false },
+	{ "allreduce", demand_read_allreduce, 0, true },
+	{ "mp", demand_read_mp, 0, true },
 	{}
 };
 
@@ -422,7 +422,7 @@ struct to_demand *to_demand_parse(const char *data, size_t len,
 	if (!ret)
 		ret = to_json_object(&at, job_fields, d);
 	if (!ret)
-		ret = check_sum(&at, d);
+		ret = demand_check_sum(&at, d);
 	to_json_close(&doc);
 	if (ret) {
 		to_demand_free(d);
@@ -450,7 +450,7 @@ struct cell {
 	uint32_t to;
 };
 
-static int cell_compare(const void *a, const void *b)
+static int demand_cell_compare(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
 
@@ -460,25 +460,25 @@ static int cell_compare(const void *a, const void *b)
 }
 
 /* Sort the cells of row @i that are not 0; returns how many there are. */
-static unsigned int sort_row(const struct to_demand *d, uint32_t i,
-			     struct cell *cells)
+static unsigned int demand_sort_row(const struct to_demand *d, uint32_t i,
+				    struct cell *cells)
 {
 	unsigned int n = 0;
 
 	for (uint32_t j = 0; j < d->n; j++)
 		if (d->mp[(size_t)i * d->n + j])
 			cells[n++] = (struct cell){ d->mp[(size_t)i * d->n + j], j };
-	qsort(cells, n, sizeof(*cells), cell_compare);
+	qsort(cells, n, sizeof(*cells), demand_cell_compare);
 	return n;
 }
 
-static void print_transfers(FILE *out, const struct to_demand *d,
-			    struct cell *cells, uint32_t *members)
+static void demand_print_transfers(FILE *out, const struct to_demand *d,
+				   struct cell *cells, uint32_t *members)
 {
 	bool first = true;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		unsigned int n = sort_row(d, i, cells), k, m;
+		unsigned int n = demand_sort_row(d, i, cells), k, m;
 
 		for (k = 0; k < n; k += m) {
 			for (m = 0; k + m < n && cells[k + m].bytes == cells[k].bytes; m++)
@@ -493,7 +493,7 @@ static void print_transfers(FILE *out, const struct to_demand *d,
 	}
 }
 
-static void print_matrix(FILE *out, const struct to_demand *d)
+static void demand_print_matrix(FILE *out, const struct to_demand *d)
 {
 	for (uint32_t i = 0; i < d->n; i++) {
 		fprintf(out, "%s\n  [", i ? "," : "");
@@ -505,12 +505,12 @@ static void print_matrix(FILE *out, const struct to_demand *d)
 }
 
 /* Entries that the list form would take. */
-static size_t count_transfers(const struct to_demand *d, struct cell *cells)
+static size_t demand_count_transfers(const struct to_demand *d, struct cell *cells)
 {
 	size_t entries = 0;
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		unsigned int n = sort_row(d, i, cells);
+		unsigned int n = demand_sort_row(d, i, cells);
 
 		for (unsigned int k = 0; k < n; k++)
 			entries += !k || cells[k].bytes != cells[k - 1].bytes;
@@ -519,7 +519,7 @@ static size_t count_transfers(const struct to_demand *d, struct cell *cells)
 }
 
 /* Groups and transfers, as members of an object. */
-static int print_members(FILE *out, const struct to_demand *d)
+static int demand_print_members(FILE *out, const struct to_demand *d)
 {
 	struct cell *cells = calloc(d->n, sizeof(*cells));
 	uint32_t *members = calloc(d->n, sizeof(*members));
@@ -538,10 +538,10 @@ static int print_members(FILE *out, const struct to_demand *d)
 	}
 	fprintf(out, "],\n \"mp\":[");
 	/* A matrix when it is shorter: measured ones have no equal cells. */
-	if (count_transfers(d, cells) * 4 > (size_t)d->n * d->n)
-		print_matrix(out, d);
+	if (demand_count_transfers(d, cells) * 4 > (size_t)d->n * d->n)
+		demand_print_matrix(out, d);
 	else
-		print_transfers(out, d, cells, members);
+		demand_print_transfers(out, d, cells, members);
 	fprintf(out, "]");
 	free(cells);
 	free(members);
@@ -553,12 +553,12 @@ int to_demand_print(FILE *out, const struct to_demand *d)
 	int ret;
 
 	fprintf(out, "{\"servers\":%u,\n ", d->n);
-	ret = print_members(out, d);
+	ret = demand_print_members(out, d);
 	fprintf(out, "}");
 	return ret;
 }
 
-static int print_job(FILE *out, const void *data, struct to_error *err)
+static int demand_print_job(FILE *out, const void *data, struct to_error *err)
 {
 	const struct to_demand *d = data;
 
@@ -573,7 +573,7 @@ static int print_job(FILE *out, const void *data, struct to_error *err)
 		fprintf(out, "%u", d->n);
 	}
 	fprintf(out, ",\n ");
-	if (print_members(out, d))
+	if (demand_print_members(out, d))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	fprintf(out, "}\n");
 	return 0;
@@ -581,5 +581,5 @@ static int print_job(FILE *out, const void *data, struct to_error *err)
 
 int to_demand_save(const struct to_demand *d, const char *path, struct to_error *err)
 {
-	return to_file_write(path, print_job, d, err);
+	return to_file_write(path, demand_print_job, d, err);
 }

@@ -9,7 +9,7 @@
 
 #define GROUPS_MAX 65534
 
-static void table_free(struct to_table *t)
+static void plan_table_free(struct to_table *t)
 {
 	for (unsigned int g = 0; g < t->n_groups; g++)
 		free(t->groups[g].nexthops);
@@ -21,7 +21,7 @@ static void table_free(struct to_table *t)
 void to_plan_clear(struct to_plan *plan)
 {
 	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
-		table_free(&plan->tables[i]);
+		plan_table_free(&plan->tables[i]);
 	for (unsigned int i = 0; i < plan->n_rings; i++)
 		free(plan->rings[i].order);
 	for (unsigned int i = 0; i < plan->n_trees; i++)
@@ -86,9 +86,9 @@ int to_plan_alloc_tables(struct to_plan *plan)
 	return 0;
 }
 
-static int pair_compare(const void *a, const void *b)
+static int plan_pair_compare(const void *a, const void *b)
 {
-	const struct to_pair_route *x = a, *y = b;
+	const struct to_source_route *x = a, *y = b;
 
 	if (x->dst != y->dst)
 		return x->dst > y->dst ? 1 : -1;
@@ -100,11 +100,11 @@ static int pair_compare(const void *a, const void *b)
 void to_plan_sort_pairs(struct to_table *t)
 {
 	if (t->n_pairs)
-		qsort(t->pairs, t->n_pairs, sizeof(*t->pairs), pair_compare);
+		qsort(t->pairs, t->n_pairs, sizeof(*t->pairs), plan_pair_compare);
 }
 
-static bool same_nexthops(const struct to_nexthop *a, const struct to_nexthop *b,
-			  unsigned int n)
+static bool plan_same_nexthops(const struct to_nexthop *a, const struct to_nexthop *b,
+			       unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (a[i].port != b[i].port || a[i].weight != b[i].weight ||
@@ -118,7 +118,7 @@ int to_plan_add_group(struct to_table *t, const struct to_nexthop *nexthops,
 {
 	for (unsigned int g = 0; g < t->n_groups; g++)
 		if (t->groups[g].n == n &&
-		    same_nexthops(t->groups[g].nexthops, nexthops, n))
+		    plan_same_nexthops(t->groups[g].nexthops, nexthops, n))
 			return g;
 	return to_plan_new_group(t, nexthops, n);
 }

@@ -40,13 +40,13 @@ struct to_group {
 };
 
 /**
- * struct to_pair_route - source-qualified route
+ * struct to_source_route - source-qualified route
  * @src: source server
  * @dst: destination server
  * @slot: which address of @dst, 0 = node address, 1 + q = port q
  * @group: group of the same table
  */
-struct to_pair_route {
+struct to_source_route {
 	uint32_t src, dst;
 	uint16_t slot;
 	uint16_t group;
@@ -63,7 +63,7 @@ struct to_table {
 	unsigned int n_groups, n_pairs;
 	struct to_group *groups;
 	uint16_t *route;
-	struct to_pair_route *pairs;
+	struct to_source_route *pairs;
 };
 
 /**

@@ -47,7 +47,7 @@ void to_tm_free(struct to_tm *tm)
 }
 
 /* Room for one more in an array that doubles. */
-static void *grow(void *array, unsigned int n, size_t size)
+static void *tm_grow(void *array, unsigned int n, size_t size)
 {
 	if (n && (n & (n - 1)))
 		return array;
@@ -58,7 +58,7 @@ struct to_tm_sample *to_tm_add_sample(struct to_tm *tm)
 {
 	struct to_tm_sample *samples;
 
-	samples = grow(tm->samples, tm->n_samples, sizeof(*samples));
+	samples = tm_grow(tm->samples, tm->n_samples, sizeof(*samples));
 	if (!samples)
 		return NULL;
 	tm->samples = samples;
@@ -70,7 +70,7 @@ int to_tm_add_flow(struct to_tm_sample *sample, const struct to_tm_flow *flow)
 {
 	struct to_tm_flow *flows;
 
-	flows = grow(sample->flows, sample->n_flows, sizeof(*flows));
+	flows = tm_grow(sample->flows, sample->n_flows, sizeof(*flows));
 	if (!flows)
 		return -ENOMEM;
 	sample->flows = flows;

@@ -47,7 +47,7 @@ void to_checks_free(struct to_checks *checks)
 }
 
 /* Whether modules.dep of the running kernel names the module. */
-static bool module_installed(const char *release)
+static bool check_module_installed(const char *release)
 {
 	char path[512], *line = NULL;
 	bool found = false;
@@ -93,7 +93,7 @@ void to_check_module(struct to_checks *checks)
 		return;
 	}
 	uname(&name);
-	if (module_installed(name.release))
+	if (check_module_installed(name.release))
 		to_check_add(checks, TO_CHECK_FAIL, "module", "topoopt_fwd",
 			     "modprobe topoopt_fwd", "not loaded");
 	else
@@ -103,7 +103,7 @@ void to_check_module(struct to_checks *checks)
 }
 
 /* Value of a number under /proc/sys, -1 when it is not there. */
-static int sysctl_read(const char *fmt, const char *name)
+static int check_sysctl_read(const char *fmt, const char *name)
 {
 	char path[128];
 	int value = -1;
@@ -125,8 +125,8 @@ static int sysctl_read(const char *fmt, const char *name)
  */
 static void check_rp_filter(struct to_checks *checks, const char *name)
 {
-	int all = sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", "all");
-	int own = sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", name);
+	int all = check_sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", "all");
+	int own = check_sysctl_read("/proc/sys/net/ipv4/conf/%s/rp_filter", name);
 	char fix[200];
 
 	if (own < 0)
@@ -145,7 +145,7 @@ static void check_ipv6(struct to_checks *checks, const char *name)
 {
 	char fix[200];
 
-	if (sysctl_read("/proc/sys/net/ipv6/conf/%s/disable_ipv6", name) < 1)
+	if (check_sysctl_read("/proc/sys/net/ipv6/conf/%s/disable_ipv6", name) < 1)
 		return;
 	snprintf(fix, sizeof(fix), "sysctl -w net.ipv6.conf.%s.disable_ipv6=0", name);
 	to_check_add(checks, TO_CHECK_WARN, "ipv6", name, fix,
@@ -155,7 +155,7 @@ static void check_ipv6(struct to_checks *checks, const char *name)
 void to_check_sysctl(struct to_checks *checks, const char *device,
 		     const struct to_check_view *view)
 {
-	int forward = sysctl_read("/proc/sys/net/ipv4/%s", "ip_forward");
+	int forward = check_sysctl_read("/proc/sys/net/ipv4/%s", "ip_forward");
 
 	check_rp_filter(checks, device);
 	for (unsigned int p = 0; p < view->n_ports; p++) {
@@ -186,7 +186,7 @@ struct chain {
 	bool has_hook, drop;
 };
 
-static bool is_port(const struct to_check_view *view, const char *name)
+static bool check_is_port(const struct to_check_view *view, const char *name)
 {
 	for (unsigned int i = 0; i < view->n_ports; i++)
 		if (!strcmp(view->ports[i], name) || !strcmp(view->rdma[i], name))
@@ -194,7 +194,7 @@ static bool is_port(const struct to_check_view *view, const char *name)
 	return false;
 }
 
-static void chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
+static void check_chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
 {
 	const struct nlattr *nla, *a;
 
@@ -223,7 +223,7 @@ static void chain_parse(const struct nlmsghdr *nlh, struct chain *chain)
 	}
 }
 
-static int chain_check(const struct nlmsghdr *nlh, void *arg)
+static int check_chain(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct nfgenmsg *nfg = to_netlink_header(nlh, sizeof(*nfg));
 	struct chains *chains = arg;
@@ -232,10 +232,10 @@ static int chain_check(const struct nlmsghdr *nlh, void *arg)
 
 	if (!nfg)
 		return -EBADMSG;
-	chain_parse(nlh, &c);
+	check_chain_parse(nlh, &c);
 	if (!c.has_hook || !c.drop)
 		return 0;
-	if (nfg->nfgen_family == NFPROTO_NETDEV && c.dev && is_port(chains->view, c.dev)) {
+	if (nfg->nfgen_family == NFPROTO_NETDEV && c.dev && check_is_port(chains->view, c.dev)) {
 		snprintf(fix, sizeof(fix),
 			 "nft add chain netdev %s %s '{ policy accept; }'", c.table, c.name);
 		to_check_add(chains->checks, TO_CHECK_FAIL, "netfilter", c.dev, fix,
@@ -273,7 +273,7 @@ void to_check_netfilter(struct to_checks *checks, const struct to_check_view *vi
 	nfg->nfgen_family = AF_UNSPEC;
 	nfg->version = NFNETLINK_V0;
 	/* Without nftables in the kernel there is nothing to find. */
-	if (!to_netlink_dump(&nl, nlh, chain_check, NULL, &chains, NULL) && !chains.drops)
+	if (!to_netlink_dump(&nl, nlh, check_chain, NULL, &chains, NULL) && !chains.drops)
 		to_check_add(checks, TO_CHECK_OK, "netfilter", "kernel", NULL,
 			     "no nftables chain drops by default");
 	to_netlink_close(&nl);

@@ -27,8 +27,8 @@ struct cable {
 	struct to_probe probe;
 };
 
-static int ask(struct cable *c, const struct in_addr *targets, unsigned int n,
-	       unsigned int *who, uint8_t mac[6])
+static int cabling_ask(struct cable *c, const struct in_addr *targets, unsigned int n,
+		       unsigned int *who, uint8_t mac[6])
 {
 	int ret = -ETIMEDOUT;
 
@@ -38,8 +38,8 @@ static int ask(struct cable *c, const struct in_addr *targets, unsigned int n,
 }
 
 /* Port of the plan with @mac, as "s1:eth0"; "" when none has it. */
-static void port_of_mac(const struct to_cluster *cluster, const uint8_t *mac,
-			char *text, size_t size)
+static void cabling_port_of_mac(const struct to_cluster *cluster, const uint8_t *mac,
+				char *text, size_t size)
 {
 	text[0] = '\0';
 	for (unsigned int s = 0; s < cluster->n_servers; s++) {
@@ -53,11 +53,11 @@ static void port_of_mac(const struct to_cluster *cluster, const uint8_t *mac,
 	}
 }
 
-static void report_wrong(struct cable *c, const uint8_t *mac)
+static void cabling_report_wrong(struct cable *c, const uint8_t *mac)
 {
 	char found[TO_NAME_MAX + IFNAMSIZ + 1], fix[200];
 
-	port_of_mac(c->cluster, mac, found, sizeof(found));
+	cabling_port_of_mac(c->cluster, mac, found, sizeof(found));
 	if (!found[0])
 		snprintf(found, sizeof(found), "%02x:%02x:%02x:%02x:%02x:%02x",
 			 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
@@ -68,7 +68,7 @@ static void report_wrong(struct cable *c, const uint8_t *mac)
 }
 
 /* The planned peer is silent: is it another server, or nobody? */
-static void find_other(struct cable *c)
+static void cabling_find_other(struct cable *c)
 {
 	const struct to_cluster *cluster = c->cluster;
 	struct in_addr *nodes = calloc(cluster->n_servers + 1, sizeof(*nodes));
@@ -79,8 +79,8 @@ static void find_other(struct cable *c)
 	for (unsigned int s = 0; nodes && s < cluster->n_servers; s++)
 		if (cluster->servers[s].address.has_v4)
 			nodes[n++] = cluster->servers[s].address.v4;
-	if (n && !ask(c, nodes, n, NULL, mac)) {
-		report_wrong(c, mac);
+	if (n && !cabling_ask(c, nodes, n, NULL, mac)) {
+		cabling_report_wrong(c, mac);
 	} else {
 		snprintf(fix, sizeof(fix), "run toctl apply on %.*s, then check the fibre",
 			 (int)strcspn(c->peer_name, ":"), c->peer_name);
@@ -92,7 +92,7 @@ static void find_other(struct cable *c)
 }
 
 /* What comes through to the peer's interface @name, which has @mac. */
-static void check_size(struct cable *c, const char *name, const uint8_t *mac)
+static void cabling_check_size(struct cable *c, const char *name, const uint8_t *mac)
 {
 	struct in_addr own = c->port->address.v4, peer = c->peer->address.v4;
 	const int server = strcspn(c->peer_name, ":");
@@ -124,7 +124,7 @@ static void check_size(struct cable *c, const char *name, const uint8_t *mac)
 		     c->nic->mtu, server, c->peer_name, name);
 }
 
-static void check_cable(struct cable *c)
+static void cabling_check_cable(struct cable *c)
 {
 	struct to_error err = {};
 	uint8_t mac[6];
@@ -137,20 +137,20 @@ static void check_cable(struct cable *c)
 			     "not checked: %s", err.text);
 		return;
 	}
-	ret = ask(c, &c->peer->address.v4, 1, NULL, mac);
+	ret = cabling_ask(c, &c->peer->address.v4, 1, NULL, mac);
 	if (ret == -ETIMEDOUT) {
-		find_other(c);
+		cabling_find_other(c);
 	} else if (ret) {
 		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, NULL,
 			     "cannot send: %s", strerror(-ret));
 	} else if (memcmp(mac, c->peer->mac, 6) && memcmp(mac, c->peer->relay_mac, 6)) {
-		report_wrong(c, mac);
+		cabling_report_wrong(c, mac);
 	} else {
 		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
 			     "leads to %s as planned", c->peer_name);
-		check_size(c, to_port_rdma(c->peer), c->peer->mac);
+		cabling_check_size(c, to_port_rdma(c->peer), c->peer->mac);
 		if (memcmp(c->peer->mac, c->peer->relay_mac, 6))
-			check_size(c, c->peer->name, c->peer->relay_mac);
+			cabling_check_size(c, c->peer->name, c->peer->relay_mac);
 	}
 	to_probe_close(&c->probe);
 }
@@ -186,7 +186,7 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 		snprintf(c.peer_name, sizeof(c.peer_name), "%s:%s", server->name,
 			 c.peer->name);
 		if (c.port->address.has_v4 && c.peer->address.has_v4)
-			check_cable(&c);
+			cabling_check_cable(&c);
 		else
 			to_check_add(checks, TO_CHECK_OK, "cabling", c.port->name, NULL,
 				     "not checked: the ports have no IPv4 addresses");

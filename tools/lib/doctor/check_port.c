@@ -19,10 +19,10 @@
 #define GIDS_MAX 1024
 
 /* First line of a file in sysfs, "" when there is none. */
-static void sysfs_line(char *line, int size, const char *fmt, ...)
+static void check_sysfs_line(char *line, int size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void sysfs_line(char *line, int size, const char *fmt, ...)
+static void check_sysfs_line(char *line, int size, const char *fmt, ...)
 {
 	char path[512];
 	va_list ap;
@@ -41,13 +41,13 @@ static void sysfs_line(char *line, int size, const char *fmt, ...)
 	fclose(file);
 }
 
-static const struct to_port *planned_port(const struct to_check_view *view,
-					  unsigned int p)
+static const struct to_port *check_planned_port(const struct to_check_view *view,
+						unsigned int p)
 {
 	return view->plan ? &view->plan->cluster->servers[view->server].ports[p] : NULL;
 }
 
-static bool planned_dark(const struct to_check_view *view, unsigned int p)
+static bool check_planned_dark(const struct to_check_view *view, unsigned int p)
 {
 	struct to_port_ref peer;
 
@@ -111,7 +111,7 @@ static void check_link(struct to_checks *checks, const struct to_check_view *vie
 		to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix, "down");
 	} else if (nic->carrier) {
 		to_check_add(checks, TO_CHECK_OK, "carrier", nic->name, NULL, "up");
-	} else if (planned_dark(view, p)) {
+	} else if (check_planned_dark(view, p)) {
 		to_check_add(checks, TO_CHECK_OK, "carrier", nic->name, NULL,
 			     "none, and no link is planned");
 	} else {
@@ -155,7 +155,7 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device", nic->name);
 	if (!planned || access(path, F_OK))
 		return;
-	sysfs_line(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
+	check_sysfs_line(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
 	mbits = atoll(line);
 	if (mbits <= 0)
 		return;
@@ -176,7 +176,7 @@ struct features {
 	struct ethtool_gfeatures *blocks;
 };
 
-static int features_ioctl(int fd, const char *name, void *data)
+static int check_features_ioctl(int fd, const char *name, void *data)
 {
 	struct ifreq ifr = { .ifr_data = data };
 
@@ -184,7 +184,7 @@ static int features_ioctl(int fd, const char *name, void *data)
 	return ioctl(fd, SIOCETHTOOL, &ifr);
 }
 
-static bool features_read(int fd, const char *name, struct features *f)
+static bool check_features_read(int fd, const char *name, struct features *f)
 {
 	struct {
 		struct ethtool_sset_info info;
@@ -193,7 +193,7 @@ static bool features_read(int fd, const char *name, struct features *f)
 			     .sset_mask = 1ULL << ETH_SS_FEATURES } };
 	unsigned int blocks;
 
-	if (features_ioctl(fd, name, &sset) || !sset.info.sset_mask)
+	if (check_features_ioctl(fd, name, &sset) || !sset.info.sset_mask)
 		return false;
 	f->n = sset.n;
 	blocks = (f->n + 31) / 32;
@@ -206,10 +206,11 @@ static bool features_read(int fd, const char *name, struct features *f)
 	f->names->len = f->n;
 	f->blocks->cmd = ETHTOOL_GFEATURES;
 	f->blocks->size = blocks;
-	return !features_ioctl(fd, name, f->names) && !features_ioctl(fd, name, f->blocks);
+	return !check_features_ioctl(fd, name, f->names) &&
+	       !check_features_ioctl(fd, name, f->blocks);
 }
 
-static bool features_on(const struct features *f, const char *feature)
+static bool check_features_on(const struct features *f, const char *feature)
 {
 	for (unsigned int i = 0; i < f->n; i++)
 		if (!strncmp((const char *)f->names->data + (size_t)i * ETH_GSTRING_LEN,
@@ -240,9 +241,9 @@ static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 	bool fine = true;
 	char fix[200];
 
-	if (fd >= 0 && features_read(fd, nic->name, &f)) {
+	if (fd >= 0 && check_features_read(fd, nic->name, &f)) {
 		for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-			if (!features_on(&f, bad[i].feature))
+			if (!check_features_on(&f, bad[i].feature))
 				continue;
 			snprintf(fix, sizeof(fix), "ethtool -K %s %s off", nic->name,
 				 bad[i].option);
@@ -266,28 +267,28 @@ struct gids {
 	int index;	/* of the one that is RoCEv2 with the planned address, or -1 */
 };
 
-static void gids_of_port(struct gids *found, const char *rdma, const char *port,
-			 const char *name, const struct to_address *address)
+static void check_gids_of_port(struct gids *found, const char *rdma, const char *port,
+			       const char *name, const struct to_address *address)
 {
 	char line[64];
 
 	for (int i = 0; i < GIDS_MAX; i++) {
 		struct in6_addr gid, want = address->v6;
 
-		sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%d",
-			   rdma, port, i);
+		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%d",
+				 rdma, port, i);
 		/* GIDs are numbered without large gaps; the rest of the table is empty. */
 		if (!line[0] && i > 64)
 			return;
 		if (strcmp(line, name))
 			continue;
 		snprintf(found->rdma, sizeof(found->rdma), "%.63s", rdma);
-		sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/types/%d",
-			   rdma, port, i);
+		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/types/%d",
+				 rdma, port, i);
 		if (strcmp(line, "RoCE v2"))
 			continue;
-		sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gids/%d",
-			   rdma, port, i);
+		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gids/%d",
+				 rdma, port, i);
 		if (inet_pton(AF_INET6, line, &gid) != 1)
 			continue;
 		/* IPv4 goes first: what NCCL and others take unless told otherwise */
@@ -303,7 +304,7 @@ static void gids_of_port(struct gids *found, const char *rdma, const char *port,
 }
 
 /* Names in a directory of sysfs, @max at most. Return: how many. */
-static unsigned int list_directory(const char *path, char names[][64], unsigned int max)
+static unsigned int check_list_directory(const char *path, char names[][64], unsigned int max)
 {
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
@@ -325,13 +326,13 @@ static void check_gid(struct to_checks *checks, const struct to_port *planned,
 	unsigned int n_devices, n_ports;
 	struct gids found = { .index = -1 };
 
-	n_devices = list_directory("/sys/class/infiniband", devices, 64);
+	n_devices = check_list_directory("/sys/class/infiniband", devices, 64);
 	for (unsigned int d = 0; d < n_devices && found.index < 0; d++) {
 		snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports", devices[d]);
-		n_ports = list_directory(path, ports, 8);
+		n_ports = check_list_directory(path, ports, 8);
 		for (unsigned int i = 0; i < n_ports && found.index < 0; i++)
-			gids_of_port(&found, devices[d], ports[i], nic->name,
-				     &planned->address);
+			check_gids_of_port(&found, devices[d], ports[i], nic->name,
+					   &planned->address);
 	}
 	if (found.index >= 0) {
 		to_check_add(checks, TO_CHECK_OK, "gid", nic->name, NULL,
@@ -377,7 +378,7 @@ static void check_path(struct to_checks *checks, const struct to_nic *nic)
 	}
 }
 
-static const struct to_nic *find_nic(const struct to_check_view *view, const char *name)
+static const struct to_nic *check_find_nic(const struct to_check_view *view, const char *name)
 {
 	return to_rtnl_nic_find(view->nics, view->n_nics, name);
 }
@@ -388,7 +389,7 @@ static const struct to_nic *check_nic(struct to_checks *checks,
 				      unsigned int p, const char *name,
 				      uint32_t smallest)
 {
-	const struct to_nic *nic = find_nic(view, name);
+	const struct to_nic *nic = check_find_nic(view, name);
 
 	if (!nic) {
 		to_check_add(checks, TO_CHECK_FAIL, "port", name,
@@ -398,7 +399,7 @@ static const struct to_nic *check_nic(struct to_checks *checks,
 	}
 	check_link(checks, view, p, nic);
 	check_mtu(checks, view, nic, smallest);
-	check_speed(checks, nic, planned_port(view, p));
+	check_speed(checks, nic, check_planned_port(view, p));
 	check_offloads(checks, nic);
 	return nic;
 }
@@ -406,7 +407,7 @@ static const struct to_nic *check_nic(struct to_checks *checks,
 static void check_port(struct to_checks *checks, const struct to_check_view *view,
 		       unsigned int p, uint32_t smallest)
 {
-	const struct to_port *planned = planned_port(view, p);
+	const struct to_port *planned = check_planned_port(view, p);
 	const struct to_nic *nic, *rdma;
 
 	nic = rdma = check_nic(checks, view, p, view->ports[p], smallest);
@@ -422,7 +423,7 @@ static void check_port(struct to_checks *checks, const struct to_check_view *vie
 		check_mac(checks, nic, planned->relay_mac);
 	if (rdma && rdma != nic)
 		check_mac(checks, rdma, planned->mac);
-	if (rdma && !planned_dark(view, p))
+	if (rdma && !check_planned_dark(view, p))
 		check_gid(checks, planned, rdma);
 }
 
@@ -432,8 +433,8 @@ void to_check_ports(struct to_checks *checks, const struct to_check_view *view)
 
 	check_device(checks, view);
 	for (unsigned int p = 0; p < view->n_ports; p++) {
-		const struct to_nic *nic = find_nic(view, view->ports[p]);
-		const struct to_nic *rdma = find_nic(view, view->rdma[p]);
+		const struct to_nic *nic = check_find_nic(view, view->ports[p]);
+		const struct to_nic *rdma = check_find_nic(view, view->rdma[p]);
 
 		if (nic && nic->mtu < smallest)
 			smallest = nic->mtu;

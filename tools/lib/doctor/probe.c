@@ -107,7 +107,7 @@ static ssize_t probe_receive(int fd, void *frame, size_t size, long long end)
 	}
 }
 
-static int arp_ask(const struct to_probe *probe, struct in_addr target)
+static int probe_arp_ask(const struct to_probe *probe, struct in_addr target)
 {
 	struct arp_frame f = {
 		.eth.h_proto = htons(ETH_P_ARP), .htype = htons(ARPHRD_ETHER),
@@ -131,7 +131,7 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 	int ret;
 
 	for (unsigned int i = 0; i < n; i++) {
-		ret = arp_ask(probe, targets[i]);
+		ret = probe_arp_ask(probe, targets[i]);
 		if (ret)
 			return ret;
 	}
@@ -154,7 +154,7 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 	}
 }
 
-static uint16_t checksum(const void *data, size_t len)
+static uint16_t probe_checksum(const void *data, size_t len)
 {
 	const uint16_t *p = data;
 	uint32_t sum = 0;
@@ -168,9 +168,9 @@ static uint16_t checksum(const void *data, size_t len)
 	return ~sum;
 }
 
-static void echo_fill(struct echo_frame *f, const struct to_probe *probe,
-		      struct in_addr src, struct in_addr dst,
-		      const uint8_t *mac, unsigned int size)
+static void probe_echo_fill(struct echo_frame *f, const struct to_probe *probe,
+			    struct in_addr src, struct in_addr dst,
+			    const uint8_t *mac, unsigned int size)
 {
 	memcpy(f->eth.h_dest, mac, 6);
 	memcpy(f->eth.h_source, probe->mac, 6);
@@ -180,12 +180,12 @@ static void echo_fill(struct echo_frame *f, const struct to_probe *probe,
 		.frag_off = htons(IP_DF), .protocol = IPPROTO_ICMP,
 		.saddr = src.s_addr, .daddr = dst.s_addr,
 	};
-	f->ip.check = checksum(&f->ip, sizeof(f->ip));
+	f->ip.check = probe_checksum(&f->ip, sizeof(f->ip));
 	f->icmp = (struct icmphdr){
 		.type = ICMP_ECHO, .un.echo.id = htons(getpid()),
 		.un.echo.sequence = htons(size),
 	};
-	f->icmp.checksum = checksum(&f->icmp, size - sizeof(f->ip));
+	f->icmp.checksum = probe_checksum(&f->icmp, size - sizeof(f->ip));
 }
 
 int to_probe_echo(struct to_probe *probe, struct in_addr src, struct in_addr dst,
@@ -198,7 +198,7 @@ int to_probe_echo(struct to_probe *probe, struct in_addr src, struct in_addr dst
 
 	if (!f)
 		return -ENOMEM;
-	echo_fill(f, probe, src, dst, mac, size);
+	probe_echo_fill(f, probe, src, dst, mac, size);
 	ret = send(probe->ip, f, ETH_HLEN + size, 0) < 0 ? -errno : 0;
 	while (!ret) {
 		len = probe_receive(probe->ip, f, FRAME_MAX, end);

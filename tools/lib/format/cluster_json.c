@@ -22,8 +22,8 @@ int to_cluster_read_link_mode(const struct to_json *at, void *to)
 }
 
 /* Index of @name in an array of structures that begin with their name. */
-static int find_name(const void *array, unsigned int n, size_t size,
-		     const char *name)
+static int cluster_find_name(const void *array, unsigned int n, size_t size,
+			     const char *name)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (!strcmp((const char *)array + i * size, name))
@@ -31,7 +31,7 @@ static int find_name(const void *array, unsigned int n, size_t size,
 	return -1;
 }
 
-static int read_switch_ports(const struct to_json *at, void *to)
+static int cluster_read_switch_ports(const struct to_json *at, void *to)
 {
 	int ret = to_json_u32(at, to);
 
@@ -42,7 +42,7 @@ static int read_switch_ports(const struct to_json *at, void *to)
 
 static const struct to_json_field switch_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_optical_switch, name), false },
-	{ "ports", read_switch_ports, offsetof(struct to_optical_switch, n_ports), false },
+	{ "ports", cluster_read_switch_ports, offsetof(struct to_optical_switch, n_ports), false },
 	{ "reconfiguration_ns", to_json_u64,
 	  offsetof(struct to_optical_switch, reconfiguration_ns), true },
 	{ "control", to_switch_control_read, offsetof(struct to_optical_switch, control), true },
@@ -61,8 +61,8 @@ int to_cluster_read_switches(const struct to_json *at, void *to)
 		ret = to_json_object(&child, switch_fields, &c->switches[i]);
 		if (ret)
 			break;
-		same = find_name(c->switches, i, sizeof(*c->switches),
-				 c->switches[i].name);
+		same = cluster_find_name(c->switches, i, sizeof(*c->switches),
+					 c->switches[i].name);
 		if (same >= 0)
 			return to_json_error_at(&child, "name", -EEXIST,
 						"optical_switches[%d] is also called \"%s\"",
@@ -71,7 +71,7 @@ int to_cluster_read_switches(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_optical_switch(const struct to_json *at, void *to)
+static int cluster_read_optical_switch(const struct to_json *at, void *to)
 {
 	const struct to_cluster *c = at->doc->context;
 	const char *name;
@@ -80,7 +80,7 @@ static int read_optical_switch(const struct to_json *at, void *to)
 	ret = to_json_string(at, &name);
 	if (ret)
 		return ret;
-	index = find_name(c->switches, c->n_switches, sizeof(*c->switches), name);
+	index = cluster_find_name(c->switches, c->n_switches, sizeof(*c->switches), name);
 	if (index < 0)
 		return to_json_error(at, -ENOENT, "no optical switch is called \"%s\"",
 				     name);
@@ -88,7 +88,7 @@ static int read_optical_switch(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int read_ends(const struct to_json *at, void *to)
+static int cluster_read_ends(const struct to_json *at, void *to)
 {
 	unsigned int *ends = to;
 	int ret = 0;
@@ -104,18 +104,18 @@ static int read_ends(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field look_ahead_fields[] = {
-	{ "optical_switch", read_optical_switch,
+	{ "optical_switch", cluster_read_optical_switch,
 	  offsetof(struct to_look_ahead, optical_switch), false },
 	{ "optical_port", to_json_u32, offsetof(struct to_look_ahead, optical_port), false },
-	{ "selector", read_optical_switch, offsetof(struct to_look_ahead, selector), false },
+	{ "selector", cluster_read_optical_switch, offsetof(struct to_look_ahead, selector), false },
 	{ "common", to_json_u32, offsetof(struct to_look_ahead, common), false },
-	{ "ends", read_ends, offsetof(struct to_look_ahead, ends), false },
+	{ "ends", cluster_read_ends, offsetof(struct to_look_ahead, ends), false },
 	{}
 };
 
 /* Is there port @number on optical switch @index? */
-static int check_optical_port(const struct to_json *at, const char *key, int index,
-			      unsigned int number)
+static int cluster_check_optical_port(const struct to_json *at, const char *key, int index,
+				      unsigned int number)
 {
 	const struct to_cluster *c = at->doc->context;
 
@@ -125,18 +125,18 @@ static int check_optical_port(const struct to_json *at, const char *key, int ind
 				c->switches[index].name, c->switches[index].n_ports);
 }
 
-static int read_look_ahead(const struct to_json *at, void *to)
+static int cluster_read_look_ahead(const struct to_json *at, void *to)
 {
 	struct to_look_ahead *ahead = to;
 	int ret = to_json_object(at, look_ahead_fields, ahead);
 
 	if (!ret)
-		ret = check_optical_port(at, "optical_port", ahead->optical_switch,
-					 ahead->optical_port);
+		ret = cluster_check_optical_port(at, "optical_port", ahead->optical_switch,
+						 ahead->optical_port);
 	if (!ret)
-		ret = check_optical_port(at, "common", ahead->selector, ahead->common);
+		ret = cluster_check_optical_port(at, "common", ahead->selector, ahead->common);
 	for (unsigned int i = 0; i < 2 && !ret; i++)
-		ret = check_optical_port(at, "ends", ahead->selector, ahead->ends[i]);
+		ret = cluster_check_optical_port(at, "ends", ahead->selector, ahead->ends[i]);
 	return ret;
 }
 
@@ -148,14 +148,14 @@ static const struct to_json_field port_fields[] = {
 	{ "ipv4", to_json_ipv4, offsetof(struct to_port, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_port, address), true },
 	{ "bandwidth", to_json_positive, offsetof(struct to_port, bandwidth), false },
-	{ "optical_switch", read_optical_switch,
+	{ "optical_switch", cluster_read_optical_switch,
 	  offsetof(struct to_port, optical_switch), true },
 	{ "optical_port", to_json_u32, offsetof(struct to_port, optical_port), true },
-	{ "look_ahead", read_look_ahead, offsetof(struct to_port, look_ahead), true },
+	{ "look_ahead", cluster_read_look_ahead, offsetof(struct to_port, look_ahead), true },
 	{}
 };
 
-static int read_port(const struct to_json *at, struct to_port *port)
+static int cluster_read_port(const struct to_json *at, struct to_port *port)
 {
 	int ret;
 
@@ -173,10 +173,10 @@ static int read_port(const struct to_json *at, struct to_port *port)
 		return to_json_error(at, -EINVAL,
 				     "\"look_ahead\" is for ports with \"optical_switch\"");
 	return port->optical_switch < 0 ? 0 :
-	       check_optical_port(at, "optical_port", port->optical_switch, port->optical_port);
+	       cluster_check_optical_port(at, "optical_port", port->optical_switch, port->optical_port);
 }
 
-static int read_ports(const struct to_json *at, void *to)
+static int cluster_read_ports(const struct to_json *at, void *to)
 {
 	struct to_server *server = to;
 	int ret, same;
@@ -191,11 +191,11 @@ static int read_ports(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < server->n_ports; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_port(&child, &server->ports[i]);
+		ret = cluster_read_port(&child, &server->ports[i]);
 		if (ret)
 			return ret;
-		same = find_name(server->ports, i, sizeof(*server->ports),
-				 server->ports[i].name);
+		same = cluster_find_name(server->ports, i, sizeof(*server->ports),
+					 server->ports[i].name);
 		if (same >= 0)
 			return to_json_error_at(&child, "name", -EEXIST,
 						"port %d is also called \"%s\"",
@@ -208,7 +208,7 @@ static const struct to_json_field server_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_server, name), false },
 	{ "ipv4", to_json_ipv4, offsetof(struct to_server, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_server, address), true },
-	{ "ports", read_ports, 0, false },
+	{ "ports", cluster_read_ports, 0, false },
 	{}
 };
 
@@ -224,7 +224,7 @@ struct unique {
 	int32_t port;		/* -1: the server's own */
 };
 
-static int unique_compare(const void *a, const void *b)
+static int cluster_unique_compare(const void *a, const void *b)
 {
 	const struct unique *x = a, *y = b;
 	int order = x->len != y->len ? x->len - y->len :
@@ -237,8 +237,8 @@ static int unique_compare(const void *a, const void *b)
 	return order;
 }
 
-static void unique_add(struct unique **next, const void *value, size_t len,
-		       const char *key, uint32_t server, int32_t port)
+static void cluster_unique_add(struct unique **next, const void *value, size_t len,
+			       const char *key, uint32_t server, int32_t port)
 {
 	struct unique *u = (*next)++;
 
@@ -246,35 +246,36 @@ static void unique_add(struct unique **next, const void *value, size_t len,
 	memcpy(u->value, value, len);
 }
 
-static void unique_add_address(struct unique **next, const struct to_address *a,
-			       uint32_t server, int32_t port)
+static void cluster_unique_add_address(struct unique **next, const struct to_address *a,
+				       uint32_t server, int32_t port)
 {
 	if (a->has_v4)
-		unique_add(next, &a->v4, 4, "ipv4", server, port);
+		cluster_unique_add(next, &a->v4, 4, "ipv4", server, port);
 	if (a->has_v6)
-		unique_add(next, &a->v6, 16, "ipv6", server, port);
+		cluster_unique_add(next, &a->v6, 16, "ipv6", server, port);
 }
 
-static void unique_add_optical(struct unique **next, const char *key, uint32_t optical_switch,
-			       uint32_t optical_port, uint32_t server, int32_t port)
+static void cluster_unique_add_optical(struct unique **next, const char *key,
+				       uint32_t optical_switch, uint32_t optical_port,
+				       uint32_t server, int32_t port)
 {
 	uint32_t optical[] = { optical_switch, optical_port };
 
-	unique_add(next, optical, 8, key, server, port);
+	cluster_unique_add(next, optical, 8, key, server, port);
 }
 
-static void unique_add_look_ahead(struct unique **next, const struct to_look_ahead *ahead,
-				  uint32_t server, int32_t port)
+static void cluster_unique_add_look_ahead(struct unique **next, const struct to_look_ahead *ahead,
+					  uint32_t server, int32_t port)
 {
-	unique_add_optical(next, "look_ahead.optical_port", ahead->optical_switch,
-			   ahead->optical_port, server, port);
-	unique_add_optical(next, "look_ahead.common", ahead->selector, ahead->common, server, port);
+	cluster_unique_add_optical(next, "look_ahead.optical_port", ahead->optical_switch,
+				   ahead->optical_port, server, port);
+	cluster_unique_add_optical(next, "look_ahead.common", ahead->selector, ahead->common, server, port);
 	for (unsigned int i = 0; i < 2; i++)
-		unique_add_optical(next, "look_ahead.ends", ahead->selector, ahead->ends[i],
-				   server, port);
+		cluster_unique_add_optical(next, "look_ahead.ends", ahead->selector, ahead->ends[i],
+					   server, port);
 }
 
-static void unique_path(char *path, size_t size, const struct unique *u)
+static void cluster_unique_path(char *path, size_t size, const struct unique *u)
 {
 	if (u->port < 0)
 		snprintf(path, size, "[%u].%s", u->server, u->key);
@@ -282,7 +283,7 @@ static void unique_path(char *path, size_t size, const struct unique *u)
 		snprintf(path, size, "[%u].ports[%d].%s", u->server, u->port, u->key);
 }
 
-static int check_unique(const struct to_json *at, const struct to_cluster *c)
+static int cluster_check_unique(const struct to_json *at, const struct to_cluster *c)
 {
 	struct unique *list, *end;
 	char path[64], other[64];
@@ -297,27 +298,27 @@ static int check_unique(const struct to_json *at, const struct to_cluster *c)
 	for (unsigned int i = 0; i < c->n_servers; i++) {
 		const struct to_server *s = &c->servers[i];
 
-		unique_add_address(&end, &s->address, i, -1);
+		cluster_unique_add_address(&end, &s->address, i, -1);
 		for (unsigned int q = 0; q < s->n_ports; q++) {
 			const struct to_port *p = &s->ports[q];
 
-			unique_add_address(&end, &p->address, i, q);
-			unique_add(&end, p->mac, 6, "mac", i, q);
+			cluster_unique_add_address(&end, &p->address, i, q);
+			cluster_unique_add(&end, p->mac, 6, "mac", i, q);
 			if (memcmp(p->mac, p->relay_mac, 6))
-				unique_add(&end, p->relay_mac, 6, "relay_mac", i, q);
+				cluster_unique_add(&end, p->relay_mac, 6, "relay_mac", i, q);
 			if (p->optical_switch >= 0)
-				unique_add_optical(&end, "optical_port", p->optical_switch,
-						   p->optical_port, i, q);
+				cluster_unique_add_optical(&end, "optical_port", p->optical_switch,
+							   p->optical_port, i, q);
 			if (p->look_ahead.common)
-				unique_add_look_ahead(&end, &p->look_ahead, i, q);
+				cluster_unique_add_look_ahead(&end, &p->look_ahead, i, q);
 		}
 	}
-	qsort(list, end - list, sizeof(*list), unique_compare);
+	qsort(list, end - list, sizeof(*list), cluster_unique_compare);
 	for (struct unique *u = list; u + 1 < end && !ret; u++) {
 		if (u[0].len != u[1].len || memcmp(u[0].value, u[1].value, u->len))
 			continue;
-		unique_path(path, sizeof(path), &u[1]);
-		unique_path(other, sizeof(other), &u[0]);
+		cluster_unique_path(path, sizeof(path), &u[1]);
+		cluster_unique_path(other, sizeof(other), &u[0]);
 		ret = to_json_error_at(at, path, -EEXIST, "same as servers%s", other);
 	}
 	free(list);
@@ -356,7 +357,7 @@ int to_cluster_read_servers(const struct to_json *at, void *to)
 						"servers[%u] is also called \"%s\"",
 						a, c->servers[a].name);
 	}
-	return check_unique(at, c);
+	return cluster_check_unique(at, c);
 }
 
 int to_cluster_read_port_ref(const struct to_json *at, void *to)
@@ -389,9 +390,9 @@ int to_cluster_read_port_ref(const struct to_json *at, void *to)
 }
 
 /* Mark port @ref in @used (a bit per port); refuse it when marked already. */
-static int use_port(const struct to_json *link, const char *key,
-		    const struct to_cluster *c, struct to_port_ref ref,
-		    uint64_t *used)
+static int cluster_use_port(const struct to_json *link, const char *key,
+			    const struct to_cluster *c, struct to_port_ref ref,
+			    uint64_t *used)
 {
 	const struct to_server *server = &c->servers[ref.server];
 	uint64_t bit = 1ULL << ref.port;
@@ -428,10 +429,10 @@ int to_cluster_read_links(const struct to_json *at,
 					    "joins server \"%s\" to itself",
 					    c->servers[link->a.server].name);
 		if (!ret)
-			ret = use_port(&child, "a", c, link->a, transmits);
+			ret = cluster_use_port(&child, "a", c, link->a, transmits);
 		if (!ret)
-			ret = use_port(&child, "b", c, link->b,
-				       duplex ? transmits : receives);
+			ret = cluster_use_port(&child, "b", c, link->b,
+					       duplex ? transmits : receives);
 	}
 	free(transmits);
 	free(receives);
@@ -444,12 +445,12 @@ static const struct to_json_field link_fields[] = {
 	{}
 };
 
-static int read_links(const struct to_json *at, void *to)
+static int cluster_read_links(const struct to_json *at, void *to)
 {
 	return to_cluster_read_links(at, link_fields, to);
 }
 
-static int read_format(const struct to_json *at, void *to)
+static int cluster_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
 	return to_json_format(at, "topoopt-cluster");
@@ -457,13 +458,13 @@ static int read_format(const struct to_json *at, void *to)
 
 /* In reading order: ports name switches, links name ports. */
 static const struct to_json_field cluster_fields[] = {
-	{ "format", read_format, 0, true },
+	{ "format", cluster_read_format, 0, true },
 	{ "version", to_json_version, 0, true },
 	{ "comment", to_json_comment, 0, true },
 	{ "link_mode", to_cluster_read_link_mode, 0, true },
 	{ "optical_switches", to_cluster_read_switches, 0, true },
 	{ "servers", to_cluster_read_servers, 0, false },
-	{ "links", read_links, 0, true },
+	{ "links", cluster_read_links, 0, true },
 	{}
 };
 
@@ -490,7 +491,7 @@ struct to_cluster *to_cluster_parse(const char *data, size_t len,
 	return c;
 }
 
-static void print_address(FILE *out, const struct to_address *a)
+static void cluster_print_address(FILE *out, const struct to_address *a)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -502,31 +503,32 @@ static void print_address(FILE *out, const struct to_address *a)
 			inet_ntop(AF_INET6, &a->v6, text, sizeof(text)));
 }
 
-static void print_mac(FILE *out, const char *key, const uint8_t *mac)
+static void cluster_print_mac(FILE *out, const char *key, const uint8_t *mac)
 {
 	fprintf(out, ",\"%s\":\"%02x:%02x:%02x:%02x:%02x:%02x\"", key, mac[0],
 		mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
-static void print_port(FILE *out, const struct to_cluster *c,
-		       const struct to_port *p)
+static void cluster_print_port(FILE *out, const struct to_cluster *c,
+			       const struct to_port *p)
 {
 	fprintf(out, "   {\"name\":");
 	to_json_print_string(out, p->name);
-	print_mac(out, "mac", p->mac);
+	cluster_print_mac(out, "mac", p->mac);
 	if (memcmp(p->mac, p->relay_mac, 6))
-		print_mac(out, "relay_mac", p->relay_mac);
+		cluster_print_mac(out, "relay_mac", p->relay_mac);
 	if (p->transmit[0]) {
 		fprintf(out, ",\"transmit\":");
 		to_json_print_string(out, p->transmit);
 	}
-	print_address(out, &p->address);
+	cluster_print_address(out, &p->address);
 	fprintf(out, ",\"bandwidth\":%llu", (unsigned long long)p->bandwidth);
 	if (p->optical_switch >= 0)
 		fprintf(out, ",\"optical_switch\":\"%s\",\"optical_port\":%u",
 			c->switches[p->optical_switch].name, p->optical_port);
 	if (p->look_ahead.common)
-		fprintf(out, ",\n    \"look_ahead\":{\"optical_switch\":\"%s\",\"optical_port\":%u,\"selector\":\"%s\",\"common\":%u,\"ends\":[%u,%u]}",
+		fprintf(out,
+			",\n    \"look_ahead\":{\"optical_switch\":\"%s\",\"optical_port\":%u,\"selector\":\"%s\",\"common\":%u,\"ends\":[%u,%u]}",
 			c->switches[p->look_ahead.optical_switch].name, p->look_ahead.optical_port,
 			c->switches[p->look_ahead.selector].name, p->look_ahead.common,
 			p->look_ahead.ends[0], p->look_ahead.ends[1]);
@@ -549,10 +551,10 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 		const struct to_server *s = &c->servers[i];
 
 		fprintf(out, "%s\n {\"name\":\"%s\"", i ? "," : "", s->name);
-		print_address(out, &s->address);
+		cluster_print_address(out, &s->address);
 		fprintf(out, ",\"ports\":[\n");
 		for (unsigned int q = 0; q < s->n_ports; q++) {
-			print_port(out, c, &s->ports[q]);
+			cluster_print_port(out, c, &s->ports[q]);
 			fprintf(out, q + 1 < s->n_ports ? ",\n" : "]}");
 		}
 	}

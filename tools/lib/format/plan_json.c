@@ -12,7 +12,7 @@
 #include "data/allreduce.h"
 #include "data/plan.h"
 
-static int read_format(const struct to_json *at, void *to)
+static int plan_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
 	return to_json_format(at, "topoopt-plan");
@@ -20,28 +20,28 @@ static int read_format(const struct to_json *at, void *to)
 
 /* Readers with a struct to_plan at offset 0; its parts exist already. */
 
-static int read_job(const struct to_json *at, void *to)
+static int plan_read_job(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 
 	return to_json_label(at, plan->demand->name);
 }
 
-static int read_link_mode(const struct to_json *at, void *to)
+static int plan_read_link_mode(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 
 	return to_cluster_read_link_mode(at, plan->cluster);
 }
 
-static int read_switches(const struct to_json *at, void *to)
+static int plan_read_switches(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 
 	return to_cluster_read_switches(at, plan->cluster);
 }
 
-static int read_servers(const struct to_json *at, void *to)
+static int plan_read_servers(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	int ret = to_cluster_read_servers(at, plan->cluster);
@@ -51,7 +51,7 @@ static int read_servers(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_demand(const struct to_json *at, void *to)
+static int plan_read_demand(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	int ret = to_demand_read(at, plan->demand);
@@ -78,8 +78,8 @@ static const struct to_json_field ring_fields[] = {
 };
 
 /* Are @order and @members, both without repetition, the same set? */
-static bool same_members(const uint32_t *order, const uint32_t *members,
-			 unsigned int n, unsigned int n_servers)
+static bool plan_same_members(const uint32_t *order, const uint32_t *members,
+			      unsigned int n, unsigned int n_servers)
 {
 	bool *seen = calloc(n_servers, sizeof(*seen));
 	bool same = seen;
@@ -92,7 +92,7 @@ static bool same_members(const uint32_t *order, const uint32_t *members,
 	return same;
 }
 
-static int read_ring(const struct to_json *at, struct to_plan *plan)
+static int plan_read_ring(const struct to_json *at, struct to_plan *plan)
 {
 	struct to_ring *ring = &plan->rings[plan->n_rings];
 	const struct to_allreduce *group;
@@ -123,14 +123,14 @@ static int read_ring(const struct to_json *at, struct to_plan *plan)
 	ring->jump = in.jump;
 	ring->reverse = in.reverse;
 	if (ring->n != group->n_members ||
-	    !same_members(ring->order, group->members, ring->n, plan->demand->n))
+	    !plan_same_members(ring->order, group->members, ring->n, plan->demand->n))
 		return to_json_error_at(at, "order", -EINVAL,
 					"expected every member of AllReduce group %u once",
 					in.group);
 	return 0;
 }
 
-static int read_rings(const struct to_json *at, void *to)
+static int plan_read_rings(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	unsigned int n;
@@ -140,12 +140,12 @@ static int read_rings(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < n && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_ring(&child, plan);
+		ret = plan_read_ring(&child, plan);
 	}
 	return ret;
 }
 
-static int read_parent(const struct to_json *at, uint32_t *parent)
+static int plan_read_parent(const struct to_json *at, uint32_t *parent)
 {
 	int ret;
 
@@ -159,7 +159,7 @@ static int read_parent(const struct to_json *at, uint32_t *parent)
 	return ret;
 }
 
-static int read_parents(const struct to_json *at, void *to)
+static int plan_read_parents(const struct to_json *at, void *to)
 {
 	struct to_allreduce_tree *tree = to;
 	int ret = to_json_array(at, sizeof(*tree->parents), &tree->parents, &tree->n);
@@ -167,18 +167,18 @@ static int read_parents(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < tree->n && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_parent(&child, &tree->parents[i]);
+		ret = plan_read_parent(&child, &tree->parents[i]);
 	}
 	return ret;
 }
 
 static const struct to_json_field tree_fields[] = {
 	{ "group", to_json_u32, offsetof(struct to_allreduce_tree, group), false },
-	{ "parents", read_parents, 0, false },
+	{ "parents", plan_read_parents, 0, false },
 	{}
 };
 
-static int read_trees(const struct to_json *at, void *to)
+static int plan_read_trees(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	int ret = to_json_array(at, sizeof(*plan->trees), &plan->trees, &plan->n_trees);
@@ -202,7 +202,7 @@ static int read_trees(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_use(const struct to_json *at, void *to)
+static int plan_read_use(const struct to_json *at, void *to)
 {
 	int use = to_json_choice(at, to_plan_link_uses);
 
@@ -212,7 +212,7 @@ static int read_use(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int read_link_owner(const struct to_json *at, void *to)
+static int plan_read_link_owner(const struct to_json *at, void *to)
 {
 	unsigned int owner;
 	int ret = to_json_u32(at, &owner);
@@ -226,13 +226,13 @@ static int read_link_owner(const struct to_json *at, void *to)
 static const struct to_json_field link_fields[] = {
 	{ "a", to_cluster_read_port_ref, offsetof(struct to_link, a), false },
 	{ "b", to_cluster_read_port_ref, offsetof(struct to_link, b), false },
-	{ "use", read_use, offsetof(struct to_link, use), false },
-	{ "ring", read_link_owner, offsetof(struct to_link, ring), true },
-	{ "tree", read_link_owner, offsetof(struct to_link, tree), true },
+	{ "use", plan_read_use, offsetof(struct to_link, use), false },
+	{ "ring", plan_read_link_owner, offsetof(struct to_link, ring), true },
+	{ "tree", plan_read_link_owner, offsetof(struct to_link, tree), true },
 	{}
 };
 
-static int read_links(const struct to_json *at, void *to)
+static int plan_read_links(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	struct to_cluster *c = plan->cluster;
@@ -273,8 +273,8 @@ static const struct to_json_field cross_connect_fields[] = {
 	{}
 };
 
-static int read_cross_connect(const struct to_json *at, const struct to_cluster *c,
-			      struct to_cross_connect *x)
+static int plan_read_cross_connect(const struct to_json *at, const struct to_cluster *c,
+				   struct to_cross_connect *x)
 {
 	struct cross_connect_in in;
 	unsigned int s;
@@ -300,7 +300,7 @@ static int read_cross_connect(const struct to_json *at, const struct to_cluster 
 	return 0;
 }
 
-static int read_cross_connects(const struct to_json *at, void *to)
+static int plan_read_cross_connects(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	int ret;
@@ -310,8 +310,8 @@ static int read_cross_connects(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < plan->n_cross_connects && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_cross_connect(&child, plan->cluster,
-					 &plan->cross_connects[i]);
+		ret = plan_read_cross_connect(&child, plan->cluster,
+					      &plan->cross_connects[i]);
 	}
 	return ret;
 }
@@ -325,7 +325,7 @@ struct table_in {
 	unsigned int room;	/* of table->pairs */
 };
 
-static int read_table_server(const struct to_json *at, void *to)
+static int plan_read_table_server(const struct to_json *at, void *to)
 {
 	struct table_in *in = to;
 	const char *name;
@@ -358,8 +358,8 @@ static const struct to_json_field nexthop_fields[] = {
 	{}
 };
 
-static int read_nexthop(const struct to_json *at, const struct to_server *server,
-			struct to_nexthop *hop)
+static int plan_read_nexthop(const struct to_json *at, const struct to_server *server,
+			     struct to_nexthop *hop)
 {
 	struct nexthop_in in = { .weight = 1 };
 	int ret, port;
@@ -379,8 +379,8 @@ static int read_nexthop(const struct to_json *at, const struct to_server *server
 	return 0;
 }
 
-static int read_group(const struct to_json *at, const struct to_server *server,
-		      struct to_group *group)
+static int plan_read_group(const struct to_json *at, const struct to_server *server,
+			   struct to_group *group)
 {
 	uint64_t used = 0;
 	int ret;
@@ -396,7 +396,7 @@ static int read_group(const struct to_json *at, const struct to_server *server,
 		struct to_json child = to_json_element(at, i);
 		struct to_nexthop *hop = &group->nexthops[i];
 
-		ret = read_nexthop(&child, server, hop);
+		ret = plan_read_nexthop(&child, server, hop);
 		if (ret)
 			return ret;
 		if (used & 1ULL << hop->port)
@@ -408,7 +408,7 @@ static int read_group(const struct to_json *at, const struct to_server *server,
 	return 0;
 }
 
-static int read_groups(const struct to_json *at, void *to)
+static int plan_read_groups(const struct to_json *at, void *to)
 {
 	struct table_in *in = to;
 	struct to_table *t = in->table;
@@ -421,8 +421,8 @@ static int read_groups(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < t->n_groups && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_group(&child, &in->plan->cluster->servers[in->server],
-				 &t->groups[i]);
+		ret = plan_read_group(&child, &in->plan->cluster->servers[in->server],
+				      &t->groups[i]);
 	}
 	return ret;
 }
@@ -435,7 +435,7 @@ struct routes_in {
 	unsigned int n_from;
 };
 
-static int read_group_index(const struct to_json *at, void *to)
+static int plan_read_group_index(const struct to_json *at, void *to)
 {
 	struct routes_in *in = to;
 	int ret = to_json_u32(at, &in->group);
@@ -446,7 +446,7 @@ static int read_group_index(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_from(const struct to_json *at, void *to)
+static int plan_read_from(const struct to_json *at, void *to)
 {
 	struct routes_in *in = to;
 	struct to_error err;
@@ -465,11 +465,11 @@ static int read_from(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int add_pair(const struct to_json *at, struct table_in *in,
-		    struct to_pair_route pair)
+static int plan_add_pair(const struct to_json *at, struct table_in *in,
+			 struct to_source_route pair)
 {
 	struct to_table *t = in->table;
-	struct to_pair_route *more;
+	struct to_source_route *more;
 
 	if (pair.src == pair.dst)
 		return to_json_error(at, -EINVAL, "server %u sends nothing to itself",
@@ -485,8 +485,8 @@ static int add_pair(const struct to_json *at, struct table_in *in,
 	return 0;
 }
 
-static int add_route(const struct to_json *at, const struct routes_in *in,
-		     uint32_t dst, unsigned int slot)
+static int plan_add_route(const struct to_json *at, const struct routes_in *in,
+			  uint32_t dst, unsigned int slot)
 {
 	const struct to_plan *plan = in->table->plan;
 	const struct to_server *server = &plan->cluster->servers[dst];
@@ -501,7 +501,7 @@ static int add_route(const struct to_json *at, const struct routes_in *in,
 		return to_json_error(at, -ENOENT, "server %u has %u ports", dst,
 				     server->n_ports);
 	for (unsigned int i = 0; i < in->n_from && !ret; i++)
-		ret = add_pair(at, in->table, (struct to_pair_route){
+		ret = plan_add_pair(at, in->table, (struct to_source_route){
 				in->from[i], dst, slot, in->group });
 	if (in->from)
 		return ret;
@@ -513,8 +513,8 @@ static int add_route(const struct to_json *at, const struct routes_in *in,
 	return 0;
 }
 
-static int read_destinations(const struct to_json *at, struct routes_in *in,
-			     unsigned int slot)
+static int plan_read_destinations(const struct to_json *at, struct routes_in *in,
+				  unsigned int slot)
 {
 	struct to_range range;
 	struct to_error err;
@@ -527,19 +527,19 @@ static int read_destinations(const struct to_json *at, struct routes_in *in,
 	while ((more = to_set_next(&text, in->table->plan->cluster->n_servers,
 				   &range, &err)) > 0)
 		for (uint32_t dst = range.first; dst <= range.last; dst++) {
-			ret = add_route(at, in, dst, slot);
+			ret = plan_add_route(at, in, dst, slot);
 			if (ret)
 				return ret;
 		}
 	return more ? to_json_error(at, more, "%s", err.text) : 0;
 }
 
-static int read_nodes(const struct to_json *at, void *to)
+static int plan_read_nodes(const struct to_json *at, void *to)
 {
-	return read_destinations(at, to, 0);
+	return plan_read_destinations(at, to, 0);
 }
 
-static int read_route_ports(const struct to_json *at, void *to)
+static int plan_read_route_ports(const struct to_json *at, void *to)
 {
 	struct routes_in *in = to;
 	unsigned int n;
@@ -552,28 +552,28 @@ static int read_route_ports(const struct to_json *at, void *to)
 	for (unsigned int q = 0; q < n && !ret; q++) {
 		struct to_json child = to_json_element(at, q);
 
-		ret = read_destinations(&child, in, 1 + q);
+		ret = plan_read_destinations(&child, in, 1 + q);
 	}
 	return ret;
 }
 
 static const struct to_json_field route_fields[] = {
-	{ "group", read_group_index, 0, false },
-	{ "nodes", read_nodes, 0, true },
-	{ "ports", read_route_ports, 0, true },
+	{ "group", plan_read_group_index, 0, false },
+	{ "nodes", plan_read_nodes, 0, true },
+	{ "ports", plan_read_route_ports, 0, true },
 	{}
 };
 
 static const struct to_json_field pair_fields[] = {
-	{ "group", read_group_index, 0, false },
-	{ "from", read_from, 0, false },
-	{ "nodes", read_nodes, 0, true },
-	{ "ports", read_route_ports, 0, true },
+	{ "group", plan_read_group_index, 0, false },
+	{ "from", plan_read_from, 0, false },
+	{ "nodes", plan_read_nodes, 0, true },
+	{ "ports", plan_read_route_ports, 0, true },
 	{}
 };
 
-static int read_route_array(const struct to_json *at, struct table_in *table,
-			    const struct to_json_field *fields)
+static int plan_read_route_array(const struct to_json *at, struct table_in *table,
+				 const struct to_json_field *fields)
 {
 	unsigned int n;
 	int ret;
@@ -589,20 +589,20 @@ static int read_route_array(const struct to_json *at, struct table_in *table,
 	return ret;
 }
 
-static int read_routes(const struct to_json *at, void *to)
+static int plan_read_routes(const struct to_json *at, void *to)
 {
-	return read_route_array(at, to, route_fields);
+	return plan_read_route_array(at, to, route_fields);
 }
 
-static int read_pairs(const struct to_json *at, void *to)
+static int plan_read_pairs(const struct to_json *at, void *to)
 {
 	struct table_in *in = to;
 	struct to_table *t = in->table;
-	int ret = read_route_array(at, in, pair_fields);
+	int ret = plan_read_route_array(at, in, pair_fields);
 
 	to_plan_sort_pairs(t);
 	for (unsigned int i = 1; i < t->n_pairs && !ret; i++) {
-		const struct to_pair_route *a = &t->pairs[i - 1], *b = &t->pairs[i];
+		const struct to_source_route *a = &t->pairs[i - 1], *b = &t->pairs[i];
 
 		if (a->dst != b->dst || a->slot != b->slot || a->src != b->src)
 			continue;
@@ -619,10 +619,10 @@ static int read_pairs(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field table_fields[] = {
-	{ "server", read_table_server, 0, false },
-	{ "groups", read_groups, 0, false },
-	{ "routes", read_routes, 0, false },
-	{ "pairs", read_pairs, 0, true },
+	{ "server", plan_read_table_server, 0, false },
+	{ "groups", plan_read_groups, 0, false },
+	{ "routes", plan_read_routes, 0, false },
+	{ "pairs", plan_read_pairs, 0, true },
 	{}
 };
 
@@ -633,7 +633,7 @@ int to_plan_read_table(const struct to_json *at, const struct to_plan *plan, boo
 	return to_json_object(at, table_fields, &in);
 }
 
-static int read_tables(const struct to_json *at, void *to)
+static int plan_read_tables(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	unsigned int n_servers = plan->cluster->n_servers;
@@ -662,7 +662,7 @@ static int read_tables(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_predictions(const struct to_json *at, void *to)
+static int plan_read_predictions(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 
@@ -681,7 +681,7 @@ static const struct to_json_field candidate_fields[] = {
 	{}
 };
 
-static int read_candidates(const struct to_json *at, void *to)
+static int plan_read_candidates(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	int ret = to_json_array(at, sizeof(*plan->candidates), &plan->candidates,
@@ -700,7 +700,7 @@ struct port_shares_in {
 	uint32_t *shares;
 };
 
-static int read_shares(const struct to_json *at, void *to)
+static int plan_read_shares(const struct to_json *at, void *to)
 {
 	struct port_shares_in *in = to;
 	int ret = to_json_array(at, sizeof(*in->shares), &in->shares, &in->n);
@@ -718,11 +718,11 @@ static int read_shares(const struct to_json *at, void *to)
 static const struct to_json_field port_shares_fields[] = {
 	{ "src", to_json_u32, offsetof(struct port_shares_in, src), false },
 	{ "dst", to_json_u32, offsetof(struct port_shares_in, dst), false },
-	{ "shares", read_shares, 0, false },
+	{ "shares", plan_read_shares, 0, false },
 	{}
 };
 
-static int read_pair_shares(const struct to_json *at, struct to_plan *plan)
+static int plan_read_pair_shares(const struct to_json *at, struct to_plan *plan)
 {
 	unsigned int n = plan->cluster->n_servers;
 	struct port_shares_in in = {};
@@ -741,7 +741,7 @@ static int read_pair_shares(const struct to_json *at, struct to_plan *plan)
 	return ret;
 }
 
-static int read_port_shares(const struct to_json *at, void *to)
+static int plan_read_port_shares(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	size_t n = plan->cluster->n_servers;
@@ -756,30 +756,30 @@ static int read_port_shares(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < pairs && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_pair_shares(&child, plan);
+		ret = plan_read_pair_shares(&child, plan);
 	}
 	return ret;
 }
 
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
-	{ "format", read_format, 0, false },
+	{ "format", plan_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "job", read_job, 0, false },
+	{ "job", plan_read_job, 0, false },
 	{ "seed", to_json_u64, offsetof(struct to_plan, seed), true },
-	{ "link_mode", read_link_mode, 0, false },
-	{ "optical_switches", read_switches, 0, true },
-	{ "servers", read_servers, 0, false },
-	{ "demand", read_demand, 0, false },
-	{ "rings", read_rings, 0, true },
-	{ "trees", read_trees, 0, true },
-	{ "links", read_links, 0, false },
-	{ "cross_connects", read_cross_connects, 0, true },
-	{ "tables", read_tables, 0, false },
-	{ "port_shares", read_port_shares, 0, true },
-	{ "candidates", read_candidates, 0, true },
-	{ "predictions", read_predictions, 0, true },
+	{ "link_mode", plan_read_link_mode, 0, false },
+	{ "optical_switches", plan_read_switches, 0, true },
+	{ "servers", plan_read_servers, 0, false },
+	{ "demand", plan_read_demand, 0, false },
+	{ "rings", plan_read_rings, 0, true },
+	{ "trees", plan_read_trees, 0, true },
+	{ "links", plan_read_links, 0, false },
+	{ "cross_connects", plan_read_cross_connects, 0, true },
+	{ "tables", plan_read_tables, 0, false },
+	{ "port_shares", plan_read_port_shares, 0, true },
+	{ "candidates", plan_read_candidates, 0, true },
+	{ "predictions", plan_read_predictions, 0, true },
 	{}
 };
 

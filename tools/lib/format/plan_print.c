@@ -17,8 +17,8 @@ const char *const to_plan_link_uses[] = {
 	NULL
 };
 
-static void print_port_ref(FILE *out, const struct to_cluster *c,
-			   struct to_port_ref ref)
+static void plan_print_port_ref(FILE *out, const struct to_cluster *c,
+				struct to_port_ref ref)
 {
 	char text[TO_NAME_MAX + IFNAMSIZ];
 
@@ -27,16 +27,16 @@ static void print_port_ref(FILE *out, const struct to_cluster *c,
 	to_json_print_string(out, text);
 }
 
-static void print_links(FILE *out, const struct to_cluster *c)
+static void plan_print_links(FILE *out, const struct to_cluster *c)
 {
 	fprintf(out, "\"links\":[");
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		const struct to_link *link = &c->links[i];
 
 		fprintf(out, "%s\n {\"a\":", i ? "," : "");
-		print_port_ref(out, c, link->a);
+		plan_print_port_ref(out, c, link->a);
 		fprintf(out, ",\"b\":");
-		print_port_ref(out, c, link->b);
+		plan_print_port_ref(out, c, link->b);
 		fprintf(out, ",\"use\":\"%s\"", to_plan_link_uses[link->use]);
 		if (link->ring >= 0)
 			fprintf(out, ",\"ring\":%d", link->ring);
@@ -47,7 +47,7 @@ static void print_links(FILE *out, const struct to_cluster *c)
 	fprintf(out, "],\n");
 }
 
-static void print_rings(FILE *out, const struct to_plan *plan)
+static void plan_print_rings(FILE *out, const struct to_plan *plan)
 {
 	fprintf(out, "\"rings\":[");
 	for (unsigned int i = 0; i < plan->n_rings; i++) {
@@ -62,7 +62,7 @@ static void print_rings(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-static void print_trees(FILE *out, const struct to_plan *plan)
+static void plan_print_trees(FILE *out, const struct to_plan *plan)
 {
 	fprintf(out, "\"trees\":[");
 	for (unsigned int i = 0; i < plan->n_trees; i++) {
@@ -81,7 +81,7 @@ static void print_trees(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-static void print_cross_connects(FILE *out, const struct to_plan *plan)
+static void plan_print_cross_connects(FILE *out, const struct to_plan *plan)
 {
 	fprintf(out, "\"cross_connects\":[");
 	for (unsigned int i = 0; i < plan->n_cross_connects; i++) {
@@ -94,7 +94,7 @@ static void print_cross_connects(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-static void print_candidates(FILE *out, const struct to_plan *plan)
+static void plan_print_candidates(FILE *out, const struct to_plan *plan)
 {
 	fprintf(out, "\"candidates\":[");
 	for (unsigned int i = 0; i < plan->n_candidates; i++) {
@@ -112,7 +112,7 @@ static void print_candidates(FILE *out, const struct to_plan *plan)
 }
 
 /* One line per pair that has them. */
-static void print_port_shares(FILE *out, const struct to_plan *plan)
+static void plan_print_port_shares(FILE *out, const struct to_plan *plan)
 {
 	unsigned int n = plan->cluster->n_servers, ports = plan->slots - 1, q;
 	const char *before = "";
@@ -135,8 +135,8 @@ static void print_port_shares(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-static void print_group(FILE *out, const struct to_server *server,
-			const struct to_group *group)
+static void plan_print_group(FILE *out, const struct to_server *server,
+			     const struct to_group *group)
 {
 	fprintf(out, "[");
 	for (unsigned int i = 0; i < group->n; i++) {
@@ -157,8 +157,8 @@ static void print_group(FILE *out, const struct to_server *server,
  * Destinations of one group and one source, by slot: @members holds those of
  * slot s from @start[s] to @start[s + 1].
  */
-static void print_destinations(FILE *out, unsigned int slots,
-			       const uint32_t *members, const size_t *start)
+static void plan_print_destinations(FILE *out, unsigned int slots,
+				    const uint32_t *members, const size_t *start)
 {
 	unsigned int last = slots;
 
@@ -188,8 +188,8 @@ struct scratch {
 	size_t *start, n_start;
 };
 
-static int sort_routes(struct scratch *s, const struct to_table *t,
-		       unsigned int slots)
+static int plan_sort_routes(struct scratch *s, const struct to_table *t,
+			    unsigned int slots)
 {
 	size_t cells = (size_t)t->n_groups * slots;
 	size_t sum = 0, *more;
@@ -217,12 +217,12 @@ static int sort_routes(struct scratch *s, const struct to_table *t,
 	return 0;
 }
 
-static int print_routes(FILE *out, struct scratch *s, const struct to_table *t,
-			unsigned int slots)
+static int plan_print_routes(FILE *out, struct scratch *s, const struct to_table *t,
+			     unsigned int slots)
 {
 	bool first = true;
 
-	if (sort_routes(s, t, slots))
+	if (plan_sort_routes(s, t, slots))
 		return -ENOMEM;
 	fprintf(out, "  \"routes\":[");
 	for (unsigned int g = 0; g < t->n_groups; g++) {
@@ -231,7 +231,7 @@ static int print_routes(FILE *out, struct scratch *s, const struct to_table *t,
 		if (start[0] == start[slots])
 			continue;
 		fprintf(out, "%s\n   {\"group\":%u", first ? "" : ",", g);
-		print_destinations(out, slots, s->members, start);
+		plan_print_destinations(out, slots, s->members, start);
 		first = false;
 	}
 	fprintf(out, "],\n");
@@ -239,9 +239,9 @@ static int print_routes(FILE *out, struct scratch *s, const struct to_table *t,
 }
 
 /* By group and source, then as the text lists destinations. */
-static int pair_text_compare(const void *a, const void *b)
+static int plan_pair_text_compare(const void *a, const void *b)
 {
-	const struct to_pair_route *x = a, *y = b;
+	const struct to_source_route *x = a, *y = b;
 
 	if (x->group != y->group)
 		return x->group - y->group;
@@ -252,8 +252,8 @@ static int pair_text_compare(const void *a, const void *b)
 	return (x->dst > y->dst) - (x->dst < y->dst);
 }
 
-static void print_pair_run(FILE *out, const struct to_pair_route *pairs,
-			   unsigned int n, unsigned int slots, uint32_t *members)
+static void plan_print_pair_run(FILE *out, const struct to_source_route *pairs,
+				unsigned int n, unsigned int slots, uint32_t *members)
 {
 	size_t start[TO_PORTS_MAX + 2];
 	unsigned int i = 0;
@@ -264,13 +264,13 @@ static void print_pair_run(FILE *out, const struct to_pair_route *pairs,
 			members[i] = pairs[i].dst;
 	}
 	fprintf(out, "\n   {\"group\":%u,\"from\":\"%u\"", pairs->group, pairs->src);
-	print_destinations(out, slots, members, start);
+	plan_print_destinations(out, slots, members, start);
 }
 
-static int print_pairs(FILE *out, struct scratch *s, const struct to_table *t,
-		       unsigned int slots)
+static int plan_print_pairs(FILE *out, struct scratch *s, const struct to_table *t,
+			    unsigned int slots)
 {
-	struct to_pair_route *pairs;
+	struct to_source_route *pairs;
 	unsigned int i, n;
 
 	fprintf(out, "  \"pairs\":[");
@@ -279,22 +279,22 @@ static int print_pairs(FILE *out, struct scratch *s, const struct to_table *t,
 		return -ENOMEM;
 	if (t->n_pairs) {
 		memcpy(pairs, t->pairs, t->n_pairs * sizeof(*pairs));
-		qsort(pairs, t->n_pairs, sizeof(*pairs), pair_text_compare);
+		qsort(pairs, t->n_pairs, sizeof(*pairs), plan_pair_text_compare);
 	}
 	for (i = 0; i < t->n_pairs; i += n) {
 		for (n = 1; i + n < t->n_pairs && pairs[i + n].group == pairs[i].group &&
 		     pairs[i + n].src == pairs[i].src; n++)
 			;
 		fprintf(out, i ? "," : "");
-		print_pair_run(out, pairs + i, n, slots, s->members);
+		plan_print_pair_run(out, pairs + i, n, slots, s->members);
 	}
 	fprintf(out, "]}");
 	free(pairs);
 	return 0;
 }
 
-static int print_table(FILE *out, const struct to_plan *plan, unsigned int server,
-		       struct scratch *s)
+static int plan_print_table(FILE *out, const struct to_plan *plan, unsigned int server,
+			    struct scratch *s)
 {
 	const struct to_server *self = &plan->cluster->servers[server];
 	const struct to_table *t = &plan->tables[server];
@@ -303,21 +303,21 @@ static int print_table(FILE *out, const struct to_plan *plan, unsigned int serve
 	fprintf(out, "{\"server\":\"%s\",\n  \"groups\":[", self->name);
 	for (unsigned int g = 0; g < t->n_groups; g++) {
 		fprintf(out, "%s\n   ", g ? "," : "");
-		print_group(out, self, &t->groups[g]);
+		plan_print_group(out, self, &t->groups[g]);
 	}
 	fprintf(out, "],\n");
-	ret = print_routes(out, s, t, plan->slots);
-	return ret ? ret : print_pairs(out, s, t, plan->slots);
+	ret = plan_print_routes(out, s, t, plan->slots);
+	return ret ? ret : plan_print_pairs(out, s, t, plan->slots);
 }
 
-static int scratch_init(struct scratch *s, const struct to_plan *plan)
+static int plan_scratch_init(struct scratch *s, const struct to_plan *plan)
 {
 	*s = (struct scratch){ .n_routes = (size_t)plan->cluster->n_servers * plan->slots };
 	s->members = calloc(s->n_routes, sizeof(*s->members));
 	return s->members ? 0 : -ENOMEM;
 }
 
-static void scratch_free(struct scratch *s)
+static void plan_scratch_free(struct scratch *s)
 {
 	free(s->members);
 	free(s->start);
@@ -326,25 +326,25 @@ static void scratch_free(struct scratch *s)
 int to_plan_print_table(FILE *out, const struct to_plan *plan, unsigned int server)
 {
 	struct scratch s;
-	int ret = scratch_init(&s, plan);
+	int ret = plan_scratch_init(&s, plan);
 
-	ret = ret ? ret : print_table(out, plan, server, &s);
-	scratch_free(&s);
+	ret = ret ? ret : plan_print_table(out, plan, server, &s);
+	plan_scratch_free(&s);
 	return ret;
 }
 
-static int print_tables(FILE *out, const struct to_plan *plan)
+static int plan_print_tables(FILE *out, const struct to_plan *plan)
 {
 	struct scratch s;
-	int ret = scratch_init(&s, plan);
+	int ret = plan_scratch_init(&s, plan);
 
 	fprintf(out, "\"tables\":[");
 	for (unsigned int i = 0; i < plan->cluster->n_servers && !ret; i++) {
 		fprintf(out, "%s\n ", i ? "," : "");
-		ret = print_table(out, plan, i, &s);
+		ret = plan_print_table(out, plan, i, &s);
 	}
 	fprintf(out, "],\n");
-	scratch_free(&s);
+	plan_scratch_free(&s);
 	return ret;
 }
 
@@ -359,21 +359,21 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, ",\n\"seed\":%llu,\n", (unsigned long long)plan->seed);
 	to_cluster_print(out, plan->cluster);
 	fprintf(out, ",\n");
-	print_links(out, plan->cluster);
-	print_rings(out, plan);
+	plan_print_links(out, plan->cluster);
+	plan_print_rings(out, plan);
 	if (plan->n_trees)
-		print_trees(out, plan);
-	print_cross_connects(out, plan);
+		plan_print_trees(out, plan);
+	plan_print_cross_connects(out, plan);
 	fprintf(out, "\"demand\":");
 	if (to_demand_print(out, plan->demand))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	fprintf(out, ",\n");
-	if (print_tables(out, plan))
+	if (plan_print_tables(out, plan))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	if (plan->port_shares)
-		print_port_shares(out, plan);
+		plan_print_port_shares(out, plan);
 	if (plan->n_candidates)
-		print_candidates(out, plan);
+		plan_print_candidates(out, plan);
 	fprintf(out, "\"predictions\":");
 	if (!plan->predictions)
 		fprintf(out, "{}");

@@ -8,14 +8,14 @@
 #include "base/json.h"
 #include "format/plan_json.h"
 
-static void part_print_end(FILE *out, const struct to_cluster *c, const char *key,
-			   struct to_port_ref at)
+static void plan_slice_print_end(FILE *out, const struct to_cluster *c, const char *key,
+				 struct to_port_ref at)
 {
 	fprintf(out, "\"%s\":\"%s:%s\"", key, c->servers[at.server].name,
 		c->servers[at.server].ports[at.port].name);
 }
 
-void to_part_print_cluster(FILE *out, const struct to_plan *plan)
+void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster;
 
@@ -24,16 +24,16 @@ void to_part_print_cluster(FILE *out, const struct to_plan *plan)
 	fprintf(out, ",\n\"links\":[");
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		fprintf(out, "%s\n {", i ? "," : "");
-		part_print_end(out, c, "a", c->links[i].a);
+		plan_slice_print_end(out, c, "a", c->links[i].a);
 		fprintf(out, ",");
-		part_print_end(out, c, "b", c->links[i].b);
+		plan_slice_print_end(out, c, "b", c->links[i].b);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}\n");
 }
 
-static int part_read_table(struct to_plan *plan, const char *table, unsigned int *server,
-			   struct to_error *err)
+static int plan_slice_read_table(struct to_plan *plan, const char *table, unsigned int *server,
+				 struct to_error *err)
 {
 	unsigned int n = plan->cluster->n_servers;
 	bool *done = calloc(n, sizeof(*done));
@@ -53,8 +53,8 @@ static int part_read_table(struct to_plan *plan, const char *table, unsigned int
 	return ret;
 }
 
-struct to_plan *to_part_parse(const char *job, const char *cluster, const char *table,
-			      unsigned int *server, struct to_error *err)
+struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const char *table,
+				    unsigned int *server, struct to_error *err)
 {
 	struct to_plan *plan = calloc(1, sizeof(*plan));
 
@@ -73,7 +73,7 @@ struct to_plan *to_part_parse(const char *job, const char *cluster, const char *
 		to_error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	if (!part_read_table(plan, table, server, err))
+	if (!plan_slice_read_table(plan, table, server, err))
 		return plan;
 fail:
 	to_plan_free(plan);

@@ -27,12 +27,12 @@ static const struct {
 	[TO_SWITCH_SONIC] = { "sonic", 0, ADDRESS | COMMAND, 300000 },
 };
 
-static uint64_t kind_timeout_ns(enum to_switch_kind kind)
+static uint64_t switch_kind_timeout_ns(enum to_switch_kind kind)
 {
 	return kinds[kind].timeout_ms * 1000000ULL;
 }
 
-static int control_text(const struct to_json *at, char *to, size_t size)
+static int switch_control_text(const struct to_json *at, char *to, size_t size)
 {
 	const char *text;
 	int ret = to_json_string(at, &text);
@@ -47,7 +47,7 @@ static int control_text(const struct to_json *at, char *to, size_t size)
 
 #define FIELD_SIZE(field) sizeof(((struct to_switch_control *)0)->field)
 
-static int read_driver(const struct to_json *at, void *to)
+static int switch_read_driver(const struct to_json *at, void *to)
 {
 	const char *names[TO_SWITCH_KINDS] = {};
 	int driver;
@@ -61,32 +61,32 @@ static int read_driver(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int read_address(const struct to_json *at, void *to)
+static int switch_read_address(const struct to_json *at, void *to)
 {
-	return control_text(at, to, FIELD_SIZE(address));
+	return switch_control_text(at, to, FIELD_SIZE(address));
 }
 
-static int read_command(const struct to_json *at, void *to)
+static int switch_read_command(const struct to_json *at, void *to)
 {
-	return control_text(at, to, FIELD_SIZE(command));
+	return switch_control_text(at, to, FIELD_SIZE(command));
 }
 
-static int read_user(const struct to_json *at, void *to)
+static int switch_read_user(const struct to_json *at, void *to)
 {
-	return control_text(at, to, FIELD_SIZE(user));
+	return switch_control_text(at, to, FIELD_SIZE(user));
 }
 
-static int read_password_file(const struct to_json *at, void *to)
+static int switch_read_password_file(const struct to_json *at, void *to)
 {
-	return control_text(at, to, FIELD_SIZE(password_file));
+	return switch_control_text(at, to, FIELD_SIZE(password_file));
 }
 
-static int read_password_env(const struct to_json *at, void *to)
+static int switch_read_password_env(const struct to_json *at, void *to)
 {
-	return control_text(at, to, FIELD_SIZE(password_env));
+	return switch_control_text(at, to, FIELD_SIZE(password_env));
 }
 
-static int read_egress_offset(const struct to_json *at, void *to)
+static int switch_read_egress_offset(const struct to_json *at, void *to)
 {
 	int ret = to_json_u32(at, to);
 
@@ -95,7 +95,7 @@ static int read_egress_offset(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_timeout(const struct to_json *at, void *to)
+static int switch_read_timeout(const struct to_json *at, void *to)
 {
 	unsigned int ms;
 	int ret = to_json_u32(at, &ms);
@@ -110,14 +110,14 @@ static int read_timeout(const struct to_json *at, void *to)
 #define CONTROL(field) offsetof(struct to_switch_control, field)
 
 static const struct to_json_field control_fields[] = {
-	{ "driver", read_driver, CONTROL(driver), false },
-	{ "address", read_address, CONTROL(address), true },
-	{ "command", read_command, CONTROL(command), true },
-	{ "user", read_user, CONTROL(user), true },
-	{ "password_file", read_password_file, CONTROL(password_file), true },
-	{ "password_env", read_password_env, CONTROL(password_env), true },
-	{ "egress_offset", read_egress_offset, CONTROL(egress_offset), true },
-	{ "timeout_ms", read_timeout, CONTROL(timeout_ns), true },
+	{ "driver", switch_read_driver, CONTROL(driver), false },
+	{ "address", switch_read_address, CONTROL(address), true },
+	{ "command", switch_read_command, CONTROL(command), true },
+	{ "user", switch_read_user, CONTROL(user), true },
+	{ "password_file", switch_read_password_file, CONTROL(password_file), true },
+	{ "password_env", switch_read_password_env, CONTROL(password_env), true },
+	{ "egress_offset", switch_read_egress_offset, CONTROL(egress_offset), true },
+	{ "timeout_ms", switch_read_timeout, CONTROL(timeout_ns), true },
 	{}
 };
 
@@ -136,7 +136,7 @@ int to_switch_control_read(const struct to_json *at, void *to)
 	control->timeout_ns = 0;
 	ret = to_json_object(at, control_fields, control);
 	if (!control->timeout_ns)
-		control->timeout_ns = kind_timeout_ns(control->driver);
+		control->timeout_ns = switch_kind_timeout_ns(control->driver);
 	for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys) && !ret; i++) {
 		bool given = json_object_get(at->value, keys[i].key);
 
@@ -155,7 +155,7 @@ int to_switch_control_read(const struct to_json *at, void *to)
 	return ret;
 }
 
-static void print_text(FILE *out, const char *key, const char *text)
+static void switch_print_text(FILE *out, const char *key, const char *text)
 {
 	if (!*text)
 		return;
@@ -168,14 +168,14 @@ void to_switch_control_print(FILE *out, const struct to_switch_control *control)
 	if (control->driver == TO_SWITCH_BY_HAND)
 		return;
 	fprintf(out, ",\n  \"control\":{\"driver\":\"%s\"", kinds[control->driver].name);
-	print_text(out, "address", control->address);
-	print_text(out, "command", control->command);
-	print_text(out, "user", control->user);
-	print_text(out, "password_file", control->password_file);
-	print_text(out, "password_env", control->password_env);
+	switch_print_text(out, "address", control->address);
+	switch_print_text(out, "command", control->command);
+	switch_print_text(out, "user", control->user);
+	switch_print_text(out, "password_file", control->password_file);
+	switch_print_text(out, "password_env", control->password_env);
 	if (control->egress_offset)
 		fprintf(out, ",\"egress_offset\":%u", control->egress_offset);
-	if (control->timeout_ns != kind_timeout_ns(control->driver))
+	if (control->timeout_ns != switch_kind_timeout_ns(control->driver))
 		fprintf(out, ",\"timeout_ms\":%llu",
 			(unsigned long long)control->timeout_ns / 1000000);
 	fprintf(out, "}");

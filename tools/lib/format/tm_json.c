@@ -19,8 +19,8 @@ struct column {
 	int64_t min, max;
 };
 
-static int read_row(const struct to_json *at, const struct column *columns,
-		    unsigned int n, int64_t *row)
+static int tm_read_row(const struct to_json *at, const struct column *columns,
+		       unsigned int n, int64_t *row)
 {
 	if (json_array_size(at->value) != n)
 		return to_json_error(at, -EINVAL, "expected an array of %u numbers",
@@ -39,23 +39,23 @@ static int read_row(const struct to_json *at, const struct column *columns,
 	return 0;
 }
 
-static struct to_tm *reading(const struct to_json *at)
+static struct to_tm *tm_reading(const struct to_json *at)
 {
 	return at->doc->context;
 }
 
-static struct to_tm_sample *reading_sample(const struct to_json *at)
+static struct to_tm_sample *tm_reading_sample(const struct to_json *at)
 {
-	return &reading(at)->samples[at->up->index];
+	return &tm_reading(at)->samples[at->up->index];
 }
 
-static int read_format(const struct to_json *at, void *to)
+static int tm_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
 	return to_json_format(at, "topoopt-tm");
 }
 
-static int read_fingerprint(const struct to_json *at, void *to)
+static int tm_read_fingerprint(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
@@ -65,7 +65,7 @@ static int read_fingerprint(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int read_classes(const struct to_json *at, void *to)
+static int tm_read_classes(const struct to_json *at, void *to)
 {
 	unsigned int n;
 	int ret;
@@ -82,7 +82,7 @@ static int read_classes(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int find_server(const struct to_tm *tm, const char *name, size_t len)
+static int tm_find_server(const struct to_tm *tm, const char *name, size_t len)
 {
 	for (unsigned int i = 0; i < tm->n_servers; i++)
 		if (strlen(tm->servers[i]) == len && !memcmp(tm->servers[i], name, len))
@@ -90,9 +90,9 @@ static int find_server(const struct to_tm *tm, const char *name, size_t len)
 	return -1;
 }
 
-static int read_servers(const struct to_json *at, void *to)
+static int tm_read_servers(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	unsigned int n;
 	int ret;
 
@@ -104,7 +104,7 @@ static int read_servers(const struct to_json *at, void *to)
 		struct to_json child = to_json_element(at, i);
 
 		ret = to_json_name(&child, tm->servers[i]);
-		if (!ret && find_server(tm, tm->servers[i], strlen(tm->servers[i])) >= 0)
+		if (!ret && tm_find_server(tm, tm->servers[i], strlen(tm->servers[i])) >= 0)
 			ret = to_json_error(&child, -EINVAL, "\"%s\" is there twice",
 					    tm->servers[i]);
 		tm->n_servers += !ret;
@@ -112,16 +112,16 @@ static int read_servers(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_server(const struct to_json *at, void *to)
+static int tm_read_server(const struct to_json *at, void *to)
 {
-	const struct to_tm *tm = reading(at);
+	const struct to_tm *tm = tm_reading(at);
 	const char *name;
 	int ret, server;
 
 	ret = to_json_string(at, &name);
 	if (ret)
 		return ret;
-	server = find_server(tm, name, strlen(name));
+	server = tm_find_server(tm, name, strlen(name));
 	if (server < 0)
 		return to_json_error(at, -EINVAL, "no server is called \"%s\"", name);
 	*(uint32_t *)to = server;
@@ -129,7 +129,7 @@ static int read_server(const struct to_json *at, void *to)
 }
 
 /* "s1:eth0"; null for no link. */
-static int read_end(const struct to_json *at, void *to)
+static int tm_read_end(const struct to_json *at, void *to)
 {
 	struct to_tm_end *end = to;
 	const char *text, *colon;
@@ -142,7 +142,7 @@ static int read_end(const struct to_json *at, void *to)
 	colon = text ? strchr(text, ':') : NULL;
 	if (!colon || !colon[1] || strlen(colon + 1) >= IFNAMSIZ)
 		return to_json_error(at, -EINVAL, "expected \"SERVER:PORT\"");
-	server = find_server(reading(at), text, colon - text);
+	server = tm_find_server(tm_reading(at), text, colon - text);
 	if (server < 0)
 		return to_json_error(at, -EINVAL, "no server is called \"%.*s\"",
 				     (int)(colon - text), text);
@@ -153,20 +153,20 @@ static int read_end(const struct to_json *at, void *to)
 
 static const struct to_json_field port_fields[] = {
 	{ "name", to_json_ifname, offsetof(struct to_tm_port, name), false },
-	{ "to", read_end, offsetof(struct to_tm_port, to), false },
-	{ "from", read_end, offsetof(struct to_tm_port, from), false },
+	{ "to", tm_read_end, offsetof(struct to_tm_port, to), false },
+	{ "from", tm_read_end, offsetof(struct to_tm_port, from), false },
 	{}
 };
 
 static const struct to_json_field link_fields[] = {
-	{ "from", read_end, offsetof(struct to_tm_link, from), false },
-	{ "to", read_end, offsetof(struct to_tm_link, to), false },
+	{ "from", tm_read_end, offsetof(struct to_tm_link, from), false },
+	{ "to", tm_read_end, offsetof(struct to_tm_link, to), false },
 	{}
 };
 
-static int read_ports(const struct to_json *at, void *to)
+static int tm_read_ports(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	int ret;
 
 	(void)to;
@@ -179,9 +179,9 @@ static int read_ports(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_links(const struct to_json *at, void *to)
+static int tm_read_links(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	int ret;
 
 	(void)to;
@@ -197,9 +197,9 @@ static int read_links(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_missing(const struct to_json *at, void *to)
+static int tm_read_missing(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	unsigned int n;
 	int ret;
 
@@ -212,7 +212,7 @@ static int read_missing(const struct to_json *at, void *to)
 		struct to_json child = to_json_element(at, i);
 		uint32_t server;
 
-		ret = read_server(&child, &server);
+		ret = tm_read_server(&child, &server);
 		if (!ret)
 			tm->missing[server] = true;
 	}
@@ -220,9 +220,9 @@ static int read_missing(const struct to_json *at, void *to)
 }
 
 /* Rows [src, dst, class, packets, bytes], with in and out before on a server. */
-static int read_flows(const struct to_json *at, void *to)
+static int tm_read_flows(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	const struct column columns[] = {
 		{ "an ingress port", TO_TM_NO_PORT, (int64_t)tm->n_ports - 1 },
 		{ "an egress port", TO_TM_NO_PORT, (int64_t)tm->n_ports - 1 },
@@ -242,10 +242,10 @@ static int read_flows(const struct to_json *at, void *to)
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_row(&child, columns + skip, 7 - skip, row + skip);
+		ret = tm_read_row(&child, columns + skip, 7 - skip, row + skip);
 		if (ret)
 			break;
-		ret = to_tm_add_flow(reading_sample(at), &(struct to_tm_flow){
+		ret = to_tm_add_flow(tm_reading_sample(at), &(struct to_tm_flow){
 			.in = row[0], .out = row[1],
 			.src = row[2] < 0 ? TO_TM_NONE : row[2],
 			.dst = row[3] < 0 ? TO_TM_NONE : row[3],
@@ -256,7 +256,7 @@ static int read_flows(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int read_counters(const struct to_json *at, void *to)
+static int tm_read_counters(const struct to_json *at, void *to)
 {
 	static const struct column columns[] = {
 		{ "received packets", 0, COUNT_MAX },
@@ -270,18 +270,18 @@ static int read_counters(const struct to_json *at, void *to)
 	int ret;
 
 	ret = to_json_array(at, sizeof(**ports), ports, &n);
-	if (!ret && n != reading(at)->n_ports)
+	if (!ret && n != tm_reading(at)->n_ports)
 		ret = to_json_error(at, -EINVAL, "expected a row for each port");
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_row(&child, columns, 4, row);
+		ret = tm_read_row(&child, columns, 4, row);
 		(*ports)[i] = (struct to_tm_counters){ row[0], row[1], row[2], row[3] };
 	}
 	return ret;
 }
 
-static int read_link_bytes(const struct to_json *at, void *to)
+static int tm_read_link_bytes(const struct to_json *at, void *to)
 {
 	static const struct column columns[] = {
 		{ "bytes carried", 0, COUNT_MAX },
@@ -295,28 +295,28 @@ static int read_link_bytes(const struct to_json *at, void *to)
 	int ret;
 
 	ret = to_json_array(at, sizeof(**links), links, &n);
-	if (!ret && n != reading(at)->n_links)
+	if (!ret && n != tm_reading(at)->n_links)
 		ret = to_json_error(at, -EINVAL, "expected a row for each link");
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = read_row(&child, columns, 4, row);
+		ret = tm_read_row(&child, columns, 4, row);
 		(*links)[i] = (struct to_tm_link_bytes){ row[0], row[1], row[2], row[3] };
 	}
 	return ret;
 }
 
-static int read_lost(const struct to_json *at, void *to)
+static int tm_read_lost(const struct to_json *at, void *to)
 {
 	static const struct column columns[] = {
 		{ "packets", 0, COUNT_MAX }, { "bytes", 0, COUNT_MAX },
 	};
-	struct to_tm_sample *sample = reading_sample(at);
+	struct to_tm_sample *sample = tm_reading_sample(at);
 	int64_t row[2];
 	int ret;
 
 	(void)to;
-	ret = read_row(at, columns, 2, row);
+	ret = tm_read_row(at, columns, 2, row);
 	if (!ret) {
 		sample->lost.packets = row[0];
 		sample->lost.bytes = row[1];
@@ -330,9 +330,9 @@ static const struct to_json_field server_sample_fields[] = {
 	{ "start_ns", to_json_u64, SAMPLE(start_ns), false },
 	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
 	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
-	{ "lost", read_lost, 0, false },
-	{ "flows", read_flows, 0, false },
-	{ "ports", read_counters, SAMPLE(ports), false },
+	{ "lost", tm_read_lost, 0, false },
+	{ "flows", tm_read_flows, 0, false },
+	{ "ports", tm_read_counters, SAMPLE(ports), false },
 	{}
 };
 
@@ -341,15 +341,15 @@ static const struct to_json_field fabric_sample_fields[] = {
 	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
 	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
 	{ "absent", to_json_u32, SAMPLE(absent), false },
-	{ "lost", read_lost, 0, false },
-	{ "pairs", read_flows, 0, false },
-	{ "links", read_link_bytes, SAMPLE(links), false },
+	{ "lost", tm_read_lost, 0, false },
+	{ "pairs", tm_read_flows, 0, false },
+	{ "links", tm_read_link_bytes, SAMPLE(links), false },
 	{}
 };
 
-static int read_samples(const struct to_json *at, void *to)
+static int tm_read_samples(const struct to_json *at, void *to)
 {
-	struct to_tm *tm = reading(at);
+	struct to_tm *tm = tm_reading(at);
 	int ret;
 
 	(void)to;
@@ -368,29 +368,29 @@ static int read_samples(const struct to_json *at, void *to)
 
 #define TM(member) offsetof(struct to_tm, member)
 #define COMMON_FIELDS \
-	{ "format", read_format, 0, false }, \
+	{ "format", tm_read_format, 0, false }, \
 	{ "version", to_json_version, 0, false }, \
 	{ "comment", to_json_comment, 0, true }, \
 	{ "job", to_json_label, TM(job), false }, \
-	{ "plan", read_fingerprint, TM(plan), false }, \
+	{ "plan", tm_read_fingerprint, TM(plan), false }, \
 	{ "interval_ns", to_json_positive, TM(interval_ns), false }, \
-	{ "classes", read_classes, 0, false }, \
-	{ "servers", read_servers, 0, false }
+	{ "classes", tm_read_classes, 0, false }, \
+	{ "servers", tm_read_servers, 0, false }
 
 static const struct to_json_field server_fields[] = {
 	COMMON_FIELDS,
-	{ "server", read_server, TM(server), false },
+	{ "server", tm_read_server, TM(server), false },
 	{ "generation", to_json_u64, TM(generation), false },
-	{ "ports", read_ports, 0, false },
-	{ "samples", read_samples, 0, false },
+	{ "ports", tm_read_ports, 0, false },
+	{ "samples", tm_read_samples, 0, false },
 	{}
 };
 
 static const struct to_json_field fabric_fields[] = {
 	COMMON_FIELDS,
-	{ "links", read_links, 0, false },
-	{ "missing", read_missing, 0, true },
-	{ "samples", read_samples, 0, false },
+	{ "links", tm_read_links, 0, false },
+	{ "missing", tm_read_missing, 0, true },
+	{ "samples", tm_read_samples, 0, false },
 	{}
 };
 
@@ -434,8 +434,8 @@ struct to_tm *to_tm_load(const char *path, struct to_error *err)
 
 /* Writing: one line per sample. */
 
-static void write_end(FILE *out, const struct to_tm *tm, const char *key,
-		      const struct to_tm_end *end)
+static void tm_write_end(FILE *out, const struct to_tm *tm, const char *key,
+			 const struct to_tm_end *end)
 {
 	if (end->server == TO_TM_NONE)
 		fprintf(out, "\"%s\": null", key);
@@ -444,13 +444,13 @@ static void write_end(FILE *out, const struct to_tm *tm, const char *key,
 			end->port);
 }
 
-static long long index_or_none(uint32_t server)
+static long long tm_index_or_none(uint32_t server)
 {
 	return server == TO_TM_NONE ? -1 : (long long)server;
 }
 
-static void write_flows(FILE *out, const struct to_tm *tm,
-			const struct to_tm_sample *sample)
+static void tm_write_flows(FILE *out, const struct to_tm *tm,
+			   const struct to_tm_sample *sample)
 {
 	fprintf(out, "\"%s\": [", tm->server == TO_TM_FABRIC ? "pairs" : "flows");
 	for (unsigned int i = 0; i < sample->n_flows; i++) {
@@ -460,14 +460,14 @@ static void write_flows(FILE *out, const struct to_tm *tm,
 		if (tm->server != TO_TM_FABRIC)
 			fprintf(out, "%d, %d, ", flow->in, flow->out);
 		fprintf(out, "%lld, %lld, %d, %" PRIu64 ", %" PRIu64 "]",
-			index_or_none(flow->src), index_or_none(flow->dst),
+			tm_index_or_none(flow->src), tm_index_or_none(flow->dst),
 			flow->class, flow->packets, flow->bytes);
 	}
 	fprintf(out, "]");
 }
 
-static void write_sample(FILE *out, const struct to_tm *tm,
-			 const struct to_tm_sample *sample)
+static void tm_write_sample(FILE *out, const struct to_tm *tm,
+			    const struct to_tm_sample *sample)
 {
 	fprintf(out, "{\"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
 		", \"elapsed_ns\": %" PRIu64 ", ", sample->start_ns,
@@ -476,7 +476,7 @@ static void write_sample(FILE *out, const struct to_tm *tm,
 		fprintf(out, "\"absent\": %u, ", sample->absent);
 	fprintf(out, "\"lost\": [%" PRIu64 ", %" PRIu64 "], ",
 		sample->lost.packets, sample->lost.bytes);
-	write_flows(out, tm, sample);
+	tm_write_flows(out, tm, sample);
 	if (tm->server == TO_TM_FABRIC) {
 		fprintf(out, ", \"links\": [");
 		for (unsigned int i = 0; i < tm->n_links; i++)
@@ -516,18 +516,18 @@ void to_tm_print(FILE *out, const struct to_tm *tm)
 			fprintf(out, "%s\n  {\"name\": ", i ? "," : "");
 			to_json_print_string(out, tm->ports[i].name);
 			fprintf(out, ", ");
-			write_end(out, tm, "to", &tm->ports[i].to);
+			tm_write_end(out, tm, "to", &tm->ports[i].to);
 			fprintf(out, ", ");
-			write_end(out, tm, "from", &tm->ports[i].from);
+			tm_write_end(out, tm, "from", &tm->ports[i].from);
 			fprintf(out, "}");
 		}
 	} else {
 		fprintf(out, "],\n\"links\": [");
 		for (unsigned int i = 0; i < tm->n_links; i++) {
 			fprintf(out, "%s\n  {", i ? "," : "");
-			write_end(out, tm, "from", &tm->links[i].from);
+			tm_write_end(out, tm, "from", &tm->links[i].from);
 			fprintf(out, ", ");
-			write_end(out, tm, "to", &tm->links[i].to);
+			tm_write_end(out, tm, "to", &tm->links[i].to);
 			fprintf(out, "}");
 		}
 	}
@@ -542,12 +542,12 @@ void to_tm_print(FILE *out, const struct to_tm *tm)
 	fprintf(out, "],\n\"samples\": [");
 	for (unsigned int i = 0; i < tm->n_samples; i++) {
 		fprintf(out, "%s\n", i ? "," : "");
-		write_sample(out, tm, &tm->samples[i]);
+		tm_write_sample(out, tm, &tm->samples[i]);
 	}
 	fprintf(out, "\n]\n}\n");
 }
 
-static int write_tm(FILE *out, const void *tm, struct to_error *err)
+static int tm_write_tm(FILE *out, const void *tm, struct to_error *err)
 {
 	(void)err;
 	to_tm_print(out, tm);
@@ -556,5 +556,5 @@ static int write_tm(FILE *out, const void *tm, struct to_error *err)
 
 int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err)
 {
-	return to_file_write(path, write_tm, tm, err);
+	return to_file_write(path, tm_write_tm, tm, err);
 }

@@ -6,37 +6,37 @@
 
 #include "graph/spf.h"
 
-int to_tree_init(struct to_tree *tree, const struct to_graph *graph)
+int to_spf_init(struct to_spf *spf, const struct to_graph *graph)
 {
 	size_t n = graph->n;
 
-	memset(tree, 0, sizeof(*tree));
-	tree->distance = calloc(n, sizeof(*tree->distance));
-	tree->order = calloc(4 * n, sizeof(*tree->order));
-	tree->choices = calloc(n, sizeof(*tree->choices));
-	tree->backup = calloc(n, sizeof(*tree->backup));
-	if (!tree->distance || !tree->order || !tree->choices || !tree->backup) {
-		to_tree_free(tree);
+	memset(spf, 0, sizeof(*spf));
+	spf->distance = calloc(n, sizeof(*spf->distance));
+	spf->order = calloc(4 * n, sizeof(*spf->order));
+	spf->choices = calloc(n, sizeof(*spf->choices));
+	spf->backup = calloc(n, sizeof(*spf->backup));
+	if (!spf->distance || !spf->order || !spf->choices || !spf->backup) {
+		to_spf_free(spf);
 		return -ENOMEM;
 	}
-	tree->place = tree->order + n;
-	tree->stack = tree->place + n;
-	tree->seen = tree->stack + n;
+	spf->place = spf->order + n;
+	spf->stack = spf->place + n;
+	spf->seen = spf->stack + n;
 	return 0;
 }
 
-void to_tree_free(struct to_tree *tree)
+void to_spf_free(struct to_spf *spf)
 {
-	free(tree->distance);
-	free(tree->order);
-	free(tree->choices);
-	free(tree->backup);
-	memset(tree, 0, sizeof(*tree));
+	free(spf->distance);
+	free(spf->order);
+	free(spf->choices);
+	free(spf->backup);
+	memset(spf, 0, sizeof(*spf));
 }
 
 /* Does any way from @from along the choices meet @target, which is before it? */
-static bool tree_meets(struct to_tree *t, const struct to_graph *g, uint32_t from,
-		       uint32_t target)
+static bool spf_meets(struct to_spf *t, const struct to_graph *g, uint32_t from,
+		      uint32_t target)
 {
 	unsigned int depth = 0;
 
@@ -61,25 +61,25 @@ static bool tree_meets(struct to_tree *t, const struct to_graph *g, uint32_t fro
 	return false;
 }
 
-void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
-		  uint32_t root, uint32_t without)
+void to_spf_grow(struct to_spf *spf, const struct to_graph *graph,
+		 uint32_t root, uint32_t without)
 {
 	unsigned int i;
 
-	tree->n_reached = to_graph_distances(graph, root, without, tree->distance, tree->order);
-	memset(tree->backup, TO_ARC_NONE, graph->n);
-	memset(tree->place, 0xff, graph->n * sizeof(*tree->place));
-	tree->place[root] = 0;
-	tree->choices[root] = 0;
-	for (i = 1; i < tree->n_reached; i++) {
-		uint32_t x = tree->order[i], first = graph->out[x], a;
-		uint16_t nearer = tree->distance[x] - 1;
+	spf->n_reached = to_graph_distances(graph, root, without, spf->distance, spf->order);
+	memset(spf->backup, TO_ARC_NONE, graph->n);
+	memset(spf->place, 0xff, graph->n * sizeof(*spf->place));
+	spf->place[root] = 0;
+	spf->choices[root] = 0;
+	for (i = 1; i < spf->n_reached; i++) {
+		uint32_t x = spf->order[i], first = graph->out[x], a;
+		uint16_t nearer = spf->distance[x] - 1;
 		uint64_t choices = 0;
 
 		for (a = first; a < graph->out[x + 1]; a++)
-			choices |= (uint64_t)(tree->distance[graph->to[a]] == nearer) << (a - first);
-		tree->choices[x] = choices;
-		tree->place[x] = i;
+			choices |= (uint64_t)(spf->distance[graph->to[a]] == nearer) << (a - first);
+		spf->choices[x] = choices;
+		spf->place[x] = i;
 	}
 }
 
@@ -88,8 +88,8 @@ void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
  * seen[] then has seen_mark where they can and seen_mark - 1 where all ways
  * lead to x. Return: 0, -1 when they cannot, 1 when a choice in @keep were lost.
  */
-static int tree_clear(struct to_tree *t, const struct to_graph *g, uint32_t y, uint32_t x,
-		      const uint64_t *keep)
+static int spf_clear(struct to_spf *t, const struct to_graph *g, uint32_t y, uint32_t x,
+		     const uint64_t *keep)
 {
 	uint64_t left, lost = 0;
 	int ret = -1;
@@ -101,7 +101,7 @@ static int tree_clear(struct to_tree *t, const struct to_graph *g, uint32_t y, u
 	if (t->seen[y] == t->seen_mark - 1)
 		return -1;
 	for (left = t->choices[y]; left; left &= left - 1) {
-		int way = tree_clear(t, g, g->to[g->out[y] + __builtin_ctzll(left)], x, keep);
+		int way = spf_clear(t, g, g->to[g->out[y] + __builtin_ctzll(left)], x, keep);
 
 		if (way > 0)
 			return way;
@@ -115,7 +115,7 @@ static int tree_clear(struct to_tree *t, const struct to_graph *g, uint32_t y, u
 }
 
 /* Servers on the ways from @y give up their choices that lead to @x. */
-static void tree_yield(struct to_tree *t, const struct to_graph *g, uint32_t y, uint32_t x)
+static void spf_yield(struct to_spf *t, const struct to_graph *g, uint32_t y, uint32_t x)
 {
 	uint64_t left;
 
@@ -128,13 +128,13 @@ static void tree_yield(struct to_tree *t, const struct to_graph *g, uint32_t y, 
 		if (z == x || t->seen[z] == t->seen_mark - 1)
 			t->choices[y] &= ~(left & -left);
 		else
-			tree_yield(t, g, z, x);
+			spf_yield(t, g, z, x);
 	}
 }
 
 /* The arc that @x can take when its only choice is down. */
-static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t x,
-			   const uint64_t *keep)
+static uint8_t spf_backup(struct to_spf *t, const struct to_graph *g, uint32_t x,
+			  const uint64_t *keep)
 {
 	uint32_t first = g->out[x], a;
 	uint8_t further = TO_ARC_NONE;
@@ -147,7 +147,7 @@ static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t
 			continue;
 		if (t->place[y] < t->place[x])
 			return a - first;
-		if (further == TO_ARC_NONE && !tree_meets(t, g, y, x))
+		if (further == TO_ARC_NONE && !spf_meets(t, g, y, x))
 			further = a - first;
 	}
 	if (further != TO_ARC_NONE)
@@ -158,9 +158,9 @@ static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t
 		if (t->place[y] == UINT32_MAX || t->choices[x] >> (a - first) & 1)
 			continue;
 		t->seen_mark += 2;
-		if (tree_clear(t, g, y, x, keep))
+		if (spf_clear(t, g, y, x, keep))
 			continue;
-		tree_yield(t, g, y, x);
+		spf_yield(t, g, y, x);
 		return a - first;
 	}
 	return TO_ARC_NONE;
@@ -171,7 +171,7 @@ static uint8_t tree_backup(struct to_tree *t, const struct to_graph *g, uint32_t
  * before it finds its own backup later. Choices only ever shrink, hence what
  * was loop-free stays so.
  */
-void to_tree_protect(struct to_tree *t, const struct to_graph *g, const uint64_t *keep)
+void to_spf_protect(struct to_spf *t, const struct to_graph *g, const uint64_t *keep)
 {
 	unsigned int i;
 
@@ -179,6 +179,6 @@ void to_tree_protect(struct to_tree *t, const struct to_graph *g, const uint64_t
 		uint32_t x = t->order[i];
 
 		if (!(t->choices[x] & (t->choices[x] - 1)))
-			t->backup[x] = tree_backup(t, g, x, keep);
+			t->backup[x] = spf_backup(t, g, x, keep);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_TREE_H
-#define TOPOOPT_TREE_H
+#ifndef TOPOOPT_SPF_H
+#define TOPOOPT_SPF_H
 
 /* Shortest ways from all servers to one root, with protection. */
 
@@ -11,7 +11,7 @@
 #define TO_ARC_NONE UINT8_MAX
 
 /**
- * struct to_tree - next hops towards a root
+ * struct to_spf - next hops towards a root
  * @n_reached: servers that reach the root, itself included
  * @distance: hops to the root, per server
  * @order: the servers that reach it by increasing distance, root first
@@ -27,7 +27,7 @@
  * has another choice gives up its choice through the protected server. On a
  * ring of four that covers a neighbour's link, where RFC 5286 finds nothing.
  */
-struct to_tree {
+struct to_spf {
 	unsigned int n_reached;
 	uint16_t *distance;
 	uint32_t *order, *place;
@@ -36,22 +36,22 @@ struct to_tree {
 	uint32_t *stack, *seen, seen_mark;	/* scratch */
 };
 
-/** to_tree_init() - room for trees of @graph. Return: 0 or -ENOMEM. */
-int to_tree_init(struct to_tree *tree, const struct to_graph *graph);
-void to_tree_free(struct to_tree *tree);
+/** to_spf_init() - room for trees of @graph. Return: 0 or -ENOMEM. */
+int to_spf_init(struct to_spf *spf, const struct to_graph *graph);
+void to_spf_free(struct to_spf *spf);
 
 /**
- * to_tree_grow() - the shortest ways to @root, without backups
+ * to_spf_grow() - the shortest ways to @root, without backups
  * @without: server taken out of the graph, TO_SERVER_NONE for none
  */
-void to_tree_grow(struct to_tree *tree, const struct to_graph *graph,
-		  uint32_t root, uint32_t without);
+void to_spf_grow(struct to_spf *spf, const struct to_graph *graph,
+		 uint32_t root, uint32_t without);
 
 /**
- * to_tree_protect() - find backups
+ * to_spf_protect() - find backups
  * @keep: per server, choices that it must keep, same mask; NULL for none
  */
-void to_tree_protect(struct to_tree *tree, const struct to_graph *graph,
-		     const uint64_t *keep);
+void to_spf_protect(struct to_spf *spf, const struct to_graph *graph,
+		    const uint64_t *keep);
 
 #endif

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct to_nic *nic_at(const struct to_apply *a, uint32_t ifindex)
+static const struct to_nic *apply_nic_at(const struct to_apply *a, uint32_t ifindex)
 {
 	return to_rtnl_nic_by_index(a->nics, a->n_nics, ifindex);
 }
 
-static const char *name_of(const struct to_apply *a, uint32_t ifindex)
+static const char *apply_name_of(const struct to_apply *a, uint32_t ifindex)
 {
-	const struct to_nic *nic = nic_at(a, ifindex);
+	const struct to_nic *nic = apply_nic_at(a, ifindex);
 
 	return nic ? nic->name : a->device;
 }
 
-static void set_owner(struct to_nic *nics, unsigned int n, uint32_t ifindex,
-		      uint32_t owner)
+static void apply_set_owner(struct to_nic *nics, unsigned int n, uint32_t ifindex,
+			    uint32_t owner)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (nics[i].ifindex == ifindex)
@@ -30,8 +30,8 @@ static void set_owner(struct to_nic *nics, unsigned int n, uint32_t ifindex,
  * What the other topoopt devices of the namespace use: themselves, their ports,
  * and what those transmit through, which has their addresses and no master.
  */
-static int find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
-		       struct to_error *err)
+static int apply_find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
+			     struct to_error *err)
 {
 	bool connected = false;
 	struct to_genl genl;
@@ -48,10 +48,10 @@ static int find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
 			break;
 		connected = true;
 		ret = to_genl_ports(&genl, nics[i].ifindex, &ports, &n_ports, err);
-		set_owner(nics, n, nics[i].ifindex, nics[i].ifindex);
+		apply_set_owner(nics, n, nics[i].ifindex, nics[i].ifindex);
 		for (unsigned int p = 0; p < n_ports; p++) {
-			set_owner(nics, n, ports[p].ifindex, nics[i].ifindex);
-			set_owner(nics, n, ports[p].tx_ifindex, nics[i].ifindex);
+			apply_set_owner(nics, n, ports[p].ifindex, nics[i].ifindex);
+			apply_set_owner(nics, n, ports[p].tx_ifindex, nics[i].ifindex);
 		}
 		free(ports);
 		/* It was removed since. */
@@ -64,8 +64,8 @@ static int find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
 }
 
 /* Forgets entries that belong to another topoopt device of the namespace. */
-static void drop_foreign(struct to_entries *list, const struct to_nic *nics,
-			 unsigned int n_nics)
+static void apply_drop_foreign(struct to_entries *list, const struct to_nic *nics,
+			       unsigned int n_nics)
 {
 	unsigned int n = 0;
 
@@ -81,7 +81,7 @@ static void drop_foreign(struct to_entries *list, const struct to_nic *nics,
 	list->n = n;
 }
 
-static bool ipv6_enabled(const char *name)
+static bool apply_ipv6_enabled(const char *name)
 {
 	char path[96];
 	FILE *file;
@@ -97,7 +97,7 @@ static bool ipv6_enabled(const char *name)
 }
 
 /* Entries of interfaces without IPv6 cannot be made: leave them out. */
-static void drop_ipv6(struct to_apply *a, struct to_entries *list)
+static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 {
 	uint32_t checked[2 * TO_PORTS_MAX + 1];
 	bool enabled[2 * TO_PORTS_MAX + 1];
@@ -113,8 +113,8 @@ static void drop_ipv6(struct to_apply *a, struct to_entries *list)
 			c++;
 		if (c == n_checked) {
 			checked[c] = ifindex;
-			enabled[c] = ipv6_enabled(ifindex ? name_of(a, ifindex) :
-						  "default");
+			enabled[c] = apply_ipv6_enabled(ifindex ? apply_name_of(a, ifindex) :
+							"default");
 			a->no_ipv6 += !enabled[c];
 			n_checked++;
 		}
@@ -124,30 +124,30 @@ static void drop_ipv6(struct to_apply *a, struct to_entries *list)
 	list->n = n;
 }
 
-static void mac_text(const uint8_t *mac, char text[18])
+static void apply_mac_text(const uint8_t *mac, char text[18])
 {
 	snprintf(text, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
 		 mac[2], mac[3], mac[4], mac[5]);
 }
 
 /* An interface of @port must have this of the plan's MAC addresses. */
-static int check_mac(const struct to_apply *a, const struct to_port *port,
-		     const struct to_nic *nic, const char *key,
-		     const uint8_t *mac, struct to_error *err)
+static int apply_check_mac(const struct to_apply *a, const struct to_port *port,
+			   const struct to_nic *nic, const char *key,
+			   const uint8_t *mac, struct to_error *err)
 {
 	char planned[18], found[18];
 
 	if (!memcmp(nic->mac, mac, 6))
 		return 0;
-	mac_text(mac, planned);
-	mac_text(nic->mac, found);
+	apply_mac_text(mac, planned);
+	apply_mac_text(nic->mac, found);
 	return to_error_set(err, -EINVAL,
 			    "server %s: port %s: interface %s has MAC %s, the plan's %s is %s",
 			    a->plan->cluster->servers[a->server].name, port->name,
 			    nic->name, found, key, planned);
 }
 
-static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err)
+static int apply_resolve_port(struct to_apply *a, unsigned int p, struct to_error *err)
 {
 	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	const struct to_port *port = &self->ports[p];
@@ -173,20 +173,20 @@ static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err
 				    "server %s: port %s: has a relay_mac of its own, but no \"transmit\" that names the interface with its mac",
 				    self->name, port->name);
 	rdma = to_rtnl_nic_find(a->nics, a->n_nics, to_port_rdma(port));
-	ret = check_mac(a, port, nic, two ? "relay_mac" : "mac", port->relay_mac, err);
+	ret = apply_check_mac(a, port, nic, two ? "relay_mac" : "mac", port->relay_mac, err);
 	if (!ret)
-		ret = check_mac(a, port, rdma, "mac", port->mac, err);
+		ret = apply_check_mac(a, port, rdma, "mac", port->mac, err);
 	if (ret)
 		return ret;
 	if (nic->master && nic->master != a->ifindex)
 		return to_error_set(err, -EBUSY,
 				    "server %s: port %s belongs to %s already",
-				    self->name, port->name, name_of(a, nic->master));
+				    self->name, port->name, apply_name_of(a, nic->master));
 	if (nic->owner || tx->owner)
 		return to_error_set(err, -EBUSY,
 				    "server %s: port %s: %s transmits through %s already",
 				    self->name, port->name,
-				    name_of(a, nic->owner ? nic->owner : tx->owner),
+				    apply_name_of(a, nic->owner ? nic->owner : tx->owner),
 				    nic->owner ? nic->name : tx->name);
 	a->port[p] = nic->ifindex;
 	a->transmit[p] = tx->ifindex;
@@ -194,7 +194,7 @@ static int resolve_port(struct to_apply *a, unsigned int p, struct to_error *err
 	return 0;
 }
 
-static int resolve(struct to_apply *a, struct to_error *err)
+static int apply_resolve(struct to_apply *a, struct to_error *err)
 {
 	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	const struct to_nic *device;
@@ -206,29 +206,29 @@ static int resolve(struct to_apply *a, struct to_error *err)
 				    "%s exists and is not a topoopt device",
 				    a->device);
 	a->ifindex = device ? device->ifindex : 0;
-	ret = find_owners(a->nics, a->n_nics, a->ifindex, err);
+	ret = apply_find_owners(a->nics, a->n_nics, a->ifindex, err);
 	for (unsigned int p = 0; !ret && p < self->n_ports; p++)
-		ret = resolve_port(a, p, err);
+		ret = apply_resolve_port(a, p, err);
 	return ret;
 }
 
-static void add_step(struct to_apply *a, enum to_step_verb verb,
-		     uint32_t ifindex, uint32_t value, uint32_t old)
+static void apply_add_step(struct to_apply *a, enum to_step_verb verb,
+			   uint32_t ifindex, uint32_t value, uint32_t old)
 {
 	a->steps[a->n_steps++] = (struct to_step){
 		.verb = verb, .ifindex = ifindex, .value = value, .old = old,
 	};
 }
 
-static void plan_up(struct to_apply *a, uint32_t ifindex)
+static void apply_plan_up(struct to_apply *a, uint32_t ifindex)
 {
-	const struct to_nic *nic = nic_at(a, ifindex);
+	const struct to_nic *nic = apply_nic_at(a, ifindex);
 
 	if (!nic || !(nic->flags & IFF_UP))
-		add_step(a, TO_STEP_UP, ifindex, 0, 0);
+		apply_add_step(a, TO_STEP_UP, ifindex, 0, 0);
 }
 
-static int plan_steps(struct to_apply *a, struct to_error *err)
+static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 {
 	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	struct to_kernel_port *ports = NULL;
@@ -240,34 +240,34 @@ static int plan_steps(struct to_apply *a, struct to_error *err)
 		if (ret)
 			return ret;
 	} else {
-		add_step(a, TO_STEP_CREATE, 0, 0, 0);
+		apply_add_step(a, TO_STEP_CREATE, 0, 0, 0);
 	}
 	for (p = 0; p < self->n_ports; p++) {
 		for (i = 0; i < n_ports && ports[i].ifindex != a->port[p]; i++)
 			;
 		if (i == n_ports)
-			add_step(a, TO_STEP_ENSLAVE, a->port[p], 0, 0);
-		plan_up(a, a->port[p]);
+			apply_add_step(a, TO_STEP_ENSLAVE, a->port[p], 0, 0);
+		apply_plan_up(a, a->port[p]);
 		if (a->transmit[p] != a->port[p])
-			plan_up(a, a->transmit[p]);
+			apply_plan_up(a, a->transmit[p]);
 		if (a->transmit[p] != (i < n_ports ? ports[i].tx_ifindex : a->port[p]))
-			add_step(a, TO_STEP_TRANSMIT, a->port[p], a->transmit[p],
-				 i < n_ports ? ports[i].tx_ifindex : 0);
+			apply_add_step(a, TO_STEP_TRANSMIT, a->port[p], a->transmit[p],
+				       i < n_ports ? ports[i].tx_ifindex : 0);
 	}
-	plan_up(a, a->ifindex);
+	apply_plan_up(a, a->ifindex);
 	a->n_early = a->n_steps;
 	for (i = 0; i < n_ports; i++) {
 		for (p = 0; p < self->n_ports && a->port[p] != ports[i].ifindex; p++)
 			;
 		if (p == self->n_ports)
-			add_step(a, TO_STEP_RELEASE, ports[i].ifindex, 0,
-				 ports[i].tx_ifindex);
+			apply_add_step(a, TO_STEP_RELEASE, ports[i].ifindex, 0,
+				       ports[i].tx_ifindex);
 	}
 	free(ports);
 	return 0;
 }
 
-static int compare_table(struct to_apply *a, bool full, struct to_error *err)
+static int apply_compare_table(struct to_apply *a, bool full, struct to_error *err)
 {
 	int ret;
 
@@ -285,18 +285,18 @@ static int compare_table(struct to_apply *a, bool full, struct to_error *err)
 	return to_diff_tables(&a->have, &a->want, &a->routes, NULL, NULL, NULL, err);
 }
 
-static int compare_entries(struct to_apply *a, struct to_error *err)
+static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 {
 	struct to_entries own = {}, foreign = {}, want = {};
 	int ret;
 
 	ret = to_rtnl_entries(&a->rt, &own, &foreign, err);
 	if (!ret)
-		ret = to_expand_entries(a->plan, a->server, a->rdma, a->ifindex,
-					&want, err);
+		ret = to_desired_state_entries(a->plan, a->server, a->rdma, a->ifindex,
+					       &want, err);
 	if (!ret) {
-		drop_foreign(&own, a->nics, a->n_nics);
-		drop_ipv6(a, &want);
+		apply_drop_foreign(&own, a->nics, a->n_nics);
+		apply_drop_ipv6(a, &want);
 		ret = to_diff_entries(&own, &foreign, &want, &a->changes,
 				      &a->n_changes, &a->n_added, err);
 	}
@@ -324,9 +324,9 @@ int to_apply_open(struct to_apply *a, const struct to_plan *plan,
 	if (!ret)
 		ret = to_rtnl_nics(&a->rt, &a->nics, &a->n_nics, err);
 	if (!ret)
-		ret = resolve(a, err);
+		ret = apply_resolve(a, err);
 	if (!ret)
-		ret = to_expand_table(plan, server, a->port, &a->want, err);
+		ret = to_desired_state_table(plan, server, a->port, &a->want, err);
 	if (!ret && a->ifindex) {
 		ret = to_genl_open(&a->genl, err);
 		a->connected = !ret;
@@ -334,11 +334,11 @@ int to_apply_open(struct to_apply *a, const struct to_plan *plan,
 			ret = to_genl_device(&a->genl, a->ifindex, &a->current, err);
 	}
 	if (!ret)
-		ret = plan_steps(a, err);
+		ret = apply_plan_steps(a, err);
 	if (!ret)
-		ret = compare_table(a, full, err);
+		ret = apply_compare_table(a, full, err);
 	if (!ret)
-		ret = compare_entries(a, err);
+		ret = apply_compare_entries(a, err);
 	if (ret)
 		to_apply_close(a);
 	return ret;
@@ -369,8 +369,8 @@ bool to_apply_differs(const struct to_apply *a)
 	return to_apply_table_differs(a) || a->n_steps || a->n_changes;
 }
 
-static void print_step(const struct to_apply *a, const struct to_step *s,
-		       to_diff_line line, void *arg)
+static void apply_print_step(const struct to_apply *a, const struct to_step *s,
+			     to_diff_line line, void *arg)
 {
 	static const char *const what[] = {
 		[TO_STEP_CREATE] = "device", [TO_STEP_ENSLAVE] = "port",
@@ -381,9 +381,9 @@ static void print_step(const struct to_apply *a, const struct to_step *s,
 
 	if (s->verb == TO_STEP_TRANSMIT)
 		snprintf(text, sizeof(text), "%s transmits through %s",
-			 name_of(a, s->ifindex), name_of(a, s->value));
+			 apply_name_of(a, s->ifindex), apply_name_of(a, s->value));
 	else
-		snprintf(text, sizeof(text), "%s", name_of(a, s->ifindex));
+		snprintf(text, sizeof(text), "%s", apply_name_of(a, s->ifindex));
 	line(s->verb == TO_STEP_RELEASE ? '-' : '+', what[s->verb], text, arg);
 }
 
@@ -397,18 +397,18 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 	struct to_diff_count count;
 
 	for (unsigned int i = 0; i < a->n_steps; i++)
-		print_step(a, &a->steps[i], line, arg);
+		apply_print_step(a, &a->steps[i], line, arg);
 	for (unsigned int i = 0; i < a->n_changes; i++) {
 		const struct to_change *c = &a->changes[i];
 		char text[192];
 
 		if (c->verb != TO_CHANGE_ADD) {
-			to_entry_text(&c->old, name_of(a, c->old.ifindex), text,
+			to_entry_text(&c->old, apply_name_of(a, c->old.ifindex), text,
 				      sizeof(text));
 			line('-', kinds[c->entry.kind], strchr(text, ' ') + 1, arg);
 		}
 		if (c->verb != TO_CHANGE_DELETE) {
-			to_entry_text(&c->entry, name_of(a, c->entry.ifindex), text,
+			to_entry_text(&c->entry, apply_name_of(a, c->entry.ifindex), text,
 				      sizeof(text));
 			line('+', kinds[c->entry.kind], strchr(text, ' ') + 1, arg);
 		}
@@ -416,7 +416,7 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 	return to_diff_tables(&a->have, &a->want, &count, line, &names, arg, err);
 }
 
-static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
+static int apply_do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 {
 	int ret;
 
@@ -442,7 +442,7 @@ static int do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
 }
 
 /* Takes back the steps from @first on, last first. */
-static void undo_steps(struct to_apply *a, unsigned int first)
+static void apply_undo_steps(struct to_apply *a, unsigned int first)
 {
 	for (unsigned int i = a->n_steps; i-- > first;) {
 		struct to_step *s = &a->steps[i];
@@ -475,7 +475,7 @@ static void undo_steps(struct to_apply *a, unsigned int first)
 }
 
 /* The device is there now: say which interface its entries mean. */
-static int device_made(struct to_apply *a, struct to_error *err)
+static int apply_device_made(struct to_apply *a, struct to_error *err)
 {
 	a->ifindex = if_nametoindex(a->device);
 	if (!a->ifindex)
@@ -495,8 +495,8 @@ static int device_made(struct to_apply *a, struct to_error *err)
 }
 
 /* Says whose kernel refused; @what was tried, or "". Returns @ret. */
-static int blame(const struct to_apply *a, int ret, const char *what,
-		 const struct to_error *why, struct to_error *err)
+static int apply_blame(const struct to_apply *a, int ret, const char *what,
+		       const struct to_error *why, struct to_error *err)
 {
 	return to_error_set(err, ret, "server %s: %s%s%s",
 			    a->plan->cluster->servers[a->server].name, what,
@@ -516,19 +516,19 @@ int to_apply_links(struct to_apply *a, struct to_error *err)
 	for (unsigned int i = 0; !ret && i < a->n_early; i++) {
 		struct to_step *s = &a->steps[i];
 
-		ret = do_step(a, s, &why);
+		ret = apply_do_step(a, s, &why);
 		s->done = !ret;
 		if (!ret && s->verb == TO_STEP_CREATE)
-			ret = device_made(a, &why);
+			ret = apply_device_made(a, &why);
 		else if (ret == -EOPNOTSUPP && s->verb == TO_STEP_CREATE)
 			to_error_set(&why, ret,
 				     "the kernel knows no such device, load the module with: modprobe topoopt_fwd");
 		snprintf(what, sizeof(what), "%s %s", verbs[s->verb],
-			 name_of(a, s->ifindex));
+			 apply_name_of(a, s->ifindex));
 	}
 	if (ret) {
-		undo_steps(a, 0);
-		blame(a, ret, what, &why, err);
+		apply_undo_steps(a, 0);
+		apply_blame(a, ret, what, &why, err);
 	}
 	return ret;
 }
@@ -549,8 +549,8 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 			to_genl_abort(&a->genl, a->ifindex, NULL);
 	}
 	if (ret) {
-		undo_steps(a, 0);
-		blame(a, ret, "", &why, err);
+		apply_undo_steps(a, 0);
+		apply_blame(a, ret, "", &why, err);
 	}
 	return ret;
 }
@@ -571,24 +571,24 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 		to_rtnl_undo(&a->rt, a->changes, a->n_added);
 		if (staged)
 			to_genl_abort(&a->genl, a->ifindex, NULL);
-		undo_steps(a, 0);
-		return blame(a, ret, "", &why, err);
+		apply_undo_steps(a, 0);
+		return apply_blame(a, ret, "", &why, err);
 	}
 	/* The new table forwards; what is left over can only be reported. */
 	ret = to_rtnl_change(&a->rt, a->changes + a->n_added,
 			     a->n_changes - a->n_added, &why);
 	for (unsigned int i = a->n_early; !ret && i < a->n_steps; i++) {
-		ret = do_step(a, &a->steps[i], &why);
+		ret = apply_do_step(a, &a->steps[i], &why);
 		a->steps[i].done = !ret;
 	}
-	return ret ? blame(a, ret, "the plan is active, but", &why, err) : 0;
+	return ret ? apply_blame(a, ret, "the plan is active, but", &why, err) : 0;
 }
 
 int to_apply_abort(struct to_apply *a, struct to_error *err)
 {
 	int ret = to_genl_abort(&a->genl, a->ifindex, err);
 
-	undo_steps(a, 0);
+	apply_undo_steps(a, 0);
 	return ret;
 }
 
@@ -599,7 +599,7 @@ int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
 	int ret = 0;
 
 	/* The old table may name ports that were released. */
-	undo_steps(a, a->n_early);
+	apply_undo_steps(a, a->n_early);
 	to_rtnl_undo(&a->rt, a->changes + a->n_added, a->n_changes - a->n_added);
 	if (!a->current.ifindex) {
 		*generation = 0;
@@ -611,10 +611,10 @@ int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
 				to_genl_abort(&a->genl, a->ifindex, NULL);
 		}
 		if (ret)
-			return blame(a, ret, "go back", &why, err);
+			return apply_blame(a, ret, "go back", &why, err);
 	}
 	to_rtnl_undo(&a->rt, a->changes, a->n_added);
-	undo_steps(a, 0);
+	apply_undo_steps(a, 0);
 	return 0;
 }
 
@@ -646,9 +646,9 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 	return ret;
 }
 
-static int clear_entries(struct to_netlink *rt, const struct to_nic *nics,
-			 unsigned int n_nics, struct to_cleared *cleared,
-			 struct to_error *err)
+static int apply_clear_entries(struct to_netlink *rt, const struct to_nic *nics,
+			       unsigned int n_nics, struct to_cleared *cleared,
+			       struct to_error *err)
 {
 	struct to_entries own = {}, none = {};
 	struct to_change *changes = NULL;
@@ -657,7 +657,7 @@ static int clear_entries(struct to_netlink *rt, const struct to_nic *nics,
 
 	ret = to_rtnl_entries(rt, &own, NULL, err);
 	if (!ret) {
-		drop_foreign(&own, nics, n_nics);
+		apply_drop_foreign(&own, nics, n_nics);
 		ret = to_diff_entries(&own, &none, &none, &changes, &n, &n_added, err);
 	}
 	if (!ret)
@@ -669,8 +669,8 @@ static int clear_entries(struct to_netlink *rt, const struct to_nic *nics,
 	return ret;
 }
 
-static int clear_table(uint32_t ifindex, struct to_cleared *cleared,
-		       struct to_error *err)
+static int apply_clear_table(uint32_t ifindex, struct to_cleared *cleared,
+			     struct to_error *err)
 {
 	static const struct to_kernel_table empty;
 	struct to_device device;
@@ -696,8 +696,8 @@ static int clear_table(uint32_t ifindex, struct to_cleared *cleared,
 }
 
 /* From ports of the device, and from those it had before it was removed. */
-static int clear_xdp(const struct to_nic *nics, unsigned int n_nics,
-		     uint32_t ifindex, struct to_error *err)
+static int apply_clear_xdp(const struct to_nic *nics, unsigned int n_nics,
+			   uint32_t ifindex, struct to_error *err)
 {
 	int ret = 0;
 
@@ -725,13 +725,13 @@ int to_apply_clear(const char *name, struct to_cleared *cleared,
 	if (!ret && device && strcmp(device->kind, "topoopt"))
 		ret = to_error_set(err, -EINVAL, "%s is not a topoopt device", name);
 	if (!ret)
-		ret = find_owners(nics, n_nics, device ? device->ifindex : 0, err);
+		ret = apply_find_owners(nics, n_nics, device ? device->ifindex : 0, err);
 	if (!ret && device)
-		ret = clear_table(device->ifindex, cleared, err);
+		ret = apply_clear_table(device->ifindex, cleared, err);
 	if (!ret)
-		ret = clear_entries(&rt, nics, n_nics, cleared, err);
+		ret = apply_clear_entries(&rt, nics, n_nics, cleared, err);
 	if (!ret)
-		ret = clear_xdp(nics, n_nics, device ? device->ifindex : 0, err);
+		ret = apply_clear_xdp(nics, n_nics, device ? device->ifindex : 0, err);
 	if (!ret && device && !strcmp(device->alias, TO_DEVICE_ALIAS)) {
 		ret = to_rtnl_delete(&rt, device->ifindex, err);
 		cleared->device = !ret;

@@ -18,8 +18,8 @@ struct view {
 	bool lit[TO_PORTS_MAX];
 };
 
-static void view_init(struct view *v, const struct to_plan *plan,
-		      unsigned int server, const uint32_t *ifindex)
+static void desired_view_init(struct view *v, const struct to_plan *plan,
+			      unsigned int server, const uint32_t *ifindex)
 {
 	v->plan = plan;
 	v->cluster = plan->cluster;
@@ -32,21 +32,21 @@ static void view_init(struct view *v, const struct to_plan *plan,
 					  &v->peer[p]);
 }
 
-static const struct to_port *view_peer(const struct view *v, unsigned int port)
+static const struct to_port *desired_view_peer(const struct view *v, unsigned int port)
 {
 	return &v->cluster->servers[v->peer[port].server].ports[v->peer[port].port];
 }
 
-static bool is_peer(const struct view *v, unsigned int port, uint32_t server,
-		    unsigned int slot)
+static bool desired_is_peer(const struct view *v, unsigned int port, uint32_t server,
+			    unsigned int slot)
 {
 	return slot && v->lit[port] && v->peer[port].server == server &&
 	       v->peer[port].port == slot - 1;
 }
 
 /* Address of @slot of @server: its node address or that of a port; or NULL. */
-static const struct to_address *address_of(const struct to_cluster *cluster,
-					   uint32_t server, unsigned int slot)
+static const struct to_address *desired_address_of(const struct to_cluster *cluster,
+						   uint32_t server, unsigned int slot)
 {
 	const struct to_server *s = &cluster->servers[server];
 
@@ -55,12 +55,12 @@ static const struct to_address *address_of(const struct to_cluster *cluster,
 	return slot <= s->n_ports ? &s->ports[slot - 1].address : NULL;
 }
 
-static bool has_family(const struct to_address *a, int family)
+static bool desired_has_family(const struct to_address *a, int family)
 {
 	return a && (family == AF_INET ? a->has_v4 : a->has_v6);
 }
 
-static void copy_address(uint8_t *to, const struct to_address *a, int family)
+static void desired_copy_address(uint8_t *to, const struct to_address *a, int family)
 {
 	if (family == AF_INET)
 		memcpy(to, &a->v4, 4);
@@ -85,7 +85,7 @@ struct builder {
 };
 
 /* @last: next hop that gets the RDMA MAC of its peer, -1 for none. */
-static int add_group(struct builder *b, const struct to_group *group, int last)
+static int desired_add_group(struct builder *b, const struct to_group *group, int last)
 {
 	struct to_kernel_table *out = b->out;
 	struct to_kernel_group *g;
@@ -106,7 +106,7 @@ static int add_group(struct builder *b, const struct to_group *group, int last)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < group->n; i++) {
 		unsigned int port = group->nexthops[i].port;
-		const struct to_port *peer = view_peer(&b->v, port);
+		const struct to_port *peer = desired_view_peer(&b->v, port);
 		struct to_kernel_nexthop *nh = &g->nexthops[i];
 
 		nh->port = b->v.ifindex[port];
@@ -117,7 +117,7 @@ static int add_group(struct builder *b, const struct to_group *group, int last)
 	return out->n_groups++;
 }
 
-static int check_group(const struct builder *b, unsigned int group)
+static int desired_check_group(const struct builder *b, unsigned int group)
 {
 	const struct to_group *g = &b->v.table->groups[group];
 
@@ -144,8 +144,8 @@ static int check_group(const struct builder *b, unsigned int group)
 }
 
 /* Group for a route of the plan to (@server, @slot), or a negative errno. */
-static int find_group(struct builder *b, unsigned int group, uint32_t server,
-		      unsigned int slot)
+static int desired_find_group(struct builder *b, unsigned int group, uint32_t server,
+			      unsigned int slot)
 {
 	const struct to_group *g;
 	int ret;
@@ -160,13 +160,13 @@ static int find_group(struct builder *b, unsigned int group, uint32_t server,
 	for (unsigned int i = 0; slot && i < g->n; i++) {
 		const struct to_port *peer;
 
-		if (!is_peer(&b->v, g->nexthops[i].port, server, slot))
+		if (!desired_is_peer(&b->v, g->nexthops[i].port, server, slot))
 			continue;
-		peer = view_peer(&b->v, g->nexthops[i].port);
+		peer = desired_view_peer(&b->v, g->nexthops[i].port);
 		if (!memcmp(peer->mac, peer->relay_mac, 6))
 			break;
 		if (!b->last[group][i]) {
-			ret = add_group(b, g, i);
+			ret = desired_add_group(b, g, i);
 			if (ret < 0)
 				return to_error_set(b->err, ret, "out of memory");
 			b->last[group][i] = ret;
@@ -176,9 +176,9 @@ static int find_group(struct builder *b, unsigned int group, uint32_t server,
 	return group;
 }
 
-static int add_route(struct builder *b, int family, const struct to_address *dst,
-		     const struct to_address *src, uint8_t type, uint32_t group,
-		     uint32_t server)
+static int desired_add_route(struct builder *b, int family, const struct to_address *dst,
+			     const struct to_address *src, uint8_t type, uint32_t group,
+			     uint32_t server)
 {
 	struct to_kernel_table *out = b->out;
 	struct to_kernel_route *r;
@@ -198,25 +198,25 @@ static int add_route(struct builder *b, int family, const struct to_address *dst
 	r->group = group;
 	r->server = server;
 	r->dst_len = family == AF_INET ? 32 : 128;
-	copy_address(r->dst, dst, family);
+	desired_copy_address(r->dst, dst, family);
 	if (src) {
 		r->src_len = r->dst_len;
-		copy_address(r->src, src, family);
+		desired_copy_address(r->src, src, family);
 	}
 	return 0;
 }
 
 /* Group for RoCEv2 that is @port's but arrived at another: its peer sends it back. */
-static int way_round(struct builder *b, unsigned int port)
+static int desired_detour(struct builder *b, unsigned int port)
 {
 	struct to_nexthop peer = { .port = port, .weight = 1 };
 
-	return add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, -1);
+	return desired_add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, -1);
 }
 
-static int add_destination(struct builder *b, uint32_t server, unsigned int slot)
+static int desired_add_destination(struct builder *b, uint32_t server, unsigned int slot)
 {
-	const struct to_address *dst = address_of(b->v.cluster, server, slot);
+	const struct to_address *dst = desired_address_of(b->v.cluster, server, slot);
 	uint16_t planned = b->v.table->route[(size_t)server * b->v.plan->slots + slot];
 	uint8_t type = TOPOOPT_ROUTE_TYPE_UNICAST;
 	int64_t group = TO_KERNEL_GROUP_NONE;
@@ -227,25 +227,25 @@ static int add_destination(struct builder *b, uint32_t server, unsigned int slot
 	if (server == b->v.server) {
 		type = slot ? TOPOOPT_ROUTE_TYPE_LOCAL : TOPOOPT_ROUTE_TYPE_NODE;
 		if (slot && b->v.lit[slot - 1])
-			group = way_round(b, slot - 1);
+			group = desired_detour(b, slot - 1);
 		if (group < 0)
 			return to_error_set(b->err, group, "out of memory");
 	} else {
 		if (planned == TO_GROUP_NONE)
 			return 0;
-		group = find_group(b, planned, server, slot);
+		group = desired_find_group(b, planned, server, slot);
 		if (group < 0)
 			return group;
 	}
 	for_each_family(f)
-		if (!ret && has_family(dst, *f))
-			ret = add_route(b, *f, dst, NULL, type, group, server);
+		if (!ret && desired_has_family(dst, *f))
+			ret = desired_add_route(b, *f, dst, NULL, type, group, server);
 	return ret;
 }
 
-static int add_pair(struct builder *b, const struct to_pair_route *pair)
+static int desired_add_pair(struct builder *b, const struct to_source_route *pair)
 {
-	const struct to_address *dst = address_of(b->v.cluster, pair->dst, pair->slot);
+	const struct to_address *dst = desired_address_of(b->v.cluster, pair->dst, pair->slot);
 	unsigned int first = pair->slot ? 1 : 0;
 	unsigned int last = pair->slot ? b->v.cluster->servers[pair->src].n_ports : 0;
 	int group, ret = 0;
@@ -253,43 +253,43 @@ static int add_pair(struct builder *b, const struct to_pair_route *pair)
 	/* What ends here is node or local, whoever sent it. */
 	if (!dst || pair->dst == b->v.server)
 		return 0;
-	group = find_group(b, pair->group, pair->dst, pair->slot);
+	group = desired_find_group(b, pair->group, pair->dst, pair->slot);
 	if (group < 0)
 		return group;
 	for (unsigned int slot = first; slot <= last; slot++) {
-		const struct to_address *src = address_of(b->v.cluster, pair->src, slot);
+		const struct to_address *src = desired_address_of(b->v.cluster, pair->src, slot);
 
 		for_each_family(f)
-			if (!ret && has_family(dst, *f) && has_family(src, *f))
-				ret = add_route(b, *f, dst, src,
-						TOPOOPT_ROUTE_TYPE_UNICAST,
-						group, pair->dst);
+			if (!ret && desired_has_family(dst, *f) && desired_has_family(src, *f))
+				ret = desired_add_route(b, *f, dst, src,
+							TOPOOPT_ROUTE_TYPE_UNICAST,
+							group, pair->dst);
 	}
 	return ret;
 }
 
-int to_expand_table(const struct to_plan *plan, unsigned int server,
-		    const uint32_t *ifindex, struct to_kernel_table *table,
-		    struct to_error *err)
+int to_desired_state_table(const struct to_plan *plan, unsigned int server,
+			   const uint32_t *ifindex, struct to_kernel_table *table,
+			   struct to_error *err)
 {
 	struct builder b = { .out = table, .err = err };
 	int ret = 0;
 
 	memset(table, 0, sizeof(*table));
-	view_init(&b.v, plan, server, ifindex);
+	desired_view_init(&b.v, plan, server, ifindex);
 	b.last = calloc(b.v.table->n_groups + 1, sizeof(*b.last));
 	if (!b.last)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int g = 0; !ret && g < b.v.table->n_groups; g++) {
-		ret = check_group(&b, g);
-		if (!ret && add_group(&b, &b.v.table->groups[g], -1) < 0)
+		ret = desired_check_group(&b, g);
+		if (!ret && desired_add_group(&b, &b.v.table->groups[g], -1) < 0)
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 	}
 	for (uint32_t s = 0; !ret && s < b.v.cluster->n_servers; s++)
 		for (unsigned int slot = 0; !ret && slot < plan->slots; slot++)
-			ret = add_destination(&b, s, slot);
+			ret = desired_add_destination(&b, s, slot);
 	for (unsigned int i = 0; !ret && i < b.v.table->n_pairs; i++)
-		ret = add_pair(&b, &b.v.table->pairs[i]);
+		ret = desired_add_pair(&b, &b.v.table->pairs[i]);
 	free(b.last);
 	if (ret)
 		to_kernel_table_free(table);
@@ -298,13 +298,13 @@ int to_expand_table(const struct to_plan *plan, unsigned int server,
 
 /* Addresses, neighbours, routes and rules */
 
-static int prefix_compare(const void *a, const void *b)
+static int desired_prefix_compare(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(((struct to_prefix *)0)->address));
 }
 
 /* Whether @b is the other half of the prefix one bit shorter than @a. */
-static bool prefix_halves(const struct to_prefix *a, const struct to_prefix *b)
+static bool desired_prefix_halves(const struct to_prefix *a, const struct to_prefix *b)
 {
 	struct to_prefix sibling = *a;
 	unsigned int bit = a->len - 1;
@@ -321,14 +321,14 @@ unsigned int to_prefix_cover(struct to_prefix *prefixes, unsigned int n,
 	unsigned int top = 0;
 
 	if (n)
-		qsort(prefixes, n, sizeof(*prefixes), prefix_compare);
+		qsort(prefixes, n, sizeof(*prefixes), desired_prefix_compare);
 	for (unsigned int i = 0; i < n; i++) {
-		if (i && !prefix_compare(&prefixes[i], &prefixes[i - 1]))
+		if (i && !desired_prefix_compare(&prefixes[i], &prefixes[i - 1]))
 			continue;
 		prefixes[top] = prefixes[i];
 		prefixes[top].len = 8 * size;
-		for (top++; top > 1 && prefix_halves(&prefixes[top - 2],
-						     &prefixes[top - 1]); top--)
+		for (top++; top > 1 && desired_prefix_halves(&prefixes[top - 2],
+							     &prefixes[top - 1]); top--)
 			prefixes[top - 2].len--;
 	}
 	return top;
@@ -343,9 +343,9 @@ struct writer {
 	struct to_prefix *cover;	/* room for all addresses of the plan */
 };
 
-static struct to_entry *add_entry(struct writer *w, enum to_entry_kind kind,
-				  const uint8_t *dst, unsigned int len,
-				  uint32_t ifindex)
+static struct to_entry *desired_add_entry(struct writer *w, enum to_entry_kind kind,
+					  const uint8_t *dst, unsigned int len,
+					  uint32_t ifindex)
 {
 	struct to_entry *e = to_entries_add(w->out);
 
@@ -361,11 +361,11 @@ static struct to_entry *add_entry(struct writer *w, enum to_entry_kind kind,
 	return e;
 }
 
-static int add_neighbour(struct writer *w, uint32_t ifindex, const uint8_t *dst,
-			 const uint8_t *mac)
+static int desired_add_neighbour(struct writer *w, uint32_t ifindex, const uint8_t *dst,
+				 const uint8_t *mac)
 {
-	struct to_entry *e = add_entry(w, TO_ENTRY_NEIGHBOUR, dst, 8 * w->size,
-				       ifindex);
+	struct to_entry *e = desired_add_entry(w, TO_ENTRY_NEIGHBOUR, dst, 8 * w->size,
+					       ifindex);
 
 	if (!e)
 		return -ENOMEM;
@@ -373,11 +373,11 @@ static int add_neighbour(struct writer *w, uint32_t ifindex, const uint8_t *dst,
 	return 0;
 }
 
-static int add_ip_route(struct writer *w, uint32_t table, const uint8_t *dst,
-			unsigned int len, uint32_t ifindex, const uint8_t *via,
-			const struct to_address *source)
+static int desired_add_ip_route(struct writer *w, uint32_t table, const uint8_t *dst,
+				unsigned int len, uint32_t ifindex, const uint8_t *via,
+				const struct to_address *source)
 {
-	struct to_entry *e = add_entry(w, TO_ENTRY_ROUTE, dst, len, ifindex);
+	struct to_entry *e = desired_add_entry(w, TO_ENTRY_ROUTE, dst, len, ifindex);
 
 	if (!e)
 		return -ENOMEM;
@@ -386,7 +386,7 @@ static int add_ip_route(struct writer *w, uint32_t table, const uint8_t *dst,
 		memcpy(e->via, via, w->size);
 		e->has_via = true;
 	}
-	copy_address(e->source, source, w->family);
+	desired_copy_address(e->source, source, w->family);
 	e->has_source = true;
 	return 0;
 }
@@ -396,14 +396,14 @@ static int add_ip_route(struct writer *w, uint32_t table, const uint8_t *dst,
  * node address, or the IPv6 link-local one that its relay MAC makes (a route
  * cannot have an IPv6 gateway that another route reaches by another device).
  */
-static bool relay_address(const struct writer *w, unsigned int port, uint8_t *via)
+static bool desired_relay_address(const struct writer *w, unsigned int port, uint8_t *via)
 {
 	const struct to_address *node =
 		&w->v.cluster->servers[w->v.peer[port].server].address;
-	const uint8_t *mac = view_peer(&w->v, port)->relay_mac;
+	const uint8_t *mac = desired_view_peer(&w->v, port)->relay_mac;
 
 	if (w->family == AF_INET) {
-		copy_address(via, node, AF_INET);
+		desired_copy_address(via, node, AF_INET);
 		return node->has_v4;
 	}
 	memcpy(via, (uint8_t[16]){ 0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2],
@@ -412,7 +412,7 @@ static bool relay_address(const struct writer *w, unsigned int port, uint8_t *vi
 }
 
 /* Addresses of the plan, node addresses or those of ports, but @self's nodes. */
-static unsigned int gather(struct writer *w, bool ports)
+static unsigned int desired_gather(struct writer *w, bool ports)
 {
 	unsigned int n = 0;
 
@@ -422,38 +422,38 @@ static unsigned int gather(struct writer *w, bool ports)
 		if (!ports && s == w->v.server)
 			continue;
 		for (unsigned int slot = ports; slot <= last; slot++) {
-			const struct to_address *a = address_of(w->v.cluster, s, slot);
+			const struct to_address *a = desired_address_of(w->v.cluster, s, slot);
 
-			if (!has_family(a, w->family))
+			if (!desired_has_family(a, w->family))
 				continue;
 			memset(&w->cover[n], 0, sizeof(*w->cover));
-			copy_address(w->cover[n++].address, a, w->family);
+			desired_copy_address(w->cover[n++].address, a, w->family);
 		}
 	}
 	return to_prefix_cover(w->cover, n, w->size);
 }
 
-static int write_node(struct writer *w)
+static int desired_write_node(struct writer *w)
 {
 	const struct to_address *node = &w->v.self->address;
 	uint8_t address[16] = {};
 	unsigned int n;
 
-	if (!has_family(node, w->family))
+	if (!desired_has_family(node, w->family))
 		return 0;
-	copy_address(address, node, w->family);
-	if (!add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, w->device))
+	desired_copy_address(address, node, w->family);
+	if (!desired_add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, w->device))
 		return -ENOMEM;
-	n = gather(w, false);
+	n = desired_gather(w, false);
 	for (unsigned int i = 0; i < n; i++)
-		if (add_ip_route(w, RT_TABLE_MAIN, w->cover[i].address,
-				 w->cover[i].len, w->device, NULL, node))
+		if (desired_add_ip_route(w, RT_TABLE_MAIN, w->cover[i].address,
+					 w->cover[i].len, w->device, NULL, node))
 			return -ENOMEM;
 	return 0;
 }
 
 /* @n prefixes of w->cover reach all ports. */
-static int write_port(struct writer *w, unsigned int port, unsigned int n)
+static int desired_write_port(struct writer *w, unsigned int port, unsigned int n)
 {
 	uint32_t ifindex = w->v.ifindex[port], table = TO_RTNL_TABLE(ifindex);
 	const struct to_address *own = &w->v.self->ports[port].address;
@@ -461,43 +461,43 @@ static int write_port(struct writer *w, unsigned int port, unsigned int n)
 	uint8_t address[16] = {}, via[16] = {};
 	struct to_entry *e;
 
-	if (!has_family(own, w->family))
+	if (!desired_has_family(own, w->family))
 		return 0;
-	copy_address(address, own, w->family);
-	if (!add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, ifindex))
+	desired_copy_address(address, own, w->family);
+	if (!desired_add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, ifindex))
 		return -ENOMEM;
 	if (!w->v.lit[port])
 		return 0;
-	e = add_entry(w, TO_ENTRY_RULE, address, 8 * w->size, 0);
+	e = desired_add_entry(w, TO_ENTRY_RULE, address, 8 * w->size, 0);
 	if (!e)
 		return -ENOMEM;
 	e->table = table;
-	peer = view_peer(&w->v, port);
-	if (has_family(&peer->address, w->family)) {
-		copy_address(address, &peer->address, w->family);
-		if (add_neighbour(w, ifindex, address, peer->mac) ||
-		    add_ip_route(w, table, address, 8 * w->size, ifindex, NULL, own))
+	peer = desired_view_peer(&w->v, port);
+	if (desired_has_family(&peer->address, w->family)) {
+		desired_copy_address(address, &peer->address, w->family);
+		if (desired_add_neighbour(w, ifindex, address, peer->mac) ||
+		    desired_add_ip_route(w, table, address, 8 * w->size, ifindex, NULL, own))
 			return -ENOMEM;
 	}
-	if (!relay_address(w, port, via))
+	if (!desired_relay_address(w, port, via))
 		return 0;
-	if (add_neighbour(w, ifindex, via, peer->relay_mac))
+	if (desired_add_neighbour(w, ifindex, via, peer->relay_mac))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < n; i++) {
 		/* The peer's own address has its route already. */
 		if (w->cover[i].len == 8 * w->size &&
-		    has_family(&peer->address, w->family) &&
+		    desired_has_family(&peer->address, w->family) &&
 		    !memcmp(w->cover[i].address, address, w->size))
 			continue;
-		if (add_ip_route(w, table, w->cover[i].address, w->cover[i].len,
-				 ifindex, via, own))
+		if (desired_add_ip_route(w, table, w->cover[i].address, w->cover[i].len,
+					 ifindex, via, own))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 /* Port that the plan prefers in @group: the heaviest primary, then the first. */
-static int preferred_port(const struct view *v, unsigned int group)
+static int desired_preferred_port(const struct view *v, unsigned int group)
 {
 	const struct to_group *g = &v->table->groups[group];
 	const struct to_nexthop *best = NULL;
@@ -510,32 +510,32 @@ static int preferred_port(const struct view *v, unsigned int group)
 }
 
 /* Main-table route to the port address (@server, @slot). */
-static int write_destination(struct writer *w, uint32_t server,
-			     unsigned int slot, uint16_t group)
+static int desired_write_destination(struct writer *w, uint32_t server,
+				     unsigned int slot, uint16_t group)
 {
-	const struct to_address *dst = address_of(w->v.cluster, server, slot);
+	const struct to_address *dst = desired_address_of(w->v.cluster, server, slot);
 	uint8_t address[16] = {}, via[16] = {};
 	int port;
 
 	if (group == TO_GROUP_NONE || server == w->v.server ||
-	    !has_family(dst, w->family))
+	    !desired_has_family(dst, w->family))
 		return 0;
-	port = preferred_port(&w->v, group);
-	if (port < 0 || !has_family(&w->v.self->ports[port].address, w->family))
+	port = desired_preferred_port(&w->v, group);
+	if (port < 0 || !desired_has_family(&w->v.self->ports[port].address, w->family))
 		return 0;
-	copy_address(address, dst, w->family);
-	if (is_peer(&w->v, port, server, slot))
-		return add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
-				    w->v.ifindex[port], NULL,
+	desired_copy_address(address, dst, w->family);
+	if (desired_is_peer(&w->v, port, server, slot))
+		return desired_add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
+					    w->v.ifindex[port], NULL,
+					    &w->v.self->ports[port].address);
+	if (!desired_relay_address(w, port, via))
+		return 0;
+	return desired_add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
+				    w->v.ifindex[port], via,
 				    &w->v.self->ports[port].address);
-	if (!relay_address(w, port, via))
-		return 0;
-	return add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
-			    w->v.ifindex[port], via,
-			    &w->v.self->ports[port].address);
 }
 
-static int write_family(struct writer *w)
+static int desired_write_family(struct writer *w)
 {
 	const struct to_plan *plan = w->v.plan;
 	const struct to_table *table = w->v.table;
@@ -543,12 +543,12 @@ static int write_family(struct writer *w)
 	uint16_t *group;
 	int ret;
 
-	ret = write_node(w);
+	ret = desired_write_node(w);
 	if (!ret) {
-		unsigned int n_cover = gather(w, true);
+		unsigned int n_cover = desired_gather(w, true);
 
 		for (unsigned int p = 0; !ret && p < w->v.self->n_ports; p++)
-			ret = write_port(w, p, n_cover);
+			ret = desired_write_port(w, p, n_cover);
 	}
 	group = malloc(n * sizeof(*group));
 	if (!group || ret) {
@@ -563,20 +563,20 @@ static int write_family(struct writer *w)
 			      table->pairs[i].slot] = table->pairs[i].group;
 	for (size_t i = 0; !ret && i < n; i++)
 		if (i % plan->slots)
-			ret = write_destination(w, i / plan->slots,
-						i % plan->slots, group[i]);
+			ret = desired_write_destination(w, i / plan->slots,
+							i % plan->slots, group[i]);
 	free(group);
 	return ret;
 }
 
-int to_expand_entries(const struct to_plan *plan, unsigned int server,
-		      const uint32_t *ifindex, uint32_t device,
-		      struct to_entries *entries, struct to_error *err)
+int to_desired_state_entries(const struct to_plan *plan, unsigned int server,
+			     const uint32_t *ifindex, uint32_t device,
+			     struct to_entries *entries, struct to_error *err)
 {
 	struct writer w = { .out = entries, .device = device };
 	int ret = 0;
 
-	view_init(&w.v, plan, server, ifindex);
+	desired_view_init(&w.v, plan, server, ifindex);
 	w.cover = calloc((size_t)plan->cluster->n_servers * plan->slots + 1,
 			 sizeof(*w.cover));
 	if (!w.cover)
@@ -585,7 +585,7 @@ int to_expand_entries(const struct to_plan *plan, unsigned int server,
 		w.family = *f;
 		w.size = *f == AF_INET ? 4 : 16;
 		if (!ret)
-			ret = write_family(&w);
+			ret = desired_write_family(&w);
 	}
 	free(w.cover);
 	return ret ? to_error_set(err, ret, "out of memory") : 0;

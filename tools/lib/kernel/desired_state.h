@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_EXPAND_H
-#define TOPOOPT_EXPAND_H
+#ifndef TOPOOPT_DESIRED_STATE_H
+#define TOPOOPT_DESIRED_STATE_H
 
 /*
  * What one server's part of a plan means to its kernel: the table of the
@@ -16,7 +16,7 @@
 #include "kernel/rtnl.h"
 
 /**
- * to_expand_table() - groups and routes of the topoopt device of @server
+ * to_desired_state_table() - groups and routes of the topoopt device of @server
  * @ifindex: interface of every port of @server
  *
  * Own node address: type node. Own port addresses: type local, with a group of
@@ -32,16 +32,16 @@
  *
  * Return: 0, or a negative errno.
  */
-int to_expand_table(const struct to_plan *plan, unsigned int server,
-		    const uint32_t *ifindex, struct to_kernel_table *table,
-		    struct to_error *err);
+int to_desired_state_table(const struct to_plan *plan, unsigned int server,
+			   const uint32_t *ifindex, struct to_kernel_table *table,
+			   struct to_error *err);
 
 /**
- * to_expand_entries() - what rtnetlink has to know on @server
+ * to_desired_state_entries() - what rtnetlink has to know on @server
  * @ifindex: interface of every port that has the RDMA MAC and the address
  * @device: ifindex of the topoopt device
  *
- * For a plan that to_expand_table() has accepted.
+ * For a plan that to_desired_state_table() has accepted.
  *
  * For TCP, on the device: the node address as /32 (/128) and routes to the
  * other node addresses. Those are the fewest prefixes that cover these
@@ -60,9 +60,9 @@ int to_expand_table(const struct to_plan *plan, unsigned int server,
  * by that NIC whatever the main table says; it also makes the reverse path
  * of a port address unambiguous, so strict rp_filter passes.
  */
-int to_expand_entries(const struct to_plan *plan, unsigned int server,
-		      const uint32_t *ifindex, uint32_t device,
-		      struct to_entries *entries, struct to_error *err);
+int to_desired_state_entries(const struct to_plan *plan, unsigned int server,
+			     const uint32_t *ifindex, uint32_t device,
+			     struct to_entries *entries, struct to_error *err);
 
 /** struct to_prefix - @len leading bits of @address */
 struct to_prefix {

@@ -57,8 +57,8 @@ void to_route_text(const struct to_kernel_route *route,
 	}
 }
 
-static json_t *nexthop_json(const struct to_kernel_nexthop *nh,
-			    const struct to_diff_names *names)
+static json_t *diff_nexthop_json(const struct to_kernel_nexthop *nh,
+				 const struct to_diff_names *names)
 {
 	char name[IFNAMSIZ], mac[18];
 
@@ -97,7 +97,7 @@ json_t *to_route_json(const struct to_kernel_route *route,
 		nexthops = json_array();
 		for (unsigned int i = 0; i < group->n; i++)
 			json_array_append_new(nexthops,
-					      nexthop_json(&group->nexthops[i], names));
+					      diff_nexthop_json(&group->nexthops[i], names));
 		json_object_set_new(object, "nexthops", nexthops);
 		json_object_set_new(object, "backup_in_use",
 				    json_boolean(group->backup_in_use));
@@ -105,8 +105,8 @@ json_t *to_route_json(const struct to_kernel_route *route,
 	return object;
 }
 
-static int route_key_compare(const struct to_kernel_route *a,
-			     const struct to_kernel_route *b)
+static int diff_route_key_compare(const struct to_kernel_route *a,
+				  const struct to_kernel_route *b)
 {
 	int ret = a->family - b->family;
 
@@ -119,9 +119,9 @@ static int route_key_compare(const struct to_kernel_route *a,
 	return ret ? ret : a->src_len - b->src_len;
 }
 
-static int route_compare(const void *a, const void *b)
+static int diff_route_compare(const void *a, const void *b)
 {
-	return route_key_compare(a, b);
+	return diff_route_key_compare(a, b);
 }
 
 /* A group and the class of equal groups that it is in. */
@@ -130,8 +130,8 @@ struct class {
 	unsigned int *number;
 };
 
-static int nexthop_compare(const struct to_kernel_nexthop *a,
-			   const struct to_kernel_nexthop *b)
+static int diff_nexthop_compare(const struct to_kernel_nexthop *a,
+				const struct to_kernel_nexthop *b)
 {
 	if (a->port != b->port)
 		return a->port < b->port ? -1 : 1;
@@ -142,22 +142,22 @@ static int nexthop_compare(const struct to_kernel_nexthop *a,
 	return memcmp(a->mac, b->mac, sizeof(a->mac));
 }
 
-static int group_compare(const struct to_kernel_group *a,
-			 const struct to_kernel_group *b)
+static int diff_group_compare(const struct to_kernel_group *a,
+			      const struct to_kernel_group *b)
 {
 	int ret = 0;
 
 	if (a->n != b->n)
 		return a->n < b->n ? -1 : 1;
 	for (unsigned int i = 0; !ret && i < a->n; i++)
-		ret = nexthop_compare(&a->nexthops[i], &b->nexthops[i]);
+		ret = diff_nexthop_compare(&a->nexthops[i], &b->nexthops[i]);
 	return ret;
 }
 
-static int class_compare(const void *a, const void *b)
+static int diff_class_compare(const void *a, const void *b)
 {
-	return group_compare(((const struct class *)a)->group,
-			     ((const struct class *)b)->group);
+	return diff_group_compare(((const struct class *)a)->group,
+				  ((const struct class *)b)->group);
 }
 
 /* Groups of a table by id, with their classes. */
@@ -167,7 +167,7 @@ struct classes {
 	const struct to_kernel_group **group;
 };
 
-static int classes_init(struct classes *c, const struct to_kernel_table *table)
+static int diff_classes_init(struct classes *c, const struct to_kernel_table *table)
 {
 	c->size = 1;
 	for (unsigned int i = 0; i < table->n_groups; i++)
@@ -182,14 +182,14 @@ static int classes_init(struct classes *c, const struct to_kernel_table *table)
 	return 0;
 }
 
-static void classes_free(struct classes *c)
+static void diff_classes_free(struct classes *c)
 {
 	free(c->number);
 	free(c->group);
 }
 
 /* Numbers equal groups of both tables alike. */
-static int classify(struct classes *a, struct classes *b)
+static int diff_classify(struct classes *a, struct classes *b)
 {
 	struct class *all = calloc((size_t)a->size + b->size, sizeof(*all));
 	struct classes *both[] = { a, b };
@@ -203,9 +203,9 @@ static int classify(struct classes *a, struct classes *b)
 				all[n++] = (struct class){ both[t]->group[id],
 							   &both[t]->number[id] };
 	if (n)
-		qsort(all, n, sizeof(*all), class_compare);
+		qsort(all, n, sizeof(*all), diff_class_compare);
 	for (unsigned int i = 0; i < n; i++) {
-		if (!i || class_compare(&all[i], &all[i - 1]))
+		if (!i || diff_class_compare(&all[i], &all[i - 1]))
 			number++;
 		*all[i].number = number;
 	}
@@ -213,10 +213,10 @@ static int classify(struct classes *a, struct classes *b)
 	return 0;
 }
 
-static bool route_says_same(const struct to_kernel_route *a,
-			    const struct classes *ca,
-			    const struct to_kernel_route *b,
-			    const struct classes *cb)
+static bool diff_route_says_same(const struct to_kernel_route *a,
+				 const struct classes *ca,
+				 const struct to_kernel_route *b,
+				 const struct classes *cb)
 {
 	if (a->type != b->type || a->server != b->server)
 		return false;
@@ -232,8 +232,8 @@ struct printer {
 	void *arg;
 };
 
-static void print_route(const struct printer *p, char sign,
-			const struct to_kernel_route *r, const struct classes *c)
+static void diff_print_route(const struct printer *p, char sign,
+			     const struct to_kernel_route *r, const struct classes *c)
 {
 	char text[TO_ROUTE_TEXT];
 
@@ -244,22 +244,22 @@ static void print_route(const struct printer *p, char sign,
 	p->line(sign, "relay", text, p->arg);
 }
 
-static bool same_order(const struct to_kernel_table *a,
-		       const struct to_kernel_table *b)
+static bool diff_same_order(const struct to_kernel_table *a,
+			    const struct to_kernel_table *b)
 {
 	if (a->n_routes != b->n_routes)
 		return false;
 	for (unsigned int i = 0; i < a->n_routes; i++)
-		if (route_key_compare(&a->routes[i], &b->routes[i]))
+		if (diff_route_key_compare(&a->routes[i], &b->routes[i]))
 			return false;
 	return true;
 }
 
-static void sort_routes(struct to_kernel_table *table)
+static void diff_sort_routes(struct to_kernel_table *table)
 {
 	if (table->n_routes)
 		qsort(table->routes, table->n_routes, sizeof(*table->routes),
-		      route_compare);
+		      diff_route_compare);
 }
 
 int to_diff_tables(struct to_kernel_table *have, struct to_kernel_table *want,
@@ -272,47 +272,47 @@ int to_diff_tables(struct to_kernel_table *have, struct to_kernel_table *want,
 	unsigned int h = 0, w = 0;
 
 	memset(count, 0, sizeof(*count));
-	if (classes_init(&ch, have) || classes_init(&cw, want) ||
-	    classify(&ch, &cw)) {
-		classes_free(&ch);
-		classes_free(&cw);
+	if (diff_classes_init(&ch, have) || diff_classes_init(&cw, want) ||
+	    diff_classify(&ch, &cw)) {
+		diff_classes_free(&ch);
+		diff_classes_free(&cw);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	/* Against nothing, any order will do. */
-	if (have->n_routes && want->n_routes && !same_order(have, want)) {
-		sort_routes(have);
-		sort_routes(want);
+	if (have->n_routes && want->n_routes && !diff_same_order(have, want)) {
+		diff_sort_routes(have);
+		diff_sort_routes(want);
 	}
 	while (h < have->n_routes || w < want->n_routes) {
 		const struct to_kernel_route *a = &have->routes[h];
 		const struct to_kernel_route *b = &want->routes[w];
 		int order = h == have->n_routes ? 1 : w == want->n_routes ? -1 :
-			    route_key_compare(a, b);
+			    diff_route_key_compare(a, b);
 
 		if (!order) {
-			if (!route_says_same(a, &ch, b, &cw)) {
-				print_route(&p, '-', a, &ch);
-				print_route(&p, '+', b, &cw);
+			if (!diff_route_says_same(a, &ch, b, &cw)) {
+				diff_print_route(&p, '-', a, &ch);
+				diff_print_route(&p, '+', b, &cw);
 				count->changed++;
 			}
 			h++;
 			w++;
 		} else if (order < 0) {
-			print_route(&p, '-', a, &ch);
+			diff_print_route(&p, '-', a, &ch);
 			count->removed++;
 			h++;
 		} else {
-			print_route(&p, '+', b, &cw);
+			diff_print_route(&p, '+', b, &cw);
 			count->added++;
 			w++;
 		}
 	}
-	classes_free(&ch);
-	classes_free(&cw);
+	diff_classes_free(&ch);
+	diff_classes_free(&cw);
 	return 0;
 }
 
-static bool has_address(const struct to_entries *list, const struct to_entry *e)
+static bool diff_has_address(const struct to_entries *list, const struct to_entry *e)
 {
 	for (unsigned int i = 0; i < list->n; i++)
 		if (list->items[i].key_ifindex == e->key_ifindex &&
@@ -322,9 +322,9 @@ static bool has_address(const struct to_entries *list, const struct to_entry *e)
 	return false;
 }
 
-static void change_add(struct to_change *changes, unsigned int *n,
-		       enum to_change_verb verb, const struct to_entry *entry,
-		       const struct to_entry *old)
+static void diff_change_add(struct to_change *changes, unsigned int *n,
+			    enum to_change_verb verb, const struct to_entry *entry,
+			    const struct to_entry *old)
 {
 	changes[*n] = (struct to_change){ .verb = verb, .entry = *entry };
 	if (old)
@@ -355,21 +355,21 @@ int to_diff_entries(struct to_entries *have, struct to_entries *foreign,
 
 		if (!order) {
 			if (memcmp(a, b, sizeof(*a)))
-				change_add(list, n, TO_CHANGE_REPLACE, b, a);
+				diff_change_add(list, n, TO_CHANGE_REPLACE, b, a);
 			h++;
 			w++;
 		} else if (order < 0) {
 			stale[gone++] = a;
 			h++;
 		} else {
-			if (b->kind != TO_ENTRY_ADDRESS || !has_address(foreign, b))
-				change_add(list, n, TO_CHANGE_ADD, b, NULL);
+			if (b->kind != TO_ENTRY_ADDRESS || !diff_has_address(foreign, b))
+				diff_change_add(list, n, TO_CHANGE_ADD, b, NULL);
 			w++;
 		}
 	}
 	*n_added = *n;
 	while (gone--)
-		change_add(list, n, TO_CHANGE_DELETE, stale[gone], stale[gone]);
+		diff_change_add(list, n, TO_CHANGE_DELETE, stale[gone], stale[gone]);
 	free(stale);
 	*changes = list;
 	return 0;

@@ -10,7 +10,7 @@
 #define MESSAGE_SIZE 65536
 #define ROUTE_SIZE 72		/* upper bound of one route attribute */
 
-const char *const to_counter_names[TO_COUNTERS] = {
+const char *const to_genl_counter_names[TO_COUNTERS] = {
 	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets",
 	"relay-tx-bytes", "local-packets", "local-bytes", "miss-packets",
 	"backup-packets", "drop-header", "drop-ttl", "drop-mtu",
@@ -151,7 +151,7 @@ struct list {
 	size_t size;
 };
 
-static void *list_add(struct list *list)
+static void *genl_list_add(struct list *list)
 {
 	if (list->n == list->room) {
 		unsigned int room = list->room ? 2 * list->room : 16;
@@ -165,17 +165,17 @@ static void *list_add(struct list *list)
 	return memset((char *)list->items + list->size * list->n++, 0, list->size);
 }
 
-static void list_clear(void *arg)
+static void genl_list_clear(void *arg)
 {
 	((struct list *)arg)->n = 0;
 }
 
-static void parse_name(char *name, const struct nlattr *nla)
+static void genl_parse_name(char *name, const struct nlattr *nla)
 {
 	strncpy(name, to_attr_text(nla), IFNAMSIZ - 1);
 }
 
-static void parse_counters(uint64_t *counters, const struct nlattr *nest)
+static void genl_parse_counters(uint64_t *counters, const struct nlattr *nest)
 {
 	const struct nlattr *nla;
 
@@ -199,7 +199,7 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 			d->ifindex = to_attr_u32(nla);
 			break;
 		case TOPOOPT_A_DEVICE_IFNAME:
-			parse_name(d->name, nla);
+			genl_parse_name(d->name, nla);
 			break;
 		case TOPOOPT_A_DEVICE_GENERATION:
 			d->generation = to_attr_u64(nla);
@@ -224,7 +224,7 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 			d->prepared = true;
 			break;
 		case TOPOOPT_A_DEVICE_COUNTERS:
-			parse_counters(d->counters, nla);
+			genl_parse_counters(d->counters, nla);
 			break;
 		}
 	}
@@ -250,7 +250,7 @@ static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
 	genl_for_each_attr(nest, nlh) {
 		if (mnl_attr_get_type(nest) != TOPOOPT_A_DEVICE_PORT)
 			continue;
-		p = list_add(arg);
+		p = genl_list_add(arg);
 		if (!p)
 			return -ENOMEM;
 		mnl_attr_for_each_nested(nla, nest) {
@@ -259,19 +259,19 @@ static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
 				p->ifindex = to_attr_u32(nla);
 				break;
 			case TOPOOPT_A_PORT_IFNAME:
-				parse_name(p->name, nla);
+				genl_parse_name(p->name, nla);
 				break;
 			case TOPOOPT_A_PORT_TX_IFINDEX:
 				p->tx_ifindex = to_attr_u32(nla);
 				break;
 			case TOPOOPT_A_PORT_TX_IFNAME:
-				parse_name(p->tx_name, nla);
+				genl_parse_name(p->tx_name, nla);
 				break;
 			case TOPOOPT_A_PORT_LIVE:
 				p->live = true;
 				break;
 			case TOPOOPT_A_PORT_COUNTERS:
-				parse_counters(p->counters, nla);
+				genl_parse_counters(p->counters, nla);
 				break;
 			}
 		}
@@ -293,7 +293,7 @@ int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
 
 	ret = to_netlink_dump(&genl->nl,
 			      genl_request(genl, buf, TOPOOPT_CMD_PORT_GET, ifindex),
-			      genl_add_port, list_clear, &list, err);
+			      genl_add_port, genl_list_clear, &list, err);
 	if (ret) {
 		free(list.items);
 		return ret;
@@ -326,7 +326,7 @@ int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
 	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
 }
 
-static void put_group(struct nlmsghdr *nlh, const struct to_kernel_group *group)
+static void genl_put_group(struct nlmsghdr *nlh, const struct to_kernel_group *group)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_GROUP);
 
@@ -346,7 +346,7 @@ static void put_group(struct nlmsghdr *nlh, const struct to_kernel_group *group)
 }
 
 /* As mnl_attr_put(), inlined: a table has a million routes of four of these. */
-static inline char *put(char *at, uint16_t type, const void *data, size_t len)
+static inline char *genl_put(char *at, uint16_t type, const void *data, size_t len)
 {
 	struct nlattr *nla = (struct nlattr *)at;
 
@@ -357,42 +357,42 @@ static inline char *put(char *at, uint16_t type, const void *data, size_t len)
 	return at + NLA_HDRLEN + NLA_ALIGN(len);
 }
 
-static inline char *put_route_family(char *at, const struct to_kernel_route *r,
-				     size_t size)
+static inline char *genl_put_route_family(char *at, const struct to_kernel_route *r,
+					  size_t size)
 {
-	at = put(at, TOPOOPT_A_ROUTE_DST, r->dst, size);
+	at = genl_put(at, TOPOOPT_A_ROUTE_DST, r->dst, size);
 	if (r->dst_len != 8 * size)
-		at = put(at, TOPOOPT_A_ROUTE_DST_LEN, &r->dst_len, 1);
+		at = genl_put(at, TOPOOPT_A_ROUTE_DST_LEN, &r->dst_len, 1);
 	if (r->src_len)
-		at = put(at, TOPOOPT_A_ROUTE_SRC, r->src, size);
+		at = genl_put(at, TOPOOPT_A_ROUTE_SRC, r->src, size);
 	if (r->src_len && r->src_len != 8 * size)
-		at = put(at, TOPOOPT_A_ROUTE_SRC_LEN, &r->src_len, 1);
+		at = genl_put(at, TOPOOPT_A_ROUTE_SRC_LEN, &r->src_len, 1);
 	return at;
 }
 
-static void put_route(struct nlmsghdr *nlh, const struct to_kernel_route *r)
+static void genl_put_route(struct nlmsghdr *nlh, const struct to_kernel_route *r)
 {
 	struct nlattr *nest = mnl_nlmsg_get_payload_tail(nlh);
 	char *at = (char *)nest + NLA_HDRLEN;
 
 	if (r->family == AF_INET)
-		at = put_route_family(at, r, 4);
+		at = genl_put_route_family(at, r, 4);
 	else
-		at = put_route_family(at, r, 16);
+		at = genl_put_route_family(at, r, 16);
 	if (r->group != TO_KERNEL_GROUP_NONE)
-		at = put(at, TOPOOPT_A_ROUTE_GROUP, &r->group, 4);
+		at = genl_put(at, TOPOOPT_A_ROUTE_GROUP, &r->group, 4);
 	if (r->type != TOPOOPT_ROUTE_TYPE_UNICAST)
-		at = put(at, TOPOOPT_A_ROUTE_TYPE, &r->type, 1);
+		at = genl_put(at, TOPOOPT_A_ROUTE_TYPE, &r->type, 1);
 	if (r->server != TOPOOPT_SERVER_NONE)
-		at = put(at, TOPOOPT_A_ROUTE_SERVER, &r->server, 4);
+		at = genl_put(at, TOPOOPT_A_ROUTE_SERVER, &r->server, 4);
 	nest->nla_type = TOPOOPT_A_DEVICE_ROUTE | NLA_F_NESTED;
 	nest->nla_len = at - (char *)nest;
 	nlh->nlmsg_len += nest->nla_len;
 }
 
-static int stage_fill(struct to_genl *genl, uint32_t ifindex,
-		      const struct to_kernel_table *table, char *buf,
-		      struct to_error *err)
+static int genl_stage_fill(struct to_genl *genl, uint32_t ifindex,
+			   const struct to_kernel_table *table, char *buf,
+			   struct to_error *err)
 {
 	unsigned int g = 0, r = 0;
 	int ret;
@@ -405,12 +405,12 @@ static int stage_fill(struct to_genl *genl, uint32_t ifindex,
 			/* Upper bound: id, and port, MAC, weight, backup of each. */
 			if (nlh->nlmsg_len + 16 + 40 * table->groups[g].n > MESSAGE_SIZE)
 				break;
-			put_group(nlh, &table->groups[g]);
+			genl_put_group(nlh, &table->groups[g]);
 		}
 		for (; g == table->n_groups && r < table->n_routes; r++) {
 			if (nlh->nlmsg_len + ROUTE_SIZE > MESSAGE_SIZE)
 				break;
-			put_route(nlh, &table->routes[r]);
+			genl_put_route(nlh, &table->routes[r]);
 		}
 		ret = to_netlink_post(&genl->nl, nlh, nlh->nlmsg_len, NULL, NULL, err);
 		if (ret)
@@ -431,7 +431,7 @@ int to_genl_stage(struct to_genl *genl, uint32_t ifindex,
 			      genl_request(genl, buf, TOPOOPT_CMD_STAGE_NEW, ifindex),
 			      NULL, NULL, err);
 	if (!ret) {
-		ret = stage_fill(genl, ifindex, table, buf, err);
+		ret = genl_stage_fill(genl, ifindex, table, buf, err);
 		if (ret)
 			to_genl_abort(genl, ifindex, NULL);
 	}
@@ -475,7 +475,7 @@ int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
 	return ret;
 }
 
-static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
+static int genl_parse_group(const struct nlattr *nest, struct to_kernel_group *group)
 {
 	const struct nlattr *a, *b;
 	unsigned int n = 0;
@@ -527,7 +527,7 @@ static int parse_group(const struct nlattr *nest, struct to_kernel_group *group)
 	return 0;
 }
 
-static void parse_route(const struct nlattr *nest, struct to_kernel_route *r)
+static void genl_parse_route(const struct nlattr *nest, struct to_kernel_route *r)
 {
 	const struct nlattr *nla;
 	bool dst_len = false, src_len = false;
@@ -583,7 +583,7 @@ struct dump {
 	uint64_t generation;
 };
 
-static void dump_clear(void *arg)
+static void genl_dump_clear(void *arg)
 {
 	struct dump *d = arg;
 
@@ -605,15 +605,15 @@ static int genl_add_entries(const struct nlmsghdr *nlh, void *arg)
 			d->generation = to_attr_u64(nla);
 			break;
 		case TOPOOPT_A_DEVICE_GROUP:
-			item = list_add(&d->groups);
-			if (!item || parse_group(nla, item))
+			item = genl_list_add(&d->groups);
+			if (!item || genl_parse_group(nla, item))
 				return -ENOMEM;
 			break;
 		case TOPOOPT_A_DEVICE_ROUTE:
-			item = list_add(&d->routes);
+			item = genl_list_add(&d->routes);
 			if (!item)
 				return -ENOMEM;
-			parse_route(nla, item);
+			genl_parse_route(nla, item);
 			break;
 		}
 	}
@@ -621,7 +621,7 @@ static int genl_add_entries(const struct nlmsghdr *nlh, void *arg)
 }
 
 /* Only what @arg's own dump collects is forgotten when it starts over. */
-static void routes_clear(void *arg)
+static void genl_routes_clear(void *arg)
 {
 	((struct dump *)arg)->routes.n = 0;
 }
@@ -639,19 +639,19 @@ int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
 	int ret;
 
 	do {
-		dump_clear(&d);
+		genl_dump_clear(&d);
 		nlh = genl_request(genl, buf, TOPOOPT_CMD_GROUP_GET, ifindex);
 		if (staged)
 			mnl_attr_put(nlh, TOPOOPT_A_DEVICE_STAGED, 0, NULL);
 		ret = to_netlink_dump(&genl->nl, nlh, genl_add_entries,
-				      dump_clear, &d, err);
+				      genl_dump_clear, &d, err);
 		generation = d.generation;
 		nlh = genl_request(genl, buf, TOPOOPT_CMD_ROUTE_GET, ifindex);
 		if (staged)
 			mnl_attr_put(nlh, TOPOOPT_A_DEVICE_STAGED, 0, NULL);
 		if (!ret)
 			ret = to_netlink_dump(&genl->nl, nlh, genl_add_entries,
-					      routes_clear, &d, err);
+					      genl_routes_clear, &d, err);
 	} while (!ret && d.routes.n && d.generation != generation);
 	table->generation = d.generation;
 	table->groups = d.groups.items;
@@ -696,7 +696,7 @@ int to_genl_route(struct to_genl *genl, uint32_t ifindex,
 	} else if (!ret) {
 		ret = to_error_set(err, -ENOENT, "no route");
 	}
-	dump_clear(&d);
+	genl_dump_clear(&d);
 	free(d.groups.items);
 	free(d.routes.items);
 	return ret;

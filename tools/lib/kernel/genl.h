@@ -19,7 +19,7 @@
 	(TOPOOPT_A_COUNTERS_##name - TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS)
 
 /** Names of the counters, in the order of to_device.counters. */
-extern const char *const to_counter_names[TO_COUNTERS];
+extern const char *const to_genl_counter_names[TO_COUNTERS];
 
 /**
  * struct to_device - a topoopt device

@@ -77,7 +77,7 @@ struct labels {
 typedef void (*sample_fn)(const struct family *family, const struct labels *labels,
 			  uint64_t value, void *arg);
 
-static uint64_t device_value(const struct family *f, const struct to_device *d)
+static uint64_t metrics_device_value(const struct family *f, const struct to_device *d)
 {
 	switch (f->source) {
 	case SOURCE_GENERATION: return d->generation;
@@ -89,42 +89,42 @@ static uint64_t device_value(const struct family *f, const struct to_device *d)
 	}
 }
 
-static void each_counter(const struct family *f, const uint64_t *counters,
-			 struct labels labels, sample_fn sample, void *arg)
+static void metrics_each_counter(const struct family *f, const uint64_t *counters,
+				 struct labels labels, sample_fn sample, void *arg)
 {
 	if (!f->reasons) {
 		sample(f, &labels, counters[f->counter], arg);
 		return;
 	}
 	for (unsigned int i = f->counter; i < f->counter + f->reasons; i++) {
-		labels.reason = to_counter_names[i] + strlen("drop-");
+		labels.reason = to_genl_counter_names[i] + strlen("drop-");
 		sample(f, &labels, counters[i], arg);
 	}
 }
 
-static void each_of_device(const struct family *f, const struct to_metrics_device *d,
-			   sample_fn sample, void *arg)
+static void metrics_each_of_device(const struct family *f, const struct to_metrics_device *d,
+				   sample_fn sample, void *arg)
 {
 	struct labels labels = { .device = d->device.name };
 
 	if (f->scope == SCOPE_DEVICE) {
 		if (f->source == SOURCE_COUNTER)
-			each_counter(f, d->device.counters, labels, sample, arg);
+			metrics_each_counter(f, d->device.counters, labels, sample, arg);
 		else
-			sample(f, &labels, device_value(f, &d->device), arg);
+			sample(f, &labels, metrics_device_value(f, &d->device), arg);
 		return;
 	}
 	for (unsigned int p = 0; p < d->n_ports; p++) {
 		labels.port = d->ports[p].name;
 		if (f->source == SOURCE_COUNTER)
-			each_counter(f, d->ports[p].counters, labels, sample, arg);
+			metrics_each_counter(f, d->ports[p].counters, labels, sample, arg);
 		else
 			sample(f, &labels, d->ports[p].live, arg);
 	}
 }
 
-static void each_sample(const struct to_metrics *m, const struct family *f,
-			sample_fn sample, void *arg)
+static void metrics_each_sample(const struct to_metrics *m, const struct family *f,
+				sample_fn sample, void *arg)
 {
 	struct labels tool = { .version = m->version };
 
@@ -133,23 +133,23 @@ static void each_sample(const struct to_metrics *m, const struct family *f,
 		return;
 	}
 	for (unsigned int d = 0; d < m->n_devices; d++)
-		each_of_device(f, &m->devices[d], sample, arg);
+		metrics_each_of_device(f, &m->devices[d], sample, arg);
 }
 
 /* What the names of a family's samples end in. */
-static const char *suffix(const struct family *f)
+static const char *metrics_suffix(const struct family *f)
 {
 	return f->source == SOURCE_COUNTER ? "_total" :
 	       f->source == SOURCE_VERSION ? "_info" : "";
 }
 
-static const char *type(const struct family *f)
+static const char *metrics_type(const struct family *f)
 {
 	return f->source == SOURCE_COUNTER ? "counter" :
 	       f->source == SOURCE_VERSION ? "info" : "gauge";
 }
 
-static void print_label(FILE *out, const char *name, const char *value, char *before)
+static void metrics_print_label(FILE *out, const char *name, const char *value, char *before)
 {
 	if (!value)
 		return;
@@ -163,17 +163,17 @@ static void print_label(FILE *out, const char *name, const char *value, char *be
 	*before = ',';
 }
 
-static void print_sample(const struct family *f, const struct labels *labels,
-			 uint64_t value, void *arg)
+static void metrics_print_sample(const struct family *f, const struct labels *labels,
+				 uint64_t value, void *arg)
 {
 	FILE *out = arg;
 	char before = '{';
 
-	fprintf(out, "%s%s", f->name, suffix(f));
-	print_label(out, "device", labels->device, &before);
-	print_label(out, "port", labels->port, &before);
-	print_label(out, "reason", labels->reason, &before);
-	print_label(out, "version", labels->version, &before);
+	fprintf(out, "%s%s", f->name, metrics_suffix(f));
+	metrics_print_label(out, "device", labels->device, &before);
+	metrics_print_label(out, "port", labels->port, &before);
+	metrics_print_label(out, "reason", labels->reason, &before);
+	metrics_print_label(out, "version", labels->version, &before);
 	fprintf(out, "} %" PRIu64 "\n", value);
 }
 
@@ -185,21 +185,21 @@ void to_metrics_print(const struct to_metrics *metrics,
 	for (unsigned int i = 0; i < N_FAMILIES; i++) {
 		const struct family *f = &families[i];
 		/* the older format names samples, and has no info */
-		const char *end = open ? "" : suffix(f);
-		const char *what = open || f->source != SOURCE_VERSION ? type(f) : "gauge";
+		const char *end = open ? "" : metrics_suffix(f);
+		const char *what = open || f->source != SOURCE_VERSION ? metrics_type(f) : "gauge";
 
 		fprintf(out, "# TYPE %s%s %s\n", f->name, end, what);
 		if (open && f->unit)
 			fprintf(out, "# UNIT %s %s\n", f->name, f->unit);
 		fprintf(out, "# HELP %s%s %s\n", f->name, end, f->help);
-		each_sample(metrics, f, print_sample, out);
+		metrics_each_sample(metrics, f, metrics_print_sample, out);
 	}
 	if (open)
 		fprintf(out, "# EOF\n");
 }
 
-static void json_sample(const struct family *f, const struct labels *labels,
-			uint64_t value, void *arg)
+static void metrics_json_sample(const struct family *f, const struct labels *labels,
+				uint64_t value, void *arg)
 {
 	(void)f;
 	json_array_append_new(arg, json_pack("{s:s*, s:s*, s:s*, s:s*, s:I}",
@@ -216,9 +216,9 @@ json_t *to_metrics_json(const struct to_metrics *metrics)
 		const struct family *f = &families[i];
 		json_t *samples = json_array();
 
-		each_sample(metrics, f, json_sample, samples);
+		metrics_each_sample(metrics, f, metrics_json_sample, samples);
 		json_array_append_new(all, json_pack("{s:s, s:s, s:s*, s:s, s:o}",
-				      "name", f->name, "type", type(f), "unit", f->unit,
+				      "name", f->name, "type", metrics_type(f), "unit", f->unit,
 				      "help", f->help, "samples", samples));
 	}
 	return all;
@@ -231,16 +231,16 @@ void to_metrics_free(struct to_metrics *metrics)
 	free(metrics->devices);
 }
 
-static int read_device(struct to_genl *genl, uint32_t ifindex,
-		       struct to_metrics_device *d, struct to_error *err)
+static int metrics_read_device(struct to_genl *genl, uint32_t ifindex,
+			       struct to_metrics_device *d, struct to_error *err)
 {
 	int ret = to_genl_device(genl, ifindex, &d->device, err);
 
 	return ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
 }
 
-static int read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
-			const char *device, struct to_error *err)
+static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
+				const char *device, struct to_error *err)
 {
 	struct to_genl genl;
 	int ret;
@@ -252,7 +252,7 @@ static int read_devices(struct to_metrics *m, const struct to_nic *nics, unsigne
 		if (strcmp(nics[i].kind, "topoopt") ||
 		    (device && strcmp(nics[i].name, device)))
 			continue;
-		ret = read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
+		ret = metrics_read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
 		/* it may have gone since */
 		if (ret == -ENODEV)
 			ret = 0;
@@ -282,7 +282,7 @@ int to_metrics_read(struct to_metrics *metrics, const char *device,
 		return ret;
 	metrics->n_devices = 0;
 	metrics->devices = calloc(n + 1, sizeof(*metrics->devices));
-	ret = metrics->devices ? read_devices(metrics, nics, n, device, err) :
+	ret = metrics->devices ? metrics_read_devices(metrics, nics, n, device, err) :
 	      to_error_set(err, -ENOMEM, "out of memory");
 	free(nics);
 	if (ret)

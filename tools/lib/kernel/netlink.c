@@ -94,7 +94,7 @@ static void netlink_path(const struct to_netlink *nl,
 }
 
 /* @size bytes of the attribute's value, or zeroes. */
-static void attr_get(const struct nlattr *nla, void *value, size_t size)
+static void netlink_attr_get(const struct nlattr *nla, void *value, size_t size)
 {
 	if (mnl_attr_get_payload_len(nla) >= size)
 		memcpy(value, mnl_attr_get_payload(nla), size);
@@ -107,7 +107,7 @@ static void attr_get(const struct nlattr *nla, void *value, size_t size)
 	{					\
 		type value;			\
 						\
-		attr_get(nla, &value, sizeof(value)); \
+		netlink_attr_get(nla, &value, sizeof(value)); \
 		return value;			\
 	}
 

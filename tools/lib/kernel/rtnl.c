@@ -36,7 +36,7 @@ void to_entries_free(struct to_entries *entries)
 	memset(entries, 0, sizeof(*entries));
 }
 
-static int entry_compare(const void *a, const void *b)
+static int rtnl_entry_compare(const void *a, const void *b)
 {
 	return memcmp(a, b, TO_ENTRY_KEY);
 }
@@ -45,10 +45,10 @@ void to_entries_sort(struct to_entries *entries)
 {
 	if (entries->n)
 		qsort(entries->items, entries->n, sizeof(*entries->items),
-		      entry_compare);
+		      rtnl_entry_compare);
 }
 
-static size_t address_size(const struct to_entry *e)
+static size_t rtnl_address_size(const struct to_entry *e)
 {
 	return e->family == AF_INET ? 4 : 16;
 }
@@ -284,8 +284,8 @@ static void rtnl_clear_entries(void *arg)
 		lists->foreign->n = lists->foreign_base;
 }
 
-static int entry_keep(struct entry_lists *lists, const struct to_entry *e,
-		      uint8_t protocol)
+static int rtnl_entry_keep(struct entry_lists *lists, const struct to_entry *e,
+			   uint8_t protocol)
 {
 	struct to_entries *list = protocol == TO_RTNL_PROTOCOL ? lists->own :
 				  e->kind == TO_ENTRY_ADDRESS ? lists->foreign : NULL;
@@ -300,7 +300,7 @@ static int entry_keep(struct entry_lists *lists, const struct to_entry *e,
 	return 0;
 }
 
-static void entry_address(uint8_t *to, const struct nlattr *nla)
+static void rtnl_entry_address(uint8_t *to, const struct nlattr *nla)
 {
 	if (mnl_attr_get_payload_len(nla) <= 16)
 		memcpy(to, mnl_attr_get_payload(nla), mnl_attr_get_payload_len(nla));
@@ -322,19 +322,19 @@ static int rtnl_add_address(const struct nlmsghdr *nlh, void *arg)
 	mnl_attr_for_each(nla, nlh, sizeof(*ifa)) {
 		switch (mnl_attr_get_type(nla)) {
 		case IFA_LOCAL:
-			entry_address(e.dst, nla);
+			rtnl_entry_address(e.dst, nla);
 			local = true;
 			break;
 		case IFA_ADDRESS:
 			if (!local)
-				entry_address(e.dst, nla);
+				rtnl_entry_address(e.dst, nla);
 			break;
 		case IFA_PROTO:
 			protocol = to_attr_u8(nla);
 			break;
 		}
 	}
-	return entry_keep(arg, &e, protocol);
+	return rtnl_entry_keep(arg, &e, protocol);
 }
 
 static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
@@ -348,11 +348,11 @@ static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 		return -EBADMSG;
 	e.family = ndm->ndm_family;
 	e.key_ifindex = e.ifindex = ndm->ndm_ifindex;
-	e.dst_len = 8 * address_size(&e);
+	e.dst_len = 8 * rtnl_address_size(&e);
 	mnl_attr_for_each(nla, nlh, sizeof(*ndm)) {
 		switch (mnl_attr_get_type(nla)) {
 		case NDA_DST:
-			entry_address(e.dst, nla);
+			rtnl_entry_address(e.dst, nla);
 			break;
 		case NDA_LLADDR:
 			if (mnl_attr_get_payload_len(nla) == sizeof(e.mac))
@@ -366,7 +366,7 @@ static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 	/* Another tool may have changed it: then it no longer says what we said. */
 	if (!(ndm->ndm_state & NUD_PERMANENT))
 		memset(e.mac, 0, sizeof(e.mac));
-	return entry_keep(arg, &e, protocol);
+	return rtnl_entry_keep(arg, &e, protocol);
 }
 
 static int rtnl_add_route(const struct nlmsghdr *nlh, void *arg)
@@ -386,22 +386,22 @@ static int rtnl_add_route(const struct nlmsghdr *nlh, void *arg)
 			e.table = to_attr_u32(nla);
 			break;
 		case RTA_DST:
-			entry_address(e.dst, nla);
+			rtnl_entry_address(e.dst, nla);
 			break;
 		case RTA_OIF:
 			e.ifindex = to_attr_u32(nla);
 			break;
 		case RTA_GATEWAY:
-			entry_address(e.via, nla);
+			rtnl_entry_address(e.via, nla);
 			e.has_via = true;
 			break;
 		case RTA_PREFSRC:
-			entry_address(e.source, nla);
+			rtnl_entry_address(e.source, nla);
 			e.has_source = true;
 			break;
 		}
 	}
-	return entry_keep(arg, &e, rtm->rtm_protocol);
+	return rtnl_entry_keep(arg, &e, rtm->rtm_protocol);
 }
 
 static int rtnl_add_rule(const struct nlmsghdr *nlh, void *arg)
@@ -422,14 +422,14 @@ static int rtnl_add_rule(const struct nlmsghdr *nlh, void *arg)
 			e.table = to_attr_u32(nla);
 			break;
 		case FRA_SRC:
-			entry_address(e.dst, nla);
+			rtnl_entry_address(e.dst, nla);
 			break;
 		case FRA_PROTOCOL:
 			protocol = to_attr_u8(nla);
 			break;
 		}
 	}
-	return entry_keep(arg, &e, protocol);
+	return rtnl_entry_keep(arg, &e, protocol);
 }
 
 int to_rtnl_entries(struct to_netlink *nl, struct to_entries *own,
@@ -473,8 +473,8 @@ int to_rtnl_entries(struct to_netlink *nl, struct to_entries *own,
 
 /* Entries: writing */
 
-static struct nlmsghdr *put_address(void *buf, const struct to_entry *e, bool add,
-				    uint16_t flags)
+static struct nlmsghdr *rtnl_put_address(void *buf, const struct to_entry *e, bool add,
+					 uint16_t flags)
 {
 	struct ifaddrmsg ifa = {
 		.ifa_family = e->family, .ifa_prefixlen = e->dst_len,
@@ -486,16 +486,16 @@ static struct nlmsghdr *put_address(void *buf, const struct to_entry *e, bool ad
 
 	nlh = rtnl_message(buf, add ? RTM_NEWADDR : RTM_DELADDR, flags, &ifa,
 			   sizeof(ifa));
-	mnl_attr_put(nlh, IFA_LOCAL, address_size(e), e->dst);
+	mnl_attr_put(nlh, IFA_LOCAL, rtnl_address_size(e), e->dst);
 	if (add) {
-		mnl_attr_put(nlh, IFA_ADDRESS, address_size(e), e->dst);
+		mnl_attr_put(nlh, IFA_ADDRESS, rtnl_address_size(e), e->dst);
 		mnl_attr_put_u8(nlh, IFA_PROTO, TO_RTNL_PROTOCOL);
 	}
 	return nlh;
 }
 
-static struct nlmsghdr *put_neighbour(void *buf, const struct to_entry *e,
-				      bool add, uint16_t flags)
+static struct nlmsghdr *rtnl_put_neighbour(void *buf, const struct to_entry *e,
+					   bool add, uint16_t flags)
 {
 	struct ndmsg ndm = {
 		.ndm_family = e->family, .ndm_ifindex = e->key_ifindex,
@@ -505,7 +505,7 @@ static struct nlmsghdr *put_neighbour(void *buf, const struct to_entry *e,
 
 	nlh = rtnl_message(buf, add ? RTM_NEWNEIGH : RTM_DELNEIGH, flags, &ndm,
 			   sizeof(ndm));
-	mnl_attr_put(nlh, NDA_DST, address_size(e), e->dst);
+	mnl_attr_put(nlh, NDA_DST, rtnl_address_size(e), e->dst);
 	if (add) {
 		mnl_attr_put(nlh, NDA_LLADDR, sizeof(e->mac), e->mac);
 		mnl_attr_put_u8(nlh, NDA_PROTOCOL, TO_RTNL_PROTOCOL);
@@ -513,8 +513,8 @@ static struct nlmsghdr *put_neighbour(void *buf, const struct to_entry *e,
 	return nlh;
 }
 
-static struct nlmsghdr *put_route(void *buf, const struct to_entry *e, bool add,
-				  uint16_t flags)
+static struct nlmsghdr *rtnl_put_route(void *buf, const struct to_entry *e, bool add,
+				       uint16_t flags)
 {
 	struct rtmsg rtm = {
 		.rtm_family = e->family, .rtm_dst_len = e->dst_len,
@@ -530,17 +530,17 @@ static struct nlmsghdr *put_route(void *buf, const struct to_entry *e, bool add,
 	nlh = rtnl_message(buf, add ? RTM_NEWROUTE : RTM_DELROUTE, flags, &rtm,
 			   sizeof(rtm));
 	mnl_attr_put_u32(nlh, RTA_TABLE, e->table);
-	mnl_attr_put(nlh, RTA_DST, address_size(e), e->dst);
+	mnl_attr_put(nlh, RTA_DST, rtnl_address_size(e), e->dst);
 	mnl_attr_put_u32(nlh, RTA_OIF, e->ifindex);
 	if (e->has_via)
-		mnl_attr_put(nlh, RTA_GATEWAY, address_size(e), e->via);
+		mnl_attr_put(nlh, RTA_GATEWAY, rtnl_address_size(e), e->via);
 	if (e->has_source)
-		mnl_attr_put(nlh, RTA_PREFSRC, address_size(e), e->source);
+		mnl_attr_put(nlh, RTA_PREFSRC, rtnl_address_size(e), e->source);
 	return nlh;
 }
 
-static struct nlmsghdr *put_rule(void *buf, const struct to_entry *e, bool add,
-				 uint16_t flags)
+static struct nlmsghdr *rtnl_put_rule(void *buf, const struct to_entry *e, bool add,
+				      uint16_t flags)
 {
 	struct fib_rule_hdr frh = {
 		.family = e->family, .src_len = e->dst_len,
@@ -550,22 +550,22 @@ static struct nlmsghdr *put_rule(void *buf, const struct to_entry *e, bool add,
 
 	nlh = rtnl_message(buf, add ? RTM_NEWRULE : RTM_DELRULE, flags, &frh,
 			   sizeof(frh));
-	mnl_attr_put(nlh, FRA_SRC, address_size(e), e->dst);
+	mnl_attr_put(nlh, FRA_SRC, rtnl_address_size(e), e->dst);
 	mnl_attr_put_u32(nlh, FRA_TABLE, e->table);
 	mnl_attr_put_u32(nlh, FRA_PRIORITY, TO_RTNL_RULE_PRIORITY);
 	mnl_attr_put_u8(nlh, FRA_PROTOCOL, TO_RTNL_PROTOCOL);
 	return nlh;
 }
 
-static size_t put_entry(void *buf, const struct to_entry *e,
-			enum to_change_verb verb)
+static size_t rtnl_put_entry(void *buf, const struct to_entry *e,
+			     enum to_change_verb verb)
 {
 	static struct nlmsghdr *(*const put[])(void *buf, const struct to_entry *e,
 					       bool add, uint16_t flags) = {
-		[TO_ENTRY_ADDRESS] = put_address,
-		[TO_ENTRY_NEIGHBOUR] = put_neighbour,
-		[TO_ENTRY_ROUTE] = put_route,
-		[TO_ENTRY_RULE] = put_rule,
+		[TO_ENTRY_ADDRESS] = rtnl_put_address,
+		[TO_ENTRY_NEIGHBOUR] = rtnl_put_neighbour,
+		[TO_ENTRY_ROUTE] = rtnl_put_route,
+		[TO_ENTRY_RULE] = rtnl_put_rule,
 	};
 	uint16_t flags = verb == TO_CHANGE_DELETE ? 0 : NLM_F_CREATE;
 
@@ -615,7 +615,7 @@ int to_rtnl_change(struct to_netlink *nl, struct to_change *changes,
 		size_t len = 0;
 
 		for (; i < n && len + CHANGE_SIZE <= BATCH_SIZE; i++) {
-			len += put_entry(buf + len, &changes[i].entry, changes[i].verb);
+			len += rtnl_put_entry(buf + len, &changes[i].entry, changes[i].verb);
 			changes[i].done = true;
 		}
 		ret = to_netlink_post(nl, buf, len, rtnl_failed, &batch, &e);

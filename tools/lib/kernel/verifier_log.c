@@ -6,7 +6,7 @@
 
 static __thread char complaint[256];
 
-int to_complaint_keep(enum libbpf_print_level level, const char *format, va_list args)
+int to_verifier_log_keep(enum libbpf_print_level level, const char *format, va_list args)
 {
 	if (level == LIBBPF_WARN && !complaint[0]) {
 		vsnprintf(complaint, sizeof(complaint), format, args);
@@ -15,12 +15,12 @@ int to_complaint_keep(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-const char *to_complaint(void)
+const char *to_verifier_log(void)
 {
 	return complaint;
 }
 
-void to_complaint_forget(void)
+void to_verifier_log_forget(void)
 {
 	complaint[0] = '\0';
 }

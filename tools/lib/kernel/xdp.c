@@ -31,7 +31,7 @@ struct attached {
 	int fd;
 };
 
-static struct attached look(uint32_t ifindex)
+static struct attached xdp_look(uint32_t ifindex)
 {
 	DECLARE_LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct attached at = { .path = TO_XDP_SKB, .fd = -1 };
@@ -55,18 +55,18 @@ static struct attached look(uint32_t ifindex)
 
 enum to_xdp_path to_xdp_path(uint32_t ifindex)
 {
-	struct attached at = look(ifindex);
+	struct attached at = xdp_look(ifindex);
 
 	if (at.fd >= 0)
 		close(at.fd);
 	return at.path;
 }
 
-static struct relay_bpf *load(uint32_t flags)
+static struct relay_bpf *xdp_load(uint32_t flags)
 {
 	struct relay_bpf *skel = relay_bpf__open();
 
-	to_complaint_forget();
+	to_verifier_log_forget();
 	if (!skel)
 		return NULL;
 	skel->rodata->relay_flags = flags;
@@ -76,13 +76,13 @@ static struct relay_bpf *load(uint32_t flags)
 	return NULL;
 }
 
-static int attach(struct to_xdp_port *port, struct attached *at,
-		  const struct relay_bpf *skel, uint32_t flags)
+static int xdp_attach(struct to_xdp_port *port, struct attached *at,
+		      const struct relay_bpf *skel, uint32_t flags)
 {
 	DECLARE_LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = at->fd);
 	int ret;
 
-	to_complaint_forget();
+	to_verifier_log_forget();
 	/* Native and generic exclude each other: without one for a moment. */
 	if (at->fd >= 0 && at->flags != flags) {
 		ret = bpf_xdp_detach(port->ifindex, at->flags | XDP_FLAGS_REPLACE, &opts);
@@ -112,10 +112,10 @@ bool to_xdp_strips_tags(const char *name)
 	return strips;
 }
 
-static void attach_port(struct to_xdp_port *port, const struct relay_bpf *native,
-			const struct relay_bpf *generic)
+static void xdp_attach_port(struct to_xdp_port *port, const struct relay_bpf *native,
+			    const struct relay_bpf *generic)
 {
-	struct attached at = look(port->ifindex);
+	struct attached at = xdp_look(port->ifindex);
 	int ret;
 
 	port->why[0] = '\0';
@@ -126,11 +126,11 @@ static void attach_port(struct to_xdp_port *port, const struct relay_bpf *native
 	} else if (at.path == TO_XDP_FOREIGN) {
 		snprintf(port->why, sizeof(port->why), "another XDP program is attached");
 	} else {
-		ret = attach(port, &at, native, XDP_FLAGS_DRV_MODE);
+		ret = xdp_attach(port, &at, native, XDP_FLAGS_DRV_MODE);
 		if (ret)
 			snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
-				 *to_complaint() ? to_complaint() : strerror(-ret));
-		if (ret && generic && !attach(port, &at, generic, XDP_FLAGS_SKB_MODE))
+				 *to_verifier_log() ? to_verifier_log() : strerror(-ret));
+		if (ret && generic && !xdp_attach(port, &at, generic, XDP_FLAGS_SKB_MODE))
 			port->why[0] = '\0';
 	}
 	if (at.fd >= 0)
@@ -147,15 +147,15 @@ int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mo
 	libbpf_print_fn_t print;
 	int ret = 0;
 
-	print = libbpf_set_print(to_complaint_keep);
-	native = load(flags);
+	print = libbpf_set_print(to_verifier_log_keep);
+	native = xdp_load(flags);
 	if (native && mode == TO_XDP_ON)
-		generic = load(flags | TOPOOPT_XDP_GENERIC);
+		generic = xdp_load(flags | TOPOOPT_XDP_GENERIC);
 	if (!native)
 		ret = to_error_set(err, -EOPNOTSUPP, "no XDP relay here%s%s",
-				   *to_complaint() ? ": " : "", to_complaint());
+				   *to_verifier_log() ? ": " : "", to_verifier_log());
 	for (unsigned int i = 0; !ret && i < n; i++)
-		attach_port(&ports[i], native, generic);
+		xdp_attach_port(&ports[i], native, generic);
 	relay_bpf__destroy(generic);
 	relay_bpf__destroy(native);
 	libbpf_set_print(print);
@@ -164,7 +164,7 @@ int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mo
 
 int to_xdp_detach(uint32_t ifindex, struct to_xdp_held *held, struct to_error *err)
 {
-	struct attached at = look(ifindex);
+	struct attached at = xdp_look(ifindex);
 	int ret = 0;
 
 	if (at.path == TO_XDP_NATIVE || at.path == TO_XDP_GENERIC) {

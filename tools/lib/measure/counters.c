@@ -32,7 +32,7 @@ int to_counter_names_parse(const char *text, struct to_counter_names *names,
 	return 0;
 }
 
-static int stats64_reply(const struct nlmsghdr *nlh, void *arg)
+static int counters_stats64_reply(const struct nlmsghdr *nlh, void *arg)
 {
 	struct to_tm_counters *counters = arg;
 	const struct nlattr *attr;
@@ -53,8 +53,8 @@ static int stats64_reply(const struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
-static int read_stats64(struct to_netlink *nl, uint32_t ifindex,
-			struct to_tm_counters *counters, struct to_error *err)
+static int counters_read_stats64(struct to_netlink *nl, uint32_t ifindex,
+				 struct to_tm_counters *counters, struct to_error *err)
 {
 	char buf[NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct if_stats_msg))];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
@@ -64,35 +64,35 @@ static int read_stats64(struct to_netlink *nl, uint32_t ifindex,
 	request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
 	request->ifindex = ifindex;
 	request->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-	return to_netlink_call(nl, nlh, stats64_reply, counters, err);
+	return to_netlink_call(nl, nlh, counters_stats64_reply, counters, err);
 }
 
-static int ethtool(int fd, struct ifreq *request, void *command)
+static int counters_ethtool(int fd, struct ifreq *request, void *command)
 {
 	request->ifr_data = command;
 	return ioctl(fd, SIOCETHTOOL, request) ? -errno : 0;
 }
 
 /* How many statistics the driver of @request has; negative errno. */
-static int count_statistics(int fd, struct ifreq *request)
+static int counters_count_statistics(int fd, struct ifreq *request)
 {
 	struct {
 		struct ethtool_sset_info info;
 		uint32_t count;
 	} set = { .info = { .cmd = ETHTOOL_GSSET_INFO,
 			    .sset_mask = 1ull << ETH_SS_STATS } };
-	int ret = ethtool(fd, request, &set);
+	int ret = counters_ethtool(fd, request, &set);
 
 	if (ret)
 		return ret;
 	return set.info.sset_mask ? (int)set.count : 0;
 }
 
-static int find_statistics(const struct ethtool_gstrings *strings,
-			   const struct ethtool_stats *stats,
-			   const struct to_counter_names *names,
-			   uint64_t value[4], const char *ifname,
-			   struct to_error *err)
+static int counters_find_statistics(const struct ethtool_gstrings *strings,
+				    const struct ethtool_stats *stats,
+				    const struct to_counter_names *names,
+				    uint64_t value[4], const char *ifname,
+				    struct to_error *err)
 {
 	for (int i = 0; i < 4; i++) {
 		uint32_t s = 0;
@@ -110,8 +110,8 @@ static int find_statistics(const struct ethtool_gstrings *strings,
 	return 0;
 }
 
-static int read_ethtool(uint32_t ifindex, const struct to_counter_names *names,
-			struct to_tm_counters *counters, struct to_error *err)
+static int counters_read_ethtool(uint32_t ifindex, const struct to_counter_names *names,
+				 struct to_tm_counters *counters, struct to_error *err)
 {
 	struct ethtool_gstrings *strings = NULL;
 	struct ethtool_stats *stats = NULL;
@@ -124,7 +124,7 @@ static int read_ethtool(uint32_t ifindex, const struct to_counter_names *names,
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return to_error_set(err, -errno, "socket: %s", strerror(errno));
-	n = count_statistics(fd, &request);
+	n = counters_count_statistics(fd, &request);
 	ret = n < 0 ? n : -ENOMEM;
 	if (n >= 0) {
 		strings = calloc(1, sizeof(*strings) + (size_t)n * ETH_GSTRING_LEN);
@@ -136,15 +136,15 @@ static int read_ethtool(uint32_t ifindex, const struct to_counter_names *names,
 		strings->len = n;
 		stats->cmd = ETHTOOL_GSTATS;
 		stats->n_stats = n;
-		ret = n ? ethtool(fd, &request, strings) : 0;
-		ret = ret || !n ? ret : ethtool(fd, &request, stats);
+		ret = n ? counters_ethtool(fd, &request, strings) : 0;
+		ret = ret || !n ? ret : counters_ethtool(fd, &request, stats);
 	}
 	if (ret)
 		to_error_set(err, ret, "statistics of %s: %s", request.ifr_name,
 			     strerror(-ret));
 	else
-		ret = find_statistics(strings, stats, names, value,
-				      request.ifr_name, err);
+		ret = counters_find_statistics(strings, stats, names, value,
+					       request.ifr_name, err);
 	free(strings);
 	free(stats);
 	close(fd);
@@ -166,6 +166,6 @@ int to_counters_read(struct to_netlink *nl, uint32_t ifindex,
 		     struct to_tm_counters *counters, struct to_error *err)
 {
 	if (names)
-		return read_ethtool(ifindex, names, counters, err);
-	return read_stats64(nl, ifindex, counters, err);
+		return counters_read_ethtool(ifindex, names, counters, err);
+	return counters_read_stats64(nl, ifindex, counters, err);
 }

@@ -17,7 +17,7 @@
 #define CELLS 2048
 
 /* Not many more than @entries, and no less than a shift of 63 bits tells apart. */
-static uint32_t cells_for(uint32_t entries)
+static uint32_t epochs_cells_for(uint32_t entries)
 {
 	uint32_t cells = CELLS;
 
@@ -35,14 +35,14 @@ int to_epochs_prepare(struct bpf_object *obj, uint32_t entries)
 	if (n_cpus < 0)
 		return n_cpus;
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, "traffic_cells"),
-				       2 * n_cpus * cells_for(entries));
+				       2 * n_cpus * epochs_cells_for(entries));
 	for (int i = 0; !ret && i < 2; i++)
 		ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(obj, names[i]),
 					       entries);
 	return ret;
 }
 
-static void *map_memory(const struct bpf_object *obj, const char *name, size_t size)
+static void *epochs_map_memory(const struct bpf_object *obj, const char *name, size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    bpf_object__find_map_fd_by_name(obj, name), 0);
@@ -53,7 +53,7 @@ static void *map_memory(const struct bpf_object *obj, const char *name, size_t s
 int to_epochs_open(struct to_epochs *e, const struct bpf_object *obj,
 		   uint32_t entries, struct to_error *err)
 {
-	const uint32_t cells = cells_for(entries);
+	const uint32_t cells = epochs_cells_for(entries);
 
 	*e = (struct to_epochs){
 		.n_cpus = libbpf_num_possible_cpus(),
@@ -63,8 +63,8 @@ int to_epochs_open(struct to_epochs *e, const struct bpf_object *obj,
 		.lost_map = bpf_object__find_map_fd_by_name(obj, "traffic_lost"),
 	};
 	e->cells_size = 2ul * e->n_cpus * cells * sizeof(*e->cells);
-	e->state = map_memory(obj, ".data.traffic", sizeof(*e->state));
-	e->cells = e->state ? map_memory(obj, "traffic_cells", e->cells_size) : NULL;
+	e->state = epochs_map_memory(obj, ".data.traffic", sizeof(*e->state));
+	e->cells = e->state ? epochs_map_memory(obj, "traffic_cells", e->cells_size) : NULL;
 	if (!e->cells)
 		return to_error_set(err, -errno, "mapping the counters: %s",
 				    strerror(errno));
@@ -90,8 +90,8 @@ void to_epochs_close(struct to_epochs *e)
 	*e = (struct to_epochs){};
 }
 
-static struct traffic_value sum(const struct to_epochs *e,
-				const struct traffic_value *values)
+static struct traffic_value epochs_sum(const struct to_epochs *e,
+				       const struct traffic_value *values)
 {
 	struct traffic_value sum = {};
 
@@ -103,7 +103,7 @@ static struct traffic_value sum(const struct to_epochs *e,
 }
 
 /* Empty the cells of an epoch that no program uses. */
-static int drain_cells(struct to_epochs *e, uint32_t epoch, to_epochs_fn *fn, void *arg)
+static int epochs_drain_cells(struct to_epochs *e, uint32_t epoch, to_epochs_fn *fn, void *arg)
 {
 	const uint32_t cells = e->state->stride / 2;
 
@@ -125,7 +125,7 @@ static int drain_cells(struct to_epochs *e, uint32_t epoch, to_epochs_fn *fn, vo
 }
 
 /* Walking the map takes as long as it has room, so not for nothing. */
-static int drain_pairs(struct to_epochs *e, int map, to_epochs_fn *fn, void *arg)
+static int epochs_drain_pairs(struct to_epochs *e, int map, to_epochs_fn *fn, void *arg)
 {
 	uint32_t position, count;
 	bool first = true;
@@ -143,7 +143,7 @@ static int drain_pairs(struct to_epochs *e, int map, to_epochs_fn *fn, void *arg
 		first = false;
 		for (uint32_t i = 0; i < count; i++) {
 			struct traffic_value value =
-				sum(e, e->values + (size_t)i * e->n_cpus);
+				epochs_sum(e, e->values + (size_t)i * e->n_cpus);
 			int code = fn(&e->keys[i], &value, arg);
 
 			if (code)
@@ -169,12 +169,12 @@ int to_epochs_turn(struct to_epochs *e, to_epochs_fn *fn, void *arg,
 	 */
 	if (bpf_map_update_elem(e->pairs_map, &old, &e->pairs[old], BPF_ANY))
 		return to_error_set(err, -errno, "starting an epoch: %s", strerror(errno));
-	ret = drain_cells(e, old, fn, arg);
-	ret = ret ? ret : drain_pairs(e, e->pairs[old], fn, arg);
+	ret = epochs_drain_cells(e, old, fn, arg);
+	ret = ret ? ret : epochs_drain_pairs(e, e->pairs[old], fn, arg);
 	ret = ret ? ret : bpf_map_lookup_elem(e->lost_map, &zero, e->values);
 	if (ret)
 		return to_error_set(err, ret, "reading the counters: %s", strerror(-ret));
-	value = sum(e, e->values);
+	value = epochs_sum(e, e->values);
 	lost->packets = value.packets - e->lost_packets;
 	lost->bytes = value.bytes - e->lost_bytes;
 	e->lost_packets = value.packets;

@@ -26,13 +26,13 @@ struct to_recorder {
 	bool on_tx[TO_PORTS_MAX];
 	struct to_tm_counters before[TO_PORTS_MAX];
 	uint64_t start_ns, mono_ns;
-	struct to_traffic *traffic;
+	struct to_traffic_programs *traffic;
 	struct to_tm *tm;
 	bool connected[2];	/* rt, genl */
 	struct to_error *err;
 };
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t record_now_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -41,10 +41,10 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 /* Until the next multiple of the interval; false when told to stop. */
-static bool wait_multiple(const struct to_recorder *r)
+static bool record_wait_multiple(const struct to_recorder *r)
 {
 	const uint64_t interval = r->config.interval_ns;
-	uint64_t at = (now_ns(CLOCK_REALTIME) / interval + 1) * interval;
+	uint64_t at = (record_now_ns(CLOCK_REALTIME) / interval + 1) * interval;
 	const struct timespec until = { at / NS_PER_S, at % NS_PER_S };
 
 	do {
@@ -55,7 +55,7 @@ static bool wait_multiple(const struct to_recorder *r)
 }
 
 /* The kernel must run this plan; gives the interfaces. */
-static int find_interfaces(struct to_recorder *r)
+static int record_find_interfaces(struct to_recorder *r)
 {
 	const struct to_record_config *config = &r->config;
 	const struct to_server *self = &config->plan->cluster->servers[config->server];
@@ -87,15 +87,15 @@ static int find_interfaces(struct to_recorder *r)
 	return ret;
 }
 
-static void name_end(const struct to_cluster *cluster, struct to_tm_end *end,
-		     struct to_port_ref at)
+static void record_name_end(const struct to_cluster *cluster, struct to_tm_end *end,
+			    struct to_port_ref at)
 {
 	end->server = at.server;
 	strcpy(end->port, cluster->servers[at.server].ports[at.port].name);
 }
 
 /* The head of the recording: names, and who is at the other end of the ports. */
-static int make_head(struct to_recorder *r)
+static int record_make_head(struct to_recorder *r)
 {
 	const struct to_record_config *config = &r->config;
 	const struct to_cluster *cluster = config->plan->cluster;
@@ -124,20 +124,20 @@ static int make_head(struct to_recorder *r)
 		const struct to_link *link = &cluster->links[l];
 
 		if (link->a.server == config->server) {
-			name_end(cluster, &tm->ports[link->a.port].to, link->b);
+			record_name_end(cluster, &tm->ports[link->a.port].to, link->b);
 			if (duplex)
-				name_end(cluster, &tm->ports[link->a.port].from, link->b);
+				record_name_end(cluster, &tm->ports[link->a.port].from, link->b);
 		}
 		if (link->b.server == config->server) {
-			name_end(cluster, &tm->ports[link->b.port].from, link->a);
+			record_name_end(cluster, &tm->ports[link->b.port].from, link->a);
 			if (duplex)
-				name_end(cluster, &tm->ports[link->b.port].to, link->a);
+				record_name_end(cluster, &tm->ports[link->b.port].to, link->a);
 		}
 	}
 	return 0;
 }
 
-static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
+static int record_read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 {
 	const struct to_counter_names *names = r->config.counter_names;
 	int ret = 0;
@@ -161,7 +161,7 @@ static int read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 }
 
 /* Statistics that went back, as those of a NIC that was reset, count nothing. */
-static uint64_t grown(uint64_t before, uint64_t after)
+static uint64_t record_grown(uint64_t before, uint64_t after)
 {
 	return after > before ? after - before : 0;
 }
@@ -171,9 +171,9 @@ static uint64_t grown(uint64_t before, uint64_t after)
  * programs turn to the other map, so that both halves are of one moment but
  * for some microseconds.
  */
-static int cut(struct to_recorder *r, struct to_tm_sample *sample)
+static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 {
-	uint64_t end_ns = now_ns(CLOCK_REALTIME), mono_ns = now_ns(CLOCK_MONOTONIC);
+	uint64_t end_ns = record_now_ns(CLOCK_REALTIME), mono_ns = record_now_ns(CLOCK_MONOTONIC);
 	struct to_tm_counters after[TO_PORTS_MAX];
 	int ret;
 
@@ -181,7 +181,7 @@ static int cut(struct to_recorder *r, struct to_tm_sample *sample)
 		return to_error_set(r->err, -ESTALE,
 				    "the clock was set back during the recording; it ends after %u samples",
 				    r->tm->n_samples - 1);
-	ret = read_counters(r, after);
+	ret = record_read_counters(r, after);
 	if (ret)
 		return ret;
 	sample->start_ns = r->start_ns;
@@ -191,19 +191,19 @@ static int cut(struct to_recorder *r, struct to_tm_sample *sample)
 		const struct to_tm_counters *b = &r->before[p], *a = &after[p];
 
 		sample->ports[p] = (struct to_tm_counters){
-			.rx_packets = grown(b->rx_packets, a->rx_packets),
-			.rx_bytes = grown(b->rx_bytes, a->rx_bytes),
-			.tx_packets = grown(b->tx_packets, a->tx_packets),
-			.tx_bytes = grown(b->tx_bytes, a->tx_bytes),
+			.rx_packets = record_grown(b->rx_packets, a->rx_packets),
+			.rx_bytes = record_grown(b->rx_bytes, a->rx_bytes),
+			.tx_packets = record_grown(b->tx_packets, a->tx_packets),
+			.tx_bytes = record_grown(b->tx_bytes, a->tx_bytes),
 		};
 		r->before[p] = *a;
 	}
 	r->start_ns = end_ns;
 	r->mono_ns = mono_ns;
-	return to_traffic_read(r->traffic, sample, r->err);
+	return to_traffic_programs_read(r->traffic, sample, r->err);
 }
 
-static struct to_tm_sample *new_sample(struct to_recorder *r)
+static struct to_tm_sample *record_new_sample(struct to_recorder *r)
 {
 	struct to_tm_sample *sample = to_tm_add_sample(r->tm);
 
@@ -220,7 +220,7 @@ void to_recorder_drop(struct to_recorder *r)
 	free(sample->ports);
 }
 
-static int check_generation(struct to_recorder *r)
+static int record_check_generation(struct to_recorder *r)
 {
 	struct to_device device;
 	int ret;
@@ -237,7 +237,7 @@ static int check_generation(struct to_recorder *r)
 
 int to_recorder_cut(struct to_recorder *r, struct to_error *err)
 {
-	struct to_tm_sample *sample = new_sample(r);
+	struct to_tm_sample *sample = record_new_sample(r);
 	int ret = 0;
 
 	r->err = err;
@@ -245,8 +245,8 @@ int to_recorder_cut(struct to_recorder *r, struct to_error *err)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	if (!sample->ports)
 		ret = to_error_set(err, -ENOMEM, "out of memory");
-	ret = ret ? ret : cut(r, sample);
-	ret = ret ? ret : check_generation(r);
+	ret = ret ? ret : record_cut(r, sample);
+	ret = ret ? ret : record_check_generation(r);
 	if (ret)
 		to_recorder_drop(r);
 	return ret;
@@ -273,8 +273,8 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 	}
 	r->config = *config;
 	r->err = err;
-	ret = make_head(r);
-	ret = ret ? ret : find_interfaces(r);
+	ret = record_make_head(r);
+	ret = ret ? ret : record_find_interfaces(r);
 	if (!ret) {
 		ret = to_netlink_open(&r->rt, NETLINK_ROUTE, err);
 		r->connected[0] = !ret;
@@ -286,7 +286,7 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 	traffic.device = r->device;
 	traffic.ports = r->ports;
 	if (!ret) {
-		r->traffic = to_traffic_open(&traffic, err);
+		r->traffic = to_traffic_programs_open(&traffic, err);
 		ret = r->traffic ? 0 : -EIO;
 	}
 	/* What came before now is in no sample. */
@@ -303,7 +303,7 @@ void to_recorder_close(struct to_recorder *r)
 {
 	if (!r)
 		return;
-	to_traffic_close(r->traffic);
+	to_traffic_programs_close(r->traffic);
 	if (r->connected[1])
 		to_genl_close(&r->genl);
 	if (r->connected[0])
@@ -312,24 +312,24 @@ void to_recorder_close(struct to_recorder *r)
 	free(r);
 }
 
-static int take_samples(struct to_recorder *r, struct to_error *err)
+static int record_take_samples(struct to_recorder *r, struct to_error *err)
 {
 	bool go_on;
 	int ret;
 
 	/* What came before the first multiple of the interval is no sample. */
-	go_on = wait_multiple(r);
+	go_on = record_wait_multiple(r);
 	ret = to_recorder_cut(r, err);
 	if (ret)
 		return ret;
 	to_recorder_drop(r);
 	if (r->config.started)
-		r->config.started(to_traffic_source(r->traffic), r->config.arg);
+		r->config.started(to_traffic_programs_source(r->traffic), r->config.arg);
 
 	/* A stop ends the sample under way early. */
 	while (!ret && go_on &&
 	       (!r->config.count || r->tm->n_samples < r->config.count)) {
-		go_on = wait_multiple(r);
+		go_on = record_wait_multiple(r);
 		ret = to_recorder_cut(r, err);
 	}
 	return ret;
@@ -344,7 +344,7 @@ int to_record(const struct to_record_config *config, struct to_tm **tm,
 	*tm = NULL;
 	if (!r)
 		return -EIO;
-	ret = take_samples(r, err);
+	ret = record_take_samples(r, err);
 	*tm = r->tm;
 	r->tm = NULL;
 	to_recorder_close(r);

@@ -24,7 +24,7 @@
  * @entries: see to_traffic_config
  * @counter_names: see to_counters_read()
  * @stop: set by a signal handler; ends the sample under way and the recording
- * @started: called with to_traffic_source() when the first sample starts
+ * @started: called with to_traffic_programs_source() when the first sample starts
  */
 struct to_record_config {
 	const struct to_plan *plan;

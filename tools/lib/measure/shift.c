@@ -15,13 +15,13 @@ const char *const to_shift_verdict_names[] = {
 	NULL
 };
 
-static size_t cells(const struct to_shift *shift)
+static size_t shift_cells(const struct to_shift *shift)
 {
 	return (size_t)shift->n * shift->n;
 }
 
 /* Shares of @from, which may be all zero. */
-static void normalise(double *shares, const double *from, size_t n)
+static void shift_normalise(double *shares, const double *from, size_t n)
 {
 	double sum = 0;
 
@@ -38,18 +38,18 @@ int to_shift_init(struct to_shift *shift, const struct to_shift_config *config,
 		.config = *config, .n = n, .hold_ns = config->hold_ns,
 		.held_until_ns = config->hold_ns, .drift_wait_ns = config->hold_ns,
 	};
-	shift->reference = calloc(cells(shift), sizeof(double));
-	shift->envelope = calloc(cells(shift), sizeof(double));
-	shift->mean = calloc(cells(shift), sizeof(double));
-	shift->fresh = calloc(cells(shift), sizeof(double));
-	shift->pending = calloc(cells(shift), sizeof(double));
+	shift->reference = calloc(shift_cells(shift), sizeof(double));
+	shift->envelope = calloc(shift_cells(shift), sizeof(double));
+	shift->mean = calloc(shift_cells(shift), sizeof(double));
+	shift->fresh = calloc(shift_cells(shift), sizeof(double));
+	shift->pending = calloc(shift_cells(shift), sizeof(double));
 	if (!shift->reference || !shift->envelope || !shift->mean || !shift->fresh ||
 	    !shift->pending) {
 		to_shift_free(shift);
 		return -ENOMEM;
 	}
-	normalise(shift->reference, planned, cells(shift));
-	memcpy(shift->envelope, shift->reference, cells(shift) * sizeof(double));
+	shift_normalise(shift->reference, planned, shift_cells(shift));
+	memcpy(shift->envelope, shift->reference, shift_cells(shift) * sizeof(double));
 	return 0;
 }
 
@@ -64,7 +64,7 @@ void to_shift_free(struct to_shift *shift)
 }
 
 /* Whether the interval says nothing; the busiest rate fades in any case. */
-static bool is_idle(struct to_shift *shift, double sum, double seconds, double fade)
+static bool shift_is_idle(struct to_shift *shift, double sum, double seconds, double fade)
 {
 	double rate = sum / seconds;
 
@@ -76,70 +76,72 @@ static bool is_idle(struct to_shift *shift, double sum, double seconds, double f
 }
 
 /* Share of the bytes that nothing before explains. */
-static double novelty(const struct to_shift *shift, const uint64_t *bytes, double sum)
+static double shift_novelty(const struct to_shift *shift, const uint64_t *bytes, double sum)
 {
 	double beyond = 0;
 
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		beyond += fmax(0, bytes[i] / sum - shift->envelope[i]);
 	return beyond;
 }
 
 /* The envelope fades, but what the plan was made for is never new. */
-static void fade_envelope(struct to_shift *shift, double fade)
+static void shift_fade_envelope(struct to_shift *shift, double fade)
 {
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		shift->envelope[i] = fmax(shift->envelope[i] * fade, shift->reference[i]);
 }
 
-static void add_mean(struct to_shift *shift, const uint64_t *bytes, double seconds, double fade)
+static void shift_add_mean(struct to_shift *shift, const uint64_t *bytes, double seconds,
+			   double fade)
 {
 	double sum = 0, apart = 0;
 
-	for (size_t i = 0; i < cells(shift); i++) {
+	for (size_t i = 0; i < shift_cells(shift); i++) {
 		shift->mean[i] = shift->mean[i] * fade + bytes[i];
 		sum += shift->mean[i];
 	}
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		apart += fmax(0, shift->mean[i] / sum - shift->reference[i]);
 	shift->span = shift->span * fade + seconds;
 	shift->distance = apart;
 }
 
-static void learn(double *envelope, const uint64_t *bytes, double sum, size_t n)
+static void shift_learn(double *envelope, const uint64_t *bytes, double sum, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		envelope[i] = fmax(envelope[i], bytes[i] / sum);
 }
 
 /* The first of them has traffic of before the step, so a second replaces it. */
-static void add_fresh(struct to_shift *shift, const uint64_t *bytes, double sum, double seconds)
+static void shift_add_fresh(struct to_shift *shift, const uint64_t *bytes, double sum,
+			    double seconds)
 {
 	if (++shift->n_fresh == 1)
-		memset(shift->pending, 0, cells(shift) * sizeof(double));
-	learn(shift->pending, bytes, sum, cells(shift));
+		memset(shift->pending, 0, shift_cells(shift) * sizeof(double));
+	shift_learn(shift->pending, bytes, sum, shift_cells(shift));
 	if (shift->n_fresh <= 2) {
-		memset(shift->fresh, 0, cells(shift) * sizeof(double));
+		memset(shift->fresh, 0, shift_cells(shift) * sizeof(double));
 		shift->fresh_span = 0;
 	}
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		shift->fresh[i] += bytes[i];
 	shift->fresh_span += seconds;
 }
 
 /* What was new is known now. */
-static void end_fresh(struct to_shift *shift)
+static void shift_end_fresh(struct to_shift *shift)
 {
-	for (size_t i = 0; shift->n_fresh && i < cells(shift); i++)
+	for (size_t i = 0; shift->n_fresh && i < shift_cells(shift); i++)
 		shift->envelope[i] = fmax(shift->envelope[i], shift->pending[i]);
 	shift->n_fresh = 0;
 }
 
 /* The mean begins again with what is new. */
-static void begin_again(struct to_shift *shift)
+static void shift_begin_again(struct to_shift *shift)
 {
-	end_fresh(shift);
-	memcpy(shift->mean, shift->fresh, cells(shift) * sizeof(double));
+	shift_end_fresh(shift);
+	memcpy(shift->mean, shift->fresh, shift_cells(shift) * sizeof(double));
 	shift->span = shift->fresh_span;
 	shift->drift_wait_ns = shift->config.hold_ns;
 	shift->drift_until_ns = 0;
@@ -153,25 +155,25 @@ enum to_shift_verdict to_shift_observe(struct to_shift *shift, const uint64_t *b
 	double sum = 0;
 	bool held;
 
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		sum += bytes[i];
-	if (is_idle(shift, sum, seconds, fade))
+	if (shift_is_idle(shift, sum, seconds, fade))
 		return TO_SHIFT_IDLE_INTERVAL;
 
 	shift->now_ns += elapsed_ns;
 	held = shift->now_ns < shift->held_until_ns;
-	fade_envelope(shift, fade);
-	add_mean(shift, bytes, seconds, fade);
-	shift->novelty = novelty(shift, bytes, sum);
+	shift_fade_envelope(shift, fade);
+	shift_add_mean(shift, bytes, seconds, fade);
+	shift->novelty = shift_novelty(shift, bytes, sum);
 	if (shift->novelty > threshold && !held) {
-		add_fresh(shift, bytes, sum, seconds);
+		shift_add_fresh(shift, bytes, sum, seconds);
 		if (shift->n_fresh < shift->config.confirm)
 			return TO_SHIFT_NONE;
-		begin_again(shift);
+		shift_begin_again(shift);
 		return TO_SHIFT_STEP;
 	}
-	end_fresh(shift);
-	learn(shift->envelope, bytes, sum, cells(shift));
+	shift_end_fresh(shift);
+	shift_learn(shift->envelope, bytes, sum, shift_cells(shift));
 	if (held)
 		return TO_SHIFT_HELD;
 	if (shift->distance > threshold && shift->now_ns >= shift->drift_until_ns &&
@@ -182,11 +184,11 @@ enum to_shift_verdict to_shift_observe(struct to_shift *shift, const uint64_t *b
 
 void to_shift_mean(const struct to_shift *shift, double *rate)
 {
-	for (size_t i = 0; i < cells(shift); i++)
+	for (size_t i = 0; i < shift_cells(shift); i++)
 		rate[i] = shift->span > 0 ? shift->mean[i] / shift->span : 0;
 }
 
-static uint64_t twice(uint64_t time, uint64_t once)
+static uint64_t shift_twice(uint64_t time, uint64_t once)
 {
 	return 2 * time < TO_SHIFT_HOLD_MAX * once ? 2 * time : TO_SHIFT_HOLD_MAX * once;
 }
@@ -197,17 +199,17 @@ void to_shift_decided(struct to_shift *shift, bool changed)
 
 	if (!changed) {
 		shift->drift_until_ns = shift->now_ns + shift->drift_wait_ns;
-		shift->drift_wait_ns = twice(shift->drift_wait_ns, hold);
+		shift->drift_wait_ns = shift_twice(shift->drift_wait_ns, hold);
 		return;
 	}
 	if (shift->changed_ns &&
 	    shift->now_ns - shift->changed_ns < TO_SHIFT_CALM * shift->hold_ns)
-		shift->hold_ns = twice(shift->hold_ns, hold);
+		shift->hold_ns = shift_twice(shift->hold_ns, hold);
 	else
 		shift->hold_ns = hold;
 	shift->changed_ns = shift->now_ns;
 	shift->held_until_ns = shift->now_ns + shift->hold_ns;
 	shift->drift_wait_ns = hold;
 	shift->drift_until_ns = 0;
-	normalise(shift->reference, shift->mean, cells(shift));
+	shift_normalise(shift->reference, shift->mean, shift_cells(shift));
 }

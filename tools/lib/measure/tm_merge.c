@@ -55,15 +55,15 @@ struct merge {
 	struct to_error *err;
 };
 
-static const char *server_name(const struct merge *m, uint32_t server)
+static const char *merge_server_name(const struct merge *m, uint32_t server)
 {
 	return m->tm->servers[server];
 }
 
 /* Checks that need no more than the heads of the recordings. */
 
-static int check_same(const struct merge *m, const struct to_tm *a,
-		      const struct to_tm *b)
+static int merge_check_same(const struct merge *m, const struct to_tm *a,
+			    const struct to_tm *b)
 {
 	const char *of_a = a->servers[a->server], *of_b = b->servers[b->server];
 
@@ -80,25 +80,25 @@ static int check_same(const struct merge *m, const struct to_tm *a,
 	return 0;
 }
 
-static uint64_t start_of(const struct to_tm *record)
+static uint64_t merge_start_of(const struct to_tm *record)
 {
 	return record->samples[0].start_ns;
 }
 
-static uint64_t end_of(const struct to_tm *record)
+static uint64_t merge_end_of(const struct to_tm *record)
 {
 	return record->samples[record->n_samples - 1].end_ns;
 }
 
 /* Number of the interval that @sample is; it never starts before its time. */
-static uint64_t slot_of(const struct to_tm *record,
-			const struct to_tm_sample *sample)
+static uint64_t merge_slot_of(const struct to_tm *record,
+			      const struct to_tm_sample *sample)
 {
 	return sample->start_ns / record->interval_ns;
 }
 
-static int check_records(struct merge *m, struct to_tm *const *records,
-			 unsigned int n)
+static int merge_check_records(struct merge *m, struct to_tm *const *records,
+			       unsigned int n)
 {
 	const struct to_tm *last_start = records[0], *first_end = records[0];
 
@@ -112,55 +112,56 @@ static int check_records(struct merge *m, struct to_tm *const *records,
 			return to_error_set(m->err, -EINVAL,
 					    "the recording of %s has no sample",
 					    r->servers[r->server]);
-		if (i && check_same(m, records[0], r))
+		if (i && merge_check_same(m, records[0], r))
 			return -EINVAL;
 		if (m->record[r->server])
 			return to_error_set(m->err, -EINVAL,
-					    "%s is there twice", server_name(m, r->server));
+					    "%s is there twice", merge_server_name(m, r->server));
 		m->record[r->server] = r;
 		for (unsigned int j = 1; j < r->n_samples; j++)
-			if (slot_of(r, &r->samples[j]) <= slot_of(r, &r->samples[j - 1]))
+			if (merge_slot_of(r, &r->samples[j]) <=
+			    merge_slot_of(r, &r->samples[j - 1]))
 				return to_error_set(m->err, -EINVAL,
 						    "the recording of %s: sample %u starts too early",
-						    server_name(m, r->server), j);
-		if (start_of(r) > start_of(last_start))
+						    merge_server_name(m, r->server), j);
+		if (merge_start_of(r) > merge_start_of(last_start))
 			last_start = r;
-		if (end_of(r) < end_of(first_end))
+		if (merge_end_of(r) < merge_end_of(first_end))
 			first_end = r;
 	}
-	if (start_of(last_start) >= end_of(first_end))
+	if (merge_start_of(last_start) >= merge_end_of(first_end))
 		return to_error_set(m->err, -EINVAL,
 				    "the recording of %s ends before that of %s starts",
-				    server_name(m, first_end->server),
-				    server_name(m, last_start->server));
+				    merge_server_name(m, first_end->server),
+				    merge_server_name(m, last_start->server));
 	return 0;
 }
 
 /* Links. */
 
-static int compare_end(const struct to_tm_end *a, const struct to_tm_end *b)
+static int merge_compare_end(const struct to_tm_end *a, const struct to_tm_end *b)
 {
 	if (a->server != b->server)
 		return a->server < b->server ? -1 : 1;
 	return strcmp(a->port, b->port);
 }
 
-static int compare_link(const void *a, const void *b)
+static int merge_compare_link(const void *a, const void *b)
 {
 	const struct to_tm_link *x = a, *y = b;
-	int order = compare_end(&x->from, &y->from);
+	int order = merge_compare_end(&x->from, &y->from);
 
-	return order ? order : compare_end(&x->to, &y->to);
+	return order ? order : merge_compare_end(&x->to, &y->to);
 }
 
-static int compare_link_to(const void *a, const void *b)
+static int merge_compare_link_to(const void *a, const void *b)
 {
 	const struct to_tm_link *x = a, *y = b;
 
-	return compare_end(&x->to, &y->to);
+	return merge_compare_end(&x->to, &y->to);
 }
 
-static struct to_tm_end own_end(const struct to_tm *record, unsigned int port)
+static struct to_tm_end merge_own_end(const struct to_tm *record, unsigned int port)
 {
 	struct to_tm_end end = { .server = record->server };
 
@@ -169,23 +170,23 @@ static struct to_tm_end own_end(const struct to_tm *record, unsigned int port)
 }
 
 /* Refuse two links of @links, sorted, with the same @side end. */
-static int check_links(const struct merge *m, const struct to_tm_link *links,
-		       unsigned int n, size_t side)
+static int merge_check_links(const struct merge *m, const struct to_tm_link *links,
+			     unsigned int n, size_t side)
 {
 	for (unsigned int i = 1; i < n; i++) {
 		const struct to_tm_end *a = (const void *)((const char *)&links[i - 1] + side);
 		const struct to_tm_end *b = (const void *)((const char *)&links[i] + side);
 
-		if (!compare_end(a, b))
+		if (!merge_compare_end(a, b))
 			return to_error_set(m->err, -EINVAL,
 					    "the recordings disagree about the link of %s:%s",
-					    server_name(m, a->server), a->port);
+					    merge_server_name(m, a->server), a->port);
 	}
 	return 0;
 }
 
 /* Both ends of a link tell of it; a missing server's are known by its peers. */
-static int find_links(struct merge *m)
+static int merge_find_links(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
 	unsigned int room = 0, n = 0;
@@ -200,38 +201,38 @@ static int find_links(struct merge *m)
 
 		for (unsigned int p = 0; r && p < r->n_ports; p++) {
 			if (r->ports[p].to.server != TO_TM_NONE)
-				tm->links[n++] = (struct to_tm_link){ own_end(r, p),
+				tm->links[n++] = (struct to_tm_link){ merge_own_end(r, p),
 								      r->ports[p].to };
 			if (r->ports[p].from.server != TO_TM_NONE)
 				tm->links[n++] = (struct to_tm_link){ r->ports[p].from,
-								      own_end(r, p) };
+								      merge_own_end(r, p) };
 		}
 	}
-	qsort(tm->links, n, sizeof(*tm->links), compare_link);
+	qsort(tm->links, n, sizeof(*tm->links), merge_compare_link);
 	for (unsigned int i = 0; i < n; i++)
-		if (!i || compare_link(&tm->links[i], &tm->links[tm->n_links - 1]))
+		if (!i || merge_compare_link(&tm->links[i], &tm->links[tm->n_links - 1]))
 			tm->links[tm->n_links++] = tm->links[i];
-	qsort(tm->links, tm->n_links, sizeof(*tm->links), compare_link_to);
-	if (check_links(m, tm->links, tm->n_links, offsetof(struct to_tm_link, to)))
+	qsort(tm->links, tm->n_links, sizeof(*tm->links), merge_compare_link_to);
+	if (merge_check_links(m, tm->links, tm->n_links, offsetof(struct to_tm_link, to)))
 		return -EINVAL;
-	qsort(tm->links, tm->n_links, sizeof(*tm->links), compare_link);
-	return check_links(m, tm->links, tm->n_links,
-			   offsetof(struct to_tm_link, from));
+	qsort(tm->links, tm->n_links, sizeof(*tm->links), merge_compare_link);
+	return merge_check_links(m, tm->links, tm->n_links,
+				 offsetof(struct to_tm_link, from));
 }
 
-static uint32_t link_index(const struct merge *m, const struct to_tm_end *from,
-			   const struct to_tm_end *to)
+static uint32_t merge_link_index(const struct merge *m, const struct to_tm_end *from,
+				 const struct to_tm_end *to)
 {
 	const struct to_tm_link key = { *from, *to };
 	const struct to_tm_link *link;
 
 	if (from->server == TO_TM_NONE || to->server == TO_TM_NONE)
 		return LINK_NONE;
-	link = bsearch(&key, m->tm->links, m->tm->n_links, sizeof(key), compare_link);
+	link = bsearch(&key, m->tm->links, m->tm->n_links, sizeof(key), merge_compare_link);
 	return link - m->tm->links;
 }
 
-static int index_ports(struct merge *m)
+static int merge_index_ports(struct merge *m)
 {
 	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
 		const struct to_tm *r = m->record[s];
@@ -243,16 +244,16 @@ static int index_ports(struct merge *m)
 		if (!m->out_link[s] || !m->in_link[s])
 			return -ENOMEM;
 		for (unsigned int p = 0; p < r->n_ports; p++) {
-			struct to_tm_end self = own_end(r, p);
+			struct to_tm_end self = merge_own_end(r, p);
 
-			m->out_link[s][p] = link_index(m, &self, &r->ports[p].to);
-			m->in_link[s][p] = link_index(m, &r->ports[p].from, &self);
+			m->out_link[s][p] = merge_link_index(m, &self, &r->ports[p].to);
+			m->in_link[s][p] = merge_link_index(m, &r->ports[p].from, &self);
 		}
 	}
 	return 0;
 }
 
-static int refuse_missing(const struct merge *m)
+static int merge_refuse_missing(const struct merge *m)
 {
 	unsigned int missing = 0, first = 0;
 	char *peers = NULL;
@@ -272,20 +273,20 @@ static int refuse_missing(const struct merge *m)
 	for (unsigned int i = 0; i < m->tm->n_links; i++)
 		if (m->tm->links[i].from.server == first)
 			fprintf(out, "%s%s", ftell(out) ? ", " : "",
-				server_name(m, m->tm->links[i].to.server));
+				merge_server_name(m, m->tm->links[i].to.server));
 	fclose(out);
 	to_error_set(m->err, -ENOENT,
 		     "%u of %u servers missing, first %s: unknown are what %s and its peers (%s) send each other, and what a peer's RDMA sends through %s",
-		     missing, m->tm->n_servers, server_name(m, first),
-		     server_name(m, first), peers, server_name(m, first));
+		     missing, m->tm->n_servers, merge_server_name(m, first),
+		     merge_server_name(m, first), peers, merge_server_name(m, first));
 	free(peers);
 	return -ENOENT;
 }
 
 /* Sightings. */
 
-static void add_sighting(struct merge *m, uint32_t link, enum side side,
-			 uint32_t sample, const struct to_tm_flow *flow)
+static void merge_add_sighting(struct merge *m, uint32_t link, enum side side,
+			       uint32_t sample, const struct to_tm_flow *flow)
 {
 	m->sightings[m->n_sightings++] = (struct sighting){
 		.link = link, .src = flow->src, .dst = flow->dst,
@@ -296,8 +297,8 @@ static void add_sighting(struct merge *m, uint32_t link, enum side side,
 	};
 }
 
-static int add_flow(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst,
-		    unsigned int class, uint64_t packets, uint64_t bytes)
+static int merge_add_flow(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst,
+			  unsigned int class, uint64_t packets, uint64_t bytes)
 {
 	if (m->n_flows == m->room) {
 		size_t room = m->room ? 2 * m->room : 1024;
@@ -316,9 +317,9 @@ static int add_flow(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst
 }
 
 /* Into the cell of @link and @sample of @cells. */
-static void add_amount(const struct merge *m, struct amount *cells,
-		       uint32_t link, uint32_t sample, uint64_t packets,
-		       uint64_t bytes)
+static void merge_add_amount(const struct merge *m, struct amount *cells,
+			     uint32_t link, uint32_t sample, uint64_t packets,
+			     uint64_t bytes)
 {
 	struct amount *cell = &cells[(size_t)link * m->tm->n_samples + sample];
 
@@ -326,8 +327,8 @@ static void add_amount(const struct merge *m, struct amount *cells,
 	cell->bytes += bytes;
 }
 
-static int collect_sample(struct merge *m, uint32_t s,
-			  const struct to_tm_sample *sample, uint32_t k)
+static int merge_collect_sample(struct merge *m, uint32_t s,
+				const struct to_tm_sample *sample, uint32_t k)
 {
 	const struct to_tm *r = m->record[s];
 
@@ -337,27 +338,27 @@ static int collect_sample(struct merge *m, uint32_t s,
 		uint32_t in = flow->in < 0 ? LINK_NONE : m->in_link[s][flow->in];
 
 		if (out != LINK_NONE)
-			add_sighting(m, out, SENT, k, flow);
+			merge_add_sighting(m, out, SENT, k, flow);
 		else if (flow->in == TO_TM_NO_PORT &&
-			 add_flow(m, k, flow->src, flow->dst, flow->class,
-				  flow->packets, flow->bytes))
+			 merge_add_flow(m, k, flow->src, flow->dst, flow->class,
+					flow->packets, flow->bytes))
 			return -ENOMEM;	/* sent into a port that the plan has dark */
 		if (in != LINK_NONE)
-			add_sighting(m, in, RECEIVED, k, flow);
+			merge_add_sighting(m, in, RECEIVED, k, flow);
 	}
 	for (unsigned int p = 0; p < r->n_ports; p++) {
 		const struct to_tm_counters *c = &sample->ports[p];
 		uint32_t out = m->out_link[s][p], in = m->in_link[s][p];
 
 		if (out != LINK_NONE)
-			add_amount(m, m->carried, out, k, c->tx_packets, c->tx_bytes);
+			merge_add_amount(m, m->carried, out, k, c->tx_packets, c->tx_bytes);
 		if (in != LINK_NONE)
-			add_amount(m, m->arrived, in, k, c->rx_packets, c->rx_bytes);
+			merge_add_amount(m, m->arrived, in, k, c->rx_packets, c->rx_bytes);
 	}
 	return 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t merge_larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -366,8 +367,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
  * A server that was late to end a sample has it reach into later intervals,
  * and no other sample there.
  */
-static void mark_present(struct merge *m, uint32_t s,
-			 const struct to_tm_sample *sample, uint32_t k)
+static void merge_mark_present(struct merge *m, uint32_t s,
+			       const struct to_tm_sample *sample, uint32_t k)
 {
 	const uint64_t end = sample->end_ns / m->tm->interval_ns - m->first;
 
@@ -378,7 +379,7 @@ static void mark_present(struct merge *m, uint32_t s,
 }
 
 /* Size the result, and bring everything that was recorded into it. */
-static int collect(struct merge *m)
+static int merge_collect(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
 	uint64_t last = 0;
@@ -389,10 +390,10 @@ static int collect(struct merge *m)
 		const struct to_tm *r = m->record[s];
 
 		for (unsigned int i = 0; r && i < r->n_samples; i++) {
-			uint64_t slot = slot_of(r, &r->samples[i]);
+			uint64_t slot = merge_slot_of(r, &r->samples[i]);
 
 			m->first = slot < m->first ? slot : m->first;
-			last = larger(last, slot);
+			last = merge_larger(last, slot);
 			flows += r->samples[i].n_flows;
 		}
 	}
@@ -428,46 +429,46 @@ static int collect(struct merge *m)
 
 		for (unsigned int i = 0; r && i < r->n_samples; i++) {
 			const struct to_tm_sample *from = &r->samples[i];
-			uint32_t k = slot_of(r, from) - m->first;
+			uint32_t k = merge_slot_of(r, from) - m->first;
 			struct to_tm_sample *to = &tm->samples[k];
 
-			to->end_ns = larger(to->end_ns, from->end_ns);
-			to->elapsed_ns = larger(to->elapsed_ns, from->elapsed_ns);
+			to->end_ns = merge_larger(to->end_ns, from->end_ns);
+			to->elapsed_ns = merge_larger(to->elapsed_ns, from->elapsed_ns);
 			to->lost.packets += from->lost.packets;
 			to->lost.bytes += from->lost.bytes;
-			mark_present(m, s, from, k);
-			if (collect_sample(m, s, from, k))
+			merge_mark_present(m, s, from, k);
+			if (merge_collect_sample(m, s, from, k))
 				return -ENOMEM;
 		}
 	}
 	for (unsigned int k = 0; k < tm->n_samples; k++)
-		tm->samples[k].end_ns = larger(tm->samples[k].end_ns,
-					       tm->samples[k].start_ns);
+		tm->samples[k].end_ns = merge_larger(tm->samples[k].end_ns,
+						     tm->samples[k].start_ns);
 	return 0;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int merge_compare_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 /* Same link, source, destination, class: one pair on one link. */
-static int compare_pair(const struct sighting *a, const struct sighting *b)
+static int merge_compare_pair(const struct sighting *a, const struct sighting *b)
 {
-	int order = compare_u64(a->link, b->link);
+	int order = merge_compare_u64(a->link, b->link);
 
-	order = order ? order : compare_u64(a->src, b->src);
-	order = order ? order : compare_u64(a->dst, b->dst);
-	return order ? order : compare_u64(a->class, b->class);
+	order = order ? order : merge_compare_u64(a->src, b->src);
+	order = order ? order : merge_compare_u64(a->dst, b->dst);
+	return order ? order : merge_compare_u64(a->class, b->class);
 }
 
-static int compare_sighting(const void *a, const void *b)
+static int merge_compare_sighting(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
-	int order = compare_pair(x, y);
+	int order = merge_compare_pair(x, y);
 
-	order = order ? order : compare_u64(x->side, y->side);
-	return order ? order : compare_u64(x->sample, y->sample);
+	order = order ? order : merge_compare_u64(x->side, y->side);
+	return order ? order : merge_compare_u64(x->sample, y->sample);
 }
 
 /*
@@ -476,7 +477,7 @@ static int compare_sighting(const void *a, const void *b)
  * so that no credit is ever too early to stand. @rest holds the sums and gets
  * the credits.
  */
-static void credit(int64_t *rest, unsigned int n)
+static void merge_credit(int64_t *rest, unsigned int n)
 {
 	int64_t before;
 
@@ -492,25 +493,25 @@ static void credit(int64_t *rest, unsigned int n)
 	}
 }
 
-static void cumulate(int64_t *amount, unsigned int n)
+static void merge_cumulate(int64_t *amount, unsigned int n)
 {
 	for (unsigned int k = 1; k < n; k++)
 		amount[k] += amount[k - 1];
 }
 
 /* What was cumulated of one pair. */
-static int add_credits(struct merge *m, const struct to_tm_flow *pair,
-		       int64_t *packets, int64_t *bytes)
+static int merge_add_credits(struct merge *m, const struct to_tm_flow *pair,
+			     int64_t *packets, int64_t *bytes)
 {
 	const unsigned int n = m->tm->n_samples;
 	int ret = 0;
 
-	credit(packets, n);
-	credit(bytes, n);
+	merge_credit(packets, n);
+	merge_credit(bytes, n);
 	for (unsigned int k = 0; !ret && k < n; k++)
 		if (bytes[k] || packets[k])
-			ret = add_flow(m, k, pair->src, pair->dst, pair->class,
-				       packets[k], bytes[k]);
+			ret = merge_add_flow(m, k, pair->src, pair->dst, pair->class,
+					     packets[k], bytes[k]);
 	return ret;
 }
 
@@ -518,8 +519,8 @@ static int add_credits(struct merge *m, const struct to_tm_flow *pair,
  * To @packets and @bytes by sample, what @side saw of a pair on a link from its
  * source, less what the source relayed: hardware sent that, by another port.
  */
-static void add_sent(const struct sighting *s, const struct sighting *end,
-		     enum side side, int64_t *packets, int64_t *bytes)
+static void merge_add_sent(const struct sighting *s, const struct sighting *end,
+			   enum side side, int64_t *packets, int64_t *bytes)
 {
 	for (; s < end; s++) {
 		const int sign = (s->side == side) - s->relayed;
@@ -530,8 +531,8 @@ static void add_sent(const struct sighting *s, const struct sighting *end,
 }
 
 /* A pair of which its source relayed some. */
-static int add_relayed(struct merge *m, const struct sighting *pair,
-		       const struct sighting *end, enum side side)
+static int merge_add_relayed(struct merge *m, const struct sighting *pair,
+			     const struct sighting *end, enum side side)
 {
 	const struct to_tm_flow flow = { .src = pair->src, .dst = pair->dst,
 					 .class = pair->class };
@@ -541,10 +542,10 @@ static int add_relayed(struct merge *m, const struct sighting *pair,
 	int ret = -ENOMEM;
 
 	if (packets && bytes) {
-		add_sent(pair, end, side, packets, bytes);
-		cumulate(packets, n);
-		cumulate(bytes, n);
-		ret = add_credits(m, &flow, packets, bytes);
+		merge_add_sent(pair, end, side, packets, bytes);
+		merge_cumulate(packets, n);
+		merge_cumulate(bytes, n);
+		ret = merge_add_credits(m, &flow, packets, bytes);
 	}
 	free(packets);
 	free(bytes);
@@ -552,13 +553,13 @@ static int add_relayed(struct merge *m, const struct sighting *pair,
 }
 
 /* What both ends saw, by the end that saw more. */
-static int weigh_sightings(struct merge *m)
+static int merge_weigh_sightings(struct merge *m)
 {
 	const struct sighting *end = m->sightings + m->n_sightings, *next;
 	int ret = 0;
 
 	qsort(m->sightings, m->n_sightings, sizeof(*m->sightings),
-	      compare_sighting);
+	      merge_compare_sighting);
 	for (const struct sighting *pair = m->sightings; !ret && pair < end; pair = next) {
 		const struct to_tm_link *link = &m->tm->links[pair->link];
 		const size_t row = (size_t)pair->link * m->tm->n_samples;
@@ -569,7 +570,7 @@ static int weigh_sightings(struct merge *m)
 		bool relayed = false;
 		enum side side;
 
-		for (next = pair; next < end && !compare_pair(pair, next); next++) {
+		for (next = pair; next < end && !merge_compare_pair(pair, next); next++) {
 			total[next->side] += next->bytes;
 			relayed |= next->relayed;
 		}
@@ -577,16 +578,16 @@ static int weigh_sightings(struct merge *m)
 		for (const struct sighting *s = pair; !ret && s < next; s++) {
 			if (s->side != side)
 				continue;
-			add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
+			merge_add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
 			if (sent && !direct && !relayed)
-				ret = add_flow(m, s->sample, s->src, s->dst, s->class,
-					       s->packets, s->bytes);
+				ret = merge_add_flow(m, s->sample, s->src, s->dst, s->class,
+						     s->packets, s->bytes);
 		}
 		if (direct)
-			add_sent(pair, next, side, &m->direct_packets[row],
-				 &m->direct_bytes[row]);
+			merge_add_sent(pair, next, side, &m->direct_packets[row],
+				       &m->direct_bytes[row]);
 		else if (sent && relayed)
-			ret = add_relayed(m, pair, next, side);
+			ret = merge_add_relayed(m, pair, next, side);
 	}
 	return ret;
 }
@@ -595,7 +596,7 @@ static int weigh_sightings(struct merge *m)
  * Conservation on each link, in the samples that both ends recorded: what no
  * kernel saw is RoCE of its two ends, beside what was seen of that.
  */
-static int conserve(struct merge *m)
+static int merge_conserve(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
 	const unsigned int n = tm->n_samples;
@@ -624,48 +625,48 @@ static int conserve(struct merge *m)
 			packets[k] = both ? carried[k].packets - seen[k].packets : 0;
 			bytes[k] = both ? carried[k].bytes - seen[k].bytes : 0;
 		}
-		cumulate(packets, n);
-		cumulate(bytes, n);
+		merge_cumulate(packets, n);
+		merge_cumulate(bytes, n);
 		if (bytes[n - 1] <= 0)	/* residual, not bypass */
 			memset(packets, 0, n * sizeof(*packets));
-		credit(packets, n);
-		credit(bytes, n);
+		merge_credit(packets, n);
+		merge_credit(bytes, n);
 		for (unsigned int k = 0; k < n; k++) {
 			tm->samples[k].links[l].bypass = bytes[k];
 			packets[k] += m->direct_packets[(size_t)l * n + k];
 			bytes[k] += m->direct_bytes[(size_t)l * n + k];
 		}
-		cumulate(packets, n);
-		cumulate(bytes, n);
-		ret = add_credits(m, &pair, packets, bytes);
+		merge_cumulate(packets, n);
+		merge_cumulate(bytes, n);
+		ret = merge_add_credits(m, &pair, packets, bytes);
 	}
 	free(packets);
 	free(bytes);
 	return ret;
 }
 
-static int compare_flow(const void *a, const void *b)
+static int merge_compare_flow(const void *a, const void *b)
 {
 	const struct to_tm_flow *x = a, *y = b;
-	int order = compare_u64(x->in, y->in);
+	int order = merge_compare_u64(x->in, y->in);
 
-	order = order ? order : compare_u64(x->src, y->src);
-	order = order ? order : compare_u64(x->dst, y->dst);
-	return order ? order : compare_u64(x->class, y->class);
+	order = order ? order : merge_compare_u64(x->src, y->src);
+	order = order ? order : merge_compare_u64(x->dst, y->dst);
+	return order ? order : merge_compare_u64(x->class, y->class);
 }
 
 /* Flows into their samples, several of a pair and class as one. */
-static int hand_out(struct merge *m)
+static int merge_hand_out(struct merge *m)
 {
 	struct to_tm_flow *flow, *next, *end = m->flows + m->n_flows;
 
 	if (!m->n_flows)
 		return 0;
-	qsort(m->flows, m->n_flows, sizeof(*m->flows), compare_flow);
+	qsort(m->flows, m->n_flows, sizeof(*m->flows), merge_compare_flow);
 	for (flow = m->flows; flow < end; flow = next) {
 		struct to_tm_sample *sample = &m->tm->samples[flow->in];
 
-		for (next = flow + 1; next < end && !compare_flow(flow, next); next++) {
+		for (next = flow + 1; next < end && !merge_compare_flow(flow, next); next++) {
 			flow->packets += next->packets;
 			flow->bytes += next->bytes;
 		}
@@ -676,7 +677,7 @@ static int hand_out(struct merge *m)
 	return 0;
 }
 
-static int note_missing(struct merge *m)
+static int merge_note_missing(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
 
@@ -697,16 +698,16 @@ static int merge_run(struct merge *m, struct to_tm *const *records,
 {
 	int ret;
 
-	ret = check_records(m, records, n);
-	ret = ret ? ret : find_links(m);
+	ret = merge_check_records(m, records, n);
+	ret = ret ? ret : merge_find_links(m);
 	if (!ret && !partial)
-		ret = refuse_missing(m);
-	ret = ret ? ret : note_missing(m);
-	ret = ret ? ret : index_ports(m);
-	ret = ret ? ret : collect(m);
-	ret = ret ? ret : weigh_sightings(m);
-	ret = ret ? ret : conserve(m);
-	return ret ? ret : hand_out(m);
+		ret = merge_refuse_missing(m);
+	ret = ret ? ret : merge_note_missing(m);
+	ret = ret ? ret : merge_index_ports(m);
+	ret = ret ? ret : merge_collect(m);
+	ret = ret ? ret : merge_weigh_sightings(m);
+	ret = ret ? ret : merge_conserve(m);
+	return ret ? ret : merge_hand_out(m);
 }
 
 struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,

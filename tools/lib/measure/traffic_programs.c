@@ -33,12 +33,12 @@ struct attachment {
 };
 
 /**
- * struct to_traffic - programs that count
+ * struct to_traffic_programs - programs that count
  * @module: the programs at the module's accounting point, or
  * @tc: those at tc
  * @genl: socket that @module hangs on
  */
-struct to_traffic {
+struct to_traffic_programs {
 	struct to_traffic_config config;
 	struct to_traffic_port *ports;
 	const char *source;
@@ -50,30 +50,30 @@ struct to_traffic {
 	struct to_epochs epochs;
 };
 
-static int fail(struct to_error *err, int code, const char *what)
+static int programs_fail(struct to_error *err, int code, const char *what)
 {
 	if (code == -EPERM || code == -EACCES)
 		return to_error_set(err, code,
 				    "%s: not permitted: needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
 				    what);
 	return to_error_set(err, code, "%s: %s%s%s%s", what, strerror(-code),
-			    *to_complaint() ? " (" : "", to_complaint(),
-			    *to_complaint() ? ")" : "");
+			    *to_verifier_log() ? " (" : "", to_verifier_log(),
+			    *to_verifier_log() ? ")" : "");
 }
 
-static int open_module(struct to_traffic *t, struct to_error *err)
+static int programs_open_module(struct to_traffic_programs *t, struct to_error *err)
 {
 	struct traffic_bpf *skel;
 	int ret;
 
 	skel = traffic_bpf__open();
 	if (!skel)
-		return fail(err, -errno, "traffic.bpf.o");
+		return programs_fail(err, -errno, "traffic.bpf.o");
 	t->module = skel;
 	ret = to_epochs_prepare(skel->obj, t->config.entries);
 	ret = ret ? ret : traffic_bpf__load(skel);
 	if (ret)
-		return fail(err, ret, "loading the program that counts");
+		return programs_fail(err, ret, "loading the program that counts");
 	ret = to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
 	ret = ret ? ret : to_genl_open(&t->genl, err);
 	if (ret)
@@ -86,9 +86,9 @@ static int open_module(struct to_traffic *t, struct to_error *err)
 
 /* tc. */
 
-static void add_address(struct traffic_address *keys, uint32_t *values,
-			uint32_t *n, const struct to_address *address,
-			uint32_t server)
+static void programs_add_address(struct traffic_address *keys, uint32_t *values,
+				 uint32_t *n, const struct to_address *address,
+				 uint32_t server)
 {
 	if (address->has_v4) {
 		keys[*n] = (struct traffic_address){
@@ -102,8 +102,8 @@ static void add_address(struct traffic_address *keys, uint32_t *values,
 }
 
 /* Addresses of the plan, for programs that have only the packet. */
-static int fill_addresses(const struct to_plan *plan, int map,
-			  uint32_t room, struct to_error *err)
+static int programs_fill_addresses(const struct to_plan *plan, int map,
+				   uint32_t room, struct to_error *err)
 {
 	struct traffic_address *keys = calloc(room, sizeof(*keys));
 	uint32_t *values = calloc(room, sizeof(*values)), n = 0;
@@ -113,19 +113,19 @@ static int fill_addresses(const struct to_plan *plan, int map,
 		for (unsigned int s = 0; s < plan->cluster->n_servers; s++) {
 			const struct to_server *server = &plan->cluster->servers[s];
 
-			add_address(keys, values, &n, &server->address, s);
+			programs_add_address(keys, values, &n, &server->address, s);
 			for (unsigned int p = 0; p < server->n_ports; p++)
-				add_address(keys, values, &n,
-					    &server->ports[p].address, s);
+				programs_add_address(keys, values, &n,
+						     &server->ports[p].address, s);
 		}
 		ret = bpf_map_update_batch(map, keys, values, &n, NULL);
 	}
 	free(keys);
 	free(values);
-	return ret ? fail(err, ret, "loading the addresses of the plan") : 0;
+	return ret ? programs_fail(err, ret, "loading the addresses of the plan") : 0;
 }
 
-static int attach_filter(struct attachment *at, int program)
+static int programs_attach_filter(struct attachment *at, int program)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = at->ifindex,
 			    .attach_point = at->point);
@@ -140,8 +140,8 @@ static int attach_filter(struct attachment *at, int program)
 	return bpf_tc_attach(&hook, &opts);
 }
 
-static int attach_tc(struct to_traffic *t, uint32_t ifindex, bool ingress,
-		     struct to_error *err)
+static int programs_attach_tc(struct to_traffic_programs *t, uint32_t ifindex, bool ingress,
+			      struct to_error *err)
 {
 	struct attachment *at = &t->attachments[t->n_attachments];
 	int program, ret = 0;
@@ -154,13 +154,13 @@ static int attach_tc(struct to_traffic *t, uint32_t ifindex, bool ingress,
 				   ingress ? TCX_INGRESS : TCX_EGRESS, NULL);
 	if (at->link < 0) {	/* before 6.6 */
 		t->source = "clsact";
-		ret = attach_filter(at, program);
+		ret = programs_attach_filter(at, program);
 	}
 	t->n_attachments += !ret;
-	return ret ? fail(err, ret, "attaching to tc") : 0;
+	return ret ? programs_fail(err, ret, "attaching to tc") : 0;
 }
 
-static void detach_tc(struct attachment *at)
+static void programs_detach_tc(struct attachment *at)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = at->ifindex,
 			    .attach_point = at->point);
@@ -178,7 +178,7 @@ static void detach_tc(struct attachment *at)
 	}
 }
 
-static int open_tc(struct to_traffic *t, struct to_error *err)
+static int programs_open_tc(struct to_traffic_programs *t, struct to_error *err)
 {
 	const struct to_plan *plan = t->config.plan;
 	const unsigned int n = plan->cluster->servers[t->config.server].n_ports;
@@ -191,7 +191,7 @@ static int open_tc(struct to_traffic *t, struct to_error *err)
 	t->attachments = calloc(2 * n + 1, sizeof(*t->attachments));
 	skel = traffic_tc_bpf__open();
 	if (!t->attachments || !skel)
-		return fail(err, -ENOMEM, "traffic_tc.bpf.o");
+		return programs_fail(err, -ENOMEM, "traffic_tc.bpf.o");
 	t->tc = skel;
 	t->source = "tcx";
 	skel->rodata->traffic_self = t->config.server;
@@ -199,24 +199,24 @@ static int open_tc(struct to_traffic *t, struct to_error *err)
 	ret = to_epochs_prepare(skel->obj, t->config.entries);
 	ret = ret ? ret : traffic_tc_bpf__load(skel);
 	if (ret)
-		return fail(err, ret, "loading the programs for tc");
-	ret = fill_addresses(plan, bpf_map__fd(skel->maps.traffic_servers_by_address),
-			     addresses, err);
+		return programs_fail(err, ret, "loading the programs for tc");
+	ret = programs_fill_addresses(plan, bpf_map__fd(skel->maps.traffic_servers_by_address),
+				      addresses, err);
 	ret = ret ? ret : to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
 	for (unsigned int p = 0; !ret && p < n; p++) {
 		if (!t->ports[p].ifindex)
 			continue;
-		ret = attach_tc(t, t->ports[p].ifindex, true, err);
-		ret = ret ? ret : attach_tc(t, t->ports[p].tx_ifindex, false, err);
+		ret = programs_attach_tc(t, t->ports[p].ifindex, true, err);
+		ret = ret ? ret : programs_attach_tc(t, t->ports[p].tx_ifindex, false, err);
 	}
 	return ret;
 }
 
 /* Back to where nothing is loaded. */
-static void unload(struct to_traffic *t)
+static void programs_unload(struct to_traffic_programs *t)
 {
 	while (t->n_attachments)
-		detach_tc(&t->attachments[--t->n_attachments]);
+		programs_detach_tc(&t->attachments[--t->n_attachments]);
 	free(t->attachments);
 	t->attachments = NULL;
 	if (t->source && !t->tc)
@@ -229,27 +229,27 @@ static void unload(struct to_traffic *t)
 	t->tc = NULL;
 }
 
-static int open_programs(struct to_traffic *t, struct to_error *err)
+static int programs_open_programs(struct to_traffic_programs *t, struct to_error *err)
 {
 	const enum to_traffic_source source = t->config.source;
 	int ret;
 
-	to_complaint_forget();
+	to_verifier_log_forget();
 	if (source != TO_TRAFFIC_TC) {
-		ret = open_module(t, err);
+		ret = programs_open_module(t, err);
 		if (!ret || source == TO_TRAFFIC_MODULE)
 			return ret;
 	}
-	to_complaint_forget();
-	unload(t);
-	return open_tc(t, err);
+	to_verifier_log_forget();
+	programs_unload(t);
+	return programs_open_tc(t, err);
 }
 
-struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
-				   struct to_error *err)
+struct to_traffic_programs *to_traffic_programs_open(const struct to_traffic_config *config,
+						     struct to_error *err)
 {
 	const unsigned int n = config->plan->cluster->servers[config->server].n_ports;
-	struct to_traffic *t;
+	struct to_traffic_programs *t;
 	libbpf_print_fn_t print;
 	int ret = -ENOMEM;
 
@@ -262,29 +262,29 @@ struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
 	t->ports = calloc(n + 1, sizeof(*t->ports));
 	if (t->ports) {
 		memcpy(t->ports, config->ports, n * sizeof(*t->ports));
-		print = libbpf_set_print(to_complaint_keep);
-		ret = open_programs(t, err);
+		print = libbpf_set_print(to_verifier_log_keep);
+		ret = programs_open_programs(t, err);
 		libbpf_set_print(print);
 	} else {
 		to_error_set(err, ret, "out of memory");
 	}
 	if (ret) {
-		to_traffic_close(t);
+		to_traffic_programs_close(t);
 		return NULL;
 	}
 	return t;
 }
 
-void to_traffic_close(struct to_traffic *t)
+void to_traffic_programs_close(struct to_traffic_programs *t)
 {
 	if (!t)
 		return;
-	unload(t);
+	programs_unload(t);
 	free(t->ports);
 	free(t);
 }
 
-const char *to_traffic_source(const struct to_traffic *t)
+const char *to_traffic_programs_source(const struct to_traffic_programs *t)
 {
 	return t->source;
 }
@@ -292,7 +292,7 @@ const char *to_traffic_source(const struct to_traffic *t)
 /* Reading. */
 
 /* Port of the server by interface; -1 for no interface, -2 for a stranger. */
-static int port_of(const struct to_traffic *t, uint32_t ifindex)
+static int programs_port_of(const struct to_traffic_programs *t, uint32_t ifindex)
 {
 	const unsigned int n =
 		t->config.plan->cluster->servers[t->config.server].n_ports;
@@ -306,26 +306,26 @@ static int port_of(const struct to_traffic *t, uint32_t ifindex)
 	return -2;
 }
 
-static uint32_t server_of(const struct to_traffic *t, uint32_t server)
+static uint32_t programs_server_of(const struct to_traffic_programs *t, uint32_t server)
 {
 	return server < t->config.plan->cluster->n_servers ? server : TO_TM_NONE;
 }
 
 struct reading {
-	const struct to_traffic *traffic;
+	const struct to_traffic_programs *traffic;
 	struct to_tm_sample *sample;
 };
 
-static int add_flow(const struct traffic_key *key,
-		    const struct traffic_value *value, void *arg)
+static int programs_add_flow(const struct traffic_key *key,
+			     const struct traffic_value *value, void *arg)
 {
-	const struct to_traffic *t = ((struct reading *)arg)->traffic;
+	const struct to_traffic_programs *t = ((struct reading *)arg)->traffic;
 	struct to_tm_sample *sample = ((struct reading *)arg)->sample;
 	struct to_tm_flow flow = {
-		.in = port_of(t, key->ports & TRAFFIC_IFINDEX_MAX),
-		.out = port_of(t, key->ports >> 32),
-		.src = server_of(t, key->pair >> 32),
-		.dst = server_of(t, key->pair),
+		.in = programs_port_of(t, key->ports & TRAFFIC_IFINDEX_MAX),
+		.out = programs_port_of(t, key->ports >> 32),
+		.src = programs_server_of(t, key->pair >> 32),
+		.dst = programs_server_of(t, key->pair),
 		.class = (uint32_t)key->ports >> TRAFFIC_CLASS_SHIFT,
 		.packets = value->packets,
 		.bytes = value->bytes,
@@ -342,7 +342,7 @@ static int add_flow(const struct traffic_key *key,
 	return to_tm_add_flow(sample, &flow);
 }
 
-static int compare_flows(const void *a, const void *b)
+static int programs_compare_flows(const void *a, const void *b)
 {
 	const struct to_tm_flow *x = a, *y = b;
 
@@ -358,15 +358,15 @@ static int compare_flows(const void *a, const void *b)
 }
 
 /* CPUs counted apart what is one flow. */
-static void join_flows(struct to_tm_sample *sample)
+static void programs_join_flows(struct to_tm_sample *sample)
 {
 	unsigned int n = 0;
 
-	qsort(sample->flows, sample->n_flows, sizeof(*sample->flows), compare_flows);
+	qsort(sample->flows, sample->n_flows, sizeof(*sample->flows), programs_compare_flows);
 	for (unsigned int i = 0; i < sample->n_flows; i++) {
 		const struct to_tm_flow *flow = &sample->flows[i];
 
-		if (!n || compare_flows(&sample->flows[n - 1], flow)) {
+		if (!n || programs_compare_flows(&sample->flows[n - 1], flow)) {
 			sample->flows[n++] = *flow;
 			continue;
 		}
@@ -376,18 +376,18 @@ static void join_flows(struct to_tm_sample *sample)
 	sample->n_flows = n;
 }
 
-int to_traffic_read(struct to_traffic *t, struct to_tm_sample *sample,
-		    struct to_error *err)
+int to_traffic_programs_read(struct to_traffic_programs *t, struct to_tm_sample *sample,
+			     struct to_error *err)
 {
 	struct reading reading = { t, sample };
 	struct traffic_value lost;
 	int ret;
 
-	ret = to_epochs_turn(&t->epochs, add_flow, &reading, &lost, err);
+	ret = to_epochs_turn(&t->epochs, programs_add_flow, &reading, &lost, err);
 	if (ret)
 		return ret;
 	if (sample->n_flows)
-		join_flows(sample);
+		programs_join_flows(sample);
 	sample->lost.packets += lost.packets;
 	sample->lost.bytes += lost.bytes;
 	return 0;

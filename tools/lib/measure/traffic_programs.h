@@ -44,22 +44,22 @@ struct to_traffic_config {
 	const struct to_traffic_port *ports;
 };
 
-struct to_traffic;
+struct to_traffic_programs;
 
 /**
- * to_traffic_open() - load the programs and count from now on
+ * to_traffic_programs_open() - load the programs and count from now on
  *
  * Return: NULL with @err: no permission, no device, a kernel without BPF.
  */
-struct to_traffic *to_traffic_open(const struct to_traffic_config *config,
-				   struct to_error *err);
-void to_traffic_close(struct to_traffic *traffic);
+struct to_traffic_programs *to_traffic_programs_open(const struct to_traffic_config *config,
+						     struct to_error *err);
+void to_traffic_programs_close(struct to_traffic_programs *traffic);
 
-/** to_traffic_source() - what TO_TRAFFIC_AUTO came to: "module", "tcx" ... */
-const char *to_traffic_source(const struct to_traffic *traffic);
+/** to_traffic_programs_source() - what TO_TRAFFIC_AUTO came to: "module", "tcx" ... */
+const char *to_traffic_programs_source(const struct to_traffic_programs *traffic);
 
 /**
- * to_traffic_read() - end the epoch and read it
+ * to_traffic_programs_read() - end the epoch and read it
  * @sample: gets flows and lost
  *
  * The next epoch starts in the same instant: every packet is in exactly one.
@@ -67,7 +67,7 @@ const char *to_traffic_source(const struct to_traffic *traffic);
  *
  * Return: 0, or a negative errno with @err.
  */
-int to_traffic_read(struct to_traffic *traffic, struct to_tm_sample *sample,
-		    struct to_error *err);
+int to_traffic_programs_read(struct to_traffic_programs *traffic, struct to_tm_sample *sample,
+			     struct to_error *err);
 
 #endif

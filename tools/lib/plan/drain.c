@@ -16,20 +16,20 @@
  * Routes to the port @at, whose link from @from is cut: to the server at the
  * other end by the @graph of the links that stay, then over the link.
  */
-static int route_cut_port(struct to_plan *plan, const struct to_graph *graph,
-			  struct to_tree *tree, struct to_port_ref at, struct to_port_ref from)
+static int drain_route_cut_port(struct to_plan *plan, const struct to_graph *graph,
+				struct to_spf *spf, struct to_port_ref at, struct to_port_ref from)
 {
 	const size_t dst = (size_t)at.server * plan->slots + 1 + at.port;
 
-	to_tree_grow(tree, graph, from.server, at.server);
+	to_spf_grow(spf, graph, from.server, at.server);
 	for (uint32_t x = 0; x < graph->n; x++) {
 		struct to_nexthop hops[TO_PORTS_MAX];
 		unsigned int n = 0;
 		int group;
 
-		if (x == at.server || tree->distance[x] == TO_DISTANCE_NONE)
+		if (x == at.server || spf->distance[x] == TO_DISTANCE_NONE)
 			continue;
-		for (uint64_t left = tree->choices[x]; left; left &= left - 1)
+		for (uint64_t left = spf->choices[x]; left; left &= left - 1)
 			hops[n++] = (struct to_nexthop){
 				.port = graph->port[graph->out[x] + __builtin_ctzll(left)],
 				.weight = 1,
@@ -45,7 +45,7 @@ static int route_cut_port(struct to_plan *plan, const struct to_graph *graph,
 }
 
 /* All that servers of @next send each other, as transfers: there are no rings. */
-static struct to_demand *transfers_of(const struct to_plan *next)
+static struct to_demand *drain_transfers_of(const struct to_plan *next)
 {
 	struct to_rings rings = to_allreduce_of(next);
 	struct to_demand *demand = to_demand_copy(next->demand);
@@ -60,8 +60,8 @@ static struct to_demand *transfers_of(const struct to_plan *next)
 }
 
 /* The tables, when @plan has only the links that stay; then it gets @all. */
-static int fill(struct to_plan *plan, const struct to_graph *graph, struct to_tree *tree,
-		unsigned int all, struct to_error *err)
+static int drain_fill(struct to_plan *plan, const struct to_graph *graph, struct to_spf *spf,
+		      unsigned int all, struct to_error *err)
 {
 	struct to_cluster *cluster = plan->cluster;
 	unsigned int kept = cluster->n_links;
@@ -71,15 +71,15 @@ static int fill(struct to_plan *plan, const struct to_graph *graph, struct to_tr
 	for (unsigned int l = kept; !ret && l < all; l++) {
 		const struct to_link *link = &cluster->links[l];
 
-		ret = route_cut_port(plan, graph, tree, link->b, link->a);
+		ret = drain_route_cut_port(plan, graph, spf, link->b, link->a);
 		if (!ret && cluster->link_mode == TO_LINKS_DUPLEX)
-			ret = route_cut_port(plan, graph, tree, link->a, link->b);
+			ret = drain_route_cut_port(plan, graph, spf, link->a, link->b);
 	}
 	return ret;
 }
 
 /* Pairs that have no way. */
-static unsigned int waiting(const struct to_plan *plan)
+static unsigned int drain_waiting(const struct to_plan *plan)
 {
 	const unsigned int n = plan->cluster->n_servers;
 	unsigned int pairs = 0;
@@ -92,14 +92,14 @@ static unsigned int waiting(const struct to_plan *plan)
 }
 
 /* The plan for the time of the next step. */
-static int add_plan(struct to_interim *interim, const struct to_plan *old,
-		    const struct to_plan *next, const struct to_rewire_steps *steps,
-		    struct to_error *err)
+static int drain_add_plan(struct to_drain *drain, const struct to_plan *old,
+			  const struct to_plan *next, const struct to_rewire_steps *steps,
+			  struct to_error *err)
 {
 	const struct to_cluster *to = next->cluster;
 	struct to_plan *plan = calloc(1, sizeof(*plan));
 	struct to_graph *graph = NULL;
-	struct to_tree tree = { 0 };
+	struct to_spf spf = { 0 };
 	unsigned int all, stay;
 	struct to_cluster *c;
 	int ret = -ENOMEM;
@@ -107,7 +107,7 @@ static int add_plan(struct to_interim *interim, const struct to_plan *old,
 	if (!plan)
 		goto out;
 	c = plan->cluster = to_cluster_copy(old->cluster);
-	plan->demand = transfers_of(next);
+	plan->demand = drain_transfers_of(next);
 	plan->seed = old->seed;
 	if (!c || !plan->demand)
 		goto out;
@@ -115,16 +115,16 @@ static int add_plan(struct to_interim *interim, const struct to_plan *old,
 	c->links = calloc(old->cluster->n_links + to->n_links + 1, sizeof(*c->links));
 	if (!c->links)
 		goto out;
-	all = to_rewire_steps_links(steps, old->cluster, to->links, to->n_links, interim->n,
+	all = to_rewire_steps_links(steps, old->cluster, to->links, to->n_links, drain->n,
 				    c->links, &stay);
 	/* rings are gone, so nobody owns links */
 	for (unsigned int l = 0; l < all; l++)
 		c->links[l].ring = c->links[l].tree = -1;
 	c->n_links = stay;
 	graph = to_graph_new(c->n_servers, c->links, stay, c->link_mode);
-	if (!graph || to_tree_init(&tree, graph))
+	if (!graph || to_spf_init(&spf, graph))
 		goto out;
-	ret = fill(plan, graph, &tree, all, err);
+	ret = drain_fill(plan, graph, &spf, all, err);
 	if (!ret)
 		ret = to_crossconnect_fill(plan, err);
 	if (!ret)
@@ -135,43 +135,43 @@ out:
 	if (ret)
 		to_plan_free(plan);
 	else
-		interim->plans[interim->n++] = plan;
-	to_tree_free(&tree);
+		drain->plans[drain->n++] = plan;
+	to_spf_free(&spf);
 	to_graph_free(graph);
 	return ret;
 }
 
-int to_interim_make(const struct to_plan *old, const struct to_plan *next,
-		    struct to_interim *interim, struct to_error *err)
+int to_drain_make(const struct to_plan *old, const struct to_plan *next,
+		  struct to_drain *drain, struct to_error *err)
 {
 	const struct to_cluster *from = old->cluster, *to = next->cluster;
 	struct to_rewire_steps steps;
 	int ret = to_rewire_steps_make(from, to->links, to->n_links, &steps);
 
-	*interim = (struct to_interim){ 0 };
+	*drain = (struct to_drain){ 0 };
 	if (ret)
 		return to_error_set(err, ret, "out of memory");
 	for (unsigned int l = 0; l < from->n_links; l++)
-		interim->n_cut += steps.cut[l] < steps.n;
+		drain->n_cut += steps.cut[l] < steps.n;
 	for (unsigned int l = 0; l < to->n_links; l++)
-		interim->n_made += steps.made[l] < steps.n;
-	interim->plans = calloc(steps.n + 1, sizeof(*interim->plans));
-	if (!interim->plans)
+		drain->n_made += steps.made[l] < steps.n;
+	drain->plans = calloc(steps.n + 1, sizeof(*drain->plans));
+	if (!drain->plans)
 		ret = to_error_set(err, -ENOMEM, "out of memory");
-	while (!ret && interim->n < steps.n)
-		ret = add_plan(interim, old, next, &steps, err);
+	while (!ret && drain->n < steps.n)
+		ret = drain_add_plan(drain, old, next, &steps, err);
 	if (!ret && !steps.whole)
-		interim->n_waiting = waiting(interim->plans[steps.n - 1]);
+		drain->n_waiting = drain_waiting(drain->plans[steps.n - 1]);
 	if (ret)
-		to_interim_free(interim);
+		to_drain_free(drain);
 	to_rewire_steps_free(&steps);
 	return ret;
 }
 
-void to_interim_free(struct to_interim *interim)
+void to_drain_free(struct to_drain *drain)
 {
-	for (unsigned int i = 0; i < interim->n; i++)
-		to_plan_free(interim->plans[i]);
-	free(interim->plans);
-	*interim = (struct to_interim){ 0 };
+	for (unsigned int i = 0; i < drain->n; i++)
+		to_plan_free(drain->plans[i]);
+	free(drain->plans);
+	*drain = (struct to_drain){ 0 };
 }

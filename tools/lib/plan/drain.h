@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_INTERIM_H
-#define TOPOOPT_INTERIM_H
+#ifndef TOPOOPT_DRAIN_H
+#define TOPOOPT_DRAIN_H
 
 /* Tables for the time in which an optical switch goes from one plan to another. */
 
 #include "data/plan.h"
 
 /**
- * struct to_interim - the way from one plan to another
+ * struct to_drain - the way from one plan to another
  * @n: steps, see rewire_steps.h; 0 when no link changes
  * @plans: one per step: the links that are lit when it begins, no rings, and
  *	tables that use only those which it leaves
@@ -17,14 +17,14 @@
  * Only the addresses of the ports that are cut still need the link that is cut
  * with them, as the last hop: no other link leads to them.
  */
-struct to_interim {
+struct to_drain {
 	unsigned int n;
 	struct to_plan **plans;
 	unsigned int n_cut, n_made, n_waiting;
 };
 
 /**
- * to_interim_make() - what to commit before links are cut
+ * to_drain_make() - what to commit before links are cut
  * @next: on the same servers and ports; its demand is what is routed
  *
  * Commit plans[0] on @old, then set the switches as plans[1] says, commit that,
@@ -34,8 +34,8 @@ struct to_interim {
  *
  * Return: 0, or -ENOMEM, or -ENOSPC as to_routing_fill().
  */
-int to_interim_make(const struct to_plan *old, const struct to_plan *next,
-		    struct to_interim *interim, struct to_error *err);
-void to_interim_free(struct to_interim *interim);
+int to_drain_make(const struct to_plan *old, const struct to_plan *next,
+		  struct to_drain *drain, struct to_error *err);
+void to_drain_free(struct to_drain *drain);
 
 #endif

@@ -16,12 +16,12 @@
 #define CHAIN_HOPE 0.98		/* if it might take this part of the best time */
 #define CHAIN_GAIN 1e-3		/* smaller ones are not worth a new plan at once */
 
-static int chain_no_memory(struct to_chain *c)
+static int mcmc_no_memory(struct to_mcmc *c)
 {
 	return to_error_set(&c->err, -ENOMEM, "out of memory");
 }
 
-int to_chain_init(struct to_chain *c, const struct to_strategy *start)
+int to_mcmc_init(struct to_mcmc *c, const struct to_strategy *start)
 {
 	uint32_t n = start->n_servers;
 
@@ -33,11 +33,11 @@ int to_chain_init(struct to_chain *c, const struct to_strategy *start)
 	c->best_time = INFINITY;
 	if (to_bound_init(&c->bound, c->cluster, n, c->degree) || !c->current || !c->best ||
 	    !c->next || !c->memory)
-		return chain_no_memory(c);
+		return mcmc_no_memory(c);
 	return 0;
 }
 
-void to_chain_free(struct to_chain *c)
+void to_mcmc_free(struct to_mcmc *c)
 {
 	to_strategy_free(c->current);
 	to_strategy_free(c->best);
@@ -49,8 +49,8 @@ void to_chain_free(struct to_chain *c)
 	free(c->memory);
 }
 
-/* Simulated time of to_chain.tasks. */
-static int chain_simulate(struct to_chain *c, struct to_simulator *simulator, double *time)
+/* Simulated time of to_mcmc.tasks. */
+static int mcmc_simulate(struct to_mcmc *c, struct to_simulator *simulator, double *time)
 {
 	const struct to_simulation *run = to_simulate(simulator, &c->tasks, TO_SIMULATE_TASKS,
 						      &c->err);
@@ -61,15 +61,15 @@ static int chain_simulate(struct to_chain *c, struct to_simulator *simulator, do
 	return 0;
 }
 
-static int chain_tasks(struct to_chain *c, const struct to_strategy *strategy)
+static int mcmc_tasks(struct to_mcmc *c, const struct to_strategy *strategy)
 {
 	to_taskgraph_clear(&c->tasks);
 	return to_strategy_tasks(strategy, &c->tasks, &c->err);
 }
 
-/* Plan for to_chain.tasks, and what they take on it. */
-static int chain_make(struct to_chain *c, unsigned int effort, struct to_plan **plan,
-		      struct to_simulator **simulator, double *time)
+/* Plan for to_mcmc.tasks, and what they take on it. */
+static int mcmc_make(struct to_mcmc *c, unsigned int effort, struct to_plan **plan,
+		     struct to_simulator **simulator, double *time)
 {
 	const struct to_planner_options options = { .degree = c->degree, .effort = effort,
 						    .seed = c->seed };
@@ -80,33 +80,33 @@ static int chain_make(struct to_chain *c, unsigned int effort, struct to_plan **
 	if (!demand || !cluster) {
 		to_demand_free(demand);
 		to_cluster_free(cluster);
-		return chain_no_memory(c);
+		return mcmc_no_memory(c);
 	}
-	snprintf(demand->name, sizeof(demand->name), "%s", c->moves->model->name);
+	snprintf(demand->name, sizeof(demand->name), "%s", c->proposals->model->name);
 	*plan = to_planner_make(cluster, demand, &options, &c->err);
 	if (!*plan)
 		return -EINVAL;
 	*simulator = to_simulator_new(*plan, &c->err);
-	if (*simulator && !chain_simulate(c, *simulator, time))
+	if (*simulator && !mcmc_simulate(c, *simulator, time))
 		return 0;
 	to_simulator_free(*simulator);
 	to_plan_free(*plan);
 	return -EINVAL;
 }
 
-struct to_plan *to_chain_plan(struct to_chain *c, const struct to_strategy *strategy,
-			      unsigned int effort, double *time)
+struct to_plan *to_mcmc_plan(struct to_mcmc *c, const struct to_strategy *strategy,
+			     unsigned int effort, double *time)
 {
 	struct to_simulator *simulator;
 	struct to_plan *plan;
 
-	if (chain_tasks(c, strategy) || chain_make(c, effort, &plan, &simulator, time))
+	if (mcmc_tasks(c, strategy) || mcmc_make(c, effort, &plan, &simulator, time))
 		return NULL;
 	to_simulator_free(simulator);
 	return plan;
 }
 
-static void chain_keep_best(struct to_chain *c, const struct to_strategy *strategy, double time)
+static void mcmc_keep_best(struct to_mcmc *c, const struct to_strategy *strategy, double time)
 {
 	if (time >= c->best_time)
 		return;
@@ -115,20 +115,20 @@ static void chain_keep_best(struct to_chain *c, const struct to_strategy *strate
 }
 
 /*
- * A plan of its own for @strategy, which to_chain.tasks are of; kept when its
+ * A plan of its own for @strategy, which to_mcmc.tasks are of; kept when its
  * time is within @limit. Return: 1 when it is, 0, or a negative errno.
  */
-static int chain_replan(struct to_chain *c, const struct to_strategy *strategy, double limit)
+static int mcmc_replan(struct to_mcmc *c, const struct to_strategy *strategy, double limit)
 {
 	struct to_simulator *simulator;
 	struct to_plan *plan;
 	double time;
 	int ret;
 
-	ret = chain_make(c, TO_EFFORT_MIN, &plan, &simulator, &time);
+	ret = mcmc_make(c, TO_EFFORT_MIN, &plan, &simulator, &time);
 	if (ret)
 		return ret;
-	chain_keep_best(c, strategy, time);
+	mcmc_keep_best(c, strategy, time);
 	if (time > limit) {
 		to_simulator_free(simulator);
 		to_plan_free(plan);
@@ -142,7 +142,7 @@ static int chain_replan(struct to_chain *c, const struct to_strategy *strategy, 
 	return 1;
 }
 
-static void chain_take_next(struct to_chain *c)
+static void mcmc_take_next(struct to_mcmc *c)
 {
 	struct to_strategy *next = c->next;
 
@@ -157,7 +157,7 @@ static void chain_take_next(struct to_chain *c)
  *
  * Return: 1 when it was taken, 0, or a negative errno; adds to @steps.
  */
-static int chain_step(struct to_chain *c, double temperature, unsigned int *steps)
+static int mcmc_step(struct to_mcmc *c, double temperature, unsigned int *steps)
 {
 	double draw = ((to_random_next(&c->random) >> 11) + 1) * 0x1p-53, time, bound;
 	double limit = c->time * (1 - temperature * log(draw));
@@ -165,74 +165,74 @@ static int chain_step(struct to_chain *c, double temperature, unsigned int *step
 	int ret;
 
 	to_strategy_set(c->next, c->current);
-	to_move(c->moves, c->next, &c->random);
+	to_propose(c->proposals, c->next, &c->random);
 	if (!to_strategy_fits(c->next, c->memory))
 		return 0;
-	ret = chain_tasks(c, c->next);
+	ret = mcmc_tasks(c, c->next);
 	if (ret)
 		return ret;
 	bound = time = to_bound_time(&c->bound, &c->tasks);
 	if (bound < 0)
-		return chain_no_memory(c);
+		return mcmc_no_memory(c);
 	if (bound > limit)
 		return 0;
 	if (!c->ideal)
-		ret = chain_simulate(c, c->simulator, &time);
+		ret = mcmc_simulate(c, c->simulator, &time);
 	if (ret)
 		return ret;
 	if (time > limit && look && bound < c->best_time * CHAIN_HOPE) {
 		*steps += CHAIN_PLAN_STEPS;
-		ret = chain_replan(c, c->next, limit);
+		ret = mcmc_replan(c, c->next, limit);
 		if (ret > 0)
-			chain_take_next(c);
+			mcmc_take_next(c);
 		return ret;
 	}
 	if (time > limit)
 		return 0;
-	chain_take_next(c);
+	mcmc_take_next(c);
 	c->time = time;
 	if (c->ideal)
-		chain_keep_best(c, c->current, time);
+		mcmc_keep_best(c, c->current, time);
 	return 1;
 }
 
 /* Go back to the best. */
-static int chain_begin(struct to_chain *c)
+static int mcmc_begin(struct to_mcmc *c)
 {
 	int ret;
 
 	to_strategy_set(c->current, c->best);
-	ret = chain_tasks(c, c->current);
+	ret = mcmc_tasks(c, c->current);
 	if (ret)
 		return ret;
 	if (!c->ideal)
-		return chain_replan(c, c->current, INFINITY);
+		return mcmc_replan(c, c->current, INFINITY);
 	c->time = to_bound_time(&c->bound, &c->tasks);
 	if (c->time < 0)
-		return chain_no_memory(c);
-	chain_keep_best(c, c->current, c->time);
+		return mcmc_no_memory(c);
+	mcmc_keep_best(c, c->current, c->time);
 	return 0;
 }
 
-int to_chain_run(struct to_chain *c, unsigned int steps, double temperature)
+int to_mcmc_run(struct to_mcmc *c, unsigned int steps, double temperature)
 {
 	unsigned int fruitless = 0, used;
 	double mark;
 	int ret;
 
-	ret = chain_begin(c);
+	ret = mcmc_begin(c);
 	mark = c->time;
 	for (; ret >= 0 && steps; steps -= used) {
 		used = 1;
-		ret = chain_step(c, temperature, &used);
+		ret = mcmc_step(c, temperature, &used);
 		fruitless++;
 		if (ret >= 0 && !c->ideal &&
 		    (c->time < mark * (1 - CHAIN_GAIN) || fruitless == CHAIN_FRUITLESS)) {
 			used += CHAIN_PLAN_STEPS;
 			fruitless = 0;
-			ret = chain_tasks(c, c->current);
+			ret = mcmc_tasks(c, c->current);
 			if (!ret)
-				ret = chain_replan(c, c->current, c->time);
+				ret = mcmc_replan(c, c->current, c->time);
 			mark = fmin(mark, c->time);
 		}
 		if (used > steps)

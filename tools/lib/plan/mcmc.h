@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_CHAIN_H
-#define TOPOOPT_CHAIN_H
+#ifndef TOPOOPT_MCMC_H
+#define TOPOOPT_MCMC_H
 
 /* A Markov chain over strategies and plans, see parallelize.h. */
 
@@ -10,7 +10,7 @@
 #include "workload/proposal.h"
 
 /**
- * struct to_chain - one chain
+ * struct to_mcmc - one chain
  * @ideal: times are those of an ideal network; no plans are made
  * @seed: of plans
  * @random: its own stream
@@ -18,8 +18,8 @@
  * @best, @best_time: the best so far, on a plan of its own
  * @step: called after each step
  */
-struct to_chain {
-	const struct to_moves *moves;
+struct to_mcmc {
+	const struct to_proposals *proposals;
 	const struct to_cluster *cluster;
 	unsigned int degree;
 	bool ideal;
@@ -37,31 +37,31 @@ struct to_chain {
 };
 
 /**
- * to_chain_init() - a chain that begins at @start
+ * to_mcmc_init() - a chain that begins at @start
  *
  * The caller fills in the members above @current and @step, @data first.
  *
- * Return: 0 or a negative errno with to_chain.err set.
+ * Return: 0 or a negative errno with to_mcmc.err set.
  */
-int to_chain_init(struct to_chain *chain, const struct to_strategy *start);
-void to_chain_free(struct to_chain *chain);
+int to_mcmc_init(struct to_mcmc *mcmc, const struct to_strategy *start);
+void to_mcmc_free(struct to_mcmc *mcmc);
 
 /**
- * to_chain_run() - go on from the best strategy
+ * to_mcmc_run() - go on from the best strategy
  * @steps: how many changes are tried; a new plan counts as several
  * @temperature: what part slower a strategy is accepted with probability 1/e
  *
- * Return: 0 or a negative errno with to_chain.err set.
+ * Return: 0 or a negative errno with to_mcmc.err set.
  */
-int to_chain_run(struct to_chain *chain, unsigned int steps, double temperature);
+int to_mcmc_run(struct to_mcmc *mcmc, unsigned int steps, double temperature);
 
 /**
- * to_chain_plan() - plan for @strategy
+ * to_mcmc_plan() - plan for @strategy
  * @time: gets the simulated time of an iteration, seconds
  *
- * Return: the plan, NULL with to_chain.err set.
+ * Return: the plan, NULL with to_mcmc.err set.
  */
-struct to_plan *to_chain_plan(struct to_chain *chain, const struct to_strategy *strategy,
-			      unsigned int effort, double *time);
+struct to_plan *to_mcmc_plan(struct to_mcmc *mcmc, const struct to_strategy *strategy,
+			     unsigned int effort, double *time);
 
 #endif

@@ -19,12 +19,12 @@
 
 /* @starts: the strategies that people would begin with; the last one takes least memory. */
 struct search {
-	const struct to_model *model;
+	const struct to_dnn_model *model;
 	const struct to_cluster *cluster;
 	const struct to_parallelize_options *options;
-	struct to_moves moves;
+	struct to_proposals proposals;
 	struct to_strategy *starts[SEARCH_CHAINS];
-	struct to_chain chains[SEARCH_CHAINS];
+	struct to_mcmc chains[SEARCH_CHAINS];
 	int results[SEARCH_CHAINS];
 	unsigned int steps;		/* of a chain's round */
 	double temperature;
@@ -51,7 +51,7 @@ static int search_no_memory(struct to_error *err)
 /* Data-parallel; tables by hand; tables divided; everything divided. */
 static int search_starts(struct search *s, uint32_t n, struct to_error *err)
 {
-	const struct to_model *m = s->model;
+	const struct to_dnn_model *m = s->model;
 	double *scratch = calloc(n, sizeof(*scratch)), memory;
 	unsigned int i;
 	uint32_t op;
@@ -91,13 +91,13 @@ static void search_round(void *data, unsigned int index)
 {
 	struct search *s = data;
 
-	s->results[index] = to_chain_run(&s->chains[index], s->steps, s->temperature);
+	s->results[index] = to_mcmc_run(&s->chains[index], s->steps, s->temperature);
 }
 
 /* The chain that has found the best, the first of equals. */
-static struct to_chain *search_best(struct search *s)
+static struct to_mcmc *search_best(struct search *s)
 {
-	struct to_chain *best = &s->chains[0];
+	struct to_mcmc *best = &s->chains[0];
 
 	for (unsigned int i = 1; i < SEARCH_CHAINS; i++)
 		if (s->chains[i].best_time < best->best_time)
@@ -108,7 +108,7 @@ static struct to_chain *search_best(struct search *s)
 /* The slower half goes on from where the fastest is. */
 static void search_exchange(struct search *s)
 {
-	const struct to_chain *best = search_best(s);
+	const struct to_mcmc *best = search_best(s);
 	unsigned int i, k;
 
 	for (i = 0; i < SEARCH_CHAINS; i++) {
@@ -132,14 +132,14 @@ static int search_run(struct search *s, bool ideal, unsigned int budget,
 	unsigned int i, round;
 
 	for (i = 0; i < SEARCH_CHAINS; i++) {
-		struct to_chain *c = &s->chains[i];
+		struct to_mcmc *c = &s->chains[i];
 
-		*c = (struct to_chain){ .moves = &s->moves, .cluster = s->cluster,
+		*c = (struct to_mcmc){ .proposals = &s->proposals, .cluster = s->cluster,
 					.degree = s->options->degree, .ideal = ideal,
 					.seed = s->options->seed,
 					.random = to_random_next(&random),
 					.step = search_progress, .data = s };
-		s->results[i] = to_chain_init(c, starts[i]);
+		s->results[i] = to_mcmc_init(c, starts[i]);
 	}
 	s->steps = budget / SEARCH_ROUNDS;
 	s->temperature = SEARCH_TEMPERATURE;
@@ -161,7 +161,7 @@ static int search_run(struct search *s, bool ideal, unsigned int budget,
 static void search_free_chains(struct search *s)
 {
 	for (unsigned int i = 0; i < SEARCH_CHAINS; i++)
-		to_chain_free(&s->chains[i]);
+		to_mcmc_free(&s->chains[i]);
 	memset(s->chains, 0, sizeof(s->chains));
 }
 
@@ -169,7 +169,7 @@ static void search_free_chains(struct search *s)
 static int search_choice(struct search *s, struct to_choice *out,
 			    struct to_strategy *strategy, bool quick, struct to_error *err)
 {
-	struct to_chain *c = &s->chains[0];
+	struct to_mcmc *c = &s->chains[0];
 	struct to_plan *plan;
 	double time;
 
@@ -178,7 +178,7 @@ static int search_choice(struct search *s, struct to_choice *out,
 		return search_no_memory(err);
 	out->memory = to_strategy_memory(strategy, c->memory);
 	out->fits = to_strategy_fits(strategy, c->memory);
-	out->plan = to_chain_plan(c, strategy, TO_EFFORT_DEFAULT, &out->time);
+	out->plan = to_mcmc_plan(c, strategy, TO_EFFORT_DEFAULT, &out->time);
 	if (!out->plan)
 		return to_error_set(err, -EINVAL, "%s", c->err.text);
 	out->bound = to_bound_time(&c->bound, &c->tasks);
@@ -186,7 +186,7 @@ static int search_choice(struct search *s, struct to_choice *out,
 		return search_no_memory(err);
 	if (!quick)
 		return 0;
-	plan = to_chain_plan(c, strategy, TO_EFFORT_MIN, &time);
+	plan = to_mcmc_plan(c, strategy, TO_EFFORT_MIN, &time);
 	if (!plan)
 		return to_error_set(err, -EINVAL, "%s", c->err.text);
 	if (time < out->time) {
@@ -250,7 +250,7 @@ static int search_all(struct search *s, uint32_t n, struct to_parallelized *foun
 	int ret;
 
 	s->all = (budget / SEARCH_ROUNDS + ideal / SEARCH_ROUNDS) * SEARCH_ROUNDS * SEARCH_CHAINS;
-	if (to_moves_init(&s->moves, s->model, n))
+	if (to_proposals_init(&s->proposals, s->model, n))
 		return search_no_memory(err);
 	ret = search_starts(s, n, err);
 	if (!ret)
@@ -269,7 +269,7 @@ static int search_all(struct search *s, uint32_t n, struct to_parallelized *foun
 	return ret;
 }
 
-int to_parallelize(const struct to_model *model, const struct to_cluster *cluster,
+int to_parallelize(const struct to_dnn_model *model, const struct to_cluster *cluster,
 		   uint32_t n_servers, const struct to_parallelize_options *options,
 		   struct to_parallelized *found, struct to_error *err)
 {
@@ -285,7 +285,7 @@ int to_parallelize(const struct to_model *model, const struct to_cluster *cluste
 	search_free_chains(&s);
 	for (unsigned int i = 0; i < SEARCH_CHAINS; i++)
 		to_strategy_free(s.starts[i]);
-	to_moves_free(&s.moves);
+	to_proposals_free(&s.proposals);
 	return ret;
 }
 

@@ -75,7 +75,7 @@ struct to_parallelized {
  * asked for, a model that no strategy known to the search fits on the servers,
  * what to_planner_make() refuses.
  */
-int to_parallelize(const struct to_model *model, const struct to_cluster *cluster,
+int to_parallelize(const struct to_dnn_model *model, const struct to_cluster *cluster,
 		   uint32_t n_servers, const struct to_parallelize_options *options,
 		   struct to_parallelized *found, struct to_error *err);
 void to_parallelized_free(struct to_parallelized *found);

@@ -39,11 +39,13 @@ struct replan {
 };
 
 /* Say why the matrix is not of the plan's job, if it is not. */
-static int traffic_check(const struct to_tm *tm, const struct to_plan *plan, struct to_error *err)
+static int replan_traffic_check(const struct to_tm *tm, const struct to_plan *plan,
+				struct to_error *err)
 {
 	if (strcmp(tm->job, plan->demand->name))
-		return to_error_set(err, -EINVAL, "job: it is of job \"%s\", the plan of job \"%s\"",
-				    tm->job, plan->demand->name);
+		return to_error_set(err, -EINVAL,
+				    "job: it is of job \"%s\", the plan of job \"%s\"", tm->job,
+				    plan->demand->name);
 	if (!tm->n_samples)
 		return to_error_set(err, -EINVAL, "samples: there are none");
 	return to_tm_check_fabric(tm, plan->cluster, err);
@@ -54,7 +56,7 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
 {
 	size_t n = plan->cluster->n_servers, i;
 	unsigned int first = samples && samples < tm->n_samples ? tm->n_samples - samples : 0, k;
-	int ret = traffic_check(tm, plan, err);
+	int ret = replan_traffic_check(tm, plan, err);
 
 	if (ret)
 		return ret;
@@ -163,7 +165,8 @@ static int replan_time(const struct to_plan *plan, const struct to_graph *graph,
 	for (a = 0; !ret && a < graph->n_arcs; a++) {
 		double bytes = rings[a] + mp[a];
 
-		*seconds = fmax(*seconds, bytes * to_graph_seconds_per_byte(graph, plan->cluster, a));
+		*seconds =
+			fmax(*seconds, bytes * to_graph_seconds_per_byte(graph, plan->cluster, a));
 		if (load)
 			load[a] = bytes;
 	}
@@ -342,8 +345,8 @@ static int replan_topology(const struct replan *r, enum to_replan_source source,
 				      err);
 	if (source != TO_REPLAN_ROUTES)
 		return to_rewire_reconfig(r->plan, source == TO_REPLAN_RECONFIG_MP,
-					  source == TO_REPLAN_RECONFIG_SPREAD, r->traffic->bytes, r->demand, o->discount, o->seed, t,
-					  err);
+					  source == TO_REPLAN_RECONFIG_SPREAD, r->traffic->bytes,
+					  r->demand, o->discount, o->seed, t, err);
 	ret = to_rewire_none(r->plan, t);
 	if (!ret)
 		ret = to_topology_rate(t, c, r->demand, r->graph);

@@ -33,20 +33,20 @@ struct steps {
  * Number of an end of a link: of its port, or where a port sends and receives on
  * links of their own, of that half.
  */
-static uint32_t end(const struct steps *s, uint32_t link, bool b)
+static uint32_t steps_end(const struct steps *s, uint32_t link, bool b)
 {
 	struct to_port_ref at = b ? s->links[link].b : s->links[link].a;
 
 	return 2 * (at.server * s->ports + at.port) + (b && !s->duplex);
 }
 
-static uint32_t other_end(const struct steps *s, uint32_t link, uint32_t from)
+static uint32_t steps_other_end(const struct steps *s, uint32_t link, uint32_t from)
 {
-	return end(s, link, end(s, link, false) == from);
+	return steps_end(s, link, steps_end(s, link, false) == from);
 }
 
 /* Whether lit links lead from server 0 to all, or @back from all to it. */
-static bool reach(const struct steps *s, bool back)
+static bool steps_reach(const struct steps *s, bool back)
 {
 	const struct to_graph *g = s->graph;
 	const uint32_t *first = back ? g->in : g->out;
@@ -70,7 +70,7 @@ static bool reach(const struct steps *s, bool back)
 	return tail == g->n;
 }
 
-static void cut(struct steps *s, uint32_t link)
+static void steps_cut(struct steps *s, uint32_t link)
 {
 	if (link == NONE || !s->lit[link])
 		return;
@@ -82,18 +82,18 @@ static void cut(struct steps *s, uint32_t link)
  * Cut what @n of the changes @list need cut, or as many as leave all servers
  * reached, the first before the others; these get @step.
  */
-static void attempt(struct steps *s, const uint32_t *list, unsigned int n, unsigned int step)
+static void steps_attempt(struct steps *s, const uint32_t *list, unsigned int n, unsigned int step)
 {
 	s->n_undo = 0;
 	for (unsigned int i = 0; i < n; i++) {
 		if (list[i] < s->n_old) {
-			cut(s, list[i]);
+			steps_cut(s, list[i]);
 			continue;
 		}
-		cut(s, s->old_at[end(s, list[i], false)]);
-		cut(s, s->old_at[end(s, list[i], true)]);
+		steps_cut(s, s->old_at[steps_end(s, list[i], false)]);
+		steps_cut(s, s->old_at[steps_end(s, list[i], true)]);
 	}
-	if (!s->n_undo || (reach(s, false) && (s->duplex || reach(s, true)))) {
+	if (!s->n_undo || (steps_reach(s, false) && (s->duplex || steps_reach(s, true)))) {
 		while (s->n_undo)
 			s->when[s->undo[--s->n_undo]] = step;
 		for (unsigned int i = 0; i < n; i++)
@@ -104,17 +104,18 @@ static void attempt(struct steps *s, const uint32_t *list, unsigned int n, unsig
 		s->lit[s->undo[--s->n_undo]] = true;
 	if (n == 1)
 		return;
-	attempt(s, list, n / 2, step);
-	attempt(s, list + n / 2, n - n / 2, step);
+	steps_attempt(s, list, n / 2, step);
+	steps_attempt(s, list + n / 2, n - n / 2, step);
 }
 
 /* Links that both sides have get STAYS. */
-static void stay(struct steps *s)
+static void steps_stay(struct steps *s)
 {
 	for (uint32_t l = s->n_old; l < s->n_links; l++) {
-		uint32_t old = s->old_at[end(s, l, false)];
+		uint32_t old = s->old_at[steps_end(s, l, false)];
 
-		if (old != NONE && other_end(s, old, end(s, l, false)) == end(s, l, true))
+		if (old != NONE &&
+		    steps_other_end(s, old, steps_end(s, l, false)) == steps_end(s, l, true))
 			s->when[old] = s->when[l] = STAYS;
 	}
 }
@@ -123,12 +124,12 @@ static void stay(struct steps *s)
  * All changes in @list, none of which has a step: new links from port to port,
  * as one frees a port of the next, then old links that only go. Return: how many.
  */
-static unsigned int changes(struct steps *s, uint32_t *list)
+static unsigned int steps_changes(struct steps *s, uint32_t *list)
 {
 	unsigned int n = 0;
 
 	for (uint32_t first = s->n_old; first < s->n_links; first++) {
-		uint32_t l = first, at = end(s, l, true), old;
+		uint32_t l = first, at = steps_end(s, l, true), old;
 
 		while (s->when[l] == NONE) {
 			s->when[l] = LISTED;
@@ -136,31 +137,31 @@ static unsigned int changes(struct steps *s, uint32_t *list)
 			old = s->old_at[at];
 			if (old == NONE)
 				break;
-			at = other_end(s, old, at);
+			at = steps_other_end(s, old, at);
 			if (s->new_at[at] == NONE)
 				break;
 			l = s->new_at[at];
-			at = other_end(s, l, at);
+			at = steps_other_end(s, l, at);
 		}
 	}
 	for (unsigned int i = 0; i < n; i++)
 		s->when[list[i]] = NONE;
 	for (uint32_t l = 0; l < s->n_old; l++)
-		if (s->when[l] == NONE && s->new_at[end(s, l, false)] == NONE &&
-		    s->new_at[end(s, l, true)] == NONE)
+		if (s->when[l] == NONE && s->new_at[steps_end(s, l, false)] == NONE &&
+		    s->new_at[steps_end(s, l, true)] == NONE)
 			list[n++] = l;
 	return n;
 }
 
 /* Give each change its step. */
-static void plan_steps(struct steps *s, uint32_t *list, struct to_rewire_steps *out)
+static void steps_plan_steps(struct steps *s, uint32_t *list, struct to_rewire_steps *out)
 {
 	unsigned int n, left, i;
 
-	stay(s);
-	n = changes(s, list);
+	steps_stay(s);
+	n = steps_changes(s, list);
 	for (out->whole = true; n && out->whole; n = left, out->n++) {
-		attempt(s, list, n, out->n);
+		steps_attempt(s, list, n, out->n);
 		for (left = i = 0; i < n; i++) {
 			if (s->when[list[i]] == NONE)
 				list[left++] = list[i];
@@ -213,12 +214,12 @@ int to_rewire_steps_make(const struct to_cluster *old, const struct to_link *lin
 	for (uint32_t l = 0; l < all; l++) {
 		uint32_t *at = l < s.n_old ? s.old_at : s.new_at;
 
-		at[end(&s, l, false)] = at[end(&s, l, true)] = l;
+		at[steps_end(&s, l, false)] = at[steps_end(&s, l, true)] = l;
 	}
 	s.graph = to_graph_new(n, s.links, all, old->link_mode);
 	if (!s.graph)
 		goto out;
-	plan_steps(&s, s.undo + all, steps);
+	steps_plan_steps(&s, s.undo + all, steps);
 	ret = 0;
 out:
 	if (ret)

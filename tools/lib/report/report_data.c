@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/planned.h"
+#include "data/allreduce.h"
 #include "format/plan_json.h"
 
 /* A string that cannot end the script element it stands in. */
@@ -82,8 +82,8 @@ static void data_rings(FILE *out, const struct to_plan *plan)
 	for (i = 0; i < plan->n_rings; i++) {
 		const struct to_ring *ring = &plan->rings[i];
 
-		fprintf(out, "%s\n{\"group\":%u,\"jump\":%u,\"reverse\":%s,\"order\":[", i ? "," : "",
-			ring->group, ring->jump, ring->reverse ? "true" : "false");
+		fprintf(out, "%s\n{\"group\":%u,\"jump\":%u,\"reverse\":%s,\"order\":[",
+			i ? "," : "", ring->group, ring->jump, ring->reverse ? "true" : "false");
 		for (k = 0; k < ring->n; k++)
 			fprintf(out, "%s%u", k ? "," : "", ring->order[k]);
 		fprintf(out, "]}");
@@ -126,7 +126,7 @@ static int data_demand(FILE *out, const struct to_plan *plan)
 	int ret = -ENOMEM;
 
 	if (all) {
-		to_planned_matrix(plan, 1, all);
+		to_allreduce_and_mp(plan, 1, all);
 		ret = data_matrix(out, "allreduce", all, plan->demand->mp, n, step);
 	}
 	free(all);

@@ -52,7 +52,7 @@ static void forwarding_read_qualified(struct to_forwarding *f)
 		const struct to_table *table = &f->plan->tables[x];
 
 		for (i = 0; i < table->n_pairs; i++) {
-			const struct to_pair_route *pair = &table->pairs[i];
+			const struct to_source_route *pair = &table->pairs[i];
 
 			f->qualified[f->n_qualified++] = (struct to_qualified){
 				.dst = pair->dst, .slot = pair->slot, .src = pair->src,

@@ -9,7 +9,7 @@
 #include "data/graph.h"
 #include "data/plan.h"
 
-/** struct to_qualified - source-qualified route of @server, see to_pair_route */
+/** struct to_qualified - source-qualified route of @server, see to_source_route */
 struct to_qualified {
 	uint32_t dst, src, server;
 	uint16_t slot, group;

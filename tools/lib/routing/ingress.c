@@ -6,14 +6,14 @@
 
 #include "routing/ingress.h"
 
-int to_entry_init(struct to_entry *e, const struct to_split *split)
+int to_ingress_init(struct to_ingress *e, const struct to_wcmp *wcmp)
 {
-	const struct to_graph *g = split->graph;
+	const struct to_graph *g = wcmp->graph;
 	unsigned int most = 0;
 	uint32_t x;
 
 	memset(e, 0, sizeof(*e));
-	e->split = split;
+	e->wcmp = wcmp;
 	for (x = 0; x < g->n; x++)
 		if (g->in[x + 1] - g->in[x] > most)
 			most = g->in[x + 1] - g->in[x];
@@ -23,11 +23,11 @@ int to_entry_init(struct to_entry *e, const struct to_split *split)
 	e->flow = calloc(g->n_arcs + 1, sizeof(*e->flow));
 	if (e->share && e->bytes && e->weight && e->flow)
 		return 0;
-	to_entry_free(e);
+	to_ingress_free(e);
 	return -ENOMEM;
 }
 
-void to_entry_free(struct to_entry *e)
+void to_ingress_free(struct to_ingress *e)
 {
 	free(e->share);
 	free(e->bytes);
@@ -36,9 +36,9 @@ void to_entry_free(struct to_entry *e)
 	memset(e, 0, sizeof(*e));
 }
 
-void to_entry_resolve(struct to_entry *e, unsigned int row)
+void to_ingress_resolve(struct to_ingress *e, unsigned int row)
 {
-	const struct to_split *s = e->split;
+	const struct to_wcmp *s = e->wcmp;
 	const struct to_graph *g = s->graph;
 	uint32_t root = s->root[row], x, a;
 	const uint32_t *order = s->order + (size_t)row * g->n;
@@ -70,15 +70,15 @@ void to_entry_resolve(struct to_entry *e, unsigned int row)
 }
 
 /* Next hops of @x for arc number @k, and the bytes that go there. */
-static void entry_weigh(struct to_entry *e, uint32_t x, unsigned int k)
+static void ingress_weigh(struct to_ingress *e, uint32_t x, unsigned int k)
 {
-	const struct to_split *s = e->split;
+	const struct to_wcmp *s = e->wcmp;
 	const struct to_graph *g = s->graph;
 	const uint8_t *weight = s->weight + (size_t)e->row * g->n_arcs;
 	double bytes = e->bytes[x] * e->share[(size_t)x * e->n_in + k], all = 0, slowest = 0;
-	double share[TO_SPLIT_WAYS];
-	uint32_t arc[TO_SPLIT_WAYS], a;
-	unsigned int n = 0, i, total, part[TO_SPLIT_WAYS];
+	double share[TO_WCMP_NEXT_HOPS];
+	uint32_t arc[TO_WCMP_NEXT_HOPS], a;
+	unsigned int n = 0, i, total, part[TO_WCMP_NEXT_HOPS];
 
 	for (a = g->out[x]; a < g->out[x + 1]; a++) {
 		if (!weight[a] || g->to[a] == s->root[e->row])
@@ -91,16 +91,16 @@ static void entry_weigh(struct to_entry *e, uint32_t x, unsigned int k)
 	}
 	for (i = 0; i < n; i++)
 		share[i] /= all;
-	total = to_split_apportion(s, share, n, bytes * slowest, part);
+	total = to_wcmp_apportion(s, share, n, bytes * slowest, part);
 	for (i = 0; i < n; i++) {
 		e->weight[arc[i]] = part[i];
 		e->flow[arc[i]] = bytes * part[i] / total;
 	}
 }
 
-void to_entry_take(struct to_entry *e, unsigned int k)
+void to_ingress_take(struct to_ingress *e, unsigned int k)
 {
-	const struct to_split *s = e->split;
+	const struct to_wcmp *s = e->wcmp;
 	const struct to_graph *g = s->graph;
 	const uint32_t *order = s->order + (size_t)e->row * g->n;
 	uint32_t last = g->in_arc[g->in[s->root[e->row]] + k];
@@ -110,11 +110,11 @@ void to_entry_take(struct to_entry *e, unsigned int k)
 	memset(e->flow, 0, g->n_arcs * sizeof(*e->flow));
 	for (i = 1; i < s->n_reached[e->row]; i++)
 		if (order[i] != g->from[last] && e->share[(size_t)order[i] * e->n_in + k] > 0)
-			entry_weigh(e, order[i], k);
+			ingress_weigh(e, order[i], k);
 }
 
-void to_entry_divide(const struct to_entry *e, uint32_t x, unsigned int whole,
-		     unsigned int *parts)
+void to_ingress_divide(const struct to_ingress *e, uint32_t x, unsigned int whole,
+		       unsigned int *parts)
 {
 	const double *share = e->share + (size_t)x * e->n_in;
 	unsigned int left = whole, k, most;

@@ -33,7 +33,7 @@ struct hop {
 
 struct hops {
 	uint8_t n, backup;
-	struct hop hop[TO_SPLIT_WAYS];
+	struct hop hop[TO_WCMP_NEXT_HOPS];
 	uint8_t zero[6];
 };
 
@@ -58,9 +58,9 @@ struct group_cache {
 struct routing {
 	struct to_plan *plan;
 	struct to_graph *graph;
-	struct to_tree tree;
-	struct to_split split;
-	struct to_entry entry;
+	struct to_spf spf;
+	struct to_wcmp wcmp;
+	struct to_ingress ingress;
 	double noticed;			/* seconds */
 	struct group_cache *caches;	/* per server */
 	/*
@@ -69,7 +69,7 @@ struct routing {
 	 */
 	struct hops *hops;
 	bool *busy;			/* per server: forwards demand for the address */
-	uint64_t *keep;			/* per server: see to_tree_protect() */
+	uint64_t *keep;			/* per server: see to_spf_protect() */
 };
 
 static unsigned int routing_words(const union hops_key *key)
@@ -122,7 +122,7 @@ static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 {
 	const uint32_t *port = &r->graph->port[r->graph->out[x]];
 	struct group_cache *cache = &r->caches[x];
-	struct to_nexthop nexthops[TO_SPLIT_WAYS + 1];
+	struct to_nexthop nexthops[TO_WCMP_NEXT_HOPS + 1];
 	union hops_key key = { *hops };
 	unsigned int n = hops->n, i;
 	struct group_slot *slot;
@@ -216,8 +216,8 @@ static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint
 static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, const float *flow)
 {
 	const struct to_graph *g = r->graph;
-	const struct to_split *s = &r->split;
-	struct to_tree *tree = &r->tree;
+	const struct to_wcmp *s = &r->wcmp;
+	struct to_spf *spf = &r->spf;
 	unsigned int i, at = 1;
 	uint32_t x, a;
 
@@ -234,15 +234,15 @@ static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, 
 		if (!used)
 			continue;
 		r->busy[x] = true;
-		tree->choices[x] = used;
-		tree->place[x] = at++;
+		spf->choices[x] = used;
+		spf->place[x] = at++;
 	}
-	for (i = 1; i < tree->n_reached; i++)
-		if (!r->busy[tree->order[i]])
-			tree->place[tree->order[i]] = at++;
+	for (i = 1; i < spf->n_reached; i++)
+		if (!r->busy[spf->order[i]])
+			spf->place[spf->order[i]] = at++;
 	for (x = 0; x < g->n; x++)
-		if (tree->place[x] != UINT32_MAX)
-			tree->order[tree->place[x]] = x;
+		if (spf->place[x] != UINT32_MAX)
+			spf->order[spf->place[x]] = x;
 }
 
 /*
@@ -255,20 +255,20 @@ static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int s
 				 const uint8_t *weight, const float *flow)
 {
 	const struct to_graph *g = r->graph;
-	struct to_tree *tree = &r->tree;
+	struct to_spf *spf = &r->spf;
 	unsigned int i;
 
 	memset(r->busy, 0, g->n * sizeof(*r->busy));
 	memset(r->keep, 0, g->n * sizeof(*r->keep));
 	if (row != UINT32_MAX)
 		routing_carry(r, row, weight, flow);
-	to_tree_protect(tree, g, r->keep);
-	for (i = 1; i < tree->n_reached; i++) {
-		uint32_t x = tree->order[i];
+	to_spf_protect(spf, g, r->keep);
+	for (i = 1; i < spf->n_reached; i++) {
+		uint32_t x = spf->order[i];
 
 		*routing_entry(r, x, dst, slot) = r->busy[x] ?
-			routing_weighted(tree->choices[x], tree->backup[x], weight + g->out[x]) :
-			routing_equal(tree->choices[x], tree->backup[x]);
+			routing_weighted(spf->choices[x], spf->backup[x], weight + g->out[x]) :
+			routing_equal(spf->choices[x], spf->backup[x]);
 	}
 }
 
@@ -278,13 +278,13 @@ static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 	const struct to_graph *g = r->graph;
 	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
 	/* where nothing is worth a backup, shortest ways have most of them */
-	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->split.row[dst];
+	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->wcmp.row[dst];
 	unsigned int slot = 1 + g->peer_port[arc];
 
 	if (row != UINT32_MAX)
-		to_entry_take(&r->entry, k);
-	to_tree_grow(&r->tree, g, peer, dst);
-	routing_fill_address(r, dst, slot, row, r->entry.weight, r->entry.flow);
+		to_ingress_take(&r->ingress, k);
+	to_spf_grow(&r->spf, g, peer, dst);
+	routing_fill_address(r, dst, slot, row, r->ingress.weight, r->ingress.flow);
 	/* the peer has no other way into this port */
 	*routing_entry(r, peer, dst, slot) =
 		routing_equal(1ull << (arc - g->out[peer]), TO_ARC_NONE);
@@ -300,10 +300,10 @@ static void routing_share_ports(struct routing *r, uint32_t dst)
 	for (x = 0; x < g->n; x++) {
 		size_t pair = (size_t)x * g->n + dst;
 
-		if (!r->plan->demand->mp[pair] || !(r->entry.bytes[x] > 0))
+		if (!r->plan->demand->mp[pair] || !(r->ingress.bytes[x] > 0))
 			continue;
-		to_entry_divide(&r->entry, x, TO_PORT_SHARES, parts);
-		for (k = 0; k < r->entry.n_in; k++)
+		to_ingress_divide(&r->ingress, x, TO_PORT_SHARES, parts);
+		for (k = 0; k < r->ingress.n_in; k++)
 			r->plan->port_shares[pair * ports +
 					     g->peer_port[g->in_arc[g->in[dst] + k]]] = parts[k];
 	}
@@ -312,14 +312,14 @@ static void routing_share_ports(struct routing *r, uint32_t dst)
 static void routing_fill_server(struct routing *r, uint32_t dst)
 {
 	const struct to_graph *g = r->graph;
-	uint32_t row = r->split.row[dst];
+	uint32_t row = r->wcmp.row[dst];
 	size_t arcs = row == UINT32_MAX ? 0 : (size_t)row * g->n_arcs;
 	unsigned int k;
 
-	to_tree_grow(&r->tree, g, dst, TO_SERVER_NONE);
-	routing_fill_address(r, dst, 0, row, r->split.weight + arcs, r->split.flow + arcs);
+	to_spf_grow(&r->spf, g, dst, TO_SERVER_NONE);
+	routing_fill_address(r, dst, 0, row, r->wcmp.weight + arcs, r->wcmp.flow + arcs);
 	if (row != UINT32_MAX) {
-		to_entry_resolve(&r->entry, row);
+		to_ingress_resolve(&r->ingress, row);
 		routing_share_ports(r, dst);
 	}
 	for (k = 0; k < g->in[dst + 1] - g->in[dst]; k++)
@@ -338,7 +338,7 @@ static int routing_fill_tables(struct routing *r)
 	r->keep = calloc(n, sizeof(*r->keep));
 	r->plan->port_shares = calloc(n * n * (slots - 1) + 1, sizeof(*r->plan->port_shares));
 	if (r->keep && r->busy && r->hops && r->plan->port_shares)
-		ret = to_entry_init(&r->entry, &r->split);
+		ret = to_ingress_init(&r->ingress, &r->wcmp);
 	for (dst = 0; !ret && dst < g->n; dst++) {
 		routing_fill_server(r, dst);
 		if ((dst + 1) % ROUTING_BATCH == 0 || dst + 1 == g->n)
@@ -347,7 +347,7 @@ static int routing_fill_tables(struct routing *r)
 	return ret;
 }
 
-static int routing_split(struct to_split *split, const struct to_cluster *cluster,
+static int routing_split(struct to_wcmp *wcmp, const struct to_cluster *cluster,
 			 const struct to_graph *graph, const struct to_rings *rings,
 			 const uint64_t *routed)
 {
@@ -359,7 +359,7 @@ static int routing_split(struct to_split *split, const struct to_cluster *cluste
 		return -ENOMEM;
 	for (a = 0; a < graph->n_arcs; a++)
 		base[a] = to_allreduce_arc_bytes(rings, graph, a);
-	ret = to_split_init(split, graph, cluster, routed, base);
+	ret = to_wcmp_init(wcmp, graph, cluster, routed, base);
 	free(base);
 	return ret;
 }
@@ -367,7 +367,7 @@ static int routing_split(struct to_split *split, const struct to_cluster *cluste
 /* Small plans get more passes: few ways make loads coarse, and they are quick. */
 static unsigned int routing_passes(const struct routing *r, unsigned int effort)
 {
-	double steps = (double)r->split.n_roots * r->graph->n_arcs;
+	double steps = (double)r->wcmp.n_roots * r->graph->n_arcs;
 	double passes = steps > 0 ? ROUTING_STEPS / steps : 0;
 
 	passes = fmin(fmax(passes, ROUTING_PASSES_MIN), ROUTING_PASSES_MAX);
@@ -375,11 +375,11 @@ static unsigned int routing_passes(const struct routing *r, unsigned int effort)
 }
 
 /* Seconds on a link for one destination that are worth more than a backup. */
-static double routing_noticed(const struct to_split *split)
+static double routing_noticed(const struct to_wcmp *wcmp)
 {
-	double busiest = to_split_busiest(split);
+	double busiest = to_wcmp_busiest(wcmp);
 
-	return split->full > busiest * ROUTING_MINOR ? busiest * ROUTING_SPARED : INFINITY;
+	return wcmp->full > busiest * ROUTING_MINOR ? busiest * ROUTING_SPARED : INFINITY;
 }
 
 static void routing_free(struct routing *r)
@@ -392,9 +392,9 @@ static void routing_free(struct routing *r)
 	free(r->hops);
 	free(r->busy);
 	free(r->keep);
-	to_entry_free(&r->entry);
-	to_split_free(&r->split);
-	to_tree_free(&r->tree);
+	to_ingress_free(&r->ingress);
+	to_wcmp_free(&r->wcmp);
+	to_spf_free(&r->spf);
 	to_graph_free(r->graph);
 }
 
@@ -412,17 +412,17 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort,
 	if (!routed || !r.graph)
 		goto out;
 	r.caches = calloc(r.graph->n, sizeof(*r.caches));
-	if (!r.caches || to_tree_init(&r.tree, r.graph) ||
-	    routing_split(&r.split, cluster, r.graph, &rings, routed) || to_plan_alloc_tables(plan))
+	if (!r.caches || to_spf_init(&r.spf, r.graph) ||
+	    routing_split(&r.wcmp, cluster, r.graph, &rings, routed) || to_plan_alloc_tables(plan))
 		goto out;
-	to_split_balance(&r.split, routing_passes(&r, effort));
-	ret = to_split_round(&r.split, ROUTING_ROUND);
-	r.noticed = routing_noticed(&r.split);
+	to_wcmp_balance(&r.wcmp, routing_passes(&r, effort));
+	ret = to_wcmp_round(&r.wcmp, ROUTING_ROUND);
+	r.noticed = routing_noticed(&r.wcmp);
 	if (!ret)
 		ret = routing_fill_tables(&r);
 	if (!ret && effort > TO_EFFORT_MIN &&
-	    to_split_busiest(&r.split) > ROUTING_GAIN * to_split_bound(&r.split))
-		ret = to_pair_relieve(plan, r.graph);
+	    to_wcmp_busiest(&r.wcmp) > ROUTING_GAIN * to_wcmp_bound(&r.wcmp))
+		ret = to_source_routes_relieve(plan, r.graph);
 out:
 	if (ret == -ENOMEM)
 		to_error_set(err, ret, "out of memory");

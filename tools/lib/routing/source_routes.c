@@ -35,23 +35,23 @@ struct pair {
 	bool *seen;
 };
 
-static double pair_busy(const struct pair *p, const double *load, uint32_t a)
+static double source_routes_busy(const struct pair *p, const double *load, uint32_t a)
 {
 	return load[a] * p->seconds_per_byte[a];
 }
 
-static uint32_t pair_busiest(const struct pair *p)
+static uint32_t source_routes_busiest(const struct pair *p)
 {
 	uint32_t a, most = 0;
 
 	for (a = 1; a < p->graph->n_arcs; a++)
-		if (pair_busy(p, p->load, a) > pair_busy(p, p->load, most))
+		if (source_routes_busy(p, p->load, a) > source_routes_busy(p, p->load, most))
 			most = a;
 	return most;
 }
 
 /* Share of what every server sends to f->dst that crosses @arc, into flow. */
-static void pair_shares(struct pair *p, uint32_t arc)
+static void source_routes_shares(struct pair *p, uint32_t arc)
 {
 	const struct to_forwarding *f = &p->f;
 	unsigned int ports = p->plan->slots - 1, i, k;
@@ -78,7 +78,7 @@ static void pair_shares(struct pair *p, uint32_t arc)
 }
 
 /* The largest transfers on @arc. Return: how many. */
-static unsigned int pair_crossings(struct pair *p, uint32_t arc, struct crossing *best)
+static unsigned int source_routes_crossings(struct pair *p, uint32_t arc, struct crossing *best)
 {
 	const uint64_t *mp = p->plan->demand->mp;
 	size_t n = p->graph->n, x, dst;
@@ -86,7 +86,7 @@ static unsigned int pair_crossings(struct pair *p, uint32_t arc, struct crossing
 
 	for (dst = 0; dst < n; dst++) {
 		to_forwarding_resolve(&p->f, dst, 0);
-		pair_shares(p, arc);
+		source_routes_shares(p, arc);
 		for (x = 0; x < n; x++) {
 			double bytes = p->flow[x] * mp[x * n + dst];
 
@@ -102,7 +102,7 @@ static unsigned int pair_crossings(struct pair *p, uint32_t arc, struct crossing
 	return count;
 }
 
-static int pair_keep(struct pair *p, const struct crossing *c, const struct to_path *path)
+static int source_routes_keep(struct pair *p, const struct crossing *c, const struct to_path *path)
 {
 	struct moved *more;
 	uint32_t *arcs = calloc(path->n, sizeof(*arcs));
@@ -125,7 +125,7 @@ static int pair_keep(struct pair *p, const struct crossing *c, const struct to_p
 }
 
 /* Move one transfer off its way. Return: 1, 0 when nothing is gained, -ENOMEM. */
-static int pair_move(struct pair *p, const struct crossing *c, double busiest)
+static int source_routes_move(struct pair *p, const struct crossing *c, double busiest)
 {
 	size_t n = p->graph->n, arcs = p->graph->n_arcs;
 	double bytes = p->plan->demand->mp[c->src * n + c->dst], least = busiest * PAIR_GAIN;
@@ -158,7 +158,7 @@ static int pair_move(struct pair *p, const struct crossing *c, double busiest)
 		}
 	}
 	if (best >= 0) {
-		ret = pair_keep(p, c, &paths[best]);
+		ret = source_routes_keep(p, c, &paths[best]);
 		memcpy(p->load, p->trial, arcs * sizeof(*p->load));
 		for (k = 0; k < paths[best].n; k++)
 			p->load[paths[best].arcs[k]] += bytes;
@@ -172,7 +172,7 @@ static int pair_move(struct pair *p, const struct crossing *c, double busiest)
  * Does every way from @from to the destination of the path stay clear of the
  * servers up to position @at of the path? place[] has positions, 0 for none.
  */
-static bool pair_clear(struct pair *p, uint32_t from, unsigned int at)
+static bool source_routes_clear(struct pair *p, uint32_t from, unsigned int at)
 {
 	const struct to_graph *g = p->graph;
 	const struct to_forwarding *f = &p->f;
@@ -201,7 +201,7 @@ static bool pair_clear(struct pair *p, uint32_t from, unsigned int at)
 	return true;
 }
 
-static int pair_install(struct pair *p, const struct moved *m)
+static int source_routes_install(struct pair *p, const struct moved *m)
 {
 	const struct to_graph *g = p->graph;
 	unsigned int i;
@@ -214,12 +214,12 @@ static int pair_install(struct pair *p, const struct moved *m)
 		uint32_t arc = m->path.arcs[i], x = g->from[arc], a;
 		struct to_table *table = &p->plan->tables[x];
 		struct to_nexthop hops[2] = { { g->port[arc], 1, false } };
-		struct to_pair_route *pairs;
+		struct to_source_route *pairs;
 		unsigned int n = 1;
 		int group;
 
 		for (a = g->out[x]; a < g->out[x + 1] && n == 1; a++)
-			if (a != arc && pair_clear(p, g->to[a], i + 1))
+			if (a != arc && source_routes_clear(p, g->to[a], i + 1))
 				hops[n++] = (struct to_nexthop){ g->port[a], 1, true };
 		group = to_plan_add_group(table, hops, n);
 		if (group < 0)
@@ -228,12 +228,12 @@ static int pair_install(struct pair *p, const struct moved *m)
 		if (!pairs)
 			return -ENOMEM;
 		table->pairs = pairs;
-		pairs[table->n_pairs++] = (struct to_pair_route){ m->src, m->dst, 0, group };
+		pairs[table->n_pairs++] = (struct to_source_route){ m->src, m->dst, 0, group };
 	}
 	return 0;
 }
 
-static int pair_init(struct pair *p)
+static int source_routes_init(struct pair *p)
 {
 	const struct to_graph *g = p->graph;
 	size_t n = g->n, arcs = g->n_arcs;
@@ -258,7 +258,7 @@ static int pair_init(struct pair *p)
 	return 0;
 }
 
-static void pair_free(struct pair *p)
+static void source_routes_free(struct pair *p)
 {
 	while (p->n_moved)
 		free(p->moved[--p->n_moved].path.arcs);
@@ -269,7 +269,7 @@ static void pair_free(struct pair *p)
 	to_forwarding_free(&p->f);
 }
 
-int to_pair_relieve(struct to_plan *plan, const struct to_graph *graph)
+int to_source_routes_relieve(struct to_plan *plan, const struct to_graph *graph)
 {
 	struct pair p = { .plan = plan, .graph = graph };
 	double steps = PAIR_STEPS, per_link = (double)graph->n * graph->n_arcs, before, busiest;
@@ -279,29 +279,29 @@ int to_pair_relieve(struct to_plan *plan, const struct to_graph *graph)
 
 	if (!graph->n_arcs || per_link * PAIR_LINKS > steps)
 		return 0;
-	ret = pair_init(&p);
+	ret = source_routes_init(&p);
 	if (ret)
 		goto out;
-	before = pair_busy(&p, p.load, pair_busiest(&p));
+	before = source_routes_busy(&p, p.load, source_routes_busiest(&p));
 	do {
-		uint32_t arc = pair_busiest(&p);
+		uint32_t arc = source_routes_busiest(&p);
 
-		busiest = pair_busy(&p, p.load, arc);
-		n = pair_crossings(&p, arc, crossings);
+		busiest = source_routes_busy(&p, p.load, arc);
+		n = source_routes_crossings(&p, arc, crossings);
 		for (i = 0, ret = 0; i < n && !ret; i++)
-			ret = pair_move(&p, &crossings[i], busiest);
+			ret = source_routes_move(&p, &crossings[i], busiest);
 		steps -= per_link;
 	} while (ret > 0 && steps > 0);
 	if (ret < 0)
 		goto out;
 	ret = 0;
-	busiest = pair_busy(&p, p.load, pair_busiest(&p));
+	busiest = source_routes_busy(&p, p.load, source_routes_busiest(&p));
 	if (busiest < before * PAIR_GAIN)
 		for (i = 0; !ret && i < p.n_moved; i++)
-			ret = pair_install(&p, &p.moved[i]);
+			ret = source_routes_install(&p, &p.moved[i]);
 	for (i = 0; i < graph->n; i++)
 		to_plan_sort_pairs(&plan->tables[i]);
 out:
-	pair_free(&p);
+	source_routes_free(&p);
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_PAIR_H
-#define TOPOOPT_PAIR_H
+#ifndef TOPOOPT_SOURCE_ROUTES_H
+#define TOPOOPT_SOURCE_ROUTES_H
 
 /* Source-qualified routes for MP transfers that crowd a link. */
 
@@ -8,7 +8,7 @@
 #include "data/plan.h"
 
 /**
- * to_pair_relieve() - give pairs on the busiest links another of their k
+ * to_source_routes_relieve() - give pairs on the busiest links another of their k
  *	shortest paths
  * @plan: with tables; gets source-qualified routes to node addresses
  *
@@ -18,6 +18,6 @@
  *
  * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
  */
-int to_pair_relieve(struct to_plan *plan, const struct to_graph *graph);
+int to_source_routes_relieve(struct to_plan *plan, const struct to_graph *graph);
 
 #endif

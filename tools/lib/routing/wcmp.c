@@ -20,7 +20,7 @@
 #define SPLIT_POWERS 6		/* powers that are gone through */
 #define SPLIT_SETTLE 3		/* passes that each power takes at least */
 
-static int split_alloc(struct to_split *s)
+static int wcmp_alloc(struct to_wcmp *s)
 {
 	size_t n = s->graph->n, arcs = s->graph->n_arcs;
 
@@ -45,9 +45,9 @@ static int split_alloc(struct to_split *s)
 	return 0;
 }
 
-int to_split_init(struct to_split *s, const struct to_graph *graph,
-		  const struct to_cluster *cluster, const uint64_t *demand,
-		  const double *base)
+int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
+		 const struct to_cluster *cluster, const uint64_t *demand,
+		 const double *base)
 {
 	size_t n = graph->n, arcs = graph->n_arcs, x, root;
 	uint16_t *distance = calloc(n, sizeof(*distance));
@@ -57,7 +57,7 @@ int to_split_init(struct to_split *s, const struct to_graph *graph,
 	memset(s, 0, sizeof(*s));
 	s->graph = graph;
 	s->demand = demand;
-	if (!distance || split_alloc(s))
+	if (!distance || wcmp_alloc(s))
 		goto fail;
 	for (root = 0; root < n; root++) {
 		for (x = 0; x < n && !demand[x * n + root]; x++)
@@ -86,11 +86,11 @@ int to_split_init(struct to_split *s, const struct to_graph *graph,
 	return 0;
 fail:
 	free(distance);
-	to_split_free(s);
+	to_wcmp_free(s);
 	return -ENOMEM;
 }
 
-void to_split_free(struct to_split *s)
+void to_wcmp_free(struct to_wcmp *s)
 {
 	free(s->base);
 	free(s->root);
@@ -101,7 +101,7 @@ void to_split_free(struct to_split *s)
 	memset(s, 0, sizeof(*s));
 }
 
-double to_split_busiest(const struct to_split *s)
+double to_wcmp_busiest(const struct to_wcmp *s)
 {
 	double most = 0;
 	uint32_t a;
@@ -112,14 +112,14 @@ double to_split_busiest(const struct to_split *s)
 }
 
 /* Seconds that @a is busy beyond the idlest, over those of the busiest. */
-static double split_load(const struct to_split *s, uint32_t a, double bytes)
+static double wcmp_load(const struct to_wcmp *s, uint32_t a, double bytes)
 {
 	double load = (bytes * s->seconds_per_byte[a] - s->idle) / s->full;
 
 	return load > SPLIT_LEAST ? load : SPLIT_LEAST;
 }
 
-static double split_power(const struct to_split *s, double load)
+static double wcmp_power(const struct to_wcmp *s, double load)
 {
 	unsigned int i;
 
@@ -132,25 +132,25 @@ static double split_power(const struct to_split *s, double load)
  * Price of one byte more: seconds times a power of the load, and a little for
  * the hop. Slope of that over bytes.
  */
-static void split_price(struct to_split *s, uint32_t a)
+static void wcmp_price(struct to_wcmp *s, uint32_t a)
 {
-	double load = split_load(s, a, s->bytes[a]);
+	double load = wcmp_load(s, a, s->bytes[a]);
 	double spb = s->seconds_per_byte[a], relative = spb / s->least_spb;
-	double power = split_power(s, load) * relative;
+	double power = wcmp_power(s, load) * relative;
 
 	s->price[a] = power + SPLIT_HOP * relative;
 	s->slope[a] = (1u << s->squarings) * power / load * spb / s->full;
 }
 
-static void split_price_all(struct to_split *s)
+static void wcmp_price_all(struct to_wcmp *s)
 {
-	double busiest = to_split_busiest(s) - s->idle;
+	double busiest = to_wcmp_busiest(s) - s->idle;
 	uint32_t a;
 
 	if (busiest > 0)
 		s->full = busiest;
 	for (a = 0; a < s->graph->n_arcs; a++)
-		split_price(s, a);
+		wcmp_price(s, a);
 }
 
 /*
@@ -158,8 +158,8 @@ static void split_price_all(struct to_split *s)
  * far over the costliest of their ways. The servers then go into the order of
  * far: no way climbs it, and every next hop that is further down is safe.
  */
-static void split_label(struct to_split *s, uint32_t *order, unsigned int n_reached,
-			const float *flow)
+static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reached,
+		       const float *flow)
 {
 	const struct to_graph *g = s->graph;
 	unsigned int i, k;
@@ -212,8 +212,8 @@ static void split_label(struct to_split *s, uint32_t *order, unsigned int n_reac
  * Where @bytes from @x go next: as before, less what moves to the cheapest way.
  * @damping: of the Newton step, see split_improve()
  */
-static void split_move(struct to_split *s, uint32_t x, const float *flow, double bytes,
-		       double damping)
+static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double bytes,
+		      double damping)
 {
 	const struct to_graph *g = s->graph;
 	double least = INFINITY, curve = 0, before = 0, kept = 0, scale;
@@ -250,16 +250,16 @@ static void split_move(struct to_split *s, uint32_t x, const float *flow, double
 }
 
 /* What the first @n changes cost when @step of them is made, as a derivative. */
-static double split_derivative(const struct to_split *s, unsigned int n, double step)
+static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double step)
 {
 	double sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
 		uint32_t a = s->changed[i];
-		double load = split_load(s, a, s->bytes[a] + step * s->delta[i]);
+		double load = wcmp_load(s, a, s->bytes[a] + step * s->delta[i]);
 
-		sum += s->delta[i] * (split_power(s, load) + SPLIT_HOP) * s->seconds_per_byte[a];
+		sum += s->delta[i] * (wcmp_power(s, load) + SPLIT_HOP) * s->seconds_per_byte[a];
 	}
 	return sum;
 }
@@ -268,7 +268,7 @@ static double split_derivative(const struct to_split *s, unsigned int n, double 
  * As much of the way to s->next as makes things cheaper; all when @whole.
  * Return: how much of it.
  */
-static double split_go(struct to_split *s, float *flow, bool whole)
+static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 {
 	double step = 1, low = 0, high = 1;
 	unsigned int n = 0, i;
@@ -280,10 +280,10 @@ static double split_go(struct to_split *s, float *flow, bool whole)
 		s->changed[n] = a;
 		s->delta[n++] = s->next[a] - flow[a];
 	}
-	if (!whole && split_derivative(s, n, 1) > 0) {
+	if (!whole && wcmp_derivative(s, n, 1) > 0) {
 		for (i = 0; i < SPLIT_HALVINGS; i++) {
 			step = (low + high) / 2;
-			if (split_derivative(s, n, step) > 0)
+			if (wcmp_derivative(s, n, step) > 0)
 				high = step;
 			else
 				low = step;
@@ -297,7 +297,7 @@ static double split_go(struct to_split *s, float *flow, bool whole)
 		was = flow[a];
 		flow[a] = step < 1 ? was + step * s->delta[i] : s->next[a];
 		s->bytes[a] += (double)flow[a] - was;
-		split_price(s, a);
+		wcmp_price(s, a);
 	}
 	return step;
 }
@@ -307,7 +307,7 @@ static double split_go(struct to_split *s, float *flow, bool whole)
  * their steps short enough to be made in full: only then do next hops that are
  * too costly end up with nothing, and free the order of the servers.
  */
-static void split_improve(struct to_split *s, unsigned int r, bool first)
+static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 {
 	const struct to_graph *g = s->graph;
 	uint32_t *order = s->order + (size_t)r * g->n;
@@ -315,7 +315,7 @@ static void split_improve(struct to_split *s, unsigned int r, bool first)
 	unsigned int i;
 	double step;
 
-	split_label(s, order, s->n_reached[r], flow);
+	wcmp_label(s, order, s->n_reached[r], flow);
 	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
 	memset(s->next, 0, g->n_arcs * sizeof(*s->next));
 	for (i = s->n_reached[r]; i-- > 1;) {
@@ -323,15 +323,15 @@ static void split_improve(struct to_split *s, unsigned int r, bool first)
 
 		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
 		if (s->inflow[x] > 0)
-			split_move(s, x, flow, s->inflow[x], s->damping[r]);
+			wcmp_move(s, x, flow, s->inflow[x], s->damping[r]);
 	}
-	step = split_go(s, flow, first);
+	step = wcmp_go(s, flow, first);
 	s->damping[r] = step < 1 ? s->damping[r] * fmax(step, SPLIT_DAMP) :
 				   fmin(s->damping[r] / SPLIT_RELAX, 1);
 }
 
 /* Before anything is sent, a link is full with the mean of one hop for all. */
-static void split_start(struct to_split *s)
+static void wcmp_start(struct to_wcmp *s)
 {
 	const struct to_graph *g = s->graph;
 	double bytes = 0, room = 0;
@@ -352,7 +352,7 @@ static void split_start(struct to_split *s)
 	s->full = bytes / room;
 }
 
-void to_split_balance(struct to_split *s, unsigned int passes)
+void to_wcmp_balance(struct to_wcmp *s, unsigned int passes)
 {
 	unsigned int powers = (passes + SPLIT_SETTLE - 1) / SPLIT_SETTLE, pass, r;
 
@@ -360,16 +360,16 @@ void to_split_balance(struct to_split *s, unsigned int passes)
 		powers = SPLIT_POWERS;
 	if (!s->n_roots || !s->graph->n_arcs)
 		return;
-	split_start(s);
+	wcmp_start(s);
 	for (pass = 0; s->full > 0 && pass < passes; pass++) {
 		s->squarings = SPLIT_FIRST + pass * powers / passes;
-		split_price_all(s);
+		wcmp_price_all(s);
 		for (r = 0; r < s->n_roots; r++)
-			split_improve(s, r, !pass);
+			wcmp_improve(s, r, !pass);
 	}
 }
 
-double to_split_bound(struct to_split *s)
+double to_wcmp_bound(struct to_wcmp *s)
 {
 	const struct to_graph *g = s->graph;
 	double value = 0, room = 0;
@@ -377,13 +377,13 @@ double to_split_bound(struct to_split *s)
 	uint32_t a, x;
 
 	if (!(s->full > 0))
-		return to_split_busiest(s);
-	split_price_all(s);
+		return to_wcmp_busiest(s);
+	wcmp_price_all(s);
 	for (a = 0; a < g->n_arcs; a++) {
 		double spb = s->seconds_per_byte[a];
 
 		/* without the hop; taken back from the price, rounding could leave it negative */
-		s->price[a] = split_power(s, split_load(s, a, s->bytes[a])) * spb / s->least_spb;
+		s->price[a] = wcmp_power(s, wcmp_load(s, a, s->bytes[a])) * spb / s->least_spb;
 		room += s->price[a] / spb;
 		value += s->price[a] * s->base[a];
 	}
@@ -414,11 +414,11 @@ double to_split_bound(struct to_split *s)
 }
 
 /* Largest remainders: @share of 1 in whole weights that add up to @total. */
-static void split_apportion(const double *share, unsigned int n, unsigned int total,
-			    unsigned int *weight)
+static void wcmp_apportion(const double *share, unsigned int n, unsigned int total,
+			   unsigned int *weight)
 {
 	unsigned int left = total, most, i;
-	double remainder[TO_SPLIT_WAYS];
+	double remainder[TO_WCMP_NEXT_HOPS];
 
 	for (i = 0; i < n; i++) {
 		weight[i] = share[i] * total;
@@ -434,17 +434,17 @@ static void split_apportion(const double *share, unsigned int n, unsigned int to
 	}
 }
 
-unsigned int to_split_apportion(const struct to_split *s, const double *share, unsigned int n,
-				double seconds, unsigned int *weight)
+unsigned int to_wcmp_apportion(const struct to_wcmp *s, const double *share, unsigned int n,
+			       double seconds, unsigned int *weight)
 {
 	double right = SPLIT_ERROR * s->full / sqrt(s->n_roots), wrong;
 	unsigned int total, used, i;
 
 	for (total = 1;; total *= 2) {
-		split_apportion(share, n, total, weight);
+		wcmp_apportion(share, n, total, weight);
 		for (i = 0, wrong = 0; i < n; i++)
 			wrong = fmax(wrong, fabs((double)weight[i] / total - share[i]) * seconds);
-		if (wrong <= right || total == TO_SPLIT_WEIGHTS)
+		if (wrong <= right || total == TO_WCMP_WEIGHTS)
 			break;
 	}
 	for (i = 0, used = 0; i < n; i++)
@@ -457,17 +457,18 @@ unsigned int to_split_apportion(const struct to_split *s, const double *share, u
 }
 
 /* The arcs of @x that carry most, most first. Return: how many, and of how much. */
-static unsigned int split_largest(const struct to_split *s, uint32_t x, const float *flow,
-				  uint32_t *arc, double *bytes)
+static unsigned int wcmp_largest(const struct to_wcmp *s, uint32_t x, const float *flow,
+				 uint32_t *arc, double *bytes)
 {
 	const struct to_graph *g = s->graph;
 	unsigned int n = 0, at;
 	uint32_t a;
 
 	for (a = g->out[x]; a < g->out[x + 1]; a++) {
-		if (!(flow[a] > 0) || (n == TO_SPLIT_WAYS && flow[a] <= flow[arc[n - 1]]))
+		if (!(flow[a] > 0) || (n == TO_WCMP_NEXT_HOPS && flow[a] <= flow[arc[n - 1]]))
 			continue;
-		for (at = n < TO_SPLIT_WAYS ? n++ : n - 1; at && flow[arc[at - 1]] < flow[a]; at--)
+		for (at = n < TO_WCMP_NEXT_HOPS ? n++ : n - 1; at && flow[arc[at - 1]] < flow[a];
+		     at--)
 			arc[at] = arc[at - 1];
 		arc[at] = a;
 	}
@@ -477,19 +478,19 @@ static unsigned int split_largest(const struct to_split *s, uint32_t x, const fl
 }
 
 /* Weights of @x for the @bytes that it forwards, and where they go with them. */
-static void split_weigh(struct to_split *s, uint32_t x, const float *flow, double bytes,
-			uint8_t *weight)
+static void wcmp_weigh(struct to_wcmp *s, uint32_t x, const float *flow, double bytes,
+		       uint8_t *weight)
 {
-	unsigned int total, n, i, part[TO_SPLIT_WAYS];
-	double all, slowest = 0, share[TO_SPLIT_WAYS] = { 0 };
-	uint32_t arc[TO_SPLIT_WAYS];
+	unsigned int total, n, i, part[TO_WCMP_NEXT_HOPS];
+	double all, slowest = 0, share[TO_WCMP_NEXT_HOPS] = { 0 };
+	uint32_t arc[TO_WCMP_NEXT_HOPS];
 
-	n = split_largest(s, x, flow, arc, &all);
+	n = wcmp_largest(s, x, flow, arc, &all);
 	for (i = 0; i < n; i++) {
 		share[i] = flow[arc[i]] / all;
 		slowest = fmax(slowest, s->seconds_per_byte[arc[i]]);
 	}
-	total = to_split_apportion(s, share, n, bytes * slowest, part);
+	total = to_wcmp_apportion(s, share, n, bytes * slowest, part);
 	for (i = 0; i < n; i++) {
 		weight[arc[i]] = part[i];
 		s->next[arc[i]] = bytes * part[i] / total;
@@ -498,7 +499,7 @@ static void split_weigh(struct to_split *s, uint32_t x, const float *flow, doubl
 }
 
 /* The flow to one destination becomes what integer weights make of it. */
-static void split_weigh_all(struct to_split *s, unsigned int r)
+static void wcmp_weigh_all(struct to_wcmp *s, unsigned int r)
 {
 	const struct to_graph *g = s->graph;
 	const uint32_t *order = s->order + (size_t)r * g->n;
@@ -514,46 +515,46 @@ static void split_weigh_all(struct to_split *s, unsigned int r)
 
 		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
 		if (s->inflow[x] > 0)
-			split_weigh(s, x, flow, s->inflow[x], weight);
+			wcmp_weigh(s, x, flow, s->inflow[x], weight);
 	}
-	split_go(s, flow, true);
+	wcmp_go(s, flow, true);
 }
 
 /* What all prices add up to, from no load to that of the moment. */
-static double split_cost(const struct to_split *s)
+static double wcmp_cost(const struct to_wcmp *s)
 {
 	double cost = 0;
 	uint32_t a;
 
 	for (a = 0; a < s->graph->n_arcs; a++) {
-		double load = split_load(s, a, s->bytes[a]);
+		double load = wcmp_load(s, a, s->bytes[a]);
 
-		cost += load * split_power(s, load) * s->full / ((1u << s->squarings) + 1) +
+		cost += load * wcmp_power(s, load) * s->full / ((1u << s->squarings) + 1) +
 			SPLIT_HOP * s->bytes[a] * s->seconds_per_byte[a];
 	}
 	return cost;
 }
 
 /* Move the bytes for one destination once more, undone if that is no gain. */
-static void split_retry(struct to_split *s, unsigned int r, float *flow, uint8_t *weight)
+static void wcmp_retry(struct to_wcmp *s, unsigned int r, float *flow, uint8_t *weight)
 {
 	size_t arcs = s->graph->n_arcs, row = r * arcs;
-	double before = split_cost(s);
+	double before = wcmp_cost(s);
 	uint32_t a;
 
 	memcpy(flow, s->flow + row, arcs * sizeof(*flow));
 	memcpy(weight, s->weight + row, arcs);
-	split_improve(s, r, false);
-	split_weigh_all(s, r);
-	if (split_cost(s) <= before)
+	wcmp_improve(s, r, false);
+	wcmp_weigh_all(s, r);
+	if (wcmp_cost(s) <= before)
 		return;
 	for (a = 0; a < arcs; a++)
 		s->next[a] = flow[a];
-	split_go(s, s->flow + row, true);
+	wcmp_go(s, s->flow + row, true);
 	memcpy(s->weight + row, weight, arcs);
 }
 
-int to_split_round(struct to_split *s, unsigned int passes)
+int to_wcmp_round(struct to_wcmp *s, unsigned int passes)
 {
 	size_t arcs = s->graph->n_arcs;
 	float *flow = calloc(arcs + 1, sizeof(*flow));
@@ -567,14 +568,14 @@ int to_split_round(struct to_split *s, unsigned int passes)
 		return -ENOMEM;
 	}
 	for (pass = 0; s->full > 0 && pass < passes; pass++) {
-		split_price_all(s);
+		wcmp_price_all(s);
 		for (r = 0; r < s->n_roots; r++) {
 			if (pass) {
-				split_retry(s, r, flow, weight);
+				wcmp_retry(s, r, flow, weight);
 				continue;
 			}
-			split_improve(s, r, false);
-			split_weigh_all(s, r);
+			wcmp_improve(s, r, false);
+			wcmp_weigh_all(s, r);
 		}
 	}
 	free(flow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_SPLIT_H
-#define TOPOOPT_SPLIT_H
+#ifndef TOPOOPT_WCMP_H
+#define TOPOOPT_WCMP_H
 
 /* Weighted ways of a demand to every destination that keep all links even. */
 
@@ -8,11 +8,11 @@
 
 #include "data/graph.h"
 
-#define TO_SPLIT_WAYS 32	/* next hops of a server for a destination, as in the kernel */
-#define TO_SPLIT_WEIGHTS 256	/* what their weights add up to at most */
+#define TO_WCMP_NEXT_HOPS 32	/* next hops of a server for a destination, as in the kernel */
+#define TO_WCMP_WEIGHTS 256	/* what their weights add up to at most */
 
 /**
- * struct to_split - a demand on its ways over the links
+ * struct to_wcmp - a demand on its ways over the links
  * @demand: bytes, n x n, row = source
  * @base: per arc, bytes that are on it whatever is done
  * @bytes: per arc, with those of all destinations
@@ -26,12 +26,12 @@
  *	destination first; those that do not reach it are left out
  * @flow: per row, bytes on every arc
  * @weight: per row and arc, weight of the next hop, 0 where nothing is sent;
- *	NULL before to_split_round()
+ *	NULL before to_wcmp_round()
  *
  * The ways to one destination never form a cycle. Demand of servers that do
  * not reach it is left out.
  */
-struct to_split {
+struct to_wcmp {
 	const struct to_graph *graph;
 	const uint64_t *demand;
 	double *base, *bytes, *seconds_per_byte;
@@ -50,18 +50,18 @@ struct to_split {
 };
 
 /**
- * to_split_init() - nothing on its way yet
+ * to_wcmp_init() - nothing on its way yet
  * @base: bytes per arc, copied
  *
  * Return: 0 or -ENOMEM.
  */
-int to_split_init(struct to_split *split, const struct to_graph *graph,
-		  const struct to_cluster *cluster, const uint64_t *demand,
-		  const double *base);
-void to_split_free(struct to_split *split);
+int to_wcmp_init(struct to_wcmp *wcmp, const struct to_graph *graph,
+		 const struct to_cluster *cluster, const uint64_t *demand,
+		 const double *base);
+void to_wcmp_free(struct to_wcmp *wcmp);
 
 /**
- * to_split_balance() - put the demand on its ways
+ * to_wcmp_balance() - put the demand on its ways
  * @passes: over all destinations, >= 1; each takes n_roots x n_arcs steps
  *
  * A link costs a power of its load, which is raised from pass to pass. For one
@@ -72,42 +72,42 @@ void to_split_free(struct to_split *split);
  * the traffic assignment problem", 2002). A search along the step keeps what
  * they do together from costing more than before.
  */
-void to_split_balance(struct to_split *split, unsigned int passes);
+void to_wcmp_balance(struct to_wcmp *wcmp, unsigned int passes);
 
 /**
- * to_split_round() - make integer weights express all splits
+ * to_wcmp_round() - make integer weights express all splits
  * @passes: >= 1; from the second on they keep only what is better
  *
  * Each pass moves the bytes for one destination after the other once more, so
  * that later ones make up for what rounding did to earlier ones. Weights of a
- * server for a destination add up to a power of two up to TO_SPLIT_WEIGHTS,
+ * server for a destination add up to a power of two up to TO_WCMP_WEIGHTS,
  * small where few bytes are split.
  *
  * Return: 0 or -ENOMEM.
  */
-int to_split_round(struct to_split *split, unsigned int passes);
+int to_wcmp_round(struct to_wcmp *wcmp, unsigned int passes);
 
 /**
- * to_split_apportion() - integer weights for shares of some bytes, as few as do
+ * to_wcmp_apportion() - integer weights for shares of some bytes, as few as do
  *	no harm to the loads
- * @share: @n shares that add up to 1, up to TO_SPLIT_WAYS
+ * @share: @n shares that add up to 1, up to TO_WCMP_NEXT_HOPS
  * @seconds: that all these bytes would keep a link busy
- * @weight: gets @n weights, as to_split_round() makes them
+ * @weight: gets @n weights, as to_wcmp_round() makes them
  *
  * Return: what the weights add up to.
  */
-unsigned int to_split_apportion(const struct to_split *split, const double *share, unsigned int n,
-				double seconds, unsigned int *weight);
+unsigned int to_wcmp_apportion(const struct to_wcmp *wcmp, const double *share, unsigned int n,
+			       double seconds, unsigned int *weight);
 
-/** to_split_busiest() - seconds that the busiest link is busy */
-double to_split_busiest(const struct to_split *split);
+/** to_wcmp_busiest() - seconds that the busiest link is busy */
+double to_wcmp_busiest(const struct to_wcmp *wcmp);
 
 /**
- * to_split_bound() - seconds that the busiest link is busy whatever the ways
+ * to_wcmp_bound() - seconds that the busiest link is busy whatever the ways
  *
  * The dual of the linear program at the prices of the moment: near the optimum
  * when the loads are.
  */
-double to_split_bound(struct to_split *split);
+double to_wcmp_bound(struct to_wcmp *wcmp);
 
 #endif

@@ -10,9 +10,9 @@
 /* Bytes of a buffer from which shares are taken: to_allreduce_routed() rounds to whole bytes. */
 #define WAYS_BUFFER (1ull << 40)
 
-static int ways_add_step(struct to_ways *w, uint32_t arc, double share)
+static int matrix_add_step(struct to_routing_matrix *w, uint32_t arc, double share)
 {
-	struct to_way_step *grown;
+	struct to_routing_step *grown;
 
 	if (w->n_steps == w->max_steps) {
 		w->max_steps += w->max_steps / 2 + 1024;
@@ -21,12 +21,12 @@ static int ways_add_step(struct to_ways *w, uint32_t arc, double share)
 			return -ENOMEM;
 		w->steps = grown;
 	}
-	w->steps[w->n_steps++] = (struct to_way_step){ arc, share };
+	w->steps[w->n_steps++] = (struct to_routing_step){ arc, share };
 	return 0;
 }
 
 /* Steps of the way that is resolved, for bytes that start at servers where @flow is 1. */
-static int ways_read(struct to_ways *w, const struct to_forwarding *f, double *load)
+static int matrix_read(struct to_routing_matrix *w, const struct to_forwarding *f, double *load)
 {
 	const struct to_graph *g = w->graph;
 	unsigned int i;
@@ -38,13 +38,13 @@ static int ways_read(struct to_ways *w, const struct to_forwarding *f, double *l
 		uint32_t x = f->order[i];
 
 		for (a = g->out[x]; a < g->out[x + 1]; a++)
-			if (load[a] > 0 && ways_add_step(w, a, load[a] / w->flow[x]))
+			if (load[a] > 0 && matrix_add_step(w, a, load[a] / w->flow[x]))
 				return -ENOMEM;
 	}
 	return 0;
 }
 
-static void ways_read_hops(struct to_ways *w, const struct to_forwarding *f)
+static void matrix_read_hops(struct to_routing_matrix *w, const struct to_forwarding *f)
 {
 	uint16_t *hops = w->hops + (size_t)f->dst * w->graph->n;
 	unsigned int i;
@@ -55,20 +55,21 @@ static void ways_read_hops(struct to_ways *w, const struct to_forwarding *f)
 }
 
 /* Ways to @dst's node address: those of all servers, but not yet the exceptions. */
-static int ways_read_to(struct to_ways *w, struct to_forwarding *f, uint32_t dst, double *load)
+static int matrix_read_to(struct to_routing_matrix *w, struct to_forwarding *f, uint32_t dst,
+			  double *load)
 {
 	uint32_t x;
 
 	to_forwarding_resolve(f, dst, 0);
 	for (x = 0; x < w->graph->n; x++)
 		w->flow[x] = 1;
-	ways_read_hops(w, f);
+	matrix_read_hops(w, f);
 	w->first_step[dst] = w->n_steps;
-	return ways_read(w, f, load);
+	return matrix_read(w, f, load);
 }
 
 /* The exceptions, behind the steps of all others. */
-static int ways_read_apart(struct to_ways *w, struct to_forwarding *f, double *load)
+static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *f, double *load)
 {
 	const struct to_qualified *q = f->qualified;
 	unsigned int first, last;
@@ -78,7 +79,7 @@ static int ways_read_apart(struct to_ways *w, struct to_forwarding *f, double *l
 	if (!w->apart)
 		return -ENOMEM;
 	for (first = 0; first < f->n_qualified; first = last) {
-		struct to_way_apart *apart = &w->apart[w->n_apart];
+		struct to_routing_exception *apart = &w->apart[w->n_apart];
 		uint32_t dst = q[first].dst, src = q[first].src;
 		unsigned int i;
 
@@ -95,8 +96,10 @@ static int ways_read_apart(struct to_ways *w, struct to_forwarding *f, double *l
 		for (i = 0; i < f->n_reached; i++)
 			if (f->order[i] == src)
 				w->hops[dst * n + src] = f->level[src];
-		*apart = (struct to_way_apart){ .dst = dst, .src = src, .first_step = w->n_steps };
-		if (ways_read(w, f, load))
+		*apart = (struct to_routing_exception){ .dst = dst,
+							.src = src,
+							.first_step = w->n_steps };
+		if (matrix_read(w, f, load))
 			return -ENOMEM;
 		apart->n_steps = w->n_steps - apart->first_step;
 		w->n_apart++;
@@ -104,8 +107,8 @@ static int ways_read_apart(struct to_ways *w, struct to_forwarding *f, double *l
 	return 0;
 }
 
-int to_ways_init(struct to_ways *w, const struct to_plan *plan, const struct to_graph *graph,
-		 struct to_error *err)
+int to_routing_matrix_init(struct to_routing_matrix *w, const struct to_plan *plan,
+			   const struct to_graph *graph, struct to_error *err)
 {
 	size_t n = graph->n;
 	double *load = calloc(graph->n_arcs + 1, sizeof(*load));
@@ -129,13 +132,13 @@ int to_ways_init(struct to_ways *w, const struct to_plan *plan, const struct to_
 	for (a = 0; a < graph->n_arcs; a++)
 		w->capacity[a] = 1 / to_graph_seconds_per_byte(graph, plan->cluster, a);
 	for (dst = 0; dst < n; dst++)
-		if (ways_read_to(w, &f, dst, load))
+		if (matrix_read_to(w, &f, dst, load))
 			goto out;
 	w->first_step[n] = w->n_steps;
-	ret = ways_read_apart(w, &f, load);
+	ret = matrix_read_apart(w, &f, load);
 out:
 	if (ret) {
-		to_ways_free(w);
+		to_routing_matrix_free(w);
 		to_error_set(err, ret, "out of memory");
 	}
 	to_forwarding_free(&f);
@@ -143,7 +146,7 @@ out:
 	return ret;
 }
 
-void to_ways_free(struct to_ways *w)
+void to_routing_matrix_free(struct to_routing_matrix *w)
 {
 	free(w->capacity);
 	free(w->first_step);
@@ -158,7 +161,8 @@ void to_ways_free(struct to_ways *w)
 }
 
 /* Send w->flow along steps @first to @last - 1. */
-static void ways_follow(const struct to_ways *w, uint32_t first, uint32_t last, double *bytes)
+static void matrix_follow(const struct to_routing_matrix *w, uint32_t first, uint32_t last,
+			  double *bytes)
 {
 	const uint32_t *from = w->graph->from, *to = w->graph->to;
 	uint32_t i;
@@ -172,14 +176,14 @@ static void ways_follow(const struct to_ways *w, uint32_t first, uint32_t last, 
 	}
 }
 
-static const struct to_way_apart *ways_find_apart(const struct to_ways *w, uint32_t dst,
-						  uint32_t src)
+static const struct to_routing_exception *matrix_find_apart(const struct to_routing_matrix *w,
+							    uint32_t dst, uint32_t src)
 {
 	uint32_t low = 0, high = w->n_apart;
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct to_way_apart *apart = &w->apart[mid];
+		const struct to_routing_exception *apart = &w->apart[mid];
 
 		if (apart->dst == dst && apart->src == src)
 			return apart;
@@ -192,30 +196,31 @@ static const struct to_way_apart *ways_find_apart(const struct to_ways *w, uint3
 }
 
 /* Send the transfers that are chained at w->head[dst]. */
-static void ways_send(struct to_ways *w, const struct to_transfer *transfers, uint32_t dst,
-		      double *bytes)
+static void matrix_send(struct to_routing_matrix *w, const struct to_transfer *transfers,
+			uint32_t dst, double *bytes)
 {
 	size_t n = w->graph->n;
 	uint32_t i;
 
 	for (i = w->head[dst]; w->n_apart && i != UINT32_MAX; i = w->next[i]) {
-		const struct to_way_apart *apart = ways_find_apart(w, dst, transfers[i].src);
+		const struct to_routing_exception *apart =
+			matrix_find_apart(w, dst, transfers[i].src);
 
 		if (!apart)
 			continue;
 		memset(w->flow, 0, n * sizeof(*w->flow));
 		w->flow[apart->src] = transfers[i].bytes;
-		ways_follow(w, apart->first_step, apart->first_step + apart->n_steps, bytes);
+		matrix_follow(w, apart->first_step, apart->first_step + apart->n_steps, bytes);
 	}
 	memset(w->flow, 0, n * sizeof(*w->flow));
 	for (i = w->head[dst]; i != UINT32_MAX; i = w->next[i])
-		if (!w->n_apart || !ways_find_apart(w, dst, transfers[i].src))
+		if (!w->n_apart || !matrix_find_apart(w, dst, transfers[i].src))
 			w->flow[transfers[i].src] += transfers[i].bytes;
-	ways_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
+	matrix_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
 }
 
-int to_ways_transfers(struct to_ways *w, const struct to_transfer *transfers, uint32_t n_transfers,
-		      double *bytes, struct to_error *err)
+int to_routing_matrix_transfers(struct to_routing_matrix *w, const struct to_transfer *transfers,
+				uint32_t n_transfers, double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, *next, i, dst;
 	int most = 0;
@@ -246,14 +251,14 @@ int to_ways_transfers(struct to_ways *w, const struct to_transfer *transfers, ui
 	for (dst = 0; dst < n; dst++) {
 		if (w->head[dst] == UINT32_MAX)
 			continue;
-		ways_send(w, transfers, dst, bytes);
+		matrix_send(w, transfers, dst, bytes);
 		w->head[dst] = UINT32_MAX;
 	}
 	return most;
 }
 
-static bool ways_same_members(const struct to_allreduce *group, const uint32_t *members,
-			      uint32_t n, bool *in)
+static bool matrix_same_members(const struct to_allreduce *group, const uint32_t *members,
+				uint32_t n, bool *in)
 {
 	uint32_t i, found = 0;
 
@@ -274,8 +279,8 @@ static bool ways_same_members(const struct to_allreduce *group, const uint32_t *
  *
  * Return: its index, n_groups when there is none.
  */
-static unsigned int ways_only_group(const struct to_plan *plan, const uint32_t *members,
-				    uint32_t n, struct to_allreduce *groups, bool *in)
+static unsigned int matrix_only_group(const struct to_plan *plan, const uint32_t *members,
+				      uint32_t n, struct to_allreduce *groups, bool *in)
 {
 	unsigned int n_groups = plan->demand->n_groups, i, g, found = n_groups;
 
@@ -284,10 +289,10 @@ static unsigned int ways_only_group(const struct to_plan *plan, const uint32_t *
 		groups[g].bytes = 0;
 	}
 	for (i = 0; i < plan->n_rings && found == n_groups; i++)
-		if (ways_same_members(&groups[plan->rings[i].group], members, n, in))
+		if (matrix_same_members(&groups[plan->rings[i].group], members, n, in))
 			found = plan->rings[i].group;
 	for (i = 0; i < plan->n_trees && found == n_groups; i++)
-		if (ways_same_members(&groups[plan->trees[i].group], members, n, in))
+		if (matrix_same_members(&groups[plan->trees[i].group], members, n, in))
 			found = plan->trees[i].group;
 	if (found < n_groups)
 		groups[found].bytes = WAYS_BUFFER;
@@ -295,7 +300,7 @@ static unsigned int ways_only_group(const struct to_plan *plan, const uint32_t *
 }
 
 /* Servers that pass an AllReduce of group @g on, one after the other. */
-static int ways_steps(struct to_ways *w, unsigned int g)
+static int matrix_steps(struct to_routing_matrix *w, unsigned int g)
 {
 	const struct to_plan *plan = w->plan;
 	const struct to_allreduce *group = &plan->demand->groups[g];
@@ -322,8 +327,8 @@ static int ways_steps(struct to_ways *w, unsigned int g)
 }
 
 /* Add what routed hops of @rings put on the arcs; returns the most links of a hop. */
-static int ways_send_routed(struct to_ways *w, const struct to_rings *rings, double *bytes,
-			    struct to_error *err)
+static int matrix_send_routed(struct to_routing_matrix *w, const struct to_rings *rings,
+			      double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
 	uint64_t *routed = to_allreduce_routed(rings, false);
@@ -348,15 +353,15 @@ static int ways_send_routed(struct to_ways *w, const struct to_rings *rings, dou
 				hops[n_hops++] = (struct to_transfer){ x, y, sent };
 		}
 	}
-	ret = to_ways_transfers(w, hops, n_hops, bytes, err);
+	ret = to_routing_matrix_transfers(w, hops, n_hops, bytes, err);
 	free(routed);
 	free(hops);
 	return ret;
 }
 
 /* A ring of few hops for servers that have none in the plan. */
-static int ways_ring(struct to_ways *w, const uint32_t *members, uint32_t n, double *bytes,
-		     struct to_error *err)
+static int matrix_ring(struct to_routing_matrix *w, const uint32_t *members, uint32_t n,
+		       double *bytes, struct to_error *err)
 {
 	struct to_allreduce group = { n, (uint32_t *)members, WAYS_BUFFER };
 	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
@@ -368,13 +373,13 @@ static int ways_ring(struct to_ways *w, const uint32_t *members, uint32_t n, dou
 	if (!ring.order || to_ring_nearest(w->graph, members, n, ring.order))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	else
-		ret = ways_send_routed(w, &rings, bytes, err);
+		ret = matrix_send_routed(w, &rings, bytes, err);
 	free(ring.order);
 	return ret;
 }
 
-int to_ways_allreduce(struct to_ways *w, const uint32_t *members, uint32_t n, double *bytes,
-		      struct to_error *err)
+int to_routing_matrix_allreduce(struct to_routing_matrix *w, const uint32_t *members, uint32_t n,
+				double *bytes, struct to_error *err)
 {
 	struct to_rings rings = to_allreduce_of(w->plan);
 	struct to_demand demand = *w->plan->demand;
@@ -390,14 +395,14 @@ int to_ways_allreduce(struct to_ways *w, const uint32_t *members, uint32_t n, do
 		hops = to_error_set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
-	group = ways_only_group(w->plan, members, n, demand.groups, in);
+	group = matrix_only_group(w->plan, members, n, demand.groups, in);
 	if (group < demand.n_groups) {
-		hops = ways_send_routed(w, &rings, load, err);
+		hops = matrix_send_routed(w, &rings, load, err);
 		for (a = 0; a < n_arcs; a++)
 			load[a] += to_allreduce_arc_bytes(&rings, w->graph, a);
-		steps = ways_steps(w, group);
+		steps = matrix_steps(w, group);
 	} else {
-		hops = ways_ring(w, members, n, load, err);
+		hops = matrix_ring(w, members, n, load, err);
 	}
 	for (a = 0; hops >= 0 && a < n_arcs; a++)
 		bytes[a] += load[a] / WAYS_BUFFER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_WAYS_H
-#define TOPOOPT_WAYS_H
+#ifndef TOPOOPT_ROUTING_MATRIX_H
+#define TOPOOPT_ROUTING_MATRIX_H
 
 /* The ways of a plan, read once from its tables and rings, for many transfers. */
 
@@ -9,19 +9,19 @@
 #include "data/taskgraph.h"
 #include "routing/forwarding.h"
 
-/** struct to_way_step - @share of what the server that @arc leaves forwards goes into it */
-struct to_way_step {
+/** struct to_routing_step - @share of what the server that @arc leaves forwards goes into it */
+struct to_routing_step {
 	uint32_t arc;
 	double share;
 };
 
-/** struct to_way_apart - the way from one source that has routes of its own to @dst */
-struct to_way_apart {
+/** struct to_routing_exception - the way from one source that has routes of its own to @dst */
+struct to_routing_exception {
 	uint32_t dst, src, first_step, n_steps;
 };
 
 /**
- * struct to_ways - the way to every server
+ * struct to_routing_matrix - the way to every server
  * @capacity: bytes per second, per arc
  * @first_step: steps to server y: steps[first_step[y]] up to
  *	steps[first_step[y + 1] - 1], those of a server behind those of all
@@ -30,38 +30,39 @@ struct to_way_apart {
  *	do not arrive
  * @apart: exceptions, by (dst, src)
  */
-struct to_ways {
+struct to_routing_matrix {
 	const struct to_plan *plan;
 	const struct to_graph *graph;
 	double *capacity;
 	uint32_t *first_step;
 	uint32_t n_steps, max_steps, n_apart;
-	struct to_way_step *steps;
+	struct to_routing_step *steps;
 	uint16_t *hops;
-	struct to_way_apart *apart;
+	struct to_routing_exception *apart;
 	double *flow;			/* scratch, per server */
 	uint32_t *head, *next, max_next;	/* scratch, transfers by destination */
 	uint32_t *parent;		/* scratch, per server */
 };
 
-/** to_ways_init() - read @plan. Return: 0, or -ENOMEM with @err set. */
-int to_ways_init(struct to_ways *ways, const struct to_plan *plan, const struct to_graph *graph,
-		 struct to_error *err);
-void to_ways_free(struct to_ways *ways);
+/** to_routing_matrix_init() - read @plan. Return: 0, or -ENOMEM with @err set. */
+int to_routing_matrix_init(struct to_routing_matrix *matrix, const struct to_plan *plan,
+			   const struct to_graph *graph, struct to_error *err);
+void to_routing_matrix_free(struct to_routing_matrix *matrix);
 
 /**
- * to_ways_transfers() - what @transfers put on the arcs
+ * to_routing_matrix_transfers() - what @transfers put on the arcs
  * @bytes: per arc, added to
  *
  * Groups of next hops are split by their weights.
  *
  * Return: most hops of any byte; -ENOMEM or -EHOSTUNREACH with @err set.
  */
-int to_ways_transfers(struct to_ways *ways, const struct to_transfer *transfers, uint32_t n,
-		      double *bytes, struct to_error *err);
+int to_routing_matrix_transfers(struct to_routing_matrix *matrix,
+				const struct to_transfer *transfers, uint32_t n, double *bytes,
+				struct to_error *err);
 
 /**
- * to_ways_allreduce() - what AllReduce of one byte puts on the arcs
+ * to_routing_matrix_allreduce() - what AllReduce of one byte puts on the arcs
  * @members: @n servers in ascending order, 2 or more
  * @bytes: per arc, added to
  *
@@ -72,7 +73,7 @@ int to_ways_transfers(struct to_ways *ways, const struct to_transfer *transfers,
  * Return: hops one after the other: 2(n - 1) along a ring of links, twice the
  * depth of a tree; -ENOMEM or -EHOSTUNREACH with @err set.
  */
-int to_ways_allreduce(struct to_ways *ways, const uint32_t *members, uint32_t n, double *bytes,
-		      struct to_error *err);
+int to_routing_matrix_allreduce(struct to_routing_matrix *matrix, const uint32_t *members,
+				uint32_t n, double *bytes, struct to_error *err);
 
 #endif

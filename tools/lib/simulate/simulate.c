@@ -101,7 +101,7 @@ struct to_simulator *to_simulator_new(const struct to_plan *plan, struct to_erro
 	s->result.arc_bytes = calloc(2 * (size_t)s->graph->n_arcs + 1,
 				     sizeof(*s->result.arc_bytes));
 	if (!s->result.arc_bytes || to_streams_init(&s->streams, plan, s->graph, err) ||
-	    to_maxmin_init(&s->maxmin, s->streams.ways.capacity, s->graph->n_arcs))
+	    to_maxmin_init(&s->maxmin, s->streams.matrix.capacity, s->graph->n_arcs))
 		goto fail;
 	s->result.arc_busy = s->result.arc_bytes + s->graph->n_arcs;
 	return s;

@@ -18,7 +18,7 @@ int to_streams_init(struct to_streams *s, const struct to_plan *plan, const stru
 	s->load = calloc(graph->n_arcs + 1, sizeof(*s->load));
 	if (!s->load)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	return to_ways_init(&s->ways, plan, graph, err);
+	return to_routing_matrix_init(&s->matrix, plan, graph, err);
 }
 
 static void stream_forget_groups(struct to_streams *s)
@@ -34,7 +34,7 @@ void to_streams_free(struct to_streams *s)
 	free(s->streams);
 	free(s->shares);
 	free(s->load);
-	to_ways_free(&s->ways);
+	to_routing_matrix_free(&s->matrix);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -56,7 +56,7 @@ void to_streams_rewind(struct to_streams *s)
 
 static int stream_reserve(struct to_streams *s)
 {
-	uint32_t n_arcs = s->ways.graph->n_arcs;
+	uint32_t n_arcs = s->matrix.graph->n_arcs;
 	struct to_stream *streams;
 	struct to_share *shares;
 
@@ -80,7 +80,7 @@ static int stream_reserve(struct to_streams *s)
 /* Make a stream of s->load. @size 0: the busiest arc's load. */
 static int stream_add(struct to_streams *s, double size, int hops)
 {
-	uint32_t n_arcs = s->ways.graph->n_arcs, a;
+	uint32_t n_arcs = s->matrix.graph->n_arcs, a;
 	struct to_stream *stream;
 	double most = 0;
 
@@ -129,7 +129,7 @@ int to_streams_allreduce(struct to_streams *s, const uint32_t *members, uint32_t
 	if (!group->members)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	memcpy(group->members, members, n * sizeof(*members));
-	ret = to_ways_allreduce(&s->ways, members, n, s->load, err);
+	ret = to_routing_matrix_allreduce(&s->matrix, members, n, s->load, err);
 	ret = stream_add(s, 0, ret);
 	if (ret < 0) {
 		free(group->members);
@@ -148,5 +148,6 @@ int to_streams_transfers(struct to_streams *s, const struct to_transfer *transfe
 
 	for (i = 0; i < n; i++)
 		bytes += transfers[i].bytes;
-	return stream_add(s, bytes / n, to_ways_transfers(&s->ways, transfers, n, s->load, err));
+	return stream_add(s, bytes / n,
+			  to_routing_matrix_transfers(&s->matrix, transfers, n, s->load, err));
 }

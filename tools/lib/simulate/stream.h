@@ -30,7 +30,7 @@ struct to_stream_group {
 
 /** struct to_streams - streams on one plan; those of AllReduce groups come first and are kept */
 struct to_streams {
-	struct to_ways ways;
+	struct to_routing_matrix matrix;
 	uint32_t n_streams, max_streams, n_groups, max_groups;
 	size_t n_shares, max_shares;
 	struct to_stream *streams;

@@ -17,7 +17,7 @@ static const struct to_switch_driver *const switch_drivers[] = {
 
 #define SWITCH_PORTS_MAX (1U << 20)	/* what counts ports allocates for each */
 
-static int circuit_compare(const void *a, const void *b)
+static int switch_circuit_compare(const void *a, const void *b)
 {
 	const struct to_circuit *x = a, *y = b;
 
@@ -27,10 +27,11 @@ static int circuit_compare(const void *a, const void *b)
 }
 
 /* qsort() wants an array, even for nothing. */
-static void circuits_sort(struct to_circuits *circuits)
+static void switch_circuits_sort(struct to_circuits *circuits)
 {
 	if (circuits->n)
-		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit),
+		      switch_circuit_compare);
 }
 
 int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out)
@@ -79,9 +80,11 @@ static const struct to_circuit *switch_collision(const struct to_circuits *circu
 
 	for (unsigned int side = 0; side < 2 && !twice; side++) {
 		for (unsigned int i = 0; i < circuits->n; i++)
-			if (to_circuits_add(&ends, side ? circuits->circuit[i].out : circuits->circuit[i].in, i))
+			if (to_circuits_add(
+				    &ends,
+				    side ? circuits->circuit[i].out : circuits->circuit[i].in, i))
 				break;
-		circuits_sort(&ends);
+		switch_circuits_sort(&ends);
 		for (unsigned int i = 0; i + 1 < ends.n && !twice; i++)
 			if (ends.circuit[i].in == ends.circuit[i + 1].in)
 				twice = &circuits->circuit[ends.circuit[i].out];
@@ -175,7 +178,7 @@ static int switch_read(struct to_switch *sw, struct to_circuits *circuits, struc
 		to_circuits_free(circuits);
 		return ret;
 	}
-	circuits_sort(circuits);
+	switch_circuits_sort(circuits);
 	return 0;
 }
 
@@ -190,8 +193,8 @@ int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to
 
 static bool switch_has(const struct to_circuits *circuits, const struct to_circuit *p)
 {
-	return circuits->n &&
-	       bsearch(p, circuits->circuit, circuits->n, sizeof(*circuits->circuit), circuit_compare);
+	return circuits->n && bsearch(p, circuits->circuit, circuits->n, sizeof(*circuits->circuit),
+				      switch_circuit_compare);
 }
 
 /* Does @p enter or leave the switch where one of @circuits does? */
@@ -212,7 +215,8 @@ int to_switch_differences(const struct to_circuits *now, const struct to_circuit
 	for (unsigned int i = 0; i < now->n && !ret; i++) {
 		const struct to_circuit *p = &now->circuit[i];
 
-		if ((switch_meets(wanted, p) || switch_meets(unwanted, p)) && !switch_has(wanted, p))
+		if ((switch_meets(wanted, p) || switch_meets(unwanted, p)) &&
+		    !switch_has(wanted, p))
 			ret = to_circuits_add(off, p->in, p->out);
 	}
 	for (unsigned int i = 0; i < wanted->n && !ret; i++)

@@ -83,10 +83,10 @@ void to_circuits_free(struct to_circuits *circuits);
 
 /**
  * struct to_switch_change - what a plan changes on one of its switches
- * @has: its circuits when they were last read by to_switches_compare()
+ * @has: its circuits when they were last read by to_switch_set_compare()
  * @off: circuits that end: of ports that the plan's servers have, not wanted
  * @on: circuits that are made
- * @late_off, @late_on: a change that is late, see to_switches_late()
+ * @late_off, @late_on: a change that is late, see to_switch_set_late()
  * @late_until: CLOCK_MONOTONIC ns; then it counts as lost; 0 when none is late
  */
 struct to_switch_change {
@@ -95,25 +95,25 @@ struct to_switch_change {
 	uint64_t late_until;
 };
 
-/** struct to_switches - the optical switches of a cluster, connected */
-struct to_switches {
+/** struct to_switch_set - the optical switches of a cluster, connected */
+struct to_switch_set {
 	const struct to_cluster *cluster;
 	unsigned int n;
 	struct to_switch_change *changes;	/* as to_cluster.switches */
 };
 
 /**
- * to_switches_open() - connect to all optical switches of @cluster, which it borrows
+ * to_switch_set_open() - connect to all optical switches of @cluster, which it borrows
  *
  * Return: 0, else a negative errno: a switch cannot be reached, or is set by
  * hand (-ENOTSUP), or the cluster has none (-ENOENT).
  */
-int to_switches_open(struct to_switches *s, const struct to_cluster *cluster,
-		     struct to_error *err);
-void to_switches_close(struct to_switches *s);
+int to_switch_set_open(struct to_switch_set *s, const struct to_cluster *cluster,
+		       struct to_error *err);
+void to_switch_set_close(struct to_switch_set *s);
 
 /**
- * to_switches_compare() - read all switches, fill in what @plan changes on them
+ * to_switch_set_compare() - read all switches, fill in what @plan changes on them
  * @plan: on the same switches; may be another plan's cluster with equal switches
  *
  * Of ports with two fibres the active one counts, and a cross-connect of the
@@ -123,36 +123,37 @@ void to_switches_close(struct to_switches *s);
  * Return: 0, else a negative errno: cross-connects that collide or that the
  * switch has no ports for, a read that failed.
  */
-int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err);
+int to_switch_set_compare(struct to_switch_set *s, const struct to_plan *plan,
+			  struct to_error *err);
 
 /**
- * to_switches_compare_ahead() - to_switches_compare() for the next job
+ * to_switch_set_compare_ahead() - to_switch_set_compare() for the next job
  *
  * Its cross-connects are made between the look-ahead ports: the fibres that
  * the 1x2 switches of the servers' ports have not chosen now. What the active
  * ports have stays.
  *
- * Return: as to_switches_compare(), -ENOTSUP when a port of the plan has one
+ * Return: as to_switch_set_compare(), -ENOTSUP when a port of the plan has one
  * fibre only.
  */
-int to_switches_compare_ahead(struct to_switches *s, const struct to_plan *plan,
-			      struct to_error *err);
+int to_switch_set_compare_ahead(struct to_switch_set *s, const struct to_plan *plan,
+				struct to_error *err);
 
 /**
- * to_switches_compare_flip() - the change that puts all 1x2 switches of the
+ * to_switch_set_compare_flip() - the change that puts all 1x2 switches of the
  *	plan's servers to their other ends
  *
- * Return: as to_switches_compare(), -EAGAIN when the look-ahead ports do not
+ * Return: as to_switch_set_compare(), -EAGAIN when the look-ahead ports do not
  * have the plan's cross-connects.
  */
-int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
-			     struct to_error *err);
+int to_switch_set_compare_flip(struct to_switch_set *s, const struct to_plan *plan,
+			       struct to_error *err);
 
-/** to_switches_differ() - how many circuits the plan compared with last ends and makes */
-unsigned int to_switches_differ(const struct to_switches *s);
+/** to_switch_set_differ() - how many circuits the plan compared with last ends and makes */
+unsigned int to_switch_set_differ(const struct to_switch_set *s);
 
 /**
- * to_switches_apply() - make the change that to_switches_compare() found
+ * to_switch_set_apply() - make the change that to_switch_set_compare() found
  *
  * All switches at once, as the slowest says how long it is dark. When one
  * fails, what was changed is brought back to what it was, on all of them. One
@@ -161,21 +162,21 @@ unsigned int to_switches_differ(const struct to_switches *s);
  * Return: 0, else a negative errno; @err says in one line what failed, and
  * that the switches have what they had or which of them does not.
  */
-int to_switches_apply(struct to_switches *s, struct to_error *err);
+int to_switch_set_apply(struct to_switch_set *s, struct to_error *err);
 
 /**
- * to_switches_restore() - bring all back to what to_switches_compare() had read
+ * to_switch_set_restore() - bring all back to what to_switch_set_compare() had read
  *
- * All that to_switches_apply() had to change, that is: what others have changed
- * beside it meanwhile stays. For callers whose later steps failed after to_switches_apply().
+ * All that to_switch_set_apply() had to change, that is: what others have changed
+ * beside it meanwhile stays. For callers whose later steps failed after to_switch_set_apply().
  */
-int to_switches_restore(struct to_switches *s, struct to_error *err);
+int to_switch_set_restore(struct to_switch_set *s, struct to_error *err);
 
 /**
- * to_switches_late() - may a switch yet make a change that it did not answer in time?
+ * to_switch_set_late() - may a switch yet make a change that it did not answer in time?
  *
  * Such a change is late: that the switch still has its old cross-connects does
- * not say that it keeps them, whatever to_switches_compare() found. It is over
+ * not say that it keeps them, whatever to_switch_set_compare() found. It is over
  *
  * - when the switch has made a later change: it makes one after the other;
  * - when a read shows that it was made;
@@ -183,6 +184,6 @@ int to_switches_restore(struct to_switches *s, struct to_error *err);
  *
  * Return: 0, or -EINPROGRESS with the switches that may in @err.
  */
-int to_switches_late(const struct to_switches *s, struct to_error *err);
+int to_switch_set_late(const struct to_switch_set *s, struct to_error *err);
 
 #endif

@@ -223,7 +223,7 @@ static int netns_read(struct to_switch *sw, struct to_circuits *pairs, struct to
 	return ret;
 }
 
-static void batch_link(struct batch *batch, uint32_t ifindex, bool up)
+static void netns_batch_link(struct batch *batch, uint32_t ifindex, bool up)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(batch->buf + batch->len);
 	struct ifinfomsg *link;
@@ -236,7 +236,7 @@ static void batch_link(struct batch *batch, uint32_t ifindex, bool up)
 	batch->len += nlh->nlmsg_len;
 }
 
-static void batch_redirect(struct batch *batch, uint32_t in, uint32_t out)
+static void netns_batch_redirect(struct batch *batch, uint32_t in, uint32_t out)
 {
 	struct nlmsghdr *nlh = netns_filter(batch->buf + batch->len, RTM_NEWTFILTER, in);
 	struct nlattr *options, *actions, *action, *parameters;
@@ -269,7 +269,8 @@ static bool netns_uses(const struct to_circuits *circuits, unsigned int port)
 
 static int netns_post(struct netns *ns, struct batch *batch, struct to_error *err)
 {
-	int ret = batch->len ? to_netlink_post(&ns->nl, batch->buf, batch->len, NULL, NULL, err) : 0;
+	int ret =
+		batch->len ? to_netlink_post(&ns->nl, batch->buf, batch->len, NULL, NULL, err) : 0;
 
 	batch->len = 0;
 	return ret;
@@ -286,7 +287,7 @@ static int netns_move(struct to_switch *sw, struct batch *batch, const struct to
 
 	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
 		if (netns_uses(off, port))
-			batch_link(batch, ns->ifindex[port], false);
+			netns_batch_link(batch, ns->ifindex[port], false);
 	for (unsigned int i = 0; i < off->n; i++)
 		batch->len += netns_filter(batch->buf + batch->len, RTM_DELTFILTER,
 					   ns->ifindex[off->circuit[i].in])->nlmsg_len;
@@ -295,14 +296,14 @@ static int netns_move(struct to_switch *sw, struct batch *batch, const struct to
 		return ret;
 	nanosleep(&wait, NULL);
 	for (unsigned int i = 0; i < on->n; i++)
-		batch_redirect(batch, ns->ifindex[on->circuit[i].in],
-			       ns->ifindex[on->circuit[i].out]);
+		netns_batch_redirect(batch, ns->ifindex[on->circuit[i].in],
+				     ns->ifindex[on->circuit[i].out]);
 	ret = netns_post(ns, batch, err);
 	if (!ret)
 		ret = netns_read(sw, &now, err);
 	for (unsigned int port = 1; port <= sw->optical->n_ports; port++)
 		if ((netns_uses(on, port) || netns_uses(off, port)) && netns_uses(&now, port))
-			batch_link(batch, ns->ifindex[port], true);
+			netns_batch_link(batch, ns->ifindex[port], true);
 	to_circuits_free(&now);
 	return ret ? ret : netns_post(ns, batch, err);
 }

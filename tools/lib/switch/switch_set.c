@@ -11,8 +11,8 @@
 #define SWITCHES_MAX 1024	/* threads that wait for a switch each */
 #define SWITCHES_LATE 3		/* timeouts until a late change counts as lost */
 
-int to_switches_open(struct to_switches *s, const struct to_cluster *cluster,
-		     struct to_error *err)
+int to_switch_set_open(struct to_switch_set *s, const struct to_cluster *cluster,
+		       struct to_error *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->cluster = cluster;
@@ -26,14 +26,14 @@ int to_switches_open(struct to_switches *s, const struct to_cluster *cluster,
 	for (s->n = 0; s->n < cluster->n_switches; s->n++) {
 		s->changes[s->n].sw = to_switch_open(cluster, s->n, err);
 		if (!s->changes[s->n].sw) {
-			to_switches_close(s);
+			to_switch_set_close(s);
 			return -EIO;
 		}
 	}
 	return 0;
 }
 
-static void switches_forget(struct to_switch_change *c)
+static void switch_set_forget(struct to_switch_change *c)
 {
 	to_circuits_free(&c->has);
 	to_circuits_free(&c->off);
@@ -41,18 +41,18 @@ static void switches_forget(struct to_switch_change *c)
 }
 
 /* No change of it is late. */
-static void switches_over(struct to_switch_change *c)
+static void switch_set_over(struct to_switch_change *c)
 {
 	to_circuits_free(&c->late_off);
 	to_circuits_free(&c->late_on);
 	c->late_until = 0;
 }
 
-void to_switches_close(struct to_switches *s)
+void to_switch_set_close(struct to_switch_set *s)
 {
 	for (unsigned int i = 0; i < s->n; i++) {
-		switches_forget(&s->changes[i]);
-		switches_over(&s->changes[i]);
+		switch_set_forget(&s->changes[i]);
+		switch_set_over(&s->changes[i]);
 		to_switch_close(s->changes[i].sw);
 	}
 	free(s->changes);
@@ -78,7 +78,7 @@ enum fibre { FIBRE_ACTIVE, FIBRE_LOOK_AHEAD };
 
 /* A plan on its switches. */
 struct comparison {
-	struct to_switches *s;
+	struct to_switch_set *s;
 	const struct to_plan *plan;
 	struct wanted *wanted;	/* one per switch */
 };
@@ -87,7 +87,7 @@ struct place {
 	unsigned int optical_switch, port;
 };
 
-static int wanted_circuit(struct wanted *w, unsigned int in, unsigned int out)
+static int switch_set_wanted_circuit(struct wanted *w, unsigned int in, unsigned int out)
 {
 	if ((w->out[in] && w->out[in] != out) || (w->in[out] && w->in[out] != in))
 		return -EEXIST;
@@ -98,7 +98,8 @@ static int wanted_circuit(struct wanted *w, unsigned int in, unsigned int out)
 }
 
 /* Room for every port that the plan or the switch itself names. */
-static int wanted_alloc(struct wanted *w, unsigned int n_ports, const struct to_circuits *has)
+static int switch_set_wanted_alloc(struct wanted *w, unsigned int n_ports,
+				   const struct to_circuits *has)
 {
 	for (unsigned int i = 0; i < has->n; i++) {
 		if (has->circuit[i].in > n_ports)
@@ -118,7 +119,7 @@ static int wanted_alloc(struct wanted *w, unsigned int n_ports, const struct to_
 	return 0;
 }
 
-static void comparison_free(struct comparison *c)
+static void switch_set_comparison_free(struct comparison *c)
 {
 	for (unsigned int i = 0; c->wanted && i < c->s->n; i++) {
 		free(c->wanted[i].out);
@@ -129,16 +130,17 @@ static void comparison_free(struct comparison *c)
 	free(c->wanted);
 }
 
-static const struct to_port *comparison_port(const struct comparison *c, struct to_port_ref ref)
+static const struct to_port *switch_set_comparison_port(const struct comparison *c,
+							struct to_port_ref ref)
 {
 	return &c->plan->cluster->servers[ref.server].ports[ref.port];
 }
 
 /* The end that the 1x2 switch of a port has joined to it: 0 or 1. */
-static int comparison_end(const struct comparison *c, struct to_port_ref ref,
-			  struct to_error *err)
+static int switch_set_comparison_end(const struct comparison *c, struct to_port_ref ref,
+				     struct to_error *err)
 {
-	const struct to_look_ahead *ahead = &comparison_port(c, ref)->look_ahead;
+	const struct to_look_ahead *ahead = &switch_set_comparison_port(c, ref)->look_ahead;
 	const struct to_circuits *has = &c->s->changes[ahead->selector].has;
 
 	for (unsigned int i = 0; i < has->n; i++)
@@ -149,15 +151,15 @@ static int comparison_end(const struct comparison *c, struct to_port_ref ref,
 	return to_error_set(err, -ENOLINK, "optical switch %s: the 1x2 switch of %s:%s is at neither end",
 			    c->plan->cluster->switches[ahead->selector].name,
 			    c->plan->cluster->servers[ref.server].name,
-			    comparison_port(c, ref)->name);
+			    switch_set_comparison_port(c, ref)->name);
 }
 
 /* Where a fibre of a port leads. */
-static int comparison_place(const struct comparison *c, struct to_port_ref ref, enum fibre fibre,
-			    struct place *place, struct to_error *err)
+static int switch_set_comparison_place(const struct comparison *c, struct to_port_ref ref,
+				       enum fibre fibre, struct place *place, struct to_error *err)
 {
-	const struct to_port *port = comparison_port(c, ref);
-	int end = port->look_ahead.common ? comparison_end(c, ref, err) : 0;
+	const struct to_port *port = switch_set_comparison_port(c, ref);
+	int end = port->look_ahead.common ? switch_set_comparison_end(c, ref, err) : 0;
 
 	if (end < 0)
 		return end;
@@ -173,12 +175,12 @@ static int comparison_place(const struct comparison *c, struct to_port_ref ref, 
 }
 
 /* Does the plan have a say in @fibre of this port? */
-static bool comparison_has_fibre(const struct to_port *port, enum fibre fibre)
+static bool switch_set_comparison_has_fibre(const struct to_port *port, enum fibre fibre)
 {
 	return port->optical_switch >= 0 && (fibre == FIBRE_ACTIVE || port->look_ahead.common);
 }
 
-static int comparison_ports(struct comparison *c, enum fibre fibre, struct to_error *err)
+static int switch_set_comparison_ports(struct comparison *c, enum fibre fibre, struct to_error *err)
 {
 	const struct to_cluster *cluster = c->plan->cluster;
 	int ret = 0;
@@ -191,9 +193,9 @@ static int comparison_ports(struct comparison *c, enum fibre fibre, struct to_er
 
 			if (port->optical_switch >= 0)
 				c->wanted[port->optical_switch].home[port->optical_port] = ref;
-			if (!comparison_has_fibre(port, fibre))
+			if (!switch_set_comparison_has_fibre(port, fibre))
 				continue;
-			ret = comparison_place(c, ref, fibre, &at, err);
+			ret = switch_set_comparison_place(c, ref, fibre, &at, err);
 			if (!ret)
 				c->wanted[at.optical_switch].ours[at.port] = true;
 		}
@@ -201,17 +203,19 @@ static int comparison_ports(struct comparison *c, enum fibre fibre, struct to_er
 }
 
 /* Where port @number of a cross-connect is on this fibre; as it is when no server has it. */
-static int comparison_number(const struct comparison *c, unsigned int optical_switch,
-			     unsigned int number, enum fibre fibre, struct place *at,
-			     struct to_error *err)
+static int switch_set_comparison_number(const struct comparison *c, unsigned int optical_switch,
+					unsigned int number, enum fibre fibre, struct place *at,
+					struct to_error *err)
 {
 	struct to_port_ref ref = c->wanted[optical_switch].home[number];
 
 	*at = (struct place){ optical_switch, number };
-	return ref.server == TO_SERVER_NONE ? 0 : comparison_place(c, ref, fibre, at, err);
+	return ref.server == TO_SERVER_NONE ? 0
+					    : switch_set_comparison_place(c, ref, fibre, at, err);
 }
 
-static int comparison_cross_connects(struct comparison *c, enum fibre fibre, struct to_error *err)
+static int switch_set_comparison_cross_connects(struct comparison *c, enum fibre fibre,
+						struct to_error *err)
 {
 	const struct to_cluster *cluster = c->plan->cluster;
 	int ret = 0;
@@ -221,9 +225,10 @@ static int comparison_cross_connects(struct comparison *c, enum fibre fibre, str
 		struct wanted *w;
 		struct place a, b;
 
-		ret = comparison_number(c, x->optical_switch, x->a, fibre, &a, err);
+		ret = switch_set_comparison_number(c, x->optical_switch, x->a, fibre, &a, err);
 		if (!ret)
-			ret = comparison_number(c, x->optical_switch, x->b, fibre, &b, err);
+			ret = switch_set_comparison_number(c, x->optical_switch, x->b, fibre, &b,
+							   err);
 		if (ret)
 			return ret;
 		if (a.optical_switch != b.optical_switch)
@@ -233,9 +238,9 @@ static int comparison_cross_connects(struct comparison *c, enum fibre fibre, str
 					    cluster->switches[a.optical_switch].name,
 					    cluster->switches[b.optical_switch].name);
 		w = &c->wanted[a.optical_switch];
-		ret = wanted_circuit(w, a.port, b.port);
+		ret = switch_set_wanted_circuit(w, a.port, b.port);
 		if (!ret && cluster->link_mode == TO_LINKS_DUPLEX)
-			ret = wanted_circuit(w, b.port, a.port);
+			ret = switch_set_wanted_circuit(w, b.port, a.port);
 		if (ret)
 			to_error_set(err, ret,
 				     "the plan's cross-connects collide: port %u or %u of optical switch %s is on two",
@@ -245,30 +250,31 @@ static int comparison_cross_connects(struct comparison *c, enum fibre fibre, str
 }
 
 /* Every 1x2 switch of the plan's servers to its other end. */
-static int comparison_flip(struct comparison *c, struct to_error *err)
+static int switch_set_comparison_flip(struct comparison *c, struct to_error *err)
 {
 	const struct to_cluster *cluster = c->plan->cluster;
 
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
 		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++) {
-			const struct to_look_ahead *ahead = &cluster->servers[i].ports[q].look_ahead;
+			const struct to_look_ahead *ahead =
+				&cluster->servers[i].ports[q].look_ahead;
 			struct wanted *w = &c->wanted[ahead->selector];
 			int end;
 
 			if (!ahead->common)
 				continue;
-			end = comparison_end(c, (struct to_port_ref){ i, q }, err);
+			end = switch_set_comparison_end(c, (struct to_port_ref){ i, q }, err);
 			if (end < 0)
 				return end;
 			w->ours[ahead->ends[end]] = true;
-			wanted_circuit(w, ahead->common, ahead->ends[!end]);
-			wanted_circuit(w, ahead->ends[!end], ahead->common);
+			switch_set_wanted_circuit(w, ahead->common, ahead->ends[!end]);
+			switch_set_wanted_circuit(w, ahead->ends[!end], ahead->common);
 		}
 	return 0;
 }
 
 /* What ends and what is made, from what the switch has and what is wanted. */
-static int switches_differences(struct to_switch_change *c, const struct wanted *w)
+static int switch_set_differences(struct to_switch_change *c, const struct wanted *w)
 {
 	struct to_circuits *has = &c->has;
 	unsigned int k = 0;
@@ -290,8 +296,8 @@ static int switches_differences(struct to_switch_change *c, const struct wanted 
 	return ret;
 }
 
-static int switches_same(const struct to_switches *s, const struct to_plan *plan,
-			 struct to_error *err)
+static int switch_set_same(const struct to_switch_set *s, const struct to_plan *plan,
+			   struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 
@@ -311,7 +317,7 @@ static int switches_same(const struct to_switches *s, const struct to_plan *plan
 	return 0;
 }
 
-static uint64_t switches_now(void)
+static uint64_t switch_set_now(void)
 {
 	struct timespec now;
 
@@ -319,19 +325,19 @@ static uint64_t switches_now(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-static uint64_t switches_timeout(const struct to_switch_change *c)
+static uint64_t switch_set_timeout(const struct to_switch_change *c)
 {
 	return c->sw->optical->control.timeout_ns;
 }
 
-static bool switches_is_late(const struct to_switch_change *c)
+static bool switch_set_is_late(const struct to_switch_change *c)
 {
-	return switches_now() < c->late_until;
+	return switch_set_now() < c->late_until;
 }
 
 /* A read shows, too, whether a late change was made. */
-static int switches_read(struct to_switch_change *c, struct to_circuits *now,
-			 struct to_error *err)
+static int switch_set_read(struct to_switch_change *c, struct to_circuits *now,
+			   struct to_error *err)
 {
 	struct to_circuits off = {}, on = {};
 	int ret = to_switch_read(c->sw, now, err);
@@ -342,17 +348,17 @@ static int switches_read(struct to_switch_change *c, struct to_circuits *now,
 	if (ret)
 		to_error_set(err, ret, "out of memory");
 	else if (!off.n && !on.n)
-		switches_over(c);
+		switch_set_over(c);
 	to_circuits_free(&off);
 	to_circuits_free(&on);
 	return ret;
 }
 
 /* Read all switches, make room for what is wanted of them. */
-static int comparison_open(struct comparison *c, struct to_error *err)
+static int switch_set_comparison_open(struct comparison *c, struct to_error *err)
 {
-	struct to_switches *s = c->s;
-	int ret = switches_same(s, c->plan, err);
+	struct to_switch_set *s = c->s;
+	int ret = switch_set_same(s, c->plan, err);
 
 	if (ret)
 		return ret;
@@ -360,66 +366,66 @@ static int comparison_open(struct comparison *c, struct to_error *err)
 	if (!c->wanted)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
-		switches_forget(&s->changes[i]);
-		ret = switches_read(&s->changes[i], &s->changes[i].has, err);
-		if (!ret && wanted_alloc(&c->wanted[i], s->cluster->switches[i].n_ports,
-					 &s->changes[i].has))
+		switch_set_forget(&s->changes[i]);
+		ret = switch_set_read(&s->changes[i], &s->changes[i].has, err);
+		if (!ret && switch_set_wanted_alloc(&c->wanted[i], s->cluster->switches[i].n_ports,
+						    &s->changes[i].has))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 	}
 	return ret;
 }
 
-static int comparison_close(struct comparison *c, int ret, struct to_error *err)
+static int switch_set_comparison_close(struct comparison *c, int ret, struct to_error *err)
 {
 	for (unsigned int i = 0; i < c->s->n && !ret; i++)
-		if (switches_differences(&c->s->changes[i], &c->wanted[i]))
+		if (switch_set_differences(&c->s->changes[i], &c->wanted[i]))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
-	comparison_free(c);
+	switch_set_comparison_free(c);
 	return ret;
 }
 
-static int switches_compare(struct to_switches *s, const struct to_plan *plan, enum fibre fibre,
-			    struct to_error *err)
-{
-	struct comparison c = { .s = s, .plan = plan };
-	int ret = comparison_open(&c, err);
-
-	if (!ret)
-		ret = comparison_ports(&c, fibre, err);
-	if (!ret)
-		ret = comparison_cross_connects(&c, fibre, err);
-	return comparison_close(&c, ret, err);
-}
-
-int to_switches_compare(struct to_switches *s, const struct to_plan *plan, struct to_error *err)
-{
-	return switches_compare(s, plan, FIBRE_ACTIVE, err);
-}
-
-int to_switches_compare_ahead(struct to_switches *s, const struct to_plan *plan,
+static int switch_set_compare(struct to_switch_set *s, const struct to_plan *plan, enum fibre fibre,
 			      struct to_error *err)
 {
-	return switches_compare(s, plan, FIBRE_LOOK_AHEAD, err);
+	struct comparison c = { .s = s, .plan = plan };
+	int ret = switch_set_comparison_open(&c, err);
+
+	if (!ret)
+		ret = switch_set_comparison_ports(&c, fibre, err);
+	if (!ret)
+		ret = switch_set_comparison_cross_connects(&c, fibre, err);
+	return switch_set_comparison_close(&c, ret, err);
 }
 
-int to_switches_compare_flip(struct to_switches *s, const struct to_plan *plan,
-			     struct to_error *err)
+int to_switch_set_compare(struct to_switch_set *s, const struct to_plan *plan, struct to_error *err)
+{
+	return switch_set_compare(s, plan, FIBRE_ACTIVE, err);
+}
+
+int to_switch_set_compare_ahead(struct to_switch_set *s, const struct to_plan *plan,
+				struct to_error *err)
+{
+	return switch_set_compare(s, plan, FIBRE_LOOK_AHEAD, err);
+}
+
+int to_switch_set_compare_flip(struct to_switch_set *s, const struct to_plan *plan,
+			       struct to_error *err)
 {
 	struct comparison c = { .s = s, .plan = plan };
-	int ret = to_switches_compare_ahead(s, plan, err);
+	int ret = to_switch_set_compare_ahead(s, plan, err);
 
-	if (!ret && to_switches_differ(s))
+	if (!ret && to_switch_set_differ(s))
 		ret = to_error_set(err, -EAGAIN,
 				   "the look-ahead ports do not have the plan's cross-connects: prepare them first");
 	if (ret)
 		return ret;
-	ret = comparison_open(&c, err);
+	ret = switch_set_comparison_open(&c, err);
 	if (!ret)
-		ret = comparison_flip(&c, err);
-	return comparison_close(&c, ret, err);
+		ret = switch_set_comparison_flip(&c, err);
+	return switch_set_comparison_close(&c, ret, err);
 }
 
-unsigned int to_switches_differ(const struct to_switches *s)
+unsigned int to_switch_set_differ(const struct to_switch_set *s)
 {
 	unsigned int n = 0;
 
@@ -438,7 +444,7 @@ struct task {
 	struct to_error err;
 };
 
-static void *task_run(void *arg)
+static void *switch_set_task_run(void *arg)
 {
 	struct task *t = arg;
 
@@ -450,9 +456,9 @@ static void *task_run(void *arg)
  * @run for all switches at once. Return: how many failed, their words in @err,
  * or a negative errno.
  */
-static int switches_each(struct to_switches *s,
-			 int (*run)(struct to_switch_change *c, struct to_error *err),
-			 struct to_error *err)
+static int switch_set_each(struct to_switch_set *s,
+			   int (*run)(struct to_switch_change *c, struct to_error *err),
+			   struct to_error *err)
 {
 	struct task *tasks = calloc(s->n, sizeof(*tasks));
 	int failed = 0;
@@ -464,10 +470,10 @@ static int switches_each(struct to_switches *s,
 		tasks[i].change = &s->changes[i];
 		tasks[i].run = run;
 		/* the last one here: most fabrics have one switch */
-		tasks[i].started = i + 1 < s->n &&
-				   !pthread_create(&tasks[i].thread, NULL, task_run, &tasks[i]);
+		tasks[i].started = i + 1 < s->n && !pthread_create(&tasks[i].thread, NULL,
+								   switch_set_task_run, &tasks[i]);
 		if (!tasks[i].started)
-			task_run(&tasks[i]);
+			switch_set_task_run(&tasks[i]);
 	}
 	for (unsigned int i = 0; i < s->n; i++) {
 		if (tasks[i].started)
@@ -483,7 +489,7 @@ static int switches_each(struct to_switches *s,
 	return failed;
 }
 
-static int circuits_copy(const struct to_circuits *from, struct to_circuits *to)
+static int switch_set_circuits_copy(const struct to_circuits *from, struct to_circuits *to)
 {
 	int ret = 0;
 
@@ -496,24 +502,24 @@ static int circuits_copy(const struct to_circuits *from, struct to_circuits *to)
  * Change a switch; what it does not answer in time is late. One that refuses may
  * do so because of that: only a change that it made ends what was late before.
  */
-static int switches_set(struct to_switch_change *c, const struct to_circuits *off,
-			const struct to_circuits *on, struct to_error *err)
+static int switch_set_set(struct to_switch_change *c, const struct to_circuits *off,
+			  const struct to_circuits *on, struct to_error *err)
 {
 	struct to_circuits late_off = {}, late_on = {};
-	int ret = circuits_copy(off, &late_off);
+	int ret = switch_set_circuits_copy(off, &late_off);
 
 	if (!ret)
-		ret = circuits_copy(on, &late_on);
+		ret = switch_set_circuits_copy(on, &late_on);
 	if (ret)
 		to_error_set(err, ret, "out of memory");
 	else
 		ret = to_switch_change(c->sw, off, on, err);
 	if (ret == -ETIMEDOUT || (!ret && (off->n || on->n)))
-		switches_over(c);
+		switch_set_over(c);
 	if (ret == -ETIMEDOUT) {
 		c->late_off = late_off;
 		c->late_on = late_on;
-		c->late_until = switches_now() + SWITCHES_LATE * switches_timeout(c);
+		c->late_until = switch_set_now() + SWITCHES_LATE * switch_set_timeout(c);
 		return ret;
 	}
 	to_circuits_free(&late_off);
@@ -521,16 +527,16 @@ static int switches_set(struct to_switch_change *c, const struct to_circuits *of
 	return ret;
 }
 
-static int switches_change(struct to_switch_change *c, struct to_error *err)
+static int switch_set_change(struct to_switch_change *c, struct to_error *err)
 {
-	return switches_set(c, &c->off, &c->on, err);
+	return switch_set_set(c, &c->off, &c->on, err);
 }
 
 /* Where the change met the switch, all that was there is in c->off. */
-static int switches_undo(struct to_switch_change *c, struct to_error *err)
+static int switch_set_undo(struct to_switch_change *c, struct to_error *err)
 {
 	struct to_circuits now = {}, off = {}, on = {};
-	int ret = switches_read(c, &now, err);
+	int ret = switch_set_read(c, &now, err);
 
 	if (!ret) {
 		ret = to_switch_differences(&now, &c->off, &c->on, &off, &on);
@@ -538,64 +544,64 @@ static int switches_undo(struct to_switch_change *c, struct to_error *err)
 			to_error_set(err, ret, "out of memory");
 	}
 	if (!ret)
-		ret = switches_set(c, &off, &on, err);
+		ret = switch_set_set(c, &off, &on, err);
 	to_circuits_free(&now);
 	to_circuits_free(&off);
 	to_circuits_free(&on);
 	return ret;
 }
 
-static int switches_say_late(const struct to_switch_change *c, struct to_error *err)
+static int switch_set_say_late(const struct to_switch_change *c, struct to_error *err)
 {
 	return to_error_set(err, -EINPROGRESS,
 			    "optical switch %s may yet make a change that it did not answer in time",
 			    c->sw->optical->name);
 }
 
-static int switches_put_back(struct to_switch_change *c, struct to_error *err)
+static int switch_set_put_back(struct to_switch_change *c, struct to_error *err)
 {
-	struct timespec wait = { switches_timeout(c) / 1000000000,
-				 switches_timeout(c) % 1000000000 };
+	struct timespec wait = { switch_set_timeout(c) / 1000000000,
+				 switch_set_timeout(c) % 1000000000 };
 	int ret;
 
 	if (!c->off.n && !c->on.n)
 		return 0;
-	ret = switches_undo(c, err);
-	if (!switches_is_late(c))
+	ret = switch_set_undo(c, err);
+	if (!switch_set_is_late(c))
 		return ret;
 	/* also when a signal cuts this short: who is late still is asked of the clock */
 	nanosleep(&wait, NULL);
-	ret = switches_undo(c, err);
-	return ret || !switches_is_late(c) ? ret : switches_say_late(c, err);
+	ret = switch_set_undo(c, err);
+	return ret || !switch_set_is_late(c) ? ret : switch_set_say_late(c, err);
 }
 
-int to_switches_restore(struct to_switches *s, struct to_error *err)
+int to_switch_set_restore(struct to_switch_set *s, struct to_error *err)
 {
-	return switches_each(s, switches_put_back, err) ? -EIO : 0;
+	return switch_set_each(s, switch_set_put_back, err) ? -EIO : 0;
 }
 
-int to_switches_apply(struct to_switches *s, struct to_error *err)
+int to_switch_set_apply(struct to_switch_set *s, struct to_error *err)
 {
 	struct to_error why = {}, back = {};
 
-	if (!switches_each(s, switches_change, &why))
+	if (!switch_set_each(s, switch_set_change, &why))
 		return 0;
-	if (to_switches_restore(s, &back))
+	if (to_switch_set_restore(s, &back))
 		return to_error_set(err, -EIO, "%s; NOT BACK at the old cross-connects: %s",
 				    why.text, back.text);
 	return to_error_set(err, -EIO, "%s; all switches have their old cross-connects", why.text);
 }
 
-int to_switches_late(const struct to_switches *s, struct to_error *err)
+int to_switch_set_late(const struct to_switch_set *s, struct to_error *err)
 {
 	struct to_error one;
 	size_t len = 0;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < s->n; i++) {
-		if (!switches_is_late(&s->changes[i]))
+		if (!switch_set_is_late(&s->changes[i]))
 			continue;
-		switches_say_late(&s->changes[i], &one);
+		switch_set_say_late(&s->changes[i], &one);
 		if (len < sizeof(err->text))
 			len += snprintf(err->text + len, sizeof(err->text) - len, "%s%s",
 					ret ? "; " : "", one.text);

@@ -174,7 +174,7 @@ struct greedy {
 	unsigned int *transmit, *receive;	/* ports that are not for demand, per server */
 };
 
-static bool greedy_fits(const struct greedy *g, uint32_t x, uint32_t y)
+static bool reconfig_greedy_fits(const struct greedy *g, uint32_t x, uint32_t y)
 {
 	const struct to_builder *b = g->r->builder;
 
@@ -182,7 +182,7 @@ static bool greedy_fits(const struct greedy *g, uint32_t x, uint32_t y)
 }
 
 /* The best place for a link from @x; gain 0 when there is none. */
-static struct offer greedy_best(const struct greedy *g, uint32_t x)
+static struct offer reconfig_greedy_best(const struct greedy *g, uint32_t x)
 {
 	const struct to_reconfig *r = g->r;
 	struct offer best = { x, TO_SERVER_NONE, 0 };
@@ -191,10 +191,11 @@ static struct offer greedy_best(const struct greedy *g, uint32_t x)
 	for (y = 0; y < r->builder->n; y++) {
 		struct offer offer;
 
-		if (y == x || !r->bytes[reconfig_pair(r, x, y)] || !greedy_fits(g, x, y))
+		if (y == x || !r->bytes[reconfig_pair(r, x, y)] || !reconfig_greedy_fits(g, x, y))
 			continue;
 		offer = reconfig_offer(r, x, y);
-		if (offer.gain > 0 && (best.y == TO_SERVER_NONE || reconfig_first(r, &offer, &best)))
+		if (offer.gain > 0 &&
+		    (best.y == TO_SERVER_NONE || reconfig_first(r, &offer, &best)))
 			best = offer;
 	}
 	return best;
@@ -236,7 +237,7 @@ int to_reconfig_greedy(struct to_reconfig *r)
 		g.receive[x] = (b->receive[x] + 1) / 2;
 	}
 	for (x = 0; x < b->n; x++)
-		offers[x] = greedy_best(&g, x);
+		offers[x] = reconfig_greedy_best(&g, x);
 	for (;;) {
 		best = NULL;
 		for (x = 0; x < b->n; x++)
@@ -247,12 +248,12 @@ int to_reconfig_greedy(struct to_reconfig *r)
 			break;
 		x = best->x;
 		y = best->y;
-		if (greedy_fits(&g, x, y)) {
+		if (reconfig_greedy_fits(&g, x, y)) {
 			reconfig_link(r, x, y, TO_LINK_MP);
 			if (b->duplex)
-				offers[y] = greedy_best(&g, y);
+				offers[y] = reconfig_greedy_best(&g, y);
 		}
-		offers[x] = greedy_best(&g, x);
+		offers[x] = reconfig_greedy_best(&g, x);
 	}
 	free(offers);
 	free(held);
@@ -284,7 +285,7 @@ struct repair {
  * Parts and bridges (Tarjan, "A note on finding the bridges of a graph", 1974),
  * from @root; parallel links are no bridges.
  */
-static void repair_search(struct repair *p, uint32_t root, uint32_t *time)
+static void reconfig_repair_search(struct repair *p, uint32_t root, uint32_t *time)
 {
 	const struct to_graph *g = p->graph;
 	unsigned int depth = 1;
@@ -318,7 +319,7 @@ static void repair_search(struct repair *p, uint32_t root, uint32_t *time)
 }
 
 /* What Equation 1 loses with link @at. */
-static double repair_loss(const struct to_reconfig *r, unsigned int at)
+static double reconfig_repair_loss(const struct to_reconfig *r, unsigned int at)
 {
 	const struct to_link *l = &r->builder->topology.links[at];
 	size_t pair = reconfig_pair(r, l->a.server, l->b.server);
@@ -326,14 +327,15 @@ static double repair_loss(const struct to_reconfig *r, unsigned int at)
 	return r->bytes[pair] * reconfig_worth(r->discount, r->count[pair], r->builder->degree);
 }
 
-static void repair_cheaper(const struct to_reconfig *r, unsigned int *best, unsigned int at)
+static void reconfig_repair_cheaper(const struct to_reconfig *r, unsigned int *best,
+				    unsigned int at)
 {
-	if (*best == NO_LINK || repair_loss(r, at) < repair_loss(r, *best))
+	if (*best == NO_LINK || reconfig_repair_loss(r, at) < reconfig_repair_loss(r, *best))
 		*best = at;
 }
 
 /* See which servers are joined. Return: 0 or -ENOMEM. */
-static int repair_look(struct repair *p)
+static int reconfig_repair_look(struct repair *p)
 {
 	const struct to_builder *b = p->r->builder;
 	const struct to_topology *t = &b->topology;
@@ -351,7 +353,7 @@ static int repair_look(struct repair *p)
 	p->n_parts = 0;
 	for (x = 0; x < b->n; x++)
 		if (!p->found[x])
-			repair_search(p, x, &time);
+			reconfig_repair_search(p, x, &time);
 	for (i = 0; i < p->n_parts; i++)
 		p->parts[i] = (struct part){ 0, NO_LINK, NO_LINK };
 	for (x = 0; x < b->n; x++)
@@ -359,16 +361,16 @@ static int repair_look(struct repair *p)
 	for (i = p->r->n_kept; i < t->n_links; i++) {
 		struct part *part = &p->parts[p->part[t->links[i].a.server]];
 
-		repair_cheaper(p->r, &part->any, i);
+		reconfig_repair_cheaper(p->r, &part->any, i);
 		/* where as many links come as go, none is a bridge */
 		if (!b->duplex || !p->bridge[i])
-			repair_cheaper(p->r, &part->spare, i);
+			reconfig_repair_cheaper(p->r, &part->spare, i);
 	}
 	return 0;
 }
 
 /* Join two parts by the ports left of the pair of servers with most demand. */
-static void repair_join(struct repair *p, uint32_t one, uint32_t other)
+static void reconfig_repair_join(struct repair *p, uint32_t one, uint32_t other)
 {
 	struct to_builder *b = p->r->builder;
 	uint32_t x, y, from = TO_SERVER_NONE, to = 0, *ends = p->stack, n = 0, i;
@@ -401,7 +403,7 @@ static void repair_join(struct repair *p, uint32_t one, uint32_t other)
  * holds without is a tree: both halves of it are joined with a part that has
  * ports for both. Return: 0 or -ENOSPC.
  */
-static int repair_duplex(struct repair *p)
+static int reconfig_repair_duplex(struct repair *p)
 {
 	struct part *rigid = NULL, *most = NULL, *next = NULL, *part;
 	unsigned int first, second;
@@ -429,14 +431,14 @@ static int repair_duplex(struct repair *p)
 		reconfig_unlink(p->r, second);
 	if (first != NO_LINK && second != NO_LINK && first < second)
 		reconfig_unlink(p->r, first);
-	repair_join(p, most - p->parts, next - p->parts);
+	reconfig_repair_join(p, most - p->parts, next - p->parts);
 	if (rigid)
-		repair_join(p, most - p->parts, next - p->parts);
+		reconfig_repair_join(p, most - p->parts, next - p->parts);
 	return 0;
 }
 
 /* A server of @part with ports left, else TO_SERVER_NONE. */
-static uint32_t repair_idle(const struct repair *p, uint32_t part)
+static uint32_t reconfig_repair_idle(const struct repair *p, uint32_t part)
 {
 	const struct to_builder *b = p->r->builder;
 	uint32_t x;
@@ -452,9 +454,10 @@ static uint32_t repair_idle(const struct repair *p, uint32_t part)
  * in every part there is a way back along every link: exchanging the ends of
  * one link of each joins them. Return: 0 or -ENOSPC.
  */
-static int repair_simplex(struct repair *p)
+static int reconfig_repair_simplex(struct repair *p)
 {
-	uint32_t idle[2] = { repair_idle(p, 0), repair_idle(p, 1) }, from[2], to[2];
+	uint32_t idle[2] = { reconfig_repair_idle(p, 0), reconfig_repair_idle(p, 1) }, from[2],
+		 to[2];
 	unsigned int i, k;
 
 	for (i = 0; i < 2; i++) {
@@ -480,7 +483,7 @@ static int repair_simplex(struct repair *p)
 }
 
 /* Is there a way from server 0 to all others, or from them to it when @back? */
-static bool repair_reaches(struct repair *p, const struct to_graph *g, bool back)
+static bool reconfig_repair_reaches(struct repair *p, const struct to_graph *g, bool back)
 {
 	const uint32_t *offset = back ? g->in : g->out, *other = back ? g->in_from : g->to;
 	unsigned int n = 1, i;
@@ -502,7 +505,7 @@ static bool repair_reaches(struct repair *p, const struct to_graph *g, bool back
 }
 
 /* Return: 0, -ENOMEM or -ENOSPC. */
-static int repair_check(struct repair *p)
+static int reconfig_repair_check(struct repair *p)
 {
 	const struct to_builder *b = p->r->builder;
 	struct to_graph *g = to_graph_new(b->n, b->topology.links, b->topology.n_links,
@@ -510,7 +513,9 @@ static int repair_check(struct repair *p)
 	int ret = -ENOMEM;
 
 	if (g)
-		ret = repair_reaches(p, g, false) && repair_reaches(p, g, true) ? 0 : -ENOSPC;
+		ret = reconfig_repair_reaches(p, g, false) && reconfig_repair_reaches(p, g, true)
+			      ? 0
+			      : -ENOSPC;
 	to_graph_free(g);
 	return ret;
 }
@@ -538,15 +543,15 @@ int to_reconfig_repair(struct to_reconfig *r)
 	/* simplex ports are used up first: then as many links come as go */
 	ret = b->duplex ? 0 : reconfig_shorten(r);
 	while (!ret) {
-		ret = repair_look(&p);
+		ret = reconfig_repair_look(&p);
 		if (ret || p.n_parts == 1)
 			break;
-		ret = b->duplex ? repair_duplex(&p) : repair_simplex(&p);
+		ret = b->duplex ? reconfig_repair_duplex(&p) : reconfig_repair_simplex(&p);
 	}
 	if (!ret && b->duplex)
 		ret = reconfig_shorten(r);
 	if (!ret)
-		ret = repair_check(&p);
+		ret = reconfig_repair_check(&p);
 out:
 	to_graph_free(p.graph);
 	free(scratch);

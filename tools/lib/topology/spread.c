@@ -6,113 +6,113 @@
 
 #include "topology/spread.h"
 
-int to_load_init(struct to_load *load, const struct to_graph *graph,
-		 const struct to_cluster *cluster, const uint64_t *demand)
+int to_spread_init(struct to_spread *spread, const struct to_graph *graph,
+		   const struct to_cluster *cluster, const uint64_t *demand)
 {
 	size_t n = graph->n, arcs = graph->n_arcs;
 	unsigned int a;
 
-	memset(load, 0, sizeof(*load));
-	load->graph = graph;
-	load->demand = demand;
-	load->bytes = calloc(2 * arcs + 2 * n, sizeof(*load->bytes));
-	load->choice = calloc(n, sizeof(*load->choice));
-	if (!load->bytes || !load->choice) {
-		to_load_free(load);
+	memset(spread, 0, sizeof(*spread));
+	spread->graph = graph;
+	spread->demand = demand;
+	spread->bytes = calloc(2 * arcs + 2 * n, sizeof(*spread->bytes));
+	spread->choice = calloc(n, sizeof(*spread->choice));
+	if (!spread->bytes || !spread->choice) {
+		to_spread_free(spread);
 		return -ENOMEM;
 	}
-	load->seconds_per_byte = load->bytes + arcs;
-	load->flow = load->seconds_per_byte + arcs;
-	load->cost = load->flow + n;
+	spread->seconds_per_byte = spread->bytes + arcs;
+	spread->flow = spread->seconds_per_byte + arcs;
+	spread->cost = spread->flow + n;
 	for (a = 0; a < arcs; a++)
-		load->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
+		spread->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
 	return 0;
 }
 
-void to_load_free(struct to_load *load)
+void to_spread_free(struct to_spread *spread)
 {
-	free(load->bytes);
-	free(load->choice);
-	memset(load, 0, sizeof(*load));
+	free(spread->bytes);
+	free(spread->choice);
+	memset(spread, 0, sizeof(*spread));
 }
 
-void to_load_add(struct to_load *load, uint32_t arc, double bytes)
+void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes)
 {
 	double busy;
 
-	load->bytes[arc] += bytes;
-	busy = load->bytes[arc] * load->seconds_per_byte[arc];
-	if (busy > load->busiest)
-		load->busiest = busy;
+	spread->bytes[arc] += bytes;
+	busy = spread->bytes[arc] * spread->seconds_per_byte[arc];
+	if (busy > spread->busiest)
+		spread->busiest = busy;
 }
 
-void to_load_follow(struct to_load *load, const struct to_tree *tree,
-		    const uint8_t *choice, double share)
+void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
+		      const uint8_t *choice, double share)
 {
-	const struct to_graph *g = load->graph;
-	uint32_t root = tree->order[0];
-	double *flow = load->flow;
+	const struct to_graph *g = spread->graph;
+	uint32_t root = spf->order[0];
+	double *flow = spread->flow;
 	unsigned int i;
 
-	for (i = 0; i < tree->n_reached; i++) {
-		uint32_t x = tree->order[i];
+	for (i = 0; i < spf->n_reached; i++) {
+		uint32_t x = spf->order[i];
 
-		flow[x] = load->demand[(size_t)x * g->n + root] * share;
+		flow[x] = spread->demand[(size_t)x * g->n + root] * share;
 	}
-	for (i = tree->n_reached; i-- > 1;) {
-		uint32_t x = tree->order[i], a = g->out[x] + choice[x];
+	for (i = spf->n_reached; i-- > 1;) {
+		uint32_t x = spf->order[i], a = g->out[x] + choice[x];
 
 		if (flow[x] != 0) {
-			to_load_add(load, a, flow[x]);
+			to_spread_add(spread, a, flow[x]);
 			flow[g->to[a]] += flow[x];
 		}
 	}
 }
 
-void to_load_spread(struct to_load *load, const struct to_tree *tree, double share)
+void to_spread_demand(struct to_spread *spread, const struct to_spf *spf, double share)
 {
-	const struct to_graph *g = load->graph;
+	const struct to_graph *g = spread->graph;
 	/* the power of a ratio: bytes themselves would overflow */
-	double scale = load->busiest > 0 ? 1 / load->busiest : 0;
-	double *cost = load->cost;
+	double scale = spread->busiest > 0 ? 1 / spread->busiest : 0;
+	double *cost = spread->cost;
 	unsigned int i;
 
-	cost[tree->order[0]] = 0;
-	for (i = 1; i < tree->n_reached; i++) {
-		uint32_t x = tree->order[i], first = g->out[x];
-		uint64_t left = tree->choices[x];
+	cost[spf->order[0]] = 0;
+	for (i = 1; i < spf->n_reached; i++) {
+		uint32_t x = spf->order[i], first = g->out[x];
+		uint64_t left = spf->choices[x];
 		double least = 0;
 
 		for (; left; left &= left - 1) {
 			uint32_t a = first + __builtin_ctzll(left);
-			double busy = load->bytes[a] * load->seconds_per_byte[a] * scale;
+			double busy = spread->bytes[a] * spread->seconds_per_byte[a] * scale;
 			double sum = cost[g->to[a]] + busy * busy * busy * busy;
 
-			if (left == tree->choices[x] || sum < least) {
+			if (left == spf->choices[x] || sum < least) {
 				least = sum;
-				load->choice[x] = a - first;
+				spread->choice[x] = a - first;
 			}
 		}
 		cost[x] = least;
 	}
-	to_load_follow(load, tree, load->choice, share);
+	to_spread_follow(spread, spf, spread->choice, share);
 }
 
-void to_load_parts(const struct to_load *load, unsigned int per_server,
-		   unsigned int *parts)
+void to_spread_parts(const struct to_spread *spread, unsigned int per_server,
+		     unsigned int *parts)
 {
-	size_t n = load->graph->n, x, root;
-	double *bytes = load->flow, all = 0;
+	size_t n = spread->graph->n, x, root;
+	double *bytes = spread->flow, all = 0;
 
 	memset(bytes, 0, n * sizeof(*bytes));
 	for (x = 0; x < n; x++)
 		for (root = 0; root < n; root++)
-			bytes[root] += load->demand[x * n + root];
+			bytes[root] += spread->demand[x * n + root];
 	for (root = 0; root < n; root++)
 		all += bytes[root];
 	for (root = 0; root < n; root++) {
 		double wanted = bytes[root] > 0 ? ceil(bytes[root] * per_server * n / all) : 0;
 
-		parts[root] = wanted < TO_LOAD_PARTS_MAX ? wanted : TO_LOAD_PARTS_MAX;
+		parts[root] = wanted < TO_SPREAD_PARTS_MAX ? wanted : TO_SPREAD_PARTS_MAX;
 	}
 }

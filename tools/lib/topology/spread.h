@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_LOAD_H
-#define TOPOOPT_LOAD_H
+#ifndef TOPOOPT_SPREAD_H
+#define TOPOOPT_SPREAD_H
 
 /* Spread a demand over shortest paths so that no link is loaded too much. */
 
@@ -9,18 +9,18 @@
 #include "data/graph.h"
 #include "graph/spf.h"
 
-#define TO_LOAD_PARTS_MAX 32
+#define TO_SPREAD_PARTS_MAX 32
 
 /**
- * struct to_load - load of every arc while demand is being spread
+ * struct to_spread - load of every arc while demand is being spread
  * @demand: bytes, n x n, row = source
  * @bytes: load per arc
  * @seconds_per_byte: per arc
  * @busiest: seconds that the busiest link is busy
- * @choice: per server, the choice (as in to_tree) that the last
- *	to_load_spread() took; not set at the root nor out of its reach
+ * @choice: per server, the choice (as in to_spf) that the last
+ *	to_spread_demand() took; not set at the root nor out of its reach
  */
-struct to_load {
+struct to_spread {
 	const struct to_graph *graph;
 	const uint64_t *demand;
 	double *bytes, *seconds_per_byte, busiest;
@@ -28,40 +28,40 @@ struct to_load {
 	double *flow, *cost;	/* scratch */
 };
 
-/** to_load_init() - no load yet, bandwidths from @cluster. 0 or -ENOMEM. */
-int to_load_init(struct to_load *load, const struct to_graph *graph,
-		 const struct to_cluster *cluster, const uint64_t *demand);
-void to_load_free(struct to_load *load);
+/** to_spread_init() - no load yet, bandwidths from @cluster. 0 or -ENOMEM. */
+int to_spread_init(struct to_spread *spread, const struct to_graph *graph,
+		   const struct to_cluster *cluster, const uint64_t *demand);
+void to_spread_free(struct to_spread *spread);
 
-/** to_load_add() - @bytes more on @arc */
-void to_load_add(struct to_load *load, uint32_t arc, double bytes);
+/** to_spread_add() - @bytes more on @arc */
+void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes);
 
 /**
- * to_load_follow() - add a share of the demand for the root of @tree to the
+ * to_spread_follow() - add a share of the demand for the root of @spf to the
  *	links of @choice
- * @choice: per server, one of its choices; may be to_load.choice
+ * @choice: per server, one of its choices; may be to_spread.choice
  * @share: of the demand; negative to take back what was added
  */
-void to_load_follow(struct to_load *load, const struct to_tree *tree,
-		    const uint8_t *choice, double share);
+void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
+		      const uint8_t *choice, double share);
 
 /**
- * to_load_spread() - send a share of the demand for the root of @tree
+ * to_spread_demand() - send a share of the demand for the root of @spf
  *
  * It follows the choices that are cheapest at the loads of the moment, where a
  * link costs the fourth power of the time it is busy. Many small shares make
  * an even load.
  */
-void to_load_spread(struct to_load *load, const struct to_tree *tree, double share);
+void to_spread_demand(struct to_spread *spread, const struct to_spf *spf, double share);
 
 /**
- * to_load_parts() - in how many equal shares to send the demand for each server
+ * to_spread_parts() - in how many equal shares to send the demand for each server
  * @per_server: shares per server on average
- * @parts: graph->n numbers up to TO_LOAD_PARTS_MAX, 0 where nothing is sent
+ * @parts: graph->n numbers up to TO_SPREAD_PARTS_MAX, 0 where nothing is sent
  *
  * So many that all are of about the same size.
  */
-void to_load_parts(const struct to_load *load, unsigned int per_server,
-		   unsigned int *parts);
+void to_spread_parts(const struct to_spread *spread, unsigned int per_server,
+		     unsigned int *parts);
 
 #endif

@@ -36,41 +36,41 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		     const struct to_demand *demand, const struct to_graph *graph)
 {
 	unsigned int n = graph->n, i, *parts = calloc(n, sizeof(*parts));
-	struct to_load load = { 0 };
-	struct to_tree tree = { 0 };
+	struct to_spread spread = { 0 };
+	struct to_spf spf = { 0 };
 	struct to_rings rings = { t->n_links, t->n_rings, t->n_trees, t->links, t->rings,
 				  t->trees, demand };
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
 
-	if (!routed || !parts || to_tree_init(&tree, graph) ||
-	    to_load_init(&load, graph, cluster, routed))
+	if (!routed || !parts || to_spf_init(&spf, graph) ||
+	    to_spread_init(&spread, graph, cluster, routed))
 		goto out;
 	ret = 0;
 	t->byte_hops = 0;
 	t->hops = 0;
-	to_load_parts(&load, TOPOLOGY_PARTS, parts);
+	to_spread_parts(&spread, TOPOLOGY_PARTS, parts);
 	for (a = 0; a < graph->n_arcs; a++)
-		to_load_add(&load, a, to_allreduce_arc_bytes(&rings, graph, a));
+		to_spread_add(&spread, a, to_allreduce_arc_bytes(&rings, graph, a));
 	for (root = 0; root < n; root++) {
-		to_tree_grow(&tree, graph, root, TO_SERVER_NONE);
-		if (tree.n_reached < n) {
+		to_spf_grow(&spf, graph, root, TO_SERVER_NONE);
+		if (spf.n_reached < n) {
 			ret = -ENOSPC;
 			goto out;
 		}
 		for (i = 1; i < n; i++) {
-			x = tree.order[i];
-			t->hops += tree.distance[x];
-			t->byte_hops += (double)routed[(size_t)x * n + root] * tree.distance[x];
+			x = spf.order[i];
+			t->hops += spf.distance[x];
+			t->byte_hops += (double)routed[(size_t)x * n + root] * spf.distance[x];
 		}
 		for (i = 0; i < parts[root]; i++)
-			to_load_spread(&load, &tree, 1.0 / parts[root]);
+			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
 	}
-	t->time = load.busiest;
+	t->time = spread.busiest;
 out:
-	to_load_free(&load);
-	to_tree_free(&tree);
+	to_spread_free(&spread);
+	to_spf_free(&spf);
 	free(routed);
 	free(parts);
 	return ret;
@@ -83,19 +83,19 @@ out:
 static int topology_cuts(struct to_topology *t, const struct to_graph *graph,
 			 const struct to_graph *back)
 {
-	struct to_tree tree;
+	struct to_spf spf;
 	unsigned int others = graph->n - 1;
 	uint32_t x, root;
 
-	if (to_tree_init(&tree, graph))
+	if (to_spf_init(&spf, graph))
 		return -ENOMEM;
 	for (x = 0; x < graph->n; x++) {
 		root = x ? 0 : 1;
-		t->cuts += to_graph_distances(graph, root, x, tree.distance, tree.order) < others ||
-			   (back != graph && to_graph_distances(back, root, x, tree.distance,
-								tree.order) < others);
+		t->cuts += to_graph_distances(graph, root, x, spf.distance, spf.order) < others ||
+			   (back != graph && to_graph_distances(back, root, x, spf.distance,
+								spf.order) < others);
 	}
-	to_tree_free(&tree);
+	to_spf_free(&spf);
 	return 0;
 }
 
@@ -343,22 +343,22 @@ static int topology_claim(struct to_topology *t, const struct to_graph *graph,
 static int topology_connected(const struct to_cluster *cluster, const struct to_graph *graph,
 			      struct to_error *err)
 {
-	struct to_tree tree;
+	struct to_spf spf;
 	uint32_t root, x;
 	int ret = 0;
 
-	if (to_tree_init(&tree, graph))
+	if (to_spf_init(&spf, graph))
 		return -ENOMEM;
 	for (root = 0; !ret && root < graph->n; root++) {
-		if (to_graph_distances(graph, root, TO_SERVER_NONE, tree.distance, tree.order) ==
+		if (to_graph_distances(graph, root, TO_SERVER_NONE, spf.distance, spf.order) ==
 		    graph->n)
 			continue;
-		for (x = 0; tree.distance[x] != TO_DISTANCE_NONE; x++)
+		for (x = 0; spf.distance[x] != TO_DISTANCE_NONE; x++)
 			;
 		ret = to_error_set(err, -ENOTCONN, "the links do not lead from %s to %s",
 				   cluster->servers[x].name, cluster->servers[root].name);
 	}
-	to_tree_free(&tree);
+	to_spf_free(&spf);
 	return ret;
 }
 

@@ -6,32 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_address(const struct to_address *a, int family, const uint8_t *address)
+static bool route_trace_is_address(const struct to_address *a, int family, const uint8_t *address)
 {
 	return family == AF_INET ? a->has_v4 && !memcmp(&a->v4, address, 4) :
 				   a->has_v6 && !memcmp(&a->v6, address, 16);
 }
 
-static bool find_address(const struct to_cluster *cluster, int family,
-			 const uint8_t *address, struct to_walk_end *end)
+static bool route_trace_find_address(const struct to_cluster *cluster, int family,
+				     const uint8_t *address, struct to_route_end *end)
 {
 	for (uint32_t s = 0; s < cluster->n_servers; s++) {
 		const struct to_server *server = &cluster->servers[s];
 
-		*end = (struct to_walk_end){ s, 0 };
-		if (is_address(&server->address, family, address))
+		*end = (struct to_route_end){ s, 0 };
+		if (route_trace_is_address(&server->address, family, address))
 			return true;
 		for (unsigned int p = 0; p < server->n_ports; p++) {
 			end->slot = p + 1;
-			if (is_address(&server->ports[p].address, family, address))
+			if (route_trace_is_address(&server->ports[p].address, family, address))
 				return true;
 		}
 	}
 	return false;
 }
 
-static int find_name(const struct to_cluster *cluster, const char *text,
-		     struct to_walk_end *end)
+static int route_trace_find_name(const struct to_cluster *cluster, const char *text,
+				 struct to_route_end *end)
 {
 	const char *colon = strchr(text, ':');
 	size_t len = colon ? (size_t)(colon - text) : strlen(text);
@@ -41,7 +41,7 @@ static int find_name(const struct to_cluster *cluster, const char *text,
 
 		if (strlen(server->name) != len || strncmp(server->name, text, len))
 			continue;
-		*end = (struct to_walk_end){ s, 0 };
+		*end = (struct to_route_end){ s, 0 };
 		if (!colon)
 			return 0;
 		for (unsigned int p = 0; p < server->n_ports; p++) {
@@ -54,9 +54,9 @@ static int find_name(const struct to_cluster *cluster, const char *text,
 	return -ENOENT;
 }
 
-int to_walk_find(const struct to_plan *plan, const char *text,
-		 struct to_walk_end *end, int *family, uint8_t *address,
-		 struct to_error *err)
+int to_route_trace_find(const struct to_plan *plan, const char *text,
+			struct to_route_end *end, int *family, uint8_t *address,
+			struct to_error *err)
 {
 	const struct to_cluster *cluster = plan->cluster;
 	const struct to_address *a;
@@ -65,10 +65,10 @@ int to_walk_find(const struct to_plan *plan, const char *text,
 		*family = f ? AF_INET6 : AF_INET;
 		if (inet_pton(*family, text, address) != 1)
 			continue;
-		return find_address(cluster, *family, address, end) ? 0 :
+		return route_trace_find_address(cluster, *family, address, end) ? 0 :
 			to_error_set(err, -ENOENT, "%s is no address of the plan", text);
 	}
-	if (find_name(cluster, text, end))
+	if (route_trace_find_name(cluster, text, end))
 		return to_error_set(err, -ENOENT,
 				    "%s is no address, server or SERVER:PORT of the plan",
 				    text);
@@ -82,8 +82,8 @@ int to_walk_find(const struct to_plan *plan, const char *text,
 	return 0;
 }
 
-const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server,
-				     int src, struct to_walk_end dst)
+const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t server,
+					    int src, struct to_route_end dst)
 {
 	const struct to_table *table = &plan->tables[server];
 	unsigned int group = table->route[(size_t)dst.server * plan->slots + dst.slot];
@@ -99,13 +99,13 @@ const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server
 /* Where the walk has been: not, on the way to here, or done with. */
 enum visit { NEW, OPEN, DONE };
 
-static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
-		    struct to_walk_end dst, uint8_t *visits);
+static json_t *route_trace_walk(const struct to_plan *plan, uint32_t server, uint32_t src,
+				struct to_route_end dst, uint8_t *visits);
 
 /* Over the link of a port, and on from the other end. */
-static json_t *walk_link(const struct to_plan *plan, struct to_port_ref port,
-			 const struct to_nexthop *nh, uint32_t src,
-			 struct to_walk_end dst, uint8_t *visits)
+static json_t *route_trace_walk_link(const struct to_plan *plan, struct to_port_ref port,
+				     const struct to_nexthop *nh, uint32_t src,
+				     struct to_route_end dst, uint8_t *visits)
 {
 	const struct to_server *self = &plan->cluster->servers[port.server], *to;
 	struct to_port_ref peer;
@@ -119,12 +119,12 @@ static json_t *walk_link(const struct to_plan *plan, struct to_port_ref port,
 	json_object_set_new(hop, "peer",
 			    json_sprintf("%s:%s", to->name, to->ports[peer.port].name));
 	if (!nh->backup)
-		json_object_set_new(hop, "then", walk(plan, peer.server, src, dst, visits));
+		json_object_set_new(hop, "then", route_trace_walk(plan, peer.server, src, dst, visits));
 	return hop;
 }
 
-static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
-		    struct to_walk_end dst, uint8_t *visits)
+static json_t *route_trace_walk(const struct to_plan *plan, uint32_t server, uint32_t src,
+				struct to_route_end dst, uint8_t *visits)
 {
 	const struct to_server *self = &plan->cluster->servers[server];
 	json_t *node = json_pack("{s:s}", "server", self->name), *next;
@@ -134,7 +134,7 @@ static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
 		json_object_set_new(node, "arrives", json_true());
 		return node;
 	}
-	group = to_walk_group(plan, server, src, dst);
+	group = to_route_trace_group(plan, server, src, dst);
 	if (!group || visits[server] != NEW) {
 		json_object_set_new(node, !group ? "unreachable" :
 				    visits[server] == OPEN ? "loop" : "seen",
@@ -146,16 +146,17 @@ static json_t *walk(const struct to_plan *plan, uint32_t server, uint32_t src,
 	for (unsigned int i = 0; i < group->n; i++) {
 		const struct to_nexthop *nh = &group->nexthops[i];
 
-		json_array_append_new(next, walk_link(plan, (struct to_port_ref){ server, nh->port },
-						      nh, src, dst, visits));
+		json_array_append_new(
+			next, route_trace_walk_link(plan, (struct to_port_ref){ server, nh->port },
+						    nh, src, dst, visits));
 	}
 	json_object_set_new(node, "next", next);
 	visits[server] = DONE;
 	return node;
 }
 
-json_t *to_walk(const struct to_plan *plan, uint32_t server,
-		struct to_walk_end src, struct to_walk_end dst)
+json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
+		       struct to_route_end src, struct to_route_end dst)
 {
 	uint8_t *visits = calloc(plan->cluster->n_servers, 1);
 	json_t *tree;
@@ -164,11 +165,11 @@ json_t *to_walk(const struct to_plan *plan, uint32_t server,
 		return NULL;
 	if (src.server == server && src.slot && dst.server != server)
 		tree = json_pack("{s:s, s:[o]}", "server", plan->cluster->servers[server].name,
-				 "next", walk_link(plan, (struct to_port_ref){ server, src.slot - 1 },
-						   &(struct to_nexthop){ .weight = 1 },
-						   src.server, dst, visits));
+				 "next", route_trace_walk_link(plan, (struct to_port_ref){ server, src.slot - 1 },
+							       &(struct to_nexthop){ .weight = 1 },
+							       src.server, dst, visits));
 	else
-		tree = walk(plan, server, src.server, dst, visits);
+		tree = route_trace_walk(plan, server, src.server, dst, visits);
 	free(visits);
 	return tree;
 }

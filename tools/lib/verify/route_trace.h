@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_WALK_H
-#define TOPOOPT_WALK_H
+#ifndef TOPOOPT_ROUTE_TRACE_H
+#define TOPOOPT_ROUTE_TRACE_H
 
 /* The way that packets take through the tables of a plan. */
 
@@ -9,28 +9,28 @@
 #include "base/error.h"
 #include "data/plan.h"
 
-/** struct to_walk_end - an address of a plan: @slot as in struct to_table */
-struct to_walk_end {
+/** struct to_route_end - an address of a plan: @slot as in struct to_table */
+struct to_route_end {
 	uint32_t server;
 	unsigned int slot;
 };
 
 /**
- * to_walk_find() - whose address @text is
+ * to_route_trace_find() - whose address @text is
  * @text: an address, or "SERVER", or "SERVER:PORT"
  * @family: gets AF_INET or AF_INET6
  * @address: gets it, 4 or 16 bytes
  */
-int to_walk_find(const struct to_plan *plan, const char *text,
-		 struct to_walk_end *end, int *family, uint8_t *address,
-		 struct to_error *err);
+int to_route_trace_find(const struct to_plan *plan, const char *text,
+			struct to_route_end *end, int *family, uint8_t *address,
+			struct to_error *err);
 
-/** to_walk_group() - group of @server's table for packets from @src to @dst */
-const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server,
-				     int src, struct to_walk_end dst);
+/** to_route_trace_group() - group of @server's table for packets from @src to @dst */
+const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t server,
+					    int src, struct to_route_end dst);
 
 /**
- * to_walk() - the tree of paths from @server to @dst
+ * to_route_trace() - the tree of paths from @server to @dst
  * @src: who sends them; packets from a port's address leave @server by that port,
  *	as a queue pair sends by its own NIC, those of a node address by the table
  *
@@ -38,7 +38,7 @@ const struct to_group *to_walk_group(const struct to_plan *plan, uint32_t server
  * weight, backup, peer, then: {...} } ] }. What lies behind a backup next hop
  * is left out, and so is what another branch has shown already.
  */
-json_t *to_walk(const struct to_plan *plan, uint32_t server,
-		struct to_walk_end src, struct to_walk_end dst);
+json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
+		       struct to_route_end src, struct to_route_end dst);
 
 #endif

@@ -12,16 +12,16 @@
 #include "base/json.h"
 
 /* In the order of enum to_operator_type. */
-static const char *const model_types[] = {
+static const char *const dnn_model_types[] = {
 	"embedding", "dense", "attention", "convolution", "other", NULL
 };
 
-const char *to_model_type(enum to_operator_type type)
+const char *to_dnn_model_type(enum to_operator_type type)
 {
-	return model_types[type];
+	return dnn_model_types[type];
 }
 
-void to_model_free(struct to_model *m)
+void to_dnn_model_free(struct to_dnn_model *m)
 {
 	if (!m)
 		return;
@@ -32,9 +32,9 @@ void to_model_free(struct to_model *m)
 	free(m);
 }
 
-static int model_read_type(const struct to_json *at, void *to)
+static int dnn_model_read_type(const struct to_json *at, void *to)
 {
-	int type = to_json_choice(at, model_types);
+	int type = to_json_choice(at, dnn_model_types);
 
 	if (type < 0)
 		return type;
@@ -42,7 +42,7 @@ static int model_read_type(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int model_read_count(const struct to_json *at, void *to)
+static int dnn_model_read_count(const struct to_json *at, void *to)
 {
 	uint64_t value;
 	int ret = to_json_positive(at, &value);
@@ -54,7 +54,7 @@ static int model_read_count(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int model_read_rate(const struct to_json *at, void *to)
+static int dnn_model_read_rate(const struct to_json *at, void *to)
 {
 	double value = json_number_value(at->value);
 
@@ -64,7 +64,7 @@ static int model_read_rate(const struct to_json *at, void *to)
 	return 0;
 }
 
-static int model_read_part(const struct to_json *at, void *to)
+static int dnn_model_read_part(const struct to_json *at, void *to)
 {
 	double value = json_number_value(at->value);
 
@@ -75,21 +75,21 @@ static int model_read_part(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field device_fields[] = {
-	{ "gpus", model_read_count, offsetof(struct to_device, gpus), true },
-	{ "flops", model_read_rate, offsetof(struct to_device, flops), true },
-	{ "efficiency", model_read_part, offsetof(struct to_device, efficiency), true },
-	{ "memory_bandwidth", model_read_rate, offsetof(struct to_device, memory_bandwidth), true },
-	{ "memory_bytes", to_json_positive, offsetof(struct to_device, memory_bytes), true },
+	{ "gpus", dnn_model_read_count, offsetof(struct to_accelerator, gpus), true },
+	{ "flops", dnn_model_read_rate, offsetof(struct to_accelerator, flops), true },
+	{ "efficiency", dnn_model_read_part, offsetof(struct to_accelerator, efficiency), true },
+	{ "memory_bandwidth", dnn_model_read_rate, offsetof(struct to_accelerator, memory_bandwidth), true },
+	{ "memory_bytes", to_json_positive, offsetof(struct to_accelerator, memory_bytes), true },
 	{}
 };
 
-static int model_read_device(const struct to_json *at, void *to)
+static int dnn_model_read_device(const struct to_json *at, void *to)
 {
 	return to_json_object(at, device_fields, to);
 }
 
 /* Inputs may name operators further down: read when all names are known. */
-static int model_skip_inputs(const struct to_json *at, void *to)
+static int dnn_model_skip_inputs(const struct to_json *at, void *to)
 {
 	unsigned int n;
 
@@ -99,16 +99,16 @@ static int model_skip_inputs(const struct to_json *at, void *to)
 
 static const struct to_json_field operator_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_operator, name), false },
-	{ "type", model_read_type, offsetof(struct to_operator, type), false },
+	{ "type", dnn_model_read_type, offsetof(struct to_operator, type), false },
 	{ "flops", to_json_u64, offsetof(struct to_operator, flops), false },
 	{ "parameter_bytes", to_json_u64, offsetof(struct to_operator, parameter_bytes), false },
 	{ "output_bytes", to_json_u64, offsetof(struct to_operator, output_bytes), false },
-	{ "inputs", model_skip_inputs, 0, true },
+	{ "inputs", dnn_model_skip_inputs, 0, true },
 	{}
 };
 
 /* @names: from a name to the operator's index. */
-static int model_read_inputs(const struct to_json *at, json_t *names, struct to_operator *o)
+static int dnn_model_read_inputs(const struct to_json *at, json_t *names, struct to_operator *o)
 {
 	int ret;
 
@@ -129,13 +129,14 @@ static int model_read_inputs(const struct to_json *at, json_t *names, struct to_
 		o->inputs[i] = json_integer_value(index);
 		for (unsigned int k = 0; k < i; k++)
 			if (o->inputs[k] == o->inputs[i])
-				return to_json_error(&child, -EEXIST, "\"%s\" is there twice", name);
+				return to_json_error(&child, -EEXIST, "\"%s\" is there twice",
+						     name);
 	}
 	return ret;
 }
 
 /* Name a cycle: among operators that wait, some input of each waits too. */
-static int model_cycle(const struct to_json *at, const struct to_model *m, const bool *done)
+static int dnn_model_cycle(const struct to_json *at, const struct to_dnn_model *m, const bool *done)
 {
 	struct to_json child;
 	uint32_t op = 0, other;
@@ -162,7 +163,7 @@ static int model_cycle(const struct to_json *at, const struct to_model *m, const
 }
 
 /* Operators behind their inputs, in the order of the file where that is open. */
-static int model_sort(const struct to_json *at, struct to_model *m)
+static int dnn_model_sort(const struct to_json *at, struct to_dnn_model *m)
 {
 	bool *done = calloc(m->n_operators, sizeof(*done));
 	unsigned int n = 0, before;
@@ -188,14 +189,14 @@ static int model_sort(const struct to_json *at, struct to_model *m)
 		}
 	} while (n > before);
 	if (n < m->n_operators)
-		ret = model_cycle(at, m, done);
+		ret = dnn_model_cycle(at, m, done);
 	free(done);
 	return ret;
 }
 
-static int model_read_operators(const struct to_json *at, void *to)
+static int dnn_model_read_operators(const struct to_json *at, void *to)
 {
-	struct to_model *m = to;
+	struct to_dnn_model *m = to;
 	json_t *names = json_object(), *before;
 	unsigned int i;
 	int ret;
@@ -220,36 +221,36 @@ static int model_read_operators(const struct to_json *at, void *to)
 		struct to_json child = to_json_element(at, i);
 		struct to_json inputs = to_json_member(&child, "inputs");
 
-		ret = model_read_inputs(&inputs, names, &m->operators[i]);
+		ret = dnn_model_read_inputs(&inputs, names, &m->operators[i]);
 	}
 	if (!ret)
-		ret = model_sort(at, m);
+		ret = dnn_model_sort(at, m);
 	json_decref(names);
 	return ret;
 }
 
-static int model_read_format(const struct to_json *at, void *to)
+static int dnn_model_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
 	return to_json_format(at, "topoopt-model");
 }
 
-static const struct to_json_field model_fields[] = {
-	{ "format", model_read_format, 0, false },
+static const struct to_json_field dnn_model_fields[] = {
+	{ "format", dnn_model_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_model, name), false },
-	{ "batch_per_gpu", model_read_count, offsetof(struct to_model, batch_per_gpu), false },
-	{ "backward", model_read_rate, offsetof(struct to_model, backward), true },
-	{ "device", model_read_device, offsetof(struct to_model, device), true },
-	{ "operators", model_read_operators, 0, false },
+	{ "name", to_json_label, offsetof(struct to_dnn_model, name), false },
+	{ "batch_per_gpu", dnn_model_read_count, offsetof(struct to_dnn_model, batch_per_gpu), false },
+	{ "backward", dnn_model_read_rate, offsetof(struct to_dnn_model, backward), true },
+	{ "device", dnn_model_read_device, offsetof(struct to_dnn_model, device), true },
+	{ "operators", dnn_model_read_operators, 0, false },
 	{}
 };
 
-struct to_model *to_model_parse(const char *data, size_t len, const char *name,
-				struct to_error *err)
+struct to_dnn_model *to_dnn_model_parse(const char *data, size_t len, const char *name,
+					struct to_error *err)
 {
-	struct to_model *m = calloc(1, sizeof(*m));
+	struct to_dnn_model *m = calloc(1, sizeof(*m));
 	struct to_json_doc doc;
 	struct to_json at;
 	int ret;
@@ -259,35 +260,36 @@ struct to_model *to_model_parse(const char *data, size_t len, const char *name,
 		return NULL;
 	}
 	m->backward = 2;
-	m->device = (struct to_device){ .gpus = 4, .flops = 156e12, .efficiency = 0.5,
+	m->device = (struct to_accelerator){ .gpus = 4, .flops = 156e12, .efficiency = 0.5,
 					.memory_bandwidth = 2039e9, .memory_bytes = 80000000000 };
 	ret = to_json_open(&doc, &at, data, len, name, NULL, err);
 	if (!ret)
-		ret = to_json_object(&at, model_fields, m);
+		ret = to_json_object(&at, dnn_model_fields, m);
 	to_json_close(&doc);
 	if (!ret)
 		return m;
-	to_model_free(m);
+	to_dnn_model_free(m);
 	return NULL;
 }
 
-struct to_model *to_model_load(const char *path, struct to_error *err)
+struct to_dnn_model *to_dnn_model_load(const char *path, struct to_error *err)
 {
-	struct to_model *model;
+	struct to_dnn_model *model;
 	char *data;
 	size_t len;
 
 	if (to_file_read(path, &data, &len, err))
 		return NULL;
-	model = to_model_parse(data, len, path, err);
+	model = to_dnn_model_parse(data, len, path, err);
 	free(data);
 	return model;
 }
 
-double to_model_seconds(const struct to_model *model, uint32_t op, double samples, double part)
+double to_dnn_model_seconds(const struct to_dnn_model *model, uint32_t op, double samples,
+			    double part)
 {
 	const struct to_operator *o = &model->operators[op];
-	const struct to_device *device = &model->device;
+	const struct to_accelerator *device = &model->device;
 	double bytes = samples * o->output_bytes * part, flops = samples * o->flops * part;
 
 	if (o->type == TO_OPERATOR_EMBEDDING)
@@ -296,6 +298,7 @@ double to_model_seconds(const struct to_model *model, uint32_t op, double sample
 		bytes += (double)o->parameter_bytes * part * device->gpus;
 	for (unsigned int i = 0; i < o->n_inputs; i++)
 		bytes += samples * model->operators[o->inputs[i]].output_bytes;
-	return fmax(flops / (device->flops * device->efficiency), bytes / device->memory_bandwidth) /
+	return fmax(flops / (device->flops * device->efficiency),
+		    bytes / device->memory_bandwidth) /
 	       device->gpus;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_MODEL_H
-#define TOPOOPT_MODEL_H
+#ifndef TOPOOPT_DNN_MODEL_H
+#define TOPOOPT_DNN_MODEL_H
 
 /* A model as a graph of operators, and the GPUs that train it: model.json. */
 
@@ -40,7 +40,7 @@ struct to_operator {
 };
 
 /**
- * struct to_device - the GPUs of a server, as one roofline
+ * struct to_accelerator - the GPUs of a server, as one roofline
  * @gpus: per server; the links between them are taken as free
  * @flops: peak of one GPU, operations per second
  * @efficiency: part of the peak that is reached
@@ -50,46 +50,47 @@ struct to_operator {
  * By default four A100 of 80 GB with TF32 at half of the peak: TopoOpt section
  * 5.1, and NVIDIA's data sheet.
  */
-struct to_device {
+struct to_accelerator {
 	unsigned int gpus;
 	double flops, efficiency, memory_bandwidth;
 	uint64_t memory_bytes;
 };
 
 /**
- * struct to_model - what is trained
+ * struct to_dnn_model - what is trained
  * @batch_per_gpu: samples per GPU and iteration
  * @backward: work of the backward pass over that of the forward pass
  * @order: indices of the operators, every one behind its inputs
  */
-struct to_model {
+struct to_dnn_model {
 	char name[TO_NAME_MAX];
 	unsigned int batch_per_gpu;
 	double backward;
-	struct to_device device;
+	struct to_accelerator device;
 	unsigned int n_operators;
 	struct to_operator *operators;
 	uint32_t *order;
 };
 
-struct to_model *to_model_load(const char *path, struct to_error *err);
+struct to_dnn_model *to_dnn_model_load(const char *path, struct to_error *err);
 
-/** to_model_parse() - model.json from memory; @name is for errors */
-struct to_model *to_model_parse(const char *data, size_t len, const char *name,
-				struct to_error *err);
-void to_model_free(struct to_model *model);
+/** to_dnn_model_parse() - model.json from memory; @name is for errors */
+struct to_dnn_model *to_dnn_model_parse(const char *data, size_t len, const char *name,
+					struct to_error *err);
+void to_dnn_model_free(struct to_dnn_model *model);
 
-/** to_model_type() - name of @type in files */
-const char *to_model_type(enum to_operator_type type);
+/** to_dnn_model_type() - name of @type in files */
+const char *to_dnn_model_type(enum to_operator_type type);
 
 /**
- * to_model_seconds() - forward pass of an operator on one server
+ * to_dnn_model_seconds() - forward pass of an operator on one server
  * @samples: of the iteration that the server computes
  * @part: of the operator's parameters and of its result, 0..1
  *
  * A roofline: the slower of arithmetic, and of memory for the parameters, the
  * inputs and the result.
  */
-double to_model_seconds(const struct to_model *model, uint32_t op, double samples, double part);
+double to_dnn_model_seconds(const struct to_dnn_model *model, uint32_t op, double samples,
+			    double part);
 
 #endif

@@ -6,33 +6,35 @@
 
 #include "base/random.h"
 
-static bool move_like(const struct to_operator *a, const struct to_operator *b)
+static bool proposal_like(const struct to_operator *a, const struct to_operator *b)
 {
 	return a->type == b->type && a->flops == b->flops && a->n_inputs == b->n_inputs &&
 	       a->parameter_bytes == b->parameter_bytes && a->output_bytes == b->output_bytes;
 }
 
-int to_moves_init(struct to_moves *moves, const struct to_model *model, uint32_t n_servers)
+int to_proposals_init(struct to_proposals *proposals, const struct to_dnn_model *model,
+		      uint32_t n_servers)
 {
-	*moves = (struct to_moves){ .model = model, .n_servers = n_servers };
-	moves->first_like = calloc(model->n_operators, sizeof(*moves->first_like));
-	if (!moves->first_like)
+	*proposals = (struct to_proposals){ .model = model, .n_servers = n_servers };
+	proposals->first_like = calloc(model->n_operators, sizeof(*proposals->first_like));
+	if (!proposals->first_like)
 		return -ENOMEM;
 	for (uint32_t op = 0; op < model->n_operators; op++)
-		while (!move_like(&model->operators[moves->first_like[op]], &model->operators[op]))
-			moves->first_like[op]++;
+		while (!proposal_like(&model->operators[proposals->first_like[op]],
+				      &model->operators[op]))
+			proposals->first_like[op]++;
 	return 0;
 }
 
-void to_moves_free(struct to_moves *moves)
+void to_proposals_free(struct to_proposals *proposals)
 {
-	free(moves->first_like);
+	free(proposals->first_like);
 }
 
 /* Some of the servers: neighbours, or spread evenly; often a power of two of them. */
-static struct to_placement move_some(const struct to_moves *moves, uint64_t *random)
+static struct to_placement proposal_some(const struct to_proposals *proposals, uint64_t *random)
 {
-	uint32_t n = moves->n_servers, some, step = 1;
+	uint32_t n = proposals->n_servers, some, step = 1;
 
 	if (to_random_below(random, 4)) {
 		some = n;
@@ -49,9 +51,10 @@ static struct to_placement move_some(const struct to_moves *moves, uint64_t *ran
 				      false };
 }
 
-static struct to_placement move_placement(const struct to_moves *moves, uint64_t *random)
+static struct to_placement proposal_placement(const struct to_proposals *proposals,
+					      uint64_t *random)
 {
-	struct to_placement p = { 0, 1, moves->n_servers, false };
+	struct to_placement p = { 0, 1, proposals->n_servers, false };
 
 	switch (to_random_below(random, 8)) {
 	case 0:
@@ -59,20 +62,20 @@ static struct to_placement move_placement(const struct to_moves *moves, uint64_t
 		break;
 	case 2:
 	case 3:
-		p.first = to_random_below(random, moves->n_servers);
+		p.first = to_random_below(random, proposals->n_servers);
 		p.n = 1;
 		break;
 	case 4:
 		p.sharded = true;
 		break;
 	default:
-		p = move_some(moves, random);
+		p = proposal_some(proposals, random);
 		p.sharded = to_random_below(random, 2);
 	}
 	return p;
 }
 
-static void move_put(struct to_strategy *strategy, uint32_t op, struct to_placement p)
+static void proposal_put(struct to_strategy *strategy, uint32_t op, struct to_placement p)
 {
 	if (p.n == 1 || !strategy->model->operators[op].parameter_bytes)
 		p.sharded = false;
@@ -80,23 +83,23 @@ static void move_put(struct to_strategy *strategy, uint32_t op, struct to_placem
 }
 
 /* Operators like @op to the servers of a placement one by one. */
-static void move_deal(const struct to_moves *moves, struct to_strategy *strategy, uint32_t op,
-		      uint64_t *random)
+static void proposal_deal(const struct to_proposals *proposals, struct to_strategy *strategy,
+			  uint32_t op, uint64_t *random)
 {
-	struct to_placement p = move_some(moves, random);
+	struct to_placement p = proposal_some(proposals, random);
 	uint32_t k = to_random_below(random, p.n);
 
-	for (uint32_t i = 0; i < moves->model->n_operators; i++)
-		if (moves->first_like[i] == moves->first_like[op])
-			move_put(strategy, i, (struct to_placement){
+	for (uint32_t i = 0; i < proposals->model->n_operators; i++)
+		if (proposals->first_like[i] == proposals->first_like[op])
+			proposal_put(strategy, i, (struct to_placement){
 				p.first + k++ % p.n * p.step, 1, 1, false });
 }
 
 /* Block @index of @n parts of all servers: neighbours, or spread evenly. */
-static struct to_placement move_block(const struct to_moves *moves, uint32_t index, uint32_t parts,
-				      bool spread)
+static struct to_placement proposal_block(const struct to_proposals *proposals, uint32_t index,
+					  uint32_t parts, bool spread)
 {
-	uint32_t n = moves->n_servers;
+	uint32_t n = proposals->n_servers;
 	uint32_t begin = (uint64_t)index * n / parts, end = (index + 1ull) * n / parts;
 	struct to_placement p = { begin, 1, end - begin, false };
 
@@ -111,11 +114,11 @@ static struct to_placement move_block(const struct to_moves *moves, uint32_t ind
  * Stages: cut the operators, tables aside, into runs of about as many bytes of
  * parameters, and replicate each on servers of its own.
  */
-static void move_stages(const struct to_moves *moves, struct to_strategy *strategy,
-			uint64_t *random)
+static void proposal_stages(const struct to_proposals *proposals, struct to_strategy *strategy,
+			    uint64_t *random)
 {
-	const struct to_model *m = moves->model;
-	uint32_t most = moves->n_servers < 8 ? moves->n_servers : 8;
+	const struct to_dnn_model *m = proposals->model;
+	uint32_t most = proposals->n_servers < 8 ? proposals->n_servers : 8;
 	uint32_t parts = 2 + to_random_below(random, most - 1), op;
 	double shift = to_random_below(random, 1024) / 1024. - .5, total = 0, before = 0;
 	bool spread = to_random_below(random, 2);
@@ -130,60 +133,62 @@ static void move_stages(const struct to_moves *moves, struct to_strategy *strate
 		if (m->operators[op].type == TO_OPERATOR_EMBEDDING)
 			continue;
 		before += m->operators[op].parameter_bytes;
-		move_put(strategy, op, move_block(moves, index < parts ? index : parts - 1, parts,
-						  spread));
+		proposal_put(strategy, op,
+			     proposal_block(proposals, index < parts ? index : parts - 1, parts,
+					    spread));
 	}
 }
 
 /* To where the operator's input, or else the one that it is an input of, is. */
-static void move_join(const struct to_moves *moves, struct to_strategy *strategy, uint32_t op,
-		      uint64_t *random)
+static void proposal_join(const struct to_proposals *proposals, struct to_strategy *strategy,
+			  uint32_t op, uint64_t *random)
 {
-	const struct to_operator *o = &moves->model->operators[op];
+	const struct to_operator *o = &proposals->model->operators[op];
 	uint32_t other;
 
 	if (o->n_inputs && to_random_below(random, 2)) {
 		other = o->inputs[to_random_below(random, o->n_inputs)];
-		move_put(strategy, op, strategy->at[other]);
+		proposal_put(strategy, op, strategy->at[other]);
 	} else if (o->n_inputs) {
 		other = o->inputs[to_random_below(random, o->n_inputs)];
-		move_put(strategy, other, strategy->at[op]);
+		proposal_put(strategy, other, strategy->at[op]);
 	}
 }
 
-void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_t *random)
+void to_propose(const struct to_proposals *proposals, struct to_strategy *strategy,
+		uint64_t *random)
 {
-	uint32_t n = moves->model->n_operators, op = to_random_below(random, n), other, i;
-	struct to_placement p = move_placement(moves, random);
+	uint32_t n = proposals->model->n_operators, op = to_random_below(random, n), other, i;
+	struct to_placement p = proposal_placement(proposals, random);
 
 	switch (to_random_below(random, 10)) {
 	case 0:
 		for (i = 0; i < n; i++)
-			if (moves->first_like[i] == moves->first_like[op])
-				move_put(strategy, i, p);
+			if (proposals->first_like[i] == proposals->first_like[op])
+				proposal_put(strategy, i, p);
 		break;
 	case 1:
-		move_deal(moves, strategy, op, random);
+		proposal_deal(proposals, strategy, op, random);
 		break;
 	case 2:
 		other = to_random_below(random, n);
 		p = strategy->at[other];
-		move_put(strategy, other, strategy->at[op]);
-		move_put(strategy, op, p);
+		proposal_put(strategy, other, strategy->at[op]);
+		proposal_put(strategy, op, p);
 		break;
 	case 3:
-		move_stages(moves, strategy, random);
+		proposal_stages(proposals, strategy, random);
 		break;
 	case 4:
 	case 5:
-		move_join(moves, strategy, op, random);
+		proposal_join(proposals, strategy, op, random);
 		break;
 	case 6:
 		other = op + 2 + to_random_below(random, 7);
 		for (i = op; i < n && i < other; i++)
-			move_put(strategy, i, p);
+			proposal_put(strategy, i, p);
 		break;
 	default:
-		move_put(strategy, op, p);
+		proposal_put(strategy, op, p);
 	}
 }

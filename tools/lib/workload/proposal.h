@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_MOVE_H
-#define TOPOOPT_MOVE_H
+#ifndef TOPOOPT_PROPOSAL_H
+#define TOPOOPT_PROPOSAL_H
 
 /* Random changes of a strategy, for a Markov chain. */
 
 #include "workload/strategy.h"
 
 /**
- * struct to_moves - what changes need to know of a model
+ * struct to_proposals - what changes need to know of a model
  * @first_like: per operator, the first one of the same kind and size
  */
-struct to_moves {
-	const struct to_model *model;
+struct to_proposals {
+	const struct to_dnn_model *model;
 	uint32_t n_servers;
 	uint32_t *first_like;
 };
 
-/** to_moves_init() - Return: 0 or -ENOMEM */
-int to_moves_init(struct to_moves *moves, const struct to_model *model, uint32_t n_servers);
-void to_moves_free(struct to_moves *moves);
+/** to_proposals_init() - Return: 0 or -ENOMEM */
+int to_proposals_init(struct to_proposals *proposals, const struct to_dnn_model *model,
+		      uint32_t n_servers);
+void to_proposals_free(struct to_proposals *proposals);
 
 /**
- * to_move() - change @strategy in one way
+ * to_propose() - change @strategy in one way
  *
  * Another placement for one operator, for a run of operators, or for all like
  * it, together or dealt out to servers one by one; stages on servers of their
  * own; the placement of a neighbour; or the placements of two operators
  * exchanged. What comes out is valid, and may be what it was.
  */
-void to_move(const struct to_moves *moves, struct to_strategy *strategy, uint64_t *random);
+void to_propose(const struct to_proposals *proposals, struct to_strategy *strategy,
+		uint64_t *random);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 
-static struct to_strategy *strategy_alloc(const struct to_model *model, uint32_t n_servers,
+static struct to_strategy *strategy_alloc(const struct to_dnn_model *model, uint32_t n_servers,
 					  uint64_t samples)
 {
 	struct to_strategy *s = calloc(1, sizeof(*s));
@@ -20,7 +20,7 @@ static struct to_strategy *strategy_alloc(const struct to_model *model, uint32_t
 	return NULL;
 }
 
-struct to_strategy *to_strategy_new(const struct to_model *model, uint32_t n_servers,
+struct to_strategy *to_strategy_new(const struct to_dnn_model *model, uint32_t n_servers,
 				    unsigned int batch_per_gpu)
 {
 	unsigned int batch = batch_per_gpu ? batch_per_gpu : model->batch_per_gpu;
@@ -56,7 +56,7 @@ void to_strategy_set(struct to_strategy *strategy, const struct to_strategy *fro
 
 void to_strategy_place_tables(struct to_strategy *strategy)
 {
-	const struct to_model *model = strategy->model;
+	const struct to_dnn_model *model = strategy->model;
 	uint32_t next = 0;
 
 	for (uint32_t op = 0; op < model->n_operators; op++)
@@ -99,7 +99,7 @@ double to_strategy_memory(const struct to_strategy *strategy, double *bytes)
 
 bool to_strategy_fits(const struct to_strategy *strategy, double *scratch)
 {
-	const struct to_device *device = &strategy->model->device;
+	const struct to_accelerator *device = &strategy->model->device;
 
 	return to_strategy_memory(strategy, scratch) <= (double)device->memory_bytes * device->gpus;
 }
@@ -141,7 +141,7 @@ static void strategy_print_servers(FILE *out, const struct to_placement *p)
 /* Operators placed as @op is; three or more that follow each other as a run. */
 static void strategy_print_operators(FILE *out, const struct to_strategy *s, uint32_t op)
 {
-	const struct to_model *m = s->model;
+	const struct to_dnn_model *m = s->model;
 	const char *before = "";
 	uint32_t a, b;
 
@@ -180,7 +180,7 @@ void to_strategy_print(FILE *out, const struct to_strategy *s)
 
 json_t *to_strategy_json(const struct to_strategy *s)
 {
-	const struct to_model *m = s->model;
+	const struct to_dnn_model *m = s->model;
 	json_t *list = json_array();
 
 	for (uint32_t op = 0; op < m->n_operators; op++) {

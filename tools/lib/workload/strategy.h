@@ -37,7 +37,7 @@ bool to_placement_same(const struct to_placement *a, const struct to_placement *
  * @at: by the operator's index
  */
 struct to_strategy {
-	const struct to_model *model;
+	const struct to_dnn_model *model;
 	uint32_t n_servers;
 	uint64_t samples;
 	struct to_placement *at;
@@ -50,7 +50,7 @@ struct to_strategy {
  *
  * Return: the strategy, NULL when out of memory.
  */
-struct to_strategy *to_strategy_new(const struct to_model *model, uint32_t n_servers,
+struct to_strategy *to_strategy_new(const struct to_dnn_model *model, uint32_t n_servers,
 				    unsigned int batch_per_gpu);
 struct to_strategy *to_strategy_copy(const struct to_strategy *strategy);
 void to_strategy_free(struct to_strategy *strategy);

@@ -35,7 +35,7 @@ static uint32_t tasks_compute(struct tasks *t, uint32_t op, double factor)
 	uint32_t first = TO_TASK_NONE, i, task;
 
 	*(p->sharded ? &part : &samples) /= p->n;
-	seconds = factor * to_model_seconds(t->s->model, op, samples, part);
+	seconds = factor * to_dnn_model_seconds(t->s->model, op, samples, part);
 	for (i = 0; i < p->n; i++) {
 		task = to_taskgraph_compute(t->graph, tasks_server(p, i), seconds);
 		if (!i)
@@ -129,7 +129,8 @@ static void tasks_exchange(struct tasks *t, uint32_t op, uint32_t depth)
 			continue;
 		if (tasks_local(t, op, k)) {
 			for (i = 0; i < p->n; i++) {
-				to_taskgraph_after(t->graph, t->forward[op] + i, t->forward[in] + i);
+				to_taskgraph_after(t->graph, t->forward[op] + i,
+						   t->forward[in] + i);
 				to_taskgraph_after(t->graph, t->backward[in] + i,
 						   t->backward[op] + i);
 			}
@@ -202,7 +203,7 @@ static void tasks_allreduce(struct tasks *t, uint32_t op)
 
 static void tasks_build(struct tasks *t)
 {
-	const struct to_model *m = t->s->model;
+	const struct to_dnn_model *m = t->s->model;
 	uint32_t k, i;
 
 	for (k = 0; k < m->n_operators; k++) {

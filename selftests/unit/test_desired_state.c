@@ -104,7 +104,7 @@ static void test_table(void **state)
 	struct to_error err = {};
 
 	(void)state;
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &t, &err), 0);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
 	/* a's own addresses, of every port, dark or not; round by the peer where there is one */
 	expect_route(&t, "10.0.0.1", "", "10.0.0.1/32 node");
 	expect_route(&t, "fd00::1", "", "fd00::1/128 node");
@@ -143,14 +143,14 @@ static void test_dark_port(void **state)
 
 	(void)state;
 	plan->tables[0].groups[1].nexthops[0].port = 2;
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
 	assert_string_equal(err.text, "server a: group 1 leads through port p2, which has no link");
 	plan->tables[0].groups[1].nexthops[0].port = 3;
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
 	assert_string_equal(err.text, "server a: group 1 names port 3 of 3");
 	plan->tables[0].groups[1].nexthops[0].port = 1;
 	plan->tables[0].route[plan->slots] = 2;
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
 	assert_string_equal(err.text, "server a: route to server b names next hop group 2 of 2");
 	to_plan_free(plan);
 }
@@ -178,7 +178,7 @@ static void test_entries(void **state)
 	struct to_error err = {};
 
 	(void)state;
-	assert_int_equal(to_expand_entries(plan, 0, ifindex, 1, &e, &err), 0);
+	assert_int_equal(to_desired_state_entries(plan, 0, ifindex, 1, &e, &err), 0);
 	expect_entry(&e, "address 10.0.0.1/32 dev topo0", 1);
 	expect_entry(&e, "address fd00::1/128 dev topo0", 1);
 	expect_entry(&e, "address 10.1.0.1/32 dev p0", 1);
@@ -287,8 +287,8 @@ static void test_diff(void **state)
 	int lines[2] = {};
 
 	(void)state;
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &a, &err), 0);
-	assert_int_equal(to_expand_table(plan, 0, ifindex, &b, &err), 0);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &a, &err), 0);
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &b, &err), 0);
 	/* other order, other group ids, same table */
 	swap = b.routes[3];
 	b.routes[3] = b.routes[b.n_routes - 1];

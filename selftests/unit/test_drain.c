@@ -145,10 +145,10 @@ static unsigned int check_way(const struct to_plan *old, const struct to_plan *n
 {
 	bool duplex = old->cluster->link_mode == TO_LINKS_DUPLEX;
 	struct to_error err = { 0 };
-	struct to_interim way;
+	struct to_drain way;
 	unsigned int n;
 
-	assert_int_equal(to_interim_make(old, next, &way, &err), 0);
+	assert_int_equal(to_drain_make(old, next, &way, &err), 0);
 	n = way.n;
 	*waiting = way.n_waiting;
 	if (n)
@@ -170,7 +170,7 @@ static unsigned int check_way(const struct to_plan *old, const struct to_plan *n
 					       now->links[l].b);
 		}
 	}
-	to_interim_free(&way);
+	to_drain_free(&way);
 	return n;
 }
 
