@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "data/plan.h"
+#include "format/plan_json.h"
 
 static double now(void)
 {

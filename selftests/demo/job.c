@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "data/plan.h"
+#include "format/plan_json.h"
 
 #define JOB_CHUNK (256 * 1024)
 

@@ -8,6 +8,10 @@
 
 #include "data/plan.h"
 #include "data/tm.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "workload/dnn_model.h"
 #include "workload/trace.h"
 

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "format/plan_json.h"
 #include "kernel/desired_state.h"
 #include "kernel/diff.h"
 

@@ -7,6 +7,7 @@
 
 #include "data/allreduce.h"
 #include "graph/double_tree.h"
+#include "format/plan_json.h"
 
 #define MAX 300
 

@@ -19,8 +19,14 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "data/plan.h"
 #include "data/tm.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
+#include "format/switch_json.h"
+#include "format/tm_json.h"
 #include "workload/dnn_model.h"
 
 #define FORMATS "selftests/unit/formats/"

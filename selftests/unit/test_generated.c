@@ -14,6 +14,7 @@
 #include "routing/routing.h"
 #include "topology/builder.h"
 #include "topology/crossconnect.h"
+#include "format/plan_json.h"
 
 #define CASES 160
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "format/demand_json.h"
 #include "job.h"
 
 #define PORTS 6

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "data/allreduce.h"
+#include "format/plan_json.h"
 #include "job.h"
 #include "plan/replan.h"
 #include "topology/crossconnect.h"

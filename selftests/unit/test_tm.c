@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "data/tm.h"
+#include "format/tm_json.h"
 
 #define N_MAX 12
 #define DEGREE_MAX 4

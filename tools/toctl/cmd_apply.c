@@ -9,6 +9,7 @@
 #include "command.h"
 #include "doctor/check.h"
 #include "fabric_options.h"
+#include "format/plan_json.h"
 #include "kernel/apply.h"
 #include "kernel/lock.h"
 #include "kernel/xdp.h"

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "command.h"
+#include "format/demand_json.h"
 #include "workload/chakra.h"
 
 struct chakra_args {

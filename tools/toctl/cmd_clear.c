@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "fabric_options.h"
+#include "format/plan_json.h"
 #include "kernel/apply.h"
 
 #define DEFAULT_DEV "topo0"

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "doctor/check.h"
+#include "format/plan_json.h"
 #include "kernel/apply.h"
 #include "kernel/genl.h"
 #include "kernel/rtnl.h"

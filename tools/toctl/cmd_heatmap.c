@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "command.h"
 #include "data/allreduce.h"
 #include "data/plan.h"
 #include "data/tm.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "heatmap.h"
 #include "verify/predict.h"
 

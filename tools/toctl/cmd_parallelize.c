@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "command.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
 #include "plan/parallelize.h"
 #include "progress.h"
 

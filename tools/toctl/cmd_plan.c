@@ -5,6 +5,9 @@
 
 #include "command.h"
 #include "figures.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
 #include "plan/planner.h"
 #include "report/report.h"
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "plan/replan.h"
 #include "topology/crossconnect.h"
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "command.h"
+#include "format/plan_json.h"
 #include "report/report.h"
 
 struct report_args {

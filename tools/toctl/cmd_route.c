@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "format/plan_json.h"
 #include "kernel/diff.h"
 #include "kernel/genl.h"
 #include "kernel/rtnl.h"

@@ -13,6 +13,8 @@
 #include "control/transition.h"
 #include "data/allreduce.h"
 #include "fabric_options.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "measure/shift.h"
 #include "plan/replan.h"
 

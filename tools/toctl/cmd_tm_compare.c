@@ -10,6 +10,8 @@
 #include "command.h"
 #include "data/allreduce.h"
 #include "data/tm.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 
 #define MATRIX_MAX 16	/* servers of which two matrices fit side by side */
 #define CELL 5

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "command.h"
 #include "data/tm.h"
+#include "format/tm_json.h"
 
 struct demand_args {
 	const char *output, *name;

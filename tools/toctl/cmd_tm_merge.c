@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "data/tm.h"
+#include "format/tm_json.h"
 
 struct merge_args {
 	const char *output;

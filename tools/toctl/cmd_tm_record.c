@@ -7,6 +7,8 @@
 
 #include "command.h"
 #include "counter_options.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "measure/record.h"
 #include "node.h"
 

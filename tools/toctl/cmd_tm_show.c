@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "command.h"
 #include "data/tm.h"
+#include "format/tm_json.h"
 
 #define ALL_SAMPLES UINT64_MAX
 #define MATRIX_MAX 16	/* servers that fit a terminal line */

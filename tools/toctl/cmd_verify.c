@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "figures.h"
+#include "format/plan_json.h"
 #include "verify/verify.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */

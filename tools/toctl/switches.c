@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "format/plan_json.h"
+
 int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
 		      struct to_switch_set *switches)
 {

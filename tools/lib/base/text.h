@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define TO_NAME_MAX 64	/* of a name in a file, with its NUL */
+
 /** to_bytes_text() - @bytes for people: "32.0 MiB", three digits or four */
 const char *to_bytes_text(double bytes, char text[16]);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/plan_slice.h"
+#include "format/tm_json.h"
 #include "kernel/apply.h"
 #include "kernel/lock.h"
 #include "measure/record.h"

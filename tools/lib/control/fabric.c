@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "control/fabric_link.h"
+#include "format/tm_json.h"
 
 #define NS_PER_S 1000000000ull
 

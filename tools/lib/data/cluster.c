@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 
 #define SYNTHETIC_SERVERS_MAX 65534	/* n.n of 10.200.n.n, less 0 and broadcast */
 #define SYNTHETIC_DEGREE_MAX (TO_PORTS_MAX - 10)	/* 10.201 to 10.254 */
@@ -206,17 +205,4 @@ const char *to_port_rdma(const struct to_port *port)
 	bool two = memcmp(port->mac, port->relay_mac, sizeof(port->mac));
 
 	return two && port->transmit[0] ? port->transmit : port->name;
-}
-
-struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
-{
-	struct to_cluster *cluster;
-	char *data;
-	size_t len;
-
-	if (to_file_read(path, &data, &len, err))
-		return NULL;
-	cluster = to_cluster_parse(data, len, path, err);
-	free(data);
-	return cluster;
 }

@@ -8,14 +8,13 @@
  */
 
 #include <net/if.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/address.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text.h"
 
-#define TO_NAME_MAX 64
 #define TO_PORTS_MAX 64		/* TOPOOPT_MAX_PORTS of the kernel */
 #define TO_SERVERS_MAX 65536
 #define TO_SERVER_NONE UINT32_MAX
@@ -28,13 +27,6 @@
  *	(the directed model of the TopoOpt paper)
  */
 enum to_link_mode { TO_LINKS_DUPLEX, TO_LINKS_SIMPLEX };
-
-/** struct to_address - IPv4 and IPv6 address of a server or port */
-struct to_address {
-	bool has_v4, has_v6;
-	struct in_addr v4;
-	struct in6_addr v6;
-};
 
 /**
  * struct to_look_ahead - second fibre of a port, behind a 1x2 optical switch
@@ -178,12 +170,6 @@ struct to_cluster *to_cluster_synthetic(unsigned int n_servers,
 					enum to_link_mode mode,
 					struct to_error *err);
 
-struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
-
-/** to_cluster_parse() - cluster.json from memory; @name is for errors */
-struct to_cluster *to_cluster_parse(const char *data, size_t len,
-				    const char *name, struct to_error *err);
-
 /** to_cluster_copy() - Return: the copy, NULL when out of memory */
 struct to_cluster *to_cluster_copy(const struct to_cluster *cluster);
 void to_cluster_free(struct to_cluster *cluster);
@@ -208,37 +194,5 @@ int to_cluster_find_port(const struct to_server *server, const char *name);
  * and what it transmits through is RDMA's.
  */
 const char *to_port_rdma(const struct to_port *port);
-
-/*
- * What cluster.json and plan.json share. The readers are for struct
- * to_json_field with a struct to_cluster at offset 0.
- */
-int to_cluster_read_link_mode(const struct to_json *at, void *to);
-int to_cluster_read_switches(const struct to_json *at, void *to);
-int to_cluster_read_servers(const struct to_json *at, void *to);
-
-/*
- * "s0:eth0" into a struct to_port_ref; to_json_doc.context is the cluster.
- */
-int to_cluster_read_port_ref(const struct to_json *at, void *to);
-
-/**
- * to_cluster_read_links() - read an array of links into @cluster
- * @fields: of one link; their structure is struct to_link
- *
- * Refuses ports on two links and servers linked to themselves.
- */
-int to_cluster_read_links(const struct to_json *at,
-			  const struct to_json_field *fields,
-			  struct to_cluster *cluster);
-
-/* Reader of an optical switch's "control", a struct to_switch_control. */
-int to_switch_control_read(const struct to_json *at, void *to);
-
-/** to_switch_control_print() - ,"control":{...}; nothing when set by hand */
-void to_switch_control_print(FILE *out, const struct to_switch_control *control);
-
-/** to_cluster_print() - link mode, switches and servers as JSON members */
-void to_cluster_print(FILE *out, const struct to_cluster *cluster);
 
 #endif

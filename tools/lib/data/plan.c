@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 
 #define GROUPS_MAX 65534
 
@@ -172,28 +171,4 @@ int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 {
 	*peer = plan->peers[(size_t)at.server * (plan->slots - 1) + at.port];
 	return peer->server == UINT32_MAX ? -ENOLINK : 0;
-}
-
-struct to_plan *to_plan_load(const char *path, struct to_error *err)
-{
-	struct to_plan *plan;
-	char *data;
-	size_t len;
-
-	if (to_file_read(path, &data, &len, err))
-		return NULL;
-	plan = to_plan_parse(data, len, path, err);
-	free(data);
-	return plan;
-}
-
-static int plan_write(FILE *out, const void *plan, struct to_error *err)
-{
-	return to_plan_print(plan, out, err);
-}
-
-int to_plan_save(const struct to_plan *plan, const char *path,
-		 struct to_error *err)
-{
-	return to_file_write(path, plan_write, plan, err);
 }

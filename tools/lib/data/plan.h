@@ -150,23 +150,6 @@ struct to_plan {
 	unsigned int held;
 };
 
-struct to_plan *to_plan_load(const char *path, struct to_error *err);
-
-/** to_plan_parse() - plan.json from memory; @name is for errors */
-struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
-			      struct to_error *err);
-
-/**
- * to_plan_save() - write @plan to @path ("-" = standard output)
- *
- * Written to a temporary file beside @path and renamed, so a reader never
- * sees half a plan. Same plan, same bytes.
- */
-int to_plan_save(const struct to_plan *plan, const char *path,
-		 struct to_error *err);
-
-/** to_plan_print() - the text that to_plan_save() writes */
-int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 void to_plan_free(struct to_plan *plan);
 
 /**
@@ -206,7 +189,7 @@ int to_plan_new_group(struct to_table *table, const struct to_nexthop *nexthops,
 /**
  * to_plan_index() - make to_plan.peers from the links; after any change of them
  *
- * to_plan_load() has done it. Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int to_plan_index(struct to_plan *plan);
 

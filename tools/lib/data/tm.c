@@ -2,12 +2,10 @@
 #include "data/tm.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 
 const char *const to_tm_class_names[TO_TM_CLASSES + 1] = {
 	[TO_TM_ROCE] = "roce", [TO_TM_TCP] = "tcp", [TO_TM_OTHER] = "other",
@@ -75,24 +73,6 @@ int to_tm_add_flow(struct to_tm_sample *sample, const struct to_tm_flow *flow)
 		return -ENOMEM;
 	sample->flows = flows;
 	flows[sample->n_flows++] = *flow;
-	return 0;
-}
-
-int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
-		      struct to_error *err)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-	char *text;
-	size_t len;
-	int ret;
-
-	ret = to_file_read(plan_path, &text, &len, err);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-	snprintf(fingerprint, 17, "%016" PRIx64, hash);
-	free(text);
 	return 0;
 }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cluster.json, and the parts of it that plan.json repeats. */
 
+#include "format/cluster_json.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/cluster.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "format/switch_json.h"
+
 
 static const char *const link_modes[] = { "duplex", "simplex", NULL };
 
@@ -559,4 +564,17 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 		}
 	}
 	fprintf(out, "]");
+}
+
+struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
+{
+	struct to_cluster *cluster;
+	char *data;
+	size_t len;
+
+	if (to_file_read(path, &data, &len, err))
+		return NULL;
+	cluster = to_cluster_parse(data, len, path, err);
+	free(data);
+	return cluster;
 }

@@ -8,9 +8,13 @@
 #include <string.h>
 #include <linux/topoopt.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/set.h"
 #include "data/allreduce.h"
 #include "data/plan.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
 
 static int plan_read_format(const struct to_json *at, void *to)
 {
@@ -809,5 +813,18 @@ struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
 		to_plan_free(plan);
 		return NULL;
 	}
+	return plan;
+}
+
+struct to_plan *to_plan_load(const char *path, struct to_error *err)
+{
+	struct to_plan *plan;
+	char *data;
+	size_t len;
+
+	if (to_file_read(path, &data, &len, err))
+		return NULL;
+	plan = to_plan_parse(data, len, path, err);
+	free(data);
 	return plan;
 }

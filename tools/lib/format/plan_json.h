@@ -2,9 +2,30 @@
 #ifndef TOPOOPT_PLAN_JSON_H
 #define TOPOOPT_PLAN_JSON_H
 
+/* plan.json */
+
 #include <stdio.h>
 
+#include "base/json.h"
 #include "data/plan.h"
+
+struct to_plan *to_plan_load(const char *path, struct to_error *err);
+
+/** to_plan_parse() - plan.json from memory; @name is for errors */
+struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
+			      struct to_error *err);
+
+/**
+ * to_plan_save() - write @plan to @path ("-" = standard output)
+ *
+ * Written to a temporary file beside @path and renamed, so a reader never
+ * sees half a plan. Same plan, same bytes.
+ */
+int to_plan_save(const struct to_plan *plan, const char *path,
+		 struct to_error *err);
+
+/** to_plan_print() - the text that to_plan_save() writes */
+int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 
 /** Words for enum to_link_use; ends with NULL. */
 extern const char *const to_plan_link_uses[];

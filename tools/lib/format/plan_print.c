@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/set.h"
 #include "data/plan.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
 #include "format/plan_json.h"
 
 const char *const to_plan_link_uses[] = {
@@ -382,4 +386,15 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 		return to_error_set(err, -EINVAL, "the predictions are no JSON");
 	fprintf(out, "}\n");
 	return 0;
+}
+
+static int plan_write(FILE *out, const void *plan, struct to_error *err)
+{
+	return to_plan_print(plan, out, err);
+}
+
+int to_plan_save(const struct to_plan *plan, const char *path,
+		 struct to_error *err)
+{
+	return to_file_write(path, plan_write, plan, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "format/cluster_json.h"
 #include "format/plan_json.h"
 
 static void plan_slice_print_end(FILE *out, const struct to_cluster *c, const char *key,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* "control" of an optical switch: how it is set, in cluster.json and plan.json. */
 
+#include "format/switch_json.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/cluster.h"
+#include "base/json.h"
+
 
 #define TIMEOUT_MS_MAX 3600000
 

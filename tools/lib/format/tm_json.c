@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tm.json. */
 
-#include "data/tm.h"
+
+#include "format/tm_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -557,4 +558,22 @@ static int tm_write_tm(FILE *out, const void *tm, struct to_error *err)
 int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err)
 {
 	return to_file_write(path, tm_write_tm, tm, err);
+}
+
+int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
+		      struct to_error *err)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	char *text;
+	size_t len;
+	int ret;
+
+	ret = to_file_read(plan_path, &text, &len, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+	snprintf(fingerprint, 17, "%016" PRIx64, hash);
+	free(text);
+	return 0;
 }

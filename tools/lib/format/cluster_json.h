@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CLUSTER_JSON_H
+#define TOPOOPT_CLUSTER_JSON_H
+
+/* cluster.json, and the parts of it that plan.json has too. */
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "data/cluster.h"
+
+struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
+
+/** to_cluster_parse() - cluster.json from memory; @name is for errors */
+struct to_cluster *to_cluster_parse(const char *data, size_t len,
+				    const char *name, struct to_error *err);
+
+/*
+ * What cluster.json and plan.json share. The readers are for struct
+ * to_json_field with a struct to_cluster at offset 0.
+ */
+int to_cluster_read_link_mode(const struct to_json *at, void *to);
+int to_cluster_read_switches(const struct to_json *at, void *to);
+int to_cluster_read_servers(const struct to_json *at, void *to);
+
+/*
+ * "s0:eth0" into a struct to_port_ref; to_json_doc.context is the cluster.
+ */
+int to_cluster_read_port_ref(const struct to_json *at, void *to);
+
+/**
+ * to_cluster_read_links() - read an array of links into @cluster
+ * @fields: of one link; their structure is struct to_link
+ *
+ * Refuses ports on two links and servers linked to themselves.
+ */
+int to_cluster_read_links(const struct to_json *at,
+			  const struct to_json_field *fields,
+			  struct to_cluster *cluster);
+
+/** to_cluster_print() - link mode, switches and servers as JSON members */
+void to_cluster_print(FILE *out, const struct to_cluster *cluster);
+
+#endif
