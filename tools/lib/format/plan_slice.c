@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
+#include "format/plan_tables_json.h"
 
 static void plan_slice_print_end(FILE *out, const struct to_cluster *c, const char *key,
 				 struct to_port_ref at)
