@@ -51,8 +51,13 @@ lint_clang_tidy() {
 	make --no-print-directory tools || return
 	read -rd '' -a flags < <(pkg-config --cflags jansson libmnl libbpf libprotobuf-c \
 		libcurl libmicrohttpd) || :
-	clang-tidy --quiet tools/lib/*.c tools/toctl/*.c -- -std=gnu11 -D_GNU_SOURCE \
+	clang-tidy --quiet tools/lib/*/*.c tools/toctl/*.c -- -std=gnu11 -D_GNU_SOURCE \
 		'-DTO_VERSION="0"' -Itools/lib -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
+}
+
+# Which room of tools/lib may use which.
+lint_rooms() {
+	make --no-print-directory tools && "$here/rooms.py" build/tools/lib
 }
 
 # The kernel's semantic patches.
@@ -84,7 +89,7 @@ lint_yamllint() {
 	yamllint --strict -c Documentation/netlink/yamllint.yaml Documentation/netlink/specs
 }
 
-all=(shellcheck yamllint checkpatch cppcheck clang_tidy coccinelle sparse)
+all=(shellcheck yamllint rooms checkpatch cppcheck clang_tidy coccinelle sparse)
 (($#)) || set -- "${all[@]}"
 source=$("$here/lab/source.sh") || exit
 log=$(mktemp)

@@ -3,12 +3,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/json_walk.h"
-#include "data/cluster.h"
+#include "base/text.h"
 
 /* jansson tells the line of syntax errors only. */
 static unsigned int json_line_of(const struct to_json_doc *doc, const char *path)
