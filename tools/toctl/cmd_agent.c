@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,6 +24,14 @@ static void agent_signal(int number)
 	agent_stop = 1;
 }
 
+/* Without SA_RESTART, so that reading and waiting end. */
+static void agent_catch(int number)
+{
+	const struct sigaction action = { .sa_handler = agent_signal };
+
+	sigaction(number, &action, NULL);
+}
+
 static void agent_note(const char *text)
 {
 	fprintf(stderr, "toctl agent: %s\n", text);
@@ -35,10 +42,21 @@ static json_t *agent_request(void *agent, const json_t *request)
 	return to_agent_call(agent, request);
 }
 
+/* At a pipe, what whoever started it ignores stays ignored. */
+static int agent_serve(struct to_call *call, struct to_agent *agent)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+	struct sigaction old;
+
+	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			agent_catch(ends[i]);
+	return to_agent_serve(agent, stdin, stdout, &agent_stop, &call->err);
+}
+
 static int agent_follow(struct to_call *call, const struct agent_args *args,
 			struct to_agent *agent)
 {
-	const struct sigaction action = { .sa_handler = agent_signal };
 	char host[256] = "";
 	const struct to_agent_etcd config = {
 		.options = args->etcd, .server = args->node ? args->node : host,
@@ -47,8 +65,8 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 	};
 
 	gethostname(host, sizeof(host) - 1);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
+	agent_catch(SIGTERM);
+	agent_catch(SIGINT);
 	return to_agent_follow(&config, &call->err);
 }
 
@@ -67,8 +85,7 @@ static int agent_run(struct to_call *call, const void *data)
 	agent = to_agent_new(args->dev, args->counters.names ? &names : NULL, &call->err);
 	if (!agent)
 		return -EINVAL;
-	ret = args->stdio ? to_agent_serve(agent, stdin, stdout, &call->err) :
-			    agent_follow(call, args, agent);
+	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent);
 	to_agent_free(agent);
 	return ret;
 }

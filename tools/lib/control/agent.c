@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -528,34 +527,14 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 	return reply;
 }
 
-static volatile sig_atomic_t agent_ended;
-
-static void agent_signal(int number)
+int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
+		   const volatile sig_atomic_t *stop, struct to_error *err)
 {
-	(void)number;
-	agent_ended = 1;
-}
-
-/* Without SA_RESTART: reading ends. What is ignored stays so. */
-static void agent_catch(int number)
-{
-	const struct sigaction action = { .sa_handler = agent_signal };
-	struct sigaction old;
-
-	if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(number, &action, NULL);
-}
-
-int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out, struct to_error *err)
-{
-	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
 	char *line = NULL;
 	size_t size = 0;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		agent_catch(ends[i]);
-	while (!ret && !agent_ended && getline(&line, &size, in) > 0) {
+	while (!ret && !*stop && getline(&line, &size, in) > 0) {
 		json_error_t why;
 		json_t *request = json_loads(line, 0, &why);
 		json_t *reply = NULL;

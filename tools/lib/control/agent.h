@@ -40,6 +40,7 @@
  */
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -63,10 +64,13 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request);
 
 /**
  * to_agent_serve() - carry out requests, one a line, until the end of @in
+ * @stop: set by signal handlers that do not restart system calls (no SA_RESTART):
+ *	ends it after the request under way
  *
- * Signals that end a process end the request under way, then the loop.
- * Return: 0, or a negative errno with @err set when @in cannot be understood.
+ * Return: 0, or a negative errno with @err set: a line is not a JSON object, or
+ * @out cannot be written.
  */
-int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out, struct to_error *err);
+int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
+		   const volatile sig_atomic_t *stop, struct to_error *err);
 
 #endif
