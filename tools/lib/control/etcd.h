@@ -14,14 +14,21 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "control/fabric.h"
 
 #define TO_ETCD_PREFIX "/topoopt"
+
+/** struct to_etcd_options - how to reach etcd; NULL for what is not given */
+struct to_etcd_options {
+	const char *endpoints;		/* URLs, separated by commas */
+	const char *prefix;		/* of all keys; default TO_ETCD_PREFIX */
+	const char *cacert, *cert, *key;	/* PEM files, for https */
+};
 
 struct to_etcd;
 
 /**
- * to_etcd_open() - copy @options and see that one of the endpoints answers
+ * to_etcd_open() - see that one of the endpoints answers
+ * @options: endpoints and prefix are copied; the names of files must outlive the client
  *
  * Every call goes to the endpoint that answered last, and to the next when it
  * does not any more.

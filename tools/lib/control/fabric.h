@@ -20,15 +20,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "control/etcd.h"
 #include "data/plan.h"
 #include "data/tm.h"
-
-/** struct to_etcd_options - how to reach etcd; NULL for what is not given */
-struct to_etcd_options {
-	const char *endpoints;		/* URLs, comma between them */
-	const char *prefix;		/* of all keys; default "/topoopt" */
-	const char *cacert, *cert, *key;	/* PEM files, for https */
-};
 
 /**
  * struct to_fabric_options - how to reach the agents
@@ -66,10 +60,12 @@ struct to_fabric;
 
 /**
  * to_fabric_open() - reach the agents of all servers of @plan
+ * @plan: gives the servers, which are copied; plans that are staged later have the
+ *	same ones, in this order
+ * @options: its strings must outlive the fabric
  *
- * @plan gives the servers; plans that are staged later have the same ones, in
- * this order. Changes nothing. An agent that cannot be reached is no failure
- * yet, to_fabric_servers() tells; so a fabric can be asked how it is.
+ * Changes nothing. An agent that cannot be reached is no failure yet,
+ * to_fabric_servers() tells; so a fabric can be asked how it is.
  *
  * Return: NULL with @err: a template without {}, etcd cannot be reached,
  * another controller is at work (etcd).
