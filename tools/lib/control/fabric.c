@@ -14,7 +14,7 @@
 
 /**
  * struct to_fabric - see fabric.h
- * @cluster: the servers, of the plan it was opened with
+ * @cluster: owned; the servers, as the plan that it was opened with has them
  * @id: of the last request
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
@@ -25,7 +25,7 @@
  * @generation: of @next
  */
 struct to_fabric {
-	const struct to_cluster *cluster;
+	struct to_cluster *cluster;
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
@@ -401,12 +401,14 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 				 const struct to_fabric_options *options,
 				 struct to_error *err)
 {
-	const struct to_cluster *c = plan->cluster;
 	struct to_fabric *f = calloc(1, sizeof(*f));
+	struct to_cluster *c;
 
 	if (!f)
 		goto no_memory;
-	f->cluster = c;
+	c = f->cluster = to_cluster_copy(plan->cluster);
+	if (!c)
+		goto no_memory;
 	f->timeout_ns = options->timeout_ns;
 	f->servers = calloc(c->n_servers, sizeof(*f->servers));
 	f->who = calloc(c->n_servers, sizeof(*f->who));
@@ -444,6 +446,7 @@ void to_fabric_close(struct to_fabric *f)
 		f->link->close(f->link);
 	if (f->replies)
 		fabric_forget_replies(f);
+	to_cluster_free(f->cluster);
 	to_plan_free(f->active);
 	to_plan_free(f->next);
 	free(f->servers);

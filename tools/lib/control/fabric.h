@@ -98,7 +98,7 @@ int to_fabric_generation(const struct to_fabric *fabric, uint64_t *generation,
 
 /**
  * to_fabric_stage() - stage every server's part of @plan
- * @plan: held by @fabric for as long as it needs it
+ * @plan: held (to_plan_hold()) for as long as @fabric needs it
  * @differs: gets whether any server has anything to change, may be NULL
  *
  * Makes links as to_apply_links() does. Replaces stages that others left.

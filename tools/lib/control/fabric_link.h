@@ -46,6 +46,10 @@ struct to_fabric_link {
 	void (*close)(struct to_fabric_link *link);
 };
 
+/*
+ * Both borrow @cluster and the strings of their options until they are closed.
+ */
+
 /** to_fabric_pipes() - agents started by a command each; see fabric_pipe.c */
 struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 				       const char *command, struct to_error *err);
