@@ -95,7 +95,7 @@ static inline struct to_demand *job_random(unsigned int n, uint64_t *random)
 	return demand;
 }
 
-/* Plan @demand, which is taken over, on a made-up cluster. NULL with @err set. */
+/* Plan @demand, which is taken over, on a synthetic cluster. NULL with @err set. */
 static inline struct to_plan *job_plan_family(struct to_demand *demand, unsigned int degree,
 					      enum to_link_mode mode,
 					      const struct to_family *family,

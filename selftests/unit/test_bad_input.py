@@ -107,11 +107,11 @@ CALLS = {
     "plan --job {job} --degree 4 --bandwidth Infinity":
         (2, '--bandwidth: expected bits/s like 100G (k, M, G, T), not "Infinity"'),
     "plan --job {ring}job.json --cluster {ring}cluster.json --bandwidth 400G":
-        (2, "--bandwidth is for clusters made up by --degree"),
+        (2, "--bandwidth is for synthetic clusters (--degree)"),
     "plan --job {job} --degree 4 --seed 9223372036854775808":
         (2, "--seed: expected 0 to 9223372036854775807, not 9223372036854775808"),
     "plan --job {job} --degree 4 -o out --report out": (2, "plan and report cannot both be written to out"),
-    "plan --job {job} --degree 4 --report -": (2, "plan and report cannot both go to standard output: say -o"),
+    "plan --job {job} --degree 4 --report -": (2, "plan and report cannot both go to standard output: give -o"),
     "plan --job {job} --degree 4 -o no/plan.json": (1, "no/plan.json: No such file or directory"),
     "plan --job {job} --degree 4 -o .": (1, ".: Is a directory"),
     "plan --job . --degree 4 -o out": (1, ".: Is a directory"),

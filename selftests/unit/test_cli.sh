@@ -156,10 +156,10 @@ run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json
 	[[ $(jq '[.bytes[][]] | add / 1048576' "$tmp/out") == $((8 * 768 + 8 * 32)) ]]
 result $? "heatmap --load of a plan"
 says "heatmap --load of a job" 1 \
-	"toctl heatmap: $tmp/job.json: links have a load in a plan or a traffic matrix" \
+	"toctl heatmap: $tmp/job.json: only a plan or a traffic matrix has link loads" \
 	heatmap --load "$tmp/job.json"
 says "heatmap --load of one server's recording" 1 \
-	"toctl heatmap: selftests/unit/formats/tm-server.json: a recording of b alone has no load of links: merge first" \
+	"toctl heatmap: selftests/unit/formats/tm-server.json: a recording of b alone has no link load: merge first" \
 	heatmap --load selftests/unit/formats/tm-server.json
 sed 's/"elapsed_ns": 50000100/"elapsed_ns": 20000000/' selftests/unit/formats/tm.json >"$tmp/tm.json"
 run 0 heatmap "$tmp/tm.json" && grep -q 'bytes in 0.02 s' "$tmp/out"
@@ -242,7 +242,7 @@ run 1 tm compare "$tmp/chain.json" "$tmp/tm.json" &&
 result $? "tm compare: iterations"
 measured 1000000 2000000 0123456789abcdef
 says "tm compare: measured under another plan" 1 \
-	"toctl tm compare: $tmp/tm.json was not measured under $tmp/chain.json" \
+	"toctl tm compare: $tmp/tm.json was not measured under the plan $tmp/chain.json" \
 	tm compare "$tmp/chain.json" "$tmp/tm.json"
 
 echo "1..$count"

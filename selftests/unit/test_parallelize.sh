@@ -16,7 +16,7 @@ fabric=(--servers 8 --degree 4)
 search=("${model[@]}" "${fabric[@]}" --budget 80)
 
 run 0 parallelize "${search[@]}" --job "$tmp/job.json" -o "$tmp/plan.json" &&
-	grep -q '^  both together .* 1\.000 ' "$tmp/out" &&
+	grep -q '^  co-optimised .* 1\.000 ' "$tmp/out" &&
 	grep -q '^  table-0.*: .* on' "$tmp/out" && run 0 verify "$tmp/plan.json"
 result $? "a strategy in words, and a plan that verifies"
 
@@ -56,14 +56,14 @@ result $? "on a cluster of one's own"
 printf '%s\n' '{"format": "topoopt-model", "version": 1, "name": "idle", "batch_per_gpu": 1, "operators": [
 	{"name": "ids", "type": "other", "flops": 0, "parameter_bytes": 0, "output_bytes": 0}]}' >"$tmp/idle.json"
 run 0 parallelize --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
-	grep -q '^  both together  *0  *0  *- ' "$tmp/out" &&
+	grep -q '^  co-optimised  *0  *0  *- ' "$tmp/out" &&
 	run 0 parallelize --json --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
 	jq -e '.approaches.search.ratio == null' "$tmp/out" >/dev/null
 result $? "a model that takes no time"
 refuses "a rate for a cluster that has its own" 2 \
-	"--bandwidth is for clusters made up by --servers and --degree" "${model[@]}" \
+	"--bandwidth is for synthetic clusters (--servers and --degree)" "${model[@]}" \
 	--cluster examples/ring-4/cluster.json --bandwidth 400G
-refuses "neither cluster nor servers" 2 "say --cluster, or --servers and --degree" \
+refuses "neither cluster nor servers" 2 "give --cluster, or --servers and --degree" \
 	"${model[@]}" --degree 4
 refuses "two files on standard output" 2 \
 	"--job and --output cannot both go to standard output" "${search[@]}" -j - -o -

@@ -150,9 +150,9 @@ refuses "more effort than there is" 2 \
 	"toctl plan: --effort: expected 1 to 9, not 10" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --effort 10
 refuses "neither cluster nor degree" 2 \
-	"toctl plan: say --cluster or --degree" plan --job examples/jobs/dlrm-16.json
+	"toctl plan: give --cluster or --degree" plan --job examples/jobs/dlrm-16.json
 refuses "fixed links of no cluster" 2 \
-	"toctl plan: --fixed keeps the links of a cluster: say which with --cluster" \
+	"toctl plan: --fixed keeps the links of a cluster: give it with --cluster" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed
 refuses "a family for links that are there" 2 \
 	"toctl plan: --family chooses links, --fixed keeps them" \
@@ -174,7 +174,7 @@ refuses "a server that the cluster does not have" 1 \
 	plan --job "$tmp/job.json" --cluster examples/ring-4/cluster.json
 run 0 plan --job "$tmp/job.json" --degree 2 -o "$tmp/plan.json" &&
 	grep -q '"name":"gpu7"' "$tmp/plan.json"
-result $? "a made-up cluster has the job's names"
+result $? "a synthetic cluster has the job's names"
 
 echo "1..$count"
 exit $((failed > 0))

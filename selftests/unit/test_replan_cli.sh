@@ -182,7 +182,7 @@ run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json"
 		"$tmp/err" && (($(wc -l <"$tmp/err") == 1))
 result $? "cross-connects that collide"
 refuses "plan and decision on standard output" 2 \
-	"plan and decision cannot both go to standard output: say -o FILE" \
+	"plan and decision cannot both go to standard output: give -o FILE" \
 	--json --tm "$tmp/shifted.json" "${plan[@]}" -o -
 [[ ! -e $tmp/none.json ]]
 result $? "nothing was written meanwhile"

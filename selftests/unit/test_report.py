@@ -207,13 +207,13 @@ def prototype():
     told = browser.run("""[...document.querySelectorAll(".about li")].map((at) =>
         at.textContent)""")
     share = 0
-    for way in told:
-        servers = re.sub(r" \(.*", "", way).split(" → ")
-        assert servers[0] == "s3" and servers[-1] == "s6", way
-        assert all({a, b} in links for a, b in zip(servers, servers[1:])), way
-        share += float(re.search(r"\(([\d.]+) %\)", way)[1])
+    for path in told:
+        servers = re.sub(r" \(.*", "", path).split(" → ")
+        assert servers[0] == "s3" and servers[-1] == "s6", path
+        assert all({a, b} in links for a, b in zip(servers, servers[1:])), path
+        share += float(re.search(r"\(([\d.]+) %\)", path)[1])
     assert 98 <= share <= 102, told
-    browser.shot("prototype-12-way")
+    browser.shot("prototype-12-path")
     browser.run("""document.querySelector("#topology input").click()""")
     assert browser.run("""[...document.querySelectorAll(".link")].filter((at) =>
         at.style.display === "none").length""") == 12, "links cannot be switched off"

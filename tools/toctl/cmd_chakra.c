@@ -135,12 +135,12 @@ static const struct to_option chakra_options[] = {
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
 	  .help = "where to write the job; default: standard output" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
-	  .help = "name of the job; default: as the traces are called" },
+	  .help = "name of the job; default: that of the traces" },
 	{ "ranks-per-server", 'r', TO_OPTION_NUMBER, FIELD(ranks_per_server), .argument = "N",
 	  .min = 1, .max = TO_SERVERS_MAX,
-	  .help = "ranks that share a server, in the order of their numbers; default: 1" },
+	  .help = "consecutive ranks that share a server; default: 1" },
 	{ "dims", 0, TO_OPTION_STRING, FIELD(dims), .argument = "AxB",
-	  .help = "sizes of the dimensions of ranks that involved_dim speaks of, the fastest "
+	  .help = "sizes of the rank dimensions that involved_dim refers to, fastest-varying "
 		  "first" },
 	{}
 };
@@ -153,11 +153,11 @@ const struct to_command to_cmd_chakra = {
 	.max_operands = UINT_MAX,
 	.description =
 		"Reads one trace per rank, writes job.json for toctl plan --job, and prints what "
-		"it found. Sends and all-to-alls become MP transfers, an all-reduce an AllReduce; "
-		"reduce-scatter, all-gather, broadcast and reduce become the AllReduce that puts "
-		"as many bytes on a ring, half their total size. A node's process group (pg_name) "
-		"has the ranks that the trace lists for it, else those that use it. Sends must "
-		"match receives, and the ranks of a group must do the same collectives.",
+		"it found. Sends and all-to-alls become MP transfers; an all-reduce becomes an "
+		"AllReduce. A reduce-scatter, all-gather, broadcast or reduce becomes the AllReduce "
+		"that puts as many bytes on a ring: half its total size. A node's process group "
+		"(pg_name) has the ranks that the trace lists for it, or else the ranks that use it. "
+		"Sends must match receives, and all ranks of a group must run the same collectives.",
 	.options = chakra_options,
 	.args_size = sizeof(struct chakra_args),
 	.defaults = &(const struct chakra_args){ .output = "-", .ranks_per_server = 1 },

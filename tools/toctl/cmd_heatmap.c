@@ -25,7 +25,7 @@ struct heatmap_args {
 
 static const struct to_option heatmap_options[] = {
 	{ .name = "load", .offset = offsetof(struct heatmap_args, load),
-	  .help = "bytes on links instead: a plan's prediction, or as measured" },
+	  .help = "draw link load instead: a plan's prediction, or as measured" },
 	{ .name = "svg", .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct heatmap_args, svg),
 	  .help = "write an SVG image (- for standard output)" },
@@ -41,7 +41,7 @@ static int heatmap_init(struct to_heatmap *map, unsigned int n)
 	return map->bytes && map->names ? 0 : -ENOMEM;
 }
 
-/* A job has no rings yet: its groups go round in the order they are written. */
+/* A job has no rings yet: take the order in which a group lists its servers. */
 static void heatmap_add_group(struct to_heatmap *map, const struct to_demand *d,
 			      unsigned int group)
 {
@@ -99,7 +99,7 @@ static int heatmap_from_plan(struct to_heatmap *map, const struct to_plan *plan,
 	for (unsigned int i = 0; i < map->n; i++)
 		map->names[i] = plan->cluster->servers[i].name;
 	snprintf(map->title, sizeof(map->title), "%s: %s, bytes per iteration",
-		 plan->demand->name, load ? "predicted load of links" : "demand");
+		 plan->demand->name, load ? "predicted link load" : "demand");
 	if (load)
 		return heatmap_add_load(map, plan);
 	heatmap_add_mp(map, plan->demand);
@@ -139,7 +139,7 @@ static int heatmap_from_tm(struct to_heatmap *map, const struct to_tm *tm, bool 
 	for (unsigned int i = 0; i < map->n; i++)
 		map->names[i] = tm->servers[i];
 	snprintf(map->title, sizeof(map->title), "%s: measured%s, bytes in %.3g s",
-		 tm->job, load ? " load of links" : "", seconds);
+		 tm->job, load ? " link load" : "", seconds);
 	if (!load) {
 		to_tm_matrix(tm, -1, -1, TO_TM_ALL, map->bytes);
 		return 0;
@@ -237,12 +237,12 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 		tm = to_tm_parse(data, len, path, &call->err);
 		if (tm && args->load && tm->server != TO_TM_FABRIC)
 			to_error_set(&call->err, 0,
-				     "%s: a recording of %s alone has no load of links: merge first",
+				     "%s: a recording of %s alone has no link load: merge first",
 				     path, tm->servers[tm->server]);
 		else if (tm)
 			ret = heatmap_from_tm(&map, tm, args->load);
 	} else if (args->load) {
-		to_error_set(&call->err, 0, "%s: links have a load in a plan or a traffic matrix",
+		to_error_set(&call->err, 0, "%s: only a plan or a traffic matrix has link loads",
 			     path);
 	} else {
 		demand = to_demand_parse(data, len, path, &call->err);
@@ -277,16 +277,16 @@ static int heatmap_run(struct to_call *call, const void *args)
 
 const struct to_command to_cmd_heatmap = {
 	.name = "heatmap",
-	.summary = "Draw who sends how much to whom",
+	.summary = "Draw a traffic matrix or a demand as a heat map",
 	.operands = "tm.json|job.json|plan.json",
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
 		"Draws the measured matrix of a tm.json, or the demand of a job.json or\n"
-		"plan.json: MP transfers and AllReduce, the latter along the plan's rings and trees,\n"
-		"or of a job along the order in which a group is written. Rows send. The scale\n"
-		"is logarithmic; zero is left blank. NO_COLOR in the environment draws with\n"
-		"characters on a terminal too.",
+		"plan.json: MP transfers and AllReduce. AllReduce follows the plan's rings and\n"
+		"trees, or in a job the order in which a group lists its servers. Rows send,\n"
+		"columns receive. The scale is logarithmic; zero is left blank. NO_COLOR in the\n"
+		"environment makes it use characters on a terminal too.",
 	.options = heatmap_options,
 	.args_size = sizeof(struct heatmap_args),
 	.run = heatmap_run,

@@ -25,10 +25,10 @@ static const char *const parallelize_links[] = { "duplex", "simplex", NULL };
 static const struct {
 	const char *key, *name;
 } parallelize_approaches[] = {
-	{ "data_parallel", "data parallel" },
-	{ "naive", "strategy, then plan" },
-	{ "tables_by_hand", "tables by hand" },
-	{ "search", "both together" },
+	{ "data_parallel", "data parallelism" },
+	{ "naive", "strategy first" },
+	{ "tables_by_hand", "hand-placed tables" },
+	{ "search", "co-optimised" },
 };
 
 static void parallelize_print(FILE *out, const struct to_dnn_model *model,
@@ -39,14 +39,14 @@ static void parallelize_print(FILE *out, const struct to_dnn_model *model,
 	fprintf(out, "%s: %u operators on %u servers, %llu samples per iteration\n", model->name,
 		model->n_operators, ours->strategy->n_servers,
 		(unsigned long long)ours->strategy->samples);
-	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration, ms", "at least", "ratio",
+	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration ms", "lower bound", "ratio",
 		"GB/server");
 	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
 		const struct to_choice *choice = &found->by[i];
 
 		fprintf(out, "  %-20s %13.4g %13.4g ", parallelize_approaches[i].name,
 			choice->time * 1e3, choice->bound * 1e3);
-		/* operators that compute and send nothing take no time */
+		/* the time is 0 when operators neither compute nor send */
 		if (ours->time > 0)
 			fprintf(out, "%8.3f", choice->time / ours->time);
 		else
@@ -113,7 +113,7 @@ static int parallelize_report(struct to_call *call, const struct parallelize_arg
 			      const struct to_dnn_model *model, const struct to_parallelized *found)
 {
 	const struct to_plan *plan = found->by[TO_APPROACH_SEARCH].plan;
-	/* a file may be on standard output */
+	/* the job or the plan may go to standard output */
 	bool taken = parallelize_to_stdout(args->job) || parallelize_to_stdout(args->output);
 	int ret = 0;
 
@@ -142,9 +142,9 @@ static int parallelize_run(struct to_call *call, const void *data)
 	int ret = -EINVAL;
 
 	if (!args->cluster && !(args->servers && args->degree))
-		return to_usage(call, "say --cluster, or --servers and --degree");
+		return to_usage(call, "give --cluster, or --servers and --degree");
 	if (args->cluster && args->bandwidth)
-		return to_usage(call, "--bandwidth is for clusters made up by --servers and --degree");
+		return to_usage(call, "--bandwidth is for synthetic clusters (--servers and --degree)");
 	if (parallelize_to_stdout(args->job) && parallelize_to_stdout(args->output))
 		return to_usage(call, "--job and --output cannot both go to standard output");
 	model = to_dnn_model_load(args->model, &call->err);
@@ -168,50 +168,50 @@ static int parallelize_run(struct to_call *call, const void *data)
 
 static const struct to_option parallelize_options[] = {
 	{ "model", 'm', TO_OPTION_STRING, FIELD(model), .required = true, .argument = "FILE",
-	  .help = "operators of the model and GPUs of a server" },
+	  .help = "the model's operators and the GPUs of a server" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX,
-	  .help = "servers that train; default: all of the cluster" },
+	  .help = "servers to train on; default: all of the cluster" },
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
-	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server to use" },
+	  .min = 1, .max = TO_PORTS_MAX, .help = "ports to use per server" },
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
-	  .help = "servers, ports and optical switches; default: made up from --servers and "
+	  .help = "servers, ports and optical switches; default: synthetic, from --servers and "
 		  "--degree" },
 	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .argument = "FILE",
-	  .help = "where to write what an iteration sends; default: nowhere" },
+	  .help = "where to write the traffic of an iteration; default: nowhere" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan; default: nowhere" },
 	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
 	  .choices = parallelize_links,
-	  .help = "a link carries both directions or one; default: as the cluster says, "
+	  .help = "links carry both directions or one; default: as the cluster says, "
 		  "else duplex" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
-	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
+	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
 	  .help = "samples per GPU and iteration; default: as the model says" },
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
 	  .min = 4, .max = 100000000,
-	  .help = "strategies that each of the search's chains tries; default: 1000" },
+	  .help = "strategies that each Markov chain of the search tries; default: 1000" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
-	  .help = "of the random choices; same seed, same result; default: 1" },
+	  .help = "random seed; same seed, same result; default: 1" },
 	{}
 };
 
 const struct to_command to_cmd_parallelize = {
 	.name = "parallelize",
-	.summary = "Find who computes what of a model, and the plan for it",
+	.summary = "Co-optimise parallelisation strategy and topology",
 	.description =
-		"Decides for each operator of a model whether all servers or some of them have "
-		"it, each for its samples (replicated), one server has it (placed), or servers "
-		"have a part of it each (sharded), together with links, rings and routes that "
-		"suit what this sends (TopoOpt, section 3.2): Markov chains look for a faster "
-		"strategy on the current plan, and TopologyFinder for a better plan of the "
-		"current strategy, in turn.\n\n"
-		"Prints the simulated time of an iteration beside those of three other ways: "
-		"data parallelism; the best strategy for an ideal network, planned afterwards; "
-		"and data parallelism with each embedding table on one server. \"At least\" is "
-		"what the strategy would take on any network of the same ports. The last lines "
-		"say where the operators are.",
+		"Decides for each operator of a model whether servers replicate it and divide "
+		"the samples (replicated), one server holds it (placed), or servers hold a part "
+		"each (sharded); and plans links, rings and routes for the resulting traffic "
+		"(TopoOpt, section 3.2). Two steps alternate: Markov chains search a faster "
+		"strategy on the current plan, then TopologyFinder makes a better plan for the "
+		"current strategy.\n\n"
+		"Prints the simulated iteration time beside those of three alternatives: data "
+		"parallelism; the best strategy for an ideal network, planned afterwards "
+		"(strategy first); and data parallelism with each embedding table on one server "
+		"(hand-placed tables). \"Lower bound\" is the least time that the strategy could take "
+		"on any network with the same ports. The last lines say where the operators are.",
 	.options = parallelize_options,
 	.args_size = sizeof(struct parallelize_args),
 	.defaults = &(const struct parallelize_args){

@@ -23,8 +23,8 @@ struct plan_args {
 /* In the order of enum to_link_mode. */
 static const char *const plan_links[] = { "duplex", "simplex", NULL };
 
-/* A cluster with the names that the job has for its servers, if any. */
-static struct to_cluster *plan_make_up(const struct plan_args *args,
+/* A synthetic cluster, its servers named as in the job where that has names. */
+static struct to_cluster *plan_synthetic(const struct plan_args *args,
 				       const struct to_demand *demand, enum to_link_mode mode,
 				       struct to_error *err)
 {
@@ -51,7 +51,7 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 	struct to_cluster *cluster;
 
 	if (!args->cluster)
-		return plan_make_up(args, demand, said ? args->links : TO_LINKS_DUPLEX, err);
+		return plan_synthetic(args, demand, said ? args->links : TO_LINKS_DUPLEX, err);
 	cluster = to_cluster_load(args->cluster, err);
 	if (cluster && said)
 		cluster->link_mode = args->links;
@@ -64,7 +64,7 @@ static int plan_run(struct to_call *call, const void *data)
 	struct to_planner_options options = {
 		.fixed = args->fixed, .degree = args->degree, .effort = args->effort,
 		.seed = args->seed };
-	/* the plan itself or its page may be on standard output */
+	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
 	bool report_out = args->report && !strcmp(args->report, "-");
 	FILE *out = plan_out || report_out ? stderr : stdout;
@@ -75,19 +75,19 @@ static int plan_run(struct to_call *call, const void *data)
 	int ret;
 
 	if (!args->cluster && args->fixed)
-		return to_usage(call, "--fixed keeps the links of a cluster: say which with --cluster");
+		return to_usage(call, "--fixed keeps the links of a cluster: give it with --cluster");
 	if (plan_out && report_out)
-		return to_usage(call, "plan and report cannot both go to standard output: say -o");
+		return to_usage(call, "plan and report cannot both go to standard output: give -o");
 	if (!plan_out && args->report && !strcmp(args->output, args->report))
 		return to_usage(call, "plan and report cannot both be written to %s", args->output);
 	if (!args->cluster && !args->degree)
-		return to_usage(call, "say --cluster or --degree");
+		return to_usage(call, "give --cluster or --degree");
 	if (args->cluster && args->servers)
-		return to_usage(call, "--servers is for clusters made up by --degree");
+		return to_usage(call, "--servers is for synthetic clusters (--degree)");
 	if (args->cluster && args->bandwidth)
-		return to_usage(call, "--bandwidth is for clusters made up by --degree");
+		return to_usage(call, "--bandwidth is for synthetic clusters (--degree)");
 	if (args->fixed && (args->links != PLAN_LINKS_UNSAID || args->degree))
-		return to_usage(call, "--fixed takes the links as they are, without --links and --degree");
+		return to_usage(call, "--fixed keeps the links: it excludes --links and --degree");
 	if (args->fixed && args->family)
 		return to_usage(call, "--family chooses links, --fixed keeps them");
 	if (args->family) {
@@ -125,34 +125,34 @@ static int plan_run(struct to_call *call, const void *data)
 
 static const struct to_option plan_options[] = {
 	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .required = true, .argument = "FILE",
-	  .help = "what is sent in one training iteration" },
+	  .help = "traffic of one training iteration" },
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
-	  .help = "servers, ports and optical switches; default: made up from --degree" },
+	  .help = "servers, ports and optical switches; default: synthetic, from --degree" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan; default: standard output" },
 	{ "report", 'r', TO_OPTION_STRING, FIELD(report), .argument = "FILE",
-	  .help = "also write a page for the browser, see toctl report" },
+	  .help = "also write an HTML page, see toctl report" },
 	{ "fixed", 'f', TO_OPTION_FLAG, FIELD(fixed),
-	  .help = "keep the links of the cluster, plan rings and routes only" },
+	  .help = "keep the cluster's links; plan rings and routes only" },
 	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
 	  .choices = plan_links,
-	  .help = "a link carries both directions or one; default: as the cluster says, "
+	  .help = "links carry both directions or one; default: as the cluster says, "
 		  "else duplex" },
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
-	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server to use" },
+	  .min = 1, .max = TO_PORTS_MAX, .help = "ports to use per server" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX,
-	  .help = "servers of a made-up cluster; default: as many as the job has" },
+	  .help = "servers of a synthetic cluster; default: as many as the job has" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
-	  .min = 1, .max = INT64_MAX, .help = "of the ports of a made-up cluster; default: 100G" },
+	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
-	  .help = "only topologies of this family, such as totient, the paper's; an unknown "
-		  "name lists them all; default: the best of any" },
+	  .help = "only topologies of this family (totient is the paper's); an unknown "
+		  "name lists all; default: the best of all families" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
-	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
+	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
-	  .help = "of the random choices; same seed, same plan; default: 1" },
+	  .help = "random seed; same seed, same plan; default: 1" },
 	{}
 };
 
@@ -160,12 +160,12 @@ const struct to_command to_cmd_plan = {
 	.name = "plan",
 	.summary = "Plan links, rings and routes for a job",
 	.description =
-		"Runs TopologyFinder (TopoOpt, Algorithms 1 to 4): splits the ports between "
-		"AllReduce rings and links for MP transfers, chooses the rings that serve the "
-		"MP transfers best, matches the rest, and makes the tables of all servers. "
-		"Regular rings (TotientPerms) compete with other families of topologies; the "
-		"best of each is in the plan as a candidate. "
-		"Prints the figures of the plan beside bounds that no topology could better.",
+		"Runs TopologyFinder (TopoOpt, Algorithms 1 to 4): divides the ports between "
+		"AllReduce and MP transfers, chooses the AllReduce rings that serve the MP "
+		"transfers best, matches the remaining ports, and makes every server's table. "
+		"Regular rings (TotientPerms) compete with other topology families; the plan "
+		"lists the best of each family as a candidate. "
+		"Prints the plan's figures beside lower bounds that hold for any topology.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){

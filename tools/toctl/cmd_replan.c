@@ -23,7 +23,7 @@ struct replan_args {
 /* Exit statuses with --exit-code; keep is 0. */
 enum { REPLAN_EXIT_REROUTE = 3, REPLAN_EXIT_REWIRE };
 
-/* What hands have to move: cross-connects of switches that toctl does not set. */
+/* Cross-connects to move by hand: those of switches that toctl does not set. */
 static void replan_print_moves(FILE *out, const struct to_cluster *c, const char *verb,
 			       const struct to_cross_connect *list, unsigned int n)
 {
@@ -46,7 +46,7 @@ static int replan_print(FILE *out, const struct to_plan *plan, const struct to_r
 	fprintf(out, "%s: %s\n", to_replan_action_names[r->action], r->reason);
 	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
 	fprintf(out, "   %-16s %12s %5s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
-		"busy ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
+		"comm ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
 		"payback s");
 	for (i = 0; i < r->n_choices; i++) {
 		const struct to_replan_choice *c = &r->choices[i];
@@ -115,7 +115,7 @@ static int replan_print_json(const struct to_plan *plan, const struct to_replan_
 	return ret;
 }
 
-/* Put the name of the file before what is wrong in it. */
+/* Prefix the error with the name of the file it is about. */
 static int replan_blame(struct to_call *call, const char *path, int ret)
 {
 	struct to_error why = call->err;
@@ -158,7 +158,7 @@ static int replan_run(struct to_call *call, const void *data)
 	int ret;
 
 	if (call->json && args->output && !strcmp(args->output, "-"))
-		return to_usage(call, "plan and decision cannot both go to standard output: say -o FILE");
+		return to_usage(call, "plan and decision cannot both go to standard output: give -o FILE");
 	if (args->threshold < 0 || args->threshold >= 1)
 		return to_usage(call, "--threshold is a share, from 0 to below 1");
 	plan = to_plan_load(args->plan, &call->err);
@@ -180,32 +180,32 @@ static int replan_run(struct to_call *call, const void *data)
 
 static const struct to_option replan_options[] = {
 	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .required = true, .argument = "FILE",
-	  .help = "the matrix of the fabric, as toctl tm merge writes it" },
+	  .help = "measured traffic matrix of the fabric, from toctl tm merge" },
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
 	  .help = "the plan in force" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
-	  .help = "where to write the plan to have from now on, which is the old one when that "
-		  "is kept; default: nowhere" },
+	  .help = "where to write the plan to use from now on, the old one when it is kept; "
+		  "default: nowhere" },
 	{ "horizon", 0, TO_OPTION_DURATION, FIELD(horizon), .argument = "TIME",
 	  .min = 1, .max = INT64_MAX,
 	  .help = "how long the traffic is expected to stay as measured; default: 10s" },
 	{ "threshold", 0, TO_OPTION_REAL, FIELD(threshold), .argument = "SHARE",
-	  .help = "of the time of communication that a change must save; default: 0.05" },
+	  .help = "share of the communication time that a change must save; default: 0.05" },
 	{ "dark", 0, TO_OPTION_DURATION, FIELD(dark), .argument = "TIME", .max = INT64_MAX,
-	  .help = "of a step, in which links are dark; default: reconfiguration_ns of the switches" },
+	  .help = "how long links are dark in a step; default: reconfiguration_ns of the switches" },
 	{ "samples", 0, TO_OPTION_NUMBER, FIELD(samples), .argument = "N",
-	  .min = 1, .max = UINT32_MAX, .help = "look at the last N samples only; default: all" },
+	  .min = 1, .max = UINT32_MAX, .help = "use the last N samples only; default: all" },
 	{ "discount", 0, TO_OPTION_CHOICE, FIELD(discount), .argument = "HOW",
 	  .choices = to_discount_names,
-	  .help = "what further links between two servers are worth, for Algorithm 5; "
+	  .help = "how Algorithm 5 discounts further links between the same two servers; "
 		  "default: exponential" },
 	{ "incremental", 'i', TO_OPTION_FLAG, FIELD(incremental),
-	  .help = "without TopologyFinder, which takes most of the time" },
+	  .help = "skip TopologyFinder, which takes most of the time" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
-	  .help = "time for quality, 1 to 9: each step doubles the work; default: 5" },
+	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
-	  .help = "of the random choices; same seed, same plan; default: 1" },
+	  .help = "random seed; same seed, same plan; default: 1" },
 	{ "exit-code", 0, TO_OPTION_FLAG, FIELD(exit_code),
 	  .help = "exit with 3 for new routes on the same links, with 4 for new links" },
 	{}
@@ -213,25 +213,25 @@ static const struct to_option replan_options[] = {
 
 const struct to_command to_cmd_replan = {
 	.name = "replan",
-	.summary = "Decide what to do about traffic that is not what was planned for",
+	.summary = "Decide whether measured traffic justifies another plan",
 	.description =
-		"Weighs measured traffic on the plan in force against new routes on the same "
-		"links, against the links of TopoOpt-reconfig (TopoOpt, Algorithm 5) on all "
-		"ports, on those that AllReduce rings leave and on half of them, and against "
-		"those of TopologyFinder. "
-		"Changed links have a price: while the optical switch moves them, the job goes as "
-		"fast as the links that stay lit allow. Where these would not reach every server "
-		"they are moved in several steps, or, where no steps avoid that, the job stands "
-		"still. What gains most over the horizon wins; the plan is kept when nothing pays "
-		"back by then. As few cross-connects as possible are moved, and links that are on "
-		"no optical switch stay.\n"
-		"Prints every choice with its price: how long the busiest link is busy with the "
-		"measured bytes (~ where estimated), cross-connects cut and made, in how many "
-		"steps, how long some are dark, and progress of the job lost meanwhile and gained "
-		"later, in its time; where there are no such links, why. After them, for switches "
-		"without control in the plan, as patch panels, the cross-connects to cut and to "
-		"make: switch and its ports.\n"
-		"The exit status is 0 whatever is decided, unless --exit-code is given.",
+		"Compares, for the measured traffic, the plan in force with new routes on the "
+		"same links, with links by TopoOpt's reconfiguration heuristic (TopoOpt, "
+		"Algorithm 5) on all ports, on the ports that AllReduce rings leave, and on half "
+		"of the ports, and with links by TopologyFinder. "
+		"New links have a price: while the optical switch moves them, the job runs only "
+		"as fast as the remaining links allow. If these do not reach every server, the "
+		"change takes several steps; if no steps avoid that, the job stands still "
+		"meanwhile. The choice that gains most over the horizon wins; the plan is kept "
+		"when nothing pays back by then. As few cross-connects as possible move; links "
+		"on no optical switch stay.\n"
+		"Prints every choice with its price: communication time of the measured bytes "
+		"(~ if estimated), cross-connects to cut and to make, the number of steps, how "
+		"long links are dark, and the progress of the job, in time, that is lost "
+		"meanwhile and gained later; for choices that do not exist, the reason. For "
+		"switches without control in the plan, such as patch panels, it then lists the "
+		"cross-connects to cut and to make: the switch and two of its ports.\n"
+		"The exit status is 0 whatever the decision, unless --exit-code is given.",
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),
 	.defaults = &(const struct replan_args){

@@ -32,15 +32,15 @@ static int report_run(struct to_call *call, const void *data)
 
 const struct to_command to_cmd_report = {
 	.name = "report",
-	.summary = "Show a plan as a page for the browser",
+	.summary = "Write a plan as an HTML page",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Writes one HTML page that needs no network: the figures beside their bounds, the "
-		"topology with the routes of each server, demand and load of links as heat maps, "
-		"links by load, distances, rings, and the ports of patch panels to join. All is recomputed as by toctl verify; what that "
-		"finds wrong stands at the top.",
+		"Writes one HTML page that needs no network: the figures beside their lower "
+		"bounds, the topology with the routes of each server, demand and link load as "
+		"heat maps, links by load, hops, rings, and the patch panel ports to join. "
+		"Everything is recomputed as by toctl verify; violations stand at the top.",
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
 	.defaults = &(const struct report_args){ .output = "-" },

@@ -48,12 +48,12 @@ static int route_parse(struct to_call *call, struct question *q)
 		family = inet_pton(AF_INET, dst, q->key.dst) == 1 ? AF_INET :
 			 inet_pton(AF_INET6, dst, q->key.dst) == 1 ? AF_INET6 : 0;
 		if (!family)
-			return to_usage(call, "%s is no address (names need --plan)", dst);
+			return to_usage(call, "%s is not an address (names need --plan)", dst);
 		src_family = !src ? 0 :
 			     inet_pton(AF_INET, src, q->key.src) == 1 ? AF_INET :
 			     inet_pton(AF_INET6, src, q->key.src) == 1 ? AF_INET6 : 0;
 		if (src && !src_family)
-			return to_usage(call, "%s is no address (names need --plan)", src);
+			return to_usage(call, "%s is not an address (names need --plan)", src);
 	}
 	if (src && src_family != family)
 		return to_usage(call, "%s and %s are of different families", dst, src);
@@ -79,7 +79,7 @@ static int route_ask(struct to_call *call, const struct question *q,
 	*answer = NULL;
 	if (!ifindex)
 		return q->plan ? 0 : to_error_set(&call->err, -ENODEV,
-			"there is no topoopt device %s to ask; --plan answers without", dev);
+			"there is no topoopt device %s to ask; --plan works without one", dev);
 	ret = to_netlink_open(&rt, NETLINK_ROUTE, &call->err);
 	if (ret)
 		return ret;
@@ -249,9 +249,9 @@ static int route_run(struct to_call *call, const void *data)
 
 static const struct to_option route_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .argument = "FILE",
-	  .help = "go on hop by hop through this plan's tables" },
+	  .help = "follow the path hop by hop through this plan's tables" },
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "server of the plan that this is; default: the host name" },
+	  .help = "name of this server in the plan; default: the host name" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
 	{}
@@ -259,16 +259,17 @@ static const struct to_option route_options[] = {
 
 const struct to_command to_cmd_route = {
 	.name = "route get",
-	.summary = "Print the way packets take to an address",
+	.summary = "Print the path packets take to an address",
 	.operands = "DST [from SRC]",
 	.min_operands = 1,
 	.max_operands = 3,
 	.description =
 		"Asks the kernel what it does with packets to DST (from SRC) now. With a\n"
-		"plan, DST and SRC may be SERVER or SERVER:PORT, and the path is followed\n"
-		"from server to server, one line per link, all branches of spread flows; for\n"
-		"a SERVER also which of its ports RDMA should be sent to, and how much. What\n"
-		"a port of this server sends leaves by it: so go RDMA's queue pairs.",
+		"plan, DST and SRC may be SERVER or SERVER:PORT, and toctl follows the path\n"
+		"from server to server, a line per link, through all branches of a multipath\n"
+		"route. For a SERVER it also prints which share of RDMA traffic to send to\n"
+		"each of its ports. If SRC is a port of this server, packets leave through\n"
+		"that port, as those of RDMA queue pairs do.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },

@@ -166,11 +166,11 @@ static int compare_files(struct compare *compare, const struct to_tm *tm,
 		return ret;
 	if (tm->n_servers != n || strcmp(tm->plan, fingerprint))
 		return to_error_set(&call->err, -EINVAL,
-				    "%s was not measured under %s",
+				    "%s was not measured under the plan %s",
 				    call->operands[1], call->operands[0]);
 	if (tm->server != TO_TM_FABRIC)
 		return to_error_set(&call->err, -EINVAL,
-				    "%s is one server's recording; join them by toctl tm merge",
+				    "%s is one server's recording; merge them by toctl tm merge",
 				    call->operands[1]);
 	compare->n = n;
 	compare->planned = calloc(n * n, sizeof(*compare->planned));
@@ -229,9 +229,9 @@ static const struct to_option compare_options[] = {
 	{ "iterations", 'i', TO_OPTION_REAL, FIELD(iterations), .argument = "X",
 	  .help = "training iterations that the matrix covers" },
 	{ "tolerance", 't', TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT",
-	  .help = "how far a pair may be from its planned bytes" },
+	  .help = "how far a pair may deviate from its planned bytes" },
 	{ "slack", 's', TO_OPTION_NUMBER, FIELD(slack), .argument = "BYTES",
-	  .help = "and how many bytes besides, for connections and control traffic" },
+	  .help = "extra bytes allowed per pair, for connections and control traffic" },
 	{}
 };
 
@@ -242,9 +242,9 @@ const struct to_command to_cmd_tm_compare = {
 	.min_operands = 2,
 	.max_operands = 2,
 	.description =
-		"Prints what the plan's job should send per pair, MP transfers and its rings'\n"
-		"AllReduce, beside what was measured. Fails when a pair is further off than\n"
-		"--tolerance and --slack together allow.",
+		"Prints what the plan's job should send per pair (MP transfers, and AllReduce\n"
+		"along the rings) beside what was measured. Fails when a pair deviates by more\n"
+		"than --tolerance and --slack together allow.",
 	.options = compare_options,
 	.args_size = sizeof(struct compare_args),
 	.defaults = &(const struct compare_args){

@@ -93,7 +93,7 @@ static const struct to_option demand_options[] = {
 	  .min = 1, .max = 1000000000,
 	  .help = "training iterations that the matrix covers; default: 1" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
-	  .help = "name of the job; default: as the matrix says" },
+	  .help = "name of the job; default: that of the matrix" },
 	{}
 };
 
@@ -104,7 +104,7 @@ const struct to_command to_cmd_tm_demand = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Writes job.json with all measured bytes as MP transfers, for toctl plan --job.",
+		"Writes a job.json for toctl plan --job, with all measured bytes as MP transfers.",
 	.options = demand_options,
 	.args_size = sizeof(struct demand_args),
 	.defaults = &(const struct demand_args){ .output = "-", .iterations = 1 },

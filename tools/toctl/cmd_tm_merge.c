@@ -161,22 +161,22 @@ static const struct to_option merge_options[] = {
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), true, "FILE",
 	  .help = "where to write the matrix, - for standard output" },
 	{ "partial", 0, TO_OPTION_FLAG, FIELD(partial),
-	  .help = "merge although servers are missing" },
+	  .help = "merge even if servers are missing" },
 	{}
 };
 
 const struct to_command to_cmd_tm_merge = {
 	.name = "tm merge",
-	.summary = "Join the servers' recordings into the matrix of the fabric",
+	.summary = "Merge the servers' recordings into the fabric's traffic matrix",
 	.operands = "TM...",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,
 	.description =
-		"What RDMA hardware sends from one end of a link to the other is seen by no\n"
-		"kernel. It is reconstructed from the NICs' counters: what a link carried and\n"
-		"neither of its ends saw. The residual is what remains unexplained: more seen\n"
-		"than carried (software NICs count a GSO packet as one frame), or the links of\n"
-		"a server that is missing.",
+		"No kernel sees what RDMA hardware sends from one end of a link to the other.\n"
+		"It is reconstructed from the NICs' counters: bytes that a link carried and\n"
+		"neither of its ends saw. The residual is what remains unexplained: more bytes\n"
+		"seen than carried (software NICs count a GSO packet as one frame), or the links\n"
+		"of a missing server.",
 	.options = merge_options,
 	.args_size = sizeof(struct merge_args),
 	.run = merge_run,

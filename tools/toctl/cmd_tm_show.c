@@ -251,7 +251,7 @@ static int show_text(const struct show *show, struct to_error *err)
 		       show->class[class]);
 	printf(")\n");
 	if (show->other)
-		printf("besides %" PRIu64 " bytes from or to no server\n", show->other);
+		printf("plus %" PRIu64 " bytes from or to addresses of no server\n", show->other);
 	return 0;
 }
 
@@ -309,11 +309,11 @@ static const struct to_option show_options[] = {
 	{ "class", 'c', TO_OPTION_CHOICE, FIELD(class), .choices = show_classes,
 	  .help = "traffic class" },
 	{ "view", 'v', TO_OPTION_CHOICE, FIELD(view), .choices = show_views,
-	  .help = "flows of one server's recording" },
+	  .help = "which flows of one server's recording" },
 	{ "sample", 's', TO_OPTION_NUMBER, FIELD(sample), .argument = "N",
-	  .max = INT32_MAX, .help = "one sample, from 0; default: their sum" },
+	  .max = INT32_MAX, .help = "show one sample, counted from 0; default: the sum of all" },
 	{ "top", 't', TO_OPTION_NUMBER, FIELD(top), .argument = "N", .min = 1,
-	  .help = "a list of the N busiest pairs; default above 16 servers: 20" },
+	  .help = "list the N busiest pairs; default above 16 servers: 20" },
 	{ "unit", 'u', TO_OPTION_CHOICE, FIELD(unit), .choices = show_unit_names,
 	  .help = "unit of the cells" },
 	{}
@@ -326,7 +326,7 @@ const struct to_command to_cmd_tm_show = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Takes the recording of one server or a merged one. Bytes are those of frames\n"
+		"Reads the recording of one server, or a merged one. Bytes are those of frames\n"
 		"on the wire without FCS; rows are sources. --json prints the matrix in bytes.",
 	.options = show_options,
 	.args_size = sizeof(struct show_args),

@@ -55,11 +55,11 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 	printf("  %" PRIu64 " addresses from %u servers: %s\n", r->addresses, r->figures.servers,
 	       r->violations ? "NOT VALID" : "all reached, no loop");
 	if (r->unreachable)
-		printf("  %" PRIu64 " pairs of a server and a port have no path that enters the port\n",
+		printf("  for %" PRIu64 " pairs of a server and a port, no path enters through the port\n",
 		       r->unreachable);
-	printf("  one link down: of %" PRIu64 " cases %" PRIu64 " covered, %" PRIu64
+	printf("  single link failures: %" PRIu64 " of %" PRIu64 " cases covered, %" PRIu64
 	       " not; %" PRIu64 " more are the last link into a port\n",
-	       r->cases - r->last_hops, r->covered, r->uncovered, r->last_hops);
+	       r->covered, r->cases - r->last_hops, r->uncovered, r->last_hops);
 }
 
 static int verify_run(struct to_call *call, const void *data)
@@ -90,13 +90,13 @@ static int verify_run(struct to_call *call, const void *data)
 
 const struct to_command to_cmd_verify = {
 	.name = "verify",
-	.summary = "Prove a plan before it is applied",
+	.summary = "Verify a plan before applying it",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Checks links, cross-connects, rings, trees and every route from every server, without "
-		"and with any single link down, and recomputes the figures. One line for each "
-		"violation on standard error; exit status 1 when there is one.",
+		"Checks links, cross-connects, rings, trees and every route from every server, with all "
+		"links up and with any single link down, and recomputes the figures. Prints a line per "
+		"violation on standard error; exits with 1 if there is one.",
 	.run = verify_run,
 };

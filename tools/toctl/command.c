@@ -253,7 +253,7 @@ void to_command_overview(FILE *out)
 	for (int i = 0; to_commands[i]; i++)
 		fprintf(out, "  %-14s %s\n", to_commands[i]->name,
 			to_commands[i]->summary);
-	fprintf(out, "\ntoctl COMMAND --help explains one.\n");
+	fprintf(out, "\nSee toctl COMMAND --help.\n");
 }
 
 /* What getopt_long() needs, from both option tables. */

@@ -16,7 +16,7 @@ struct to_counter_options {
 /** @member: a struct to_counter_options */
 #define TO_COUNTER_OPTIONS(type, member) \
 	{ "nic-counters", 0, TO_OPTION_STRING, offsetof(type, member.names), \
-	  .argument = "NAMES", .help = "statistics of ethtool -S to take for the ports" }, \
+	  .argument = "NAMES", .help = "ethtool -S statistics to count ports by" }, \
 	{ "fcs", 0, TO_OPTION_FLAG, offsetof(type, member.fcs), \
 	  .help = "the bytes of --nic-counters include the FCS" }
 

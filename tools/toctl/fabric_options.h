@@ -8,12 +8,12 @@
 /** How to speak to etcd, for commands that have --etcd; @member: a struct to_etcd_options */
 #define TO_ETCD_OPTIONS(type, member) \
 	{ "etcd-prefix", 0, TO_OPTION_STRING, offsetof(type, member.prefix), \
-	  .argument = "PREFIX", .with = "etcd", .help = "of all keys; default: /topoopt" }, \
+	  .argument = "PREFIX", .with = "etcd", .help = "prefix of all keys; default: /topoopt" }, \
 	{ "cacert", 0, TO_OPTION_STRING, offsetof(type, member.cacert), \
 	  .argument = "FILE", .with = "etcd", \
-	  .help = "certificate that etcd's is to be signed with (https)" }, \
+	  .help = "CA certificate to verify etcd with (https)" }, \
 	{ "cert", 0, TO_OPTION_STRING, offsetof(type, member.cert), \
-	  .argument = "FILE", .with = "etcd", .help = "certificate to show to etcd" }, \
+	  .argument = "FILE", .with = "etcd", .help = "client certificate for etcd" }, \
 	{ "key", 0, TO_OPTION_STRING, offsetof(type, member.key), \
 	  .argument = "FILE", .with = "etcd", .help = "key of that certificate" }
 
@@ -24,14 +24,14 @@
 #define TO_FABRIC_OPTIONS(type, member, flag) \
 	{ "command", 'c', TO_OPTION_STRING, offsetof(type, member.command), \
 	  .argument = "COMMAND", .with = flag, \
-	  .help = "starts the agent of server {}; default: " TO_FABRIC_COMMAND }, \
+	  .help = "command that starts the agent of server {}; default: " TO_FABRIC_COMMAND }, \
 	{ "etcd", 0, TO_OPTION_STRING, offsetof(type, member.etcd.endpoints), \
 	  .argument = "URL[,URL...]", .with = flag, \
 	  .help = "reach the agents through etcd instead" }, \
 	TO_ETCD_OPTIONS(type, member.etcd), \
 	{ "timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout_ns), \
 	  .argument = "TIME", .min = 1, .with = flag, \
-	  .help = "for all servers to do one step; default: 10s" }
+	  .help = "time for all servers to complete one step; default: 10s" }
 
 #define TO_FABRIC_DEFAULTS { .command = TO_FABRIC_COMMAND, .timeout_ns = 10000000000 }
 

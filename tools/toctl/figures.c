@@ -5,7 +5,7 @@
 static void figures_row(FILE *out, const char *name, double value, double bound,
 			double unit, const char *unit_name)
 {
-	fprintf(out, "  %-16s %12.4g %12.4g", name, value / unit, bound / unit);
+	fprintf(out, "  %-18s %12.4g %12.4g", name, value / unit, bound / unit);
 	if (bound > 0)
 		fprintf(out, " %8.3f", value / bound);
 	else
@@ -24,7 +24,7 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 		{ TO_LINK_ALLREDUCE, false, "for rings" },
 		{ TO_LINK_ALLREDUCE, true, "for trees" },
 		{ TO_LINK_MP, false, "for MP transfers" },
-		{ TO_LINK_REPAIR, false, "to connect all" },
+		{ TO_LINK_REPAIR, false, "for connectivity" },
 	};
 	const struct to_cluster *c = plan->cluster;
 	const char *before = "";
@@ -46,7 +46,7 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 	fprintf(out, ")\n");
 }
 
-/* Rings that differ only in their jump on one line, trees by their number. */
+/* A line per group: the jump of every ring, the number of trees. */
 static void figures_rings(FILE *out, const struct to_plan *plan)
 {
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
@@ -67,9 +67,9 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 				continue;
 			fprintf(out, "%s ", shown++ ? "," : "");
 			if (!to_allreduce_ring_linked(&rings, i))
-				fprintf(out, "ring over several hops");
+				fprintf(out, "multi-hop ring");
 			else if (!ring->jump)
-				fprintf(out, "ring in its own order");
+				fprintf(out, "irregular ring");
 			else
 				fprintf(out, "%s%u", duplex && ring->reverse ? "+-" : "+", ring->jump);
 		}
@@ -80,13 +80,13 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 			own |= to_allreduce_tree_linked(&rings, i);
 		}
 		if (trees)
-			fprintf(out, " %u trees%s\n", trees, own ? "" : " over several hops");
+			fprintf(out, " %u %strees\n", trees, own ? "" : "multi-hop ");
 		else
 			fprintf(out, "%s\n", shown ? "" : " no ring");
 	}
 }
 
-/* Which family won, and how much longer the others take. */
+/* The family chosen, and how much longer the others take. */
 static void figures_candidates(FILE *out, const struct to_plan *plan)
 {
 	const struct to_candidate *won = NULL, *c;
@@ -106,7 +106,7 @@ static void figures_candidates(FILE *out, const struct to_plan *plan)
 		if (c == won)
 			continue;
 		fprintf(out, "; %s, %u ports", c->family, c->ports);
-		/* without traffic nothing takes time */
+		/* without traffic, all times are 0 */
 		if (won->estimated_time > 0)
 			fprintf(out, ": %+.3g %%%s",
 				routed ? (c->comm_time / won->comm_time - 1) * 100 :
@@ -122,15 +122,15 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_links(out, plan);
 	figures_rings(out, plan);
 	figures_candidates(out, plan);
-	fprintf(out, "  %-16s %12s %12s %8s\n", "", "plan", "bound", "ratio");
+	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
 	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
-	figures_row(out, "mean distance", o->mean_hops, o->mean_hops_bound, 1, "hops");
-	figures_row(out, "most MP load", o->mp_max_load, o->mp_max_load_bound, 1048576, "MiB");
-	figures_row(out, "  all by RDMA", o->mp_max_load_rdma, o->mp_max_load_bound, 1048576,
+	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, 1, "hops");
+	figures_row(out, "max MP link load", o->mp_max_load, o->mp_max_load_bound, 1048576, "MiB");
+	figures_row(out, "  all MP by RDMA", o->mp_max_load_rdma, o->mp_max_load_bound, 1048576,
 		    "MiB");
-	figures_row(out, "most load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
+	figures_row(out, "max link load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
 	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
-	figures_row(out, "network time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
+	figures_row(out, "communication time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
 	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound, 1,
 		    "bytes on links per byte");
 }

@@ -6,7 +6,7 @@
 
 #include "verify/predict.h"
 
-/** to_figures_print() - the figures of @plan beside their bounds, for people */
+/** to_figures_print() - the figures of @plan beside their lower bounds, as text */
 void to_figures_print(FILE *out, const struct to_plan *plan,
 		      const struct to_figures *figures);
 

@@ -91,10 +91,10 @@ static void report_verdict(FILE *out, const struct to_report *r)
 		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> All packets for %" PRIu64
 			" addresses arrive, without a loop. ", v->addresses);
 		if (v->unreachable)
-			fprintf(out, "%" PRIu64 " pairs of a server and a port have no path that enters "
+			fprintf(out, "For %" PRIu64 " pairs of a server and a port, no path enters through "
 				"the port. ", v->unreachable);
 		if (v->cases > v->last_hops)
-			fprintf(out, "When a link goes down, %.4g&#8239;%% of the next hops that use it "
+			fprintf(out, "When a single link fails, %.4g&#8239;%% of the next hops that use it "
 				"have a backup.", 100.0 * v->covered / (v->cases - v->last_hops));
 		fprintf(out, "</p>\n");
 		return;
@@ -156,30 +156,30 @@ static void report_figures(FILE *out, const struct to_report *r)
 {
 	const struct to_figures *o = &r->verdict.figures;
 
-	fprintf(out, "<section><h2>Figures and their bounds</h2>\n"
+	fprintf(out, "<section><h2>Figures and their lower bounds</h2>\n"
 		"<p>Recomputed from links, rings, routes and demand. No topology of this degree can be "
-		"better than the bound; a full bar reaches it.</p>\n"
+		"below the lower bound; a full bar reaches it.</p>\n"
 		"<table id=\"figures\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">This plan</th>"
-		"<th scope=\"col\">Bound</th><th scope=\"col\">Ratio</th>"
+		"<th scope=\"col\">Lower bound</th><th scope=\"col\">Ratio</th>"
 		"<th scope=\"col\">Bound reached</th></tr></thead>\n<tbody>\n");
 	report_seconds(out, "Communication time", "busiest link, per training iteration",
 		       o->comm_time, o->comm_time_bound);
 	report_seconds(out, "AllReduce time", "busiest link, AllReduce alone",
 		       o->allreduce_time, o->allreduce_time_bound);
-	report_bytes(out, "Maximum link load", "bytes one way, per iteration",
+	report_bytes(out, "Max link load", "bytes in one direction, per iteration",
 		     o->max_link_load, o->max_link_load_bound);
-	report_bytes(out, "Maximum MP load", "the same, MP transfers alone",
+	report_bytes(out, "Max MP link load", "the same, MP transfers alone",
 		     o->mp_max_load, o->mp_max_load_bound);
 	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
 		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
-	report_plain(out, "Mean distance", "over all pairs of servers",
+	report_plain(out, "Mean hops", "over all pairs of servers",
 		     o->mean_hops, o->mean_hops_bound, 3, " hops");
-	report_plain(out, "Diameter", "between the two servers farthest apart",
+	report_plain(out, "Diameter", "hops between the two servers farthest apart",
 		     o->diameter, o->diameter_bound, 0, " hops");
 	fprintf(out, "</tbody></table></section>\n");
 }
 
-/* A row of a ring or tree: @color is its index, @order how it goes round. */
+/* A row of a ring or tree: @index also picks its colour, @order is how it goes round. */
 static void report_allreduce_row(FILE *out, const struct to_plan *plan, const char *kind,
 				 unsigned int index, unsigned int group, const char *order,
 				 const char *runs, double hop_bytes)
@@ -206,7 +206,7 @@ static void report_allreduce(FILE *out, const struct to_plan *plan)
 	fprintf(out, "<p>The rings and trees of a group share its buffer evenly.</p>\n"
 		"<div class=\"scroll\"><table id=\"allreduce\"><thead><tr><th scope=\"col\">Runs on</th>"
 		"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
-		"<th scope=\"col\">Links</th><th scope=\"col\">Load per hop</th></tr></thead>\n<tbody>\n");
+		"<th scope=\"col\">Links</th><th scope=\"col\">Bytes per hop</th></tr></thead>\n<tbody>\n");
 	for (i = 0; i < plan->n_rings; i++) {
 		const struct to_ring *ring = &plan->rings[i];
 		char order[32] = "irregular";
@@ -215,36 +215,36 @@ static void report_allreduce(FILE *out, const struct to_plan *plan)
 			snprintf(order, sizeof(order), "every %s%u",
 				 ring->reverse ? "&plusmn;" : "+", ring->jump);
 		report_allreduce_row(out, plan, "ring", i, ring->group, order,
-				     to_allreduce_ring_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_ring_linked(&rings, i) ? "direct" : "multi-hop",
 				     to_allreduce_hop_bytes(&rings, ring));
 	}
 	for (i = 0; i < plan->n_trees; i++)
 		report_allreduce_row(out, plan, "tree", i, plan->trees[i].group, "up and down",
-				     to_allreduce_tree_linked(&rings, i) ? "its own" : "several hops",
+				     to_allreduce_tree_linked(&rings, i) ? "direct" : "multi-hop",
 				     to_allreduce_tree_bytes(&rings, &plan->trees[i]));
 	fprintf(out, "</tbody></table></div></section>\n");
 }
 
-/* How much longer @c takes than the one chosen, by figures of one kind. */
+/* How much longer @c takes than the one chosen: both estimated, or both routed. */
 static void report_behind(FILE *out, const struct to_candidate *c, const struct to_candidate *won)
 {
 	bool routed = won && c->comm_time > 0 && won->comm_time > 0;
 
-	/* without traffic nothing takes time */
+	/* without traffic, all times are 0 */
 	if (!won || c == won || !(won->estimated_time > 0))
 		return;
 	fprintf(out, "%+.1f&#8239;%%", 100 * (routed ? c->comm_time / won->comm_time :
 					      c->estimated_time / won->estimated_time) - 100);
 }
 
-/* The families that competed, best first; times as the plan has them. */
+/* The families compared, best first, with the times that the plan holds. */
 static void report_candidates(FILE *out, const struct to_plan *plan)
 {
 	const struct to_candidate *won = NULL;
 	char text[16];
 	unsigned int i;
 
-	fprintf(out, "<section><h2>Families that competed</h2>\n");
+	fprintf(out, "<section><h2>Topology families compared</h2>\n");
 	if (!plan->n_candidates) {
 		fprintf(out, "<p>None: the links of this plan were given.</p></section>\n");
 		return;
@@ -252,10 +252,10 @@ static void report_candidates(FILE *out, const struct to_plan *plan)
 	for (i = 0; i < plan->n_candidates; i++)
 		if (plan->candidates[i].chosen)
 			won = &plan->candidates[i];
-	fprintf(out, "<p>The best topology of each, and the ports that it lets AllReduce have; the most "
-		"promising were routed.</p>\n"
+	fprintf(out, "<p>The best topology of each family, the ports it gives to AllReduce, and its "
+		"communication time: estimated for all, predicted from routes for the most promising.</p>\n"
 		"<div class=\"scroll\"><table id=\"candidates\"><thead><tr><th scope=\"col\">Family</th>"
-		"<th scope=\"col\">Ports</th><th scope=\"col\">Estimate</th>"
+		"<th scope=\"col\">Ports</th><th scope=\"col\">Estimated</th>"
 		"<th scope=\"col\">Routed</th><th scope=\"col\">Slower by</th></tr></thead>\n<tbody>\n");
 	for (i = 0; i < plan->n_candidates; i++) {
 		const struct to_candidate *c = &plan->candidates[i];
@@ -283,7 +283,7 @@ static void report_end(FILE *out, const struct to_cluster *c, struct to_port_ref
 	fprintf(out, "</td>");
 }
 
-/* Which ports of patch panels and optical switches to join, for the hand that does it. */
+/* Which ports of patch panels and optical switches to join, for whoever does it by hand. */
 static void report_patches(FILE *out, const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster;
@@ -320,10 +320,10 @@ static const char report_drawings[] =
 "<aside></aside></div></section>\n"
 "<div class=\"pair\">\n"
 "<section id=\"demand\"><h2>Demand</h2></section>\n"
-"<section id=\"load\"><h2>Load of links</h2></section>\n"
+"<section id=\"load\"><h2>Link load</h2></section>\n"
 "</div>\n<div class=\"pair\">\n"
 "<section id=\"curves\"><h2>Links by load</h2></section>\n"
-"<section id=\"hops\"><h2>Distances</h2></section>\n"
+"<section id=\"hops\"><h2>Hops</h2></section>\n"
 "</div>\n";
 
 static int report_write(FILE *out, const void *data, struct to_error *err)

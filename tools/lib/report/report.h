@@ -3,8 +3,8 @@
 #define TOPOOPT_REPORT_H
 
 /*
- * A plan as one HTML page: topology, demand, load of links and hops drawn, the
- * figures beside their bounds. The page is whole in itself, a browser needs no
+ * A plan as one HTML page: topology, demand, link load and hops drawn, the
+ * figures beside their lower bounds. The page is whole in itself, a browser needs no
  * network to show it.
  */
 

@@ -77,20 +77,20 @@ function showTip(event, text) {
 		event.clientY - margin - tip.offsetHeight : event.clientY + margin) + "px";
 }
 
-/* Where the pointer is in the drawing's own coordinates. */
+/* The pointer's position in the drawing's own coordinates. */
 const pointer = (root, event) =>
 	new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
 
-/* Cividis, from little to much: told apart by any eye, and in grey. */
+/* Cividis, from low to high: readable for colour-blind people, and in grey. */
 const ramp = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115],
 	[138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const themed = [];	/* what is to be drawn anew when the theme changes */
+const themed = [];	/* redraw these when the theme changes */
 let printing = false;
 
-/* Colour of @share, 0 to 1: much stands out from the page. */
+/* Colour of @share, 0 to 1: high values stand out from the page. */
 function color(share) {
-	/* the darkest would drown in a dark page */
+	/* the darkest colours are invisible on a dark page */
 	const at = (dark.matches && !printing ? 0.2 + 0.8 * share : 1 - share) * (ramp.length - 1);
 	const low = Math.min(Math.floor(at), ramp.length - 2);
 
@@ -104,7 +104,7 @@ function draw(make) {
 	make();
 }
 
-/* Buttons of which one is pressed. */
+/* Buttons, exactly one of them pressed. */
 function choice(words, chosen) {
 	const buttons = words.map((word, i) => {
 		const button = html("button", { type: "button", "aria-pressed": i === 0 }, word);
@@ -187,20 +187,20 @@ function shares(src, dst) {
 	return share;
 }
 
-/* The ways from @src to @dst, most used first: [{ servers, share }]. */
-function ways(src, dst) {
+/* The paths from @src to @dst, most used first: [{ servers, share }]. */
+function pathsBetween(src, dst) {
 	const found = [];
-	const walk = (servers, share) => {
+	const extend = (servers, share) => {
 		const here = servers[servers.length - 1];
 
 		if (here === dst)
 			found.push({ servers, share });
 		else if (servers.length <= n && found.length < 200)
 			for (const [arc, part] of nextHops(here, src, dst))
-				walk([...servers, arc.to], share * part);
+				extend([...servers, arc.to], share * part);
 	};
 
-	walk([src], 1);
+	extend([src], 1);
 	return found.sort((a, b) => b.share - a.share);
 }
 
@@ -281,13 +281,13 @@ function strokeOf(link) {
 }
 
 function linkTip(link) {
-	const what = { allreduce: "AllReduce", mp: "for MP transfers", repair: "connects all",
+	const what = { allreduce: "AllReduce", mp: "for MP transfers", repair: "for connectivity",
 		fixed: "as cabled" }[link.use] || link.use;
-	const way = (arc) => `${nameOf(arc.from)} → ${nameOf(arc.to)}: ${bytesText(arc.load)}` +
+	const direction = (arc) => `${nameOf(arc.from)} → ${nameOf(arc.to)}: ${bytesText(arc.load)}` +
 		(arc.rings && arc.mp ? ` (AllReduce ${bytesText(arc.rings)}, MP ${bytesText(arc.mp)})` : "");
 
 	return `${portOf(link.a, link.aPort)} – ${portOf(link.b, link.bPort)}, ${what}` +
-		`${kindOf(link) === link.use ? "" : ", " + kindOf(link)}\n${link.arcs.map(way).join("\n")}`;
+		`${kindOf(link) === link.use ? "" : ", " + kindOf(link)}\n${link.arcs.map(direction).join("\n")}`;
 }
 
 /*
@@ -321,7 +321,7 @@ function emphasis() {
 	return on;
 }
 
-/* Two painters with the same face: redraw() after all changes, emphasize() after few. */
+/* Two painters with the same interface: redraw() everything, or emphasize() what is selected. */
 
 function svgPainter(drawing) {
 	const root = svg("svg", { viewBox: `${-extent} ${-extent} ${2 * extent} ${2 * extent}`,
@@ -479,7 +479,7 @@ function describe(server) {
 	}
 	about.append(html("b", {}, nameOf(server)),
 		html("div", {}, (!hops.length ? "reaches nobody; " :
-			`mean distance ${(hops.reduce((a, b) => a + b, 0) / hops.length).toFixed(2)} hops, ` +
+			`mean hops ${(hops.reduce((a, b) => a + b, 0) / hops.length).toFixed(2)}, ` +
 			`farthest ${Math.max(...hops)}; `) + `sends ${sum(mine)}, receives ${sum(into)}, transit included`),
 		html("table", {}, html("tbody", {}, ...mine.map((arc) => html("tr", {},
 			html("td", {}, plan.servers[server].ports[portAt(arc)]),
@@ -487,7 +487,7 @@ function describe(server) {
 }
 
 function describeWays(src, dst) {
-	const found = ways(src, dst);
+	const found = pathsBetween(src, dst);
 
 	about.append(html("h3", {}, `From ${nameOf(src)} to ${nameOf(dst)}`),
 		html("ol", {}, ...found.slice(0, 6).map(({ servers, share }) => html("li", {},
@@ -503,13 +503,13 @@ function explain() {
 			describeWays(source, target);
 		else if (plan.tables)
 			about.append(html("p", { class: "hint" },
-				"Thick links carry routes to many servers. Point at another server for the " +
-				"way there; click beside to let go."));
+				"Thick links carry routes to many servers. Point at another server to see the " +
+				"path to it; click outside to release."));
 	} else if (hovered >= 0) {
 		describe(hovered);
 	} else {
-		about.append(html("p", { class: "hint" }, "Point at a server for its links, " +
-			(plan.tables ? "click it for its routes to all others. Point at a link for its load." :
+		about.append(html("p", { class: "hint" }, "Point at a server to see its links, " +
+			(plan.tables ? "click it to see its routes to all others. Point at a link to see its load." :
 				"click it to keep them.")));
 	}
 }
@@ -530,7 +530,7 @@ function select(server) {
 
 function topology() {
 	const side = document.querySelector("#topology aside");
-	const words = { mp: "MP transfers", repair: "to connect all", fixed: "as cabled" };
+	const words = { mp: "MP transfers", repair: "for connectivity", fixed: "as cabled" };
 	const legend = kinds.map(([kind, link]) => {
 		const box = html("input", { type: "checkbox", checked: "" });
 		const ring = plan.rings[link.ring];
@@ -582,7 +582,7 @@ function heatmap(parent, values, size, step, logarithmic) {
 	const left = 64, top = 50, side = 460, cell = side / size;
 	const some = values.filter((value) => value > 0);
 	const most = some.length ? some.reduce((a, b) => Math.max(a, b)) : 1;
-	/* what differs by little looks as if it did */
+	/* similar values get similar colours */
 	const least = Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10);
 	const share = (value) => logarithmic ? Math.log(value / least) / Math.log(most / least) : value / most;
 	const pixels = Math.max(1, Math.floor(920 / size)), gap = size <= 40 ? 2 : 0;
@@ -649,7 +649,7 @@ function heatmap(parent, values, size, step, logarithmic) {
 				text));
 		}
 	}
-	/* Both ends, and round values that keep away from them and each other. */
+	/* Both ends, and round values that do not overlap them or each other. */
 	function marks() {
 		const round = [], between = [];
 
@@ -684,9 +684,9 @@ function demand() {
 	const says = html("p", {});
 	let view = 0;
 	const show = () => {
-		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in all` +
+		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in total` +
 			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
-			". AllReduce goes to the neighbours on rings and trees.";
+			". AllReduce goes to neighbours on rings and trees.";
 		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true);
 	};
 
@@ -710,8 +710,8 @@ function load() {
 
 			values[at] = Math.max(values[at] || 0, arc[fields[view]]);
 		}
-		says.textContent = "Bytes per iteration and direction on the busiest link between two servers" +
-			(step > 1 ? `; a cell has the busiest of ${step} × ${step} servers` : "") + ". Blank where no link is.";
+		says.textContent = "Bytes per iteration, in each direction, on the busiest link between two servers" +
+			(step > 1 ? `; a cell shows the busiest link of ${step} × ${step} servers` : "") + ". Blank: no link.";
 		heatmap(box, values, size, step, false);
 	};
 
@@ -741,13 +741,13 @@ function frame(height, most, marks, label) {
 	return { root, y, bottom };
 }
 
-/* Loads of one kind, sorted, beside their bound. */
+/* Link loads of one kind, sorted, beside their lower bound. */
 function curve(title, field, bound, variable) {
 	const sorted = arcs.map((arc) => arc[field]).sort((a, b) => b - a);
 	const most = Math.max(sorted[0] || 0, bound);
 	const top = most > 0 ? most * 1.04 : 1;
 	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [[0, "0"]],
-		"directions of links, most loaded first");
+		"link directions, most loaded first");
 	const width = (CHART.right - CHART.left) / (sorted.length || 1);
 	let path = `M${CHART.left} ${bottom}`;
 
@@ -769,14 +769,14 @@ function curve(title, field, bound, variable) {
 	};
 	root.onmouseleave = (event) => showTip(event, "");
 	return [html("h3", {}, title), root, html("div", { class: "legend" },
-		html("span", {}, html("i", {}), "most ", html("b", {}, bytesText(sorted[0] || 0))),
-		html("span", {}, html("i", { class: "dashed" }), "bound of any topology ",
+		html("span", {}, html("i", {}), "max ", html("b", {}, bytesText(sorted[0] || 0))),
+		html("span", {}, html("i", { class: "dashed" }), "lower bound for any topology ",
 			html("b", {}, bytesText(bound))))];
 }
 
 function curves() {
-	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter, the less capacity is idle " +
-		"while the busiest link works."), ...curve("All", "load", plan.load_bound),
+	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter the curve, the less capacity " +
+		"is idle while the busiest link sends."), ...curve("All", "load", plan.load_bound),
 	...curve("MP transfers alone", "mp", plan.mp_load_bound));
 }
 
@@ -804,7 +804,7 @@ function hops() {
 				class: "soft" }, percent(theirs)));
 	}
 	byId("hops").append(html("p", {}, "Pairs of servers by the hops between them, beside Moore's bound: " +
-		"as near as the degree lets anyone be."),
+		"no topology of this degree has fewer hops."),
 		root, html("div", { class: "legend" }, html("span", {}, html("i", { class: "box" }), "this plan"),
 			html("span", {}, html("i", { class: "box frame" }), "Moore's bound")));
 }
