@@ -57,14 +57,15 @@ static void apply_print_json(json_t *object)
 	json_decref(object);
 }
 
-static int apply_dry_run(struct to_call *call, struct to_apply *apply)
+static int apply_dry_run(struct to_call *call, const struct apply_args *args,
+			 struct to_apply *apply)
 {
 	json_t *lines;
 	int ret;
 
 	if (!call->json) {
 		if (!to_apply_differs(apply))
-			printf("%s: nothing to do\n", apply->device);
+			printf("%s: nothing to do\n", args->dev);
 		return to_apply_print(apply, apply_text_line, NULL, &call->err);
 	}
 	lines = json_array();
@@ -73,7 +74,7 @@ static int apply_dry_run(struct to_call *call, struct to_apply *apply)
 		json_decref(lines);
 		return ret;
 	}
-	apply_print_json(json_pack("{s:s, s:b, s:o}", "device", apply->device,
+	apply_print_json(json_pack("{s:s, s:b, s:o}", "device", args->dev,
 				   "differs", to_apply_differs(apply),
 				   "changes", lines));
 	return 0;
@@ -81,7 +82,6 @@ static int apply_dry_run(struct to_call *call, struct to_apply *apply)
 
 /* What was done, for the last line. */
 struct apply_result {
-	const char *server;
 	uint64_t generation;
 	bool changed, staged;
 	double seconds;
@@ -92,16 +92,16 @@ struct apply_result {
  * The plan is active; XDP only makes it faster, so that what cannot be had is
  * said and no failure. Return: the path of each port for the JSON.
  */
-static json_t *apply_xdp(const struct to_apply *a, enum to_xdp_mode mode)
+static json_t *apply_xdp(const struct to_server *self, const struct to_interfaces *found,
+			 enum to_xdp_mode mode)
 {
-	const struct to_server *self = &a->plan->cluster->servers[a->server];
 	struct to_xdp_port ports[TO_PORTS_MAX] = {};
 	json_t *paths = json_object();
 	struct to_error err = {};
 	int ret = 0;
 
 	for (unsigned int p = 0; p < self->n_ports; p++) {
-		ports[p].ifindex = a->port[p];
+		ports[p].ifindex = found->port[p];
 		snprintf(ports[p].name, IFNAMSIZ, "%s", self->ports[p].name);
 	}
 	if (mode == TO_XDP_OFF)
@@ -121,50 +121,51 @@ static json_t *apply_xdp(const struct to_apply *a, enum to_xdp_mode mode)
 	return paths;
 }
 
-static void apply_report(const struct to_call *call, const struct to_apply *a,
-			 const struct apply_result *r, bool verbose)
+static void apply_report(const struct to_call *call, const struct apply_args *args,
+			 const struct to_server *self, const struct to_apply *apply,
+			 const struct apply_result *r)
 {
-	double rate = r->seconds > 0 ? a->want.n_routes / r->seconds : 0;
-	bool table = r->staged || (r->changed && to_apply_table_differs(a));
+	const struct to_apply_counts counts = to_apply_count(apply);
+	double rate = r->seconds > 0 ? counts.routes / r->seconds : 0;
+	bool table = r->staged || (r->changed && to_apply_table_differs(apply));
 
 	if (call->json) {
 		apply_print_json(json_pack("{s:s, s:s, s:b, s:b, s:I, s:i, s:i, s:i, s:i, s:f, s:f, s:o*}",
-			"server", r->server, "device", a->device,
+			"server", self->name, "device", args->dev,
 			"changed", r->changed, "staged", r->staged,
 			"generation", (json_int_t)r->generation,
-			"routes", a->want.n_routes, "groups", a->want.n_groups,
-			"entries_added", a->n_added,
-			"entries_removed", a->n_changes - a->n_added,
+			"routes", counts.routes, "groups", counts.groups,
+			"entries_added", counts.entries_added,
+			"entries_removed", counts.entries_removed,
 			"seconds", r->seconds, "routes_per_second", table ? rate : 0.0,
 			"paths", r->paths));
 		return;
 	}
 	if (!r->changed) {
-		printf("%s: nothing to do, generation %llu is this plan\n", a->device,
+		printf("%s: nothing to do, generation %llu is this plan\n", args->dev,
 		       (unsigned long long)r->generation);
 		return;
 	}
 	if (r->staged)
 		printf("%s: staged %u routes in %u groups, replacing generation %llu\n",
-		       a->device, a->want.n_routes, a->want.n_groups,
+		       args->dev, counts.routes, counts.groups,
 		       (unsigned long long)r->generation);
 	else
 		printf("%s: generation %llu, %u routes in %u groups; %u entries added, %u removed\n",
-		       a->device, (unsigned long long)r->generation,
-		       a->want.n_routes, a->want.n_groups, a->n_added,
-		       a->n_changes - a->n_added);
-	if (verbose && table)
-		printf("%s: %.3f s from the plan to %s, %.0f routes/s\n", a->device,
+		       args->dev, (unsigned long long)r->generation, counts.routes,
+		       counts.groups, counts.entries_added, counts.entries_removed);
+	if (args->verbose && table)
+		printf("%s: %.3f s from the plan to %s, %.0f routes/s\n", args->dev,
 		       r->seconds, r->staged ? "the stage" : "the commit", rate);
 }
 
-static void apply_warn(const struct to_apply *apply)
+static void apply_warn(const struct to_plan *plan, unsigned int server, const char *dev)
 {
 	struct to_check_view view = {};
 	struct to_checks checks = {};
 
-	to_check_view_plan(&view, apply->plan, apply->server);
-	to_check_sysctl(&checks, apply->device, &view);
+	to_check_view_plan(&view, plan, server);
+	to_check_sysctl(&checks, dev, &view);
 	for (unsigned int i = 0; i < checks.n; i++)
 		if (checks.items[i].verdict != TO_CHECK_OK)
 			fprintf(stderr, "toctl apply: warning: %s: %s: %s; %s\n",
@@ -176,7 +177,7 @@ static void apply_warn(const struct to_apply *apply)
 static int apply_change(struct to_call *call, struct to_apply *apply,
 			const struct apply_args *args, struct apply_result *result)
 {
-	uint64_t base = apply->current.generation;
+	uint64_t base = to_apply_current(apply)->generation;
 	bool table = args->stage || args->commit || to_apply_table_differs(apply);
 	int ret = 0;
 
@@ -199,34 +200,39 @@ static int apply_change(struct to_call *call, struct to_apply *apply,
 static int apply_server(struct to_call *call, const struct apply_args *args,
 			const struct to_plan *plan, unsigned int server)
 {
-	struct apply_result result = { .server = plan->cluster->servers[server].name };
+	const struct to_server *self = &plan->cluster->servers[server];
+	struct apply_result result = {};
 	double start = apply_now();
-	struct to_apply apply;
+	struct to_apply *apply;
+	uint64_t active;
 	int ret;
 
-	ret = to_apply_open(&apply, plan, server, args->dev, args->dry_run, &call->err);
-	if (ret)
-		return ret;
-	if (args->base != ANY_GENERATION && args->base != apply.current.generation) {
+	apply = to_apply_open(plan, server, args->dev, args->dry_run, &call->err);
+	if (!apply)
+		return -EIO;
+	active = to_apply_current(apply)->generation;
+	if (args->base != ANY_GENERATION && args->base != active) {
 		ret = to_error_set(&call->err, -ESTALE,
 				   "%s: stale generation: the active one is %llu, not %llu",
-				   apply.device, (unsigned long long)apply.current.generation,
+				   args->dev, (unsigned long long)active,
 				   (unsigned long long)args->base);
 	} else if (args->dry_run) {
-		ret = apply_dry_run(call, &apply);
-	} else if (!args->stage && !args->commit && !to_apply_differs(&apply)) {
-		result.generation = apply.current.generation;
+		ret = apply_dry_run(call, args, apply);
+	} else if (!args->stage && !args->commit && !to_apply_differs(apply)) {
+		result.generation = active;
+		ret = 0;
 	} else {
-		ret = apply_change(call, &apply, args, &result);
+		ret = apply_change(call, apply, args, &result);
 		result.seconds = apply_now() - start;
 	}
 	if (!ret && args->xdp >= 0)
-		result.paths = apply_xdp(&apply, apply_xdp_modes[args->xdp]);
+		result.paths = apply_xdp(self, to_apply_interfaces(apply),
+					 apply_xdp_modes[args->xdp]);
 	if (!ret && !args->dry_run)
-		apply_report(call, &apply, &result, args->verbose);
+		apply_report(call, args, self, apply, &result);
 	if (!ret)
-		apply_warn(&apply);
-	to_apply_close(&apply);
+		apply_warn(plan, server, args->dev);
+	to_apply_close(apply);
 	return ret;
 }
 

@@ -50,41 +50,45 @@ static void doctor_print(const struct to_call *call, const struct to_checks *che
 static void doctor_plan(struct to_checks *checks, const struct to_check_view *view,
 			const char *path, const char *dev)
 {
+	const struct to_device *device;
+	struct to_apply_counts counts;
 	struct to_error err = {};
-	struct to_apply apply;
+	struct to_apply *apply;
 	char fix[200];
 
 	snprintf(fix, sizeof(fix), "toctl apply %.110s --node %.64s", path,
 		 view->plan->cluster->servers[view->server].name);
-	if (to_apply_open(&apply, view->plan, view->server, dev, true, &err)) {
+	apply = to_apply_open(view->plan, view->server, dev, true, &err);
+	if (!apply) {
 		to_check_add(checks, TO_CHECK_FAIL, "plan", dev, fix, "%s", err.text);
 		return;
 	}
-	if (!apply.current.generation)
+	device = to_apply_current(apply);
+	counts = to_apply_count(apply);
+	if (!device->generation)
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix, "no table was ever committed");
-	else if (to_apply_table_differs(&apply))
+	else if (to_apply_table_differs(apply))
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix,
 			     "generation %llu is not this plan: %u routes missing, %u too many, %u different",
-			     (unsigned long long)apply.current.generation,
-			     apply.routes.added, apply.routes.removed,
-			     apply.routes.changed);
+			     (unsigned long long)device->generation,
+			     counts.differing.added, counts.differing.removed,
+			     counts.differing.changed);
 	else
 		to_check_add(checks, TO_CHECK_OK, "table", dev, NULL,
 			     "generation %llu is this plan, %u routes",
-			     (unsigned long long)apply.current.generation,
-			     apply.want.n_routes);
-	if (apply.n_changes)
+			     (unsigned long long)device->generation, counts.routes);
+	if (counts.entries_added || counts.entries_removed)
 		to_check_add(checks, TO_CHECK_FAIL, "entries", dev, fix,
 			     "addresses, neighbours, routes and rules: %u missing or different, %u left over",
-			     apply.n_added, apply.n_changes - apply.n_added);
+			     counts.entries_added, counts.entries_removed);
 	else
 		to_check_add(checks, TO_CHECK_OK, "entries", dev, NULL,
 			     "addresses, neighbours, routes and rules are as planned");
-	if (apply.current.staged)
+	if (device->staged)
 		to_check_add(checks, TO_CHECK_WARN, "stage", dev,
 			     "toctl apply --commit PLAN, or toctl apply --abort",
-			     "a stage of %u routes waits", apply.current.staged_routes);
-	to_apply_close(&apply);
+			     "a stage of %u routes waits", device->staged_routes);
+	to_apply_close(apply);
 }
 
 /* Without a plan: is there a table at all? */

@@ -24,7 +24,7 @@
  * @plan: this server's part of the plan that is active and confirmed, or NULL
  * @next: of the one that is staged or not confirmed yet
  * @server: whose parts they are
- * @apply: of @next, see @opened; it knows what there was before
+ * @apply: of @next, NULL when there is none; it knows what there was before
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
  * @committed: generation that is not confirmed yet, 0: none
@@ -35,8 +35,8 @@ struct to_agent {
 	const struct to_counter_names *counter_names;
 	struct to_plan *plan, *next;
 	unsigned int server;
-	struct to_apply apply;
-	bool opened, same;
+	struct to_apply *apply;
+	bool same;
 	uint64_t staged, committed;
 	int lock;
 	struct to_recorder *recorder;
@@ -88,9 +88,8 @@ static void agent_forget(struct to_agent *agent)
 {
 	if (agent->committed)
 		agent_stop_recording(agent);
-	if (agent->opened)
-		to_apply_close(&agent->apply);
-	agent->opened = false;
+	to_apply_close(agent->apply);
+	agent->apply = NULL;
 	to_plan_free(agent->next);
 	agent->next = NULL;
 	agent->staged = agent->committed = 0;
@@ -163,21 +162,22 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (ret)
 		return ret;
 	if (agent->staged)
-		to_apply_abort(&agent->apply, NULL);
+		to_apply_abort(agent->apply, NULL);
 	agent_forget(agent);
 	agent->next = to_plan_slice_parse(job, cluster, table, &agent->server, err);
 	ret = agent->next ? agent_drop_stage(agent, err) : -EINVAL;
-	if (!ret)
-		ret = to_apply_open(&agent->apply, agent->next, agent->server, agent->device,
-				    true, err);
-	agent->opened = !ret;
 	if (!ret) {
-		agent->same = !to_apply_differs(&agent->apply);
+		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
+					     err);
+		ret = agent->apply ? 0 : -EIO;
+	}
+	if (!ret) {
+		agent->same = !to_apply_differs(agent->apply);
 		json_object_set_new(reply, "differs", json_boolean(!agent->same));
-		ret = to_apply_links(&agent->apply, err);
+		ret = to_apply_links(agent->apply, err);
 	}
 	if (!ret)
-		ret = to_apply_stage(&agent->apply, true, err);
+		ret = to_apply_stage(agent->apply, true, err);
 	if (ret) {
 		agent_forget(agent);
 		return ret;
@@ -199,7 +199,7 @@ static int agent_generation(const json_t *request, uint64_t *generation, struct 
 static int agent_commit(struct to_agent *agent, const json_t *request, json_t *reply,
 			struct to_error *err)
 {
-	uint64_t wanted = 0, generation;
+	uint64_t wanted = 0, before, generation;
 	struct to_error why = {};
 	int ret;
 
@@ -211,11 +211,11 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 				    wanted);
 	agent_stop_recording(agent);
 	generation = wanted;
-	ret = to_apply_commit(&agent->apply, true, agent->apply.current.generation,
-			      &generation, &why);
+	before = to_apply_current(agent->apply)->generation;
+	ret = to_apply_commit(agent->apply, true, before, &generation, &why);
 	agent->staged = 0;
 	/* A commit that failed leaves what was active, whose generation may be this. */
-	if (generation != wanted || wanted <= agent->apply.current.generation)
+	if (generation != wanted || wanted <= before)
 		return to_error_set(err, ret, "%s", why.text);
 	agent->committed = wanted;
 	if (ret)
@@ -226,11 +226,11 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 /* @next is what is active. */
 static void agent_adopt(struct to_agent *agent)
 {
-	to_apply_close(&agent->apply);
+	to_apply_close(agent->apply);
+	agent->apply = NULL;
 	to_plan_free(agent->plan);
 	agent->plan = agent->next;
 	agent->next = NULL;
-	agent->opened = false;
 	agent->staged = agent->committed = 0;
 }
 
@@ -256,7 +256,7 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 		return to_error_set(err, -EBUSY,
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
 				    agent->committed);
-	ret = agent->staged ? to_apply_abort(&agent->apply, err) : agent_drop_stage(agent, err);
+	ret = agent->staged ? to_apply_abort(agent->apply, err) : agent_drop_stage(agent, err);
 	if (!ret && agent->staged && agent->same) {
 		agent_stop_recording(agent);
 		agent_adopt(agent);
@@ -291,9 +291,9 @@ static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_
 	int ret = 0;
 
 	if (agent->committed)
-		ret = to_apply_revert(&agent->apply, agent->committed, &generation, err);
+		ret = to_apply_revert(agent->apply, agent->committed, &generation, err);
 	else if (agent->staged)
-		ret = to_apply_abort(&agent->apply, err);
+		ret = to_apply_abort(agent->apply, err);
 	if (!ret && !agent->committed)
 		ret = agent_renumber(agent, generation, err);
 	if (ret)
@@ -329,7 +329,7 @@ void to_agent_free(struct to_agent *agent)
 	if (agent->committed)
 		agent_go_back(agent, agent->committed + 1, NULL);
 	else if (agent->staged)
-		to_apply_abort(&agent->apply, NULL);
+		to_apply_abort(agent->apply, NULL);
 	agent_stop_recording(agent);
 	agent_forget(agent);
 	agent_unlock(agent);

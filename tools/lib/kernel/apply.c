@@ -6,9 +6,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/desired_state.h"
+#include "kernel/rtnl.h"
+#include "kernel/xdp.h"
+
+/* Alias of a device that apply made, so that clear knows to remove it. */
+#define DEVICE_ALIAS "made by toctl apply"
+
+/* A change of the links. */
+enum step_verb {
+	STEP_CREATE,	/* the device */
+	STEP_ENSLAVE,	/* a port */
+	STEP_UP,	/* a port or the device */
+	STEP_TRANSMIT,	/* a port through another interface */
+	STEP_RELEASE,	/* a port that the plan does not have */
+};
+
+/**
+ * struct step - one of them
+ * @ifindex: the interface, 0 for the device while it is not there
+ * @value: interface to transmit through
+ * @old: the same before
+ * @xdp: program that a released port had
+ */
+struct step {
+	enum step_verb verb;
+	uint32_t ifindex, value, old;
+	struct to_xdp_held xdp;
+	bool done;
+};
+
+/**
+ * struct to_apply - see apply.h
+ * @found: interfaces; its device is 0 until there is one
+ * @current: the device as it was when read
+ * @want: table of the plan
+ * @have: table of the kernel, read when @has_table
+ * @routes: how they differ
+ * @steps: link changes; the last @n_steps - @n_early come after the commit
+ * @changes: entries; the last @n_changes - @n_added come after the commit
+ */
+struct to_apply {
+	const struct to_plan *plan;
+	unsigned int server;
+	char device[IFNAMSIZ];
+	struct to_netlink rt;
+	struct to_genl genl;
+	bool connected;		/* genl */
+	struct to_interfaces found;
+	struct to_device current;
+	struct to_kernel_table want, have;
+	bool has_table;
+	struct to_diff_count routes;
+	struct step steps[5 * TO_PORTS_MAX + 2];
+	unsigned int n_steps, n_early;
+	struct to_change *changes;
+	unsigned int n_changes, n_added;
+};
+
 static const struct to_nic *apply_nic_at(const struct to_apply *a, uint32_t ifindex)
 {
-	return to_rtnl_nic_by_index(a->nics, a->n_nics, ifindex);
+	return to_rtnl_nic_by_index(a->found.nics, a->found.n_nics, ifindex);
 }
 
 static const char *apply_name_of(const struct to_apply *a, uint32_t ifindex)
@@ -16,69 +74,6 @@ static const char *apply_name_of(const struct to_apply *a, uint32_t ifindex)
 	const struct to_nic *nic = apply_nic_at(a, ifindex);
 
 	return nic ? nic->name : a->device;
-}
-
-static void apply_set_owner(struct to_nic *nics, unsigned int n, uint32_t ifindex,
-			    uint32_t owner)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (nics[i].ifindex == ifindex)
-			nics[i].owner = owner;
-}
-
-/*
- * What the other topoopt devices of the namespace use: themselves, their ports,
- * and what those transmit through, which has their addresses and no master.
- */
-static int apply_find_owners(struct to_nic *nics, unsigned int n, uint32_t device,
-			     struct to_error *err)
-{
-	bool connected = false;
-	struct to_genl genl;
-	int ret = 0;
-
-	for (unsigned int i = 0; !ret && i < n; i++) {
-		struct to_kernel_port *ports = NULL;
-		unsigned int n_ports = 0;
-
-		if (strcmp(nics[i].kind, "topoopt") || nics[i].ifindex == device)
-			continue;
-		ret = connected ? 0 : to_genl_open(&genl, err);
-		if (ret)
-			break;
-		connected = true;
-		ret = to_genl_ports(&genl, nics[i].ifindex, &ports, &n_ports, err);
-		apply_set_owner(nics, n, nics[i].ifindex, nics[i].ifindex);
-		for (unsigned int p = 0; p < n_ports; p++) {
-			apply_set_owner(nics, n, ports[p].ifindex, nics[i].ifindex);
-			apply_set_owner(nics, n, ports[p].tx_ifindex, nics[i].ifindex);
-		}
-		free(ports);
-		/* It was removed since. */
-		if (ret == -ENODEV)
-			ret = 0;
-	}
-	if (connected)
-		to_genl_close(&genl);
-	return ret;
-}
-
-/* Forgets entries that belong to another topoopt device of the namespace. */
-static void apply_drop_foreign(struct to_entries *list, const struct to_nic *nics,
-			       unsigned int n_nics)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < list->n; i++) {
-		const struct to_entry *e = &list->items[i];
-		const struct to_nic *nic;
-
-		nic = to_rtnl_nic_by_index(nics, n_nics, e->kind == TO_ENTRY_RULE ?
-					   e->table - TO_RTNL_TABLE(0) : e->ifindex);
-		if (!nic || !nic->owner)
-			list->items[n++] = *e;
-	}
-	list->n = n;
 }
 
 static bool apply_ipv6_enabled(const char *name)
@@ -105,8 +100,7 @@ static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 
 	for (unsigned int i = 0; i < list->n; i++) {
 		const struct to_entry *e = &list->items[i];
-		uint32_t ifindex = e->kind == TO_ENTRY_RULE ?
-				   e->table - TO_RTNL_TABLE(0) : e->ifindex;
+		uint32_t ifindex = to_entry_interface(e);
 		unsigned int c = 0;
 
 		while (c < n_checked && checked[c] != ifindex)
@@ -115,7 +109,6 @@ static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 			checked[c] = ifindex;
 			enabled[c] = apply_ipv6_enabled(ifindex ? apply_name_of(a, ifindex) :
 							"default");
-			a->no_ipv6 += !enabled[c];
 			n_checked++;
 		}
 		if (e->family == AF_INET || enabled[c])
@@ -124,98 +117,10 @@ static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 	list->n = n;
 }
 
-static void apply_mac_text(const uint8_t *mac, char text[18])
-{
-	snprintf(text, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-		 mac[2], mac[3], mac[4], mac[5]);
-}
-
-/* An interface of @port must have this of the plan's MAC addresses. */
-static int apply_check_mac(const struct to_apply *a, const struct to_port *port,
-			   const struct to_nic *nic, const char *key,
-			   const uint8_t *mac, struct to_error *err)
-{
-	char planned[18], found[18];
-
-	if (!memcmp(nic->mac, mac, 6))
-		return 0;
-	apply_mac_text(mac, planned);
-	apply_mac_text(nic->mac, found);
-	return to_error_set(err, -EINVAL,
-			    "server %s: port %s: interface %s has MAC %s, the plan's %s is %s",
-			    a->plan->cluster->servers[a->server].name, port->name,
-			    nic->name, found, key, planned);
-}
-
-static int apply_resolve_port(struct to_apply *a, unsigned int p, struct to_error *err)
-{
-	const struct to_server *self = &a->plan->cluster->servers[a->server];
-	const struct to_port *port = &self->ports[p];
-	const bool two = memcmp(port->mac, port->relay_mac, 6);
-	const struct to_nic *nic, *tx, *rdma;
-	int ret;
-
-	nic = to_rtnl_nic_find(a->nics, a->n_nics, port->name);
-	if (!nic)
-		return to_error_set(err, -ENODEV,
-				    "server %s: port %s: no such interface here",
-				    self->name, port->name);
-	tx = nic;
-	if (port->transmit[0]) {
-		tx = to_rtnl_nic_find(a->nics, a->n_nics, port->transmit);
-		if (!tx)
-			return to_error_set(err, -ENODEV,
-					    "server %s: port %s: no interface %s to transmit through",
-					    self->name, port->name, port->transmit);
-	}
-	if (two && tx == nic)
-		return to_error_set(err, -EINVAL,
-				    "server %s: port %s: has a relay_mac of its own, but no \"transmit\" that names the interface with its mac",
-				    self->name, port->name);
-	rdma = to_rtnl_nic_find(a->nics, a->n_nics, to_port_rdma(port));
-	ret = apply_check_mac(a, port, nic, two ? "relay_mac" : "mac", port->relay_mac, err);
-	if (!ret)
-		ret = apply_check_mac(a, port, rdma, "mac", port->mac, err);
-	if (ret)
-		return ret;
-	if (nic->master && nic->master != a->ifindex)
-		return to_error_set(err, -EBUSY,
-				    "server %s: port %s belongs to %s already",
-				    self->name, port->name, apply_name_of(a, nic->master));
-	if (nic->owner || tx->owner)
-		return to_error_set(err, -EBUSY,
-				    "server %s: port %s: %s transmits through %s already",
-				    self->name, port->name,
-				    apply_name_of(a, nic->owner ? nic->owner : tx->owner),
-				    nic->owner ? nic->name : tx->name);
-	a->port[p] = nic->ifindex;
-	a->transmit[p] = tx->ifindex;
-	a->rdma[p] = rdma->ifindex;
-	return 0;
-}
-
-static int apply_resolve(struct to_apply *a, struct to_error *err)
-{
-	const struct to_server *self = &a->plan->cluster->servers[a->server];
-	const struct to_nic *device;
-	int ret;
-
-	device = to_rtnl_nic_find(a->nics, a->n_nics, a->device);
-	if (device && strcmp(device->kind, "topoopt"))
-		return to_error_set(err, -EEXIST,
-				    "%s exists and is not a topoopt device",
-				    a->device);
-	a->ifindex = device ? device->ifindex : 0;
-	ret = apply_find_owners(a->nics, a->n_nics, a->ifindex, err);
-	for (unsigned int p = 0; !ret && p < self->n_ports; p++)
-		ret = apply_resolve_port(a, p, err);
-	return ret;
-}
-
-static void apply_add_step(struct to_apply *a, enum to_step_verb verb,
+static void apply_add_step(struct to_apply *a, enum step_verb verb,
 			   uint32_t ifindex, uint32_t value, uint32_t old)
 {
-	a->steps[a->n_steps++] = (struct to_step){
+	a->steps[a->n_steps++] = (struct step){
 		.verb = verb, .ifindex = ifindex, .value = value, .old = old,
 	};
 }
@@ -225,7 +130,7 @@ static void apply_plan_up(struct to_apply *a, uint32_t ifindex)
 	const struct to_nic *nic = apply_nic_at(a, ifindex);
 
 	if (!nic || !(nic->flags & IFF_UP))
-		apply_add_step(a, TO_STEP_UP, ifindex, 0, 0);
+		apply_add_step(a, STEP_UP, ifindex, 0, 0);
 }
 
 static int apply_plan_steps(struct to_apply *a, struct to_error *err)
@@ -235,32 +140,32 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 	unsigned int n_ports = 0, p, i;
 	int ret;
 
-	if (a->ifindex) {
-		ret = to_genl_ports(&a->genl, a->ifindex, &ports, &n_ports, err);
+	if (a->found.device) {
+		ret = to_genl_ports(&a->genl, a->found.device, &ports, &n_ports, err);
 		if (ret)
 			return ret;
 	} else {
-		apply_add_step(a, TO_STEP_CREATE, 0, 0, 0);
+		apply_add_step(a, STEP_CREATE, 0, 0, 0);
 	}
 	for (p = 0; p < self->n_ports; p++) {
-		for (i = 0; i < n_ports && ports[i].ifindex != a->port[p]; i++)
+		for (i = 0; i < n_ports && ports[i].ifindex != a->found.port[p]; i++)
 			;
 		if (i == n_ports)
-			apply_add_step(a, TO_STEP_ENSLAVE, a->port[p], 0, 0);
-		apply_plan_up(a, a->port[p]);
-		if (a->transmit[p] != a->port[p])
-			apply_plan_up(a, a->transmit[p]);
-		if (a->transmit[p] != (i < n_ports ? ports[i].tx_ifindex : a->port[p]))
-			apply_add_step(a, TO_STEP_TRANSMIT, a->port[p], a->transmit[p],
+			apply_add_step(a, STEP_ENSLAVE, a->found.port[p], 0, 0);
+		apply_plan_up(a, a->found.port[p]);
+		if (a->found.transmit[p] != a->found.port[p])
+			apply_plan_up(a, a->found.transmit[p]);
+		if (a->found.transmit[p] != (i < n_ports ? ports[i].tx_ifindex : a->found.port[p]))
+			apply_add_step(a, STEP_TRANSMIT, a->found.port[p], a->found.transmit[p],
 				       i < n_ports ? ports[i].tx_ifindex : 0);
 	}
-	apply_plan_up(a, a->ifindex);
+	apply_plan_up(a, a->found.device);
 	a->n_early = a->n_steps;
 	for (i = 0; i < n_ports; i++) {
-		for (p = 0; p < self->n_ports && a->port[p] != ports[i].ifindex; p++)
+		for (p = 0; p < self->n_ports && a->found.port[p] != ports[i].ifindex; p++)
 			;
 		if (p == self->n_ports)
-			apply_add_step(a, TO_STEP_RELEASE, ports[i].ifindex, 0,
+			apply_add_step(a, STEP_RELEASE, ports[i].ifindex, 0,
 				       ports[i].tx_ifindex);
 	}
 	free(ports);
@@ -271,11 +176,11 @@ static int apply_compare_table(struct to_apply *a, bool full, struct to_error *e
 {
 	int ret;
 
-	if (!a->ifindex || !a->current.generation) {
+	if (!a->found.device || !a->current.generation) {
 		a->has_table = true;
 	} else if (full || (a->current.routes == a->want.n_routes &&
 			    a->current.groups == a->want.n_groups)) {
-		ret = to_genl_table(&a->genl, a->ifindex, false, &a->have, err);
+		ret = to_genl_table(&a->genl, a->found.device, false, &a->have, err);
 		if (ret)
 			return ret;
 		a->has_table = true;
@@ -292,10 +197,10 @@ static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 
 	ret = to_rtnl_entries(&a->rt, &own, &foreign, err);
 	if (!ret)
-		ret = to_desired_state_entries(a->plan, a->server, a->rdma, a->ifindex,
-					       &want, err);
+		ret = to_desired_state_entries(a->plan, a->server, a->found.rdma,
+					       a->found.device, &want, err);
 	if (!ret) {
-		apply_drop_foreign(&own, a->nics, a->n_nics);
+		to_resolve_entries(&a->found, &own);
 		apply_drop_ipv6(a, &want);
 		ret = to_diff_entries(&own, &foreign, &want, &a->changes,
 				      &a->n_changes, &a->n_added, err);
@@ -306,32 +211,22 @@ static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 	return ret;
 }
 
-int to_apply_open(struct to_apply *a, const struct to_plan *plan,
-		  unsigned int server, const char *device, bool full,
-		  struct to_error *err)
+static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 {
 	int ret;
 
-	memset(a, 0, sizeof(*a));
-	a->plan = plan;
-	a->server = server;
-	if (strlen(device) >= sizeof(a->device))
-		return to_error_set(err, -EINVAL,
-				    "%s: an interface name has at most %zu characters",
-				    device, sizeof(a->device) - 1);
-	strcpy(a->device, device);
 	ret = to_netlink_open(&a->rt, NETLINK_ROUTE, err);
 	if (!ret)
-		ret = to_rtnl_nics(&a->rt, &a->nics, &a->n_nics, err);
+		ret = to_resolve_nics(&a->rt, a->device, &a->found, err);
 	if (!ret)
-		ret = apply_resolve(a, err);
+		ret = to_resolve_ports(&a->found, &a->plan->cluster->servers[a->server], err);
 	if (!ret)
-		ret = to_desired_state_table(plan, server, a->port, &a->want, err);
-	if (!ret && a->ifindex) {
+		ret = to_desired_state_table(a->plan, a->server, a->found.port, &a->want, err);
+	if (!ret && a->found.device) {
 		ret = to_genl_open(&a->genl, err);
 		a->connected = !ret;
 		if (!ret)
-			ret = to_genl_device(&a->genl, a->ifindex, &a->current, err);
+			ret = to_genl_device(&a->genl, a->found.device, &a->current, err);
 	}
 	if (!ret)
 		ret = apply_plan_steps(a, err);
@@ -339,13 +234,38 @@ int to_apply_open(struct to_apply *a, const struct to_plan *plan,
 		ret = apply_compare_table(a, full, err);
 	if (!ret)
 		ret = apply_compare_entries(a, err);
-	if (ret)
-		to_apply_close(a);
 	return ret;
+}
+
+struct to_apply *to_apply_open(const struct to_plan *plan, unsigned int server,
+			       const char *device, bool full, struct to_error *err)
+{
+	struct to_apply *a;
+
+	if (strlen(device) >= sizeof(a->device)) {
+		to_error_set(err, -EINVAL, "%s: an interface name has at most %zu characters",
+			     device, sizeof(a->device) - 1);
+		return NULL;
+	}
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	a->plan = plan;
+	a->server = server;
+	strcpy(a->device, device);
+	if (apply_compare(a, full, err)) {
+		to_apply_close(a);
+		return NULL;
+	}
+	return a;
 }
 
 void to_apply_close(struct to_apply *a)
 {
+	if (!a)
+		return;
 	for (unsigned int i = 0; i < a->n_steps; i++)
 		to_xdp_let_go(&a->steps[i].xdp);
 	if (a->connected)
@@ -353,15 +273,33 @@ void to_apply_close(struct to_apply *a)
 	to_netlink_close(&a->rt);
 	to_kernel_table_free(&a->want);
 	to_kernel_table_free(&a->have);
+	to_interfaces_free(&a->found);
 	free(a->changes);
-	free(a->nics);
-	memset(a, 0, sizeof(*a));
+	free(a);
+}
+
+const struct to_device *to_apply_current(const struct to_apply *a)
+{
+	return &a->current;
+}
+
+const struct to_interfaces *to_apply_interfaces(const struct to_apply *a)
+{
+	return &a->found;
+}
+
+struct to_apply_counts to_apply_count(const struct to_apply *a)
+{
+	return (struct to_apply_counts){
+		.routes = a->want.n_routes, .groups = a->want.n_groups,
+		.differing = a->routes, .entries_added = a->n_added,
+		.entries_removed = a->n_changes - a->n_added,
+	};
 }
 
 bool to_apply_table_differs(const struct to_apply *a)
 {
-	return !a->has_table || !a->current.generation || a->routes.added ||
-	       a->routes.removed || a->routes.changed;
+	return !a->has_table || !a->current.generation || to_diff_any(&a->routes);
 }
 
 bool to_apply_differs(const struct to_apply *a)
@@ -369,22 +307,22 @@ bool to_apply_differs(const struct to_apply *a)
 	return to_apply_table_differs(a) || a->n_steps || a->n_changes;
 }
 
-static void apply_print_step(const struct to_apply *a, const struct to_step *s,
+static void apply_print_step(const struct to_apply *a, const struct step *s,
 			     to_diff_line line, void *arg)
 {
 	static const char *const what[] = {
-		[TO_STEP_CREATE] = "device", [TO_STEP_ENSLAVE] = "port",
-		[TO_STEP_UP] = "up", [TO_STEP_TRANSMIT] = "port",
-		[TO_STEP_RELEASE] = "port",
+		[STEP_CREATE] = "device", [STEP_ENSLAVE] = "port",
+		[STEP_UP] = "up", [STEP_TRANSMIT] = "port",
+		[STEP_RELEASE] = "port",
 	};
 	char text[64];
 
-	if (s->verb == TO_STEP_TRANSMIT)
+	if (s->verb == STEP_TRANSMIT)
 		snprintf(text, sizeof(text), "%s transmits through %s",
 			 apply_name_of(a, s->ifindex), apply_name_of(a, s->value));
 	else
 		snprintf(text, sizeof(text), "%s", apply_name_of(a, s->ifindex));
-	line(s->verb == TO_STEP_RELEASE ? '-' : '+', what[s->verb], text, arg);
+	line(s->verb == STEP_RELEASE ? '-' : '+', what[s->verb], text, arg);
 }
 
 int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
@@ -393,7 +331,7 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 	static const char *const kinds[] = {
 		"address", "neighbour", "route", "rule"
 	};
-	const struct to_diff_names names = { a->nics, a->n_nics };
+	const struct to_diff_names names = { a->found.nics, a->found.n_nics };
 	struct to_diff_count count;
 
 	for (unsigned int i = 0; i < a->n_steps; i++)
@@ -416,22 +354,22 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 	return to_diff_tables(&a->have, &a->want, &count, line, &names, arg, err);
 }
 
-static int apply_do_step(struct to_apply *a, struct to_step *s, struct to_error *err)
+static int apply_do_step(struct to_apply *a, struct step *s, struct to_error *err)
 {
 	int ret;
 
 	switch (s->verb) {
-	case TO_STEP_CREATE:
-		return to_rtnl_create(&a->rt, a->device, TO_DEVICE_ALIAS, err);
-	case TO_STEP_ENSLAVE:
-		return to_rtnl_set_master(&a->rt, s->ifindex, a->ifindex, err);
-	case TO_STEP_UP:
-		return to_rtnl_set_up(&a->rt, s->ifindex ? s->ifindex : a->ifindex,
+	case STEP_CREATE:
+		return to_rtnl_create(&a->rt, a->device, DEVICE_ALIAS, err);
+	case STEP_ENSLAVE:
+		return to_rtnl_set_master(&a->rt, s->ifindex, a->found.device, err);
+	case STEP_UP:
+		return to_rtnl_set_up(&a->rt, s->ifindex ? s->ifindex : a->found.device,
 				      true, err);
-	case TO_STEP_TRANSMIT:
-		return to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->value,
+	case STEP_TRANSMIT:
+		return to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->value,
 					err);
-	case TO_STEP_RELEASE:
+	case STEP_RELEASE:
 		to_xdp_detach(s->ifindex, &s->xdp, NULL);
 		ret = to_rtnl_set_master(&a->rt, s->ifindex, 0, err);
 		if (ret)
@@ -445,29 +383,29 @@ static int apply_do_step(struct to_apply *a, struct to_step *s, struct to_error 
 static void apply_undo_steps(struct to_apply *a, unsigned int first)
 {
 	for (unsigned int i = a->n_steps; i-- > first;) {
-		struct to_step *s = &a->steps[i];
+		struct step *s = &a->steps[i];
 
 		if (!s->done)
 			continue;
 		s->done = false;
 		switch (s->verb) {
-		case TO_STEP_CREATE:
-			to_rtnl_delete(&a->rt, a->ifindex, NULL);
+		case STEP_CREATE:
+			to_rtnl_delete(&a->rt, a->found.device, NULL);
 			break;
-		case TO_STEP_ENSLAVE:
+		case STEP_ENSLAVE:
 			to_rtnl_set_master(&a->rt, s->ifindex, 0, NULL);
 			break;
-		case TO_STEP_UP:
+		case STEP_UP:
 			if (s->ifindex)
 				to_rtnl_set_up(&a->rt, s->ifindex, false, NULL);
 			break;
-		case TO_STEP_TRANSMIT:
-			to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->old,
+		case STEP_TRANSMIT:
+			to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->old,
 					 NULL);
 			break;
-		case TO_STEP_RELEASE:
-			to_rtnl_set_master(&a->rt, s->ifindex, a->ifindex, NULL);
-			to_genl_port_set(&a->genl, a->ifindex, s->ifindex, s->old, NULL);
+		case STEP_RELEASE:
+			to_rtnl_set_master(&a->rt, s->ifindex, a->found.device, NULL);
+			to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->old, NULL);
 			to_xdp_give_back(s->ifindex, &s->xdp);
 			break;
 		}
@@ -477,17 +415,17 @@ static void apply_undo_steps(struct to_apply *a, unsigned int first)
 /* The device is there now: say which interface its entries mean. */
 static int apply_device_made(struct to_apply *a, struct to_error *err)
 {
-	a->ifindex = if_nametoindex(a->device);
-	if (!a->ifindex)
+	a->found.device = if_nametoindex(a->device);
+	if (!a->found.device)
 		return to_error_set(err, -ENODEV, "%s vanished", a->device);
 	for (unsigned int i = 0; i < a->n_changes; i++) {
 		struct to_entry *e = &a->changes[i].entry;
 
 		if (e->kind == TO_ENTRY_RULE || e->ifindex)
 			continue;
-		e->ifindex = a->ifindex;
+		e->ifindex = a->found.device;
 		if (e->kind != TO_ENTRY_ROUTE)
-			e->key_ifindex = a->ifindex;
+			e->key_ifindex = a->found.device;
 	}
 	if (!to_genl_open(&a->genl, err))
 		a->connected = true;
@@ -506,21 +444,21 @@ static int apply_blame(const struct to_apply *a, int ret, const char *what,
 int to_apply_links(struct to_apply *a, struct to_error *err)
 {
 	static const char *const verbs[] = {
-		[TO_STEP_CREATE] = "create", [TO_STEP_ENSLAVE] = "enslave",
-		[TO_STEP_UP] = "set up", [TO_STEP_TRANSMIT] = "set transmit of",
+		[STEP_CREATE] = "create", [STEP_ENSLAVE] = "enslave",
+		[STEP_UP] = "set up", [STEP_TRANSMIT] = "set transmit of",
 	};
 	struct to_error why = {};
 	char what[64];
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && i < a->n_early; i++) {
-		struct to_step *s = &a->steps[i];
+		struct step *s = &a->steps[i];
 
 		ret = apply_do_step(a, s, &why);
 		s->done = !ret;
-		if (!ret && s->verb == TO_STEP_CREATE)
+		if (!ret && s->verb == STEP_CREATE)
 			ret = apply_device_made(a, &why);
-		else if (ret == -EOPNOTSUPP && s->verb == TO_STEP_CREATE)
+		else if (ret == -EOPNOTSUPP && s->verb == STEP_CREATE)
 			to_error_set(&why, ret,
 				     "the kernel knows no such device, load the module with: modprobe topoopt_fwd");
 		snprintf(what, sizeof(what), "%s %s", verbs[s->verb],
@@ -538,15 +476,15 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	struct to_error why = {};
 	int ret;
 
-	ret = to_genl_stage(&a->genl, a->ifindex, &a->want, &why);
+	ret = to_genl_stage(&a->genl, a->found.device, &a->want, &why);
 	if (ret == -EBUSY)
 		to_error_set(&why, ret,
 			     "%s has a stage already: commit it (toctl apply --commit PLAN) or drop it (toctl apply --abort)",
 			     a->device);
 	if (!ret && prepare) {
-		ret = to_genl_prepare(&a->genl, a->ifindex, &why);
+		ret = to_genl_prepare(&a->genl, a->found.device, &why);
 		if (ret)
-			to_genl_abort(&a->genl, a->ifindex, NULL);
+			to_genl_abort(&a->genl, a->found.device, NULL);
 	}
 	if (ret) {
 		apply_undo_steps(a, 0);
@@ -563,14 +501,14 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 
 	ret = to_rtnl_change(&a->rt, a->changes, a->n_added, &why);
 	if (!ret && staged)
-		ret = to_genl_commit(&a->genl, a->ifindex, base, generation, &why);
+		ret = to_genl_commit(&a->genl, a->found.device, base, generation, &why);
 	else if (!ret)
 		*generation = a->current.generation;
 	if (ret) {
 		*generation = a->current.generation;
 		to_rtnl_undo(&a->rt, a->changes, a->n_added);
 		if (staged)
-			to_genl_abort(&a->genl, a->ifindex, NULL);
+			to_genl_abort(&a->genl, a->found.device, NULL);
 		apply_undo_steps(a, 0);
 		return apply_blame(a, ret, "", &why, err);
 	}
@@ -586,7 +524,7 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 
 int to_apply_abort(struct to_apply *a, struct to_error *err)
 {
-	int ret = to_genl_abort(&a->genl, a->ifindex, err);
+	int ret = to_genl_abort(&a->genl, a->found.device, err);
 
 	apply_undo_steps(a, 0);
 	return ret;
@@ -604,11 +542,11 @@ int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
 	if (!a->current.ifindex) {
 		*generation = 0;
 	} else {
-		ret = to_genl_stage(&a->genl, a->ifindex, &a->have, &why);
+		ret = to_genl_stage(&a->genl, a->found.device, &a->have, &why);
 		if (!ret) {
-			ret = to_genl_commit(&a->genl, a->ifindex, base, generation, &why);
+			ret = to_genl_commit(&a->genl, a->found.device, base, generation, &why);
 			if (ret)
-				to_genl_abort(&a->genl, a->ifindex, NULL);
+				to_genl_abort(&a->genl, a->found.device, NULL);
 		}
 		if (ret)
 			return apply_blame(a, ret, "go back", &why, err);
@@ -625,19 +563,19 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 	struct to_device device;
 	int ret;
 
-	if (!a->ifindex)
+	if (!a->found.device)
 		return to_error_set(err, -ENODEV, "there is no device %s", a->device);
-	ret = to_genl_device(&a->genl, a->ifindex, &device, err);
+	ret = to_genl_device(&a->genl, a->found.device, &device, err);
 	if (ret)
 		return ret;
 	if (!device.prepared)
 		return to_error_set(err, -ENOENT,
 				    "%s has no prepared stage: make one with: toctl apply --stage PLAN",
 				    a->device);
-	ret = to_genl_table(&a->genl, a->ifindex, true, &stage, err);
+	ret = to_genl_table(&a->genl, a->found.device, true, &stage, err);
 	if (!ret)
 		ret = to_diff_tables(&stage, &a->want, &count, NULL, NULL, NULL, err);
-	if (!ret && (count.added || count.removed || count.changed))
+	if (!ret && to_diff_any(&count))
 		ret = to_error_set(err, -EINVAL,
 				   "the stage of %s is another plan's: %u routes missing, %u too many, %u different",
 				   a->device, count.added, count.removed,
@@ -646,9 +584,8 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 	return ret;
 }
 
-static int apply_clear_entries(struct to_netlink *rt, const struct to_nic *nics,
-			       unsigned int n_nics, struct to_cleared *cleared,
-			       struct to_error *err)
+static int apply_clear_entries(struct to_netlink *rt, const struct to_interfaces *found,
+			       struct to_cleared *cleared, struct to_error *err)
 {
 	struct to_entries own = {}, none = {};
 	struct to_change *changes = NULL;
@@ -657,7 +594,7 @@ static int apply_clear_entries(struct to_netlink *rt, const struct to_nic *nics,
 
 	ret = to_rtnl_entries(rt, &own, NULL, err);
 	if (!ret) {
-		apply_drop_foreign(&own, nics, n_nics);
+		to_resolve_entries(found, &own);
 		ret = to_diff_entries(&own, &none, &none, &changes, &n, &n_added, err);
 	}
 	if (!ret)
@@ -696,23 +633,23 @@ static int apply_clear_table(uint32_t ifindex, struct to_cleared *cleared,
 }
 
 /* From ports of the device, and from those it had before it was removed. */
-static int apply_clear_xdp(const struct to_nic *nics, unsigned int n_nics,
-			   uint32_t ifindex, struct to_error *err)
+static int apply_clear_xdp(const struct to_interfaces *found, struct to_error *err)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < n_nics; i++)
-		if (!nics[i].master || nics[i].master == ifindex)
-			ret = to_xdp_detach(nics[i].ifindex, NULL, err);
+	for (unsigned int i = 0; !ret && i < found->n_nics; i++) {
+		const struct to_nic *nic = &found->nics[i];
+
+		if (!nic->master || nic->master == found->device)
+			ret = to_xdp_detach(nic->ifindex, NULL, err);
+	}
 	return ret;
 }
 
 int to_apply_clear(const char *name, struct to_cleared *cleared,
 		   struct to_error *err)
 {
-	const struct to_nic *device;
-	struct to_nic *nics = NULL;
-	unsigned int n_nics = 0;
+	struct to_interfaces found;
 	struct to_netlink rt;
 	int ret;
 
@@ -720,23 +657,19 @@ int to_apply_clear(const char *name, struct to_cleared *cleared,
 	ret = to_netlink_open(&rt, NETLINK_ROUTE, err);
 	if (ret)
 		return ret;
-	ret = to_rtnl_nics(&rt, &nics, &n_nics, err);
-	device = to_rtnl_nic_find(nics, n_nics, name);
-	if (!ret && device && strcmp(device->kind, "topoopt"))
-		ret = to_error_set(err, -EINVAL, "%s is not a topoopt device", name);
+	ret = to_resolve_nics(&rt, name, &found, err);
+	if (!ret && found.device)
+		ret = apply_clear_table(found.device, cleared, err);
 	if (!ret)
-		ret = apply_find_owners(nics, n_nics, device ? device->ifindex : 0, err);
-	if (!ret && device)
-		ret = apply_clear_table(device->ifindex, cleared, err);
+		ret = apply_clear_entries(&rt, &found, cleared, err);
 	if (!ret)
-		ret = apply_clear_entries(&rt, nics, n_nics, cleared, err);
-	if (!ret)
-		ret = apply_clear_xdp(nics, n_nics, device ? device->ifindex : 0, err);
-	if (!ret && device && !strcmp(device->alias, TO_DEVICE_ALIAS)) {
-		ret = to_rtnl_delete(&rt, device->ifindex, err);
+		ret = apply_clear_xdp(&found, err);
+	if (!ret && found.device &&
+	    !strcmp(to_rtnl_nic_find(found.nics, found.n_nics, name)->alias, DEVICE_ALIAS)) {
+		ret = to_rtnl_delete(&rt, found.device, err);
 		cleared->device = !ret;
 	}
-	free(nics);
+	to_interfaces_free(&found);
 	to_netlink_close(&rt);
 	return ret;
 }

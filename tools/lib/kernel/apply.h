@@ -12,85 +12,50 @@
 
 #include "base/error.h"
 #include "data/plan.h"
-#include "kernel/desired_state.h"
 #include "kernel/diff.h"
 #include "kernel/genl.h"
-#include "kernel/rtnl.h"
-#include "kernel/xdp.h"
+#include "kernel/resolve.h"
 
-/** Alias of a device that apply made, so that clear knows to remove it. */
-#define TO_DEVICE_ALIAS "made by toctl apply"
-
-/** enum to_step_verb - a change of the links */
-enum to_step_verb {
-	TO_STEP_CREATE,		/* the device */
-	TO_STEP_ENSLAVE,	/* a port */
-	TO_STEP_UP,		/* a port or the device */
-	TO_STEP_TRANSMIT,	/* a port through another interface */
-	TO_STEP_RELEASE,	/* a port that the plan does not have */
-};
-
-/**
- * struct to_step - one of them
- * @ifindex: the interface, 0 for the device while it is not there
- * @value: interface to transmit through
- * @old: the same before
- * @xdp: program that a released port had
- */
-struct to_step {
-	enum to_step_verb verb;
-	uint32_t ifindex, value, old;
-	struct to_xdp_held xdp;
-	bool done;
-};
-
-/**
- * struct to_apply - one server's plan beside one server's kernel
- * @ifindex: of the device, 0 when there is none
- * @current: the device as it was when read
- * @port: interfaces of the plan's ports
- * @transmit: what they transmit through
- * @rdma: of the two the one with the port's mac and address
- * @want, @have: the table, and that of the kernel
- * @routes: how they differ
- * @steps: link changes; the last @n_steps - @n_early come after the commit
- * @changes: entries; the last @n_changes - @n_added come after the commit
- * @no_ipv6: interfaces on which IPv6 is switched off; their entries are left out
- */
-struct to_apply {
-	const struct to_plan *plan;
-	unsigned int server;
-	char device[IFNAMSIZ];
-	struct to_netlink rt;
-	struct to_genl genl;
-	bool connected;
-	struct to_nic *nics;
-	unsigned int n_nics;
-	uint32_t ifindex;
-	struct to_device current;
-	uint32_t port[TO_PORTS_MAX], transmit[TO_PORTS_MAX], rdma[TO_PORTS_MAX];
-	struct to_kernel_table want, have;
-	bool has_table;
-	struct to_diff_count routes;
-	struct to_step steps[5 * TO_PORTS_MAX + 2];
-	unsigned int n_steps, n_early;
-	struct to_change *changes;
-	unsigned int n_changes, n_added;
-	unsigned int no_ipv6;
-};
+/** struct to_apply - one server's plan beside one server's kernel */
+struct to_apply;
 
 /**
  * to_apply_open() - check the plan against this server's kernel and compare
+ * @plan: must outlive the apply
  * @server: index in the plan
  * @device: name of the topoopt device
  * @full: read the kernel's table even when its size tells that it differs
  *
- * Changes nothing. Return: 0, or a negative errno; then nothing is left open.
+ * Changes nothing.
+ *
+ * Return: NULL with @err: an interface is missing or is not as planned, the
+ * device is of another kind, the kernel refuses.
  */
-int to_apply_open(struct to_apply *apply, const struct to_plan *plan,
-		  unsigned int server, const char *device, bool full,
-		  struct to_error *err);
+struct to_apply *to_apply_open(const struct to_plan *plan, unsigned int server,
+			       const char *device, bool full, struct to_error *err);
 void to_apply_close(struct to_apply *apply);
+
+/** to_apply_current() - the device as it was when opened; zeroed: there was none */
+const struct to_device *to_apply_current(const struct to_apply *apply);
+
+/** to_apply_interfaces() - the server's interfaces on this host */
+const struct to_interfaces *to_apply_interfaces(const struct to_apply *apply);
+
+/**
+ * struct to_apply_counts - sizes of the plan's table, and of what differs
+ * @routes, @groups: of the plan's table
+ * @differing: routes that the kernel's table lacks, has too many or has
+ *	otherwise; 0 when it was not read
+ * @entries_added: addresses, neighbours, routes and rules to add or replace
+ * @entries_removed: those to remove
+ */
+struct to_apply_counts {
+	unsigned int routes, groups;
+	struct to_diff_count differing;
+	unsigned int entries_added, entries_removed;
+};
+
+struct to_apply_counts to_apply_count(const struct to_apply *apply);
 
 /** to_apply_table_differs() - whether there is a table to stage and commit */
 bool to_apply_table_differs(const struct to_apply *apply);

@@ -5,6 +5,7 @@
 /* What changes from one table or list of entries to another. */
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "kernel/genl.h"
@@ -28,6 +29,12 @@ struct to_diff_names {
 struct to_diff_count {
 	unsigned int added, removed, changed;
 };
+
+/** to_diff_any() - whether two tables differ at all */
+static inline bool to_diff_any(const struct to_diff_count *count)
+{
+	return count->added || count->removed || count->changed;
+}
 
 /**
  * to_diff_tables() - compare the tables of a topoopt device

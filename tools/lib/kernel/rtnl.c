@@ -53,6 +53,11 @@ static size_t rtnl_address_size(const struct to_entry *e)
 	return e->family == AF_INET ? 4 : 16;
 }
 
+uint32_t to_entry_interface(const struct to_entry *e)
+{
+	return e->kind == TO_ENTRY_RULE ? e->table - TO_RTNL_TABLE(0) : e->ifindex;
+}
+
 void to_entry_text(const struct to_entry *e, const char *name, char *text,
 		   size_t size)
 {

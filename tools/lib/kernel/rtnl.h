@@ -26,7 +26,7 @@
  * @kind: "topoopt", "veth", ... or ""
  * @alias: what `ip link set alias` wrote
  * @lower: the interface of this namespace that a macvlan device is on, else 0
- * @owner: another topoopt device that uses it, known to apply.c alone, else 0
+ * @owner: another topoopt device that uses it, set by to_resolve_nics() alone, else 0
  */
 struct to_nic {
 	uint32_t ifindex, master, lower, mtu, flags, owner;
@@ -74,6 +74,9 @@ struct to_entry {
 };
 
 #define TO_ENTRY_KEY offsetof(struct to_entry, ifindex)
+
+/** to_entry_interface() - ifindex of its interface; of a rule, the one it is for */
+uint32_t to_entry_interface(const struct to_entry *entry);
 
 /** struct to_entries - a growing array of entries */
 struct to_entries {

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernel/apply.h"
+#include "kernel/desired_state.h"
+#include "kernel/diff.h"
+#include "kernel/resolve.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -54,36 +56,52 @@ static bool record_wait_multiple(const struct to_recorder *r)
 	return true;
 }
 
-/* The kernel must run this plan; gives the interfaces. */
+/* The ports as this host has them. */
 static int record_find_interfaces(struct to_recorder *r)
 {
 	const struct to_record_config *config = &r->config;
 	const struct to_server *self = &config->plan->cluster->servers[config->server];
-	struct to_apply apply;
+	struct to_interfaces found;
 	int ret;
 
-	ret = to_apply_open(&apply, config->plan, config->server, config->device,
-			    false, r->err);
-	if (ret)
-		return ret;
-	r->device = apply.ifindex;
-	r->tm->generation = apply.current.generation;
-	for (unsigned int p = 0; p < self->n_ports; p++) {
-		const struct to_nic *nic = to_rtnl_nic_by_index(apply.nics, apply.n_nics,
-								apply.port[p]);
+	ret = to_resolve_nics(&r->rt, config->device, &found, r->err);
+	ret = ret ? ret : to_resolve_ports(&found, self, r->err);
+	for (unsigned int p = 0; !ret && p < self->n_ports; p++) {
+		const struct to_nic *nic = to_rtnl_nic_by_index(found.nics, found.n_nics,
+								found.port[p]);
 
-		r->ports[p] = (struct to_traffic_port){ apply.port[p],
-							apply.transmit[p] };
-		r->on_tx[p] = nic && nic->lower == apply.transmit[p];
+		r->ports[p] = (struct to_traffic_port){ found.port[p], found.transmit[p] };
+		r->on_tx[p] = nic->lower == found.transmit[p];
 	}
-	if (!apply.ifindex)
+	r->device = found.device;
+	to_interfaces_free(&found);
+	if (!ret && !r->device)
 		ret = to_error_set(r->err, -ENODEV, "there is no device %s: apply the plan first",
 				   config->device);
-	else if (to_apply_table_differs(&apply))
+	return ret;
+}
+
+/* The active table must be the plan's; gives its generation. */
+static int record_check_table(struct to_recorder *r)
+{
+	const struct to_record_config *config = &r->config;
+	struct to_kernel_table want = {}, have = {};
+	uint32_t ifindex[TO_PORTS_MAX];
+	struct to_diff_count differ;
+	int ret;
+
+	for (unsigned int p = 0; p < r->tm->n_ports; p++)
+		ifindex[p] = r->ports[p].ifindex;
+	ret = to_desired_state_table(config->plan, config->server, ifindex, &want, r->err);
+	ret = ret ? ret : to_genl_table(&r->genl, r->device, false, &have, r->err);
+	ret = ret ? ret : to_diff_tables(&have, &want, &differ, NULL, NULL, NULL, r->err);
+	if (!ret && to_diff_any(&differ))
 		ret = to_error_set(r->err, -ESTALE,
 				   "the table of %s is not %s's of this plan: toctl apply --dry-run shows how they differ",
-				   config->device, self->name);
-	to_apply_close(&apply);
+				   config->device, r->tm->servers[config->server]);
+	r->tm->generation = have.generation;
+	to_kernel_table_free(&want);
+	to_kernel_table_free(&have);
 	return ret;
 }
 
@@ -274,15 +292,16 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 	r->config = *config;
 	r->err = err;
 	ret = record_make_head(r);
-	ret = ret ? ret : record_find_interfaces(r);
 	if (!ret) {
 		ret = to_netlink_open(&r->rt, NETLINK_ROUTE, err);
 		r->connected[0] = !ret;
 	}
+	ret = ret ? ret : record_find_interfaces(r);
 	if (!ret) {
 		ret = to_genl_open(&r->genl, err);
 		r->connected[1] = !ret;
 	}
+	ret = ret ? ret : record_check_table(r);
 	traffic.device = r->device;
 	traffic.ports = r->ports;
 	if (!ret) {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_RESOLVE_H
+#define TOPOOPT_RESOLVE_H
+
+/* Finds the interfaces that a plan's server has on this host. */
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "data/cluster.h"
+#include "kernel/rtnl.h"
+
+/**
+ * struct to_interfaces - the interfaces of one server of a plan
+ * @nics: all interfaces of the network namespace
+ * @device: ifindex of the topoopt device, 0 when there is none
+ * @port: ifindex of each port of the server
+ * @transmit: ifindex of what the port transmits through, often the port itself
+ * @rdma: of these two the one with the port's RDMA MAC and address
+ */
+struct to_interfaces {
+	struct to_nic *nics;
+	unsigned int n_nics;
+	uint32_t device;
+	uint32_t port[TO_PORTS_MAX], transmit[TO_PORTS_MAX], rdma[TO_PORTS_MAX];
+};
+
+/**
+ * to_resolve_nics() - read this host's interfaces, and find @device among them
+ * @device: name of the topoopt device
+ * @found: gets @nics, with their owners, and @device
+ *
+ * Return: 0; -EEXIST when @device is another kind of interface; another
+ * negative errno. to_interfaces_free() is due in any case.
+ */
+int to_resolve_nics(struct to_netlink *rt, const char *device, struct to_interfaces *found,
+		    struct to_error *err);
+
+/**
+ * to_resolve_ports() - find the ports of @server among @found->nics
+ * @found: from to_resolve_nics(); gets @port, @transmit and @rdma
+ *
+ * Return: 0; -ENODEV when an interface is missing; -EINVAL when it has another
+ * MAC than the plan says; -EBUSY when another device uses it.
+ */
+int to_resolve_ports(struct to_interfaces *found, const struct to_server *server,
+		     struct to_error *err);
+
+/** to_resolve_entries() - leave out what belongs to another topoopt device */
+void to_resolve_entries(const struct to_interfaces *found, struct to_entries *entries);
+
+void to_interfaces_free(struct to_interfaces *found);
+
+#endif
