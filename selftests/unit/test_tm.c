@@ -20,6 +20,7 @@
 
 #include "data/tm.h"
 #include "format/tm_json.h"
+#include "measure/tm_merge.h"
 
 #define N_MAX 12
 #define DEGREE_MAX 4

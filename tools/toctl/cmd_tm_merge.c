@@ -9,6 +9,7 @@
 #include "command.h"
 #include "data/tm.h"
 #include "format/tm_json.h"
+#include "measure/tm_merge.h"
 
 struct merge_args {
 	const char *output;

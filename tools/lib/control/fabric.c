@@ -9,6 +9,7 @@
 
 #include "control/fabric_link.h"
 #include "format/tm_json.h"
+#include "measure/tm_merge.h"
 
 #define NS_PER_S 1000000000ull
 

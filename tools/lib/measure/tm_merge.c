@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The matrix of the fabric from recordings of its servers; see to_tm_merge(). */
 
-#include "data/tm.h"
+#include "measure/tm_merge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,29 +30,39 @@ struct amount {
 	uint64_t packets, bytes;
 };
 
+/* What a pair sent in one sample; all portions of a pair and class make a flow. */
+struct portion {
+	uint32_t sample;
+	uint32_t src, dst;
+	enum to_tm_class class;
+	struct amount amount;
+};
+
 /**
  * struct merge - a merge under way
  * @record: of each server, NULL when missing
  * @first: sample 0 of the result starts at @first times the interval
+ * @n_samples: of the result
  * @out_link, @in_link: link of each port of each record, or LINK_NONE
  * @present: n_servers x n_samples, whether the server recorded the sample
  * @seen, @carried, @arrived: n_links x n_samples
  * @direct_packets, @direct_bytes: n_links x n_samples, RoCE from one end of the
  *	link to the other that was seen, less what the former relayed
- * @flows: of the result, with their sample in @in until they are handed out
+ * @portions: of the flows of the result, in no order
  */
 struct merge {
 	struct to_tm *tm;
 	const struct to_tm **record;
 	uint64_t first;
+	unsigned int n_samples;
 	uint32_t **out_link, **in_link;
 	struct sighting *sightings;
 	size_t n_sightings;
 	bool *present;
 	struct amount *seen, *carried, *arrived;
 	int64_t *direct_packets, *direct_bytes;
-	struct to_tm_flow *flows;
-	size_t n_flows, room;
+	struct portion *portions;
+	size_t n_portions, room;
 	struct to_error *err;
 };
 
@@ -298,21 +308,21 @@ static void merge_add_sighting(struct merge *m, uint32_t link, enum side side,
 	};
 }
 
-static int merge_add_flow(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst,
-			  unsigned int class, uint64_t packets, uint64_t bytes)
+static int merge_add_portion(struct merge *m, uint32_t sample, uint32_t src, uint32_t dst,
+			     enum to_tm_class class, uint64_t packets, uint64_t bytes)
 {
-	if (m->n_flows == m->room) {
+	if (m->n_portions == m->room) {
 		size_t room = m->room ? 2 * m->room : 1024;
-		struct to_tm_flow *flows = reallocarray(m->flows, room, sizeof(*flows));
+		struct portion *portions = reallocarray(m->portions, room, sizeof(*portions));
 
-		if (!flows)
+		if (!portions)
 			return -ENOMEM;
-		m->flows = flows;
+		m->portions = portions;
 		m->room = room;
 	}
-	m->flows[m->n_flows++] = (struct to_tm_flow){
-		.src = src, .dst = dst, .in = sample, .out = TO_TM_NO_PORT,
-		.class = class, .packets = packets, .bytes = bytes,
+	m->portions[m->n_portions++] = (struct portion){
+		.sample = sample, .src = src, .dst = dst, .class = class,
+		.amount = { packets, bytes },
 	};
 	return 0;
 }
@@ -322,17 +332,15 @@ static void merge_add_amount(const struct merge *m, struct amount *cells,
 			     uint32_t link, uint32_t sample, uint64_t packets,
 			     uint64_t bytes)
 {
-	struct amount *cell = &cells[(size_t)link * m->tm->n_samples + sample];
+	struct amount *cell = &cells[(size_t)link * m->n_samples + sample];
 
 	cell->packets += packets;
 	cell->bytes += bytes;
 }
 
-static int merge_collect_sample(struct merge *m, uint32_t s,
-				const struct to_tm_sample *sample, uint32_t k)
+static int merge_fill_flows(struct merge *m, uint32_t s, const struct to_tm_sample *sample,
+			    uint32_t k)
 {
-	const struct to_tm *r = m->record[s];
-
 	for (unsigned int i = 0; i < sample->n_flows; i++) {
 		const struct to_tm_flow *flow = &sample->flows[i];
 		uint32_t out = flow->out < 0 ? LINK_NONE : m->out_link[s][flow->out];
@@ -341,13 +349,19 @@ static int merge_collect_sample(struct merge *m, uint32_t s,
 		if (out != LINK_NONE)
 			merge_add_sighting(m, out, SENT, k, flow);
 		else if (flow->in == TO_TM_NO_PORT &&
-			 merge_add_flow(m, k, flow->src, flow->dst, flow->class,
-					flow->packets, flow->bytes))
+			 merge_add_portion(m, k, flow->src, flow->dst, flow->class,
+					   flow->packets, flow->bytes))
 			return -ENOMEM;	/* sent into a port that the plan has dark */
 		if (in != LINK_NONE)
 			merge_add_sighting(m, in, RECEIVED, k, flow);
 	}
-	for (unsigned int p = 0; p < r->n_ports; p++) {
+	return 0;
+}
+
+static void merge_fill_counters(struct merge *m, uint32_t s, const struct to_tm_sample *sample,
+				uint32_t k)
+{
+	for (unsigned int p = 0; p < m->record[s]->n_ports; p++) {
 		const struct to_tm_counters *c = &sample->ports[p];
 		uint32_t out = m->out_link[s][p], in = m->in_link[s][p];
 
@@ -356,7 +370,6 @@ static int merge_collect_sample(struct merge *m, uint32_t s,
 		if (in != LINK_NONE)
 			merge_add_amount(m, m->arrived, in, k, c->rx_packets, c->rx_bytes);
 	}
-	return 0;
 }
 
 static uint64_t merge_larger(uint64_t a, uint64_t b)
@@ -375,76 +388,98 @@ static void merge_mark_present(struct merge *m, uint32_t s,
 
 	do {
 		m->tm->samples[k].absent--;
-		m->present[(size_t)s * m->tm->n_samples + k] = true;
-	} while (++k < end && k < m->tm->n_samples);
+		m->present[(size_t)s * m->n_samples + k] = true;
+	} while (++k < end && k < m->n_samples);
 }
 
-/* Size the result, and bring everything that was recorded into it. */
-static int merge_collect(struct merge *m)
+/* The intervals from the earliest to the latest that any server recorded. */
+static int merge_find_span(struct merge *m)
 {
-	struct to_tm *tm = m->tm;
 	uint64_t last = 0;
-	size_t flows = 0, cells;
 
 	m->first = UINT64_MAX;
-	for (unsigned int s = 0; s < tm->n_servers; s++) {
+	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
 		const struct to_tm *r = m->record[s];
+		uint64_t slot;
 
-		for (unsigned int i = 0; r && i < r->n_samples; i++) {
-			uint64_t slot = merge_slot_of(r, &r->samples[i]);
-
-			m->first = slot < m->first ? slot : m->first;
-			last = merge_larger(last, slot);
-			flows += r->samples[i].n_flows;
-		}
+		if (!r)
+			continue;
+		slot = merge_slot_of(r, &r->samples[0]);
+		m->first = slot < m->first ? slot : m->first;
+		last = merge_larger(last, merge_slot_of(r, &r->samples[r->n_samples - 1]));
 	}
 	if (last - m->first >= SAMPLES_MAX)
 		return to_error_set(m->err, -E2BIG,
 				    "the recordings span %" PRIu64 " intervals, more than %u",
 				    last - m->first + 1, SAMPLES_MAX);
-	while (tm->n_samples <= last - m->first) {
+	m->n_samples = last - m->first + 1;
+	return 0;
+}
+
+/* Samples of the result, in which every server that recorded is still absent. */
+static int merge_make_samples(struct merge *m)
+{
+	struct to_tm *tm = m->tm;
+	unsigned int recorded = 0;
+
+	for (unsigned int s = 0; s < tm->n_servers; s++)
+		recorded += !!m->record[s];
+	for (unsigned int k = 0; k < m->n_samples; k++) {
 		struct to_tm_sample *sample = to_tm_add_sample(tm);
 
 		if (!sample)
 			return -ENOMEM;
-		sample->start_ns = (m->first + tm->n_samples - 1) * tm->interval_ns;
+		sample->start_ns = sample->end_ns = (m->first + k) * tm->interval_ns;
+		sample->absent = recorded;
 		sample->links = calloc(tm->n_links + 1, sizeof(*sample->links));
 		if (!sample->links)
 			return -ENOMEM;
-		for (unsigned int s = 0; s < tm->n_servers; s++)
-			sample->absent += !!m->record[s];
 	}
-	cells = (size_t)tm->n_links * tm->n_samples + 1;
+	return 0;
+}
+
+/* What is gathered before flows and links of the result follow from it. */
+static int merge_allocate(struct merge *m)
+{
+	const size_t cells = (size_t)m->tm->n_links * m->n_samples + 1;
+	size_t flows = 0;
+
+	for (unsigned int s = 0; s < m->tm->n_servers; s++)
+		for (unsigned int i = 0; m->record[s] && i < m->record[s]->n_samples; i++)
+			flows += m->record[s]->samples[i].n_flows;
+	/* A flow is seen on its link in, and on its link out. */
 	m->sightings = calloc(2 * flows + 1, sizeof(*m->sightings));
+	m->present = calloc(m->tm->n_servers, m->n_samples);
 	m->seen = calloc(cells, sizeof(*m->seen));
 	m->carried = calloc(cells, sizeof(*m->carried));
 	m->arrived = calloc(cells, sizeof(*m->arrived));
-	m->present = calloc(tm->n_servers, tm->n_samples);
 	m->direct_packets = calloc(cells, sizeof(*m->direct_packets));
 	m->direct_bytes = calloc(cells, sizeof(*m->direct_bytes));
-	if (!m->sightings || !m->seen || !m->carried || !m->arrived || !m->present ||
-	    !m->direct_packets || !m->direct_bytes)
-		return -ENOMEM;
-	for (unsigned int s = 0; s < tm->n_servers; s++) {
+	return m->sightings && m->present && m->seen && m->carried && m->arrived &&
+	       m->direct_packets && m->direct_bytes ? 0 : -ENOMEM;
+}
+
+/* Bring everything that was recorded into the samples of its intervals. */
+static int merge_fill(struct merge *m)
+{
+	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
 		const struct to_tm *r = m->record[s];
 
 		for (unsigned int i = 0; r && i < r->n_samples; i++) {
 			const struct to_tm_sample *from = &r->samples[i];
 			uint32_t k = merge_slot_of(r, from) - m->first;
-			struct to_tm_sample *to = &tm->samples[k];
+			struct to_tm_sample *to = &m->tm->samples[k];
 
 			to->end_ns = merge_larger(to->end_ns, from->end_ns);
 			to->elapsed_ns = merge_larger(to->elapsed_ns, from->elapsed_ns);
 			to->lost.packets += from->lost.packets;
 			to->lost.bytes += from->lost.bytes;
 			merge_mark_present(m, s, from, k);
-			if (merge_collect_sample(m, s, from, k))
+			merge_fill_counters(m, s, from, k);
+			if (merge_fill_flows(m, s, from, k))
 				return -ENOMEM;
 		}
 	}
-	for (unsigned int k = 0; k < tm->n_samples; k++)
-		tm->samples[k].end_ns = merge_larger(tm->samples[k].end_ns,
-						     tm->samples[k].start_ns);
 	return 0;
 }
 
@@ -504,15 +539,15 @@ static void merge_cumulate(int64_t *amount, unsigned int n)
 static int merge_add_credits(struct merge *m, const struct to_tm_flow *pair,
 			     int64_t *packets, int64_t *bytes)
 {
-	const unsigned int n = m->tm->n_samples;
+	const unsigned int n = m->n_samples;
 	int ret = 0;
 
 	merge_credit(packets, n);
 	merge_credit(bytes, n);
 	for (unsigned int k = 0; !ret && k < n; k++)
 		if (bytes[k] || packets[k])
-			ret = merge_add_flow(m, k, pair->src, pair->dst, pair->class,
-					     packets[k], bytes[k]);
+			ret = merge_add_portion(m, k, pair->src, pair->dst, pair->class,
+						packets[k], bytes[k]);
 	return ret;
 }
 
@@ -537,7 +572,7 @@ static int merge_add_relayed(struct merge *m, const struct sighting *pair,
 {
 	const struct to_tm_flow flow = { .src = pair->src, .dst = pair->dst,
 					 .class = pair->class };
-	const unsigned int n = m->tm->n_samples;
+	const unsigned int n = m->n_samples;
 	int64_t *packets = calloc(n, sizeof(*packets));
 	int64_t *bytes = calloc(n, sizeof(*bytes));
 	int ret = -ENOMEM;
@@ -563,7 +598,7 @@ static int merge_weigh_sightings(struct merge *m)
 	      merge_compare_sighting);
 	for (const struct sighting *pair = m->sightings; !ret && pair < end; pair = next) {
 		const struct to_tm_link *link = &m->tm->links[pair->link];
-		const size_t row = (size_t)pair->link * m->tm->n_samples;
+		const size_t row = (size_t)pair->link * m->n_samples;
 		const bool sent = link->from.server == pair->src;
 		const bool direct = sent && link->to.server == pair->dst &&
 				    pair->class == TO_TM_ROCE;
@@ -581,8 +616,8 @@ static int merge_weigh_sightings(struct merge *m)
 				continue;
 			merge_add_amount(m, m->seen, s->link, s->sample, s->packets, s->bytes);
 			if (sent && !direct && !relayed)
-				ret = merge_add_flow(m, s->sample, s->src, s->dst, s->class,
-						     s->packets, s->bytes);
+				ret = merge_add_portion(m, s->sample, s->src, s->dst, s->class,
+							s->packets, s->bytes);
 		}
 		if (direct)
 			merge_add_sent(pair, next, side, &m->direct_packets[row],
@@ -600,7 +635,7 @@ static int merge_weigh_sightings(struct merge *m)
 static int merge_conserve(struct merge *m)
 {
 	struct to_tm *tm = m->tm;
-	const unsigned int n = tm->n_samples;
+	const unsigned int n = m->n_samples;
 	int64_t *packets = calloc(n, sizeof(*packets));
 	int64_t *bytes = calloc(n, sizeof(*bytes));
 	int ret = packets && bytes ? 0 : -ENOMEM;
@@ -646,33 +681,35 @@ static int merge_conserve(struct merge *m)
 	return ret;
 }
 
-static int merge_compare_flow(const void *a, const void *b)
+static int merge_compare_portion(const void *a, const void *b)
 {
-	const struct to_tm_flow *x = a, *y = b;
-	int order = merge_compare_u64(x->in, y->in);
+	const struct portion *x = a, *y = b;
+	int order = merge_compare_u64(x->sample, y->sample);
 
 	order = order ? order : merge_compare_u64(x->src, y->src);
 	order = order ? order : merge_compare_u64(x->dst, y->dst);
 	return order ? order : merge_compare_u64(x->class, y->class);
 }
 
-/* Flows into their samples, several of a pair and class as one. */
-static int merge_hand_out(struct merge *m)
+/* Portions into flows of their samples, one of each pair and class. */
+static int merge_make_flows(struct merge *m)
 {
-	struct to_tm_flow *flow, *next, *end = m->flows + m->n_flows;
+	const struct portion *first, *next, *end = m->portions + m->n_portions;
 
-	if (!m->n_flows)
+	if (!m->n_portions)
 		return 0;
-	qsort(m->flows, m->n_flows, sizeof(*m->flows), merge_compare_flow);
-	for (flow = m->flows; flow < end; flow = next) {
-		struct to_tm_sample *sample = &m->tm->samples[flow->in];
+	qsort(m->portions, m->n_portions, sizeof(*m->portions), merge_compare_portion);
+	for (first = m->portions; first < end; first = next) {
+		struct to_tm_flow flow = {
+			.src = first->src, .dst = first->dst, .class = first->class,
+			.in = TO_TM_NO_PORT, .out = TO_TM_NO_PORT,
+		};
 
-		for (next = flow + 1; next < end && !merge_compare_flow(flow, next); next++) {
-			flow->packets += next->packets;
-			flow->bytes += next->bytes;
+		for (next = first; next < end && !merge_compare_portion(first, next); next++) {
+			flow.packets += next->amount.packets;
+			flow.bytes += next->amount.bytes;
 		}
-		flow->in = TO_TM_NO_PORT;
-		if (to_tm_add_flow(sample, flow))
+		if (to_tm_add_flow(&m->tm->samples[first->sample], &flow))
 			return -ENOMEM;
 	}
 	return 0;
@@ -705,10 +742,13 @@ static int merge_run(struct merge *m, struct to_tm *const *records,
 		ret = merge_refuse_missing(m);
 	ret = ret ? ret : merge_note_missing(m);
 	ret = ret ? ret : merge_index_ports(m);
-	ret = ret ? ret : merge_collect(m);
+	ret = ret ? ret : merge_find_span(m);
+	ret = ret ? ret : merge_make_samples(m);
+	ret = ret ? ret : merge_allocate(m);
+	ret = ret ? ret : merge_fill(m);
 	ret = ret ? ret : merge_weigh_sightings(m);
 	ret = ret ? ret : merge_conserve(m);
-	return ret ? ret : merge_hand_out(m);
+	return ret ? ret : merge_make_flows(m);
 }
 
 struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
@@ -751,7 +791,7 @@ struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
 	free(m.arrived);
 	free(m.direct_packets);
 	free(m.direct_bytes);
-	free(m.flows);
+	free(m.portions);
 	if (ret) {
 		to_tm_free(m.tm);
 		return NULL;
