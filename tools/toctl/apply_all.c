@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* What was done, for the last line; seconds since the start. */
 struct all_result {
@@ -12,14 +13,6 @@ struct all_result {
 	bool changed;
 	double reached, staged, committed;
 };
-
-static double all_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec * 1e-9;
-}
 
 static void all_report(const struct to_call *call, const struct all_result *r, bool verbose)
 {
@@ -47,17 +40,17 @@ static void all_report(const struct to_call *call, const struct all_result *r, b
 }
 
 static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
-		     struct all_result *result, double start, struct to_error *err)
+		     struct all_result *result, uint64_t start, struct to_error *err)
 {
 	struct to_error differ;
 	bool differs;
 	int ret;
 
-	result->reached = all_now() - start;
+	result->reached = to_clock_seconds_since(start);
 	ret = to_fabric_stage(fabric, plan, &differs, err);
 	if (ret)
 		return ret;
-	result->staged = all_now() - start;
+	result->staged = to_clock_seconds_since(start);
 	/* The same plan under different generations is made one. */
 	if (!differs && !to_fabric_generation(fabric, &result->generation, &differ))
 		return to_fabric_abort(fabric, err);
@@ -65,7 +58,7 @@ static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
 	if (ret)
 		return ret;
 	result->changed = true;
-	result->committed = all_now() - start;
+	result->committed = to_clock_seconds_since(start);
 	ret = to_fabric_confirm(fabric, err);
 	return ret ? ret : to_fabric_generation(fabric, &result->generation, err);
 }
@@ -74,7 +67,7 @@ int to_apply_all(struct to_call *call, const struct to_plan *plan,
 		 const struct to_fabric_options *options, bool verbose)
 {
 	struct all_result result = { .servers = plan->cluster->n_servers };
-	const double start = all_now();
+	const uint64_t start = to_clock_monotonic_ns();
 	struct to_fabric *fabric;
 	int ret;
 

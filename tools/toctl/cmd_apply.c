@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "apply_all.h"
+#include "base/clock.h"
 #include "command.h"
 #include "doctor/check.h"
 #include "fabric_options.h"
@@ -29,14 +29,6 @@ struct apply_args {
 
 static const char *const apply_xdp_choices[] = { "off", "auto", "on", NULL };
 static const enum to_xdp_mode apply_xdp_modes[] = { TO_XDP_OFF, TO_XDP_AUTO, TO_XDP_ON };
-
-static double apply_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec * 1e-9;
-}
 
 static void apply_text_line(char sign, const char *what, const char *text, void *arg)
 {
@@ -202,7 +194,7 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 {
 	const struct to_server *self = &plan->cluster->servers[server];
 	struct apply_result result = {};
-	double start = apply_now();
+	const uint64_t start = to_clock_monotonic_ns();
 	struct to_apply *apply;
 	uint64_t active;
 	int ret;
@@ -223,7 +215,7 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 		ret = 0;
 	} else {
 		ret = apply_change(call, apply, args, &result);
-		result.seconds = apply_now() - start;
+		result.seconds = to_clock_seconds_since(start);
 	}
 	if (!ret && args->xdp >= 0)
 		result.paths = apply_xdp(self, to_apply_interfaces(apply),

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "format/plan_json.h"
 
 int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
@@ -141,27 +141,20 @@ json_t *to_switches_json(const struct to_switch_set *switches)
 	return array;
 }
 
-static double switches_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec * 1e-9;
-}
-
 static int switches_change(struct to_call *call, bool dry_run, const struct to_plan *plan,
 			   struct to_switch_set *switches)
 {
 	bool differ = to_switch_set_differ(switches);
-	double start = switches_now(), seconds;
+	const uint64_t start = to_clock_monotonic_ns();
 	json_t *object;
+	double seconds;
 	int ret = 0;
 
 	if (!dry_run && differ)
 		ret = to_switch_set_apply(switches, &call->err);
 	if (ret)
 		return ret;
-	seconds = switches_now() - start;
+	seconds = to_clock_seconds_since(start);
 	if (call->json) {
 		object = json_pack("{s:b, s:f, s:o}", "changed", !dry_run && differ,
 				   "seconds", seconds, "switches", to_switches_json(switches));

@@ -13,8 +13,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define CHILD_OUTPUT_MAX (16U << 20)
 
@@ -26,14 +27,6 @@ struct stream {
 	char *text;
 	size_t len, room;
 };
-
-static uint64_t child_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 /* 1 when there is more to come, 0 at the end. */
 static int child_read(struct stream *s)
@@ -85,7 +78,7 @@ static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 	};
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0 || fds[2].fd >= 0) {
-		uint64_t now = child_now();
+		uint64_t now = to_clock_monotonic_ns();
 		int ready = now < deadline ? poll(fds, 3, (deadline - now + 999999) / 1000000) : 0;
 
 		if (!ready)
@@ -191,7 +184,7 @@ static int child_run(const char *command, int in, uint64_t timeout_ns, struct st
 	streams[1].fd = errors[0];
 	if (!ret) {
 		pidfd = syscall(SYS_pidfd_open, pid, 0);
-		ret = child_collect(streams, pidfd, child_now() + timeout_ns);
+		ret = child_collect(streams, pidfd, to_clock_monotonic_ns() + timeout_ns);
 		if (pidfd >= 0)
 			close(pidfd);
 		if (ret)

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
+#define NS_PER_MS 1000000ull
 #define FRAME_MAX (65536 + ETH_HLEN)
 
 struct arp_frame {
@@ -32,14 +34,6 @@ struct echo_frame {
 	struct iphdr ip;
 	struct icmphdr icmp;
 } __attribute__((packed));
-
-static long long probe_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
 
 static int probe_socket(uint32_t ifindex, uint16_t protocol)
 {
@@ -87,17 +81,17 @@ void to_probe_close(struct to_probe *probe)
 	probe->arp = probe->ip = -1;
 }
 
-/* Next frame before @end; its length, or -ETIMEDOUT or another errno. */
-static ssize_t probe_receive(int fd, void *frame, size_t size, long long end)
+/* Next frame before @end_ns; its length, or -ETIMEDOUT or another errno. */
+static ssize_t probe_receive(int fd, void *frame, size_t size, uint64_t end_ns)
 {
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		long long left = end - probe_now();
+		uint64_t now = to_clock_monotonic_ns();
 		ssize_t len;
 
-		if (left <= 0)
+		if (now >= end_ns)
 			return -ETIMEDOUT;
-		if (poll(&p, 1, left) < 0 && errno != EINTR)
+		if (poll(&p, 1, (end_ns - now) / NS_PER_MS + 1) < 0 && errno != EINTR)
 			return -errno;
 		len = recv(fd, frame, size, 0);
 		if (len >= 0)
@@ -126,7 +120,7 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 		 unsigned int n, int timeout_ms, unsigned int *who,
 		 uint8_t mac[6])
 {
-	long long end = probe_now() + timeout_ms;
+	uint64_t end = to_clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 	struct arp_frame f;
 	int ret;
 
@@ -191,7 +185,7 @@ static void probe_echo_fill(struct echo_frame *f, const struct to_probe *probe,
 int to_probe_echo(struct to_probe *probe, struct in_addr src, struct in_addr dst,
 		  const uint8_t *mac, unsigned int size, int timeout_ms)
 {
-	long long end = probe_now() + timeout_ms;
+	uint64_t end = to_clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 	struct echo_frame *f = calloc(1, FRAME_MAX);
 	ssize_t len;
 	int ret;

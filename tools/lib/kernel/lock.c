@@ -8,8 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define TRIES_PER_S 20
 
@@ -17,7 +18,6 @@
 int to_lock_take(const char *kind, const char *device, unsigned int wait_s,
 		 struct to_error *err)
 {
-	const struct timespec pause = { .tv_nsec = 1000000000 / TRIES_PER_S };
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	unsigned int tries = wait_s * TRIES_PER_S;
 	int fd, len, ret;
@@ -30,7 +30,7 @@ int to_lock_take(const char *kind, const char *device, unsigned int wait_s,
 	while ((ret = bind(fd, (struct sockaddr *)&name,
 			   offsetof(struct sockaddr_un, sun_path) + 1 + len)) &&
 	       errno == EADDRINUSE && tries--)
-		nanosleep(&pause, NULL);
+		to_clock_sleep(TO_NS_PER_S / TRIES_PER_S);
 	if (!ret)
 		return fd;
 	ret = -errno;

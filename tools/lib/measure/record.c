@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "kernel/desired_state.h"
 #include "kernel/diff.h"
 #include "kernel/resolve.h"
-
-#define NS_PER_S 1000000000ull
 
 /**
  * struct to_recorder - a recording under way
@@ -34,25 +32,16 @@ struct to_recorder {
 	struct to_error *err;
 };
 
-static uint64_t record_now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 /* Until the next multiple of the interval; false when told to stop. */
 static bool record_wait_multiple(const struct to_recorder *r)
 {
 	const uint64_t interval = r->config.interval_ns;
-	uint64_t at = (record_now_ns(CLOCK_REALTIME) / interval + 1) * interval;
-	const struct timespec until = { at / NS_PER_S, at % NS_PER_S };
+	uint64_t at = (to_clock_realtime_ns() / interval + 1) * interval;
 
 	do {
 		if (*r->config.stop)
 			return false;
-	} while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR);
+	} while (!to_clock_sleep_until(at));
 	return true;
 }
 
@@ -191,7 +180,7 @@ static uint64_t record_grown(uint64_t before, uint64_t after)
  */
 static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 {
-	uint64_t end_ns = record_now_ns(CLOCK_REALTIME), mono_ns = record_now_ns(CLOCK_MONOTONIC);
+	uint64_t end_ns = to_clock_realtime_ns(), mono_ns = to_clock_monotonic_ns();
 	struct to_tm_counters after[TO_PORTS_MAX];
 	int ret;
 

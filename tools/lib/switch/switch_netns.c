@@ -15,9 +15,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/netlink.h"
 #include "switch/switch_driver.h"
 
@@ -279,8 +279,6 @@ static int netns_post(struct netns *ns, struct batch *batch, struct to_error *er
 static int netns_move(struct to_switch *sw, struct batch *batch, const struct to_circuits *off,
 		      const struct to_circuits *on, struct to_error *err)
 {
-	uint64_t dark = sw->optical->reconfiguration_ns;
-	struct timespec wait = { dark / 1000000000, dark % 1000000000 };
 	struct netns *ns = sw->state;
 	struct to_circuits now = {};
 	int ret;
@@ -294,7 +292,7 @@ static int netns_move(struct to_switch *sw, struct batch *batch, const struct to
 	ret = netns_post(ns, batch, err);
 	if (ret)
 		return ret;
-	nanosleep(&wait, NULL);
+	to_clock_sleep(sw->optical->reconfiguration_ns);
 	for (unsigned int i = 0; i < on->n; i++)
 		netns_batch_redirect(batch, ns->ifindex[on->circuit[i].in],
 				     ns->ifindex[on->circuit[i].out]);

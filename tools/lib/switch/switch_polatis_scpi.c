@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "switch/switch_driver.h"
 
 #define SCPI_PORT "5025"
@@ -42,14 +42,6 @@ struct scpi {
 	char *buf;
 	size_t len, room, taken;
 };
-
-static uint64_t scpi_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static void scpi_hang_up(struct scpi *s)
 {
@@ -73,7 +65,7 @@ static int scpi_wait(const struct scpi *s, short events)
 	struct pollfd fd = { .fd = s->fd, .events = events };
 
 	for (;;) {
-		uint64_t now = scpi_now();
+		uint64_t now = to_clock_monotonic_ns();
 		int ready;
 
 		if (now >= s->deadline)
@@ -134,7 +126,7 @@ static int scpi_connect(const struct to_switch *sw, struct to_error *err)
 	struct scpi *s = sw->state;
 	int ret;
 
-	s->deadline = scpi_now() + s->timeout;
+	s->deadline = to_clock_monotonic_ns() + s->timeout;
 	if (s->fd >= 0)
 		return 0;
 	scpi_split(address, host, sizeof(host), &port);

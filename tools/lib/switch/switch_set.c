@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "switch/switch.h"
 #include "switch/switch_driver.h"
 
@@ -317,14 +317,6 @@ static int switch_set_same(const struct to_switch_set *s, const struct to_plan *
 	return 0;
 }
 
-static uint64_t switch_set_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static uint64_t switch_set_timeout(const struct to_switch_change *c)
 {
 	return c->sw->optical->control.timeout_ns;
@@ -332,7 +324,7 @@ static uint64_t switch_set_timeout(const struct to_switch_change *c)
 
 static bool switch_set_is_late(const struct to_switch_change *c)
 {
-	return switch_set_now() < c->late_until;
+	return to_clock_monotonic_ns() < c->late_until;
 }
 
 /* A read shows, too, whether a late change was made. */
@@ -519,7 +511,7 @@ static int switch_set_set(struct to_switch_change *c, const struct to_circuits *
 	if (ret == -ETIMEDOUT) {
 		c->late_off = late_off;
 		c->late_on = late_on;
-		c->late_until = switch_set_now() + SWITCHES_LATE * switch_set_timeout(c);
+		c->late_until = to_clock_monotonic_ns() + SWITCHES_LATE * switch_set_timeout(c);
 		return ret;
 	}
 	to_circuits_free(&late_off);
@@ -560,8 +552,6 @@ static int switch_set_say_late(const struct to_switch_change *c, struct to_error
 
 static int switch_set_put_back(struct to_switch_change *c, struct to_error *err)
 {
-	struct timespec wait = { switch_set_timeout(c) / 1000000000,
-				 switch_set_timeout(c) % 1000000000 };
 	int ret;
 
 	if (!c->off.n && !c->on.n)
@@ -570,7 +560,7 @@ static int switch_set_put_back(struct to_switch_change *c, struct to_error *err)
 	if (!switch_set_is_late(c))
 		return ret;
 	/* also when a signal cuts this short: who is late still is asked of the clock */
-	nanosleep(&wait, NULL);
+	to_clock_sleep(switch_set_timeout(c));
 	ret = switch_set_undo(c, err);
 	return ret || !switch_set_is_late(c) ? ret : switch_set_say_late(c, err);
 }
