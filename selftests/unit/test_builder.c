@@ -10,8 +10,8 @@ static unsigned int links_between(const struct to_builder *b, uint32_t x, uint32
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < b->topology.n_links; i++) {
-		const struct to_link *l = &b->topology.links[i];
+	for (unsigned int i = 0; i < b->layout.n_links; i++) {
+		const struct to_link *l = &b->layout.links[i];
 
 		n += l->a.server == x && l->b.server == y;
 		n += b->duplex && l->a.server == y && l->b.server == x;
@@ -51,7 +51,7 @@ static void demand_is_halved_for_every_link(void **state)
 	b = start(demand, 3, 0, TO_LINKS_DUPLEX);
 	assert_int_equal(to_builder_match(&b), 0);
 	/* 100 + 100, then 60 + 60 before 50 + 50, then 50 + 50 before 30 + 30 */
-	assert_int_equal(b.topology.n_links, 6);
+	assert_int_equal(b.layout.n_links, 6);
 	assert_int_equal(links_between(&b, 0, 1), 2);
 	assert_int_equal(links_between(&b, 2, 3), 2);
 	assert_int_equal(links_between(&b, 0, 2), 1);
@@ -75,12 +75,12 @@ static void duplex_links_see_both_directions(void **state)
 		assert_int_equal(to_builder_match(&b), 0);
 		if (mode == TO_LINKS_DUPLEX) {
 			assert_int_equal(links_between(&b, 0, 1), 1);
-			assert_int_equal(b.topology.n_links, 1);
+			assert_int_equal(b.layout.n_links, 1);
 		} else {
 			/* one transmitter and one receiver each */
 			assert_int_equal(links_between(&b, 0, 2), 1);
 			assert_int_equal(links_between(&b, 1, 0), 1);
-			assert_int_equal(b.topology.n_links, 2);
+			assert_int_equal(b.layout.n_links, 2);
 		}
 		finish(&b);
 	}
@@ -98,11 +98,11 @@ static void groups_get_ports_by_bytes(void **state)
 	job_group(demand, 0, 1, 12, 300);
 	b = start(demand, 8, 8, TO_LINKS_DUPLEX);
 	assert_int_equal(to_family_totient.build(&b, 0), 0);
-	for (unsigned int i = 0; i < b.topology.n_rings; i++)
-		rings[b.topology.rings[i].group]++;
+	for (unsigned int i = 0; i < b.layout.n_rings; i++)
+		rings[b.layout.rings[i].group]++;
 	assert_int_equal(rings[0], 1);
 	assert_int_equal(rings[1], 3);
-	assert_int_equal(b.topology.n_links, 48);
+	assert_int_equal(b.layout.n_links, 48);
 	finish(&b);
 }
 
@@ -117,9 +117,9 @@ static void apart_groups_have_all_ports_each(void **state)
 	job_group(demand, 1, 2, 7, 100);
 	b = start(demand, 4, 4, TO_LINKS_DUPLEX);
 	assert_int_equal(to_family_totient.build(&b, 0), 0);
-	assert_int_equal(b.topology.n_rings, 4);
-	for (unsigned int i = 0; i < b.topology.n_links; i++)
-		assert_int_equal(b.topology.links[i].a.server % 2, b.topology.links[i].b.server % 2);
+	assert_int_equal(b.layout.n_rings, 4);
+	for (unsigned int i = 0; i < b.layout.n_links; i++)
+		assert_int_equal(b.layout.links[i].a.server % 2, b.layout.links[i].b.server % 2);
 	/* all ports are taken: nothing is left to join the two */
 	assert_int_equal(to_builder_connect(&b), -ENOSPC);
 	finish(&b);
@@ -136,10 +136,10 @@ static void parts_are_joined_by_few_links(void **state)
 	job_group(demand, 6, 1, 3, 100);
 	b = start(demand, 4, 2, TO_LINKS_DUPLEX);
 	assert_int_equal(to_family_totient.build(&b, 0), 0);
-	assert_int_equal(b.topology.n_links, 9);
+	assert_int_equal(b.layout.n_links, 9);
 	assert_int_equal(to_builder_connect(&b), 0);
-	assert_int_equal(b.topology.n_links, 11);
-	assert_int_equal(b.topology.links[9].use, TO_LINK_REPAIR);
+	assert_int_equal(b.layout.n_links, 11);
+	assert_int_equal(b.layout.links[9].use, TO_LINK_REPAIR);
 	/* the ports left go to far pairs until there are none */
 	assert_int_equal(to_builder_shorten(&b), 0);
 	for (unsigned int x = 0, left = 0; x < 9; x++) {

@@ -11,7 +11,7 @@
 #include "job.h"
 
 #include "graph/totient.h"
-#include "routing/routing.h"
+#include "plan/complete.h"
 #include "topology/builder.h"
 #include "topology/crossconnect.h"
 #include "format/plan_json.h"
@@ -171,21 +171,14 @@ static double literal(const struct to_cluster *cluster, const struct to_demand *
 		to_builder_ring(&b, order, n, jump, 0);
 	}
 	assert_int_equal(to_builder_match(&b), 0);
-	assert_int_equal(to_crossconnect_assign(cluster, b.topology.links, b.topology.n_links,
+	assert_int_equal(to_crossconnect_assign(cluster, b.layout.links, b.layout.n_links,
 						degree, &err), 0);
 	/* the plan takes links and rings over */
 	plan = calloc(1, sizeof(*plan));
 	assert_non_null(plan);
 	plan->demand = to_demand_copy(demand);
 	plan->cluster = to_cluster_synthetic(n, degree, 100 * GBPS, cluster->link_mode, &err);
-	plan->cluster->links = b.topology.links;
-	plan->cluster->n_links = b.topology.n_links;
-	plan->rings = b.topology.rings;
-	plan->n_rings = b.topology.n_rings;
-	memset(&b.topology, 0, sizeof(b.topology));
-	assert_int_equal(to_crossconnect_fill(plan, &err), 0);
-	assert_int_equal(to_routing_fill(plan, effort, &err), 0);
-	assert_int_equal(to_plan_index(plan), 0);
+	assert_int_equal(to_complete_plan(plan, &b.layout, effort, NULL, &err), 0);
 	time = job_verify(plan).figures.comm_time;
 	to_plan_free(plan);
 	to_builder_free(&b);

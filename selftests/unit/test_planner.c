@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whole plans: known ones of the paper, and properties of generated ones. */
 
+#include <errno.h>
+
 #include <linux/topoopt.h>
 
 #include "graph/coinchange.h"
 #include "job.h"
+#include "plan/complete.h"
 
 /* Is there a link between servers that are @jump apart, for every server? */
 static bool circulant(const struct to_plan *plan, unsigned int jump)
@@ -475,6 +478,58 @@ static void a_job_takes_the_servers_it_names(void **state)
 	assert_string_equal(err.text, "the job's server gpu7 is not in the cluster");
 }
 
+static bool same_ring(const struct to_ring *a, const struct to_ring *b)
+{
+	return a->group == b->group && a->jump == b->jump && a->reverse == b->reverse &&
+	       a->n == b->n && a->order != b->order &&
+	       !memcmp(a->order, b->order, a->n * sizeof(*a->order));
+}
+
+/* A copy of a plan's layout leads to the same plan; one that no switch can have to none. */
+static void a_plan_follows_from_its_layout(void **state)
+{
+	struct to_demand *demand = job_new(8);
+	struct to_figures figures, untouched;
+	struct to_error err = { "" };
+	struct to_layout was, copy;
+	struct to_plan *plan;
+	json_t *predictions;
+
+	(void)state;
+	job_group(demand, 0, 1, 8, 100 * MIB);
+	job_hot(demand, 3, MIB);
+	plan = planned(demand, 3, TO_LINKS_SIMPLEX);
+	was = to_plan_layout(plan);
+	assert_true(was.n_rings > 0);
+	assert_int_equal(to_layout_copy(&copy, &was), 0);
+	assert_int_equal(copy.n_links, was.n_links);
+	assert_memory_equal(copy.links, was.links, was.n_links * sizeof(*was.links));
+	assert_int_equal(copy.n_rings, was.n_rings);
+	for (unsigned int i = 0; i < was.n_rings; i++)
+		assert_true(same_ring(&copy.rings[i], &was.rings[i]));
+
+	predictions = json_incref(plan->predictions);
+	assert_int_equal(to_complete_plan(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err), 0);
+	assert_null(copy.links);
+	assert_int_equal(copy.n_rings, 0);
+	assert_true(json_equal(predictions, plan->predictions));
+	json_decref(predictions);
+	job_verify(plan);
+
+	was = to_plan_layout(plan);
+	assert_int_equal(to_layout_copy(&copy, &was), 0);
+	copy.links[0].b.port = (copy.links[0].a.port + 1) % 3;
+	memset(&figures, 0xa5, sizeof(figures));
+	untouched = figures;
+	assert_int_equal(to_complete_plan(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "joins ports that are not on one optical switch"));
+	assert_memory_equal(&figures, &untouched, sizeof(figures));
+	assert_null(plan->tables);
+	assert_null(plan->predictions);
+	assert_null(copy.links);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +550,7 @@ int main(void)
 		cmocka_unit_test(fixed_links_must_fit_the_optical_switches),
 		cmocka_unit_test(others_relay_on_fixed_links),
 		cmocka_unit_test(a_job_takes_the_servers_it_names),
+		cmocka_unit_test(a_plan_follows_from_its_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,7 +221,7 @@ static void one_port_is_a_matching(void **state)
 
 static bool reaches_all(const struct run *run, bool back)
 {
-	const struct to_topology *t = &run->b.topology;
+	const struct to_layout *layout = &run->b.layout;
 	unsigned int n = run->demand->n, found = 1;
 	bool *seen = calloc(n, sizeof(*seen));
 	bool more = true;
@@ -229,8 +229,8 @@ static bool reaches_all(const struct run *run, bool back)
 	seen[0] = true;
 	while (more) {
 		more = false;
-		for (unsigned int i = 0; i < t->n_links; i++) {
-			uint32_t a = t->links[i].a.server, b = t->links[i].b.server;
+		for (unsigned int i = 0; i < layout->n_links; i++) {
+			uint32_t a = layout->links[i].a.server, b = layout->links[i].b.server;
 
 			for (int turn = 0; turn < 2; turn++) {
 				uint32_t from = turn ? b : a, to = turn ? a : b;
@@ -253,9 +253,9 @@ static void check_links(const struct run *run, unsigned int degree)
 	unsigned int *tx = calloc(2 * n, sizeof(*tx)), *rx = run->b.duplex ? tx : tx + n;
 	uint8_t *count = calloc(n * n, 1);
 
-	for (unsigned int i = 0; i < run->b.topology.n_links; i++) {
-		uint32_t a = run->b.topology.links[i].a.server;
-		uint32_t b = run->b.topology.links[i].b.server;
+	for (unsigned int i = 0; i < run->b.layout.n_links; i++) {
+		uint32_t a = run->b.layout.links[i].a.server;
+		uint32_t b = run->b.layout.links[i].b.server;
 
 		assert_int_not_equal(a, b);
 		tx[a]++;
@@ -372,7 +372,7 @@ static void the_least_worth_makes_way(void **state)
 	(void)state;
 	start(&run, triangles(), 2, TO_LINKS_DUPLEX, TO_DISCOUNT_EXPONENTIAL, NULL);
 	assert_int_equal(to_reconfig_greedy(&run.r), 0);
-	assert_int_equal(run.b.topology.n_links, 6);
+	assert_int_equal(run.b.layout.n_links, 6);
 	assert_int_equal(to_reconfig_repair(&run.r), 0);
 	for (unsigned int x = 0; x < 6; x += 3) {
 		assert_int_equal(run.r.count[x * 6 + x + 1], 1);
@@ -440,7 +440,7 @@ static void kept_links_stay(void **state)
 		assert_int_equal(to_reconfig_greedy(&run.r), 0);
 		assert_int_equal(to_reconfig_repair(&run.r), 0);
 		check_links(&run, 4);
-		links = run.b.topology.links;
+		links = run.b.layout.links;
 		for (unsigned int x = 0; x < n; x++) {
 			assert_int_equal(links[x].a.server, x);
 			assert_int_equal(links[x].b.server, (x + 1) % n);

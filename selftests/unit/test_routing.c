@@ -80,13 +80,6 @@ static struct to_plan *lab_plan(struct lab *lab)
 	return plan;
 }
 
-static struct to_rings rings_of(const struct to_plan *plan)
-{
-	return (struct to_rings){ .n_links = plan->cluster->n_links, .n_rings = plan->n_rings,
-				  .links = plan->cluster->links, .rings = plan->rings,
-				  .demand = plan->demand };
-}
-
 /* One row of the program: values by column, from 1 on. */
 struct row {
 	int n, *column;
@@ -114,7 +107,7 @@ static double optimum(const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	struct to_rings rings = rings_of(plan);
+	struct to_rings rings = to_allreduce_of(plan);
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	unsigned int n = c->n_servers, arcs = g->n_arcs, commodities = 0, at = 0, d;
 	glp_prob *program = glp_create_prob();

@@ -48,7 +48,7 @@ static void heatmap_add_group(struct to_heatmap *map, const struct to_demand *d,
 	struct to_ring ring = {
 		.group = group, .jump = 1, .n = d->groups[group].n_members,
 		.order = d->groups[group].members };
-	struct to_rings rings = { .n_rings = 1, .rings = &ring, .demand = d };
+	struct to_rings rings = { .layout = { .n_rings = 1, .rings = &ring }, .demand = d };
 
 	to_allreduce_add(&rings, true, 1, map->bytes);
 }

@@ -8,10 +8,7 @@
 
 struct to_rings to_allreduce_of(const struct to_plan *plan)
 {
-	return (struct to_rings){
-		.n_links = plan->cluster->n_links, .links = plan->cluster->links,
-		.n_rings = plan->n_rings, .rings = plan->rings,
-		.n_trees = plan->n_trees, .trees = plan->trees, .demand = plan->demand };
+	return (struct to_rings){ to_plan_layout(plan), plan->demand };
 }
 
 /* Walk from every member to the root. @seen: per member, 1 + the first walk there. */
@@ -80,27 +77,27 @@ bool to_allreduce_ring_linked(const struct to_rings *rings, unsigned int index)
 {
 	unsigned int i;
 
-	for (i = 0; i < rings->n_links && rings->links[i].ring != (int)index; i++)
+	for (i = 0; i < rings->layout.n_links && rings->layout.links[i].ring != (int)index; i++)
 		;
-	return i < rings->n_links;
+	return i < rings->layout.n_links;
 }
 
 bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index)
 {
 	unsigned int i;
 
-	for (i = 0; i < rings->n_links && rings->links[i].tree != (int)index; i++)
+	for (i = 0; i < rings->layout.n_links && rings->layout.links[i].tree != (int)index; i++)
 		;
-	return i < rings->n_links;
+	return i < rings->layout.n_links;
 }
 
 double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring)
 {
 	unsigned int directions = 0, i;
 
-	for (i = 0; i < rings->n_rings; i++)
-		if (rings->rings[i].group == ring->group)
-			directions += rings->rings[i].reverse ? 2 : 1;
+	for (i = 0; i < rings->layout.n_rings; i++)
+		if (rings->layout.rings[i].group == ring->group)
+			directions += rings->layout.rings[i].reverse ? 2 : 1;
 	return 2.0 * (ring->n - 1) / ring->n *
 	       rings->demand->groups[ring->group].bytes / directions;
 }
@@ -110,22 +107,22 @@ double to_allreduce_tree_bytes(const struct to_rings *rings,
 {
 	unsigned int trees = 0, i;
 
-	for (i = 0; i < rings->n_trees; i++)
-		trees += rings->trees[i].group == tree->group;
+	for (i = 0; i < rings->layout.n_trees; i++)
+		trees += rings->layout.trees[i].group == tree->group;
 	return (double)rings->demand->groups[tree->group].bytes / trees;
 }
 
 double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
 			      uint32_t arc)
 {
-	const struct to_link *link = &rings->links[graph->link[arc]];
+	const struct to_link *link = &rings->layout.links[graph->link[arc]];
 	const struct to_ring *ring;
 
 	if (link->tree >= 0)
-		return to_allreduce_tree_bytes(rings, &rings->trees[link->tree]);
+		return to_allreduce_tree_bytes(rings, &rings->layout.trees[link->tree]);
 	if (link->ring < 0)
 		return 0;
-	ring = &rings->rings[link->ring];
+	ring = &rings->layout.rings[link->ring];
 	/* two servers: one duplex link is the way there and the way back */
 	if (graph->from[arc] == link->a.server || ring->reverse || ring->n == 2)
 		return to_allreduce_hop_bytes(rings, ring);
@@ -141,8 +138,8 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 {
 	unsigned int i, k;
 
-	for (i = 0; i < rings->n_rings; i++) {
-		const struct to_ring *ring = &rings->rings[i];
+	for (i = 0; i < rings->layout.n_rings; i++) {
+		const struct to_ring *ring = &rings->layout.rings[i];
 		double bytes = to_allreduce_hop_bytes(rings, ring);
 
 		if ((group >= 0 && ring->group != (unsigned int)group) ||
@@ -156,8 +153,8 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 				hop(data, y, x, bytes);
 		}
 	}
-	for (i = 0; i < rings->n_trees; i++) {
-		const struct to_allreduce_tree *tree = &rings->trees[i];
+	for (i = 0; i < rings->layout.n_trees; i++) {
+		const struct to_allreduce_tree *tree = &rings->layout.trees[i];
 		const uint32_t *members = rings->demand->groups[tree->group].members;
 		double bytes = to_allreduce_tree_bytes(rings, tree);
 

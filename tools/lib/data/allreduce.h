@@ -8,16 +8,11 @@
 #include "data/plan.h"
 
 /**
- * struct to_rings - rings and trees, and the links they may own
- *
- * A ring or tree that owns links owns one for each of its hops. One that owns
- * none is routed hop by hop, like MP transfers.
+ * struct to_rings - rings and trees, and what they reduce
+ * @layout: with the links that they may own; borrowed
  */
 struct to_rings {
-	unsigned int n_links, n_rings, n_trees;
-	const struct to_link *links;
-	const struct to_ring *rings;
-	const struct to_allreduce_tree *trees;
+	struct to_layout layout;
 	const struct to_demand *demand;
 };
 

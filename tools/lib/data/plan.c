@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define GROUPS_MAX 65534
 
 static void plan_table_free(struct to_table *t)
@@ -17,36 +16,54 @@ static void plan_table_free(struct to_table *t)
 	free(t->pairs);
 }
 
-void to_plan_clear(struct to_plan *plan)
+struct to_layout to_plan_layout(const struct to_plan *plan)
 {
+	return (struct to_layout){
+		.n_links = plan->cluster->n_links, .links = plan->cluster->links,
+		.n_rings = plan->n_rings, .rings = plan->rings,
+		.n_trees = plan->n_trees, .trees = plan->trees };
+}
+
+/* Drop the layout and all that follows from it. */
+static void plan_clear(struct to_plan *plan)
+{
+	struct to_layout layout = to_plan_layout(plan);
+
 	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
 		plan_table_free(&plan->tables[i]);
-	for (unsigned int i = 0; i < plan->n_rings; i++)
-		free(plan->rings[i].order);
-	for (unsigned int i = 0; i < plan->n_trees; i++)
-		free(plan->trees[i].parents);
+	to_layout_free(&layout);
 	free(plan->tables);
-	free(plan->rings);
-	free(plan->trees);
 	free(plan->cross_connects);
 	free(plan->peers);
 	free(plan->port_shares);
 	json_decref(plan->predictions);
-	plan->n_rings = plan->n_trees = plan->n_cross_connects = 0;
+	plan->n_cross_connects = 0;
 	plan->tables = NULL;
-	plan->rings = NULL;
-	plan->trees = NULL;
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
 	plan->port_shares = NULL;
 	plan->predictions = NULL;
 }
 
+void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout)
+{
+	struct to_layout taken = to_layout_take(layout);
+
+	plan_clear(plan);
+	plan->cluster->n_links = taken.n_links;
+	plan->cluster->links = taken.links;
+	plan->n_rings = taken.n_rings;
+	plan->rings = taken.rings;
+	plan->n_trees = taken.n_trees;
+	plan->trees = taken.trees;
+}
+
 void to_plan_free(struct to_plan *plan)
 {
 	if (!plan || plan->held--)
 		return;
-	to_plan_clear(plan);
+	if (plan->cluster)
+		to_plan_set_layout(plan, &(struct to_layout){ 0 });
 	free(plan->candidates);
 	to_demand_free(plan->demand);
 	to_cluster_free(plan->cluster);

@@ -13,6 +13,7 @@
 
 #include "data/cluster.h"
 #include "data/demand.h"
+#include "data/layout.h"
 
 #define TO_GROUP_NONE UINT16_MAX
 #define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
@@ -64,38 +65,6 @@ struct to_table {
 	struct to_group *groups;
 	uint16_t *route;
 	struct to_source_route *pairs;
-};
-
-/**
- * struct to_ring - one ring that carries AllReduce
- * @group: index into demand.groups
- * @jump: p of the permutation i -> (i + p) mod n over the group's members, 0
- *	where the ring follows none
- * @order: the members (server indices) in ring order, n_members of the group
- * @reverse: duplex links also carry the ring backwards (-p)
- */
-struct to_ring {
-	unsigned int group;
-	unsigned int jump;
-	unsigned int n;
-	uint32_t *order;
-	bool reverse;
-};
-
-/**
- * struct to_allreduce_tree - one tree that carries a share of an AllReduce
- *
- * It reduces its share towards the root and broadcasts the sum back. All trees
- * of a group have equal shares; a group has rings or trees, not both.
- *
- * @group: index into demand.groups
- * @n: members of the group
- * @parents: per member, in the order of the group: server to which it sends
- *	what it has reduced, TO_SERVER_NONE at the root
- */
-struct to_allreduce_tree {
-	unsigned int group, n;
-	uint32_t *parents;
 };
 
 /** struct to_cross_connect - a pair of ports of one optical switch */
@@ -159,8 +128,17 @@ void to_plan_free(struct to_plan *plan);
  */
 struct to_plan *to_plan_hold(const struct to_plan *plan);
 
-/** to_plan_clear() - drop rings, trees, tables, cross-connects and predictions */
-void to_plan_clear(struct to_plan *plan);
+/** to_plan_layout() - links, rings and trees, still owned by @plan */
+struct to_layout to_plan_layout(const struct to_plan *plan);
+
+/**
+ * to_plan_set_layout() - give @plan other links, rings and trees
+ * @layout: taken over
+ *
+ * What followed from those it had goes with them: tables, cross-connects,
+ * peers, port shares and predictions.
+ */
+void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout);
 
 /**
  * to_plan_alloc_tables() - tables without groups and routes for all servers

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/complete.h"
 #include "plan/planner.h"
-#include "routing/routing.h"
-#include "topology/crossconnect.h"
 #include "topology/topology.h"
-#include "verify/predict.h"
 
 #define PLANNER_TRIALS 5e4	/* topologies routed in full, for each server and link */
 #define PLANNER_EQUAL 1.001	/* times the shortest time, that is as good */
@@ -117,52 +115,26 @@ static int planner_check_bytes(const struct to_demand *demand, struct to_error *
 	return to_error_set(err, -ERANGE, "the job moves more than 2^60 bytes in an iteration");
 }
 
-/* All of @plan that follows from @topology, which is taken over. */
-static int planner_route(struct to_plan *plan, struct to_topology *topology, unsigned int effort,
-			 struct to_figures *figures, struct to_error *err)
-{
-	struct to_cluster *cluster = plan->cluster;
-	int ret;
-
-	free(cluster->links);
-	cluster->links = topology->links;
-	cluster->n_links = topology->n_links;
-	plan->rings = topology->rings;
-	plan->n_rings = topology->n_rings;
-	plan->trees = topology->trees;
-	plan->n_trees = topology->n_trees;
-	memset(topology, 0, sizeof(*topology));
-	ret = to_crossconnect_fill(plan, err);
-	if (!ret)
-		ret = to_routing_fill(plan, effort, err);
-	if (!ret)
-		ret = to_plan_index(plan);
-	if (!ret)
-		ret = to_predict_plan(plan, figures);
-	return ret;
-}
-
-/* Route @topology for its figures only. */
-static int planner_trial(struct to_plan *plan, const struct to_topology *topology,
-			 unsigned int effort, struct to_figures *figures, struct to_error *err)
-{
-	struct to_topology same = *topology;
-	int ret = planner_route(plan, &same, effort, figures, err);
-
-	/* they are still the topology's */
-	plan->cluster->links = NULL;
-	plan->cluster->n_links = 0;
-	plan->rings = NULL;
-	plan->trees = NULL;
-	plan->n_rings = plan->n_trees = 0;
-	to_plan_clear(plan);
-	return ret;
-}
-
 /* What a topology is worth: from its tables, or as estimated without. */
 struct rating {
 	double time, max_link_load, hops;
 };
+
+/* Route @topology in @plan, only to see what it is worth. */
+static int planner_trial(struct to_plan *plan, const struct to_topology *topology,
+			 unsigned int effort, struct rating *rating, struct to_error *err)
+{
+	struct to_figures figures;
+	struct to_layout copy;
+	int ret = to_layout_copy(&copy, &topology->layout);
+
+	if (!ret)
+		ret = to_complete_plan(plan, &copy, effort, &figures, err);
+	if (!ret)
+		*rating = (struct rating){ figures.comm_time, figures.max_link_load,
+					   figures.mean_hops };
+	return ret;
+}
 
 /*
  * The fastest. What is hardly slower is as good, and then the family that is
@@ -226,11 +198,10 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 			  unsigned int n_found, unsigned int effort, unsigned int *best,
 			  struct to_error *err)
 {
-	double n = plan->cluster->n_servers, links = found[0].n_links;
+	double n = plan->cluster->n_servers, links = found[0].layout.n_links;
 	double trials = floor(to_effort_steps(PLANNER_TRIALS, effort) / (n * links));
 	struct rating *ratings = calloc(n_found, sizeof(*ratings));
 	unsigned int n_good = 0, i;
-	struct to_figures figures;
 	int ret = ratings ? 0 : -ENOMEM;
 
 	/* those with cuts are last */
@@ -242,11 +213,8 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 		trials = n_good;
 	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
 		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops };
-		if (!trials)
-			continue;
-		ret = planner_trial(plan, &found[i], effort, &figures, err);
-		ratings[i] = (struct rating){ figures.comm_time, figures.max_link_load,
-					      figures.mean_hops };
+		if (trials)
+			ret = planner_trial(plan, &found[i], effort, &ratings[i], err);
 	}
 	if (!ret) {
 		*best = planner_best(found, ratings, i);
@@ -257,9 +225,9 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 }
 
 static int planner_find(struct to_plan *plan, const struct to_planner_options *options,
-			unsigned int degree, unsigned int effort, struct to_figures *figures,
-			struct to_error *err)
+			unsigned int degree, unsigned int effort, struct to_error *err)
 {
+	struct to_figures figures;
 	struct to_topology *found;
 	unsigned int best, i;
 	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->family,
@@ -278,12 +246,13 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 		c->ports = t->ports;
 		c->estimated_time = t->time;
 		c->chosen = true;
-		ret = planner_route(plan, t, effort, figures, err);
-		c->comm_time = figures->comm_time;
+		ret = to_complete_plan(plan, &t->layout, effort, &figures, err);
+		if (!ret)
+			c->comm_time = figures.comm_time;
 		break;
 	}
 	for (i = 0; i < (unsigned int)n_found; i++)
-		to_topology_free(&found[i]);
+		to_layout_free(&found[i].layout);
 	free(found);
 	return ret;
 }
@@ -292,22 +261,14 @@ static int planner_build(struct to_plan *plan, const struct to_planner_options *
 			 unsigned int degree, struct to_error *err)
 {
 	unsigned int effort = options->effort ? options->effort : TO_EFFORT_DEFAULT;
-	struct to_topology topology = { 0 };
+	struct to_layout layout;
 	struct to_figures figures;
 	int ret;
 
-	if (options->fixed) {
-		ret = to_topology_fixed(plan->cluster, plan->demand, &topology, err);
-		if (!ret)
-			ret = planner_route(plan, &topology, effort, &figures, err);
-	} else {
-		ret = planner_find(plan, options, degree, effort, &figures, err);
-	}
-	if (!ret) {
-		plan->predictions = to_predict_json(&figures);
-		ret = plan->predictions ? 0 : -ENOMEM;
-	}
-	return ret;
+	if (!options->fixed)
+		return planner_find(plan, options, degree, effort, err);
+	ret = to_topology_fixed(plan->cluster, plan->demand, &layout, err);
+	return ret ? ret : to_complete_plan(plan, &layout, effort, &figures, err);
 }
 
 struct to_plan *to_planner_make(struct to_cluster *cluster,

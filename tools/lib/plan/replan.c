@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "data/allreduce.h"
+#include "plan/complete.h"
 #include "plan/replan.h"
 #include "plan/rewire.h"
 #include "plan/rewire_steps.h"
-#include "routing/routing.h"
-#include "topology/crossconnect.h"
 #include "verify/predict.h"
 #include "verify/verify_links.h"
 
@@ -183,7 +182,7 @@ static int replan_darkness(const struct replan *r, struct to_link *links, unsign
 {
 	const struct to_cluster *c = r->plan->cluster;
 	struct to_demand all = { .n = r->traffic->n, .mp = r->traffic->bytes };
-	struct to_topology t = { .links = links, .n_links = n_links };
+	struct to_topology t = { .layout = { .links = links, .n_links = n_links } };
 	struct to_graph *graph;
 	unsigned int i;
 	int ret;
@@ -274,8 +273,8 @@ static void replan_price_time(const struct replan *r, struct to_replan_choice *c
 	choice->payback = speedup > 0 ? choice->dark + choice->lost / speedup : INFINITY;
 }
 
-/* The plan of the choice's topology, which is taken over. NULL with @err set. */
-static struct to_plan *replan_route(const struct replan *r, struct to_topology *t,
+/* The plan of a choice's layout, which is taken over. NULL with @err set. */
+static struct to_plan *replan_route(const struct replan *r, struct to_layout *layout,
 				    struct to_error *err)
 {
 	struct to_plan *plan = calloc(1, sizeof(*plan));
@@ -288,19 +287,7 @@ static struct to_plan *replan_route(const struct replan *r, struct to_topology *
 	plan->demand = to_demand_copy(r->demand);
 	if (!plan->cluster || !plan->demand)
 		goto fail;
-	free(plan->cluster->links);
-	plan->cluster->links = t->links;
-	plan->cluster->n_links = t->n_links;
-	plan->rings = t->rings;
-	plan->n_rings = t->n_rings;
-	plan->trees = t->trees;
-	plan->n_trees = t->n_trees;
-	memset(t, 0, sizeof(*t));
-	ret = to_crossconnect_fill(plan, err);
-	if (!ret)
-		ret = to_routing_fill(plan, r->options->effort, err);
-	if (!ret)
-		ret = to_plan_index(plan);
+	ret = to_complete_plan(plan, layout, r->options->effort, NULL, err);
 	if (!ret)
 		return plan;
 fail:
@@ -319,7 +306,7 @@ static int replan_try(struct replan *r, unsigned int index, struct to_error *err
 	struct to_graph *graph;
 	int ret;
 
-	o->plan = replan_route(r, &o->topology, err);
+	o->plan = replan_route(r, &o->topology.layout, err);
 	if (!o->plan)
 		return -EINVAL;
 	c = o->plan->cluster;
@@ -394,7 +381,7 @@ static int replan_add(struct replan *r, enum to_replan_source source, struct to_
 		return to_error_set(err, ret, "%s", why.text[0] ? why.text : "out of memory");
 	*choice = (struct to_replan_choice){ .source = source, .comm_time = t->time,
 					     .estimated = true };
-	ret = replan_price_links(r, t->links, t->n_links, choice);
+	ret = replan_price_links(r, t->layout.links, t->layout.n_links, choice);
 	if (ret)
 		return ret;
 	choice->action = choice->cut || choice->made ? TO_REPLAN_REWIRE : TO_REPLAN_REROUTE;
@@ -496,12 +483,9 @@ static int replan_decide(struct replan *r, struct to_error *err)
 		return 0;
 	source = result->choices[result->chosen].source;
 	if (r->options->predict) {
-		ret = to_predict_plan(r->option[source].plan, &figures);
+		ret = to_complete_predictions(r->option[source].plan, &figures);
 		if (ret)
 			return ret;
-		r->option[source].plan->predictions = to_predict_json(&figures);
-		if (!r->option[source].plan->predictions)
-			return -ENOMEM;
 	}
 	result->plan = r->option[source].plan;
 	r->option[source].plan = NULL;
@@ -541,7 +525,7 @@ out:
 	if (ret == -ENOMEM)
 		to_error_set(err, ret, "out of memory");
 	for (i = 0; i < TO_REPLAN_SOURCES; i++) {
-		to_topology_free(&r.option[i].topology);
+		to_layout_free(&r.option[i].topology.layout);
 		to_plan_free(r.option[i].plan);
 	}
 	to_demand_free(r.demand);

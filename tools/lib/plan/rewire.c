@@ -18,55 +18,33 @@ static bool rewire_switched(const struct to_plan *plan, const struct to_link *l)
 	return rewire_port(plan, l->a)->optical_switch >= 0;
 }
 
-/* The rings and trees of @plan into @t, which has none. Return: 0 or -ENOMEM. */
-static int rewire_copy_rings(const struct to_plan *plan, struct to_topology *t)
-{
-	unsigned int i;
-
-	free(t->rings);
-	free(t->trees);
-	t->rings = calloc(plan->n_rings + 1, sizeof(*t->rings));
-	t->trees = calloc(plan->n_trees + 1, sizeof(*t->trees));
-	if (!t->rings || !t->trees)
-		return -ENOMEM;
-	for (i = 0; i < plan->n_rings; i++) {
-		const struct to_ring *ring = &plan->rings[i];
-
-		t->rings[t->n_rings] = *ring;
-		t->rings[t->n_rings++].order = malloc(ring->n * sizeof(*ring->order));
-		if (!t->rings[i].order)
-			return -ENOMEM;
-		memcpy(t->rings[i].order, ring->order, ring->n * sizeof(*ring->order));
-	}
-	for (i = 0; i < plan->n_trees; i++) {
-		const struct to_allreduce_tree *tree = &plan->trees[i];
-
-		t->trees[t->n_trees] = *tree;
-		t->trees[t->n_trees++].parents = malloc(tree->n * sizeof(*tree->parents));
-		if (!t->trees[i].parents)
-			return -ENOMEM;
-		memcpy(t->trees[i].parents, tree->parents, tree->n * sizeof(*tree->parents));
-	}
-	return 0;
-}
-
 int to_rewire_none(const struct to_plan *plan, struct to_topology *t)
 {
-	const struct to_cluster *c = plan->cluster;
+	const struct to_layout now = to_plan_layout(plan);
 
-	*t = (struct to_topology){ .family = "", .n_links = c->n_links };
-	t->links = malloc((c->n_links + 1) * sizeof(*t->links));
-	if (!t->links || rewire_copy_rings(plan, t)) {
-		to_topology_free(t);
-		return -ENOMEM;
-	}
-	memcpy(t->links, c->links, c->n_links * sizeof(*t->links));
+	*t = (struct to_topology){ .family = "" };
+	return to_layout_copy(&t->layout, &now);
+}
+
+/* Give @layout the rings and trees of @plan instead of its own. Return: 0 or -ENOMEM. */
+static int rewire_copy_rings(const struct to_plan *plan, struct to_layout *layout)
+{
+	struct to_layout wanted = to_plan_layout(plan), copy;
+	int ret;
+
+	wanted.n_links = layout->n_links;
+	wanted.links = layout->links;
+	ret = to_layout_copy(&copy, &wanted);
+	if (ret)
+		return ret;
+	to_layout_free(layout);
+	*layout = copy;
 	return 0;
 }
 
 /* Links that a ring or tree is about to own. */
 struct claim {
-	struct to_topology *t;
+	struct to_layout *layout;
 	const struct to_graph *graph;
 	unsigned int n;
 	uint32_t *links, *from;
@@ -80,7 +58,7 @@ static bool rewire_claim_hop(struct claim *c, uint32_t x, uint32_t y)
 	uint32_t a;
 
 	for (a = g->out[x]; a < g->out[x + 1]; a++) {
-		const struct to_link *l = &c->t->links[g->link[a]];
+		const struct to_link *l = &c->layout->links[g->link[a]];
 
 		if (g->to[a] != y || c->taken[g->link[a]] || l->ring >= 0 || l->tree >= 0)
 			continue;
@@ -96,7 +74,7 @@ static bool rewire_claim_hop(struct claim *c, uint32_t x, uint32_t y)
 static void rewire_claim_end(struct claim *c, bool all, int ring, int tree)
 {
 	while (c->n--) {
-		struct to_link *l = &c->t->links[c->links[c->n]];
+		struct to_link *l = &c->layout->links[c->links[c->n]];
 
 		c->taken[c->links[c->n]] = false;
 		if (!all)
@@ -117,7 +95,7 @@ static void rewire_claim_end(struct claim *c, bool all, int ring, int tree)
 
 static void rewire_claim_ring(struct claim *c, unsigned int index, bool duplex)
 {
-	const struct to_ring *ring = &c->t->rings[index];
+	const struct to_ring *ring = &c->layout->rings[index];
 	unsigned int hops = ring->n == 2 && duplex ? 1 : ring->n, i;
 	bool all = true;
 
@@ -129,7 +107,7 @@ static void rewire_claim_ring(struct claim *c, unsigned int index, bool duplex)
 static void rewire_claim_tree(struct claim *c, const struct to_demand *demand, unsigned int index,
 			      bool duplex)
 {
-	const struct to_allreduce_tree *tree = &c->t->trees[index];
+	const struct to_allreduce_tree *tree = &c->layout->trees[index];
 	const uint32_t *members = demand->groups[tree->group].members;
 	bool all = true;
 	unsigned int i;
@@ -144,24 +122,23 @@ static void rewire_claim_tree(struct claim *c, const struct to_demand *demand, u
 }
 
 /* Rings and trees own links where all their hops have one. 0 or -ENOMEM. */
-static int rewire_claim(const struct to_plan *plan, struct to_topology *t,
+static int rewire_claim(const struct to_plan *plan, struct to_layout *layout,
 			const struct to_graph *graph)
 {
-	const struct to_rings rings = { t->n_links, t->n_rings, t->n_trees, t->links, t->rings,
-					t->trees, plan->demand };
+	const struct to_rings rings = { *layout, plan->demand };
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
-	struct claim c = { .t = t, .graph = graph };
+	struct claim c = { .layout = layout, .graph = graph };
 	int ret = -ENOMEM;
 	unsigned int i;
 
-	c.links = calloc(2 * ((size_t)t->n_links + 1), sizeof(*c.links));
-	c.taken = calloc(t->n_links + 1, sizeof(*c.taken));
+	c.links = calloc(2 * ((size_t)layout->n_links + 1), sizeof(*c.links));
+	c.taken = calloc(layout->n_links + 1, sizeof(*c.taken));
 	if (c.links && c.taken) {
-		c.from = c.links + t->n_links + 1;
-		for (i = 0; i < t->n_rings; i++)
+		c.from = c.links + layout->n_links + 1;
+		for (i = 0; i < layout->n_rings; i++)
 			if (!to_allreduce_ring_linked(&rings, i))
 				rewire_claim_ring(&c, i, duplex);
-		for (i = 0; i < t->n_trees; i++)
+		for (i = 0; i < layout->n_trees; i++)
 			if (!to_allreduce_tree_linked(&rings, i))
 				rewire_claim_tree(&c, plan->demand, i, duplex);
 		ret = 0;
@@ -210,28 +187,28 @@ static void rewire_reach(const struct to_graph *g, bool back, bool *found, uint3
  * without which some servers are not reached before all others.
  * Return: how many these are, or -ENOMEM.
  */
-static int rewire_needed(const struct to_topology *t, const struct to_graph *graph,
+static int rewire_needed(const struct to_layout *layout, const struct to_graph *graph,
 			 unsigned int first, struct to_link *links)
 {
 	uint32_t *order = calloc(graph->n, sizeof(*order));
 	bool *found = calloc(graph->n, sizeof(*found));
-	bool *needed = calloc(t->n_links + 1, sizeof(*needed));
+	bool *needed = calloc(layout->n_links + 1, sizeof(*needed));
 	unsigned int n = 0, n_needed, i;
 	int ret = -ENOMEM;
 
 	if (!order || !found || !needed)
 		goto out;
-	for (i = 0; i < t->n_links; i++)
-		needed[i] = i < first || t->links[i].ring >= 0 || t->links[i].tree >= 0;
+	for (i = 0; i < layout->n_links; i++)
+		needed[i] = i < first || layout->links[i].ring >= 0 || layout->links[i].tree >= 0;
 	rewire_reach(graph, false, found, order, needed);
 	rewire_reach(graph, true, found, order, needed);
-	for (i = first; i < t->n_links; i++)
+	for (i = first; i < layout->n_links; i++)
 		if (needed[i])
-			links[n++] = t->links[i];
+			links[n++] = layout->links[i];
 	n_needed = n;
-	for (i = first; i < t->n_links; i++)
+	for (i = first; i < layout->n_links; i++)
 		if (!needed[i])
-			links[n++] = t->links[i];
+			links[n++] = layout->links[i];
 	ret = n_needed;
 out:
 	free(order);
@@ -245,48 +222,49 @@ out:
  * Return: as to_crossconnect_assign().
  */
 static int rewire_fit(const struct to_plan *plan, const struct to_graph *graph,
-		      unsigned int n_fixed, struct to_topology *t, struct to_error *err)
+		      unsigned int n_fixed, struct to_layout *layout, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
-	unsigned int n = t->n_links - n_fixed;
+	unsigned int n = layout->n_links - n_fixed;
 	struct to_link *links = calloc(n + 1, sizeof(*links));
-	int ret = links ? rewire_needed(t, graph, n_fixed, links) : -ENOMEM;
+	int ret = links ? rewire_needed(layout, graph, n_fixed, links) : -ENOMEM;
 
 	if (ret >= 0)
 		ret = to_crossconnect_reassign_most(c, c->links, c->n_links, links, ret, &n, err);
 	if (!ret) {
-		memcpy(t->links + n_fixed, links, n * sizeof(*links));
-		t->n_links = n_fixed + n;
+		memcpy(layout->links + n_fixed, links, n * sizeof(*links));
+		layout->n_links = n_fixed + n;
 	}
 	free(links);
 	return ret;
 }
 
-/* Rings own links of @t, and these get their ports. Return: as to_crossconnect_assign(). */
-static int rewire_assign(const struct to_plan *plan, unsigned int n_fixed, struct to_topology *t,
+/* Rings own links of @layout, and these get their ports. Return: as to_crossconnect_assign(). */
+static int rewire_assign(const struct to_plan *plan, unsigned int n_fixed, struct to_layout *layout,
 			 struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
-	struct to_graph *graph = to_graph_new(c->n_servers, t->links, t->n_links, c->link_mode);
-	struct to_link *links = calloc(t->n_links + 1, sizeof(*links));
+	struct to_graph *graph = to_graph_new(c->n_servers, layout->links, layout->n_links,
+					      c->link_mode);
+	struct to_link *links = calloc(layout->n_links + 1, sizeof(*links));
 	int ret = graph && links ? 0 : -ENOMEM;
 
 	if (!ret) {
-		memcpy(links, t->links, t->n_links * sizeof(*links));
-		ret = rewire_claim(plan, t, graph);
+		memcpy(links, layout->links, layout->n_links * sizeof(*links));
+		ret = rewire_claim(plan, layout, graph);
 	}
 	if (!ret)
-		ret = to_crossconnect_reassign(c, c->links, c->n_links, t->links + n_fixed,
-					       t->n_links - n_fixed, err);
+		ret = to_crossconnect_reassign(c, c->links, c->n_links, layout->links + n_fixed,
+					       layout->n_links - n_fixed, err);
 	if (ret == -ENOSPC) {
 		/* rings own of what is left then */
-		memcpy(t->links, links, t->n_links * sizeof(*links));
-		ret = rewire_fit(plan, graph, n_fixed, t, err);
+		memcpy(layout->links, links, layout->n_links * sizeof(*links));
+		ret = rewire_fit(plan, graph, n_fixed, layout, err);
 		to_graph_free(graph);
-		graph = ret ? NULL : to_graph_new(c->n_servers, t->links, t->n_links,
-						  c->link_mode);
+		graph = ret ? NULL : to_graph_new(c->n_servers, layout->links,
+						  layout->n_links, c->link_mode);
 		if (!ret)
-			ret = graph ? rewire_claim(plan, t, graph) : -ENOMEM;
+			ret = graph ? rewire_claim(plan, layout, graph) : -ENOMEM;
 	}
 	to_graph_free(graph);
 	free(links);
@@ -301,14 +279,14 @@ static int rewire_finish(const struct to_plan *plan, const struct to_demand *dem
 			 unsigned int n_fixed, struct to_topology *t, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
-	int ret = rewire_copy_rings(plan, t);
+	int ret = rewire_copy_rings(plan, &t->layout);
 	struct to_graph *graph;
 
 	if (!ret)
-		ret = rewire_assign(plan, n_fixed, t, err);
+		ret = rewire_assign(plan, n_fixed, &t->layout, err);
 	if (ret)
 		return ret;
-	graph = to_graph_new(c->n_servers, t->links, t->n_links, c->link_mode);
+	graph = to_graph_new(c->n_servers, t->layout.links, t->layout.n_links, c->link_mode);
 	ret = graph ? to_topology_rate(t, c, demand, graph) : -ENOMEM;
 	to_graph_free(graph);
 	if (ret == -ENOSPC)
@@ -342,7 +320,7 @@ static void rewire_stay(const struct to_plan *plan, struct to_builder *b, const 
 		b->receive[l->b.server]++;
 	}
 	to_builder_link(b, l->a.server, l->b.server, l->use, l->ring);
-	b->topology.links[b->topology.n_links - 1] = *l;
+	b->layout.links[b->layout.n_links - 1] = *l;
 }
 
 /* Ports on switches, and the links that stay, fixed ones first. Return: how many of these. */
@@ -370,7 +348,7 @@ static unsigned int rewire_begin(const struct to_plan *plan, struct to_builder *
 		}
 		rewire_stay(plan, b, &l);
 	}
-	n_fixed = b->topology.n_links;
+	n_fixed = b->layout.n_links;
 	for (i = 0; keep_rings && i < c->n_links; i++)
 		if (rewire_switched(plan, &c->links[i]) &&
 		    (c->links[i].ring >= 0 || c->links[i].tree >= 0))
@@ -397,6 +375,7 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 {
 	struct to_rings rings = to_allreduce_of(plan);
 	struct to_demand sent = { .n = demand->n };
+	struct to_topology t = { .family = "" };
 	struct to_reconfig r = { 0 };
 	struct to_builder b;
 	unsigned int n_fixed = 0, i;
@@ -421,15 +400,16 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		ret = to_reconfig_repair(&r);
 	if (ret == -ENOSPC)
 		to_error_set(err, ret, "the ports on optical switches do not connect all servers");
-	for (i = r.n_kept; !ret && i < b.topology.n_links; i++)
-		b.topology.links[i].a.port = b.topology.links[i].b.port = TO_PORT_NONE;
-	if (!ret)
-		ret = rewire_finish(plan, demand, n_fixed, &b.topology, err);
+	for (i = r.n_kept; !ret && i < b.layout.n_links; i++)
+		b.layout.links[i].a.port = b.layout.links[i].b.port = TO_PORT_NONE;
 	if (!ret) {
-		*topology = b.topology;
-		topology->family = "";
-		memset(&b.topology, 0, sizeof(b.topology));
+		t.layout = to_layout_take(&b.layout);
+		ret = rewire_finish(plan, demand, n_fixed, &t, err);
 	}
+	if (!ret)
+		*topology = t;
+	else
+		to_layout_free(&t.layout);
 	to_reconfig_free(&r);
 	to_builder_free(&b);
 	if (keep_rings)
@@ -463,7 +443,7 @@ int to_rewire_find(const struct to_plan *plan, const uint64_t *bytes,
 		memset(&found[0], 0, sizeof(found[0]));
 	}
 	while (n)
-		to_topology_free(&found[--n]);
+		to_layout_free(&found[--n].layout);
 	free(found);
 	return ret;
 }

@@ -13,6 +13,7 @@
  */
 
 #include "topology/reconfig.h"
+#include "topology/topology.h"
 
 /** to_rewire_none() - the links of @plan. Return: 0 or -ENOMEM. */
 int to_rewire_none(const struct to_plan *plan, struct to_topology *topology);

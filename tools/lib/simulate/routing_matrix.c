@@ -366,7 +366,7 @@ static int matrix_ring(struct to_routing_matrix *w, const uint32_t *members, uin
 	struct to_allreduce group = { n, (uint32_t *)members, WAYS_BUFFER };
 	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
 	struct to_ring ring = { .n = n, .reverse = w->plan->cluster->link_mode == TO_LINKS_DUPLEX };
-	struct to_rings rings = { .n_rings = 1, .rings = &ring, .demand = &demand };
+	struct to_rings rings = { .layout = { .n_rings = 1, .rings = &ring }, .demand = &demand };
 	int ret;
 
 	ring.order = calloc(n, sizeof(*ring.order));

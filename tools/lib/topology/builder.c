@@ -32,22 +32,22 @@ int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
 		b->reserved[x] = d < reserve ? d : reserve;
 		ports += d;
 	}
-	b->topology.links = calloc(ports + 1, sizeof(*b->topology.links));
+	b->layout.links = calloc(ports + 1, sizeof(*b->layout.links));
 	/* every ring has a port of its own, or its group has no other ring */
-	b->topology.rings = calloc(ports + demand->n_groups + 1, sizeof(*b->topology.rings));
-	return b->topology.links && b->topology.rings ? 0 : -ENOMEM;
+	b->layout.rings = calloc(ports + demand->n_groups + 1, sizeof(*b->layout.rings));
+	return b->layout.links && b->layout.rings ? 0 : -ENOMEM;
 }
 
 void to_builder_free(struct to_builder *b)
 {
 	free(b->transmit);
-	to_topology_free(&b->topology);
+	to_layout_free(&b->layout);
 }
 
 void to_builder_link(struct to_builder *b, uint32_t x, uint32_t y,
 		     enum to_link_use use, int ring)
 {
-	b->topology.links[b->topology.n_links++] = (struct to_link){
+	b->layout.links[b->layout.n_links++] = (struct to_link){
 		.a = { .server = x }, .b = { .server = y }, .use = use, .ring = ring, .tree = -1 };
 	b->transmit[x]--;
 	b->receive[y]--;
@@ -66,16 +66,17 @@ static void builder_ring_links(struct to_builder *b, const uint32_t *order, unsi
 void to_builder_ring(struct to_builder *b, uint32_t *order, unsigned int n, unsigned int jump,
 		     int group)
 {
-	struct to_topology *t = &b->topology;
+	struct to_layout *layout = &b->layout;
 
 	if (group < 0) {
 		builder_ring_links(b, order, n, TO_LINK_REPAIR, -1);
 		free(order);
 		return;
 	}
-	builder_ring_links(b, order, n, TO_LINK_ALLREDUCE, t->n_rings);
-	t->rings[t->n_rings++] = (struct to_ring){ .group = group, .jump = jump, .n = n,
-						   .order = order, .reverse = b->duplex && n > 2 };
+	builder_ring_links(b, order, n, TO_LINK_ALLREDUCE, layout->n_rings);
+	layout->rings[layout->n_rings++] = (struct to_ring){
+		.group = group, .jump = jump, .n = n, .order = order,
+		.reverse = b->duplex && n > 2 };
 }
 
 /* Ports that one ring over n servers takes of each. */
@@ -138,10 +139,10 @@ static int builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 	int ret = open && done ? 0 : -ENOMEM;
 
 	/* the group that has the backbone has its part */
-	for (i = 0; !ret && i < b->topology.n_rings; i++)
-		done[b->topology.rings[i].group] = true;
-	for (i = 0; !ret && i < b->topology.n_trees; i++)
-		done[b->topology.trees[i].group] = true;
+	for (i = 0; !ret && i < b->layout.n_rings; i++)
+		done[b->layout.rings[i].group] = true;
+	for (i = 0; !ret && i < b->layout.n_trees; i++)
+		done[b->layout.trees[i].group] = true;
 	for (g = 0; !ret && g < d->n_groups; g++)
 		for (i = 0; !done[g] && i < d->groups[g].n_members; i++)
 			open[d->groups[g].members[i]] += builder_share_of(&d->groups[g]);
@@ -216,9 +217,9 @@ int to_builder_connect(struct to_builder *b)
 		return -ENOMEM;
 	for (x = 0; x < b->n; x++)
 		part[x] = x;
-	for (i = 0; i < b->topology.n_links; i++)
-		part[builder_part(part, b->topology.links[i].a.server)] =
-			builder_part(part, b->topology.links[i].b.server);
+	for (i = 0; i < b->layout.n_links; i++)
+		part[builder_part(part, b->layout.links[i].a.server)] =
+			builder_part(part, b->layout.links[i].b.server);
 	for (x = 0; x < b->n; x++)
 		spare[builder_part(part, x)] += b->transmit[x];
 	main_part = builder_part(part, 0);
@@ -302,11 +303,11 @@ int to_builder_match(struct to_builder *b)
 	uint32_t x, y;
 	int ret = left && mate ? 0 : -ENOMEM;
 
-	for (i = 0; !ret && i < b->topology.n_links; i++)
-		builder_halve(b, left, b->topology.links[i].a.server,
-			      b->topology.links[i].b.server);
+	for (i = 0; !ret && i < b->layout.n_links; i++)
+		builder_halve(b, left, b->layout.links[i].a.server,
+			      b->layout.links[i].b.server);
 	while (!ret) {
-		before = b->topology.n_links;
+		before = b->layout.n_links;
 		n_edges = 0;
 		for (x = 0; x < n; x++) {
 			for (y = b->duplex ? x + 1 : 0; b->transmit[x] && y < n; y++) {
@@ -337,7 +338,7 @@ int to_builder_match(struct to_builder *b)
 			to_builder_link(b, x, y, TO_LINK_MP, -1);
 			builder_halve(b, left, x, y);
 		}
-		if (b->topology.n_links == before)
+		if (b->layout.n_links == before)
 			break;
 	}
 out:
@@ -376,12 +377,12 @@ int to_builder_shorten(struct to_builder *b)
 		struct to_graph *graph;
 		uint32_t x, y;
 
-		before = b->topology.n_links;
+		before = b->layout.n_links;
 		for (x = 0; x < b->n && !b->transmit[x]; x++)
 			;
 		if (ret || x == b->n)
 			break;
-		graph = to_graph_new(b->n, b->topology.links, b->topology.n_links,
+		graph = to_graph_new(b->n, b->layout.links, b->layout.n_links,
 				     b->cluster->link_mode);
 		if (!graph) {
 			ret = -ENOMEM;
@@ -401,7 +402,7 @@ int to_builder_shorten(struct to_builder *b)
 				taken[x] = true;
 		}
 		to_graph_free(graph);
-	} while (b->topology.n_links > before);
+	} while (b->layout.n_links > before);
 	free(distance);
 	free(queue);
 	free(taken);
@@ -411,25 +412,25 @@ int to_builder_shorten(struct to_builder *b)
 int to_builder_share(struct to_builder *b, const struct to_graph *graph)
 {
 	const struct to_demand *d = b->demand;
-	struct to_topology *t = &b->topology;
-	unsigned int g, r, k, own = t->n_rings;
+	struct to_layout *layout = &b->layout;
+	unsigned int g, r, k, own = layout->n_rings;
 
 	for (g = 0; g < d->n_groups; g++) {
 		const struct to_allreduce *group = &d->groups[g];
-		struct to_ring *ring = &t->rings[t->n_rings];
+		struct to_ring *ring = &layout->rings[layout->n_rings];
 
-		for (r = 0; r < own && t->rings[r].group != g; r++)
+		for (r = 0; r < own && layout->rings[r].group != g; r++)
 			;
-		for (k = 0; k < t->n_trees && t->trees[k].group != g; k++)
+		for (k = 0; k < layout->n_trees && layout->trees[k].group != g; k++)
 			;
-		if (r < own || k < t->n_trees || group->n_members < 2)
+		if (r < own || k < layout->n_trees || group->n_members < 2)
 			continue;
 		*ring = (struct to_ring){ .group = g, .n = group->n_members,
 					  .reverse = b->duplex && group->n_members > 2 };
 		ring->order = calloc(ring->n, sizeof(*ring->order));
 		if (!ring->order)
 			return -ENOMEM;
-		t->n_rings++;
+		layout->n_rings++;
 		if (to_ring_nearest(graph, group->members, ring->n, ring->order))
 			return -ENOMEM;
 	}

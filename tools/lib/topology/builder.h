@@ -3,7 +3,7 @@
 #define TOPOOPT_BUILDER_H
 
 /*
- * One topology in the making: what is left of the ports of every server, and
+ * A layout in the making: what is left of the ports of every server, and
  * the steps of Algorithm 1 that use them up.
  */
 
@@ -11,7 +11,7 @@
 
 #include "data/demand.h"
 #include "data/graph.h"
-#include "topology/topology.h"
+#include "data/layout.h"
 
 /**
  * struct to_builder - links and rings so far
@@ -28,7 +28,7 @@ struct to_builder {
 	bool duplex;
 	uint64_t seed;
 	unsigned int *transmit, *receive, *reserved;
-	struct to_topology topology;
+	struct to_layout layout;
 };
 
 /**

@@ -4,6 +4,7 @@
 
 /* Families of topologies, which compete for every job. */
 
+#include "data/plan.h"
 #include "topology/builder.h"
 
 /**

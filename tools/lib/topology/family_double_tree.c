@@ -46,13 +46,14 @@ static int double_tree_link(struct to_builder *b, const uint32_t *members, const
 			    const uint32_t *parent, unsigned int n, int group)
 {
 	enum to_link_use use = group < 0 ? TO_LINK_REPAIR : TO_LINK_ALLREDUCE;
-	struct to_topology *t = &b->topology;
-	struct to_allreduce_tree *trees = reallocarray(t->trees, t->n_trees + 1, sizeof(*trees));
-	unsigned int first = t->n_links, i;
+	struct to_layout *layout = &b->layout;
+	struct to_allreduce_tree *trees = reallocarray(layout->trees, layout->n_trees + 1,
+						       sizeof(*trees));
+	unsigned int first = layout->n_links, i;
 	uint32_t *parents = calloc(n, sizeof(*parents));
 
 	if (trees)
-		t->trees = trees;
+		layout->trees = trees;
 	if (!trees || !parents) {
 		free(parents);
 		return -ENOMEM;
@@ -73,9 +74,9 @@ static int double_tree_link(struct to_builder *b, const uint32_t *members, const
 		free(parents);
 		return 0;
 	}
-	for (i = first; i < t->n_links; i++)
-		t->links[i].tree = t->n_trees;
-	trees[t->n_trees++] = (struct to_allreduce_tree){ group, n, parents };
+	for (i = first; i < layout->n_links; i++)
+		layout->links[i].tree = layout->n_trees;
+	trees[layout->n_trees++] = (struct to_allreduce_tree){ group, n, parents };
 	return 0;
 }
 
@@ -113,7 +114,7 @@ static int double_tree_build(struct to_builder *b, unsigned int backbone)
 	if (!most || most % PORTS_PER_PAIR)
 		return -ENOSPC;
 	ret = to_builder_lay_all(b, backbone, double_tree_lay);
-	return ret || b->topology.n_trees ? ret : -ENOSPC;
+	return ret || b->layout.n_trees ? ret : -ENOSPC;
 }
 
 const struct to_family to_family_double_tree = { .name = "double-binary-tree", .build = double_tree_build };

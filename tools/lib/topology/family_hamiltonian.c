@@ -34,9 +34,9 @@ static uint8_t *hamiltonian_links(const struct to_builder *b, const uint32_t *me
 
 	for (i = 0; links && place && i < n; i++)
 		place[members[i]] = i + 1;
-	for (i = 0; links && place && i < b->topology.n_links; i++) {
-		uint32_t x = place[b->topology.links[i].a.server];
-		uint32_t y = place[b->topology.links[i].b.server];
+	for (i = 0; links && place && i < b->layout.n_links; i++) {
+		uint32_t x = place[b->layout.links[i].a.server];
+		uint32_t y = place[b->layout.links[i].b.server];
 
 		if (!x || !y)
 			continue;

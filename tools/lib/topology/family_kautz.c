@@ -12,7 +12,7 @@
 /* The group over all servers with most bytes for each ring it has, -1 for none. */
 static int kautz_group(const struct to_builder *b)
 {
-	const struct to_topology *t = &b->topology;
+	const struct to_layout *layout = &b->layout;
 	const struct to_demand *d = b->demand;
 	unsigned int g, r, rings;
 	double most = 0;
@@ -21,8 +21,8 @@ static int kautz_group(const struct to_builder *b)
 	for (g = 0; g < d->n_groups; g++) {
 		if (d->groups[g].n_members < b->n)
 			continue;
-		for (rings = r = 0; r < t->n_rings; r++)
-			rings += t->rings[r].group == g;
+		for (rings = r = 0; r < layout->n_rings; r++)
+			rings += layout->rings[r].group == g;
 		if ((double)d->groups[g].bytes / (1 + rings) > most) {
 			most = (double)d->groups[g].bytes / (1 + rings);
 			best = g;

@@ -27,9 +27,11 @@ static uint64_t *totient_offsets(const struct to_builder *b, const uint32_t *mem
 static int totient_fresh(const struct to_builder *b, const uint32_t *members, unsigned int n,
 			 uint32_t *order)
 {
-	const struct to_topology *t = &b->topology;
-	struct to_graph *graph = to_graph_new(b->n, t->links, t->n_links, b->cluster->link_mode);
-	int ret = graph ? to_ring_fresh(graph, members, n, b->seed + t->n_links, order) : -ENOMEM;
+	const struct to_layout *layout = &b->layout;
+	struct to_graph *graph = to_graph_new(b->n, layout->links, layout->n_links,
+					      b->cluster->link_mode);
+	int ret = graph ? to_ring_fresh(graph, members, n, b->seed + layout->n_links, order)
+			: -ENOMEM;
 
 	to_graph_free(graph);
 	return ret;

@@ -55,27 +55,27 @@ static void reconfig_link(struct to_reconfig *r, uint32_t x, uint32_t y, enum to
 static void reconfig_unlink(struct to_reconfig *r, unsigned int at)
 {
 	struct to_builder *b = r->builder;
-	struct to_link *l = &b->topology.links[at];
+	struct to_link *l = &b->layout.links[at];
 
 	b->transmit[l->a.server]++;
 	b->receive[l->b.server]++;
 	reconfig_count(r, l->a.server, l->b.server, -1);
-	*l = b->topology.links[--b->topology.n_links];
+	*l = b->layout.links[--b->layout.n_links];
 }
 
 /* Count the links from the @first on. */
 static void reconfig_recount(struct to_reconfig *r, unsigned int first)
 {
-	const struct to_topology *t = &r->builder->topology;
+	const struct to_layout *layout = &r->builder->layout;
 
-	for (; first < t->n_links; first++)
-		reconfig_count(r, t->links[first].a.server, t->links[first].b.server, 1);
+	for (; first < layout->n_links; first++)
+		reconfig_count(r, layout->links[first].a.server, layout->links[first].b.server, 1);
 }
 
 /* Use up ports on far pairs. Return: 0 or -ENOMEM. */
 static int reconfig_shorten(struct to_reconfig *r)
 {
-	unsigned int first = r->builder->topology.n_links;
+	unsigned int first = r->builder->layout.n_links;
 	int ret = to_builder_shorten(r->builder);
 
 	reconfig_recount(r, first);
@@ -89,7 +89,7 @@ int to_reconfig_init(struct to_reconfig *r, struct to_builder *builder, enum to_
 	size_t n = builder->n, x, y;
 
 	*r = (struct to_reconfig){ .builder = builder, .discount = discount, .now = now,
-				   .n_kept = builder->topology.n_links,
+				   .n_kept = builder->layout.n_links,
 				   .bytes = calloc(n * n, sizeof(*r->bytes)),
 				   .count = calloc(n * n, sizeof(*r->count)) };
 	if (!r->bytes || !r->count) {
@@ -321,7 +321,7 @@ static void reconfig_repair_search(struct repair *p, uint32_t root, uint32_t *ti
 /* What Equation 1 loses with link @at. */
 static double reconfig_repair_loss(const struct to_reconfig *r, unsigned int at)
 {
-	const struct to_link *l = &r->builder->topology.links[at];
+	const struct to_link *l = &r->builder->layout.links[at];
 	size_t pair = reconfig_pair(r, l->a.server, l->b.server);
 
 	return r->bytes[pair] * reconfig_worth(r->discount, r->count[pair], r->builder->degree);
@@ -338,17 +338,17 @@ static void reconfig_repair_cheaper(const struct to_reconfig *r, unsigned int *b
 static int reconfig_repair_look(struct repair *p)
 {
 	const struct to_builder *b = p->r->builder;
-	const struct to_topology *t = &b->topology;
+	const struct to_layout *layout = &b->layout;
 	uint32_t x, time = 0;
 	unsigned int i;
 
 	to_graph_free(p->graph);
 	/* which way a link goes does not matter here */
-	p->graph = to_graph_new(b->n, t->links, t->n_links, TO_LINKS_DUPLEX);
+	p->graph = to_graph_new(b->n, layout->links, layout->n_links, TO_LINKS_DUPLEX);
 	if (!p->graph)
 		return -ENOMEM;
 	memset(p->found, 0, b->n * sizeof(*p->found));
-	memset(p->bridge, 0, t->n_links * sizeof(*p->bridge));
+	memset(p->bridge, 0, layout->n_links * sizeof(*p->bridge));
 	memcpy(p->next, p->graph->out, b->n * sizeof(*p->next));
 	p->n_parts = 0;
 	for (x = 0; x < b->n; x++)
@@ -358,8 +358,8 @@ static int reconfig_repair_look(struct repair *p)
 		p->parts[i] = (struct part){ 0, NO_LINK, NO_LINK };
 	for (x = 0; x < b->n; x++)
 		p->parts[p->part[x]].ports += b->transmit[x];
-	for (i = p->r->n_kept; i < t->n_links; i++) {
-		struct part *part = &p->parts[p->part[t->links[i].a.server]];
+	for (i = p->r->n_kept; i < layout->n_links; i++) {
+		struct part *part = &p->parts[p->part[layout->links[i].a.server]];
 
 		reconfig_repair_cheaper(p->r, &part->any, i);
 		/* where as many links come as go, none is a bridge */
@@ -468,8 +468,8 @@ static int reconfig_repair_simplex(struct repair *p)
 			continue;
 		if (at == NO_LINK)
 			return -ENOSPC;
-		from[i] = p->r->builder->topology.links[at].a.server;
-		to[i] = p->r->builder->topology.links[at].b.server;
+		from[i] = p->r->builder->layout.links[at].a.server;
+		to[i] = p->r->builder->layout.links[at].b.server;
 	}
 	/* the later link first */
 	k = idle[0] == TO_SERVER_NONE && idle[1] == TO_SERVER_NONE &&
@@ -508,7 +508,7 @@ static bool reconfig_repair_reaches(struct repair *p, const struct to_graph *g, 
 static int reconfig_repair_check(struct repair *p)
 {
 	const struct to_builder *b = p->r->builder;
-	struct to_graph *g = to_graph_new(b->n, b->topology.links, b->topology.n_links,
+	struct to_graph *g = to_graph_new(b->n, b->layout.links, b->layout.n_links,
 					  b->cluster->link_mode);
 	int ret = -ENOMEM;
 
@@ -524,7 +524,7 @@ int to_reconfig_repair(struct to_reconfig *r)
 {
 	struct to_builder *b = r->builder;
 	struct repair p = { .r = r };
-	unsigned int n_links = b->topology.n_links, i;
+	unsigned int n_links = b->layout.n_links, i;
 	uint32_t *scratch = calloc(6 * (size_t)b->n, sizeof(*scratch));
 	int ret = -ENOMEM;
 

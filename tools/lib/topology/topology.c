@@ -18,28 +18,13 @@
 #define TOPOLOGY_SCOUT 2	/* steps of effort that a look at every split does without */
 #define FIXED_DONE UINT_MAX	/* no more rings for this group */
 
-void to_topology_free(struct to_topology *topology)
-{
-	unsigned int i;
-
-	for (i = 0; i < topology->n_rings; i++)
-		free(topology->rings[i].order);
-	for (i = 0; i < topology->n_trees; i++)
-		free(topology->trees[i].parents);
-	free(topology->links);
-	free(topology->rings);
-	free(topology->trees);
-	memset(topology, 0, sizeof(*topology));
-}
-
 int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		     const struct to_demand *demand, const struct to_graph *graph)
 {
 	unsigned int n = graph->n, i, *parts = calloc(n, sizeof(*parts));
 	struct to_spread spread = { 0 };
 	struct to_spf spf = { 0 };
-	struct to_rings rings = { t->n_links, t->n_rings, t->n_trees, t->links, t->rings,
-				  t->trees, demand };
+	struct to_rings rings = { t->layout, demand };
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
@@ -112,16 +97,16 @@ static bool topology_better(const struct to_topology *a, const struct to_topolog
 }
 
 /* Simplex links the other way round. */
-static struct to_graph *topology_reversed(const struct to_topology *t, unsigned int n)
+static struct to_graph *topology_reversed(const struct to_layout *layout, unsigned int n)
 {
-	struct to_link *links = malloc((t->n_links + 1) * sizeof(*links));
+	struct to_link *links = malloc((layout->n_links + 1) * sizeof(*links));
 	struct to_graph *graph = NULL;
 	unsigned int i;
 
-	for (i = 0; links && i < t->n_links; i++)
-		links[i] = (struct to_link){ .a = t->links[i].b, .b = t->links[i].a };
+	for (i = 0; links && i < layout->n_links; i++)
+		links[i] = (struct to_link){ .a = layout->links[i].b, .b = layout->links[i].a };
 	if (links)
-		graph = to_graph_new(n, links, t->n_links, TO_LINKS_SIMPLEX);
+		graph = to_graph_new(n, links, layout->n_links, TO_LINKS_SIMPLEX);
 	free(links);
 	return graph;
 }
@@ -158,9 +143,11 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 			unsigned int backbone, struct to_error *err)
 {
 	enum to_link_mode mode = s->cluster->link_mode;
+	struct to_topology t = { .family = to_families[rank]->name, .rank = rank,
+				 .backbone = backbone, .ports = reserve };
 	struct to_graph *graph = NULL, *back = NULL;
 	struct to_builder b;
-	struct to_topology *t = &b.topology;
+	struct to_layout *layout = &b.layout;
 	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
 				  s->effort);
 
@@ -173,26 +160,24 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 	if (!ret)
 		ret = to_builder_shorten(&b);
 	if (!ret)
-		ret = to_crossconnect_assign_most(s->cluster, t->links, &t->n_links, s->degree,
-						  err);
+		ret = to_crossconnect_assign_most(s->cluster, layout->links, &layout->n_links,
+						  s->degree, err);
 	if (ret)
 		goto out;
 	ret = -ENOMEM;
-	graph = to_graph_new(b.n, t->links, t->n_links, mode);
-	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(t, b.n);
+	graph = to_graph_new(b.n, layout->links, layout->n_links, mode);
+	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(layout, b.n);
 	if (!graph || !back)
 		goto out;
-	t->family = to_families[rank]->name;
-	t->rank = rank;
-	t->backbone = backbone;
-	t->ports = reserve;
 	ret = to_builder_share(&b, graph);
+	t.layout = to_layout_take(layout);
 	if (!ret)
-		ret = to_topology_rate(t, s->cluster, s->demand, graph);
+		ret = to_topology_rate(&t, s->cluster, s->demand, graph);
 	if (!ret)
-		ret = topology_cuts(t, graph, back);
+		ret = topology_cuts(&t, graph, back);
 	if (!ret)
-		ret = topology_keep(s, t);
+		ret = topology_keep(s, &t);
+	to_layout_free(&t.layout);
 out:
 	if (back != graph)
 		to_graph_free(back);
@@ -296,7 +281,7 @@ int to_topology_find(const struct to_cluster *cluster,
 	if (!ret && s.n_found)
 		return s.n_found;
 	while (s.n_found)
-		to_topology_free(&s.found[--s.n_found]);
+		to_layout_free(&s.found[--s.n_found].layout);
 	free(s.found);
 	*found = NULL;
 	if (ret)
@@ -313,7 +298,7 @@ int to_topology_find(const struct to_cluster *cluster,
 }
 
 /* A ring of its own links for @group. Return: 1, 0 when there is none, -ENOMEM. */
-static int topology_claim(struct to_topology *t, const struct to_graph *graph,
+static int topology_claim(struct to_layout *layout, const struct to_graph *graph,
 			  const struct to_demand *demand, unsigned int group, bool *usable,
 			  uint32_t *links, bool duplex)
 {
@@ -328,14 +313,14 @@ static int topology_claim(struct to_topology *t, const struct to_graph *graph,
 		return ret;
 	}
 	for (i = 0; i < n; i++) {
-		struct to_link *link = &t->links[links[i]];
+		struct to_link *link = &layout->links[links[i]];
 
 		usable[links[i]] = false;
 		link->use = TO_LINK_ALLREDUCE;
-		link->ring = t->n_rings;
+		link->ring = layout->n_rings;
 	}
-	t->rings[t->n_rings++] = (struct to_ring){ .group = group, .jump = jump, .n = n,
-						   .order = order, .reverse = duplex && n > 2 };
+	layout->rings[layout->n_rings++] = (struct to_ring){
+		.group = group, .jump = jump, .n = n, .order = order, .reverse = duplex && n > 2 };
 	return 1;
 }
 
@@ -364,30 +349,29 @@ static int topology_connected(const struct to_cluster *cluster, const struct to_
 
 int to_topology_fixed(const struct to_cluster *cluster,
 		      const struct to_demand *demand,
-		      struct to_topology *topology, struct to_error *err)
+		      struct to_layout *layout, struct to_error *err)
 {
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	unsigned int n = cluster->n_servers, i, g, at;
 	unsigned int *rings = calloc(demand->n_groups + 1, sizeof(*rings));
 	struct to_builder b = { .cluster = cluster, .demand = demand, .n = n, .duplex = duplex };
-	struct to_topology *t = &b.topology;
 	bool *usable = calloc(cluster->n_links + 1, sizeof(*usable));
 	uint32_t *links = calloc(n, sizeof(*links));
 	struct to_graph *graph = NULL;
 	int ret = -ENOMEM;
 
-	t->n_links = cluster->n_links;
-	t->links = calloc(cluster->n_links + 1, sizeof(*t->links));
-	t->rings = calloc(cluster->n_links + demand->n_groups + 1, sizeof(*t->rings));
-	if (!rings || !usable || !links || !t->links || !t->rings)
+	b.layout.n_links = cluster->n_links;
+	b.layout.links = calloc(cluster->n_links + 1, sizeof(*b.layout.links));
+	b.layout.rings = calloc(cluster->n_links + demand->n_groups + 1, sizeof(*b.layout.rings));
+	if (!rings || !usable || !links || !b.layout.links || !b.layout.rings)
 		goto out;
-	for (i = 0; i < t->n_links; i++) {
-		t->links[i] = cluster->links[i];
-		t->links[i].use = TO_LINK_FIXED;
-		t->links[i].ring = t->links[i].tree = -1;
+	for (i = 0; i < b.layout.n_links; i++) {
+		b.layout.links[i] = cluster->links[i];
+		b.layout.links[i].use = TO_LINK_FIXED;
+		b.layout.links[i].ring = b.layout.links[i].tree = -1;
 		usable[i] = true;
 	}
-	graph = to_graph_new(n, t->links, t->n_links, cluster->link_mode);
+	graph = to_graph_new(n, b.layout.links, b.layout.n_links, cluster->link_mode);
 	if (!graph)
 		goto out;
 	ret = topology_connected(cluster, graph, err);
@@ -407,21 +391,19 @@ int to_topology_fixed(const struct to_cluster *cluster,
 		}
 		if (at == demand->n_groups)
 			break;
-		ret = topology_claim(t, graph, demand, at, usable, links, duplex);
+		ret = topology_claim(&b.layout, graph, demand, at, usable, links, duplex);
 		if (ret < 0)
 			goto out;
 		rings[at] = ret ? rings[at] + 1 : FIXED_DONE;
 	}
 	ret = to_builder_share(&b, graph);
-	if (!ret) {
-		*topology = *t;
-		memset(t, 0, sizeof(*t));
-	}
+	if (!ret)
+		*layout = to_layout_take(&b.layout);
 out:
 	to_graph_free(graph);
 	free(rings);
 	free(usable);
 	free(links);
-	to_topology_free(t);
+	to_layout_free(&b.layout);
 	return ret;
 }

@@ -5,17 +5,18 @@
 /* TopologyFinder (TopoOpt, Algorithm 1): links and rings for one job. */
 
 #include "data/graph.h"
-#include "data/plan.h"
+#include "data/layout.h"
 
 struct to_family;
 
 /**
- * struct to_topology - links with their ports, rings and trees
+ * struct to_topology - a layout, how it came about and what it is worth
  * @family: name of the family it is of, the @rank-th of to_families
  * @ports: ports of a server that AllReduce could take
  * @backbone: rings over all servers that were laid first
  * @cuts: servers without which the others are not connected: some of their
  *	ports can then not be entered from everywhere
+ * @layout: links with their ports, rings and trees
  * @time: seconds that the busiest link is busy in one iteration, AllReduce and
  *	MP transfers together, as estimated while topologies are compared
  * @byte_hops: bytes times hops of what is routed
@@ -23,11 +24,8 @@ struct to_family;
  */
 struct to_topology {
 	const char *family;
-	unsigned int rank, ports, backbone, n_links, n_rings, n_trees;
-	struct to_link *links;
-	struct to_ring *rings;
-	struct to_allreduce_tree *trees;
-	unsigned int cuts;
+	unsigned int rank, ports, backbone, cuts;
+	struct to_layout layout;
 	double time, byte_hops;
 	uint64_t hops;
 };
@@ -39,7 +37,7 @@ struct to_topology {
  * @family: the only one to try, NULL for all
  * @seed: same seed, same topologies
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
- * @found: array of them, to be freed one by one and as a whole
+ * @found: array, to be freed, with the layout of each
  *
  * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every family
  * makes every split, so the first is by estimate never worse than the paper's.
@@ -76,8 +74,6 @@ int to_topology_rate(struct to_topology *topology, const struct to_cluster *clus
  */
 int to_topology_fixed(const struct to_cluster *cluster,
 		      const struct to_demand *demand,
-		      struct to_topology *topology, struct to_error *err);
-
-void to_topology_free(struct to_topology *topology);
+		      struct to_layout *layout, struct to_error *err);
 
 #endif

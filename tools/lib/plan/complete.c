@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/complete.h"
+
+#include <errno.h>
+
+#include "routing/routing.h"
+#include "topology/crossconnect.h"
+
+int to_complete_predictions(struct to_plan *plan, struct to_figures *figures)
+{
+	int ret = to_predict_plan(plan, figures);
+
+	if (ret)
+		return ret;
+	json_decref(plan->predictions);
+	plan->predictions = to_predict_json(figures);
+	return plan->predictions ? 0 : -ENOMEM;
+}
+
+int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
+		     struct to_figures *figures, struct to_error *err)
+{
+	int ret;
+
+	to_plan_set_layout(plan, layout);
+	ret = to_crossconnect_fill(plan, err);
+	if (!ret)
+		ret = to_routing_fill(plan, effort, err);
+	if (!ret)
+		ret = to_plan_index(plan);
+	if (!ret && figures)
+		ret = to_complete_predictions(plan, figures);
+	return ret;
+}
