@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "data/allreduce.h"
+#include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "job.h"
 #include "plan/replan.h"
-#include "topology/crossconnect.h"
 
 #define MS 1000000ull
 
@@ -161,7 +161,7 @@ static void check_plan(const struct to_plan *was, const struct to_replan_result 
 	report = job_verify(r->plan);
 	assert_float_equal(report.figures.comm_time, chosen->comm_time, 1e-9 * chosen->comm_time);
 	check_rings(was, r->plan);
-	assert_int_equal(to_crossconnect_diff(was, r->plan, &cut, &n_cut, &made, &n_made), 0);
+	assert_int_equal(to_cross_connects_diff(was, r->plan, &cut, &n_cut, &made, &n_made), 0);
 	assert_int_equal(n_cut, chosen->cut);
 	assert_int_equal(n_made, chosen->made);
 	free(cut);
@@ -569,7 +569,7 @@ static void fixed_links_stay(void **state)
 		}
 		if (fixed == c->n_links)
 			c->n_switches = 0;
-		assert_int_equal(to_crossconnect_fill(plan, NULL), 0);
+		assert_int_equal(to_cross_connects_fill(plan, NULL), 0);
 		r = replan(plan, &after, &options);
 		check_decision(&r, &options);
 		check_plan(plan, &r);
@@ -630,7 +630,7 @@ static void a_source_without_links_says_why(void **state)
 	(void)state;
 	plan->cluster->servers[l->a.server].ports[l->a.port].optical_switch = -1;
 	plan->cluster->servers[l->b.server].ports[l->b.port].optical_switch = -1;
-	assert_int_equal(to_crossconnect_fill(plan, NULL), 0);
+	assert_int_equal(to_cross_connects_fill(plan, NULL), 0);
 	options.topology_finder = true;
 	r = replan(plan, &after, &options);
 	assert_null(choice_of(&r, TO_REPLAN_FINDER));

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "command.h"
+#include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "plan/replan.h"
-#include "topology/crossconnect.h"
 
 struct replan_args {
 	const char *tm, *plan, *output;
@@ -63,7 +63,7 @@ static int replan_print(FILE *out, const struct to_plan *plan, const struct to_r
 	for (i = 0; i < r->n_none; i++)
 		fprintf(out, "   %-16s none: %s\n", to_replan_source_names[r->none[i].source],
 			r->none[i].why.text);
-	ret = to_crossconnect_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
+	ret = to_cross_connects_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
 	if (ret)
 		return ret;
 	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
@@ -96,7 +96,7 @@ static int replan_print_json(const struct to_plan *plan, const struct to_replan_
 	struct to_cross_connect *cut, *made;
 	unsigned int n_cut, n_made;
 	json_t *json = to_replan_json(r);
-	int ret = to_crossconnect_diff(plan, then, &cut, &n_cut, &made, &n_made);
+	int ret = to_cross_connects_diff(plan, then, &cut, &n_cut, &made, &n_made);
 
 	if (ret) {
 		json_decref(json);

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
+#include "data/cross_connects.h"
 #include "routing/routing.h"
-#include "topology/crossconnect.h"
 
 int to_complete_predictions(struct to_plan *plan, struct to_figures *figures)
 {
@@ -23,7 +23,7 @@ int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned in
 	int ret;
 
 	to_plan_set_layout(plan, layout);
-	ret = to_crossconnect_fill(plan, err);
+	ret = to_cross_connects_fill(plan, err);
 	if (!ret)
 		ret = to_routing_fill(plan, effort, err);
 	if (!ret)

@@ -7,10 +7,10 @@
 
 #include "base/effort.h"
 #include "data/allreduce.h"
+#include "data/cross_connects.h"
 #include "graph/spf.h"
 #include "plan/rewire_steps.h"
 #include "routing/routing.h"
-#include "topology/crossconnect.h"
 
 /*
  * Routes to the port @at, whose link from @from is cut: to the server at the
@@ -126,7 +126,7 @@ static int drain_add_plan(struct to_drain *drain, const struct to_plan *old,
 		goto out;
 	ret = drain_fill(plan, graph, &spf, all, err);
 	if (!ret)
-		ret = to_crossconnect_fill(plan, err);
+		ret = to_cross_connects_fill(plan, err);
 	if (!ret)
 		ret = to_plan_index(plan);
 out:

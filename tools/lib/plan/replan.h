@@ -145,7 +145,7 @@ struct to_replan_result {
  * to_allreduce_take(). A running job keeps the order of its rings, so a new plan
  * has them too, on links of their own or routed. Links between ports that are on
  * no optical switch stay. A new plan leaves as many cross-connects alone as it
- * can, see to_crossconnect_reassign(); to_crossconnect_diff() tells which change.
+ * can, see to_crossconnect_reassign(); to_cross_connects_diff() tells which change.
  *
  * The job is taken to compute while the busiest link is idle, and not otherwise:
  * when a measurement of W seconds kept it busy for C, and it would be C' on

@@ -5,7 +5,6 @@
 /* Links between servers become links between ports and cross-connects. */
 
 #include "data/cluster.h"
-#include "data/plan.h"
 
 #define TO_PORT_NONE UINT32_MAX
 
@@ -72,35 +71,5 @@ int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_l
 int to_crossconnect_reassign_most(const struct to_cluster *cluster, const struct to_link *now,
 				  unsigned int n_now, struct to_link *links, unsigned int n_needed,
 				  unsigned int *n_links, struct to_error *err);
-
-/**
- * to_crossconnect_sort() - into one order that only depends on what they join
- *
- * Those of duplex links have no direction: the lower port becomes @a.
- */
-void to_crossconnect_sort(enum to_link_mode mode, struct to_cross_connect *list, unsigned int n);
-
-/** to_crossconnect_compare() - for qsort(), by switch and ports */
-int to_crossconnect_compare(const void *a, const void *b);
-
-/**
- * to_crossconnect_diff() - what leads from the cross-connects of one plan to those
- *	of another on the same cluster
- * @cut, @made: sorted, to be freed; neither has what both plans have
- *
- * Return: 0 or -ENOMEM.
- */
-int to_crossconnect_diff(const struct to_plan *from, const struct to_plan *to,
-			 struct to_cross_connect **cut, unsigned int *n_cut,
-			 struct to_cross_connect **made, unsigned int *n_made);
-
-/**
- * to_crossconnect_fill() - cross-connects of the links of @plan
- *
- * Links between ports that are on no optical switch need none.
- *
- * Return: 0, -ENOMEM, or -EINVAL when a link joins ports that no light joins.
- */
-int to_crossconnect_fill(struct to_plan *plan, struct to_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/allreduce.h"
-#include "topology/crossconnect.h"
+#include "data/cross_connects.h"
 #include "verify/verify_links.h"
 
 void to_verify_say(const struct to_verify_out *out, const char *format, ...)
@@ -104,7 +104,7 @@ static unsigned int verify_needed(const struct to_plan *plan, const struct to_ve
 		needed[n++] = (struct to_cross_connect){ a->optical_switch, a->optical_port,
 							 b->optical_port };
 	}
-	to_crossconnect_sort(c->link_mode, needed, n);
+	to_cross_connects_sort(c->link_mode, needed, n);
 	return n;
 }
 
@@ -125,9 +125,9 @@ static int verify_matching(const struct to_plan *plan, const struct to_verify_ou
 			ends[count++] = (struct to_cross_connect){ x->optical_switch,
 				side ? x->b : x->a, duplex ? 0 : side };
 	}
-	qsort(ends, count, sizeof(*ends), to_crossconnect_compare);
+	qsort(ends, count, sizeof(*ends), to_cross_connects_compare);
 	for (i = 1; i < count; i++)
-		if (!to_crossconnect_compare(&ends[i - 1], &ends[i]))
+		if (!to_cross_connects_compare(&ends[i - 1], &ends[i]))
 			to_verify_say(out, "port %u of optical switch %s is on two cross-connects",
 				      ends[i].a, c->switches[ends[i].optical_switch].name);
 	free(ends);
@@ -149,9 +149,10 @@ static int verify_cross_connects(const struct to_plan *plan, const struct to_ver
 	n_needed = verify_needed(plan, out, needed);
 	for (k = 0; k < n_made; k++)
 		made[k] = plan->cross_connects[k];
-	to_crossconnect_sort(c->link_mode, made, n_made);
+	to_cross_connects_sort(c->link_mode, made, n_made);
 	for (k = 0; i < n_needed || k < n_made;) {
-		int order = i == n_needed ? 1 : k == n_made ? -1 : to_crossconnect_compare(&needed[i], &made[k]);
+		int order = i == n_needed ? 1 : k == n_made ? -1 :
+			    to_cross_connects_compare(&needed[i], &made[k]);
 		const struct to_cross_connect *x = order <= 0 ? &needed[i] : &made[k];
 
 		if (order)
