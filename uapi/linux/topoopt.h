@@ -20,10 +20,10 @@
  *   matches.
  * @TOPOOPT_ROUTE_TYPE_UNICAST: Relay through a next hop of the group.
  * @TOPOOPT_ROUTE_TYPE_LOCAL: Deliver to the stack on the port the packet
- *   arrived at; but relay RoCEv2 through the group, when there is one, that
- *   arrived at a port which is none of its next hops': it is for an RDMA NIC
+ *   arrived at. If the route has a group, relay RoCEv2 that arrived at a port
+ *   other than those of its next hops through the group: it is for an RDMA NIC
  *   there.
- * @TOPOOPT_ROUTE_TYPE_NODE: Deliver to the stack as received by the topoopt
+ * @TOPOOPT_ROUTE_TYPE_NODE: Deliver to the stack as if received by the topoopt
  *   device.
  */
 enum topoopt_route_type {
@@ -43,18 +43,18 @@ enum topoopt_traffic_class {
 };
 
 /**
- * enum topoopt_account_argument - What a program of account gets, 8 bytes
+ * enum topoopt_account_argument - Arguments of a program of account, 8 bytes
  *   each.
  * @TOPOOPT_ACCOUNT_ARGUMENT_PORTS: ifindex of the egress port << 32 | traffic
- *   class << 30 | ifindex of the ingress port; 0 for egress is a packet
- *   delivered to this server, 0 for ingress one that this server originated
- *   through the device.
+ *   class << 30 | ifindex of the ingress port. Egress 0 is a packet delivered
+ *   to this server, ingress 0 one that this server originated through the
+ *   device.
  * @TOPOOPT_ACCOUNT_ARGUMENT_PAIR: Source << 32 | destination: indices of the
  *   servers that own the addresses, or server-none.
- * @TOPOOPT_ACCOUNT_ARGUMENT_PACKETS: On the wire; a GSO packet counts its
- *   segments.
- * @TOPOOPT_ACCOUNT_ARGUMENT_BYTES: On the wire, every segment with its
- *   headers, VLAN tag included, FCS not.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_PACKETS: Packets on the wire; a GSO packet counts
+ *   its segments.
+ * @TOPOOPT_ACCOUNT_ARGUMENT_BYTES: Bytes on the wire, every segment with its
+ *   headers; including the VLAN tag, without FCS.
  */
 enum topoopt_account_argument {
 	TOPOOPT_ACCOUNT_ARGUMENT_PORTS,
