@@ -13,13 +13,14 @@
 
 #define REPORT_COLORS 6		/* of rings and trees, in report.css */
 
-/* Style and script of the page, NUL-terminated. */
+/* Style and script of the page, NUL-terminated; the script's two files make one. */
 extern const char report_css[], report_js[];
 
 __asm__(".section .rodata\n"
 	".global report_css, report_js\n"
 	"report_css: .incbin \"report/report.css\"\n.byte 0\n"
-	"report_js: .incbin \"report/report.js\"\n.byte 0\n"
+	"report_js: .incbin \"report/report.js\"\n"
+	".incbin \"report/report_charts.js\"\n.byte 0\n"
 	".previous\n");
 
 static void report_line(void *data, const char *line)

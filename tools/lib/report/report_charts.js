@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Goes on where report.js ends: heat maps and charts, and then the page is drawn. */
+
+/* --- heat maps ----------------------------------------------------------- */
+
+/*
+ * Draw @values, @size x @size with @step servers to a cell, into @parent;
+ * undefined is left blank. Logarithmic or from zero.
+ */
+function heatmap(parent, values, size, step, logarithmic) {
+	const left = 64, top = 50, side = 460, cell = side / size;
+	const some = values.filter((value) => value > 0);
+	const most = some.length ? some.reduce((a, b) => Math.max(a, b)) : 1;
+	/* similar values get similar colours */
+	const least = Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10);
+	const share = (value) => logarithmic ? Math.log(value / least) / Math.log(most / least) : value / most;
+	const pixels = Math.max(1, Math.floor(920 / size)), gap = size <= 40 ? 2 : 0;
+	const canvas = html("canvas", { width: size * pixels, height: size * pixels });
+	const context = canvas.getContext("2d");
+	const root = svg("svg", { viewBox: `0 0 ${left + side + 8} ${top + side + 62}`, role: "img" });
+	const room = size <= 16 ? 0 : n > 100 ? 30 : 22;
+	const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((k) => k * cell / step >= room) || 1000;
+	const named = size <= 16 && step === 1;
+	const label = (i) => named ? short(nameOf(i), 7) : String(i);
+	const range = (i) => step === 1 ? nameOf(i) :
+		`${nameOf(i * step)} to ${nameOf(Math.min(n, (i + 1) * step) - 1)}`;
+
+	for (let i = 0; i < size; i++)
+		for (let j = 0; j < size; j++) {
+			const value = values[i * size + j];
+
+			if (value === undefined)
+				continue;
+			context.fillStyle = css(color(share(value)));
+			context.fillRect(j * pixels + gap, i * pixels + gap, pixels - gap, pixels - gap);
+		}
+	root.append(svg("rect", { x: left, y: top, width: side, height: side, fill: "none", class: "grid" }),
+		svg("image", { href: canvas.toDataURL(), x: left, y: top, width: side, height: side }),
+		svg("text", { x: left + side / 2, y: 14, "text-anchor": "middle", class: "soft",
+			"font-size": 13 }, "to server"),
+		svg("text", { transform: `translate(12 ${top + side / 2}) rotate(-90)`, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, "from server"));
+	for (let i = 0; i < n; i += every) {
+		const at = (i + 0.5) * cell / step;
+
+		root.append(svg("text", { x: left - 6, y: top + at + 4, "text-anchor": "end", "font-size": 11.5 }, label(i)),
+			svg("text", named && nameOf(i).length > 3 ?
+				{ transform: `translate(${left + at + 4} ${top - 6}) rotate(-35)`, "font-size": 11.5 } :
+				{ x: left + at, y: top - 6, "text-anchor": "middle", "font-size": 11.5 }, label(i)));
+	}
+	if (some.length)
+		legend();
+	else
+		root.append(svg("text", { x: left + side / 2, y: top + side + 24, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, "Nothing is sent."));
+	root.onmousemove = (event) => {
+		const at = pointer(root, event);
+		const i = Math.floor((at.y - top) / cell), j = Math.floor((at.x - left) / cell);
+
+		showTip(event, i < 0 || j < 0 || i >= size || j >= size ? "" :
+			`${range(i)} → ${range(j)}: ${bytesText(values[i * size + j] || 0)}`);
+	};
+	root.onmouseleave = (event) => showTip(event, "");
+	parent.replaceChildren(root);
+
+	function legend() {
+		const y = top + side + 18, id = "ramp" + Math.random().toString(36).slice(2);
+		const stops = [...Array(11).keys()].map((i) =>
+			svg("stop", { offset: i / 10, "stop-color": css(color(i / 10)) }));
+		root.append(svg("linearGradient", { id }, ...stops),
+			svg("rect", { x: left, y, width: side, height: 12, fill: `url(#${id})` }));
+		for (const [value, text] of marks()) {
+			const x = left + side * share(value);
+
+			root.append(svg("line", { x1: x, x2: x, y1: y, y2: y + 17, class: "axis" }),
+				svg("text", { x, y: y + 30, "font-size": 11.5,
+					"text-anchor": x < left + 20 ? "start" : x > left + side - 20 ? "end" : "middle" },
+				text));
+		}
+	}
+	/* Both ends, and round values that do not overlap them or each other. */
+	function marks() {
+		const round = [], between = [];
+
+		for (let unit = 1; logarithmic && unit <= most; unit *= 1024)
+			for (const digit of [1, 10, 100])
+				round.push([digit * unit, digit + bytesText(unit).replace(/^[\d.]+/, "")]);
+		for (const mark of logarithmic ? round : byteTicks(most, 5))
+			if (share(mark[0]) > 0.17 && share(mark[0]) < 0.83 &&
+			    (!between.length || share(mark[0]) - share(between[between.length - 1][0]) > 0.15))
+				between.push(mark);
+		return [logarithmic ? [least, bytesText(least)] : [0, "0"], ...between,
+			[most, bytesText(most)]];
+	}
+}
+
+/* Values of [value, how many, value, ...]. */
+function unroll(runs) {
+	const values = [];
+
+	for (let i = 0; i < runs.length; i += 2)
+		for (let k = 0; k < runs[i + 1]; k++)
+			values.push(runs[i]);
+	return values;
+}
+
+function demand() {
+	const section = byId("demand"), box = html("div", {});
+	const mp = unroll(plan.mp), allreduce = unroll(plan.allreduce);
+	const views = [mp.map((value, i) => value + allreduce[i]), mp, allreduce];
+	const size = Math.round(Math.sqrt(mp.length));
+	const total = (values) => bytesText(values.reduce((a, b) => a + b, 0));
+	const says = html("p", {});
+	let view = 0;
+	const show = () => {
+		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in total` +
+			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
+			". AllReduce goes to neighbours on rings and trees.";
+		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true);
+	};
+
+	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
+		view = i;
+		show();
+	}), box);
+	draw(show);
+}
+
+function load() {
+	const section = byId("load"), box = html("div", {}), says = html("p", {});
+	const step = plan.step, size = Math.ceil(n / step);
+	const fields = ["load", "mp", "rings"];
+	let view = 0;
+	const show = () => {
+		const values = new Array(size * size).fill(undefined);
+
+		for (const arc of arcs) {
+			const at = Math.floor(arc.from / step) * size + Math.floor(arc.to / step);
+
+			values[at] = Math.max(values[at] || 0, arc[fields[view]]);
+		}
+		says.textContent = "Bytes per iteration, in each direction, on the busiest link between two servers" +
+			(step > 1 ? `; a cell shows the busiest link of ${step} × ${step} servers` : "") + ". Blank: no link.";
+		heatmap(box, values, size, step, false);
+	};
+
+	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
+		view = i;
+		show();
+	}), box);
+	draw(show);
+}
+
+/* --- charts -------------------------------------------------------------- */
+
+const CHART = { width: 532, left: 70, right: 524, top: 12 };
+
+/* Axes of a chart whose y goes to @most, with [[value, text], ...]; y() places a value. */
+function frame(height, most, marks, label) {
+	const bottom = height - 40;
+	const y = (value) => bottom - (bottom - CHART.top) * value / most;
+	const root = svg("svg", { viewBox: `0 0 ${CHART.width} ${height}`, role: "img" });
+
+	for (const [value, text] of marks)
+		root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: y(value), y2: y(value), class: "grid" }),
+			svg("text", { x: CHART.left - 6, y: y(value) + 4, "text-anchor": "end", "font-size": 11.5 }, text));
+	root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: bottom, y2: bottom, class: "axis" }),
+		svg("text", { x: (CHART.left + CHART.right) / 2, y: height - 6, "text-anchor": "middle",
+			class: "soft", "font-size": 13 }, label));
+	return { root, y, bottom };
+}
+
+/* Link loads of one kind, sorted, beside their lower bound. */
+function curve(title, field, bound, variable) {
+	const sorted = arcs.map((arc) => arc[field]).sort((a, b) => b - a);
+	const most = Math.max(sorted[0] || 0, bound);
+	const top = most > 0 ? most * 1.04 : 1;
+	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [[0, "0"]],
+		"link directions, most loaded first");
+	const width = (CHART.right - CHART.left) / (sorted.length || 1);
+	let path = `M${CHART.left} ${bottom}`;
+
+	sorted.forEach((value, i) => {
+		path += `V${y(value).toFixed(1)}H${(CHART.left + (i + 1) * width).toFixed(2)}`;
+	});
+	root.append(svg("path", { d: path + `V${bottom}Z`,
+		style: "fill:var(--bar);fill-opacity:.3;stroke:var(--bar);stroke-width:1.5" }),
+		svg("line", { x1: CHART.left, x2: CHART.right, y1: y(bound), y2: y(bound),
+			style: "stroke:var(--second);stroke-width:2;stroke-dasharray:7 4" }));
+	for (const mark of ticks(sorted.length, 5).filter((mark) => mark >= 1 && mark % 1 === 0))
+		root.append(svg("text", { x: CHART.left + mark * width, y: bottom + 15,
+			"text-anchor": mark < 0.96 * sorted.length ? "middle" : "end", "font-size": 11.5 }, mark));
+	root.onmousemove = (event) => {
+		const at = pointer(root, event);
+		const i = Math.floor((at.x - CHART.left) / width);
+
+		showTip(event, i in sorted ? `${i + 1} of ${sorted.length}: ${bytesText(sorted[i])}` : "");
+	};
+	root.onmouseleave = (event) => showTip(event, "");
+	return [html("h3", {}, title), root, html("div", { class: "legend" },
+		html("span", {}, html("i", {}), "max ", html("b", {}, bytesText(sorted[0] || 0))),
+		html("span", {}, html("i", { class: "dashed" }), "lower bound for any topology ",
+			html("b", {}, bytesText(bound))))];
+}
+
+function curves() {
+	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter the curve, the less capacity " +
+		"is idle while the busiest link sends."), ...curve("All", "load", plan.load_bound),
+	...curve("MP transfers alone", "mp", plan.mp_load_bound));
+}
+
+function hops() {
+	const bars = Math.max(plan.hops.length, plan.moore.length);
+	const pairs = n * (n - 1) || 1;
+	const most = Math.max(...plan.hops, ...plan.moore) / pairs * 100;
+	const { root, y, bottom } = frame(500, most * 1.1,
+		ticks(most * 1.1, 5).map((value) => [value, value + " %"]), "hops");
+	const width = (CHART.right - CHART.left) / bars, bar = Math.min(width * 0.36, 60);
+	const percent = (value) => value < 0.05 ? "" : value.toFixed(value < 10 ? 1 : 0);
+
+	for (let i = 0; i < bars; i++) {
+		const middle = CHART.left + (i + 0.5) * width;
+		const mine = (plan.hops[i] || 0) / pairs * 100, theirs = (plan.moore[i] || 0) / pairs * 100;
+
+		root.append(svg("text", { x: middle, y: bottom + 15, "text-anchor": "middle", "font-size": 12 }, i + 1),
+			svg("rect", { x: middle - bar, y: y(mine), width: bar - 1, height: bottom - y(mine),
+				style: "fill:var(--bar)" }),
+			svg("rect", { x: middle + 2, y: y(theirs), width: bar - 2, height: bottom - y(theirs),
+				style: "fill:none;stroke:var(--second);stroke-width:2" }),
+			svg("text", { x: middle - bar / 2, y: y(mine) - 5, "text-anchor": "middle",
+				"font-size": 11.5 }, percent(mine)),
+			svg("text", { x: middle + bar / 2 + 1, y: y(theirs) - 5, "text-anchor": "middle", "font-size": 11.5,
+				class: "soft" }, percent(theirs)));
+	}
+	byId("hops").append(html("p", {}, "Pairs of servers by the hops between them, beside Moore's bound: " +
+		"no topology of this degree has fewer hops."),
+		root, html("div", { class: "legend" }, html("span", {}, html("i", { class: "box" }), "this plan"),
+			html("span", {}, html("i", { class: "box frame" }), "Moore's bound")));
+}
+
+document.body.append(tip);
+arrange(circleOrder(-1));
+topology();
+demand();
+load();
+curves();
+hops();
+dark.addEventListener("change", () => themed.forEach((make) => make()));
+for (const [event, now] of [["beforeprint", true], ["afterprint", false]])
+	addEventListener(event, () => {
+		printing = now;
+		themed.forEach((make) => make());
+	});
