@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CONTROLLER_H
+#define TOPOOPT_CONTROLLER_H
+
+/*
+ * The closed loop: measure the traffic of a fabric every interval, notice when it is
+ * no longer what the plan was made for (shift.h), decide whether another plan pays
+ * (replan.h), and take the fabric there (transition.h).
+ *
+ * The file of the plan, PLAN, is the only state. A change goes through these steps:
+ *
+ *	save	write the new plan to PLAN.next
+ *	make	take servers and optical switches to it
+ *	keep	rename PLAN.next to PLAN
+ *
+ * When a step fails, the fabric is brought back to PLAN, and PLAN.next is removed once
+ * it is there. What does not succeed is tried again, ever more rarely, and nothing is
+ * decided meanwhile. A controller that ends in the middle leaves PLAN.next behind; the
+ * next one looks whether the whole fabric is as PLAN.next says: if so it keeps it,
+ * else it brings the fabric back to PLAN.
+ */
+
+#include <signal.h>
+
+#include "control/fabric.h"
+#include "control/run_log.h"
+#include "measure/shift.h"
+
+/**
+ * struct to_controller_config - what a controller works with, all borrowed
+ * @plan: file of the plan in force; must not be written by others meanwhile
+ * @dry_run: decide, but change nothing: neither the fabric nor files
+ * @interval_ns: how often to look at the traffic
+ * @horizon_ns: in which a change must pay back
+ * @carrier_ns: how long new links may take to come up
+ * @stop: ends the loop when set; handlers that set it must not restart system calls.
+ *	A change that has not touched an optical switch yet is undone, any other finished
+ * @log: told of all that is seen, decided and done
+ */
+struct to_controller_config {
+	const char *plan;
+	bool dry_run;
+	uint64_t interval_ns, horizon_ns, carrier_ns;
+	struct to_shift_config shift;
+	struct to_fabric_options fabric;
+	const volatile sig_atomic_t *stop;
+	const struct to_run_log *log;
+};
+
+/**
+ * to_controller_run() - finish or undo what an earlier one left, then loop until stopped
+ *
+ * Return: 0, or 1 when the fabric is not as the plan says at the end; a negative errno
+ * with @err set when it cannot start: the plan cannot be read, agents or optical
+ * switches cannot be reached at all.
+ */
+int to_controller_run(const struct to_controller_config *config, struct to_error *err);
+
+/**
+ * to_controller_replay() - decide on recorded traffic
+ * @config: dry_run must be set; fabric and carrier_ns are not used
+ * @path: file of a merged matrix of the plan's servers
+ *
+ * Return: 0, or a negative errno with @err set: the plan or @path cannot be read, or
+ * @path is of other servers.
+ */
+int to_controller_replay(const struct to_controller_config *config, const char *path,
+			 struct to_error *err);
+
+#endif
