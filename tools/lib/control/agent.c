@@ -5,18 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "format/plan_slice.h"
 #include "format/tm_json.h"
 #include "kernel/apply.h"
 #include "kernel/lock.h"
 #include "measure/record.h"
 
-#define NS_PER_S 1000000000ull
 #define SAMPLE_ENTRIES 65536
-#define SAMPLE_WAIT_NS (10 * NS_PER_S)
+#define SAMPLE_WAIT_NS (10 * TO_NS_PER_S)
 
 /**
  * struct to_agent - see agent.h
@@ -337,22 +336,6 @@ void to_agent_free(struct to_agent *agent)
 	free(agent);
 }
 
-static uint64_t agent_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-static void agent_wait(uint64_t until_ns)
-{
-	const struct timespec until = { until_ns / NS_PER_S, until_ns % NS_PER_S };
-
-	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) == EINTR)
-		;
-}
-
 static int agent_tm_text(const struct to_agent *agent, json_t *reply, struct to_error *err)
 {
 	struct to_tm *tm = to_recorder_tm(agent->recorder);
@@ -392,16 +375,17 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 		return to_error_set(err, -EINVAL, "sample: expected interval_ns and until_ns");
 	if (!config.plan)
 		return to_error_set(err, -ENOENT, "no plan was applied through this agent yet");
-	if (until > 0 && (uint64_t)until > agent_now() + SAMPLE_WAIT_NS)
+	if (until > 0 && (uint64_t)until > to_clock_realtime_ns() + SAMPLE_WAIT_NS)
 		return to_error_set(err, -EINVAL,
 				    "sample: the controller's clock is more than %llu s ahead",
-				    SAMPLE_WAIT_NS / NS_PER_S);
+				    SAMPLE_WAIT_NS / TO_NS_PER_S);
 	config.interval_ns = interval;
 	if (first)
 		agent->recorder = to_recorder_open(&config, err);
 	if (!agent->recorder)
 		return -EIO;
-	agent_wait(until);
+	while (!to_clock_sleep_until(until))
+		;
 	ret = to_recorder_cut(agent->recorder, err);
 	if (ret) {
 		agent_stop_recording(agent);

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "control/etcd_blob.h"
 
 #define FOLLOW_RETRY_NS 200000000
@@ -41,10 +41,7 @@ const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *wha
 
 static uint64_t follow_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+	return to_clock_monotonic_ns() / 1000000;
 }
 
 static void follow_note(struct follower *f, bool apart, const char *text)
@@ -348,7 +345,6 @@ static int follow_step(struct follower *f, struct to_error *err)
 
 int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 {
-	const struct timespec pause = { .tv_nsec = FOLLOW_RETRY_NS };
 	struct follower f = { .config = config };
 	int ret;
 
@@ -362,7 +358,7 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 		ret = follow_step(&f, err);
 		if (ret) {
 			follow_note(&f, true, err->text);
-			nanosleep(&pause, NULL);
+			to_clock_sleep(FOLLOW_RETRY_NS);
 			ret = 0;
 		} else if (f.watch) {
 			follow_note(&f, false, "etcd answers again");

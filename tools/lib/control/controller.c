@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "control/transition.h"
 #include "data/allreduce.h"
 #include "format/plan_json.h"
@@ -51,14 +51,6 @@ struct controller {
 	uint64_t n_intervals, n_changes;
 };
 
-static uint64_t controller_now(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static size_t controller_cells(const struct controller *c)
 {
 	return (size_t)c->plan->cluster->n_servers * c->plan->cluster->n_servers;
@@ -75,7 +67,7 @@ static void controller_step(void *data, enum to_transition_step step, double sec
 				   "ok", !error);
 
 	if (step == TO_TRANSITION_COMMIT && !error)
-		c->committed_ns = controller_now(CLOCK_REALTIME);
+		c->committed_ns = to_clock_realtime_ns();
 	if (error)
 		json_object_set_new(fields, "error", json_string(error));
 	if (note)
@@ -87,11 +79,11 @@ static void controller_step(void *data, enum to_transition_step step, double sec
 /* To c->plan; when that fails, the caller tries again. */
 static void controller_restore(struct controller *c, const char *why)
 {
-	uint64_t start = controller_now(CLOCK_MONOTONIC);
+	uint64_t start = to_clock_monotonic_ns();
 	struct to_error err = { 0 };
 	bool changed = false;
 	int ret = to_transition_restore(&c->transition, c->next, c->plan, &changed, &err);
-	double ms = (controller_now(CLOCK_MONOTONIC) - start) * 1e-6;
+	double ms = to_clock_seconds_since(start) * 1e3;
 
 	c->broken = ret;
 	if (!ret) {
@@ -138,7 +130,7 @@ static void controller_recover(struct controller *c)
 /* Return: whether the fabric runs @next, which is taken over. */
 static bool controller_change(struct controller *c, const char *action, struct to_plan *next)
 {
-	uint64_t decided = controller_now(CLOCK_REALTIME), generation = 0;
+	uint64_t decided = to_clock_realtime_ns(), generation = 0;
 	struct to_error err = { 0 };
 	double shift, since;
 	int ret = to_plan_save(next, c->next_path, &err);
@@ -159,7 +151,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	}
 	c->next = NULL;
 	shift = (c->committed_ns - c->onset_ns) * 1e-6;
-	since = (controller_now(CLOCK_REALTIME) - decided) * 1e-6;
+	since = (to_clock_realtime_ns() - decided) * 1e-6;
 	to_fabric_generation(c->fabric, &generation, &err);
 	to_run_log(c->config->log, "changed",
 		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
@@ -177,7 +169,7 @@ static void controller_decide(struct controller *c, enum to_shift_verdict verdic
 		.n = c->plan->cluster->n_servers, .bytes = c->bytes, .seconds = 1,
 	};
 	const char *kind = to_shift_verdict_names[verdict], *action;
-	uint64_t start = controller_now(CLOCK_MONOTONIC);
+	uint64_t start = to_clock_monotonic_ns();
 	const bool dry_run = c->config->dry_run;
 	struct to_replan_result result;
 	struct to_error err = { 0 };
@@ -200,7 +192,7 @@ static void controller_decide(struct controller *c, enum to_shift_verdict verdic
 		return;
 	}
 	action = to_replan_action_names[result.action];
-	ms = (controller_now(CLOCK_MONOTONIC) - start) * 1e-6;
+	ms = to_clock_seconds_since(start) * 1e3;
 	to_run_log(c->config->log, "decision",
 		   json_pack("{s:s, s:s, s:f, s:b, s:o}", "action", action, "reason",
 			     result.reason, "ms", ms, "dry_run", dry_run, "replan",
@@ -289,10 +281,8 @@ static bool controller_interval(struct controller *c)
 /* A signal ends it early. */
 static void controller_pause(const struct controller *c, unsigned int seconds)
 {
-	const struct timespec time = { .tv_sec = seconds };
-
 	if (!*c->config->stop)
-		nanosleep(&time, NULL);
+		to_clock_sleep(seconds * TO_NS_PER_S);
 }
 
 /* Every attempt sends a plan to all servers, so they get ever rarer. */

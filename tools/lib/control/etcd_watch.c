@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "control/etcd_http.h"
 
 /**
@@ -32,10 +32,7 @@ struct to_etcd_watch {
 
 static uint64_t watch_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+	return to_clock_monotonic_ns() / 1000000;
 }
 
 static size_t watch_collect(char *data, size_t size, size_t n, void *arg)

@@ -5,13 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "control/fabric_link.h"
 #include "format/tm_json.h"
 #include "measure/tm_merge.h"
-
-#define NS_PER_S 1000000000ull
 
 /**
  * struct to_fabric - see fabric.h
@@ -37,14 +35,6 @@ struct to_fabric {
 	bool committed;
 	uint64_t generation;
 };
-
-static uint64_t fabric_now(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 /* @plan, which is held, takes the place of what is at @at. */
 static void fabric_replace(struct to_plan **at, struct to_plan *plan)
@@ -123,7 +113,7 @@ static int fabric_call(struct to_fabric *f, json_t *request, const struct to_pla
 {
 	const struct to_fabric_call call = {
 		.request = request, .plan = plan, .who = f->who,
-		.deadline_ns = fabric_now(CLOCK_MONOTONIC) + f->timeout_ns,
+		.deadline_ns = to_clock_monotonic_ns() + f->timeout_ns,
 		.replies = f->replies, .errors = f->errors,
 	};
 	int ret, failed = 0;
@@ -420,7 +410,7 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		f->servers[i].name = c->servers[i].name;
 	/* Replies to requests of another controller must not pass for ours. */
-	f->id = fabric_now(CLOCK_REALTIME);
+	f->id = to_clock_realtime_ns();
 	f->link = options->etcd.endpoints ?
 		  to_fabric_cluster(c, &options->etcd, err) :
 		  to_fabric_pipes(c, options->command, err);
@@ -551,7 +541,7 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 
 	/* Once more when the counting only started. */
 	for (unsigned int attempt = 0; attempt < 2; attempt++) {
-		uint64_t until = (fabric_now(CLOCK_REALTIME) / interval_ns + 1) * interval_ns;
+		uint64_t until = (to_clock_realtime_ns() / interval_ns + 1) * interval_ns;
 
 		fabric_all(f);
 		failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "sample",

@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "control/agent_etcd.h"
 #include "control/etcd_blob.h"
 #include "control/fabric_link.h"
@@ -21,7 +21,7 @@
 
 #define CLUSTER_TTL 8			/* seconds, of the controller's lease */
 #define CLUSTER_KEEP_MS (CLUSTER_TTL * 1000 / 4)
-#define CLUSTER_RETRY_MS 100
+#define CLUSTER_RETRY_NS 100000000
 #define CLUSTER_COMPACT_MS 60000
 
 /**
@@ -61,17 +61,7 @@ struct cluster_link {
 
 static uint64_t cluster_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
-static void cluster_sleep(unsigned int ms)
-{
-	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
-
-	nanosleep(&time, NULL);
+	return to_clock_monotonic_ns() / 1000000;
 }
 
 static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
@@ -112,7 +102,7 @@ static int cluster_lock(struct cluster_link *c, struct to_error *err)
 	int ret;
 
 	while ((ret = cluster_lock_once(c, err)) == -ESTALE && cluster_now_ms() < deadline)
-		cluster_sleep(CLUSTER_RETRY_MS);
+		to_clock_sleep(CLUSTER_RETRY_NS);
 	if (ret != -ESTALE)
 		return ret;
 	if (to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err))
@@ -467,7 +457,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			cluster_event(c, call, &kv);
 			to_etcd_kv_clear(&kv);
 		} else if (ret == -EAGAIN) {
-			cluster_sleep(CLUSTER_RETRY_MS);
+			to_clock_sleep(CLUSTER_RETRY_NS);
 		} else if (ret == -ESTALE) {
 			ret = cluster_read_agents(c, call, err);
 			if (ret)

@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "control/fabric_link.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
@@ -57,14 +57,6 @@ struct pipes {
 	struct pollfd *polls;
 	struct rlimit files;
 };
-
-static uint64_t pipe_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
 
 /* The command with @name for every {}; caller frees. */
 static char *pipe_command(const char *command, const char *name)
@@ -173,15 +165,13 @@ static void pipe_end(struct pipe_agent *agent)
 /* Waits for the agent to end, which is killed at @deadline. Return: whether it was. */
 static bool pipe_reap(const struct pipe_agent *agent, uint64_t deadline, int *status)
 {
-	const struct timespec step = { .tv_nsec = PIPE_END_STEP_NS };
-
 	while (!waitpid(agent->pid, status, WNOHANG)) {
-		if (pipe_now() >= deadline) {
+		if (to_clock_monotonic_ns() >= deadline) {
 			pipe_kill(agent);
 			waitpid(agent->pid, status, 0);
 			return true;
 		}
-		nanosleep(&step, NULL);
+		to_clock_sleep(PIPE_END_STEP_NS);
 	}
 	return false;
 }
@@ -189,7 +179,7 @@ static bool pipe_reap(const struct pipe_agent *agent, uint64_t deadline, int *st
 /* The agent closed its end: why? It has until @deadline, but not long, to end. */
 static void pipe_ended(struct pipe_agent *agent, uint64_t deadline, char error[256])
 {
-	const uint64_t soon = pipe_now() + PIPE_END_NS;
+	const uint64_t soon = to_clock_monotonic_ns() + PIPE_END_NS;
 	int status = 0;
 	bool killed;
 
@@ -337,7 +327,7 @@ static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *c
 static int pipes_wait(struct pipes *p, const struct to_fabric_call *call, struct to_error *err)
 {
 	while (pipe_prepare(p, call)) {
-		uint64_t now = pipe_now();
+		uint64_t now = to_clock_monotonic_ns();
 
 		if (now >= call->deadline_ns)
 			break;
@@ -415,7 +405,7 @@ static void pipes_free(struct pipes *p)
 static void pipes_close(struct to_fabric_link *link)
 {
 	struct pipes *p = (struct pipes *)link;
-	uint64_t deadline = pipe_now() + PIPE_CLOSE_NS;
+	uint64_t deadline = to_clock_monotonic_ns() + PIPE_CLOSE_NS;
 	char text[256];
 
 	for (unsigned int i = 0; i < p->cluster->n_servers; i++)
@@ -427,14 +417,14 @@ static void pipes_close(struct to_fabric_link *link)
 		free(agent->in);
 		if (agent->fd < 0)
 			continue;
-		for (uint64_t now = pipe_now(); now < deadline; now = pipe_now()) {
+		for (uint64_t now = to_clock_monotonic_ns(); now < deadline; now = to_clock_monotonic_ns()) {
 			struct pollfd end = { .fd = agent->fd, .events = POLLIN };
 
 			if (poll(&end, 1, (deadline - now) / NS_PER_MS + 1) > 0 &&
 			    recv(agent->fd, text, sizeof(text), MSG_DONTWAIT) <= 0)
 				break;
 		}
-		if (pipe_now() >= deadline)
+		if (to_clock_monotonic_ns() >= deadline)
 			pipe_kill(agent);
 		pipe_ended(agent, deadline, text);
 	}

@@ -5,9 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#define POLL_NS 2000000
+#include "base/clock.h"
+
+#define TRANSITION_POLL_NS 2000000
 
 const char *const to_transition_step_names[] = {
 	[TO_TRANSITION_DRAIN] = "drain",
@@ -19,19 +20,11 @@ const char *const to_transition_step_names[] = {
 	NULL
 };
 
-static double transition_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
 static int transition_ended(const struct to_transition *t, enum to_transition_step step,
-			    double start, int ret, const struct to_error *err, const char *note)
+			    uint64_t start, int ret, const struct to_error *err, const char *note)
 {
 	if (t->report)
-		t->report(t->data, step, transition_now() - start, ret ? err->text : NULL, note);
+		t->report(t->data, step, to_clock_seconds_since(start), ret ? err->text : NULL, note);
 	return ret;
 }
 
@@ -65,17 +58,16 @@ static int transition_check_carrier(const struct to_transition *t, const struct 
 static int transition_wait_carrier(const struct to_transition *t, const struct to_plan *plan,
 				   struct to_error *err)
 {
-	const struct timespec pause = { .tv_nsec = POLL_NS };
-	double deadline = transition_now() + t->carrier_ns * 1e-9;
+	const uint64_t deadline = to_clock_monotonic_ns() + t->carrier_ns;
 
 	for (;;) {
 		int ret = to_fabric_status(t->fabric, err);
 
 		if (!ret)
 			ret = transition_check_carrier(t, plan, err);
-		if (!ret || transition_now() > deadline)
+		if (!ret || to_clock_monotonic_ns() > deadline)
 			return ret;
-		nanosleep(&pause, NULL);
+		to_clock_sleep(TRANSITION_POLL_NS);
 	}
 }
 
@@ -122,7 +114,7 @@ static int transition_drain(struct to_transition *t, const struct to_plan *old,
 			    const struct to_plan *next, struct to_error *err)
 {
 	const struct to_drain *drain = &t->drain;
-	double start = transition_now();
+	uint64_t start = to_clock_monotonic_ns();
 	char note[160];
 	int ret, n;
 
@@ -148,7 +140,7 @@ static int transition_drain(struct to_transition *t, const struct to_plan *old,
 static int transition_rewire(const struct to_transition *t, const struct to_plan *next,
 			     struct to_error *err)
 {
-	double start = transition_now();
+	uint64_t start = to_clock_monotonic_ns();
 	bool moved;
 	int ret;
 
@@ -156,7 +148,7 @@ static int transition_rewire(const struct to_transition *t, const struct to_plan
 			       transition_set_switches(t, next, &moved, err), err, NULL);
 	if (ret)
 		return ret;
-	start = transition_now();
+	start = to_clock_monotonic_ns();
 	return transition_ended(t, TO_TRANSITION_CARRIER, start,
 				transition_wait_carrier(t, next, err), err, NULL);
 }
@@ -183,7 +175,7 @@ static int transition_verify(const struct to_transition *t, const struct to_plan
 static int transition_advance(struct to_transition *t, const struct to_plan *plan, bool stoppable,
 			      struct to_error *err)
 {
-	double start = transition_now();
+	uint64_t start = to_clock_monotonic_ns();
 	int ret = transition_ended(t, TO_TRANSITION_STAGE, start,
 				   to_fabric_stage(t->fabric, plan, NULL, err), err, NULL);
 
@@ -193,7 +185,7 @@ static int transition_advance(struct to_transition *t, const struct to_plan *pla
 		ret = transition_rewire(t, plan, err);
 	if (ret)
 		return ret;
-	start = transition_now();
+	start = to_clock_monotonic_ns();
 	return transition_ended(t, TO_TRANSITION_COMMIT, start, to_fabric_commit(t->fabric, err),
 				err, NULL);
 }
@@ -201,7 +193,7 @@ static int transition_advance(struct to_transition *t, const struct to_plan *pla
 int to_transition_make(struct to_transition *t, const struct to_plan *old,
 		       const struct to_plan *next, struct to_error *err)
 {
-	double start;
+	uint64_t start;
 	int ret;
 
 	ret = transition_interrupted(t, err);
@@ -218,7 +210,7 @@ int to_transition_make(struct to_transition *t, const struct to_plan *old,
 		ret = transition_advance(t, next, t->drain.n < 2, err);
 	if (ret)
 		return ret;
-	start = transition_now();
+	start = to_clock_monotonic_ns();
 	ret = transition_verify(t, next, err);
 	if (!ret)
 		ret = to_fabric_confirm(t->fabric, err);
