@@ -11,33 +11,33 @@
 
 #include "account.h"
 #include "compat/kfunc.h"
+#include "fastpath.h"
 #include "netlink.h"
-#include "plain.h"
 
-DEFINE_PER_CPU(struct topoopt_plain_last, topoopt_plain_lasts[2]);
+DEFINE_PER_CPU(struct topoopt_fastpath_last, topoopt_fastpath_lasts[2]);
 DEFINE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
 DEFINE_STATIC_KEY_FALSE(topoopt_account_key);
 
 /* Programs in use, of all devices. */
 static atomic_t topoopt_accounts;
 
-u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6)
+u32 topoopt_fastpath_source_find(const struct topoopt_table *table, const void *ip, bool v6)
 {
-	struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
+	struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
 	const struct topoopt_slot *slot;
 
-	slot = v6 ? topoopt_plain_lookup6(table, &ip6->saddr) :
-		    topoopt_plain_lookup4(table, ip4->saddr);
+	slot = v6 ? topoopt_fastpath_lookup6(table, &ip6->saddr) :
+		    topoopt_fastpath_lookup4(table, ip4->saddr);
 	if (likely(slot->target))
 		last->server = slot->server;
 	else
 		last->server = v6 ? topoopt_table_server6(table, &ip6->saddr) :
 				    topoopt_table_server4(table, ip4->saddr);
 	last->table = table->id;
-	last->key[0] = topoopt_plain_source_key(ip, 0, v6);
-	last->key[1] = topoopt_plain_source_key(ip, 1, v6);
+	last->key[0] = topoopt_fastpath_source_key(ip, 0, v6);
+	last->key[1] = topoopt_fastpath_source_key(ip, 1, v6);
 	return last->server;
 }
 

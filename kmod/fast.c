@@ -11,9 +11,9 @@
 
 #include "account.h"
 #include "compat/compat.h"
+#include "fastpath.h"
 #include "flow.h"
 #include "output.h"
-#include "plain.h"
 
 /* Up to the end of a UDP header. */
 #define TOPOOPT_FAST_UDP(v6)						\
@@ -21,29 +21,29 @@
 	       sizeof(struct udphdr)))
 
 /* @transport: bytes behind the header that have to be there, too. */
-static __always_inline bool topoopt_fast_plain4(const struct sk_buff *skb,
+static __always_inline bool topoopt_fast_valid4(const struct sk_buff *skb,
 						unsigned int transport)
 {
 	const struct iphdr *ip = (const struct iphdr *)skb->data;
 
 	return skb_headlen(skb) >= sizeof(*ip) + transport &&
-	       *(const u8 *)ip == 0x45 && topoopt_plain_valid4(ip, skb->len);
+	       *(const u8 *)ip == 0x45 && topoopt_fastpath_valid4(ip, skb->len);
 }
 
-static __always_inline bool topoopt_fast_plain6(const struct sk_buff *skb,
+static __always_inline bool topoopt_fast_valid6(const struct sk_buff *skb,
 						unsigned int transport)
 {
 	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
 
 	return skb_headlen(skb) >= sizeof(*ip) + transport &&
-	       ip->version == 6 && topoopt_plain_valid6(ip, skb->len);
+	       ip->version == 6 && topoopt_fastpath_valid6(ip, skb->len);
 }
 
 /* Whether a device works and takes the packet as it is. */
 static __always_inline bool topoopt_fast_takes(const struct net_device *dev,
 					       const struct sk_buff *skb)
 {
-	return topoopt_plain_works(dev) && skb->len <= READ_ONCE(dev->mtu) &&
+	return topoopt_fastpath_works(dev) && skb->len <= READ_ONCE(dev->mtu) &&
 	       skb_headroom(skb) >= dev->hard_header_len +
 				    READ_ONCE(dev->needed_headroom);
 }
@@ -62,7 +62,7 @@ static __always_inline void topoopt_fast_hop(struct sk_buff *skb, bool v6)
 	if (v6)
 		ip6->hop_limit--;
 	else
-		topoopt_plain_hop4(ip4);
+		topoopt_fastpath_hop4(ip4);
 	skb_clear_tstamp(skb);
 	if (unlikely(skb->destructor))
 		skb_orphan(skb);
@@ -104,17 +104,17 @@ static __always_inline bool topoopt_fast_relay(const struct topoopt_port *in,
 	u32 class, bytes;
 	int err;
 
-	if (unlikely(!(v6 ? topoopt_fast_plain6(skb, account ? sizeof(struct udphdr) : 0) :
-			    topoopt_fast_plain4(skb, account ? sizeof(struct udphdr) : 0))))
+	if (unlikely(!(v6 ? topoopt_fast_valid6(skb, account ? sizeof(struct udphdr) : 0) :
+			    topoopt_fast_valid4(skb, account ? sizeof(struct udphdr) : 0))))
 		return false;
-	slot = v6 ? topoopt_plain_lookup6(table, &((struct ipv6hdr *)skb->data)->daddr) :
-		    topoopt_plain_lookup4(table, ((struct iphdr *)skb->data)->daddr);
+	slot = v6 ? topoopt_fastpath_lookup6(table, &((struct ipv6hdr *)skb->data)->daddr) :
+		    topoopt_fastpath_lookup4(table, ((struct iphdr *)skb->data)->daddr);
 	/* Unicast, which is 0, and for all sources. */
 	if (unlikely((slot->target & TOPOOPT_TARGET_FLAGS) != TOPOOPT_TARGET_ALONE))
 		return false;
-	nexthop = topoopt_plain_nexthop(in->tdev,
-					(void *)(slot->target & ~TOPOOPT_TARGET_FLAGS),
-					skb->data, skb_headlen(skb), v6);
+	nexthop = topoopt_fastpath_nexthop(in->tdev,
+					   (void *)(slot->target & ~TOPOOPT_TARGET_FLAGS),
+					   skb->data, skb_headlen(skb), v6);
 	if (unlikely(!nexthop))
 		return false;
 	out = rcu_dereference(in->tdev->ports[nexthop->slot]);
@@ -125,11 +125,11 @@ static __always_inline bool topoopt_fast_relay(const struct topoopt_port *in,
 
 	if (account) {
 		/* The UDP header is there, see above. */
-		if (unlikely(!topoopt_plain_class(skb->data, TOPOOPT_FAST_UDP(v6), v6,
-						  &class)))
+		if (unlikely(!topoopt_fastpath_class(skb->data, TOPOOPT_FAST_UDP(v6), v6,
+						     &class)))
 			return false;
 		ports = topoopt_account_ports(in->ifindex, out->ifindex, class);
-		pair = topoopt_account_pair(topoopt_plain_source(table, skb->data, v6),
+		pair = topoopt_account_pair(topoopt_fastpath_source(table, skb->data, v6),
 					    slot->server);
 	}
 	topoopt_fast_hop(skb, v6);

@@ -8,9 +8,9 @@
 #include <linux/skbuff.h>
 
 #include "compat/kfunc.h"
+#include "fastpath.h"
 #include "kfunc.h"
 #include "output.h"
-#include "plain.h"
 
 /* The topoopt device that a device is, or is a port of; under RCU. */
 static const struct topoopt_dev *topoopt_kfunc_device(const struct net_device *dev)
@@ -34,7 +34,7 @@ static int topoopt_kfunc_nexthop(const struct topoopt_dev *tdev,
 	u32 hash = 0;
 
 	if (topoopt_group_needs_hash(group) &&
-	    !topoopt_plain_hash(ip, head, v6, tdev->hash_seed, &hash))
+	    !topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash))
 		return -EOPNOTSUPP;
 	if (!topoopt_output_select(tdev, group, hash, &output))
 		return -EHOSTUNREACH;

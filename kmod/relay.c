@@ -57,10 +57,10 @@ static void topoopt_relay_unicast(const struct topoopt_port *port,
  * address only, and NICs of a server do not pass them to each other. So it goes
  * out by that port, and the neighbour there sends it back into it.
  */
-static bool topoopt_relay_astray(const struct topoopt_port *port,
-				 const struct topoopt_route *route,
-				 const struct sk_buff *skb,
-				 struct topoopt_flow *flow)
+static bool topoopt_relay_wrong_port(const struct topoopt_port *port,
+				     const struct topoopt_route *route,
+				     const struct sk_buff *skb,
+				     struct topoopt_flow *flow)
 {
 	const struct topoopt_group *group = route->group;
 
@@ -155,7 +155,7 @@ rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 
 	switch (route.type) {
 	case TOPOOPT_ROUTE_TYPE_LOCAL:
-		if (likely(!topoopt_relay_astray(port, &route, skb, &flow))) {
+		if (likely(!topoopt_relay_wrong_port(port, &route, skb, &flow))) {
 			topoopt_relay_local(port, table, &route, skb, &flow);
 			return RX_HANDLER_PASS;
 		}

@@ -18,7 +18,7 @@
  *	account.c	runs programs that count what was relayed, sent or received
  *	icmp.c		answers to packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
- *	plain.h		what fast.c and xdp.c check and choose alike
+ *	fastpath.h	what fast.c and xdp.c check and choose alike
  *	drops.c		what drivers drop of what XDP redirected
  *	kfunc.c		lookups for BPF programs
  *

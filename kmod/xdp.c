@@ -10,9 +10,9 @@
 
 #include "account.h"
 #include "compat/kfunc.h"
+#include "fastpath.h"
 #include "kfunc.h"
 #include "output.h"
-#include "plain.h"
 
 /* XDP runs with bottom halves off, which is an RCU section too. */
 #define topoopt_xdp_dereference(p)	rcu_dereference_bh_check(p, rcu_read_lock_held())
@@ -36,7 +36,7 @@ static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
 	if (v6)
 		((struct ipv6hdr *)ip)->hop_limit--;
 	else
-		topoopt_plain_hop4(ip);
+		topoopt_fastpath_hop4(ip);
 	topoopt_output_macs(eth, nexthop, tx);
 	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
 	topoopt_stats_add_bytes(out->stats, TOPOOPT_RELAY_TX_PACKETS, 1, bytes);
@@ -59,12 +59,12 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	bool found;
 
 	len = bytes - (ip - xdp->data);
-	if (v6 ? head < TOPOOPT_XDP_HEAD6 || !topoopt_plain_valid6(ip, len) ||
+	if (v6 ? head < TOPOOPT_XDP_HEAD6 || !topoopt_fastpath_valid6(ip, len) ||
 		 topoopt_flow_scoped6(&ip6->daddr) :
-		 !topoopt_plain_valid4(ip, len) || topoopt_flow_scoped4(ip4->daddr))
+		 !topoopt_fastpath_valid4(ip, len) || topoopt_flow_scoped4(ip4->daddr))
 		return 0;
-	if (!topoopt_plain_class(ip, head, v6, &class) || !(flags & BIT(class)) ||
-	    !topoopt_plain_hash(ip, head, v6, in->tdev->hash_seed, &hash))
+	if (!topoopt_fastpath_class(ip, head, v6, &class) || !(flags & BIT(class)) ||
+	    !topoopt_fastpath_hash(ip, head, v6, in->tdev->hash_seed, &hash))
 		return 0;
 	found = table &&
 		(v6 ? topoopt_table_lookup6(table, &ip6->daddr, &ip6->saddr, &route) :
@@ -84,7 +84,7 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 
 	if (topoopt_account_enabled())
 		topoopt_account(in->tdev, in, output.port,
-				topoopt_plain_source(table, ip, v6), route.server,
+				topoopt_fastpath_source(table, ip, v6), route.server,
 				class, 1, bytes);
 	if (output.nexthop->backup)
 		topoopt_stats_add(output.port->stats, TOPOOPT_BACKUP_PACKETS, 1);
@@ -122,14 +122,14 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 	if (unlikely(!out || out->ifindex != nexthop->ifindex || !data_race(out->xdp_tx)))
 		goto other;
 	tx = topoopt_xdp_dereference(out->tx);
-	if (unlikely(!topoopt_plain_works(tx) || xdp->data_end > ip + READ_ONCE(tx->mtu)))
+	if (unlikely(!topoopt_fastpath_works(tx) || xdp->data_end > ip + READ_ONCE(tx->mtu)))
 		goto other;
 
 	bytes = xdp->data_end - xdp->data;
 	ifindex = topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
 	if (account) {
 		/* To carry the table here costs more. A newer one is as good. */
-		src = topoopt_plain_source(topoopt_xdp_dereference(tdev->table), ip, v6);
+		src = topoopt_fastpath_source(topoopt_xdp_dereference(tdev->table), ip, v6);
 		topoopt_account_run(tdev,
 				    topoopt_account_ports(in->ifindex, out->ifindex,
 							  TOPOOPT_TRAFFIC_CLASS_ROCE),
@@ -191,8 +191,8 @@ static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp,
 {
 	u32 hash;
 
-	if (unlikely(!topoopt_plain_hash(ip, xdp->data_end - ip, v6,
-					 in->tdev->hash_seed, &hash)))
+	if (unlikely(!topoopt_fastpath_hash(ip, xdp->data_end - ip, v6,
+					    in->tdev->hash_seed, &hash)))
 		return 0;
 	return topoopt_xdp_nexthop(xdp, in, ip, flags, topoopt_group_first(group, hash),
 				   slot, v6);
@@ -243,10 +243,10 @@ static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
 		return topoopt_xdp_frame(xdp, in, ip, flags);
-	if (unlikely(!topoopt_plain_valid4(ip4, xdp->data_end - ip)))
+	if (unlikely(!topoopt_fastpath_valid4(ip4, xdp->data_end - ip)))
 		return 0;
 	return topoopt_xdp_route(xdp, in, ip, flags,
-				 topoopt_plain_lookup4(table, ip4->daddr), false);
+				 topoopt_fastpath_lookup4(table, ip4->daddr), false);
 }
 
 /* EtherType, and the first byte behind it. */
@@ -276,10 +276,10 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
 		return topoopt_xdp_frame(xdp, in, ip, flags);
-	if (unlikely(!topoopt_plain_valid6(ip6, xdp->data_end - ip)))
+	if (unlikely(!topoopt_fastpath_valid6(ip6, xdp->data_end - ip)))
 		return 0;
 	return topoopt_xdp_route(xdp, in, ip, flags,
-				 topoopt_plain_lookup6(table, &ip6->daddr), true);
+				 topoopt_fastpath_lookup6(table, &ip6->daddr), true);
 }
 
 /*

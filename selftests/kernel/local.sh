@@ -37,16 +37,16 @@ check "and topo0 does not" bash -c "! grep mark-port $tmp/frames-$C-topo0"
 # RDMA NICs take no packets for each other: what is for B's other port leaves by it,
 # and C sends it back.
 frames_watch "$B" eth1
-astray() { # MARK [OPTION...]
+wrong_port() { # MARK [OPTION...]
 	frame "$A" eth1 "$(port_mac "$B" eth0)" "$(port_ip "$A" eth1)" "$(port_ip "$B" eth1)" "$@"
 }
 relayed=$(counter "$B" topo0 relay_rx_packets) before=$(counter "$B" topo0 local_packets)
 on "$B" socat -u UDP-RECV:4791 OPEN:/dev/null &
 must wait_listen "$B" 4791
-astray mark-round --ports 49152:4791
+wrong_port mark-round --ports 49152:4791
 check "RoCEv2 for another port arrives there" frame_arrives "$B" eth1 mark-round
 is "by way of the neighbour" "$(frame_field ttl)" 62
-astray mark-udp
+wrong_port mark-udp
 both_local() { (($(counter "$B" topo0 local_packets) == before + 2)); }
 check "what is not RoCEv2 is delivered where it arrived" wait_for 60 both_local
 is "and not relayed" $(($(counter "$B" topo0 relay_rx_packets) - relayed)) 1

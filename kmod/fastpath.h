@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef TOPOOPT_PLAIN_H
-#define TOPOOPT_PLAIN_H
+#ifndef TOPOOPT_FASTPATH_H
+#define TOPOOPT_FASTPATH_H
 
 /*
  * Packets as nearly all of a fabric are: whole, valid, to a destination with a
@@ -17,11 +17,11 @@
 #include "tuple.h"
 
 /* Ports and queue pair are looked at when all of them are there. */
-#define TOPOOPT_PLAIN_TRANSPORT						\
+#define TOPOOPT_FASTPATH_TRANSPORT					\
 	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
 
 /* @sum + @word; what is carried out comes back in, which leaves it the same mod 0xffff. */
-static __always_inline u64 topoopt_plain_add(u64 sum, u64 word)
+static __always_inline u64 topoopt_fastpath_add(u64 sum, u64 word)
 {
 	sum += word;
 	return sum + (sum < word);
@@ -32,12 +32,12 @@ static __always_inline u64 topoopt_plain_add(u64 sum, u64 word)
  * that ip_fast_csum() does for headers of any length is more than the rest of
  * the checks takes.
  */
-static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
+static __always_inline bool topoopt_fastpath_csum4(const struct iphdr *ip)
 {
 	u64 sum = get_unaligned((const u64 *)ip);
 
-	sum = topoopt_plain_add(sum, get_unaligned((const u64 *)ip + 1));
-	return topoopt_plain_add(sum, (__force u32)ip->daddr) % 0xffff == 0;
+	sum = topoopt_fastpath_add(sum, get_unaligned((const u64 *)ip + 1));
+	return topoopt_fastpath_add(sum, (__force u32)ip->daddr) % 0xffff == 0;
 }
 
 /*
@@ -45,13 +45,13 @@ static __always_inline bool topoopt_plain_csum4(const struct iphdr *ip)
  * the first byte; that @len is no more than an MTU comes later. Destinations that
  * stay on their link have no slot that is TOPOOPT_TARGET_ALONE.
  */
-static __always_inline bool topoopt_plain_valid4(const struct iphdr *ip, u32 len)
+static __always_inline bool topoopt_fastpath_valid4(const struct iphdr *ip, u32 len)
 {
 	return ip->ttl > 1 && ip->tot_len == htons(len) &&
-	       !topoopt_flow_scoped4(ip->saddr) && topoopt_plain_csum4(ip);
+	       !topoopt_flow_scoped4(ip->saddr) && topoopt_fastpath_csum4(ip);
 }
 
-static __always_inline bool topoopt_plain_valid6(const struct ipv6hdr *ip, u32 len)
+static __always_inline bool topoopt_fastpath_valid6(const struct ipv6hdr *ip, u32 len)
 {
 	return ip->hop_limit > 1 && ip->nexthdr != NEXTHDR_HOP &&
 	       ntohs(ip->payload_len) + sizeof(*ip) == len &&
@@ -59,7 +59,7 @@ static __always_inline bool topoopt_plain_valid6(const struct ipv6hdr *ip, u32 l
 }
 
 /* ip_decrease_ttl(), with the same result. */
-static __always_inline void topoopt_plain_hop4(struct iphdr *ip)
+static __always_inline void topoopt_fastpath_hop4(struct iphdr *ip)
 {
 	u32 check = (__force u32)ip->check + (__force u32)htons(0x0100);
 
@@ -70,7 +70,7 @@ static __always_inline void topoopt_plain_hop4(struct iphdr *ip)
 
 /* The slot of an address, which may be empty. */
 static __always_inline const struct topoopt_slot *
-topoopt_plain_lookup4(const struct topoopt_table *table, __be32 addr)
+topoopt_fastpath_lookup4(const struct topoopt_table *table, __be32 addr)
 {
 	const struct topoopt_tuple *tuple = table->family[false].dst.begin;
 
@@ -79,8 +79,8 @@ topoopt_plain_lookup4(const struct topoopt_table *table, __be32 addr)
 }
 
 static __always_inline const struct topoopt_slot *
-topoopt_plain_lookup6(const struct topoopt_table *table,
-		      const struct in6_addr *addr)
+topoopt_fastpath_lookup6(const struct topoopt_table *table,
+			 const struct in6_addr *addr)
 {
 	const struct topoopt_tuple *tuple = table->family[true].dst.begin;
 
@@ -94,8 +94,8 @@ topoopt_plain_lookup6(const struct topoopt_table *table,
  * As topoopt_flow_hash() does it, of a packet whose first @head bytes are at @ip.
  * Return: false when that one has to.
  */
-static __always_inline bool topoopt_plain_hash(const void *ip, int head, bool v6,
-					       u32 seed, u32 *hash)
+static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool v6,
+						  u32 seed, u32 *hash)
 {
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
@@ -108,7 +108,7 @@ static __always_inline bool topoopt_plain_hash(const void *ip, int head, bool v6
 		return false;
 	udp = ip + hlen;
 	if (likely(proto == IPPROTO_UDP || proto == IPPROTO_TCP)) {
-		if (unlikely(head < hlen + TOPOOPT_PLAIN_TRANSPORT))
+		if (unlikely(head < hlen + TOPOOPT_FASTPATH_TRANSPORT))
 			return false;
 		memcpy(&ports, udp, sizeof(ports));
 		if (likely(proto == IPPROTO_UDP &&
@@ -124,15 +124,15 @@ static __always_inline bool topoopt_plain_hash(const void *ip, int head, bool v6
 
 /* The next hop of a flow as long as its port is live, else NULL. */
 static __always_inline const struct topoopt_nexthop *
-topoopt_plain_nexthop(const struct topoopt_dev *tdev,
-		      const struct topoopt_group *group,
-		      const void *ip, int head, bool v6)
+topoopt_fastpath_nexthop(const struct topoopt_dev *tdev,
+			 const struct topoopt_group *group,
+			 const void *ip, int head, bool v6)
 {
 	const struct topoopt_nexthop *nexthop = group->nexthop;
 	u32 hash;
 
 	if (group->primaries > 1) {
-		if (unlikely(!topoopt_plain_hash(ip, head, v6, tdev->hash_seed, &hash)))
+		if (unlikely(!topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash)))
 			return NULL;
 		nexthop = topoopt_group_first(group, hash);
 	}
@@ -140,7 +140,7 @@ topoopt_plain_nexthop(const struct topoopt_dev *tdev,
 }
 
 /* netif_running() && netif_carrier_ok(), in one load */
-static __always_inline bool topoopt_plain_works(const struct net_device *dev)
+static __always_inline bool topoopt_fastpath_works(const struct net_device *dev)
 {
 	unsigned long works = BIT(__LINK_STATE_START);
 
@@ -148,8 +148,8 @@ static __always_inline bool topoopt_plain_works(const struct net_device *dev)
 }
 
 /* As topoopt_flow_class(). Return: false when that one has to find out. */
-static __always_inline bool topoopt_plain_class(const void *ip, int head, bool v6,
-						u32 *class)
+static __always_inline bool topoopt_fastpath_class(const void *ip, int head, bool v6,
+						   u32 *class)
 {
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
@@ -175,19 +175,19 @@ static __always_inline bool topoopt_plain_class(const void *ip, int head, bool v
  * The last source that was looked up, of IPv4 and of IPv6: packets come in
  * trains.
  */
-struct topoopt_plain_last {
+struct topoopt_fastpath_last {
 	u64 table;	/* id */
 	u64 key[2];
 	u32 server;
 };
 
-DECLARE_PER_CPU(struct topoopt_plain_last, topoopt_plain_lasts[2]);
+DECLARE_PER_CPU(struct topoopt_fastpath_last, topoopt_fastpath_lasts[2]);
 
 /* Looks it up, and remembers it as the last. */
-u32 topoopt_plain_source_find(const struct topoopt_table *table, const void *ip, bool v6);
+u32 topoopt_fastpath_source_find(const struct topoopt_table *table, const void *ip, bool v6);
 
-static __always_inline u64 topoopt_plain_source_key(const void *ip, unsigned int half,
-						    bool v6)
+static __always_inline u64 topoopt_fastpath_source_key(const void *ip, unsigned int half,
+						       bool v6)
 {
 	if (v6)
 		return topoopt_tuple_half(&((const struct ipv6hdr *)ip)->saddr, half);
@@ -195,15 +195,15 @@ static __always_inline u64 topoopt_plain_source_key(const void *ip, unsigned int
 }
 
 /* The server that owns the source address. */
-static __always_inline u32 topoopt_plain_source(const struct topoopt_table *table,
-						const void *ip, bool v6)
+static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *table,
+						   const void *ip, bool v6)
 {
-	const struct topoopt_plain_last *last = this_cpu_ptr(&topoopt_plain_lasts[v6]);
+	const struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
 
 	if (unlikely(last->table != table->id ||
-		     last->key[0] != topoopt_plain_source_key(ip, 0, v6) ||
-		     (v6 && last->key[1] != topoopt_plain_source_key(ip, 1, v6))))
-		return topoopt_plain_source_find(table, ip, v6);
+		     last->key[0] != topoopt_fastpath_source_key(ip, 0, v6) ||
+		     (v6 && last->key[1] != topoopt_fastpath_source_key(ip, 1, v6))))
+		return topoopt_fastpath_source_find(table, ip, v6);
 	return last->server;
 }
 
