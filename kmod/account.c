@@ -8,11 +8,13 @@
 #include <linux/filter.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
+#include <net/genetlink.h>
 
 #include "account.h"
 #include "compat/kfunc.h"
 #include "fastpath.h"
-#include "netlink.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 DEFINE_PER_CPU(struct topoopt_fastpath_last, topoopt_fastpath_lasts[2]);
 DEFINE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
@@ -94,7 +96,7 @@ void topoopt_account_exit(struct topoopt_dev *tdev)
 		topoopt_account_free(program);
 }
 
-static int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
+int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[TOPOOPT_A_DEVICE_PROGRAM];
 	struct topoopt_account_program *program;
@@ -144,9 +146,4 @@ static int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
 	hlist_add_head_rcu(&program->node, &tdev->programs);
 	static_branch_inc(&topoopt_account_key);
 	return 0;
-}
-
-int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return topoopt_netlink_call(info, topoopt_account_add);
 }

@@ -9,6 +9,8 @@
 #include "topoopt.h"
 #include "trace.h"
 
+struct genl_info;
+
 #define TOPOOPT_ACCOUNT_CLASS_SHIFT	30
 #define TOPOOPT_ACCOUNT_ARGUMENTS	4
 
@@ -100,6 +102,9 @@ static __always_inline void topoopt_account(const struct topoopt_dev *tdev,
 }
 
 /* account.c, all under topoopt_dev.lock */
+
+/* Adds the program that a request brings. */
+int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info);
 
 /* Programs go with the socket @portid, with the device. */
 void topoopt_account_disown(struct topoopt_dev *tdev, u32 portid);

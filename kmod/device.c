@@ -5,52 +5,17 @@
 #include <linux/ethtool.h>
 #include <linux/module.h>
 #include <linux/random.h>
-#include <net/netns/generic.h>
 #include <net/rtnetlink.h>
 
+#include "account.h"
 #include "compat/compat.h"
+#include "netlink.h"
+#include "table.h"
 #include "topoopt.h"
-#define CREATE_TRACE_POINTS
-#include "trace.h"
 
 #define TOPOOPT_DEVICE_FEATURES						\
 	(NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GSO_SOFTWARE |		\
 	 NETIF_F_HIGHDMA)
-
-static unsigned int topoopt_device_net_id;
-
-struct list_head *topoopt_device_list(struct net *net)
-{
-	return net_generic(net, topoopt_device_net_id);
-}
-
-static int __net_init topoopt_device_net_init(struct net *net)
-{
-	INIT_LIST_HEAD(topoopt_device_list(net));
-	return 0;
-}
-
-/* The core removes the devices of a namespace through the link ops. */
-struct pernet_operations topoopt_device_net_ops = {
-	.init = topoopt_device_net_init,
-	.id = &topoopt_device_net_id,
-	.size = sizeof(struct list_head),
-};
-
-void topoopt_device_count_rx(struct net_device *dev, u32 packets, u32 bytes)
-{
-	struct pcpu_sw_netstats *tstats = this_cpu_ptr(dev->tstats);
-
-	u64_stats_update_begin(&tstats->syncp);
-	u64_stats_add(&tstats->rx_packets, packets);
-	u64_stats_add(&tstats->rx_bytes, bytes);
-	u64_stats_update_end(&tstats->syncp);
-}
-
-void topoopt_device_count_tx(struct net_device *dev, u32 packets, u32 bytes)
-{
-	dev_sw_netstats_tx_add(dev, packets, bytes);
-}
 
 static int topoopt_device_init(struct net_device *dev)
 {
@@ -63,7 +28,7 @@ static int topoopt_device_init(struct net_device *dev)
 	/* An MTU given at creation is the user's choice. */
 	tdev->mtu_by_user = dev->mtu != ETH_DATA_LEN;
 	netif_carrier_off(dev);
-	list_add_tail(&tdev->list, topoopt_device_list(dev_net(dev)));
+	list_add_tail(&tdev->list, topoopt_netns_devices(dev_net(dev)));
 	return 0;
 
 err_stats:
@@ -74,13 +39,30 @@ err_stats:
 	return -ENOMEM;
 }
 
+/* Frees stage, programs and active table. */
+static void topoopt_device_clear(struct topoopt_dev *tdev)
+{
+	struct topoopt_table *table;
+
+	/* Whoever builds a table now stops: RTNL is held, and all wait for it. */
+	WRITE_ONCE(tdev->gone, true);
+	mutex_lock(&tdev->lock);
+	topoopt_stage_free(tdev->stage);
+	tdev->stage = NULL;
+	topoopt_account_exit(tdev);
+	table = rcu_replace_pointer(tdev->table, NULL,
+				    lockdep_is_held(&tdev->lock));
+	mutex_unlock(&tdev->lock);
+	topoopt_table_free_rcu(table);
+}
+
 static void topoopt_device_uninit(struct net_device *dev)
 {
 	struct topoopt_dev *tdev = netdev_priv(dev);
 
 	topoopt_port_del_all(tdev);
 	list_del(&tdev->list);
-	topoopt_netlink_device_exit(tdev);
+	topoopt_device_clear(tdev);
 }
 
 static void topoopt_device_free(struct net_device *dev)
@@ -132,36 +114,6 @@ static const struct net_device_ops topoopt_device_ops = {
 	.ndo_add_slave = topoopt_port_add,
 	.ndo_del_slave = topoopt_port_del,
 };
-
-bool topoopt_device_is(const struct net_device *dev)
-{
-	return dev->netdev_ops == &topoopt_device_ops;
-}
-
-struct topoopt_dev *topoopt_device_get(struct net *net, u32 ifindex,
-				       netdevice_tracker *tracker,
-				       struct netlink_ext_ack *extack)
-{
-	struct net_device *dev;
-
-	dev = dev_get_by_index(net, ifindex);
-	if (!dev) {
-		NL_SET_ERR_MSG(extack, "No such device");
-		return ERR_PTR(-ENODEV);
-	}
-	netdev_tracker_alloc(dev, tracker, GFP_KERNEL);
-	if (!topoopt_device_is(dev)) {
-		netdev_put(dev, tracker);
-		NL_SET_ERR_MSG(extack, "Not a topoopt device");
-		return ERR_PTR(-EOPNOTSUPP);
-	}
-	return netdev_priv(dev);
-}
-
-void topoopt_device_put(struct topoopt_dev *tdev, netdevice_tracker *tracker)
-{
-	netdev_put(tdev->dev, tracker);
-}
 
 /* In the order of enum topoopt_counter. */
 static const char topoopt_device_strings[TOPOOPT_COUNTERS][ETH_GSTRING_LEN] = {
@@ -264,7 +216,7 @@ static int topoopt_device_validate(struct nlattr *tb[], struct nlattr *data[],
 }
 
 struct rtnl_link_ops topoopt_device_link_ops = {
-	.kind = "topoopt",
+	.kind = TOPOOPT_KIND,
 	.priv_size = sizeof(struct topoopt_dev),
 	.setup = topoopt_device_setup,
 	.validate = topoopt_device_validate,

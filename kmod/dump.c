@@ -4,46 +4,6 @@
 #include "netlink.h"
 #include "table.h"
 
-static int topoopt_dump_put_nexthop(struct sk_buff *skb,
-				    const struct topoopt_nexthop *nexthop,
-				    u64 live)
-{
-	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_GROUP_NEXTHOP);
-
-	if (!nest ||
-	    nla_put_u32(skb, TOPOOPT_A_NEXTHOP_PORT, nexthop->ifindex) ||
-	    nla_put(skb, TOPOOPT_A_NEXTHOP_MAC, ETH_ALEN, nexthop->mac) ||
-	    nla_put_u16(skb, TOPOOPT_A_NEXTHOP_WEIGHT, nexthop->weight) ||
-	    (nexthop->backup && nla_put_flag(skb, TOPOOPT_A_NEXTHOP_BACKUP)) ||
-	    (live & BIT_ULL(nexthop->slot) &&
-	     nla_put_flag(skb, TOPOOPT_A_NEXTHOP_LIVE)))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-int topoopt_dump_put_group(struct sk_buff *skb,
-			   const struct topoopt_group *group, u64 live)
-{
-	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_GROUP);
-	unsigned int i;
-
-	if (!nest || nla_put_u32(skb, TOPOOPT_A_GROUP_ID, group->id))
-		goto err;
-	for (i = 0; i < group->primaries + group->backups; i++)
-		if (topoopt_dump_put_nexthop(skb, &group->nexthop[i], live))
-			goto err;
-	if (topoopt_group_on_backup(group, live) &&
-	    nla_put_flag(skb, TOPOOPT_A_GROUP_BACKUP_IN_USE))
-		goto err;
-	nla_nest_end(skb, nest);
-	return 0;
-
-err:
-	nla_nest_cancel(skb, nest);
-	return -EMSGSIZE;
-}
-
 static int topoopt_dump_put_route(struct sk_buff *skb,
 				  const struct topoopt_rule *rule)
 {
@@ -181,7 +141,7 @@ static int topoopt_dump_get_route(struct topoopt_dev *tdev,
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
 	    topoopt_dump_put_route(skb, &rule) ||
 	    (rule.route.group &&
-	     topoopt_dump_put_group(skb, rule.route.group, live))) {
+	     topoopt_netlink_put_group(skb, rule.route.group, live))) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -243,7 +203,7 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 	if (!skb)
 		return -ENOMEM;
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
-	    topoopt_dump_put_group(skb, group, live)) {
+	    topoopt_netlink_put_group(skb, group, live)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -301,7 +261,7 @@ static int topoopt_dump_next_group(struct sk_buff *skb,
 		group = *(struct topoopt_group **)
 			topoopt_array_at(&dump->routes->groups, *pos);
 	}
-	if (topoopt_dump_put_group(skb, group, dump->live))
+	if (topoopt_netlink_put_group(skb, group, dump->live))
 		return -EMSGSIZE;
 	(*pos)++;
 	return 1;
@@ -387,7 +347,7 @@ static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 	ret = topoopt_dump_message(skb, cb, tdev, &dump, cmd, put);
 out:
 	mutex_unlock(&tdev->lock);
-	topoopt_device_put(tdev, &tracker);
+	netdev_put(tdev->dev, &tracker);
 	return ret;
 }
 

@@ -17,10 +17,8 @@ static const struct topoopt_dev *topoopt_kfunc_device(const struct net_device *d
 {
 	const struct topoopt_port *port;
 
-	if (topoopt_device_is(dev))
-		return netdev_priv(dev);
 	if (rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive)
-		return NULL;
+		return topoopt_device_is(dev) ? netdev_priv(dev) : NULL;
 	port = rcu_dereference(dev->rx_handler_data);
 	return port->tdev;
 }

@@ -2,37 +2,52 @@
 /* Module init and exit. */
 
 #include <linux/module.h>
+#include <linux/netlink.h>
+#include <linux/notifier.h>
 #include <net/rtnetlink.h>
 
 #include "kfunc.h"
-#include "topoopt.h"
+#include "netlink.h"
+#include "table.h"
 
 static int __init topoopt_init(void)
 {
 	int err;
 
-	err = register_pernet_subsys(&topoopt_device_net_ops);
+	err = register_pernet_subsys(&topoopt_netns_ops);
 	if (err)
 		return err;
 	err = register_netdevice_notifier(&topoopt_port_notifier);
 	if (err)
 		goto err_pernet;
-	err = topoopt_netlink_init();
+	err = topoopt_table_init();
 	if (err)
-		goto err_notifier;
-	err = rtnl_link_register(&topoopt_device_link_ops);
+		goto err_netdevice;
+	err = netlink_register_notifier(&topoopt_request_notifier);
+	if (err)
+		goto err_table;
+	topoopt_netlink_family.ops = topoopt_nl_ops;
+	topoopt_netlink_family.n_ops = ARRAY_SIZE(topoopt_nl_ops);
+	err = genl_register_family(&topoopt_netlink_family);
 	if (err)
 		goto err_netlink;
+	err = rtnl_link_register(&topoopt_device_link_ops);
+	if (err)
+		goto err_family;
 	topoopt_drops_init();
 	topoopt_kfunc_init();
 	return 0;
 
+err_family:
+	genl_unregister_family(&topoopt_netlink_family);
 err_netlink:
-	topoopt_netlink_exit();
-err_notifier:
+	netlink_unregister_notifier(&topoopt_request_notifier);
+err_table:
+	topoopt_table_exit();
+err_netdevice:
 	unregister_netdevice_notifier(&topoopt_port_notifier);
 err_pernet:
-	unregister_pernet_subsys(&topoopt_device_net_ops);
+	unregister_pernet_subsys(&topoopt_netns_ops);
 	return err;
 }
 
@@ -40,9 +55,11 @@ static void __exit topoopt_exit(void)
 {
 	topoopt_drops_exit();
 	rtnl_link_unregister(&topoopt_device_link_ops);
-	topoopt_netlink_exit();
+	genl_unregister_family(&topoopt_netlink_family);
+	netlink_unregister_notifier(&topoopt_request_notifier);
+	topoopt_table_exit();
 	unregister_netdevice_notifier(&topoopt_port_notifier);
-	unregister_pernet_subsys(&topoopt_device_net_ops);
+	unregister_pernet_subsys(&topoopt_netns_ops);
 }
 
 module_init(topoopt_init);
@@ -50,4 +67,4 @@ module_exit(topoopt_exit);
 
 MODULE_DESCRIPTION("Relay between the NICs of servers wired directly to each other");
 MODULE_LICENSE("GPL");
-MODULE_ALIAS_RTNL_LINK("topoopt");
+MODULE_ALIAS_RTNL_LINK(TOPOOPT_KIND);

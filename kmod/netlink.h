@@ -5,11 +5,11 @@
 /*
  * The generic netlink family, see Documentation/netlink/specs/topoopt.yaml.
  *
- *	netlink.c	the family, devices and ports
+ *	netlink.c	the family, and what the others share
+ *	notify.c	events
  *	stage.c		stages and commits
  *	dump.c		routes and groups, as they are asked for
- *	notify.c	events
- *	account.c	programs that count
+ *	request.c	all other requests, and what ends with a socket
  *	netlink_policy.c	made from the specification
  */
 
@@ -34,6 +34,10 @@ typedef int topoopt_netlink_fn_t(struct topoopt_dev *tdev,
  */
 int topoopt_netlink_call(struct genl_info *info, topoopt_netlink_fn_t *fn);
 
+/* The device that a request names, to be released with netdev_put(). */
+struct topoopt_dev *topoopt_netlink_dev(struct genl_info *info,
+					netdevice_tracker *tracker);
+
 /*
  * The device that a dump request names; attributes in @attr, of
  * TOPOOPT_A_DEVICE_MAX + 1.
@@ -51,15 +55,17 @@ struct sk_buff *topoopt_netlink_answer(struct topoopt_dev *tdev,
 int topoopt_netlink_reply(struct sk_buff *skb, void *header,
 			  struct genl_info *info);
 
-/* Put attributes; 0 or -EMSGSIZE. */
+/*
+ * Put attributes; 0 or -EMSGSIZE. Counters are of a device or of a port, which
+ * @type is an attribute of.
+ */
 int topoopt_netlink_put_generation(struct sk_buff *skb, u64 generation);
+int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
+				 const u64 sum[TOPOOPT_COUNTERS]);
 int topoopt_netlink_put_port(struct sk_buff *skb,
 			     const struct topoopt_port *port);
-
-/* dump.c */
-
-int topoopt_dump_put_group(struct sk_buff *skb,
-			   const struct topoopt_group *group, u64 live);
+int topoopt_netlink_put_group(struct sk_buff *skb,
+			      const struct topoopt_group *group, u64 live);
 
 /*
  * stage.c, all under topoopt_dev.lock
@@ -90,5 +96,9 @@ bool topoopt_stage_owned(void);
 
 /* Under topoopt_dev.lock, after the active table was replaced. */
 void topoopt_notify_commit(struct topoopt_dev *tdev);
+
+/* request.c */
+
+extern struct notifier_block topoopt_request_notifier;
 
 #endif

@@ -51,7 +51,7 @@ static void topoopt_notify_groups(const struct topoopt_dev *tdev,
 		if (topoopt_group_on_backup(group, live_before) ==
 		    topoopt_group_on_backup(group, live_now))
 			continue;
-		if (skb && !topoopt_dump_put_group(skb, group, live_now))
+		if (skb && !topoopt_netlink_put_group(skb, group, live_now))
 			continue;
 
 		/* The first, or the message is full. */
@@ -63,7 +63,7 @@ static void topoopt_notify_groups(const struct topoopt_dev *tdev,
 			return;
 		topoopt_netlink_put_generation(skb,
 					       topoopt_table_generation(table));
-		topoopt_dump_put_group(skb, group, live_now);
+		topoopt_netlink_put_group(skb, group, live_now);
 	}
 	if (skb)
 		topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);

@@ -157,7 +157,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 		topoopt_stats_add(out.port->stats, TOPOOPT_BACKUP_PACKETS,
 				  packets);
 	if (!in)
-		topoopt_device_count_tx(tdev->dev, packets, bytes);
+		dev_sw_netstats_tx_add(tdev->dev, packets, bytes);
 	if (account)
 		topoopt_account(tdev, in, out.port, src, route->server, class,
 				packets, bytes);

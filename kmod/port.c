@@ -293,7 +293,7 @@ static bool topoopt_port_tx_event(struct net_device *dev, unsigned long event)
 	unsigned int slot;
 	bool found = false;
 
-	list_for_each_entry(tdev, topoopt_device_list(dev_net(dev)), list) {
+	list_for_each_entry(tdev, topoopt_netns_devices(dev_net(dev)), list) {
 		for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
 			struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
 

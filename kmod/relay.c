@@ -69,6 +69,17 @@ static bool topoopt_relay_wrong_port(const struct topoopt_port *port,
 	       topoopt_flow_class(skb, flow) == TOPOOPT_TRAFFIC_CLASS_ROCE;
 }
 
+/* What the topoopt device received, see topoopt_device_get_stats64(). */
+static void topoopt_relay_count(struct net_device *dev, u32 packets, u32 bytes)
+{
+	struct pcpu_sw_netstats *tstats = this_cpu_ptr(dev->tstats);
+
+	u64_stats_update_begin(&tstats->syncp);
+	u64_stats_add(&tstats->rx_packets, packets);
+	u64_stats_add(&tstats->rx_bytes, bytes);
+	u64_stats_update_end(&tstats->syncp);
+}
+
 /* For this server: counted here, the rest is the stack's. */
 static void topoopt_relay_local(const struct topoopt_port *port,
 				const struct topoopt_table *table,
@@ -88,7 +99,7 @@ static void topoopt_relay_local(const struct topoopt_port *port,
 				packets, bytes);
 	if (route->type == TOPOOPT_ROUTE_TYPE_NODE) {
 		skb->dev = dev;
-		topoopt_device_count_rx(dev, packets, bytes);
+		topoopt_relay_count(dev, packets, bytes);
 	}
 }
 

@@ -37,11 +37,12 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
-#include <linux/rtnetlink.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/u64_stats_sync.h>
 #include <linux/topoopt.h>
+#include <net/rtnetlink.h>
 
 struct topoopt_stage;
 struct topoopt_table;
@@ -128,7 +129,7 @@ struct topoopt_port {
  * @past: counters of ports that left; under @port_lock
  * @port_lock: spinlock, see @port_list
  * @lock: serializes stages and commits
- * @stage: table being built, owned by netlink.c; under @lock
+ * @stage: table being built, owned by stage.c; under @lock
  * @generation: of the active table, 0 while there has been none; under @lock
  * @gone: unregistering: nothing may be staged or committed any more; what was
  *	is removed under @lock after it was set
@@ -158,15 +159,24 @@ struct topoopt_dev {
 /* device.c */
 
 extern struct rtnl_link_ops topoopt_device_link_ops;
-extern struct pernet_operations topoopt_device_net_ops;
 
-bool topoopt_device_is(const struct net_device *dev);
+#define TOPOOPT_KIND	"topoopt"
+
+/* By its kind, so that ports need not know how the device works. */
+static inline bool topoopt_device_is(const struct net_device *dev)
+{
+	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, TOPOOPT_KIND);
+}
+
+/* netns.c */
+
+extern struct pernet_operations topoopt_netns_ops;
 
 /* Topoopt devices of a namespace, linked by topoopt_dev.list; under RTNL. */
-struct list_head *topoopt_device_list(struct net *net);
+struct list_head *topoopt_netns_devices(struct net *net);
 
 /**
- * topoopt_device_get() - topoopt device by ifindex
+ * topoopt_netns_get() - topoopt device by ifindex
  * @net: namespace the device must be in
  * @ifindex: of the topoopt device
  * @tracker: of the reference taken
@@ -176,17 +186,12 @@ struct list_head *topoopt_device_list(struct net *net);
  * meanwhile, which topoopt_dev.gone tells under topoopt_dev.lock. Hold the
  * reference briefly: unregistering waits for it.
  *
- * Return: the device, to be released with topoopt_device_put(), or an error
- * pointer: -ENODEV, or -EOPNOTSUPP when @ifindex is another kind of device.
+ * Return: the device, to be released with netdev_put(), or an error pointer:
+ * -ENODEV, or -EOPNOTSUPP when @ifindex is another kind of device.
  */
-struct topoopt_dev *topoopt_device_get(struct net *net, u32 ifindex,
-				       netdevice_tracker *tracker,
-				       struct netlink_ext_ack *extack);
-void topoopt_device_put(struct topoopt_dev *tdev, netdevice_tracker *tracker);
-
-/* Counters of the device itself: delivered to and originated by this server. */
-void topoopt_device_count_rx(struct net_device *dev, u32 packets, u32 bytes);
-void topoopt_device_count_tx(struct net_device *dev, u32 packets, u32 bytes);
+struct topoopt_dev *topoopt_netns_get(struct net *net, u32 ifindex,
+				      netdevice_tracker *tracker,
+				      struct netlink_ext_ack *extack);
 
 /* port.c */
 
@@ -273,19 +278,14 @@ void topoopt_drops_init(void);
 void topoopt_drops_exit(void);
 
 /*
- * netlink.c, notify.c
+ * notify.c
  *
- * device_exit is called under RTNL when a topoopt device is unregistered and
- * frees stage and active table. notify_port is called under RTNL after a port
- * joined, left, was renamed, or changed its transmit device or its liveness;
- * live_before and live_now are the bitmaps of all slots around the change. A
- * leaving port is already out of its slot.
+ * Called under RTNL after a port joined, left, was renamed, or changed its
+ * transmit device or its liveness; live_before and live_now are the bitmaps of
+ * all slots around the change. A leaving port is already out of its slot.
  */
-void topoopt_netlink_device_exit(struct topoopt_dev *tdev);
 void topoopt_notify_port(struct topoopt_dev *tdev,
 			 const struct topoopt_port *port,
 			 u64 live_before, u64 live_now);
-int topoopt_netlink_init(void);
-void topoopt_netlink_exit(void);
 
 #endif

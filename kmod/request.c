@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requests about devices, their ports and their programs; sockets that close. */
+
+#include <linux/netlink.h>
+#include <linux/notifier.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#include "account.h"
+#include "netlink.h"
+#include "table.h"
+
+/* Devices */
+
+static int topoopt_request_put_device(struct sk_buff *skb,
+				      struct topoopt_dev *tdev)
+{
+	const struct topoopt_table *table;
+	u64 sum[TOPOOPT_COUNTERS];
+
+	table = rcu_dereference_protected(tdev->table,
+					  lockdep_is_held(&tdev->lock));
+	if (nla_put_string(skb, TOPOOPT_A_DEVICE_IFNAME, tdev->dev->name) ||
+	    topoopt_netlink_put_generation(skb, tdev->generation) ||
+	    nla_put_u32(skb, TOPOOPT_A_DEVICE_ROUTES,
+			table ? topoopt_table_routes(table) : 0) ||
+	    nla_put_u32(skb, TOPOOPT_A_DEVICE_GROUPS,
+			table ? topoopt_table_groups(table) : 0) ||
+	    nla_put_u64_64bit(skb, TOPOOPT_A_DEVICE_MEMORY,
+			      table ? topoopt_table_memory(table) : 0,
+			      TOPOOPT_A_DEVICE_PAD))
+		return -EMSGSIZE;
+
+	if (tdev->stage &&
+	    (nla_put_u32(skb, TOPOOPT_A_DEVICE_STAGED_ROUTES,
+			 topoopt_stage_count_routes(tdev->stage)) ||
+	     nla_put_u32(skb, TOPOOPT_A_DEVICE_STAGED_GROUPS,
+			 topoopt_stage_count_groups(tdev->stage)) ||
+	     (topoopt_stage_table(tdev->stage) &&
+	      nla_put_flag(skb, TOPOOPT_A_DEVICE_STAGED_PREPARED))))
+		return -EMSGSIZE;
+
+	topoopt_stats_device(tdev, sum);
+	return topoopt_netlink_put_counters(skb, TOPOOPT_A_DEVICE_COUNTERS, sum);
+}
+
+static int topoopt_request_get_device(struct topoopt_dev *tdev,
+				      struct genl_info *info)
+{
+	struct sk_buff *skb;
+	void *header;
+	int err;
+
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb)
+		return -ENOMEM;
+	err = topoopt_request_put_device(skb, tdev);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	return topoopt_netlink_reply(skb, header, info);
+}
+
+int topoopt_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_request_get_device);
+}
+
+/* The topoopt device with the lowest ifindex above @after, held, or NULL. */
+static struct topoopt_dev *topoopt_request_next_dev(struct net *net, int after,
+						    netdevice_tracker *tracker)
+{
+	struct net_device *dev, *next = NULL;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(net, dev)
+		if (dev->ifindex > after && topoopt_device_is(dev) &&
+		    (!next || dev->ifindex < next->ifindex))
+			next = dev;
+	if (next)
+		netdev_hold(next, tracker, GFP_ATOMIC);
+	rcu_read_unlock();
+	return next ? netdev_priv(next) : NULL;
+}
+
+int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct net *net = sock_net(skb->sk);
+	netdevice_tracker tracker;
+	struct topoopt_dev *tdev;
+	bool full = false;
+	void *header;
+
+	while (!full &&
+	       (tdev = topoopt_request_next_dev(net, cb->args[0], &tracker))) {
+		mutex_lock(&tdev->lock);
+		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+				     NLM_F_MULTI, TOPOOPT_CMD_DEV_GET);
+		full = !header ||
+		       nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX,
+				   tdev->dev->ifindex) ||
+		       topoopt_request_put_device(skb, tdev);
+		mutex_unlock(&tdev->lock);
+		if (!full) {
+			genlmsg_end(skb, header);
+			cb->args[0] = tdev->dev->ifindex;
+		} else if (header) {
+			genlmsg_cancel(skb, header);
+		}
+		netdev_put(tdev->dev, &tracker);
+	}
+	return skb->len;
+}
+
+/* Ports */
+
+/* The port attribute of a request, parsed; its ifindex is there. */
+static int topoopt_request_parse_port(struct genl_info *info,
+				      struct nlattr **attr)
+{
+	struct nlattr *port = info->attrs[TOPOOPT_A_DEVICE_PORT];
+
+	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_PORT)) {
+		NL_SET_ERR_MSG(info->extack, "The port is missing");
+		return -EINVAL;
+	}
+	nla_parse_nested(attr, TOPOOPT_A_PORT_MAX, port, NULL, NULL);
+	if (NL_REQ_ATTR_CHECK(info->extack, port, attr, TOPOOPT_A_PORT_IFINDEX)) {
+		NL_SET_ERR_MSG(info->extack, "The ifindex of the port is missing");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int topoopt_request_get_port(struct topoopt_dev *tdev,
+				    struct genl_info *info)
+{
+	struct nlattr *attr[TOPOOPT_A_PORT_MAX + 1];
+	const struct topoopt_port *port;
+	struct sk_buff *skb;
+	void *header;
+	int err;
+
+	err = topoopt_request_parse_port(info, attr);
+	if (err)
+		return err;
+	skb = topoopt_netlink_answer(tdev, info, &header);
+	if (!skb)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	port = topoopt_port_find(tdev, nla_get_u32(attr[TOPOOPT_A_PORT_IFINDEX]));
+	if (port) {
+		err = topoopt_netlink_put_port(skb, port);
+	} else {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr[TOPOOPT_A_PORT_IFINDEX],
+				    "Not a port of the device");
+		err = -ENODEV;
+	}
+	rcu_read_unlock();
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	return topoopt_netlink_reply(skb, header, info);
+}
+
+int topoopt_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_request_get_port);
+}
+
+int topoopt_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr *attr[TOPOOPT_A_DEVICE_MAX + 1];
+	const struct topoopt_port *port;
+	netdevice_tracker tracker;
+	struct topoopt_dev *tdev;
+	bool full = false;
+	void *header;
+
+	tdev = topoopt_netlink_dump_dev(cb, attr, &tracker);
+	if (IS_ERR(tdev))
+		return PTR_ERR(tdev);
+	if (attr[TOPOOPT_A_DEVICE_PORT]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr[TOPOOPT_A_DEVICE_PORT],
+				    "A dump is of all ports");
+		netdev_put(tdev->dev, &tracker);
+		return -EINVAL;
+	}
+
+	rcu_read_lock();
+	for (; cb->args[0] < TOPOOPT_MAX_PORTS; cb->args[0]++) {
+		port = rcu_dereference(tdev->ports[cb->args[0]]);
+		if (!port)
+			continue;
+		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+				     NLM_F_MULTI, TOPOOPT_CMD_PORT_GET);
+		full = !header ||
+		       nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX,
+				   tdev->dev->ifindex) ||
+		       topoopt_netlink_put_port(skb, port);
+		if (full) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			break;
+		}
+		genlmsg_end(skb, header);
+	}
+	rcu_read_unlock();
+	netdev_put(tdev->dev, &tracker);
+	return skb->len;
+}
+
+int topoopt_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr[TOPOOPT_A_PORT_MAX + 1];
+	netdevice_tracker tracker;
+	struct topoopt_dev *tdev;
+	int err;
+
+	err = topoopt_request_parse_port(info, attr);
+	if (err)
+		return err;
+	if (NL_REQ_ATTR_CHECK(info->extack, info->attrs[TOPOOPT_A_DEVICE_PORT],
+			      attr, TOPOOPT_A_PORT_TX_IFINDEX)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "The tx-ifindex of the port is missing");
+		return -EINVAL;
+	}
+
+	tdev = topoopt_netlink_dev(info, &tracker);
+	if (IS_ERR(tdev))
+		return PTR_ERR(tdev);
+	rtnl_lock();
+	err = topoopt_port_set_tx(tdev, nla_get_u32(attr[TOPOOPT_A_PORT_IFINDEX]),
+				  nla_get_u32(attr[TOPOOPT_A_PORT_TX_IFINDEX]),
+				  info->extack);
+	rtnl_unlock();
+	netdev_put(tdev->dev, &tracker);
+	return err;
+}
+
+/* Programs */
+
+int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return topoopt_netlink_call(info, topoopt_account_add);
+}
+
+/* Sockets */
+
+static int topoopt_request_event(struct notifier_block *block,
+				 unsigned long event, void *data)
+{
+	const struct netlink_notify *notify = data;
+	netdevice_tracker tracker;
+	struct topoopt_dev *tdev;
+	int ifindex = 0;
+
+	if (event != NETLINK_URELEASE || notify->protocol != NETLINK_GENERIC ||
+	    (!topoopt_stage_owned() && !topoopt_account_owned()))
+		return NOTIFY_DONE;
+	while ((tdev = topoopt_request_next_dev(notify->net, ifindex,
+						&tracker))) {
+		ifindex = tdev->dev->ifindex;
+		mutex_lock(&tdev->lock);
+		topoopt_stage_disown(tdev, notify->portid);
+		topoopt_account_disown(tdev, notify->portid);
+		mutex_unlock(&tdev->lock);
+		netdev_put(tdev->dev, &tracker);
+	}
+	return NOTIFY_DONE;
+}
+
+struct notifier_block topoopt_request_notifier = {
+	.notifier_call = topoopt_request_event,
+};
