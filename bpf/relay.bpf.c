@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The relay at XDP. The module looks a frame up in its table, and rewrites and
- * counts it; whatever it leaves alone goes on to the stack, and so to its relay
- * of skbs, which has queues to put packets in and answers with ICMP.
+ * The relay at XDP. The module looks a frame up in its table, rewrites and counts
+ * it. What it does not take goes on to the stack, and so to the module's rx_handler,
+ * which has queues to put packets in and answers with ICMP.
  *
  * Redirecting by ifindex fills the same bulk queues as a devmap does, without a
  * map that would have to follow the ports.

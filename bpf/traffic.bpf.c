@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic counters at the module's accounting point, which hands over the
- * ports, servers, class and size that the relay knows already: see
+ * Traffic counters at the module's accounting point, which passes the ports,
+ * servers, class and size that the relay knows already: see
  * kmod/account.h.
  */
 

@@ -20,7 +20,7 @@ struct traffic_address {
 };
 
 /**
- * struct traffic_key - what is counted apart, made by traffic_key()
+ * struct traffic_key - what has counters of its own, made by traffic_key()
  * @ports: ifindex of the egress port << 32 | traffic class << 30 | ifindex of
  *	the ingress port; 0 for egress is what was delivered here, 0 for ingress
  *	what this server originated. Never 0.

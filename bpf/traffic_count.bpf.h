@@ -4,7 +4,7 @@
 
 /*
  * Counters in two epochs: programs count into one while the reader empties the
- * other (tools/lib/epochs.h). Every packet is in exactly one.
+ * other (tools/lib/measure/epochs.h). Every packet is in exactly one.
  *
  * Each CPU has an array of cells for either epoch. A key has one place there,
  * by a hash; the first key that comes in an epoch has the cell, so that nearly
@@ -84,7 +84,7 @@ static __noinline int traffic_count_pair(__u64 ports, __u64 pair, __u64 packets,
 	return 0;
 }
 
-/* Whether anybody reads; to be asked where that is not sure, before traffic_count(). */
+/* Whether anybody reads; check before traffic_count() where that is not certain. */
 static __always_inline bool traffic_counting(void)
 {
 	return traffic_state.stride;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traffic counters at tc, for where the module's accounting tracepoint is not
- * to be had. Same records as traffic.bpf.c:
+ * Traffic counters at tc, for where the module's accounting point is not
+ * available. Same records as traffic.bpf.c:
  *
  *	traffic_egress	on what a port transmits through: packets relayed (the
  *			packet still names its ingress interface) or originated
@@ -42,7 +42,7 @@ const volatile __u32 traffic_self;	/* index of this server */
 
 /*
  * What a packet is counted under, the bytes that each segment repeats, and those
- * that none has: see topoopt_flow_jumbo().
+ * that no segment has: see topoopt_flow_jumbo().
  */
 struct packet {
 	__u32 src, dst;

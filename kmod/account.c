@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs that count traffic: run at the accounting point, each until the
- * socket that brought it closes. They are run from here rather than from the
- * tracepoint, which costs as much as counting does.
+ * The accounting point: BPF programs that count traffic, each until the socket
+ * that attached it closes. They do not attach to the tracepoint, as that costs as
+ * much as counting does.
  */
 
 #include <linux/filter.h>

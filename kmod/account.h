@@ -15,11 +15,11 @@ struct genl_info;
 #define TOPOOPT_ACCOUNT_ARGUMENTS	4
 
 /**
- * struct topoopt_account_program - one that is run at the accounting point
+ * struct topoopt_account_program - BPF program run at the accounting point
  * @node: in topoopt_dev.programs
  * @prog: of type BPF_PROG_TYPE_RAW_TRACEPOINT, reads no more than the
  *	arguments there are
- * @portid: socket that it goes with
+ * @portid: socket that attached it
  */
 struct topoopt_account_program {
 	struct hlist_node node;
@@ -41,7 +41,7 @@ struct topoopt_account_frame {
 DECLARE_PER_CPU(struct topoopt_account_frame, topoopt_account_frames);
 DECLARE_STATIC_KEY_FALSE(topoopt_account_key);
 
-/* Whether a program, or the tracepoint, wants to know. */
+/* Whether a program or the tracepoint is attached. */
 static inline bool topoopt_account_enabled(void)
 {
 	return static_branch_unlikely(&topoopt_account_key);
@@ -106,7 +106,7 @@ static __always_inline void topoopt_account(const struct topoopt_dev *tdev,
 /* Adds the program that a request brings. */
 int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info);
 
-/* Programs go with the socket @portid, with the device. */
+/* Remove the program of the socket @portid, all programs of the device. */
 void topoopt_account_disown(struct topoopt_dev *tdev, u32 portid);
 void topoopt_account_exit(struct topoopt_dev *tdev);
 

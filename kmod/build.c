@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Making and freeing tables. */
+/* Building and freeing tables. */
 
 #include <linux/err.h>
 #include <linux/hash.h>
@@ -25,9 +25,9 @@ static struct workqueue_struct *topoopt_build_workqueue;
 #define TOPOOPT_BUILD_SEEDS	8
 
 /*
- * Slots between a key and the one it hashes to, at most: the first multiplier
- * is known, so that somebody may have chosen keys which collide under it. Each
- * further one is random, and allowed twice as many.
+ * Maximum distance of a key from the slot that it hashes to. The first multiplier
+ * is known, so somebody may have chosen keys that collide under it; each further
+ * one is random, and allowed twice the distance.
  */
 #define TOPOOPT_BUILD_FAR	128ULL
 
@@ -48,7 +48,7 @@ topoopt_build_tuple(const struct topoopt_tuples *tuples, u8 len)
 	return tuple;
 }
 
-/* Whether nothing goes into a tuple (any more), now. */
+/* Whether a tuple takes no more keys for now. */
 static bool topoopt_build_closed(const struct topoopt_tuple *tuple)
 {
 	return tuple->settled || tuple->full || tuple->far;

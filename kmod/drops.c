@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What drivers drop of what XDP redirected. A program learns nothing of it: frames
- * are collected and handed over in bulk when it has long returned. The kernel's
- * tracepoint for that is where it can be seen.
+ * Frames that XDP redirected and the driver dropped. The program cannot know: the
+ * kernel hands frames to the driver in bulk, after the program returned. It reports
+ * drops by a tracepoint only.
  */
 
 #include <linux/tracepoint.h>
@@ -55,7 +55,7 @@ static void topoopt_drops_find(struct tracepoint *tracepoint, void *found)
 		*(struct tracepoint **)found = tracepoint;
 }
 
-/* Without the tracepoint, nothing but the driver's own counters tells of drops. */
+/* Without the tracepoint, only the driver's own counters show such drops. */
 void topoopt_drops_init(void)
 {
 	struct tracepoint *found = NULL;

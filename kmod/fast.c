@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What nearly all packets of a fabric need, in one pass and with no more than
- * that: a whole IP packet that nobody else holds, to a destination with a route
- * that no source qualifies, by a port that works. The packet is not touched
- * before all of this is known, so that anything else goes to relay.c as it came.
+ * The fast path, for nearly all packets of a fabric: a complete IP packet that
+ * nobody else holds, a route that depends on the destination alone, a port that
+ * works. It does not touch the packet before it knows all of this, so that
+ * relay.c gets every other packet as it came.
  */
 
 #include <net/dsfield.h>
@@ -20,7 +20,7 @@
 	((int)(((v6) ? sizeof(struct ipv6hdr) : sizeof(struct iphdr)) +	\
 	       sizeof(struct udphdr)))
 
-/* @transport: bytes behind the header that have to be there, too. */
+/* @transport: bytes after the header that must be linear, too. */
 static __always_inline bool topoopt_fast_valid4(const struct sk_buff *skb,
 						unsigned int transport)
 {
@@ -164,7 +164,7 @@ topoopt_fast_pass(struct sk_buff **pskb, bool account)
 	return topoopt_relay_receive(pskb);
 }
 
-/* Two of them, so that what counting takes costs nothing where nobody counts. */
+/* Two variants, so that accounting costs nothing where nobody counts. */
 static noinline rx_handler_result_t topoopt_fast_account(struct sk_buff **pskb)
 {
 	return topoopt_fast_pass(pskb, true);
@@ -177,7 +177,7 @@ static noinline rx_handler_result_t topoopt_fast_quiet(struct sk_buff **pskb)
 
 /**
  * topoopt_fast_receive() - rx_handler of a port
- * @pskb: see topoopt_relay_receive(), which gets all packets but plain ones
+ * @pskb: see topoopt_relay_receive(), which gets what the fast path does not take
  */
 rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb)
 {

@@ -3,9 +3,9 @@
 #define TOPOOPT_FASTPATH_H
 
 /*
- * Packets as nearly all of a fabric are: whole, valid, to a destination with a
- * route that no source qualifies, through a port that works. What fast.c and
- * xdp.c check of them, look up and choose, with no more than that takes.
+ * The fast path of fast.c and xdp.c: checks, lookup and choice of the next hop for
+ * nearly all packets of a fabric. These are complete and valid, their route depends
+ * on the destination alone, and its port works.
  */
 
 #include <linux/percpu.h>
@@ -16,11 +16,11 @@
 #include "topoopt.h"
 #include "tuple.h"
 
-/* Ports and queue pair are looked at when all of them are there. */
+/* Ports and queue pair are read only when all of them are linear. */
 #define TOPOOPT_FASTPATH_TRANSPORT					\
 	((int)(sizeof(struct udphdr) + sizeof(struct topoopt_flow_bth)))
 
-/* @sum + @word; what is carried out comes back in, which leaves it the same mod 0xffff. */
+/* @sum + @word with end-around carry: the same mod 0xffff. */
 static __always_inline u64 topoopt_fastpath_add(u64 sum, u64 word)
 {
 	sum += word;
@@ -28,9 +28,8 @@ static __always_inline u64 topoopt_fastpath_add(u64 sum, u64 word)
 }
 
 /*
- * Whether the checksum is right: the words add up to a multiple of 0xffff. All
- * that ip_fast_csum() does for headers of any length is more than the rest of
- * the checks takes.
+ * Whether the checksum is right: the words add up to a multiple of 0xffff.
+ * ip_fast_csum(), made for headers of any length, costs more than all other checks.
  */
 static __always_inline bool topoopt_fastpath_csum4(const struct iphdr *ip)
 {
@@ -42,8 +41,8 @@ static __always_inline bool topoopt_fastpath_csum4(const struct iphdr *ip)
 
 /*
  * The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(), after
- * the first byte; that @len is no more than an MTU comes later. Destinations that
- * stay on their link have no slot that is TOPOOPT_TARGET_ALONE.
+ * the first byte. The caller holds @len against the MTU. Destinations that stay on
+ * their link have no slot that is TOPOOPT_TARGET_ALONE.
  */
 static __always_inline bool topoopt_fastpath_valid4(const struct iphdr *ip, u32 len)
 {
@@ -91,8 +90,8 @@ topoopt_fastpath_lookup6(const struct topoopt_table *table,
 }
 
 /*
- * As topoopt_flow_hash() does it, of a packet whose first @head bytes are at @ip.
- * Return: false when that one has to.
+ * As topoopt_flow_hash(), for a packet whose first @head bytes are at @ip.
+ * Return: false when only topoopt_flow_hash() can tell.
  */
 static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool v6,
 						  u32 seed, u32 *hash)
@@ -147,7 +146,7 @@ static __always_inline bool topoopt_fastpath_works(const struct net_device *dev)
 	return (READ_ONCE(dev->state) & (works | BIT(__LINK_STATE_NOCARRIER))) == works;
 }
 
-/* As topoopt_flow_class(). Return: false when that one has to find out. */
+/* As topoopt_flow_class(). Return: false when only that one can tell. */
 static __always_inline bool topoopt_fastpath_class(const void *ip, int head, bool v6,
 						   u32 *class)
 {
@@ -172,7 +171,7 @@ static __always_inline bool topoopt_fastpath_class(const void *ip, int head, boo
 }
 
 /*
- * The last source that was looked up, of IPv4 and of IPv6: packets come in
+ * Caches the last source looked up, of IPv4 and of IPv6: packets come in
  * trains.
  */
 struct topoopt_fastpath_last {
@@ -183,7 +182,7 @@ struct topoopt_fastpath_last {
 
 DECLARE_PER_CPU(struct topoopt_fastpath_last, topoopt_fastpath_lasts[2]);
 
-/* Looks it up, and remembers it as the last. */
+/* Looks the source up and caches it. */
 u32 topoopt_fastpath_source_find(const struct topoopt_table *table, const void *ip, bool v6);
 
 static __always_inline u64 topoopt_fastpath_source_key(const void *ip, unsigned int half,

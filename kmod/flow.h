@@ -30,7 +30,7 @@ struct topoopt_flow_bth {
  * @proto: protocol of the IP header (IPv6: its next header); transport
  *	protocol once @transport is set
  * @ipv6: IPv6, else IPv4
- * @transport: topoopt_flow_transport() was here, the rest is valid
+ * @transport: topoopt_flow_transport() has run, the rest is valid
  * @thoff: offset of the transport header from skb->data
  * @sport: source port of TCP and UDP, else 0; 0 in fragments
  * @dport: destination port, likewise
@@ -102,11 +102,11 @@ static inline bool topoopt_flow_scoped6(const struct in6_addr *addr)
 bool topoopt_flow_scoped(const struct sk_buff *skb,
 			 const struct topoopt_flow *flow);
 
-/* IPv4 options or IPv6 hop-by-hop options that ask routers to look. */
+/* Whether IPv4 or IPv6 hop-by-hop options ask routers to process the packet. */
 bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow);
 
 /**
- * topoopt_flow_validate() - checks that a router owes the next one
+ * topoopt_flow_validate() - checks that every router has to make
  * @skb: packet; cut to the length in its header; may be reallocated
  * @flow: of the packet
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lookups for XDP and tc programs that do their own forwarding: the route that
- * the relay would take, nothing written, nothing counted.
+ * Lookups for XDP and tc programs that forward themselves: the route that the relay
+ * would take. They write nothing and count nothing.
  */
 
 #include <linux/module.h>
@@ -105,13 +105,13 @@ __bpf_kfunc_start_defs();
  * @lookup__sz: its size
  *
  * Looks in the table of the topoopt device that the frame's device is a port of.
- * A packet of the same flow gets the same next hop from the relay. Whether it
- * may be relayed (TTL, MTU, checksum) is the program's to see to.
+ * A packet of the same flow gets the same next hop from the relay. The program has
+ * to check whether the packet may be relayed (TTL, MTU, checksum).
  *
  * Return: enum topoopt_verdict; -ENODEV when the device is no port, -EINVAL,
  * -EPROTONOSUPPORT when there is no IP header at @nhoff, -EHOSTUNREACH when no
- * next hop is live, -EOPNOTSUPP when the choice depends on headers that are not
- * right behind the IP header: leave the packet to the module.
+ * next hop is live, -EOPNOTSUPP when the choice depends on headers that do not
+ * directly follow the IP header: leave the packet to the module.
  */
 __bpf_kfunc int topoopt_xdp_lookup(struct xdp_md *ctx, u32 nhoff,
 				   struct topoopt_lookup *lookup, u32 lookup__sz)
@@ -131,7 +131,7 @@ __bpf_kfunc int topoopt_xdp_lookup(struct xdp_md *ctx, u32 nhoff,
  * @lookup__sz: its size
  *
  * As topoopt_xdp_lookup(); the device may also be the topoopt device itself.
- * Only what lies in the linear part of the packet is looked at.
+ * Looks at the linear part of the packet only.
  *
  * Return: see topoopt_xdp_lookup().
  */

@@ -15,7 +15,7 @@ int topoopt_xdp_lookup(struct xdp_md *ctx, u32 nhoff,
 int topoopt_skb_lookup(struct __sk_buff *ctx, u32 nhoff,
 		       struct topoopt_lookup *lookup, u32 lookup__sz);
 
-/* Offers them where the kernel can; what else the module does needs none of it. */
+/* Registers them where the kernel can; the rest of the module does without. */
 void topoopt_kfunc_init(void);
 
 #endif

@@ -186,7 +186,7 @@ topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
 		hash = jhash_1word(hash, i);
 	}
 
-	/* Few are left; plain rendezvous has the same property. */
+	/* Few are left; rendezvous over the next hops has the same property. */
 	for (i = 0; i < count; i++) {
 		if (!(live & BIT_ULL(nexthop[i].slot)))
 			continue;

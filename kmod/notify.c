@@ -10,7 +10,7 @@ static bool topoopt_notify_wanted(const struct topoopt_dev *tdev)
 				  TOPOOPT_NLGRP_EVENTS);
 }
 
-/* A message that tells the device; NULL without memory. */
+/* Start of a message about the device; NULL without memory. */
 static struct sk_buff *topoopt_notify_begin(const struct topoopt_dev *tdev,
 					    u8 cmd, gfp_t gfp, void **header)
 {
@@ -34,8 +34,8 @@ static void topoopt_notify_send(const struct topoopt_dev *tdev,
 }
 
 /*
- * Tell of the groups that use backups now and did not before, or the other
- * way round. Under RCU.
+ * Report the groups that switched to their backups, or back to their primaries.
+ * Under RCU.
  */
 static void topoopt_notify_groups(const struct topoopt_dev *tdev,
 				  const struct topoopt_table *table,

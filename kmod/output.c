@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way out, for relayed and for originated packets. */
+/* Egress, for relayed and for originated packets. */
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -24,8 +24,8 @@ bool topoopt_output_select(const struct topoopt_dev *tdev,
 
 	/*
 	 * The bitmap says what the notifier was told, which for carrier can be
-	 * a second late; the device itself knows at once. A slot may also have
-	 * changed hands since the table was built.
+	 * a second late; the device itself knows at once. Another NIC may also
+	 * have taken the slot since the table was built.
 	 */
 	while ((out->nexthop = topoopt_group_select(group, live, hash))) {
 		out->port = rcu_dereference(tdev->ports[out->nexthop->slot]);

@@ -34,9 +34,8 @@ bool topoopt_output_select(const struct topoopt_dev *tdev,
  *	MAC header before it
  * @flow: of the packet
  *
- * Selects the next hop, checks the MTU, takes one off the TTL of a relayed
- * packet, queues it and counts it. A packet that cannot go is answered with
- * ICMP.
+ * Selects the next hop, checks the MTU, decrements the TTL of a relayed packet,
+ * queues it and counts it. Answers a packet that cannot be sent with ICMP.
  *
  * Return: 0, or the error that the sender may be told.
  */
@@ -60,7 +59,7 @@ static __always_inline void topoopt_output_macs(struct ethhdr *eth,
 						const struct topoopt_nexthop *nexthop,
 						const struct net_device *dev)
 {
-	/* In one piece, with two bytes of the source that comes next. */
+	/* One store of eight bytes; the source address overwrites the last two. */
 	put_unaligned(*(const u64 *)nexthop->mac, (u64 *)eth);
 	ether_addr_copy(eth->h_source, dev->dev_addr);
 }

@@ -78,7 +78,7 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 	}
 	WRITE_ONCE(dev->needed_headroom, headroom);
 	if (mtu && mtu != dev->mtu && !tdev->mtu_by_user) {
-		/* Which is how the core tells ndo_change_mtu, too. */
+		/* This calls ndo_change_mtu(), as if the user had. */
 		dev_set_mtu(dev, mtu);
 		tdev->mtu_by_user = false;
 	}
@@ -89,8 +89,8 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 }
 
 /*
- * Whether XDP may take frames, and send some, through the port. A tag that the NIC
- * takes out is not in the frame that XDP sees: redirected, it would lose the tag,
+ * Whether XDP may take frames from the port and send frames through it. XDP does
+ * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
  * and its priority.
  */
 static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
@@ -104,8 +104,8 @@ static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 }
 
 /*
- * Sets or clears the port's live bit; listeners are told when that changes it,
- * or when something else about the port did.
+ * Sets or clears the port's live bit. Notifies listeners when that changes it, or
+ * when something else about the port has changed.
  */
 static void topoopt_port_update(struct topoopt_port *port, bool changed)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What arrives at a port: for this server, for another one, or not ours. */
+/* The complete receive path: packets for this server, for another one, or not ours. */
 
 #include "account.h"
 #include "compat/compat.h"
@@ -10,8 +10,8 @@
 #include "topoopt.h"
 
 /*
- * RoCEv2 signs the IP identification, which segmentation makes up anew, so an
- * aggregate of RoCE packets cannot be taken apart again. Nor can what LRO
+ * The ICRC of RoCEv2 covers the IP identification, which segmentation rewrites,
+ * so an aggregate of RoCE packets cannot be segmented again. Nor can what LRO
  * merged.
  */
 static bool topoopt_relay_inseparable(const struct sk_buff *skb,
@@ -53,9 +53,9 @@ static void topoopt_relay_unicast(const struct topoopt_port *port,
 }
 
 /*
- * RoCEv2 for another port's address: an RDMA NIC takes packets for its own
- * address only, and NICs of a server do not pass them to each other. So it goes
- * out by that port, and the neighbour there sends it back into it.
+ * RoCEv2 for the address of another port: an RDMA NIC takes packets for its own
+ * address only, and the NICs of a server do not pass packets to each other. So the
+ * packet leaves through that port, and the neighbour there sends it back.
  */
 static bool topoopt_relay_wrong_port(const struct topoopt_port *port,
 				     const struct topoopt_route *route,
@@ -80,7 +80,7 @@ static void topoopt_relay_count(struct net_device *dev, u32 packets, u32 bytes)
 	u64_stats_update_end(&tstats->syncp);
 }
 
-/* For this server: counted here, the rest is the stack's. */
+/* For this server: counted here, the stack does the rest. */
 static void topoopt_relay_local(const struct topoopt_port *port,
 				const struct topoopt_table *table,
 				const struct topoopt_route *route,
@@ -127,7 +127,7 @@ static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
 }
 
 /**
- * topoopt_relay_receive() - what arrived at a port
+ * topoopt_relay_receive() - take a packet that arrived at a port
  * @pskb: packet, after GRO, taps and tc ingress; data at the network header,
  *	the outermost VLAN tag taken out
  *

@@ -77,7 +77,7 @@ static noinline bool topoopt_table_find(const struct topoopt_table *table,
 
 /*
  * All but the common case, out of line to keep its stack frame away from it.
- * The same parameters as the lookup, so that calling it is but a jump.
+ * Same parameters as the lookup, so that the call is a jump.
  */
 static noinline bool topoopt_table_find4(const struct topoopt_table *table,
 					 __be32 dst, __be32 src,

@@ -185,7 +185,7 @@ struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
 /* Frees the table and its groups, at once: there are no readers. */
 void topoopt_table_free(struct topoopt_table *table);
 
-/* The same after RCU grace, in process context. NULL is fine. */
+/* The same after an RCU grace period, in process context. NULL is fine. */
 void topoopt_table_free_rcu(struct topoopt_table *table);
 
 int topoopt_table_init(void);

@@ -8,29 +8,37 @@
  *
  * Where a packet comes in and where it leaves:
  *
- *	fast.c		rx_handler of a port: relays a plain packet in one pass,
- *			leaves all others to relay.c
+ *	fast.c		rx_handler of a port: relays most packets in one pass,
+ *			leaves the rest to relay.c
  *	xdp.c		the same for XDP programs, before there is an skb
- *	relay.c		the whole of receiving: lookup, then local / node / relay
- *	xmit.c		ndo_start_xmit of the topoopt device: packets of this
- *			server to its node and port addresses in the fabric
- *	output.c	both of them end here: next hop, MAC header, egress queue
- *	account.c	runs programs that count what was relayed, sent or received
- *	icmp.c		answers to packets that cannot be relayed or sent
+ *	relay.c		the complete receive path: lookup, then local / node / relay
+ *	xmit.c		ndo_start_xmit of the topoopt device: packets that this
+ *			server sends to node and port addresses of others
+ *	output.c	relay.c and xmit.c end here: next hop, MAC header, egress queue
+ *	account.c	BPF programs that count what was relayed, sent or received
+ *	icmp.c		ICMP errors for packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
- *	fastpath.h	what fast.c and xdp.c check and choose alike
- *	drops.c		what drivers drop of what XDP redirected
+ *	fastpath.h	checks, lookup and next hop, shared by fast.c and xdp.c
+ *	drops.c		frames that XDP redirected and the driver dropped
  *	kfunc.c		lookups for BPF programs
  *
- * and what surrounds them:
+ * The rest:
  *
  *	device.c	the topoopt device: rtnl_link_ops, netdev and ethtool ops
  *	port.c		ports: enslave, release, carrier, transmit device
+ *	netns.c		the topoopt devices of a namespace
  *	stats.c		counters
  *	table.c		routes, read-only once built; build.c builds them
  *	nexthop.c	next hop groups
- *	netlink.c	generic netlink; with stage.c, dump.c and notify.c
+ *	netlink.h	generic netlink, with a map of its own
  *	main.c		module init and exit
+ *
+ * A file calls only files that come before it here:
+ *
+ *	tables		array nexthop routes build table
+ *	packets		stats flow icmp account output relay fast xmit xdp kfunc drops
+ *	control		netns netlink notify port stage dump request netlink_policy
+ *	top		device main
  */
 
 #include <linux/list.h>
@@ -84,13 +92,13 @@ struct topoopt_stats {
  * @stats: counters
  * @ifindex: of @dev
  * @slot: index into topoopt_dev.ports
- * @xdp: XDP may take frames: the topoopt device is up, and @dev leaves VLAN tags
- *	in them; written under RTNL
+ * @xdp: XDP may take frames: the topoopt device is up, and @dev does not strip
+ *	VLAN tags; written under RTNL
  * @xdp_tx: XDP may send through the port: it is live, and the driver of @tx sends
- *	what XDP redirects and lost none so far. When it loses some while this is
- *	written, that is seen at the next loss.
- * @lossy: the driver of @tx dropped what XDP redirected, since the port became
- *	live
+ *	what XDP redirects and has dropped nothing so far. A drop while this is
+ *	written takes effect with the next one.
+ * @lossy: the driver of @tx has dropped frames that XDP redirected, since the port
+ *	became live
  * @list: in topoopt_dev.port_list
  *
  * Freed a grace period after it left its slot; whatever a reader got from
@@ -118,7 +126,7 @@ struct topoopt_port {
  * @live: bit per slot, set while the port is up and has carrier; written
  *	under RTNL, read with READ_ONCE()
  * @dev: the topoopt device
- * @programs: that are run for every packet, see account.h; written under @lock
+ * @programs: run for every packet, see account.h; written under @lock
  * @stats: drops of packets that this server originated
  * @slot_ifindex: last user of a slot, so that a port that comes back gets the
  *	slot that tables know it by; under RTNL
@@ -131,8 +139,8 @@ struct topoopt_port {
  * @lock: serializes stages and commits
  * @stage: table being built, owned by stage.c; under @lock
  * @generation: of the active table, 0 while there has been none; under @lock
- * @gone: unregistering: nothing may be staged or committed any more; what was
- *	is removed under @lock after it was set
+ * @gone: unregistering: nothing may be staged or committed any more; what
+ *	there is gets removed under @lock afterwards
  */
 struct topoopt_dev {
 	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
@@ -272,7 +280,7 @@ static inline void topoopt_stats_add_bytes(struct topoopt_stats __percpu *stats,
 	u64_stats_update_end(&s->syncp);
 }
 
-/* drops.c: what drivers drop of what XDP redirected, on the counter of the port. */
+/* drops.c: counts frames that XDP redirected and the driver dropped, on their port. */
 
 void topoopt_drops_init(void);
 void topoopt_drops_exit(void);

@@ -62,7 +62,7 @@ TRACE_EVENT_FN(topoopt_account,
 	topoopt_account_reg, topoopt_account_unreg
 );
 
-/* A packet on its way to the egress queue, TTL as received. */
+/* A packet about to be queued for egress, TTL as received. */
 TRACE_EVENT(topoopt_relay,
 	TP_PROTO(const struct net_device *dev, const struct net_device *in,
 		 const struct net_device *out, const struct sk_buff *skb,

@@ -3,8 +3,8 @@
 #define TOPOOPT_TUPLE_H
 
 /*
- * Inside of a table, for table.c and fast.c that read it and build.c that makes
- * it.
+ * Inside a table: for build.c, which makes it, and table.c and fastpath.h, which
+ * read it.
  *
  * A tuple is a hash of all destinations of one family with one prefix length:
  * open addressing with linear probing, half full, multiplicative hash. Tuples

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The relay for XDP programs: as fast.c, for a frame that never becomes an skb.
- * Nothing is written before it is clear that the frame can go; whatever cannot,
- * or must not without a queue, is left as it came, for fast.c and relay.c.
+ * The fast path for XDP programs: as fast.c, for a frame that never becomes an skb.
+ * It writes nothing before it is sure to relay the frame; what it cannot relay, or
+ * must not without a queue, it leaves to fast.c and relay.c as it came.
  */
 
 #include <linux/filter.h>
@@ -17,10 +17,10 @@
 /* XDP runs with bottom halves off, which is an RCU section too. */
 #define topoopt_xdp_dereference(p)	rcu_dereference_bh_check(p, rcu_read_lock_held())
 
-/* So many bytes are there and in one piece: all that IPv4 needs, tag included. */
+/* Bytes that must be linear: all headers that IPv4 needs, VLAN tag included. */
 #define TOPOOPT_XDP_HEAD4	(VLAN_ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
 
-/* The same of IPv6, from its header on. */
+/* The same for IPv6, from its header on. */
 #define TOPOOPT_XDP_HEAD6	((int)(sizeof(struct ipv6hdr) + sizeof(struct udphdr)))
 
 /* Return: ifindex to redirect to. */
@@ -43,7 +43,7 @@ static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
 	return tx->ifindex;
 }
 
-/* All that XDP may relay. Return: as topoopt_xdp_relay(). */
+/* Everything that XDP may relay. Return: as topoopt_xdp_relay(). */
 static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 					   const struct topoopt_port *in, void *ip,
 					   u32 flags, bool v6)
@@ -101,9 +101,9 @@ static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt
 }
 
 /*
- * What follows is the same for RoCEv2 in one piece, along a route for all sources
- * by the port of choice. Each step ends in the next one, so that none has to save
- * registers for another.
+ * The same for the common case: unfragmented RoCEv2, a route that depends on the
+ * destination alone, its first choice of port. Each step ends in a tail call of the
+ * next, so that none saves registers for another.
  */
 
 static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
@@ -283,9 +283,9 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 }
 
 /*
- * A tagged frame where there are VLANs, which need not have devices: 8021q adds
- * VLAN 0 to every NIC that filters. What is for a device is left to it. By itself
- * and last, so that the way of other frames saves no registers for it.
+ * A tagged frame from a NIC with VLANs, which need not have devices: 8021q adds
+ * VLAN 0 to every NIC that filters. Frames for a VLAN device are left to it. Out of
+ * line and last, so that the path of other frames saves no registers for it.
  */
 static noinline u32 topoopt_xdp_vlan(struct xdp_buff *xdp, const struct topoopt_port *in,
 				     void *ip, u32 flags)
@@ -322,12 +322,12 @@ __bpf_kfunc_start_defs();
  * @ctx: context of the XDP program
  * @flags: TOPOOPT_XDP_*
  *
- * For a frame that arrived at a port, is plain RoCEv2 or of one of the classes in
- * @flags, VLAN tag or not, and has a route to another server by a port that works
- * and whose driver sends what XDP redirects and lost none yet: takes one off the
- * TTL, writes the MAC addresses and counts it on both ports, as the relay does
- * with an skb and by the same next hop. The program has to redirect it to where
- * it is told.
+ * Takes a frame that arrived at a port, with or without VLAN tag, that is
+ * unfragmented RoCEv2 or of one of the classes in @flags. It needs a route to
+ * another server through a port that works, whose driver sends what XDP redirects
+ * and has dropped nothing so far. Decrements the TTL, writes the MAC addresses and
+ * counts the frame on both ports, as the relay does with an skb and with the same
+ * next hop. The program has to redirect the frame to the ifindex returned.
  *
  * Return: ifindex to redirect to; or 0, the frame is as it was: return XDP_PASS.
  */

@@ -49,8 +49,8 @@ malformed:
  * @skb: packet with a MAC header, whose addresses do not matter
  * @dev: topoopt device
  *
- * A packet without a way out is answered with ICMP, and the error is returned:
- * UDP and raw senders learn of it from their system call.
+ * Answers a packet without a next hop with ICMP and returns the error: UDP and raw
+ * senders learn of it from their system call.
  */
 netdev_tx_t topoopt_xmit_start(struct sk_buff *skb, struct net_device *dev)
 {
