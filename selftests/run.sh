@@ -111,6 +111,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
+# Of "time": for took.
+time_format='10#%2U+10#%2S %0R'
+
 result() { # pass|fail|skip WHERE TEST NAME
 	local -A word=([pass]="  ok  " [fail]=" FAIL " [skip]=" skip ")
 
@@ -157,18 +160,32 @@ tap() { # WHERE TEST STATUS <TAP
 	fi
 }
 
+# What a test took, for the list at the end.
+took() { # HUNDREDTHS-OF-CPU-SECONDS SECONDS WHERE TEST
+	printf '%7d %7d  %s %s\n' "$((($1 + 50) / 100))" "${@:2}" >>"$work/times"
+}
+
+# Hundredths of CPU seconds of a guest's emulator so far, as long as it is there.
+guest_cpu() { # KERNEL
+	local console=$work/console-$1
+
+	awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$(<"$console/console.pid")/stat" 2>/dev/null
+}
+
 unit_tests() {
-	local program name output status report
+	local program name output status report cpu seconds TIMEFORMAT=$time_format
 
 	for program in "$build"/unit/test_*; do
 		name=${program##*/test_}
 		[[ -x $program && ! -d $program && ${only_test:-$name} == "$name" ]] || continue
 		[[ -z ${debugger[*]} || -e $here/unit/test_$name.c ]] || continue
 		output=$work/unit-$name
-		(cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
+		{ time (cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
 			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program") \
-			>"$output" 2>&1 </dev/null
+			>"$output" 2>&1 </dev/null; } 2>"$work/time"
 		status=$?
+		read -r cpu seconds <"$work/time"
+		took "$((${cpu//./}))" "$seconds" unit "$name"
 		tap unit "$name" "$status" <"$output"
 		# a test that expects a failure takes a report for one
 		report=$(cat "$work"/report.* 2>/dev/null)
@@ -205,7 +222,7 @@ scripts() { # DIRECTORY KERNEL [PROCESSORS]
 # One guest for as many of the tests as it survives; what it left undone is
 # in $work/left-KERNEL afterwards.
 one_guest() { # KERNEL PROCESSORS NAME...
-	local kernel=$1 cpus=$2 line name='' status limit=300 console=$work/console-$1
+	local kernel=$1 cpus=$2 line name='' status before='' now limit=300 console=$work/console-$1
 
 	shift 2
 	printf '%s\n' "$@" >"$work/left-$kernel"
@@ -219,11 +236,14 @@ one_guest() { # KERNEL PROCESSORS NAME...
 			name=${line#\#@ begin }
 			sed -i "/^$name\$/d" "$work/left-$kernel"
 			: >"$work/tap-$kernel"
+			before=${before:-$(guest_cpu "$kernel")}
 			;;
 		"#@ end "*)
+			now=$(guest_cpu "$kernel" || echo "$before")
+			took "$((now - before))" "${line##* }" "$kernel" "$name"
+			before=$now
 			status=${line% *}
 			tap "$kernel" "$name" "${status##* }" <"$work/tap-$kernel"
-			printf '%5d s  %s %s\n' "${line##* }" "$kernel" "$name" >>"$work/times"
 			name=''
 			;;
 		*) echo "$line" >>"$work/tap-$kernel" ;;
@@ -237,7 +257,7 @@ one_guest() { # KERNEL PROCESSORS NAME...
 }
 
 kernel_tests() { # KERNEL
-	local kernel=$1 name before cpus
+	local kernel=$1 name before cpus cpu seconds TIMEFORMAT=$time_format
 	local -a left three
 
 	for cpus in 1 2; do
@@ -255,9 +275,11 @@ kernel_tests() { # KERNEL
 	done
 	mapfile -t three < <(scripts three "$kernel")
 	for name in "${three[@]}"; do
-		"$here/lab/guests3" -k "$kernel" -t "$(time_for "$here/three/$name.sh")" -- \
-			bash "/src/selftests/three/$name.sh" >"$work/tap-$kernel" 2>&1
+		{ time "$here/lab/guests3" -k "$kernel" -t "$(time_for "$here/three/$name.sh")" -- \
+			bash "/src/selftests/three/$name.sh" >"$work/tap-$kernel" 2>&1; } 2>"$work/time-$kernel"
 		tap "$kernel" "$name" $? <"$work/tap-$kernel"
+		read -r cpu seconds <"$work/time-$kernel"
+		took "$((${cpu//./}))" "$seconds" "$kernel" "$name"
 	done
 }
 
@@ -286,7 +308,10 @@ for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
 	run kernel_tests "$kernel"
 done
 wait
-sort -rn "$work/times" | head -n 12 | sed '1i slowest:'
+sort -rn "$work/times" | head -n 12 | sed '1i\  CPU s  wall s  most expensive:'
+times >"$work/cpu"
+awk -F '[ms ]+' -v wall="$SECONDS" \
+	'NR == 2 { printf "%7d %7d  in all\n", 60 * ($1 + $3) + $2 + $4, wall }' "$work/cpu"
 count() { grep -c "^$1\$" "$work/results" || :; }
 failed=$(count fail)
 skipped=$(count skip)
