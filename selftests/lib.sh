@@ -117,14 +117,15 @@ trap 'exit 143' INT TERM
 
 # --- waiting ------------------------------------------------------------
 
-# Until the command succeeds, at most so many seconds.
+# Until the command succeeds, at most so many seconds. Looks less often the longer it
+# takes, as a look costs an emulated machine more than the wait.
 wait_for() { # SECONDS COMMAND...
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1)) pauses=(.05 .1 .2) looks=0
 
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < deadline)) || return 1
-		sleep 0.05
+		sleep "${pauses[looks++]:-.4}"
 	done
 }
 
@@ -154,21 +155,31 @@ on() { # SERVER COMMAND...
 	ip netns exec "$@"
 }
 
-# Node address of a server, address and MAC of a port, in the plan.
-lib_server() { # SERVER FIELD
-	jq -er --arg server "$1" --arg field "$2" \
-		'.servers[] | select(.name == $server)[$field]' "$plan"
+# Node address of a server, address and MAC of a port, in the fabric's plan: read at
+# once, as processes are slow in an emulated machine. Sets servers.
+declare -A lib_facts	# by "SERVER FIELD" or "SERVER PORT FIELD"
+lib_read_plan() {
+	local key value
+
+	lib_facts=() servers=()
+	while IFS=$'\t' read -r key value; do
+		case $key in
+		server) servers+=("$value") ;;
+		*) lib_facts[$key]=$value ;;
+		esac
+	done < <(jq -r '.servers[] | "server\t\(.name)",
+		"\(.name) \(to_entries[] | select(.value | scalars) | "\(.key)\t\(.value)")",
+		"\(.name) \(.ports[] | "\(.name) \(to_entries[] | "\(.key)\t\(.value)")")"' "$plan")
 }
-lib_port() { # SERVER PORT FIELD
-	jq -er --arg server "$1" --arg port "$2" --arg field "$3" \
-		'.servers[] | select(.name == $server).ports[] | select(.name == $port)[$field] // empty' "$plan"
+lib_fact() { # KEY
+	[[ -n ${lib_facts[$1]:-} ]] && echo "${lib_facts[$1]}"
 }
-node() { lib_server "$1" ipv4; }		# SERVER
-node6() { lib_server "$1" ipv6; }		# SERVER
-port_ip() { lib_port "$1" "$2" ipv4; }		# SERVER PORT
-port_ip6() { lib_port "$1" "$2" ipv6; }		# SERVER PORT
-port_mac() { lib_port "$1" "$2" mac; }		# SERVER PORT
-port_nic() { lib_port "$1" "$2" transmit || echo "$2"; }	# SERVER PORT: has its address
+node() { lib_fact "$1 ipv4"; }			# SERVER
+node6() { lib_fact "$1 ipv6"; }			# SERVER
+port_ip() { lib_fact "$1 $2 ipv4"; }		# SERVER PORT
+port_ip6() { lib_fact "$1 $2 ipv6"; }		# SERVER PORT
+port_mac() { lib_fact "$1 $2 mac"; }		# SERVER PORT
+port_nic() { lib_fact "$1 $2 transmit" || echo "$2"; }	# SERVER PORT: has its address
 
 # Plan of N servers in a row on standard output, one port per side:
 #
@@ -216,7 +227,7 @@ chain_xdp_packets() {
 # Fabric of a plan; sets plan and servers.
 fabric_up() { # PLAN [--no-apply]
 	plan=$1
-	mapfile -t servers < <(jq -r '.servers[].name' "$plan")
+	lib_read_plan
 	at_exit "$fabric down"
 	must "$fabric" up "$@"
 }
@@ -279,6 +290,7 @@ as_planned() { # PLAN WHAT
 three_up() { # A|B|C
 	plan=/tmp/plan.json
 	chain_plan 3 >"$plan"
+	lib_read_plan
 	server=$1
 	on() {
 		shift

@@ -76,6 +76,7 @@ wait_carrier() { # wires on stdin
 	until missing=$(ocs_ip -br link show up | awk '$2 == "UP" { sub(/@.*/, "", $1); print $1 }' |
 		sort | comm -13 - "$state/expected") && [[ -z $missing ]]; do
 		((SECONDS < deadline)) || die "no carrier on ${missing//$'\n'/ }"
+		sleep 0.1
 	done
 }
 
