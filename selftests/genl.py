@@ -10,6 +10,7 @@ matters. A value of bytes goes out as it is, so that nothing is beyond it: wrong
 lengths, unknown types (a name may be a number), messages of any shape (raw()).
 """
 
+import functools
 import os
 import socket
 import struct
@@ -52,12 +53,18 @@ def attribute(kind, payload, nested=False):
     return data + payload + bytes(-len(payload) % 4)
 
 
+@functools.cache
+def read_spec(path):
+    """What the file says. Slow in an emulated machine, hence once, and by C."""
+    with open(path, encoding="utf-8") as stream:
+        return yaml.load(stream, yaml.CSafeLoader)
+
+
 class Family:
     FORMATS = {"u8": "=B", "u16": "=H", "u32": "=I", "u64": "=Q"}
 
     def __init__(self, spec=SPEC, groups=()):
-        with open(spec, encoding="utf-8") as stream:
-            self.spec = yaml.safe_load(stream)
+        self.spec = read_spec(spec)
         self.sets = {}
         for entry in self.spec["attribute-sets"]:
             self.sets[entry["name"]] = {
