@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12 6.12-arm64 7.2
+# Kernels: 6.12 6.12-arm64
 # Timeout: 300
 # toctl doctor finds nothing on a sound fabric; then each thing that breaks one
-# is broken, found, and mended by what doctor says.
+# is broken, found, and mended by what doctor says. GIDs are in doctor_gid.sh.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
 
@@ -131,22 +131,5 @@ finds "no table" FAIL "topo0: table: generation [0-9]+ is not this plan"
 must on "$B" ip link del topo0
 finds "no device" FAIL "topoopt: device: there is no topoopt device"
 mended "apply" apply "$B" "$plan"
-
-case $(uname -r) in
-6.*) skip "RoCE GID" "rdma_rxe works in namespaces from 7.2 on" ;;
-*)
-	must "$fabric" rxe
-	gid=$(doctor | sed -n "s/^ok   eth1: gid: $B-eth1 has the RoCEv2 GID \([0-9]*\) .*/\1/p")
-	# shellcheck disable=SC2046,SC2183 # words of the address
-	is "RoCE GID of the port's IPv4 address" \
-		"$(cat "/sys/class/infiniband/$B-eth1/ports/1/gids/${gid:-none}")" \
-		"$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
-			$(port_ip "$B" eth1 | tr . ' '))"
-	must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
-	must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
-	finds "RoCE GID missing" FAIL "eth1: gid: .* has no RoCEv2 GID"
-	mended "address" apply "$B" "$plan"
-	;;
-esac
 
 done_testing
