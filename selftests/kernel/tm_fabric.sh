@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64
 # The whole matrix of a planned fabric: every server sends to every other, each
 # pair another number of bytes, most of them over relays.
 #

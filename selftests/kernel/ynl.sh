@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64
 # Timeout: 300
 # The kernel's own generic client (tools/net/ynl) drives the module from the
 # spec alone: every request, dumps, events.
