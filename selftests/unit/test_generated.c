@@ -111,13 +111,13 @@ static struct to_figures check(const struct to_plan *plan, bool fixed)
 		assert_int_equal(report.unreachable, 0);
 	at_least(f->diameter, f->diameter_bound);
 	at_least(f->mean_hops, f->mean_hops_bound);
-	at_least(f->mp_max_load, f->mp_max_load_bound);
+	at_least(f->max_mp_link_load, f->max_mp_link_load_bound);
 	at_least(f->max_link_load, f->max_link_load_bound);
 	at_least(f->allreduce_time, f->allreduce_time_bound);
 	at_least(f->comm_time, f->comm_time_bound);
 	at_least(f->bandwidth_tax, f->bandwidth_tax_bound);
 	at_least(f->comm_time, f->allreduce_time);
-	at_least(f->max_link_load, f->mp_max_load);
+	at_least(f->max_link_load, f->max_mp_link_load);
 	assert_int_equal(report.cases, report.covered + report.uncovered + report.last_hops);
 	return report.figures;
 }

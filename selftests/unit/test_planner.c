@@ -88,7 +88,7 @@ static void dlrm(void **state)
 		f = job_verify(plan).figures;
 		/* a hot server's bytes over its ports, unless hops take more */
 		if (degree >= 4)
-			assert_int_equal(f.mp_max_load_bound, (15 + 3) * 32 * MIB / degree);
+			assert_int_equal(f.max_mp_link_load_bound, (15 + 3) * 32 * MIB / degree);
 		if (degree % 2 == 0)
 			assert_true(f.max_link_load < 1.05 * f.max_link_load_bound);
 		to_plan_free(plan);
@@ -353,7 +353,7 @@ static void equal_ways_have_equal_weights(void **state)
 		assert_int_equal(group->nexthops[0].weight, 1);
 		assert_int_equal(group->nexthops[1].weight, 1);
 	}
-	assert_int_equal(job_verify(plan).figures.mp_max_load, 100 * MIB);
+	assert_int_equal(job_verify(plan).figures.max_mp_link_load, 100 * MIB);
 	to_plan_free(plan);
 }
 

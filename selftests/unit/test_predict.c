@@ -169,7 +169,7 @@ static void a_ring_of_four(void **state)
 	assert_true(fabs(f.allreduce_time - 768 * MIB * 8 / 100e9) < 1e-9);
 	assert_true(f.allreduce_time == f.allreduce_time_bound);
 	/* half of each transfer one way round: 4 transfers, 2 hops, 8 arcs */
-	assert_int_equal(f.mp_max_load, 32 * MIB);
+	assert_int_equal(f.max_mp_link_load, 32 * MIB);
 	assert_int_equal(f.max_link_load, 800 * MIB);
 	to_plan_free(plan);
 }
@@ -220,7 +220,7 @@ static void jobs_have_the_known_bounds(void **state)
 		struct to_figures f = bounds(to_demand_load(known[i].job, NULL), known[i].degree,
 					     TO_LINKS_DUPLEX);
 
-		assert_true(fabs(f.mp_max_load_bound / MIB - known[i].mib) < 0.5);
+		assert_true(fabs(f.max_mp_link_load_bound / MIB - known[i].mib) < 0.5);
 	}
 }
 
@@ -246,7 +246,7 @@ static void byte_hops_bound_the_load(void **state)
 			for (unsigned int k = 1; k < 8; k++)
 				demand->mp[x * 8 + (x + 3 * k) % 8] = k;
 		f = bounds(demand, 2, known[i].mode);
-		assert_true(fabs(f.mp_max_load_bound - known[i].load) < 1e-9);
+		assert_true(fabs(f.max_mp_link_load_bound - known[i].load) < 1e-9);
 		assert_true(fabs(f.mean_hops_bound - known[i].hops) < 1e-9);
 		assert_true(fabs(f.bandwidth_tax_bound - 2 * known[i].load / 28) < 1e-9);
 	}
@@ -263,7 +263,7 @@ static void ingress_bounds_the_load(void **state)
 		demand->mp[x * 6] = 30;
 	job_group(demand, 0, 1, 4, 100);
 	f = bounds(demand, 3, TO_LINKS_DUPLEX);
-	assert_true(fabs(f.mp_max_load_bound - 50) < 1e-9);
+	assert_true(fabs(f.max_mp_link_load_bound - 50) < 1e-9);
 	/* as the leaf of a tree it sends 100 to be reduced and gets 100 back */
 	assert_true(fabs(f.max_link_load_bound - (150 + 100) / 3.) < 1e-9);
 	assert_true(fabs(f.comm_time_bound - (150 + 100) * 8 / 300e9) < 1e-18);

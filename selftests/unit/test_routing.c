@@ -184,9 +184,9 @@ static void near_optimum(struct to_plan *plan, const char *what)
 	if (time > NEAR * least || time < least * (1 - 1e-6))
 		fail_msg("%s: %.6f ms, the optimum is %.6f ms", what, time, least);
 	/* divided over the ports, transfers load the links as they do together */
-	if (fabs(f.mp_max_load_rdma - f.mp_max_load) > ALIKE * f.mp_max_load)
-		fail_msg("%s: %.0f bytes by RDMA, %.0f without", what, f.mp_max_load_rdma,
-			 f.mp_max_load);
+	if (fabs(f.max_mp_link_load_rdma - f.max_mp_link_load) > ALIKE * f.max_mp_link_load)
+		fail_msg("%s: %.0f bytes by RDMA, %.0f without", what, f.max_mp_link_load_rdma,
+			 f.max_mp_link_load);
 	to_plan_free(plan);
 }
 
@@ -209,7 +209,7 @@ static void dlrm(void **state)
 				job_group(lab.demand, 0, 1, 16, 128 * MIB);
 			plan = lab_plan(&lab);
 			if (!reduce && degree == 4)
-				assert_true(job_verify(plan).figures.mp_max_load < 1.02 * 144 * MIB);
+				assert_true(job_verify(plan).figures.max_mp_link_load < 1.02 * 144 * MIB);
 			near_optimum(plan, degree == 4 ? "dlrm on {1,7}" : "dlrm on {1,3,7}");
 		}
 	}
@@ -333,7 +333,7 @@ static void ways_are_short_unless_it_helps(void **state)
 	plan = lab_plan(&lab);
 	f = job_verify(plan).figures;
 	/* one link one way, five the other: 5/6 and 1/6 would be even, at twice the bytes */
-	assert_true(f.mp_max_load < 1.01 * 50 * MIB);
+	assert_true(f.max_mp_link_load < 1.01 * 50 * MIB);
 	to_plan_free(plan);
 
 	lab = lab_new(6, 2, TO_LINKS_DUPLEX);
@@ -342,7 +342,7 @@ static void ways_are_short_unless_it_helps(void **state)
 		lab.demand->mp[x * 6 + (x + 2) % 6] = lab.demand->mp[x * 6 + (x + 4) % 6] = 60 * MIB;
 	plan = lab_plan(&lab);
 	f = job_verify(plan).figures;
-	assert_int_equal(f.mp_max_load, 120 * MIB);
+	assert_int_equal(f.max_mp_link_load, 120 * MIB);
 	assert_true(f.bandwidth_tax <= 2);
 	to_plan_free(plan);
 }

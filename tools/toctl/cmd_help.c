@@ -89,8 +89,8 @@ static void man_page(void)
 	for (int i = 0; to_commands[i]; i++)
 		man_command(to_commands[i]);
 	printf(".SH EXIT STATUS\n"
-	       "0 on success, 1 on failure, 2 when called wrongly, others where a command says so. "
-	       "A failure is one line on standard error.\n"
+	       "0 on success, 1 on failure, 2 on wrong usage; some commands document others. "
+	       "A failure prints one line on standard error.\n"
 	       ".SH SEE ALSO\n"
 	       ".BR topoopt_fwd (4),\n.BR cluster.json (5),\n.BR job.json (5),\n.BR model.json (5),\n"
 	       ".BR plan.json (5),\n.BR tm.json (5)\n");

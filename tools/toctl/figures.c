@@ -125,9 +125,10 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
 	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
 	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, 1, "hops");
-	figures_row(out, "max MP link load", o->mp_max_load, o->mp_max_load_bound, 1048576, "MiB");
-	figures_row(out, "  all MP by RDMA", o->mp_max_load_rdma, o->mp_max_load_bound, 1048576,
-		    "MiB");
+	figures_row(out, "max MP link load", o->max_mp_link_load, o->max_mp_link_load_bound,
+		    1048576, "MiB");
+	figures_row(out, "  all MP by RDMA", o->max_mp_link_load_rdma, o->max_mp_link_load_bound,
+		    1048576, "MiB");
 	figures_row(out, "max link load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
 	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
 	figures_row(out, "communication time", o->comm_time, o->comm_time_bound, 1e-3, "ms");

@@ -9,10 +9,10 @@
 
 #define TO_NAME_MAX 64	/* of a name in a file, with its NUL */
 
-/** to_bytes_text() - @bytes for people: "32.0 MiB", three digits or four */
+/** to_bytes_text() - @bytes as text: "32.0 MiB", three digits or four */
 const char *to_bytes_text(double bytes, char text[16]);
 
-/** to_seconds_text() - @seconds for people: "17.75 ms" */
+/** to_seconds_text() - @seconds as text: "17.75 ms" */
 const char *to_seconds_text(double seconds, char text[16]);
 
 /** to_markup_print() - text of a user's file in HTML or SVG: no markup gets through */

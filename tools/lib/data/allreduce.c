@@ -123,7 +123,7 @@ double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_grap
 	if (link->ring < 0)
 		return 0;
 	ring = &rings->layout.rings[link->ring];
-	/* two servers: one duplex link is the way there and the way back */
+	/* two servers: one duplex link is both hops of the ring */
 	if (graph->from[arc] == link->a.server || ring->reverse || ring->n == 2)
 		return to_allreduce_hop_bytes(rings, ring);
 	return 0;
@@ -196,7 +196,7 @@ struct allreduce_share {
 	size_t n;
 	uint64_t *bytes;
 	double *hop;		/* n x n, of one AllReduce */
-	double times;		/* how many the bytes have room for */
+	double times;		/* how many AllReduces the bytes account for */
 };
 
 static void allreduce_gather(void *data, uint32_t x, uint32_t y, double bytes)

@@ -91,11 +91,11 @@ void to_allreduce_and_mp(const struct to_plan *plan, double iterations,
 		       uint64_t *bytes);
 
 /**
- * to_allreduce_take() - tell AllReduce from MP transfers in measured bytes
- * @rings: demand is not looked at but for its groups' members
+ * to_allreduce_take() - separate AllReduce from MP transfers in measured bytes
+ * @rings: of its demand, only the members of groups are used
  * @bytes: n x n, row = source; AllReduce is taken out
- * @buffers: per group, bytes that it reduced: as much as every hop of its rings
- *	and trees has bytes for; one group after the other
+ * @buffers: per group, bytes that it reduced: as much as the bytes on every hop
+ *	of its rings and trees allow; one group after the other
  *
  * Return: 0 or -ENOMEM.
  */

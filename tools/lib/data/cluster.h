@@ -22,8 +22,8 @@
 /**
  * enum to_link_mode - what one fibre does
  * @TO_LINKS_DUPLEX: a link joins two ports and carries both directions
- * @TO_LINKS_SIMPLEX: a port's transmitter and receiver are switched apart, a
- *	link goes from the transmitter of one port to the receiver of another
+ * @TO_LINKS_SIMPLEX: a port's transmitter and receiver are switched separately;
+ *	a link goes from the transmitter of one port to the receiver of another
  *	(the directed model of the TopoOpt paper)
  */
 enum to_link_mode { TO_LINKS_DUPLEX, TO_LINKS_SIMPLEX };
@@ -48,8 +48,8 @@ struct to_look_ahead {
  * struct to_port - one NIC interface that faces the fabric
  * @name: interface name on its server
  * @transmit: interface to transmit through when it is not @name, else ""
- * @mac: address of the RDMA personality, where last hops are sent
- * @relay_mac: address of the relay personality, where transit is sent;
+ * @mac: address of the RDMA interface, to which last hops are sent
+ * @relay_mac: address of the relay interface, to which transit is sent;
  *	equal to @mac when the NIC has only one
  * @address: address of the port, owned by RDMA
  * @bandwidth: bits/s
@@ -89,7 +89,7 @@ enum to_switch_kind {
 /**
  * struct to_switch_control - how an optical switch is set
  * @driver: TO_SWITCH_BY_HAND when there is no "control"
- * @address: where it is, as the driver writes addresses; "" for the default
+ * @address: in the driver's notation; "" for the default
  * @command: shell command that sets it or that reaches it
  * @user: to log in as, "" for nobody
  * @password_file: its password is the first line of this file, or
@@ -121,7 +121,7 @@ struct to_port_ref {
 };
 
 /**
- * enum to_link_use - why the optimiser made a link
+ * enum to_link_use - what the optimiser made a link for
  */
 enum to_link_use { TO_LINK_FIXED, TO_LINK_ALLREDUCE, TO_LINK_MP, TO_LINK_REPAIR };
 
@@ -137,8 +137,8 @@ struct to_link {
 };
 
 /**
- * struct to_cluster - all of it
- * @links: the cabling where it is fixed (or as it is now), may be empty
+ * struct to_cluster - the whole fabric
+ * @links: the cabling, if it is fixed, or its current state; may be empty
  * @by_name: indices of the servers sorted by name
  */
 struct to_cluster {
@@ -190,8 +190,8 @@ int to_cluster_find_port(const struct to_server *server, const char *name);
 /**
  * to_port_rdma() - name of the interface that has the port's mac and address
  *
- * With one personality that is the port itself. With two, the port is the relay's,
- * and what it transmits through is RDMA's.
+ * With one interface that is the port itself. With two, the port is the relay
+ * interface, and it transmits through the RDMA interface.
  */
 const char *to_port_rdma(const struct to_port *port);
 

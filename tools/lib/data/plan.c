@@ -147,7 +147,7 @@ int to_plan_new_group(struct to_table *t, const struct to_nexthop *nexthops,
 
 	if (t->n_groups == GROUPS_MAX)
 		return -ENOSPC;
-	/* Room doubles: whenever the count is a power of two it is all used. */
+	/* The array doubles: it is full whenever the count is a power of two. */
 	if (!(t->n_groups & (t->n_groups - 1))) {
 		groups = reallocarray(t->groups, t->n_groups ? 2 * t->n_groups : 1,
 				      sizeof(*groups));

@@ -215,7 +215,7 @@ static int taskgraph_index(struct to_taskgraph *g)
 	return 0;
 }
 
-/* Topological order (Kahn); returns how many tasks are on no cycle and behind none. */
+/* Topological order (Kahn); returns how many tasks neither are on a cycle nor wait for one. */
 static uint32_t taskgraph_sort(struct to_taskgraph *g)
 {
 	uint32_t head, tail = 0, i, t;
@@ -235,7 +235,7 @@ static uint32_t taskgraph_sort(struct to_taskgraph *g)
 	return tail;
 }
 
-/* A task on a cycle: n steps backwards from one that still waits end on one. */
+/* A task on a cycle: n steps backwards from one that still waits lead to one. */
 static uint32_t taskgraph_on_cycle(struct to_taskgraph *g)
 {
 	uint32_t steps, i, t;

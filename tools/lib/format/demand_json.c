@@ -179,7 +179,7 @@ static int demand_read_allreduce(const struct to_json *at, void *to)
 	return ret;
 }
 
-/* Transfers between @i and @j grow by @bytes; the sum stays a JSON integer. */
+/* Add @bytes to the transfers from @i to @j; the sum must stay a JSON integer. */
 static bool demand_add_bytes(struct to_demand *d, uint32_t i, uint32_t j, uint64_t bytes)
 {
 	uint64_t *cell = &d->mp[(size_t)i * d->n + j];
@@ -205,9 +205,9 @@ static const struct to_json_field transfer_fields[] = {
 };
 
 /*
- * One entry is @from x @to and with @both also @to x @from. Halves and entries
- * add up: of two servers in both sets, each sends to the other for its own part
- * of the model and answers for the other's.
+ * One entry is @from x @to, and with @both also @to x @from. Both directions and
+ * all entries add up: if two servers are in both sets, each sends to the other
+ * for its own part of the model and answers for the other's.
  */
 static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
 				const struct transfer_in *in)
@@ -292,7 +292,7 @@ static int demand_read_mp(const struct to_json *at, void *to)
 	return ret;
 }
 
-/* In reading order: all others name servers. */
+/* In reading order: all later keys name servers. */
 static const struct to_json_field demand_fields[] = {
 	{ "servers", demand_read_servers, 0, false },
 	{ "allreduce", demand_read_allreduce, 0, true },
@@ -300,7 +300,7 @@ static const struct to_json_field demand_fields[] = {
 	{}
 };
 
-/* All that may ever be summed fits into an integer of JSON. */
+/* Every sum that is ever made fits into a JSON integer. */
 static int demand_check_sum(const struct to_json *at, const struct to_demand *d)
 {
 	size_t cells = (size_t)d->n * d->n;
@@ -314,7 +314,7 @@ static int demand_check_sum(const struct to_json *at, const struct to_demand *d)
 						"expected less than 2^63 bytes in all");
 	}
 	for (unsigned int i = 0; i < d->n_groups; i++) {
-		/* what all members send, TopoOpt section 2.1 */
+		/* sent by all members together, TopoOpt section 2.1 */
 		uint64_t times = 2 * (uint64_t)(d->groups[i].n_members - 1);
 
 		if (d->groups[i].bytes > (INT64_MAX - sum) / times) {
@@ -489,7 +489,7 @@ static int demand_print_members(FILE *out, const struct to_demand *d)
 			(unsigned long long)d->groups[g].bytes);
 	}
 	fprintf(out, "],\n \"mp\":[");
-	/* A matrix when it is shorter: measured ones have no equal cells. */
+	/* A matrix if that is shorter, as for measured ones, whose cells differ. */
 	if (demand_count_transfers(d, cells) * 4 > (size_t)d->n * d->n)
 		demand_print_matrix(out, d);
 	else

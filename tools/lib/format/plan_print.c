@@ -185,7 +185,7 @@ static void plan_print_destinations(FILE *out, unsigned int slots,
 	fprintf(out, "}");
 }
 
-/* Room that all tables share: every destination sorted by group and slot. */
+/* Buffers for one table at a time: every destination sorted by group and slot. */
 struct scratch {
 	size_t n_routes;
 	uint32_t *members;
@@ -213,7 +213,7 @@ static int plan_sort_routes(struct scratch *s, const struct to_table *t,
 		sum += s->start[i];
 		s->start[i] = sum;
 	}
-	/* From the end, so that start[] ends where each cell begins. */
+	/* Backwards, so that in the end start[] is where each cell begins. */
 	for (size_t r = s->n_routes; r-- > 0;)
 		if (t->route[r] != TO_GROUP_NONE)
 			s->members[--s->start[(size_t)t->route[r] * slots +

@@ -170,7 +170,7 @@ static void report_figures(FILE *out, const struct to_report *r)
 	report_bytes(out, "Max link load", "bytes in one direction, per iteration",
 		     o->max_link_load, o->max_link_load_bound);
 	report_bytes(out, "Max MP link load", "the same, MP transfers alone",
-		     o->mp_max_load, o->mp_max_load_bound);
+		     o->max_mp_link_load, o->max_mp_link_load_bound);
 	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
 		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
 	report_plain(out, "Mean hops", "over all pairs of servers",

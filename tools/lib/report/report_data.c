@@ -232,6 +232,6 @@ int to_report_print_data(FILE *out, const struct to_report *r)
 	if (r->graph->n <= TO_REPORT_DETAIL)
 		data_tables(out, r);
 	fprintf(out, "\"load_bound\":%.0f,\n\"mp_load_bound\":%.0f}\n",
-		r->verdict.figures.max_link_load_bound, r->verdict.figures.mp_max_load_bound);
+		r->verdict.figures.max_link_load_bound, r->verdict.figures.max_mp_link_load_bound);
 	return 0;
 }

@@ -129,7 +129,7 @@ static int predict_loads(struct to_forwarding *f, struct to_figures *o, double *
 		double both = rings[a] + mp[a];
 
 		*on_links += both;
-		o->mp_max_load = mp[a] > o->mp_max_load ? mp[a] : o->mp_max_load;
+		o->max_mp_link_load = mp[a] > o->max_mp_link_load ? mp[a] : o->max_mp_link_load;
 		o->max_link_load = both > o->max_link_load ? both : o->max_link_load;
 		o->comm_time = both * spb > o->comm_time ? both * spb : o->comm_time;
 		if (rings[a] * spb > o->allreduce_time)
@@ -281,14 +281,14 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 		all_hops += predict_byte_hops(sorted, n, server->n_ports, o->degree, duplex);
 		all_ports += server->n_ports;
 		all_bandwidth += bandwidth[x];
-		predict_raise(&o->mp_max_load_bound,
+		predict_raise(&o->max_mp_link_load_bound,
 			      (out[x] > in[x] ? out[x] : in[x]) / server->n_ports);
 	}
 	for (g = 0; g < demand->n_groups; g++)
 		if (demand->groups[g].n_members)
 			all_reduced += 2.0 * (demand->groups[g].n_members - 1) *
 				       demand->groups[g].bytes;
-	predict_raise(&o->mp_max_load_bound, all_hops / all_ports);
+	predict_raise(&o->max_mp_link_load_bound, all_hops / all_ports);
 	predict_reduced(plan, o, out, in, bandwidth, bandwidth + n);
 	predict_some(o, all_hops, all_reduced, all_ports, all_bandwidth);
 	o->bandwidth_tax_bound = all_hops + all_reduced;	/* bytes on links yet */
@@ -334,7 +334,7 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 		if (plan->cluster->servers[i].n_ports > o->degree)
 			o->degree = plan->cluster->servers[i].n_ports;
 	if (!o->family || predict_loads(f, o, &on_links) ||
-	    predict_rdma(f, &o->mp_max_load_rdma) || predict_hops(f->graph, o) ||
+	    predict_rdma(f, &o->max_mp_link_load_rdma) || predict_hops(f->graph, o) ||
 	    predict_bounds(plan, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
@@ -365,9 +365,9 @@ json_t *to_predict_json(const struct to_figures *o)
 			 "diameter", (int)o->diameter,
 			 "diameter_bound", (int)o->diameter_bound,
 			 "mean_hops", o->mean_hops, "mean_hops_bound", o->mean_hops_bound,
-			 "mp_max_load_bytes", o->mp_max_load,
-			 "mp_max_load_bound_bytes", o->mp_max_load_bound,
-			 "mp_max_load_rdma_bytes", o->mp_max_load_rdma,
+			 "mp_max_load_bytes", o->max_mp_link_load,
+			 "mp_max_load_bound_bytes", o->max_mp_link_load_bound,
+			 "mp_max_load_rdma_bytes", o->max_mp_link_load_rdma,
 			 "max_link_load_bytes", o->max_link_load,
 			 "max_link_load_bound_bytes", o->max_link_load_bound,
 			 "bandwidth_tax", o->bandwidth_tax,

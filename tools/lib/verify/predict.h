@@ -15,14 +15,14 @@
  * @diameter, @mean_hops: over all pairs of servers; the bounds are Moore's for
  *	the largest degree: d servers at one hop, then d - 1 (duplex) or d
  *	(simplex) more for each
- * @mp_max_load: bytes of MP transfers on the link that carries most of them,
+ * @max_mp_link_load: bytes of MP transfers on the link that carries most of them,
  *	per direction and iteration; the bound is egress or ingress of a server
  *	over its ports, or the bytes of every server sorted and laid on Moore
  *	distances, over all ports
- * @mp_max_load_rdma: the same when all of them are RDMA, on the routes to the
+ * @max_mp_link_load_rdma: the same when all of them are RDMA, on the routes to the
  *	addresses of ports, divided over these as the plan says; without routes
  *	of single sources
- * @max_link_load: @mp_max_load with AllReduce
+ * @max_link_load: @max_mp_link_load with AllReduce
  * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
  *	bytes on Moore distances
  * @allreduce_time: seconds that the busiest link is busy with AllReduce; the
@@ -36,7 +36,7 @@ struct to_figures {
 	unsigned int servers, degree, links;
 	unsigned int diameter, diameter_bound;
 	double mean_hops, mean_hops_bound;
-	double mp_max_load, mp_max_load_bound, mp_max_load_rdma;
+	double max_mp_link_load, max_mp_link_load_bound, max_mp_link_load_rdma;
 	double max_link_load, max_link_load_bound;
 	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_VERIFY_H
 #define TOPOOPT_VERIFY_H
 
-/* Prove a plan before anything is applied. */
+/* Verify a plan before applying it. */
 
 #include "verify/predict.h"
 

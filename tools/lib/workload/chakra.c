@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "workload/chakra.h"
 
-/* Ranks that do collectives together. @used: no trace defines it */
+/* Ranks that do collectives together. @used: known by its use only, no trace defines it */
 struct chakra_group {
 	const char *name;
 	bool used;
@@ -110,7 +110,7 @@ static int chakra_ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Index of the group, which is new unless there is one; takes @ranks over. */
+/* Find or add the group, and return its index; takes ownership of @ranks. */
 static int chakra_add_group(struct chakra *c, const char *name, bool used, uint32_t *ranks,
 			    uint32_t n)
 {
@@ -192,7 +192,7 @@ static int chakra_used_group(struct chakra *c, const char *name)
 	return chakra_add_group(c, name, true, ranks, n);
 }
 
-/* The ranks that differ from @rank in dimensions that @comm involves only. */
+/* The ranks that differ from @rank only in dimensions that @comm involves. */
 static int chakra_dims_group(struct chakra *c, uint32_t rank, const struct to_trace_comm *comm)
 {
 	const struct to_chakra_options *o = c->options;
@@ -270,7 +270,7 @@ static uint32_t chakra_server(const struct chakra *c, uint32_t rank)
 	return rank / c->options->ranks_per_server;
 }
 
-/* @sum grows by @bytes and stays a JSON integer. */
+/* Add @bytes to @sum, which must stay a JSON integer. */
 static int chakra_count(const struct chakra *c, uint64_t *sum, uint64_t bytes)
 {
 	if (bytes > INT64_MAX - *sum)
@@ -360,7 +360,7 @@ static int chakra_add_collective(struct chakra *c, const struct chakra_group *gr
 	return ret ? ret : chakra_add_allreduce(c, group, bytes);
 }
 
-/* Rank @other of a group must do what its first rank does. */
+/* Check that rank @other of a group does the same as its first rank. */
 static int chakra_compare(const struct chakra *c, const struct chakra_item *first,
 			  const struct chakra_item *other)
 {
@@ -439,7 +439,7 @@ static uint32_t chakra_destination(const struct chakra_item *item)
 }
 
 /* Messages that may match: by source, destination and tag. */
-static int chakra_by_way(const struct chakra_item *x, const struct chakra_item *y)
+static int chakra_by_ends(const struct chakra_item *x, const struct chakra_item *y)
 {
 	if (chakra_source(x) != chakra_source(y))
 		return chakra_source(x) < chakra_source(y) ? -1 : 1;
@@ -448,20 +448,20 @@ static int chakra_by_way(const struct chakra_item *x, const struct chakra_item *
 	return (x->comm->tag > y->comm->tag) - (x->comm->tag < y->comm->tag);
 }
 
-/* All sends of a way, then its receives, each in the order of the trace. */
+/* All sends of a source, destination and tag, then its receives, in the order of the trace. */
 static int chakra_by_message(const void *a, const void *b)
 {
 	const struct chakra_item *x = a, *y = b;
-	int way = chakra_by_way(x, y);
+	int ends = chakra_by_ends(x, y);
 
-	if (way)
-		return way;
+	if (ends)
+		return ends;
 	if (x->comm->kind != y->comm->kind)
 		return x->comm->kind == TO_TRACE_SEND ? -1 : 1;
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* All messages of one way. */
+/* All messages of one source, destination and tag. */
 static int chakra_match(struct chakra *c, const struct chakra_item *items, uint32_t n)
 {
 	uint32_t sends = 0, i;
@@ -521,7 +521,7 @@ static int chakra_all_messages(struct chakra *c)
 		qsort(c->items, c->n_items, sizeof(*c->items), chakra_by_message);
 	for (first = 0; first < c->n_items && !ret; first = last) {
 		for (last = first; last < c->n_items &&
-		     !chakra_by_way(&c->items[first], &c->items[last]); last++)
+		     !chakra_by_ends(&c->items[first], &c->items[last]); last++)
 			;
 		ret = chakra_match(c, &c->items[first], last - first);
 	}

@@ -5,17 +5,17 @@
 /*
  * The demand of a job from the execution traces of its ranks.
  *
- * An AllReduce of M bytes puts 2(n - 1)/n M on every link of a ring; the other
- * collectives that run on rings are counted as the AllReduce that puts as many
- * bytes there:
+ * An AllReduce of M bytes puts 2(n - 1)/n M on every link of a ring. The other
+ * collectives that run on rings count as the AllReduce that puts as many bytes
+ * on every link:
  *
  *	all-reduce, M bytes			M
  *	reduce-scatter, M bytes			M / 2
- *	all-gather, each of n its M bytes	n M / 2
+ *	all-gather, M bytes from each of n	n M / 2
  *	broadcast, reduce, M bytes		M / 2
  *
- * An all-to-all of M bytes per rank is M / n from each to each: MP transfers,
- * as are sends.
+ * An all-to-all of M bytes per rank sends M / n from each rank to each: MP
+ * transfers, as are sends.
  */
 
 #include "data/demand.h"
@@ -25,10 +25,10 @@
 
 /**
  * struct to_chakra_options - how ranks are arranged
- * @ranks_per_server: ranks that share a server, in the order of their numbers;
- *	what they send each other stays inside
- * @n_dims, @dims: sizes of the dimensions that involved_dim speaks of, the
- *	fastest first; none when collectives with all dimensions are all there is
+ * @ranks_per_server: consecutive ranks that share a server; what they send each
+ *	other stays inside
+ * @n_dims, @dims: sizes of the rank dimensions that involved_dim refers to,
+ *	fastest-varying first; none if every collective involves all dimensions
  */
 struct to_chakra_options {
 	uint32_t ranks_per_server;
@@ -37,7 +37,7 @@ struct to_chakra_options {
 };
 
 /**
- * struct to_chakra_totals - what the traces hold, over all ranks
+ * struct to_chakra_totals - what the traces contain, over all ranks
  * @n_nodes: nodes of any type
  * @compute_seconds: of the rank that computes longest
  * @sends, @send_bytes: messages from rank to rank
@@ -58,9 +58,9 @@ struct to_chakra_totals {
  *
  * The demand's name is NAME.
  *
- * Return: for to_demand_free(); NULL with @err set: a trace that cannot be read,
- * a rank without one, sends and receives that do not match, ranks of a process
- * group that do not do the same collectives.
+ * Return: the demand, to be freed by to_demand_free(); NULL with @err set when a
+ * trace cannot be read, a rank has none, sends and receives do not match, or
+ * ranks of a process group do different collectives.
  */
 struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 				 const struct to_chakra_options *options,

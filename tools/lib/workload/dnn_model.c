@@ -88,7 +88,7 @@ static int dnn_model_read_device(const struct to_json *at, void *to)
 	return to_json_object(at, device_fields, to);
 }
 
-/* Inputs may name operators further down: read when all names are known. */
+/* Inputs may name operators further down, so they are read when all names are known. */
 static int dnn_model_skip_inputs(const struct to_json *at, void *to)
 {
 	unsigned int n;
@@ -143,7 +143,7 @@ static int dnn_model_cycle(const struct to_json *at, const struct to_dnn_model *
 
 	while (done[op])
 		op++;
-	/* after as many steps as there are operators it is on the cycle */
+	/* after as many steps as there are operators, @op is on the cycle */
 	for (unsigned int step = 0; step <= m->n_operators; step++) {
 		const struct to_operator *o = &m->operators[op];
 		unsigned int i = 0;
@@ -162,7 +162,7 @@ static int dnn_model_cycle(const struct to_json *at, const struct to_dnn_model *
 				m->operators[op].name, m->operators[other].name);
 }
 
-/* Operators behind their inputs, in the order of the file where that is open. */
+/* Sort operators after their inputs, otherwise in the order of the file. */
 static int dnn_model_sort(const struct to_json *at, struct to_dnn_model *m)
 {
 	bool *done = calloc(m->n_operators, sizeof(*done));

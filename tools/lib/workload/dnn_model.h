@@ -12,9 +12,9 @@
 
 /**
  * enum to_operator_type - how an operator reads its parameters
- * @TO_OPERATOR_EMBEDDING: a table of rows, one of which is read per sample
+ * @TO_OPERATOR_EMBEDDING: a table of rows; reads one row per sample
  *
- * All others read all of their parameters once per pass.
+ * All other types read all of their parameters once per pass.
  */
 enum to_operator_type {
 	TO_OPERATOR_EMBEDDING,
@@ -41,9 +41,9 @@ struct to_operator {
 
 /**
  * struct to_accelerator - the GPUs of a server, as one roofline
- * @gpus: per server; the links between them are taken as free
+ * @gpus: per server; the links between them are assumed to cost nothing
  * @flops: peak of one GPU, operations per second
- * @efficiency: part of the peak that is reached
+ * @efficiency: share of the peak that is reached
  * @memory_bandwidth: of one GPU, bytes per second
  * @memory_bytes: of one GPU, for parameters
  *
@@ -59,8 +59,8 @@ struct to_accelerator {
 /**
  * struct to_dnn_model - what is trained
  * @batch_per_gpu: samples per GPU and iteration
- * @backward: work of the backward pass over that of the forward pass
- * @order: indices of the operators, every one behind its inputs
+ * @backward: ratio of the backward pass's time to the forward pass's
+ * @order: indices of the operators, each after its inputs
  */
 struct to_dnn_model {
 	char name[TO_NAME_MAX];

@@ -82,7 +82,7 @@ static void proposal_put(struct to_strategy *strategy, uint32_t op, struct to_pl
 	strategy->at[op] = p;
 }
 
-/* Operators like @op to the servers of a placement one by one. */
+/* Assign operators like @op to the servers of a placement one by one. */
 static void proposal_deal(const struct to_proposals *proposals, struct to_strategy *strategy,
 			  uint32_t op, uint64_t *random)
 {
@@ -139,7 +139,7 @@ static void proposal_stages(const struct to_proposals *proposals, struct to_stra
 	}
 }
 
-/* To where the operator's input, or else the one that it is an input of, is. */
+/* Move to the placement of an input, or else of an operator that takes this one's result. */
 static void proposal_join(const struct to_proposals *proposals, struct to_strategy *strategy,
 			  uint32_t op, uint64_t *random)
 {

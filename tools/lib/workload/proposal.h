@@ -2,12 +2,12 @@
 #ifndef TOPOOPT_PROPOSAL_H
 #define TOPOOPT_PROPOSAL_H
 
-/* Random changes of a strategy, for a Markov chain. */
+/* Random proposals for a strategy, for a Markov chain. */
 
 #include "workload/strategy.h"
 
 /**
- * struct to_proposals - what changes need to know of a model
+ * struct to_proposals - what proposals need to know about a model
  * @first_like: per operator, the first one of the same kind and size
  */
 struct to_proposals {
@@ -24,10 +24,11 @@ void to_proposals_free(struct to_proposals *proposals);
 /**
  * to_propose() - change @strategy in one way
  *
- * Another placement for one operator, for a run of operators, or for all like
- * it, together or dealt out to servers one by one; stages on servers of their
- * own; the placement of a neighbour; or the placements of two operators
- * exchanged. What comes out is valid, and may be what it was.
+ * The proposal is one of: another placement for one operator, for a run of
+ * operators, or for all operators like it, together or assigned to servers one
+ * by one; stages on servers of their own; the placement of a neighbour; the
+ * placements of two operators swapped. The result is valid and may equal the
+ * strategy before.
  */
 void to_propose(const struct to_proposals *proposals, struct to_strategy *strategy,
 		uint64_t *random);

@@ -14,8 +14,8 @@
 
 /**
  * struct to_placement - the servers of one operator
- * @first, @step, @n: servers first, first + step, ..., n of them; step is 1
- *	where n is
+ * @first, @step, @n: servers first, first + step, ..., n of them; @step is 1
+ *	if @n is
  * @sharded: each server has an n-th of the parameters and computes that part
  *	of the result for all samples (embeddings by columns, others as in
  *	tensor parallelism). Otherwise each has all parameters, computes an n-th
@@ -61,11 +61,11 @@ void to_strategy_set(struct to_strategy *strategy, const struct to_strategy *fro
 /**
  * to_strategy_place_tables() - every embedding on one server, round robin
  *
- * What people do by hand for DLRM (TopoOpt section 2.1).
+ * This is the usual hand-made placement for DLRM (TopoOpt section 2.1).
  */
 void to_strategy_place_tables(struct to_strategy *strategy);
 
-/** to_strategy_valid() - whether @placement is one for operator @op */
+/** to_strategy_valid() - whether @placement is valid for operator @op */
 bool to_strategy_valid(const struct to_strategy *strategy, uint32_t op,
 		       const struct to_placement *placement);
 
@@ -84,9 +84,9 @@ bool to_strategy_fits(const struct to_strategy *strategy, double *scratch);
  * to_strategy_tasks() - one iteration: forward, backward, AllReduce
  * @graph: of as many servers, empty; finished on return
  *
- * A result goes to the servers that compute operators on it, which start when
- * they have all of their inputs; its gradient comes back the same way. An
- * operator's gradients are reduced as soon as its servers have them, while
+ * A result goes to the servers whose operators take it; these start when they
+ * have all of their inputs, and its gradient returns between the same servers.
+ * An operator's gradients are reduced as soon as its servers have them, while
  * those of earlier operators are being computed.
  *
  * Return: 0, or -ENOMEM with @err set.
@@ -94,7 +94,7 @@ bool to_strategy_fits(const struct to_strategy *strategy, double *scratch);
 int to_strategy_tasks(const struct to_strategy *strategy, struct to_taskgraph *graph,
 		      struct to_error *err);
 
-/** to_strategy_print() - in words, operators of equal placement on one line */
+/** to_strategy_print() - as text, operators of equal placement on one line */
 void to_strategy_print(FILE *out, const struct to_strategy *strategy);
 
 /**

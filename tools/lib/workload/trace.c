@@ -51,7 +51,7 @@ static const Chakra__Attribute *trace_find(const Chakra__Node *node, const char 
 	return NULL;
 }
 
-/* The integer that @attr is, of whichever type; false when it is none or negative. */
+/* The value of integer attribute @attr, of any type; false if it is no integer or negative. */
 static bool trace_integer(const Chakra__Attribute *attr, uint64_t *value)
 {
 	int64_t number;
@@ -82,7 +82,7 @@ static bool trace_integer(const Chakra__Attribute *attr, uint64_t *value)
 		number = attr->sfixed64_val;
 		break;
 	case CHAKRA__ATTRIBUTE__VALUE_UINT64_VAL:
-		number = attr->uint64_val;	/* past 2^63 it is no size */
+		number = attr->uint64_val;	/* 2^63 and more is no valid size */
 		break;
 	case CHAKRA__ATTRIBUTE__VALUE_FIXED64_VAL:
 		number = attr->fixed64_val;
@@ -94,7 +94,7 @@ static bool trace_integer(const Chakra__Attribute *attr, uint64_t *value)
 	return number >= 0;
 }
 
-/* Attribute @name of @node, @missing where it has none; UINT64_MAX demands one. */
+/* Attribute @name of @node, else @missing; with @missing UINT64_MAX, it is required. */
 static int trace_number(const struct to_trace *trace, const Chakra__Node *node, const char *name,
 			uint64_t max, uint64_t missing, uint64_t *value, struct to_error *err)
 {
@@ -262,7 +262,7 @@ static int trace_read_groups(struct to_trace *trace, const Chakra__Node *node,
 		   : 0;
 }
 
-/* PyTorch's own operators, which start those of the GPU; they send nothing themselves. */
+/* PyTorch's own operators, which launch those of the GPU; they send nothing themselves. */
 static bool trace_on_cpu(const Chakra__Node *node)
 {
 	const Chakra__Attribute *attr = trace_find(node, "is_cpu_op");

@@ -24,8 +24,8 @@ enum to_trace_kind { TO_TRACE_SEND, TO_TRACE_RECEIVE, TO_TRACE_COLLECTIVE };
 /**
  * struct to_trace_comm - one node that communicates
  * @id, @name: of the node; the name is made printable
- * @bytes: what this rank puts in, as Chakra counts: its own part of an
- *	all-gather, the whole buffer of the others
+ * @bytes: what this rank contributes, as Chakra counts it: its own part of an
+ *	all-gather, the whole buffer of the other collectives
  * @peer, @tag: of a send the destination, of a receive the source
  * @group: process group, "" when the node names none
  * @dims: bit k: the collective spans dimension k of the ranks; all bits where
@@ -39,7 +39,7 @@ struct to_trace_comm {
 	char name[TO_NAME_MAX], group[TO_NAME_MAX];
 };
 
-/** struct to_trace_group - process group, no @ranks when it has all */
+/** struct to_trace_group - process group; no @ranks means all */
 struct to_trace_group {
 	char name[TO_NAME_MAX];
 	uint32_t *ranks, n;
@@ -66,8 +66,8 @@ const char *to_collective_name(enum to_collective collective);
 /**
  * to_trace_load() - read NAME.RANK.et
  *
- * Return: 0, or a negative errno with @err set: a file that ends early, lengths
- * or messages that are none, communication that does not say what it sends.
+ * Return: 0, or a negative errno with @err set: a file that ends early, invalid
+ * lengths or messages, communication that does not say what it sends.
  */
 int to_trace_load(struct to_trace *trace, const char *path, struct to_error *err);
 
