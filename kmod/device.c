@@ -44,7 +44,7 @@ static void topoopt_device_clear(struct topoopt_dev *tdev)
 {
 	struct topoopt_table *table;
 
-	/* Whoever builds a table now stops: RTNL is held, and all wait for it. */
+	/* A build under way stops: RTNL is held, and everybody waits for it. */
 	WRITE_ONCE(tdev->gone, true);
 	mutex_lock(&tdev->lock);
 	topoopt_stage_free(tdev->stage);

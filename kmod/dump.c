@@ -225,7 +225,7 @@ struct topoopt_dump {
 };
 
 /*
- * Put what is at @pos and move @pos behind it. Return: 1, 0 when there is
+ * Put what is at @pos and move @pos past it. Return: 1, 0 when there is
  * nothing left, -EMSGSIZE without moving.
  */
 typedef int topoopt_dump_next_t(struct sk_buff *skb,

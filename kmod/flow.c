@@ -202,7 +202,7 @@ static bool topoopt_flow_alert6(struct sk_buff *skb,
 	unsigned int pos = flow->nhoff + flow->hlen, end;
 	unsigned int limit = flow->nhoff + flow->len;
 
-	/* The stack drops options that end behind the packet. */
+	/* The stack drops options that end beyond the packet. */
 	if (pos + 8 > limit || !pskb_may_pull(skb, pos + 8))
 		return true;
 	end = pos + (skb->data[pos + 1] + 1) * 8;

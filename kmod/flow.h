@@ -24,7 +24,7 @@ struct topoopt_flow_bth {
 /**
  * struct topoopt_flow - what the relay knows of a packet
  * @len: length of the IP packet in bytes, as its header says
- * @nhoff: offset of the IP header from skb->data: 0, or VLAN_HLEN behind an
+ * @nhoff: offset of the IP header from skb->data: 0, or VLAN_HLEN after an
  *	in-band VLAN tag
  * @hlen: length of the IP header, of IPv6 the fixed part
  * @proto: protocol of the IP header (IPv6: its next header); transport

@@ -213,7 +213,7 @@ static void topoopt_port_release(struct topoopt_port *port)
 	RCU_INIT_POINTER(tdev->ports[port->slot], NULL);
 	topoopt_port_update(port, true);
 	netdev_upper_dev_unlink(port->dev, tdev->dev);
-	/* Waits for whoever received through the port or selected it. */
+	/* Waits for readers that received through the port or selected it. */
 	netdev_rx_handler_unregister(port->dev);
 
 	topoopt_stats_retire(port);

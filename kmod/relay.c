@@ -105,7 +105,7 @@ static void topoopt_relay_local(const struct topoopt_port *port,
 
 /*
  * Left to the stack: not counted under any server, but accounted all the same,
- * so that whoever compares with the counters of the NIC finds every frame that
+ * so that a comparison with the counters of the NIC finds every frame that
  * the kernel saw. @flow is NULL when the packet was not parsed.
  */
 static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,

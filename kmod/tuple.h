@@ -97,7 +97,7 @@ struct topoopt_tuple {
 	u64 displaced;
 };
 
-/* Tuples, at least one, longest prefix first; @end is behind the last. */
+/* Tuples, at least one, longest prefix first; @end is past the last. */
 struct topoopt_tuples {
 	struct topoopt_tuple *begin;
 	struct topoopt_tuple *end;

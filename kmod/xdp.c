@@ -249,7 +249,7 @@ static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
 				 topoopt_fastpath_lookup4(table, ip4->daddr), false);
 }
 
-/* EtherType, and the first byte behind it. */
+/* EtherType, and the first byte after it. */
 static __always_inline bool topoopt_xdp_is4(const void *ip)
 {
 	return (*(const __be32 *)(ip - 2) & htonl(0xffffff00)) ==

@@ -23,7 +23,7 @@ static int topoopt_xmit_route(struct topoopt_dev *tdev, struct sk_buff *skb)
 	if (unlikely(!topoopt_flow_parse(skb, eth_hdr(skb)->h_proto, &flow)))
 		goto malformed;
 
-	/* Multicast and the like, sent by the stack itself, is nobody's error. */
+	/* The stack itself sends multicast and the like: no error to report. */
 	if (unlikely(topoopt_flow_scoped(skb, &flow))) {
 		topoopt_output_drop(tdev->stats, skb, TOPOOPT_MISS_PACKETS,
 				    SKB_DROP_REASON_IP_OUTNOROUTES);
