@@ -282,6 +282,7 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 	struct to_error why = { 0 };
 	unsigned int at = 0, steps;
 	int ret, staged, unset;
+	uint64_t generation;
 
 	/* Neither is open after most failures; what matters is what comes then. */
 	ret = to_fabric_revert(t->fabric, err);
@@ -300,6 +301,9 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 	if (ret)
 		return ret;
 	staged = to_fabric_stage(t->fabric, plan, &differs, &why);
+	/* The same tables under different generations: their recordings cannot be merged. */
+	if (!staged && to_fabric_generation(t->fabric, &generation, NULL))
+		differs = true;
 	ret = transition_first(staged, &why, 0, err);
 	/* Also when a server does not answer: others need their links. */
 	unset = transition_set_switches(t, plan, &moved, &why);
