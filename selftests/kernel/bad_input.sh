@@ -83,7 +83,7 @@ weights=$(plan_edit '.tables[1].groups[0][0].weight = 1
 refused "a stale generation" 'stale generation: the active one is 1, not 0' \
 	"$weights" --base-generation 0
 
-check_fails "options that exclude each other" 'exclude each other' \
+check_fails "options that are mutually exclusive" 'mutually exclusive' \
 	on "$B" toctl apply "$plan" --node "$B" --stage --commit
 check_fails "a number that is none" 'base-generation.*expected' \
 	on "$B" toctl apply "$plan" --node "$B" --base-generation -1

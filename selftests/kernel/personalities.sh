@@ -4,7 +4,7 @@
 # NICs whose RDMA engine takes RoCEv2 for itself: a tc filter on every ethN drops
 # what comes to its MAC and not to its address, before the module sees it. So
 # nothing reaches a server behind another one, until transit goes to a second
-# personality: a macvlan device ethNt, whose MAC the engine does not know.
+# interface: a macvlan device ethNt, whose MAC the engine does not know.
 #
 #	s0 eth0 == eth1 s1 eth0 == eth1 s2 eth0 == eth1 s3 eth0 == eth1 s0
 #	  eth0t    eth1t  eth0t    eth1t  eth0t    eth1t  eth0t    eth1t
@@ -105,7 +105,7 @@ port_live() { # SERVER PORT true|false
 		jq --arg port "$2" '.ports[] | select(.port == $port).live') == "$3" ]]
 }
 
-# --- one personality ---
+# --- one interface per port ---
 
 ports=(eth0 eth1)
 plan_of "$example/cluster.json" "$tmp/one.json"
@@ -113,10 +113,10 @@ fabric_up "$tmp/one.json" >/dev/null
 engines
 listen
 send s0 s2
-check "one personality: the engines swallow what s0 sends to s2" \
+check "one interface per port: the engines swallow what s0 sends to s2" \
 	wait_for 60 eval '(($(swallowed) >= 8))'
-is "one personality: nothing of it arrives" "$(got)" ""
-check "one personality: TCP does" on s0 ping -c 1 -W 5 "$(node s2)"
+is "one interface per port: nothing of it arrives" "$(got)" ""
+check "one interface per port: TCP does" on s0 ping -c 1 -W 5 "$(node s2)"
 kill "${listeners[@]}"
 must "$fabric" down
 
@@ -180,7 +180,7 @@ done
 is "doctor without a plan" "$(on s0 toctl doctor | complaints)" ""
 
 must ip -n s1 link set eth1t down
-check "doctor finds that the peer's relay personality is deaf" \
+check "doctor finds that the peer's relay interface is deaf" \
 	grep -q '^warn eth0t: mtu: s1:eth1t does not answer' <(doctor)
 must ip -n s1 link set eth1t up
 must on s0 sysctl -q -w net.ipv4.conf.eth0.rp_filter=1
@@ -198,7 +198,7 @@ check_fails "apply refuses a relay_mac that the port does not have" \
 check_fails "apply refuses a mac that the RDMA interface does not have" \
 	"server s1: port eth0t: interface eth0 has MAC 02:54:4f:00:00:02, the plan's mac is 02:00:00:00:00:99" \
 	apply s1 "$(edit '.mac = "02:00:00:00:00:99"')"
-check_fails "apply refuses the personalities swapped" "interface eth0 has MAC .* the plan's relay_mac" \
+check_fails "apply refuses the two interfaces swapped" "interface eth0 has MAC .* the plan's relay_mac" \
 	apply s1 "$(plan_edit '(.. | strings | select(. == "eth0t")) = "eth0"
 		| (.. | strings | select(endswith(":eth0t"))) |= rtrimstr("t")
 		| .servers[].ports[0].transmit = "eth0t"')"

@@ -246,7 +246,7 @@ check_fails "merge refuses other plans" "recorded under plan" \
 check_fails "merge refuses missing servers" "1 of 3 servers missing, first $C" \
 	toctl tm merge -o "$tmp/x.tm" "$tmp/$A.tm" "$tmp/$B.tm"
 changed=$(plan_edit '(.tables[] | select(.server == $a).groups[0][0].weight) = 2' --arg a "$A")
-check_fails "record refuses a plan that the kernel does not run" "is not $A's of this plan" \
+check_fails "record refuses a plan that the kernel does not run" "is not that of $A in this plan" \
 	on "$A" toctl tm record --plan "$changed" --node "$A" --count 1 -o "$tmp/x.tm"
 check_fails "record refuses another server's part" "server $B: port eth0: interface eth0 has MAC" \
 	on "$A" toctl tm record --plan "$plan" --node "$B" --count 1 -o "$tmp/x.tm"

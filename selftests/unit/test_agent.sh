@@ -74,7 +74,7 @@ run 1 agent --etcd http://127.0.0.1:1,http://127.0.0.1:2
 one_line '^toctl agent: etcd http://127.0.0.1:[12]: '
 result $? "etcd that is not there"
 run 2 apply --all --node s0 "$plan"
-grep -q -- '--all goes with none of --node' "$tmp/err"
+grep -q -- '--all cannot be combined with --node' "$tmp/err"
 result $? "all servers, and one"
 run 1 apply --all --command true "$plan"
 one_line 'the command "true" has no \{\} for the server'

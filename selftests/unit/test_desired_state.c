@@ -5,7 +5,7 @@
  *
  *	a:0 === b:0	b:1 === c:0	c:1 === a:1	a:2 dark
  *
- * b:0 has a relay personality of its own.
+ * b:0 has a second interface (PCI function), with a relay MAC of its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>

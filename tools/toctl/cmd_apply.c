@@ -81,8 +81,9 @@ struct apply_result {
 };
 
 /*
- * The plan is active; XDP only makes it faster, so that what cannot be had is
- * said and no failure. Return: the path of each port for the JSON.
+ * The plan is active, and XDP only makes it faster: a port that has to do
+ * without gets a warning and is no failure. Return: the path of each port for
+ * the JSON.
  */
 static json_t *apply_xdp(const struct to_server *self, const struct to_interfaces *found,
 			 enum to_xdp_mode mode)
@@ -228,7 +229,7 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 	return ret;
 }
 
-/* What another one has begun must not be found half done, nor be undone. */
+/* The lock keeps us from finding, or undoing, what another toctl has half done. */
 static int apply_plan(struct to_call *call, const struct apply_args *args,
 		      const struct to_plan *plan)
 {
@@ -285,15 +286,15 @@ static int apply_run(struct to_call *call, const void *data)
 	int ret;
 
 	if (args->dry_run + args->stage + args->commit + args->abort > 1)
-		return to_usage(call, "--dry-run, --stage, --commit and --abort exclude each other");
+		return to_usage(call, "--dry-run, --stage, --commit and --abort are mutually exclusive");
 	if (args->all && (args->dry_run || args->stage || args->commit || args->abort ||
 			  args->node || args->base != ANY_GENERATION ||
 			  strcmp(args->dev, DEFAULT_DEV)))
-		return to_usage(call, "--all goes with none of --node, --dev, --dry-run, --stage, --commit, --abort and --base-generation");
+		return to_usage(call, "--all cannot be combined with --node, --dev, --dry-run, --stage, --commit, --abort or --base-generation");
 	if (args->all && args->xdp >= 0)
-		return to_usage(call, "--all excludes --xdp: that is each server's own");
+		return to_usage(call, "--all cannot be combined with --xdp, which each server has of its own");
 	if (args->xdp >= 0 && (args->dry_run || args->stage || args->abort))
-		return to_usage(call, "--xdp excludes --dry-run, --stage and --abort");
+		return to_usage(call, "--xdp cannot be combined with --dry-run, --stage or --abort");
 	if (args->abort)
 		return apply_abort(call, args->dev);
 	if (!call->n_operands)
@@ -311,51 +312,52 @@ static int apply_run(struct to_call *call, const void *data)
 
 static const struct to_option apply_options[] = {
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "server of the plan that this is; default: the host name" },
+	  .help = "name of this server in the plan; default: the host name" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
-	  .help = "topoopt device, made when there is none; default: topo0" },
+	  .help = "topoopt device, created if there is none; default: topo0" },
 	{ "dry-run", 0, TO_OPTION_FLAG, FIELD(dry_run),
-	  .help = "print what would change, change nothing" },
+	  .help = "print what would change; change nothing" },
 	{ "stage", 0, TO_OPTION_FLAG, FIELD(stage),
-	  .help = "make the links and stage the table, do not commit" },
+	  .help = "set up the links and stage the table; do not commit" },
 	{ "commit", 0, TO_OPTION_FLAG, FIELD(commit),
-	  .help = "commit what --stage prepared, with addresses and routes" },
+	  .help = "commit what --stage prepared, and set addresses and routes" },
 	{ "abort", 0, TO_OPTION_FLAG, FIELD(abort),
 	  .help = "drop what --stage prepared" },
 	{ "base-generation", 0, TO_OPTION_NUMBER, FIELD(base), .argument = "N",
 	  .max = INT64_MAX, .help = "refuse unless generation N is active" },
 	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
-	  .help = "on all servers of the plan, or on none; through their agents" },
+	  .help = "on all servers of the plan or on none, through their agents" },
 	TO_FABRIC_OPTIONS(struct apply_args, fabric, "all"),
 	{ "xdp", 0, TO_OPTION_CHOICE, FIELD(xdp), .choices = apply_xdp_choices,
 	  .help = "relay at XDP, before the kernel's queues; default: leave as it is" },
 	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),
-	  .help = "print how long it took, and the rate" },
+	  .help = "print how long it took, and the routes per second" },
 	{}
 };
 
 const struct to_command to_cmd_apply = {
 	.name = "apply",
-	.summary = "Bring this server's kernel to what a plan says",
+	.summary = "Apply a plan to this server's kernel",
 	.operands = "[PLAN]",
 	.max_operands = 1,
 	.description =
-		"Makes the topoopt device and its ports, loads the table, and sets the\n"
+		"Creates the topoopt device with its ports, loads the table, and sets the\n"
 		"addresses, routes and neighbours that local traffic needs. All or nothing:\n"
-		"on any error the table that was active goes on forwarding. What is as\n"
-		"planned already is left alone, so a second run changes nothing. While another\n"
-		"toctl is changing the device, it waits, for 5 s at most.\n\n"
+		"after any error the old table goes on forwarding. What is as planned already is\n"
+		"left alone, so a second run changes nothing. While another toctl is changing the\n"
+		"device, it waits for up to 5 s.\n\n"
 		"Routes, rules, neighbours and addresses carry protocol 116; toctl clear\n"
 		"removes them again.\n\n"
-		"With --all the plan becomes active on all its servers or on none: it is\n"
-		"staged on each by an agent there (toctl agent), then committed on all under\n"
-		"one generation. When a server cannot commit, the others go back.\n\n"
-		"--xdp auto relays RoCEv2 at XDP on ports whose driver does that natively, to\n"
-		"ports whose driver sends it on; all else goes through the kernel's queues,\n"
-		"which have back-pressure and answer with ICMP. --xdp on takes all but TCP,\n"
-		"and generic XDP where there is no native one. A port or kernel that cannot\n"
-		"relays as without; what is missing is said. tcpdump on a port does not see\n"
-		"frames that XDP took.",
+		"With --all the plan becomes active on all its servers or on none: an agent on\n"
+		"each (toctl agent) stages it, then all commit it under one generation. When a\n"
+		"server cannot commit, the others go back to their old table.\n\n"
+		"--xdp auto relays RoCEv2 at XDP where the driver of the receiving port supports\n"
+		"that natively and the driver of the sending port takes redirected frames;\n"
+		"everything else goes through the kernel's queues, which have back-pressure and\n"
+		"answer with ICMP. --xdp on relays everything but TCP at XDP, by generic XDP where\n"
+		"there is no native one. A port or kernel without XDP relays as before, and a\n"
+		"warning says what is missing. tcpdump on a port does not see frames that XDP\n"
+		"took.",
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
 	.defaults = &(const struct apply_args){

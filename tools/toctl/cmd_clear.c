@@ -72,13 +72,13 @@ static const struct to_option clear_options[] = {
 
 const struct to_command to_cmd_clear = {
 	.name = "clear",
-	.summary = "Remove what apply made on this server",
+	.summary = "Undo toctl apply on this server",
 	.operands = "[PLAN]",
 	.max_operands = 1,
 	.description =
-		"Removes the routes, rules, neighbours and addresses that toctl apply set,\n"
-		"and the table. A device that apply made goes as a whole; one that was\n"
-		"there before keeps its ports.",
+		"Removes the table, and the routes, rules, neighbours and addresses that toctl\n"
+		"apply set. A device that toctl apply created is deleted; one that was there\n"
+		"before keeps its ports.",
 	.options = clear_options,
 	.args_size = sizeof(struct clear_args),
 	.defaults = &(const struct clear_args){

@@ -46,7 +46,7 @@ static void doctor_print(const struct to_call *call, const struct to_checks *che
 	}
 }
 
-/* Is what the kernel has what the plan says? */
+/* Does the kernel have what the plan says? */
 static void doctor_plan(struct to_checks *checks, const struct to_check_view *view,
 			const char *path, const char *dev)
 {
@@ -79,7 +79,7 @@ static void doctor_plan(struct to_checks *checks, const struct to_check_view *vi
 			     (unsigned long long)device->generation, counts.routes);
 	if (counts.entries_added || counts.entries_removed)
 		to_check_add(checks, TO_CHECK_FAIL, "entries", dev, fix,
-			     "addresses, neighbours, routes and rules: %u missing or different, %u left over",
+			     "addresses, neighbours, routes and rules: %u missing or different, %u stale",
 			     counts.entries_added, counts.entries_removed);
 	else
 		to_check_add(checks, TO_CHECK_OK, "entries", dev, NULL,
@@ -87,7 +87,7 @@ static void doctor_plan(struct to_checks *checks, const struct to_check_view *vi
 	if (device->staged)
 		to_check_add(checks, TO_CHECK_WARN, "stage", dev,
 			     "toctl apply --commit PLAN, or toctl apply --abort",
-			     "a stage of %u routes waits", device->staged_routes);
+			     "a stage of %u routes is not committed", device->staged_routes);
 	to_apply_close(apply);
 }
 
@@ -188,9 +188,9 @@ static int doctor_run(struct to_call *call, const void *data)
 
 static const struct to_option doctor_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .argument = "FILE",
-	  .help = "check against this plan, and who is at the other end of each port" },
+	  .help = "compare with this plan, and probe what each port is cabled to" },
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "server of the plan that this is; default: the host name" },
+	  .help = "name of this server in the plan; default: the host name" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
 	{}
@@ -200,11 +200,11 @@ const struct to_command to_cmd_doctor = {
 	.name = "doctor",
 	.summary = "Find what keeps this server's part of the fabric from working",
 	.description =
-		"One line per check: ok, warn or FAIL, and how to mend it. Looks at the\n"
-		"module, the device, its ports, offloads, MTUs, kernel settings and\n"
-		"firewalls; with a plan also at what the kernel holds against it, and sends\n"
-		"ARP and ICMP probes out of every port to see where it leads and what size\n"
-		"comes through. Exits with 1 when a check fails.",
+		"Prints one line per check: ok, warn or FAIL, and how to fix it. Checks the\n"
+		"module, the device, its ports, offloads, MTUs, kernel settings and firewalls.\n"
+		"With a plan it also compares the kernel's state with it, and sends ARP and ICMP\n"
+		"probes out of every port to see where it leads and which packet size gets\n"
+		"through. Exits with 1 when a check fails.",
 	.options = doctor_options,
 	.args_size = sizeof(struct doctor_args),
 	.defaults = &(const struct doctor_args){ .dev = "topo0" },

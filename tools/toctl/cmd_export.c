@@ -50,7 +50,7 @@ static int export_run(struct to_call *call, const void *data)
 	const struct export_args *args = data;
 
 	if (args->listen && args->textfile)
-		return to_usage(call, "--listen and --textfile exclude each other");
+		return to_usage(call, "--listen and --textfile are mutually exclusive");
 	if ((args->listen || args->textfile) && call->json)
 		return to_usage(call, "--json goes to standard output, not with --listen or --textfile");
 	if (args->listen)
@@ -63,7 +63,7 @@ static const struct to_option export_options[] = {
 	  .argument = "DEV", .help = "only this topoopt device; default: all" },
 	{ "textfile", 0, TO_OPTION_STRING, offsetof(struct export_args, textfile),
 	  .argument = "FILE",
-	  .help = "replace FILE, in one step, for node_exporter's textfile collector" },
+	  .help = "replace FILE atomically, for node_exporter's textfile collector" },
 	{ "listen", 'l', TO_OPTION_STRING, offsetof(struct export_args, listen),
 	  .argument = "[ADDRESS:]PORT",
 	  .help = "serve them over HTTP as /metrics; default address: 127.0.0.1" },
@@ -72,14 +72,14 @@ static const struct to_option export_options[] = {
 
 const struct to_command to_cmd_export = {
 	.name = "export",
-	.summary = "Counters and state of this server as OpenMetrics",
+	.summary = "Export counters and state of this server as OpenMetrics",
 	.description =
 		"Prints one time series per counter and port, so that their number does not\n"
 		"grow with the fabric. Needs no privilege.\n\n"
-		"Over HTTP, a client that accepts OpenMetrics gets that, any other one the\n"
-		"older text format of Prometheus; a server whose module is not loaded answers\n"
-		"503. There is neither encryption nor a password: an address other than the\n"
-		"loopback one shows the counters to all who reach it.",
+		"Over HTTP, clients that accept OpenMetrics get it, all others the older text\n"
+		"format of Prometheus; while the module is not loaded, the answer is 503. There\n"
+		"is neither encryption nor a password: at an address other than loopback,\n"
+		"whoever reaches it sees the counters.",
 	.options = export_options,
 	.args_size = sizeof(struct export_args),
 	.run = export_run,

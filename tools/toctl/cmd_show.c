@@ -15,7 +15,7 @@ struct show_args {
 	const char *dev;
 };
 
-/* All that a view of one device may need. */
+/* What the views of one device need. */
 struct show {
 	struct to_call *call;
 	struct to_genl genl;

@@ -16,7 +16,7 @@ static int apply_run(struct to_call *call, const void *data)
 
 static const struct to_option apply_options[] = {
 	{ "dry-run", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, dry_run),
-	  .help = "print what would change, change nothing" },
+	  .help = "print what would change; change nothing" },
 	{ "prepare", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, prepare),
 	  .help = "make the cross-connects between the look-ahead ports, for toctl switch flip" },
 	{}
@@ -24,16 +24,15 @@ static const struct to_option apply_options[] = {
 
 const struct to_command to_cmd_switch_apply = {
 	.name = "switch apply",
-	.summary = "Bring the optical switches to the cross-connects of a plan",
+	.summary = "Set the optical switches to a plan's cross-connects",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Moves only the cross-connects that differ, on all optical switches of the plan at "
-		"once, and reads them back. Cross-connects between ports that the plan does not "
-		"have are left alone. When a switch fails, all are brought back to what they had, "
-		"and the error says so. Tables of the servers are not touched: stage them before, "
-		"commit them after.",
+		"Changes only the cross-connects that differ, on all optical switches of the plan "
+		"at once, and reads them back. Cross-connects between ports outside the plan stay. "
+		"When a switch fails, all go back to their old cross-connects, and the error says "
+		"so. The servers' tables are not touched: stage them before, commit them after.",
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
 	.run = apply_run,

@@ -32,9 +32,9 @@ const struct to_command to_cmd_switch_show = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Reads every optical switch of the plan through its \"control\". One line per "
-		"cross-connect: a blank is as planned, or joins ports that the plan does not "
-		"have, \"-\" is not planned, \"+\" is planned and missing. a-b joins both ways, "
-		"a>b from a to b.",
+		"Reads every optical switch of the plan through its \"control\", and prints one line "
+		"per cross-connect. It starts with \"-\" when the cross-connect is not planned, with "
+		"\"+\" when it is planned and missing, and with a blank when it is as planned or "
+		"joins ports outside the plan. a-b joins both directions, a>b only a to b.",
 	.run = show_run,
 };

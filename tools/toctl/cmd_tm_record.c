@@ -167,13 +167,13 @@ static const struct to_option record_options[] = {
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000, .help = "length of a sample; default: 50ms" },
 	{ "count", 'c', TO_OPTION_NUMBER, FIELD(count), .argument = "N",
-	  .max = 1000000, .help = "samples, 0: until interrupted; default: 20" },
+	  .max = 1000000, .help = "number of samples, 0: until interrupted; default: 20" },
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "server of the plan that this is; default: the host name" },
+	  .help = "name of this server in the plan; default: the host name" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
 	{ "attach", 0, TO_OPTION_CHOICE, FIELD(attach), .choices = record_sources,
-	  .help = "where to count" },
+	  .help = "where to count packets; default: auto" },
 	{ "entries", 0, TO_OPTION_NUMBER, FIELD(entries), .argument = "N",
 	  .min = 1, .max = 1 << 24,
 	  .help = "pairs that one interval can hold; default: 16384" },
@@ -188,9 +188,9 @@ const struct to_command to_cmd_tm_record = {
 		"Counts every packet that this server originates, relays or receives, in\n"
 		"samples that start at multiples of the interval by the clock: on servers\n"
 		"with synchronized clocks they line up. Run it on all servers at the same time\n"
-		"and join the files by toctl tm merge.\n\n"
-		"A NIC with an RDMA engine does not show the kernel what that sends and\n"
-		"receives; for tm merge to find it, name the " TO_COUNTER_TEXT,
+		"and merge the files with toctl tm merge.\n\n"
+		"What the RDMA engine of a NIC sends and receives passes the kernel by; for\n"
+		"toctl tm merge to reconstruct it, name the " TO_COUNTER_TEXT,
 	.options = record_options,
 	.args_size = sizeof(struct record_args),
 	.defaults = &(const struct record_args){

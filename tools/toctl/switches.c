@@ -40,7 +40,7 @@ static bool switches_has(const struct to_circuits *circuits, unsigned int in, un
 	return false;
 }
 
-/* Is @p told by its way back, which is there too? */
+/* Does the reverse circuit stand for @p, too, in what is printed? */
 static bool switches_told(const struct to_circuits *circuits, enum to_link_mode mode,
 			  const struct to_circuit *p)
 {

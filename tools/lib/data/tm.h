@@ -81,7 +81,7 @@ struct to_tm_sample {
 	struct to_tm_link_bytes *links;
 };
 
-/** struct to_tm_end - a port by name; server is TO_TM_NONE when dark */
+/** struct to_tm_end - a port by name; server is TO_TM_NONE where there is no link */
 struct to_tm_end {
 	uint32_t server;
 	char port[IFNAMSIZ];
@@ -89,8 +89,8 @@ struct to_tm_end {
 
 /**
  * struct to_tm_port - port of the server that recorded
- * @to: where its transmitter leads
- * @from: where its receiver is lit from; same as @to on duplex links
+ * @to: port that receives what this one sends
+ * @from: port that sends what this one receives; same as @to on duplex links
  */
 struct to_tm_port {
 	char name[IFNAMSIZ];

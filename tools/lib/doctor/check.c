@@ -120,8 +120,8 @@ static int check_sysctl_read(const char *fmt, const char *name)
 }
 
 /*
- * Strict reverse-path filtering drops what arrives at another port than the
- * one that the answer would leave by: ICMP errors from relays, say.
+ * Strict reverse-path filtering drops packets that arrive on another port than
+ * the one the reply would leave by: ICMP errors from relays, for example.
  */
 static void check_rp_filter(struct to_checks *checks, const char *name)
 {
@@ -138,7 +138,7 @@ static void check_rp_filter(struct to_checks *checks, const char *name)
 	}
 	snprintf(fix, sizeof(fix), "sysctl -w net.ipv4.conf.%s.rp_filter=2", name);
 	to_check_add(checks, TO_CHECK_WARN, "rp_filter", name, fix,
-		     "strict: drops answers of relays that arrive at another port than they would be sent from");
+		     "strict: drops ICMP errors of relays that arrive on another port than the route back uses");
 }
 
 static void check_ipv6(struct to_checks *checks, const char *name)
@@ -149,7 +149,7 @@ static void check_ipv6(struct to_checks *checks, const char *name)
 		return;
 	snprintf(fix, sizeof(fix), "sysctl -w net.ipv6.conf.%s.disable_ipv6=0", name);
 	to_check_add(checks, TO_CHECK_WARN, "ipv6", name, fix,
-		     "IPv6 is off: its IPv6 addresses are left out");
+		     "IPv6 is off: the plan's IPv6 addresses are left out");
 }
 
 void to_check_sysctl(struct to_checks *checks, const char *device,
@@ -168,7 +168,7 @@ void to_check_sysctl(struct to_checks *checks, const char *device,
 		check_ipv6(checks, view->rdma[p]);
 	to_check_add(checks, TO_CHECK_OK, "ip_forward", "kernel", NULL,
 		     forward == 1 ?
-		     "on: the stack forwards what has no route in the table" :
+		     "on: the kernel forwards packets without a route in the table" :
 		     "off: relaying does not need it");
 }
 
@@ -244,13 +244,13 @@ static int check_chain(const struct nlmsghdr *nlh, void *arg)
 		chains->drops++;
 	} else if (nfg->nfgen_family != NFPROTO_NETDEV && c.hook == NF_INET_LOCAL_IN) {
 		to_check_add(chains->checks, TO_CHECK_WARN, "netfilter", c.name,
-			     "let the fabric in, for software RDMA: nft add rule ... udp dport 4791 accept",
+			     "accept the fabric's packets, for software RDMA: nft add rule ... udp dport 4791 accept",
 			     "input chain of table %s drops by default: packets for this server need a rule",
 			     c.table);
 		chains->drops++;
 	} else if (nfg->nfgen_family != NFPROTO_NETDEV && c.hook == NF_INET_FORWARD) {
 		to_check_add(chains->checks, TO_CHECK_OK, "netfilter", c.name, NULL,
-			     "forward chain of table %s drops by default: relayed packets do not meet it, those without a route in the table do",
+			     "forward chain of table %s drops by default: relayed packets bypass it, packets without a route in the table do not",
 			     c.table);
 		chains->drops++;
 	}

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_CHECK_H
 #define TOPOOPT_CHECK_H
 
-/* What commonly breaks a fabric without switches, and how to mend it. */
+/* What commonly breaks a fabric without switches, and how to fix it. */
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@ enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
  * @name: what was looked at: "carrier", "mtu"
  * @subject: of what: an interface, or a part of the kernel
  * @text: what was found
- * @fix: command or action that mends it, "" when there is nothing to mend
+ * @fix: command or action that fixes it, "" when there is nothing to fix
  */
 struct to_check {
 	enum to_verdict verdict;
@@ -43,8 +43,8 @@ void to_checks_free(struct to_checks *checks);
  * struct to_check_view - the server that is looked at
  * @device: the topoopt device, NULL when there is none
  * @ports: names of its ports, the plan's if there is a plan
- * @rdma: names of the interfaces with the ports' MAC and address: the ports, or
- *	with two personalities the other one
+ * @rdma: names of the interfaces with the ports' RDMA MAC and address: the ports
+ *	themselves, or a second interface (PCI function) on the same port
  * @plan: NULL without one
  * @server: in the plan
  */
@@ -62,7 +62,7 @@ struct to_check_view {
 void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
 			unsigned int server);
 
-/** to_check_two() - whether port @p has two personalities */
+/** to_check_two() - whether port @p has a second interface, for RDMA */
 bool to_check_two(const struct to_check_view *view, unsigned int p);
 
 /** to_check_module() - whether the module is there to be loaded */
@@ -78,8 +78,8 @@ void to_check_sysctl(struct to_checks *checks, const char *device,
 /**
  * to_check_netfilter() - nftables chains that drop by default
  *
- * Relayed packets meet only chains on a port's own ingress; the module takes
- * them before input and forward. Rules of the old iptables are not seen.
+ * Relayed packets pass only chains on a port's own ingress; the module takes
+ * them before input and forward. Does not see rules of the old iptables.
  */
 void to_check_netfilter(struct to_checks *checks,
 			const struct to_check_view *view);
@@ -95,7 +95,7 @@ void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
  *
  * Asks by ARP for the planned port's address, as a probe without sender
  * address (RFC 5227), which a Linux peer answers whatever its routes say, with
- * the MAC of the port that heard it. Nobody there: asks for every node of the
+ * the MAC of the port that heard it. If nobody answers, asks for every node of the
  * plan. Then an ICMP echo as large as the MTU to each of the port's MACs, the one
  * for last hops and the one for transit. Needs a plan, duplex links, IPv4
  * addresses and CAP_NET_RAW.

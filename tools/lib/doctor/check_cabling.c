@@ -10,7 +10,7 @@
 
 #include "doctor/probe.h"
 
-#define ANSWER_MS 300	/* a direct neighbour answers within a few */
+#define ANSWER_MS 300	/* a direct neighbour answers within a few ms */
 #define TRIES 3
 #define SMALL 64	/* bytes of a small echo */
 
@@ -91,7 +91,7 @@ static void cabling_find_other(struct cable *c)
 	free(nodes);
 }
 
-/* What comes through to the peer's interface @name, which has @mac. */
+/* Which size gets through to the peer's interface @name, which has @mac. */
 static void cabling_check_size(struct cable *c, const char *name, const uint8_t *mac)
 {
 	struct in_addr own = c->port->address.v4, peer = c->peer->address.v4;
@@ -103,7 +103,7 @@ static void cabling_check_size(struct cable *c, const char *name, const uint8_t 
 		small = to_probe_echo(&c->probe, own, peer, mac, SMALL, ANSWER_MS);
 	if (small) {
 		to_check_add(c->checks, TO_CHECK_WARN, "mtu", c->port->name,
-			     "let ICMP echo in at the other end, and apply the plan there",
+			     "allow ICMP echo at the other end, and apply the plan there",
 			     "%.*s:%s does not answer a ping, so its MTU is not known",
 			     server, c->peer_name, name);
 		return;
@@ -120,7 +120,7 @@ static void cabling_check_size(struct cable *c, const char *name, const uint8_t 
 	snprintf(fix, sizeof(fix), "on %.*s: ip link set %s mtu %u",
 		 server, c->peer_name, name, c->nic->mtu);
 	to_check_add(c->checks, TO_CHECK_FAIL, "mtu", c->port->name, fix,
-		     "%u bytes do not come through to %.*s:%s, small packets do",
+		     "%u bytes do not get through to %.*s:%s, small packets do",
 		     c->nic->mtu, server, c->peer_name, name);
 }
 

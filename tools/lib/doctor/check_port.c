@@ -84,7 +84,7 @@ static void check_master(struct to_checks *checks, const struct to_check_view *v
 	snprintf(fix, sizeof(fix), "ip link set %s master %s", nic->name,
 		 view->device->name);
 	to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix,
-		     "is no port of %s", view->device->name);
+		     "is not a port of %s", view->device->name);
 }
 
 static void check_mac(struct to_checks *checks, const struct to_nic *nic,
@@ -131,7 +131,7 @@ static void check_mtu(struct to_checks *checks, const struct to_check_view *view
 		snprintf(fix, sizeof(fix), "give all ports one MTU: ip link set DEV mtu %u",
 			 nic->mtu);
 		to_check_add(checks, TO_CHECK_WARN, "mtu", nic->name, fix,
-			     "%u, another port has %u: what is larger cannot be relayed",
+			     "%u, another port has %u: larger packets cannot be relayed",
 			     nic->mtu, smallest);
 	} else {
 		to_check_add(checks, TO_CHECK_OK, "mtu", nic->name, NULL, "%u", nic->mtu);
@@ -220,8 +220,9 @@ static bool check_features_on(const struct features *f, const char *feature)
 }
 
 /*
- * Aggregates that cannot be taken apart as they were: LRO rewrites headers, the
- * UDP ones would get new IP identifications, which RoCEv2 signs.
+ * Aggregates that cannot be split into the original packets again: LRO rewrites
+ * headers; UDP segments would get new IP identifications, which the invariant
+ * CRC of RoCEv2 covers.
  */
 static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 {
@@ -362,14 +363,14 @@ static void check_path(struct to_checks *checks, const struct to_nic *nic)
 		break;
 	case TO_XDP_FOREIGN:
 		to_check_add(checks, TO_CHECK_WARN, "path", nic->name,
-			     "make sure that it passes on what it does not own",
+			     "make sure that it passes on frames that are not its own",
 			     "another XDP program sees all frames first");
 		break;
 	default:
 		if (to_xdp_strips_tags(nic->name)) {
 			snprintf(fix, sizeof(fix), "ethtool -K %s rxvlan off", nic->name);
 			to_check_add(checks, TO_CHECK_WARN, "path", nic->name, fix,
-				     "the NIC takes VLAN tags out: nothing is relayed at XDP");
+				     "the NIC strips VLAN tags: nothing is relayed at XDP");
 			break;
 		}
 		to_check_add(checks, TO_CHECK_OK, "path", nic->name, NULL,
@@ -383,7 +384,7 @@ static const struct to_nic *check_find_nic(const struct to_check_view *view, con
 	return to_rtnl_nic_find(view->nics, view->n_nics, name);
 }
 
-/* What both personalities of a port need; NULL when it is not there. */
+/* What each interface of a port needs; NULL when it is not there. */
 static const struct to_nic *check_nic(struct to_checks *checks,
 				      const struct to_check_view *view,
 				      unsigned int p, const char *name,

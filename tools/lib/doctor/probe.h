@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_PROBE_H
 #define TOPOOPT_PROBE_H
 
-/* Questions sent out of one port, past all routing: who is at the other end? */
+/* Probes sent out of one port, past all routing: who is at the other end? */
 
 #include <netinet/in.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 		 uint8_t mac[6]);
 
 /**
- * to_probe_echo() - an ICMP echo of @size bytes (of IP) that must not be cut
+ * to_probe_echo() - an ICMP echo of @size bytes (of IP), not to be fragmented
  *
  * Return: 0 when the answer came; -ETIMEDOUT; -EMSGSIZE when the port cannot
  * send so much; another errno.

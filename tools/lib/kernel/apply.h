@@ -3,8 +3,8 @@
 #define TOPOOPT_APPLY_H
 
 /*
- * Brings a server's kernel to what a plan says, all or nothing: the links, the
- * table of the topoopt device, and the entries that rtnetlink holds.
+ * Applies a plan to a server's kernel, all or nothing: the links, the table of
+ * the topoopt device, and the entries that rtnetlink holds.
  */
 
 #include <stdbool.h>
@@ -68,13 +68,13 @@ int to_apply_print(struct to_apply *apply, to_diff_line line, void *arg,
 		   struct to_error *err);
 
 /**
- * to_apply_links() - make the device, its ports and their links
+ * to_apply_links() - create the device, enslave its ports, set all of them up
  *
- * On failure what was done is undone.
+ * Undoes on failure what it has done.
  */
 int to_apply_links(struct to_apply *apply, struct to_error *err);
 
-/** to_apply_stage() - stage the table; @prepare: so that it outlives us */
+/** to_apply_stage() - stage the table; @prepare: so that it outlives this process */
 int to_apply_stage(struct to_apply *apply, bool prepare, struct to_error *err);
 
 /**
@@ -93,7 +93,7 @@ int to_apply_commit(struct to_apply *apply, bool staged, uint64_t base,
 int to_apply_abort(struct to_apply *apply, struct to_error *err);
 
 /**
- * to_apply_revert() - after to_apply_commit(), back to how it was found
+ * to_apply_revert() - undo to_apply_commit() and all before it
  * @base: generation that is active
  * @generation: as for to_apply_commit(); gets 0 where there was no device
  *

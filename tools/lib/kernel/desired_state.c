@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What both expansions ask all the time. */
+/* A server's part of the plan, as table and entries both look it up. */
 struct view {
 	const struct to_plan *plan;
 	const struct to_cluster *cluster;
@@ -15,7 +15,7 @@ struct view {
 	unsigned int server;
 	const uint32_t *ifindex;
 	struct to_port_ref peer[TO_PORTS_MAX];
-	bool lit[TO_PORTS_MAX];
+	bool linked[TO_PORTS_MAX];
 };
 
 static void desired_view_init(struct view *v, const struct to_plan *plan,
@@ -28,8 +28,8 @@ static void desired_view_init(struct view *v, const struct to_plan *plan,
 	v->server = server;
 	v->ifindex = ifindex;
 	for (unsigned int p = 0; p < v->self->n_ports; p++)
-		v->lit[p] = !to_plan_peer(plan, (struct to_port_ref){ server, p },
-					  &v->peer[p]);
+		v->linked[p] = !to_plan_peer(plan, (struct to_port_ref){ server, p },
+					     &v->peer[p]);
 }
 
 static const struct to_port *desired_view_peer(const struct view *v, unsigned int port)
@@ -40,7 +40,7 @@ static const struct to_port *desired_view_peer(const struct view *v, unsigned in
 static bool desired_is_peer(const struct view *v, unsigned int port, uint32_t server,
 			    unsigned int slot)
 {
-	return slot && v->lit[port] && v->peer[port].server == server &&
+	return slot && v->linked[port] && v->peer[port].server == server &&
 	       v->peer[port].port == slot - 1;
 }
 
@@ -134,7 +134,7 @@ static int desired_check_group(const struct builder *b, unsigned int group)
 					    "server %s: group %u names port %u of %u",
 					    b->v.self->name, group, port,
 					    b->v.self->n_ports);
-		if (!b->v.lit[port])
+		if (!b->v.linked[port])
 			return to_error_set(b->err, -EINVAL,
 					    "server %s: group %u leads through port %s, which has no link",
 					    b->v.self->name, group,
@@ -206,7 +206,7 @@ static int desired_add_route(struct builder *b, int family, const struct to_addr
 	return 0;
 }
 
-/* Group for RoCEv2 that is @port's but arrived at another: its peer sends it back. */
+/* Group for RoCEv2 to @port that arrived at another port: its peer sends it back. */
 static int desired_detour(struct builder *b, unsigned int port)
 {
 	struct to_nexthop peer = { .port = port, .weight = 1 };
@@ -226,7 +226,7 @@ static int desired_add_destination(struct builder *b, uint32_t server, unsigned 
 		return 0;
 	if (server == b->v.server) {
 		type = slot ? TOPOOPT_ROUTE_TYPE_LOCAL : TOPOOPT_ROUTE_TYPE_NODE;
-		if (slot && b->v.lit[slot - 1])
+		if (slot && b->v.linked[slot - 1])
 			group = desired_detour(b, slot - 1);
 		if (group < 0)
 			return to_error_set(b->err, group, "out of memory");
@@ -466,7 +466,7 @@ static int desired_write_port(struct writer *w, unsigned int port, unsigned int 
 	desired_copy_address(address, own, w->family);
 	if (!desired_add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, ifindex))
 		return -ENOMEM;
-	if (!w->v.lit[port])
+	if (!w->v.linked[port])
 		return 0;
 	e = desired_add_entry(w, TO_ENTRY_RULE, address, 8 * w->size, 0);
 	if (!e)

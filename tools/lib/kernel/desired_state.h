@@ -19,11 +19,11 @@
  * to_desired_state_table() - groups and routes of the topoopt device of @server
  * @ifindex: interface of every port of @server
  *
- * Own node address: type node. Own port addresses: type local, with a group of
- * the port's peer by which RoCEv2 that arrived at another port comes to the port
- * after all: a queue pair sends by its own NIC, which may be cabled to another
- * NIC of the server it is for, and NICs take no packets for each other. Every other
- * address that the plan has a route to: unicast. A next hop through a port
+ * Own node address: type node. Own port addresses: type local, with a group
+ * that leads to the port's peer. It is for RoCEv2 that arrives at another port:
+ * a queue pair sends through its own NIC, which may be cabled to another NIC of the
+ * destination, and no NIC accepts packets for another one; the peer sends them
+ * back to the right port. Every other address that the plan has a route to: unicast. A next hop through a port
  * whose link ends at port q of server v carries the relay MAC of (v, q), for
  * the address of (v, q) itself the RDMA MAC: so a group of the plan is one
  * group here and one more for every such last hop where the two MACs differ.

@@ -116,7 +116,7 @@ int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
 int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
 		     uint32_t tx_ifindex, struct to_error *err);
 
-/** to_genl_account() - run a BPF program for every packet while @genl is open */
+/** to_genl_account() - run BPF program @program for every packet while @genl is open */
 int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
 		    struct to_error *err);
 

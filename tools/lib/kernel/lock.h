@@ -10,9 +10,9 @@
  * @device: its name in this network namespace; it need not be there
  * @wait_s: for so many seconds, when somebody else is changing it
  *
- * To be had before the device is looked at. Return: a file descriptor whose
- * close() gives it back, as the end of the process does; -EBUSY when it was not
- * to be had; another negative errno.
+ * Take it before looking at the device. Return: a file descriptor whose close()
+ * releases the lock, as the end of the process does; -EBUSY when somebody else
+ * kept it; another negative errno.
  */
 int to_lock_take(const char *kind, const char *device, unsigned int wait_s, struct to_error *err);
 

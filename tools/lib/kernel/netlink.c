@@ -161,7 +161,7 @@ static void netlink_extack(const struct nlmsghdr *nlh, struct extack *ack)
 	}
 }
 
-/* The error that the kernel says, 0 when it is none. */
+/* The errno in an answer of the kernel, 0 for success. */
 static int netlink_code(int code)
 {
 	return code < -4095 ? -EBADMSG : code < 0 ? code : 0;

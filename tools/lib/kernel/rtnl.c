@@ -368,7 +368,7 @@ static int rtnl_add_neighbour(const struct nlmsghdr *nlh, void *arg)
 			break;
 		}
 	}
-	/* Another tool may have changed it: then it no longer says what we said. */
+	/* Another tool has replaced it: its MAC is no longer ours. */
 	if (!(ndm->ndm_state & NUD_PERMANENT))
 		memset(e.mac, 0, sizeof(e.mac));
 	return rtnl_entry_keep(arg, &e, protocol);

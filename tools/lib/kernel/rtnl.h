@@ -12,8 +12,8 @@
 #include "kernel/netlink.h"
 
 /*
- * Marks what toctl made (`ip route show proto 116`), so that it removes that
- * and nothing else. 116 is 't'; free in iproute2's rt_protos.
+ * Marks what toctl made (`ip route show proto 116`), so that toctl clear removes
+ * that and nothing else. 116 is 't'; free in iproute2's rt_protos.
  */
 #define TO_RTNL_PROTOCOL 116
 
@@ -127,7 +127,7 @@ enum to_change_verb { TO_CHANGE_ADD, TO_CHANGE_REPLACE, TO_CHANGE_DELETE };
 
 /**
  * struct to_change - one step of a change
- * @old: what is replaced or deleted, for the way back
+ * @old: what is replaced or deleted, to undo it
  * @done: the kernel did it
  */
 struct to_change {

@@ -121,7 +121,7 @@ static void xdp_attach_port(struct to_xdp_port *port, const struct relay_bpf *na
 	port->why[0] = '\0';
 	if (to_xdp_strips_tags(port->name)) {
 		snprintf(port->why, sizeof(port->why),
-			 "the NIC takes VLAN tags out, which XDP would lose: "
+			 "the NIC strips VLAN tags, which XDP would lose: "
 			 "ethtool -K %s rxvlan off", port->name);
 	} else if (at.path == TO_XDP_FOREIGN) {
 		snprintf(port->why, sizeof(port->why), "another XDP program is attached");

@@ -47,7 +47,7 @@ struct to_xdp_port {
 enum to_xdp_path to_xdp_path(uint32_t ifindex);
 
 /**
- * to_xdp_strips_tags() - whether a NIC takes VLAN tags out of what it receives
+ * to_xdp_strips_tags() - whether a NIC strips VLAN tags from what it receives
  *
  * XDP never sees such a tag, so that a redirected frame would lose it, and with
  * it the priority that PFC goes by: the module leaves all frames of such a port

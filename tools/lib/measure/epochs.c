@@ -13,7 +13,7 @@
 
 #define BATCH 1024
 
-/* Cells of a CPU in an epoch, if not fewer keys are to be held: 64 KiB. */
+/* Cells per CPU and epoch, unless fewer keys are to be held: 64 KiB. */
 #define CELLS 2048
 
 /* Not many more than @entries, and no less than a shift of 63 bits tells apart. */

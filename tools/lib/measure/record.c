@@ -86,7 +86,7 @@ static int record_check_table(struct to_recorder *r)
 	ret = ret ? ret : to_diff_tables(&have, &want, &differ, NULL, NULL, NULL, r->err);
 	if (!ret && to_diff_any(&differ))
 		ret = to_error_set(r->err, -ESTALE,
-				   "the table of %s is not %s's of this plan: toctl apply --dry-run shows how they differ",
+				   "the active table of %s is not that of %s in this plan: toctl apply --dry-run shows how they differ",
 				   config->device, r->tm->servers[config->server]);
 	r->tm->generation = have.generation;
 	to_kernel_table_free(&want);
@@ -167,7 +167,7 @@ static int record_read_counters(struct to_recorder *r, struct to_tm_counters *co
 	return ret;
 }
 
-/* Statistics that went back, as those of a NIC that was reset, count nothing. */
+/* Statistics that went back, as when a NIC was reset, count as no traffic. */
 static uint64_t record_grown(uint64_t before, uint64_t after)
 {
 	return after > before ? after - before : 0;
@@ -175,8 +175,8 @@ static uint64_t record_grown(uint64_t before, uint64_t after)
 
 /*
  * End a sample and start the next. The counters are read just before the
- * programs turn to the other map, so that both halves are of one moment but
- * for some microseconds.
+ * programs turn to the other map, so that both are of the same moment to within
+ * some microseconds.
  */
 static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 {

@@ -13,14 +13,14 @@
  *   are new: beyond the largest share that their pair lately had in any single
  *   interval. So the phases of an iteration, which come back with every one,
  *   are no steps once they were seen, however different they are, and neither
- *   is traffic that jumps to and fro.
+ *   is traffic that alternates.
  * - a drift: the mean of all intervals has come farther than @threshold from
  *   what the plan was made for, in total variation (the share of the bytes that
  *   would have to change their pair to make one of the other). It must be of an
  *   iteration, a part of one says nothing. So traffic that moves slowly, or
  *   goes back to what was before, or alternates, is planned for by its mean.
  *
- * Intervals without traffic tell nothing and are passed over; no time here has them.
+ * Intervals without traffic tell nothing and are skipped; no duration here counts them.
  */
 
 #include <stdbool.h>

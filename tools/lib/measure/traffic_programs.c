@@ -212,7 +212,7 @@ static int programs_open_tc(struct to_traffic_programs *t, struct to_error *err)
 	return ret;
 }
 
-/* Back to where nothing is loaded. */
+/* Detach and unload everything. */
 static void programs_unload(struct to_traffic_programs *t)
 {
 	while (t->n_attachments)
@@ -291,7 +291,7 @@ const char *to_traffic_programs_source(const struct to_traffic_programs *t)
 
 /* Reading. */
 
-/* Port of the server by interface; -1 for no interface, -2 for a stranger. */
+/* Port of the server by interface; -1 for no interface, -2 for one that is no port. */
 static int programs_port_of(const struct to_traffic_programs *t, uint32_t ifindex)
 {
 	const unsigned int n =
@@ -357,7 +357,7 @@ static int programs_compare_flows(const void *a, const void *b)
 	return x->out < y->out ? -1 : x->out > y->out;
 }
 
-/* CPUs counted apart what is one flow. */
+/* Add up what each CPU counted of the same flow. */
 static void programs_join_flows(struct to_tm_sample *sample)
 {
 	unsigned int n = 0;

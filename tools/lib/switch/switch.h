@@ -7,8 +7,7 @@
  * the driver that a switch's "control" in cluster.json names.
  *
  *	switch.c		one switch: a change is done when its read-back says so
- *	switches.c		all switches of a plan: minimal change, all or nothing
- *	switch_json.c		"control" in cluster.json and plan.json
+ *	switch_set.c		all switches of a plan: minimal change, all or nothing
  *	switch_command.c	driver: a program that gets JSON
  *	switch_netns.c		driver: the namespace that is the lab's optical switch
  *	switch_polatis_scpi.c, switch_polatis_restconf.c, switch_sonic.c
@@ -155,8 +154,8 @@ unsigned int to_switch_set_differ(const struct to_switch_set *s);
 /**
  * to_switch_set_apply() - make the change that to_switch_set_compare() found
  *
- * All switches at once, as the slowest says how long it is dark. When one
- * fails, what was changed is brought back to what it was, on all of them. One
+ * Changes all switches at once, so that links are down no longer than the slowest
+ * takes. When one fails, all go back to what they had. One
  * whose change is late is given its timeout once more, to undo what comes then.
  *
  * Return: 0, else a negative errno; @err says in one line what failed, and

@@ -2,8 +2,8 @@
 /*
  * The lab's optical switch: a network namespace in which every port is an
  * interface with the alias SWITCH.PORT, and light that enters one leaves
- * another because a tc filter (matchall, mirred) redirects it. What changes is
- * dark, its interfaces down, for the switch's reconfiguration time.
+ * another because a tc filter (matchall, mirred) redirects it. Ports that change
+ * are dark, their interfaces down, for the switch's reconfiguration time.
  */
 #include <errno.h>
 #include <fcntl.h>

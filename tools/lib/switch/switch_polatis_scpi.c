@@ -11,7 +11,7 @@
  * wrong is in the error queue, read until it says 0.
  *
  * A connection lasts for one call of the driver: the switch, or a firewall on
- * the way, may hang up on one that is idle, and a switch has few sessions.
+ * the path, may close one that is idle, and a switch has few sessions.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -74,7 +74,7 @@ static int sonic_take(json_t *entries, struct to_circuits *pairs, struct to_erro
 
 		if (!a || !b || sscanf(a, "%uA%n", &in, &used_a) != 1 || !used_a || a[used_a] ||
 		    sscanf(b, "%uB%n", &out, &used_b) != 1 || !used_b || b[used_b])
-			return to_error_set(err, -EPROTO, "its entry %s goes from no A to a B", key);
+			return to_error_set(err, -EPROTO, "its entry %s does not go from an A to a B side", key);
 		if (to_circuits_add(pairs, in, out))
 			return to_error_set(err, -ENOMEM, "out of memory");
 	}
@@ -93,7 +93,7 @@ static int sonic_read(struct to_switch *sw, struct to_circuits *pairs, struct to
 	if (json_is_object(entries))
 		ret = sonic_take(entries, pairs, err);
 	else
-		ret = to_error_set(err, -EPROTO, "sonic-db-dump answered no JSON object");
+		ret = to_error_set(err, -EPROTO, "sonic-db-dump did not answer with a JSON object");
 	json_decref(entries);
 	free(output);
 	return ret;
