@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 int to_run_log_open(struct to_run_log *log, const char *path, bool json, struct to_error *err)
 {
 	*log = (struct to_run_log){ .json = json };
@@ -32,14 +34,15 @@ static void run_log_write_json(FILE *out, const json_t *line)
 void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 		const char *fmt, ...)
 {
-	struct timespec time;
+	const uint64_t now = to_clock_realtime_ns();
+	const time_t seconds = now / TO_NS_PER_S;
+	const unsigned int ns = now % TO_NS_PER_S;
 	char clock[16];
 	struct tm tm;
 	json_t *line;
 	va_list ap;
 
-	clock_gettime(CLOCK_REALTIME, &time);
-	line = json_pack("{s:f, s:s}", "time", time.tv_sec + time.tv_nsec * 1e-9, "event", event);
+	line = json_pack("{s:f, s:s}", "time", seconds + ns * 1e-9, "event", event);
 	if (fields)
 		json_object_update(line, fields);
 	json_decref(fields);
@@ -48,9 +51,9 @@ void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 	if (log->json) {
 		run_log_write_json(stdout, line);
 	} else {
-		localtime_r(&time.tv_sec, &tm);
+		localtime_r(&seconds, &tm);
 		strftime(clock, sizeof(clock), "%T", &tm);
-		printf("%s.%03ld ", clock, time.tv_nsec / 1000000);
+		printf("%s.%03u ", clock, ns / 1000000);
 		va_start(ap, fmt);
 		vprintf(fmt, ap);
 		va_end(ap);
