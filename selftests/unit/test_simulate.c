@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "job.h"
+#include "routing/link_loads.h"
 #include "simulate/simulate.h"
-#include "verify/predict.h"
 
 #define BANDWIDTH (100 * GBPS)
 #define CAPACITY (BANDWIDTH / 8.0)	/* bytes per second */
@@ -236,7 +236,7 @@ static void links_carry_what_is_predicted(void **state)
 		assert_non_null(rings);
 		mp = rings + graph->n_arcs;
 		assert_int_equal(to_forwarding_init(&f, plan, graph), 0);
-		assert_int_equal(to_predict_loads(&f, rings, mp), 0);
+		assert_int_equal(to_link_loads(&f, rings, mp), 0);
 		to_taskgraph_init(&g, plan->demand->n);
 		to_taskgraph_matrix(&g, plan->demand->mp);
 		for (unsigned int i = 0; i < plan->demand->n_groups; i++)

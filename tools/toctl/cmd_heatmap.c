@@ -16,7 +16,7 @@
 #include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "heatmap.h"
-#include "verify/predict.h"
+#include "routing/link_loads.h"
 
 struct heatmap_args {
 	bool load;
@@ -72,7 +72,7 @@ static int heatmap_add_load(struct to_heatmap *map, const struct to_plan *plan)
 		mp = calloc(graph->n_arcs + 1, sizeof(*mp));
 		ret = to_forwarding_init(&f, plan, graph);
 		if (!ret && rings && mp)
-			ret = to_predict_loads(&f, rings, mp);
+			ret = to_link_loads(&f, rings, mp);
 		else
 			ret = -ENOMEM;
 		for (uint32_t a = 0; a < graph->n_arcs && !ret; a++)

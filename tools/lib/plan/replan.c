@@ -9,6 +9,7 @@
 #include "plan/replan.h"
 #include "plan/rewire.h"
 #include "plan/rewire_steps.h"
+#include "routing/link_loads.h"
 #include "verify/predict.h"
 #include "verify/verify_links.h"
 
@@ -159,7 +160,7 @@ static int replan_time(const struct to_plan *plan, const struct to_graph *graph,
 
 	view.demand = demand;
 	if (rings && !to_forwarding_init(&f, &view, graph))
-		ret = to_predict_loads(&f, rings, mp);
+		ret = to_link_loads(&f, rings, mp);
 	*seconds = 0;
 	for (a = 0; !ret && a < graph->n_arcs; a++) {
 		double bytes = rings[a] + mp[a];

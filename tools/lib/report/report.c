@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/report.h"
+#include "routing/link_loads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +65,7 @@ static int report_compute(struct to_report *r, struct to_error *err)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	r->rings = calloc(r->graph->n_arcs + 1, sizeof(*r->rings));
 	r->mp = calloc(r->graph->n_arcs + 1, sizeof(*r->mp));
-	if (!r->rings || !r->mp || to_predict_loads(&r->forwarding, r->rings, r->mp) ||
+	if (!r->rings || !r->mp || to_link_loads(&r->forwarding, r->rings, r->mp) ||
 	    report_count_hops(r))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	return 0;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "graph/paths.h"
+#include "routing/link_loads.h"
 #include "routing/source_routes.h"
-#include "verify/predict.h"
 
 #define PAIR_PATHS 16
 #define PAIR_STEPS 30000000.0	/* arcs looked at */
@@ -249,7 +249,7 @@ static int source_routes_init(struct pair *p)
 	p->flow = p->seconds_per_byte + arcs;
 	p->seen = p->apart + n * n;
 	p->stack = p->place + n;
-	if (to_predict_loads(&p->f, p->load, p->trial))
+	if (to_link_loads(&p->f, p->load, p->trial))
 		return -ENOMEM;
 	for (a = 0; a < arcs; a++) {
 		p->seconds_per_byte[a] = to_graph_seconds_per_byte(g, p->plan->cluster, a);

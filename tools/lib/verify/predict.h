@@ -43,15 +43,6 @@ struct to_figures {
 	double comm_time, comm_time_bound;
 };
 
-/**
- * to_predict_loads() - bytes per arc and iteration, from rings and tables
- * @rings: of rings on their own links, and of rings that are routed
- * @mp: of MP transfers
- *
- * Return: 0 or -ENOMEM.
- */
-int to_predict_loads(struct to_forwarding *f, double *rings, double *mp);
-
 /** to_predict_figures() - all figures. Return: 0 or -ENOMEM. */
 int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
 
