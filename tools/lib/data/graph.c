@@ -27,7 +27,8 @@ struct to_graph *to_graph_new(unsigned int n, const struct to_link *links,
 	unsigned int per_link = mode == TO_LINKS_DUPLEX ? 2 : 1;
 	struct to_graph *g = calloc(1, sizeof(*g));
 	unsigned int i, side, x;
-	uint32_t *block, *next;
+	struct to_arena *arena;
+	uint32_t *next;
 	size_t arcs;
 
 	if (!g)
@@ -35,21 +36,21 @@ struct to_graph *to_graph_new(unsigned int n, const struct to_link *links,
 	g->n = n;
 	g->n_arcs = n_links * per_link;
 	arcs = g->n_arcs;
-	block = calloc(7 * arcs + 3 * ((size_t)n + 1), sizeof(*block));
-	if (!block) {
-		free(g);
+	arena = &g->arena;
+	g->out = to_arena_array(arena, n + 1, sizeof(*g->out));
+	g->in = to_arena_array(arena, n + 1, sizeof(*g->in));
+	g->from = to_arena_array(arena, arcs, sizeof(*g->from));
+	g->to = to_arena_array(arena, arcs, sizeof(*g->to));
+	g->link = to_arena_array(arena, arcs, sizeof(*g->link));
+	g->port = to_arena_array(arena, arcs, sizeof(*g->port));
+	g->peer_port = to_arena_array(arena, arcs, sizeof(*g->peer_port));
+	g->in_from = to_arena_array(arena, arcs, sizeof(*g->in_from));
+	g->in_arc = to_arena_array(arena, arcs, sizeof(*g->in_arc));
+	next = to_arena_array(arena, n, sizeof(*next));
+	if (arena->failed) {
+		to_graph_free(g);
 		return NULL;
 	}
-	g->out = block;
-	g->in = g->out + n + 1;
-	next = g->in + n + 1;
-	g->from = next + n + 1;
-	g->to = g->from + arcs;
-	g->link = g->to + arcs;
-	g->port = g->link + arcs;
-	g->peer_port = g->port + arcs;
-	g->in_from = g->peer_port + arcs;
-	g->in_arc = g->in_from + arcs;
 
 	for (i = 0; i < n_links; i++) {
 		g->out[links[i].a.server + 1]++;
@@ -80,7 +81,7 @@ void to_graph_free(struct to_graph *graph)
 {
 	if (!graph)
 		return;
-	free(graph->out);
+	to_arena_free(&graph->arena);
 	free(graph);
 }
 

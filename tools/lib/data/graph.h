@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "data/cluster.h"
 
 #define TO_DISTANCE_NONE UINT16_MAX
@@ -24,11 +25,13 @@
  * @in: n + 1 offsets into @in_from and @in_arc
  * @in_from: servers with an arc into x: in[x]..in[x+1]-1
  * @in_arc: those arcs
+ * @arena: has all arrays
  */
 struct to_graph {
 	unsigned int n, n_arcs;
 	uint32_t *out, *from, *to, *link, *port, *peer_port;
 	uint32_t *in, *in_from, *in_arc;
+	struct to_arena arena;
 };
 
 /**

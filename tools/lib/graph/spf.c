@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/spf.h"
 
 int to_spf_init(struct to_spf *spf, const struct to_graph *graph)
 {
+	struct to_arena *arena = &spf->arena;
 	size_t n = graph->n;
 
 	memset(spf, 0, sizeof(*spf));
-	spf->distance = calloc(n, sizeof(*spf->distance));
-	spf->order = calloc(4 * n, sizeof(*spf->order));
-	spf->choices = calloc(n, sizeof(*spf->choices));
-	spf->backup = calloc(n, sizeof(*spf->backup));
-	if (!spf->distance || !spf->order || !spf->choices || !spf->backup) {
+	spf->distance = to_arena_array(arena, n, sizeof(*spf->distance));
+	spf->order = to_arena_array(arena, n, sizeof(*spf->order));
+	spf->place = to_arena_array(arena, n, sizeof(*spf->place));
+	spf->choices = to_arena_array(arena, n, sizeof(*spf->choices));
+	spf->backup = to_arena_array(arena, n, sizeof(*spf->backup));
+	spf->stack = to_arena_array(arena, n, sizeof(*spf->stack));
+	spf->seen = to_arena_array(arena, n, sizeof(*spf->seen));
+	if (arena->failed) {
 		to_spf_free(spf);
 		return -ENOMEM;
 	}
-	spf->place = spf->order + n;
-	spf->stack = spf->place + n;
-	spf->seen = spf->stack + n;
 	return 0;
 }
 
 void to_spf_free(struct to_spf *spf)
 {
-	free(spf->distance);
-	free(spf->order);
-	free(spf->choices);
-	free(spf->backup);
+	to_arena_free(&spf->arena);
 	memset(spf, 0, sizeof(*spf));
 }
 

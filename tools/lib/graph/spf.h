@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "data/graph.h"
 
 #define TO_ARC_NONE UINT8_MAX
@@ -34,6 +35,7 @@ struct to_spf {
 	uint64_t *choices;
 	uint8_t *backup;
 	uint32_t *stack, *seen, seen_mark;	/* scratch */
+	struct to_arena arena;	/* has all arrays */
 };
 
 /** to_spf_init() - room for trees of @graph. Return: 0 or -ENOMEM. */

@@ -67,6 +67,7 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 		       const struct to_graph *graph)
 {
 	size_t n = graph->n, ports = plan->slots - 1, n_groups = 0, n_pairs = 0;
+	struct to_arena *arena = &f->arena;
 	uint32_t x, a;
 
 	memset(f, 0, sizeof(*f));
@@ -76,20 +77,20 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 		n_groups += plan->tables[x].n_groups;
 		n_pairs += plan->tables[x].n_pairs;
 	}
-	f->arc = malloc(n * ports * sizeof(*f->arc) + 1);
-	f->first_group = calloc(n + 1, sizeof(*f->first_group));
-	f->live = calloc(2 * n_groups + 1, sizeof(*f->live));
-	f->qualified = calloc(n_pairs + 1, sizeof(*f->qualified));
-	f->group = calloc(4 * n, sizeof(*f->group));
-	f->next = calloc(n, sizeof(*f->next));
-	if (!f->arc || !f->first_group || !f->live || !f->qualified || !f->group || !f->next) {
+	f->arc = to_arena_array(arena, n * ports, sizeof(*f->arc));
+	f->first_group = to_arena_array(arena, n + 1, sizeof(*f->first_group));
+	f->live = to_arena_array(arena, n_groups, sizeof(*f->live));
+	f->spare = to_arena_array(arena, n_groups, sizeof(*f->spare));
+	f->qualified = to_arena_array(arena, n_pairs, sizeof(*f->qualified));
+	f->group = to_arena_array(arena, n, sizeof(*f->group));
+	f->order = to_arena_array(arena, n, sizeof(*f->order));
+	f->level = to_arena_array(arena, n, sizeof(*f->level));
+	f->waiting = to_arena_array(arena, n, sizeof(*f->waiting));
+	f->next = to_arena_array(arena, n, sizeof(*f->next));
+	if (arena->failed) {
 		to_forwarding_free(f);
 		return -ENOMEM;
 	}
-	f->spare = f->live + n_groups;
-	f->order = f->group + n;
-	f->level = f->order + n;
-	f->waiting = f->level + n;
 	memset(f->arc, 0xff, n * ports * sizeof(*f->arc));
 	for (a = 0; a < graph->n_arcs; a++)
 		f->arc[graph->from[a] * ports + graph->port[a]] = a;
@@ -102,12 +103,7 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 
 void to_forwarding_free(struct to_forwarding *f)
 {
-	free(f->arc);
-	free(f->first_group);
-	free(f->live);
-	free(f->qualified);
-	free(f->group);
-	free(f->next);
+	to_arena_free(&f->arena);
 	memset(f, 0, sizeof(*f));
 }
 

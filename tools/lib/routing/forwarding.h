@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "data/graph.h"
 #include "data/plan.h"
 
@@ -44,6 +45,7 @@ struct to_forwarding {
 	unsigned int n_reached, n_loop_free;
 	uint64_t *next;			/* @live of @group, per server */
 	unsigned int *waiting;		/* scratch */
+	struct to_arena arena;		/* has all arrays */
 };
 
 /** to_forwarding_init() - read the tables of @plan. Return: 0 or -ENOMEM. */

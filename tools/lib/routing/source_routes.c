@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "graph/paths.h"
 #include "routing/link_loads.h"
 #include "routing/source_routes.h"
@@ -33,6 +34,7 @@ struct pair {
 	struct moved *moved;
 	uint32_t *place, *stack;
 	bool *seen;
+	struct to_arena arena;	/* has all arrays but @moved */
 };
 
 static double source_routes_busy(const struct pair *p, const double *load, uint32_t a)
@@ -237,18 +239,19 @@ static int source_routes_init(struct pair *p)
 {
 	const struct to_graph *g = p->graph;
 	size_t n = g->n, arcs = g->n_arcs;
+	struct to_arena *arena = &p->arena;
 	uint32_t a;
 
-	p->load = calloc(3 * arcs + n, sizeof(*p->load));
-	p->apart = calloc(n * n + n, sizeof(*p->apart));
-	p->place = calloc(2 * n, sizeof(*p->place));
-	if (!p->load || !p->apart || !p->place || to_forwarding_init(&p->f, p->plan, g))
+	p->load = to_arena_array(arena, arcs, sizeof(*p->load));
+	p->trial = to_arena_array(arena, arcs, sizeof(*p->trial));
+	p->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*p->seconds_per_byte));
+	p->flow = to_arena_array(arena, n, sizeof(*p->flow));
+	p->apart = to_arena_array(arena, n * n, sizeof(*p->apart));
+	p->seen = to_arena_array(arena, n, sizeof(*p->seen));
+	p->place = to_arena_array(arena, n, sizeof(*p->place));
+	p->stack = to_arena_array(arena, n, sizeof(*p->stack));
+	if (arena->failed || to_forwarding_init(&p->f, p->plan, g))
 		return -ENOMEM;
-	p->trial = p->load + arcs;
-	p->seconds_per_byte = p->trial + arcs;
-	p->flow = p->seconds_per_byte + arcs;
-	p->seen = p->apart + n * n;
-	p->stack = p->place + n;
 	if (to_link_loads(&p->f, p->load, p->trial))
 		return -ENOMEM;
 	for (a = 0; a < arcs; a++) {
@@ -263,9 +266,7 @@ static void source_routes_free(struct pair *p)
 	while (p->n_moved)
 		free(p->moved[--p->n_moved].path.arcs);
 	free(p->moved);
-	free(p->load);
-	free(p->apart);
-	free(p->place);
+	to_arena_free(&p->arena);
 	to_forwarding_free(&p->f);
 }
 

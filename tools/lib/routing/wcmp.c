@@ -23,26 +23,25 @@
 static int wcmp_alloc(struct to_wcmp *s)
 {
 	size_t n = s->graph->n, arcs = s->graph->n_arcs;
+	struct to_arena *arena = &s->arena;
 
-	s->base = calloc(7 * arcs + 4 * n + 1, sizeof(*s->base));
-	s->root = calloc(4 * n + arcs + 1, sizeof(*s->root));
-	if (!s->base || !s->root)
-		return -ENOMEM;
-	s->bytes = s->base + arcs;
-	s->seconds_per_byte = s->bytes + arcs;
-	s->price = s->seconds_per_byte + arcs;
-	s->slope = s->price + arcs;
-	s->next = s->slope + arcs;
-	s->delta = s->next + arcs;
-	s->label = s->delta + arcs;
-	s->curve = s->label + n;
-	s->far = s->curve + n;
-	s->inflow = s->far + n;
-	s->row = s->root + n;
-	s->n_reached = s->row + n;
-	s->place = s->n_reached + n;
-	s->changed = s->place + n;
-	return 0;
+	s->base = to_arena_array(arena, arcs, sizeof(*s->base));
+	s->bytes = to_arena_array(arena, arcs, sizeof(*s->bytes));
+	s->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*s->seconds_per_byte));
+	s->price = to_arena_array(arena, arcs, sizeof(*s->price));
+	s->slope = to_arena_array(arena, arcs, sizeof(*s->slope));
+	s->next = to_arena_array(arena, arcs, sizeof(*s->next));
+	s->delta = to_arena_array(arena, arcs, sizeof(*s->delta));
+	s->changed = to_arena_array(arena, arcs, sizeof(*s->changed));
+	s->label = to_arena_array(arena, n, sizeof(*s->label));
+	s->curve = to_arena_array(arena, n, sizeof(*s->curve));
+	s->far = to_arena_array(arena, n, sizeof(*s->far));
+	s->inflow = to_arena_array(arena, n, sizeof(*s->inflow));
+	s->place = to_arena_array(arena, n, sizeof(*s->place));
+	s->root = to_arena_array(arena, n, sizeof(*s->root));
+	s->row = to_arena_array(arena, n, sizeof(*s->row));
+	s->n_reached = to_arena_array(arena, n, sizeof(*s->n_reached));
+	return arena->failed ? -ENOMEM : 0;
 }
 
 int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
@@ -66,10 +65,10 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		if (x < n)
 			s->root[s->n_roots++] = root;
 	}
-	s->order = calloc(s->n_roots * n + 1, sizeof(*s->order));
-	s->flow = calloc(s->n_roots * arcs + 1, sizeof(*s->flow));
-	s->damping = calloc(s->n_roots + 1, sizeof(*s->damping));
-	if (!s->order || !s->flow || !s->damping)
+	s->order = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->order));
+	s->flow = to_arena_array(&s->arena, s->n_roots * arcs, sizeof(*s->flow));
+	s->damping = to_arena_array(&s->arena, s->n_roots, sizeof(*s->damping));
+	if (s->arena.failed)
 		goto fail;
 	s->least_spb = INFINITY;
 	for (a = 0; a < arcs; a++) {
@@ -92,12 +91,7 @@ fail:
 
 void to_wcmp_free(struct to_wcmp *s)
 {
-	free(s->base);
-	free(s->root);
-	free(s->order);
-	free(s->flow);
-	free(s->damping);
-	free(s->weight);
+	to_arena_free(&s->arena);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -561,7 +555,7 @@ int to_wcmp_round(struct to_wcmp *s, unsigned int passes)
 	uint8_t *weight = calloc(arcs + 1, sizeof(*weight));
 	unsigned int pass, r;
 
-	s->weight = calloc(s->n_roots * arcs + 1, sizeof(*s->weight));
+	s->weight = to_arena_array(&s->arena, s->n_roots * arcs, sizeof(*s->weight));
 	if (!flow || !weight || !s->weight) {
 		free(flow);
 		free(weight);

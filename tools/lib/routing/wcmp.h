@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "data/graph.h"
 
 #define TO_WCMP_NEXT_HOPS 32	/* next hops of a server for a destination, as in the kernel */
@@ -47,6 +48,7 @@ struct to_wcmp {
 	/* scratch */
 	double *next, *delta, *label, *curve, *far, *inflow;
 	uint32_t *place, *changed;
+	struct to_arena arena;		/* has all arrays */
 };
 
 /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "topology/spread.h"
@@ -10,20 +9,21 @@ int to_spread_init(struct to_spread *spread, const struct to_graph *graph,
 		   const struct to_cluster *cluster, const uint64_t *demand)
 {
 	size_t n = graph->n, arcs = graph->n_arcs;
+	struct to_arena *arena = &spread->arena;
 	unsigned int a;
 
 	memset(spread, 0, sizeof(*spread));
 	spread->graph = graph;
 	spread->demand = demand;
-	spread->bytes = calloc(2 * arcs + 2 * n, sizeof(*spread->bytes));
-	spread->choice = calloc(n, sizeof(*spread->choice));
-	if (!spread->bytes || !spread->choice) {
+	spread->bytes = to_arena_array(arena, arcs, sizeof(*spread->bytes));
+	spread->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*spread->seconds_per_byte));
+	spread->flow = to_arena_array(arena, n, sizeof(*spread->flow));
+	spread->cost = to_arena_array(arena, n, sizeof(*spread->cost));
+	spread->choice = to_arena_array(arena, n, sizeof(*spread->choice));
+	if (arena->failed) {
 		to_spread_free(spread);
 		return -ENOMEM;
 	}
-	spread->seconds_per_byte = spread->bytes + arcs;
-	spread->flow = spread->seconds_per_byte + arcs;
-	spread->cost = spread->flow + n;
 	for (a = 0; a < arcs; a++)
 		spread->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
 	return 0;
@@ -31,8 +31,7 @@ int to_spread_init(struct to_spread *spread, const struct to_graph *graph,
 
 void to_spread_free(struct to_spread *spread)
 {
-	free(spread->bytes);
-	free(spread->choice);
+	to_arena_free(&spread->arena);
 	memset(spread, 0, sizeof(*spread));
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "data/graph.h"
 #include "graph/spf.h"
 
@@ -26,6 +27,7 @@ struct to_spread {
 	double *bytes, *seconds_per_byte, busiest;
 	uint8_t *choice;
 	double *flow, *cost;	/* scratch */
+	struct to_arena arena;	/* has all arrays */
 };
 
 /** to_spread_init() - no load yet, bandwidths from @cluster. 0 or -ENOMEM. */
