@@ -7,18 +7,25 @@
 
 #include "routing/wcmp.h"
 
-#define SPLIT_HOP 0.01		/* price of a hop, where a full link has 1 */
-#define SPLIT_LEAST 1e-3	/* loads below this share of a full link cost the same */
-#define SPLIT_CRUMB 1e-4	/* of what a server forwards: not worth a next hop */
-#define SPLIT_HALVINGS 5	/* of a step that goes too far */
-#define SPLIT_DAMP 0.5		/* further steps are shorter by this at most */
-#define SPLIT_RELAX 0.7		/* and longer again by this */
-#define SPLIT_ERROR 0.004	/* of a full link: by this weights for all may be wrong */
+/*
+ * A link's load here is what keeps it busy beyond the least busy one, in parts
+ * of what keeps the busiest one busy: 0 to 1.
+ */
+#define WCMP_HOP_PRICE 0.01	/* of any hop, in parts of the price of load 1 */
+#define WCMP_LOAD_MIN 1e-3	/* smaller loads are priced as this one */
+#define WCMP_SHARE_MIN 1e-4	/* of a server's bytes: a smaller share gets no next hop */
+#define WCMP_BISECTIONS 5	/* of a step that goes past the minimum */
+#define WCMP_DAMPING_MIN 0.5	/* least factor on damping after a step cut short */
+#define WCMP_DAMPING_DECAY 0.7	/* divides damping after a step made in full */
+#define WCMP_ROUNDING_ERROR 0.004 /* load that all rounded weights together may misplace */
 
-/* Loads are raised to the power 2^FIRST at first, later to twice that and so on. */
-#define SPLIT_FIRST 2
-#define SPLIT_POWERS 6		/* powers that are gone through */
-#define SPLIT_SETTLE 3		/* passes that each power takes at least */
+/*
+ * The price is a power of the load, 2^(number of squarings): the higher, the
+ * nearer to min-max utilisation, and the harder to converge.
+ */
+#define WCMP_SQUARINGS 2	/* at first: the 4th power */
+#define WCMP_POWERS 6		/* each the square of the one before: up to the 128th power */
+#define WCMP_POWER_PASSES 3	/* passes that each power takes at least */
 
 static int wcmp_alloc(struct to_wcmp *s)
 {
@@ -105,12 +112,12 @@ double to_wcmp_busiest(const struct to_wcmp *s)
 	return most;
 }
 
-/* Seconds that @a is busy beyond the idlest, over those of the busiest. */
+/* Load of @a with @bytes on it. */
 static double wcmp_load(const struct to_wcmp *s, uint32_t a, double bytes)
 {
 	double load = (bytes * s->seconds_per_byte[a] - s->idle) / s->full;
 
-	return load > SPLIT_LEAST ? load : SPLIT_LEAST;
+	return load > WCMP_LOAD_MIN ? load : WCMP_LOAD_MIN;
 }
 
 static double wcmp_power(const struct to_wcmp *s, double load)
@@ -132,7 +139,7 @@ static void wcmp_price(struct to_wcmp *s, uint32_t a)
 	double spb = s->seconds_per_byte[a], relative = spb / s->least_spb;
 	double power = wcmp_power(s, load) * relative;
 
-	s->price[a] = power + SPLIT_HOP * relative;
+	s->price[a] = power + WCMP_HOP_PRICE * relative;
 	s->slope[a] = (1u << s->squarings) * power / load * spb / s->full;
 }
 
@@ -149,8 +156,8 @@ static void wcmp_price_all(struct to_wcmp *s)
 
 /*
  * Costs of a byte from every server: label as the bytes go, curve its slope,
- * far over the costliest of their ways. The servers then go into the order of
- * far: no way climbs it, and every next hop that is further down is safe.
+ * far over the costliest of their paths. The servers then go into the order of
+ * far: no path climbs it, so every next hop further down is loop-free.
  */
 static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reached,
 		       const float *flow)
@@ -168,20 +175,20 @@ static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reache
 
 		for (a = g->out[x]; a < g->out[x + 1]; a++) {
 			uint32_t y = g->to[a];
-			double way;
+			double path;
 
 			if (s->place[y] >= i)
 				continue;
-			way = s->price[a] + s->label[y];
-			if (way < least) {
-				least = way;
+			path = s->price[a] + s->label[y];
+			if (path < least) {
+				least = path;
 				curve = s->slope[a] + s->curve[y];
 			}
 			near = fmin(near, s->price[a] + s->far[y]);
 			if (!(flow[a] > 0))
 				continue;
 			through += flow[a];
-			cost += flow[a] * way;
+			cost += flow[a] * path;
 			slope += flow[a] * (s->slope[a] + s->curve[y]);
 			far = fmax(far, s->price[a] + s->far[y]);
 		}
@@ -203,8 +210,8 @@ static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reache
 }
 
 /*
- * Where @bytes from @x go next: as before, less what moves to the cheapest way.
- * @damping: of the Newton step, see split_improve()
+ * Where @bytes from @x go next: as before, less what moves to the cheapest next hop.
+ * @damping: of the Newton step, see wcmp_improve()
  */
 static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double bytes,
 		      double damping)
@@ -233,7 +240,7 @@ static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double b
 		slope = s->slope[a] + s->curve[y] + curve;
 		left = flow[a] * scale;
 		left -= slope > 0 ? damping * (s->price[a] + s->label[y] - least) / slope : left;
-		if (left < bytes * SPLIT_CRUMB)
+		if (left < bytes * WCMP_SHARE_MIN)
 			continue;
 		kept += left;
 		s->next[a] = left;
@@ -253,14 +260,15 @@ static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double st
 		uint32_t a = s->changed[i];
 		double load = wcmp_load(s, a, s->bytes[a] + step * s->delta[i]);
 
-		sum += s->delta[i] * (wcmp_power(s, load) + SPLIT_HOP) * s->seconds_per_byte[a];
+		sum += s->delta[i] * (wcmp_power(s, load) + WCMP_HOP_PRICE) *
+		       s->seconds_per_byte[a];
 	}
 	return sum;
 }
 
 /*
- * As much of the way to s->next as makes things cheaper; all when @whole.
- * Return: how much of it.
+ * Go from @flow towards s->next as far as it gets cheaper; all the way when @whole.
+ * Return: the share of the way.
  */
 static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 {
@@ -275,7 +283,7 @@ static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 		s->delta[n++] = s->next[a] - flow[a];
 	}
 	if (!whole && wcmp_derivative(s, n, 1) > 0) {
-		for (i = 0; i < SPLIT_HALVINGS; i++) {
+		for (i = 0; i < WCMP_BISECTIONS; i++) {
 			step = (low + high) / 2;
 			if (wcmp_derivative(s, n, step) > 0)
 				high = step;
@@ -297,9 +305,9 @@ static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 }
 
 /*
- * Many servers that move bytes to the same way at once overshoot. Damping keeps
+ * Servers that all move bytes to the same path at once overshoot. Damping keeps
  * their steps short enough to be made in full: only then do next hops that are
- * too costly end up with nothing, and free the order of the servers.
+ * too costly end up with nothing, and no longer constrain the order of the servers.
  */
 static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 {
@@ -320,8 +328,8 @@ static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 			wcmp_move(s, x, flow, s->inflow[x], s->damping[r]);
 	}
 	step = wcmp_go(s, flow, first);
-	s->damping[r] = step < 1 ? s->damping[r] * fmax(step, SPLIT_DAMP) :
-				   fmin(s->damping[r] / SPLIT_RELAX, 1);
+	s->damping[r] = step < 1 ? s->damping[r] * fmax(step, WCMP_DAMPING_MIN) :
+				   fmin(s->damping[r] / WCMP_DAMPING_DECAY, 1);
 }
 
 /* Before anything is sent, a link is full with the mean of one hop for all. */
@@ -348,15 +356,15 @@ static void wcmp_start(struct to_wcmp *s)
 
 void to_wcmp_balance(struct to_wcmp *s, unsigned int passes)
 {
-	unsigned int powers = (passes + SPLIT_SETTLE - 1) / SPLIT_SETTLE, pass, r;
+	unsigned int powers = (passes + WCMP_POWER_PASSES - 1) / WCMP_POWER_PASSES, pass, r;
 
-	if (powers > SPLIT_POWERS)
-		powers = SPLIT_POWERS;
+	if (powers > WCMP_POWERS)
+		powers = WCMP_POWERS;
 	if (!s->n_roots || !s->graph->n_arcs)
 		return;
 	wcmp_start(s);
 	for (pass = 0; s->full > 0 && pass < passes; pass++) {
-		s->squarings = SPLIT_FIRST + pass * powers / passes;
+		s->squarings = WCMP_SQUARINGS + pass * powers / passes;
 		wcmp_price_all(s);
 		for (r = 0; r < s->n_roots; r++)
 			wcmp_improve(s, r, !pass);
@@ -393,10 +401,10 @@ double to_wcmp_bound(struct to_wcmp *s)
 			for (i = 1; i < s->n_reached[r]; i++) {
 				x = order[i];
 				for (a = g->out[x]; a < g->out[x + 1]; a++) {
-					double way = s->price[a] + s->label[g->to[a]];
+					double path = s->price[a] + s->label[g->to[a]];
 
-					again |= way < s->label[x];
-					s->label[x] = fmin(s->label[x], way);
+					again |= path < s->label[x];
+					s->label[x] = fmin(s->label[x], path);
 				}
 			}
 		}
@@ -431,7 +439,7 @@ static void wcmp_apportion(const double *share, unsigned int n, unsigned int tot
 unsigned int to_wcmp_apportion(const struct to_wcmp *s, const double *share, unsigned int n,
 			       double seconds, unsigned int *weight)
 {
-	double right = SPLIT_ERROR * s->full / sqrt(s->n_roots), wrong;
+	double right = WCMP_ROUNDING_ERROR * s->full / sqrt(s->n_roots), wrong;
 	unsigned int total, used, i;
 
 	for (total = 1;; total *= 2) {
@@ -514,7 +522,7 @@ static void wcmp_weigh_all(struct to_wcmp *s, unsigned int r)
 	wcmp_go(s, flow, true);
 }
 
-/* What all prices add up to, from no load to that of the moment. */
+/* What all prices add up to, from no load to the present one. */
 static double wcmp_cost(const struct to_wcmp *s)
 {
 	double cost = 0;
@@ -524,7 +532,7 @@ static double wcmp_cost(const struct to_wcmp *s)
 		double load = wcmp_load(s, a, s->bytes[a]);
 
 		cost += load * wcmp_power(s, load) * s->full / ((1u << s->squarings) + 1) +
-			SPLIT_HOP * s->bytes[a] * s->seconds_per_byte[a];
+			WCMP_HOP_PRICE * s->bytes[a] * s->seconds_per_byte[a];
 	}
 	return cost;
 }

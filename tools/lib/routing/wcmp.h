@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_WCMP_H
 #define TOPOOPT_WCMP_H
 
-/* Weighted ways of a demand to every destination that keep all links even. */
+/* Weighted-cost multipath: next hops and weights that minimise the maximum link utilisation. */
 
 #include <stdint.h>
 
@@ -13,7 +13,7 @@
 #define TO_WCMP_WEIGHTS 256	/* what their weights add up to at most */
 
 /**
- * struct to_wcmp - a demand on its ways over the links
+ * struct to_wcmp - a demand on its paths over the links
  * @demand: bytes, n x n, row = source
  * @base: per arc, bytes that are on it whatever is done
  * @bytes: per arc, with those of all destinations
@@ -29,7 +29,7 @@
  * @weight: per row and arc, weight of the next hop, 0 where nothing is sent;
  *	NULL before to_wcmp_round()
  *
- * The ways to one destination never form a cycle. Demand of servers that do
+ * The next hops for one destination never form a cycle. Demand of servers that do
  * not reach it is left out.
  */
 struct to_wcmp {
@@ -41,7 +41,7 @@ struct to_wcmp {
 	float *flow;
 	uint8_t *weight;
 	double *damping;		/* per row, of steps */
-	/* prices: see split_price() */
+	/* prices: see wcmp_price() */
 	unsigned int squarings;
 	double idle, full, least_spb;
 	double *price, *slope;
@@ -52,7 +52,7 @@ struct to_wcmp {
 };
 
 /**
- * to_wcmp_init() - nothing on its way yet
+ * to_wcmp_init() - with nothing routed yet
  * @base: bytes per arc, copied
  *
  * Return: 0 or -ENOMEM.
@@ -63,14 +63,14 @@ int to_wcmp_init(struct to_wcmp *wcmp, const struct to_graph *graph,
 void to_wcmp_free(struct to_wcmp *wcmp);
 
 /**
- * to_wcmp_balance() - put the demand on its ways
+ * to_wcmp_balance() - route the demand
  * @passes: over all destinations, >= 1; each takes n_roots x n_arcs steps
  *
  * A link costs a power of its load, which is raised from pass to pass. For one
- * destination after the other, servers move bytes from costly ways to the
+ * destination after the other, servers move bytes from costly next hops to the
  * cheapest, by Newton steps on their splits (R. Gallager, "A minimum delay
  * routing algorithm using distributed computation", 1977), in an order of the
- * servers that keeps the ways acyclic (H. Bar-Gera, "Origin-based algorithm for
+ * servers that keeps the next hops acyclic (H. Bar-Gera, "Origin-based algorithm for
  * the traffic assignment problem", 2002). A search along the step keeps what
  * they do together from costing more than before.
  */
@@ -105,9 +105,9 @@ unsigned int to_wcmp_apportion(const struct to_wcmp *wcmp, const double *share, 
 double to_wcmp_busiest(const struct to_wcmp *wcmp);
 
 /**
- * to_wcmp_bound() - seconds that the busiest link is busy whatever the ways
+ * to_wcmp_bound() - lower bound of to_wcmp_busiest() over all routings
  *
- * The dual of the linear program at the prices of the moment: near the optimum
+ * The dual of the linear program at the present prices: near the optimum
  * when the loads are.
  */
 double to_wcmp_bound(struct to_wcmp *wcmp);
