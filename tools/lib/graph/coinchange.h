@@ -3,11 +3,11 @@
 #define TOPOOPT_COINCHANGE_H
 
 /*
- * CoinChangeMod (TopoOpt, Algorithm 3): on a union of regular rings the way
+ * CoinChangeMod (TopoOpt, Algorithm 3): on a union of regular rings the path
  * from server i to server j is change for (j - i) mod n in coins p. It rates
- * rings before there are links. Of the links, tree.h then holds every change
+ * rings before there are links. Of the links, spf.h then holds every change
  * with the fewest coins where the paper's back-trace keeps one, to spread load
- * and to have a way left when a link fails.
+ * and to have a path left when a link fails.
  */
 
 #include <stdint.h>

@@ -19,7 +19,7 @@
  * @parent: n positions, TO_SERVER_NONE at the root
  *
  * A position has up to two children in one tree and none in the other, so up
- * to four links; the way to a root is at most log2 n hops, rounded up.
+ * to four links; the path to a root is at most log2 n hops, rounded up.
  */
 void to_double_tree(unsigned int n, bool second, uint32_t *parent);
 

@@ -235,7 +235,7 @@ static void hamilton_relink(struct hamilton *h, const struct exchange *e, bool b
 	}
 }
 
-/* Bytes between @x and @members, both ways. */
+/* Bytes between @x and @members, in both directions. */
 static double hamilton_between(const struct hamilton *h, uint32_t x, const uint32_t *members,
 			       unsigned int n)
 {

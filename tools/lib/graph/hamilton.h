@@ -4,7 +4,7 @@
 
 /*
  * Unions of Hamiltonian cycles. A ring AllReduce runs on any of them, and a
- * union of random ones has nearly the shortest ways that its degree allows
+ * union of random ones has nearly the shortest paths that its degree allows
  * (Bollobas and de la Vega, "The diameter of random regular graphs", 1982);
  * local search serves the demand on top of that.
  */

@@ -308,7 +308,7 @@ static uint32_t matching_up(const struct matching *m, uint32_t b)
 	return m->top[matching_vertex(m, m->nodes[m->top[matching_vertex(m, mate)]].entry)];
 }
 
-/* Where the ways from outer nodes a and b to the root meet. */
+/* Where the paths from outer nodes a and b to the root meet. */
 static uint32_t matching_meet(struct matching *m, uint32_t a, uint32_t b)
 {
 	uint32_t mark = ++m->n_marks, other;
@@ -392,7 +392,7 @@ static uint32_t matching_step(const struct matching *m, uint32_t c, bool forward
 	return forward ? m->nodes[c].next : m->nodes[c].prev;
 }
 
-/* The way round from child c to the base that has an even number of edges. */
+/* The direction round the blossom from child c to its base along an even number of edges. */
 static bool matching_forward(const struct matching *m, uint32_t b, uint32_t c)
 {
 	bool odd = false;
@@ -410,7 +410,7 @@ static uint32_t matching_child(const struct matching *m, uint32_t b, uint32_t v)
 	return v;
 }
 
-/* Dissolve an inner blossom: its children on the even way stay in the tree. */
+/* Dissolve an inner blossom: its children on the even path stay in the tree. */
 static void matching_expand(struct matching *m, uint32_t b)
 {
 	struct node *nodes = m->nodes;

@@ -56,7 +56,7 @@ static unsigned int ring_open_degree(const struct ring_search *s, uint32_t x)
 }
 
 /*
- * Extend the path at order[depth - 1], to members with few ways on first
+ * Extend the path at order[depth - 1], to members with few onward arcs first
  * (Warnsdorff). Not recursive: rings are as long as groups are large. @tried
  * has the out-degree bits of each position that were tried.
  */

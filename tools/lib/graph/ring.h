@@ -36,7 +36,7 @@ int to_ring_search(const struct to_graph *graph, const bool *usable,
  * @order: n servers in ring order
  *
  * For groups with fewer regular rings than ports: the same ring twice is no
- * faster, and its links shorten no way. Where every ring repeats a link, one
+ * faster, and its links shorten no path. Where every ring repeats a link, one
  * that repeats few.
  *
  * Return: 0 or -ENOMEM.

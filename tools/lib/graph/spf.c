@@ -31,7 +31,7 @@ void to_spf_free(struct to_spf *spf)
 	memset(spf, 0, sizeof(*spf));
 }
 
-/* Does any way from @from along the choices meet @target, which is before it? */
+/* Does any path from @from along the choices meet @target, which is before it? */
 static bool spf_meets(struct to_spf *t, const struct to_graph *g, uint32_t from,
 		      uint32_t target)
 {
@@ -82,8 +82,8 @@ void to_spf_grow(struct to_spf *spf, const struct to_graph *graph,
 
 /*
  * Can packets at @y, which comes after @x, keep clear of x by giving up choices?
- * seen[] then has seen_mark where they can and seen_mark - 1 where all ways
- * lead to x. Return: 0, -1 when they cannot, 1 when a choice in @keep were lost.
+ * seen[] then has seen_mark where they can and seen_mark - 1 where all paths
+ * lead to x. Return: 0, -1 when they cannot, 1 when a choice in @keep would be lost.
  */
 static int spf_clear(struct to_spf *t, const struct to_graph *g, uint32_t y, uint32_t x,
 		     const uint64_t *keep)
@@ -98,11 +98,11 @@ static int spf_clear(struct to_spf *t, const struct to_graph *g, uint32_t y, uin
 	if (t->seen[y] == t->seen_mark - 1)
 		return -1;
 	for (left = t->choices[y]; left; left &= left - 1) {
-		int way = spf_clear(t, g, g->to[g->out[y] + __builtin_ctzll(left)], x, keep);
+		int found = spf_clear(t, g, g->to[g->out[y] + __builtin_ctzll(left)], x, keep);
 
-		if (way > 0)
-			return way;
-		if (way < 0)
+		if (found > 0)
+			return found;
+		if (found < 0)
 			lost |= left & -left;
 		else
 			ret = 0;
@@ -111,7 +111,7 @@ static int spf_clear(struct to_spf *t, const struct to_graph *g, uint32_t y, uin
 	return !ret && keep && (lost & keep[y]) ? 1 : ret;
 }
 
-/* Servers on the ways from @y give up their choices that lead to @x. */
+/* Servers on the paths from @y give up their choices that lead to @x. */
 static void spf_yield(struct to_spf *t, const struct to_graph *g, uint32_t y, uint32_t x)
 {
 	uint64_t left;

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_SPF_H
 #define TOPOOPT_SPF_H
 
-/* Shortest ways from all servers to one root, with protection. */
+/* The shortest-path DAG from all servers to one root, with loop-free backups. */
 
 #include <stdint.h>
 
@@ -17,12 +17,12 @@
  * @distance: hops to the root, per server
  * @order: the servers that reach it by increasing distance, root first
  * @place: per server, where it is in @order, UINT32_MAX when it is not
- * @choices: per server, the arcs that shorten the way, as a bit mask: bit k is
+ * @choices: per server, the arcs on a shortest path, as a bit mask: bit k is
  *	arc graph.out[x] + k
  * @backup: per server whose @choices is a single arc, the arc to take while
  *	that one is down, same counting; TO_ARC_NONE where there is none
  *
- * A backup is loop-free with every choice of every other server: no way on
+ * A backup is loop-free with every choice of every other server: no path on
  * from it comes back to the server. It need not be a loop-free alternate of
  * RFC 5286, which only looks at distances: a server further out that
  * has another choice gives up its choice through the protected server. On a
@@ -43,7 +43,7 @@ int to_spf_init(struct to_spf *spf, const struct to_graph *graph);
 void to_spf_free(struct to_spf *spf);
 
 /**
- * to_spf_grow() - the shortest ways to @root, without backups
+ * to_spf_grow() - the shortest-path DAG to @root, without backups
  * @without: server taken out of the graph, TO_SERVER_NONE for none
  */
 void to_spf_grow(struct to_spf *spf, const struct to_graph *graph,

@@ -78,7 +78,7 @@ static int drain_fill(struct to_plan *plan, const struct to_graph *graph, struct
 	return ret;
 }
 
-/* Pairs that have no way. */
+/* Pairs without a path. */
 static unsigned int drain_waiting(const struct to_plan *plan)
 {
 	const unsigned int n = plan->cluster->n_servers;

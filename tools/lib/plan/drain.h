@@ -7,12 +7,12 @@
 #include "data/plan.h"
 
 /**
- * struct to_drain - the way from one plan to another
+ * struct to_drain - the steps from one plan to another
  * @n: steps, see rewire_steps.h; 0 when no link changes
  * @plans: one per step: the links that are lit when it begins, no rings, and
  *	tables that use only those which it leaves
  * @n_cut, @n_made: links that only the old plan has, and only the new one
- * @n_waiting: ordered pairs of servers that have no way in the last step
+ * @n_waiting: ordered pairs of servers without a path in the last step
  *
  * Only the addresses of the ports that are cut still need the link that is cut
  * with them, as the last hop: no other link leads to them.
@@ -30,7 +30,7 @@ struct to_drain {
  * Commit plans[0] on @old, then set the switches as plans[1] says, commit that,
  * and so on; after the last one set them as @next says. That takes the path from
  * no packet but those to ports that are cut, and those of pairs that wait. The
- * same two plans give the same steps, so the way can be found again, and back.
+ * same two plans give the same steps, so they can be made again, forwards and backwards.
  *
  * Return: 0, or -ENOMEM, or -ENOSPC as to_routing_fill().
  */

@@ -13,7 +13,7 @@
  * struct to_mcmc - one chain
  * @ideal: times are those of an ideal network; no plans are made
  * @seed: of plans
- * @random: its own stream
+ * @random: state of its own random numbers
  * @current, @time: where it is, on @plan
  * @best, @best_time: the best so far, on a plan of its own
  * @step: called after each step
@@ -48,8 +48,8 @@ void to_mcmc_free(struct to_mcmc *mcmc);
 
 /**
  * to_mcmc_run() - go on from the best strategy
- * @steps: how many changes are tried; a new plan counts as several
- * @temperature: what part slower a strategy is accepted with probability 1/e
+ * @steps: proposals; a new plan counts as several
+ * @temperature: a proposal slower by this share is accepted with probability 1/e
  *
  * Return: 0 or a negative errno with to_mcmc.err set.
  */

@@ -29,7 +29,7 @@ struct to_parallelize_options {
 #define TO_PARALLELIZE_BUDGET 1000
 
 /**
- * enum to_approach - ways to a strategy and its plan
+ * enum to_approach - how to find a strategy and its plan
  * @TO_APPROACH_DATA: data parallelism
  * @TO_APPROACH_NAIVE: the best strategy for an ideal network, see
  *	to_bound_time(); then a plan for it
@@ -44,7 +44,7 @@ enum to_approach {
 /**
  * struct to_choice - a strategy with its plan
  * @time: of one iteration, simulated, seconds
- * @bound: what the strategy takes at least on any topology, see to_bound_time()
+ * @bound: lower bound of the time over all topologies, see to_bound_time()
  * @memory: bytes of parameters on the server that has most
  * @fits: whether its GPUs hold them
  */

@@ -72,7 +72,7 @@ extern const char *const to_replan_action_names[];
  * @TO_REPLAN_ROUTES: the plan, with new routes
  * @TO_REPLAN_RECONFIG_MP: Algorithm 5, but rings and trees keep their links
  * @TO_REPLAN_RECONFIG: Algorithm 5 on all ports
- * @TO_REPLAN_RECONFIG_SPREAD: Algorithm 5 on half of them, the others keep ways
+ * @TO_REPLAN_RECONFIG_SPREAD: Algorithm 5 on half of them, the others keep paths
  *	short for what is sent between all
  * @TO_REPLAN_FINDER: TopologyFinder
  */

@@ -79,7 +79,7 @@ static void rewire_claim_end(struct claim *c, bool all, int ring, int tree)
 		c->taken[c->links[c->n]] = false;
 		if (!all)
 			continue;
-		/* which way a link goes tells which way the ring does */
+		/* the direction of a link tells that of the ring */
 		if (l->a.server != c->from[c->n]) {
 			struct to_port_ref a = l->a;
 
@@ -149,7 +149,7 @@ static int rewire_claim(const struct to_plan *plan, struct to_layout *layout,
 }
 
 /*
- * Short ways from the first server to all others, or @back from these to it, over
+ * Short paths from the first server to all others, or @back from these to it, over
  * @needed links as far as they lead. @found, @order: scratch, per server.
  */
 static void rewire_reach(const struct to_graph *g, bool back, bool *found, uint32_t *order,

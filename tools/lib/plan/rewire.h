@@ -8,8 +8,8 @@
  * Rings and trees stay as they are; they own links again where all their hops
  * have one. Links between ports that are on no optical switch stay. The others
  * leave as many cross-connects alone as they can. Those that find no switch with a
- * port of both servers left are left out, unless rings, trees or the way to a server
- * need them.
+ * port of both servers left are left out, unless rings, trees or the path to a server
+ * needs them.
  */
 
 #include "topology/reconfig.h"

@@ -17,7 +17,7 @@ struct to_qualified {
 };
 
 /**
- * struct to_forwarding - the way to one address from everywhere
+ * struct to_forwarding - the paths to one address from everywhere
  * @arc: arc that port q of server x sends into: [x * (plan.slots - 1) + q],
  *	UINT32_MAX when the port is dark
  * @live: per group, [first_group[x] + g]: its next hops that are no backups, as
@@ -53,17 +53,17 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 		       const struct to_graph *graph);
 void to_forwarding_free(struct to_forwarding *f);
 
-/** to_forwarding_resolve() - the way to address @slot of server @dst */
+/** to_forwarding_resolve() - find the paths to address @slot of server @dst */
 void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int slot);
 
 /**
- * to_forwarding_qualify() - the way of one source to the address
+ * to_forwarding_qualify() - use the routes that one source has for itself
  * @first, @last: range of f->qualified with the same (dst, slot, src)
  */
 void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned int last);
 
 /**
- * to_forwarding_spread() - send bytes along the way that was resolved
+ * to_forwarding_spread() - send bytes along the paths that were resolved
  * @flow: per server, bytes that it sends; left as bytes that it forwards
  * @load: per arc, added to; may be NULL
  *

@@ -11,11 +11,11 @@
 #include "routing/wcmp.h"
 
 /**
- * struct to_ingress - the ways to one destination, taken apart by its ports
+ * struct to_ingress - the flow to one destination, divided by the port it enters
  * @row: of the destination in @wcmp
  * @n_in: arcs that enter it: graph.in_arc[in[root]] and so on
  * @share: n x n_in, row = server: of the bytes it forwards, the part that will
- *	enter by each of these arcs; zero where it forwards none
+ *	enter through each of these arcs; zero where it forwards none
  * @bytes: per server, that it forwards
  * @weight: per arc, weight of the next hop for the part that to_ingress_take()
  *	took, 0 where nothing is sent
@@ -33,11 +33,11 @@ struct to_ingress {
 int to_ingress_init(struct to_ingress *ingress, const struct to_wcmp *wcmp);
 void to_ingress_free(struct to_ingress *ingress);
 
-/** to_ingress_resolve() - take the ways to the destination of @row apart */
+/** to_ingress_resolve() - divide the flow to the destination of @row by ingress port */
 void to_ingress_resolve(struct to_ingress *ingress, unsigned int row);
 
 /**
- * to_ingress_take() - weights for the part that enters by arc number @k
+ * to_ingress_take() - weights for the part that enters through arc number @k
  *
  * A next hop weighs as much as for the whole, times the part of its own bytes
  * that enters there, so that all parts together load the links as the whole

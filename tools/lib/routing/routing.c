@@ -12,13 +12,13 @@
 #include "routing/source_routes.h"
 #include "routing/wcmp.h"
 
-#define ROUTING_WAYS 2		/* equal next hops where there is no demand */
-#define ROUTING_STEPS 4e6	/* arcs looked at while balancing, over these limits: */
+#define ROUTING_EQUAL 2		/* equal-cost next hops where there is no demand */
+#define ROUTING_STEPS 4e6	/* arcs looked at while balancing, with these limits: */
 #define ROUTING_PASSES_MIN 32
 #define ROUTING_PASSES_MAX 96
-#define ROUTING_ROUND 3		/* passes that round */
+#define ROUTING_ROUND 3		/* passes of to_wcmp_round() */
 #define ROUTING_BATCH 8		/* destinations that are put into tables together */
-#define ROUTING_SPARED 0.0005	/* of the busiest link: less makes way for backups */
+#define ROUTING_SPARED 0.0005	/* of the busiest link's time: less load gives way to backups */
 #define ROUTING_MINOR 0.01	/* the same for all that is routed together */
 #define ROUTING_GAIN 1.01	/* over the bound, for routes of pairs to be worth a look */
 
@@ -183,7 +183,7 @@ static struct hops routing_equal(uint64_t choices, uint8_t backup)
 {
 	struct hops hops = { .backup = TO_ARC_NONE };
 
-	for (; choices && hops.n < ROUTING_WAYS; choices &= choices - 1) {
+	for (; choices && hops.n < ROUTING_EQUAL; choices &= choices - 1) {
 		hops.hop[hops.n++] = (struct hop){ __builtin_ctzll(choices), 1 };
 	}
 	if (hops.n == 1)
@@ -211,7 +211,7 @@ static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint
 /*
  * Let servers that carry demand for the destination of @row use the arcs with
  * weights instead of the shortest. They come first in the order, the others
- * after them, so that it stays one in which no way turns back.
+ * after them, so that it stays one in which no path turns back.
  */
 static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, const float *flow)
 {
@@ -246,9 +246,10 @@ static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, 
 }
 
 /*
- * Routes to an address of @dst along the tree, whose root needs none here. What
- * carries demand has the next hops that balance it, or as far as the busiest
- * link would not notice, makes way for backups, as what carries none does.
+ * Routes to an address of @dst along the shortest-path DAG, whose root needs none here. Servers
+ * that carry demand use the next hops that balance it; where that is too little
+ * to matter to the busiest link, they give next hops up for backups, as servers
+ * without demand do.
  * @row: of the demand, UINT32_MAX for none
  */
 static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int slot, uint32_t row,
@@ -272,12 +273,12 @@ static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int s
 	}
 }
 
-/* Ways to the port that arc number @k enters: to its peer, without the server. */
+/* Paths to the port that arc number @k enters: to its peer, without the server. */
 static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 {
 	const struct to_graph *g = r->graph;
 	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
-	/* where nothing is worth a backup, shortest ways have most of them */
+	/* where nothing is worth a backup, shortest paths have most of them */
 	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->wcmp.row[dst];
 	unsigned int slot = 1 + g->peer_port[arc];
 
@@ -285,7 +286,7 @@ static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 		to_ingress_take(&r->ingress, k);
 	to_spf_grow(&r->spf, g, peer, dst);
 	routing_fill_address(r, dst, slot, row, r->ingress.weight, r->ingress.flow);
-	/* the peer has no other way into this port */
+	/* the peer has no other path into this port */
 	*routing_entry(r, peer, dst, slot) =
 		routing_equal(1ull << (arc - g->out[peer]), TO_ARC_NONE);
 }
@@ -364,7 +365,7 @@ static int routing_split(struct to_wcmp *wcmp, const struct to_cluster *cluster,
 	return ret;
 }
 
-/* Small plans get more passes: few ways make loads coarse, and they are quick. */
+/* Small plans get more passes: with few paths loads are coarse, and passes are quick. */
 static unsigned int routing_passes(const struct routing *r, unsigned int effort)
 {
 	double steps = (double)r->wcmp.n_roots * r->graph->n_arcs;

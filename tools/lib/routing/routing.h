@@ -11,9 +11,9 @@
  * @plan: cluster with links, rings and demand; has no tables yet
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX; passes over the demand
  *
- * Node addresses: ways that load the links evenly with MP transfers and routed
- * rings on top of the AllReduce of the rings, not only shortest ones, as
- * weights of next hops (see split.h); shortest paths from servers that have
+ * Node addresses: weighted next hops that minimise the maximum link utilisation,
+ * with MP transfers and routed rings on top of the AllReduce of the rings, not
+ * only along shortest paths (see wcmp.h); shortest paths from servers that have
  * nothing to forward. Addresses of ports: shortest paths that enter through
  * that port, which means paths to its peer in the graph without the server.
  * Where all that leaves the busiest link over its bound, pairs whose transfers

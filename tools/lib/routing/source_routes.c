@@ -8,11 +8,11 @@
 #include "routing/link_loads.h"
 #include "routing/source_routes.h"
 
-#define PAIR_PATHS 16
+#define PAIR_PATHS 16		/* shortest paths tried for a pair */
 #define PAIR_STEPS 30000000.0	/* arcs looked at */
 #define PAIR_LINKS 64		/* skip plans where that is not enough for so many links */
 #define PAIR_TRIES 8		/* transfers tried on one link */
-#define PAIR_GAIN 0.99
+#define PAIR_GAIN 0.99		/* of the time before: what is less is a gain */
 
 struct crossing {
 	uint32_t src, dst;
@@ -126,7 +126,7 @@ static int source_routes_keep(struct pair *p, const struct crossing *c, const st
 	return 0;
 }
 
-/* Move one transfer off its way. Return: 1, 0 when nothing is gained, -ENOMEM. */
+/* Move one transfer to another path. Return: 1, 0 when nothing is gained, -ENOMEM. */
 static int source_routes_move(struct pair *p, const struct crossing *c, double busiest)
 {
 	size_t n = p->graph->n, arcs = p->graph->n_arcs;
@@ -171,7 +171,7 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 }
 
 /*
- * Does every way from @from to the destination of the path stay clear of the
+ * Does every path from @from to the destination of the path stay clear of the
  * servers up to position @at of the path? place[] has positions, 0 for none.
  */
 static bool source_routes_clear(struct pair *p, uint32_t from, unsigned int at)

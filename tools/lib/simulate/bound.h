@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_BOUND_H
 #define TOPOOPT_BOUND_H
 
-/* What the tasks of an iteration take on any topology at least. */
+/* Lower bound of an iteration's time over all topologies. */
 
 #include "data/cluster.h"
 #include "data/taskgraph.h"

@@ -25,7 +25,7 @@ static int matrix_add_step(struct to_routing_matrix *w, uint32_t arc, double sha
 	return 0;
 }
 
-/* Steps of the way that is resolved, for bytes that start at servers where @flow is 1. */
+/* Steps of the paths that are resolved, for bytes that start at servers where @flow is 1. */
 static int matrix_read(struct to_routing_matrix *w, const struct to_forwarding *f, double *load)
 {
 	const struct to_graph *g = w->graph;
@@ -75,11 +75,11 @@ static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *
 	unsigned int first, last;
 	size_t n = w->graph->n;
 
-	w->apart = calloc(f->n_qualified + 1, sizeof(*w->apart));
-	if (!w->apart)
+	w->exceptions = calloc(f->n_qualified + 1, sizeof(*w->exceptions));
+	if (!w->exceptions)
 		return -ENOMEM;
 	for (first = 0; first < f->n_qualified; first = last) {
-		struct to_routing_exception *apart = &w->apart[w->n_apart];
+		struct to_routing_exception *exception = &w->exceptions[w->n_exceptions];
 		uint32_t dst = q[first].dst, src = q[first].src;
 		unsigned int i;
 
@@ -96,13 +96,12 @@ static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *
 		for (i = 0; i < f->n_reached; i++)
 			if (f->order[i] == src)
 				w->hops[dst * n + src] = f->level[src];
-		*apart = (struct to_routing_exception){ .dst = dst,
-							.src = src,
-							.first_step = w->n_steps };
+		*exception = (struct to_routing_exception){ .dst = dst, .src = src,
+							    .first_step = w->n_steps };
 		if (matrix_read(w, f, load))
 			return -ENOMEM;
-		apart->n_steps = w->n_steps - apart->first_step;
-		w->n_apart++;
+		exception->n_steps = w->n_steps - exception->first_step;
+		w->n_exceptions++;
 	}
 	return 0;
 }
@@ -152,7 +151,7 @@ void to_routing_matrix_free(struct to_routing_matrix *w)
 	free(w->first_step);
 	free(w->steps);
 	free(w->hops);
-	free(w->apart);
+	free(w->exceptions);
 	free(w->flow);
 	free(w->head);
 	free(w->parent);
@@ -176,18 +175,18 @@ static void matrix_follow(const struct to_routing_matrix *w, uint32_t first, uin
 	}
 }
 
-static const struct to_routing_exception *matrix_find_apart(const struct to_routing_matrix *w,
-							    uint32_t dst, uint32_t src)
+static const struct to_routing_exception *matrix_exception(const struct to_routing_matrix *w,
+							   uint32_t dst, uint32_t src)
 {
-	uint32_t low = 0, high = w->n_apart;
+	uint32_t low = 0, high = w->n_exceptions;
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct to_routing_exception *apart = &w->apart[mid];
+		const struct to_routing_exception *exception = &w->exceptions[mid];
 
-		if (apart->dst == dst && apart->src == src)
-			return apart;
-		if (apart->dst < dst || (apart->dst == dst && apart->src < src))
+		if (exception->dst == dst && exception->src == src)
+			return exception;
+		if (exception->dst < dst || (exception->dst == dst && exception->src < src))
 			low = mid + 1;
 		else
 			high = mid;
@@ -202,19 +201,20 @@ static void matrix_send(struct to_routing_matrix *w, const struct to_transfer *t
 	size_t n = w->graph->n;
 	uint32_t i;
 
-	for (i = w->head[dst]; w->n_apart && i != UINT32_MAX; i = w->next[i]) {
-		const struct to_routing_exception *apart =
-			matrix_find_apart(w, dst, transfers[i].src);
+	for (i = w->head[dst]; w->n_exceptions && i != UINT32_MAX; i = w->next[i]) {
+		const struct to_routing_exception *exception =
+			matrix_exception(w, dst, transfers[i].src);
 
-		if (!apart)
+		if (!exception)
 			continue;
 		memset(w->flow, 0, n * sizeof(*w->flow));
-		w->flow[apart->src] = transfers[i].bytes;
-		matrix_follow(w, apart->first_step, apart->first_step + apart->n_steps, bytes);
+		w->flow[exception->src] = transfers[i].bytes;
+		matrix_follow(w, exception->first_step,
+			      exception->first_step + exception->n_steps, bytes);
 	}
 	memset(w->flow, 0, n * sizeof(*w->flow));
 	for (i = w->head[dst]; i != UINT32_MAX; i = w->next[i])
-		if (!w->n_apart || !matrix_find_apart(w, dst, transfers[i].src))
+		if (!w->n_exceptions || !matrix_exception(w, dst, transfers[i].src))
 			w->flow[transfers[i].src] += transfers[i].bytes;
 	matrix_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
 }
@@ -241,7 +241,7 @@ int to_routing_matrix_transfers(struct to_routing_matrix *w, const struct to_tra
 		if (hops == TO_DISTANCE_NONE) {
 			memset(w->head, 0xff, n * sizeof(*w->head));
 			return to_error_set(err, -EHOSTUNREACH,
-					    "the plan has no way from server %u to server %u", src,
+					    "the plan has no path from server %u to server %u", src,
 					    dst);
 		}
 		most = hops > most ? hops : most;

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_ROUTING_MATRIX_H
 #define TOPOOPT_ROUTING_MATRIX_H
 
-/* The ways of a plan, read once from its tables and rings, for many transfers. */
+/* The paths of a plan, read once from its tables and rings, for many transfers. */
 
 #include "data/graph.h"
 #include "data/plan.h"
@@ -15,30 +15,30 @@ struct to_routing_step {
 	double share;
 };
 
-/** struct to_routing_exception - the way from one source that has routes of its own to @dst */
+/** struct to_routing_exception - paths from one source that has routes of its own to @dst */
 struct to_routing_exception {
 	uint32_t dst, src, first_step, n_steps;
 };
 
 /**
- * struct to_routing_matrix - the way to every server
+ * struct to_routing_matrix - the paths to every server
  * @capacity: bytes per second, per arc
  * @first_step: steps to server y: steps[first_step[y]] up to
  *	steps[first_step[y + 1] - 1], those of a server behind those of all
  *	servers that forward to it
- * @hops: most hops on the way, [dst * n + src]; TO_DISTANCE_NONE where packets
+ * @hops: hops of the longest path, [dst * n + src]; TO_DISTANCE_NONE where packets
  *	do not arrive
- * @apart: exceptions, by (dst, src)
+ * @exceptions: by (dst, src)
  */
 struct to_routing_matrix {
 	const struct to_plan *plan;
 	const struct to_graph *graph;
 	double *capacity;
 	uint32_t *first_step;
-	uint32_t n_steps, max_steps, n_apart;
+	uint32_t n_steps, max_steps, n_exceptions;
 	struct to_routing_step *steps;
 	uint16_t *hops;
-	struct to_routing_exception *apart;
+	struct to_routing_exception *exceptions;
 	double *flow;			/* scratch, per server */
 	uint32_t *head, *next, max_next;	/* scratch, transfers by destination */
 	uint32_t *parent;		/* scratch, per server */

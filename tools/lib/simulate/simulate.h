@@ -29,7 +29,7 @@
  * @TO_SIMULATE_TRANSFERS: each at its own max-min fair rate, as congestion
  *	control would have it; many times the work
  *
- * On plans routed for the least load of any link, an all-to-all takes 15 to 19 %
+ * On plans routed for min-max link utilisation, an all-to-all takes 15 to 19 %
  * longer by transfers, a DLRM iteration 2 to 5 % (16 and 128 servers); the work
  * is 0.7 ms against 30 us for 16 servers, 15 s against 1 ms for 128.
  */
@@ -77,7 +77,7 @@ const struct to_graph *to_simulator_graph(const struct to_simulator *simulator);
  * which the plan has neither rings nor trees takes a routed ring.
  *
  * Return: what happened, good until the next call; NULL with @err set when out
- * of memory, when the plan has other servers, or when it has no way between two
+ * of memory, when the plan has other servers, or when it has no path between two
  * servers that the tasks need.
  */
 const struct to_simulation *to_simulate(struct to_simulator *simulator,

@@ -416,7 +416,7 @@ static void crossconnect_place(struct moving *m, uint32_t link, uint32_t colour,
 		m->kept -= --m->then[at] < m->now[at];
 }
 
-/* Groups, and what was there of them; @before are the links of the moment. */
+/* Groups, and what was there of them; @before are the present links. */
 static void crossconnect_groups(struct moving *m, const struct to_link *now, unsigned int n_now,
 				const uint32_t *before)
 {

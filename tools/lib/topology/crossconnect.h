@@ -31,7 +31,7 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
  *	do not fit
  * @n_links: less those that were taken out of @links
  *
- * They only shorten ways; all others are needed.
+ * They only shorten paths; all others are needed.
  *
  * Return: as to_crossconnect_assign().
  */
@@ -41,7 +41,7 @@ int to_crossconnect_assign_most(const struct to_cluster *cluster,
 
 /**
  * to_crossconnect_reassign() - the same, so that few cross-connects move
- * @now: links of the moment, with their ports
+ * @now: present links, with their ports
  * @links: new ones; get ports on optical switches only
  *
  * Ports of a server on one switch are alike, so a link stays where it is when

@@ -12,7 +12,7 @@
 /*
  * Other members at the positions: anywhere in a first tree; in a second one, at
  * @parent, inner positions and leaves among themselves, so that every member
- * stays inside one tree only. Mirror images have the same long ways in both.
+ * stays inside one tree only. Mirror images have the same long paths in both.
  */
 static int double_tree_shuffle(uint32_t *order, const uint32_t *parent, unsigned int n,
 			       uint64_t *random)

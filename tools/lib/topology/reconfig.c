@@ -201,7 +201,7 @@ static struct offer reconfig_greedy_best(const struct greedy *g, uint32_t x)
 	return best;
 }
 
-/* Pairs without demand are equal too: links of the moment where ports are left. */
+/* Pairs without demand are equal too: present links where ports are left. */
 static void reconfig_restore(struct to_reconfig *r)
 {
 	struct to_builder *b = r->builder;
@@ -343,7 +343,7 @@ static int reconfig_repair_look(struct repair *p)
 	unsigned int i;
 
 	to_graph_free(p->graph);
-	/* which way a link goes does not matter here */
+	/* the direction of a link does not matter here */
 	p->graph = to_graph_new(b->n, layout->links, layout->n_links, TO_LINKS_DUPLEX);
 	if (!p->graph)
 		return -ENOMEM;
@@ -451,7 +451,7 @@ static uint32_t reconfig_repair_idle(const struct repair *p, uint32_t part)
 
 /*
  * Join two parts of simplex links. As many enter a server as leave it, so that
- * in every part there is a way back along every link: exchanging the ends of
+ * in every part there is a path back along every link: exchanging the ends of
  * one link of each joins them. Return: 0 or -ENOSPC.
  */
 static int reconfig_repair_simplex(struct repair *p)
@@ -482,7 +482,7 @@ static int reconfig_repair_simplex(struct repair *p)
 	return 0;
 }
 
-/* Is there a way from server 0 to all others, or from them to it when @back? */
+/* Is there a path from server 0 to all others, or from them to it when @back? */
 static bool reconfig_repair_reaches(struct repair *p, const struct to_graph *g, bool back)
 {
 	const uint32_t *offset = back ? g->in : g->out, *other = back ? g->in_from : g->to;

@@ -3,8 +3,8 @@
 #define TOPOOPT_RECONFIG_H
 
 /*
- * TopoOpt-reconfig (TopoOpt, appendix D, Algorithm 5): links for the demand of
- * the moment, found in a moment.
+ * TopoOpt-reconfig (TopoOpt, appendix D, Algorithm 5): links for the present
+ * demand, found quickly.
  */
 
 #include "topology/builder.h"
@@ -29,11 +29,11 @@ double to_discount(enum to_discount discount, unsigned int links, unsigned int d
  * @builder: ports left and links so far; its demand's MP transfers are the
  *	unsatisfied demand
  * @discount: of parallel links, for up to builder->degree of them
- * @now: links of every pair at the moment, n x n, row = source, symmetric when
+ * @now: links that every pair has now, n x n, row = source, symmetric when
  *	duplex: among pairs of equal demand these come first, so that less is
  *	moved; NULL for none
  * @spread: demand gets half of the ports of every server only; the rest keep the
- *	ways to all others short
+ *	paths to all others short
  * @n_kept: of the links, the first so many stay whatever comes
  * @bytes: demand of every pair, n x n: a duplex link's is that of both
  *	directions, and symmetric
@@ -63,7 +63,7 @@ void to_reconfig_free(struct to_reconfig *r);
  *
  * One link after the other to the pair that gains most by Equation 1, while two
  * servers have ports for one. It ends: every link takes ports. Where the gain is
- * equal, pairs that lose a link of the moment come first, others in an order
+ * equal, pairs that lose a present link come first, others in an order
  * drawn from the seed; where it is nothing, only the former get one, and with
  * @spread only when they have none.
  *
@@ -72,11 +72,11 @@ void to_reconfig_free(struct to_reconfig *r);
 int to_reconfig_greedy(struct to_reconfig *r);
 
 /**
- * to_reconfig_repair() - a way from every server to every other
+ * to_reconfig_repair() - make a path from every server to every other
  *
  * Parts are joined through ports that are left; where none are, the link that
  * is worth least and whose part holds without it gives up its ports. Ports that
- * are left in the end shorten the farthest ways.
+ * are left in the end shorten the longest paths.
  *
  * Return: 0, -ENOMEM, or -ENOSPC when the ports do not suffice, or would only
  * without the links that stay.

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_SPREAD_H
 #define TOPOOPT_SPREAD_H
 
-/* Spread a demand over shortest paths so that no link is loaded too much. */
+/* Spread a demand over shortest paths, towards min-max link utilisation. */
 
 #include <stdint.h>
 
@@ -50,9 +50,9 @@ void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
 /**
  * to_spread_demand() - send a share of the demand for the root of @spf
  *
- * It follows the choices that are cheapest at the loads of the moment, where a
- * link costs the fourth power of the time it is busy. Many small shares make
- * an even load.
+ * It follows the choices that are cheapest at the present loads, where a
+ * link costs the fourth power of the time it is busy. Many small shares come
+ * near min-max utilisation.
  */
 void to_spread_demand(struct to_spread *spread, const struct to_spf *spf, double share);
 

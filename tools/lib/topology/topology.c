@@ -63,7 +63,7 @@ out:
 
 /*
  * Servers that all others need to stay strongly connected. @back has the links
- * the other way round; it is @graph itself when links are duplex.
+ * reversed; it is @graph itself when links are duplex.
  */
 static int topology_cuts(struct to_topology *t, const struct to_graph *graph,
 			 const struct to_graph *back)
@@ -96,7 +96,7 @@ static bool topology_better(const struct to_topology *a, const struct to_topolog
 	return a->hops < b->hops;
 }
 
-/* Simplex links the other way round. */
+/* The graph of simplex links, reversed. */
 static struct to_graph *topology_reversed(const struct to_layout *layout, unsigned int n)
 {
 	struct to_link *links = malloc((layout->n_links + 1) * sizeof(*links));
@@ -324,7 +324,7 @@ static int topology_claim(struct to_layout *layout, const struct to_graph *graph
 	return 1;
 }
 
-/* Is there a way from every server to every other? */
+/* Is there a path from every server to every other? */
 static int topology_connected(const struct to_cluster *cluster, const struct to_graph *graph,
 			      struct to_error *err)
 {

@@ -56,8 +56,8 @@ int to_topology_find(const struct to_cluster *cluster,
  * to_topology_rate() - estimate to_topology.time, byte_hops and hops
  * @graph: of the links
  *
- * MP transfers and routed rings take shortest paths, spread so that links are
- * evenly busy, in a few shares per server.
+ * MP transfers and routed rings take shortest paths, spread in a few shares per
+ * server so that the busiest link is little busy.
  *
  * Return: 0, -ENOMEM, or -ENOSPC when the links do not connect all servers.
  */

@@ -136,7 +136,7 @@ static void predict_raise(double *bound, double value)
 		*bound = value;
 }
 
-/* Bounds from what some servers send at least: @mp and @reduced bytes. */
+/* Lower bounds from what some servers have to send: @mp and @reduced bytes. */
 static void predict_some(struct to_figures *o, double mp, double reduced, double ports,
 			 double bandwidth)
 {

@@ -96,7 +96,7 @@ const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t
 	return group < table->n_groups ? &table->groups[group] : NULL;
 }
 
-/* Where the walk has been: not, on the way to here, or done with. */
+/* Where the walk has been: not, on the path to here, or done with. */
 enum visit { NEW, OPEN, DONE };
 
 static json_t *route_trace_walk(const struct to_plan *plan, uint32_t server, uint32_t src,

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_ROUTE_TRACE_H
 #define TOPOOPT_ROUTE_TRACE_H
 
-/* The way that packets take through the tables of a plan. */
+/* The path that packets take through the tables of a plan. */
 
 #include <jansson.h>
 

@@ -15,7 +15,7 @@ struct verify {
 	const struct to_graph *graph;
 	const struct to_verify_out *out;
 	struct to_forwarding f;
-	uint32_t *entry;	/* arc into port q of server v, [v * ports + q] */
+	uint32_t *ingress;	/* arc into port q of server v, [v * ports + q] */
 	uint32_t *stack, *seen, seen_mark, *met;
 	uint16_t *distance;
 	uint32_t *queue;
@@ -95,7 +95,7 @@ static void verify_say_loop(struct verify *v, const char *source)
 		v->seen[v->f.order[i]] = v->seen_mark;
 	for (x = 0; v->seen[x] == v->seen_mark; x++)
 		;
-	/* a way of n steps ends on a loop */
+	/* a path of n steps ends on a loop */
 	for (i = 0; i < v->graph->n; i++)
 		x = verify_onward(v, x);
 	start = x;
@@ -124,7 +124,8 @@ static void verify_arrival(struct verify *v)
 		if (f->next[x])
 			continue;	/* forwards to one that is named */
 		if (f->slot && !physical) {
-			uint32_t in = v->entry[(size_t)f->dst * (v->plan->slots - 1) + f->slot - 1];
+			size_t ports = v->plan->slots - 1;
+			uint32_t in = v->ingress[f->dst * ports + f->slot - 1];
 
 			to_graph_distances(v->graph, v->graph->from[in], f->dst, v->distance,
 					   v->queue);
@@ -160,7 +161,7 @@ static void verify_last_hops(struct verify *v)
 	}
 }
 
-/* A way from @from, which x uses as its backup, back to x. */
+/* A path from @from, which x uses as its backup, back to x. */
 static bool verify_returns(struct verify *v, uint32_t from, uint32_t x)
 {
 	const struct to_graph *g = v->graph;
@@ -282,7 +283,8 @@ static void verify_addresses(struct verify *v)
 	for (dst = 0; dst < v->graph->n; dst++) {
 		for (slot = 0; slot < slots; slot++) {
 			verify_own(v, dst, slot);
-			if (slot && v->entry[(size_t)dst * (slots - 1) + slot - 1] == UINT32_MAX) {
+			if (slot &&
+			    v->ingress[(size_t)dst * (slots - 1) + slot - 1] == UINT32_MAX) {
 				verify_dark(v, dst, slot);
 				continue;
 			}
@@ -293,7 +295,7 @@ static void verify_addresses(struct verify *v)
 	}
 }
 
-/* Source-qualified routes: the ways of their source, and failures on them. */
+/* Source-qualified routes: the paths of their source, and failures on them. */
 static void verify_qualified(struct verify *v)
 {
 	struct to_forwarding *f = &v->f;
@@ -309,7 +311,7 @@ static void verify_qualified(struct verify *v)
 			if (f->qualified[last].server == q->dst)
 				to_verify_say(v->out, "%s has a route to its own address for packets from %s",
 					      verify_name(v, q->dst), verify_name(v, q->src));
-		if (q->slot && v->entry[(size_t)q->dst * ports + q->slot - 1] == UINT32_MAX) {
+		if (q->slot && v->ingress[(size_t)q->dst * ports + q->slot - 1] == UINT32_MAX) {
 			to_verify_say(v->out, "%s has a route to port %u of %s, which has no link",
 				      verify_name(v, q->server), q->slot - 1, verify_name(v, q->dst));
 			continue;
@@ -412,18 +414,18 @@ static int verify_tables(struct verify *v)
 	uint32_t a;
 	int ret = -ENOMEM;
 
-	v->entry = malloc(n * ports * sizeof(*v->entry) + 1);
+	v->ingress = malloc(n * ports * sizeof(*v->ingress) + 1);
 	v->stack = calloc(4 * n, sizeof(*v->stack));
 	v->distance = calloc(n, sizeof(*v->distance));
-	if (!v->entry || !v->stack || !v->distance ||
+	if (!v->ingress || !v->stack || !v->distance ||
 	    to_forwarding_init(&v->f, v->plan, v->graph))
 		goto out;
 	v->seen = v->stack + n;
 	v->met = v->seen + n;
 	v->queue = v->met + n;
-	memset(v->entry, 0xff, n * ports * sizeof(*v->entry));
+	memset(v->ingress, 0xff, n * ports * sizeof(*v->ingress));
 	for (a = 0; a < v->graph->n_arcs; a++)
-		v->entry[v->graph->to[a] * ports + v->graph->peer_port[a]] = a;
+		v->ingress[v->graph->to[a] * ports + v->graph->peer_port[a]] = a;
 	verify_groups(v);
 	verify_addresses(v);
 	verify_qualified(v);
@@ -433,7 +435,7 @@ static int verify_tables(struct verify *v)
 		ret = verify_predictions(v->plan, v->out);
 out:
 	to_forwarding_free(&v->f);
-	free(v->entry);
+	free(v->ingress);
 	free(v->stack);
 	free(v->distance);
 	return ret;

@@ -15,7 +15,7 @@
  * @cases: pairs of an address and a link that packets to it use, per server
  *	that sends them there; each is one failed link
  * @covered: of these, where all packets still arrive
- * @last_hops: where the link is the only way into the port that owns the
+ * @last_hops: where the link is the only path into the port that owns the
  *	address, so that no table could help
  * @uncovered: the rest
  * @figures: recomputed from links, rings, tables and demand

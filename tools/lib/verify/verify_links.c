@@ -108,7 +108,7 @@ static unsigned int verify_needed(const struct to_plan *plan, const struct to_ve
 	return n;
 }
 
-/* A port of a switch may be on one cross-connect (simplex: one each way). */
+/* A port of a switch may be on one cross-connect (simplex: one in each direction). */
 static int verify_matching(const struct to_plan *plan, const struct to_verify_out *out)
 {
 	const struct to_cluster *c = plan->cluster;
