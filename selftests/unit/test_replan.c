@@ -674,7 +674,7 @@ static void what_is_best_already_is_kept(void **state)
 	options.threshold = 0;
 	r = replan(plan, &traffic, &options);
 	assert_int_equal(r.action, TO_REPLAN_KEEP);
-	assert_string_equal(r.reason, "nothing saves time of communication");
+	assert_string_equal(r.reason, "nothing saves communication time");
 	to_plan_free(plan);
 	free(traffic.bytes);
 }

@@ -263,7 +263,7 @@ static int replan_price_links(const struct replan *r, const struct to_link *link
 	return ret;
 }
 
-/* What a choice gains over the horizon, from its time of communication. */
+/* What a choice gains over the horizon, from its communication time. */
 static void replan_price_time(const struct replan *r, struct to_replan_choice *choice)
 {
 	double now = r->result->choices[0].comm_time, pace = fmax(r->result->seconds, now);
@@ -430,13 +430,13 @@ static void replan_explain(const struct replan *r)
 	}
 	if (result->action == TO_REPLAN_REROUTE) {
 		snprintf(result->reason, sizeof(result->reason),
-			 "new routes on the same links save %.3g %% of the time of communication",
+			 "new routes on the same links save %.3g %% of the communication time",
 			 100 * (1 - best->comm_time / now));
 		return;
 	}
 	if (result->action == TO_REPLAN_REWIRE) {
 		snprintf(result->reason, sizeof(result->reason),
-			 "%u new cross-connects save %.3g %% of the time of communication and pay back after %.3g s",
+			 "%u new cross-connects save %.3g %% of the communication time and pay back after %.3g s",
 			 best->made, 100 * (1 - best->comm_time / now), best->payback);
 		return;
 	}
@@ -447,14 +447,14 @@ static void replan_explain(const struct replan *r)
 	}
 	if (best == &result->choices[0])
 		snprintf(result->reason, sizeof(result->reason),
-			 "nothing saves time of communication");
+			 "nothing saves communication time");
 	else if (best->comm_time > (1 - r->options->threshold) * now)
 		snprintf(result->reason, sizeof(result->reason),
-			 "nothing saves %.3g %% of the time of communication: the best is %.3g %%",
+			 "nothing saves %.3g %% of the communication time: the best is %.3g %%",
 			 100 * r->options->threshold, 100 * (1 - best->comm_time / now));
 	else
 		snprintf(result->reason, sizeof(result->reason),
-			 "%u new cross-connects would save %.3g %% of the time of communication but pay back after %.3g s, past the horizon of %.3g s",
+			 "%u new cross-connects would save %.3g %% of the communication time but pay back after %.3g s, past the horizon of %.3g s",
 			 best->made, 100 * (1 - best->comm_time / now), best->payback,
 			 r->options->horizon);
 }

@@ -39,7 +39,7 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
 /**
  * struct to_replan_options - how to decide
  * @horizon: seconds that the traffic is expected to stay as it was measured
- * @threshold: share of the time of communication that a change must save, to be
+ * @threshold: share of the communication time that a change must save, to be
  *	told from noise
  * @dark: seconds that changed links are dark, in each step; negative: as the
  *	switches say
