@@ -15,7 +15,7 @@ flood() { # FROM TO: until killed, both families and GSO
 	on "$1" ping -q -f -i 0.01 "$(node "$2")" >/dev/null 2>&1 &
 	on "$1" ping -q -f -i 0.01 "$(node6 "$2")" >/dev/null 2>&1 &
 	wait_listen "$2" 5201
-	on "$1" iperf3 -b 50M -t 1000 -c "$(node "$2")" >/dev/null 2>&1 &
+	on "$1" iperf3 -b 10M -t 1000 -c "$(node "$2")" >/dev/null 2>&1 &
 	wait_for 60 on "$1" ping -c 1 -W 1 "$(node "$2")"
 }
 relayed() { ethtool_counter "$1" topo0 relay_rx_packets; }
