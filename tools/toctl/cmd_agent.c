@@ -94,32 +94,32 @@ static int agent_run(struct to_call *call, const void *data)
 
 static const struct to_option agent_options[] = {
 	{ "stdio", 0, TO_OPTION_FLAG, FIELD(stdio),
-	  .help = "take requests from standard input, a JSON object a line" },
+	  .help = "take requests from standard input, one JSON object per line" },
 	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
 	  .help = "take requests from etcd" },
 	TO_ETCD_OPTIONS(struct agent_args, etcd),
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "server that this is, for etcd; default: the host name" },
+	  .help = "name of this server in etcd; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
-	  .help = "until etcd takes a silent agent for dead; default: 10s" },
+	  .help = "after which etcd considers a silent agent dead; default: 10s" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
-	  .help = "topoopt device, made when there is none; default: topo0" },
+	  .help = "topoopt device, created if missing; default: topo0" },
 	TO_COUNTER_OPTIONS(struct agent_args, counters),
 	{}
 };
 
 const struct to_command to_cmd_agent = {
 	.name = "agent",
-	.summary = "Do on this server what a controller tells it",
+	.summary = "Carry out on this server what a controller decides",
 	.description =
-		"It stages, commits and reverts this server's part of a plan and counts its\n"
+		"Stages, commits and reverts this server's part of a plan and counts its\n"
 		"traffic. toctl apply --all and toctl run start one on every server with --stdio;\n"
-		"when they go away before a plan is confirmed, it goes back to what was active\n"
+		"if they go away before a plan is confirmed, the agent returns to what was active\n"
 		"before. In a cluster it runs all the time (topoopt-agent.service) and follows\n"
-		"what is decided in etcd, also what was decided while it was away.\n\n"
-		"A NIC with an RDMA engine does not show the kernel what that sends and\n"
-		"receives; for toctl run to see it, name the " TO_COUNTER_TEXT,
+		"the decisions in etcd, including those made while it was away.\n\n"
+		"The kernel does not see what a NIC's RDMA engine sends and receives; for toctl\n"
+		"run to see it, name the " TO_COUNTER_TEXT,
 	.options = agent_options,
 	.args_size = sizeof(struct agent_args),
 	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 10000000000 },

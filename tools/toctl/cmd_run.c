@@ -60,23 +60,23 @@ static const struct to_option run_options[] = {
 	  .help = "append JSON lines to FILE" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000,
-	  .help = "how often traffic is looked at; default: 50ms" },
+	  .help = "how often to measure traffic; default: 50ms" },
 	{ "threshold", 0, TO_OPTION_REAL, FIELD(controller.shift.threshold), .argument = "SHARE",
-	  .help = "of the traffic that must be another; default: 0.3" },
+	  .help = "of the traffic that must differ to be a shift; default: 0.3" },
 	{ "confirm", 0, TO_OPTION_NUMBER, FIELD(confirm), .argument = "N", .min = 1,
 	  .max = 1000000, .help = "intervals in a row that make a shift; default: 2" },
 	{ "hold", 0, TO_OPTION_DURATION, FIELD(controller.shift.hold_ns), .argument = "TIME",
 	  .min = 1000000,
-	  .help = "none at first and after a change: an iteration or more; default: 2.5s" },
+	  .help = "ignore shifts for so long at first and after a change; default: 2.5s" },
 	{ "memory", 0, TO_OPTION_DURATION, FIELD(controller.shift.memory_ns), .argument = "TIME",
 	  .min = 1000000,
-	  .help = "in which the past is forgotten: 4 iterations or more; default: 10s" },
+	  .help = "for which the past counts: 4 iterations or more; default: 10s" },
 	{ "idle", 0, TO_OPTION_RATE, FIELD(idle_bps), .argument = "RATE",
-	  .help = "traffic of the fabric that tells nothing; default: 1M" },
+	  .help = "below this rate the fabric counts as idle; default: 1M" },
 	{ "horizon", 0, TO_OPTION_DURATION, FIELD(controller.horizon_ns), .argument = "TIME", .min = 1,
-	  .help = "in which a change must pay back; default: 10s" },
+	  .help = "within which a change must pay back; default: 10s" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
-	  .min = 1, .help = "for new links to get light; default: 5s" },
+	  .min = 1, .help = "for new links to come up; default: 5s" },
 	TO_FABRIC_OPTIONS(struct run_args, controller.fabric, NULL),
 	{}
 };
@@ -85,18 +85,18 @@ const struct to_command to_cmd_run = {
 	.name = "run",
 	.summary = "Keep a fabric planned for its traffic: measure, decide, rewire, commit",
 	.description =
-		"Looks at the traffic of all servers every interval. When it is no longer what\n"
+		"Measures the traffic of all servers every interval. When it is no longer what\n"
 		"the plan was made for, decides as toctl replan does: keep the plan, give its\n"
-		"links new routes, or rewire. A change moves traffic off the links that are to\n"
-		"be cut, stages the new tables on all servers, sets the optical switches, waits\n"
-		"for light, commits everywhere and verifies; where all at once would cut servers\n"
-		"off, in several rounds. If any step fails on any server, all goes back to the\n"
-		"old plan.\n\n"
-		"FILE is the state: a change replaces it, and FILE.next is there while one is\n"
-		"under way, so that the next run finishes or undoes what was interrupted. At the\n"
-		"start the fabric is brought to the plan. SIGTERM and SIGINT end it between two\n"
-		"steps: before the switches are set by undoing, then by finishing.\n\n"
-		"Each line tells what was seen, decided and done, and why.",
+		"links new routes, or rewire. A change moves traffic off the links that will be\n"
+		"cut, stages the new tables on all servers, sets the optical switches, waits for\n"
+		"link up, commits everywhere and verifies. It takes several rounds where a single\n"
+		"one would cut servers off. If any step fails on any server, the whole fabric\n"
+		"returns to the old plan.\n\n"
+		"FILE is the state: a change replaces it. FILE.next exists while a change is under\n"
+		"way, so that the next run finishes or undoes what was interrupted. At the start\n"
+		"the fabric is brought to the plan. SIGTERM and SIGINT end it between two steps: a\n"
+		"change that has not set a switch yet is undone, any other is finished.\n\n"
+		"Each line says what was measured, decided and done, and why.",
 	.options = run_options,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){

@@ -10,7 +10,7 @@
  *
  *	hello	nothing
  *	stage	"generation" that a commit would make, "job", "cluster" and
- *		"table" (texts, see part.h); makes links, stages the table
+ *		"table" (texts, see plan_slice.h); makes links, stages the table
  *	commit	"generation" of the stage: it is the fencing token, nothing
  *		staged under another one is committed, nor a stage on top of a
  *		table that is not active any more

@@ -130,7 +130,7 @@ static int transition_drain(struct to_transition *t, const struct to_plan *old,
 		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", drain->n);
 	if (drain->n_waiting)
 		snprintf(note + n, sizeof(note) - n,
-			 "; %u pairs of servers have no way meanwhile", drain->n_waiting);
+			 "; %u pairs of servers have no path meanwhile", drain->n_waiting);
 	ret = to_fabric_stage(t->fabric, drain->plans[0], NULL, err);
 	if (!ret)
 		ret = transition_put(t, err);
@@ -227,9 +227,9 @@ static int transition_first(int ret, const struct to_error *now, int was, struct
 }
 
 /*
- * Which step the switches are at, to_drain.n at the end of the way. Between two
- * steps the tables are for both, so either will do, but for the end: until the
- * switches were there, no table needed its links.
+ * Which step the switches are at, to_drain.n after the last one. Between two steps
+ * the tables suit both, so either will do, except at the end: until the switches got
+ * there, no table needed its links.
  */
 static int transition_locate(const struct to_transition *t, const struct to_plan *end,
 			     unsigned int *at, struct to_error *err)
@@ -254,22 +254,22 @@ static int transition_locate(const struct to_transition *t, const struct to_plan
 }
 
 /*
- * One step of the way back: all links of step @at, then the tables that use those
- * of them which the step before has too.
+ * Undo one step: all links of step @at, then the tables that use those of them
+ * which the step before has too.
  */
 static int transition_go_back(struct to_transition *t, unsigned int at, struct to_error *err)
 {
-	const struct to_drain *way = &t->drain;
+	const struct to_drain *drain = &t->drain;
 	bool moved = false, differs;
 	int ret = 0;
 
-	if (at < way->n) {
-		ret = transition_set_switches(t, way->plans[at], &moved, err);
+	if (at < drain->n) {
+		ret = transition_set_switches(t, drain->plans[at], &moved, err);
 		if (!ret && moved)
-			ret = transition_wait_carrier(t, way->plans[at], err);
+			ret = transition_wait_carrier(t, drain->plans[at], err);
 	}
 	if (!ret)
-		ret = to_fabric_stage(t->fabric, way->plans[at - 1], &differs, err);
+		ret = to_fabric_stage(t->fabric, drain->plans[at - 1], &differs, err);
 	if (!ret)
 		ret = differs ? transition_put(t, err) : to_fabric_abort(t->fabric, err);
 	return ret;

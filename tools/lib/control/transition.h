@@ -3,20 +3,19 @@
 #define TOPOOPT_TRANSITION_H
 
 /*
- * A whole fabric from one plan to another: tables of all servers and optical
+ * Take a whole fabric from one plan to another: tables of all servers and optical
  * switches, in an order in which no server needs a link while it is dark:
  *
- *	drain	commit tables that use only links which stay, see interim.h;
+ *	drain	commit tables that use only links which stay, see drain.h;
  *		left out when no link changes
  *	stage	the next tables on all servers
  *	switch	cut and make the links; it returns when they are made
- *	carrier	wait for light on all of them
+ *	carrier	wait for link up on all of them
  *	commit	the tables that were staged on all servers
  *	verify	generation and carrier of all servers, read-back of the switches
  *
- * Where the links of both plans do not reach all servers, stage to commit are
- * gone through several times: the tables for the next step use the links that
- * the last one made.
+ * Where the links that both plans share do not reach all servers, stage to commit
+ * are repeated: the tables for the next step use the links that the last one made.
  *
  * Such tables carry the fabric before, while and after the switches move, so
  * they are confirmed at once: whatever ends this process, every server has a
@@ -52,10 +51,10 @@ typedef void to_transition_report(void *data, enum to_transition_step step, doub
 /**
  * struct to_transition - what it works with, all borrowed
  * @switches: NULL when the cluster has none
- * @carrier_ns: how long new links may take to get light
+ * @carrier_ns: how long new links may take to come up
  * @stop: when set, what has not touched an optical switch yet fails with -EINTR
  * @report: may be NULL
- * @drain: owned; the way between two plans
+ * @drain: owned; the steps between two plans
  */
 struct to_transition {
 	struct to_fabric *fabric;
@@ -78,13 +77,14 @@ int to_transition_make(struct to_transition *t, const struct to_plan *old,
 
 /**
  * to_transition_restore() - to @plan, from wherever the fabric is
- * @from: plan that it was on its way to from @plan, in this process or before;
+ * @from: plan that it was being taken to, in this process or an earlier one;
  *	NULL when there was none
  * @changed: gets whether there was anything to do, may be NULL
  *
- * Goes the way back, step by step as it went there; where the switches are says
- * from which. At its beginning goes on where it can when something fails. May be
- * called again.
+ * Undoes the change step by step, in reverse; the switches' cross-connects tell
+ * which step comes first. The last step does what it can when something fails.
+ * Servers that already have the tables of @plan, but under different generations,
+ * get one. May be called again.
  *
  * Return: 0 when all servers and switches are as @plan says; else a negative
  * errno of what failed first.
