@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/report.h"
-#include "routing/link_loads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "data/allreduce.h"
 #include "report/report_data.h"
+#include "routing/link_loads.h"
 
 #define REPORT_COLORS 6		/* of rings and trees, in report.css */
 
