@@ -39,7 +39,7 @@ stream_begin() {
 	wait_listen s2 7777
 	while [[ -e $tmp/stream ]]; do
 		echo "line $((line++)) of a stream that must not miss any"
-		sleep 0.01
+		sleep 0.1
 	done | tee "$tmp/sent" | ip netns exec s1 socat -u - "TCP:$(node s2):7777" &
 }
 
@@ -69,7 +69,7 @@ with_switch() { # JQ-OBJECT
 
 run_into() { # [ARGUMENT...]
 	cp "$tmp/slow.json" "$tmp/run.json"
-	must run_start "$tmp/run.json" --confirm 5 --horizon 600s "$@"
+	must run_start "$tmp/run.json" --interval 250ms --confirm 2 --horizon 600s "$@"
 	traffic_begin
 }
 
