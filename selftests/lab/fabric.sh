@@ -10,7 +10,7 @@
 #	|       eth1 |======| w0-1 (dark)       |      |            |
 #	+------------+      +-------------------+      +------------+
 #
-# A port with a relay personality ("transmit") is a macvlan device on its NIC.
+# A port with a relay interface ("transmit") is a macvlan device on its NIC.
 #
 #	fabric.sh up PLAN [--no-apply]		build it, load the tables
 #	fabric.sh down				remove it

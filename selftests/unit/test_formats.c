@@ -181,7 +181,7 @@ static void reads_cluster(void **state)
 	assert_int_equal(c->switches[0].n_ports, 8);
 	assert_int_equal(c->switches[0].reconfiguration_ns, 10000000);
 	assert_memory_equal(c->servers[0].ports[1].relay_mac, relay, 6);
-	/* no relay_mac: one personality */
+	/* no relay_mac: one interface */
 	assert_memory_equal(c->servers[0].ports[0].relay_mac,
 			    c->servers[0].ports[0].mac, 6);
 	assert_string_equal(c->servers[0].ports[1].transmit, "eth1f1");

@@ -102,7 +102,7 @@ static const struct to_option agent_options[] = {
 	  .help = "name of this server in etcd; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
-	  .help = "after which etcd considers a silent agent dead; default: 10s" },
+	  .help = "time after which etcd considers a silent agent dead; default: 10s" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device, created if missing; default: topo0" },
 	TO_COUNTER_OPTIONS(struct agent_args, counters),

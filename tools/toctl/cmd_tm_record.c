@@ -161,7 +161,7 @@ static const char *const record_sources[] = { "auto", "module", "tc", NULL };
 
 static const struct to_option record_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), true, "FILE",
-	  .help = "plan that this server runs" },
+	  .help = "plan in force on this server" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), true, "FILE",
 	  .help = "where to write the recording, - for standard output" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval), .argument = "TIME",
