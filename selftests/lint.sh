@@ -55,9 +55,10 @@ lint_clang_tidy() {
 		'-DTO_VERSION="0"' -Itools/lib -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
 }
 
-# Which room of tools/lib may use which.
+# Which room of tools/lib may use which, and which file of the module.
 lint_rooms() {
-	make --no-print-directory tools && "$here/rooms.py" build/tools/lib
+	make --no-print-directory tools && "$here/lab/kmod.sh" 6.12 &&
+		"$here/rooms.py" build/tools/lib build/kmod-6.12*-amd64/kmod
 }
 
 # The kernel's semantic patches.
