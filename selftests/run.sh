@@ -181,8 +181,8 @@ unit_tests() {
 		[[ -z ${debugger[*]} || -e $here/unit/test_$name.c ]] || continue
 		output=$work/unit-$name
 		{ time (cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
-			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program") \
-			>"$output" 2>&1 </dev/null; } 2>"$work/time"
+			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program" \
+			>"$output" 2>&1 </dev/null); } 2>"$work/time"
 		status=$?
 		read -r cpu seconds <"$work/time"
 		took "$((${cpu//./}))" "$seconds" unit "$name"
