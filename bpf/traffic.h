@@ -20,6 +20,17 @@ struct traffic_address {
 };
 
 /**
+ * struct traffic_owner - whose an address is
+ * @server: index in the plan
+ * @port: ifindex of the port of this server that RoCEv2 for it has to enter by, as
+ *	the module relays it from any other port to that one; 0 for none
+ */
+struct traffic_owner {
+	__u32 server;
+	__u32 port;
+};
+
+/**
  * struct traffic_key - what has counters of its own, made by traffic_key()
  * @ports: ifindex of the egress port << 32 | traffic class << 30 | ifindex of
  *	the ingress port; 0 for egress is what was delivered here, 0 for ingress

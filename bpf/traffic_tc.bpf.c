@@ -6,7 +6,8 @@
  *	traffic_egress	on what a port transmits through: packets relayed (the
  *			packet still names its ingress interface) or originated
  *	traffic_ingress	on a port: packets that end here. Those for other
- *			servers are counted where they leave.
+ *			servers, and for another port of this one, are counted
+ *			where they leave.
  *
  * The map of addresses comes from the plan.
  */
@@ -35,7 +36,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);	/* set by the loader */
 	__type(key, struct traffic_address);
-	__type(value, __u32);
+	__type(value, struct traffic_owner);
 } traffic_servers_by_address SEC(".maps");
 
 const volatile __u32 traffic_self;	/* index of this server */
@@ -46,26 +47,27 @@ const volatile __u32 traffic_self;	/* index of this server */
  */
 struct packet {
 	__u32 src, dst;
+	__u32 port;	/* see struct traffic_owner */
 	__u32 class;
 	__u32 headers;
 	__u32 jumbo;
 };
 
-static __always_inline __u32 server_of(const struct traffic_address *address)
+static __always_inline struct traffic_owner owner_of(const struct traffic_address *address)
 {
-	const __u32 *server;
+	const struct traffic_owner *owner;
 
-	server = bpf_map_lookup_elem(&traffic_servers_by_address, address);
-	return server ? *server : TRAFFIC_SERVER_NONE;
+	owner = bpf_map_lookup_elem(&traffic_servers_by_address, address);
+	return owner ? *owner : (struct traffic_owner){ .server = TRAFFIC_SERVER_NONE };
 }
 
-static __always_inline __u32 server_of_v4(__be32 address)
+static __always_inline struct traffic_owner owner_of_v4(__be32 address)
 {
 	struct traffic_address mapped = {
 		.word = { 0, 0, bpf_htonl(0xffff), address }
 	};
 
-	return server_of(&mapped);
+	return owner_of(&mapped);
 }
 
 static __always_inline void parse_l4(struct __sk_buff *skb, __u32 offset,
@@ -91,12 +93,14 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 {
 	__u32 offset = sizeof(struct ethhdr);
 	struct traffic_address address;
+	struct traffic_owner dst;
 	struct ipv6hdr ip6;
 	struct iphdr ip;
 	__be16 protocol;
 
 	packet->src = TRAFFIC_SERVER_NONE;
 	packet->dst = TRAFFIC_SERVER_NONE;
+	packet->port = 0;
 	packet->class = CLASS_OTHER;
 	packet->headers = offset;
 	packet->jumbo = 0;
@@ -112,17 +116,21 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 	if (protocol == bpf_htons(ETH_P_IP)) {
 		if (bpf_skb_load_bytes(skb, offset, &ip, sizeof(ip)))
 			return;
-		packet->src = server_of_v4(ip.saddr);
-		packet->dst = server_of_v4(ip.daddr);
+		packet->src = owner_of_v4(ip.saddr).server;
+		dst = owner_of_v4(ip.daddr);
+		packet->dst = dst.server;
+		packet->port = dst.port;
 		if (!(ip.frag_off & bpf_htons(IP_OFFSET_MASK)))
 			parse_l4(skb, offset + ip.ihl * 4, ip.protocol, packet);
 	} else if (protocol == bpf_htons(ETH_P_IPV6)) {
 		if (bpf_skb_load_bytes(skb, offset, &ip6, sizeof(ip6)))
 			return;
 		__builtin_memcpy(&address, &ip6.saddr, sizeof(address));
-		packet->src = server_of(&address);
+		packet->src = owner_of(&address).server;
 		__builtin_memcpy(&address, &ip6.daddr, sizeof(address));
-		packet->dst = server_of(&address);
+		dst = owner_of(&address);
+		packet->dst = dst.server;
+		packet->port = dst.port;
 		offset += sizeof(ip6);
 		if (skb->gso_size && !ip6.payload_len && ip6.nexthdr == IPPROTO_HOPOPTS &&
 		    !bpf_skb_load_bytes(skb, offset, &ip6.nexthdr, sizeof(ip6.nexthdr))) {
@@ -171,6 +179,8 @@ int traffic_ingress(struct __sk_buff *skb)
 	struct packet packet;
 
 	parse(skb, &packet);
+	if (packet.class == CLASS_ROCE && packet.port && packet.port != skb->ifindex)
+		return TC_ACT_UNSPEC;
 	if (packet.dst == traffic_self || packet.dst == TRAFFIC_SERVER_NONE)
 		count(skb, skb->ifindex, 0, &packet);
 	return TC_ACT_UNSPEC;

@@ -33,6 +33,35 @@ static struct workqueue_struct *topoopt_build_workqueue;
 
 #define TOPOOPT_BUILD_TAIL	16	/* slots, until more are needed */
 
+enum topoopt_build_step {
+	TOPOOPT_BUILD_BEGIN,
+	TOPOOPT_BUILD_TUPLES,
+	TOPOOPT_BUILD_DESTINATIONS,
+	TOPOOPT_BUILD_SOURCES
+};
+
+/**
+ * struct topoopt_build - table in the making
+ * @table: as far as it is built
+ * @routes: what it is built from
+ * @v6: the family at work, after IPv4 IPv6
+ * @step: in this family
+ * @next: rule to go on with in this step
+ * @budget: rules that may still be looked at before others get their turn
+ * @dst: rules of the family by prefix length of their destination
+ * @src: the same of their source, if they have one
+ */
+struct topoopt_build {
+	struct topoopt_table *table;
+	const struct topoopt_routes *routes;
+	bool v6;
+	enum topoopt_build_step step;
+	u32 next;
+	u32 budget;
+	u32 dst[129];
+	u32 src[129];
+};
+
 static unsigned long topoopt_build_target(const struct topoopt_route *route)
 {
 	return (unsigned long)route->group | route->type;
@@ -244,17 +273,20 @@ static int topoopt_build_pause(const bool *gone, struct netlink_ext_ack *extack)
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
-/* Put the rules @begin..@end into the tuples by @insert. */
-static int topoopt_build_fill(struct topoopt_family *family,
+/*
+ * Put the rules @begin..@end into the tuples by @insert, from build->next on.
+ *
+ * Return: 0, -EINPROGRESS when the budget is used up, or another error.
+ */
+static int topoopt_build_fill(struct topoopt_build *build,
 			      const struct topoopt_tuples *tuples,
 			      size_t slot_size, topoopt_build_insert_t *insert,
-			      const struct topoopt_routes *routes,
 			      u32 begin, u32 end, const bool *gone,
 			      struct netlink_ext_ack *extack)
 {
+	struct topoopt_family *family = &build->table->family[build->v6];
 	struct topoopt_tuple *tuple;
 	struct topoopt_rule rule;
-	u32 i;
 	int err;
 
 	do {
@@ -266,14 +298,18 @@ static int topoopt_build_fill(struct topoopt_family *family,
 			if (!tuple->slots)
 				return -ENOMEM;
 		}
-		for (i = begin; i < end; i++) {
-			topoopt_routes_at(routes, i, &rule);
+		for (; build->next < end; build->next++) {
+			if (!build->budget)
+				return -EINPROGRESS;
+			build->budget--;
+			topoopt_routes_at(build->routes, build->next, &rule);
 			err = insert(family, &rule, extack);
-			if (!err && i % 1024 == 0)
+			if (!err && build->next % 1024 == 0)
 				err = topoopt_build_pause(gone, extack);
 			if (err)
 				return err;
 		}
+		build->next = begin;
 	} while (!topoopt_build_settle(tuples));
 	return 0;
 }
@@ -339,52 +375,75 @@ static u64 topoopt_build_tuples_memory(const struct topoopt_tuples *tuples,
 	return memory;
 }
 
-static int topoopt_build_family(struct topoopt_table *table,
-				const struct topoopt_routes *routes, bool v6,
-				const bool *gone,
+/* Tuples of a family, for its rules up to @end. Return: as topoopt_build_fill(). */
+static int topoopt_build_count(struct topoopt_build *build,
+			       struct topoopt_family *family, u32 end)
+{
+	struct topoopt_rule rule;
+	int err;
+
+	for (; build->next < end; build->next++) {
+		if (!build->budget)
+			return -EINPROGRESS;
+		build->budget--;
+		topoopt_routes_at(build->routes, build->next, &rule);
+		build->dst[rule.dst_len]++;
+		if (rule.src_len)
+			build->src[rule.src_len]++;
+	}
+	err = topoopt_build_tuples(&family->dst, build->dst, build->v6);
+	return err ?: topoopt_build_tuples(&family->src, build->src, build->v6);
+}
+
+/* Go on with the family at work. Return: as topoopt_build_fill(). */
+static int topoopt_build_family(struct topoopt_build *build, const bool *gone,
 				struct netlink_ext_ack *extack)
 {
+	const struct topoopt_routes *routes = build->routes;
+	struct topoopt_table *table = build->table;
+	bool v6 = build->v6;
 	struct topoopt_family *family = &table->family[v6];
 	size_t slot_size = topoopt_tuple_slot_size(v6);
 	u32 begin = v6 ? routes->rules4.count : 0;
 	u32 end = begin + (v6 ? routes->rules6 : routes->rules4).count;
 	struct topoopt_tuple *tuple;
-	struct topoopt_rule rule;
-	u32 (*count)[129];
-	u32 i, base = 0;
+	u32 base = 0;
 	int err;
 
-	count = kcalloc(2, sizeof(*count), GFP_KERNEL);
-	if (!count)
-		return -ENOMEM;
-	for (i = begin; i < end; i++) {
-		topoopt_routes_at(routes, i, &rule);
-		count[0][rule.dst_len]++;
-		if (rule.src_len)
-			count[1][rule.src_len]++;
+	switch (build->step) {
+	case TOPOOPT_BUILD_BEGIN:
+		build->next = begin;
+		memset(build->dst, 0, sizeof(build->dst));
+		memset(build->src, 0, sizeof(build->src));
+		build->step = TOPOOPT_BUILD_TUPLES;
+		fallthrough;
+	case TOPOOPT_BUILD_TUPLES:
+		err = topoopt_build_count(build, family, end);
+		if (err)
+			return err;
+		build->next = begin;
+		build->step = TOPOOPT_BUILD_DESTINATIONS;
+		fallthrough;
+	case TOPOOPT_BUILD_DESTINATIONS:
+		err = topoopt_build_fill(build, &family->dst, slot_size,
+					 topoopt_build_insert, begin, end, gone,
+					 extack);
+		if (err)
+			return err;
+		for (tuple = family->dst.begin; tuple < family->dst.end; tuple++) {
+			tuple->base = base;
+			base += topoopt_tuple_slots(tuple);
+		}
+		build->step = TOPOOPT_BUILD_SOURCES;
+		fallthrough;
+	case TOPOOPT_BUILD_SOURCES:
+		err = topoopt_build_fill(build, &family->src,
+					 sizeof(struct topoopt_pair),
+					 topoopt_build_insert_pair, begin, end,
+					 gone, extack);
+		if (err)
+			return err;
 	}
-	err = topoopt_build_tuples(&family->dst, count[0], v6);
-	if (!err)
-		err = topoopt_build_tuples(&family->src, count[1], v6);
-	kfree(count);
-	if (err)
-		return err;
-
-	err = topoopt_build_fill(family, &family->dst, slot_size,
-				 topoopt_build_insert, routes, begin, end, gone,
-				 extack);
-	if (err)
-		return err;
-	for (tuple = family->dst.begin; tuple < family->dst.end; tuple++) {
-		tuple->base = base;
-		base += topoopt_tuple_slots(tuple);
-	}
-	err = topoopt_build_fill(family, &family->src,
-				 sizeof(struct topoopt_pair),
-				 topoopt_build_insert_pair, routes, begin, end,
-				 gone, extack);
-	if (err)
-		return err;
 
 	table->memory += topoopt_build_tuples_memory(&family->dst, slot_size) +
 			 topoopt_build_tuples_memory(&family->src,
@@ -406,35 +465,74 @@ void topoopt_table_free(struct topoopt_table *table)
 	kfree(table);
 }
 
-struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
-					  const bool *gone,
-					  struct netlink_ext_ack *extack)
+void topoopt_build_cancel(struct topoopt_build *build)
 {
-	static atomic64_t ids;
-	struct topoopt_table *table;
-	u32 i, groups = routes->groups.count;
-	int err;
+	if (!build)
+		return;
+	topoopt_table_free(build->table);
+	kfree(build);
+}
 
+static struct topoopt_build *topoopt_build_begin(const struct topoopt_routes *routes)
+{
+	u32 groups = routes->groups.count;
+	struct topoopt_build *build;
+	struct topoopt_table *table;
+	static atomic64_t ids;
+
+	build = kzalloc(sizeof(*build), GFP_KERNEL_ACCOUNT);
 	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
-	if (!table)
-		return ERR_PTR(-ENOMEM);
+	if (!build || !table)
+		goto err_free;
+	build->table = table;
+	build->routes = routes;
 	table->id = atomic64_inc_return(&ids);
 	table->routes = routes->rules4.count + routes->rules6.count;
 	table->memory = sizeof(*table) + groups * sizeof(*table->group);
 
 	table->group = kvmalloc_array(groups, sizeof(*table->group),
 				      GFP_KERNEL_ACCOUNT);
-	err = table->group ? 0 : -ENOMEM;
-	if (!err)
-		err = topoopt_build_family(table, routes, false, gone,
-					   extack);
-	if (!err)
-		err = topoopt_build_family(table, routes, true, gone,
-					   extack);
-	if (err) {
-		topoopt_table_free(table);
-		return ERR_PTR(err);
-	}
+	if (!table->group)
+		goto err_free;
+	return build;
+
+err_free:
+	kfree(table);
+	kfree(build);
+	return NULL;
+}
+
+struct topoopt_table *topoopt_table_build(struct topoopt_build **state, u32 rules,
+					  struct topoopt_routes *routes,
+					  const bool *gone,
+					  struct netlink_ext_ack *extack)
+{
+	u32 i, groups = routes->groups.count;
+	struct topoopt_table *table;
+	struct topoopt_build *build;
+	int err;
+
+	if (!*state)
+		*state = topoopt_build_begin(routes);
+	build = *state;
+	if (!build)
+		return ERR_PTR(-ENOMEM);
+	build->budget = rules;
+	do {
+		err = topoopt_build_family(build, gone, extack);
+		if (err == -EINPROGRESS)
+			return ERR_PTR(err);
+		if (err) {
+			topoopt_build_cancel(build);
+			*state = NULL;
+			return ERR_PTR(err);
+		}
+		build->step = TOPOOPT_BUILD_BEGIN;
+		build->v6 = !build->v6;
+	} while (build->v6);
+	table = build->table;
+	kfree(build);
+	*state = NULL;
 
 	for (i = 0; i < groups; i++) {
 		table->group[i] = *(struct topoopt_group **)

@@ -103,6 +103,18 @@ static void topoopt_device_get_stats64(struct net_device *dev,
 	stats->tx_dropped += own[TOPOOPT_MISS_PACKETS];
 }
 
+/* Called for VLAN devices on the topoopt device, under RTNL. */
+static int topoopt_device_add_vid(struct net_device *dev, __be16 proto, u16 vid)
+{
+	return topoopt_port_add_vid(netdev_priv(dev), proto, vid);
+}
+
+static int topoopt_device_kill_vid(struct net_device *dev, __be16 proto, u16 vid)
+{
+	topoopt_port_del_vid(netdev_priv(dev), proto, vid);
+	return 0;
+}
+
 static const struct net_device_ops topoopt_device_ops = {
 	.ndo_init = topoopt_device_init,
 	.ndo_uninit = topoopt_device_uninit,
@@ -111,6 +123,8 @@ static const struct net_device_ops topoopt_device_ops = {
 	.ndo_get_stats64 = topoopt_device_get_stats64,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
+	.ndo_vlan_rx_add_vid = topoopt_device_add_vid,
+	.ndo_vlan_rx_kill_vid = topoopt_device_kill_vid,
 	.ndo_add_slave = topoopt_port_add,
 	.ndo_del_slave = topoopt_port_del,
 };
@@ -132,6 +146,7 @@ static const char topoopt_device_strings[TOPOOPT_COUNTERS][ETH_GSTRING_LEN] = {
 	"drop_gso",
 	"drop_nomem",
 	"drop_tx",
+	"alternate_packets",
 };
 
 static int topoopt_device_get_sset_count(struct net_device *dev, int set)
@@ -186,10 +201,16 @@ static void topoopt_device_setup(struct net_device *dev)
 	/* Next hops come with their MAC address; nothing is broadcast. */
 	dev->flags = IFF_NOARP;
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
-	dev->priv_flags |= IFF_NO_QUEUE | IFF_LIVE_ADDR_CHANGE;
+	/*
+	 * netpoll sends with interrupts off, from wherever the kernel prints: RCU
+	 * readers of softirq, ports' queues and counters are not made for that.
+	 */
+	dev->priv_flags |= IFF_NO_QUEUE | IFF_LIVE_ADDR_CHANGE | IFF_DISABLE_NETPOLL;
 	/* ICMP answers to this server's own packets need their dst. */
 	netif_keep_dst(dev);
 	dev->features |= TOPOOPT_DEVICE_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
+	/* Ports filter for it; no user's choice, as theirs is. */
+	dev->features |= NETIF_F_HW_VLAN_CTAG_FILTER | NETIF_F_HW_VLAN_STAG_FILTER;
 	dev->hw_features |= TOPOOPT_DEVICE_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
 	dev->vlan_features |= TOPOOPT_DEVICE_FEATURES;
 	topoopt_compat_device_setup(dev);

@@ -18,7 +18,7 @@ static struct topoopt_port *topoopt_drops_port(const struct net_device *from,
 	const struct topoopt_port *in;
 	unsigned int slot;
 
-	if (rcu_access_pointer(from->rx_handler) != topoopt_fast_receive)
+	if (!topoopt_port_receives(from))
 		return NULL;
 	in = rcu_dereference(from->rx_handler_data);
 	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {

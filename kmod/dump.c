@@ -115,7 +115,7 @@ topoopt_dump_table(const struct topoopt_dev *tdev, bool staged,
 static int topoopt_dump_get_route(struct topoopt_dev *tdev,
 				  struct genl_info *info)
 {
-	u64 live = READ_ONCE(tdev->live);
+	u64 live = topoopt_port_live_slots(tdev);
 	const struct topoopt_table *table;
 	struct topoopt_rule rule;
 	struct sk_buff *skb;
@@ -141,7 +141,7 @@ static int topoopt_dump_get_route(struct topoopt_dev *tdev,
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
 	    topoopt_dump_put_route(skb, &rule) ||
 	    (rule.route.group &&
-	     topoopt_netlink_put_group(skb, rule.route.group, live))) {
+	     topoopt_netlink_put_group(skb, tdev, rule.route.group, live))) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -169,7 +169,7 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 {
 	struct nlattr *attr[TOPOOPT_A_GROUP_MAX + 1];
 	const struct topoopt_group *group = NULL;
-	u64 live = READ_ONCE(tdev->live);
+	u64 live = topoopt_port_live_slots(tdev);
 	const struct topoopt_table *table;
 	struct sk_buff *skb;
 	void *header;
@@ -203,7 +203,7 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 	if (!skb)
 		return -ENOMEM;
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
-	    topoopt_netlink_put_group(skb, group, live)) {
+	    topoopt_netlink_put_group(skb, tdev, group, live)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -219,6 +219,7 @@ int topoopt_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* What a dump reads: a table, or the routes of a stage before it is one. */
 struct topoopt_dump {
+	const struct topoopt_dev *tdev;
 	const struct topoopt_table *table;
 	const struct topoopt_routes *routes;
 	u64 live;
@@ -261,7 +262,7 @@ static int topoopt_dump_next_group(struct sk_buff *skb,
 		group = *(struct topoopt_group **)
 			topoopt_array_at(&dump->routes->groups, *pos);
 	}
-	if (topoopt_netlink_put_group(skb, group, dump->live))
+	if (topoopt_netlink_put_group(skb, dump->tdev, group, dump->live))
 		return -EMSGSIZE;
 	(*pos)++;
 	return 1;
@@ -270,10 +271,10 @@ static int topoopt_dump_next_group(struct sk_buff *skb,
 /* One message with as much as fits; none when there is nothing left. */
 static int topoopt_dump_message(struct sk_buff *skb,
 				struct netlink_callback *cb,
-				const struct topoopt_dev *tdev,
 				const struct topoopt_dump *dump, u8 cmd,
 				topoopt_dump_next_t *put)
 {
+	const struct topoopt_dev *tdev = dump->tdev;
 	u64 pos = cb->args[0];
 	void *header;
 	int more;
@@ -343,8 +344,9 @@ static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 	if (cb->args[1] && cb->args[1] != cb->seq)
 		goto out;
 	cb->args[1] = cb->seq;
-	dump.live = READ_ONCE(tdev->live);
-	ret = topoopt_dump_message(skb, cb, tdev, &dump, cmd, put);
+	dump.tdev = tdev;
+	dump.live = topoopt_port_live_slots(tdev);
+	ret = topoopt_dump_message(skb, cb, &dump, cmd, put);
 out:
 	mutex_unlock(&tdev->lock);
 	netdev_put(tdev->dev, &tracker);

@@ -121,15 +121,21 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 	return true;
 }
 
-/* The next hop of a flow as long as its port is live, else NULL. */
+/*
+ * The next hop of a flow as long as its port is live, else NULL; so for packets that
+ * an alternate takes.
+ */
 static __always_inline const struct topoopt_nexthop *
-topoopt_fastpath_nexthop(const struct topoopt_dev *tdev,
+topoopt_fastpath_nexthop(const struct topoopt_port *in,
 			 const struct topoopt_group *group,
 			 const void *ip, int head, bool v6)
 {
 	const struct topoopt_nexthop *nexthop = group->nexthop;
+	const struct topoopt_dev *tdev = in->tdev;
 	u32 hash;
 
+	if (unlikely(group->alternate_slots & in->bit))
+		return NULL;
 	if (group->primaries > 1) {
 		if (unlikely(!topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash)))
 			return NULL;

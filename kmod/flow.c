@@ -235,17 +235,20 @@ bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow)
 }
 
 /* As ip_rcv_core() and ip6_rcv_core() do. */
-bool topoopt_flow_validate(struct sk_buff *skb, const struct topoopt_flow *flow)
+enum skb_drop_reason topoopt_flow_validate(struct sk_buff *skb,
+					   const struct topoopt_flow *flow)
 {
 	if (unlikely(flow->len < flow->hlen ||
 		     flow->len > skb->len - flow->nhoff))
-		return false;
+		return SKB_DROP_REASON_PKT_TOO_SMALL;
 	if (likely(!flow->ipv6)) {
-		if (!pskb_may_pull(skb, flow->nhoff + flow->hlen) ||
-		    ip_fast_csum(topoopt_flow_ip4(skb, flow), flow->hlen / 4))
-			return false;
+		if (!pskb_may_pull(skb, flow->nhoff + flow->hlen))
+			return SKB_DROP_REASON_PKT_TOO_SMALL;
+		if (ip_fast_csum(topoopt_flow_ip4(skb, flow), flow->hlen / 4))
+			return SKB_DROP_REASON_IP_CSUM;
 	}
-	return !pskb_trim_rcsum(skb, flow->nhoff + flow->len);
+	return pskb_trim_rcsum(skb, flow->nhoff + flow->len) ?
+	       SKB_DROP_REASON_NOMEM : SKB_NOT_DROPPED_YET;
 }
 
 u32 topoopt_flow_hash(const struct sk_buff *skb, struct topoopt_flow *flow,

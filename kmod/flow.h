@@ -110,9 +110,11 @@ bool topoopt_flow_alert(struct sk_buff *skb, const struct topoopt_flow *flow);
  * @skb: packet; cut to the length in its header; may be reallocated
  * @flow: of the packet
  *
- * Return: false when header length, checksum or total length is wrong.
+ * Return: why it must be dropped: a wrong length or checksum; or
+ * SKB_NOT_DROPPED_YET.
  */
-bool topoopt_flow_validate(struct sk_buff *skb, const struct topoopt_flow *flow);
+enum skb_drop_reason topoopt_flow_validate(struct sk_buff *skb,
+					   const struct topoopt_flow *flow);
 
 /*
  * A flow hash is stirred together from a seed and 64 bit words, the last of

@@ -6,24 +6,23 @@
 
 #include <linux/module.h>
 #include <linux/skbuff.h>
+#include <net/sch_generic.h>
 
 #include "compat/kfunc.h"
 #include "fastpath.h"
 #include "kfunc.h"
 #include "output.h"
 
-/* The topoopt device that a device is, or is a port of; under RCU. */
-static const struct topoopt_dev *topoopt_kfunc_device(const struct net_device *dev)
+/* The port that a device is, or NULL; under RCU. */
+static const struct topoopt_port *topoopt_kfunc_port(const struct net_device *dev)
 {
-	const struct topoopt_port *port;
-
-	if (rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive)
-		return topoopt_device_is(dev) ? netdev_priv(dev) : NULL;
-	port = rcu_dereference(dev->rx_handler_data);
-	return port->tdev;
+	if (!topoopt_port_receives(dev))
+		return NULL;
+	return rcu_dereference(dev->rx_handler_data);
 }
 
 static int topoopt_kfunc_nexthop(const struct topoopt_dev *tdev,
+				 const struct topoopt_port *in,
 				 const struct topoopt_group *group,
 				 const void *ip, int head, bool v6,
 				 struct topoopt_lookup *lookup)
@@ -34,18 +33,20 @@ static int topoopt_kfunc_nexthop(const struct topoopt_dev *tdev,
 	if (topoopt_group_needs_hash(group) &&
 	    !topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash))
 		return -EOPNOTSUPP;
-	if (!topoopt_output_select(tdev, group, hash, &output))
+	if (!topoopt_output_select(tdev, in, group, hash, &output))
 		return -EHOSTUNREACH;
 	lookup->port = output.port->ifindex;
 	lookup->ifindex = output.dev->ifindex;
 	lookup->mtu = READ_ONCE(output.dev->mtu);
 	lookup->backup = output.nexthop->backup;
+	lookup->alternate = !!output.nexthop->ingress;
 	ether_addr_copy(lookup->dmac, output.nexthop->mac);
 	ether_addr_copy(lookup->smac, output.dev->dev_addr);
 	return TOPOOPT_VERDICT_RELAY;
 }
 
-static int topoopt_kfunc_route(const struct topoopt_dev *tdev, const void *ip,
+static int topoopt_kfunc_route(const struct topoopt_dev *tdev,
+			       const struct topoopt_port *in, const void *ip,
 			       int head, struct topoopt_lookup *lookup)
 {
 	const struct topoopt_table *table = rcu_dereference(tdev->table);
@@ -67,7 +68,8 @@ static int topoopt_kfunc_route(const struct topoopt_dev *tdev, const void *ip,
 	lookup->server = route.server;
 	switch (route.type) {
 	case TOPOOPT_ROUTE_TYPE_UNICAST:
-		return topoopt_kfunc_nexthop(tdev, route.group, ip, head, v6, lookup);
+		return topoopt_kfunc_nexthop(tdev, in, route.group, ip, head, v6,
+					     lookup);
 	case TOPOOPT_ROUTE_TYPE_NODE:
 		return TOPOOPT_VERDICT_NODE;
 	default:
@@ -75,12 +77,12 @@ static int topoopt_kfunc_route(const struct topoopt_dev *tdev, const void *ip,
 	}
 }
 
-/* @head: bytes in one piece from @data on */
-static int topoopt_kfunc_lookup(const struct net_device *dev, const void *data,
-				u32 head, u32 nhoff,
+/* @head: bytes in one piece from @data on; @ingress: the packet arrived at @dev */
+static int topoopt_kfunc_lookup(const struct net_device *dev, bool ingress,
+				const void *data, u32 head, u32 nhoff,
 				struct topoopt_lookup *lookup, u32 size)
 {
-	const struct topoopt_dev *tdev;
+	const struct topoopt_port *port;
 	int verdict = -ENODEV;
 
 	if (size != sizeof(*lookup) || nhoff > head)
@@ -88,9 +90,13 @@ static int topoopt_kfunc_lookup(const struct net_device *dev, const void *data,
 	memset(lookup, 0, size);
 	lookup->server = TOPOOPT_SERVER_NONE;
 	rcu_read_lock();
-	tdev = topoopt_kfunc_device(dev);
-	if (tdev)
-		verdict = topoopt_kfunc_route(tdev, data + nhoff, head - nhoff, lookup);
+	port = topoopt_kfunc_port(dev);
+	if (port)
+		verdict = topoopt_kfunc_route(port->tdev, ingress ? port : NULL,
+					      data + nhoff, head - nhoff, lookup);
+	else if (topoopt_device_is(dev))
+		verdict = topoopt_kfunc_route(netdev_priv(dev), NULL, data + nhoff,
+					      head - nhoff, lookup);
 	rcu_read_unlock();
 	return verdict;
 }
@@ -105,7 +111,8 @@ __bpf_kfunc_start_defs();
  * @lookup__sz: its size
  *
  * Looks in the table of the topoopt device that the frame's device is a port of.
- * A packet of the same flow gets the same next hop from the relay. The program has
+ * A packet of the same flow that arrives at the same port gets the same next hop
+ * from the relay. The program has
  * to check whether the packet may be relayed (TTL, MTU, checksum).
  *
  * Return: enum topoopt_verdict; -ENODEV when the device is no port, -EINVAL,
@@ -118,7 +125,7 @@ __bpf_kfunc int topoopt_xdp_lookup(struct xdp_md *ctx, u32 nhoff,
 {
 	const struct xdp_buff *xdp = (const struct xdp_buff *)ctx;
 
-	return topoopt_kfunc_lookup(xdp->rxq->dev, xdp->data,
+	return topoopt_kfunc_lookup(xdp->rxq->dev, true, xdp->data,
 				    xdp->data_end - xdp->data, nhoff, lookup,
 				    lookup__sz);
 }
@@ -131,7 +138,8 @@ __bpf_kfunc int topoopt_xdp_lookup(struct xdp_md *ctx, u32 nhoff,
  * @lookup__sz: its size
  *
  * As topoopt_xdp_lookup(); the device may also be the topoopt device itself.
- * Looks at the linear part of the packet only.
+ * Looks at the linear part of the packet only. Alternates are for packets that arrive,
+ * so a program at the egress of a port gets none.
  *
  * Return: see topoopt_xdp_lookup().
  */
@@ -140,8 +148,8 @@ __bpf_kfunc int topoopt_skb_lookup(struct __sk_buff *ctx, u32 nhoff,
 {
 	const struct sk_buff *skb = (const struct sk_buff *)ctx;
 
-	return topoopt_kfunc_lookup(skb->dev, skb->data, skb_headlen(skb), nhoff,
-				    lookup, lookup__sz);
+	return topoopt_kfunc_lookup(skb->dev, skb_at_tc_ingress(skb), skb->data,
+				    skb_headlen(skb), nhoff, lookup, lookup__sz);
 }
 
 __bpf_kfunc_end_defs();

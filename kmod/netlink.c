@@ -151,6 +151,7 @@ int topoopt_netlink_put_port(struct sk_buff *skb,
 }
 
 static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
+				       const struct topoopt_dev *tdev,
 				       const struct topoopt_nexthop *nexthop,
 				       u64 live)
 {
@@ -159,9 +160,11 @@ static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
 	if (!nest ||
 	    nla_put_u32(skb, TOPOOPT_A_NEXTHOP_PORT, nexthop->ifindex) ||
 	    nla_put(skb, TOPOOPT_A_NEXTHOP_MAC, ETH_ALEN, nexthop->mac) ||
-	    nla_put_u16(skb, TOPOOPT_A_NEXTHOP_WEIGHT, nexthop->weight) ||
+	    (nexthop->ingress ?
+	     nla_put_u32(skb, TOPOOPT_A_NEXTHOP_INGRESS, nexthop->ingress) :
+	     nla_put_u16(skb, TOPOOPT_A_NEXTHOP_WEIGHT, nexthop->weight)) ||
 	    (nexthop->backup && nla_put_flag(skb, TOPOOPT_A_NEXTHOP_BACKUP)) ||
-	    (live & BIT_ULL(nexthop->slot) &&
+	    (topoopt_nexthop_live(nexthop, live, tdev->slot_ifindex) &&
 	     nla_put_flag(skb, TOPOOPT_A_NEXTHOP_LIVE)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -169,6 +172,7 @@ static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
 }
 
 int topoopt_netlink_put_group(struct sk_buff *skb,
+			      const struct topoopt_dev *tdev,
 			      const struct topoopt_group *group, u64 live)
 {
 	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_GROUP);
@@ -176,10 +180,10 @@ int topoopt_netlink_put_group(struct sk_buff *skb,
 
 	if (!nest || nla_put_u32(skb, TOPOOPT_A_GROUP_ID, group->id))
 		goto err;
-	for (i = 0; i < group->primaries + group->backups; i++)
-		if (topoopt_netlink_put_nexthop(skb, &group->nexthop[i], live))
+	for (i = 0; i < group->primaries + group->backups + group->alternates; i++)
+		if (topoopt_netlink_put_nexthop(skb, tdev, &group->nexthop[i], live))
 			goto err;
-	if (topoopt_group_on_backup(group, live) &&
+	if (topoopt_group_on_backup(group, live, tdev->slot_ifindex) &&
 	    nla_put_flag(skb, TOPOOPT_A_GROUP_BACKUP_IN_USE))
 		goto err;
 	nla_nest_end(skb, nest);

@@ -57,7 +57,7 @@ int topoopt_netlink_reply(struct sk_buff *skb, void *header,
 
 /*
  * Put attributes; 0 or -EMSGSIZE. Counters are of a device or of a port, which
- * @type is an attribute of.
+ * @type is an attribute of. @live is what topoopt_port_live_slots() was.
  */
 int topoopt_netlink_put_generation(struct sk_buff *skb, u64 generation);
 int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
@@ -65,6 +65,7 @@ int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
 int topoopt_netlink_put_port(struct sk_buff *skb,
 			     const struct topoopt_port *port);
 int topoopt_netlink_put_group(struct sk_buff *skb,
+			      const struct topoopt_dev *tdev,
 			      const struct topoopt_group *group, u64 live);
 
 /*

@@ -11,7 +11,7 @@
 #include <linux/topoopt.h>
 
 /* Common nested types */
-const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_DROP_TX + 1] = {
+const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1] = {
 	[TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_RX_BYTES] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_TX_PACKETS] = { .type = NLA_U64, },
@@ -27,6 +27,7 @@ const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_DROP_TX + 
 	[TOPOOPT_A_COUNTERS_DROP_GSO] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_DROP_NOMEM] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_DROP_TX] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS] = { .type = NLA_U64, },
 };
 
 const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1] = {
@@ -35,12 +36,13 @@ const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 
 	[TOPOOPT_A_GROUP_BACKUP_IN_USE] = { .type = NLA_FLAG, },
 };
 
-const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_LIVE + 1] = {
+const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1] = {
 	[TOPOOPT_A_NEXTHOP_PORT] = { .type = NLA_U32, },
 	[TOPOOPT_A_NEXTHOP_MAC] = NLA_POLICY_EXACT_LEN(6),
 	[TOPOOPT_A_NEXTHOP_WEIGHT] = NLA_POLICY_MIN(NLA_U16, 1),
 	[TOPOOPT_A_NEXTHOP_BACKUP] = { .type = NLA_FLAG, },
 	[TOPOOPT_A_NEXTHOP_LIVE] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_NEXTHOP_INGRESS] = { .type = NLA_U32, },
 };
 
 const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_LEFT + 1] = {

@@ -12,9 +12,9 @@
 #include <linux/topoopt.h>
 
 /* Common nested types */
-extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_DROP_TX + 1];
+extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1];
 extern const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1];
-extern const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_LIVE + 1];
+extern const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1];
 extern const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_LEFT + 1];
 extern const struct nla_policy topoopt_route_nl_policy[TOPOOPT_A_ROUTE_SERVER + 1];
 

@@ -112,23 +112,25 @@ struct topoopt_group *topoopt_group_build(u32 id,
 					  unsigned int count,
 					  struct netlink_ext_ack *extack)
 {
-	unsigned int i, primaries = 0, backups, at[2] = {};
+	unsigned int i, primaries = 0, backups = 0, buckets;
+	struct topoopt_nexthop *primary, *backup, *alternate;
 	struct topoopt_group *group;
 	size_t size;
 	u8 *bucket;
 	int err;
 
-	for (i = 0; i < count; i++)
-		primaries += !nexthop[i].backup;
-	backups = count - primaries;
+	for (i = 0; i < count; i++) {
+		primaries += !nexthop[i].ingress && !nexthop[i].backup;
+		backups += nexthop[i].backup;
+	}
 	if (!primaries) {
-		NL_SET_ERR_MSG(extack, "Group without a next hop that is not a backup");
+		NL_SET_ERR_MSG(extack, "Group with nothing but backups and alternates");
 		return ERR_PTR(-EINVAL);
 	}
 
 	/* A power of two is aligned to itself, see table.c. */
-	size = struct_size(group, nexthop, count);
-	size += ((primaries > 1) + (backups > 1)) * TOPOOPT_BUCKETS;
+	buckets = struct_size(group, nexthop, count);
+	size = buckets + ((primaries > 1) + (backups > 1)) * TOPOOPT_BUCKETS;
 	size = roundup_pow_of_two(size);
 	group = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!group)
@@ -138,13 +140,22 @@ struct topoopt_group *topoopt_group_build(u32 id,
 	group->size = size;
 	group->primaries = primaries;
 	group->backups = backups;
-	at[1] = primaries;
+	group->alternates = count - primaries - backups;
+	group->buckets = buckets;
+	primary = group->nexthop;
+	backup = primary + primaries;
+	alternate = backup + backups;
 	for (i = 0; i < count; i++) {
-		group->nexthop[at[nexthop[i].backup]++] = nexthop[i];
-		if (nexthop[i].backup)
+		if (nexthop[i].ingress) {
+			*alternate++ = nexthop[i];
+			group->alternate_slots |= BIT_ULL(nexthop[i].ingress_slot);
+		} else if (nexthop[i].backup) {
+			*backup++ = nexthop[i];
 			group->backup_slots |= BIT_ULL(nexthop[i].slot);
-		else
+		} else {
+			*primary++ = nexthop[i];
 			group->primary_slots |= BIT_ULL(nexthop[i].slot);
+		}
 	}
 
 	bucket = (u8 *)topoopt_group_buckets(group);
@@ -221,4 +232,40 @@ topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash)
 	if (group->primaries > 1)
 		bucket += TOPOOPT_BUCKETS;
 	return topoopt_nexthop_pick(nexthop, group->backups, bucket, live, hash);
+}
+
+static bool topoopt_nexthop_any_live(const struct topoopt_nexthop *nexthop,
+				     unsigned int count, u64 live,
+				     const u32 *slot_ifindex)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (topoopt_nexthop_live(&nexthop[i], live, slot_ifindex))
+			return true;
+	return false;
+}
+
+bool topoopt_group_on_backup(const struct topoopt_group *group, u64 live,
+			     const u32 *slot_ifindex)
+{
+	/* Most groups do not, and slots alone tell. */
+	return group->backup_slots & live &&
+	       !topoopt_nexthop_any_live(group->nexthop, group->primaries, live,
+					 slot_ifindex) &&
+	       topoopt_nexthop_any_live(group->nexthop + group->primaries,
+					group->backups, live, slot_ifindex);
+}
+
+const struct topoopt_nexthop *
+topoopt_group_alternate(const struct topoopt_group *group, u32 ingress)
+{
+	const struct topoopt_nexthop *nexthop;
+	unsigned int i;
+
+	nexthop = &group->nexthop[group->primaries + group->backups];
+	for (i = 0; i < group->alternates; i++)
+		if (nexthop[i].ingress == ingress)
+			return &nexthop[i];
+	return NULL;
 }

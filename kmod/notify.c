@@ -48,10 +48,10 @@ static void topoopt_notify_groups(const struct topoopt_dev *tdev,
 
 	for (i = 0; i < topoopt_table_groups(table); i++) {
 		group = topoopt_table_group(table, i);
-		if (topoopt_group_on_backup(group, live_before) ==
-		    topoopt_group_on_backup(group, live_now))
+		if (topoopt_group_on_backup(group, live_before, tdev->slot_ifindex) ==
+		    topoopt_group_on_backup(group, live_now, tdev->slot_ifindex))
 			continue;
-		if (skb && !topoopt_netlink_put_group(skb, group, live_now))
+		if (skb && !topoopt_netlink_put_group(skb, tdev, group, live_now))
 			continue;
 
 		/* The first, or the message is full. */
@@ -63,7 +63,7 @@ static void topoopt_notify_groups(const struct topoopt_dev *tdev,
 			return;
 		topoopt_netlink_put_generation(skb,
 					       topoopt_table_generation(table));
-		topoopt_netlink_put_group(skb, group, live_now);
+		topoopt_netlink_put_group(skb, tdev, group, live_now);
 	}
 	if (skb)
 		topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);
@@ -96,7 +96,8 @@ void topoopt_notify_commit(struct topoopt_dev *tdev)
 	 * the new table there, or the new table finds it dead here.
 	 */
 	smp_mb();
-	topoopt_notify_groups(tdev, table, U64_MAX, READ_ONCE(tdev->live));
+	/* Where nothing is live, none is on its backups. */
+	topoopt_notify_groups(tdev, table, 0, topoopt_port_live_slots(tdev));
 	rcu_read_unlock();
 }
 

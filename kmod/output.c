@@ -3,8 +3,10 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
+#include <linux/tcp.h>
 #include <net/dsfield.h>
 #include <net/ip.h>
+#include <net/route.h>
 
 #include "account.h"
 #include "compat/compat.h"
@@ -16,43 +18,62 @@
 
 DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
 
+/*
+ * The bitmap of live ports says what the notifier was told, which for carrier can be a
+ * second late; the device itself knows at once. Another NIC may also have taken the slot
+ * since the table was built.
+ */
+static bool topoopt_output_works(const struct topoopt_dev *tdev,
+				 struct topoopt_output *out)
+{
+	out->port = rcu_dereference(tdev->ports[out->nexthop->slot]);
+	if (unlikely(!out->port || out->port->ifindex != out->nexthop->ifindex))
+		return false;
+	out->dev = rcu_dereference(out->port->tx);
+	return likely(netif_running(out->dev) && netif_carrier_ok(out->dev));
+}
+
 bool topoopt_output_select(const struct topoopt_dev *tdev,
+			   const struct topoopt_port *in,
 			   const struct topoopt_group *group, u32 hash,
 			   struct topoopt_output *out)
 {
 	u64 live = READ_ONCE(tdev->live);
 
-	/*
-	 * The bitmap says what the notifier was told, which for carrier can be
-	 * a second late; the device itself knows at once. Another NIC may also
-	 * have taken the slot since the table was built.
-	 */
+	if (unlikely(in && group->alternate_slots & in->bit)) {
+		out->nexthop = topoopt_group_alternate(group, in->ifindex);
+		if (out->nexthop && live & BIT_ULL(out->nexthop->slot) &&
+		    topoopt_output_works(tdev, out))
+			return true;
+	}
 	while ((out->nexthop = topoopt_group_select(group, live, hash))) {
-		out->port = rcu_dereference(tdev->ports[out->nexthop->slot]);
-		if (likely(out->port &&
-			   out->port->ifindex == out->nexthop->ifindex)) {
-			out->dev = rcu_dereference(out->port->tx);
-			if (likely(netif_running(out->dev) &&
-				   netif_carrier_ok(out->dev)))
-				return true;
-		}
+		if (likely(topoopt_output_works(tdev, out)))
+			return true;
 		live &= ~BIT_ULL(out->nexthop->slot);
 	}
 	return false;
 }
 
-/* GSO packets fit when their segments do. */
-static bool topoopt_output_fits(struct sk_buff *skb, struct topoopt_flow *flow,
-				u32 mtu)
+/*
+ * GSO packets fit when their segments do. To know, the kernel reads the TCP header,
+ * which in an aggregate of a virtual machine may be in page fragments.
+ * Return: 0, -EMSGSIZE, -EINVAL without such a header.
+ */
+static int topoopt_output_fits(struct sk_buff *skb, struct topoopt_flow *flow,
+			       u32 mtu)
 {
 	if (likely(skb->len - flow->nhoff <= mtu))
-		return true;
+		return 0;
 	if (!skb_is_gso(skb))
-		return false;
+		return -EMSGSIZE;
 	topoopt_flow_transport(skb, flow);
+	if (skb_is_gso_tcp(skb) &&
+	    !pskb_may_pull(skb, flow->thoff + sizeof(struct tcphdr)))
+		return -EINVAL;
 	skb_set_network_header(skb, flow->nhoff);
 	skb_set_transport_header(skb, flow->thoff);
-	return skb_gso_validate_network_len(skb, mtu + topoopt_flow_jumbo(skb, flow));
+	mtu += topoopt_flow_jumbo(skb, flow);
+	return skb_gso_validate_network_len(skb, mtu) ? 0 : -EMSGSIZE;
 }
 
 /*
@@ -74,8 +95,35 @@ static u32 topoopt_output_priority(const struct sk_buff *skb,
 	return ipv6_get_dsfield(topoopt_flow_ip6(skb, flow)) >> 5;
 }
 
+/*
+ * Whether somebody chose a priority for a packet that this server sends: SO_PRIORITY,
+ * a cgroup, tc. What IP_TOS makes of a TOS field is no choice of its own; the same
+ * number by SO_PRIORITY cannot be told from it.
+ */
+static bool topoopt_output_chosen(const struct sk_buff *skb,
+				  const struct topoopt_flow *flow)
+{
+	if (!skb->priority || flow->ipv6)
+		return skb->priority;
+	return skb->priority != rt_tos2priority(topoopt_flow_ip4(skb, flow)->tos);
+}
+
+/*
+ * Whether the packet has its priority from the VLAN device that it came in by, which
+ * took the tag: once its ingress map has an entry, the tag's priority counts.
+ */
+static bool topoopt_output_mapped(const struct topoopt_port *in)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	return unlikely(in->vlan) &&
+	       READ_ONCE(vlan_dev_priv(in->dev)->nr_ingress_mappings);
+#else
+	return false;
+#endif
+}
+
 /* What one hop changes in a relayed packet, its MAC header aside. */
-static void topoopt_output_hop(struct sk_buff *skb,
+static void topoopt_output_hop(const struct topoopt_port *in, struct sk_buff *skb,
 			       const struct topoopt_flow *flow)
 {
 	skb_forward_csum(skb);
@@ -84,7 +132,8 @@ static void topoopt_output_hop(struct sk_buff *skb,
 	else
 		topoopt_flow_ip6(skb, flow)->hop_limit--;
 	skb_set_network_header(skb, flow->nhoff);
-	skb->priority = topoopt_output_priority(skb, flow);
+	if (likely(!topoopt_output_mapped(in)))
+		skb->priority = topoopt_output_priority(skb, flow);
 	skb_clear_tstamp(skb);
 	skb_orphan(skb);
 }
@@ -103,18 +152,24 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 
 	if (topoopt_group_needs_hash(route->group))
 		hash = topoopt_flow_hash(skb, flow, tdev->hash_seed);
-	if (unlikely(!topoopt_output_select(tdev, route->group, hash, &out))) {
+	if (unlikely(!topoopt_output_select(tdev, in, route->group, hash, &out))) {
 		topoopt_icmp_unreachable(tdev, skb, flow);
 		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NO_PORT,
 				    SKB_DROP_REASON_DEV_READY);
 		return -EHOSTUNREACH;
 	}
 	mtu = READ_ONCE(out.dev->mtu);
-	if (unlikely(!topoopt_output_fits(skb, flow, mtu))) {
+	err = topoopt_output_fits(skb, flow, mtu);
+	if (unlikely(err == -EINVAL)) {
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_HEADER,
+				    SKB_DROP_REASON_PKT_TOO_SMALL);
+		return err;
+	}
+	if (unlikely(err)) {
 		topoopt_icmp_too_big(tdev, skb, flow, mtu);
 		topoopt_output_drop(stats, skb, TOPOOPT_DROP_MTU,
 				    SKB_DROP_REASON_PKT_TOO_BIG);
-		return -EMSGSIZE;
+		return err;
 	}
 	/* Only a relay writes the IP header, which a clone may share. */
 	err = in ? skb_cow(skb, LL_RESERVED_SPACE(out.dev)) :
@@ -136,13 +191,12 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 		if (trace_topoopt_relay_enabled()) {
 			topoopt_flow_transport(skb, flow);
 			trace_topoopt_relay(tdev->dev, in->dev, out.dev, skb,
-					    flow);
+					    flow, out.nexthop);
 		}
-		topoopt_output_hop(skb, flow);
+		topoopt_output_hop(in, skb, flow);
 		topoopt_stats_add_bytes(stats, TOPOOPT_RELAY_RX_PACKETS,
 					packets, bytes);
-	} else if (!skb->priority) {
-		/* Else SO_PRIORITY, a cgroup or tc chose one. */
+	} else if (!topoopt_output_chosen(skb, flow)) {
 		skb->priority = topoopt_output_priority(skb, flow);
 	}
 
@@ -153,9 +207,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 	}
 	topoopt_stats_add_bytes(out.port->stats, TOPOOPT_RELAY_TX_PACKETS,
 				packets, bytes);
-	if (unlikely(out.nexthop->backup))
-		topoopt_stats_add(out.port->stats, TOPOOPT_BACKUP_PACKETS,
-				  packets);
+	topoopt_output_count_detour(&out, packets);
 	if (!in)
 		dev_sw_netstats_tx_add(tdev->dev, packets, bytes);
 	if (account)

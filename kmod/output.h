@@ -19,10 +19,35 @@ struct topoopt_output {
 	struct net_device *dev;
 };
 
-/* Under rcu_read_lock(). Return: false when no port of the group works. */
+/**
+ * topoopt_output_select() - next hop for a packet
+ * @tdev: topoopt device
+ * @in: port that the packet arrived at, NULL when this server originated it
+ * @group: of its route
+ * @hash: of its flow, see topoopt_group_needs_hash()
+ * @out: filled
+ *
+ * Under rcu_read_lock(). The alternate for @in, if there is one and it works; else a
+ * primary, else a backup.
+ *
+ * Return: false when none works.
+ */
 bool topoopt_output_select(const struct topoopt_dev *tdev,
+			   const struct topoopt_port *in,
 			   const struct topoopt_group *group, u32 hash,
 			   struct topoopt_output *out);
+
+/* Counts packets that did not take a primary. */
+static inline void topoopt_output_count_detour(const struct topoopt_output *out,
+					       u32 packets)
+{
+	if (unlikely(out->nexthop->ingress))
+		topoopt_stats_add(out->port->stats, TOPOOPT_ALTERNATE_PACKETS,
+				  packets);
+	else if (unlikely(out->nexthop->backup))
+		topoopt_stats_add(out->port->stats, TOPOOPT_BACKUP_PACKETS,
+				  packets);
+}
 
 /**
  * topoopt_output_forward() - send a packet along a route
@@ -94,6 +119,11 @@ static __always_inline int topoopt_output_queue(struct sk_buff *skb,
 	return net_xmit_eval(err) ? -ENOBUFS : 0;
 }
 
+/*
+ * Drops with a counter. Each counter has core reasons that no other has, so that
+ * dropwatch tells them apart; names of our own would need a subsystem in the core's
+ * list, whose numbers are all taken. See Documentation/observe.md.
+ */
 static inline void topoopt_output_drop(struct topoopt_stats __percpu *stats,
 				       struct sk_buff *skb,
 				       enum topoopt_counter counter,

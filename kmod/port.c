@@ -3,6 +3,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 
 #include "compat/kfunc.h"
 #include "topoopt.h"
@@ -24,7 +25,7 @@ struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
 /* The port that a device is, under RTNL; NULL for any other device. */
 static struct topoopt_port *topoopt_port_of(const struct net_device *dev)
 {
-	if (rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive)
+	if (!topoopt_port_receives(dev))
 		return NULL;
 	return rtnl_dereference(dev->rx_handler_data);
 }
@@ -88,6 +89,9 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 		netif_carrier_off(dev);
 }
 
+/* Takes a VLAN tag out of the frame, 802.1Q or 802.1ad. */
+#define TOPOOPT_PORT_STRIPS	(NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
+
 /*
  * Whether XDP may take frames from the port and send frames through it. XDP does
  * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
@@ -96,7 +100,7 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 {
 	WRITE_ONCE(port->xdp, netif_running(port->tdev->dev) &&
-			      !(port->dev->features & NETIF_F_HW_VLAN_CTAG_RX));
+			      !(port->dev->features & TOPOOPT_PORT_STRIPS));
 	if (!live)
 		WRITE_ONCE(port->lossy, false);
 	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->lossy) &&
@@ -115,11 +119,46 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 		    topoopt_port_dev_works(port->dev) &&
 		    topoopt_port_dev_works(rtnl_dereference(port->tx));
 
-	WRITE_ONCE(tdev->live, live ? before | bit : before & ~bit);
+	/* Pairs with topoopt_port_live_slots(). */
+	smp_store_release(&tdev->live, live ? before | bit : before & ~bit);
 	topoopt_port_update_xdp(port, live);
 	topoopt_port_update_device(tdev);
 	if (changed || tdev->live != before)
 		topoopt_notify_port(tdev, port, before, tdev->live);
+}
+
+/* From all ports in slots below @slot. */
+static void topoopt_port_kill_vid(const struct topoopt_dev *tdev, unsigned int slot,
+				  __be16 proto, u16 vid)
+{
+	while (slot--) {
+		const struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
+
+		if (port)
+			vlan_vid_del(port->dev, proto, vid);
+	}
+}
+
+void topoopt_port_del_vid(const struct topoopt_dev *tdev, __be16 proto, u16 vid)
+{
+	topoopt_port_kill_vid(tdev, TOPOOPT_MAX_PORTS, proto, vid);
+}
+
+int topoopt_port_add_vid(const struct topoopt_dev *tdev, __be16 proto, u16 vid)
+{
+	unsigned int slot;
+	int err;
+
+	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
+		const struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
+
+		err = port ? vlan_vid_add(port->dev, proto, vid) : 0;
+		if (err) {
+			topoopt_port_kill_vid(tdev, slot, proto, vid);
+			return err;
+		}
+	}
+	return 0;
 }
 
 static int topoopt_port_check(const struct topoopt_dev *tdev,
@@ -171,6 +210,8 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 	port->tdev = tdev;
 	port->ifindex = port_dev->ifindex;
 	port->slot = slot;
+	port->bit = BIT_ULL(slot);
+	port->vlan = is_vlan_dev(port_dev);
 	RCU_INIT_POINTER(port->tx, port_dev);
 	port->stats = netdev_alloc_pcpu_stats(struct topoopt_stats);
 	if (!port->stats) {
@@ -180,23 +221,33 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 
 	/* What LRO merges cannot be forwarded. */
 	dev_disable_lro(port_dev);
-	err = netdev_rx_handler_register(port_dev, topoopt_fast_receive, port);
+	/* The fast path knows nothing of priorities that a VLAN device chose. */
+	err = netdev_rx_handler_register(port_dev, port->vlan ? topoopt_relay_receive :
+					 topoopt_fast_receive, port);
 	if (err)
 		goto err_stats;
+	err = vlan_vids_add_by_dev(port_dev, dev);
+	if (err) {
+		NL_SET_ERR_MSG(extack,
+			       "The device refuses a VLAN id of the topoopt device");
+		goto err_rx_handler;
+	}
 	err = netdev_master_upper_dev_link(port_dev, dev, NULL, NULL, extack);
 	if (err)
-		goto err_rx_handler;
+		goto err_vids;
 	netdev_hold(port_dev, &port->dev_tracker, GFP_KERNEL);
 	netdev_hold(port_dev, &port->tx_tracker, GFP_KERNEL);
 
 	spin_lock_bh(&tdev->port_lock);
 	list_add_tail(&port->list, &tdev->port_list);
 	spin_unlock_bh(&tdev->port_lock);
-	tdev->slot_ifindex[slot] = port->ifindex;
+	WRITE_ONCE(tdev->slot_ifindex[slot], port->ifindex);
 	rcu_assign_pointer(tdev->ports[slot], port);
 	topoopt_port_update(port, true);
 	return 0;
 
+err_vids:
+	vlan_vids_del_by_dev(port_dev, dev);
 err_rx_handler:
 	netdev_rx_handler_unregister(port_dev);
 err_stats:
@@ -215,6 +266,7 @@ static void topoopt_port_release(struct topoopt_port *port)
 	netdev_upper_dev_unlink(port->dev, tdev->dev);
 	/* Waits for readers that received through the port or selected it. */
 	netdev_rx_handler_unregister(port->dev);
+	vlan_vids_del_by_dev(port->dev, tdev->dev);
 
 	topoopt_stats_retire(port);
 	netdev_put(rtnl_dereference(port->tx), &port->tx_tracker);

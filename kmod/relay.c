@@ -29,11 +29,14 @@ static void topoopt_relay_unicast(const struct topoopt_port *port,
 				  struct sk_buff *skb,
 				  struct topoopt_flow *flow)
 {
+	enum skb_drop_reason reason;
 	u8 ttl;
 
-	if (unlikely(!topoopt_flow_validate(skb, flow))) {
-		topoopt_output_drop(port->stats, skb, TOPOOPT_DROP_HEADER,
-				    SKB_DROP_REASON_IP_INHDR);
+	reason = topoopt_flow_validate(skb, flow);
+	if (unlikely(reason)) {
+		topoopt_output_drop(port->stats, skb,
+				    reason == SKB_DROP_REASON_NOMEM ?
+				    TOPOOPT_DROP_NOMEM : TOPOOPT_DROP_HEADER, reason);
 		return;
 	}
 	if (unlikely(skb_is_gso(skb) && topoopt_relay_inseparable(skb, flow))) {

@@ -13,10 +13,19 @@
 #include "netlink.h"
 #include "table.h"
 
+/*
+ * Rules that one request looks at to build a table. Generic netlink holds a lock
+ * meanwhile: whoever registers a family waits for it, and then so does every request
+ * of any family.
+ */
+#define TOPOOPT_STAGE_RULES	65536
+
 /**
  * struct topoopt_stage - table in the making; under topoopt_dev.lock
  * @routes: what was added, until it is prepared
  * @groups: the groups in @routes by id
+ * @nexthop: of the group being added
+ * @build: what is done of @table, while it takes more than one request
  * @table: made by preparing, NULL before
  * @portid: socket that it belongs to until then
  * @version: changes with every change of any stage
@@ -24,6 +33,8 @@
 struct topoopt_stage {
 	struct topoopt_routes routes;
 	struct xarray groups;
+	struct topoopt_nexthop nexthop[TOPOOPT_GROUP_MAX];
+	struct topoopt_build *build;
 	struct topoopt_table *table;
 	u32 portid;
 	u32 version;
@@ -98,6 +109,7 @@ void topoopt_stage_free(struct topoopt_stage *stage)
 		topoopt_table_free(stage->table);
 	else
 		atomic_dec(&topoopt_stages_owned);
+	topoopt_build_cancel(stage->build);
 	xa_destroy(&stage->groups);
 	topoopt_routes_free(&stage->routes);
 	kvfree(stage);
@@ -173,14 +185,34 @@ int topoopt_nl_stage_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* stage-add: groups */
 
+/* The port that an attribute names. */
+static int topoopt_stage_port(const struct topoopt_dev *tdev,
+			      const struct nlattr *attr, u32 *ifindex, u16 *slot,
+			      struct netlink_ext_ack *extack)
+{
+	const struct topoopt_port *port;
+
+	*ifindex = nla_get_u32(attr);
+	rcu_read_lock();
+	port = topoopt_port_find(tdev, *ifindex);
+	if (port)
+		*slot = port->slot;
+	rcu_read_unlock();
+	if (!port) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Not a port of the device");
+		return -ENODEV;
+	}
+	return 0;
+}
+
 static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
 				 const struct nlattr *attr,
 				 struct topoopt_nexthop *nexthop,
 				 struct netlink_ext_ack *extack)
 {
-	const struct nlattr *pos, *ifindex = NULL, *mac = NULL;
-	const struct topoopt_port *port;
-	int rem;
+	const struct nlattr *pos, *ifindex = NULL, *mac = NULL, *ingress = NULL;
+	const struct nlattr *share = NULL;
+	int err, rem;
 
 	memset(nexthop, 0, sizeof(*nexthop));
 	nexthop->weight = 1;
@@ -194,9 +226,14 @@ static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
 			break;
 		case TOPOOPT_A_NEXTHOP_WEIGHT:
 			nexthop->weight = nla_get_u16(pos);
+			share = pos;
 			break;
 		case TOPOOPT_A_NEXTHOP_BACKUP:
 			nexthop->backup = true;
+			share = pos;
+			break;
+		case TOPOOPT_A_NEXTHOP_INGRESS:
+			ingress = pos;
 			break;
 		}
 	}
@@ -214,16 +251,48 @@ static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
 		return -EINVAL;
 	}
 	memcpy(nexthop->mac, nla_data(mac), ETH_ALEN);
+	if (ingress && share) {
+		NL_SET_ERR_MSG_ATTR(extack, share,
+				    "An alternate has no weight and is no backup");
+		return -EINVAL;
+	}
 
-	nexthop->ifindex = nla_get_u32(ifindex);
-	rcu_read_lock();
-	port = topoopt_port_find(tdev, nexthop->ifindex);
-	if (port)
-		nexthop->slot = port->slot;
-	rcu_read_unlock();
-	if (!port) {
-		NL_SET_ERR_MSG_ATTR(extack, ifindex, "Not a port of the device");
-		return -ENODEV;
+	err = topoopt_stage_port(tdev, ifindex, &nexthop->ifindex, &nexthop->slot,
+				 extack);
+	if (!err && ingress)
+		err = topoopt_stage_port(tdev, ingress, &nexthop->ingress,
+					 &nexthop->ingress_slot, extack);
+	return err;
+}
+
+/* Whether a group may have the next hop @nexthop[@count], @attr, after the others. */
+static int topoopt_stage_check_nexthop(const struct topoopt_nexthop *nexthop,
+				       unsigned int count,
+				       const struct nlattr *attr,
+				       struct netlink_ext_ack *extack)
+{
+	const struct topoopt_nexthop *new = &nexthop[count];
+	unsigned int i, alike = 0;
+
+	for (i = 0; i < count; i++) {
+		if (!nexthop[i].ingress != !new->ingress)
+			continue;
+		alike++;
+		if (new->ingress && nexthop[i].ingress_slot == new->ingress_slot) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "Two alternates for one ingress port");
+			return -EINVAL;
+		}
+		if (!new->ingress && nexthop[i].ifindex == new->ifindex &&
+		    ether_addr_equal_unaligned(nexthop[i].mac, new->mac)) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "Same next hop twice in a group");
+			return -EINVAL;
+		}
+	}
+	if (!new->ingress && alike == TOPOOPT_MAX_NEXTHOPS) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Too many next hops in a group");
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -233,10 +302,10 @@ static int topoopt_stage_add_group(struct topoopt_dev *tdev,
 				   const struct nlattr *attr,
 				   struct netlink_ext_ack *extack)
 {
-	struct topoopt_nexthop nexthop[TOPOOPT_MAX_NEXTHOPS];
+	struct topoopt_nexthop *nexthop = stage->nexthop;
 	struct topoopt_group *group, **place;
 	const struct nlattr *pos, *id = NULL;
-	unsigned int i, count = 0;
+	unsigned int count = 0;
 	int err, rem;
 
 	nla_for_each_nested(pos, attr, rem) {
@@ -244,23 +313,16 @@ static int topoopt_stage_add_group(struct topoopt_dev *tdev,
 			id = pos;
 		if (nla_type(pos) != TOPOOPT_A_GROUP_NEXTHOP)
 			continue;
-		if (count == TOPOOPT_MAX_NEXTHOPS) {
+		if (count == TOPOOPT_GROUP_MAX) {
 			NL_SET_ERR_MSG_ATTR(extack, pos,
 					    "Too many next hops in a group");
 			return -EINVAL;
 		}
 		err = topoopt_stage_nexthop(tdev, pos, &nexthop[count], extack);
+		if (!err)
+			err = topoopt_stage_check_nexthop(nexthop, count, pos, extack);
 		if (err)
 			return err;
-		for (i = 0; i < count; i++) {
-			if (nexthop[i].ifindex == nexthop[count].ifindex &&
-			    ether_addr_equal_unaligned(nexthop[i].mac,
-						       nexthop[count].mac)) {
-				NL_SET_ERR_MSG_ATTR(extack, pos,
-						    "Same next hop twice in a group");
-				return -EINVAL;
-			}
-		}
 		count++;
 	}
 	if (!id) {
@@ -468,6 +530,11 @@ static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
 			       "Nothing can be added to a prepared stage");
 		return -EBUSY;
 	}
+	if (stage->build) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Nothing can be added to a stage that is being prepared");
+		return -EBUSY;
+	}
 
 	rules4 = stage->routes.rules4.count;
 	rules6 = stage->routes.rules6.count;
@@ -503,6 +570,7 @@ int topoopt_nl_stage_add_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* stage-prepare, commit, abort */
 
+/* Return: 0, -EINPROGRESS when the request has to be made again, or another error. */
 static int topoopt_stage_build(const struct topoopt_dev *tdev,
 			       struct topoopt_stage *stage,
 			       struct netlink_ext_ack *extack)
@@ -511,7 +579,10 @@ static int topoopt_stage_build(const struct topoopt_dev *tdev,
 
 	if (stage->table)
 		return 0;
-	table = topoopt_table_build(&stage->routes, &tdev->gone, extack);
+	table = topoopt_table_build(&stage->build, TOPOOPT_STAGE_RULES,
+				    &stage->routes, &tdev->gone, extack);
+	if (table == ERR_PTR(-EINPROGRESS))
+		NL_SET_ERR_MSG(extack, "The table is being built: ask again");
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	stage->table = table;

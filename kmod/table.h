@@ -21,13 +21,18 @@
  * struct topoopt_nexthop - one choice of a group
  * @slot: index into topoopt_dev.ports
  * @ifindex: the port meant; a slot that another NIC took over does not match
+ * @ingress: ifindex of the port whose packets an alternate takes; 0 for a primary
+ *	or a backup
+ * @ingress_slot: slot of that port
  * @weight: share among the next hops of the group with the same @backup
  * @mac: destination MAC address; so aligned that eight bytes can be read
- * @backup: used only when no other kind of next hop is live
+ * @backup: used only when no primary is live
  */
 struct topoopt_nexthop {
 	u32 ifindex;
+	u32 ingress;
 	u16 slot;
+	u16 ingress_slot;
 	u16 weight;
 	u8 mac[ETH_ALEN] __aligned(8);
 	bool backup;
@@ -35,24 +40,33 @@ struct topoopt_nexthop {
 
 /**
  * struct topoopt_group - next hops that routes share
- * @primary_slots: port slots of the next hops that are not backups
+ * @primary_slots: port slots of the primaries
  * @backup_slots: port slots of the backups
- * @primaries: number of next hops that are not backups, at least 1
+ * @alternate_slots: slots of the ports that alternates take packets from
+ * @primaries: number of primaries, at least 1
  * @backups: number of backups
+ * @alternates: number of alternates, one per ingress port
  * @size: bytes allocated
+ * @buckets: where the bucket tables are, in bytes from the start of the group:
+ *	that of the primaries, that of the backups, of either that has several
  * @id: chosen by user space
- * @nexthop: primaries, then backups, followed by the bucket table of either
- *	that has more than one
+ * @nexthop: primaries, then backups, then alternates
  */
 struct topoopt_group {
 	u64 primary_slots;
 	u64 backup_slots;
+	u64 alternate_slots;
 	u8 primaries;
 	u8 backups;
+	u8 alternates;
 	u16 size;
+	u16 buckets;
 	u32 id;
 	struct topoopt_nexthop nexthop[];
 };
+
+/* One per port of the device beside the primaries and backups. */
+#define TOPOOPT_GROUP_MAX	(TOPOOPT_MAX_NEXTHOPS + TOPOOPT_MAX_PORTS)
 
 /**
  * struct topoopt_route - what a lookup finds
@@ -168,19 +182,28 @@ int topoopt_routes_add(struct topoopt_routes *routes,
 bool topoopt_routes_at(const struct topoopt_routes *routes, u32 index,
 		       struct topoopt_rule *rule);
 
+struct topoopt_build;
+
 /**
- * topoopt_table_build() - make a table
+ * topoopt_table_build() - make a table, or go on with it
+ * @state: NULL at first; then what is left to do, as long as there is something
+ * @rules: look at no more than so many now; each is looked at several times
  * @routes: rules and groups; the groups move into the table and @routes
- *	becomes empty, unless there is an error
+ *	becomes empty, unless there is an error; must not change before
  * @gone: set by somebody else when the table is not wanted any more
  * @extack: told why not
  *
- * Return: the table, or an error pointer: -EEXIST when two rules match the
- * same, -ENOMEM, -ENODEV when @gone is set, -EINTR when the caller is killed.
+ * Return: the table, or an error pointer: -EINPROGRESS when there is more to do,
+ * -EEXIST when two rules match the same, -ENOMEM, -ENODEV when @gone is set,
+ * -EINTR when the caller is killed.
  */
-struct topoopt_table *topoopt_table_build(struct topoopt_routes *routes,
+struct topoopt_table *topoopt_table_build(struct topoopt_build **state, u32 rules,
+					  struct topoopt_routes *routes,
 					  const bool *gone,
 					  struct netlink_ext_ack *extack);
+
+/* Frees what was made so far; the groups stay in the routes. NULL is fine. */
+void topoopt_build_cancel(struct topoopt_build *build);
 
 /* Frees the table and its groups, at once: there are no readers. */
 void topoopt_table_free(struct topoopt_table *table);
@@ -196,11 +219,12 @@ void topoopt_table_exit(void);
 /**
  * topoopt_group_build() - make a group
  * @id: chosen by user space
- * @nexthop: next hops, primaries and backups in any order
- * @count: 1..TOPOOPT_MAX_NEXTHOPS
+ * @nexthop: in any order: up to TOPOOPT_MAX_NEXTHOPS primaries and backups, and up to
+ *	one alternate per ingress slot
+ * @count: 1..TOPOOPT_GROUP_MAX
  * @extack: told why not
  *
- * Return: the group, or an error pointer: -EINVAL when all are backups or a
+ * Return: the group, or an error pointer: -EINVAL when there is no primary or a
  * share is smaller than 1/256, -ENOMEM.
  */
 struct topoopt_group *topoopt_group_build(u32 id,
@@ -211,23 +235,31 @@ void topoopt_group_free(struct topoopt_group *group);
 
 /*
  * Whether select needs a flow hash at all: false when the group has a single
- * next hop of each kind.
+ * primary and at most one backup.
  */
 static inline bool topoopt_group_needs_hash(const struct topoopt_group *group)
 {
 	return group->primaries > 1 || group->backups > 1;
 }
 
-/* Whether the group runs on its backups, @live as for topoopt_group_select(). */
-static inline bool topoopt_group_on_backup(const struct topoopt_group *group,
-					   u64 live)
+/*
+ * Whether the port meant is live; @live as for topoopt_group_select(), @slot_ifindex
+ * has the port of each slot: a table outlives ports, and others take their slots.
+ */
+static inline bool topoopt_nexthop_live(const struct topoopt_nexthop *nexthop,
+					u64 live, const u32 *slot_ifindex)
 {
-	return !(group->primary_slots & live) && (group->backup_slots & live);
+	return live & BIT_ULL(nexthop->slot) &&
+	       READ_ONCE(slot_ifindex[nexthop->slot]) == nexthop->ifindex;
 }
+
+/* Whether the group runs on its backups; arguments as above. */
+bool topoopt_group_on_backup(const struct topoopt_group *group, u64 live,
+			     const u32 *slot_ifindex);
 
 static inline const u8 *topoopt_group_buckets(const struct topoopt_group *group)
 {
-	return (const u8 *)&group->nexthop[group->primaries + group->backups];
+	return (const u8 *)group + group->buckets;
 }
 
 /* What topoopt_group_select() tries first, of a group with several primaries. */
@@ -238,7 +270,7 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
 }
 
 /**
- * topoopt_group_select() - next hop for a flow
+ * topoopt_group_select() - primary or backup for a flow
  * @group: from a lookup
  * @live: bit per port slot, set when the port is present, up and with carrier
  * @hash: flow hash, uniform in all bits; ignored when the group has a single
@@ -252,5 +284,19 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
  */
 const struct topoopt_nexthop *
 topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash);
+
+/**
+ * topoopt_group_alternate() - next hop for packets that arrived at a port
+ * @group: from a lookup
+ * @ingress: ifindex of the port; topoopt_group.alternate_slots tells sooner that
+ *	there is none
+ *
+ * The caller checks that the next hop's own port works, and selects as for other
+ * packets when it does not.
+ *
+ * Return: the alternate, or NULL when the group has none for the port.
+ */
+const struct topoopt_nexthop *
+topoopt_group_alternate(const struct topoopt_group *group, u32 ingress);
 
 #endif

@@ -75,6 +75,7 @@ enum topoopt_counter {
 	TOPOOPT_DROP_GSO,
 	TOPOOPT_DROP_NOMEM,
 	TOPOOPT_DROP_TX,
+	TOPOOPT_ALTERNATE_PACKETS,
 	TOPOOPT_COUNTERS
 };
 
@@ -90,13 +91,16 @@ struct topoopt_stats {
  *	never NULL; written under RTNL
  * @tdev: the topoopt device
  * @stats: counters
+ * @bit: of @slot, to be held against topoopt_group.alternate_slots
  * @ifindex: of @dev
  * @slot: index into topoopt_dev.ports
- * @xdp: XDP may take frames: the topoopt device is up, and @dev does not strip
+ * @xdp: XDP may take frames: the topoopt device is up, and @dev strips no
  *	VLAN tags; written under RTNL
  * @xdp_tx: XDP may send through the port: it is live, and the driver of @tx sends
  *	what XDP redirects and has dropped nothing so far. A drop while this is
  *	written takes effect with the next one.
+ * @vlan: @dev is a VLAN device: it took the tag of a packet, and its ingress map
+ *	turned the tag's priority into the packet's; constant
  * @lossy: the driver of @tx has dropped frames that XDP redirected, since the port
  *	became live
  * @list: in topoopt_dev.port_list
@@ -109,10 +113,12 @@ struct topoopt_port {
 	struct net_device __rcu *tx;
 	struct topoopt_dev *tdev;
 	struct topoopt_stats __percpu *stats;
+	u64 bit;
 	u32 ifindex;
 	u16 slot;
 	bool xdp;
 	bool xdp_tx;
+	bool vlan;
 	bool lossy;
 	netdevice_tracker dev_tracker;
 	netdevice_tracker tx_tracker;
@@ -124,12 +130,12 @@ struct topoopt_port {
  * @ports: slots; written under RTNL; first, as it is indexed
  * @table: active table, NULL before the first commit; written under @lock
  * @live: bit per slot, set while the port is up and has carrier; written
- *	under RTNL, read with READ_ONCE()
+ *	under RTNL, read with READ_ONCE(), or topoopt_port_live_slots()
  * @dev: the topoopt device
  * @programs: run for every packet, see account.h; written under @lock
  * @stats: drops of packets that this server originated
  * @slot_ifindex: last user of a slot, so that a port that comes back gets the
- *	slot that tables know it by; under RTNL
+ *	slot that tables know it by; written under RTNL, before the slot gets live
  * @hash_seed: of the flow hash, constant
  * @mtu_by_user: the MTU no longer follows the ports; under RTNL
  * @list: devices of the namespace; under RTNL
@@ -235,6 +241,16 @@ struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
 int topoopt_port_set_tx(struct topoopt_dev *tdev, u32 ifindex, u32 tx_ifindex,
 			struct netlink_ext_ack *extack);
 
+/* For those who look at slot_ifindex: it is not older. */
+static inline u64 topoopt_port_live_slots(const struct topoopt_dev *tdev)
+{
+	return smp_load_acquire(&tdev->live);	/* pairs with topoopt_port_update() */
+}
+
+/* VLAN ids that the NICs must let pass, on all ports; under RTNL. */
+int topoopt_port_add_vid(const struct topoopt_dev *tdev, __be16 proto, u16 vid);
+void topoopt_port_del_vid(const struct topoopt_dev *tdev, __be16 proto, u16 vid);
+
 static inline bool topoopt_port_live(const struct topoopt_port *port)
 {
 	return READ_ONCE(port->tdev->live) & BIT_ULL(port->slot);
@@ -244,6 +260,20 @@ static inline bool topoopt_port_live(const struct topoopt_port *port)
 
 rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb);
 rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb);
+
+/*
+ * Whether a device is a port; under RCU, rx_handler_data is it when read after this.
+ * The core publishes the handler after the data and takes it back a grace period
+ * before: without acquire, the data could still be NULL, or that of another handler.
+ */
+static __always_inline bool topoopt_port_receives(const struct net_device *dev)
+{
+	/* Pairs with netdev_rx_handler_register(). */
+	rx_handler_func_t *handler = unrcu_pointer(smp_load_acquire(&dev->rx_handler));
+
+	return likely(handler == topoopt_fast_receive) || handler == topoopt_relay_receive;
+}
+
 netdev_tx_t topoopt_xmit_start(struct sk_buff *skb, struct net_device *dev);
 
 /* stats.c: counters of a port, of a device with its present and past ports. */

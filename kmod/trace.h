@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 
 #include "flow.h"
+#include "table.h"
 
 TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_ROCE);
 TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_TCP);
@@ -19,6 +20,10 @@ TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_OTHER);
 	__print_symbolic(class, { TOPOOPT_TRAFFIC_CLASS_ROCE, "roce" },	\
 			 { TOPOOPT_TRAFFIC_CLASS_TCP, "tcp" },		\
 			 { TOPOOPT_TRAFFIC_CLASS_OTHER, "other" })
+
+#define topoopt_trace_nexthop(kind)					\
+	__print_symbolic(kind, { 0, "primary" }, { 1, "backup" },	\
+			 { 2, "alternate" })
 
 int topoopt_account_reg(void);
 void topoopt_account_unreg(void);
@@ -66,9 +71,10 @@ TRACE_EVENT_FN(topoopt_account,
 TRACE_EVENT(topoopt_relay,
 	TP_PROTO(const struct net_device *dev, const struct net_device *in,
 		 const struct net_device *out, const struct sk_buff *skb,
-		 const struct topoopt_flow *flow),
+		 const struct topoopt_flow *flow,
+		 const struct topoopt_nexthop *nexthop),
 
-	TP_ARGS(dev, in, out, skb, flow),
+	TP_ARGS(dev, in, out, skb, flow, nexthop),
 
 	TP_STRUCT__entry(
 		__array(char, dev, IFNAMSIZ)
@@ -82,6 +88,7 @@ TRACE_EVENT(topoopt_relay,
 		__field(u16, dport)
 		__field(u8, proto)
 		__field(u8, ttl)
+		__field(u8, kind)
 	),
 
 	TP_fast_assign(
@@ -107,12 +114,14 @@ TRACE_EVENT(topoopt_relay,
 		__entry->sport = ntohs(flow->sport);
 		__entry->dport = ntohs(flow->dport);
 		__entry->qp = flow->qp;
+		__entry->kind = nexthop->ingress ? 2 : nexthop->backup;
 	),
 
-	TP_printk("%s: %s -> %s src=%pI6c dst=%pI6c ttl=%u proto=%u sport=%u dport=%u qp=%u len=%u",
+	TP_printk("%s: %s -> %s src=%pI6c dst=%pI6c ttl=%u proto=%u sport=%u dport=%u qp=%u len=%u nexthop=%s",
 		  __entry->dev, __entry->in, __entry->out, __entry->saddr,
 		  __entry->daddr, __entry->ttl, __entry->proto, __entry->sport,
-		  __entry->dport, __entry->qp, __entry->len)
+		  __entry->dport, __entry->qp, __entry->len,
+		  topoopt_trace_nexthop(__entry->kind))
 );
 
 #endif

@@ -72,7 +72,7 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	if (!found || route.type != TOPOOPT_ROUTE_TYPE_UNICAST)
 		return 0;
 	rcu_read_lock();
-	found = topoopt_output_select(in->tdev, route.group, hash, &output);
+	found = topoopt_output_select(in->tdev, in, route.group, hash, &output);
 	rcu_read_unlock();
 	if (!found || len > READ_ONCE(output.dev->mtu))
 		return 0;
@@ -86,8 +86,7 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 		topoopt_account(in->tdev, in, output.port,
 				topoopt_fastpath_source(table, ip, v6), route.server,
 				class, 1, bytes);
-	if (output.nexthop->backup)
-		topoopt_stats_add(output.port->stats, TOPOOPT_BACKUP_PACKETS, 1);
+	topoopt_output_count_detour(&output, 1);
 	return topoopt_xdp_write(xdp, in, output.port, output.dev, output.nexthop, ip,
 				 v6, bytes);
 }
@@ -222,7 +221,8 @@ static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp,
 	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
 	const struct topoopt_group *group = (void *)target;
 
-	if (unlikely(target & TOPOOPT_TARGET_FLAGS))
+	if (unlikely(target & TOPOOPT_TARGET_FLAGS) ||
+	    unlikely(group->alternate_slots & in->bit))
 		return topoopt_xdp_frame(xdp, in, ip, flags);
 	if (group->primaries > 1)
 		return v6 ? topoopt_xdp_choose6(xdp, in, ip, flags, group, slot) :
@@ -340,7 +340,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	struct ethhdr *eth;
 	void *ip;
 
-	if (unlikely(rcu_access_pointer(dev->rx_handler) != topoopt_fast_receive ||
+	if (unlikely(!topoopt_port_receives(dev) ||
 		     xdp->data + TOPOOPT_XDP_HEAD4 > xdp->data_end))
 		return 0;
 	in = topoopt_xdp_dereference(dev->rx_handler_data);

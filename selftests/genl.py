@@ -10,6 +10,7 @@ matters. A value of bytes goes out as it is, so that nothing is beyond it: wrong
 lengths, unknown types (a name may be a number), messages of any shape (raw()).
 """
 
+import errno
 import functools
 import os
 import socket
@@ -219,6 +220,15 @@ class Family:
         return self._exchange(self.id, flags, data)
 
     def do(self, operation, values=()):
+        while True:
+            try:
+                return self.do_once(operation, values)
+            except Error as error:
+                # a large table takes several requests
+                if error.errno != errno.EINPROGRESS:
+                    raise
+
+    def do_once(self, operation, values=()):
         replies = self.raw(self.header(operation) + self.encode(values or {}))
         return self.decode(replies[0][4:]) if replies else None
 

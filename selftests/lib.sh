@@ -211,7 +211,7 @@ chain_xdp() {
 
 	must on "$A" ethtool -K eth1 tx off >/dev/null
 	for port in eth0 eth1; do
-		must on "$B" ethtool -K $port rxvlan off >/dev/null
+		must on "$B" ethtool -K $port rxvlan off rx-vlan-stag-hw-parse off >/dev/null
 	done
 	for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
 		must on ocs ethtool -K "$wire" gro on >/dev/null

@@ -71,7 +71,7 @@ refused "an unknown server" 'tables\[1\].routes' \
 	"$(plan_edit '.tables[1].routes[0].nodes = "9"')"
 refused "a next hop through a dark port" 'has no link' \
 	"$(plan_edit 'del(.links[1])')"
-refused "a weight too small to be held" "server $B: kernel: .* 1/256 \\(attribute group\\)" \
+refused "a weight too small to be held" "server $B: group 0 gives port eth1 less than 1/256" \
 	"$(plan_edit '.tables[1].groups[0] = [{port: "eth0", weight: 65535}, {port: "eth1", weight: 1}]')"
 refused "two servers with one address" 'servers\[2\].ipv4: same as' \
 	"$(plan_edit '.servers[2].ipv4 = "10.200.0.1"')"

@@ -208,7 +208,9 @@ refused("group that is there", add(group(HOP, id=1)), errno.EEXIST, "already", "
 refused("the same group twice in a message", add(group(HOP), group(HOP)), errno.EEXIST,
         "already", "group.id")
 refused("group of backups", add(group(dict(HOP, backup=True))), errno.EINVAL,
-        "not a backup", "group")
+        "nothing but backups", "group")
+refused("group of alternates", add(group(dict(HOP, ingress=other))), errno.EINVAL,
+        "nothing but backups and alternates", "group")
 refused("too many next hops", add(group(*({"port": port, "mac": f"02:00:00:00:00:{i:02x}"}
                                           for i in range(33)))),
         errno.EINVAL, "Too many next hops", NEXTHOP)
@@ -236,6 +238,22 @@ refused("backup of too little weight", add(group(
     {"port": other, "mac": MAC, "weight": 300, "backup": True})),
         errno.EINVAL, "below 1/256", "group")
 refused("the same next hop twice", add(group(HOP, HOP)), errno.EINVAL, "twice", NEXTHOP)
+BACK = {"port": other, "mac": MAC, "ingress": port}
+refused("two alternates for one port", add(group(HOP, BACK, dict(HOP, ingress=port))),
+        errno.EINVAL, "Two alternates for one ingress", NEXTHOP)
+refused("alternate with a weight", add(group(HOP, dict(BACK, weight=1))), errno.EINVAL,
+        "An alternate has no weight", NEXTHOP + ".weight")
+refused("alternate that is a backup", add(group(HOP, dict(BACK, backup=True))),
+        errno.EINVAL, "is no backup", NEXTHOP + ".backup")
+for ingress in (loopback, 99999, 0):
+    refused(f"alternate for {ingress}, which is no port",
+            add(group(HOP, dict(BACK, ingress=ingress))),
+            errno.ENODEV, "Not a port", NEXTHOP + ".ingress")
+refused("alternate with half an ingress", add(group(HOP, dict(HOP, ingress=bytes(2)))),
+        errno.EINVAL, "length", NEXTHOP + ".ingress")
+refused("too many next hops beside an alternate", add(group(BACK, *(
+    {"port": port, "mac": f"02:00:00:00:00:{i:02x}"} for i in range(33)))),
+        errno.EINVAL, "Too many next hops", NEXTHOP)
 refused("unknown attribute of a next hop", add(group([("port", port), (99, b"")])),
         errno.EINVAL, "(?i)unknown|unsupported", NEXTHOP + ".99")
 

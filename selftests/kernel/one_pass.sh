@@ -23,6 +23,7 @@ hush 9,4791
 zero=$(counters)
 send_all pass
 one=$(counters)
+echo >$trace/trace
 echo 1 >$trace/events/topoopt/topoopt_relay/enable
 send_all full
 two=$(counters)

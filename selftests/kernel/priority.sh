@@ -20,9 +20,9 @@ done
 # only relayed packets leave by the port then: no neighbour discovery
 must on "$B" sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 
-# Packets that each band of B's egress port has sent, one line.
-bands() {
-	on "$B" tc -s -j qdisc show dev eth1 |
+# Packets that each band of a server's eth1 has sent, one line.
+bands() { # SERVER
+	on "$1" tc -s -j qdisc show dev eth1 |
 		jq -r '[.[] | select(.kind == "pfifo")] | sort_by(.parent) | map(.packets) | join(" ")'
 }
 through() { # MARK [OPTION...]: sets $band to the band that a frame goes through
@@ -31,13 +31,13 @@ through() { # MARK [OPTION...]: sets $band to the band that a frame goes through
 	band=
 	frame "$A" eth1 "$(port_mac "$B" eth0)" "${family[@]}" "$@"
 	frame_arrives "$C" eth0 "$1" || return
-	read -ra after <<<"$(bands)"
+	read -ra after <<<"$(bands "$B")"
 	for i in {0..7}; do
 		((after[i] == before[i])) || band+=$i
 	done
 	before=("${after[@]}")
 }
-read -ra before <<<"$(bands)"
+read -ra before <<<"$(bands "$B")"
 
 for name in IPv4 IPv6; do
 	family=("$(node "$A")" "$(node "$C")")
@@ -63,23 +63,45 @@ through mark-zero --tos 0x68 --tag 8100:100:0
 is "a tag's priority 0 counts, too" "$band" 0
 
 # What A sends itself gets the same class at its own port, unless chosen otherwise.
+must on "$A" sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
 must on "$A" tc qdisc add dev eth1 root handle 1: prio bands 8 \
 	priomap 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0
 for band in {0..7}; do
 	must on "$A" tc qdisc add dev eth1 parent 1:$((band + 1)) pfifo
 done
-own_band() { # DSCP PRIORITY
-	on "$A" python3 - "$(node "$C")" "$1" "$2" <<-END
+# Packets of A's own that each band sends: for each DSCP one without a priority of the
+# socket, one with 0, and one with 7.
+own() { # TO DSCP...
+	local before after i sent=()
+
+	read -ra before <<<"$(bands "$A")"
+	on "$A" python3 - "$@" <<-END
 		import socket, sys
-		sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, int(sys.argv[2]) << 2)
-		sock.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, int(sys.argv[3]))
-		sock.sendto(b"own", (sys.argv[1], 9))
+		to, *dscps = sys.argv[1:]
+		v6 = ":" in to
+		for dscp in map(int, dscps):
+		    for priority in None, 0, 7:
+		        sock = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+		        if v6:
+		            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, dscp << 2)
+		        else:   # sets a priority, too, but that of a TOS field
+		            sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << 2)
+		        if priority is not None:
+		            sock.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
+		        sock.sendto(b"own", (to, 9))
 	END
-	on "$A" tc -s -j qdisc show dev eth1 | jq -r --arg parent "1:$3" \
-		'.[] | select(.parent == $parent).packets'
+	read -ra after <<<"$(bands "$A")"
+	for i in {0..7}; do
+		sent+=($((after[i] - before[i])))
+	done
+	echo "${sent[@]}"
 }
-is "originated, by DSCP" "$(own_band 24 0 4)" 1
-is "originated, by the socket's priority" "$(own_band 24 6 7)" 1
+hush 9
+for to in "$(node "$C")" "$(node6 "$C")"; do
+	[[ $to == *:* ]] && name=IPv6 || name=IPv4
+	is "originated, $name: by DSCP, unless the socket has a priority" \
+		"$(own "$to" 0 26 34 46)" "2 0 0 2 2 2 0 4"
+	is "$name, DSCP 24, which IP_TOS makes no priority of" "$(own "$to" 24)" "0 0 0 2 0 0 0 1"
+done
 
 done_testing

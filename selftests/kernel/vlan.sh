@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # VLAN tags and their priority survive relays, taken out by the NIC or not,
-# one or two of them.
+# one or two of them, by a VLAN device as a port or not.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
 #	topo0.100                topo0.100
@@ -66,5 +66,28 @@ check "TCP over VLAN devices" \
 	timeout 60 ip netns exec "$A" socat -u "OPEN:$tmp/sent" "TCP:$(node "$C"):7000"
 wait $!
 check "arrives intact" cmp "$tmp/sent" "$tmp/got"
+
+# VLAN devices as B's ports. They take the tag, and give another one.
+for port in eth0 eth1; do
+	must ip -n "$B" link set $port nomaster down
+	must ip -n "$B" link set $port name nic-$port
+	must ip -n "$B" link add link nic-$port name $port type vlan id 7 \
+		egress-qos-map 1:1 2:2 3:3 4:4 5:5 6:6 7:7
+	must ip -n "$B" link set nic-$port up
+	must ip -n "$B" link set $port up master topo0
+done
+must apply "$B" "$plan" >/dev/null
+pass_through() { # MARK PCP NAME EXPECTED [OPTION...]
+	tagged "$1" "8100:7:$2" -- "${@:5}"
+	check "$3" frame_arrives "$C" eth0 "$1"
+	is "with that priority" "$(frame_field tags)" "8100:7:$4"
+}
+pass_through mark-plain 5 "VLAN devices as ports relay by DSCP" 3 --tos 0x68
+must ip -n "$B" link set eth0 type vlan ingress-qos-map 1:1 2:2 3:3 4:4 5:5 6:6 7:7
+pass_through mark-mapped 5 "with an ingress map, by the tag" 5 --tos 0x68
+pass_through mark-bottom 0 "with a tag of 0, too" 0 --tos 0x68
+must ip -n "$B" link set eth0 type vlan ingress-qos-map 5:2
+pass_through mark-moved 5 "as the map has it" 2 --tos 0x68
+pass_through mark-inner 5 "a tag inside stays" 2,8100:9:1 --tag 8100:9:1
 
 done_testing

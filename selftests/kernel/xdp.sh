@@ -25,7 +25,7 @@ strip() { # on|off
 	local port
 
 	for port in eth0 eth1 eth2; do
-		on "$R" ethtool -K $port rxvlan "$1" >/dev/null
+		on "$R" ethtool -K $port rxvlan "$1" rx-vlan-stag-hw-parse "$1" >/dev/null
 	done
 }
 paths() {
@@ -47,6 +47,13 @@ check "tags that a NIC takes out would be lost" xdp auto "$tmp/strip"
 check "which is said, and how to mend it" grep -q "ethtool -K eth0 rxvlan off" "$tmp/strip"
 is "and nothing is attached" "$(paths)" "skb skb skb"
 strip off
+must on "$R" ethtool -K eth1 rx-vlan-stag-hw-parse on
+check "those of 802.1ad, too" xdp auto "$tmp/strip"
+check "which is said of the port that takes them" \
+	grep -q "eth1: .*: ethtool -K eth1 rx-vlan-stag-hw-parse off" "$tmp/strip"
+is "and nothing is attached to that" "$(paths)" "xdp skb xdp"
+must on "$R" ethtool -K eth1 rx-vlan-stag-hw-parse off
+must xdp off
 check "apply --xdp auto" xdp auto
 is "all ports at XDP" "$(paths)" "xdp xdp xdp"
 check "without complaint" test ! -s "$tmp/err"
@@ -140,6 +147,13 @@ must ip -n "$R" link set eth2 mtu 4200
 must on "$A" ip route flush cache
 must on "$A" ip -6 route flush cache
 
+start=$(redirected)
+must on "$R" ethtool -K eth0 rx-vlan-stag-hw-parse on >/dev/null
+frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" mark-stag --ports 8:4791
+check "from a NIC that takes out 802.1ad tags, a frame arrives" \
+	wait_for 60 grep -qs '^mark-stag ' "$tmp/frames-$T-eth0" "$tmp/frames-$T-eth1"
+is "past XDP" $(($(redirected) - start)) 0
+must on "$R" ethtool -K eth0 rx-vlan-stag-hw-parse off >/dev/null
 start=$(redirected)
 check "frames in many pieces" on "$A" ping -c 3 -i 0.1 -W 2 -M "do" -s 4000 "$(node6 "$T")"
 check "are redirected, too" test $(($(redirected) - start)) -eq 3

@@ -22,7 +22,7 @@ must ip link add eth1 netns "$A" address "$(port_mac "$A" eth1)" mtu 4200 numtxq
 must ip -n "$A" link set eth1 up
 must ip -n "$B" link set eth0 up
 for port in eth0 eth1; do
-	must on "$B" ethtool -K $port rxvlan off >/dev/null
+	must on "$B" ethtool -K $port rxvlan off rx-vlan-stag-hw-parse off >/dev/null
 done
 for server in "${servers[@]}"; do
 	must apply "$server" "$plan" >/dev/null

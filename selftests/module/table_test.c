@@ -164,6 +164,18 @@ static bool test_rule_known(const struct topoopt_rule *rule, u32 count,
 	return false;
 }
 
+/* In many steps, so that each of the tests also shows that nothing is lost between. */
+static struct topoopt_table *test_build(struct topoopt_routes *routes, const bool *gone)
+{
+	struct topoopt_build *build = NULL;
+	struct topoopt_table *table;
+
+	do {
+		table = topoopt_table_build(&build, 997, routes, gone, NULL);
+	} while (table == ERR_PTR(-EINPROGRESS));
+	return table;
+}
+
 static struct topoopt_group *test_group(u32 id, unsigned int count,
 					const u16 *weight, u32 backups)
 {
@@ -298,17 +310,17 @@ static int test_tables(void)
 	for (i = 0; rule[i].src_len; i++)
 		;
 	topoopt_routes_add(routes, &rule[i]);
-	table = topoopt_table_build(routes, &test_wanted, NULL);
+	table = test_build(routes, &test_wanted);
 	test_ok(table == ERR_PTR(-EEXIST), "equal rules are refused");
 	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
 	for (i = 0; !rule[i].src_len; i++)
 		;
 	topoopt_routes_add(routes, &rule[i]);
-	table = topoopt_table_build(routes, &test_wanted, NULL);
+	table = test_build(routes, &test_wanted);
 	test_ok(table == ERR_PTR(-EEXIST), "equal rules with source are refused");
 	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
 
-	table = topoopt_table_build(routes, &test_wanted, NULL);
+	table = test_build(routes, &test_wanted);
 	test_ok(!IS_ERR(table), "%u rules make a table", rules);
 	if (!IS_ERR(table)) {
 		test_ok(topoopt_table_routes(table) == rules,
@@ -319,7 +331,7 @@ static int test_tables(void)
 		topoopt_table_free(table);
 	}
 
-	table = topoopt_table_build(routes, &test_wanted, NULL);
+	table = test_build(routes, &test_wanted);
 	test_ok(!IS_ERR(table) &&
 		!topoopt_table_lookup4(table, 0, 0, &rule->route),
 		"an empty table has no routes");
@@ -383,7 +395,7 @@ static u32 test_farthest(const struct topoopt_table *table, bool v6)
 /* A table of routes that were chosen to collide; frees them. */
 static void test_collide(struct topoopt_routes *routes, bool v6, const char *name, u32 limit)
 {
-	struct topoopt_table *table = topoopt_table_build(routes, &test_wanted, NULL);
+	struct topoopt_table *table = test_build(routes, &test_wanted);
 	u32 farthest;
 
 	test_ok(!IS_ERR(table), "%s make a table", name);
@@ -415,7 +427,7 @@ static int test_chosen(void)
 	}
 	if (err)
 		return err;
-	table = topoopt_table_build(routes, &gone, NULL);
+	table = test_build(routes, &gone);
 	test_ok(table == ERR_PTR(-ENODEV), "nobody builds what nobody wants");
 	test_collide(routes, false, "chosen addresses", 256);
 	return 0;
@@ -551,6 +563,7 @@ static void test_backups(void)
 {
 	/* 0, 2: primaries; 1, 3: backups */
 	struct topoopt_group *group = test_group(0, 4, NULL, 0xa);
+	u32 ports[] = { 100, 101, 102, 103 };
 	unsigned int i, used = 0, early = 0, wrong = 0;
 
 	if (IS_ERR(group)) {
@@ -568,14 +581,98 @@ static void test_backups(void)
 	}
 	test_ok(early == 0x5, "backups wait for the last primary");
 	test_ok(used == 0xa && !wrong, "backups share the flows");
-	test_ok(topoopt_group_on_backup(group, 0xa) &&
-		!topoopt_group_on_backup(group, 0xb) &&
-		!topoopt_group_on_backup(group, 0),
+	test_ok(topoopt_group_on_backup(group, 0xa, ports) &&
+		!topoopt_group_on_backup(group, 0xb, ports) &&
+		!topoopt_group_on_backup(group, 0, ports),
 		"a group knows when it runs on backups");
+	ports[0] = 200;
+	test_ok(topoopt_group_on_backup(group, 0xb, ports) &&
+		!topoopt_nexthop_live(&group->nexthop[0], 0xb, ports),
+		"another NIC in the slot of a primary does not count");
+	ports[1] = ports[3] = 201;
+	test_ok(!topoopt_group_on_backup(group, 0xb, ports),
+		"nor does one in the slot of a backup");
 	topoopt_group_free(group);
 
 	group = test_group(0, 2, NULL, 0x3);
 	test_ok(group == ERR_PTR(-EINVAL), "a group of backups is refused");
+}
+
+static void test_alternates(void)
+{
+	/* in an order in which they are not kept */
+	struct topoopt_nexthop nexthop[] = {
+		{ .ifindex = 105, .slot = 5, .ingress = 103, .ingress_slot = 3 },
+		{ .ifindex = 102, .slot = 2, .weight = 1, .backup = true },
+		{ .ifindex = 100, .slot = 0, .weight = 1 },
+		{ .ifindex = 104, .slot = 4, .ingress = 163, .ingress_slot = 63 },
+		{ .ifindex = 101, .slot = 1, .weight = 3 },
+	};
+	const struct topoopt_nexthop *alternate;
+	unsigned int i, share[TOPOOPT_MAX_PORTS + 1] = {};
+	struct topoopt_group *group;
+
+	group = topoopt_group_build(0, nexthop, ARRAY_SIZE(nexthop), NULL);
+	if (IS_ERR(group)) {
+		test_ok(false, "group with alternates: %ld", PTR_ERR(group));
+		return;
+	}
+	test_ok(group->primary_slots == 0x3 && group->backup_slots == 0x4 &&
+		group->alternate_slots == (BIT_ULL(3) | BIT_ULL(63)),
+		"alternates are known by the port that packets arrive at");
+	alternate = topoopt_group_alternate(group, 103);
+	test_ok(alternate && alternate->slot == 5, "alternate for one port");
+	alternate = topoopt_group_alternate(group, 163);
+	test_ok(alternate && alternate->slot == 4, "alternate for another");
+	test_ok(!topoopt_group_alternate(group, 104) && !topoopt_group_alternate(group, 0),
+		"none for other ports, in whatever slot they are");
+	for (i = 0; i < 256; i++)
+		share[test_slot(group, ~0ULL, i << 24)]++;
+	test_ok(share[0] == 64 && share[1] == 192, "other packets use the primaries alone");
+	test_ok(test_slot(group, ~0x3ULL, 7) == 2 &&
+		test_slot(group, ~0x7ULL, 7) == TOPOOPT_MAX_PORTS,
+		"then the backups, and never an alternate");
+	topoopt_group_free(group);
+
+	nexthop[2].ingress = 101;
+	nexthop[4].ingress = 100;
+	test_ok(topoopt_group_build(0, nexthop, ARRAY_SIZE(nexthop), NULL) == ERR_PTR(-EINVAL),
+		"a group without a primary is refused");
+}
+
+/* As large as groups get. */
+static void test_largest(void)
+{
+	struct topoopt_nexthop *nexthop;
+	struct topoopt_group *group;
+	unsigned int i, wrong = 0;
+
+	nexthop = kcalloc(TOPOOPT_GROUP_MAX, sizeof(*nexthop), GFP_KERNEL);
+	if (!nexthop)
+		return;
+	for (i = 0; i < TOPOOPT_GROUP_MAX; i++) {
+		nexthop[i].ifindex = 100 + i % TOPOOPT_MAX_PORTS;
+		nexthop[i].slot = i % TOPOOPT_MAX_PORTS;
+		nexthop[i].weight = 1;
+		nexthop[i].backup = i < 16;
+		if (i < TOPOOPT_MAX_NEXTHOPS)
+			continue;
+		nexthop[i].ingress = 100 + i - TOPOOPT_MAX_NEXTHOPS;
+		nexthop[i].ingress_slot = i - TOPOOPT_MAX_NEXTHOPS;
+	}
+	group = topoopt_group_build(0, nexthop, TOPOOPT_GROUP_MAX, NULL);
+	if (!IS_ERR(group)) {
+		for (i = 0; i < TOPOOPT_MAX_PORTS; i++)
+			wrong += topoopt_group_alternate(group, 100 + i)->slot !=
+				 (i + TOPOOPT_MAX_NEXTHOPS) % TOPOOPT_MAX_PORTS;
+		for (i = 0; i < 256; i++)
+			wrong += test_slot(group, ~0ULL, i << 24) / 16 != 1 ||
+				 test_slot(group, 0xffff, i << 24) >= 16;
+		topoopt_group_free(group);
+	}
+	test_ok(!IS_ERR(group) && !wrong,
+		"a group of 32 next hops with an alternate for each of 64 ports");
+	kfree(nexthop);
 }
 
 static void test_groups(void)
@@ -602,6 +699,8 @@ static void test_groups(void)
 	test_change("3 equal", equal, 3);
 	test_change("8 odd", odd, ARRAY_SIZE(odd));
 	test_backups();
+	test_alternates();
+	test_largest();
 }
 
 /* --- cost ------------------------------------------------------------ */
@@ -680,7 +779,7 @@ static int test_bench(u32 count, bool v6, bool sources)
 		key[i] = key[i % count];
 
 	start = ktime_get_ns();
-	table = topoopt_table_build(routes, &test_wanted, NULL);
+	table = test_build(routes, &test_wanted);
 	if (IS_ERR(table))
 		return PTR_ERR(table);
 	built = ktime_get_ns() - start;

@@ -21,8 +21,8 @@
  * @TOPOOPT_ROUTE_TYPE_UNICAST: Relay through a next hop of the group.
  * @TOPOOPT_ROUTE_TYPE_LOCAL: Deliver to the stack on the port the packet
  *   arrived at. If the route has a group, relay RoCEv2 that arrived at a port
- *   other than those of its next hops through the group: it is for an RDMA NIC
- *   there.
+ *   other than those of its primaries and backups through the group: it is for
+ *   an RDMA NIC there.
  * @TOPOOPT_ROUTE_TYPE_NODE: Deliver to the stack as if received by the topoopt
  *   device.
  */
@@ -101,6 +101,7 @@ enum {
 	TOPOOPT_A_NEXTHOP_WEIGHT,
 	TOPOOPT_A_NEXTHOP_BACKUP,
 	TOPOOPT_A_NEXTHOP_LIVE,
+	TOPOOPT_A_NEXTHOP_INGRESS,
 
 	__TOPOOPT_A_NEXTHOP_MAX,
 	TOPOOPT_A_NEXTHOP_MAX = (__TOPOOPT_A_NEXTHOP_MAX - 1)
@@ -149,6 +150,7 @@ enum {
 	TOPOOPT_A_COUNTERS_DROP_GSO,
 	TOPOOPT_A_COUNTERS_DROP_NOMEM,
 	TOPOOPT_A_COUNTERS_DROP_TX,
+	TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS,
 
 	__TOPOOPT_A_COUNTERS_MAX,
 	TOPOOPT_A_COUNTERS_MAX = (__TOPOOPT_A_COUNTERS_MAX - 1)

@@ -32,7 +32,8 @@ enum topoopt_verdict {
  * @mtu: of @ifindex, in bytes of IP packet
  * @dmac: destination MAC address, of the next server
  * @smac: source MAC address, of @ifindex
- * @backup: a backup next hop, because no other one is live
+ * @backup: a backup next hop, because no primary is live
+ * @alternate: the alternate for the port that the packet arrived at
  */
 struct topoopt_lookup {
 	__u32 server;
@@ -42,7 +43,8 @@ struct topoopt_lookup {
 	__u8 dmac[6];
 	__u8 smac[6];
 	__u8 backup;
-	__u8 reserved[3];
+	__u8 alternate;
+	__u8 reserved[2];
 };
 
 /*
