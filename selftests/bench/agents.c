@@ -135,8 +135,9 @@ static json_t *call(void *arg, const json_t *request)
 	harm(a, op);
 	error = carry_out(a, op, json_integer_value(json_object_get(request, "generation")),
 			  request);
-	reply = json_pack("{s:b, s:I, s:b, s:[]}", "ok", !error, "generation",
-			  (json_int_t)a->active.generation, "staged", a->staged != 0, "live");
+	/* nothing of ports, which count as live then */
+	reply = json_pack("{s:b, s:I, s:b}", "ok", !error, "generation",
+			  (json_int_t)a->active.generation, "staged", a->staged != 0);
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));
 	if (!strcmp(op, "stage"))

@@ -54,7 +54,7 @@ static struct to_plan *make_plan(unsigned int n, unsigned int degree)
 		struct to_table *t = &plan->tables[i];
 
 		for (unsigned int q = 0; q < degree; q++) {
-			struct to_nexthop hop = { q, 1, false };
+			struct to_nexthop hop = { .port = q, .weight = 1 };
 
 			to_plan_add_group(t, &hop, 1);
 		}

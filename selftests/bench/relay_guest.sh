@@ -180,7 +180,7 @@ path_topoopt-xdp() {
 	on C ethtool -K c0 gro on
 	on C ethtool -K c1 gro on
 	for port in b0 b1 b2; do
-		on B ethtool -K $port rxvlan off
+		on B ethtool -K $port rxvlan off rx-vlan-stag-hw-parse off
 	done
 	on B "$bench/relay_table" topo0 xdp || die "no XDP relay"
 	topoopt_all topoopt-xdp

@@ -104,8 +104,8 @@ topoopt_up() {
 # On a fibre, frames have their tags and checksums.
 xdp_up() {
 	on A ethtool -K eth1 tx off >/dev/null
-	on B ethtool -K eth0 rxvlan off
-	on B ethtool -K eth1 rxvlan off
+	on B ethtool -K eth0 rxvlan off rx-vlan-stag-hw-parse off
+	on B ethtool -K eth1 rxvlan off rx-vlan-stag-hw-parse off
 	on B toctl apply "$plan" --node B --xdp auto || die "XDP"
 	[[ $(on B toctl show --json | jq -r '[.ports[].path] | unique[]') == xdp ]] || die "no XDP"
 }

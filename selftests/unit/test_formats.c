@@ -425,11 +425,15 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 		struct to_table *t = &p->tables[s];
 
 		for (unsigned int g = 0; g < 20; g++) {
-			struct to_nexthop hops[] = { { g % 3, 1 + g, false },
-						     { (g + 1) % 3, 1, g & 1 } };
+			struct to_nexthop hops[] = {
+				{ .port = g % 3, .weight = 1 + g },
+				{ .port = (g + 1) % 3, .weight = 1, .backup = g & 1 },
+				{ .port = g % 3, .weight = 1, .ingress = 1 + (g + 2) % 3 },
+			};
+			unsigned int n = 2 + g % 2;
 
-			assert_int_equal(to_plan_add_group(t, hops, 2), g);
-			assert_int_equal(to_plan_add_group(t, hops, 2), g);
+			assert_int_equal(to_plan_add_group(t, hops, n), g);
+			assert_int_equal(to_plan_add_group(t, hops, n), g);
 		}
 		for (unsigned int r = 0; r < N * p->slots; r++)
 			if (r / p->slots != s && dice(10))
@@ -459,9 +463,12 @@ static void same_plan(const struct to_plan *a, const struct to_plan *b)
 		assert_int_equal(t->n_pairs, u->n_pairs);
 		assert_memory_equal(t->pairs, u->pairs, t->n_pairs * sizeof(*t->pairs));
 		for (unsigned int g = 0; g < t->n_groups; g++)
-			for (unsigned int i = 0; i < t->groups[g].n; i++)
+			for (unsigned int i = 0; i < t->groups[g].n; i++) {
 				assert_int_equal(t->groups[g].nexthops[i].weight,
 						 u->groups[g].nexthops[i].weight);
+				assert_int_equal(t->groups[g].nexthops[i].ingress,
+						 u->groups[g].nexthops[i].ingress);
+			}
 	}
 }
 

@@ -118,7 +118,8 @@ static struct to_figures check(const struct to_plan *plan, bool fixed)
 	at_least(f->bandwidth_tax, f->bandwidth_tax_bound);
 	at_least(f->comm_time, f->allreduce_time);
 	at_least(f->max_link_load, f->max_mp_link_load);
-	assert_int_equal(report.cases, report.covered + report.uncovered + report.last_hops);
+	assert_int_equal(report.links.cases, report.links.covered + report.links.uncovered +
+			 report.links.last_hops + report.links.disconnected);
 	return report.figures;
 }
 

@@ -38,9 +38,21 @@ ring_path() { # DST SRC: servers on the way from s0
 	"$toctl" route get "$1" from "$2" --plan "$tmp/plan.json" --node s0 --json |
 		jq -r '[.path | .. | .server? // empty] | join(" ")'
 }
-[[ $(ring_path s2:eth1 s0:eth0) == "s0 s1 s2" && $(ring_path s2:eth0 s0:eth0) == "s0 s1 s0 s3 s2" &&
-	$(ring_path s2:eth1 s0) == "s0 s1 s2" && $(ring_path s2:eth0 s0) == "s0 s3 s2" ]]
+[[ $(ring_path s2:eth1 s0:eth0) == "s0 s1 s2" && $(ring_path s2:eth1 s0) == "s0 s1 s2" &&
+	$(ring_path s2:eth0 s0) == "s0 s3 s2" ]]
 result $? "a path begins at the port whose address sends"
+[[ $(ring_path s1:eth1 s0:eth0) == "s0 s1" && $(ring_path s1:eth0 s0:eth0) == "s0 s1 s2 s1" ]]
+result $? "RoCEv2 that arrived at another port leaves once more by the right one"
+[[ $(ring_path s2:eth0 s0:eth0) == "s0 s1 s2 s3 s2" ]] &&
+	run 0 route get s2:eth0 from s0:eth0 --plan "$tmp/plan.json" --node s0 --dev none &&
+	cmp "$tmp/out" - <<-END 2>>"$tmp/err"
+		s0:eth0 -> s1:eth1
+		  s1:eth0 -> s2:eth1 for what arrives at eth1
+		    s2:eth0 -> s3:eth1
+		      s3:eth1 -> s2:eth0
+		        s2: arrives
+	END
+result $? "a path follows alternates"
 
 run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o "$tmp/a.json" &&
 	run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o - &&
@@ -94,7 +106,7 @@ run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json
 keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound
 mp_max_load_bytes mp_max_load_bound_bytes max_link_load_bytes max_link_load_bound_bytes
-mp_max_load_rdma_bytes
+mp_max_load_rdma_bytes mp_max_load_rdma_ports_bytes
 bandwidth_tax allreduce_time_s allreduce_time_bound_s comm_time_s valid violations'''
 said = json.load(open('$tmp/out'))
 assert not set(keys.split()) - set(said), set(keys.split()) - set(said)

@@ -26,12 +26,12 @@ static void follow(const struct to_plan *plan, uint32_t at, uint32_t src, uint32
 		    table->pairs[i].slot == 0)
 			group = &table->groups[table->pairs[i].group];
 	for (unsigned int i = 0; i < group->n; i++)
-		weights += group->nexthops[i].backup ? 0 : group->nexthops[i].weight;
+		weights += to_nexthop_primary(&group->nexthops[i]) ? group->nexthops[i].weight : 0;
 	for (unsigned int i = 0; i < group->n; i++) {
 		struct to_port_ref out = { at, group->nexthops[i].port }, in;
 		double part = bytes * group->nexthops[i].weight / weights;
 
-		if (group->nexthops[i].backup)
+		if (!to_nexthop_primary(&group->nexthops[i]))
 			continue;
 		sent[at * PORTS + out.port] += part;
 		assert_int_equal(to_plan_peer(plan, out, &in), 0);
@@ -144,6 +144,99 @@ static void loads_are_what_the_tables_do(void **state)
 		to_plan_free(plan);
 	}
 	assert_true(on_trees > 10);
+}
+
+static unsigned int turned, round_again;	/* packets on alternates, and to the right port */
+
+/* Out of port @out of @at. */
+static void leave(const struct to_plan *plan, uint32_t at, unsigned int out, uint32_t dst,
+		  unsigned int slot, double bytes);
+
+/* RDMA for port @slot - 1 of @dst has arrived at port @in of @at. */
+static void arrive(const struct to_plan *plan, uint32_t at, unsigned int in, uint32_t dst,
+		   unsigned int slot, double bytes)
+{
+	const struct to_table *table = &plan->tables[at];
+	uint16_t route = table->route[dst * plan->slots + slot];
+	const struct to_group *group;
+	struct to_port_ref peer;
+	double weights = 0;
+
+	if (at == dst) {
+		if (in != slot - 1 &&
+		    !to_plan_peer(plan, (struct to_port_ref){ dst, slot - 1 }, &peer)) {
+			round_again++;
+			leave(plan, dst, slot - 1, dst, slot, bytes);
+		}
+		return;
+	}
+	if (route == TO_GROUP_NONE)
+		return;
+	group = &table->groups[route];
+	for (unsigned int i = 0; i < group->n; i++) {
+		if (group->nexthops[i].ingress == in + 1) {
+			turned++;
+			leave(plan, at, group->nexthops[i].port, dst, slot, bytes);
+			return;
+		}
+		if (to_nexthop_primary(&group->nexthops[i]))
+			weights += group->nexthops[i].weight;
+	}
+	for (unsigned int i = 0; i < group->n; i++)
+		if (to_nexthop_primary(&group->nexthops[i]))
+			leave(plan, at, group->nexthops[i].port, dst, slot,
+			      bytes * group->nexthops[i].weight / weights);
+}
+
+static void leave(const struct to_plan *plan, uint32_t at, unsigned int out, uint32_t dst,
+		  unsigned int slot, double bytes)
+{
+	struct to_port_ref in;
+
+	sent[at * PORTS + out] += bytes;
+	assert_int_equal(to_plan_peer(plan, (struct to_port_ref){ at, out }, &in), 0);
+	arrive(plan, in.server, in.port, dst, slot, bytes);
+}
+
+/* Queue pairs on all ports of their servers: what they load is what packets do. */
+static void rdma_leaves_by_its_own_port(void **state)
+{
+	uint64_t random = 29;
+
+	(void)state;
+	for (unsigned int round = 0; round < 100; round++) {
+		unsigned int n = 3 + to_random_below(&random, 8), degree = 2 + to_random_below(&random, 3);
+		struct to_error err = { "" };
+		struct to_plan *plan = job_plan(job_random(n, &random), degree,
+						to_random_below(&random, 2), &err);
+		struct to_port_ref peer;
+		double most = 0;
+		struct to_figures f;
+
+		assert_string_equal(err.text, "");
+		memset(sent, 0, sizeof(sent));
+		for (uint32_t x = 0; x < n; x++) {
+			unsigned int lit = 0;
+
+			for (unsigned int p = 0; p < degree; p++)
+				lit += !to_plan_peer(plan, (struct to_port_ref){ x, p }, &peer);
+			for (uint32_t y = 0; y < n; y++)
+				for (unsigned int q = 0; q < degree; q++) {
+					double share = plan->port_shares[(x * n + y) * degree + q];
+					double bytes = plan->demand->mp[x * n + y] * share / TO_PORT_SHARES;
+
+					for (unsigned int p = 0; p < degree && bytes > 0; p++)
+						if (!to_plan_peer(plan, (struct to_port_ref){ x, p }, &peer))
+							leave(plan, x, p, y, 1 + q, bytes / lit);
+				}
+		}
+		for (unsigned int i = 0; i < n * PORTS; i++)
+			most = sent[i] > most ? sent[i] : most;
+		assert_int_equal(to_predict_plan(plan, &f), 0);
+		assert_true(fabs(f.max_mp_link_load_rdma_ports - most) <= 1e-9 * most);
+		to_plan_free(plan);
+	}
+	assert_true(turned && round_again);
 }
 
 /* Four servers in a ring: everything by hand. */
@@ -273,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_are_what_the_tables_do),
+		cmocka_unit_test(rdma_leaves_by_its_own_port),
 		cmocka_unit_test(a_ring_of_four),
 		cmocka_unit_test(jobs_have_the_known_bounds),
 		cmocka_unit_test(byte_hops_bound_the_load),

@@ -316,6 +316,49 @@ static void odd_rates_end(void **state)
 	}
 }
 
+/* Links between two servers that differ in rate: no share that the kernel refuses. */
+static void shares_are_not_too_small(void **state)
+{
+	static const uint64_t rates[][4] = {
+		{ 255, 1 }, { 1000, 1 }, { 85, 85, 85, 1 }, { 1000, 1000, 1000, 3 },
+		{ 4000, 900, 100, 7 }, { 60, 50, 40, 2 },
+	};
+	unsigned int least = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+		struct lab lab = lab_new(2, 4, TO_LINKS_DUPLEX);
+		struct to_plan *plan;
+
+		for (unsigned int q = 0; q < 4 && rates[i][q]; q++) {
+			lab_link(&lab, 0, 1);
+			for (unsigned int x = 0; x < 2; x++)
+				lab.cluster->servers[x].ports[q].bandwidth = rates[i][q] * GBPS / 10;
+		}
+		lab.demand->mp[1] = lab.demand->mp[2] = 4096 * MIB;
+		plan = lab_plan(&lab);
+		job_verify(plan);
+		for (unsigned int x = 0; x < 2; x++) {
+			for (unsigned int k = 0; k < plan->tables[x].n_groups; k++) {
+				const struct to_group *group = &plan->tables[x].groups[k];
+				unsigned int weights = 0, lightest = UINT16_MAX;
+
+				assert_int_equal(to_group_least(group), -1);
+				for (unsigned int h = 0; h < group->n; h++) {
+					if (!to_nexthop_primary(&group->nexthops[h]))
+						continue;
+					weights += group->nexthops[h].weight;
+					if (group->nexthops[h].weight < lightest)
+						lightest = group->nexthops[h].weight;
+				}
+				least += weights == TO_GROUP_SHARES && lightest == 1;
+			}
+		}
+		to_plan_free(plan);
+	}
+	assert_true(least);	/* the smallest that it takes was there */
+}
+
 /*
  * Longer ways only where they make links less busy: a ring of six where one
  * neighbour sends to the other goes the short way round, up to half of it.
@@ -355,6 +398,7 @@ int main(void)
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(uneven),
 		cmocka_unit_test(odd_rates_end),
+		cmocka_unit_test(shares_are_not_too_small),
 		cmocka_unit_test(ways_are_short_unless_it_helps),
 	};
 

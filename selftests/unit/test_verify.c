@@ -45,7 +45,7 @@ static struct to_nexthop *first_hop(struct to_plan *plan, uint32_t server, uint3
 static void reroute(struct to_plan *plan, uint32_t server, uint32_t dst, unsigned int slot,
 		    unsigned int port, int backup)
 {
-	struct to_nexthop hops[2] = { { port, 1, false }, { backup, 1, true } };
+	struct to_nexthop hops[2] = { { .port = port, .weight = 1 }, { .port = backup, .weight = 1, .backup = true } };
 	int group = to_plan_add_group(&plan->tables[server], hops, backup < 0 ? 1 : 2);
 
 	assert_true(group >= 0);
@@ -85,7 +85,7 @@ static void loop(struct to_plan *plan)
 /* One branch of two is enough. */
 static void loop_on_one_branch(struct to_plan *plan)
 {
-	struct to_nexthop hops[2] = { *first_hop(plan, 4, 9, 0), { port_towards(plan, 4, 3), 1, false } };
+	struct to_nexthop hops[2] = { *first_hop(plan, 4, 9, 0), { .port = port_towards(plan, 4, 3), .weight = 1 } };
 	int group;
 
 	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
@@ -118,7 +118,7 @@ static void looping_backup(struct to_plan *plan)
 
 static void only_backups(struct to_plan *plan)
 {
-	struct to_nexthop hop = { 1, 1, true };
+	struct to_nexthop hop = { .port = 1, .weight = 1, .backup = true };
 	int group = to_plan_add_group(&plan->tables[3], &hop, 1);
 
 	plan->tables[3].route[9 * plan->slots] = group;
@@ -127,6 +127,40 @@ static void only_backups(struct to_plan *plan)
 static void no_weight(struct to_plan *plan)
 {
 	first_hop(plan, 3, 9, 0)->weight = 0;
+}
+
+/* Routes of 3 to 9, both ways round, weighing @first and @second; on a backup when @backup. */
+static void weigh(struct to_plan *plan, unsigned int first, unsigned int second, bool backup)
+{
+	unsigned int primary = first_hop(plan, 3, 9, 0)->port;
+	struct to_nexthop hops[3] = { { .port = primary, .weight = 1 } };
+	unsigned int n = backup, group;
+
+	hops[n++] = (struct to_nexthop){ .port = (primary + 1) % 4, .weight = first, .backup = backup };
+	hops[n++] = (struct to_nexthop){ .port = (primary + 2) % 4, .weight = second, .backup = backup };
+	group = to_plan_add_group(&plan->tables[3], hops, n);
+	assert_true((int)group >= 0);
+}
+
+static void least_share(struct to_plan *plan)
+{
+	weigh(plan, 255, 1, false);
+}
+
+static void too_small_share(struct to_plan *plan)
+{
+	weigh(plan, 1, 256, false);
+}
+
+static void least_share_of_backups(struct to_plan *plan)
+{
+	weigh(plan, 1, 255, true);
+}
+
+static void too_small_share_of_backups(struct to_plan *plan)
+{
+	weigh(plan, 65535, 257, true);
+	weigh(plan, 65535, 256, true);
 }
 
 static void own_route(struct to_plan *plan)
@@ -305,11 +339,44 @@ static void share_without_route(struct to_plan *plan)
 	shares_of(plan, 0, 0)[1] = TO_PORT_SHARES;
 }
 
+/* Packets from 3 arrive at 4 by a port that has an alternate. */
+static void alternate_in_use(struct to_plan *plan)
+{
+	unsigned int in = port_towards(plan, 4, 3);
+	struct to_nexthop hops[2] = { { .port = port_towards(plan, 4, 9), .weight = 1 },
+				      { .port = in, .weight = 1, .ingress = 1 + in } };
+
+	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
+	plan->tables[4].route[9 * plan->slots] = to_plan_add_group(&plan->tables[4], hops, 2);
+}
+
+/* All that 3 sends to 4 for a port of 9 is sent back to 3, and back to 4. */
+static void queue_pair_loop(struct to_plan *plan)
+{
+	unsigned int slot;
+	int group;
+
+	for (slot = 1; ; slot++) {
+		struct to_nexthop *three = first_hop(plan, 3, 9, slot), *four = first_hop(plan, 4, 9, slot);
+
+		if (three->port != port_towards(plan, 3, 4) && four->port != port_towards(plan, 4, 3))
+			break;
+	}
+	for (uint32_t x = 3; x <= 4; x++) {
+		unsigned int to = port_towards(plan, x, 7 - x);
+		struct to_nexthop hops[2] = { { .port = first_hop(plan, x, 9, slot)->port, .weight = 1 },
+					      { .port = to, .weight = 1, .ingress = 1 + to } };
+
+		group = to_plan_add_group(&plan->tables[x], hops, 2);
+		plan->tables[x].route[9 * plan->slots + slot] = group;
+	}
+}
+
 /* A source-qualified route that runs into the routes of the destination. */
 static void pair_loop(struct to_plan *plan)
 {
 	struct to_table *table = &plan->tables[4];
-	struct to_nexthop back = { port_towards(plan, 4, 3), 1, false };
+	struct to_nexthop back = { .port = port_towards(plan, 4, 3), .weight = 1 };
 
 	reroute(plan, 3, 9, 0, port_towards(plan, 3, 4), -1);
 	reroute(plan, 4, 9, 0, port_towards(plan, 4, 9), -1);
@@ -329,10 +396,14 @@ static void names_what_is_broken(void **state)
 		{ loop, "packets for s9 loop: s" },
 		{ loop_on_one_branch, "packets for s9 loop: s" },
 		{ wrong_port, "s3 sends packets for s4:eth" },
-		{ wrong_port_as_backup, "s3 sends packets for s4:eth" },
+		{ wrong_port_as_backup, "" },	/* s4 sends it on */
 		{ looping_backup, "while link s3 - s2 is down, packets for s2 loop: s3 > s4 > ..." },
-		{ only_backups, "of s3 has nothing but backups" },
+		{ only_backups, "of s3 has nothing but backups and alternates" },
 		{ no_weight, "of s3 has a next hop of weight 0" },
+		{ least_share, "" },
+		{ too_small_share, "less than 1/256 of what its primaries carry" },
+		{ least_share_of_backups, "" },
+		{ too_small_share_of_backups, "less than 1/256 of what its backups carry" },
 		{ own_route, "s5 has a route to its own address 1" },
 		{ link_twice, "is on two links" },
 		{ self_link, "a link joins s" },
@@ -358,6 +429,8 @@ static void names_what_is_broken(void **state)
 		{ no_share, "the MP transfer from s6 to s0 has no port shares" },
 		{ share_without_route, "s0 has a share for port 1 of s0 and no route to it" },
 		{ wishful_prediction, "predictions: comm_time_s is" },
+		{ alternate_in_use, "s4 has an alternate for packets for s9 that arrive at eth" },
+		{ queue_pair_loop, "that s3 sends through eth" },
 		{ pair_loop, "packets from s3 for s9 loop: s" },
 	};
 
@@ -376,110 +449,351 @@ static void names_what_is_broken(void **state)
 }
 
 /*
- * The oracle: walk every branch from every server with one link down, as
- * relays do. Return: whether all packets arrive (at @port if that is not -1).
+ * The oracle: every branch of the packets from one source for one address, as relays
+ * and RDMA NICs see them.
  */
-static bool arrives(const struct to_plan *plan, uint32_t at, uint32_t dst, unsigned int slot,
-		    uint32_t src, const struct to_link *down, unsigned int hops)
+enum end { ARRIVE, LOST, LOOP };
+
+struct packets {
+	const struct to_plan *plan;
+	uint32_t src, dst;
+	unsigned int slot;
+	const bool *down;		/* per link */
+	bool used[64], met[16];		/* links and servers, if wanted */
+	bool on_path[16][16];		/* server, port that they arrived at */
+};
+
+#define NO_PORT 15
+
+static int link_from(const struct to_plan *plan, uint32_t server, unsigned int port)
 {
-	const struct to_table *table = &plan->tables[at];
-	uint16_t route = table->route[dst * plan->slots + slot];
-	bool any = false;
+	const struct to_cluster *c = plan->cluster;
 
-	for (unsigned int i = 0; i < table->n_pairs; i++)
-		if (table->pairs[i].src == src && table->pairs[i].dst == dst &&
-		    table->pairs[i].slot == slot)
-			route = table->pairs[i].group;
-	if (route == TO_GROUP_NONE || hops > plan->cluster->n_servers)
-		return false;
-	for (unsigned int backup = 0; backup < 2 && !any; backup++) {
-		const struct to_group *group = &table->groups[route];
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		const struct to_link *l = &c->links[i];
 
-		for (unsigned int k = 0; k < group->n; k++) {
-			struct to_port_ref out = { at, group->nexthops[k].port }, in;
-
-			if (group->nexthops[k].backup != backup)
-				continue;
-			if (down && ((down->a.server == at && down->a.port == out.port) ||
-				     (plan->cluster->link_mode == TO_LINKS_DUPLEX &&
-				      down->b.server == at && down->b.port == out.port)))
-				continue;
-			assert_int_equal(to_plan_peer(plan, out, &in), 0);
-			any = true;
-			if (in.server == dst ? slot && in.port != slot - 1 :
-			    !arrives(plan, in.server, dst, slot, src, down, hops + 1))
-				return false;
-		}
+		if ((l->a.server == server && l->a.port == port) ||
+		    (c->link_mode == TO_LINKS_DUPLEX && l->b.server == server && l->b.port == port))
+			return i;
 	}
-	return any;
+	return -1;
 }
 
-/* Servers that lose packets in a failure are those that verify calls uncovered. */
-static void coverage_is_what_packets_see(void **state)
+/* The link that leads into a port. */
+static int link_into(const struct to_plan *plan, uint32_t server, unsigned int port)
 {
+	const struct to_cluster *c = plan->cluster;
+
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		const struct to_link *l = &c->links[i];
+
+		if ((l->b.server == server && l->b.port == port) ||
+		    (c->link_mode == TO_LINKS_DUPLEX && l->a.server == server && l->a.port == port))
+			return i;
+	}
+	return -1;
+}
+
+static bool port_up(const struct packets *p, uint32_t server, unsigned int port)
+{
+	int link = link_from(p->plan, server, port);
+
+	return link >= 0 && !p->down[link];
+}
+
+static const struct to_group *group_of(const struct packets *p, uint32_t at)
+{
+	const struct to_table *table = &p->plan->tables[at];
+	uint16_t route = table->route[p->dst * p->plan->slots + p->slot];
+
+	for (unsigned int i = 0; i < table->n_pairs; i++)
+		if (table->pairs[i].src == p->src && table->pairs[i].dst == p->dst &&
+		    table->pairs[i].slot == p->slot)
+			route = table->pairs[i].group;
+	return route == TO_GROUP_NONE ? NULL : &table->groups[route];
+}
+
+/* Ports that packets leave by, as a mask. */
+static unsigned int ports_out(const struct packets *p, uint32_t at, unsigned int in)
+{
+	const struct to_group *group;
+	unsigned int out[2] = { 0 };
+
+	if (at == p->dst)
+		return port_up(p, at, p->slot - 1) ? 1u << (p->slot - 1) : 0;
+	group = group_of(p, at);
+	for (unsigned int k = 0; group && k < group->n; k++) {
+		const struct to_nexthop *hop = &group->nexthops[k];
+
+		if (!port_up(p, at, hop->port))
+			continue;
+		if (!hop->ingress)
+			out[hop->backup] |= 1u << hop->port;
+		else if (in != NO_PORT && hop->ingress == in + 1)
+			return 1u << hop->port;
+	}
+	return out[0] ? out[0] : out[1];
+}
+
+static enum end follow(struct packets *p, uint32_t at, unsigned int in)
+{
+	enum end worst = ARRIVE;
+	unsigned int out;
+
+	if (at == p->dst && (!p->slot || in == p->slot - 1))
+		return ARRIVE;
+	if (p->on_path[at][in])
+		return LOOP;
+	out = ports_out(p, at, in);
+	p->met[at] = true;
+	p->on_path[at][in] = true;
+	for (unsigned int q = 0; q < NO_PORT; q++) {
+		struct to_port_ref peer;
+		enum end end;
+
+		if (!(out >> q & 1))
+			continue;
+		p->used[link_from(p->plan, at, q)] = true;
+		assert_int_equal(to_plan_peer(p->plan, (struct to_port_ref){ at, q }, &peer), 0);
+		end = follow(p, peer.server, peer.port);
+		worst = end > worst ? end : worst;
+	}
+	p->on_path[at][in] = false;
+	return out ? worst : LOST;
+}
+
+/* Whether they arrive while nothing is broken. */
+static bool follows(const struct to_plan *plan, uint32_t src, uint32_t dst, unsigned int slot)
+{
+	bool down[64] = { false };
+	struct packets p = { .plan = plan, .src = src, .dst = dst, .slot = slot, .down = down };
+
+	return follow(&p, src, NO_PORT) == ARRIVE;
+}
+
+/* Could any tables bring packets there? */
+static bool could_arrive(struct packets *p, uint32_t at, unsigned int in, bool seen[16][16])
+{
+	if (at == p->dst && (!p->slot || in == p->slot - 1))
+		return true;
+	if (seen[at][in])
+		return false;
+	seen[at][in] = true;
+	for (unsigned int q = 0; q < p->plan->slots - 1; q++) {
+		struct to_port_ref peer;
+
+		if (!port_up(p, at, q) || (at == p->dst && q != p->slot - 1))
+			continue;
+		assert_int_equal(to_plan_peer(p->plan, (struct to_port_ref){ at, q }, &peer), 0);
+		if (could_arrive(p, peer.server, peer.port, seen))
+			return true;
+	}
+	return false;
+}
+
+static void count_failure(struct packets *p, const bool *down, struct to_failure_cases *c)
+{
+	struct packets broken = { .plan = p->plan, .src = p->src, .dst = p->dst,
+				  .slot = p->slot, .down = down };
+	bool seen[16][16] = { { false } };
+
+	c->cases++;
+	if (follow(&broken, p->src, NO_PORT) == ARRIVE)
+		c->covered++;
+	else if (p->slot && down[link_into(p->plan, p->dst, p->slot - 1)])
+		c->last_hops++;
+	else if (could_arrive(&broken, p->src, NO_PORT, seen))
+		c->uncovered++;
+	else
+		c->disconnected++;
+}
+
+static void count_failures(struct packets *p, struct to_verify_report *report)
+{
+	const struct to_cluster *c = p->plan->cluster;
+	bool down[64] = { false };
+
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		down[i] = true;
+		if (p->used[i])
+			count_failure(p, down, &report->links);
+		down[i] = false;
+	}
+	for (uint32_t x = 0; x < c->n_servers; x++) {
+		if (!p->met[x] || x == p->src || x == p->dst)
+			continue;
+		for (unsigned int i = 0; i < c->n_links; i++)
+			down[i] = c->links[i].a.server == x || c->links[i].b.server == x;
+		count_failure(p, down, &report->servers);
+	}
+}
+
+/* Whether packets for an address go into port @in of @at while nothing is broken. */
+static bool taken(const struct to_plan *plan, uint32_t at, unsigned int in, uint32_t dst,
+		  unsigned int slot)
+{
+	for (uint32_t x = 0; x < plan->cluster->n_servers; x++) {
+		const struct to_table *table = &plan->tables[x];
+		uint16_t route = table->route[dst * plan->slots + slot];
+
+		for (unsigned int k = 0; route != TO_GROUP_NONE && k < table->groups[route].n; k++) {
+			struct to_nexthop *hop = &table->groups[route].nexthops[k];
+			struct to_port_ref peer;
+
+			if (to_nexthop_primary(hop) &&
+			    !to_plan_peer(plan, (struct to_port_ref){ x, hop->port }, &peer) &&
+			    peer.server == at && peer.port == in)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Give @server more backups and alternates for an address, at random. */
+static void turn(struct to_plan *plan, uint32_t server, uint32_t dst, unsigned int slot,
+		 uint64_t *random)
+{
+	struct to_table *table = &plan->tables[server];
+	uint16_t *route = &table->route[dst * plan->slots + slot];
+	struct to_nexthop hops[3 * TO_PORTS_MAX];
+	unsigned int n, ports = plan->slots - 1;
+	int group;
+
+	n = table->groups[*route].n;
+	memcpy(hops, table->groups[*route].nexthops, n * sizeof(*hops));
+	for (unsigned int q = 0; q < ports; q++) {
+		bool one = false, port = false;
+		unsigned int out = to_random_below(random, ports);
+
+		if (link_from(plan, server, out) < 0)
+			continue;
+		for (unsigned int k = 0; k < n; k++) {
+			one |= hops[k].ingress == q + 1;
+			port |= !hops[k].ingress && hops[k].port == out;
+		}
+		if (!port && !to_random_below(random, 3))
+			hops[n++] = (struct to_nexthop){ .port = out, .weight = 1, .backup = true };
+		if (!one && !taken(plan, server, q, dst, slot) && to_random_below(random, 4))
+			hops[n++] = (struct to_nexthop){ .port = out, .weight = 1, .ingress = q + 1 };
+	}
+	group = to_plan_add_group(table, hops, n);
+	assert_true(group >= 0);
+	*route = group;
+}
+
+/* A route of its own for one source, often a neighbour's only. */
+static void qualify(struct to_plan *plan, uint64_t *random)
+{
+	unsigned int n = plan->cluster->n_servers, at, other;
+	uint32_t server = to_random_below(random, n), src = to_random_below(random, 2) ?
+			  server : to_random_below(random, n), dst = to_random_below(random, n);
+	unsigned int slot = to_random_below(random, plan->slots);
+	struct to_table *table = &plan->tables[server];
+	uint16_t route = table->route[dst * plan->slots + slot];
+
+	if (src == dst || route == TO_GROUP_NONE)
+		return;
+	for (at = 0; at < table->n_pairs; at++)
+		if (table->pairs[at].src == src && table->pairs[at].dst == dst &&
+		    table->pairs[at].slot == slot)
+			return;
+	other = to_random_below(random, table->n_groups);
+	table->pairs = realloc(table->pairs, (table->n_pairs + 1) * sizeof(*table->pairs));
+	assert_non_null(table->pairs);
+	table->pairs[table->n_pairs++] = (struct to_source_route){ src, dst, slot, other };
+	to_plan_sort_pairs(table);
+}
+
+struct failure_lines {
+	unsigned int n, loops;
+};
+
+static void failure_line(void *data, const char *line)
+{
+	struct failure_lines *lines = data;
+
+	lines->n++;
+	lines->loops += !!strstr(line, "is down") && strstr(line, "loop");
+}
+
+static void turn_some(struct to_plan *plan, uint64_t *random)
+{
+	unsigned int share = 1 + to_random_below(random, 4);
+
+	for (uint32_t x = 0; x < plan->cluster->n_servers; x++)
+		for (uint32_t dst = 0; dst < plan->cluster->n_servers; dst++)
+			for (unsigned int slot = 0; slot < plan->slots; slot++)
+				if (plan->tables[x].route[dst * plan->slots + slot] != TO_GROUP_NONE &&
+				    !to_random_below(random, share))
+					turn(plan, x, dst, slot, random);
+}
+
+static void assert_same_cases(const struct to_failure_cases *a, const struct to_failure_cases *b)
+{
+	assert_int_equal(a->cases, b->cases);
+	assert_int_equal(a->covered, b->covered);
+	assert_int_equal(a->last_hops, b->last_hops);
+	assert_int_equal(a->disconnected, b->disconnected);
+	assert_int_equal(a->uncovered, b->uncovered);
+}
+
+/* Every failure in every plan is what verify says it is. */
+static void failures_are_what_packets_see(void **state)
+{
+	struct to_failure_cases all = { 0 };
+	unsigned int looping = 0, qualified = 0;
 	uint64_t random = 21;
 
 	(void)state;
-	for (unsigned int round = 0; round < 200; round++) {
-		unsigned int n = 3 + to_random_below(&random, 7);
+	for (unsigned int round = 0; round < 150; round++) {
+		unsigned int n = 3 + to_random_below(&random, 6);
 		unsigned int degree = 2 + to_random_below(&random, 3);
 		enum to_link_mode mode = to_random_below(&random, 3) ? TO_LINKS_DUPLEX : TO_LINKS_SIMPLEX;
+		bool turned = to_random_below(&random, 4);
 		struct to_error err = { "" };
 		struct to_plan *plan = job_plan(job_random(n, &random), degree, mode, &err);
-		struct to_verify_report report;
-		unsigned int pairs = 0;
-		uint64_t lost = 0;
+		struct to_verify_report report, truth = { 0 };
+		bool down[64] = { false };
+		struct failure_lines lines = { .n = 0 };
 
 		assert_string_equal(err.text, "");
-		report = job_verify(plan);
+		if (turned)
+			turn_some(plan, &random);
+		for (unsigned int i = turned ? to_random_below(&random, 40) : 0; i; i--)
+			qualify(plan, &random);
+		assert_int_equal(to_verify(plan, failure_line, &lines, &report), 0);
+		if (!turned)
+			assert_int_equal(lines.n, 0);
 		for (uint32_t dst = 0; dst < n; dst++) {
 			for (unsigned int slot = 0; slot < plan->slots; slot++) {
-				struct to_port_ref port = { dst, slot - 1 }, peer;
-				bool dark = false;
-
-				if (slot) {
-					dark = true;
-					for (uint32_t x = 0; x < n * degree; x++) {
-						port = (struct to_port_ref){ x / degree, x % degree };
-						if (!to_plan_peer(plan, port, &peer) &&
-						    peer.server == dst && peer.port == slot - 1)
-							dark = false;
-					}
-				}
 				for (uint32_t src = 0; src < n; src++) {
-					bool routed = plan->tables[src].route[dst * plan->slots + slot] !=
-						      TO_GROUP_NONE;
+					struct packets p = { .plan = plan, .src = src, .dst = dst,
+							     .slot = slot, .down = down };
 
-					if (src == dst || dark) {
-						assert_false(routed);
+					if (src == dst || (slot && link_into(plan, dst, slot - 1) < 0))
 						continue;
-					}
-					if (!routed) {
+					if (follow(&p, src, NO_PORT) == ARRIVE)
+						count_failures(&p, &truth);
+					else if (!turned)
 						assert_true(report.unreachable);
-						continue;
-					}
-					assert_true(arrives(plan, src, dst, slot, src, NULL, 0));
-					/* the failure that @src itself sees */
-					for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
-						const struct to_link *l = &plan->cluster->links[i];
-						bool mine = l->a.server == src ||
-							    (mode == TO_LINKS_DUPLEX && l->b.server == src);
-
-						if (mine)
-							lost += !arrives(plan, src, dst, slot, UINT32_MAX, l, 0);
-					}
 				}
 			}
 		}
-		/* cases of source-qualified routes come on top */
+		assert_same_cases(&report.links, &truth.links);
+		assert_same_cases(&report.servers, &truth.servers);
+		assert_int_equal(report.n_unprotected, truth.links.uncovered < TO_UNPROTECTED_MAX ?
+				 truth.links.uncovered : TO_UNPROTECTED_MAX);
+		looping += lines.loops;
 		for (uint32_t x = 0; x < n; x++)
-			pairs += plan->tables[x].n_pairs;
-		if (pairs)
-			assert_true(report.uncovered + report.last_hops >= lost);
-		else
-			assert_int_equal(report.uncovered + report.last_hops, lost);
+			qualified += plan->tables[x].n_pairs;
+		all.covered += truth.links.covered;
+		all.last_hops += truth.links.last_hops;
+		all.disconnected += truth.links.disconnected;
+		all.uncovered += truth.links.uncovered;
 		to_plan_free(plan);
 	}
+	assert_true(all.covered && all.last_hops && all.disconnected && all.uncovered);
+	assert_true(looping && qualified);
 }
 
 /* One random change of what a table says, within what the format allows. */
@@ -543,7 +857,7 @@ static void passes_nothing_that_loses_packets(void **state)
 				for (unsigned int slot = 0; slot < plan->slots; slot++)
 					if (src != dst && plan->tables[src].route[dst * plan->slots + slot] !=
 							  TO_GROUP_NONE)
-						all &= arrives(plan, src, dst, slot, src, NULL, 0);
+						all &= follows(plan, src, dst, slot);
 					else if (src != dst && !slot)
 						all = false;
 		assert_true(all);
@@ -556,7 +870,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_what_is_broken),
-		cmocka_unit_test(coverage_is_what_packets_see),
+		cmocka_unit_test(failures_are_what_packets_see),
 		cmocka_unit_test(passes_nothing_that_loses_packets),
 	};
 

@@ -72,15 +72,16 @@ int to_cross_connects_diff(const struct to_plan *from, const struct to_plan *to,
 int to_cross_connects_fill(struct to_plan *plan, struct to_error *err)
 {
 	const struct to_cluster *cluster = plan->cluster;
-	unsigned int i;
+	unsigned int n = cluster->n_links + plan->n_dark, i;
 
 	free(plan->cross_connects);
 	plan->n_cross_connects = 0;
-	plan->cross_connects = calloc(cluster->n_links + 1, sizeof(*plan->cross_connects));
+	plan->cross_connects = calloc(n + 1, sizeof(*plan->cross_connects));
 	if (!plan->cross_connects)
 		return -ENOMEM;
-	for (i = 0; i < cluster->n_links; i++) {
-		const struct to_link *l = &cluster->links[i];
+	for (i = 0; i < n; i++) {
+		const struct to_link *l = i < cluster->n_links ? &cluster->links[i] :
+					  &plan->dark[i - cluster->n_links];
 		const struct to_port *a = &cluster->servers[l->a.server].ports[l->a.port];
 		const struct to_port *b = &cluster->servers[l->b.server].ports[l->b.port];
 

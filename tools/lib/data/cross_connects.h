@@ -29,7 +29,8 @@ int to_cross_connects_diff(const struct to_plan *from, const struct to_plan *to,
 /**
  * to_cross_connects_fill() - cross-connects of the links of @plan
  *
- * Links between ports that are on no optical switch need none.
+ * Also of those that are dark. Links between ports that are on no optical switch
+ * need none.
  *
  * Return: 0, -ENOMEM, or -EINVAL when a link joins ports that are not on one switch.
  */

@@ -65,6 +65,8 @@ void to_plan_free(struct to_plan *plan)
 	if (plan->cluster)
 		to_plan_set_layout(plan, &(struct to_layout){ 0 });
 	free(plan->candidates);
+	free(plan->down);
+	free(plan->dark);
 	to_demand_free(plan->demand);
 	to_cluster_free(plan->cluster);
 	free(plan);
@@ -119,12 +121,28 @@ void to_plan_sort_pairs(struct to_table *t)
 		qsort(t->pairs, t->n_pairs, sizeof(*t->pairs), plan_pair_compare);
 }
 
+int to_group_least(const struct to_group *group)
+{
+	uint32_t total[2] = { 0, 0 };	/* of primaries, of backups */
+
+	for (unsigned int i = 0; i < group->n; i++)
+		if (!group->nexthops[i].ingress)
+			total[group->nexthops[i].backup] += group->nexthops[i].weight;
+	for (unsigned int i = 0; i < group->n; i++) {
+		const struct to_nexthop *hop = &group->nexthops[i];
+
+		if (!hop->ingress && hop->weight * TO_GROUP_SHARES < total[hop->backup])
+			return i;
+	}
+	return -1;
+}
+
 static bool plan_same_nexthops(const struct to_nexthop *a, const struct to_nexthop *b,
 			       unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (a[i].port != b[i].port || a[i].weight != b[i].weight ||
-		    a[i].backup != b[i].backup)
+		    a[i].backup != b[i].backup || a[i].ingress != b[i].ingress)
 			return false;
 	return true;
 }

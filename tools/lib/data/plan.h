@@ -17,12 +17,18 @@
 
 #define TO_GROUP_NONE UINT16_MAX
 #define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
+#define TO_GROUP_SHARES 256	/* the least share of a next hop is one of so many */
 
 /**
  * struct to_nexthop - one choice of a group
  * @port: egress port of the server that holds the table
  * @weight: relative share, >= 1
  * @backup: used only when no other next hop of the group is live
+ * @ingress: 1 + port, for an alternate: it takes the packets that arrived at that
+ *	port, and no others, instead of what the group has else. 0 for none.
+ *
+ * Alternates are for ports that packets for these addresses arrive at only when a
+ * failure turned them back, see alternates.h. A group has one per port at most.
  *
  * The MAC address is not part of a plan's next hop: it follows from the link
  * at the other end (the RDMA address for the last hop to the port's own
@@ -32,13 +38,30 @@ struct to_nexthop {
 	uint16_t port;
 	uint16_t weight;
 	bool backup;
+	uint8_t ingress;
 };
+
+/** to_nexthop_primary() - whether it is used while nothing is broken */
+static inline bool to_nexthop_primary(const struct to_nexthop *hop)
+{
+	return !hop->backup && !hop->ingress;
+}
 
 /** struct to_group - next hops among which flows are spread */
 struct to_group {
 	unsigned int n;
 	struct to_nexthop *nexthops;
 };
+
+/**
+ * to_group_least() - a next hop whose share is too small for the kernel
+ *
+ * That is below one of TO_GROUP_SHARES of what all primaries of @group weigh, or
+ * all its backups.
+ *
+ * Return: its index, -1 when there is none.
+ */
+int to_group_least(const struct to_group *group);
 
 /**
  * struct to_source_route - source-qualified route
@@ -99,6 +122,10 @@ struct to_candidate {
  *	each port of its destination when it is RDMA, in parts of
  *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
  *	plan does not say
+ * @down: ports and servers (TO_DOWN_SERVER for the port) that the plan does without,
+ *	see down.h
+ * @dark: links that it does without for that reason: no table uses them, but their
+ *	cross-connects stay, so that light comes back
  * @predictions: JSON object of figures, owned; see to_verify()
  * @held: how many to_plan_free() more it takes, see to_plan_hold()
  */
@@ -107,7 +134,7 @@ struct to_plan {
 	struct to_demand *demand;
 	uint64_t seed;
 	unsigned int slots;
-	unsigned int n_rings, n_trees, n_cross_connects, n_candidates;
+	unsigned int n_rings, n_trees, n_cross_connects, n_candidates, n_down, n_dark;
 	struct to_ring *rings;
 	struct to_allreduce_tree *trees;
 	struct to_cross_connect *cross_connects;
@@ -115,6 +142,8 @@ struct to_plan {
 	struct to_table *tables;	/* one per server */
 	struct to_port_ref *peers;
 	uint16_t *port_shares;
+	struct to_port_ref *down;
+	struct to_link *dark;
 	json_t *predictions;
 	unsigned int held;
 };

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/set.h"
 #include "data/allreduce.h"
+#include "data/down.h"
 #include "data/plan.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
@@ -264,6 +265,68 @@ static int plan_read_links(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int plan_read_down(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+	struct to_error err = { 0 };
+	struct to_down down;
+	unsigned int n;
+	int ret = to_json_array(at, 0, NULL, &n);
+
+	if (!ret && to_down_init(&down, plan->cluster))
+		ret = to_json_error(at, -ENOMEM, "out of memory");
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < n && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+		const char *word;
+
+		ret = to_json_string(&child, &word);
+		if (!ret && to_down_parse(&down, plan->cluster, word, &err))
+			ret = to_json_error(&child, -ENOENT, "%s", err.text);
+	}
+	if (!ret) {
+		plan->down = down.list;
+		plan->n_down = down.n;
+		down.list = NULL;
+	}
+	to_down_free(&down);
+	return ret;
+}
+
+static const struct to_json_field dark_fields[] = {
+	{ "a", to_cluster_read_port_ref, offsetof(struct to_link, a), false },
+	{ "b", to_cluster_read_port_ref, offsetof(struct to_link, b), false },
+	{}
+};
+
+/* Ports of dark links wait for their light, so no other link has them. */
+static int plan_read_dark(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+	struct to_cluster c = *plan->cluster;
+	struct to_port_ref peer;
+	int ret;
+
+	c.n_links = 0;
+	c.links = NULL;
+	ret = to_cluster_read_links(at, dark_fields, &c);
+	plan->dark = c.links;
+	plan->n_dark = c.n_links;
+	for (unsigned int i = 0; i < plan->n_dark && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+		const struct to_link *link = &plan->dark[i];
+
+		if (!to_plan_peer(plan, link->a, &peer))
+			ret = to_json_error_at(&child, "a", -EEXIST,
+					       "the port is on a link that is not dark");
+		else if (c.link_mode == TO_LINKS_DUPLEX && !to_plan_peer(plan, link->b, &peer))
+			ret = to_json_error_at(&child, "b", -EEXIST,
+					       "the port is on a link that is not dark");
+	}
+	return ret;
+}
+
 struct cross_connect_in {
 	const char *optical_switch;
 	unsigned int a, b;
@@ -433,6 +496,8 @@ static const struct to_json_field plan_fields[] = {
 	{ "rings", plan_read_rings, 0, true },
 	{ "trees", plan_read_trees, 0, true },
 	{ "links", plan_read_links, 0, false },
+	{ "down", plan_read_down, 0, true },
+	{ "dark", plan_read_dark, 0, true },
 	{ "cross_connects", plan_read_cross_connects, 0, true },
 	{ "tables", to_plan_read_tables, 0, false },
 	{ "port_shares", plan_read_port_shares, 0, true },

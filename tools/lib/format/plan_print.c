@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/set.h"
+#include "data/down.h"
 #include "data/plan.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
@@ -46,6 +47,27 @@ static void plan_print_links(FILE *out, const struct to_cluster *c)
 			fprintf(out, ",\"ring\":%d", link->ring);
 		if (link->tree >= 0)
 			fprintf(out, ",\"tree\":%d", link->tree);
+		fprintf(out, "}");
+	}
+	fprintf(out, "],\n");
+}
+
+/* What a repaired plan does without. */
+static void plan_print_down(FILE *out, const struct to_plan *plan)
+{
+	char text[TO_DOWN_NAME_MAX];
+
+	fprintf(out, "\"down\":[");
+	for (unsigned int i = 0; i < plan->n_down; i++) {
+		fprintf(out, i ? "," : "");
+		to_json_print_string(out, to_down_name(plan->cluster, plan->down[i], text));
+	}
+	fprintf(out, "],\n\"dark\":[");
+	for (unsigned int i = 0; i < plan->n_dark; i++) {
+		fprintf(out, "%s\n {\"a\":", i ? "," : "");
+		plan_print_port_ref(out, plan->cluster, plan->dark[i].a);
+		fprintf(out, ",\"b\":");
+		plan_print_port_ref(out, plan->cluster, plan->dark[i].b);
 		fprintf(out, "}");
 	}
 	fprintf(out, "],\n");
@@ -152,6 +174,10 @@ static void plan_print_group(FILE *out, const struct to_server *server,
 			fprintf(out, ",\"weight\":%u", hop->weight);
 		if (hop->backup)
 			fprintf(out, ",\"backup\":true");
+		if (hop->ingress) {
+			fprintf(out, ",\"ingress\":");
+			to_json_print_string(out, server->ports[hop->ingress - 1].name);
+		}
 		fprintf(out, "}");
 	}
 	fprintf(out, "]");
@@ -364,6 +390,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	to_cluster_print(out, plan->cluster);
 	fprintf(out, ",\n");
 	plan_print_links(out, plan->cluster);
+	if (plan->n_down || plan->n_dark)
+		plan_print_down(out, plan);
 	plan_print_rings(out, plan);
 	if (plan->n_trees)
 		plan_print_trees(out, plan);

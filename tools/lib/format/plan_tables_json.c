@@ -37,7 +37,7 @@ static int table_read_table_server(const struct to_json *at, void *to)
 }
 
 struct nexthop_in {
-	const char *port;
+	const char *port, *ingress;
 	unsigned int weight;
 	bool backup;
 };
@@ -46,43 +46,59 @@ static const struct to_json_field nexthop_fields[] = {
 	{ "port", to_json_string, offsetof(struct nexthop_in, port), false },
 	{ "weight", to_json_u32, offsetof(struct nexthop_in, weight), true },
 	{ "backup", to_json_bool, offsetof(struct nexthop_in, backup), true },
+	{ "ingress", to_json_string, offsetof(struct nexthop_in, ingress), true },
 	{}
 };
+
+static int table_find_port(const struct to_json *at, const char *key, const char *name,
+			   const struct to_server *server)
+{
+	int port = to_cluster_find_port(server, name);
+
+	if (port < 0)
+		return to_json_error_at(at, key, -ENOENT, "server \"%s\" has no port \"%s\"",
+					server->name, name);
+	return port;
+}
 
 static int table_read_nexthop(const struct to_json *at, const struct to_server *server,
 			      struct to_nexthop *hop)
 {
 	struct nexthop_in in = { .weight = 1 };
-	int ret, port;
+	int ret, port, ingress = -1;
 
 	ret = to_json_object(at, nexthop_fields, &in);
 	if (ret)
 		return ret;
-	port = to_cluster_find_port(server, in.port);
+	port = table_find_port(at, "port", in.port, server);
 	if (port < 0)
-		return to_json_error_at(at, "port", -ENOENT,
-					"server \"%s\" has no port \"%s\"",
-					server->name, in.port);
+		return port;
 	if (!in.weight || in.weight > UINT16_MAX)
 		return to_json_error_at(at, "weight", -ERANGE, "expected 1 to %u",
 					UINT16_MAX);
-	*hop = (struct to_nexthop){ port, in.weight, in.backup };
+	if (in.ingress) {
+		ingress = table_find_port(at, "ingress", in.ingress, server);
+		if (ingress < 0)
+			return ingress;
+		if (in.backup || in.weight != 1)
+			return to_json_error_at(at, "ingress", -EINVAL,
+						"an alternate has no weight and is no backup");
+	}
+	*hop = (struct to_nexthop){ port, in.weight, in.backup, 1 + ingress };
 	return 0;
 }
 
 static int table_read_group(const struct to_json *at, const struct to_server *server,
 			    struct to_group *group)
 {
-	uint64_t used = 0;
+	unsigned int n_alternates = 0;
+	uint64_t used = 0, turned = 0;
 	int ret;
 
 	ret = to_json_array(at, sizeof(*group->nexthops), &group->nexthops,
 			    &group->n);
 	if (ret)
 		return ret;
-	if (!group->n || group->n > TOPOOPT_MAX_NEXTHOPS)
-		return to_json_error(at, -ERANGE, "expected 1 to %u next hops",
-				     TOPOOPT_MAX_NEXTHOPS);
 	for (unsigned int i = 0; i < group->n; i++) {
 		struct to_json child = to_json_element(at, i);
 		struct to_nexthop *hop = &group->nexthops[i];
@@ -90,12 +106,24 @@ static int table_read_group(const struct to_json *at, const struct to_server *se
 		ret = table_read_nexthop(&child, server, hop);
 		if (ret)
 			return ret;
+		if (hop->ingress) {
+			if (turned & 1ULL << (hop->ingress - 1))
+				return to_json_error_at(&child, "ingress", -EEXIST,
+							"port \"%s\" has an alternate already",
+							server->ports[hop->ingress - 1].name);
+			turned |= 1ULL << (hop->ingress - 1);
+			n_alternates++;
+			continue;
+		}
 		if (used & 1ULL << hop->port)
 			return to_json_error_at(&child, "port", -EEXIST,
 						"port \"%s\" is in the group already",
 						server->ports[hop->port].name);
 		used |= 1ULL << hop->port;
 	}
+	if (group->n == n_alternates || group->n - n_alternates > TOPOOPT_MAX_NEXTHOPS)
+		return to_json_error(at, -ERANGE, "expected 1 to %u next hops besides alternates",
+				     TOPOOPT_MAX_NEXTHOPS);
 	return 0;
 }
 

@@ -84,20 +84,37 @@ static void report_free(struct to_report *r)
 	to_graph_free(r->graph);
 }
 
+/* A single failure, in so many cases of a source and an address whose packets meet it. */
+static void report_cases(FILE *out, const char *what, const struct to_failure_cases *c)
+{
+	uint64_t left = c->covered + c->uncovered;
+
+	if (!left)
+		return;
+	fprintf(out, "When a single %s fails, ", what);
+	if (c->uncovered)
+		fprintf(out, "%" PRIu64 " of %" PRIu64 " pairs of a source and an address that it meets and "
+			"that a path is left for lose packets. ", c->uncovered, left);
+	else
+		fprintf(out, "no packets are lost that a path is left for. ");
+}
+
 static void report_verdict(FILE *out, const struct to_report *r)
 {
 	const struct to_verify_report *v = &r->verdict;
 	unsigned int i;
 
 	if (!v->violations) {
-		fprintf(out, "<p class=\"verdict good\"><b>Verified.</b> All packets for %" PRIu64
-			" addresses arrive, without a loop. ", v->addresses);
+		fprintf(out, "<p class=\"verdict %s\"><b>%s</b> All packets for %" PRIu64
+			" addresses arrive, without a loop. ",
+			v->links.uncovered ? "fair" : "good",
+			v->links.uncovered ? "Verified, but not protected against every single link." :
+					     "Verified.", v->addresses);
 		if (v->unreachable)
 			fprintf(out, "For %" PRIu64 " pairs of a server and a port, no path enters through "
 				"the port. ", v->unreachable);
-		if (v->cases > v->last_hops)
-			fprintf(out, "When a single link fails, %.4g&#8239;%% of the next hops that use it "
-				"have a backup.", 100.0 * v->covered / (v->cases - v->last_hops));
+		report_cases(out, "link", &v->links);
+		report_cases(out, "server", &v->servers);
 		fprintf(out, "</p>\n");
 		return;
 	}

@@ -157,7 +157,7 @@ static void data_hops(FILE *out, const struct to_report *r)
 	fprintf(out, "],\n");
 }
 
-/* A group as [arc, weight, arc, weight, ...]; backups are left out. */
+/* A group as [arc, weight, arc, weight, ...]; primaries only. */
 static void data_group(FILE *out, const struct to_report *r, uint32_t x,
 		       const struct to_group *group)
 {
@@ -169,7 +169,7 @@ static void data_group(FILE *out, const struct to_report *r, uint32_t x,
 	for (k = 0; k < group->n; k++) {
 		const struct to_nexthop *hop = &group->nexthops[k];
 
-		if (hop->backup || hop->port >= r->plan->cluster->servers[x].n_ports ||
+		if (!to_nexthop_primary(hop) || hop->port >= r->plan->cluster->servers[x].n_ports ||
 		    arc[hop->port] == UINT32_MAX)
 			continue;
 		fprintf(out, "%s%u,%u", before, arc[hop->port], hop->weight);

@@ -36,7 +36,9 @@ static void forwarding_read_groups(struct to_forwarding *f)
 					       f->arc[(size_t)x * ports + hop->port] : UINT32_MAX;
 				uint64_t *mask = hop->backup ? f->spare : f->live;
 
-				if (arc != UINT32_MAX)
+				if (hop->ingress)
+					f->turned[f->first_group[x] + i] |= 1ull << (hop->ingress - 1);
+				else if (arc != UINT32_MAX)
 					mask[f->first_group[x] + i] |= 1ull << (arc - g->out[x]);
 			}
 		}
@@ -81,6 +83,7 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 	f->first_group = to_arena_array(arena, n + 1, sizeof(*f->first_group));
 	f->live = to_arena_array(arena, n_groups, sizeof(*f->live));
 	f->spare = to_arena_array(arena, n_groups, sizeof(*f->spare));
+	f->turned = to_arena_array(arena, n_groups, sizeof(*f->turned));
 	f->qualified = to_arena_array(arena, n_pairs, sizeof(*f->qualified));
 	f->group = to_arena_array(arena, n, sizeof(*f->group));
 	f->order = to_arena_array(arena, n, sizeof(*f->order));
@@ -191,8 +194,46 @@ static uint32_t forwarding_live(const struct to_forwarding *f, uint32_t x,
 {
 	unsigned int ports = f->plan->slots - 1;
 
-	return hop->backup || hop->port >= ports ? UINT32_MAX
+	return !to_nexthop_primary(hop) || hop->port >= ports ? UINT32_MAX
 						 : f->arc[(size_t)x * ports + hop->port];
+}
+
+/* The arc of the alternate for packets that arrived at @port, UINT32_MAX for none. */
+static uint32_t forwarding_alternate(const struct to_forwarding *f, uint32_t x, unsigned int port)
+{
+	const struct to_group *group;
+	unsigned int k;
+
+	if (!(f->turned[f->group[x]] >> port & 1))
+		return UINT32_MAX;
+	group = &f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
+	for (k = 0; group->nexthops[k].ingress != port + 1; k++)
+		;
+	return f->arc[(size_t)x * (f->plan->slots - 1) + group->nexthops[k].port];
+}
+
+uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_t in,
+			      const uint64_t *down)
+{
+	const struct to_graph *g = f->graph;
+	uint64_t up = down ? ~down[x] : UINT64_MAX;
+	uint32_t arc;
+
+	if (x == f->dst) {
+		/* the port sends it to its peer, which sends it back */
+		if (!f->slot || in == UINT32_MAX || g->peer_port[in] == f->slot - 1)
+			return 0;
+		arc = f->arc[(size_t)x * (f->plan->slots - 1) + f->slot - 1];
+		return arc == UINT32_MAX ? 0 : 1ull << (arc - g->out[x]) & up;
+	}
+	if (f->group[x] == UINT32_MAX)
+		return 0;
+	if (in != UINT32_MAX) {
+		arc = forwarding_alternate(f, x, g->peer_port[in]);
+		if (arc != UINT32_MAX && up >> (arc - g->out[x]) & 1)
+			return 1ull << (arc - g->out[x]);
+	}
+	return f->next[x] & up ?: f->spare[f->group[x]] & up;
 }
 
 void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *load)

@@ -23,6 +23,7 @@ struct to_qualified {
  * @live: per group, [first_group[x] + g]: its next hops that are no backups, as
  *	a bit mask of arcs, bit k is arc graph.out[x] + k; dark ports left out
  * @spare: the same of its backups
+ * @turned: per group, the ports that it has alternates for, bit k is port k
  * @qualified: all source-qualified routes by (dst, slot, src, server)
  * @dst, @slot: the address that was resolved last
  * @group: per server, index into @live, UINT32_MAX when it has no route
@@ -36,7 +37,7 @@ struct to_forwarding {
 	const struct to_plan *plan;
 	const struct to_graph *graph;
 	uint32_t *arc, *first_group;
-	uint64_t *live, *spare;
+	uint64_t *live, *spare, *turned;
 	unsigned int n_qualified;
 	struct to_qualified *qualified;
 	uint32_t dst;
@@ -61,6 +62,23 @@ void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int s
  * @first, @last: range of f->qualified with the same (dst, slot, src)
  */
 void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned int last);
+
+/**
+ * to_forwarding_onward() - next hops of a packet
+ * @x: server that has it
+ * @in: arc that it arrived on, UINT32_MAX when @x is its source
+ * @down: per server, arcs that are down, bit k is arc graph.out[x] + k; NULL for
+ *	none
+ *
+ * As the kernel does it: the alternate for the port it arrived at, else live
+ * primaries, else live backups. RoCEv2 for a port that entered its server through
+ * another one leaves through that port and is sent back by the peer; any other
+ * packet has arrived at @dst.
+ *
+ * Return: arcs, same mask; 0 when the packet has arrived or is lost.
+ */
+uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_t in,
+			      const uint64_t *down);
 
 /**
  * to_forwarding_spread() - send bytes along the paths that were resolved

@@ -20,8 +20,7 @@ int to_ingress_init(struct to_ingress *e, const struct to_wcmp *wcmp)
 	e->share = calloc((size_t)g->n * most + 1, sizeof(*e->share));
 	e->bytes = calloc(g->n, sizeof(*e->bytes));
 	e->weight = calloc(g->n_arcs + 1, sizeof(*e->weight));
-	e->flow = calloc(g->n_arcs + 1, sizeof(*e->flow));
-	if (e->share && e->bytes && e->weight && e->flow)
+	if (e->share && e->bytes && e->weight)
 		return 0;
 	to_ingress_free(e);
 	return -ENOMEM;
@@ -32,7 +31,6 @@ void to_ingress_free(struct to_ingress *e)
 	free(e->share);
 	free(e->bytes);
 	free(e->weight);
-	free(e->flow);
 	memset(e, 0, sizeof(*e));
 }
 
@@ -78,7 +76,7 @@ static void ingress_weigh(struct to_ingress *e, uint32_t x, unsigned int k)
 	double bytes = e->bytes[x] * e->share[(size_t)x * e->n_in + k], all = 0, slowest = 0;
 	double share[TO_WCMP_NEXT_HOPS];
 	uint32_t arc[TO_WCMP_NEXT_HOPS], a;
-	unsigned int n = 0, i, total, part[TO_WCMP_NEXT_HOPS];
+	unsigned int n = 0, i, part[TO_WCMP_NEXT_HOPS];
 
 	for (a = g->out[x]; a < g->out[x + 1]; a++) {
 		if (!weight[a] || g->to[a] == s->root[e->row])
@@ -91,11 +89,11 @@ static void ingress_weigh(struct to_ingress *e, uint32_t x, unsigned int k)
 	}
 	for (i = 0; i < n; i++)
 		share[i] /= all;
-	total = to_wcmp_apportion(s, share, n, bytes * slowest, part);
-	for (i = 0; i < n; i++) {
+	if (!n)
+		return;
+	to_wcmp_apportion(s, share, n, bytes * slowest, part);
+	for (i = 0; i < n; i++)
 		e->weight[arc[i]] = part[i];
-		e->flow[arc[i]] = bytes * part[i] / total;
-	}
 }
 
 void to_ingress_take(struct to_ingress *e, unsigned int k)
@@ -107,7 +105,6 @@ void to_ingress_take(struct to_ingress *e, unsigned int k)
 	unsigned int i;
 
 	memset(e->weight, 0, g->n_arcs * sizeof(*e->weight));
-	memset(e->flow, 0, g->n_arcs * sizeof(*e->flow));
 	for (i = 1; i < s->n_reached[e->row]; i++)
 		if (order[i] != g->from[last] && e->share[(size_t)order[i] * e->n_in + k] > 0)
 			ingress_weigh(e, order[i], k);

@@ -19,14 +19,12 @@
  * @bytes: per server, that it forwards
  * @weight: per arc, weight of the next hop for the part that to_ingress_take()
  *	took, 0 where nothing is sent
- * @flow: per arc, bytes of that part
  */
 struct to_ingress {
 	const struct to_wcmp *wcmp;
 	unsigned int row, n_in;
 	double *share, *bytes;
 	uint8_t *weight;
-	float *flow;
 };
 
 /** to_ingress_init() - room for any destination of @wcmp. Return: 0 or -ENOMEM. */

@@ -70,3 +70,91 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 	free(apart);
 	return 0;
 }
+
+/*
+ * Follow bytes that arrive on arc @in to a server that does with them what it does with
+ * its own: along alternates, and round by the right port of the destination. What goes
+ * round for ever gets nowhere; to_verify() says so.
+ */
+static void link_loads_arrive(const struct to_forwarding *f, uint32_t in, double bytes,
+			      double *flow, double *load)
+{
+	const struct to_graph *g = f->graph;
+	uint32_t hops;
+
+	for (hops = 0; hops < g->n_arcs; hops++) {
+		uint32_t x = g->to[in];
+		uint64_t next = to_forwarding_onward(f, x, in, NULL);
+
+		if (next == to_forwarding_onward(f, x, UINT32_MAX, NULL)) {
+			flow[x] += bytes;
+			return;
+		}
+		in = g->out[x] + __builtin_ctzll(next);
+		load[in] += bytes;
+	}
+}
+
+/* What @flow has out of all ports alike, and on from there. */
+static void link_loads_bound(const struct to_forwarding *f, const double *flow, double *onward,
+			     double *load)
+{
+	const struct to_graph *g = f->graph;
+	uint32_t x, a;
+
+	memset(onward, 0, g->n * sizeof(*onward));
+	for (x = 0; x < g->n; x++) {
+		double part = flow[x] / (g->out[x + 1] - g->out[x]);
+
+		for (a = g->out[x]; flow[x] > 0 && a < g->out[x + 1]; a++) {
+			load[a] += part;
+			link_loads_arrive(f, a, part, onward, load);
+		}
+	}
+	to_forwarding_spread(f, onward, load);
+}
+
+/* Bytes that every server sends to @port of @dst. Return: whether there are any. */
+static bool link_loads_share(const struct to_forwarding *f, uint32_t dst, unsigned int port,
+			     double *flow)
+{
+	const struct to_plan *plan = f->plan;
+	size_t n = f->graph->n, ports = plan->slots - 1, x;
+	unsigned int n_in = f->graph->in[dst + 1] - f->graph->in[dst];
+	bool any = false;
+
+	for (x = 0; x < n; x++) {
+		size_t pair = x * n + dst;
+		double share = !plan->port_shares ? 1.0 / n_in :
+			(double)plan->port_shares[pair * ports + port] / TO_PORT_SHARES;
+
+		flow[x] = plan->demand->mp[pair] * share;
+		any |= flow[x] > 0;
+	}
+	return any;
+}
+
+int to_link_loads_rdma(struct to_forwarding *f, double *routed, double *bound)
+{
+	const struct to_graph *g = f->graph;
+	double *flow = calloc(2 * (size_t)g->n, sizeof(*flow));
+	uint32_t dst, i;
+
+	if (!flow)
+		return -ENOMEM;
+	memset(routed, 0, g->n_arcs * sizeof(*routed));
+	memset(bound, 0, g->n_arcs * sizeof(*bound));
+	for (dst = 0; dst < g->n; dst++) {
+		for (i = g->in[dst]; i < g->in[dst + 1]; i++) {
+			unsigned int port = g->peer_port[g->in_arc[i]];
+
+			if (!link_loads_share(f, dst, port, flow))
+				continue;
+			to_forwarding_resolve(f, dst, 1 + port);
+			link_loads_bound(f, flow, flow + g->n, bound);
+			to_forwarding_spread(f, flow, routed);
+		}
+	}
+	free(flow);
+	return 0;
+}

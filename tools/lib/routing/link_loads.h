@@ -15,4 +15,19 @@
  */
 int to_link_loads(struct to_forwarding *f, double *rings, double *mp);
 
+/**
+ * to_link_loads_rdma() - bytes per arc and iteration of MP transfers by RDMA
+ * @routed: gets those of queue pairs on the ports that their servers' tables send by
+ * @bound: gets those of queue pairs on all ports of their servers alike. A queue pair
+ *	sends by its own port, whatever the table says, so packets may come back through
+ *	their source, follow alternates, and enter their destination by a wrong port,
+ *	which it leaves once more by the right one.
+ *
+ * Transfers divide over the ports of their destination as the plan says, or over all
+ * alike when it does not say. Without routes of single sources.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_link_loads_rdma(struct to_forwarding *f, double *routed, double *bound);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/effort.h"
 #include "data/allreduce.h"
 #include "graph/spf.h"
+#include "routing/alternates.h"
 #include "routing/ingress.h"
 #include "routing/routing.h"
 #include "routing/source_routes.h"
@@ -18,8 +19,6 @@
 #define ROUTING_PASSES_MAX 96
 #define ROUTING_ROUND 3		/* passes of to_wcmp_round() */
 #define ROUTING_BATCH 8		/* destinations that are put into tables together */
-#define ROUTING_SPARED 0.0005	/* of the busiest link's time: less load gives way to backups */
-#define ROUTING_MINOR 0.01	/* the same for all that is routed together */
 #define ROUTING_GAIN 1.01	/* over the bound, for routes of pairs to be worth a look */
 
 /*
@@ -32,7 +31,7 @@ struct hop {
 };
 
 struct hops {
-	uint8_t n, backup;
+	uint16_t n;
 	struct hop hop[TO_WCMP_NEXT_HOPS];
 	uint8_t zero[6];
 };
@@ -61,15 +60,12 @@ struct routing {
 	struct to_spf spf;
 	struct to_wcmp wcmp;
 	struct to_ingress ingress;
-	double noticed;			/* seconds */
 	struct group_cache *caches;	/* per server */
 	/*
 	 * Routes of all servers to ROUTING_BATCH destinations, in the order of
 	 * to_table.route: trees come by destination, tables go by server
 	 */
 	struct hops *hops;
-	bool *busy;			/* per server: forwards demand for the address */
-	uint64_t *keep;			/* per server: see to_spf_protect() */
 };
 
 static unsigned int routing_words(const union hops_key *key)
@@ -122,7 +118,7 @@ static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 {
 	const uint32_t *port = &r->graph->port[r->graph->out[x]];
 	struct group_cache *cache = &r->caches[x];
-	struct to_nexthop nexthops[TO_WCMP_NEXT_HOPS + 1];
+	struct to_nexthop nexthops[TO_WCMP_NEXT_HOPS];
 	union hops_key key = { *hops };
 	unsigned int n = hops->n, i;
 	struct group_slot *slot;
@@ -136,10 +132,8 @@ static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 	for (i = 0; i < n; i++) {
 		struct hop hop = hops->hop[i];
 
-		nexthops[i] = (struct to_nexthop){ port[hop.arc], hop.weight, false };
+		nexthops[i] = (struct to_nexthop){ .port = port[hop.arc], .weight = hop.weight };
 	}
-	if (hops->backup != TO_ARC_NONE)
-		nexthops[n++] = (struct to_nexthop){ port[hops->backup], 1, true };
 	group = to_plan_new_group(&r->plan->tables[x], nexthops, n);
 	slot->key = key;
 	slot->group = group;
@@ -178,98 +172,53 @@ static int routing_flush(struct routing *r, uint32_t end)
 	return 0;
 }
 
-/* Equal next hops out of @choices; one that is alone gets a backup. */
-static struct hops routing_equal(uint64_t choices, uint8_t backup)
+/* Equal next hops out of @choices. */
+static struct hops routing_equal(uint64_t choices)
 {
-	struct hops hops = { .backup = TO_ARC_NONE };
+	struct hops hops = { 0 };
 
-	for (; choices && hops.n < ROUTING_EQUAL; choices &= choices - 1) {
+	for (; choices && hops.n < ROUTING_EQUAL; choices &= choices - 1)
 		hops.hop[hops.n++] = (struct hop){ __builtin_ctzll(choices), 1 };
-	}
-	if (hops.n == 1)
-		hops.backup = backup;
 	return hops;
 }
 
-/* Those of @choices that have a weight; one that is alone gets a backup. */
-static struct hops routing_weighted(uint64_t choices, uint8_t backup, const uint8_t *weight)
+/* Those of @choices, by their weights. */
+static struct hops routing_weighted(uint64_t choices, const uint8_t *weight)
 {
-	struct hops hops = { .backup = TO_ARC_NONE };
+	struct hops hops = { 0 };
 
 	for (; choices; choices &= choices - 1) {
 		unsigned int arc = __builtin_ctzll(choices);
 
 		hops.hop[hops.n++] = (struct hop){ arc, weight[arc] };
 	}
-	if (hops.n == 1) {
+	if (hops.n == 1)
 		hops.hop[0].weight = 1;
-		hops.backup = backup;
-	}
 	return hops;
 }
 
 /*
- * Let servers that carry demand for the destination of @row use the arcs with
- * weights instead of the shortest. They come first in the order, the others
- * after them, so that it stays one in which no path turns back.
+ * Routes to an address of @dst along the shortest-path DAG, whose root needs none here.
+ * Servers that carry demand use the next hops that balance it instead.
+ * @weight: per arc, NULL when there is no demand
  */
-static void routing_carry(struct routing *r, size_t row, const uint8_t *weight, const float *flow)
+static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int slot,
+				 const uint8_t *weight)
 {
 	const struct to_graph *g = r->graph;
-	const struct to_wcmp *s = &r->wcmp;
-	struct to_spf *spf = &r->spf;
-	unsigned int i, at = 1;
-	uint32_t x, a;
-
-	for (i = 1; i < s->n_reached[row]; i++) {
-		uint64_t used = 0;
-
-		x = s->order[row * g->n + i];
-		for (a = g->out[x]; a < g->out[x + 1]; a++) {
-			uint64_t bit = 1ull << (a - g->out[x]);
-
-			used |= weight[a] ? bit : 0;
-			r->keep[x] |= flow[a] * s->seconds_per_byte[a] > r->noticed ? bit : 0;
-		}
-		if (!used)
-			continue;
-		r->busy[x] = true;
-		spf->choices[x] = used;
-		spf->place[x] = at++;
-	}
-	for (i = 1; i < spf->n_reached; i++)
-		if (!r->busy[spf->order[i]])
-			spf->place[spf->order[i]] = at++;
-	for (x = 0; x < g->n; x++)
-		if (spf->place[x] != UINT32_MAX)
-			spf->order[spf->place[x]] = x;
-}
-
-/*
- * Routes to an address of @dst along the shortest-path DAG, whose root needs none here. Servers
- * that carry demand use the next hops that balance it; where that is too little
- * to matter to the busiest link, they give next hops up for backups, as servers
- * without demand do.
- * @row: of the demand, UINT32_MAX for none
- */
-static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int slot, uint32_t row,
-				 const uint8_t *weight, const float *flow)
-{
-	const struct to_graph *g = r->graph;
-	struct to_spf *spf = &r->spf;
+	const struct to_spf *spf = &r->spf;
 	unsigned int i;
+	uint32_t a;
 
-	memset(r->busy, 0, g->n * sizeof(*r->busy));
-	memset(r->keep, 0, g->n * sizeof(*r->keep));
-	if (row != UINT32_MAX)
-		routing_carry(r, row, weight, flow);
-	to_spf_protect(spf, g, r->keep);
 	for (i = 1; i < spf->n_reached; i++) {
 		uint32_t x = spf->order[i];
+		uint64_t used = 0;
 
-		*routing_entry(r, x, dst, slot) = r->busy[x] ?
-			routing_weighted(spf->choices[x], spf->backup[x], weight + g->out[x]) :
-			routing_equal(spf->choices[x], spf->backup[x]);
+		for (a = g->out[x]; weight && a < g->out[x + 1]; a++)
+			used |= weight[a] ? 1ull << (a - g->out[x]) : 0;
+		*routing_entry(r, x, dst, slot) = used ?
+			routing_weighted(used, weight + g->out[x]) :
+			routing_equal(spf->choices[x]);
 	}
 }
 
@@ -278,17 +227,15 @@ static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 {
 	const struct to_graph *g = r->graph;
 	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
-	/* where nothing is worth a backup, shortest paths have most of them */
-	uint32_t row = isinf(r->noticed) ? UINT32_MAX : r->wcmp.row[dst];
+	bool demand = r->wcmp.row[dst] != UINT32_MAX;
 	unsigned int slot = 1 + g->peer_port[arc];
 
-	if (row != UINT32_MAX)
+	if (demand)
 		to_ingress_take(&r->ingress, k);
 	to_spf_grow(&r->spf, g, peer, dst);
-	routing_fill_address(r, dst, slot, row, r->ingress.weight, r->ingress.flow);
+	routing_fill_address(r, dst, slot, demand ? r->ingress.weight : NULL);
 	/* the peer has no other path into this port */
-	*routing_entry(r, peer, dst, slot) =
-		routing_equal(1ull << (arc - g->out[peer]), TO_ARC_NONE);
+	*routing_entry(r, peer, dst, slot) = routing_equal(1ull << (arc - g->out[peer]));
 }
 
 /* How the MP transfers to @dst divide over its ports when they are RDMA. */
@@ -314,11 +261,11 @@ static void routing_fill_server(struct routing *r, uint32_t dst)
 {
 	const struct to_graph *g = r->graph;
 	uint32_t row = r->wcmp.row[dst];
-	size_t arcs = row == UINT32_MAX ? 0 : (size_t)row * g->n_arcs;
 	unsigned int k;
 
 	to_spf_grow(&r->spf, g, dst, TO_SERVER_NONE);
-	routing_fill_address(r, dst, 0, row, r->wcmp.weight + arcs, r->wcmp.flow + arcs);
+	routing_fill_address(r, dst, 0, row == UINT32_MAX ? NULL :
+			     r->wcmp.weight + (size_t)row * g->n_arcs);
 	if (row != UINT32_MAX) {
 		to_ingress_resolve(&r->ingress, row);
 		routing_share_ports(r, dst);
@@ -335,10 +282,8 @@ static int routing_fill_tables(struct routing *r)
 	int ret = -ENOMEM;
 
 	r->hops = calloc(n * ROUTING_BATCH * slots, sizeof(*r->hops));
-	r->busy = calloc(n, sizeof(*r->busy));
-	r->keep = calloc(n, sizeof(*r->keep));
 	r->plan->port_shares = calloc(n * n * (slots - 1) + 1, sizeof(*r->plan->port_shares));
-	if (r->keep && r->busy && r->hops && r->plan->port_shares)
+	if (r->hops && r->plan->port_shares)
 		ret = to_ingress_init(&r->ingress, &r->wcmp);
 	for (dst = 0; !ret && dst < g->n; dst++) {
 		routing_fill_server(r, dst);
@@ -375,14 +320,6 @@ static unsigned int routing_passes(const struct routing *r, unsigned int effort)
 	return ceil(to_effort_steps(passes, effort));
 }
 
-/* Seconds on a link for one destination that are worth more than a backup. */
-static double routing_noticed(const struct to_wcmp *wcmp)
-{
-	double busiest = to_wcmp_busiest(wcmp);
-
-	return wcmp->full > busiest * ROUTING_MINOR ? busiest * ROUTING_SPARED : INFINITY;
-}
-
 static void routing_free(struct routing *r)
 {
 	unsigned int i;
@@ -391,8 +328,6 @@ static void routing_free(struct routing *r)
 		free(r->caches[i].slots);
 	free(r->caches);
 	free(r->hops);
-	free(r->busy);
-	free(r->keep);
 	to_ingress_free(&r->ingress);
 	to_wcmp_free(&r->wcmp);
 	to_spf_free(&r->spf);
@@ -418,12 +353,13 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort,
 		goto out;
 	to_wcmp_balance(&r.wcmp, routing_passes(&r, effort));
 	ret = to_wcmp_round(&r.wcmp, ROUTING_ROUND);
-	r.noticed = routing_noticed(&r.wcmp);
 	if (!ret)
 		ret = routing_fill_tables(&r);
 	if (!ret && effort > TO_EFFORT_MIN &&
 	    to_wcmp_busiest(&r.wcmp) > ROUTING_GAIN * to_wcmp_bound(&r.wcmp))
 		ret = to_source_routes_relieve(plan, r.graph);
+	if (!ret)
+		ret = to_alternates_fill(plan, r.graph);
 out:
 	if (ret == -ENOMEM)
 		to_error_set(err, ret, "out of memory");

@@ -18,8 +18,7 @@
  * that port, which means paths to its peer in the graph without the server.
  * Where all that leaves the busiest link over its bound, pairs whose transfers
  * crowd it get a path of their own (Yen) if that relieves it, unless @effort is
- * TO_EFFORT_MIN. Every group that has only one next hop gets a loop-free backup
- * where there is one.
+ * TO_EFFORT_MIN. Backups and alternates cover single failures, see alternates.h.
  *
  * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
  */

@@ -32,8 +32,6 @@ struct pair {
 	bool *apart;		/* n x n: has a path of its own */
 	unsigned int n_moved, room;
 	struct moved *moved;
-	uint32_t *place, *stack;
-	bool *seen;
 	struct to_arena arena;	/* has all arrays but @moved */
 };
 
@@ -70,7 +68,7 @@ static void source_routes_shares(struct pair *p, uint32_t arc)
 			const struct to_nexthop *hop = &group->nexthops[k];
 			uint32_t a = f->arc[(size_t)x * ports + hop->port];
 
-			if (hop->backup)
+			if (!to_nexthop_primary(hop))
 				continue;
 			weights += hop->weight;
 			share += hop->weight * (a == arc ? 1 : p->flow[p->graph->to[a]]);
@@ -170,60 +168,18 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 	return ret;
 }
 
-/*
- * Does every path from @from to the destination of the path stay clear of the
- * servers up to position @at of the path? place[] has positions, 0 for none.
- */
-static bool source_routes_clear(struct pair *p, uint32_t from, unsigned int at)
-{
-	const struct to_graph *g = p->graph;
-	const struct to_forwarding *f = &p->f;
-	unsigned int depth = 0;
-
-	memset(p->seen, 0, g->n * sizeof(*p->seen));
-	p->stack[depth++] = from;
-	p->seen[from] = true;
-	while (depth) {
-		uint32_t x = p->stack[--depth];
-		uint64_t left;
-
-		if (x == f->dst || p->place[x] > at)
-			continue;
-		if (p->place[x] || !f->next[x])
-			return false;
-		for (left = f->next[x]; left; left &= left - 1) {
-			uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
-
-			if (!p->seen[y]) {
-				p->seen[y] = true;
-				p->stack[depth++] = y;
-			}
-		}
-	}
-	return true;
-}
-
 static int source_routes_install(struct pair *p, const struct moved *m)
 {
 	const struct to_graph *g = p->graph;
 	unsigned int i;
 
-	to_forwarding_resolve(&p->f, m->dst, 0);
-	memset(p->place, 0, g->n * sizeof(*p->place));
-	for (i = 0; i < m->path.n; i++)
-		p->place[g->from[m->path.arcs[i]]] = i + 1;
 	for (i = 0; i < m->path.n; i++) {
-		uint32_t arc = m->path.arcs[i], x = g->from[arc], a;
-		struct to_table *table = &p->plan->tables[x];
-		struct to_nexthop hops[2] = { { g->port[arc], 1, false } };
+		uint32_t arc = m->path.arcs[i];
+		struct to_table *table = &p->plan->tables[g->from[arc]];
+		struct to_nexthop hop = { .port = g->port[arc], .weight = 1 };
 		struct to_source_route *pairs;
-		unsigned int n = 1;
-		int group;
+		int group = to_plan_add_group(table, &hop, 1);
 
-		for (a = g->out[x]; a < g->out[x + 1] && n == 1; a++)
-			if (a != arc && source_routes_clear(p, g->to[a], i + 1))
-				hops[n++] = (struct to_nexthop){ g->port[a], 1, true };
-		group = to_plan_add_group(table, hops, n);
 		if (group < 0)
 			return group;
 		pairs = reallocarray(table->pairs, table->n_pairs + 1, sizeof(*pairs));
@@ -247,9 +203,6 @@ static int source_routes_init(struct pair *p)
 	p->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*p->seconds_per_byte));
 	p->flow = to_arena_array(arena, n, sizeof(*p->flow));
 	p->apart = to_arena_array(arena, n * n, sizeof(*p->apart));
-	p->seen = to_arena_array(arena, n, sizeof(*p->seen));
-	p->place = to_arena_array(arena, n, sizeof(*p->place));
-	p->stack = to_arena_array(arena, n, sizeof(*p->stack));
 	if (arena->failed || to_forwarding_init(&p->f, p->plan, g))
 		return -ENOMEM;
 	if (to_link_loads(&p->f, p->load, p->trial))

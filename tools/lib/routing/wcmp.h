@@ -8,9 +8,10 @@
 
 #include "base/arena.h"
 #include "data/graph.h"
+#include "data/plan.h"
 
 #define TO_WCMP_NEXT_HOPS 32	/* next hops of a server for a destination, as in the kernel */
-#define TO_WCMP_WEIGHTS 256	/* what their weights add up to at most */
+#define TO_WCMP_WEIGHTS TO_GROUP_SHARES	/* what their weights add up to at most */
 
 /**
  * struct to_wcmp - a demand on its paths over the links

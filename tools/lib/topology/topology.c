@@ -347,35 +347,31 @@ static int topology_connected(const struct to_cluster *cluster, const struct to_
 	return ret;
 }
 
-int to_topology_fixed(const struct to_cluster *cluster,
-		      const struct to_demand *demand,
-		      struct to_layout *layout, struct to_error *err)
+int to_topology_add_rings(const struct to_cluster *cluster, const struct to_demand *demand,
+			  struct to_layout *layout, const unsigned int *most)
 {
-	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
-	unsigned int n = cluster->n_servers, i, g, at;
-	unsigned int *rings = calloc(demand->n_groups + 1, sizeof(*rings));
-	struct to_builder b = { .cluster = cluster, .demand = demand, .n = n, .duplex = duplex };
-	bool *usable = calloc(cluster->n_links + 1, sizeof(*usable));
-	uint32_t *links = calloc(n, sizeof(*links));
+	struct to_builder b = { .cluster = cluster, .demand = demand, .n = cluster->n_servers,
+				.duplex = cluster->link_mode == TO_LINKS_DUPLEX,
+				.layout = to_layout_take(layout) };
+	unsigned int *rings = calloc(demand->n_groups + 1, sizeof(*rings)), i, g, at;
+	bool *usable = calloc(b.layout.n_links + 1, sizeof(*usable));
+	uint32_t *links = calloc(b.n, sizeof(*links));
+	struct to_ring *room = reallocarray(b.layout.rings, b.layout.n_rings + b.layout.n_links +
+					    demand->n_groups + 1, sizeof(*room));
 	struct to_graph *graph = NULL;
 	int ret = -ENOMEM;
 
-	b.layout.n_links = cluster->n_links;
-	b.layout.links = calloc(cluster->n_links + 1, sizeof(*b.layout.links));
-	b.layout.rings = calloc(cluster->n_links + demand->n_groups + 1, sizeof(*b.layout.rings));
-	if (!rings || !usable || !links || !b.layout.links || !b.layout.rings)
+	b.layout.rings = room ? room : b.layout.rings;
+	if (!rings || !usable || !links || !room)
 		goto out;
-	for (i = 0; i < b.layout.n_links; i++) {
-		b.layout.links[i] = cluster->links[i];
-		b.layout.links[i].use = TO_LINK_FIXED;
-		b.layout.links[i].ring = b.layout.links[i].tree = -1;
-		usable[i] = true;
-	}
-	graph = to_graph_new(n, b.layout.links, b.layout.n_links, cluster->link_mode);
+	for (i = 0; i < b.layout.n_links; i++)
+		usable[i] = b.layout.links[i].ring < 0 && b.layout.links[i].tree < 0;
+	for (i = 0; i < b.layout.n_rings; i++)
+		rings[b.layout.rings[i].group]++;
+	for (i = 0; i < b.layout.n_trees; i++)
+		rings[b.layout.trees[i].group] = FIXED_DONE;
+	graph = to_graph_new(b.n, b.layout.links, b.layout.n_links, cluster->link_mode);
 	if (!graph)
-		goto out;
-	ret = topology_connected(cluster, graph, err);
-	if (ret)
 		goto out;
 	for (;;) {
 		const struct to_allreduce *group;
@@ -383,7 +379,8 @@ int to_topology_fixed(const struct to_cluster *cluster,
 		/* one ring at a time, to the group with most bytes for each it has */
 		for (g = 0, at = demand->n_groups; g < demand->n_groups; g++) {
 			group = &demand->groups[g];
-			if (rings[g] == FIXED_DONE || group->n_members < 2)
+			if (rings[g] == FIXED_DONE || group->n_members < 2 ||
+			    (most && rings[g] >= most[g]))
 				continue;
 			if (at == demand->n_groups || group->bytes / (1 + rings[g]) >
 			    demand->groups[at].bytes / (1 + rings[at]))
@@ -391,19 +388,41 @@ int to_topology_fixed(const struct to_cluster *cluster,
 		}
 		if (at == demand->n_groups)
 			break;
-		ret = topology_claim(&b.layout, graph, demand, at, usable, links, duplex);
+		ret = topology_claim(&b.layout, graph, demand, at, usable, links, b.duplex);
 		if (ret < 0)
 			goto out;
 		rings[at] = ret ? rings[at] + 1 : FIXED_DONE;
 	}
 	ret = to_builder_share(&b, graph);
-	if (!ret)
-		*layout = to_layout_take(&b.layout);
 out:
 	to_graph_free(graph);
 	free(rings);
 	free(usable);
 	free(links);
-	to_layout_free(&b.layout);
+	*layout = to_layout_take(&b.layout);
+	return ret;
+}
+
+int to_topology_fixed(const struct to_cluster *cluster,
+		      const struct to_demand *demand,
+		      struct to_layout *layout, struct to_error *err)
+{
+	struct to_graph *graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
+					      cluster->link_mode);
+	const struct to_layout bare = { .n_links = cluster->n_links, .links = cluster->links };
+	int ret = graph ? topology_connected(cluster, graph, err) : -ENOMEM;
+
+	to_graph_free(graph);
+	*layout = (struct to_layout){ 0 };
+	if (!ret)
+		ret = to_layout_copy(layout, &bare);
+	for (unsigned int i = 0; !ret && i < layout->n_links; i++) {
+		layout->links[i].use = TO_LINK_FIXED;
+		layout->links[i].ring = layout->links[i].tree = -1;
+	}
+	if (!ret)
+		ret = to_topology_add_rings(cluster, demand, layout, NULL);
+	if (ret)
+		to_layout_free(layout);
 	return ret;
 }

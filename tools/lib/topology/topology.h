@@ -65,6 +65,21 @@ int to_topology_rate(struct to_topology *topology, const struct to_cluster *clus
 		     const struct to_demand *demand, const struct to_graph *graph);
 
 /**
+ * to_topology_add_rings() - more rings, on links that no ring or tree owns
+ * @layout: gets them
+ * @most: per group, rings that it is to have at most; NULL: as many as there are
+ *	links for
+ *
+ * One at a time, to the group with most bytes for each that it has. A group without
+ * any, nor trees, gets one that shares links or takes several hops. The links need
+ * not connect all servers.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_topology_add_rings(const struct to_cluster *cluster, const struct to_demand *demand,
+			  struct to_layout *layout, const unsigned int *most);
+
+/**
  * to_topology_fixed() - rings on the links that @cluster has
  *
  * Every group gets as many rings of its own links as there are, else a ring

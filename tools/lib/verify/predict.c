@@ -7,45 +7,27 @@
 #include "topology/family.h"
 #include "verify/predict.h"
 
-/*
- * Most bytes on a link when every MP transfer enters its destination by the
- * ports that the plan says, or by all alike when it does not say.
- */
-static int predict_rdma(struct to_forwarding *f, double *most)
+static void predict_raise(double *bound, double value)
 {
-	const struct to_plan *plan = f->plan;
-	const struct to_graph *g = f->graph;
-	size_t n = g->n, ports = plan->slots - 1, x;
-	double *load = calloc(g->n_arcs + n + 1, sizeof(*load)), *flow = load + g->n_arcs;
-	uint32_t dst, i, a;
+	if (value > *bound)
+		*bound = value;
+}
 
-	if (!load)
+static int predict_rdma(struct to_forwarding *f, struct to_figures *o)
+{
+	uint32_t n_arcs = f->graph->n_arcs, a;
+	double *routed = calloc(2 * (size_t)n_arcs + 1, sizeof(*routed));
+	double *bound = routed ? routed + n_arcs : NULL;
+
+	if (!routed || to_link_loads_rdma(f, routed, bound)) {
+		free(routed);
 		return -ENOMEM;
-	for (dst = 0; dst < n; dst++) {
-		unsigned int n_in = g->in[dst + 1] - g->in[dst];
-
-		for (i = g->in[dst]; i < g->in[dst + 1]; i++) {
-			unsigned int port = g->peer_port[g->in_arc[i]];
-			bool any = false;
-
-			for (x = 0; x < n; x++) {
-				size_t pair = x * n + dst;
-				double share = !plan->port_shares ? 1.0 / n_in :
-					(double)plan->port_shares[pair * ports + port] /
-					TO_PORT_SHARES;
-
-				flow[x] = plan->demand->mp[pair] * share;
-				any |= flow[x] > 0;
-			}
-			if (!any)
-				continue;
-			to_forwarding_resolve(f, dst, 1 + port);
-			to_forwarding_spread(f, flow, load);
-		}
 	}
-	for (a = 0; a < g->n_arcs; a++)
-		*most = load[a] > *most ? load[a] : *most;
-	free(load);
+	for (a = 0; a < n_arcs; a++) {
+		predict_raise(&o->max_mp_link_load_rdma, routed[a]);
+		predict_raise(&o->max_mp_link_load_rdma_ports, bound[a]);
+	}
+	free(routed);
 	return 0;
 }
 
@@ -128,12 +110,6 @@ static double predict_byte_hops(const uint64_t *sorted, size_t n, unsigned int p
 		left--;
 	}
 	return sum;
-}
-
-static void predict_raise(double *bound, double value)
-{
-	if (value > *bound)
-		*bound = value;
 }
 
 /* Lower bounds from what some servers have to send: @mp and @reduced bytes. */
@@ -270,7 +246,7 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 		if (plan->cluster->servers[i].n_ports > o->degree)
 			o->degree = plan->cluster->servers[i].n_ports;
 	if (!o->family || predict_loads(f, o, &on_links) ||
-	    predict_rdma(f, &o->max_mp_link_load_rdma) || predict_hops(f->graph, o) ||
+	    predict_rdma(f, o) || predict_hops(f->graph, o) ||
 	    predict_bounds(plan, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
@@ -294,7 +270,7 @@ int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
 
 json_t *to_predict_json(const struct to_figures *o)
 {
-	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
+	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
 			 "family", o->family,
 			 "servers", (int)o->servers, "degree", (int)o->degree,
 			 "links", (int)o->links,
@@ -304,6 +280,7 @@ json_t *to_predict_json(const struct to_figures *o)
 			 "mp_max_load_bytes", o->max_mp_link_load,
 			 "mp_max_load_bound_bytes", o->max_mp_link_load_bound,
 			 "mp_max_load_rdma_bytes", o->max_mp_link_load_rdma,
+			 "mp_max_load_rdma_ports_bytes", o->max_mp_link_load_rdma_ports,
 			 "max_link_load_bytes", o->max_link_load,
 			 "max_link_load_bound_bytes", o->max_link_load_bound,
 			 "bandwidth_tax", o->bandwidth_tax,

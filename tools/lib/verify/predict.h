@@ -20,8 +20,11 @@
  *	over its ports, or the bytes of every server sorted and laid on Moore
  *	distances, over all ports
  * @max_mp_link_load_rdma: the same when all of them are RDMA, on the routes to the
- *	addresses of ports, divided over these as the plan says; without routes
- *	of single sources
+ *	addresses of ports, divided over these as the plan says, by queue pairs on
+ *	the ports that the tables of their servers send by; without routes of
+ *	single sources
+ * @max_mp_link_load_rdma_ports: the same by queue pairs on all ports of their
+ *	servers alike, see to_link_loads_rdma()
  * @max_link_load: @max_mp_link_load with AllReduce
  * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
  *	bytes on Moore distances
@@ -36,7 +39,8 @@ struct to_figures {
 	unsigned int servers, degree, links;
 	unsigned int diameter, diameter_bound;
 	double mean_hops, mean_hops_bound;
-	double max_mp_link_load, max_mp_link_load_bound, max_mp_link_load_rdma;
+	double max_mp_link_load, max_mp_link_load_bound;
+	double max_mp_link_load_rdma, max_mp_link_load_rdma_ports;
 	double max_link_load, max_link_load_bound;
 	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUTE_TRACE_OWN TO_PORTS_MAX	/* in place of a port: packets that start here */
+
 static bool route_trace_is_address(const struct to_address *a, int family, const uint8_t *address)
 {
 	return family == AF_INET ? a->has_v4 && !memcmp(&a->v4, address, 4) :
@@ -99,77 +101,142 @@ const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t
 /* Where the walk has been: not, on the path to here, or done with. */
 enum visit { NEW, OPEN, DONE };
 
-static json_t *route_trace_walk(const struct to_plan *plan, uint32_t server, uint32_t src,
-				struct to_route_end dst, uint8_t *visits);
+/**
+ * struct route_trace - a walk
+ * @visits: per server and port that packets arrived at, if they go on by that: see
+ *	route_trace_visit()
+ */
+struct route_trace {
+	const struct to_plan *plan;
+	uint32_t src;
+	struct to_route_end dst;
+	uint8_t *visits;
+};
+
+static json_t *route_trace_walk(struct route_trace *t, struct to_port_ref in);
 
 /* Over the link of a port, and on from the other end. */
-static json_t *route_trace_walk_link(const struct to_plan *plan, struct to_port_ref port,
-				     const struct to_nexthop *nh, uint32_t src,
-				     struct to_route_end dst, uint8_t *visits)
+static json_t *route_trace_walk_link(struct route_trace *t, struct to_port_ref port,
+				     const struct to_nexthop *nh)
 {
-	const struct to_server *self = &plan->cluster->servers[port.server], *to;
+	const struct to_server *servers = t->plan->cluster->servers;
+	const struct to_server *self = &servers[port.server], *to;
 	struct to_port_ref peer;
 	json_t *hop;
 
 	hop = json_pack("{s:s, s:i, s:b}", "port", self->ports[port.port].name,
 			"weight", nh->weight, "backup", nh->backup);
-	if (to_plan_peer(plan, port, &peer))
+	if (nh->ingress)
+		json_object_set_new(hop, "ingress",
+				    json_string(self->ports[nh->ingress - 1].name));
+	if (to_plan_peer(t->plan, port, &peer))
 		return hop;
-	to = &plan->cluster->servers[peer.server];
+	to = &servers[peer.server];
 	json_object_set_new(hop, "peer",
 			    json_sprintf("%s:%s", to->name, to->ports[peer.port].name));
 	if (!nh->backup)
-		json_object_set_new(hop, "then", route_trace_walk(plan, peer.server, src, dst, visits));
+		json_object_set_new(hop, "then", route_trace_walk(t, peer));
 	return hop;
 }
 
-static json_t *route_trace_walk(const struct to_plan *plan, uint32_t server, uint32_t src,
-				struct to_route_end dst, uint8_t *visits)
+/* The alternate for packets that arrived at a port, NULL when there is none. */
+static const struct to_nexthop *route_trace_alternate(const struct to_plan *plan,
+						      const struct to_group *group,
+						      struct to_port_ref in)
 {
-	const struct to_server *self = &plan->cluster->servers[server];
-	json_t *node = json_pack("{s:s}", "server", self->name), *next;
-	const struct to_group *group;
+	for (unsigned int i = 0; group && i < group->n; i++) {
+		struct to_port_ref out = { in.server, group->nexthops[i].port }, peer;
 
-	if (server == dst.server) {
-		json_object_set_new(node, "arrives", json_true());
-		return node;
+		if (group->nexthops[i].ingress == in.port + 1 && !to_plan_peer(plan, out, &peer))
+			return &group->nexthops[i];
 	}
-	group = to_route_trace_group(plan, server, src, dst);
-	if (!group || visits[server] != NEW) {
-		json_object_set_new(node, !group ? "unreachable" :
-				    visits[server] == OPEN ? "loop" : "seen",
-				    json_true());
-		return node;
-	}
-	visits[server] = OPEN;
-	next = json_array();
+	return NULL;
+}
+
+static uint8_t *route_trace_visit(struct route_trace *t, struct to_port_ref in, bool by_port)
+{
+	return &t->visits[(size_t)in.server * t->plan->slots + (by_port ? in.port + 1 : 0)];
+}
+
+static json_t *route_trace_next(struct route_trace *t, struct to_port_ref in,
+				const struct to_group *group, const struct to_nexthop *only)
+{
+	json_t *next = json_array();
+
 	for (unsigned int i = 0; i < group->n; i++) {
 		const struct to_nexthop *nh = &group->nexthops[i];
 
-		json_array_append_new(
-			next, route_trace_walk_link(plan, (struct to_port_ref){ server, nh->port },
-						    nh, src, dst, visits));
+		if (only ? nh != only : nh->ingress)
+			continue;
+		json_array_append_new(next, route_trace_walk_link(
+			t, (struct to_port_ref){ in.server, nh->port }, nh));
 	}
-	json_object_set_new(node, "next", next);
-	visits[server] = DONE;
+	return next;
+}
+
+/*
+ * RoCEv2 that reached its server by another port than it is for leaves through the right
+ * one, and its peer sends it back, if there is a link.
+ */
+static bool route_trace_passes(const struct route_trace *t, struct to_port_ref in,
+			       struct to_nexthop *out)
+{
+	struct to_port_ref right = { t->dst.server, t->dst.slot - 1 }, peer;
+
+	*out = (struct to_nexthop){ .port = right.port, .weight = 1 };
+	return t->dst.slot && in.port != ROUTE_TRACE_OWN && in.port != right.port &&
+	       !to_plan_peer(t->plan, right, &peer);
+}
+
+/* From a server on, where packets arrived at a port, or start. */
+static json_t *route_trace_walk(struct route_trace *t, struct to_port_ref in)
+{
+	json_t *node = json_pack("{s:s}", "server", t->plan->cluster->servers[in.server].name);
+	const struct to_nexthop *only;
+	struct to_nexthop right;
+	const struct to_group *group, round = { 1, &right };
+	uint8_t *visit;
+
+	if (in.server == t->dst.server) {
+		if (!route_trace_passes(t, in, &right)) {
+			json_object_set_new(node, "arrives", json_true());
+			return node;
+		}
+		group = &round;
+		only = &right;
+	} else {
+		group = to_route_trace_group(t->plan, in.server, t->src, t->dst);
+		only = route_trace_alternate(t->plan, group, in);
+	}
+	visit = route_trace_visit(t, in, only);
+	if (!group || *visit != NEW) {
+		json_object_set_new(node, !group ? "unreachable" :
+				    *visit == OPEN ? "loop" : "seen",
+				    json_true());
+		return node;
+	}
+	*visit = OPEN;
+	json_object_set_new(node, "next", route_trace_next(t, in, group, only));
+	*visit = DONE;
 	return node;
 }
 
 json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
 		       struct to_route_end src, struct to_route_end dst)
 {
-	uint8_t *visits = calloc(plan->cluster->n_servers, 1);
+	struct route_trace t = { .plan = plan, .src = src.server, .dst = dst };
+	struct to_nexthop first = { .weight = 1 };
 	json_t *tree;
 
-	if (!visits)
+	t.visits = calloc(plan->cluster->n_servers, plan->slots);
+	if (!t.visits)
 		return NULL;
 	if (src.server == server && src.slot && dst.server != server)
 		tree = json_pack("{s:s, s:[o]}", "server", plan->cluster->servers[server].name,
-				 "next", route_trace_walk_link(plan, (struct to_port_ref){ server, src.slot - 1 },
-							       &(struct to_nexthop){ .weight = 1 },
-							       src.server, dst, visits));
+				 "next", route_trace_walk_link(&t, (struct to_port_ref){ server, src.slot - 1 },
+							       &first));
 	else
-		tree = route_trace_walk(plan, server, src.server, dst, visits);
-	free(visits);
+		tree = route_trace_walk(&t, (struct to_port_ref){ server, ROUTE_TRACE_OWN });
+	free(t.visits);
 	return tree;
 }

@@ -33,10 +33,13 @@ const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t
  * to_route_trace() - the tree of paths from @server to @dst
  * @src: who sends them; packets from a port's address leave @server by that port,
  *	as a queue pair sends by its own NIC, those of a node address by the table
+ * @dst: packets for a port's address are RoCEv2, which leaves @dst once more when it
+ *	arrived by another port
  *
  * Object { server, arrives | unreachable | loop | seen, next: [ { port,
- * weight, backup, peer, then: {...} } ] }. What lies behind a backup next hop
- * is left out, and so is what another branch has shown already.
+ * weight, backup, ingress, peer, then: {...} } ] }. What lies behind a backup next
+ * hop is left out, and so is what another branch has shown already. @ingress is the
+ * port of an alternate, which is shown alone where packets take it, and else not.
  */
 json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
 		       struct to_route_end src, struct to_route_end dst);

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verify/verify.h"
+#include "verify/verify_failures.h"
 #include "verify/verify_links.h"
+#include "verify/verify_queue_pairs.h"
 
 #define VERIFY_NAMES 12		/* servers named of a loop */
 
@@ -16,7 +17,9 @@ struct verify {
 	const struct to_verify_out *out;
 	struct to_forwarding f;
 	uint32_t *ingress;	/* arc into port q of server v, [v * ports + q] */
-	uint32_t *stack, *seen, seen_mark, *met;
+	struct to_verify_failures failures;
+	uint32_t *seen, seen_mark;
+	uint32_t *mark;		/* scratch, per arc */
 	uint16_t *distance;
 	uint32_t *queue;
 };
@@ -38,6 +41,22 @@ static const char *verify_address(const struct verify *v, char *text, size_t siz
 	return text;
 }
 
+/* The kernel would refuse it. */
+static void verify_shares(struct verify *v, uint32_t x, unsigned int i)
+{
+	const struct to_group *group = &v->plan->tables[x].groups[i];
+	int least = to_group_least(group);
+	const struct to_nexthop *hop;
+
+	if (least < 0)
+		return;
+	hop = &group->nexthops[least];
+	if (hop->weight)
+		to_verify_say(v->out, "group %u of %s gives port %u less than 1/%d of what its %s carry",
+			      i, verify_name(v, x), hop->port, TO_GROUP_SHARES,
+			      hop->backup ? "backups" : "primaries");
+}
+
 static void verify_groups(struct verify *v)
 {
 	unsigned int ports = v->plan->slots - 1, i, k;
@@ -53,7 +72,7 @@ static void verify_groups(struct verify *v)
 			for (k = 0; k < group->n; k++) {
 				const struct to_nexthop *hop = &group->nexthops[k];
 
-				live += !hop->backup;
+				live += to_nexthop_primary(hop);
 				if (hop->port >= v->plan->cluster->servers[x].n_ports)
 					to_verify_say(v->out, "group %u of %s uses port %u, which does not exist",
 						      i, verify_name(v, x), hop->port);
@@ -61,12 +80,16 @@ static void verify_groups(struct verify *v)
 					to_verify_say(v->out, "group %u of %s uses %s, which has no link to send on",
 						      i, verify_name(v, x),
 						      v->plan->cluster->servers[x].ports[hop->port].name);
+				if (hop->ingress > v->plan->cluster->servers[x].n_ports)
+					to_verify_say(v->out, "group %u of %s has an alternate for port %u, which does not exist",
+						      i, verify_name(v, x), hop->ingress - 1);
 				if (!hop->weight)
 					to_verify_say(v->out, "group %u of %s has a next hop of weight 0",
 						      i, verify_name(v, x));
 			}
+			verify_shares(v, x, i);
 			if (!live)
-				to_verify_say(v->out, "group %u of %s has nothing but backups", i,
+				to_verify_say(v->out, "group %u of %s has nothing but backups and alternates", i,
 					      verify_name(v, x));
 		}
 	}
@@ -142,7 +165,7 @@ static void verify_arrival(struct verify *v)
 		verify_say_loop(v, "");
 }
 
-/* Packets for a port's own address must enter through it, backups included. */
+/* Packets for a port's own address must enter through it while nothing is broken. */
 static void verify_last_hops(struct verify *v)
 {
 	const struct to_graph *g = v->graph;
@@ -152,102 +175,22 @@ static void verify_last_hops(struct verify *v)
 
 	for (i = g->in[f->dst]; i < g->in[f->dst + 1]; i++) {
 		uint32_t x = g->in_from[i], a = g->in_arc[i];
-		uint64_t all = f->group[x] == UINT32_MAX ? 0 : f->next[x] | f->spare[f->group[x]];
 
-		if (all >> (a - g->out[x]) & 1 && g->peer_port[a] != f->slot - 1)
+		if (f->next[x] >> (a - g->out[x]) & 1 && g->peer_port[a] != f->slot - 1)
 			to_verify_say(v->out, "%s sends packets for %s into %s", verify_name(v, x),
 				      verify_address(v, address, sizeof(address)),
 				      v->plan->cluster->servers[f->dst].ports[g->peer_port[a]].name);
 	}
 }
 
-/* A path from @from, which x uses as its backup, back to x. */
-static bool verify_returns(struct verify *v, uint32_t from, uint32_t x)
+static void verify_resolved(struct verify *v, bool turned)
 {
-	const struct to_graph *g = v->graph;
-	const struct to_forwarding *f = &v->f;
-	unsigned int depth = 0;
-	uint64_t left;
-
-	if (f->level[from] <= f->level[x])
-		return false;
-	v->seen_mark++;
-	v->stack[depth++] = from;
-	while (depth) {
-		uint32_t y = v->stack[--depth];
-
-		for (left = f->next[y]; left; left &= left - 1) {
-			uint32_t z = g->to[g->out[y] + __builtin_ctzll(left)];
-
-			if (z == x)
-				return true;
-			if (f->level[z] <= f->level[x] || v->seen[z] == v->seen_mark)
-				continue;
-			v->seen[z] = v->seen_mark;
-			v->stack[depth++] = z;
-		}
-	}
-	return false;
-}
-
-/*
- * Each link that x sends on fails by itself. Only x sees it for this address:
- * the other end would have to send back to x, which is a loop already.
- */
-static void verify_failures(struct verify *v, uint32_t x)
-{
-	const struct to_graph *g = v->graph;
-	const struct to_forwarding *f = &v->f;
-	struct to_verify_report *report = v->out->report;
-	uint32_t first = g->out[x];
-	uint64_t left, spare;
-	char address[128];
-
-	for (left = f->next[x]; left; left &= left - 1) {
-		uint64_t failed = left & -left;
-		uint32_t arc = first + __builtin_ctzll(failed);
-		bool lost = false;
-
-		report->cases++;
-		if (f->next[x] & ~failed) {
-			report->covered++;
-			continue;
-		}
-		spare = f->spare[f->group[x]] & ~failed;
-		if (!spare) {
-			if (f->slot && g->to[arc] == f->dst)
-				report->last_hops++;
-			else
-				report->uncovered++;
-			continue;
-		}
-		for (; spare; spare &= spare - 1) {
-			uint32_t to = g->to[first + __builtin_ctzll(spare)];
-
-			if (to == f->dst || (f->group[to] != UINT32_MAX && !verify_returns(v, to, x)))
-				continue;
-			lost = true;
-			to_verify_say(v->out, "while link %s - %s is down, packets for %s %s: %s > %s%s",
-				      verify_name(v, x), verify_name(v, g->to[arc]),
-				      verify_address(v, address, sizeof(address)),
-				      f->group[to] == UINT32_MAX ? "are lost" : "loop",
-				      verify_name(v, x), verify_name(v, to),
-				      f->group[to] == UINT32_MAX ? "" : " > ...");
-		}
-		report->covered += !lost;
-	}
-}
-
-static void verify_resolved(struct verify *v)
-{
-	struct to_forwarding *f = &v->f;
-	unsigned int i;
-
 	verify_arrival(v);
-	if (f->slot)
+	to_verify_queue_pairs(&v->f, v->out, v->mark);
+	if (v->f.slot)
 		verify_last_hops(v);
-	for (i = 1; i < f->n_reached; i++)
-		verify_failures(v, f->order[i]);
+	if (!turned)
+		to_verify_failures(&v->failures);
 }
 
 static void verify_own(struct verify *v, uint32_t x, unsigned int slot)
@@ -277,8 +220,9 @@ static void verify_dark(struct verify *v, uint32_t dst, unsigned int slot)
 
 static void verify_addresses(struct verify *v)
 {
-	unsigned int slots = v->plan->slots, slot;
+	unsigned int slots = v->plan->slots, slot, at = 0;
 	uint32_t dst;
+	bool turned;
 
 	for (dst = 0; dst < v->graph->n; dst++) {
 		for (slot = 0; slot < slots; slot++) {
@@ -288,9 +232,9 @@ static void verify_addresses(struct verify *v)
 				verify_dark(v, dst, slot);
 				continue;
 			}
-			to_forwarding_resolve(&v->f, dst, slot);
+			turned = to_failures_resolve(&v->failures.packets, dst, slot, &at);
 			v->out->report->addresses++;
-			verify_resolved(v);
+			verify_resolved(v, turned);
 		}
 	}
 }
@@ -300,8 +244,9 @@ static void verify_qualified(struct verify *v)
 {
 	struct to_forwarding *f = &v->f;
 	const struct to_graph *g = v->graph;
-	unsigned int first, last, depth, ports = v->plan->slots - 1;
+	unsigned int first, last, ports = v->plan->slots - 1;
 	char address[128], source[TO_NAME_MAX + 16];
+	enum to_walk_end end;
 
 	for (first = 0; first < f->n_qualified; first = last) {
 		const struct to_qualified *q = &f->qualified[first];
@@ -317,39 +262,17 @@ static void verify_qualified(struct verify *v)
 			continue;
 		}
 		to_forwarding_resolve(f, q->dst, q->slot);
-		to_forwarding_qualify(f, first, last);
+		end = to_failures_qualify(&v->failures.packets, first, last);
 		snprintf(source, sizeof(source), " from %s", verify_name(v, q->src));
-		if (f->n_loop_free < g->n) {
+		if (f->n_loop_free < g->n)
 			verify_say_loop(v, source);
-			continue;
-		}
-		if (f->n_reached < g->n && !q->slot) {
+		else if ((f->n_reached < g->n && !q->slot) || end != TO_WALK_ARRIVE)
 			to_verify_say(v->out, "not all packets%s for %s arrive", source,
 				      verify_address(v, address, sizeof(address)));
-			continue;
-		}
-		if (q->slot)
+		else if (q->slot)
 			verify_last_hops(v);
-		/* the servers that these packets meet */
-		memset(v->met, 0, g->n * sizeof(*v->met));
-		v->queue[0] = q->src;
-		v->met[q->src] = 1;
-		for (depth = 1; depth;) {
-			uint32_t x = v->queue[--depth];
-			uint64_t left;
-
-			if (x == q->dst)
-				continue;
-			verify_failures(v, x);
-			for (left = f->next[x]; left; left &= left - 1) {
-				uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
-
-				if (!v->met[y]) {
-					v->met[y] = 1;
-					v->queue[depth++] = y;
-				}
-			}
-		}
+		if (end == TO_WALK_ARRIVE)
+			to_verify_failures(&v->failures);
 	}
 }
 
@@ -415,14 +338,14 @@ static int verify_tables(struct verify *v)
 	int ret = -ENOMEM;
 
 	v->ingress = malloc(n * ports * sizeof(*v->ingress) + 1);
-	v->stack = calloc(4 * n, sizeof(*v->stack));
+	v->seen = calloc(2 * n, sizeof(*v->seen));
 	v->distance = calloc(n, sizeof(*v->distance));
-	if (!v->ingress || !v->stack || !v->distance ||
-	    to_forwarding_init(&v->f, v->plan, v->graph))
+	v->mark = calloc(v->graph->n_arcs + 1, sizeof(*v->mark));
+	if (!v->ingress || !v->seen || !v->distance || !v->mark ||
+	    to_forwarding_init(&v->f, v->plan, v->graph) ||
+	    to_verify_failures_init(&v->failures, &v->f, v->out))
 		goto out;
-	v->seen = v->stack + n;
-	v->met = v->seen + n;
-	v->queue = v->met + n;
+	v->queue = v->seen + n;
 	memset(v->ingress, 0xff, n * ports * sizeof(*v->ingress));
 	for (a = 0; a < v->graph->n_arcs; a++)
 		v->ingress[v->graph->to[a] * ports + v->graph->peer_port[a]] = a;
@@ -434,11 +357,18 @@ static int verify_tables(struct verify *v)
 	if (!ret)
 		ret = verify_predictions(v->plan, v->out);
 out:
+	to_verify_failures_free(&v->failures);
 	to_forwarding_free(&v->f);
 	free(v->ingress);
-	free(v->stack);
+	free(v->seen);
 	free(v->distance);
+	free(v->mark);
 	return ret;
+}
+
+const char *to_verify_verdict(const struct to_verify_report *report)
+{
+	return report->violations ? "invalid" : report->links.uncovered ? "unprotected" : "protected";
 }
 
 int to_verify(const struct to_plan *plan, to_verify_line *line, void *data,

@@ -6,26 +6,52 @@
 
 #include "verify/predict.h"
 
+#define TO_UNPROTECTED_MAX 100
+
+/**
+ * struct to_failure_cases - what happens when something dies
+ * @cases: sources, addresses, and a thing that dies which packets from the one to the
+ *	other meet while nothing is broken
+ * @covered: of these, where all packets still arrive, whatever their flow hashes
+ * @last_hops: where not, and the port that owns the address is dark with it, so
+ *	that no table could help
+ * @disconnected: where not, and no path is left
+ * @uncovered: the rest
+ */
+struct to_failure_cases {
+	uint64_t cases, covered, last_hops, disconnected, uncovered;
+};
+
+/** struct to_unprotected - packets from @src for @slot of @dst can be lost when @link is down */
+struct to_unprotected {
+	uint32_t src, dst, link;
+	uint16_t slot;
+};
+
 /**
  * struct to_verify_report - what was found
  * @violations: lines handed to the caller
  * @addresses: node and port addresses that were resolved from every server
  * @unreachable: pairs of a server and a port address that no path joins
  *	without crossing the server that owns the port; no violation
- * @cases: pairs of an address and a link that packets to it use, per server
- *	that sends them there; each is one failed link
- * @covered: of these, where all packets still arrive
- * @last_hops: where the link is the only path into the port that owns the
- *	address, so that no table could help
- * @uncovered: the rest
+ * @links: when any one link is down; both its ends see that, of a simplex link the
+ *	server that sends
+ * @servers: when any one server is down, seen by its neighbours; not as a
+ *	destination, nor as a source
+ * @n_unprotected, @unprotected: the first of links.uncovered
  * @figures: recomputed from links, rings, tables and demand
  */
 struct to_verify_report {
 	unsigned long violations;
 	uint64_t addresses, unreachable;
-	uint64_t cases, covered, last_hops, uncovered;
+	struct to_failure_cases links, servers;
+	unsigned int n_unprotected;
+	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];
 	struct to_figures figures;
 };
+
+/** to_verify_verdict() - "protected", "unprotected" (against some single link) or "invalid" */
+const char *to_verify_verdict(const struct to_verify_report *report);
 
 /** to_verify_line - one violation, a line without newline */
 typedef void to_verify_line(void *data, const char *line);
@@ -42,8 +68,11 @@ typedef void to_verify_line(void *data, const char *line);
  * - from every server, packets to every node address and to every port address
  *   with a link arrive on all branches, and enter the right port; there is no
  *   loop, also with source-qualified routes
- * - the same for every single failed link, on the next hops and backups left
- *   to the server that sees it; where none is left the case is uncovered
+ * - no packet meets an alternate while nothing is broken, except those of queue
+ *   pairs on ports that the tables do not send by, and these do not loop
+ * - there is no loop while any one link is down, on the next hops, backups and
+ *   alternates that are left; where packets are lost the case is uncovered
+ * - no next hop has a share that the kernel refuses
  * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
  * - the predictions are true
  *

@@ -81,15 +81,17 @@ static int verify_ports(const struct to_plan *plan, const struct to_verify_out *
 	return ret;
 }
 
-/* The cross-connects that the links need, sorted. Return: how many. */
+/* The cross-connects that the links need, also dark ones, sorted. Return: how many. */
 static unsigned int verify_needed(const struct to_plan *plan, const struct to_verify_out *out,
 				  struct to_cross_connect *needed)
 {
 	const struct to_cluster *c = plan->cluster;
 	unsigned int n = 0, i;
 
-	for (i = 0; i < c->n_links; i++) {
-		struct to_port_ref ra = c->links[i].a, rb = c->links[i].b;
+	for (i = 0; i < c->n_links + plan->n_dark; i++) {
+		const struct to_link *link = i < c->n_links ? &c->links[i] :
+					     &plan->dark[i - c->n_links];
+		struct to_port_ref ra = link->a, rb = link->b;
 		const struct to_port *a = &c->servers[ra.server].ports[ra.port];
 		const struct to_port *b = &c->servers[rb.server].ports[rb.port];
 
@@ -137,7 +139,7 @@ static int verify_matching(const struct to_plan *plan, const struct to_verify_ou
 static int verify_cross_connects(const struct to_plan *plan, const struct to_verify_out *out)
 {
 	const struct to_cluster *c = plan->cluster;
-	struct to_cross_connect *needed = calloc(c->n_links + 1, sizeof(*needed));
+	struct to_cross_connect *needed = calloc(c->n_links + plan->n_dark + 1, sizeof(*needed));
 	struct to_cross_connect *made = calloc(plan->n_cross_connects + 1, sizeof(*made));
 	unsigned int n_needed, n_made = plan->n_cross_connects, i = 0, k = 0;
 

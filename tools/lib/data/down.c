@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "data/down.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int to_down_init(struct to_down *down, const struct to_cluster *cluster)
+{
+	const unsigned int n = cluster->n_servers, links = cluster->n_links;
+
+	*down = (struct to_down){
+		.n_servers = n, .n_links = links,
+		.servers = calloc(n + 1, sizeof(*down->servers)),
+		.ports = calloc(n + 1, sizeof(*down->ports)),
+		.links = calloc(links + 1, sizeof(*down->links)),
+	};
+	if (down->servers && down->ports && down->links)
+		return 0;
+	to_down_free(down);
+	return -ENOMEM;
+}
+
+void to_down_free(struct to_down *down)
+{
+	free(down->list);
+	free(down->servers);
+	free(down->ports);
+	free(down->links);
+	*down = (struct to_down){ 0 };
+}
+
+static void down_darken(struct to_down *down, const struct to_cluster *cluster)
+{
+	down->n_dark = 0;
+	for (unsigned int l = 0; l < cluster->n_links; l++) {
+		const struct to_link *link = &cluster->links[l];
+
+		down->links[l] = to_down_has(down, link->a) || to_down_has(down, link->b);
+		down->n_dark += down->links[l];
+	}
+}
+
+int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct to_port_ref at)
+{
+	const bool server = at.port == TO_DOWN_SERVER;
+	struct to_port_ref *list;
+
+	if (down->servers[at.server] || (!server && to_down_has(down, at)))
+		return 0;
+	list = realloc(down->list, (down->n + 1) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	down->list = list;
+	down->list[down->n++] = at;
+	down->servers[at.server] = server;
+	down->ports[at.server] |= server ? ~0ull : 1ull << at.port;
+	down_darken(down, cluster);
+	return 0;
+}
+
+int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
+		  struct to_error *err)
+{
+	const size_t length = strcspn(word, ":");
+	char name[TO_NAME_MAX] = "";
+	int server = -1, port = -1;
+
+	if (length < sizeof(name)) {
+		memcpy(name, word, length);
+		server = to_cluster_find_server(cluster, name);
+	}
+	if (server < 0)
+		return to_error_set(err, -ENOENT, "no server is called \"%.*s\"",
+				    (int)(length < 100 ? length : 100), word);
+	if (word[length]) {
+		port = to_cluster_find_port(&cluster->servers[server], word + length + 1);
+		if (port < 0)
+			return to_error_set(err, -ENOENT, "server \"%s\" has no port \"%.100s\"",
+					    name, word + length + 1);
+	}
+	if (to_down_add(down, cluster, (struct to_port_ref){
+				server, word[length] ? (uint32_t)port : TO_DOWN_SERVER }))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+const char *to_down_name(const struct to_cluster *cluster, struct to_port_ref at,
+			 char text[TO_DOWN_NAME_MAX])
+{
+	const struct to_server *server = &cluster->servers[at.server];
+
+	if (at.port == TO_DOWN_SERVER)
+		snprintf(text, TO_DOWN_NAME_MAX, "%s", server->name);
+	else
+		snprintf(text, TO_DOWN_NAME_MAX, "%s:%s", server->name,
+			 server->ports[at.port].name);
+	return text;
+}

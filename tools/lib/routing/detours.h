@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_DETOURS_H
+#define TOPOOPT_DETOURS_H
+
+/* The detours of one address, see alternates.h. */
+
+#include "base/arena.h"
+#include "routing/forwarding.h"
+
+#define TO_DETOUR_NONE UINT32_MAX
+#define TO_DETOUR_PLAIN (UINT32_MAX - 1)
+
+/**
+ * struct to_detours - what happens to packets that a failure turned back
+ * @onward: per arc, the arc that packets take which arrived on it; TO_DETOUR_PLAIN
+ *	where a detour ends and they do as all others; TO_DETOUR_NONE where there is
+ *	no detour, which is the same for them
+ * @backup: per server, the arc to take when its only next hop is down, or
+ *	TO_DETOUR_NONE
+ */
+struct to_detours {
+	const struct to_graph *graph;
+	uint32_t *onward, *backup;
+	/* while one is sought */
+	uint32_t *base_onward, *base_backup;	/* for all sources, see to_detours_release() */
+	bool based;
+	bool returns;				/* RoCEv2 that entered by another port comes back */
+	bool *open;				/* per server: its groups may change */
+	bool *reached;				/* per server: has a path */
+	bool *primary;				/* per arc: carries packets without a failure */
+	uint32_t *critical, *chosen;
+	unsigned int n_critical, n_chosen;
+	uint32_t *queue, *came, *seen, *above, arc_mark, server_mark, marked;
+	uint16_t *depth;
+	struct to_arena arena;			/* has all arrays */
+};
+
+/** to_detours_init() - room for any address of @graph. Return: 0 or -ENOMEM. */
+int to_detours_init(struct to_detours *d, const struct to_graph *graph);
+void to_detours_free(struct to_detours *d);
+
+/** to_detours_reset() - no detours, for the address that @f resolved */
+void to_detours_reset(struct to_detours *d);
+
+/**
+ * to_detours_release() - for the routes that one source has for itself
+ * @first, @last: range of f->qualified
+ *
+ * After to_detours_find() for all sources, whose detours stay as they are but at the
+ * servers of these routes.
+ */
+void to_detours_release(struct to_detours *d, const struct to_forwarding *f,
+			unsigned int first, unsigned int last);
+
+/**
+ * to_detours_find() - find a detour around each single failure
+ * @f: with paths that were resolved or qualified
+ */
+void to_detours_find(struct to_detours *d, const struct to_forwarding *f);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_FAILURES_H
+#define TOPOOPT_FAILURES_H
+
+/* Whose packets for one address a failure meets, and what becomes of them. */
+
+#include "verify/walk.h"
+
+/**
+ * struct to_failures - packets for one address, of all sources or of one
+ * @words: of 64 bits, in a set of servers
+ * @sources: whose packets are looked at: packets from all of them arrive while
+ *	nothing is broken
+ * @used: per server, arcs that their packets use then
+ * @met: servers that have any, @n_met of them
+ * @affected: sources whose packets use something that is dead; set by
+ *	to_failures_evaluate() as are
+ * @lost, @looping: the sources among them whose packets can be lost, or loop
+ * @twin: per arc, the other direction of its link, UINT32_MAX for none
+ * @dead: arcs that are down, @n_dead of them
+ * @without: server that is down, TO_SERVER_NONE for none
+ */
+struct to_failures {
+	struct to_forwarding *f;
+	struct to_walk walk;
+	size_t words;
+	uint64_t *sources, *used, *affected, *lost, *looping;
+	uint32_t *met, n_met, *twin, *dead, n_dead, without;
+	bool one;			/* all packets are of @source */
+	uint32_t source;
+	uint64_t *above, *reached;	/* [server * words]: sources of packets that meet it */
+	uint64_t *joined;		/* see to_failures_joined() */
+	uint32_t *queue;
+	struct to_arena arena;		/* has all arrays */
+};
+
+/** to_failures_init() - Return: 0 or -ENOMEM */
+int to_failures_init(struct to_failures *o, struct to_forwarding *f);
+void to_failures_free(struct to_failures *o);
+
+/**
+ * to_failures_resolve() - packets for an address, see to_forwarding_resolve()
+ * @at: 0 for the first address; moves on in o->f->qualified from one address to the
+ *	next. Sources that have routes of their own to this one are left out.
+ *
+ * Return: whether an alternate takes some of them while nothing is broken, which
+ * none should: failures cannot be evaluated then.
+ */
+bool to_failures_resolve(struct to_failures *o, uint32_t dst, unsigned int slot,
+			 unsigned int *at);
+
+/**
+ * to_failures_qualify() - packets of one source, see to_forwarding_qualify()
+ *
+ * Return: what becomes of them while nothing is broken. When they do not arrive they are
+ * not looked at.
+ */
+enum to_walk_end to_failures_qualify(struct to_failures *o, unsigned int first, unsigned int last);
+
+/** to_failures_uses() - whether packets that are looked at use @arc while nothing is broken */
+static inline bool to_failures_uses(const struct to_failures *o, uint32_t arc)
+{
+	const struct to_graph *g = o->f->graph;
+	uint32_t x = g->from[arc];
+
+	return o->used[x] >> (arc - g->out[x]) & 1;
+}
+
+/** to_failures_above() - the sources of packets that meet server @x, those left out too */
+static inline const uint64_t *to_failures_above(const struct to_failures *o, uint32_t x)
+{
+	return &o->above[x * o->words];
+}
+
+/** to_failures_count() - how many servers of @a are in @b too */
+uint64_t to_failures_count(const struct to_failures *o, const uint64_t *a, const uint64_t *b);
+
+/** to_failures_kill() - @arc is down too; nothing happens where it is so already */
+void to_failures_kill(struct to_failures *o, uint32_t arc);
+
+/** to_failures_kill_link() - both directions of the link that @arc is on */
+void to_failures_kill_link(struct to_failures *o, uint32_t arc);
+
+/** to_failures_kill_server() - all links of @x, which is no source */
+void to_failures_kill_server(struct to_failures *o, uint32_t x);
+
+/** to_failures_repair() - nothing is down */
+void to_failures_repair(struct to_failures *o);
+
+/** to_failures_evaluate() - what becomes of packets that use what is dead */
+void to_failures_evaluate(struct to_failures *o);
+
+/**
+ * to_failures_whole() - whether every server that lives reaches every other by links
+ *	that are left
+ */
+bool to_failures_whole(struct to_failures *o);
+
+/** to_failures_port_dark() - nothing that is left leads into the port whose address it is */
+bool to_failures_port_dark(const struct to_failures *o);
+
+/**
+ * to_failures_joined() - servers with a path left to the address
+ *
+ * Paths to the address of a port may cross its server, as RoCEv2 does.
+ */
+const uint64_t *to_failures_joined(struct to_failures *o);
+
+#endif
