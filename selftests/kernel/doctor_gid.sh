@@ -1,18 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 7.2
-# toctl doctor finds the RoCEv2 GID of a port's address, or that it is missing. On
-# 7.2, where rdma_rxe works in network namespaces.
+# toctl doctor finds the RoCEv2 GID of a port's address, or that it is missing, and
+# RDMA devices that a dark link cut off. On 7.2, where rdma_rxe works in network
+# namespaces.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
-chain_up 3 >/dev/null
+chain_up 3 --no-apply >/dev/null
 must "$fabric" rxe
+for server in "${servers[@]}"; do
+	must apply "$server" "$plan" >/dev/null
+done
 
 doctor() { on "$B" toctl doctor --plan "$plan" --node "$B"; }
 
+doctor >"$tmp/sound"
 gid=$(doctor | sed -n "s/^ok   eth1: gid: $B-eth1 has the RoCEv2 GID \([0-9]*\) .*/\1/p")
 # shellcheck disable=SC2046,SC2183 # words of the address
 is "RoCE GID of the port's IPv4 address" \
@@ -24,5 +29,52 @@ must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
 check_fails "RoCE GID missing" 'FAIL eth1: gid: .* has no RoCEv2 GID' doctor
 must apply "$B" "$plan" >/dev/null
 check "which apply mends" wait_for 60 doctor
+
+# A queue pair has no way round a dark link: jobs do without its device.
+dark() { # PORT FIX
+	doctor | grep -A 1 "^warn $1: rdma: $B-$1:1 reaches nobody" | grep -qx " *fix: $2"
+}
+
+check "no device is cut off" sh -c "! grep -q ': rdma:' '$tmp/sound'"
+must "$fabric" darken "$B:eth1"
+wait_for 60 on "$B" sh -c '! ip link show eth1 | grep -q LOWER_UP'
+check "a dark link takes its device" \
+	dark eth1 "run jobs without it: NCCL_IB_HCA==$B-eth0:1 UCX_NET_DEVICES=$B-eth0:1"
+is "and no other" "$(doctor | grep -c ': rdma:')" 1
+check "without a plan too" grep -q "^warn eth1: rdma: " <(on "$B" toctl doctor)
+must "$fabric" darken "$B:eth0"
+wait_for 60 on "$B" sh -c '! ip link show eth0 | grep -q LOWER_UP'
+check "all of them" dark eth0 "light a port: none of the RDMA devices has carrier"
+must "$fabric" light "$B:eth0"
+must "$fabric" light "$B:eth1"
+check "light again" wait_for 60 doctor
+is "no device is cut off then" "$(doctor | grep -c ': rdma:')" 0
+
+
+# The node's address also is a GID of the port, see roce_gid_mgmt.c of the kernel.
+gids() { # which RoCEv2 GIDs of IPv4 B's eth1 has, in their order
+	grep -ho ':ffff:....:....$' "/sys/class/infiniband/$B-eth1/ports/1/gids/"{0..15}
+}
+gid_of() { # IPV4-ADDRESS
+	# shellcheck disable=SC2046,SC2183
+	printf ':ffff:%02x%02x:%02x%02x' $(tr . ' ' <<<"$1")
+}
+gids_are() { # IPV4-ADDRESS...
+	[[ $(gids | xargs) == "$(for address; do gid_of "$address"; echo; done | xargs)" ]]
+}
+check "the node's address is a GID, too, after that of the port" \
+	wait_for 60 gids_are "$(port_ip "$B" eth1)" "$(node "$B")"
+must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
+must wait_for 60 gids_are "$(node "$B")"
+must on "$B" ip address add 10.250.0.1/32 dev topo0
+must wait_for 60 eval '[[ $(gids | wc -l) == 2 ]]'
+must apply "$B" "$plan" >/dev/null
+must wait_for 60 eval '[[ $(gids | wc -l) == 3 ]]'
+doctor >"$tmp/doctor"
+index=$(grep -l "$(gid_of "$(port_ip "$B" eth1)")" \
+	"/sys/class/infiniband/$B-eth1/ports/1/gids/"{0..15})
+check "a GID of another address comes first" \
+	grep -q "^warn eth1: gid: .* GID" "$tmp/doctor"
+check "doctor says what to set" grep -q "NCCL_IB_GID_INDEX=${index##*/} " "$tmp/doctor"
 
 done_testing

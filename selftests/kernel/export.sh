@@ -29,6 +29,7 @@ declare -A names=(
 	[relay_tx_packets]=transmit_packets_total [relay_tx_bytes]=transmit_bytes_total
 	[local_packets]=local_receive_packets_total [local_bytes]=local_receive_bytes_total
 	[miss_packets]=miss_packets_total [backup_packets]=backup_packets_total
+	[alternate_packets]=alternate_packets_total
 )
 compare() { # PREFIX LABELS; "name: value" on standard input
 	local name value key

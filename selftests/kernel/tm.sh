@@ -196,6 +196,25 @@ fi
 on "$B" tc qdisc del dev eth0 clsact
 on "$C" tc qdisc del dev eth0 clsact
 
+# A queue pair of B's eth0 for C: by A, which sends it back through B. And one of A for
+# B's eth1, which enters B by eth0: B sends it round by C.
+round() { # SOURCE
+	record --attach "$1" --interval 20ms || return
+	back=$(on "$B" "$send" raw eth0 "$(port_mac "$A" eth1)" "$(port_ip "$B" eth0)" \
+		"$(port_ip "$C" eth0)" 4791 1024 300)
+	wrong=$(rdma "$B" eth1 512 200)
+	recorded
+	load_matrix "$tmp/fabric.tm"
+	is "$1: RDMA back through its source counts once" "${matrix["1 2 0"]}" "$back"
+	is "$1: RDMA that entered by a wrong port, too" "${matrix["0 1 0"]}" "$wrong"
+	is "$1: no pair besides" "${#matrix[@]}" 2
+}
+
+# C has no route to B's eth0: its kernel cannot tell whose the packets are, but the plan can.
+round module
+round tc
+is "tc: no residual" "$(jq .residual "$tmp/merge.json")" 0
+
 # 200 epochs under load: each packet is in exactly one.
 if record --interval 10ms; then
 	sent=$(on "$A" "$send" udp "$a" "$c" 9999 200 4000 &

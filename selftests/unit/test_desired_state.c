@@ -136,6 +136,51 @@ static void test_table(void **state)
 	to_plan_free(plan);
 }
 
+/* Alternates, whatever their place in the plan; what matters for the MAC is the port. */
+static void test_alternates(void **state)
+{
+	struct to_nexthop hops[] = {
+		{ .port = 0, .weight = 1, .ingress = 1 + 0 },
+		{ .port = 1, .weight = 1, .backup = true },
+		{ .port = 1, .weight = 1, .ingress = 1 + 2 },
+		{ .port = 0, .weight = 2 },
+	};
+	struct to_plan *plan = load(plan_text);
+	struct to_group *group = &plan->tables[0].groups[0], was = *group;
+	struct to_kernel_table t;
+	struct to_error err = {};
+
+	(void)state;
+	*group = (struct to_group){ .n = 4, .nexthops = hops };
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
+	expect_route(&t, "10.0.0.2", "", "10.0.0.2/32 via if10 02:00:00:00:01:b0 weight 2, "
+		     "if11 02:00:00:00:00:c1 backup, if10 02:00:00:00:01:b0 ingress if10, "
+		     "if11 02:00:00:00:00:c1 ingress if12");
+	expect_route(&t, "10.1.0.2", "", "10.1.0.2/32 via if10 02:00:00:00:00:b0 weight 2, "
+		     "if11 02:00:00:00:00:c1 backup, if10 02:00:00:00:00:b0 ingress if10, "
+		     "if11 02:00:00:00:00:c1 ingress if12");
+	assert_int_equal(t.n_groups, 5);
+	to_kernel_table_free(&t);
+	/* also where no primary leads to the last hop */
+	hops[0] = (struct to_nexthop){ .port = 1, .weight = 1 };
+	hops[1] = (struct to_nexthop){ .port = 0, .weight = 1, .ingress = 1 + 1 };
+	group->n = 2;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
+	expect_route(&t, "10.1.0.2", "", "10.1.0.2/32 via if11 02:00:00:00:00:c1, "
+		     "if10 02:00:00:00:00:b0 ingress if11");
+	to_kernel_table_free(&t);
+
+	hops[1].ingress = 1 + 3;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_string_equal(err.text, "server a: group 0 names port 3 of 3");
+	hops[1].ingress = 1;
+	hops[0].ingress = 1 + 1;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_string_equal(err.text, "server a: group 0 has 0 next hops, expected 1 to 32");
+	*group = was;
+	to_plan_free(plan);
+}
+
 static void test_dark_port(void **state)
 {
 	struct to_plan *plan = load(plan_text);
@@ -170,6 +215,31 @@ static void expect_entry(const struct to_entries *list, const char *line, int ti
 	}
 	if (found != times)
 		fail_msg("%d times, expected %d: %s", found, times, line);
+}
+
+/* What the kernel refuses is refused before it is asked: less than 1/256 of a kind. */
+static void test_least_share(void **state)
+{
+	struct to_plan *plan = load(plan_text);
+	struct to_nexthop *hops = plan->tables[0].groups[0].nexthops;
+	struct to_kernel_table t;
+	struct to_error err = {};
+
+	(void)state;
+	hops[0].weight = 255;
+	hops[1] = (struct to_nexthop){ .port = 1, .weight = 1 };
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
+	to_kernel_table_free(&t);
+	hops[0].weight = 256;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_string_equal(err.text, "server a: group 0 gives port p1 less than 1/256 of what its primaries carry");
+	hops[1].backup = true;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
+	to_kernel_table_free(&t);
+	hops[0].backup = true;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), -EINVAL);
+	assert_string_equal(err.text, "server a: group 0 gives port p1 less than 1/256 of what its backups carry");
+	to_plan_free(plan);
 }
 
 static void test_entries(void **state)
@@ -309,6 +379,12 @@ static void test_diff(void **state)
 	assert_int_equal(lines[0], 3);
 	assert_int_equal(lines[1], 3);
 	b.groups[1].nexthops[0].mac[5] ^= 1;
+	/* an alternate for another port */
+	a.groups[0].nexthops[1].ingress = 10;
+	b.groups[0].nexthops[1].ingress = 12;
+	assert_int_equal(to_diff_tables(&a, &b, &count, NULL, NULL, NULL, &err), 0);
+	assert_true(count.changed > 0);
+	b.groups[0].nexthops[1].ingress = 10;
 	b.n_routes--;
 	assert_int_equal(to_diff_tables(&a, &b, &count, NULL, NULL, NULL, &err), 0);
 	assert_int_equal(count.removed, 1);
@@ -322,7 +398,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_alternates),
 		cmocka_unit_test(test_dark_port),
+		cmocka_unit_test(test_least_share),
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_cover),
 		cmocka_unit_test(test_diff),

@@ -49,13 +49,13 @@ static unsigned int follow(uint32_t at, uint32_t src, uint32_t dst, double bytes
 		    table->pairs[i].slot == 0)
 			group = &table->groups[table->pairs[i].group];
 	for (unsigned int i = 0; i < group->n; i++)
-		weights += group->nexthops[i].backup ? 0 : group->nexthops[i].weight;
+		weights += to_nexthop_primary(&group->nexthops[i]) ? group->nexthops[i].weight : 0;
 	for (unsigned int i = 0; i < group->n; i++) {
 		struct to_port_ref out = { at, group->nexthops[i].port }, in;
 		double part = bytes * group->nexthops[i].weight / weights;
 		unsigned int hops;
 
-		if (group->nexthops[i].backup)
+		if (!to_nexthop_primary(&group->nexthops[i]))
 			continue;
 		use[at * PORTS + out.port] += part;
 		assert_int_equal(to_plan_peer(o.plan, out, &in), 0);

@@ -8,9 +8,11 @@
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
+#include "plan/repair.h"
 #include "plan/replan.h"
 
 struct replan_args {
+	struct to_words down;
 	const char *tm, *plan, *output;
 	uint64_t horizon, dark, samples, effort, seed;
 	double threshold;
@@ -149,6 +151,105 @@ static int replan_decide(struct to_call *call, const struct replan_args *args,
 	return ret;
 }
 
+static int replan_down_print(FILE *out, const struct to_plan *plan, const struct to_repair *r)
+{
+	const struct to_figures *figures[] = { &r->before, &r->after };
+	struct to_cross_connect *cut, *made;
+	unsigned int n_cut, n_made;
+	int ret = to_cross_connects_diff(plan, r->plan, &cut, &n_cut, &made, &n_made);
+
+	if (ret)
+		return ret;
+	fprintf(out, "repair: %u links are dark, %u of them moved to other ports; rings: %s\n",
+		r->dark, r->moved, to_repair_rings_names[r->rings]);
+	if (r->n_cut_off) {
+		fprintf(out, "cut off:");
+		for (unsigned int s = 0; s < plan->cluster->n_servers; s++)
+			if (r->cut_off[s])
+				fprintf(out, " %s", plan->cluster->servers[s].name);
+		fprintf(out, "\n");
+	}
+	fprintf(out, "\n   %-8s %12s %16s %9s\n", "", "comm ms", "busiest link B", "hops");
+	for (unsigned int i = 0; i < 2; i++)
+		fprintf(out, "   %-8s %12.4g %16.6g %9.3g\n", i ? "after" : "before",
+			1e3 * figures[i]->comm_time, figures[i]->max_link_load,
+			figures[i]->mean_hops);
+	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
+	replan_print_moves(out, plan->cluster, "make", made, n_made);
+	free(cut);
+	free(made);
+	return 0;
+}
+
+static int replan_down_print_json(const struct to_plan *plan, const struct to_repair *r)
+{
+	struct to_cross_connect *cut, *made;
+	unsigned int n_cut, n_made;
+	json_t *json = to_repair_json(r);
+	int ret = to_cross_connects_diff(plan, r->plan, &cut, &n_cut, &made, &n_made);
+
+	if (ret) {
+		json_decref(json);
+		return ret;
+	}
+	if (json_object_set_new(json, "action", json_string("repair")) ||
+	    json_object_set_new(json, "cut", replan_cross_connects(plan->cluster, cut, n_cut)) ||
+	    json_object_set_new(json, "made", replan_cross_connects(plan->cluster, made, n_made)) ||
+	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
+		ret = -ENOMEM;
+	else
+		putchar('\n');
+	json_decref(json);
+	free(cut);
+	free(made);
+	return ret;
+}
+
+static int replan_down_make(struct to_call *call, const struct replan_args *args,
+			    const struct to_plan *plan, const struct to_down *down)
+{
+	const bool plan_out = args->output && !strcmp(args->output, "-");
+	struct to_repair repair;
+	int ret = to_repair_plan(plan, down, args->effort, &repair, &call->err);
+
+	if (ret)
+		return replan_blame(call, args->plan, ret);
+	if (args->output)
+		ret = to_plan_save(repair.plan, args->output, &call->err);
+	if (!ret && call->json)
+		ret = replan_down_print_json(plan, &repair);
+	else if (!ret)
+		ret = replan_down_print(plan_out ? stderr : stdout, plan, &repair);
+	if (!ret && args->exit_code && repair.dark)
+		ret = repair.moved ? REPLAN_EXIT_REWIRE : REPLAN_EXIT_REROUTE;
+	to_repair_free(&repair);
+	return ret;
+}
+
+/* By hand what toctl run does when it sees ports without light. */
+static int replan_down(struct to_call *call, const struct replan_args *args)
+{
+	struct to_plan *plan = to_plan_load(args->plan, &call->err);
+	struct to_down down;
+	int ret;
+
+	if (!plan)
+		return -EINVAL;
+	ret = to_down_init(&down, plan->cluster);
+	if (ret)
+		to_error_set(&call->err, ret, "out of memory");
+	for (unsigned int i = 0; !ret && i < args->down.n; i++) {
+		ret = to_down_parse(&down, plan->cluster, args->down.list[i], &call->err);
+		if (ret)
+			ret = replan_blame(call, args->plan, ret);
+	}
+	if (!ret)
+		ret = replan_down_make(call, args, plan, &down);
+	to_down_free(&down);
+	to_plan_free(plan);
+	return ret;
+}
+
 static int replan_run(struct to_call *call, const void *data)
 {
 	const struct replan_args *args = data;
@@ -159,6 +260,11 @@ static int replan_run(struct to_call *call, const void *data)
 
 	if (call->json && args->output && !strcmp(args->output, "-"))
 		return to_usage(call, "plan and decision cannot both go to standard output: give -o FILE");
+	if (!args->tm == !args->down.n)
+		return to_usage(call, args->tm ? "--down goes without --tm" :
+						 "--tm or --down is required");
+	if (args->down.n)
+		return replan_down(call, args);
 	if (args->threshold < 0 || args->threshold >= 1)
 		return to_usage(call, "--threshold is a share, from 0 to below 1");
 	plan = to_plan_load(args->plan, &call->err);
@@ -179,8 +285,10 @@ static int replan_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct replan_args, field)
 
 static const struct to_option replan_options[] = {
-	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .required = true, .argument = "FILE",
+	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .argument = "FILE",
 	  .help = "measured traffic matrix of the fabric, from toctl tm merge" },
+	{ "down", 0, TO_OPTION_WORDS, FIELD(down), .argument = "SERVER[:PORT]",
+	  .help = "a server or a port that is down, instead of --tm; may be given more than once" },
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
 	  .help = "the plan in force" },
 	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
@@ -231,6 +339,13 @@ const struct to_command to_cmd_replan = {
 		"meanwhile and gained later; for choices that do not exist, the reason. For "
 		"switches without control in the plan, such as patch panels, it then lists the "
 		"cross-connects to cut and to make: the switch and two of its ports.\n"
+		"With --down instead of --tm: the plan without what is down. A port darkens its "
+		"link in both directions, a server all of its links. Dark links move to other "
+		"ports of the same two servers on the same optical switch, where there are free "
+		"ones; AllReduce rings that lost a link are routed or formed anew; all routes are "
+		"made again. Demand of servers without a path is left out. Prints communication "
+		"time and the load of the busiest link before and after. The new plan says what "
+		"it does without; FILE of --plan stays as it is, unless -o names it too.\n"
 		"The exit status is 0 whatever the decision, unless --exit-code is given.",
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),

@@ -113,6 +113,7 @@ static void route_print_answer(const json_t *answer)
 	if (!json_object_get(answer, "nexthops"))
 		printf(" %s", json_string_value(json_object_get(answer, "type")));
 	json_array_foreach(json_object_get(answer, "nexthops"), i, nh) {
+		const char *ingress = json_string_value(json_object_get(nh, "ingress"));
 		int weight = json_integer_value(json_object_get(nh, "weight"));
 
 		printf("%s%s %s", i ? ", " : " via ",
@@ -120,6 +121,8 @@ static void route_print_answer(const json_t *answer)
 		       json_string_value(json_object_get(nh, "mac")));
 		if (weight != 1)
 			printf(" weight %d", weight);
+		if (ingress)
+			printf(" ingress %s", ingress);
 		printf("%s%s", json_is_true(json_object_get(nh, "backup")) ? " backup" : "",
 		       json_is_true(json_object_get(nh, "live")) ? "" : " dead");
 	}
@@ -140,6 +143,7 @@ static void route_print_tree(const json_t *node, int depth)
 			       i == 3 ? "as above" : ends[i]);
 	json_array_foreach(json_object_get(node, "next"), i, hop) {
 		const char *peer = json_string_value(json_object_get(hop, "peer"));
+		const char *ingress = json_string_value(json_object_get(hop, "ingress"));
 		int weight = json_integer_value(json_object_get(hop, "weight"));
 
 		printf("%*s%s:%s -> %s", 2 * depth, "", server,
@@ -147,7 +151,11 @@ static void route_print_tree(const json_t *node, int depth)
 		       peer ? peer : "(dark)");
 		if (weight != 1)
 			printf(" weight %d", weight);
-		printf("%s\n", json_is_true(json_object_get(hop, "backup")) ? " backup" : "");
+		if (json_is_true(json_object_get(hop, "backup")))
+			printf(" backup");
+		if (ingress)
+			printf(" for what arrives at %s", ingress);
+		printf("\n");
 		then = json_object_get(hop, "then");
 		if (then)
 			route_print_tree(then, depth + 1);
@@ -269,7 +277,8 @@ const struct to_command to_cmd_route = {
 		"from server to server, a line per link, through all branches of a multipath\n"
 		"route. For a SERVER it also prints which share of RDMA traffic to send to\n"
 		"each of its ports. If SRC is a port of this server, packets leave through\n"
-		"that port, as those of RDMA queue pairs do.",
+		"that port, as those of RDMA queue pairs do; if they reach DST by another port\n"
+		"than DST, they leave it by the right one and are sent back.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },

@@ -78,6 +78,13 @@ static const struct to_option run_options[] = {
 	  .help = "time within which a change must pay back; default: 10s" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
 	  .min = 1, .help = "time for new links to come up; default: 5s" },
+	{ "repair-after", 0, TO_OPTION_DURATION, FIELD(controller.carrier.after_ns),
+	  .argument = "TIME", .max = 3600000000000,
+	  .help = "plan without ports that have no carrier for this long; 0s: never; default: 1s" },
+	{ "repair-hold", 0, TO_OPTION_DURATION, FIELD(controller.carrier.hold_ns),
+	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
+	  .help = "return to the plan when all ports have had carrier for this long, "
+		  "and for up to 64 times as long where it does not last; default: 10s" },
 	TO_FABRIC_OPTIONS(struct run_args, controller.fabric, NULL),
 	{}
 };
@@ -93,6 +100,10 @@ const struct to_command to_cmd_run = {
 		"link up, commits everywhere and verifies. It takes several rounds where a single\n"
 		"one would cut servers off. If any step fails on any server, the whole fabric\n"
 		"returns to the old plan.\n\n"
+		"When ports are without carrier for a second, or a server is gone with all of its\n"
+		"own, the fabric goes to a plan without them, as toctl replan --down makes it;\n"
+		"it is kept as FILE.repair. When the carrier is back to stay, the fabric returns to\n"
+		"FILE.\n\n"
 		"FILE is the state: a change replaces it. FILE.next exists while a change is under\n"
 		"way, so that the next run finishes or undoes what was interrupted. At the start\n"
 		"the fabric is brought to the plan. SIGTERM and SIGINT end it between two steps: a\n"
@@ -104,7 +115,8 @@ const struct to_command to_cmd_run = {
 		.confirm = 2, .idle_bps = 1000000,
 		.controller = {
 			.interval_ns = 50000000, .horizon_ns = 10000000000,
-			.carrier_ns = 5000000000, .shift = TO_SHIFT_DEFAULTS,
+			.carrier_ns = 5000000000,
+			.carrier = TO_CARRIER_DEFAULTS, .shift = TO_SHIFT_DEFAULTS,
 			.fabric = TO_FABRIC_DEFAULTS,
 		},
 	},

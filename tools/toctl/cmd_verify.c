@@ -4,11 +4,15 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "data/down.h"
 #include "figures.h"
 #include "format/plan_json.h"
 #include "verify/verify.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */
+
+#define VERIFY_CASES 5		/* that are named in text */
+#define VERIFY_CASE_TEXT (4 * (TO_NAME_MAX + IFNAMSIZ) + 64)
 
 struct verify_lines {
 	bool json;
@@ -28,25 +32,72 @@ static void verify_line(void *data, const char *line)
 		fprintf(stderr, "%s\n", line);
 }
 
-static void verify_print_json(const struct to_verify_report *r, const struct verify_lines *lines)
+/* "s3 > s7 (s7:eth0) while s3:eth1 - s5:eth0 is dark" */
+static const char *verify_case(const struct to_plan *plan, const struct to_unprotected *u,
+			       char text[VERIFY_CASE_TEXT])
 {
-	json_t *object = to_predict_json(&r->figures);
+	const struct to_cluster *c = plan->cluster;
+	const struct to_server *dst = &c->servers[u->dst];
+	const struct to_link *l = &c->links[u->link];
+	char a[TO_DOWN_NAME_MAX], b[TO_DOWN_NAME_MAX], address[TO_DOWN_NAME_MAX + 4] = "";
 
+	if (u->slot)
+		snprintf(address, sizeof(address), " (%s:%s)", dst->name, dst->ports[u->slot - 1].name);
+	snprintf(text, VERIFY_CASE_TEXT, "%s > %s%s while %s %s %s is dark",
+		 c->servers[u->src].name, dst->name, address, to_down_name(c, l->a, a),
+		 c->link_mode == TO_LINKS_DUPLEX ? "-" : ">", to_down_name(c, l->b, b));
+	return text;
+}
+
+static json_t *verify_cases_json(const struct to_failure_cases *c)
+{
+	return json_pack("{s:I s:I s:I s:I s:I}",
+			 "cases", (json_int_t)c->cases, "covered", (json_int_t)c->covered,
+			 "uncovered", (json_int_t)c->uncovered,
+			 "last_hops", (json_int_t)c->last_hops,
+			 "disconnected", (json_int_t)c->disconnected);
+}
+
+static void verify_print_json(const struct to_plan *plan, const struct to_verify_report *r,
+			      const struct verify_lines *lines)
+{
+	json_t *object = to_predict_json(&r->figures), *failures = verify_cases_json(&r->links);
+	json_t *unprotected = json_array();
+	char text[VERIFY_CASE_TEXT];
+	unsigned int i;
+
+	for (i = 0; i < r->n_unprotected; i++)
+		json_array_append_new(unprotected,
+				      json_string(verify_case(plan, &r->unprotected[i], text)));
+	json_object_set_new(failures, "unprotected", unprotected);
+	json_object_set_new(failures, "servers", verify_cases_json(&r->servers));
 	json_object_update_new(object, json_pack(
-		"{s:b s:I s:O s:I s:I s:{s:I s:I s:I s:I}}",
-		"valid", !r->violations, "violation_count", (json_int_t)r->violations,
-		"violations", lines->array,
+		"{s:b s:s s:I s:O s:I s:I s:o}",
+		"valid", !r->violations, "verdict", to_verify_verdict(r),
+		"violation_count", (json_int_t)r->violations, "violations", lines->array,
 		"addresses", (json_int_t)r->addresses,
-		"unreachable", (json_int_t)r->unreachable,
-		"failures", "cases", (json_int_t)r->cases, "covered", (json_int_t)r->covered,
-		"last_hops", (json_int_t)r->last_hops, "uncovered", (json_int_t)r->uncovered));
+		"unreachable", (json_int_t)r->unreachable, "failures", failures));
 	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 	putchar('\n');
 	json_decref(object);
 }
 
+static void verify_print_cases(const char *what, const struct to_failure_cases *c)
+{
+	printf("  any one %s down: %" PRIu64 " of %" PRIu64 " cases covered, %" PRIu64 " not",
+	       what, c->covered, c->covered + c->uncovered, c->uncovered);
+	if (c->last_hops)
+		printf("; %" PRIu64 " more take the port they lead to with them", c->last_hops);
+	if (c->disconnected)
+		printf("; %" PRIu64 " more leave no path", c->disconnected);
+	putchar('\n');
+}
+
 static void verify_print(const struct to_plan *plan, const struct to_verify_report *r)
 {
+	char text[VERIFY_CASE_TEXT];
+	unsigned int i;
+
 	if (r->violations > VERIFY_LINES)
 		fprintf(stderr, "and %lu more\n", r->violations - VERIFY_LINES);
 	if (!r->figures.servers)
@@ -57,9 +108,15 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 	if (r->unreachable)
 		printf("  for %" PRIu64 " pairs of a server and a port, no path enters through the port\n",
 		       r->unreachable);
-	printf("  single link failures: %" PRIu64 " of %" PRIu64 " cases covered, %" PRIu64
-	       " not; %" PRIu64 " more are the last link into a port\n",
-	       r->covered, r->cases - r->last_hops, r->uncovered, r->last_hops);
+	verify_print_cases("link", &r->links);
+	verify_print_cases("server", &r->servers);
+	if (!r->links.uncovered)
+		return;
+	printf("  NOT PROTECTED against every single link:\n");
+	for (i = 0; i < r->n_unprotected && i < VERIFY_CASES; i++)
+		printf("    %s\n", verify_case(plan, &r->unprotected[i], text));
+	if (r->links.uncovered > i)
+		printf("    and %" PRIu64 " more\n", r->links.uncovered - i);
 }
 
 static int verify_run(struct to_call *call, const void *data)
@@ -78,7 +135,7 @@ static int verify_run(struct to_call *call, const void *data)
 	if (ret)
 		to_error_set(&call->err, ret, "out of memory");
 	else if (call->json)
-		verify_print_json(&report, &lines);
+		verify_print_json(plan, &report, &lines);
 	else
 		verify_print(plan, &report);
 	json_decref(lines.array);
@@ -96,7 +153,9 @@ const struct to_command to_cmd_verify = {
 	.max_operands = 1,
 	.description =
 		"Checks links, cross-connects, rings, trees and every route from every server, with all "
-		"links up and with any single link down, and recomputes the figures. Prints a line per "
-		"violation on standard error; exits with 1 if there is one.",
+		"links up and with any single link or server down, and recomputes the figures. Prints "
+		"a line per violation on standard error; exits with 1 if there is one. A plan that "
+		"loses packets while one link is down, though a path remains, is valid, but not "
+		"protected: the pairs are named, \"verdict\" is \"unprotected\", and the exit status 0.",
 	.run = verify_run,
 };

@@ -112,6 +112,17 @@ static int set_choice(const struct to_option *o, const char *text, int *value,
 			    o->name, words, text);
 }
 
+static int add_word(struct to_words *words, const char *text, struct to_error *err)
+{
+	const char **list = realloc(words->list, (words->n + 1) * sizeof(*list));
+
+	if (!list)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	words->list = list;
+	words->list[words->n++] = text;
+	return 0;
+}
+
 static int option_set(const struct to_option *o, const char *text, void *args,
 		      struct to_error *err)
 {
@@ -137,6 +148,8 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 		return set_real(o, text, field, err);
 	case TO_OPTION_CHOICE:
 		return set_choice(o, text, field, err);
+	case TO_OPTION_WORDS:
+		return add_word(field, text, err);
 	}
 	return -EINVAL;
 }
@@ -417,6 +430,9 @@ int to_command_main(const struct to_command *command, int argc, char **argv,
 	if (ret == TO_EXIT_USAGE)
 		fprintf(stderr, "see toctl %s --help\n", command->name);
 out:
+	for (const struct to_option *o = command->options; args && o && o->name; o++)
+		if (o->type == TO_OPTION_WORDS)
+			free(((struct to_words *)((char *)args + o->offset))->list);
 	parser_free(&parser);
 	free(args);
 	return ret;

@@ -27,6 +27,7 @@ enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };
  * @TO_OPTION_DURATION: uint64_t in ns, written with a unit: 50ms
  * @TO_OPTION_RATE: uint64_t in bits/s, k M G T allowed: 100G
  * @TO_OPTION_CHOICE: int, index into @choices
+ * @TO_OPTION_WORDS: struct to_words; may be given more than once
  */
 enum to_option_type {
 	TO_OPTION_FLAG,
@@ -36,6 +37,13 @@ enum to_option_type {
 	TO_OPTION_DURATION,
 	TO_OPTION_RATE,
 	TO_OPTION_CHOICE,
+	TO_OPTION_WORDS,
+};
+
+/** struct to_words - what an option was given, @n times */
+struct to_words {
+	unsigned int n;
+	const char **list;
 };
 
 /**

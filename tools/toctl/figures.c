@@ -129,6 +129,8 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 		    1048576, "MiB");
 	figures_row(out, "  all MP by RDMA", o->max_mp_link_load_rdma, o->max_mp_link_load_bound,
 		    1048576, "MiB");
+	figures_row(out, "  from all ports", o->max_mp_link_load_rdma_ports,
+		    o->max_mp_link_load_bound, 1048576, "MiB");
 	figures_row(out, "max link load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
 	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
 	figures_row(out, "communication time", o->comm_time, o->comm_time_bound, 1e-3, "ms");

@@ -9,20 +9,26 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "control/carrier.h"
 #include "control/transition.h"
 #include "data/allreduce.h"
+#include "data/down.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
+#include "plan/repair.h"
 #include "plan/replan.h"
 
 #define CONTROLLER_RETRY_S 1
 #define CONTROLLER_RETRY_MAX_S 30
+#define CONTROLLER_SMALL 256	/* servers whose repair is worth all effort: it takes a second */
 
 /**
  * struct controller - a controller at work
- * @next_path: PLAN.next
+ * @next_path, @repair_path: PLAN.next, PLAN.repair
  * @first: the plan at the start, whose cluster @switches borrows
  * @plan: in force
+ * @asked: while @plan is a repaired one: the plan that it stands in for, which PLAN is;
+ *	else NULL
  * @next: while the fabric may be anywhere between @plan and this one, else NULL
  * @switches: open when @transition has them
  * @bytes: of the last interval, n x n, row = source
@@ -34,11 +40,16 @@
  * @n_missing: servers that gave no recording of the last interval; before the
  *	first, UINT_MAX
  * @n_intervals, @n_changes: so far
+ * @carrier: of all ports
+ * @without: what @plan does without, of the cluster of @asked
+ * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
+ * @repair_ns, @repair_pause: CLOCK_MONOTONIC of the next attempt, and seconds to the
+ *	one after that, while repairs fail
  */
 struct controller {
 	const struct to_controller_config *config;
-	char *next_path;
-	struct to_plan *first, *plan, *next;
+	char *next_path, *repair_path;
+	struct to_plan *first, *plan, *asked, *next;
 	struct to_fabric *fabric;
 	struct to_switch_set switches;
 	struct to_transition transition;
@@ -49,6 +60,10 @@ struct controller {
 	struct to_error unknown;
 	unsigned int n_missing;
 	uint64_t n_intervals, n_changes;
+	struct to_carrier carrier;
+	struct to_down without;
+	uint64_t since_ns, repair_ns;
+	unsigned int repair_pause;
 };
 
 static size_t controller_cells(const struct controller *c)
@@ -88,6 +103,8 @@ static void controller_restore(struct controller *c, const char *why)
 	c->broken = ret;
 	if (!ret) {
 		unlink(c->next_path);
+		if (!c->asked)
+			unlink(c->repair_path);
 		to_plan_free(c->next);
 		c->next = NULL;
 	}
@@ -105,24 +122,94 @@ static void controller_take(struct controller *c, struct to_plan *plan)
 	c->plan = plan;
 }
 
-/* After a controller that ended in the middle of a change: finish or undo it. */
-static void controller_recover(struct controller *c)
+/* Servers that @plan does without are left out. */
+static void controller_leave_out(struct controller *c, const struct to_plan *plan)
+{
+	bool *out = calloc(plan->cluster->n_servers, sizeof(*out));
+
+	for (unsigned int i = 0; out && i < plan->n_down; i++)
+		out[plan->down[i].server] |= plan->down[i].port == TO_DOWN_SERVER;
+	to_fabric_leave_out(c->fabric, out);
+	free(out);
+}
+
+/* @plan, which is taken over, is now in force: a repaired one, or the one asked for. */
+static void controller_switch(struct controller *c, struct to_plan *plan)
+{
+	if (plan == c->asked) {
+		c->asked = NULL;
+		controller_take(c, plan);
+	} else if (c->asked) {
+		controller_take(c, plan);
+	} else {
+		c->asked = c->plan;
+		c->plan = plan;
+	}
+}
+
+static bool controller_is_repair(const struct to_plan *plan)
+{
+	return plan->n_down || plan->n_dark;
+}
+
+/* What the repaired plan in force does without is down. Return: 0 or -ENOMEM. */
+static int controller_adopt(struct controller *c)
+{
+	const struct to_plan *plan = c->plan;
+	int ret;
+
+	to_down_free(&c->without);
+	ret = to_down_init(&c->without, c->asked->cluster);
+	for (unsigned int i = 0; !ret && i < plan->n_down; i++) {
+		ret = to_down_add(&c->without, c->asked->cluster, plan->down[i]);
+		if (plan->down[i].port != TO_DOWN_SERVER)
+			to_carrier_begin_down(&c->carrier, plan->down[i],
+					      to_clock_monotonic_ns());
+	}
+	return ret;
+}
+
+/*
+ * After a controller that ended in the middle of a change: finish or undo it. To
+ * return from a repair is done when PLAN.repair is gone. Return: 0 or -ENOMEM.
+ */
+static int controller_recover(struct controller *c)
 {
 	struct to_error err = { 0 };
+	int ret = 0;
 
+	controller_leave_out(c, c->plan);
 	if (access(c->next_path, F_OK)) {
+		if (c->asked && c->config->carrier.after_ns) {
+			c->next = to_plan_hold(c->asked);
+		} else if (c->asked) {
+			c->next = c->plan;
+			c->plan = c->asked;
+			c->asked = NULL;
+			to_fabric_leave_out(c->fabric, NULL);
+		}
 		controller_restore(c, "start");
-		return;
+		return 0;
 	}
 	c->next = to_plan_load(c->next_path, &err);
+	if (c->next)
+		controller_leave_out(c, c->next);
 	if (c->next && to_transition_at(&c->transition, c->next, &err) == 1 &&
-	    !rename(c->next_path, c->config->plan)) {
-		controller_take(c, c->next);
+	    !rename(c->next_path, controller_is_repair(c->next) ? c->repair_path :
+								  c->config->plan)) {
+		if (controller_is_repair(c->next)) {
+			controller_switch(c, c->next);
+			ret = controller_adopt(c);
+		} else {
+			controller_take(c, c->next);
+		}
 		c->next = NULL;
 		controller_restore(c, "change found complete");
-		return;
+		return ret;
 	}
+	controller_leave_out(c, c->plan);
 	controller_restore(c, "unfinished change undone");
+	return 0;
 }
 
 /* ---- decide and act ---- */
@@ -223,6 +310,242 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 		controller_decide(c, verdict);
 }
 
+/* ---- ports that lose their light ---- */
+
+static const struct to_plan *controller_asked(const struct controller *c)
+{
+	return c->asked ? c->asked : c->plan;
+}
+
+/* Whether the plan in force is for something else than @down. */
+static bool controller_outdated(const struct controller *c, const struct to_down *down)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+
+	if (memcmp(down->links, c->without.links, down->n_links * sizeof(*down->links)) ||
+	    memcmp(down->servers, c->without.servers, down->n_servers * sizeof(*down->servers)))
+		return true;
+	for (unsigned int l = 0; l < cluster->n_links; l++)
+		if (to_down_has(down, cluster->links[l].a) || to_down_has(down, cluster->links[l].b))
+			return true;
+	return false;
+}
+
+/* Every attempt asks all servers, so they get ever rarer. */
+static void controller_repair_failed(struct controller *c)
+{
+	const unsigned int pause = c->repair_pause ? 2 * c->repair_pause : CONTROLLER_RETRY_S;
+
+	c->repair_pause = pause < CONTROLLER_RETRY_MAX_S ? pause : CONTROLLER_RETRY_MAX_S;
+	c->repair_ns = to_clock_monotonic_ns() + c->repair_pause * TO_NS_PER_S;
+}
+
+/*
+ * Who is dead is left out, who came back takes part again. Return: whether all
+ * others are there.
+ */
+static bool controller_gather(struct controller *c, const struct to_down *down)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
+	bool back = false, all = true;
+
+	for (unsigned int s = 0; s < down->n_servers; s++)
+		back |= c->without.servers[s] && !down->servers[s];
+	to_fabric_leave_out(c->fabric, down->servers);
+	if (back)
+		to_fabric_status(c->fabric, NULL);
+	for (unsigned int s = 0; s < down->n_servers; s++)
+		all &= down->servers[s] || servers[s].reached;
+	if (!all)
+		to_fabric_leave_out(c->fabric, c->without.servers);
+	return all;
+}
+
+/* From the links of the plan in force that are lit: on the way nobody waits for others. */
+static int controller_repair_change(struct controller *c, const struct to_down *down,
+				    const struct to_plan *to, struct to_error *err)
+{
+	struct to_cluster *cluster = to_cluster_copy(c->plan->cluster);
+	struct to_plan from = { .cluster = cluster, .seed = c->plan->seed };
+	unsigned int n = 0;
+	int ret;
+
+	if (!cluster)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int l = 0; l < cluster->n_links; l++)
+		if (!to_down_has(down, cluster->links[l].a) &&
+		    !to_down_has(down, cluster->links[l].b))
+			cluster->links[n++] = cluster->links[l];
+	cluster->n_links = n;
+	ret = to_transition_make(&c->transition, &from, to, err);
+	to_cluster_free(cluster);
+	return ret;
+}
+
+/* To @to, whose file is in place when it is a repaired plan. */
+static int controller_repair_go(struct controller *c, const struct to_down *down,
+				struct to_plan *to, struct to_error *err)
+{
+	const struct to_plan *from = c->next ? c->next : c->plan;
+	int ret = c->broken ? to_transition_restore(&c->transition, from, to, NULL, err) :
+			      controller_repair_change(c, down, to, err);
+
+	if (!ret && controller_is_repair(to) && rename(c->next_path, c->repair_path))
+		ret = to_error_set(err, -errno, "%s: %s", c->repair_path, strerror(errno));
+	if (!ret && !controller_is_repair(to) && unlink(c->repair_path) && errno != ENOENT)
+		ret = to_error_set(err, -errno, "%s: %s", c->repair_path, strerror(errno));
+	return ret;
+}
+
+/* Return: whether the fabric runs @to, which is taken over if so. */
+static bool controller_repair_make(struct controller *c, const char *action,
+				   const struct to_down *down, struct to_plan *to,
+				   uint64_t since_ns)
+{
+	uint64_t decided = to_clock_realtime_ns(), generation = 0;
+	struct to_error err = { 0 };
+	double shift, ms;
+	int ret = 0;
+
+	if (controller_is_repair(to))
+		ret = to_plan_save(to, c->next_path, &err);
+	if (!ret)
+		ret = controller_repair_go(c, down, to, &err);
+	if (ret) {
+		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
+			   "%s failed: %s", action, err.text);
+		to_fabric_leave_out(c->fabric, c->without.servers);
+		if (!c->broken) {
+			to_plan_free(c->next);
+			c->next = to_plan_hold(to);
+			controller_restore(c, err.text);
+		}
+		return false;
+	}
+	c->broken = false;
+	unlink(c->next_path);
+	to_plan_free(c->next);
+	c->next = NULL;
+	shift = to_clock_seconds_since(since_ns) * 1e3;
+	ms = (to_clock_realtime_ns() - decided) * 1e-6;
+	to_fabric_generation(c->fabric, &generation, &err);
+	to_run_log(c->config->log, "changed",
+		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
+			     (json_int_t)generation, "shift_ms", shift, "ms", ms),
+		   "%s done: generation %" PRIu64 " on all servers that are there, %.1f ms after the light changed, %.1f ms after the decision",
+		   action, generation, shift, ms);
+	return true;
+}
+
+/* What is decided and why, with the price. */
+static void controller_note_repair(const struct controller *c, const char *action,
+				   const struct to_repair *repair, double ms)
+{
+	const struct to_cluster *cluster = repair->plan->cluster;
+	char text[160] = "", name[TO_DOWN_NAME_MAX];
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < repair->plan->n_down; i++) {
+		if (len + sizeof(name) + 16 > sizeof(text)) {
+			snprintf(text + len, sizeof(text) - len, " and %u more",
+				 repair->plan->n_down - i);
+			break;
+		}
+		len += snprintf(text + len, sizeof(text) - len, " %s",
+				to_down_name(cluster, repair->plan->down[i], name));
+	}
+	to_run_log(c->config->log, "decision",
+		   json_pack("{s:s, s:s, s:f, s:b, s:o}", "action", action, "reason",
+			     repair->plan->n_down ? "ports are without light" :
+						    "the light is back",
+			     "ms", ms, "dry_run", c->config->dry_run, "repair",
+			     to_repair_json(repair)),
+		   repair->plan->n_down ?
+		   "decision: %s%s: without light:%s; %u links are dark, %u moved, rings %s; communication %.4g ms, now %.4g ms, busiest link %.4g B, now %.4g B (%.1f ms)" :
+		   "decision: %s%s: the light is back%s; %u links are dark, %u moved, rings %s; communication %.4g ms, now %.4g ms, busiest link %.4g B, now %.4g B (%.1f ms)",
+		   action, c->config->dry_run ? " (dry run)" : "", text, repair->dark,
+		   repair->moved, to_repair_rings_names[repair->rings],
+		   repair->before.comm_time * 1e3, repair->after.comm_time * 1e3,
+		   repair->before.max_link_load, repair->after.max_link_load, ms);
+}
+
+/* The plan for @down: a repaired one, or the one asked for. Return: 0 or a negative errno. */
+static int controller_repair_decide(const struct controller *c, const struct to_down *down,
+				    struct to_repair *repair, struct to_error *err)
+{
+	const struct to_plan *asked = controller_asked(c);
+	int ret;
+
+	if (down->n_dark)
+		return to_repair_plan(asked, down,
+				      down->n_servers <= CONTROLLER_SMALL ? TO_EFFORT_DEFAULT :
+									    TO_EFFORT_MIN,
+				      repair, err);
+	*repair = (struct to_repair){ .parts = 1, .plan = to_plan_hold(asked) };
+	ret = to_predict_plan(c->plan, &repair->before);
+	ret = ret ? ret : to_predict_plan(asked, &repair->after);
+	if (ret)
+		to_repair_free(repair);
+	return ret ? to_error_set(err, ret, "out of memory") : 0;
+}
+
+/* @down is taken over when the fabric does without it. */
+static void controller_repair(struct controller *c, struct to_down *down, uint64_t since_ns)
+{
+	const char *action = down->n_dark ? "repair" : "return";
+	uint64_t start = to_clock_monotonic_ns();
+	struct to_error err = { 0 };
+	struct to_repair repair;
+
+	if (controller_repair_decide(c, down, &repair, &err)) {
+		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
+			   "cannot %s: %s", action, err.text);
+		controller_repair_failed(c);
+		return;
+	}
+	controller_note_repair(c, action, &repair, to_clock_seconds_since(start) * 1e3);
+	if (!c->config->dry_run && !controller_repair_make(c, action, down, repair.plan, since_ns)) {
+		controller_repair_failed(c);
+		to_repair_free(&repair);
+		return;
+	}
+	if (repair.plan == c->asked)
+		to_plan_free(repair.plan);	/* held twice */
+	controller_switch(c, repair.plan);
+	repair.plan = NULL;
+	to_repair_free(&repair);
+	to_down_free(&c->without);
+	c->without = *down;
+	*down = (struct to_down){ 0 };
+	c->repair_ns = c->repair_pause = 0;
+	c->n_changes++;
+}
+
+/* After all servers were asked: is there light where the plan needs it? */
+static void controller_look(struct controller *c)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
+	const uint64_t now = to_clock_monotonic_ns();
+	struct to_down down;
+
+	if (!c->config->carrier.after_ns || *c->config->stop)
+		return;
+	to_carrier_look(&c->carrier, servers, controller_asked(c), now);
+	if (c->asked)
+		to_carrier_look(&c->carrier, servers, c->plan, now);
+	to_carrier_settle(&c->carrier, now, &c->since_ns);
+	if (now < c->repair_ns)
+		return;
+	if (!to_carrier_find_down(&c->carrier, servers, controller_asked(c), &down) &&
+	    controller_outdated(c, &down)) {
+		if (controller_gather(c, &down))
+			controller_repair(c, &down, c->since_ns);
+		else
+			controller_repair_failed(c);
+	}
+	to_down_free(&down);
+}
+
 /* ---- the loop ---- */
 
 /* Logs when servers are missing, with the first reason given, and when all are there. */
@@ -272,7 +595,7 @@ static bool controller_interval(struct controller *c)
 	/* A part of the matrix would look like a shift. */
 	if (c->n_missing)
 		to_fabric_status(c->fabric, &err);
-	else
+	else if (!c->asked)
 		controller_observe(c, tm, 0);
 	to_tm_free(tm);
 	return true;
@@ -294,15 +617,37 @@ static void controller_mend(struct controller *c)
 		controller_pause(c, pause);
 		if (!*c->config->stop)
 			controller_restore(c, "again");
+		controller_look(c);
 		pause = 2 * pause < CONTROLLER_RETRY_MAX_S ? 2 * pause : CONTROLLER_RETRY_MAX_S;
+	}
+}
+
+/* Ports are looked at more often than traffic, where intervals are long. */
+static void controller_watch(struct controller *c)
+{
+	const uint64_t interval = c->config->interval_ns, step = c->config->carrier.after_ns / 4;
+	uint64_t end = (to_clock_realtime_ns() / interval + 1) * interval;
+
+	while (step && step < interval && !c->broken && !*c->config->stop &&
+	       to_clock_realtime_ns() + step < end) {
+		to_clock_sleep(step);
+		to_fabric_status(c->fabric, NULL);
+		controller_look(c);
 	}
 }
 
 static void controller_loop(struct controller *c)
 {
 	while (!*c->config->stop) {
+		bool measured;
+
 		controller_mend(c);
-		if (!*c->config->stop && !controller_interval(c) && !c->broken)
+		controller_watch(c);
+		if (c->broken || *c->config->stop)
+			continue;
+		measured = controller_interval(c);
+		controller_look(c);
+		if (!measured && !c->broken)
 			controller_pause(c, CONTROLLER_RETRY_S);
 	}
 }
@@ -317,10 +662,12 @@ static int controller_open(struct controller *c, const struct to_controller_conf
 	if (!c->plan)
 		return -EINVAL;
 	c->first = to_plan_hold(c->plan);
-	if (asprintf(&c->next_path, "%s.next", config->plan) < 0) {
-		c->next_path = NULL;
+	if (asprintf(&c->next_path, "%s.next", config->plan) < 0 ||
+	    asprintf(&c->repair_path, "%s.repair", config->plan) < 0 ||
+	    to_carrier_init(&c->carrier, &config->carrier, c->plan->cluster->n_servers,
+			    to_clock_monotonic_ns()) ||
+	    to_down_init(&c->without, c->plan->cluster))
 		return to_error_set(err, -ENOMEM, "out of memory");
-	}
 	to_run_log(config->log, "start",
 		   json_pack("{s:s, s:i, s:f, s:b}", "plan", config->plan, "servers",
 			     (int)c->plan->cluster->n_servers, "interval_ms",
@@ -331,6 +678,55 @@ static int controller_open(struct controller *c, const struct to_controller_conf
 	return 0;
 }
 
+static bool controller_has_link(const struct to_link *links, unsigned int n,
+				const struct to_link *link)
+{
+	for (unsigned int l = 0; l < n; l++)
+		if (!memcmp(&links[l].a, &link->a, sizeof(link->a)) &&
+		    !memcmp(&links[l].b, &link->b, sizeof(link->b)))
+			return true;
+	return false;
+}
+
+/* Is @repaired made of @plan? Then all links of that are lit or dark in it. */
+static bool controller_fits(const struct to_plan *repaired, const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster, *now = repaired->cluster;
+
+	if (!controller_is_repair(repaired) || c->n_servers != now->n_servers)
+		return false;
+	for (unsigned int s = 0; s < c->n_servers; s++)
+		if (strcmp(c->servers[s].name, now->servers[s].name) ||
+		    c->servers[s].n_ports != now->servers[s].n_ports)
+			return false;
+	for (unsigned int l = 0; l < c->n_links; l++)
+		if (!controller_has_link(now->links, now->n_links, &c->links[l]) &&
+		    !controller_has_link(repaired->dark, repaired->n_dark, &c->links[l]))
+			return false;
+	return !strcmp(plan->demand->name, repaired->demand->name);
+}
+
+/* A controller before this one did without something. Return: 0 or -ENOMEM. */
+static int controller_open_repair(struct controller *c)
+{
+	struct to_error err = { 0 };
+	struct to_plan *plan;
+
+	if (access(c->repair_path, F_OK))
+		return 0;
+	plan = to_plan_load(c->repair_path, &err);
+	if (!plan || !controller_fits(plan, c->plan)) {
+		to_run_log(c->config->log, "refused",
+			   json_pack("{s:s}", "error", plan ? "it is of another plan" : err.text),
+			   "%s is not used: %s", c->repair_path,
+			   plan ? "it is of another plan" : err.text);
+		to_plan_free(plan);
+		return 0;
+	}
+	controller_switch(c, plan);
+	return controller_adopt(c);
+}
+
 static int controller_connect(struct controller *c, struct to_error *err)
 {
 	struct to_error why = { 0 };
@@ -339,6 +735,8 @@ static int controller_connect(struct controller *c, struct to_error *err)
 	c->fabric = to_fabric_open(c->plan, &c->config->fabric, err);
 	if (!c->fabric)
 		return -EIO;
+	if (controller_open_repair(c))
+		return to_error_set(err, -ENOMEM, "out of memory");
 	c->transition = (struct to_transition){
 		.fabric = c->fabric, .carrier_ns = c->config->carrier_ns, .stop = c->config->stop,
 		.report = controller_step, .data = c,
@@ -351,15 +749,14 @@ static int controller_connect(struct controller *c, struct to_error *err)
 		c->transition.switches = &c->switches;
 	else if (ret != -ENOENT)
 		return to_error_set(err, ret, "%s", why.text);
-	controller_recover(c);
-	return 0;
+	return controller_recover(c) ? to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 /* What the plan was made for: transfers, and AllReduce over its rings and trees. */
 static int controller_expect(struct controller *c, struct to_error *err)
 {
-	const struct to_demand *demand = c->plan->demand;
-	const struct to_rings rings = to_allreduce_of(c->plan);
+	const struct to_demand *demand = controller_asked(c)->demand;
+	const struct to_rings rings = to_allreduce_of(controller_asked(c));
 
 	c->bytes = calloc(controller_cells(c), sizeof(*c->bytes));
 	c->mean = calloc(controller_cells(c), sizeof(*c->mean));
@@ -395,6 +792,10 @@ static int controller_end(struct controller *c, int ret)
 	free(c->bytes);
 	free(c->mean);
 	free(c->next_path);
+	free(c->repair_path);
+	to_carrier_free(&c->carrier);
+	to_down_free(&c->without);
+	to_plan_free(c->asked);
 	to_plan_free(c->plan);
 	to_plan_free(c->first);
 	to_plan_free(c->next);

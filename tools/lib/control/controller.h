@@ -18,10 +18,18 @@
  * decided meanwhile. A controller that ends in the middle leaves PLAN.next behind; the
  * next one looks whether the whole fabric is as PLAN.next says: if so it keeps it,
  * else it brings the fabric back to PLAN.
+ *
+ * When ports are without light for long (carrier.h), or a server is gone with all of
+ * its own, the fabric goes to a plan without them (repair.h), which is kept as
+ * PLAN.repair; PLAN stays what was asked for. When the light is back to stay, the fabric
+ * returns to PLAN, and PLAN.repair is removed. While it is there, it is what PLAN is
+ * above: what is in force, and what failures go back to. Traffic is not planned for
+ * meanwhile.
  */
 
 #include <signal.h>
 
+#include "control/carrier.h"
 #include "control/fabric.h"
 #include "control/run_log.h"
 #include "measure/shift.h"
@@ -33,6 +41,7 @@
  * @interval_ns: how often to look at the traffic
  * @horizon_ns: in which a change must pay back
  * @carrier_ns: how long new links may take to come up
+ * @carrier: when a port counts as down, and the fabric is repaired
  * @stop: ends the loop when set; handlers that set it must not restart system calls.
  *	A change that has not touched an optical switch yet is undone, any other finished
  * @log: told of all that is seen, decided and done
@@ -41,6 +50,7 @@ struct to_controller_config {
 	const char *plan;
 	bool dry_run;
 	uint64_t interval_ns, horizon_ns, carrier_ns;
+	struct to_carrier_config carrier;
 	struct to_shift_config shift;
 	struct to_fabric_options fabric;
 	const volatile sig_atomic_t *stop;

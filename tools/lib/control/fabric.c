@@ -15,6 +15,7 @@
  * struct to_fabric - see fabric.h
  * @cluster: owned; the servers, as the plan that it was opened with has them
  * @id: of the last request
+ * @out: per server, see to_fabric_leave_out()
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
  * @active: plan that was confirmed last through this, held, or NULL
@@ -28,7 +29,7 @@ struct to_fabric {
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
-	bool *who;
+	bool *who, *out;
 	json_t **replies;
 	char (*errors)[256];
 	struct to_plan *active, *next;
@@ -45,13 +46,23 @@ static void fabric_replace(struct to_plan **at, struct to_plan *plan)
 
 static void fabric_all(struct to_fabric *f)
 {
-	memset(f->who, true, f->cluster->n_servers * sizeof(*f->who));
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		f->who[i] = !f->out[i];
+}
+
+void to_fabric_leave_out(struct to_fabric *f, const bool *out)
+{
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		f->out[i] = out && out[i];
+		if (f->out[i])
+			f->servers[i].reached = false;
+	}
 }
 
 /* Ports of the plan by the names in "live". */
 static uint64_t fabric_live(const struct to_server *server, const json_t *names)
 {
-	uint64_t live = 0;
+	uint64_t live = json_is_array(names) ? 0 : ~0ull;
 	const json_t *name;
 	size_t i;
 	int port;
@@ -213,17 +224,22 @@ int to_fabric_generation(const struct to_fabric *f, uint64_t *generation,
 			 struct to_error *err)
 {
 	const struct to_fabric_server *s = f->servers;
+	unsigned int first = 0;
 
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+	while (first + 1 < f->cluster->n_servers && f->out[first])
+		first++;
+	for (unsigned int i = first; i < f->cluster->n_servers; i++) {
+		if (f->out[i])
+			continue;
 		if (!s[i].reached)
 			return to_error_set(err, -EHOSTUNREACH, "%s: %s", s[i].name, s[i].error);
-		if (s[i].generation != s[0].generation)
+		if (s[i].generation != s[first].generation)
 			return to_error_set(err, -ESTALE,
 					    "%s has generation %" PRIu64 ", %s has %" PRIu64,
-					    s[0].name, s[0].generation, s[i].name,
+					    s[first].name, s[first].generation, s[i].name,
 					    s[i].generation);
 	}
-	*generation = s[0].generation;
+	*generation = s[first].generation;
 	return 0;
 }
 
@@ -331,8 +347,8 @@ static int fabric_confirm(struct to_fabric *f, struct to_error *err)
 	if (ret > 0)
 		ret = fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err);
 	for (unsigned int i = 0; ret >= 0 && i < f->cluster->n_servers; i++) {
-		f->who[i] = !f->servers[i].reached ||
-			    f->servers[i].generation != f->generation;
+		f->who[i] = !f->out[i] && (!f->servers[i].reached ||
+					   f->servers[i].generation != f->generation);
 		if (f->who[i] && !f->servers[i].error[0])
 			snprintf(f->servers[i].error, sizeof(f->servers[i].error),
 				 "generation %" PRIu64 " is active, not %" PRIu64,
@@ -403,9 +419,10 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	f->timeout_ns = options->timeout_ns;
 	f->servers = calloc(c->n_servers, sizeof(*f->servers));
 	f->who = calloc(c->n_servers, sizeof(*f->who));
+	f->out = calloc(c->n_servers, sizeof(*f->out));
 	f->replies = calloc(c->n_servers, sizeof(*f->replies));
 	f->errors = calloc(c->n_servers, sizeof(*f->errors));
-	if (!f->servers || !f->who || !f->replies || !f->errors)
+	if (!f->servers || !f->who || !f->out || !f->replies || !f->errors)
 		goto no_memory;
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		f->servers[i].name = c->servers[i].name;
@@ -442,6 +459,7 @@ void to_fabric_close(struct to_fabric *f)
 	to_plan_free(f->next);
 	free(f->servers);
 	free(f->who);
+	free(f->out);
 	free(f->replies);
 	free(f->errors);
 	free(f);
@@ -536,9 +554,10 @@ static int fabric_merge(struct to_fabric *f, struct to_tm **tm, struct to_error 
 int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **tm,
 		     struct to_error *err)
 {
-	unsigned int n = f->cluster->n_servers;
-	int failed, ret;
+	int failed, asked = 0, ret;
 
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		asked += !f->out[i];
 	/* Once more when the counting only started. */
 	for (unsigned int attempt = 0; attempt < 2; attempt++) {
 		uint64_t until = (to_clock_realtime_ns() / interval_ns + 1) * interval_ns;
@@ -549,7 +568,7 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 						  "until_ns", (json_int_t)until), NULL, err);
 		if (failed < 0)
 			return failed;
-		if (failed == (int)n)
+		if (failed == asked)
 			return fabric_blame(f, "sample", failed, err);
 		ret = fabric_merge(f, tm, err);
 		if (ret || *tm)

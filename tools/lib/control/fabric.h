@@ -44,7 +44,8 @@ struct to_fabric_options {
  * @reached: its agent answered the last request
  * @generation: of its active table, 0 while it has none
  * @staged: it holds a prepared stage
- * @live: ports of the plan that are up and have carrier, bit by index
+ * @live: ports of the plan that are up and have carrier, bit by index; all of those of
+ *	an agent that does not say
  * @error: why the last request failed here, "" when it did not
  */
 struct to_fabric_server {
@@ -79,6 +80,15 @@ void to_fabric_close(struct to_fabric *fabric);
 
 /** to_fabric_servers() - one for each server of the plan, in its order */
 const struct to_fabric_server *to_fabric_servers(const struct to_fabric *fabric);
+
+/**
+ * to_fabric_leave_out() - do without servers from now on
+ * @out: per server; copied. NULL: all take part again
+ *
+ * Nothing is asked of them, and they do not count as missing or failed. An agent
+ * that comes back through etcd follows what was decided meanwhile.
+ */
+void to_fabric_leave_out(struct to_fabric *fabric, const bool *out);
 
 /**
  * to_fabric_status() - ask all servers again

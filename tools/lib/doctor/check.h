@@ -21,7 +21,7 @@ enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
  */
 struct to_check {
 	enum to_verdict verdict;
-	char name[24], subject[64], text[200], fix[200];
+	char name[24], subject[64], text[200], fix[400];
 };
 
 /** struct to_checks - findings in the order they were made */
@@ -65,6 +65,13 @@ void to_check_view_plan(struct to_check_view *view, const struct to_plan *plan,
 /** to_check_two() - whether port @p has a second interface, for RDMA */
 bool to_check_two(const struct to_check_view *view, unsigned int p);
 
+/** to_check_dark() - whether the plan has no link for port @p */
+bool to_check_dark(const struct to_check_view *view, unsigned int p);
+
+/** to_check_sysfs() - first line of a file, "" when there is none; the format makes its path */
+void to_check_sysfs(char *line, int size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /** to_check_module() - whether the module is there to be loaded */
 void to_check_module(struct to_checks *checks);
 
@@ -86,9 +93,18 @@ void to_check_netfilter(struct to_checks *checks,
 
 /**
  * to_check_ports() - the device and its ports as interfaces: present, up,
- * carrier, MAC, MTU, speed, offloads, RoCE GIDs
+ * carrier, MAC, MTU, speed, offloads
  */
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
+
+/**
+ * to_check_rdma() - the ports' RDMA devices: the RoCE GIDs of planned addresses, and
+ * which devices a job has to do without
+ *
+ * A queue pair sends and receives by the port of its device, whatever the tables say:
+ * without carrier it reaches nobody.
+ */
+void to_check_rdma(struct to_checks *checks, const struct to_check_view *view);
 
 /**
  * to_check_cabling() - who is at the other end of each port, and with what MTU

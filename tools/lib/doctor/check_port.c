@@ -2,57 +2,18 @@
 /* Checks of the topoopt device and its ports as interfaces. */
 
 #include "doctor/check.h"
+#include "kernel/features.h"
 #include "kernel/xdp.h"
 
-#include <arpa/inet.h>
-#include <dirent.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#define GIDS_MAX 1024
-
-/* First line of a file in sysfs, "" when there is none. */
-static void check_sysfs_line(char *line, int size, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void check_sysfs_line(char *line, int size, const char *fmt, ...)
-{
-	char path[512];
-	va_list ap;
-	FILE *file;
-
-	va_start(ap, fmt);
-	vsnprintf(path, sizeof(path), fmt, ap);
-	va_end(ap);
-	line[0] = '\0';
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (!fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-}
 
 static const struct to_port *check_planned_port(const struct to_check_view *view,
 						unsigned int p)
 {
 	return view->plan ? &view->plan->cluster->servers[view->server].ports[p] : NULL;
-}
-
-static bool check_planned_dark(const struct to_check_view *view, unsigned int p)
-{
-	struct to_port_ref peer;
-
-	return view->plan &&
-	       to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer);
 }
 
 static void check_device(struct to_checks *checks, const struct to_check_view *view)
@@ -111,7 +72,7 @@ static void check_link(struct to_checks *checks, const struct to_check_view *vie
 		to_check_add(checks, TO_CHECK_FAIL, "port", nic->name, fix, "down");
 	} else if (nic->carrier) {
 		to_check_add(checks, TO_CHECK_OK, "carrier", nic->name, NULL, "up");
-	} else if (check_planned_dark(view, p)) {
+	} else if (to_check_dark(view, p)) {
 		to_check_add(checks, TO_CHECK_OK, "carrier", nic->name, NULL,
 			     "none, and no link is planned");
 	} else {
@@ -155,7 +116,7 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device", nic->name);
 	if (!planned || access(path, F_OK))
 		return;
-	check_sysfs_line(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
+	to_check_sysfs(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
 	mbits = atoll(line);
 	if (mbits <= 0)
 		return;
@@ -167,56 +128,6 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 			     "check the transceiver, or correct the plan's bandwidth",
 			     "%lld Mbit/s, planned for %llu", mbits,
 			     (unsigned long long)planned->bandwidth / 1000000);
-}
-
-/* Names and state of an interface's offloads, by ethtool's ioctl. */
-struct features {
-	unsigned int n;
-	struct ethtool_gstrings *names;
-	struct ethtool_gfeatures *blocks;
-};
-
-static int check_features_ioctl(int fd, const char *name, void *data)
-{
-	struct ifreq ifr = { .ifr_data = data };
-
-	snprintf(ifr.ifr_name, IFNAMSIZ, "%s", name);
-	return ioctl(fd, SIOCETHTOOL, &ifr);
-}
-
-static bool check_features_read(int fd, const char *name, struct features *f)
-{
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t n;
-	} sset = { .info = { .cmd = ETHTOOL_GSSET_INFO,
-			     .sset_mask = 1ULL << ETH_SS_FEATURES } };
-	unsigned int blocks;
-
-	if (check_features_ioctl(fd, name, &sset) || !sset.info.sset_mask)
-		return false;
-	f->n = sset.n;
-	blocks = (f->n + 31) / 32;
-	f->names = calloc(1, sizeof(*f->names) + (size_t)f->n * ETH_GSTRING_LEN);
-	f->blocks = calloc(1, sizeof(*f->blocks) + blocks * sizeof(f->blocks->features[0]));
-	if (!f->names || !f->blocks)
-		return false;
-	f->names->cmd = ETHTOOL_GSTRINGS;
-	f->names->string_set = ETH_SS_FEATURES;
-	f->names->len = f->n;
-	f->blocks->cmd = ETHTOOL_GFEATURES;
-	f->blocks->size = blocks;
-	return !check_features_ioctl(fd, name, f->names) &&
-	       !check_features_ioctl(fd, name, f->blocks);
-}
-
-static bool check_features_on(const struct features *f, const char *feature)
-{
-	for (unsigned int i = 0; i < f->n; i++)
-		if (!strncmp((const char *)f->names->data + (size_t)i * ETH_GSTRING_LEN,
-			     feature, ETH_GSTRING_LEN))
-			return f->blocks->features[i / 32].active & 1u << i % 32;
-	return false;
 }
 
 /*
@@ -237,14 +148,13 @@ static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 		{ "rx-gro-list", "rx-gro-list",
 		  "on: RoCEv2 packets get merged and dropped", TO_CHECK_FAIL },
 	};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct features f = {};
+	struct to_features features;
 	bool fine = true;
 	char fix[200];
 
-	if (fd >= 0 && check_features_read(fd, nic->name, &f)) {
+	if (to_features_read(&features, nic->name)) {
 		for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-			if (!check_features_on(&f, bad[i].feature))
+			if (!to_features_on(&features, bad[i].feature))
 				continue;
 			snprintf(fix, sizeof(fix), "ethtool -K %s %s off", nic->name,
 				 bad[i].option);
@@ -256,104 +166,13 @@ static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 			to_check_add(checks, TO_CHECK_OK, "offloads", nic->name, NULL,
 				     "LRO and UDP receive aggregation are off");
 	}
-	free(f.names);
-	free(f.blocks);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* What the GIDs of a port's RDMA device say. */
-struct gids {
-	char rdma[64];
-	int index;	/* of the one that is RoCEv2 with the planned address, or -1 */
-};
-
-static void check_gids_of_port(struct gids *found, const char *rdma, const char *port,
-			       const char *name, const struct to_address *address)
-{
-	char line[64];
-
-	for (int i = 0; i < GIDS_MAX; i++) {
-		struct in6_addr gid, want = address->v6;
-
-		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/ndevs/%d",
-				 rdma, port, i);
-		/* GIDs are numbered without large gaps; the rest of the table is empty. */
-		if (!line[0] && i > 64)
-			return;
-		if (strcmp(line, name))
-			continue;
-		snprintf(found->rdma, sizeof(found->rdma), "%.63s", rdma);
-		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gid_attrs/types/%d",
-				 rdma, port, i);
-		if (strcmp(line, "RoCE v2"))
-			continue;
-		check_sysfs_line(line, sizeof(line), "/sys/class/infiniband/%s/ports/%s/gids/%d",
-				 rdma, port, i);
-		if (inet_pton(AF_INET6, line, &gid) != 1)
-			continue;
-		/* IPv4 goes first: what NCCL and others take unless told otherwise */
-		if (address->has_v4) {
-			want = (struct in6_addr){ .s6_addr[10] = 0xff, .s6_addr[11] = 0xff };
-			memcpy(&want.s6_addr[12], &address->v4, 4);
-		}
-		if (!memcmp(&gid, &want, 16)) {
-			found->index = i;
-			return;
-		}
-	}
-}
-
-/* Names in a directory of sysfs, @max at most. Return: how many. */
-static unsigned int check_list_directory(const char *path, char names[][64], unsigned int max)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *entry;
-	unsigned int n = 0;
-
-	while (dir && n < max && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			snprintf(names[n++], 64, "%.63s", entry->d_name);
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-/* @nic: where RDMA is, which has the port's address. */
-static void check_gid(struct to_checks *checks, const struct to_port *planned,
-		      const struct to_nic *nic)
-{
-	char devices[64][64], ports[8][64], path[192], fix[200];
-	unsigned int n_devices, n_ports;
-	struct gids found = { .index = -1 };
-
-	n_devices = check_list_directory("/sys/class/infiniband", devices, 64);
-	for (unsigned int d = 0; d < n_devices && found.index < 0; d++) {
-		snprintf(path, sizeof(path), "/sys/class/infiniband/%.63s/ports", devices[d]);
-		n_ports = check_list_directory(path, ports, 8);
-		for (unsigned int i = 0; i < n_ports && found.index < 0; i++)
-			check_gids_of_port(&found, devices[d], ports[i], nic->name,
-					   &planned->address);
-	}
-	if (found.index >= 0) {
-		to_check_add(checks, TO_CHECK_OK, "gid", nic->name, NULL,
-			     "%s has the RoCEv2 GID %d of the port's address", found.rdma,
-			     found.index);
-	} else if (found.rdma[0]) {
-		to_check_add(checks, TO_CHECK_FAIL, "gid", nic->name,
-			     "toctl apply PLAN sets the address; the GID follows",
-			     "%s has no RoCEv2 GID of the port's address", found.rdma);
-	} else {
-		snprintf(fix, sizeof(fix), "load the NIC's RDMA driver, or: rdma link add %s_rxe type rxe netdev %s",
-			 nic->name, nic->name);
-		to_check_add(checks, TO_CHECK_WARN, "gid", nic->name, fix,
-			     "no RDMA device: TCP only");
-	}
+	to_features_free(&features);
 }
 
 static void check_path(struct to_checks *checks, const struct to_nic *nic)
 {
 	const enum to_xdp_path path = to_xdp_path(nic->ifindex);
+	const char *strips = to_xdp_stripping(nic->name);
 	char fix[200];
 
 	switch (path) {
@@ -367,8 +186,8 @@ static void check_path(struct to_checks *checks, const struct to_nic *nic)
 			     "another XDP program sees all frames first");
 		break;
 	default:
-		if (to_xdp_strips_tags(nic->name)) {
-			snprintf(fix, sizeof(fix), "ethtool -K %s rxvlan off", nic->name);
+		if (strips) {
+			snprintf(fix, sizeof(fix), "ethtool -K %s %s", nic->name, strips);
 			to_check_add(checks, TO_CHECK_WARN, "path", nic->name, fix,
 				     "the NIC strips VLAN tags: nothing is relayed at XDP");
 			break;
@@ -424,8 +243,6 @@ static void check_port(struct to_checks *checks, const struct to_check_view *vie
 		check_mac(checks, nic, planned->relay_mac);
 	if (rdma && rdma != nic)
 		check_mac(checks, rdma, planned->mac);
-	if (rdma && !check_planned_dark(view, p))
-		check_gid(checks, planned, rdma);
 }
 
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view)

@@ -79,15 +79,28 @@ struct builder {
 	struct view v;
 	struct to_kernel_table *out;
 	unsigned int groups_room, routes_room;
-	/* group of the table for (group of the plan, next hop that is last) */
-	uint32_t (*last)[TOPOOPT_MAX_NEXTHOPS];
+	/* group of the table for (group of the plan, port that leads to the destination) */
+	uint32_t (*last)[TO_PORTS_MAX];
 	struct to_error *err;
 };
 
-/* @last: next hop that gets the RDMA MAC of its peer, -1 for none. */
+static void desired_fill_nexthop(const struct view *v, const struct to_nexthop *hop,
+				 int last, struct to_kernel_nexthop *nh)
+{
+	const struct to_port *peer = desired_view_peer(v, hop->port);
+
+	nh->port = v->ifindex[hop->port];
+	nh->ingress = hop->ingress ? v->ifindex[hop->ingress - 1] : 0;
+	nh->weight = hop->weight;
+	nh->backup = hop->backup;
+	memcpy(nh->mac, hop->port == last ? peer->mac : peer->relay_mac, 6);
+}
+
+/* @last: port whose next hops get the RDMA MAC of its peer, -1 for none. */
 static int desired_add_group(struct builder *b, const struct to_group *group, int last)
 {
 	struct to_kernel_table *out = b->out;
+	struct to_kernel_nexthop *nh;
 	struct to_kernel_group *g;
 
 	if (out->n_groups == b->groups_room) {
@@ -104,15 +117,15 @@ static int desired_add_group(struct builder *b, const struct to_group *group, in
 	g->nexthops = calloc(group->n, sizeof(*g->nexthops));
 	if (!g->nexthops)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < group->n; i++) {
-		unsigned int port = group->nexthops[i].port;
-		const struct to_port *peer = desired_view_peer(&b->v, port);
-		struct to_kernel_nexthop *nh = &g->nexthops[i];
+	/* In the order that the kernel gives them back in. */
+	nh = g->nexthops;
+	for (int kind = 0; kind < 3; kind++) {
+		for (unsigned int i = 0; i < group->n; i++) {
+			const struct to_nexthop *hop = &group->nexthops[i];
 
-		nh->port = b->v.ifindex[port];
-		nh->weight = group->nexthops[i].weight;
-		nh->backup = group->nexthops[i].backup;
-		memcpy(nh->mac, (int)i == last ? peer->mac : peer->relay_mac, 6);
+			if (kind == (hop->ingress ? 2 : hop->backup))
+				desired_fill_nexthop(&b->v, hop, last, nh++);
+		}
 	}
 	return out->n_groups++;
 }
@@ -120,19 +133,26 @@ static int desired_add_group(struct builder *b, const struct to_group *group, in
 static int desired_check_group(const struct builder *b, unsigned int group)
 {
 	const struct to_group *g = &b->v.table->groups[group];
+	unsigned int alternates = 0;
+	int least;
 
-	if (!g->n || g->n > TOPOOPT_MAX_NEXTHOPS)
+	for (unsigned int i = 0; i < g->n; i++)
+		alternates += !!g->nexthops[i].ingress;
+	if (g->n == alternates || g->n - alternates > TOPOOPT_MAX_NEXTHOPS)
 		return to_error_set(b->err, -EINVAL,
 				    "server %s: group %u has %u next hops, expected 1 to %d",
-				    b->v.self->name, group, g->n,
+				    b->v.self->name, group, g->n - alternates,
 				    TOPOOPT_MAX_NEXTHOPS);
 	for (unsigned int i = 0; i < g->n; i++) {
 		unsigned int port = g->nexthops[i].port;
 
-		if (port >= b->v.self->n_ports)
+		if (port >= b->v.self->n_ports ||
+		    g->nexthops[i].ingress > b->v.self->n_ports)
 			return to_error_set(b->err, -EINVAL,
 					    "server %s: group %u names port %u of %u",
-					    b->v.self->name, group, port,
+					    b->v.self->name, group,
+					    port < b->v.self->n_ports ?
+					    g->nexthops[i].ingress - 1u : port,
 					    b->v.self->n_ports);
 		if (!b->v.linked[port])
 			return to_error_set(b->err, -EINVAL,
@@ -140,6 +160,13 @@ static int desired_check_group(const struct builder *b, unsigned int group)
 					    b->v.self->name, group,
 					    b->v.self->ports[port].name);
 	}
+	least = to_group_least(g);
+	if (least >= 0)
+		return to_error_set(b->err, -EINVAL,
+				    "server %s: group %u gives port %s less than 1/%d of what its %s carry",
+				    b->v.self->name, group,
+				    b->v.self->ports[g->nexthops[least].port].name, TO_GROUP_SHARES,
+				    g->nexthops[least].backup ? "backups" : "primaries");
 	return 0;
 }
 
@@ -158,20 +185,21 @@ static int desired_find_group(struct builder *b, unsigned int group, uint32_t se
 				    b->v.table->n_groups);
 	g = &b->v.table->groups[group];
 	for (unsigned int i = 0; slot && i < g->n; i++) {
+		unsigned int port = g->nexthops[i].port;
 		const struct to_port *peer;
 
-		if (!desired_is_peer(&b->v, g->nexthops[i].port, server, slot))
+		if (!desired_is_peer(&b->v, port, server, slot))
 			continue;
-		peer = desired_view_peer(&b->v, g->nexthops[i].port);
+		peer = desired_view_peer(&b->v, port);
 		if (!memcmp(peer->mac, peer->relay_mac, 6))
 			break;
-		if (!b->last[group][i]) {
-			ret = desired_add_group(b, g, i);
+		if (!b->last[group][port]) {
+			ret = desired_add_group(b, g, port);
 			if (ret < 0)
 				return to_error_set(b->err, ret, "out of memory");
-			b->last[group][i] = ret;
+			b->last[group][port] = ret;
 		}
-		return b->last[group][i];
+		return b->last[group][port];
 	}
 	return group;
 }
@@ -503,7 +531,7 @@ static int desired_preferred_port(const struct view *v, unsigned int group)
 	const struct to_nexthop *best = NULL;
 
 	for (unsigned int i = 0; i < g->n; i++)
-		if (!g->nexthops[i].backup &&
+		if (to_nexthop_primary(&g->nexthops[i]) &&
 		    (!best || g->nexthops[i].weight > best->weight))
 			best = &g->nexthops[i];
 	return best ? best->port : -1;

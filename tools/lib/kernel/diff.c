@@ -21,13 +21,15 @@ const char *to_ifname(const struct to_diff_names *names, uint32_t ifindex,
 void to_nexthop_text(const struct to_kernel_nexthop *nh,
 		     const struct to_diff_names *names, char *text, size_t size)
 {
-	char name[IFNAMSIZ], weight[16] = "";
+	char name[IFNAMSIZ], how[32] = "";
 
-	if (nh->weight != 1)
-		snprintf(weight, sizeof(weight), " weight %u", nh->weight);
+	if (nh->ingress)
+		snprintf(how, sizeof(how), " ingress %s", to_ifname(names, nh->ingress, name));
+	else if (nh->weight != 1)
+		snprintf(how, sizeof(how), " weight %u", nh->weight);
 	snprintf(text, size, "%s %02x:%02x:%02x:%02x:%02x:%02x%s%s",
 		 to_ifname(names, nh->port, name), nh->mac[0], nh->mac[1],
-		 nh->mac[2], nh->mac[3], nh->mac[4], nh->mac[5], weight,
+		 nh->mac[2], nh->mac[3], nh->mac[4], nh->mac[5], how,
 		 nh->backup ? " backup" : "");
 }
 
@@ -61,12 +63,17 @@ static json_t *diff_nexthop_json(const struct to_kernel_nexthop *nh,
 				 const struct to_diff_names *names)
 {
 	char name[IFNAMSIZ], mac[18];
+	json_t *object;
 
 	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", nh->mac[0],
 		 nh->mac[1], nh->mac[2], nh->mac[3], nh->mac[4], nh->mac[5]);
-	return json_pack("{s:s, s:s, s:i, s:b, s:b}", "port",
-			 to_ifname(names, nh->port, name), "mac", mac, "weight",
-			 nh->weight, "backup", nh->backup, "live", nh->live);
+	object = json_pack("{s:s, s:s, s:i, s:b, s:b}", "port",
+			   to_ifname(names, nh->port, name), "mac", mac, "weight",
+			   nh->weight, "backup", nh->backup, "live", nh->live);
+	if (nh->ingress)
+		json_object_set_new(object, "ingress",
+				    json_string(to_ifname(names, nh->ingress, name)));
+	return object;
 }
 
 json_t *to_route_json(const struct to_kernel_route *route,
@@ -135,6 +142,8 @@ static int diff_nexthop_compare(const struct to_kernel_nexthop *a,
 {
 	if (a->port != b->port)
 		return a->port < b->port ? -1 : 1;
+	if (a->ingress != b->ingress)
+		return a->ingress < b->ingress ? -1 : 1;
 	if (a->weight != b->weight)
 		return a->weight - b->weight;
 	if (a->backup != b->backup)

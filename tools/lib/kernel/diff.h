@@ -59,11 +59,11 @@ int to_diff_entries(struct to_entries *have, struct to_entries *foreign,
 		    unsigned int *n, unsigned int *n_added,
 		    struct to_error *err);
 
-/** to_nexthop_text() - "eth0 02:54:4f:00:00:02 weight 2 backup" */
+/** to_nexthop_text() - "eth0 02:54:4f:00:00:02 weight 2 backup", or "... ingress eth1" */
 void to_nexthop_text(const struct to_kernel_nexthop *nh,
 		     const struct to_diff_names *names, char *text, size_t size);
 
-#define TO_ROUTE_TEXT (128 + 64 * TOPOOPT_MAX_NEXTHOPS)
+#define TO_ROUTE_TEXT (128 + 64 * (TOPOOPT_MAX_NEXTHOPS + TOPOOPT_MAX_PORTS))
 
 /**
  * to_route_text() - "10.200.0.3/32 from 10.200.0.1/32 via eth0 02:54:..."

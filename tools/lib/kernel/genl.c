@@ -14,7 +14,7 @@ const char *const to_genl_counter_names[TO_COUNTERS] = {
 	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets",
 	"relay-tx-bytes", "local-packets", "local-bytes", "miss-packets",
 	"backup-packets", "drop-header", "drop-ttl", "drop-mtu",
-	"drop-no-port", "drop-gso", "drop-nomem", "drop-tx",
+	"drop-no-port", "drop-gso", "drop-nomem", "drop-tx", "alternate-packets",
 };
 _Static_assert(TOPOOPT_A_COUNTERS_MAX - TOPOOPT_A_COUNTERS_PAD == TO_COUNTERS,
 	       "a name for every counter");
@@ -24,6 +24,7 @@ static const struct to_attribute nexthop_attributes[] = {
 	[TOPOOPT_A_NEXTHOP_MAC] = { "mac" },
 	[TOPOOPT_A_NEXTHOP_WEIGHT] = { "weight" },
 	[TOPOOPT_A_NEXTHOP_BACKUP] = { "backup" },
+	[TOPOOPT_A_NEXTHOP_INGRESS] = { "ingress" },
 };
 
 #define NESTED(array) array, sizeof(array) / sizeof(*(array))
@@ -337,7 +338,10 @@ static void genl_put_group(struct nlmsghdr *nlh, const struct to_kernel_group *g
 
 		mnl_attr_put_u32(nlh, TOPOOPT_A_NEXTHOP_PORT, nh->port);
 		mnl_attr_put(nlh, TOPOOPT_A_NEXTHOP_MAC, sizeof(nh->mac), nh->mac);
-		mnl_attr_put_u16(nlh, TOPOOPT_A_NEXTHOP_WEIGHT, nh->weight);
+		if (nh->ingress)
+			mnl_attr_put_u32(nlh, TOPOOPT_A_NEXTHOP_INGRESS, nh->ingress);
+		else
+			mnl_attr_put_u16(nlh, TOPOOPT_A_NEXTHOP_WEIGHT, nh->weight);
 		if (nh->backup)
 			mnl_attr_put(nlh, TOPOOPT_A_NEXTHOP_BACKUP, 0, NULL);
 		mnl_attr_nest_end(nlh, a);
@@ -402,7 +406,7 @@ static int genl_stage_fill(struct to_genl *genl, uint32_t ifindex,
 						    TOPOOPT_CMD_STAGE_ADD, ifindex);
 
 		for (; g < table->n_groups; g++) {
-			/* Upper bound: id, and port, MAC, weight, backup of each. */
+			/* Upper bound: id, and port, MAC, weight or ingress, backup of each. */
 			if (nlh->nlmsg_len + 16 + 40 * table->groups[g].n > MESSAGE_SIZE)
 				break;
 			genl_put_group(nlh, &table->groups[g]);
@@ -439,13 +443,26 @@ int to_genl_stage(struct to_genl *genl, uint32_t ifindex,
 	return ret;
 }
 
+/* A table too large for one request is made by as many as it takes. */
+static int genl_call_often(struct to_genl *genl, struct nlmsghdr *nlh,
+			   to_netlink_reply reply, void *arg, struct to_error *err)
+{
+	int ret;
+
+	do {
+		ret = to_netlink_call(&genl->nl, nlh, reply, arg, err);
+	} while (ret == -EINPROGRESS);
+	if (!ret && err)
+		err->text[0] = '\0';
+	return ret;
+}
+
 int to_genl_prepare(struct to_genl *genl, uint32_t ifindex, struct to_error *err)
 {
 	char buf[256];
 
-	return to_netlink_call(&genl->nl,
-			       genl_request(genl, buf, TOPOOPT_CMD_STAGE_PREPARE,
-					    ifindex), NULL, NULL, err);
+	return genl_call_often(genl, genl_request(genl, buf, TOPOOPT_CMD_STAGE_PREPARE,
+						  ifindex), NULL, NULL, err);
 }
 
 int to_genl_abort(struct to_genl *genl, uint32_t ifindex, struct to_error *err)
@@ -469,7 +486,7 @@ int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
 	mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_BASE_GENERATION, base);
 	if (generation && *generation)
 		mnl_attr_put_u64(nlh, TOPOOPT_A_DEVICE_GENERATION, *generation);
-	ret = to_netlink_call(&genl->nl, nlh, genl_set_device, &device, err);
+	ret = genl_call_often(genl, nlh, genl_set_device, &device, err);
 	if (!ret && generation)
 		*generation = device.generation;
 	return ret;
@@ -516,6 +533,9 @@ static int genl_parse_group(const struct nlattr *nest, struct to_kernel_group *g
 				break;
 			case TOPOOPT_A_NEXTHOP_BACKUP:
 				nh->backup = true;
+				break;
+			case TOPOOPT_A_NEXTHOP_INGRESS:
+				nh->ingress = to_attr_u32(b);
 				break;
 			case TOPOOPT_A_NEXTHOP_LIVE:
 				nh->live = true;

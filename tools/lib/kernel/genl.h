@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "kernel/netlink.h"
 
-#define TO_COUNTERS 15
+#define TO_COUNTERS 16
 
 /** Index into counters of TOPOOPT_A_COUNTERS_@name */
 #define TO_COUNTER(name) \
@@ -48,9 +48,9 @@ struct to_kernel_port {
 	uint64_t counters[TO_COUNTERS];
 };
 
-/** struct to_kernel_nexthop - a next hop; @port is an ifindex */
+/** struct to_kernel_nexthop - a next hop; @port and @ingress (0: none) are ifindexes */
 struct to_kernel_nexthop {
-	uint32_t port;
+	uint32_t port, ingress;
 	uint16_t weight;
 	uint8_t mac[6];
 	bool backup, live;

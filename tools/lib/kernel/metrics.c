@@ -27,7 +27,7 @@ struct family {
 	unsigned int counter, reasons;
 };
 
-#define N_REASONS (TO_COUNTERS - TO_COUNTER(DROP_HEADER))
+#define N_REASONS (TO_COUNTER(DROP_TX) - TO_COUNTER(DROP_HEADER) + 1)
 
 #define COUNTERS(scope, prefix, where) \
 	{ prefix "_relay_receive_bytes", "bytes", "Frames that arrived " where " and were relayed.", \
@@ -46,6 +46,9 @@ struct family {
 	  scope, SOURCE_COUNTER, TO_COUNTER(MISS_PACKETS), 0 }, \
 	{ prefix "_backup_packets", NULL, "Packets sent through a backup next hop.", \
 	  scope, SOURCE_COUNTER, TO_COUNTER(BACKUP_PACKETS), 0 }, \
+	{ prefix "_alternate_packets", NULL, \
+	  "Packets that a failure turned back, sent through an alternate next hop.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(ALTERNATE_PACKETS), 0 }, \
 	{ prefix "_dropped_packets", NULL, "Packets that could not be relayed or sent.", \
 	  scope, SOURCE_COUNTER, TO_COUNTER(DROP_HEADER), N_REASONS }
 

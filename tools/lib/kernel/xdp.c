@@ -4,15 +4,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/ethtool.h>
 #include <linux/if_link.h>
-#include <linux/sockios.h>
 #include <linux/topoopt_bpf.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "kernel/features.h"
 #include "kernel/verifier_log.h"
 #include "relay.skel.h"
 
@@ -97,32 +95,34 @@ static int xdp_attach(struct to_xdp_port *port, struct attached *at,
 			      flags, at->fd < 0 ? NULL : &opts);
 }
 
-bool to_xdp_strips_tags(const char *name)
+const char *to_xdp_stripping(const char *name)
 {
-	struct ethtool_value value = { .cmd = ETHTOOL_GFLAGS };
-	struct ifreq request = { .ifr_data = (void *)&value };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool strips;
+	static const char *const fix[] = {
+		NULL, "rxvlan off", "rx-vlan-stag-hw-parse off",
+		"rxvlan off rx-vlan-stag-hw-parse off",
+	};
+	struct to_features features;
+	unsigned int stripped = 0;
 
-	snprintf(request.ifr_name, IFNAMSIZ, "%s", name);
-	strips = fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request) &&
-		 value.data & ETH_FLAG_RXVLAN;
-	if (fd >= 0)
-		close(fd);
-	return strips;
+	if (to_features_read(&features, name))
+		stripped = to_features_on(&features, "rx-vlan-hw-parse") |
+			   to_features_on(&features, "rx-vlan-stag-hw-parse") << 1;
+	to_features_free(&features);
+	return fix[stripped];
 }
 
 static void xdp_attach_port(struct to_xdp_port *port, const struct relay_bpf *native,
 			    const struct relay_bpf *generic)
 {
+	const char *strips = to_xdp_stripping(port->name);
 	struct attached at = xdp_look(port->ifindex);
 	int ret;
 
 	port->why[0] = '\0';
-	if (to_xdp_strips_tags(port->name)) {
+	if (strips) {
 		snprintf(port->why, sizeof(port->why),
 			 "the NIC strips VLAN tags, which XDP would lose: "
-			 "ethtool -K %s rxvlan off", port->name);
+			 "ethtool -K %s %s", port->name, strips);
 	} else if (at.path == TO_XDP_FOREIGN) {
 		snprintf(port->why, sizeof(port->why), "another XDP program is attached");
 	} else {

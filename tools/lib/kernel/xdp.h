@@ -47,13 +47,15 @@ struct to_xdp_port {
 enum to_xdp_path to_xdp_path(uint32_t ifindex);
 
 /**
- * to_xdp_strips_tags() - whether a NIC strips VLAN tags from what it receives
+ * to_xdp_stripping() - whether a NIC strips VLAN tags from what it receives
  *
  * XDP never sees such a tag, so that a redirected frame would lose it, and with
  * it the priority that PFC goes by: the module leaves all frames of such a port
  * to the kernel's queues.
+ *
+ * Return: what to tell ethtool -K so that it does not, else NULL.
  */
-bool to_xdp_strips_tags(const char *name);
+const char *to_xdp_stripping(const char *name);
 
 /**
  * to_xdp_attach() - attach the program to ports

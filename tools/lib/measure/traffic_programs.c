@@ -86,37 +86,50 @@ static int programs_open_module(struct to_traffic_programs *t, struct to_error *
 
 /* tc. */
 
-static void programs_add_address(struct traffic_address *keys, uint32_t *values,
+static void programs_add_address(struct traffic_address *keys, struct traffic_owner *values,
 				 uint32_t *n, const struct to_address *address,
-				 uint32_t server)
+				 struct traffic_owner owner)
 {
 	if (address->has_v4) {
 		keys[*n] = (struct traffic_address){
 			{ 0, 0, htonl(0xffff), address->v4.s_addr } };
-		values[(*n)++] = server;
+		values[(*n)++] = owner;
 	}
 	if (address->has_v6) {
 		memcpy(&keys[*n], &address->v6, sizeof(*keys));
-		values[(*n)++] = server;
+		values[(*n)++] = owner;
 	}
 }
 
-/* Addresses of the plan, for programs that have only the packet. */
-static int programs_fill_addresses(const struct to_plan *plan, int map,
+/* The interface that RoCEv2 for port @at has to enter this server by; 0 for any. */
+static uint32_t programs_entry(const struct to_traffic_programs *t, struct to_port_ref at)
+{
+	struct to_port_ref peer;
+
+	/* without a link nothing can be sent round: see to_desired_state_table() */
+	return at.server != t->config.server || to_plan_peer(t->config.plan, at, &peer) ?
+	       0 : t->ports[at.port].ifindex;
+}
+
+static int programs_fill_addresses(const struct to_traffic_programs *t, int map,
 				   uint32_t room, struct to_error *err)
 {
+	const struct to_cluster *cluster = t->config.plan->cluster;
 	struct traffic_address *keys = calloc(room, sizeof(*keys));
-	uint32_t *values = calloc(room, sizeof(*values)), n = 0;
+	struct traffic_owner *values = calloc(room, sizeof(*values));
+	uint32_t n = 0;
 	int ret = -ENOMEM;
 
 	if (keys && values) {
-		for (unsigned int s = 0; s < plan->cluster->n_servers; s++) {
-			const struct to_server *server = &plan->cluster->servers[s];
+		for (uint32_t s = 0; s < cluster->n_servers; s++) {
+			const struct to_server *server = &cluster->servers[s];
 
-			programs_add_address(keys, values, &n, &server->address, s);
+			programs_add_address(keys, values, &n, &server->address,
+					     (struct traffic_owner){ .server = s });
 			for (unsigned int p = 0; p < server->n_ports; p++)
-				programs_add_address(keys, values, &n,
-						     &server->ports[p].address, s);
+				programs_add_address(keys, values, &n, &server->ports[p].address,
+						     (struct traffic_owner){ s, programs_entry(
+							t, (struct to_port_ref){ s, p }) });
 		}
 		ret = bpf_map_update_batch(map, keys, values, &n, NULL);
 	}
@@ -200,7 +213,7 @@ static int programs_open_tc(struct to_traffic_programs *t, struct to_error *err)
 	ret = ret ? ret : traffic_tc_bpf__load(skel);
 	if (ret)
 		return programs_fail(err, ret, "loading the programs for tc");
-	ret = programs_fill_addresses(plan, bpf_map__fd(skel->maps.traffic_servers_by_address),
+	ret = programs_fill_addresses(t, bpf_map__fd(skel->maps.traffic_servers_by_address),
 				      addresses, err);
 	ret = ret ? ret : to_epochs_open(&t->epochs, skel->obj, t->config.entries, err);
 	for (unsigned int p = 0; !ret && p < n; p++) {

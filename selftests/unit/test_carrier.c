@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cables that are cut, flap and come back, and servers that die, under a controller
+ * whose agents and clock are functions that the linker puts in the place of real ones.
+ * What servers have outlives the controller, a process of its own, which dies at every
+ * point of a repair and of the return in turn.
+ */
+
+#include <glob.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "control/controller.h"
+#include "control/fabric_link.h"
+#include "format/plan_json.h"
+
+#define SERVERS 6
+#define DEGREE 3
+#define INTERVAL_NS 50000000ull
+#define SECOND TO_NS_PER_S
+#define START (1000 * SECOND)
+#define DIED 42
+#define POINTS 40	/* at which controllers die: more than a change has */
+#define NEVER UINT64_MAX
+
+/** struct kernel - one server: tables as hashes, what is staged, what was before */
+struct kernel {
+	uint64_t table, staged_table, before, generation, staged;
+	bool open;
+};
+
+/**
+ * struct world - what outlives a controller, and what happens to it
+ * @now: both clocks; every sample takes an interval
+ * @cut, @back: when link 0 is dark
+ * @flap_ns: it is dark for every second one of these, from @cut to @back; 0: always
+ * @dead: server without agent and light from @cut to @back, -1 for none
+ * @alive: @dead is only dark, its agent is there
+ * @mute: agents at the ends of link 0 do not tell about their ports
+ * @end: when the controller is stopped
+ * @armed: points count from here on
+ * @die_at: the controller ends at this point, 0: at none; @point: points so far
+ */
+struct world {
+	struct kernel kernels[SERVERS];
+	uint64_t now, cut, back, flap_ns, end, armed;
+	int dead;
+	bool mute, alive;
+	volatile sig_atomic_t stop;
+	unsigned int die_at, point;
+};
+
+static struct world *world;
+static struct to_plan *plan;
+static char dir[] = "/tmp/test_carrier.XXXXXX";
+static char plan_path[64], next_path[80], repair_path[80], log_path[64];
+
+static void point(void)
+{
+	if (world->now >= world->armed && ++world->point == world->die_at)
+		_exit(DIED);
+}
+
+static bool happens(void)
+{
+	return world->now >= world->cut && world->now < world->back &&
+	       (!world->flap_ns || !((world->now - world->cut) / world->flap_ns % 2));
+}
+
+static bool is_lit(unsigned int server, unsigned int port)
+{
+	for (unsigned int l = 0; l < plan->cluster->n_links; l++) {
+		const struct to_link *link = &plan->cluster->links[l];
+		bool dark = world->dead < 0 ? l == 0 : (int)link->a.server == world->dead ||
+						       (int)link->b.server == world->dead;
+
+		if ((link->a.server == server && link->a.port == port) ||
+		    (link->b.server == server && link->b.port == port))
+			return !dark || !happens();
+	}
+	return true;
+}
+
+/* What agents do when their controller is gone. */
+static void hang_up(void)
+{
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct kernel *k = &world->kernels[i];
+
+		k->staged = 0;
+		if (k->open) {
+			k->table = k->before;
+			k->generation++;
+			k->open = false;
+		}
+	}
+}
+
+static uint64_t table_hash(const struct to_plan *of, unsigned int server)
+{
+	uint64_t hash = 14695981039346656037ull;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(to_plan_print_table(out, of, server), 0);
+	fclose(out);
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 1099511628211ull;
+	free(text);
+	return hash;
+}
+
+/* ---- agents ---- */
+
+static const char *kernel_call(struct kernel *k, const char *op, const json_t *request,
+			       uint64_t table)
+{
+	uint64_t generation = json_integer_value(json_object_get(request, "generation"));
+	uint64_t from = json_integer_value(json_object_get(request, "from"));
+
+	if (!strcmp(op, "stage")) {
+		if (k->open)
+			return "a commit is open";
+		k->staged = generation;
+		k->staged_table = table;
+	} else if (!strcmp(op, "commit")) {
+		if (k->staged != generation)
+			return "nothing is staged";
+		k->before = k->table;
+		k->table = k->staged_table;
+		k->generation = generation;
+		k->staged = 0;
+		k->open = true;
+	} else if (!strcmp(op, "confirm")) {
+		if (k->generation != generation)
+			return "nothing was committed";
+		k->open = false;
+	} else if (!strcmp(op, "revert")) {
+		if (k->generation == from && !k->open)
+			return "nothing to go back to";
+		if (k->open)
+			k->table = k->before;
+		k->generation = generation;
+		k->staged = 0;
+		k->open = false;
+	} else if (!strcmp(op, "abort")) {
+		k->staged = 0;
+	}
+	return NULL;
+}
+
+/* Nothing is sent, which is no shift. */
+static json_t *sample(const struct to_cluster *cluster, unsigned int server, uint64_t until)
+{
+	json_t *names = json_array(), *tm, *reply;
+	char *text;
+
+	for (unsigned int i = 0; i < SERVERS; i++)
+		json_array_append_new(names, json_string(cluster->servers[i].name));
+	tm = json_pack("{s:s, s:i, s:s, s:s, s:I, s:[s,s,s], s:o, s:s, s:i, s:[{s:s, s:n, s:n}],"
+		       "s:[{s:I, s:I, s:I, s:[i,i], s:[], s:[[i,i,i,i]]}]}",
+		       "format", "topoopt-tm", "version", 1, "job", "test", "plan",
+		       "0000000000000000", "interval_ns", (json_int_t)INTERVAL_NS, "classes", "roce",
+		       "tcp", "other", "servers", names, "server", cluster->servers[server].name,
+		       "generation", 1, "ports", "name", "eth0", "to", "from", "samples",
+		       "start_ns", (json_int_t)(until - INTERVAL_NS), "end_ns", (json_int_t)until,
+		       "elapsed_ns", (json_int_t)INTERVAL_NS, "lost", 0, 0, "flows", "ports", 0, 0, 0,
+		       0);
+	assert_non_null(tm);
+	text = json_dumps(tm, JSON_COMPACT);
+	json_decref(tm);
+	reply = json_string(text);
+	free(text);
+	return reply;
+}
+
+struct link {
+	struct to_fabric_link link;
+	const struct to_cluster *cluster;
+};
+
+static void link_serve(const struct link *link, const struct to_fabric_call *call, const char *op,
+		       unsigned int i)
+{
+	const uint64_t until = json_integer_value(json_object_get(call->request, "until_ns"));
+	const struct to_server *server = &link->cluster->servers[i];
+	uint64_t table = call->plan ? table_hash(call->plan, i) : 0;
+	struct kernel *k = &world->kernels[i];
+	const char *error;
+	json_t *reply, *live = json_array();
+
+	if ((int)i == world->dead && !world->alive && happens()) {
+		snprintf(call->errors[i], 256, "the agent does not answer");
+		json_decref(live);
+		return;
+	}
+	error = kernel_call(k, op, call->request, table);
+	reply = json_pack("{s:b, s:I, s:b, s:b}", "ok", !error, "generation",
+			  (json_int_t)k->generation, "staged", k->staged != 0, "differs",
+			  table != k->table);
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (is_lit(i, q))
+			json_array_append_new(live, json_string(server->ports[q].name));
+	if (world->mute && (i == plan->cluster->links[0].a.server ||
+			    i == plan->cluster->links[0].b.server))
+		json_decref(live);
+	else
+		json_object_set_new(reply, "live", live);
+	if (!strcmp(op, "sample"))
+		json_object_set_new(reply, "tm", sample(link->cluster, i, until));
+	if (error)
+		json_object_set_new(reply, "error", json_string(error));
+	call->replies[i] = reply;
+}
+
+static int link_call(struct to_fabric_link *base, const struct to_fabric_call *call,
+		     struct to_error *err)
+{
+	const char *op = json_string_value(json_object_get(call->request, "op"));
+
+	(void)err;
+	if (!strcmp(op, "sample"))
+		world->now = json_integer_value(json_object_get(call->request, "until_ns"));
+	world->stop |= world->now >= world->end;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		if (i % (SERVERS / 2) == 0)
+			point();
+		if (call->who[i])
+			link_serve((struct link *)base, call, op, i);
+	}
+	point();
+	return 0;
+}
+
+static void link_close(struct to_fabric_link *base)
+{
+	hang_up();
+	free(base);
+}
+
+struct to_fabric_link *__wrap_to_fabric_pipes(const struct to_cluster *cluster,
+					      const char *command, struct to_error *err);
+struct to_fabric_link *__wrap_to_fabric_pipes(const struct to_cluster *cluster,
+					      const char *command, struct to_error *err)
+{
+	struct link *link = calloc(1, sizeof(*link));
+
+	(void)command;
+	(void)err;
+	assert_non_null(link);
+	link->link.call = link_call;
+	link->link.close = link_close;
+	link->cluster = cluster;
+	return &link->link;
+}
+
+/* ---- files and time ---- */
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+	int ret;
+
+	point();
+	ret = __real_rename(from, to);
+	point();
+	return ret;
+}
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+	int ret;
+
+	point();
+	ret = __real_unlink(path);
+	point();
+	return ret;
+}
+
+void __wrap_to_clock_sleep(uint64_t ns);
+void __wrap_to_clock_sleep(uint64_t ns)
+{
+	world->now += ns;
+	world->stop |= world->now >= world->end;
+}
+
+uint64_t __wrap_to_clock_monotonic_ns(void);
+uint64_t __wrap_to_clock_monotonic_ns(void)
+{
+	return world->now;
+}
+
+uint64_t __wrap_to_clock_realtime_ns(void);
+uint64_t __wrap_to_clock_realtime_ns(void)
+{
+	return world->now;
+}
+
+double __wrap_to_clock_seconds_since(uint64_t start_ns);
+double __wrap_to_clock_seconds_since(uint64_t start_ns)
+{
+	return (world->now - start_ns) * 1e-9;
+}
+
+/* ---- the test ---- */
+
+/* A controller in a process of its own, which is stopped @seconds from now. */
+static int controller_never(double seconds, bool never)
+{
+	struct to_run_log log = { 0 };
+	struct to_controller_config config = {
+		.plan = plan_path, .interval_ns = INTERVAL_NS, .horizon_ns = 10 * SECOND,
+		.carrier = TO_CARRIER_DEFAULTS, .shift = TO_SHIFT_DEFAULTS, .stop = &world->stop,
+		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
+	};
+	struct to_error err = { 0 };
+	int status, ret;
+	pid_t pid;
+
+	world->point = 0;
+	world->stop = 0;
+	world->end = world->now + seconds * 1e9;
+	if (never)
+		config.carrier.after_ns = 0;
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		assert_non_null(freopen("/dev/null", "w", stdout));
+		ret = to_run_log_open(&log, log_path, false, &err);
+		ret = ret ? ret : to_controller_run(&config, &err);
+		if (ret < 0)
+			fprintf(stderr, "# %s\n", err.text);
+		to_run_log_close(&log);
+		_exit(ret < 0 ? 3 : ret);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	hang_up();
+	return WEXITSTATUS(status);
+}
+
+static int controller(double seconds)
+{
+	return controller_never(seconds, false);
+}
+
+static char *read_text(const char *path)
+{
+	struct to_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+
+	to_file_read(path, &text, &len, &err);
+	assert_string_equal(err.text, "");
+	return text;
+}
+
+static unsigned int logged(const char *words)
+{
+	char *text = read_text(log_path), *at = text;
+	unsigned int n = 0;
+
+	while ((at = strstr(at, words))) {
+		at++;
+		n++;
+	}
+	free(text);
+	return n;
+}
+
+static unsigned int n_changes(void)
+{
+	return logged("\"event\":\"changed\"");
+}
+
+static void remove_files(void)
+{
+	char pattern[64];
+	glob_t files;
+
+	snprintf(pattern, sizeof(pattern), "%s/*", dir);
+	if (glob(pattern, 0, NULL, &files))
+		return;
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		__real_unlink(files.gl_pathv[i]);
+	globfree(&files);
+}
+
+/* All run the plan of the file at @path, but @dead; the plan that was asked for is there. */
+static void check_runs(const char *path, int dead)
+{
+	const unsigned int some = dead ? 0 : 1;
+	struct to_error err = { 0 };
+	struct to_plan *active = to_plan_load(path, &err), *asked = to_plan_load(plan_path, &err);
+
+	assert_string_equal(err.text, "");
+	assert_int_not_equal(access(next_path, F_OK), 0);
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		const struct kernel *k = &world->kernels[i];
+
+		assert_int_equal(table_hash(asked, i), table_hash(plan, i));
+		if ((int)i == dead)
+			continue;
+		assert_int_equal(k->table, table_hash(active, i));
+		assert_int_equal(k->generation, world->kernels[some].generation);
+		assert_false(k->staged || k->open);
+	}
+	to_plan_free(active);
+	to_plan_free(asked);
+}
+
+static bool is_repaired(void)
+{
+	return !access(repair_path, F_OK);
+}
+
+/* A fabric on the plan, with light everywhere, until @cut seconds from now. */
+static void world_begin(double cut, double back)
+{
+	struct to_error err = { 0 };
+
+	remove_files();
+	memset(world, 0, sizeof(*world));
+	world->now = START;
+	world->dead = -1;
+	world->cut = world->back = world->armed = NEVER;
+	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
+	assert_int_equal(controller(1), 0);
+	check_runs(plan_path, -1);
+	assert_int_equal(n_changes(), 0);
+	world->cut = world->now + cut * 1e9;
+	world->back = back ? world->now + back * 1e9 : NEVER;
+}
+
+static void test_cut_and_back(void **state)
+{
+	(void)state;
+	world_begin(2, 8);
+	assert_int_equal(controller(2.9), 0);
+	assert_int_equal(n_changes(), 0);
+	assert_int_equal(controller(1.3), 0);
+	assert_int_equal(logged("\"action\":\"repair\",\"generation\""), 1);
+	assert_int_equal(n_changes(), 1);
+	assert_true(is_repaired());
+	check_runs(repair_path, -1);
+	/* the light is back, but has to stay */
+	assert_int_equal(controller(13), 0);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+	/* what was dark for another controller is not tried again */
+	assert_int_equal(logged("\"event\":\"refused\""), 0);
+	assert_int_equal(logged("\"event\":\"decision\""), 1);
+	assert_int_equal(controller(12), 0);
+	assert_int_equal(n_changes(), 2);
+	assert_int_equal(logged("\"action\":\"return\",\"generation\""), 1);
+	assert_false(is_repaired());
+	check_runs(plan_path, -1);
+	assert_int_equal(controller(30), 0);
+	assert_int_equal(n_changes(), 2);
+}
+
+/* In one run: after 1 s of darkness and 10 s of light, and not sooner. */
+static void test_times(void **state)
+{
+	(void)state;
+	world_begin(2, 8);
+	assert_int_equal(controller(40), 0);
+	assert_int_equal(n_changes(), 2);
+	assert_int_equal(logged("\"shift_ms\":1000.0,"), 1);
+	assert_int_equal(logged("\"shift_ms\":10000.0,"), 1);
+}
+
+/* Dark and lit for half a second each, for a minute. */
+static void test_flapping(void **state)
+{
+	(void)state;
+	for (unsigned int ms = 100; ms <= 3000; ms += ms < 900 ? 400 : 700) {
+		world_begin(2, 62);
+		world->flap_ns = ms * 1000000;
+		assert_int_equal(controller(90), 0);
+		assert_in_range(n_changes(), 0, 2);
+		if (ms == 500)
+			assert_int_equal(n_changes(), 2);
+		assert_false(is_repaired());
+		check_runs(plan_path, -1);
+	}
+}
+
+/* One that stays lit for longer than the hold-down each time waits ever longer. */
+static void test_slow_flapping(void **state)
+{
+	(void)state;
+	world_begin(2, 602);
+	world->flap_ns = 15 * SECOND;
+	assert_int_equal(controller(600), 0);
+	/* 40 changes of the light */
+	assert_in_range(n_changes(), 2, 6);
+}
+
+static void test_short_darkness(void **state)
+{
+	(void)state;
+	world_begin(2, 2.9);
+	assert_int_equal(controller(20), 0);
+	assert_int_equal(n_changes(), 0);
+	check_runs(plan_path, -1);
+}
+
+static void test_dead_server(void **state)
+{
+	(void)state;
+	for (int dead = 0; dead < SERVERS; dead += 3) {
+		world_begin(2, 20);
+		world->dead = dead;
+		assert_int_equal(controller(10), 0);
+		assert_int_equal(n_changes(), 1);
+		assert_int_equal(logged("\"event\":\"refused\""), 0);
+		assert_true(is_repaired());
+		check_runs(repair_path, dead);
+		/* a controller that begins without it */
+		assert_int_equal(controller(5), 0);
+		assert_int_equal(n_changes(), 1);
+		check_runs(repair_path, dead);
+		assert_int_equal(controller(40), 0);
+		assert_int_equal(n_changes(), 2);
+		assert_false(is_repaired());
+		check_runs(plan_path, -1);
+	}
+}
+
+/* A server that is dead when the controller starts, before it ever saw its light. */
+static void test_dead_before(void **state)
+{
+	(void)state;
+	world_begin(0, 60);
+	world->dead = 2;
+	assert_int_equal(controller(40), 0);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, 2);
+	assert_int_equal(controller(90), 0);
+	assert_int_equal(n_changes(), 2);
+	check_runs(plan_path, -1);
+}
+
+/* All cables of a server that is alive are cut: one repair, at the first attempt. */
+static void test_cut_off(void **state)
+{
+	(void)state;
+	world_begin(2, 20);
+	world->dead = 4;
+	world->alive = true;
+	assert_int_equal(controller(10), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_int_equal(logged("\"ok\":false"), 0);
+	assert_int_equal(logged("\"cut_off\":[\"s4\"]"), 1);
+	check_runs(repair_path, -1);
+	assert_int_equal(controller(40), 0);
+	assert_int_equal(n_changes(), 2);
+	check_runs(plan_path, -1);
+}
+
+static void test_never(void **state)
+{
+	(void)state;
+	world_begin(2, 0);
+	assert_int_equal(controller_never(20, true), 0);
+	assert_int_equal(n_changes(), 0);
+	/* one that is told to repair nothing undoes the repair of another */
+	assert_int_equal(controller(5), 0);
+	assert_true(is_repaired());
+	assert_int_equal(controller_never(5, true), 0);
+	assert_false(is_repaired());
+	check_runs(plan_path, -1);
+}
+
+/* Agents that do not tell of their ports: nothing is known to be dark. */
+static void test_old_agents(void **state)
+{
+	(void)state;
+	world_begin(2, 0);
+	world->mute = true;
+	assert_int_equal(controller(20), 0);
+	assert_int_equal(n_changes(), 0);
+	check_runs(plan_path, -1);
+}
+
+/* The repaired plan of another plan than the one that is asked for now. */
+static void test_other_plan(void **state)
+{
+	struct to_error err = { 0 };
+	struct to_plan *other;
+
+	(void)state;
+	world_begin(2, 5);
+	assert_int_equal(controller(4), 0);
+	assert_true(is_repaired());
+	other = to_plan_load(repair_path, &err);
+	assert_non_null(other);
+	strcpy(other->demand->name, "other");
+	assert_int_equal(to_plan_save(other, repair_path, &err), 0);
+	to_plan_free(other);
+	world->now = world->back;
+	assert_int_equal(controller(2), 0);
+	assert_int_equal(logged("it is of another plan"), 1);
+	assert_false(is_repaired());
+	check_runs(plan_path, -1);
+}
+
+/*
+ * The controller dies at every point of the change that is due @at seconds after the
+ * light went; the next one finds all servers on one of the two plans, or brings them
+ * there. It ends as it would have without that.
+ */
+static void check_deaths(int dead, double at, bool repaired)
+{
+	int status;
+
+	/* the last of them are of samples after it */
+	for (unsigned int k = 1; k <= POINTS; k += dead < 0 ? 1 : 5) {
+		world_begin(2, at > 8 ? 8 : 0);
+		world->dead = dead;
+		world->armed = world->cut + at * 1e9;
+		world->die_at = k;
+		assert_int_equal(controller(at + 5), DIED);
+		world->armed = NEVER;
+		world->end = world->now;
+		/* until it does without a server that is dead, it cannot reach all */
+		status = controller(0);
+		assert_in_range(status, 0, dead >= 0 && repaired);
+		if (!status)
+			check_runs(is_repaired() ? repair_path : plan_path,
+				   is_repaired() ? dead : -1);
+		assert_int_equal(controller(45), 0);
+		assert_int_equal(is_repaired(), repaired);
+		check_runs(repaired ? repair_path : plan_path, repaired ? dead : -1);
+	}
+}
+
+static void test_deaths(void **state)
+{
+	(void)state;
+	check_deaths(-1, 0.95, true);
+	check_deaths(-1, 15.95, false);
+	check_deaths(4, 0.95, true);
+	check_deaths(4, 15.95, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_and_back),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_flapping),
+		cmocka_unit_test(test_slow_flapping),
+		cmocka_unit_test(test_short_darkness),
+		cmocka_unit_test(test_dead_server),
+		cmocka_unit_test(test_dead_before),
+		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_never),
+		cmocka_unit_test(test_old_agents),
+		cmocka_unit_test(test_other_plan),
+		cmocka_unit_test(test_deaths),
+	};
+	struct to_demand *demand = job_new(SERVERS);
+	struct to_error err = { 0 };
+	int ret;
+
+	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (world == MAP_FAILED || !mkdtemp(dir))
+		return 1;
+	job_group(demand, 0, 1, SERVERS, 100 * MIB);
+	plan = job_plan(demand, DEGREE, TO_LINKS_DUPLEX, &err);
+	plan->cluster->n_switches = plan->n_cross_connects = 0;
+	for (unsigned int i = 0; i < SERVERS; i++)
+		for (unsigned int q = 0; q < DEGREE; q++)
+			plan->cluster->servers[i].ports[q].optical_switch = -1;
+	snprintf(plan_path, sizeof(plan_path), "%s/plan.json", dir);
+	snprintf(next_path, sizeof(next_path), "%s.next", plan_path);
+	snprintf(repair_path, sizeof(repair_path), "%s.repair", plan_path);
+	snprintf(log_path, sizeof(log_path), "%s/log", dir);
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	to_plan_free(plan);
+	remove_files();
+	rmdir(dir);
+	return ret;
+}

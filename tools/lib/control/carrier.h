@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CARRIER_H
+#define TOPOOPT_CARRIER_H
+
+/*
+ * Which ports are down for good, from looks at their carrier.
+ *
+ * A port that loses its carrier is in trouble until it has had carrier for after_ns
+ * without a break. It goes down when it is dark after as much trouble, so one that flaps
+ * does too. It comes back when it has had carrier without a break for its hold-down. That
+ * doubles each time the port goes down within eight of it after coming back, up to 64
+ * times the least.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/fabric.h"
+#include "data/down.h"
+#include "data/plan.h"
+
+/**
+ * struct to_carrier_config - when a port counts as down, and as up again
+ * @after_ns: without carrier; 0: never
+ * @hold_ns: the least hold-down
+ */
+struct to_carrier_config {
+	uint64_t after_ns, hold_ns;
+};
+
+/** TO_CARRIER_DEFAULTS - longer than a link takes to train again, shorter than people do */
+#define TO_CARRIER_DEFAULTS { .after_ns = 1000000000, .hold_ns = 10000000000 }
+
+/**
+ * struct to_carrier_port - one port
+ * @lit: at the last look
+ * @down: what it counts as
+ * @troubled: not down, but without carrier of late
+ * @returned: it was down before
+ * @since_ns: of @lit
+ * @trouble_ns: of @troubled
+ * @return_ns: when it came back last
+ * @hold_ns: hold-down of now
+ */
+struct to_carrier_port {
+	bool lit, down, troubled, returned;
+	uint64_t since_ns, trouble_ns, return_ns, hold_ns;
+};
+
+/** struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server */
+struct to_carrier {
+	struct to_carrier_config config;
+	unsigned int n_servers;
+	struct to_carrier_port *ports;
+};
+
+/** to_carrier_init() - all ports have carrier; 0 or -ENOMEM */
+int to_carrier_init(struct to_carrier *carrier, const struct to_carrier_config *config,
+		    unsigned int n_servers, uint64_t now_ns);
+void to_carrier_free(struct to_carrier *carrier);
+
+/** to_carrier_begin_down() - @at is down since before */
+void to_carrier_begin_down(struct to_carrier *carrier, struct to_port_ref at, uint64_t now_ns);
+
+/** to_carrier_see() - a look at port @at */
+void to_carrier_see(struct to_carrier *carrier, struct to_port_ref at, bool lit, uint64_t now_ns);
+
+/**
+ * to_carrier_settle() - take ports down, and back, after a look at all
+ * @since_ns: gets since when the first of them is dark or lit; set only with true
+ *
+ * When one goes, others that are nearly as late go with it: the two ends of a cable
+ * that is cut, all cables of a server that dies.
+ *
+ * Return: whether any did.
+ */
+bool to_carrier_settle(struct to_carrier *carrier, uint64_t now_ns, uint64_t *since_ns);
+
+/**
+ * to_carrier_look() - to_carrier_see() all ports that @plan has links on
+ * @servers: what their agents said last; who did not answer, or has no table, says
+ *	nothing about its ports
+ */
+void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *servers,
+		     const struct to_plan *plan, uint64_t now_ns);
+
+/**
+ * to_carrier_find_down() - what of @plan is down
+ * @down: gets the ports; and servers that are gone: those without an agent that
+ *	answers, when the other ends of all their links are down
+ *
+ * Return: 0, @down is to be freed then; or -ENOMEM.
+ */
+int to_carrier_find_down(const struct to_carrier *carrier,
+			 const struct to_fabric_server *servers, const struct to_plan *plan,
+			 struct to_down *down);
+
+/** to_carrier_is_down() - whether @at counts as down */
+bool to_carrier_is_down(const struct to_carrier *carrier, struct to_port_ref at);
+
+#endif
