@@ -59,7 +59,7 @@ brought_more() { # SERVER BYTES
 # --- what goes on all the time ---
 
 if [[ $(uname -r) != 6.* ]]; then
-	phases_servers=$n phases_rate=8M rdma_timeout=20
+	phases_servers=$n phases_rate=8M
 	. "$lib_dir/lab/phases.sh"
 	must phases_shape sfq limit 64 depth 8
 	must "$fabric" rxe s0:eth{0..3} "s$((n / 4)):eth0"

@@ -18,7 +18,7 @@ must phase_plan across >"$tmp/across.json"
 must phase_of "$tmp/across.json" across >"$tmp/across.traffic"
 must phase_of "$tmp/across.json" near >"$tmp/near.traffic"
 must fabric_up "$tmp/across.json" --no-apply
-# Each flow waits in a queue of its own: what is lost costs RoCEv2 a second, and
+# Each flow waits in a queue of its own: what is lost costs RoCEv2 seconds, and
 # rdma_rxe does not slow down.
 must phases_shape sfq limit 64 depth 8
 

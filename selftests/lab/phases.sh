@@ -14,8 +14,6 @@
 # In one repetition, each way of a hot pair, and of AllReduce: two seconds of a wire,
 # and half a one. Of what a phase sends, two thirds are no other phase's.
 : "${phases_bytes:=500000}" "${phases_allreduce:=140000}"
-# What is not acknowledged is sent again after 4.096 us * 2^18, a second; seven times.
-: "${rdma_timeout:=18}"
 
 phase_pairs() { # PHASE
 	jq -nc --arg phase "$1" --argjson n "$phases_servers" '
@@ -81,10 +79,12 @@ phase_times() { # NAME
 }
 
 # A stream of RoCEv2 from s0 to its partner of phase near, until rdma_end. RDMA does
-# not slow down by itself, so few requests are under way.
+# not slow down by itself, so few requests are under way. They are sent again after
+# 4.096 us * 2^20, four seconds, seven times: the port may be without a path for as
+# long as all steps of a change take.
 rdma_start() { # PLAN
 	local address to=s$((phases_servers / 4))
-	local how=(-x 1 -s 4096 -D 3600 -t 4 -u "$rdma_timeout" -p 18700)
+	local how=(-x 1 -s 4096 -D 3600 -t 4 -u 20 -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
 	rdma_port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
