@@ -25,22 +25,27 @@ static atomic_t topoopt_accounts;
 
 u32 topoopt_fastpath_source_find(const struct topoopt_table *table, const void *ip, bool v6)
 {
-	struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
+	struct topoopt_fastpath_last *last;
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
 	const struct topoopt_slot *slot;
+	u32 server;
 
 	slot = v6 ? topoopt_fastpath_lookup6(table, &ip6->saddr) :
 		    topoopt_fastpath_lookup4(table, ip4->saddr);
 	if (likely(slot->target))
-		last->server = slot->server;
+		server = slot->server;
 	else
-		last->server = v6 ? topoopt_table_server6(table, &ip6->saddr) :
-				    topoopt_table_server4(table, ip4->saddr);
+		server = v6 ? topoopt_table_server6(table, &ip6->saddr) :
+			      topoopt_table_server4(table, ip4->saddr);
+	if (TOPOOPT_BH_PREEMPTIBLE)
+		return server;
+	last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
+	last->server = server;
 	last->table = table->id;
 	last->key[0] = topoopt_fastpath_source_key(ip, 0, v6);
 	last->key[1] = topoopt_fastpath_source_key(ip, 1, v6);
-	return last->server;
+	return server;
 }
 
 int topoopt_account_reg(void)

@@ -6,6 +6,7 @@
 #include <linux/jump_label.h>
 #include <linux/rculist.h>
 
+#include "compat/compat.h"
 #include "topoopt.h"
 #include "trace.h"
 
@@ -29,7 +30,8 @@ struct topoopt_account_program {
 };
 
 /**
- * struct topoopt_account_frame - what a program runs on
+ * struct topoopt_account_frame - what a program runs on; per CPU, where that is one's
+ *	own, as it costs less than one on the stack
  * @args: its context
  * @run: helpers look there for what the link of a tracepoint knows
  */
@@ -65,8 +67,13 @@ static __always_inline void topoopt_account_run(const struct topoopt_dev *tdev,
 {
 	struct topoopt_account_frame *frame = this_cpu_ptr(&topoopt_account_frames);
 	const struct topoopt_account_program *program;
+	struct topoopt_account_frame own;
 	struct bpf_run_ctx *old;
 
+	if (TOPOOPT_BH_PREEMPTIBLE) {
+		own.run = (struct bpf_trace_run_ctx){};
+		frame = &own;
+	}
 	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PORTS] = ports;
 	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PAIR] = pair;
 	frame->args[TOPOOPT_ACCOUNT_ARGUMENT_PACKETS] = packets;

@@ -11,6 +11,7 @@
 #include <linux/percpu.h>
 #include <net/ip.h>
 
+#include "compat/compat.h"
 #include "flow.h"
 #include "table.h"
 #include "topoopt.h"
@@ -178,7 +179,7 @@ static __always_inline bool topoopt_fastpath_class(const void *ip, int head, boo
 
 /*
  * Caches the last source looked up, of IPv4 and of IPv6: packets come in
- * trains.
+ * trains. Unused where another packet may change it meanwhile.
  */
 struct topoopt_fastpath_last {
 	u64 table;	/* id */
@@ -205,7 +206,8 @@ static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *t
 {
 	const struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
 
-	if (unlikely(last->table != table->id ||
+	if (TOPOOPT_BH_PREEMPTIBLE ||
+	    unlikely(last->table != table->id ||
 		     last->key[0] != topoopt_fastpath_source_key(ip, 0, v6) ||
 		     (v6 && last->key[1] != topoopt_fastpath_source_key(ip, 1, v6))))
 		return topoopt_fastpath_source_find(table, ip, v6);

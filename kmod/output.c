@@ -16,8 +16,6 @@
 #include "table.h"
 #include "trace.h"
 
-DEFINE_PER_CPU(unsigned int, topoopt_output_nesting);
-
 /*
  * The bitmap of live ports says what the notifier was told, which for carrier can be a
  * second late; the device itself knows at once. Another NIC may also have taken the slot

@@ -3,10 +3,10 @@
 #define TOPOOPT_OUTPUT_H
 
 #include <linux/etherdevice.h>
-#include <linux/percpu.h>
 #include <linux/skbuff.h>
 
 #include "compat/compat.h"
+#include "nesting.h"
 #include "table.h"
 #include "topoopt.h"
 
@@ -70,15 +70,6 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 			   const struct topoopt_route *route,
 			   struct sk_buff *skb, struct topoopt_flow *flow);
 
-/*
- * Nested sends on one CPU. One is normal; more need devices that hand packets
- * back within their transmit function, and end in a stack overflow when such
- * devices form a loop.
- */
-#define TOPOOPT_OUTPUT_NESTING	4
-
-DECLARE_PER_CPU(unsigned int, topoopt_output_nesting);
-
 /* MAC addresses of a frame that goes to a next hop through @dev. */
 static __always_inline void topoopt_output_macs(struct ethhdr *eth,
 						const struct topoopt_nexthop *nexthop,
@@ -102,20 +93,19 @@ static __always_inline int topoopt_output_queue(struct sk_buff *skb,
 						const struct topoopt_nexthop *nexthop)
 {
 	struct ethhdr *eth = __skb_push(skb, ETH_HLEN);
+	struct topoopt_nesting nesting;
 	int err;
 
 	skb_reset_mac_header(skb);
 	topoopt_output_macs(eth, nexthop, dev);
 	skb->dev = dev;
 
-	if (unlikely(__this_cpu_read(topoopt_output_nesting) >=
-		     TOPOOPT_OUTPUT_NESTING)) {
+	if (unlikely(!topoopt_nesting_enter(&nesting))) {
 		kfree_skb_reason(skb, TOPOOPT_DROP_REASON_RECURSION);
 		return -ELOOP;
 	}
-	__this_cpu_inc(topoopt_output_nesting);
 	err = dev_queue_xmit(skb);
-	__this_cpu_dec(topoopt_output_nesting);
+	topoopt_nesting_leave(&nesting);
 	return net_xmit_eval(err) ? -ENOBUFS : 0;
 }
 

@@ -15,6 +15,7 @@
  *	xmit.c		ndo_start_xmit of the topoopt device: packets that this
  *			server sends to node and port addresses of others
  *	output.c	relay.c and xmit.c end here: next hop, MAC header, egress queue
+ *	nesting.c	sends within sends
  *	account.c	BPF programs that count what was relayed, sent or received
  *	icmp.c		ICMP errors for packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
@@ -36,7 +37,7 @@
  * A file calls only files that come before it here:
  *
  *	tables		array nexthop routes build table
- *	packets		stats flow icmp account output relay fast xmit xdp kfunc drops
+ *	packets		stats flow icmp account nesting output relay fast xmit xdp kfunc drops
  *	control		netns netlink notify port stage dump request netlink_policy
  *	top		device main
  */

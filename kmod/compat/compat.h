@@ -19,6 +19,14 @@
 #define TOPOOPT_DROP_REASON_RECURSION	SKB_DROP_REASON_NOT_SPECIFIED
 #endif
 
+/*
+ * Senders and receivers on one CPU preempt each other although bottom halves are off:
+ * what is per CPU is not one's own for longer than one access.
+ */
+#ifndef TOPOOPT_BH_PREEMPTIBLE
+#define TOPOOPT_BH_PREEMPTIBLE	IS_ENABLED(CONFIG_PREEMPT_RT)
+#endif
+
 /* Transmit needs no lock; the device cannot change namespaces. */
 static inline void topoopt_compat_device_setup(struct net_device *dev)
 {

@@ -3,7 +3,8 @@
 # Timeout: 300
 # Processors: 2
 # The tables and next hop groups of the module, without a NIC: lookups against
-# a linear search, weights, and which flows move (selftests/module/table_test.c).
+# a linear search, weights, and which flows move. And sends of tasks that preempt each
+# other (selftests/module/table_test.c).
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 

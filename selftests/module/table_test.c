@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests the tables of topoopt_fwd without a NIC: lookups against a linear
- * search, weights and stability of next hop groups, and the cost of a lookup.
+ * search, weights and stability of next hop groups, and the cost of a lookup. And how
+ * sends are counted where tasks preempt each other with bottom halves off.
  * The kernel log gets TAP; kernel/table.sh reads it.
  */
 
@@ -14,8 +15,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include <net/ipv6.h>
 
+#include "nesting.h"
 #include "table.h"
 #include "tuple.h"
 
@@ -798,6 +801,59 @@ static int test_bench(u32 count, bool v6, bool sources)
 	return 0;
 }
 
+/* --- sends within sends ---------------------------------------------- */
+
+/* How many a task has under way when it may have no more. */
+static unsigned int test_nest(struct topoopt_nesting *nesting, unsigned int count)
+{
+	while (count <= TOPOOPT_NESTING_MAX && topoopt_nesting_enter(&nesting[count]))
+		count++;
+	return count;
+}
+
+static void test_unnest(struct topoopt_nesting *nesting, unsigned int count)
+{
+	while (count--)
+		topoopt_nesting_leave(&nesting[count]);
+}
+
+/* Another task on the CPU, in the midst of the sends of the first. */
+static long test_preempting(void *unused)
+{
+	struct topoopt_nesting nesting[TOPOOPT_NESTING_MAX + 1];
+	unsigned int count = test_nest(nesting, 0);
+
+	test_unnest(nesting, count);
+	return count;
+}
+
+static long test_preempted(void *cpu)
+{
+	struct topoopt_nesting nesting[TOPOOPT_NESTING_MAX + 1];
+	unsigned int count;
+	long others;
+
+	if (!topoopt_nesting_enter(&nesting[0]))
+		return 0;
+	others = work_on_cpu((unsigned long)cpu, test_preempting, NULL);
+	count = test_nest(nesting, 1);
+	test_unnest(nesting, count);
+	test_ok(others == TOPOOPT_NESTING_MAX,
+		"a task that preempts a sender may nest as many sends as any: %ld", others);
+	test_ok(count == TOPOOPT_NESTING_MAX, "so may the sender: %u", count);
+	count = test_nest(nesting, 0);
+	test_unnest(nesting, count);
+	return count;
+}
+
+static void test_nesting(void)
+{
+	unsigned long cpu = cpumask_first(cpu_online_mask);
+	long count = work_on_cpu(cpu, test_preempted, (void *)cpu);
+
+	test_ok(count == TOPOOPT_NESTING_MAX, "and once more after these: %ld", count);
+}
+
 static int __init test_init(void)
 {
 	u32 count;
@@ -809,8 +865,10 @@ static int __init test_init(void)
 			err = test_chosen();
 		if (!err)
 			err = test_high_bits();
-		if (!err)
+		if (!err) {
 			test_groups();
+			test_nesting();
+		}
 		pr_info("1..%u\n", test_count);
 		return err;
 	}
