@@ -2,17 +2,23 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "data/down.h"
 #include "figures.h"
 #include "format/plan_json.h"
-#include "verify/verify.h"
+#include "verify/verify_down.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */
 
 #define VERIFY_CASES 5		/* that are named in text */
 #define VERIFY_CASE_TEXT (4 * (TO_NAME_MAX + IFNAMSIZ) + 64)
+#define VERIFY_LINK_TEXT (2 * TO_DOWN_NAME_MAX + 4)
+
+struct verify_args {
+	struct to_words down;
+};
 
 struct verify_lines {
 	bool json;
@@ -32,21 +38,43 @@ static void verify_line(void *data, const char *line)
 		fprintf(stderr, "%s\n", line);
 }
 
+/* "s3:eth1 - s5:eth0" */
+static const char *verify_link(const struct to_cluster *c, const struct to_link *l,
+			       char text[VERIFY_LINK_TEXT])
+{
+	char a[TO_DOWN_NAME_MAX], b[TO_DOWN_NAME_MAX];
+
+	snprintf(text, VERIFY_LINK_TEXT, "%s %s %s", to_down_name(c, l->a, a),
+		 c->link_mode == TO_LINKS_DUPLEX ? "-" : ">", to_down_name(c, l->b, b));
+	return text;
+}
+
 /* "s3 > s7 (s7:eth0) while s3:eth1 - s5:eth0 is dark" */
 static const char *verify_case(const struct to_plan *plan, const struct to_unprotected *u,
 			       char text[VERIFY_CASE_TEXT])
 {
 	const struct to_cluster *c = plan->cluster;
 	const struct to_server *dst = &c->servers[u->dst];
-	const struct to_link *l = &c->links[u->link];
-	char a[TO_DOWN_NAME_MAX], b[TO_DOWN_NAME_MAX], address[TO_DOWN_NAME_MAX + 4] = "";
+	char link[VERIFY_LINK_TEXT], address[TO_DOWN_NAME_MAX + 4] = "";
 
 	if (u->slot)
 		snprintf(address, sizeof(address), " (%s:%s)", dst->name, dst->ports[u->slot - 1].name);
-	snprintf(text, VERIFY_CASE_TEXT, "%s > %s%s while %s %s %s is dark",
-		 c->servers[u->src].name, dst->name, address, to_down_name(c, l->a, a),
-		 c->link_mode == TO_LINKS_DUPLEX ? "-" : ">", to_down_name(c, l->b, b));
+	snprintf(text, VERIFY_CASE_TEXT, "%s > %s%s", c->servers[u->src].name, dst->name, address);
+	if (u->link != UINT32_MAX)
+		snprintf(text + strlen(text), VERIFY_CASE_TEXT - strlen(text), " while %s is dark",
+			 verify_link(c, &c->links[u->link], link));
 	return text;
+}
+
+static json_t *verify_unprotected_json(const struct to_plan *plan,
+				       const struct to_unprotected *list, unsigned int n)
+{
+	json_t *array = json_array();
+	char text[VERIFY_CASE_TEXT];
+
+	for (unsigned int i = 0; i < n; i++)
+		json_array_append_new(array, json_string(verify_case(plan, &list[i], text)));
+	return array;
 }
 
 static json_t *verify_cases_json(const struct to_failure_cases *c)
@@ -58,18 +86,64 @@ static json_t *verify_cases_json(const struct to_failure_cases *c)
 			 "disconnected", (json_int_t)c->disconnected);
 }
 
-static void verify_print_json(const struct to_plan *plan, const struct to_verify_report *r,
-			      const struct verify_lines *lines)
+/* Whether a server that lives loses the RDMA NIC of its port. */
+static bool verify_takes_nic(const struct to_cluster *c, const struct to_down *down,
+			     uint32_t server, uint32_t port)
 {
-	json_t *object = to_predict_json(&r->figures), *failures = verify_cases_json(&r->links);
-	json_t *unprotected = json_array();
-	char text[VERIFY_CASE_TEXT];
+	return !down->servers[server] &&
+	       to_down_darkens(down, c, (struct to_port_ref){ server, port });
+}
+
+/* What of a plan is down, and what then. */
+struct verify_down {
+	struct to_down down;
+	struct to_verify_down found;
+};
+
+static json_t *verify_down_json(const struct to_plan *plan, const struct verify_down *v)
+{
+	const struct to_cluster *c = plan->cluster;
+	const struct to_verify_down *f = &v->found;
+	json_t *object = verify_cases_json(&f->cases), *down = json_array(), *dark = json_array();
+	json_t *busiest = json_null(), *nics = json_array();
+	char name[TO_DOWN_NAME_MAX];
 	unsigned int i;
 
-	for (i = 0; i < r->n_unprotected; i++)
-		json_array_append_new(unprotected,
-				      json_string(verify_case(plan, &r->unprotected[i], text)));
-	json_object_set_new(failures, "unprotected", unprotected);
+	for (i = 0; i < v->down.n; i++)
+		json_array_append_new(down, json_string(to_down_name(c, v->down.list[i], name)));
+	for (i = 0; i < c->n_links; i++) {
+		if (!v->down.links[i])
+			continue;
+		json_array_append_new(dark, json_pack("{s:o s:o}",
+			"a", json_string(to_down_name(c, c->links[i].a, name)),
+			"b", json_string(to_down_name(c, c->links[i].b, name))));
+	}
+	for (uint32_t s = 0; s < c->n_servers; s++)
+		for (uint32_t q = 0; q < c->servers[s].n_ports; q++)
+			if (verify_takes_nic(c, &v->down, s, q))
+				json_array_append_new(nics, json_string(to_down_name(
+					c, (struct to_port_ref){ s, q }, name)));
+	if (f->comm_time > 0)
+		busiest = json_string(to_down_name(c, f->busiest, name));
+	json_object_update_new(object, json_pack(
+		"{s:o s:o s:o s:I s:I s:o s:f s:f s:f s:o s:f}",
+		"down", down, "dark", dark, "rdma_ports", nics, "pairs", (json_int_t)f->pairs,
+		"looping", (json_int_t)f->looping, "unprotected",
+		verify_unprotected_json(plan, f->unprotected, f->n_unprotected),
+		"mp_max_load_bytes", f->max_mp_link_load, "max_link_load_bytes", f->max_link_load,
+		"comm_time_s", f->comm_time, "busiest_port", busiest,
+		"left_out_bytes", f->left_out));
+	return object;
+}
+
+/* @v: NULL when nothing was said to be down */
+static void verify_print_json(const struct to_plan *plan, const struct to_verify_report *r,
+			      const struct verify_lines *lines, const struct verify_down *v)
+{
+	json_t *object = to_predict_json(&r->figures), *failures = verify_cases_json(&r->links);
+
+	json_object_set_new(failures, "unprotected",
+			    verify_unprotected_json(plan, r->unprotected, r->n_unprotected));
 	json_object_set_new(failures, "servers", verify_cases_json(&r->servers));
 	json_object_update_new(object, json_pack(
 		"{s:b s:s s:I s:O s:I s:I s:o}",
@@ -77,6 +151,8 @@ static void verify_print_json(const struct to_plan *plan, const struct to_verify
 		"violation_count", (json_int_t)r->violations, "violations", lines->array,
 		"addresses", (json_int_t)r->addresses,
 		"unreachable", (json_int_t)r->unreachable, "failures", failures));
+	if (v)
+		json_object_set_new(object, "down", verify_down_json(plan, v));
 	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 	putchar('\n');
 	json_decref(object);
@@ -84,20 +160,31 @@ static void verify_print_json(const struct to_plan *plan, const struct to_verify
 
 static void verify_print_cases(const char *what, const struct to_failure_cases *c)
 {
-	printf("  any one %s down: %" PRIu64 " of %" PRIu64 " cases covered, %" PRIu64 " not",
-	       what, c->covered, c->covered + c->uncovered, c->uncovered);
+	printf("  any one %s down: %" PRIu64 " of %" PRIu64 " cases covered", what, c->covered,
+	       c->covered + c->uncovered);
+	if (c->uncovered)
+		printf(", %" PRIu64 " NOT", c->uncovered);
 	if (c->last_hops)
-		printf("; %" PRIu64 " more take the port they lead to with them", c->last_hops);
+		printf("; in %" PRIu64 " more the address is of a port that goes dark", c->last_hops);
 	if (c->disconnected)
-		printf("; %" PRIu64 " more leave no path", c->disconnected);
+		printf("; in %" PRIu64 " more no path is left", c->disconnected);
 	putchar('\n');
 }
 
-static void verify_print(const struct to_plan *plan, const struct to_verify_report *r)
+static void verify_print_unprotected(const struct to_plan *plan, const struct to_unprotected *list,
+				     unsigned int n, uint64_t all)
 {
 	char text[VERIFY_CASE_TEXT];
 	unsigned int i;
 
+	for (i = 0; i < n && i < VERIFY_CASES; i++)
+		printf("    %s\n", verify_case(plan, &list[i], text));
+	if (all > i)
+		printf("    and %" PRIu64 " more\n", all - i);
+}
+
+static void verify_print(const struct to_plan *plan, const struct to_verify_report *r)
+{
 	if (r->violations > VERIFY_LINES)
 		fprintf(stderr, "and %lu more\n", r->violations - VERIFY_LINES);
 	if (!r->figures.servers)
@@ -113,37 +200,139 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 	if (!r->links.uncovered)
 		return;
 	printf("  NOT PROTECTED against every single link:\n");
-	for (i = 0; i < r->n_unprotected && i < VERIFY_CASES; i++)
-		printf("    %s\n", verify_case(plan, &r->unprotected[i], text));
-	if (r->links.uncovered > i)
-		printf("    and %" PRIu64 " more\n", r->links.uncovered - i);
+	verify_print_unprotected(plan, r->unprotected, r->n_unprotected, r->links.uncovered);
+}
+
+/* A queue pair uses its own port, so no table helps the RDMA NIC of a dark one. */
+static void verify_print_nics(const struct to_cluster *c, const struct to_down *down)
+{
+	char name[TO_DOWN_NAME_MAX];
+	unsigned int n = 0;
+
+	for (uint32_t s = 0; s < c->n_servers; s++)
+		for (uint32_t q = 0; q < c->servers[s].n_ports; q++)
+			if (verify_takes_nic(c, down, s, q))
+				printf("%s %s", n++ ? "" : "  RDMA NICs that go dark with it:",
+				       to_down_name(c, (struct to_port_ref){ s, q }, name));
+	if (n)
+		printf("\n    restart jobs without these: NCCL_IB_HCA, UCX_NET_DEVICES, as toctl doctor prints them\n");
+}
+
+static void verify_print_pairs(uint64_t n, const char *which)
+{
+	if (n)
+		printf("  %10" PRIu64 " %s\n", n, which);
+}
+
+static void verify_print_down(const struct to_plan *plan, const struct to_figures *before,
+			      const struct verify_down *v)
+{
+	const struct to_verify_down *f = &v->found;
+	const struct to_failure_cases *k = &f->cases;
+	const struct to_cluster *c = plan->cluster;
+	char name[TO_DOWN_NAME_MAX], link[VERIFY_LINK_TEXT];
+
+	printf("\nwith");
+	for (unsigned int i = 0; i < v->down.n; i++)
+		printf("%s%s", i ? ", " : " ", to_down_name(c, v->down.list[i], name));
+	printf(" down:\n");
+	for (unsigned int i = 0; i < c->n_links; i++)
+		if (v->down.links[i])
+			printf("  dark: %s\n", verify_link(c, &c->links[i], link));
+	printf("  of %" PRIu64 " pairs of a server and another's address:\n", f->pairs);
+	verify_print_pairs(f->pairs - k->cases, "whose packets do not meet it");
+	verify_print_pairs(k->covered, "that the kernel leads around it");
+	verify_print_pairs(k->last_hops, "cut off: the address is of a port that is dark");
+	verify_print_pairs(k->disconnected, "cut off: no path is left");
+	verify_print_pairs(k->uncovered, "that can LOSE packets, though a path is left");
+	verify_print_unprotected(plan, f->unprotected, f->n_unprotected, k->uncovered);
+	if (f->looping)
+		printf("    packets of %" PRIu64 " of the pairs that lose them go round until their TTL ends\n",
+		       f->looping);
+	verify_print_nics(c, &v->down);
+	printf("  %-18s %12s %12s\n", "", "before", "then");
+	printf("  %-18s %12.4g %12.4g  MiB\n", "max MP link load", before->max_mp_link_load / 1048576,
+	       f->max_mp_link_load / 1048576);
+	printf("  %-18s %12.4g %12.4g  MiB\n", "max link load", before->max_link_load / 1048576,
+	       f->max_link_load / 1048576);
+	printf("  %-18s %12.4g %12.4g  ms\n", "communication time", 1e3 * before->comm_time,
+	       1e3 * f->comm_time);
+	if (f->comm_time > 0)
+		printf("  busiest then: what %s sends\n", to_down_name(c, f->busiest, name));
+	if (f->left_out > 0)
+		printf("  without %.4g MiB of the demand, which cannot be sent\n",
+		       f->left_out / 1048576);
+}
+
+/* Return: 0, @v is to be freed then; or a negative errno. */
+static int verify_find_down(struct to_call *call, const struct to_plan *plan,
+			    const struct to_words *words, struct verify_down *v)
+{
+	int ret = to_down_init(&v->down, plan->cluster);
+
+	if (ret)
+		to_error_set(&call->err, ret, "out of memory");
+	for (unsigned int i = 0; !ret && i < words->n; i++) {
+		struct to_error why = { "" };
+
+		ret = to_down_parse(&v->down, plan->cluster, words->list[i], &why);
+		if (ret)
+			to_error_set(&call->err, ret, "%s: %.400s", call->operands[0], why.text);
+	}
+	if (ret)
+		to_down_free(&v->down);
+	return ret;
+}
+
+static int verify_check(struct to_call *call, const struct to_plan *plan, struct verify_down *v)
+{
+	struct verify_lines lines = { .json = call->json, .array = json_array() };
+	struct to_verify_report report;
+	int ret = to_verify(plan, verify_line, &lines, &report);
+
+	if (report.violations)
+		v = NULL;	/* nobody should apply it, so there is no telling */
+	if (!ret && v)
+		ret = to_verify_down(plan, &v->down, &v->found);
+	if (ret)
+		to_error_set(&call->err, ret, "out of memory");
+	else if (call->json)
+		verify_print_json(plan, &report, &lines, v);
+	else
+		verify_print(plan, &report);
+	if (!ret && v && !call->json)
+		verify_print_down(plan, &report.figures, v);
+	json_decref(lines.array);
+	return !ret && report.violations ? TO_EXIT_FAILURE : ret;
 }
 
 static int verify_run(struct to_call *call, const void *data)
 {
-	struct verify_lines lines = { .json = call->json };
-	struct to_verify_report report;
+	const struct verify_args *args = data;
+	struct verify_down v;
 	struct to_plan *plan;
 	int ret;
 
-	(void)data;
 	plan = to_plan_load(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
-	lines.array = json_array();
-	ret = to_verify(plan, verify_line, &lines, &report);
-	if (ret)
-		to_error_set(&call->err, ret, "out of memory");
-	else if (call->json)
-		verify_print_json(plan, &report, &lines);
-	else
-		verify_print(plan, &report);
-	json_decref(lines.array);
+	ret = args->down.n ? verify_find_down(call, plan, &args->down, &v) : 0;
+	if (!ret) {
+		ret = verify_check(call, plan, args->down.n ? &v : NULL);
+		if (args->down.n)
+			to_down_free(&v.down);
+	}
 	to_plan_free(plan);
-	if (!ret && report.violations)
-		ret = TO_EXIT_FAILURE;
 	return ret;
 }
+
+static const struct to_option verify_options[] = {
+	{ "down", 0, TO_OPTION_WORDS, offsetof(struct verify_args, down),
+	  .argument = "SERVER[:PORT]",
+	  .help = "also what happens while a server or a port is down; may be given more than once, "
+		  "for failures at once" },
+	{}
+};
 
 const struct to_command to_cmd_verify = {
 	.name = "verify",
@@ -156,6 +345,19 @@ const struct to_command to_cmd_verify = {
 		"links up and with any single link or server down, and recomputes the figures. Prints "
 		"a line per violation on standard error; exits with 1 if there is one. A plan that "
 		"loses packets while one link is down, though a path remains, is valid, but not "
-		"protected: the pairs are named, \"verdict\" is \"unprotected\", and the exit status 0.",
+		"protected: the pairs are named, \"verdict\" is \"unprotected\", and the exit status 0.\n"
+		"A case is a server, an address and something that dies on the path between them; it is "
+		"covered when all packets still arrive, with no help but the kernel's. Where the dead "
+		"link is the one of the port whose address it is, or no path is left, no table could "
+		"help: these cases are counted apart. A dark link also takes the RDMA NICs at its two "
+		"ends with it: queue pairs on them end, and jobs have to go on without (NCCL_IB_HCA, "
+		"UCX_NET_DEVICES; toctl doctor prints both).\n"
+		"With --down, what the tables in force do while that is down, before toctl run or toctl "
+		"replan --down repairs them: pairs that lose packets, and the loads of links with the "
+		"packets where the kernel sends them. Against two failures at once nothing is "
+		"guaranteed. Every relay takes one off a packet's TTL, so the worst is that a packet "
+		"goes round until that ends: such pairs are counted.",
+	.options = verify_options,
+	.args_size = sizeof(struct verify_args),
 	.run = verify_run,
 };

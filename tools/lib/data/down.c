@@ -86,6 +86,21 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 	return 0;
 }
 
+static bool down_is(struct to_port_ref a, struct to_port_ref b)
+{
+	return a.server == b.server && a.port == b.port;
+}
+
+bool to_down_darkens(const struct to_down *down, const struct to_cluster *cluster,
+		     struct to_port_ref at)
+{
+	for (unsigned int i = 0; i < cluster->n_links; i++)
+		if (down->links[i] && (down_is(cluster->links[i].a, at) ||
+				       down_is(cluster->links[i].b, at)))
+			return true;
+	return false;
+}
+
 const char *to_down_name(const struct to_cluster *cluster, struct to_port_ref at,
 			 char text[TO_DOWN_NAME_MAX])
 {

@@ -60,6 +60,10 @@ static inline bool to_down_has(const struct to_down *down, struct to_port_ref at
 	return down->ports[at.server] >> at.port & 1;
 }
 
+/** to_down_darkens() - whether the port @at has a link that is dark, from whatever end */
+bool to_down_darkens(const struct to_down *down, const struct to_cluster *cluster,
+		     struct to_port_ref at);
+
 /**
  * to_down_name() - @at as to_down_parse() takes it
  * @text: gets it

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl verify --down: what it says of failures, and what people get wrong.
+
+. selftests/unit/cli.sh
+
+said() { # NAME PYTHON, with the JSON as d and that of its down as w
+	python3 - "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
+import json, sys, jsonschema
+d = json.load(open(sys.argv[1]))
+jsonschema.validate(d, json.load(open("Documentation/schemas/verify.schema.json")))
+w = d.get("down")
+exec(sys.argv[2])
+END
+	result $? "$1"
+}
+
+run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json \
+	--fixed -o "$tmp/plan.json" && run 0 verify --json "$tmp/plan.json"
+said "nothing is said to be down" \
+	'assert d["verdict"] == "protected" and w is None and not d["failures"]["uncovered"], d'
+
+run 0 verify --json --down s0:eth0 "$tmp/plan.json"
+said "a port: its link, its NICs, and where packets go" 'assert w == w | {
+"down": ["s0:eth0"], "dark": [{"a": "s0:eth0", "b": "s1:eth1"}], "pairs": 36,
+"rdma_ports": ["s0:eth0", "s1:eth1"], "uncovered": 0, "disconnected": 0, "looping": 0,
+"left_out_bytes": 0} and w["covered"] and w["comm_time_s"] > d["comm_time_s"], w'
+
+run 0 verify --json --down s3 "$tmp/plan.json"
+said "a server, with its demand" 'assert w == w | {"down": ["s3"], "uncovered": 0,
+"rdma_ports": ["s0:eth1", "s2:eth0"]} and len(w["dark"]) == 2 and w["left_out_bytes"] > 0, w'
+
+run 0 verify --json --down s0:eth0 --down s2:eth0 "$tmp/plan.json"
+said "two that part the ring: packets end with their TTL" \
+	'assert w["disconnected"] and w["looping"] and not w["uncovered"], w'
+
+run 0 verify --down s0:eth0 "$tmp/plan.json" && grep -qx 'with s0:eth0 down:' "$tmp/out" &&
+	grep -qx '  dark: s0:eth0 - s1:eth1' "$tmp/out" &&
+	grep -qx '  RDMA NICs that go dark with it: s0:eth0 s1:eth1' "$tmp/out" &&
+	grep -q 'NCCL_IB_HCA' "$tmp/out" &&
+	grep -q '^ *10 that the kernel leads around it$' "$tmp/out" &&
+	! grep -q 'LOSE' "$tmp/out"
+result $? "the same as text"
+
+# without backups and alternates
+python3 - "$tmp/plan.json" "$tmp/weak.json" <<'END'
+import json, sys
+plan = json.load(open(sys.argv[1]))
+for table in plan["tables"]:
+    table["groups"] = [[hop for hop in group if not hop.get("backup") and "ingress" not in hop]
+                       for group in table["groups"]]
+json.dump(plan, open(sys.argv[2], "w"))
+END
+run 0 verify "$tmp/weak.json" && grep -q 'NOT PROTECTED' "$tmp/out" &&
+	grep -q '^    s. > s.* while s.:eth. - s.:eth. is dark$' "$tmp/out"
+result $? "pairs that are not protected are named"
+run 0 verify --json --down s0:eth0 "$tmp/weak.json"
+said "and those that lose packets now" 'assert d["verdict"] == "unprotected" and w["uncovered"] and \
+len(w["unprotected"]) == w["uncovered"] and "s0 > s1" in w["unprotected"], w'
+run 0 verify --down s0:eth0 "$tmp/weak.json" && grep -q 'can LOSE packets' "$tmp/out" &&
+	sed -n '/^with/,$p' "$tmp/out" | grep -qx '    s0 > s1'
+result $? "also as text"
+
+run 1 verify --down s9 "$tmp/plan.json" &&
+	grep -qxF "toctl verify: $tmp/plan.json: no server is called \"s9\"" "$tmp/err" && [[ ! -s $tmp/out ]]
+result $? "an unknown server"
+run 1 verify --down s0 --down s1:eth7 "$tmp/plan.json" &&
+	grep -qxF "toctl verify: $tmp/plan.json: server \"s1\" has no port \"eth7\"" "$tmp/err"
+result $? "an unknown port"
+
+jq '.tables[3].routes |= map(del(.nodes))' "$tmp/plan.json" >"$tmp/broken.json"
+run 1 verify --json --down s0:eth0 "$tmp/broken.json"
+said "of a plan that is not valid it tells nothing" 'assert d["verdict"] == "invalid" and w is None'
+
+echo "1..$count"
+((!failed))

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verify/verify_down.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/allreduce.h"
+#include "verify/failures.h"
+
+/* One fabric with its failures. Bytes are by node of struct to_walk, or by arc. */
+struct down_run {
+	const struct to_down *down;
+	struct to_verify_down *found;
+	struct to_forwarding f;
+	struct to_failures packets;
+	uint64_t *routed;		/* n x n: bytes of rings and trees that are routed */
+	double *mp, *rings;		/* per node */
+	double *mp_load, *rings_load;	/* per arc */
+	bool *meets;			/* per server: its packets meet what is down */
+	bool *apart;			/* per server: has routes of its own to the address */
+	enum to_walk_end *end;		/* per server: of its packets */
+	struct to_arena arena;
+};
+
+static int down_init(struct down_run *r, const struct to_plan *plan, const struct to_graph *g)
+{
+	struct to_rings rings = to_allreduce_of(plan);
+	size_t nodes = (size_t)g->n + g->n_arcs;
+	uint32_t a;
+
+	r->mp = to_arena_array(&r->arena, nodes, sizeof(*r->mp));
+	r->rings = to_arena_array(&r->arena, nodes, sizeof(*r->rings));
+	r->mp_load = to_arena_array(&r->arena, g->n_arcs, sizeof(*r->mp_load));
+	r->rings_load = to_arena_array(&r->arena, g->n_arcs, sizeof(*r->rings_load));
+	r->meets = to_arena_array(&r->arena, g->n, sizeof(*r->meets));
+	r->apart = to_arena_array(&r->arena, g->n, sizeof(*r->apart));
+	r->end = to_arena_array(&r->arena, g->n, sizeof(*r->end));
+	r->routed = to_allreduce_routed(&rings, false);
+	if (r->arena.failed || !r->routed || to_forwarding_init(&r->f, plan, g) ||
+	    to_failures_init(&r->packets, &r->f))
+		return -ENOMEM;
+	for (a = 0; a < g->n_arcs; a++) {
+		double bytes = to_allreduce_arc_bytes(&rings, g, a);
+
+		if (r->down->links[g->link[a]]) {
+			to_failures_kill(&r->packets, a);
+			r->routed[(size_t)g->from[a] * g->n + g->to[a]] += bytes;
+		} else {
+			r->rings_load[a] = bytes;
+		}
+	}
+	return 0;
+}
+
+static void down_free(struct down_run *r)
+{
+	to_failures_free(&r->packets);
+	to_forwarding_free(&r->f);
+	to_arena_free(&r->arena);
+	free(r->routed);
+}
+
+/* Whose packets for the address that is resolved meet a dead arc on their paths. */
+static void down_mark(struct down_run *r)
+{
+	const struct to_forwarding *f = &r->f;
+	const struct to_graph *g = f->graph;
+	unsigned int i;
+
+	memset(r->meets, false, g->n * sizeof(*r->meets));
+	for (i = 1; i < f->n_reached; i++) {
+		uint32_t x = f->order[i];
+		uint64_t left = f->next[x];
+
+		r->meets[x] = left & r->packets.walk.down[x];
+		for (; left; left &= left - 1)
+			r->meets[x] |= r->meets[g->to[g->out[x] + __builtin_ctzll(left)]];
+	}
+}
+
+static void down_count_lost(struct down_run *r, uint32_t src)
+{
+	const struct to_forwarding *f = &r->f;
+	struct to_verify_down *found = r->found;
+
+	found->looping += r->end[src] == TO_WALK_LOOP;
+	if (to_failures_port_dark(&r->packets)) {
+		found->cases.last_hops++;
+	} else if (!to_walk_in(to_failures_joined(&r->packets), src)) {
+		found->cases.disconnected++;
+	} else {
+		found->cases.uncovered++;
+		if (found->n_unprotected < TO_UNPROTECTED_MAX)
+			found->unprotected[found->n_unprotected++] = (struct to_unprotected){
+				.src = src, .dst = f->dst, .slot = f->slot, .link = UINT32_MAX,
+			};
+	}
+}
+
+/* Where the packets of one server end, and its bytes if they are for a node address. */
+static void down_send(struct down_run *r, uint32_t src)
+{
+	const struct to_forwarding *f = &r->f;
+	struct to_walk *walk = &r->packets.walk;
+	size_t pair = (size_t)src * f->graph->n + f->dst;
+	double mp = f->slot ? 0 : f->plan->demand->mp[pair];
+	double rings = f->slot ? 0 : r->routed[pair];
+
+	r->end[src] = to_walk(walk, src, UINT32_MAX);
+	if (r->end[src] == TO_WALK_ARRIVE) {
+		r->mp[src] += mp;
+		r->rings[src] += rings;
+	} else {
+		r->found->left_out += mp + rings;
+	}
+	r->found->pairs++;
+	if (!r->meets[src])
+		return;
+	r->found->cases.cases++;
+	if (r->end[src] == TO_WALK_ARRIVE)
+		r->found->cases.covered++;
+	else
+		down_count_lost(r, src);
+}
+
+/* Weight of the next hop that is @arc, of those that share what is at a server. */
+static unsigned int down_weight(const struct to_forwarding *f, uint32_t x, uint32_t arc)
+{
+	const struct to_group *group = &f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
+	unsigned int k;
+
+	for (k = 0; group->nexthops[k].ingress || group->nexthops[k].port != f->graph->port[arc]; k++)
+		;
+	return group->nexthops[k].weight;
+}
+
+static void down_pass(struct down_run *r, uint32_t arc, double mp, double rings)
+{
+	uint32_t to = to_walk_node(&r->packets.walk, r->f.graph->to[arc], arc);
+
+	r->mp_load[arc] += mp;
+	r->rings_load[arc] += rings;
+	if (to == TO_WALK_ARRIVED)
+		return;
+	r->mp[to] += mp;
+	r->rings[to] += rings;
+}
+
+/* Take all bytes on, from each node before those that it sends to. */
+static void down_spread(struct down_run *r)
+{
+	const struct to_graph *g = r->f.graph;
+	struct to_walk *walk = &r->packets.walk;
+	unsigned int i = walk->n_done;
+
+	while (i--) {
+		uint32_t node = walk->done[i], x;
+		double mp = r->mp[node], rings = r->rings[node];
+		uint64_t out = to_walk_out(walk, node, &x), left;
+		unsigned int weights = 0;
+
+		r->mp[node] = r->rings[node] = 0;
+		if (!(mp + rings > 0))
+			continue;
+		if (!(out & (out - 1))) {
+			down_pass(r, g->out[x] + __builtin_ctzll(out), mp, rings);
+			continue;
+		}
+		for (left = out; left; left &= left - 1)
+			weights += down_weight(&r->f, x, g->out[x] + __builtin_ctzll(left));
+		for (left = out; left; left &= left - 1) {
+			uint32_t arc = g->out[x] + __builtin_ctzll(left);
+			double share = (double)down_weight(&r->f, x, arc) / weights;
+
+			down_pass(r, arc, mp * share, rings * share);
+		}
+	}
+}
+
+/* Packets of the sources that have routes of their own to the address, one after the other. */
+static void down_apart(struct down_run *r, uint32_t dst, unsigned int slot, unsigned int *at)
+{
+	struct to_forwarding *f = &r->f;
+	unsigned int first;
+
+	memset(r->apart, false, f->graph->n * sizeof(*r->apart));
+	while (*at < f->n_qualified && f->qualified[*at].dst == dst && f->qualified[*at].slot == slot) {
+		uint32_t src = f->qualified[*at].src;
+
+		for (first = *at; *at < f->n_qualified && f->qualified[*at].dst == dst &&
+		     f->qualified[*at].slot == slot && f->qualified[*at].src == src; ++*at)
+			;
+		r->apart[src] = true;
+		if (r->down->servers[src] || r->down->servers[dst])
+			continue;
+		to_forwarding_resolve(f, dst, slot);
+		to_forwarding_qualify(f, first, *at);
+		down_mark(r);
+		to_walk_begin(&r->packets.walk);
+		down_send(r, src);
+		down_spread(r);
+	}
+}
+
+static void down_address(struct down_run *r, uint32_t dst, unsigned int slot, unsigned int *at)
+{
+	struct to_forwarding *f = &r->f;
+	unsigned int i;
+
+	down_apart(r, dst, slot, at);
+	if (r->down->servers[dst])
+		return;
+	to_forwarding_resolve(f, dst, slot);
+	down_mark(r);
+	to_walk_begin(&r->packets.walk);
+	for (i = 1; i < f->n_reached; i++)
+		if (!r->apart[f->order[i]] && !r->down->servers[f->order[i]])
+			down_send(r, f->order[i]);
+	down_spread(r);
+}
+
+static bool down_linked(const struct to_graph *g, uint32_t dst, unsigned int port)
+{
+	for (uint32_t i = g->in[dst]; i < g->in[dst + 1]; i++)
+		if (g->peer_port[g->in_arc[i]] == port)
+			return true;
+	return false;
+}
+
+/* The demand of servers that are down. */
+static void down_leave_out(struct down_run *r)
+{
+	const uint64_t *mp = r->f.plan->demand->mp;
+	size_t n = r->f.graph->n, x, y;
+
+	for (x = 0; x < n; x++)
+		for (y = 0; y < n; y++)
+			if (x != y && (r->down->servers[x] || r->down->servers[y]))
+				r->found->left_out += (double)mp[x * n + y] + r->routed[x * n + y];
+}
+
+static void down_loads(struct down_run *r)
+{
+	const struct to_graph *g = r->f.graph;
+	struct to_verify_down *found = r->found;
+	uint32_t a;
+
+	for (a = 0; a < g->n_arcs; a++) {
+		double both = r->mp_load[a] + r->rings_load[a];
+		double time = both * to_graph_seconds_per_byte(g, r->f.plan->cluster, a);
+
+		if (r->mp_load[a] > found->max_mp_link_load)
+			found->max_mp_link_load = r->mp_load[a];
+		if (both > found->max_link_load)
+			found->max_link_load = both;
+		if (time <= found->comm_time)
+			continue;
+		found->comm_time = time;
+		found->busiest = (struct to_port_ref){ g->from[a], g->port[a] };
+	}
+}
+
+int to_verify_down(const struct to_plan *plan, const struct to_down *down,
+		   struct to_verify_down *found)
+{
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct down_run r = { .down = down, .found = found };
+	unsigned int slot, at = 0;
+	uint32_t dst;
+	int ret;
+
+	memset(found, 0, sizeof(*found));
+	ret = g ? down_init(&r, plan, g) : -ENOMEM;
+	for (dst = 0; !ret && dst < c->n_servers; dst++)
+		for (slot = 0; slot < plan->slots; slot++)
+			if (!slot || down_linked(g, dst, slot - 1))
+				down_address(&r, dst, slot, &at);
+	if (!ret) {
+		down_leave_out(&r);
+		down_loads(&r);
+	}
+	down_free(&r);
+	to_graph_free(g);
+	return ret;
+}
