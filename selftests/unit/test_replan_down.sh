@@ -14,8 +14,8 @@ run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json
 result $? "a ring of four servers"
 
 run 0 replan --plan "$tmp/plan.json" --down s0:eth0 -o "$tmp/new.json" &&
-	grep -q '^repair: 1 links are dark, 0 of them moved to other ports; rings: kept$' "$tmp/out" &&
-	grep -q '^   before ' "$tmp/out" && grep -q '^   after ' "$tmp/out" &&
+	grep -q '^repair: 1 dark link, 0 moved to other ports; rings: kept$' "$tmp/out" &&
+	grep -q '^   before .* 800 ' "$tmp/out" && grep -q '^   after .* 1600 ' "$tmp/out" &&
 	run 0 verify "$tmp/new.json" && cmp "$tmp/plan.json" "$tmp/before.json"
 result $? "a port: a plan that verifies, beside the old one"
 

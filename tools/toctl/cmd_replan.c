@@ -160,8 +160,8 @@ static int replan_down_print(FILE *out, const struct to_plan *plan, const struct
 
 	if (ret)
 		return ret;
-	fprintf(out, "repair: %u links are dark, %u of them moved to other ports; rings: %s\n",
-		r->dark, r->moved, to_repair_rings_names[r->rings]);
+	fprintf(out, "repair: %u dark link%s, %u moved to other ports; rings: %s\n",
+		r->dark, r->dark == 1 ? "" : "s", r->moved, to_repair_rings_names[r->rings]);
 	if (r->n_cut_off) {
 		fprintf(out, "cut off:");
 		for (unsigned int s = 0; s < plan->cluster->n_servers; s++)
@@ -169,10 +169,10 @@ static int replan_down_print(FILE *out, const struct to_plan *plan, const struct
 				fprintf(out, " %s", plan->cluster->servers[s].name);
 		fprintf(out, "\n");
 	}
-	fprintf(out, "\n   %-8s %12s %16s %9s\n", "", "comm ms", "busiest link B", "hops");
+	fprintf(out, "\n   %-8s %12s %16s %9s\n", "", "comm ms", "busiest link MiB", "hops");
 	for (unsigned int i = 0; i < 2; i++)
-		fprintf(out, "   %-8s %12.4g %16.6g %9.3g\n", i ? "after" : "before",
-			1e3 * figures[i]->comm_time, figures[i]->max_link_load,
+		fprintf(out, "   %-8s %12.4g %16.4g %9.3g\n", i ? "after" : "before",
+			1e3 * figures[i]->comm_time, figures[i]->max_link_load / 1048576,
 			figures[i]->mean_hops);
 	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
 	replan_print_moves(out, plan->cluster, "make", made, n_made);
