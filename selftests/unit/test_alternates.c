@@ -351,6 +351,36 @@ static void any_cabling(void **state)
 	assert_true(1000 * servers.lost <= servers.arrived);
 }
 
+/* Clusters that grew: from two ports to seven per server, and what the planner makes of them. */
+static void unequal_ports(void **state)
+{
+	struct count links = { 0 }, servers = { 0 };
+	uint64_t random = 9;
+
+	(void)state;
+	for (unsigned int round = 0; round < 10; round++) {
+		unsigned int n = 8 + to_random_below(&random, 13);
+		struct to_planner_options options = { .seed = 1 };
+		struct to_error err = { "" };
+		struct to_cluster *c = to_cluster_synthetic(n, 7, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+		struct to_verify_report report;
+		struct to_plan *plan;
+
+		assert_non_null(c);
+		for (uint32_t x = 0; x < n; x++)
+			c->servers[x].n_ports = 2 + to_random_below(&random, 6);
+		plan = to_planner_make(c, job_random(n, &random), &options, &err);
+		assert_string_equal(err.text, "");
+		report = job_verify(plan);
+		assert_int_equal(report.links.uncovered, 0);
+		assert_true(report.links.covered > 0);
+		fail_each(plan, &links, &servers);
+		to_plan_free(plan);
+	}
+	assert_int_equal(links.lost, 0);
+	assert_true(20 * servers.lost <= servers.arrived);
+}
+
 /* One direction at a time: nothing leads back up, so not all is covered. */
 static void simplex_links(void **state)
 {
@@ -377,6 +407,7 @@ int main(void)
 		cmocka_unit_test(random_jobs),
 		cmocka_unit_test(routes_of_sources),
 		cmocka_unit_test(any_cabling),
+		cmocka_unit_test(unequal_ports),
 		cmocka_unit_test(simplex_links),
 	};
 
