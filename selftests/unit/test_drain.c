@@ -92,6 +92,27 @@ static void check_tables(const struct to_plan *interim)
 	assert_string_equal(lines.first, "");
 }
 
+static void no_line(void *data, const char *line)
+{
+	(void)data;
+	(void)line;
+}
+
+/*
+ * Any one of the links that stay may fail, too: packets go round by the others. The
+ * addresses of ports that are cut are left out, they have but one link.
+ */
+static void check_failures(const struct to_plan *interim, unsigned int kept)
+{
+	unsigned int all = interim->cluster->n_links;
+	struct to_verify_report report;
+
+	interim->cluster->n_links = kept;
+	assert_int_equal(to_verify(interim, no_line, NULL, &report), 0);
+	interim->cluster->n_links = all;
+	assert_int_equal(report.links.uncovered, 0);
+}
+
 /* Routes to the port @at that is cut are where a way leads to its peer @from. */
 static void check_cut_port(const struct to_plan *interim, unsigned int kept,
 			   struct to_port_ref at, struct to_port_ref from)
@@ -161,6 +182,8 @@ static unsigned int check_way(const struct to_plan *old, const struct to_plan *n
 
 		if (i + 1 < n || !way.n_waiting)
 			check_tables(way.plans[i]);
+		if (duplex)
+			check_failures(way.plans[i], stay);
 		assert_int_equal(check_node_routes(way.plans[i], then),
 				 i + 1 < n ? 0 : way.n_waiting);
 		for (unsigned int l = stay; l < now->n_links; l++) {
