@@ -42,6 +42,10 @@ run 0 verify --down s0:eth0 "$tmp/plan.json" && grep -qx 'with s0:eth0 down:' "$
 	! grep -q 'LOSE' "$tmp/out"
 result $? "the same as text"
 
+run 0 verify "$tmp/plan.json" &&
+	grep -qx '  any one link down: 40 of 40 cases covered; in 24 more the address is of a port that goes dark, as does its RDMA NIC' "$tmp/out"
+result $? "without --down, the sum of all links"
+
 # without backups and alternates
 python3 - "$tmp/plan.json" "$tmp/weak.json" <<'END'
 import json, sys

@@ -165,7 +165,8 @@ static void verify_print_cases(const char *what, const struct to_failure_cases *
 	if (c->uncovered)
 		printf(", %" PRIu64 " NOT", c->uncovered);
 	if (c->last_hops)
-		printf("; in %" PRIu64 " more the address is of a port that goes dark", c->last_hops);
+		printf("; in %" PRIu64 " more the address is of a port that goes dark, as does its RDMA NIC",
+		       c->last_hops);
 	if (c->disconnected)
 		printf("; in %" PRIu64 " more no path is left", c->disconnected);
 	putchar('\n');
