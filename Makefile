@@ -95,7 +95,7 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 	@selftests/bench/fabric.sh
 
 bench-recovery: KERNEL = 6.12
-bench-recovery: guest  ## for how long a cut link loses packets; KERNEL=
+bench-recovery: guest  ## what a cut link costs UDP and TCP between all; KERNEL=
 	@selftests/bench/recovery.sh -k $(KERNEL)
 
 bench-throughput: KERNEL = 7.2

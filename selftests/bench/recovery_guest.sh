@@ -1,34 +1,87 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The part of recovery.sh inside the guest: prints its JSON.
+# The part of recovery.sh inside the guest: prints a line of JSON for each path.
 #
-#	A eth0 == eth0 R eth1 == eth0 T		primary, cut
-#	               R eth2 == eth1 T		backup
+#	recovery_guest.sh PLAN [ROUNDS]
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
-. "$lib_dir/double.sh"
 
-double_up '[{"port": "eth1"}, {"port": "eth2", "backup": true}]' >&2
-bench=$lib_dir/bench/recovery.py
-ip netns exec "$T" python3 -u "$bench" receive >"$tmp/received" &
-receiver=$!
-must wait_listen "$T" 5001
-ip netns exec "$A" python3 -u "$bench" send "$(node "$T")" >"$tmp/sent" &
-sender=$!
-must wait_for 10 test -s "$tmp/sent"
+rounds=${2:-1}
+fabric_up "$1" >&2
+links=$(jq -r '.links[] | "\(.a) \(.b)"' "$plan")
+declare -A wires
+while read -r port wire _; do
+	wires[$port]=$wire
+done </run/topoopt-fabric/ports
 
-# Only the primary's own light goes; both directions would be two moments in time.
-wire=$(awk -v port="$R:eth1" '$1 == port { print $2 }' /run/topoopt-fabric/ports)
-for ((i = 0; i < $1; i++)); do
-	sleep 0.05
-	must ip -n ocs link set "$wire" down
-	sleep 0.05
-	must ip -n ocs link set "$wire" up
-	must wait_for 10 eval "on $R toctl show --json | jq -e '.ports[] | select(.port == \"eth1\").live'"
-done
-kill "$sender"
-wait "$sender"
-sleep 0.1
-kill "$receiver"
-wait "$receiver"
-python3 "$bench" sum "$1" "$tmp/sent" "$tmp/received"
+# On a fibre, frames have their tags and checksums; NICs take what XDP sends.
+all_xdp() {
+	local server port wire
+
+	for port in "${!wires[@]}"; do
+		server=${port%:*}
+		must on "$server" ethtool -K "${port#*:}" tx off rxvlan off \
+			rx-vlan-stag-hw-parse off >/dev/null
+	done
+	for wire in "${wires[@]}"; do
+		must on ocs ethtool -K "$wire" txvlan off gro on >/dev/null
+	done
+	for server in "${servers[@]}"; do
+		must apply "$server" "$plan" --xdp auto >/dev/null
+	done
+}
+
+# Both ends at once, as when a cable is cut or plugged in: nobody sends between the two.
+set_link() { # up|down PORT PORT
+	printf 'link set %s %s\n' "${wires[$2]}" "$1" "${wires[$3]}" "$1" |
+		chrt --fifo 1 ip -n ocs -b -
+}
+
+live() { # PORT...
+	local port
+
+	for port; do
+		on "${port%:*}" toctl show --json | jq -e --arg port "${port#*:}" \
+			'.ports[] | select(.port == $port).live' >/dev/null || return
+	done
+}
+
+# Frames that all have relayed at XDP.
+redirected() {
+	local port
+
+	for port in "${!wires[@]}"; do
+		on "${port%:*}" ethtool -S "${port#*:}"
+	done | awk '/rx_queue.*xdp_redirect/ { n += $2 } END { print n + 0 }'
+}
+
+# Cut each link and mend it, under traffic of all. What is read from here blocks: while
+# a guest that counts instructions waits for the host, the time of a sleep flies.
+cut_all() { # PATH
+	local word a b before said marks
+
+	before=$(redirected)
+	coproc { exec python3 -u "$lib_dir/bench/recovery.py" "$plan"; }
+	exec {said}<&"${COPROC[0]}" {marks}>&"${COPROC[1]}"
+	must read -r word <&"$said"
+	sleep 0.2
+	for ((i = 0; i < rounds; i++)); do
+		while read -r a b; do
+			echo "cut $a" >&"$marks"
+			must set_link down "$a" "$b"
+			sleep 0.3
+			echo light >&"$marks"
+			must set_link up "$a" "$b"
+			must wait_for 60 live "$a" "$b"
+		done <<<"$links"
+	done
+	echo end >&"$marks"
+	must read -r word <&"$said"
+	jq -c --arg path "$1" --argjson xdp $(($(redirected) - before)) \
+		'{path: $path, xdp_redirected: $xdp} + .' <<<"$word"
+	exec {said}<&- {marks}>&-
+}
+
+cut_all skb
+all_xdp >&2
+cut_all xdp
