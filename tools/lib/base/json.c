@@ -96,10 +96,16 @@ int to_json_open(struct to_json_doc *doc, struct to_json *at, const char *text,
 		 size_t len, const char *name, void *context,
 		 struct to_error *err)
 {
+	struct to_json_weight weight = { 0 };
 	json_error_t error;
+	int ret;
 
 	*doc = (struct to_json_doc){ .name = name, .text = text, .len = len,
 				     .context = context, .err = err };
+	to_json_weigh(&weight, text, len);
+	ret = to_json_check_weight(doc, &weight, 1);
+	if (ret)
+		return ret;
 	doc->root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	*at = (struct to_json){ .doc = doc, .value = doc->root };
 	return doc->root ? 0 : to_json_syntax_error(doc, &error, 1);

@@ -26,12 +26,28 @@ static size_t deferred_gap_read(void *buffer, size_t size, void *data)
 	return n;
 }
 
+/* The first line of the document, as an error of the one without the gap counts it. */
+static unsigned int deferred_line(const struct gap *gap, const char *text,
+				  const json_error_t *error)
+{
+	unsigned int line = 1;
+
+	if (error->position < gap->from - text)
+		return line;
+	for (const char *p = gap->from; p < gap->to; p++)
+		line += *p == '\n';
+	return line;
+}
+
 int to_json_open_deferred(struct to_json_doc *doc, struct to_json *at,
 			  const char *text, size_t len, const char *name,
 			  const char *key, void *context, struct to_error *err)
 {
+	struct to_json_weight weight = { 0 };
 	struct to_json_walk begin, behind;
+	json_error_t error = { .line = 1 };
 	struct gap gap;
+	int ret;
 
 	*doc = (struct to_json_doc){ .name = name, .text = text, .len = len,
 				     .context = context, .err = err };
@@ -43,12 +59,21 @@ int to_json_open_deferred(struct to_json_doc *doc, struct to_json *at,
 	while (behind.p > begin.p + 1 && behind.p[-1] != ']')
 		behind.p--;
 	gap = (struct gap){ text, begin.p + 1, behind.p - 1, text + len };
-	if (gap.from <= gap.to)
+	if (gap.from <= gap.to) {
+		to_json_weigh(&weight, gap.next, gap.from - gap.next);
+		to_json_weigh(&weight, gap.to, gap.end - gap.to);
+		ret = to_json_check_weight(doc, &weight, 1);
+		if (ret)
+			return ret;
 		doc->root = json_load_callback(deferred_gap_read, &gap,
-					       JSON_REJECT_DUPLICATES, NULL);
-	/* Not JSON: let jansson say what and where. */
-	if (!doc->root)
-		return to_json_open(doc, at, text, len, name, context, err);
+					       JSON_REJECT_DUPLICATES, &error);
+	}
+	/* Not JSON: let jansson say what and where, in all of it if that is not too much. */
+	if (!doc->root) {
+		ret = to_json_open(doc, at, text, len, name, context, err);
+		return ret == -E2BIG && gap.from <= gap.to ?
+		       to_json_syntax_error(doc, &error, deferred_line(&gap, text, &error)) : ret;
+	}
 	doc->deferred = json_object_get(doc->root, key);
 	doc->deferred_at = begin;
 	doc->deferred_end = behind.p;
@@ -71,8 +96,10 @@ static void deferred_skip(struct to_json_walk *w, size_t n)
 static int deferred_next(const struct to_json_doc *doc, struct to_json_iter *iter)
 {
 	const char *end = doc->deferred_end - 1;
-	struct to_json_walk *w = &iter->walk;
+	struct to_json_weight weight = { 0 };
+	struct to_json_walk *w = &iter->walk, behind;
 	json_error_t error;
+	int ret;
 
 	if (!iter->index) {
 		*w = doc->deferred_at;
@@ -88,6 +115,12 @@ static int deferred_next(const struct to_json_doc *doc, struct to_json_iter *ite
 					    doc->name, w->line);
 		deferred_skip(w, 1);
 	}
+	behind = *w;
+	to_json_walk_value(&behind);
+	to_json_weigh(&weight, w->p, behind.p - w->p);
+	ret = to_json_check_weight(doc, &weight, w->line);
+	if (ret)
+		return ret;
 	iter->value = json_loadb(w->p, doc->deferred_end - w->p,
 				 JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK |
 				 JSON_DECODE_ANY, &error);

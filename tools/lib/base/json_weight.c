@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What JSON text takes as values, told without making any: "[]" takes 40 times its text. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+
+/* Bytes of jansson's values with malloc()'s own, in the sizes that they begin with. */
+#define WEIGHT_ARRAY 144	/* room for 8 */
+#define WEIGHT_OBJECT 240	/* a table of 8 buckets */
+#define WEIGHT_STRING 64	/* beside its text; of a key, the pair */
+#define WEIGHT_NUMBER 32
+#define WEIGHT_NEXT 16		/* a place in an array that doubles */
+
+/* Behind the string that begins at @p. */
+static const char *weight_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		p += *p == '\\' && p + 1 < end;
+	return p < end ? p + 1 : end;
+}
+
+static void weight_open(struct to_json_weight *w, size_t memory)
+{
+	w->memory += memory;
+	if (++w->depth > w->deepest)
+		w->deepest = w->depth;
+}
+
+void to_json_weigh(struct to_json_weight *w, const char *text, size_t len)
+{
+	const char *end = text + len, *p = text, *string;
+
+	while (p < end) {
+		switch (*p) {
+		case '"':
+			string = p;
+			p = weight_string(p, end);
+			w->memory += WEIGHT_STRING + (p - string);
+			continue;
+		case '[':
+			weight_open(w, WEIGHT_ARRAY);
+			break;
+		case '{':
+			weight_open(w, WEIGHT_OBJECT);
+			break;
+		case ']':
+		case '}':
+			w->depth -= w->depth > 0;
+			break;
+		case ',':
+			w->memory += WEIGHT_NEXT;
+			break;
+		case '-':
+		case '0' ... '9':
+			w->memory += WEIGHT_NUMBER;
+			while (p < end && (*p == '-' || *p == '+' || *p == '.' ||
+					   (*p >= '0' && *p <= '9') || *p == 'e' || *p == 'E'))
+				p++;
+			continue;
+		default:
+			break;
+		}
+		p++;
+	}
+}
+
+int to_json_check_weight(const struct to_json_doc *doc, const struct to_json_weight *weight,
+			 unsigned int line)
+{
+	if (weight->deepest > TO_JSON_DEPTH_MAX)
+		return to_error_set(doc->err, -E2BIG,
+				    "%s:%u: arrays and objects are nested %u deep, more than %u",
+				    doc->name, line, weight->deepest, TO_JSON_DEPTH_MAX);
+	if (weight->memory > TO_JSON_MEMORY_MAX)
+		return to_error_set(doc->err, -E2BIG,
+				    "%s:%u: its values take about %zu MiB, more than %u",
+				    doc->name, line, weight->memory >> 20,
+				    TO_JSON_MEMORY_MAX >> 20);
+	return 0;
+}
+
+json_t *to_json_load(const char *text, size_t len, const char *name, struct to_error *err)
+{
+	struct to_json_doc doc;
+	struct to_json at;
+
+	return to_json_open(&doc, &at, text, len, name, NULL, err) ? NULL : doc.root;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_LIMITS_H
+#define TOPOOPT_LIMITS_H
+
+/*
+ * How much may come across a boundary: files, agents, etcd. What is larger is
+ * refused where it comes in, in one line. All bounds that cost memory or time
+ * are here; selftests/unit/test_limits.c tries each at the limit and one above.
+ */
+
+/* ---- JSON, from wherever it comes ---- */
+
+/* Arrays and objects inside each other; the project's formats need 8. */
+#define TO_JSON_DEPTH_MAX 32
+
+/*
+ * Bytes that the values of a document take, as to_json_weigh() estimates them:
+ * a matrix of 3000 servers, a million pairs in a sample of tm.json. Of what is
+ * read one after the other (tables, samples), every element by itself.
+ */
+#define TO_JSON_MEMORY_MAX (512u << 20)
+
+/* ---- jobs and fabrics ---- */
+
+/* Servers that are planned for without --large: one n x n matrix takes 8 MiB. */
+#define TO_SERVERS_USUAL 1024
+
+/* AllReduce groups of a job */
+#define TO_GROUPS_MAX 65536
+
+/* Steps to add up the transfers of a job, beside the matrix: 2 s. */
+#define TO_TRANSFER_STEPS_MAX (1ull << 30)
+
+/* ---- recordings ---- */
+
+/* Bytes, or packets, of one recording in all: 16 days at 400 Gbit/s. */
+#define TO_RECORD_SUM_MAX (1ull << 56)
+
+/*
+ * Cells of a merge, links times intervals: so many for each row of a port in the
+ * recordings, and some in any case. A cell takes 130 bytes.
+ */
+#define TO_MERGE_CELLS_PER_ROW 16u
+#define TO_MERGE_CELLS_MIN (1u << 18)
+
+/* ---- agents and controllers ---- */
+
+/* Rows of flows in the sample of a server */
+#define TO_SAMPLE_FLOWS_MAX 65536u
+
+/* Bytes of a reply of an agent: 64 for a row, 80 for the name of a server. */
+#define TO_REPLY_MAX(servers) (TO_SAMPLE_FLOWS_MAX * 64ull + (64u << 10) + 80ull * (servers))
+
+/* Bytes that an agent may write to its standard error during one request */
+#define TO_AGENT_ERRORS_MAX (1u << 20)
+
+/* Bytes of a request: a server's part of a plan for 65536 servers of four ports */
+#define TO_REQUEST_MAX (64u << 20)
+
+/*
+ * A text in etcd, expanded, and how many times the compressed one that may be.
+ * Plans compress to a tenth, zlib to a thousandth at best.
+ */
+#define TO_BLOB_MAX TO_REQUEST_MAX
+#define TO_BLOB_RATIO_MAX 100u
+
+#endif
