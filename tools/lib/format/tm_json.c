@@ -40,9 +40,20 @@ static int tm_read_row(const struct to_json *at, const struct column *columns,
 	return 0;
 }
 
+/**
+ * struct reading - a matrix that is being read
+ * @by_name: indices of its servers, sorted by name
+ */
+struct reading {
+	struct to_tm *tm;
+	uint32_t *by_name;
+};
+
 static struct to_tm *tm_reading(const struct to_json *at)
 {
-	return at->doc->context;
+	const struct reading *reading = at->doc->context;
+
+	return reading->tm;
 }
 
 static struct to_tm_sample *tm_reading_sample(const struct to_json *at)
@@ -83,12 +94,57 @@ static int tm_read_classes(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int tm_find_server(const struct to_tm *tm, const char *name, size_t len)
+static int tm_compare_names(const void *a, const void *b, void *data)
 {
-	for (unsigned int i = 0; i < tm->n_servers; i++)
-		if (strlen(tm->servers[i]) == len && !memcmp(tm->servers[i], name, len))
-			return i;
+	const struct to_tm *tm = data;
+	const uint32_t *x = a, *y = b;
+	int order = strcmp(tm->servers[*x], tm->servers[*y]);
+
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* The server whose name are the @len bytes at @name, or -1. */
+static int tm_find_server(const struct to_json *at, const char *name, size_t len)
+{
+	const struct reading *reading = at->doc->context;
+	unsigned int low = 0, high = reading->tm->n_servers;
+
+	while (low < high) {
+		unsigned int middle = low + (high - low) / 2;
+		const char *other = reading->tm->servers[reading->by_name[middle]];
+		int order = strncmp(name, other, len);
+
+		if (!order && !other[len])
+			return reading->by_name[middle];
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
 	return -1;
+}
+
+/* Names are found by their order from now on. */
+static int tm_sort_servers(const struct to_json *at)
+{
+	struct reading *reading = at->doc->context;
+	struct to_tm *tm = reading->tm;
+
+	reading->by_name = calloc(tm->n_servers, sizeof(*reading->by_name));
+	if (!reading->by_name)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < tm->n_servers; i++)
+		reading->by_name[i] = i;
+	qsort_r(reading->by_name, tm->n_servers, sizeof(*reading->by_name), tm_compare_names, tm);
+	for (unsigned int i = 1; i < tm->n_servers; i++) {
+		const uint32_t twice = reading->by_name[i];
+		struct to_json child = to_json_element(at, twice);
+
+		if (!strcmp(tm->servers[reading->by_name[i - 1]], tm->servers[twice]))
+			return to_json_error(&child, -EINVAL, "\"%s\" is there twice",
+					     tm->servers[twice]);
+	}
+	return 0;
 }
 
 static int tm_read_servers(const struct to_json *at, void *to)
@@ -99,30 +155,26 @@ static int tm_read_servers(const struct to_json *at, void *to)
 
 	(void)to;
 	ret = to_json_array(at, sizeof(*tm->servers), &tm->servers, &n);
-	if (!ret && !n)
-		ret = to_json_error(at, -EINVAL, "expected at least one server");
+	if (!ret && (!n || n > TO_SERVERS_MAX))
+		ret = to_json_error(at, -ERANGE, "expected 1 to %d servers", TO_SERVERS_MAX);
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct to_json child = to_json_element(at, i);
 
 		ret = to_json_name(&child, tm->servers[i]);
-		if (!ret && tm_find_server(tm, tm->servers[i], strlen(tm->servers[i])) >= 0)
-			ret = to_json_error(&child, -EINVAL, "\"%s\" is there twice",
-					    tm->servers[i]);
 		tm->n_servers += !ret;
 	}
-	return ret;
+	return ret ? ret : tm_sort_servers(at);
 }
 
 static int tm_read_server(const struct to_json *at, void *to)
 {
-	const struct to_tm *tm = tm_reading(at);
 	const char *name;
 	int ret, server;
 
 	ret = to_json_string(at, &name);
 	if (ret)
 		return ret;
-	server = tm_find_server(tm, name, strlen(name));
+	server = tm_find_server(at, name, strlen(name));
 	if (server < 0)
 		return to_json_error(at, -EINVAL, "no server is called \"%s\"", name);
 	*(uint32_t *)to = server;
@@ -143,7 +195,7 @@ static int tm_read_end(const struct to_json *at, void *to)
 	colon = text ? strchr(text, ':') : NULL;
 	if (!colon || !colon[1] || strlen(colon + 1) >= IFNAMSIZ)
 		return to_json_error(at, -EINVAL, "expected \"SERVER:PORT\"");
-	server = tm_find_server(tm_reading(at), text, colon - text);
+	server = tm_find_server(at, text, colon - text);
 	if (server < 0)
 		return to_json_error(at, -EINVAL, "no server is called \"%.*s\"",
 				     (int)(colon - text), text);
@@ -172,6 +224,8 @@ static int tm_read_ports(const struct to_json *at, void *to)
 
 	(void)to;
 	ret = to_json_array(at, sizeof(*tm->ports), &tm->ports, &tm->n_ports);
+	if (!ret && tm->n_ports > TO_PORTS_MAX)
+		ret = to_json_error(at, -ERANGE, "expected at most %d ports", TO_PORTS_MAX);
 	for (unsigned int i = 0; !ret && i < tm->n_ports; i++) {
 		struct to_json child = to_json_element(at, i);
 
@@ -348,21 +402,35 @@ static const struct to_json_field fabric_sample_fields[] = {
 	{}
 };
 
-static int tm_read_samples(const struct to_json *at, void *to)
+static int tm_read_sample(const struct to_json *at, struct to_tm *tm)
 {
-	struct to_tm *tm = tm_reading(at);
+	struct to_tm_sample *sample = to_tm_add_sample(tm);
 	int ret;
 
-	(void)to;
-	ret = to_json_array(at, sizeof(*tm->samples), &tm->samples, &tm->n_samples);
-	for (unsigned int i = 0; !ret && i < tm->n_samples; i++) {
-		struct to_json child = to_json_element(at, i);
+	if (!sample)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	ret = to_json_object(at, tm->server == TO_TM_FABRIC ? fabric_sample_fields :
+							      server_sample_fields, sample);
+	if (!ret && sample->end_ns < sample->start_ns)
+		ret = to_json_error(at, -EINVAL, "ends before it starts");
+	return ret;
+}
 
-		ret = to_json_object(&child, tm->server == TO_TM_FABRIC ?
-				     fabric_sample_fields : server_sample_fields,
-				     &tm->samples[i]);
-		if (!ret && tm->samples[i].end_ns < tm->samples[i].start_ns)
-			ret = to_json_error(&child, -EINVAL, "ends before it starts");
+static int tm_read_samples(const struct to_json *at, void *to)
+{
+	struct to_json_iter iter = { 0 };
+	struct to_json child;
+	int ret, wrong;
+
+	(void)to;
+	if (!json_is_array(at->value))
+		return to_json_error(at, -EINVAL, "expected an array");
+	while ((ret = to_json_next(at, &iter, &child)) > 0) {
+		wrong = tm_read_sample(&child, tm_reading(at));
+		if (wrong) {
+			to_json_stop(&iter);
+			return wrong;
+		}
 	}
 	return ret;
 }
@@ -399,6 +467,7 @@ struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
 			  struct to_error *err)
 {
 	struct to_tm *tm = calloc(1, sizeof(*tm));
+	struct reading reading = { .tm = tm };
 	struct to_json_doc doc;
 	struct to_json at;
 	int ret;
@@ -408,11 +477,12 @@ struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
 		return NULL;
 	}
 	tm->server = TO_TM_FABRIC;
-	ret = to_json_open(&doc, &at, data, len, name, tm, err);
+	ret = to_json_open_deferred(&doc, &at, data, len, name, "samples", &reading, err);
 	if (!ret)
 		ret = to_json_object(&at, json_object_get(at.value, "server") ?
 				     server_fields : fabric_fields, tm);
 	to_json_close(&doc);
+	free(reading.by_name);
 	if (ret) {
 		to_tm_free(tm);
 		return NULL;

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
+#include "measure/tm_check.h"
+
 #define LINK_NONE UINT32_MAX
-#define SAMPLES_MAX (1u << 24)
 
 /* Which end of a link saw a flow. */
 enum side { SENT, RECEIVED, SIDES };
@@ -44,7 +46,7 @@ struct portion {
  * @first: sample 0 of the result starts at @first times the interval
  * @n_samples: of the result
  * @out_link, @in_link: link of each port of each record, or LINK_NONE
- * @present: n_servers x n_samples, whether the server recorded the sample
+ * @present: of each server that recorded, n_samples, whether it recorded the sample
  * @seen, @carried, @arrived: n_links x n_samples
  * @direct_packets, @direct_bytes: n_links x n_samples, RoCE from one end of the
  *	link to the other that was seen, less what the former relayed
@@ -58,7 +60,7 @@ struct merge {
 	uint32_t **out_link, **in_link;
 	struct sighting *sightings;
 	size_t n_sightings;
-	bool *present;
+	bool **present;
 	struct amount *seen, *carried, *arrived;
 	int64_t *direct_packets, *direct_bytes;
 	struct portion *portions;
@@ -71,81 +73,11 @@ static const char *merge_server_name(const struct merge *m, uint32_t server)
 	return m->tm->servers[server];
 }
 
-/* Checks that need no more than the heads of the recordings. */
-
-static int merge_check_same(const struct merge *m, const struct to_tm *a,
-			    const struct to_tm *b)
-{
-	const char *of_a = a->servers[a->server], *of_b = b->servers[b->server];
-
-	if (strcmp(a->plan, b->plan) || a->n_servers != b->n_servers ||
-	    memcmp(a->servers, b->servers, a->n_servers * sizeof(*a->servers)))
-		return to_error_set(m->err, -EINVAL,
-				    "%s recorded under plan %s, %s under plan %s",
-				    of_a, a->plan, of_b, b->plan);
-	if (a->interval_ns != b->interval_ns)
-		return to_error_set(m->err, -EINVAL,
-				    "%s recorded intervals of %" PRIu64
-				    " ns, %s of %" PRIu64 " ns", of_a,
-				    a->interval_ns, of_b, b->interval_ns);
-	return 0;
-}
-
-static uint64_t merge_start_of(const struct to_tm *record)
-{
-	return record->samples[0].start_ns;
-}
-
-static uint64_t merge_end_of(const struct to_tm *record)
-{
-	return record->samples[record->n_samples - 1].end_ns;
-}
-
 /* Number of the interval that @sample is; it never starts before its time. */
 static uint64_t merge_slot_of(const struct to_tm *record,
 			      const struct to_tm_sample *sample)
 {
 	return sample->start_ns / record->interval_ns;
-}
-
-static int merge_check_records(struct merge *m, struct to_tm *const *records,
-			       unsigned int n)
-{
-	const struct to_tm *last_start = records[0], *first_end = records[0];
-
-	for (unsigned int i = 0; i < n; i++) {
-		const struct to_tm *r = records[i];
-
-		if (r->server == TO_TM_FABRIC)
-			return to_error_set(m->err, -EINVAL,
-					    "recording %u is merged already", i + 1);
-		if (!r->n_samples)
-			return to_error_set(m->err, -EINVAL,
-					    "the recording of %s has no sample",
-					    r->servers[r->server]);
-		if (i && merge_check_same(m, records[0], r))
-			return -EINVAL;
-		if (m->record[r->server])
-			return to_error_set(m->err, -EINVAL,
-					    "%s is there twice", merge_server_name(m, r->server));
-		m->record[r->server] = r;
-		for (unsigned int j = 1; j < r->n_samples; j++)
-			if (merge_slot_of(r, &r->samples[j]) <=
-			    merge_slot_of(r, &r->samples[j - 1]))
-				return to_error_set(m->err, -EINVAL,
-						    "the recording of %s: sample %u starts too early",
-						    merge_server_name(m, r->server), j);
-		if (merge_start_of(r) > merge_start_of(last_start))
-			last_start = r;
-		if (merge_end_of(r) < merge_end_of(first_end))
-			first_end = r;
-	}
-	if (merge_start_of(last_start) >= merge_end_of(first_end))
-		return to_error_set(m->err, -EINVAL,
-				    "the recording of %s ends before that of %s starts",
-				    merge_server_name(m, first_end->server),
-				    merge_server_name(m, last_start->server));
-	return 0;
 }
 
 /* Links. */
@@ -349,6 +281,7 @@ static int merge_fill_flows(struct merge *m, uint32_t s, const struct to_tm_samp
 		if (out != LINK_NONE)
 			merge_add_sighting(m, out, SENT, k, flow);
 		else if (flow->in == TO_TM_NO_PORT &&
+			 (flow->src == s || flow->src == TO_TM_NONE) &&
 			 merge_add_portion(m, k, flow->src, flow->dst, flow->class,
 					   flow->packets, flow->bytes))
 			return -ENOMEM;	/* sent into a port that the plan has dark */
@@ -378,8 +311,8 @@ static uint64_t merge_larger(uint64_t a, uint64_t b)
 }
 
 /*
- * A server that was late to end a sample has it reach into later intervals,
- * and no other sample there.
+ * A server that was late to end a sample has it reach into later intervals. The next
+ * sample may be there too.
  */
 static void merge_mark_present(struct merge *m, uint32_t s,
 			       const struct to_tm_sample *sample, uint32_t k)
@@ -387,15 +320,18 @@ static void merge_mark_present(struct merge *m, uint32_t s,
 	const uint64_t end = sample->end_ns / m->tm->interval_ns - m->first;
 
 	do {
-		m->tm->samples[k].absent--;
-		m->present[(size_t)s * m->n_samples + k] = true;
+		m->tm->samples[k].absent -= !m->present[s][k];
+		m->present[s][k] = true;
 	} while (++k < end && k < m->n_samples);
 }
 
-/* The intervals from the earliest to the latest that any server recorded. */
+/*
+ * The intervals from the earliest to the latest that any server recorded. They take
+ * no more memory than the recordings do, times a constant.
+ */
 static int merge_find_span(struct merge *m)
 {
-	uint64_t last = 0;
+	uint64_t last = 0, rows = 0, records = 0, most;
 
 	m->first = UINT64_MAX;
 	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
@@ -404,14 +340,18 @@ static int merge_find_span(struct merge *m)
 
 		if (!r)
 			continue;
+		records++;
+		rows += (uint64_t)r->n_samples * (r->n_ports + 1);
 		slot = merge_slot_of(r, &r->samples[0]);
 		m->first = slot < m->first ? slot : m->first;
 		last = merge_larger(last, merge_slot_of(r, &r->samples[r->n_samples - 1]));
 	}
-	if (last - m->first >= SAMPLES_MAX)
+	most = (TO_MERGE_CELLS_MIN + TO_MERGE_CELLS_PER_ROW * rows) /
+	       (m->tm->n_links + records + 1);
+	if (last - m->first >= most)
 		return to_error_set(m->err, -E2BIG,
-				    "the recordings span %" PRIu64 " intervals, more than %u",
-				    last - m->first + 1, SAMPLES_MAX);
+				    "the recordings span %" PRIu64 " intervals, and with as few samples as they have no more than %" PRIu64 " are merged",
+				    last - m->first + 1, most);
 	m->n_samples = last - m->first + 1;
 	return 0;
 }
@@ -444,18 +384,23 @@ static int merge_allocate(struct merge *m)
 	const size_t cells = (size_t)m->tm->n_links * m->n_samples + 1;
 	size_t flows = 0;
 
-	for (unsigned int s = 0; s < m->tm->n_servers; s++)
-		for (unsigned int i = 0; m->record[s] && i < m->record[s]->n_samples; i++)
+	for (unsigned int s = 0; s < m->tm->n_servers; s++) {
+		if (!m->record[s])
+			continue;
+		m->present[s] = calloc(m->n_samples, sizeof(**m->present));
+		if (!m->present[s])
+			return -ENOMEM;
+		for (unsigned int i = 0; i < m->record[s]->n_samples; i++)
 			flows += m->record[s]->samples[i].n_flows;
+	}
 	/* A flow is seen on its link in, and on its link out. */
 	m->sightings = calloc(2 * flows + 1, sizeof(*m->sightings));
-	m->present = calloc(m->tm->n_servers, m->n_samples);
 	m->seen = calloc(cells, sizeof(*m->seen));
 	m->carried = calloc(cells, sizeof(*m->carried));
 	m->arrived = calloc(cells, sizeof(*m->arrived));
 	m->direct_packets = calloc(cells, sizeof(*m->direct_packets));
 	m->direct_bytes = calloc(cells, sizeof(*m->direct_bytes));
-	return m->sightings && m->present && m->seen && m->carried && m->arrived &&
+	return m->sightings && m->seen && m->carried && m->arrived &&
 	       m->direct_packets && m->direct_bytes ? 0 : -ENOMEM;
 }
 
@@ -652,8 +597,8 @@ static int merge_conserve(struct merge *m)
 
 		for (unsigned int k = 0; k < n; k++) {
 			struct to_tm_link_bytes *link = &tm->samples[k].links[l];
-			const bool both = m->present[(size_t)from * n + k] &&
-					  m->present[(size_t)to * n + k];
+			const bool both = m->record[from] && m->record[to] &&
+					  m->present[from][k] && m->present[to][k];
 
 			link->carried = carried[k].bytes;
 			link->seen = seen[k].bytes;
@@ -736,7 +681,7 @@ static int merge_run(struct merge *m, struct to_tm *const *records,
 {
 	int ret;
 
-	ret = merge_check_records(m, records, n);
+	ret = to_tm_check_records(records, n, m->record, m->err);
 	ret = ret ? ret : merge_find_links(m);
 	if (!ret && !partial)
 		ret = merge_refuse_missing(m);
@@ -765,7 +710,8 @@ struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
 	m.record = calloc(records[0]->n_servers, sizeof(*m.record));
 	m.out_link = calloc(records[0]->n_servers, sizeof(*m.out_link));
 	m.in_link = calloc(records[0]->n_servers, sizeof(*m.in_link));
-	if (m.tm && m.record && m.out_link && m.in_link) {
+	m.present = calloc(records[0]->n_servers, sizeof(*m.present));
+	if (m.tm && m.record && m.out_link && m.in_link && m.present) {
 		strcpy(m.tm->job, records[0]->job);
 		strcpy(m.tm->plan, records[0]->plan);
 		m.tm->interval_ns = records[0]->interval_ns;
@@ -780,6 +726,8 @@ struct to_tm *to_tm_merge(struct to_tm *const *records, unsigned int n,
 			free(m.out_link[s]);
 		if (m.in_link)
 			free(m.in_link[s]);
+		if (m.present)
+			free(m.present[s]);
 	}
 	free(m.record);
 	free(m.out_link);

@@ -28,6 +28,10 @@
  * later samples let stand: the sum over samples is exact, a single sample is
  * as good as the clocks.
  *
+ * Memory is in proportion to the recordings: intervals of which they have hardly
+ * any sample are refused (TO_MERGE_CELLS_PER_ROW), as are counts of which a sum could
+ * overflow (TO_RECORD_SUM_MAX).
+ *
  * Return: the merged matrix, or NULL with @err: recordings of different plans
  * or intervals, a server twice or missing, no common time.
  */
