@@ -207,6 +207,39 @@ def harmed(directory, server, op):
     return harm["action"] if -harm["times"] < harm["count"] <= 0 else None
 
 
+def forge(action, reply):
+    """What a hostile agent makes of a sample."""
+    tm = json.loads(reply["tm"])
+    sample = tm["samples"][0]
+    if action == "the past":
+        sample["start_ns"] = 0
+    elif action == "more names":
+        tm["servers"] += [f"x{i}" for i in range(100)]
+    elif action == "other names":
+        tm["servers"].reverse()
+    elif action == "another server":
+        tm["server"] = "s5"
+    elif action == "another plan":
+        tm["plan"] = "f" * 16
+    elif action == "another link":
+        tm["ports"][0]["to"] = "s5:eth0" if tm["server"] != "s5" else "s3:eth0"
+        tm["ports"][0]["from"] = tm["ports"][0]["to"]
+    elif action == "far apart":
+        later = ((1 << 24) - 1) * tm["interval_ns"]
+        tm["samples"].append(sample | {"start_ns": sample["start_ns"] + later,
+                                       "end_ns": sample["end_ns"] + later})
+    elif action == "huge counts":
+        sample["flows"] = [[-1, 0, 3, 4, 0, 1 << 53, 1 << 53]] * 1100
+    elif action == "generations":
+        reply["generation"] = 1 << 62
+    elif action == "huge reply":
+        tm["comment"] = "x" * 120_000_000
+    elif action == "no end":
+        while True:
+            sys.stdout.write("x" * 65536)
+    return reply | {"tm": json.dumps(tm)}
+
+
 def agent(directory, server):
     if os.path.exists(f"{directory}/dead-{server}"):
         return 1
@@ -230,6 +263,8 @@ def agent(directory, server):
             reply |= {"id": request.get("id"), "staged": bool(kernel.state["stage"]),
                       "generation": kernel.state["active"]["generation"],
                       "live": kernel.live()}
+            if action and "tm" in reply:
+                reply = forge(action, reply)
             print(json.dumps(reply), flush=True)
         kernel.close()
     return 0
@@ -422,6 +457,46 @@ def cannot_count(made):
     fabric.end()
 
 
+FORGERIES = {
+    "the past": "recorded from 0 ns on, most others from",
+    "more names": "faulty recording: servers: there are 112, the fabric has 12",
+    "other names": "faulty recording: servers[0]: it is s11, in the fabric it is s0",
+    "another server": "faulty recording: server: it is s5",
+    "another plan": "recorded under generation ffffffffffffffff, most others under",
+    "another link": "faulty recording: ports[0]: it is not as in the plan",
+    "far apart": "faulty recording: samples: there are 2, not 1",
+    "huge counts": "faulty recording: the recording of s3 counts more than 2^56",
+    "huge reply": "faulty agent: it sent",
+    "no end": "faulty agent: it sent",
+}
+
+
+def hostile(made):
+    """A server sends what it likes: it is named, and all others count."""
+    fabric = Fabric(made)
+    fabric.wait("missing", "a hostile agent", lambda line: line["servers"] == [])
+    for action, error in FORGERIES.items():
+        what, seen = f"a hostile agent, {action}", len(fabric.lines("missing"))
+        fabric.harm("s3", action, "sample", 1, 3)
+        if fabric.wait("missing", what, lambda line, seen=seen: len(fabric.lines("missing")) > seen):
+            line = fabric.lines("missing")[seen]
+            report(line["servers"] == ["s3"] and line.get("error", "").startswith(f"s3: {error}"),
+                   f"{what}: it is named", line)
+        fabric.wait("missing", f"{what}: no more",
+                    lambda line, seen=seen: len(fabric.lines("missing")) > seen + 1)
+    report(not fabric.lines("refused") and not fabric.lines("shift"),
+           "a hostile agent: nothing else happens", fabric.story())
+    fabric.harm("s3", "generations", "sample", 1, 5)
+    save(f"{fabric.dir}/phase", 3)
+    if fabric.wait("changed", "a hostile agent, generations"):
+        report(fabric.lines("changed")[0]["generation"] < 100,
+               "a hostile agent does not use up the generations", fabric.lines("changed"))
+    with open(f"/proc/{fabric.controller.pid}/status", encoding="ascii") as file:
+        most = [int(line.split()[1]) for line in file if line.startswith("VmHWM:")][0]
+    report(most < 100_000, "a hostile agent takes no memory", f"{most} kB")
+    fabric.end()
+
+
 def fails(made, what, arm, told):
     """A change that fails; the controller brings the fabric back."""
     fabric = Fabric(made)
@@ -548,6 +623,7 @@ def goes_back_twice(made, what):
 # Rings keep their links, which reach all servers.
 plan = make_plan(True)
 cannot_count(plan)
+hostile(plan)
 goes_back_twice(plan, "a server is silent on the way back")
 changes(plan, "other hot pairs", 1)
 server_fails(plan, "refuses", "refuse",

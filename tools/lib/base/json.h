@@ -87,13 +87,14 @@ struct to_json_weight {
 void to_json_weigh(struct to_json_weight *weight, const char *text, size_t len);
 
 /**
- * to_json_load() - a JSON value from @text, within TO_JSON_DEPTH_MAX and
- *	TO_JSON_MEMORY_MAX
+ * to_json_load() - a JSON array or object from @text, no deeper than TO_JSON_DEPTH_MAX
+ * @most: bytes that its values may take, as to_json_weigh() estimates them
  * @name: of the text, for errors
  *
  * For messages; files are read by to_json_open(). Return: NULL with @err.
  */
-json_t *to_json_load(const char *text, size_t len, const char *name, struct to_error *err);
+json_t *to_json_load(const char *text, size_t len, size_t most, const char *name,
+		     struct to_error *err);
 
 /**
  * to_json_open() - parse @text; readers may use @at until to_json_close()

@@ -67,25 +67,39 @@ void to_json_weigh(struct to_json_weight *w, const char *text, size_t len)
 	}
 }
 
-int to_json_check_weight(const struct to_json_doc *doc, const struct to_json_weight *weight,
-			 unsigned int line)
+static int weight_check(const struct to_json_weight *weight, size_t most, const char *name,
+			unsigned int line, struct to_error *err)
 {
 	if (weight->deepest > TO_JSON_DEPTH_MAX)
-		return to_error_set(doc->err, -E2BIG,
+		return to_error_set(err, -E2BIG,
 				    "%s:%u: arrays and objects are nested %u deep, more than %u",
-				    doc->name, line, weight->deepest, TO_JSON_DEPTH_MAX);
-	if (weight->memory > TO_JSON_MEMORY_MAX)
-		return to_error_set(doc->err, -E2BIG,
-				    "%s:%u: its values take about %zu MiB, more than %u",
-				    doc->name, line, weight->memory >> 20,
-				    TO_JSON_MEMORY_MAX >> 20);
+				    name, line, weight->deepest, TO_JSON_DEPTH_MAX);
+	if (weight->memory > most)
+		return to_error_set(err, -E2BIG,
+				    "%s:%u: its values take about %zu MiB, more than %zu", name,
+				    line, weight->memory >> 20, most >> 20);
 	return 0;
 }
 
-json_t *to_json_load(const char *text, size_t len, const char *name, struct to_error *err)
+int to_json_check_weight(const struct to_json_doc *doc, const struct to_json_weight *weight,
+			 unsigned int line)
 {
-	struct to_json_doc doc;
-	struct to_json at;
+	return weight_check(weight, TO_JSON_MEMORY_MAX, doc->name, line, doc->err);
+}
 
-	return to_json_open(&doc, &at, text, len, name, NULL, err) ? NULL : doc.root;
+json_t *to_json_load(const char *text, size_t len, size_t most, const char *name,
+		     struct to_error *err)
+{
+	const struct to_json_doc doc = { .name = name, .err = err };
+	struct to_json_weight weight = { 0 };
+	json_error_t error;
+	json_t *value;
+
+	to_json_weigh(&weight, text, len);
+	if (weight_check(&weight, most, name, 1, err))
+		return NULL;
+	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!value)
+		to_json_syntax_error(&doc, &error, 1);
+	return value;
 }

@@ -45,6 +45,9 @@
 
 /* ---- agents and controllers ---- */
 
+/* How far a server's generation may be beyond that of all others */
+#define TO_GENERATIONS_MAX (1ull << 32)
+
 /* Rows of flows in the sample of a server */
 #define TO_SAMPLE_FLOWS_MAX 65536u
 
@@ -58,10 +61,11 @@
 #define TO_REQUEST_MAX (64u << 20)
 
 /*
- * A text in etcd, expanded, and how many times the compressed one that may be.
- * Plans compress to a tenth, zlib to a thousandth at best.
+ * A text in etcd, expanded; and beyond a small one, how many times the compressed
+ * text that may be. Parts of plans are 4 to 11 times that, zlib could make it 1000.
  */
 #define TO_BLOB_MAX TO_REQUEST_MAX
+#define TO_BLOB_SMALL (1u << 20)
 #define TO_BLOB_RATIO_MAX 100u
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "control/fabric_link.h"
-#include "format/tm_json.h"
-#include "measure/tm_merge.h"
+#include "control/fabric_records.h"
 
 /**
  * struct to_fabric - see fabric.h
@@ -18,8 +18,10 @@
  * @out: per server, see to_fabric_leave_out()
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
- * @active: plan that was confirmed last through this, held, or NULL
+ * @active: plan that was confirmed last through this, or found to be active on all
+ *	servers, held, or NULL
  * @next: plan that is staged or not confirmed yet, held, or NULL
+ * @same: no server had anything to change for @next
  * @committed: servers may have committed @generation and wait to be told that it
  *	stays, or to go back
  * @generation: of @next
@@ -33,7 +35,7 @@ struct to_fabric {
 	json_t **replies;
 	char (*errors)[256];
 	struct to_plan *active, *next;
-	bool committed;
+	bool same, committed;
 	uint64_t generation;
 };
 
@@ -91,13 +93,15 @@ static void fabric_read_reply(struct to_fabric *f, unsigned int i)
 {
 	struct to_fabric_server *server = &f->servers[i];
 	const json_t *reply = f->replies[i];
+	json_int_t generation;
 	const char *error;
 
 	server->reached = reply;
 	snprintf(server->error, sizeof(server->error), "%s", f->errors[i]);
 	if (!reply)
 		return;
-	server->generation = json_integer_value(json_object_get(reply, "generation"));
+	generation = json_integer_value(json_object_get(reply, "generation"));
+	server->generation = generation > 0 ? generation : 0;
 	server->staged = json_is_true(json_object_get(reply, "staged"));
 	server->live = fabric_live(&f->cluster->servers[i], json_object_get(reply, "live"));
 	if (json_is_true(json_object_get(reply, "ok")))
@@ -192,16 +196,34 @@ static int fabric_call_all(struct to_fabric *f, const char *op, struct to_error 
 	return failed > 0 ? fabric_blame(f, op, failed, err) : failed;
 }
 
-static uint64_t fabric_next_generation(const struct to_fabric *f)
+/*
+ * The largest that any server has; but a single one, which is far beyond all others', is no
+ * generation that the fabric ever had, and would use them up.
+ */
+static uint64_t fabric_last_generation(const struct to_fabric *f)
 {
-	uint64_t last = f->generation;
+	uint64_t last = 0, before = 0;
 
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		const uint64_t generation = f->servers[i].generation;
+
+		if (generation >= last) {
+			before = last;
+			last = generation;
+		} else if (generation > before) {
+			before = generation;
+		}
+	}
+	if (f->cluster->n_servers > 2 && last - before > TO_GENERATIONS_MAX)
+		last = before;
 	if (f->link->generation > last)
 		last = f->link->generation;
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
-		if (f->servers[i].generation > last)
-			last = f->servers[i].generation;
-	return last + 1;
+	return f->generation > last ? f->generation : last;
+}
+
+static uint64_t fabric_next_generation(const struct to_fabric *f)
+{
+	return fabric_last_generation(f) + 1;
 }
 
 static int fabric_commit(struct to_fabric *f, struct to_error *err)
@@ -295,10 +317,11 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 		return ret;
 	}
 	f->next = to_plan_hold(plan);
+	f->same = true;
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		f->same &= !json_is_true(json_object_get(f->replies[i], "differs"));
 	if (differs)
-		*differs = false;
-	for (unsigned int i = 0; differs && i < f->cluster->n_servers; i++)
-		*differs |= json_is_true(json_object_get(f->replies[i], "differs"));
+		*differs = !f->same;
 	return 0;
 }
 
@@ -308,6 +331,9 @@ int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 
 	if (ret)
 		return ret;
+	/* Agents then take the stage for what is active, see agent.h. */
+	if (f->next && f->same)
+		fabric_replace(&f->active, to_plan_hold(f->next));
 	fabric_replace(&f->next, NULL);
 	return fabric_call_all(f, "abort", err);
 }
@@ -508,53 +534,54 @@ int to_fabric_revert(struct to_fabric *f, struct to_error *err)
 	return fabric_go_back(f, err);
 }
 
-/* The matrix from the recordings in the replies; NULL when there are none. */
-static int fabric_merge(struct to_fabric *f, struct to_tm **tm, struct to_error *err)
+/* The recordings out of the replies, which need not be kept for them. */
+static void fabric_take_records(struct to_fabric *f, struct to_fabric_records *records)
 {
-	unsigned int n = f->cluster->n_servers, n_records = 0, same = 0;
-	struct to_tm **records = calloc(n, sizeof(*records));
-	uint64_t first = UINT64_MAX;
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		const json_t *text = json_object_get(f->replies[i], "tm");
+		struct to_error why;
+
+		if (json_is_string(text) &&
+		    to_fabric_records_add(records, i, json_string_value(text),
+					  json_string_length(text), &why))
+			snprintf(f->errors[i], sizeof(f->errors[i]), "%.255s", why.text);
+		json_object_del(f->replies[i], "tm");
+	}
+}
+
+/*
+ * The matrix from the recordings in the replies; NULL when there are none. Return: how
+ * many servers sent one that does not count, which then is their error.
+ */
+static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t until_ns,
+			struct to_tm **tm, struct to_error *err)
+{
+	struct to_fabric_records records;
+	int ret = to_fabric_records_init(&records, f->cluster), faulty = 0;
 
 	*tm = NULL;
-	if (!records)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; i < n; i++) {
-		const json_t *text = json_object_get(f->replies[i], "tm");
-		struct to_tm *record;
-
-		if (!json_is_string(text))
-			continue;
-		record = to_tm_parse(json_string_value(text), json_string_length(text),
-				     f->servers[i].name, err);
-		if (!record || !record->n_samples) {
-			to_tm_free(record);
-			continue;
-		}
-		records[n_records++] = record;
-		if (record->samples[0].start_ns / record->interval_ns < first)
-			first = record->samples[0].start_ns / record->interval_ns;
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	records.plan = f->active;
+	records.interval_ns = interval_ns;
+	records.until_ns = until_ns;
+	fabric_take_records(f, &records);
+	ret = to_fabric_records_merge(&records, f->errors, tm, err);
+	to_fabric_records_free(&records);
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		f->who[i] = !f->out[i] && f->replies[i] && f->errors[i][0];
+		if (f->who[i])
+			snprintf(f->servers[i].error, sizeof(f->servers[i].error), "%s",
+				 f->errors[i]);
+		faulty += f->who[i];
 	}
-	/* One that was started later has no sample of the whole time. */
-	for (unsigned int i = 0; i < n_records; i++) {
-		struct to_tm *record = records[i];
-
-		if (record->samples[0].start_ns / record->interval_ns == first)
-			records[same++] = record;
-		else
-			to_tm_free(record);
-	}
-	if (same)
-		*tm = to_tm_merge(records, same, true, err);
-	for (unsigned int i = 0; i < same; i++)
-		to_tm_free(records[i]);
-	free(records);
-	return same && !*tm ? -EINVAL : 0;
+	return ret ? ret : faulty;
 }
 
 int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **tm,
 		     struct to_error *err)
 {
-	int failed, asked = 0, ret;
+	int failed, asked = 0, faulty = 0;
 
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		asked += !f->out[i];
@@ -570,10 +597,14 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 			return failed;
 		if (failed == asked)
 			return fabric_blame(f, "sample", failed, err);
-		ret = fabric_merge(f, tm, err);
-		if (ret || *tm)
-			return ret;
+		faulty = fabric_merge(f, interval_ns, until, tm, err);
+		if (faulty < 0)
+			return faulty;
+		if (*tm)
+			return 0;
 	}
+	if (faulty)
+		return fabric_blame(f, "sample", faulty, err);
 	return to_error_set(err, -EAGAIN, "no server has counted for a whole interval yet");
 }
 

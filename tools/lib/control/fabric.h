@@ -147,8 +147,9 @@ int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
  * to_fabric_sample() - the traffic matrix of the fabric since the last sample
  * @interval_ns: samples end at its multiples by CLOCK_REALTIME, on all servers
  *	in the same moment as far as their clocks agree
- * @tm: merged (to_tm_merge()), one sample; servers that do not answer are
- *	to_tm.missing, unless none does
+ * @tm: merged (to_tm_merge()), one sample, of the fabric's servers in their order;
+ *	servers that do not answer, or whose recording does not count, are
+ *	to_tm.missing, unless none is there; to_fabric_servers() says why
  *
  * Waits for the next multiple. The first call starts the counting and, like
  * the first after a commit, may find nothing counted yet.

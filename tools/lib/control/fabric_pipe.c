@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "control/fabric_link.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
@@ -21,7 +23,7 @@
 #define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
 #define PIPE_END_NS (1000 * NS_PER_MS)		/* after the end of its output */
 #define PIPE_END_STEP_NS (5 * NS_PER_MS)
-#define PIPE_REPLY_MAX (256u << 20)
+#define PIPE_KEEP 65536u	/* bytes of a buffer that waits for the next reply */
 #define PIPE_FILES_OTHER 32	/* open files beside those of the agents */
 
 /**
@@ -29,7 +31,8 @@
  * @fd: its standard input and output, -1 when there is none
  * @errors: its standard error, -1 when it has closed that
  * @out, @sent: request on its way
- * @in: what came of a reply
+ * @in: what came of a reply; no end of a line is in the first @searched bytes
+ * @n_in, @n_errors: bytes that came since the last request
  * @last_error: last line on its standard error
  */
 struct pipe_agent {
@@ -38,7 +41,8 @@ struct pipe_agent {
 	char *out;
 	size_t out_len, sent;
 	char *in;
-	size_t in_len, in_room;
+	size_t in_len, in_room, searched;
+	size_t n_in, n_errors;
 	char last_error[192];
 };
 
@@ -46,6 +50,7 @@ struct pipe_agent {
  * struct pipes - the connections
  * @n_polled, @polled: agents that are waited for
  * @polls: two for each of them
+ * @reply_max: bytes of a reply
  * @files: how many files may be open, as it was found; commands get it back
  */
 struct pipes {
@@ -55,6 +60,7 @@ struct pipes {
 	struct pipe_agent *agents;
 	unsigned int n_polled, *polled;
 	struct pollfd *polls;
+	size_t reply_max;
 	struct rlimit files;
 };
 
@@ -106,7 +112,7 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
 
 	agent->last_error[0] = '\0';
-	agent->in_len = 0;
+	agent->in_len = agent->searched = 0;
 	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
 	    pipe2(errors, O_CLOEXEC | O_NONBLOCK))
 		goto fail;
@@ -132,14 +138,22 @@ fail:
 	return -1;
 }
 
+/* May it say more on its standard error? What is not read stops it. */
+static bool pipe_hears_errors(const struct pipe_agent *agent)
+{
+	return agent->n_errors < TO_AGENT_ERRORS_MAX;
+}
+
 /* What the agent said last on its standard error. */
 static void pipe_read_errors(struct pipe_agent *agent)
 {
 	char text[1024];
 	char *line, *save;
-	ssize_t n;
+	ssize_t n = -1;
 
-	while ((n = read(agent->errors, text, sizeof(text) - 1)) > 0) {
+	while (pipe_hears_errors(agent) &&
+	       (n = read(agent->errors, text, sizeof(text) - 1)) > 0) {
+		agent->n_errors += n;
 		text[n] = '\0';
 		for (line = strtok_r(text, "\r\n", &save); line;
 		     line = strtok_r(NULL, "\r\n", &save))
@@ -225,7 +239,7 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 	free(table);
 	if (out)
 		fclose(out);
-	agent->sent = 0;
+	agent->sent = agent->n_in = agent->n_errors = 0;
 	return ret;
 }
 
@@ -244,34 +258,47 @@ static void pipe_send(struct pipe_agent *agent)
 }
 
 /* Takes the reply to request @id out of what came; others are late ones. */
-static json_t *pipe_take_reply(struct pipe_agent *agent, json_int_t id)
+static json_t *pipe_take_reply(const struct pipes *p, struct pipe_agent *agent, json_int_t id)
 {
 	json_t *reply = NULL;
 	char *end;
 
-	while (!reply && (end = memchr(agent->in, '\n', agent->in_len))) {
+	while (!reply && (end = memchr(agent->in + agent->searched, '\n',
+				       agent->in_len - agent->searched))) {
 		size_t len = end + 1 - agent->in;
 
-		reply = json_loadb(agent->in, len, 0, NULL);
+		reply = to_json_load(agent->in, len, 2 * p->reply_max, "reply", NULL);
 		if (json_integer_value(json_object_get(reply, "id")) != id) {
 			json_decref(reply);
 			reply = NULL;
 		}
 		memmove(agent->in, end + 1, agent->in_len - len);
 		agent->in_len -= len;
+		agent->searched = 0;
+	}
+	agent->searched = agent->in_len;
+	if (reply && agent->in_room > PIPE_KEEP && agent->in_len < PIPE_KEEP) {
+		char *in = realloc(agent->in, PIPE_KEEP);
+
+		agent->in = in ? in : agent->in;
+		agent->in_room = in ? PIPE_KEEP : agent->in_room;
 	}
 	return reply;
 }
 
-/* Return: how much came, 0 at the end. */
-static ssize_t pipe_receive(struct pipe_agent *agent)
+/* Return: how much came, 0 at the end, -E2BIG when it is more than a reply and a late one. */
+static ssize_t pipe_receive(const struct pipes *p, struct pipe_agent *agent)
 {
 	ssize_t n;
 
-	if (agent->in_room - agent->in_len < 4096) {
+	if (agent->in_len >= p->reply_max || agent->n_in >= 2 * p->reply_max)
+		return -E2BIG;
+	if (agent->in_room - agent->in_len < 4096 && agent->in_room < p->reply_max) {
 		size_t room = agent->in_room ? 2 * agent->in_room : 16384;
-		char *in = room > PIPE_REPLY_MAX ? NULL : realloc(agent->in, room);
+		char *in;
 
+		room = room < p->reply_max ? room : p->reply_max;
+		in = realloc(agent->in, room);
 		if (!in)
 			return 0;
 		agent->in = in;
@@ -279,9 +306,19 @@ static ssize_t pipe_receive(struct pipe_agent *agent)
 	}
 	n = recv(agent->fd, agent->in + agent->in_len, agent->in_room - agent->in_len,
 		 MSG_DONTWAIT);
-	if (n > 0)
+	if (n > 0) {
 		agent->in_len += n;
+		agent->n_in += n;
+	}
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : n;
+}
+
+/* Whoever sends without end is stopped. */
+static void pipe_stop(struct pipe_agent *agent, uint64_t deadline, char error[256])
+{
+	pipe_kill(agent);
+	pipe_ended(agent, deadline, error);
+	snprintf(error, 256, "faulty agent: it sent %zu bytes that are no reply", agent->n_in);
 }
 
 /* What poll() says about the @k-th of them; sets its reply or error when it has one. */
@@ -291,6 +328,7 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 	const struct pollfd *polls = &p->polls[2 * k];
 	unsigned int i = p->polled[k];
 	struct pipe_agent *agent = &p->agents[i];
+	ssize_t n;
 
 	if (polls[1].revents)
 		pipe_read_errors(agent);
@@ -298,10 +336,13 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 		pipe_send(agent);
 	if (!(polls[0].revents & (POLLIN | POLLHUP | POLLERR)))
 		return;
-	if (pipe_receive(agent) <= 0)
+	n = pipe_receive(p, agent);
+	if (n == -E2BIG)
+		pipe_stop(agent, call->deadline_ns, call->errors[i]);
+	else if (n <= 0)
 		pipe_ended(agent, call->deadline_ns, call->errors[i]);
 	else
-		call->replies[i] = pipe_take_reply(agent, id);
+		call->replies[i] = pipe_take_reply(p, agent, id);
 }
 
 /* Polls who has neither reply nor error. Return: how many these are. */
@@ -317,7 +358,9 @@ static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *c
 		polls[0] = (struct pollfd){
 			.fd = agent->fd, .events = POLLIN | (agent->out ? POLLOUT : 0),
 		};
-		polls[1] = (struct pollfd){ .fd = agent->errors, .events = POLLIN };
+		polls[1] = (struct pollfd){
+			.fd = pipe_hears_errors(agent) ? agent->errors : -1, .events = POLLIN,
+		};
 		p->polled[p->n_polled++] = i;
 	}
 	return p->n_polled;
@@ -401,6 +444,27 @@ static void pipes_free(struct pipes *p)
 	free(p);
 }
 
+/* Hears the agent out until it ends. Return: false when it goes on. */
+static bool pipe_drain(const struct pipes *p, struct pipe_agent *agent, uint64_t deadline)
+{
+	char text[4096];
+	uint64_t now;
+
+	agent->n_in = 0;
+	while ((now = to_clock_monotonic_ns()) < deadline && agent->n_in < p->reply_max) {
+		struct pollfd end = { .fd = agent->fd, .events = POLLIN };
+		ssize_t n;
+
+		if (poll(&end, 1, (deadline - now) / NS_PER_MS + 1) <= 0)
+			continue;
+		n = recv(agent->fd, text, sizeof(text), MSG_DONTWAIT);
+		if (n <= 0)
+			return true;
+		agent->n_in += n;
+	}
+	return false;
+}
+
 /* All agents see the end of their input; those that do not end are killed. */
 static void pipes_close(struct to_fabric_link *link)
 {
@@ -417,14 +481,7 @@ static void pipes_close(struct to_fabric_link *link)
 		free(agent->in);
 		if (agent->fd < 0)
 			continue;
-		for (uint64_t now = to_clock_monotonic_ns(); now < deadline; now = to_clock_monotonic_ns()) {
-			struct pollfd end = { .fd = agent->fd, .events = POLLIN };
-
-			if (poll(&end, 1, (deadline - now) / NS_PER_MS + 1) > 0 &&
-			    recv(agent->fd, text, sizeof(text), MSG_DONTWAIT) <= 0)
-				break;
-		}
-		if (to_clock_monotonic_ns() >= deadline)
+		if (!pipe_drain(p, agent, deadline))
 			pipe_kill(agent);
 		pipe_ended(agent, deadline, text);
 	}
@@ -477,6 +534,7 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 	}
 	p->cluster = cluster;
 	p->command = command;
+	p->reply_max = TO_REPLY_MAX(cluster->n_servers);
 	if (pipes_allow_files(p, err)) {
 		pipes_free(p);
 		return NULL;
