@@ -7,9 +7,10 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/limits.h"
+
 #define BLOB_CHUNK 1000000u
 #define BLOB_OPS 100u		/* etcd allows 128 in a transaction */
-#define BLOB_MAX (1u << 30)
 
 /* The length of the text, 8 bytes, then the text compressed. */
 static char *blob_compress(const char *text, size_t len, size_t *size)
@@ -29,25 +30,37 @@ static char *blob_compress(const char *text, size_t len, size_t *size)
 	return blob;
 }
 
-static char *blob_expand(const char *blob, size_t size)
+/*
+ * What @blob, @size bytes of @key, was made of. Its head may say anything, and zlib
+ * makes a thousand bytes of one.
+ */
+static int blob_expand(const char *blob, size_t size, const char *key, char **text,
+		       struct to_error *err)
 {
-	uint64_t head;
+	uint64_t head = 0;
 	uLongf len;
-	char *text;
 
 	if (size < 8)
-		return NULL;
+		return to_error_set(err, -EPROTO, "etcd: %s is damaged", key);
 	memcpy(&head, blob, 8);
-	len = be64toh(head);
-	text = len < BLOB_MAX ? malloc(len + 1) : NULL;
-	if (!text)
-		return NULL;
-	if (uncompress((Bytef *)text, &len, (const Bytef *)blob + 8, size - 8) != Z_OK) {
-		free(text);
-		return NULL;
+	head = be64toh(head);
+	if (head > TO_BLOB_MAX || (head > TO_BLOB_SMALL && head / TO_BLOB_RATIO_MAX > size))
+		return to_error_set(err, -E2BIG,
+				    "etcd: %s has %zu bytes and is to expand to %llu, more than %u or %u times that",
+				    key, size, (unsigned long long)head, TO_BLOB_MAX,
+				    TO_BLOB_RATIO_MAX);
+	len = head;
+	*text = malloc(len + 1);
+	if (!*text)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	if (uncompress((Bytef *)*text, &len, (const Bytef *)blob + 8, size - 8) != Z_OK ||
+	    len != head) {
+		free(*text);
+		*text = NULL;
+		return to_error_set(err, -EPROTO, "etcd: %s is damaged", key);
 	}
-	text[len] = '\0';
-	return text;
+	(*text)[len] = '\0';
+	return 0;
 }
 
 int to_etcd_upload_end(struct to_etcd_upload *u, struct to_error *err)
@@ -82,11 +95,14 @@ static int blob_upload_chunk(struct to_etcd_upload *u, const char *key, const ch
 int to_etcd_upload_add(struct to_etcd_upload *u, const char *key, const char *text,
 		       size_t len, struct to_error *err)
 {
+	char chunk[256], *blob;
 	size_t size = 0;
-	char *blob = blob_compress(text, len, &size);
-	char chunk[256];
 	int ret = 0;
 
+	if (len > TO_BLOB_MAX)
+		return to_error_set(err, -E2BIG, "%s has %zu bytes, and no agent takes more than %u",
+				    key, len, TO_BLOB_MAX);
+	blob = blob_compress(text, len, &size);
 	if (!blob)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (size_t at = 0; !ret && at < size; at += BLOB_CHUNK) {
@@ -117,7 +133,13 @@ int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
 			to_etcd_kv_free(kv, n);
 			break;
 		}
-		more = realloc(blob, size + kv->len);
+		if (size + kv->len > TO_BLOB_MAX) {
+			to_etcd_kv_free(kv, n);
+			ret = to_error_set(err, -E2BIG, "etcd: %s has more than %u bytes", key,
+					   TO_BLOB_MAX);
+			break;
+		}
+		more = realloc(blob, size + kv->len + 1);
 		if (more) {
 			memcpy(more + size, kv->value, kv->len);
 			blob = more;
@@ -132,11 +154,8 @@ int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
 	}
 	if (!ret && !blob)
 		ret = to_error_set(err, -ENOENT, "etcd has no %s", key);
-	if (!ret) {
-		*text = blob_expand(blob, size);
-		if (!*text)
-			ret = to_error_set(err, -EPROTO, "etcd: %s is damaged", key);
-	}
+	if (!ret)
+		ret = blob_expand(blob, size, key, text, err);
 	free(blob);
 	return ret;
 }

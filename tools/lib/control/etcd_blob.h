@@ -23,14 +23,19 @@ struct to_etcd_upload {
 	size_t bytes;
 };
 
-/** to_etcd_upload_add() - under @key; -ESTALE when the lock is lost */
+/** to_etcd_upload_add() - under @key; -ESTALE when the lock is lost, -E2BIG: TO_BLOB_MAX */
 int to_etcd_upload_add(struct to_etcd_upload *upload, const char *key, const char *text,
 		       size_t len, struct to_error *err);
 
 /** to_etcd_upload_end() - what is left */
 int to_etcd_upload_end(struct to_etcd_upload *upload, struct to_error *err);
 
-/** to_etcd_download() - text under @key, for free(); -ENOENT when there is none */
+/**
+ * to_etcd_download() - text under @key, for free()
+ *
+ * Return: 0; -ENOENT when there is none; -E2BIG when it would be larger than
+ * TO_BLOB_MAX, or expand more than plans do; -EPROTO when it is damaged.
+ */
 int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
 		     struct to_error *err);
 
