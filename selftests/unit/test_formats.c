@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "data/plan.h"
@@ -72,7 +73,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 		to_tm_free(tm);
 		return tm;
 	}
-	demand = to_demand_parse(data, len, "doc", err);
+	demand = to_demand_parse(data, len, "doc", TO_SERVERS_USUAL, err);
 	to_demand_free(demand);
 	return demand;
 }
@@ -226,7 +227,7 @@ static void reads_job(void **state)
 				       7 + 5, 5, 0, 0,
 				       7 + 5, 5, 0, 0 };
 	struct to_error err = {};
-	struct to_demand *d = to_demand_load(FORMATS "job.json", &err), *copy;
+	struct to_demand *d = to_demand_load(FORMATS "job.json", TO_SERVERS_USUAL, &err), *copy;
 
 	(void)state;
 	assert_string_equal(err.text, "");
@@ -250,7 +251,7 @@ static void reads_job(void **state)
 static void reads_matrix(void **state)
 {
 	static const uint64_t mp[] = { 0, 1, 2, 3, 0, 5, 6, 7, 0 };
-	struct to_demand *d = to_demand_load(FORMATS "matrix.json", NULL);
+	struct to_demand *d = to_demand_load(FORMATS "matrix.json", TO_SERVERS_USUAL, NULL);
 
 	(void)state;
 	assert_memory_equal(d->mp, mp, sizeof(mp));
@@ -261,7 +262,7 @@ static void reads_matrix(void **state)
 static void reads_dlrm(void **state)
 {
 	struct to_error err = {};
-	struct to_demand *d = to_demand_load("examples/jobs/dlrm-16.json", &err);
+	struct to_demand *d = to_demand_load("examples/jobs/dlrm-16.json", TO_SERVERS_USUAL, &err);
 
 	(void)state;
 	assert_string_equal(err.text, "");
@@ -295,7 +296,7 @@ static void reads_examples(void **state)
 	to_cluster_free(c);
 	to_plan_free(p);
 	for (unsigned int i = 0; i < sizeof(jobs) / sizeof(*jobs); i++) {
-		struct to_demand *d = to_demand_load(jobs[i], &err);
+		struct to_demand *d = to_demand_load(jobs[i], TO_SERVERS_USUAL, &err);
 
 		assert_string_equal(err.text, "");
 		to_demand_free(d);
@@ -508,9 +509,9 @@ static void job_survives_the_round_trip(void **state)
 	(void)state;
 	assert_int_not_equal(mkstemp(path), -1);
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		d = to_demand_load(names[i], &err);
+		d = to_demand_load(names[i], TO_SERVERS_USUAL, &err);
 		assert_int_equal(to_demand_save(d, path, &err), 0);
-		again = to_demand_load(path, &err);
+		again = to_demand_load(path, TO_SERVERS_USUAL, &err);
 		assert_string_equal(err.text, "");
 		assert_string_equal(again->name, d->name);
 		assert_int_equal(again->n, d->n);

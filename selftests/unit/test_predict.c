@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/limits.h"
 #include "format/demand_json.h"
 #include "job.h"
 
@@ -310,7 +311,7 @@ static void jobs_have_the_known_bounds(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		struct to_figures f = bounds(to_demand_load(known[i].job, NULL), known[i].degree,
+		struct to_figures f = bounds(to_demand_load(known[i].job, TO_SERVERS_USUAL, NULL), known[i].degree,
 					     TO_LINKS_DUPLEX);
 
 		assert_true(fabs(f.max_mp_link_load_bound / MIB - known[i].mib) < 0.5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Repaired plans: valid without what is down, and as good as plans of what is left. */
 
+#include "base/limits.h"
 #include "job.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static struct to_plan *plan_example(const char *cluster_path, const char *job_pa
 {
 	struct to_planner_options options = { .degree = degree, .seed = 1 };
 	struct to_error err = { 0 };
-	struct to_demand *demand = to_demand_load(job_path, &err);
+	struct to_demand *demand = to_demand_load(job_path, TO_SERVERS_USUAL, &err);
 	struct to_cluster *cluster = NULL;
 	struct to_plan *plan;
 

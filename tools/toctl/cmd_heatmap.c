@@ -245,7 +245,7 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 		to_error_set(&call->err, 0, "%s: only a plan or a traffic matrix has link loads",
 			     path);
 	} else {
-		demand = to_demand_parse(data, len, path, &call->err);
+		demand = to_demand_parse(data, len, path, TO_SERVERS_MAX, &call->err);
 		if (demand)
 			ret = heatmap_from_job(&map, demand);
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "command.h"
 #include "figures.h"
 #include "format/cluster_json.h"
@@ -15,7 +16,7 @@ struct plan_args {
 	const char *cluster, *job, *output, *report, *family;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
-	bool fixed;
+	bool fixed, large;
 };
 
 #define PLAN_LINKS_UNSAID (-1)
@@ -95,7 +96,10 @@ static int plan_run(struct to_call *call, const void *data)
 		if (!options.family)
 			return -EINVAL;
 	}
-	demand = to_demand_load(args->job, &call->err);
+	if (args->servers > TO_SERVERS_USUAL && !args->large)
+		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
+	demand = to_demand_load(args->job, args->large ? TO_SERVERS_MAX : TO_SERVERS_USUAL,
+				&call->err);
 	if (!demand)
 		return -EINVAL;
 	cluster = plan_cluster(args, demand, &call->err);
@@ -143,6 +147,9 @@ static const struct to_option plan_options[] = {
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX,
 	  .help = "servers of a synthetic cluster; default: as many as the job has" },
+	{ "large", 0, TO_OPTION_FLAG, FIELD(large),
+	  .help = "plan for more than 1024 servers: 8 bytes for each pair of them, and "
+		  "minutes" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",

@@ -22,14 +22,15 @@
 
 /* ---- jobs and fabrics ---- */
 
-/* Servers that are planned for without --large: one n x n matrix takes 8 MiB. */
-#define TO_SERVERS_USUAL 1024
+/* Servers that are planned for without --large: a matrix of them takes 8 MiB. */
+#define TO_SERVERS_USUAL 1024u
 
-/* AllReduce groups of a job */
-#define TO_GROUPS_MAX 65536
+/* AllReduce groups of a job, and their members in all */
+#define TO_GROUPS_MAX 32768u
+#define TO_MEMBERS_MAX (1u << 24)
 
-/* Steps to add up the transfers of a job, beside the matrix: 2 s. */
-#define TO_TRANSFER_STEPS_MAX (1ull << 30)
+/* Steps to add up the transfers of a job, rows times runs of servers: 2 s. */
+#define TO_TRANSFER_STEPS_MAX (1ull << 29)
 
 /* ---- recordings ---- */
 

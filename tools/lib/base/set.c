@@ -62,7 +62,7 @@ int to_set_parse(const char *text, uint32_t n, uint32_t **members,
 		 unsigned int *count, struct to_error *err)
 {
 	struct to_range r;
-	uint32_t *list = calloc(n, sizeof(*list));
+	uint32_t *list = calloc(n, sizeof(*list)), *small;
 	bool *seen = calloc(n, sizeof(*seen));
 	unsigned int used = 0;
 	int ret;
@@ -88,7 +88,9 @@ out:
 		free(list);
 		return ret;
 	}
-	*members = list;
+	/* there may be many sets of few servers each */
+	small = realloc(list, (used ? used : 1) * sizeof(*list));
+	*members = small ? small : list;
 	*count = used;
 	return 0;
 }

@@ -91,6 +91,14 @@ bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index)
 	return i < rings->layout.n_links;
 }
 
+/* @directions: in which the rings of its group go round, in all */
+static double allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring,
+				  unsigned int directions)
+{
+	return 2.0 * (ring->n - 1) / ring->n *
+	       rings->demand->groups[ring->group].bytes / directions;
+}
+
 double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring)
 {
 	unsigned int directions = 0, i;
@@ -98,8 +106,7 @@ double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring
 	for (i = 0; i < rings->layout.n_rings; i++)
 		if (rings->layout.rings[i].group == ring->group)
 			directions += rings->layout.rings[i].reverse ? 2 : 1;
-	return 2.0 * (ring->n - 1) / ring->n *
-	       rings->demand->groups[ring->group].bytes / directions;
+	return allreduce_hop_bytes(rings, ring, directions);
 }
 
 double to_allreduce_tree_bytes(const struct to_rings *rings,
@@ -132,19 +139,37 @@ double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_grap
 /* One hop of AllReduce: @bytes from @x to @y. */
 typedef void allreduce_hop(void *data, uint32_t x, uint32_t y, double bytes);
 
+/*
+ * Per group, in how many directions its rings go round, then how many trees it has. NULL
+ * without memory; then each ring counts for itself.
+ */
+static unsigned int *allreduce_count(const struct to_rings *rings)
+{
+	const size_t groups = rings->demand->n_groups;
+	unsigned int *counts = calloc(2 * groups + 1, sizeof(*counts)), i;
+
+	for (i = 0; counts && i < rings->layout.n_rings; i++)
+		counts[rings->layout.rings[i].group] += rings->layout.rings[i].reverse ? 2 : 1;
+	for (i = 0; counts && i < rings->layout.n_trees; i++)
+		counts[groups + rings->layout.trees[i].group]++;
+	return counts;
+}
+
 /* All hops of @group, or of all groups where it is -1. */
 static void allreduce_each_hop(const struct to_rings *rings, int group, bool linked,
 			       allreduce_hop *hop, void *data)
 {
-	unsigned int i, k;
+	unsigned int *counts = group < 0 ? allreduce_count(rings) : NULL, i, k;
 
 	for (i = 0; i < rings->layout.n_rings; i++) {
 		const struct to_ring *ring = &rings->layout.rings[i];
-		double bytes = to_allreduce_hop_bytes(rings, ring);
+		double bytes;
 
 		if ((group >= 0 && ring->group != (unsigned int)group) ||
 		    (!linked && to_allreduce_ring_linked(rings, i)))
 			continue;
+		bytes = counts ? allreduce_hop_bytes(rings, ring, counts[ring->group]) :
+				 to_allreduce_hop_bytes(rings, ring);
 		for (k = 0; k < ring->n; k++) {
 			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
 
@@ -156,11 +181,14 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 	for (i = 0; i < rings->layout.n_trees; i++) {
 		const struct to_allreduce_tree *tree = &rings->layout.trees[i];
 		const uint32_t *members = rings->demand->groups[tree->group].members;
-		double bytes = to_allreduce_tree_bytes(rings, tree);
+		double bytes;
 
 		if ((group >= 0 && tree->group != (unsigned int)group) ||
 		    (!linked && to_allreduce_tree_linked(rings, i)))
 			continue;
+		bytes = counts ? (double)rings->demand->groups[tree->group].bytes /
+				 counts[rings->demand->n_groups + tree->group] :
+				 to_allreduce_tree_bytes(rings, tree);
 		for (k = 0; k < tree->n; k++) {
 			if (tree->parents[k] == TO_SERVER_NONE)
 				continue;
@@ -168,6 +196,7 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 			hop(data, tree->parents[k], members[k], bytes);
 		}
 	}
+	free(counts);
 }
 
 struct allreduce_sum {

@@ -7,7 +7,25 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/set.h"
+
+/**
+ * struct reading - a demand that is being read
+ * @most: servers that it may have
+ * @members: of all groups so far
+ * @sum, @steps: bytes of all transfers so far, and what it took to add them up
+ */
+struct reading {
+	struct to_demand *d;
+	unsigned int most;
+	uint64_t members, sum, steps;
+};
+
+static struct reading *demand_reading(const struct to_json *at)
+{
+	return at->doc->context;
+}
 
 static int demand_read_names(const struct to_json *at, struct to_demand *d)
 {
@@ -55,6 +73,11 @@ static int demand_read_servers(const struct to_json *at, void *to)
 	if (d->n < 2 || d->n > TO_SERVERS_MAX)
 		return to_json_error(at, -ERANGE, "expected 2 to %d servers",
 				     TO_SERVERS_MAX);
+	if (d->n > demand_reading(at)->most)
+		return to_json_error(at, -ERANGE,
+				     "%u servers are more than %u: a matrix of them takes %llu MiB, and what is done with it as much time; --large allows that",
+				     d->n, demand_reading(at)->most,
+				     (unsigned long long)d->n * d->n * sizeof(*d->mp) >> 20);
 	d->mp = calloc((size_t)d->n * d->n, sizeof(*d->mp));
 	if (!d->mp)
 		return to_json_error(at, -ENOMEM, "out of memory");
@@ -117,10 +140,9 @@ static int demand_read_members(const struct to_json *at, const struct to_demand 
 	return ret;
 }
 
-/* to_json_doc.context is the demand. */
 static int demand_read_set(const struct to_json *at, void *to)
 {
-	const struct to_demand *d = at->doc->context;
+	const struct to_demand *d = demand_reading(at)->d;
 	struct servers *servers = to;
 	char all[32];
 	struct to_error err;
@@ -165,6 +187,8 @@ static int demand_read_allreduce(const struct to_json *at, void *to)
 	int ret;
 
 	ret = to_json_array(at, sizeof(*d->groups), &d->groups, &n);
+	if (!ret && n > TO_GROUPS_MAX)
+		return to_json_error(at, -ERANGE, "there are %u, more than %u", n, TO_GROUPS_MAX);
 	for (unsigned int i = 0; i < n && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 		struct group_in in = {};
@@ -172,9 +196,14 @@ static int demand_read_allreduce(const struct to_json *at, void *to)
 		ret = to_json_object(&child, group_fields, &in);
 		d->groups[d->n_groups++] = (struct to_allreduce){
 			in.members.n, in.members.list, in.bytes };
+		demand_reading(at)->members += in.members.n;
 		if (!ret && in.members.n < 2)
 			ret = to_json_error_at(&child, "group", -ERANGE,
 					       "expected 2 servers or more");
+		else if (!ret && demand_reading(at)->members > TO_MEMBERS_MAX)
+			ret = to_json_error_at(&child, "group", -ERANGE,
+					       "with it the groups have more than %u members in all",
+					       TO_MEMBERS_MAX);
 	}
 	return ret;
 }
@@ -208,12 +237,73 @@ static const struct to_json_field transfer_fields[] = {
  * One entry is @from x @to, and with @both also @to x @from. Both directions and
  * all entries add up: if two servers are in both sets, each sends to the other
  * for its own part of the model and answers for the other's.
+ *
+ * Until all entries are there, a row of the matrix holds the differences of its cells,
+ * so that servers in a row are one step, however many there are.
  */
-static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
-				const struct transfer_in *in)
+static void demand_add_rows(struct to_demand *d, const struct servers *from,
+			    const struct servers *to, uint64_t bytes)
+{
+	for (unsigned int j = 0, next; j < to->n; j = next) {
+		uint32_t first = to->list[j];
+
+		for (next = j + 1; next < to->n && to->list[next] == first + (next - j); next++)
+			;
+		for (unsigned int i = 0; i < from->n; i++) {
+			uint64_t *row = &d->mp[(size_t)from->list[i] * d->n];
+
+			row[first] += bytes;
+			if (first + (next - j) < d->n)
+				row[first + (next - j)] -= bytes;
+		}
+	}
+}
+
+/* Sets the cells by their differences; a server sends nothing to itself. */
+static void demand_sum_rows(struct to_demand *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint64_t *row = &d->mp[(size_t)i * d->n];
+
+		for (uint32_t j = 1; j < d->n; j++)
+			row[j] += row[j - 1];
+		row[i] = 0;
+	}
+}
+
+static unsigned int demand_count_runs(const struct servers *servers)
+{
+	unsigned int runs = 0;
+
+	for (unsigned int i = 0; i < servers->n; i++)
+		runs += !i || servers->list[i] != servers->list[i - 1] + 1;
+	return runs;
+}
+
+/* Pairs of different servers, one of each set. Return: 0 or -ENOMEM. */
+static int demand_count_pairs(const struct to_demand *d, const struct transfer_in *in,
+			      uint64_t *pairs)
+{
+	bool *seen = calloc(d->n, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	*pairs = (uint64_t)in->from.n * in->to.n;
+	for (unsigned int i = 0; i < in->from.n; i++)
+		seen[in->from.list[i]] = true;
+	for (unsigned int j = 0; j < in->to.n; j++)
+		*pairs -= seen[in->to.list[j]];
+	free(seen);
+	return 0;
+}
+
+/* The entry at @at makes the sum of all too large: does it make that of a pair? */
+static int demand_refuse_transfer(const struct to_json *at, struct to_demand *d,
+				  const struct transfer_in *in)
 {
 	bool fits = true;
 
+	demand_sum_rows(d);
 	for (unsigned int i = 0; i < in->from.n; i++) {
 		for (unsigned int j = 0; j < in->to.n; j++) {
 			uint32_t from = in->from.list[i], to = in->to.list[j];
@@ -226,6 +316,31 @@ static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
 	if (!fits)
 		return to_json_error(at, -EOVERFLOW,
 				     "the transfers of a pair add up to more than 2^63 - 1 bytes");
+	return to_json_error(at->up, -EOVERFLOW, "expected less than 2^63 bytes in all");
+}
+
+static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
+				const struct transfer_in *in)
+{
+	struct reading *reading = demand_reading(at);
+	uint64_t pairs, bytes;
+
+	if (demand_count_pairs(d, in, &pairs))
+		return to_json_error(at, -ENOMEM, "out of memory");
+	if (__builtin_mul_overflow(in->both ? 2 * pairs : pairs, in->bytes, &bytes) ||
+	    bytes > INT64_MAX - reading->sum)
+		return demand_refuse_transfer(at, d, in);
+	reading->sum += bytes;
+	reading->steps += (uint64_t)in->from.n * demand_count_runs(&in->to);
+	if (in->both)
+		reading->steps += (uint64_t)in->to.n * demand_count_runs(&in->from);
+	if (reading->steps > TO_TRANSFER_STEPS_MAX)
+		return to_json_error(at, -E2BIG,
+				     "with its sets, which are not of servers in a row, it takes more than %llu steps to add up the transfers",
+				     TO_TRANSFER_STEPS_MAX);
+	demand_add_rows(d, &in->from, &in->to, in->bytes);
+	if (in->both)
+		demand_add_rows(d, &in->to, &in->from, in->bytes);
 	return 0;
 }
 
@@ -289,6 +404,8 @@ static int demand_read_mp(const struct to_json *at, void *to)
 		ret = matrix ? demand_read_matrix_row(&child, d, i) :
 			       demand_read_transfer(&child, d);
 	}
+	if (!ret && n && !matrix)
+		demand_sum_rows(d);
 	return ret;
 }
 
@@ -327,13 +444,13 @@ static int demand_check_sum(const struct to_json *at, const struct to_demand *d)
 	return 0;
 }
 
-int to_demand_read(const struct to_json *at, void *to)
+int to_demand_read(const struct to_json *at, struct to_demand *d, unsigned int most)
 {
-	struct to_demand *d = to;
+	struct reading reading = { .d = d, .most = most };
 	void *context = at->doc->context;
 	int ret;
 
-	at->doc->context = d;
+	at->doc->context = &reading;
 	ret = to_json_object(at, demand_fields, d);
 	if (!ret)
 		ret = demand_check_sum(at, d);
@@ -359,9 +476,10 @@ static const struct to_json_field job_fields[] = {
 };
 
 struct to_demand *to_demand_parse(const char *data, size_t len,
-				  const char *name, struct to_error *err)
+				  const char *name, unsigned int most, struct to_error *err)
 {
 	struct to_demand *d = calloc(1, sizeof(*d));
+	struct reading reading = { .d = d, .most = most };
 	struct to_json_doc doc;
 	struct to_json at;
 	int ret;
@@ -370,7 +488,7 @@ struct to_demand *to_demand_parse(const char *data, size_t len,
 		to_error_set(err, -ENOMEM, "%s: out of memory", name);
 		return NULL;
 	}
-	ret = to_json_open(&doc, &at, data, len, name, d, err);
+	ret = to_json_open(&doc, &at, data, len, name, &reading, err);
 	if (!ret)
 		ret = to_json_object(&at, job_fields, d);
 	if (!ret)
@@ -383,7 +501,7 @@ struct to_demand *to_demand_parse(const char *data, size_t len,
 	return d;
 }
 
-struct to_demand *to_demand_load(const char *path, struct to_error *err)
+struct to_demand *to_demand_load(const char *path, unsigned int most, struct to_error *err)
 {
 	struct to_demand *demand;
 	char *data;
@@ -391,7 +509,7 @@ struct to_demand *to_demand_load(const char *path, struct to_error *err)
 
 	if (to_file_read(path, &data, &len, err))
 		return NULL;
-	demand = to_demand_parse(data, len, path, err);
+	demand = to_demand_parse(data, len, path, most, err);
 	free(data);
 	return demand;
 }

@@ -59,8 +59,15 @@ static int plan_read_servers(const struct to_json *at, void *to)
 static int plan_read_demand(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
-	int ret = to_demand_read(at, plan->demand);
+	const struct to_json servers = to_json_member(at, "servers");
+	int ret = 0;
 
+	/* before the matrix is allocated */
+	if (json_is_integer(servers.value) &&
+	    json_integer_value(servers.value) != plan->cluster->n_servers)
+		ret = to_json_error(&servers, -EINVAL, "expected %u, the plan's servers",
+				    plan->cluster->n_servers);
+	ret = ret ? ret : to_demand_read(at, plan->demand, TO_SERVERS_MAX);
 	if (!ret && plan->demand->n != plan->cluster->n_servers)
 		ret = to_json_error_at(at, "servers", -EINVAL,
 				       "expected %u, the plan's servers",

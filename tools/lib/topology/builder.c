@@ -130,13 +130,26 @@ static double builder_share_of(const struct to_allreduce *group)
 	       (double)group->bytes * (group->n_members - 1) / group->n_members;
 }
 
+/* The largest first: the last may go without. */
+static int builder_compare_groups(const void *a, const void *b, void *data)
+{
+	const struct to_demand *d = data;
+	const uint32_t *x = a, *y = b;
+	double of_x = builder_share_of(&d->groups[*x]), of_y = builder_share_of(&d->groups[*y]);
+
+	if (of_x != of_y)
+		return of_x > of_y ? -1 : 1;
+	return (*x > *y) - (*x < *y);
+}
+
 static int builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 {
 	const struct to_demand *d = b->demand;
 	double *open = calloc(b->n, sizeof(*open));	/* bytes without ports yet */
 	bool *done = calloc(d->n_groups + 1, sizeof(*done));
+	uint32_t *order = calloc(d->n_groups + 1, sizeof(*order));
 	unsigned int round, g, i;
-	int ret = open && done ? 0 : -ENOMEM;
+	int ret = open && done && order ? 0 : -ENOMEM;
 
 	/* the group that has the backbone has its part */
 	for (i = 0; !ret && i < b->layout.n_rings; i++)
@@ -146,24 +159,16 @@ static int builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 	for (g = 0; !ret && g < d->n_groups; g++)
 		for (i = 0; !done[g] && i < d->groups[g].n_members; i++)
 			open[d->groups[g].members[i]] += builder_share_of(&d->groups[g]);
+	for (g = 0; !ret && g < d->n_groups; g++)
+		order[g] = g;
+	if (!ret && d->n_groups)
+		qsort_r(order, d->n_groups, sizeof(*order), builder_compare_groups, (void *)d);
 	for (round = 0; !ret && round < d->n_groups; round++) {
-		const struct to_allreduce *group = NULL;
-		unsigned int ports = UINT32_MAX, per_ring, most = UINT32_MAX, n_rings, at = 0;
-		double share;
+		unsigned int ports = UINT32_MAX, per_ring, most = UINT32_MAX, n_rings, at = order[round];
+		const struct to_allreduce *group = &d->groups[at];
+		double share = builder_share_of(group);
 
-		/* the largest first: the last may go without */
-		for (g = 0; g < d->n_groups; g++) {
-			if (done[g] || (group && builder_share_of(&d->groups[g]) <=
-						 builder_share_of(group)))
-				continue;
-			group = &d->groups[g];
-			at = g;
-		}
-		if (!group)
-			break;
-		done[at] = true;
-		share = builder_share_of(group);
-		if (share <= 0)
+		if (done[at] || share <= 0)
 			continue;
 		for (i = 0; i < group->n_members; i++) {
 			uint32_t x = group->members[i];
@@ -185,6 +190,7 @@ static int builder_allreduce(struct to_builder *b, to_builder_lay *lay)
 	}
 	free(open);
 	free(done);
+	free(order);
 	return ret;
 }
 
