@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "workload/chakra.h"
 
-/* Ranks that do collectives together. @used: known by its use only, no trace defines it */
+/* Ranks that do collectives together. @index: in chakra.groups */
 struct chakra_group {
 	const char *name;
-	bool used;
+	uint32_t index;
 	uint32_t n, *ranks;	/* ascending */
+};
+
+/* A rank uses the name of a process group. @group: of the first use of a name, if known */
+struct chakra_use {
+	const char *name;
+	uint32_t rank;
+	int group;
+};
+
+/* AllReduce over these servers; @place: which was met first */
+struct chakra_reduce {
+	struct to_allreduce sum;
+	uint32_t place;
 };
 
 /* One communication of one rank. @group: of a collective; @place: in its trace. */
@@ -24,7 +38,11 @@ struct chakra {
 	struct to_trace *traces;
 	const struct to_chakra_options *options;
 	uint32_t n_groups, max_groups;
-	struct chakra_group *groups;
+	struct chakra_group **groups;
+	uint32_t n_uses;
+	struct chakra_use *uses;	/* by name, then rank */
+	uint32_t n_reduces;
+	void *group_tree, *reduce_tree;	/* of tsearch() */
 	uint32_t n_items;
 	struct chakra_item *items;
 	struct to_demand *demand;
@@ -110,33 +128,61 @@ static int chakra_ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Find or add the group, and return its index; takes ownership of @ranks. */
-static int chakra_add_group(struct chakra *c, const char *name, bool used, uint32_t *ranks,
-			    uint32_t n)
+static int chakra_compare_ranks(uint32_t n, const uint32_t *ranks, uint32_t m,
+				const uint32_t *others)
 {
-	struct chakra_group *groups;
-	uint32_t g;
+	return n != m ? (n > m) - (n < m) : memcmp(ranks, others, n * sizeof(*ranks));
+}
 
-	if (!ranks)
-		return chakra_no_memory(c);
-	for (g = 0; g < c->n_groups; g++) {
-		if (c->groups[g].n != n || strcmp(c->groups[g].name, name) ||
-		    memcmp(c->groups[g].ranks, ranks, n * sizeof(*ranks)))
-			continue;
+static int chakra_compare_groups(const void *a, const void *b)
+{
+	const struct chakra_group *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : chakra_compare_ranks(x->n, x->ranks, y->n, y->ranks);
+}
+
+static void chakra_free_group(void *data)
+{
+	struct chakra_group *group = data;
+
+	free(group->ranks);
+	free(group);
+}
+
+static int chakra_grow_groups(struct chakra *c)
+{
+	const uint32_t max = 2 * c->max_groups + 16;
+	struct chakra_group **groups;
+
+	if (c->n_groups < c->max_groups)
+		return 0;
+	groups = realloc(c->groups, max * sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	c->groups = groups;
+	c->max_groups = max;
+	return 0;
+}
+
+/* Find or add the group, and return its index; takes ownership of @ranks. */
+static int chakra_add_group(struct chakra *c, const char *name, uint32_t *ranks, uint32_t n)
+{
+	struct chakra_group *group = ranks ? malloc(sizeof(*group)) : NULL, **found;
+
+	if (!group || chakra_grow_groups(c)) {
+		free(group);
 		free(ranks);
-		return g;
+		return chakra_no_memory(c);
 	}
-	if (c->n_groups == c->max_groups) {
-		groups = realloc(c->groups, (2 * c->max_groups + 16) * sizeof(*groups));
-		if (!groups) {
-			free(ranks);
-			return chakra_no_memory(c);
-		}
-		c->groups = groups;
-		c->max_groups = 2 * c->max_groups + 16;
+	*group = (struct chakra_group){ name, c->n_groups, n, ranks };
+	found = tsearch(group, &c->group_tree, chakra_compare_groups);
+	if (!found || *found != group) {
+		chakra_free_group(group);
+		return found ? (int)(*found)->index : chakra_no_memory(c);
 	}
-	c->groups[c->n_groups] = (struct chakra_group){ name, used, n, ranks };
-	return c->n_groups++;
+	c->groups[c->n_groups++] = group;
+	return group->index;
 }
 
 /* A process group that the trace of @rank defines. */
@@ -165,31 +211,62 @@ static int chakra_defined_group(struct chakra *c, uint32_t rank, const struct to
 		snprintf(what, sizeof(what), "rank %u is not in process group %s", rank,
 			 comm->group);
 	else
-		return chakra_add_group(c, comm->group, false, ranks, n);
+		return chakra_add_group(c, comm->group, ranks, n);
 	free(ranks);
 	return ranks ? chakra_error(c, rank, comm, what) : chakra_no_memory(c);
 }
 
-/* A process group that no trace defines: the ranks that use its name. */
-static int chakra_used_group(struct chakra *c, const char *name)
+static int chakra_compare_uses(const void *a, const void *b)
 {
-	uint32_t *ranks, n = 0, rank, i;
+	const struct chakra_use *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
 
-	for (i = 0; i < c->n_groups; i++)
-		if (c->groups[i].used && !strcmp(c->groups[i].name, name))
-			return i;
-	ranks = calloc(c->n, sizeof(*ranks));
-	for (rank = 0; ranks && rank < c->n; rank++) {
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Which ranks use the names of process groups, whoever defines them. */
+static int chakra_find_uses(struct chakra *c)
+{
+	uint32_t rank, i;
+
+	c->uses = calloc(c->n_items + 1, sizeof(*c->uses));
+	if (!c->uses)
+		return chakra_no_memory(c);
+	for (rank = 0; rank < c->n; rank++) {
 		const struct to_trace *trace = &c->traces[rank];
 
 		for (i = 0; i < trace->n_comms; i++)
-			if (trace->comms[i].kind == TO_TRACE_COLLECTIVE &&
-			    !strcmp(trace->comms[i].group, name))
-				break;
-		if (i < trace->n_comms)
-			ranks[n++] = rank;
+			if (trace->comms[i].kind == TO_TRACE_COLLECTIVE)
+				c->uses[c->n_uses++] = (struct chakra_use){
+					trace->comms[i].group, rank, -1 };
 	}
-	return chakra_add_group(c, name, true, ranks, n);
+	qsort(c->uses, c->n_uses, sizeof(*c->uses), chakra_compare_uses);
+	return 0;
+}
+
+/* A process group that no trace defines: the ranks that use its name, which is used. */
+static int chakra_used_group(struct chakra *c, const char *name)
+{
+	uint32_t low = 0, high = c->n_uses, n = 0, i, *ranks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(c->uses[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (c->uses[low].group >= 0)
+		return c->uses[low].group;
+	for (i = low; i < c->n_uses && !strcmp(c->uses[i].name, name); i++)
+		n += i == low || c->uses[i].rank != c->uses[i - 1].rank;
+	ranks = calloc(n, sizeof(*ranks));
+	for (n = 0, i = low; ranks && i < c->n_uses && !strcmp(c->uses[i].name, name); i++)
+		if (i == low || c->uses[i].rank != c->uses[i - 1].rank)
+			ranks[n++] = c->uses[i].rank;
+	c->uses[low].group = chakra_add_group(c, name, ranks, n);
+	return c->uses[low].group;
 }
 
 /* The ranks that differ from @rank only in dimensions that @comm involves. */
@@ -214,20 +291,53 @@ static int chakra_dims_group(struct chakra *c, uint32_t rank, const struct to_tr
 		if (k == o->n_dims)
 			ranks[n++] = other;
 	}
-	return chakra_add_group(c, "", false, ranks, n);
+	return chakra_add_group(c, "", ranks, n);
 }
 
-static int chakra_find_group(struct chakra *c, uint32_t rank, const struct to_trace_comm *comm)
+/* A process group that a trace defines. @group: once it is known */
+struct chakra_definition {
+	const struct to_trace_group *defined;
+	int group;
+};
+
+static int chakra_compare_definitions(const void *a, const void *b)
 {
-	const struct to_trace *trace = &c->traces[rank];
-	uint32_t i;
+	const struct chakra_definition *x = a, *y = b;
+	int order = strcmp(x->defined->name, y->defined->name);
+
+	return order ? order : (x->defined > y->defined) - (x->defined < y->defined);
+}
+
+/* Of the @n definitions of a trace the first of that name, or NULL. */
+static struct chakra_definition *chakra_find_definition(struct chakra_definition *definitions,
+							uint32_t n, const char *name)
+{
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (strcmp(definitions[middle].defined->name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && !strcmp(definitions[low].defined->name, name) ? &definitions[low] : NULL;
+}
+
+static int chakra_find_group(struct chakra *c, uint32_t rank, const struct to_trace_comm *comm,
+			     struct chakra_definition *definitions)
+{
+	struct chakra_definition *found;
 
 	if (!comm->group[0])
 		return chakra_dims_group(c, rank, comm);
-	for (i = 0; i < trace->n_groups; i++)
-		if (!strcmp(trace->groups[i].name, comm->group))
-			return chakra_defined_group(c, rank, comm, &trace->groups[i]);
-	return chakra_used_group(c, comm->group);
+	found = chakra_find_definition(definitions, c->traces[rank].n_groups, comm->group);
+	if (!found)
+		return chakra_used_group(c, comm->group);
+	if (found->group < 0)
+		found->group = chakra_defined_group(c, rank, comm, found->defined);
+	return found->group;
 }
 
 /* Collectives of a rank; most are of the same group as the one before. */
@@ -235,9 +345,16 @@ static int chakra_collect(struct chakra *c, uint32_t rank)
 {
 	const struct to_trace *trace = &c->traces[rank];
 	const struct to_trace_comm *previous = NULL;
-	uint32_t i;
+	struct chakra_definition *definitions;
 	int group = 0;
+	uint32_t i;
 
+	definitions = calloc(trace->n_groups + 1, sizeof(*definitions));
+	if (!definitions)
+		return chakra_no_memory(c);
+	for (i = 0; i < trace->n_groups; i++)
+		definitions[i] = (struct chakra_definition){ &trace->groups[i], -1 };
+	qsort(definitions, trace->n_groups, sizeof(*definitions), chakra_compare_definitions);
 	for (i = 0; i < trace->n_comms; i++) {
 		const struct to_trace_comm *comm = &trace->comms[i];
 
@@ -245,13 +362,14 @@ static int chakra_collect(struct chakra *c, uint32_t rank)
 			continue;
 		if (!previous || previous->dims != comm->dims ||
 		    strcmp(previous->group, comm->group))
-			group = chakra_find_group(c, rank, comm);
+			group = chakra_find_group(c, rank, comm, definitions);
 		if (group < 0)
-			return group;
+			break;
 		c->items[c->n_items++] = (struct chakra_item){ group, rank, i, comm };
 		previous = comm;
 	}
-	return 0;
+	free(definitions);
+	return group < 0 ? group : 0;
 }
 
 static int chakra_by_group(const void *a, const void *b)
@@ -287,11 +405,26 @@ static int chakra_add_mp(struct chakra *c, uint32_t src, uint32_t dst, uint64_t 
 	return x == y ? 0 : chakra_count(c, &c->demand->mp[(size_t)x * c->demand->n + y], bytes);
 }
 
+static int chakra_compare_reduces(const void *a, const void *b)
+{
+	const struct chakra_reduce *x = a, *y = b;
+
+	return chakra_compare_ranks(x->sum.n_members, x->sum.members, y->sum.n_members,
+				    y->sum.members);
+}
+
+static void chakra_free_reduce(void *data)
+{
+	struct chakra_reduce *reduce = data;
+
+	free(reduce->sum.members);
+	free(reduce);
+}
+
 /* AllReduce over the servers of @group, one for all groups with the same servers. */
 static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *group, uint64_t bytes)
 {
-	struct to_demand *d = c->demand;
-	struct to_allreduce *reduce;
+	struct chakra_reduce *reduce, **found;
 	uint32_t *servers, n = 0, i;
 
 	servers = calloc(group->n, sizeof(*servers));
@@ -300,21 +433,47 @@ static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *gro
 	for (i = 0; i < group->n; i++)
 		if (!n || servers[n - 1] != chakra_server(c, group->ranks[i]))
 			servers[n++] = chakra_server(c, group->ranks[i]);
-	for (i = 0; i < d->n_groups; i++)
-		if (d->groups[i].n_members == n &&
-		    !memcmp(d->groups[i].members, servers, n * sizeof(*servers)))
-			break;
-	if (n < 2 || !bytes || i < d->n_groups) {
+	if (n < 2 || !bytes) {
 		free(servers);
-		return n < 2 || !bytes ? 0 : chakra_count(c, &d->groups[i].bytes, bytes);
+		return 0;
 	}
-	reduce = realloc(d->groups, (d->n_groups + 1) * sizeof(*reduce));
+	reduce = malloc(sizeof(*reduce));
 	if (!reduce) {
 		free(servers);
 		return chakra_no_memory(c);
 	}
-	d->groups = reduce;
-	d->groups[d->n_groups++] = (struct to_allreduce){ n, servers, bytes };
+	*reduce = (struct chakra_reduce){ { n, servers, 0 }, c->n_reduces };
+	found = tsearch(reduce, &c->reduce_tree, chakra_compare_reduces);
+	if (!found || *found != reduce)
+		chakra_free_reduce(reduce);
+	else
+		c->n_reduces++;
+	return found ? chakra_count(c, &(*found)->sum.bytes, bytes) : chakra_no_memory(c);
+}
+
+static void chakra_take_reduce(const void *node, VISIT visit, void *data)
+{
+	struct chakra_reduce *reduce = *(struct chakra_reduce *const *)node;
+	struct to_demand *d = data;
+
+	if (visit != postorder && visit != leaf)
+		return;
+	d->groups[reduce->place] = reduce->sum;
+	reduce->sum.members = NULL;
+}
+
+/* The groups of the demand, in the order in which they were met. */
+static int chakra_take_reduces(struct chakra *c)
+{
+	struct to_demand *d = c->demand;
+
+	if (!c->n_reduces)
+		return 0;
+	d->groups = calloc(c->n_reduces, sizeof(*d->groups));
+	if (!d->groups)
+		return chakra_no_memory(c);
+	d->n_groups = c->n_reduces;
+	twalk_r(c->reduce_tree, chakra_take_reduce, d);
 	return 0;
 }
 
@@ -409,7 +568,7 @@ static int chakra_add_collectives(struct chakra *c, const struct chakra_group *g
 static int chakra_all_collectives(struct chakra *c)
 {
 	uint32_t rank, first, last;
-	int ret = 0;
+	int ret = chakra_find_uses(c);
 
 	c->n_items = 0;
 	for (rank = 0; rank < c->n && !ret; rank++)
@@ -422,7 +581,7 @@ static int chakra_all_collectives(struct chakra *c)
 		last = first;
 		while (last < c->n_items && c->items[last].group == c->items[first].group)
 			last++;
-		ret = chakra_add_collectives(c, &c->groups[c->items[first].group], &c->items[first],
+		ret = chakra_add_collectives(c, c->groups[c->items[first].group], &c->items[first],
 					     last - first);
 	}
 	return ret;
@@ -578,11 +737,14 @@ struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 	}
 	if (!ret)
 		ret = chakra_all_messages(&c);
+	if (!ret)
+		ret = chakra_take_reduces(&c);
 	for (rank = 0; c.traces && rank < n; rank++)
 		to_trace_free(&c.traces[rank]);
-	while (c.n_groups)
-		free(c.groups[--c.n_groups].ranks);
+	tdestroy(c.group_tree, chakra_free_group);
+	tdestroy(c.reduce_tree, chakra_free_reduce);
 	free(c.groups);
+	free(c.uses);
 	free(c.items);
 	free(c.traces);
 	if (ret) {
