@@ -21,7 +21,7 @@ failed=0
 for source in "$here"/*.c; do
 	name=$(basename "$source" .c)
 	rm -rf "${corpus:?}"/*
-	if "$out/$name" -seed=1 -runs="$runs" -max_len=6000 -timeout=10 -rss_limit_mb=1024 \
+	if "$out/$name" -seed=1 -runs="$runs" -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
 		-use_value_profile=1 -print_final_stats=1 -artifact_prefix="$out/$name-" \
 		"$corpus" "$here/$name" >"$log" 2>&1; then
 		echo "  ok   $name: $(stat number_of_executed_units) inputs," \

@@ -61,6 +61,8 @@ BROKEN = {
 # A job between servers 0 to 3 that has this, and the line that it earns.
 JOBS = {
     '"servers": 1000000': "servers: expected 2 to 65536 servers",
+    '"servers": 16384': "servers: 16384 servers are more than 1024: a matrix of them takes 2048 MiB, and what is "
+                        "done with it as much time; --large allows that",
     '"servers": 1': "servers: expected 2 to 65536 servers",
     '"servers": 4.5': "servers: expected a number of servers or an array of their names",
     '"servers": ["a", "a"]': 'servers[1]: servers[0] is also called "a"',
@@ -101,6 +103,8 @@ CALLS = {
     "plan --job {job} --degree -1": (2, '--degree: expected a number, not "-1"'),
     "plan --job {job} --degree NaN": (2, '--degree: expected a number, not "NaN"'),
     "plan --job {job} --degree 4 --servers 1000000": (2, "--servers: expected 2 to 65536, not 1000000"),
+    "plan --job {job} --degree 4 --servers 1025": (2, "--servers: more than 1024 take --large"),
+    "plan --job {job} --degree 4 --servers 1025 --large": (1, "the job has 16 servers, the cluster 1025"),
     "plan --job {job} --degree 4 --servers 8": (1, "the job has 16 servers, the cluster 8"),
     "plan --job {job} --degree 4 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
     "plan --job {job} --degree 4 --bandwidth 18446744073709551615":

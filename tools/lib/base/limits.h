@@ -29,8 +29,8 @@
 #define TO_GROUPS_MAX 32768u
 #define TO_MEMBERS_MAX (1u << 24)
 
-/* Steps to add up the transfers of a job, rows times runs of servers: 2 s. */
-#define TO_TRANSFER_STEPS_MAX (1ull << 29)
+/* Steps to add up the transfers of a job, rows times runs of servers: 1 s at 1024 servers. */
+#define TO_TRANSFER_STEPS_MAX(servers) ((1ull << 27) + 2ull * (servers) * (servers))
 
 /* ---- recordings ---- */
 

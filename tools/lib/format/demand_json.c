@@ -334,10 +334,10 @@ static int demand_add_transfers(const struct to_json *at, struct to_demand *d,
 	reading->steps += (uint64_t)in->from.n * demand_count_runs(&in->to);
 	if (in->both)
 		reading->steps += (uint64_t)in->to.n * demand_count_runs(&in->from);
-	if (reading->steps > TO_TRANSFER_STEPS_MAX)
+	if (reading->steps > TO_TRANSFER_STEPS_MAX(d->n))
 		return to_json_error(at, -E2BIG,
 				     "with its sets, which are not of servers in a row, it takes more than %llu steps to add up the transfers",
-				     TO_TRANSFER_STEPS_MAX);
+				     TO_TRANSFER_STEPS_MAX(d->n));
 	demand_add_rows(d, &in->from, &in->to, in->bytes);
 	if (in->both)
 		demand_add_rows(d, &in->to, &in->from, in->bytes);
