@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "command.h"
+#include "large.h"
 #include "data/allreduce.h"
 #include "data/plan.h"
 #include "data/tm.h"
@@ -19,7 +20,7 @@
 #include "routing/link_loads.h"
 
 struct heatmap_args {
-	bool load;
+	bool load, large;
 	const char *svg;
 };
 
@@ -29,6 +30,7 @@ static const struct to_option heatmap_options[] = {
 	{ .name = "svg", .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct heatmap_args, svg),
 	  .help = "write an SVG image (- for standard output)" },
+	TO_LARGE_OPTION(offsetof(struct heatmap_args, large)),
 	{}
 };
 
@@ -239,13 +241,13 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 			to_error_set(&call->err, 0,
 				     "%s: a recording of %s alone has no link load: merge first",
 				     path, tm->servers[tm->server]);
-		else if (tm)
+		else if (tm && !to_large_check(path, tm->n_servers, args->large, &call->err))
 			ret = heatmap_from_tm(&map, tm, args->load);
 	} else if (args->load) {
 		to_error_set(&call->err, 0, "%s: only a plan or a traffic matrix has link loads",
 			     path);
 	} else {
-		demand = to_demand_parse(data, len, path, TO_SERVERS_MAX, &call->err);
+		demand = to_demand_parse(data, len, path, to_large_most(args->large), &call->err);
 		if (demand)
 			ret = heatmap_from_job(&map, demand);
 	}

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "command.h"
 #include "figures.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
 #include "format/plan_json.h"
+#include "large.h"
 #include "plan/planner.h"
 #include "report/report.h"
 
@@ -98,8 +98,7 @@ static int plan_run(struct to_call *call, const void *data)
 	}
 	if (args->servers > TO_SERVERS_USUAL && !args->large)
 		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
-	demand = to_demand_load(args->job, args->large ? TO_SERVERS_MAX : TO_SERVERS_USUAL,
-				&call->err);
+	demand = to_demand_load(args->job, to_large_most(args->large), &call->err);
 	if (!demand)
 		return -EINVAL;
 	cluster = plan_cluster(args, demand, &call->err);
@@ -147,9 +146,7 @@ static const struct to_option plan_options[] = {
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX,
 	  .help = "servers of a synthetic cluster; default: as many as the job has" },
-	{ "large", 0, TO_OPTION_FLAG, FIELD(large),
-	  .help = "plan for more than 1024 servers: 8 bytes for each pair of them, and "
-		  "minutes" },
+	TO_LARGE_OPTION(offsetof(struct plan_args, large)),
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",

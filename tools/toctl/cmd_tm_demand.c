@@ -7,12 +7,14 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "command.h"
+#include "large.h"
 #include "data/tm.h"
 #include "format/tm_json.h"
 
 struct demand_args {
 	const char *output, *name;
 	uint64_t iterations;
+	bool large;
 };
 
 struct demand_job {
@@ -62,6 +64,10 @@ static int demand_run(struct to_call *call, const void *data)
 	tm = to_tm_load(call->operands[0], &call->err);
 	if (!tm)
 		return -EINVAL;
+	if (to_large_check(call->operands[0], tm->n_servers, args->large, &call->err)) {
+		to_tm_free(tm);
+		return -ERANGE;
+	}
 	bytes = calloc((size_t)tm->n_servers * tm->n_servers, sizeof(*bytes));
 	if (tm->server != TO_TM_FABRIC) {
 		ret = to_error_set(&call->err, -EINVAL,
@@ -94,6 +100,7 @@ static const struct to_option demand_options[] = {
 	  .help = "training iterations that the matrix covers; default: 1" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
 	  .help = "name of the job; default: that of the matrix" },
+	TO_LARGE_OPTION(offsetof(struct demand_args, large)),
 	{}
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "command.h"
+#include "large.h"
 #include "data/tm.h"
 #include "format/tm_json.h"
 
@@ -17,6 +18,7 @@
 struct show_args {
 	int class, view, unit;
 	uint64_t sample, top;
+	bool large;
 };
 
 /**
@@ -294,7 +296,8 @@ static int show_run(struct to_call *call, const void *data)
 		args.top = 20;
 	show.tm = tm;
 	show.args = &args;
-	ret = show_collect(&show, &call->err);
+	ret = to_large_check(call->operands[0], tm->n_servers, args.large, &call->err);
+	ret = ret ? ret : show_collect(&show, &call->err);
 	if (!ret)
 		ret = call->json ? show_json(&show, &call->err) :
 		      show_text(&show, &call->err);
@@ -316,6 +319,7 @@ static const struct to_option show_options[] = {
 	  .help = "list the N busiest pairs; default above 16 servers: 20" },
 	{ "unit", 'u', TO_OPTION_CHOICE, FIELD(unit), .choices = show_unit_names,
 	  .help = "unit of the cells" },
+	TO_LARGE_OPTION(offsetof(struct show_args, large)),
 	{}
 };
 
