@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,7 +94,51 @@ static int file_write_device(const char *path,
 	return ret;
 }
 
-static int file_write_regular(const char *path,
+static int file_failed(const char *path, struct to_error *err)
+{
+	int ret = -errno;
+
+	return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
+}
+
+/*
+ * @fd gets the owner and the mode of @old. Where the owner cannot be kept, the group
+ * is another one, which gets no more than others.
+ */
+static int file_become(int fd, const struct stat *old)
+{
+	mode_t mode = old->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+
+	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, -1, old->st_gid))
+		mode = (mode & ~S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
+	return fchmod(fd, mode);
+}
+
+/* What a rename changed is on the disk when its directory is. */
+static int file_sync_directory(const char *path, struct to_error *err)
+{
+	char *copy = strdup(path);
+	int fd, ret = 0;
+
+	if (!copy)
+		return to_error_set(err, -ENOMEM, "%s: out of memory", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* who may not read it may still write there; some file systems have no fsync */
+	if (fd >= 0 && fsync(fd) && errno != EINVAL)
+		ret = file_failed(path, err);
+	if (fd >= 0)
+		close(fd);
+	free(copy);
+	return ret;
+}
+
+static int file_put(const char *temporary, const char *path, struct to_error *err)
+{
+	return rename(temporary, path) ? file_failed(path, err) : file_sync_directory(path, err);
+}
+
+/* @old: what is there, NULL when there is nothing */
+static int file_write_regular(const char *path, const struct stat *old,
 			      int (*write)(FILE *, const void *, struct to_error *),
 			      const void *data, struct to_error *err)
 {
@@ -107,8 +152,7 @@ static int file_write_regular(const char *path,
 	fd = mkostemp(temporary, O_CLOEXEC);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
-		ret = -errno;
-		to_error_set(err, ret, "%s: %s", path, strerror(-ret));
+		ret = file_failed(path, err);
 		if (fd >= 0) {
 			close(fd);
 			unlink(temporary);
@@ -118,17 +162,12 @@ static int file_write_regular(const char *path,
 	}
 	mask = umask(0);
 	umask(mask);
-	fchmod(fd, 0666 & ~mask);
-	ret = file_write_stream(out, path, write, data, err);
-	if (!ret && fsync(fd)) {
-		ret = -errno;
-		to_error_set(err, ret, "%s: %s", path, strerror(-ret));
-	}
+	ret = old ? file_become(fd, old) : fchmod(fd, 0666 & ~mask);
+	ret = ret ? file_failed(path, err) : file_write_stream(out, path, write, data, err);
+	if (!ret && fsync(fd))
+		ret = file_failed(path, err);
 	fclose(out);
-	if (!ret && rename(temporary, path)) {
-		ret = -errno;
-		to_error_set(err, ret, "%s: %s", path, strerror(-ret));
-	}
+	ret = ret ? ret : file_put(temporary, path, err);
 	if (ret)
 		unlink(temporary);
 	free(temporary);
@@ -146,11 +185,29 @@ int to_file_write(const char *path,
 	if (!strcmp(path, "-"))
 		return file_write_stream(stdout, "standard output", write, data, err);
 	if (stat(path, &st))
-		return file_write_regular(path, write, data, err);
+		return file_write_regular(path, NULL, write, data, err);
 	if (!S_ISREG(st.st_mode))
 		return file_write_device(path, write, data, err);
 	target = realpath(path, NULL);	/* replace the file, not a link to it */
-	ret = file_write_regular(target ? target : path, write, data, err);
+	ret = file_write_regular(target ? target : path, &st, write, data, err);
+	free(target);
+	return ret;
+}
+
+int to_file_replace(const char *path, const char *with, struct to_error *err)
+{
+	char *target = realpath(path, NULL);
+	struct stat st;
+	int fd, ret = 0;
+
+	if (target && !stat(target, &st)) {
+		fd = open(with, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || file_become(fd, &st))
+			ret = file_failed(with, err);
+		if (fd >= 0)
+			close(fd);
+	}
+	ret = ret ? ret : file_put(with, target ? target : path, err);
 	free(target);
 	return ret;
 }

@@ -20,10 +20,19 @@ int to_file_read(const char *path, char **data, size_t *len,
  * @write: prints to @out; returns 0 or a negative errno with @err set
  *
  * A regular file is written beside @path and renamed, so that a reader never
- * sees half of it and a failure leaves the old one.
+ * sees half of it and a failure leaves the old one; 0 says that it outlives a power
+ * cut. One that is there keeps its mode and owner, and a symbolic link stays: the file
+ * that it leads to is replaced.
  */
 int to_file_write(const char *path,
 		  int (*write)(FILE *out, const void *data, struct to_error *err),
 		  const void *data, struct to_error *err);
+
+/**
+ * to_file_replace() - make the file @with the one that @path leads to
+ * @path: keeps its mode and owner if it is there, as to_file_write() does
+ * @with: written by to_file_write(), on the same file system
+ */
+int to_file_replace(const char *path, const char *with, struct to_error *err);
 
 #endif

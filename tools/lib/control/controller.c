@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "control/carrier.h"
 #include "control/transition.h"
 #include "data/allreduce.h"
@@ -24,7 +25,8 @@
 
 /**
  * struct controller - a controller at work
- * @next_path, @repair_path: PLAN.next, PLAN.repair
+ * @path, @next_path, @repair_path: PLAN, PLAN.next, PLAN.repair; where PLAN is a symbolic
+ *	link, beside the file that it leads to
  * @first: the plan at the start, whose cluster @switches borrows
  * @plan: in force
  * @asked: while @plan is a repaired one: the plan that it stands in for, which PLAN is;
@@ -48,7 +50,7 @@
  */
 struct controller {
 	const struct to_controller_config *config;
-	char *next_path, *repair_path;
+	char *path, *next_path, *repair_path;
 	struct to_plan *first, *plan, *asked, *next;
 	struct to_fabric *fabric;
 	struct to_switch_set switches;
@@ -195,8 +197,8 @@ static int controller_recover(struct controller *c)
 	if (c->next)
 		controller_leave_out(c, c->next);
 	if (c->next && to_transition_at(&c->transition, c->next, &err) == 1 &&
-	    !rename(c->next_path, controller_is_repair(c->next) ? c->repair_path :
-								  c->config->plan)) {
+	    !to_file_replace(controller_is_repair(c->next) ? c->repair_path : c->path,
+			     c->next_path, &err)) {
 		if (controller_is_repair(c->next)) {
 			controller_switch(c, c->next);
 			ret = controller_adopt(c);
@@ -230,8 +232,8 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	}
 	c->next = next;
 	ret = to_transition_make(&c->transition, c->plan, next, &err);
-	if (!ret && rename(c->next_path, c->config->plan))
-		ret = to_error_set(&err, -errno, "%s: %s", c->config->plan, strerror(errno));
+	if (!ret)
+		ret = to_file_replace(c->path, c->next_path, &err);
 	if (ret) {
 		controller_restore(c, err.text);
 		return false;
@@ -390,8 +392,8 @@ static int controller_repair_go(struct controller *c, const struct to_down *down
 	int ret = c->broken ? to_transition_restore(&c->transition, from, to, NULL, err) :
 			      controller_repair_change(c, down, to, err);
 
-	if (!ret && controller_is_repair(to) && rename(c->next_path, c->repair_path))
-		ret = to_error_set(err, -errno, "%s: %s", c->repair_path, strerror(errno));
+	if (!ret && controller_is_repair(to))
+		ret = to_file_replace(c->repair_path, c->next_path, err);
 	if (!ret && !controller_is_repair(to) && unlink(c->repair_path) && errno != ENOENT)
 		ret = to_error_set(err, -errno, "%s: %s", c->repair_path, strerror(errno));
 	return ret;
@@ -658,12 +660,15 @@ static int controller_open(struct controller *c, const struct to_controller_conf
 			   struct to_error *err)
 {
 	*c = (struct controller){ .config = config, .n_missing = UINT_MAX };
+	c->path = realpath(config->plan, NULL);
+	if (!c->path)
+		return to_error_set(err, -errno, "%s: %s", config->plan, strerror(errno));
 	c->plan = to_plan_load(config->plan, err);
 	if (!c->plan)
 		return -EINVAL;
 	c->first = to_plan_hold(c->plan);
-	if (asprintf(&c->next_path, "%s.next", config->plan) < 0 ||
-	    asprintf(&c->repair_path, "%s.repair", config->plan) < 0 ||
+	if (asprintf(&c->next_path, "%s.next", c->path) < 0 ||
+	    asprintf(&c->repair_path, "%s.repair", c->path) < 0 ||
 	    to_carrier_init(&c->carrier, &config->carrier, c->plan->cluster->n_servers,
 			    to_clock_monotonic_ns()) ||
 	    to_down_init(&c->without, c->plan->cluster))
@@ -791,6 +796,7 @@ static int controller_end(struct controller *c, int ret)
 	to_shift_free(&c->shift);
 	free(c->bytes);
 	free(c->mean);
+	free(c->path);
 	free(c->next_path);
 	free(c->repair_path);
 	to_carrier_free(&c->carrier);
