@@ -129,9 +129,10 @@ check "A still reaches C" on "$A" ping -c 1 -W 2 "$(node "$C")"
 
 # --- one at a time ---
 
-held() { on "$B" grep -q '@topoopt-toctl-topo0$' /proc/net/unix; }
+lock=/run/topoopt/toctl-topo0.$(on "$B" stat -L -c %i /proc/self/ns/net)
+held() { ! flock -n "$lock" true; }
 # As a toctl that is changing the device, for ever.
-ip netns exec "$B" socat -u ABSTRACT-LISTEN:topoopt-toctl-topo0 - &
+flock --no-fork "$lock" sleep infinity &
 holder=$!
 must wait_for 60 held
 on "$B" ip route del "$(port_ip "$C" eth0)"
@@ -139,6 +140,8 @@ state "$B" >"$tmp/before"
 check_fails "apply beside another one is refused" 'another toctl is changing topo0' \
 	apply "$B" "$backup"
 is "and changes nothing" "$(state "$B")" "$(cat "$tmp/before")"
+check_fails "so is clear" 'another toctl is changing topo0' on "$B" toctl clear
+is "which changes nothing" "$(state "$B")" "$(cat "$tmp/before")"
 check "dry-run goes on" apply "$B" "$backup" --dry-run
 apply "$B" "$plan" >"$tmp/late" 2>&1 &
 late=$!

@@ -11,13 +11,12 @@
 #include "fabric_options.h"
 #include "format/plan_json.h"
 #include "kernel/apply.h"
-#include "kernel/lock.h"
+#include "kernel/device_lock.h"
 #include "kernel/xdp.h"
 #include "node.h"
 
 #define ANY_GENERATION UINT64_MAX
 #define DEFAULT_DEV "topo0"
-#define LOCK_WAIT_S 5
 
 struct apply_args {
 	const char *node, *dev;
@@ -239,7 +238,7 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 	if (server < 0)
 		return server;
 	if (!args->dry_run) {
-		lock = to_lock_take("toctl", args->dev, LOCK_WAIT_S, &call->err);
+		lock = to_device_lock_take("toctl", args->dev, TO_DEVICE_LOCK_WAIT_S, &call->err);
 		if (lock < 0)
 			return lock;
 	}
@@ -249,25 +248,37 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 	return ret;
 }
 
-static int apply_abort(struct to_call *call, const char *dev)
+static int apply_drop_stage(const char *dev, struct to_device *device, struct to_error *err)
 {
-	struct to_device device;
 	struct to_genl genl;
 	uint32_t ifindex;
 	int ret;
 
 	ifindex = if_nametoindex(dev);
 	if (!ifindex)
-		return to_error_set(&call->err, -ENODEV, "there is no device %s", dev);
-	ret = to_genl_open(&genl, &call->err);
+		return to_error_set(err, -ENODEV, "there is no device %s", dev);
+	ret = to_genl_open(&genl, err);
 	if (ret)
 		return ret;
-	ret = to_genl_device(&genl, ifindex, &device, &call->err);
-	if (!ret && !device.staged)
-		ret = to_error_set(&call->err, -ENOENT, "%s has no stage", dev);
+	ret = to_genl_device(&genl, ifindex, device, err);
+	if (!ret && !device->staged)
+		ret = to_error_set(err, -ENOENT, "%s has no stage", dev);
 	if (!ret)
-		ret = to_genl_abort(&genl, ifindex, &call->err);
+		ret = to_genl_abort(&genl, ifindex, err);
 	to_genl_close(&genl);
+	return ret;
+}
+
+static int apply_abort(struct to_call *call, const char *dev)
+{
+	struct to_device device;
+	int lock, ret;
+
+	lock = to_device_lock_take("toctl", dev, TO_DEVICE_LOCK_WAIT_S, &call->err);
+	if (lock < 0)
+		return lock;
+	ret = apply_drop_stage(dev, &device, &call->err);
+	close(lock);
 	if (ret)
 		return ret;
 	if (call->json)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "fabric_options.h"
 #include "format/plan_json.h"
 #include "kernel/apply.h"
+#include "kernel/device_lock.h"
 
 #define DEFAULT_DEV "topo0"
 
@@ -39,7 +41,7 @@ static int clear_run(struct to_call *call, const void *data)
 {
 	const struct clear_args *args = data;
 	struct to_cleared cleared;
-	int ret;
+	int lock, ret;
 
 	if (args->all != (call->n_operands == 1))
 		return to_usage(call, "--all and PLAN go together");
@@ -47,7 +49,11 @@ static int clear_run(struct to_call *call, const void *data)
 		return to_usage(call, "--all clears the devices of the agents: see toctl agent --dev");
 	if (args->all)
 		return clear_all(call, args);
+	lock = to_device_lock_take("toctl", args->dev, TO_DEVICE_LOCK_WAIT_S, &call->err);
+	if (lock < 0)
+		return lock;
 	ret = to_apply_clear(args->dev, &cleared, &call->err);
+	close(lock);
 	if (ret)
 		return ret;
 	if (call->json)
@@ -78,7 +84,8 @@ const struct to_command to_cmd_clear = {
 	.description =
 		"Removes the table, and the routes, rules, neighbours and addresses that toctl\n"
 		"apply set. A device that toctl apply created is deleted; one that was there\n"
-		"before keeps its ports.",
+		"before keeps its ports. While another toctl is changing the device, it waits for\n"
+		"up to 5 s.",
 	.options = clear_options,
 	.args_size = sizeof(struct clear_args),
 	.defaults = &(const struct clear_args){

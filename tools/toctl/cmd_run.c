@@ -52,6 +52,8 @@ static int run_run(struct to_call *call, const void *data)
 static const struct to_option run_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(controller.plan), true, "FILE",
 	  .help = "plan in force; replaced when it changes" },
+	{ "initial", 0, TO_OPTION_STRING, FIELD(controller.initial), .argument = "FILE",
+	  .help = "plan to begin with where the plan in force is not there or no plan" },
 	{ "dry-run", 0, TO_OPTION_FLAG, FIELD(controller.dry_run),
 	  .help = "log decisions, as if they were carried out; change nothing" },
 	{ "replay", 0, TO_OPTION_STRING, FIELD(replay), .argument = "FILE",
@@ -104,10 +106,12 @@ const struct to_command to_cmd_run = {
 		"own, the fabric goes to a plan without them, as toctl replan --down makes it;\n"
 		"it is kept as FILE.repair. When the carrier is back to stay, the fabric returns to\n"
 		"FILE.\n\n"
-		"FILE is the state: a change replaces it. FILE.next exists while a change is under\n"
-		"way, so that the next run finishes or undoes what was interrupted. At the start\n"
-		"the fabric is brought to the plan. SIGTERM and SIGINT end it between two steps: a\n"
-		"change that has not set a switch yet is undone, any other is finished.\n\n"
+		"FILE is the state: a change replaces it, and FILE.lock keeps other runs away.\n"
+		"FILE.next exists while a change is under way, so that the next run finishes or\n"
+		"undoes what was interrupted. With --initial, a FILE that is empty or damaged is\n"
+		"kept as FILE.damaged. At the start the fabric is brought to the plan. SIGTERM and\n"
+		"SIGINT end it between two steps: a change that has not set a switch yet is undone,\n"
+		"any other is finished.\n\n"
 		"Each line says what was measured, decided and done, and why.",
 	.options = run_options,
 	.args_size = sizeof(struct run_args),

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "format/plan_json.h"
+#include "format/plan_lock.h"
 
 int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
 		      struct to_switch_set *switches)
@@ -175,11 +177,20 @@ int to_switches_run(struct to_call *call, to_switches_comparison compare, bool d
 {
 	struct to_switch_set switches;
 	struct to_plan *plan;
-	int ret = to_switches_start(call, compare, &plan, &switches);
+	int lock = -1, ret;
 
-	if (ret)
-		return ret;
-	ret = switches_change(call, dry_run, plan, &switches);
-	to_switches_end(plan, &switches);
+	/* not in the middle of what toctl run does with them */
+	if (!dry_run) {
+		lock = to_plan_lock_take(call->operands[0], &call->err);
+		if (lock < 0)
+			return lock;
+	}
+	ret = to_switches_start(call, compare, &plan, &switches);
+	if (!ret) {
+		ret = switches_change(call, dry_run, plan, &switches);
+		to_switches_end(plan, &switches);
+	}
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }

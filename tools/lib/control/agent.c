@@ -11,7 +11,7 @@
 #include "format/plan_slice.h"
 #include "format/tm_json.h"
 #include "kernel/apply.h"
-#include "kernel/lock.h"
+#include "kernel/device_lock.h"
 #include "measure/record.h"
 
 #define SAMPLE_ENTRIES 65536
@@ -65,7 +65,7 @@ struct to_agent *to_agent_new(const char *device, const struct to_counter_names 
 static int agent_lock(struct to_agent *agent, struct to_error *err)
 {
 	if (agent->lock < 0)
-		agent->lock = to_lock_take("controller", agent->device, 0, err);
+		agent->lock = to_device_lock_take("controller", agent->device, 0, err);
 	return agent->lock < 0 ? agent->lock : 0;
 }
 
@@ -323,12 +323,19 @@ static int agent_revert(struct to_agent *agent, const json_t *request, struct to
 
 void to_agent_free(struct to_agent *agent)
 {
+	int lock;
+
 	if (!agent)
 		return;
-	if (agent->committed)
+	if (agent->committed) {
+		/* beside whoever has it for long: the fabric goes back as well */
+		lock = to_device_lock_take("toctl", agent->device, TO_DEVICE_LOCK_WAIT_S, NULL);
 		agent_go_back(agent, agent->committed + 1, NULL);
-	else if (agent->staged)
+		if (lock >= 0)
+			close(lock);
+	} else if (agent->staged) {
 		to_apply_abort(agent->apply, NULL);
+	}
 	agent_stop_recording(agent);
 	agent_forget(agent);
 	agent_unlock(agent);
@@ -455,6 +462,17 @@ static int agent_settle(struct to_agent *agent, const char *op, const json_t *re
 			    waiting, back);
 }
 
+/* Whether a request may change the device. */
+static bool agent_changes(const char *op)
+{
+	static const char *const ops[] = { "stage", "commit", "revert", "abort", "clear" };
+
+	for (unsigned int i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (!strcmp(op, ops[i]))
+			return true;
+	return false;
+}
+
 static int agent_do(struct to_agent *agent, const char *op, const json_t *request,
 		    json_t *reply, struct to_error *err)
 {
@@ -485,6 +503,22 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 	return to_error_set(err, -EINVAL, "no request is called \"%s\"", op);
 }
 
+/* Not beside another toctl that is changing the device. */
+static int agent_do_alone(struct to_agent *agent, const char *op, const json_t *request,
+			  json_t *reply, struct to_error *err)
+{
+	int lock, ret;
+
+	if (!agent_changes(op))
+		return agent_do(agent, op, request, reply, err);
+	lock = to_device_lock_take("toctl", agent->device, TO_DEVICE_LOCK_WAIT_S, err);
+	if (lock < 0)
+		return lock;
+	ret = agent_do(agent, op, request, reply, err);
+	close(lock);
+	return ret;
+}
+
 json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
@@ -496,7 +530,7 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 		return NULL;
 	if (id)
 		json_object_set(reply, "id", id);
-	ret = op ? agent_do(agent, op, request, reply, &err) :
+	ret = op ? agent_do_alone(agent, op, request, reply, &err) :
 		   to_error_set(&err, -EINVAL, "a request has an op");
 	/* nothing waits to be committed or confirmed, whatever ended it */
 	if (!agent->staged && !agent->committed)

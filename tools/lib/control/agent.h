@@ -35,7 +35,7 @@
  * What the request has as "id" comes back.
  *
  * From stage to confirm, abort or revert an agent keeps others of its network
- * namespace from staging. When its controller goes away meanwhile, it goes
+ * namespace from staging, and while it changes the device, whoever else would. When its controller goes away meanwhile, it goes
  * back to what was active before.
  */
 

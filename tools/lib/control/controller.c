@@ -15,6 +15,7 @@
 #include "data/allreduce.h"
 #include "data/down.h"
 #include "format/plan_json.h"
+#include "format/plan_lock.h"
 #include "format/tm_json.h"
 #include "plan/repair.h"
 #include "plan/replan.h"
@@ -31,6 +32,7 @@
  * @plan: in force
  * @asked: while @plan is a repaired one: the plan that it stands in for, which PLAN is;
  *	else NULL
+ * @lock: of the plan's file, negative in a dry run
  * @next: while the fabric may be anywhere between @plan and this one, else NULL
  * @switches: open when @transition has them
  * @bytes: of the last interval, n x n, row = source
@@ -56,6 +58,7 @@ struct controller {
 	struct to_switch_set switches;
 	struct to_transition transition;
 	struct to_shift shift;
+	int lock;
 	uint64_t *bytes, onset_ns, committed_ns;
 	double *mean;
 	bool broken;
@@ -656,18 +659,85 @@ static void controller_loop(struct controller *c)
 
 /* ---- start and end ---- */
 
+/*
+ * What cannot be read as a plan, such as what a full disk left, is kept as PLAN.damaged.
+ * Return: 0, or a negative errno: it is not known what it is.
+ */
+static int controller_set_aside(const struct controller *c, const struct to_error *why,
+				struct to_error *err)
+{
+	const char *path = c->config->plan;
+	struct to_error unread = { 0 };
+	char *aside, *text;
+	size_t len;
+	int ret = to_file_read(path, &text, &len, &unread);
+
+	if (ret == -ENOENT) {
+		to_run_log(c->config->log, "initial",
+			   json_pack("{s:s}", "plan", c->config->initial),
+			   "%s is not there: beginning with %s", path, c->config->initial);
+		return 0;
+	}
+	if (ret)
+		return to_error_set(err, ret, "%s", unread.text);
+	free(text);
+	if (asprintf(&aside, "%s.damaged", path) < 0)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	ret = c->config->dry_run ? 0 : to_file_replace(aside, path, err);
+	free(aside);
+	if (!ret)
+		to_run_log(c->config->log, "initial",
+			   json_pack("{s:s, s:s}", "plan", c->config->initial, "error",
+				     why->text),
+			   "%s, kept as %s.damaged: beginning with %s", why->text, path,
+			   c->config->initial);
+	return ret;
+}
+
+/* The plan in force; where there is none yet, or no more, the one to begin with. */
+static int controller_load(struct controller *c, struct to_error *err)
+{
+	const struct to_controller_config *config = c->config;
+	struct to_error why = { 0 };
+	char *new;
+	int ret;
+
+	c->plan = to_plan_load(config->plan, &why);
+	if (c->plan)
+		return 0;
+	if (!config->initial)
+		return to_error_set(err, -EINVAL, "%s", why.text);
+	c->plan = to_plan_load(config->initial, err);
+	ret = c->plan ? controller_set_aside(c, &why, err) : -EINVAL;
+	if (ret || config->dry_run)
+		return ret;
+	if (asprintf(&new, "%s.new", config->plan) < 0)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	ret = to_plan_save(c->plan, new, err);
+	ret = ret ? ret : to_file_replace(config->plan, new, err);
+	free(new);
+	return ret;
+}
+
 static int controller_open(struct controller *c, const struct to_controller_config *config,
 			   struct to_error *err)
 {
-	*c = (struct controller){ .config = config, .n_missing = UINT_MAX };
+	int ret;
+
+	*c = (struct controller){ .config = config, .lock = -1, .n_missing = UINT_MAX };
+	if (!config->dry_run) {
+		c->lock = to_plan_lock_take(config->plan, err);
+		if (c->lock < 0)
+			return c->lock;
+	}
+	ret = controller_load(c, err);
+	if (ret)
+		return ret;
 	c->path = realpath(config->plan, NULL);
-	if (!c->path)
-		return to_error_set(err, -errno, "%s: %s", config->plan, strerror(errno));
-	c->plan = to_plan_load(config->plan, err);
-	if (!c->plan)
-		return -EINVAL;
+	if (!c->path)	/* there only in a dry run: its initial plan was not written */
+		c->path = strdup(config->plan);
 	c->first = to_plan_hold(c->plan);
-	if (asprintf(&c->next_path, "%s.next", c->path) < 0 ||
+	if (!c->path || asprintf(&c->next_path, "%s.next", c->path) < 0 ||
 	    asprintf(&c->repair_path, "%s.repair", c->path) < 0 ||
 	    to_carrier_init(&c->carrier, &config->carrier, c->plan->cluster->n_servers,
 			    to_clock_monotonic_ns()) ||
@@ -805,6 +875,8 @@ static int controller_end(struct controller *c, int ret)
 	to_plan_free(c->plan);
 	to_plan_free(c->first);
 	to_plan_free(c->next);
+	if (c->lock >= 0)
+		close(c->lock);
 	return ret;
 }
 

@@ -7,7 +7,8 @@
  * no longer what the plan was made for (shift.h), decide whether another plan pays
  * (replan.h), and take the fabric there (transition.h).
  *
- * The file of the plan, PLAN, is the only state. A change goes through these steps:
+ * The file of the plan, PLAN, is the only state, and PLAN.lock says whose it is: of one
+ * controller at a time. A change goes through these steps:
  *
  *	save	write the new plan to PLAN.next
  *	make	take servers and optical switches to it
@@ -36,7 +37,8 @@
 
 /**
  * struct to_controller_config - what a controller works with, all borrowed
- * @plan: file of the plan in force; must not be written by others meanwhile
+ * @plan: file of the plan in force; to_plan_save() refuses to others to write it meanwhile
+ * @initial: file of the plan to begin with where @plan is not there or no plan; or NULL
  * @dry_run: decide, but change nothing: neither the fabric nor files
  * @interval_ns: how often to look at the traffic
  * @horizon_ns: in which a change must pay back
@@ -47,7 +49,7 @@
  * @log: told of all that is seen, decided and done
  */
 struct to_controller_config {
-	const char *plan;
+	const char *plan, *initial;
 	bool dry_run;
 	uint64_t interval_ns, horizon_ns, carrier_ns;
 	struct to_carrier_config carrier;
@@ -61,8 +63,8 @@ struct to_controller_config {
  * to_controller_run() - finish or undo what an earlier one left, then loop until stopped
  *
  * Return: 0, or 1 when the fabric is not as the plan says at the end; a negative errno
- * with @err set when it cannot start: the plan cannot be read, agents or optical
- * switches cannot be reached at all.
+ * with @err set when it cannot start: the plan cannot be read or is another controller's
+ * (-EBUSY), agents or optical switches cannot be reached at all.
  */
 int to_controller_run(const struct to_controller_config *config, struct to_error *err);
 

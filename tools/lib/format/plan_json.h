@@ -19,7 +19,8 @@ struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
  * to_plan_save() - write @plan to @path ("-" = standard output)
  *
  * Written to a temporary file beside @path and renamed, so a reader never
- * sees half a plan. Same plan, same bytes.
+ * sees half a plan. Same plan, same bytes. -EBUSY while @path is the plan of another
+ * process: see plan_lock.h.
  */
 int to_plan_save(const struct to_plan *plan, const char *path,
 		 struct to_error *err);

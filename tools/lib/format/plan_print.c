@@ -13,6 +13,7 @@
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
 #include "format/plan_json.h"
+#include "format/plan_lock.h"
 
 const char *const to_plan_link_uses[] = {
 	[TO_LINK_FIXED] = "fixed",
@@ -424,5 +425,7 @@ static int plan_write(FILE *out, const void *plan, struct to_error *err)
 int to_plan_save(const struct to_plan *plan, const char *path,
 		 struct to_error *err)
 {
-	return to_file_write(path, plan_write, plan, err);
+	int ret = to_plan_lock_check(path, err);
+
+	return ret ? ret : to_file_write(path, plan_write, plan, err);
 }
