@@ -136,6 +136,7 @@ read -r request
 jq -c '{cross_connects: [.cross_connects[] | [.a, .b]]}' $tmp/near.json
 END
 chmod +x "$tmp/stuck"
+phases_allow "command $tmp/stuck"
 with_switch "{control: {driver: \"command\", command: \"$tmp/stuck\", timeout_ms: 60000}}"
 run_into
 failed "the switch refuses" "laser interlock is open"

@@ -38,6 +38,11 @@ planned() { # PLAN
 	jq -r '.links[] | "\(.a) \(.b)", "\(.b) \(.a)"' "$1" | sort
 }
 
+check_fails "nobody has allowed that" 'not allowed; .* add to /etc/topoopt/allow: netns ocs$' \
+	toctl switch show "$tmp/a.json"
+at_exit "rm /etc/topoopt/allow"
+must mkdir -p /etc/topoopt
+echo "netns ocs" >/etc/topoopt/allow
 is "the fabric is lit as planned" "$(links)" "$(planned "$tmp/a.json")"
 check "show: nothing differs" jq -e '.differs | not' <(toctl switch show "$tmp/a.json" --json)
 is "show: the other plan differs" "$(toctl switch show "$tmp/b.json" | grep -c '^[-+]')" 6
@@ -104,6 +109,7 @@ check "and its relays" wait_for 60 on s0 ping -c 1 -W 1 10.9.0.2
 check "on the plan's cross-connects" jq -e '.differs | not' \
 	<(toctl switch show "$tmp/ahead-b.json" --json)
 
+echo "netns nowhere" >/etc/topoopt/allow
 check_fails "no such namespace" "network namespace nowhere: No such file" \
 	toctl switch show <(jq '.optical_switches[0].control.address = "nowhere"' "$tmp/a.json")
 

@@ -71,6 +71,7 @@ struct world {
 
 static struct world *world;
 static char dir[] = "/tmp/test_controller.XXXXXX", plan_path[64], next_path[72], log_path[64];
+static char allow_path[64];
 
 /* ---- the world ---- */
 
@@ -386,7 +387,8 @@ static int controller(void)
 {
 	struct to_run_log log = { 0 };
 	struct to_controller_config config = {
-		.plan = plan_path, .interval_ns = INTERVAL_NS, .horizon_ns = 10 * TO_NS_PER_S,
+		.plan = plan_path, .allow = allow_path,
+		.interval_ns = INTERVAL_NS, .horizon_ns = 10 * TO_NS_PER_S,
 		.shift = TO_SHIFT_DEFAULTS, .stop = &world->stop, .log = &log,
 		.fabric = { .command = "{}", .timeout_ns = TO_NS_PER_S },
 	};
@@ -744,8 +746,11 @@ int main(void)
 	snprintf(plan_path, sizeof(plan_path), "%s/plan.json", dir);
 	snprintf(next_path, sizeof(next_path), "%s.next", plan_path);
 	snprintf(log_path, sizeof(log_path), "%s/log", dir);
+	snprintf(allow_path, sizeof(allow_path), "%s.allow", dir);
+	write_text(allow_path, "command none\n");
 	ret = cmocka_run_group_tests(tests, NULL, NULL);
 	remove_files();
+	unlink(allow_path);
 	rmdir(dir);
 	return ret;
 }

@@ -289,6 +289,9 @@ class Fabric:
             "control": {"driver": "command", "command": f"{SELF} switch {self.dir}",
                         "timeout_ms": switch_timeout * 1000}}
         save(self.plan, made)
+        self.allow = f"{self.dir}/allow"
+        with open(self.allow, "w", encoding="utf-8") as file:
+            file.write(f"command {SELF} switch {self.dir}\n")
         save(f"{self.dir}/ports", {server["name"]: {port["name"]: port["optical_port"]
                                                     for port in server["ports"]}
                                    for server in made["servers"]})
@@ -302,7 +305,7 @@ class Fabric:
     def start(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()
         self.controller = subprocess.Popen(
-            (TOCTL, "run", "--plan", self.plan, "--log", self.log, "--hold", "100ms",
+            (TOCTL, "run", "--plan", self.plan, "--allow", self.allow, "--log", self.log, "--hold", "100ms",
              "--timeout", timeout, "--command", f"{SELF} agent {self.dir} {{}}"),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0)
         save(f"{self.dir}/controller", self.controller.pid)

@@ -22,9 +22,13 @@ TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 OCS = os.path.abspath("selftests/unit/ocs.py")
 PORTS = 10
 
-def toctl(*args, status=0):
+ALLOW = None	# the file that allows plans all that they want
+
+
+def toctl(*args, status=0, allow=None):
     """Output of toctl, or its one line on standard error."""
-    run = subprocess.run((TOCTL, *args), capture_output=True, text=True, check=False, timeout=60)
+    run = subprocess.run((TOCTL, *args, "--allow", allow or ALLOW), capture_output=True, text=True,
+                         check=False, timeout=60)
     if run.returncode != status:
         return f"status {run.returncode} instead of {status}: {run.stdout}{run.stderr}"
     return run.stderr if status else run.stdout
@@ -333,6 +337,79 @@ def bad_input(tmp):
     differs(device.changes(), 0, "bad input: no switch was asked to change")
 
 
+def permission(tmp):
+    """A plan is a program that only the administrator lets run."""
+    device = Device.make(f"{tmp}/permission", PORTS, [(1, 2), (3, 4)])
+    allow, secret = f"{tmp}/allowed", f"{tmp}/secret"
+    ran = f"{tmp}/ran"
+    command = f"touch {ran}; exec {OCS} {device.path}"
+    with open(secret, "w", encoding="utf-8") as file:
+        file.write("secret\n")
+    server = Server(Restconf, Device.make(f"{tmp}/permission-url", PORTS, [(1, 2), (3, 4)]))
+    url = f"http://{server.address}"
+    host = f"root@127.0.0.1:{server.address.rsplit(':', 1)[1]}"
+    by_file = {"driver": "polatis-restconf", "address": url, "user": "admin",
+               "password_file": secret}
+    by_env = {"driver": "polatis-restconf", "address": url, "user": "admin",
+              "password_env": "OCS_PASSWORD"}
+    plain = {"driver": "polatis-restconf", "address": server.address}
+
+    def allows(*lines, mode=0o644):
+        with open(allow, "w", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+        os.chmod(allow, mode)
+
+    def missing(name, control, line, *lines):
+        allows(*lines)
+        path = plan(f"{tmp}/permission.json", {"ocs0": control}, CROSS)
+        for verb in ("show", "apply", "flip"):
+            differs(toctl("switch", verb, path, status=1, allow=allow), f"toctl switch {verb}: "
+                    "optical switch ocs0: not allowed; where the plan is to be trusted with it, "
+                    f"add to {allow}: {line}\n", f"{name}: {verb}")
+
+    program = {"driver": "command", "command": command, "timeout_ms": 20000}
+    missing("a command", program, f"command {command}", "# none", "", "command other", f"http {url}")
+    missing("SONiC's command", {"driver": "sonic", "address": host, "command": command},
+            f"command {command}", f"command {command} -v", "command touch *")
+    missing("a password in a file", by_file, f"password-file {secret} {url}", f"http {url}",
+            f"password-file {secret} https://other", f"password-file {tmp}/other {url}")
+    missing("a password in the environment", by_env, f"password-env OCS_PASSWORD {url}",
+            f"http {url}", "password-env OCS_PASSWORD https://other")
+    missing("HTTP without TLS", by_file, f"http {url}", f"password-file {secret} {url}")
+    missing("an address without scheme", plain, f"http {server.address}", f"http {url}")
+    missing("a network namespace", {"driver": "netns"}, "netns ocs", "netns other")
+    report(not os.path.exists(ran), "nothing was run")
+    differs(device.changes(), 0, "and no switch asked to change")
+
+    for lines in ((f"command {command}",), ("", "# any", "command *  ")):
+        allows(*lines)
+        path = plan(f"{tmp}/permission.json", {"ocs0": program}, CROSS)
+        report(json.loads(toctl("switch", "show", path, "--json", allow=allow))["differs"],
+               f"allowed by {lines}")
+    differs(device.changes(), 0, "show changes nothing")
+    for control, line in ((by_file, f"password-file {secret} {url}"),
+                          (by_env, f"password-env OCS_PASSWORD {url}")):
+        allows(line, f"http {url}")
+        path = plan(f"{tmp}/permission.json", {"ocs0": control}, CROSS)
+        report(json.loads(toctl("switch", "show", path, "--json", allow=allow))["differs"],
+               f"allowed by {line.split()[0]} and http")
+
+    path = plan(f"{tmp}/permission.json", {"ocs0": program | {"command": "echo\ncommand *"}}, CROSS)
+    allows()
+    differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: optical "
+            f"switch ocs0: not allowed by {allow}: a \"command\" that is long or has control "
+            "characters\n", "a command of two lines is not told")
+    for line, name in (("commands x", "a word"), ("command", "nothing allowed")):
+        allows("command a", line)
+        differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: "
+                f'{allow}:2: expected "command", "password-file", "password-env", "http" or '
+                '"netns" and what is allowed\n', f"a line that means nothing: {name}")
+    allows("command *", mode=0o664)
+    differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: "
+            f"{allow}: others may write to it; it must be root's or yours alone\n",
+            "a file that others may write to")
+
+
 def two_switches(tmp):
     """Simplex links on two switches; the second refuses, the first goes back."""
     controls, devices = {}, []
@@ -458,6 +535,9 @@ def kinds(tmp):
 
 
 with tempfile.TemporaryDirectory() as directory:
+    ALLOW = f"{directory}/allow"
+    with open(ALLOW, "w", encoding="utf-8") as allow_file:
+        allow_file.write("command *\npassword-file *\npassword-env *\nhttp *\nnetns *\n")
     on_command(directory)
     program_ends(directory)
     for each in kinds(directory):
@@ -466,6 +546,7 @@ with tempfile.TemporaryDirectory() as directory:
         others_meanwhile(each)
         if each.name.startswith("polatis-restconf"):
             entity_tags(each)
+    permission(directory)
     bad_input(directory)
     two_switches(directory)
     idle(directory)

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "control/controller.h"
 #include "fabric_options.h"
+#include "switches.h"
 
 struct run_args {
 	const char *log, *replay;
@@ -87,6 +88,7 @@ static const struct to_option run_options[] = {
 	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
 	  .help = "return to the plan when all ports have had carrier for this long, "
 		  "and for up to 64 times as long where it does not last; default: 10s" },
+	TO_ALLOW_OPTION(struct run_args, controller.allow),
 	TO_FABRIC_OPTIONS(struct run_args, controller.fabric, NULL),
 	{}
 };

@@ -3,6 +3,7 @@
 #include "switches.h"
 
 struct apply_args {
+	const char *allow;
 	bool dry_run, prepare;
 };
 
@@ -10,7 +11,7 @@ static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
 
-	return to_switches_run(call, args->prepare ? to_switch_set_compare_ahead :
+	return to_switches_run(call, args->allow, args->prepare ? to_switch_set_compare_ahead :
 				 to_switch_set_compare, args->dry_run);
 }
 
@@ -19,6 +20,7 @@ static const struct to_option apply_options[] = {
 	  .help = "print what would change; change nothing" },
 	{ "prepare", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, prepare),
 	  .help = "make the cross-connects between the look-ahead ports, for toctl switch flip" },
+	TO_ALLOW_OPTION(struct apply_args, allow),
 	{}
 };
 

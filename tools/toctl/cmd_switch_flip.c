@@ -3,6 +3,7 @@
 #include "switches.h"
 
 struct flip_args {
+	const char *allow;
 	bool dry_run;
 };
 
@@ -10,12 +11,13 @@ static int flip_run(struct to_call *call, const void *data)
 {
 	const struct flip_args *args = data;
 
-	return to_switches_run(call, to_switch_set_compare_flip, args->dry_run);
+	return to_switches_run(call, args->allow, to_switch_set_compare_flip, args->dry_run);
 }
 
 static const struct to_option flip_options[] = {
 	{ "dry-run", 0, TO_OPTION_FLAG, .offset = offsetof(struct flip_args, dry_run),
 	  .help = "print what would change; change nothing" },
+	TO_ALLOW_OPTION(struct flip_args, allow),
 	{}
 };
 

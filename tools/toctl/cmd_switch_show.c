@@ -2,14 +2,18 @@
 #include "command.h"
 #include "switches.h"
 
-static int show_run(struct to_call *call, const void *args)
+struct show_args {
+	const char *allow;
+};
+
+static int show_run(struct to_call *call, const void *data)
 {
+	const struct show_args *args = data;
 	struct to_switch_set switches;
 	struct to_plan *plan;
 	json_t *object;
-	int ret = to_switches_start(call, to_switch_set_compare, &plan, &switches);
+	int ret = to_switches_start(call, args->allow, to_switch_set_compare, &plan, &switches);
 
-	(void)args;
 	if (ret)
 		return ret;
 	if (call->json) {
@@ -25,6 +29,11 @@ static int show_run(struct to_call *call, const void *args)
 	return 0;
 }
 
+static const struct to_option show_options[] = {
+	TO_ALLOW_OPTION(struct show_args, allow),
+	{}
+};
+
 const struct to_command to_cmd_switch_show = {
 	.name = "switch show",
 	.summary = "Show the cross-connects of a plan's optical switches",
@@ -32,9 +41,11 @@ const struct to_command to_cmd_switch_show = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Reads every optical switch of the plan through its \"control\", and prints one line "
-		"per cross-connect. It starts with \"-\" when the cross-connect is not planned, with "
+		"Reads every optical switch of the plan through its \"control\", changes none, and "
+		"prints one line per cross-connect. It starts with \"-\" when the cross-connect is not planned, with "
 		"\"+\" when it is planned and missing, and with a blank when it is as planned or "
 		"joins ports outside the plan. a-b joins both directions, a>b only a to b.",
+	.options = show_options,
+	.args_size = sizeof(struct show_args),
 	.run = show_run,
 };

@@ -9,15 +9,15 @@
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 
-int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
-		      struct to_switch_set *switches)
+int to_switches_start(struct to_call *call, const char *allow, to_switches_comparison compare,
+		      struct to_plan **plan, struct to_switch_set *switches)
 {
 	int ret;
 
 	*plan = to_plan_load(call->operands[0], &call->err);
 	if (!*plan)
 		return -EINVAL;
-	ret = to_switch_set_open(switches, (*plan)->cluster, &call->err);
+	ret = to_switch_set_open(switches, (*plan)->cluster, allow, &call->err);
 	if (!ret) {
 		ret = compare(switches, *plan, &call->err);
 		if (ret)
@@ -173,7 +173,8 @@ static int switches_change(struct to_call *call, bool dry_run, const struct to_p
 	return 0;
 }
 
-int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run)
+int to_switches_run(struct to_call *call, const char *allow, to_switches_comparison compare,
+		    bool dry_run)
 {
 	struct to_switch_set switches;
 	struct to_plan *plan;
@@ -185,7 +186,7 @@ int to_switches_run(struct to_call *call, to_switches_comparison compare, bool d
 		if (lock < 0)
 			return lock;
 	}
-	ret = to_switches_start(call, compare, &plan, &switches);
+	ret = to_switches_start(call, allow, compare, &plan, &switches);
 	if (!ret) {
 		ret = switches_change(call, dry_run, plan, &switches);
 		to_switches_end(plan, &switches);

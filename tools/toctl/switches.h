@@ -8,6 +8,12 @@
 
 #include "command.h"
 #include "switch/switch.h"
+#include "switch/switch_allow.h"
+
+/** What plans may have done, for commands that speak to switches; @member: a string */
+#define TO_ALLOW_OPTION(type, member) \
+	{ "allow", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "FILE", \
+	  .help = "what the plan may do on this machine; default: " TO_SWITCH_ALLOW }
 
 /** to_switch_set_compare() or one of its kin */
 typedef int (*to_switches_comparison)(struct to_switch_set *s, const struct to_plan *plan,
@@ -15,11 +21,12 @@ typedef int (*to_switches_comparison)(struct to_switch_set *s, const struct to_p
 
 /**
  * to_switches_start() - load the plan that is operand 0, connect, compare
+ * @allow: see to_switch_allow_check()
  *
  * Return: 0, else a negative errno with call->err set; nothing is left open.
  */
-int to_switches_start(struct to_call *call, to_switches_comparison compare, struct to_plan **plan,
-		      struct to_switch_set *switches);
+int to_switches_start(struct to_call *call, const char *allow, to_switches_comparison compare,
+		      struct to_plan **plan, struct to_switch_set *switches);
 void to_switches_end(struct to_plan *plan, struct to_switch_set *switches);
 
 /**
@@ -29,7 +36,8 @@ void to_switches_end(struct to_plan *plan, struct to_switch_set *switches);
 void to_switches_print(const struct to_switch_set *switches, const struct to_plan *plan, bool all);
 
 /** to_switches_run() - make the change that @compare finds, unless @dry_run, and tell */
-int to_switches_run(struct to_call *call, to_switches_comparison compare, bool dry_run);
+int to_switches_run(struct to_call *call, const char *allow, to_switches_comparison compare,
+		    bool dry_run);
 
 /** to_switches_json() - [{"name", "has", "remove", "add"}], pairs of ports */
 json_t *to_switches_json(const struct to_switch_set *switches);

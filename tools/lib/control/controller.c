@@ -819,7 +819,7 @@ static int controller_connect(struct controller *c, struct to_error *err)
 	if (c->config->dry_run)
 		return 0;
 	/* Without optical switches there are still routes to change. */
-	ret = to_switch_set_open(&c->switches, c->plan->cluster, &why);
+	ret = to_switch_set_open(&c->switches, c->plan->cluster, c->config->allow, &why);
 	if (!ret)
 		c->transition.switches = &c->switches;
 	else if (ret != -ENOENT)

@@ -39,6 +39,7 @@
  * struct to_controller_config - what a controller works with, all borrowed
  * @plan: file of the plan in force; to_plan_save() refuses to others to write it meanwhile
  * @initial: file of the plan to begin with where @plan is not there or no plan; or NULL
+ * @allow: see to_switch_allow_check()
  * @dry_run: decide, but change nothing: neither the fabric nor files
  * @interval_ns: how often to look at the traffic
  * @horizon_ns: in which a change must pay back
@@ -49,7 +50,7 @@
  * @log: told of all that is seen, decided and done
  */
 struct to_controller_config {
-	const char *plan, *initial;
+	const char *plan, *initial, *allow;
 	bool dry_run;
 	uint64_t interval_ns, horizon_ns, carrier_ns;
 	struct to_carrier_config carrier;

@@ -8,6 +8,7 @@
  *
  *	switch.c		one switch: a change is done when its read-back says so
  *	switch_set.c		all switches of a plan: minimal change, all or nothing
+ *	switch_allow.c		what plans may have done on this machine
  *	switch_command.c	driver: a program that gets JSON
  *	switch_netns.c		driver: the namespace that is the lab's optical switch
  *	switch_polatis_scpi.c, switch_polatis_restconf.c, switch_sonic.c
@@ -103,12 +104,13 @@ struct to_switch_set {
 
 /**
  * to_switch_set_open() - connect to all optical switches of @cluster, which it borrows
+ * @allow: see to_switch_allow_check()
  *
- * Return: 0, else a negative errno: a switch cannot be reached, or is set by
- * hand (-ENOTSUP), or the cluster has none (-ENOENT).
+ * Return: 0, else a negative errno: a switch is not to be set like that here (-EACCES),
+ * cannot be reached, or is set by hand (-ENOTSUP), or the cluster has none (-ENOENT).
  */
 int to_switch_set_open(struct to_switch_set *s, const struct to_cluster *cluster,
-		       struct to_error *err);
+		       const char *allow, struct to_error *err);
 void to_switch_set_close(struct to_switch_set *s);
 
 /**

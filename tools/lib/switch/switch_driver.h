@@ -46,6 +46,9 @@ struct to_switch {
 extern const struct to_switch_driver to_switch_command, to_switch_netns, to_switch_polatis_scpi,
 	to_switch_polatis_restconf, to_switch_sonic;
 
+/** to_switch_netns_name() - the namespace that the lab's driver works in */
+const char *to_switch_netns_name(const struct to_switch_control *control);
+
 /** to_circuits_add() - append; Return: 0 or -ENOMEM */
 int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out);
 

@@ -41,17 +41,24 @@ struct batch {
 	size_t len;
 };
 
+const char *to_switch_netns_name(const struct to_switch_control *control)
+{
+	return control->address[0] ? control->address : NETNS_DEFAULT;
+}
+
 /* The socket belongs to the namespace it was opened in, the thread comes back. */
 static int netns_connect(struct netns *ns, const char *name, struct to_error *err)
 {
 	char path[300];
 	int home, there, ret;
 
-	snprintf(path, sizeof(path), "/run/netns/%s", name[0] ? name : NETNS_DEFAULT);
+	if (strchr(name, '/'))
+		return to_error_set(err, -EINVAL, "%s: not the name of a network namespace", name);
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
 	there = open(path, O_RDONLY | O_CLOEXEC);
 	if (there < 0)
 		return to_error_set(err, -errno, "network namespace %s: %s",
-				    name[0] ? name : NETNS_DEFAULT, strerror(errno));
+				    name, strerror(errno));
 	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (home < 0 || setns(there, CLONE_NEWNET)) {
 		ret = to_error_set(err, -errno, "network namespace %s: %s", path, strerror(errno));
@@ -114,7 +121,7 @@ static int netns_open(struct to_switch *sw, struct to_error *err)
 	find.ns->ifindex = calloc((size_t)sw->optical->n_ports + 1, sizeof(*find.ns->ifindex));
 	if (!find.ns->ifindex)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = netns_connect(find.ns, sw->optical->control.address, err);
+	ret = netns_connect(find.ns, to_switch_netns_name(&sw->optical->control), err);
 	if (ret)
 		return ret;
 	nlh = mnl_nlmsg_put_header(buf);

@@ -6,20 +6,28 @@
 
 #include "base/clock.h"
 #include "switch/switch.h"
+#include "switch/switch_allow.h"
 #include "switch/switch_driver.h"
 
 #define SWITCHES_MAX 1024	/* threads that wait for a switch each */
 #define SWITCHES_LATE 3		/* timeouts until a late change counts as lost */
 
 int to_switch_set_open(struct to_switch_set *s, const struct to_cluster *cluster,
-		       struct to_error *err)
+		       const char *allow, struct to_error *err)
 {
+	int ret;
+
 	memset(s, 0, sizeof(*s));
 	s->cluster = cluster;
 	if (!cluster->n_switches)
 		return to_error_set(err, -ENOENT, "there is no optical switch");
 	if (cluster->n_switches > SWITCHES_MAX)
 		return to_error_set(err, -ERANGE, "more than %d optical switches", SWITCHES_MAX);
+	for (unsigned int i = 0; i < cluster->n_switches; i++) {
+		ret = to_switch_allow_check(allow, &cluster->switches[i], err);
+		if (ret)
+			return ret;
+	}
 	s->changes = calloc(cluster->n_switches, sizeof(*s->changes));
 	if (!s->changes)
 		return to_error_set(err, -ENOMEM, "out of memory");
