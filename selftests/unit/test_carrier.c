@@ -24,6 +24,7 @@
 #define INTERVAL_NS 50000000ull
 #define SECOND TO_NS_PER_S
 #define START (1000 * SECOND)
+#define SET_BACK (600 * SECOND)
 #define DIED 42
 #define POINTS 40	/* at which controllers die: more than a change has */
 #define NEVER UINT64_MAX
@@ -37,6 +38,7 @@ struct kernel {
 /**
  * struct world - what outlives a controller, and what happens to it
  * @now: both clocks; every sample takes an interval
+ * @set_at: when CLOCK_REALTIME is set back by SET_BACK, 0: never
  * @cut, @back: when link 0 is dark
  * @flap_ns: it is dark for every second one of these, from @cut to @back; 0: always
  * @dead: server without agent and light from @cut to @back, -1 for none
@@ -48,7 +50,7 @@ struct kernel {
  */
 struct world {
 	struct kernel kernels[SERVERS];
-	uint64_t now, cut, back, flap_ns, end, armed;
+	uint64_t now, set_at, cut, back, flap_ns, end, armed;
 	int dead;
 	bool mute, alive;
 	volatile sig_atomic_t stop;
@@ -57,6 +59,7 @@ struct world {
 
 static struct world *world;
 static struct to_plan *plan;
+static uint64_t interval_ns = INTERVAL_NS;
 static char dir[] = "/tmp/test_carrier.XXXXXX";
 static char plan_path[64], next_path[80], repair_path[80], log_path[64];
 
@@ -64,6 +67,12 @@ static void point(void)
 {
 	if (world->now >= world->armed && ++world->point == world->die_at)
 		_exit(DIED);
+}
+
+/* How far CLOCK_REALTIME is behind. */
+static uint64_t behind(void)
+{
+	return world->set_at && world->now >= world->set_at ? SET_BACK : 0;
 }
 
 static bool happens(void)
@@ -167,11 +176,11 @@ static json_t *sample(const struct to_cluster *cluster, unsigned int server, uin
 	tm = json_pack("{s:s, s:i, s:s, s:s, s:I, s:[s,s,s], s:o, s:s, s:i, s:[{s:s, s:n, s:n}],"
 		       "s:[{s:I, s:I, s:I, s:[i,i], s:[], s:[[i,i,i,i]]}]}",
 		       "format", "topoopt-tm", "version", 1, "job", "test", "plan",
-		       "0000000000000000", "interval_ns", (json_int_t)INTERVAL_NS, "classes", "roce",
+		       "0000000000000000", "interval_ns", (json_int_t)interval_ns, "classes", "roce",
 		       "tcp", "other", "servers", names, "server", cluster->servers[server].name,
 		       "generation", 1, "ports", "name", "eth0", "to", "from", "samples",
-		       "start_ns", (json_int_t)(until - INTERVAL_NS), "end_ns", (json_int_t)until,
-		       "elapsed_ns", (json_int_t)INTERVAL_NS, "lost", 0, 0, "flows", "ports", 0, 0, 0,
+		       "start_ns", (json_int_t)(until - interval_ns), "end_ns", (json_int_t)until,
+		       "elapsed_ns", (json_int_t)interval_ns, "lost", 0, 0, "flows", "ports", 0, 0, 0,
 		       0);
 	assert_non_null(tm);
 	text = json_dumps(tm, JSON_COMPACT);
@@ -227,7 +236,8 @@ static int link_call(struct to_fabric_link *base, const struct to_fabric_call *c
 
 	(void)err;
 	if (!strcmp(op, "sample"))
-		world->now = json_integer_value(json_object_get(call->request, "until_ns"));
+		world->now = behind() +
+			     json_integer_value(json_object_get(call->request, "until_ns"));
 	world->stop |= world->now >= world->end;
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		if (i % (SERVERS / 2) == 0)
@@ -303,7 +313,7 @@ uint64_t __wrap_to_clock_monotonic_ns(void)
 uint64_t __wrap_to_clock_realtime_ns(void);
 uint64_t __wrap_to_clock_realtime_ns(void)
 {
-	return world->now;
+	return world->now - behind();
 }
 
 double __wrap_to_clock_seconds_since(uint64_t start_ns);
@@ -319,7 +329,7 @@ static int controller_never(double seconds, bool never)
 {
 	struct to_run_log log = { 0 };
 	struct to_controller_config config = {
-		.plan = plan_path, .interval_ns = INTERVAL_NS, .horizon_ns = 10 * SECOND,
+		.plan = plan_path, .interval_ns = interval_ns, .horizon_ns = 10 * SECOND,
 		.carrier = TO_CARRIER_DEFAULTS, .shift = TO_SHIFT_DEFAULTS, .stop = &world->stop,
 		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
 	};
@@ -584,6 +594,18 @@ static void test_never(void **state)
 	check_runs(plan_path, -1);
 }
 
+/* Traffic is measured as before when somebody sets the clock back between two samples. */
+static void test_clock_set_back(void **state)
+{
+	(void)state;
+	interval_ns = 2 * SECOND;
+	world_begin(100, 0);
+	world->set_at = world->now + 6 * SECOND;
+	assert_int_equal(controller(20), 0);
+	interval_ns = INTERVAL_NS;
+	assert_int_equal(logged("\"event\":\"end\",\"as_planned\":true,\"intervals\":10"), 1);
+}
+
 /* Agents that do not tell of their ports: nothing is known to be dark. */
 static void test_old_agents(void **state)
 {
@@ -668,6 +690,7 @@ int main(void)
 		cmocka_unit_test(test_dead_before),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_never),
+		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_old_agents),
 		cmocka_unit_test(test_other_plan),
 		cmocka_unit_test(test_deaths),

@@ -41,7 +41,8 @@ void to_clock_sleep(uint64_t ns)
 
 bool to_clock_sleep_until(uint64_t realtime_ns)
 {
-	const struct timespec until = clock_timespec(realtime_ns);
+	const uint64_t now = to_clock_realtime_ns();
+	const struct timespec time = clock_timespec(realtime_ns > now ? realtime_ns - now : 0);
 
-	return clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL) != EINTR;
+	return clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL) != EINTR;
 }

@@ -12,7 +12,11 @@
 /** to_clock_monotonic_ns() - for durations and deadlines: nobody sets this clock */
 uint64_t to_clock_monotonic_ns(void);
 
-/** to_clock_realtime_ns() - since the epoch, as the clocks of other hosts tell it */
+/**
+ * to_clock_realtime_ns() - since the epoch, as the clocks of other hosts tell it
+ *
+ * For timestamps, names, and moments that hosts agree on; it may be set at any time.
+ */
 uint64_t to_clock_realtime_ns(void);
 
 /** to_clock_seconds_since() - from @start_ns by to_clock_monotonic_ns() until now */
@@ -24,7 +28,8 @@ void to_clock_sleep(uint64_t ns);
 /**
  * to_clock_sleep_until() - until @realtime_ns by to_clock_realtime_ns()
  *
- * Return: false when a signal ended it early.
+ * As long as it is until then now: a clock that is set meanwhile makes it neither
+ * shorter nor longer. Return: false when a signal ended it early.
  */
 bool to_clock_sleep_until(uint64_t realtime_ns);
 

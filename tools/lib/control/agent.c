@@ -391,8 +391,9 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 		agent->recorder = to_recorder_open(&config, err);
 	if (!agent->recorder)
 		return -EIO;
-	while (!to_clock_sleep_until(until))
-		;
+	/* it was told to end, or the pipe is gone */
+	if (!to_clock_sleep_until(until))
+		return to_error_set(err, -EINTR, "sample: interrupted by a signal");
 	ret = to_recorder_cut(agent->recorder, err);
 	if (ret) {
 		agent_stop_recording(agent);

@@ -37,8 +37,8 @@
  * @switches: open when @transition has them
  * @bytes: of the last interval, n x n, row = source
  * @mean: bytes per second to plan for, n x n
- * @onset_ns: CLOCK_REALTIME; start of the interval in which the traffic was first new
- * @committed_ns: CLOCK_REALTIME; when all servers had last committed
+ * @onset_ns: CLOCK_MONOTONIC; start of the interval in which the traffic was first new
+ * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
  * @broken: the fabric is not as @plan says
  * @unknown: why there is no matrix; empty when there is
  * @n_missing: servers that gave no recording of the last interval; before the
@@ -87,7 +87,7 @@ static void controller_step(void *data, enum to_transition_step step, double sec
 				   "ok", !error);
 
 	if (step == TO_TRANSITION_COMMIT && !error)
-		c->committed_ns = to_clock_realtime_ns();
+		c->committed_ns = to_clock_monotonic_ns();
 	if (error)
 		json_object_set_new(fields, "error", json_string(error));
 	if (note)
@@ -222,7 +222,7 @@ static int controller_recover(struct controller *c)
 /* Return: whether the fabric runs @next, which is taken over. */
 static bool controller_change(struct controller *c, const char *action, struct to_plan *next)
 {
-	uint64_t decided = to_clock_realtime_ns(), generation = 0;
+	uint64_t decided = to_clock_monotonic_ns(), generation = 0;
 	struct to_error err = { 0 };
 	double shift, since;
 	int ret = to_plan_save(next, c->next_path, &err);
@@ -242,8 +242,8 @@ static bool controller_change(struct controller *c, const char *action, struct t
 		return false;
 	}
 	c->next = NULL;
-	shift = (c->committed_ns - c->onset_ns) * 1e-6;
-	since = (to_clock_realtime_ns() - decided) * 1e-6;
+	shift = ((double)c->committed_ns - c->onset_ns) * 1e-6;
+	since = to_clock_seconds_since(decided) * 1e3;
 	to_fabric_generation(c->fabric, &generation, &err);
 	to_run_log(c->config->log, "changed",
 		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
@@ -301,6 +301,12 @@ static void controller_decide(struct controller *c, enum to_shift_verdict verdic
 	to_shift_decided(&c->shift, changed);
 }
 
+/* By the clock that nobody sets; what other hosts tell is by theirs. */
+static uint64_t controller_moment(uint64_t realtime_ns)
+{
+	return to_clock_monotonic_ns() - (to_clock_realtime_ns() - realtime_ns);
+}
+
 static void controller_observe(struct controller *c, const struct to_tm *tm, unsigned int sample)
 {
 	const struct to_tm_sample *interval = &tm->samples[sample];
@@ -309,7 +315,7 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 	c->n_intervals++;
 	to_tm_matrix(tm, sample, -1, TO_TM_ALL, c->bytes);
 	if (!c->shift.n_fresh)
-		c->onset_ns = interval->start_ns;
+		c->onset_ns = controller_moment(interval->start_ns);
 	verdict = to_shift_observe(&c->shift, c->bytes, interval->elapsed_ns);
 	if (verdict == TO_SHIFT_STEP || verdict == TO_SHIFT_DRIFT)
 		controller_decide(c, verdict);
@@ -407,7 +413,7 @@ static bool controller_repair_make(struct controller *c, const char *action,
 				   const struct to_down *down, struct to_plan *to,
 				   uint64_t since_ns)
 {
-	uint64_t decided = to_clock_realtime_ns(), generation = 0;
+	uint64_t decided = to_clock_monotonic_ns(), generation = 0;
 	struct to_error err = { 0 };
 	double shift, ms;
 	int ret = 0;
@@ -432,7 +438,7 @@ static bool controller_repair_make(struct controller *c, const char *action,
 	to_plan_free(c->next);
 	c->next = NULL;
 	shift = to_clock_seconds_since(since_ns) * 1e3;
-	ms = (to_clock_realtime_ns() - decided) * 1e-6;
+	ms = to_clock_seconds_since(decided) * 1e3;
 	to_fabric_generation(c->fabric, &generation, &err);
 	to_run_log(c->config->log, "changed",
 		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
@@ -631,10 +637,11 @@ static void controller_mend(struct controller *c)
 static void controller_watch(struct controller *c)
 {
 	const uint64_t interval = c->config->interval_ns, step = c->config->carrier.after_ns / 4;
-	uint64_t end = (to_clock_realtime_ns() / interval + 1) * interval;
+	const uint64_t left = interval - to_clock_realtime_ns() % interval;
+	const uint64_t end = to_clock_monotonic_ns() + left;
 
 	while (step && step < interval && !c->broken && !*c->config->stop &&
-	       to_clock_realtime_ns() + step < end) {
+	       to_clock_monotonic_ns() + step < end) {
 		to_clock_sleep(step);
 		to_fabric_status(c->fabric, NULL);
 		controller_look(c);

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
+#
+# An agent that waits for the end of an interval: it does so no longer when somebody
+# sets the clock back, and ends at once when it is told to.
+#
+#	A ==== B
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+chain_up 2
+
+request() { # JSON
+	echo "$1" >&"${agent[1]}"
+}
+reply() { # SECONDS: sets line
+	read -r -t "$1" line <&"${agent[0]}"
+}
+until_ns() { # SECONDS from now
+	echo "$(($(date +%s%N) + $1 * 1000000000))"
+}
+sample() { # SECONDS until it ends
+	request "{\"op\": \"sample\", \"interval_ns\": 1000000000, \"until_ns\": $(until_ns "$1")}"
+}
+waiting() { # does the agent sleep, and for the interval?
+	grep -q 'nanosleep' "/proc/$1/wchan" 2>/dev/null
+}
+
+# The active table, as a controller has it: an agent knows its plan then.
+stage=$(jq -c --arg server "$A" '{op: "stage", generation: 5, job,
+	cluster: ({format: "topoopt-cluster", version: 1, servers, links: [.links[] | {a, b}]} | tojson),
+	table: (.tables[] | select(.server == $server) | tojson)}' "$plan")
+coproc agent { exec ip netns exec "$A" toctl agent --stdio 2>"$tmp/err"; }
+agent_process=$agent_PID
+for request in "$stage" '{"op": "commit", "generation": 5}' '{"op": "confirm", "generation": 5}'; do
+	request "$request"
+	reply 60
+	check "$(jq -r .op <<<"$request")" jq -e .ok <<<"$line"
+done
+sample 0
+reply 60
+check "the counting starts" jq -e .ok <<<"$line"
+
+sample 5
+check "the agent waits" wait_for 5 waiting "$agent_process"
+must date -s '-1 hour' >/dev/null
+at_exit "date -s '+1 hour'"
+check "a clock that is set back: the interval ends nevertheless" reply 15
+check "and the next one is counted" eval 'sample 1; reply 15; sample 1; reply 15; jq -e .ok <<<"$line"'
+
+sample 9
+check "the agent waits again" wait_for 5 waiting "$agent_process"
+start=$SECONDS
+kill -TERM "$agent_process"
+wait "$agent_process"
+check "SIGTERM ends an agent that waits" test "$((SECONDS - start))" -lt 4
+
+done_testing
