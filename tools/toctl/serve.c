@@ -7,18 +7,20 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/lazy.h"
 #include "kernel/metrics.h"
 
-#define CONNECTIONS 16
+#define CONNECTIONS 64
 #define TIMEOUT 10	/* seconds without a byte until a connection is closed */
 
 #define MHD_FUNCTIONS(X)						\
 	X(add_response_header) X(create_response_from_buffer)		\
-	X(destroy_response) X(lookup_connection_value)			\
-	X(queue_response) X(start_daemon) X(stop_daemon)
+	X(destroy_response) X(get_connection_info)			\
+	X(lookup_connection_value) X(queue_response)			\
+	X(start_daemon) X(stop_daemon)
 
 static struct {
 #define X(name) __typeof__(MHD_##name) *name;
@@ -108,6 +110,64 @@ static enum MHD_Result serve_request(void *arg, struct MHD_Connection *connectio
 	return serve_metrics(connection, arg);
 }
 
+/**
+ * struct serve_connection - an open one; all belong to the daemon's thread
+ * @fd: negative: this one is free
+ * @number: how many there had been when it came
+ * @left: it is being closed
+ */
+struct serve_connection {
+	int fd;
+	uint64_t number;
+	bool left;
+};
+
+static struct serve_connection serve_connections[CONNECTIONS];
+static uint64_t serve_accepted;
+
+/* A place for one more: the oldest, which would have been answered if it had asked, goes. */
+static void serve_make_room(void)
+{
+	struct serve_connection *oldest = NULL;
+
+	for (unsigned int i = 0; i < CONNECTIONS; i++) {
+		struct serve_connection *c = &serve_connections[i];
+
+		if (c->fd < 0)
+			return;
+		if (!c->left && (!oldest || c->number < oldest->number))
+			oldest = c;
+	}
+	if (oldest) {
+		oldest->left = true;
+		shutdown(oldest->fd, SHUT_RDWR);
+	}
+}
+
+static void serve_note(void *arg, struct MHD_Connection *connection, void **context,
+		       enum MHD_ConnectionNotificationCode code)
+{
+	struct serve_connection *c = *context;
+	unsigned int i = 0;
+
+	(void)arg;
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (c)
+			c->fd = -1;
+		return;
+	}
+	while (i < CONNECTIONS && serve_connections[i].fd >= 0)
+		i++;
+	if (i == CONNECTIONS)
+		return;
+	c = &serve_connections[i];
+	c->fd = mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	c->number = serve_accepted++;
+	c->left = false;
+	*context = c;
+	serve_make_room();
+}
+
 static int serve_resolve(const char *address, struct addrinfo **info, struct to_error *err)
 {
 	const struct addrinfo hints = {
@@ -186,10 +246,13 @@ int to_serve_metrics(const char *address, const char *device, struct to_error *e
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	for (unsigned int i = 0; i < CONNECTIONS; i++)
+		serve_connections[i].fd = -1;
 	daemon = mhd.start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL,
 				  NULL, serve_request, (void *)device,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				  MHD_OPTION_NOTIFY_CONNECTION, serve_note, NULL,
 				  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT, MHD_OPTION_END);
 	if (!daemon) {
 		close(fd);
