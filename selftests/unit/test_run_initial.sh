@@ -27,7 +27,8 @@ begin() {
 		--command 'exit 3; {}' >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	for ((i = 0; i < 600; i++)); do
-		kill -0 "$pid" 2>/dev/null && ! logged .event restored || break
+		logged .event restored && break
+		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
 	done
 	kill "$pid" 2>/dev/null
