@@ -427,6 +427,9 @@ def changes(made, what, steps):
            fabric.wrong(fabric.plan))
     time.sleep(2)
     report(not fabric.lines("shift"), f"{what}: steady traffic is no shift", fabric.story())
+    os.rename(fabric.plan, f"{fabric.dir}/real")
+    os.chmod(f"{fabric.dir}/real", 0o600)
+    os.symlink("real", fabric.plan)
     save(f"{fabric.dir}/phase", 3)
     if fabric.wait("changed", what):
         report([line["action"] for line in fabric.lines("changed")] == ["rewire"],
@@ -437,6 +440,8 @@ def changes(made, what, steps):
     status, out = fabric.end()
     report(status == 0 and fabric.lines("end"), f"{what}: SIGTERM ends it well", out)
     report(load(fabric.plan)["links"] != made["links"], f"{what}: the plan in force was written")
+    report(os.path.islink(fabric.plan) and os.stat(fabric.plan).st_mode & 0o777 == 0o600,
+           f"{what}: where its link leads, as private as it was")
     report(not fabric.wrong(fabric.plan), f"{what}: the fabric is as the new plan says",
            fabric.wrong(fabric.plan))
     report(fabric.poor()[1:] == [[]] * steps, f"{what}: nobody needed a link while it was dark",
