@@ -71,6 +71,8 @@ install() {
 	cp "$plan" /etc/topoopt/job/
 	check "the units have no mistakes" systemd-analyze verify --man=no \
 		topoopt@job.service topoopt-run@job.service topoopt-agent.service topoopt-export.service
+	check "and confine what they start" systemd-analyze security --offline=true --threshold=40 \
+		topoopt@job.service topoopt-run@job.service topoopt-agent.service topoopt-export.service
 	check "enable" systemctl enable topoopt@job
 	check "DKMS builds the next version" compile_next
 	echo "$tap_count" >/out/count
@@ -89,6 +91,31 @@ forwards_during() { # NAME COMMAND...
 	kill -INT "$pinging"
 	wait "$pinging"
 	is "$name: s1 relays all the time" "$(replies | wc -l)" "$(last_reply)"
+}
+
+scan_keys() {
+	ssh-keyscan 127.0.0.1 >/root/.ssh/known_hosts && test -s /root/.ssh/known_hosts
+}
+
+# Let ssh lead from here to the servers, which are this machine: by a key each.
+reach_servers() {
+	local server inside
+
+	install -d -m 700 /root/.ssh
+	for server in s0 s1 s2; do
+		inside="ip netns exec $server "
+		[[ $server != s1 ]] || inside=
+		ssh-keygen -q -t ed25519 -N '' -f "/root/.ssh/$server" &&
+			printf 'command="%ssh -c \\"$SSH_ORIGINAL_COMMAND\\"" %s\n' "$inside" \
+				"$(<"/root/.ssh/$server.pub")" >>/root/.ssh/authorized_keys &&
+			printf 'Host %s\n\tHostName 127.0.0.1\n\tIdentityFile ~/.ssh/%s\n' \
+				"$server" "$server" >>/root/.ssh/config || return
+	done
+	wait_for 60 scan_keys
+}
+
+journal() { # UNIT REGEX
+	journalctl -o cat -u "$1" | grep -qE "$2"
 }
 
 restarted() { # UNIT TIMES
@@ -111,6 +138,7 @@ boot() {
 	local unit
 
 	read -r tap_count </out/count
+	lib_read_plan
 	# However it ends.
 	at_exit "systemctl poweroff"
 	check "a boot applies the plan" wait_for 60 systemctl is-active topoopt@job
@@ -154,6 +182,20 @@ boot() {
 	check_fails "a damaged plan is refused" . systemctl reload topoopt@job
 	is "and changes nothing" "$(generation)" 2
 	check "the journal has the reason" grep -q 'plan.json' <(journalctl -u topoopt@job -n 20)
+
+	cp "$plan" /etc/topoopt/job/plan.json
+	echo "OPTIONS=--timeout 60s --interval 1s" >/etc/topoopt/job/controller
+	mkdir -p /var/lib/topoopt/job
+	: >/var/lib/topoopt/job/plan.json
+	must reach_servers
+	must systemctl start topoopt-run@job
+	check "a controller begins with the job's plan where a full disk left none" \
+		wait_for 60 journal topoopt-run@job 'plan.json.damaged: beginning with /etc/topoopt/job/plan.json'
+	check "it brings the servers to the plan through ssh" \
+		wait_for 240 journal topoopt-run@job ': (brought to the plan|everything is as planned)$'
+	check "and measures them" wait_for 240 journal topoopt-run@job 'traffic data from all servers'
+	check "it ends well" systemctl stop topoopt-run@job
+	check "with the fabric as planned" journal topoopt-run@job 'end after [0-9]+ intervals and 0 changes$'
 
 	on s0 toctl clear >&2
 	on s2 toctl clear >&2

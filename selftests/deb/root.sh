@@ -21,7 +21,7 @@ if [[ -e $root ]]; then
 fi
 
 packages=(
-	systemd-sysv udev dbus kmod iproute2 iputils-ping jq
+	systemd-sysv udev dbus kmod iproute2 iputils-ping jq openssh-client openssh-server
 	linux-image-amd64 linux-headers-amd64 initramfs-tools dkms ccache
 	pahole libbpf1 libcurl4 libjansson4 libmicrohttpd12 libmnl0 libprotobuf-c1
 )
