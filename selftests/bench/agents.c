@@ -6,8 +6,10 @@
  *	agents URLS DIR FIRST COUNT	servers sFIRST .. of a plan
  *
  * DIR/NAME holds what NAME's kernel would: the generation and a hash of the
- * active table. What a controller should not ask is refused. A command in DIR/harm-NAME-OP runs once before NAME carries
- * out OP (with $agent: this process); only looked for when COUNT is 1.
+ * active table. What a controller should not ask is refused. Only looked for when COUNT
+ * is 1: a command in DIR/harm-NAME-OP runs once before NAME carries out OP (with $agent:
+ * this process); DIR/padding-NAME has how many random bytes NAME adds to each reply. The
+ * password of etcd's user is in the environment.
  */
 
 #include <pthread.h>
@@ -17,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "control/agent_etcd.h"
 
 struct table {
@@ -74,6 +77,27 @@ static void harm(const struct agent *a, const char *op)
 	setenv("agent", text, 1);
 	if (system(command))
 		fprintf(stderr, "agents: %s failed\n", path);
+}
+
+static void pad(const struct agent *a, json_t *reply)
+{
+	uint64_t state = 1;
+	char path[320], *text;
+	size_t n = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/padding-%s", directory, a->name);
+	in = harmful ? fopen(path, "r") : NULL;
+	if (!in)
+		return;
+	if (fscanf(in, "%zu", &n) != 1)
+		n = 0;
+	fclose(in);
+	text = malloc(n);
+	for (size_t i = 0; text && i < n; i++)
+		text[i] = 'A' + to_random_below(&state, 58);
+	json_object_set_new(reply, "padding", json_stringn(text, text ? n : 0));
+	free(text);
 }
 
 static unsigned long hash_of(const char *text)
@@ -140,6 +164,7 @@ static json_t *call(void *arg, const json_t *request)
 			  (json_int_t)a->active.generation, "staged", a->staged != 0);
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));
+	pad(a, reply);
 	if (!strcmp(op, "stage"))
 		json_object_set_new(reply, "differs",
 				    json_boolean(a->staged_hash != a->active.hash));

@@ -56,7 +56,7 @@ for option in "--command {}" "--etcd http://127.0.0.1:1" "--timeout 10s"; do
 	done
 done
 for command in clear apply "run --plan $tmp/none.json" agent; do
-	for option in etcd-prefix cacert cert key; do
+	for option in etcd-prefix cacert cert key etcd-user etcd-password-file; do
 		# shellcheck disable=SC2086
 		says "${command%% *}: --$option without --etcd" 2 \
 			"toctl ${command%% *}: --$option goes with --etcd" $command --$option x

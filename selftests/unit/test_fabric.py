@@ -321,11 +321,12 @@ def test(etcd, agents, directory):
     report(status == 0 and tables() == plan_one, f"{what}: the next one goes on", text)
 
     # No controller stages what is not later; an agent refuses it all the same.
-    def decide(op, number):
+    def decide(op, number, controller=None):
         generation = agents.state()["s1"][0]
         etcd.ctl("put", "/topoopt/request/decision",
                  json.dumps({"op": op, "generation": generation, "active": generation,
-                             "plan": generation, "id": number}))
+                             "plan": generation, "id": number,
+                             "controller": controller or locked}))
         wait_for(lambda: reply().get("id") == number)
         return reply()
 
@@ -333,10 +334,23 @@ def test(etcd, agents, directory):
         lines = etcd.ctl("get", "--print-value-only", "/topoopt/agents/s1/state").stdout
         return json.loads(lines or "{}")
 
+    locked = etcd.revision("put", "/topoopt/controller", "process 1 on somewhere")
     report(decide("commit", 1).get("ok") is True, "a commit that was carried out: so it is said")
     report(decide("stage", 2).get("ok") and decide("commit", 3).get("ok") is False,
            "a commit that was refused: so it is said", reply())
     decide("abort", 4)
+
+    # Nor does it carry out what was not written by the controller that there is.
+    refused = "a decision that no controller made is ignored"
+    report(decide("clear", 5, locked - 1).get("error") == refused,
+           "a decision of another one than the controller is refused", reply())
+    etcd.ctl("del", "/topoopt/controller")
+    report(decide("clear", 6).get("error") == refused,
+           "a decision while there is no controller is refused", reply())
+    etcd.ctl("put", "/topoopt/request/query", json.dumps({"op": "clear", "id": 7}))
+    report(wait_for(lambda: reply().get("id") == 7) and
+           reply().get("error") == 'no query is called "clear"', "and one that is a query", reply())
+    report(tables() == plan_one, "which changes nothing", agents.state())
 
     # Controllers exclude each other.
     etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")

@@ -63,15 +63,22 @@ static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
 	return ret ? ret : to_fabric_generation(fabric, &result->generation, err);
 }
 
+static void all_note(const char *text)
+{
+	fprintf(stderr, "toctl apply: %s\n", text);
+}
+
 int to_apply_all(struct to_call *call, const struct to_plan *plan,
 		 const struct to_fabric_options *options, bool verbose)
 {
 	struct all_result result = { .servers = plan->cluster->n_servers };
 	const uint64_t start = to_clock_monotonic_ns();
+	struct to_fabric_options noted = *options;
 	struct to_fabric *fabric;
 	int ret;
 
-	fabric = to_fabric_open(plan, options, &call->err);
+	noted.note = all_note;
+	fabric = to_fabric_open(plan, &noted, &call->err);
 	if (!fabric)
 		return TO_EXIT_FAILURE;
 	ret = all_apply(fabric, plan, &result, start, &call->err);

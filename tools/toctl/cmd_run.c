@@ -20,6 +20,11 @@ static void run_signal(int signal)
 	run_stop = 1;
 }
 
+static void run_note(const char *text)
+{
+	fprintf(stderr, "toctl run: %s\n", text);
+}
+
 static int run_run(struct to_call *call, const void *data)
 {
 	const struct sigaction action = { .sa_handler = run_signal };
@@ -35,6 +40,7 @@ static int run_run(struct to_call *call, const void *data)
 	config.shift.idle = args->idle_bps / 8.0;
 	if (config.fabric.etcd.endpoints)
 		config.fabric.command = NULL;
+	config.fabric.note = run_note;
 	config.stop = &run_stop;
 	config.log = &log;
 	sigaction(SIGINT, &action, NULL);

@@ -15,7 +15,13 @@
 	{ "cert", 0, TO_OPTION_STRING, offsetof(type, member.cert), \
 	  .argument = "FILE", .with = "etcd", .help = "client certificate for etcd" }, \
 	{ "key", 0, TO_OPTION_STRING, offsetof(type, member.key), \
-	  .argument = "FILE", .with = "etcd", .help = "key of that certificate" }
+	  .argument = "FILE", .with = "etcd", .help = "key of that certificate" }, \
+	{ "etcd-user", 0, TO_OPTION_STRING, offsetof(type, member.user), \
+	  .argument = "NAME", .with = "etcd", \
+	  .help = "user of etcd; default: the one that toctl fabric init-etcd makes" }, \
+	{ "etcd-password-file", 0, TO_OPTION_STRING, offsetof(type, member.password_file), \
+	  .argument = "FILE", .with = "etcd", \
+	  .help = "its password, which no other user may read; default: $" TO_ETCD_PASSWORD }
 
 /**
  * Options of commands that speak to all servers; @member: a struct

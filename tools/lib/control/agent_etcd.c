@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "control/agent_presence.h"
 #include "control/etcd_blob.h"
 
 #define FOLLOW_RETRY_NS 200000000
@@ -14,10 +15,10 @@
 
 /**
  * struct follower - an agent at work
- * @lease: 0 until our state is there under one
- * @handled: revision of the decision that was carried out last
+ * @presence: what others see of it
+ * @handled, @obeyed: revision of the decision that was looked at last, and of the
+ *	one that was carried out
  * @staged: generation whose stage the agent holds as far as we know, or 0
- * @kept_ms: when the lease was prolonged
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
  */
@@ -25,8 +26,9 @@ struct follower {
 	const struct to_agent_etcd *config;
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
-	int64_t lease, handled;
-	uint64_t staged, kept_ms;
+	struct to_agent_presence presence;
+	int64_t handled, obeyed;
+	uint64_t staged;
 	json_t *unsaid;
 	const char *what;
 	bool apart;
@@ -35,7 +37,13 @@ struct follower {
 const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
 			     const char *server)
 {
-	snprintf(key, 256, "plans/%020" PRIu64 "/%s%s", generation, what, server);
+	snprintf(key, 256, TO_ETCD_PLANS "%020" PRIu64 "/%s%s", generation, what, server);
+	return key;
+}
+
+const char *to_etcd_sample_key(char key[256], const char *server, const char *what)
+{
+	snprintf(key, 256, TO_ETCD_SAMPLES "%s/%s", server, what);
 	return key;
 }
 
@@ -173,90 +181,129 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	return reply;
 }
 
-/* Puts @reply under @what of this server, which goes when @lease does. */
-static int follow_put(struct follower *f, const char *what, json_t *reply, int64_t lease,
-		      struct to_error *err)
-{
-	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
-	struct to_etcd_txn txn;
-	char key[256];
-
-	snprintf(key, sizeof(key), TO_ETCD_AGENTS "%s/%s", f->config->server, what);
-	if (!text || to_etcd_txn_begin(&txn, f->etcd)) {
-		free(text);
-		return to_error_set(err, -ENOMEM, "out of memory");
-	}
-	to_etcd_txn_put(&txn, key, text, strlen(text), lease);
-	free(text);
-	return to_etcd_txn_commit(&txn, NULL, err);
-}
-
-/* A new lease: what was put under the old one is gone. */
-static int follow_renew(struct follower *f, struct to_error *err)
+/* What was said under the old lease is gone. */
+static int follow_claim(struct follower *f, struct to_error *err)
 {
 	json_t *reply = follow_call(f, "hello", 0);
-	uint64_t now = follow_now_ms();
-	int64_t lease;
-	int ret;
+	int ret = to_agent_presence_claim(&f->presence, reply, err);
 
-	f->lease = 0;
-	ret = to_etcd_lease(f->etcd, f->config->ttl, &lease, err);
-	ret = ret ? ret : follow_put(f, "state", reply, lease, err);
 	json_decref(reply);
-	if (ret)
-		return ret;
-	f->lease = lease;
-	f->kept_ms = now;
-	return 0;
+	return ret;
 }
 
 /* The lease may have ended while etcd was away, or the agent busy. */
-static int follow_publish(struct follower *f, const char *what, json_t *reply,
-			  struct to_error *err)
+static int follow_publish(struct follower *f, struct to_error *err)
 {
-	int ret = f->lease ? follow_put(f, what, reply, f->lease, err) : -ENOENT;
+	int ret = to_agent_presence_say(&f->presence, f->what, f->unsaid, err);
 
 	if (ret != -ENOENT)
 		return ret;
-	ret = follow_renew(f, err);
-	return ret ? ret : follow_put(f, what, reply, f->lease, err);
+	ret = follow_claim(f, err);
+	return ret ? ret : to_agent_presence_say(&f->presence, f->what, f->unsaid, err);
 }
 
-/* Until etcd has taken it, or there is a newer one. */
+static bool follow_is_apart(int ret)
+{
+	return ret == -EHOSTUNREACH || ret == -ENOENT || ret == -EAGAIN || ret == -EBUSY;
+}
+
+/*
+ * Until etcd has taken it, or there is a newer one. What it will never take, it is
+ * told of instead; an agent that waits for that would hear nothing any more.
+ */
 static int follow_say(struct follower *f, struct to_error *err)
 {
-	int ret = follow_publish(f, f->what, f->unsaid, err);
+	struct to_error why = {};
+	int ret = follow_publish(f, &why);
+	json_t *refusal;
 
-	if (ret)
-		return ret;
+	if (ret && !follow_is_apart(ret)) {
+		follow_note(f, true, why.text);
+		refusal = follow_refuse(&why);
+		json_object_set(refusal, "id", json_object_get(f->unsaid, "id"));
+		json_decref(f->unsaid);
+		f->unsaid = refusal;
+		ret = follow_publish(f, &why);
+	}
+	if (follow_is_apart(ret))
+		return to_error_set(err, ret, "%s", why.text);
 	json_decref(f->unsaid);
 	f->unsaid = NULL;
+	return ret ? to_error_set(err, ret, "%s", why.text) : 0;
+}
+
+/*
+ * Return: 0 when a controller made decision @kv, -EPERM when not. What is too old for
+ * etcd to tell was made before an agent that was away could see it: it passes.
+ */
+static int follow_vouch(struct follower *f, const struct to_etcd_kv *kv,
+			const json_t *request, struct to_error *err)
+{
+	int64_t created = 0;
+	int ret = to_etcd_created(f->etcd, TO_ETCD_CONTROLLER, kv->revision, &created, err);
+
+	if (ret)
+		return ret == -ESTALE ? 0 : ret;
+	if (created && created == follow_number(request, "controller"))
+		return 0;
+	return to_error_set(err, -EPERM, "a decision that no controller made is ignored");
+}
+
+/* Return: 0; a negative errno: it is not known yet whether to obey. */
+static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const json_t *request,
+		       json_t **reply, struct to_error *err)
+{
+	struct to_error why;
+	int ret;
+
+	*reply = NULL;
+	if (kv->revision <= f->handled)
+		return 0;
+	ret = follow_vouch(f, kv, request, &why);
+	if (ret && ret != -EPERM)
+		return to_error_set(err, ret, "%s", why.text);
+	f->handled = kv->revision;
+	if (ret)
+		follow_note(f, true, why.text);
+	else
+		f->obeyed = kv->revision;
+	*reply = ret ? follow_refuse(&why) : follow_decision(f, request);
 	return 0;
 }
 
-static void follow_answer(struct follower *f, const struct to_etcd_kv *kv)
+/* Queries change nothing, whoever asks. */
+static json_t *follow_query(struct follower *f, const char *op, const json_t *request)
+{
+	struct to_error why;
+
+	if (!strcmp(op, "hello") || !strcmp(op, "sample"))
+		return f->config->call(f->config->agent, request);
+	to_error_set(&why, -EINVAL, "no query is called \"%s\"", op);
+	return follow_refuse(&why);
+}
+
+static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct to_error *err)
 {
 	json_t *request = json_loads(kv->value, 0, NULL), *reply;
 	const char *op = json_string_value(json_object_get(request, "op"));
 	struct to_error why = {};
+	int ret = 0;
 
-	if (!strcmp(kv->key, TO_ETCD_DECISION)) {
-		if (kv->revision <= f->handled)
-			goto out;
-		f->handled = kv->revision;
-		reply = follow_decision(f, request);
-	} else {
-		reply = f->config->call(f->config->agent, request);
-	}
-	if (reply)
+	op = op ? op : "";
+	if (!strcmp(kv->key, TO_ETCD_DECISION))
+		ret = follow_obey(f, kv, request, &reply, err);
+	else
+		reply = follow_query(f, op, request);
+	if (!ret && reply) {
 		json_object_set(reply, "id", json_object_get(request, "id"));
-	json_decref(f->unsaid);
-	f->unsaid = reply;
-	f->what = op && !strcmp(op, "sample") ? "matrix" : "state";
-	if (follow_say(f, &why))
-		follow_note(f, true, why.text);
-out:
+		json_decref(f->unsaid);
+		f->unsaid = reply;
+		f->what = !strcmp(op, "sample") ? "matrix" : "state";
+		if (follow_say(f, &why))
+			follow_note(f, true, why.text);
+	}
 	json_decref(request);
+	return ret;
 }
 
 /*
@@ -280,6 +327,7 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
+	const int64_t handled = f->handled;
 	struct to_etcd_kv *kv;
 	int64_t revision;
 	size_t n;
@@ -287,35 +335,35 @@ static int follow_start(struct follower *f, struct to_error *err)
 
 	to_etcd_watch_close(f->watch);
 	f->watch = NULL;
-	ret = to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
+	ret = f->presence.lease ? 0 : follow_claim(f, err);
+	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	ret = f->lease ? 0 : follow_renew(f, err);
-	if (!ret && n && kv->revision > f->handled) {
-		follow_answer(f, kv);
-		follow_learn(f, kv);
+	if (n && kv->revision > handled) {
+		if (handled)
+			follow_note(f, true, "etcd: a decision was missed, and is followed now");
+		ret = follow_answer(f, kv, err);
+		if (!ret && f->obeyed == kv->revision)
+			follow_learn(f, kv);
 	}
 	to_etcd_kv_free(kv, n);
 	if (ret)
 		return ret;
-	f->watch = to_etcd_watch(f->etcd, "request/", revision + 1, err);
+	f->watch = to_etcd_watch(f->etcd, TO_ETCD_REQUESTS, revision + 1,
+				 f->config->ttl * 1000 / 2, err);
 	return f->watch ? 0 : -ENOMEM;
 }
 
 static int follow_keep(struct follower *f, struct to_error *err)
 {
-	int ret = f->lease ? to_etcd_keep(f->etcd, f->lease, err) : -ENOENT;
+	int ret = to_agent_presence_keep(&f->presence, err);
 
-	if (ret == -ENOENT)
-		return follow_renew(f, err);
-	if (!ret)
-		f->kept_ms = follow_now_ms();
-	return ret;
+	return ret == -ENOENT ? follow_claim(f, err) : ret;
 }
 
 static int follow_step(struct follower *f, struct to_error *err)
 {
-	const uint64_t due = f->kept_ms + f->config->ttl * 1000ull / 3;
+	const uint64_t due = f->presence.kept_ms + f->config->ttl * 1000ull / 3;
 	uint64_t now = follow_now_ms();
 	struct to_etcd_kv kv;
 	int ret;
@@ -329,33 +377,44 @@ static int follow_step(struct follower *f, struct to_error *err)
 	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
 	if (ret == 1) {
 		/* It may take a while. */
-		if (follow_now_ms() > f->kept_ms + FOLLOW_FRESH_MS)
+		if (follow_now_ms() > f->presence.kept_ms + FOLLOW_FRESH_MS)
 			follow_keep(f, err);
-		follow_answer(f, &kv);
+		ret = follow_answer(f, &kv, err);
 		to_etcd_kv_clear(&kv);
-		return 0;
+		if (!ret)
+			return 0;
 	}
-	if (ret == -ESTALE) {
+	/* Or there was nothing to hear, or it is heard no more. */
+	if (ret && ret != -EAGAIN && ret != -EINTR) {
 		to_etcd_watch_close(f->watch);
 		f->watch = NULL;
-		return 0;
 	}
-	return ret == -EINTR ? 0 : ret;
+	return ret == -EINTR || ret == -ESTALE ? 0 : ret;
 }
 
 int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 {
+	struct to_etcd_options options = config->options;
 	struct follower f = { .config = config };
-	int ret;
+	bool begun = false;
+	char role[256];
+	int ret = 0;
 
-	f.etcd = to_etcd_open(&config->options, err);
+	snprintf(role, sizeof(role), TO_ETCD_AGENTS "%s", config->server);
+	options.role = role;
+	f.etcd = to_etcd_open(&options, err);
 	if (!f.etcd)
 		return -EHOSTUNREACH;
+	f.presence = (struct to_agent_presence){
+		.etcd = f.etcd, .server = config->server, .ttl = config->ttl,
+	};
 	/* A member that hangs must not cost the lease. */
 	to_etcd_hurry(f.etcd, config->ttl * 1000 / 2);
-	ret = follow_start(&f, err);
-	while (!*config->stop && (!ret || f.watch)) {
+	while (!*config->stop) {
 		ret = follow_step(&f, err);
+		begun |= !ret;
+		if (ret == -EBUSY || (ret && !begun && ret != -EAGAIN))
+			break;
 		if (ret) {
 			follow_note(&f, true, err->text);
 			to_clock_sleep(FOLLOW_RETRY_NS);
@@ -364,8 +423,7 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 			follow_note(&f, false, "etcd answers again");
 		}
 	}
-	if (f.lease)
-		to_etcd_revoke(f.etcd, f.lease, NULL);
+	to_agent_presence_end(&f.presence);
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
 	json_decref(f.unsaid);

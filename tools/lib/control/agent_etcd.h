@@ -13,8 +13,17 @@
  *	plans/GENERATION/job, plans/GENERATION/cluster,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
- *	agents/SERVER/state	last reply of its agent; has a lease
+ *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
+ *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
+ *	agents/SERVER/rival	another one that wanted to be; has a lease
+ *	samples/SERVER/state, samples/SERVER/matrix
+ *				a reply that one value does not hold, in parts; the key
+ *				above then has "id", "ok" and "large": true. Same lease
+ *
+ * A decision is one that a controller made: "controller" is the revision in which it
+ * became that, and so it was when the decision was written, as far as etcd remembers.
+ * Who may write these keys is up to etcd's users (etcd_users.h).
  *
  * Decisions have two more members: "active", generation of the last plan that
  * was confirmed, or 0, and "plan", under which GENERATION its parts are. Other
@@ -29,7 +38,12 @@
 #define TO_ETCD_CONTROLLER "controller"
 #define TO_ETCD_DECISION "request/decision"
 #define TO_ETCD_QUERY "request/query"
+#define TO_ETCD_REQUESTS "request/"
+#define TO_ETCD_PLANS "plans/"
 #define TO_ETCD_AGENTS "agents/"
+#define TO_ETCD_SAMPLES "samples/"
+#define TO_ETCD_OWNER "owner"
+#define TO_ETCD_RIVAL "rival"
 
 /** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
 #define TO_ETCD_PLAN_LAST UINT64_MAX
@@ -38,8 +52,12 @@
 const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
 			     const char *server);
 
+/** to_etcd_sample_key() - of the parts of a large reply @what of @server */
+const char *to_etcd_sample_key(char key[256], const char *server, const char *what);
+
 /**
  * struct to_agent_etcd - what an agent of a cluster needs
+ * @options: the user is that of @server, unless it is given
  * @server: its name in the plan
  * @ttl: seconds without a sign of it until it counts as dead
  * @call: carries out a request, to_agent_call() with @agent or another
@@ -59,8 +77,9 @@ struct to_agent_etcd {
 /**
  * to_agent_follow() - do what controllers decide, until told to stop
  *
- * Return: 0, or a negative errno with @err when etcd cannot be reached at the
- * start; when it goes away later, it waits for it to come back.
+ * Return: 0, or a negative errno with @err when etcd cannot be reached or has no such
+ * user at the start; when it goes away later, it waits for it to come back. -EBUSY when
+ * another agent has the name of this server, at the start or later.
  */
 int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err);
 

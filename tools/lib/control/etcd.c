@@ -2,17 +2,24 @@
 #include "control/etcd.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <resolv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "base/password.h"
 #include "control/etcd_http.h"
 
 #define ETCD_ENDPOINTS_MAX 16
 #define ETCD_READ "/v3/kv/range"
 #define ETCD_KEEP "/v3/lease/keepalive"
+#define ETCD_LOGIN "/v3/auth/authenticate"
 #define ETCD_CONNECT_MS 2000l
+#define ETCD_PROBE_S 5l		/* silence after which a connection is probed */
+#define ETCD_DEAD_MS 10000	/* without an answer to that, it is dead */
 #define ETCD_CALL_MS 10000l
 #define ETCD_KEEP_MS 3000l	/* a lease has no time to lose */
 #define ETCD_READ_MS 30000l	/* a thousand agents may read at once */
@@ -23,6 +30,9 @@
  * @endpoints: where each begins
  * @current: the one that answered last
  * @call_ms, @read_ms: what one may take for a change, and to be read
+ * @failed: the last call had no answer: the next one is to make a new connection
+ * @user: who is logged in, "": nobody
+ * @headers: with the token that this gave
  */
 struct to_etcd {
 	struct to_etcd_options options;
@@ -31,6 +41,8 @@ struct to_etcd {
 	unsigned int n_endpoints, current;
 	long call_ms, read_ms;
 	CURL *curl;
+	bool failed;
+	char user[320], *token;
 	struct curl_slist *headers;
 };
 
@@ -93,18 +105,57 @@ void to_etcd_next_endpoint(struct to_etcd *etcd)
 	etcd->current = (etcd->current + 1) % etcd->n_endpoints;
 }
 
+const char *to_etcd_user(char user[320], const char *prefix, const char *role)
+{
+	prefix = prefix ? prefix : TO_ETCD_PREFIX;
+	snprintf(user, 320, "%s/%s", prefix + strspn(prefix, "/"), role);
+	return user;
+}
+
+struct curl_slist *to_etcd_headers(const struct to_etcd *etcd)
+{
+	struct curl_slist *list = to_curl.slist_append(NULL, "Content-Type: application/json");
+	struct curl_slist *more = NULL;
+	char *text;
+
+	if (!list || !etcd->token)
+		return list;
+	if (asprintf(&text, "Authorization: %s", etcd->token) >= 0) {
+		more = to_curl.slist_append(list, text);
+		free(text);
+	}
+	if (!more)
+		to_curl.slist_free_all(list);
+	return more;
+}
+
+/* A peer that is gone without a word is gone; keepalive also renews what firewalls know. */
+static int etcd_set_socket(void *data, curl_socket_t fd, curlsocktype purpose)
+{
+	const unsigned int ms = ETCD_DEAD_MS;
+
+	(void)data;
+	(void)purpose;
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+	return CURL_SOCKOPT_OK;
+}
+
 void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *path,
-			 const char *body)
+			 const char *body, struct curl_slist *headers)
 {
 	char url[512];
 
 	snprintf(url, sizeof(url), "%s%s", to_etcd_endpoint(etcd), path);
 	to_curl.easy_setopt(curl, CURLOPT_URL, url);
 	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
-	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, etcd->headers);
+	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
 	to_curl.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	to_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
+	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1l);
+	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, ETCD_PROBE_S);
+	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, ETCD_PROBE_S);
+	to_curl.easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, etcd_set_socket);
 	if (etcd->options.cacert)
 		to_curl.easy_setopt(curl, CURLOPT_CAINFO, etcd->options.cacert);
 	if (etcd->options.cert)
@@ -131,14 +182,16 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 	if (!out)
 		return 0;
 	to_curl.easy_reset(etcd->curl);
-	to_etcd_set_options(etcd, etcd->curl, path, body);
+	to_etcd_set_options(etcd, etcd->curl, path, body, etcd->headers);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS,
 			    !strcmp(path, ETCD_READ) ? etcd->read_ms :
 			    !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : etcd->call_ms);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
+	to_curl.easy_setopt(etcd->curl, CURLOPT_FRESH_CONNECT, (long)etcd->failed);
 	code = to_curl.easy_perform(etcd->curl);
+	etcd->failed = code != CURLE_OK;
 	fclose(out);
 	if (code)
 		to_error_set(err, -EHOSTUNREACH, "etcd %s: %s", to_etcd_endpoint(etcd),
@@ -154,12 +207,38 @@ static bool etcd_is_unavailable(long status)
 	return status == 0 || status == 502 || status == 503 || status == 504;
 }
 
-static int etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
-		 json_t **reply, struct to_error *err)
+/* What etcd says of a call that it does not carry out; by gRPC's codes. */
+static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *reply,
+			struct to_error *err)
+{
+	const char *message = json_string_value(json_object_get(reply, "message"));
+
+	if (!message)
+		return to_error_set(err, -EIO,
+				    "etcd %s: HTTP status %ld; is this etcd 3.4 or later?",
+				    to_etcd_endpoint(etcd), status);
+	if (strstr(message, "user name is empty"))
+		return to_error_set(err, -EACCES, "etcd %s asks for a user and its password",
+				    to_etcd_endpoint(etcd));
+	to_error_set(err, -EIO, "etcd %s: %s", to_etcd_endpoint(etcd), message);
+	switch (json_integer_value(json_object_get(reply, "code"))) {
+	case 5:
+		return -ENOENT;
+	case 7:
+		return -EACCES;
+	case 11:
+		return -ESTALE;
+	default:
+		return to_etcd_is_logged_out(etcd, message) ? -EKEYEXPIRED : -EIO;
+	}
+}
+
+static int etcd_ask(struct to_etcd *etcd, const char *path, const json_t *request,
+		    json_t **reply, struct to_error *err)
 {
 	char *body = json_dumps(request, JSON_COMPACT), *answer = NULL;
-	const char *message;
 	long status = 0;
+	int ret;
 
 	*reply = NULL;
 	if (!body)
@@ -183,17 +262,65 @@ static int etcd_call(struct to_etcd *etcd, const char *path, const json_t *reque
 		return -EHOSTUNREACH;
 	if (status == 200 && json_is_object(*reply))
 		return 0;
-	message = json_string_value(json_object_get(*reply, "message"));
-	if (message)
-		to_error_set(err, -EIO, "etcd %s: %s", to_etcd_endpoint(etcd), message);
-	else
-		to_error_set(err, -EIO, "etcd %s: HTTP status %ld; is this etcd 3.4 or later?",
-			     to_etcd_endpoint(etcd), status);
-	/* gRPC code 5 */
-	status = json_integer_value(json_object_get(*reply, "code")) == 5 ? -ENOENT : -EIO;
+	ret = etcd_refused(etcd, status, *reply, err);
 	json_decref(*reply);
 	*reply = NULL;
-	return status;
+	return ret;
+}
+
+bool to_etcd_is_logged_out(const struct to_etcd *etcd, const char *message)
+{
+	return etcd->user[0] && message && (strstr(message, "invalid auth token") ||
+					    strstr(message, "revision of auth store is old"));
+}
+
+static int etcd_take_token(struct to_etcd *etcd, const json_t *reply)
+{
+	const char *token = json_string_value(json_object_get(reply, "token"));
+	struct curl_slist *headers;
+
+	free(etcd->token);
+	etcd->token = token ? strdup(token) : NULL;
+	headers = to_etcd_headers(etcd);
+	if (!headers)
+		return -ENOMEM;
+	to_curl.slist_free_all(etcd->headers);
+	etcd->headers = headers;
+	return etcd->token ? 0 : -EPROTO;
+}
+
+int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
+{
+	char password[TO_PASSWORD_MAX];
+	json_t *request, *reply;
+	struct to_error why;
+	int ret;
+
+	ret = to_password_read(password, etcd->options.password_file, TO_ETCD_PASSWORD, err);
+	if (ret)
+		return ret;
+	request = json_pack("{s:s, s:s}", "name", etcd->user, "password", password);
+	ret = etcd_ask(etcd, ETCD_LOGIN, request, &reply, &why);
+	json_decref(request);
+	explicit_bzero(password, sizeof(password));
+	if (ret == -EHOSTUNREACH)
+		return to_error_set(err, ret, "%s", why.text);
+	if (ret)
+		return to_error_set(err, -EACCES, "%s (user %s)", why.text, etcd->user);
+	ret = etcd_take_token(etcd, reply);
+	json_decref(reply);
+	return ret ? to_error_set(err, ret, "etcd %s: no token", to_etcd_endpoint(etcd)) : 0;
+}
+
+int to_etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
+		 json_t **reply, struct to_error *err)
+{
+	int ret = etcd_ask(etcd, path, request, reply, err);
+
+	/* Its time is over, or the member that knew it was started again. */
+	if (ret == -EKEYEXPIRED)
+		ret = to_etcd_login(etcd, err) ?: etcd_ask(etcd, path, request, reply, err);
+	return ret;
 }
 
 int64_t to_etcd_number(const json_t *object, const char *key)
@@ -220,6 +347,7 @@ int to_etcd_read_kv(const struct to_etcd *etcd, const json_t *in, struct to_etcd
 	}
 	memmove(kv->key, kv->key + skip, len - skip + 1);
 	kv->revision = to_etcd_number(in, "mod_revision");
+	kv->created = to_etcd_number(in, "create_revision");
 	return 0;
 }
 
@@ -248,7 +376,7 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 
 	*kv = NULL;
 	*n = 0;
-	ret = etcd_call(etcd, ETCD_READ, request, &reply, err);
+	ret = to_etcd_call(etcd, ETCD_READ, request, &reply, err);
 	json_decref(request);
 	if (ret)
 		return ret;
@@ -271,6 +399,23 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 		*n = 0;
 	}
 	return ret;
+}
+
+int to_etcd_created(struct to_etcd *etcd, const char *key, int64_t at, int64_t *created,
+		    struct to_error *err)
+{
+	json_t *request = json_pack("{s:o*, s:I, s:b}", "key", to_etcd_key(etcd, key, false),
+				    "revision", (json_int_t)at, "keys_only", 1);
+	json_t *reply;
+	int ret = to_etcd_call(etcd, ETCD_READ, request, &reply, err);
+
+	json_decref(request);
+	if (ret)
+		return ret;
+	*created = to_etcd_number(json_array_get(json_object_get(reply, "kvs"), 0),
+				  "create_revision");
+	json_decref(reply);
+	return 0;
 }
 
 int to_etcd_txn_begin(struct to_etcd_txn *txn, struct to_etcd *etcd)
@@ -312,7 +457,7 @@ int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_err
 	bool done;
 	int ret;
 
-	ret = etcd_call(txn->etcd, "/v3/kv/txn", request, &reply, err);
+	ret = to_etcd_call(txn->etcd, "/v3/kv/txn", request, &reply, err);
 	json_decref(request);
 	if (ret)
 		return ret;
@@ -328,7 +473,7 @@ static int etcd_tell(struct to_etcd *etcd, const char *path, const char *key, in
 		     struct to_error *err)
 {
 	json_t *request = json_pack("{s:I}", key, (json_int_t)number), *reply;
-	int ret = etcd_call(etcd, path, request, &reply, err);
+	int ret = to_etcd_call(etcd, path, request, &reply, err);
 
 	json_decref(request);
 	json_decref(reply);
@@ -343,7 +488,7 @@ int to_etcd_compact(struct to_etcd *etcd, int64_t revision, struct to_error *err
 int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct to_error *err)
 {
 	json_t *request = json_pack("{s:i}", "TTL", ttl), *reply;
-	int ret = etcd_call(etcd, "/v3/lease/grant", request, &reply, err);
+	int ret = to_etcd_call(etcd, "/v3/lease/grant", request, &reply, err);
 
 	json_decref(request);
 	if (ret)
@@ -357,7 +502,7 @@ int to_etcd_lease(struct to_etcd *etcd, unsigned int ttl, int64_t *lease, struct
 int to_etcd_keep(struct to_etcd *etcd, int64_t lease, struct to_error *err)
 {
 	json_t *request = json_pack("{s:I}", "ID", (json_int_t)lease), *reply;
-	int ret = etcd_call(etcd, ETCD_KEEP, request, &reply, err);
+	int ret = to_etcd_call(etcd, ETCD_KEEP, request, &reply, err);
 	bool alive;
 
 	json_decref(request);
@@ -373,16 +518,50 @@ int to_etcd_revoke(struct to_etcd *etcd, int64_t lease, struct to_error *err)
 	return etcd_tell(etcd, "/v3/lease/revoke", "ID", lease, err);
 }
 
+static bool etcd_is_https(const char *url)
+{
+	return !strncmp(url, "https://", 8);
+}
+
+/* http://127.x, http://[::1] or http://localhost: nobody listens on the way */
+static bool etcd_is_here(const char *url)
+{
+	const char *host = url + strlen("http://");
+	const size_t len = strcspn(host, ":/");
+
+	return (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == len) ||
+	       !strncmp(host, "[::1]", 5) || (len == 9 && !strncmp(host, "localhost", len));
+}
+
+static int etcd_check_url(const struct to_etcd *etcd, const char *url, struct to_error *err)
+{
+	const char *first = etcd->n_endpoints ? etcd->endpoints[0] : url;
+
+	if (strncmp(url, "http://", 7) && !etcd_is_https(url))
+		return to_error_set(err, -EINVAL, "\"%s\" is no URL of etcd, as http://host:2379",
+				    url);
+	if (etcd_is_https(url) != etcd_is_https(first))
+		return to_error_set(err, -EINVAL,
+				    "endpoints of etcd are all https or all http, not %s and %s",
+				    first, url);
+	if (etcd->user[0] && !etcd_is_https(url) && !etcd_is_here(url))
+		return to_error_set(err, -EINVAL,
+				    "%s: everybody on the way could read the password; use https",
+				    url);
+	return 0;
+}
+
 static int etcd_split(struct to_etcd *etcd, struct to_error *err)
 {
 	char *save, *url;
+	int ret;
 
 	for (url = strtok_r(etcd->text, ", ", &save); url; url = strtok_r(NULL, ", ", &save)) {
 		size_t len = strlen(url);
 
-		if (strncmp(url, "http://", 7) && strncmp(url, "https://", 8))
-			return to_error_set(err, -EINVAL,
-					    "\"%s\" is no URL of etcd, as http://host:2379", url);
+		ret = etcd_check_url(etcd, url, err);
+		if (ret)
+			return ret;
 		if (etcd->n_endpoints == ETCD_ENDPOINTS_MAX)
 			return to_error_set(err, -E2BIG, "more than %d endpoints of etcd",
 					    ETCD_ENDPOINTS_MAX);
@@ -393,10 +572,32 @@ static int etcd_split(struct to_etcd *etcd, struct to_error *err)
 	return etcd->n_endpoints ? 0 : to_error_set(err, -EINVAL, "no endpoint of etcd");
 }
 
+/* Nobody, unless there is a password. */
+static int etcd_set_user(struct to_etcd *etcd, struct to_error *err)
+{
+	const struct to_etcd_options *o = &etcd->options;
+
+	if (!o->user && !o->role)
+		return 0;
+	if (!o->password_file && !getenv(TO_ETCD_PASSWORD))
+		return o->user ? to_error_set(err, -ENOKEY, "no password of etcd's user %s: it is in a file that is named, or in " TO_ETCD_PASSWORD,
+					      o->user) : 0;
+	if (o->user)
+		snprintf(etcd->user, sizeof(etcd->user), "%s", o->user);
+	else
+		to_etcd_user(etcd->user, o->prefix, o->role);
+	return 0;
+}
+
 static int etcd_status(struct to_etcd *etcd, struct to_error *err)
 {
-	json_t *request = json_object(), *reply;
-	int ret = etcd_call(etcd, "/v3/maintenance/status", request, &reply, err);
+	json_t *request, *reply;
+	int ret;
+
+	if (etcd->user[0])
+		return to_etcd_login(etcd, err);
+	request = json_object();
+	ret = to_etcd_call(etcd, "/v3/maintenance/status", request, &reply, err);
 
 	json_decref(request);
 	json_decref(reply);
@@ -418,10 +619,10 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 	etcd->text = strdup(options->endpoints);
 	etcd->prefix = strdup(options->prefix ? options->prefix : TO_ETCD_PREFIX);
 	etcd->curl = to_curl.easy_init();
-	etcd->headers = to_curl.slist_append(NULL, "Content-Type: application/json");
+	etcd->headers = to_etcd_headers(etcd);
 	if (!etcd->text || !etcd->prefix || !etcd->curl || !etcd->headers)
 		goto no_memory;
-	if (!etcd_split(etcd, err) && !etcd_status(etcd, err))
+	if (!etcd_set_user(etcd, err) && !etcd_split(etcd, err) && !etcd_status(etcd, err))
 		return etcd;
 	goto fail;
 
@@ -447,6 +648,7 @@ void to_etcd_close(struct to_etcd *etcd)
 	if (etcd->curl)
 		to_curl.easy_cleanup(etcd->curl);
 	to_curl.slist_free_all(etcd->headers);
+	free(etcd->token);
 	free(etcd->text);
 	free(etcd->prefix);
 	free(etcd);

@@ -16,13 +16,28 @@
 #include "base/error.h"
 
 #define TO_ETCD_PREFIX "/topoopt"
+#define TO_ETCD_PASSWORD "TOPOOPT_ETCD_PASSWORD"	/* in the environment */
 
-/** struct to_etcd_options - how to reach etcd; NULL for what is not given */
+/**
+ * struct to_etcd_options - how to reach etcd; NULL for what is not given
+ * @endpoints: URLs, separated by commas; all http or all https
+ * @prefix: of all keys; default TO_ETCD_PREFIX
+ * @cacert, @cert, @key: PEM files, for https
+ * @user: of etcd; default: to_etcd_user() of @role
+ * @password_file: its password; default: TO_ETCD_PASSWORD. With neither, no user is
+ *	logged in, and etcd must ask for none
+ * @role: what the client is, "controller" or "agents/NAME". With neither this nor @user,
+ *	nobody is logged in
+ */
 struct to_etcd_options {
-	const char *endpoints;		/* URLs, separated by commas */
-	const char *prefix;		/* of all keys; default TO_ETCD_PREFIX */
-	const char *cacert, *cert, *key;	/* PEM files, for https */
+	const char *endpoints;
+	const char *prefix;
+	const char *cacert, *cert, *key;
+	const char *user, *password_file, *role;
 };
+
+/** to_etcd_user() - user of etcd, and role, of who is @role below @prefix (NULL: default) */
+const char *to_etcd_user(char user[320], const char *prefix, const char *role);
 
 struct to_etcd;
 
@@ -31,7 +46,11 @@ struct to_etcd;
  * @options: endpoints and prefix are copied; the names of files must outlive the client
  *
  * Every call goes to the endpoint that answered last, and to the next when it
- * does not any more.
+ * does not any more. A user is logged in first, and again whenever etcd does not know
+ * the token any more; the password is read each time, so that it can be changed.
+ *
+ * Return: NULL with @err: no URL, no password, a password over http to another host,
+ * etcd cannot be reached, does not know the user, or asks nobody for one.
  */
 struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err);
 void to_etcd_close(struct to_etcd *etcd);
@@ -45,6 +64,7 @@ struct to_etcd_kv {
 	char *value;		/* a NUL behind it */
 	size_t len;
 	int64_t revision;	/* when it was changed last */
+	int64_t created;	/* when it came into being */
 	bool deleted;		/* events only */
 };
 
@@ -61,6 +81,15 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n);
  */
 int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
 		size_t *n, int64_t *revision, struct to_error *err);
+
+/**
+ * to_etcd_created() - since when there was @key, at revision @at of the store
+ * @created: 0: there was none
+ *
+ * Return: 0; -ESTALE when etcd has forgotten what was then.
+ */
+int to_etcd_created(struct to_etcd *etcd, const char *key, int64_t at, int64_t *created,
+		    struct to_error *err);
 
 /**
  * struct to_etcd_txn - what happens in one transaction, or not at all
@@ -108,11 +137,14 @@ struct to_etcd_watch;
 
 /**
  * to_etcd_watch() - changes of keys that begin with @prefix from @revision on
+ * @silence_ms: when it was waited for that long without a word, the connection counts
+ *	as dead: etcd does not say that there is nothing to say
  *
  * @prefix must live as long. Goes on with another endpoint by itself.
  */
 struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
-				    int64_t revision, struct to_error *err);
+				    int64_t revision, unsigned int silence_ms,
+				    struct to_error *err);
 void to_etcd_watch_close(struct to_etcd_watch *watch);
 
 /**
@@ -121,7 +153,7 @@ void to_etcd_watch_close(struct to_etcd_watch *watch);
  * @kv: for to_etcd_kv_clear()
  *
  * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
- * when the changes are too old for etcd (read all, then watch from there),
+ * when the changes are too old for etcd, or it was silent (read all, then watch from there),
  * -EAGAIN with @err when no endpoint answers; call again after a while.
  */
 int to_etcd_watch_next(struct to_etcd_watch *watch, unsigned int timeout_ms,

@@ -86,7 +86,7 @@ static int blob_upload_chunk(struct to_etcd_upload *u, const char *key, const ch
 			return to_error_set(err, -ENOMEM, "out of memory");
 		to_etcd_txn_created(&u->txn, u->lock, u->created);
 	}
-	to_etcd_txn_put(&u->txn, key, data, len, 0);
+	to_etcd_txn_put(&u->txn, key, data, len, u->lease);
 	u->ops++;
 	u->bytes += len;
 	return 0;

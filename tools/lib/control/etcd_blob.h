@@ -12,12 +12,13 @@
 /**
  * struct to_etcd_upload - many texts, in as few transactions as they need
  * @lock, @created: all of them only while key @lock is the one created then
+ * @lease: they go when it ends; 0 for none
  * @ops, @bytes: of the transaction that is being filled
  */
 struct to_etcd_upload {
 	struct to_etcd *etcd;
 	const char *lock;
-	int64_t created;
+	int64_t created, lease;
 	struct to_etcd_txn txn;
 	unsigned int ops;
 	size_t bytes;

@@ -8,9 +8,25 @@
 
 #include "control/etcd.h"
 
-/** to_etcd_set_options() - for a POST of @body to @path of the current endpoint */
+/**
+ * to_etcd_set_options() - for a POST of @body to @path of the current endpoint
+ * @headers: of to_etcd_headers(), for as long as the call takes
+ */
 void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *path,
-			 const char *body);
+			 const char *body, struct curl_slist *headers);
+
+/** to_etcd_headers() - with the token of who is logged in; for slist_free_all() */
+struct curl_slist *to_etcd_headers(const struct to_etcd *etcd);
+
+/** to_etcd_login() - again: etcd does not take the token any more */
+int to_etcd_login(struct to_etcd *etcd, struct to_error *err);
+
+/** to_etcd_is_logged_out() - by what etcd says; false when no user was logged in */
+bool to_etcd_is_logged_out(const struct to_etcd *etcd, const char *message);
+
+/** to_etcd_call() - POST @request to @path; Return: 0 with @reply, or a negative errno */
+int to_etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
+		 json_t **reply, struct to_error *err);
 
 /** to_etcd_endpoint() - the current one */
 const char *to_etcd_endpoint(const struct to_etcd *etcd);

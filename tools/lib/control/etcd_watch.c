@@ -15,6 +15,8 @@
  * @in: what came and was not read yet
  * @events: of the last line, from @next on
  * @ended: the answer has ended
+ * @silence_ms, @waited_ms: how long to wait for a word, and since the last one
+ * @headers: of the call
  */
 struct to_etcd_watch {
 	struct to_etcd *etcd;
@@ -28,6 +30,8 @@ struct to_etcd_watch {
 	json_t *events;
 	size_t next;
 	bool ended;
+	uint64_t silence_ms, waited_ms;
+	struct curl_slist *headers;
 };
 
 static uint64_t watch_now_ms(void)
@@ -51,6 +55,7 @@ static size_t watch_collect(char *data, size_t size, size_t n, void *arg)
 	}
 	memcpy(w->in + w->in_len, data, len);
 	w->in_len += len;
+	w->waited_ms = 0;
 	return len;
 }
 
@@ -58,8 +63,11 @@ static void watch_stop(struct to_etcd_watch *w)
 {
 	if (w->endpoint)
 		to_curl.multi_remove_handle(w->multi, w->curl);
+	to_curl.slist_free_all(w->headers);
+	w->headers = NULL;
 	w->endpoint = NULL;
 	w->in_len = 0;
+	w->waited_ms = 0;
 }
 
 static int watch_start(struct to_etcd_watch *w, struct to_error *err)
@@ -71,12 +79,17 @@ static int watch_start(struct to_etcd_watch *w, struct to_error *err)
 	char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
 
 	json_decref(request);
-	if (!body)
+	w->headers = to_etcd_headers(w->etcd);
+	if (!body || !w->headers) {
+		free(body);
 		return to_error_set(err, -ENOMEM, "out of memory");
+	}
 	w->endpoint = to_etcd_endpoint(w->etcd);
 	w->ended = false;
 	to_curl.easy_reset(w->curl);
-	to_etcd_set_options(w->etcd, w->curl, "/v3/watch", body);
+	to_etcd_set_options(w->etcd, w->curl, "/v3/watch", body, w->headers);
+	/* one that fell silent is not to be used again */
+	to_curl.easy_setopt(w->curl, CURLOPT_FORBID_REUSE, 1l);
 	to_curl.easy_setopt(w->curl, CURLOPT_WRITEFUNCTION, watch_collect);
 	to_curl.easy_setopt(w->curl, CURLOPT_WRITEDATA, w);
 	to_curl.multi_add_handle(w->multi, w->curl);
@@ -85,7 +98,8 @@ static int watch_start(struct to_etcd_watch *w, struct to_error *err)
 }
 
 struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
-				    int64_t revision, struct to_error *err)
+				    int64_t revision, unsigned int silence_ms,
+				    struct to_error *err)
 {
 	struct to_etcd_watch *w = calloc(1, sizeof(*w));
 
@@ -93,6 +107,7 @@ struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
 		w->etcd = etcd;
 		w->prefix = prefix;
 		w->revision = revision;
+		w->silence_ms = silence_ms;
 		w->multi = to_curl.multi_init();
 		w->curl = to_curl.easy_init();
 	}
@@ -135,13 +150,17 @@ static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
 	return 0;
 }
 
-/* Return: 1 when a line with events was there, 0 when not, -ESTALE. */
-static int watch_read_line(struct to_etcd_watch *w)
+/*
+ * Return: 1 when a line was there, 0 when not, -ESTALE, -EAGAIN when etcd ended the
+ * watch, which is to be made again.
+ */
+static int watch_read_line(struct to_etcd_watch *w, struct to_error *err)
 {
 	char *end = w->in ? memchr(w->in, '\n', w->in_len) : NULL;
 	json_t *line, *result;
+	const char *reason;
 	size_t len;
-	bool stale;
+	int ret = 1;
 
 	if (!end)
 		return 0;
@@ -150,29 +169,60 @@ static int watch_read_line(struct to_etcd_watch *w)
 	memmove(w->in, end + 1, w->in_len - len);
 	w->in_len -= len;
 	result = json_object_get(line, "result");
-	stale = to_etcd_number(result, "compact_revision") > 0;
-	if (json_object_get(line, "error") || json_is_true(json_object_get(result, "canceled")))
+	reason = json_string_value(json_object_get(result, "cancel_reason"));
+	if (to_etcd_number(result, "compact_revision") > 0)
+		ret = to_error_set(err, -ESTALE, "etcd has forgotten what was changed");
+	else if (to_etcd_is_logged_out(w->etcd, reason))
+		ret = to_etcd_login(w->etcd, err) ? -EAGAIN : 1;
+	else if (reason)
+		ret = to_error_set(err, -EAGAIN, "etcd %s: %s", w->endpoint, reason);
+	if (reason)
+		watch_stop(w);
+	else if (json_object_get(line, "error") || json_is_true(json_object_get(result, "canceled")))
 		w->ended = true;
 	json_decref(w->events);
 	w->events = json_incref(json_object_get(result, "events"));
 	w->next = 0;
 	json_decref(line);
-	return stale ? -ESTALE : 1;
+	return ret;
 }
 
-/* One round of input; false when the answer ended. */
-static void watch_poll(struct to_etcd_watch *w, int timeout_ms)
+/* One round of input. */
+static void watch_poll(struct to_etcd_watch *w, uint64_t timeout_ms)
 {
+	const uint64_t since = watch_now_ms();
 	int running = 0, queued;
 	CURLMsg *message;
 
 	to_curl.multi_perform(w->multi, &running);
 	if (!w->in_len && timeout_ms > 0 && running) {
 		to_curl.multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
+		w->waited_ms += watch_now_ms() - since;
 		to_curl.multi_perform(w->multi, &running);
 	}
 	while ((message = to_curl.multi_info_read(w->multi, &queued)))
 		w->ended |= message->msg == CURLMSG_DONE;
+}
+
+/* Makes the connection again when it has ended, or another endpoint is asked now. */
+static int watch_connect(struct to_etcd_watch *w, struct to_error *err)
+{
+	const bool other = w->endpoint && w->endpoint != to_etcd_endpoint(w->etcd);
+	const bool failed = w->endpoint && w->ended && !other;
+
+	if (other || failed)
+		watch_stop(w);
+	if (failed) {
+		to_etcd_next_endpoint(w->etcd);
+		return to_error_set(err, -EAGAIN, "etcd: a watch has ended");
+	}
+	if (w->endpoint && w->waited_ms >= w->silence_ms) {
+		to_error_set(err, -ESTALE, "etcd %s: silent for %u s", w->endpoint,
+			     (unsigned int)(w->waited_ms / 1000));
+		watch_stop(w);
+		return -ESTALE;
+	}
+	return w->endpoint ? 0 : watch_start(w, err);
 }
 
 int to_etcd_watch_next(struct to_etcd_watch *w, unsigned int timeout_ms,
@@ -181,27 +231,22 @@ int to_etcd_watch_next(struct to_etcd_watch *w, unsigned int timeout_ms,
 	const uint64_t deadline = watch_now_ms() + timeout_ms;
 
 	while (!watch_take(w, kv)) {
-		uint64_t now = watch_now_ms();
-		int ret = watch_read_line(w);
+		uint64_t now = watch_now_ms(), left;
+		int ret = watch_read_line(w, err);
 
 		if (ret < 0)
-			return to_error_set(err, ret, "etcd has forgotten what was changed");
+			return ret;
 		if (ret)
 			continue;
-		if (w->ended || (w->endpoint && w->endpoint != to_etcd_endpoint(w->etcd))) {
-			bool failed = w->ended && w->endpoint == to_etcd_endpoint(w->etcd);
-
-			watch_stop(w);
-			if (failed) {
-				to_etcd_next_endpoint(w->etcd);
-				return to_error_set(err, -EAGAIN, "etcd: a watch has ended");
-			}
-		}
-		if (!w->endpoint && watch_start(w, err))
-			return -ENOMEM;
+		ret = watch_connect(w, err);
+		if (ret)
+			return ret;
 		if (now >= deadline && timeout_ms)
 			return 0;
-		watch_poll(w, deadline > now ? deadline - now : 0);
+		left = deadline > now ? deadline - now : 0;
+		if (left > w->silence_ms - w->waited_ms)
+			left = w->silence_ms - w->waited_ms;
+		watch_poll(w, left);
 		if (!timeout_ms && !w->in_len)
 			return 0;
 	}

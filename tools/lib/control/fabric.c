@@ -455,7 +455,7 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	/* Replies to requests of another controller must not pass for ours. */
 	f->id = to_clock_realtime_ns();
 	f->link = options->etcd.endpoints ?
-		  to_fabric_cluster(c, &options->etcd, err) :
+		  to_fabric_cluster(c, options, err) :
 		  to_fabric_pipes(c, options->command, err);
 	if (!f->link)
 		goto fail;

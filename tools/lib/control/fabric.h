@@ -29,11 +29,13 @@
  * @command: starts an agent that speaks on its standard input and output; run
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
  * @timeout_ns: how long all agents together may take for one request
+ * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
 struct to_fabric_options {
 	const char *command;
 	struct to_etcd_options etcd;
 	uint64_t timeout_ns;
+	void (*note)(const char *text);
 };
 
 #define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"

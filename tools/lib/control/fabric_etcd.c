@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "control/agent_etcd.h"
+#include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/fabric_link.h"
 #include "format/plan_json.h"
@@ -23,10 +24,13 @@
 #define CLUSTER_KEEP_MS (CLUSTER_TTL * 1000 / 4)
 #define CLUSTER_RETRY_NS 100000000
 #define CLUSTER_COMPACT_MS 60000
+#define CLUSTER_SILENCE_MS 3000		/* while agents are waited for */
 
 /**
  * struct cluster_link - the connections
+ * @note: see to_fabric_options, may be NULL
  * @present: per server, whether it has an agent
+ * @rivals: per server, agent that wanted to be its second, as last told of, or ""
  * @lease: of our controller key, 0: we are not the controller
  * @created: revision of that key
  * @kept_ms: when we last saw that the lease goes on
@@ -46,7 +50,9 @@ struct cluster_link {
 	const struct to_cluster *cluster;
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
+	void (*note)(const char *text);
 	bool *present;
+	char (*rivals)[320];
 	_Atomic int64_t lease;
 	int64_t created;
 	struct to_etcd *keeper_etcd;
@@ -196,6 +202,44 @@ static int cluster_server(const struct cluster_link *c, const char *key, const c
 	return to_cluster_find_server(c->cluster, text);
 }
 
+static void cluster_note_rival(struct cluster_link *c, unsigned int server, const char *owner)
+{
+	char name[320], text[512];
+
+	to_agent_owner_name(name, owner);
+	if (!strcmp(name, c->rivals[server]))
+		return;
+	strcpy(c->rivals[server], name);
+	snprintf(text, sizeof(text), "%s: a second agent was refused: %s",
+		 c->cluster->servers[server].name, name);
+	if (c->note)
+		c->note(text);
+}
+
+/* A reply that says it is large is to be fetched; NULL: out of memory. */
+static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const char *what,
+			     json_t *word)
+{
+	struct to_error why = {};
+	json_t *reply = NULL;
+	char key[256], *text;
+
+	if (!json_is_true(json_object_get(word, "large")))
+		return word;
+	to_etcd_sample_key(key, c->cluster->servers[server].name, what);
+	if (!to_etcd_download(c->etcd, key, &text, &why)) {
+		reply = json_loads(text, 0, NULL);
+		free(text);
+		if (!json_equal(json_object_get(reply, "id"), json_object_get(word, "id"))) {
+			to_error_set(&why, -ESTALE, "its reply is not the one that it announced");
+			json_decref(reply);
+			reply = NULL;
+		}
+	}
+	json_decref(word);
+	return reply ? reply : json_pack("{s:b, s:s}", "ok", 0, "error", why.text);
+}
+
 /* @call is what is waited for, or NULL. */
 static void cluster_event(struct cluster_link *c, const struct to_fabric_call *call,
 			  const struct to_etcd_kv *kv)
@@ -210,12 +254,14 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 		c->present[server] &= strcmp(what, "state") != 0;
 		return;
 	}
+	if (!strcmp(what, TO_ETCD_RIVAL))
+		cluster_note_rival(c, server, kv->value);
 	c->present[server] |= !strcmp(what, "state");
 	if (!call || !call->who[server] || call->replies[server])
 		return;
 	reply = json_loadb(kv->value, kv->len, 0, NULL);
 	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
-		call->replies[server] = reply;
+		call->replies[server] = cluster_fetch(c, server, what, reply);
 	else
 		json_decref(reply);
 }
@@ -237,7 +283,7 @@ static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_ca
 	for (size_t i = 0; i < n; i++)
 		cluster_event(c, call, &kv[i]);
 	to_etcd_kv_free(kv, n);
-	watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, err);
+	watch = to_etcd_watch(c->etcd, TO_ETCD_AGENTS, revision + 1, CLUSTER_SILENCE_MS, err);
 	if (!watch)
 		return -ENOMEM;
 	to_etcd_watch_close(c->watch);
@@ -376,6 +422,7 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	if (!cluster_is_query(op)) {
 		json_object_set_new(request, "active", json_integer(c->active));
 		json_object_set_new(request, "plan", json_integer(c->plan));
+		json_object_set_new(request, "controller", json_integer(c->created));
 		c->asked = json_integer_value(json_object_get(request, "id"));
 	}
 	text = json_dumps(request, JSON_COMPACT);
@@ -503,28 +550,38 @@ static void cluster_close(struct to_fabric_link *link)
 		to_etcd_revoke(c->etcd, c->lease, NULL);
 	to_etcd_close(c->etcd);
 	free(c->present);
+	free(c->rivals);
 	free(c);
 }
 
 struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
-					 const struct to_etcd_options *options,
+					 const struct to_fabric_options *options,
 					 struct to_error *err)
 {
 	struct cluster_link *c = calloc(1, sizeof(*c));
+	struct to_etcd_options etcd = options->etcd;
 
-	if (c)
+	if (c) {
 		c->present = calloc(cluster->n_servers, sizeof(*c->present));
-	if (!c || !c->present) {
+		c->rivals = calloc(cluster->n_servers, sizeof(*c->rivals));
+	}
+	if (!c || !c->present || !c->rivals) {
+		if (c) {
+			free(c->present);
+			free(c->rivals);
+		}
 		free(c);
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	etcd.role = TO_ETCD_CONTROLLER;
+	c->note = options->note;
 	c->link.call = cluster_call;
 	c->link.close = cluster_close;
 	c->cluster = cluster;
 	c->closing[1] = -1;
-	c->etcd = to_etcd_open(options, err);
-	if (c->etcd && !cluster_lock(c, err) && !cluster_start_keeper(c, options, err) &&
+	c->etcd = to_etcd_open(&etcd, err);
+	if (c->etcd && !cluster_lock(c, err) && !cluster_start_keeper(c, &etcd, err) &&
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;

@@ -56,7 +56,7 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 
 /** to_fabric_cluster() - agents reached through etcd; see fabric_etcd.c */
 struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
-					 const struct to_etcd_options *options,
+					 const struct to_fabric_options *options,
 					 struct to_error *err);
 
 #endif
