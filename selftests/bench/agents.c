@@ -171,6 +171,12 @@ static json_t *call(void *arg, const json_t *request)
 	return reply;
 }
 
+static void note(const char *text)
+{
+	if (getenv("AGENTS_VERBOSE"))
+		fprintf(stderr, "agents: %s\n", text);
+}
+
 static void *follow(void *arg)
 {
 	struct agent *a = arg;
@@ -219,6 +225,7 @@ int main(int argc, char **argv)
 		a->config = (struct to_agent_etcd){
 			.options = { .endpoints = argv[1] }, .server = a->name,
 			.ttl = count > 1 ? 30 : 5, .call = call, .agent = a, .stop = &stop,
+			.note = note,
 		};
 		if (pthread_create(&threads[i], &attr, follow, a))
 			return 1;

@@ -12,7 +12,7 @@
 #include "control/etcd_blob.h"
 
 #define PRESENCE_VALUE_MAX 1000000u	/* etcd takes 1.5 MiB in one request */
-#define PRESENCE_REPLY_MAX (64u << 20)
+#define PRESENCE_REPLY_MAX (8u << 20)	/* more than a sample with all its flows takes */
 #define PRESENCE_GRACE_S 2u		/* etcd ends leases late */
 
 static uint64_t presence_now_ms(void)

@@ -274,19 +274,21 @@ bool to_etcd_is_logged_out(const struct to_etcd *etcd, const char *message)
 					    strstr(message, "revision of auth store is old"));
 }
 
-static int etcd_take_token(struct to_etcd *etcd, const json_t *reply)
+/* @token: NULL: none */
+static int etcd_take_token(struct to_etcd *etcd, const char *token)
 {
-	const char *token = json_string_value(json_object_get(reply, "token"));
 	struct curl_slist *headers;
 
 	free(etcd->token);
 	etcd->token = token ? strdup(token) : NULL;
 	headers = to_etcd_headers(etcd);
-	if (!headers)
+	if (!headers || (token && !etcd->token)) {
+		to_curl.slist_free_all(headers);
 		return -ENOMEM;
+	}
 	to_curl.slist_free_all(etcd->headers);
 	etcd->headers = headers;
-	return etcd->token ? 0 : -EPROTO;
+	return 0;
 }
 
 int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
@@ -294,9 +296,12 @@ int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
 	char password[TO_PASSWORD_MAX];
 	json_t *request, *reply;
 	struct to_error why;
+	const char *token;
 	int ret;
 
 	ret = to_password_read(password, etcd->options.password_file, TO_ETCD_PASSWORD, err);
+	/* etcd looks at the old token first, and would refuse for it */
+	ret = ret ? ret : etcd_take_token(etcd, NULL);
 	if (ret)
 		return ret;
 	request = json_pack("{s:s, s:s}", "name", etcd->user, "password", password);
@@ -307,7 +312,8 @@ int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
 		return to_error_set(err, ret, "%s", why.text);
 	if (ret)
 		return to_error_set(err, -EACCES, "%s (user %s)", why.text, etcd->user);
-	ret = etcd_take_token(etcd, reply);
+	token = json_string_value(json_object_get(reply, "token"));
+	ret = token ? etcd_take_token(etcd, token) : -EPROTO;
 	json_decref(reply);
 	return ret ? to_error_set(err, ret, "etcd %s: no token", to_etcd_endpoint(etcd)) : 0;
 }

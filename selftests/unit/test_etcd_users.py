@@ -1,0 +1,269 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Agents and controllers as users of three real members of etcd: what each may not do,
+tokens that etcd has forgotten, a server with two agents, replies above etcd's limit;
+agents have no kernel (bench/agents.c)."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans, \
+    wait_for  # noqa: E402
+
+LEASE = 5	# seconds, of bench/agents.c
+
+
+class Passwords:
+    """The files of toctl fabric init-etcd."""
+
+    def __init__(self, etcd, directory):
+        self.etcd, self.directory = etcd, f"{directory}/passwords"
+
+    def init(self, *more):
+        return subprocess.run(
+            [TOCTL, "fabric", "init-etcd", "--etcd", ",".join(self.etcd.clients), "--passwords",
+             self.directory, "examples/ring-4/cluster.json", *more],
+            capture_output=True, text=True, check=False)
+
+    def file(self, name):
+        return f"{self.directory}/{name}"
+
+    def of(self, name):
+        with open(self.file(name), encoding="ascii") as file:
+            return file.read().strip()
+
+    def ctl(self, name, *args):
+        user = name if name == "root" else f"topoopt/{name}"
+        return self.etcd.ctl(f"--user={user}:{self.of(name)}", *args)
+
+
+class Users(Agents):
+    """Agents that log in."""
+
+    def __init__(self, etcd, directory, passwords):
+        self.passwords = passwords
+        super().__init__(etcd, directory)
+
+    def mend(self):
+        for i, agent in enumerate(self.running):
+            if agent is None or agent.poll() is not None:
+                self.running[i] = subprocess.Popen(
+                    [AGENTS, self.urls, self.directory, str(i), "1"],
+                    env=dict(os.environ,
+                             TOPOOPT_ETCD_PASSWORD=self.passwords.of(f"agents/{SERVERS[i]}")))
+
+
+class Fabric:
+    """What is asked of it."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.etcd = Etcd(directory)
+        self.urls = ",".join(self.etcd.clients)
+        self.passwords = Passwords(self.etcd, directory)
+        self.agents = None
+        self.one, self.two = make_plans(directory)
+
+    def apply(self, plan, *more, password="controller"):
+        return apply_all(self.urls, plan, self.directory, "--etcd-password-file",
+                         self.passwords.file(password), *more)
+
+    def keys(self, prefix):
+        return self.passwords.ctl("root", "get", "--prefix", "--keys-only",
+                                  f"/topoopt/{prefix}").stdout.split()
+
+    def owner(self, server):
+        text = self.passwords.ctl("root", "get", "--print-value-only",
+                                  f"/topoopt/agents/{server}/owner").stdout
+        return json.loads(text or "{}").get("pid")
+
+    def present(self):
+        return sum(key.endswith("/state") for key in self.keys("agents/")) == len(SERVERS)
+
+    def tables(self):
+        return {server: table for server, (_, table) in self.agents.state().items()}
+
+    def agent(self, server, *more, env=None):
+        return subprocess.run([TOCTL, "agent", "--etcd", self.urls, "--node", server, *more],
+                              capture_output=True, text=True, check=False, timeout=60,
+                              env=env)
+
+
+def read(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def one_line(run, text):
+    return run.returncode == 1 and text in run.stderr and run.stderr.count("\n") == 1
+
+
+def users(fabric):
+    """Made once; another run makes what is missing."""
+    passwords = fabric.passwords
+    run = passwords.init()
+    report(run.returncode == 0 and run.stdout.startswith("6 users, 6 of them new"),
+           "users for root, the controller and four agents", run)
+    files = [passwords.file(name) for name in
+             ["root", "controller"] + [f"agents/{server}" for server in SERVERS]]
+    report(all(stat.S_IMODE(os.stat(file).st_mode) == 0o600 for file in files),
+           "nobody else reads their passwords")
+    before = passwords.of("agents/s1")
+    run = passwords.init("--json")
+    report(run.returncode == 0 and json.loads(run.stdout)["new"] == 0 and
+           passwords.of("agents/s1") == before, "once more, nothing is new", run)
+    os.unlink(passwords.file("agents/s1"))
+    run = passwords.init()
+    report("1 of them new" in run.stdout and passwords.of("agents/s1") != before and
+           passwords.ctl("agents/s1", "get", "/topoopt/controller").returncode == 0,
+           "a password that was lost is replaced", run)
+    run = fabric.agent("s1")
+    report(one_line(run, "asks for a user and its password"), "no password: one line", run)
+    os.chmod(passwords.file("agents/s1"), 0o640)
+    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s1"))
+    report(one_line(run, "others may read this password; chmod 600 it"),
+           "a password that others may read is refused", run)
+    os.chmod(passwords.file("agents/s1"), 0o600)
+    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s2"))
+    report(one_line(run, "(user topoopt/agents/s1)"), "another server's password is none", run)
+    run = subprocess.run([TOCTL, "agent", "--etcd", "http://192.0.2.1:2379", "--node", "s1",
+                          "--etcd-password-file", passwords.file("agents/s1")],
+                         capture_output=True, text=True, check=False)
+    report(one_line(run, "use https"), "no password goes over http to another host", run)
+
+
+def forgeries(fabric, plan_one):
+    """What the agent of s1 may write, and what it may not."""
+    ctl = fabric.passwords.ctl
+    clear = json.dumps({"op": "clear", "id": 1})
+    for key in ("request/decision", "request/query", "controller", "plans/1/job/0",
+                "agents/s2/state", "agents/s2/owner", "samples/s2/state/0", "agents/s1/more"):
+        run = ctl("agents/s1", "put", f"/topoopt/{key}", clear)
+        report("permission denied" in run.stderr, f"the agent of s1 cannot write {key}", run)
+    for key in ("agents/s2/state", "agents/s2/owner", "request/decision"):
+        run = ctl("agents/s1", "del", f"/topoopt/{key}")
+        report("permission denied" in run.stderr, f"nor delete {key}", run)
+    run = ctl("controller", "put", "/topoopt/agents/s2/state", "{}")
+    report("permission denied" in run.stderr, "nobody speaks for s2, nor does a controller", run)
+    run = fabric.etcd.ctl("put", "/topoopt/request/decision", clear)
+    report("user name is empty" in run.stderr, "nobody decides without a password", run)
+    status, text = fabric.apply(fabric.two, password="agents/s1")
+    report(status == 1 and "(user topoopt/controller)" in text and text.count("\n") == 1,
+           "an agent's password makes no controller", text)
+    status, text = fabric.apply(fabric.two, "--etcd-user", "topoopt/agents/s1",
+                                password="agents/s1")
+    report(status == 1 and "permission denied" in text and text.count("\n") == 1,
+           "nor does its user", text)
+    report(fabric.tables() == plan_one, "nothing has changed", fabric.agents.state())
+
+
+def tokens(fabric, plan_two):
+    """etcd forgets them when a member is started, and when a password changes."""
+    log = f"{fabric.directory}/run.log"
+    run = subprocess.Popen([TOCTL, "run", "--plan", fabric.one, "--etcd", fabric.urls,
+                            "--etcd-password-file", fabric.passwords.file("controller"),
+                            "--log", log], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: '"restored"' in read(log))
+        for i, member in enumerate(fabric.etcd.members):
+            member.kill()
+            member.wait()
+            fabric.etcd.start(i)
+            report(wait_for(lambda: not fabric.etcd.ctl("endpoint", "status").returncode),
+                   f"member {i} knows no token any more")
+    finally:
+        run.terminate()
+    report(run.wait(60) == 0, "toctl run goes on, and ends well", read(log))
+    report(wait_for(fabric.present), "so do the agents")
+    os.unlink(fabric.passwords.file("agents/s3"))
+    fabric.passwords.init()
+    os.kill(fabric.agents.running[3].pid, 9)
+    fabric.agents.running[3].wait()
+    fabric.agents.mend()
+    status, text = fabric.apply(fabric.two)
+    report(status == 0 and fabric.tables() == plan_two, "and follow the next decision", text)
+
+
+def names(fabric):
+    """One agent for a server."""
+    agents, passwords = fabric.agents, fabric.passwords
+    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s1"))
+    report(one_line(run, f"server s1 has an agent already: process {agents.running[1].pid} on "),
+           "the second agent is refused, and names the first", run)
+    status, text = fabric.apply(fabric.one)
+    report(status == 0 and "s1: a second agent was refused: process " in text,
+           "the controller says so", text)
+    agents.running[1].kill()
+    agents.running[1].wait()
+    agents.mend()
+    report(wait_for(lambda: fabric.owner("s1") == agents.running[1].pid, LEASE - 1),
+           "one that was killed has a successor before its lease ends")
+    agents.running[2].kill()
+    agents.running[2].wait()
+    passwords.ctl("root", "put", "/topoopt/agents/s2/owner",
+                  json.dumps({"pid": 1, "host": "elsewhere", "place": "another machine"}))
+    run = fabric.agent("s2", "--lease", "1s", "--etcd-password-file",
+                       passwords.file("agents/s2"))
+    report(run.returncode == 1 and "server s2 has an agent already: process 1 on elsewhere" in
+           (run.stderr.splitlines() or [""])[-1], "one elsewhere is waited for, then named", run)
+    passwords.ctl("root", "del", "/topoopt/agents/s2/owner")
+    agents.mend()
+    report(wait_for(lambda: fabric.owner("s2") == agents.running[2].pid),
+           "when that has gone, the next one comes")
+    wait_for(fabric.present)
+
+
+def large(fabric, plan_one, plan_two):
+    """Replies above etcd's limit of 1.5 MiB."""
+    def pad(size):
+        with open(f"{fabric.directory}/padding-s1", "w", encoding="ascii") as file:
+            file.write(str(size))
+
+    pad(4000000)
+    status, text = fabric.apply(fabric.two)
+    report(status == 0 and fabric.tables() == plan_two, "replies of 4 MB go in parts", text)
+    report(len([key for key in fabric.keys("samples/s1/") if "/state/" in key]) > 1,
+           "which etcd has", fabric.keys("samples/"))
+    pad(9000000)
+    status, text = fabric.apply(fabric.one)
+    report(status == 1 and "s1: a reply of " in text and text.count("\n") == 1,
+           "of one that is too large, the controller is told", text)
+    os.unlink(f"{fabric.directory}/padding-s1")
+    status, text = fabric.apply(fabric.one)
+    report(status == 0 and fabric.tables() == plan_one, "the agent hears all the same", text)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        fabric = Fabric(directory)
+        try:
+            users(fabric)
+            fabric.agents = Users(fabric.etcd, directory, fabric.passwords)
+            report(wait_for(fabric.present), "agents that log in are there")
+            status, text = fabric.apply(fabric.two)
+            plan_two = fabric.tables()
+            report(status == 0, "a plan on all servers", text)
+            status, text = fabric.apply(fabric.one)
+            plan_one = fabric.tables()
+            report(status == 0 and plan_one != plan_two, "another plan", text)
+            forgeries(fabric, plan_one)
+            tokens(fabric, plan_two)
+            names(fabric)
+            large(fabric, plan_one, plan_two)
+        finally:
+            if fabric.agents:
+                fabric.agents.stop()
+            fabric.etcd.stop()
+    done()
+
+
+if __name__ == "__main__":
+    main()
