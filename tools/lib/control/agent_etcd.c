@@ -11,6 +11,7 @@
 #include "control/etcd_blob.h"
 
 #define FOLLOW_RETRY_NS 200000000
+#define FOLLOW_REFUSED_NS 2000000000	/* a wrong password costs etcd 100 ms */
 #define FOLLOW_FRESH_MS 1000
 
 /**
@@ -417,7 +418,7 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 			break;
 		if (ret) {
 			follow_note(&f, true, err->text);
-			to_clock_sleep(FOLLOW_RETRY_NS);
+			to_clock_sleep(ret == -EACCES ? FOLLOW_REFUSED_NS : FOLLOW_RETRY_NS);
 			ret = 0;
 		} else if (f.watch) {
 			follow_note(&f, false, "etcd answers again");

@@ -154,7 +154,8 @@ void to_etcd_watch_close(struct to_etcd_watch *watch);
  *
  * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
  * when the changes are too old for etcd, or it was silent (read all, then watch from there),
- * -EAGAIN with @err when no endpoint answers; call again after a while.
+ * -EAGAIN with @err when no endpoint answers: call again after a while. -EACCES or
+ * another errno when etcd does not let us watch: read all, which may tell why.
  */
 int to_etcd_watch_next(struct to_etcd_watch *watch, unsigned int timeout_ms,
 		       struct to_etcd_kv *kv, struct to_error *err);

@@ -151,8 +151,8 @@ static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
 }
 
 /*
- * Return: 1 when a line was there, 0 when not, -ESTALE, -EAGAIN when etcd ended the
- * watch, which is to be made again.
+ * Return: 1 when a line was there, 0 when not, -ESTALE, -EACCES when etcd does not let
+ * us watch, another errno when we cannot log in.
  */
 static int watch_read_line(struct to_etcd_watch *w, struct to_error *err)
 {
@@ -173,9 +173,9 @@ static int watch_read_line(struct to_etcd_watch *w, struct to_error *err)
 	if (to_etcd_number(result, "compact_revision") > 0)
 		ret = to_error_set(err, -ESTALE, "etcd has forgotten what was changed");
 	else if (to_etcd_is_logged_out(w->etcd, reason))
-		ret = to_etcd_login(w->etcd, err) ? -EAGAIN : 1;
+		ret = to_etcd_login(w->etcd, err) ?: 1;
 	else if (reason)
-		ret = to_error_set(err, -EAGAIN, "etcd %s: %s", w->endpoint, reason);
+		ret = to_error_set(err, -EACCES, "etcd %s: %s", w->endpoint, reason);
 	if (reason)
 		watch_stop(w);
 	else if (json_object_get(line, "error") || json_is_true(json_object_get(result, "canceled")))
