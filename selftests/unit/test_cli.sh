@@ -18,7 +18,7 @@ says() { # NAME STATUS LINE ARGUMENTS...
 
 # --- calling it -----------------------------------------------------------
 
-mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\( [a-z]\+\)\?\) .*/\1/p')
+mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\( [a-z-]\+\)\?\) .*/\1/p')
 
 run 2 && grep -q '^usage: toctl' "$tmp/err"
 result $? "no command: usage on standard error"
