@@ -101,7 +101,7 @@ completes "files of an option" toctl heatmap --svg "$tmp/pl" "$tmp/plan.json"
 
 run 0 help --man &&
 	diff <(printf '%s\n' "${commands[@]}") \
-		<(sed -n 's/^\.SS toctl \([a-z ]*[a-z]\) .*/\1/p' "$tmp/out") >"$tmp/err"
+		<(sed -n 's/^\.SS toctl \([a-z -]*[a-z]\) .*/\1/p' "$tmp/out") >"$tmp/err"
 result $? "toctl(8) has every command"
 if command -v groff >/dev/null; then
 	groff -man -Tascii -ww -z "$tmp/out" >"$tmp/err" 2>&1 && [[ ! -s $tmp/err ]]

@@ -69,6 +69,16 @@ def present(etcd):
     return keys.count("/state") == len(SERVERS)
 
 
+def end(run):
+    """Its exit status; one that does not end is killed."""
+    run.terminate()
+    try:
+        return run.wait(30)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        return run.wait()
+
+
 def behind_proxies(directory):
     """Three members; agents behind one proxy, the controller behind another."""
     etcd = Etcd(directory)
@@ -112,8 +122,8 @@ def behind_proxies(directory):
             report(wait_for(lambda: "no server has counted" in ([""] + errors())[-1]),
                    "and hears all agents", errors())
         finally:
-            run.terminate()
-        report(run.wait(60) == 0, "and ends well")
+            status = end(run)
+        report(status == 0, "and ends well")
     finally:
         agents.stop()
         etcd.stop()
