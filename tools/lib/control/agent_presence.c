@@ -11,7 +11,7 @@
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 
-#define PRESENCE_VALUE_MAX 1000000u	/* etcd takes 1.5 MiB in one request */
+#define PRESENCE_VALUE_MAX 250000u	/* controllers read those of all agents at once */
 #define PRESENCE_REPLY_MAX (8u << 20)	/* more than a sample with all its flows takes */
 #define PRESENCE_GRACE_S 2u		/* etcd ends leases late */
 

@@ -166,7 +166,7 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 
 static size_t etcd_collect(char *data, size_t size, size_t n, void *out)
 {
-	return fwrite(data, size, n, out);
+	return ftell(out) + size * n > TO_ETCD_ANSWER_MAX ? 0 : fwrite(data, size, n, out);
 }
 
 /* One POST to the current endpoint; the status is 0 when it did not answer. */

@@ -44,6 +44,8 @@ static size_t watch_collect(char *data, size_t size, size_t n, void *arg)
 	struct to_etcd_watch *w = arg;
 	size_t len = size * n;
 
+	if (w->in_len + len > TO_ETCD_ANSWER_MAX)
+		return 0;
 	if (w->in_len + len > w->in_room) {
 		size_t room = 2 * (w->in_len + len);
 		char *in = realloc(w->in, room);
@@ -72,10 +74,12 @@ static void watch_stop(struct to_etcd_watch *w)
 
 static int watch_start(struct to_etcd_watch *w, struct to_error *err)
 {
-	json_t *request = json_pack("{s:{s:o*, s:o*, s:I}}", "create_request",
+	json_t *request = json_pack("{s:{s:o*, s:o*, s:I, s:b}}", "create_request",
 		"key", to_etcd_key(w->etcd, w->prefix, false),
 		"range_end", to_etcd_key(w->etcd, w->prefix, true),
-		"start_revision", (json_int_t)w->revision);
+		"start_revision", (json_int_t)w->revision,
+		/* else what many keys of 1.5 MB were changed to is one line */
+		"fragment", 1);
 	char *body = request ? json_dumps(request, JSON_COMPACT) : NULL;
 
 	json_decref(request);
