@@ -12,7 +12,6 @@
 #include "control/etcd_blob.h"
 
 #define PRESENCE_VALUE_MAX 250000u	/* controllers read those of all agents at once */
-#define PRESENCE_REPLY_MAX (8u << 20)	/* more than a sample with all its flows takes */
 #define PRESENCE_GRACE_S 2u		/* etcd ends leases late */
 
 static uint64_t presence_now_ms(void)
@@ -162,9 +161,9 @@ static int presence_put_large(struct to_agent_presence *p, const char *what,
 	char *said;
 	int ret;
 
-	if (len > PRESENCE_REPLY_MAX)
+	if (len > TO_ETCD_REPLY_MAX)
 		return to_error_set(err, -E2BIG, "a reply of %zu bytes; %u are the most", len,
-				    PRESENCE_REPLY_MAX);
+				    TO_ETCD_REPLY_MAX);
 	ret = to_etcd_upload_add(&upload, to_etcd_sample_key(key, p->server, what), text, len,
 				 err);
 	ret = ret ? ret : to_etcd_upload_end(&upload, err);

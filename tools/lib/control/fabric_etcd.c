@@ -228,7 +228,8 @@ static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const 
 		return word;
 	to_etcd_sample_key(key, c->cluster->servers[server].name, what);
 	if (!to_etcd_download(c->etcd, key, &text, &why)) {
-		reply = json_loads(text, 0, NULL);
+		if (strlen(text) <= TO_ETCD_REPLY_MAX)
+			reply = json_loads(text, 0, NULL);
 		free(text);
 		if (!json_equal(json_object_get(reply, "id"), json_object_get(word, "id"))) {
 			to_error_set(&why, -ESTALE, "its reply is not the one that it announced");
