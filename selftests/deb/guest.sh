@@ -101,7 +101,8 @@ scan_keys() {
 reach_servers() {
 	local server inside
 
-	install -d -m 700 /root/.ssh
+	mkdir -p /root/.ssh
+	chmod 700 /root/.ssh
 	for server in s0 s1 s2; do
 		inside="ip netns exec $server "
 		[[ $server != s1 ]] || inside=
