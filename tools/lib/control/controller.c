@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "control/carrier.h"
+#include "control/initial_plan.h"
 #include "control/transition.h"
 #include "data/allreduce.h"
 #include "data/down.h"
@@ -666,80 +667,18 @@ static void controller_loop(struct controller *c)
 
 /* ---- start and end ---- */
 
-/*
- * What cannot be read as a plan, such as what a full disk left, is kept as PLAN.damaged.
- * Return: 0, or a negative errno: it is not known what it is.
- */
-static int controller_set_aside(const struct controller *c, const struct to_error *why,
-				struct to_error *err)
-{
-	const char *path = c->config->plan;
-	struct to_error unread = { 0 };
-	char *aside, *text;
-	size_t len;
-	int ret = to_file_read(path, &text, &len, &unread);
-
-	if (ret == -ENOENT) {
-		to_run_log(c->config->log, "initial",
-			   json_pack("{s:s}", "plan", c->config->initial),
-			   "%s is not there: beginning with %s", path, c->config->initial);
-		return 0;
-	}
-	if (ret)
-		return to_error_set(err, ret, "%s", unread.text);
-	free(text);
-	if (asprintf(&aside, "%s.damaged", path) < 0)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = c->config->dry_run ? 0 : to_file_replace(aside, path, err);
-	free(aside);
-	if (!ret)
-		to_run_log(c->config->log, "initial",
-			   json_pack("{s:s, s:s}", "plan", c->config->initial, "error",
-				     why->text),
-			   "%s, kept as %s.damaged: beginning with %s", why->text, path,
-			   c->config->initial);
-	return ret;
-}
-
-/* The plan in force; where there is none yet, or no more, the one to begin with. */
-static int controller_load(struct controller *c, struct to_error *err)
-{
-	const struct to_controller_config *config = c->config;
-	struct to_error why = { 0 };
-	char *new;
-	int ret;
-
-	c->plan = to_plan_load(config->plan, &why);
-	if (c->plan)
-		return 0;
-	if (!config->initial)
-		return to_error_set(err, -EINVAL, "%s", why.text);
-	c->plan = to_plan_load(config->initial, err);
-	ret = c->plan ? controller_set_aside(c, &why, err) : -EINVAL;
-	if (ret || config->dry_run)
-		return ret;
-	if (asprintf(&new, "%s.new", config->plan) < 0)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = to_plan_save(c->plan, new, err);
-	ret = ret ? ret : to_file_replace(config->plan, new, err);
-	free(new);
-	return ret;
-}
-
 static int controller_open(struct controller *c, const struct to_controller_config *config,
 			   struct to_error *err)
 {
-	int ret;
-
 	*c = (struct controller){ .config = config, .lock = -1, .n_missing = UINT_MAX };
 	if (!config->dry_run) {
 		c->lock = to_plan_lock_take(config->plan, err);
 		if (c->lock < 0)
 			return c->lock;
 	}
-	ret = controller_load(c, err);
-	if (ret)
-		return ret;
+	c->plan = to_initial_plan_load(config, err);
+	if (!c->plan)
+		return -EINVAL;
 	c->path = realpath(config->plan, NULL);
 	if (!c->path)	/* there only in a dry run: its initial plan was not written */
 		c->path = strdup(config->plan);
