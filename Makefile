@@ -59,7 +59,7 @@ check-valgrind: unit  ## unit tests in C under valgrind; TEST=name
 	@$(LAB)/deps.sh valgrind
 	@selftests/run.sh -v $(TEST:%=-t %)
 
-fuzz: bpf  ## libFuzzer on file formats and on the kernel's replies; RUNS=100000
+fuzz: bpf  ## libFuzzer on file formats and on what the kernel, agents and etcd say; RUNS=100000
 	@$(MAKE) --no-print-directory -C selftests fuzz SANITIZE=fuzz
 	@selftests/fuzz/fuzz.sh $(RUNS)
 

@@ -5,6 +5,7 @@
  */
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static struct {
 	write_function *write;
 	void *arg;
 	CURLMsg end;
+	bool told;
 } gateway;
 
 static void *stub(void)
@@ -88,7 +90,10 @@ static CURLMsg *ended(CURLM *multi, int *queued)
 	(void)multi;
 	*queued = 0;
 	gateway.end.msg = CURLMSG_DONE;
-	return gateway.len || gateway.end.easy_handle++ ? NULL : &gateway.end;
+	if (gateway.len || gateway.told)
+		return NULL;
+	gateway.told = true;
+	return &gateway.end;
 }
 
 int __wrap_to_lazy_curl(struct to_error *err)
@@ -99,6 +104,7 @@ int __wrap_to_lazy_curl(struct to_error *err)
 #undef X
 	to_curl.easy_init = (void *)make;
 	to_curl.multi_init = (void *)make;
+	to_curl.slist_append = (void *)make;
 	to_curl.easy_setopt = set;
 	to_curl.easy_getinfo = get;
 	to_curl.easy_perform = perform;
@@ -127,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	watch = to_etcd_watch(etcd, "", 1, &err);
 	if (!watch)
 		abort();
-	for (unsigned int i = 0; i < 10000 && (gateway.len || !gateway.end.easy_handle); i++)
+	for (unsigned int i = 0; i < 10000 && (gateway.len || !gateway.told); i++)
 		if (to_etcd_watch_next(watch, 0, &kv, &err) == 1)
 			to_etcd_kv_clear(&kv);
 	to_etcd_watch_close(watch);

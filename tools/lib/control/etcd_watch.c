@@ -147,7 +147,7 @@ static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
 		if (to_etcd_read_kv(w->etcd, json_object_get(event, "kv"), kv))
 			continue;
 		kv->deleted = type && !strcmp(type, "DELETE");
-		if (kv->revision >= w->revision)
+		if (kv->revision >= w->revision && kv->revision < INT64_MAX)
 			w->revision = kv->revision + 1;
 		return 1;
 	}

@@ -639,10 +639,11 @@ static int merge_compare_portion(const void *a, const void *b)
 /* Portions into flows of their samples, one of each pair and class. */
 static int merge_make_flows(struct merge *m)
 {
-	const struct portion *first, *next, *end = m->portions + m->n_portions;
+	const struct portion *first, *next, *end;
 
 	if (!m->n_portions)
 		return 0;
+	end = m->portions + m->n_portions;
 	qsort(m->portions, m->n_portions, sizeof(*m->portions), merge_compare_portion);
 	for (first = m->portions; first < end; first = next) {
 		struct to_tm_flow flow = {
