@@ -89,7 +89,7 @@ def behind_proxies(directory):
         one, two = make_plans(directory)
         wait_for(lambda: present(etcd))
         url = ",".join(etcd.clients)
-        apply_all(url, one, directory)
+        apply_all(url, one, directory, "--timeout", "30s")
         plan_one = tables(agents)
         out = subprocess.run(["ss", "-tnoH", f"dport = :{near.clients[0].rsplit(':', 1)[1]}"],
                              capture_output=True, text=True, check=False).stdout.splitlines()
@@ -98,7 +98,7 @@ def behind_proxies(directory):
                "all connections of agents are kept alive", out)
 
         near.freeze()
-        status, text = apply_all(url, two, directory)
+        status, text = apply_all(url, two, directory, "--timeout", "30s")
         report(status == 0 and tables(agents) != plan_one,
                "connections of agents fall silent: they follow the next decision", text)
 
@@ -174,11 +174,11 @@ def in_namespaces(directory):
             one, two = make_plans(directory)
             url = ",".join(etcd.clients)
             report(wait_for(lambda: present(etcd)), "agents in another namespace", "")
-            apply_all(url, one, directory)
+            apply_all(url, one, directory, "--timeout", "30s")
             plan_one = tables(agents)
             ip("address", "del", "192.0.2.2/24", "dev", "far0", enter=enter)
             ip("address", "add", "192.0.2.3/24", "dev", "far0", enter=enter)
-            status, text = apply_all(url, two, directory, "--timeout", "15s")
+            status, text = apply_all(url, two, directory, "--timeout", "30s")
             report(status == 0 and tables(agents) != plan_one,
                    "their old address is dropped: they follow the next decision", text)
         finally:

@@ -72,7 +72,7 @@ class Fabric:
 
     def apply(self, plan, *more, password="controller"):
         return apply_all(self.urls, plan, self.directory, "--etcd-password-file",
-                         self.passwords.file(password), *more)
+                         self.passwords.file(password), "--timeout", "30s", *more)
 
     def keys(self, prefix):
         return self.passwords.ctl("root", "get", "--prefix", "--keys-only",
@@ -157,7 +157,8 @@ def forgeries(fabric, plan_one):
     for key in ("request/decision", "request/query", "controller", "plans/1/job/0",
                 "agents/s2/state", "agents/s2/owner", "samples/s2/state/0", "agents/s1/more"):
         run = ctl("agents/s1", "put", f"/topoopt/{key}", clear)
-        report("permission denied" in run.stderr, f"the agent of s1 cannot write {key}", run)
+        report("permission denied" in run.stderr, f"the agent of s1 cannot write {key}",
+               run.stderr[-400:])
     for key in ("agents/s2/state", "agents/s2/owner", "request/decision"):
         run = ctl("agents/s1", "del", f"/topoopt/{key}")
         report("permission denied" in run.stderr, f"nor delete {key}", run)

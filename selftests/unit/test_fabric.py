@@ -59,7 +59,8 @@ class Etcd:
                 stdout=log, stderr=log, env=dict(os.environ, ETCD_UNSUPPORTED_ARCH="arm64"))
 
     def ctl(self, *args):
-        return subprocess.run(["etcdctl", "--endpoints", ",".join(self.clients), *args],
+        return subprocess.run(["etcdctl", "--endpoints", ",".join(self.clients),
+                               "--command-timeout=30s", "--dial-timeout=10s", *args],
                               capture_output=True, text=True, check=False, timeout=60,
                               env=dict(os.environ, ETCDCTL_API="3"))
 

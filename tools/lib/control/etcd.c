@@ -22,6 +22,7 @@
 #define ETCD_DEAD_MS 10000	/* without an answer to that, it is dead */
 #define ETCD_CALL_MS 10000l
 #define ETCD_KEEP_MS 3000l	/* a lease has no time to lose */
+#define ETCD_LOGIN_MS 15000l	/* all do it at once when etcd was started again */
 #define ETCD_READ_MS 30000l	/* a thousand agents may read at once */
 
 /**
@@ -185,7 +186,8 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 	to_etcd_set_options(etcd, etcd->curl, path, body, etcd->headers);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS,
 			    !strcmp(path, ETCD_READ) ? etcd->read_ms :
-			    !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS : etcd->call_ms);
+			    !strcmp(path, ETCD_KEEP) ? ETCD_KEEP_MS :
+			    !strcmp(path, ETCD_LOGIN) ? ETCD_LOGIN_MS : etcd->call_ms);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_ERRORBUFFER, reason);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);

@@ -55,7 +55,7 @@ struct to_etcd;
 struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err);
 void to_etcd_close(struct to_etcd *etcd);
 
-/** to_etcd_hurry() - let an endpoint take no longer than @ms for an answer */
+/** to_etcd_hurry() - let an endpoint take no longer than @ms for an answer, but to a login */
 void to_etcd_hurry(struct to_etcd *etcd, unsigned int ms);
 
 /** struct to_etcd_kv - a key, without the prefix, and its value */
