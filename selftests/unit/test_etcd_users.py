@@ -89,10 +89,11 @@ class Fabric:
     def tables(self):
         return {server: table for server, (_, table) in self.agents.state().items()}
 
-    def agent(self, server, *more, env=None):
-        return subprocess.run([TOCTL, "agent", "--etcd", self.urls, "--node", server, *more],
-                              capture_output=True, text=True, check=False, timeout=60,
-                              env=env)
+    def agent(self, server, *more):
+        """One that is to be refused; it is ended when it is not."""
+        return subprocess.run(["timeout", "20", TOCTL, "agent", "--etcd", self.urls,
+                               "--node", server, *more],
+                              capture_output=True, text=True, check=False)
 
 
 def read(path):
