@@ -56,6 +56,9 @@ ask '{"op": "sample", "interval_ns": 50000000, "until_ns": 1}' && refused 'no pl
 result $? "a sample without plan"
 ! ask 'hello' && one_line '^toctl agent: a request is a JSON object on a line'
 result $? "a line that is no JSON"
+(ulimit -v 1000000 && ! tr '\0' x </dev/zero | "$toctl" agent --stdio >"$tmp/out" 2>"$tmp/err") &&
+	one_line '^toctl agent: a request is larger than 67108864 bytes'
+result $? "a line without end"
 ask '{"op": "jump"}' '{"op": "hello"}' && tail -n 1 "$tmp/out" | jq -e .ok >/dev/null
 result $? "an agent goes on after what it refused"
 

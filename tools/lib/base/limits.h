@@ -55,6 +55,12 @@
 /* Bytes of a reply of an agent: 64 for a row, 80 for the name of a server. */
 #define TO_REPLY_MAX(servers) (TO_SAMPLE_FLOWS_MAX * 64ull + (64u << 10) + 80ull * (servers))
 
+/* The same through etcd, where an agent knows no number of servers */
+#define TO_ETCD_REPLY_MAX (8u << 20)
+
+/* Bytes of an answer of etcd; what 1024 agents say is 340 MB at most */
+#define TO_ETCD_ANSWER_MAX (512u << 20)
+
 /* Bytes that an agent may write to its standard error during one request */
 #define TO_AGENT_ERRORS_MAX (1u << 20)
 

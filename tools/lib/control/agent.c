@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "format/plan_slice.h"
 #include "format/tm_json.h"
 #include "kernel/apply.h"
 #include "kernel/device_lock.h"
 #include "measure/record.h"
 
-#define SAMPLE_ENTRIES 65536
 #define SAMPLE_WAIT_NS (10 * TO_NS_PER_S)
 
 /**
@@ -370,7 +371,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 	struct to_record_config config = {
 		.plan = agent->committed ? agent->next : agent->plan,
 		.server = agent->server, .device = agent->device,
-		.source = TO_TRAFFIC_AUTO, .entries = SAMPLE_ENTRIES,
+		.source = TO_TRAFFIC_AUTO, .entries = TO_SAMPLE_FLOWS_MAX,
 		.counter_names = agent->counter_names,
 	};
 	json_int_t interval, until;
@@ -546,18 +547,47 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 	return reply;
 }
 
+/* getline() would take any line. Return: its length, 0 at the end, or a negative errno. */
+static ssize_t agent_read_line(char **line, size_t *room, FILE *in, struct to_error *err)
+{
+	size_t len = 0;
+	int c = 0;
+
+	while (c != '\n' && (c = getc_unlocked(in)) != EOF) {
+		if (len == TO_REQUEST_MAX)
+			return to_error_set(err, -E2BIG, "a request is larger than %u bytes",
+					    TO_REQUEST_MAX);
+		if (len == *room) {
+			size_t more = *room ? 2 * *room : 4096;
+			char *longer = realloc(*line, more);
+
+			if (!longer)
+				return to_error_set(err, -ENOMEM, "out of memory");
+			*line = longer;
+			*room = more;
+		}
+		(*line)[len++] = c;
+	}
+	return len;
+}
+
 int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
 		   const volatile sig_atomic_t *stop, struct to_error *err)
 {
 	char *line = NULL;
-	size_t size = 0;
+	size_t room = 0;
+	ssize_t len;
 	int ret = 0;
 
-	while (!ret && !*stop && getline(&line, &size, in) > 0) {
-		json_error_t why;
-		json_t *request = json_loads(line, 0, &why);
-		json_t *reply = NULL;
+	while (!ret && !*stop && (len = agent_read_line(&line, &room, in, err)) != 0) {
+		struct to_error why = {};
+		json_t *request, *reply = NULL;
 
+		if (len < 0) {
+			ret = len;
+			break;
+		}
+		request = to_json_load(line, len, TO_JSON_MEMORY_MAX, "request", &why);
 		if (json_is_object(request))
 			reply = to_agent_call(agent, request);
 		else

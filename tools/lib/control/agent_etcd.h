@@ -45,9 +45,6 @@
 #define TO_ETCD_OWNER "owner"
 #define TO_ETCD_RIVAL "rival"
 
-/** TO_ETCD_REPLY_MAX - bytes of a reply: more than a sample with all its flows takes */
-#define TO_ETCD_REPLY_MAX (8u << 20)
-
 /** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
 #define TO_ETCD_PLAN_LAST UINT64_MAX
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "control/agent_etcd.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"

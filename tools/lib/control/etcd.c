@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/limits.h"
 #include "base/password.h"
 #include "control/etcd_http.h"
 

@@ -8,9 +8,6 @@
 
 #include "control/etcd.h"
 
-/** TO_ETCD_ANSWER_MAX - bytes of an answer; what 1024 agents say is 340 MB at most */
-#define TO_ETCD_ANSWER_MAX (512u << 20)
-
 /**
  * to_etcd_set_options() - for a POST of @body to @path of the current endpoint
  * @headers: of to_etcd_headers(), for as long as the call takes

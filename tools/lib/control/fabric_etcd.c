@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "control/agent_etcd.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
@@ -229,7 +231,8 @@ static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const 
 	to_etcd_sample_key(key, c->cluster->servers[server].name, what);
 	if (!to_etcd_download(c->etcd, key, &text, &why)) {
 		if (strlen(text) <= TO_ETCD_REPLY_MAX)
-			reply = json_loads(text, 0, NULL);
+			reply = to_json_load(text, strlen(text), 2 * TO_ETCD_REPLY_MAX, "reply",
+					     &why);
 		free(text);
 		if (!json_equal(json_object_get(reply, "id"), json_object_get(word, "id"))) {
 			to_error_set(&why, -ESTALE, "its reply is not the one that it announced");
@@ -260,7 +263,7 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 	c->present[server] |= !strcmp(what, "state");
 	if (!call || !call->who[server] || call->replies[server])
 		return;
-	reply = json_loadb(kv->value, kv->len, 0, NULL);
+	reply = to_json_load(kv->value, kv->len, 2 * TO_ETCD_REPLY_MAX, kv->key, NULL);
 	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
 		call->replies[server] = cluster_fetch(c, server, what, reply);
 	else
