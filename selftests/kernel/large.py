@@ -66,11 +66,14 @@ commit = {"base-generation": 0}
 stage(family)
 code, text = once(family, "commit", **commit)
 tap.ok(code == errno.EINPROGRESS, "a request makes a part of a large table", (code, text))
-tap.ok(subprocess.run(["modprobe", "psample"], check=False).returncode == 0,
-       "meanwhile another family is registered")
-reply = other._exchange(genl.CTRL, 0, struct.pack("=BBH", genl.GETFAMILY, 1, 0) +
-                        genl.attribute(2, b"psample\0"))
-tap.ok(len(reply) == 1, "and answered for")
+if subprocess.run(["modinfo", "psample"], check=False, capture_output=True).returncode:
+    tap.skip("meanwhile another family is registered", "this kernel has no psample")
+else:
+    tap.ok(subprocess.run(["modprobe", "psample"], check=False).returncode == 0,
+           "meanwhile another family is registered")
+    reply = other._exchange(genl.CTRL, 0, struct.pack("=BBH", genl.GETFAMILY, 1, 0) +
+                            genl.attribute(2, b"psample\0"))
+    tap.ok(len(reply) == 1, "and answered for")
 state = device(other)
 tap.ok(state["staged-routes"] == ROUTES and "staged-prepared" not in state and
        state["generation"] == 0, "the stage is there, not yet prepared", state)

@@ -12,5 +12,5 @@ at_exit "ip netns del $server"
 must ip -n "$server" link add topo0 type topoopt
 must ip -n "$server" link add eth0 type dummy
 must ip -n "$server" link set eth0 master topo0
-at_exit "modprobe -r psample"
+at_exit "modprobe -qr psample"
 on "$server" python3 "$lib_dir/kernel/large.py"
