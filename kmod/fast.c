@@ -112,10 +112,9 @@ static __always_inline bool topoopt_fast_relay(const struct topoopt_port *in,
 	/* Unicast, which is 0, and for all sources. */
 	if (unlikely((slot->target & TOPOOPT_TARGET_FLAGS) != TOPOOPT_TARGET_ALONE))
 		return false;
-	nexthop = topoopt_fastpath_nexthop(in,
-					   (void *)(slot->target & ~TOPOOPT_TARGET_FLAGS),
-					   skb->data, skb_headlen(skb), v6);
-	if (unlikely(!nexthop))
+	if (unlikely(!topoopt_fastpath_nexthop(in,
+					       (void *)(slot->target & ~TOPOOPT_TARGET_FLAGS),
+					       skb->data, skb_headlen(skb), v6, &nexthop)))
 		return false;
 	out = rcu_dereference(in->tdev->ports[nexthop->slot]);
 	if (unlikely(!out || out->ifindex != nexthop->ifindex))

@@ -123,26 +123,27 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 }
 
 /*
- * The next hop of a flow as long as its port is live, else NULL; so for packets that
- * an alternate takes.
+ * The next hop of a flow. Return: false when its port is not live, and for packets
+ * that an alternate takes; a pointer alone would be tested once more.
  */
-static __always_inline const struct topoopt_nexthop *
+static __always_inline bool
 topoopt_fastpath_nexthop(const struct topoopt_port *in,
 			 const struct topoopt_group *group,
-			 const void *ip, int head, bool v6)
+			 const void *ip, int head, bool v6,
+			 const struct topoopt_nexthop **nexthop)
 {
-	const struct topoopt_nexthop *nexthop = group->nexthop;
 	const struct topoopt_dev *tdev = in->tdev;
 	u32 hash;
 
 	if (unlikely(group->alternate_slots & in->bit))
-		return NULL;
+		return false;
+	*nexthop = group->nexthop;
 	if (group->primaries > 1) {
 		if (unlikely(!topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash)))
-			return NULL;
-		nexthop = topoopt_group_first(group, hash);
+			return false;
+		*nexthop = topoopt_group_first(group, hash);
 	}
-	return READ_ONCE(tdev->live) & BIT_ULL(nexthop->slot) ? nexthop : NULL;
+	return READ_ONCE(tdev->live) & BIT_ULL((*nexthop)->slot);
 }
 
 /* netif_running() && netif_carrier_ok(), in one load */
