@@ -86,6 +86,9 @@ bench-plan: tools  ## how good plans are and what they cost; ONLY="plans matchin
 bench-replan: unit  ## how fast a new plan follows measured traffic, and what it gains
 	@build/bench/replan build/bench/replan.json
 
+bench-loop: unit  ## what the closed loop loses to one who knows the future; SEED=
+	@build/bench/loop build/bench/loop.json $(or $(SEED),1)
+
 bench-relay: KERNEL = 6.12
 bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
 	@selftests/bench/relay.sh -k $(KERNEL)
@@ -145,4 +148,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-relay bench-recovery bench-throughput bench-fabric lab install lint docs deb check-deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-relay bench-recovery bench-throughput bench-fabric lab install lint docs deb check-deb clean help

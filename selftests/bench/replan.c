@@ -122,7 +122,9 @@ static int measure(struct to_plan *plan, const struct traffic_case *c, bool find
 {
 	unsigned int n = plan->demand->n, runs = n > 500 ? 2 : RUNS, i;
 	struct to_replan_options options = TO_REPLAN_DEFAULTS;
-	struct to_traffic traffic = { n, calloc((size_t)n * n, sizeof(uint64_t)), 0.05 };
+	struct to_traffic traffic = {
+		.n = n, .bytes = calloc((size_t)n * n, sizeof(uint64_t)), .seconds = 0.05,
+	};
 	const struct to_replan_choice *chosen;
 	struct to_replan_result result;
 	double ms[RUNS], target = n <= 12 ? 1 : n <= 128 ? 20 : 1000, ratio;

@@ -26,7 +26,9 @@ static struct to_plan *planned(struct to_demand *demand, unsigned int degree, en
 
 static struct to_traffic traffic_new(unsigned int n, double seconds)
 {
-	struct to_traffic t = { n, calloc((size_t)n * n, sizeof(*t.bytes)), seconds };
+	struct to_traffic t = {
+		.n = n, .bytes = calloc((size_t)n * n, sizeof(*t.bytes)), .seconds = seconds,
+	};
 
 	assert_non_null(t.bytes);
 	return t;

@@ -276,7 +276,7 @@ static int replan_run(struct to_call *call, const void *data)
 		ret = replan_blame(call, args->tm, ret);
 	if (!ret)
 		ret = replan_decide(call, args, plan, &traffic);
-	free(traffic.bytes);
+	to_traffic_free(&traffic);
 	to_tm_free(tm);
 	to_plan_free(plan);
 	return ret;

@@ -6,9 +6,11 @@
 #include "fabric_options.h"
 #include "switches.h"
 
+#define RUN_BY_SWITCH UINT64_MAX
+
 struct run_args {
 	const char *log, *replay;
-	uint64_t confirm, idle_bps;
+	uint64_t change_cost_ns;
 	struct to_controller_config controller;
 };
 
@@ -33,11 +35,9 @@ static int run_run(struct to_call *call, const void *data)
 	struct to_run_log log;
 	int ret;
 
-	if (config.shift.threshold <= 0 || config.shift.threshold >= 1)
-		return to_usage(call, "--threshold is a share of the traffic, between 0 and 1");
 	config.dry_run |= !!args->replay;
-	config.shift.confirm = args->confirm;
-	config.shift.idle = args->idle_bps / 8.0;
+	if (args->change_cost_ns != RUN_BY_SWITCH)
+		config.candidates.change_cost = args->change_cost_ns * 1e-9;
 	if (config.fabric.etcd.endpoints)
 		config.fabric.command = NULL;
 	config.fabric.note = run_note;
@@ -70,21 +70,15 @@ static const struct to_option run_options[] = {
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000,
 	  .help = "how often to measure traffic; default: 50ms" },
-	{ "threshold", 0, TO_OPTION_REAL, FIELD(controller.shift.threshold), .argument = "SHARE",
-	  .help = "share of the traffic that must be new to make a shift; default: 0.3" },
-	{ "confirm", 0, TO_OPTION_NUMBER, FIELD(confirm), .argument = "N", .min = 1,
-	  .max = 1000000, .help = "consecutive intervals that make a shift; default: 2" },
-	{ "hold", 0, TO_OPTION_DURATION, FIELD(controller.shift.hold_ns), .argument = "TIME",
-	  .min = 1000000,
-	  .help = "ignore shifts for this long at first and after a change: an iteration or more; "
-		  "default: 2.5s" },
-	{ "memory", 0, TO_OPTION_DURATION, FIELD(controller.shift.memory_ns), .argument = "TIME",
-	  .min = 1000000,
-	  .help = "how long past traffic is remembered: 4 iterations or more; default: 10s" },
-	{ "idle", 0, TO_OPTION_RATE, FIELD(idle_bps), .argument = "RATE",
-	  .help = "below this rate the fabric counts as idle; default: 1M" },
-	{ "horizon", 0, TO_OPTION_DURATION, FIELD(controller.horizon_ns), .argument = "TIME", .min = 1,
-	  .help = "time within which a change must pay back; default: 10s" },
+	{ "memory", 0, TO_OPTION_DURATION, FIELD(controller.candidates.memory_ns),
+	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
+	  .help = "how long past traffic is remembered, and planned for: 4 iterations or more; "
+		  "default: 10s" },
+	{ "change-cost", 0, TO_OPTION_DURATION, FIELD(change_cost_ns), .argument = "TIME",
+	  .max = 86400000000000,
+	  .help = "time of busy links that new links must save beside what is lost while they are "
+		  "dark, for wear; default: the reconfiguration time of the slowest optical "
+		  "switch, 250ms or more" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
 	  .min = 1, .help = "time for new links to come up; default: 5s" },
 	{ "repair-after", 0, TO_OPTION_DURATION, FIELD(controller.carrier.after_ns),
@@ -124,11 +118,11 @@ const struct to_command to_cmd_run = {
 	.options = run_options,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
-		.confirm = 2, .idle_bps = 1000000,
+		.change_cost_ns = RUN_BY_SWITCH,
 		.controller = {
-			.interval_ns = 50000000, .horizon_ns = 10000000000,
+			.interval_ns = 50000000,
 			.carrier_ns = 5000000000,
-			.carrier = TO_CARRIER_DEFAULTS, .shift = TO_SHIFT_DEFAULTS,
+			.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS,
 			.fabric = TO_FABRIC_DEFAULTS,
 		},
 	},

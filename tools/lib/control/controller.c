@@ -13,13 +13,11 @@
 #include "control/carrier.h"
 #include "control/initial_plan.h"
 #include "control/transition.h"
-#include "data/allreduce.h"
 #include "data/down.h"
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 #include "format/tm_json.h"
 #include "plan/repair.h"
-#include "plan/replan.h"
 
 #define CONTROLLER_RETRY_S 1
 #define CONTROLLER_RETRY_MAX_S 30
@@ -36,9 +34,12 @@
  * @lock: of the plan's file, negative in a dry run
  * @next: while the fabric may be anywhere between @plan and this one, else NULL
  * @switches: open when @transition has them
- * @bytes: of the last interval, n x n, row = source
- * @mean: bytes per second to plan for, n x n
- * @onset_ns: CLOCK_MONOTONIC; start of the interval in which the traffic was first new
+ * @traffic: not observed yet
+ * @candidates: plans, and what the traffic has cost on them
+ * @onset_ns: CLOCK_MONOTONIC; start of the interval in which links were first busier than
+ *	promised
+ * @decide_ns: CLOCK_MONOTONIC; after a change that failed, none is made before
+ * @dark: seconds of the change under way in which links were dark
  * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
  * @broken: the fabric is not as @plan says
  * @unknown: why there is no matrix; empty when there is
@@ -58,10 +59,11 @@ struct controller {
 	struct to_fabric *fabric;
 	struct to_switch_set switches;
 	struct to_transition transition;
-	struct to_shift shift;
+	struct to_traffic traffic;
+	struct to_candidates candidates;
 	int lock;
-	uint64_t *bytes, onset_ns, committed_ns;
-	double *mean;
+	uint64_t onset_ns, committed_ns, decide_ns;
+	double dark;
 	bool broken;
 	struct to_error unknown;
 	unsigned int n_missing;
@@ -71,11 +73,6 @@ struct controller {
 	uint64_t since_ns, repair_ns;
 	unsigned int repair_pause;
 };
-
-static size_t controller_cells(const struct controller *c)
-{
-	return (size_t)c->plan->cluster->n_servers * c->plan->cluster->n_servers;
-}
 
 /* ---- the fabric as the plan says ---- */
 
@@ -89,6 +86,10 @@ static void controller_step(void *data, enum to_transition_step step, double sec
 
 	if (step == TO_TRANSITION_COMMIT && !error)
 		c->committed_ns = to_clock_monotonic_ns();
+	if (step == TO_TRANSITION_SWITCH)
+		c->dark = seconds;
+	if (step == TO_TRANSITION_CARRIER && !error)
+		c->candidates.dark = c->dark + seconds;
 	if (error)
 		json_object_set_new(fields, "error", json_string(error));
 	if (note)
@@ -255,51 +256,82 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	return true;
 }
 
-static void controller_decide(struct controller *c, enum to_shift_verdict verdict)
+/* Return: whether there are new candidates, or might be. */
+static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
 {
-	struct to_replan_options options = TO_REPLAN_DEFAULTS;
-	struct to_traffic traffic = {
-		.n = c->plan->cluster->n_servers, .bytes = c->bytes, .seconds = 1,
-	};
-	const char *kind = to_shift_verdict_names[verdict], *action;
+	const char *kind = to_shift_verdict_names[verdict];
+	const struct to_shift *shift = &c->candidates.shift;
+	const double excess = shift->excess, promise = shift->promise;
 	uint64_t start = to_clock_monotonic_ns();
-	const bool dry_run = c->config->dry_run;
-	struct to_replan_result result;
 	struct to_error err = { 0 };
-	bool changed = false;
-	double ms;
+	int n = to_candidates_plan(&c->candidates, &err);
+	double ms = to_clock_seconds_since(start) * 1e3;
 
-	to_run_log(c->config->log, "shift",
-		   json_pack("{s:s, s:f, s:f}", "kind", kind, "new", c->shift.novelty,
-			     "distance", c->shift.distance),
-		   "the traffic shifted (%s): %.0f %% of the last interval is new, the mean is %.0f %% from the plan's",
-		   kind, c->shift.novelty * 100, c->shift.distance * 100);
-	to_shift_mean(&c->shift, c->mean);
-	for (size_t i = 0; i < controller_cells(c); i++)
-		c->bytes[i] = c->mean[i];
-	options.horizon = c->config->horizon_ns * 1e-9;
-	if (to_replan(c->plan, &traffic, &options, &result, &err)) {
+	if (n < 0) {
 		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
-			   "cannot replan: %s", err.text);
-		to_shift_decided(&c->shift, false);
+			   "cannot plan: %s", err.text);
 		return;
 	}
-	action = to_replan_action_names[result.action];
-	ms = to_clock_seconds_since(start) * 1e3;
+	to_run_log(c->config->log, "shift",
+		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind", kind, "promised",
+			     promise, "busy", shift->promise, "excess_s", excess, "new", n, "ms",
+			     ms, "candidates", to_candidates_json(&c->candidates)),
+		   "%s: the busiest link is busy for %.3g times the lower bound, promised were %.3g: %d new candidates (%.1f ms)",
+		   verdict == TO_SHIFT_BUSY ? "links are busier than promised" :
+					      "time for a look at the traffic",
+		   shift->promise, promise, n, ms);
+}
+
+/* What the last change came to, for the log. */
+static json_t *controller_outcome(const struct controller *c)
+{
+	const struct to_candidates_outcome *outcome = &c->candidates.outcome;
+
+	if (!outcome->since || !(outcome->kept > 0))
+		return NULL;
+	return json_pack("{s:f, s:f}", "predicted", outcome->predicted, "realised",
+			 1 - outcome->spent / outcome->kept);
+}
+
+/* Another candidate should be in force. */
+static void controller_decide(struct controller *c, unsigned int to)
+{
+	const struct to_regret *regret = &c->candidates.regret;
+	const struct to_candidates_plan *next = &c->candidates.candidate[to];
+	const double lost = to_regret_lost(regret, to), price = regret->price[regret->at][to];
+	const double saves = to_candidates_saves(&c->candidates, to);
+	const bool dry_run = c->config->dry_run;
+	enum to_replan_action action;
+	char reason[160];
+	bool changed;
+
+	if (to_candidates_action(&c->candidates, to, &action))
+		return;
+	snprintf(reason, sizeof(reason), "%.3g s of busy links were lost against candidate %u (%s), a change costs %.3g s; it saves %.3g %%",
+		 lost, next->id, next->source, price, saves * 100);
 	to_run_log(c->config->log, "decision",
-		   json_pack("{s:s, s:s, s:f, s:b, s:o}", "action", action, "reason",
-			     result.reason, "ms", ms, "dry_run", dry_run, "replan",
-			     to_replan_json(&result)),
-		   "decision: %s%s: %s (%.1f ms)", action,
-		   dry_run && result.plan ? " (dry run)" : "", result.reason, ms);
-	if (result.plan && dry_run) {
-		controller_take(c, result.plan);
+		   json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:f, s:o, s:o*}", "action",
+			     to_replan_action_names[action], "reason", reason, "dry_run", dry_run,
+			     "candidate", (json_int_t)next->id, "regret_s", lost, "price_s",
+			     price, "saves", saves, "candidates",
+			     to_candidates_json(&c->candidates), "before", controller_outcome(c)),
+		   "decision: %s%s: %s", to_replan_action_names[action],
+		   dry_run ? " (dry run)" : "", reason);
+	if (dry_run) {
+		controller_take(c, to_plan_hold(next->busy.plan));
 		changed = true;
-	} else if (result.plan) {
-		changed = controller_change(c, action, result.plan);
+	} else {
+		changed = controller_change(c, to_replan_action_names[action],
+					    to_plan_hold(next->busy.plan));
 	}
 	c->n_changes += changed;
-	to_shift_decided(&c->shift, changed);
+	if (changed) {
+		to_candidates_moved(&c->candidates, to);
+		return;
+	}
+	c->decide_ns = to_clock_monotonic_ns() + CONTROLLER_RETRY_MAX_S * TO_NS_PER_S;
+	if (to)
+		to_candidates_drop(&c->candidates, to);
 }
 
 /* By the clock that nobody sets; what other hosts tell is by theirs. */
@@ -311,15 +343,34 @@ static uint64_t controller_moment(uint64_t realtime_ns)
 static void controller_observe(struct controller *c, const struct to_tm *tm, unsigned int sample)
 {
 	const struct to_tm_sample *interval = &tm->samples[sample];
+	const unsigned int n = c->plan->cluster->n_servers;
+	const size_t cells = (size_t)n * n;
 	enum to_shift_verdict verdict;
+	unsigned int to;
 
 	c->n_intervals++;
-	to_tm_matrix(tm, sample, -1, TO_TM_ALL, c->bytes);
-	if (!c->shift.n_fresh)
+	if (!c->traffic.bytes)
+		c->traffic = (struct to_traffic){
+			.n = n, .bytes = calloc(cells, sizeof(*c->traffic.bytes)),
+			.tcp = calloc(cells, sizeof(*c->traffic.tcp)),
+		};
+	if (!c->traffic.bytes || !c->traffic.tcp) {
+		to_traffic_free(&c->traffic);
+		return;
+	}
+	to_traffic_add(&c->traffic, tm, sample);
+	/* one that is too short says nothing by itself */
+	if (c->traffic.seconds * 2e9 < tm->interval_ns)
+		return;
+	if (!c->candidates.shift.n)
 		c->onset_ns = controller_moment(interval->start_ns);
-	verdict = to_shift_observe(&c->shift, c->bytes, interval->elapsed_ns);
-	if (verdict == TO_SHIFT_STEP || verdict == TO_SHIFT_DRIFT)
-		controller_decide(c, verdict);
+	if (to_candidates_observe(&c->candidates, &c->traffic, &verdict))
+		return;
+	if (verdict != TO_SHIFT_NONE)
+		controller_plan(c, verdict);
+	to = to_candidates_choose(&c->candidates);
+	if (to != c->candidates.regret.at && to_clock_monotonic_ns() >= c->decide_ns)
+		controller_decide(c, to);
 }
 
 /* ---- ports that lose their light ---- */
@@ -773,21 +824,9 @@ static int controller_connect(struct controller *c, struct to_error *err)
 	return controller_recover(c) ? to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-/* What the plan was made for: transfers, and AllReduce over its rings and trees. */
 static int controller_expect(struct controller *c, struct to_error *err)
 {
-	const struct to_demand *demand = controller_asked(c)->demand;
-	const struct to_rings rings = to_allreduce_of(controller_asked(c));
-
-	c->bytes = calloc(controller_cells(c), sizeof(*c->bytes));
-	c->mean = calloc(controller_cells(c), sizeof(*c->mean));
-	if (!c->bytes || !c->mean)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	memcpy(c->bytes, demand->mp, controller_cells(c) * sizeof(*c->bytes));
-	to_allreduce_add(&rings, true, 1, c->bytes);
-	for (size_t i = 0; i < controller_cells(c); i++)
-		c->mean[i] = c->bytes[i];
-	if (to_shift_init(&c->shift, &c->config->shift, demand->n, c->mean))
+	if (to_candidates_init(&c->candidates, &c->config->candidates, controller_asked(c)))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -797,9 +836,9 @@ static int controller_end(struct controller *c, int ret)
 {
 	if (!ret) {
 		to_run_log(c->config->log, "end",
-			   json_pack("{s:b, s:I, s:I}", "as_planned", !c->broken, "intervals",
-				     (json_int_t)c->n_intervals, "changes",
-				     (json_int_t)c->n_changes),
+			   json_pack("{s:b, s:I, s:I, s:o*}", "as_planned", !c->broken,
+				     "intervals", (json_int_t)c->n_intervals, "changes",
+				     (json_int_t)c->n_changes, "before", controller_outcome(c)),
 			   "end after %" PRIu64 " intervals and %" PRIu64 " changes%s",
 			   c->n_intervals, c->n_changes,
 			   c->broken ? ", the fabric is NOT as planned" : "");
@@ -809,9 +848,8 @@ static int controller_end(struct controller *c, int ret)
 	to_transition_free(&c->transition);
 	if (c->transition.switches)
 		to_switch_set_close(&c->switches);
-	to_shift_free(&c->shift);
-	free(c->bytes);
-	free(c->mean);
+	to_candidates_free(&c->candidates);
+	to_traffic_free(&c->traffic);
 	free(c->path);
 	free(c->next_path);
 	free(c->repair_path);

@@ -3,9 +3,9 @@
 #define TOPOOPT_CONTROLLER_H
 
 /*
- * The closed loop: measure the traffic of a fabric every interval, notice when it is
- * no longer what the plan was made for (shift.h), decide whether another plan pays
- * (replan.h), and take the fabric there (transition.h).
+ * The closed loop: measure the traffic of a fabric every interval, price it on the plans
+ * that the fabric could have, decide which of them it should have (candidates.h), and
+ * take the fabric there (transition.h).
  *
  * The file of the plan, PLAN, is the only state, and PLAN.lock says whose it is: of one
  * controller at a time. A change goes through these steps:
@@ -30,6 +30,7 @@
 
 #include <signal.h>
 
+#include "control/candidates.h"
 #include "control/carrier.h"
 #include "control/fabric.h"
 #include "control/run_log.h"
@@ -42,7 +43,6 @@
  * @allow: see to_switch_allow_check()
  * @dry_run: decide, but change nothing: neither the fabric nor files
  * @interval_ns: how often to look at the traffic
- * @horizon_ns: in which a change must pay back
  * @carrier_ns: how long new links may take to come up
  * @carrier: when a port counts as down, and the fabric is repaired
  * @stop: ends the loop when set; handlers that set it must not restart system calls.
@@ -52,9 +52,9 @@
 struct to_controller_config {
 	const char *plan, *initial, *allow;
 	bool dry_run;
-	uint64_t interval_ns, horizon_ns, carrier_ns;
+	uint64_t interval_ns, carrier_ns;
 	struct to_carrier_config carrier;
-	struct to_shift_config shift;
+	struct to_candidates_config candidates;
 	struct to_fabric_options fabric;
 	const volatile sig_atomic_t *stop;
 	const struct to_run_log *log;

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/allreduce.h"
+#include "plan/change_price.h"
 #include "plan/complete.h"
 #include "plan/replan.h"
 #include "plan/rewire.h"
-#include "plan/rewire_steps.h"
-#include "routing/link_loads.h"
+#include "routing/busy_time.h"
 #include "verify/predict.h"
 #include "verify/verify_links.h"
 
@@ -32,53 +31,11 @@ struct replan {
 	const struct to_replan_options *options;
 	struct to_replan_result *result;
 	struct to_demand *demand;	/* measured, AllReduce told from MP transfers */
-	struct to_graph *graph;		/* of the plan's links */
-	double *load;			/* bytes on them, per arc */
+	struct to_busy_time busy;	/* of the plan */
+	double *load;			/* bytes on its links, per arc */
 	bool routes_all;
 	struct option option[TO_REPLAN_SOURCES];
 };
-
-/* Say why the matrix is not of the plan's job, if it is not. */
-static int replan_traffic_check(const struct to_tm *tm, const struct to_plan *plan,
-				struct to_error *err)
-{
-	if (strcmp(tm->job, plan->demand->name))
-		return to_error_set(err, -EINVAL,
-				    "job: it is of job \"%s\", the plan of job \"%s\"", tm->job,
-				    plan->demand->name);
-	if (!tm->n_samples)
-		return to_error_set(err, -EINVAL, "samples: there are none");
-	return to_tm_check_fabric(tm, plan->cluster, err);
-}
-
-int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned int samples,
-		  struct to_traffic *traffic, struct to_error *err)
-{
-	size_t n = plan->cluster->n_servers, i;
-	unsigned int first = samples && samples < tm->n_samples ? tm->n_samples - samples : 0, k;
-	int ret = replan_traffic_check(tm, plan, err);
-
-	if (ret)
-		return ret;
-	*traffic = (struct to_traffic){ .n = n, .bytes = calloc(n * n, sizeof(*traffic->bytes)) };
-	if (!traffic->bytes)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	for (; first < tm->n_samples; first++) {
-		const struct to_tm_sample *s = &tm->samples[first];
-
-		traffic->seconds += s->elapsed_ns * 1e-9;
-		for (k = 0; k < s->n_flows; k++)
-			if (s->flows[k].src != TO_TM_NONE && s->flows[k].dst != TO_TM_NONE)
-				traffic->bytes[s->flows[k].src * n + s->flows[k].dst] +=
-					s->flows[k].bytes;
-	}
-	for (i = 0; i < n; i++)
-		traffic->bytes[i * (n + 1)] = 0;
-	if (traffic->seconds > 0)
-		return 0;
-	free(traffic->bytes);
-	return to_error_set(err, -EINVAL, "samples: they last no time");
-}
 
 static void replan_line(void *data, const char *line)
 {
@@ -116,150 +73,24 @@ static int replan_check(const struct replan *r, struct to_error *err)
 				   0;
 }
 
-/* What was measured, as the demand of a plan. Return: 0 or -ENOMEM. */
-static int replan_measure(struct replan *r)
-{
-	struct to_rings rings = to_allreduce_of(r->plan);
-	size_t n = r->traffic->n, i;
-	uint64_t *buffers;
-	int ret;
-
-	r->demand = to_demand_copy(r->plan->demand);
-	buffers = calloc(r->plan->demand->n_groups + 1, sizeof(*buffers));
-	if (!r->demand || !buffers) {
-		free(buffers);
-		return -ENOMEM;
-	}
-	memcpy(r->demand->mp, r->traffic->bytes, n * n * sizeof(*r->demand->mp));
-	for (i = 0; i < n; i++)
-		r->demand->mp[i * (n + 1)] = 0;
-	for (i = 0; i < n * n; i++)
-		r->result->bytes += r->demand->mp[i];
-	ret = to_allreduce_take(&rings, r->demand->mp, buffers);
-	/* a group of the job remains one while it sends nothing */
-	for (i = 0; i < r->demand->n_groups; i++)
-		r->demand->groups[i].bytes = buffers[i] ? buffers[i] : 1;
-	free(buffers);
-	return ret;
-}
-
-/*
- * Seconds that the busiest link is busy with @demand under the tables of @plan.
- * @graph: of its links
- * @load: gets bytes per arc; NULL when nobody asks
- */
-static int replan_time(const struct to_plan *plan, const struct to_graph *graph,
-		       struct to_demand *demand, double *load, double *seconds)
-{
-	struct to_plan view = *plan;
-	double *rings = calloc(2 * (size_t)graph->n_arcs + 1, sizeof(*rings));
-	double *mp = rings ? rings + graph->n_arcs : NULL;
-	struct to_forwarding f = { 0 };
-	int ret = -ENOMEM;
-	uint32_t a;
-
-	view.demand = demand;
-	if (rings && !to_forwarding_init(&f, &view, graph))
-		ret = to_link_loads(&f, rings, mp);
-	*seconds = 0;
-	for (a = 0; !ret && a < graph->n_arcs; a++) {
-		double bytes = rings[a] + mp[a];
-
-		*seconds =
-			fmax(*seconds, bytes * to_graph_seconds_per_byte(graph, plan->cluster, a));
-		if (load)
-			load[a] = bytes;
-	}
-	to_forwarding_free(&f);
-	free(rings);
-	return ret;
-}
-
-/* Seconds that the busiest of @links is busy with all bytes, INFINITY when they
- * do not join all servers. @links are taken over. Return: 0 or -ENOMEM.
- */
-static int replan_darkness(const struct replan *r, struct to_link *links, unsigned int n_links,
-			   double *seconds)
-{
-	const struct to_cluster *c = r->plan->cluster;
-	struct to_demand all = { .n = r->traffic->n, .mp = r->traffic->bytes };
-	struct to_topology t = { .layout = { .links = links, .n_links = n_links } };
-	struct to_graph *graph;
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < n_links; i++)
-		links[i].ring = links[i].tree = -1;
-	graph = to_graph_new(c->n_servers, links, n_links, c->link_mode);
-	ret = graph ? to_topology_rate(&t, c, &all, graph) : -ENOMEM;
-	*seconds = ret ? INFINITY : t.time;
-	to_graph_free(graph);
-	free(links);
-	return ret == -ENOMEM ? ret : 0;
-}
-
-/* Of the switch that joins @link, seconds that a change of it takes. */
-static double replan_switching(const struct to_cluster *c, const struct to_link *link)
-{
-	int at = c->servers[link->a.server].ports[link->a.port].optical_switch;
-
-	return at < 0 ? 0 : c->switches[at].reconfiguration_ns * 1e-9;
-}
-
-/* What the steps to @links move and delay. Return: 0 or -ENOMEM. */
-static int replan_price_steps(const struct replan *r, const struct to_link *links,
-			      unsigned int n_links, const struct to_rewire_steps *steps,
+/* What changing to the links of @layout moves and delays. Return: 0 or -ENOMEM. */
+static int replan_price_links(const struct replan *r, const struct to_layout *layout,
 			      struct to_replan_choice *choice)
 {
-	const struct to_cluster *c = r->plan->cluster;
-	double now = r->result->choices[0].comm_time, pace = fmax(r->result->seconds, now);
-	double longest = 0, bytes = 0, slow = 0, dark;
-	struct to_link *lit;
-	unsigned int n_lit, i;
+	const struct to_change_from from = {
+		.cluster = r->plan->cluster, .graph = r->busy.graph, .load = r->load,
+		.bytes = r->traffic->bytes, .seconds = r->result->seconds,
+		.busy = r->result->choices[0].comm_time, .dark = r->options->dark,
+	};
+	struct to_change_price price;
+	int ret = to_change_price(&from, layout->links, layout->n_links, &price);
 
-	for (i = 0; i < c->n_links; i++)
-		if (steps->cut[i] < steps->n) {
-			longest = fmax(longest, replan_switching(c, &c->links[i]));
-			choice->cut++;
-		}
-	for (i = 0; i < n_links; i++)
-		if (steps->made[i] < steps->n) {
-			longest = fmax(longest, replan_switching(c, &links[i]));
-			choice->made++;
-		}
-	for (i = 0; i < r->graph->n_arcs; i++)
-		bytes += steps->cut[r->graph->link[i]] < steps->n ? r->load[i] : 0;
-	dark = r->options->dark < 0 ? longest : r->options->dark;
-	choice->steps = steps->n;
-	choice->dark = steps->n * dark;
-	choice->delayed = steps->n ? bytes * dark / r->result->seconds : 0;
-	if (!choice->dark)
-		return 0;
-	/* the first step leaves the fewest links; where no steps are whole, the last none */
-	if (steps->n > 1 || steps->whole) {
-		lit = malloc((c->n_links + n_links + 1) * sizeof(*lit));
-		if (!lit)
-			return -ENOMEM;
-		to_rewire_steps_links(steps, c, links, n_links, 0, lit, &n_lit);
-		if (replan_darkness(r, lit, n_lit, &slow))
-			return -ENOMEM;
-	}
-	choice->lost = dark * (!steps->whole + (steps->n - !steps->whole) *
-					       (1 - pace / (pace + fmax(slow - now, 0))));
-	return 0;
-}
-
-/* What changing to @links moves and delays. Return: 0 or -ENOMEM. */
-static int replan_price_links(const struct replan *r, const struct to_link *links,
-			      unsigned int n_links, struct to_replan_choice *choice)
-{
-	struct to_rewire_steps steps;
-	int ret = to_rewire_steps_make(r->plan->cluster, links, n_links, &steps);
-
-	if (ret)
-		return ret;
-	ret = replan_price_steps(r, links, n_links, &steps, choice);
-	to_rewire_steps_free(&steps);
+	choice->cut = price.cut;
+	choice->made = price.made;
+	choice->steps = price.steps;
+	choice->dark = price.dark;
+	choice->delayed = price.delayed;
+	choice->lost = price.lost;
 	return ret;
 }
 
@@ -303,18 +134,17 @@ static int replan_try(struct replan *r, unsigned int index, struct to_error *err
 {
 	struct to_replan_choice *choice = &r->result->choices[index];
 	struct option *o = &r->option[choice->source];
-	const struct to_cluster *c;
-	struct to_graph *graph;
+	struct to_busy_time busy;
 	int ret;
 
 	o->plan = replan_route(r, &o->topology.layout, err);
 	if (!o->plan)
 		return -EINVAL;
-	c = o->plan->cluster;
-	graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	ret = graph ? replan_time(o->plan, graph, o->plan->demand, NULL, &choice->comm_time) :
-		      -ENOMEM;
-	to_graph_free(graph);
+	ret = to_busy_time_init(&busy, o->plan);
+	if (!ret) {
+		ret = to_busy_time_of(&busy, r->demand, NULL, &choice->comm_time);
+		to_busy_time_free(&busy);
+	}
 	choice->estimated = false;
 	replan_price_time(r, choice);
 	return ret;
@@ -337,7 +167,7 @@ static int replan_topology(const struct replan *r, enum to_replan_source source,
 					  r->demand, o->discount, o->seed, t, err);
 	ret = to_rewire_none(r->plan, t);
 	if (!ret)
-		ret = to_topology_rate(t, c, r->demand, r->graph);
+		ret = to_topology_rate(t, c, r->demand, r->busy.graph);
 	return ret;
 }
 
@@ -382,7 +212,7 @@ static int replan_add(struct replan *r, enum to_replan_source source, struct to_
 		return to_error_set(err, ret, "%s", why.text[0] ? why.text : "out of memory");
 	*choice = (struct to_replan_choice){ .source = source, .comm_time = t->time,
 					     .estimated = true };
-	ret = replan_price_links(r, t->layout.links, t->layout.n_links, choice);
+	ret = replan_price_links(r, &t->layout, choice);
 	if (ret)
 		return ret;
 	choice->action = choice->cut || choice->made ? TO_REPLAN_REWIRE : TO_REPLAN_REROUTE;
@@ -463,7 +293,6 @@ static void replan_explain(const struct replan *r)
 static int replan_decide(struct replan *r, struct to_error *err)
 {
 	struct to_replan_result *result = r->result;
-	struct to_figures figures;
 	enum to_replan_source source;
 	int ret = 0;
 
@@ -480,22 +309,13 @@ static int replan_decide(struct replan *r, struct to_error *err)
 		return ret;
 	result->action = result->choices[result->chosen].action;
 	replan_explain(r);
-	if (!result->chosen)
-		return 0;
-	source = result->choices[result->chosen].source;
-	if (r->options->predict) {
-		ret = to_complete_predictions(r->option[source].plan, &figures);
-		if (ret)
-			return ret;
-	}
-	result->plan = r->option[source].plan;
-	r->option[source].plan = NULL;
 	return 0;
 }
 
-int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
-	      const struct to_replan_options *options, struct to_replan_result *result,
-	      struct to_error *err)
+int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
+		  const struct to_replan_options *options,
+		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
+		  struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct replan r = { .plan = plan, .traffic = traffic, .options = options,
@@ -510,11 +330,13 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	if (ret)
 		goto out;
 	r.routes_all = (double)c->n_servers * c->n_links <= routed;
-	r.graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	ret = r.graph ? replan_measure(&r) : -ENOMEM;
+	for (i = 0; i < traffic->n * traffic->n; i++)
+		result->bytes += traffic->bytes[i];
+	ret = to_busy_time_init(&r.busy, plan);
+	ret = ret ? ret : to_traffic_demand(traffic, plan, &r.demand);
 	if (!ret) {
-		r.load = calloc(r.graph->n_arcs + 1, sizeof(*r.load));
-		ret = r.load ? replan_time(plan, r.graph, r.demand, r.load, &keep->comm_time) :
+		r.load = calloc(r.busy.graph->n_arcs + 1, sizeof(*r.load));
+		ret = r.load ? to_busy_time_of(&r.busy, r.demand, r.load, &keep->comm_time) :
 			       -ENOMEM;
 	}
 	if (!ret) {
@@ -527,11 +349,38 @@ out:
 		to_error_set(err, ret, "out of memory");
 	for (i = 0; i < TO_REPLAN_SOURCES; i++) {
 		to_layout_free(&r.option[i].topology.layout);
-		to_plan_free(r.option[i].plan);
+		if (ret)
+			to_plan_free(r.option[i].plan);
+		plans[i] = ret ? NULL : r.option[i].plan;
 	}
 	to_demand_free(r.demand);
-	to_graph_free(r.graph);
+	to_busy_time_free(&r.busy);
 	free(r.load);
+	return ret;
+}
+
+int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
+	      const struct to_replan_options *options, struct to_replan_result *result,
+	      struct to_error *err)
+{
+	struct to_plan *plans[TO_REPLAN_SOURCES];
+	enum to_replan_source source;
+	struct to_figures figures;
+	int ret = to_replan_all(plan, traffic, options, plans, result, err);
+
+	if (!ret && result->chosen) {
+		source = result->choices[result->chosen].source;
+		if (options->predict)
+			ret = to_complete_predictions(plans[source], &figures);
+		if (ret) {
+			to_error_set(err, ret, "out of memory");
+		} else {
+			result->plan = plans[source];
+			plans[source] = NULL;
+		}
+	}
+	for (source = 0; source < TO_REPLAN_SOURCES; source++)
+		to_plan_free(plans[source]);
 	return ret;
 }
 

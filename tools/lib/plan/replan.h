@@ -9,32 +9,8 @@
 
 #include "base/effort.h"
 #include "data/plan.h"
-#include "data/tm.h"
+#include "plan/traffic.h"
 #include "topology/reconfig.h"
-
-/**
- * struct to_traffic - measured bytes
- * @n: servers, those of the plan in its order
- * @bytes: n x n, row = source; diagonal not looked at
- * @seconds: in which they were sent, > 0
- */
-struct to_traffic {
-	unsigned int n;
-	uint64_t *bytes;
-	double seconds;
-};
-
-/**
- * to_traffic_of() - the traffic of a merged matrix
- * @plan: whose servers it must have, by name and in the same order
- * @samples: the last so many, 0 for all
- * @traffic: bytes to be freed
- *
- * Return: 0, -ENOMEM, or -EINVAL when @tm was recorded by one server, lacks
- * servers, has no samples, or is of another job; @err then names the key.
- */
-int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned int samples,
-		  struct to_traffic *traffic, struct to_error *err);
 
 /**
  * struct to_replan_options - how to decide
@@ -162,6 +138,17 @@ struct to_replan_result {
 int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	      const struct to_replan_options *options, struct to_replan_result *result,
 	      struct to_error *err);
+
+/**
+ * to_replan_all() - all that could be done about @traffic
+ * @plans: gets the plan of every source that was routed, to be freed
+ *
+ * Else as to_replan(); @result has no plan.
+ */
+int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
+		  const struct to_replan_options *options,
+		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
+		  struct to_error *err);
 
 /** to_replan_json() - the decision as toctl replan --json prints it */
 json_t *to_replan_json(const struct to_replan_result *result);

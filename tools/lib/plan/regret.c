@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/regret.h"
+
+#include <math.h>
+#include <string.h>
+
+void to_regret_init(struct to_regret *regret)
+{
+	*regret = (struct to_regret){ .n = 1, .haste = 1, .before = TO_REGRET_MAX };
+}
+
+double to_regret_work(const struct to_regret *regret, const double *work, const double *price)
+{
+	double least = INFINITY;
+
+	for (unsigned int s = 0; s < regret->n; s++)
+		least = fmin(least, work[s] + regret->haste * price[s]);
+	return least;
+}
+
+/* No state costs more than to be in another one and change to it. */
+static void regret_settle(struct to_regret *regret)
+{
+	for (unsigned int s = 0; s < regret->n; s++)
+		regret->work[s] = fmin(regret->work[s],
+				       to_regret_work(regret, regret->work, regret->price[s]));
+}
+
+unsigned int to_regret_add(struct to_regret *regret, const double *price, double work)
+{
+	const unsigned int s = regret->n++;
+
+	for (unsigned int t = 0; t < s; t++)
+		regret->price[s][t] = regret->price[t][s] = price[t];
+	regret->price[s][s] = 0;
+	regret->work[s] = work;
+	regret_settle(regret);
+	return s;
+}
+
+void to_regret_remove(struct to_regret *regret, unsigned int state)
+{
+	const unsigned int behind = --regret->n - state;
+
+	memmove(&regret->work[state], &regret->work[state + 1], behind * sizeof(regret->work[0]));
+	memmove(&regret->price[state], &regret->price[state + 1],
+		behind * sizeof(regret->price[0]));
+	for (unsigned int s = 0; s < regret->n; s++)
+		memmove(&regret->price[s][state], &regret->price[s][state + 1],
+			behind * sizeof(regret->price[s][0]));
+	regret->at -= regret->at > state;
+	if (regret->before == state)
+		regret->before = TO_REGRET_MAX;
+	else if (regret->before > state && regret->before < TO_REGRET_MAX)
+		regret->before--;
+}
+
+static double regret_loan(const struct to_regret *regret)
+{
+	double loan = 0;
+
+	for (unsigned int s = 1; s < regret->n; s++)
+		loan = fmax(loan, TO_REGRET_LOAN * regret->price[0][s]);
+	return loan;
+}
+
+void to_regret_observe(struct to_regret *regret, const double *cost)
+{
+	regret->credit += (1 + TO_REGRET_SLACK) * cost[0] - cost[regret->at];
+	regret->credit = fmin(regret->credit, TO_REGRET_CREDIT * regret_loan(regret));
+	if (regret->before < TO_REGRET_MAX)
+		regret->gained += cost[regret->before] - cost[regret->at];
+	for (unsigned int s = 0; s < regret->n; s++)
+		regret->work[s] += cost[s];
+	regret_settle(regret);
+}
+
+double to_regret_lost(const struct to_regret *regret, unsigned int state)
+{
+	return regret->work[regret->at] - regret->work[state];
+}
+
+unsigned int to_regret_choose(const struct to_regret *regret)
+{
+	const double *price = regret->price[regret->at];
+	const double credit = regret->credit + regret_loan(regret);
+	unsigned int best = regret->at;
+	double least = INFINITY;
+
+	if (credit < price[0])
+		return 0;
+	for (unsigned int s = 0; s < regret->n; s++) {
+		const double work = regret->work[s] + regret->haste * price[s];
+
+		if (s == regret->at || work >= least ||
+		    (s && credit < price[s] + regret->price[s][0]))
+			continue;
+		best = s;
+		least = work;
+	}
+	/* settled, the present state is never worse than that, but for rounding */
+	return least <= regret->work[regret->at] * (1 + 1e-12) ? best : regret->at;
+}
+
+void to_regret_move(struct to_regret *regret, unsigned int state)
+{
+	const double price = regret->price[regret->at][state];
+
+	if (regret->before < TO_REGRET_MAX) {
+		regret->haste *= regret->gained > TO_REGRET_WORTH * regret->paid ? 0.5 : 2;
+		regret->haste = fmin(fmax(regret->haste, TO_REGRET_HASTE), 1);
+	}
+	regret->credit -= price;
+	regret->before = regret->at;
+	regret->paid = price;
+	regret->gained = 0;
+	regret->at = state;
+}

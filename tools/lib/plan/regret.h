@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_REGRET_H
+#define TOPOOPT_REGRET_H
+
+/*
+ * When to leave one plan for another, without knowing what traffic will come: a
+ * metrical task system (Borodin, Linial and Saks, "An optimal on-line algorithm for
+ * metrical task systems", J. ACM 39(4), 1992). A plan is a state, an interval of
+ * traffic is a task that costs each state its busy time, and a change has a price.
+ *
+ * Work functions decide: the least that all intervals so far could have cost, ending
+ * in each state. A state is left when its work function exceeds another one's by the
+ * price of the change, so whatever comes, n states cost at most 2n - 1 times what the
+ * best sequence of changes would have cost, known in advance.
+ *
+ * Where changes prove to pay, a part of the price is enough to leave (@haste), down to
+ * TO_REGRET_HASTE of it. As changes still cost all of it, that bound is divided by as much.
+ *
+ * It would allow more than doing nothing would have cost. So there is a credit as well:
+ * what was gained over staying in the first state for ever, and TO_REGRET_SLACK of
+ * what that costs. A change must leave enough for the way back to the first state, and
+ * what uses the credit up ends there. All in all it never costs more than
+ * (1 + TO_REGRET_SLACK) times the first state alone, the price of TO_REGRET_LOAN changes,
+ * and the interval that used the credit up.
+ */
+
+#define TO_REGRET_MAX 8		/* states */
+#define TO_REGRET_HASTE 0.25
+#define TO_REGRET_WORTH 3	/* times its price, what a change gains that pays */
+#define TO_REGRET_SLACK 0.02
+#define TO_REGRET_LOAN 4	/* changes that credit is given for */
+#define TO_REGRET_CREDIT 10	/* times the loan, credit that is kept at most */
+
+/**
+ * struct to_regret - states and what they cost; 0 is the first one
+ * @n: states
+ * @at: the present one
+ * @before: the one before it, TO_REGRET_MAX when there is none
+ * @work: work functions, seconds
+ * @price: of changes, seconds, symmetric
+ * @credit: seconds by which changes have paid more than they cost, less than nothing
+ *	while they have not
+ * @haste: part of the price that must be lost before a change
+ * @paid, @gained: seconds; price of the last change, and what it has gained since over
+ *	the state before
+ */
+struct to_regret {
+	unsigned int n, at, before;
+	double work[TO_REGRET_MAX], price[TO_REGRET_MAX][TO_REGRET_MAX];
+	double credit, haste, paid, gained;
+};
+
+/** to_regret_init() - begin with one state */
+void to_regret_init(struct to_regret *regret);
+
+/**
+ * to_regret_work() - the least of being in any state and changing to one
+ * @work: of all states at some time
+ * @price: of changes between all states and that one
+ */
+double to_regret_work(const struct to_regret *regret, const double *work, const double *price);
+
+/**
+ * to_regret_add() - one more state; there must be room
+ * @price: of changes between it and all others
+ * @work: its work function
+ *
+ * Return: its index.
+ */
+unsigned int to_regret_add(struct to_regret *regret, const double *price, double work);
+
+/** to_regret_remove() - forget a state, neither 0 nor the present one; those behind move up */
+void to_regret_remove(struct to_regret *regret, unsigned int state);
+
+/** to_regret_observe() - an interval: @cost per state, seconds */
+void to_regret_observe(struct to_regret *regret, const double *cost);
+
+/** to_regret_lost() - seconds lost by being in the present state rather than in @state */
+double to_regret_lost(const struct to_regret *regret, unsigned int state);
+
+/** to_regret_choose() - the state to be in; call to_regret_move() when it is reached */
+unsigned int to_regret_choose(const struct to_regret *regret);
+void to_regret_move(struct to_regret *regret, unsigned int state);
+
+#endif
