@@ -34,7 +34,7 @@ printf '        planned for AllReduce and the hot pairs %s\n' "$(pairs across)"
 check "other hot pairs, on this plan: $(pairs near)" phase_traffic "$tmp/near.traffic" before 1
 printf '        %s an iteration\n' "$(times before)"
 
-must run_start "$tmp/run.json" --interval 100ms --confirm 5 --idle 4M
+must run_start "$tmp/run.json" --interval 100ms
 check "toctl run looks on while the planned pairs are busy" \
 	phase_traffic "$tmp/across.traffic" steady 2
 printf '        %s an iteration\n' "$(times steady)"

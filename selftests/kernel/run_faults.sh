@@ -60,8 +60,7 @@ traffic_end() {
 }
 
 # Traffic of phase "across" makes toctl run change the fabric. The switch is slow,
-# so that it can be stopped, and harm done, while links are dark; with such a
-# horizon that pays back.
+# so that it can be stopped, and harm done, while links are dark.
 
 with_switch() { # JQ-OBJECT
 	jq ".optical_switches[] += $1" "$tmp/near.json" >"$tmp/slow.json"
@@ -69,7 +68,7 @@ with_switch() { # JQ-OBJECT
 
 run_into() { # [ARGUMENT...]
 	cp "$tmp/slow.json" "$tmp/run.json"
-	must run_start "$tmp/run.json" --interval 250ms --confirm 2 --horizon 600s "$@"
+	must run_start "$tmp/run.json" --interval 250ms "$@"
 	traffic_begin
 }
 

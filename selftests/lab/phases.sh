@@ -128,11 +128,11 @@ phases_allow "netns ocs"
 
 # toctl run in the background, until it has brought the fabric to the plan and
 # measured all servers once; sets run_pid. Patient, as an emulated machine is slow, and
-# ready for iterations of 6 s; that workers greet each other is no traffic.
+# ready for iterations of 6 s.
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
 	toctl run --plan "$1" --allow "$tmp/allow" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s \
-		--idle 8M --hold 6s --memory 24s \
+		--memory 24s --change-cost 250ms \
 		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
 	run_pid=$!
 	wait_for 300 run_saw missing '.servers == []'

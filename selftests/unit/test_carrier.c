@@ -329,8 +329,8 @@ static int controller_never(double seconds, bool never)
 {
 	struct to_run_log log = { 0 };
 	struct to_controller_config config = {
-		.plan = plan_path, .interval_ns = interval_ns, .horizon_ns = 10 * SECOND,
-		.carrier = TO_CARRIER_DEFAULTS, .shift = TO_SHIFT_DEFAULTS, .stop = &world->stop,
+		.plan = plan_path, .interval_ns = interval_ns,
+		.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS, .stop = &world->stop,
 		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
 	};
 	struct to_error err = { 0 };

@@ -27,7 +27,7 @@
 #define PAUSES_MAX 32
 #define STEADY 8		/* samples before the traffic changes */
 #define INTERVAL_NS 50000000ull
-#define HOT 2000000
+#define HOT 200000000
 #define BUFFER 1000000
 #define DIED 42
 #define OLD_APART 6
@@ -388,8 +388,8 @@ static int controller(void)
 	struct to_run_log log = { 0 };
 	struct to_controller_config config = {
 		.plan = plan_path, .allow = allow_path,
-		.interval_ns = INTERVAL_NS, .horizon_ns = 10 * TO_NS_PER_S,
-		.shift = TO_SHIFT_DEFAULTS, .stop = &world->stop, .log = &log,
+		.interval_ns = INTERVAL_NS, .stop = &world->stop, .log = &log,
+		.candidates = { .memory_ns = 10 * TO_NS_PER_S, .change_cost = 0.01 },
 		.fabric = { .command = "{}", .timeout_ns = TO_NS_PER_S },
 	};
 	struct to_error err = { 0 };
@@ -402,7 +402,6 @@ static int controller(void)
 	assert_true(pid >= 0);
 	if (!pid) {
 		assert_non_null(freopen("/dev/null", "w", stdout));
-		config.shift.hold_ns = 2 * INTERVAL_NS;
 		ret = to_run_log_open(&log, log_path, false, &err);
 		ret = ret ? ret : to_controller_run(&config, &err);
 		if (ret < 0)

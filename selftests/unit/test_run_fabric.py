@@ -32,7 +32,7 @@ from tap import done, report  # noqa: E402
 
 N = 12
 BUFFER = 1_000_000	# of AllReduce
-HOT = 2_000_000		# each way between two servers
+HOT = 200_000_000		# each way between two servers
 TIMEOUT = 6		# seconds, of an optical switch that does not answer
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 SELF = os.path.abspath(__file__)
@@ -305,7 +305,7 @@ class Fabric:
     def start(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()
         self.controller = subprocess.Popen(
-            (TOCTL, "run", "--plan", self.plan, "--allow", self.allow, "--log", self.log, "--hold", "100ms",
+            (TOCTL, "run", "--plan", self.plan, "--allow", self.allow, "--log", self.log, "--change-cost", "10ms",
              "--timeout", timeout, "--command", f"{SELF} agent {self.dir} {{}}"),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0)
         save(f"{self.dir}/controller", self.controller.pid)

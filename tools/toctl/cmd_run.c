@@ -93,14 +93,22 @@ static const struct to_option run_options[] = {
 	{}
 };
 
+#define RUN_BY_COST "plans are compared by what they cost; see --change-cost and --memory"
+
+static const struct to_gone_option run_gone[] = {
+	{ "threshold", RUN_BY_COST }, { "confirm", RUN_BY_COST }, { "hold", RUN_BY_COST },
+	{ "horizon", RUN_BY_COST }, { "idle", "links that are idle cost nothing" },
+	{}
+};
+
 const struct to_command to_cmd_run = {
 	.name = "run",
 	.summary = "Keep a fabric planned for its traffic: measure, decide, rewire, commit",
 	.description =
-		"Measures the traffic of all servers every interval. When it is no longer what\n"
-		"the plan was made for, decides as toctl replan does: keep the plan, give its\n"
-		"links new routes, or rewire. A change moves traffic off the links that will be\n"
-		"cut, stages the new tables on all servers, sets the optical switches, waits for\n"
+		"Measures the traffic of all servers every interval, and prices it on the plan in\n"
+		"force and on some others, made for the traffic as it came. The fabric changes when\n"
+		"what was lost against another plan exceeds what the change costs: it gets new\n"
+		"routes, or is rewired. A change moves traffic off the links that will be cut, stages the new tables on all servers, sets the optical switches, waits for\n"
 		"link up, commits everywhere and verifies. It takes several rounds where a single\n"
 		"one would cut servers off. If any step fails on any server, the whole fabric\n"
 		"returns to the old plan.\n\n"
@@ -116,6 +124,7 @@ const struct to_command to_cmd_run = {
 		"any other is finished.\n\n"
 		"Each line says what was measured, decided and done, and why.",
 	.options = run_options,
+	.gone = run_gone,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
 		.change_cost_ns = RUN_BY_SWITCH,

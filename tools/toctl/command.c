@@ -319,8 +319,8 @@ static int parser_init(struct parser *p, const struct to_command *command)
 }
 
 /* getopt() left the letter or value in optopt, 0 for an unknown long name. */
-static int option_refuse(const struct parser *p, int c, const char *word,
-			 struct to_error *err)
+static int option_refuse(const struct parser *p, const struct to_command *command, int c,
+			 const char *word, struct to_error *err)
 {
 	const char *what = c == ':' ? "needs an argument" : "takes no argument";
 
@@ -331,6 +331,11 @@ static int option_refuse(const struct parser *p, int c, const char *word,
 		return to_error_set(err, -EINVAL, "option -%c %s", optopt, what);
 	if (optopt)
 		return to_error_set(err, -EINVAL, "unknown option -%c", optopt);
+	for (const struct to_gone_option *gone = command->gone; gone && gone->name; gone++)
+		if (!strncmp(word, "--", 2) && !strncmp(word + 2, gone->name, strlen(gone->name)) &&
+		    strchr("=", word[2 + strlen(gone->name)]))
+			return to_error_set(err, -EINVAL, "there is no --%s any more: %s", gone->name,
+					    gone->instead);
 	return to_error_set(err, -EINVAL, "unknown or ambiguous option %s", word);
 }
 
@@ -366,7 +371,7 @@ static int parse_options(struct parser *p, const struct to_command *command,
 	optind = 0;	/* argv[0] is skipped; the name of the command is there */
 	while ((c = getopt_long(argc, argv, p->shorts, p->longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			return option_refuse(p, c, argv[optind - 1], err);
+			return option_refuse(p, command, c, argv[optind - 1], err);
 		i = c - FIRST_LONG;
 		if (c < FIRST_LONG)
 			for (i = 0; p->options[i]->letter != c; i++)

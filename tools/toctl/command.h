@@ -72,6 +72,11 @@ struct to_option {
 	const char *help;
 };
 
+/** struct to_gone_option - one that a command had once; no @name ends the table */
+struct to_gone_option {
+	const char *name, *instead;
+};
+
 struct to_command;
 
 /**
@@ -96,6 +101,7 @@ struct to_call {
  * @min_operands, @max_operands: how many it takes; UINT_MAX for any number
  * @description: paragraphs for --help and the manual page, may be NULL
  * @options: ends with an entry without a name, may be NULL
+ * @gone: those that are refused with advice, may be NULL
  * @args_size: size of the structure that the options fill
  * @defaults: what it starts as, NULL for zeros
  * @run: does it. Returns 0, a negative errno with to_call.err set, a positive
@@ -108,6 +114,7 @@ struct to_command {
 	unsigned int min_operands, max_operands;
 	const char *description;
 	const struct to_option *options;
+	const struct to_gone_option *gone;
 	size_t args_size;
 	const void *defaults;
 	int (*run)(struct to_call *call, const void *args);

@@ -256,7 +256,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	return true;
 }
 
-/* Return: whether there are new candidates, or might be. */
+/* Plan for the traffic as it is. */
 static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
 {
 	const char *kind = to_shift_verdict_names[verdict];
@@ -272,13 +272,15 @@ static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
 			   "cannot plan: %s", err.text);
 		return;
 	}
+	if (!n && verdict == TO_SHIFT_DUE)
+		return;
 	to_run_log(c->config->log, "shift",
 		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind", kind, "promised",
 			     promise, "busy", shift->promise, "excess_s", excess, "new", n, "ms",
 			     ms, "candidates", to_candidates_json(&c->candidates)),
-		   "%s: the busiest link is busy for %.3g times the lower bound, promised were %.3g: %d new candidates (%.1f ms)",
-		   verdict == TO_SHIFT_BUSY ? "links are busier than promised" :
-					      "time for a look at the traffic",
+		   "%s: the busiest link is busy for %.3g times the lower bound, promised were %.3g; new candidates: %d (%.1f ms)",
+		   verdict == TO_SHIFT_BUSY ? "the traffic shifted" :
+					      "the traffic is no longer what was planned for",
 		   shift->promise, promise, n, ms);
 }
 
@@ -293,14 +295,50 @@ static json_t *controller_outcome(const struct controller *c)
 			 1 - outcome->spent / outcome->kept);
 }
 
+/* What is done about candidate @to, and why. */
+static void controller_note(const struct controller *c, enum to_replan_action action,
+			    unsigned int to, const char *reason)
+{
+	const struct to_regret *regret = &c->candidates.regret;
+	const char *name = to_replan_action_names[action];
+	const bool dry_run = c->config->dry_run;
+
+	to_run_log(c->config->log, "decision",
+		   json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:f, s:o, s:o*}", "action", name,
+			     "reason", reason, "dry_run", dry_run, "candidate",
+			     (json_int_t)c->candidates.candidate[to].id, "regret_s",
+			     to_regret_lost(regret, to), "price_s", regret->price[regret->at][to],
+			     "saves", to_candidates_saves(&c->candidates, to), "candidates",
+			     to_candidates_json(&c->candidates), "before", controller_outcome(c)),
+		   "decision: %s%s: %s", name,
+		   dry_run && action != TO_REPLAN_KEEP ? " (dry run)" : "", reason);
+}
+
+static void controller_keep(const struct controller *c)
+{
+	const struct to_candidates *candidates = &c->candidates;
+	unsigned int best = candidates->regret.at;
+	char reason[160];
+
+	for (unsigned int k = 0; k < candidates->regret.n; k++)
+		if (to_regret_lost(&candidates->regret, k) >
+		    to_regret_lost(&candidates->regret, best))
+			best = k;
+	snprintf(reason, sizeof(reason), best == candidates->regret.at ?
+		 "no candidate would have cost less" :
+		 "candidate %u (%s) would have cost %.3g s of busy links less, a change costs %.3g s",
+		 candidates->candidate[best].id, candidates->candidate[best].source,
+		 to_regret_lost(&candidates->regret, best),
+		 candidates->regret.price[candidates->regret.at][best]);
+	controller_note(c, TO_REPLAN_KEEP, best, reason);
+}
+
 /* Another candidate should be in force. */
 static void controller_decide(struct controller *c, unsigned int to)
 {
 	const struct to_regret *regret = &c->candidates.regret;
 	const struct to_candidates_plan *next = &c->candidates.candidate[to];
 	const double lost = to_regret_lost(regret, to), price = regret->price[regret->at][to];
-	const double saves = to_candidates_saves(&c->candidates, to);
-	const bool dry_run = c->config->dry_run;
 	enum to_replan_action action;
 	char reason[160];
 	bool changed;
@@ -308,16 +346,10 @@ static void controller_decide(struct controller *c, unsigned int to)
 	if (to_candidates_action(&c->candidates, to, &action))
 		return;
 	snprintf(reason, sizeof(reason), "%.3g s of busy links were lost against candidate %u (%s), a change costs %.3g s; it saves %.3g %%",
-		 lost, next->id, next->source, price, saves * 100);
-	to_run_log(c->config->log, "decision",
-		   json_pack("{s:s, s:s, s:b, s:I, s:f, s:f, s:f, s:o, s:o*}", "action",
-			     to_replan_action_names[action], "reason", reason, "dry_run", dry_run,
-			     "candidate", (json_int_t)next->id, "regret_s", lost, "price_s",
-			     price, "saves", saves, "candidates",
-			     to_candidates_json(&c->candidates), "before", controller_outcome(c)),
-		   "decision: %s%s: %s", to_replan_action_names[action],
-		   dry_run ? " (dry run)" : "", reason);
-	if (dry_run) {
+		 lost, next->id, next->source, price,
+		 to_candidates_saves(&c->candidates, to) * 100);
+	controller_note(c, action, to, reason);
+	if (c->config->dry_run) {
 		controller_take(c, to_plan_hold(next->busy.plan));
 		changed = true;
 	} else {
@@ -371,6 +403,8 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 	to = to_candidates_choose(&c->candidates);
 	if (to != c->candidates.regret.at && to_clock_monotonic_ns() >= c->decide_ns)
 		controller_decide(c, to);
+	else if (verdict == TO_SHIFT_BUSY)
+		controller_keep(c);
 }
 
 /* ---- ports that lose their light ---- */

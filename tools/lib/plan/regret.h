@@ -16,12 +16,12 @@
  * Where changes prove to pay, a part of the price is enough to leave (@haste), down to
  * TO_REGRET_HASTE of it. As changes still cost all of it, that bound is divided by as much.
  *
- * It would allow more than doing nothing would have cost. So there is a credit as well:
+ * That would allow more than doing nothing would have cost. So there is a credit as well:
  * what was gained over staying in the first state for ever, and TO_REGRET_SLACK of
  * what that costs. A change must leave enough for the way back to the first state, and
  * what uses the credit up ends there. All in all it never costs more than
  * (1 + TO_REGRET_SLACK) times the first state alone, the price of TO_REGRET_LOAN changes,
- * and the interval that used the credit up.
+ * and the interval that used the credit up; and the first bound holds while there is credit.
  */
 
 #define TO_REGRET_MAX 8		/* states */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What regret guarantees, against adversaries that know where the loop is: the price is
+ * 1, all times are in its terms, and the best sequence of changes is found by dynamic
+ * programming over all states.
+ */
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "plan/regret.h"
+
+#define INTERVALS 20000
+
+/**
+ * struct game - what it has cost so far
+ * @loop: the loop, with its changes; @first: the first state alone
+ * @best: the best sequence of changes that ends in each state
+ */
+struct game {
+	struct to_regret regret;
+	double loop, first, best[TO_REGRET_MAX], most;
+	unsigned int changes;
+};
+
+static void begin(struct game *game, unsigned int n)
+{
+	const double price[TO_REGRET_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+	*game = (struct game){ 0 };
+	to_regret_init(&game->regret);
+	while (game->regret.n < n)
+		to_regret_add(&game->regret, price,
+			      to_regret_work(&game->regret, game->regret.work, price));
+	for (unsigned int s = 1; s < n; s++)
+		game->best[s] = 1;
+}
+
+static double best(const struct game *game)
+{
+	double least = INFINITY;
+
+	for (unsigned int s = 0; s < game->regret.n; s++)
+		least = fmin(least, game->best[s]);
+	return least;
+}
+
+static void turn(struct game *game, const double *cost)
+{
+	struct to_regret *r = &game->regret;
+	const double least = best(game);
+	unsigned int to;
+
+	game->loop += cost[r->at];
+	game->first += cost[0];
+	for (unsigned int s = 0; s < r->n; s++)
+		game->best[s] = fmin(game->best[s], least + 1) + cost[s];
+	game->most = fmax(game->most, cost[r->at]);
+	to_regret_observe(r, cost);
+	to = to_regret_choose(r);
+	if (to == r->at)
+		return;
+	game->loop += 1;
+	game->changes++;
+	to_regret_move(r, to);
+	assert_int_equal(r->at, to);
+}
+
+/* Never far beyond the first state. */
+static void check_first(const struct game *game)
+{
+	const double limit = (1 + TO_REGRET_SLACK) * game->first + TO_REGRET_LOAN + game->most;
+
+	if (game->loop > limit + 1e-6)
+		fail_msg("loop %g, first %g, limit %g", game->loop, game->first, limit);
+}
+
+/* Never beyond the best by more than the ratio. */
+static void check_best(const struct game *game)
+{
+	const double ratio = (2 * game->regret.n - 1) / TO_REGRET_HASTE;
+
+	if (game->loop > ratio * (best(game) + 1))
+		fail_msg("loop %g, best %g, ratio %g", game->loop, best(game), ratio);
+}
+
+/* Whatever the loop is in costs @much, all else nothing. @credit: without end */
+static void cruel(unsigned int n, double much, bool credit)
+{
+	struct game game;
+
+	begin(&game, n);
+	for (unsigned int t = 0; t < INTERVALS; t++) {
+		double cost[TO_REGRET_MAX] = { 0 };
+
+		cost[game.regret.at] = much;
+		if (credit)
+			game.regret.credit = 1e9;
+		turn(&game, cost);
+		if (credit)
+			check_best(&game);
+		else
+			check_first(&game);
+	}
+}
+
+static void test_cruel(void **state)
+{
+	(void)state;
+	for (unsigned int n = 1; n <= TO_REGRET_MAX; n++) {
+		for (double much = 0.001; much < 5; much *= 3) {
+			cruel(n, much, false);
+			if (n > 1)
+				cruel(n, much, true);
+		}
+	}
+}
+
+/* The state that the loop leaves becomes free, all others cost the same. */
+static void test_grass(void **state)
+{
+	(void)state;
+	for (unsigned int n = 2; n <= TO_REGRET_MAX; n++) {
+		for (double much = 0.01; much < 1; much *= 3) {
+			unsigned int left = 0, at = 0;
+			struct game game;
+
+			begin(&game, n);
+			for (unsigned int t = 0; t < INTERVALS; t++) {
+				double cost[TO_REGRET_MAX];
+
+				for (unsigned int s = 0; s < n; s++)
+					cost[s] = s == left && s != game.regret.at ? 0 : much;
+				turn(&game, cost);
+				left = game.regret.at != at ? at : left;
+				at = game.regret.at;
+				check_first(&game);
+			}
+		}
+	}
+}
+
+/* Costs at random, in phases of random length. */
+static void test_random(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned int round = 0; round < 50; round++) {
+		const unsigned int n = 1 + to_random_below(&random, TO_REGRET_MAX);
+		unsigned int left = 0;
+		double cost[TO_REGRET_MAX];
+		struct game game;
+
+		begin(&game, n);
+		for (unsigned int t = 0; t < 5000; t++) {
+			for (unsigned int s = 0; !left && s < n; s++)
+				cost[s] = to_random_below(&random, 1000) * 1e-3;
+			left = left ? left - 1 : to_random_below(&random, 200);
+			turn(&game, cost);
+			check_first(&game);
+			check_best(&game);
+		}
+		/* phases of a hundred intervals: it does far better than it must */
+		assert_true(game.loop < 1.1 * best(&game) + 5);
+	}
+}
+
+static void test_steps(void **state)
+{
+	const double first[] = { 0.1, 0.3 }, second[] = { 0.3, 0.1 };
+	struct game game;
+	unsigned int t;
+
+	(void)state;
+	begin(&game, 2);
+	for (t = 0; t < 1000; t++)
+		turn(&game, first);
+	assert_int_equal(game.changes, 0);
+	/* a short one is no reason */
+	for (t = 0; t < 3; t++)
+		turn(&game, second);
+	for (t = 0; t < 1000; t++)
+		turn(&game, first);
+	assert_int_equal(game.changes, 0);
+	/* twice the price at 0.2 each: there and, in hindsight, back */
+	for (t = 0; !game.changes; t++)
+		turn(&game, second);
+	assert_in_range(t, 9, 11);
+	for (; t < 1000; t++)
+		turn(&game, second);
+	assert_int_equal(game.changes, 1);
+	/* where changes pay, less is enough */
+	for (unsigned int phase = 0; phase < 6; phase++)
+		for (t = 0; t < 1000; t++)
+			turn(&game, phase % 2 ? second : first);
+	assert_int_equal(game.changes, 7);
+	assert_true(game.regret.haste == TO_REGRET_HASTE);
+	for (t = 0; game.changes == 7; t++)
+		turn(&game, first);
+	assert_in_range(t, 2, 4);
+}
+
+/* States come and go: what was known of the others stays. */
+static void test_remove(void **state)
+{
+	const double price[] = { 1, 2, 3, 4 }, cost[] = { 0.4, 0.3, 0.2, 0.1 };
+	struct to_regret r;
+	double work[4];
+
+	(void)state;
+	to_regret_init(&r);
+	for (unsigned int s = 1; s < 4; s++)
+		to_regret_add(&r, price, to_regret_work(&r, r.work, price));
+	for (unsigned int t = 0; t < 100; t++)
+		to_regret_observe(&r, cost);
+	for (unsigned int s = 0; s < 4; s++)
+		work[s] = r.work[s];
+	to_regret_move(&r, 3);
+	to_regret_remove(&r, 1);
+	assert_int_equal(r.n, 3);
+	assert_int_equal(r.at, 2);
+	assert_true(r.work[0] == work[0] && r.work[1] == work[2] && r.work[2] == work[3]);
+	assert_true(r.price[0][2] == 1 && r.price[1][2] == 3 && r.price[2][1] == 3);
+	assert_int_equal(r.before, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cruel),
+		cmocka_unit_test(test_grass),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
