@@ -38,7 +38,7 @@ def mp(apart):
     """Every server sends to the one @apart from it, and back."""
     matrix = [[0] * N for _ in range(N)]
     for i in range(N):
-        matrix[i][(i + apart) % N] = matrix[(i + apart) % N][i] = 2_000_000
+        matrix[i][(i + apart) % N] = matrix[(i + apart) % N][i] = 200_000_000
     return matrix
 
 
@@ -74,6 +74,10 @@ def run(traffic, *options):
     return lines, errors
 
 
+def changes(lines):
+    return [action for action in actions(lines) if action != "keep"]
+
+
 def actions(lines):
     return [line["action"] for line in lines if line["event"] == "decision"]
 
@@ -90,30 +94,51 @@ report(actions(lines) == [], "steady traffic: no decision", lines)
 
 lines, errors = run([6] * 100 + [3] * 300)
 report(not errors, "the same with a decision", errors)
-report(actions(lines) == ["rewire"], "other hot pairs: rewired once", lines)
-report([line["kind"] for line in lines if line["event"] == "shift"] == ["step"],
-       "for a step", lines)
-report(all(line["reason"] and line["replan"]["choices"] for line in lines
-           if line["event"] == "decision"), "with its reason and the prices of all choices", lines)
+report(changes(lines) == ["rewire"], "other hot pairs: rewired once", lines)
+report([line["kind"] for line in lines if line["event"] == "shift"] == ["busy"],
+       "as links are busier than promised", lines)
+decision = [line for line in lines if line.get("action") == "rewire"][0]
+report(decision["reason"] and decision["regret_s"] >= decision["price_s"] >= 0.25
+       and len(decision["candidates"]) > 1, "with regret, price and all candidates", decision)
+outcome = lines[-1]["before"]
+report(abs(outcome["predicted"] - outcome["realised"]) < 0.15,
+       "it saves about what was predicted", outcome)
 
-lines, errors = run(([6] * 10 + [3] * 10) * 100)
-report(len(actions(lines)) <= 2, "oscillating traffic: two decisions at most", lines)
+lines, errors = run(([6] * 200 + [3] * 200) * 4)
+report(actions(lines).count("rewire") == 7 and not errors,
+       "phases of ten seconds: each has its plan", lines)
+returns = [line["candidate"] for line in lines if line.get("action") == "rewire"]
+report(returns.count(0) == 3, "the first plan always is a candidate", lines)
+
+lines, errors = run(([6] * 4 + [3] * 4) * 100)
+report(actions(lines).count("rewire") <= 1, "phases of 200 ms: one plan for both at most", lines)
+
+lines, errors = run(([6] * 98 + [3] * 2) * 8)
+report(set(actions(lines)) <= {"keep"}, "bursts: nothing is changed", lines)
 
 lines, errors = run([6] * 100 + ([None] * 20 + [6] * 20) * 10)
 report(actions(lines) == [], "pauses: no decision", lines)
 
-lines, errors = run([6] * 100 + [3] * 300, "--horizon", "1ns")
-report(actions(lines) and set(actions(lines)) <= {"keep", "reroute"},
-       "no rewiring that does not pay back within the horizon", lines)
+lines, errors = run([6] * 100 + [3] * 300, "--change-cost", "1000s")
+report(set(actions(lines)) <= {"keep", "reroute"}, "no rewiring that costs more than it saves",
+       lines)
 
-lines, errors = run([6] * 100 + [3] + [6] * 100, "--confirm", "1")
-report("step" in [line.get("kind") for line in lines], "one interval is enough if told so", lines)
+lines, errors = run([6] * 100 + [3] * 3 + [6] * 100, "--change-cost", "10ms")
+report("rewire" in actions(lines), "a few intervals are enough where a change costs little", lines)
 
-partial = recording([6] * 100 + [3] + [6] * 100)
-partial["samples"][100]["absent"] = 1
-lines, errors = run(partial, "--confirm", "1")
-report(not errors and not [line for line in lines if line["event"] == "shift"],
-       "an interval that lacks a server tells nothing", lines)
+partial = recording([6] * 100 + [3] * 50 + [6] * 100)
+for sample in partial["samples"][100:150]:
+    sample["absent"] = 1
+lines, errors = run(partial)
+report(not errors and not actions(lines), "an interval that lacks a server tells nothing", lines)
+
+short = recording([6] * 100 + [3] * 50 + [6] * 100)
+for sample in short["samples"][100:150]:
+    sample["elapsed_ns"] = 1_000_000
+    for pair in sample["pairs"]:
+        pair[4] //= 50
+lines, errors = run(short)
+report(not errors and "rewire" not in actions(lines), "short ones are joined with the next", lines)
 
 report(open(plan, "rb").read() == before and not os.path.exists(plan + ".next"),
        "a replay changes no file")
@@ -131,7 +156,10 @@ refused("so is a recording of one server", "recording of b alone", "--plan", pla
         "selftests/unit/formats/tm-server.json")
 refused("and traffic that lacks a server", "merged without s3", "--plan", plan, "--replay",
         save("missing.json", recording([6]) | {"missing": ["s3"]}))
-refused("and a threshold that is no share", "--threshold", "--plan", plan, "--threshold", "2")
+for option in ("--threshold", "--confirm", "--hold", "--horizon", "--idle"):
+    refused(f"and {option}, which is gone, with advice", f"there is no {option} any more: ",
+            "--plan", plan, option, "2")
+refused("also as one word", "there is no --hold any more: ", "--plan", plan, "--hold=2s")
 refused("and a log that cannot be written", "/nowhere/log", "--plan", plan, "--log",
         "/nowhere/log", "--replay", other)
 

@@ -314,22 +314,24 @@ static void controller_note(const struct controller *c, enum to_replan_action ac
 		   dry_run && action != TO_REPLAN_KEEP ? " (dry run)" : "", reason);
 }
 
+/* None should, for now. */
 static void controller_keep(const struct controller *c)
 {
 	const struct to_candidates *candidates = &c->candidates;
-	unsigned int best = candidates->regret.at;
-	char reason[160];
+	const struct to_regret *regret = &candidates->regret;
+	const double *cost = candidates->intervals[candidates->n_intervals - 1].cost;
+	unsigned int best = regret->at;
+	char reason[160] = "no candidate is better";
 
-	for (unsigned int k = 0; k < candidates->regret.n; k++)
-		if (to_regret_lost(&candidates->regret, k) >
-		    to_regret_lost(&candidates->regret, best))
+	for (unsigned int k = 0; k < regret->n; k++)
+		if (cost[k] < cost[best])
 			best = k;
-	snprintf(reason, sizeof(reason), best == candidates->regret.at ?
-		 "no candidate would have cost less" :
-		 "candidate %u (%s) would have cost %.3g s of busy links less, a change costs %.3g s",
-		 candidates->candidate[best].id, candidates->candidate[best].source,
-		 to_regret_lost(&candidates->regret, best),
-		 candidates->regret.price[candidates->regret.at][best]);
+	if (best != regret->at)
+		snprintf(reason, sizeof(reason), "candidate %u (%s) would save %.3g %% now, and %.3g s of busy links more must be lost before the change pays",
+			 candidates->candidate[best].id, candidates->candidate[best].source,
+			 100 * (1 - cost[best] / cost[regret->at]),
+			 regret->haste * regret->price[regret->at][best] -
+			 to_regret_lost(regret, best));
 	controller_note(c, TO_REPLAN_KEEP, best, reason);
 }
 
