@@ -113,7 +113,7 @@ run_saw() { # EVENT [JQ-CONDITION]
 	jq -e "select(.event == \"$1\" and (${2:-true}))" "$tmp/run.log"
 }
 cp "$tmp/one.json" "$tmp/run.json"
-toctl run --plan "$tmp/run.json" --etcd "$url" --timeout 60s --interval 500ms --change-cost 10ms \
+toctl run --plan "$tmp/run.json" --etcd "$url" --timeout 60s --interval 2s --change-cost 10ms \
 	--log "$tmp/run.log" >"$tmp/run.text" 2>&1 &
 run=$!
 check "toctl run brings the fabric to its plan" wait_for 60 run_saw restored

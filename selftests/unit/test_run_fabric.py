@@ -434,9 +434,10 @@ def changes(made, what, steps):
     if fabric.wait("changed", what):
         report([line["action"] for line in fabric.lines("changed")] == ["rewire"],
                f"{what}: the fabric is rewired", fabric.story())
-    report([line["step"] for line in fabric.lines("step")] ==
-           ["drain"] + ["stage", "switch", "carrier", "commit"] * steps + ["verify"],
-           f"{what}: in all steps", fabric.story())
+    done = [line["step"] for line in fabric.lines("step")]
+    times = done.count("switch")
+    report(done == ["drain"] + ["stage", "switch", "carrier", "commit"] * times + ["verify"] and
+           times >= steps, f"{what}: in all steps", fabric.story())
     status, out = fabric.end()
     report(status == 0 and fabric.lines("end"), f"{what}: SIGTERM ends it well", out)
     report(load(fabric.plan)["links"] != made["links"], f"{what}: the plan in force was written")
@@ -444,7 +445,7 @@ def changes(made, what, steps):
            f"{what}: where its link leads, as private as it was")
     report(not fabric.wrong(fabric.plan), f"{what}: the fabric is as the new plan says",
            fabric.wrong(fabric.plan))
-    report(fabric.poor()[1:] == [[]] * steps, f"{what}: nobody needed a link while it was dark",
+    report(fabric.poor()[1:] == [[]] * times, f"{what}: nobody needed a link while it was dark",
            fabric.poor())
     fabric.start()
     report(fabric.lines("restored")[0]["changed"] is False,

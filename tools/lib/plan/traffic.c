@@ -88,6 +88,8 @@ int to_traffic_demand(const struct to_traffic *traffic, const struct to_plan *pl
 	ret = to_allreduce_take(&rings, measured->mp, buffers);
 	for (size_t i = 0; traffic->tcp && i < cells; i++)
 		measured->mp[i] += traffic->tcp[i];
+	for (size_t i = 0; i < traffic->n; i++)
+		measured->mp[i * (traffic->n + 1)] = 0;
 	/* a group of the job remains one while it sends nothing */
 	for (unsigned int i = 0; i < measured->n_groups; i++)
 		measured->groups[i].bytes = buffers[i] ? buffers[i] : 1;

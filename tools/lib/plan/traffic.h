@@ -10,7 +10,7 @@
 /**
  * struct to_traffic - measured bytes
  * @n: servers, those of the plan in its order
- * @bytes: n x n, row = source; diagonal 0
+ * @bytes: n x n, row = source; diagonal not looked at
  * @tcp: of these, what is TCP, n x n; NULL for none. It goes to the addresses of
  *	servers, so it is routed, also where it is AllReduce: no ring has links of its
  *	own for it

@@ -6,17 +6,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/allreduce.h"
 #include "routing/link_loads.h"
+
+/* Destinations at a time: as many as a cache line has of a row of the matrix. */
+#define BUSY_TIME_COLUMNS 8
+
+/* The paths to all servers, one after the other. Return: 0 or -ENOMEM. */
+static int busy_time_compile(struct to_busy_time *busy)
+{
+	const uint32_t n = busy->graph->n;
+	struct to_forwarding f;
+	size_t room = 0, used = 0;
+	int ret = to_forwarding_init(&f, busy->plan, busy->graph);
+
+	for (uint32_t dst = 0; !ret && !f.n_qualified && dst < n; dst++) {
+		busy->first[dst] = used;
+		if (used + busy->graph->n_arcs > room) {
+			struct to_part *more;
+
+			room = 2 * room + busy->graph->n_arcs;
+			more = realloc(busy->parts, room * sizeof(*more));
+			if (!more) {
+				ret = -ENOMEM;
+				break;
+			}
+			busy->parts = more;
+		}
+		to_forwarding_resolve(&f, dst, 0);
+		used += to_forwarding_parts(&f, busy->parts + used);
+		busy->first[dst + 1] = used;
+	}
+	to_forwarding_free(&f);
+	return ret;
+}
 
 int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster;
 
-	*busy = (struct to_busy_time){ .plan = to_plan_hold(plan), .view = *plan };
+	*busy = (struct to_busy_time){ .plan = to_plan_hold(plan) };
 	busy->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	busy->first = calloc((size_t)c->n_servers + 1, sizeof(*busy->first));
+	busy->flow = calloc((size_t)c->n_servers * BUSY_TIME_COLUMNS, sizeof(*busy->flow));
 	if (busy->graph)
-		busy->arcs = calloc(2 * (size_t)busy->graph->n_arcs + 1, sizeof(*busy->arcs));
-	if (busy->arcs && !to_forwarding_init(&busy->forwarding, &busy->view, busy->graph))
+		busy->load = calloc(2 * (size_t)busy->graph->n_arcs + 1, sizeof(*busy->load));
+	if (busy->first && busy->flow && busy->load && !busy_time_compile(busy))
 		return 0;
 	to_busy_time_free(busy);
 	return -ENOMEM;
@@ -24,31 +59,86 @@ int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 
 void to_busy_time_free(struct to_busy_time *busy)
 {
-	to_forwarding_free(&busy->forwarding);
 	to_graph_free(busy->graph);
-	free(busy->arcs);
+	free(busy->parts);
+	free(busy->first);
+	free(busy->load);
+	free(busy->flow);
 	to_plan_free(busy->plan);
 	*busy = (struct to_busy_time){ 0 };
+}
+
+/* Add what @bytes has for all servers to @busy->load. */
+static void busy_time_spread(struct to_busy_time *busy, const uint64_t *bytes)
+{
+	const size_t n = busy->graph->n;
+	const uint32_t *to = busy->graph->to;
+	double *load = busy->load;
+
+	for (size_t dst = 0; dst < n; dst += BUSY_TIME_COLUMNS) {
+		const size_t columns = n - dst < BUSY_TIME_COLUMNS ? n - dst : BUSY_TIME_COLUMNS;
+
+		for (size_t x = 0; x < n; x++)
+			for (size_t k = 0; k < columns; k++)
+				busy->flow[k * n + x] = bytes[x * n + dst + k];
+		for (size_t k = 0; k < columns; k++) {
+			const struct to_part *part = busy->parts + busy->first[dst + k];
+			const struct to_part *end = busy->parts + busy->first[dst + k + 1];
+			double *flow = busy->flow + k * n;
+
+			for (; part < end; part++) {
+				const double sent = flow[part->from] * part->share;
+
+				flow[to[part->arc]] += sent;
+				load[part->arc] += sent;
+			}
+		}
+	}
+}
+
+/* Bytes per arc, into @busy->load. Return: 0 or -ENOMEM. */
+static int busy_time_load(struct to_busy_time *busy, const struct to_demand *demand)
+{
+	struct to_plan view = *busy->plan;
+	const struct to_rings rings = { to_plan_layout(busy->plan), demand };
+	double *load = busy->load, *mp = load + busy->graph->n_arcs;
+	struct to_forwarding f;
+	uint64_t *routed;
+	int ret;
+
+	if (busy->parts) {
+		for (uint32_t a = 0; a < busy->graph->n_arcs; a++)
+			load[a] = to_allreduce_arc_bytes(&rings, busy->graph, a);
+		routed = to_allreduce_routed(&rings, true);
+		if (!routed)
+			return -ENOMEM;
+		busy_time_spread(busy, routed);
+		free(routed);
+		return 0;
+	}
+	view.demand = (struct to_demand *)demand;
+	ret = to_forwarding_init(&f, &view, busy->graph);
+	if (ret)
+		return ret;
+	ret = to_link_loads(&f, load, mp);
+	for (uint32_t a = 0; !ret && a < busy->graph->n_arcs; a++)
+		load[a] += mp[a];
+	to_forwarding_free(&f);
+	return ret;
 }
 
 int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, double *load,
 		    double *seconds)
 {
 	const struct to_graph *graph = busy->graph;
-	double *rings = busy->arcs, *mp = rings + graph->n_arcs;
 
-	busy->view.demand = (struct to_demand *)demand;
-	busy->forwarding.plan = &busy->view;	/* wherever it was moved */
 	*seconds = 0;
-	if (to_link_loads(&busy->forwarding, rings, mp))
+	if (busy_time_load(busy, demand))
 		return -ENOMEM;
-	for (uint32_t a = 0; a < graph->n_arcs; a++) {
-		const double bytes = rings[a] + mp[a];
-
-		*seconds = fmax(*seconds, bytes * to_graph_seconds_per_byte(graph, busy->plan->cluster, a));
-		if (load)
-			load[a] = bytes;
-	}
+	for (uint32_t a = 0; a < graph->n_arcs; a++)
+		*seconds = fmax(*seconds, busy->load[a] * to_graph_seconds_per_byte(graph, busy->plan->cluster, a));
+	if (load)
+		memcpy(load, busy->load, graph->n_arcs * sizeof(*load));
 	return 0;
 }
 

@@ -9,14 +9,17 @@
 /**
  * struct to_busy_time - a plan, to price one matrix after the other on it
  * @plan: held
- * @view: the same with the demand that is priced
- * @arcs: scratch, twice per arc
+ * @parts: paths to every server: those to server d are @first[d] to @first[d + 1] - 1.
+ *	NULL where sources have routes of their own
+ * @load: scratch: bytes per arc, of two kinds
+ * @flow: scratch: bytes per server, to as many destinations as are taken at a time
  */
 struct to_busy_time {
-	struct to_plan *plan, view;
+	struct to_plan *plan;
 	struct to_graph *graph;
-	struct to_forwarding forwarding;
-	double *arcs;
+	struct to_part *parts;
+	uint32_t *first;
+	double *load, *flow;
 };
 
 /** to_busy_time_init() - read the tables of @plan. Return: 0 or -ENOMEM. */

@@ -236,6 +236,30 @@ uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_
 	return f->next[x] & up ?: f->spare[f->group[x]] & up;
 }
 
+unsigned int to_forwarding_parts(const struct to_forwarding *f, struct to_part *parts)
+{
+	unsigned int i, k, n = 0;
+
+	for (i = f->n_reached; i-- > 1;) {
+		const uint32_t x = f->order[i];
+		const struct to_group *group =
+			&f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
+		unsigned int weights = 0;
+
+		for (k = 0; k < group->n; k++)
+			if (forwarding_live(f, x, &group->nexthops[k]) != UINT32_MAX)
+				weights += group->nexthops[k].weight;
+		for (k = 0; k < group->n; k++) {
+			const struct to_nexthop *hop = &group->nexthops[k];
+			const uint32_t arc = forwarding_live(f, x, hop);
+
+			if (arc != UINT32_MAX)
+				parts[n++] = (struct to_part){ x, arc, (float)hop->weight / weights };
+		}
+	}
+	return n;
+}
+
 void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *load)
 {
 	const struct to_graph *g = f->graph;

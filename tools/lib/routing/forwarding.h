@@ -80,6 +80,20 @@ void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned
 uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_t in,
 			      const uint64_t *down);
 
+/** struct to_part - @share of what server @from sends or forwards leaves it by @arc */
+struct to_part {
+	uint32_t from, arc;
+	float share;
+};
+
+/**
+ * to_forwarding_parts() - the paths that were resolved, as a list
+ * @parts: room for all arcs; those of a server come after all that lead to it
+ *
+ * Return: how many.
+ */
+unsigned int to_forwarding_parts(const struct to_forwarding *f, struct to_part *parts);
+
 /**
  * to_forwarding_spread() - send bytes along the paths that were resolved
  * @flow: per server, bytes that it sends; left as bytes that it forwards
