@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "format/demand_json.h"
 #include "job.h"
+#include "routing/busy_time.h"
 
 #define PORTS 6
 
@@ -38,6 +39,27 @@ static void follow(const struct to_plan *plan, uint32_t at, uint32_t src, uint32
 		assert_int_equal(to_plan_peer(plan, out, &in), 0);
 		follow(plan, in.server, src, dst, part);
 	}
+}
+
+/* The same demand as if it had been measured: what is in @sent, and as long as @most takes. */
+static void measured(const struct to_plan *plan, double most)
+{
+	struct to_busy_time busy, moved;
+	double *load, seconds;
+
+	assert_int_equal(to_busy_time_init(&busy, plan), 0);
+	moved = busy;	/* it may be copied */
+	load = calloc(busy.graph->n_arcs, sizeof(*load));
+	assert_int_equal(to_busy_time_of(&moved, plan->demand, load, &seconds), 0);
+	for (uint32_t a = 0; a < busy.graph->n_arcs; a++) {
+		double bytes = sent[busy.graph->from[a] * PORTS + busy.graph->port[a]];
+
+		/* shares are floats */
+		assert_true(fabs(load[a] - bytes) <= 1e-5 * bytes + 64);
+	}
+	assert_true(fabs(seconds - most * 8 / 100e9) <= 1e-5 * seconds + 1e-8);
+	free(load);
+	to_busy_time_free(&moved);
 }
 
 /* One hop of a ring or tree, on its own link or as the tables say. */
@@ -142,6 +164,7 @@ static void loads_are_what_the_tables_do(void **state)
 		assert_true(fabs(f.comm_time - most * 8 / 100e9) <= 1e-6 * most * 8 / 100e9 + 1e-8);
 		if (demand > 0)
 			assert_true(fabs(f.bandwidth_tax - all / demand) < 1e-4);
+		measured(plan, most);
 		to_plan_free(plan);
 	}
 	assert_true(on_trees > 10);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which plans are compared, on what traffic, and what is remembered of it. */
+
+#include <math.h>
+
+#include "control/candidates.h"
+#include "data/allreduce.h"
+#include "job.h"
+#include "measure/phases.h"
+
+#define N 12
+#define BYTES 200000000ull
+#define INTERVAL 0.05
+
+static struct to_traffic empty(void)
+{
+	return (struct to_traffic){
+		.n = N, .bytes = calloc(N * N, sizeof(uint64_t)),
+		.tcp = calloc(N * N, sizeof(uint64_t)), .seconds = INTERVAL,
+	};
+}
+
+/* Every server to the one that is @apart, and back. */
+static struct to_traffic pairs(unsigned int apart)
+{
+	struct to_traffic t = empty();
+
+	for (unsigned int i = 0; i < N; i++)
+		t.bytes[i * N + (i + apart) % N] = t.bytes[(i + apart) % N * N + i] = BYTES;
+	return t;
+}
+
+static struct to_plan *plan_for(unsigned int apart, uint64_t buffer)
+{
+	struct to_traffic t = pairs(apart);
+	struct to_demand *demand = job_new(N);
+	struct to_error err = { "" };
+	struct to_plan *plan;
+
+	if (buffer)
+		job_group(demand, 0, 1, N, buffer);
+	memcpy(demand->mp, t.bytes, N * N * sizeof(*demand->mp));
+	to_traffic_free(&t);
+	plan = job_plan(demand, 4, TO_LINKS_DUPLEX, &err);
+	assert_non_null(plan);
+	return plan;
+}
+
+static struct to_candidates begin(const struct to_plan *plan)
+{
+	const struct to_candidates_config config = TO_CANDIDATES_DEFAULTS;
+	struct to_candidates c;
+
+	assert_int_equal(to_candidates_init(&c, &config, plan), 0);
+	return c;
+}
+
+static enum to_shift_verdict observe(struct to_candidates *c, struct to_traffic t)
+{
+	enum to_shift_verdict verdict;
+
+	assert_int_equal(to_candidates_observe(c, &t, &verdict), 0);
+	assert_null(t.bytes);
+	return verdict;
+}
+
+static void test_memory(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_int_equal(observe(&c, pairs(6)) == TO_SHIFT_BUSY, false);
+	/* ten seconds */
+	assert_in_range(c.n_intervals, 199, 202);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+static void test_first_stays(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+	struct to_error err = { "" };
+	unsigned int looks = 0;
+
+	(void)state;
+	/* ever other traffic: more candidates than there is room for */
+	for (unsigned int i = 0; i < 3000; i++) {
+		unsigned int to;
+
+		if (observe(&c, pairs(1 + i / 200 % 5)) != TO_SHIFT_NONE) {
+			assert_true(to_candidates_plan(&c, &err) >= 0);
+			looks++;
+		}
+		assert_true(c.regret.n <= TO_REGRET_MAX);
+		assert_ptr_equal(c.candidate[0].busy.plan->cluster, plan->cluster);
+		assert_int_equal(c.candidate[0].id, 0);
+		to = to_candidates_choose(&c);
+		if (to != c.regret.at)
+			to_candidates_moved(&c, to);
+	}
+	assert_true(looks > 3 && c.next_id > 4);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+/* A candidate that is dropped takes nothing along that others need. */
+static void test_drop(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+	struct to_error err = { "" };
+	const struct to_plan *last;
+
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++)
+		observe(&c, pairs(i % 2 ? 3 : 4));
+	assert_true(to_candidates_plan(&c, &err) >= 2);
+	last = c.candidate[c.regret.n - 1].busy.plan;
+	to_candidates_drop(&c, 1);
+	assert_ptr_equal(c.candidate[c.regret.n - 1].busy.plan, last);
+	for (unsigned int i = 0; i < 100; i++)
+		observe(&c, pairs(i % 2 ? 3 : 4));
+	assert_int_equal(c.candidate[to_candidates_choose(&c)].busy.plan == plan, false);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+/* AllReduce by RoCEv2 is on the links of its rings; by TCP it is routed as all else. */
+static void test_class(void **state)
+{
+	struct to_plan *plan = plan_for(6, BYTES);
+	const struct to_rings rings = to_allreduce_of(plan);
+	struct to_demand *routed = to_demand_copy(plan->demand);
+	struct to_candidates c = begin(plan);
+	struct to_traffic t = empty();
+	double seconds;
+
+	(void)state;
+	to_allreduce_add(&rings, true, 1, t.bytes);
+	memcpy(routed->mp, t.bytes, N * N * sizeof(*routed->mp));
+	routed->groups[0].bytes = 1;
+	observe(&c, t);
+	t = empty();
+	to_allreduce_add(&rings, true, 1, t.bytes);
+	to_allreduce_add(&rings, true, 1, t.tcp);
+	observe(&c, t);
+	assert_true(fabs(c.intervals[0].demand->groups[0].bytes - (double)BYTES) < BYTES * 1e-3);
+	assert_int_equal(c.intervals[1].demand->groups[0].bytes, 1);
+	assert_int_equal(to_busy_time_of(&c.candidate[0].busy, routed, NULL, &seconds), 0);
+	assert_true(fabs(c.intervals[1].cost[0] - seconds) < 1e-9);
+	assert_true(c.intervals[0].cost[0] <= c.intervals[1].cost[0] * (1 + 1e-6));
+	to_demand_free(routed);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+static void test_phases(void **state)
+{
+	struct to_traffic t[] = { pairs(6), pairs(1), pairs(6), pairs(3), pairs(1), pairs(2), empty() };
+	const unsigned int n = sizeof(t) / sizeof(*t);
+	const uint64_t *bytes[sizeof(t) / sizeof(*t)];
+	uint32_t phase[sizeof(t) / sizeof(*t)];
+	double distance[sizeof(t) / sizeof(*t)];
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++)
+		bytes[i] = t[i].bytes;
+	for (unsigned int i = 0; i < N * N; i++)
+		t[2].bytes[i] *= 7;	/* how much there is does not matter */
+	assert_int_equal(to_phases_find(bytes, 3, N * N, phase, distance), 2);
+	assert_true(phase[0] == phase[2] && phase[0] != phase[1]);
+	assert_int_equal(to_phases_find(bytes, n, N * N, phase, distance), TO_PHASES_MAX);
+	assert_true(phase[1] == phase[4]);
+	assert_int_equal(phase[n - 1], UINT32_MAX);
+	assert_int_equal(to_phases_find(bytes + n - 1, 1, N * N, phase, distance), 0);
+	for (unsigned int i = 0; i < n; i++)
+		to_traffic_free(&t[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_first_stays),
+		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_class),
+		cmocka_unit_test(test_phases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
