@@ -13,7 +13,9 @@
  *	name, servers, seconds, seed
  *	loop_s, oracle_s, never_s: busy seconds of the loop, of the oracle, of the first
  *	plan alone; changes, oracle_changes; regret: (loop - oracle) / oracle
- *	predicted, realised: shares of the busy time saved, of each change
+ *	saved: of each change the share of the busy time, predicted and realised
+ *	over_time: busy seconds after every second: loop, never, and least, of the best
+ *	candidate for each interval, without the price of changes
  */
 #include <math.h>
 #include <stdio.h>
@@ -189,6 +191,7 @@ static const struct scenario scenarios[] = {
  * @pattern: shares, n x n, sum 1 each
  * @volume: bytes in an interval
  * @plans: all candidates that there ever were
+ * @over_time: loop, never, least
  */
 struct scene {
 	const struct scenario *scenario;
@@ -198,6 +201,7 @@ struct scene {
 	struct to_plan *first;
 	struct to_busy_time plans[PLANS_MAX];
 	unsigned int ids[PLANS_MAX], n_plans;
+	json_t *over_time[3];
 };
 
 /* ---- traffic ---- */
@@ -356,6 +360,8 @@ static double loop(struct scene *s, double *change_cost, unsigned int *changes, 
 		if (to_candidates_observe(&c, &traffic, &verdict))
 			return NAN;
 		seconds += c.intervals[c.n_intervals - 1].cost[c.regret.at];
+		if (t % SECOND == 0)
+			json_array_append_new(s->over_time[0], json_real(seconds));
 		if (verdict != TO_SHIFT_NONE && to_candidates_plan(&c, &err) < 0)
 			fprintf(stderr, "loop: %s: %s\n", s->scenario->name, err.text);
 		remember(s, &c);
@@ -378,7 +384,7 @@ static double loop(struct scene *s, double *change_cost, unsigned int *changes, 
 static double oracle(struct scene *s, double change_cost, unsigned int *changes, double *never)
 {
 	const unsigned int n = s->n_plans;
-	double *least = calloc(n, sizeof(*least)), best = INFINITY;
+	double *least = calloc(n, sizeof(*least)), best = INFINITY, sum = 0;
 	unsigned int *count = calloc(n, sizeof(*count));
 
 	for (unsigned int k = 1; k < n; k++)
@@ -388,7 +394,7 @@ static double oracle(struct scene *s, double change_cost, unsigned int *changes,
 		struct to_traffic traffic = interval(s, t);
 		struct to_demand *demand = NULL;
 		unsigned int from = 0;
-		double seconds;
+		double seconds, one = INFINITY;
 
 		for (unsigned int k = 1; k < n; k++)
 			from = least[k] < least[from] ? k : from;
@@ -402,6 +408,12 @@ static double oracle(struct scene *s, double change_cost, unsigned int *changes,
 			to_busy_time_of(&s->plans[k], demand, NULL, &seconds);
 			least[k] += seconds;
 			*never += k ? 0 : seconds;
+			one = fmin(one, seconds);
+		}
+		sum += one;
+		if (t % SECOND == 0) {
+			json_array_append_new(s->over_time[1], json_real(*never));
+			json_array_append_new(s->over_time[2], json_real(sum));
 		}
 		to_demand_free(demand);
 		to_traffic_free(&traffic);
@@ -442,16 +454,19 @@ static json_t *play(const struct scenario *scenario, uint64_t seed)
 		s.pattern[p] = calloc((size_t)s.n * s.n, sizeof(double));
 		draw_rings(&s, s.pattern[p]);
 	}
+	for (unsigned int i = 0; i < 3; i++)
+		s.over_time[i] = json_array();
 	noise = s.random;
 	seconds = loop(&s, &cost, &changes, saved);
 	s.random = noise;
 	best = oracle(&s, cost, &better, &never);
-	row = json_pack("{s:s s:i s:f s:I s:f s:f s:f s:i s:i s:f s:f s:i s:o}", "name",
+	row = json_pack("{s:s s:i s:f s:I s:f s:f s:f s:i s:i s:f s:f s:i s:o s:{s:o s:o s:o}}", "name",
 			scenario->name, "servers", s.n, "seconds", INTERVALS * INTERVAL, "seed",
 			(json_int_t)seed, "loop_s", seconds, "oracle_s", best, "never_s", never,
 			"changes", changes, "oracle_changes", better, "regret",
 			(seconds - best) / best, "change_cost_s", cost, "candidates", s.n_plans,
-			"saved", saved);
+			"saved", saved, "over_time", "loop", s.over_time[0], "never",
+			s.over_time[1], "least", s.over_time[2]);
 	printf("%-30s %3u %7.2f %7.2f %7.2f %8.1f %% %8.1f %% %4u %4u %4u\n", scenario->name, s.n,
 	       seconds, best, never, 100 * (seconds - best) / best, 100 * (never - best) / best,
 	       changes, better, s.n_plans);
