@@ -256,8 +256,8 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	return true;
 }
 
-/* Plan for the traffic as it is. */
-static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
+/* Plan for the traffic as it is. Return: whether it shifted. */
+static bool controller_plan(struct controller *c, enum to_shift_verdict verdict)
 {
 	const char *kind = to_shift_verdict_names[verdict];
 	const struct to_shift *shift = &c->candidates.shift;
@@ -270,10 +270,10 @@ static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
 	if (n < 0) {
 		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
 			   "cannot plan: %s", err.text);
-		return;
+		return false;
 	}
 	if (!n && verdict == TO_SHIFT_DUE)
-		return;
+		return false;
 	to_run_log(c->config->log, "shift",
 		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind", kind, "promised",
 			     promise, "busy", shift->promise, "excess_s", excess, "new", n, "ms",
@@ -282,6 +282,7 @@ static void controller_plan(struct controller *c, enum to_shift_verdict verdict)
 		   verdict == TO_SHIFT_BUSY ? "the traffic shifted" :
 					      "the traffic is no longer what was planned for",
 		   shift->promise, promise, n, ms);
+	return true;
 }
 
 /* What the last change came to, for the log. */
@@ -380,6 +381,7 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 	const unsigned int n = c->plan->cluster->n_servers;
 	const size_t cells = (size_t)n * n;
 	enum to_shift_verdict verdict;
+	bool shifted = false;
 	unsigned int to;
 
 	c->n_intervals++;
@@ -401,11 +403,11 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 	if (to_candidates_observe(&c->candidates, &c->traffic, &verdict))
 		return;
 	if (verdict != TO_SHIFT_NONE)
-		controller_plan(c, verdict);
+		shifted = controller_plan(c, verdict);
 	to = to_candidates_choose(&c->candidates);
 	if (to != c->candidates.regret.at && to_clock_monotonic_ns() >= c->decide_ns)
 		controller_decide(c, to);
-	else if (verdict == TO_SHIFT_BUSY)
+	else if (shifted)
 		controller_keep(c);
 }
 
