@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_CONTROLLER_STATE_H
+#define TOPOOPT_CONTROLLER_STATE_H
+
+/* What the controller's loop and its repairs share. */
+
+#include "control/candidates.h"
+#include "control/controller.h"
+#include "control/transition.h"
+#include "data/down.h"
+
+#define CONTROLLER_RETRY_S 1
+#define CONTROLLER_RETRY_MAX_S 30
+
+/**
+ * struct controller - a controller at work
+ * @path, @next_path, @repair_path: PLAN, PLAN.next, PLAN.repair; where PLAN is a symbolic
+ *	link, beside the file that it leads to
+ * @first: the plan at the start, whose cluster @switches borrows
+ * @plan: in force
+ * @asked: while @plan is a repaired one: the plan that it stands in for, which PLAN is;
+ *	else NULL
+ * @lock: of the plan's file, negative in a dry run
+ * @next: while the fabric may be anywhere between @plan and this one, else NULL
+ * @switches: open when @transition has them
+ * @traffic: not observed yet
+ * @candidates: plans, and what the traffic has cost on them
+ * @onset_ns: CLOCK_MONOTONIC; start of the interval in which links were first busier than
+ *	promised
+ * @decide_ns: CLOCK_MONOTONIC; after a change that failed, none is made before
+ * @dark: seconds of the change under way in which links were dark
+ * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
+ * @broken: the fabric is not as @plan says
+ * @unknown: why there is no matrix; empty when there is
+ * @n_missing: servers that gave no recording of the last interval; before the
+ *	first, UINT_MAX
+ * @n_intervals, @n_changes: so far
+ * @carrier: of all ports
+ * @without: what @plan does without, of the cluster of @asked
+ * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
+ * @repair_ns, @repair_pause: CLOCK_MONOTONIC of the next attempt, and seconds to the
+ *	one after that, while repairs fail
+ */
+struct controller {
+	const struct to_controller_config *config;
+	char *path, *next_path, *repair_path;
+	struct to_plan *first, *plan, *asked, *next;
+	struct to_fabric *fabric;
+	struct to_switch_set switches;
+	struct to_transition transition;
+	struct to_traffic traffic;
+	struct to_candidates candidates;
+	int lock;
+	uint64_t onset_ns, committed_ns, decide_ns;
+	double dark;
+	bool broken;
+	struct to_error unknown;
+	unsigned int n_missing;
+	uint64_t n_intervals, n_changes;
+	struct to_carrier carrier;
+	struct to_down without;
+	uint64_t since_ns, repair_ns;
+	unsigned int repair_pause;
+};
+
+/* Of a repair, not of what was asked for? */
+bool to_controller_is_repair(const struct to_plan *plan);
+
+/** to_controller_take() - the plan in force becomes @plan, which is taken over */
+void to_controller_take(struct controller *c, struct to_plan *plan);
+
+/** to_controller_switch() - the same with a repaired plan, or with the one asked for */
+void to_controller_switch(struct controller *c, struct to_plan *plan);
+
+/** to_controller_asked() - the plan that PLAN is */
+const struct to_plan *to_controller_asked(const struct controller *c);
+
+/** to_controller_restore() - to c->plan; when that fails, the caller tries again */
+void to_controller_restore(struct controller *c, const char *why);
+
+/** to_controller_adopt() - what the repaired plan in force does without is down. 0 or -ENOMEM */
+int to_controller_adopt(struct controller *c);
+
+/** to_controller_open_repair() - a controller before this one did without something. 0 or -ENOMEM */
+int to_controller_open_repair(struct controller *c);
+
+/** to_controller_look() - all servers were asked: is there light where the plan needs it? */
+void to_controller_look(struct controller *c);
+
+#endif
