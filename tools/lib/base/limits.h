@@ -39,10 +39,18 @@
 
 /*
  * Cells of a merge, links times intervals: so many for each row of a port in the
- * recordings, and some in any case. A cell takes 130 bytes.
+ * recordings, and some in any case. A cell takes 100 bytes.
  */
 #define TO_MERGE_CELLS_PER_ROW 16u
 #define TO_MERGE_CELLS_MIN (1u << 18)
+
+/*
+ * A live merge: intervals that are joined at most into one sample while NICs' counters
+ * stand still, and those for which what a link's ends saw of a pair is remembered after
+ * it fell silent. So its memory is in proportion to what was seen in so many intervals.
+ */
+#define TO_LIVE_JOIN_MAX 64u
+#define TO_LIVE_MEMORY 64u
 
 /* ---- agents and controllers ---- */
 

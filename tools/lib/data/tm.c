@@ -27,20 +27,25 @@ struct to_tm *to_tm_new(unsigned int n_servers)
 	return tm;
 }
 
+static void tm_free_sample(struct to_tm_sample *sample)
+{
+	free(sample->flows);
+	free(sample->ports);
+	free(sample->links);
+}
+
 void to_tm_free(struct to_tm *tm)
 {
 	if (!tm)
 		return;
-	for (unsigned int i = 0; i < tm->n_samples; i++) {
-		free(tm->samples[i].flows);
-		free(tm->samples[i].ports);
-		free(tm->samples[i].links);
-	}
+	for (unsigned int i = 0; i < tm->n_samples; i++)
+		tm_free_sample(&tm->samples[i]);
 	free(tm->samples);
 	free(tm->servers);
 	free(tm->ports);
 	free(tm->links);
 	free(tm->missing);
+	free(tm->stale);
 	free(tm);
 }
 
@@ -96,6 +101,20 @@ int to_tm_check_fabric(const struct to_tm *tm, const struct to_cluster *cluster,
 			return to_error_set(err, -EINVAL, "missing: it was merged without %s",
 					    tm->servers[s]);
 	return 0;
+}
+
+unsigned int to_tm_drop_incomplete(struct to_tm *tm)
+{
+	const unsigned int n = tm->n_samples;
+
+	tm->n_samples = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		if (tm->samples[i].absent)
+			tm_free_sample(&tm->samples[i]);
+		else
+			tm->samples[tm->n_samples++] = tm->samples[i];
+	}
+	return n - tm->n_samples;
 }
 
 bool to_tm_in_view(const struct to_tm_flow *flow, enum to_tm_view view)

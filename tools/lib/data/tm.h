@@ -63,16 +63,18 @@ struct to_tm_link_bytes {
 };
 
 /**
- * struct to_tm_sample - one interval
+ * struct to_tm_sample - one interval; merged, several where counters stood still (@stale)
  * @start_ns, @end_ns: CLOCK_REALTIME
  * @elapsed_ns: by CLOCK_MONOTONIC
+ * @spread_ns: from reading the first counter of a NIC to the moment in which the
+ *	kernel's end, at most; 0 where it was not recorded. Merged: the most of any server
  * @lost: frames that could not be counted under a pair
  * @absent: servers without a recording of this interval (merged)
  * @ports: counters of to_tm.ports (a server's recording), else NULL
  * @links: of to_tm.links (merged), else NULL
  */
 struct to_tm_sample {
-	uint64_t start_ns, end_ns, elapsed_ns;
+	uint64_t start_ns, end_ns, elapsed_ns, spread_ns;
 	struct { uint64_t packets, bytes; } lost;
 	unsigned int absent;
 	unsigned int n_flows;
@@ -115,6 +117,7 @@ struct to_tm_link {
  * @links: of the fabric, when merged
  * @missing: per server, true when its recording was not there to merge; NULL
  *	when none is missing
+ * @stale: ports whose NICs renew their counters more rarely than they were read; merged
  */
 struct to_tm {
 	char job[TO_NAME_MAX];
@@ -122,11 +125,12 @@ struct to_tm {
 	uint64_t generation;
 	uint64_t interval_ns;
 	uint32_t server;
-	unsigned int n_servers, n_ports, n_links, n_samples;
+	unsigned int n_servers, n_ports, n_links, n_samples, n_stale;
 	char (*servers)[TO_NAME_MAX];
 	struct to_tm_port *ports;
 	struct to_tm_link *links;
 	bool *missing;
+	struct to_tm_end *stale;
 	struct to_tm_sample *samples;
 };
 
@@ -152,6 +156,13 @@ int to_tm_add_flow(struct to_tm_sample *sample, const struct to_tm_flow *flow);
  */
 int to_tm_check_fabric(const struct to_tm *tm, const struct to_cluster *cluster,
 		       struct to_error *err);
+
+/**
+ * to_tm_drop_incomplete() - without the samples of a merged matrix that lack a server's part
+ *
+ * Return: how many those were.
+ */
+unsigned int to_tm_drop_incomplete(struct to_tm *tm);
 
 /** enum to_tm_view - which flows of a server's recording */
 enum to_tm_view { TO_TM_ALL, TO_TM_ORIGINATED, TO_TM_DELIVERED, TO_TM_RELAYED };

@@ -274,6 +274,23 @@ static int tm_read_missing(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int tm_read_stale(const struct to_json *at, void *to)
+{
+	struct to_tm *tm = tm_reading(at);
+	int ret;
+
+	(void)to;
+	ret = to_json_array(at, sizeof(*tm->stale), &tm->stale, &tm->n_stale);
+	for (unsigned int i = 0; !ret && i < tm->n_stale; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = tm_read_end(&child, &tm->stale[i]);
+		if (!ret && tm->stale[i].server == TO_TM_NONE)
+			ret = to_json_error(&child, -EINVAL, "expected \"SERVER:PORT\"");
+	}
+	return ret;
+}
+
 /* Rows [src, dst, class, packets, bytes], with in and out before on a server. */
 static int tm_read_flows(const struct to_json *at, void *to)
 {
@@ -385,6 +402,7 @@ static const struct to_json_field server_sample_fields[] = {
 	{ "start_ns", to_json_u64, SAMPLE(start_ns), false },
 	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
 	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
+	{ "spread_ns", to_json_u64, SAMPLE(spread_ns), true },
 	{ "lost", tm_read_lost, 0, false },
 	{ "flows", tm_read_flows, 0, false },
 	{ "ports", tm_read_counters, SAMPLE(ports), false },
@@ -395,12 +413,34 @@ static const struct to_json_field fabric_sample_fields[] = {
 	{ "start_ns", to_json_u64, SAMPLE(start_ns), false },
 	{ "end_ns", to_json_u64, SAMPLE(end_ns), false },
 	{ "elapsed_ns", to_json_u64, SAMPLE(elapsed_ns), false },
+	{ "spread_ns", to_json_u64, SAMPLE(spread_ns), true },
 	{ "absent", to_json_u32, SAMPLE(absent), false },
 	{ "lost", tm_read_lost, 0, false },
 	{ "pairs", tm_read_flows, 0, false },
 	{ "links", tm_read_link_bytes, SAMPLE(links), false },
 	{}
 };
+
+/* Samples begin in later and later intervals; one may reach into that of the next. */
+static int tm_check_order(const struct to_json *at, const struct to_tm *tm)
+{
+	const struct to_tm_sample *sample = &tm->samples[tm->n_samples - 1];
+	const char *who = tm->server == TO_TM_FABRIC ? "the fabric" : tm->servers[tm->server];
+	uint64_t before, now;
+
+	if (tm->n_samples < 2)
+		return 0;
+	before = sample[-1].start_ns / tm->interval_ns;
+	now = sample->start_ns / tm->interval_ns;
+	if (now < before)
+		return to_json_error(at, -EINVAL, "of %s: it begins before samples[%u]", who,
+				     tm->n_samples - 2);
+	if (now == before)
+		return to_json_error(at, -EINVAL,
+				     "of %s: it begins in the same interval as samples[%u]", who,
+				     tm->n_samples - 2);
+	return 0;
+}
 
 static int tm_read_sample(const struct to_json *at, struct to_tm *tm)
 {
@@ -413,7 +453,7 @@ static int tm_read_sample(const struct to_json *at, struct to_tm *tm)
 							      server_sample_fields, sample);
 	if (!ret && sample->end_ns < sample->start_ns)
 		ret = to_json_error(at, -EINVAL, "ends before it starts");
-	return ret;
+	return ret ? ret : tm_check_order(at, tm);
 }
 
 static int tm_read_samples(const struct to_json *at, void *to)
@@ -459,6 +499,7 @@ static const struct to_json_field fabric_fields[] = {
 	COMMON_FIELDS,
 	{ "links", tm_read_links, 0, false },
 	{ "missing", tm_read_missing, 0, true },
+	{ "stale", tm_read_stale, 0, true },
 	{ "samples", tm_read_samples, 0, false },
 	{}
 };
@@ -543,6 +584,8 @@ static void tm_write_sample(FILE *out, const struct to_tm *tm,
 	fprintf(out, "{\"start_ns\": %" PRIu64 ", \"end_ns\": %" PRIu64
 		", \"elapsed_ns\": %" PRIu64 ", ", sample->start_ns,
 		sample->end_ns, sample->elapsed_ns);
+	if (sample->spread_ns)
+		fprintf(out, "\"spread_ns\": %" PRIu64 ", ", sample->spread_ns);
 	if (tm->server == TO_TM_FABRIC)
 		fprintf(out, "\"absent\": %u, ", sample->absent);
 	fprintf(out, "\"lost\": [%" PRIu64 ", %" PRIu64 "], ",
@@ -610,6 +653,9 @@ void to_tm_print(FILE *out, const struct to_tm *tm)
 				separator = ", ";
 			}
 	}
+	for (unsigned int i = 0; i < tm->n_stale; i++)
+		fprintf(out, "%s\"%s:%s\"", i ? ", " : "],\n\"stale\": [",
+			tm->servers[tm->stale[i].server], tm->stale[i].port);
 	fprintf(out, "],\n\"samples\": [");
 	for (unsigned int i = 0; i < tm->n_samples; i++) {
 		fprintf(out, "%s\n", i ? "," : "");

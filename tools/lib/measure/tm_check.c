@@ -16,12 +16,16 @@ static const char *tm_check_name(const struct to_tm *record)
 /* Each sample begins in a later interval; it may reach into that of the next. */
 static int tm_check_order(const struct to_tm *record, struct to_error *err)
 {
-	for (unsigned int j = 1; j < record->n_samples; j++)
-		if (record->samples[j].start_ns / record->interval_ns <=
-		    record->samples[j - 1].start_ns / record->interval_ns)
+	for (unsigned int j = 1; j < record->n_samples; j++) {
+		const uint64_t before = record->samples[j - 1].start_ns / record->interval_ns;
+		const uint64_t now = record->samples[j].start_ns / record->interval_ns;
+
+		if (now <= before)
 			return to_error_set(err, -EINVAL,
-					    "the recording of %s: sample %u starts too early",
-					    tm_check_name(record), j);
+					    "the recording of %s: samples[%u] begins %s samples[%u]",
+					    tm_check_name(record), j, now < before ? "before" :
+					    "in the same interval as", j - 1);
+	}
 	return 0;
 }
 
