@@ -179,9 +179,12 @@ static void change_entries(struct to_netlink *nl, struct to_error *err)
 
 static void read_counters(struct to_netlink *nl, struct to_error *err)
 {
-	struct to_tm_counters counters;
+	const uint32_t ifindex = 1;
+	struct to_counters *counters = to_counters_open(nl, &ifindex, 1, NULL, err);
+	struct to_tm_counters values;
 
-	to_counters_read(nl, 1, NULL, &counters, err);
+	to_counters_read(counters, &values, err);
+	to_counters_close(counters);
 }
 
 static void with_rtnl(void (*read)(struct to_netlink *nl, struct to_error *err),

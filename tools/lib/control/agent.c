@@ -20,7 +20,7 @@
 
 /**
  * struct to_agent - see agent.h
- * @counter_names: see to_counters_read()
+ * @counter_names: see to_counters_open()
  * @plan: this server's part of the plan that is active and confirmed, or NULL
  * @next: of the one that is staged or not confirmed yet
  * @server: whose parts they are

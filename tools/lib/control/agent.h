@@ -51,7 +51,7 @@ struct to_agent;
 /**
  * to_agent_new() - an agent that has done nothing yet
  * @device: name of the topoopt device
- * @counter_names: see to_counters_read(); not copied
+ * @counter_names: see to_counters_open(); not copied
  */
 struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
 			      struct to_error *err);

@@ -13,6 +13,38 @@
 
 #define FCS_BYTES 4
 
+#define COUNTERS_REQUEST (NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct if_stats_msg)))
+
+/**
+ * struct counters_nic - one of which ethtool tells
+ * @request: with its name
+ * @stats: room for all of its statistics
+ * @at: the ones to take, in the order of to_counter_names
+ */
+struct counters_nic {
+	struct ifreq request;
+	struct ethtool_stats *stats;
+	uint32_t at[4];
+};
+
+/**
+ * struct to_counters - see counters.h
+ * @requests: to rtnetlink, one for each
+ * @values: while they are read
+ * @got: how many were
+ * @fd: socket for ethtool
+ */
+struct to_counters {
+	struct to_netlink *nl;
+	const struct to_counter_names *names;
+	unsigned int n, got;
+	uint32_t *ifindex;
+	char *requests;
+	struct to_tm_counters *values;
+	int fd;
+	struct counters_nic *nics;
+};
+
 int to_counter_names_parse(const char *text, struct to_counter_names *names,
 			   struct to_error *err)
 {
@@ -32,11 +64,21 @@ int to_counter_names_parse(const char *text, struct to_counter_names *names,
 	return 0;
 }
 
-static int counters_stats64_reply(const struct nlmsghdr *nlh, void *arg)
-{
-	struct to_tm_counters *counters = arg;
-	const struct nlattr *attr;
+/* ---- rtnetlink ---- */
 
+static int counters_take_stats64(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct if_stats_msg *head = to_netlink_header(nlh, sizeof(*head));
+	struct to_counters *counters = arg;
+	struct to_tm_counters *values;
+	const struct nlattr *attr;
+	unsigned int i = 0;
+
+	while (head && i < counters->n && counters->ifindex[i] != head->ifindex)
+		i++;
+	if (!head || i == counters->n)
+		return 0;
+	values = &counters->values[i];
 	mnl_attr_for_each(attr, nlh, sizeof(struct if_stats_msg)) {
 		struct rtnl_link_stats64 stats = {};
 		size_t len = mnl_attr_get_payload_len(attr);
@@ -45,27 +87,40 @@ static int counters_stats64_reply(const struct nlmsghdr *nlh, void *arg)
 			continue;
 		memcpy(&stats, mnl_attr_get_payload(attr),
 		       len < sizeof(stats) ? len : sizeof(stats));
-		*counters = (struct to_tm_counters){
+		*values = (struct to_tm_counters){
 			.rx_packets = stats.rx_packets, .rx_bytes = stats.rx_bytes,
 			.tx_packets = stats.tx_packets, .tx_bytes = stats.tx_bytes,
 		};
+		counters->got++;
 	}
 	return 0;
 }
 
-static int counters_read_stats64(struct to_netlink *nl, uint32_t ifindex,
-				 struct to_tm_counters *counters, struct to_error *err)
+static int counters_read_stats64(struct to_counters *c, struct to_tm_counters *values,
+				 struct to_error *err)
 {
-	char buf[NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct if_stats_msg))];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct if_stats_msg *request;
+	int ret;
 
-	nlh->nlmsg_type = RTM_GETSTATS;
-	request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
-	request->ifindex = ifindex;
-	request->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-	return to_netlink_call(nl, nlh, counters_stats64_reply, counters, err);
+	memset(c->requests, 0, c->n * COUNTERS_REQUEST);
+	for (unsigned int i = 0; i < c->n; i++) {
+		struct nlmsghdr *nlh = mnl_nlmsg_put_header(c->requests + i * COUNTERS_REQUEST);
+		struct if_stats_msg *request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
+
+		nlh->nlmsg_type = RTM_GETSTATS;
+		request->ifindex = c->ifindex[i];
+		request->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+	}
+	c->values = values;
+	c->got = 0;
+	ret = to_netlink_get(c->nl, c->requests, c->n * COUNTERS_REQUEST,
+			     counters_take_stats64, NULL, c, err);
+	if (!ret && c->got != c->n)
+		ret = to_error_set(err, -EIO, "the kernel told of %u of %u interfaces", c->got,
+				   c->n);
+	return ret;
 }
+
+/* ---- ethtool ---- */
 
 static int counters_ethtool(int fd, struct ifreq *request, void *command)
 {
@@ -88,84 +143,145 @@ static int counters_count_statistics(int fd, struct ifreq *request)
 	return set.info.sset_mask ? (int)set.count : 0;
 }
 
-static int counters_find_statistics(const struct ethtool_gstrings *strings,
-				    const struct ethtool_stats *stats,
+static int counters_find_statistics(const struct ethtool_gstrings *strings, unsigned int n,
 				    const struct to_counter_names *names,
-				    uint64_t value[4], const char *ifname,
-				    struct to_error *err)
+				    struct counters_nic *nic, struct to_error *err)
 {
+	const char *ifname = nic->request.ifr_name;
+
 	for (int i = 0; i < 4; i++) {
 		uint32_t s = 0;
 
-		while (s < stats->n_stats &&
-		       strncmp((const char *)strings->data + s * ETH_GSTRING_LEN,
-			       names->name[i], ETH_GSTRING_LEN))
+		while (s < n && strncmp((const char *)strings->data + s * ETH_GSTRING_LEN,
+					names->name[i], ETH_GSTRING_LEN))
 			s++;
-		if (s == stats->n_stats)
+		if (s == n)
 			return to_error_set(err, -ENOENT,
 					    "%s has no statistic \"%s\" (ethtool -S %s)",
 					    ifname, names->name[i], ifname);
-		value[i] = stats->data[s];
+		nic->at[i] = s;
 	}
 	return 0;
 }
 
-static int counters_read_ethtool(uint32_t ifindex, const struct to_counter_names *names,
-				 struct to_tm_counters *counters, struct to_error *err)
+/* Where the statistics are, and room for them. */
+static int counters_prepare(struct to_counters *c, unsigned int i, struct to_error *err)
 {
-	struct ethtool_gstrings *strings = NULL;
-	struct ethtool_stats *stats = NULL;
-	struct ifreq request = {};
-	uint64_t value[4];
-	int fd, n, ret;
+	struct counters_nic *nic = &c->nics[i];
+	struct ethtool_gstrings *strings;
+	int n, ret;
 
-	if (!if_indextoname(ifindex, request.ifr_name))
-		return to_error_set(err, -ENODEV, "no interface %u", ifindex);
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return to_error_set(err, -errno, "socket: %s", strerror(errno));
-	n = counters_count_statistics(fd, &request);
-	ret = n < 0 ? n : -ENOMEM;
-	if (n >= 0) {
-		strings = calloc(1, sizeof(*strings) + (size_t)n * ETH_GSTRING_LEN);
-		stats = calloc(1, sizeof(*stats) + n * sizeof(uint64_t));
+	if (!if_indextoname(c->ifindex[i], nic->request.ifr_name))
+		return to_error_set(err, -ENODEV, "no interface %u", c->ifindex[i]);
+	n = counters_count_statistics(c->fd, &nic->request);
+	if (n < 0)
+		return to_error_set(err, n, "statistics of %s: %s", nic->request.ifr_name,
+				    strerror(-n));
+	free(nic->stats);
+	nic->stats = calloc(1, sizeof(*nic->stats) + n * sizeof(uint64_t));
+	strings = calloc(1, sizeof(*strings) + (size_t)n * ETH_GSTRING_LEN);
+	if (!nic->stats || !strings) {
+		free(strings);
+		return to_error_set(err, -ENOMEM, "out of memory");
 	}
-	if (strings && stats) {
-		strings->cmd = ETHTOOL_GSTRINGS;
-		strings->string_set = ETH_SS_STATS;
-		strings->len = n;
-		stats->cmd = ETHTOOL_GSTATS;
-		stats->n_stats = n;
-		ret = n ? counters_ethtool(fd, &request, strings) : 0;
-		ret = ret || !n ? ret : counters_ethtool(fd, &request, stats);
-	}
+	strings->cmd = ETHTOOL_GSTRINGS;
+	strings->string_set = ETH_SS_STATS;
+	strings->len = nic->stats->n_stats = n;
+	ret = n ? counters_ethtool(c->fd, &nic->request, strings) : 0;
 	if (ret)
-		to_error_set(err, ret, "statistics of %s: %s", request.ifr_name,
+		to_error_set(err, ret, "statistics of %s: %s", nic->request.ifr_name,
 			     strerror(-ret));
 	else
-		ret = counters_find_statistics(strings, stats, names, value,
-					       request.ifr_name, err);
+		ret = counters_find_statistics(strings, n, c->names, nic, err);
 	free(strings);
-	free(stats);
-	close(fd);
+	return ret;
+}
+
+static int counters_read_ethtool(struct to_counters *c, unsigned int i,
+				 struct to_tm_counters *values, struct to_error *err)
+{
+	struct counters_nic *nic = &c->nics[i];
+	const uint32_t *at = nic->at;
+	int ret;
+
+	/* a driver may get other queues, and with them other statistics */
+	if (counters_count_statistics(c->fd, &nic->request) != (int)nic->stats->n_stats) {
+		ret = counters_prepare(c, i, err);
+		if (ret)
+			return ret;
+	}
+	nic->stats->cmd = ETHTOOL_GSTATS;
+	ret = counters_ethtool(c->fd, &nic->request, nic->stats);
 	if (ret)
-		return ret;
-	*counters = (struct to_tm_counters){
-		.rx_bytes = value[0], .rx_packets = value[1],
-		.tx_bytes = value[2], .tx_packets = value[3],
+		return to_error_set(err, ret, "statistics of %s: %s", nic->request.ifr_name,
+				    strerror(-ret));
+	*values = (struct to_tm_counters){
+		.rx_bytes = nic->stats->data[at[0]], .rx_packets = nic->stats->data[at[1]],
+		.tx_bytes = nic->stats->data[at[2]], .tx_packets = nic->stats->data[at[3]],
 	};
-	if (names->fcs) {
-		counters->rx_bytes -= FCS_BYTES * counters->rx_packets;
-		counters->tx_bytes -= FCS_BYTES * counters->tx_packets;
+	if (c->names->fcs) {
+		values->rx_bytes -= FCS_BYTES * values->rx_packets;
+		values->tx_bytes -= FCS_BYTES * values->tx_packets;
 	}
 	return 0;
 }
 
-int to_counters_read(struct to_netlink *nl, uint32_t ifindex,
-		     const struct to_counter_names *names,
-		     struct to_tm_counters *counters, struct to_error *err)
+/* ---- both ---- */
+
+void to_counters_close(struct to_counters *c)
 {
-	if (names)
-		return counters_read_ethtool(ifindex, names, counters, err);
-	return counters_read_stats64(nl, ifindex, counters, err);
+	if (!c)
+		return;
+	for (unsigned int i = 0; c->nics && i < c->n; i++)
+		free(c->nics[i].stats);
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->nics);
+	free(c->ifindex);
+	free(c->requests);
+	free(c);
+}
+
+struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifindex,
+				     unsigned int n, const struct to_counter_names *names,
+				     struct to_error *err)
+{
+	struct to_counters *c = calloc(1, sizeof(*c));
+	int ret = 0;
+
+	if (c) {
+		*c = (struct to_counters){ .nl = nl, .names = names, .n = n, .fd = -1 };
+		c->ifindex = calloc(n + 1, sizeof(*c->ifindex));
+		c->requests = calloc(n + 1, COUNTERS_REQUEST);
+		c->nics = calloc(n + 1, sizeof(*c->nics));
+	}
+	if (!c || !c->ifindex || !c->requests || !c->nics) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		to_counters_close(c);
+		return NULL;
+	}
+	memcpy(c->ifindex, ifindex, n * sizeof(*ifindex));
+	if (names) {
+		c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (c->fd < 0)
+			ret = to_error_set(err, -errno, "socket: %s", strerror(errno));
+		for (unsigned int i = 0; !ret && i < n; i++)
+			ret = counters_prepare(c, i, err);
+	}
+	if (ret) {
+		to_counters_close(c);
+		return NULL;
+	}
+	return c;
+}
+
+int to_counters_read(struct to_counters *c, struct to_tm_counters *values, struct to_error *err)
+{
+	int ret = 0;
+
+	if (!c->names)
+		return counters_read_stats64(c, values, err);
+	for (unsigned int i = 0; !ret && i < c->n; i++)
+		ret = counters_read_ethtool(c, i, &values[i], err);
+	return ret;
 }

@@ -32,13 +32,32 @@ struct to_counter_names {
 int to_counter_names_parse(const char *text, struct to_counter_names *names,
 			   struct to_error *err);
 
+/** struct to_counters - counters of some interfaces, ready to be read at once */
+struct to_counters;
+
 /**
- * to_counters_read() - counters of one interface
- * @nl: socket of NETLINK_ROUTE
+ * to_counters_open() - find them
+ * @nl: socket of NETLINK_ROUTE; used until closed, as are @ifindex (copied) and @names
  * @names: NULL for the standard ones of rtnetlink
+ *
+ * All that need not be done while reading is done here.
+ *
+ * Return: NULL with @err: no such interface, no such statistic.
  */
-int to_counters_read(struct to_netlink *nl, uint32_t ifindex,
-		     const struct to_counter_names *names,
-		     struct to_tm_counters *counters, struct to_error *err);
+struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifindex,
+				     unsigned int n, const struct to_counter_names *names,
+				     struct to_error *err);
+void to_counters_close(struct to_counters *counters);
+
+/**
+ * to_counters_read() - all of them, as close together as can be
+ * @values: one for each interface
+ *
+ * Those of rtnetlink take one system call.
+ *
+ * Return: 0 or a negative errno with @err.
+ */
+int to_counters_read(struct to_counters *counters, struct to_tm_counters *values,
+		     struct to_error *err);
 
 #endif

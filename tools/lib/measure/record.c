@@ -14,6 +14,8 @@
  * struct to_recorder - a recording under way
  * @ports: interfaces of the plan's ports
  * @on_tx: the port is a device on what it transmits through, which counts for both
+ * @counters: of what the ports transmit by, and after these of those by which they
+ *	receive, where these count apart
  * @before: their counters when the current sample started
  * @start_ns, @mono_ns: when that was
  */
@@ -24,6 +26,7 @@ struct to_recorder {
 	uint32_t device;
 	struct to_traffic_port ports[TO_PORTS_MAX];
 	bool on_tx[TO_PORTS_MAX];
+	struct to_counters *counters;
 	struct to_tm_counters before[TO_PORTS_MAX];
 	uint64_t start_ns, mono_ns;
 	struct to_traffic_programs *traffic;
@@ -144,25 +147,42 @@ static int record_make_head(struct to_recorder *r)
 	return 0;
 }
 
+/* The statistics of a NIC are of the wire, whoever a frame was for. */
+static bool record_counts_apart(const struct to_recorder *r, unsigned int port)
+{
+	return !r->config.counter_names && !r->on_tx[port] &&
+	       r->ports[port].tx_ifindex != r->ports[port].ifindex;
+}
+
+static int record_open_counters(struct to_recorder *r)
+{
+	uint32_t ifindex[2 * TO_PORTS_MAX];
+	unsigned int n = 0;
+
+	for (unsigned int p = 0; p < r->tm->n_ports; p++)
+		ifindex[n++] = r->ports[p].tx_ifindex;
+	for (unsigned int p = 0; p < r->tm->n_ports; p++)
+		if (record_counts_apart(r, p))
+			ifindex[n++] = r->ports[p].ifindex;
+	r->counters = to_counters_open(&r->rt, ifindex, n, r->config.counter_names, r->err);
+	return r->counters ? 0 : -EIO;
+}
+
 static int record_read_counters(struct to_recorder *r, struct to_tm_counters *counters)
 {
-	const struct to_counter_names *names = r->config.counter_names;
-	int ret = 0;
+	struct to_tm_counters values[2 * TO_PORTS_MAX] = {};
+	const struct to_tm_counters *apart = values + r->tm->n_ports;
+	int ret = to_counters_read(r->counters, values, r->err);
 
 	for (unsigned int p = 0; !ret && p < r->tm->n_ports; p++) {
-		const struct to_traffic_port *port = &r->ports[p];
-		struct to_tm_counters relay = {};
-
-		ret = to_counters_read(&r->rt, port->tx_ifindex, names, &counters[p],
-				       r->err);
-		/* The statistics of a NIC are of the wire, whoever a frame was for. */
-		if (ret || names || r->on_tx[p] || port->tx_ifindex == port->ifindex)
+		counters[p] = values[p];
+		if (!record_counts_apart(r, p))
 			continue;
-		ret = to_counters_read(&r->rt, port->ifindex, names, &relay, r->err);
-		counters[p].rx_packets += relay.rx_packets;
-		counters[p].rx_bytes += relay.rx_bytes;
-		counters[p].tx_packets += relay.tx_packets;
-		counters[p].tx_bytes += relay.tx_bytes;
+		counters[p].rx_packets += apart->rx_packets;
+		counters[p].rx_bytes += apart->rx_bytes;
+		counters[p].tx_packets += apart->tx_packets;
+		counters[p].tx_bytes += apart->tx_bytes;
+		apart++;
 	}
 	return ret;
 }
@@ -174,23 +194,29 @@ static uint64_t record_grown(uint64_t before, uint64_t after)
 }
 
 /*
- * End a sample and start the next. The counters are read just before the
- * programs turn to the other map, so that both are of the same moment to within
- * some microseconds.
+ * End a sample and start the next. The counters are read right before the programs turn
+ * to the other map: nothing stands between that does not have to.
  */
 static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 {
-	uint64_t end_ns = to_clock_realtime_ns(), mono_ns = to_clock_monotonic_ns();
 	struct to_tm_counters after[TO_PORTS_MAX];
+	uint64_t end_ns, mono_ns, begun_ns;
 	int ret;
 
-	if (end_ns < r->start_ns)
+	if (to_clock_realtime_ns() < r->start_ns)
 		return to_error_set(r->err, -ESTALE,
 				    "the clock was set back during the recording; it ends after %u samples",
 				    r->tm->n_samples - 1);
+	begun_ns = to_clock_monotonic_ns();
 	ret = record_read_counters(r, after);
 	if (ret)
 		return ret;
+	end_ns = to_clock_realtime_ns();
+	mono_ns = to_clock_monotonic_ns();
+	ret = to_traffic_programs_read(r->traffic, sample, r->err);
+	if (ret)
+		return ret;
+	sample->spread_ns = mono_ns - begun_ns;
 	sample->start_ns = r->start_ns;
 	sample->end_ns = end_ns;
 	sample->elapsed_ns = mono_ns - r->mono_ns;
@@ -207,7 +233,7 @@ static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 	}
 	r->start_ns = end_ns;
 	r->mono_ns = mono_ns;
-	return to_traffic_programs_read(r->traffic, sample, r->err);
+	return 0;
 }
 
 static struct to_tm_sample *record_new_sample(struct to_recorder *r)
@@ -297,6 +323,7 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 		r->traffic = to_traffic_programs_open(&traffic, err);
 		ret = r->traffic ? 0 : -EIO;
 	}
+	ret = ret ? ret : record_open_counters(r);
 	/* What came before now is in no sample. */
 	ret = ret ? ret : to_recorder_cut(r, err);
 	if (ret) {
@@ -312,6 +339,7 @@ void to_recorder_close(struct to_recorder *r)
 	if (!r)
 		return;
 	to_traffic_programs_close(r->traffic);
+	to_counters_close(r->counters);
 	if (r->connected[1])
 		to_genl_close(&r->genl);
 	if (r->connected[0])

@@ -22,7 +22,7 @@
  *	CLOCK_REALTIME, on all servers alike
  * @count: samples, 0 for as many as come until @stop
  * @entries: see to_traffic_config
- * @counter_names: see to_counters_read()
+ * @counter_names: see to_counters_open()
  * @stop: set by a signal handler; ends the sample under way and the recording
  * @started: called with to_traffic_programs_source() when the first sample starts
  */
