@@ -189,8 +189,52 @@ run 0 tm merge --partial -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
 	grep -q "1 of 2 samples lack a server's part" "$tmp/err"
 result $? "tm merge warns of samples that lack a server's part"
 run 0 tm merge --json --partial -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
-	jq -e '.samples == 2 and .absent == 1' "$tmp/out" >/dev/null
+	jq -e '.samples == 2 and .absent == 1 and .stale == [] and .spread_ns == 0' \
+		"$tmp/out" >/dev/null
 result $? "tm merge --json has how many"
+
+jq 'del(.missing)' "$tmp/tm.json" >"$tmp/whole.json"
+run 0 tm demand "$tmp/whole.json" && cp "$tmp/out" "$tmp/expected" &&
+	grep -q "1 of 2 samples of $tmp/whole.json lack a server's part and are left out" "$tmp/err" &&
+	jq '.samples |= .[:1]' "$tmp/whole.json" >"$tmp/first.json" &&
+	run 0 tm demand "$tmp/first.json" && cmp -s "$tmp/expected" "$tmp/out"
+result $? "tm demand leaves them out"
+
+# FILE, SERVER and sample are named.
+jq '.samples += [.samples[0]]' selftests/unit/formats/tm-server.json >"$tmp/twice.tm"
+run 1 tm merge -o "$tmp/none" "$tmp/twice.tm" "$tmp/c.tm" &&
+	grep -Eqx "toctl tm merge: $tmp/twice.tm:[0-9]+: samples\[1\]: of b: it begins in the same interval as samples\[0\]" "$tmp/err"
+result $? "tm merge names a sample that is there twice"
+jq '.samples |= reverse' "$tmp/b.tm" >"$tmp/back.tm"
+run 1 tm merge -o "$tmp/none" "$tmp/c.tm" "$tmp/back.tm" &&
+	grep -Eqx "toctl tm merge: $tmp/back.tm:[0-9]+: samples\[1\]: of b: it begins before samples\[0\]" "$tmp/err"
+result $? "tm merge names a sample that is in reverse"
+
+# b and c send each other 1000 bytes an interval; their NICs tell so each tenth.
+stale() { # SERVER PEER PORT PEER-PORT INDEX
+	jq -n --arg server "$1" --arg peer "$2" --arg port "$3" --arg to "$2:$4" \
+		--argjson at "$5" '{
+		format: "topoopt-tm", version: 1, job: "j", plan: "0123456789abcdef",
+		interval_ns: 50000000, classes: ["roce", "tcp", "other"], servers: ["b", "c"],
+		server: $server, generation: 1, ports: [{ name: $port, to: $to, from: $to }],
+		samples: [range(40) | { start_ns: (. * 50000000), end_ns: ((. + 1) * 50000000),
+			elapsed_ns: 50000000, spread_ns: (. * 1000), lost: [0, 0],
+			flows: [[-1, 0, $at, 1 - $at, 1, 1, 1000], [0, -1, 1 - $at, $at, 1, 1, 1000]],
+			ports: [if . % 10 == 9 then [10, 10000, 10, 10000] else [0, 0, 0, 0] end] }] }'
+}
+stale b c eth0 eth1 0 >"$tmp/b.tm"
+stale c b eth1 eth0 1 >"$tmp/c.tm"
+run 0 tm merge -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
+	grep -qF "counters that stand still while bytes pass: b:eth0 c:eth1; 4 samples remain" "$tmp/err" &&
+	grep -qF "counters of a server were read within 0.039 ms" "$tmp/out" &&
+	jq -e '[.samples[] | .elapsed_ns == 500000000 and
+		[.pairs[] | .[4]] == [10000, 10000]] == [true, true, true, true]' "$tmp/tm.json" >/dev/null
+result $? "tm merge names NICs that are stale, and joins samples"
+run 0 tm merge --json -o "$tmp/tm.json" "$tmp/b.tm" "$tmp/c.tm" &&
+	jq -e '.stale == ["b:eth0", "c:eth1"] and .spread_ns == 39000' "$tmp/out" >/dev/null &&
+	jq -e '.stale == ["b:eth0", "c:eth1"] and .samples[3].spread_ns == 39000' "$tmp/tm.json" >/dev/null &&
+	run 0 tm show "$tmp/tm.json"
+result $? "tm merge --json has them, and tm.json"
 
 # --- tm compare -----------------------------------------------------------
 

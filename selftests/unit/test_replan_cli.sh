@@ -170,6 +170,28 @@ refuses "a matrix without a server" 1 "$tmp/bad.json: missing: it was merged wit
 edited "$tmp/shifted.json" "$tmp/bad.json" "d['samples'] = []"
 refuses "no samples" 1 "$tmp/bad.json: samples: there are none" \
 	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+
+# A server began half a period later: of the first sample, half of the traffic is not there.
+partial="import copy
+half = copy.deepcopy(d['samples'][0])
+half['pairs'] = [p for p in half['pairs'] if p[0] < 6]
+half['absent'] = 6
+d['samples'][0]['start_ns'] += 50000000
+d['samples'][0]['end_ns'] += 50000000
+d['samples'] = [half] + d['samples']"
+edited "$tmp/steady.json" "$tmp/late.json" "$partial"
+run 0 replan --json --tm "$tmp/steady.json" "${plan[@]}" && cp "$tmp/out" "$tmp/expected"
+run 0 replan --json --tm "$tmp/late.json" "${plan[@]}" &&
+	grep -qxF "toctl replan: warning: 1 of 2 samples of $tmp/late.json lack a server's part and are left out" \
+		"$tmp/err" && cmp -s "$tmp/expected" "$tmp/out"
+result $? "samples that lack a server's part do not count"
+edited "$tmp/late.json" "$tmp/bad.json" "d['samples'] = d['samples'][:1]"
+refuses "nothing but such samples" 1 "$tmp/bad.json: every sample lacks a server's part" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
+edited "$tmp/late.json" "$tmp/bad.json" "d['samples'].reverse()"
+refuses "samples in reverse" 1 \
+	"$tmp/bad.json:1: samples[1]: of the fabric: it begins before samples[0]" \
+	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
 edited "$tmp/plan.json" "$tmp/bad.json" "d['optical_switches'][0]['ports'] = 40"
 run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json" &&
 	grep -q "^toctl replan: $tmp/bad.json:1: servers\[10\].ports\[0\].optical_port: " "$tmp/err" &&

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "complete.h"
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
@@ -271,9 +272,12 @@ static int replan_run(struct to_call *call, const void *data)
 	if (!plan)
 		return -EINVAL;
 	tm = to_tm_load(args->tm, &call->err);
-	ret = tm ? to_traffic_of(tm, plan, args->samples, &traffic, &call->err) : -EINVAL;
-	if (tm && ret)
-		ret = replan_blame(call, args->tm, ret);
+	ret = tm ? to_complete_samples(tm, args->tm, "replan", &call->err) : -EINVAL;
+	if (!ret) {
+		ret = to_traffic_of(tm, plan, args->samples, &traffic, &call->err);
+		if (ret)
+			ret = replan_blame(call, args->tm, ret);
+	}
 	if (!ret)
 		ret = replan_decide(call, args, plan, &traffic);
 	to_traffic_free(&traffic);
@@ -302,7 +306,7 @@ static const struct to_option replan_options[] = {
 	{ "dark", 0, TO_OPTION_DURATION, FIELD(dark), .argument = "TIME", .max = INT64_MAX,
 	  .help = "how long links are dark in a step; default: reconfiguration_ns of the switches" },
 	{ "samples", 0, TO_OPTION_NUMBER, FIELD(samples), .argument = "N",
-	  .min = 1, .max = UINT32_MAX, .help = "use the last N samples only; default: all" },
+	  .min = 1, .max = UINT32_MAX, .help = "use the last N samples only, of those that lack no server's part; default: all" },
 	{ "discount", 0, TO_OPTION_CHOICE, FIELD(discount), .argument = "HOW",
 	  .choices = to_discount_names,
 	  .help = "how Algorithm 5 discounts further links between the same two servers; "

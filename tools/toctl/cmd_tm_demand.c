@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "command.h"
+#include "complete.h"
 #include "large.h"
 #include "data/tm.h"
 #include "format/tm_json.h"
@@ -77,11 +78,12 @@ static int demand_run(struct to_call *call, const void *data)
 		ret = to_error_set(&call->err, -EINVAL,
 				   "%s was merged without all servers", call->operands[0]);
 	} else if (bytes) {
+		ret = to_complete_samples(tm, call->operands[0], "tm demand", &call->err);
 		to_tm_matrix(tm, -1, -1, TO_TM_ALL, bytes);
 		job.tm = tm;
 		job.name = args->name ? args->name : tm->job;
 		job.bytes = bytes;
-		ret = to_file_write(args->output, demand_print, &job, &call->err);
+		ret = ret ? ret : to_file_write(args->output, demand_print, &job, &call->err);
 	} else {
 		to_error_set(&call->err, ret, "out of memory");
 	}
@@ -111,7 +113,8 @@ const struct to_command to_cmd_tm_demand = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.description =
-		"Writes a job.json for toctl plan --job, with all measured bytes as MP transfers.",
+		"Writes a job.json for toctl plan --job, with all measured bytes as MP transfers.\n"
+		"Samples that lack a server's part are left out.",
 	.options = demand_options,
 	.args_size = sizeof(struct demand_args),
 	.defaults = &(const struct demand_args){ .output = "-", .iterations = 1 },

@@ -58,6 +58,34 @@ static unsigned int merge_absent(const struct to_tm *tm)
 	return absent;
 }
 
+/* What the matrix is not as exact for as it could be. */
+static void merge_warn(const struct to_tm *tm)
+{
+	const unsigned int absent = merge_absent(tm);
+
+	if (absent)
+		fprintf(stderr, "toctl tm merge: warning: %u of %u samples lack a server's part\n",
+			absent, tm->n_samples);
+	if (!tm->n_stale)
+		return;
+	fprintf(stderr, "toctl tm merge: warning: counters that stand still while bytes pass:");
+	for (unsigned int i = 0; i < tm->n_stale; i++)
+		fprintf(stderr, " %s:%s", tm->servers[tm->stale[i].server], tm->stale[i].port);
+	fprintf(stderr, "; %u samples remain, where both ends of a link have such ones\n",
+		tm->n_samples);
+}
+
+/* The largest of all samples. */
+static uint64_t merge_spread(const struct to_tm *tm)
+{
+	uint64_t spread = 0;
+
+	for (unsigned int k = 0; k < tm->n_samples; k++)
+		if (tm->samples[k].spread_ns > spread)
+			spread = tm->samples[k].spread_ns;
+	return spread;
+}
+
 static void merge_print_text(FILE *out, const struct to_tm *tm)
 {
 	struct merge_link total = {};
@@ -85,14 +113,14 @@ static void merge_print_text(FILE *out, const struct to_tm *tm)
 		PRId64 " of %" PRIu64 " bytes on links\n", tm->n_servers, tm->n_links,
 		tm->n_samples, tm->interval_ns * 1e-6, merge_pairs(tm), total.bypass,
 		total.residual, total.carried);
-	if (merge_absent(tm))
-		fprintf(stderr, "toctl tm merge: warning: %u of %u samples lack a server's part\n",
-			merge_absent(tm), tm->n_samples);
+	if (merge_spread(tm))
+		fprintf(out, "counters of a server were read within %g ms\n",
+			merge_spread(tm) * 1e-6);
 }
 
 static void merge_print_json(FILE *out, const struct to_tm *tm)
 {
-	json_t *links = json_array(), *report;
+	json_t *links = json_array(), *stale = json_array(), *report;
 	uint64_t bypass = 0, carried = 0, residual = 0;
 
 	for (unsigned int l = 0; l < tm->n_links; l++) {
@@ -111,12 +139,18 @@ static void merge_print_json(FILE *out, const struct to_tm *tm)
 			"residual", (json_int_t)sum.residual,
 			"lost", (json_int_t)sum.lost));
 	}
-	report = json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o}",
+	for (unsigned int i = 0; i < tm->n_stale; i++)
+		json_array_append_new(stale, json_sprintf("%s:%s",
+							  tm->servers[tm->stale[i].server],
+							  tm->stale[i].port));
+	report = json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 			   "servers", tm->n_servers, "samples", tm->n_samples,
 			   "absent", merge_absent(tm),
 			   "bytes", (json_int_t)merge_pairs(tm),
 			   "bypass", (json_int_t)bypass, "carried", (json_int_t)carried,
-			   "residual", (json_int_t)residual, "links", links);
+			   "residual", (json_int_t)residual,
+			   "spread_ns", (json_int_t)merge_spread(tm), "stale", stale,
+			   "links", links);
 	json_dumpf(report, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(report);
@@ -148,6 +182,7 @@ static int merge_run(struct to_call *call, const void *data)
 		merge_print_json(piped ? stderr : stdout, tm);
 	else
 		merge_print_text(piped ? stderr : stdout, tm);
+	merge_warn(tm);
 out:
 	to_tm_free(tm);
 	while (n)
@@ -177,7 +212,9 @@ const struct to_command to_cmd_tm_merge = {
 		"It is reconstructed from the NICs' counters: bytes that a link carried and\n"
 		"neither of its ends saw. The residual is what remains unexplained: more bytes\n"
 		"seen than carried (software NICs count a GSO packet as one frame), or the links\n"
-		"of a missing server.",
+		"of a missing server.\n"
+		"NICs that renew their counters more rarely than they were read are named; where\n"
+		"both ends of a link have such ones, samples are joined until their counters move.",
 	.options = merge_options,
 	.args_size = sizeof(struct merge_args),
 	.run = merge_run,
