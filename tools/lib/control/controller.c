@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "control/carrier.h"
 #include "control/initial_plan.h"
+#include "control/stale_log.h"
 #include "control/transition.h"
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
@@ -345,6 +346,7 @@ static void controller_note_missing(struct controller *c, const struct to_tm *tm
 /* Return: whether there was a matrix. */
 static bool controller_interval(struct controller *c)
 {
+	const struct to_plan *plan = c->plan;
 	struct to_error err = { 0 };
 	struct to_tm *tm = NULL;
 
@@ -357,11 +359,13 @@ static bool controller_interval(struct controller *c)
 	}
 	c->unknown.text[0] = '\0';
 	controller_note_missing(c, tm);
+	to_stale_log(c->config->log, tm, &c->n_stale);
 	/* A part of the matrix would look like a shift. */
 	if (c->n_missing)
 		to_fabric_status(c->fabric, &err);
-	else if (!c->asked)
-		controller_observe(c, tm, 0);
+	for (unsigned int i = 0; i < tm->n_samples && !c->n_missing && c->plan == plan; i++)
+		if (!tm->samples[i].absent && !c->asked)
+			controller_observe(c, tm, i);
 	to_tm_free(tm);
 	return true;
 }

@@ -34,6 +34,7 @@
  * @unknown: why there is no matrix; empty when there is
  * @n_missing: servers that gave no recording of the last interval; before the
  *	first, UINT_MAX
+ * @n_stale: ports whose counters stand still
  * @n_intervals, @n_changes: so far
  * @carrier: of all ports
  * @without: what @plan does without, of the cluster of @asked
@@ -55,7 +56,7 @@ struct controller {
 	double dark;
 	bool broken;
 	struct to_error unknown;
-	unsigned int n_missing;
+	unsigned int n_missing, n_stale;
 	uint64_t n_intervals, n_changes;
 	struct to_carrier carrier;
 	struct to_down without;

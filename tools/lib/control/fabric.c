@@ -25,6 +25,7 @@
  * @committed: servers may have committed @generation and wait to be told that it
  *	stays, or to go back
  * @generation: of @next
+ * @live: intervals that were sampled under the generation that is active
  */
 struct to_fabric {
 	struct to_cluster *cluster;
@@ -37,6 +38,7 @@ struct to_fabric {
 	struct to_plan *active, *next;
 	bool same, committed;
 	uint64_t generation;
+	struct to_tm_live *live;
 };
 
 /* @plan, which is held, takes the place of what is at @at. */
@@ -480,6 +482,7 @@ void to_fabric_close(struct to_fabric *f)
 		f->link->close(f->link);
 	if (f->replies)
 		fabric_forget_replies(f);
+	to_tm_live_free(f->live);
 	to_cluster_free(f->cluster);
 	to_plan_free(f->active);
 	to_plan_free(f->next);
@@ -550,7 +553,7 @@ static void fabric_take_records(struct to_fabric *f, struct to_fabric_records *r
 }
 
 /*
- * The matrix from the recordings in the replies; NULL when there are none. Return: how
+ * The matrix from the recordings in the replies and those before; NULL when there are none. Return: how
  * many servers sent one that does not count, which then is their error.
  */
 static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t until_ns,
@@ -566,7 +569,7 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	records.interval_ns = interval_ns;
 	records.until_ns = until_ns;
 	fabric_take_records(f, &records);
-	ret = to_fabric_records_merge(&records, f->errors, tm, err);
+	ret = to_fabric_records_merge(&records, f->errors, &f->live, tm, err);
 	to_fabric_records_free(&records);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && f->replies[i] && f->errors[i][0];

@@ -146,15 +146,18 @@ int to_fabric_confirm(struct to_fabric *fabric, struct to_error *err);
 int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
 
 /**
- * to_fabric_sample() - the traffic matrix of the fabric since the last sample
- * @interval_ns: samples end at its multiples by CLOCK_REALTIME, on all servers
+ * to_fabric_sample() - the traffic matrix of the fabric, an interval further
+ * @interval_ns: intervals end at its multiples by CLOCK_REALTIME, on all servers
  *	in the same moment as far as their clocks agree
- * @tm: merged (to_tm_merge()), one sample, of the fabric's servers in their order;
- *	servers that do not answer, or whose recording does not count, are
- *	to_tm.missing, unless none is there; to_fabric_servers() says why
+ * @tm: the samples that settled now (tm_live.h), of intervals before, perhaps none;
+ *	start_ns and end_ns say which. Of the fabric's servers in their order; those
+ *	that do not answer now, or whose recording does not count, are to_tm.missing,
+ *	unless none is there; to_fabric_servers() says why. A sample that lacks any says
+ *	so itself (absent)
  *
  * Waits for the next multiple. The first call starts the counting and, like
- * the first after a commit, may find nothing counted yet.
+ * the first after a commit, may find nothing counted yet. Under another generation
+ * samples begin anew: intervals before it that had not settled are dropped.
  */
 int to_fabric_sample(struct to_fabric *fabric, uint64_t interval_ns,
 		     struct to_tm **tm, struct to_error *err);

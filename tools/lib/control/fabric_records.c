@@ -8,7 +8,6 @@
 
 #include "format/tm_json.h"
 #include "measure/tm_check.h"
-#include "measure/tm_merge.h"
 
 int to_fabric_records_init(struct to_fabric_records *r, const struct to_cluster *cluster)
 {
@@ -199,11 +198,36 @@ static void records_blame(const struct to_fabric_records *r, const struct to_tm 
 	}
 }
 
-int to_fabric_records_merge(struct to_fabric_records *r, char (*errors)[256], struct to_tm **tm,
-			    struct to_error *err)
+/* The next interval of @live, which begins anew where these do not follow. */
+static int records_follow(struct to_fabric_records *r, struct to_tm *const *list,
+			  unsigned int n, struct to_tm_live **live, struct to_error *err)
+{
+	const unsigned int servers = r->cluster->n_servers;
+	const struct to_tm **by_server = calloc(servers, sizeof(*by_server));
+	int ret = -ESTALE;
+
+	if (!by_server)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < n; i++)
+		by_server[list[i]->server] = list[i];
+	if (*live)
+		ret = to_tm_live_add(*live, by_server, err);
+	if (ret == -ESTALE) {
+		to_tm_live_free(*live);
+		*live = to_tm_live_new(by_server, servers, err);
+		ret = *live ? to_tm_live_add(*live, by_server, err) : -EINVAL;
+	}
+	free(by_server);
+	return ret ? ret : to_tm_live_settle(*live, false, err);
+}
+
+int to_fabric_records_merge(struct to_fabric_records *r, char (*errors)[256],
+			    struct to_tm_live **live, struct to_tm **tm, struct to_error *err)
 {
 	unsigned int n = 0, first = 0, most;
 	struct to_tm **sorted;
+	uint64_t median;
+	int ret = 0;
 
 	*tm = NULL;
 	sorted = calloc(r->cluster->n_servers, sizeof(*sorted));
@@ -216,12 +240,21 @@ int to_fabric_records_merge(struct to_fabric_records *r, char (*errors)[256], st
 		qsort(sorted, n, sizeof(*sorted), records_compare);
 		most = records_find_most(sorted, n, &first);
 		records_blame(r, sorted[first], errors);
-		*tm = to_tm_merge(sorted + first, most, true, err);
 		qsort(sorted + first, most, sizeof(*sorted), records_compare_length);
-		if (*tm)
-			(*tm)->samples[0].elapsed_ns =
-				sorted[first + (most - 1) / 2]->samples[0].elapsed_ns;
+		median = sorted[first + (most - 1) / 2]->samples[0].elapsed_ns;
+		for (unsigned int i = first; i < first + most; i++)
+			sorted[i]->samples[0].elapsed_ns = median;
+		ret = records_follow(r, sorted + first, most, live, err);
+		if (!ret) {
+			*tm = to_tm_live_take(*live);
+			ret = *tm ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	/* what was half added is of no use */
+	if (ret) {
+		to_tm_live_free(*live);
+		*live = NULL;
 	}
 	free(sorted);
-	return n && !*tm ? -EINVAL : 0;
+	return ret;
 }

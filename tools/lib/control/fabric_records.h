@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "data/plan.h"
 #include "data/tm.h"
+#include "measure/tm_live.h"
 
 /**
  * struct to_fabric_records - recordings of one interval
@@ -44,14 +45,17 @@ int to_fabric_records_add(struct to_fabric_records *records, unsigned int server
 			  const char *text, size_t len, struct to_error *err);
 
 /**
- * to_fabric_records_merge() - the matrix of those that agree
+ * to_fabric_records_merge() - the matrix of those that agree, and of those before
  * @errors: per server, gets why its recording does not count; else left alone
- * @tm: one sample, of the fabric's servers in their order; NULL when there is no recording
+ * @live: of the intervals before, NULL: none; it begins anew under another plan or with
+ *	other links, and intervals that had not settled by then are dropped
+ * @tm: the samples that settled now, perhaps none, of the fabric's servers in their
+ *	order; NULL when there is no recording
  *
  * Those agree that began in one interval under one plan, which are the most. The length of
- * the sample is the median of theirs. Return: 0 or a negative errno with @err.
+ * an interval is the median of theirs. Return: 0 or a negative errno with @err.
  */
 int to_fabric_records_merge(struct to_fabric_records *records, char (*errors)[256],
-			    struct to_tm **tm, struct to_error *err);
+			    struct to_tm_live **live, struct to_tm **tm, struct to_error *err);
 
 #endif
