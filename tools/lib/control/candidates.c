@@ -156,9 +156,9 @@ int to_candidates_observe(struct to_candidates *c, struct to_traffic *traffic,
 
 /**
  * struct pool - plans that may become candidates
- * @plans: held, with @source each
+ * @source: of the links of each, see to_replan_source_names
+ * @compared: indices of intervals
  * @cost: per plan and interval that is compared, seconds
- * @compared: indices of those
  */
 struct pool {
 	struct to_busy_time busy[CANDIDATES_POOL];
@@ -260,11 +260,12 @@ static int candidates_compare(struct to_candidates *c, struct pool *pool)
 }
 
 /*
- * The plan of the pool that saves most over @least, what the best candidate costs per
- * interval, from interval @first on. Return: its index, UINT32_MAX when none saves enough.
+ * The plan of the pool that saves most over @least from interval @first on; @together with
+ * what it is compared with, each interval on the better one. Return: its index, UINT32_MAX
+ * when none saves enough.
  */
 static unsigned int candidates_best(const struct pool *pool, const double *least,
-unsigned int first, bool together)
+				    unsigned int first, bool together)
 {
 	unsigned int best = UINT32_MAX;
 	double all = 0, most = 0;
