@@ -11,7 +11,7 @@
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh valgrind	to run unit tests under it
 #	deps.sh browser		to look at reports as people do
-#	deps.sh etcd		to test agents of a cluster
+#	deps.sh etcd		to test agents and controllers of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
 #	deps.sh arm64		to boot guests of arm64
 #
@@ -30,7 +30,7 @@ declare -A packages=(
 	[deb]="dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
-	[etcd]="etcd-server etcd-client"
+	[etcd]="etcd-server etcd-client strace"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
 		util-linux jq"

@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Timeout: 900
+"""toctl run is killed before each system call that writes, while it makes a change: the
+next one must complete or undo it, the plan's file must be a whole plan at any time, and
+no switch may move before all servers have staged what follows. The fabric is fabric.py's;
+strace kills. A sample of the calls, all of them with TEST_ALL=1."""
+
+import fcntl
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, "selftests/unit")
+from fabric import Fabric, make_plan  # noqa: E402
+from fakes import load, save  # noqa: E402
+from tap import done, report  # noqa: E402
+from test_fabric import wait_for  # noqa: E402
+
+CALLS = "write,writev,pwrite64,sendto,sendmsg,openat,creat,truncate,ftruncate,rename,renameat," \
+    "renameat2,unlink,unlinkat,link,symlink,mkdir,chmod,fchmod,fchown,fsync,fdatasync,msync,kill"
+READS = re.compile(r"openat\((?!.*O_CREAT)")
+SAMPLE = 16	# calls
+
+
+class Killer:
+    """strace on a process, which kills it before its @n-th @call, if one is named."""
+
+    def __init__(self, pid, path, call, n):
+        kill = ["-e", f"inject={call}:signal=KILL:when={n}"] if call else []
+        self.path = path
+        self.strace = subprocess.Popen(
+            ["strace", "-y", "-s", "40", "-o", path, "-e", f"trace={CALLS}", *kill,
+             "-p", str(pid)], stderr=subprocess.PIPE, text=True)
+        self.said = self.strace.stderr.readline()
+
+    def works(self):
+        return "attached" in self.said
+
+    def calls(self):
+        """All that there were, when it has ended."""
+        self.strace.wait()
+        self.strace.stderr.close()
+        with open(self.path, encoding="utf-8", errors="replace") as file:
+            return [line.rstrip() for line in file if "(" in line]
+
+
+class Change(Fabric):
+    """Four servers in a ring; phase 2 and phase 1 want different links beside it."""
+
+    def __init__(self, made):
+        super().__init__(made, phase=0, options=(
+            "--change-cost", "10ms", "--repair-after", "0s"))
+
+    def start(self, timeout="60s"):
+        """Up to the reply to its first measurement, of which it waits for the last part."""
+        save(f"{self.dir}/phase", 0)
+        self.harm("s0", "wait", "sample", 1)
+        super().start(timeout)
+        wait_for(lambda: os.path.exists(f"{self.dir}/waits"), 60)
+
+    def end(self):
+        if os.path.exists(f"{self.dir}/waits"):
+            os.unlink(f"{self.dir}/waits")
+        return super().end()
+
+    def change(self, call=None, n=0):
+        """The calls of a change and of what comes before it, up to the one that kills."""
+        save(f"{self.dir}/phase", 1 if load(self.plan)["links"] == self.first else 2)
+        killer = Killer(self.controller.pid, f"{self.dir}/strace", call, n)
+        if not killer.works():
+            return [killer.said]
+        os.unlink(f"{self.dir}/waits")
+        if call:
+            self.controller.communicate(timeout=120)
+        else:
+            self.wait("changed", "a change")
+            self.end()
+        return killer.calls()
+
+    def settle(self):
+        """Until the switch has done what it was told last."""
+        with open(f"{self.dir}/lock-switch", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def kind(call):
+    return call[:call.index("(")]
+
+
+def writes(calls):
+    """Those of the change that write: name and number, as strace counts them."""
+    first = [i for i, call in enumerate(calls) if "O_CREAT" in call and ".next." in call][0]
+    last = [i for i, call in enumerate(calls) if "rewire done" in call][0]
+    return [(kind(call), sum(kind(other) == kind(call) for other in calls[:i + 1]))
+            for i, call in enumerate(calls[:last + 1]) if i >= first and not READS.search(call)]
+
+
+def name(call):
+    """fsync(plan.json.next) of a line of strace."""
+    call = re.sub(r"[^<\"(]*/|<socket:[^>]*>|\d+(?=<)|\\+", "", call)
+    return re.sub(r"\.next\.\w{6}\b", ".next.XXXXXX", call)[:60]
+
+
+def killed(fabric, call, n):
+    """Return: what the next one said that it did."""
+    calls = fabric.change(call, n)
+    what = f"killed before {name(calls[-1])}"
+    if fabric.controller.returncode != -9:
+        report(False, f"{call} {n}: it is killed", calls[-3:])
+        return None
+    try:
+        whole = {"links", "tables", "cross_connects"} <= set(load(fabric.plan))
+    except ValueError:
+        whole = False
+    report(whole, f"{what}: there is a plan", os.listdir(fabric.dir))
+    fabric.settle()
+    fabric.start()
+    restored = fabric.lines("restored")[:1]
+    wrong = fabric.wrong(fabric.plan)
+    report(restored and restored[0]["ok"] and not wrong, f"{what}: the next one mends it",
+           [restored, wrong, fabric.story()])
+    return restored and restored[0]["why"]
+
+
+def sample(calls):
+    """Some at equal distances, with both ends."""
+    if os.environ.get("TEST_ALL"):
+        return calls
+    return [calls[round(i * (len(calls) - 1) / (SAMPLE - 1))] for i in range(SAMPLE)]
+
+
+def main():
+    plan = make_plan(4, 3, 2, True)
+    fabric = Change(plan)
+    fabric.first = load(fabric.plan)["links"]
+    calls = fabric.change()
+    if len(calls) < 2:
+        print(f"1..0 # SKIP {calls[0].strip()}")
+        fabric.end()
+        return
+    report(load(fabric.plan)["links"] != fabric.first, "a change that nobody disturbs")
+    calls = writes(calls)
+    tried = sample(calls)
+    print(f"# {len(tried)} of {len(calls)} calls")
+    fabric.settle()
+    fabric.start()
+    outcomes = [killed(fabric, *call) for call in tried]
+    fabric.end()
+    for why in ("unfinished change undone", "change found complete"):
+        report(why in outcomes, f"some of these: {why}", outcomes)
+    moves = fabric.moves()
+    report(all(not move["poor"] for move in moves[1:]), "nobody needed a dark link", moves)
+    report(all(move["alone"] or not move["unstaged"] for move in moves),
+           "no switch moves before all servers have staged", moves)
+    print(f"# {len(moves)} moves, {sum(move['alone'] for move in moves)} after the death")
+    done()
+
+
+if __name__ == "__main__":
+    main()
