@@ -104,6 +104,8 @@ CALLS = {
     "plan --job {job} --degree NaN": (2, '--degree: expected a number, not "NaN"'),
     "plan --job {job} --degree 4 --servers 1000000": (2, "--servers: expected 2 to 65536, not 1000000"),
     "plan --job {job} --degree 4 --servers 1025": (2, "--servers: more than 1024 take --large"),
+    "parallelize --model examples/models/bert.json --degree 4 --servers 1025":
+        (2, "--servers: more than 1024 take --large"),
     "plan --job {job} --degree 4 --servers 8": (1, "the job has 16 servers, the cluster 8"),
     "plan --job {job} --degree 4 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
     "plan --job {job} --degree 4 --bandwidth 18446744073709551615":

@@ -73,6 +73,14 @@ refuses "more ports than there are" 1 "degree 3: the servers have up to 2 ports"
 	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --degree 3
 refuses "more servers than there are" 1 "the cluster has 4 servers, not 8" \
 	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --servers 8
+jq -n '{format: "topoopt-cluster", version: 1, servers: [range(1025) | {name: "s\(.)",
+	ipv4: "10.\(. / 250 | floor).\(. % 250 + 1).1", ports: [{name: "eth0",
+	mac: "02:54:4f:\(. / 250 | floor + 10):\(. % 250 / 90 | floor + 10):\(. % 90 + 10)",
+	ipv4: "10.\(. / 250 | floor).\(. % 250 + 1).2", bandwidth: 1000000000}]}]}' \
+	>"$tmp/many.json"
+refuses "a cluster of more than 1024 servers" 1 \
+	"$tmp/many.json: servers: 1025 are more than 1024: --large allows that" \
+	--model examples/models/bert.json --cluster "$tmp/many.json"
 refuses "one duplex port for eight servers" 1 \
 	"8 servers with up to 1 ports each cannot be connected with duplex links" \
 	"${model[@]}" -n 8 -d 1 --budget 8

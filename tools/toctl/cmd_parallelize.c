@@ -7,6 +7,7 @@
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
 #include "format/plan_json.h"
+#include "large.h"
 #include "plan/parallelize.h"
 #include "progress.h"
 
@@ -14,6 +15,7 @@ struct parallelize_args {
 	const char *model, *cluster, *job, *output;
 	uint64_t servers, degree, bandwidth, batch, budget, seed;
 	int links;
+	bool large;
 };
 
 #define PARALLELIZE_LINKS_UNSAID (-1)
@@ -145,16 +147,20 @@ static int parallelize_run(struct to_call *call, const void *data)
 		return to_usage(call, "give --cluster, or --servers and --degree");
 	if (args->cluster && args->bandwidth)
 		return to_usage(call, "--bandwidth is for synthetic clusters (--servers and --degree)");
+	if (args->servers > TO_SERVERS_USUAL && !args->large)
+		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
 	if (parallelize_to_stdout(args->job) && parallelize_to_stdout(args->output))
 		return to_usage(call, "--job and --output cannot both go to standard output");
 	model = to_dnn_model_load(args->model, &call->err);
 	if (!model)
 		return ret;
 	cluster = parallelize_cluster(args, &call->err);
-	if (cluster)
-		ret = to_parallelize(model, cluster,
-				     args->servers ? args->servers : cluster->n_servers, &options,
-				     &found, &call->err);
+	if (cluster) {
+		const unsigned int n = args->servers ? args->servers : cluster->n_servers;
+
+		ret = to_large_check(args->cluster, n, args->large, &call->err);
+		ret = ret ? ret : to_parallelize(model, cluster, n, &options, &found, &call->err);
+	}
 	to_progress_end(&progress);
 	if (!ret)
 		ret = parallelize_report(call, args, model, &found);
@@ -194,6 +200,7 @@ static const struct to_option parallelize_options[] = {
 	  .help = "strategies that each Markov chain of the search tries; default: 1000" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same result; default: 1" },
+	TO_LARGE_OPTION(offsetof(struct parallelize_args, large)),
 	{}
 };
 
