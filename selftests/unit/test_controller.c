@@ -18,6 +18,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "control/controller.h"
 #include "control/fabric_link.h"
 #include "format/plan_json.h"
@@ -429,7 +430,7 @@ static char *read_text(const char *path)
 	char *text = NULL;
 	size_t len;
 
-	to_file_read(path, &text, &len, &err);
+	to_file_read(path, TO_FILE_MAX, &text, &len, &err);
 	assert_string_equal(err.text, "");
 	return text;
 }

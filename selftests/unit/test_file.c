@@ -76,7 +76,7 @@ static void has(const char *path, const char *text)
 	char *data;
 	size_t len;
 
-	assert_int_equal(to_file_read(path, &data, &len, &err), 0);
+	assert_int_equal(to_file_read(path, 64, &data, &len, &err), 0);
 	assert_string_equal(data, text);
 	free(data);
 }
@@ -179,6 +179,53 @@ static void a_link_stays(void **state)
 	has("store/real", "3");
 }
 
+/* Of at most @most bytes, all are read; one more, and a line says so. */
+static void is_bounded_by(const char *path, size_t most, bool more)
+{
+	struct to_error err = {};
+	char *data, told[64];
+	size_t len;
+
+	snprintf(told, sizeof(told), "%s: more than %zu bytes", path, most);
+	assert_int_equal(to_file_read(path, most, &data, &len, &err), more ? -EFBIG : 0);
+	assert_string_equal(err.text, more ? told : "");
+	if (!more) {
+		assert_int_equal(len, most);
+		free(data);
+	}
+}
+
+static void a_file_is_bounded(void **state)
+{
+	(void)state;
+	save("bounded", "12345678");
+	is_bounded_by("bounded", 8, false);
+	is_bounded_by("bounded", 7, true);
+	/* its size is known: none of it is read */
+	assert_int_equal(truncate("bounded", (off_t)1 << 40), 0);
+	is_bounded_by("bounded", (size_t)1 << 39, true);
+}
+
+/* What comes by a pipe shows its size at the end. */
+static void a_pipe_is_bounded(void **state)
+{
+	enum { LEN = 200000 };
+	char *bytes = calloc(1, LEN), path[32];
+	int ends[2];
+
+	(void)state;
+	for (size_t more = 0; more <= 1; more++) {
+		assert_int_equal(pipe(ends), 0);
+		assert_true(fcntl(ends[1], F_SETPIPE_SZ, LEN) >= LEN);
+		assert_int_equal(write(ends[1], bytes, LEN), LEN);
+		close(ends[1]);
+		snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+		is_bounded_by(path, LEN - more, more);
+		close(ends[0]);
+	}
+	free(bytes);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -188,7 +235,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	static const char *const files[] = {
-		"new", "full", "mode", "owner", "link", "store/real",
+		"new", "full", "mode", "owner", "link", "store/real", "bounded",
 	};
 
 	(void)state;
@@ -206,6 +253,8 @@ int main(void)
 		cmocka_unit_test(keeps_its_mode),
 		cmocka_unit_test(keeps_its_owner),
 		cmocka_unit_test(a_link_stays),
+		cmocka_unit_test(a_file_is_bounded),
+		cmocka_unit_test(a_pipe_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

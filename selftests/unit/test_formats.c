@@ -37,7 +37,7 @@ static char *read_text(const char *path, size_t *len)
 	struct to_error err = {};
 	char *data;
 
-	if (to_file_read(path, &data, len, &err))
+	if (to_file_read(path, TO_FILE_MAX, &data, len, &err))
 		fail_msg("%s", err.text);
 	return data;
 }

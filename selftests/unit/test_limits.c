@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <zlib.h>
@@ -18,8 +19,72 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "control/etcd_blob.h"
+#include "format/cluster_json.h"
 #include "format/demand_json.h"
+#include "format/plan_json.h"
+#include "format/tm_json.h"
 #include "measure/tm_merge.h"
+#include "switch/switch_allow.h"
+#include "workload/dnn_model.h"
+#include "workload/trace.h"
+
+/* ---- files ---- */
+
+#define FILE_OF(kind, load) \
+	static bool file_##kind(const char *path, struct to_error *err) \
+	{ \
+		return load; \
+	}
+
+FILE_OF(cluster, to_cluster_load(path, err))
+FILE_OF(job, to_demand_load(path, TO_SERVERS_USUAL, err))
+FILE_OF(plan, to_plan_load(path, err))
+FILE_OF(model, to_dnn_model_load(path, err))
+FILE_OF(tm, to_tm_load(path, err))
+
+static bool file_trace(const char *path, struct to_error *err)
+{
+	struct to_trace trace;
+
+	return !to_trace_load(&trace, path, err);
+}
+
+static bool file_allow(const char *path, struct to_error *err)
+{
+	const struct to_optical_switch optical = {
+		.control = { .driver = TO_SWITCH_COMMAND, .command = "true" },
+	};
+
+	return !to_switch_allow_check(path, &optical, err);
+}
+
+/* All refuse what is larger by its size, without reading any. */
+static void files(void **state)
+{
+	static const struct {
+		bool (*load)(const char *path, struct to_error *err);
+		size_t most;
+	} kinds[] = {
+		{ file_cluster, TO_FILE_MAX }, { file_job, TO_FILE_MAX },
+		{ file_plan, TO_FILE_MAX }, { file_model, TO_FILE_MAX },
+		{ file_tm, TO_FILE_RECORDING_MAX }, { file_trace, TO_FILE_RECORDING_MAX },
+		{ file_allow, TO_FILE_SMALL_MAX },
+	};
+	char path[] = "/tmp/test_limits.XXXXXX", told[128];
+	int fd = mkstemp(path);
+	struct to_error err;
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		assert_int_equal(ftruncate(fd, kinds[i].most + 1), 0);
+		assert_false(kinds[i].load(path, &err));
+		snprintf(told, sizeof(told), "%s: more than %zu bytes", path, kinds[i].most);
+		assert_string_equal(err.text, told);
+	}
+	close(fd);
+	unlink(path);
+}
 
 /* ---- JSON ---- */
 
@@ -373,6 +438,7 @@ static void blob_ratio(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files),
 		cmocka_unit_test(json_depth),
 		cmocka_unit_test(json_memory),
 		cmocka_unit_test(json_weighs_enough),

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "command.h"
 #include "large.h"
 #include "data/allreduce.h"
@@ -269,7 +270,7 @@ static int heatmap_run(struct to_call *call, const void *args)
 	size_t len;
 	int ret;
 
-	ret = to_file_read(call->operands[0], &data, &len, &call->err);
+	ret = to_file_read(call->operands[0], TO_FILE_RECORDING_MAX, &data, &len, &call->err);
 	if (ret)
 		return ret;
 	ret = heatmap_draw(call, args, data, len);

@@ -4,12 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int file_read_fd(int fd, const char *name, char **data, size_t *len,
+static int file_too_large(const char *name, size_t most, struct to_error *err)
+{
+	return to_error_set(err, -EFBIG, "%s: more than %zu bytes", name, most);
+}
+
+static int file_read_fd(int fd, const char *name, size_t most, char **data, size_t *len,
 			struct to_error *err)
 {
 	size_t size = 1 << 16, used = 0;
@@ -17,8 +23,11 @@ static int file_read_fd(int fd, const char *name, char **data, size_t *len,
 	char *buf, *more;
 	ssize_t n;
 
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		if ((uintmax_t)st.st_size > most)
+			return file_too_large(name, most, err);
 		size = st.st_size + 2;
+	}
 	buf = malloc(size);
 	while (buf) {
 		n = read(fd, buf + used, size - used - 1);
@@ -36,6 +45,10 @@ static int file_read_fd(int fd, const char *name, char **data, size_t *len,
 			return 0;
 		}
 		used += n;
+		if (used > most) {
+			free(buf);
+			return file_too_large(name, most, err);
+		}
 		if (used < size - 1)
 			continue;
 		size *= 2;
@@ -47,19 +60,19 @@ static int file_read_fd(int fd, const char *name, char **data, size_t *len,
 	return to_error_set(err, -ENOMEM, "%s: out of memory", name);
 }
 
-int to_file_read(const char *path, char **data, size_t *len,
+int to_file_read(const char *path, size_t most, char **data, size_t *len,
 		 struct to_error *err)
 {
 	int fd, ret;
 
 	if (!strcmp(path, "-"))
-		return file_read_fd(STDIN_FILENO, "<stdin>", data, len, err);
+		return file_read_fd(STDIN_FILENO, "<stdin>", most, data, len, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		ret = -errno;
 		return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
 	}
-	ret = file_read_fd(fd, path, data, len, err);
+	ret = file_read_fd(fd, path, most, data, len, err);
 	close(fd);
 	return ret;
 }

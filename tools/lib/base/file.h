@@ -9,10 +9,14 @@
 
 /**
  * to_file_read() - read all of @path ("-" = standard input)
+ * @most: bytes that it may have, of base/limits.h
  * @data: the bytes, with a NUL after the last; for free()
  * @len: how many, without the NUL
+ *
+ * Return: 0 or a negative errno; -EFBIG when there are more than @most, of which
+ * no more than twice that is ever in memory.
  */
-int to_file_read(const char *path, char **data, size_t *len,
+int to_file_read(const char *path, size_t most, char **data, size_t *len,
 		 struct to_error *err);
 
 /**

@@ -8,6 +8,16 @@
  * are here; selftests/unit/test_limits.c tries each at the limit and one above.
  */
 
+/* ---- files ---- */
+
+/*
+ * Bytes of a file: 100 times a plan for 1024 servers. What was recorded may be more, and
+ * what the administrator wrote (a password, a list of what is allowed) is less.
+ */
+#define TO_FILE_MAX ((size_t)1 << 30)
+#define TO_FILE_RECORDING_MAX ((size_t)4 << 30)
+#define TO_FILE_SMALL_MAX ((size_t)64 << 10)
+
 /* ---- JSON, from wherever it comes ---- */
 
 /* Arrays and objects inside each other; the project's formats need 8. */

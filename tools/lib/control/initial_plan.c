@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "format/plan_json.h"
 
 /* Return: 0, or a negative errno: what is there instead of a plan is not known. */
@@ -16,7 +17,7 @@ static int initial_plan_set_aside(const struct to_controller_config *config,
 	struct to_error unread = { 0 };
 	char *aside, *text;
 	size_t len;
-	int ret = to_file_read(path, &text, &len, &unread);
+	int ret = to_file_read(path, TO_FILE_MAX, &text, &len, &unread);
 
 	if (ret == -ENOENT) {
 		to_run_log(config->log, "initial",

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "format/switch_json.h"
 
 
@@ -572,7 +573,7 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 	char *data;
 	size_t len;
 
-	if (to_file_read(path, &data, &len, err))
+	if (to_file_read(path, TO_FILE_MAX, &data, &len, err))
 		return NULL;
 	cluster = to_cluster_parse(data, len, path, err);
 	free(data);

@@ -507,7 +507,7 @@ struct to_demand *to_demand_load(const char *path, unsigned int most, struct to_
 	char *data;
 	size_t len;
 
-	if (to_file_read(path, &data, &len, err))
+	if (to_file_read(path, TO_FILE_MAX, &data, &len, err))
 		return NULL;
 	demand = to_demand_parse(data, len, path, most, err);
 	free(data);

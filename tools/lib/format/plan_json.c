@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/set.h"
 #include "data/allreduce.h"
 #include "data/down.h"
@@ -548,7 +549,7 @@ struct to_plan *to_plan_load(const char *path, struct to_error *err)
 	char *data;
 	size_t len;
 
-	if (to_file_read(path, &data, &len, err))
+	if (to_file_read(path, TO_FILE_MAX, &data, &len, err))
 		return NULL;
 	plan = to_plan_parse(data, len, path, err);
 	free(data);

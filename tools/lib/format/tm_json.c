@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 
 #define COUNT_MAX ((int64_t)1 << 53)	/* exact in every reader of JSON */
 
@@ -537,7 +538,7 @@ struct to_tm *to_tm_load(const char *path, struct to_error *err)
 	char *data;
 	size_t len;
 
-	if (to_file_read(path, &data, &len, err))
+	if (to_file_read(path, TO_FILE_RECORDING_MAX, &data, &len, err))
 		return NULL;
 	tm = to_tm_parse(data, len, path, err);
 	free(data);
@@ -684,7 +685,7 @@ int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
 	size_t len;
 	int ret;
 
-	ret = to_file_read(plan_path, &text, &len, err);
+	ret = to_file_read(plan_path, TO_FILE_MAX, &text, &len, err);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < len; i++)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "switch/switch_driver.h"
 
 #define ALLOW_TOLD_MAX 256	/* characters that fit into an error */
@@ -45,7 +46,7 @@ static int allow_read(const char *path, char **text, struct to_error *err)
 		return 0;
 	path = path ? path : TO_SWITCH_ALLOW;
 	ret = allow_trust(path, err);
-	return ret ? ret : to_file_read(path, text, &len, err);
+	return ret ? ret : to_file_read(path, TO_FILE_SMALL_MAX, text, &len, err);
 }
 
 static bool allow_is_kind(const char *word, size_t len)

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/lazy_curl.h"
+#include "base/limits.h"
 #include "switch/switch_driver.h"
 
 #define RESTCONF_PATH "/api/data/optical-switch:cross-connects"
@@ -286,7 +287,7 @@ static int restconf_credentials(struct restconf *r, const struct to_switch_contr
 			return to_error_set(err, -ENOKEY, "%s, its password, is not in the environment",
 					    control->password_env);
 	} else if (control->password_file[0]) {
-		ret = to_file_read(control->password_file, &data, &len, err);
+		ret = to_file_read(control->password_file, TO_FILE_SMALL_MAX, &data, &len, err);
 		if (ret)
 			return ret;
 		data[strcspn(data, "\r\n")] = '\0';

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 
 /* In the order of enum to_operator_type. */
 static const char *const dnn_model_types[] = {
@@ -278,7 +279,7 @@ struct to_dnn_model *to_dnn_model_load(const char *path, struct to_error *err)
 	char *data;
 	size_t len;
 
-	if (to_file_read(path, &data, &len, err))
+	if (to_file_read(path, TO_FILE_MAX, &data, &len, err))
 		return NULL;
 	model = to_dnn_model_parse(data, len, path, err);
 	free(data);
