@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Connections to etcd that die without a word: agents and toctl run notice by themselves
 and go on. First behind a proxy that falls silent, as a load balancer does; then agents
-in a network namespace of their own, whose address changes under their connections."""
+in a network namespace of their own, the routes from and to which drop packets."""
 
 import json
 import os
@@ -15,10 +15,12 @@ import threading
 
 sys.path.insert(0, "selftests/unit")
 from tap import done, report  # noqa: E402
-from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans, \
-    wait_for  # noqa: E402
+from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, end, \
+    make_plans, wait_for  # noqa: E402
 
 HERE = os.path.abspath(__file__)
+LEASE = 5	# seconds, of bench/agents.c
+BUSY = 2	# seconds that this machine may take for it
 
 
 class Proxy:
@@ -64,19 +66,9 @@ def tables(agents):
     return {server: table for server, (_, table) in agents.state().items()}
 
 
-def present(etcd):
+def present(etcd, n=len(SERVERS)):
     keys = etcd.ctl("get", "--prefix", "--keys-only", "/topoopt/agents/").stdout
-    return keys.count("/state") == len(SERVERS)
-
-
-def end(run):
-    """Its exit status; one that does not end is killed."""
-    run.terminate()
-    try:
-        return run.wait(30)
-    except subprocess.TimeoutExpired:
-        run.kill()
-        return run.wait()
+    return keys.count("/state") == n
 
 
 def behind_proxies(directory):
@@ -130,71 +122,80 @@ def behind_proxies(directory):
 
 
 class Elsewhere(Agents):
-    """Agents in the network namespace of process @pid."""
+    """Agents in a network namespace of their own, which @enter enters; what they note is kept."""
 
-    def __init__(self, pid, etcd, directory):
-        self.enter = ["nsenter", "-t", str(pid), "-n"]
+    def __init__(self, enter, etcd, directory):
+        self.enter = enter
         super().__init__(etcd, directory)
 
     def mend(self):
         for i, agent in enumerate(self.running):
             if agent is None:
-                self.running[i] = subprocess.Popen(
-                    self.enter + [AGENTS, self.urls, self.directory, str(i), "1"])
+                with open(f"{self.directory}/notes-{i}", "w", encoding="utf-8") as notes:
+                    self.running[i] = subprocess.Popen(
+                        [*self.enter, AGENTS, self.urls, self.directory, str(i), "1"],
+                        stderr=notes, env=dict(os.environ, AGENTS_VERBOSE="1"))
+
+    def notes(self):
+        """Of each agent, a list of lines."""
+        found = []
+        for i in range(len(self.running)):
+            with open(f"{self.directory}/notes-{i}", encoding="utf-8") as notes:
+                found.append(notes.read().splitlines())
+        return found
 
 
-class Reached:
-    """Where agents find etcd."""
+def ip(*args, enter=()):
+    subprocess.run([*enter, "ip", *args], check=True)
 
-    def __init__(self, url):
-        self.clients = [url]
+
+def cut(what, etcd, agents, plans, route):
+    """@route: of ip, and where, drops what is sent until the leases have ended."""
+    before = [len(notes) for notes in agents.notes()]
+    tables_before = tables(agents)
+
+    def said(text):
+        return all(any(text in note for note in notes[n:])
+                   for notes, n in zip(agents.notes(), before))
+
+    ip("route", "replace", "blackhole", route[0], enter=route[1])
+    report(wait_for(lambda: said("etcd http://192.0.2.1:"), LEASE + BUSY),
+           f"{what}: all agents say so within a lease", agents.notes())
+    report(wait_for(lambda: present(etcd, 0)), f"{what}: their leases end", agents.notes())
+    ip("route", "del", "blackhole", route[0], enter=route[1])
+    report(wait_for(lambda: said("etcd answers again")) and wait_for(lambda: present(etcd)),
+           f"{what}, and come again: the agents are there by themselves", agents.notes())
+    status, text = apply_all(etcd.clients[0], plans, agents.directory, "--timeout", "30s")
+    report(status == 0 and tables(agents) != tables_before,
+           f"{what}, and come again: they follow the next decision", text)
 
 
 def in_namespaces(directory):
-    """etcd at 192.0.2.1; the agents at 192.0.2.2, then at 192.0.2.3."""
-    def ip(*args, enter=()):
-        subprocess.run([*enter, "ip", *args], check=True)
-
+    """etcd at 192.0.2.1; the agents at 192.0.2.2. Neither is told that packets are dropped,
+    so connections stay as they are: half open."""
     ip("link", "set", "lo", "up")
-    etcd = Etcd(directory)
     with subprocess.Popen(["unshare", "-n", "cat"], stdin=subprocess.PIPE) as holder:
         wait_for(lambda: os.readlink(f"/proc/{holder.pid}/ns/net") !=
                  os.readlink("/proc/self/ns/net"))
+        enter = ("nsenter", "-t", str(holder.pid), "-n")
         ip("link", "add", "name", "near0", "type", "veth", "peer", "name", "far0")
         ip("link", "set", "far0", "netns", str(holder.pid))
         ip("address", "add", "192.0.2.1/24", "dev", "near0")
         ip("link", "set", "near0", "up")
-        enter = ("nsenter", "-t", str(holder.pid), "-n")
         ip("address", "add", "192.0.2.2/24", "dev", "far0", enter=enter)
         ip("link", "set", "far0", "up", enter=enter)
-        port = int(etcd.clients[0].rsplit(":", 1)[1])
-        relay = subprocess.Popen([sys.executable, HERE, "relay", str(port)])
-        agents = Elsewhere(holder.pid, Reached(f"http://192.0.2.1:{port}"), directory)
+        etcd = Etcd(directory, 1, "192.0.2.1")
+        agents = Elsewhere(enter, etcd, directory)
         try:
             one, two = make_plans(directory)
-            url = ",".join(etcd.clients)
             report(wait_for(lambda: present(etcd)), "agents in another namespace", "")
-            apply_all(url, one, directory, "--timeout", "30s")
-            plan_one = tables(agents)
-            ip("address", "del", "192.0.2.2/24", "dev", "far0", enter=enter)
-            ip("address", "add", "192.0.2.3/24", "dev", "far0", enter=enter)
-            status, text = apply_all(url, two, directory, "--timeout", "30s")
-            report(status == 0 and tables(agents) != plan_one,
-                   "their old address is dropped: they follow the next decision", text)
+            apply_all(etcd.clients[0], one, directory, "--timeout", "30s")
+            cut("etcd's answers are dropped", etcd, agents, two, ("192.0.2.2", ()))
+            cut("the agents' requests are dropped", etcd, agents, one, ("192.0.2.1", enter))
         finally:
             agents.stop()
-            relay.kill()
-            relay.wait()
             etcd.stop()
             holder.stdin.close()
-
-
-def relay_to(port):
-    """etcd listens on the loopback only; this does at 192.0.2.1."""
-    proxy = Proxy(f"http://127.0.0.1:{port}")
-    proxy.server.close()
-    proxy.server = socket.create_server(("192.0.2.1", port))
-    proxy.accept()
 
 
 def main():
@@ -212,9 +213,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["relay"]:
-        relay_to(int(sys.argv[2]))
-    elif sys.argv[1:2] == ["namespaces"]:
+    if sys.argv[1:2] == ["namespaces"]:
         os.mkdir(f"{sys.argv[2]}/2")
         in_namespaces(f"{sys.argv[2]}/2")
         done()

@@ -13,8 +13,8 @@ import tempfile
 
 sys.path.insert(0, "selftests/unit")
 from tap import done, report  # noqa: E402
-from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans, \
-    wait_for  # noqa: E402
+from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, end, \
+    make_plans, wait_for  # noqa: E402
 
 LEASE = 5	# seconds, of bench/agents.c
 
@@ -101,16 +101,6 @@ def read(path):
         return ""
     with open(path, encoding="ascii") as file:
         return file.read()
-
-
-def end(run):
-    """Its exit status; one that does not end is killed."""
-    run.terminate()
-    try:
-        return run.wait(30)
-    except subprocess.TimeoutExpired:
-        run.kill()
-        return run.wait()
 
 
 def one_line(run, text):

@@ -34,12 +34,12 @@ def free_ports(n):
 
 
 class Etcd:
-    """Some members."""
+    """Some members, which clients find at @address."""
 
-    def __init__(self, directory, n=3):
+    def __init__(self, directory, n=3, address="127.0.0.1"):
         ports = free_ports(2 * n)
         self.directory = directory
-        self.clients = [f"http://127.0.0.1:{p}" for p in ports[:n]]
+        self.clients = [f"http://{address}:{p}" for p in ports[:n]]
         self.peers = [f"http://127.0.0.1:{p}" for p in ports[n:]]
         self.members = [None] * n
         for i in range(n):
@@ -139,6 +139,16 @@ def apply_all(urls, plan, directory, *more):
         file.write(str(run.pid))
     out, err = run.communicate(timeout=120)
     return run.returncode, out + err
+
+
+def end(run):
+    """Its exit status; one that does not end is killed."""
+    run.terminate()
+    try:
+        return run.wait(30)
+    except subprocess.TimeoutExpired:
+        run.kill()
+        return run.wait()
 
 
 def wait_for(condition, seconds=30):
