@@ -1,7 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """toctl clear --all through more agents than files may be open at first, which
-a shell plays, and what becomes of agents that do not answer."""
+a shell plays, and what becomes of agents that do not answer, or say more than they may.
+
+	test_fabric_pipe.py			the test
+	test_fabric_pipe.py replies LENGTH	an agent whose replies are so long
+	test_fabric_pipe.py errors FILE		one that only writes to standard error; FILE has
+						how many bytes it could
+"""
 
 import json
 import os
@@ -14,9 +20,12 @@ import time
 sys.path.insert(0, "selftests/unit")
 from tap import done, report  # noqa: E402
 
+SELF = os.path.abspath(__file__)
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 MANY, FEW = 600, 40
 SOFT = 1024
+REPLY_MAX = 65536 * 64 + (64 << 10) + 80 * 2	# TO_REPLY_MAX of two servers
+ERRORS_MAX = 1 << 20	# TO_AGENT_ERRORS_MAX
 REPLY = r'{"id":\1,"ok":true,"generation":0,"staged":false,"live":[]}'
 ANSWERS = rf"""exec sed -u 's/.*"id":\([0-9]*\).*/{REPLY}/' # {{}}"""
 
@@ -132,9 +141,57 @@ def mute(tmp):
     report(pids and wait_for(lambda: not any(map(alive, pids))), "and are killed", pids)
 
 
+def agent_replies(length):
+    for line in sys.stdin:
+        reply = json.dumps({"id": json.loads(line)["id"], "ok": True, "generation": 0,
+                            "staged": False, "live": [], "comment": ""})
+        print(reply[:-2] + "x" * (length - len(reply) - 1) + '"}', flush=True)
+
+
+def agent_errors(path):
+    text, written = b"x" * 4095 + b"\n", 0
+    with open(path, "w", encoding="ascii") as file:
+        while True:
+            written += os.write(2, text)
+            os.pwrite(file.fileno(), b"%d" % written, 0)
+
+
+def replies(tmp):
+    """As long as they may be, and longer by one byte."""
+    path = plan(f"{tmp}/replies.json", 2)
+    run = clear(path, f"exec {sys.executable} {SELF} replies {REPLY_MAX} # {{}}", "60s")
+    out = run.communicate()[0]
+    report(run.returncode == 0 and out == "cleared on all 2 servers\n",
+           "replies as long as they may be", out)
+    run = clear(path, f"exec {sys.executable} {SELF} replies {REPLY_MAX + 1} # {{}}", "60s")
+    out = run.communicate()[0]
+    report(run.returncode == 1 and out.count("\n") == 1 and
+           f"s0: faulty agent: it sent {REPLY_MAX} bytes that are no reply" in out,
+           "longer by one byte: the agent is faulty", out)
+
+
+def endless_errors(tmp):
+    """Nobody reads them all, nor keeps more than a line."""
+    path = plan(f"{tmp}/errors.json", 2)
+    out = clear(path, f"exec {sys.executable} {SELF} errors {tmp}/written-{{}}",
+                "3s").communicate()[0]
+    written = int(lines(f"{tmp}/written-s0")[0])
+    # of two requests, and what is in the pipe
+    report(ERRORS_MAX < written <= 2 * ERRORS_MAX + 2 * 65536,
+           "what an agent says on standard error is heard up to a bound", written)
+    report("s0: the agent does not answer: xxx" in out and len(out) < 1000,
+           "and the last line is told", out[:300])
+
+
+if sys.argv[1:2] == ["replies"]:
+    sys.exit(agent_replies(int(sys.argv[2])))
+if sys.argv[1:2] == ["errors"]:
+    sys.exit(agent_errors(sys.argv[2]))
 with tempfile.TemporaryDirectory() as directory:
     many(directory)
     lowered(directory)
     silent(directory)
     mute(directory)
+    replies(directory)
+    endless_errors(directory)
 done()

@@ -114,7 +114,7 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
 	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
-	    pipe2(errors, O_CLOEXEC | O_NONBLOCK))
+	    pipe2(errors, O_CLOEXEC) || fcntl(errors[0], F_SETFL, O_NONBLOCK))
 		goto fail;
 	agent->pid = fork();
 	if (agent->pid < 0)
