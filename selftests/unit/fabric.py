@@ -77,6 +77,11 @@ class Fabric:
         for path in glob.glob(f"{self.dir}/harm-*") + glob.glob(f"{self.dir}/dead-*"):
             os.unlink(path)
 
+    def most_memory(self):
+        """That the controller has had so far, kB."""
+        with open(f"/proc/{self.controller.pid}/status", encoding="ascii") as file:
+            return [int(line.split()[1]) for line in file if line.startswith("VmHWM:")][0]
+
     def end(self):
         if self.controller.poll() is None:
             self.controller.terminate()

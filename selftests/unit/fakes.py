@@ -7,7 +7,8 @@ switch that is a file. Few imports, as they start often.
 	fakes.py switch DIR		the optical switch, see switch_command.c
 
 DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
-server's requests with one of "ops", beginning with number "count", so many times;
+server's requests with one of "ops", beginning with number "count", so many times: one
+"action", or one of a list after the other;
 a reply that waits does so as long as there is DIR/waits; DIR/harm-switch the same of the optical switch, which can refuse, lie, stop the
 controller and all in its process group, or not answer: a change is lost, or late.
 DIR/moves has a line for each change of the switch: who needed a link that was dark,
@@ -207,7 +208,10 @@ def harmed(directory, server, op):
         return None
     harm["count"] -= 1
     save(path, harm)
-    return harm["action"] if -harm["times"] < harm["count"] <= 0 else None
+    if not -harm["times"] < harm["count"] <= 0:
+        return None
+    actions = harm["action"]
+    return actions if isinstance(actions, str) else actions[-harm["count"] % len(actions)]
 
 
 def forge(action, reply):
@@ -236,7 +240,7 @@ def forge(action, reply):
     elif action == "generations":
         reply["generation"] = 1 << 62
     elif action == "huge reply":
-        tm["comment"] = "x" * 120_000_000
+        tm["comment"] = "x" * 12_000_000
     elif action == "no end":
         while True:
             sys.stdout.write("x" * 65536)

@@ -16,6 +16,10 @@ sys.path.insert(0, "selftests/unit")
 from fabric import Fabric, make_plan  # noqa: E402
 from fakes import TIMEOUT, load, save  # noqa: E402
 from tap import done, report  # noqa: E402
+from test_fabric import wait_for  # noqa: E402
+
+ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))	# of a hostile agent
+FLAT = 4096	# kB that these may take more than the first ones
 
 
 def server_fails(made, action, harm, steps):
@@ -105,9 +109,34 @@ def hostile(made):
     if fabric.wait("changed", "a hostile agent, generations"):
         report(fabric.lines("changed")[0]["generation"] < 100,
                "a hostile agent does not use up the generations", fabric.lines("changed"))
-    with open(f"/proc/{fabric.controller.pid}/status", encoding="ascii") as file:
-        most = [int(line.split()[1]) for line in file if line.startswith("VmHWM:")][0]
+    most = fabric.most_memory()
     report(most < 100_000, "a hostile agent takes no memory", f"{most} kB")
+    fabric.end()
+
+
+def hostile_for_long(made):
+    """All of that, one after the other, for so many rounds: memory stays as it was after
+    the first ones, and the loop goes on with all others."""
+    rounds, first = ROUNDS, 2 * len(FORGERIES)
+    fabric = Fabric(made)
+    fabric.wait("missing", "hostile for long", lambda line: line["servers"] == [])
+    fabric.harm("s3", list(FORGERIES), "sample", 1, rounds)
+
+    def left():
+        return rounds + load(f"{fabric.dir}/harm-s3")["count"] - 1
+
+    wait_for(lambda: left() <= rounds - first, 120)
+    before = fabric.most_memory()
+    what = f"a hostile agent for {rounds} rounds"
+    report(wait_for(lambda: left() <= 0, 120 + rounds), f"{what}: the loop goes on", left())
+    report(wait_for(lambda: fabric.lines("missing")[-1]["servers"] == []),
+           f"{what}: all count again", fabric.story())
+    more = fabric.most_memory() - before
+    report(more < FLAT, f"{what}: memory stays flat", f"{before} kB and {more} kB more")
+    print(f"# {before} kB after {first} rounds, {more} kB more after {rounds}")
+    report(not fabric.lines("shift") and all(
+        line["servers"] in ([], ["s3"]) for line in fabric.lines("missing")),
+           f"{what}: no other server is missing", fabric.story())
     fabric.end()
 
 
@@ -238,6 +267,7 @@ def goes_back_twice(made, what):
 plan = make_plan(12, 4, 6, True)
 cannot_count(plan)
 hostile(plan)
+hostile_for_long(plan)
 goes_back_twice(plan, "a server is silent on the way back")
 changes(plan, "other hot pairs", 1)
 server_fails(plan, "refuses", "refuse",
