@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from fakes import BUFFER, HOT, load, members, needs, save
+from fakes import BUFFER, HOT, harm_lock, load, members, needs, save
 from tap import report
 
 TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
@@ -70,12 +70,14 @@ class Fabric:
             return "\n".join(line[:300] for line in file)
 
     def harm(self, server, action, ops, count, times=1):
-        save(f"{self.dir}/harm-{server}",
-             {"action": action, "ops": ops.split(), "count": count, "times": times})
+        with harm_lock(self.dir):
+            save(f"{self.dir}/harm-{server}",
+                 {"action": action, "ops": ops.split(), "count": count, "times": times})
 
     def mend(self):
-        for path in glob.glob(f"{self.dir}/harm-*") + glob.glob(f"{self.dir}/dead-*"):
-            os.unlink(path)
+        with harm_lock(self.dir):
+            for path in glob.glob(f"{self.dir}/harm-*") + glob.glob(f"{self.dir}/dead-*"):
+                os.unlink(path)
 
     def most_memory(self):
         """That the controller has had so far, kB."""

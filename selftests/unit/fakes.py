@@ -200,14 +200,22 @@ class Kernel:
         self.write()
 
 
+def harm_lock(directory):
+    """To be closed: what is to happen is said and counted by one at a time."""
+    lock = open(f"{directory}/lock-harm", "w", encoding="ascii")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
 def harmed(directory, server, op):
     """What to do to this request; each is counted."""
     path = f"{directory}/harm-{server}"
-    harm = load(path)
-    if not harm or op not in harm["ops"]:
-        return None
-    harm["count"] -= 1
-    save(path, harm)
+    with harm_lock(directory):
+        harm = load(path)
+        if not harm or op not in harm["ops"]:
+            return None
+        harm["count"] -= 1
+        save(path, harm)
     if not -harm["times"] < harm["count"] <= 0:
         return None
     actions = harm["action"]
