@@ -111,7 +111,7 @@ def killed(fabric, call, n):
         report(False, f"{call} {n}: it is killed", calls[-3:])
         return None
     try:
-        whole = {"links", "tables", "cross_connects"} <= set(load(fabric.plan))
+        whole = {"links", "tables", "cross_connects"} <= set(load(fabric.plan, ()))
     except ValueError:
         whole = False
     report(whole, f"{what}: there is a plan", os.listdir(fabric.dir))
