@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	gateway.at = data + 1;
 	gateway.len = len - 1;
 	gateway.piece = data[0] + 1;
-	watch = to_etcd_watch(etcd, "", 1, &err);
+	watch = to_etcd_watch(etcd, "", 1, 60000, &err);
 	if (!watch)
 		abort();
 	for (unsigned int i = 0; i < 10000 && (gateway.len || !gateway.told); i++)
