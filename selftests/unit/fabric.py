@@ -42,13 +42,16 @@ class Fabric:
         self.controller = None
         self.start()
 
-    def start(self, timeout="60s"):
+    def launch(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()
         self.controller = subprocess.Popen(
             (TOCTL, "run", "--plan", self.plan, "--allow", self.allow, "--log", self.log,
              "--timeout", timeout, "--command", f"{FAKES} agent {self.dir} {{}}", *self.options),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0)
         save(f"{self.dir}/controller", self.controller.pid)
+
+    def start(self, timeout="60s"):
+        self.launch(timeout)
         self.wait("restored", "start")
 
     def lines(self, event, where=lambda line: True):

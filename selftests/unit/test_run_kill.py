@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Timeout: 900
-"""toctl run is killed before each system call that writes, while it makes a change: the
-next one must complete or undo it, the plan's file must be a whole plan at any time, and
-no switch may move before all servers have staged what follows. The fabric is fabric.py's;
-strace kills. A sample of the calls, all of them with TEST_ALL=1."""
+"""toctl run is killed before each system call that writes, while it makes a change, and
+while it mends what a killed one left: the next one must complete or undo the change, the
+plan's file must be a whole plan at any time, and no switch may move before all servers
+have staged what follows. The fabric is fabric.py's; strace kills. A sample of the calls,
+all of them with TEST_ALL=1."""
 
 import fcntl
 import os
@@ -21,7 +22,8 @@ from test_fabric import wait_for  # noqa: E402
 CALLS = "write,writev,pwrite64,sendto,sendmsg,openat,creat,truncate,ftruncate,rename,renameat," \
     "renameat2,unlink,unlinkat,link,symlink,mkdir,chmod,fchmod,fchown,fsync,fdatasync,msync,kill"
 READS = re.compile(r"openat\((?!.*O_CREAT)")
-SAMPLE = 16	# calls
+SAMPLE = 16	# calls of a change
+MENDING = 5	# of what mends it
 
 
 class Killer:
@@ -68,6 +70,17 @@ class Change(Fabric):
     def change(self, call=None, n=0):
         """The calls of a change and of what comes before it, up to the one that kills."""
         save(f"{self.dir}/phase", 1 if load(self.plan)["links"] == self.first else 2)
+        return self.watch("changed", call, n)
+
+    def restart(self, call=None, n=0):
+        """Those of a new start, from where it has the first answer of an agent."""
+        self.settle()
+        self.harm("s0", "wait", "hello stage revert abort", 1)
+        self.launch()
+        wait_for(lambda: os.path.exists(f"{self.dir}/waits"), 60)
+        return self.watch("restored", call, n)
+
+    def watch(self, event, call, n):
         killer = Killer(self.controller.pid, f"{self.dir}/strace", call, n)
         if not killer.works():
             return [killer.said]
@@ -75,7 +88,7 @@ class Change(Fabric):
         if call:
             self.controller.communicate(timeout=120)
         else:
-            self.wait("changed", "a change")
+            self.wait(event, "nobody disturbs")
             self.end()
         return killer.calls()
 
@@ -89,12 +102,16 @@ def kind(call):
     return call[:call.index("(")]
 
 
-def writes(calls):
-    """Those of the change that write: name and number, as strace counts them."""
-    first = [i for i, call in enumerate(calls) if "O_CREAT" in call and ".next." in call][0]
-    last = [i for i, call in enumerate(calls) if "rewire done" in call][0]
-    return [(kind(call), sum(kind(other) == kind(call) for other in calls[:i + 1]))
-            for i, call in enumerate(calls[:last + 1]) if i >= first and not READS.search(call)]
+def count(calls, i):
+    """Name and number of one of them, as strace counts them."""
+    return kind(calls[i]), sum(kind(call) == kind(calls[i]) for call in calls[:i + 1])
+
+
+def writes(calls, begin, end):
+    """Those from one like @begin to one like @end."""
+    first = [i for i, call in enumerate(calls) if re.search(begin, call)][0]
+    last = [i for i, call in enumerate(calls) if re.search(end, call)][0]
+    return [count(calls, i) for i in range(first, last + 1) if not READS.search(calls[i])]
 
 
 def name(call):
@@ -103,10 +120,9 @@ def name(call):
     return re.sub(r"\.next\.\w{6}\b", ".next.XXXXXX", call)[:60]
 
 
-def killed(fabric, call, n):
-    """Return: what the next one said that it did."""
-    calls = fabric.change(call, n)
-    what = f"killed before {name(calls[-1])}"
+def killed(fabric, doing, calls, call, n):
+    """It was to be killed before @call number @n. Return: what the next one said that it did."""
+    what = f"{doing}, killed before {name(calls[-1])}"
     if fabric.controller.returncode != -9:
         report(False, f"{call} {n}: it is killed", calls[-3:])
         return None
@@ -124,11 +140,24 @@ def killed(fabric, call, n):
     return restored and restored[0]["why"]
 
 
-def sample(calls):
+def sample(calls, most):
     """Some at equal distances, with both ends."""
-    if os.environ.get("TEST_ALL"):
-        return calls
-    return [calls[round(i * (len(calls) - 1) / (SAMPLE - 1))] for i in range(SAMPLE)]
+    if not os.environ.get("TEST_ALL"):
+        calls = [calls[round(i * (len(calls) - 1) / (most - 1))] for i in range(most)]
+    return calls
+
+
+def mending(fabric, halfway):
+    """The next one is killed, too, before the one after it finds what both have left."""
+    fabric.change(*halfway)
+    calls = writes(fabric.restart(), "", 'event..:..resto')
+    fabric.settle()
+    fabric.start()
+    tried = sample(calls, MENDING)
+    print(f"# {len(tried)} of {len(calls)} calls")
+    for call in tried:
+        fabric.change(*halfway)
+        killed(fabric, "mending", fabric.restart(*call), *call)
 
 
 def main():
@@ -141,12 +170,15 @@ def main():
         fabric.end()
         return
     report(load(fabric.plan)["links"] != fabric.first, "a change that nobody disturbs")
-    calls = writes(calls)
-    tried = sample(calls)
+    commits = [i for i, call in enumerate(calls) if "commit" in call and kind(call) == "sendto"]
+    halfway = count(calls, commits[6])	# of eight: all have drained, half have the new tables
+    calls = writes(calls, r"O_CREAT.*\.next\.|\.next\..*O_CREAT", "rewire done")
+    tried = sample(calls, SAMPLE)
     print(f"# {len(tried)} of {len(calls)} calls")
     fabric.settle()
     fabric.start()
-    outcomes = [killed(fabric, *call) for call in tried]
+    outcomes = [killed(fabric, "changing", fabric.change(*call), *call) for call in tried]
+    mending(fabric, halfway)
     fabric.end()
     for why in ("unfinished change undone", "change found complete"):
         report(why in outcomes, f"some of these: {why}", outcomes)
