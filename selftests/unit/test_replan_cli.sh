@@ -186,7 +186,7 @@ run 0 replan --json --tm "$tmp/late.json" "${plan[@]}" &&
 		"$tmp/err" && cmp -s "$tmp/expected" "$tmp/out"
 result $? "samples that lack a server's part do not count"
 edited "$tmp/late.json" "$tmp/bad.json" "d['samples'] = d['samples'][:1]"
-refuses "nothing but such samples" 1 "$tmp/bad.json: every sample lacks a server's part" \
+refuses "nothing but such samples" 1 "$tmp/bad.json: samples: every one lacks a server's part" \
 	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
 edited "$tmp/late.json" "$tmp/bad.json" "d['samples'].reverse()"
 refuses "samples in reverse" 1 \

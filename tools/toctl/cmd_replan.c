@@ -272,12 +272,11 @@ static int replan_run(struct to_call *call, const void *data)
 	if (!plan)
 		return -EINVAL;
 	tm = to_tm_load(args->tm, &call->err);
-	ret = tm ? to_complete_samples(tm, args->tm, "replan", &call->err) : -EINVAL;
-	if (!ret) {
-		ret = to_traffic_of(tm, plan, args->samples, &traffic, &call->err);
-		if (ret)
-			ret = replan_blame(call, args->tm, ret);
-	}
+	ret = tm ? to_traffic_of(tm, plan, args->samples, &traffic, &call->err) : -EINVAL;
+	if (tm && ret)
+		ret = replan_blame(call, args->tm, ret);
+	if (!ret)	/* they did not count: say so */
+		ret = to_complete_samples(tm, args->tm, "replan", &call->err);
 	if (!ret)
 		ret = replan_decide(call, args, plan, &traffic);
 	to_traffic_free(&traffic);

@@ -68,7 +68,7 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
 		return 0;
 	to_traffic_free(traffic);
 	if (left == (samples ? samples : tm->n_samples))
-		return to_error_set(err, -EINVAL, "samples: servers are absent from all of them");
+		return to_error_set(err, -EINVAL, "samples: every one lacks a server's part");
 	return to_error_set(err, -EINVAL, "samples: they last no time");
 }
 
