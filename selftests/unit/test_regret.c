@@ -21,12 +21,13 @@
 
 /**
  * struct game - what it has cost so far
- * @loop: the loop, with its changes; @first: the first state alone
+ * @loop: the loop, with its changes; @first: the first state alone; @least: of each
+ *	interval the best state
  * @best: the best sequence of changes that ends in each state
  */
 struct game {
 	struct to_regret regret;
-	double loop, first, best[TO_REGRET_MAX], most;
+	double loop, first, least, best[TO_REGRET_MAX], most;
 	unsigned int changes;
 };
 
@@ -56,8 +57,12 @@ static void turn(struct game *game, const double *cost)
 {
 	struct to_regret *r = &game->regret;
 	const double least = best(game);
+	double one = INFINITY;
 	unsigned int to;
 
+	for (unsigned int s = 0; s < r->n; s++)
+		one = fmin(one, cost[s]);
+	game->least += one;
 	game->loop += cost[r->at];
 	game->first += cost[0];
 	for (unsigned int s = 0; s < r->n; s++)
@@ -76,7 +81,9 @@ static void turn(struct game *game, const double *cost)
 /* Never far beyond the first state. */
 static void check_first(const struct game *game)
 {
-	const double limit = (1 + TO_REGRET_SLACK) * game->first + TO_REGRET_LOAN + game->most;
+	const double limit = (1 + TO_REGRET_SLACK) * game->first +
+			     TO_REGRET_HOPE * (game->first - game->least) + TO_REGRET_LOAN +
+			     game->most;
 
 	if (game->loop > limit + 1e-6)
 		fail_msg("loop %g, first %g, limit %g", game->loop, game->first, limit);
@@ -85,7 +92,7 @@ static void check_first(const struct game *game)
 /* Never beyond the best by more than the ratio. */
 static void check_best(const struct game *game)
 {
-	const double ratio = (2 * game->regret.n - 1) / TO_REGRET_HASTE;
+	const double ratio = (2 * game->regret.n - 1) * TO_REGRET_CAUTION;
 
 	if (game->loop > ratio * (best(game) + 1))
 		fail_msg("loop %g, best %g, ratio %g", game->loop, best(game), ratio);
@@ -202,7 +209,7 @@ static void test_steps(void **state)
 		for (t = 0; t < 1000; t++)
 			turn(&game, phase % 2 ? second : first);
 	assert_int_equal(game.changes, 7);
-	assert_true(game.regret.haste == TO_REGRET_HASTE);
+	assert_true(game.regret.caution == 1 / TO_REGRET_CAUTION);
 	for (t = 0; game.changes == 7; t++)
 		turn(&game, first);
 	assert_in_range(t, 2, 4);

@@ -473,7 +473,7 @@ static unsigned int candidates_evidence(const struct to_candidates *c, unsigned 
 	double lost = 0;
 	unsigned int n = 0;
 
-	while (n < c->n_intervals && lost < c->regret.haste * c->regret.price[at][k]) {
+	while (n < c->n_intervals && lost < c->regret.caution * c->regret.price[at][k]) {
 		const double *cost = c->intervals[c->n_intervals - ++n].cost;
 
 		lost += cost[at] - cost[k];

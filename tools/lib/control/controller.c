@@ -232,7 +232,7 @@ static void controller_keep(const struct controller *c)
 		snprintf(reason, sizeof(reason), "candidate %u (%s) would save %.3g %% now, and %.3g s of busy links more must be lost before the change pays",
 			 candidates->candidate[best].id, candidates->candidate[best].source,
 			 100 * (1 - cost[best] / cost[regret->at]),
-			 regret->haste * regret->price[regret->at][best] -
+			 regret->caution * regret->price[regret->at][best] -
 			 to_regret_lost(regret, best));
 	controller_note(c, TO_REPLAN_KEEP, best, reason);
 }

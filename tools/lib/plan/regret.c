@@ -6,7 +6,7 @@
 
 void to_regret_init(struct to_regret *regret)
 {
-	*regret = (struct to_regret){ .n = 1, .haste = 1, .before = TO_REGRET_MAX };
+	*regret = (struct to_regret){ .n = 1, .caution = 1, .before = TO_REGRET_MAX };
 }
 
 double to_regret_work(const struct to_regret *regret, const double *work, const double *price)
@@ -14,7 +14,7 @@ double to_regret_work(const struct to_regret *regret, const double *work, const 
 	double least = INFINITY;
 
 	for (unsigned int s = 0; s < regret->n; s++)
-		least = fmin(least, work[s] + regret->haste * price[s]);
+		least = fmin(least, work[s] + regret->caution * price[s]);
 	return least;
 }
 
@@ -66,7 +66,12 @@ static double regret_loan(const struct to_regret *regret)
 
 void to_regret_observe(struct to_regret *regret, const double *cost)
 {
+	double least = cost[0];
+
+	for (unsigned int s = 1; s < regret->n; s++)
+		least = fmin(least, cost[s]);
 	regret->credit += (1 + TO_REGRET_SLACK) * cost[0] - cost[regret->at];
+	regret->credit += TO_REGRET_HOPE * (cost[0] - least);
 	regret->credit = fmin(regret->credit, TO_REGRET_CREDIT * regret_loan(regret));
 	if (regret->before < TO_REGRET_MAX)
 		regret->gained += cost[regret->before] - cost[regret->at];
@@ -90,7 +95,7 @@ unsigned int to_regret_choose(const struct to_regret *regret)
 	if (credit < price[0])
 		return 0;
 	for (unsigned int s = 0; s < regret->n; s++) {
-		const double work = regret->work[s] + regret->haste * price[s];
+		const double work = regret->work[s] + regret->caution * price[s];
 
 		if (s == regret->at || work >= least ||
 		    (s && credit < price[s] + regret->price[s][0]))
@@ -107,8 +112,10 @@ void to_regret_move(struct to_regret *regret, unsigned int state)
 	const double price = regret->price[regret->at][state];
 
 	if (regret->before < TO_REGRET_MAX) {
-		regret->haste *= regret->gained > TO_REGRET_WORTH * regret->paid ? 0.5 : 2;
-		regret->haste = fmin(fmax(regret->haste, TO_REGRET_HASTE), 1);
+		regret->caution *= regret->gained > TO_REGRET_WORTH * regret->paid ? 0.5 :
+				   regret->gained > 0 ? 2 : 4;
+		regret->caution = fmin(fmax(regret->caution, 1 / TO_REGRET_CAUTION),
+				       TO_REGRET_CAUTION);
 	}
 	regret->credit -= price;
 	regret->before = regret->at;

@@ -13,22 +13,25 @@
  * price of the change, so whatever comes, n states cost at most 2n - 1 times what the
  * best sequence of changes would have cost, known in advance.
  *
- * Where changes prove to pay, a part of the price is enough to leave (@haste), down to
- * TO_REGRET_HASTE of it. As changes still cost all of it, that bound is divided by as much.
+ * Where changes prove to pay, a part of the price is enough to leave; where they prove
+ * vain, it takes a multiple (@caution). The bound is worse by as much: TO_REGRET_CAUTION
+ * times at most.
  *
  * That would allow more than doing nothing would have cost. So there is a credit as well:
- * what was gained over staying in the first state for ever, and TO_REGRET_SLACK of
- * what that costs. A change must leave enough for the way back to the first state, and
- * what uses the credit up ends there. All in all it never costs more than
- * (1 + TO_REGRET_SLACK) times the first state alone, the price of TO_REGRET_LOAN changes,
- * and the interval that used the credit up; and the first bound holds while there is credit.
+ * what was gained over staying in the first state for ever, TO_REGRET_SLACK of what that
+ * costs, and TO_REGRET_HOPE of what it loses to the best state of each interval. A change
+ * must leave enough for the way back to the first state, and what uses the credit up ends
+ * there. So it never costs more than the first state alone, those two parts, the price of
+ * TO_REGRET_LOAN changes, and the interval that used the credit up; and the bound above
+ * holds while there is credit.
  */
 
 #define TO_REGRET_MAX 8		/* states */
-#define TO_REGRET_HASTE 0.25
+#define TO_REGRET_CAUTION 4.0
 #define TO_REGRET_WORTH 3	/* times its price, what a change gains that pays */
-#define TO_REGRET_SLACK 0.02
-#define TO_REGRET_LOAN 4	/* changes that credit is given for */
+#define TO_REGRET_SLACK 0.01
+#define TO_REGRET_HOPE 0.1
+#define TO_REGRET_LOAN 3	/* changes that credit is given for */
 #define TO_REGRET_CREDIT 10	/* times the loan, credit that is kept at most */
 
 /**
@@ -40,14 +43,14 @@
  * @price: of changes, seconds, symmetric
  * @credit: seconds by which changes have paid more than they cost, less than nothing
  *	while they have not
- * @haste: part of the price that must be lost before a change
+ * @caution: times the price, what must be lost before a change
  * @paid, @gained: seconds; price of the last change, and what it has gained since over
  *	the state before
  */
 struct to_regret {
 	unsigned int n, at, before;
 	double work[TO_REGRET_MAX], price[TO_REGRET_MAX][TO_REGRET_MAX];
-	double credit, haste, paid, gained;
+	double credit, caution, paid, gained;
 };
 
 /** to_regret_init() - begin with one state */
