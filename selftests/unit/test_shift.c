@@ -34,7 +34,8 @@ static void test_as_promised(void **state)
 
 	(void)state;
 	to_shift_init(&shift, 1.5, LIMIT, 1e9);
-	/* however much there is of it */
+	/* however much there is of it, and a bit less is noise */
+	assert_int_equal(until(&shift, TO_SHIFT_BUSY, 1000, 0.0136, 0.010), 0);
 	assert_int_equal(until(&shift, TO_SHIFT_BUSY, 1000, 0.015, 0.010), 0);
 	assert_int_equal(until(&shift, TO_SHIFT_BUSY, 1000, 0.045, 0.030), 0);
 	/* and a bit more is noise */
@@ -65,6 +66,21 @@ static void test_busier(void **state)
 	}
 }
 
+/* Other traffic may be easier, and a plan for it better still. */
+static void test_easier(void **state)
+{
+	struct to_shift shift;
+
+	(void)state;
+	to_shift_init(&shift, 3, LIMIT, 1e9);
+	/* 0.015 against 2.7 times 0.010 */
+	assert_int_equal(until(&shift, TO_SHIFT_EASY, 100, 0.015, 0.010), 11);
+	to_shift_looked(&shift, 1.5, false);
+	assert_int_equal(until(&shift, TO_SHIFT_EASY, 1000, 0.015, 0.010), 0);
+	/* what came to nothing needs more next time */
+	assert_int_equal(until(&shift, TO_SHIFT_EASY, 1000, 0.0035, 0.010), 25);
+}
+
 static void test_looked(void **state)
 {
 	struct to_shift shift;
@@ -86,17 +102,17 @@ static void test_due(void **state)
 	unsigned int period = PERIOD / 0.05 + 1, wait = period;
 
 	(void)state;
-	to_shift_init(&shift, 1.5, LIMIT, PERIOD);
+	to_shift_init(&shift, 1, LIMIT, PERIOD);
 	for (unsigned int i = 0; i < 10; i++) {
 		unsigned int n;
 
 		assert_int_equal(until(&shift, TO_SHIFT_DUE, 1000, 0, 0), 0);	/* idle */
 		n = until(&shift, TO_SHIFT_DUE, 2 * wait, 0.010, 0.010);
 		assert_in_range(n, wait - wait / 100 - 1, wait + wait / 100 + 1);
-		to_shift_looked(&shift, 1.5, false);
+		to_shift_looked(&shift, 1, false);
 		wait = wait < period * TO_SHIFT_PATIENCE_MAX ? 2 * wait : wait;
 	}
-	to_shift_looked(&shift, 1.5, true);
+	to_shift_looked(&shift, 1, true);
 	assert_in_range(until(&shift, TO_SHIFT_DUE, 2 * period, 0.010, 0.010), period - 3,
 			period + 3);
 }
@@ -106,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_promised),
 		cmocka_unit_test(test_busier),
+		cmocka_unit_test(test_easier),
 		cmocka_unit_test(test_looked),
 		cmocka_unit_test(test_due),
 	};

@@ -173,15 +173,15 @@ static bool controller_plan(struct controller *c, enum to_shift_verdict verdict)
 			   "cannot plan: %s", err.text);
 		return false;
 	}
-	if (!n && verdict == TO_SHIFT_DUE)
+	if (!n && verdict != TO_SHIFT_BUSY)
 		return false;
 	to_run_log(c->config->log, "shift",
 		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind", kind, "promised",
 			     promise, "busy", shift->promise, "excess_s", excess, "new", n, "ms",
 			     ms, "candidates", to_candidates_json(&c->candidates)),
 		   "%s: the busiest link is busy for %.3g times the lower bound, promised were %.3g; new candidates: %d (%.1f ms)",
-		   verdict == TO_SHIFT_BUSY ? "the traffic shifted" :
-					      "the traffic is no longer what was planned for",
+		   verdict == TO_SHIFT_DUE ? "the traffic is no longer what was planned for" :
+					     "the traffic shifted",
 		   shift->promise, promise, n, ms);
 	return true;
 }

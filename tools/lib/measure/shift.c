@@ -6,6 +6,7 @@
 const char *const to_shift_verdict_names[] = {
 	[TO_SHIFT_NONE] = "none",
 	[TO_SHIFT_BUSY] = "busy",
+	[TO_SHIFT_EASY] = "easy",
 	[TO_SHIFT_DUE] = "due",
 	NULL
 };
@@ -28,15 +29,20 @@ enum to_shift_verdict to_shift_observe(struct to_shift *shift, double seconds, d
 		shift->excess = 0;
 		shift->n = 0;
 	}
+	shift->relief += (1 - TO_SHIFT_SLACK) * shift->promise * bound - seconds;
+	if (shift->relief < 0)
+		shift->relief = 0;
 	if (shift->excess > shift->limit)
 		return TO_SHIFT_BUSY;
+	if (shift->relief > shift->patience * shift->limit)
+		return TO_SHIFT_EASY;
 	return shift->busy > shift->patience * shift->period ? TO_SHIFT_DUE : TO_SHIFT_NONE;
 }
 
 void to_shift_looked(struct to_shift *shift, double promise, bool found)
 {
 	shift->promise = promise;
-	shift->excess = shift->busy = 0;
+	shift->excess = shift->relief = shift->busy = 0;
 	shift->n = 0;
 	if (found)
 		shift->patience = 1;

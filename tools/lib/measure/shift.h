@@ -3,9 +3,9 @@
 #define TOPOOPT_SHIFT_H
 
 /*
- * Notices when a plan keeps its links busier than it promised, so that another one may
- * be worth planning: a cumulative sum (Page, "Continuous inspection schemes",
- * Biometrika 41, 1954) of the busy time beyond what the plan promised for as much
+ * Notices when a plan keeps its links busier than it promised, or less busy, so that
+ * another one may be worth planning: cumulative sums (Page, "Continuous inspection schemes",
+ * Biometrika 41, 1954) of the busy time beside what the plan promised for as much
  * traffic. What a plan promises is how many times the lower bound its busiest link is
  * busy; the lower bound is of the traffic alone. How the traffic is shaped does not
  * matter otherwise.
@@ -20,6 +20,7 @@
 enum to_shift_verdict {
 	TO_SHIFT_NONE,
 	TO_SHIFT_BUSY,		/* links are busier than promised */
+	TO_SHIFT_EASY,		/* they are less busy: other traffic, and perhaps an even better plan */
 	TO_SHIFT_DUE,		/* the last look at the traffic was long ago */
 };
 
@@ -29,16 +30,17 @@ extern const char *const to_shift_verdict_names[];
 /**
  * struct to_shift - what was promised, and what came
  * @promise: busy time over its lower bound
- * @limit: seconds of busy time beyond the promise that are a shift
+ * @limit: seconds of busy time beyond the promise, or short of it, that are a shift
  * @period: seconds of busy time after which the traffic is looked at all the same
- * @patience: times as long, doubled by every look that found nothing
+ * @patience: times as long, and as far short of it, doubled by every look that found nothing
  * @excess: seconds beyond the promise in the last @n intervals
+ * @relief: seconds short of it
  * @busy: seconds since the last look
  */
 struct to_shift {
 	double promise, limit, period;
 	unsigned int patience, n;
-	double excess, busy;
+	double excess, relief, busy;
 };
 
 /** to_shift_init() - see struct to_shift */
