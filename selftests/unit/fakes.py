@@ -49,15 +49,19 @@ def members(ranges):
 
 
 def transfers(n, rings, phase):
-    """Everybody to its neighbours on the rings and, but in phase 0, to who is so far apart."""
+    """Everybody to its neighbours on the rings and, but in phase 0, to who is so far apart,
+    or the pairs of servers that a phase consists of to each other."""
     matrix = [[0] * n for _ in range(n)]
     for i in range(n):
         for ring in rings:
             matrix[ring[i]][ring[i - 1]] += BUFFER * (n - 1) // n // len(rings)
             matrix[ring[i - 1]][ring[i]] += BUFFER * (n - 1) // n // len(rings)
-        if phase:
+        if phase and not isinstance(phase, list):
             matrix[i][(i + phase) % n] += HOT // 2
             matrix[(i + phase) % n][i] += HOT // 2
+    for a, b in phase if isinstance(phase, list) else ():
+        matrix[a][b] += HOT
+        matrix[b][a] += HOT
     return matrix
 
 
