@@ -93,24 +93,27 @@ forwards_during() { # NAME COMMAND...
 	is "$name: s1 relays all the time" "$(replies | wc -l)" "$(last_reply)"
 }
 
+# By the account, as nobody says where home is when a unit runs this.
+ssh_dir=~root/.ssh
+
 scan_keys() {
-	ssh-keyscan 127.0.0.1 >/root/.ssh/known_hosts && test -s /root/.ssh/known_hosts
+	ssh-keyscan 127.0.0.1 >"$ssh_dir/known_hosts" && test -s "$ssh_dir/known_hosts"
 }
 
 # Let ssh lead from here to the servers, which are this machine: by a key each.
 reach_servers() {
 	local server inside
 
-	mkdir -p /root/.ssh
-	chmod 700 /root/.ssh
+	mkdir -p "$ssh_dir"
+	chmod 700 "$ssh_dir"
 	for server in s0 s1 s2; do
 		inside="ip netns exec $server "
 		[[ $server != s1 ]] || inside=
-		ssh-keygen -q -t ed25519 -N '' -f "/root/.ssh/$server" &&
+		ssh-keygen -q -t ed25519 -N '' -f "$ssh_dir/$server" &&
 			printf 'command="%ssh -c \\"$SSH_ORIGINAL_COMMAND\\"" %s\n' "$inside" \
-				"$(<"/root/.ssh/$server.pub")" >>/root/.ssh/authorized_keys &&
+				"$(<"$ssh_dir/$server.pub")" >>"$ssh_dir/authorized_keys" &&
 			printf 'Host %s\n\tHostName 127.0.0.1\n\tIdentityFile ~/.ssh/%s\n' \
-				"$server" "$server" >>/root/.ssh/config || return
+				"$server" "$server" >>"$ssh_dir/config" || return
 	done
 	wait_for 60 scan_keys
 }
