@@ -147,6 +147,28 @@ static void test_drop(void **state)
 	to_plan_free(plan);
 }
 
+/* What a candidate is good at, whichever is in force, needs no other one. */
+static void test_no_twins(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+	struct to_error err = { "" };
+	unsigned int apart;
+
+	(void)state;
+	for (apart = 3; apart <= 5; apart++) {
+		for (unsigned int i = 0; i < 400; i++)
+			observe(&c, pairs(apart));
+		assert_true(to_candidates_plan(&c, &err) > 0);
+		to_candidates_moved(&c, c.regret.n - 1);
+	}
+	for (unsigned int i = 0; i < 400; i++)
+		observe(&c, pairs(3));
+	assert_int_equal(to_candidates_plan(&c, &err), 0);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
 /* AllReduce by RoCEv2 is on the links of its rings; by TCP it is routed as all else. */
 static void test_class(void **state)
 {
@@ -205,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_first_stays),
 		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_no_twins),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_phases),
 	};

@@ -386,12 +386,11 @@ static void candidates_least(const struct to_candidates *c, const struct pool *p
 	unsigned int best = c->regret.at;
 	double all[TO_REGRET_MAX] = { 0 };
 
-	for (unsigned int k = 0; k < c->regret.n; k++) {
-		for (unsigned int i = 0; i < pool->n_compared; i++)
-			if (pool->compared[i] >= first)
-				all[k] += c->intervals[pool->compared[i]].cost[k];
+	for (unsigned int i = 0; i < pool->n_compared; i++)
+		for (unsigned int k = 0; pool->compared[i] >= first && k < c->regret.n; k++)
+			all[k] += c->intervals[pool->compared[i]].cost[k];
+	for (unsigned int k = 0; k < c->regret.n; k++)
 		best = all[k] < all[best] ? k : best;
-	}
 	for (unsigned int i = 0; i < pool->n_compared; i++) {
 		const double *cost = c->intervals[pool->compared[i]].cost;
 
