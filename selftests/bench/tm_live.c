@@ -80,14 +80,14 @@ static struct to_tm *record(unsigned int n, unsigned int server)
 	return r;
 }
 
-static char *text_of(struct to_tm *record, unsigned int interval, size_t *len)
+static char *text_of(struct to_tm *record, unsigned int interval, const char *names, size_t *len)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, len);
 
 	record->samples->start_ns = (1000 + interval) * INTERVAL;
 	record->samples->end_ns = (1001 + interval) * INTERVAL;
-	to_tm_print(out, record);
+	to_tm_print(out, record, names);
 	fclose(out);
 	return text;
 }
@@ -100,12 +100,14 @@ static int run(unsigned int n)
 	double reading = 0, merging = 0, worst = 0;
 	struct to_tm_live *live = NULL;
 	unsigned int samples = 0, pairs = 0, rows;
+	struct to_tm_names names;
 	struct rusage usage;
 
 	for (unsigned int s = 0; s < n; s++) {
 		records[s] = record(n, s);
 		strcpy(cluster->servers[s].name, records[s]->servers[s]);
 	}
+	to_tm_names_init(&names, cluster);
 	rows = records[0]->samples->n_flows;
 	for (unsigned int k = 0; k < INTERVALS; k++) {
 		struct to_fabric_records all;
@@ -115,11 +117,12 @@ static int run(unsigned int n)
 		struct to_tm *tm;
 
 		to_fabric_records_init(&all, cluster);
+		all.names = &names;
 		all.interval_ns = INTERVAL;
 		all.until_ns = UINT64_MAX;
 		for (unsigned int s = 0; s < n; s++) {
 			size_t len;
-			char *text = text_of(records[s], k, &len);
+			char *text = text_of(records[s], k, names.fingerprint, &len);
 
 			start = to_clock_monotonic_ns();
 			if (to_fabric_records_add(&all, s, text, len, &err))
@@ -146,6 +149,7 @@ static int run(unsigned int n)
 	for (unsigned int s = 0; s < n; s++)
 		to_tm_free(records[s]);
 	to_tm_live_free(live);
+	to_tm_names_free(&names);
 	to_cluster_free(cluster);
 	free(records);
 	free(errors);

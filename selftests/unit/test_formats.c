@@ -69,7 +69,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 		return plan;
 	}
 	if (!strncmp(of, "tm", 2)) {
-		tm = to_tm_parse(data, len, "doc", err);
+		tm = to_tm_parse(data, len, "doc", NULL, err);
 		to_tm_free(tm);
 		return tm;
 	}

@@ -237,7 +237,7 @@ static int heatmap_draw(struct to_call *call, const struct heatmap_args *args,
 		if (plan)
 			ret = heatmap_from_plan(&map, plan, args->load);
 	} else if (format == HEATMAP_TM) {
-		tm = to_tm_parse(data, len, path, &call->err);
+		tm = to_tm_parse(data, len, path, NULL, &call->err);
 		if (tm && args->load && tm->server != TO_TM_FABRIC)
 			to_error_set(&call->err, 0,
 				     "%s: a recording of %s alone has no link load: merge first",

@@ -344,7 +344,9 @@ void to_agent_free(struct to_agent *agent)
 	free(agent);
 }
 
-static int agent_tm_text(const struct to_agent *agent, json_t *reply, struct to_error *err)
+/* @names: fingerprint of those that the controller has, or NULL. */
+static int agent_tm_text(const struct to_agent *agent, const char *names, json_t *reply,
+			 struct to_error *err)
 {
 	struct to_tm *tm = to_recorder_tm(agent->recorder);
 	size_t len = 0;
@@ -354,7 +356,7 @@ static int agent_tm_text(const struct to_agent *agent, json_t *reply, struct to_
 	if (out) {
 		/* The same on all servers, which is what counts when merging. */
 		snprintf(tm->plan, sizeof(tm->plan), "%016" PRIx64, tm->generation);
-		to_tm_print(out, tm);
+		to_tm_print(out, tm, names);
 		fclose(out);
 	}
 	if (!text || json_object_set_new(reply, "tm", json_stringn(text, len))) {
@@ -401,7 +403,8 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 		return ret;
 	}
 	if (!first)
-		ret = agent_tm_text(agent, reply, err);
+		ret = agent_tm_text(agent, json_string_value(json_object_get(request, "names")),
+				    reply, err);
 	to_recorder_drop(agent->recorder);
 	return ret;
 }

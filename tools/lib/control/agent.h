@@ -19,7 +19,9 @@
  *		active before it
  *	abort	drop the stage, also one that another agent left
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
- *		a plan was confirmed, or one staged that is active already
+ *		a plan was confirmed, or one staged that is active already. "names", if
+ *		there is, is the fingerprint of servers' names: if they are those of
+ *		the plan, the recording has it in place of them
  *	clear	remove what apply made
  *
  * It may also have "active": generation that was confirmed last. If that is what

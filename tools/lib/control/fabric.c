@@ -29,6 +29,7 @@
  */
 struct to_fabric {
 	struct to_cluster *cluster;
+	struct to_tm_names names;
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
@@ -444,6 +445,8 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	c = f->cluster = to_cluster_copy(plan->cluster);
 	if (!c)
 		goto no_memory;
+	if (to_tm_names_init(&f->names, c))
+		goto no_memory;
 	f->timeout_ns = options->timeout_ns;
 	f->servers = calloc(c->n_servers, sizeof(*f->servers));
 	f->who = calloc(c->n_servers, sizeof(*f->who));
@@ -483,6 +486,7 @@ void to_fabric_close(struct to_fabric *f)
 	if (f->replies)
 		fabric_forget_replies(f);
 	to_tm_live_free(f->live);
+	to_tm_names_free(&f->names);
 	to_cluster_free(f->cluster);
 	to_plan_free(f->active);
 	to_plan_free(f->next);
@@ -565,6 +569,7 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	*tm = NULL;
 	if (ret)
 		return to_error_set(err, ret, "out of memory");
+	records.names = &f->names;
 	records.plan = f->active;
 	records.interval_ns = interval_ns;
 	records.until_ns = until_ns;
@@ -593,9 +598,10 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 		uint64_t until = (to_clock_realtime_ns() / interval_ns + 1) * interval_ns;
 
 		fabric_all(f);
-		failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "sample",
+		failed = fabric_call(f, json_pack("{s:s, s:I, s:I, s:s}", "op", "sample",
 						  "interval_ns", (json_int_t)interval_ns,
-						  "until_ns", (json_int_t)until), NULL, err);
+						  "until_ns", (json_int_t)until,
+						  "names", f->names.fingerprint), NULL, err);
 		if (failed < 0)
 			return failed;
 		if (failed == asked)

@@ -111,7 +111,7 @@ int to_fabric_records_add(struct to_fabric_records *r, unsigned int server, cons
 			  size_t len, struct to_error *err)
 {
 	struct to_error why = { 0 };
-	struct to_tm *tm = to_tm_parse(text, len, "tm", &why);
+	struct to_tm *tm = to_tm_parse(text, len, "tm", r->names, &why);
 	int ret = tm ? 0 : -EPROTO;
 
 	ret = ret ? ret : records_check_server(r, server, tm, &why);

@@ -13,11 +13,13 @@
 #include "base/error.h"
 #include "data/plan.h"
 #include "data/tm.h"
+#include "format/tm_json.h"
 #include "measure/tm_live.h"
 
 /**
  * struct to_fabric_records - recordings of one interval
  * @cluster: the servers of the fabric
+ * @names: theirs, NULL when all recordings list them
  * @plan: that is in force, NULL when it is not known; then links are not checked
  * @interval_ns: as asked for
  * @until_ns: CLOCK_REALTIME; when the interval was to end
@@ -25,6 +27,7 @@
  */
 struct to_fabric_records {
 	const struct to_cluster *cluster;
+	const struct to_tm_names *names;
 	const struct to_plan *plan;
 	uint64_t interval_ns, until_ns;
 	struct to_tm **records;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tm.json. */
 
-
 #include "format/tm_json.h"
 
 #include <errno.h>
@@ -43,11 +42,14 @@ static int tm_read_row(const struct to_json *at, const struct column *columns,
 
 /**
  * struct reading - a matrix that is being read
- * @by_name: indices of its servers, sorted by name
+ * @names: see to_tm_parse()
+ * @by_name: indices of its servers, sorted by name; those of @names, or @sorted
  */
 struct reading {
 	struct to_tm *tm;
-	uint32_t *by_name;
+	const struct to_tm_names *names;
+	const uint32_t *by_name;
+	uint32_t *sorted;
 };
 
 static struct to_tm *tm_reading(const struct to_json *at)
@@ -95,15 +97,6 @@ static int tm_read_classes(const struct to_json *at, void *to)
 	return ret;
 }
 
-static int tm_compare_names(const void *a, const void *b, void *data)
-{
-	const struct to_tm *tm = data;
-	const uint32_t *x = a, *y = b;
-	int order = strcmp(tm->servers[*x], tm->servers[*y]);
-
-	return order ? order : (*x > *y) - (*x < *y);
-}
-
 /* The server whose name are the @len bytes at @name, or -1. */
 static int tm_find_server(const struct to_json *at, const char *name, size_t len)
 {
@@ -131,12 +124,10 @@ static int tm_sort_servers(const struct to_json *at)
 	struct reading *reading = at->doc->context;
 	struct to_tm *tm = reading->tm;
 
-	reading->by_name = calloc(tm->n_servers, sizeof(*reading->by_name));
+	reading->sorted = to_tm_names_sort((const void *)tm->servers, tm->n_servers);
+	reading->by_name = reading->sorted;
 	if (!reading->by_name)
 		return to_json_error(at, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; i < tm->n_servers; i++)
-		reading->by_name[i] = i;
-	qsort_r(reading->by_name, tm->n_servers, sizeof(*reading->by_name), tm_compare_names, tm);
 	for (unsigned int i = 1; i < tm->n_servers; i++) {
 		const uint32_t twice = reading->by_name[i];
 		struct to_json child = to_json_element(at, twice);
@@ -148,13 +139,34 @@ static int tm_sort_servers(const struct to_json *at)
 	return 0;
 }
 
+/* The names that writer and reader have, for which their fingerprint stands. */
+static int tm_take_names(const struct to_json *at, const struct to_tm_names *names)
+{
+	struct reading *reading = at->doc->context;
+	const size_t size = names->n * sizeof(*names->servers);
+
+	if (strcmp(json_string_value(at->value), names->fingerprint))
+		return to_json_error(at, -EINVAL, "expected names, or \"%s\"",
+				     names->fingerprint);
+	reading->tm->servers = malloc(size + 1);
+	if (!reading->tm->servers)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	memcpy(reading->tm->servers, names->servers, size);
+	reading->tm->n_servers = names->n;
+	reading->by_name = names->by_name;
+	return 0;
+}
+
 static int tm_read_servers(const struct to_json *at, void *to)
 {
+	const struct to_tm_names *names = ((struct reading *)at->doc->context)->names;
 	struct to_tm *tm = tm_reading(at);
 	unsigned int n;
 	int ret;
 
 	(void)to;
+	if (json_is_string(at->value) && names)
+		return tm_take_names(at, names);
 	ret = to_json_array(at, sizeof(*tm->servers), &tm->servers, &n);
 	if (!ret && (!n || n > TO_SERVERS_MAX))
 		ret = to_json_error(at, -ERANGE, "expected 1 to %d servers", TO_SERVERS_MAX);
@@ -506,10 +518,10 @@ static const struct to_json_field fabric_fields[] = {
 };
 
 struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
-			  struct to_error *err)
+			  const struct to_tm_names *names, struct to_error *err)
 {
 	struct to_tm *tm = calloc(1, sizeof(*tm));
-	struct reading reading = { .tm = tm };
+	struct reading reading = { .tm = tm, .names = names };
 	struct to_json_doc doc;
 	struct to_json at;
 	int ret;
@@ -524,7 +536,7 @@ struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
 		ret = to_json_object(&at, json_object_get(at.value, "server") ?
 				     server_fields : fabric_fields, tm);
 	to_json_close(&doc);
-	free(reading.by_name);
+	free(reading.sorted);
 	if (ret) {
 		to_tm_free(tm);
 		return NULL;
@@ -540,7 +552,7 @@ struct to_tm *to_tm_load(const char *path, struct to_error *err)
 
 	if (to_file_read(path, TO_FILE_RECORDING_MAX, &data, &len, err))
 		return NULL;
-	tm = to_tm_parse(data, len, path, err);
+	tm = to_tm_parse(data, len, path, NULL, err);
 	free(data);
 	return tm;
 }
@@ -612,19 +624,35 @@ static void tm_write_sample(FILE *out, const struct to_tm *tm,
 	fprintf(out, "]}");
 }
 
-void to_tm_print(FILE *out, const struct to_tm *tm)
+/* The names, or what stands for them. */
+static void tm_write_servers(FILE *out, const struct to_tm *tm, const char *names)
+{
+	char fingerprint[17];
+
+	if (names) {
+		to_tm_names_fingerprint((const void *)tm->servers, tm->n_servers, fingerprint);
+		if (!strcmp(names, fingerprint)) {
+			fprintf(out, "\"%s\"", fingerprint);
+			return;
+		}
+	}
+	for (unsigned int i = 0; i < tm->n_servers; i++)
+		fprintf(out, "%s\"%s\"", i ? ", " : "[", tm->servers[i]);
+	fputc(']', out);
+}
+
+void to_tm_print(FILE *out, const struct to_tm *tm, const char *names)
 {
 	const char *separator = "";
 
 	fprintf(out, "{\n\"format\": \"topoopt-tm\", \"version\": 1,\n\"job\": ");
 	to_json_print_string(out, tm->job);
 	fprintf(out, ",\n\"plan\": \"%s\", \"interval_ns\": %" PRIu64
-		",\n\"classes\": [\"roce\", \"tcp\", \"other\"],\n\"servers\": [",
+		",\n\"classes\": [\"roce\", \"tcp\", \"other\"],\n\"servers\": ",
 		tm->plan, tm->interval_ns);
-	for (unsigned int i = 0; i < tm->n_servers; i++)
-		fprintf(out, "%s\"%s\"", i ? ", " : "", tm->servers[i]);
+	tm_write_servers(out, tm, names);
 	if (tm->server != TO_TM_FABRIC) {
-		fprintf(out, "],\n\"server\": \"%s\", \"generation\": %" PRIu64
+		fprintf(out, ",\n\"server\": \"%s\", \"generation\": %" PRIu64
 			",\n\"ports\": [", tm->servers[tm->server],
 			tm->generation);
 		for (unsigned int i = 0; i < tm->n_ports; i++) {
@@ -637,7 +665,7 @@ void to_tm_print(FILE *out, const struct to_tm *tm)
 			fprintf(out, "}");
 		}
 	} else {
-		fprintf(out, "],\n\"links\": [");
+		fprintf(out, ",\n\"links\": [");
 		for (unsigned int i = 0; i < tm->n_links; i++) {
 			fprintf(out, "%s\n  {", i ? "," : "");
 			tm_write_end(out, tm, "from", &tm->links[i].from);
@@ -668,29 +696,11 @@ void to_tm_print(FILE *out, const struct to_tm *tm)
 static int tm_write_tm(FILE *out, const void *tm, struct to_error *err)
 {
 	(void)err;
-	to_tm_print(out, tm);
+	to_tm_print(out, tm, NULL);
 	return 0;
 }
 
 int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err)
 {
 	return to_file_write(path, tm_write_tm, tm, err);
-}
-
-int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
-		      struct to_error *err)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-	char *text;
-	size_t len;
-	int ret;
-
-	ret = to_file_read(plan_path, TO_FILE_MAX, &text, &len, err);
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-	snprintf(fingerprint, 17, "%016" PRIx64, hash);
-	free(text);
-	return 0;
 }

@@ -7,25 +7,26 @@
 #include <stdio.h>
 
 #include "data/tm.h"
+#include "format/tm_names.h"
 
 struct to_tm *to_tm_load(const char *path, struct to_error *err);
 
-/** to_tm_parse() - tm.json from memory; @name is for errors */
+/**
+ * to_tm_parse() - tm.json from memory
+ * @name: for errors
+ * @names: for a recording with their fingerprint in place of its servers; NULL: it lists them
+ */
 struct to_tm *to_tm_parse(const char *data, size_t len, const char *name,
-			  struct to_error *err);
+			  const struct to_tm_names *names, struct to_error *err);
 
-/** to_tm_print() - the text that to_tm_save() writes */
-void to_tm_print(FILE *out, const struct to_tm *tm);
+/**
+ * to_tm_print() - the text that to_tm_save() writes
+ * @names: fingerprint of names that its reader has; where @tm has them, it stands for
+ *	them. NULL: the names are listed
+ */
+void to_tm_print(FILE *out, const struct to_tm *tm, const char *names);
 
 /** to_tm_save() - write @tm to @path ("-": standard output), by renaming */
 int to_tm_save(const struct to_tm *tm, const char *path, struct to_error *err);
-
-/**
- * to_tm_fingerprint() - 64-bit FNV-1a of a plan file, as hexadecimal text
- *
- * Tells apart recordings that were made under different plans.
- */
-int to_tm_fingerprint(const char *plan_path, char fingerprint[17],
-		      struct to_error *err);
 
 #endif
