@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -52,6 +53,27 @@ int __wrap_rename(const char *from, const char *to)
 {
 	note('r');
 	return __real_rename(from, to);
+}
+
+/* A file system that has no files without a name. */
+static bool plain;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (flags & (O_CREAT | O_TMPFILE))
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	if (plain && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return __real_open(path, flags, mode);
 }
 
 static int print(FILE *out, const void *text, struct to_error *err)
@@ -124,6 +146,69 @@ static void a_full_disk_leaves_the_old(void **state)
 	no_space = false;
 	assert_non_null(strstr(err.text, "/full: No space left on device"));
 	has("full", "old");
+}
+
+/* How many files there are. */
+static unsigned int count(void)
+{
+	DIR *dir = opendir(".");
+	unsigned int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* What is there while @text is written, see killed(). */
+static unsigned int meanwhile;
+
+static int print_and_count(FILE *out, const void *text, struct to_error *err)
+{
+	fflush(out);
+	meanwhile = count();
+	return print(out, text, err);
+}
+
+/*
+ * A save has no name beside the old one until it is whole; what one left that was killed
+ * when it had, the next one replaces.
+ */
+static void a_kill_leaves_nothing(void **state)
+{
+	const unsigned int before = count();
+	struct to_error err = {};
+
+	(void)state;
+	assert_int_equal(to_file_write("killed", print_and_count, "1", &err), 0);
+	assert_int_equal(meanwhile, before);
+	save("killed.new", "half");
+	assert_int_equal(to_file_write("killed", print, "2", &err), 0);
+	assert_int_equal(count(), before + 1);
+	has("killed", "2");
+	/* a failure, too */
+	mkdir("killed.new", 0777);
+	assert_int_equal(to_file_write("killed", print, "3", &err), -EISDIR);
+	assert_int_equal(rmdir("killed.new"), 0);
+	has("killed", "2");
+}
+
+/* Where there are no files without a name. */
+static void a_plain_file_system_will_do(void **state)
+{
+	struct to_error err = {};
+
+	(void)state;
+	plain = true;
+	save("plain", "1");
+	assert_string_equal(calls, "frd");
+	save("plain", "2");
+	has("plain", "2");
+	no_space = true;
+	assert_int_equal(to_file_write("plain", print, "3", &err), -ENOSPC);
+	no_space = plain = false;
+	has("plain", "2");
 }
 
 static void keeps_its_mode(void **state)
@@ -235,7 +320,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	static const char *const files[] = {
-		"new", "full", "mode", "owner", "link", "store/real", "bounded",
+		"new", "full", "mode", "owner", "link", "store/real", "bounded", "killed",
+		"plain",
 	};
 
 	(void)state;
@@ -250,6 +336,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outlives_a_power_cut),
 		cmocka_unit_test(a_full_disk_leaves_the_old),
+		cmocka_unit_test(a_kill_leaves_nothing),
+		cmocka_unit_test(a_plain_file_system_will_do),
 		cmocka_unit_test(keeps_its_mode),
 		cmocka_unit_test(keeps_its_owner),
 		cmocka_unit_test(a_link_stays),

@@ -20,8 +20,8 @@ from tap import done, report  # noqa: E402
 from test_fabric import wait_for  # noqa: E402
 
 CALLS = "write,writev,pwrite64,sendto,sendmsg,openat,creat,truncate,ftruncate,rename,renameat," \
-    "renameat2,unlink,unlinkat,link,symlink,mkdir,chmod,fchmod,fchown,fsync,fdatasync,msync,kill"
-READS = re.compile(r"openat\((?!.*O_CREAT)")
+    "renameat2,unlink,unlinkat,link,linkat,symlink,mkdir,chmod,fchmod,fchown,fsync,fdatasync,msync,kill"
+READS = re.compile(r"openat\((?!.*O_(CREAT|TMPFILE))")
 SAMPLE = 16	# calls of a change
 MENDING = 5	# of what mends it
 
@@ -175,14 +175,16 @@ def main():
     report(load(fabric.plan)["links"] != fabric.first, "a change that nobody disturbs")
     commits = [i for i, call in enumerate(calls) if "commit" in call and kind(call) == "sendto"]
     halfway = count(calls, commits[6])	# of eight: all have drained, half have the new tables
-    calls = writes(calls, r"O_CREAT.*\.next\.|\.next\..*O_CREAT", "rewire done")
+    calls = writes(calls, r"O_TMPFILE|O_CREAT.*\.next\.", "rewire done")
     tried = sample(calls, SAMPLE)
     print(f"# {len(tried)} of {len(calls)} calls")
     fabric.settle()
     fabric.start()
     outcomes = [killed(fabric, "changing", fabric.change(*call), *call) for call in tried]
     mending(fabric, halfway)
-    fabric.end()
+    fabric.change()
+    left = [file for file in os.listdir(fabric.dir) if file.startswith("plan.json.")]
+    report(left == ["plan.json.lock"], "the next change leaves nothing of what was killed", left)
     for why in ("unfinished change undone", "change found complete"):
         report(why in outcomes, f"some of these: {why}", outcomes)
     moves = fabric.moves()

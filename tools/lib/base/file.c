@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +146,44 @@ static int file_sync_directory(const char *path, struct to_error *err)
 	return ret;
 }
 
-static int file_put(const char *temporary, const char *path, struct to_error *err)
+/*
+ * A file beside @path that @name is for. It has no name yet, so that nothing is left of a
+ * save that is killed; where the file system has no such files, it has one: @named.
+ */
+static int file_open_temporary(const char *path, char *name, bool *named)
 {
-	return rename(temporary, path) ? file_failed(path, err) : file_sync_directory(path, err);
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+
+	free(copy);
+	*named = fd < 0;
+	if (*named)
+		return mkostemp(name, O_CLOEXEC);
+	sprintf(name, "%s.new", path);
+	return fd;
+}
+
+/*
+ * A link replaces no file, a rename does. @name between the two is the same every time, so
+ * that the next save removes what one that was killed there has left.
+ */
+static int file_link(int fd, const char *name, const char *path)
+{
+	char self[32];
+	int ret;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	/* again when another save of the same file came between */
+	do {
+		ret = unlink(name);
+		if (ret && errno != ENOENT)
+			break;
+		ret = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+		if (ret && errno != EEXIST)
+			break;
+		ret = ret ? ret : rename(name, path);
+	} while (ret && (errno == EEXIST || errno == ENOENT));
+	return ret;
 }
 
 /* @old: what is there, NULL when there is nothing */
@@ -157,12 +193,13 @@ static int file_write_regular(const char *path, const struct stat *old,
 {
 	char *temporary;
 	mode_t mask;
+	bool named;
 	FILE *out;
 	int fd, ret;
 
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return to_error_set(err, -ENOMEM, "%s: out of memory", path);
-	fd = mkostemp(temporary, O_CLOEXEC);
+	fd = file_open_temporary(path, temporary, &named);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
 		ret = file_failed(path, err);
@@ -179,12 +216,13 @@ static int file_write_regular(const char *path, const struct stat *old,
 	ret = ret ? file_failed(path, err) : file_write_stream(out, path, write, data, err);
 	if (!ret && fsync(fd))
 		ret = file_failed(path, err);
+	if (!ret && (named ? rename(temporary, path) : file_link(fd, temporary, path)))
+		ret = file_failed(path, err);
 	fclose(out);
-	ret = ret ? ret : file_put(temporary, path, err);
 	if (ret)
 		unlink(temporary);
 	free(temporary);
-	return ret;
+	return ret ? ret : file_sync_directory(path, err);
 }
 
 int to_file_write(const char *path,
@@ -220,7 +258,9 @@ int to_file_replace(const char *path, const char *with, struct to_error *err)
 		if (fd >= 0)
 			close(fd);
 	}
-	ret = ret ? ret : file_put(with, target ? target : path, err);
+	if (!ret && rename(with, target ? target : path))
+		ret = file_failed(path, err);
+	ret = ret ? ret : file_sync_directory(target ? target : path, err);
 	free(target);
 	return ret;
 }
