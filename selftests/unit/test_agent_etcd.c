@@ -182,13 +182,15 @@ static json_t *refusal(int code, const char *message)
 	return json_pack("{s:i, s:s}", "code", code, "message", message);
 }
 
-static bool knows(const struct call *call)
+/* Of the token that @call has. @without: what it is when it has none. */
+static bool knows(const struct call *call, bool without)
 {
-	unsigned int token = 0;
+	unsigned int token;
 
 	for (const struct curl_slist *h = call->headers; h; h = h->next)
-		sscanf(h->data, "Authorization: token-%u", &token);
-	return token > etcd.forgotten;
+		if (sscanf(h->data, "Authorization: token-%u", &token) == 1)
+			return token > etcd.forgotten;
+	return without;
 }
 
 static json_t *answer_range(const json_t *request)
@@ -231,10 +233,10 @@ static json_t *answer(const struct call *call)
 	char token[16];
 
 	assert_non_null(request);
-	if (!strcmp(call->path, "/v3/auth/authenticate")) {
+	if (!strcmp(call->path, "/v3/auth/authenticate") && knows(call, true)) {
 		snprintf(token, sizeof(token), "token-%u", ++etcd.logins);
 		reply = json_pack("{s:s}", "token", token);
-	} else if (!knows(call)) {
+	} else if (!knows(call, false)) {
 		reply = refusal(16, "etcdserver: invalid auth token");
 	} else if (!strcmp(call->path, "/v3/kv/range")) {
 		reply = answer_range(request);
@@ -351,7 +353,7 @@ static CURLMcode add(CURLM *multi, CURL *curl)
 	etcd.said--;
 	json_decref(request);
 	etcd.silent = false;
-	if (knows(etcd.watch))
+	if (knows(etcd.watch, false))
 		return CURLM_OK;
 	tell(json_pack("{s:{s:b, s:s}}", "result", "canceled", 1, "cancel_reason",
 		       "rpc error: code = Unauthenticated desc = etcdserver: invalid auth token"));
