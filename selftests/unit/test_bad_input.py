@@ -200,6 +200,14 @@ for call, (status, line) in CALLS.items():
                         tm="selftests/unit/formats/tm.json"), status, line)
 finish(f"{len(CALLS)} wrong calls")
 
+with open("selftests/unit/formats/tm.json", "rb") as file:
+    many = json.load(file)
+many["servers"] += [f"s{i}" for i in range(1025 - len(many["servers"]))]
+for command in "tm show bad", "tm demand bad -o out", "heatmap bad --svg out":
+    refused(command, 1, "bad: servers: 1025 are more than 1024: --large allows that",
+            json.dumps(many).encode())
+finish("a matrix of more servers than usual takes --large")
+
 with open(RING + "cluster.json", "rb") as file:
     cluster = json.load(file)
 cluster["servers"][1]["ports"][0]["bandwidth"] = 10**18 * 9
