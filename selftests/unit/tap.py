@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""TAP for unit tests in Python: report() each case, then done()."""
+"""TAP for unit tests in Python: report() each case, then done(). wait_for() what is to come."""
 
 import sys
+import time
 
 results = []
 
@@ -20,3 +21,12 @@ def done():
     """The plan, and the exit status."""
     print(f"1..{len(results)}")
     sys.exit(not all(results))
+
+
+def wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

@@ -12,8 +12,8 @@ import tempfile
 import threading
 
 sys.path.insert(0, "selftests/unit")
-from tap import done, report  # noqa: E402
-from test_fabric import SERVERS, Agents, Etcd, apply_all, make_plans, wait_for  # noqa: E402
+from cluster import SERVERS, Agents, Etcd, apply_all, make_plans  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 from test_run_kill import READS, Killer, kind  # noqa: E402
 
 SAMPLE = 6	# calls

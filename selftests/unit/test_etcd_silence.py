@@ -14,9 +14,8 @@ import tempfile
 import threading
 
 sys.path.insert(0, "selftests/unit")
-from tap import done, report  # noqa: E402
-from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, end, \
-    make_plans, wait_for  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, end, make_plans  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 HERE = os.path.abspath(__file__)
 LEASE = 5	# seconds, of bench/agents.c
@@ -128,13 +127,9 @@ class Elsewhere(Agents):
         self.enter = enter
         super().__init__(etcd, directory)
 
-    def mend(self):
-        for i, agent in enumerate(self.running):
-            if agent is None:
-                with open(f"{self.directory}/notes-{i}", "w", encoding="utf-8") as notes:
-                    self.running[i] = subprocess.Popen(
-                        [*self.enter, AGENTS, self.urls, self.directory, str(i), "1"],
-                        stderr=notes, env=dict(os.environ, AGENTS_VERBOSE="1"))
+    def start(self, i):
+        with open(f"{self.directory}/notes-{i}", "w", encoding="utf-8") as notes:
+            return super().start(i, self.enter, notes, AGENTS_VERBOSE="1")
 
     def notes(self):
         """Of each agent, a list of lines."""

@@ -12,9 +12,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
-from tap import done, report  # noqa: E402
-from test_fabric import AGENTS, SERVERS, TOCTL, Agents, Etcd, apply_all, end, \
-    make_plans, wait_for  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, end, make_plans  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 LEASE = 5	# seconds, of bench/agents.c
 
@@ -50,13 +49,8 @@ class Users(Agents):
         self.passwords = passwords
         super().__init__(etcd, directory)
 
-    def mend(self):
-        for i, agent in enumerate(self.running):
-            if agent is None or agent.poll() is not None:
-                self.running[i] = subprocess.Popen(
-                    [AGENTS, self.urls, self.directory, str(i), "1"],
-                    env=dict(os.environ,
-                             TOPOOPT_ETCD_PASSWORD=self.passwords.of(f"agents/{SERVERS[i]}")))
+    def start(self, i):
+        return super().start(i, TOPOOPT_ETCD_PASSWORD=self.passwords.of(f"agents/{SERVERS[i]}"))
 
 
 class Fabric:

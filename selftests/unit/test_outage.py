@@ -20,9 +20,8 @@ import threading
 import time
 
 sys.path.insert(0, "selftests/unit")
-from tap import done, report  # noqa: E402
-from test_fabric import SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans, \
-    wait_for  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, make_plans  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 COMPACTED = 60	# seconds after which what was in etcd is forgotten
 

@@ -15,8 +15,7 @@ import time
 sys.path.insert(0, "selftests/unit")
 from fabric import Fabric, make_plan  # noqa: E402
 from fakes import TIMEOUT, load, save  # noqa: E402
-from tap import done, report  # noqa: E402
-from test_fabric import wait_for  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))	# of a hostile agent
 FLAT = 4096	# kB that these may take more than the first ones

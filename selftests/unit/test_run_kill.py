@@ -16,8 +16,7 @@ import sys
 sys.path.insert(0, "selftests/unit")
 from fabric import Fabric, make_plan  # noqa: E402
 from fakes import load, save  # noqa: E402
-from tap import done, report  # noqa: E402
-from test_fabric import wait_for  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 CALLS = "write,writev,pwrite64,sendto,sendmsg,openat,creat,truncate,ftruncate,rename,renameat," \
     "renameat2,unlink,unlinkat,link,linkat,symlink,mkdir,chmod,fchmod,fchown,fsync,fdatasync,msync,kill"
