@@ -5,7 +5,7 @@
     frame.py send DEVICE
     frame.py watch DEVICE
 
-send sends a frame for every line that it reads:
+send sends a frame for every line that it reads, and prints its mark when it did:
 
     DST-MAC SRC-IP DST-IP MARK [OPTION...]
 
@@ -124,7 +124,9 @@ def send(device):
     sock.bind((device, 0))
     parser = frame_parser()
     for line in sys.stdin:
-        sock.send(build(parser.parse_args(line.split()), sock.getsockname()[4]))
+        frame = parser.parse_args(line.split())
+        sock.send(build(frame, sock.getsockname()[4]))
+        print(frame.mark, flush=True)
 
 
 def show(frame, tags):

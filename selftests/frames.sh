@@ -25,7 +25,7 @@ frame() { # SERVER DEVICE MAC SRC DST MARK [OPTION...]
 
 	if [[ ! -p $pipe ]]; then
 		mkfifo "$pipe"
-		on "$1" python3 "$lib_dir/frame.py" send "$2" <"$pipe" &
+		on "$1" python3 "$lib_dir/frame.py" send "$2" <"$pipe" >"$tmp/sent-$1-$2" &
 		exec {fd}>"$pipe"
 		frame_pipe[$1-$2]=$fd
 	fi

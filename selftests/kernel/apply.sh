@@ -20,10 +20,12 @@ bare() { # SERVER: interfaces as a new machine has them
 }
 
 # Everything that apply may touch, without what changes by itself.
+# Without those of link-local addresses, which come when no duplicate was found for a second.
+entries() { on "$1" ip -o route show table all | grep -vE '^(local )?fe80:'; } # SERVER
 state() { # SERVER
 	on "$1" ip -br link
-	on "$1" ip -br address
-	on "$1" ip route show table all
+	on "$1" ip -br address | sed 's| fe80:[^ ]*||'
+	entries "$1"
 	on "$1" ip -6 route show table all proto 116
 	on "$1" ip rule
 	on "$1" ip -6 rule
@@ -62,8 +64,6 @@ check "from its own port" on "$A" ping -c 1 -W 2 -I "$(port_ip "$A" eth1)" "$(po
 
 # --- a second time ---
 
-# Without link-local addresses, which come when no duplicate was found for a second.
-entries() { on "$1" ip -o route show table all | grep -v '^local fe80:'; } # SERVER
 
 entries "$B" >"$tmp/before"
 is "the second apply finds nothing to do" "$(json "$B" changed)" false

@@ -116,7 +116,7 @@ cp "$tmp/one.json" "$tmp/run.json"
 toctl run --plan "$tmp/run.json" --etcd "$url" --timeout 60s --interval 2s --change-cost 10ms \
 	--log "$tmp/run.log" >"$tmp/run.text" 2>&1 &
 run=$!
-check "toctl run brings the fabric to its plan" wait_for 60 run_saw restored
+check "toctl run brings the fabric to its plan" wait_for 300 run_saw restored
 is "its tables" "$(routes "${servers[@]}")" "$one"
 check "and measures all servers" wait_for 120 run_saw missing '.servers == []'
 on s1 ping -q -i 0.01 -s 4000 "$(node s2)" >/dev/null &
