@@ -183,14 +183,14 @@ static void a_kill_leaves_nothing(void **state)
 	(void)state;
 	assert_int_equal(to_file_write("killed", print_and_count, "1", &err), 0);
 	assert_int_equal(meanwhile, before);
-	save("killed.new", "half");
+	save("killed.~toctl", "half");
 	assert_int_equal(to_file_write("killed", print, "2", &err), 0);
 	assert_int_equal(count(), before + 1);
 	has("killed", "2");
 	/* a failure, too */
-	mkdir("killed.new", 0777);
+	mkdir("killed.~toctl", 0777);
 	assert_int_equal(to_file_write("killed", print, "3", &err), -EISDIR);
-	assert_int_equal(rmdir("killed.new"), 0);
+	assert_int_equal(rmdir("killed.~toctl"), 0);
 	has("killed", "2");
 }
 

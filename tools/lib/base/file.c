@@ -159,7 +159,7 @@ static int file_open_temporary(const char *path, char *name, bool *named)
 	*named = fd < 0;
 	if (*named)
 		return mkostemp(name, O_CLOEXEC);
-	sprintf(name, "%s.new", path);
+	sprintf(name, "%s.~toctl", path);	/* as long as the template, and nobody's else */
 	return fd;
 }
 

@@ -25,9 +25,9 @@ int to_file_read(const char *path, size_t most, char **data, size_t *len,
  *
  * A regular file is written beside @path and renamed, so that a reader never
  * sees half of it and a failure leaves the old one; 0 says that it outlives a power
- * cut. What a save leaves that is killed (@path.new, or nothing), the next one removes,
- * unless the file system has no files without a name (O_TMPFILE). One that is there keeps its mode and owner, and a symbolic link stays: the file
- * that it leads to is replaced.
+ * cut. What a save leaves that is killed (@path.~toctl, or nothing), the next one removes,
+ * unless the file system has no files without a name (O_TMPFILE). One that is there keeps
+ * its mode and owner, and a symbolic link stays: the file that it leads to is replaced.
  */
 int to_file_write(const char *path,
 		  int (*write)(FILE *out, const void *data, struct to_error *err),
