@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 6.12
 #
-# An agent that waits for the end of an interval: it does so no longer when somebody
-# sets the clock back, and ends at once when it is told to.
+# An agent that samples. It waits for the end of an interval no longer when somebody
+# sets the clock back, and ends at once when it is told to. What it sends lists the
+# servers, unless the controller says that it has these names.
 #
 #	A ==== B
 
@@ -20,8 +21,8 @@ reply() { # SECONDS: sets line
 until_ns() { # SECONDS from now
 	echo "$(($(date +%s%N) + $1 * 1000000000))"
 }
-sample() { # SECONDS until it ends
-	request "{\"op\": \"sample\", \"interval_ns\": 1000000000, \"until_ns\": $(until_ns "$1")}"
+sample() { # SECONDS until it ends [FINGERPRINT of names]
+	request "{\"op\": \"sample\", \"names\": \"${2:-}\", \"interval_ns\": 1000000000, \"until_ns\": $(until_ns "$1")}"
 }
 waiting() { # does the agent sleep, and for the interval?
 	grep -q 'nanosleep' "/proc/$1/wchan" 2>/dev/null
@@ -41,6 +42,18 @@ done
 sample 0
 reply 60
 check "the counting starts" jq -e .ok <<<"$line"
+
+named() { # FINGERPRINT: prints what stands for the servers
+	sample 0 "$1"
+	reply 60 && jq -c '.tm | fromjson.servers' <<<"$line"
+}
+names=$(jq -c '[.servers[].name]' "$plan")
+# 64-bit FNV-1a of the names, each with its end
+known=$(jq -r '.servers[].name' "$plan" | python3 -c "import functools, sys
+print('%016x' % functools.reduce(lambda h, byte: (h ^ byte) * 0x100000001b3 % 2**64,
+	sys.stdin.buffer.read().replace(b'\n', b'\0'), 0xcbf29ce484222325))")
+is "a recording lists the servers" "$(named 0123456789abcdef)" "$names"
+is "unless the controller has the names" "$(named "$known")" "\"$known\""
 
 sample 5
 check "the agent waits" wait_for 5 waiting "$agent_process"

@@ -15,6 +15,7 @@
  * struct to_fabric - see fabric.h
  * @cluster: owned; the servers, as the plan that it was opened with has them
  * @id: of the last request
+ * @names: of the servers, which recordings need not list
  * @out: per server, see to_fabric_leave_out()
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
