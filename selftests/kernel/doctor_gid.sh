@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 7.2
 # toctl doctor finds the RoCEv2 GID of a port's address, or that it is missing, and
-# RDMA devices that a dark link cut off. On 7.2, where rdma_rxe works in network
+# RDMA devices that a dark link cut off; toctl job env names the same. On 7.2, where rdma_rxe works in network
 # namespaces.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
@@ -24,9 +24,15 @@ is "RoCE GID of the port's IPv4 address" \
 	"$(cat "/sys/class/infiniband/$B-eth1/ports/1/gids/${gid:-none}")" \
 	"$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
 		$(port_ip "$B" eth1 | tr . ' '))"
+job_env() { on "$B" toctl job env "$plan" --node "$B" --for "$1"; }
+is "NCCL is given both devices and the GID" \
+	"$(job_env nccl 2>/dev/null | grep -E '_(HCA|GID_INDEX)=')" \
+	"NCCL_IB_HCA==$B-eth0:1,$B-eth1:1"$'\n'"NCCL_IB_GID_INDEX=$gid"
 must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
 must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
 check_fails "RoCE GID missing" 'FAIL eth1: gid: .* has no RoCEv2 GID' doctor
+check_fails "and no environment without it" \
+	"^toctl job env: $B: $B-eth1 of eth1 has no RoCEv2 GID" job_env ucx
 must apply "$B" "$plan" >/dev/null
 check "which apply mends" wait_for 60 doctor
 
@@ -41,6 +47,7 @@ wait_for 60 on "$B" sh -c '! ip link show eth1 | grep -q LOWER_UP'
 check "a dark link takes its device" \
 	dark eth1 "run jobs without it: NCCL_IB_HCA==$B-eth0:1 UCX_NET_DEVICES=$B-eth0:1"
 is "and no other" "$(doctor | grep -c ': rdma:')" 1
+check "UCX is not given it" grep -qx "UCX_NET_DEVICES=$B-eth0:1" <(job_env ucx)
 check "without a plan too" grep -q "^warn eth1: rdma: " <(on "$B" toctl doctor)
 must "$fabric" darken "$B:eth0"
 wait_for 60 on "$B" sh -c '! ip link show eth0 | grep -q LOWER_UP'

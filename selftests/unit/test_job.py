@@ -123,6 +123,41 @@ same([(t["tree"], t["share"], t["parents"]) for t in got.get("trees", [])],
      [(0, 0.5, {"s0": None, "s1": "s0", "s2": "s0", "s3": "s1"}),
       (1, 0.5, {"s0": "s1", "s1": None, "s2": "s1", "s3": "s2"})], "trees with their shares")
 
+# --- environments (of RDMA devices: test_env.c) -------------------------------
+
+OPENMPI = """OMPI_MCA_pml=ob1
+OMPI_MCA_btl=tcp,sm,self
+OMPI_MCA_btl_tcp_if_include=topo0
+OMPI_MCA_oob_tcp_if_include=topo0
+PRTE_MCA_prte_if_include=topo0
+OMPI_MCA_coll=^han
+OMPI_MCA_coll_tuned_use_dynamic_rules=1
+OMPI_MCA_coll_tuned_allreduce_algorithm=4
+"""
+ran = toctl("job", "env", ring4, "--for", "openmpi", "--node", "s0")
+same((ran.stdout, ran.stderr), (OPENMPI, ""), "ring of four: environment of OpenMPI, no warning")
+ran = toctl("job", "env", ring4, "--for", "gloo", "--node", "s0", "--dev", "topo9", "--json")
+same(json.loads(ran.stdout), {"GLOO_SOCKET_IFNAME": "topo9", "TP_SOCKET_IFNAME": "topo9"},
+     "the device, and JSON")
+ran = toctl("job", "env", proto, "--for", "openmpi", "--node", "s3")
+report("1 of the group's 2 rings stay idle" in ran.stderr, "a ring that stays idle is a warning",
+       ran.stderr)
+with open(ring4, encoding="utf-8") as file:
+    document = json.load(file)
+document["rings"][0]["order"] = "0,2,1,3"
+for link in document["links"]:
+    link.pop("ring", None)
+    link["use"] = "fixed"
+shuffled = f"{home.name}/shuffled.json"
+with open(shuffled, "w", encoding="utf-8") as file:
+    json.dump(document, file)
+ran = toctl("job", "env", shuffled, "--for", "openmpi", "--node", "s0")
+same(ran.stderr, "toctl job env: warning: s0 - s2 has no cable: relayed\n",
+     "a neighbour without a cable is a warning")
+unplugged = f"{home.name}/unplugged.json"
+with open(ring4, encoding="utf-8") as file, open(unplugged, "w", encoding="utf-8") as out:
+    out.write(file.read().replace("eth0", "nil0").replace("eth1", "nil1"))
+
 # --- what is wrong ----------------------------------------------------------
 
 WRONG = (
@@ -136,6 +171,14 @@ WRONG = (
     (("ranks", proto, "--json", "--format", "slurm"), 2, "--json goes with no other --format"),
     (("ranks", proto, "--format", "pbs"), 2,
      '--format: expected one of openmpi, mpich, slurm, torchrun, json, not "pbs"'),
+    (("env", ring4, "--for", "nccl", "--node", "s9"), 1,
+     f"{ring4}: no server s9 in this plan (it has s0, s1, s2, s3); name one with --node"),
+    (("env", two, "--for", "gloo", "--node", "s5", "--group", "0"), 1, "s5 is not in AllReduce group 0"),
+    (("env", ring4, "--for", "gloo", "--node", "s0", "--ring", "7"), 1,
+     f"{ring4}: no ring 7 in this plan (it has 1)"),
+    (("env", ring4, "--node", "s0"), 2, "--for is required"),
+    (("env", unplugged, "--for", "nccl", "--node", "s0"), 1, "s0: no port has carrier and a link"),
+    (("env", unplugged, "--for", "ucx", "--node", "s0"), 1, "s0: no port has carrier and a link"),
     (("ranks", f"{home.name}/nil"), 1, f"{home.name}/nil: No such file or directory"),
 )
 before = set(os.listdir(home.name))

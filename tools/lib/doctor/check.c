@@ -92,25 +92,6 @@ bool to_check_dark(const struct to_check_view *view, unsigned int p)
 	       to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer);
 }
 
-void to_check_sysfs(char *line, int size, const char *fmt, ...)
-{
-	char path[512];
-	va_list ap;
-	FILE *file;
-
-	va_start(ap, fmt);
-	vsnprintf(path, sizeof(path), fmt, ap);
-	va_end(ap);
-	line[0] = '\0';
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (!fgets(line, size, file))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-}
-
 void to_check_module(struct to_checks *checks)
 {
 	struct utsname name;

@@ -68,10 +68,6 @@ bool to_check_two(const struct to_check_view *view, unsigned int p);
 /** to_check_dark() - whether the plan has no link for port @p */
 bool to_check_dark(const struct to_check_view *view, unsigned int p);
 
-/** to_check_sysfs() - first line of a file, "" when there is none; the format makes its path */
-void to_check_sysfs(char *line, int size, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /** to_check_module() - whether the module is there to be loaded */
 void to_check_module(struct to_checks *checks);
 

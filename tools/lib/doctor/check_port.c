@@ -3,6 +3,7 @@
 
 #include "doctor/check.h"
 #include "kernel/features.h"
+#include "kernel/sysfs.h"
 #include "kernel/xdp.h"
 
 #include <stdio.h>
@@ -116,7 +117,7 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device", nic->name);
 	if (!planned || access(path, F_OK))
 		return;
-	to_check_sysfs(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
+	to_sysfs_line(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
 	mbits = atoll(line);
 	if (mbits <= 0)
 		return;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The environment of clients on a server whose ports and RDMA devices are known. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+
+#include "job.h"
+#include "job/env.h"
+
+/* What toctl job env prints: a line per variable, then "! WARNING" for each warning. */
+struct lab {
+	struct to_plan *plan;
+	struct to_ranks ranks;
+	struct to_env_port ports[TO_PORTS_MAX];
+	struct to_env_view view;
+	struct to_error err;
+	char text[4096];
+};
+
+static void lab_start(struct lab *lab, struct to_plan *plan, uint32_t ring, uint32_t server)
+{
+	*lab = (struct lab){ .plan = plan };
+	assert_non_null(plan);
+	assert_int_equal(to_ranks_find(&lab->ranks, plan, TO_RANKS_NONE, ring, &lab->err), 0);
+	for (unsigned int p = 0; p < plan->cluster->servers[server].n_ports; p++) {
+		lab->ports[p].carrier = true;
+		lab->ports[p].rdma = (struct to_rdma_port){ .gid = 3, .before = -1, .port = "1" };
+		snprintf(lab->ports[p].rdma.device, sizeof(lab->ports[p].rdma.device), "mlx5_%u", p);
+	}
+	lab->view = (struct to_env_view){ &lab->ranks, server, "topo0", lab->ports };
+}
+
+static int lab_make(struct lab *lab, enum to_env_client client)
+{
+	size_t length = 0, i;
+	json_t *variables, *warnings, *value;
+	const char *key;
+	int ret = to_env_make(&lab->view, client, &variables, &warnings, &lab->err);
+
+	lab->text[0] = '\0';
+	if (ret)
+		return ret;
+	json_object_foreach(variables, key, value)
+		length += snprintf(lab->text + length, sizeof(lab->text) - length, "%s=%s\n", key,
+				   json_string_value(value));
+	json_array_foreach(warnings, i, value)
+		length += snprintf(lab->text + length, sizeof(lab->text) - length, "! %s\n",
+				   json_string_value(value));
+	json_decref(variables);
+	json_decref(warnings);
+	return 0;
+}
+
+/* Four servers in a ring of cables, eth0 to eth1 or each to its like. */
+static struct to_plan *ring_of_four(bool crossed, struct to_error *err)
+{
+	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_demand *demand = job_new(4);
+	struct to_cluster *cluster = to_cluster_synthetic(4, 2, 0, TO_LINKS_DUPLEX, err);
+
+	job_group(demand, 0, 1, 4, MIB);
+	cluster->n_links = 4;
+	cluster->links = calloc(4, sizeof(*cluster->links));
+	for (unsigned int i = 0; i < 4; i++)
+		cluster->links[i] = (struct to_link){
+			.a = { i, crossed ? 0 : i % 2 },
+			.b = { (i + 1) % 4, crossed ? 1 : i % 2 },
+			.use = TO_LINK_FIXED, .ring = -1, .tree = -1,
+		};
+	/* the ends of a cable are in one subnet */
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct to_link *link = &cluster->links[i];
+
+		cluster->servers[link->a.server].ports[link->a.port].address.v4.s_addr =
+			htonl(0x0ac90001 | i << 8);
+		cluster->servers[link->b.server].ports[link->b.port].address.v4.s_addr =
+			htonl(0x0ac90002 | i << 8);
+	}
+	return to_planner_make(cluster, demand, &options, err);
+}
+
+#define OLD_NCCL \
+	"! NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: " \
+	"connections enter by other ports than their cables'; relayed\n"
+#define NCCL_RING_OF_FOUR(merge) \
+	"NCCL_SOCKET_IFNAME==topo0\n" \
+	"NCCL_IB_HCA==mlx5_0:1,mlx5_1:1\n" \
+	"NCCL_IB_GID_INDEX=3\n" \
+	"NCCL_IB_MERGE_NICS=" merge "\n" \
+	"NCCL_IB_SUBNET_AWARE_ROUTING=1\n" \
+	"NCCL_ALGO=Ring\n" OLD_NCCL \
+	"! s0 - s2 has no cable: NCCL connects them for its trees when it starts; relayed\n"
+
+static void nccl_ring(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	for (unsigned int crossed = 0; crossed < 2; crossed++) {
+		struct to_error err = { "" };
+
+		lab_start(&lab, ring_of_four(crossed, &err), 0, 0);
+		assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+		assert_string_equal(lab.text, crossed ? NCCL_RING_OF_FOUR("0") :
+							NCCL_RING_OF_FOUR("1"));
+		to_plan_free(lab.plan);
+	}
+}
+
+static struct to_plan *prototype(void)
+{
+	struct to_demand *demand = job_new(12);
+	struct to_error err = { "" };
+
+	job_group(demand, 0, 1, 12, 100 * MIB);
+	return job_plan(demand, 4, TO_LINKS_DUPLEX, &err);
+}
+
+static void nccl_prototype(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_start(&lab, prototype(), 1, 3);
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+	/* of four devices those on the cables to s8 and s10, its neighbours on ring 1 */
+	assert_non_null(strstr(lab.text, "NCCL_IB_HCA==mlx5_2:1,mlx5_3:1\n"));
+	assert_non_null(strstr(lab.text, "NCCL_IB_MERGE_NICS=0\n"));
+	assert_non_null(strstr(lab.text, "! s3:eth2 and s8:eth3 at the other end of its cable are "
+					 "not in one subnet (/24)"));
+	assert_non_null(strstr(lab.text, "! NCCL has one order of ranks for a communicator: "
+					 "1 of the group's 2 rings stay idle"));
+	assert_null(strstr(lab.text, "s3 - s8 "));
+	assert_null(strstr(lab.text, "s3 - s10 "));
+	to_plan_free(lab.plan);
+}
+
+static void dark_port(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_start(&lab, prototype(), 0, 3);
+	lab.ports[0].carrier = false;
+	lab.ports[0].rdma.device[0] = '\0';
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+	assert_non_null(strstr(lab.text, "NCCL_IB_HCA==mlx5_1:1\n"));
+	assert_int_equal(lab_make(&lab, TO_ENV_UCX), 0);
+	assert_non_null(strstr(lab.text, "UCX_NET_DEVICES=mlx5_1:1,mlx5_2:1,mlx5_3:1\n"));
+	for (unsigned int p = 0; p < 4; p++)
+		lab.ports[p].carrier = false;
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), -ENODEV);
+	assert_string_equal(lab.err.text, "s3: no port has carrier and a link");
+	assert_int_equal(lab_make(&lab, TO_ENV_OPENMPI), 0);
+	to_plan_free(lab.plan);
+}
+
+static void devices_and_gids(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_start(&lab, prototype(), 0, 3);
+	lab.ports[1].rdma.gid = 5;
+	/* 10.201.0.4 and 10.202.0.4: in 10.200.0.0/14, as is the node's 10.200.0.4 */
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), -ENOTSUP);
+	assert_int_equal(lab_make(&lab, TO_ENV_UCX), -ENOTSUP);
+	lab.plan->cluster->servers[3].address.v4.s_addr = htonl(0xac100004);
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+	assert_null(strstr(lab.text, "NCCL_IB_GID_INDEX"));
+	assert_non_null(strstr(lab.text, "NCCL_IB_ADDR_RANGE=10.200.0.0/14\n"));
+	assert_non_null(strstr(lab.text, "! the ports' GIDs have different indices: NCCL before 2.21"));
+	lab.ports[1].rdma.gid = -1;
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), -ENODEV);
+	assert_string_equal(lab.err.text, "s3: mlx5_1 of eth1 has no RoCEv2 GID of the port's "
+					  "address: toctl apply sets the address");
+	lab.ports[1].rdma.device[0] = '\0';
+	assert_int_equal(lab_make(&lab, TO_ENV_UCX), -ENODEV);
+	assert_non_null(strstr(lab.err.text, "s3: eth1 has no RDMA device: "));
+	to_plan_free(lab.plan);
+}
+
+static void other_clients(void **state)
+{
+	struct lab lab;
+
+	(void)state;
+	lab_start(&lab, prototype(), 1, 8);
+	assert_int_equal(lab_make(&lab, TO_ENV_TORCHRUN), 0);
+	assert_non_null(strstr(lab.text, "PET_NNODES=12\nPET_NODE_RANK=4\n"
+					 "PET_MASTER_ADDR=10.200.0.1\nPET_MASTER_PORT=29500\n"
+					 "GLOO_SOCKET_IFNAME=topo0\n"));
+	assert_int_equal(lab_make(&lab, TO_ENV_OPENMPI), 0);
+	assert_non_null(strstr(lab.text, "OMPI_MCA_btl_tcp_if_include=topo0\n"));
+	assert_non_null(strstr(lab.text, "OMPI_MCA_coll_tuned_allreduce_algorithm=4\n"));
+	assert_null(strstr(lab.text, "cable"));
+	to_plan_free(lab.plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nccl_ring),
+		cmocka_unit_test(nccl_prototype),
+		cmocka_unit_test(dark_port),
+		cmocka_unit_test(devices_and_gids),
+		cmocka_unit_test(other_clients),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
