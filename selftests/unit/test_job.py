@@ -158,7 +158,142 @@ unplugged = f"{home.name}/unplugged.json"
 with open(ring4, encoding="utf-8") as file, open(unplugged, "w", encoding="utf-8") as out:
     out.write(file.read().replace("eth0", "nil0").replace("eth1", "nil1"))
 
+# --- did the bytes stay on their links ----------------------------------------
+
+MB = 1000000
+
+
+def matrix(name, plan, pairs, carried=None):
+    """A merged recording: {(from, to): bytes}; links carry what their servers send each
+    other, or carried[(from, to)]."""
+    with open(plan, encoding="utf-8") as file:
+        document = json.load(file)
+    names = [server["name"] for server in document["servers"]]
+    ends = [(link["a"], link["b"]) for link in document["links"]]
+    ends += [(b, a) for a, b in ends]
+
+    def on(end):
+        pair = tuple(names.index(e.split(":")[0]) for e in end)
+        return (carried or {}).get(pair, pairs.get(pair, 0))
+
+    path = f"{home.name}/{name}.tm"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({
+            "format": "topoopt-tm", "version": 1, "job": document["job"],
+            "plan": json.loads(toctl("job", "ranks", plan, "--json").stdout)["plan"],
+            "interval_ns": 50 * MB, "classes": ["roce", "tcp", "other"], "servers": names,
+            "links": [{"from": a, "to": b} for a, b in ends],
+            "samples": [{"start_ns": 50 * MB, "end_ns": 100 * MB, "elapsed_ns": 50 * MB, "absent": 0, "lost": [0, 0],
+                         "pairs": [[a, b, 1, 1, n] for (a, b), n in pairs.items()],
+                         "links": [[on(end), on(end), 0, 0] for end in ends]}]}, file)
+    return path
+
+
+def check(*args):
+    return toctl("job", "check", *args)
+
+
+def ring_traffic(order, n):
+    return {(a, order[(i + 1) % len(order)]): n for i, a in enumerate(order)}
+
+
+PLANNED = list(range(12))
+clean = matrix("clean", proto, ring_traffic(PLANNED, 100 * MB))
+ran = check(proto, "--tm", clean)
+same((ran.returncode, ran.stdout), (0, """ring 0: 1.12 GiB, 100.00 % of it on its links
+ring 0 back: 0 B, 0.00 % of it on its links
+ring 1: 0 B, 0.00 % of it on its links
+ring 1 back: 0 B, 0.00 % of it on its links
+1.12 GiB between all servers: 0.00 % between those that are no neighbours, 0.00 % off their links; \
+0.00 % relayed
+""".replace("\\\n", "")), "AllReduce in the order of the ring stays on it")
+
+SHUFFLED = [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11]
+stray = matrix("stray", proto, ring_traffic(SHUFFLED, 100 * MB))
+ran = check(proto, "--tm", stray)
+same((ran.returncode, ran.stderr.split(" % ")[1]),
+     (1, "of the bytes went between servers that are no neighbours or off their links, most s1 -> s3: 100000000 bytes\n"),
+     "a shuffled order strays")
+got = json.loads(check(proto, "--tm", stray, "--json").stdout)
+same(([ring["bytes"] for ring in got["rings"]], got["strays"][0]["from"], got["relayed"]),
+     ([100 * MB, 0, 0, 0], "s1", 1100 * MB), "as JSON says: s11 -> s0 alone is on a ring")
+with open("Documentation/schemas/job-check.schema.json", encoding="utf-8") as file:
+    check_schema = json.load(file)
+jsonschema.validate(got, check_schema)
+
+traffic = ring_traffic(PLANNED, 100 * MB)
+ran = check(proto, "--tm", matrix("off", proto, traffic, {(3, 4): 40 * MB}))
+same((ran.returncode, ran.stderr), (1, "toctl job check: 5.00 % of the bytes went between neighbours off the "
+                                       "links between them\n"), "bytes that left their link")
+report("ring 0: 1.12 GiB, 95.00 % of it on its links\n" in ran.stdout, "by ring", ran.stdout)
+
+traffic[(0, 3)] = 60000
+same(check(proto, "--tm", matrix("slack", proto, traffic)).returncode, 0, "connections may stray, a little")
+traffic[(0, 3)] = 163840 * 200      # MP transfers of 200 iterations
+moved = matrix("moved", proto, traffic)
+same((check(proto, "--tm", moved, "--iterations", "200").returncode, check(proto, "--tm", moved).returncode),
+     (0, 1), "MP transfers are planned, for so many iterations")
+same(check(proto, "--tm", moved, "--tolerance", "5").returncode, 0, "--tolerance")
+del traffic[(0, 3)]
+
+# --- what NCCL says -----------------------------------------------------------
+
+RANKS = 4
+
+
+def nccl(host, rank, order, version="2.30.7", net="IB", extra=()):
+    """Lines of a rank as NCCL prints them, with its neighbours on a ring and in a tree."""
+    head = f"{host}:4242:4250 [0] NCCL INFO "
+    after, before = (order[(order.index(rank) + step) % RANKS] for step in (1, -1))
+    lines = [f"NCCL version {version}+cuda13.0",
+             head + "NCCL_SOCKET_IFNAME set by environment to =topo0",
+             head + "NET/IB : Using [0]rocep1s0f0:1/RoCE [1]rocep1s0f1:1/RoCE [RO]; OOB topo0:10.200.0.1<0>",
+             head + f"ncclCommInitRank comm 0x55d{rank} rank {rank} nranks {RANKS} cudaDev 0 nvmlDev 0 "
+             "busId 1000 commId 0x1f2e - Init START",
+             head + f"comm 0x55d{rank} rank {rank} nRanks {RANKS} nNodes {RANKS} localRanks 1 localRank 0 MNNVL 0"]
+    if rank == 0:
+        lines += [head + f"Channel {c:02}/02 :" + "".join(f"{r:4}" for r in order) for c in (0, 1)]
+    for channel in 0, 1:
+        lines += [head + f"Channel {channel:02}/0 : {before}[0] -> {rank}[0] [receive] via NET/{net}/0",
+                  head + f"Channel {channel:02}/0 : {rank}[0] -> {after}[0] [send] via NET/{net}/{channel}"]
+    return "".join(line + "\n" for line in (*lines, *(head + line for line in extra)))
+
+
+def logs(name, order=(0, 1, 2, 3), **more):
+    files = []
+    for rank in range(RANKS):
+        files.append(f"{home.name}/{name}.{rank}")
+        with open(files[-1], "w", encoding="utf-8") as file:
+            file.write("(worker pid=7) hello\n" + nccl(f"s{rank}", rank, order, **more))
+    return files
+
+
+good = logs("good", extra=("Channel 01/0 : 0[0] -> 2[0] [send] via NET/IB/1",))
+ran = check(ring4, "--nccl-log", *good)
+same((ran.returncode, ran.stdout), (0, """NCCL 2.30.7
+channel 0: s0 s1 s2 s3: ring 0
+channel 1: s0 s1 s2 s3: ring 0
+""" + "".join(f"s{i} uses [0]rocep1s0f0:1/RoCE [1]rocep1s0f1:1/RoCE [RO]; OOB topo0:10.200.0.1<0>\n"
+              for i in range(4)) + """set: NCCL_SOCKET_IFNAME==topo0
+s0 -> s2: no cable, relayed: 4 channels
+"""), "NCCL on the ring, with a tree: orders, NICs, variables, connections that are relayed")
+got = json.loads(check(ring4, "--nccl-log", *reversed(good), "--json").stdout)
+jsonschema.validate(got, check_schema)
+same((got["nccl"], [c["ring"] for c in got["channels"]], len(got["connections"])), ("2.30.7", [0, 0], 5),
+     "as JSON, whatever the order of the files")
+with open(f"{home.name}/all", "w", encoding="utf-8") as file:
+    for path in good:
+        with open(path, encoding="utf-8") as part:
+            file.write("[2026-11-20 08:00:00] ".join(part.read().splitlines(keepends=True)))
+same(check(ring4, "--nccl-log", f"{home.name}/all").returncode, 0, "one file, with the time in front")
+same(check(ring4, "--nccl-log", *logs("back", (0, 3, 2, 1))).returncode, 0, "the ring backwards")
+same(check(ring4, "--nccl-log", *logs("old", version="2.27.3", net="Socket")).returncode, 0,
+     "an old NCCL over TCP is no matter")
+
 # --- what is wrong ----------------------------------------------------------
+
+with open(f"{home.name}/foreign", "w", encoding="utf-8") as file:
+    file.write(nccl("gpu7", 3, (0, 1, 2, 3)))
 
 WRONG = (
     (("ranks", proto, "--group", "1"), 1, f"{proto}: no AllReduce group 1 in this plan (it has 1)"),
@@ -179,6 +314,23 @@ WRONG = (
     (("env", ring4, "--node", "s0"), 2, "--for is required"),
     (("env", unplugged, "--for", "nccl", "--node", "s0"), 1, "s0: no port has carrier and a link"),
     (("env", unplugged, "--for", "ucx", "--node", "s0"), 1, "s0: no port has carrier and a link"),
+    (("check", ring4), 2, "either --tm or --nccl-log is required"),
+    (("check", ring4, "--nccl-log"), 2, "--nccl-log: FILE expected"),
+    (("check", ring4, "--nccl-log", "--tm", clean), 2, "either --tm or --nccl-log is required"),
+    (("check", proto, "--tm", clean, "x"), 2, 'unexpected operand "x"'),
+    (("check", proto, "--tm", clean, "--tolerance", "-1"), 2, "--iterations and --tolerance are 0 or more"),
+    (("check", proto, "--tm", clean, "--group", "4"), 1,
+     f"{proto}: no AllReduce group 4 in this plan (it has 1)"),
+    (("check", ring4, "--tm", clean), 1, f"{clean} was not measured under the plan {ring4}"),
+    (("check", proto, "--tm", matrix("idle", proto, {})), 1, "nothing was sent between servers"),
+    (("check", ring4, "--nccl-log", ring4), 1, f"{ring4}: no lines of NCCL_DEBUG=INFO"),
+    (("check", ring4, "--nccl-log", f"{home.name}/nil"), 1, f"{home.name}/nil: No such file or directory"),
+    (("check", ring4, "--nccl-log", logs("foreign")[0], f"{home.name}/foreign"), 1,
+     f"{home.name}/foreign:2: gpu7 is no server of the plan"),
+    (("check", ring4, "--nccl-log", *good[:3]), 1,
+     'no line of rank 3\'s says "comm ... rank 3": its log is missing'),
+    (("check", ring4, "--nccl-log", *good[1:2]), 1,
+     'no line of rank 2\'s says "comm ... rank 2": its log is missing'),
     (("ranks", f"{home.name}/nil"), 1, f"{home.name}/nil: No such file or directory"),
 )
 before = set(os.listdir(home.name))
@@ -188,5 +340,14 @@ for args, status, line in WRONG:
     report(ran.returncode == status and not ran.stdout and len(said) == status
            and said[0] == f"toctl job {args[0]}: {line}", f"refused: {line.split('/')[-1]}",
            f"status {ran.returncode}: {ran.stdout}{ran.stderr}")
+for name, more, line in (
+        ("shuffled", {"order": (0, 2, 1, 3)}, "2 of 2 channels do not have the order of a ring of the plan"),
+        ("ancient", {"version": "2.27.3"},
+         "NCCL 2.27.3 does not know NCCL_IB_SUBNET_AWARE_ROUTING (2.30.7 does): RDMA connections "
+         "enter by other ports than their cables'")):
+    ran = check(ring4, "--nccl-log", *logs(name, **more))
+    report(ran.returncode == 1 and ran.stderr == f"toctl job check: {line}\n" and ran.stdout,
+           f"found: {line}", ran.stdout + ran.stderr)
+    before |= {f"{name}.{rank}" for rank in range(RANKS)}
 same(set(os.listdir(home.name)), before, "and none of these leaves a file")
 done()

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "job/ring_check.h"
+
+/* Matrices of n x n, row = source. */
+struct ring_check {
+	size_t n;
+	uint64_t *bytes;	/* of each pair */
+	uint64_t *carried;	/* by links from the one to the other */
+	bool *linked, *neighbours;
+};
+
+static void ring_check_mark(struct ring_check *c, uint32_t x, uint32_t y)
+{
+	c->neighbours[x * c->n + y] = c->neighbours[y * c->n + x] = true;
+}
+
+static void ring_check_neighbours(struct ring_check *c, const struct to_plan *plan)
+{
+	for (unsigned int i = 0; i < plan->n_rings; i++) {
+		const struct to_ring *ring = &plan->rings[i];
+
+		for (unsigned int k = 0; k < ring->n; k++)
+			ring_check_mark(c, ring->order[k], ring->order[(k + 1) % ring->n]);
+	}
+	for (unsigned int i = 0; i < plan->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &plan->trees[i];
+
+		for (unsigned int k = 0; k < tree->n; k++)
+			if (tree->parents[k] != TO_SERVER_NONE)
+				ring_check_mark(c, plan->demand->groups[tree->group].members[k],
+						tree->parents[k]);
+	}
+}
+
+static void ring_check_links(struct ring_check *c, const struct to_plan *plan,
+			     const struct to_tm *tm)
+{
+	const struct to_cluster *cluster = plan->cluster;
+
+	for (unsigned int i = 0; i < cluster->n_links; i++) {
+		const uint32_t a = cluster->links[i].a.server, b = cluster->links[i].b.server;
+
+		c->linked[a * c->n + b] = true;
+		if (cluster->link_mode == TO_LINKS_DUPLEX)
+			c->linked[b * c->n + a] = true;
+	}
+	for (unsigned int s = 0; s < tm->n_samples; s++)
+		for (unsigned int l = 0; tm->samples[s].links && l < tm->n_links; l++)
+			c->carried[tm->links[l].from.server * c->n + tm->links[l].to.server] +=
+				tm->samples[s].links[l].carried;
+}
+
+static void ring_check_ring(const struct ring_check *c, const struct to_ring *ring,
+			    struct to_ring_bytes *sum)
+{
+	sum->linked = true;
+	for (unsigned int k = 0; k < ring->n; k++) {
+		const uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
+		const size_t pair = sum->reverse ? y * c->n + x : x * c->n + y;
+		const uint64_t on = c->bytes[pair] < c->carried[pair] ? c->bytes[pair] :
+									c->carried[pair];
+
+		sum->bytes += c->bytes[pair];
+		sum->on_links += on;
+		sum->linked &= c->linked[pair];
+	}
+}
+
+static int ring_check_compare(const void *a, const void *b)
+{
+	const struct to_stray *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : 1;
+}
+
+static void ring_check_pairs(const struct ring_check *c, const struct to_plan *plan,
+			     double iterations, uint64_t slack, struct to_ring_check *check)
+{
+	for (size_t pair = 0; pair < c->n * c->n; pair++) {
+		const uint64_t bytes = c->bytes[pair];
+		/* headers and acknowledgements of MP transfers, either way */
+		const size_t back = pair % c->n * c->n + pair / c->n;
+		const double mp = 1.1 * iterations * ((double)plan->demand->mp[pair] +
+						      0.1 * plan->demand->mp[back]);
+
+		check->bytes += bytes;
+		if (!c->linked[pair])
+			check->relayed += bytes;
+		else if (bytes > c->carried[pair])
+			check->off_links += bytes - c->carried[pair];
+		if (c->neighbours[pair] || bytes <= mp + slack)
+			continue;
+		check->strays[check->n_strays++] = (struct to_stray){
+			pair / c->n, pair % c->n, bytes - mp };
+		check->stray += bytes - mp;
+	}
+	qsort(check->strays, check->n_strays, sizeof(*check->strays), ring_check_compare);
+}
+
+int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
+		  const struct to_tm *tm, double iterations, uint64_t slack,
+		  struct to_error *err)
+{
+	struct ring_check c = { .n = plan->cluster->n_servers };
+	const size_t cells = c.n * c.n;
+	int ret = -ENOMEM;
+
+	*check = (struct to_ring_check){};
+	c.bytes = calloc(cells, sizeof(*c.bytes));
+	c.carried = calloc(cells, sizeof(*c.carried));
+	c.linked = calloc(cells, sizeof(*c.linked));
+	c.neighbours = calloc(cells, sizeof(*c.neighbours));
+	check->rings = calloc(2 * (size_t)plan->n_rings + 1, sizeof(*check->rings));
+	check->strays = calloc(cells, sizeof(*check->strays));
+	if (!c.bytes || !c.carried || !c.linked || !c.neighbours || !check->rings ||
+	    !check->strays) {
+		to_error_set(err, ret, "out of memory");
+		goto out;
+	}
+	to_tm_matrix(tm, -1, -1, TO_TM_ALL, c.bytes);
+	ring_check_links(&c, plan, tm);
+	ring_check_neighbours(&c, plan);
+	for (unsigned int i = 0; i < plan->n_rings; i++) {
+		const unsigned int directions = plan->rings[i].reverse ? 2 : 1;
+
+		if (group != TO_RANKS_NONE && plan->rings[i].group != group)
+			continue;
+		for (unsigned int reverse = 0; reverse < directions; reverse++) {
+			struct to_ring_bytes *sum = &check->rings[check->n_rings++];
+
+			*sum = (struct to_ring_bytes){ .ring = i, .reverse = reverse };
+			ring_check_ring(&c, &plan->rings[i], sum);
+		}
+	}
+	ring_check_pairs(&c, plan, iterations, slack, check);
+	ret = 0;
+out:
+	if (ret)
+		to_ring_check_free(check);
+	free(c.bytes);
+	free(c.carried);
+	free(c.linked);
+	free(c.neighbours);
+	return ret;
+}
+
+void to_ring_check_free(struct to_ring_check *check)
+{
+	free(check->rings);
+	free(check->strays);
+	*check = (struct to_ring_check){};
+}

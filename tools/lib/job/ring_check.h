@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_RING_CHECK_H
+#define TOPOOPT_RING_CHECK_H
+
+/* Did the bytes of a job stay on the links of its rings? From a measured matrix. */
+
+#include "data/tm.h"
+#include "job/ranks.h"
+
+/**
+ * struct to_ring_bytes - what one direction of a ring carried
+ * @ring: index into the plan's
+ * @bytes: from each server to the next
+ * @on_links: of these, as many as the links between the two carried at most
+ * @linked: each hop has a link; else hops are routed, and @on_links says little
+ */
+struct to_ring_bytes {
+	unsigned int ring;
+	bool reverse, linked;
+	uint64_t bytes, on_links;
+};
+
+/** struct to_stray - bytes that no ring, tree or MP transfer of the plan explains */
+struct to_stray {
+	uint32_t from, to;
+	uint64_t bytes;
+};
+
+/**
+ * struct to_ring_check - the verdict
+ * @bytes: between all pairs
+ * @stray: of @strays in all
+ * @off_links: between neighbours, beyond what the links between them carried
+ * @relayed: between servers without a link
+ * @strays: pairs that are no neighbours on a ring or tree, most first
+ */
+struct to_ring_check {
+	uint64_t bytes, stray, off_links, relayed;
+	unsigned int n_rings, n_strays;
+	struct to_ring_bytes *rings;
+	struct to_stray *strays;
+};
+
+/**
+ * to_ring_check() - compare a merged matrix with the rings and trees of a plan
+ * @group: whose rings to list, TO_RANKS_NONE for all groups'
+ * @iterations: of the job's MP transfers, which may go between any servers
+ * @slack: bytes that a pair may have beside, for connections and control traffic
+ *
+ * Neighbours are those of all groups, in both directions: who receives acknowledges.
+ * Which packets took which path the matrix does not say; what left its links is a lower
+ * bound: bytes of a pair beyond what the links between the two carried.
+ *
+ * Return: 0, to be freed by to_ring_check_free(); -ENOMEM.
+ */
+int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
+		  const struct to_tm *tm, double iterations, uint64_t slack,
+		  struct to_error *err);
+
+void to_ring_check_free(struct to_ring_check *check);
+
+#endif

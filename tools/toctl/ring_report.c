@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "ring_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "job/ring_check.h"
+
+#define STRAYS_SHOWN 12
+
+int to_ring_limits_check(struct to_call *call, const struct to_ring_limits *limits)
+{
+	if (!(limits->iterations >= 0) || !(limits->tolerance >= 0))
+		return to_usage(call, "--iterations and --tolerance are 0 or more");
+	return 0;
+}
+
+int to_ring_report_fits(const struct to_tm *tm, const char *path, const char *fingerprint,
+			const char *plan_path, const struct to_plan *plan, struct to_error *err)
+{
+	if (tm->n_servers != plan->cluster->n_servers || strcmp(tm->plan, fingerprint))
+		return to_error_set(err, -EINVAL, "%s was not measured under the plan %s", path,
+				    plan_path);
+	if (tm->server != TO_TM_FABRIC)
+		return to_error_set(err, -EINVAL,
+				    "%s is one server's recording; merge them by toctl tm merge", path);
+	if (tm->missing)
+		return to_error_set(err, -EINVAL, "%s was merged without all servers", path);
+	return 0;
+}
+
+static double report_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static void report_text(const struct to_ring_check *check, const struct to_server *servers)
+{
+	char text[16];
+
+	for (unsigned int i = 0; i < check->n_rings; i++) {
+		const struct to_ring_bytes *ring = &check->rings[i];
+
+		printf("ring %u%s: %s", ring->ring, ring->reverse ? " back" : "",
+		       to_bytes_text(ring->bytes, text));
+		if (ring->linked)
+			printf(", %.2f %% of it on its links\n",
+			       report_percent(ring->on_links, ring->bytes));
+		else
+			printf(", routed: its hops have no links of their own\n");
+	}
+	for (unsigned int i = 0; i < check->n_strays && i < STRAYS_SHOWN; i++)
+		printf("stray: %s -> %s: %s\n", servers[check->strays[i].from].name,
+		       servers[check->strays[i].to].name,
+		       to_bytes_text(check->strays[i].bytes, text));
+	if (check->n_strays > STRAYS_SHOWN)
+		printf("stray: %u more pairs\n", check->n_strays - STRAYS_SHOWN);
+	printf("%s between all servers: %.2f %% between those that are no neighbours, ",
+	       to_bytes_text(check->bytes, text), report_percent(check->stray, check->bytes));
+	printf("%.2f %% off their links; %.2f %% relayed\n",
+	       report_percent(check->off_links, check->bytes),
+	       report_percent(check->relayed + check->off_links, check->bytes));
+}
+
+static void report_json(const struct to_ring_check *check, const struct to_server *servers)
+{
+	json_t *rings = json_array(), *strays = json_array(), *out;
+
+	for (unsigned int i = 0; i < check->n_rings; i++)
+		json_array_append_new(rings, json_pack(
+			"{s:i, s:b, s:b, s:I, s:I}", "ring", check->rings[i].ring,
+			"reverse", check->rings[i].reverse, "linked", check->rings[i].linked,
+			"bytes", (json_int_t)check->rings[i].bytes,
+			"on_links", (json_int_t)check->rings[i].on_links));
+	for (unsigned int i = 0; i < check->n_strays; i++)
+		json_array_append_new(strays, json_pack(
+			"{s:s, s:s, s:I}", "from", servers[check->strays[i].from].name,
+			"to", servers[check->strays[i].to].name,
+			"bytes", (json_int_t)check->strays[i].bytes));
+	out = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "bytes", (json_int_t)check->bytes,
+			"stray", (json_int_t)check->stray,
+			"off_links", (json_int_t)check->off_links,
+			"relayed", (json_int_t)check->relayed, "rings", rings, "strays", strays);
+	json_dumpf(out, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(out);
+}
+
+int to_ring_report(struct to_call *call, const struct to_plan *plan, uint32_t group,
+		   const struct to_tm *tm, const struct to_ring_limits *limits)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	struct to_ring_check check;
+	int ret = to_ring_check(&check, plan, group, tm, limits->iterations, limits->slack,
+				&call->err);
+	uint64_t astray;
+
+	if (ret)
+		return ret;
+	astray = check.stray + check.off_links;
+	if (!check.bytes) {
+		to_ring_check_free(&check);
+		return to_error_set(&call->err, -ENODATA, "nothing was sent between servers");
+	}
+	if (call->json)
+		report_json(&check, servers);
+	else
+		report_text(&check, servers);
+	if (report_percent(astray, check.bytes) > limits->tolerance) {
+		if (check.n_strays)
+			ret = to_error_set(&call->err, -ERANGE,
+					   "%.2f %% of the bytes went between servers that are no neighbours or off their links, most %s -> %s: %" PRIu64 " bytes",
+					   report_percent(astray, check.bytes),
+					   servers[check.strays[0].from].name,
+					   servers[check.strays[0].to].name, check.strays[0].bytes);
+		else
+			ret = to_error_set(&call->err, -ERANGE,
+					   "%.2f %% of the bytes went between neighbours off the links between them",
+					   report_percent(astray, check.bytes));
+	}
+	to_ring_check_free(&check);
+	return ret;
+}
