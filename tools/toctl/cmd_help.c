@@ -51,11 +51,10 @@ static void man_option(const struct to_option *o)
 	printf("\\-\\-");
 	for (const char *s = o->name; *s; s++)
 		printf(*s == '-' ? "\\-" : "%c", *s);
-	if (o->type == TO_OPTION_CHOICE)
-		for (int i = 0; o->choices[i]; i++)
-			printf("%s%s", i ? "|" : " ", o->choices[i]);
-	else if (o->argument)
+	if (o->argument)
 		printf(" \\fI%s\\fR", o->argument);
+	for (int i = 0; !o->argument && o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
+		printf("%s%s", i ? "|" : " ", o->choices[i]);
 	putchar('\n');
 	man_text(o->help);
 }
@@ -93,7 +92,7 @@ static void man_page(void)
 	       "A failure prints one line on standard error.\n"
 	       ".SH SEE ALSO\n"
 	       ".BR topoopt_fwd (4),\n.BR cluster.json (5),\n.BR job.json (5),\n.BR model.json (5),\n"
-	       ".BR plan.json (5),\n.BR tm.json (5)\n");
+	       ".BR plan.json (5),\n.BR prices.json (5),\n.BR tm.json (5)\n");
 }
 
 static int help_run(struct to_call *call, const void *data)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 #define HELP_WIDTH 79
 #define HELP_COLUMN 32	/* where the options' explanations start */
 #define FIRST_LONG 256	/* getopt values of options, above all letters */
@@ -26,47 +28,11 @@ const struct to_option to_common_options[] = {
 	{}
 };
 
-/* A unit and its factor. */
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-static const struct unit duration_units[] = {
-	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, {}
-};
-
-static const struct unit rate_units[] = {
-	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
-	{ "T", 1000000000000 }, {}
-};
-
-static const struct unit no_units[] = { { "", 1 }, {} };
-
-/* Decimal number with a unit; no sign, no fraction, no overflow. */
-static bool parse_number(const char *text, const struct unit *units,
-			 uint64_t *value)
-{
-	unsigned long long n;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	for (; units->name; units++)
-		if (!strcmp(end, units->name))
-			return !__builtin_mul_overflow(n, units->factor, value);
-	return false;
-}
-
 static int set_number(const struct to_option *o, const char *text,
-		      const struct unit *units, const char *what,
+		      bool (*parse)(const char *text, uint64_t *value), const char *what,
 		      uint64_t *value, struct to_error *err)
 {
-	if (!parse_number(text, units, value))
+	if (!parse(text, value))
 		return to_error_set(err, -EINVAL, "--%s: expected %s, not \"%s\"",
 				    o->name, what, text);
 	if (*value < o->min || (o->max && *value > o->max))
@@ -136,14 +102,17 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 		*(const char **)field = text;
 		return 0;
 	case TO_OPTION_NUMBER:
-		return set_number(o, text, no_units, "a number", field, err);
+		return set_number(o, text, to_quantity_number, "a number", field, err);
 	case TO_OPTION_DURATION:
-		return set_number(o, text, duration_units,
+		return set_number(o, text, to_quantity_duration,
 				  "a duration like 50ms (ns, us, ms, s)", field,
 				  err);
 	case TO_OPTION_RATE:
-		return set_number(o, text, rate_units,
+		return set_number(o, text, to_quantity_rate,
 				  "bits/s like 100G (k, M, G, T)", field, err);
+	case TO_OPTION_BYTES:
+		return set_number(o, text, to_quantity_bytes,
+				  "bytes like 100MB (kB to TB, KiB to TiB)", field, err);
 	case TO_OPTION_REAL:
 		return set_real(o, text, field, err);
 	case TO_OPTION_CHOICE:
@@ -222,10 +191,10 @@ static void help_option(FILE *out, const struct to_option *o)
 
 	at = fprintf(out, "  %c%c%s --%s", o->letter ? '-' : ' ',
 		     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name);
-	for (int i = 0; o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
-		at += fprintf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
-	if (o->type != TO_OPTION_CHOICE && o->argument)
+	if (o->argument)
 		at += fprintf(out, " %s", o->argument);
+	for (int i = 0; !o->argument && o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
+		at += fprintf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
 	if (at > HELP_COLUMN - 2)
 		at = fprintf(out, "\n") - 1;
 	fprintf(out, "%*s", HELP_COLUMN - at, "");

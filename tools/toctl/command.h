@@ -26,6 +26,7 @@ enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };
  * @TO_OPTION_REAL: double
  * @TO_OPTION_DURATION: uint64_t in ns, written with a unit: 50ms
  * @TO_OPTION_RATE: uint64_t in bits/s, k M G T allowed: 100G
+ * @TO_OPTION_BYTES: uint64_t, bytes, with or without a unit: 100MB, 64MiB
  * @TO_OPTION_CHOICE: int, index into @choices
  * @TO_OPTION_WORDS: struct to_words; may be given more than once
  */
@@ -36,6 +37,7 @@ enum to_option_type {
 	TO_OPTION_REAL,
 	TO_OPTION_DURATION,
 	TO_OPTION_RATE,
+	TO_OPTION_BYTES,
 	TO_OPTION_CHOICE,
 	TO_OPTION_WORDS,
 };
@@ -54,7 +56,8 @@ struct to_words {
  * @required: the command refuses to run without it
  * @argument: word for the argument in the help; FILE and DEV also say what
  *	the shell completes
- * @choices: NULL-terminated words of a TO_OPTION_CHOICE
+ * @choices: NULL-terminated words of a TO_OPTION_CHOICE; the help lists them unless
+ *	there is an @argument
  * @min, @max: bounds of a number, duration or rate; @max 0 means none
  * @with: name of the option without which this one is refused, or NULL
  * @help: one line, no full stop
