@@ -108,6 +108,9 @@ bench-throughput: KERNEL = 7.2
 bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 	@selftests/bench/throughput.sh -k $(KERNEL)
 
+reproduce: tools  ## figures of papers beside ours; FIG=11
+	@examples/papers/reproduce.py $(FIG:%=fig%)
+
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)

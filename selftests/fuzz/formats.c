@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "cost/prices.h"
 #include "data/plan.h"
 #include "data/tm.h"
 #include "format/cluster_json.h"
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	to_cluster_free(to_cluster_parse(text, len, "cluster", &err));
 	to_demand_free(to_demand_parse(text, len, "job", TO_SERVERS_USUAL, &err));
 	to_dnn_model_free(to_dnn_model_parse(text, len, "model", &err));
+	to_prices_free(to_prices_parse(text, len, "prices", &err));
 	to_tm_free(to_tm_parse(text, len, "tm", NULL, &err));
 	if (!to_trace_parse(&trace, "trace", text, len, &err))
 		to_trace_free(&trace);

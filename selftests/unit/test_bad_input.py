@@ -20,6 +20,8 @@ COMMANDS = {
     "plan cluster": (f"plan --job {RING}job.json --cluster {{}} --fixed -o out", RING + "cluster.json"),
     "parallelize": ("parallelize --model {} --servers 4 --degree 2 --budget 4 -o out",
                     "examples/models/dlrm.json"),
+    "cost": ("cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
+             "selftests/unit/formats/prices.json"),
     "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
     "replan plan": ("replan --tm selftests/unit/formats/tm.json --plan {} -o out", PLAN),
     "verify": ("verify {}", "examples/chain-3/plan.json"),
@@ -130,6 +132,20 @@ CALLS = {
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
     "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
     "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8"),
+    "cost --servers 4 --degree 2 --bandwidth 50G":
+        (1, 'no prices for 50 Gbit/s in "TopoOpt, Table 3; typical watts", but for 10, 25, 40, 100, 200'),
+    "cost --servers 4 --degree 2 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
+    "cost --servers 4 --degree 0 --bandwidth 100G": (2, "--degree: expected 1 to 64, not 0"),
+    "cost --servers 4 --degree 2 --bandwidth 100G --fabric sip-ml":
+        (1, 'sip-ml has no price: the paper names none, give "sip_ml_port" in --prices'),
+    "cost --servers 4 --degree 2 --bandwidth 100G --assume tree-levels=2.5":
+        (2, '--assume: tree-levels: expected a whole number from 1 to 3, not "2.5"'),
+    "cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length=NaN":
+        (2, '--assume: fibre-length: expected a number from 0 to 100000, not "NaN"'),
+    "cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length":
+        (2, "--assume: expected KEY=VALUE with a key of optical-fibres, fibre-length, look-ahead, ocs-extra, "
+            'tree-levels, oversubscription, not "fibre-length"'),
+    "cost --servers 4 --degree 2 --bandwidth 100G --prices none": (1, "none: No such file or directory"),
     "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loaders of cluster.json, job.json, model.json, plan.json and tm.json: what
+ * Loaders of cluster.json, job.json, model.json, plan.json, prices.json and tm.json: what
  * they read, what they refuse and how they say it (formats/cases.json), and
  * that a plan written is the plan read, to the byte.
  */
@@ -21,6 +21,7 @@
 #include "base/limits.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "cost/prices.h"
 #include "data/plan.h"
 #include "data/tm.h"
 #include "format/cluster_json.h"
@@ -50,6 +51,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 	struct to_demand *demand;
 	struct to_dnn_model *model;
 	struct to_plan *plan;
+	struct to_prices *prices;
 	struct to_tm *tm;
 
 	err->text[0] = '\0';
@@ -67,6 +69,11 @@ static bool accepts(const char *of, const char *data, size_t len,
 		plan = to_plan_parse(data, len, "doc", err);
 		to_plan_free(plan);
 		return plan;
+	}
+	if (!strcmp(of, "prices.json")) {
+		prices = to_prices_parse(data, len, "doc", err);
+		to_prices_free(prices);
+		return prices;
 	}
 	if (!strncmp(of, "tm", 2)) {
 		tm = to_tm_parse(data, len, "doc", NULL, err);
@@ -133,7 +140,7 @@ static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
 		"cluster.json", "job.json", "matrix.json", "model.json",
-		"plan.json", "tm.json", "tm-server.json" };
+		"plan.json", "prices.json", "tm.json", "tm-server.json" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -2,6 +2,7 @@
 /* A row per command, in the order of the help. No include guard: main.c reads it twice. */
 TO_COMMAND(plan)
 TO_COMMAND(parallelize)
+TO_COMMAND(cost)
 TO_COMMAND(replan)
 TO_COMMAND(verify)
 TO_COMMAND(report)
