@@ -109,7 +109,7 @@ static int chakra_run(struct to_call *call, const void *data)
 		return to_usage(call, "--dims: expected up to %d sizes like 4x2, not \"%s\"",
 				TO_CHAKRA_DIMS_MAX, args->dims);
 	if (args->name && !to_json_is_label(args->name))
-		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8", TO_NAME_MAX - 1);
+		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
 	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, &call->err);
 	if (!demand)
 		return -EINVAL;
@@ -132,7 +132,7 @@ static int chakra_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct chakra_args, field)
 
 static const struct to_option chakra_options[] = {
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write the job; default: standard output" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
 	  .help = "name of the job; default: that of the traces" },

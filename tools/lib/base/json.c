@@ -215,6 +215,10 @@ bool to_json_is_label(const char *text)
 	size_t len = string ? json_string_length(string) : 0;
 
 	json_decref(string);
+	/* a terminal obeys control characters, those of one byte and U+0080 to U+009F */
+	for (const unsigned char *s = (const unsigned char *)text; len && *s; s++)
+		if (*s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0))
+			return false;
 	return len && len < TO_NAME_MAX;
 }
 
@@ -224,7 +228,7 @@ int to_json_label(const struct to_json *at, void *to)
 
 	if (!text || !to_json_is_label(text))
 		return to_json_error(at, -EINVAL,
-				     "expected a string of 1 to %d bytes",
+				     "expected a string of 1 to %d bytes without control characters",
 				     TO_NAME_MAX - 1);
 	strcpy(to, text);
 	return 0;
