@@ -11,6 +11,7 @@
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh valgrind	to run unit tests under it
 #	deps.sh browser		to look at reports as people do
+#	deps.sh shells		to test completion
 #	deps.sh etcd		to test agents and controllers of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
 #	deps.sh arm64		to boot guests of arm64
@@ -31,6 +32,7 @@ declare -A packages=(
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client strace"
+	[shells]="zsh fish"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
 		util-linux jq"

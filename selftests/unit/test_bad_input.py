@@ -118,7 +118,7 @@ CALLS = {
         (2, "--bandwidth is for synthetic clusters (--degree)"),
     "plan --job {job} --degree 4 --seed 9223372036854775808":
         (2, "--seed: expected 0 to 9223372036854775807, not 9223372036854775808"),
-    "plan --job {job} --degree 4 -o out --report out": (2, "plan and report cannot both be written to out"),
+    "plan --job {job} --degree 4 -o out --report out": (2, "--output and --report are both out"),
     "plan --job {job} --degree 4 --report -": (2, "plan and report cannot both go to standard output: give -o"),
     "plan --job {job} --degree 4 -o no/plan.json": (1, "no/plan.json: No such file or directory"),
     "plan --job {job} --degree 4 -o .": (1, ".: Is a directory"),
@@ -130,8 +130,8 @@ CALLS = {
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
     "replan --tm {tm} --plan {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
-    "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
-    "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8"),
+    "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
+    "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "cost --servers 4 --degree 2 --bandwidth 50G":
         (1, 'no prices for 50 Gbit/s in "TopoOpt, Table 3; typical watts", but for 10, 25, 40, 100, 200'),
     "cost --servers 4 --degree 2 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
@@ -146,8 +146,11 @@ CALLS = {
         (2, "--assume: expected KEY=VALUE with a key of optical-fibres, fibre-length, look-ahead, ocs-extra, "
             'tree-levels, oversubscription, not "fibre-length"'),
     "cost --servers 4 --degree 2 --bandwidth 100G --prices none": (1, "none: No such file or directory"),
-    "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8"),
+    "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
 }
+
+# What goes for an argument that is no file, by the option's type.
+ARGUMENTS = {"string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G"}
 
 top = os.getcwd()
 problems = []
@@ -174,6 +177,8 @@ def refused(command, status, line, bad=b"", whole=True):
             out.write(bad)
         with open(home + "/out", "w") as out:
             out.write("as it was")
+        os.symlink("bad", home + "/link")
+        os.link(home + "/bad", home + "/hard")
         before = set(os.listdir(home))
         ran = subprocess.run([TOCTL, *command.split(" ")], cwd=home, capture_output=True,
                              stdin=subprocess.DEVNULL, timeout=60, check=False)
@@ -194,8 +199,42 @@ def refused(command, status, line, bad=b"", whole=True):
         with open(home + "/out") as out:
             if out.read() != "as it was":
                 say("out is damaged")
+        with open(home + "/bad", "rb") as file:
+            if file.read() != bad:
+                say("the input is lost")
         if set(os.listdir(home)) != before:
             say(f"leaves {set(os.listdir(home)) - before}")
+
+
+def overwrites():
+    """Every command with each of its outputs pointed at each of its inputs, by its own name,
+    by another one, and through a link."""
+    said = subprocess.run([TOCTL, "--json", "help"], capture_output=True, check=True).stdout
+    tried = 0
+    for command in json.loads(said)["commands"]:
+        options = {o["name"]: o for o in command["options"]}
+        outputs = [o for o in options.values() if o["type"] == "output"]
+        inputs = [name for name, o in options.items()
+                  if o["type"] == "string" and o.get("argument") == "FILE"]
+        names = command.get("operands", "").split()
+        operands = [word for word in names if not word.startswith("[")]
+        for output in outputs:
+            for given in inputs + ["operand"] * bool(operands):
+                for path in "bad", "./bad", "link", "hard":
+                    words = [f"--{output['name']} {path}"]
+                    words += [f"--{name} {ARGUMENTS[o['type']]}" for name, o in options.items()
+                              if o["required"] and name not in (output["name"], given)]
+                    words += [f"--{given} bad"] if given != "operand" else []
+                    words += ["bad" if given == "operand" else "x"] * len(operands)
+                    also = options.get(given, {}).get("with")
+                    words += [f"--{also} x"] if also else []
+                    line = f"--{output['name']} would overwrite bad, which " + (
+                        "is read" if given == "operand" else f"--{given} reads")
+                    refused(f"{command['name']} {' '.join(words)}", 2, line, b"as it is")
+                    tried += 1
+    if tried < 60:
+        problems.append(f"only {tried} calls")
+    return tried
 
 
 for title, (break_it, line) in BROKEN.items():
@@ -210,6 +249,8 @@ for job, line in JOBS.items():
     for command in "plan --job bad --degree 2 -o out", "heatmap bad --svg out":
         refused(command, 1, "bad:2: " + line, text.encode())
 finish(f"{len(JOBS)} wrong jobs: the line names file, line and key")
+
+finish(f"{overwrites()} calls that would overwrite what they read")
 
 for call, (status, line) in CALLS.items():
     refused(call.format(job="examples/jobs/dlrm-16.json", ring=RING, plan="examples/chain-3/plan.json",

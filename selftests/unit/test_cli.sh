@@ -18,6 +18,7 @@ says() { # NAME STATUS LINE ARGUMENTS...
 
 # --- calling it -----------------------------------------------------------
 
+declare -A families
 mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\( [a-z-]\+\)\?\) .*/\1/p')
 
 run 2 && grep -q '^usage: toctl' "$tmp/err"
@@ -32,6 +33,34 @@ for command in "${commands[@]}"; do
 		! grep -E '.{80}' "$tmp/out" >"$tmp/err"
 	result $? "$command --help"
 done
+for command in "${commands[@]}"; do
+	[[ $command == *" "* ]] && families[${command% *}]=1
+done
+for family in "${!families[@]}"; do
+	run 0 "$family" --help && cp "$tmp/out" "$tmp/help" && run 0 help "$family" &&
+		cmp -s "$tmp/out" "$tmp/help" && run 2 "$family" && cmp -s "$tmp/err" "$tmp/help" &&
+		diff <(printf '%s\n' "${commands[@]}" | grep "^$family ") \
+			<(sed -n "s/^  \($family [a-z-]*\) .*/\1/p" "$tmp/help") >"$tmp/out"
+	result $? "$family alone and with --help lists its commands"
+done
+run 0 --json help &&
+	diff <(printf '%s\n' "${commands[@]}") <(jq -r '.commands[].name' "$tmp/out") >"$tmp/err" &&
+	run 0 help --json tm record &&
+	[[ $(jq -c '[.commands[] | .name, (.options[] | select(.name == "interval") | .type)]' \
+		"$tmp/out") == '["tm record","duration"]' ]]
+result $? "--json help: commands and options as JSON"
+run 0 -V && cp "$tmp/out" "$tmp/version" && run 0 --version && cmp -s "$tmp/out" "$tmp/version"
+result $? "-V is --version"
+for slip in "paln plan" "verfy verify" "tm-merge tm merge" "tm mrge tm merge"; do
+	read -r -a words <<<"$slip"
+	half=$(((${#words[@]} + 1) / 2))
+	[[ $slip == tm-* ]] && half=1
+	run 2 "${words[@]:0:half}" && grep -q "; did you mean ${words[*]:half}?\$" "$tmp/err"
+	result $? "${words[*]:0:half}: did you mean ${words[*]:half}?"
+done
+script -qec "stty cols 60; $toctl run --help; $toctl --help" /dev/null </dev/null >"$tmp/out" 2>"$tmp/err"
+! tr -d '\r' <"$tmp/out" | grep -v '^usage:' | grep -E '.{60}' >"$tmp/err" && grep -q 'tm demand' "$tmp/out"
+result $? "help fits a terminal of 60 columns"
 says "unknown command" 2 "toctl: unknown command fly; see toctl --help" fly
 says "unknown option before the command" 2 "toctl: unknown option --fly; see toctl --help" --fly
 says "unknown option" 2 "toctl heatmap: unknown or ambiguous option --fly" heatmap --fly x
@@ -96,6 +125,65 @@ completes "options of a family's command" toctl tm record --inter "--interval"
 touch "$tmp/plan.json"
 completes "files" toctl heatmap "$tmp/pl" "$tmp/plan.json"
 completes "files of an option" toctl heatmap --svg "$tmp/pl" "$tmp/plan.json"
+
+# What fish offers for a line, without the explanations.
+fish_offers() { # LINE EXPECTED
+	"$toctl" completion fish >"$tmp/toctl.fish"
+	HOME=$tmp fish -c "source $tmp/toctl.fish; complete -C '$1'" 2>"$tmp/err" |
+		cut -f 1 >"$tmp/out"
+	[[ $(paste -sd ' ' "$tmp/out") == "$2" && ! -s $tmp/err ]]
+	result $? "fish completes \"$1\""
+}
+
+if command -v fish >/dev/null; then
+	fish_offers "toctl hea" "heatmap"
+	fish_offers "toctl t" "tm"
+	fish_offers "toctl tm rec" "record"
+	fish_offers "toctl tm record --inter" "--interval"
+	fish_offers "toctl plan --links s" "simplex"
+	fish_offers "toctl verify $tmp/pl" "$tmp/plan.json"
+else
+	echo "ok $((++count)) - fish completes # SKIP no fish"
+fi
+
+# zsh completes at a prompt only, so it gets a terminal and the keys.
+zsh_completes() { # NAME KEYS EXPECTED
+	python3 - "$toctl" "$tmp" "$2" "$3" <<'PY' >"$tmp/out" 2>"$tmp/err"
+import os, pty, re, select, sys, time
+toctl, home, keys, expected = sys.argv[1:]
+pid, terminal = pty.fork()
+if not pid:
+    os.environ.update(PS1="> ", HOME=home, TERM="dumb", PATH=os.path.abspath(os.path.dirname(toctl)) + ":" + os.environ["PATH"])
+    os.execlp("zsh", "zsh", "-f")
+said = b""
+def shown():
+    return re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[=>]|\r", b"", said)
+def until(pattern):
+    global said
+    end = time.monotonic() + 60
+    while not re.search(pattern, shown()) and time.monotonic() < end:
+        if select.select([terminal], [], [], 1)[0]:
+            said += os.read(terminal, 4096)
+until(rb"> $")
+os.write(terminal, b"unsetopt zle; autoload -Uz compinit && compinit -u -D; source <(toctl completion zsh); setopt zle; echo lo''aded\n")
+until(rb"\nloaded[^>]*> $")
+said = b""
+os.write(terminal, keys.encode() + b"\t")
+until(re.escape(expected).encode())
+os.write(terminal, b"\x03")
+print(shown().decode().strip())
+os.close(terminal)
+PY
+	grep -qxF "$3" "$tmp/out"
+	result $? "zsh completes $1"
+}
+
+if command -v zsh >/dev/null; then
+	zsh_completes "commands" "toctl hea" "toctl heatmap"
+	zsh_completes "options" "toctl tm record --inter" "toctl tm record --interval"
+else
+	echo "ok $((++count)) - zsh completes # SKIP no zsh"
+fi
 
 # --- manual page ----------------------------------------------------------
 

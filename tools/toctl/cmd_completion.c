@@ -84,14 +84,10 @@ static void complete_options(const struct to_command *command)
 	printf("\" ;;\n");
 }
 
-static int completion_run(struct to_call *call, const void *args)
+/* A function for complete -F, and for zsh, which has that, too. */
+static void complete_bash(void)
 {
-	(void)args;
-	if (strcmp(call->operands[0], "bash"))
-		return to_usage(call, "only bash is known, not \"%s\"",
-				call->operands[0]);
-	printf("# bash completion for toctl, made by: toctl completion bash\n"
-	       "_toctl()\n{\n"
+	printf("_toctl()\n{\n"
 	       "\tlocal cur=$2 prev=$3 command='' words='' i\n"
 	       "\tCOMPREPLY=()\n"
 	       "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -122,16 +118,104 @@ static int completion_run(struct to_call *call, const void *args)
 	       "\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
 	       "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
 	       "\tesac\n}\n"
-	       "complete -o filenames -F _toctl toctl\n");
+	       "");
+}
+
+/* In single quotes, as fish reads them. */
+static void fish_quote(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++)
+		printf(strchr("\\'", *text) ? "\\%c" : "%c", *text);
+	putchar('\'');
+}
+
+static void fish_option(const struct to_command *command, const struct to_option *o)
+{
+	printf("complete -c toctl -n '__toctl_is %s' -l %s", command->name, o->name);
+	if (o->letter)
+		printf(" -s %c", o->letter);
+	if (o->type == TO_OPTION_CHOICE) {
+		printf(" -xa '");
+		for (int i = 0; o->choices[i]; i++)
+			printf("%s%s", i ? " " : "", o->choices[i]);
+		printf("'");
+	} else if (o->argument && !strcmp(o->argument, "DEV")) {
+		printf(" -xa '(ls /sys/class/net)'");
+	} else if (o->type != TO_OPTION_FLAG) {
+		printf(o->argument && !strcmp(o->argument, "FILE") ? " -rF" : " -x");
+	}
+	printf(" -d ");
+	fish_quote(o->help);
+	putchar('\n');
+}
+
+static void complete_fish(void)
+{
+	printf("# words of the command line that are no options\n"
+	       "function __toctl_words\n"
+	       "\tstring match -v -- '-*' (commandline -opc)[2..] | string join ' '\n"
+	       "end\n"
+	       "# are the first ones these?\n"
+	       "function __toctl_is\n"
+	       "\tstring match -q -- \"$argv *\" \"$(__toctl_words) \"\n"
+	       "end\n"
+	       "function __toctl_none\n"
+	       "\ttest -z \"$(__toctl_words)\"\n"
+	       "end\n"
+	       "function __toctl_family\n"
+	       "\ttest \"$(__toctl_words)\" = $argv\n"
+	       "end\n"
+	       "complete -c toctl -n __toctl_none -f -l json -d 'print JSON'\n"
+	       "complete -c toctl -n __toctl_none -f -l version -s V -d 'print the version'\n");
+	for (int i = 0; to_commands[i]; i++) {
+		const struct to_command *command = to_commands[i];
+		const char *space = strchr(command->name, ' ');
+
+		if (space)
+			printf("complete -c toctl -n __toctl_none -fa %.*s\n"
+			       "complete -c toctl -n '__toctl_family %.*s' -fa %s -d ",
+			       (int)(space - command->name), command->name,
+			       (int)(space - command->name), command->name, space + 1);
+		else
+			printf("complete -c toctl -n __toctl_none -fa %s -d ", command->name);
+		fish_quote(command->summary);
+		putchar('\n');
+		for (const struct to_option *o = command->options; o && o->name; o++)
+			fish_option(command, o);
+		for (const struct to_option *o = to_common_options; o->name; o++)
+			fish_option(command, o);
+	}
+}
+
+static int completion_run(struct to_call *call, const void *args)
+{
+	const char *shell = call->operands[0];
+
+	(void)args;
+	if (strcmp(shell, "bash") && strcmp(shell, "zsh") && strcmp(shell, "fish"))
+		return to_usage(call, "only bash, zsh and fish are known, not \"%s\"", shell);
+	if (!strcmp(shell, "zsh"))
+		printf("#compdef toctl\n");
+	printf("# completion for toctl, made by: toctl completion %s\n", shell);
+	if (!strcmp(shell, "fish")) {
+		complete_fish();
+		return 0;
+	}
+	if (!strcmp(shell, "zsh"))
+		printf("autoload -Uz bashcompinit && bashcompinit\n");
+	complete_bash();
+	printf("complete -o filenames -F _toctl toctl\n");
 	return 0;
 }
 
 const struct to_command to_cmd_completion = {
 	.name = "completion",
 	.summary = "Print a shell completion script",
-	.operands = "bash",
+	.operands = "bash|zsh|fish",
 	.min_operands = 1,
 	.max_operands = 1,
-	.description = "Load it with: source <(toctl completion bash)",
+	.description = "Load it with: source <(toctl completion bash), the same for zsh, or "
+		"toctl completion fish | source.",
 	.run = completion_run,
 };

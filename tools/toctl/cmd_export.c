@@ -61,7 +61,7 @@ static int export_run(struct to_call *call, const void *data)
 static const struct to_option export_options[] = {
 	{ "dev", 'd', TO_OPTION_STRING, offsetof(struct export_args, dev),
 	  .argument = "DEV", .help = "only this topoopt device; default: all" },
-	{ "textfile", 0, TO_OPTION_STRING, offsetof(struct export_args, textfile),
+	{ "textfile", 0, TO_OPTION_OUTPUT, offsetof(struct export_args, textfile),
 	  .argument = "FILE",
 	  .help = "replace FILE atomically, for node_exporter's textfile collector" },
 	{ "listen", 'l', TO_OPTION_STRING, offsetof(struct export_args, listen),

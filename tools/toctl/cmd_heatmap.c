@@ -28,7 +28,7 @@ struct heatmap_args {
 static const struct to_option heatmap_options[] = {
 	{ .name = "load", .offset = offsetof(struct heatmap_args, load),
 	  .help = "draw link load instead: a plan's prediction, or as measured" },
-	{ .name = "svg", .type = TO_OPTION_STRING, .argument = "FILE",
+	{ .name = "svg", .type = TO_OPTION_OUTPUT, .argument = "FILE",
 	  .offset = offsetof(struct heatmap_args, svg),
 	  .help = "write an SVG image (- for standard output)" },
 	TO_LARGE_OPTION(offsetof(struct heatmap_args, large)),

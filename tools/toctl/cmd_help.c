@@ -2,8 +2,7 @@
 /* Help on the terminal and as toctl(8), from the command table. */
 
 #include <errno.h>
-#include <limits.h>
-#include <string.h>
+#include <jansson.h>
 
 #include "command.h"
 
@@ -95,24 +94,79 @@ static void man_page(void)
 	       ".BR plan.json (5),\n.BR prices.json (5),\n.BR tm.json (5)\n");
 }
 
+static json_t *help_json_option(const struct to_option *o)
+{
+	static const char *const types[] = {
+		[TO_OPTION_FLAG] = "flag", [TO_OPTION_STRING] = "string",
+		[TO_OPTION_OUTPUT] = "output", [TO_OPTION_NUMBER] = "number",
+		[TO_OPTION_REAL] = "real", [TO_OPTION_DURATION] = "duration",
+		[TO_OPTION_RATE] = "rate", [TO_OPTION_CHOICE] = "choice",
+		[TO_OPTION_WORDS] = "words",
+	};
+	json_t *option = json_pack("{ss ss* ss ss* ss* sb ss}", "name", o->name, "letter",
+				   o->letter ? (char []){ o->letter, '\0' } : NULL,
+				   "type", types[o->type], "argument", o->argument,
+				   "with", o->with, "required", o->required, "help", o->help);
+
+	if (o->type == TO_OPTION_CHOICE) {
+		json_t *choices = json_array();
+
+		for (int i = 0; o->choices[i]; i++)
+			json_array_append_new(choices, json_string(o->choices[i]));
+		json_object_set_new(option, "choices", choices);
+	}
+	return option;
+}
+
+static json_t *help_json_command(const struct to_command *command)
+{
+	json_t *options = json_array();
+
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		json_array_append_new(options, help_json_option(o));
+	for (const struct to_option *o = to_common_options; o->name; o++)
+		json_array_append_new(options, help_json_option(o));
+	return json_pack("{ss ss ss* ss* so}", "name", command->name, "summary", command->summary,
+			 "operands", command->operands, "description", command->description,
+			 "options", options);
+}
+
+/* @command: NULL for all of them */
+static int help_json(struct to_call *call, const struct to_command *command)
+{
+	json_t *commands = json_array(), *all;
+	int ret;
+
+	for (int i = 0; to_commands[i]; i++)
+		if (!command || command == to_commands[i])
+			json_array_append_new(commands, help_json_command(to_commands[i]));
+	all = json_pack("{ss so}", "toctl", TO_VERSION, "commands", commands);
+	ret = json_dumpf(all, stdout, JSON_INDENT(1));
+	json_decref(all);
+	putchar('\n');
+	return ret ? to_error_set(&call->err, -ENOMEM, "out of memory") : 0;
+}
+
 static int help_run(struct to_call *call, const void *data)
 {
 	const struct help_args *args = data;
-	const struct to_command *command;
+	const struct to_command *command = NULL;
 	int used;
 
 	if (args->man) {
 		man_page();
 		return 0;
 	}
-	if (!call->n_operands) {
-		to_command_overview(stdout);
-		return 0;
-	}
-	command = to_command_find(call->n_operands, call->operands, &used);
-	if (!command)
-		return to_usage(call, "unknown command %s", call->operands[0]);
-	to_command_help(stdout, command);
+	if (call->n_operands)
+		command = to_command_find(call->n_operands, call->operands, &used);
+	if (call->n_operands && !command && !to_command_is_family(call->operands[0]))
+		return to_command_unknown(call->n_operands, call->operands);
+	if (call->json)
+		return help_json(call, command);
+	if (command)
+		to_command_help(stdout, command);
+	else
+		to_command_overview(stdout, call->operands[0]);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static const struct to_option ranks_options[] = {
 	  .min = 1, .max = TO_RANKS_SLOTS_MAX, .help = "ranks on each server; default: 1" },
 	{ "format", 'f', TO_OPTION_CHOICE, FIELD(format), .choices = to_ranks_formats,
 	  .help = "who reads it; default: openmpi" },
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write it; default: standard output" },
 	{}
 };

@@ -183,9 +183,9 @@ static const struct to_option parallelize_options[] = {
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
 	  .help = "servers, ports and optical switches; default: synthetic, from --servers and "
 		  "--degree" },
-	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .argument = "FILE",
+	{ "job", 'j', TO_OPTION_OUTPUT, FIELD(job), .argument = "FILE",
 	  .help = "where to write the traffic of an iteration; default: nowhere" },
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan; default: nowhere" },
 	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
 	  .choices = parallelize_links,

@@ -79,8 +79,6 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--fixed keeps the links of a cluster: give it with --cluster");
 	if (plan_out && report_out)
 		return to_usage(call, "plan and report cannot both go to standard output: give -o");
-	if (!plan_out && args->report && !strcmp(args->output, args->report))
-		return to_usage(call, "plan and report cannot both be written to %s", args->output);
 	if (!args->cluster && !args->degree)
 		return to_usage(call, "give --cluster or --degree");
 	if (args->cluster && args->servers)
@@ -131,9 +129,9 @@ static const struct to_option plan_options[] = {
 	  .help = "traffic of one training iteration" },
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
 	  .help = "servers, ports and optical switches; default: synthetic, from --degree" },
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan; default: standard output" },
-	{ "report", 'r', TO_OPTION_STRING, FIELD(report), .argument = "FILE",
+	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
 	  .help = "also write an HTML page, see toctl report" },
 	{ "fixed", 'f', TO_OPTION_FLAG, FIELD(fixed),
 	  .help = "keep the cluster's links; plan rings and routes only" },

@@ -294,7 +294,7 @@ static const struct to_option replan_options[] = {
 	  .help = "a server or a port that is down, instead of --tm; may be given more than once" },
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
 	  .help = "the plan in force" },
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write the plan to use from now on, the old one when it is kept; "
 		  "default: nowhere" },
 	{ "horizon", 0, TO_OPTION_DURATION, FIELD(horizon), .argument = "TIME",

@@ -10,7 +10,7 @@ struct report_args {
 };
 
 static const struct to_option report_options[] = {
-	{ .name = "output", .letter = 'o', .type = TO_OPTION_STRING, .argument = "FILE",
+	{ .name = "output", .letter = 'o', .type = TO_OPTION_OUTPUT, .argument = "FILE",
 	  .offset = offsetof(struct report_args, output),
 	  .help = "where to write the page; default: standard output" },
 	{}

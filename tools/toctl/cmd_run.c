@@ -65,7 +65,7 @@ static const struct to_option run_options[] = {
 	  .help = "log decisions, as if they were carried out; change nothing" },
 	{ "replay", 0, TO_OPTION_STRING, FIELD(replay), .argument = "FILE",
 	  .help = "take the traffic from a merged tm.json, not from a fabric; implies --dry-run" },
-	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
+	{ "log", 'l', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
 	  .help = "append JSON lines to FILE" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000,

@@ -61,7 +61,7 @@ static int demand_run(struct to_call *call, const void *data)
 	int ret = -ENOMEM;
 
 	if (args->name && !to_json_is_label(args->name))
-		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8", TO_NAME_MAX - 1);
+		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
 	tm = to_tm_load(call->operands[0], &call->err);
 	if (!tm)
 		return -EINVAL;
@@ -95,7 +95,7 @@ static int demand_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct demand_args, field)
 
 static const struct to_option demand_options[] = {
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), .argument = "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write the job; default: standard output" },
 	{ "iterations", 0, TO_OPTION_NUMBER, FIELD(iterations), .argument = "N",
 	  .min = 1, .max = 1000000000,

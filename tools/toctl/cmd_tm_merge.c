@@ -194,7 +194,7 @@ out:
 #define FIELD(field) .offset = offsetof(struct merge_args, field)
 
 static const struct to_option merge_options[] = {
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), true, "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), true, "FILE",
 	  .help = "where to write the matrix, - for standard output" },
 	{ "partial", 0, TO_OPTION_FLAG, FIELD(partial),
 	  .help = "merge even if servers are missing" },

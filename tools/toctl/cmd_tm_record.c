@@ -162,7 +162,7 @@ static const char *const record_sources[] = { "auto", "module", "tc", NULL };
 static const struct to_option record_options[] = {
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), true, "FILE",
 	  .help = "plan in force on this server" },
-	{ "output", 'o', TO_OPTION_STRING, FIELD(output), true, "FILE",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), true, "FILE",
 	  .help = "where to write the recording, - for standard output" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000, .help = "length of a sample; default: 50ms" },

@@ -9,10 +9,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/quantity.h"
 
 #define HELP_WIDTH 79
+#define HELP_WIDTH_MIN 40
 #define HELP_COLUMN 32	/* where the options' explanations start */
 #define FIRST_LONG 256	/* getopt values of options, above all letters */
 
@@ -99,6 +103,7 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 		*(bool *)field = true;
 		return 0;
 	case TO_OPTION_STRING:
+	case TO_OPTION_OUTPUT:
 		*(const char **)field = text;
 		return 0;
 	case TO_OPTION_NUMBER:
@@ -152,20 +157,31 @@ const struct to_command *to_command_find(int argc, char *const *argv, int *used)
 	return NULL;
 }
 
+/* Columns of the terminal that @out is, if they are fewer than HELP_WIDTH. */
+static int help_width(FILE *out)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) || size.ws_col > HELP_WIDTH || !size.ws_col)
+		return HELP_WIDTH;
+	return size.ws_col > HELP_WIDTH_MIN ? size.ws_col - 1 : HELP_WIDTH_MIN;
+}
+
 /*
- * Fill lines of @text from column @at up to HELP_WIDTH, further ones indented;
- * an empty line starts a paragraph.
+ * Fill lines of @text from column @at, further ones indented; an empty line starts a
+ * paragraph, and a line that begins with a space is left as it is.
  */
-/* Words are filled into lines; a line that begins with a space is left as it is. */
 static void help_text(FILE *out, const char *text, int at, int indent)
 {
+	const int width = help_width(out);
+
 	while (*text) {
 		int word = strcspn(text, " \n");
 
 		if (*text == ' ' && at == indent) {
 			word = strcspn(text, "\n");
-			at = HELP_WIDTH;
-		} else if (at > indent && at + 1 + word > HELP_WIDTH) {
+			at = width;
+		} else if (at > indent && at + 1 + word > width) {
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 		} else if (at > indent) {
@@ -186,6 +202,8 @@ static void help_text(FILE *out, const char *text, int at, int indent)
 
 static void help_option(FILE *out, const struct to_option *o)
 {
+	/* a narrow terminal has room for explanations below the options only */
+	const int column = help_width(out) < HELP_WIDTH ? 8 : HELP_COLUMN;
 	char help[256];
 	int at;
 
@@ -195,11 +213,11 @@ static void help_option(FILE *out, const struct to_option *o)
 		at += fprintf(out, " %s", o->argument);
 	for (int i = 0; !o->argument && o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
 		at += fprintf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
-	if (at > HELP_COLUMN - 2)
+	if (at > column - 2)
 		at = fprintf(out, "\n") - 1;
-	fprintf(out, "%*s", HELP_COLUMN - at, "");
+	fprintf(out, "%*s", column - at, "");
 	snprintf(help, sizeof(help), "%s%s", o->help, o->required ? " (required)" : "");
-	help_text(out, help, HELP_COLUMN, HELP_COLUMN);
+	help_text(out, help, column, column);
 }
 
 static void usage_line(FILE *out, const struct to_command *command)
@@ -214,8 +232,12 @@ static void usage_line(FILE *out, const struct to_command *command)
 
 void to_command_help(FILE *out, const struct to_command *command)
 {
+	char summary[128];
+
 	usage_line(out, command);
-	fprintf(out, "\n%s.\n", command->summary);
+	fprintf(out, "\n");
+	snprintf(summary, sizeof(summary), "%s.", command->summary);
+	help_text(out, summary, 0, 0);
 	if (command->description) {
 		fprintf(out, "\n");
 		help_text(out, command->description, 0, 0);
@@ -227,15 +249,106 @@ void to_command_help(FILE *out, const struct to_command *command)
 		help_option(out, o);
 }
 
-void to_command_overview(FILE *out)
+static bool in_family(const struct to_command *command, const char *family)
 {
-	fprintf(out, "usage: toctl [--json] COMMAND [OPTIONS] [OPERANDS]\n\n"
-		"Plans, programs and measures a fabric of servers without switches.\n\n"
-		"Commands:\n");
+	size_t len = strlen(family);
+
+	return !strncmp(command->name, family, len) && command->name[len] == ' ';
+}
+
+bool to_command_is_family(const char *word)
+{
 	for (int i = 0; to_commands[i]; i++)
-		fprintf(out, "  %-14s %s\n", to_commands[i]->name,
-			to_commands[i]->summary);
-	fprintf(out, "\nSee toctl COMMAND --help.\n");
+		if (in_family(to_commands[i], word))
+			return true;
+	return false;
+}
+
+void to_command_overview(FILE *out, const char *family)
+{
+	const int column = 18;
+
+	if (family)
+		fprintf(out, "usage: toctl [--json] %s COMMAND [OPTIONS] [OPERANDS]\n", family);
+	else
+		fprintf(out, "usage: toctl [--json] COMMAND [OPTIONS] [OPERANDS]\n\n");
+	if (!family)
+		help_text(out, "Plans, programs and measures a fabric of servers without switches.", 0, 0);
+	fprintf(out, "\nCommands:\n");
+	for (int i = 0; to_commands[i]; i++) {
+		if (family && !in_family(to_commands[i], family))
+			continue;
+		if (fprintf(out, "  %-15s ", to_commands[i]->name) > column)
+			fprintf(out, "\n%*s", column, "");
+		help_text(out, to_commands[i]->summary, column, column);
+	}
+	fprintf(out, "\nSee toctl%s%s COMMAND --help.\n", family ? " " : "", family ? family : "");
+}
+
+/* Least number of letters to insert, remove, replace or swap that make @a of @b. */
+static unsigned int edits(const char *a, const char *b)
+{
+	unsigned int row[3][TO_COMMAND_WORDS_MAX + 1];
+	unsigned int *older = row[0], *old = row[1], *now = row[2], *spare, n = strlen(b);
+
+	if (n > TO_COMMAND_WORDS_MAX)
+		return UINT_MAX;
+	for (unsigned int j = 0; j <= n; j++)
+		now[j] = j;
+	for (unsigned int i = 0; a[i]; i++) {
+		spare = older;
+		older = old;
+		old = now;
+		now = spare;
+		now[0] = i + 1;
+		for (unsigned int j = 0; j < n; j++) {
+			unsigned int least = old[j] + (a[i] != b[j]);
+
+			least = old[j + 1] + 1 < least ? old[j + 1] + 1 : least;
+			least = now[j] + 1 < least ? now[j] + 1 : least;
+			if (i && j && a[i] == b[j - 1] && a[i - 1] == b[j] && older[j - 1] + 1 < least)
+				least = older[j - 1] + 1;
+			now[j + 1] = least;
+		}
+	}
+	return now[n];
+}
+
+/* The command whose name is nearest to what @argv says, NULL when none is near. */
+static const char *nearest_command(int argc, char *const *argv)
+{
+	unsigned int best = 3, n;	/* two slips of the finger */
+	const char *name = NULL;
+	char words[2][TO_COMMAND_WORDS_MAX + 1];
+
+	snprintf(words[0], sizeof(words[0]), "%s", argv[0]);
+	snprintf(words[1], sizeof(words[1]), "%s %s", argv[0], argc > 1 ? argv[1] : "");
+	for (int i = 0; to_commands[i]; i++) {
+		n = edits(to_commands[i]->name, words[!!strchr(to_commands[i]->name, ' ')]);
+		if (n < best && n < strlen(to_commands[i]->name) / 2) {
+			best = n;
+			name = to_commands[i]->name;
+		}
+	}
+	return name;
+}
+
+int to_command_unknown(int argc, char *const *argv)
+{
+	const bool family = to_command_is_family(argv[0]);
+	const char *near = nearest_command(argc, argv);
+
+	if (family && argc < 2) {
+		to_command_overview(stderr, argv[0]);
+		return TO_EXIT_USAGE;
+	}
+	fprintf(stderr, "toctl: unknown command %s%s%s; ", argv[0], family ? " " : "",
+		family ? argv[1] : "");
+	if (near)
+		fprintf(stderr, "did you mean %s?\n", near);
+	else
+		fprintf(stderr, "see toctl%s%s --help\n", family ? " " : "", family ? argv[0] : "");
+	return TO_EXIT_USAGE;
 }
 
 /* What getopt_long() needs, from both option tables. */
@@ -330,6 +443,48 @@ static int parser_missing(const struct parser *p, struct to_error *err)
 	return 0;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return false;
+	if (stat(a, &sa) || stat(b, &sb))
+		return !strcmp(a, b);	/* two outputs that are not there yet */
+	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* No command writes a file that it reads, nor two outputs to one. */
+static int check_outputs(const struct to_command *command, const void *args, char **operands,
+			 struct to_error *err)
+{
+	for (const struct to_option *o = command->options; o && o->name; o++) {
+		const char *path = *(const char *const *)((const char *)args + o->offset);
+
+		if (o->type != TO_OPTION_OUTPUT || !path)
+			continue;
+		for (char **operand = operands; *operand; operand++)
+			if (same_file(path, *operand))
+				return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
+						    o->name, *operand);
+		for (const struct to_option *other = command->options; other->name; other++) {
+			const void *field = (const char *)args + other->offset;
+			const char *file = *(const char *const *)field;
+			bool output = other->type == TO_OPTION_OUTPUT;
+
+			if (other == o || (!output && other->type != TO_OPTION_STRING) ||
+			    !other->argument || strcmp(other->argument, "FILE") || !file ||
+			    !same_file(path, file))
+				continue;
+			return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s",
+						     o->name, other->name, path) :
+					to_error_set(err, -EINVAL, "--%s would overwrite %s, which --%s reads",
+						     o->name, file, other->name);
+		}
+	}
+	return 0;
+}
+
 static int parse_options(struct parser *p, const struct to_command *command,
 			 int argc, char **argv, void *args,
 			 struct common_args *common, struct to_error *err)
@@ -359,7 +514,7 @@ static int parse_options(struct parser *p, const struct to_command *command,
 	if ((unsigned int)(argc - optind) > command->max_operands)
 		return to_error_set(err, -EINVAL, "unexpected operand \"%s\"",
 				    argv[optind + command->max_operands]);
-	return 0;
+	return check_outputs(command, args, argv + optind, err);
 }
 
 int to_command_main(const struct to_command *command, int argc, char **argv,

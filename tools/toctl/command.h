@@ -15,6 +15,8 @@
 
 #include "base/error.h"
 
+#define TO_COMMAND_WORDS_MAX 64	/* bytes of a command's name, at most */
+
 /** Exit statuses of toctl. */
 enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };
 
@@ -22,6 +24,8 @@ enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };
  * enum to_option_type - what an option's argument is, and its field's type
  * @TO_OPTION_FLAG: no argument, bool
  * @TO_OPTION_STRING: const char *
+ * @TO_OPTION_OUTPUT: const char *, a file that the command writes: none that it is
+ *	told to read, nor another of its outputs
  * @TO_OPTION_NUMBER: uint64_t, decimal
  * @TO_OPTION_REAL: double
  * @TO_OPTION_DURATION: uint64_t in ns, written with a unit: 50ms
@@ -33,6 +37,7 @@ enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE };
 enum to_option_type {
 	TO_OPTION_FLAG,
 	TO_OPTION_STRING,
+	TO_OPTION_OUTPUT,
 	TO_OPTION_NUMBER,
 	TO_OPTION_REAL,
 	TO_OPTION_DURATION,
@@ -147,6 +152,18 @@ int to_command_main(const struct to_command *command, int argc, char **argv,
 		    bool json);
 
 void to_command_help(FILE *out, const struct to_command *command);
-void to_command_overview(FILE *out);
+
+/** to_command_overview() - all commands, or those of @family ("tm"), a line each */
+void to_command_overview(FILE *out, const char *family);
+
+/** to_command_is_family() - does @word begin commands of two words? */
+bool to_command_is_family(const char *word);
+
+/**
+ * to_command_unknown() - say that there is no command as at @argv, and which comes near
+ *
+ * Return: exit status.
+ */
+int to_command_unknown(int argc, char *const *argv);
 
 #endif

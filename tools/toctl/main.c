@@ -17,6 +17,11 @@ const struct to_command *const to_commands[] = {
 	NULL
 };
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
 int main(int argc, char **argv)
 {
 	const struct to_command *command;
@@ -26,11 +31,10 @@ int main(int argc, char **argv)
 	for (; first < argc && argv[first][0] == '-'; first++) {
 		if (!strcmp(argv[first], "--json")) {
 			json = true;
-		} else if (!strcmp(argv[first], "--help") ||
-			   !strcmp(argv[first], "-h")) {
-			to_command_overview(stdout);
-			return TO_EXIT_OK;
-		} else if (!strcmp(argv[first], "--version")) {
+		} else if (is_help(argv[first])) {
+			argv[first] = "help";
+			break;
+		} else if (!strcmp(argv[first], "--version") || !strcmp(argv[first], "-V")) {
 			argv[first] = "version";
 			break;
 		} else {
@@ -40,15 +44,17 @@ int main(int argc, char **argv)
 		}
 	}
 	if (first == argc) {
-		to_command_overview(stderr);
+		to_command_overview(stderr, NULL);
 		return TO_EXIT_USAGE;
 	}
 	command = to_command_find(argc - first, argv + first, &used);
-	if (!command) {
-		fprintf(stderr, "toctl: unknown command %s; see toctl --help\n",
-			argv[first]);
-		return TO_EXIT_USAGE;
+	if (!command && argc - first == 2 && is_help(argv[first + 1]) &&
+	    to_command_is_family(argv[first])) {
+		to_command_overview(stdout, argv[first]);
+		return TO_EXIT_OK;
 	}
+	if (!command)
+		return to_command_unknown(argc - first, argv + first);
 	return to_command_main(command, argc - first - used, argv + first + used,
 			       json);
 }
