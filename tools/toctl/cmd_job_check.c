@@ -19,6 +19,7 @@ struct check_args {
 
 static int check_tm(struct to_call *call, const struct check_args *args, const struct to_plan *plan)
 {
+	struct to_ring_traffic traffic;
 	char fingerprint[17];
 	struct to_tm *tm;
 	int ret = to_tm_fingerprint(call->operands[0], fingerprint, &call->err);
@@ -28,10 +29,16 @@ static int check_tm(struct to_call *call, const struct check_args *args, const s
 	tm = to_tm_load(args->tm, &call->err);
 	if (!tm)
 		return -EINVAL;
-	if (to_ring_report_fits(tm, args->tm, fingerprint, call->operands[0], plan, &call->err))
-		ret = -EINVAL;
-	else
-		ret = to_ring_report(call, plan, args->job.group, tm, &args->limits);
+	ret = to_ring_report_fits(tm, args->tm, fingerprint, call->operands[0], plan, &call->err);
+	if (!ret)
+		ret = to_ring_traffic_init(&traffic, tm->n_servers, &call->err);
+	if (!ret) {
+		ret = to_ring_traffic_add(&traffic, tm, &call->err);
+		if (!ret)
+			ret = to_ring_report(call, stdout, plan, args->job.group, &traffic,
+					     &args->limits);
+		to_ring_traffic_free(&traffic);
+	}
 	to_tm_free(tm);
 	return ret;
 }

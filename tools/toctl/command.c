@@ -556,7 +556,8 @@ int to_command_main(const struct to_command *command, int argc, char **argv,
 	}
 	if (ret && call.err.text[0])
 		fprintf(stderr, "toctl %s: %s\n", command->name, call.err.text);
-	if (ret == TO_EXIT_USAGE)
+	/* not the status of a command that it ran */
+	if (ret == TO_EXIT_USAGE && call.err.text[0])
 		fprintf(stderr, "see toctl %s --help\n", command->name);
 out:
 	for (const struct to_option *o = command->options; args && o && o->name; o++)

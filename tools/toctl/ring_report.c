@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "job/ring_check.h"
 
 #define STRAYS_SHOWN 12
 
@@ -37,37 +36,37 @@ static double report_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-static void report_text(const struct to_ring_check *check, const struct to_server *servers)
+static void report_text(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
 {
 	char text[16];
 
 	for (unsigned int i = 0; i < check->n_rings; i++) {
 		const struct to_ring_bytes *ring = &check->rings[i];
 
-		printf("ring %u%s: %s", ring->ring, ring->reverse ? " back" : "",
+		fprintf(out, "ring %u%s: %s", ring->ring, ring->reverse ? " back" : "",
 		       to_bytes_text(ring->bytes, text));
 		if (ring->linked)
-			printf(", %.2f %% of it on its links\n",
+			fprintf(out, ", %.2f %% of it on its links\n",
 			       report_percent(ring->on_links, ring->bytes));
 		else
-			printf(", routed: its hops have no links of their own\n");
+			fprintf(out, ", routed: its hops have no links of their own\n");
 	}
 	for (unsigned int i = 0; i < check->n_strays && i < STRAYS_SHOWN; i++)
-		printf("stray: %s -> %s: %s\n", servers[check->strays[i].from].name,
+		fprintf(out, "stray: %s -> %s: %s\n", servers[check->strays[i].from].name,
 		       servers[check->strays[i].to].name,
 		       to_bytes_text(check->strays[i].bytes, text));
 	if (check->n_strays > STRAYS_SHOWN)
-		printf("stray: %u more pairs\n", check->n_strays - STRAYS_SHOWN);
-	printf("%s between all servers: %.2f %% between those that are no neighbours, ",
+		fprintf(out, "stray: %u more pairs\n", check->n_strays - STRAYS_SHOWN);
+	fprintf(out, "%s between all servers: %.2f %% between those that are no neighbours, ",
 	       to_bytes_text(check->bytes, text), report_percent(check->stray, check->bytes));
-	printf("%.2f %% off their links; %.2f %% relayed\n",
+	fprintf(out, "%.2f %% off their links; %.2f %% relayed\n",
 	       report_percent(check->off_links, check->bytes),
 	       report_percent(check->relayed + check->off_links, check->bytes));
 }
 
-static void report_json(const struct to_ring_check *check, const struct to_server *servers)
+static void report_json(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
 {
-	json_t *rings = json_array(), *strays = json_array(), *out;
+	json_t *rings = json_array(), *strays = json_array(), *report;
 
 	for (unsigned int i = 0; i < check->n_rings; i++)
 		json_array_append_new(rings, json_pack(
@@ -80,21 +79,21 @@ static void report_json(const struct to_ring_check *check, const struct to_serve
 			"{s:s, s:s, s:I}", "from", servers[check->strays[i].from].name,
 			"to", servers[check->strays[i].to].name,
 			"bytes", (json_int_t)check->strays[i].bytes));
-	out = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "bytes", (json_int_t)check->bytes,
+	report = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "bytes", (json_int_t)check->bytes,
 			"stray", (json_int_t)check->stray,
 			"off_links", (json_int_t)check->off_links,
 			"relayed", (json_int_t)check->relayed, "rings", rings, "strays", strays);
-	json_dumpf(out, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(out);
+	json_dumpf(report, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(report);
 }
 
-int to_ring_report(struct to_call *call, const struct to_plan *plan, uint32_t group,
-		   const struct to_tm *tm, const struct to_ring_limits *limits)
+int to_ring_report(struct to_call *call, FILE *out, const struct to_plan *plan, uint32_t group,
+		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits)
 {
 	const struct to_server *servers = plan->cluster->servers;
 	struct to_ring_check check;
-	int ret = to_ring_check(&check, plan, group, tm, limits->iterations, limits->slack,
+	int ret = to_ring_check(&check, plan, group, traffic, limits->iterations, limits->slack,
 				&call->err);
 	uint64_t astray;
 
@@ -106,9 +105,9 @@ int to_ring_report(struct to_call *call, const struct to_plan *plan, uint32_t gr
 		return to_error_set(&call->err, -ENODATA, "nothing was sent between servers");
 	}
 	if (call->json)
-		report_json(&check, servers);
+		report_json(out, &check, servers);
 	else
-		report_text(&check, servers);
+		report_text(out, &check, servers);
 	if (report_percent(astray, check.bytes) > limits->tolerance) {
 		if (check.n_strays)
 			ret = to_error_set(&call->err, -ERANGE,

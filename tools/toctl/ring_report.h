@@ -7,6 +7,7 @@
 #include "command.h"
 #include "data/plan.h"
 #include "data/tm.h"
+#include "job/ring_check.h"
 
 /**
  * struct to_ring_limits - what a run may do beside its rings
@@ -43,13 +44,13 @@ int to_ring_report_fits(const struct to_tm *tm, const char *path, const char *fi
 			const char *plan_path, const struct to_plan *plan, struct to_error *err);
 
 /**
- * to_ring_report() - print what each ring carried and what strayed
+ * to_ring_report() - print on @out what each ring carried and what strayed
  * @group: as to_ring_check() takes it
  *
  * Return: 0; -ERANGE with the call's error when too much strayed; -ENODATA: there are no
  * bytes; -ENOMEM.
  */
-int to_ring_report(struct to_call *call, const struct to_plan *plan, uint32_t group,
-		   const struct to_tm *tm, const struct to_ring_limits *limits);
+int to_ring_report(struct to_call *call, FILE *out, const struct to_plan *plan, uint32_t group,
+		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits);
 
 #endif

@@ -4,11 +4,47 @@
 
 #include "job/ring_check.h"
 
-/* Matrices of n x n, row = source. */
+int to_ring_traffic_init(struct to_ring_traffic *traffic, unsigned int n, struct to_error *err)
+{
+	*traffic = (struct to_ring_traffic){ .n = n };
+	traffic->bytes = calloc(traffic->n * n, sizeof(*traffic->bytes));
+	traffic->carried = calloc(traffic->n * n, sizeof(*traffic->carried));
+	if (traffic->bytes && traffic->carried)
+		return 0;
+	to_ring_traffic_free(traffic);
+	return to_error_set(err, -ENOMEM, "out of memory");
+}
+
+void to_ring_traffic_free(struct to_ring_traffic *traffic)
+{
+	free(traffic->bytes);
+	free(traffic->carried);
+	*traffic = (struct to_ring_traffic){};
+}
+
+int to_ring_traffic_add(struct to_ring_traffic *traffic, const struct to_tm *tm,
+			struct to_error *err)
+{
+	const size_t n = traffic->n;
+	uint64_t *more = calloc(n * n, sizeof(*more));
+
+	if (!more)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	to_tm_matrix(tm, -1, -1, TO_TM_ALL, more);
+	for (size_t i = 0; i < n * n; i++)
+		traffic->bytes[i] += i / n == i % n ? 0 : more[i];
+	free(more);
+	for (unsigned int s = 0; s < tm->n_samples; s++)
+		for (unsigned int l = 0; tm->samples[s].links && l < tm->n_links; l++)
+			traffic->carried[tm->links[l].from.server * n + tm->links[l].to.server] +=
+				tm->samples[s].links[l].carried;
+	return 0;
+}
+
+/* The rest is as large, row = source. */
 struct ring_check {
 	size_t n;
-	uint64_t *bytes;	/* of each pair */
-	uint64_t *carried;	/* by links from the one to the other */
+	const uint64_t *bytes, *carried;
 	bool *linked, *neighbours;
 };
 
@@ -35,11 +71,8 @@ static void ring_check_neighbours(struct ring_check *c, const struct to_plan *pl
 	}
 }
 
-static void ring_check_links(struct ring_check *c, const struct to_plan *plan,
-			     const struct to_tm *tm)
+static void ring_check_links(struct ring_check *c, const struct to_cluster *cluster)
 {
-	const struct to_cluster *cluster = plan->cluster;
-
 	for (unsigned int i = 0; i < cluster->n_links; i++) {
 		const uint32_t a = cluster->links[i].a.server, b = cluster->links[i].b.server;
 
@@ -47,10 +80,6 @@ static void ring_check_links(struct ring_check *c, const struct to_plan *plan,
 		if (cluster->link_mode == TO_LINKS_DUPLEX)
 			c->linked[b * c->n + a] = true;
 	}
-	for (unsigned int s = 0; s < tm->n_samples; s++)
-		for (unsigned int l = 0; tm->samples[s].links && l < tm->n_links; l++)
-			c->carried[tm->links[l].from.server * c->n + tm->links[l].to.server] +=
-				tm->samples[s].links[l].carried;
 }
 
 static void ring_check_ring(const struct ring_check *c, const struct to_ring *ring,
@@ -105,27 +134,25 @@ static void ring_check_pairs(const struct ring_check *c, const struct to_plan *p
 }
 
 int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
-		  const struct to_tm *tm, double iterations, uint64_t slack,
+		  const struct to_ring_traffic *traffic, double iterations, uint64_t slack,
 		  struct to_error *err)
 {
-	struct ring_check c = { .n = plan->cluster->n_servers };
+	struct ring_check c = {
+		.n = traffic->n, .bytes = traffic->bytes, .carried = traffic->carried,
+	};
 	const size_t cells = c.n * c.n;
 	int ret = -ENOMEM;
 
 	*check = (struct to_ring_check){};
-	c.bytes = calloc(cells, sizeof(*c.bytes));
-	c.carried = calloc(cells, sizeof(*c.carried));
 	c.linked = calloc(cells, sizeof(*c.linked));
 	c.neighbours = calloc(cells, sizeof(*c.neighbours));
 	check->rings = calloc(2 * (size_t)plan->n_rings + 1, sizeof(*check->rings));
 	check->strays = calloc(cells, sizeof(*check->strays));
-	if (!c.bytes || !c.carried || !c.linked || !c.neighbours || !check->rings ||
-	    !check->strays) {
+	if (!c.linked || !c.neighbours || !check->rings || !check->strays) {
 		to_error_set(err, ret, "out of memory");
 		goto out;
 	}
-	to_tm_matrix(tm, -1, -1, TO_TM_ALL, c.bytes);
-	ring_check_links(&c, plan, tm);
+	ring_check_links(&c, plan->cluster);
 	ring_check_neighbours(&c, plan);
 	for (unsigned int i = 0; i < plan->n_rings; i++) {
 		const unsigned int directions = plan->rings[i].reverse ? 2 : 1;
@@ -144,8 +171,6 @@ int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint3
 out:
 	if (ret)
 		to_ring_check_free(check);
-	free(c.bytes);
-	free(c.carried);
 	free(c.linked);
 	free(c.neighbours);
 	return ret;

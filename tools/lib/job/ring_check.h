@@ -8,6 +8,29 @@
 #include "job/ranks.h"
 
 /**
+ * struct to_ring_traffic - what was measured so far; n x n, row = source
+ * @bytes: of each pair
+ * @carried: by links from the one server to the other
+ */
+struct to_ring_traffic {
+	size_t n;
+	uint64_t *bytes, *carried;
+};
+
+/** to_ring_traffic_init() - nothing, of @n servers. Return: 0 or -ENOMEM with @err */
+int to_ring_traffic_init(struct to_ring_traffic *traffic, unsigned int n, struct to_error *err);
+void to_ring_traffic_free(struct to_ring_traffic *traffic);
+
+/**
+ * to_ring_traffic_add() - the samples of a merged matrix, too
+ * @tm: of the same servers, in their order
+ *
+ * Return: 0 or -ENOMEM with @err.
+ */
+int to_ring_traffic_add(struct to_ring_traffic *traffic, const struct to_tm *tm,
+			struct to_error *err);
+
+/**
  * struct to_ring_bytes - what one direction of a ring carried
  * @ring: index into the plan's
  * @bytes: from each server to the next
@@ -42,19 +65,19 @@ struct to_ring_check {
 };
 
 /**
- * to_ring_check() - compare a merged matrix with the rings and trees of a plan
+ * to_ring_check() - compare what was measured with the rings and trees of a plan
  * @group: whose rings to list, TO_RANKS_NONE for all groups'
  * @iterations: of the job's MP transfers, which may go between any servers
  * @slack: bytes that a pair may have beside, for connections and control traffic
  *
  * Neighbours are those of all groups, in both directions: who receives acknowledges.
- * Which packets took which path the matrix does not say; what left its links is a lower
+ * Which packets took which path a matrix does not say; what left its links is a lower
  * bound: bytes of a pair beyond what the links between the two carried.
  *
  * Return: 0, to be freed by to_ring_check_free(); -ENOMEM.
  */
 int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
-		  const struct to_tm *tm, double iterations, uint64_t slack,
+		  const struct to_ring_traffic *traffic, double iterations, uint64_t slack,
 		  struct to_error *err);
 
 void to_ring_check_free(struct to_ring_check *check);
