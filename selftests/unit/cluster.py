@@ -2,7 +2,9 @@
 """A cluster for unit tests: real members of etcd, an agent without a kernel for each server
 (bench/agents.c), plans, and toctl apply --all."""
 
+import base64
 import glob
+import http.client
 import json
 import os
 import socket
@@ -59,9 +61,42 @@ class Etcd:
         """Of the whole store, after the command."""
         return json.loads(self.ctl(*args, "-w", "json").stdout)["header"]["revision"]
 
+    def ask(self, url, path, document=None):
+        """What a member says over HTTP, {} if it says nothing; etcdctl takes longer to start."""
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=10)
+        try:
+            connection.request("POST" if document else "GET", path,
+                               document and json.dumps(document))
+            return json.load(connection.getresponse())
+        except (OSError, ValueError, http.client.HTTPException):
+            return {}
+        finally:
+            connection.close()
+
+    def range(self, key, prefix=False):
+        """The reply of the first member that answers, {} if none does."""
+        end = key[:-1] + chr(ord(key[-1]) + 1) if prefix else ""
+        document = {name: base64.b64encode(value.encode()).decode()
+                    for name, value in (("key", key), ("range_end", end))}
+        return next(filter(None, (self.ask(url, "/v3/kv/range", document)
+                                  for url in self.clients)), {})
+
+    def keys(self, prefix):
+        return [base64.b64decode(kv["key"]).decode()
+                for kv in self.range(prefix, True).get("kvs", [])]
+
+    def value(self, key):
+        """ "" if there is none"""
+        return "".join(base64.b64decode(kv["value"]).decode()
+                       for kv in self.range(key).get("kvs", []))
+
+    def present(self):
+        """Servers whose agents are there."""
+        return sum(key.endswith("/state") for key in self.keys("/topoopt/agents/"))
+
     def wait(self):
         deadline = time.monotonic() + 60
-        while self.ctl("endpoint", "health").returncode:
+        while not all(self.ask(url, "/health").get("health") == "true" for url in self.clients):
             if time.monotonic() > deadline:
                 sys.exit("Bail out! etcd does not start")
             time.sleep(0.2)

@@ -1,19 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """toctl run on a fabric without kernels: agents and the optical switch are fakes.py."""
 
+import atexit
+import gc
 import glob
 import json
 import os
+import socket
 import subprocess
-import sys
 import tempfile
 import time
 
-from fakes import BUFFER, HOT, harm_lock, load, members, needs, save
+from fakes import BUFFER, HOT, harm_lock, load, members, needs, save, serve
 from tap import report
 
-TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
-FAKES = f"{sys.executable} -IS {os.path.abspath('selftests/unit/fakes.py')}"
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+TOCTL = os.path.join(BUILD, "toctl")
+
+
+def start_fakes():
+    """The command that is one of the fakes."""
+    directory = tempfile.TemporaryDirectory()
+    address = f"{directory.name}/fakes"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen(64)
+    until, ours = os.pipe()
+    gc.freeze()
+    server = os.fork()
+    if not server:
+        os.close(ours)
+        serve(listener, until)
+        os._exit(0)
+    listener.close()
+    os.close(until)
+
+    def end():
+        os.close(ours)
+        os.waitpid(server, 0)
+        directory.cleanup()
+
+    atexit.register(end)
+    return f"{BUILD}/selftests/fake {address}"
+
+
+FAKES = start_fakes()
 
 
 class Fabric:

@@ -1,10 +1,11 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What fabric.py makes a fabric of: agents that keep tables in files, and an optical
-switch that is a file. Few imports, as they start often.
+switch that is a file.
 
-	fakes.py agent DIR SERVER	one agent, on standard input and output
-	fakes.py switch DIR		the optical switch, see switch_command.c
+	fake SOCKET agent DIR SERVER	one agent, on standard input and output
+	fake SOCKET switch DIR		the optical switch, see switch_command.c
+
+They start often, and Python starts slowly: fake (fake.c) has them forked by serve().
 
 DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
 server's requests with one of "ops", beginning with number "count", so many times: one
@@ -19,7 +20,9 @@ import fcntl
 import glob
 import json
 import os
+import select
 import signal
+import socket
 import sys
 import time
 
@@ -193,6 +196,7 @@ class Kernel:
             self.state["stage"] = None
         elif op == "sample":
             reply["tm"] = self.sample(request)
+            return reply
         self.write()
         return reply
 
@@ -293,5 +297,54 @@ def agent(directory, server):
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "agent" else switch(sys.argv[2]))
+def fake(client):
+    """The fake that a client asks for, in its place."""
+    words, files, *_ = socket.recv_fds(client, 4096, 3)
+    for fd, file in enumerate(files):
+        os.dup2(file, fd)
+        os.close(file)
+    # SIGTERM when the client ends
+    fcntl.fcntl(client, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(client, fcntl.F_SETSIG, signal.SIGTERM)
+    fcntl.fcntl(client, fcntl.F_SETFL, os.O_ASYNC | fcntl.fcntl(client, fcntl.F_GETFL))
+    try:
+        if client.recv(1, socket.MSG_DONTWAIT) == b"":
+            return 1
+    except BlockingIOError:
+        pass
+    kind, *arguments = words.decode().split("\0")
+    return (agent if kind == "agent" else switch)(*arguments)
+
+
+def reap(*_):
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def serve(listener, until):
+    """A fake for each client, until the other end of a pipe is closed."""
+    signal.signal(signal.SIGCHLD, reap)
+    while until not in select.select([listener, until], [], [])[0]:
+        client = listener.accept()[0]
+        if os.fork():
+            client.close()
+            continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        listener.close()
+        status = 1
+        try:
+            try:
+                status = fake(client) or 0
+            except SystemExit as end:
+                status = end.code or 0
+            except BaseException:
+                sys.excepthook(*sys.exc_info())
+            # the client's end is no reason to stop any more
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            sys.stdout.flush()
+            client.send(bytes([status]))
+        finally:
+            os._exit(status)

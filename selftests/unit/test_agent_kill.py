@@ -38,8 +38,7 @@ class Cluster:
         return apply_all(self.etcd.clients[0], plan, self.dir, "--timeout", "30s")
 
     def present(self):
-        keys = self.etcd.ctl("get", "--prefix", "--keys-only", "/topoopt/agents/").stdout
-        return keys.count("/state") == len(SERVERS)
+        return self.etcd.present() == len(SERVERS)
 
     def tables(self):
         return {server: table for server, (_, table) in self.agents.state().items()}

@@ -66,8 +66,7 @@ def tables(agents):
 
 
 def present(etcd, n=len(SERVERS)):
-    keys = etcd.ctl("get", "--prefix", "--keys-only", "/topoopt/agents/").stdout
-    return keys.count("/state") == n
+    return etcd.present() == n
 
 
 def behind_proxies(directory):
@@ -107,8 +106,12 @@ def behind_proxies(directory):
             report(wait_for(lambda: any("no server has counted" in e for e in errors())),
                    "toctl run measures", errors())
             far.freeze()
-            before = etcd.revision("get", "/topoopt/request/query")
-            report(wait_for(lambda: etcd.revision("get", "/topoopt/request/query") > before + 20),
+
+            def revision():
+                return int(etcd.range("/topoopt/request/query")["header"]["revision"])
+
+            before = revision()
+            report(wait_for(lambda: revision() > before + 20),
                    "its connections fall silent: it goes on asking", errors())
             report(wait_for(lambda: "no server has counted" in ([""] + errors())[-1]),
                    "and hears all agents", errors())

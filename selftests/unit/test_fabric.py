@@ -36,12 +36,8 @@ def test(etcd, agents, directory):
     one, two = make_plans(directory)
     urls = ",".join(etcd.clients)
 
-    def there():
-        return etcd.ctl("get", "--prefix", "--keys-only",
-                        "/topoopt/agents/").stdout.count("/state")
-
     def present():
-        return there() == len(SERVERS)
+        return etcd.present() == len(SERVERS)
 
     def errors(log):
         with open(log, encoding="ascii") as file:
@@ -121,7 +117,7 @@ def test(etcd, agents, directory):
     log = f"{directory}/run.log"
     with subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", urls, "--log", log],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-        report(wait_for(lambda: there() == 0), "the leases of busy agents end")
+        report(wait_for(lambda: etcd.present() == 0), "the leases of busy agents end")
         report(wait_for(lambda: "no agent" in last_error(log)), "toctl run names them")
         report(wait_for(present), "they are there again when they have answered")
         report(wait_for(lambda: "no server has counted" in last_error(log)),
@@ -156,9 +152,9 @@ def test(etcd, agents, directory):
     thread = threading.Thread(target=lambda: late.extend(
         apply_all(urls, three, f"{directory}/late", "--timeout", "60s")))
     thread.start()
-    report(wait_for(lambda: "process" in etcd.ctl("get", "/topoopt/controller").stdout),
+    report(wait_for(lambda: "process" in etcd.value("/topoopt/controller")),
            f"{what}: it has the lock")
-    report(wait_for(lambda: "process" not in etcd.ctl("get", "/topoopt/controller").stdout),
+    report(wait_for(lambda: "process" not in etcd.value("/topoopt/controller")),
            f"{what}: the lock ends")
     status, text = apply_all(urls, two, directory)
     report(status == 0 and tables() == plan_two, f"{what}: another one decides", text)
@@ -183,8 +179,7 @@ def test(etcd, agents, directory):
         return reply()
 
     def reply():
-        lines = etcd.ctl("get", "--print-value-only", "/topoopt/agents/s1/state").stdout
-        return json.loads(lines or "{}")
+        return json.loads(etcd.value("/topoopt/agents/s1/state") or "{}")
 
     locked = etcd.revision("put", "/topoopt/controller", "process 1 on somewhere")
     report(decide("commit", 1).get("ok") is True, "a commit that was carried out: so it is said")

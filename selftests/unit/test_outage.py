@@ -11,7 +11,6 @@ import http.client
 import http.server
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -115,17 +114,11 @@ class Fabric:
         self.agents = Agents(self.etcd, self.dir)
         self.one, self.two = make_plans(self.dir)
         self.log = f"{self.dir}/run.log"
-        wait_for(lambda: self.present() == len(SERVERS))
-
-    def present(self):
-        return self.keys("agents/").count("/state")
-
-    def keys(self, prefix):
-        return self.etcd.ctl("get", "--prefix", "--keys-only", f"/topoopt/{prefix}").stdout
+        wait_for(lambda: self.etcd.present() == len(SERVERS))
 
     def plans(self):
         """Generations whose plans are in etcd."""
-        return set(re.findall(r"plans/(\d+)/", self.keys("plans/")))
+        return {key.split("/")[3] for key in self.etcd.keys("/topoopt/plans/")}
 
     def apply(self, plan, url=None):
         return apply_all(url or self.url, plan, self.dir)
@@ -148,8 +141,8 @@ class Fabric:
 
     def end_lease(self):
         """Of the controller."""
-        key = json.loads(self.etcd.ctl("get", "/topoopt/controller", "-w", "json").stdout)
-        self.etcd.ctl("lease", "revoke", f"{key['kvs'][0]['lease']:x}")
+        key = self.etcd.range("/topoopt/controller")["kvs"][0]
+        self.etcd.ctl("lease", "revoke", f"{int(key['lease']):x}")
 
     def story(self):
         with open(self.log, encoding="ascii") as file:
@@ -233,7 +226,7 @@ def missing(fabric, plan_two):
     """A server that is away costs etcd no more than one plan."""
     fabric.apply(fabric.one)
     os.kill(fabric.agents.running[3].pid, signal.SIGKILL)
-    wait_for(lambda: fabric.present() == len(SERVERS) - 1)
+    wait_for(lambda: fabric.etcd.present() == len(SERVERS) - 1)
     run = fabric.run(fabric.two, fabric.url)
     time.sleep(10)
     # after 0, 1, 3 and 7 s
