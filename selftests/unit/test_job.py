@@ -103,6 +103,21 @@ same((abs(sum(r["share"] for r in got["rings"] + got["trees"]) - 1) < 1e-12,
       any(r["reverse"] for r in got["rings"])), (True, False),
      "simplex links: no ring backwards, shares add up to 1")
 
+# --- what examples/training makes of it -----------------------------------------
+
+sys.path.insert(0, "examples/training")
+from topoopt_rings import Rings  # noqa: E402
+
+path = f"{home.name}/ranks.json"
+toctl("job", "ranks", proto, "--ring", "1", "--slots", "2", "--format", "json", "-o", path)
+rings = Rings(path)
+same(rings.n, 24, "examples: two ranks on each of 12 servers")
+# s0 has ranks 0 and 1, s5 2 and 3, s1 10 and 11
+same([order[:4] for order, _ in rings.rings],
+     [[0, 1, 10, 11], [0, 1, 14, 15], [0, 1, 2, 3], [0, 1, 22, 23]], "examples: each ring's order of ranks")
+same((rings.cut(1000), rings.cut(3), rings.cut(0)),
+     ([0, 250, 500, 750, 1000], [0, 1, 2, 2, 3], [0, 0, 0, 0, 0]), "examples: buffers are cut by share")
+
 # --- trees ------------------------------------------------------------------
 
 tree = make("tree", "--job", "examples/ring-4/job.json", "--degree", "3")
