@@ -108,8 +108,8 @@ bench-throughput: KERNEL = 7.2
 bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 	@selftests/bench/throughput.sh -k $(KERNEL)
 
-reproduce: tools  ## figures of papers beside ours; FIG=11
-	@examples/papers/reproduce.py $(FIG:%=fig%)
+reproduce: tools  ## papers' figures beside ours; FIG=11 (of TopoOpt) or PAPER=themis
+	@examples/papers/reproduce.py $(FIG:%=fig%) $(PAPER)
 
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of papers, published and ours: make reproduce FIG=11.
+"""Figures of papers, published and ours: make reproduce FIG=11, PAPER=themis.
 
-    reproduce.py fig11
+    reproduce.py fig11|themis
 
 Each line has what was published, what toctl computes, how far that is off and, where it
 is, which assumption explains it: the line below it has that assumption changed. Nothing
 is tuned towards a published number.
 """
 
+import glob
 import json
 import os
 import subprocess
@@ -65,7 +66,47 @@ def fig11():
     print(f"  sip-ml is dearest: the paper has no price of it; it is, above {dearest}, an interface")
 
 
-PAPERS = {"fig11": fig11}
+def themis():
+    here = os.path.dirname(os.path.abspath(__file__))
+    networks = sorted(glob.glob(here + "/dims-*.json"))
+    two = [name for name in networks if "3D-SW_SW_SW_hetero" in name or "4D-Ring_FC_Ring_SW" in name]
+    sizes = [f"{n}MB" for n in range(100, 1001, 100)]
+
+    def schedules(policy, order, names=networks, *options):
+        return [toctl("schedule", "--network", name, "--size", size, "--policy", policy, "--order", order, *options)
+                for name in names for size in sizes]
+
+    def used(found):
+        return 100 * sum(one["utilisation"] for one in found) / len(found)
+
+    def faster(found):
+        return sum(one["baseline_time_s"] / one["time_s"] for one in found) / len(found)
+
+    plain = schedules("baseline", "fifo")
+    fifo, scf = (schedules("themis", order) for order in ("fifo", "scf"))
+    head("Themis: AllReduce of 100 to 1000 MB on six networks, 64 chunks, mean")
+    line("utilisation (%), baseline", 56.31, used(plain))
+    line("utilisation (%), Themis + FIFO", 87.67, used(fifo))
+    line("utilisation (%), Themis + SCF", 95.14, used(scf))
+    line("speed-up, Themis + FIFO", 1.58, faster(fifo))
+    line("speed-up, Themis + SCF", 1.72, faster(scf))
+    line("speed-up, most", 2.70, max(one["baseline_time_s"] / one["time_s"] for one in scf))
+    for share in "0", "0.25", "1":
+        line(f"  --threshold {share}: Themis + SCF", 95.14, used(schedules("themis", "scf", networks,
+                                                                        "--threshold", share)))
+    head("Themis: utilisation (%) of 3D-SW_SW_SW_hetero and 4D-Ring_FC_Ring_SW, mean")
+    for chunks, published in ("4", (43.13, 48.58)), ("512", (87.81, 91.18)):
+        for order, value in zip(("fifo", "scf"), published):
+            line(f"{chunks} chunks, Themis + {order.upper()}", value,
+                 used(schedules("themis", order, two, "--chunks", chunks)))
+    for parallel in "16", "8":
+        for order, value in ("fifo", 87.81), ("scf", 91.18):
+            line(f"  --parallel {parallel}: 512 chunks, Themis + {order.upper()}", value,
+                 used(schedules("themis", order, two, "--chunks", "512", "--parallel", parallel)),
+                 "so many chunks under way in a dimension at most")
+
+
+PAPERS = {"fig11": fig11, "themis": themis}
 
 if len(sys.argv) != 2 or sys.argv[1] not in PAPERS:
     sys.exit(f"reproduce.py: which of {', '.join(PAPERS)}?")

@@ -20,6 +20,7 @@ COMMANDS = {
     "plan cluster": (f"plan --job {RING}job.json --cluster {{}} --fixed -o out", RING + "cluster.json"),
     "parallelize": ("parallelize --model {} --servers 4 --degree 2 --budget 4 -o out",
                     "examples/models/dlrm.json"),
+    "schedule": ("schedule --network {} --size 100MB -o out", "selftests/unit/formats/dims.json"),
     "cost": ("cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
              "selftests/unit/formats/prices.json"),
     "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
@@ -132,6 +133,20 @@ CALLS = {
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
     "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
+    "schedule --network {dims} --size 63 -o out": (1, "chunks of 0 bytes: 63 bytes in 64 chunks"),
+    "schedule --network {dims} --size 0": (2, "--size: expected 1 to 9223372036854775807, not 0"),
+    "schedule --network {dims} --size 1.5GB":
+        (2, '--size: expected bytes like 100MB (kB to TB, KiB to TiB), not "1.5GB"'),
+    "schedule --network {dims} --size 1MB --chunks 0": (2, "--chunks: expected 1 to 4096, not 0"),
+    "schedule --network {dims} --size 1MB --threshold -1 -o out": (2, "--threshold is a share of a chunk, 0 or more"),
+    "schedule --network {dims} --size 1MB --policy optimal -o out":
+        (1, "optimal is for up to 128 stages in all (384 here) and 576 orders of dimensions (36 here), "
+            "any number of chunks in parallel"),
+    "schedule --network {dims} --size 9000000TB -o out":
+        (1, "it could take 50 days: too many bytes or latencies for this bandwidth"),
+    "schedule --network {dims} --size 1MB --unordered": (2, "--unordered goes with --jitter"),
+    "schedule --network {dims} --size 1MB --chunks 4096 --jitter 1us -o out":
+        (1, "a replay is for up to 2097152 stages of ranks, 25165824 here: fewer chunks?"),
     "cost --servers 4 --degree 2 --bandwidth 50G":
         (1, 'no prices for 50 Gbit/s in "TopoOpt, Table 3; typical watts", but for 10, 25, 40, 100, 200'),
     "cost --servers 4 --degree 2 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
@@ -150,7 +165,8 @@ CALLS = {
 }
 
 # What goes for an argument that is no file, by the option's type.
-ARGUMENTS = {"string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G"}
+ARGUMENTS = {"string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G",
+             "bytes": "1MB"}
 
 top = os.getcwd()
 problems = []
@@ -254,7 +270,8 @@ finish(f"{overwrites()} calls that would overwrite what they read")
 
 for call, (status, line) in CALLS.items():
     refused(call.format(job="examples/jobs/dlrm-16.json", ring=RING, plan="examples/chain-3/plan.json",
-                        tm="selftests/unit/formats/tm.json"), status, line)
+                        tm="selftests/unit/formats/tm.json",
+                        dims="selftests/unit/formats/dims.json"), status, line)
 finish(f"{len(CALLS)} wrong calls")
 
 with open("selftests/unit/formats/tm.json", "rb") as file:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loaders of cluster.json, job.json, model.json, plan.json, prices.json and tm.json: what
+ * Loaders of cluster.json, dims.json, job.json, model.json, plan.json, prices.json and tm.json: what
  * they read, what they refuse and how they say it (formats/cases.json), and
  * that a plan written is the plan read, to the byte.
  */
@@ -21,6 +21,7 @@
 #include "base/limits.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "collectives/dimensions.h"
 #include "cost/prices.h"
 #include "data/plan.h"
 #include "data/tm.h"
@@ -49,6 +50,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 {
 	struct to_cluster *cluster;
 	struct to_demand *demand;
+	struct to_dimensions dims;
 	struct to_dnn_model *model;
 	struct to_plan *plan;
 	struct to_prices *prices;
@@ -70,6 +72,8 @@ static bool accepts(const char *of, const char *data, size_t len,
 		to_plan_free(plan);
 		return plan;
 	}
+	if (!strcmp(of, "dims.json"))
+		return !to_dimensions_parse(data, len, "doc", &dims, err);
 	if (!strcmp(of, "prices.json")) {
 		prices = to_prices_parse(data, len, "doc", err);
 		to_prices_free(prices);
@@ -139,7 +143,7 @@ static void refuses_broken_documents(void **state)
 static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
-		"cluster.json", "job.json", "matrix.json", "model.json",
+		"cluster.json", "dims.json", "job.json", "matrix.json", "model.json",
 		"plan.json", "prices.json", "tm.json", "tm-server.json" };
 
 	(void)state;

@@ -90,8 +90,8 @@ static void man_page(void)
 	       "0 on success, 1 on failure, 2 on wrong usage; some commands document others. "
 	       "A failure prints one line on standard error.\n"
 	       ".SH SEE ALSO\n"
-	       ".BR topoopt_fwd (4),\n.BR cluster.json (5),\n.BR job.json (5),\n.BR model.json (5),\n"
-	       ".BR plan.json (5),\n.BR prices.json (5),\n.BR tm.json (5)\n");
+	       ".BR topoopt_fwd (4),\n.BR cluster.json (5),\n.BR dims.json (5),\n.BR job.json (5),\n"
+	       ".BR model.json (5),\n.BR plan.json (5),\n.BR prices.json (5),\n.BR tm.json (5)\n");
 }
 
 static json_t *help_json_option(const struct to_option *o)
@@ -100,8 +100,8 @@ static json_t *help_json_option(const struct to_option *o)
 		[TO_OPTION_FLAG] = "flag", [TO_OPTION_STRING] = "string",
 		[TO_OPTION_OUTPUT] = "output", [TO_OPTION_NUMBER] = "number",
 		[TO_OPTION_REAL] = "real", [TO_OPTION_DURATION] = "duration",
-		[TO_OPTION_RATE] = "rate", [TO_OPTION_CHOICE] = "choice",
-		[TO_OPTION_WORDS] = "words",
+		[TO_OPTION_RATE] = "rate", [TO_OPTION_BYTES] = "bytes",
+		[TO_OPTION_CHOICE] = "choice", [TO_OPTION_WORDS] = "words",
 	};
 	json_t *option = json_pack("{ss ss* ss ss* ss* sb ss}", "name", o->name, "letter",
 				   o->letter ? (char []){ o->letter, '\0' } : NULL,

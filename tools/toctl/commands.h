@@ -3,6 +3,7 @@
 TO_COMMAND(plan)
 TO_COMMAND(parallelize)
 TO_COMMAND(cost)
+TO_COMMAND(schedule)
 TO_COMMAND(replan)
 TO_COMMAND(verify)
 TO_COMMAND(report)
