@@ -34,7 +34,7 @@ declare -A packages=(
 	[etcd]="etcd-server etcd-client strace"
 	[shells]="zsh fish"
 	[browser]="chromium python3-pil"
-	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio xz-utils zstd
+	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd
 		util-linux jq"
 	[arm64]="qemu-system-arm"
 )

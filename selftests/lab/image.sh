@@ -6,6 +6,10 @@
 #
 #	image.sh
 #
+#	root/		the root, where modules are built, too
+#	usr.ext4	its /usr, as a disk: a program starts from there without asking the host
+#	boot/KERNEL/	vmlinuz, initrd, release
+#
 # Debian is fetched from the mirror that the host's apt is configured with;
 # TOPOOPT_MIRROR overrides it.
 
@@ -89,7 +93,7 @@ add_btf_tools() { # ROOT BOOT
 }
 
 make_initramfs() { # ROOT RELEASE FILE
-	local root=$1 release=$2 file=$3 tree=$1/initramfs module path
+	local root=$1 release=$2 file=$3 tree=$1/initramfs-$2 module path
 
 	mkdir -p "$tree"/{bin,proc,sys,dev,lower,rw,new,modules}
 	cp "$root/usr/bin/busybox" "$tree/bin/"
@@ -128,6 +132,19 @@ make_kernel() { # ROOT BOOT KERNEL PACKAGE...
 	make_initramfs "$root" "$release" "$boot/initrd"
 }
 
+# Without what builds modules.
+make_disk() { # ROOT FILE
+	local tree=$1/disk
+
+	mkdir "$tree"
+	cp -al "$1"/usr/. "$tree"
+	rm -r "$tree"/{src,include,lib/gcc,libexec/gcc,lib/linux-kbuild-*}
+	: >"$2"
+	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$tree" "$2" \
+		"$(($(du -sm --apparent-size "$tree" | cut -f 1) * 5 / 4 + 64))M"
+	rm -r "$tree"
+}
+
 make_image() { # DIRECTORY
 	local root=$1/root boot=$1/boot kernel job failed=0
 	local -A names=()
@@ -157,6 +174,8 @@ make_image() { # DIRECTORY
 	add_btf_tools "$root" "$boot.new"
 	rm -rf "$root"/var/cache/apt "$root"/var/lib/apt/lists "${root:?}"/boot/*
 	mkdir -p "$root"/{src,out}
+	lab_note "guest image: disk"
+	make_disk "$root" "$1/usr.ext4"
 	mv "$boot.new" "$boot"
 }
 
