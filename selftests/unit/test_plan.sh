@@ -77,7 +77,7 @@ assert won[0]['comm_time_s'] <= 1.001 * min(c.get('comm_time_s', 9e9) for c in p
 assert abs(won[0]['comm_time_s'] / plan['predictions']['comm_time_s'] - 1) < 1e-6" 2>>"$tmp/err"
 result $? "the plan tells which candidate won, the fastest of those routed"
 
-for family in totient double-binary-tree kautz; do
+for family in totient double-binary-tree kautz moore; do
 	run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --family $family \
 		-o "$tmp/family.json" && run 0 verify --json "$tmp/family.json" && python3 -c "
 import json

@@ -6,6 +6,7 @@
 #include "data/allreduce.h"
 #include "graph/double_tree.h"
 #include "graph/kautz.h"
+#include "graph/moore.h"
 #include "topology/family.h"
 
 const struct to_family *const to_families[] = {
@@ -13,6 +14,7 @@ const struct to_family *const to_families[] = {
 	&to_family_hamiltonian,
 	&to_family_double_tree,
 	&to_family_kautz,
+	&to_family_moore,
 	&to_family_totient_evenly,
 	NULL
 };
@@ -52,6 +54,14 @@ static int family_double_tree(const struct to_plan *plan)
 	return all;
 }
 
+static bool family_rings_linked(const struct to_plan *plan)
+{
+	for (unsigned int i = 0; i < plan->cluster->n_links; i++)
+		if (plan->cluster->links[i].ring >= 0)
+			return true;
+	return false;
+}
+
 const char *to_family_name(const struct to_plan *plan, const struct to_graph *graph)
 {
 	int pairs = family_double_tree(plan);
@@ -63,6 +73,8 @@ const char *to_family_name(const struct to_plan *plan, const struct to_graph *gr
 		return pairs ? "double-binary-tree" : "tree";
 	if (to_kautz_within(graph))
 		return "kautz";
+	if (!family_rings_linked(plan) && to_moore_is(graph))
+		return "moore";
 	for (i = 0; i < plan->n_rings; i++)
 		if (!plan->rings[i].jump)
 			return "hamiltonian";

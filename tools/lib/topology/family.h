@@ -45,11 +45,15 @@ extern const struct to_family to_family_double_tree;
 /* Generalised Kautz graphs, AllReduce on rings of their arcs. */
 extern const struct to_family to_family_kautz;
 
+/* Graphs at or near the Moore bound, by their definitions: see moore.h. */
+extern const struct to_family to_family_moore;
+
 /**
  * to_family_name() - the family of @plan, from its links, rings and trees
  * @graph: of its links
  *
- * "kautz" where the links are nearly all of a generalised Kautz graph,
+ * "kautz" where the links are nearly all of a generalised Kautz graph, "moore" where
+ * all links of such a graph are there and none is a ring's,
  * "double-binary-tree" or "tree" where a tree owns links, "totient" where all
  * rings are regular, "hamiltonian" where one is not, "matching" without rings.
  *
