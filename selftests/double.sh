@@ -11,7 +11,7 @@
 double_up() { # GROUP-OF-R
 	local suffix
 
-	suffix=$(od -An -N2 -tx1 /dev/urandom | tr -d ' ')
+	printf -v suffix %04x "$RANDOM"
 	A=A-$suffix R=R-$suffix T=T-$suffix
 	jq -n --argjson group "$1" --arg suffix "-$suffix" '
 	def server($name; $i; $ports): {name: ($name + $suffix), ipv4: "10.200.0.\($i)",

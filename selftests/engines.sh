@@ -47,7 +47,7 @@ listen() {
 
 	listeners=()
 	for server in "${servers[@]}"; do
-		ip netns exec "$server" socat -u "UDP6-RECV:$roce,ipv6only=0" \
+		in_netns "$server" socat -u "UDP6-RECV:$roce,ipv6only=0" \
 			"OPEN:$tmp/got-$server,creat,append" 2>/dev/null &
 		listeners+=($!)
 		must wait_listen "$server" "$roce"

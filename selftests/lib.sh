@@ -125,8 +125,14 @@ wait_for() { # SECONDS COMMAND...
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < deadline)) || return 1
-		sleep "${pauses[looks++]:-.4}"
+		pause "${pauses[looks++]:-.4}"
 	done
+}
+
+# As sleep, without a process: nobody ever writes to the pipe.
+exec {lib_silence}<> <(:)
+pause() { # SECONDS
+	read -rt "$1" -u "$lib_silence" || :
 }
 
 # An RDMA device on every port; ends the test where none works in namespaces.
@@ -152,6 +158,10 @@ lib_listens() {
 # --- servers ------------------------------------------------------------
 
 on() { # SERVER COMMAND...
+	in_netns "$@"
+}
+
+on_sysfs() { # SERVER COMMAND...: one that looks at the server's own /sys
 	ip netns exec "$@"
 }
 
@@ -195,7 +205,7 @@ chain_plan() { # N [SUFFIX]
 chain_up() { # N [--no-apply]
 	local suffix i letters=ABCDEFGHIJKLMNOP
 
-	suffix=$(od -An -N2 -tx1 /dev/urandom | tr -d ' ')
+	printf -v suffix %04x "$RANDOM"
 	plan=$tmp/plan.json
 	chain_plan "$1" "-$suffix" >"$plan"
 	fabric_up "$plan" "${@:2}"
@@ -256,8 +266,8 @@ generations() {
 	local server
 
 	for server in "${servers[@]}"; do
-		on "$server" toctl show --json 2>/dev/null | jq -s '.[0].generation // 0'
-	done | sort -u | xargs
+		on "$server" toctl show --json 2>/dev/null || echo '{"generation": 0}'
+	done | jq -rs 'map(.generation // 0) | unique | join(" ")'
 }
 
 # How many generations and stages all servers have.
@@ -296,6 +306,7 @@ three_up() { # A|B|C
 		shift
 		"$@"
 	}
+	on_sysfs() { on "$@"; }
 	must modprobe topoopt_fwd
 	must ip link add topo0 type topoopt
 	for port in eth0 eth1; do
@@ -324,7 +335,7 @@ tcp_pairs() {
 	local server from to address answer listeners=() reached=0
 
 	for server in "${servers[@]}"; do
-		ip netns exec "$server" socat -U "TCP6-LISTEN:7000,ipv6only=0,fork,reuseaddr" \
+		in_netns "$server" socat -U "TCP6-LISTEN:7000,ipv6only=0,fork,reuseaddr" \
 			"SYSTEM:echo $server" 2>/dev/null &
 		listeners+=($!)
 	done
@@ -367,11 +378,11 @@ rdma_write() { # FROM PORT TO PORT [ARGUMENT...]
 	local from=$1 fport=$2 to=$3 tport=$4 server status=0
 
 	shift 4
-	ip netns exec "$to" ib_write_bw -d "$to-$(port_nic "$to" "$tport")" \
+	in_netns "$to" ib_write_bw -d "$to-$(port_nic "$to" "$tport")" \
 		-x "$(lib_gid "$to" "$tport")" -s 4096 -n 200 "$@" >"$tmp/server" 2>&1 &
 	server=$!
 	wait_listen "$to" 18515 || [[ " $* " == *" -R "* ]] || return 1
-	timeout 60 ip netns exec "$from" ib_write_bw -d "$from-$(port_nic "$from" "$fport")" \
+	timeout 60 in_netns "$from" ib_write_bw -d "$from-$(port_nic "$from" "$fport")" \
 		-x "$(lib_gid "$from" "$fport")" -s 4096 -n 200 "$@" "$(port_ip "$to" "$tport")" ||
 		status=$?
 	wait "$server" || { status=1; sed 's/^/server: /' "$tmp/server"; }

@@ -46,7 +46,7 @@ wires_up() {
 	for ((i = 0; i < 5; i++)); do
 		ip -n "${servers[i]}" link set lo up
 		for port in eth0 eth1; do
-			on "${servers[i]}" test -e "/sys/class/net/$port" || continue
+			on_sysfs "${servers[i]}" test -e "/sys/class/net/$port" || continue
 			on "${servers[i]}" ethtool -K "$port" gro on
 			ip -n "${servers[i]}" link set "$port" up
 		done
@@ -88,7 +88,7 @@ topoopt_up() {
 		ip -n "$server" link add topo0 type topoopt
 		for port in eth0 eth1; do
 			# the ends of the chain have one port
-			on "$server" test -e /sys/class/net/$port ||
+			on_sysfs "$server" test -e /sys/class/net/$port ||
 				ip -n "$server" link add $port mtu 4200 \
 					address "${address[$server:$port:mac]}" type dummy
 			ip -n "$server" address add "${address[$server:$port]}/32" dev $port

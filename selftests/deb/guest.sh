@@ -7,6 +7,7 @@ exec >>/out/tap 2>>/out/log
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/var/cache/ccache
+on() { ip netns exec "$@"; }
 plan=/src/examples/chain-3/plan.json
 packages=(toctl topoopt-fwd-dkms)
 kernel=$(ls /lib/modules)

@@ -32,7 +32,7 @@ waiting() { # does the agent sleep, and for the interval?
 stage=$(jq -c --arg server "$A" '{op: "stage", generation: 5, job,
 	cluster: ({format: "topoopt-cluster", version: 1, servers, links: [.links[] | {a, b}]} | tojson),
 	table: (.tables[] | select(.server == $server) | tojson)}' "$plan")
-coproc agent { exec ip netns exec "$A" toctl agent --stdio 2>"$tmp/err"; }
+coproc agent { exec in_netns "$A" toctl agent --stdio 2>"$tmp/err"; }
 agent_process=$!
 for request in "$stage" '{"op": "commit", "generation": 5}' '{"op": "confirm", "generation": 5}'; do
 	request "$request"

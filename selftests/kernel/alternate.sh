@@ -234,7 +234,7 @@ check "the event of a group on its backup shows the alternate, dead" wait_for 60
 	"^group-ntf.*\"backup-in-use\": true" "$tmp/events"
 is "with its ingress" "$(sed -n 's/^group-ntf \(.*backup-in-use.*\)/\1/p' "$tmp/events" | head -n 1 |
 	jq -c '[.group[] | .nexthop[2] // empty][0] | [.live, .ingress, .weight]')" \
-	"[null,$(on "$R" cat /sys/class/net/eth0/ifindex),null]"
+	"[null,$(on_sysfs "$R" cat /sys/class/net/eth0/ifindex),null]"
 before=$(ethtool_counter "$R" topo0 backup_packets)
 all_by "neither primary nor alternate" backup eth1 0
 is "all by the backup" $(($(ethtool_counter "$R" topo0 backup_packets) - before)) "$frames"

@@ -98,7 +98,7 @@ is "a port behind a relay: through it" "$(route "$A" "$(port_ip "$C" eth0)")" \
 	"$(port_ip "$C" eth0) via $(node "$B") dev eth1 src $(port_ip "$A" eth1)"
 is "from a port's address: by that port" \
 	"$(route "$B" "$(port_ip "$C" eth0)" from "$(port_ip "$B" eth0)")" \
-	"$(port_ip "$C" eth0) from $(port_ip "$B" eth0) via $(node "$A") dev eth0 table $((0x746f0000 + $(on "$B" cat /sys/class/net/eth0/ifindex)))"
+	"$(port_ip "$C" eth0) from $(port_ip "$B" eth0) via $(node "$A") dev eth0 table $((0x746f0000 + $(on_sysfs "$B" cat /sys/class/net/eth0/ifindex)))"
 is "a node: through topo0" "$(route "$A" "$(node "$C")")" \
 	"$(node "$C") dev topo0 src $(node "$A")"
 check_fails "an address that is no server's has no route" 'unreachable' \

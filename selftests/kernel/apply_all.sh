@@ -23,7 +23,7 @@ cat >"$tmp/proxy" <<'END'
 server=$1 tmp=${0%/*}
 requests=$tmp/$$.in
 mkfifo "$requests"
-ip netns exec "$server" toctl agent --stdio <"$requests" &
+in_netns "$server" toctl agent --stdio <"$requests" &
 agent=$!
 exec 3>"$requests"
 rm "$requests"
@@ -81,7 +81,7 @@ check "once more" apply_all "$tmp/one.json"
 check "there is nothing to do" grep -q 'nothing to do, generation 1' <(apply_all "$tmp/one.json")
 is "nothing changed" "$(generations)" 1
 
-ip netns exec s0 ping -i 0.1 -q "$(node s2)" >"$tmp/ping" &
+in_netns s0 ping -i 0.1 -q "$(node s2)" >"$tmp/ping" &
 ping=$!
 check "another plan" apply_all "$two"
 is "they have one generation" "$(generations)" 2
@@ -102,8 +102,8 @@ is "makes one generation of them" "$(generations)" 6
 
 check_fails "a command without {}" '^toctl apply: the command "true" has no \{\}' \
 	toctl apply --all --command true "$two"
-check_fails "a server that is not there" '^toctl apply: .*s9.*the agent ended: Cannot open network namespace "s9"' \
-	toctl apply --all --command 'ip netns exec {} toctl agent --stdio' \
+check_fails "a server that is not there" '^toctl apply: .*s9.*the agent ended: in_netns: .*s9: No such file' \
+	toctl apply --all --command 'in_netns {} toctl agent --stdio' \
 	"$(plan_edit '(.. | select(type == "string")) |= (if . == "s3" then "s9" elif startswith("s3:") then "s9:" + .[3:] else . end)')"
 is "nothing changed" "$(generations)" 6
 check_fails "an agent that does not answer" 's2: the agent does not answer' \
@@ -113,7 +113,7 @@ is "nothing changed, and nothing is staged" "$(routes)" "$(cat "$tmp/one")"
 # --- harm that is mended ---
 
 for op in stage commit confirm; do
-	harm s1 "$op" 'ip netns exec $server toctl apply --abort'
+	harm s1 "$op" 'in_netns $server toctl apply --abort'
 	[[ $op == commit ]] || continue
 	check "a stage that somebody dropped is staged again" apply_all "$two"
 	is "they have one generation" "$(generations)" 7
@@ -135,7 +135,7 @@ check "nothing changed" test "$(generations)" = 10
 is "nothing is staged" "$(routes)" "$(cat "$tmp/one")"
 
 # A commit that fails again when it is tried again.
-harm s2 commit 'always ip netns exec $server toctl apply --abort; kill -9 $agent; wait $agent'
+harm s2 commit 'always in_netns $server toctl apply --abort; kill -9 $agent; wait $agent'
 check_fails "a server that cannot commit" 's2: .*all servers went back to the old plan' \
 	apply_all "$two"
 rm -f "$tmp"/harm-*
@@ -156,7 +156,7 @@ extra_port() {
 }
 before='["xdp-generic","x0"]'
 is "a port that transmits through another NIC, with XDP" "$(extra_port)" "$before"
-harm s2 commit 'always ip netns exec $server toctl apply --abort; kill -9 $agent; wait $agent'
+harm s2 commit 'always in_netns $server toctl apply --abort; kill -9 $agent; wait $agent'
 check_fails "a server that cannot commit, with a port to release on another" \
 	's2: .*all servers went back to the old plan' apply_all "$two"
 rm -f "$tmp"/harm-*
@@ -184,7 +184,7 @@ apply_all "$two" >"$tmp/first" 2>&1 &
 first=$!
 must wait_for 60 test ! -e "$tmp/harm-s3-stage"
 check_fails "a second controller is told" 'another controller is changing topo0' \
-	toctl apply --all --timeout 60s --command 'ip netns exec {} toctl agent --stdio' \
+	toctl apply --all --timeout 60s --command 'in_netns {} toctl agent --stdio' \
 	"$tmp/one.json"
 wait "$first"
 is "the first one goes on" $? 0

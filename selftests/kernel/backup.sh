@@ -43,7 +43,7 @@ is "lit: the backup is idle" "$(group '."backup-in-use"') $(backup_packets)" "nu
 check "traffic takes the primary" on "$A" ping -c 3 -i 0.1 -W 2 "$(node "$T")"
 is "and nothing else" "$(sent eth2) $(backup_packets)" "0 0"
 
-ip netns exec "$A" ping -i 0.02 -W 2 "$(node "$T")" >"$tmp/ping" &
+in_netns "$A" ping -i 0.02 -W 2 "$(node "$T")" >"$tmp/ping" &
 ping=$!
 wait_for 60 grep -q icmp_seq=20 "$tmp/ping"
 "$fabric" darken "$R:eth1"

@@ -11,7 +11,7 @@
 
 chain_up 3
 wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
-ip netns exec "$A" ping -i 0.05 -W 2 "$(node "$C")" >"$tmp/ping" &
+in_netns "$A" ping -i 0.05 -W 2 "$(node "$C")" >"$tmp/ping" &
 ping=$!
 
 # Refused in one line that matches, and nothing moved.

@@ -187,7 +187,7 @@ is "counters of all ports add up" "$(port_counters)" "$before"
 
 floods=()
 for ((i = 0; i < n; i++)); do
-	ip netns exec "${servers[i]}" ping -q -i 0.01 "${addresses[(i + 5) % n]}" >/dev/null 2>&1 &
+	in_netns "${servers[i]}" ping -q -i 0.01 "${addresses[(i + 5) % n]}" >/dev/null 2>&1 &
 	floods+=($!)
 done
 victim=$((RANDOM % n))

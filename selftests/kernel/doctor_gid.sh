@@ -15,7 +15,7 @@ for server in "${servers[@]}"; do
 	must apply "$server" "$plan" >/dev/null
 done
 
-doctor() { on "$B" toctl doctor --plan "$plan" --node "$B"; }
+doctor() { on_sysfs "$B" toctl doctor --plan "$plan" --node "$B"; }
 
 doctor >"$tmp/sound"
 gid=$(doctor | sed -n "s/^ok   eth1: gid: $B-eth1 has the RoCEv2 GID \([0-9]*\) .*/\1/p")
@@ -24,7 +24,7 @@ is "RoCE GID of the port's IPv4 address" \
 	"$(cat "/sys/class/infiniband/$B-eth1/ports/1/gids/${gid:-none}")" \
 	"$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
 		$(port_ip "$B" eth1 | tr . ' '))"
-job_env() { on "$B" toctl job env "$plan" --node "$B" --for "$1"; }
+job_env() { on_sysfs "$B" toctl job env "$plan" --node "$B" --for "$1"; }
 is "NCCL is given both devices and the GID" \
 	"$(job_env nccl 2>/dev/null | grep -E '_(HCA|GID_INDEX)=')" \
 	"NCCL_IB_HCA==$B-eth0:1,$B-eth1:1"$'\n'"NCCL_IB_GID_INDEX=$gid"
@@ -48,7 +48,7 @@ check "a dark link takes its device" \
 	dark eth1 "run jobs without it: NCCL_IB_HCA==$B-eth0:1 UCX_NET_DEVICES=$B-eth0:1"
 is "and no other" "$(doctor | grep -c ': rdma:')" 1
 check "UCX is not given it" grep -qx "UCX_NET_DEVICES=$B-eth0:1" <(job_env ucx)
-check "without a plan too" grep -q "^warn eth1: rdma: " <(on "$B" toctl doctor)
+check "without a plan too" grep -q "^warn eth1: rdma: " <(on_sysfs "$B" toctl doctor)
 must "$fabric" darken "$B:eth0"
 wait_for 60 on "$B" sh -c '! ip link show eth0 | grep -q LOWER_UP'
 check "all of them" dark eth0 "light a port: none of the RDMA devices has carrier"

@@ -28,5 +28,5 @@ for i in {0..4}; do
 	must ip -n "$T" link set "t$i" address "02:00:00:00:02:0$i" up
 done
 must ip -n "$R" link set topo0 up
-ip netns exec "$T" "$(dirname "$(realpath "$0")")/entropy.py" "$R"
+in_netns "$T" "$(dirname "$(realpath "$0")")/entropy.py" "$R"
 exit

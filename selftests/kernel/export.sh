@@ -35,7 +35,7 @@ compare() { # PREFIX LABELS; "name: value" on standard input
 	local name value key
 
 	while read -r name value; do
-		name=$(tr - _ <<<"${name%:}")
+		name=${name%:} name=${name//-/_}
 		key="$1_${names[$name]:-}{$2}"
 		if [[ $name == drop_* ]]; then
 			name=${name#drop_}
@@ -108,7 +108,7 @@ is "JSON has the same figure" "$(on "$B" toctl export --json | jq '.[] |
 # Over HTTP, on loopback.
 on "$B" ip link set lo up
 # not by on(): the process to signal is toctl, not a shell
-ip netns exec "$B" toctl export --listen 10116 2>"$tmp/serve.log" &
+in_netns "$B" toctl export --listen 10116 2>"$tmp/serve.log" &
 server=$!
 wait_listen "$B" 10116
 get() { # PATH [HEADER]

@@ -33,11 +33,9 @@ done
 url=http://192.0.2.1:2379
 # How many agents etcd knows, by its JSON interface: in an emulated machine, etcdctl
 # takes seconds to start.
+request=$(jq -nc '{keys_only: true, key: ("/topoopt/agents/" | @base64),
+	range_end: ("/topoopt/agents0" | @base64)}')
 etcd_agents() {
-	local request
-
-	request=$(jq -nc '{keys_only: true, key: ("/topoopt/agents/" | @base64),
-		range_end: ("/topoopt/agents0" | @base64)}')
 	{
 		printf 'POST /v3/kv/range HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s' \
 			"${#request}" "$request" >&3
@@ -56,7 +54,7 @@ start_etcd() {
 }
 declare -A agents
 start_agent() { # SERVER
-	ip netns exec "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
+	in_netns "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
 	agents[$1]=$!
 }
 stop() { # PID

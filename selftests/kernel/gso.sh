@@ -21,7 +21,7 @@ stream() { # COUNT FROM TO ADDRESS: does what is sent arrive?
 	on "$3" socat -u -b 262144 TCP6-LISTEN:7000,ipv6only=0,reuseaddr - |
 		cmp - <(cat "${blocks[@]}") &
 	wait_listen "$3" 7000
-	cat "${blocks[@]}" | timeout 200 ip netns exec "$2" socat -u -b 262144 - "$4:7000"
+	cat "${blocks[@]}" | timeout 200 in_netns "$2" socat -u -b 262144 - "$4:7000"
 	wait $!
 }
 
@@ -63,14 +63,14 @@ echo 0 >"$trace/events/topoopt/topoopt_account/enable"
 echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
 check "they are larger" grep -q topoopt_relay "$trace/trace"
 is "nothing was too big for the MTU" "$(ethtool_counter "$B" topo0 drop_mtu)" 0
-mtu=$(on "$B" cat /sys/class/net/eth0/mtu)
+mtu=$(on_sysfs "$B" cat /sys/class/net/eth0/mtu)
 is "nor do their segments count for more than that" "$(sed -n 's/.* packets=\([0-9]*\) bytes=/\1 /p' \
 	"$trace/trace" | awk -v frame=$((mtu + 14)) '$2 > $1 * frame { n++ } END { print n + 0, (NR > 0) }')" \
 	"0 1"
 
 # Three segments in one packet that does not say how long it is, as larger ones.
 forge() { # MTU
-	on "$A" python3 - "$1" "$(on "$B" cat /sys/class/net/eth0/address)" \
+	on "$A" python3 - "$1" "$(on_sysfs "$B" cat /sys/class/net/eth0/address)" \
 		"$(port_ip6 "$A" eth1)" "$(port_ip6 "$D" eth0)" <<-END
 		import socket, struct, sys
 		mtu, mac, source, to = sys.argv[1:]

@@ -17,7 +17,7 @@ check "port to port" on "$A" ping -c 1 -W 2 -I "$(port_ip6 "$A" eth1)" "$(port_i
 head -c 2M /dev/urandom >"$tmp/sent"
 on "$C" socat -u TCP6-LISTEN:7000 "OPEN:$tmp/got,creat" &
 must wait_listen "$C" 7000
-check "TCP" timeout 60 ip netns exec "$A" socat -u "OPEN:$tmp/sent" "TCP6:[$(node6 "$C")]:7000"
+check "TCP" timeout 60 in_netns "$A" socat -u "OPEN:$tmp/sent" "TCP6:[$(node6 "$C")]:7000"
 wait $!
 check "arrives intact" cmp "$tmp/sent" "$tmp/got"
 

@@ -72,12 +72,12 @@ check_fails "a UDP sender is told" 'No route to host' on "$A" python3 -c '
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("10.200.9.9", 9))'
 check_fails "a TCP sender is told" 'No route to host' \
-	timeout 10 ip netns exec "$A" socat -u /dev/null TCP:10.200.9.9:9
+	timeout 10 in_netns "$A" socat -u /dev/null TCP:10.200.9.9:9
 
 # Without a link.
 must "$fabric" darken "$B:eth1"
 check "B's topo0 still has carrier" wait_for 60 grep -qx 1 \
-	<(on "$B" cat /sys/class/net/topo0/carrier)
+	<(on_sysfs "$B" cat /sys/class/net/topo0/carrier)
 check "C's has not" wait_for 60 bash -c "ip -n $C link show topo0 | grep -q NO-CARRIER"
 before=$(counter "$B" topo0 drop_no_port)
 check "no port left on the way: the sender is told" \

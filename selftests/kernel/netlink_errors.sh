@@ -10,7 +10,7 @@
 
 chain_up 3
 wait_for 60 on "$A" ping -c 1 -W 1 "$(node "$C")"
-ip netns exec "$A" ping -i 0.05 -W 2 "$(node "$C")" >"$tmp/ping" &
+in_netns "$A" ping -i 0.05 -W 2 "$(node "$C")" >"$tmp/ping" &
 ping=$!
 
 on "$B" python3 "$lib_dir/kernel/netlink_errors.py" topo0 eth0 eth1 | tee "$tmp/tap" | grep -v '^1\.\.'

@@ -99,7 +99,7 @@ hush 9	# nobody looks for a router; the listeners take the rest
 forget
 recorders=()
 for server in "${servers[@]}"; do
-	ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
 		-o "$tmp/$server.tm" 2>"$tmp/$server.log" &
 	recorders+=($!)
 	must wait_for 60 grep -q recording "$tmp/$server.log"
@@ -129,7 +129,7 @@ check "s0 writes into s1, without a relay" rdma_write s0 eth0t s1 eth1t
 check "s0 writes into s2 by the other port, the long way" rdma_write s0 eth1t s2 eth1t
 check "doctor finds the GID on the NIC" \
 	grep -q "^ok   eth0: gid: s0-eth0 has " \
-	<(on s0 toctl doctor --plan "$plan" --node s0)
+	<(on_sysfs s0 toctl doctor --plan "$plan" --node s0)
 is "no engine had any of it" "$(swallowed)" 0
 
 done_testing

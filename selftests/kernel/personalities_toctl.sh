@@ -18,7 +18,7 @@ listen
 
 # --- doctor ---
 
-doctor() { on s0 toctl doctor --plan "$plan" --node s0; }
+doctor() { on_sysfs s0 toctl doctor --plan "$plan" --node s0; }
 complaints() { grep -E '^(warn|FAIL)' | grep -v '^warn eth[01]: gid: no RDMA device'; }
 
 doctor >"$tmp/doctor"
@@ -29,7 +29,7 @@ for nic in eth1 eth1t; do
 	check "doctor: MTU of s1's $nic" \
 		grep -qx "ok   eth0t: mtu: 4200 bytes reach s1:$nic and return" "$tmp/doctor"
 done
-is "doctor without a plan" "$(on s0 toctl doctor | complaints)" ""
+is "doctor without a plan" "$(on_sysfs s0 toctl doctor | complaints)" ""
 
 must ip -n s1 link set eth1t down
 check "doctor finds that the peer's relay interface is deaf" \
@@ -77,7 +77,7 @@ forget
 send s0 s2
 gets 8
 is "it relays" "$(got | wc -l)" 8
-is "and it answers where its addresses are" "$(on s1 toctl doctor --plan "$plan" --node s1 | complaints)" ""
+is "and it answers where its addresses are" "$(on_sysfs s1 toctl doctor --plan "$plan" --node s1 | complaints)" ""
 
 # --- a second device: what it does not know is not its own ---
 

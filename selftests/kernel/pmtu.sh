@@ -11,7 +11,7 @@
 chain_up 4
 narrow=1400
 
-mtu() { on "$1" cat "/sys/class/net/$2/mtu"; }
+mtu() { on_sysfs "$1" cat "/sys/class/net/$2/mtu"; }
 is "the topoopt device has the MTU of its ports" "$(mtu "$B" topo0)" "$(mtu "$B" eth1)"
 must ip -n "$B" link set eth1 mtu $narrow
 must ip -n "$C" link set eth0 mtu $narrow
@@ -47,7 +47,7 @@ transfer() { # FROM TO ADDRESS
 	file=$(mktemp "$tmp/got-XXXX")
 	on "$2" socat -u TCP6-LISTEN:7000,ipv6only=0,reuseaddr "OPEN:$file,trunc" &
 	wait_listen "$2" 7000
-	timeout 60 ip netns exec "$1" socat -u "OPEN:$tmp/sent" "$3:7000"
+	timeout 60 in_netns "$1" socat -u "OPEN:$tmp/sent" "$3:7000"
 	wait $!
 	cmp "$tmp/sent" "$file"
 }

@@ -21,7 +21,7 @@ watchpoints() {
 
 # From a server to C, until the time is over; says how often.
 flood() { # SERVER
-	timeout $((seconds + 60)) ip netns exec "$1" python3 - "$seconds" "$(node "$C")" "$(node6 "$C")" <<-'EOF'
+	timeout $((seconds + 60)) in_netns "$1" python3 - "$seconds" "$(node "$C")" "$(node6 "$C")" <<-'EOF'
 	import os, socket, sys, time
 	os.sched_setaffinity(0, {0})
 	v4, v6 = (socket.socket(f, socket.SOCK_DGRAM) for f in (socket.AF_INET, socket.AF_INET6))
@@ -39,7 +39,7 @@ flood() { # SERVER
 }
 
 change() {
-	timeout $((seconds + 60)) ip netns exec "$B" python3 - "$seconds" "$lib_dir" <<-'EOF'
+	timeout $((seconds + 60)) in_netns "$B" python3 - "$seconds" "$lib_dir" <<-'EOF'
 	import fcntl, os, socket, struct, subprocess, sys, time
 	sys.path.insert(0, sys.argv[2])
 	import genl

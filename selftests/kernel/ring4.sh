@@ -41,9 +41,9 @@ check "s0 writes into s2 by the other port, the long way" rdma_write s0 eth1 s2 
 check "s0 writes into s1's other port, which s2 is cabled to" rdma_write s0 eth0 s1 eth0
 check "RDMA connection manager, s0 to s2" \
 	timeout 60 bash -c '
-		ip netns exec s2 rping -s -C 5 &
+		in_netns s2 rping -s -C 5 &
 		for i in {1..50}; do
-			ip netns exec s0 rping -c -C 5 -a "$1" 2>/dev/null && break
+			in_netns s0 rping -c -C 5 -a "$1" 2>/dev/null && break
 			sleep 0.2
 		done
 		wait $!' - "$(port_ip s2 eth1)"

@@ -34,13 +34,13 @@ stream_begin() {
 	local line=0
 
 	touch "$tmp/stream"
-	ip netns exec s2 socat -u TCP-LISTEN:7777 "CREATE:$tmp/got" &
+	in_netns s2 socat -u TCP-LISTEN:7777 "CREATE:$tmp/got" &
 	stream=$!
 	wait_listen s2 7777
 	while [[ -e $tmp/stream ]]; do
 		echo "line $((line++)) of a stream that must not miss any"
-		sleep 0.1
-	done | tee "$tmp/sent" | ip netns exec s1 socat -u - "TCP:$(node s2):7777" &
+		pause 0.1
+	done | tee "$tmp/sent" | in_netns s1 socat -u - "TCP:$(node s2):7777" &
 }
 
 stream_end() {
@@ -100,11 +100,11 @@ with_switch '{reconfiguration_ns: 5000000000}'
 # Commits do not get through to s3 while there is a file $tmp/refuse.
 cat >"$tmp/agent" <<'END'
 #!/bin/bash
-[[ $1 == s3 ]] || exec ip netns exec "$1" toctl agent --stdio
+[[ $1 == s3 ]] || exec in_netns "$1" toctl agent --stdio
 while IFS= read -r line; do
 	[[ ! -e ${0%/*}/refuse ]] || line=${line/'"op":"commit"'/'"op":"refused by the test"'}
 	printf '%s\n' "$line"
-done | ip netns exec s3 toctl agent --stdio
+done | in_netns s3 toctl agent --stdio
 END
 chmod +x "$tmp/agent"
 run_into_dark "s3 cannot commit" --command "$tmp/agent {}"

@@ -53,7 +53,7 @@ client() { # BODY
 
 # --- a stage belongs to its socket ---
 
-ip netns exec "$server" python3 -u -c "$(program 'stage()
+in_netns "$server" python3 -u -c "$(program 'stage()
 print("ready")
 time.sleep(100)')" >"$tmp/one" &
 holder=$!
@@ -162,7 +162,7 @@ assert groups == [0]'
 
 # --- devices and namespaces that go ---
 
-ip netns exec "$server" python3 -u -c "$(program 'stage(1000)
+in_netns "$server" python3 -u -c "$(program 'stage(1000)
 print("ready")
 time.sleep(100)')" >"$tmp/hold" &
 holder=$!

@@ -68,7 +68,7 @@ applied() {
 	[[ $(apply "$B" "$active" --dry-run 2>&1) == "topo0: nothing to do" ]] || echo "another table"
 	reaches || echo "does not relay"
 }
-starve "apply" applied ip netns exec "$B" toctl apply TARGET --node "$B"
+starve "apply" applied in_netns "$B" toctl apply TARGET --node "$B"
 
 # --- what is shown ---
 
@@ -77,7 +77,7 @@ shown() {
 	((status == 0)) || [[ $said == "toctl show: "* ]] || echo "does not say who failed"
 }
 whole=$(on "$B" toctl show routes)
-starve "show" shown ip netns exec "$B" toctl show routes
+starve "show" shown in_netns "$B" toctl show routes
 
 # --- a device and its ports ---
 

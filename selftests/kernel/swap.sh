@@ -19,7 +19,7 @@ xdp=y
 
 # C: arrivals of each kind in order? Ends with the last datagrams, or 20 s after
 # others; the first may be late.
-ip netns exec "$C" python3 -u - "$datagrams" >"$tmp/received" <<-'EOF' &
+in_netns "$C" python3 -u - "$datagrams" >"$tmp/received" <<-'EOF' &
 import select, socket, sys
 count = int(sys.argv[1])
 expected, lost, late = {}, 0, 0
@@ -47,7 +47,7 @@ must wait_for 60 grep -q ready "$tmp/received"
 
 # B: the same routes in one new table after another, with a group more or less
 # so that tables differ in what they hold.
-ip netns exec "$B" python3 -u - "$lib_dir" >"$tmp/swaps" <<-'EOF' &
+in_netns "$B" python3 -u - "$lib_dir" >"$tmp/swaps" <<-'EOF' &
 import signal, sys, time
 sys.path.insert(0, sys.argv[1])
 import genl

@@ -11,7 +11,7 @@ chain_up 3
 [[ -c /dev/net/tun ]] || must modprobe tun
 must ip -n "$B" tuntap add dev tap0 mode tap vnet_hdr
 must ip -n "$B" link set tap0 master topo0 up
-mtu=$(on "$B" cat /sys/class/net/eth1/mtu)
+mtu=$(on_sysfs "$B" cat /sys/class/net/eth1/mtu)
 
 # TCPv6 aggregates that claim to have their TCP header behind the IPv6 header; it is
 # behind destination options, each time more of them, and in page fragments.
@@ -19,7 +19,7 @@ mtu=$(on "$B" cat /sys/class/net/eth1/mtu)
 #	HEADER: of TCP, in bytes; ROOM: what segments leave of the MTU; BEHIND: what
 #	there is behind the options, if less than the header and three segments
 aggregates() { # HEADER ROOM [BEHIND]
-	on "$B" python3 - "$mtu" "$(on "$B" cat /sys/class/net/tap0/address)" \
+	on "$B" python3 - "$mtu" "$(on_sysfs "$B" cat /sys/class/net/tap0/address)" \
 		"$(node6 "$A")" "$(node6 "$C")" "$@" <<-'END'
 		import fcntl, os, socket, struct, sys
 		mtu, mac, source, to, header, room, *behind = sys.argv[1:]

@@ -23,7 +23,7 @@ record() { # [ARGUMENT...]
 	recorders=()
 	for server in "${servers[@]}"; do
 		# not by on(): the process to signal is toctl, not a shell
-		ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" \
+		in_netns "$server" toctl tm record --plan "$plan" --node "$server" \
 			--count 0 -o "$tmp/$server.tm" "$@" 2>"$tmp/$server.log" &
 		recorders+=($!)
 	done

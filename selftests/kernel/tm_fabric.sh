@@ -18,7 +18,7 @@ hush 4791,9999
 
 recorders=()
 for server in "${servers[@]}"; do
-	ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
 		-o "$tmp/$server.tm" 2>"$tmp/$server.log" &
 	recorders+=($!)
 done

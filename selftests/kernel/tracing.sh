@@ -25,7 +25,7 @@ sent() { # BEFORE
 	(($(relayed) >= $1 + 5))
 }
 ifindex() { # PORT
-	on "$B" cat "/sys/class/net/$1/ifindex"
+	on_sysfs "$B" cat "/sys/class/net/$1/ifindex"
 }
 
 hush 4791

@@ -23,7 +23,7 @@ grows() { # SERVER: does it relay?
 	local before
 
 	before=$(relayed "$1")
-	wait_for 60 bash -c "((\$(ip netns exec $1 ethtool -S topo0 |
+	wait_for 60 bash -c "((\$(in_netns $1 ethtool -S topo0 |
 		awk '\$1 == \"relay_rx_packets:\" { print \$2 }') > $before))"
 }
 master() { ip -n "$1" -j link show "$2" | jq -r '.[0].master // "none"'; }

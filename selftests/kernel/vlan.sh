@@ -63,7 +63,7 @@ head -c 2M /dev/urandom >"$tmp/sent"
 on "$C" socat -u TCP-LISTEN:7000 "OPEN:$tmp/got,creat" &
 must wait_listen "$C" 7000
 check "TCP over VLAN devices" \
-	timeout 60 ip netns exec "$A" socat -u "OPEN:$tmp/sent" "TCP:$(node "$C"):7000"
+	timeout 60 in_netns "$A" socat -u "OPEN:$tmp/sent" "TCP:$(node "$C"):7000"
 wait $!
 check "arrives intact" cmp "$tmp/sent" "$tmp/got"
 

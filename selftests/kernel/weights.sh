@@ -63,7 +63,7 @@ done
 paths() {
 	local count=200 capture
 
-	ip netns exec "$T" tcpdump --immediate-mode -s 96 -i any -nn -l "udp dst port 9" \
+	in_netns "$T" tcpdump --immediate-mode -s 96 -i any -nn -l "udp dst port 9" \
 		>"$tmp/capture" 2>"$tmp/capture-state" &
 	capture=$!
 	wait_for 60 grep -q "listening on" "$tmp/capture-state"

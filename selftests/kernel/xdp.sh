@@ -58,7 +58,7 @@ check "apply --xdp auto" xdp auto
 is "all ports at XDP" "$(paths)" "xdp xdp xdp"
 check "without complaint" test ! -s "$tmp/err"
 check "doctor says so" grep -q "eth1: path: relays at native XDP" \
-	<(on "$R" toctl doctor --plan "$plan" --node "$R")
+	<(on_sysfs "$R" toctl doctor --plan "$plan" --node "$R")
 before=$(on "$R" ip -j link show eth0 | jq '.[0].xdp.prog.id')
 check "apply --xdp on replaces the program" xdp on
 check "by another one" test "$(on "$R" ip -j link show eth0 | jq '.[0].xdp.prog.id')" != "$before"
@@ -230,7 +230,7 @@ is "at XDP" $(($(redirected) - start)) 1
 to_T mark-other "and one of another VLAN" --tag 8100:8:3
 is "at XDP, too" $(($(redirected) - start)) 1
 received() {
-	on "$R" cat /sys/class/net/eth0.7/statistics/rx_packets
+	on_sysfs "$R" cat /sys/class/net/eth0.7/statistics/rx_packets
 }
 seen=$(received)
 start=$(redirected)
