@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64 7.2
 # Timeout: 900
 # An alternate takes the packets that arrive at its ingress port, whatever they are,
 # and no others: what R gets from A for T leaves by eth2, all else by eth1.
@@ -245,43 +246,39 @@ is "all by the backup" $(($(ethtool_counter "$R" topo0 backup_packets) - before)
 redirected() {
 	on "$R" ethtool -S eth0 | awk '/rx_queue.*xdp_redirect/ { n += $2 } END { print n + 0 }'
 }
-if [[ $(uname -r) == 6.1.* ]]; then
-	skip "XDP" "no lookups by programs"
-else
-	must on "$A" ethtool -K eth0 tx off >/dev/null
-	for port in eth0 eth1 eth2; do
-		must on "$R" ethtool -K $port rxvlan off rx-vlan-stag-hw-parse off >/dev/null
-	done
-	for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
-		must on ocs ethtool -K "$wire" txvlan off gro on >/dev/null
-	done
-	must apply "$R" "$plan" --xdp on >/dev/null
-	start=$(redirected)
-	paths XDP
-	check "at XDP ($(($(redirected) - start)))" test $(($(redirected) - start)) -ge 20
-	must apply "$R" "$many" >/dev/null
-	all_by "XDP, several primaries" many-xdp eth1 17
-	must apply "$R" "$pair" >/dev/null
-	to_T "$(node "$A")" mark-pair-xdp --ports 7:4791
-	check "XDP, route of the source" frame_arrives "$T" eth1 mark-pair-xdp
-	must apply "$R" "$plan" >/dev/null
-	"$fabric" darken "$R:eth2"
-	all_by "XDP, dead alternate" dead-xdp eth0 0
-	"$fabric" light "$R:eth2"
-	must apply "$R" "$plan" --xdp off >/dev/null
+must on "$A" ethtool -K eth0 tx off >/dev/null
+for port in eth0 eth1 eth2; do
+	must on "$R" ethtool -K $port rxvlan off rx-vlan-stag-hw-parse off >/dev/null
+done
+for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
+	must on ocs ethtool -K "$wire" txvlan off gro on >/dev/null
+done
+must apply "$R" "$plan" --xdp on >/dev/null
+start=$(redirected)
+paths XDP
+check "at XDP ($(($(redirected) - start)))" test $(($(redirected) - start)) -ge 20
+must apply "$R" "$many" >/dev/null
+all_by "XDP, several primaries" many-xdp eth1 17
+must apply "$R" "$pair" >/dev/null
+to_T "$(node "$A")" mark-pair-xdp --ports 7:4791
+check "XDP, route of the source" frame_arrives "$T" eth1 mark-pair-xdp
+must apply "$R" "$plan" >/dev/null
+"$fabric" darken "$R:eth2"
+all_by "XDP, dead alternate" dead-xdp eth0 0
+"$fabric" light "$R:eth2"
+must apply "$R" "$plan" --xdp off >/dev/null
 
-	# programs that ask the module and forward themselves
-	objects=$lib_dir/../build
-	must on "$R" ip link set eth0 xdpdrv obj "$objects/kernel/lookup.bpf.o" program lookup_xdp
-	to_T "$(node "$A")" mark-xlookup --ports 7:4791
-	check "topoopt_xdp_lookup()" frame_arrives "$T" eth1 mark-xlookup
-	must on "$R" ip link set eth0 xdp off
-	must on "$R" tc qdisc add dev eth0 clsact
-	must on "$R" tc filter add dev eth0 ingress bpf da obj "$objects/kernel/lookup.bpf.o" program lookup_tc
-	to_T "$(node "$A")" mark-tlookup --ports 7:4791
-	check "topoopt_skb_lookup()" frame_arrives "$T" eth1 mark-tlookup
-	must on "$R" tc qdisc del dev eth0 clsact
-fi
+# programs that ask the module and forward themselves
+objects=$lib_dir/../build
+must on "$R" ip link set eth0 xdpdrv obj "$objects/kernel/lookup.bpf.o" program lookup_xdp
+to_T "$(node "$A")" mark-xlookup --ports 7:4791
+check "topoopt_xdp_lookup()" frame_arrives "$T" eth1 mark-xlookup
+must on "$R" ip link set eth0 xdp off
+must on "$R" tc qdisc add dev eth0 clsact
+must on "$R" tc filter add dev eth0 ingress bpf da obj "$objects/kernel/lookup.bpf.o" program lookup_tc
+to_T "$(node "$A")" mark-tlookup --ports 7:4791
+check "topoopt_skb_lookup()" frame_arrives "$T" eth1 mark-tlookup
+must on "$R" tc qdisc del dev eth0 clsact
 
 # --- the largest group ----------------------------------------------------------
 

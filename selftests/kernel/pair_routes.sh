@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64
 # Timeout: 300
 # Routes of one (destination, source) pair beside those of the destination:
 # R sends to T by eth1, but from A's port address by eth2.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64 7.2
 # Timeout: 600
 # NICs whose RDMA engine takes RoCEv2 for itself: a tc filter on every ethN drops
 # what comes to its MAC and not to its address, before the module sees it. So

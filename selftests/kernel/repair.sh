@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64
 # Timeout: 900
 # toctl run on a ring whose cable is cut: it commits a plan for what is left, and
 # returns to the one that was asked for when the light is back. A server of which

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64 7.2
 # Another NIC takes the slot of a port that is gone: next hops through the old one
 # stay dead in every dump and event, and their group stays on its backup.
 #

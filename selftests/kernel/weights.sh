@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12 6.12-arm64
 # Timeout: 300
 # Flows spread over next hops by weight, each flow keeps its port, and when a
 # port goes dark only its own flows move.

@@ -5,7 +5,7 @@
 #
 #	A eth1 ===== eth0 B eth1 ===== eth0 C
 #
-# Kernels: 6.1 6.12 7.2
+# Kernels: 6.1 7.2
 # Timeout: 300
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
