@@ -88,6 +88,26 @@ assert ('trees' in plan) == ('$family' == 'double-binary-tree')" 2>>"$tmp/err"
 	result $? "--family $family plans one, and verify sees that"
 done
 
+run 0 plan --job examples/prototype-12/job.json --degree 4 --one-order -o "$tmp/family.json" &&
+	grep -q '^  one order of ranks: communication time .* ms, +[0-9.]* % of the .* ms that a free plan takes$' \
+		"$tmp/out" && run 0 verify --json "$tmp/family.json" && python3 -c "
+import json
+plan = json.load(open('$tmp/family.json'))
+assert json.load(open('$tmp/out'))['family'] == 'one-order' == plan['candidates'][0]['family']
+assert len(plan['rings']) == 2 and plan['rings'][0]['order'] == plan['rings'][1]['order']" 2>>"$tmp/err"
+result $? "--one-order: two rings of one order on parallel links, and their price"
+echo '{"format": "topoopt-job", "version": 1, "name": "eight", "servers": 8,
+	"allreduce": [{"group": "all", "bytes": 1000000000}]}' >"$tmp/eight.json"
+run 0 plan --job "$tmp/eight.json" --degree 3 --links simplex --one-order \
+	-o "$tmp/family.json" && run 0 verify --json "$tmp/family.json" && python3 -c "
+import json
+plan = json.load(open('$tmp/family.json'))
+assert [ring['order'] for ring in plan['rings']] == 3 * ['0-7']" 2>>"$tmp/err"
+result $? "--one-order on simplex links: no ring is backwards"
+run 0 plan --job examples/prototype-12/job.json --degree 4 -o "$tmp/family.json" &&
+	! grep -q 'one-order' "$tmp/family.json"
+result $? "which competes only when it is asked for"
+
 run 1 plan --job examples/jobs/dlrm-16.json --degree 4 --family torus &&
 	grep -q '^toctl plan: no family is called "torus": totient, ' "$tmp/err" &&
 	[[ $(wc -l <"$tmp/err") == 1 ]]
@@ -158,6 +178,12 @@ refuses "neither cluster nor degree" 2 \
 refuses "fixed links of no cluster" 2 \
 	"toctl plan: --fixed keeps the links of a cluster: give it with --cluster" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed
+refuses "one order for links that are there" 2 \
+	"toctl plan: --one-order chooses links, --fixed keeps them" \
+	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed --one-order
+refuses "one order and another family" 2 \
+	"toctl plan: --one-order is a family: it excludes --family" \
+	plan --job examples/ring-4/job.json --degree 4 --one-order --family totient
 refuses "a family for links that are there" 2 \
 	"toctl plan: --family chooses links, --fixed keeps them" \
 	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed \

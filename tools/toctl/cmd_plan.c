@@ -16,7 +16,7 @@ struct plan_args {
 	const char *cluster, *job, *output, *report, *family;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
-	bool fixed, large;
+	bool fixed, large, one_order;
 };
 
 #define PLAN_LINKS_UNSAID (-1)
@@ -59,6 +59,33 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 	return cluster;
 }
 
+/* Communication time of the plan that any order of ranks may have, in seconds. */
+static int plan_free_time(const struct to_cluster *cluster, const struct to_demand *demand,
+			  const struct to_planner_options *options, double *time,
+			  struct to_error *err)
+{
+	struct to_planner_options others = *options;
+	struct to_cluster *servers = to_cluster_copy(cluster);
+	struct to_demand *traffic = to_demand_copy(demand);
+	struct to_figures figures;
+	struct to_plan *plan;
+	int ret;
+
+	if (!servers || !traffic) {
+		to_cluster_free(servers);
+		to_demand_free(traffic);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	others.family = NULL;
+	plan = to_planner_make(servers, traffic, &others, err);
+	if (!plan)
+		return -EINVAL;
+	ret = to_predict_plan(plan, &figures);
+	*time = figures.comm_time;
+	to_plan_free(plan);
+	return ret ? to_error_set(err, ret, "out of memory") : 0;
+}
+
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
@@ -73,6 +100,7 @@ static int plan_run(struct to_call *call, const void *data)
 	struct to_cluster *cluster;
 	struct to_plan *plan;
 	struct to_figures figures;
+	double free_time = 0;
 	int ret;
 
 	if (!args->cluster && args->fixed)
@@ -87,8 +115,13 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--bandwidth is for synthetic clusters (--degree)");
 	if (args->fixed && (args->links != PLAN_LINKS_UNSAID || args->degree))
 		return to_usage(call, "--fixed keeps the links: it excludes --links and --degree");
-	if (args->fixed && args->family)
-		return to_usage(call, "--family chooses links, --fixed keeps them");
+	if (args->fixed && (args->family || args->one_order))
+		return to_usage(call, "--%s chooses links, --fixed keeps them",
+				args->family ? "family" : "one-order");
+	if (args->family && args->one_order)
+		return to_usage(call, "--one-order is a family: it excludes --family");
+	if (args->one_order)
+		options.family = &to_family_one_order;
 	if (args->family) {
 		options.family = to_family_find(args->family, &call->err);
 		if (!options.family)
@@ -104,6 +137,11 @@ static int plan_run(struct to_call *call, const void *data)
 		to_demand_free(demand);
 		return -EINVAL;
 	}
+	if (args->one_order && plan_free_time(cluster, demand, &options, &free_time, &call->err)) {
+		to_cluster_free(cluster);
+		to_demand_free(demand);
+		return -EINVAL;
+	}
 	plan = to_planner_make(cluster, demand, &options, &call->err);
 	if (!plan)
 		return -EINVAL;
@@ -111,12 +149,20 @@ static int plan_run(struct to_call *call, const void *data)
 	if (!ret && args->report)
 		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
 	if (!ret && call->json && out == stdout) {
+		if (args->one_order)
+			json_object_set_new(plan->predictions, "free_comm_time",
+					    json_real(free_time));
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 	} else if (!ret) {
 		ret = to_predict_plan(plan, &figures);
 		if (!ret)
 			to_figures_print(out, plan, &figures);
+		if (!ret && args->one_order)
+			fprintf(out, "  one order of ranks: communication time %.4g ms, %+.3g %% of the %.4g ms that a free plan takes\n",
+				1e3 * figures.comm_time,
+				free_time > 0 ? 100 * (figures.comm_time / free_time - 1) : 0,
+				1e3 * free_time);
 	}
 	to_plan_free(plan);
 	return ret;
@@ -150,6 +196,9 @@ static const struct to_option plan_options[] = {
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },
+	{ "one-order", 0, TO_OPTION_FLAG, FIELD(one_order),
+	  .help = "all AllReduce rings in one order, on parallel links, for clients that know "
+		  "one (NCCL); prints what that costs" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },

@@ -140,8 +140,14 @@ static void env_warn_rings(struct env *env, const char *client)
 	const struct to_ranks *ranks = env->view->ranks;
 	unsigned int rings = 0;
 
-	for (unsigned int i = 0; i < env->plan->n_rings; i++)
-		rings += env->plan->rings[i].group == ranks->group;
+	/* rings on parallel links may have the same order */
+	for (unsigned int i = 0; i < env->plan->n_rings; i++) {
+		const struct to_ring *ring = &env->plan->rings[i];
+
+		rings += ring->group == ranks->group &&
+			 (i == ranks->ring || memcmp(ring->order, ranks->order,
+						     ring->n * sizeof(*ring->order)));
+	}
 	if (ranks->ring != TO_RANKS_NONE && rings > 1)
 		env_warn(env, json_sprintf("%s has one order of ranks for a communicator: %u of the group's %u rings stay idle unless each has one of its own, with ranks in its order",
 					   client, rings - 1, rings));

@@ -8,6 +8,7 @@
 #include "base/effort.h"
 #include "data/demand.h"
 #include "topology/builder.h"
+#include "topology/family.h"
 
 #define SPECIAL_CASES_ALL 2e4	/* servers times links, up to which all are searched */
 
@@ -238,8 +239,9 @@ static int special_cases_mode(struct special_cases *s, enum to_link_mode mode, b
 int to_special_cases_find(const struct to_search *search, struct to_topology **found,
 			  struct to_error *err)
 {
+	const bool simplex = search->cluster->link_mode == TO_LINKS_SIMPLEX;
 	struct special_cases s = { .search = search };
-	bool all;
+	bool all, both;
 	int ret;
 
 	s.n_found = to_topology_find(search->cluster, search->demand, search->degree,
@@ -247,9 +249,10 @@ int to_special_cases_find(const struct to_search *search, struct to_topology **f
 	if (s.n_found < 0)
 		return s.n_found;
 	all = (double)search->cluster->n_servers * s.found[0].layout.n_links <= SPECIAL_CASES_ALL;
-	ret = all || search->cluster->link_mode == TO_LINKS_SIMPLEX ?
-		special_cases_mode(&s, TO_LINKS_DUPLEX, all) : 0;
-	if (!ret && all && search->cluster->link_mode == TO_LINKS_SIMPLEX)
+	/* both directions of a ring are two orders */
+	both = !simplex || search->family != &to_family_one_order;
+	ret = both && (all || simplex) ? special_cases_mode(&s, TO_LINKS_DUPLEX, all) : 0;
+	if (!ret && all && simplex)
 		ret = special_cases_mode(&s, TO_LINKS_SIMPLEX, all);
 	*found = s.found;
 	if (!ret)

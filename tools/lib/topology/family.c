@@ -16,6 +16,7 @@ const struct to_family *const to_families[] = {
 	&to_family_kautz,
 	&to_family_moore,
 	&to_family_totient_evenly,
+	&to_family_one_order,
 	NULL
 };
 
@@ -62,6 +63,26 @@ static bool family_rings_linked(const struct to_plan *plan)
 	return false;
 }
 
+/* Have all rings of each group one order, where a group of more than three has several? */
+static bool family_one_order(const struct to_plan *plan)
+{
+	bool several = false;
+	unsigned int i, k;
+
+	for (i = 0; i < plan->n_rings; i++) {
+		const struct to_ring *ring = &plan->rings[i];
+
+		for (k = 0; k < i && plan->rings[k].group != ring->group; k++)
+			;
+		if (k == i)
+			continue;
+		if (memcmp(plan->rings[k].order, ring->order, ring->n * sizeof(*ring->order)))
+			return false;
+		several |= ring->n > 3;
+	}
+	return several;
+}
+
 const char *to_family_name(const struct to_plan *plan, const struct to_graph *graph)
 {
 	int pairs = family_double_tree(plan);
@@ -75,6 +96,8 @@ const char *to_family_name(const struct to_plan *plan, const struct to_graph *gr
 		return "kautz";
 	if (!family_rings_linked(plan) && to_moore_is(graph))
 		return "moore";
+	if (family_one_order(plan))
+		return "one-order";
 	for (i = 0; i < plan->n_rings; i++)
 		if (!plan->rings[i].jump)
 			return "hamiltonian";

@@ -17,10 +17,11 @@
  *	first, see to_builder_lay_all(). Returns 0, -ENOMEM, or -ENOSPC when
  *	the family has nothing for this split of the ports.
  * @searches: more of to_builder.effort makes better ones
+ * @asked: competes only when it is the one asked for
  */
 struct to_family {
 	const char *name;
-	bool searches;
+	bool searches, asked;
 	int (*build)(struct to_builder *b, unsigned int backbone);
 };
 
@@ -35,6 +36,12 @@ extern const struct to_family to_family_totient;
 
 /* The same as the paper would choose them, so that no plan falls behind that. */
 extern const struct to_family to_family_totient_evenly;
+
+/*
+ * Regular rings that all have the same order, on parallel links: a client that knows one
+ * order of ranks, as NCCL does, uses all of their ports.
+ */
+extern const struct to_family to_family_one_order;
 
 /* Any Hamiltonian cycles, found by local search: see hamilton.h. */
 extern const struct to_family to_family_hamiltonian;
@@ -53,8 +60,9 @@ extern const struct to_family to_family_moore;
  * @graph: of its links
  *
  * "kautz" where the links are nearly all of a generalised Kautz graph, "moore" where
- * all links of such a graph are there and none is a ring's,
- * "double-binary-tree" or "tree" where a tree owns links, "totient" where all
+ * all links of such a graph are there and none is a ring's, "double-binary-tree" or
+ * "tree" where a tree owns links, "one-order" where all rings of each group have one
+ * order though there are others, "totient" where all
  * rings are regular, "hamiltonian" where one is not, "matching" without rings.
  *
  * Return: the name, NULL when out of memory.

@@ -97,8 +97,39 @@ static int totient_build_evenly(struct to_builder *b, unsigned int backbone)
 	return to_builder_lay_all(b, backbone, totient_lay_evenly);
 }
 
+/* The jump that alone serves the MP transfers best, for all rings. */
+static int totient_lay_one_order(struct to_builder *b, const uint32_t *members, unsigned int n,
+				 unsigned int n_rings, int group)
+{
+	uint64_t *offsets = totient_offsets(b, members, n);
+	uint32_t jump = 1, *order;
+	int ret = offsets ? 0 : -ENOMEM;
+	unsigned int i;
+
+	if (!ret && n > 2)
+		ret = to_permutation_select(n, offsets, 1, b->duplex, b->seed, &jump);
+	free(offsets);
+	for (i = 0; ret >= 0 && i < n_rings; i++) {
+		order = calloc(n, sizeof(*order));
+		if (!order)
+			return -ENOMEM;
+		to_totient_ring(members, n, jump, order);
+		to_builder_ring(b, order, n, jump, group);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int totient_build_one_order(struct to_builder *b, unsigned int backbone)
+{
+	return to_builder_lay_all(b, backbone, totient_lay_one_order);
+}
+
 const struct to_family to_family_totient = { .name = "totient", .build = totient_build };
 const struct to_family to_family_totient_evenly = {
 	.name = "totient",
 	.build = totient_build_evenly,
+};
+const struct to_family to_family_one_order = {
+	.name = "one-order", .asked = true,
+	.build = totient_build_one_order,
 };

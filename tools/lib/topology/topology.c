@@ -238,7 +238,7 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 		if (!topology_backbone(s, reduces, rings, most))
 			continue;
 		for (i = 0; to_families[i]; i++) {
-			if (s->family && s->family != to_families[i])
+			if (s->family ? s->family != to_families[i] : to_families[i]->asked)
 				continue;
 			ret = topology_try(s, i, reserve, rings, why);
 			if (ret && ret != -ENOSPC)
