@@ -23,23 +23,28 @@
  * @counter_names: see to_counters_open()
  * @plan: this server's part of the plan that is active and confirmed, or NULL
  * @next: of the one that is staged or not confirmed yet
+ * @servers: of the plan that was read last
  * @server: whose parts they are
  * @apply: of @next, NULL when there is none; it knows what there was before
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
  * @committed: generation that is not confirmed yet, 0: none
  * @lock: keeps other controllers out, negative: not taken
+ * @recorder: NULL: nothing is counted
+ * @moved: another table became active since @recorder last ended a sample
  */
 struct to_agent {
 	char device[IFNAMSIZ];
 	const struct to_counter_names *counter_names;
 	struct to_plan *plan, *next;
+	struct to_plan_servers servers;
 	unsigned int server;
 	struct to_apply *apply;
 	bool same;
 	uint64_t staged, committed;
 	int lock;
 	struct to_recorder *recorder;
+	bool moved;
 };
 
 struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
@@ -86,8 +91,7 @@ static void agent_stop_recording(struct to_agent *agent)
 /* @next is not to be; what was recorded under it goes too. */
 static void agent_forget(struct to_agent *agent)
 {
-	if (agent->committed)
-		agent_stop_recording(agent);
+	agent->moved |= agent->committed;
 	to_apply_close(agent->apply);
 	agent->apply = NULL;
 	to_plan_free(agent->next);
@@ -164,7 +168,8 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (agent->staged)
 		to_apply_abort(agent->apply, NULL);
 	agent_forget(agent);
-	agent->next = to_plan_slice_parse(job, cluster, table, &agent->server, err);
+	agent->next = to_plan_slice_parse(job, cluster, table, &agent->servers,
+					  &agent->server, err);
 	ret = agent->next ? agent_drop_stage(agent, err) : -EINVAL;
 	if (!ret) {
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
@@ -209,7 +214,7 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 	if (agent->staged != wanted)
 		return to_error_set(err, -ENOENT, "nothing is staged as generation %" PRIu64,
 				    wanted);
-	agent_stop_recording(agent);
+	agent->moved = true;
 	generation = wanted;
 	before = to_apply_current(agent->apply)->generation;
 	ret = to_apply_commit(agent->apply, true, before, &generation, &why);
@@ -258,7 +263,7 @@ static int agent_abort(struct to_agent *agent, struct to_error *err)
 				    agent->committed);
 	ret = agent->staged ? to_apply_abort(agent->apply, err) : agent_drop_stage(agent, err);
 	if (!ret && agent->staged && agent->same) {
-		agent_stop_recording(agent);
+		agent->moved = true;
 		agent_adopt(agent);
 	}
 	agent_forget(agent);
@@ -341,6 +346,7 @@ void to_agent_free(struct to_agent *agent)
 	agent_forget(agent);
 	agent_unlock(agent);
 	to_plan_free(agent->plan);
+	to_plan_servers_free(&agent->servers);
 	free(agent);
 }
 
@@ -367,6 +373,22 @@ static int agent_tm_text(const struct to_agent *agent, const char *names, json_t
 	return 0;
 }
 
+/* Count under the plan of @config; @first: only from now on. */
+static int agent_record(struct to_agent *agent, const struct to_record_config *config,
+			bool *first, struct to_error *err)
+{
+	*first = agent->moved || !agent->recorder;
+	if (agent->recorder && agent->moved &&
+	    to_recorder_follow(agent->recorder, config->plan, NULL))
+		agent_stop_recording(agent);
+	if (!agent->recorder)
+		agent->recorder = to_recorder_open(config, err);
+	if (!agent->recorder)
+		return -EIO;
+	agent->moved = false;
+	return 0;
+}
+
 static int agent_sample(struct to_agent *agent, const json_t *request, json_t *reply,
 			struct to_error *err)
 {
@@ -377,7 +399,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 		.counter_names = agent->counter_names,
 	};
 	json_int_t interval, until;
-	bool first = !agent->recorder;
+	bool first;
 	int ret;
 
 	if (json_unpack((json_t *)request, "{s:I, s:I}", "interval_ns", &interval,
@@ -390,10 +412,9 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 				    "sample: the controller's clock is more than %llu s ahead",
 				    SAMPLE_WAIT_NS / TO_NS_PER_S);
 	config.interval_ns = interval;
-	if (first)
-		agent->recorder = to_recorder_open(&config, err);
-	if (!agent->recorder)
-		return -EIO;
+	ret = agent_record(agent, &config, &first, err);
+	if (ret)
+		return ret;
 	/* it was told to end, or the pipe is gone */
 	if (!to_clock_sleep_until(until))
 		return to_error_set(err, -EINTR, "sample: interrupted by a signal");

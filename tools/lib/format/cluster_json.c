@@ -497,6 +497,27 @@ struct to_cluster *to_cluster_parse(const char *data, size_t len,
 	return c;
 }
 
+int to_cluster_parse_links(struct to_cluster *c, const char *data, size_t len,
+			   const char *name, struct to_error *err)
+{
+	static const struct to_json_field fields[] = {
+		{ "links", cluster_read_links, 0, false },
+		{}
+	};
+	struct to_json_doc doc;
+	struct to_json at;
+	int ret;
+
+	free(c->links);
+	c->links = NULL;
+	c->n_links = 0;
+	ret = to_json_open(&doc, &at, data, len, name, c, err);
+	if (!ret)
+		ret = to_json_object(&at, fields, c);
+	to_json_close(&doc);
+	return ret;
+}
+
 static void cluster_print_address(FILE *out, const struct to_address *a)
 {
 	char text[INET6_ADDRSTRLEN];

@@ -15,6 +15,10 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 struct to_cluster *to_cluster_parse(const char *data, size_t len,
 				    const char *name, struct to_error *err);
 
+/** to_cluster_parse_links() - other links for @cluster: an object with "links" alone */
+int to_cluster_parse_links(struct to_cluster *cluster, const char *data, size_t len,
+			   const char *name, struct to_error *err);
+
 /*
  * What cluster.json and plan.json share. The readers are for struct
  * to_json_field with a struct to_cluster at offset 0.

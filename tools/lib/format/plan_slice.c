@@ -17,13 +17,16 @@ static void plan_slice_print_end(FILE *out, const struct to_cluster *c, const ch
 		c->servers[at.server].ports[at.port].name);
 }
 
+/* After this, which begins a line, only links come. */
+#define LINKS ",\n\"links\":["
+
 void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster;
 
 	fprintf(out, "{\"format\":\"topoopt-cluster\",\"version\":1,\n");
 	to_cluster_print(out, c);
-	fprintf(out, ",\n\"links\":[");
+	fputs(LINKS, out);
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		fprintf(out, "%s\n {", i ? "," : "");
 		plan_slice_print_end(out, c, "a", c->links[i].a);
@@ -32,6 +35,59 @@ void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan)
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}\n");
+}
+
+void to_plan_servers_free(struct to_plan_servers *servers)
+{
+	free(servers->text);
+	to_cluster_free(servers->cluster);
+	*servers = (struct to_plan_servers){ NULL };
+}
+
+/* Where the links begin as to_plan_slice_print_cluster() writes them, or NULL. */
+static const char *plan_slice_links(const char *cluster)
+{
+	return strstr(cluster, LINKS);
+}
+
+/*
+ * The same servers as those before, with the links of @cluster; NULL when it is to be
+ * read as a whole, which says what is wrong.
+ */
+static struct to_cluster *plan_slice_relink(const struct to_plan_servers *servers,
+					    const char *cluster)
+{
+	const char *links = plan_slice_links(cluster);
+	struct to_cluster *copy;
+	char *text;
+
+	if (!links || !servers->text || strlen(servers->text) != (size_t)(links - cluster) ||
+	    memcmp(servers->text, cluster, links - cluster))
+		return NULL;
+	if (asprintf(&text, "{%s", links + 1) < 0)
+		return NULL;
+	copy = to_cluster_copy(servers->cluster);
+	if (copy && to_cluster_parse_links(copy, text, strlen(text), "cluster", NULL)) {
+		to_cluster_free(copy);
+		copy = NULL;
+	}
+	free(text);
+	return copy;
+}
+
+/* It does not matter when they cannot be kept. */
+static void plan_slice_keep(struct to_plan_servers *servers, const char *cluster,
+			    const struct to_cluster *parsed)
+{
+	const char *links = plan_slice_links(cluster);
+
+	to_plan_servers_free(servers);
+	if (!links)
+		return;
+	servers->text = strndup(cluster, links - cluster);
+	servers->cluster = to_cluster_copy(parsed);
+	if (!servers->text || !servers->cluster)
+		to_plan_servers_free(servers);
 }
 
 static int plan_slice_read_table(struct to_plan *plan, const char *table, unsigned int *server,
@@ -56,13 +112,19 @@ static int plan_slice_read_table(struct to_plan *plan, const char *table, unsign
 }
 
 struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const char *table,
-				    unsigned int *server, struct to_error *err)
+				    struct to_plan_servers *servers, unsigned int *server,
+				    struct to_error *err)
 {
 	struct to_plan *plan = calloc(1, sizeof(*plan));
 
 	if (plan) {
 		plan->demand = calloc(1, sizeof(*plan->demand));
+		plan->cluster = plan_slice_relink(servers, cluster);
+	}
+	if (plan && !plan->cluster) {
 		plan->cluster = to_cluster_parse(cluster, strlen(cluster), "cluster", err);
+		if (plan->cluster)
+			plan_slice_keep(servers, cluster, plan->cluster);
 	}
 	if (!plan || !plan->demand) {
 		to_error_set(err, -ENOMEM, "out of memory");

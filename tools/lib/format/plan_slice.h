@@ -16,14 +16,29 @@
 void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan);
 
 /**
+ * struct to_plan_servers - the servers of the last slice, for the next one
+ * @text: of its cluster.json, up to the links
+ *
+ * From plan to plan only links change, and reading the servers takes most of the time.
+ */
+struct to_plan_servers {
+	char *text;
+	struct to_cluster *cluster;
+};
+
+void to_plan_servers_free(struct to_plan_servers *servers);
+
+/**
  * to_plan_slice_parse() - plan of which there is one table
  * @job: name of the job
+ * @servers: of the slice before, zeroed for the first; those of this one are kept there
  * @server: gets whose table it is
  *
  * No demand, rings or predictions; the other tables are empty: good for
  * to_apply_open() and recording, not for planning.
  */
 struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const char *table,
-				    unsigned int *server, struct to_error *err);
+				    struct to_plan_servers *servers, unsigned int *server,
+				    struct to_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 
 /**
  * struct to_recorder - a recording under way
+ * @plan: that of @config, held
  * @ports: interfaces of the plan's ports
  * @on_tx: the port is a device on what it transmits through, which counts for both
  * @counters: of what the ports transmit by, and after these of those by which they
@@ -21,6 +22,7 @@
  */
 struct to_recorder {
 	struct to_record_config config;
+	struct to_plan *plan;
 	struct to_netlink rt;
 	struct to_genl genl;
 	uint32_t device;
@@ -305,6 +307,7 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 		return NULL;
 	}
 	r->config = *config;
+	r->plan = to_plan_hold(config->plan);
 	r->err = err;
 	ret = record_make_head(r);
 	if (!ret) {
@@ -345,7 +348,34 @@ void to_recorder_close(struct to_recorder *r)
 	if (r->connected[0])
 		to_netlink_close(&r->rt);
 	to_tm_free(r->tm);
+	to_plan_free(r->plan);
 	free(r);
+}
+
+int to_recorder_follow(struct to_recorder *r, const struct to_plan *plan, struct to_error *err)
+{
+	struct to_traffic_port ports[TO_PORTS_MAX];
+	const uint32_t device = r->device;
+	int ret;
+
+	memcpy(ports, r->ports, sizeof(ports));
+	to_tm_free(r->tm);
+	r->tm = NULL;
+	to_plan_free(r->plan);
+	r->plan = to_plan_hold(plan);
+	r->config.plan = plan;
+	r->err = err;
+	ret = to_traffic_programs_follow(r->traffic, plan, err);
+	ret = ret ? ret : record_make_head(r);
+	ret = ret ? ret : record_find_interfaces(r);
+	if (!ret && (r->device != device || memcmp(ports, r->ports, sizeof(ports))))
+		ret = to_error_set(err, -EOPNOTSUPP, "the ports of %s are other interfaces now",
+				   r->config.device);
+	ret = ret ? ret : record_check_table(r);
+	ret = ret ? ret : to_recorder_cut(r, err);
+	if (!ret)
+		to_recorder_drop(r);
+	return ret;
 }
 
 static int record_take_samples(struct to_recorder *r, struct to_error *err)

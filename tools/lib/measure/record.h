@@ -56,13 +56,26 @@ struct to_recorder;
 
 /**
  * to_recorder_open() - count from now on
- * @config: without count, stop and started; copied, but not what it points to
+ * @config: without count, stop and started; copied, but not what it points to. The plan
+ *	is held (to_plan_hold())
  *
  * Return: NULL with @err: the active table is not the plan's, no permission.
  */
 struct to_recorder *to_recorder_open(const struct to_record_config *config,
 				     struct to_error *err);
 void to_recorder_close(struct to_recorder *recorder);
+
+/**
+ * to_recorder_follow() - go on under another plan, whose table is active now
+ * @plan: of the same servers; what was counted before is dropped
+ *
+ * Loading the programs anew takes a hundred times as long.
+ *
+ * Return: 0, or a negative errno with @err; then it can only be closed. -EOPNOTSUPP:
+ * ports are other interfaces now, or the programs depend on the links.
+ */
+int to_recorder_follow(struct to_recorder *recorder, const struct to_plan *plan,
+		       struct to_error *err);
 
 /**
  * to_recorder_cut() - end a sample, which to_recorder_tm() then has, and start

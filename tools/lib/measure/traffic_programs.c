@@ -297,6 +297,15 @@ void to_traffic_programs_close(struct to_traffic_programs *t)
 	free(t);
 }
 
+int to_traffic_programs_follow(struct to_traffic_programs *t, const struct to_plan *plan,
+			       struct to_error *err)
+{
+	if (t->tc)
+		return to_error_set(err, -EOPNOTSUPP, "programs at tc are of one plan");
+	t->config.plan = plan;
+	return 0;
+}
+
 const char *to_traffic_programs_source(const struct to_traffic_programs *t)
 {
 	return t->source;

@@ -55,6 +55,15 @@ struct to_traffic_programs *to_traffic_programs_open(const struct to_traffic_con
 						     struct to_error *err);
 void to_traffic_programs_close(struct to_traffic_programs *traffic);
 
+/**
+ * to_traffic_programs_follow() - go on counting under another plan
+ * @plan: of the same servers and interfaces
+ *
+ * Return: 0, or -EOPNOTSUPP with @err: at tc, where programs know addresses and links.
+ */
+int to_traffic_programs_follow(struct to_traffic_programs *traffic, const struct to_plan *plan,
+			       struct to_error *err);
+
 /** to_traffic_programs_source() - what TO_TRAFFIC_AUTO came to: "module", "tcx" ... */
 const char *to_traffic_programs_source(const struct to_traffic_programs *traffic);
 

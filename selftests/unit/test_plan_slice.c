@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A server's part of a plan is the same whether its servers were read before or not. */
+
+#include "job.h"
+
+#include "format/cluster_json.h"
+#include "format/plan_json.h"
+#include "format/plan_slice.h"
+
+#define SERVERS 6
+
+struct slice {
+	char *cluster, *table;
+};
+
+/* Everybody sends to who is so far @apart. */
+static struct to_plan *make_plan(unsigned int apart)
+{
+	struct to_demand *demand = job_new(SERVERS);
+	struct to_error err = { 0 };
+	struct to_plan *plan;
+
+	job_group(demand, 0, 1, SERVERS, 1000000);
+	for (unsigned int i = 0; i < SERVERS; i++)
+		demand->mp[i * SERVERS + (i + apart) % SERVERS] = 1000000000;
+	plan = job_plan(demand, 3, TO_LINKS_DUPLEX, &err);
+	assert_string_equal(err.text, "");
+	return plan;
+}
+
+static struct slice print(const struct to_plan *plan, unsigned int server)
+{
+	struct slice slice;
+	size_t len;
+	FILE *out = open_memstream(&slice.cluster, &len);
+
+	to_plan_slice_print_cluster(out, plan);
+	fclose(out);
+	out = open_memstream(&slice.table, &len);
+	assert_int_equal(to_plan_print_table(out, plan, server), 0);
+	fclose(out);
+	return slice;
+}
+
+static void slice_free(struct slice *slice)
+{
+	free(slice->cluster);
+	free(slice->table);
+}
+
+/* Read @slice beside @servers; it must be what @server of @plan has. */
+static void check_read(const struct slice *slice, struct to_plan_servers *servers,
+		       unsigned int server)
+{
+	struct to_error err = { 0 };
+	struct slice again;
+	struct to_plan *read;
+	unsigned int found;
+
+	read = to_plan_slice_parse("job", slice->cluster, slice->table, servers, &found, &err);
+	assert_string_equal(err.text, "");
+	assert_non_null(read);
+	assert_int_equal(found, server);
+	again = print(read, server);
+	assert_string_equal(again.cluster, slice->cluster);
+	assert_string_equal(again.table, slice->table);
+	slice_free(&again);
+	to_plan_free(read);
+}
+
+static void test_other_links(void **state)
+{
+	struct to_plan *plans[] = { make_plan(2), make_plan(3) };
+	struct slice slices[] = { print(plans[0], 1), print(plans[1], 4) };
+	struct to_plan_servers servers = { 0 };
+	const struct to_cluster *kept;
+
+	(void)state;
+	assert_string_not_equal(slices[0].cluster, slices[1].cluster);
+	check_read(&slices[0], &servers, 1);
+	kept = servers.cluster;
+	assert_non_null(kept);
+	check_read(&slices[1], &servers, 4);
+	check_read(&slices[0], &servers, 1);
+	assert_ptr_equal(servers.cluster, kept);
+	to_plan_servers_free(&servers);
+	for (unsigned int i = 0; i < 2; i++) {
+		slice_free(&slices[i]);
+		to_plan_free(plans[i]);
+	}
+}
+
+static void test_other_servers(void **state)
+{
+	struct to_plan *plan = make_plan(2);
+	struct slice first = print(plan, 1), second;
+	struct to_plan_servers servers = { 0 };
+	struct to_port *port;
+
+	(void)state;
+	check_read(&first, &servers, 1);
+	port = &plan->cluster->servers[2].ports[0];
+	port->mac[2] ^= 4;
+	memcpy(port->relay_mac, port->mac, sizeof(port->mac));
+	second = print(plan, 1);
+	assert_int_equal(strlen(second.cluster), strlen(first.cluster));
+	check_read(&second, &servers, 1);
+	check_read(&first, &servers, 1);
+	to_plan_servers_free(&servers);
+	slice_free(&first);
+	slice_free(&second);
+	to_plan_free(plan);
+}
+
+/* What is wrong is told as if nothing had been read before. */
+static void test_wrong_links(void **state)
+{
+	struct to_plan *plan = make_plan(2), *read;
+	struct slice slice = print(plan, 1);
+	struct to_plan_servers servers = { 0 };
+	struct to_error err = { 0 };
+	unsigned int server;
+
+	(void)state;
+	check_read(&slice, &servers, 1);
+	memcpy(strstr(strstr(slice.cluster, "\"links\""), "\"s"), "\"x", 2);
+	read = to_plan_slice_parse("job", slice.cluster, slice.table, &servers, &server, &err);
+	assert_null(read);
+	assert_non_null(strstr(err.text, "cluster"));
+	assert_non_null(strstr(err.text, "links[0].a: "));
+	to_plan_servers_free(&servers);
+	slice_free(&slice);
+	to_plan_free(plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_other_links),
+		cmocka_unit_test(test_other_servers),
+		cmocka_unit_test(test_wrong_links),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
