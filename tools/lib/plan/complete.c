@@ -17,17 +17,25 @@ int to_complete_predictions(struct to_plan *plan, struct to_figures *figures)
 	return plan->predictions ? 0 : -ENOMEM;
 }
 
-int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
-		     struct to_figures *figures, struct to_error *err)
+int to_complete_primaries(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
+			  struct to_error *err)
 {
 	int ret;
 
 	to_plan_set_layout(plan, layout);
 	ret = to_cross_connects_fill(plan, err);
 	if (!ret)
-		ret = to_routing_fill(plan, effort, err);
+		ret = to_routing_primaries(plan, effort, err);
+	return ret ? ret : to_plan_index(plan);
+}
+
+int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
+		     struct to_figures *figures, struct to_error *err)
+{
+	int ret = to_complete_primaries(plan, layout, effort, err);
+
 	if (!ret)
-		ret = to_plan_index(plan);
+		ret = to_routing_backups(plan, err);
 	if (!ret && figures)
 		ret = to_complete_predictions(plan, figures);
 	return ret;

@@ -22,6 +22,14 @@ int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned in
 		     struct to_figures *figures, struct to_error *err);
 
 /**
+ * to_complete_primaries() - the same without backups and alternates, nor predictions
+ *
+ * Enough to see what a layout is worth; to_routing_backups() adds the rest.
+ */
+int to_complete_primaries(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
+			  struct to_error *err);
+
+/**
  * to_complete_predictions() - make to_plan.predictions
  * @plan: with tables
  * @figures: gets the same as numbers

@@ -130,7 +130,9 @@ static int planner_trial(struct to_plan *plan, const struct to_topology *topolog
 	int ret = to_layout_copy(&copy, &topology->layout);
 
 	if (!ret)
-		ret = to_complete_plan(plan, &copy, effort, &figures, err);
+		ret = to_complete_primaries(plan, &copy, effort, err);
+	if (!ret)
+		ret = to_predict_plan(plan, &figures);
 	if (!ret)
 		*rating = (struct rating){ figures.comm_time, figures.max_link_load,
 					   figures.mean_hops };

@@ -9,6 +9,7 @@
 #include "plan/replan.h"
 #include "plan/rewire.h"
 #include "routing/busy_time.h"
+#include "routing/routing.h"
 #include "verify/predict.h"
 #include "verify/verify_links.h"
 
@@ -119,7 +120,7 @@ static struct to_plan *replan_route(const struct replan *r, struct to_layout *la
 	plan->demand = to_demand_copy(r->demand);
 	if (!plan->cluster || !plan->demand)
 		goto fail;
-	ret = to_complete_plan(plan, layout, r->options->effort, NULL, err);
+	ret = to_complete_primaries(plan, layout, r->options->effort, err);
 	if (!ret)
 		return plan;
 fail:
@@ -312,10 +313,11 @@ static int replan_decide(struct replan *r, struct to_error *err)
 	return 0;
 }
 
-int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
-		  const struct to_replan_options *options,
-		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
-		  struct to_error *err)
+/* As to_replan_all(), but tables lack backups and alternates. */
+static int replan_primaries(const struct to_plan *plan, const struct to_traffic *traffic,
+			    const struct to_replan_options *options,
+			    struct to_plan *plans[TO_REPLAN_SOURCES],
+			    struct to_replan_result *result, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct replan r = { .plan = plan, .traffic = traffic, .options = options,
@@ -359,6 +361,24 @@ out:
 	return ret;
 }
 
+int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
+		  const struct to_replan_options *options,
+		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
+		  struct to_error *err)
+{
+	int ret = replan_primaries(plan, traffic, options, plans, result, err);
+	unsigned int i;
+
+	for (i = 0; !ret && i < TO_REPLAN_SOURCES; i++)
+		if (plans[i])
+			ret = to_routing_backups(plans[i], err);
+	for (i = 0; ret && i < TO_REPLAN_SOURCES; i++) {
+		to_plan_free(plans[i]);
+		plans[i] = NULL;
+	}
+	return ret;
+}
+
 int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	      const struct to_replan_options *options, struct to_replan_result *result,
 	      struct to_error *err)
@@ -366,15 +386,14 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	struct to_plan *plans[TO_REPLAN_SOURCES];
 	enum to_replan_source source;
 	struct to_figures figures;
-	int ret = to_replan_all(plan, traffic, options, plans, result, err);
+	int ret = replan_primaries(plan, traffic, options, plans, result, err);
 
 	if (!ret && result->chosen) {
 		source = result->choices[result->chosen].source;
-		if (options->predict)
-			ret = to_complete_predictions(plans[source], &figures);
-		if (ret) {
-			to_error_set(err, ret, "out of memory");
-		} else {
+		ret = to_routing_backups(plans[source], err);
+		if (!ret && options->predict && to_complete_predictions(plans[source], &figures))
+			ret = to_error_set(err, -ENOMEM, "out of memory");
+		if (!ret) {
 			result->plan = plans[source];
 			plans[source] = NULL;
 		}

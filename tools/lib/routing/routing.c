@@ -312,8 +312,16 @@ static void routing_free(struct routing *r)
 	to_graph_free(r->graph);
 }
 
-int to_routing_fill(struct to_plan *plan, unsigned int effort,
-		    struct to_error *err)
+static int routing_error(struct to_error *err, int ret)
+{
+	if (ret == -ENOMEM)
+		to_error_set(err, ret, "out of memory");
+	else if (ret)
+		to_error_set(err, ret, "a table has more than 65534 groups of next hops");
+	return ret;
+}
+
+int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err)
 {
 	struct to_cluster *cluster = plan->cluster;
 	struct to_rings rings = to_allreduce_of(plan);
@@ -336,15 +344,27 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort,
 	if (!ret && effort > TO_EFFORT_MIN &&
 	    to_wcmp_busiest(&r.wcmp) > ROUTING_GAIN * to_wcmp_bound(&r.wcmp))
 		ret = to_source_routes_relieve(plan, r.graph);
-	if (!ret)
-		ret = to_alternates_fill(plan, r.graph);
 out:
-	if (ret == -ENOMEM)
-		to_error_set(err, ret, "out of memory");
-	else if (ret)
-		to_error_set(err, ret, "a table has more than 65534 groups of next hops");
 	if (r.graph)
 		routing_free(&r);
 	free(routed);
-	return ret;
+	return routing_error(err, ret);
+}
+
+int to_routing_backups(struct to_plan *plan, struct to_error *err)
+{
+	const struct to_cluster *cluster = plan->cluster;
+	struct to_graph *graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
+					      cluster->link_mode);
+	int ret = graph ? to_alternates_fill(plan, graph) : -ENOMEM;
+
+	to_graph_free(graph);
+	return routing_error(err, ret);
+}
+
+int to_routing_fill(struct to_plan *plan, unsigned int effort, struct to_error *err)
+{
+	int ret = to_routing_primaries(plan, effort, err);
+
+	return ret ? ret : to_routing_backups(plan, err);
 }

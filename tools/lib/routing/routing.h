@@ -7,7 +7,7 @@
 #include "data/plan.h"
 
 /**
- * to_routing_fill() - make the tables of @plan
+ * to_routing_primaries() - make the tables of @plan, for links that all work
  * @plan: cluster with links, rings and demand; has no tables yet
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX; passes over the demand
  *
@@ -18,11 +18,23 @@
  * that port, which means paths to its peer in the graph without the server.
  * Where all that leaves the busiest link over its bound, pairs whose transfers
  * crowd it get a path of their own (Yen) if that relieves it, unless @effort is
- * TO_EFFORT_MIN. Backups and alternates cover single failures, see alternates.h.
+ * TO_EFFORT_MIN.
  *
  * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
  */
-int to_routing_fill(struct to_plan *plan, unsigned int effort,
-		    struct to_error *err);
+int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err);
+
+/**
+ * to_routing_backups() - the same tables for links that fail, too
+ *
+ * Backups and alternates cover single failures, see alternates.h. They change no
+ * load, and take longer than all else where there is little traffic.
+ *
+ * Return: as to_routing_primaries().
+ */
+int to_routing_backups(struct to_plan *plan, struct to_error *err);
+
+/** to_routing_fill() - to_routing_primaries() and to_routing_backups() */
+int to_routing_fill(struct to_plan *plan, unsigned int effort, struct to_error *err);
 
 #endif
