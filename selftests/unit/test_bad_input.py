@@ -134,6 +134,14 @@ CALLS = {
     "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "schedule --network {dims} --size 63 -o out": (1, "chunks of 0 bytes: 63 bytes in 64 chunks"),
+    "schedule --network {plan} --size 1MB -o out":
+        (1, "the links are of no torus or product of full meshes whose servers are in its order: "
+            "describe the dimensions in a dims.json"),
+    "schedule --network {dims} --size 1MB --gpus 8 --gpu-bandwidth 3600G -o out":
+        (1, "--gpus is for plans: dims.json has all dimensions"),
+    "schedule --network {dims} --size 1MB --gpus 8": (2, "--gpus goes with --gpu-bandwidth"),
+    "schedule --network {dims} --size 1MB --report - -o -":
+        (2, "schedule and report cannot both go to standard output"),
     "schedule --network {dims} --size 0": (2, "--size: expected 1 to 9223372036854775807, not 0"),
     "schedule --network {dims} --size 1.5GB":
         (2, '--size: expected bytes like 100MB (kB to TB, KiB to TiB), not "1.5GB"'),

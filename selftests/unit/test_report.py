@@ -303,6 +303,32 @@ def broken():
     browser.shot("no-links")
 
 
+def schedule():
+    """A bar for each stage of each chunk, two charts of three curves, and no script."""
+    toctl("schedule", "--network", "examples/papers/dims-3D-FC_Ring_SW.json", "--size", "1GB",
+          "--report", f"{work}/schedule.html")
+    with open(f"{work}/schedule.html") as file:
+        text = file.read()
+    assert "<script" not in text and "script-src" not in text
+    browser.open(f"{work}/schedule.html", height=1000)
+    assert browser.said() == [], browser.said()
+    assert [url for url in browser.fetched() if not url.startswith("data:")] == [
+        f"file://{work}/schedule.html"], browser.fetched()
+    counts = browser.run("""["rect.stage-reduce-scatter", "rect.stage-allgather", "#by-size .curve",
+        "#by-chunks .curve"].map((at) => document.querySelectorAll(at).length)""")
+    assert counts == [192, 192, 3, 3], counts
+    assert "91.74" in browser.run("document.querySelector('header').textContent")
+    outside = browser.run("""[...document.querySelectorAll("svg")].filter((root) => {
+        const all = root.getBoundingClientRect();
+        return [...root.querySelectorAll("text, rect")].some((at) => {
+            const box = at.getBoundingClientRect();
+            return box.left < all.left - 1 || box.right > all.right + 1 || box.bottom > all.bottom + 1;
+        }); }).length""")
+    assert outside == 0, f"{outside} drawings are cut off"
+    assert not re.search("NaN|inf", text), "a number that is none"
+    assert len(browser.shot("schedule").getcolors(1 << 24)) > 100, "a blank picture"
+
+
 tests = {
     "twelve servers: the page is whole, and shows links and routes of a server": prototype,
     "128 servers: the page is whole": hybrid,
@@ -311,6 +337,7 @@ tests = {
     "a name is text, whatever is in it": names,
     "the ports of a patch panel to join": panel,
     "a plan that is not valid says so": broken,
+    "a schedule of chunks over dimensions": schedule,
 }
 
 if not shutil.which("chromium"):

@@ -5,17 +5,23 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "collectives/chunk_json.h"
 #include "collectives/chunk_replay.h"
 #include "collectives/chunk_search.h"
+#include "collectives/dimensions_plan.h"
 #include "command.h"
+#include "format/plan_json.h"
+#include "report/schedule_page.h"
 
 #define SCHEDULE_ROUTES 6	/* that are printed */
 
 struct schedule_args {
-	const char *network, *output;
-	uint64_t size, chunks, parallel, nodes, jitter, seed;
+	const char *network, *output, *report;
+	uint64_t size, chunks, parallel, nodes, jitter, seed, latency;
+	uint64_t gpus, gpu_bandwidth;
 	int collective, policy, order;
 	double threshold;
 	bool unordered;
@@ -190,20 +196,84 @@ static int schedule_play(struct to_call *call, struct schedule *s)
 	return to_chunk_replay(&s->chunks, &s->run, &s->replay, &call->err);
 }
 
+static int schedule_save_page(struct to_call *call, const struct schedule *s)
+{
+	char how[32];
+
+	if (s->args->policy == SCHEDULE_OPTIMAL)
+		snprintf(how, sizeof(how), "%s", s->search.proved ? "optimal" : "best found");
+	else
+		snprintf(how, sizeof(how), "%s, %s", schedule_policies[s->args->policy],
+			 to_chunk_orders[s->args->order]);
+	return to_schedule_page_save(&s->chunks, &s->run, how, TO_VERSION, s->args->report, &call->err);
+}
+
+static bool schedule_is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
 static int schedule_show(struct to_call *call, const struct schedule *s)
 {
-	bool to_stdout = s->args->output && !strcmp(s->args->output, "-");
+	const struct schedule_args *args = s->args;
+	int ret = 0;
 
-	if (s->args->output) {
-		int ret = to_file_write(s->args->output, schedule_write, s, &call->err);
-
-		if (ret || to_stdout)
-			return ret;
-	}
+	if (args->output)
+		ret = to_file_write(args->output, schedule_write, s, &call->err);
+	if (!ret && args->report)
+		ret = schedule_save_page(call, s);
+	if (ret || schedule_is_stdout(args->output) || schedule_is_stdout(args->report))
+		return ret;
 	if (call->json)
 		return schedule_write(stdout, s, &call->err);
 	schedule_print(s);
 	return 0;
+}
+
+static int schedule_read_plan(const char *data, size_t len, const struct schedule_args *args,
+			      struct to_dimensions *network, struct to_error *err)
+{
+	struct to_plan *plan = to_plan_parse(data, len, args->network, err);
+	struct to_error why = { "" };
+	int ret = plan ? to_dimensions_of_plan(plan, args->latency, network, &why) : -EINVAL;
+
+	if (!ret && args->gpus)
+		ret = to_dimensions_put_inside(network, &(const struct to_dimension){
+			TO_DIMENSION_SWITCH, args->gpus, args->gpu_bandwidth, args->latency }, &why);
+	if (plan && ret)
+		to_error_set(err, ret, "%s: %.400s", args->network, why.text);
+	to_plan_free(plan);
+	return ret;
+}
+
+/* Dimensions of a dims.json, or of a plan. */
+static int schedule_read(const struct schedule_args *args, struct to_dimensions *network,
+			 struct to_error *err)
+{
+	struct to_json_doc doc;
+	struct to_json at, member;
+	bool plan = false;
+	char *data;
+	size_t len;
+	int ret = to_file_read(args->network, TO_FILE_MAX, &data, &len, err);
+
+	if (ret)
+		return ret;
+	ret = to_json_open_deferred(&doc, &at, data, len, args->network, "tables", NULL, err);
+	if (!ret && json_is_object(at.value)) {
+		member = to_json_member(&at, "format");
+		plan = json_is_string(member.value) &&
+		       !strcmp(json_string_value(member.value), "topoopt-plan");
+	}
+	to_json_close(&doc);
+	if (!ret && !plan && args->gpus)
+		ret = to_error_set(err, -EINVAL, "%s: --gpus is for plans: dims.json has all dimensions",
+				   args->network);
+	if (!ret)
+		ret = plan ? schedule_read_plan(data, len, args, network, err) :
+			     to_dimensions_parse(data, len, args->network, network, err);
+	free(data);
+	return ret;
 }
 
 static int schedule_run(struct to_call *call, const void *data)
@@ -219,7 +289,9 @@ static int schedule_run(struct to_call *call, const void *data)
 
 	if (!(args->threshold >= 0))
 		return to_usage(call, "--threshold is a share of a chunk, 0 or more");
-	ret = to_dimensions_load(args->network, &network, &call->err);
+	if (schedule_is_stdout(args->output) && schedule_is_stdout(args->report))
+		return to_usage(call, "schedule and report cannot both go to standard output");
+	ret = schedule_read(args, &network, &call->err);
 	if (!ret)
 		ret = to_chunk_schedule_init(&s.chunks, &network, &setting, &call->err);
 	if (ret)
@@ -241,7 +313,7 @@ static int schedule_run(struct to_call *call, const void *data)
 
 static const struct to_option schedule_options[] = {
 	{ "network", 'n', TO_OPTION_STRING, FIELD(network), .argument = "FILE", .required = true,
-	  .help = "dims.json, the dimensions" },
+	  .help = "dims.json, or a plan whose links are a torus or full meshes" },
 	{ "size", 's', TO_OPTION_BYTES, FIELD(size), .argument = "BYTES", .required = true, .min = 1,
 	  .max = INT64_MAX,
 	  .help = "of a rank's buffer: 100MB, 64MiB; what an allgather ends with" },
@@ -268,6 +340,15 @@ static const struct to_option schedule_options[] = {
 	  .help = "play it with ranks that take what they have ready, and may deadlock" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write schedule.json" },
+	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
+	  .help = "also write an HTML page: chunks over time, utilisation by size and chunks" },
+	{ "latency", 0, TO_OPTION_DURATION, FIELD(latency), .argument = "DURATION",
+	  .max = 1000000000000, .help = "of a step, where the network is a plan; default: 1us" },
+	{ "gpus", 'g', TO_OPTION_NUMBER, FIELD(gpus), .argument = "N", .min = 2, .max = 1024,
+	  .with = "gpu-bandwidth",
+	  .help = "of a server of the plan: ranks that share its ports, the innermost dimension" },
+	{ "gpu-bandwidth", 0, TO_OPTION_RATE, FIELD(gpu_bandwidth), .argument = "RATE", .min = 1,
+	  .max = INT64_MAX, .with = "gpus", .help = "of a GPU into the switch that joins those of a server" },
 	{}
 };
 
@@ -291,7 +372,7 @@ const struct to_command to_cmd_schedule = {
 	.args_size = sizeof(struct schedule_args),
 	.defaults = &(const struct schedule_args){
 		.chunks = 64, .policy = SCHEDULE_THEMIS, .order = TO_CHUNK_SCF, .threshold = 0.0625,
-		.nodes = 1000000, .seed = 1,
+		.nodes = 1000000, .seed = 1, .latency = 1000,
 	},
 	.run = schedule_run,
 };

@@ -4,12 +4,9 @@
 #include "collectives/dimensions.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/quantity.h"
 
 const char *const to_dimension_kinds[] = { "ring", "direct", "switch", NULL };
@@ -116,15 +113,21 @@ int to_dimensions_parse(const char *data, size_t len, const char *name,
 	return ret;
 }
 
-int to_dimensions_load(const char *path, struct to_dimensions *dims, struct to_error *err)
+int to_dimensions_put_inside(struct to_dimensions *dims, const struct to_dimension *inner,
+			     struct to_error *err)
 {
-	char *data;
-	size_t len;
-	int ret = to_file_read(path, TO_FILE_MAX, &data, &len, err);
-
-	if (ret)
-		return ret;
-	ret = to_dimensions_parse(data, len, path, dims, err);
-	free(data);
-	return ret;
+	if (dims->n == TO_DIMENSIONS_MAX || inner->size > TO_DIMENSIONS_RANKS_MAX / dims->ranks)
+		return to_error_set(err, -ERANGE, "with %u ranks inside each of %u there are more than %d "
+				    "dimensions or %u ranks", inner->size, dims->ranks,
+				    TO_DIMENSIONS_MAX, TO_DIMENSIONS_RANKS_MAX);
+	for (unsigned int k = dims->n++; k; k--) {
+		dims->list[k] = dims->list[k - 1];
+		dims->list[k].bandwidth /= inner->size;
+		if (!dims->list[k].bandwidth)
+			return to_error_set(err, -ERANGE, "%u ranks share less than 1 bit/s each",
+					    inner->size);
+	}
+	dims->list[0] = *inner;
+	dims->ranks *= inner->size;
+	return 0;
 }

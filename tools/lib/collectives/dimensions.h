@@ -46,11 +46,20 @@ struct to_dimensions {
 	struct to_dimension list[TO_DIMENSIONS_MAX];
 };
 
-int to_dimensions_load(const char *path, struct to_dimensions *dims, struct to_error *err);
-
 /** to_dimensions_parse() - dims.json from memory; @name is for errors */
 int to_dimensions_parse(const char *data, size_t len, const char *name,
 			struct to_dimensions *dims, struct to_error *err);
+
+/**
+ * to_dimensions_put_inside() - add @inner as the innermost dimension
+ *
+ * Every rank becomes as many as @inner has, which share what it had: their bandwidth in the
+ * other dimensions is that part of it.
+ *
+ * Return: 0; -ERANGE beyond what there may be.
+ */
+int to_dimensions_put_inside(struct to_dimensions *dims, const struct to_dimension *inner,
+			     struct to_error *err);
 
 /** to_dimension_steps() - of a reduce-scatter or all-gather */
 unsigned int to_dimension_steps(const struct to_dimension *d);

@@ -9,17 +9,17 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/allreduce.h"
+#include "report/page.h"
 #include "report/report_data.h"
 #include "routing/link_loads.h"
 
 #define REPORT_COLORS 6		/* of rings and trees, in report.css */
 
-/* Style and script of the page, NUL-terminated; the script's two files make one. */
-extern const char report_css[], report_js[];
+/* Script of the page, NUL-terminated; its two files make one. */
+extern const char report_js[];
 
 __asm__(".section .rodata\n"
-	".global report_css, report_js\n"
-	"report_css: .incbin \"report/report.css\"\n.byte 0\n"
+	".global report_js\n"
 	"report_js: .incbin \"report/report.js\"\n"
 	".incbin \"report/report_charts.js\"\n.byte 0\n"
 	".previous\n");
@@ -351,13 +351,8 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	const struct to_plan *plan = r->plan;
 	const struct to_figures *o = &r->verdict.figures;
 
-	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width\">\n"
-		"<meta name=\"color-scheme\" content=\"light dark\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<title>");
-	to_markup_print(out, plan->demand->name);
-	fprintf(out, ": plan</title>\n<style>\n%s</style></head>\n<body>\n<header><h1>", report_css);
+	to_page_begin(out, plan->demand->name, ": plan", true);
+	fprintf(out, "<header><h1>");
 	to_markup_print(out, plan->demand->name);
 	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p>"
 		"</header>\n<main>\n", o->servers, o->degree, o->links,

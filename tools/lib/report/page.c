@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/page.h"
+
+#include "base/text.h"
+
+/* Style of the pages, NUL-terminated. */
+extern const char page_css[];
+
+__asm__(".section .rodata\n"
+	".global page_css\n"
+	"page_css: .incbin \"report/report.css\"\n.byte 0\n"
+	".previous\n");
+
+void to_page_begin(FILE *out, const char *title, const char *suffix, bool script)
+{
+	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<meta name=\"color-scheme\" content=\"light dark\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'; %simg-src data:\">\n<title>",
+		script ? "script-src 'unsafe-inline'; " : "");
+	to_markup_print(out, title);
+	fprintf(out, "%s</title>\n<style>\n%s</style></head>\n<body>\n", suffix, page_css);
+}
