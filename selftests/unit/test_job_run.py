@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, "selftests/unit")
 from fabric import FAKES, TOCTL  # noqa: E402
-from fakes import load, save  # noqa: E402
+from fakes import load, members, save  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 home = tempfile.TemporaryDirectory()
@@ -56,7 +56,8 @@ other = make("other.json", "--degree", "3")
 document = load(plan)
 save(f"{top}/ports", {server["name"]: {port["name"]: port["optical_port"] for port in server["ports"]}
                       for server in document["servers"]})
-save(f"{top}/rings", [[0, 1, 2, 3]])
+order = members(document["rings"][0]["order"])
+save(f"{top}/rings", [order])
 save(f"{top}/light", [])
 save(f"{top}/phase", 0)
 
@@ -97,7 +98,7 @@ report(not os.path.exists(f"{top}/started"), "none of these starts the command")
 # --- what it runs ---------------------------------------------------------------
 
 status, out, err = run("sh", "-c", 'cat "$TOPOOPT_HOSTS" "$TOPOOPT_RANKS"; sleep 0.3; exit 7')
-same((status, out[:44]), (7, "".join(f"s{i} slots=1\n" for i in range(4))), "its files and its status")
+same((status, out[:44]), (7, "".join(f"s{i} slots=1\n" for i in order)), "its files and its status")
 same(json.loads(out[44:])["format"], "topoopt-ranks", "the rings, too")
 report("ring 0: " in err and "between all servers" in err, "what was sent meanwhile is compared", err)
 same(run("sh", "-c", "exit 2")[0::2][0], 2, "status 2 is the command's")
@@ -109,7 +110,7 @@ report(status == 127 and "no-such-launcher: No such file or directory" in err, "
 for launcher, want in (
         ("mpirun", ("PRTE_MCA_prte_default_hostfile=", "HYDRA_HOST_FILE=", "OMPI_MCA_btl_tcp_if_include=topo0")),
         ("srun", ("SLURM_HOSTFILE=", "SLURM_DISTRIBUTION=arbitrary")),
-        ("torchrun", ("PET_NODE_RANK=2", "PET_MASTER_ADDR=10.200.0.1", "GLOO_SOCKET_IFNAME=topo0"))):
+        ("torchrun", (f"PET_NODE_RANK={order.index(2)}", "PET_MASTER_ADDR=10.200.0.1", "GLOO_SOCKET_IFNAME=topo0"))):
     with open(f"{top}/bin/{launcher}", "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\nenv >{top}/env\nexec \"$@\"\n")
     os.chmod(f"{top}/bin/{launcher}", 0o755)
