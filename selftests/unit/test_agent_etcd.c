@@ -62,6 +62,7 @@ static struct {
  * @scene: what happens the next time that the agent waits, NULL: it is told to stop
  * @asked: ops that the agent was asked for, a word each
  * @reply: its reply's "padding"
+ * @generation, @ahead: of the last request
  * @notes: what it has noted
  */
 static struct {
@@ -71,6 +72,8 @@ static struct {
 	volatile sig_atomic_t stop;
 	char asked[256], notes[2048];
 	char *padding;
+	json_int_t generation;
+	bool ahead;
 } world;
 
 /* ---- clocks ---- */
@@ -471,6 +474,8 @@ static json_t *call(void *agent, const json_t *request)
 	(void)agent;
 	assert_true(strlen(world.asked) + strlen(op) + 2 < sizeof(world.asked));
 	strcat(strcat(world.asked, op), " ");
+	world.generation = json_integer_value(json_object_get(request, "generation"));
+	world.ahead = json_is_true(json_object_get(request, "ahead"));
 	return json_pack("{s:b, s:i, s:s*}", "ok", 1, "generation", 3, "padding", world.padding);
 }
 
@@ -724,6 +729,51 @@ static void obeys_who_was_the_controller(void **state)
 	play(obeys);
 }
 
+/* ---- staged ahead ---- */
+
+static void upload_plan(uint64_t generation)
+{
+	static const char *const parts[] = { "job", "cluster", "tables/s0" };
+	const struct to_etcd_options options = { .endpoints = "http://127.0.0.1:1", .role = "test" };
+	struct to_error err = {};
+	struct to_etcd_upload upload = {
+		.etcd = to_etcd_open(&options, &err), .lock = TO_ETCD_CONTROLLER,
+		.created = created(TO_ETCD_CONTROLLER, 0),
+	};
+	char key[256];
+
+	assert_non_null(upload.etcd);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(to_etcd_upload_add(&upload, to_etcd_plan_key(key, generation, parts[i], ""),
+						    "text", 4, &err), 0);
+	assert_int_equal(to_etcd_upload_end(&upload, &err), 0);
+	to_etcd_close(upload.etcd);
+}
+
+static void knows_its_plan_and_has_staged(void)
+{
+	replied(1, NULL);
+	assert_string_equal(world.asked, "hello stage stage abort stage ");
+	assert_int_equal(world.generation, 3);
+	assert_true(world.ahead);
+}
+
+/* It may be long until that is decided: an agent that starts meanwhile samples. */
+static void starts_while_one_is_staged(void **state)
+{
+	static void (*const scenes[])(void) = { knows_its_plan_and_has_staged, NULL };
+	char text[256];
+
+	(void)state;
+	upload_plan(2);
+	upload_plan(3);
+	snprintf(text, sizeof(text), "{\"op\":\"stage\",\"id\":1,\"generation\":3,\"plan\":2,"
+		 "\"active\":2,\"ahead\":true,\"controller\":%d}",
+		 (int)created(TO_ETCD_CONTROLLER, 0));
+	put(TO_ETCD_DECISION, text);
+	play(scenes);
+}
+
 /* ---- silence ---- */
 
 static void decided(void)
@@ -782,6 +832,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_what_is_large_in_parts, begin, end),
 		cmocka_unit_test_setup_teardown(obeys_who_is_the_controller, begin, end),
 		cmocka_unit_test_setup_teardown(obeys_who_was_the_controller, begin, end),
+		cmocka_unit_test_setup_teardown(starts_while_one_is_staged, begin, end),
 		cmocka_unit_test_setup_teardown(notices_silence, begin, end),
 	};
 

@@ -33,6 +33,9 @@
 #define DIED 42
 #define OLD_APART 6
 #define NEW_APART 3
+#define CHEAP 0.01		/* seconds that a change costs which is decided at once */
+#define DEAR 0.3
+#define VERY_DEAR 1
 
 /**
  * struct kernel - one server
@@ -56,6 +59,12 @@ struct kernel {
  * @commits, @changes: so far
  * @refuse_commit: the commit that server 3 refuses, twice as it is asked twice
  * @refuse_change: the optical switch refuses this change and all later ones
+ * @cost: of a change, see to_candidates_config
+ * @returns: the traffic is as before again, as soon as all servers hold a stage
+ * @refuse_ahead: server 3 cannot stage ahead
+ * @steal: somebody drops the stage of server 3 before the first commit of a change
+ * @first: op that agents are asked for first after a change was decided, "" before
+ * @held: most servers that held a stage when they were asked for a sample
  * @pauses: seconds
  * @mend_after, @stop_after: pauses until nothing is refused any more, until it stops
  */
@@ -67,6 +76,10 @@ struct world {
 	unsigned int die_at, point, samples, saves;
 	bool refuse_next, refuse_plan;
 	unsigned int commits, changes, refuse_commit, refuse_change;
+	double cost;
+	bool returns, refuse_ahead, steal;
+	char first[16];
+	unsigned int held;
 	unsigned int pauses[PAUSES_MAX], n_pauses, mend_after, stop_after;
 };
 
@@ -132,6 +145,9 @@ static const char *kernel_call(struct kernel *k, const char *op, const json_t *r
 	if (!strcmp(op, "stage")) {
 		if (k->open)
 			return "a commit is open";
+		if (json_is_true(json_object_get(request, "ahead")) && world->refuse_ahead &&
+		    k == &world->kernels[3])
+			return "refused";
 		k->staged = generation;
 		k->staged_table = table;
 	} else if (!strcmp(op, "commit")) {
@@ -194,6 +210,11 @@ static json_t *sample(const struct to_cluster *cluster, unsigned int server, uns
 	return reply;
 }
 
+static bool is_old_traffic(void)
+{
+	return world->samples <= STEADY || (world->returns && world->held);
+}
+
 struct link {
 	struct to_fabric_link link;
 	const struct to_cluster *cluster;
@@ -219,7 +240,7 @@ static void link_serve(const struct link *link, const struct to_fabric_call *cal
 			json_array_append_new(live, json_string(server->ports[q].name));
 	json_object_set_new(reply, "live", live);
 	if (!strcmp(op, "sample"))
-		json_object_set_new(reply, "tm", sample(link->cluster, i, world->samples <= STEADY ?
+		json_object_set_new(reply, "tm", sample(link->cluster, i, is_old_traffic() ?
 							OLD_APART : NEW_APART, until));
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));
@@ -233,10 +254,21 @@ static int link_call(struct to_fabric_link *base, const struct to_fabric_call *c
 
 	(void)err;
 	world->commits += !strcmp(op, "commit");
+	if (world->saves && !world->first[0])
+		snprintf(world->first, sizeof(world->first), "%s", op);
+	if (world->steal && world->saves) {
+		world->steal = false;
+		world->kernels[3].staged = 0;
+	}
 	if (!strcmp(op, "sample")) {
+		unsigned int held = 0;
+
+		for (unsigned int i = 0; i < SERVERS; i++)
+			held += world->kernels[i].staged > 0;
+		world->held = held > world->held ? held : world->held;
 		world->samples++;
-		/* One attempt is enough. */
-		world->stop |= world->saves > 0;
+		/* One attempt is enough; so is to see that none is needed. */
+		world->stop |= world->saves > 0 || (world->returns && world->held && !held);
 	}
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		if (i % (SERVERS / 2) == 0)
@@ -390,7 +422,7 @@ static int controller(void)
 	struct to_controller_config config = {
 		.plan = plan_path, .allow = allow_path,
 		.interval_ns = INTERVAL_NS, .stop = &world->stop, .log = &log,
-		.candidates = { .memory_ns = 10 * TO_NS_PER_S, .change_cost = 0.01 },
+		.candidates = { .memory_ns = 10 * TO_NS_PER_S, .change_cost = world->cost },
 		.fabric = { .command = "{}", .timeout_ns = TO_NS_PER_S },
 	};
 	struct to_error err = { 0 };
@@ -523,15 +555,19 @@ static struct to_plan *plan_read(void)
 	return plan;
 }
 
-/* The change from @plan, once without a fault; it must have @steps, and be @action. */
+/*
+ * The change from @plan at @cost, once without a fault; it must have @steps, be @action, and
+ * be staged @ahead if there is time for that.
+ */
 static void change_open(struct change *change, struct to_plan *plan, const char *action,
-			unsigned int steps)
+			unsigned int steps, double cost, bool ahead)
 {
 	struct to_error err = { 0 };
 	char words[64];
 
 	memset(world, 0, sizeof(*world));
 	world->has_switch = plan->cluster->n_switches;
+	world->cost = cost;
 	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
 	to_plan_free(plan);
 	change->old = plan_read();
@@ -548,6 +584,9 @@ static void change_open(struct change *change, struct to_plan *plan, const char 
 		snprintf(words, sizeof(words), "in %u steps", steps);
 		assert_true(logged(words));
 	}
+	assert_string_equal(world->first, ahead ? "commit" : "stage");
+	assert_int_equal(world->held, ahead ? SERVERS : 0);
+	assert_int_equal(logged("\"ahead\":true"), ahead);
 	change->next = plan_read();
 	change->next_text = read_text(plan_path);
 	assert_string_not_equal(change->next_text, change->old_text);
@@ -693,7 +732,7 @@ static void test_one_step(void **state)
 	struct change change;
 
 	(void)state;
-	change_open(&change, make_plan(true), "rewire", 1);
+	change_open(&change, make_plan(true), "rewire", 1, CHEAP, false);
 	check_deaths(&change);
 	check_second_deaths(&change);
 	check_saves(&change);
@@ -707,7 +746,7 @@ static void test_many_steps(void **state)
 	struct change change;
 
 	(void)state;
-	change_open(&change, make_plan(false), "rewire", 3);
+	change_open(&change, make_plan(false), "rewire", 3, CHEAP, false);
 	check_deaths(&change);
 	check_no_way_back(&change, 3);
 	change_close(&change);
@@ -725,15 +764,62 @@ static void test_no_switch(void **state)
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
 		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++)
 			cluster->servers[i].ports[q].optical_switch = -1;
-	change_open(&change, plan, "reroute", 1);
+	change_open(&change, plan, "reroute", 1, CHEAP, true);
 	check_deaths(&change);
 	check_saves(&change);
+	change_close(&change);
+}
+
+/* Another stages, so what was staged ahead is gone; a server cannot stage ahead. */
+static void check_not_ahead(const struct change *change)
+{
+	rewind_world(change);
+	world->steal = true;
+	assert_int_equal(controller(), 0);
+	assert_false(world->steal);
+	assert_true(logged("\"event\":\"changed\""));
+	check_fabric(change->next, change->next_text);
+
+	rewind_world(change);
+	world->refuse_ahead = true;
+	assert_int_equal(controller(), 0);
+	assert_true(logged("\"event\":\"ahead\"") && logged("\"ok\":false"));
+	assert_string_equal(world->first, "stage");
+	assert_int_equal(world->held, 0);
+	assert_true(logged("\"event\":\"changed\""));
+	check_fabric(change->next, change->next_text);
+}
+
+/* The traffic is as before again, before anything is decided. */
+static void check_released(const struct change *change)
+{
+	rewind_world(change);
+	world->returns = true;
+	world->cost = VERY_DEAR;
+	assert_int_equal(controller(), 0);
+	assert_int_equal(world->held, SERVERS);
+	assert_true(logged("\"event\":\"released\""));
+	assert_false(logged("\"event\":\"decision\",\"action\":\"rewire\""));
+	check_fabric(change->old, change->old_text);
+}
+
+static void test_ahead(void **state)
+{
+	struct change change;
+
+	(void)state;
+	change_open(&change, make_plan(true), "rewire", 1, DEAR, true);
+	check_deaths(&change);
+	check_saves(&change);
+	check_not_ahead(&change);
+	check_released(&change);
 	change_close(&change);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ahead),
 		cmocka_unit_test(test_many_steps),
 		cmocka_unit_test(test_no_switch),
 		cmocka_unit_test(test_one_step),

@@ -28,6 +28,7 @@
  * @apply: of @next, NULL when there is none; it knows what there was before
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
+ * @ahead: others may have replaced the stage since
  * @committed: generation that is not confirmed yet, 0: none
  * @lock: keeps other controllers out, negative: not taken
  * @recorder: NULL: nothing is counted
@@ -40,7 +41,7 @@ struct to_agent {
 	struct to_plan_servers servers;
 	unsigned int server;
 	struct to_apply *apply;
-	bool same;
+	bool same, ahead;
 	uint64_t staged, committed;
 	int lock;
 	struct to_recorder *recorder;
@@ -97,6 +98,26 @@ static void agent_forget(struct to_agent *agent)
 	to_plan_free(agent->next);
 	agent->next = NULL;
 	agent->staged = agent->committed = 0;
+	agent->ahead = false;
+}
+
+/* From now on nobody else replaces what is staged; that it still is there. */
+static int agent_claim(struct to_agent *agent, struct to_error *err)
+{
+	struct to_error why;
+	int ret;
+
+	if (!agent->ahead)
+		return 0;
+	ret = agent_lock(agent, err);
+	if (ret)
+		return ret;
+	ret = to_apply_check_stage(agent->apply, &why);
+	if (ret)
+		return to_error_set(err, ret, "what was staged as generation %" PRIu64 " is not any more: %s",
+				    agent->staged, why.text);
+	agent->ahead = false;
+	return 0;
 }
 
 /* Return: 0, an error, or 1 when there is no device and nothing was opened. */
@@ -152,10 +173,11 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 {
 	const char *job, *cluster, *table;
 	json_int_t generation;
-	int ret;
+	int ret, ahead = 0;
 
-	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s}", "generation", &generation,
-			"job", &job, "cluster", &cluster, "table", &table) || generation <= 0)
+	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s, s?b}", "generation", &generation,
+			"job", &job, "cluster", &cluster, "table", &table, "ahead", &ahead) ||
+	    generation <= 0)
 		return to_error_set(err, -EINVAL,
 				    "stage: expected generation, job, cluster and table");
 	if (agent->committed)
@@ -165,12 +187,15 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	ret = agent_lock(agent, err);
 	if (ret)
 		return ret;
-	if (agent->staged)
+	if (agent->staged && !agent_claim(agent, NULL))
 		to_apply_abort(agent->apply, NULL);
 	agent_forget(agent);
 	agent->next = to_plan_slice_parse(job, cluster, table, &agent->servers,
 					  &agent->server, err);
-	ret = agent->next ? agent_drop_stage(agent, err) : -EINVAL;
+	ret = agent->next ? 0 : -EINVAL;
+	/* what may never be needed takes no other's place */
+	if (!ret && !ahead)
+		ret = agent_drop_stage(agent, err);
 	if (!ret) {
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
 					     err);
@@ -179,7 +204,10 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (!ret) {
 		agent->same = !to_apply_differs(agent->apply);
 		json_object_set_new(reply, "differs", json_boolean(!agent->same));
-		ret = to_apply_links(agent->apply, err);
+		if (!ahead)
+			ret = to_apply_links(agent->apply, err);
+		else if (to_apply_links_differ(agent->apply))
+			ret = to_error_set(err, -ENOLINK, "links are to be made first");
 	}
 	if (!ret)
 		ret = to_apply_stage(agent->apply, true, err);
@@ -188,6 +216,7 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 		return ret;
 	}
 	agent->staged = generation;
+	agent->ahead = ahead;
 	return 0;
 }
 
@@ -214,6 +243,9 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 	if (agent->staged != wanted)
 		return to_error_set(err, -ENOENT, "nothing is staged as generation %" PRIu64,
 				    wanted);
+	ret = agent_claim(agent, err);
+	if (ret)
+		return ret;
 	agent->moved = true;
 	generation = wanted;
 	before = to_apply_current(agent->apply)->generation;
@@ -237,6 +269,7 @@ static void agent_adopt(struct to_agent *agent)
 	agent->plan = agent->next;
 	agent->next = NULL;
 	agent->staged = agent->committed = 0;
+	agent->ahead = false;
 }
 
 static int agent_confirm(struct to_agent *agent, const json_t *request, struct to_error *err)
@@ -253,16 +286,20 @@ static int agent_confirm(struct to_agent *agent, const json_t *request, struct t
 	return 0;
 }
 
-static int agent_abort(struct to_agent *agent, struct to_error *err)
+static int agent_abort(struct to_agent *agent, const json_t *request, struct to_error *err)
 {
-	int ret;
+	int ret = 0, ahead = 0;
 
 	if (agent->committed)
 		return to_error_set(err, -EBUSY,
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
 				    agent->committed);
-	ret = agent->staged ? to_apply_abort(agent->apply, err) : agent_drop_stage(agent, err);
-	if (!ret && agent->staged && agent->same) {
+	json_unpack((json_t *)request, "{s?b}", "ahead", &ahead);
+	if (agent->staged && !agent_claim(agent, NULL))
+		ret = to_apply_abort(agent->apply, err);
+	else if (!ahead)
+		ret = agent_drop_stage(agent, err);
+	if (!ret && agent->staged && agent->same && !ahead) {
 		agent->moved = true;
 		agent_adopt(agent);
 	}
@@ -333,14 +370,15 @@ void to_agent_free(struct to_agent *agent)
 
 	if (!agent)
 		return;
-	if (agent->committed) {
+	if (agent->committed || agent->staged) {
 		/* beside whoever has it for long: the fabric goes back as well */
 		lock = to_device_lock_take("toctl", agent->device, TO_DEVICE_LOCK_WAIT_S, NULL);
-		agent_go_back(agent, agent->committed + 1, NULL);
+		if (agent->committed)
+			agent_go_back(agent, agent->committed + 1, NULL);
+		else if (!agent_claim(agent, NULL))
+			to_apply_abort(agent->apply, NULL);
 		if (lock >= 0)
 			close(lock);
-	} else if (agent->staged) {
-		to_apply_abort(agent->apply, NULL);
 	}
 	agent_stop_recording(agent);
 	agent_forget(agent);
@@ -518,7 +556,7 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 	if (!strcmp(op, "revert"))
 		return agent_revert(agent, request, err);
 	if (!strcmp(op, "abort"))
-		return agent_abort(agent, err);
+		return agent_abort(agent, request, err);
 	if (!strcmp(op, "sample"))
 		return agent_sample(agent, request, reply, err);
 	if (!strcmp(op, "clear")) {
@@ -559,7 +597,7 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 	ret = op ? agent_do_alone(agent, op, request, reply, &err) :
 		   to_error_set(&err, -EINVAL, "a request has an op");
 	/* nothing waits to be committed or confirmed, whatever ended it */
-	if (!agent->staged && !agent->committed)
+	if ((!agent->staged || agent->ahead) && !agent->committed)
 		agent_unlock(agent);
 	if (ret)
 		agent_state(agent, reply, NULL);

@@ -10,14 +10,18 @@
  *
  *	hello	nothing
  *	stage	"generation" that a commit would make, "job", "cluster" and
- *		"table" (texts, see plan_slice.h); makes links, stages the table
+ *		"table" (texts, see plan_slice.h); makes links, stages the table. With
+ *		"ahead": true it is only likely that a commit comes: links are not made,
+ *		where any is to be that is refused, and nobody is kept out
  *	commit	"generation" of the stage: it is the fencing token, nothing
  *		staged under another one is committed, nor a stage on top of a
- *		table that is not active any more
+ *		table that is not active any more, nor one that was staged ahead and that
+ *		somebody has replaced since
  *	confirm	"generation": it stays; until then it can be reverted
  *	revert	"from": generation that is not to be; "generation" for what was
  *		active before it
- *	abort	drop the stage, also one that another agent left
+ *	abort	drop the stage, also one that another agent left. With "ahead": true only
+ *		what this agent has staged
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
  *		a plan was confirmed, or one staged that is active already. "names", if
  *		there is, is the fingerprint of servers' names: if they are those of
@@ -37,8 +41,9 @@
  * What the request has as "id" comes back.
  *
  * From stage to confirm, abort or revert an agent keeps others of its network
- * namespace from staging, and while it changes the device, whoever else would. When its controller goes away meanwhile, it goes
- * back to what was active before.
+ * namespace from staging, and while it changes the device, whoever else would. When its
+ * controller goes away meanwhile, it goes back to what was active before. What is staged
+ * ahead goes with its controller too, but others may replace it.
  */
 
 #include <jansson.h>

@@ -84,11 +84,11 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 }
 
 /*
- * A stage as @generation of this server's part of the plan kept as @plan; @active as
- * in a request.
+ * A stage as @generation of this server's part of the plan kept as @plan; @active and
+ * @ahead as in a request.
  */
 static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
-			    uint64_t active)
+			    uint64_t active, bool ahead)
 {
 	char *job = NULL, *cluster = NULL, *table = NULL;
 	json_t *request = NULL, *reply;
@@ -101,10 +101,10 @@ static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generati
 	ret = ret ? ret : follow_download(f, plan, "cluster", "", &cluster, &why);
 	ret = ret ? ret : follow_download(f, plan, "job", "", &job, &why);
 	if (!ret)
-		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s}", "op", "stage",
+		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:b}", "op", "stage",
 				    "generation", (json_int_t)generation, "active",
 				    (json_int_t)active, "job", job, "cluster", cluster,
-				    "table", table);
+				    "table", table, "ahead", ahead);
 	reply = ret ? follow_refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
 	free(job);
@@ -127,7 +127,7 @@ static json_t *follow_call(struct follower *f, const char *op, uint64_t generati
 static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t generation,
 			       bool confirm)
 {
-	json_t *reply = follow_stage(f, plan, generation, 0);
+	json_t *reply = follow_stage(f, plan, generation, 0, false);
 
 	if (follow_is_ok(reply)) {
 		json_decref(reply);
@@ -153,7 +153,8 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 		op = "";
 	f->staged = 0;
 	if (!strcmp(op, "stage")) {
-		reply = follow_stage(f, generation, generation, follow_number(request, "active"));
+		reply = follow_stage(f, generation, generation, follow_number(request, "active"),
+				     json_is_true(json_object_get(request, "ahead")));
 		f->staged = follow_is_ok(reply) ? generation : 0;
 		return reply;
 	}
@@ -309,18 +310,22 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 
 /*
  * After a start, what is active may be right already, but the agent does not
- * know its plan, which samples need: a stage says whether it is.
+ * know its plan, which samples need: a stage says whether it is. One that was
+ * decided takes its place then.
  */
 static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 {
 	json_t *last = json_loads(kv->value, 0, NULL);
 	const char *op = json_string_value(json_object_get(last, "op"));
 	uint64_t plan = follow_number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
+	const bool staged = op && !strcmp(op, "stage");
 
 	if (plan && op && (!strcmp(op, "confirm") || !strcmp(op, "abort") ||
-			   !strcmp(op, "revert"))) {
-		json_decref(follow_stage(f, plan, plan + 1, 0));
+			   !strcmp(op, "revert") || staged)) {
+		json_decref(follow_stage(f, plan, plan + 1, 0, false));
 		json_decref(follow_call(f, "abort", 0));
+		if (staged)
+			json_decref(follow_decision(f, last));
 	}
 	json_decref(last);
 }

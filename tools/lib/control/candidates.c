@@ -20,6 +20,7 @@
 #define CANDIDATES_SMALL 256		/* servers up to which phases are planned for */
 #define CANDIDATES_COMMON 0.1		/* share of the busy time of a phase that is */
 #define CANDIDATES_HORIZON 1e6		/* seconds: what counts is the busy time alone */
+#define CANDIDATES_LIKELY 0.5		/* share of what must be lost before a change */
 #define CANDIDATES_POOL (TO_REPLAN_SOURCES * (TO_PHASES_MAX + 3))
 
 double to_candidates_change_cost(const struct to_cluster *cluster)
@@ -463,6 +464,28 @@ int to_candidates_plan(struct to_candidates *c, struct to_error *err)
 unsigned int to_candidates_choose(const struct to_candidates *c)
 {
 	return to_regret_choose(&c->regret);
+}
+
+unsigned int to_candidates_likely(const struct to_candidates *c, const struct to_plan *staged)
+{
+	const double margin = CANDIDATES_LIKELY / 2;
+	unsigned int best = c->regret.at, now = c->regret.at;
+	double most = 0, kept = 0;
+
+	for (unsigned int k = 0; k < c->regret.n; k++) {
+		const double share = to_regret_share(&c->regret, k);
+
+		if (c->candidate[k].busy.plan == staged && share >= margin) {
+			now = k;
+			kept = share;
+		}
+		if (share > most) {
+			most = share;
+			best = k;
+		}
+	}
+	return most < CANDIDATES_LIKELY || (now != c->regret.at && most < kept + margin) ? now :
+											   best;
 }
 
 /* The last intervals in which as much was lost against candidate @k as a change costs. */

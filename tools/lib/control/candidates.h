@@ -126,6 +126,16 @@ int to_candidates_plan(struct to_candidates *c, struct to_error *err);
 /** to_candidates_choose() - index of the candidate that should be in force */
 unsigned int to_candidates_choose(const struct to_candidates *c);
 
+/**
+ * to_candidates_likely() - index of the candidate that will be chosen if traffic goes on so
+ * @staged: plan for which preparations were made, or NULL
+ *
+ * That is when half of what must be lost before the change is. It is @staged until half of
+ * that again is not any more, or another one is as much ahead. Return: that of the plan in
+ * force when there is none.
+ */
+unsigned int to_candidates_likely(const struct to_candidates *c, const struct to_plan *staged);
+
 /** to_candidates_saves() - share of the busy time that candidate @index saves */
 double to_candidates_saves(const struct to_candidates *c, unsigned int index);
 

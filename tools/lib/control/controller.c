@@ -149,8 +149,9 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	since = to_clock_seconds_since(decided) * 1e3;
 	to_fabric_generation(c->fabric, &generation, &err);
 	to_run_log(c->config->log, "changed",
-		   json_pack("{s:s, s:I, s:f, s:f}", "action", action, "generation",
-			     (json_int_t)generation, "shift_ms", shift, "ms", since),
+		   json_pack("{s:s, s:I, s:f, s:f, s:b}", "action", action, "generation",
+			     (json_int_t)generation, "shift_ms", shift, "ms", since, "ahead",
+			     c->transition.was_ahead),
 		   "%s done: generation %" PRIu64 " on all servers, committed %.1f ms after the traffic shifted, verified %.1f ms after the decision",
 		   action, generation, shift, since);
 	to_controller_take(c, next);
@@ -270,6 +271,51 @@ static void controller_decide(struct controller *c, unsigned int to)
 		to_candidates_drop(&c->candidates, to);
 }
 
+/* What was staged ahead is not likely any more, nor needed at the end. */
+static void controller_release(struct controller *c)
+{
+	struct to_error err = { 0 };
+
+	if (!c->transition.ahead)
+		return;
+	to_transition_release(&c->transition, &err);
+	to_run_log(c->config->log, "released", json_pack("{s:s*}", "error",
+							 err.text[0] ? err.text : NULL),
+		   "what was staged ahead is dropped%s%s", err.text[0] ? ": " : "", err.text);
+}
+
+/*
+ * Nothing is decided yet, but if traffic goes on so, it will be: agents stage meanwhile, so
+ * that the decision finds everything ready.
+ */
+static void controller_stage_ahead(struct controller *c)
+{
+	const struct to_regret *regret = &c->candidates.regret;
+	const unsigned int to = to_candidates_likely(&c->candidates, c->transition.ahead);
+	const struct to_candidates_plan *next = &c->candidates.candidate[to];
+	const uint64_t start = to_clock_monotonic_ns();
+	struct to_error err = { 0 };
+	double ms;
+	int ret;
+
+	if (to == regret->at)
+		controller_release(c);
+	if (to == regret->at || next->busy.plan == c->transition.ahead || start < c->ahead_ns)
+		return;
+	ret = to_transition_ahead(&c->transition, c->plan, next->busy.plan, &err);
+	ms = to_clock_seconds_since(start) * 1e3;
+	if (ret)
+		c->ahead_ns = to_clock_monotonic_ns() + CONTROLLER_RETRY_MAX_S * TO_NS_PER_S;
+	to_run_log(c->config->log, "ahead",
+		   json_pack("{s:I, s:b, s:f, s:f, s:f, s:s*}", "candidate", (json_int_t)next->id,
+			     "ok", !ret, "regret_s", to_regret_lost(regret, to), "price_s",
+			     regret->price[regret->at][to], "ms", ms, "error",
+			     ret ? err.text : NULL),
+		   ret ? "candidate %u (%s) could not be staged ahead (%.1f ms): %s" :
+			 "candidate %u (%s) is staged ahead (%.1f ms)%s",
+		   next->id, next->source, ms, err.text);
+}
+
 /* By the clock that nobody sets; what other hosts tell is by theirs. */
 static uint64_t controller_moment(uint64_t realtime_ns)
 {
@@ -310,6 +356,8 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 		controller_decide(c, to);
 	else if (shifted)
 		controller_keep(c);
+	if (!c->config->dry_run && !c->broken && !*c->config->stop)
+		controller_stage_ahead(c);
 }
 
 /* ---- the loop ---- */
@@ -491,6 +539,7 @@ static int controller_expect(struct controller *c, struct to_error *err)
 /* @ret: why it ends, 0 when it was told to. Return: as to_controller_run(). */
 static int controller_end(struct controller *c, int ret)
 {
+	controller_release(c);
 	if (!ret) {
 		to_run_log(c->config->log, "end",
 			   json_pack("{s:b, s:I, s:I, s:o*}", "as_planned", !c->broken,

@@ -27,7 +27,8 @@
  * @candidates: plans, and what the traffic has cost on them
  * @onset_ns: CLOCK_MONOTONIC; start of the interval in which links were first busier than
  *	promised
- * @decide_ns: CLOCK_MONOTONIC; after a change that failed, none is made before
+ * @decide_ns, @ahead_ns: CLOCK_MONOTONIC; after a change that failed, none is made before;
+ *	after a stage ahead that did, none is
  * @dark: seconds of the change under way in which links were dark
  * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
  * @broken: the fabric is not as @plan says
@@ -52,7 +53,7 @@ struct controller {
 	struct to_traffic traffic;
 	struct to_candidates candidates;
 	int lock;
-	uint64_t onset_ns, committed_ns, decide_ns;
+	uint64_t onset_ns, committed_ns, decide_ns, ahead_ns;
 	double dark;
 	bool broken;
 	struct to_error unknown;

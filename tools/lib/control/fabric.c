@@ -23,6 +23,7 @@
  *	servers, held, or NULL
  * @next: plan that is staged or not confirmed yet, held, or NULL
  * @same: no server had anything to change for @next
+ * @ahead: what was staged last was only staged ahead
  * @committed: servers may have committed @generation and wait to be told that it
  *	stays, or to go back
  * @generation: of @next
@@ -38,7 +39,7 @@ struct to_fabric {
 	json_t **replies;
 	char (*errors)[256];
 	struct to_plan *active, *next;
-	bool same, committed;
+	bool same, ahead, committed;
 	uint64_t generation;
 	struct to_tm_live *live;
 };
@@ -269,10 +270,12 @@ int to_fabric_generation(const struct to_fabric *f, uint64_t *generation,
 	return 0;
 }
 
-static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
+static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool ahead,
+			struct to_error *err)
 {
-	return fabric_call(f, json_pack("{s:s, s:I, s:s}", "op", "stage", "generation",
-					(json_int_t)f->generation, "job", plan->demand->name),
+	return fabric_call(f, json_pack("{s:s, s:I, s:s, s:b}", "op", "stage", "generation",
+					(json_int_t)f->generation, "job", plan->demand->name,
+					"ahead", ahead),
 			   plan, err);
 }
 
@@ -301,8 +304,8 @@ static int fabric_check_settled(const struct to_fabric *f, struct to_error *err)
 			    f->generation) : 0;
 }
 
-int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *differs,
-		    struct to_error *err)
+static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan, bool ahead,
+			    struct to_error *err)
 {
 	int ret = fabric_check_servers(f, plan, err), failed;
 
@@ -311,8 +314,9 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 		return ret;
 	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
+	f->ahead = ahead;
 	fabric_all(f);
-	failed = fabric_stage(f, plan, err);
+	failed = fabric_stage(f, plan, ahead, err);
 	if (failed < 0)
 		return failed;
 	if (failed) {
@@ -324,22 +328,47 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 	f->same = true;
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		f->same &= !json_is_true(json_object_get(f->replies[i], "differs"));
-	if (differs)
-		*differs = !f->same;
 	return 0;
+}
+
+int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *differs,
+		    struct to_error *err)
+{
+	int ret = fabric_stage_all(f, plan, false, err);
+
+	if (!ret && differs)
+		*differs = !f->same;
+	return ret;
+}
+
+int to_fabric_stage_ahead(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
+{
+	return fabric_stage_all(f, plan, true, err);
+}
+
+bool to_fabric_is_staged(const struct to_fabric *f, const struct to_plan *plan)
+{
+	bool staged = f->next == plan && !f->committed;
+
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		staged &= f->out[i] || (f->servers[i].reached && f->servers[i].staged);
+	return staged;
 }
 
 int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 {
-	int ret = fabric_check_settled(f, err);
+	int ret = fabric_check_settled(f, err), failed;
 
 	if (ret)
 		return ret;
 	/* Agents then take the stage for what is active, see agent.h. */
-	if (f->next && f->same)
+	if (f->next && f->same && !f->ahead)
 		fabric_replace(&f->active, to_plan_hold(f->next));
 	fabric_replace(&f->next, NULL);
-	return fabric_call_all(f, "abort", err);
+	fabric_all(f);
+	failed = fabric_call(f, json_pack("{s:s, s:I, s:b}", "op", "abort", "generation",
+					  (json_int_t)f->generation, "ahead", f->ahead), NULL, err);
+	return failed > 0 ? fabric_blame(f, "abort", failed, err) : failed;
 }
 
 /* f->who get @plan under f->generation; who cannot stays in f->who. */
@@ -352,7 +381,7 @@ static int fabric_bring(struct to_fabric *f, const struct to_plan *plan, struct 
 	if (!wanted)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	memcpy(wanted, f->who, n * sizeof(*wanted));
-	ret = fabric_stage(f, plan, err);
+	ret = fabric_stage(f, plan, false, err);
 	for (unsigned int i = 0; i < n; i++)
 		f->who[i] = wanted[i] && !f->who[i];
 	if (ret >= 0)

@@ -121,6 +121,18 @@ int to_fabric_stage(struct to_fabric *fabric, const struct to_plan *plan,
 		    bool *differs, struct to_error *err);
 
 /**
+ * to_fabric_stage_ahead() - stage @plan as to_fabric_stage() does, for a commit that is only likely
+ *
+ * Makes no links, keeps nobody else from staging, and replaces no stage but one of this
+ * fabric. Servers whose stage is gone when it is committed stage it again.
+ */
+int to_fabric_stage_ahead(struct to_fabric *fabric, const struct to_plan *plan,
+			  struct to_error *err);
+
+/** to_fabric_is_staged() - whether @plan is staged on all servers, by their last answers */
+bool to_fabric_is_staged(const struct to_fabric *fabric, const struct to_plan *plan);
+
+/**
  * to_fabric_commit() - commit on all what to_fabric_stage() staged on all
  *
  * Return: 0 when all servers run the plan under one generation; else a

@@ -110,16 +110,68 @@ static int transition_put(const struct to_transition *t, struct to_error *err)
 	return ret ? ret : to_fabric_confirm(t->fabric, err);
 }
 
+/* What is staged ahead is not to be, or is now. */
+static void transition_forget_ahead(struct to_transition *t)
+{
+	to_plan_free(t->ahead);
+	to_plan_free(t->ahead_of);
+	t->ahead = t->ahead_of = NULL;
+}
+
+/* The steps from @old to @next, which may be known already. */
+static int transition_plan_steps(struct to_transition *t, const struct to_plan *old,
+				 const struct to_plan *next, struct to_error *err)
+{
+	const bool known = t->ahead == next && t->ahead_of == old;
+
+	transition_forget_ahead(t);
+	if (known)
+		return 0;
+	to_drain_free(&t->drain);
+	return to_drain_make(old, next, &t->drain, err);
+}
+
+/* Unless it was done ahead. */
+static int transition_stage(struct to_transition *t, const struct to_plan *plan, bool *ahead,
+			    struct to_error *err)
+{
+	*ahead = to_fabric_is_staged(t->fabric, plan);
+	t->was_ahead |= *ahead;
+	return *ahead ? 0 : to_fabric_stage(t->fabric, plan, NULL, err);
+}
+
+int to_transition_ahead(struct to_transition *t, const struct to_plan *old,
+			const struct to_plan *next, struct to_error *err)
+{
+	int ret = transition_plan_steps(t, old, next, err);
+
+	if (!ret)
+		ret = to_fabric_stage_ahead(t->fabric, t->drain.n ? t->drain.plans[0] : next, err);
+	if (ret)
+		return ret;
+	t->ahead = to_plan_hold(next);
+	t->ahead_of = to_plan_hold(old);
+	return 0;
+}
+
+int to_transition_release(struct to_transition *t, struct to_error *err)
+{
+	if (!t->ahead)
+		return 0;
+	transition_forget_ahead(t);
+	return to_fabric_abort(t->fabric, err);
+}
+
 static int transition_drain(struct to_transition *t, const struct to_plan *old,
 			    const struct to_plan *next, struct to_error *err)
 {
 	const struct to_drain *drain = &t->drain;
 	uint64_t start = to_clock_monotonic_ns();
 	char note[160];
+	bool ahead;
 	int ret, n;
 
-	to_drain_free(&t->drain);
-	ret = to_drain_make(old, next, &t->drain, err);
+	ret = transition_plan_steps(t, old, next, err);
 	if (ret)
 		return transition_ended(t, TO_TRANSITION_DRAIN, start, ret, err, NULL);
 	if (!drain->n)
@@ -129,9 +181,11 @@ static int transition_drain(struct to_transition *t, const struct to_plan *old,
 	if (drain->n > 1)
 		n += snprintf(note + n, sizeof(note) - n, ", in %u steps", drain->n);
 	if (drain->n_waiting)
-		snprintf(note + n, sizeof(note) - n,
-			 "; %u pairs of servers have no path meanwhile", drain->n_waiting);
-	ret = to_fabric_stage(t->fabric, drain->plans[0], NULL, err);
+		n += snprintf(note + n, sizeof(note) - n,
+			      "; %u pairs of servers have no path meanwhile", drain->n_waiting);
+	ret = transition_stage(t, drain->plans[0], &ahead, err);
+	if (ahead)
+		snprintf(note + n, sizeof(note) - n, "; staged ahead");
 	if (!ret)
 		ret = transition_put(t, err);
 	return transition_ended(t, TO_TRANSITION_DRAIN, start, ret, err, note);
@@ -176,9 +230,10 @@ static int transition_advance(struct to_transition *t, const struct to_plan *pla
 			      struct to_error *err)
 {
 	uint64_t start = to_clock_monotonic_ns();
-	int ret = transition_ended(t, TO_TRANSITION_STAGE, start,
-				   to_fabric_stage(t->fabric, plan, NULL, err), err, NULL);
+	bool ahead;
+	int ret = transition_stage(t, plan, &ahead, err);
 
+	transition_ended(t, TO_TRANSITION_STAGE, start, ret, err, ahead ? "staged ahead" : NULL);
 	if (!ret && stoppable)
 		ret = transition_interrupted(t, err);
 	if (!ret && t->drain.n)
@@ -196,6 +251,7 @@ int to_transition_make(struct to_transition *t, const struct to_plan *old,
 	uint64_t start;
 	int ret;
 
+	t->was_ahead = false;
 	ret = transition_interrupted(t, err);
 	if (!ret)
 		ret = transition_drain(t, old, next, err);
@@ -284,6 +340,7 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 	int ret, staged, unset;
 	uint64_t generation;
 
+	transition_forget_ahead(t);
 	/* Neither is open after most failures; what matters is what comes then. */
 	ret = to_fabric_revert(t->fabric, err);
 	if (to_fabric_abort(t->fabric, &why) == -EBUSY)
@@ -337,5 +394,6 @@ int to_transition_at(struct to_transition *t, const struct to_plan *plan, struct
 
 void to_transition_free(struct to_transition *t)
 {
+	transition_forget_ahead(t);
 	to_drain_free(&t->drain);
 }

@@ -55,6 +55,10 @@ typedef void to_transition_report(void *data, enum to_transition_step step, doub
  * @stop: when set, what has not touched an optical switch yet fails with -EINTR
  * @report: may be NULL
  * @drain: owned; the steps between two plans
+ * @ahead: plan for which the first tables are staged ahead, held, or NULL; @drain then has
+ *	the steps to it
+ * @ahead_of: plan that it would follow, held
+ * @was_ahead: the last change began with tables that were
  */
 struct to_transition {
 	struct to_fabric *fabric;
@@ -64,7 +68,23 @@ struct to_transition {
 	to_transition_report *report;
 	void *data;
 	struct to_drain drain;
+	struct to_plan *ahead, *ahead_of;
+	bool was_ahead;
 };
+
+/**
+ * to_transition_ahead() - stage what to_transition_make() would commit first
+ *
+ * That is what drains the links, or the tables of @next where no link changes. It takes
+ * the place of what was staged ahead before.
+ *
+ * Return: 0, or a negative errno with @err; then nothing is staged.
+ */
+int to_transition_ahead(struct to_transition *t, const struct to_plan *old,
+			const struct to_plan *next, struct to_error *err);
+
+/** to_transition_release() - drop what was staged ahead, if anything; 0 or a negative errno */
+int to_transition_release(struct to_transition *t, struct to_error *err);
 
 /**
  * to_transition_make() - from @old, which runs, to @next

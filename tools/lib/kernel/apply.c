@@ -441,6 +441,11 @@ static int apply_blame(const struct to_apply *a, int ret, const char *what,
 			    what[0] ? ": " : "", why->text);
 }
 
+bool to_apply_links_differ(const struct to_apply *a)
+{
+	return a->n_early;
+}
+
 int to_apply_links(struct to_apply *a, struct to_error *err)
 {
 	static const char *const verbs[] = {

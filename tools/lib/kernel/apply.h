@@ -67,6 +67,9 @@ bool to_apply_differs(const struct to_apply *apply);
 int to_apply_print(struct to_apply *apply, to_diff_line line, void *arg,
 		   struct to_error *err);
 
+/** to_apply_links_differ() - whether to_apply_links() has anything to do */
+bool to_apply_links_differ(const struct to_apply *apply);
+
 /**
  * to_apply_links() - create the device, enslave its ports, set all of them up
  *

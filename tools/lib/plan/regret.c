@@ -2,6 +2,7 @@
 #include "plan/regret.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 void to_regret_init(struct to_regret *regret)
@@ -85,20 +86,34 @@ double to_regret_lost(const struct to_regret *regret, unsigned int state)
 	return regret->work[regret->at] - regret->work[state];
 }
 
+/* Enough credit to change to @state, and from there to the first one? */
+static bool regret_affords(const struct to_regret *regret, unsigned int state)
+{
+	return !state || regret->credit + regret_loan(regret) >=
+			 regret->price[regret->at][state] + regret->price[state][0];
+}
+
+double to_regret_share(const struct to_regret *regret, unsigned int state)
+{
+	const double lost = to_regret_lost(regret, state);
+
+	if (!(lost > 0) || !regret_affords(regret, state))
+		return 0;
+	return lost / (regret->caution * regret->price[regret->at][state]);
+}
+
 unsigned int to_regret_choose(const struct to_regret *regret)
 {
 	const double *price = regret->price[regret->at];
-	const double credit = regret->credit + regret_loan(regret);
 	unsigned int best = regret->at;
 	double least = INFINITY;
 
-	if (credit < price[0])
+	if (regret->credit + regret_loan(regret) < price[0])
 		return 0;
 	for (unsigned int s = 0; s < regret->n; s++) {
 		const double work = regret->work[s] + regret->caution * price[s];
 
-		if (s == regret->at || work >= least ||
-		    (s && credit < price[s] + regret->price[s][0]))
+		if (s == regret->at || work >= least || !regret_affords(regret, s))
 			continue;
 		best = s;
 		least = work;

@@ -81,6 +81,13 @@ void to_regret_observe(struct to_regret *regret, const double *cost);
 /** to_regret_lost() - seconds lost by being in the present state rather than in @state */
 double to_regret_lost(const struct to_regret *regret, unsigned int state);
 
+/**
+ * to_regret_share() - of what must be lost before the change to @state pays, what was
+ *
+ * 1 and more when to_regret_choose() may choose it; 0 while there is no credit for it.
+ */
+double to_regret_share(const struct to_regret *regret, unsigned int state);
+
 /** to_regret_choose() - the state to be in; call to_regret_move() when it is reached */
 unsigned int to_regret_choose(const struct to_regret *regret);
 void to_regret_move(struct to_regret *regret, unsigned int state);
