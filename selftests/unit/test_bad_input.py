@@ -290,6 +290,12 @@ for command in "tm show bad", "tm demand bad -o out", "heatmap bad --svg out":
             json.dumps(many).encode())
 finish("a matrix of more servers than usual takes --large")
 
+many = b'{"format": "topoopt-job", "version": 1, "name": "n", "servers": 1025}'
+refused("plan --job bad --degree 2 --servers 8 -o out", 1, "--large allows that", many, whole=False)
+refused("plan --job bad --degree 2 --servers 8 -o out --large", 1,
+        "the job has 1025 servers, the cluster 8", many)
+finish("so does a job, and then has it")
+
 with open(RING + "cluster.json", "rb") as file:
     cluster = json.load(file)
 cluster["servers"][1]["ports"][0]["bandwidth"] = 10**18 * 9
