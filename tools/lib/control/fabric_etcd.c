@@ -27,6 +27,7 @@
 #define CLUSTER_RETRY_NS 100000000
 #define CLUSTER_COMPACT_MS 60000
 #define CLUSTER_SILENCE_MS 3000		/* while agents are waited for */
+#define CLUSTER_LATE 64u		/* events of each server, when none is waited for */
 
 /**
  * struct cluster_link - the connections
@@ -486,10 +487,14 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
+	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
 	uint64_t timeout;
 	int ret;
 
-	/* Also when there is nobody to wait for: events tell who came back. */
+	/*
+	 * Also when there is nobody to wait for: events tell who came back. What a server
+	 * writes without end is left for the next time.
+	 */
 	do {
 		uint64_t now = cluster_now_ms();
 		struct to_etcd_kv kv;
@@ -516,7 +521,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		} else if (ret < 0 && ret != -EINTR) {
 			return ret;
 		}
-	} while (timeout || ret == 1);
+	} while (timeout || (ret == 1 && late--));
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
 		if (call->who[i] && !call->replies[i])
 			snprintf(call->errors[i], 256, "%s", c->present[i] ?
