@@ -454,12 +454,20 @@ static bool same_file(const char *a, const char *b)
 	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
+/* What an option names, NULL: nothing, or it takes no text. */
+static const char *option_text(const struct to_option *o, const void *args)
+{
+	if (o->type != TO_OPTION_OUTPUT && o->type != TO_OPTION_STRING)
+		return NULL;
+	return *(const char *const *)((const char *)args + o->offset);
+}
+
 /* No command writes a file that it reads, nor two outputs to one. */
 static int check_outputs(const struct to_command *command, const void *args, char **operands,
 			 struct to_error *err)
 {
 	for (const struct to_option *o = command->options; o && o->name; o++) {
-		const char *path = *(const char *const *)((const char *)args + o->offset);
+		const char *path = option_text(o, args);
 
 		if (o->type != TO_OPTION_OUTPUT || !path)
 			continue;
@@ -468,12 +476,10 @@ static int check_outputs(const struct to_command *command, const void *args, cha
 				return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
 						    o->name, *operand);
 		for (const struct to_option *other = command->options; other->name; other++) {
-			const void *field = (const char *)args + other->offset;
-			const char *file = *(const char *const *)field;
+			const char *file = option_text(other, args);
 			bool output = other->type == TO_OPTION_OUTPUT;
 
-			if (other == o || (!output && other->type != TO_OPTION_STRING) ||
-			    !other->argument || strcmp(other->argument, "FILE") || !file ||
+			if (other == o || !other->argument || strcmp(other->argument, "FILE") || !file ||
 			    !same_file(path, file))
 				continue;
 			return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s",
