@@ -23,7 +23,7 @@ from tap import done, report  # noqa: E402
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-NAMES = ("cluster", "dims", "job", "model", "plan", "prices", "tm")
+NAMES = ("cluster", "dims", "inventory", "job", "model", "plan", "prices", "tm")
 
 
 def load(path):
@@ -74,6 +74,10 @@ for line in wrong:
 for base in ("cluster", "dims", "job", "matrix", "model", "plan", "prices", "tm", "tm-server"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)
+
+error = why("inventory", json.loads(subprocess.run([TOCTL, "discover", "--json"], check=True,
+                                                    capture_output=True).stdout))
+report(not error, "schema accepts what is found on this machine", error)
 
 for job, how in (("jobs/dlrm-16", ("--degree", "4")),
                  ("jobs/candle-16", ("--degree", "4", "--links", "simplex")),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "command.h"
 #include "doctor/check.h"
 #include "format/plan_json.h"
@@ -15,36 +15,6 @@
 struct doctor_args {
 	const char *plan, *node, *dev;
 };
-
-static const char *const doctor_verdicts[] = {
-	[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
-};
-
-static void doctor_print(const struct to_call *call, const struct to_checks *checks)
-{
-	json_t *list = call->json ? json_array() : NULL;
-
-	for (unsigned int i = 0; i < checks->n; i++) {
-		const struct to_check *c = &checks->items[i];
-
-		if (list) {
-			json_array_append_new(list, json_pack(
-				"{s:s, s:s, s:s, s:s, s:s}", "verdict",
-				doctor_verdicts[c->verdict], "check", c->name,
-				"subject", c->subject, "text", c->text, "fix", c->fix));
-			continue;
-		}
-		printf("%-4s %s: %s: %s\n", doctor_verdicts[c->verdict], c->subject,
-		       c->name, c->text);
-		if (c->fix[0])
-			printf("     fix: %s\n", c->fix);
-	}
-	if (list) {
-		json_dumpf(list, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(list);
-	}
-}
 
 /* Does the kernel have what the plan says? */
 static void doctor_plan(struct to_checks *checks, const struct to_check_view *view,
@@ -175,10 +145,9 @@ static int doctor_run(struct to_call *call, const void *data)
 		ret = doctor_look(call, args, &view, &checks);
 	}
 	if (!ret)
-		doctor_print(call, &checks);
-	for (unsigned int i = 0; !ret && i < checks.n; i++)
-		if (checks.items[i].verdict == TO_CHECK_FAIL)
-			ret = TO_EXIT_FAILURE;
+		to_checks_print(stdout, call, &checks);
+	if (!ret && to_checks_failed(&checks))
+		ret = TO_EXIT_FAILURE;
 	to_checks_free(&checks);
 	free(nics);
 	to_plan_free(plan);

@@ -21,6 +21,24 @@
 
 extern char **environ;
 
+char *to_child_command(const char *command, const char *name)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+	const char *at;
+
+	if (!out)
+		return NULL;
+	while ((at = strstr(command, "{}"))) {
+		fprintf(out, "%.*s%s", (int)(at - command), command, name);
+		command = at + 2;
+	}
+	fputs(command, out);
+	fclose(out);
+	return text;
+}
+
 /* What a child wrote to one of its two outputs. */
 struct stream {
 	int fd;

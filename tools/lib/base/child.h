@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 
+/** to_child_command() - @command with @name for every {}; caller frees, NULL: out of memory */
+char *to_child_command(const char *command, const char *name);
+
 /**
  * to_child_run() - run a shell command to its end, not that of what it leaves running
  * @command: for sh -c

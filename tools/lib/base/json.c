@@ -236,13 +236,17 @@ int to_json_label(const struct to_json *at, void *to)
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+bool to_json_is_name(const char *text)
+{
+	return *text && strlen(text) < TO_NAME_MAX && *text != '-' && *text != '.' &&
+	       strspn(text, LETTERS "0123456789._-") == strlen(text);
+}
+
 int to_json_name(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
-	if (!text || !*text || strlen(text) >= TO_NAME_MAX ||
-	    strspn(text, LETTERS "0123456789._-") != strlen(text) ||
-	    *text == '-' || *text == '.')
+	if (!text || !to_json_is_name(text))
 		return to_json_error(at, -EINVAL,
 				     "expected a name of 1 to %d letters, digits, \".\", \"_\" and \"-\"",
 				     TO_NAME_MAX - 1);

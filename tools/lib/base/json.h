@@ -179,6 +179,9 @@ struct to_json to_json_member(const struct to_json *at, const char *key);
  *	no control characters? */
 bool to_json_is_label(const char *text);
 
+/** to_json_is_name() - is it what to_json_name() reads: the name of a server? */
+bool to_json_is_name(const char *text);
+
 /* Readers for struct to_json_field; the comment is the type at @to. */
 int to_json_string(const struct to_json *at, void *to);	/* const char *, borrowed */
 int to_json_name(const struct to_json *at, void *to);	/* char[TO_NAME_MAX] */

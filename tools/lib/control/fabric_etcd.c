@@ -19,6 +19,7 @@
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/fabric_link.h"
+#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
 
@@ -374,7 +375,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
 		if (all)
-			to_plan_slice_print_cluster(out, plan);
+			to_cluster_print_file(out, plan->cluster);
 		else
 			ret = to_plan_print_table(out, plan, i);
 		fclose(out);

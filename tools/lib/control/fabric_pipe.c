@@ -12,10 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "control/fabric_link.h"
+#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
 
@@ -64,25 +66,6 @@ struct pipes {
 	struct rlimit files;
 };
 
-/* The command with @name for every {}; caller frees. */
-static char *pipe_command(const char *command, const char *name)
-{
-	size_t len = 0;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
-	const char *at;
-
-	if (!out)
-		return NULL;
-	while ((at = strstr(command, "{}"))) {
-		fprintf(out, "%.*s%s", (int)(at - command), command, name);
-		command = at + 2;
-	}
-	fputs(command, out);
-	fclose(out);
-	return text;
-}
-
 /*
  * In a session of its own: what ends the controller, Ctrl-C or a signal to its
  * process group, must leave it the agents to end in order.
@@ -108,7 +91,7 @@ static void pipe_kill(const struct pipe_agent *agent)
 static int pipe_start(const struct pipes *p, unsigned int i)
 {
 	struct pipe_agent *agent = &p->agents[i];
-	char *command = pipe_command(p->command, p->cluster->servers[i].name);
+	char *command = to_child_command(p->command, p->cluster->servers[i].name);
 	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
 
 	agent->last_error[0] = '\0';
@@ -402,7 +385,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
-		to_plan_slice_print_cluster(out, call->plan);
+		to_cluster_print_file(out, call->plan->cluster);
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n; i++) {

@@ -6,18 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define SYNTHETIC_SERVERS_MAX 65534	/* n.n of 10.200.n.n, less 0 and broadcast */
 #define SYNTHETIC_DEGREE_MAX (TO_PORTS_MAX - 10)	/* 10.201 to 10.254 */
 #define SYNTHETIC_RECONFIGURATION_NS 10000000	/* 10 ms, a 3D MEMS switch */
 
-static void cluster_synthetic_address(struct to_address *address, unsigned int subnet,
-				      unsigned int network, unsigned int n)
+void to_cluster_default_address(struct to_address *address, unsigned int q, unsigned int n)
 {
 	address->has_v4 = address->has_v6 = true;
-	address->v4.s_addr = htonl(10U << 24 | subnet << 16 | n);
+	address->v4.s_addr = htonl(10U << 24 | (200 + q) << 16 | n);
 	address->v6 = (struct in6_addr){ .s6_addr = { 0xfd, 0, 0x74, 0x6f } };
-	address->v6.s6_addr[7] = network;
+	address->v6.s6_addr[7] = q;
 	address->v6.s6_addr[14] = n >> 8;
 	address->v6.s6_addr[15] = n;
 }
@@ -28,7 +26,7 @@ static void cluster_synthetic_port(struct to_port *port, unsigned int n, unsigne
 	snprintf(port->name, sizeof(port->name), "eth%u", q);
 	memcpy(port->mac, (uint8_t[]){ 2, 0x54, 0x4f, q, n >> 8, n }, 6);
 	memcpy(port->relay_mac, port->mac, 6);
-	cluster_synthetic_address(&port->address, 201 + q, q + 1, n);
+	to_cluster_default_address(&port->address, q + 1, n);
 	port->bandwidth = bandwidth;
 }
 
@@ -54,7 +52,7 @@ static int cluster_synthetic_fill(struct to_cluster *c, unsigned int n_servers,
 		struct to_server *server = &c->servers[i];
 
 		snprintf(server->name, sizeof(server->name), "s%u", i);
-		cluster_synthetic_address(&server->address, 200, 0, i + 1);
+		to_cluster_default_address(&server->address, 0, i + 1);
 		server->ports = calloc(degree, sizeof(*server->ports));
 		if (!server->ports)
 			return -ENOMEM;

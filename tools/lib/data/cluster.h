@@ -153,6 +153,13 @@ struct to_cluster {
 #define TO_SYNTHETIC_BANDWIDTH 100000000000	/* bits/s */
 
 /**
+ * to_cluster_default_address() - address of the default scheme, see to_cluster_synthetic()
+ * @q: 0 of the node, 1 + q of port q
+ * @n: number of the server, from 1
+ */
+void to_cluster_default_address(struct to_address *address, unsigned int q, unsigned int n);
+
+/**
  * to_cluster_synthetic() - a cluster with the default address scheme
  * @n_servers: 2..65534
  * @degree: ports per server, 1..TO_PORTS_MAX - 10

@@ -8,6 +8,7 @@
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +18,8 @@
 
 #define NS_PER_MS 1000000ull
 #define FRAME_MAX (65536 + ETH_HLEN)
+#define ROUNDS 8	/* an ARP request may be lost */
+#define ANSWERS_MAX 4096
 
 struct arp_frame {
 	struct ethhdr eth;
@@ -146,6 +149,82 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 			return 0;
 		}
 	}
+}
+
+/* Is @f an answer to one of @targets, or another's question? */
+static bool probe_tells(const struct to_probe *probe, const struct arp_frame *f,
+			const struct in_addr *targets, unsigned int n)
+{
+	if (f->op == htons(ARPOP_REQUEST))
+		return memcmp(f->sha, probe->mac, 6);
+	if (f->op != htons(ARPOP_REPLY) || memcmp(f->tha, probe->mac, 6))
+		return false;
+	for (unsigned int i = 0; i < n; i++)
+		if (!memcmp(f->spa, &targets[i], 4))
+			return true;
+	return false;
+}
+
+static int probe_note_answer(const struct arp_frame *f, struct to_answers *answers)
+{
+	struct to_answer answer = {}, *more;
+
+	if (f->op == htons(ARPOP_REPLY))
+		memcpy(&answer.address, f->spa, 4);
+	memcpy(answer.mac, f->sha, 6);
+	for (unsigned int i = 0; i < answers->n; i++)
+		if (answers->items[i].address.s_addr == answer.address.s_addr &&
+		    !memcmp(answers->items[i].mac, answer.mac, sizeof(answer.mac)))
+			return 0;
+	if (answers->n == ANSWERS_MAX)
+		return -E2BIG;
+	more = realloc(answers->items, (answers->n + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	answers->items = more;
+	more[answers->n++] = answer;
+	return 0;
+}
+
+/* What has come to @probe; 0 or a negative errno. */
+static int probe_note_all(const struct to_probe *probe, const struct in_addr *targets,
+			  unsigned int n, struct to_answers *answers)
+{
+	struct arp_frame f;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = recv(probe->arp, &f, sizeof(f), 0)) >= 0)
+		if (len >= (ssize_t)sizeof(f) && probe_tells(probe, &f, targets, n))
+			ret = probe_note_answer(&f, answers);
+	return ret ? ret : errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+int to_probe_arp_all(const struct to_probe *probes, unsigned int n_probes,
+		     const struct in_addr *targets, unsigned int n, int timeout_ms,
+		     struct to_answers *answers)
+{
+	struct pollfd *polls = calloc(n_probes + 1, sizeof(*polls));
+	const uint64_t begin = to_clock_monotonic_ns();
+	int ret = polls ? 0 : -ENOMEM;
+	uint64_t now;
+
+	for (unsigned int p = 0; !ret && p < n_probes; p++)
+		polls[p] = (struct pollfd){ .fd = probes[p].arp, .events = POLLIN };
+	for (unsigned int round = 0; !ret && round < ROUNDS; round++) {
+		const uint64_t end = begin + timeout_ms * NS_PER_MS * (round + 1) / ROUNDS;
+
+		for (unsigned int i = 0; !ret && i < n_probes * n; i++)
+			ret = probe_arp_ask(&probes[i / n], targets[i % n]);
+		while (!ret && (now = to_clock_monotonic_ns()) < end) {
+			if (poll(polls, n_probes, (end - now) / NS_PER_MS + 1) < 0 && errno != EINTR)
+				ret = -errno;
+			for (unsigned int p = 0; !ret && p < n_probes; p++)
+				ret = probe_note_all(&probes[p], targets, n, &answers[p]);
+		}
+	}
+	free(polls);
+	return ret;
 }
 
 static uint16_t probe_checksum(const void *data, size_t len)

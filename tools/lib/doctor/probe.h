@@ -33,6 +33,34 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 		 uint8_t mac[6]);
 
 /**
+ * struct to_answer - whoever has @address answered through an interface with @mac
+ * @address: 0 when @mac was only heard to ask somebody, so frames come from there, and may
+ *	not go there
+ */
+struct to_answer {
+	struct in_addr address;
+	uint8_t mac[6];
+};
+
+/** struct to_answers - each that came, once; @items is for free() */
+struct to_answers {
+	struct to_answer *items;
+	unsigned int n;
+};
+
+/**
+ * to_probe_arp_all() - ask for @targets through @probes at once, and again, for all of
+ *	@timeout_ms
+ * @answers: of each probe: all that came, and who else asked
+ *
+ * An address may answer through several interfaces. Return: 0, also without an answer, or
+ * a negative errno.
+ */
+int to_probe_arp_all(const struct to_probe *probes, unsigned int n_probes,
+		     const struct in_addr *targets, unsigned int n, int timeout_ms,
+		     struct to_answers *answers);
+
+/**
  * to_probe_echo() - an ICMP echo of @size bytes (of IP), not to be fragmented
  *
  * Return: 0 when the answer came; -ETIMEDOUT; -EMSGSIZE when the port cannot

@@ -588,6 +588,28 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 	fprintf(out, "]");
 }
 
+static void cluster_print_end(FILE *out, const struct to_cluster *c, const char *key,
+				 struct to_port_ref at)
+{
+	fprintf(out, "\"%s\":\"%s:%s\"", key, c->servers[at.server].name,
+		c->servers[at.server].ports[at.port].name);
+}
+
+void to_cluster_print_file(FILE *out, const struct to_cluster *c)
+{
+	fprintf(out, "{\"format\":\"topoopt-cluster\",\"version\":1,\n");
+	to_cluster_print(out, c);
+	fputs(TO_CLUSTER_LINKS, out);
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		fprintf(out, "%s\n {", i ? "," : "");
+		cluster_print_end(out, c, "a", c->links[i].a);
+		fprintf(out, ",");
+		cluster_print_end(out, c, "b", c->links[i].b);
+		fprintf(out, "}");
+	}
+	fprintf(out, "]}\n");
+}
+
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 {
 	struct to_cluster *cluster;

@@ -45,4 +45,10 @@ int to_cluster_read_links(const struct to_json *at,
 /** to_cluster_print() - link mode, switches and servers as JSON members */
 void to_cluster_print(FILE *out, const struct to_cluster *cluster);
 
+/* What stands before the links there, and begins a line. */
+#define TO_CLUSTER_LINKS ",\n\"links\":["
+
+/** to_cluster_print_file() - all of it, with its links, as to_cluster_load() reads it */
+void to_cluster_print_file(FILE *out, const struct to_cluster *cluster);
+
 #endif

@@ -10,33 +10,6 @@
 #include "format/plan_json.h"
 #include "format/plan_tables_json.h"
 
-static void plan_slice_print_end(FILE *out, const struct to_cluster *c, const char *key,
-				 struct to_port_ref at)
-{
-	fprintf(out, "\"%s\":\"%s:%s\"", key, c->servers[at.server].name,
-		c->servers[at.server].ports[at.port].name);
-}
-
-/* After this, which begins a line, only links come. */
-#define LINKS ",\n\"links\":["
-
-void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan)
-{
-	const struct to_cluster *c = plan->cluster;
-
-	fprintf(out, "{\"format\":\"topoopt-cluster\",\"version\":1,\n");
-	to_cluster_print(out, c);
-	fputs(LINKS, out);
-	for (unsigned int i = 0; i < c->n_links; i++) {
-		fprintf(out, "%s\n {", i ? "," : "");
-		plan_slice_print_end(out, c, "a", c->links[i].a);
-		fprintf(out, ",");
-		plan_slice_print_end(out, c, "b", c->links[i].b);
-		fprintf(out, "}");
-	}
-	fprintf(out, "]}\n");
-}
-
 void to_plan_servers_free(struct to_plan_servers *servers)
 {
 	free(servers->text);
@@ -44,10 +17,10 @@ void to_plan_servers_free(struct to_plan_servers *servers)
 	*servers = (struct to_plan_servers){ NULL };
 }
 
-/* Where the links begin as to_plan_slice_print_cluster() writes them, or NULL. */
+/* Where the links begin as to_cluster_print_file() writes them, or NULL. */
 static const char *plan_slice_links(const char *cluster)
 {
-	return strstr(cluster, LINKS);
+	return strstr(cluster, TO_CLUSTER_LINKS);
 }
 
 /*

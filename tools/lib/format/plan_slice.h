@@ -12,9 +12,6 @@
 
 #include "data/plan.h"
 
-/** to_plan_slice_print_cluster() - cluster.json with the links of @plan */
-void to_plan_slice_print_cluster(FILE *out, const struct to_plan *plan);
-
 /**
  * struct to_plan_servers - the servers of the last slice, for the next one
  * @text: of its cluster.json, up to the links

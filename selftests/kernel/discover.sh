@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 6.12
+# README's commands from cables to a working fabric, for four servers that nobody has
+# configured, and what toctl discover says of wrong cables. ssh leads into the servers'
+# network namespaces; each has the address of a management network.
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+
+examples=$lib_dir/../examples
+must toctl plan --cluster "$examples/ring-4/cluster.json" --job "$examples/ring-4/job.json" \
+	--fixed -o "$tmp/cables.json" >/dev/null
+fabric_up "$tmp/cables.json" --no-apply >/dev/null
+number=0
+for server in "${servers[@]}"; do
+	ip -n "$server" link set lo up
+	ip -n "$server" addr add "192.0.2.$((++number))/32" dev lo
+done
+
+mkdir "$tmp/bin"
+cat >"$tmp/bin/ssh" <<'END'
+#!/bin/bash
+exec ip netns exec "$1" unshare --uts sh -c "hostname $1; ${*:2}"
+END
+chmod +x "$tmp/bin/ssh"
+PATH=$tmp/bin:$PATH
+cd "$tmp" || exit
+ln -s "$examples" examples
+
+# --- from cables to traffic ---
+
+mapfile -d '' -t blocks < <("$lib_dir/doc_commands.py" fabric "$lib_dir/../README.md")
+is "README has one such block" "${#blocks[@]}" 1
+must bash -eu -c "${blocks[0]}" >"$tmp/out"
+is "the links are the cables" \
+	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' cluster.json)" \
+	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$examples/ring-4/cluster.json")"
+plan=$tmp/plan.json
+is "TCP over all 12 pairs, IPv4 and IPv6" "$(tcp_pairs)" 24
+
+# --- on a fabric in use ---
+
+check "the cables are as in the file" toctl discover --cluster cluster.json
+
+# --- cables that are wrong ---
+
+said() { # SUBJECT: what the last discovery said of it
+	jq -r --arg subject "$1" '.[] | select(.subject == $subject and .check == "cabling").text' out
+}
+
+swapped=$(plan_edit '(.links[] | select(.a == "s0:eth0")).b = "s3:eth1"
+	| (.links[] | select(.a == "s2:eth0")).b = "s1:eth1"')
+must "$fabric" reconfigure "$swapped" --latency 1ms
+toctl discover --cluster cluster.json --json >out
+is "two cables swapped: exit status" $? 1
+is "each end is named" "$(said s0:eth0), $(said s3:eth1)" \
+	"leads to s3:eth1, the file says s1:eth1, leads to s0:eth0, the file says s2:eth0"
+
+must "$fabric" reconfigure "$plan" --latency 1ms
+tc -n ocs filter del dev "$(awk '$1 == "s1:eth0" { print $2 }' /run/topoopt-fabric/ports)" ingress
+toctl discover "${servers[@]}" --ports 'eth?' --json -o broken.json >out
+is "a fibre of one direction: exit status" $? 1
+is "it is named at the end that hears" "$(said s1:eth0)" \
+	"hears s2:eth1, which does not hear it"
+is "it is no link" "$(jq -c '[.links[] | select(.a == "s1:eth0" or .b == "s1:eth0")]' broken.json)" "[]"
+
+# --- one server ---
+
+is "interfaces that are no ports say why" \
+	"$(on s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").not_a_port')" \
+	"is of kind veth"
+on s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
+is "an address that is none" "$(cat "$tmp/err")" 'toctl discover: --ask: "nobody" is no IPv4 address'
+ip -n s3 addr del 192.0.2.4/32 dev lo
+toctl discover "${servers[@]}" --ports eth0,eth1 -o none.json 2>"$tmp/err"
+is "a server that cannot be asked for" "$(cat "$tmp/err")" \
+	"toctl discover: s3: no IPv4 address that no other server has: others cannot ask for it"
+check "no file is written then" test ! -e none.json
+done_testing

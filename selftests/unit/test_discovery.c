@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Clusters from what servers found at their interfaces. */
+
+#include "job.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/discovery.h"
+
+#define SERVERS 4
+#define NICS 3
+
+/*
+ * Servers a to d with eth0 to eth2, at first without an answer. eth0 of each leads to eth1
+ * of the next in ring(); eth2 has no light.
+ */
+static struct to_discovery_server servers[SERVERS];
+static struct to_checks checks;
+
+static void mac_of(uint8_t mac[6], unsigned int s, unsigned int i)
+{
+	memcpy(mac, (uint8_t[]){ 2, 0, 0, 0, s, i }, 6);
+}
+
+static int setup(void **state)
+{
+	static const char *const names[SERVERS] = { "a", "b", "c", "d" };
+
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		struct to_inventory *inventory = &servers[s].inventory;
+
+		servers[s].name = names[s];
+		inventory->nics = calloc(NICS, sizeof(*inventory->nics));
+		inventory->addresses = calloc(2, sizeof(*inventory->addresses));
+		inventory->n_nics = NICS;
+		inventory->n_addresses = 2;
+		inet_pton(AF_INET, "172.17.0.1", &inventory->addresses[0]);
+		inventory->addresses[1].s_addr = htonl(0xc0000200 + s);
+		for (unsigned int i = 0; i < NICS; i++) {
+			struct to_inventory_nic *nic = &inventory->nics[i];
+
+			snprintf(nic->name, sizeof(nic->name), "eth%u", i);
+			mac_of(nic->mac, s, i);
+			nic->up = true;
+			nic->carrier = i < 2;
+			nic->bandwidth = 200000000000;
+		}
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS; s++)
+		to_inventory_free(&servers[s].inventory);
+	to_checks_free(&checks);
+	return 0;
+}
+
+/* @s:@i hears @t:@k, who answers if @answers and else only asked. */
+static void hears(unsigned int s, unsigned int i, unsigned int t, unsigned int k, bool answers)
+{
+	struct to_inventory_nic *nic = &servers[s].inventory.nics[i];
+	struct to_answer *answer;
+
+	nic->answers = realloc(nic->answers, (nic->n_answers + 1) * sizeof(*nic->answers));
+	answer = &nic->answers[nic->n_answers++];
+	answer->address = (struct in_addr){ answers ? htonl(0xc0000200 + t) : 0 };
+	mac_of(answer->mac, t, k);
+}
+
+static void cable(unsigned int s, unsigned int i, unsigned int t, unsigned int k)
+{
+	hears(s, i, t, k, true);
+	hears(t, k, s, i, true);
+}
+
+static void ring(void)
+{
+	for (unsigned int s = 0; s < SERVERS; s++)
+		cable(s, 0, (s + 1) % SERVERS, 1);
+}
+
+static struct to_cluster *discover(const struct to_discovery_options *options, struct to_error *err)
+{
+	static const struct to_discovery_options none;
+
+	return to_discovery_cluster(servers, SERVERS, options ? options : &none, &checks, err);
+}
+
+/* The finding about @subject, which must be there. */
+static const struct to_check *found(const char *subject, const char *name)
+{
+	for (unsigned int i = 0; i < checks.n; i++)
+		if (!strcmp(checks.items[i].subject, subject) && !strcmp(checks.items[i].name, name))
+			return &checks.items[i];
+	fail_msg("nothing about %s", subject);
+	return NULL;
+}
+
+static void a_ring_is_found(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	assert_int_equal(c->n_links, 4);
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		assert_int_equal(c->servers[s].n_ports, 2);
+		assert_string_equal(c->servers[s].name, servers[s].name);
+		assert_int_equal(c->servers[s].ports[1].bandwidth, 200000000000);
+		assert_memory_equal(c->servers[s].ports[1].mac, c->servers[s].ports[1].relay_mac, 6);
+	}
+	assert_int_equal(ntohl(c->servers[2].ports[1].address.v4.s_addr), 0x0aca0003);
+	assert_int_equal(c->links[0].a.server, 0);
+	assert_int_equal(c->links[0].b.server, 1);
+	assert_int_equal(c->links[0].b.port, 1);
+	assert_string_equal(found("a:eth0", "cabling")->text, "leads to b:eth1");
+	assert_string_equal(found("a:eth2", "carrier")->text, "no light");
+	assert_int_equal(found("a:eth2", "carrier")->verdict, TO_CHECK_WARN);
+	to_cluster_free(c);
+}
+
+static void addresses_come_from_the_prefix(void **state)
+{
+	struct to_discovery_options options = { .prefix_len = 27 };
+	struct to_cluster *c;
+	struct to_error err;
+
+	(void)state;
+	inet_pton(AF_INET, "192.0.2.32", &options.prefix);
+	ring();
+	c = discover(&options, &err);
+	assert_non_null(c);
+	assert_int_equal(ntohl(c->servers[0].address.v4.s_addr), 0xc0000221);
+	assert_int_equal(ntohl(c->servers[3].ports[1].address.v4.s_addr), 0xc0000234);
+	to_cluster_free(c);
+	options.prefix_len = 28;
+	assert_null(discover(&options, &err));
+	assert_string_equal(err.text, "the prefix is too small");
+}
+
+static void a_fibre_of_one_direction_is_named(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS - 1; s++)
+		cable(s, 0, s + 1, 1);
+	hears(3, 0, 0, 1, false);
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	assert_int_equal(c->n_links, 3);
+	assert_int_equal(found("d:eth0", "cabling")->verdict, TO_CHECK_FAIL);
+	assert_string_equal(found("d:eth0", "cabling")->text, "hears a:eth1, which does not hear it");
+	assert_string_equal(found("a:eth1", "cabling")->text, "light, but no server answers");
+	to_cluster_free(c);
+}
+
+static void a_network_is_no_cable(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	for (unsigned int s = 0; s < SERVERS; s++)
+		servers[s].inventory.nics[2].carrier = true;
+	for (unsigned int s = 0; s < SERVERS; s++)
+		for (unsigned int t = 0; t < SERVERS; t++)
+			if (s != t)
+				hears(s, 2, t, 2, true);
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	assert_int_equal(c->n_links, 4);
+	assert_int_equal(c->servers[0].n_ports, 2);
+	assert_string_equal(found("a:eth2", "cabling")->text, "3 interfaces answer, b:eth2 first: a network, no cable");
+	to_cluster_free(c);
+}
+
+/* eth1 and eth2 of b are on one cable to eth0 of a, which hears both. */
+static void two_interfaces_make_one_port(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	servers[1].inventory.nics[2].carrier = true;
+	strcpy(servers[1].inventory.nics[2].rdma, "mlx5_2");
+	cable(0, 0, 1, 2);
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	assert_int_equal(c->n_links, 4);
+	assert_int_equal(c->servers[1].n_ports, 2);
+	assert_string_equal(c->servers[1].ports[1].name, "eth1");
+	assert_string_equal(c->servers[1].ports[1].transmit, "eth2");
+	assert_int_equal(c->servers[1].ports[1].mac[5], 2);
+	assert_int_equal(c->servers[1].ports[1].relay_mac[5], 1);
+	to_cluster_free(c);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	cable(0, 0, 1, 1);
+	cable(2, 0, 3, 1);
+	servers[0].inventory.nics[0].bandwidth = 100000000000;
+	servers[3].inventory.nics[1].bandwidth = 0;
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	assert_string_equal(found("a:eth0", "speed")->text, "100000 Mbit/s, others have 200000");
+	assert_string_equal(found("d:eth1", "speed")->text, "the driver names no speed, 100 Gbit/s are taken");
+	assert_string_equal(found("c", "path")->text, "no path leads to a");
+	assert_string_equal(found("d", "path")->text, "no path leads to a");
+	to_cluster_free(c);
+}
+
+static void what_makes_no_cluster_is_refused(void **state)
+{
+	struct to_error err;
+
+	(void)state;
+	assert_null(discover(NULL, &err));
+	assert_string_equal(err.text, "no cable was found between these servers");
+	cable(0, 0, 1, 1);
+	assert_null(discover(NULL, &err));
+	assert_string_equal(err.text, "c has no cable: leave it out");
+	mac_of(servers[3].inventory.nics[1].mac, 0, 0);
+	assert_null(discover(NULL, &err));
+	assert_string_equal(err.text, "a MAC address is there twice");
+	assert_string_equal(found("d:eth1", "mac")->text, "has the MAC address of a:eth0, too");
+}
+
+static void servers_are_asked_for_by_an_address_of_their_own(void **state)
+{
+	struct in_addr targets[SERVERS];
+	struct to_error err;
+
+	(void)state;
+	assert_int_equal(to_discovery_targets(servers, SERVERS, targets, &err), 0);
+	assert_int_equal(ntohl(targets[2].s_addr), 0xc0000202);
+	servers[2].inventory.n_addresses = 1;
+	assert_int_equal(to_discovery_targets(servers, SERVERS, targets, &err), -ENOENT);
+	assert_string_equal(err.text, "c: no IPv4 address that no other server has: others cannot ask for it");
+}
+
+static void an_inventory_survives_the_round_trip(void **state)
+{
+	static const char broken[] = "{\"format\": \"topoopt-inventory\", \"version\": 1,\n\"addresses\": [], \"nics\": 1}";
+	struct to_inventory again;
+	struct to_error err;
+	char *text, *second;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	ring();
+	hears(0, 1, 2, 2, false);
+	strcpy(servers[0].inventory.nics[2].not_a_port, "has the address 192.0.2.9");
+	out = open_memstream(&text, &len);
+	assert_int_equal(to_inventory_print(out, &servers[0].inventory), 0);
+	fclose(out);
+	assert_int_equal(to_inventory_parse(&again, text, len, "a", &err), 0);
+	out = open_memstream(&second, &len);
+	assert_int_equal(to_inventory_print(out, &again), 0);
+	fclose(out);
+	assert_string_equal(text, second);
+	to_inventory_free(&again);
+	free(text);
+	free(second);
+	assert_int_equal(to_inventory_parse(&again, broken, strlen(broken), "a", &err), -EINVAL);
+	assert_string_equal(err.text, "a:2: nics: expected an array");
+}
+
+/* The cables of a and c at b and d were swapped after the file was written. */
+static void swapped_cables_are_named(void **state)
+{
+	struct to_error err;
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	c = discover(NULL, &err);
+	assert_non_null(c);
+	for (unsigned int s = 0; s < SERVERS; s++)
+		for (unsigned int i = 0; i < NICS; i++)
+			servers[s].inventory.nics[i].n_answers = 0;
+	to_checks_free(&checks);
+	cable(0, 0, 3, 1);
+	cable(2, 0, 1, 1);
+	cable(1, 0, 2, 1);
+	to_discovery_compare(servers, c, &checks);
+	assert_string_equal(found("a:eth0", "cabling")->text, "leads to d:eth1, the file says b:eth1");
+	assert_string_equal(found("a:eth0", "cabling")->fix, "move the cable from d:eth1 to b:eth1");
+	assert_string_equal(found("a:eth1", "cabling")->text, "leads to nobody, the file says d:eth0");
+	assert_int_equal(found("b:eth0", "cabling")->verdict, TO_CHECK_OK);
+	to_cluster_free(c);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_ring_is_found),
+		TEST(addresses_come_from_the_prefix),
+		TEST(a_fibre_of_one_direction_is_named),
+		TEST(a_network_is_no_cable),
+		TEST(two_interfaces_make_one_port),
+		TEST(what_is_wrong_is_named),
+		TEST(what_makes_no_cluster_is_refused),
+		TEST(servers_are_asked_for_by_an_address_of_their_own),
+		TEST(an_inventory_survives_the_round_trip),
+		TEST(swapped_cables_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_DISCOVERY_H
+#define TOPOOPT_DISCOVERY_H
+
+/*
+ * A cluster from the inventories of its servers: which port is cabled to which, and
+ * what is wrong with the cables.
+ */
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "data/cluster.h"
+#include "doctor/check.h"
+#include "doctor/inventory.h"
+
+/** struct to_discovery_server - a server and what was found on it */
+struct to_discovery_server {
+	const char *name;
+	struct to_inventory inventory;
+};
+
+/**
+ * struct to_discovery_options - what cables cannot tell
+ * @prefix, @prefix_len: of the fabric's IPv4 addresses; length 0: the default scheme,
+ *	see to_cluster_synthetic()
+ * @bandwidth: bits/s of ports whose driver names no speed, 0: TO_SYNTHETIC_BANDWIDTH
+ */
+struct to_discovery_options {
+	struct in_addr prefix;
+	unsigned int prefix_len;
+	uint64_t bandwidth;
+};
+
+/**
+ * to_discovery_targets() - an address of each server that no other server has
+ * @targets: gets @n of them
+ *
+ * Return: 0, or -ENOENT with @err: a server has none, by name.
+ */
+int to_discovery_targets(const struct to_discovery_server *servers, unsigned int n,
+			 struct in_addr *targets, struct to_error *err);
+
+/**
+ * to_discovery_cluster() - the cluster that @n servers make
+ * @checks: gets each port with what it is cabled to, and what is wrong: no light,
+ *	nobody answers, heard in one direction, a network of several servers, a speed
+ *	below that of others, a MAC address twice, servers without a path to each other
+ *
+ * A port is an interface that hears one interface of another server and is heard by it;
+ * or two such interfaces on one cable, of which the one with RDMA gets last hops and the
+ * other transit.
+ *
+ * Return: NULL with @err: no cable, addresses that do not fit, out of memory.
+ */
+struct to_cluster *to_discovery_cluster(const struct to_discovery_server *servers, unsigned int n,
+					const struct to_discovery_options *options,
+					struct to_checks *checks, struct to_error *err);
+
+/**
+ * to_discovery_compare() - are @cluster's links as the cables are?
+ * @servers: those of @cluster, in its order
+ * @checks: gets each link that is as it should be, and those that are not
+ */
+void to_discovery_compare(const struct to_discovery_server *servers,
+			  const struct to_cluster *cluster, struct to_checks *checks);
+
+#endif

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/child.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "checks.h"
+#include "command.h"
+#include "doctor/discovery.h"
+#include "format/cluster_json.h"
+
+#define DISCOVER_COMMAND "ssh {} toctl discover"
+
+struct discover_args {
+	const char *ports, *ask, *command, *output, *cluster, *prefix;
+	uint64_t bandwidth, timeout_ns;
+	bool up;
+};
+
+/**
+ * struct discover - all servers of a fabric
+ * @ports: patterns for each of them, NULL for the usual ones
+ * @ask: addresses to ask for, with commas between them, NULL: only look
+ */
+struct discover {
+	const struct discover_args *args;
+	unsigned int n;
+	struct to_discovery_server *servers;
+	struct to_error *errors;
+	int *ret;
+	const char *ports;
+	char *ask;
+};
+
+/* What one thread does. */
+struct discover_job {
+	const struct discover *discover;
+	unsigned int server;
+	pthread_t thread;
+	bool started;
+};
+
+/* Patterns and addresses go through a shell. */
+static bool discover_is_plain(const char *text)
+{
+	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			   "._-,*?[]@:")] == '\0';
+}
+
+static void *discover_server(void *data)
+{
+	const struct discover_job *job = data;
+	const unsigned int i = job->server;
+	const struct discover *d = job->discover;
+	const struct discover_args *args = d->args;
+	struct to_discovery_server *server = &d->servers[i];
+	char *start = to_child_command(args->command, server->name), *command = NULL, *text;
+
+	d->ret[i] = -ENOMEM;
+	if (start && asprintf(&command, "%s --json%s%s%s%s%s%s", start, args->up ? " --up" : "",
+			      d->ports ? " --ports '" : "", d->ports ? d->ports : "", d->ports ? "'" : "",
+			      d->ask ? " --ask " : "", d->ask ? d->ask : "") >= 0)
+		d->ret[i] = to_child_run(command, "", args->timeout_ns, &text, &d->errors[i]);
+	if (!d->ret[i]) {
+		to_inventory_free(&server->inventory);
+		d->ret[i] = to_inventory_parse(&server->inventory, text, strlen(text), server->name,
+					       &d->errors[i]);
+		free(text);
+	}
+	free(start);
+	free(command);
+	return NULL;
+}
+
+/* All at once, however many cores there are: servers hear each other ask. */
+static int discover_servers(struct discover *d, struct to_error *err)
+{
+	struct discover_job *jobs = calloc(d->n, sizeof(*jobs));
+
+	if (!jobs)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < d->n; i++) {
+		jobs[i] = (struct discover_job){ .discover = d, .server = i };
+		jobs[i].started = !pthread_create(&jobs[i].thread, NULL, discover_server, &jobs[i]);
+		if (!jobs[i].started)
+			discover_server(&jobs[i]);
+	}
+	for (unsigned int i = 0; i < d->n; i++)
+		if (jobs[i].started)
+			pthread_join(jobs[i].thread, NULL);
+	free(jobs);
+	for (unsigned int i = 0; i < d->n; i++)
+		if (d->ret[i])
+			return to_error_set(err, d->ret[i], "%s: %.200s", d->servers[i].name,
+					    d->errors[i].text[0] ? d->errors[i].text : "out of memory");
+	return 0;
+}
+
+/* Look at all, then have all ask for each other. */
+static int discover_all(struct discover *d, struct to_error *err)
+{
+	struct in_addr *targets = calloc(d->n, sizeof(*targets));
+	int ret = targets ? discover_servers(d, err) : -ENOMEM;
+
+	if (!ret)
+		ret = to_discovery_targets(d->servers, d->n, targets, err);
+	if (!ret) {
+		d->ask = calloc(d->n, INET_ADDRSTRLEN + 1);
+		ret = d->ask ? 0 : -ENOMEM;
+	}
+	for (unsigned int i = 0; !ret && i < d->n; i++) {
+		char *end = d->ask + strlen(d->ask);
+
+		if (i)
+			*end++ = ',';
+		inet_ntop(AF_INET, &targets[i], end, INET_ADDRSTRLEN);
+	}
+	if (!ret)
+		ret = discover_servers(d, err);
+	free(targets);
+	return ret;
+}
+
+static int discover_write(FILE *out, const void *data, struct to_error *err)
+{
+	(void)err;
+	to_cluster_print_file(out, data);
+	return 0;
+}
+
+static int discover_read_prefix(const char *text, struct to_discovery_options *options)
+{
+	char address[INET_ADDRSTRLEN], *end;
+	const char *slash = strchr(text, '/');
+	unsigned long len;
+
+	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
+		return -EINVAL;
+	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
+	len = strtoul(slash + 1, &end, 10);
+	if (inet_pton(AF_INET, address, &options->prefix) != 1 || *end || end == slash + 1 ||
+	    len < 8 || len > 28 || ntohl(options->prefix.s_addr) & (UINT32_MAX >> len))
+		return -EINVAL;
+	options->prefix_len = len;
+	return 0;
+}
+
+static int discover_fabric(struct to_call *call, struct discover *d,
+			   const struct to_cluster *expected)
+{
+	const struct discover_args *args = d->args;
+	struct to_discovery_options options = { .bandwidth = args->bandwidth };
+	FILE *out = strcmp(args->output, "-") || expected ? stdout : stderr;
+	struct to_cluster *cluster = NULL;
+	struct to_checks checks = {};
+	int ret;
+
+	if (args->prefix && discover_read_prefix(args->prefix, &options))
+		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
+				args->prefix);
+	ret = discover_all(d, &call->err);
+	if (!ret && expected) {
+		to_discovery_compare(d->servers, expected, &checks);
+	} else if (!ret) {
+		cluster = to_discovery_cluster(d->servers, d->n, &options, &checks, &call->err);
+		ret = cluster ? 0 : -ENOENT;
+	}
+	if (checks.n)
+		to_checks_print(out, call, &checks);
+	if (cluster)
+		ret = to_file_write(args->output, discover_write, cluster, &call->err);
+	if (!ret && to_checks_failed(&checks))
+		ret = TO_EXIT_FAILURE;
+	to_checks_free(&checks);
+	to_cluster_free(cluster);
+	return ret;
+}
+
+/* The names of all ports of @cluster, and of what they transmit through. */
+static char *discover_port_names(const struct to_cluster *cluster)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &len);
+
+	for (unsigned int s = 0; out && s < cluster->n_servers; s++)
+		for (unsigned int p = 0; p < cluster->servers[s].n_ports; p++)
+			fprintf(out, "%s%s,%s", s || p ? "," : "", cluster->servers[s].ports[p].name,
+				to_port_rdma(&cluster->servers[s].ports[p]));
+	if (out && fclose(out)) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+static int discover_fabric_run(struct to_call *call, const struct discover_args *args)
+{
+	struct to_cluster *expected = NULL;
+	struct discover d = { .args = args, .n = call->n_operands, .ports = args->ports };
+	char *names = NULL;
+	int ret = 0;
+
+	if (args->cluster) {
+		expected = to_cluster_load(args->cluster, &call->err);
+		if (!expected)
+			return -EINVAL;
+		names = discover_port_names(expected);
+		d.ports = names;
+		d.n = expected->n_servers;
+	}
+	d.servers = calloc(d.n, sizeof(*d.servers));
+	d.errors = calloc(d.n, sizeof(*d.errors));
+	d.ret = calloc(d.n, sizeof(*d.ret));
+	if (!d.servers || !d.errors || !d.ret || (expected && !names))
+		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; !ret && i < d.n; i++)
+		d.servers[i].name = expected ? expected->servers[i].name : call->operands[i];
+	ret = ret ? ret : discover_fabric(call, &d, expected);
+	for (unsigned int i = 0; d.servers && i < d.n; i++)
+		to_inventory_free(&d.servers[i].inventory);
+	free(d.servers);
+	free(d.errors);
+	free(d.ret);
+	free(d.ask);
+	free(names);
+	to_cluster_free(expected);
+	return ret;
+}
+
+static void discover_print(const struct to_inventory *inventory)
+{
+	if (!inventory->n_nics)
+		printf("no interface could be a port\n");
+	for (unsigned int i = 0; i < inventory->n_nics; i++) {
+		const struct to_inventory_nic *nic = &inventory->nics[i];
+		char speed[24] = "-";
+
+		if (nic->bandwidth)
+			snprintf(speed, sizeof(speed), "%lluG",
+				 (unsigned long long)nic->bandwidth / 1000000000);
+		printf("%-15s %02x:%02x:%02x:%02x:%02x:%02x %6s  %-8s mtu %u%s%s%s%s\n", nic->name,
+		       nic->mac[0], nic->mac[1], nic->mac[2], nic->mac[3], nic->mac[4], nic->mac[5],
+		       speed, !nic->up ? "down" : nic->carrier ? "light" : "no light", nic->mtu,
+		       nic->rdma[0] ? "  " : "", nic->rdma, nic->not_a_port[0] ? "  no port: " : "",
+		       nic->not_a_port);
+		for (unsigned int k = 0; k < nic->n_answers; k++) {
+			const struct to_answer *answer = &nic->answers[k];
+			char address[INET_ADDRSTRLEN];
+
+			printf("    %s, %02x:%02x:%02x:%02x:%02x:%02x\n",
+			       answer->address.s_addr ?
+			       inet_ntop(AF_INET, &answer->address, address, sizeof(address)) :
+			       "only heard",
+			       answer->mac[0], answer->mac[1], answer->mac[2], answer->mac[3],
+			       answer->mac[4], answer->mac[5]);
+		}
+	}
+}
+
+static int discover_ask(struct to_inventory *inventory, const char *list, struct to_error *err)
+{
+	char *copy = strdup(list), *save = NULL;
+	struct in_addr *targets = calloc(strlen(list) / 2 + 1, sizeof(*targets));
+	unsigned int n = 0;
+	int ret = copy && targets ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+
+	for (char *word = ret ? NULL : strtok_r(copy, ",", &save); word && !ret;
+	     word = strtok_r(NULL, ",", &save))
+		if (inet_pton(AF_INET, word, &targets[n++]) != 1)
+			ret = to_error_set(err, -EINVAL, "--ask: \"%s\" is no IPv4 address", word);
+	if (!ret)
+		ret = to_inventory_ask(inventory, targets, n, err);
+	free(targets);
+	free(copy);
+	return ret;
+}
+
+static int discover_run(struct to_call *call, const void *data)
+{
+	const struct discover_args *args = data;
+	struct to_inventory inventory;
+	int ret;
+
+	if (args->ports && !discover_is_plain(args->ports))
+		return to_usage(call, "--ports: expected patterns of interface names like eth*,mlx0, not \"%s\"",
+				args->ports);
+	if (args->cluster && (call->n_operands || args->ports))
+		return to_usage(call, "--cluster names the servers and their ports");
+	for (unsigned int i = 0; i < call->n_operands; i++)
+		if (!to_json_is_name(call->operands[i]))
+			return to_usage(call, "expected the name of a server, not \"%s\"", call->operands[i]);
+	if (call->n_operands == 1)
+		return to_usage(call, "a fabric has two servers or more");
+	if (call->json && call->n_operands && !strcmp(args->output, "-"))
+		return to_usage(call, "the cluster and what was found cannot both go to standard output: give -o");
+	if (call->n_operands || args->cluster)
+		return discover_fabric_run(call, args);
+	ret = to_inventory_read(&inventory, args->ports, &call->err);
+	if (ret)
+		return ret;
+	if (args->up)
+		ret = to_inventory_up(&inventory, &call->err);
+	if (!ret && args->ask)
+		ret = discover_ask(&inventory, args->ask, &call->err);
+	if (!ret && call->json)
+		ret = to_inventory_print(stdout, &inventory);
+	else if (!ret)
+		discover_print(&inventory);
+	to_inventory_free(&inventory);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct discover_args, field)
+
+static const struct to_option discover_options[] = {
+	{ "ports", 'p', TO_OPTION_STRING, FIELD(ports), .argument = "PATTERNS",
+	  .help = "interfaces that could be ports, such as eth*,mlx0; default: NICs without an IPv4 address" },
+	{ "up", 'u', TO_OPTION_FLAG, FIELD(up), .help = "set those up that are down" },
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
+	  .help = "where to write cluster.json; default: standard output" },
+	{ "cluster", 0, TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
+	  .help = "compare the cables with this cluster.json instead" },
+	{ "command", 'c', TO_OPTION_STRING, FIELD(command), .argument = "COMMAND",
+	  .help = "command that runs it on server {}; default: " DISCOVER_COMMAND },
+	{ "prefix", 0, TO_OPTION_STRING, FIELD(prefix), .argument = "PREFIX",
+	  .help = "of the IPv4 addresses to give, 10.210.0.0/16; default: 10.200.0.1 and so on" },
+	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .min = 1,
+	  .max = INT64_MAX, .help = "of ports whose driver does not say, bits/s; default: 100G" },
+	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
+	  .help = "for each of the two rounds; default: 30s" },
+	{ "ask", 0, TO_OPTION_STRING, FIELD(ask), .argument = "ADDRESSES",
+	  .help = "on this server: ask through each port who has these IPv4 addresses" },
+	{}
+};
+
+const struct to_command to_cmd_discover = {
+	.name = "discover",
+	.summary = "Find ports and cables, and write cluster.json",
+	.operands = "[SERVER...]",
+	.max_operands = UINT_MAX,
+	.description =
+		"Asks all servers, over ssh, which interfaces could be ports, and has each ask "
+		"through each of them who is at the other end: by ARP for an address that a server "
+		"has anyway, so nothing needs to be configured. The cables that both ends agree on "
+		"become links, and every server gets addresses. What looks wrong is named with what fixes "
+		"it: no light, light but no answer, a cable that works in one direction, a network of "
+		"several servers, a slow port, one MAC address twice, servers cut off. Two interfaces on one cable become "
+		"one port: the one with RDMA gets last hops, the other transit.\n\n"
+		"With --cluster, tells where the cables differ from the file. Exits with 1 when "
+		"something has to be mended.\n\n"
+		"Without servers, lists the interfaces of this one; --json: inventory.schema.json.",
+	.options = discover_options,
+	.args_size = sizeof(struct discover_args),
+	.defaults = &(const struct discover_args){ .command = DISCOVER_COMMAND, .output = "-",
+						   .timeout_ns = 30000000000 },
+	.run = discover_run,
+};
