@@ -34,7 +34,7 @@ static struct slice print(const struct to_plan *plan, unsigned int server)
 	size_t len;
 	FILE *out = open_memstream(&slice.cluster, &len);
 
-	to_plan_slice_print_cluster(out, plan);
+	to_cluster_print_file(out, plan->cluster);
 	fclose(out);
 	out = open_memstream(&slice.table, &len);
 	assert_int_equal(to_plan_print_table(out, plan, server), 0);
