@@ -100,12 +100,11 @@ static int special_cases_rings(struct to_builder *b, const struct to_layout *fro
 {
 	for (unsigned int r = 0; r < from->n_rings; r++) {
 		const struct to_ring *ring = &from->rings[r], *copy;
-		unsigned int directions = !b->duplex && ring->reverse ? 2 : 1;
 		bool linked = false;
 
 		for (unsigned int i = 0; i < from->n_links; i++)
 			linked |= from->links[i].ring == (int)r;
-		for (unsigned int back = 0; back < directions; back++) {
+		for (int back = 0; back <= (!b->duplex && ring->reverse); back++) {
 			copy = special_cases_ring(b, ring, back);
 			if (!copy)
 				return -ENOMEM;
@@ -115,9 +114,8 @@ static int special_cases_rings(struct to_builder *b, const struct to_layout *fro
 	return 0;
 }
 
-/* All other links of @from, a simplex one for each of @directions, and its trees. */
-static int special_cases_others(struct to_builder *b, const struct to_layout *from,
-				unsigned int directions)
+/* All other links of @from, and its trees. */
+static int special_cases_others(struct to_builder *b, const struct to_layout *from, bool both)
 {
 	struct to_layout *layout = &b->layout;
 
@@ -137,7 +135,7 @@ static int special_cases_others(struct to_builder *b, const struct to_layout *fr
 	for (unsigned int i = 0; i < from->n_links; i++) {
 		const struct to_link *link = &from->links[i];
 
-		for (unsigned int back = 0; link->ring < 0 && back < directions; back++) {
+		for (int back = 0; link->ring < 0 && back <= both; back++) {
 			const struct to_port_ref *x = back ? &link->b : &link->a;
 			const struct to_port_ref *y = back ? &link->a : &link->b;
 
@@ -168,7 +166,7 @@ static int special_cases_take(struct special_cases *s, const struct to_topology 
 	struct to_topology t = { .family = special->family, .rank = special->rank,
 				 .backbone = special->backbone, .ports = special->ports,
 				 .place = special->place };
-	unsigned int directions = mode == search->cluster->link_mode ? 1 : 2;
+	bool both = mode != search->cluster->link_mode;
 	struct to_builder b;
 	int ret = to_builder_init(&b, search->cluster, search->demand, search->degree, 0,
 				  search->seed, search->effort);
@@ -178,7 +176,7 @@ static int special_cases_take(struct special_cases *s, const struct to_topology 
 	if (!ret)
 		ret = special_cases_rings(&b, from);
 	if (!ret)
-		ret = special_cases_others(&b, from, directions);
+		ret = special_cases_others(&b, from, both);
 	if (!ret)
 		ret = to_topology_finish(&t, &b, NULL);
 	if (!ret)
