@@ -215,9 +215,7 @@ const struct to_command to_cmd_plan = {
 		"AllReduce and MP transfers, chooses the AllReduce rings that serve the MP "
 		"transfers best, matches the remaining ports, and makes every server's table. "
 		"Regular rings (TotientPerms) compete with other topology families; the plan "
-		"lists the best of each family as a candidate. Plans of duplex links compete "
-		"for simplex ones, too; so do, for jobs of up to some fifty servers, plans of "
-		"fewer ports, of less effort and of seed 1, so that more is never worse. "
+		"lists the best of each family as a candidate. "
 		"Prints the plan's figures beside lower bounds that hold for any topology.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),

@@ -6,10 +6,9 @@
 
 #include "plan/complete.h"
 #include "plan/planner.h"
-#include "plan/special_cases.h"
 #include "topology/topology.h"
 
-#define PLANNER_TRIALS 5e4	/* topologies of a search routed in full, for each server and link */
+#define PLANNER_TRIALS 5e4	/* topologies routed in full, for each server and link */
 #define PLANNER_EQUAL 1.001	/* times the shortest time, that is as good */
 
 /* Cluster index of every server of the job, to be freed. NULL with @err set. */
@@ -169,7 +168,7 @@ static unsigned int planner_best(const struct to_topology *found, const struct r
 
 /*
  * Note the best of every family, by estimate or from its tables. @found are
- * sorted by estimates; of the first @trials some are routed.
+ * sorted by estimates, of which those of @trials are routed.
  */
 static int planner_note(struct to_plan *plan, const struct to_topology *found,
 			unsigned int n_found, const struct rating *ratings, unsigned int trials)
@@ -181,7 +180,7 @@ static int planner_note(struct to_plan *plan, const struct to_topology *found,
 		return -ENOMEM;
 	for (i = 0; i < n_found; i++) {
 		struct to_candidate *c = plan->candidates;
-		double time = i < trials && isfinite(ratings[i].time) ? ratings[i].time : 0;
+		double time = i < trials ? ratings[i].time : 0;
 
 		for (k = 0; k < plan->n_candidates && strcmp(c->family, found[i].family); k++)
 			c++;
@@ -196,10 +195,7 @@ static int planner_note(struct to_plan *plan, const struct to_topology *found,
 	return 0;
 }
 
-/*
- * Estimates say which topologies are good, their tables which is best. What no
- * routes can make the best needs none.
- */
+/* Estimates say which topologies are good, their tables which is best. */
 static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 			  unsigned int n_found, unsigned int effort, unsigned int *best,
 			  struct to_error *err)
@@ -207,7 +203,6 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 	double n = plan->cluster->n_servers, links = found[0].layout.n_links;
 	double trials = floor(to_effort_steps(PLANNER_TRIALS, effort) / (n * links));
 	struct rating *ratings = calloc(n_found, sizeof(*ratings));
-	double least = INFINITY;
 	unsigned int n_good = 0, i;
 	int ret = ratings ? 0 : -ENOMEM;
 
@@ -216,19 +211,16 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 		n_good++;
 	if (trials < 2 || n_good == 1)
 		trials = 0;
-	for (i = 0; !ret && i < n_good; i++) {
+	else if (trials > n_good)
+		trials = n_good;
+	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
 		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops };
-		if (!trials)
-			continue;
-		ratings[i].time = INFINITY;
-		if (found[i].bound >= least || found[i].place >= trials)
-			continue;
-		ret = planner_trial(plan, &found[i], effort, &ratings[i], err);
-		least = fmin(least, ratings[i].time);
+		if (trials)
+			ret = planner_trial(plan, &found[i], effort, &ratings[i], err);
 	}
 	if (!ret) {
-		*best = planner_best(found, ratings, n_good);
-		ret = planner_note(plan, found, n_found, ratings, trials ? n_good : 0);
+		*best = planner_best(found, ratings, i);
+		ret = planner_note(plan, found, n_found, ratings, trials);
 	}
 	free(ratings);
 	return ret;
@@ -240,11 +232,8 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 	struct to_figures figures;
 	struct to_topology *found;
 	unsigned int best, i;
-	const struct to_search search = {
-		.cluster = plan->cluster, .demand = plan->demand, .family = options->family,
-		.degree = degree, .effort = effort, .seed = options->seed,
-	};
-	int n_found = to_special_cases_find(&search, &found, err);
+	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->family,
+				       options->seed, effort, &found, err);
 	int ret;
 
 	if (n_found < 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,6 @@
 
 #define TOPOLOGY_PARTS 2
 #define TOPOLOGY_SCOUT 2	/* steps of effort that a look at every split does without */
-#define TOPOLOGY_BACKBONES 512	/* servers times ports, up to which every backbone is tried */
 #define FIXED_DONE UINT_MAX	/* no more rings for this group */
 
 int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
@@ -27,7 +25,6 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 	struct to_spread spread = { 0 };
 	struct to_spf spf = { 0 };
 	struct to_rings rings = { t->layout, demand };
-	double bytes = 0, room = 0, owned = 0;
 	uint64_t *routed = to_allreduce_routed(&rings, true);
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
@@ -39,14 +36,8 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 	t->byte_hops = 0;
 	t->hops = 0;
 	to_spread_parts(&spread, TOPOLOGY_PARTS, parts);
-	for (a = 0; a < graph->n_arcs; a++) {
-		double own = to_allreduce_arc_bytes(&rings, graph, a);
-
-		to_spread_add(&spread, a, own);
-		bytes += own;
-		room += 1 / spread.seconds_per_byte[a];
-		owned = fmax(owned, own * spread.seconds_per_byte[a]);
-	}
+	for (a = 0; a < graph->n_arcs; a++)
+		to_spread_add(&spread, a, to_allreduce_arc_bytes(&rings, graph, a));
 	for (root = 0; root < n; root++) {
 		to_spf_grow(&spf, graph, root, TO_SERVER_NONE);
 		if (spf.n_reached < n) {
@@ -62,8 +53,6 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
 	}
 	t->time = spread.busiest;
-	/* all links busy with shortest paths, or one with the ring or tree that owns it */
-	t->bound = fmax(owned, (bytes + t->byte_hops) / room);
 out:
 	to_spread_free(&spread);
 	to_spf_free(&spf);
@@ -95,7 +84,7 @@ static int topology_cuts(struct to_topology *t, const struct to_graph *graph,
 	return 0;
 }
 
-bool to_topology_better(const struct to_topology *a, const struct to_topology *b)
+static bool topology_better(const struct to_topology *a, const struct to_topology *b)
 {
 	if (a->cuts != b->cuts)
 		return a->cuts < b->cuts;
@@ -142,66 +131,57 @@ static int topology_keep(struct topology_search *s, struct to_topology *t)
 	if (!more)
 		return -ENOMEM;
 	s->found = more;
-	for (i = s->n_found++; i && to_topology_better(t, &more[i - 1]); i--)
+	for (i = s->n_found++; i && topology_better(t, &more[i - 1]); i--)
 		more[i] = more[i - 1];
 	more[i] = *t;
 	memset(t, 0, sizeof(*t));
 	return 0;
 }
 
-int to_topology_finish(struct to_topology *t, struct to_builder *b, struct to_error *err)
-{
-	enum to_link_mode mode = b->cluster->link_mode;
-	struct to_graph *graph = NULL, *back = NULL;
-	struct to_layout *layout = &b->layout;
-	int ret = to_builder_connect(b);
-
-	if (!ret)
-		ret = to_builder_match(b);
-	if (!ret)
-		ret = to_builder_shorten(b);
-	if (!ret)
-		ret = to_crossconnect_assign_most(b->cluster, layout->links, &layout->n_links,
-						  b->degree, err);
-	if (ret)
-		return ret;
-	ret = -ENOMEM;
-	graph = to_graph_new(b->n, layout->links, layout->n_links, mode);
-	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(layout, b->n);
-	if (!graph || !back)
-		goto out;
-	ret = to_builder_share(b, graph);
-	t->layout = to_layout_take(layout);
-	if (!ret)
-		ret = to_topology_rate(t, b->cluster, b->demand, graph);
-	if (!ret)
-		ret = topology_cuts(t, graph, back);
-	if (ret)
-		to_layout_free(&t->layout);
-out:
-	if (back != graph)
-		to_graph_free(back);
-	to_graph_free(graph);
-	return ret;
-}
-
 /* One pass of Algorithm 1, with the family, the split and the backbone given. */
 static int topology_try(struct topology_search *s, unsigned int rank, unsigned int reserve,
 			unsigned int backbone, struct to_error *err)
 {
+	enum to_link_mode mode = s->cluster->link_mode;
 	struct to_topology t = { .family = to_families[rank]->name, .rank = rank,
 				 .backbone = backbone, .ports = reserve };
+	struct to_graph *graph = NULL, *back = NULL;
 	struct to_builder b;
+	struct to_layout *layout = &b.layout;
 	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
 				  s->effort);
 
 	if (!ret)
 		ret = to_families[rank]->build(&b, backbone);
 	if (!ret)
-		ret = to_topology_finish(&t, &b, err);
+		ret = to_builder_connect(&b);
+	if (!ret)
+		ret = to_builder_match(&b);
+	if (!ret)
+		ret = to_builder_shorten(&b);
+	if (!ret)
+		ret = to_crossconnect_assign_most(s->cluster, layout->links, &layout->n_links,
+						  s->degree, err);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
+	graph = to_graph_new(b.n, layout->links, layout->n_links, mode);
+	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(layout, b.n);
+	if (!graph || !back)
+		goto out;
+	ret = to_builder_share(&b, graph);
+	t.layout = to_layout_take(layout);
+	if (!ret)
+		ret = to_topology_rate(&t, s->cluster, s->demand, graph);
+	if (!ret)
+		ret = topology_cuts(&t, graph, back);
 	if (!ret)
 		ret = topology_keep(s, &t);
 	to_layout_free(&t.layout);
+out:
+	if (back != graph)
+		to_graph_free(back);
+	to_graph_free(graph);
 	to_builder_free(&b);
 	return ret;
 }
@@ -210,20 +190,15 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
  * What is tried beside the split: how many rings over all servers that belong
  * to no group. A single group over all servers connects them itself. Beside
  * other groups one such ring may be what connects them, or the groups all do
- * without own rings; of small jobs any number is tried, as such a ring may also be
- * that of a group. Without groups it is what the paper's one port for AllReduce
- * comes to, and takes the whole split.
+ * without own rings; without groups it is what the paper's one port for
+ * AllReduce comes to, and takes the whole split.
  */
-static bool topology_backbone(const struct topology_search *s, bool reduces, unsigned int rings,
+static bool topology_backbone(const struct to_demand *demand, bool reduces, unsigned int rings,
 			      unsigned int most)
 {
-	const struct to_demand *d = s->demand;
-
-	if (reduces && d->n_groups == 1 && d->groups[0].n_members == d->n)
+	if (reduces && demand->n_groups == 1 && demand->groups[0].n_members == demand->n)
 		return rings == 0;
-	if (!reduces)
-		return rings == most;
-	return rings == most || rings <= 1 || d->n * s->degree <= TOPOLOGY_BACKBONES;
+	return rings == most || (reduces && rings <= 1);
 }
 
 /* Every family, with @reserve ports for AllReduce. Return: 0 or -ENOMEM. */
@@ -235,7 +210,7 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 	int ret;
 
 	for (rings = 0; rings <= most; rings++) {
-		if (!topology_backbone(s, reduces, rings, most))
+		if (!topology_backbone(s->demand, reduces, rings, most))
 			continue;
 		for (i = 0; to_families[i]; i++) {
 			if (s->family ? s->family != to_families[i] : to_families[i]->asked)
@@ -280,7 +255,7 @@ int to_topology_find(const struct to_cluster *cluster,
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	bool pairs = !duplex || demand->n == 2, reduces = false;
 	struct to_error why = { "" };
-	unsigned int reserve, g, i;
+	unsigned int reserve, g;
 	int ret = 0;
 
 	s.effort = effort > TOPOLOGY_SCOUT ? effort - TOPOLOGY_SCOUT : TO_EFFORT_MIN;
@@ -303,8 +278,6 @@ int to_topology_find(const struct to_cluster *cluster,
 	if (!ret)
 		ret = topology_search_more(&s, effort, &why);
 	*found = s.found;
-	for (i = 0; i < s.n_found; i++)
-		s.found[i].place = i;
 	if (!ret && s.n_found)
 		return s.n_found;
 	while (s.n_found)

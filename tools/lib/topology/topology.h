@@ -4,11 +4,9 @@
 
 /* TopologyFinder (TopoOpt, Algorithm 1): links and rings for one job. */
 
-#include "data/demand.h"
 #include "data/graph.h"
 #include "data/layout.h"
 
-struct to_builder;
 struct to_family;
 
 /**
@@ -18,19 +16,17 @@ struct to_family;
  * @backbone: rings over all servers that were laid first
  * @cuts: servers without which the others are not connected: some of their
  *	ports can then not be entered from everywhere
- * @place: among those that one search found, by estimate; 0 is the best
  * @layout: links with their ports, rings and trees
  * @time: seconds that the busiest link is busy in one iteration, AllReduce and
  *	MP transfers together, as estimated while topologies are compared
- * @bound: no routes come below this many seconds, AllReduce and all
  * @byte_hops: bytes times hops of what is routed
  * @hops: hops summed over all pairs of servers
  */
 struct to_topology {
 	const char *family;
-	unsigned int rank, ports, backbone, cuts, place;
+	unsigned int rank, ports, backbone, cuts;
 	struct to_layout layout;
-	double time, bound, byte_hops;
+	double time, byte_hops;
 	uint64_t hops;
 };
 
@@ -57,21 +53,7 @@ int to_topology_find(const struct to_cluster *cluster,
 		     struct to_topology **found, struct to_error *err);
 
 /**
- * to_topology_finish() - a topology of what is built already
- * @t: family, rank, backbone and ports are set; gets the rest
- * @b: its layout is taken; ports that are left connect, carry MP transfers or
- *	shorten paths
- *
- * Return: 0, -ENOMEM, or -ENOSPC when not all servers can be connected or the
- * optical switches cannot join what is needed, then with @err set.
- */
-int to_topology_finish(struct to_topology *t, struct to_builder *b, struct to_error *err);
-
-/** to_topology_better() - is @a by estimate the better one? Equal ones are not */
-bool to_topology_better(const struct to_topology *a, const struct to_topology *b);
-
-/**
- * to_topology_rate() - estimate to_topology.time, byte_hops and hops; its bound
+ * to_topology_rate() - estimate to_topology.time, byte_hops and hops
  * @graph: of the links
  *
  * MP transfers and routed rings take shortest paths, spread in a few shares per
