@@ -133,6 +133,14 @@ assert not set(keys.split()) - set(said), set(keys.split()) - set(said)
 assert said['valid'] and not said['violations']" 2>>"$tmp/err"
 result $? "verify --json has all keys"
 
+run 0 route get --plan "$tmp/plan.json" --node s1 --dev none --json s8 && python3 -c "
+import json
+shares = json.load(open('$tmp/out'))['rdma_shares']
+assert abs(sum(shares.values()) - 1) < 1e-9, shares" 2>>"$tmp/err" &&
+	run 0 route get --plan "$tmp/plan.json" --node s1 --dev none s8 &&
+	grep -q '^RDMA to s8: eth[0-9]* [0-9.]* %' "$tmp/out"
+result $? "route get says which ports RDMA should enter by"
+
 python3 - "$tmp/plan.json" "$tmp/broken.json" <<'END'
 import json, sys
 plan = json.load(open(sys.argv[1]))

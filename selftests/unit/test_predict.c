@@ -244,19 +244,15 @@ static void rdma_leaves_by_its_own_port(void **state)
 
 			for (unsigned int p = 0; p < degree; p++)
 				lit += !to_plan_peer(plan, (struct to_port_ref){ x, p }, &peer);
-			for (uint32_t y = 0; y < n; y++) {
-				const uint16_t *route = &plan->tables[x].route[y * plan->slots];
-				double bytes = plan->demand->mp[x * n + y];
-				unsigned int entered = 0;
+			for (uint32_t y = 0; y < n; y++)
+				for (unsigned int q = 0; q < degree; q++) {
+					double share = plan->port_shares[(x * n + y) * degree + q];
+					double bytes = plan->demand->mp[x * n + y] * share / TO_PORT_SHARES;
 
-				for (unsigned int q = 0; q < degree; q++)
-					entered += route[1 + q] != TO_GROUP_NONE;
-				for (unsigned int q = 0; q < degree && bytes > 0; q++)
-					for (unsigned int p = 0; p < degree; p++)
-						if (route[1 + q] != TO_GROUP_NONE &&
-						    !to_plan_peer(plan, (struct to_port_ref){ x, p }, &peer))
-							leave(plan, x, p, y, 1 + q, bytes / entered / lit);
-			}
+					for (unsigned int p = 0; p < degree && bytes > 0; p++)
+						if (!to_plan_peer(plan, (struct to_port_ref){ x, p }, &peer))
+							leave(plan, x, p, y, 1 + q, bytes / lit);
+				}
 		}
 		for (unsigned int i = 0; i < n * PORTS; i++)
 			most = sent[i] > most ? sent[i] : most;

@@ -318,6 +318,27 @@ static void wishful_prediction(struct to_plan *plan)
 	json_object_set_new(plan->predictions, "comm_time_s", json_real(1e-3));
 }
 
+static uint16_t *shares_of(struct to_plan *plan, uint32_t src, uint32_t dst)
+{
+	assert_non_null(plan->port_shares);
+	return &plan->port_shares[(src * 12 + dst) * (plan->slots - 1)];
+}
+
+static void more_than_all(struct to_plan *plan)
+{
+	shares_of(plan, 6, 0)[2] += 1;
+}
+
+static void no_share(struct to_plan *plan)
+{
+	memset(shares_of(plan, 6, 0), 0, (plan->slots - 1) * sizeof(uint16_t));
+}
+
+static void share_without_route(struct to_plan *plan)
+{
+	shares_of(plan, 0, 0)[1] = TO_PORT_SHARES;
+}
+
 /* Packets from 3 arrive at 4 by a port that has an alternate. */
 static void alternate_in_use(struct to_plan *plan)
 {
@@ -404,6 +425,9 @@ static void names_what_is_broken(void **state)
 		{ tree_lacks_link, "tree 0 has no link of its own between s7 and s6" },
 		{ tree_and_ring, "group 0 has rings and trees for its AllReduce" },
 		{ no_ring, "group 1 has no ring or tree for its AllReduce" },
+		{ more_than_all, "port shares from s6 to s0 add up to 257, not 256" },
+		{ no_share, "the MP transfer from s6 to s0 has no port shares" },
+		{ share_without_route, "s0 has a share for port 1 of s0 and no route to it" },
 		{ wishful_prediction, "predictions: comm_time_s is" },
 		{ alternate_in_use, "s4 has an alternate for packets for s9 that arrive at eth" },
 		{ queue_pair_loop, "that s3 sends through eth" },

@@ -162,20 +162,57 @@ static void route_print_tree(const json_t *node, int depth)
 	}
 }
 
+/* Shares of the ports that RDMA enters @dst through, NULL when there are none. */
+static json_t *route_shares(const struct to_plan *plan, uint32_t src, uint32_t dst)
+{
+	const struct to_server *server = &plan->cluster->servers[dst];
+	size_t pair = (size_t)src * plan->cluster->n_servers + dst;
+	json_t *shares = NULL;
+
+	for (unsigned int q = 0; plan->port_shares && q < server->n_ports; q++) {
+		unsigned int share = plan->port_shares[pair * (plan->slots - 1) + q];
+
+		if (!share)
+			continue;
+		if (!shares)
+			shares = json_object();
+		json_object_set_new(shares, server->ports[q].name,
+				    json_real((double)share / TO_PORT_SHARES));
+	}
+	return shares;
+}
+
+static void route_print_shares(const char *server, json_t *shares)
+{
+	const char *before = "", *port;
+	json_t *share;
+
+	printf("RDMA to %s:", server);
+	json_object_foreach(shares, port, share) {
+		printf("%s %s %.4g %%", before, port, 100 * json_real_value(share));
+		before = ",";
+	}
+	putchar('\n');
+}
+
 static int route_answer(struct to_call *call, const struct route_args *args,
 			struct question *q)
 {
 	struct to_route_end src = q->has_src ? q->src : (struct to_route_end){ q->server, 0 };
-	json_t *answer, *path = NULL;
+	json_t *answer, *path = NULL, *shares = NULL;
 	int ret;
 
 	ret = route_ask(call, q, args->dev, &answer);
 	if (ret)
 		return ret;
-	if (q->plan)
+	if (q->plan) {
 		path = to_route_trace(q->plan, q->server, src, q->dst);
+		if (!q->dst.slot)
+			shares = route_shares(q->plan, src.server, q->dst.server);
+	}
 	if (call->json) {
-		json_t *both = json_pack("{s:o?, s:o?}", "kernel", answer, "path", path);
+		json_t *both = json_pack("{s:o?, s:o?, s:o*}", "kernel", answer, "path", path,
+					 "rdma_shares", shares);
 
 		json_dumpf(both, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -186,8 +223,11 @@ static int route_answer(struct to_call *call, const struct route_args *args,
 		route_print_answer(answer);
 	if (path)
 		route_print_tree(path, 0);
+	if (shares)
+		route_print_shares(q->plan->cluster->servers[q->dst.server].name, shares);
 	json_decref(answer);
 	json_decref(path);
+	json_decref(shares);
 	return 0;
 }
 
@@ -235,9 +275,10 @@ const struct to_command to_cmd_route = {
 		"Asks the kernel what it does with packets to DST (from SRC) now. With a\n"
 		"plan, DST and SRC may be SERVER or SERVER:PORT, and toctl follows the path\n"
 		"from server to server, a line per link, through all branches of a multipath\n"
-		"route. If SRC is a port of this server, packets leave through that port, as\n"
-		"those of RDMA queue pairs do; if they reach DST by another port than DST, they\n"
-		"leave it by the right one and are sent back.",
+		"route. For a SERVER it also prints which share of RDMA traffic to send to\n"
+		"each of its ports. If SRC is a port of this server, packets leave through\n"
+		"that port, as those of RDMA queue pairs do; if they reach DST by another port\n"
+		"than DST, they leave it by the right one and are sent back.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },

@@ -35,11 +35,13 @@ static void plan_clear(struct to_plan *plan)
 	free(plan->tables);
 	free(plan->cross_connects);
 	free(plan->peers);
+	free(plan->port_shares);
 	json_decref(plan->predictions);
 	plan->n_cross_connects = 0;
 	plan->tables = NULL;
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
+	plan->port_shares = NULL;
 	plan->predictions = NULL;
 }
 

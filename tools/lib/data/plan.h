@@ -16,6 +16,7 @@
 #include "data/layout.h"
 
 #define TO_GROUP_NONE UINT16_MAX
+#define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
 #define TO_GROUP_SHARES 256	/* the least share of a next hop is one of so many */
 
 /**
@@ -117,6 +118,10 @@ struct to_candidate {
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]
  * @candidates: what competed, best estimate first; none when links are fixed
+ * @port_shares: of the MP transfer of each pair, how much should enter through
+ *	each port of its destination when it is RDMA, in parts of
+ *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
+ *	plan does not say
  * @down: ports and servers (TO_DOWN_SERVER for the port) that the plan does without,
  *	see down.h
  * @dark: links that it does without for that reason: no table uses them, but their
@@ -136,6 +141,7 @@ struct to_plan {
 	struct to_candidate *candidates;
 	struct to_table *tables;	/* one per server */
 	struct to_port_ref *peers;
+	uint16_t *port_shares;
 	struct to_port_ref *down;
 	struct to_link *dark;
 	json_t *predictions;
@@ -159,7 +165,7 @@ struct to_layout to_plan_layout(const struct to_plan *plan);
  * @layout: taken over
  *
  * What followed from those it had goes with them: tables, cross-connects,
- * peers and predictions.
+ * peers, port shares and predictions.
  */
 void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout);
 

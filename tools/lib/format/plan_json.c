@@ -424,6 +424,72 @@ static int plan_read_candidates(const struct to_json *at, void *to)
 	return ret;
 }
 
+struct port_shares_in {
+	unsigned int src, dst, n;
+	uint32_t *shares;
+};
+
+static int plan_read_shares(const struct to_json *at, void *to)
+{
+	struct port_shares_in *in = to;
+	int ret = to_json_array(at, sizeof(*in->shares), &in->shares, &in->n);
+
+	for (unsigned int q = 0; q < in->n && !ret; q++) {
+		struct to_json child = to_json_element(at, q);
+
+		ret = to_json_u32(&child, &in->shares[q]);
+		if (!ret && in->shares[q] > TO_PORT_SHARES)
+			ret = to_json_error(&child, -ERANGE, "expected 0 to %u", TO_PORT_SHARES);
+	}
+	return ret;
+}
+
+static const struct to_json_field port_shares_fields[] = {
+	{ "src", to_json_u32, offsetof(struct port_shares_in, src), false },
+	{ "dst", to_json_u32, offsetof(struct port_shares_in, dst), false },
+	{ "shares", plan_read_shares, 0, false },
+	{}
+};
+
+static int plan_read_pair_shares(const struct to_json *at, struct to_plan *plan)
+{
+	unsigned int n = plan->cluster->n_servers;
+	struct port_shares_in in = {};
+	int ret = to_json_object(at, port_shares_fields, &in);
+
+	if (!ret && (in.src >= n || in.dst >= n))
+		ret = to_json_error_at(at, in.src >= n ? "src" : "dst", -ERANGE,
+				       "expected a server, 0 to %u", n - 1);
+	else if (!ret && in.n != plan->cluster->servers[in.dst].n_ports)
+		ret = to_json_error_at(at, "shares", -EINVAL, "expected %u, the ports of server %u",
+				       plan->cluster->servers[in.dst].n_ports, in.dst);
+	for (unsigned int q = 0; q < in.n && !ret; q++)
+		plan->port_shares[((size_t)in.src * n + in.dst) * (plan->slots - 1) + q] =
+			in.shares[q];
+	free(in.shares);
+	return ret;
+}
+
+static int plan_read_port_shares(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+	size_t n = plan->cluster->n_servers;
+	unsigned int pairs;
+	int ret = to_json_array(at, 0, NULL, &pairs);
+
+	if (ret)
+		return ret;
+	plan->port_shares = calloc(n * n * (plan->slots - 1) + 1, sizeof(*plan->port_shares));
+	if (!plan->port_shares)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < pairs && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = plan_read_pair_shares(&child, plan);
+	}
+	return ret;
+}
+
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
 	{ "format", plan_read_format, 0, false },
@@ -442,6 +508,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "dark", plan_read_dark, 0, true },
 	{ "cross_connects", plan_read_cross_connects, 0, true },
 	{ "tables", to_plan_read_tables, 0, false },
+	{ "port_shares", plan_read_port_shares, 0, true },
 	{ "candidates", plan_read_candidates, 0, true },
 	{ "predictions", plan_read_predictions, 0, true },
 	{}

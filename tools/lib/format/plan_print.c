@@ -138,6 +138,30 @@ static void plan_print_candidates(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
+/* One line per pair that has them. */
+static void plan_print_port_shares(FILE *out, const struct to_plan *plan)
+{
+	unsigned int n = plan->cluster->n_servers, ports = plan->slots - 1, q;
+	const char *before = "";
+
+	fprintf(out, "\"port_shares\":[");
+	for (size_t pair = 0; pair < (size_t)n * n; pair++) {
+		const uint16_t *share = &plan->port_shares[pair * ports];
+		unsigned int dst = pair % n, last = plan->cluster->servers[dst].n_ports;
+
+		for (q = 0; q < last && !share[q]; q++)
+			;
+		if (q == last)
+			continue;
+		fprintf(out, "%s\n {\"src\":%zu,\"dst\":%u,\"shares\":[", before, pair / n, dst);
+		for (q = 0; q < last; q++)
+			fprintf(out, "%s%u", q ? "," : "", share[q]);
+		fprintf(out, "]}");
+		before = ",";
+	}
+	fprintf(out, "],\n");
+}
+
 static void plan_print_group(FILE *out, const struct to_server *server,
 			     const struct to_group *group)
 {
@@ -379,6 +403,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, ",\n");
 	if (plan_print_tables(out, plan))
 		return to_error_set(err, -ENOMEM, "out of memory");
+	if (plan->port_shares)
+		plan_print_port_shares(out, plan);
 	if (plan->n_candidates)
 		plan_print_candidates(out, plan);
 	fprintf(out, "\"predictions\":");

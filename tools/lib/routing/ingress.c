@@ -109,3 +109,21 @@ void to_ingress_take(struct to_ingress *e, unsigned int k)
 		if (order[i] != g->from[last] && e->share[(size_t)order[i] * e->n_in + k] > 0)
 			ingress_weigh(e, order[i], k);
 }
+
+void to_ingress_divide(const struct to_ingress *e, uint32_t x, unsigned int whole,
+		       unsigned int *parts)
+{
+	const double *share = e->share + (size_t)x * e->n_in;
+	unsigned int left = whole, k, most;
+
+	for (k = 0; k < e->n_in; k++) {
+		parts[k] = share[k] * whole;
+		left -= parts[k];
+	}
+	for (; left; left--) {
+		for (most = 0, k = 1; k < e->n_in; k++)
+			if (share[k] * whole - parts[k] > share[most] * whole - parts[most])
+				most = k;
+		parts[most]++;
+	}
+}

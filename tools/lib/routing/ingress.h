@@ -43,4 +43,11 @@ void to_ingress_resolve(struct to_ingress *ingress, unsigned int row);
  */
 void to_ingress_take(struct to_ingress *ingress, unsigned int k);
 
+/**
+ * to_ingress_divide() - shares of the bytes from server @x
+ * @parts: n_in numbers that add up to @whole
+ */
+void to_ingress_divide(const struct to_ingress *ingress, uint32_t x, unsigned int whole,
+		       unsigned int *parts);
+
 #endif

@@ -114,28 +114,22 @@ static void link_loads_bound(const struct to_forwarding *f, const double *flow, 
 	to_forwarding_spread(f, onward, load);
 }
 
-/*
- * Bytes that every server sends to @port of @dst: those of a transfer divide over all
- * ports of @dst that its source has a route to. Return: whether there are any.
- */
+/* Bytes that every server sends to @port of @dst. Return: whether there are any. */
 static bool link_loads_share(const struct to_forwarding *f, uint32_t dst, unsigned int port,
 			     double *flow)
 {
 	const struct to_plan *plan = f->plan;
-	size_t n = f->graph->n, slots = plan->slots, x, slot;
+	size_t n = f->graph->n, ports = plan->slots - 1, x;
+	unsigned int n_in = f->graph->in[dst + 1] - f->graph->in[dst];
 	bool any = false;
 
 	for (x = 0; x < n; x++) {
-		const uint16_t *route = &plan->tables[x].route[dst * slots];
-		unsigned int ports = 0;
+		size_t pair = x * n + dst;
+		double share = !plan->port_shares ? 1.0 / n_in :
+			(double)plan->port_shares[pair * ports + port] / TO_PORT_SHARES;
 
-		flow[x] = 0;
-		if (!plan->demand->mp[x * n + dst] || route[1 + port] == TO_GROUP_NONE)
-			continue;
-		for (slot = 1; slot < slots; slot++)
-			ports += route[slot] != TO_GROUP_NONE;
-		flow[x] = (double)plan->demand->mp[x * n + dst] / ports;
-		any = true;
+		flow[x] = plan->demand->mp[pair] * share;
+		any |= flow[x] > 0;
 	}
 	return any;
 }

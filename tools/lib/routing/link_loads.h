@@ -23,8 +23,8 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp);
  *	their source, follow alternates, and enter their destination by a wrong port,
  *	which it leaves once more by the right one.
  *
- * Transfers divide alike over the ports of their destination that have a route. Without
- * routes of single sources.
+ * Transfers divide over the ports of their destination as the plan says, or over all
+ * alike when it does not say. Without routes of single sources.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -238,6 +238,25 @@ static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
 	*routing_entry(r, peer, dst, slot) = routing_equal(1ull << (arc - g->out[peer]));
 }
 
+/* How the MP transfers to @dst divide over its ports when they are RDMA. */
+static void routing_share_ports(struct routing *r, uint32_t dst)
+{
+	const struct to_graph *g = r->graph;
+	unsigned int ports = r->plan->slots - 1, parts[TO_PORTS_MAX], k;
+	uint32_t x;
+
+	for (x = 0; x < g->n; x++) {
+		size_t pair = (size_t)x * g->n + dst;
+
+		if (!r->plan->demand->mp[pair] || !(r->ingress.bytes[x] > 0))
+			continue;
+		to_ingress_divide(&r->ingress, x, TO_PORT_SHARES, parts);
+		for (k = 0; k < r->ingress.n_in; k++)
+			r->plan->port_shares[pair * ports +
+					     g->peer_port[g->in_arc[g->in[dst] + k]]] = parts[k];
+	}
+}
+
 static void routing_fill_server(struct routing *r, uint32_t dst)
 {
 	const struct to_graph *g = r->graph;
@@ -247,8 +266,10 @@ static void routing_fill_server(struct routing *r, uint32_t dst)
 	to_spf_grow(&r->spf, g, dst, TO_SERVER_NONE);
 	routing_fill_address(r, dst, 0, row == UINT32_MAX ? NULL :
 			     r->wcmp.weight + (size_t)row * g->n_arcs);
-	if (row != UINT32_MAX)
+	if (row != UINT32_MAX) {
 		to_ingress_resolve(&r->ingress, row);
+		routing_share_ports(r, dst);
+	}
 	for (k = 0; k < g->in[dst + 1] - g->in[dst]; k++)
 		routing_fill_port(r, dst, k);
 }
@@ -261,7 +282,8 @@ static int routing_fill_tables(struct routing *r)
 	int ret = -ENOMEM;
 
 	r->hops = calloc(n * ROUTING_BATCH * slots, sizeof(*r->hops));
-	if (r->hops)
+	r->plan->port_shares = calloc(n * n * (slots - 1) + 1, sizeof(*r->plan->port_shares));
+	if (r->hops && r->plan->port_shares)
 		ret = to_ingress_init(&r->ingress, &r->wcmp);
 	for (dst = 0; !ret && dst < g->n; dst++) {
 		routing_fill_server(r, dst);

@@ -20,8 +20,9 @@
  *	over its ports, or the bytes of every server sorted and laid on Moore
  *	distances, over all ports
  * @max_mp_link_load_rdma: the same when all of them are RDMA, on the routes to the
- *	addresses of ports, divided over these alike, by queue pairs on the ports
- *	that the tables of their servers send by; without routes of single sources
+ *	addresses of ports, divided over these as the plan says, by queue pairs on
+ *	the ports that the tables of their servers send by; without routes of
+ *	single sources
  * @max_mp_link_load_rdma_ports: the same by queue pairs on all ports of their
  *	servers alike, see to_link_loads_rdma()
  * @max_link_load: @max_mp_link_load with AllReduce

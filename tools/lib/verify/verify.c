@@ -276,6 +276,36 @@ static void verify_qualified(struct verify *v)
 	}
 }
 
+/* Shares of a pair are one whole, and lie on ports that its packets can enter. */
+static void verify_port_shares(struct verify *v)
+{
+	const struct to_plan *plan = v->plan;
+	size_t n = v->graph->n, ports = plan->slots - 1, src, dst, q;
+
+	for (src = 0; plan->port_shares && src < n; src++) {
+		for (dst = 0; dst < n; dst++) {
+			const uint16_t *share = &plan->port_shares[(src * n + dst) * ports];
+			const uint16_t *route = &plan->tables[src].route[dst * plan->slots];
+			unsigned int sum = 0;
+
+			for (q = 0; q < ports; q++) {
+				sum += share[q];
+				if (share[q] && route[1 + q] == TO_GROUP_NONE)
+					to_verify_say(v->out, "%s has a share for port %zu of %s and no route to it",
+						      verify_name(v, src), q, verify_name(v, dst));
+			}
+			if (sum && sum != TO_PORT_SHARES)
+				to_verify_say(v->out, "port shares from %s to %s add up to %u, not %u",
+					      verify_name(v, src), verify_name(v, dst), sum,
+					      TO_PORT_SHARES);
+			if (!sum && plan->demand->mp[src * n + dst] &&
+			    plan->tables[src].route[dst * plan->slots] != TO_GROUP_NONE)
+				to_verify_say(v->out, "the MP transfer from %s to %s has no port shares",
+					      verify_name(v, src), verify_name(v, dst));
+		}
+	}
+}
+
 /* What the plan says about itself must be what it does. */
 static int verify_predictions(const struct to_plan *plan, const struct to_verify_out *out)
 {
@@ -322,6 +352,7 @@ static int verify_tables(struct verify *v)
 	verify_groups(v);
 	verify_addresses(v);
 	verify_qualified(v);
+	verify_port_shares(v);
 	ret = to_predict_figures(&v->f, &v->out->report->figures);
 	if (!ret)
 		ret = verify_predictions(v->plan, v->out);

@@ -73,6 +73,7 @@ typedef void to_verify_line(void *data, const char *line);
  * - there is no loop while any one link is down, on the next hops, backups and
  *   alternates that are left; where packets are lost the case is uncovered
  * - no next hop has a share that the kernel refuses
+ * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
  * - the predictions are true
  *
  * Return: 0 when checked (see @report for the verdict), or -ENOMEM.
