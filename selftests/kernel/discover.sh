@@ -67,9 +67,9 @@ is "it is no link" "$(jq -c '[.links[] | select(.a == "s1:eth0" or .b == "s1:eth
 # --- one server ---
 
 is "interfaces that are no ports say why" \
-	"$(on s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").not_a_port')" \
+	"$(on_sysfs s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").not_a_port')" \
 	"is of kind veth"
-on s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
+on_sysfs s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
 is "an address that is none" "$(cat "$tmp/err")" 'toctl discover: --ask: "nobody" is no IPv4 address'
 ip -n s3 addr del 192.0.2.4/32 dev lo
 toctl discover "${servers[@]}" --ports eth0,eth1 -o none.json 2>"$tmp/err"
