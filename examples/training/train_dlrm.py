@@ -11,38 +11,25 @@ Prints loss and seconds of each step. The loss is that of one process with the s
 batch: train_dlrm.py alone.
 """
 
-import argparse
-import os
 import time
 
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
-from topoopt_rings import Rings, ddp_hook, start
+from training import begin, data_parallel, options, tell
 
-parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-parser.add_argument("--ranks", default=os.environ.get("TOPOOPT_RANKS"),
-                    help="what toctl job ranks --format json printed; default: $TOPOOPT_RANKS, "
-                    "and without it one ring in the order of the ranks")
-parser.add_argument("--one", action="store_true", help="one communicator, on the first ring alone")
-parser.add_argument("--batch", type=int, default=128, help="of all ranks; default: 128")
+parser = options(__doc__, 128)
 parser.add_argument("--tables", type=int, default=8, help="a multiple of the ranks; default: 8")
 parser.add_argument("--rows", type=int, default=1000, help="of a table; default: 1000")
 parser.add_argument("--width", type=int, default=32, help="of a row; default: 32")
-parser.add_argument("--steps", type=int, default=10, help="default: 10")
-parser.add_argument("--double", action="store_true", help="64 bits, to compare losses")
 args = parser.parse_args()
 
 DENSE = 16	# features that are numbers
 
-rings = Rings(args.ranks) if args.ranks else None
-rank, size = start(rings.address if rings else None)
+rings, rank, size = begin(args)
 if args.batch % size or args.tables % size:
     parser.error(f"--batch and --tables: expected multiples of {size} ranks")
-torch.set_num_threads(1)
-torch.set_default_dtype(torch.float64 if args.double else torch.float32)
 
 
 class Exchange(torch.autograd.Function):
@@ -91,10 +78,7 @@ tables = []
 for table in range(rank * each, (rank + 1) * each):
     torch.manual_seed(1000 + table)
     tables.append(nn.Embedding(args.rows, args.width))
-if size > 1:
-    model = DistributedDataParallel(model)
-    if rings and not args.one:
-        model.register_comm_hook(rings.torch(), ddp_hook)
+model = data_parallel(model, rings, args)
 optimizer = torch.optim.SGD([*model.parameters(), *(p for t in tables for p in t.parameters())], lr=0.1)
 
 for step in range(args.steps):
@@ -113,9 +97,5 @@ for step in range(args.steps):
     loss = nn.functional.binary_cross_entropy_with_logits(score, clicks.chunk(size)[rank])
     loss.backward()
     optimizer.step()
-    took = time.monotonic() - began
-    total = loss.detach().clone()
-    dist.all_reduce(total)
-    if not rank:
-        print(f"step {step} loss {total.item() / size:.12f} seconds {took:.4f}", flush=True)
+    tell(step, loss, time.monotonic() - began)
 dist.destroy_process_group()
