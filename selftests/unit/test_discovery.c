@@ -93,6 +93,18 @@ static struct to_cluster *discover(const struct to_discovery_options *options, s
 	return to_discovery_cluster(servers, SERVERS, options ? options : &none, &checks, err);
 }
 
+/* The cluster, which must have @links. */
+static struct to_cluster *discover_links(unsigned int links)
+{
+	struct to_error err = { "" };
+	struct to_cluster *c = discover(NULL, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(c);
+	assert_int_equal(c->n_links, links);
+	return c;
+}
+
 /* The finding about @subject, which must be there. */
 static const struct to_check *found(const char *subject, const char *name)
 {
@@ -105,14 +117,11 @@ static const struct to_check *found(const char *subject, const char *name)
 
 static void a_ring_is_found(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
 	ring();
-	c = discover(NULL, &err);
-	assert_non_null(c);
-	assert_int_equal(c->n_links, 4);
+	c = discover_links(4);
 	for (unsigned int s = 0; s < SERVERS; s++) {
 		assert_int_equal(c->servers[s].n_ports, 2);
 		assert_string_equal(c->servers[s].name, servers[s].name);
@@ -150,16 +159,13 @@ static void addresses_come_from_the_prefix(void **state)
 
 static void a_fibre_of_one_direction_is_named(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
 	for (unsigned int s = 0; s < SERVERS - 1; s++)
 		cable(s, 0, s + 1, 1);
 	hears(3, 0, 0, 1, false);
-	c = discover(NULL, &err);
-	assert_non_null(c);
-	assert_int_equal(c->n_links, 3);
+	c = discover_links(3);
 	assert_int_equal(found("d:eth0", "cabling")->verdict, TO_CHECK_FAIL);
 	assert_string_equal(found("d:eth0", "cabling")->text, "hears a:eth1, which does not hear it");
 	assert_string_equal(found("a:eth1", "cabling")->text, "light, but no server answers");
@@ -168,7 +174,6 @@ static void a_fibre_of_one_direction_is_named(void **state)
 
 static void a_network_is_no_cable(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
@@ -179,9 +184,7 @@ static void a_network_is_no_cable(void **state)
 		for (unsigned int t = 0; t < SERVERS; t++)
 			if (s != t)
 				hears(s, 2, t, 2, true);
-	c = discover(NULL, &err);
-	assert_non_null(c);
-	assert_int_equal(c->n_links, 4);
+	c = discover_links(4);
 	assert_int_equal(c->servers[0].n_ports, 2);
 	assert_string_equal(found("a:eth2", "cabling")->text, "3 interfaces answer, b:eth2 first: a network, no cable");
 	to_cluster_free(c);
@@ -190,7 +193,6 @@ static void a_network_is_no_cable(void **state)
 /* eth1 and eth2 of b are on one cable to eth0 of a, which hears both. */
 static void two_interfaces_make_one_port(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
@@ -198,9 +200,7 @@ static void two_interfaces_make_one_port(void **state)
 	servers[1].inventory.nics[2].carrier = true;
 	strcpy(servers[1].inventory.nics[2].rdma, "mlx5_2");
 	cable(0, 0, 1, 2);
-	c = discover(NULL, &err);
-	assert_non_null(c);
-	assert_int_equal(c->n_links, 4);
+	c = discover_links(4);
 	assert_int_equal(c->servers[1].n_ports, 2);
 	assert_string_equal(c->servers[1].ports[1].name, "eth1");
 	assert_string_equal(c->servers[1].ports[1].transmit, "eth2");
@@ -211,7 +211,6 @@ static void two_interfaces_make_one_port(void **state)
 
 static void what_is_wrong_is_named(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
@@ -219,8 +218,7 @@ static void what_is_wrong_is_named(void **state)
 	cable(2, 0, 3, 1);
 	servers[0].inventory.nics[0].bandwidth = 100000000000;
 	servers[3].inventory.nics[1].bandwidth = 0;
-	c = discover(NULL, &err);
-	assert_non_null(c);
+	c = discover_links(2);
 	assert_string_equal(found("a:eth0", "speed")->text, "100000 Mbit/s, others have 200000");
 	assert_string_equal(found("d:eth1", "speed")->text, "the driver names no speed, 100 Gbit/s are taken");
 	assert_string_equal(found("c", "path")->text, "no path leads to a");
@@ -288,13 +286,11 @@ static void an_inventory_survives_the_round_trip(void **state)
 /* The cables of a and c at b and d were swapped after the file was written. */
 static void swapped_cables_are_named(void **state)
 {
-	struct to_error err;
 	struct to_cluster *c;
 
 	(void)state;
 	ring();
-	c = discover(NULL, &err);
-	assert_non_null(c);
+	c = discover_links(4);
 	for (unsigned int s = 0; s < SERVERS; s++)
 		for (unsigned int i = 0; i < NICS; i++)
 			servers[s].inventory.nics[i].n_answers = 0;
