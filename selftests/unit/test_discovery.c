@@ -190,6 +190,24 @@ static void a_network_is_no_cable(void **state)
 	to_cluster_free(c);
 }
 
+/* eth2 of a and c reach that of b through a switch that keeps them from each other. */
+static void a_network_that_isolates_is_no_cable(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	for (unsigned int s = 0; s < 3; s++)
+		servers[s].inventory.nics[2].carrier = true;
+	cable(0, 2, 1, 2);
+	cable(2, 2, 1, 2);
+	c = discover_links(4);
+	for (unsigned int s = 0; s < 3; s++)
+		assert_int_equal(c->servers[s].n_ports, 2);
+	assert_string_equal(found("c:eth2", "cabling")->text, "leads to b:eth2, as others do: a network, no cable");
+	to_cluster_free(c);
+}
+
 /* eth1 and eth2 of b are on one cable to eth0 of a, which hears both. */
 static void two_interfaces_make_one_port(void **state)
 {
@@ -315,6 +333,7 @@ int main(void)
 		TEST(addresses_come_from_the_prefix),
 		TEST(a_fibre_of_one_direction_is_named),
 		TEST(a_network_is_no_cable),
+		TEST(a_network_that_isolates_is_no_cable),
 		TEST(two_interfaces_make_one_port),
 		TEST(what_is_wrong_is_named),
 		TEST(what_makes_no_cluster_is_refused),

@@ -214,9 +214,16 @@ static bool wire_is_cabled(const struct wires *w, uint32_t i)
 		return false;
 	}
 	for (unsigned int k = 0; k < wire->n_heard; k++) {
-		if (wire_hears(w, wire->heard[k], i))
-			continue;
 		wire_name(w, wire->heard[k], other);
+		if (wire_hears(w, wire->heard[k], i)) {
+			/* some switches keep ports from each other, not from this one */
+			if (wire_peer_server(w, &w->items[wire->heard[k]]) != NONE)
+				continue;
+			to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
+				     "leave it out by --ports, if it is not to be cabled otherwise",
+				     "leads to %s, as others do: a network, no cable", other);
+			return false;
+		}
 		to_check_add(w->checks, TO_CHECK_FAIL, "cabling", name,
 			     "try again; if it stays so, check cable and transceivers",
 			     "%s answers it, and got no answer itself", other);
