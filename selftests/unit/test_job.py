@@ -305,6 +305,8 @@ with open(f"{home.name}/all", "w", encoding="utf-8") as file:
             file.write("[2026-11-20 08:00:00] ".join(part.read().splitlines(keepends=True)))
 same(check(ring4, "--nccl-log", f"{home.name}/all").returncode, 0, "one file, with the time in front")
 same(check(ring4, "--nccl-log", *logs("back", (0, 3, 2, 1))).returncode, 0, "the ring backwards")
+same(check(ring4, "--nccl-log", *logs("next", version="3.0.1")).returncode, 0,
+     "a major version later knows it, too")
 same(check(ring4, "--nccl-log", *logs("old", version="2.27.3", net="Socket")).returncode, 0,
      "an old NCCL over TCP is no matter")
 
