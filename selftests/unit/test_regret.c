@@ -70,6 +70,10 @@ static void turn(struct game *game, const double *cost)
 	game->most = fmax(game->most, cost[r->at]);
 	to_regret_observe(r, cost);
 	to = to_regret_choose(r);
+	/* all of what must be lost was when the change is made, and never more before */
+	for (unsigned int s = 0; s < r->n; s++)
+		assert_true(s == r->at || to_regret_share(r, s) < 1 + 1e-6);
+	assert_true(!to || to == r->at || to_regret_share(r, to) > 1 - 1e-6);
 	if (to == r->at)
 		return;
 	game->loop += 1;
