@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 7.2
 # toctl doctor finds the RoCEv2 GID of a port's address, or that it is missing, and
-# RDMA devices that a dark link cut off; toctl job env names the same. On 7.2, where rdma_rxe works in network
-# namespaces.
+# RDMA devices that a dark link cut off; toctl job env names the same. On 7.2, where
+# rdma_rxe works in network namespaces.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
 
@@ -24,7 +24,9 @@ is "RoCE GID of the port's IPv4 address" \
 	"$(cat "/sys/class/infiniband/$B-eth1/ports/1/gids/${gid:-none}")" \
 	"$(printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' \
 		$(port_ip "$B" eth1 | tr . ' '))"
-job_env() { on_sysfs "$B" toctl job env "$plan" --node "$B" --for "$1"; }
+job_env() { # CLIENT [SERVER]
+	on_sysfs "${2:-$B}" toctl job env "$plan" --node "${2:-$B}" --for "$1"
+}
 is "NCCL is given both devices and the GID" \
 	"$(job_env nccl 2>/dev/null | grep -E '_(HCA|GID_INDEX)=')" \
 	"NCCL_IB_HCA==$B-eth0:1,$B-eth1:1"$'\n'"NCCL_IB_GID_INDEX=$gid"
@@ -33,6 +35,12 @@ must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
 check_fails "RoCE GID missing" 'FAIL eth1: gid: .* has no RoCEv2 GID' doctor
 check_fails "and no environment without it" \
 	"^toctl job env: $B: $B-eth1 of eth1 has no RoCEv2 GID" job_env ucx
+# each server sees the devices of both, and an eth1 at each
+must on "$A" ip address del "$(port_ip "$A" eth1)/32" dev eth1
+must on "$A" ip address del "$(port_ip6 "$A" eth1)/128" dev eth1
+check_fails "nor on the other server, which has its own device" \
+	"^toctl job env: $A: $A-eth1 of eth1 has no RoCEv2 GID" job_env ucx "$A"
+must apply "$A" "$plan" >/dev/null
 must apply "$B" "$plan" >/dev/null
 check "which apply mends" wait_for 60 doctor
 
