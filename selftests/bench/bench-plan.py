@@ -3,7 +3,7 @@
 """How good plans are and what they cost, beside bounds, targets, the rings that
 the paper would choose, LEMON's matching and other ways to parallelise a model.
 
-	bench-plan.py [plans|literal|matching|models]...	default: all
+	bench-plan.py [plans|literal|known|optimum|simplex|matching|models]...	default: all
 
 build/bench/plan.json gets an array with an object per measurement. All have
 `kind`; a `..._target` is the most that a figure should be, null where there is
@@ -18,6 +18,13 @@ none; a `..._ratio` is a figure over its bound.
 	literal	the same, and offsets: of a circulant with the offsets that Algorithms
 		3 and 4 pick where their metric ties, evenly by index among the numbers
 		coprime to N, with our routes
+	known	graph, servers, degree; family; mp_ratio: load of transfers between all over
+		the bound of any topology, mp_ratio_target
+	optimum	job or graph, servers, degree; comm_time_s; optimum_s: of the linear program
+		of the same links (GLPK); cut_s: the most that any set of servers keeps the
+		links out of it busy, null over 20 servers; ratio of comm_time_s to optimum_s
+	simplex	job, degree, seed; duplex_s and simplex_s, communication times; ratio,
+		ratio_target
 	matching
 		graph, vertices, edges, weight, ours_s and lemon_s (CPU), ratio,
 		ratio_target
@@ -52,6 +59,11 @@ PLANS = [
     ("hybrid-128", 8, 9, {}),
 ]
 LITERAL = [("hybrid-128", 4), ("hybrid-128", 8), ("hybrid-432", 8), ("hybrid-1024", 8)]
+KNOWN = [("Petersen", 10, 3), ("Heawood", 14, 3), ("C5 * F4", 20, 3), ("K3 * X8", 24, 5),
+         ("Hoffman-Singleton", 50, 7), ("Clebsch", 16, 5)]
+DEGREES = range(3, 9)
+SEEDS = range(1, 6)
+JOBS = ["dlrm-16", "candle-16", "hybrid-128", "hybrid-432", "hybrid-1024"]
 MODELS = [(model, servers) for servers in (16, 128)
           for model in ("dlrm", "candle", "bert", "vgg16", "resnet50")]
 MODEL_DEGREE = 4
@@ -215,6 +227,95 @@ def literal(tmp):
     table(PLAN_HEAD + ["offsets"], rows)
 
 
+def between_all(path, servers):
+    """A job of equal transfers between all servers."""
+    transfers = [{"from": str(x), "to": ",".join(str(y) for y in range(servers) if y != x),
+                  "bytes": 2**20} for x in range(servers)]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"name": "between-all", "servers": servers, "allreduce": [], "mp": transfers},
+                  file)
+
+
+def figures_of(job, degree, path, *arguments):
+    """Figures of a plan that verifies, None where there is none."""
+    if measure(TOCTL, "plan", "--job", job, "--output", path, "--degree", str(degree),
+               *arguments)[0]:
+        fail(f"{job} cannot be planned")
+        return None
+    status, text, _, _ = measure(TOCTL, "verify", "--json", path)
+    if status:
+        fail(f"the plan of {job} does not verify")
+        return None
+    return json.loads(text)
+
+
+def known(tmp):
+    rows = []
+    for name, servers, degree in KNOWN:
+        between_all(f"{tmp}/job.json", servers)
+        figures = figures_of(f"{tmp}/job.json", degree, f"{tmp}/plan.json")
+        if not figures:
+            continue
+        result = record("known", {
+            "graph": name, "servers": servers, "degree": degree, "family": figures["family"],
+            "mp_ratio": figures["mp_max_load_bytes"] / figures["mp_max_load_bound_bytes"],
+            "mp_ratio_target": 1.02})
+        rows.append([name, str(servers), str(degree), figures["family"],
+                     ratio(result, "mp_ratio")])
+    print("Equal transfers between all, where a best graph is known: load over the bound")
+    table(["graph", "N", "d", "family", "MP max load"], rows)
+
+
+def optimum(tmp):
+    rows = []
+    path = f"{tmp}/job.json"
+    cases = [(job, f"examples/jobs/{job}.json", degree)
+             for job in JOBS if job.endswith("-16") for degree in DEGREES]
+    cases += [(name, servers, degree) for name, servers, degree in KNOWN if servers <= 32]
+    for name, job, degree in cases:
+        if isinstance(job, int):
+            between_all(path, job)
+            job = path
+        figures = figures_of(job, degree, f"{tmp}/plan.json")
+        if not figures:
+            continue
+        found = json.loads(subprocess.check_output(["build/bench/optimum", f"{tmp}/plan.json"]))
+        result = record("optimum", found | {
+            "job": name, "degree": degree, "comm_time_s": figures["comm_time_s"],
+            "ratio": figures["comm_time_s"] / found["optimum_s"]})
+        rows.append([name, str(degree),
+                     "-" if found["cut_s"] is None else f"{found['cut_s'] * 1e3:.4g}",
+                     f"{found['optimum_s'] * 1e3:.4g}", f"{figures['comm_time_s'] * 1e3:.4g}",
+                     ratio(result, "ratio")])
+    print("Routes on the links of the plan, ms: cut bound, linear program, ours")
+    table(["job", "d", "cut", "optimum", "ours", "ours / optimum"], rows)
+
+
+def simplex(tmp):
+    rows = []
+    for job in JOBS:
+        for degree in DEGREES:
+            results = []
+            for seed in SEEDS:
+                times = [(figures_of(f"examples/jobs/{job}.json", degree, f"{tmp}/plan.json",
+                                     "--links", links, "--seed", str(seed)) or {})
+                         .get("comm_time_s") for links in ("duplex", "simplex")]
+                if None in times:
+                    continue
+                results.append(record("simplex", {
+                    "job": job, "degree": degree, "seed": seed, "duplex_s": times[0],
+                    "simplex_s": times[1], "ratio": times[1] / times[0],
+                    "ratio_target": 1.001}))
+            if not results:
+                continue
+            worst = max(results, key=lambda result: result["ratio"])
+            rows.append([job, str(degree)] +
+                        [" ".join(f"{result[key] * 1e3:.4g}" for result in results)
+                         for key in ("duplex_s", "simplex_s")] + [ratio(worst, "ratio")])
+    print(f"Communication time, ms, of seeds {SEEDS[0]} to {SEEDS[-1]}; the worst simplex / duplex")
+    table(["job", "d", "duplex", "simplex", "ratio"], rows)
+
+
 def matching(_tmp):
     rows = []
     status, text, _, _ = measure("build/bench/matching_lemon")
@@ -255,7 +356,8 @@ def models(_tmp):
 
 
 def main():
-    parts = {"plans": plans, "literal": literal, "matching": matching, "models": models}
+    parts = {"plans": plans, "literal": literal, "known": known, "optimum": optimum,
+             "simplex": simplex, "matching": matching, "models": models}
     chosen = sys.argv[1:] or list(parts)
     for name in chosen:
         if name not in parts:
