@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernels: 6.12 7.2
+# Kernels: 6.12
 #
 # What an agent stages ahead is committed when a controller says so, and is in nobody's
 # way until then: others replace it, which the commit notices, and it goes with the agent.

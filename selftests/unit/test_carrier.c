@@ -22,7 +22,7 @@
 
 #define SERVERS 6
 #define DEGREE 3
-#define INTERVAL_NS 50000000ull
+#define INTERVAL_NS 100000000ull
 #define SECOND TO_NS_PER_S
 #define START (1000 * SECOND)
 #define SET_BACK (600 * SECOND)
