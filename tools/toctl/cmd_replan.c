@@ -9,6 +9,7 @@
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
+#include "moves.h"
 #include "plan/repair.h"
 #include "plan/replan.h"
 
@@ -25,18 +26,6 @@ struct replan_args {
 
 /* Exit statuses with --exit-code; keep is 0. */
 enum { REPLAN_EXIT_REROUTE = 3, REPLAN_EXIT_REWIRE };
-
-/* Cross-connects to move by hand: those of switches that toctl does not set. */
-static void replan_print_moves(FILE *out, const struct to_cluster *c, const char *verb,
-			       const struct to_cross_connect *list, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		const struct to_optical_switch *optical = &c->switches[list[i].optical_switch];
-
-		if (optical->control.driver == TO_SWITCH_BY_HAND)
-			fprintf(out, "%s %s %u %u\n", verb, optical->name, list[i].a, list[i].b);
-	}
-}
 
 static int replan_print(FILE *out, const struct to_plan *plan, const struct to_replan_result *r)
 {
@@ -69,27 +58,11 @@ static int replan_print(FILE *out, const struct to_plan *plan, const struct to_r
 	ret = to_cross_connects_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
 	if (ret)
 		return ret;
-	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
-	replan_print_moves(out, plan->cluster, "make", made, n_made);
+	to_moves_print(out, plan->cluster, "cut", cut, n_cut);
+	to_moves_print(out, plan->cluster, "make", made, n_made);
 	free(cut);
 	free(made);
 	return 0;
-}
-
-static json_t *replan_cross_connects(const struct to_cluster *c,
-				     const struct to_cross_connect *list, unsigned int n)
-{
-	json_t *array = json_array();
-	unsigned int i;
-
-	for (i = 0; array && i < n; i++)
-		if (json_array_append_new(array, json_pack("{s:s s:I s:I}",
-				"optical_switch", c->switches[list[i].optical_switch].name,
-				"a", (json_int_t)list[i].a, "b", (json_int_t)list[i].b))) {
-			json_decref(array);
-			return NULL;
-		}
-	return array;
 }
 
 /* The decision, and the cross-connects that it changes. Return: 0 or -ENOMEM. */
@@ -106,8 +79,8 @@ static int replan_print_json(const struct to_plan *plan, const struct to_replan_
 		return ret;
 	}
 	if (!json ||
-	    json_object_set_new(json, "cut", replan_cross_connects(plan->cluster, cut, n_cut)) ||
-	    json_object_set_new(json, "made", replan_cross_connects(plan->cluster, made, n_made)) ||
+	    json_object_set_new(json, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
+	    json_object_set_new(json, "made", to_moves_json(plan->cluster, made, n_made)) ||
 	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
 		ret = -ENOMEM;
 	else
@@ -175,8 +148,8 @@ static int replan_down_print(FILE *out, const struct to_plan *plan, const struct
 		fprintf(out, "   %-8s %12.4g %16.4g %9.3g\n", i ? "after" : "before",
 			1e3 * figures[i]->comm_time, figures[i]->max_link_load / 1048576,
 			figures[i]->mean_hops);
-	replan_print_moves(out, plan->cluster, "cut", cut, n_cut);
-	replan_print_moves(out, plan->cluster, "make", made, n_made);
+	to_moves_print(out, plan->cluster, "cut", cut, n_cut);
+	to_moves_print(out, plan->cluster, "make", made, n_made);
 	free(cut);
 	free(made);
 	return 0;
@@ -194,8 +167,8 @@ static int replan_down_print_json(const struct to_plan *plan, const struct to_re
 		return ret;
 	}
 	if (json_object_set_new(json, "action", json_string("repair")) ||
-	    json_object_set_new(json, "cut", replan_cross_connects(plan->cluster, cut, n_cut)) ||
-	    json_object_set_new(json, "made", replan_cross_connects(plan->cluster, made, n_made)) ||
+	    json_object_set_new(json, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
+	    json_object_set_new(json, "made", to_moves_json(plan->cluster, made, n_made)) ||
 	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
 		ret = -ENOMEM;
 	else

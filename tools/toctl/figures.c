@@ -137,3 +137,32 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound, 1,
 		    "bytes on links per byte");
 }
+
+void to_figures_compare(FILE *out, const struct to_figures *b, const struct to_figures *a)
+{
+	const struct {
+		const char *name;
+		double before, after, unit;
+		const char *unit_name;
+	} rows[] = {
+		{ "links", b->links, a->links, 1, "" },
+		{ "diameter", b->diameter, a->diameter, 1, "hops" },
+		{ "mean hops", b->mean_hops, a->mean_hops, 1, "hops" },
+		{ "max MP link load", b->max_mp_link_load, a->max_mp_link_load, 1048576, "MiB" },
+		{ "max link load", b->max_link_load, a->max_link_load, 1048576, "MiB" },
+		{ "AllReduce time", b->allreduce_time, a->allreduce_time, 1e-3, "ms" },
+		{ "communication time", b->comm_time, a->comm_time, 1e-3, "ms" },
+		{ "bandwidth tax", b->bandwidth_tax, a->bandwidth_tax, 1, "bytes on links per byte" },
+	};
+
+	fprintf(out, "  %-18s %12s %12s %9s\n", "", "before", "after", "change");
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		fprintf(out, "  %-18s %12.4g %12.4g ", rows[i].name, rows[i].before / rows[i].unit,
+			rows[i].after / rows[i].unit);
+		if (rows[i].before > 0)
+			fprintf(out, "%+7.2f %%", (rows[i].after / rows[i].before - 1) * 100);
+		else
+			fprintf(out, "%9s", "-");
+		fprintf(out, "%s%s\n", rows[i].unit_name[0] ? "  " : "", rows[i].unit_name);
+	}
+}

@@ -10,4 +10,8 @@
 void to_figures_print(FILE *out, const struct to_plan *plan,
 		      const struct to_figures *figures);
 
+/** to_figures_compare() - figures of a plan before and after a change, as text */
+void to_figures_compare(FILE *out, const struct to_figures *before,
+			const struct to_figures *after);
+
 #endif
