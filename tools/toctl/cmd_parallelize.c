@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
@@ -37,17 +38,18 @@ static void parallelize_print(FILE *out, const struct to_dnn_model *model,
 			      const struct to_parallelized *found)
 {
 	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
+	char time[16], bound[16];
 
 	fprintf(out, "%s: %u operators on %u servers, %llu samples per iteration\n", model->name,
 		model->n_operators, ours->strategy->n_servers,
 		(unsigned long long)ours->strategy->samples);
-	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration ms", "lower bound", "ratio",
+	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration", "lower bound", "ratio",
 		"GB/server");
 	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
 		const struct to_choice *choice = &found->by[i];
 
-		fprintf(out, "  %-20s %13.4g %13.4g ", parallelize_approaches[i].name,
-			choice->time * 1e3, choice->bound * 1e3);
+		fprintf(out, "  %-20s %13s %13s ", parallelize_approaches[i].name,
+			to_seconds_text(choice->time, time), to_seconds_text(choice->bound, bound));
 		/* the time is 0 when operators neither compute nor send */
 		if (ours->time > 0)
 			fprintf(out, "%8.3f", choice->time / ours->time);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "figures.h"
 #include "format/cluster_json.h"
@@ -100,6 +101,7 @@ static int plan_run(struct to_call *call, const void *data)
 	struct to_cluster *cluster;
 	struct to_plan *plan;
 	struct to_figures figures;
+	char time[16], without[16];
 	double free_time = 0;
 	int ret;
 
@@ -159,10 +161,10 @@ static int plan_run(struct to_call *call, const void *data)
 		if (!ret)
 			to_figures_print(out, plan, &figures);
 		if (!ret && args->one_order)
-			fprintf(out, "  one order of ranks: communication time %.4g ms, %+.3g %% of the %.4g ms that a free plan takes\n",
-				1e3 * figures.comm_time,
+			fprintf(out, "  one order of ranks: communication time %s, %+.3g %% of the %s that a free plan takes\n",
+				to_seconds_text(figures.comm_time, time),
 				free_time > 0 ? 100 * (figures.comm_time / free_time - 1) : 0,
-				1e3 * free_time);
+				to_seconds_text(free_time, without));
 	}
 	to_plan_free(plan);
 	return ret;

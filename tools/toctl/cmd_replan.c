@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "complete.h"
 #include "data/cross_connects.h"
@@ -128,6 +129,7 @@ static int replan_decide(struct to_call *call, const struct replan_args *args,
 static int replan_down_print(FILE *out, const struct to_plan *plan, const struct to_repair *r)
 {
 	const struct to_figures *figures[] = { &r->before, &r->after };
+	char time[16], load[16];
 	struct to_cross_connect *cut, *made;
 	unsigned int n_cut, n_made;
 	int ret = to_cross_connects_diff(plan, r->plan, &cut, &n_cut, &made, &n_made);
@@ -143,11 +145,11 @@ static int replan_down_print(FILE *out, const struct to_plan *plan, const struct
 				fprintf(out, " %s", plan->cluster->servers[s].name);
 		fprintf(out, "\n");
 	}
-	fprintf(out, "\n   %-8s %12s %16s %9s\n", "", "comm ms", "busiest link MiB", "hops");
+	fprintf(out, "\n   %-8s %13s %13s %9s\n", "", "communication", "busiest link", "hops");
 	for (unsigned int i = 0; i < 2; i++)
-		fprintf(out, "   %-8s %12.4g %16.4g %9.3g\n", i ? "after" : "before",
-			1e3 * figures[i]->comm_time, figures[i]->max_link_load / 1048576,
-			figures[i]->mean_hops);
+		fprintf(out, "   %-8s %13s %13s %9.3g\n", i ? "after" : "before",
+			to_seconds_text(figures[i]->comm_time, time),
+			to_bytes_text(figures[i]->max_link_load, load), figures[i]->mean_hops);
 	to_moves_print(out, plan->cluster, "cut", cut, n_cut);
 	to_moves_print(out, plan->cluster, "make", made, n_made);
 	free(cut);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "data/down.h"
 #include "figures.h"
@@ -231,7 +232,7 @@ static void verify_print_down(const struct to_plan *plan, const struct to_figure
 	const struct to_verify_down *f = &v->found;
 	const struct to_failure_cases *k = &f->cases;
 	const struct to_cluster *c = plan->cluster;
-	char name[TO_DOWN_NAME_MAX], link[VERIFY_LINK_TEXT];
+	char name[TO_DOWN_NAME_MAX], link[VERIFY_LINK_TEXT], was[16], then[16];
 
 	printf("\nwith");
 	for (unsigned int i = 0; i < v->down.n; i++)
@@ -252,17 +253,18 @@ static void verify_print_down(const struct to_plan *plan, const struct to_figure
 		       f->looping);
 	verify_print_nics(c, &v->down);
 	printf("  %-18s %12s %12s\n", "", "before", "then");
-	printf("  %-18s %12.4g %12.4g  MiB\n", "max MP link load", before->max_mp_link_load / 1048576,
-	       f->max_mp_link_load / 1048576);
-	printf("  %-18s %12.4g %12.4g  MiB\n", "max link load", before->max_link_load / 1048576,
-	       f->max_link_load / 1048576);
-	printf("  %-18s %12.4g %12.4g  ms\n", "communication time", 1e3 * before->comm_time,
-	       1e3 * f->comm_time);
+	printf("  %-18s %12s %12s\n", "max MP link load",
+	       to_bytes_text(before->max_mp_link_load, was),
+	       to_bytes_text(f->max_mp_link_load, then));
+	printf("  %-18s %12s %12s\n", "max link load", to_bytes_text(before->max_link_load, was),
+	       to_bytes_text(f->max_link_load, then));
+	printf("  %-18s %12s %12s\n", "communication time",
+	       to_seconds_text(before->comm_time, was), to_seconds_text(f->comm_time, then));
 	if (f->comm_time > 0)
 		printf("  busiest then: what %s sends\n", to_down_name(c, f->busiest, name));
 	if (f->left_out > 0)
-		printf("  without %.4g MiB of the demand, which cannot be sent\n",
-		       f->left_out / 1048576);
+		printf("  without %s of the demand, which cannot be sent\n",
+		       to_bytes_text(f->left_out, then));
 }
 
 /* Return: 0, @v is to be freed then; or a negative errno. */

@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/text.h"
 #include "data/allreduce.h"
 #include "figures.h"
 
-static void figures_row(FILE *out, const char *name, double value, double bound,
-			double unit, const char *unit_name)
+static void figures_ratio(FILE *out, double value, double bound)
 {
-	fprintf(out, "  %-18s %12.4g %12.4g", name, value / unit, bound / unit);
 	if (bound > 0)
 		fprintf(out, " %8.3f", value / bound);
 	else
 		fprintf(out, " %8s", "-");
-	fprintf(out, "  %s\n", unit_name);
+}
+
+static void figures_row(FILE *out, const char *name, double value, double bound,
+			const char *unit)
+{
+	fprintf(out, "  %-18s %12.4g %12.4g", name, value, bound);
+	figures_ratio(out, value, bound);
+	fprintf(out, "  %s\n", unit);
+}
+
+/* Bytes or seconds, each in the unit that suits it. */
+static void figures_quantity(FILE *out, const char *name, double value, double bound,
+			     const char *(*print)(double, char [16]))
+{
+	char texts[2][16];
+
+	fprintf(out, "  %-18s %12s %12s", name, print(value, texts[0]), print(bound, texts[1]));
+	figures_ratio(out, value, bound);
+	fputc('\n', out);
 }
 
 static void figures_links(FILE *out, const struct to_plan *plan)
@@ -52,14 +69,15 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
 	struct to_rings rings = to_allreduce_of(plan);
 	unsigned int g, i;
+	char text[16];
 
 	for (g = 0; g < plan->demand->n_groups; g++) {
 		const struct to_allreduce *group = &plan->demand->groups[g];
 		unsigned int shown = 0, trees = 0;
 		bool own = false;
 
-		fprintf(out, "  group %u, %u servers, %.4g MiB:", g, group->n_members,
-			group->bytes / 1048576.0);
+		fprintf(out, "  group %u, %u servers, %s:", g, group->n_members,
+			to_bytes_text(group->bytes, text));
 		for (i = 0; i < plan->n_rings; i++) {
 			const struct to_ring *ring = &plan->rings[i];
 
@@ -123,18 +141,21 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_rings(out, plan);
 	figures_candidates(out, plan);
 	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
-	figures_row(out, "diameter", o->diameter, o->diameter_bound, 1, "hops");
-	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, 1, "hops");
-	figures_row(out, "max MP link load", o->max_mp_link_load, o->max_mp_link_load_bound,
-		    1048576, "MiB");
-	figures_row(out, "  all MP by RDMA", o->max_mp_link_load_rdma, o->max_mp_link_load_bound,
-		    1048576, "MiB");
-	figures_row(out, "  from all ports", o->max_mp_link_load_rdma_ports,
-		    o->max_mp_link_load_bound, 1048576, "MiB");
-	figures_row(out, "max link load", o->max_link_load, o->max_link_load_bound, 1048576, "MiB");
-	figures_row(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound, 1e-3, "ms");
-	figures_row(out, "communication time", o->comm_time, o->comm_time_bound, 1e-3, "ms");
-	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound, 1,
+	figures_row(out, "diameter", o->diameter, o->diameter_bound, "hops");
+	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, "hops");
+	figures_quantity(out, "max MP link load", o->max_mp_link_load, o->max_mp_link_load_bound,
+			 to_bytes_text);
+	figures_quantity(out, "  all MP by RDMA", o->max_mp_link_load_rdma,
+			 o->max_mp_link_load_bound, to_bytes_text);
+	figures_quantity(out, "  from all ports", o->max_mp_link_load_rdma_ports,
+			 o->max_mp_link_load_bound, to_bytes_text);
+	figures_quantity(out, "max link load", o->max_link_load, o->max_link_load_bound,
+			 to_bytes_text);
+	figures_quantity(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound,
+			 to_seconds_text);
+	figures_quantity(out, "communication time", o->comm_time, o->comm_time_bound,
+			 to_seconds_text);
+	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound,
 		    "bytes on links per byte");
 }
 

@@ -18,7 +18,9 @@ const char *to_bytes_text(double bytes, char text[16])
 
 const char *to_seconds_text(double seconds, char text[16])
 {
-	if (seconds >= 0.9995)
+	if (seconds >= 9999.5)
+		snprintf(text, 16, "%.0f s", seconds);
+	else if (seconds >= 0.9995)
 		snprintf(text, 16, "%.4g s", seconds);
 	else if (seconds >= 0.9995e-3)
 		snprintf(text, 16, "%.4g ms", seconds * 1e3);
