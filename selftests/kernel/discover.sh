@@ -38,6 +38,13 @@ is "the links are the cables" \
 plan=$tmp/plan.json
 is "TCP over all 12 pairs, IPv4 and IPv6" "$(tcp_pairs)" 24
 
+# --- from words ---
+
+must toctl init ring "${servers[@]}" --ports eth0,eth1 -o words.json >"$tmp/out"
+is "the cables to plug" "$(sed -n 2p "$tmp/out")" "s0 eth0 -- eth1 s1"
+check "init asks servers for MAC addresses, and its ring is the one that is cabled" \
+	toctl discover --cluster words.json
+
 # --- on a fabric in use ---
 
 check "the cables are as in the file" toctl discover --cluster cluster.json

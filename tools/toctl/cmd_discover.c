@@ -2,19 +2,16 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/child.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "checks.h"
 #include "command.h"
 #include "doctor/discovery.h"
 #include "format/cluster_json.h"
-
-#define DISCOVER_COMMAND "ssh {} toctl discover"
+#include "inventories.h"
 
 struct discover_args {
 	const char *ports, *ask, *command, *output, *cluster, *prefix;
@@ -29,91 +26,34 @@ struct discover_args {
  */
 struct discover {
 	const struct discover_args *args;
-	unsigned int n;
-	struct to_discovery_server *servers;
-	struct to_error *errors;
-	int *ret;
+	struct to_inventories all;
 	const char *ports;
 	char *ask;
 };
 
-/* What one thread does. */
-struct discover_job {
-	const struct discover *discover;
-	unsigned int server;
-	pthread_t thread;
-	bool started;
-};
-
-/* Patterns and addresses go through a shell. */
-static bool discover_is_plain(const char *text)
+static int discover_servers(const struct discover *d, struct to_error *err)
 {
-	return text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			   "._-,*?[]@:")] == '\0';
-}
+	const struct to_inventories_question question = {
+		.command = d->args->command, .timeout_ns = d->args->timeout_ns,
+		.ports = d->ports, .ask = d->ask, .up = d->args->up,
+	};
 
-static void *discover_server(void *data)
-{
-	const struct discover_job *job = data;
-	const unsigned int i = job->server;
-	const struct discover *d = job->discover;
-	const struct discover_args *args = d->args;
-	struct to_discovery_server *server = &d->servers[i];
-	char *start = to_child_command(args->command, server->name), *command = NULL, *text;
-
-	d->ret[i] = -ENOMEM;
-	if (start && asprintf(&command, "%s --json%s%s%s%s%s%s", start, args->up ? " --up" : "",
-			      d->ports ? " --ports '" : "", d->ports ? d->ports : "", d->ports ? "'" : "",
-			      d->ask ? " --ask " : "", d->ask ? d->ask : "") >= 0)
-		d->ret[i] = to_child_run(command, "", args->timeout_ns, &text, &d->errors[i]);
-	if (!d->ret[i]) {
-		to_inventory_free(&server->inventory);
-		d->ret[i] = to_inventory_parse(&server->inventory, text, strlen(text), server->name,
-					       &d->errors[i]);
-		free(text);
-	}
-	free(start);
-	free(command);
-	return NULL;
-}
-
-/* All at once, however many cores there are: servers hear each other ask. */
-static int discover_servers(struct discover *d, struct to_error *err)
-{
-	struct discover_job *jobs = calloc(d->n, sizeof(*jobs));
-
-	if (!jobs)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; i < d->n; i++) {
-		jobs[i] = (struct discover_job){ .discover = d, .server = i };
-		jobs[i].started = !pthread_create(&jobs[i].thread, NULL, discover_server, &jobs[i]);
-		if (!jobs[i].started)
-			discover_server(&jobs[i]);
-	}
-	for (unsigned int i = 0; i < d->n; i++)
-		if (jobs[i].started)
-			pthread_join(jobs[i].thread, NULL);
-	free(jobs);
-	for (unsigned int i = 0; i < d->n; i++)
-		if (d->ret[i])
-			return to_error_set(err, d->ret[i], "%s: %.200s", d->servers[i].name,
-					    d->errors[i].text[0] ? d->errors[i].text : "out of memory");
-	return 0;
+	return to_inventories_ask(&d->all, &question, err);
 }
 
 /* Look at all, then have all ask for each other. */
 static int discover_all(struct discover *d, struct to_error *err)
 {
-	struct in_addr *targets = calloc(d->n, sizeof(*targets));
+	struct in_addr *targets = calloc(d->all.n, sizeof(*targets));
 	int ret = targets ? discover_servers(d, err) : -ENOMEM;
 
 	if (!ret)
-		ret = to_discovery_targets(d->servers, d->n, targets, err);
+		ret = to_discovery_targets(d->all.servers, d->all.n, targets, err);
 	if (!ret) {
-		d->ask = calloc(d->n, INET_ADDRSTRLEN + 1);
+		d->ask = calloc(d->all.n, INET_ADDRSTRLEN + 1);
 		ret = d->ask ? 0 : -ENOMEM;
 	}
-	for (unsigned int i = 0; !ret && i < d->n; i++) {
+	for (unsigned int i = 0; !ret && i < d->all.n; i++) {
 		char *end = d->ask + strlen(d->ask);
 
 		if (i)
@@ -133,23 +73,6 @@ static int discover_write(FILE *out, const void *data, struct to_error *err)
 	return 0;
 }
 
-static int discover_read_prefix(const char *text, struct to_discovery_options *options)
-{
-	char address[INET_ADDRSTRLEN], *end;
-	const char *slash = strchr(text, '/');
-	unsigned long len;
-
-	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
-		return -EINVAL;
-	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
-	len = strtoul(slash + 1, &end, 10);
-	if (inet_pton(AF_INET, address, &options->prefix) != 1 || *end || end == slash + 1 ||
-	    len < 8 || len > 28 || ntohl(options->prefix.s_addr) & (UINT32_MAX >> len))
-		return -EINVAL;
-	options->prefix_len = len;
-	return 0;
-}
-
 static int discover_fabric(struct to_call *call, struct discover *d,
 			   const struct to_cluster *expected)
 {
@@ -160,14 +83,14 @@ static int discover_fabric(struct to_call *call, struct discover *d,
 	struct to_checks checks = {};
 	int ret;
 
-	if (args->prefix && discover_read_prefix(args->prefix, &options))
+	if (args->prefix && to_discovery_prefix(args->prefix, &options))
 		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
 				args->prefix);
 	ret = discover_all(d, &call->err);
 	if (!ret && expected) {
-		to_discovery_compare(d->servers, expected, &checks);
+		to_discovery_compare(d->all.servers, expected, &checks);
 	} else if (!ret) {
-		cluster = to_discovery_cluster(d->servers, d->n, &options, &checks, &call->err);
+		cluster = to_discovery_cluster(d->all.servers, d->all.n, &options, &checks, &call->err);
 		ret = cluster ? 0 : -ENOENT;
 	}
 	if (checks.n)
@@ -202,7 +125,8 @@ static char *discover_port_names(const struct to_cluster *cluster)
 static int discover_fabric_run(struct to_call *call, const struct discover_args *args)
 {
 	struct to_cluster *expected = NULL;
-	struct discover d = { .args = args, .n = call->n_operands, .ports = args->ports };
+	struct discover d = { .args = args, .ports = args->ports };
+	unsigned int n = call->n_operands;
 	char *names = NULL;
 	int ret = 0;
 
@@ -212,21 +136,14 @@ static int discover_fabric_run(struct to_call *call, const struct discover_args 
 			return -EINVAL;
 		names = discover_port_names(expected);
 		d.ports = names;
-		d.n = expected->n_servers;
+		n = expected->n_servers;
 	}
-	d.servers = calloc(d.n, sizeof(*d.servers));
-	d.errors = calloc(d.n, sizeof(*d.errors));
-	d.ret = calloc(d.n, sizeof(*d.ret));
-	if (!d.servers || !d.errors || !d.ret || (expected && !names))
+	if (to_inventories_init(&d.all, n) || (expected && !names))
 		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; !ret && i < d.n; i++)
-		d.servers[i].name = expected ? expected->servers[i].name : call->operands[i];
+	for (unsigned int i = 0; !ret && i < d.all.n; i++)
+		d.all.servers[i].name = expected ? expected->servers[i].name : call->operands[i];
 	ret = ret ? ret : discover_fabric(call, &d, expected);
-	for (unsigned int i = 0; d.servers && i < d.n; i++)
-		to_inventory_free(&d.servers[i].inventory);
-	free(d.servers);
-	free(d.errors);
-	free(d.ret);
+	to_inventories_free(&d.all);
 	free(d.ask);
 	free(names);
 	to_cluster_free(expected);
@@ -287,7 +204,7 @@ static int discover_run(struct to_call *call, const void *data)
 	struct to_inventory inventory;
 	int ret;
 
-	if (args->ports && !discover_is_plain(args->ports))
+	if (args->ports && !to_inventories_is_plain(args->ports))
 		return to_usage(call, "--ports: expected patterns of interface names like eth*,mlx0, not \"%s\"",
 				args->ports);
 	if (args->cluster && (call->n_operands || args->ports))
@@ -327,7 +244,7 @@ static const struct to_option discover_options[] = {
 	{ "cluster", 0, TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
 	  .help = "compare the cables with this cluster.json instead" },
 	{ "command", 'c', TO_OPTION_STRING, FIELD(command), .argument = "COMMAND",
-	  .help = "command that runs it on server {}; default: " DISCOVER_COMMAND },
+	  .help = "command that runs it on server {}; default: " TO_INVENTORIES_COMMAND },
 	{ "prefix", 0, TO_OPTION_STRING, FIELD(prefix), .argument = "PREFIX",
 	  .help = "of the IPv4 addresses to give, 10.210.0.0/16; default: 10.200.0.1 and so on" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .min = 1,
@@ -357,7 +274,7 @@ const struct to_command to_cmd_discover = {
 		"Without servers, lists the interfaces of this one; --json: inventory.schema.json.",
 	.options = discover_options,
 	.args_size = sizeof(struct discover_args),
-	.defaults = &(const struct discover_args){ .command = DISCOVER_COMMAND, .output = "-",
+	.defaults = &(const struct discover_args){ .command = TO_INVENTORIES_COMMAND, .output = "-",
 						   .timeout_ns = 30000000000 },
 	.run = discover_run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A row per command, in the order of the help. No include guard: main.c reads it twice. */
 TO_COMMAND(discover)
+TO_COMMAND(init)
 TO_COMMAND(plan)
 TO_COMMAND(parallelize)
 TO_COMMAND(cost)

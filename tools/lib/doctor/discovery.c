@@ -286,6 +286,47 @@ static int discovery_address(const struct to_discovery_options *options, unsigne
 	return 0;
 }
 
+static int discovery_address_refuse(const struct to_discovery_options *options,
+				    struct to_error *err)
+{
+	return to_error_set(err, -ERANGE, options->prefix_len ?
+			    "the prefix is too small" : "more than 54 ports a server take --prefix");
+}
+
+int to_discovery_prefix(const char *text, struct to_discovery_options *options)
+{
+	char address[INET_ADDRSTRLEN], *end;
+	const char *slash = strchr(text, '/');
+	unsigned long len;
+
+	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
+		return -EINVAL;
+	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
+	len = strtoul(slash + 1, &end, 10);
+	if (inet_pton(AF_INET, address, &options->prefix) != 1 || *end || end == slash + 1 ||
+	    len < 8 || len > 28 || ntohl(options->prefix.s_addr) & (UINT32_MAX >> len))
+		return -EINVAL;
+	options->prefix_len = len;
+	return 0;
+}
+
+/* @port relays by @relay, and @rdma has its address. */
+static void discovery_set_port(struct to_port *port, const struct to_inventory_nic *relay,
+			       const struct to_inventory_nic *rdma,
+			       const struct to_discovery_options *options, const char *name,
+			       struct to_checks *checks)
+{
+	snprintf(port->name, sizeof(port->name), "%s", relay->name);
+	memcpy(port->mac, rdma->mac, 6);
+	memcpy(port->relay_mac, relay->mac, 6);
+	port->optical_switch = -1;
+	port->bandwidth = rdma->bandwidth ? rdma->bandwidth :
+			  options->bandwidth ? options->bandwidth : TO_SYNTHETIC_BANDWIDTH;
+	if (!rdma->bandwidth && !options->bandwidth)
+		to_check_add(checks, TO_CHECK_WARN, "speed", name, "give --bandwidth",
+			     "the driver names no speed, 100 Gbit/s are taken");
+}
+
 /* The port that wire @i is, or that it and @twin are. */
 static void discovery_fill_port(const struct wires *w, struct to_port *port, uint32_t i,
 				uint32_t twin, const struct to_discovery_options *options)
@@ -307,15 +348,7 @@ static void discovery_fill_port(const struct wires *w, struct to_port *port, uin
 				     "shares its cable with %s, and both have RDMA: %s is taken to relay",
 				     w->items[twin].nic->name, relay->name);
 	}
-	snprintf(port->name, sizeof(port->name), "%s", relay->name);
-	memcpy(port->mac, rdma->mac, 6);
-	memcpy(port->relay_mac, relay->mac, 6);
-	port->optical_switch = -1;
-	port->bandwidth = rdma->bandwidth ? rdma->bandwidth :
-			  options->bandwidth ? options->bandwidth : TO_SYNTHETIC_BANDWIDTH;
-	if (!rdma->bandwidth && !options->bandwidth)
-		to_check_add(w->checks, TO_CHECK_WARN, "speed", name, "give --bandwidth",
-			     "the driver names no speed, 100 Gbit/s are taken");
+	discovery_set_port(port, relay, rdma, options, name, w->checks);
 }
 
 /* @port_of: the port of each wire on its server, NONE for those that are none */
@@ -351,9 +384,7 @@ static int discovery_fill(const struct wires *w, struct to_cluster *c, const boo
 		discovery_fill_port(w, port, i, twin, options);
 		if (discovery_address(options, w->n_servers, &port->address, port_of[i] + 1,
 				      w->items[i].server + 1))
-			return to_error_set(err, -ERANGE, options->prefix_len ?
-					    "the prefix is too small" :
-					    "more than 54 ports a server take --prefix");
+			return discovery_address_refuse(options, err);
 	}
 	return 0;
 }
@@ -463,6 +494,83 @@ out:
 	free(port_of);
 	wires_close(&w);
 	if (!ret)
+		return c;
+	to_cluster_free(c);
+	return NULL;
+}
+
+static const struct to_inventory_nic *discovery_find_nic(const struct to_inventory *inventory,
+							  const char *name)
+{
+	for (unsigned int i = 0; i < inventory->n_nics; i++)
+		if (!strcmp(inventory->nics[i].name, name))
+			return &inventory->nics[i];
+	return NULL;
+}
+
+static int discovery_named_port(const struct to_discovery_server *server, struct to_port *port,
+				const struct to_discovery_port *wanted,
+				const struct to_discovery_options *options,
+				struct to_checks *checks, struct to_error *err)
+{
+	const char *const rdma_name = wanted->rdma[0] ? wanted->rdma : wanted->name;
+	const struct to_inventory_nic *relay = discovery_find_nic(&server->inventory, wanted->name);
+	const struct to_inventory_nic *rdma = discovery_find_nic(&server->inventory, rdma_name);
+	char name[NAME_SIZE];
+
+	if (!relay || !rdma)
+		return to_error_set(err, -ENODEV, "%s has no interface %s", server->name,
+				    relay ? rdma_name : wanted->name);
+	snprintf(name, sizeof(name), "%s:%s", server->name, wanted->name);
+	snprintf(port->transmit, sizeof(port->transmit), "%s", wanted->rdma);
+	discovery_set_port(port, relay, rdma, options, name, checks);
+	return 0;
+}
+
+static int discovery_named(const struct to_discovery_server *servers, struct to_cluster *c,
+			   const struct to_discovery_port *ports, unsigned int n_ports,
+			   const struct to_discovery_options *options, struct to_checks *checks,
+			   struct to_error *err)
+{
+	for (unsigned int s = 0; s < c->n_servers; s++) {
+		struct to_server *server = &c->servers[s];
+
+		snprintf(server->name, sizeof(server->name), "%s", servers[s].name);
+		server->ports = calloc(n_ports, sizeof(*server->ports));
+		if (!server->ports)
+			return to_error_set(err, -ENOMEM, "out of memory");
+		server->n_ports = n_ports;
+		for (unsigned int p = 0; p <= n_ports; p++) {
+			struct to_address *address = p ? &server->ports[p - 1].address :
+						     &server->address;
+			int ret = p ? discovery_named_port(&servers[s], &server->ports[p - 1],
+							   &ports[p - 1], options, checks, err) : 0;
+
+			if (ret)
+				return ret;
+			if (discovery_address(options, c->n_servers, address, p, s + 1))
+				return discovery_address_refuse(options, err);
+		}
+	}
+	return to_cluster_sort(c) ? to_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+struct to_cluster *to_discovery_named(const struct to_discovery_server *servers, unsigned int n,
+				      const struct to_discovery_port *ports, unsigned int n_ports,
+				      const struct to_discovery_options *options,
+				      struct to_checks *checks, struct to_error *err)
+{
+	struct to_cluster *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->servers = calloc(n, sizeof(*c->servers));
+	if (!c || !c->servers) {
+		free(c);
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	c->n_servers = n;
+	if (!discovery_named(servers, c, ports, n_ports, options, checks, err))
 		return c;
 	to_cluster_free(c);
 	return NULL;

@@ -33,6 +33,9 @@ struct to_discovery_options {
 	uint64_t bandwidth;
 };
 
+/** to_discovery_prefix() - take "10.210.0.0/16", of 8 to 28 bits; -EINVAL when it is none */
+int to_discovery_prefix(const char *text, struct to_discovery_options *options);
+
 /**
  * to_discovery_targets() - an address of each server that no other server has
  * @targets: gets @n of them
@@ -57,6 +60,27 @@ int to_discovery_targets(const struct to_discovery_server *servers, unsigned int
 struct to_cluster *to_discovery_cluster(const struct to_discovery_server *servers, unsigned int n,
 					const struct to_discovery_options *options,
 					struct to_checks *checks, struct to_error *err);
+
+/**
+ * struct to_discovery_port - a port that all servers have
+ * @name: interface that relays
+ * @rdma: interface on the same cable that has RDMA, "" when there is only one
+ */
+struct to_discovery_port {
+	char name[IFNAMSIZ], rdma[IFNAMSIZ];
+};
+
+/**
+ * to_discovery_named() - the cluster of @n servers whose ports are known by name
+ * @checks: gets ports without a known speed
+ *
+ * It has no links. Return: NULL with @err: a server lacks an interface, addresses that do
+ * not fit, out of memory.
+ */
+struct to_cluster *to_discovery_named(const struct to_discovery_server *servers, unsigned int n,
+				      const struct to_discovery_port *ports, unsigned int n_ports,
+				      const struct to_discovery_options *options,
+				      struct to_checks *checks, struct to_error *err);
 
 /**
  * to_discovery_compare() - are @cluster's links as the cables are?
