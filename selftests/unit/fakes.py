@@ -247,6 +247,9 @@ def forge(action, reply):
     elif action == "another link":
         tm["ports"][0]["to"] = "s5:eth0" if tm["server"] != "s5" else "s3:eth0"
         tm["ports"][0]["from"] = tm["ports"][0]["to"]
+    elif action.startswith("link "):	# one that is so
+        _, name, end = action.split()
+        tm["ports"] = [{"name": name, "to": end, "from": end}]
     elif action == "far apart":
         later = ((1 << 24) - 1) * tm["interval_ns"]
         tm["samples"].append(sample | {"start_ns": sample["start_ns"] + later,

@@ -45,12 +45,14 @@ def same(got, expected, name):
 
 def make(name, *args):
     path = f"{top}/{name}"
-    ran = toctl("plan", "--job", "examples/ring-4/job.json", *args, "-o", path)
+    ran = toctl("plan", "--job", f"{top}/job", *args, "-o", path)
     if ran.returncode:
         sys.exit(ran.stderr)
     return path
 
 
+save(f"{top}/job", {"format": "topoopt-job", "version": 1, "name": "six", "servers": 6,
+                    "allreduce": [{"group": "all", "bytes": 1000000}]})
 plan = make("plan.json", "--degree", "2")
 other = make("other.json", "--degree", "3")
 document = load(plan)
@@ -98,8 +100,8 @@ report(not os.path.exists(f"{top}/started"), "none of these starts the command")
 # --- what it runs ---------------------------------------------------------------
 
 status, out, err = run("sh", "-c", 'cat "$TOPOOPT_HOSTS" "$TOPOOPT_RANKS"; sleep 0.3; exit 7')
-same((status, out[:44]), (7, "".join(f"s{i} slots=1\n" for i in order)), "its files and its status")
-same(json.loads(out[44:])["format"], "topoopt-ranks", "the rings, too")
+same((status, out[:66]), (7, "".join(f"s{i} slots=1\n" for i in order)), "its files and its status")
+same(json.loads(out[66:])["format"], "topoopt-ranks", "the rings, too")
 report("ring 0: " in err and "between all servers" in err, "what was sent meanwhile is compared", err)
 same(run("sh", "-c", "exit 2")[0::2][0], 2, "status 2 is the command's")
 report("--help" not in run("sh", "-c", "exit 2")[2], "and no advice on options")
@@ -135,7 +137,14 @@ for number, name in ((signal.SIGTERM, "TERM"), (signal.SIGINT, "INT"), (signal.S
     same((up, process.returncode), ("up\n", 9), f"SIG{name} goes to the command")
     report("between all servers" in err, "and what was sent is compared", err)
 
-# --- recording fails ---------------------------------------------------------------
+# --- recording begins anew, and fails --------------------------------------------
+
+link = next(link for link in document["links"] if link["a"].startswith("s1:"))
+save(f"{top}/harm-s1", {"action": f"link {link['a'].removeprefix('s1:')} {link['b']}",
+                        "ops": ["sample"], "count": 3, "times": 100})
+status, out, err = run("sh", "-c", "sleep 0.5")
+report(load(f"{top}/harm-s1")["count"] < 0 and status == 0 and "not recorded" not in err,
+       "a link that was not known before is no failure", err)
 
 process = start("sh", "-c", f"echo up; while [ ! -e {top}/go ]; do sleep 0.05; done; exit 3")
 process.stdout.readline()

@@ -96,13 +96,15 @@ static int run_check_active(struct run *run)
 /* An interval further; gives up the recording when that fails. */
 static uint64_t run_record(struct run *run)
 {
+	struct to_error err = { "" };	/* may be set though there are samples */
 	uint64_t until = 0;
 	struct to_tm *tm;
 
-	if (to_fabric_sample(run->fabric, run->args->interval_ns, &tm, &run->failed))
+	if (to_fabric_sample(run->fabric, run->args->interval_ns, &tm, &err)) {
+		run->failed = err;
 		return 0;
-	if (tm->n_servers == run->plan->cluster->n_servers)
-		to_ring_traffic_add(&run->traffic, tm, &run->failed);
+	}
+	to_ring_traffic_add(&run->traffic, tm, &run->failed);
 	for (unsigned int i = 0; i < tm->n_samples; i++) {
 		run->samples++;
 		run->partial += !!tm->samples[i].absent;

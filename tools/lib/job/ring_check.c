@@ -35,9 +35,14 @@ int to_ring_traffic_add(struct to_ring_traffic *traffic, const struct to_tm *tm,
 		traffic->bytes[i] += i / n == i % n ? 0 : more[i];
 	free(more);
 	for (unsigned int s = 0; s < tm->n_samples; s++)
-		for (unsigned int l = 0; tm->samples[s].links && l < tm->n_links; l++)
+		for (unsigned int l = 0; tm->samples[s].links && l < tm->n_links; l++) {
+			const struct to_tm_link_bytes *link = &tm->samples[s].links[l];
+			/* software NICs count a GSO packet as one frame */
+			const uint64_t seen = link->seen + link->bypass;
+
 			traffic->carried[tm->links[l].from.server * n + tm->links[l].to.server] +=
-				tm->samples[s].links[l].carried;
+				link->carried > seen ? link->carried : seen;
+		}
 	return 0;
 }
 

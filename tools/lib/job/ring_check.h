@@ -10,7 +10,8 @@
 /**
  * struct to_ring_traffic - what was measured so far; n x n, row = source
  * @bytes: of each pair
- * @carried: by links from the one server to the other
+ * @carried: by links from the one server to the other, as their NICs counted or as the
+ *	kernels at their ends saw, whichever is more
  */
 struct to_ring_traffic {
 	size_t n;
