@@ -115,6 +115,10 @@ bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 reproduce: tools  ## papers' figures beside ours; FIG=11 (of TopoOpt) or PAPER=themis
 	@examples/papers/reproduce.py $(FIG:%=fig%) $(PAPER)
 
+bench-jobs: KERNEL = 7.2
+bench-jobs: guest  ## stock clients on a fabric, results checked; KERNEL=, PART=mpi
+	@selftests/bench/jobs.sh -k $(KERNEL) $(PART)
+
 lab: KERNEL ?= 7.2
 lab: guest  ## a shell in a running fabric; KERNEL=7.2, SERVERS=12 or PLAN=file
 	@$(LAB)/shell.sh -k $(KERNEL) $(SERVERS:%=-n %) $(PLAN)
@@ -158,4 +162,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-merge bench-relay bench-change bench-recovery bench-throughput bench-fabric lab install lint docs deb check-deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-merge bench-relay bench-change bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb clean help

@@ -54,6 +54,16 @@ lab_use_kernel() { # KERNEL: the same for it; sets $boot and $root, the guest's
 	esac
 }
 
+lab_use_jobs() { # the root that has MPI, PyTorch and Slurm instead; sets $root
+	local jobs
+
+	jobs=$("$lab_dir/jobs.sh")
+	exec {lab_jobs_lock}<"$jobs"
+	flock -s "$lab_jobs_lock"
+	touch "$jobs"
+	root=$jobs/root
+}
+
 # The source tree is at /src there, as in a guest. A debug kernel brings its own
 # /lib/modules and the tree that points to. After lab_use_kernel.
 lab_in_root() { # ROOT COMMAND...

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stock clients on a fabric, with nothing changed in them: their results have to be
+# right, and their traffic has to be where the plan has it. Prints TAP and figures.
+#
+#	jobs.sh [-k KERNEL] [PART...]
+#
+#	mpi	OpenMPI over TCP: collectives, AllReduce on one ring and on all of them
+#
+# Fetches some 300 MB the first time (lab/jobs.sh).
+
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/../.."
+. selftests/lab/common.sh
+kernel=7.2 parts=(mpi)
+while getopts k:h option; do
+	case $option in
+	k) kernel=$OPTARG; lab_check_kernel "$kernel" ;;
+	*) sed -n '3,/^$/s/^#[[:space:]]\?//p' "$0" >&2; exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+for part; do
+	[[ " ${parts[*]} " == *" $part "* ]] || lab_die "no part '$part': one of ${parts[*]}"
+done
+(($#)) || set -- "${parts[@]}"
+
+status=0
+for part; do
+	echo "== jobs: $part, kernel $kernel"
+	selftests/lab/guest -k "$kernel" -j -m 4096 -t 3600 -- "/src/selftests/bench/jobs_$part.sh" ||
+		status=$?
+done
+exit "$status"
