@@ -145,7 +145,7 @@ deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb; ARCH=arm64
 	@$(LAB)/deps.sh build deb
 	@rm -rf $(debs)
 	@mkdir -p $(source)/selftests/unit
-	@cp -r Documentation Kbuild bpf examples kmod tools uapi $(source)
+	@cp -r README.md Documentation Kbuild bpf examples kmod tools uapi $(source)
 	@cp -r selftests/unit/formats $(source)/selftests/unit
 	@ln -s tools/debian $(source)/debian
 	cd $(source) && env -u BUILD -u MAKEFLAGS $(cross:%=$(abspath $(LAB))/cross.sh) \

@@ -28,14 +28,14 @@ declare -A packages=(
 	[headers]="gcc make pahole"
 	[lint]="shellcheck yamllint cppcheck clang-tidy coccinelle perl"
 	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
-	[deb]="dpkg-dev debhelper dh-dkms lintian"
+	[deb]="build-essential dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client strace"
 	[shells]="zsh fish"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd
-		util-linux jq"
+		util-linux bsdextrautils jq"
 	[arm64]="qemu-system-arm"
 )
 

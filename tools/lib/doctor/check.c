@@ -2,6 +2,7 @@
 #include "doctor/check.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -92,6 +93,16 @@ bool to_check_dark(const struct to_check_view *view, unsigned int p)
 	       to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer);
 }
 
+/* Whether DKMS has the module's source. */
+static bool check_module_packaged(void)
+{
+	glob_t found;
+	bool packaged = !glob("/usr/src/topoopt-fwd-*/dkms.conf", 0, NULL, &found);
+
+	globfree(&found);
+	return packaged;
+}
+
 void to_check_module(struct to_checks *checks)
 {
 	struct utsname name;
@@ -106,8 +117,10 @@ void to_check_module(struct to_checks *checks)
 			     "modprobe topoopt_fwd", "not loaded");
 	else
 		to_check_add(checks, TO_CHECK_FAIL, "module", "topoopt_fwd",
-			     "make && make install", "not installed for kernel %s",
-			     name.release);
+			     check_module_packaged() ?
+				     "install this kernel's headers: DKMS builds the module then" :
+				     "make && make install",
+			     "not installed for kernel %s", name.release);
 }
 
 /* Value of a number under /proc/sys, -1 when it is not there. */
