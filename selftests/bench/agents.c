@@ -31,7 +31,7 @@ struct agent {
 	char name[32], file[256];
 	struct table active, before;
 	unsigned long staged_hash;
-	unsigned long long staged, committed;
+	unsigned long long staged, committed, confirmed;
 	struct to_agent_etcd config;
 };
 
@@ -121,6 +121,10 @@ static const char *carry_out(struct agent *a, const char *op, unsigned long long
 	if (!strcmp(op, "stage")) {
 		a->staged = generation;
 		a->staged_hash = hash_of(json_string_value(json_object_get(request, "table")));
+	} else if (!strcmp(op, "commit") && a->staged && a->staged == generation &&
+		   a->active.generation == generation && a->staged_hash == a->active.hash) {
+		a->staged = 0;
+		a->confirmed = generation;
 	} else if (!strcmp(op, "commit")) {
 		if (!a->staged || a->staged != generation || generation <= a->active.generation)
 			return "nothing is staged as this generation";
@@ -130,7 +134,7 @@ static const char *carry_out(struct agent *a, const char *op, unsigned long long
 		a->staged = 0;
 		keep(a);
 	} else if (!strcmp(op, "confirm")) {
-		if (a->committed != generation)
+		if (a->committed != generation && a->confirmed != generation)
 			return "this generation was not committed here";
 		a->committed = 0;
 	} else if (!strcmp(op, "abort")) {

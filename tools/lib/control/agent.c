@@ -30,6 +30,7 @@
  * @staged: generation that a commit makes, 0: nothing staged
  * @ahead: others may have replaced the stage since
  * @committed: generation that is not confirmed yet, 0: none
+ * @confirmed: the one that was confirmed, 0: none since the last stage
  * @lock: keeps other controllers out, negative: not taken
  * @recorder: NULL: nothing is counted
  * @moved: another table became active since @recorder last ended a sample
@@ -42,7 +43,7 @@ struct to_agent {
 	unsigned int server;
 	struct to_apply *apply;
 	bool same, ahead;
-	uint64_t staged, committed;
+	uint64_t staged, committed, confirmed;
 	int lock;
 	struct to_recorder *recorder;
 	bool moved;
@@ -97,7 +98,7 @@ static void agent_forget(struct to_agent *agent)
 	agent->apply = NULL;
 	to_plan_free(agent->next);
 	agent->next = NULL;
-	agent->staged = agent->committed = 0;
+	agent->staged = agent->committed = agent->confirmed = 0;
 	agent->ahead = false;
 }
 
@@ -230,6 +231,34 @@ static int agent_generation(const json_t *request, uint64_t *generation, struct 
 	return 0;
 }
 
+/* @next is what is active. */
+static void agent_adopt(struct to_agent *agent)
+{
+	to_apply_close(agent->apply);
+	agent->apply = NULL;
+	to_plan_free(agent->plan);
+	agent->plan = agent->next;
+	agent->next = NULL;
+	agent->confirmed = agent->committed;
+	agent->staged = agent->committed = 0;
+	agent->ahead = false;
+}
+
+/*
+ * An agent that is no more has committed this, and may have died before the rest of it:
+ * what was before is not known any more, so it stays.
+ */
+static int agent_finish(struct to_agent *agent, struct to_error *err)
+{
+	uint64_t generation;
+	int ret = to_apply_commit(agent->apply, false, 0, &generation, err);
+
+	agent_drop_stage(agent, NULL);
+	agent->committed = agent->staged;
+	agent_adopt(agent);
+	return ret;
+}
+
 static int agent_commit(struct to_agent *agent, const json_t *request, json_t *reply,
 			struct to_error *err)
 {
@@ -249,27 +278,19 @@ static int agent_commit(struct to_agent *agent, const json_t *request, json_t *r
 	agent->moved = true;
 	generation = wanted;
 	before = to_apply_current(agent->apply)->generation;
-	ret = to_apply_commit(agent->apply, true, before, &generation, &why);
-	agent->staged = 0;
-	/* A commit that failed leaves what was active, whose generation may be this. */
-	if (generation != wanted || wanted <= before)
-		return to_error_set(err, ret, "%s", why.text);
-	agent->committed = wanted;
+	if (wanted == before && !to_apply_table_differs(agent->apply)) {
+		ret = agent_finish(agent, &why);
+	} else {
+		ret = to_apply_commit(agent->apply, true, before, &generation, &why);
+		agent->staged = 0;
+		/* A commit that failed leaves what was active, whose generation may be this. */
+		if (generation != wanted || wanted <= before)
+			return to_error_set(err, ret, "%s", why.text);
+		agent->committed = wanted;
+	}
 	if (ret)
 		json_object_set_new(reply, "warning", json_string(why.text));
 	return 0;
-}
-
-/* @next is what is active. */
-static void agent_adopt(struct to_agent *agent)
-{
-	to_apply_close(agent->apply);
-	agent->apply = NULL;
-	to_plan_free(agent->plan);
-	agent->plan = agent->next;
-	agent->next = NULL;
-	agent->staged = agent->committed = 0;
-	agent->ahead = false;
 }
 
 static int agent_confirm(struct to_agent *agent, const json_t *request, struct to_error *err)
@@ -279,6 +300,8 @@ static int agent_confirm(struct to_agent *agent, const json_t *request, struct t
 
 	if (ret)
 		return ret;
+	if (!agent->committed && agent->confirmed == generation)
+		return 0;
 	if (agent->committed != generation)
 		return to_error_set(err, -ENOENT, "generation %" PRIu64 " was not committed here",
 				    generation);

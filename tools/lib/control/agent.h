@@ -34,6 +34,10 @@
  * first, and refuses the stage when its generation is not beyond the one that
  * this takes.
  *
+ * An agent can die right after its commit. The next one is asked to stage and commit
+ * the same table as the generation that is active: it does the rest of the change,
+ * which stays, as what was before is not known any more.
+ *
  * A reply has "ok" and, when that is false, "error"; how the server is:
  * "generation" (0: no table), "staged" (bool), "live" (ports with carrier);
  * after stage "differs" (bool), after commit a "warning" if there is one,

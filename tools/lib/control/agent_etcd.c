@@ -20,6 +20,7 @@
  * @handled, @obeyed: revision of the decision that was looked at last, and of the
  *	one that was carried out
  * @staged: generation whose stage the agent holds as far as we know, or 0
+ * @known: plan that the agent caught up with last, or 0
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
  */
@@ -29,7 +30,7 @@ struct follower {
 	struct to_etcd_watch *watch;
 	struct to_agent_presence presence;
 	int64_t handled, obeyed;
-	uint64_t staged;
+	uint64_t staged, known;
 	json_t *unsaid;
 	const char *what;
 	bool apart;
@@ -123,7 +124,10 @@ static json_t *follow_call(struct follower *f, const char *op, uint64_t generati
 	return reply;
 }
 
-/* From whatever is active to the plan kept as @plan, under @generation. */
+/*
+ * From whatever is active to the plan kept as @plan, under @generation; when it is
+ * active as that already, to all of it.
+ */
 static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t generation,
 			       bool confirm)
 {
@@ -137,6 +141,7 @@ static json_t *follow_catch_up(struct follower *f, uint64_t plan, uint64_t gener
 		json_decref(reply);
 		reply = follow_call(f, "confirm", generation);
 	}
+	f->known = follow_is_ok(reply) ? plan : 0;
 	return reply;
 }
 
@@ -147,6 +152,7 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	uint64_t generation = follow_number(request, "generation"), plan = generation;
 	const bool held = f->staged && f->staged == generation;
 	bool confirm = true;
+	uint64_t active;
 	json_t *reply;
 
 	if (!op)
@@ -169,16 +175,18 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	} else if (strcmp(op, "confirm")) {
 		return reply;
 	}
-	if ((uint64_t)follow_number(reply, "generation") == generation) {
-		/* Another plan has it: a commit that this agent had staged was refused. */
-		if (held && !strcmp(op, "commit"))
-			return reply;
+	active = follow_number(reply, "generation");
+	/* Another plan has it: a commit that this agent had staged was refused. */
+	if (active > generation ||
+	    (active == generation && (follow_is_ok(reply) || (held && !strcmp(op, "commit")))))
+		return reply;
+	if (plan) {
+		json_decref(reply);
+		reply = follow_catch_up(f, plan, generation, confirm);
+	} else if (active == generation) {
 		/* As wanted, whether or not this agent did it. */
 		json_object_set_new(reply, "ok", json_true());
 		json_object_del(reply, "error");
-	} else if ((uint64_t)follow_number(reply, "generation") < generation && plan) {
-		json_decref(reply);
-		reply = follow_catch_up(f, plan, generation, confirm);
 	}
 	return reply;
 }
@@ -320,8 +328,8 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 	uint64_t plan = follow_number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
 	const bool staged = op && !strcmp(op, "stage");
 
-	if (plan && op && (!strcmp(op, "confirm") || !strcmp(op, "abort") ||
-			   !strcmp(op, "revert") || staged)) {
+	if (plan && plan != f->known && op &&
+	    (!strcmp(op, "confirm") || !strcmp(op, "abort") || !strcmp(op, "revert") || staged)) {
 		json_decref(follow_stage(f, plan, plan + 1, 0, false));
 		json_decref(follow_call(f, "abort", 0));
 		if (staged)
