@@ -13,6 +13,8 @@ tree=$build/docs/source
 rm -rf "$build/docs"
 mkdir -p "$tree/man"
 cp "$here"/{*.md,*.svg,conf.py} "$tree"
+# its links to pages lead into this directory, those to files nowhere
+sed -E 's/\]\(Documentation\//](/g' "$here/../README.md" >"$tree/quick-start.md"
 python3 "$("$here/netlink/ynl.sh")/tools/net/ynl/ynl-gen-rst.py" \
 	-i "$here/netlink/specs/topoopt.yaml" -o "$tree/netlink.rst"
 for page in "$here"/man/*.[1-8] "$build"/*.[1-8]; do

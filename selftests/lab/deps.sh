@@ -27,7 +27,7 @@ declare -A packages=(
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole"
 	[lint]="shellcheck yamllint cppcheck clang-tidy coccinelle perl"
-	[docs]="python3-sphinx python3-myst-parser man-db bsdextrautils"
+	[docs]="python3-sphinx python3-myst-parser furo man-db bsdextrautils"
 	[deb]="build-essential dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
