@@ -76,9 +76,9 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, path, scheme="light", height=2400):
+    def open(self, path, scheme="light", height=2400, width=1280):
         self.events = []
-        self.ask("Emulation.setDeviceMetricsOverride", width=1280, height=height,
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
                  deviceScaleFactor=1, mobile=False)
         self.ask("Emulation.setEmulatedMedia",
                  features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -118,6 +118,11 @@ class Browser:
         for step in steps:
             self.ask("Input.dispatchMouseEvent", type=step, x=x, y=y,
                      button="left" if step != "mouseMoved" else "none", clickCount=1)
+
+    def press(self, key):
+        for kind in "rawKeyDown", "keyUp":
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key,
+                     windowsVirtualKeyCode={"Tab": 9, "Enter": 13}[key])
 
     def stop(self):
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -235,6 +240,74 @@ def dark():
     assert bright["light"] > 200 and bright["dark"] < 70, bright
 
 
+def keyboard():
+    """Tab leads through all controls and on; what is drawn has a name."""
+    browser.open(f"{work}/prototype-12.html")
+    seen = []
+    for _ in range(40):
+        browser.press("Tab")
+        seen.append(browser.run("""(() => { const at = document.activeElement;
+            return at.dataset.server ? "s" + at.dataset.server : at.textContent || at.type; })()"""))
+    assert seen[:12] == [f"s{i}" for i in range(12)], seen
+    assert [word for word in seen if word in ("by use", "search", "+", "MP transfers")] == [
+        "by use", "search", "+", "MP transfers", "MP transfers"], seen
+    browser.run("""document.querySelector('.server[data-server="3"]').focus()""")
+    browser.press("Enter")
+    assert browser.run("""[...document.querySelectorAll('.server[aria-pressed=true]')].map((at) =>
+        at.getAttribute("aria-label")).join()""") == "s3"
+    nameless = browser.run("""[...document.querySelectorAll(
+        "[role=img], [role=group], [role=button], canvas, button, input, select")].filter((at) =>
+            !(at.getAttribute("aria-label") || at.textContent || at.labels?.length))
+        .map((at) => at.outerHTML.slice(0, 80))""")
+    assert nameless == [], nameless
+    assert browser.run("document.querySelectorAll('[role=img]').length") == 6
+
+
+def search():
+    """A server is found by its name, and zoomed at."""
+    browser.open(f"{work}/prototype-12.html")
+    box = "document.querySelector('#topology .drawing svg').viewBox.baseVal"
+    whole = browser.run(f"{box}.width")
+    browser.run("""(() => { const input = document.querySelector("input[type=search]");
+        input.value = "s7"; input.dispatchEvent(new Event("input"));
+        document.querySelector("[aria-label='Zoom in']").click(); })()""")
+    assert browser.run("document.querySelector('.about b').textContent") == "s7"
+    assert browser.run(f"{box}.width") == whole / 2
+    assert browser.run("""(() => {
+        const all = document.querySelector("#topology .drawing svg").getBoundingClientRect();
+        const one = document.querySelector('.server[data-server="7"]').getBoundingClientRect();
+        return one.left >= all.left && one.right <= all.right && one.top >= all.top &&
+            one.bottom <= all.bottom; })()"""), "s7 is out of sight"
+    browser.run("document.querySelector(\"[aria-label='Show all']\").click()")
+    assert browser.run(f"{box}.width") == whole
+    assert browser.said() == [], browser.said()
+
+
+def narrow():
+    """On a telephone nothing is cut off, and names of few servers can be read."""
+    plan("ring-4", "--cluster", "examples/ring-4/cluster.json", "--job", "examples/ring-4/job.json")
+    for name in "ring-4", "prototype-12":
+        browser.open(f"{work}/{name}.html", width=390)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), name
+        browser.shot(f"{name}-390")
+        browser.open(f"{work}/{name}.html")
+    height = browser.open(f"{work}/ring-4.html") or browser.run(
+        "document.querySelector('.server text').getBoundingClientRect().height")
+    assert height >= 12, height
+
+
+def utilisation():
+    """The curve of shares ends at the busiest link, which is busy all the time."""
+    browser.open(f"{work}/prototype-12.html")
+    ends = browser.run("""(() => { const box = document.querySelector(".cdf").getBBox();
+        return [box.width, box.height]; })()""")
+    assert ends[0] == 454 and ends[1] > 140, ends
+    assert browser.run("[[2, 3], [1, 3], [3, 3], []].map(scaleStart)") == [2, 0, 0, 0]
+    used = browser.run("plan.arcs.map((arc) => arc[3] + arc[4])")
+    speed = browser.run("plan.links[0][7]")
+    assert abs(max(used) * 8 / speed / browser.run("plan.comm_time") - 1) < 1e-6
+
+
 def many():
     job = {"format": "topoopt-job", "version": 1, "name": "many", "servers": 300,
            "allreduce": [{"group": "all", "bytes": 1 << 30}],
@@ -333,6 +406,10 @@ tests = {
     "twelve servers: the page is whole, and shows links and routes of a server": prototype,
     "128 servers: the page is whole": hybrid,
     "light and dark": dark,
+    "keys lead everywhere, and everything has a name": keyboard,
+    "a server is searched and zoomed at": search,
+    "390 pixels": narrow,
+    "utilisation of links": utilisation,
     "300 servers are drawn on a canvas, and the page stays small": many,
     "a name is text, whatever is in it": names,
     "the ports of a patch panel to join": panel,

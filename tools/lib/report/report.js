@@ -99,6 +99,17 @@ function color(share) {
 
 const css = (rgb) => "rgb(" + rgb.join(",") + ")";
 
+/*
+ * Where a colour scale of @values begins: at 0, but where all are alike at the least, so
+ * that they can be told apart.
+ */
+function scaleStart(values) {
+	const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+	const most = values.reduce((a, b) => Math.max(a, b), 0);
+
+	return least < most && least > most / 2 ? least : 0;
+}
+
 function draw(make) {
 	themed.push(make);
 	make();
@@ -121,8 +132,8 @@ function choice(words, chosen) {
 
 /* --- the graph ----------------------------------------------------------- */
 
-const links = plan.links.map(([a, aPort, b, bPort, use, ring, tree], index) =>
-	({ index, a, aPort, b, bPort, use: plan.uses[use], ring, tree, arcs: [] }));
+const links = plan.links.map(([a, aPort, b, bPort, use, ring, tree, bandwidth], index) =>
+	({ index, a, aPort, b, bPort, use: plan.uses[use], ring, tree, bandwidth, arcs: [] }));
 const arcs = plan.arcs.map(([from, to, link, rings, mp], index) =>
 	({ index, from, to, link: links[link], rings, mp, load: rings + mp }));
 const arcsFrom = plan.servers.map(() => []);
@@ -214,6 +225,7 @@ const longest = Math.min(LABEL, Math.max(...plan.servers.map((server) => server.
 const labelSize = Math.min(15, 2 * Math.PI * (RADIUS + 14) / n * 0.92);
 const margin = inside ? 40 : n > 256 ? 20 : 24 + longest * labelSize * 0.62;
 const extent = RADIUS + margin;
+const view = { x: 0, y: 0, half: extent };	/* what of the drawing is shown */
 const hidden = new Set();	/* kinds of links that are switched off */
 let byLoad = false, source = -1, target = -1, hovered = -1;
 
@@ -232,6 +244,7 @@ const kinds = [...new Map(links.map((link) => [kindOf(link), link])).entries()]
 	.sort(([, a], [, b]) => (classOf(a) === a.use) - (classOf(b) === b.use) ||
 		a.ring - b.ring || a.tree - b.tree);
 const mostLoad = Math.max(...arcs.map((arc) => arc.load), 1);
+const leastLoad = scaleStart(arcs.map((arc) => arc.load));
 const loadOf = (link) => Math.max(...link.arcs.map((arc) => arc.load));
 
 function arrange(order) {
@@ -277,7 +290,7 @@ function pathOf(link) {
 }
 
 function strokeOf(link) {
-	return byLoad ? css(color(loadOf(link) / mostLoad)) : "";
+	return byLoad ? css(color((loadOf(link) - leastLoad) / (mostLoad - leastLoad))) : "";
 }
 
 function linkTip(link) {
@@ -321,22 +334,25 @@ function emphasis() {
 	return on;
 }
 
-/* Two painters with the same interface: redraw() everything, or emphasize() what is selected. */
+/*
+ * Two painters with the same interface: redraw() everything, emphasize() what is selected,
+ * or look() at what of the drawing the view shows.
+ */
 
 function svgPainter(drawing) {
-	const root = svg("svg", { viewBox: `${-extent} ${-extent} ${2 * extent} ${2 * extent}`,
-		class: n <= 8 ? "few handful" : n <= 32 ? "few" : "", role: "img",
+	const root = svg("svg", { class: n <= 8 ? "few handful" : n <= 32 ? "few" : "", role: "group",
 		"aria-label": "Servers on a circle and the links between them" });
 	const paths = links.map((link) => svg("path",
 		{ class: "link " + classOf(link), "data-link": link.index }));
-	const size = inside ? 24 : Math.max(3, Math.min(9, 700 / n));
+	const size = n <= 8 && inside ? 40 : inside ? 24 : Math.max(3, Math.min(9, 700 / n));
 	const arrow = svg("marker", { id: "arrow", viewBox: "0 0 12 12", markerUnits: "userSpaceOnUse",
 		markerWidth: 14, markerHeight: 14, refX: 12 + size, refY: 6, orient: "auto" },
 	svg("path", { d: "M0 1L12 6L0 11Z", fill: "context-stroke" }));
 	const servers = plan.servers.map((server, i) => svg("g",
-		{ class: "server" + (inside ? " inside" : ""), tabindex: 0, "data-server": i },
+		{ class: "server" + (inside ? " inside" : ""), tabindex: 0, "data-server": i,
+			role: "button", "aria-pressed": false, "aria-label": server.name },
 		svg("title", {}, server.name), svg("circle", { r: size }),
-		svg("text", { "font-size": inside ? 15 : labelSize }, short(server.name, LABEL))));
+		svg("text", { "font-size": inside ? size * 0.63 : labelSize }, short(server.name, LABEL))));
 
 	root.append(arrow, svg("g", plan.duplex || n > 64 ? {} : { class: "directed" }, ...paths),
 		svg("g", {}, ...servers));
@@ -348,11 +364,18 @@ function svgPainter(drawing) {
 	servers.forEach((element, i) => {
 		element.onmouseenter = () => point(i);
 		element.onmouseleave = () => point(-1);
+		element.onfocus = () => point(i);
+		element.onblur = () => point(-1);
 		element.onclick = (event) => {
 			event.stopPropagation();
 			select(i);
 		};
-		element.onkeydown = (event) => event.key === "Enter" && select(i);
+		element.onkeydown = (event) => {
+			if (event.key !== "Enter" && event.key !== " ")
+				return;
+			event.preventDefault();	/* of the space, which scrolls */
+			select(i);
+		};
 	});
 	root.onclick = () => select(-1);
 
@@ -370,7 +393,7 @@ function svgPainter(drawing) {
 				element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
 				if (inside) {
 					text.setAttribute("text-anchor", "middle");
-					text.setAttribute("y", 5);
+					text.setAttribute("y", size * 0.21);
 				} else {
 					text.setAttribute("text-anchor", left ? "end" : "start");
 					text.setAttribute("transform", `rotate(${(angle * 180 / Math.PI + (left ? 180 : 0)).toFixed(2)})`);
@@ -394,9 +417,14 @@ function svgPainter(drawing) {
 			});
 			servers.forEach((element, i) => {
 				element.classList.toggle("from", i === from);
+				element.setAttribute("aria-pressed", i === source);
 				element.classList.toggle("to", i === target);
 				element.classList.toggle("far", !!on && !near.has(i));
 			});
+		},
+		look() {
+			root.setAttribute("viewBox",
+				[view.x - view.half, view.y - view.half, 2 * view.half, 2 * view.half].join(" "));
 		},
 	};
 }
@@ -405,7 +433,6 @@ function canvasPainter(drawing) {
 	const canvas = html("canvas", { width: 1720, height: 1720, role: "img",
 		"aria-label": "Servers on a circle and the links between them" });
 	const context = canvas.getContext("2d");
-	const scale = canvas.width / (2 * extent);
 	let curves = [];
 	const variable = (name) => getComputedStyle(canvas).getPropertyValue(name);
 	const paint = () => {
@@ -419,7 +446,10 @@ function canvasPainter(drawing) {
 
 		context.setTransform(1, 0, 0, 1, 0, 0);
 		context.clearRect(0, 0, canvas.width, canvas.height);
-		context.setTransform(scale, 0, 0, scale, canvas.width / 2, canvas.height / 2);
+		const scale = canvas.width / (2 * view.half);
+
+		context.setTransform(scale, 0, 0, scale, canvas.width / 2 - view.x * scale,
+			canvas.height / 2 - view.y * scale);
 		for (const link of links)
 			if (!hidden.has(kindOf(link)))
 				stroke(link, on ? 0.04 : 0.35, 0.6);
@@ -435,12 +465,12 @@ function canvasPainter(drawing) {
 	};
 	const nearest = (event) => {
 		const box = canvas.getBoundingClientRect();
-		const x = (event.clientX - box.left) / box.width * 2 * extent - extent;
-		const y = (event.clientY - box.top) / box.height * 2 * extent - extent;
+		const x = ((event.clientX - box.left) / box.width * 2 - 1) * view.half + view.x;
+		const y = ((event.clientY - box.top) / box.height * 2 - 1) * view.half + view.y;
 		const gap = place.map((at) => Math.hypot(at.x - x, at.y - y));
 		const least = Math.min(...gap);
 
-		return least < 24 ? gap.indexOf(least) : -1;
+		return least < 24 * view.half / extent ? gap.indexOf(least) : -1;
 	};
 
 	drawing.append(canvas);
@@ -462,6 +492,7 @@ function canvasPainter(drawing) {
 			paint();
 		},
 		emphasize: paint,
+		look: paint,
 	};
 }
 
@@ -528,6 +559,59 @@ function select(server) {
 	explain();
 }
 
+/* Look at a part of the drawing, @factor of what was seen, and within the drawing. */
+function zoom(factor) {
+	const at = source < 0 ? view : place[source];
+
+	view.half = Math.min(extent, Math.max(extent / 16, view.half * factor));
+	moveTo(at.x, at.y);
+}
+
+function moveTo(x, y) {
+	const far = extent - view.half;
+
+	view.x = Math.min(far, Math.max(-far, x));
+	view.y = Math.min(far, Math.max(-far, y));
+	painter.look();
+}
+
+/* Buttons to zoom, and dragging, which moves what is zoomed. */
+function zoomButtons() {
+	const drawing = document.querySelector("#topology .drawing");
+	const button = (text, label, factor) => {
+		const element = html("button", { type: "button", "aria-label": label, title: label }, text);
+
+		element.onclick = () => zoom(factor);
+		return element;
+	};
+
+	drawing.onpointermove = (event) => {
+		const shown = drawing.firstElementChild.getBoundingClientRect();
+		const scale = 2 * view.half / Math.min(shown.width, shown.height);
+
+		if (event.buttons & 1 && view.half < extent)
+			moveTo(view.x - event.movementX * scale, view.y - event.movementY * scale);
+	};
+	return html("div", { class: "choice", role: "group", "aria-label": "Zoom" },
+		button("+", "Zoom in", 0.5), button("\u2212", "Zoom out", 2), button("whole", "Show all", Infinity));
+}
+
+/* Select a server by its name. */
+function search() {
+	const input = html("input", { type: "search", list: "names", size: 12 });
+
+	input.oninput = () => {
+		const found = plan.servers.findIndex((server) => server.name === input.value);
+
+		if (found < 0 || found === source)
+			return;
+		select(found);
+		moveTo(place[found].x, place[found].y);
+	};
+	return html("label", { class: "hint" }, "Find server", input, html("datalist", { id: "names" },
+		...plan.servers.map((server) => html("option", { value: server.name }))));
+}
+
 function topology() {
 	const side = document.querySelector("#topology aside");
 	const words = { mp: "MP transfers", repair: "for connectivity", fixed: "as cabled" };
@@ -558,16 +642,18 @@ function topology() {
 		scale.hidden = !byLoad;
 		painter.redraw();
 	}), html("div", { class: "kinds" }, ...legend), scale,
-	html("label", { class: "hint" }, "Servers", order), about);
+	html("label", { class: "hint" }, "Servers", order), search(), zoomButtons(), about);
 	scale.hidden = true;
 	draw(() => {
 		const stops = [...Array(11).keys()].map((i) => css(color(i / 10))).join(",");
 
 		scale.replaceChildren(html("div", { style: `height:12px;background:linear-gradient(90deg,${stops})` }),
-			html("div", { class: "legend", style: "justify-content:space-between" }, html("span", {}, "0"),
+			html("div", { class: "legend", style: "justify-content:space-between" },
+				html("span", {}, leastLoad ? bytesText(leastLoad) : "0"),
 				html("span", {}, bytesText(mostLoad))));
 		painter.redraw();
 		painter.emphasize();
+		painter.look();
 	});
 	explain();
 }

@@ -4,24 +4,27 @@
 /* --- heat maps ----------------------------------------------------------- */
 
 /*
- * Draw @values, @size x @size with @step servers to a cell, into @parent;
- * undefined is left blank. Logarithmic or from zero.
+ * Draw @values, @size x @size with @step servers to a cell, into @parent; undefined is left
+ * blank. Logarithmic, or linear from scaleStart(). @label says what it is, in words.
  */
-function heatmap(parent, values, size, step, logarithmic) {
+function heatmap(parent, values, size, step, logarithmic, label) {
 	const left = 64, top = 50, side = 460, cell = side / size;
 	const some = values.filter((value) => value > 0);
 	const most = some.length ? some.reduce((a, b) => Math.max(a, b)) : 1;
 	/* similar values get similar colours */
-	const least = Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10);
-	const share = (value) => logarithmic ? Math.log(value / least) / Math.log(most / least) : value / most;
+	const least = logarithmic ? Math.min(some.length ? some.reduce((a, b) => Math.min(a, b)) : 1, most / 10) :
+		scaleStart(some);
+	const share = (value) => logarithmic ? Math.log(value / least) / Math.log(most / least) :
+		(value - least) / (most - least);
 	const pixels = Math.max(1, Math.floor(920 / size)), gap = size <= 40 ? 2 : 0;
 	const canvas = html("canvas", { width: size * pixels, height: size * pixels });
 	const context = canvas.getContext("2d");
-	const root = svg("svg", { viewBox: `0 0 ${left + side + 8} ${top + side + 62}`, role: "img" });
+	const root = svg("svg", { viewBox: `0 0 ${left + side + 8} ${top + side + 62}`, role: "img",
+		"aria-label": label });
 	const room = size <= 16 ? 0 : n > 100 ? 30 : 22;
 	const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((k) => k * cell / step >= room) || 1000;
 	const named = size <= 16 && step === 1;
-	const label = (i) => named ? short(nameOf(i), 7) : String(i);
+	const axis = (i) => named ? short(nameOf(i), 7) : String(i);
 	const range = (i) => step === 1 ? nameOf(i) :
 		`${nameOf(i * step)} to ${nameOf(Math.min(n, (i + 1) * step) - 1)}`;
 
@@ -43,10 +46,10 @@ function heatmap(parent, values, size, step, logarithmic) {
 	for (let i = 0; i < n; i += every) {
 		const at = (i + 0.5) * cell / step;
 
-		root.append(svg("text", { x: left - 6, y: top + at + 4, "text-anchor": "end", "font-size": 11.5 }, label(i)),
+		root.append(svg("text", { x: left - 6, y: top + at + 4, "text-anchor": "end", "font-size": 11.5 }, axis(i)),
 			svg("text", named && nameOf(i).length > 3 ?
 				{ transform: `translate(${left + at + 4} ${top - 6}) rotate(-35)`, "font-size": 11.5 } :
-				{ x: left + at, y: top - 6, "text-anchor": "middle", "font-size": 11.5 }, label(i)));
+				{ x: left + at, y: top - 6, "text-anchor": "middle", "font-size": 11.5 }, axis(i)));
 	}
 	if (some.length)
 		legend();
@@ -85,11 +88,11 @@ function heatmap(parent, values, size, step, logarithmic) {
 		for (let unit = 1; logarithmic && unit <= most; unit *= 1024)
 			for (const digit of [1, 10, 100])
 				round.push([digit * unit, digit + bytesText(unit).replace(/^[\d.]+/, "")]);
-		for (const mark of logarithmic ? round : byteTicks(most, 5))
+		for (const mark of logarithmic ? round : byteTicks(most, least ? 20 : 5))
 			if (share(mark[0]) > 0.17 && share(mark[0]) < 0.83 &&
 			    (!between.length || share(mark[0]) - share(between[between.length - 1][0]) > 0.15))
 				between.push(mark);
-		return [logarithmic ? [least, bytesText(least)] : [0, "0"], ...between,
+		return [[least, least ? bytesText(least) : "0"], ...between,
 			[most, bytesText(most)]];
 	}
 }
@@ -116,7 +119,8 @@ function demand() {
 		says.textContent = `Bytes per iteration from server to server, ${total(views[view])} in total` +
 			(plan.step > 1 ? `; a cell sums ${plan.step} × ${plan.step} servers` : "") +
 			". AllReduce goes to neighbours on rings and trees.";
-		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true);
+		heatmap(box, views[view].map((value) => value || undefined), size, plan.step, true,
+			"Demand, from server to server");
 	};
 
 	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
@@ -141,7 +145,7 @@ function load() {
 		}
 		says.textContent = "Bytes per iteration, in each direction, on the busiest link between two servers" +
 			(step > 1 ? `; a cell shows the busiest link of ${step} × ${step} servers` : "") + ". Blank: no link.";
-		heatmap(box, values, size, step, false);
+		heatmap(box, values, size, step, false, "Load of the links, from server to server");
 	};
 
 	section.append(says, choice(["all", "MP transfers", "AllReduce"], (i) => {
@@ -155,11 +159,15 @@ function load() {
 
 const CHART = { width: 532, left: 70, right: 524, top: 12 };
 
-/* Axes of a chart whose y goes to @most, with [[value, text], ...]; y() places a value. */
-function frame(height, most, marks, label) {
+/*
+ * Axes of a chart of @what whose y goes to @most, with [[value, text], ...]; y() places a
+ * value.
+ */
+function frame(what, height, most, marks, label) {
 	const bottom = height - 40;
 	const y = (value) => bottom - (bottom - CHART.top) * value / most;
-	const root = svg("svg", { viewBox: `0 0 ${CHART.width} ${height}`, role: "img" });
+	const root = svg("svg", { viewBox: `0 0 ${CHART.width} ${height}`, role: "img",
+		"aria-label": what });
 
 	for (const [value, text] of marks)
 		root.append(svg("line", { x1: CHART.left, x2: CHART.right, y1: y(value), y2: y(value), class: "grid" }),
@@ -175,7 +183,7 @@ function curve(title, field, bound, variable) {
 	const sorted = arcs.map((arc) => arc[field]).sort((a, b) => b - a);
 	const most = Math.max(sorted[0] || 0, bound);
 	const top = most > 0 ? most * 1.04 : 1;
-	const { root, y, bottom } = frame(214, top, most > 0 ? byteTicks(top, 4) : [[0, "0"]],
+	const { root, y, bottom } = frame("Load of the links: " + title, 214, top, most > 0 ? byteTicks(top, 4) : [[0, "0"]],
 		"link directions, most loaded first");
 	const width = (CHART.right - CHART.left) / (sorted.length || 1);
 	let path = `M${CHART.left} ${bottom}`;
@@ -203,17 +211,47 @@ function curve(title, field, bound, variable) {
 			html("b", {}, bytesText(bound))))];
 }
 
+/* How many link directions are busy for no more than so much of the communication time. */
+function utilisation() {
+	const busy = arcs.map((arc) => arc.load * 8 / (arc.link.bandwidth * plan.comm_time)).sort((a, b) => a - b);
+	const { root, y, bottom } = frame("Link utilisation, cumulative", 214, 1.04,
+		[0, 0.25, 0.5, 0.75, 1].map((value) => [value, 100 * value + " %"]),
+		"busy, in % of the communication time");
+	const x = (share) => CHART.left + (CHART.right - CHART.left) * share;
+	let path = `M${x(0)} ${bottom}`;
+
+	busy.forEach((share, i) => {
+		path += `H${x(share).toFixed(2)}V${y((i + 1) / busy.length).toFixed(1)}`;
+	});
+	root.append(svg("path", { d: path + `H${x(1)}`, class: "cdf",
+		style: "fill:none;stroke:var(--bar);stroke-width:1.5" }));
+	for (const mark of [0, 20, 40, 60, 80, 100])
+		root.append(svg("text", { x: x(mark / 100), y: bottom + 15, "text-anchor": "middle",
+			"font-size": 11.5 }, mark));
+	root.onmousemove = (event) => {
+		const share = (pointer(root, event).x - CHART.left) / (CHART.right - CHART.left);
+		const count = busy.filter((value) => value <= share).length;
+
+		showTip(event, share < 0 || share > 1 ? "" :
+			`${count} of ${busy.length} link directions: at most ${(100 * share).toFixed(0)} % busy`);
+	};
+	root.onmouseleave = (event) => showTip(event, "");
+	return [html("h3", {}, "Utilisation"), root, html("div", { class: "legend" }, html("span", {}, "mean ",
+		html("b", {}, (100 * busy.reduce((a, b) => a + b, 0) / busy.length).toFixed(1) + " %")))];
+}
+
 function curves() {
 	byId("curves").append(html("p", {}, "Bytes per iteration. The flatter the curve, the less capacity " +
 		"is idle while the busiest link sends."), ...curve("All", "load", plan.load_bound),
-	...curve("MP transfers alone", "mp", plan.mp_load_bound));
+	...curve("MP transfers alone", "mp", plan.mp_load_bound),
+	...arcs.length && plan.comm_time > 0 ? utilisation() : []);
 }
 
 function hops() {
 	const bars = Math.max(plan.hops.length, plan.moore.length);
 	const pairs = n * (n - 1) || 1;
 	const most = Math.max(...plan.hops, ...plan.moore) / pairs * 100;
-	const { root, y, bottom } = frame(500, most * 1.1,
+	const { root, y, bottom } = frame("Pairs of servers by hops", 500, most * 1.1,
 		ticks(most * 1.1, 5).map((value) => [value, value + " %"]), "hops");
 	const width = (CHART.right - CHART.left) / bars, bar = Math.min(width * 0.36, 60);
 	const percent = (value) => value < 0.05 ? "" : value.toFixed(value < 10 ? 1 : 0);

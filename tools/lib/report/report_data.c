@@ -44,7 +44,7 @@ static void data_servers(FILE *out, const struct to_cluster *c)
 	fprintf(out, "],\n");
 }
 
-/* Links, each [server, port, server, port, use, ring, tree]. */
+/* Links, each [server, port, server, port, use, ring, tree, bits/s]. */
 static void data_links(FILE *out, const struct to_cluster *c)
 {
 	unsigned int i;
@@ -54,10 +54,11 @@ static void data_links(FILE *out, const struct to_cluster *c)
 		fprintf(out, "%s\"%s\"", i ? "," : "", to_plan_link_uses[i]);
 	fprintf(out, "],\n\"links\":[");
 	for (i = 0; i < c->n_links; i++)
-		fprintf(out, "%s[%u,%u,%u,%u,%d,%d,%d]", i ? "," : "",
+		fprintf(out, "%s[%u,%u,%u,%u,%d,%d,%d,%" PRIu64 "]", i ? "," : "",
 			c->links[i].a.server, c->links[i].a.port,
 			c->links[i].b.server, c->links[i].b.port,
-			(int)c->links[i].use, c->links[i].ring, c->links[i].tree);
+			(int)c->links[i].use, c->links[i].ring, c->links[i].tree,
+			c->servers[c->links[i].a.server].ports[c->links[i].a.port].bandwidth);
 	fprintf(out, "],\n");
 }
 
@@ -231,7 +232,7 @@ int to_report_print_data(FILE *out, const struct to_report *r)
 		return ret;
 	if (r->graph->n <= TO_REPORT_DETAIL)
 		data_tables(out, r);
-	fprintf(out, "\"load_bound\":%.0f,\n\"mp_load_bound\":%.0f}\n",
-		r->verdict.figures.max_link_load_bound, r->verdict.figures.max_mp_link_load_bound);
+	fprintf(out, "\"comm_time\":%.9g,\n\"load_bound\":%.0f,\n\"mp_load_bound\":%.0f}\n",
+		r->verdict.figures.comm_time, r->verdict.figures.max_link_load_bound, r->verdict.figures.max_mp_link_load_bound);
 	return 0;
 }
