@@ -82,6 +82,9 @@ static struct to_plan *ring_of_four(bool crossed, struct to_error *err)
 #define OLD_NCCL \
 	"! NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: " \
 	"connections enter by other ports than their cables'; relayed\n"
+#define NO_SUBNET \
+	" are not in one subnet (/24): NCCL does not connect them, its connections are relayed\n"
+#define NO_CABLE " has no cable: NCCL connects them for its trees when it starts; relayed\n"
 #define NCCL_RING_OF_FOUR(merge) \
 	"NCCL_SOCKET_IFNAME==topo0\n" \
 	"NCCL_IB_HCA==mlx5_0:1,mlx5_1:1\n" \
@@ -89,7 +92,7 @@ static struct to_plan *ring_of_four(bool crossed, struct to_error *err)
 	"NCCL_IB_MERGE_NICS=" merge "\n" \
 	"NCCL_IB_SUBNET_AWARE_ROUTING=1\n" \
 	"NCCL_ALGO=Ring\n" OLD_NCCL \
-	"! s0 - s2 has no cable: NCCL connects them for its trees when it starts; relayed\n"
+	"! s0 - s2" NO_CABLE
 
 static void nccl_ring(void **state)
 {
@@ -124,14 +127,39 @@ static void nccl_prototype(void **state)
 	lab_start(&lab, prototype(), 1, 3);
 	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
 	/* of four devices those on the cables to s8 and s10, its neighbours on ring 1 */
-	assert_non_null(strstr(lab.text, "NCCL_IB_HCA==mlx5_2:1,mlx5_3:1\n"));
-	assert_non_null(strstr(lab.text, "NCCL_IB_MERGE_NICS=0\n"));
-	assert_non_null(strstr(lab.text, "! s3:eth2 and s8:eth3 at the other end of its cable are "
-					 "not in one subnet (/24)"));
-	assert_non_null(strstr(lab.text, "! NCCL has one order of ranks for a communicator: "
-					 "1 of the group's 2 rings stay idle"));
-	assert_null(strstr(lab.text, "s3 - s8 "));
-	assert_null(strstr(lab.text, "s3 - s10 "));
+	assert_string_equal(lab.text,
+		"NCCL_SOCKET_IFNAME==topo0\n"
+		"NCCL_IB_HCA==mlx5_2:1,mlx5_3:1\n"
+		"NCCL_IB_GID_INDEX=3\n"
+		"NCCL_IB_MERGE_NICS=0\n"
+		"NCCL_IB_SUBNET_AWARE_ROUTING=1\n"
+		"NCCL_ALGO=Ring\n" OLD_NCCL
+		"! s3:eth2 and s8:eth3 at the other end of its cable" NO_SUBNET
+		"! s3:eth3 and s10:eth2 at the other end of its cable" NO_SUBNET
+		"! NCCL has one order of ranks for a communicator: 1 of the group's 2 rings stay "
+		"idle unless each has one of its own, with ranks in its order\n"
+		"! s3 - s5" NO_CABLE "! s3 - s11" NO_CABLE "! s3 - s7" NO_CABLE);
+	to_plan_free(lab.plan);
+}
+
+static void ucx_ring(void **state)
+{
+	struct to_error err = { "" };
+	struct lab lab;
+
+	(void)state;
+	lab_start(&lab, ring_of_four(true, &err), 0, 0);
+	assert_int_equal(lab_make(&lab, TO_ENV_UCX), 0);
+	assert_string_equal(lab.text,
+		"UCX_NET_DEVICES=mlx5_0:1,mlx5_1:1\n"
+		"UCX_IB_GID_INDEX=3\n"
+		"UCX_TLS=rc,sm,self\n"
+		"UCX_MAX_RNDV_RAILS=1\n"
+		"UCX_IB_ROCE_REACHABILITY_MODE=route\n"
+		"UCX_UD_VERBS_ETH_DGID_CHECK=n\n"
+		"! UCX takes devices by their speed, not by the peer at their cables: "
+		"connections may leave by another port; relayed\n"
+		"! UCX before 1.19 does not know UCX_IB_ROCE_REACHABILITY_MODE, and does not need it\n");
 	to_plan_free(lab.plan);
 }
 
@@ -202,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nccl_ring),
 		cmocka_unit_test(nccl_prototype),
+		cmocka_unit_test(ucx_ring),
 		cmocka_unit_test(dark_port),
 		cmocka_unit_test(devices_and_gids),
 		cmocka_unit_test(other_clients),

@@ -396,6 +396,8 @@ static int env_ucx(struct env *env)
 	env_set(env, "UCX_TLS", "rc,sm,self");
 	env_set(env, "UCX_MAX_RNDV_RAILS", "1");
 	env_set(env, "UCX_IB_ROCE_REACHABILITY_MODE", "route");
+	/* before 1.19 it takes an IPv4 header for one of IPv6 except on Mellanox's NICs */
+	env_set(env, "UCX_UD_VERBS_ETH_DGID_CHECK", "n");
 	env_warn(env, json_string("UCX takes devices by their speed, not by the peer at their cables: connections may leave by another port; relayed"));
 	env_warn(env, json_string("UCX before 1.19 does not know UCX_IB_ROCE_REACHABILITY_MODE, and does not need it"));
 	return 0;
