@@ -218,7 +218,7 @@ static void links_carry_what_is_predicted(void **state)
 		struct to_error err = { "" };
 		const struct to_simulation *r;
 		struct to_forwarding f;
-		const struct to_graph *graph;
+		struct to_graph *graph;
 		struct to_simulator *s;
 		struct to_taskgraph g;
 		struct to_plan *plan;
@@ -231,7 +231,10 @@ static void links_carry_what_is_predicted(void **state)
 				to_random_below(&random, 2), &err);
 		assert_string_equal(err.text, "");
 		s = simulator(plan);
-		graph = to_simulator_graph(s);
+		graph = to_graph_new(demand->n, plan->cluster->links, plan->cluster->n_links,
+				     plan->cluster->link_mode);
+		assert_non_null(graph);
+		assert_int_equal(to_simulator_network(s)->n_links, graph->n_arcs);
 		rings = calloc(2 * graph->n_arcs, sizeof(*rings));
 		assert_non_null(rings);
 		mp = rings + graph->n_arcs;
@@ -245,10 +248,11 @@ static void links_carry_what_is_predicted(void **state)
 					       plan->demand->groups[i].bytes);
 		r = run(s, &g, round % 2);
 		for (unsigned int a = 0; a < graph->n_arcs; a++)
-			assert_true(fabs(r->arc_bytes[a] - rings[a] - mp[a]) <=
-				    1e-6 * r->arc_bytes[a] + 64);
+			assert_true(fabs(r->link_bytes[a] - rings[a] - mp[a]) <=
+				    1e-6 * r->link_bytes[a] + 64);
 		to_taskgraph_free(&g);
 		to_forwarding_free(&f);
+		to_graph_free(graph);
 		free(rings);
 		to_simulator_free(s);
 		to_plan_free(plan);

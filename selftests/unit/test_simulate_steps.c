@@ -406,7 +406,7 @@ static void random_tasks(struct to_taskgraph *g, const struct to_demand *d, uint
 }
 
 static void compare(const struct to_taskgraph *g, const struct to_simulation *r,
-		    const struct to_graph *graph, double seconds)
+		    const struct to_network *network, double seconds)
 {
 	double tolerance = (g->n_tasks + 2) * seconds, most = 0, total = 0, path = 0;
 
@@ -419,15 +419,15 @@ static void compare(const struct to_taskgraph *g, const struct to_simulation *r,
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
 		path += r->critical_time[k];
 	assert_true(fabs(path - r->time) <= 1e-9 * r->time);
-	for (unsigned int a = 0; a < graph->n_arcs; a++) {
-		unsigned int at = graph->from[a] * PORTS + graph->port[a];
+	for (unsigned int a = 0; a < network->n_links; a++) {
+		unsigned int at = network->links[a].from * PORTS + network->links[a].port;
 
-		if (fabs(r->arc_bytes[a] - o.sent[at]) > 1e-6 * o.sent[at] + 1)
-			fail_msg("arc %u carries %.9g bytes instead of %.9g", a, r->arc_bytes[a],
+		if (fabs(r->link_bytes[a] - o.sent[at]) > 1e-6 * o.sent[at] + 1)
+			fail_msg("arc %u carries %.9g bytes instead of %.9g", a, r->link_bytes[a],
 				 o.sent[at]);
-		assert_true(fabs(r->arc_busy[a] - o.busy[at]) <=
+		assert_true(fabs(r->link_busy[a] - o.busy[at]) <=
 			    2 * tolerance + 0.01 * o.busy[at]);
-		total += r->arc_bytes[a];
+		total += r->link_bytes[a];
 	}
 	for (unsigned int a = 0; a < ARCS; a++)
 		total -= o.sent[a];
@@ -468,7 +468,7 @@ static void as_in_small_steps(void **state)
 			busy += r->time > 0;
 			if (r->time > 0) {
 				run_in_steps(&g, detail, r->time / STEPS);
-				compare(&g, r, to_simulator_graph(s), r->time / STEPS);
+				compare(&g, r, to_simulator_network(s), r->time / STEPS);
 			}
 		}
 		to_simulator_free(s);

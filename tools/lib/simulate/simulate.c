@@ -10,6 +10,8 @@
 #include "simulate/simulate.h"
 #include "simulate/stream.h"
 
+/* Rounds between looks at the watch. */
+#define SIMULATE_WATCH 64
 /* What ends within this fraction of the time to the next end ends with it. */
 #define SIMULATE_TOGETHER 1e-9
 
@@ -30,6 +32,7 @@ struct simulate_task {
 	uint32_t parts;		/* that are not sent yet */
 	uint32_t cause;		/* what it waited for last */
 	uint32_t next;		/* in the queue of its server */
+	unsigned int phase, phases;	/* of AllReduce; all others have one */
 	double ready, latency;
 };
 
@@ -40,7 +43,8 @@ struct simulate_server {
 };
 
 struct to_simulator {
-	struct to_graph *graph;
+	struct to_router *router, *own;	/* the same, or NULL */
+	double *capacity;		/* per link */
 	struct to_streams streams;
 	struct to_maxmin maxmin;
 	struct simulate_server *servers;
@@ -51,7 +55,7 @@ struct to_simulator {
 	struct simulate_task *tasks;
 	struct simulate_event *events;	/* heap, the next one first */
 	uint32_t n_events;
-	uint32_t *stream;		/* per AllReduce task */
+	uint32_t *stream;		/* per AllReduce task, of its first phase */
 
 	struct to_flow *flows;
 	uint32_t *flow_stream;
@@ -59,6 +63,8 @@ struct to_simulator {
 	struct simulate_part *parts;
 	uint32_t n_parts, max_parts;
 
+	int (*watch)(void *data, double done);
+	void *watch_data;
 	enum to_simulate_detail detail;
 	double now;
 	bool changed;			/* flows, since the rates were set */
@@ -71,7 +77,8 @@ void to_simulator_free(struct to_simulator *s)
 		return;
 	to_streams_free(&s->streams);
 	to_maxmin_free(&s->maxmin);
-	to_graph_free(s->graph);
+	to_router_free(s->own);
+	free(s->capacity);
 	free(s->servers);
 	free(s->touched);
 	free(s->tasks);
@@ -82,28 +89,31 @@ void to_simulator_free(struct to_simulator *s)
 	free(s->parts);
 	free(s->result.start);
 	free(s->result.critical);
-	free(s->result.arc_bytes);
+	free(s->result.link_bytes);
 	free(s);
 }
 
-struct to_simulator *to_simulator_new(const struct to_plan *plan, struct to_error *err)
+struct to_simulator *to_simulator_on(struct to_router *router, struct to_error *err)
 {
-	const struct to_cluster *c = plan->cluster;
+	const struct to_network *w = router->network;
 	struct to_simulator *s = calloc(1, sizeof(*s));
+	uint32_t i;
 
 	if (!s)
 		goto fail;
-	s->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	s->servers = calloc(c->n_servers, sizeof(*s->servers));
-	s->touched = calloc(c->n_servers, sizeof(*s->touched));
-	if (!s->graph || !s->servers || !s->touched)
+	s->router = router;
+	s->capacity = calloc(w->n_links + 1, sizeof(*s->capacity));
+	s->servers = calloc(w->n_servers, sizeof(*s->servers));
+	s->touched = calloc(w->n_servers, sizeof(*s->touched));
+	s->result.link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*s->result.link_bytes));
+	if (!s->capacity || !s->servers || !s->touched || !s->result.link_bytes)
 		goto fail;
-	s->result.arc_bytes = calloc(2 * (size_t)s->graph->n_arcs + 1,
-				     sizeof(*s->result.arc_bytes));
-	if (!s->result.arc_bytes || to_streams_init(&s->streams, plan, s->graph, err) ||
-	    to_maxmin_init(&s->maxmin, s->streams.matrix.capacity, s->graph->n_arcs))
+	s->result.link_busy = s->result.link_bytes + w->n_links;
+	for (i = 0; i < w->n_links; i++)
+		s->capacity[i] = w->links[i].capacity;
+	if (to_streams_init(&s->streams, router, err) ||
+	    to_maxmin_init(&s->maxmin, s->capacity, w->n_links))
 		goto fail;
-	s->result.arc_busy = s->result.arc_bytes + s->graph->n_arcs;
 	return s;
 fail:
 	to_simulator_free(s);
@@ -111,9 +121,28 @@ fail:
 	return NULL;
 }
 
-const struct to_graph *to_simulator_graph(const struct to_simulator *s)
+struct to_simulator *to_simulator_new(const struct to_plan *plan, struct to_error *err)
 {
-	return s->graph;
+	static const struct to_delays delays = { .link = TO_HOP_SECONDS };
+	struct to_router *router = to_router_of_plan(plan, &delays, err);
+	struct to_simulator *s = router ? to_simulator_on(router, err) : NULL;
+
+	if (s)
+		s->own = router;
+	else
+		to_router_free(router);
+	return s;
+}
+
+void to_simulator_watch(struct to_simulator *s, int (*watch)(void *data, double done), void *data)
+{
+	s->watch = watch;
+	s->watch_data = data;
+}
+
+const struct to_network *to_simulator_network(const struct to_simulator *s)
+{
+	return s->router->network;
 }
 
 /* Arrays with an entry per task. */
@@ -279,6 +308,16 @@ static int simulate_start_transfers(struct to_simulator *s, uint32_t t, struct t
 	return 0;
 }
 
+static int simulate_start_phase(struct to_simulator *s, uint32_t t, struct to_error *err)
+{
+	uint32_t stream = s->stream[t] + s->tasks[t].phase++;
+
+	s->tasks[t].latency = 0;
+	if (simulate_send(s, t, stream, s->streams.streams[stream].size * s->g->tasks[t].bytes))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
 static int simulate_start(struct to_simulator *s, uint32_t t, struct to_error *err)
 {
 	const struct to_task *task = &s->g->tasks[t];
@@ -292,9 +331,8 @@ static int simulate_start(struct to_simulator *s, uint32_t t, struct to_error *e
 	}
 	if (task->kind == TO_TASK_MP)
 		ret = simulate_start_transfers(s, t, err);
-	else if (stream != UINT32_MAX &&
-		 simulate_send(s, t, stream, s->streams.streams[stream].size * task->bytes))
-		ret = to_error_set(err, -ENOMEM, "out of memory");
+	else if (stream != UINT32_MAX)
+		ret = simulate_start_phase(s, t, err);
 	if (!s->tasks[t].parts)
 		simulate_push(s, s->now, t);
 	return ret;
@@ -316,6 +354,9 @@ static int simulate_finished(struct to_simulator *s, uint32_t t, struct to_error
 	uint32_t i;
 	int ret = 0;
 
+	s->result.events++;
+	if (s->tasks[t].phase < s->tasks[t].phases)
+		return simulate_start_phase(s, t, err);
 	s->result.finish[t] = s->now;
 	if (g->tasks[t].kind == TO_TASK_COMPUTE) {
 		s->servers[g->tasks[t].server].running = TO_TASK_NONE;
@@ -387,8 +428,8 @@ static void simulate_pass(struct to_simulator *s)
 	}
 	for (i = 0; s->n_parts && i < m->n_used; i++) {
 		a = m->used[i];
-		s->result.arc_bytes[a] += (m->capacity[a] - m->left[a]) * step;
-		s->result.arc_busy[a] += step;
+		s->result.link_bytes[a] += (m->capacity[a] - m->left[a]) * step;
+		s->result.link_busy[a] += step;
 	}
 	s->now = sent ? s->now + step : s->events[0].time;
 	for (i = 0; i < s->n_parts; i++) {
@@ -401,15 +442,29 @@ static void simulate_pass(struct to_simulator *s)
 			part->left = fmax(part->left - bytes, 0);
 	}
 	/* flows go only now, all rates have been looked up */
-	for (i = s->n_parts; sent && i-- > 0;)
-		if (!s->parts[i].left)
-			simulate_sent(s, i);
+	for (i = s->n_parts; sent && i-- > 0;) {
+		if (s->parts[i].left)
+			continue;
+		simulate_sent(s, i);
+		s->result.events++;
+	}
+}
+
+static int simulate_look(struct to_simulator *s, struct to_error *err)
+{
+	const struct to_taskgraph *g = s->g;
+	/* as many events as there are without phases */
+	const double all = (double)g->n_tasks + g->n_transfers + 1;
+
+	if (s->watch && s->watch(s->watch_data, fmin(s->result.events / all, 1)))
+		return to_error_set(err, -EINTR, "interrupted");
+	return 0;
 }
 
 static int simulate_run(struct to_simulator *s, struct to_error *err)
 {
 	const struct to_taskgraph *g = s->g;
-	uint32_t t;
+	uint32_t t, round = 0;
 	int ret;
 
 	for (t = 0; t < g->n_tasks; t++) {
@@ -420,6 +475,8 @@ static int simulate_run(struct to_simulator *s, struct to_error *err)
 			return ret;
 	}
 	for (simulate_dispatch(s); s->n_events || s->n_parts; simulate_dispatch(s)) {
+		if (round++ % SIMULATE_WATCH == 0 && simulate_look(s, err))
+			return -EINTR;
 		if (simulate_set_rates(s))
 			return to_error_set(err, -ENOMEM, "out of memory");
 		simulate_pass(s);
@@ -450,6 +507,7 @@ static int simulate_find_groups(struct to_simulator *s, struct to_error *err)
 		if (stream < 0)
 			return stream;
 		s->stream[t] = stream;
+		s->tasks[t].phases = s->router->ops->phases(s->router, task->n);
 	}
 	for (t = 0; t < s->streams.n_streams; t++)
 		s->streams.streams[t].flow = UINT32_MAX;
@@ -467,7 +525,8 @@ static void simulate_reset(struct to_simulator *s)
 	for (x = 0; x < g->n_servers; x++)
 		s->servers[x] = (struct simulate_server){ TO_TASK_NONE, TO_TASK_NONE, TO_TASK_NONE,
 							  TO_TASK_NONE, false };
-	memset(s->result.arc_bytes, 0, 2 * (size_t)s->graph->n_arcs * sizeof(double));
+	memset(s->result.link_bytes, 0, 2 * (size_t)s->router->network->n_links * sizeof(double));
+	s->result.events = 0;
 	s->n_touched = s->n_events = s->n_flows = s->n_parts = 0;
 	s->now = 0;
 	s->changed = true;
@@ -499,9 +558,9 @@ static void simulate_trace(struct to_simulator *s)
 const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_taskgraph *tasks,
 					enum to_simulate_detail detail, struct to_error *err)
 {
-	if (tasks->n_servers != s->graph->n) {
+	if (tasks->n_servers != s->router->network->n_servers) {
 		to_error_set(err, -EINVAL, "the tasks are for %u servers, the plan for %u",
-			     tasks->n_servers, s->graph->n);
+			     tasks->n_servers, s->router->network->n_servers);
 		return NULL;
 	}
 	s->g = tasks;

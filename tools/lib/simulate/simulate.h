@@ -3,12 +3,12 @@
 #define TOPOOPT_SIMULATE_H
 
 /*
- * How long one training iteration takes on a plan: a fluid model.
+ * How long one training iteration takes on a network: a fluid model.
  *
- * Bytes flow along the plan's tables and rings at max-min fair rates over the
- * links' bandwidths, which are set anew whenever a task starts or ends. What
- * has been sent arrives TO_HOP_SECONDS per hop later; an AllReduce along a ring
- * of n servers is 2(n - 1) hops long, along a tree twice its depth, and goes at
+ * Bytes flow along the network's paths at max-min fair rates over the links'
+ * bandwidths, which are set anew whenever a task starts or ends. What has been
+ * sent arrives after the latency of its path; an AllReduce along a ring of n
+ * servers has that of 2(n - 1) steps, along a tree of twice its depth, and goes at
  * the pace of its slowest link.
  */
 
@@ -17,7 +17,9 @@
 #include "base/error.h"
 #include "data/plan.h"
 #include "data/taskgraph.h"
+#include "simulate/router.h"
 
+/** Latency of a link of a plan that is being searched for. */
 #define TO_HOP_SECONDS 1e-6
 
 /**
@@ -39,8 +41,9 @@ enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
  * struct to_simulation - one iteration
  * @time: seconds until the last task has finished
  * @start, @finish: seconds, per task
- * @arc_bytes: sent, per arc of to_simulator_graph()
- * @arc_busy: seconds in which something was sent, per arc
+ * @link_bytes: sent, per link of to_simulator_network()
+ * @link_busy: seconds in which something was sent, per link
+ * @events: ends of tasks, of phases and of what they send
  * @critical: @n_critical tasks that bound the iteration: each waited for the one
  *	before it, the last one ends the iteration
  * @critical_time: seconds of @time in tasks of each kind on that path
@@ -48,7 +51,8 @@ enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
 struct to_simulation {
 	double time;
 	double *start, *finish;
-	double *arc_bytes, *arc_busy;
+	double *link_bytes, *link_busy;
+	uint64_t events;
 	uint32_t n_critical;
 	uint32_t *critical;
 	double critical_time[TO_TASK_KINDS];
@@ -57,28 +61,41 @@ struct to_simulation {
 struct to_simulator;
 
 /**
- * to_simulator_new() - prepare for many runs on the links and tables of @plan
+ * to_simulator_on() - prepare for many runs on @router
  *
- * @plan must outlive it. One thread at a time may use a simulator.
+ * @router must outlive it. One thread at a time may use both.
+ *
+ * Return: NULL with @err set when out of memory.
+ */
+struct to_simulator *to_simulator_on(struct to_router *router, struct to_error *err);
+
+/**
+ * to_simulator_new() - to_simulator_on() the links and tables of @plan
+ *
+ * @plan must outlive it. A link takes TO_HOP_SECONDS, relays and steps nothing.
  *
  * Return: NULL with @err set when out of memory.
  */
 struct to_simulator *to_simulator_new(const struct to_plan *plan, struct to_error *err);
 void to_simulator_free(struct to_simulator *simulator);
 
-/** to_simulator_graph() - the arcs that a simulation counts */
-const struct to_graph *to_simulator_graph(const struct to_simulator *simulator);
+/**
+ * to_simulator_watch() - call @watch now and then while it runs
+ * @watch: @done of the iteration, 0 to 1; not 0 ends it
+ */
+void to_simulator_watch(struct to_simulator *simulator, int (*watch)(void *data, double done),
+			void *data);
+
+/** to_simulator_network() - the links that a simulation counts; of a plan, its arcs in order */
+const struct to_network *to_simulator_network(const struct to_simulator *simulator);
 
 /**
  * to_simulate() - run the tasks of @tasks once
- * @tasks: after to_taskgraph_finish(); servers are those of the plan
- *
- * The tasks are not bound to the plan's own demand: AllReduce over servers for
- * which the plan has neither rings nor trees takes a routed ring.
+ * @tasks: after to_taskgraph_finish(); servers are those of the network
  *
  * Return: what happened, good until the next call; NULL with @err set when out
- * of memory, when the plan has other servers, or when it has no path between two
- * servers that the tasks need.
+ * of memory, when the network has other servers, or no path between two servers
+ * that the tasks need, when the watch ended it (-EINTR).
  */
 const struct to_simulation *to_simulate(struct to_simulator *simulator,
 					const struct to_taskgraph *tasks,

@@ -5,7 +5,7 @@
 /* What communication tasks put on arcs, as flows that can share them. */
 
 #include "graph/maxmin.h"
-#include "simulate/routing_matrix.h"
+#include "simulate/router.h"
 
 /**
  * struct to_stream - a flow to be
@@ -23,36 +23,39 @@ struct to_stream {
 	uint32_t flow;
 };
 
-/** struct to_stream_group - servers whose AllReduce stream is known */
+/** struct to_stream_group - servers whose AllReduce streams are known, one a phase */
 struct to_stream_group {
 	uint32_t *members, n, stream;
 };
 
-/** struct to_streams - streams on one plan; those of AllReduce groups come first and are kept */
+/**
+ * struct to_streams - streams on @router
+ * @n_kept: those of AllReduce groups, which come first and are kept
+ */
 struct to_streams {
-	struct to_routing_matrix matrix;
-	uint32_t n_streams, max_streams, n_groups, max_groups;
+	struct to_router *router;
+	uint32_t n_streams, max_streams, n_kept, n_groups, max_groups;
 	size_t n_shares, max_shares;
 	struct to_stream *streams;
 	struct to_share *shares;
 	struct to_stream_group *groups;
-	double *load;		/* scratch, per arc, 0 between calls */
+	double *load;		/* scratch, per link, 0 between calls */
 };
 
-/** to_streams_init() - Return: 0, or -ENOMEM with @err set */
-int to_streams_init(struct to_streams *s, const struct to_plan *plan, const struct to_graph *graph,
-		    struct to_error *err);
+/** to_streams_init() - @router outlives them. Return: 0, or -ENOMEM with @err set */
+int to_streams_init(struct to_streams *s, struct to_router *router, struct to_error *err);
 void to_streams_free(struct to_streams *s);
 
 /** to_streams_rewind() - drop all streams but those of AllReduce groups */
 void to_streams_rewind(struct to_streams *s);
 
 /**
- * to_streams_allreduce() - stream of AllReduce over @n servers in ascending order
+ * to_streams_allreduce() - streams of AllReduce over @n servers in ascending order
  *
- * All such streams of a run are to be made before those of transfers.
+ * As many as it has phases. All such streams of a run are to be made before those of
+ * transfers.
  *
- * Return: index of the stream, or a negative errno with @err set.
+ * Return: index of the first stream, or a negative errno with @err set.
  */
 int to_streams_allreduce(struct to_streams *s, const uint32_t *members, uint32_t n,
 			 struct to_error *err);

@@ -1,18 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The paths of a plan, read once from its tables and rings, for many transfers. */
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/allreduce.h"
 #include "graph/ring.h"
-#include "simulate/routing_matrix.h"
+#include "routing/forwarding.h"
+#include "simulate/router.h"
 
-/* Bytes of a buffer from which shares are taken: to_allreduce_routed() rounds to whole bytes. */
-#define WAYS_BUFFER (1ull << 40)
+/* struct plan_step - @share of what the server that @arc leaves forwards goes into it */
+struct plan_step {
+	uint32_t arc;
+	double share;
+};
 
-static int matrix_add_step(struct to_routing_matrix *w, uint32_t arc, double share)
+/* struct plan_exception - paths from one source that has routes of its own to @dst */
+struct plan_exception {
+	uint32_t dst, src, first_step, n_steps;
+};
+
+/*
+ * struct router_plan - the paths to every server
+ * @first_step: steps to server y: steps[first_step[y]] up to
+ *	steps[first_step[y + 1] - 1], those of a server behind those of all
+ *	servers that forward to it
+ * @hops: hops of the longest path, [dst * n + src]; TO_DISTANCE_NONE where packets
+ *	do not arrive
+ * @exceptions: by (dst, src)
+ */
+struct router_plan {
+	struct to_router router;
+	const struct to_plan *plan;
+	struct to_graph *graph;
+	uint32_t *first_step;
+	uint32_t n_steps, max_steps, n_exceptions;
+	struct plan_step *steps;
+	uint16_t *hops;
+	struct plan_exception *exceptions;
+	double *flow;			/* scratch, per server */
+	uint32_t *head, *next, max_next;	/* scratch, transfers by destination */
+	uint32_t *parent;		/* scratch, per server */
+};
+
+static int plan_add_step(struct router_plan *w, uint32_t arc, double share)
 {
-	struct to_routing_step *grown;
+	struct plan_step *grown;
 
 	if (w->n_steps == w->max_steps) {
 		w->max_steps += w->max_steps / 2 + 1024;
@@ -21,12 +55,12 @@ static int matrix_add_step(struct to_routing_matrix *w, uint32_t arc, double sha
 			return -ENOMEM;
 		w->steps = grown;
 	}
-	w->steps[w->n_steps++] = (struct to_routing_step){ arc, share };
+	w->steps[w->n_steps++] = (struct plan_step){ arc, share };
 	return 0;
 }
 
 /* Steps of the paths that are resolved, for bytes that start at servers where @flow is 1. */
-static int matrix_read(struct to_routing_matrix *w, const struct to_forwarding *f, double *load)
+static int plan_read(struct router_plan *w, const struct to_forwarding *f, double *load)
 {
 	const struct to_graph *g = w->graph;
 	unsigned int i;
@@ -38,13 +72,13 @@ static int matrix_read(struct to_routing_matrix *w, const struct to_forwarding *
 		uint32_t x = f->order[i];
 
 		for (a = g->out[x]; a < g->out[x + 1]; a++)
-			if (load[a] > 0 && matrix_add_step(w, a, load[a] / w->flow[x]))
+			if (load[a] > 0 && plan_add_step(w, a, load[a] / w->flow[x]))
 				return -ENOMEM;
 	}
 	return 0;
 }
 
-static void matrix_read_hops(struct to_routing_matrix *w, const struct to_forwarding *f)
+static void plan_read_hops(struct router_plan *w, const struct to_forwarding *f)
 {
 	uint16_t *hops = w->hops + (size_t)f->dst * w->graph->n;
 	unsigned int i;
@@ -55,7 +89,7 @@ static void matrix_read_hops(struct to_routing_matrix *w, const struct to_forwar
 }
 
 /* Ways to @dst's node address: those of all servers, but not yet the exceptions. */
-static int matrix_read_to(struct to_routing_matrix *w, struct to_forwarding *f, uint32_t dst,
+static int plan_read_to(struct router_plan *w, struct to_forwarding *f, uint32_t dst,
 			  double *load)
 {
 	uint32_t x;
@@ -63,13 +97,13 @@ static int matrix_read_to(struct to_routing_matrix *w, struct to_forwarding *f, 
 	to_forwarding_resolve(f, dst, 0);
 	for (x = 0; x < w->graph->n; x++)
 		w->flow[x] = 1;
-	matrix_read_hops(w, f);
+	plan_read_hops(w, f);
 	w->first_step[dst] = w->n_steps;
-	return matrix_read(w, f, load);
+	return plan_read(w, f, load);
 }
 
 /* The exceptions, behind the steps of all others. */
-static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *f, double *load)
+static int plan_read_apart(struct router_plan *w, struct to_forwarding *f, double *load)
 {
 	const struct to_qualified *q = f->qualified;
 	unsigned int first, last;
@@ -79,7 +113,7 @@ static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *
 	if (!w->exceptions)
 		return -ENOMEM;
 	for (first = 0; first < f->n_qualified; first = last) {
-		struct to_routing_exception *exception = &w->exceptions[w->n_exceptions];
+		struct plan_exception *exception = &w->exceptions[w->n_exceptions];
 		uint32_t dst = q[first].dst, src = q[first].src;
 		unsigned int i;
 
@@ -96,9 +130,9 @@ static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *
 		for (i = 0; i < f->n_reached; i++)
 			if (f->order[i] == src)
 				w->hops[dst * n + src] = f->level[src];
-		*exception = (struct to_routing_exception){ .dst = dst, .src = src,
+		*exception = (struct plan_exception){ .dst = dst, .src = src,
 							    .first_step = w->n_steps };
-		if (matrix_read(w, f, load))
+		if (plan_read(w, f, load))
 			return -ENOMEM;
 		exception->n_steps = w->n_steps - exception->first_step;
 		w->n_exceptions++;
@@ -106,48 +140,11 @@ static int matrix_read_apart(struct to_routing_matrix *w, struct to_forwarding *
 	return 0;
 }
 
-int to_routing_matrix_init(struct to_routing_matrix *w, const struct to_plan *plan,
-			   const struct to_graph *graph, struct to_error *err)
+static void plan_free(struct to_router *router)
 {
-	size_t n = graph->n;
-	double *load = calloc(graph->n_arcs + 1, sizeof(*load));
-	struct to_forwarding f = { 0 };
-	int ret = -ENOMEM;
-	uint32_t dst, a;
+	struct router_plan *w = (struct router_plan *)router;
 
-	memset(w, 0, sizeof(*w));
-	w->plan = plan;
-	w->graph = graph;
-	w->capacity = calloc(graph->n_arcs + 1, sizeof(*w->capacity));
-	w->first_step = calloc(n + 1, sizeof(*w->first_step));
-	w->hops = calloc(n * n, sizeof(*w->hops));
-	w->flow = calloc(n, sizeof(*w->flow));
-	w->head = calloc(n, sizeof(*w->head));
-	w->parent = calloc(n, sizeof(*w->parent));
-	if (!load || !w->capacity || !w->first_step || !w->hops || !w->flow || !w->head ||
-	    !w->parent || to_forwarding_init(&f, plan, graph))
-		goto out;
-	memset(w->head, 0xff, n * sizeof(*w->head));
-	for (a = 0; a < graph->n_arcs; a++)
-		w->capacity[a] = 1 / to_graph_seconds_per_byte(graph, plan->cluster, a);
-	for (dst = 0; dst < n; dst++)
-		if (matrix_read_to(w, &f, dst, load))
-			goto out;
-	w->first_step[n] = w->n_steps;
-	ret = matrix_read_apart(w, &f, load);
-out:
-	if (ret) {
-		to_routing_matrix_free(w);
-		to_error_set(err, ret, "out of memory");
-	}
-	to_forwarding_free(&f);
-	free(load);
-	return ret;
-}
-
-void to_routing_matrix_free(struct to_routing_matrix *w)
-{
-	free(w->capacity);
+	to_graph_free(w->graph);
 	free(w->first_step);
 	free(w->steps);
 	free(w->hops);
@@ -156,11 +153,47 @@ void to_routing_matrix_free(struct to_routing_matrix *w)
 	free(w->head);
 	free(w->parent);
 	free(w->next);
-	memset(w, 0, sizeof(*w));
+	free(w);
+}
+
+/* All of it; 0 or -ENOMEM. */
+static int plan_read_all(struct router_plan *w)
+{
+	const struct to_plan *plan = w->plan;
+	size_t n = plan->cluster->n_servers;
+	struct to_forwarding f = { 0 };
+	double *load = NULL;
+	int ret = -ENOMEM;
+	uint32_t dst;
+
+	w->graph = to_graph_new(n, plan->cluster->links, plan->cluster->n_links,
+				plan->cluster->link_mode);
+	if (!w->graph)
+		return -ENOMEM;
+	w->router.network = to_network_of_graph(w->graph, plan->cluster, w->router.delays.link);
+	w->first_step = calloc(n + 1, sizeof(*w->first_step));
+	w->hops = calloc(n * n, sizeof(*w->hops));
+	w->flow = calloc(n, sizeof(*w->flow));
+	w->head = calloc(n, sizeof(*w->head));
+	w->parent = calloc(n, sizeof(*w->parent));
+	load = calloc(w->graph->n_arcs + 1, sizeof(*load));
+	if (!w->router.network || !load || !w->first_step || !w->hops || !w->flow || !w->head ||
+	    !w->parent || to_forwarding_init(&f, plan, w->graph))
+		goto out;
+	memset(w->head, 0xff, n * sizeof(*w->head));
+	for (dst = 0; dst < n; dst++)
+		if (plan_read_to(w, &f, dst, load))
+			goto out;
+	w->first_step[n] = w->n_steps;
+	ret = plan_read_apart(w, &f, load);
+out:
+	to_forwarding_free(&f);
+	free(load);
+	return ret;
 }
 
 /* Send w->flow along steps @first to @last - 1. */
-static void matrix_follow(const struct to_routing_matrix *w, uint32_t first, uint32_t last,
+static void plan_follow(const struct router_plan *w, uint32_t first, uint32_t last,
 			  double *bytes)
 {
 	const uint32_t *from = w->graph->from, *to = w->graph->to;
@@ -175,14 +208,14 @@ static void matrix_follow(const struct to_routing_matrix *w, uint32_t first, uin
 	}
 }
 
-static const struct to_routing_exception *matrix_exception(const struct to_routing_matrix *w,
+static const struct plan_exception *plan_exception(const struct router_plan *w,
 							   uint32_t dst, uint32_t src)
 {
 	uint32_t low = 0, high = w->n_exceptions;
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		const struct to_routing_exception *exception = &w->exceptions[mid];
+		const struct plan_exception *exception = &w->exceptions[mid];
 
 		if (exception->dst == dst && exception->src == src)
 			return exception;
@@ -195,32 +228,36 @@ static const struct to_routing_exception *matrix_exception(const struct to_routi
 }
 
 /* Send the transfers that are chained at w->head[dst]. */
-static void matrix_send(struct to_routing_matrix *w, const struct to_transfer *transfers,
+static void plan_send(struct router_plan *w, const struct to_transfer *transfers,
 			uint32_t dst, double *bytes)
 {
 	size_t n = w->graph->n;
 	uint32_t i;
 
 	for (i = w->head[dst]; w->n_exceptions && i != UINT32_MAX; i = w->next[i]) {
-		const struct to_routing_exception *exception =
-			matrix_exception(w, dst, transfers[i].src);
+		const struct plan_exception *exception =
+			plan_exception(w, dst, transfers[i].src);
 
 		if (!exception)
 			continue;
 		memset(w->flow, 0, n * sizeof(*w->flow));
 		w->flow[exception->src] = transfers[i].bytes;
-		matrix_follow(w, exception->first_step,
+		plan_follow(w, exception->first_step,
 			      exception->first_step + exception->n_steps, bytes);
 	}
 	memset(w->flow, 0, n * sizeof(*w->flow));
 	for (i = w->head[dst]; i != UINT32_MAX; i = w->next[i])
-		if (!w->n_exceptions || !matrix_exception(w, dst, transfers[i].src))
+		if (!w->n_exceptions || !plan_exception(w, dst, transfers[i].src))
 			w->flow[transfers[i].src] += transfers[i].bytes;
-	matrix_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
+	plan_follow(w, w->first_step[dst], w->first_step[dst + 1], bytes);
 }
 
-int to_routing_matrix_transfers(struct to_routing_matrix *w, const struct to_transfer *transfers,
-				uint32_t n_transfers, double *bytes, struct to_error *err)
+/*
+ * What @transfers put on the arcs. Return: most hops of any byte; -ENOMEM or
+ * -EHOSTUNREACH with @err set.
+ */
+static int plan_spread(struct router_plan *w, const struct to_transfer *transfers,
+		       uint32_t n_transfers, double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, *next, i, dst;
 	int most = 0;
@@ -251,13 +288,13 @@ int to_routing_matrix_transfers(struct to_routing_matrix *w, const struct to_tra
 	for (dst = 0; dst < n; dst++) {
 		if (w->head[dst] == UINT32_MAX)
 			continue;
-		matrix_send(w, transfers, dst, bytes);
+		plan_send(w, transfers, dst, bytes);
 		w->head[dst] = UINT32_MAX;
 	}
 	return most;
 }
 
-static bool matrix_same_members(const struct to_allreduce *group, const uint32_t *members,
+static bool plan_same_members(const struct to_allreduce *group, const uint32_t *members,
 				uint32_t n, bool *in)
 {
 	uint32_t i, found = 0;
@@ -275,11 +312,11 @@ static bool matrix_same_members(const struct to_allreduce *group, const uint32_t
 
 /*
  * Find the plan's group with these members that has rings or trees: give it
- * WAYS_BUFFER bytes and all others none.
+ * TO_COLLECTIVE_BUFFER bytes and all others none.
  *
  * Return: its index, n_groups when there is none.
  */
-static unsigned int matrix_only_group(const struct to_plan *plan, const uint32_t *members,
+static unsigned int plan_only_group(const struct to_plan *plan, const uint32_t *members,
 				      uint32_t n, struct to_allreduce *groups, bool *in)
 {
 	unsigned int n_groups = plan->demand->n_groups, i, g, found = n_groups;
@@ -289,18 +326,18 @@ static unsigned int matrix_only_group(const struct to_plan *plan, const uint32_t
 		groups[g].bytes = 0;
 	}
 	for (i = 0; i < plan->n_rings && found == n_groups; i++)
-		if (matrix_same_members(&groups[plan->rings[i].group], members, n, in))
+		if (plan_same_members(&groups[plan->rings[i].group], members, n, in))
 			found = plan->rings[i].group;
 	for (i = 0; i < plan->n_trees && found == n_groups; i++)
-		if (matrix_same_members(&groups[plan->trees[i].group], members, n, in))
+		if (plan_same_members(&groups[plan->trees[i].group], members, n, in))
 			found = plan->trees[i].group;
 	if (found < n_groups)
-		groups[found].bytes = WAYS_BUFFER;
+		groups[found].bytes = TO_COLLECTIVE_BUFFER;
 	return found;
 }
 
 /* Servers that pass an AllReduce of group @g on, one after the other. */
-static int matrix_steps(struct to_routing_matrix *w, unsigned int g)
+static int plan_steps(struct router_plan *w, unsigned int g)
 {
 	const struct to_plan *plan = w->plan;
 	const struct to_allreduce *group = &plan->demand->groups[g];
@@ -327,7 +364,7 @@ static int matrix_steps(struct to_routing_matrix *w, unsigned int g)
 }
 
 /* Add what routed hops of @rings put on the arcs; returns the most links of a hop. */
-static int matrix_send_routed(struct to_routing_matrix *w, const struct to_rings *rings,
+static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 			      double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
@@ -353,17 +390,17 @@ static int matrix_send_routed(struct to_routing_matrix *w, const struct to_rings
 				hops[n_hops++] = (struct to_transfer){ x, y, sent };
 		}
 	}
-	ret = to_routing_matrix_transfers(w, hops, n_hops, bytes, err);
+	ret = plan_spread(w, hops, n_hops, bytes, err);
 	free(routed);
 	free(hops);
 	return ret;
 }
 
 /* A ring of few hops for servers that have none in the plan. */
-static int matrix_ring(struct to_routing_matrix *w, const uint32_t *members, uint32_t n,
+static int plan_ring(struct router_plan *w, const uint32_t *members, uint32_t n,
 		       double *bytes, struct to_error *err)
 {
-	struct to_allreduce group = { n, (uint32_t *)members, WAYS_BUFFER };
+	struct to_allreduce group = { n, (uint32_t *)members, TO_COLLECTIVE_BUFFER };
 	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
 	struct to_ring ring = { .n = n, .reverse = w->plan->cluster->link_mode == TO_LINKS_DUPLEX };
 	struct to_rings rings = { .layout = { .n_rings = 1, .rings = &ring }, .demand = &demand };
@@ -373,14 +410,43 @@ static int matrix_ring(struct to_routing_matrix *w, const uint32_t *members, uin
 	if (!ring.order || to_ring_nearest(w->graph, members, n, ring.order))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	else
-		ret = matrix_send_routed(w, &rings, bytes, err);
+		ret = plan_send_routed(w, &rings, bytes, err);
 	free(ring.order);
 	return ret;
 }
 
-int to_routing_matrix_allreduce(struct to_routing_matrix *w, const uint32_t *members, uint32_t n,
-				double *bytes, struct to_error *err)
+/* Latency of a path of @hops links and the relays between them. */
+static double plan_latency(const struct to_router *router, int hops)
 {
+	return hops * router->delays.link + (hops > 1 ? hops - 1 : 0) * router->delays.relay;
+}
+
+static int plan_transfers(struct to_router *router, const struct to_transfer *transfers, uint32_t n,
+			  double *bytes, double *latency, struct to_error *err)
+{
+	int hops = plan_spread((struct router_plan *)router, transfers, n, bytes, err);
+
+	*latency = plan_latency(router, hops) + router->delays.step;
+	return hops < 0 ? hops : 0;
+}
+
+static unsigned int plan_phases(const struct to_router *router, uint32_t n)
+{
+	(void)router;
+	(void)n;
+	return 1;
+}
+
+/*
+ * On the plan's rings or trees where it has some for these servers (of the group of the
+ * first one, should several groups have the same servers), else on a ring that is routed
+ * hop by hop. A step of a ring or tree that owns its links is a link long.
+ */
+static int plan_allreduce(struct to_router *router, const uint32_t *members, uint32_t n,
+			  unsigned int phase, double *bytes, double *latency,
+			  struct to_error *err)
+{
+	struct router_plan *w = (struct router_plan *)router;
 	struct to_rings rings = to_allreduce_of(w->plan);
 	struct to_demand demand = *w->plan->demand;
 	unsigned int n_arcs = w->graph->n_arcs, group;
@@ -389,27 +455,51 @@ int to_routing_matrix_allreduce(struct to_routing_matrix *w, const uint32_t *mem
 	int hops, steps = 2 * (n - 1);
 	uint32_t a;
 
+	(void)phase;
 	rings.demand = &demand;
 	demand.groups = calloc(demand.n_groups + 1, sizeof(*demand.groups));
 	if (!load || !in || !demand.groups) {
 		hops = to_error_set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
-	group = matrix_only_group(w->plan, members, n, demand.groups, in);
+	group = plan_only_group(w->plan, members, n, demand.groups, in);
 	if (group < demand.n_groups) {
-		hops = matrix_send_routed(w, &rings, load, err);
+		hops = plan_send_routed(w, &rings, load, err);
 		for (a = 0; a < n_arcs; a++)
 			load[a] += to_allreduce_arc_bytes(&rings, w->graph, a);
-		steps = matrix_steps(w, group);
+		steps = plan_steps(w, group);
 	} else {
-		hops = matrix_ring(w, members, n, load, err);
+		hops = plan_ring(w, members, n, load, err);
 	}
 	for (a = 0; hops >= 0 && a < n_arcs; a++)
-		bytes[a] += load[a] / WAYS_BUFFER;
+		bytes[a] += load[a] / TO_COLLECTIVE_BUFFER;
 out:
 	free(demand.groups);
 	free(load);
 	free(in);
-	/* hops of rings and trees that own their links are not routed: one link each */
-	return hops < 0 ? hops : steps * (hops > 1 ? hops : 1);
+	*latency = steps * (plan_latency(router, hops > 1 ? hops : 1) + router->delays.step);
+	return hops < 0 ? hops : 0;
+}
+
+static const struct to_router_ops plan_ops = {
+	.transfers = plan_transfers,
+	.phases = plan_phases,
+	.allreduce = plan_allreduce,
+	.free = plan_free,
+};
+
+struct to_router *to_router_of_plan(const struct to_plan *plan, const struct to_delays *delays,
+				  struct to_error *err)
+{
+	struct router_plan *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		w->router = (struct to_router){ &plan_ops, NULL, *delays };
+		w->plan = plan;
+		if (!plan_read_all(w))
+			return &w->router;
+		to_router_free(&w->router);
+	}
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
 }

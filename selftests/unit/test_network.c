@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fabrics of packet switches and of random links: their shape, and times in closed form. */
+
+#include <math.h>
+
+#include "job.h"
+#include "simulate/network_named.h"
+#include "simulate/simulate.h"
+
+#define CAPACITY 50e9	/* bytes/s of the four ports of a server */
+#define SIZE (1ull << 30)
+#define LINK 1e-6
+
+static const struct to_delays delays = { .link = LINK, .relay = 3e-6, .step = 5e-6 };
+
+static void same(double value, double expected)
+{
+	if (fabs(value - expected) > 1e-9 * expected)
+		fail_msg("%.12g instead of %.12g", value, expected);
+}
+
+static struct to_network *named(const char *word, uint32_t servers, unsigned int degree)
+{
+	const struct to_network_setting setting = { .servers = servers, .degree = degree,
+						    .bandwidth = 100 * GBPS, .latency = LINK };
+	struct to_error err = { "" };
+	struct to_network *w = to_network_named(word, &setting, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(w);
+	return w;
+}
+
+/* Time of the tasks, which are freed. */
+static double run(struct to_network *w, enum to_spread spread, enum to_algorithm algorithm,
+		  uint64_t seed, struct to_taskgraph *g)
+{
+	const struct to_shortest_options options = { spread, algorithm, seed, delays };
+	struct to_error err = { "" };
+	struct to_router *router = to_router_shortest(w, &options, &err);
+	struct to_simulator *s;
+	const struct to_simulation *r;
+	double time;
+
+	assert_non_null(router);
+	s = to_simulator_on(router, &err);
+	assert_non_null(s);
+	assert_int_equal(to_taskgraph_finish(g, &err), 0);
+	r = to_simulate(s, g, TO_SIMULATE_TRANSFERS, &err);
+	assert_string_equal(err.text, "");
+	time = r->time;
+	to_simulator_free(s);
+	to_router_free(router);
+	to_taskgraph_free(g);
+	return time;
+}
+
+static bool linked(const struct to_network *w, uint32_t x, uint32_t y)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = w->out[x]; i < w->out[x + 1]; i++)
+		found += w->links[i].to == y;
+	assert_true(found < 2);
+	return found;
+}
+
+static void fat_tree_has_its_shape(void **state)
+{
+	struct to_network *w = named("fat-tree:4", 16, 4);
+
+	(void)state;
+	assert_int_equal(w->n_vertices, 16 + 20);
+	assert_int_equal(w->n_links, 2 * (16 + 16 + 16));
+	for (uint32_t x = 0; x < w->n_vertices; x++)
+		assert_int_equal(w->out[x + 1] - w->out[x], x < 16 ? 1 : 4);
+	/* servers 2 and 3 are below the second ToR switch of the first pod */
+	assert_string_equal(w->names[17], "tor-1");
+	assert_true(linked(w, 2, 17) && linked(w, 17, 3));
+	to_network_free(w);
+	w = named("fat-tree:4,oversub=2", 16, 4);
+	assert_int_equal(w->n_links, 2 * (16 + 8 + 16));
+	to_network_free(w);
+	w = named("ideal", 128, 4);
+	assert_int_equal(w->n_vertices, 128 + 80);
+	to_network_free(w);
+	w = named("rail:4,pod=8", 24, 4);
+	assert_int_equal(w->n_vertices, 24 + 3 * 4 + 4);
+	assert_int_equal(w->n_links, 2 * (24 * 4 + 12 * 4));
+	to_network_free(w);
+}
+
+static void expander_is_regular(void **state)
+{
+	static const struct { unsigned int n, d; } cases[] = { { 16, 3 }, { 24, 4 }, { 9, 2 }, { 5, 4 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct to_network *w = named("expander:7", cases[i].n, cases[i].d);
+		struct to_network *other = named("expander:8", cases[i].n, cases[i].d);
+		unsigned int common = 0;
+
+		for (uint32_t x = 0; x < cases[i].n; x++) {
+			assert_int_equal(w->out[x + 1] - w->out[x], cases[i].d);
+			assert_false(linked(w, x, x));
+			for (uint32_t y = 0; y < cases[i].n; y++) {
+				assert_true(linked(w, x, y) == linked(w, y, x));
+				common += linked(w, x, y) && linked(other, x, y);
+			}
+		}
+		assert_true((common < w->n_links) == (cases[i].n > cases[i].d + 1));
+		to_network_free(w);
+		to_network_free(other);
+	}
+}
+
+static void all_on_one_switch(void **state)
+{
+	enum { N = 12 };
+	uint64_t bytes[N * N];
+	struct to_taskgraph g;
+
+	(void)state;
+	to_taskgraph_init(&g, N);
+	for (unsigned int i = 0; i < N * N; i++)
+		bytes[i] = SIZE;
+	to_taskgraph_matrix(&g, bytes);
+	same(run(named("switch", N, 4), TO_SPREAD_HASH, 0, 1, &g),
+	     (N - 1) * SIZE / CAPACITY + 2 * LINK + delays.step);
+	to_taskgraph_init(&g, N);
+	for (unsigned int i = 1; i < N; i++)
+		to_taskgraph_transfer(&g, i, 0, SIZE);
+	same(run(named("switch", N, 4), TO_SPREAD_HASH, 0, 1, &g),
+	     (N - 1) * SIZE / CAPACITY + 2 * LINK + delays.step);
+}
+
+/* S bytes over n servers on a switch; each step has two links. */
+static double allreduce(uint32_t n, enum to_algorithm algorithm)
+{
+	uint32_t members[16];
+	struct to_taskgraph g;
+
+	to_taskgraph_init(&g, n);
+	for (uint32_t i = 0; i < n; i++)
+		members[i] = i;
+	to_taskgraph_allreduce(&g, members, n, SIZE);
+	return run(named("switch", n, 4), TO_SPREAD_HASH, algorithm, 1, &g);
+}
+
+static void allreduce_in_steps(void **state)
+{
+	const double step = 2 * LINK + delays.step, once = SIZE / CAPACITY;
+
+	(void)state;
+	for (unsigned int n = 2; n <= 16; n++)
+		same(allreduce(n, TO_ALGORITHM_RING), 2. * (n - 1) / n * once + 2 * (n - 1) * step);
+	for (unsigned int n = 2, rounds = 1; n <= 16; n *= 2, rounds++)
+		same(allreduce(n, TO_ALGORITHM_HALVING_DOUBLING),
+		     2. * (n - 1) / n * once + 2 * rounds * step);
+	/* two of six fold into others and back, the rest is among four */
+	same(allreduce(6, TO_ALGORITHM_HALVING_DOUBLING), (2 + 1.5) * once + 6 * step);
+	/* inside one tree with two children, a leaf of the other; both are 3 deep */
+	same(allreduce(15, TO_ALGORITHM_DOUBLE_TREE), 2 * once + 6 * step);
+}
+
+/* Two transfers from below one ToR switch to below another meet, or do not. */
+static void hashes_collide(void **state)
+{
+	unsigned int met = 0, apart = 0;
+	struct to_taskgraph g;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		double time;
+
+		to_taskgraph_init(&g, 16);
+		to_taskgraph_transfer(&g, 0, 2, SIZE);
+		to_taskgraph_transfer(&g, 1, 3, SIZE);
+		time = run(named("fat-tree:4", 16, 4), TO_SPREAD_HASH, 0, seed, &g);
+		met += fabs(time - 2 * SIZE / CAPACITY) < 1e-4;
+		apart += fabs(time - SIZE / CAPACITY) < 1e-4;
+	}
+	assert_int_equal(met + apart, 40);
+	assert_true(met >= 8 && apart >= 8);
+	/* 4 links in a pod; 6 to another one, which takes as long */
+	to_taskgraph_init(&g, 16);
+	to_taskgraph_transfer(&g, 0, 2, SIZE);
+	to_taskgraph_transfer(&g, 1, 3, SIZE);
+	same(run(named("fat-tree:4", 16, 4), TO_SPREAD_SPRAY, 0, 1, &g),
+	     SIZE / CAPACITY + 4 * LINK + delays.step);
+	to_taskgraph_init(&g, 16);
+	to_taskgraph_transfer(&g, 0, 15, SIZE);
+	same(run(named("fat-tree:4", 16, 4), TO_SPREAD_SPRAY, 0, 1, &g),
+	     SIZE / CAPACITY + 6 * LINK + delays.step);
+}
+
+/* A line of servers: those between the ends relay, all NICs of rails are used. */
+static void servers_relay(void **state)
+{
+	struct to_network *w = to_network_new(4, 0);
+	struct to_taskgraph g;
+
+	(void)state;
+	assert_non_null(w);
+	for (uint32_t x = 0; x < 3; x++)
+		to_network_join(w, x, x + 1, CAPACITY, (x + 1) * LINK);
+	assert_int_equal(to_network_finish(w), 0);
+	to_taskgraph_init(&g, 4);
+	to_taskgraph_transfer(&g, 3, 0, SIZE);
+	same(run(w, TO_SPREAD_HASH, 0, 1, &g),
+	     SIZE / CAPACITY + 6 * LINK + 2 * delays.relay + delays.step);
+	to_taskgraph_init(&g, 8);
+	to_taskgraph_transfer(&g, 0, 7, SIZE);
+	same(run(named("rail:4,pod=2", 8, 4), TO_SPREAD_SPRAY, 0, 1, &g),
+	     SIZE / CAPACITY + 4 * LINK + delays.step);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fat_tree_has_its_shape),
+		cmocka_unit_test(expander_is_regular),
+		cmocka_unit_test(all_on_one_switch),
+		cmocka_unit_test(allreduce_in_steps),
+		cmocka_unit_test(hashes_collide),
+		cmocka_unit_test(servers_relay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

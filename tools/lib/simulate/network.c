@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulate/network.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct to_network *to_network_new(uint32_t n_servers, uint32_t n_switches)
+{
+	struct to_network *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->n_servers = n_servers;
+	w->n_vertices = n_servers + n_switches;
+	w->names = calloc(w->n_vertices, sizeof(*w->names));
+	w->out = calloc(w->n_vertices + 1, sizeof(*w->out));
+	if (!w->names || !w->out) {
+		to_network_free(w);
+		return NULL;
+	}
+	for (uint32_t x = 0; x < n_servers; x++)
+		snprintf(w->names[x], sizeof(w->names[x]), "s%u", x);
+	return w;
+}
+
+void to_network_free(struct to_network *w)
+{
+	if (!w)
+		return;
+	free(w->names);
+	free(w->links);
+	free(w->out);
+	free(w);
+}
+
+void to_network_add(struct to_network *w, uint32_t from, uint32_t to, double capacity,
+		    double latency)
+{
+	struct to_network_link *grown;
+
+	if (w->failed)
+		return;
+	if (w->n_links == w->max_links) {
+		grown = realloc(w->links, (2 * (size_t)w->max_links + 64) * sizeof(*grown));
+		if (!grown) {
+			w->failed = true;
+			return;
+		}
+		w->links = grown;
+		w->max_links = 2 * w->max_links + 64;
+	}
+	w->links[w->n_links++] = (struct to_network_link){ from, to, -1, capacity, latency };
+}
+
+void to_network_join(struct to_network *w, uint32_t a, uint32_t b, double capacity, double latency)
+{
+	to_network_add(w, a, b, capacity, latency);
+	to_network_add(w, b, a, capacity, latency);
+}
+
+int to_network_finish(struct to_network *w)
+{
+	struct to_network_link *sorted = calloc(w->n_links + 1, sizeof(*sorted));
+	uint32_t *at = calloc(w->n_vertices, sizeof(*at)), i, x;
+
+	if (w->failed || !sorted || !at) {
+		free(sorted);
+		free(at);
+		return -ENOMEM;
+	}
+	memset(w->out, 0, (w->n_vertices + 1) * sizeof(*w->out));
+	for (i = 0; i < w->n_links; i++)
+		w->out[w->links[i].from + 1]++;
+	for (x = 0; x < w->n_vertices; x++) {
+		w->out[x + 1] += w->out[x];
+		at[x] = w->out[x];
+	}
+	for (i = 0; i < w->n_links; i++)
+		sorted[at[w->links[i].from]++] = w->links[i];
+	free(at);
+	free(w->links);
+	w->links = sorted;
+	w->max_links = w->n_links;
+	return 0;
+}
+
+struct to_network *to_network_of_graph(const struct to_graph *g, const struct to_cluster *cluster,
+				       double latency)
+{
+	struct to_network *w = to_network_new(g->n, 0);
+
+	if (!w)
+		return NULL;
+	for (uint32_t x = 0; x < g->n; x++)
+		memcpy(w->names[x], cluster->servers[x].name, sizeof(w->names[x]));
+	for (uint32_t a = 0; a < g->n_arcs; a++) {
+		to_network_add(w, g->from[a], g->to[a],
+			       1 / to_graph_seconds_per_byte(g, cluster, a), latency);
+		if (!w->failed)
+			w->links[a].port = g->port[a];
+	}
+	if (to_network_finish(w)) {
+		to_network_free(w);
+		return NULL;
+	}
+	return w;
+}

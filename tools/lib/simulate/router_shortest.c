@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Paths of the fewest links: ECMP by hash, or sprayed. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "simulate/router.h"
+
+const char *const to_spread_names[] = { "hash", "spray", NULL };
+
+/*
+ * @distance: links to server dst, [dst * n_vertices + vertex]; TO_DISTANCE_NONE where
+ *	there is no path
+ * @flow, @latency: per vertex; all flows are 0 between transfers
+ */
+struct shortest {
+	struct to_router router;
+	struct to_shortest_options options;
+	uint16_t *distance;
+	double *flow, *latency;
+	uint32_t *queue;
+};
+
+/* Breadth-first from @dst against the links; @in: offsets, then links by the vertex entered. */
+static void shortest_distances(struct shortest *s, uint32_t dst, const uint32_t *in,
+			       const uint32_t *entering)
+{
+	const struct to_network *w = s->router.network;
+	uint16_t *distance = s->distance + (size_t)dst * w->n_vertices;
+	uint32_t head = 0, tail = 0, i;
+
+	memset(distance, 0xff, w->n_vertices * sizeof(*distance));
+	distance[dst] = 0;
+	s->queue[tail++] = dst;
+	while (head < tail) {
+		uint32_t y = s->queue[head++];
+
+		for (i = in[y]; i < in[y + 1]; i++) {
+			uint32_t x = w->links[entering[i]].from;
+
+			if (distance[x] != TO_DISTANCE_NONE)
+				continue;
+			distance[x] = distance[y] + 1;
+			s->queue[tail++] = x;
+		}
+	}
+}
+
+static int shortest_all_distances(struct shortest *s)
+{
+	const struct to_network *w = s->router.network;
+	uint32_t *in = calloc(2 * (size_t)w->n_vertices + 1 + w->n_links, sizeof(*in));
+	uint32_t *entering = in + w->n_vertices + 1, *at = entering + w->n_links, i, x;
+
+	if (!in)
+		return -ENOMEM;
+	for (i = 0; i < w->n_links; i++)
+		in[w->links[i].to + 1]++;
+	for (x = 0; x < w->n_vertices; x++) {
+		in[x + 1] += in[x];
+		at[x] = in[x];
+	}
+	for (i = 0; i < w->n_links; i++)
+		entering[at[w->links[i].to]++] = i;
+	for (x = 0; x < w->n_servers; x++)
+		shortest_distances(s, x, in, entering);
+	free(in);
+	return 0;
+}
+
+/* A link further: what it takes, and to be relayed by where it ends if that is no end. */
+static double shortest_link_latency(const struct shortest *s, const struct to_network_link *link,
+				    uint32_t dst)
+{
+	bool relayed = link->to != dst && link->to < s->router.network->n_servers;
+
+	return link->latency + (relayed ? s->router.delays.relay : 0);
+}
+
+/* One link after the other; returns the latency. */
+static double shortest_hash(const struct shortest *s, const struct to_transfer *t, double *bytes)
+{
+	const struct to_network *w = s->router.network;
+	const uint16_t *distance = s->distance + (size_t)t->dst * w->n_vertices;
+	uint64_t hash = s->options.seed ^ ((uint64_t)t->src << 32 | t->dst);
+	double latency = 0;
+	uint32_t x, i;
+
+	for (x = t->src; x != t->dst; x = w->links[i].to) {
+		uint32_t n = 0, chosen;
+
+		for (i = w->out[x]; i < w->out[x + 1]; i++)
+			n += distance[w->links[i].to] + 1 == distance[x];
+		chosen = to_random_below(&hash, n);
+		for (i = w->out[x]; distance[w->links[i].to] + 1 != distance[x] || chosen--; i++)
+			;
+		bytes[i] += t->bytes;
+		latency += shortest_link_latency(s, &w->links[i], t->dst);
+	}
+	return latency;
+}
+
+/* Over all of them, vertex by vertex; returns the longest latency. */
+static double shortest_spray(struct shortest *s, const struct to_transfer *t, double *bytes)
+{
+	const struct to_network *w = s->router.network;
+	const uint16_t *distance = s->distance + (size_t)t->dst * w->n_vertices;
+	uint32_t head = 0, tail = 0, i, n;
+	double latency;
+
+	s->flow[t->src] = t->bytes;
+	s->latency[t->src] = 0;
+	s->queue[tail++] = t->src;
+	while (head < tail && s->queue[head] != t->dst) {
+		uint32_t x = s->queue[head++];
+
+		for (i = w->out[x], n = 0; i < w->out[x + 1]; i++)
+			n += distance[w->links[i].to] + 1 == distance[x];
+		for (i = w->out[x]; i < w->out[x + 1]; i++) {
+			const struct to_network_link *link = &w->links[i];
+
+			if (distance[link->to] + 1 != distance[x])
+				continue;
+			bytes[i] += s->flow[x] / n;
+			latency = s->latency[x] + shortest_link_latency(s, link, t->dst);
+			if (!s->flow[link->to]) {
+				s->queue[tail++] = link->to;
+				s->latency[link->to] = 0;
+			}
+			s->flow[link->to] += s->flow[x] / n;
+			if (latency > s->latency[link->to])
+				s->latency[link->to] = latency;
+		}
+		s->flow[x] = 0;
+	}
+	s->flow[t->dst] = 0;
+	return s->latency[t->dst];
+}
+
+static int shortest_transfers(struct to_router *router, const struct to_transfer *transfers,
+			      uint32_t n, double *bytes, double *latency, struct to_error *err)
+{
+	struct shortest *s = (struct shortest *)router;
+	const struct to_network *w = router->network;
+
+	*latency = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct to_transfer *t = &transfers[i];
+		double each;
+
+		if (s->distance[(size_t)t->dst * w->n_vertices + t->src] == TO_DISTANCE_NONE)
+			return to_error_set(err, -EHOSTUNREACH, "no path from %s to %s",
+					    w->names[t->src], w->names[t->dst]);
+		each = s->options.spread == TO_SPREAD_SPRAY ? shortest_spray(s, t, bytes) :
+							      shortest_hash(s, t, bytes);
+		*latency = each > *latency ? each : *latency;
+	}
+	*latency += router->delays.step;
+	return 0;
+}
+
+static unsigned int shortest_phases(const struct to_router *router, uint32_t n)
+{
+	return to_collective_phases(((const struct shortest *)router)->options.algorithm, n);
+}
+
+static int shortest_allreduce(struct to_router *router, const uint32_t *members, uint32_t n,
+			      unsigned int phase, double *bytes, double *latency,
+			      struct to_error *err)
+{
+	const enum to_algorithm algorithm = ((struct shortest *)router)->options.algorithm;
+	const uint32_t n_links = router->network->n_links;
+	struct to_transfer *transfers = calloc(4 * (size_t)n, sizeof(*transfers));
+	double *load = calloc(n_links + 1, sizeof(*load));
+	unsigned int steps = 0;
+	int ret = -ENOMEM;
+
+	if (transfers && load)
+		ret = to_collective_phase(algorithm, members, n, phase, transfers, &steps);
+	if (ret < 0)
+		to_error_set(err, ret, "out of memory");
+	else
+		ret = shortest_transfers(router, transfers, ret, load, latency, err);
+	for (uint32_t i = 0; !ret && i < n_links; i++)
+		bytes[i] += load[i] / TO_COLLECTIVE_BUFFER;
+	*latency *= steps;
+	free(transfers);
+	free(load);
+	return ret;
+}
+
+static void shortest_free(struct to_router *router)
+{
+	struct shortest *s = (struct shortest *)router;
+
+	free(s->distance);
+	free(s->flow);
+	free(s->latency);
+	free(s->queue);
+	free(s);
+}
+
+static const struct to_router_ops shortest_ops = {
+	.transfers = shortest_transfers,
+	.phases = shortest_phases,
+	.allreduce = shortest_allreduce,
+	.free = shortest_free,
+};
+
+struct to_router *to_router_shortest(struct to_network *w, const struct to_shortest_options *options,
+				   struct to_error *err)
+{
+	struct shortest *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		to_network_free(w);
+		goto no_memory;
+	}
+	s->router = (struct to_router){ &shortest_ops, w, options->delays };
+	s->options = *options;
+	/* hashes of neighbouring seeds are not those of neighbouring servers */
+	s->options.seed = to_random_next(&s->options.seed);
+	s->distance = calloc((size_t)w->n_servers * w->n_vertices, sizeof(*s->distance));
+	s->flow = calloc(w->n_vertices, sizeof(*s->flow));
+	s->latency = calloc(w->n_vertices, sizeof(*s->latency));
+	s->queue = calloc(w->n_vertices, sizeof(*s->queue));
+	if (s->distance && s->flow && s->latency && s->queue && !shortest_all_distances(s))
+		return &s->router;
+	to_router_free(&s->router);
+no_memory:
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
