@@ -51,6 +51,13 @@ static int set_number(const struct to_option *o, const char *text,
 	return 0;
 }
 
+/* As in a file, but nothing needs no unit. */
+static bool read_duration(const char *text, uint64_t *ns)
+{
+	*ns = 0;
+	return !strcmp(text, "0") || to_quantity_duration(text, ns);
+}
+
 static int set_real(const struct to_option *o, const char *text, double *value,
 		    struct to_error *err)
 {
@@ -109,7 +116,7 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 	case TO_OPTION_NUMBER:
 		return set_number(o, text, to_quantity_number, "a number", field, err);
 	case TO_OPTION_DURATION:
-		return set_number(o, text, to_quantity_duration,
+		return set_number(o, text, read_duration,
 				  "a duration like 50ms (ns, us, ms, s)", field,
 				  err);
 	case TO_OPTION_RATE:

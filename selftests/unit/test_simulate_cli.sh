@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl simulate: closed forms, bytes as predicted, JSON as its schema says, SIGINT, and
+# what people get wrong.
+
+. selftests/unit/cli.sh
+
+said() { # NAME PYTHON, with the JSON as d
+	python3 - "$tmp/out" "$tmp" "$2" 2>>"$tmp/err" <<'END'
+import json, sys, jsonschema
+d = json.load(open(sys.argv[1]))
+tmp = sys.argv[2]
+jsonschema.validate(d, json.load(open("Documentation/schemas/simulation.schema.json")))
+exec(sys.argv[3])
+END
+	result $? "$1"
+}
+
+refuses() { # NAME STATUS LINE ARGUMENTS...
+	run "$2" simulate "${@:4}" && grep -qxF "toctl simulate: $3" "$tmp/err" &&
+		[[ ! -s $tmp/out ]] && (($(grep -cv '^see toctl' "$tmp/err") == 1))
+	result $? "$1"
+}
+
+jq -n '{name: "ring", servers: 16, allreduce: [{group: "0-15", bytes: 1073741824}], mp: []}' \
+	>"$tmp/ring.json"
+run 0 plan --job "$tmp/ring.json" --degree 2 -o "$tmp/ring.plan" &&
+	run 0 simulate "$tmp/ring.plan" --json --latency 2us --step-latency 3us
+said "an AllReduce on the plan's ring takes what the closed form says" '
+want = 2 * 15 / 16 * 2**30 * 8 / 200e9 + 30 * 5e-6
+assert abs(d["iteration_time_s"]["mean"] / want - 1) < 1e-9, (d["iteration_time_s"], want)
+assert list(d)[:4] == ["iteration_time_s", "events", "cpu_s", "links"]
+assert len(d["links"]) == 32 and all(l["bytes"] == 15 / 16 * 2**30 for l in d["links"])
+assert d["plan"].endswith("ring.plan") and d["complete"]'
+
+run 0 plan --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/dlrm.plan" &&
+	run 0 simulate "$tmp/dlrm.plan" -o "$tmp/dlrm.sim" && cp "$tmp/out" "$tmp/text" &&
+	grep -qx 'dlrm-16 on topoopt: 16 servers, 0 packet switches, 64 links' "$tmp/text" &&
+	grep -q '^  routing         tables of the plan$' "$tmp/text" && cp "$tmp/dlrm.sim" "$tmp/out"
+said "a plan runs its own job; the file has its tasks" '
+assert {t["kind"] for t in d["tasks"]} == {"allreduce", "mp"}
+assert max(t["finish_s"] for t in d["tasks"]) == d["iteration_time_s"]["max"]
+assert d["tasks"][d["critical_path"][-1]]["finish_s"] == d["iteration_time_s"]["max"]
+figures = json.load(open(tmp + "/dlrm.plan"))["predictions"]
+busiest = max(l["bytes"] * 8 / l["bandwidth_bps"] for l in d["links"])
+assert abs(busiest / figures["comm_time_s"] - 1) < 1e-6, (busiest, figures)'
+
+run 0 simulate "$tmp/dlrm.plan" --fabric fat-tree:4 --json && cp "$tmp/out" "$tmp/first" &&
+	run 0 simulate "$tmp/dlrm.plan" --fabric fat-tree:4 --json
+said "other fabrics have the plan's ports; hashes differ by iteration, not by run" '
+first = json.load(open(tmp + "/first"))
+assert d["iteration_time_s"] == first["iteration_time_s"] and d["iterations"] == 20
+assert d["iteration_time_s"]["min"] < d["iteration_time_s"]["max"] == d["iteration_time_s"]["p99"]
+assert d["routing"] == "hash" and d["allreduce"] == "ring" and d["packet_switches"] == 20
+assert {l["bandwidth_bps"] for l in d["links"]} == {400e9}'
+
+for fabric in ideal switch fat-tree:4,oversub=2 cost-equivalent expander:3 rail:4 rail:2,pod=4; do
+	run 0 simulate "$tmp/dlrm.plan" --fabric "$fabric" -i 2 --json || break
+	jq -r .iteration_time_s.mean "$tmp/out" >>"$tmp/means"
+done
+said "all fabrics that have a name" '
+ideal, switch, over, equivalent, expander, rail, pods = map(float, open(tmp + "/means"))
+assert switch <= ideal <= over < equivalent and rail > 0.999 * switch and expander > equivalent'
+
+for algorithm in ring double-tree halving-doubling; do
+	run 0 simulate --job "$tmp/ring.json" -d 4 --fabric switch --allreduce "$algorithm" --json ||
+		break
+	jq -r .iteration_time_s.mean "$tmp/out" >>"$tmp/algorithms"
+done
+said "AllReduce by other algorithms" '
+ring, tree, halving = map(float, open(tmp + "/algorithms"))
+assert abs(ring - halving - (30 - 8) * 2e-6) < 1e-12 and tree > ring'
+
+model=(--model examples/models/dlrm.json -n 8 -d 4 --budget 80)
+run 0 simulate "${model[@]}" --json && cp "$tmp/out" "$tmp/topoopt" &&
+	run 0 simulate "${model[@]}" --fabric ideal --json
+said "a model with the strategy that suits the fabric" '
+topoopt = json.load(open(tmp + "/topoopt"))
+jsonschema.validate(topoopt, json.load(open("Documentation/schemas/simulation.schema.json")))
+for run in d, topoopt:
+	names = [name for row in run["strategy"] for name in row["operators"]]
+	assert sorted(names) == sorted(o["name"] for o in
+		json.load(open("examples/models/dlrm.json"))["operators"])
+	path = run["critical_path_s"]
+	assert path["compute"] > 0
+	assert abs(sum(path.values()) / run["iteration_time_s"]["mean"] - 1) < 1e-9'
+
+"$toctl" simulate "$tmp/dlrm.plan" --fabric fat-tree:8 -i 1000000 --json >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+# until it has worked for a fifth of a second
+while read -r -a stat <"/proc/$pid/stat" && ((stat[13] + stat[14] < 20)); do :; done
+kill -INT "$pid"
+wait "$pid"
+ended=$?
+((!ended))
+result $? "SIGINT ends it well"
+said "with what is done" 'assert not d["complete"] and 1 <= d["iterations"] < 1000000'
+
+refuses "nothing to run" 2 "give a plan, --model or --job"
+refuses "two workloads" 2 "--model and --job are two workloads: give one" \
+	"$tmp/dlrm.plan" -m examples/models/dlrm.json -j "$tmp/ring.json"
+refuses "a job of other servers" 1 "$tmp/five.json is for 5 servers, $tmp/dlrm.plan for 16" \
+	"$tmp/dlrm.plan" --job "$(jq '.servers = 5 | .allreduce = []' "$tmp/ring.json" >"$tmp/five.json"
+		echo "$tmp/five.json")"
+words='ideal, switch, fat-tree:K[,oversub=R], cost-equivalent, expander[:SEED], rail:G[,pod=P]'
+for word in torus fat-tree:5 fat-tree:-4 fat-tree:4x expander:-1 rail:0 rail:4,pod=0; do
+	refuses "no fabric: $word" 1 "--fabric: expected one of $words, not \"$word\"" \
+		"$tmp/dlrm.plan" --fabric "$word"
+done
+refuses "a fabric that is too small" 1 \
+	"--fabric: a fat-tree of arity 2 has room for 2 servers, not 16" "$tmp/dlrm.plan" -f fat-tree:2
+refuses "uplinks that cannot be left out" 1 \
+	'--fabric: "fat-tree:8,oversub=3": 4 uplinks of a ToR switch are not divided by 3' \
+	"$tmp/dlrm.plan" -f fat-tree:8,oversub=3
+refuses "no random graph" 1 \
+	"--fabric: there is no connected 1-regular graph of 16 servers that repeats no link" \
+	--job "$tmp/ring.json" -d 1 -f expander
+refuses "a speed without prices" 1 \
+	"--fabric: no prices for 1 Gbit/s in \"TopoOpt, Table 3; typical watts\", but for 10, 25, 40, 100, 200" \
+	"$tmp/dlrm.plan" -f cost-equivalent --degree 4 --bandwidth 1G
+refuses "an algorithm against the plan" 2 \
+	"--routing and --allreduce are for other fabrics: a plan says both" \
+	"$tmp/dlrm.plan" --allreduce ring
+refuses "servers of a plan" 2 "--servers is for --model: a plan or a job has its own" \
+	"$tmp/dlrm.plan" --servers 16
+
+echo "1..$count"
+exit $((failed > 0))

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "cost/prices.h"
+#include "format/cluster_json.h"
+#include "format/demand_json.h"
+#include "format/plan_json.h"
+#include "large.h"
+#include "plan/parallelize.h"
+#include "plan/planner.h"
+#include "progress.h"
+#include "simulate/network_named.h"
+#include "simulation.h"
+#include "workload/strategy_search.h"
+
+#define SIMULATE_UNSAID (-1)
+#define SIMULATE_STEPS 1000	/* of the progress of an iteration */
+
+struct simulate_args {
+	const char *model, *job, *fabric, *output, *prices;
+	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
+	uint64_t batch, budget, seed;
+	int routing, allreduce;
+	bool large;
+};
+
+/*
+ * One run of the command.
+ * @plan: of the operand, or made for the fabric topoopt
+ * @degree, @bandwidth: ports of each server, 0: neither said nor in a plan
+ * @tasks: of an iteration
+ */
+struct simulate {
+	struct to_call *call;
+	const struct simulate_args *args;
+	bool topoopt;
+	struct to_plan *plan;
+	struct to_demand *job;
+	struct to_dnn_model *model;
+	struct to_prices *prices;
+	struct to_parallelized found;
+	struct to_strategy *strategy;	/* one that is not in @found */
+	uint32_t n_servers;
+	unsigned int degree;
+	uint64_t bandwidth;
+	struct to_delays delays;
+	struct to_taskgraph tasks;
+	struct to_router *router;
+	struct to_simulator *simulator;
+	struct to_progress progress;
+	unsigned int iteration;
+	struct to_simulated result;
+};
+
+static volatile sig_atomic_t simulate_stop;
+
+static void simulate_signal(int signal)
+{
+	(void)signal;
+	simulate_stop = 1;
+}
+
+static int simulate_watch(void *data, double done)
+{
+	struct simulate *s = data;
+
+	to_progress(&s->progress, (s->iteration + done) * SIMULATE_STEPS,
+		    s->result.asked * SIMULATE_STEPS);
+	return simulate_stop;
+}
+
+static int simulate_search_watch(void *data, unsigned int done, unsigned int all)
+{
+	struct simulate *s = data;
+
+	to_progress(&s->progress, done, all);
+	return simulate_stop;
+}
+
+static void simulate_parallelize_progress(void *data, unsigned int done, unsigned int all)
+{
+	struct simulate *s = data;
+
+	to_progress(&s->progress, done, all);
+}
+
+/* The ports of a plan's servers, unless options say others. */
+static int simulate_plan_ports(struct simulate *s)
+{
+	const struct to_cluster *c = s->plan->cluster;
+	const struct to_server *first = &c->servers[0];
+
+	for (uint32_t x = 0; x < c->n_servers; x++)
+		for (unsigned int q = 0; q < c->servers[x].n_ports; q++)
+			if (c->servers[x].n_ports != first->n_ports ||
+			    c->servers[x].ports[q].bandwidth != first->ports[0].bandwidth)
+				return to_usage(s->call,
+						"%s has servers with different ports: give --degree and --bandwidth",
+						s->call->operands[0]);
+	s->degree = first->n_ports;
+	s->bandwidth = first->ports[0].bandwidth;
+	return 0;
+}
+
+static int simulate_load(struct simulate *s)
+{
+	const struct simulate_args *args = s->args;
+	struct to_error *err = &s->call->err;
+
+	if (s->call->n_operands) {
+		s->plan = to_plan_load(s->call->operands[0], err);
+		if (!s->plan)
+			return -EINVAL;
+		s->n_servers = s->plan->cluster->n_servers;
+	}
+	if (args->job) {
+		s->job = to_demand_load(args->job, to_large_most(args->large), err);
+		if (!s->job)
+			return -EINVAL;
+		if (s->plan && s->job->n != s->n_servers)
+			return to_error_set(err, -EINVAL, "%s is for %u servers, %s for %u",
+					    args->job, s->job->n, s->call->operands[0], s->n_servers);
+		s->n_servers = s->job->n;
+	}
+	if (args->model) {
+		s->model = to_dnn_model_load(args->model, err);
+		if (!s->model)
+			return -EINVAL;
+	}
+	s->n_servers = s->n_servers ? s->n_servers : args->servers;
+	s->degree = args->degree;
+	s->bandwidth = args->bandwidth ? args->bandwidth : TO_SYNTHETIC_BANDWIDTH;
+	if (s->plan && !s->topoopt && !(args->degree && args->bandwidth))
+		return simulate_plan_ports(s);
+	return 0;
+}
+
+static int simulate_check(struct simulate *s)
+{
+	const struct simulate_args *args = s->args;
+	struct to_call *call = s->call;
+
+	if (args->model && args->job)
+		return to_usage(call, "--model and --job are two workloads: give one");
+	if (!call->n_operands && !args->model && !args->job)
+		return to_usage(call, "give a plan, --model or --job");
+	if (args->servers && (call->n_operands || args->job))
+		return to_usage(call, "--servers is for --model: a plan or a job has its own");
+	if (!call->n_operands && !args->degree)
+		return to_usage(call, "give --degree, or a plan whose servers have ports");
+	if (!call->n_operands && args->model && !args->servers)
+		return to_usage(call, "give --servers, or a plan");
+	if (args->servers > TO_SERVERS_USUAL && !args->large)
+		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
+	if (s->topoopt && (args->routing != SIMULATE_UNSAID || args->allreduce != SIMULATE_UNSAID))
+		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
+	if (s->topoopt && call->n_operands && (args->degree || args->bandwidth))
+		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
+	return 0;
+}
+
+/* A plan for the job, or one for the model with its strategy. */
+static int simulate_make_plan(struct simulate *s)
+{
+	const struct to_planner_options options = { .degree = s->degree, .effort = TO_EFFORT_DEFAULT,
+						    .seed = s->args->seed };
+	const struct to_parallelize_options search = {
+		.degree = s->degree, .batch_per_gpu = s->args->batch, .budget = s->args->budget,
+		.seed = s->args->seed, .progress = simulate_parallelize_progress, .data = s };
+	struct to_error *err = &s->call->err;
+	struct to_cluster *cluster = to_cluster_synthetic(s->n_servers, s->degree, s->bandwidth,
+							  TO_LINKS_DUPLEX, err);
+	int ret;
+
+	if (!cluster)
+		return -EINVAL;
+	if (!s->model) {
+		s->plan = to_planner_make(cluster, to_demand_copy(s->job), &options, err);
+		return s->plan ? 0 : -EINVAL;
+	}
+	ret = to_parallelize(s->model, cluster, s->n_servers, &search, &s->found, err);
+	to_cluster_free(cluster);
+	if (ret)
+		return ret;
+	s->plan = to_plan_hold(s->found.by[TO_APPROACH_SEARCH].plan);
+	return 0;
+}
+
+static enum to_spread simulate_spread(const struct simulate_args *args)
+{
+	if (args->routing != SIMULATE_UNSAID)
+		return args->routing;
+	return to_network_named_balanced(args->fabric) ? TO_SPREAD_SPRAY : TO_SPREAD_HASH;
+}
+
+/* Where iteration @index runs; the caller keeps or frees what was there. */
+static int simulate_make_router(struct simulate *s, unsigned int index)
+{
+	const struct to_network_setting setting = {
+		.servers = s->n_servers, .degree = s->degree, .bandwidth = s->bandwidth,
+		.latency = s->delays.link, .prices = s->prices };
+	const struct to_shortest_options options = {
+		.spread = simulate_spread(s->args),
+		.algorithm = s->args->allreduce == SIMULATE_UNSAID ? TO_ALGORITHM_RING :
+								     s->args->allreduce,
+		.seed = s->args->seed + index, .delays = s->delays };
+	struct to_error *err = &s->call->err;
+	struct to_error why = { "" };
+	struct to_network *network;
+
+	s->router = NULL;
+	s->simulator = NULL;
+	if (s->topoopt) {
+		s->router = to_router_of_plan(s->plan, &s->delays, err);
+	} else {
+		network = to_network_named(s->args->fabric, &setting, &why);
+		s->router = network ? to_router_shortest(network, &options, err) : NULL;
+		if (!network)
+			to_error_set(err, -EINVAL, "--fabric: %.480s", why.text);
+	}
+	s->simulator = s->router ? to_simulator_on(s->router, err) : NULL;
+	if (!s->simulator)
+		return -EINVAL;
+	to_simulator_watch(s->simulator, simulate_watch, s);
+	return 0;
+}
+
+/* What a job sends, all at once. */
+static int simulate_demand_tasks(struct simulate *s, const struct to_demand *d)
+{
+	to_taskgraph_matrix(&s->tasks, d->mp);
+	for (unsigned int g = 0; g < d->n_groups; g++)
+		to_taskgraph_allreduce(&s->tasks, d->groups[g].members, d->groups[g].n_members,
+				       d->groups[g].bytes);
+	return to_taskgraph_finish(&s->tasks, &s->call->err);
+}
+
+static int simulate_model_tasks(struct simulate *s)
+{
+	const struct to_strategy_search search = {
+		.model = s->model, .n_servers = s->n_servers, .batch_per_gpu = s->args->batch,
+		.budget = s->args->budget, .seed = s->args->seed,
+		.progress = simulate_search_watch, .data = s };
+	const struct to_strategy *strategy = s->found.by[TO_APPROACH_SEARCH].strategy;
+
+	if (!strategy) {
+		to_simulator_watch(s->simulator, NULL, NULL);
+		s->strategy = to_strategy_find(&search, s->simulator, &s->call->err);
+		to_simulator_watch(s->simulator, simulate_watch, s);
+		strategy = s->strategy;
+	}
+	if (!strategy)
+		return -EINVAL;
+	s->result.strategy = to_strategy_json(strategy);
+	if (!s->result.strategy)
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	return to_strategy_tasks(strategy, &s->tasks, &s->call->err);
+}
+
+static int simulate_tasks(struct simulate *s)
+{
+	to_taskgraph_init(&s->tasks, s->n_servers);
+	if (s->model)
+		return simulate_model_tasks(s);
+	return simulate_demand_tasks(s, s->job ? s->job : s->plan->demand);
+}
+
+/* Only hashes differ from one iteration to the next. */
+static bool simulate_random(const struct simulate *s)
+{
+	return !s->topoopt && simulate_spread(s->args) == TO_SPREAD_HASH;
+}
+
+static int simulate_one(struct simulate *s, unsigned int index)
+{
+	struct to_simulated *r = &s->result;
+	struct to_simulator *simulator = s->simulator;
+	struct to_router *router = s->router;
+	const struct to_simulation *run = NULL;
+	uint32_t i;
+
+	s->iteration = index;
+	if (!index || !simulate_make_router(s, index))
+		run = to_simulate(s->simulator, &s->tasks, TO_SIMULATE_TRANSFERS, &s->call->err);
+	if (!run && index) {
+		/* the iteration before stays the last one */
+		to_simulator_free(s->simulator);
+		to_router_free(s->router);
+		s->simulator = simulator;
+		s->router = router;
+	} else if (index) {
+		to_simulator_free(simulator);
+		to_router_free(router);
+	}
+	if (!run)
+		return -EINVAL;
+	r->network = to_simulator_network(s->simulator);
+	r->times[r->n++] = run->time;
+	r->events += run->events;
+	r->last = run;
+	for (i = 0; i < r->network->n_links; i++) {
+		r->link_bytes[i] += run->link_bytes[i];
+		r->link_busy[i] += run->link_busy[i];
+	}
+	for (i = 0; i < TO_TASK_KINDS; i++)
+		r->critical_time[i] += run->critical_time[i];
+	return 0;
+}
+
+/* What is done counts, also after a SIGINT. */
+static int simulate_iterations(struct simulate *s)
+{
+	struct to_simulated *r = &s->result;
+	const size_t n_links = s->router->network->n_links;
+	int ret = 0;
+
+	r->asked = simulate_random(s) ? s->args->iterations : 1;
+	r->times = calloc(r->asked, sizeof(*r->times));
+	r->link_bytes = calloc(2 * n_links + 1, sizeof(*r->link_bytes));
+	if (!r->times || !r->link_bytes)
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	r->link_busy = r->link_bytes + n_links;
+	for (unsigned int i = 0; !ret && i < r->asked && !simulate_stop; i++)
+		ret = simulate_one(s, i);
+	if (simulate_stop && !r->n)
+		return to_error_set(&s->call->err, -EINTR, "interrupted in the first iteration");
+	return simulate_stop ? 0 : ret;
+}
+
+static int simulate_output(struct simulate *s)
+{
+	const struct simulate_args *args = s->args;
+	/* simulation.json may go to standard output */
+	const bool taken = args->output && !strcmp(args->output, "-");
+	struct to_simulated *r = &s->result;
+	json_t *json;
+	int ret = 0;
+
+	r->workload = s->model ? s->model->name : s->job ? s->job->name : s->plan->demand->name;
+	r->fabric = s->args->fabric;
+	r->plan = s->topoopt && s->call->n_operands ? s->call->operands[0] : NULL;
+	r->routing = s->topoopt ? "tables of the plan" :
+		     to_spread_names[simulate_spread(args)];
+	r->allreduce = s->topoopt ? "rings and trees of the plan" :
+		       to_algorithm_names[args->allreduce == SIMULATE_UNSAID ? 0 : args->allreduce];
+	r->delays = s->delays;
+	r->tasks = &s->tasks;
+	r->cpu = clock() / (double)CLOCKS_PER_SEC;
+	if (args->output)
+		ret = to_simulated_save(r, args->output, &s->call->err);
+	if (ret || !s->call->json || taken) {
+		if (!ret)
+			to_simulated_print(taken ? stderr : stdout, r);
+		return ret;
+	}
+	json = to_simulated_json(r);
+	if (!json)
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	putchar('\n');
+	json_decref(json);
+	return 0;
+}
+
+static int simulate_all(struct simulate *s)
+{
+	int ret = simulate_check(s);
+
+	if (!ret)
+		ret = simulate_load(s);
+	if (!ret && s->args->prices)
+		s->prices = to_prices_load(s->args->prices, &s->call->err);
+	else if (!ret)
+		s->prices = to_prices_default();
+	if (!ret && !s->prices)
+		return s->args->prices ? -EINVAL : to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	if (!ret && s->topoopt && !s->plan)
+		ret = simulate_make_plan(s);
+	if (!ret)
+		ret = simulate_make_router(s, 0);
+	if (!ret)
+		ret = simulate_tasks(s);
+	if (!ret)
+		ret = simulate_iterations(s);
+	to_progress_end(&s->progress);
+	return ret ? ret : simulate_output(s);
+}
+
+static int simulate_run(struct to_call *call, const void *data)
+{
+	const struct simulate_args *args = data;
+	const struct sigaction action = { .sa_handler = simulate_signal, .sa_flags = SA_RESETHAND };
+	struct simulate s = {
+		.call = call, .args = args, .topoopt = !strcmp(args->fabric, "topoopt"),
+		.delays = { args->latency * 1e-9, args->relay_latency * 1e-9,
+			    args->step_latency * 1e-9 } };
+	int ret;
+
+	sigaction(SIGINT, &action, NULL);
+	ret = simulate_all(&s);
+	json_decref(s.result.strategy);
+	free(s.result.times);
+	free(s.result.link_bytes);
+	to_simulator_free(s.simulator);
+	to_router_free(s.router);
+	to_taskgraph_free(&s.tasks);
+	to_strategy_free(s.strategy);
+	to_parallelized_free(&s.found);
+	to_prices_free(s.prices);
+	to_dnn_model_free(s.model);
+	to_demand_free(s.job);
+	to_plan_free(s.plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct simulate_args, field)
+
+static const struct to_option simulate_options[] = {
+	{ "model", 'm', TO_OPTION_STRING, FIELD(model), .argument = "FILE",
+	  .help = "workload: a model's operators and the GPUs of a server" },
+	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .argument = "FILE",
+	  .help = "workload: what a job sends, all at once; default: the plan's job" },
+	{ "fabric", 'f', TO_OPTION_STRING, FIELD(fabric), .argument = "FABRIC",
+	  .help = "what the servers are joined by, see above; default: topoopt" },
+	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
+	  .min = 2, .max = TO_SERVERS_MAX, .help = "servers that train the model" },
+	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
+	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server; default: as in the plan" },
+	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
+	  .min = 1, .max = INT64_MAX, .help = "of a port; default: as in the plan, else 100G" },
+	{ "routing", 0, TO_OPTION_CHOICE, FIELD(routing), .choices = to_spread_names,
+	  .help = "over shortest paths of equal length; default: as above" },
+	{ "allreduce", 0, TO_OPTION_CHOICE, FIELD(allreduce), .choices = to_algorithm_names,
+	  .help = "algorithm on other fabrics than topoopt; default: ring" },
+	{ "latency", 0, TO_OPTION_DURATION, FIELD(latency), .argument = "TIME",
+	  .max = 1000000000, .help = "of a link; default: 1us" },
+	{ "relay-latency", 0, TO_OPTION_DURATION, FIELD(relay_latency), .argument = "TIME",
+	  .max = 1000000000, .help = "of a server that relays; default: 1350ns" },
+	{ "step-latency", 0, TO_OPTION_DURATION, FIELD(step_latency), .argument = "TIME",
+	  .max = 1000000000, .help = "to begin a step of an AllReduce, or an MP transfer; default: 0" },
+	{ "iterations", 'i', TO_OPTION_NUMBER, FIELD(iterations), .argument = "I",
+	  .min = 1, .max = 1000000, .help = "how many, where they are random; default: 20" },
+	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
+	  .help = "samples per GPU and iteration; default: as the model says" },
+	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
+	  .min = 4, .max = 100000000,
+	  .help = "strategies that the search for the model's tries; default: 1000" },
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
+	  .help = "random seed; same seed, same result; default: 1" },
+	{ "prices", 'p', TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
+	  .help = "prices.json of cost-equivalent; default: Table 3 of the TopoOpt paper" },
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
+	  .help = "where to write all of it, with the last iteration's tasks; default: nowhere" },
+	TO_LARGE_OPTION(offsetof(struct simulate_args, large)),
+	{}
+};
+
+const struct to_command to_cmd_simulate = {
+	.name = "simulate",
+	.summary = "Tell how long an iteration takes on this fabric, and on others",
+	.operands = "[PLAN]",
+	.max_operands = 1,
+	.description =
+		"Runs a workload on a plan, or on another fabric of servers with the same ports. The "
+		"workload is the plan's job, that of --job, or a --model with the strategy that is "
+		"fastest there. Without a PLAN, topoopt makes one: as toctl plan for a job, as toctl "
+		"parallelize for a model. D ports of RATE are, by FABRIC:\n\n"
+		" topoopt                direct links, as planned\n"
+		" ideal                  one NIC of D x RATE, the smallest fat-tree for them\n"
+		" switch                 such NICs on one non-blocking switch\n"
+		" fat-tree:K             such NICs in a fat-tree of switches with K ports\n"
+		" fat-tree:K,oversub=R   with one of R uplinks of each ToR switch\n"
+		" cost-equivalent        as ideal, as fast as the price of topoopt buys\n"
+		" expander:SEED          direct links at random\n"
+		" rail:G                 a NIC of each server on each of G leaf switches\n"
+		" rail:G,pod=P           leaves of P servers, below G spines\n\n"
+		"Flows have max-min fair rates. Bytes go as the plan's tables say; on other fabrics "
+		"over shortest paths, by a hash of both ends (ECMP, with its collisions), which "
+		"each iteration draws anew, or sprayed over all alike: hash by default in fat-tree and "
+		"expander, spray in the others. An AllReduce takes the plan's rings or "
+		"trees; on other fabrics a ring in the order of the servers, two binary trees, or "
+		"recursive halving and doubling. Each of its steps waits for the latencies of its path.\n\n"
+		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
+		"it with the iterations that are done.",
+	.options = simulate_options,
+	.args_size = sizeof(struct simulate_args),
+	.defaults = &(const struct simulate_args){
+		.fabric = "topoopt", .latency = 1000, .relay_latency = 1350, .iterations = 20,
+		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .routing = SIMULATE_UNSAID,
+		.allreduce = SIMULATE_UNSAID },
+	.run = simulate_run,
+};

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+/* In the order of enum to_task_kind. */
+static const char *const simulation_kinds[] = { "compute", "allreduce", "mp" };
+static const char *const simulation_kind_names[] = { "computing", "AllReduce", "MP transfers" };
+
+struct simulation_times {
+	double mean, p99, min, max;
+};
+
+static int simulation_compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts them; the 99th percentile is the nearest rank. */
+static struct simulation_times simulation_times(const struct to_simulated *s)
+{
+	struct simulation_times t = { 0 };
+
+	qsort(s->times, s->n, sizeof(*s->times), simulation_compare);
+	for (unsigned int i = 0; i < s->n; i++)
+		t.mean += s->times[i] / s->n;
+	t.min = s->times[0];
+	t.max = s->times[s->n - 1];
+	t.p99 = s->times[(unsigned int)ceil(0.99 * s->n) - 1];
+	return t;
+}
+
+static uint32_t simulation_busiest(const struct to_simulated *s)
+{
+	uint32_t busiest = 0;
+
+	for (uint32_t i = 1; i < s->network->n_links; i++)
+		if (s->link_busy[i] > s->link_busy[busiest])
+			busiest = i;
+	return busiest;
+}
+
+void to_simulated_print(FILE *out, const struct to_simulated *s)
+{
+	const struct simulation_times t = simulation_times(s);
+	const struct to_network *w = s->network;
+	const uint32_t busiest = simulation_busiest(s);
+	char text[4][16];
+
+	fprintf(out, "%s on %s: %u servers, %u packet switches, %u links\n", s->workload,
+		s->fabric, w->n_servers, w->n_vertices - w->n_servers, w->n_links);
+	fprintf(out, "  iteration       %s", to_seconds_text(t.mean, text[0]));
+	if (s->n > 1)
+		fprintf(out, " (99th percentile %s, %s to %s, %u iterations)",
+			to_seconds_text(t.p99, text[1]), to_seconds_text(t.min, text[2]),
+			to_seconds_text(t.max, text[3]), s->n);
+	if (s->n < s->asked)
+		fprintf(out, ", interrupted: %u of %u iterations", s->n, s->asked);
+	fprintf(out, "\n  critical path  ");
+	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
+		fprintf(out, "%s %s %s", k ? "," : "", simulation_kind_names[k],
+			to_seconds_text(s->critical_time[k] / s->n, text[0]));
+	if (w->n_links)
+		fprintf(out, "\n  busiest link    %s to %s: %s of %s, %s",
+			w->names[w->links[busiest].from], w->names[w->links[busiest].to],
+			to_seconds_text(s->link_busy[busiest] / s->n, text[0]),
+			to_seconds_text(t.mean, text[1]),
+			to_bytes_text(s->link_bytes[busiest] / s->n, text[2]));
+	fprintf(out, "\n  routing         %s\n  AllReduce       %s\n", s->routing, s->allreduce);
+	fprintf(out, "  latencies       link %s, relay %s, step %s\n",
+		to_seconds_text(s->delays.link, text[0]), to_seconds_text(s->delays.relay, text[1]),
+		to_seconds_text(s->delays.step, text[2]));
+	fprintf(out, "  %llu events in %s of processor time\n", (unsigned long long)s->events,
+		to_seconds_text(s->cpu, text[0]));
+}
+
+static json_t *simulation_links(const struct to_simulated *s)
+{
+	const struct to_network *w = s->network;
+	json_t *links = json_array();
+
+	for (uint32_t i = 0; links && i < w->n_links; i++) {
+		const struct to_network_link *link = &w->links[i];
+
+		if (json_array_append_new(links, json_pack("{s:s s:s s:i s:f s:f s:f}",
+			"from", w->names[link->from], "to", w->names[link->to], "port", link->port,
+			"bandwidth_bps", link->capacity * 8, "bytes", s->link_bytes[i] / s->n,
+			"busy_s", s->link_busy[i] / s->n))) {
+			json_decref(links);
+			return NULL;
+		}
+	}
+	return links;
+}
+
+json_t *to_simulated_json(const struct to_simulated *s)
+{
+	const struct simulation_times t = simulation_times(s);
+	json_t *critical = json_object();
+
+	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
+		json_object_set_new(critical, simulation_kinds[k],
+				    json_real(s->critical_time[k] / s->n));
+	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:O?}",
+			 "iteration_time_s", "mean", t.mean, "p99", t.p99, "min", t.min, "max", t.max,
+			 "events", (json_int_t)s->events, "cpu_s", s->cpu,
+			 "links", simulation_links(s), "critical_path_s", critical,
+			 "workload", s->workload, "fabric", s->fabric, "plan", s->plan,
+			 "servers", (int)s->network->n_servers,
+			 "packet_switches", (int)(s->network->n_vertices - s->network->n_servers),
+			 "iterations", (int)s->n, "complete", s->n == s->asked,
+			 "routing", s->routing, "allreduce", s->allreduce,
+			 "latency_s", s->delays.link, "relay_latency_s", s->delays.relay,
+			 "step_latency_s", s->delays.step, "strategy", s->strategy);
+}
+
+static json_t *simulation_tasks(const struct to_simulated *s)
+{
+	json_t *tasks = json_array();
+
+	for (uint32_t t = 0; tasks && t < s->tasks->n_tasks; t++) {
+		const struct to_task *task = &s->tasks->tasks[t];
+		json_t *one = json_pack("{s:s s:f s:f}", "kind", simulation_kinds[task->kind],
+					"start_s", s->last->start[t],
+					"finish_s", s->last->finish[t]);
+
+		if (task->kind == TO_TASK_COMPUTE)
+			json_object_set_new(one, "server",
+					    json_string(s->network->names[task->server]));
+		if (task->name)
+			json_object_set_new(one, "name", json_string(task->name));
+		if (json_array_append_new(tasks, one)) {
+			json_decref(tasks);
+			return NULL;
+		}
+	}
+	return tasks;
+}
+
+static json_t *simulation_critical(const struct to_simulated *s)
+{
+	json_t *path = json_array();
+
+	for (uint32_t i = 0; i < s->last->n_critical; i++)
+		json_array_append_new(path, json_integer(s->last->critical[i]));
+	return path;
+}
+
+static int simulation_write(FILE *out, const void *data, struct to_error *err)
+{
+	if (json_dumpf(data, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
+		return to_error_set(err, -EIO, "cannot write");
+	return 0;
+}
+
+int to_simulated_save(const struct to_simulated *s, const char *path, struct to_error *err)
+{
+	json_t *all = to_simulated_json(s);
+	int ret;
+
+	if (!all || json_object_set_new(all, "tasks", simulation_tasks(s)) ||
+	    json_object_set_new(all, "critical_path", simulation_critical(s))) {
+		json_decref(all);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	ret = to_file_write(path, simulation_write, all, err);
+	json_decref(all);
+	return ret;
+}
