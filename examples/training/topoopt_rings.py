@@ -16,6 +16,7 @@ toctl job run PLAN does both, and the file is $TOPOOPT_RANKS).
     model.register_comm_hook(groups, ddp_hook)     # DDP
 """
 
+import atexit
 import json
 import os
 
@@ -82,6 +83,8 @@ class RingGroups:
 
     def __init__(self, rings, groups):
         self.rings, self.groups = rings, groups
+        # gloo's threads let go of futures late, and must not do so when Python has ended
+        atexit.register(self.groups.clear)
 
     def allreduce(self, tensor):
         """Sum a contiguous tensor over all ranks, in place; returns what to wait() for."""
