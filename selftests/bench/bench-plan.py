@@ -12,7 +12,8 @@ none; a `..._ratio` is a figure over its bound.
 	plan	job, degree, effort; cpu_s and memory_mb (peak; not below this
 		script's own) of toctl plan, verify_cpu_s; mp_ratio, hops_ratio,
 		link_ratio, allreduce_ratio, comm_ratio, tax_ratio; cpu_s_target,
-		memory_mb_target, mp_ratio_target, hops_ratio_target; runner_up, the
+		memory_mb_target, mp_ratio_target, hops_ratio_target,
+		allreduce_ratio_target, comm_ratio_target; runner_up, the
 		second family, and runner_up_ratio, its time over the winner's;
 		figures: what toctl verify --json prints
 	literal	the same, and offsets: of a circulant with the offsets that Algorithms
@@ -46,15 +47,19 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 TOCTL = "build/toctl"
 
-# job, degree, effort, targets
+# job, degree, effort, targets; allreduce-N is an AllReduce over N servers and nothing else
 PLANS = [
+    *(("dlrm-16", degree, None, {"cpu_s": 1, "allreduce_ratio": 1.01}) for degree in (3, 5, 7)),
+    *((f"allreduce-{servers}", degree, None, {"cpu_s": 2, "allreduce_ratio": 1.01})
+      for servers in (64, 128) for degree in (3, 5, 7)),
     ("dlrm-16", 4, None, {"cpu_s": 1, "mp_ratio": 1.02}),
     ("dlrm-16", 6, None, {"cpu_s": 1, "mp_ratio": 1.08}),
     ("candle-16", 4, None, {"cpu_s": 1}),
     ("hybrid-128", 4, None, {"cpu_s": 1, "mp_ratio": 1.25}),
     ("hybrid-128", 8, None, {"cpu_s": 1, "mp_ratio": 1.15, "hops_ratio": 1.04}),
     ("hybrid-432", 8, None, {"cpu_s": 5, "mp_ratio": 1.10}),
-    ("hybrid-1024", 8, None, {"cpu_s": 30, "mp_ratio": 1.10, "hops_ratio": 1.04}),
+    ("hybrid-1024", 8, None, {"cpu_s": 45, "mp_ratio": 1.10, "hops_ratio": 1.04,
+                              "comm_ratio": 1.12}),
     ("hybrid-128", 8, 1, {}),
     ("hybrid-128", 8, 9, {}),
 ]
@@ -100,11 +105,20 @@ def record(kind, result):
     return result
 
 
+def job_file(job, tmp):
+    if not job.startswith("allreduce-"):
+        return f"examples/jobs/{job}.json"
+    with open(f"{tmp}/{job}.json", "w", encoding="utf-8") as file:
+        json.dump({"name": job, "servers": int(job.partition("-")[2]),
+                   "allreduce": [{"group": "all", "bytes": 2**32}]}, file)
+    return file.name
+
+
 def plan(job, degree, effort, targets, path, *arguments):
     """Plan and verify. Returns the result, None when there is no plan."""
     result = {"job": job, "degree": degree, "effort": effort}
     status, _, result["cpu_s"], result["memory_mb"] = measure(
-        TOCTL, "plan", "--job", f"examples/jobs/{job}.json", "--output", path,
+        TOCTL, "plan", "--job", job_file(job, os.path.dirname(path)), "--output", path,
         *(["--effort", str(effort)] if effort else []), *arguments)
     if status:
         fail(f"{job} cannot be planned")
@@ -118,7 +132,7 @@ def plan(job, degree, effort, targets, path, *arguments):
         unit = UNITS.get(figure, "")
         bound = figures[f"{figure}_bound{unit}"]
         result[name] = figures[figure + unit] / bound if bound else None
-    for name in ("cpu_s", "memory_mb", "mp_ratio", "hops_ratio"):
+    for name in ("cpu_s", "memory_mb", "mp_ratio", "hops_ratio", "allreduce_ratio", "comm_ratio"):
         result[name + "_target"] = targets.get(name)
     return result | runner_up(path) | {"figures": figures}
 

@@ -257,7 +257,7 @@ static void draw_rings(struct scene *s, double *m)
 	uint64_t *bytes = calloc((size_t)s->n * s->n, sizeof(*bytes));
 	double sum = 0;
 
-	to_allreduce_add(&rings, true, 1, bytes);
+	to_allreduce_add(&rings, 1, bytes);
 	for (unsigned int i = 0; i < s->n * s->n; i++)
 		sum += bytes[i];
 	for (unsigned int i = 0; i < s->n * s->n; i++)

@@ -45,17 +45,16 @@ static json_t *cut(const struct to_plan *plan)
 	if (c->n_servers > CUT_SERVERS)
 		return json_null();
 	g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	routed = to_allreduce_routed(&rings, true);
-	if (!g || !routed)
+	routed = g ? to_allreduce_routed(&rings, g, true) : NULL;
+	if (!routed)
 		abort();
 	owned = calloc(g->n_arcs + 1, sizeof(*owned));
 	rate = calloc(g->n_arcs + 1, sizeof(*rate));
 	if (!owned || !rate)
 		abort();
-	for (uint32_t a = 0; a < g->n_arcs; a++) {
-		owned[a] = to_allreduce_arc_bytes(&rings, g, a);
+	to_allreduce_link_bytes(&rings, g, owned);
+	for (uint32_t a = 0; a < g->n_arcs; a++)
 		rate[a] = 1 / to_graph_seconds_per_byte(g, c, a);
-	}
 	for (uint32_t set = 1; set < (1u << g->n) - 1; set++)
 		most = fmax(most, cut_time(g, routed, owned, rate, set));
 	free(owned);

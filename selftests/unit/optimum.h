@@ -42,16 +42,18 @@ static inline double optimum(const struct to_plan *plan)
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	struct to_rings rings = to_allreduce_of(plan);
-	uint64_t *routed = to_allreduce_routed(&rings, true);
-	unsigned int n = c->n_servers, arcs = g->n_arcs, commodities = 0, at = 0, d;
+	uint64_t *routed = g ? to_allreduce_routed(&rings, g, true) : NULL;
+	double *reduced = g ? calloc(g->n_arcs + 1, sizeof(*reduced)) : NULL;
+	unsigned int n = c->n_servers, arcs = g ? g->n_arcs : 0, commodities = 0, at = 0, d;
 	glp_prob *program = glp_create_prob();
 	glp_smcp options;
 	struct row row = { 0 };
 	double time;
 	uint32_t *dst = calloc(n, sizeof(*dst)), x, a;
 
-	if (!g || !routed || !program || !dst)
+	if (!g || !routed || !reduced || !program || !dst)
 		abort();
+	to_allreduce_link_bytes(&rings, g, reduced);
 	for (x = 0; x < n; x++)
 		for (uint32_t y = 0; y < n; y++)
 			if (routed[(size_t)y * n + x]) {
@@ -89,7 +91,7 @@ static inline double optimum(const struct to_plan *plan)
 		row_add(&row, commodities * arcs + 1, -1);
 		row_set(program, ++at, &row);
 		glp_set_row_bnds(program, at, GLP_UP, 0,
-				 -ms * to_allreduce_arc_bytes(&rings, g, a) / OPTIMUM_MIB);
+				 -ms * reduced[a] / OPTIMUM_MIB);
 	}
 	glp_init_smcp(&options);
 	options.msg_lev = GLP_MSG_ERR;
@@ -100,6 +102,7 @@ static inline double optimum(const struct to_plan *plan)
 	free(row.column);
 	free(row.value);
 	free(routed);
+	free(reduced);
 	free(dst);
 	to_graph_free(g);
 	return time;

@@ -180,13 +180,13 @@ static void test_class(void **state)
 	double seconds;
 
 	(void)state;
-	to_allreduce_add(&rings, true, 1, t.bytes);
+	to_allreduce_add(&rings, 1, t.bytes);
 	memcpy(routed->mp, t.bytes, N * N * sizeof(*routed->mp));
 	routed->groups[0].bytes = 1;
 	observe(&c, t);
 	t = empty();
-	to_allreduce_add(&rings, true, 1, t.bytes);
-	to_allreduce_add(&rings, true, 1, t.tcp);
+	to_allreduce_add(&rings, 1, t.bytes);
+	to_allreduce_add(&rings, 1, t.tcp);
 	observe(&c, t);
 	assert_true(fabs(c.intervals[0].demand->groups[0].bytes - (double)BYTES) < BYTES * 1e-3);
 	assert_int_equal(c.intervals[1].demand->groups[0].bytes, 1);

@@ -418,7 +418,7 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 	}
 	p->trees = calloc(1, sizeof(*p->trees));
 	p->n_trees = 1;
-	p->trees[0] = (struct to_allreduce_tree){ 1, N / 2, calloc(N / 2, 4) };
+	p->trees[0] = (struct to_allreduce_tree){ 1, N / 2, 1, calloc(N / 2, 4) };
 	for (unsigned int i = 0; i < N / 2; i++) {
 		d->groups[1].members[i] = 2 * i;
 		p->trees[0].parents[i] = i ? 2 * ((i - 1) / 2) : TO_SERVER_NONE;

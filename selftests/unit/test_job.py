@@ -41,7 +41,7 @@ proto = make("proto", "--job", "examples/prototype-12/job.json", "--degree", "4"
 with open(f"{home.name}/two", "w", encoding="utf-8") as file:
     json.dump({"format": "topoopt-job", "version": 1, "name": "two", "servers": 8, "allreduce": [
         {"group": "0-3", "bytes": 1000000}, {"group": "4-7", "bytes": 1000000}]}, file)
-two = make("two-plan", "--job", f"{home.name}/two", "--degree", "2")
+two = make("two-plan", "--job", f"{home.name}/two", "--degree", "2", "--family", "totient")
 
 with open(f"{home.name}/none", "w", encoding="utf-8") as file:
     json.dump({"format": "topoopt-job", "version": 1, "name": "none", "servers": 4,

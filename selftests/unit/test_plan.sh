@@ -108,6 +108,21 @@ run 0 plan --job examples/prototype-12/job.json --degree 4 -o "$tmp/family.json"
 	! grep -q 'one-order' "$tmp/family.json"
 result $? "which competes only when it is asked for"
 
+run 0 plan --job examples/jobs/dlrm-16.json --degree 5 -o "$tmp/family.json" &&
+	grep -q '^  group 0, 16 servers, .* packed trees$' "$tmp/out" &&
+	run 0 plan --job examples/jobs/dlrm-16.json --degree 5 --rings -o "$tmp/rings.json" &&
+	run 0 verify --json "$tmp/rings.json" && python3 -c "
+import json
+trees, rings = (json.load(open(f'$tmp/{name}.json')) for name in ('family', 'rings'))
+assert not trees.get('rings') and trees['predictions']['family'] == 'packed-trees'
+assert abs(sum(tree['share'] for tree in trees['trees']) - 1) < 1e-9
+assert not rings.get('trees') and len(rings['rings']) == 2
+assert 1.24 < rings['predictions']['allreduce_time_s'] / trees['predictions']['allreduce_time_s'] < 1.26" 2>>"$tmp/err"
+result $? "five ports: trees use all, --rings leaves one idle"
+run 1 plan --job examples/jobs/dlrm-16.json --degree 5 --rings --family double-binary-tree &&
+	grep -q '^toctl plan: this family has no rings$' "$tmp/err"
+result $? "--rings of a family of trees"
+
 run 1 plan --job examples/jobs/dlrm-16.json --degree 4 --family torus &&
 	grep -q '^toctl plan: no family is called "torus": totient, ' "$tmp/err" &&
 	[[ $(wc -l <"$tmp/err") == 1 ]]

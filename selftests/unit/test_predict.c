@@ -62,6 +62,26 @@ static void measured(const struct to_plan *plan, double most)
 	to_busy_time_free(&moved);
 }
 
+/* One hop of a tree without links of its own, on all links there. Returns how many. */
+static unsigned int hop_direct(const struct to_plan *plan, uint32_t x, uint32_t y, double bytes,
+			       bool send)
+{
+	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int links = 0, all = send ? hop_direct(plan, x, y, bytes, false) : 0;
+
+	for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
+		struct to_port_ref a = plan->cluster->links[i].a, b = plan->cluster->links[i].b;
+		bool forth = a.server == x && b.server == y;
+
+		if (!forth && !(duplex && a.server == y && b.server == x))
+			continue;
+		links++;
+		if (send)
+			sent[x * PORTS + (forth ? a : b).port] += bytes / all;
+	}
+	return links;
+}
+
 /* One hop of a ring or tree, on its own link or as the tables say. */
 static void hop(const struct to_plan *plan, int ring, int tree, uint32_t x, uint32_t y,
 		double bytes)
@@ -82,7 +102,10 @@ static void hop(const struct to_plan *plan, int ring, int tree, uint32_t x, uint
 			return;
 		}
 	}
-	follow(plan, x, x, y, bytes);
+	for (unsigned int i = 0; tree >= 0 && i < plan->cluster->n_links; i++)
+		assert_int_not_equal(plan->cluster->links[i].tree, tree);
+	if (tree < 0 || !hop_direct(plan, x, y, bytes, true))
+		follow(plan, x, x, y, bytes);
 }
 
 static void loads_are_what_the_tables_do(void **state)
@@ -121,7 +144,7 @@ static void loads_are_what_the_tables_do(void **state)
 			}
 		}
 		for (unsigned int g = 0; g < d->n_groups; g++) {
-			unsigned int directions = 0, trees = 0, members = d->groups[g].n_members;
+			unsigned int directions = 0, members = d->groups[g].n_members;
 
 			demand += 2.0 * (members - 1) * d->groups[g].bytes;
 			for (unsigned int i = 0; i < plan->n_rings; i++)
@@ -139,8 +162,6 @@ static void loads_are_what_the_tables_do(void **state)
 						hop(plan, i, -1, y, x, bytes);
 				}
 			}
-			for (unsigned int i = 0; i < plan->n_trees; i++)
-				trees += plan->trees[i].group == g;
 			for (unsigned int i = 0; i < plan->n_trees; i++) {
 				const struct to_allreduce_tree *tree = &plan->trees[i];
 
@@ -149,8 +170,8 @@ static void loads_are_what_the_tables_do(void **state)
 
 					if (y == TO_SERVER_NONE)
 						continue;
-					hop(plan, -1, i, x, y, (double)d->groups[g].bytes / trees);
-					hop(plan, -1, i, y, x, (double)d->groups[g].bytes / trees);
+					hop(plan, -1, i, x, y, d->groups[g].bytes * tree->share);
+					hop(plan, -1, i, y, x, d->groups[g].bytes * tree->share);
 				}
 			}
 		}

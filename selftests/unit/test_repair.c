@@ -89,10 +89,11 @@ static void check_valid(const struct to_repair *repair)
 	free(text);
 }
 
-/* As toctl plan --fixed on the links that are left. */
+/* As toctl plan --fixed on the links that are left; rings stay rings. */
 static struct to_figures from_nothing(const struct to_plan *repaired)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_planner_options options = { .fixed = true, .seed = 1,
+					      .rings = !repaired->n_trees };
 	struct to_error err = { 0 };
 	struct to_plan *plan = to_planner_make(to_cluster_copy(repaired->cluster),
 					       to_demand_copy(repaired->demand), &options, &err);

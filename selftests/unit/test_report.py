@@ -193,7 +193,7 @@ def check_page(name, job, degree):
     pixels = browser.shot(name).crop(box).getcolors(1 << 24)
     assert len(pixels) > 200, "a blank picture"
     for use in range(min(6, counts["rings"])):
-        color = browser.run(f"""getComputedStyle(document.querySelector("#allreduce .color{use}"))
+        color = browser.run(f"""getComputedStyle(document.querySelectorAll("#allreduce .swatch")[{use}])
             .backgroundColor.match(/\\d+/g).map(Number)""")
         seen = near(pixels, [0.8 * part + 0.2 * 255 for part in color])  # opacity of .link
         assert seen > 200, f"ring or tree {use} cannot be seen: {seen} pixels"

@@ -195,6 +195,7 @@ static void allreduce_on_a_tree(void **state)
 	assert_non_null(tree);
 	plan->n_trees = 1;
 	tree->n = 4;
+	tree->share = 1;
 	tree->parents = calloc(4, sizeof(*tree->parents));
 	assert_non_null(tree->parents);
 	memcpy(tree->parents, parents, sizeof(parents));

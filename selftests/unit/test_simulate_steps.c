@@ -65,10 +65,21 @@ static unsigned int follow(uint32_t at, uint32_t src, uint32_t dst, double bytes
 	return most;
 }
 
+/* Does @link carry bytes from @x to @y? @port: of @x, that it is on. */
+static bool joins(const struct to_link *link, uint32_t x, uint32_t y, unsigned int *port)
+{
+	bool forth = link->a.server == x && link->b.server == y;
+
+	*port = forth ? link->a.port : link->b.port;
+	return forth || (o.plan->cluster->link_mode == TO_LINKS_DUPLEX && link->b.server == x &&
+			 link->a.server == y);
+}
+
 /* One hop of ring or tree @owner, on its own link or as the tables say. */
 static unsigned int hop(int ring, int tree, uint32_t x, uint32_t y, double bytes, double *use)
 {
 	bool duplex = o.plan->cluster->link_mode == TO_LINKS_DUPLEX;
+	unsigned int direct = 0, port;
 
 	for (unsigned int i = 0; i < o.plan->cluster->n_links; i++) {
 		const struct to_link *l = &o.plan->cluster->links[i];
@@ -84,7 +95,12 @@ static unsigned int hop(int ring, int tree, uint32_t x, uint32_t y, double bytes
 			return 1;
 		}
 	}
-	return follow(x, x, y, bytes, use);
+	for (unsigned int i = 0; tree >= 0 && i < o.plan->cluster->n_links; i++)
+		direct += joins(&o.plan->cluster->links[i], x, y, &port);
+	for (unsigned int i = 0; direct && i < o.plan->cluster->n_links; i++)
+		if (joins(&o.plan->cluster->links[i], x, y, &port))
+			use[x * PORTS + port] += bytes / direct;
+	return direct ? 1 : follow(x, x, y, bytes, use);
 }
 
 static unsigned int around(const struct to_ring *ring, int owner, double bytes, double *use)
@@ -157,7 +173,7 @@ static unsigned int reduce_routed(const uint32_t *members, unsigned int n, doubl
 static unsigned int reduce(const uint32_t *members, unsigned int n, double buffer, double *use)
 {
 	const struct to_allreduce *groups = o.plan->demand->groups;
-	unsigned int directions = 0, trees = 0, most = 0, hops, i;
+	unsigned int directions = 0, most = 0, hops, i;
 	double bytes = 2.0 * (n - 1) / n * buffer;
 	int group = -1;
 
@@ -178,13 +194,11 @@ static unsigned int reduce(const uint32_t *members, unsigned int n, double buffe
 		hops = around(&o.plan->rings[i], i, bytes / directions, use);
 		most = hops > most ? hops : most;
 	}
-	for (i = 0; i < o.plan->n_trees; i++)
-		trees += o.plan->trees[i].group == (unsigned int)group;
 	for (i = 0; i < o.plan->n_trees; i++) {
 		if (o.plan->trees[i].group != (unsigned int)group)
 			continue;
-		hops = up_and_down(&o.plan->trees[i], groups[group].members, i, buffer / trees,
-				   use);
+		hops = up_and_down(&o.plan->trees[i], groups[group].members, i,
+				   buffer * o.plan->trees[i].share, use);
 		most = hops > most ? hops : most;
 	}
 	return most;

@@ -239,7 +239,7 @@ static void tree(struct to_plan *plan)
 	struct to_cluster *c = plan->cluster;
 	struct to_allreduce_tree *tree = calloc(1, sizeof(*tree));
 
-	*tree = (struct to_allreduce_tree){ .n = 12, .parents = calloc(12, sizeof(uint32_t)) };
+	*tree = (struct to_allreduce_tree){ .n = 12, .share = 1, .parents = calloc(12, sizeof(uint32_t)) };
 	for (unsigned int i = 0; i < 12; i++)
 		tree->parents[i] = i - 1;	/* TO_SERVER_NONE at 0 */
 	for (unsigned int i = 0; i < c->n_links; i++) {
@@ -293,6 +293,18 @@ static void tree_lacks_link(struct to_plan *plan)
 	for (unsigned int i = 0; i < plan->cluster->n_links; i++)
 		if (plan->cluster->links[i].a.server == 6)
 			plan->cluster->links[i].tree = -1;
+}
+
+static void tree_shares(struct to_plan *plan)
+{
+	tree(plan);
+	plan->trees[0].share = 0.75;
+}
+
+static void tree_without_share(struct to_plan *plan)
+{
+	tree(plan);
+	plan->trees[0].share = 0;
 }
 
 static void tree_and_ring(struct to_plan *plan)
@@ -423,6 +435,9 @@ static void names_what_is_broken(void **state)
 		{ tree_short, "tree 0: expected 12 parents, for each member of AllReduce group 0" },
 		{ tree_other_parent, "link s4 - s5 is no hop of its tree 0" },
 		{ tree_lacks_link, "tree 0 has no link of its own between s7 and s6" },
+		{ tree_shares,
+		  "the shares of AllReduce group 0's trees add up to 0.75, not to 1" },
+		{ tree_without_share, "a tree of AllReduce group 0 has no share" },
 		{ tree_and_ring, "group 0 has rings and trees for its AllReduce" },
 		{ no_ring, "group 1 has no ring or tree for its AllReduce" },
 		{ more_than_all, "port shares from s6 to s0 add up to 257, not 256" },

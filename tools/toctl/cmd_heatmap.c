@@ -53,7 +53,7 @@ static void heatmap_add_group(struct to_heatmap *map, const struct to_demand *d,
 		.order = d->groups[group].members };
 	struct to_rings rings = { .layout = { .n_rings = 1, .rings = &ring }, .demand = d };
 
-	to_allreduce_add(&rings, true, 1, map->bytes);
+	to_allreduce_add(&rings, 1, map->bytes);
 }
 
 static void heatmap_add_mp(struct to_heatmap *map, const struct to_demand *d)
@@ -106,7 +106,7 @@ static int heatmap_from_plan(struct to_heatmap *map, const struct to_plan *plan,
 	if (load)
 		return heatmap_add_load(map, plan);
 	heatmap_add_mp(map, plan->demand);
-	to_allreduce_add(&rings, true, 1, map->bytes);
+	to_allreduce_add(&rings, 1, map->bytes);
 	return 0;
 }
 

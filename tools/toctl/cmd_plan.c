@@ -17,7 +17,7 @@ struct plan_args {
 	const char *cluster, *job, *output, *report, *family;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
-	bool fixed, large, one_order;
+	bool fixed, large, rings, one_order;
 };
 
 #define PLAN_LINKS_UNSAID (-1)
@@ -60,7 +60,7 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 	return cluster;
 }
 
-/* Communication time of the plan that any order of ranks may have, in seconds. */
+/* Communication time of the plan with rings of any order, in seconds. */
 static int plan_free_time(const struct to_cluster *cluster, const struct to_demand *demand,
 			  const struct to_planner_options *options, double *time,
 			  struct to_error *err)
@@ -78,6 +78,7 @@ static int plan_free_time(const struct to_cluster *cluster, const struct to_dema
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	others.family = NULL;
+	others.rings = true;
 	plan = to_planner_make(servers, traffic, &others, err);
 	if (!plan)
 		return -EINVAL;
@@ -91,7 +92,7 @@ static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
 	struct to_planner_options options = {
-		.fixed = args->fixed, .degree = args->degree, .effort = args->effort,
+		.fixed = args->fixed, .rings = args->rings, .degree = args->degree, .effort = args->effort,
 		.seed = args->seed };
 	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
@@ -182,7 +183,7 @@ static const struct to_option plan_options[] = {
 	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
 	  .help = "also write an HTML page, see toctl report" },
 	{ "fixed", 'f', TO_OPTION_FLAG, FIELD(fixed),
-	  .help = "keep the cluster's links; plan rings and routes only" },
+	  .help = "keep the cluster's links; plan rings or trees, and routes only" },
 	{ "links", 'l', TO_OPTION_CHOICE, FIELD(links), .argument = "MODE",
 	  .choices = plan_links,
 	  .help = "links carry both directions or one; default: as the cluster says, "
@@ -198,6 +199,8 @@ static const struct to_option plan_options[] = {
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },
+	{ "rings", 0, TO_OPTION_FLAG, FIELD(rings),
+	  .help = "AllReduce on rings alone, for clients that know no trees (MPI, NCCL)" },
 	{ "one-order", 0, TO_OPTION_FLAG, FIELD(one_order),
 	  .help = "all AllReduce rings in one order, on parallel links, for clients that know "
 		  "one (NCCL); prints what that costs" },
@@ -217,7 +220,9 @@ const struct to_command to_cmd_plan = {
 		"AllReduce and MP transfers, chooses the AllReduce rings that serve the MP "
 		"transfers best, matches the remaining ports, and makes every server's table. "
 		"Regular rings (TotientPerms) compete with other topology families; the plan "
-		"lists the best of each family as a candidate. "
+		"lists the best of each family as a candidate. AllReduce over spanning trees "
+		"that are packed into all links, around the MP transfers, competes with rings "
+		"unless --rings or --family asks for these. "
 		"Prints the plan's figures beside lower bounds that hold for any topology.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),

@@ -34,12 +34,12 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 {
 	static const struct {
 		enum to_link_use use;
-		bool tree;
+		bool ring;
 		const char *what;
 	} uses[] = {
 		{ TO_LINK_FIXED, false, "as cabled" },
-		{ TO_LINK_ALLREDUCE, false, "for rings" },
-		{ TO_LINK_ALLREDUCE, true, "for trees" },
+		{ TO_LINK_ALLREDUCE, true, "for rings" },
+		{ TO_LINK_ALLREDUCE, false, "for trees" },
 		{ TO_LINK_MP, false, "for MP transfers" },
 		{ TO_LINK_REPAIR, false, "for connectivity" },
 	};
@@ -54,7 +54,7 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 
 		for (i = 0; i < c->n_links; i++)
 			n += c->links[i].use == uses[u].use &&
-			     (c->links[i].tree >= 0) == uses[u].tree;
+			     (c->links[i].ring >= 0) == uses[u].ring;
 		if (n) {
 			fprintf(out, "%s%u %s", before, n, uses[u].what);
 			before = ", ";
@@ -63,9 +63,34 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 	fprintf(out, ")\n");
 }
 
+/* How many trees @group has, and what links they take. */
+static void figures_trees(FILE *out, const struct to_plan *plan, const struct to_graph *graph,
+			  unsigned int group)
+{
+	struct to_rings rings = to_allreduce_of(plan);
+	unsigned int trees = 0, owning = 0, routed = 0, i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		if (plan->trees[i].group != group)
+			continue;
+		trees++;
+		if (to_allreduce_tree_linked(&rings, i))
+			owning++;
+		else if (graph)
+			routed += to_allreduce_tree_routed(&rings, graph, &plan->trees[i]);
+	}
+	fprintf(out, " %u %strees", trees, owning ? "" : "packed ");
+	if (routed)
+		fprintf(out, ", %u of %u hops routed", routed,
+			trees * (plan->demand->groups[group].n_members - 1));
+	fprintf(out, "\n");
+}
+
 /* A line per group: the jump of every ring, the number of trees. */
 static void figures_rings(FILE *out, const struct to_plan *plan)
 {
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	bool duplex = plan->cluster->link_mode == TO_LINKS_DUPLEX;
 	struct to_rings rings = to_allreduce_of(plan);
 	unsigned int g, i;
@@ -74,7 +99,6 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 	for (g = 0; g < plan->demand->n_groups; g++) {
 		const struct to_allreduce *group = &plan->demand->groups[g];
 		unsigned int shown = 0, trees = 0;
-		bool own = false;
 
 		fprintf(out, "  group %u, %u servers, %s:", g, group->n_members,
 			to_bytes_text(group->bytes, text));
@@ -91,17 +115,14 @@ static void figures_rings(FILE *out, const struct to_plan *plan)
 			else
 				fprintf(out, "%s%u", duplex && ring->reverse ? "+-" : "+", ring->jump);
 		}
-		for (i = 0; i < plan->n_trees; i++) {
-			if (plan->trees[i].group != g)
-				continue;
-			trees++;
-			own |= to_allreduce_tree_linked(&rings, i);
-		}
+		for (i = 0; i < plan->n_trees; i++)
+			trees += plan->trees[i].group == g;
 		if (trees)
-			fprintf(out, " %u %strees\n", trees, own ? "" : "multi-hop ");
+			figures_trees(out, plan, graph, g);
 		else
 			fprintf(out, "%s\n", shown ? "" : " no ring");
 	}
+	to_graph_free(graph);
 }
 
 /* The family chosen, and how much longer the others take. */

@@ -59,7 +59,7 @@ static int candidates_promise(struct to_candidates_plan *first)
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, plan->demand->mp, cells * sizeof(*bytes));
-	to_allreduce_add(&rings, true, 1, bytes);
+	to_allreduce_add(&rings, 1, bytes);
 	bound = to_busy_time_bound(plan->cluster, bytes);
 	free(bytes);
 	ret = to_busy_time_of(&first->busy, plan->demand, NULL, &seconds);

@@ -6,6 +6,8 @@
 
 #include "data/allreduce.h"
 
+#define SHARES_ERROR 1e-6	/* of the shares of a group's trees, which add up to 1 */
+
 struct to_rings to_allreduce_of(const struct to_plan *plan)
 {
 	return (struct to_rings){ to_plan_layout(plan), plan->demand };
@@ -29,6 +31,28 @@ static int allreduce_climb(const struct to_allreduce_tree *tree, const uint32_t 
 					    members[at]);
 	}
 	return 0;
+}
+
+int to_allreduce_shares_check(const struct to_rings *rings, unsigned int group,
+			      struct to_error *err)
+{
+	double sum = 0;
+	unsigned int trees = 0, i;
+
+	for (i = 0; i < rings->layout.n_trees; i++) {
+		if (rings->layout.trees[i].group != group)
+			continue;
+		if (!(rings->layout.trees[i].share > 0))
+			return to_error_set(err, -EINVAL, "a tree of AllReduce group %u has no share",
+					    group);
+		sum += rings->layout.trees[i].share;
+		trees++;
+	}
+	if (!trees || fabs(sum - 1) <= SHARES_ERROR)
+		return 0;
+	return to_error_set(err, -EINVAL,
+			    "the shares of AllReduce group %u's trees add up to %g, not to 1", group,
+			    sum);
 }
 
 int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
@@ -91,6 +115,30 @@ bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index)
 	return i < rings->layout.n_links;
 }
 
+/* Arcs of @graph from @x to @y. */
+static unsigned int allreduce_arcs(const struct to_graph *graph, uint32_t x, uint32_t y)
+{
+	unsigned int arcs = 0;
+	uint32_t a;
+
+	for (a = graph->out[x]; a < graph->out[x + 1]; a++)
+		arcs += graph->to[a] == y;
+	return arcs;
+}
+
+unsigned int to_allreduce_tree_routed(const struct to_rings *rings, const struct to_graph *graph,
+				      const struct to_allreduce_tree *tree)
+{
+	const uint32_t *members = rings->demand->groups[tree->group].members;
+	unsigned int routed = 0, i;
+
+	for (i = 0; i < tree->n; i++)
+		routed += tree->parents[i] != TO_SERVER_NONE &&
+			  !(allreduce_arcs(graph, members[i], tree->parents[i]) &&
+			    allreduce_arcs(graph, tree->parents[i], members[i]));
+	return routed;
+}
+
 /* @directions: in which the rings of its group go round, in all */
 static double allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring,
 				  unsigned int directions)
@@ -112,15 +160,12 @@ double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring
 double to_allreduce_tree_bytes(const struct to_rings *rings,
 			       const struct to_allreduce_tree *tree)
 {
-	unsigned int trees = 0, i;
-
-	for (i = 0; i < rings->layout.n_trees; i++)
-		trees += rings->layout.trees[i].group == tree->group;
-	return (double)rings->demand->groups[tree->group].bytes / trees;
+	return rings->demand->groups[tree->group].bytes * tree->share;
 }
 
-double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
-			      uint32_t arc)
+/* Bytes of the ring or tree that owns @arc, 0 else. */
+static double allreduce_owner_bytes(const struct to_rings *rings, const struct to_graph *graph,
+				    uint32_t arc)
 {
 	const struct to_link *link = &rings->layout.links[graph->link[arc]];
 	const struct to_ring *ring;
@@ -140,24 +185,21 @@ double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_grap
 typedef void allreduce_hop(void *data, uint32_t x, uint32_t y, double bytes);
 
 /*
- * Per group, in how many directions its rings go round, then how many trees it has. NULL
- * without memory; then each ring counts for itself.
+ * Per group, in how many directions its rings go round. NULL without memory; then each
+ * ring counts for itself.
  */
 static unsigned int *allreduce_count(const struct to_rings *rings)
 {
-	const size_t groups = rings->demand->n_groups;
-	unsigned int *counts = calloc(2 * groups + 1, sizeof(*counts)), i;
+	unsigned int *counts = calloc(rings->demand->n_groups + 1, sizeof(*counts)), i;
 
 	for (i = 0; counts && i < rings->layout.n_rings; i++)
 		counts[rings->layout.rings[i].group] += rings->layout.rings[i].reverse ? 2 : 1;
-	for (i = 0; counts && i < rings->layout.n_trees; i++)
-		counts[groups + rings->layout.trees[i].group]++;
 	return counts;
 }
 
-/* All hops of @group, or of all groups where it is -1. */
-static void allreduce_each_hop(const struct to_rings *rings, int group, bool linked,
-			       allreduce_hop *hop, void *data)
+/* Hops of rings of @group, or of all groups where it is -1; @linked: also with own links. */
+static void allreduce_each_ring_hop(const struct to_rings *rings, int group, bool linked,
+				    allreduce_hop *hop, void *data)
 {
 	unsigned int *counts = group < 0 ? allreduce_count(rings) : NULL, i, k;
 
@@ -178,17 +220,23 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 				hop(data, y, x, bytes);
 		}
 	}
+	free(counts);
+}
+
+/* The same of trees. */
+static void allreduce_each_tree_hop(const struct to_rings *rings, int group, bool linked,
+				    allreduce_hop *hop, void *data)
+{
+	unsigned int i, k;
+
 	for (i = 0; i < rings->layout.n_trees; i++) {
 		const struct to_allreduce_tree *tree = &rings->layout.trees[i];
 		const uint32_t *members = rings->demand->groups[tree->group].members;
-		double bytes;
+		double bytes = to_allreduce_tree_bytes(rings, tree);
 
 		if ((group >= 0 && tree->group != (unsigned int)group) ||
 		    (!linked && to_allreduce_tree_linked(rings, i)))
 			continue;
-		bytes = counts ? (double)rings->demand->groups[tree->group].bytes /
-				 counts[rings->demand->n_groups + tree->group] :
-				 to_allreduce_tree_bytes(rings, tree);
 		for (k = 0; k < tree->n; k++) {
 			if (tree->parents[k] == TO_SERVER_NONE)
 				continue;
@@ -196,7 +244,13 @@ static void allreduce_each_hop(const struct to_rings *rings, int group, bool lin
 			hop(data, tree->parents[k], members[k], bytes);
 		}
 	}
-	free(counts);
+}
+
+static void allreduce_each_hop(const struct to_rings *rings, int group, allreduce_hop *hop,
+			       void *data)
+{
+	allreduce_each_ring_hop(rings, group, true, hop, data);
+	allreduce_each_tree_hop(rings, group, true, hop, data);
 }
 
 struct allreduce_sum {
@@ -212,12 +266,63 @@ static void allreduce_add_hop(void *data, uint32_t x, uint32_t y, double bytes)
 	sum->bytes[x * sum->n + y] += ceil(bytes * sum->times);
 }
 
-void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
-		      uint64_t *bytes)
+void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *bytes)
 {
 	struct allreduce_sum sum = { rings->demand->n, times, bytes };
 
-	allreduce_each_hop(rings, -1, linked, allreduce_add_hop, &sum);
+	allreduce_each_hop(rings, -1, allreduce_add_hop, &sum);
+}
+
+/*
+ * Where hops of trees without links of their own go.
+ * @on_arcs: per arc, or NULL; @routed: n x n, or NULL
+ */
+struct allreduce_direct {
+	const struct to_graph *graph;
+	size_t n;
+	double *on_arcs;
+	uint64_t *routed;
+};
+
+static void allreduce_add_direct(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	const struct allreduce_direct *to = data;
+	const struct to_graph *g = to->graph;
+	unsigned int arcs = g ? allreduce_arcs(g, x, y) : 0;
+	uint32_t a;
+
+	for (a = arcs && to->on_arcs ? g->out[x] : 0; arcs && to->on_arcs && a < g->out[x + 1]; a++)
+		if (g->to[a] == y)
+			to->on_arcs[a] += bytes / arcs;
+	if (!arcs && to->routed)
+		to->routed[x * to->n + y] += ceil(bytes);
+}
+
+void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph *graph,
+			     double *bytes)
+{
+	struct allreduce_direct direct = { .graph = graph, .on_arcs = bytes };
+	uint32_t a;
+
+	for (a = 0; a < graph->n_arcs; a++)
+		bytes[a] = allreduce_owner_bytes(rings, graph, a);
+	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
+}
+
+uint64_t *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph, bool mp)
+{
+	const size_t n = rings->demand->n;
+	uint64_t *routed = calloc(n * n, sizeof(*routed));
+	struct allreduce_sum sum = { n, 1, routed };
+	struct allreduce_direct direct = { .graph = graph, .n = n, .routed = routed };
+
+	if (!routed)
+		return NULL;
+	if (mp)
+		memcpy(routed, rings->demand->mp, n * n * sizeof(*routed));
+	allreduce_each_ring_hop(rings, -1, false, allreduce_add_hop, &sum);
+	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
+	return routed;
 }
 
 /* One group's AllReduce in measured bytes. */
@@ -277,29 +382,16 @@ int to_allreduce_take(const struct to_rings *rings, uint64_t *bytes, uint64_t *b
 	}
 	for (g = 0; g < unit.n_groups; g++) {
 		share.times = INFINITY;
-		allreduce_each_hop(&of_unit, g, true, allreduce_gather, &share);
-		allreduce_each_hop(&of_unit, g, true, allreduce_fit, &share);
+		allreduce_each_hop(&of_unit, g, allreduce_gather, &share);
+		allreduce_each_hop(&of_unit, g, allreduce_fit, &share);
 		if (isinf(share.times))
 			share.times = 0;
-		allreduce_each_hop(&of_unit, g, true, allreduce_take_out, &share);
+		allreduce_each_hop(&of_unit, g, allreduce_take_out, &share);
 		buffers[g] = share.times * unit.groups[g].bytes;
 	}
 	free(share.hop);
 	free(unit.groups);
 	return 0;
-}
-
-uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp)
-{
-	size_t n = rings->demand->n;
-	uint64_t *routed = calloc(n * n, sizeof(*routed));
-
-	if (!routed)
-		return NULL;
-	if (mp)
-		memcpy(routed, rings->demand->mp, n * n * sizeof(*routed));
-	to_allreduce_add(rings, false, 1, routed);
-	return routed;
 }
 
 void to_allreduce_and_mp(const struct to_plan *plan, double iterations,
@@ -311,5 +403,5 @@ void to_allreduce_and_mp(const struct to_plan *plan, double iterations,
 
 	for (size_t i = 0; i < n * n; i++)
 		bytes[i] = demand->mp[i] * iterations;
-	to_allreduce_add(&rings, true, iterations, bytes);
+	to_allreduce_add(&rings, iterations, bytes);
 }

@@ -28,11 +28,28 @@ struct to_rings to_allreduce_of(const struct to_plan *plan);
 int to_allreduce_tree_check(const struct to_allreduce_tree *tree,
 			    const struct to_demand *demand, struct to_error *err);
 
+/**
+ * to_allreduce_shares_check() - do the trees of @group share all of its buffer?
+ *
+ * Return: 0, also where it has none, or -EINVAL with @err set.
+ */
+int to_allreduce_shares_check(const struct to_rings *rings, unsigned int group,
+			      struct to_error *err);
+
 /** to_allreduce_ring_linked() - does ring @index own links? */
 bool to_allreduce_ring_linked(const struct to_rings *rings, unsigned int index);
 
 /** to_allreduce_tree_linked() - does tree @index own links? */
 bool to_allreduce_tree_linked(const struct to_rings *rings, unsigned int index);
+
+/**
+ * to_allreduce_tree_routed() - hops of @tree, which owns no links, that no link joins
+ * @graph: of the links
+ *
+ * Return: how many; these are routed.
+ */
+unsigned int to_allreduce_tree_routed(const struct to_rings *rings, const struct to_graph *graph,
+				      const struct to_allreduce_tree *tree);
 
 /**
  * to_allreduce_hop_bytes() - bytes of @ring per hop and direction
@@ -45,37 +62,38 @@ double to_allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring
 /**
  * to_allreduce_tree_bytes() - bytes of @tree per hop and direction
  *
- * The buffer shared by all trees of the group: each share goes up once and down
- * once (Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth
- * broadcast, reduction and scan", Parallel Computing 35(12), 2009).
+ * Its share of the buffer, which goes up once and down once (Sanders, Speck and
+ * Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+ * Parallel Computing 35(12), 2009).
  */
 double to_allreduce_tree_bytes(const struct to_rings *rings,
 			       const struct to_allreduce_tree *tree);
 
 /**
- * to_allreduce_arc_bytes() - bytes of the ring or tree that owns @arc of @graph,
- *	0 else
+ * to_allreduce_link_bytes() - what rings and trees put on links without routes
+ * @graph: of the links
+ * @bytes: gets bytes per arc: of the ring or tree that owns it, and of the hops of trees
+ *	without links of their own between its servers, which all arcs there share alike
  */
-double to_allreduce_arc_bytes(const struct to_rings *rings, const struct to_graph *graph,
-			      uint32_t arc);
+void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph *graph,
+			     double *bytes);
 
 /**
  * to_allreduce_add() - what members send each other
- * @linked: also where a ring or tree owns its links
  * @times: AllReduces, need not be whole
  * @bytes: n x n, row = source; added to
  */
-void to_allreduce_add(const struct to_rings *rings, bool linked, double times,
-		      uint64_t *bytes);
+void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *bytes);
 
 /**
- * to_allreduce_routed() - all bytes that are routed: MP transfers, and hops of
- *	rings and trees without links
+ * to_allreduce_routed() - all bytes that are routed: MP transfers, and hops of rings and
+ *	trees that to_allreduce_link_bytes() does not have
+ * @graph: of the links; NULL as if there were only those that rings and trees own
  * @mp: whether to count MP transfers
  *
  * Return: n x n, row = source, to be freed; NULL when out of memory.
  */
-uint64_t *to_allreduce_routed(const struct to_rings *rings, bool mp);
+uint64_t *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph, bool mp);
 
 /**
  * to_allreduce_and_mp() - what a job sends under a plan

@@ -127,7 +127,7 @@ enum to_link_use { TO_LINK_FIXED, TO_LINK_ALLREDUCE, TO_LINK_MP, TO_LINK_REPAIR 
 
 /**
  * struct to_link - one link; simplex links go from @a to @b
- * @ring: index of the ring that a TO_LINK_ALLREDUCE link belongs to, -1 else
+ * @ring: index of the ring that owns a TO_LINK_ALLREDUCE link, -1 else
  * @tree: the same of the tree
  */
 struct to_link {

@@ -28,24 +28,28 @@ struct to_ring {
 /**
  * struct to_allreduce_tree - one tree that carries a share of an AllReduce
  *
- * It reduces its share towards the root and broadcasts the sum back. All trees
- * of a group have equal shares; a group has rings or trees, not both.
+ * It reduces its share towards the root and broadcasts the sum back. A group has
+ * rings or trees, not both.
  *
  * @group: index into demand.groups
  * @n: members of the group
+ * @share: of the group's buffer, above 0; those of the group's trees add up to 1
  * @parents: per member, in the order of the group: server to which it sends
  *	what it has reduced, TO_SERVER_NONE at the root
  */
 struct to_allreduce_tree {
 	unsigned int group, n;
+	double share;
 	uint32_t *parents;
 };
 
 /**
  * struct to_layout - links, rings and trees
  *
- * A ring or tree that owns links owns one for each of its hops. One that owns
- * none is routed hop by hop, like MP transfers.
+ * A ring or tree that owns links owns one for each of its hops. A ring that owns none
+ * is routed hop by hop, like MP transfers. Of a tree that owns none, a hop takes all links
+ * between its two servers alike, whatever else these carry, and is routed where there
+ * are none.
  */
 struct to_layout {
 	unsigned int n_links, n_rings, n_trees;

@@ -58,6 +58,35 @@ void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout)
 	plan->trees = taken.trees;
 }
 
+/* What to_plan_set_layout() would drop. */
+static void plan_take_layout(struct to_plan *to, const struct to_plan *from)
+{
+	to->slots = from->slots;
+	to->n_rings = from->n_rings;
+	to->rings = from->rings;
+	to->n_trees = from->n_trees;
+	to->trees = from->trees;
+	to->n_cross_connects = from->n_cross_connects;
+	to->cross_connects = from->cross_connects;
+	to->tables = from->tables;
+	to->port_shares = from->port_shares;
+	to->peers = from->peers;
+	to->predictions = from->predictions;
+}
+
+void to_plan_swap_layouts(struct to_plan *a, struct to_plan *b)
+{
+	const struct to_layout links = to_plan_layout(a);
+	const struct to_plan was = *a;
+
+	plan_take_layout(a, b);
+	plan_take_layout(b, &was);
+	a->cluster->n_links = b->cluster->n_links;
+	a->cluster->links = b->cluster->links;
+	b->cluster->n_links = links.n_links;
+	b->cluster->links = links.links;
+}
+
 void to_plan_free(struct to_plan *plan)
 {
 	if (!plan || plan->held--)

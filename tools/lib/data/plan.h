@@ -170,6 +170,13 @@ struct to_layout to_plan_layout(const struct to_plan *plan);
 void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout);
 
 /**
+ * to_plan_swap_layouts() - exchange links, rings and trees, and all that followed from them
+ *
+ * The plans have the same servers.
+ */
+void to_plan_swap_layouts(struct to_plan *a, struct to_plan *b);
+
+/**
  * to_plan_alloc_tables() - tables without groups and routes for all servers
  *
  * Sets to_plan.slots from the cluster and every route to TO_GROUP_NONE.

@@ -185,11 +185,55 @@ static int plan_read_parents(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int plan_read_share(const struct to_json *at, void *to)
+{
+	double *share = to;
+	int ret = to_json_real(at, share);
+
+	if (!ret && !(*share > 0 && *share <= 1))
+		ret = to_json_error(at, -ERANGE, "expected a part of the buffer, above 0 and up to 1");
+	return ret;
+}
+
+/* Trees of a group of which none has a share, share alike. */
+static void plan_share_alike(struct to_plan *plan, unsigned int group)
+{
+	unsigned int trees = 0, i;
+
+	for (i = 0; i < plan->n_trees; i++) {
+		if (plan->trees[i].group != group)
+			continue;
+		if (plan->trees[i].share > 0)
+			return;
+		trees++;
+	}
+	for (i = 0; i < plan->n_trees; i++)
+		if (plan->trees[i].group == group)
+			plan->trees[i].share = 1.0 / trees;
+}
+
 static const struct to_json_field tree_fields[] = {
 	{ "group", to_json_u32, offsetof(struct to_allreduce_tree, group), false },
+	{ "share", plan_read_share, offsetof(struct to_allreduce_tree, share), true },
 	{ "parents", plan_read_parents, 0, false },
 	{}
 };
+
+/* Their shares, where the file says them or not. */
+static int plan_share_trees(const struct to_json *at, struct to_plan *plan)
+{
+	struct to_rings rings = to_allreduce_of(plan);
+	struct to_error err;
+	int ret = 0;
+
+	for (unsigned int g = 0; g < plan->demand->n_groups && !ret; g++) {
+		plan_share_alike(plan, g);
+		ret = to_allreduce_shares_check(&rings, g, &err);
+		if (ret)
+			to_json_error(at, ret, "%s", err.text);
+	}
+	return ret;
+}
 
 static int plan_read_trees(const struct to_json *at, void *to)
 {
@@ -212,7 +256,7 @@ static int plan_read_trees(const struct to_json *at, void *to)
 				to_json_error_at(&child, "parents", ret, "%s", err.text);
 		}
 	}
-	return ret;
+	return ret ? ret : plan_share_trees(at, plan);
 }
 
 static int plan_read_use(const struct to_json *at, void *to)

@@ -95,7 +95,8 @@ static void plan_print_trees(FILE *out, const struct to_plan *plan)
 	for (unsigned int i = 0; i < plan->n_trees; i++) {
 		const struct to_allreduce_tree *tree = &plan->trees[i];
 
-		fprintf(out, "%s\n {\"group\":%u,\"parents\":[", i ? "," : "", tree->group);
+		fprintf(out, "%s\n {\"group\":%u,\"share\":%.17g,\"parents\":[", i ? "," : "",
+			tree->group, tree->share);
 		for (unsigned int k = 0; k < tree->n; k++) {
 			fprintf(out, k ? "," : "");
 			if (tree->parents[k] == TO_SERVER_NONE)

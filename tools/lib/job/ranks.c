@@ -122,14 +122,14 @@ static void ranks_print_ring(struct ranks_json *json, unsigned int index, bool r
 	fprintf(json->out, "] }");
 }
 
-static void ranks_print_tree(struct ranks_json *json, unsigned int index, double share)
+static void ranks_print_tree(struct ranks_json *json, unsigned int index)
 {
 	const struct to_allreduce_tree *tree = &json->plan->trees[index];
 	const uint32_t *members = json->plan->demand->groups[tree->group].members;
 	const struct to_server *servers = json->plan->cluster->servers;
 
 	fprintf(json->out, "%s\n{ \"tree\": %u, \"share\": %.17g, \"parents\": {",
-		json->trees++ ? "," : "", index, share);
+		json->trees++ ? "," : "", index, tree->share);
 	for (unsigned int i = 0; i < tree->n; i++) {
 		fprintf(json->out, "%s\"%s\": ", i ? ", " : "", servers[members[i]].name);
 		if (tree->parents[i] == TO_SERVER_NONE)
@@ -145,7 +145,7 @@ void to_ranks_print_json(FILE *out, const struct to_ranks *ranks, unsigned int s
 {
 	const struct to_plan *plan = ranks->plan;
 	struct ranks_json json = { out, plan, 0, 0 };
-	unsigned int directions = 0, trees = ranks_trees(plan, ranks->group);
+	unsigned int directions = 0;
 	char node[INET6_ADDRSTRLEN];
 
 	fprintf(out, "{\n\"format\": \"topoopt-ranks\", \"version\": 1,\n\"job\": ");
@@ -176,6 +176,6 @@ void to_ranks_print_json(FILE *out, const struct to_ranks *ranks, unsigned int s
 	fprintf(out, "%s],\n\"trees\": [", json.rings ? "\n" : "");
 	for (unsigned int i = 0; i < plan->n_trees; i++)
 		if (plan->trees[i].group == ranks->group)
-			ranks_print_tree(&json, i, 1.0 / trees);
+			ranks_print_tree(&json, i);
 	fprintf(out, "%s]\n}\n", json.trees ? "\n" : "");
 }

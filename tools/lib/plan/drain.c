@@ -52,7 +52,7 @@ static struct to_demand *drain_transfers_of(const struct to_plan *next)
 
 	if (!demand)
 		return NULL;
-	to_allreduce_add(&rings, true, 1, demand->mp);
+	to_allreduce_add(&rings, 1, demand->mp);
 	for (unsigned int g = 0; g < demand->n_groups; g++)
 		free(demand->groups[g].members);
 	demand->n_groups = 0;

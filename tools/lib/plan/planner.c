@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/complete.h"
+#include "plan/packed_trees.h"
 #include "plan/planner.h"
 #include "topology/topology.h"
 
@@ -118,10 +119,23 @@ static int planner_check_bytes(const struct to_demand *demand, struct to_error *
 /* What a topology is worth: from its tables, or as estimated without. */
 struct rating {
 	double time, max_link_load, hops;
+	bool packed;		/* its AllReduce goes over trees that own no links */
 };
 
+/*
+ * Complete @plan with @layout, AllReduce on its rings or on trees, whichever is faster.
+ * @rings: no trees, as rings or a family were asked for
+ */
+static int planner_complete(struct to_plan *plan, struct to_layout *layout, bool rings,
+			    unsigned int effort, struct to_figures *figures, struct to_error *err)
+{
+	int ret = to_complete_plan(plan, layout, effort, figures, err);
+
+	return ret || rings ? ret : to_packed_trees_try(plan, effort, figures, err);
+}
+
 /* Route @topology in @plan, only to see what it is worth. */
-static int planner_trial(struct to_plan *plan, const struct to_topology *topology,
+static int planner_trial(struct to_plan *plan, const struct to_topology *topology, bool rings,
 			 unsigned int effort, struct rating *rating, struct to_error *err)
 {
 	struct to_figures figures;
@@ -132,15 +146,19 @@ static int planner_trial(struct to_plan *plan, const struct to_topology *topolog
 		ret = to_complete_primaries(plan, &copy, effort, err);
 	if (!ret)
 		ret = to_predict_plan(plan, &figures);
+	if (!ret && !rings)
+		ret = to_packed_trees_try(plan, effort, &figures, err);
 	if (!ret)
 		*rating = (struct rating){ figures.comm_time, figures.max_link_load,
-					   figures.mean_hops };
+					   figures.mean_hops,
+					   plan->n_rings != topology->layout.n_rings ||
+					   plan->n_trees != topology->layout.n_trees };
 	return ret;
 }
 
 /*
- * The fastest. What is hardly slower is as good, and then the family that is
- * listed first wins: its routes are the more regular ones.
+ * The fastest. What is hardly slower is as good, and then one with AllReduce on links of
+ * its own wins, and the family that is listed first: its routes are the more regular ones.
  */
 static unsigned int planner_best(const struct to_topology *found, const struct rating *ratings,
 				 unsigned int n)
@@ -155,8 +173,9 @@ static unsigned int planner_best(const struct to_topology *found, const struct r
 
 		if (a->time > least * PLANNER_EQUAL)
 			continue;
-		if (best == n || found[i].rank < found[best].rank ||
-		    (found[i].rank == found[best].rank &&
+		if (best == n || a->packed < b->packed ||
+		    (a->packed == b->packed && found[i].rank < found[best].rank) ||
+		    (a->packed == b->packed && found[i].rank == found[best].rank &&
 		     (a->time < b->time * (1 - 1e-6) ||
 		      (a->time < b->time * (1 + 1e-6) &&
 		       (a->max_link_load < b->max_link_load ||
@@ -168,7 +187,7 @@ static unsigned int planner_best(const struct to_topology *found, const struct r
 
 /*
  * Note the best of every family, by estimate or from its tables. @found are
- * sorted by estimates, of which those of @trials are routed.
+ * sorted by estimates; of the first @trials some are routed.
  */
 static int planner_note(struct to_plan *plan, const struct to_topology *found,
 			unsigned int n_found, const struct rating *ratings, unsigned int trials)
@@ -180,7 +199,7 @@ static int planner_note(struct to_plan *plan, const struct to_topology *found,
 		return -ENOMEM;
 	for (i = 0; i < n_found; i++) {
 		struct to_candidate *c = plan->candidates;
-		double time = i < trials ? ratings[i].time : 0;
+		double time = i < trials && isfinite(ratings[i].time) ? ratings[i].time : 0;
 
 		for (k = 0; k < plan->n_candidates && strcmp(c->family, found[i].family); k++)
 			c++;
@@ -195,14 +214,18 @@ static int planner_note(struct to_plan *plan, const struct to_topology *found,
 	return 0;
 }
 
-/* Estimates say which topologies are good, their tables which is best. */
+/*
+ * Estimates say which topologies are good, their tables which is best. What no
+ * routes can make the best needs none.
+ */
 static int planner_choose(struct to_plan *plan, const struct to_topology *found,
-			  unsigned int n_found, unsigned int effort, unsigned int *best,
-			  struct to_error *err)
+			  unsigned int n_found, bool rings, unsigned int effort,
+			  unsigned int *best, struct to_error *err)
 {
 	double n = plan->cluster->n_servers, links = found[0].layout.n_links;
 	double trials = floor(to_effort_steps(PLANNER_TRIALS, effort) / (n * links));
 	struct rating *ratings = calloc(n_found, sizeof(*ratings));
+	double least = INFINITY;
 	unsigned int n_good = 0, i;
 	int ret = ratings ? 0 : -ENOMEM;
 
@@ -214,9 +237,16 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 	else if (trials > n_good)
 		trials = n_good;
 	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
-		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops };
-		if (trials)
-			ret = planner_trial(plan, &found[i], effort, &ratings[i], err);
+		double bound = rings ? found[i].bound : found[i].shared_bound;
+
+		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops, false };
+		if (!trials)
+			continue;
+		ratings[i].time = INFINITY;
+		if (bound > least * PLANNER_EQUAL)
+			continue;
+		ret = planner_trial(plan, &found[i], rings, effort, &ratings[i], err);
+		least = fmin(least, ratings[i].time);
 	}
 	if (!ret) {
 		*best = planner_best(found, ratings, i);
@@ -226,19 +256,37 @@ static int planner_choose(struct to_plan *plan, const struct to_topology *found,
 	return ret;
 }
 
+/* Those that have rings alone, in their order. Return: how many. */
+static int planner_rings(struct to_topology *found, int n_found)
+{
+	int kept = 0, i;
+
+	for (i = 0; i < n_found; i++) {
+		if (found[i].layout.n_trees)
+			to_layout_free(&found[i].layout);
+		else
+			found[kept++] = found[i];
+	}
+	return kept;
+}
+
 static int planner_find(struct to_plan *plan, const struct to_planner_options *options,
 			unsigned int degree, unsigned int effort, struct to_error *err)
 {
 	struct to_figures figures;
 	struct to_topology *found;
-	unsigned int best, i;
+	unsigned int best = 0, i;
 	int n_found = to_topology_find(plan->cluster, plan->demand, degree, options->family,
 				       options->seed, effort, &found, err);
+	const bool rings = options->rings || options->family;
 	int ret;
 
 	if (n_found < 0)
 		return n_found;
-	ret = planner_choose(plan, found, n_found, effort, &best, err);
+	if (options->rings)
+		n_found = planner_rings(found, n_found);
+	ret = n_found ? planner_choose(plan, found, n_found, rings, effort, &best, err) :
+		to_error_set(err, -EINVAL, "this family has no rings");
 	for (i = 0; !ret && i < plan->n_candidates; i++) {
 		struct to_candidate *c = &plan->candidates[i];
 		struct to_topology *t = &found[best];
@@ -248,7 +296,7 @@ static int planner_find(struct to_plan *plan, const struct to_planner_options *o
 		c->ports = t->ports;
 		c->estimated_time = t->time;
 		c->chosen = true;
-		ret = to_complete_plan(plan, &t->layout, effort, &figures, err);
+		ret = planner_complete(plan, &t->layout, rings, effort, &figures, err);
 		if (!ret)
 			c->comm_time = figures.comm_time;
 		break;
@@ -270,7 +318,7 @@ static int planner_build(struct to_plan *plan, const struct to_planner_options *
 	if (!options->fixed)
 		return planner_find(plan, options, degree, effort, err);
 	ret = to_topology_fixed(plan->cluster, plan->demand, &layout, err);
-	return ret ? ret : to_complete_plan(plan, &layout, effort, &figures, err);
+	return ret ? ret : planner_complete(plan, &layout, options->rings, effort, &figures, err);
 }
 
 struct to_plan *to_planner_make(struct to_cluster *cluster,

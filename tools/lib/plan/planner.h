@@ -11,13 +11,14 @@
 /**
  * struct to_planner_options - what the job does not say
  * @fixed: keep the links of the cluster; all its servers take part
+ * @rings: AllReduce over rings alone, as most clients know no trees
  * @degree: ports of a server that may be used, 0 for all
  * @family: the only one to try, NULL for all; not with @fixed
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX, 0 for TO_EFFORT_DEFAULT
  * @seed: same inputs and seed, same plan to the byte
  */
 struct to_planner_options {
-	bool fixed;
+	bool fixed, rings;
 	unsigned int degree, effort;
 	const struct to_family *family;
 	uint64_t seed;

@@ -9,6 +9,7 @@
 #include "data/allreduce.h"
 #include "data/graph.h"
 #include "plan/complete.h"
+#include "plan/packed_trees.h"
 #include "topology/topology.h"
 
 #define REPAIR_EQUAL 1.02	/* times the best, that is as good: rings rather stay as they are */
@@ -300,7 +301,8 @@ static int repair_copy_ring(const struct repair *r, const struct to_ring *ring,
 static int repair_copy_tree(const struct repair *r, const struct to_allreduce_tree *tree,
 			    struct to_allreduce_tree *copy)
 {
-	*copy = (struct to_allreduce_tree){ .group = r->group[tree->group], .n = tree->n };
+	*copy = (struct to_allreduce_tree){
+		.group = r->group[tree->group], .n = tree->n, .share = tree->share };
 	copy->parents = malloc(tree->n * sizeof(*copy->parents));
 	if (!copy->parents)
 		return -ENOMEM;
@@ -437,6 +439,14 @@ static int repair_note(const struct repair *r, struct to_plan *plan)
 	return 0;
 }
 
+/* Do clients know trees that share links? They run on such trees already. */
+static bool repair_packed(const struct to_plan *plan)
+{
+	const struct to_rings rings = to_allreduce_of(plan);
+
+	return plan->n_trees && !plan->n_rings && !to_allreduce_tree_linked(&rings, 0);
+}
+
 static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned int effort,
 		      struct to_plan **made, struct to_figures *figures, struct to_error *err)
 {
@@ -455,6 +465,8 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 		ret = repair_rings(r, plan->cluster, how, &layout);
 	if (!ret)
 		ret = to_complete_plan(plan, &layout, effort, figures, err);
+	if (!ret && how == TO_REPAIR_ANEW && repair_packed(r->plan))
+		ret = to_packed_trees_try(plan, effort, figures, err);
 	to_layout_free(&layout);
 	if (ret)
 		to_plan_free(plan);

@@ -13,7 +13,8 @@
  * @TO_REPAIR_KEPT: all keep their order; those that lost a hop are routed
  * @TO_REPAIR_REFORMED: those that lost a hop have another order, on links of their
  *	own where these have one
- * @TO_REPAIR_ANEW: all were laid anew on the links that are left
+ * @TO_REPAIR_ANEW: all were laid anew on the links that are left; packed trees were packed
+ *	anew there
  */
 enum to_repair_rings { TO_REPAIR_KEPT, TO_REPAIR_REFORMED, TO_REPAIR_ANEW, TO_REPAIR_RINGS };
 

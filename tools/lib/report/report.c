@@ -198,23 +198,30 @@ static void report_figures(FILE *out, const struct to_report *r)
 	fprintf(out, "</tbody></table></section>\n");
 }
 
-/* A row of a ring or tree: @index also picks its colour, @order is how it goes round. */
+/*
+ * A row of a ring or tree: @order is how it goes round, @runs over which links. @index also
+ * picks its colour, but for the one that all trees on @shared links have.
+ */
 static void report_allreduce_row(FILE *out, const struct to_plan *plan, const char *kind,
 				 unsigned int index, unsigned int group, const char *order,
-				 const char *runs, double hop_bytes)
+				 const char *runs, bool shared, double hop_bytes)
 {
 	const struct to_allreduce *g = &plan->demand->groups[group];
-	char buffer[16], hop[16];
+	char buffer[16], hop[16], color[16] = "allreduce";
 
-	fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch color%u\"></i>%s %u</th>"
+	if (!shared)
+		snprintf(color, sizeof(color), "color%u", index % REPORT_COLORS);
+	fprintf(out, "<tr><th scope=\"row\"><i class=\"swatch %s\"></i>%s %u</th>"
 		"<td>%u: %u servers</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-		index % REPORT_COLORS, kind, index, group, g->n_members,
+		color, kind, index, group, g->n_members,
 		to_bytes_text(g->bytes, buffer), order, runs, to_bytes_text(hop_bytes, hop));
 }
 
 static void report_allreduce(FILE *out, const struct to_plan *plan)
 {
 	struct to_rings rings = to_allreduce_of(plan);
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph;
 	unsigned int i;
 
 	fprintf(out, "<section><h2>AllReduce</h2>\n");
@@ -222,7 +229,8 @@ static void report_allreduce(FILE *out, const struct to_plan *plan)
 		fprintf(out, "<p>The job has no AllReduce groups.</p></section>\n");
 		return;
 	}
-	fprintf(out, "<p>The rings and trees of a group share its buffer evenly.</p>\n"
+	graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	fprintf(out, "<p>The rings of a group share its buffer evenly; trees may take unequal shares.</p>\n"
 		"<div class=\"scroll\"><table id=\"allreduce\"><thead><tr><th scope=\"col\">Runs on</th>"
 		"<th scope=\"col\">Group</th><th scope=\"col\">Buffer</th><th scope=\"col\">Order</th>"
 		"<th scope=\"col\">Links</th><th scope=\"col\">Bytes per hop</th></tr></thead>\n<tbody>\n");
@@ -235,12 +243,18 @@ static void report_allreduce(FILE *out, const struct to_plan *plan)
 				 ring->reverse ? "&plusmn;" : "+", ring->jump);
 		report_allreduce_row(out, plan, "ring", i, ring->group, order,
 				     to_allreduce_ring_linked(&rings, i) ? "direct" : "multi-hop",
-				     to_allreduce_hop_bytes(&rings, ring));
+				     false, to_allreduce_hop_bytes(&rings, ring));
 	}
-	for (i = 0; i < plan->n_trees; i++)
+	for (i = 0; i < plan->n_trees; i++) {
+		const bool shared = !to_allreduce_tree_linked(&rings, i);
+		const char *links = shared ? "shared" : "direct";
+
+		if (shared && graph && to_allreduce_tree_routed(&rings, graph, &plan->trees[i]))
+			links = "shared, multi-hop";
 		report_allreduce_row(out, plan, "tree", i, plan->trees[i].group, "up and down",
-				     to_allreduce_tree_linked(&rings, i) ? "direct" : "multi-hop",
-				     to_allreduce_tree_bytes(&rings, &plan->trees[i]));
+				     links, shared, to_allreduce_tree_bytes(&rings, &plan->trees[i]));
+	}
+	to_graph_free(graph);
 	fprintf(out, "</tbody></table></div></section>\n");
 }
 

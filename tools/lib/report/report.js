@@ -614,7 +614,8 @@ function search() {
 
 function topology() {
 	const side = document.querySelector("#topology aside");
-	const words = { mp: "MP transfers", repair: "for connectivity", fixed: "as cabled" };
+	const words = { allreduce: "for all trees", mp: "MP transfers", repair: "for connectivity",
+		fixed: "as cabled" };
 	const legend = kinds.map(([kind, link]) => {
 		const box = html("input", { type: "checkbox", checked: "" });
 		const ring = plan.rings[link.ring];

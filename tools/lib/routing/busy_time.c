@@ -107,9 +107,8 @@ static int busy_time_load(struct to_busy_time *busy, const struct to_demand *dem
 	int ret;
 
 	if (busy->parts) {
-		for (uint32_t a = 0; a < busy->graph->n_arcs; a++)
-			load[a] = to_allreduce_arc_bytes(&rings, busy->graph, a);
-		routed = to_allreduce_routed(&rings, true);
+		to_allreduce_link_bytes(&rings, busy->graph, load);
+		routed = to_allreduce_routed(&rings, busy->graph, true);
 		if (!routed)
 			return -ENOMEM;
 		busy_time_spread(busy, routed);

@@ -23,11 +23,11 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 	const struct to_demand *demand = f->plan->demand;
 	struct to_rings r = to_allreduce_of(f->plan);
 	size_t n = f->graph->n;
-	uint64_t *routed = to_allreduce_routed(&r, false);
+	uint64_t *routed = to_allreduce_routed(&r, f->graph, false);
 	double *flow = calloc(n, sizeof(*flow));
 	bool *apart = calloc(n, sizeof(*apart));	/* sources with routes of their own */
 	unsigned int at = 0, first;
-	uint32_t dst, x, a;
+	uint32_t dst, x;
 
 	if (!routed || !flow || !apart) {
 		free(routed);
@@ -35,10 +35,8 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 		free(apart);
 		return -ENOMEM;
 	}
-	for (a = 0; a < f->graph->n_arcs; a++) {
-		rings[a] = to_allreduce_arc_bytes(&r, f->graph, a);
-		mp[a] = 0;
-	}
+	to_allreduce_link_bytes(&r, f->graph, rings);
+	memset(mp, 0, f->graph->n_arcs * sizeof(*mp));
 	for (dst = 0; dst < n; dst++) {
 		memset(apart, 0, n * sizeof(*apart));
 		while (at < f->n_qualified && f->qualified[at].dst == dst) {

@@ -298,13 +298,11 @@ static int routing_split(struct to_wcmp *wcmp, const struct to_cluster *cluster,
 			 const uint64_t *routed)
 {
 	double *base = calloc(graph->n_arcs + 1, sizeof(*base));
-	uint32_t a;
 	int ret;
 
 	if (!base)
 		return -ENOMEM;
-	for (a = 0; a < graph->n_arcs; a++)
-		base[a] = to_allreduce_arc_bytes(rings, graph, a);
+	to_allreduce_link_bytes(rings, graph, base);
 	ret = to_wcmp_init(wcmp, graph, cluster, routed, base);
 	free(base);
 	return ret;
@@ -347,13 +345,15 @@ int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_er
 {
 	struct to_cluster *cluster = plan->cluster;
 	struct to_rings rings = to_allreduce_of(plan);
-	uint64_t *routed = to_allreduce_routed(&rings, true);
 	struct routing r = { .plan = plan };
+	uint64_t *routed = NULL;
 	int ret = -ENOMEM;
 
 	r.graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
 			       cluster->link_mode);
-	if (!routed || !r.graph)
+	if (r.graph)
+		routed = to_allreduce_routed(&rings, r.graph, true);
+	if (!routed)
 		goto out;
 	r.caches = calloc(r.graph->n, sizeof(*r.caches));
 	if (!r.caches || to_spf_init(&r.spf, r.graph) ||

@@ -368,7 +368,7 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 			      double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
-	uint64_t *routed = to_allreduce_routed(rings, false);
+	uint64_t *routed = to_allreduce_routed(rings, w->graph, false);
 	struct to_transfer *hops;
 	size_t i;
 	int ret;
@@ -464,9 +464,8 @@ static int plan_allreduce(struct to_router *router, const uint32_t *members, uin
 	}
 	group = plan_only_group(w->plan, members, n, demand.groups, in);
 	if (group < demand.n_groups) {
+		to_allreduce_link_bytes(&rings, w->graph, load);
 		hops = plan_send_routed(w, &rings, load, err);
-		for (a = 0; a < n_arcs; a++)
-			load[a] += to_allreduce_arc_bytes(&rings, w->graph, a);
 		steps = plan_steps(w, group);
 	} else {
 		hops = plan_ring(w, members, n, load, err);

@@ -85,13 +85,15 @@ static bool family_one_order(const struct to_plan *plan)
 
 const char *to_family_name(const struct to_plan *plan, const struct to_graph *graph)
 {
-	int pairs = family_double_tree(plan);
+	const int pairs = family_double_tree(plan);
 	unsigned int i;
 
 	if (pairs == -ENOMEM)
 		return NULL;
 	if (pairs >= 0)
 		return pairs ? "double-binary-tree" : "tree";
+	if (plan->n_trees && !plan->n_rings)
+		return "packed-trees";
 	if (to_kautz_within(graph))
 		return "kautz";
 	if (!family_rings_linked(plan) && to_moore_is(graph))

@@ -61,9 +61,10 @@ extern const struct to_family to_family_moore;
  *
  * "kautz" where the links are nearly all of a generalised Kautz graph, "moore" where
  * all links of such a graph are there and none is a ring's, "double-binary-tree" or
- * "tree" where a tree owns links, "one-order" where all rings of each group have one
- * order though there are others, "totient" where all
- * rings are regular, "hamiltonian" where one is not, "matching" without rings.
+ * "tree" where a tree owns links, "packed-trees" where trees share all links,
+ * "one-order" where all rings of each group have one order though there are others,
+ * "totient" where all rings are regular, "hamiltonian" where one is not, "matching"
+ * without rings.
  *
  * Return: the name, NULL when out of memory.
  */

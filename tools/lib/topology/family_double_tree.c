@@ -40,10 +40,11 @@ static int double_tree_shuffle(uint32_t *order, const uint32_t *parent, unsigned
 
 /*
  * One tree with its links: one per hop where it is duplex, else one up and one
- * down. @order: which member is at each position; @parent: by position.
+ * down. @order: which member is at each position; @parent: by position; @share: of
+ * the buffer.
  */
 static int double_tree_link(struct to_builder *b, const uint32_t *members, const uint32_t *order,
-			    const uint32_t *parent, unsigned int n, int group)
+			    const uint32_t *parent, unsigned int n, int group, double share)
 {
 	enum to_link_use use = group < 0 ? TO_LINK_REPAIR : TO_LINK_ALLREDUCE;
 	struct to_layout *layout = &b->layout;
@@ -76,7 +77,7 @@ static int double_tree_link(struct to_builder *b, const uint32_t *members, const
 	}
 	for (i = first; i < layout->n_links; i++)
 		layout->links[i].tree = layout->n_trees;
-	trees[layout->n_trees++] = (struct to_allreduce_tree){ group, n, parents };
+	trees[layout->n_trees++] = (struct to_allreduce_tree){ group, n, share, parents };
 	return 0;
 }
 
@@ -97,7 +98,7 @@ static int double_tree_lay(struct to_builder *b, const uint32_t *members, unsign
 		if (i)
 			ret = double_tree_shuffle(order, i % 2 ? parent : NULL, n, &random);
 		if (!ret)
-			ret = double_tree_link(b, members, order, parent, n, group);
+			ret = double_tree_link(b, members, order, parent, n, group, 0.5 / pairs);
 	}
 	free(order);
 	return ret;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,19 +26,28 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 	struct to_spread spread = { 0 };
 	struct to_spf spf = { 0 };
 	struct to_rings rings = { t->layout, demand };
-	uint64_t *routed = to_allreduce_routed(&rings, true);
+	double bytes = 0, room = 0, owned = 0, shared = 0;
+	uint64_t *routed = to_allreduce_routed(&rings, graph, true);
+	double *reduced = calloc(graph->n_arcs + 1, sizeof(*reduced));
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
 
-	if (!routed || !parts || to_spf_init(&spf, graph) ||
+	if (!routed || !reduced || !parts || to_spf_init(&spf, graph) ||
 	    to_spread_init(&spread, graph, cluster, routed))
 		goto out;
 	ret = 0;
 	t->byte_hops = 0;
 	t->hops = 0;
 	to_spread_parts(&spread, TOPOLOGY_PARTS, parts);
-	for (a = 0; a < graph->n_arcs; a++)
-		to_spread_add(&spread, a, to_allreduce_arc_bytes(&rings, graph, a));
+	to_allreduce_link_bytes(&rings, graph, reduced);
+	for (a = 0; a < graph->n_arcs; a++) {
+		to_spread_add(&spread, a, reduced[a]);
+		bytes += reduced[a];
+		room += 1 / spread.seconds_per_byte[a];
+		owned = fmax(owned, reduced[a] * spread.seconds_per_byte[a]);
+	}
+	for (i = 0; i < demand->n_groups; i++)
+		shared += 2 * (demand->groups[i].n_members - 1.0) * demand->groups[i].bytes;
 	for (root = 0; root < n; root++) {
 		to_spf_grow(&spf, graph, root, TO_SERVER_NONE);
 		if (spf.n_reached < n) {
@@ -48,15 +58,20 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 			x = spf.order[i];
 			t->hops += spf.distance[x];
 			t->byte_hops += (double)routed[(size_t)x * n + root] * spf.distance[x];
+			shared += (double)demand->mp[(size_t)x * n + root] * spf.distance[x];
 		}
 		for (i = 0; i < parts[root]; i++)
 			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
 	}
 	t->time = spread.busiest;
+	/* all links busy with shortest paths, or one with the ring or tree that owns it */
+	t->bound = fmax(owned, (bytes + t->byte_hops) / room);
+	t->shared_bound = fmin(t->bound, shared / room);
 out:
 	to_spread_free(&spread);
 	to_spf_free(&spf);
 	free(routed);
+	free(reduced);
 	free(parts);
 	return ret;
 }

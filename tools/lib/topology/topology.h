@@ -19,6 +19,8 @@ struct to_family;
  * @layout: links with their ports, rings and trees
  * @time: seconds that the busiest link is busy in one iteration, AllReduce and
  *	MP transfers together, as estimated while topologies are compared
+ * @bound: no routes come below this many seconds, AllReduce and all
+ * @shared_bound: the same where AllReduce may go over any trees
  * @byte_hops: bytes times hops of what is routed
  * @hops: hops summed over all pairs of servers
  */
@@ -26,7 +28,7 @@ struct to_topology {
 	const char *family;
 	unsigned int rank, ports, backbone, cuts;
 	struct to_layout layout;
-	double time, byte_hops;
+	double time, bound, shared_bound, byte_hops;
 	uint64_t hops;
 };
 

@@ -36,19 +36,17 @@ static int down_init(struct down_run *r, const struct to_plan *plan, const struc
 	r->meets = to_arena_array(&r->arena, g->n, sizeof(*r->meets));
 	r->apart = to_arena_array(&r->arena, g->n, sizeof(*r->apart));
 	r->end = to_arena_array(&r->arena, g->n, sizeof(*r->end));
-	r->routed = to_allreduce_routed(&rings, false);
+	r->routed = to_allreduce_routed(&rings, g, false);
 	if (r->arena.failed || !r->routed || to_forwarding_init(&r->f, plan, g) ||
 	    to_failures_init(&r->packets, &r->f))
 		return -ENOMEM;
+	to_allreduce_link_bytes(&rings, g, r->rings_load);
 	for (a = 0; a < g->n_arcs; a++) {
-		double bytes = to_allreduce_arc_bytes(&rings, g, a);
-
-		if (r->down->links[g->link[a]]) {
-			to_failures_kill(&r->packets, a);
-			r->routed[(size_t)g->from[a] * g->n + g->to[a]] += bytes;
-		} else {
-			r->rings_load[a] = bytes;
-		}
+		if (!r->down->links[g->link[a]])
+			continue;
+		to_failures_kill(&r->packets, a);
+		r->routed[(size_t)g->from[a] * g->n + g->to[a]] += r->rings_load[a];
+		r->rings_load[a] = 0;
 	}
 	return 0;
 }

@@ -271,8 +271,12 @@ static void verify_tree(const struct to_plan *plan, const struct to_verify_out *
 static void verify_group(const struct to_plan *plan, const struct to_verify_out *out,
 			 unsigned int group)
 {
+	const struct to_rings all = to_allreduce_of(plan);
 	unsigned int rings = 0, trees = 0, i;
+	struct to_error err;
 
+	if (to_allreduce_shares_check(&all, group, &err))
+		to_verify_say(out, "%s", err.text);
 	for (i = 0; i < plan->n_rings; i++)
 		rings += plan->rings[i].group == group;
 	for (i = 0; i < plan->n_trees; i++)
