@@ -2,7 +2,7 @@
 /*
  * One server's part of one training iteration, over TCP: reach every other
  * server, send the MP transfers of the demand, and run the AllReduce of every
- * group over the planned rings with real sums. One process per server, started
+ * group over the planned rings or trees with real sums. One process per server, started
  * in the server's network namespace; they find each other through the plan.
  *
  *   job [--scale F] [--repeat N] [--nodes] [--port PORT] [--timeout SECONDS] PLAN SERVER
@@ -30,16 +30,18 @@
 
 #include "data/plan.h"
 #include "format/plan_json.h"
+#include "job_tree.h"
 
 #define JOB_CHUNK (256 * 1024)
 
-enum message_type { MESSAGE_REACH, MESSAGE_MP, MESSAGE_RING };
+enum message_type { MESSAGE_REACH, MESSAGE_MP, MESSAGE_RING, MESSAGE_TREE };
 
 /* First bytes of every connection. All servers share one byte order. */
 struct message {
 	uint32_t type;
 	uint32_t src;		/* server index */
-	uint32_t lane;		/* MESSAGE_RING: 2 * ring + backwards */
+	uint32_t lane;		/* MESSAGE_RING: 2 * ring + backwards; MESSAGE_TREE: tree */
+	uint32_t part;		/* MESSAGE_TREE: which of the connections of the hop */
 	uint64_t bytes;		/* MESSAGE_MP */
 };
 
@@ -55,6 +57,15 @@ struct lane {
 	bool ok;
 };
 
+/* One tree, seen from this server. */
+struct branch {
+	uint32_t id;
+	struct job_tree tree;	/* connections of children are -1 until they came */
+	uint64_t elements;
+	pthread_t thread;
+	bool ok;
+};
+
 static struct {
 	struct to_plan *plan;
 	uint32_t self;
@@ -65,11 +76,12 @@ static struct {
 	struct timespec deadline;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned int reached_from, n_lanes;
+	unsigned int reached_from, n_lanes, n_branches;
 	uint64_t mp_received;
 	uint64_t mp_expected;	/* in one repetition */
 	struct lane *lanes;
-	pthread_barrier_t repeated;	/* lanes and transfers */
+	struct branch *branches;
+	pthread_barrier_t repeated;	/* lanes, branches and transfers */
 } job = {
 	.scale = 1.0,
 	.repeat = 1,
@@ -113,32 +125,6 @@ static uint64_t scaled(uint64_t bytes)
 	return (uint64_t)(bytes * job.scale);
 }
 
-static bool read_all(int fd, void *buf, size_t len)
-{
-	for (char *p = buf; len;) {
-		ssize_t n = read(fd, p, len);
-
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= n;
-	}
-	return true;
-}
-
-static bool write_all(int fd, const void *buf, size_t len)
-{
-	for (const char *p = buf; len;) {
-		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= n;
-	}
-	return true;
-}
-
 /* Connects to @to from @from (NULL: any), until the peer listens or time is up. */
 static int connect_to(struct in_addr to, const struct in_addr *from,
 		      const char *who)
@@ -179,6 +165,27 @@ static int connect_to(struct in_addr to, const struct in_addr *from,
 
 /* ---- what arrives ---- */
 
+/* Connection @fd of a child, for the hop of the tree that @msg names. Return: taken. */
+static bool take_branch(const struct message *msg, int fd)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&job.lock);
+	for (unsigned int i = 0; i < job.n_branches; i++) {
+		struct job_tree *tree = &job.branches[i].tree;
+
+		for (unsigned int k = 0; job.branches[i].id == msg->lane && k < tree->n_down; k++) {
+			if (tree->down[k].server != msg->src || msg->part >= tree->down[k].n)
+				continue;
+			tree->down[k].fd[msg->part] = fd;
+			taken = true;
+		}
+	}
+	pthread_cond_broadcast(&job.changed);
+	pthread_mutex_unlock(&job.lock);
+	return taken;
+}
+
 static void *serve_connection(void *arg)
 {
 	int fd = (int)(intptr_t)arg;
@@ -186,11 +193,11 @@ static void *serve_connection(void *arg)
 	uint64_t left;
 	char *buf;
 
-	if (!read_all(fd, &msg, sizeof(msg)))
+	if (!job_read(fd, &msg, sizeof(msg)))
 		goto out;
 	switch (msg.type) {
 	case MESSAGE_REACH:
-		if (!write_all(fd, &msg, sizeof(msg)))
+		if (!job_write(fd, &msg, sizeof(msg)))
 			goto out;
 		pthread_mutex_lock(&job.lock);
 		job.reached_from++;
@@ -202,14 +209,14 @@ static void *serve_connection(void *arg)
 		for (left = msg.bytes; buf && left;) {
 			size_t len = left < JOB_CHUNK ? left : JOB_CHUNK;
 
-			if (!read_all(fd, buf, len))
+			if (!job_read(fd, buf, len))
 				break;
 			left -= len;
 		}
 		free(buf);
 		/* The sender waits for this byte: its bytes were read. */
 		if (!left)
-			write_all(fd, "", 1);
+			job_write(fd, "", 1);
 		pthread_mutex_lock(&job.lock);
 		job.mp_received += msg.bytes - left;
 		pthread_cond_broadcast(&job.changed);
@@ -224,6 +231,10 @@ static void *serve_connection(void *arg)
 			}
 		pthread_cond_broadcast(&job.changed);
 		pthread_mutex_unlock(&job.lock);
+		break;
+	case MESSAGE_TREE:
+		if (take_branch(&msg, fd))
+			fd = -1;
 		break;
 	}
 out:
@@ -257,7 +268,7 @@ static bool reach(uint32_t dst)
 	const struct to_server *server = &job.plan->cluster->servers[dst];
 	struct message msg = { .type = MESSAGE_REACH, .src = job.self };
 	int fd = connect_to(server->address.v4, NULL, server->name);
-	bool ok = write_all(fd, &msg, sizeof(msg)) && read_all(fd, &msg, sizeof(msg));
+	bool ok = job_write(fd, &msg, sizeof(msg)) && job_read(fd, &msg, sizeof(msg));
 
 	close(fd);
 	return ok;
@@ -274,15 +285,15 @@ static void *send_mp(void *arg)
 	};
 	int fd = connect_to(server->address.v4, NULL, server->name);
 	char *buf = calloc(1, JOB_CHUNK), done;
-	bool ok = buf && write_all(fd, &msg, sizeof(msg));
+	bool ok = buf && job_write(fd, &msg, sizeof(msg));
 
 	for (uint64_t left = msg.bytes; ok && left;) {
 		size_t len = left < JOB_CHUNK ? left : JOB_CHUNK;
 
-		ok = write_all(fd, buf, len);
+		ok = job_write(fd, buf, len);
 		left -= len;
 	}
-	ok = ok && read_all(fd, &done, 1);
+	ok = ok && job_read(fd, &done, 1);
 	free(buf);
 	close(fd);
 	return ok ? NULL : arg;
@@ -364,7 +375,7 @@ static void *send_step(void *arg)
 {
 	struct step *step = arg;
 
-	step->ok = write_all(step->fd, step->buf, step->len);
+	step->ok = job_write(step->fd, step->buf, step->len);
 	return NULL;
 }
 
@@ -394,7 +405,7 @@ static bool all_reduce(const struct lane *lane, int out, uint32_t *data, uint32_
 
 		if (pthread_create(&sender, NULL, send_step, &step))
 			die("no thread for a ring step");
-		ok = read_all(lane->in, reduce ? incoming : data + theirs * chunk,
+		ok = job_read(lane->in, reduce ? incoming : data + theirs * chunk,
 			      chunk * sizeof(*data));
 		pthread_join(sender, NULL);
 		ok = ok && step.ok;
@@ -426,7 +437,7 @@ static void *run_lane(void *arg)
 
 	direct = !job.nodes && ring_link(lane->id / 2, lane->next, &from, &to);
 	out = connect_to(to, direct ? &from : NULL, next->name);
-	ok = write_all(out, &msg, sizeof(msg));
+	ok = job_write(out, &msg, sizeof(msg));
 
 	pthread_mutex_lock(&job.lock);
 	while (lane->in < 0)
@@ -481,6 +492,155 @@ static void find_lanes(void)
 	}
 }
 
+/* ---- tree AllReduce ---- */
+
+/*
+ * Connections of a hop between this server and @peer: one for each link between them,
+ * between the port addresses of its ends, all to be made yet. Where there is none, and on
+ * simplex links, which answer by another way, one between the node addresses.
+ * @links: gets the links, TO_SERVER_NONE for none
+ */
+static struct job_hop new_hop(uint32_t peer, uint32_t **links)
+{
+	const struct to_cluster *cluster = job.plan->cluster;
+	struct job_hop hop = { .server = peer };
+
+	*links = malloc((cluster->n_links + 1) * sizeof(**links));
+	if (!*links)
+		die("no memory for a hop");
+	for (unsigned int i = 0; i < cluster->n_links && !job.nodes; i++) {
+		uint32_t a = cluster->links[i].a.server, b = cluster->links[i].b.server;
+
+		if (cluster->link_mode == TO_LINKS_DUPLEX &&
+		    ((a == job.self && b == peer) || (b == job.self && a == peer)))
+			(*links)[hop.n++] = i;
+	}
+	if (!hop.n)
+		(*links)[hop.n++] = TO_SERVER_NONE;
+	hop.fd = malloc(hop.n * sizeof(*hop.fd));
+	if (!hop.fd)
+		die("no memory for a hop");
+	memset(hop.fd, 0xff, hop.n * sizeof(*hop.fd));
+	return hop;
+}
+
+static bool connect_up(struct branch *branch, uint32_t parent)
+{
+	const struct to_cluster *cluster = job.plan->cluster;
+	const struct to_server *servers = cluster->servers;
+	struct message msg = { .type = MESSAGE_TREE, .src = job.self, .lane = branch->id };
+	struct job_hop *up = &branch->tree.up;
+	uint32_t *links;
+	bool ok = true;
+
+	*up = new_hop(parent, &links);
+	for (unsigned int i = 0; i < up->n; i++) {
+		struct in_addr to = servers[parent].address.v4, from = servers[job.self].address.v4;
+
+		if (links[i] != TO_SERVER_NONE) {
+			struct to_port_ref a = cluster->links[links[i]].a;
+			struct to_port_ref b = cluster->links[links[i]].b;
+			struct to_port_ref own = a.server == job.self ? a : b;
+			struct to_port_ref peer = a.server == job.self ? b : a;
+
+			from = servers[job.self].ports[own.port].address.v4;
+			to = servers[parent].ports[peer.port].address.v4;
+		}
+		up->fd[i] = connect_to(to, links[i] == TO_SERVER_NONE ? NULL : &from,
+				       servers[parent].name);
+		msg.part = i;
+		ok = job_write(up->fd[i], &msg, sizeof(msg)) && ok;
+	}
+	free(links);
+	return ok;
+}
+
+/* With the lock held: has every child connected? */
+static bool connected_down(const struct job_tree *tree)
+{
+	for (unsigned int k = 0; k < tree->n_down; k++)
+		for (unsigned int i = 0; i < tree->down[k].n; i++)
+			if (tree->down[k].fd[i] < 0)
+				return false;
+	return true;
+}
+
+/* Sums are as those of all_reduce(). */
+static bool reduce_branch(const struct branch *branch, uint32_t *data)
+{
+	const struct to_allreduce_tree *tree = &job.plan->trees[branch->id];
+	const struct to_allreduce *group = &job.plan->demand->groups[tree->group];
+	uint32_t members = 0;
+	bool ok;
+
+	for (uint64_t e = 0; e < branch->elements; e++)
+		data[e] = (uint32_t)e + job.self;
+	for (unsigned int i = 0; i < group->n_members; i++)
+		members += group->members[i];
+	ok = job_tree_reduce(&branch->tree, data, branch->elements);
+	for (uint64_t e = 0; ok && e < branch->elements; e++)
+		ok = data[e] == (uint32_t)e * group->n_members + members;
+	return ok;
+}
+
+static void *run_branch(void *arg)
+{
+	struct branch *branch = arg;
+	const struct to_allreduce_tree *tree = &job.plan->trees[branch->id];
+	const uint32_t *members = job.plan->demand->groups[tree->group].members;
+	uint32_t *data = calloc(branch->elements + 1, sizeof(*data));
+	bool ok = true;
+
+	if (!data)
+		die("no memory for %llu elements", (unsigned long long)branch->elements);
+	for (unsigned int i = 0; i < tree->n; i++)
+		if (members[i] == job.self && tree->parents[i] != TO_SERVER_NONE)
+			ok = connect_up(branch, tree->parents[i]);
+	pthread_mutex_lock(&job.lock);
+	while (!connected_down(&branch->tree))
+		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
+			die("tree %u: a child never connected", branch->id);
+	pthread_mutex_unlock(&job.lock);
+	for (long i = 0; i < job.repeat; i++) {
+		ok = ok && reduce_branch(branch, data);
+		pthread_barrier_wait(&job.repeated);
+	}
+	branch->ok = ok;
+	free(data);
+	return NULL;
+}
+
+/* The trees this server is in. */
+static void find_branches(void)
+{
+	const struct to_plan *plan = job.plan;
+
+	job.branches = calloc(plan->n_trees + 1, sizeof(*job.branches));
+	if (!job.branches)
+		die("no memory for %u trees", plan->n_trees);
+	for (unsigned int t = 0; t < plan->n_trees; t++) {
+		const struct to_allreduce_tree *tree = &plan->trees[t];
+		const struct to_allreduce *group = &plan->demand->groups[tree->group];
+		struct branch *branch = &job.branches[job.n_branches];
+		uint32_t *links;
+		bool within = false;
+
+		*branch = (struct branch){ .id = t };
+		branch->elements = scaled(group->bytes) * tree->share / sizeof(uint32_t);
+		branch->tree.down = calloc(tree->n, sizeof(*branch->tree.down));
+		if (!branch->tree.down)
+			die("no memory for a tree");
+		for (unsigned int i = 0; i < tree->n; i++) {
+			within |= group->members[i] == job.self;
+			if (tree->parents[i] != job.self)
+				continue;
+			branch->tree.down[branch->tree.n_down++] = new_hop(group->members[i], &links);
+			free(links);
+		}
+		job.n_branches += within;
+	}
+}
+
 static int listen_all(void)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
@@ -505,7 +665,7 @@ int main(int argc, char **argv)
 		{ "timeout", required_argument, NULL, 't' },
 		{}
 	};
-	unsigned int n, reached = 0, lanes_ok = 0, mp_ok = 0, mp_all = 0;
+	unsigned int n, reached = 0, lanes_ok = 0, trees_ok = 0, mp_ok = 0, mp_all = 0;
 	double start, mp_s = 0, ring_s, *times;
 	struct to_error err = {};
 	long timeout = 120;
@@ -545,12 +705,11 @@ int main(int argc, char **argv)
 	job.self = self;
 	job.plan = plan;
 	n = plan->cluster->n_servers;
-	if (plan->n_trees)
-		die("%s has AllReduce trees, this job knows rings", argv[optind]);
 	for (uint32_t src = 0; src < n; src++)
 		if (src != job.self)
 			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);
 	find_lanes();
+	find_branches();
 
 	if (pthread_create(&server_thread, NULL, serve,
 			   (void *)(intptr_t)listen_all()))
@@ -565,13 +724,16 @@ int main(int argc, char **argv)
 	pthread_mutex_unlock(&job.lock);
 
 	times = calloc(job.repeat, sizeof(*times));
-	if (!times || pthread_barrier_init(&job.repeated, NULL, job.n_lanes + 1))
+	if (!times || pthread_barrier_init(&job.repeated, NULL, job.n_lanes + job.n_branches + 1))
 		die("no memory for %ld repetitions", job.repeat);
 	start = seconds_now();
 	for (unsigned int i = 0; i < job.n_lanes; i++)
 		if (pthread_create(&job.lanes[i].thread, NULL, run_lane,
 				   &job.lanes[i]))
 			die("no thread for a ring");
+	for (unsigned int i = 0; i < job.n_branches; i++)
+		if (pthread_create(&job.branches[i].thread, NULL, run_branch, &job.branches[i]))
+			die("no thread for a tree");
 	for (long i = 0; i < job.repeat; i++) {
 		double began = seconds_now();
 
@@ -583,17 +745,22 @@ int main(int argc, char **argv)
 		pthread_join(job.lanes[i].thread, NULL);
 		lanes_ok += job.lanes[i].ok;
 	}
+	for (unsigned int i = 0; i < job.n_branches; i++) {
+		pthread_join(job.branches[i].thread, NULL);
+		trees_ok += job.branches[i].ok;
+	}
 	ring_s = seconds_now() - start;
 
 	printf("{\"server\": \"%s\", \"reached\": %u, \"peers\": %u, "
 	       "\"mp_transfers\": %u, \"mp_transfers_ok\": %u, \"mp_bytes_received\": %llu, "
-	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"allreduce_s\": %.3f, "
+	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"trees\": %u, \"trees_ok\": %u, \"allreduce_s\": %.3f, "
 	       "\"times\": [",
 	       plan->cluster->servers[self].name, reached, n - 1, mp_all, mp_ok,
 	       (unsigned long long)job.mp_received, mp_s, job.n_lanes, lanes_ok,
-	       ring_s);
+	       job.n_branches, trees_ok, ring_s);
 	for (long i = 0; i < job.repeat; i++)
 		printf("%s%.3f", i ? ", " : "", times[i]);
 	printf("]}\n");
-	return reached == n - 1 && mp_ok == mp_all && lanes_ok == job.n_lanes ? 0 : 1;
+	return reached == n - 1 && mp_ok == mp_all && lanes_ok == job.n_lanes &&
+	       trees_ok == job.n_branches ? 0 : 1;
 }
