@@ -56,7 +56,7 @@ result $? "on a cluster of one's own"
 printf '%s\n' '{"format": "topoopt-model", "version": 1, "name": "idle", "batch_per_gpu": 1, "operators": [
 	{"name": "ids", "type": "other", "flops": 0, "parameter_bytes": 0, "output_bytes": 0}]}' >"$tmp/idle.json"
 run 0 parallelize --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
-	grep -q '^  co-optimised  *0  *0  *- ' "$tmp/out" &&
+	grep -q '^  co-optimised  *0 us  *0 us  *- ' "$tmp/out" &&
 	run 0 parallelize --json --model "$tmp/idle.json" "${fabric[@]}" --budget 8 &&
 	jq -e '.approaches.search.ratio == null' "$tmp/out" >/dev/null
 result $? "a model that takes no time"

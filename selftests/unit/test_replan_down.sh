@@ -15,7 +15,7 @@ result $? "a ring of four servers"
 
 run 0 replan --plan "$tmp/plan.json" --down s0:eth0 -o "$tmp/new.json" &&
 	grep -q '^repair: 1 dark link, 0 moved to other ports; rings: kept$' "$tmp/out" &&
-	grep -q '^   before .* 800 ' "$tmp/out" && grep -q '^   after .* 1600 ' "$tmp/out" &&
+	grep -q '^   before .* 800 MiB ' "$tmp/out" && grep -q '^   after .* 1.56 GiB ' "$tmp/out" &&
 	run 0 verify "$tmp/new.json" && cmp "$tmp/plan.json" "$tmp/before.json"
 result $? "a port: a plan that verifies, beside the old one"
 
