@@ -46,6 +46,7 @@ guest: unit
 # All that the tests need.
 prepare: guest
 	@$(LAB)/deps.sh browser etcd shells
+	@$(LAB)/prometheus.sh
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 
 check: prepare  ## all tests; KERNEL=6.1|6.12|7.2|6.12-arm64, TEST=name

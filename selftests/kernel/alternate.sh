@@ -116,9 +116,12 @@ is "traces tell the alternate from the primary" \
 # Packets of a real connection and real fragments.
 before=$(alternates)
 for address in "$(node "$T")" "[$(node6 "$T")]"; do
+	in_netns "$T" socat -u TCP6-LISTEN:7000,ipv6only=0 OPEN:/dev/null &
+	server=$!
+	wait_listen "$T" 7000
 	check "TCP to $address" on "$A" bash -c \
-		"head -c 100000 /dev/zero | timeout 60 socat -u - TCP:$address:7000" \
-		< <(on "$T" socat -u TCP6-LISTEN:7000,ipv6only=0 OPEN:/dev/null & wait_listen "$T" 7000)
+		"head -c 100000 /dev/zero | timeout 60 socat -u - TCP:$address:7000" || kill "$server"
+	wait "$server"
 done
 check "TCP took the alternate" test $(($(alternates) - before)) -ge 50
 for address in "$(node "$T")" "$(node6 "$T")"; do

@@ -81,6 +81,13 @@ is "table memory" "$(metric topoopt_device_table_bytes device=topo0)" \
 is "nothing is staged" "$(metric topoopt_device_staged device=topo0)" 0
 check "the tool's version" grep -qF "version=\"$(toctl version | cut -d ' ' -f 2)\"" "$tmp/open"
 
+# What alerts and dashboard ask for is exported.
+grep -ohE 'topoopt_[a-z]+_[a-z_]+' "$lib_dir"/../examples/monitoring/{topoopt.rules.yml,grafana.json} |
+	sort -u >"$tmp/asked"
+is "all that alerts and the dashboard ask for" "$(printf '%s\n' "${!metric[@]}" |
+	sed 's/{.*//' | sort -u | comm -13 - "$tmp/asked")" ""
+is "which is something" "$(($(wc -l <"$tmp/asked") > 9))" 1
+
 # Series do not depend on the size of the fabric.
 series=${#metric[@]}
 must on "$A" toctl export >"$tmp/a"

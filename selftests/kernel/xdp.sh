@@ -162,8 +162,12 @@ frame "$A" eth0 "$(port_mac "$R" eth1)" "$(node "$A")" "$(node "$T")" mark-stran
 frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" mark-friend
 check "a frame to another MAC address is not relayed" eval \
 	'frame_lost "$T" eth0 mark-stranger mark-friend || frame_lost "$T" eth1 mark-stranger mark-friend'
-check "TCP passes" on "$A" bash -c "head -c 300000 /dev/zero | timeout 60 socat -u - TCP:$(node "$T"):7000" \
-	< <(on "$T" socat -u TCP-LISTEN:7000 OPEN:/dev/null & wait_listen "$T" 7000)
+in_netns "$T" socat -u TCP-LISTEN:7000 OPEN:/dev/null &
+server=$!
+wait_listen "$T" 7000
+check "TCP passes" on "$A" bash -c "head -c 300000 /dev/zero | timeout 60 socat -u - TCP:$(node "$T"):7000" ||
+	kill "$server"
+wait "$server"
 
 # --- links that go dark -------------------------------------------------------
 

@@ -5,7 +5,7 @@
 #
 #	A eth1 ===== eth0 B eth1 ===== eth0 C
 #
-# Kernels: 6.1 7.2
+# Kernels: 6.1
 # Timeout: 300
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
