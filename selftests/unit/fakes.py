@@ -138,6 +138,7 @@ class Kernel:
         self.state = load(self.path) or {"active": {"generation": 0, "table": None},
                                          "stage": None}
         self.before = None
+        self.knows = False	# a plan to count under
 
     def write(self):
         save(self.path, self.state)
@@ -183,6 +184,7 @@ class Kernel:
             self.before, self.state["stage"] = active, None
             self.state["active"] = {key: stage[key] for key in ("generation", "table")}
         elif op == "confirm":
+            self.knows |= bool(self.before)
             self.before = None
         elif op == "revert":
             self.state["stage"] = None
@@ -193,7 +195,10 @@ class Kernel:
             else:
                 active["generation"] = request["generation"]
         elif op == "abort":
-            self.state["stage"] = None
+            stage, self.state["stage"] = self.state["stage"], None
+            self.knows |= bool(stage and stage["table"] == active["table"])
+        elif op == "sample" and not (self.knows or self.before):
+            return {"ok": False, "error": "no plan was applied through this agent yet"}
         elif op == "sample":
             reply["tm"] = self.sample(request)
             return reply
@@ -228,6 +233,21 @@ def harmed(directory, server, op):
         return None
     actions = harm["action"]
     return actions if isinstance(actions, str) else actions[-harm["count"] % len(actions)]
+
+
+# What a hostile agent does, and what the controller says of it.
+FORGERIES = {
+    "the past": "recorded from 0 ns on, most others from",
+    "more names": "faulty recording: servers: there are",
+    "other names": "faulty recording: servers[0]: it is s",
+    "another server": "faulty recording: server: it is s5",
+    "another plan": "recorded under generation ffffffffffffffff, most others under",
+    "another link": "faulty recording: ports[0]: it is not as in the plan",
+    "far apart": "faulty recording: samples: there are 2, not 1",
+    "huge counts": "faulty recording: the recording of s3 counts more than 2^56",
+    "huge reply": "faulty agent: it sent",
+    "no end": "faulty agent: it sent",
+}
 
 
 def forge(action, reply):
@@ -288,7 +308,7 @@ def agent(directory, server):
                 {"ok": False, "error": "refused by the test"}
             reply |= {"id": request.get("id"), "staged": bool(kernel.state["stage"]),
                       "generation": kernel.state["active"]["generation"],
-                      "live": kernel.live()}
+                      "live": kernel.live(), "plan": bool(kernel.knows or kernel.before)}
             if action == "wait":
                 open(f"{directory}/waits", "w", encoding="ascii").close()
                 while os.path.exists(f"{directory}/waits"):

@@ -14,7 +14,7 @@ import time
 
 sys.path.insert(0, "selftests/unit")
 from fabric import Fabric, make_plan  # noqa: E402
-from fakes import TIMEOUT, load, save  # noqa: E402
+from fakes import FORGERIES, TIMEOUT, load, save  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 ROUNDS = int(os.environ.get("TEST_ROUNDS", "40"))	# of a hostile agent
@@ -72,20 +72,6 @@ def cannot_count(made):
     fabric.wait("missing", "s3 counts again",
                 lambda line: line["servers"] == [] and "error" not in line)
     fabric.end()
-
-
-FORGERIES = {
-    "the past": "recorded from 0 ns on, most others from",
-    "more names": "faulty recording: servers: there are 112, the fabric has 12",
-    "other names": "faulty recording: servers[0]: it is s11, in the fabric it is s0",
-    "another server": "faulty recording: server: it is s5",
-    "another plan": "recorded under generation ffffffffffffffff, most others under",
-    "another link": "faulty recording: ports[0]: it is not as in the plan",
-    "far apart": "faulty recording: samples: there are 2, not 1",
-    "huge counts": "faulty recording: the recording of s3 counts more than 2^56",
-    "huge reply": "faulty agent: it sent",
-    "no end": "faulty agent: it sent",
-}
 
 
 def hostile(made):

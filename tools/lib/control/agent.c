@@ -517,6 +517,7 @@ static int agent_state(const struct to_agent *agent, json_t *reply, struct to_er
 	json_object_set_new(reply, "generation", json_integer(device.generation));
 	json_object_set_new(reply, "staged", json_boolean(device.prepared));
 	json_object_set_new(reply, "live", live);
+	json_object_set_new(reply, "plan", json_boolean(agent->plan || agent->committed));
 	return ret;
 }
 

@@ -39,7 +39,8 @@
  * which stays, as what was before is not known any more.
  *
  * A reply has "ok" and, when that is false, "error"; how the server is:
- * "generation" (0: no table), "staged" (bool), "live" (ports with carrier);
+ * "generation" (0: no table), "staged" (bool), "live" (ports with carrier),
+ * "plan" (bool, it knows one to count under);
  * after stage "differs" (bool), after commit a "warning" if there is one,
  * after sample "tm" (text), which is not there when the counting only started.
  * What the request has as "id" comes back.

@@ -108,6 +108,7 @@ static void fabric_read_reply(struct to_fabric *f, unsigned int i)
 	generation = json_integer_value(json_object_get(reply, "generation"));
 	server->generation = generation > 0 ? generation : 0;
 	server->staged = json_is_true(json_object_get(reply, "staged"));
+	server->knows = !json_is_false(json_object_get(reply, "plan"));
 	server->live = fabric_live(&f->cluster->servers[i], json_object_get(reply, "live"));
 	if (json_is_true(json_object_get(reply, "ok")))
 		return;
@@ -616,11 +617,37 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	return ret ? ret : faulty;
 }
 
+/*
+ * Agents that were started since do not know under which plan they count. What is staged
+ * and is active already, they take for that when it is aborted, see agent.h.
+ */
+static int fabric_remind(struct to_fabric *f, struct to_error *err)
+{
+	const unsigned int n = f->cluster->n_servers;
+	int ret, asked = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
+		asked += f->who[i];
+	}
+	if (!asked || f->link->learns || !f->active || f->committed)
+		return 0;
+	ret = fabric_stage(f, f->active, false, err);
+	for (unsigned int i = 0; i < n; i++)
+		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
+	if (ret >= 0)
+		ret = fabric_call(f, json_pack("{s:s, s:I}", "op", "abort", "generation",
+					       (json_int_t)f->generation), NULL, err);
+	return ret < 0 ? ret : 0;
+}
+
 int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **tm,
 		     struct to_error *err)
 {
-	int failed, asked = 0, faulty = 0;
+	int failed = fabric_remind(f, err), asked = 0, faulty = 0;
 
+	if (failed)
+		return failed;
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		asked += !f->out[i];
 	/* Once more when the counting only started. */

@@ -46,6 +46,7 @@ struct to_fabric_options {
  * @reached: its agent answered the last request
  * @generation: of its active table, 0 while it has none
  * @staged: it holds a prepared stage
+ * @knows: its agent knows a plan to count under; so do those that do not say
  * @live: ports of the plan that are up and have carrier, bit by index; all of those of
  *	an agent that does not say
  * @error: why the last request failed here, "" when it did not
@@ -54,7 +55,7 @@ struct to_fabric_server {
 	const char *name;
 	bool reached;
 	uint64_t generation;
-	bool staged;
+	bool staged, knows;
 	uint64_t live;
 	char error[256];
 };
@@ -168,7 +169,8 @@ int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
  *	so itself (absent)
  *
  * Waits for the next multiple. The first call starts the counting and, like
- * the first after a commit, may find nothing counted yet. Under another generation
+ * the first after a commit, may find nothing counted yet. Agents at a pipe that were
+ * started since get to know the plan that was confirmed. Under another generation
  * samples begin anew: intervals before it that had not settled are dropped.
  */
 int to_fabric_sample(struct to_fabric *fabric, uint64_t interval_ns,

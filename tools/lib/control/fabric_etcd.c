@@ -586,6 +586,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	}
 	etcd.role = TO_ETCD_CONTROLLER;
 	c->note = options->note;
+	c->link.learns = true;
 	c->link.call = cluster_call;
 	c->link.close = cluster_close;
 	c->cluster = cluster;

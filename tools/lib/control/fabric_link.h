@@ -37,10 +37,11 @@ struct to_fabric_call {
  *	controller may have made it
  * @staged, @committed: that one ended before it had decided whether to commit,
  *	before it had confirmed
+ * @learns: agents that are started get to know by themselves what was decided
  */
 struct to_fabric_link {
 	uint64_t generation;
-	bool staged, committed;
+	bool staged, committed, learns;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);
 	void (*close)(struct to_fabric_link *link);
