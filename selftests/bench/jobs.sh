@@ -6,13 +6,14 @@
 #	jobs.sh [-k KERNEL] [PART...]
 #
 #	mpi	OpenMPI over TCP: collectives, AllReduce on one ring and on all of them
+#	rdma	UCX over rdma_rxe, and OpenMPI over that
 #
 # Fetches some 300 MB the first time (lab/jobs.sh).
 
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 . selftests/lab/common.sh
-kernel=7.2 parts=(mpi)
+kernel=7.2 parts=(mpi rdma)
 while getopts k:h option; do
 	case $option in
 	k) kernel=$OPTARG; lab_check_kernel "$kernel" ;;
