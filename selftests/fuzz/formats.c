@@ -15,6 +15,7 @@
 #include "format/demand_json.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
+#include "simulate/network_json.h"
 #include "workload/dnn_model.h"
 #include "workload/trace.h"
 
@@ -74,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	to_dnn_model_free(to_dnn_model_parse(text, len, "model", &err));
 	if (!to_dimensions_parse(text, len, "dims", &dims, &err))
 		schedule(&dims);
+	to_network_free(to_network_parse(text, len, "network", 0, &err));
 	to_prices_free(to_prices_parse(text, len, "prices", &err));
 	to_tm_free(to_tm_parse(text, len, "tm", NULL, &err));
 	if (!to_trace_parse(&trace, "trace", text, len, &err))

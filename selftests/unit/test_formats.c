@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loaders of cluster.json, dims.json, job.json, model.json, plan.json, prices.json and tm.json: what
+ * Loaders of cluster.json, dims.json, job.json, model.json, network.json, plan.json, prices.json and tm.json: what
  * they read, what they refuse and how they say it (formats/cases.json), and
  * that a plan written is the plan read, to the byte.
  */
@@ -30,6 +30,7 @@
 #include "format/plan_json.h"
 #include "format/switch_json.h"
 #include "format/tm_json.h"
+#include "simulate/network_json.h"
 #include "workload/dnn_model.h"
 
 #define FORMATS "selftests/unit/formats/"
@@ -53,6 +54,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 	struct to_dimensions dims;
 	struct to_dnn_model *model;
 	struct to_plan *plan;
+	struct to_network *network;
 	struct to_prices *prices;
 	struct to_tm *tm;
 
@@ -74,6 +76,11 @@ static bool accepts(const char *of, const char *data, size_t len,
 	}
 	if (!strcmp(of, "dims.json"))
 		return !to_dimensions_parse(data, len, "doc", &dims, err);
+	if (!strcmp(of, "network.json")) {
+		network = to_network_parse(data, len, "doc", 1e-6, err);
+		to_network_free(network);
+		return network;
+	}
 	if (!strcmp(of, "prices.json")) {
 		prices = to_prices_parse(data, len, "doc", err);
 		to_prices_free(prices);
@@ -144,7 +151,7 @@ static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
 		"cluster.json", "dims.json", "job.json", "matrix.json", "model.json",
-		"plan.json", "prices.json", "tm.json", "tm-server.json" };
+		"network.json", "plan.json", "prices.json", "tm.json", "tm-server.json" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -23,7 +23,7 @@ from tap import done, report  # noqa: E402
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-NAMES = ("cluster", "dims", "inventory", "job", "model", "plan", "prices", "tm")
+NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "tm")
 
 
 def load(path):
@@ -71,7 +71,8 @@ report(not wrong, f"schemas judge {len(cases)} broken documents as said",
        "; ".join(wrong))
 for line in wrong:
     print("# " + line)
-for base in ("cluster", "dims", "job", "matrix", "model", "plan", "prices", "tm", "tm-server"):
+for base in ("cluster", "dims", "job", "matrix", "model", "network", "plan", "prices", "tm",
+             "tm-server"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)
 

@@ -85,10 +85,19 @@ for run in d, topoopt:
 	assert path["compute"] > 0
 	assert abs(sum(path.values()) / run["iteration_time_s"]["mean"] - 1) < 1e-9'
 
+jq -n '{name: "pair", servers: 9, allreduce: [], mp: [{from: "0", to: "4", bytes: 1000000000}]}' \
+	>"$tmp/pair.json"
+run 0 simulate --job "$tmp/pair.json" --fabric examples/networks/bcube-9.json -i 3 --json
+said "the network of a file, whose servers relay" '
+want = 1e9 * 8 / 100e9 + 4 * 1e-6 + 1350e-9
+assert abs(d["iteration_time_s"]["mean"] / want - 1) < 1e-9
+assert len([l for l in d["links"] if l["bytes"]]) in (4, 8) and d["routing"] == "hash"'
+
 "$toctl" simulate "$tmp/dlrm.plan" --fabric fat-tree:8 -i 1000000 --json >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 # until it has worked for a fifth of a second
-while read -r -a stat <"/proc/$pid/stat" && ((stat[13] + stat[14] < 20)); do :; done
+while read -r -a stat <"/proc/$pid/stat" && [[ ${stat[2]} != Z ]] &&
+	((stat[13] + stat[14] < 20)); do :; done
 kill -INT "$pid"
 wait "$pid"
 ended=$?
@@ -118,6 +127,11 @@ refuses "no random graph" 1 \
 refuses "a speed without prices" 1 \
 	"--fabric: no prices for 1 Gbit/s in \"TopoOpt, Table 3; typical watts\", but for 10, 25, 40, 100, 200" \
 	"$tmp/dlrm.plan" -f cost-equivalent --degree 4 --bandwidth 1G
+refuses "a file of other servers" 1 \
+	"examples/networks/bcube-9.json has 9 servers, the workload 16" \
+	"$tmp/dlrm.plan" -f examples/networks/bcube-9.json
+refuses "a file that is not there" 1 "$tmp/none.json: No such file or directory" \
+	"$tmp/dlrm.plan" -f "$tmp/none.json"
 refuses "an algorithm against the plan" 2 \
 	"--routing and --allreduce are for other fabrics: a plan says both" \
 	"$tmp/dlrm.plan" --allreduce ring

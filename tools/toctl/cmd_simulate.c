@@ -14,6 +14,7 @@
 #include "plan/parallelize.h"
 #include "plan/planner.h"
 #include "progress.h"
+#include "simulate/network_json.h"
 #include "simulate/network_named.h"
 #include "simulation.h"
 #include "workload/strategy_search.h"
@@ -38,7 +39,7 @@ struct simulate_args {
 struct simulate {
 	struct to_call *call;
 	const struct simulate_args *args;
-	bool topoopt;
+	bool topoopt, file;	/* what the fabric is */
 	struct to_plan *plan;
 	struct to_demand *job;
 	struct to_dnn_model *model;
@@ -107,6 +108,29 @@ static int simulate_plan_ports(struct simulate *s)
 	return 0;
 }
 
+/* How many servers a fabric of a file has: as many as the workload, if that says. */
+static int simulate_load_file(struct simulate *s)
+{
+	struct to_network *network = to_network_load(s->args->fabric, 0, &s->call->err);
+	const uint32_t n = network ? network->n_servers : 0;
+
+	to_network_free(network);
+	if (!n)
+		return -EINVAL;
+	if (s->n_servers && n != s->n_servers)
+		return to_error_set(&s->call->err, -EINVAL, "%s has %u servers, the workload %u",
+				    s->args->fabric, n, s->n_servers);
+	s->n_servers = n;
+	return to_large_check(s->args->fabric, n, s->args->large, &s->call->err);
+}
+
+static bool simulate_is_file(const char *fabric)
+{
+	const size_t len = strlen(fabric);
+
+	return len > 5 && !strcmp(fabric + len - 5, ".json");
+}
+
 static int simulate_load(struct simulate *s)
 {
 	const struct simulate_args *args = s->args;
@@ -135,6 +159,8 @@ static int simulate_load(struct simulate *s)
 	s->n_servers = s->n_servers ? s->n_servers : args->servers;
 	s->degree = args->degree;
 	s->bandwidth = args->bandwidth ? args->bandwidth : TO_SYNTHETIC_BANDWIDTH;
+	if (s->file)
+		return simulate_load_file(s);
 	if (s->plan && !s->topoopt && !(args->degree && args->bandwidth))
 		return simulate_plan_ports(s);
 	return 0;
@@ -151,9 +177,11 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "give a plan, --model or --job");
 	if (args->servers && (call->n_operands || args->job))
 		return to_usage(call, "--servers is for --model: a plan or a job has its own");
-	if (!call->n_operands && !args->degree)
+	if (s->file && (args->degree || args->bandwidth || args->prices))
+		return to_usage(call, "--degree, --bandwidth and --prices are for fabrics that have a name");
+	if (!call->n_operands && !args->degree && !s->file)
 		return to_usage(call, "give --degree, or a plan whose servers have ports");
-	if (!call->n_operands && args->model && !args->servers)
+	if (!call->n_operands && args->model && !args->servers && !s->file)
 		return to_usage(call, "give --servers, or a plan");
 	if (args->servers > TO_SERVERS_USUAL && !args->large)
 		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
@@ -195,7 +223,7 @@ static enum to_spread simulate_spread(const struct simulate_args *args)
 {
 	if (args->routing != SIMULATE_UNSAID)
 		return args->routing;
-	return to_network_named_balanced(args->fabric) ? TO_SPREAD_SPRAY : TO_SPREAD_HASH;
+	return to_network_named_balanced(args->fabric) && !simulate_is_file(args->fabric) ? TO_SPREAD_SPRAY : TO_SPREAD_HASH;
 }
 
 /* Where iteration @index runs; the caller keeps or frees what was there. */
@@ -218,9 +246,10 @@ static int simulate_make_router(struct simulate *s, unsigned int index)
 	if (s->topoopt) {
 		s->router = to_router_of_plan(s->plan, &s->delays, err);
 	} else {
-		network = to_network_named(s->args->fabric, &setting, &why);
+		network = s->file ? to_network_load(s->args->fabric, s->delays.link, err) :
+				    to_network_named(s->args->fabric, &setting, &why);
 		s->router = network ? to_router_shortest(network, &options, err) : NULL;
-		if (!network)
+		if (!network && !s->file)
 			to_error_set(err, -EINVAL, "--fabric: %.480s", why.text);
 	}
 	s->simulator = s->router ? to_simulator_on(s->router, err) : NULL;
@@ -397,6 +426,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	const struct sigaction action = { .sa_handler = simulate_signal, .sa_flags = SA_RESETHAND };
 	struct simulate s = {
 		.call = call, .args = args, .topoopt = !strcmp(args->fabric, "topoopt"),
+		.file = simulate_is_file(args->fabric),
 		.delays = { args->latency * 1e-9, args->relay_latency * 1e-9,
 			    args->step_latency * 1e-9 } };
 	int ret;
@@ -478,11 +508,12 @@ const struct to_command to_cmd_simulate = {
 		" cost-equivalent        as ideal, as fast as the price of topoopt buys\n"
 		" expander:SEED          direct links at random\n"
 		" rail:G                 a NIC of each server on each of G leaf switches\n"
-		" rail:G,pod=P           leaves of P servers, below G spines\n\n"
+		" rail:G,pod=P           leaves of P servers, below G spines\n"
+		" FILE.json              servers, switches and links of a file: network.json(5)\n\n"
 		"Flows have max-min fair rates. Bytes go as the plan's tables say; on other fabrics "
 		"over shortest paths, by a hash of both ends (ECMP, with its collisions), which "
 		"each iteration draws anew, or sprayed over all alike: hash by default in fat-tree and "
-		"expander, spray in the others. An AllReduce takes the plan's rings or "
+		"expander, in files, spray in the others. An AllReduce takes the plan's rings or "
 		"trees; on other fabrics a ring in the order of the servers, two binary trees, or "
 		"recursive halving and doubling. Each of its steps waits for the latencies of its path.\n\n"
 		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
