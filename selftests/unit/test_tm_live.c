@@ -25,6 +25,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "data/tm.h"
 #include "measure/tm_live.h"
 #include "measure/tm_merge.h"
@@ -623,7 +624,73 @@ static void test_missing(void **state)
 	to_tm_live_free(live);
 }
 
-/* Another plan, or a link that nobody told of, begin anew. */
+/* Counters that stand still for longer than anybody waits for them. */
+static void test_stand_still(void **state)
+{
+	const struct faults faults = { .refresh = 8000 * MS };
+	struct to_tm_live *live = NULL;
+	unsigned int settled = FIRST, lag = 0;
+	int ret;
+
+	(void)state;
+	begin(1, &faults);
+	job();
+	for (unsigned int k = FIRST; k < LAST; k++) {
+		struct to_tm *tm = add(&live, k, N, &ret);
+
+		assert_int_equal(ret, 0);
+		for (unsigned int i = 0; i < tm->n_samples; i++) {
+			const unsigned int end = tm->samples[i].end_ns / INTERVAL;
+
+			assert_true(end - settled <= TO_LIVE_JOIN_MAX);
+			settled = end;
+		}
+		lag = k + 1 - settled > lag ? k + 1 - settled : lag;
+		to_tm_free(tm);
+	}
+	print_message("# at most %u intervals late\n", lag);
+	/* one that is being joined, and columns that wait */
+	assert_in_range(lag, TO_LIVE_JOIN_MAX, 2 * TO_LIVE_JOIN_MAX);
+	to_tm_live_free(live);
+}
+
+/* What is sent into a port that the plan has dark counts all the same. */
+static void test_dark_port(void **state)
+{
+	const struct faults faults = { 0 };
+	const struct to_tm *records[N] = { NULL };
+	struct to_tm *r, *tm;
+	struct to_tm_live *live;
+	uint64_t matrix[N * N];
+	struct to_error err = { 0 };
+
+	(void)state;
+	begin(1, &faults);
+	r = record(0, FIRST, FIRST + 1);
+	r->ports[0].to.server = r->ports[0].from.server = TO_TM_NONE;
+	assert_int_equal(to_tm_add_flow(&r->samples[0], &(struct to_tm_flow){
+		.src = 0, .dst = 3, .class = TO_TM_TCP, .in = TO_TM_NO_PORT, .out = 0,
+		.packets = 1, .bytes = 1000 }), 0);
+	/* relayed: its source has counted it */
+	assert_int_equal(to_tm_add_flow(&r->samples[0], &(struct to_tm_flow){
+		.src = 5, .dst = 3, .class = TO_TM_TCP, .in = TO_TM_NO_PORT, .out = 0,
+		.packets = 1, .bytes = 1000 }), 0);
+	records[0] = r;
+	live = to_tm_live_new(records, N, &err);
+	assert_non_null(live);
+	assert_int_equal(to_tm_live_add(live, records, &err), 0);
+	assert_int_equal(to_tm_live_settle(live, true, &err), 0);
+	tm = to_tm_live_take(live);
+	assert_int_equal(tm->n_samples, 1);
+	to_tm_matrix(tm, 0, TO_TM_TCP, TO_TM_ALL, matrix);
+	assert_int_equal(matrix[0 * N + 3], 1000);
+	assert_int_equal(matrix[5 * N + 3], 0);
+	to_tm_free(tm);
+	to_tm_free(r);
+	to_tm_live_free(live);
+}
+
+/* Another plan, another interval, or a link that nobody told of, begin anew. */
 static void test_begin_anew(void **state)
 {
 	const struct faults faults = { 0 };
@@ -641,6 +708,9 @@ static void test_begin_anew(void **state)
 	strcpy(((struct to_tm *)records[0])->plan, "fedcba9876543210");
 	assert_int_equal(to_tm_live_add(live, records, &err), -ESTALE);
 	strcpy(((struct to_tm *)records[0])->plan, "0123456789abcdef");
+	((struct to_tm *)records[0])->interval_ns *= 2;
+	assert_int_equal(to_tm_live_add(live, records, &err), -ESTALE);
+	((struct to_tm *)records[0])->interval_ns /= 2;
 	strcpy(records[0]->ports[0].to.port, "eth9");
 	assert_int_equal(to_tm_live_add(live, records, &err), -ESTALE);
 	assert_string_equal(err.text, "the link of s0:eth0 is new");
@@ -671,6 +741,8 @@ static void test_made_up(void **state)
 
 		assert_int_equal(ret, 0);
 		for (unsigned int i = 0; i < tm->n_samples; i++) {
+			assert_true(tm->samples[i].end_ns - tm->samples[i].start_ns <=
+				    TO_LIVE_JOIN_MAX * INTERVAL);
 			to_tm_matrix(tm, i, TO_TM_TCP, TO_TM_ALL, matrix);
 			sent = f.sent[tm->samples[i].start_ns / INTERVAL][4][6];
 			assert_true(matrix[4 * N + 6] <= 2 * sent + 1000000);
@@ -690,6 +762,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_begin_anew),
 		cmocka_unit_test(test_made_up),
+		cmocka_unit_test(test_stand_still),
+		cmocka_unit_test(test_dark_port),
 	};
 
 	reporting = argc > 1 && !strcmp(argv[1], "report");
