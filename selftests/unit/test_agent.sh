@@ -19,7 +19,7 @@ one_line() { # REGEX: on standard error, and nothing else
 }
 
 ask '{"op": "hello", "id": 7}'
-jq -e '. == {id: 7, ok: true, generation: 0, staged: false, live: []}' "$tmp/out" >/dev/null
+jq -e '. == {id: 7, ok: true, generation: 0, staged: false, live: [], plan: false}' "$tmp/out" >/dev/null
 result $? "hello: no device, no table"
 ask '{"op": "jump"}' && refused 'no request is called "jump"'
 result $? "an unknown request"
@@ -56,7 +56,8 @@ ask '{"op": "sample", "interval_ns": 50000000, "until_ns": 1}' && refused 'no pl
 result $? "a sample without plan"
 ! ask 'hello' && one_line '^toctl agent: a request is a JSON object on a line'
 result $? "a line that is no JSON"
-(ulimit -v 1000000 && ! tr '\0' x </dev/zero | "$toctl" agent --stdio >"$tmp/out" 2>"$tmp/err") &&
+# ASan needs an address space without bounds.
+([[ $toctl == */sanitize/* ]] || ulimit -v 1000000; ! tr '\0' x </dev/zero | "$toctl" agent --stdio >"$tmp/out" 2>"$tmp/err") &&
 	one_line '^toctl agent: a request is larger than 67108864 bytes'
 result $? "a line without end"
 ask '{"op": "jump"}' '{"op": "hello"}' && tail -n 1 "$tmp/out" | jq -e .ok >/dev/null
