@@ -74,6 +74,20 @@ def cannot_count(made):
     fabric.end()
 
 
+def dry_run(made):
+    """On a fabric that runs the plan already."""
+    fabric = Fabric(made)
+    fabric.end()
+    fabric.options = (*fabric.options, "--dry-run")
+    fabric.launch()
+    fabric.wait("missing", "a dry run", lambda line: line["servers"] == [])
+    save(f"{fabric.dir}/phase", 3)
+    fabric.wait("decision", "a dry run", lambda line: line["action"] == "rewire")
+    status, out = fabric.end()
+    report(status == 0 and not fabric.lines("changed") and not fabric.wrong(fabric.plan) and
+           load(fabric.plan)["links"] == made["links"], "a dry run: nothing is changed", out)
+
+
 def hostile(made):
     """A server sends what it likes: it is named, and all others count."""
     fabric = Fabric(made)
@@ -251,6 +265,7 @@ def goes_back_twice(made, what):
 # Rings keep their links, which reach all servers.
 plan = make_plan(12, 4, 6, True)
 cannot_count(plan)
+dry_run(plan)
 hostile(plan)
 hostile_for_long(plan)
 goes_back_twice(plan, "a server is silent on the way back")

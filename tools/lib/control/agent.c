@@ -322,7 +322,7 @@ static int agent_abort(struct to_agent *agent, const json_t *request, struct to_
 		ret = to_apply_abort(agent->apply, err);
 	else if (!ahead)
 		ret = agent_drop_stage(agent, err);
-	if (!ret && agent->staged && agent->same && !ahead) {
+	if (!ret && agent->staged && agent->same && (!ahead || !agent->plan)) {
 		agent->moved = true;
 		agent_adopt(agent);
 	}

@@ -21,7 +21,8 @@
  *	revert	"from": generation that is not to be; "generation" for what was
  *		active before it
  *	abort	drop the stage, also one that another agent left. With "ahead": true only
- *		what this agent has staged
+ *		what this agent has staged. When that is active already, it is the plan to
+ *		count under from now on; with "ahead" only for an agent that knows none
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
  *		a plan was confirmed, or one staged that is active already. "names", if
  *		there is, is the fingerprint of servers' names: if they are those of

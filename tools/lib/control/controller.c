@@ -518,8 +518,10 @@ static int controller_connect(struct controller *c, struct to_error *err)
 		.fabric = c->fabric, .carrier_ns = c->config->carrier_ns, .stop = c->config->stop,
 		.report = controller_step, .data = c,
 	};
-	if (c->config->dry_run)
+	if (c->config->dry_run) {
+		to_fabric_assume(c->fabric, c->plan);
 		return 0;
+	}
 	/* Without optical switches there are still routes to change. */
 	ret = to_switch_set_open(&c->switches, c->plan->cluster, c->config->allow, &why);
 	if (!ret)

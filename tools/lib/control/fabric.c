@@ -617,9 +617,14 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	return ret ? ret : faulty;
 }
 
+void to_fabric_assume(struct to_fabric *f, const struct to_plan *plan)
+{
+	fabric_replace(&f->active, to_plan_hold(plan));
+}
+
 /*
- * Agents that were started since do not know under which plan they count. What is staged
- * and is active already, they take for that when it is aborted, see agent.h.
+ * Agents that were started since do not know under which plan they count. What is staged,
+ * in nobody's way, and is active already, they take for that when it is aborted, see agent.h.
  */
 static int fabric_remind(struct to_fabric *f, struct to_error *err)
 {
@@ -632,12 +637,12 @@ static int fabric_remind(struct to_fabric *f, struct to_error *err)
 	}
 	if (!asked || f->link->learns || !f->active || f->committed)
 		return 0;
-	ret = fabric_stage(f, f->active, false, err);
+	ret = fabric_stage(f, f->active, true, err);
 	for (unsigned int i = 0; i < n; i++)
 		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
 	if (ret >= 0)
-		ret = fabric_call(f, json_pack("{s:s, s:I}", "op", "abort", "generation",
-					       (json_int_t)f->generation), NULL, err);
+		ret = fabric_call(f, json_pack("{s:s, s:I, s:b}", "op", "abort", "generation",
+					       (json_int_t)f->generation, "ahead", 1), NULL, err);
 	return ret < 0 ? ret : 0;
 }
 

@@ -159,6 +159,13 @@ int to_fabric_confirm(struct to_fabric *fabric, struct to_error *err);
 int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
 
 /**
+ * to_fabric_assume() - take @plan, which is held, for what is active
+ *
+ * Where nothing is to be staged: agents whose table it is count under it.
+ */
+void to_fabric_assume(struct to_fabric *fabric, const struct to_plan *plan);
+
+/**
  * to_fabric_sample() - the traffic matrix of the fabric, an interval further
  * @interval_ns: intervals end at its multiples by CLOCK_REALTIME, on all servers
  *	in the same moment as far as their clocks agree
@@ -170,7 +177,7 @@ int to_fabric_revert(struct to_fabric *fabric, struct to_error *err);
  *
  * Waits for the next multiple. The first call starts the counting and, like
  * the first after a commit, may find nothing counted yet. Agents at a pipe that were
- * started since get to know the plan that was confirmed. Under another generation
+ * started since get to know the plan that is active. Under another generation
  * samples begin anew: intervals before it that had not settled are dropped.
  */
 int to_fabric_sample(struct to_fabric *fabric, uint64_t interval_ns,
