@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Max-min fair rates by what makes them so, on random flows. */
+/* Max-min fair rates by what makes them so, while random flows come and go. */
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -14,85 +15,149 @@
 
 #define ARCS 12
 #define FLOWS 20
+#define STEPS 40
+#define INDICES (FLOWS + 3)	/* those of flows that have gone are taken after the next solve */
 
 /*
  * No arc carries more than it can, and every flow has a bottleneck: an arc that
  * is full and on which no flow is faster (Bertsekas and Gallager).
  */
-static void check(const struct to_flow *flows, unsigned int n, const double *capacity)
+static void check(const struct to_maxmin *m, const double *capacity)
 {
 	double used[ARCS] = { 0 }, fastest[ARCS] = { 0 };
 
-	for (unsigned int f = 0; f < n; f++) {
-		for (unsigned int i = 0; i < flows[f].n_shares; i++) {
-			uint32_t a = flows[f].shares[i].arc;
+	for (unsigned int f = 0; f < m->n_flows; f++) {
+		for (unsigned int i = 0; m->flows[f].weight && i < m->flows[f].n; i++) {
+			const struct to_share *share = &m->shares[m->flows[f].first + i];
 
-			used[a] += flows[f].weight * flows[f].rate * flows[f].shares[i].bytes;
-			fastest[a] = fmax(fastest[a], flows[f].rate);
+			used[share->arc] += m->flows[f].weight * m->flows[f].rate * share->bytes;
+			fastest[share->arc] = fmax(fastest[share->arc], m->flows[f].rate);
 		}
 	}
 	for (unsigned int a = 0; a < ARCS; a++)
 		assert_true(used[a] <= capacity[a] * (1 + 1e-9));
-	for (unsigned int f = 0; f < n; f++) {
+	for (unsigned int f = 0; f < m->n_flows; f++) {
+		const struct to_flow *flow = &m->flows[f];
 		unsigned int i;
 
-		for (i = 0; i < flows[f].n_shares; i++) {
-			uint32_t a = flows[f].shares[i].arc;
+		if (!flow->weight || !flow->n) {
+			assert_true(!flow->weight || isinf(flow->rate));
+			continue;
+		}
+		for (i = 0; i < flow->n; i++) {
+			uint32_t a = m->shares[flow->first + i].arc;
 
 			if (used[a] >= capacity[a] * (1 - 1e-9) &&
-			    flows[f].rate >= fastest[a] * (1 - 1e-9))
+			    flow->rate >= fastest[a] * (1 - 1e-9))
 				break;
 		}
-		assert_true(i < flows[f].n_shares || isinf(flows[f].rate));
+		assert_true(i < flow->n);
 	}
+}
+
+/* A flow over some arcs; returns its index. */
+static uint32_t add(struct to_maxmin *m, struct to_share *shares, size_t *used,
+		    unsigned int kinds, uint64_t *random)
+{
+	const unsigned int percent = to_random_below(random, 60);
+	const size_t first = *used;
+
+	for (unsigned int a = 0; a < ARCS; a++)
+		if (to_random_below(random, 100) < percent)
+			shares[(*used)++] = (struct to_share){
+				a, (1 + to_random_below(random, kinds)) / 16.0 };
+	return to_maxmin_add(m, first, *used - first);
+}
+
+/* Rates of all flows before the last change, and those that were said to have another. */
+static void check_changed(const struct to_maxmin *m, const double *before)
+{
+	bool changed[INDICES] = { false };
+
+	for (unsigned int i = 0; i < m->n_changed; i++) {
+		assert_true(m->flows[m->changed[i]].before == before[m->changed[i]]);
+		changed[m->changed[i]] = true;
+	}
+	for (unsigned int f = 0; f < m->n_flows; f++)
+		if (m->flows[f].weight && m->flows[f].n)
+			assert_true(changed[f] == (m->flows[f].rate != before[f]));
 }
 
 static void rates_are_max_min_fair(void **state)
 {
-	struct to_share shares[FLOWS][ARCS];
-	struct to_flow flows[FLOWS];
-	double capacity[ARCS] = { 0 }, used[ARCS];
+	static struct to_share shares[STEPS * FLOWS * ARCS];
+	double capacity[ARCS] = { 0 }, before[INDICES];
+	uint32_t there[FLOWS], n;
 	uint64_t random = 3;
 	struct to_maxmin m;
 
 	(void)state;
 	assert_int_equal(to_maxmin_init(&m, capacity, ARCS), 0);
-	for (unsigned int round = 0; round < 2000; round++) {
-		unsigned int n = to_random_below(&random, FLOWS + 1);
+	m.shares = shares;
+	for (unsigned int round = 0; round < 300; round++) {
 		/* equal numbers make arcs fill together */
-		unsigned int kinds = 1 + to_random_below(&random, 50);
+		const unsigned int kinds = 1 + to_random_below(&random, 50);
+		size_t used = 0;
 
+		to_maxmin_clear(&m);
 		for (unsigned int a = 0; a < ARCS; a++)
 			capacity[a] = 1e9 * (1 + to_random_below(&random, kinds));
-		for (unsigned int f = 0; f < n; f++) {
-			unsigned int percent = to_random_below(&random, 100);
+		n = 0;
+		for (unsigned int step = 0; step < STEPS; step++) {
+			unsigned int changes = 1 + to_random_below(&random, step ? 3 : FLOWS);
 
-			flows[f] = (struct to_flow){ .shares = shares[f],
-						     .weight = 1 + to_random_below(&random, 3) };
-			for (unsigned int a = 0; a < ARCS; a++)
-				if (to_random_below(&random, 100) < percent)
-					shares[f][flows[f].n_shares++] = (struct to_share){
-						a, (1 + to_random_below(&random, kinds)) / 16.0 };
+			memset(before, 0, sizeof(before));
+			for (unsigned int f = 0; f < m.n_flows; f++)
+				before[f] = m.flows[f].rate;
+			while (changes--) {
+				if (n && (n == FLOWS || (step && to_random_below(&random, 2)))) {
+					const uint32_t i = to_random_below(&random, n);
+
+					to_maxmin_remove(&m, there[i]);
+					there[i] = there[--n];
+					continue;
+				}
+				if (n && !to_random_below(&random, 4)) {
+					there[n] = there[to_random_below(&random, n)];
+					to_maxmin_join(&m, there[n++]);
+					continue;
+				}
+				there[n] = add(&m, shares, &used, kinds, &random);
+				assert_true(there[n] < INDICES);
+				before[there[n++]] = 0;
+			}
+			assert_int_equal(to_maxmin_solve(&m), 0);
+			for (unsigned int f = changes = 0; f < m.n_flows; f++)
+				changes += m.flows[f].weight;
+			assert_int_equal(changes, n);
+			check(&m, capacity);
+			check_changed(&m, before);
 		}
-		assert_int_equal(to_maxmin_fill(&m, flows, n), 0);
-		check(flows, n, capacity);
-
-		for (unsigned int a = 0; a < ARCS; a++)
-			used[a] = 0;
-		for (unsigned int f = 0; f < n; f++)
-			for (unsigned int i = 0; i < flows[f].n_shares; i++)
-				used[shares[f][i].arc] += flows[f].weight * flows[f].rate *
-							  shares[f][i].bytes;
-		for (unsigned int i = 0; i < m.n_used; i++) {
-			uint32_t a = m.used[i];
-
-			assert_true(used[a] > 0);
-			assert_true(fabs(capacity[a] - m.left[a] - used[a]) < 1e-9 * capacity[a]);
-			used[a] = 0;
-		}
-		for (unsigned int a = 0; a < ARCS; a++)
-			assert_true(used[a] == 0);
 	}
+	to_maxmin_free(&m);
+}
+
+/* A flow that ends where nobody is slower than it changes no other. */
+static void others_keep_their_rates(void **state)
+{
+	static const double capacity[3] = { 8, 100, 100 };
+	static const struct to_share shares[] = { { 0, 1 }, { 0, 1 }, { 1, 1 }, { 1, 1 }, { 2, 1 } };
+	struct to_maxmin m;
+	uint32_t fast;
+
+	(void)state;
+	assert_int_equal(to_maxmin_init(&m, capacity, 3), 0);
+	m.shares = shares;
+	to_maxmin_add(&m, 0, 1);	/* half of the first */
+	to_maxmin_add(&m, 1, 2);	/* half of the first, and over the second */
+	fast = to_maxmin_add(&m, 3, 1);	/* the rest of the second */
+	to_maxmin_add(&m, 4, 1);
+	assert_int_equal(to_maxmin_solve(&m), 0);
+	assert_int_equal(m.n_changed, 4);
+	assert_true(m.flows[fast].rate == 96);
+	to_maxmin_remove(&m, fast);
+	assert_int_equal(to_maxmin_solve(&m), 0);
+	assert_int_equal(m.n_changed, 0);
 	to_maxmin_free(&m);
 }
 
@@ -100,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates_are_max_min_fair),
+		cmocka_unit_test(others_keep_their_rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

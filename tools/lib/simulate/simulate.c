@@ -14,11 +14,17 @@
 #define SIMULATE_WATCH 64
 /* What ends within this fraction of the time to the next end ends with it. */
 #define SIMULATE_TOGETHER 1e-9
+/* and what rounding may make of equal times. */
+#define SIMULATE_ROUNDING 4e-16
 
-/* Bytes of @task that are still to be sent. */
+/*
+ * Bytes of @task that are still to be sent: @left of @size at the time @since; at the rate
+ * of their stream's flow all are sent at @end. @at: in the heap; @next, @previous: part of
+ * that flow.
+ */
 struct simulate_part {
-	uint32_t task, stream;
-	double left;
+	uint32_t task, stream, at, next, previous;
+	double size, left, since, end;
 };
 
 /* @task has finished at a time that is known. */
@@ -57,11 +63,12 @@ struct to_simulator {
 	uint32_t n_events;
 	uint32_t *stream;		/* per AllReduce task, of its first phase */
 
-	struct to_flow *flows;
-	uint32_t *flow_stream;
-	uint32_t n_flows, max_flows;
 	struct simulate_part *parts;
-	uint32_t n_parts, max_parts;
+	uint32_t *sending, n_parts;	/* heap of parts, the next one to end first; then those unused */
+	uint32_t max_parts, *first_part;	/* the latter per flow */
+	uint32_t max_flows;
+	uint32_t *active;		/* flows, per link */
+	double *active_since;		/* per link */
 
 	int (*watch)(void *data, double done);
 	void *watch_data;
@@ -84,9 +91,11 @@ void to_simulator_free(struct to_simulator *s)
 	free(s->tasks);
 	free(s->events);
 	free(s->stream);
-	free(s->flows);
-	free(s->flow_stream);
 	free(s->parts);
+	free(s->sending);
+	free(s->first_part);
+	free(s->active);
+	free(s->active_since);
 	free(s->result.start);
 	free(s->result.critical);
 	free(s->result.link_bytes);
@@ -106,7 +115,10 @@ struct to_simulator *to_simulator_on(struct to_router *router, struct to_error *
 	s->servers = calloc(w->n_servers, sizeof(*s->servers));
 	s->touched = calloc(w->n_servers, sizeof(*s->touched));
 	s->result.link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*s->result.link_bytes));
-	if (!s->capacity || !s->servers || !s->touched || !s->result.link_bytes)
+	s->active = calloc(w->n_links + 1, sizeof(*s->active));
+	s->active_since = calloc(w->n_links + 1, sizeof(*s->active_since));
+	if (!s->capacity || !s->servers || !s->touched || !s->result.link_bytes || !s->active ||
+	    !s->active_since)
 		goto fail;
 	s->result.link_busy = s->result.link_bytes + w->n_links;
 	for (i = 0; i < w->n_links; i++)
@@ -226,43 +238,105 @@ static void simulate_queue(struct to_simulator *s, uint32_t task)
 	simulate_touch(s, s->g->tasks[task].server);
 }
 
-static int simulate_grow(void *array, uint32_t n, uint32_t *max, size_t size)
+/* Room for a part more, and for the parts of @flow. */
+static int simulate_reserve_part(struct to_simulator *s, uint32_t flow)
 {
-	void **at = array, *grown;
+	const size_t max = 2 * (size_t)s->max_parts + 64;
+	struct simulate_part *parts;
+	uint32_t *grown;
 
-	if (n < *max)
+	if (flow >= s->max_flows) {
+		grown = realloc(s->first_part, (2 * (size_t)flow + 64) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		s->first_part = grown;
+		s->max_flows = 2 * flow + 64;
+	}
+	if (s->n_parts < s->max_parts)
 		return 0;
-	grown = realloc(*at, (2 * (size_t)*max + 64) * size);
+	parts = realloc(s->parts, max * sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	s->parts = parts;
+	grown = realloc(s->sending, max * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	*at = grown;
-	*max = 2 * *max + 64;
+	s->sending = grown;
+	for (; s->max_parts < max; s->max_parts++)
+		s->sending[s->max_parts] = s->max_parts;
 	return 0;
 }
 
-static int simulate_add_flow(struct to_simulator *s, uint32_t stream)
+static bool simulate_ends_before(const struct to_simulator *s, uint32_t a, uint32_t b)
 {
-	uint32_t max = s->max_flows;
+	const double first = s->parts[a].end, second = s->parts[b].end;
 
-	if (simulate_grow(&s->flow_stream, s->n_flows, &max, sizeof(*s->flow_stream)) ||
-	    simulate_grow(&s->flows, s->n_flows, &s->max_flows, sizeof(*s->flows)))
-		return -ENOMEM;
-	s->streams.streams[stream].flow = s->n_flows;
-	s->flow_stream[s->n_flows] = stream;
-	s->flows[s->n_flows++] = (struct to_flow){ .weight = 0 };
-	return 0;
+	return first < second || (first == second && a < b);
+}
+
+/* Put @part, whose place @at of the heap is free or its own, where its end belongs. */
+static void simulate_place(struct to_simulator *s, uint32_t part, uint32_t at)
+{
+	uint32_t *heap = s->sending, child;
+
+	for (; at && simulate_ends_before(s, part, heap[(at - 1) / 2]); at = (at - 1) / 2) {
+		heap[at] = heap[(at - 1) / 2];
+		s->parts[heap[at]].at = at;
+	}
+	for (; (child = 2 * at + 1) < s->n_parts; at = child) {
+		if (child + 1 < s->n_parts && simulate_ends_before(s, heap[child + 1], heap[child]))
+			child++;
+		if (!simulate_ends_before(s, heap[child], part))
+			break;
+		heap[at] = heap[child];
+		s->parts[heap[at]].at = at;
+	}
+	heap[at] = part;
+	s->parts[part].at = at;
+}
+
+/* Its flow, with one like it more. */
+static uint32_t simulate_flow(struct to_simulator *s, struct to_stream *stream)
+{
+	uint32_t i;
+
+	s->maxmin.shares = s->streams.shares;
+	if (stream->flow != UINT32_MAX) {
+		to_maxmin_join(&s->maxmin, stream->flow);
+		return stream->flow;
+	}
+	stream->flow = to_maxmin_add(&s->maxmin, stream->first, stream->n);
+	if (stream->flow == UINT32_MAX || simulate_reserve_part(s, stream->flow))
+		return UINT32_MAX;
+	s->first_part[stream->flow] = UINT32_MAX;
+	for (i = 0; i < stream->n; i++) {
+		const uint32_t link = s->streams.shares[stream->first + i].arc;
+
+		if (!s->active[link]++)
+			s->active_since[link] = s->now;
+	}
+	return stream->flow;
 }
 
 static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream, double bytes)
 {
-	const struct to_stream *sent = &s->streams.streams[stream];
+	struct to_stream *sent = &s->streams.streams[stream];
+	const uint32_t flow = simulate_flow(s, sent);
+	const struct to_flow *rate;
+	uint32_t part;
 
-	if (sent->flow == UINT32_MAX && simulate_add_flow(s, stream))
+	if (flow == UINT32_MAX || simulate_reserve_part(s, flow))
 		return -ENOMEM;
-	if (simulate_grow(&s->parts, s->n_parts, &s->max_parts, sizeof(*s->parts)))
-		return -ENOMEM;
-	s->flows[sent->flow].weight++;
-	s->parts[s->n_parts++] = (struct simulate_part){ task, stream, bytes };
+	part = s->sending[s->n_parts];
+	rate = &s->maxmin.flows[flow];
+	s->parts[part] = (struct simulate_part){
+		.task = task, .stream = stream, .next = s->first_part[flow],
+		.previous = UINT32_MAX, .size = bytes, .left = bytes, .since = s->now,
+		.end = rate->rate > 0 ? s->now + bytes / rate->rate : INFINITY };
+	if (s->first_part[flow] != UINT32_MAX)
+		s->parts[s->first_part[flow]].previous = part;
+	s->first_part[flow] = part;
+	simulate_place(s, part, s->n_parts++);
 	s->tasks[task].parts++;
 	if (sent->latency > s->tasks[task].latency)
 		s->tasks[task].latency = sent->latency;
@@ -270,24 +344,44 @@ static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream,
 	return 0;
 }
 
-/* Its last byte is on the way. */
-static void simulate_sent(struct to_simulator *s, uint32_t part)
+static void simulate_end_flow(struct to_simulator *s, struct to_stream *stream)
 {
-	struct to_stream *streams = s->streams.streams;
-	struct simulate_part *sent = &s->parts[part];
-	uint32_t flow = streams[sent->stream].flow;
+	for (uint32_t i = 0; i < stream->n; i++) {
+		const uint32_t link = s->streams.shares[stream->first + i].arc;
 
+		if (!--s->active[link])
+			s->result.link_busy[link] += s->now - s->active_since[link];
+	}
+	stream->flow = UINT32_MAX;
+}
+
+/* The last byte of the first of the heap is on the way. */
+static void simulate_sent(struct to_simulator *s)
+{
+	const uint32_t part = s->sending[0], last = s->sending[--s->n_parts];
+	const struct simulate_part *sent = &s->parts[part];
+	struct to_stream *stream = &s->streams.streams[sent->stream];
+
+	if (s->n_parts)
+		simulate_place(s, last, 0);
+	s->sending[s->n_parts] = part;
+	if (sent->previous != UINT32_MAX)
+		s->parts[sent->previous].next = sent->next;
+	else
+		s->first_part[stream->flow] = sent->next;
+	if (sent->next != UINT32_MAX)
+		s->parts[sent->next].previous = sent->previous;
+	for (uint32_t i = 0; i < stream->n; i++) {
+		const struct to_share *share = &s->streams.shares[stream->first + i];
+
+		s->result.link_bytes[share->arc] += share->bytes * sent->size;
+	}
 	if (!--s->tasks[sent->task].parts)
 		simulate_push(s, s->now + s->tasks[sent->task].latency, sent->task);
-	if (!--s->flows[flow].weight) {
-		streams[sent->stream].flow = UINT32_MAX;
-		if (flow != --s->n_flows) {
-			s->flows[flow] = s->flows[s->n_flows];
-			s->flow_stream[flow] = s->flow_stream[s->n_flows];
-			streams[s->flow_stream[flow]].flow = flow;
-		}
-	}
-	*sent = s->parts[--s->n_parts];
+	to_maxmin_remove(&s->maxmin, stream->flow);
+	if (s->first_part[stream->flow] == UINT32_MAX)
+		simulate_end_flow(s, stream);
+	s->result.events++;
 	s->changed = true;
 }
 
@@ -392,62 +486,46 @@ static void simulate_dispatch(struct to_simulator *s)
 
 static int simulate_set_rates(struct to_simulator *s)
 {
-	uint32_t f;
+	const struct to_maxmin *m = &s->maxmin;
+	uint32_t i;
 
 	if (!s->changed)
 		return 0;
 	s->changed = false;
-	for (f = 0; f < s->n_flows; f++) {
-		const struct to_stream *stream = &s->streams.streams[s->flow_stream[f]];
+	s->maxmin.shares = s->streams.shares;
+	if (to_maxmin_solve(&s->maxmin))
+		return -ENOMEM;
+	for (i = 0; i < m->n_changed; i++) {
+		const struct to_flow *flow = &m->flows[m->changed[i]];
+		uint32_t p = s->first_part[m->changed[i]];
 
-		s->flows[f].shares = s->streams.shares + stream->first;
-		s->flows[f].n_shares = stream->n;
+		for (; p != UINT32_MAX; p = s->parts[p].next) {
+			struct simulate_part *part = &s->parts[p];
+
+			part->left = fmax(part->left - flow->before * (s->now - part->since), 0);
+			part->since = s->now;
+			part->end = s->now + part->left / flow->rate;
+			simulate_place(s, p, part->at);
+		}
 	}
-	return to_maxmin_fill(&s->maxmin, s->flows, s->n_flows);
-}
-
-static double simulate_rate(const struct to_simulator *s, const struct simulate_part *part)
-{
-	return s->flows[s->streams.streams[part->stream].flow].rate;
+	return 0;
 }
 
 /* Let the time pass until something has been sent or a task finishes. */
 static void simulate_pass(struct to_simulator *s)
 {
-	double step = s->n_events ? s->events[0].time - s->now : INFINITY, end;
-	const struct to_maxmin *m = &s->maxmin;
-	bool sent = false;
-	uint32_t i, a;
+	const double event = s->n_events ? s->events[0].time : INFINITY;
+	const double end = s->n_parts ? s->parts[s->sending[0]].end : INFINITY;
+	double together;
 
-	for (i = 0; i < s->n_parts; i++) {
-		end = s->parts[i].left / simulate_rate(s, &s->parts[i]);
-		if (end <= step) {
-			step = end;
-			sent = true;
-		}
+	if (event < end) {
+		s->now = event;
+		return;
 	}
-	for (i = 0; s->n_parts && i < m->n_used; i++) {
-		a = m->used[i];
-		s->result.link_bytes[a] += (m->capacity[a] - m->left[a]) * step;
-		s->result.link_busy[a] += step;
-	}
-	s->now = sent ? s->now + step : s->events[0].time;
-	for (i = 0; i < s->n_parts; i++) {
-		struct simulate_part *part = &s->parts[i];
-		double bytes = simulate_rate(s, part) * step;
-
-		if (sent && part->left <= bytes * (1 + SIMULATE_TOGETHER))
-			part->left = 0;
-		else
-			part->left = fmax(part->left - bytes, 0);
-	}
-	/* flows go only now, all rates have been looked up */
-	for (i = s->n_parts; sent && i-- > 0;) {
-		if (s->parts[i].left)
-			continue;
-		simulate_sent(s, i);
-		s->result.events++;
-	}
+	together = end + SIMULATE_TOGETHER * (end - s->now) + SIMULATE_ROUNDING * end;
+	s->now = end;
+	while (s->n_parts && s->parts[s->sending[0]].end <= together)
+		simulate_sent(s);
 }
 
 static int simulate_look(struct to_simulator *s, struct to_error *err)
@@ -527,7 +605,9 @@ static void simulate_reset(struct to_simulator *s)
 							  TO_TASK_NONE, false };
 	memset(s->result.link_bytes, 0, 2 * (size_t)s->router->network->n_links * sizeof(double));
 	s->result.events = 0;
-	s->n_touched = s->n_events = s->n_flows = s->n_parts = 0;
+	memset(s->active, 0, s->router->network->n_links * sizeof(*s->active));
+	to_maxmin_clear(&s->maxmin);
+	s->n_touched = s->n_events = s->n_parts = 0;
 	s->now = 0;
 	s->changed = true;
 }
