@@ -45,7 +45,7 @@ guest: unit
 
 # All that the tests need.
 prepare: guest
-	@$(LAB)/deps.sh browser etcd shells
+	@$(LAB)/deps.sh browser etcd shells simgrid
 	@$(LAB)/prometheus.sh
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 

@@ -32,6 +32,7 @@ declare -A packages=(
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client strace"
+	[simgrid]="g++ libsimgrid-dev"
 	[shells]="zsh fish"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd

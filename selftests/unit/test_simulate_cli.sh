@@ -41,6 +41,10 @@ said "a plan runs its own job; the file has its tasks" '
 assert {t["kind"] for t in d["tasks"]} == {"allreduce", "mp"}
 assert max(t["finish_s"] for t in d["tasks"]) == d["iteration_time_s"]["max"]
 assert d["tasks"][d["critical_path"][-1]]["finish_s"] == d["iteration_time_s"]["max"]
+mp = [t for t in d["tasks"] if t["kind"] == "mp"]
+# a task has the longest latency of its transfers
+late = max(t["finish_s"] for t in mp) - max(t["finish_s"] for t in d["transfers"])
+assert 0 <= late < 1e-5 and all(t["start_s"] == 0 for t in d["transfers"])
 figures = json.load(open(tmp + "/dlrm.plan"))["predictions"]
 busiest = max(l["bytes"] * 8 / l["bandwidth_bps"] for l in d["links"])
 assert abs(busiest / figures["comm_time_s"] - 1) < 1e-6, (busiest, figures)'

@@ -485,7 +485,7 @@ static const struct to_option simulate_options[] = {
 	{ "prices", 'p', TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
 	  .help = "prices.json of cost-equivalent; default: Table 3 of the TopoOpt paper" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "where to write all of it, with the last iteration's tasks; default: nowhere" },
+	  .help = "where to write all of it, with the last iteration's tasks and transfers; default: nowhere" },
 	TO_LARGE_OPTION(offsetof(struct simulate_args, large)),
 	{}
 };

@@ -145,6 +145,31 @@ static json_t *simulation_tasks(const struct to_simulated *s)
 	return tasks;
 }
 
+static json_t *simulation_transfers(const struct to_simulated *s)
+{
+	const struct to_taskgraph *g = s->tasks;
+	json_t *transfers = json_array();
+
+	for (uint32_t t = 0; transfers && t < g->n_tasks; t++) {
+		const struct to_task *task = &g->tasks[t];
+
+		for (uint32_t i = 0; task->kind == TO_TASK_MP && i < task->n; i++) {
+			const struct to_transfer *sent = &g->transfers[task->first + i];
+			json_t *one = json_pack("{s:s s:s s:I s:f s:f}",
+				"from", s->network->names[sent->src],
+				"to", s->network->names[sent->dst],
+				"bytes", (json_int_t)sent->bytes, "start_s", s->last->start[t],
+				"finish_s", s->last->transfer_finish[task->first + i]);
+
+			if (json_array_append_new(transfers, one)) {
+				json_decref(transfers);
+				return NULL;
+			}
+		}
+	}
+	return transfers;
+}
+
 static json_t *simulation_critical(const struct to_simulated *s)
 {
 	json_t *path = json_array();
@@ -167,6 +192,7 @@ int to_simulated_save(const struct to_simulated *s, const char *path, struct to_
 	int ret;
 
 	if (!all || json_object_set_new(all, "tasks", simulation_tasks(s)) ||
+	    json_object_set_new(all, "transfers", simulation_transfers(s)) ||
 	    json_object_set_new(all, "critical_path", simulation_critical(s))) {
 		json_decref(all);
 		return to_error_set(err, -ENOMEM, "out of memory");

@@ -41,7 +41,7 @@ void to_simulated_print(FILE *out, const struct to_simulated *s);
  */
 json_t *to_simulated_json(const struct to_simulated *s);
 
-/** to_simulated_save() - the same with all tasks of the last iteration; 0 or -errno */
+/** to_simulated_save() - the same with all tasks and transfers of the last iteration; 0 or -errno */
 int to_simulated_save(const struct to_simulated *s, const char *path, struct to_error *err);
 
 #endif

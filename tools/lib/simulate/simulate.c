@@ -19,11 +19,11 @@
 
 /*
  * Bytes of @task that are still to be sent: @left of @size at the time @since; at the rate
- * of their stream's flow all are sent at @end. @at: in the heap; @next, @previous: part of
- * that flow.
+ * of their stream's flow all are sent at @end. @transfer: of the tasks, UINT32_MAX for no
+ * single one; @at: in the heap; @next, @previous: part of that flow.
  */
 struct simulate_part {
-	uint32_t task, stream, at, next, previous;
+	uint32_t task, stream, transfer, at, next, previous;
 	double size, left, since, end;
 };
 
@@ -57,7 +57,7 @@ struct to_simulator {
 	uint32_t *touched, n_touched;	/* servers that may start a task */
 
 	const struct to_taskgraph *g;
-	uint32_t max_tasks;
+	uint32_t max_tasks, max_transfers;
 	struct simulate_task *tasks;
 	struct simulate_event *events;	/* heap, the next one first */
 	uint32_t n_events;
@@ -98,6 +98,7 @@ void to_simulator_free(struct to_simulator *s)
 	free(s->active_since);
 	free(s->result.start);
 	free(s->result.critical);
+	free(s->result.transfer_finish);
 	free(s->result.link_bytes);
 	free(s);
 }
@@ -157,11 +158,18 @@ const struct to_network *to_simulator_network(const struct to_simulator *s)
 	return s->router->network;
 }
 
-/* Arrays with an entry per task. */
-static int simulate_reserve(struct to_simulator *s, uint32_t n)
+/* Arrays with an entry per task or transfer. */
+static int simulate_reserve(struct to_simulator *s, uint32_t n, uint32_t n_transfers)
 {
 	struct to_simulation *r = &s->result;
 
+	if (n_transfers > s->max_transfers) {
+		free(r->transfer_finish);
+		r->transfer_finish = calloc(n_transfers, sizeof(*r->transfer_finish));
+		s->max_transfers = r->transfer_finish ? n_transfers : 0;
+		if (!r->transfer_finish)
+			return -ENOMEM;
+	}
 	if (n <= s->max_tasks && s->tasks)
 		return 0;
 	free(s->tasks);
@@ -318,7 +326,8 @@ static uint32_t simulate_flow(struct to_simulator *s, struct to_stream *stream)
 	return stream->flow;
 }
 
-static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream, double bytes)
+static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream, double bytes,
+			 uint32_t transfer)
 {
 	struct to_stream *sent = &s->streams.streams[stream];
 	const uint32_t flow = simulate_flow(s, sent);
@@ -330,8 +339,8 @@ static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream,
 	part = s->sending[s->n_parts];
 	rate = &s->maxmin.flows[flow];
 	s->parts[part] = (struct simulate_part){
-		.task = task, .stream = stream, .next = s->first_part[flow],
-		.previous = UINT32_MAX, .size = bytes, .left = bytes, .since = s->now,
+		.task = task, .stream = stream, .transfer = transfer,
+		.next = s->first_part[flow], .previous = UINT32_MAX, .size = bytes, .left = bytes, .since = s->now,
 		.end = rate->rate > 0 ? s->now + bytes / rate->rate : INFINITY };
 	if (s->first_part[flow] != UINT32_MAX)
 		s->parts[s->first_part[flow]].previous = part;
@@ -378,6 +387,8 @@ static void simulate_sent(struct to_simulator *s)
 	}
 	if (!--s->tasks[sent->task].parts)
 		simulate_push(s, s->now + s->tasks[sent->task].latency, sent->task);
+	if (sent->transfer != UINT32_MAX)
+		s->result.transfer_finish[sent->transfer] = s->now + stream->latency;
 	to_maxmin_remove(&s->maxmin, stream->flow);
 	if (s->first_part[stream->flow] == UINT32_MAX)
 		simulate_end_flow(s, stream);
@@ -396,7 +407,8 @@ static int simulate_start_transfers(struct to_simulator *s, uint32_t t, struct t
 		stream = to_streams_transfers(&s->streams, transfers + i, each, err);
 		if (stream < 0)
 			return stream;
-		if (simulate_send(s, t, stream, s->streams.streams[stream].size))
+		if (simulate_send(s, t, stream, s->streams.streams[stream].size,
+				  s->detail == TO_SIMULATE_TASKS ? UINT32_MAX : task->first + i))
 			return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
@@ -407,7 +419,8 @@ static int simulate_start_phase(struct to_simulator *s, uint32_t t, struct to_er
 	uint32_t stream = s->stream[t] + s->tasks[t].phase++;
 
 	s->tasks[t].latency = 0;
-	if (simulate_send(s, t, stream, s->streams.streams[stream].size * s->g->tasks[t].bytes))
+	if (simulate_send(s, t, stream, s->streams.streams[stream].size * s->g->tasks[t].bytes,
+			  UINT32_MAX))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -645,7 +658,7 @@ const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_
 	}
 	s->g = tasks;
 	s->detail = detail;
-	if (simulate_reserve(s, tasks->n_tasks)) {
+	if (simulate_reserve(s, tasks->n_tasks, tasks->n_transfers)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}

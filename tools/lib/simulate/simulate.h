@@ -43,6 +43,8 @@ enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
  * struct to_simulation - one iteration
  * @time: seconds until the last task has finished
  * @start, @finish: seconds, per task
+ * @transfer_finish: seconds, per transfer of the tasks; only by TO_SIMULATE_TRANSFERS.
+ *	Their task may have finished a little later: it has the longest of their latencies
  * @link_bytes: sent, per link of to_simulator_network()
  * @link_busy: seconds in which something was sent, per link
  * @events: ends of tasks, of phases and of what they send
@@ -52,7 +54,7 @@ enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
  */
 struct to_simulation {
 	double time;
-	double *start, *finish;
+	double *start, *finish, *transfer_finish;
 	double *link_bytes, *link_busy;
 	uint64_t events;
 	uint32_t n_critical;
