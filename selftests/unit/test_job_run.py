@@ -133,7 +133,7 @@ for number, name in ((signal.SIGTERM, "TERM"), (signal.SIGINT, "INT"), (signal.S
     process = start("sh", "-c", f"trap 'exit 9' {name}; echo up; while :; do sleep 0.05; done")
     up = process.stdout.readline()
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     same((up, process.returncode), ("up\n", 9), f"SIG{name} goes to the command")
     report("between all servers" in err, "and what was sent is compared", err)
 
@@ -149,9 +149,9 @@ report(load(f"{top}/harm-s1")["count"] < 0 and status == 0 and "not recorded" no
 process = start("sh", "-c", f"echo up; while [ ! -e {top}/go ]; do sleep 0.05; done; exit 3")
 process.stdout.readline()
 save(f"{top}/harm-s1", {"action": "die", "ops": ["sample"], "count": 1, "times": 1})
-wait_for(lambda: os.path.exists(f"{top}/dead-s1"))
+wait_for(lambda: os.path.exists(f"{top}/dead-s1"), 120)
 save(f"{top}/go", True)
-out, err = process.communicate(timeout=60)
+out, err = process.communicate(timeout=120)
 report(process.returncode == 3 and "intervals lack a server's part" in err,
        "an agent that dies: the command goes on, and it is said", err)
 
