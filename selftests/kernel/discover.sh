@@ -25,6 +25,7 @@ END
 chmod +x "$tmp/bin/ssh"
 PATH=$tmp/bin:$PATH
 cd "$tmp" || exit
+export TOPOOPT_STATE=$tmp/state
 ln -s "$examples" examples
 
 # --- from cables to traffic ---
@@ -32,11 +33,27 @@ ln -s "$examples" examples
 mapfile -d '' -t blocks < <("$lib_dir/doc_commands.py" fabric "$lib_dir/../README.md")
 is "README has one such block" "${#blocks[@]}" 1
 must bash -eu -c "${blocks[0]}" >"$tmp/out"
+is "README's last command" "$(tail -n 1 "$tmp/out")" "status: healthy"
 is "the links are the cables" \
 	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' cluster.json)" \
 	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$examples/ring-4/cluster.json")"
 plan=$tmp/plan.json
 is "TCP over all 12 pairs, IPv4 and IPv6" "$(tcp_pairs)" 24
+
+# --- how it is ---
+
+check "healthy after traffic" toctl status --json
+toctl status --json plan.json >later
+is "the links' bytes are counted since the last look" \
+	"$(jq '[.healthy, .seconds > 0, all(.links[]; has("bytes"))] | all' later)" true
+must ip -n s1 link set eth0 down
+toctl status >later
+is "a port is down: exit status" $? 1
+is "it is named, and the backups" "$(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*\): .*/\1/p' later | sort)" \
+	"$(printf '%s\n' 's1: backups' 's1:eth0: carrier')"
+is "the last line" "$(tail -n 1 later)" "status: NOT healthy"
+must ip -n s1 link set eth0 up
+check "it is up: healthy again" wait_for 60 toctl status
 
 # --- from words ---
 

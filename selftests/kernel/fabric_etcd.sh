@@ -122,6 +122,14 @@ flood=$!
 check "it sees other traffic than the plan's" wait_for 120 run_saw shift ||
 	sed 's/^/# /' "$tmp/run.text"
 check "and decides" wait_for 60 run_saw decision
+TOPOOPT_STATE=$tmp/state toctl status "$tmp/run.json" --etcd "$url" --log "$tmp/run.log" --json \
+	>"$tmp/status"
+is "toctl status sees it at work, and all servers" \
+	"$(jq -c '[.reached, .generation > 0, .loop.running, .loop.decision.event != null,
+		(.loop.controller | startswith("process '"$run"' on "))]' "$tmp/status")" \
+	'[4,true,true,true,true]'
+seen=$(jq -s 'map(select(.event == "refused")) | length' "$tmp/run.log")
+is "and disturbs nothing" "$seen" 0
 kill "$flood" "$run"
 wait "$run"
 is "it ends with the fabric as planned" "$?" 0

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "control/agent_look.h"
 #include "format/plan_slice.h"
 #include "format/tm_json.h"
 #include "kernel/apply.h"
@@ -571,6 +572,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 		return ret;
 	if (!strcmp(op, "hello"))
 		return 0;
+	if (!strcmp(op, "look"))
+		return to_agent_look(agent->device, agent->counter_names, reply, err);
 	if (!strcmp(op, "stage"))
 		return agent_stage(agent, request, reply, err);
 	if (!strcmp(op, "commit"))

@@ -28,6 +28,7 @@
  *		there is, is the fingerprint of servers' names: if they are those of
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made
+ *	look	counters, see agent_look.h
  *
  * It may also have "active": generation that was confirmed last. If that is what
  * this agent committed, it is confirmed here too. A commit that is not confirmed

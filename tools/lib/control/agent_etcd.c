@@ -286,7 +286,7 @@ static json_t *follow_query(struct follower *f, const char *op, const json_t *re
 {
 	struct to_error why;
 
-	if (!strcmp(op, "hello") || !strcmp(op, "sample"))
+	if (!strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look"))
 		return f->config->call(f->config->agent, request);
 	to_error_set(&why, -EINVAL, "no query is called \"%s\"", op);
 	return follow_refuse(&why);
@@ -308,7 +308,7 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 		json_object_set(reply, "id", json_object_get(request, "id"));
 		json_decref(f->unsaid);
 		f->unsaid = reply;
-		f->what = !strcmp(op, "sample") ? "matrix" : "state";
+		f->what = !strcmp(op, "sample") ? "matrix" : !strcmp(op, "look") ? "look" : "state";
 		if (follow_say(f, &why))
 			follow_note(f, true, why.text);
 	}

@@ -10,14 +10,16 @@
  *	request/decision	the last request that changes tables. Who was
  *				away follows it when coming back
  *	request/query		the last hello or sample
+ *	request/look		the last look of an observer, who is no controller
  *	plans/GENERATION/job, plans/GENERATION/cluster,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
  *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
  *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
+ *	agents/SERVER/look	last answer to a look; has the same lease
  *	agents/SERVER/rival	another one that wanted to be; has a lease
- *	samples/SERVER/state, samples/SERVER/matrix
+ *	samples/SERVER/state, samples/SERVER/matrix, samples/SERVER/look
  *				a reply that one value does not hold, in parts; the key
  *				above then has "id", "ok" and "large": true. Same lease
  *
@@ -38,6 +40,7 @@
 #define TO_ETCD_CONTROLLER "controller"
 #define TO_ETCD_DECISION "request/decision"
 #define TO_ETCD_QUERY "request/query"
+#define TO_ETCD_LOOK "request/look"
 #define TO_ETCD_REQUESTS "request/"
 #define TO_ETCD_PLANS "plans/"
 #define TO_ETCD_AGENTS "agents/"

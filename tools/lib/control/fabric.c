@@ -248,6 +248,22 @@ int to_fabric_status(struct to_fabric *f, struct to_error *err)
 	return fabric_call_all(f, "hello", err);
 }
 
+int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
+{
+	int ret;
+
+	fabric_all(f);
+	ret = fabric_call(f, json_pack("{s:s}", "op", "look"), NULL, err);
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+		replies[i] = ret < 0 ? NULL : json_incref(f->replies[i]);
+	return ret < 0 ? ret : 0;
+}
+
+const char *to_fabric_controller(const struct to_fabric *f)
+{
+	return f->link->controller;
+}
+
 int to_fabric_generation(const struct to_fabric *f, uint64_t *generation,
 			 struct to_error *err)
 {
@@ -495,6 +511,8 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 		  to_fabric_pipes(c, options->command, err);
 	if (!f->link)
 		goto fail;
+	if (options->observe)
+		return f;
 	fabric_all(f);
 	if (fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
 		goto fail;

@@ -16,6 +16,7 @@
  * decision, which the agents carry out and the next controller confirms.
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,12 +30,15 @@
  * @command: starts an agent that speaks on its standard input and output; run
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
  * @timeout_ns: how long all agents together may take for one request
+ * @observe: only look: nothing but to_fabric_look() and to_fabric_servers() may be asked of
+ *	the fabric, and a controller may be at work meanwhile
  * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
 struct to_fabric_options {
 	const char *command;
 	struct to_etcd_options etcd;
 	uint64_t timeout_ns;
+	bool observe;
 	void (*note)(const char *text);
 };
 
@@ -100,6 +104,19 @@ void to_fabric_leave_out(struct to_fabric *fabric, const bool *out);
  * do not answer, by name.
  */
 int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
+
+/**
+ * to_fabric_look() - what all servers count, see agent_look.h
+ * @replies: per server, gets the reply, to be released with json_decref(); NULL where there
+ *	is none, and to_fabric_servers() says why
+ *
+ * Return: 0, also when servers do not answer; a negative errno with @err when nobody can be
+ * asked.
+ */
+int to_fabric_look(struct to_fabric *fabric, json_t **replies, struct to_error *err);
+
+/** to_fabric_controller() - who controls the fabric, "" for nobody; etcd alone knows */
+const char *to_fabric_controller(const struct to_fabric *fabric);
 
 /**
  * to_fabric_generation() - the generation that is active on all servers

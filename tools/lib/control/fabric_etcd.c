@@ -35,6 +35,7 @@
  * @note: see to_fabric_options, may be NULL
  * @present: per server, whether it has an agent
  * @rivals: per server, agent that wanted to be its second, as last told of, or ""
+ * @observe: we never are the controller
  * @lease: of our controller key, 0: we are not the controller
  * @created: revision of that key
  * @kept_ms: when we last saw that the lease goes on
@@ -57,6 +58,7 @@ struct cluster_link {
 	void (*note)(const char *text);
 	bool *present;
 	char (*rivals)[320];
+	bool observe;
 	_Atomic int64_t lease;
 	int64_t created;
 	struct to_etcd *keeper_etcd;
@@ -180,7 +182,7 @@ static int cluster_keep(struct cluster_link *c, struct to_error *err)
 {
 	int ret;
 
-	if (cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
+	if (c->observe || cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
 		return 0;
 	ret = c->lease ? to_etcd_keep(c->etcd, c->lease, err) : -ENOENT;
 	if (!ret)
@@ -396,7 +398,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 
 static bool cluster_is_query(const char *op)
 {
-	return !strcmp(op, "hello") || !strcmp(op, "sample");
+	return !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look");
 }
 
 /* With decision @op of @generation nobody needs the parts of some plans any more. */
@@ -436,8 +438,10 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 		free(text);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
-	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->created);
-	to_etcd_txn_put(&txn, cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
+	if (!c->observe)
+		to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->created);
+	to_etcd_txn_put(&txn, c->observe ? TO_ETCD_LOOK :
+			cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
 			strlen(text), 0);
 	free(text);
 	cluster_delete_plans(c, &txn, op, generation);
@@ -461,7 +465,7 @@ static void cluster_compact(struct cluster_link *c)
 {
 	uint64_t now = cluster_now_ms();
 
-	if (now < c->compacted_ms + CLUSTER_COMPACT_MS)
+	if (c->observe || now < c->compacted_ms + CLUSTER_COMPACT_MS)
 		return;
 	to_etcd_compact(c->etcd, c->old, NULL);
 	c->old = c->revision;
@@ -530,6 +534,19 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	return 0;
 }
 
+static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	snprintf(c->link.controller, sizeof(c->link.controller), "%s", n ? kv->value : "");
+	to_etcd_kv_free(kv, n);
+	return 0;
+}
+
 static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,
 			struct to_error *err)
 {
@@ -538,6 +555,8 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	uint64_t generation = json_integer_value(json_object_get(call->request, "generation"));
 	int ret = cluster_keep(c, err);
 
+	if (!ret && c->observe)
+		ret = cluster_read_controller(c, err);
 	if (!ret && c->stale)
 		ret = cluster_read(c, err);
 	ret = ret ? ret : cluster_check_later(c, op, generation, err);
@@ -587,12 +606,14 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	etcd.role = TO_ETCD_CONTROLLER;
 	c->note = options->note;
 	c->link.learns = true;
+	c->observe = options->observe;
 	c->link.call = cluster_call;
 	c->link.close = cluster_close;
 	c->cluster = cluster;
 	c->closing[1] = -1;
 	c->etcd = to_etcd_open(&etcd, err);
-	if (c->etcd && !cluster_lock(c, err) && !cluster_start_keeper(c, &etcd, err) &&
+	if (c->etcd && (c->observe || (!cluster_lock(c, err) &&
+				       !cluster_start_keeper(c, &etcd, err))) &&
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;

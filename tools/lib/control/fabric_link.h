@@ -35,12 +35,14 @@ struct to_fabric_call {
  *	nothing can be asked
  * @generation: the latest of the last decision, when it was opened or another
  *	controller may have made it
+ * @controller: who controls the fabric while it is only observed, or ""
  * @staged, @committed: that one ended before it had decided whether to commit,
  *	before it had confirmed
  * @learns: agents that are started get to know by themselves what was decided
  */
 struct to_fabric_link {
 	uint64_t generation;
+	char controller[256];
 	bool staged, committed, learns;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);

@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl status of a ring of four whose agents say what the test has them say."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
+import jsonschema
+
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
+TOCTL = os.environ.get("TOCTL", "build/toctl")
+RING = "examples/ring-4/"
+SCHEMA = json.load(open("Documentation/schemas/status.schema.json", encoding="utf-8"))
+COUNTERS = ("miss-packets", "backup-packets", "drop-header", "drop-ttl", "drop-tx")
+RATE = 200e9	# bits/s of a port
+AGENT = """while IFS= read -r request; do
+	echo "$request" >>DIR/requests
+	id=${request##*'"id":'}; id=${id%%[,\\}]*}
+	sed "s/ID/$id/" "DIR/$1" || exit
+done
+"""
+
+tmp = tempfile.TemporaryDirectory()
+DIR = tmp.name
+PLAN = f"{DIR}/plan.json"
+subprocess.run((TOCTL, "plan", "--cluster", RING + "cluster.json", "--job", RING + "job.json",
+                "--fixed", "-o", PLAN), check=True, stdout=subprocess.DEVNULL)
+with open(f"{DIR}/agent", "w", encoding="utf-8") as file:
+    file.write(AGENT.replace("DIR", DIR))
+
+
+class Server:
+    """What one agent says of itself; an hour after its start."""
+
+    def __init__(self, name):
+        self.name, self.time, self.dark = name, 3600.0, ()
+        self.bytes = {"eth0": [1000, 1000], "eth1": [1000, 1000]}	# received, sent
+        self.counters = dict.fromkeys(COUNTERS, 7)
+        self.misses = {"eth0": 7, "eth1": 7}
+        self.more = {"ok": True, "generation": 5, "staged": False, "device": 9, "backups": 0}
+
+    def say(self):
+        ports = [{"name": port, "live": port not in self.dark, "rx_bytes": rx, "tx_bytes": tx,
+                  "counters": {"miss-packets": self.misses[port]}} for port, (rx, tx) in self.bytes.items()]
+        reply = self.more | {"id": "ID", "time_ns": int(self.time * 1e9), "ports": ports,
+                             "counters": self.counters,
+                             "live": [p["name"] for p in ports if p["live"]]}
+        with open(f"{DIR}/{self.name}", "w", encoding="utf-8") as file:
+            file.write(json.dumps(reply).replace('"ID"', "ID") + "\n")
+
+
+def fabric():
+    return {f"s{i}": Server(f"s{i}") for i in range(4)}
+
+
+def status(servers, *options, forget=False, plan=PLAN):
+    """Text, JSON and exit status of looks at servers; the text is a look of its own."""
+    state = f"{DIR}/state/ring-4/look.json"
+    if forget and os.path.exists(state):
+        os.unlink(state)
+    for server in servers.values():
+        server.say()
+    before = open(state, encoding="utf-8").read() if os.path.exists(state) else None
+    results = []
+    for extra in ((), ("--json",)):
+        if before:
+            open(state, "w", encoding="utf-8").write(before)
+        elif os.path.exists(state):
+            os.unlink(state)
+        results.append(subprocess.run(
+            (TOCTL, "status", plan, "--command", f"bash {DIR}/agent {{}}", *options, *extra),
+            capture_output=True, text=True, check=False,
+            env=os.environ | {"TOPOOPT_STATE": f"{DIR}/state"}))
+    text, said = results
+    document = json.loads(said.stdout) if said.stdout else None
+    if document:
+        jsonschema.validate(document, SCHEMA)
+    return text.stdout, document, text.returncode, text.stderr
+
+
+def pass_time(servers, seconds):
+    for server in servers.values():
+        server.time += seconds
+
+
+def checks(document):
+    return [f"{c['subject']} {c['check']}" for c in document["checks"]]
+
+
+def planned(servers, document, unit):
+    """Let links carry what the plan gives them, in parts of so many bytes."""
+    for link in document["links"]:
+        (a, p), (b, q) = link["from"].split(":"), link["to"].split(":")
+        size = round(unit * link["planned"])
+        servers[a].bytes[p][1] += size
+        servers[b].bytes[q][0] += size
+
+
+servers = fabric()
+text, first, code, err = status(servers, forget=True)
+report(code == 0 and text.endswith("status: healthy\n") and not err and first["healthy"] and
+       "seconds" not in first and "run it again" in text,
+       "a first look at a healthy fabric, whatever its counters", text + err)
+report(set(open(f"{DIR}/requests", encoding="utf-8").read().split('"op":"')[1:]) and
+       all('"op":"look"' in line for line in open(f"{DIR}/requests", encoding="utf-8")),
+       "agents are asked for nothing but a look", open(f"{DIR}/requests", encoding="utf-8").read())
+
+pass_time(servers, 2)
+planned(servers, first, 8e9)
+text, said, code, _ = status(servers)
+busiest = max(said["links"], key=lambda link: link["bytes"])
+report(code == 0 and said["seconds"] == 2 and said["bytes"] == sum(
+    link["bytes"] for link in said["links"]) and said["off_plan"] < 1e-6 and
+    abs(busiest["utilisation"] - busiest["bytes"] * 8 / 2 / RATE) < 1e-9 and
+    f"{busiest['utilisation'] * 100:.1f} %" in text and "0.0 % of these bytes" in text,
+    "traffic as planned: bytes, utilisation, nothing off plan", text)
+
+pass_time(servers, 1)
+servers["s2"].bytes["eth0"][1] += 10 ** 9
+text, said, code, _ = status(servers)
+share = [link["planned"] for link in said["links"] if link["from"] == "s2:eth0"][0]
+report(code == 0 and abs(said["off_plan"] - (1 - share)) < 1e-6,
+       "all bytes on one link: all are off plan but what it has by the plan", text)
+
+pass_time(servers, 1)
+for server in servers.values():
+    server.counters["drop-tx"] += 100
+    server.counters["drop-ttl"] += 3
+    server.counters["miss-packets"] += 1
+text, said, code, _ = status(servers)
+report(code == 0 and said["congested"] == 400 and said["expired"] == 12 and said["drops"] == 0 and
+       "400 at full queues, 12 by TTL" in text, "full queues, traceroute and multicast of the stack are healthy", text)
+
+pass_time(servers, 1)
+servers["s1"].counters["miss-packets"] += 15
+servers["s1"].misses["eth1"] += 5
+servers["s3"].counters["drop-header"] += 6
+text, said, code, _ = status(servers)
+report(code == 1 and checks(said) == ["s1 misses", "s3 drops"] and "NOT healthy" in text and
+       said["misses"] == 5 and said["drops"] == 6 and
+       "FAIL s1: misses: 5 packets without a route in 1 s" in text, "misses and drops", text)
+pass_time(servers, 1)
+_, said, code, _ = status(servers)
+report(code == 0 and said["misses"] == 0, "they are those since the last look")
+
+pass_time(servers, 1)
+servers["s1"].dark = ("eth0",)
+servers["s1"].more["backups"] = 3
+text, said, code, _ = status(servers)
+report(code == 1 and checks(said) == ["s1 backups", "s1:eth0 carrier"] and said["lit"] == 7 and
+       [link["from"] for link in said["links"] if not link["lit"]] == ["s1:eth0", "s2:eth1"],
+       "a port without light, backups in use", text)
+
+servers = fabric()
+servers["s3"].more["generation"] = 4
+servers["s0"].more["staged"] = True
+text, said, code, _ = status(servers, forget=True)
+report(code == 1 and said["generation"] == 0 and
+       checks(said) == ["s0 stage", "s3 generation"] and "4, most servers run 5" in text,
+       "another generation, a stage that was left", text)
+
+servers = fabric()
+servers["s2"].more |= {"generation": 0}
+for key in ("device", "backups"):
+    del servers["s2"].more[key]
+servers["s2"].bytes = {}
+text, said, code, _ = status(servers, forget=True)
+report(code == 1 and checks(said) == ["s2 plan"], "a server without a plan: nothing else of it", text)
+
+servers = fabric()
+status(servers, forget=True)
+pass_time(servers, 1)
+servers["s0"].more["device"] = 10
+servers["s0"].misses["eth0"] = 3
+servers["s1"].time = 5.0
+servers["s1"].bytes["eth0"][1] = 5
+text, said, code, _ = status(servers)
+report(code == 0 and said["off_plan"] is None and
+       [s["server"] for s in said["servers"] if "misses" not in s] == ["s0", "s1"] and
+       all("bytes" in link for link in said["links"] if "s2:" in link["from"] + link["to"]),
+       "a device made anew and a server that booted: neither is counted", text)
+
+servers = fabric()
+del servers["s3"]
+os.unlink(f"{DIR}/s3")
+text, said, code, _ = status(servers, forget=True)
+report(code == 1 and checks(said) == ["s3 agent"] and "3 of 4 reached" in text,
+       "a server that does not answer", text)
+
+servers = fabric()
+servers["s1"].more |= {"ok": False, "error": "no request is called \"look\""}
+text, said, code, _ = status(servers, forget=True)
+report(code == 1 and checks(said) == ["s1 agent"] and 'no request is called "look"' in text,
+       "an agent of an older version says so", text)
+
+# --- the loop ---
+
+servers = fabric()
+with open(f"{DIR}/log", "w", encoding="utf-8") as file:
+    for line in ({"time": 1.0, "event": "decision", "action": "rewire", "reason": "old"},
+                 {"time": 2.0, "event": "refused", "error": "too \x1b[31mdark"},
+                 {"time": 3.0, "event": "shift"}):
+        file.write(json.dumps(line) + "\n")
+    file.write('{"time": 4.0, "event": "deci')
+open(PLAN + ".next", "w", encoding="utf-8").close()
+text, said, code, _ = status(servers, "--log", f"{DIR}/log", forget=True)
+report(code == 0 and said["loop"]["decision"]["event"] == "refused" and said["loop"]["change"] and
+       not said["loop"]["running"] and "refused: too ?[31mdark" in text and
+       "a change was interrupted" in text, "the last decision of a log, a change that ended early", text)
+os.unlink(PLAN + ".next")
+
+replan = subprocess.run((TOCTL, "replan", "--down", "s0:eth0", "--plan", PLAN, "-o",
+                         PLAN + ".repair"), capture_output=True, text=True, check=False)
+servers["s0"].dark, servers["s1"].dark = ("eth0",), ("eth1",)
+text, said, code, _ = status(servers, forget=True)
+report(code == 0 and said["loop"]["repair"] and said["ports"] == 6 and
+       "a plan without what is down is in force" in text,
+       "a repaired fabric is looked at by its repaired plan", text + replan.stderr)
+os.unlink(PLAN + ".repair")
+
+# --- trouble ---
+
+for what, options, plan, line in (
+        ("a plan that is not there", (), f"{DIR}/none.json", f"{DIR}/none.json: No such file"),
+        ("a log that is not there", ("--log", f"{DIR}/none"), PLAN, f"{DIR}/none: No such file")):
+    text, said, code, err = status({}, *options, plan=plan)
+    report(code == 2 and not text and f"toctl status: {line}" in err and err.count("\n") == 1,
+           f"{what}: status 2", err)
+
+done()

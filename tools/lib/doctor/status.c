@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "doctor/status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "routing/link_loads.h"
+
+#define STATUS_NAME (TO_NAME_MAX + IFNAMSIZ)
+
+int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
+		   struct to_error *err)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(fabric);
+	json_t **replies = calloc(n, sizeof(*replies)), *all = json_object();
+	int ret = replies && all ? to_fabric_look(fabric, replies, err) :
+				   to_error_set(err, -ENOMEM, "out of memory");
+
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		json_t *reply = replies[i] ? replies[i] : json_object();
+
+		if (servers[i].error[0])
+			json_object_set_new(reply, "error", json_string(servers[i].error));
+		json_object_set_new(reply, "reached", json_boolean(servers[i].reached));
+		json_object_set_new(all, servers[i].name, reply);
+	}
+	free(replies);
+	if (!ret)
+		*look = json_pack("{s:f, s:o}", "time", to_clock_realtime_ns() * 1e-9,
+				  "servers", all);
+	else
+		json_decref(all);
+	return ret;
+}
+
+static const json_t *status_reply(const json_t *look, const char *server)
+{
+	return json_object_get(json_object_get(look, "servers"), server);
+}
+
+static uint64_t status_number(const json_t *object, const char *key)
+{
+	const json_int_t n = json_integer_value(json_object_get(object, key));
+
+	return n > 0 ? n : 0;
+}
+
+static const json_t *status_port(const json_t *reply, const char *name)
+{
+	const json_t *port;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "ports"), i, port) {
+		const char *called = json_string_value(json_object_get(port, "name"));
+
+		if (called && !strcmp(called, name))
+			return port;
+	}
+	return NULL;
+}
+
+/* Since the look before; 0 when the server or its device started anew meanwhile. */
+static double status_seconds(const json_t *before, const json_t *now)
+{
+	const uint64_t then = status_number(before, "time_ns"), at = status_number(now, "time_ns");
+	const uint64_t device = status_number(now, "device");
+
+	if (!then || at <= then || !device || status_number(before, "device") != device)
+		return 0;
+	return (at - then) * 1e-9;
+}
+
+/* By how much a counter went on; nothing when it began anew. */
+static uint64_t status_delta(const json_t *before, const json_t *now, const char *key)
+{
+	const uint64_t then = status_number(before, key), at = status_number(now, key);
+
+	return at > then ? at - then : 0;
+}
+
+/* Of packets to relay; what the stack sends to multicast groups is no miss of the plan. */
+static uint64_t status_misses(const json_t *before, const json_t *now)
+{
+	const json_t *port;
+	uint64_t misses = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(now, "ports"), i, port) {
+		const char *name = json_string_value(json_object_get(port, "name"));
+		const json_t *old = name ? status_port(before, name) : NULL;
+
+		if (old)
+			misses += status_delta(json_object_get(old, "counters"),
+					       json_object_get(port, "counters"), "miss-packets");
+	}
+	return misses;
+}
+
+static void status_count_drops(struct to_status_server *s, const json_t *before, const json_t *now)
+{
+	const json_t *old = json_object_get(before, "counters");
+	json_t *counters = json_object_get(now, "counters"), *value;
+	const char *name;
+
+	json_object_foreach(counters, name, value) {
+		const uint64_t n = status_delta(old, counters, name);
+
+		if (!strcmp(name, "drop-tx"))
+			s->congested = n;
+		else if (!strcmp(name, "drop-ttl"))
+			s->expired = n;
+		else if (!strncmp(name, "drop-", 5))
+			s->drops += n;
+	}
+}
+
+static void status_server(struct to_status_server *s, const json_t *before, const json_t *now)
+{
+	const char *error = json_string_value(json_object_get(now, "error"));
+
+	s->reached = json_is_true(json_object_get(now, "reached"));
+	snprintf(s->error, sizeof(s->error), "%s", error ? error : "");
+	if (!s->reached)
+		return;
+	s->generation = status_number(now, "generation");
+	s->staged = json_is_true(json_object_get(now, "staged"));
+	s->backups = status_number(now, "backups");
+	s->seconds = status_seconds(before, now);
+	if (s->seconds <= 0)
+		return;
+	s->misses = status_misses(before, now);
+	status_count_drops(s, before, now);
+}
+
+/* Whether @at has carrier; a server that was not reached says nothing: 1. */
+static bool status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
+{
+	const struct to_server *server = &st->plan->cluster->servers[at.server];
+	const json_t *port;
+
+	if (!st->servers[at.server].reached)
+		return true;
+	port = status_port(status_reply(now, server->name), server->ports[at.port].name);
+	return json_is_true(json_object_get(port, "live"));
+}
+
+/* What @at counted as @key since the look before; false: that is not known. */
+static bool status_bytes(const struct to_status *st, const json_t *before, const json_t *now,
+			 struct to_port_ref at, const char *key, uint64_t *bytes)
+{
+	const struct to_server *server = &st->plan->cluster->servers[at.server];
+	const char *name = server->ports[at.port].name;
+	const json_t *old, *port;
+
+	if (st->servers[at.server].seconds <= 0)
+		return false;
+	old = status_port(status_reply(before, server->name), name);
+	port = status_port(status_reply(now, server->name), name);
+	*bytes = status_delta(old, port, key);
+	return old && port;
+}
+
+static void status_arc(struct to_status *st, struct to_status_arc *arc, const json_t *before,
+		       const json_t *now)
+{
+	const struct to_server *servers = st->plan->cluster->servers;
+	const uint64_t a = servers[arc->from.server].ports[arc->from.port].bandwidth;
+	const uint64_t b = servers[arc->to.server].ports[arc->to.port].bandwidth;
+	double seconds = st->servers[arc->from.server].seconds;
+
+	arc->lit = status_lit(st, now, arc->from) && status_lit(st, now, arc->to);
+	arc->counted = status_bytes(st, before, now, arc->from, "tx_bytes", &arc->bytes);
+	if (!arc->counted) {
+		arc->counted = status_bytes(st, before, now, arc->to, "rx_bytes", &arc->bytes);
+		seconds = st->servers[arc->to.server].seconds;
+	}
+	if (!arc->counted)
+		return;
+	arc->rate = 8 * arc->bytes / seconds;
+	arc->utilisation = arc->rate / (a < b ? a : b);
+}
+
+/* The arcs, with the shares that the plan gives them. */
+static int status_arcs(struct to_status *st)
+{
+	const struct to_cluster *c = st->plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f = {};
+	double *rings = NULL, *mp = NULL, sum = 0;
+	int ret = graph ? to_forwarding_init(&f, st->plan, graph) : -ENOMEM;
+
+	if (!ret) {
+		rings = calloc(graph->n_arcs + 1, sizeof(*rings));
+		mp = calloc(graph->n_arcs + 1, sizeof(*mp));
+		st->arcs = calloc(graph->n_arcs + 1, sizeof(*st->arcs));
+		ret = rings && mp && st->arcs ? to_link_loads(&f, rings, mp) : -ENOMEM;
+	}
+	for (unsigned int i = 0; !ret && i < graph->n_arcs; i++)
+		sum += rings[i] + mp[i];
+	for (unsigned int i = 0; !ret && i < graph->n_arcs; i++)
+		st->arcs[i] = (struct to_status_arc){
+			.from = { graph->from[i], graph->port[i] },
+			.to = { graph->to[i], graph->peer_port[i] },
+			.planned = sum > 0 ? (rings[i] + mp[i]) / sum : 0 };
+	st->n_arcs = ret ? 0 : graph->n_arcs;
+	free(rings);
+	free(mp);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	return ret;
+}
+
+/* Half of what the shares differ by; only where all links were counted. */
+static double status_off_plan(const struct to_status *st)
+{
+	double planned = 0, off = 0;
+
+	for (unsigned int i = 0; i < st->n_arcs; i++) {
+		const struct to_status_arc *arc = &st->arcs[i];
+		const double share = st->bytes ? (double)arc->bytes / st->bytes : 0;
+
+		if (!arc->counted)
+			return -1;
+		planned += arc->planned;
+		off += share > arc->planned ? share - arc->planned : arc->planned - share;
+	}
+	return st->bytes && planned > 0 ? off / 2 : -1;
+}
+
+static void status_count_ports(struct to_status *st, const json_t *now)
+{
+	for (unsigned int i = 0; i < st->n_arcs; i++) {
+		const struct to_port_ref ends[] = { st->arcs[i].from, st->arcs[i].to };
+
+		/* a duplex link is two arcs: each end once, where it sends */
+		for (unsigned int k = 0; k < 2; k++) {
+			struct to_status_server *s = &st->servers[ends[k].server];
+			struct to_port_ref peer;
+
+			if (k && !to_plan_peer(st->plan, ends[k], &peer))
+				continue;
+			s->ports++;
+			s->lit += s->reached && status_lit(st, now, ends[k]);
+		}
+	}
+}
+
+static void status_sum(struct to_status *st)
+{
+	bool one = true;
+
+	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++) {
+		const struct to_status_server *s = &st->servers[i];
+
+		st->reached += s->reached;
+		st->ports += s->ports;
+		st->lit += s->lit;
+		st->backups += s->backups;
+		st->misses += s->misses;
+		st->drops += s->drops;
+		st->congested += s->congested;
+		st->expired += s->expired;
+		st->seconds = s->seconds > st->seconds ? s->seconds : st->seconds;
+		one &= s->reached && s->generation == st->servers[0].generation;
+	}
+	st->generation = one ? st->servers[0].generation : 0;
+	for (unsigned int i = 0; i < st->n_arcs; i++)
+		st->bytes += st->arcs[i].bytes;
+}
+
+/* The generation that most servers run, of those that were reached. */
+static uint64_t status_usual(const struct to_status *st)
+{
+	uint64_t usual = 0;
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++) {
+		unsigned int n = 0;
+
+		for (unsigned int k = 0; k < st->plan->cluster->n_servers; k++)
+			n += st->servers[k].reached &&
+			     st->servers[k].generation == st->servers[i].generation;
+		if (st->servers[i].reached && n > most) {
+			most = n;
+			usual = st->servers[i].generation;
+		}
+	}
+	return usual;
+}
+
+static void status_check_server(struct to_status *st, const struct to_status_server *s,
+				uint64_t usual)
+{
+	struct to_checks *checks = &st->checks;
+
+	if (!s->reached || s->error[0])
+		to_check_add(checks, TO_CHECK_FAIL, "agent", s->name,
+			     "see that the server is up, and that toctl agent can be started there",
+			     "%.180s", s->error[0] ? s->error : "does not answer");
+	if (!s->reached)
+		return;
+	if (!s->generation)
+		to_check_add(checks, TO_CHECK_FAIL, "plan", s->name, "toctl apply --all PLAN",
+			     "no plan is active");
+	else if (s->generation != usual)
+		to_check_add(checks, TO_CHECK_FAIL, "generation", s->name,
+			     "toctl apply --all PLAN", "runs %" PRIu64 ", most servers run %" PRIu64,
+			     s->generation, usual);
+	if (s->staged)
+		to_check_add(checks, TO_CHECK_WARN, "stage", s->name,
+			     "if nobody is changing the plan: toctl apply --abort on this server",
+			     "a table is staged and not committed");
+	if (s->backups)
+		to_check_add(checks, TO_CHECK_WARN, "backups", s->name, NULL,
+			     "in use for %u group%s of next hops", s->backups,
+			     s->backups == 1 ? "" : "s");
+	if (s->misses)
+		to_check_add(checks, TO_CHECK_FAIL, "misses", s->name,
+			     "toctl apply --all PLAN, where somebody else changed routes or addresses",
+			     "%" PRIu64 " packets without a route in %.3g s", s->misses, s->seconds);
+	if (s->drops)
+		to_check_add(checks, TO_CHECK_WARN, "drops", s->name,
+			     "toctl show counters on this server tells why",
+			     "%" PRIu64 " packets in %.3g s", s->drops, s->seconds);
+}
+
+static void status_check_ports(struct to_status *st, const json_t *now)
+{
+	const struct to_cluster *c = st->plan->cluster;
+
+	for (unsigned int s = 0; s < c->n_servers; s++)
+		for (unsigned int p = 0; st->servers[s].reached && p < c->servers[s].n_ports; p++) {
+			const struct to_port_ref at = { s, p };
+			char name[STATUS_NAME];
+			bool linked = false;
+
+			for (unsigned int i = 0; !linked && i < c->n_links; i++)
+				linked = (c->links[i].a.server == s && c->links[i].a.port == p) ||
+					 (c->links[i].b.server == s && c->links[i].b.port == p);
+			if (!linked || !st->servers[s].generation || status_lit(st, now, at))
+				continue;
+			snprintf(name, sizeof(name), "%s:%s", c->servers[s].name,
+				 c->servers[s].ports[p].name);
+			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", name,
+				     "toctl doctor --plan PLAN on this server tells why",
+				     "no light");
+		}
+}
+
+int to_status_make(struct to_status *st, const struct to_plan *plan, const json_t *before,
+		   const json_t *now, struct to_error *err)
+{
+	const struct to_cluster *c = plan->cluster;
+	uint64_t usual;
+
+	*st = (struct to_status){ .plan = plan, .off_plan = -1 };
+	st->time = json_number_value(json_object_get(now, "time"));
+	st->servers = calloc(c->n_servers, sizeof(*st->servers));
+	if (!st->servers || status_arcs(st)) {
+		to_status_free(st);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	for (unsigned int i = 0; i < c->n_servers; i++) {
+		st->servers[i].name = c->servers[i].name;
+		status_server(&st->servers[i], status_reply(before, c->servers[i].name),
+			      status_reply(now, c->servers[i].name));
+	}
+	for (unsigned int i = 0; i < st->n_arcs; i++)
+		status_arc(st, &st->arcs[i], before, now);
+	status_count_ports(st, now);
+	status_sum(st);
+	st->off_plan = status_off_plan(st);
+	usual = status_usual(st);
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		status_check_server(st, &st->servers[i], usual);
+	status_check_ports(st, now);
+	return 0;
+}
+
+void to_status_free(struct to_status *st)
+{
+	free(st->servers);
+	free(st->arcs);
+	to_checks_free(&st->checks);
+	*st = (struct to_status){};
+}
+
+const struct to_status_arc *to_status_busiest(const struct to_status *st)
+{
+	const struct to_status_arc *busiest = NULL;
+
+	for (unsigned int i = 0; i < st->n_arcs; i++)
+		if (st->arcs[i].counted &&
+		    (!busiest || st->arcs[i].utilisation > busiest->utilisation))
+			busiest = &st->arcs[i];
+	return busiest;
+}
+
+static json_t *status_port_json(const struct to_status *st, struct to_port_ref at)
+{
+	const struct to_server *server = &st->plan->cluster->servers[at.server];
+
+	return json_sprintf("%s:%s", server->name, server->ports[at.port].name);
+}
+
+static json_t *status_servers_json(const struct to_status *st)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++) {
+		const struct to_status_server *s = &st->servers[i];
+		json_t *object = json_pack("{s:s, s:b, s:s, s:I, s:b, s:i, s:i, s:i}",
+			"server", s->name, "reached", s->reached, "error", s->error,
+			"generation", (json_int_t)s->generation, "staged", s->staged,
+			"ports", s->ports, "lit", s->lit, "backups", s->backups);
+
+		if (s->seconds > 0)
+			json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I}",
+				"seconds", s->seconds, "misses", (json_int_t)s->misses,
+				"drops", (json_int_t)s->drops,
+				"congested", (json_int_t)s->congested,
+				"expired", (json_int_t)s->expired));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *status_arcs_json(const struct to_status *st)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < st->n_arcs; i++) {
+		const struct to_status_arc *arc = &st->arcs[i];
+		json_t *object = json_pack("{s:o, s:o, s:b, s:f}",
+			"from", status_port_json(st, arc->from), "to", status_port_json(st, arc->to),
+			"lit", arc->lit, "planned", arc->planned);
+
+		if (arc->counted)
+			json_object_update_new(object, json_pack("{s:I, s:f, s:f}",
+				"bytes", (json_int_t)arc->bytes, "bps", arc->rate,
+				"utilisation", arc->utilisation));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+json_t *to_status_json(const struct to_status *st)
+{
+	static const char *const verdicts[] = {
+		[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
+	};
+	json_t *checks = json_array(), *object;
+
+	for (unsigned int i = 0; i < st->checks.n; i++) {
+		const struct to_check *c = &st->checks.items[i];
+
+		json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s, s:s}",
+			"verdict", verdicts[c->verdict], "check", c->name, "subject", c->subject,
+			"text", c->text, "fix", c->fix));
+	}
+	object = json_pack("{s:b, s:s, s:f, s:I, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
+		"healthy", !st->checks.n, "job", st->plan->demand->name, "time", st->time,
+		"generation", (json_int_t)st->generation, "reached", st->reached,
+		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks", checks,
+		"servers", status_servers_json(st), "links", status_arcs_json(st));
+	if (object && st->seconds > 0)
+		json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:o}",
+			"seconds", st->seconds, "misses", (json_int_t)st->misses,
+			"drops", (json_int_t)st->drops, "congested", (json_int_t)st->congested,
+			"expired", (json_int_t)st->expired, "bytes", (json_int_t)st->bytes,
+			"off_plan", st->off_plan < 0 ? json_null() : json_real(st->off_plan)));
+	return object;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_STATUS_H
+#define TOPOOPT_STATUS_H
+
+/*
+ * How a whole fabric is: what its agents count, twice, beside its plan.
+ *
+ *	to_status_look()	what all agents say now, a JSON object that can be kept
+ *	to_status_make()	what that means, and what happened since an earlier look
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "control/fabric.h"
+#include "data/plan.h"
+#include "doctor/check.h"
+
+/**
+ * to_status_look() - ask all servers of a fabric; to_fabric_options.observe will do
+ * @n: servers
+ * @look: gets {"time": seconds since the epoch, "servers": {NAME: its reply, or "error"}}
+ */
+int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
+		   struct to_error *err);
+
+/**
+ * struct to_status_server - one server
+ * @name: as in the plan
+ * @reached: its agent answered
+ * @error: why it did not, or what failed
+ * @generation: of its table, 0 without one
+ * @staged: a stage waits to be committed
+ * @ports, @lit: ports that have a link by the plan, and of them those with carrier
+ * @backups: groups of next hops of which a backup is in use
+ * @seconds: since it was looked at before; 0: it was not, and the next members say nothing
+ * @misses: packets of others that arrived and had no route
+ * @drops: dropped but for those
+ * @congested: dropped by a full queue or a driver
+ * @expired: dropped as their TTL was 1, as traceroute has it
+ */
+struct to_status_server {
+	const char *name;
+	bool reached;
+	char error[256];
+	uint64_t generation;
+	bool staged;
+	unsigned int ports, lit, backups;
+	double seconds;
+	uint64_t misses, drops, congested, expired;
+};
+
+/**
+ * struct to_status_arc - one direction of a link
+ * @lit: all ends that were reached have carrier
+ * @counted: it is known what it carried
+ * @bytes, @rate: carried since the look before, and in bits/s
+ * @utilisation: @rate by the bandwidth of the slower end
+ * @planned: its share of the bytes that all links carry by the plan, 0 to 1
+ */
+struct to_status_arc {
+	struct to_port_ref from, to;
+	bool lit, counted;
+	uint64_t bytes;
+	double rate, utilisation, planned;
+};
+
+/**
+ * struct to_status - the fabric
+ * @plan: borrowed
+ * @time: seconds since the epoch
+ * @seconds: the longest of any server's since the look before; 0: there was none
+ * @servers, @arcs: arrays
+ * @reached, @ports, @lit, @backups, @misses, @drops, @congested, @expired: sums
+ * @generation: that all servers run; 0: they do not run one
+ * @bytes: that all links carried, each link a packet crosses counts
+ * @off_plan: of these, the share that would have to be on other links for all links to
+ *	have the shares that the plan gives them (total variation distance), 0 to 1;
+ *	negative: not known
+ * @checks: what is not well, nothing for a healthy fabric
+ */
+struct to_status {
+	const struct to_plan *plan;
+	double time, seconds;
+	struct to_status_server *servers;
+	struct to_status_arc *arcs;
+	unsigned int n_arcs, reached, ports, lit, backups;
+	uint64_t misses, drops, congested, expired, generation, bytes;
+	double off_plan;
+	struct to_checks checks;
+};
+
+/**
+ * to_status_make() - what @now says
+ * @before: an earlier look at the same servers, NULL for none
+ *
+ * Return: 0 or -ENOMEM with @err.
+ */
+int to_status_make(struct to_status *status, const struct to_plan *plan, const json_t *before,
+		   const json_t *now, struct to_error *err);
+void to_status_free(struct to_status *status);
+
+/** to_status_busiest() - arc with the greatest utilisation; NULL when nothing was counted */
+const struct to_status_arc *to_status_busiest(const struct to_status *status);
+
+/** to_status_json() - all of it, see status.schema.json; NULL when out of memory */
+json_t *to_status_json(const struct to_status *status);
+
+#endif

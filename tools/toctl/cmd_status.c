@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "checks.h"
+#include "command.h"
+#include "control/state_file.h"
+#include "doctor/loop_state.h"
+#include "doctor/status.h"
+#include "fabric_options.h"
+#include "format/plan_json.h"
+
+struct status_args {
+	const char *log;
+	struct to_fabric_options fabric;
+};
+
+/* As scripts see it: what is unwell is a failure, not to know is trouble. */
+enum { STATUS_HEALTHY, STATUS_UNWELL, STATUS_TROUBLE };
+
+struct status {
+	struct to_plan *plan;
+	struct to_loop_state loop;
+	struct to_status st;
+	char controller[256], since[PATH_MAX];
+};
+
+static void status_note(const char *text)
+{
+	fprintf(stderr, "toctl status: %s\n", text);
+}
+
+/* The look before; NULL when there was none that can be read. */
+static json_t *status_before(const char *path)
+{
+	char *text;
+	size_t len;
+	json_t *look;
+
+	if (to_file_read(path, TO_FILE_MAX, &text, &len, NULL))
+		return NULL;
+	look = to_json_load(text, len, TO_JSON_MEMORY_MAX, path, NULL);
+	free(text);
+	return look;
+}
+
+static int status_write(FILE *out, const void *look, struct to_error *err)
+{
+	return json_dumpf(look, out, JSON_COMPACT) ?
+	       to_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int status_look(struct to_call *call, const struct status_args *args, struct status *s)
+{
+	struct to_fabric_options options = args->fabric;
+	json_t *before, *now = NULL;
+	struct to_fabric *fabric;
+	struct to_error why;
+	int ret;
+
+	options.observe = true;
+	options.note = status_note;
+	if (options.etcd.endpoints)
+		options.command = NULL;
+	fabric = to_fabric_open(s->plan, &options, &call->err);
+	if (!fabric)
+		return -EIO;
+	ret = to_status_look(fabric, s->plan->cluster->n_servers, &now, &call->err);
+	snprintf(s->controller, sizeof(s->controller), "%s", to_fabric_controller(fabric));
+	to_fabric_close(fabric);
+	if (ret)
+		return ret;
+	ret = to_state_file(s->plan->demand->name, "look.json", s->since, &why);
+	before = ret ? NULL : status_before(s->since);
+	if (!ret)
+		ret = to_file_write(s->since, status_write, now, &why);
+	if (ret)
+		fprintf(stderr, "toctl status: the next one will not know of this one: %s\n", why.text);
+	ret = to_status_make(&s->st, s->plan, before, now, &call->err);
+	json_decref(before);
+	json_decref(now);
+	return ret;
+}
+
+static void status_print_ports(const struct to_status *st)
+{
+	printf("  %-10s %u of %u reached\n", "servers", st->reached, st->plan->cluster->n_servers);
+	printf("  %-10s %u of %u have light\n", "ports", st->lit, st->ports);
+	if (st->backups)
+		printf("  %-10s in use for %u groups of next hops\n", "backups", st->backups);
+	else
+		printf("  %-10s none in use\n", "backups");
+}
+
+static void status_print_traffic(const struct to_status *st)
+{
+	const struct to_status_arc *busiest = to_status_busiest(st);
+	const struct to_server *servers = st->plan->cluster->servers;
+	char bytes[16], seconds[16];
+
+	if (st->seconds <= 0) {
+		printf("  %-10s counted from now on: run it again\n", "traffic");
+		return;
+	}
+	to_seconds_text(st->seconds, seconds);
+	printf("  %-10s %" PRIu64 " misses, %" PRIu64 " drops in %s; %" PRIu64
+	       " at full queues, %" PRIu64 " by TTL\n", "packets", st->misses, st->drops, seconds,
+	       st->congested, st->expired);
+	printf("  %-10s %s on links in %s", "traffic", to_bytes_text(st->bytes, bytes), seconds);
+	if (busiest)
+		printf("; busiest %s:%s to %s:%s, %.1f %%", servers[busiest->from.server].name,
+		       servers[busiest->from.server].ports[busiest->from.port].name,
+		       servers[busiest->to.server].name,
+		       servers[busiest->to.server].ports[busiest->to.port].name,
+		       busiest->utilisation * 100);
+	printf("\n");
+	if (st->off_plan >= 0)
+		printf("  %-10s %.1f %% of these bytes\n", "off plan", st->off_plan * 100);
+}
+
+static void status_print_loop(const struct status *s)
+{
+	char text[200];
+
+	if (s->loop.running || s->controller[0])
+		printf("  %-10s toctl is at work%s%s%s\n", "loop", s->controller[0] ? ": " : " with this plan",
+		       s->controller, s->loop.change ? ", a change is under way" : "");
+	else
+		printf("  %-10s not running%s\n", "loop",
+		       s->loop.change ? "; a change was interrupted" : "");
+	if (s->loop.repair)
+		printf("  %-10s a plan without what is down is in force\n", "repair");
+	if (!s->loop.decision)
+		return;
+	to_loop_state_text(&s->loop, text, sizeof(text));
+	printf("  %-10s %s\n", "decision", text);
+}
+
+static void status_print(const struct to_call *call, const struct status *s)
+{
+	const struct to_status *st = &s->st;
+
+	printf("%s: ", s->plan->demand->name);
+	if (st->generation)
+		printf("generation %" PRIu64 " on all %u servers\n", st->generation,
+		       s->plan->cluster->n_servers);
+	else
+		printf("%u servers without a common generation\n", s->plan->cluster->n_servers);
+	status_print_ports(st);
+	status_print_traffic(st);
+	status_print_loop(s);
+	to_checks_print(stdout, call, &st->checks);
+	printf("status: %s\n", st->checks.n ? "NOT healthy" : "healthy");
+}
+
+static int status_print_json(const struct status *s)
+{
+	json_t *object = to_status_json(&s->st);
+	json_t *loop = json_pack("{s:b, s:s, s:b, s:b}", "running",
+				 s->loop.running || s->controller[0], "controller", s->controller,
+				 "change", s->loop.change, "repair", s->loop.repair);
+	int ret;
+
+	if (s->loop.decision)
+		json_object_set(loop, "decision", s->loop.decision);
+	json_object_set_new(object, "loop", loop);
+	ret = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+	putchar('\n');
+	json_decref(object);
+	return ret ? -ENOMEM : 0;
+}
+
+/* What is in force: while it is repaired, that is not the plan itself. */
+static int status_load(struct to_call *call, const struct status_args *args, struct status *s)
+{
+	const char *path = call->n_operands ? call->operands[0] : "plan.json";
+	char repair[PATH_MAX];
+	int ret = to_loop_state_read(&s->loop, path, args->log, &call->err);
+
+	if (ret)
+		return ret;
+	if (s->loop.repair) {
+		snprintf(repair, sizeof(repair), "%s.repair", path);
+		path = repair;
+	}
+	s->plan = to_plan_load(path, &call->err);
+	return s->plan ? 0 : -EINVAL;
+}
+
+static int status_run(struct to_call *call, const void *data)
+{
+	struct status s = {};
+	int ret = status_load(call, data, &s);
+
+	ret = ret ? ret : status_look(call, data, &s);
+	if (!ret && call->json)
+		ret = status_print_json(&s) ? to_error_set(&call->err, -ENOMEM, "out of memory") : 0;
+	else if (!ret)
+		status_print(call, &s);
+	if (!ret)
+		ret = s.st.checks.n ? STATUS_UNWELL : STATUS_HEALTHY;
+	if (ret < 0) {
+		/* said here: status 2 would add advice on how to call it */
+		fprintf(stderr, "toctl status: %s\n", call->err.text);
+		call->err.text[0] = '\0';
+		ret = STATUS_TROUBLE;
+	}
+	to_status_free(&s.st);
+	to_loop_state_free(&s.loop);
+	to_plan_free(s.plan);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct status_args, field)
+
+static const struct to_option status_options[] = {
+	TO_FABRIC_OPTIONS(struct status_args, fabric, NULL),
+	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
+	  .help = "that toctl run writes, to tell its last decision" },
+	{}
+};
+
+const struct to_command to_cmd_status = {
+	.name = "status",
+	.summary = "Tell whether a fabric is well, on one screen",
+	.operands = "[PLAN]",
+	.max_operands = 1,
+	.description =
+		"Asks the agents of all servers, over ssh or through etcd, and changes nothing; "
+		"a toctl run may be at work meanwhile. PLAN is plan.json unless given.\n\n"
+		"The fabric is healthy when all servers answer and run one generation, all ports that "
+		"have a link have light, no backup is in use, nothing is left staged, and since "
+		"the last look no packet to be relayed was without a route, and none was dropped. Packets dropped at full "
+		"queues, and those whose TTL ended, as traceroute's do, are counted apart. What is "
+		"not well is named with what mends it.\n\n"
+		"Off plan is the share of the bytes on links that would have to be on others for every "
+		"link to have the share that the plan gives it for its job. Bytes are those that NICs count "
+		"for the kernel; RDMA engines have counters of their own, which toctl agent "
+		"--nic-counters takes.\n\n"
+		"It compares with the last look, which it keeps in /var/lib/topoopt/JOB/look.json (for "
+		"other users than root in ~/.local/state). It does not read routes: toctl "
+		"apply --dry-run and toctl doctor do, on each server.\n\n"
+		"Exits with 0 when the fabric is healthy, 1 when it is not, 2 when it cannot be told. "
+		"--json: status.schema.json.",
+	.options = status_options,
+	.args_size = sizeof(struct status_args),
+	.defaults = &(const struct status_args){ .fabric = TO_FABRIC_DEFAULTS },
+	.run = status_run,
+};
