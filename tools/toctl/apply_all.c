@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "apply_all.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 
@@ -39,7 +40,20 @@ static void all_report(const struct to_call *call, const struct all_result *r, b
 		       (r->committed - r->staged) * 1e3);
 }
 
+/* Back on all servers, unless somebody says that it may stay. */
+static int all_confirm(struct to_fabric *fabric, const struct to_confirm *confirm, uint64_t ns,
+		       struct to_error *err)
+{
+	int ret;
+
+	if (!confirm || to_confirm_wait(confirm, "The plan is active on all servers", ns))
+		return to_fabric_confirm(fabric, err);
+	ret = to_fabric_revert(fabric, err);
+	return ret ? ret : to_error_set(err, -ECANCELED, "not confirmed: all servers went back");
+}
+
 static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
+		     const struct to_confirm *confirm, uint64_t confirm_ns,
 		     struct all_result *result, uint64_t start, struct to_error *err)
 {
 	struct to_error differ;
@@ -59,7 +73,7 @@ static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
 		return ret;
 	result->changed = true;
 	result->committed = to_clock_seconds_since(start);
-	ret = to_fabric_confirm(fabric, err);
+	ret = all_confirm(fabric, confirm, confirm_ns, err);
 	return ret ? ret : to_fabric_generation(fabric, &result->generation, err);
 }
 
@@ -69,7 +83,8 @@ static void all_note(const char *text)
 }
 
 int to_apply_all(struct to_call *call, const struct to_plan *plan,
-		 const struct to_fabric_options *options, bool verbose)
+		 const struct to_fabric_options *options, const struct to_confirm *confirm,
+		 uint64_t confirm_ns, bool verbose)
 {
 	struct all_result result = { .servers = plan->cluster->n_servers };
 	const uint64_t start = to_clock_monotonic_ns();
@@ -81,7 +96,7 @@ int to_apply_all(struct to_call *call, const struct to_plan *plan,
 	fabric = to_fabric_open(plan, &noted, &call->err);
 	if (!fabric)
 		return TO_EXIT_FAILURE;
-	ret = all_apply(fabric, plan, &result, start, &call->err);
+	ret = all_apply(fabric, plan, confirm, confirm_ns, &result, start, &call->err);
 	to_fabric_close(fabric);
 	if (!ret)
 		all_report(call, &result, verbose);

@@ -3,10 +3,15 @@
 #define TOPOOPT_APPLY_ALL_H
 
 #include "command.h"
+#include "confirm.h"
 #include "control/fabric.h"
 
-/** to_apply_all() - toctl apply --all: @plan on all its servers, or on none */
+/**
+ * to_apply_all() - toctl apply --all: @plan on all its servers, or on none
+ * @confirm: who waits, for @confirm_ns, until it is said that it stays; NULL: it stays
+ */
 int to_apply_all(struct to_call *call, const struct to_plan *plan,
-		 const struct to_fabric_options *options, bool verbose);
+		 const struct to_fabric_options *options, const struct to_confirm *confirm,
+		 uint64_t confirm_ns, bool verbose);
 
 #endif

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "apply_all.h"
 #include "base/clock.h"
 #include "command.h"
+#include "confirm.h"
+#include "control/applied.h"
 #include "doctor/check.h"
 #include "fabric_options.h"
 #include "format/plan_json.h"
@@ -20,8 +23,8 @@
 
 struct apply_args {
 	const char *node, *dev;
-	bool dry_run, stage, commit, abort, verbose, all;
-	uint64_t base;
+	bool dry_run, stage, commit, abort, verbose, all, previous, confirm;
+	uint64_t base, confirm_ns;
 	struct to_fabric_options fabric;
 	int xdp;	/* index into apply_xdp_choices, or -1 */
 };
@@ -189,8 +192,47 @@ static int apply_change(struct to_call *call, struct to_apply *apply,
 	return to_apply_commit(apply, table, base, &result->generation, &call->err);
 }
 
+/* Back to what was before, unless somebody says that it may stay. */
+static int apply_confirm(struct to_call *call, const struct apply_args *args,
+			 struct to_apply *apply, const struct apply_result *result,
+			 const struct to_confirm *confirm, int *lock)
+{
+	uint64_t generation = 0;
+	char what[64];
+	int ret;
+
+	snprintf(what, sizeof(what), "%s: generation %llu is active", args->dev,
+		 (unsigned long long)result->generation);
+	/* others may work meanwhile: a table that they change is not ours to take back */
+	close(*lock);
+	*lock = -1;
+	if (to_confirm_wait(confirm, what, args->confirm_ns))
+		return 0;
+	*lock = to_device_lock_take("toctl", args->dev, TO_DEVICE_LOCK_WAIT_S, &call->err);
+	if (*lock < 0)
+		return *lock;
+	ret = to_apply_revert(apply, result->generation, &generation, &call->err);
+	if (ret)
+		return ret;
+	return to_error_set(&call->err, -ECANCELED, generation ?
+			    "%s: not confirmed: went back, as generation %llu" :
+			    "%s: not confirmed: went back to no plan", args->dev,
+			    (unsigned long long)generation);
+}
+
+/* For --previous. It is no failure of the plan that it cannot be kept. */
+static void apply_keep(const struct to_plan *plan, bool all)
+{
+	struct to_error why;
+
+	if (to_applied_keep(plan, all, &why))
+		fprintf(stderr, "toctl apply: warning: %s; --previous will not know of this plan\n",
+			why.text);
+}
+
 static int apply_server(struct to_call *call, const struct apply_args *args,
-			const struct to_plan *plan, unsigned int server)
+			const struct to_plan *plan, unsigned int server,
+			const struct to_confirm *confirm, int *lock)
 {
 	const struct to_server *self = &plan->cluster->servers[server];
 	struct apply_result result = {};
@@ -199,7 +241,8 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 	uint64_t active;
 	int ret;
 
-	apply = to_apply_open(plan, server, args->dev, args->dry_run, &call->err);
+	apply = to_apply_open(plan, server, args->dev, args->dry_run || args->confirm_ns,
+			      &call->err);
 	if (!apply)
 		return -EIO;
 	active = to_apply_current(apply)->generation;
@@ -216,12 +259,16 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 	} else {
 		ret = apply_change(call, apply, args, &result);
 		result.seconds = to_clock_seconds_since(start);
+		if (!ret && args->confirm_ns)
+			ret = apply_confirm(call, args, apply, &result, confirm, lock);
 	}
 	if (!ret && args->xdp >= 0)
 		result.paths = apply_xdp(self, to_apply_interfaces(apply),
 					 apply_xdp_modes[args->xdp]);
 	if (!ret && !args->dry_run)
 		apply_report(call, args, self, apply, &result);
+	if (!ret && !args->dry_run && !args->stage)
+		apply_keep(plan, false);
 	if (!ret)
 		apply_warn(plan, server, args->dev);
 	to_apply_close(apply);
@@ -229,10 +276,10 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 }
 
 /* The lock keeps us from finding, or undoing, what another toctl has half done. */
-static int apply_plan(struct to_call *call, const struct apply_args *args,
-		      const struct to_plan *plan)
+static int apply_plan(struct to_call *call, const struct apply_args *args, const char *path,
+		      const struct to_plan *plan, const struct to_confirm *confirm)
 {
-	int server = to_node_find(plan, call->operands[0], args->node, &call->err);
+	int server = to_node_find(plan, path, args->node, &call->err);
 	int lock = -1, ret;
 
 	if (server < 0)
@@ -242,7 +289,7 @@ static int apply_plan(struct to_call *call, const struct apply_args *args,
 		if (lock < 0)
 			return lock;
 	}
-	ret = apply_server(call, args, plan, server);
+	ret = apply_server(call, args, plan, server, confirm, &lock);
 	if (lock >= 0)
 		close(lock);
 	return ret;
@@ -290,10 +337,43 @@ static int apply_abort(struct to_call *call, const char *dev)
 	return 0;
 }
 
+/* Load the plan that the operand names, or that was active before; @path gets its file. */
+static struct to_plan *apply_load(struct to_call *call, const struct apply_args *args, char *path)
+{
+	const char *operand = call->n_operands ? call->operands[0] : NULL;
+
+	if (!args->previous)
+		snprintf(path, PATH_MAX, "%s", operand);
+	else if (to_applied_previous(operand, args->all, path, &call->err))
+		return NULL;
+	return to_plan_load(path, &call->err);
+}
+
+static int apply_loaded(struct to_call *call, const struct apply_args *args, const char *path,
+			const struct to_plan *plan)
+{
+	struct to_confirm confirm = {};
+	int ret = 0;
+
+	if (args->confirm_ns)
+		ret = to_confirm_begin(&confirm, plan->demand->name, args->all, &call->err);
+	if (!ret && args->all) {
+		ret = to_apply_all(call, plan, &args->fabric, args->confirm_ns ? &confirm : NULL,
+				   args->confirm_ns, args->verbose);
+		if (!ret)
+			apply_keep(plan, true);
+	} else if (!ret) {
+		ret = apply_plan(call, args, path, plan, &confirm);
+	}
+	return ret;
+}
+
 static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
+	const bool part = args->dry_run || args->stage || args->commit || args->abort;
 	struct to_plan *plan;
+	char path[PATH_MAX];
 	int ret;
 
 	if (args->dry_run + args->stage + args->commit + args->abort > 1)
@@ -306,15 +386,21 @@ static int apply_run(struct to_call *call, const void *data)
 		return to_usage(call, "--all cannot be combined with --xdp, which each server has of its own");
 	if (args->xdp >= 0 && (args->dry_run || args->stage || args->abort))
 		return to_usage(call, "--xdp cannot be combined with --dry-run, --stage or --abort");
+	if (args->confirm_ns && (part || args->xdp >= 0))
+		return to_usage(call, "--confirm-within cannot be combined with --xdp, --dry-run, --stage, --commit or --abort");
+	if (args->confirm && (part || args->previous || args->confirm_ns || args->xdp >= 0))
+		return to_usage(call, "--confirm changes nothing: only --all and JOB go with it");
 	if (args->abort)
 		return apply_abort(call, args->dev);
-	if (!call->n_operands)
+	if (args->confirm)
+		return to_confirm_give(call->n_operands ? call->operands[0] : NULL, args->all,
+				       &call->err);
+	if (!call->n_operands && !args->previous)
 		return to_usage(call, "PLAN expected");
-	plan = to_plan_load(call->operands[0], &call->err);
+	plan = apply_load(call, args, path);
 	if (!plan)
 		return -EINVAL;
-	ret = args->all ? to_apply_all(call, plan, &args->fabric, args->verbose) :
-			  apply_plan(call, args, plan);
+	ret = apply_loaded(call, args, path, plan);
 	to_plan_free(plan);
 	return ret;
 }
@@ -336,6 +422,13 @@ static const struct to_option apply_options[] = {
 	  .help = "drop what --stage prepared" },
 	{ "base-generation", 0, TO_OPTION_NUMBER, FIELD(base), .argument = "N",
 	  .max = INT64_MAX, .help = "refuse unless generation N is active" },
+	{ "previous", 0, TO_OPTION_FLAG, FIELD(previous),
+	  .help = "the plan that was active before; again: back to the one that it replaced" },
+	{ "confirm-within", 0, TO_OPTION_DURATION, FIELD(confirm_ns), .argument = "TIME",
+	  .min = 1000000, .max = 86400000000000,
+	  .help = "go back by itself unless it is confirmed in time" },
+	{ "confirm", 0, TO_OPTION_FLAG, FIELD(confirm),
+	  .help = "confirm what another toctl apply waits for" },
 	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
 	  .help = "on all servers of the plan or on none, through their agents" },
 	TO_FABRIC_OPTIONS(struct apply_args, fabric, "all"),
@@ -349,7 +442,7 @@ static const struct to_option apply_options[] = {
 const struct to_command to_cmd_apply = {
 	.name = "apply",
 	.summary = "Apply a plan to this server's kernel",
-	.operands = "[PLAN]",
+	.operands = "[PLAN|JOB]",
 	.max_operands = 1,
 	.description =
 		"Creates the topoopt device with its ports, loads the table, and sets the\n"
@@ -362,6 +455,13 @@ const struct to_command to_cmd_apply = {
 		"With --all the plan becomes active on all its servers or on none: an agent on\n"
 		"each (toctl agent) stages it, then all commit it under one generation. When a\n"
 		"server cannot commit, the others go back to their old table.\n\n"
+		"--previous goes back to the plan that was active before; the last two of each job\n"
+		"are kept in /var/lib/topoopt/JOB, those of --all apart from the server's own. JOB\n"
+		"says which, where several jobs have one.\n\n"
+		"--confirm-within 60s waits for Enter at the terminal, or for toctl apply --confirm\n"
+		"from elsewhere. Without that the server, or with --all the fabric, goes back; so it\n"
+		"does when the terminal is gone, or toctl is interrupted. With --all it also does\n"
+		"when toctl dies, but through etcd, where the next toctl decides.\n\n"
 		"--xdp auto relays RoCEv2 at XDP where the driver of the receiving port supports\n"
 		"that natively and the driver of the sending port takes redirected frames;\n"
 		"everything else goes through the kernel's queues, which have back-pressure and\n"
