@@ -46,7 +46,7 @@ guest=(
 cross=(
 	build-essential crossbuild-essential-arm64 pahole kmod libelf-dev qemu-user python3-yaml
 	debhelper dh-dkms clang llvm bpftool jq protobuf-c-compiler
-	lib{mnl,bpf,jansson,protobuf-c,microhttpd,curl4-openssl}-dev:arm64 zlib1g-dev:arm64
+	lib{mnl,bpf,jansson,protobuf-c,microhttpd,curl4-openssl,ncurses}-dev:arm64 zlib1g-dev:arm64
 )
 
 # Kernel modules that no test loads.

@@ -11,7 +11,7 @@
 #	deps.sh bench		to compare matchings with those of LEMON
 #	deps.sh valgrind	to run unit tests under it
 #	deps.sh browser		to look at reports as people do
-#	deps.sh shells		to test completion
+#	deps.sh shells		to test completion, and what a terminal shows
 #	deps.sh etcd		to test agents and controllers of a cluster
 #	deps.sh lab		to make the guest image and to boot guests
 #	deps.sh arm64		to boot guests of arm64
@@ -22,7 +22,7 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
-		libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev
+		libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev libncurses-dev
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole"
@@ -33,7 +33,7 @@ declare -A packages=(
 	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client strace"
 	[simgrid]="g++ libsimgrid-dev"
-	[shells]="zsh fish"
+	[shells]="zsh fish tmux"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd
 		util-linux bsdextrautils jq"

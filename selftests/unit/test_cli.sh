@@ -118,7 +118,7 @@ completes() { # NAME WORDS... EXPECTED
 
 completes "commands" toctl hea "heatmap"
 completes "commands after an option" toctl --json hea "heatmap"
-completes "families once" toctl t "tm"
+completes "families once" toctl t "top tm"
 completes "words of a family" toctl tm rec "record"
 completes "options" toctl heatmap --s "--svg"
 completes "options of a family's command" toctl tm record --inter "--interval"
@@ -137,7 +137,7 @@ fish_offers() { # LINE EXPECTED
 
 if command -v fish >/dev/null; then
 	fish_offers "toctl hea" "heatmap"
-	fish_offers "toctl t" "tm"
+	fish_offers "toctl t" "tm top"
 	fish_offers "toctl tm rec" "record"
 	fish_offers "toctl tm record --inter" "--interval"
 	fish_offers "toctl plan --links s" "simplex"

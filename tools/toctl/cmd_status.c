@@ -12,10 +12,8 @@
 #include "checks.h"
 #include "command.h"
 #include "control/state_file.h"
-#include "doctor/loop_state.h"
-#include "doctor/status.h"
 #include "fabric_options.h"
-#include "format/plan_json.h"
+#include "observer.h"
 
 struct status_args {
 	const char *log;
@@ -26,10 +24,8 @@ struct status_args {
 enum { STATUS_HEALTHY, STATUS_UNWELL, STATUS_TROUBLE };
 
 struct status {
-	struct to_plan *plan;
-	struct to_loop_state loop;
+	struct to_observer observer;
 	struct to_status st;
-	char controller[256], since[PATH_MAX];
 };
 
 static void status_note(const char *text)
@@ -57,35 +53,21 @@ static int status_write(FILE *out, const void *look, struct to_error *err)
 	       to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static int status_look(struct to_call *call, const struct status_args *args, struct status *s)
+static int status_look(struct status *s, struct to_error *err)
 {
-	struct to_fabric_options options = args->fabric;
-	json_t *before, *now = NULL;
-	struct to_fabric *fabric;
+	struct to_observer *o = &s->observer;
+	char path[PATH_MAX];
 	struct to_error why;
-	int ret;
+	int kept = to_state_file(o->plan->demand->name, "look.json", path, &why), ret;
 
-	options.observe = true;
-	options.note = status_note;
-	if (options.etcd.endpoints)
-		options.command = NULL;
-	fabric = to_fabric_open(s->plan, &options, &call->err);
-	if (!fabric)
-		return -EIO;
-	ret = to_status_look(fabric, s->plan->cluster->n_servers, &now, &call->err);
-	snprintf(s->controller, sizeof(s->controller), "%s", to_fabric_controller(fabric));
-	to_fabric_close(fabric);
-	if (ret)
-		return ret;
-	ret = to_state_file(s->plan->demand->name, "look.json", s->since, &why);
-	before = ret ? NULL : status_before(s->since);
-	if (!ret)
-		ret = to_file_write(s->since, status_write, now, &why);
-	if (ret)
-		fprintf(stderr, "toctl status: the next one will not know of this one: %s\n", why.text);
-	ret = to_status_make(&s->st, s->plan, before, now, &call->err);
-	json_decref(before);
-	json_decref(now);
+	if (!kept)
+		o->before = status_before(path);
+	ret = to_observer_look(o, &s->st, err);
+	if (!ret && !kept)
+		kept = to_file_write(path, status_write, o->before, &why);
+	if (!ret && kept)
+		fprintf(stderr, "toctl status: the next one will not know of this one: %s\n",
+			why.text);
 	return ret;
 }
 
@@ -127,19 +109,22 @@ static void status_print_traffic(const struct to_status *st)
 
 static void status_print_loop(const struct status *s)
 {
+	const char *controller = to_fabric_controller(s->observer.fabric);
+	const struct to_loop_state *loop = &s->observer.loop;
 	char text[200];
 
-	if (s->loop.running || s->controller[0])
-		printf("  %-10s toctl is at work%s%s%s\n", "loop", s->controller[0] ? ": " : " with this plan",
-		       s->controller, s->loop.change ? ", a change is under way" : "");
+	if (loop->running || controller[0])
+		printf("  %-10s toctl is at work%s%s%s\n", "loop",
+		       controller[0] ? ": " : " with this plan", controller,
+		       loop->change ? ", a change is under way" : "");
 	else
 		printf("  %-10s not running%s\n", "loop",
-		       s->loop.change ? "; a change was interrupted" : "");
-	if (s->loop.repair)
+		       loop->change ? "; a change was interrupted" : "");
+	if (loop->repair)
 		printf("  %-10s a plan without what is down is in force\n", "repair");
-	if (!s->loop.decision)
+	if (!loop->decision)
 		return;
-	to_loop_state_text(&s->loop, text, sizeof(text));
+	to_loop_state_text(loop, text, sizeof(text));
 	printf("  %-10s %s\n", "decision", text);
 }
 
@@ -147,12 +132,12 @@ static void status_print(const struct to_call *call, const struct status *s)
 {
 	const struct to_status *st = &s->st;
 
-	printf("%s: ", s->plan->demand->name);
+	printf("%s: ", st->plan->demand->name);
 	if (st->generation)
 		printf("generation %" PRIu64 " on all %u servers\n", st->generation,
-		       s->plan->cluster->n_servers);
+		       st->plan->cluster->n_servers);
 	else
-		printf("%u servers without a common generation\n", s->plan->cluster->n_servers);
+		printf("%u servers without a common generation\n", st->plan->cluster->n_servers);
 	status_print_ports(st);
 	status_print_traffic(st);
 	status_print_loop(s);
@@ -162,14 +147,16 @@ static void status_print(const struct to_call *call, const struct status *s)
 
 static int status_print_json(const struct status *s)
 {
+	const char *controller = to_fabric_controller(s->observer.fabric);
+	const struct to_loop_state *state = &s->observer.loop;
 	json_t *object = to_status_json(&s->st);
-	json_t *loop = json_pack("{s:b, s:s, s:b, s:b}", "running",
-				 s->loop.running || s->controller[0], "controller", s->controller,
-				 "change", s->loop.change, "repair", s->loop.repair);
+	json_t *loop = json_pack("{s:b, s:s, s:b, s:b}", "running", state->running || controller[0],
+				 "controller", controller, "change", state->change,
+				 "repair", state->repair);
 	int ret;
 
-	if (s->loop.decision)
-		json_object_set(loop, "decision", s->loop.decision);
+	if (state->decision)
+		json_object_set(loop, "decision", state->decision);
 	json_object_set_new(object, "loop", loop);
 	ret = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
@@ -177,29 +164,17 @@ static int status_print_json(const struct status *s)
 	return ret ? -ENOMEM : 0;
 }
 
-/* What is in force: while it is repaired, that is not the plan itself. */
-static int status_load(struct to_call *call, const struct status_args *args, struct status *s)
-{
-	const char *path = call->n_operands ? call->operands[0] : "plan.json";
-	char repair[PATH_MAX];
-	int ret = to_loop_state_read(&s->loop, path, args->log, &call->err);
-
-	if (ret)
-		return ret;
-	if (s->loop.repair) {
-		snprintf(repair, sizeof(repair), "%s.repair", path);
-		path = repair;
-	}
-	s->plan = to_plan_load(path, &call->err);
-	return s->plan ? 0 : -EINVAL;
-}
-
 static int status_run(struct to_call *call, const void *data)
 {
+	const struct status_args *args = data;
+	struct to_fabric_options options = args->fabric;
 	struct status s = {};
-	int ret = status_load(call, data, &s);
+	int ret;
 
-	ret = ret ? ret : status_look(call, data, &s);
+	options.note = status_note;
+	ret = to_observer_open(&s.observer, call->n_operands ? call->operands[0] : "plan.json",
+			       args->log, &options, &call->err);
+	ret = ret ? ret : status_look(&s, &call->err);
 	if (!ret && call->json)
 		ret = status_print_json(&s) ? to_error_set(&call->err, -ENOMEM, "out of memory") : 0;
 	else if (!ret)
@@ -213,8 +188,7 @@ static int status_run(struct to_call *call, const void *data)
 		ret = STATUS_TROUBLE;
 	}
 	to_status_free(&s.st);
-	to_loop_state_free(&s.loop);
-	to_plan_free(s.plan);
+	to_observer_close(&s.observer);
 	return ret;
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "observer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "format/plan_json.h"
+
+/* Load what is in force, unless it is what is loaded already. */
+static int observer_load(struct to_observer *o, struct to_error *err)
+{
+	char repair[PATH_MAX];
+	const char *path = o->path;
+	struct to_plan *plan;
+	struct stat file = {};
+	int ret;
+
+	to_loop_state_free(&o->loop);
+	ret = to_loop_state_read(&o->loop, o->path, o->log, err);
+	if (ret)
+		return ret;
+	if (o->loop.repair) {
+		snprintf(repair, sizeof(repair), "%s.repair", path);
+		path = repair;
+	}
+	if (o->plan && (stat(path, &file) ||
+			(file.st_ino == o->loaded.st_ino && file.st_size == o->loaded.st_size &&
+			 file.st_mtim.tv_sec == o->loaded.st_mtim.tv_sec &&
+			 file.st_mtim.tv_nsec == o->loaded.st_mtim.tv_nsec)))
+		return 0;
+	plan = to_plan_load(path, err);
+	if (!plan)
+		return -EINVAL;
+	if (stat(path, &o->loaded))
+		memset(&o->loaded, 0, sizeof(o->loaded));
+	if (o->plan && o->plan->cluster->n_servers != plan->cluster->n_servers) {
+		to_plan_free(plan);
+		return to_error_set(err, -EINVAL, "%s: has other servers now", path);
+	}
+	to_plan_free(o->plan);
+	o->plan = plan;
+	return 0;
+}
+
+int to_observer_open(struct to_observer *o, const char *path, const char *log,
+		     const struct to_fabric_options *options, struct to_error *err)
+{
+	struct to_fabric_options observe = *options;
+	int ret;
+
+	*o = (struct to_observer){ .path = path, .log = log };
+	ret = observer_load(o, err);
+	if (ret)
+		return ret;
+	observe.observe = true;
+	if (observe.etcd.endpoints)
+		observe.command = NULL;
+	o->fabric = to_fabric_open(o->plan, &observe, err);
+	return o->fabric ? 0 : -EIO;
+}
+
+void to_observer_close(struct to_observer *o)
+{
+	to_fabric_close(o->fabric);
+	to_loop_state_free(&o->loop);
+	to_plan_free(o->plan);
+	json_decref(o->before);
+}
+
+int to_observer_look(struct to_observer *o, struct to_status *status, struct to_error *err)
+{
+	json_t *now;
+	int ret = observer_load(o, err);
+
+	ret = ret ? ret : to_status_look(o->fabric, o->plan->cluster->n_servers, &now, err);
+	if (ret)
+		return ret;
+	ret = to_status_make(status, o->plan, o->before, now, err);
+	json_decref(o->before);
+	o->before = now;
+	return ret;
+}

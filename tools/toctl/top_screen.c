@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "top_screen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TOP_HEAD 4	/* lines above the list */
+#define TOP_BAR 20
+#define TOP_DARK (NCURSES_BITS(TO_TOP_RED, 0) | A_BOLD)
+
+enum { TOP_PLAIN = A_NORMAL, TOP_BOLD = A_BOLD, TOP_REVERSE = A_REVERSE };
+
+static void top_clock(double time, char text[16])
+{
+	const time_t seconds = time;
+	struct tm tm;
+
+	text[0] = '\0';
+	if (localtime_r(&seconds, &tm))
+		strftime(text, 16, "%T", &tm);
+}
+
+/* A line, cut where the screen ends. */
+static void __attribute__((format(printf, 4, 5)))
+top_line(WINDOW *screen, int y, int look, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (to_ncurses.wmove(screen, y, 0) == ERR)
+		return;
+	to_ncurses.wattron(screen, look);
+	to_ncurses.waddnstr(screen, text, to_ncurses.getmaxx(screen) - 1);
+	to_ncurses.wattroff(screen, look);
+	to_ncurses.wclrtoeol(screen);
+}
+
+static void top_event(struct to_top_view *view, double time, const char *subject, const char *text)
+{
+	char clock[16];
+
+	top_clock(time, clock);
+	snprintf(view->events[view->n_events++ % TO_TOP_EVENTS], sizeof(view->events[0]),
+		 "%s %.64s: %.80s", clock, subject, text);
+}
+
+static const struct to_check *top_find(const struct to_status *st, const struct to_check *check)
+{
+	for (unsigned int i = 0; st && i < st->checks.n; i++)
+		if (!strcmp(st->checks.items[i].name, check->name) &&
+		    !strcmp(st->checks.items[i].subject, check->subject))
+			return &st->checks.items[i];
+	return NULL;
+}
+
+void to_top_compare(struct to_top_view *view, const struct to_status *before,
+		    const struct to_status *now)
+{
+	char text[256];
+
+	for (unsigned int i = 0; i < now->checks.n; i++) {
+		const struct to_check *c = &now->checks.items[i];
+
+		if (top_find(before, c))
+			continue;
+		snprintf(text, sizeof(text), "%s: %s", c->name, c->text);
+		top_event(view, now->time, c->subject, text);
+	}
+	for (unsigned int i = 0; before && i < before->checks.n; i++) {
+		const struct to_check *c = &before->checks.items[i];
+
+		if (top_find(now, c))
+			continue;
+		snprintf(text, sizeof(text), "%s: well again", c->name);
+		top_event(view, now->time, c->subject, text);
+	}
+	if (before && now->generation && now->generation != before->generation) {
+		snprintf(text, sizeof(text), "generation %" PRIu64, now->generation);
+		top_event(view, now->time, "all servers", text);
+	}
+}
+
+static void top_head(WINDOW *screen, const struct to_top_view *view, const struct to_status *st)
+{
+	const unsigned int n = st->plan->cluster->n_servers;
+	char clock[16], generation[40] = "no common generation", off[32] = "";
+
+	top_clock(st->time, clock);
+	if (st->generation)
+		snprintf(generation, sizeof(generation), "generation %" PRIu64, st->generation);
+	if (st->off_plan >= 0)
+		snprintf(off, sizeof(off), "   off plan %.1f %%", st->off_plan * 100);
+	top_line(screen, 0, TOP_BOLD, "%s  %.24s  %u of %u servers, %s: %s", clock,
+		 st->plan->demand->name, st->reached, n, generation,
+		 st->checks.n ? "NOT healthy" : "healthy");
+	top_line(screen, 1, TOP_PLAIN, "ports %u of %u lit   backups %u%s", st->lit, st->ports,
+		 st->backups, off);
+	if (st->seconds > 0)
+		top_line(screen, 2, TOP_PLAIN,
+			 "in %.3g s: %" PRIu64 " misses, %" PRIu64 " drops, %" PRIu64
+			 " at full queues, %" PRIu64 " by TTL", st->seconds, st->misses, st->drops,
+			 st->congested, st->expired);
+	else
+		top_line(screen, 2, TOP_PLAIN, "counts come in %.3g s", view->interval);
+}
+
+static double top_off(const struct to_status *st, const struct to_status_arc *arc)
+{
+	const double share = st->bytes ? (double)arc->bytes / st->bytes : 0;
+
+	return share > arc->planned ? share - arc->planned : arc->planned - share;
+}
+
+/* What qsort() needs beside two arcs. */
+static const struct to_status *top_sorted;
+static enum to_top_order top_order;
+
+static int top_compare_arcs(const void *a, const void *b)
+{
+	const struct to_status_arc *x = *(const struct to_status_arc *const *)a;
+	const struct to_status_arc *y = *(const struct to_status_arc *const *)b;
+	double p = x->utilisation, q = y->utilisation;
+
+	if (top_order == TO_TOP_OFF_PLAN) {
+		p = top_off(top_sorted, x);
+		q = top_off(top_sorted, y);
+	}
+	if (top_order != TO_TOP_NAME && p != q)
+		return p < q ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+static void top_arc(WINDOW *screen, int y, const struct to_status *st,
+		    const struct to_status_arc *arc)
+{
+	const struct to_server *s = st->plan->cluster->servers;
+	char from[TO_NAME_MAX + IFNAMSIZ], to[TO_NAME_MAX + IFNAMSIZ], bar[TOP_BAR + 1];
+	long filled = lround(arc->utilisation * TOP_BAR);
+
+	snprintf(from, sizeof(from), "%s:%s", s[arc->from.server].name,
+		 s[arc->from.server].ports[arc->from.port].name);
+	snprintf(to, sizeof(to), "%s:%s", s[arc->to.server].name,
+		 s[arc->to.server].ports[arc->to.port].name);
+	for (int i = 0; i < TOP_BAR; i++)
+		bar[i] = i < filled ? '#' : '.';
+	bar[TOP_BAR] = '\0';
+	if (!arc->lit)
+		top_line(screen, y, TOP_DARK, "%-13.13s > %-13.13s no light",
+			 from, to);
+	else if (!arc->counted)
+		top_line(screen, y, TOP_PLAIN, "%-13.13s > %-13.13s -", from, to);
+	else
+		top_line(screen, y, TOP_PLAIN, "%-13.13s > %-13.13s %s %5.1f%% %7.2f %5.1f%% %5.1f%%",
+			 from, to, bar, arc->utilisation * 100, arc->rate / 1e9,
+			 st->bytes ? arc->bytes * 100.0 / st->bytes : 0, arc->planned * 100);
+}
+
+static void top_arcs(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
+		     int lines)
+{
+	const struct to_status_arc **arcs = calloc(st->n_arcs + 1, sizeof(*arcs));
+
+	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-29s %-20s %6s %7s %6s %6s", "LINK",
+		 "UTILISATION", "", "Gbit/s", "SHARE", "PLAN");
+	for (unsigned int i = 0; arcs && i < st->n_arcs; i++)
+		arcs[i] = &st->arcs[i];
+	top_sorted = st;
+	top_order = view->order;
+	if (arcs)
+		qsort(arcs, st->n_arcs, sizeof(*arcs), top_compare_arcs);
+	for (int i = 0; arcs && i < lines; i++)
+		if (view->first + i < st->n_arcs)
+			top_arc(screen, TOP_HEAD + i, st, arcs[view->first + i]);
+	free(arcs);
+}
+
+static void top_servers(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
+			int lines)
+{
+	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-20s %10s %7s %7s %8s %8s %8s", "SERVER",
+		 "GENERATION", "LIT", "BACKUPS", "MISSES", "DROPS", "FULL");
+	for (int i = 0; i < lines && view->first + i < st->plan->cluster->n_servers; i++) {
+		const struct to_status_server *s = &st->servers[view->first + i];
+
+		if (!s->reached)
+			top_line(screen, TOP_HEAD + i, TOP_DARK, "%-20.20s %s",
+				 s->name, s->error);
+		else
+			top_line(screen, TOP_HEAD + i, TOP_PLAIN,
+				 "%-20.20s %10" PRIu64 " %3u/%-3u %7u %8" PRIu64 " %8" PRIu64
+				 " %8" PRIu64, s->name, s->generation, s->lit, s->ports, s->backups,
+				 s->misses, s->drops, s->congested);
+	}
+}
+
+void to_top_draw(WINDOW *screen, const struct to_top_view *view, const struct to_status *st)
+{
+	const int height = to_ncurses.getmaxy(screen);
+	const int events = height >= 20 ? 6 : 3, lines = height - TOP_HEAD - events - 2;
+
+	to_ncurses.werase(screen);
+	top_head(screen, view, st);
+	if (view->servers)
+		top_servers(screen, view, st, lines);
+	else
+		top_arcs(screen, view, st, lines);
+	top_line(screen, height - events - 2, TOP_REVERSE, "EVENTS");
+	for (int i = 0; i < events && (unsigned int)i < view->n_events; i++)
+		top_line(screen, height - events - 1 + i, TOP_PLAIN, "%s",
+			 view->events[(view->n_events - 1 - i) % TO_TOP_EVENTS]);
+	top_line(screen, height - 1, TOP_BOLD,
+		 "q quit  s servers  l links  u by utilisation  o off plan  n by name  up, down");
+	to_ncurses.wrefresh(screen);
+}
