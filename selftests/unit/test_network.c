@@ -163,6 +163,27 @@ static void allreduce_in_steps(void **state)
 	same(allreduce(15, TO_ALGORITHM_DOUBLE_TREE), 2 * once + 6 * step);
 }
 
+/* Neighbours send each other half, then those farther away less, and all the way back. */
+static void halving_goes_out_and_back(void **state)
+{
+	static const unsigned int distances[] = { 1, 2, 4, 4, 2, 1 };
+	uint32_t members[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct to_transfer transfers[32];
+	unsigned int steps;
+
+	(void)state;
+	assert_int_equal(to_collective_phases(TO_ALGORITHM_HALVING_DOUBLING, 8), 6);
+	for (unsigned int phase = 0; phase < 6; phase++) {
+		assert_int_equal(to_collective_phase(TO_ALGORITHM_HALVING_DOUBLING, members, 8, phase,
+						     transfers, &steps), 8);
+		for (uint32_t i = 0; i < 8; i++) {
+			assert_int_equal(transfers[i].src ^ transfers[i].dst, distances[phase]);
+			assert_int_equal(transfers[i].bytes * 2 * distances[phase],
+					 TO_COLLECTIVE_BUFFER);
+		}
+	}
+}
+
 /* Two transfers from below one ToR switch to below another meet, or do not. */
 static void hashes_collide(void **state)
 {
@@ -222,6 +243,7 @@ int main(void)
 		cmocka_unit_test(expander_is_regular),
 		cmocka_unit_test(all_on_one_switch),
 		cmocka_unit_test(allreduce_in_steps),
+		cmocka_unit_test(halving_goes_out_and_back),
 		cmocka_unit_test(hashes_collide),
 		cmocka_unit_test(servers_relay),
 	};
