@@ -28,10 +28,11 @@ in_netns "$B" "$program" --config.file="$tmp/prometheus.yml" --storage.tsdb.path
 at_exit "kill $!; wait $!"
 
 get() { # PATH
-	on "$B" curl -sSf "http://127.0.0.1:9090/api/v1/$1"
+	on "$B" python3 -c 'import sys, urllib.request as r
+print(r.urlopen("http://127.0.0.1:9090/api/v1/" + sys.argv[1]).read().decode())' "$1"
 }
 value() { # QUERY
-	get "query?query=$1" | jq -r '.data.result[0].value[1] // "none"'
+	get "query?query=$(jq -nr --arg query "$1" '$query | @uri')" | jq -r '.data.result[0].value[1] // "none"'
 }
 is_value() { # QUERY VALUE
 	[[ $(value "$1") == "$2" ]]
