@@ -54,6 +54,8 @@ def kind(path):
 
 
 for path in sorted(glob.glob("examples/**/*.json", recursive=True)):
+    if path == "examples/monitoring/grafana.json":  # Grafana's own format
+        continue
     error = why(kind(path), load(path))
     report(not error, f"schema accepts {path}", error)
 
