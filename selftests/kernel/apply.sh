@@ -9,6 +9,7 @@
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
+export TOPOOPT_STATE=$tmp/state
 chain_up 3 --no-apply
 
 bare() { # SERVER: interfaces as a new machine has them
@@ -176,6 +177,23 @@ must on "$B" ip route del "$(port_ip "$C" eth0)/32" dev other
 must on "$B" ip address add 192.0.2.1/24 dev eth0
 check "without it the plan goes in" apply "$B" "$plan"
 check "A reaches C again" on "$A" ping -c 1 -W 2 "$(node "$C")"
+
+# --- confirmed, or back ---
+
+routes() { on "$B" toctl show routes | sort; }
+two=$(plan_edit '.tables[].groups[][0].weight = 3')
+one=$(routes)
+check_fails "nobody confirms" 'not confirmed: went back, as generation' \
+	on "$B" toctl apply "$two" --node "$B" --confirm-within 100ms
+is "the table is the old one" "$(routes)" "$one"
+on "$B" toctl apply "$two" --node "$B" --confirm-within 600s >/dev/null 2>&1 &
+check "it is confirmed from elsewhere" wait_for 60 on "$B" toctl apply --confirm
+wait $!
+is "and stays" $? 0
+[[ $(routes) != "$one" ]]
+is "with its table" $? 0
+check "the plan before" on "$B" toctl apply --previous --node "$B"
+is "has its table" "$(routes)" "$one"
 
 # --- clear ---
 
