@@ -222,7 +222,9 @@ const struct to_command to_cmd_plan = {
 		"Regular rings (TotientPerms) compete with other topology families; the plan "
 		"lists the best of each family as a candidate. AllReduce over spanning trees "
 		"that are packed into all links, around the MP transfers, competes with rings "
-		"unless --rings or --family asks for these. "
+		"unless --rings or --family asks for these. Plans of duplex links compete for "
+		"simplex ones, too; so do, for jobs of up to some twenty servers, plans of fewer "
+		"ports, of less effort and of seed 1, so that more is never worse. "
 		"Prints the plan's figures beside lower bounds that hold for any topology.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),

@@ -153,50 +153,59 @@ static int topology_keep(struct topology_search *s, struct to_topology *t)
 	return 0;
 }
 
+int to_topology_finish(struct to_topology *t, struct to_builder *b, struct to_error *err)
+{
+	enum to_link_mode mode = b->cluster->link_mode;
+	struct to_graph *graph = NULL, *back = NULL;
+	struct to_layout *layout = &b->layout;
+	int ret = to_builder_connect(b);
+
+	if (!ret)
+		ret = to_builder_match(b);
+	if (!ret)
+		ret = to_builder_shorten(b);
+	if (!ret)
+		ret = to_crossconnect_assign_most(b->cluster, layout->links, &layout->n_links,
+						  b->degree, err);
+	if (ret)
+		return ret;
+	ret = -ENOMEM;
+	graph = to_graph_new(b->n, layout->links, layout->n_links, mode);
+	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(layout, b->n);
+	if (!graph || !back)
+		goto out;
+	ret = to_builder_share(b, graph);
+	t->layout = to_layout_take(layout);
+	if (!ret)
+		ret = to_topology_rate(t, b->cluster, b->demand, graph);
+	if (!ret)
+		ret = topology_cuts(t, graph, back);
+	if (ret)
+		to_layout_free(&t->layout);
+out:
+	if (back != graph)
+		to_graph_free(back);
+	to_graph_free(graph);
+	return ret;
+}
+
 /* One pass of Algorithm 1, with the family, the split and the backbone given. */
 static int topology_try(struct topology_search *s, unsigned int rank, unsigned int reserve,
 			unsigned int backbone, struct to_error *err)
 {
-	enum to_link_mode mode = s->cluster->link_mode;
 	struct to_topology t = { .family = to_families[rank]->name, .rank = rank,
 				 .backbone = backbone, .ports = reserve };
-	struct to_graph *graph = NULL, *back = NULL;
 	struct to_builder b;
-	struct to_layout *layout = &b.layout;
 	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
 				  s->effort);
 
 	if (!ret)
 		ret = to_families[rank]->build(&b, backbone);
 	if (!ret)
-		ret = to_builder_connect(&b);
-	if (!ret)
-		ret = to_builder_match(&b);
-	if (!ret)
-		ret = to_builder_shorten(&b);
-	if (!ret)
-		ret = to_crossconnect_assign_most(s->cluster, layout->links, &layout->n_links,
-						  s->degree, err);
-	if (ret)
-		goto out;
-	ret = -ENOMEM;
-	graph = to_graph_new(b.n, layout->links, layout->n_links, mode);
-	back = mode == TO_LINKS_DUPLEX ? graph : topology_reversed(layout, b.n);
-	if (!graph || !back)
-		goto out;
-	ret = to_builder_share(&b, graph);
-	t.layout = to_layout_take(layout);
-	if (!ret)
-		ret = to_topology_rate(&t, s->cluster, s->demand, graph);
-	if (!ret)
-		ret = topology_cuts(&t, graph, back);
+		ret = to_topology_finish(&t, &b, err);
 	if (!ret)
 		ret = topology_keep(s, &t);
 	to_layout_free(&t.layout);
-out:
-	if (back != graph)
-		to_graph_free(back);
-	to_graph_free(graph);
 	to_builder_free(&b);
 	return ret;
 }

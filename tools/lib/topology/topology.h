@@ -7,6 +7,7 @@
 #include "data/graph.h"
 #include "data/layout.h"
 
+struct to_builder;
 struct to_family;
 
 /**
@@ -53,6 +54,17 @@ int to_topology_find(const struct to_cluster *cluster,
 		     const struct to_demand *demand, unsigned int degree,
 		     const struct to_family *family, uint64_t seed, unsigned int effort,
 		     struct to_topology **found, struct to_error *err);
+
+/**
+ * to_topology_finish() - a topology of what is built already
+ * @t: family, rank, backbone and ports are set; gets the rest
+ * @b: its layout is taken; ports that are left connect, carry MP transfers or
+ *	shorten paths
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when not all servers can be connected or the
+ * optical switches cannot join what is needed, then with @err set.
+ */
+int to_topology_finish(struct to_topology *t, struct to_builder *b, struct to_error *err);
 
 /**
  * to_topology_rate() - estimate to_topology.time, byte_hops and hops

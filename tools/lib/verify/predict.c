@@ -232,22 +232,29 @@ static double predict_demand(const struct to_demand *demand)
 	return bytes;
 }
 
+int to_predict_bounds(const struct to_plan *plan, struct to_figures *figures)
+{
+	uint32_t i;
+
+	memset(figures, 0, sizeof(*figures));
+	figures->servers = plan->cluster->n_servers;
+	for (i = 0; i < figures->servers; i++)
+		if (plan->cluster->servers[i].n_ports > figures->degree)
+			figures->degree = plan->cluster->servers[i].n_ports;
+	return predict_bounds(plan, figures);
+}
+
 int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 {
 	const struct to_plan *plan = f->plan;
 	double demand = predict_demand(plan->demand), on_links = 0;
-	unsigned int i;
 
-	memset(o, 0, sizeof(*o));
-	o->servers = plan->cluster->n_servers;
+	if (to_predict_bounds(plan, o))
+		return -ENOMEM;
 	o->links = plan->cluster->n_links;
 	o->family = to_family_name(plan, f->graph);
-	for (i = 0; i < o->servers; i++)
-		if (plan->cluster->servers[i].n_ports > o->degree)
-			o->degree = plan->cluster->servers[i].n_ports;
 	if (!o->family || predict_loads(f, o, &on_links) ||
-	    predict_rdma(f, o) || predict_hops(f->graph, o) ||
-	    predict_bounds(plan, o))
+	    predict_rdma(f, o) || predict_hops(f->graph, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
 	o->bandwidth_tax_bound = demand > 0 ? o->bandwidth_tax_bound / demand : 1;

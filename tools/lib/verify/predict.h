@@ -54,6 +54,13 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
 int to_predict_plan(const struct to_plan *plan, struct to_figures *figures);
 
 /**
+ * to_predict_bounds() - the bounds alone, of a plan that may have no links yet
+ *
+ * That of the bandwidth tax is in bytes on links still. Return: 0 or -ENOMEM.
+ */
+int to_predict_bounds(const struct to_plan *plan, struct to_figures *figures);
+
+/**
  * to_predict_moore() - most servers that can be exactly @hops away (Moore)
  * @first: ports of the server itself
  * @degree: ports of all others

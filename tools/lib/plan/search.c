@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plan/search.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/effort.h"
+#include "plan/complete.h"
+#include "plan/packed_trees.h"
+#include "topology/topology.h"
+
+#define SEARCH_TRIALS 5e4	/* topologies routed in full, for each server and link */
+#define SEARCH_EQUAL 1.001	/* times the shortest time, that is as good */
+
+/* What a topology is worth: from its tables, or as estimated without. */
+struct rating {
+	double time, max_link_load, hops;
+	bool packed;		/* its AllReduce goes over trees that own no links */
+};
+
+int to_search_complete(struct to_plan *plan, struct to_layout *layout,
+		       const struct to_search *search, struct to_figures *figures,
+		       struct to_error *err)
+{
+	int ret = to_complete_plan(plan, layout, search->effort, figures, err);
+
+	return ret || search->rings || search->family ? ret :
+	       to_packed_trees_try(plan, search->effort, figures, err);
+}
+
+/* Route @topology in @plan, only to see what it is worth. */
+static int search_trial(struct to_plan *plan, const struct to_topology *topology, bool rings,
+			 unsigned int effort, struct rating *rating, struct to_error *err)
+{
+	struct to_figures figures;
+	struct to_layout copy;
+	int ret = to_layout_copy(&copy, &topology->layout);
+
+	if (!ret)
+		ret = to_complete_primaries(plan, &copy, effort, err);
+	if (!ret)
+		ret = to_predict_plan(plan, &figures);
+	if (!ret && !rings)
+		ret = to_packed_trees_try(plan, effort, &figures, err);
+	if (!ret)
+		*rating = (struct rating){ figures.comm_time, figures.max_link_load,
+					   figures.mean_hops,
+					   plan->n_rings != topology->layout.n_rings ||
+					   plan->n_trees != topology->layout.n_trees };
+	return ret;
+}
+
+/*
+ * The fastest. What is hardly slower is as good, and then one with AllReduce on links of
+ * its own wins, and the family that is listed first: its routes are the more regular ones.
+ */
+static unsigned int search_best(const struct to_topology *found, const struct rating *ratings,
+				 unsigned int n)
+{
+	double least = ratings[0].time;
+	unsigned int best = n, i;
+
+	for (i = 1; i < n; i++)
+		least = ratings[i].time < least ? ratings[i].time : least;
+	for (i = 0; i < n; i++) {
+		const struct rating *a = &ratings[i], *b = &ratings[best];
+
+		if (a->time > least * SEARCH_EQUAL)
+			continue;
+		if (best == n || a->packed < b->packed ||
+		    (a->packed == b->packed && found[i].rank < found[best].rank) ||
+		    (a->packed == b->packed && found[i].rank == found[best].rank &&
+		     (a->time < b->time * (1 - 1e-6) ||
+		      (a->time < b->time * (1 + 1e-6) &&
+		       (a->max_link_load < b->max_link_load ||
+			(a->max_link_load == b->max_link_load && a->hops < b->hops))))))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * Note the best of every family, by estimate or from its tables. @found are
+ * sorted by estimates; of the first @trials some are routed.
+ */
+static int search_note(struct to_plan *plan, const struct to_topology *found,
+			unsigned int n_found, const struct rating *ratings, unsigned int trials)
+{
+	unsigned int i, k;
+
+	plan->candidates = calloc(n_found, sizeof(*plan->candidates));
+	if (!plan->candidates)
+		return -ENOMEM;
+	for (i = 0; i < n_found; i++) {
+		struct to_candidate *c = plan->candidates;
+		double time = i < trials && isfinite(ratings[i].time) ? ratings[i].time : 0;
+
+		for (k = 0; k < plan->n_candidates && strcmp(c->family, found[i].family); k++)
+			c++;
+		if (k < plan->n_candidates && (!time || time >= c->comm_time))
+			continue;
+		plan->n_candidates += k == plan->n_candidates;
+		snprintf(c->family, sizeof(c->family), "%s", found[i].family);
+		c->ports = found[i].ports;
+		c->estimated_time = found[i].time;
+		c->comm_time = time;
+	}
+	return 0;
+}
+
+/*
+ * Estimates say which topologies are good, their tables which is best. What no
+ * routes can make the best needs none.
+ */
+static int search_choose(struct to_plan *plan, const struct to_topology *found,
+			  unsigned int n_found, bool rings, unsigned int effort,
+			  unsigned int *best, struct to_error *err)
+{
+	double n = plan->cluster->n_servers, links = found[0].layout.n_links;
+	double trials = floor(to_effort_steps(SEARCH_TRIALS, effort) / (n * links));
+	struct rating *ratings = calloc(n_found, sizeof(*ratings));
+	double least = INFINITY;
+	unsigned int n_good = 0, i;
+	int ret = ratings ? 0 : -ENOMEM;
+
+	/* those with cuts are last */
+	while (n_good < n_found && found[n_good].cuts == found[0].cuts)
+		n_good++;
+	if (trials < 2 || n_good == 1)
+		trials = 0;
+	else if (trials > n_good)
+		trials = n_good;
+	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
+		double bound = rings ? found[i].bound : found[i].shared_bound;
+
+		ratings[i] = (struct rating){ found[i].time, 0, found[i].hops, false };
+		if (!trials)
+			continue;
+		ratings[i].time = INFINITY;
+		if (bound > least * SEARCH_EQUAL)
+			continue;
+		ret = search_trial(plan, &found[i], rings, effort, &ratings[i], err);
+		least = fmin(least, ratings[i].time);
+	}
+	if (!ret) {
+		*best = search_best(found, ratings, i);
+		ret = search_note(plan, found, n_found, ratings, trials);
+	}
+	free(ratings);
+	return ret;
+}
+
+/* Those that have rings alone, in their order. Return: how many. */
+static int search_rings(struct to_topology *found, int n_found)
+{
+	int kept = 0, i;
+
+	for (i = 0; i < n_found; i++) {
+		if (found[i].layout.n_trees)
+			to_layout_free(&found[i].layout);
+		else
+			found[kept++] = found[i];
+	}
+	return kept;
+}
+
+int to_search_plan(struct to_plan *plan, const struct to_search *search,
+		   struct to_figures *figures, struct to_error *err)
+{
+	struct to_topology *found;
+	unsigned int best = 0, i;
+	int n_found = to_topology_find(plan->cluster, plan->demand, search->degree, search->family,
+				       search->seed, search->effort, &found, err);
+	const bool rings = search->rings || search->family;
+	int ret;
+
+	if (n_found < 0)
+		return n_found;
+	if (search->rings)
+		n_found = search_rings(found, n_found);
+	ret = n_found ? search_choose(plan, found, n_found, rings, search->effort, &best, err) :
+		to_error_set(err, -EINVAL, "this family has no rings");
+	for (i = 0; !ret && i < plan->n_candidates; i++) {
+		struct to_candidate *c = &plan->candidates[i];
+		struct to_topology *t = &found[best];
+
+		if (strcmp(c->family, t->family))
+			continue;
+		c->ports = t->ports;
+		c->estimated_time = t->time;
+		c->chosen = true;
+		ret = to_search_complete(plan, &t->layout, search, figures, err);
+		if (!ret)
+			c->comm_time = figures->comm_time;
+		break;
+	}
+	for (i = 0; i < (unsigned int)n_found; i++)
+		to_layout_free(&found[i].layout);
+	free(found);
+	return ret;
+}

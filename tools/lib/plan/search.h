@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_SEARCH_H
+#define TOPOOPT_SEARCH_H
+
+/* One search: topologies for a job, of which the best is routed. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/plan.h"
+#include "topology/family.h"
+#include "verify/predict.h"
+
+/**
+ * struct to_search - what a search may use
+ * @rings: AllReduce over rings alone
+ * @degree: ports of a server
+ * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
+ * @family: the only one to try, NULL for all
+ */
+struct to_search {
+	bool rings;
+	unsigned int degree, effort;
+	const struct to_family *family;
+	uint64_t seed;
+};
+
+/**
+ * to_search_plan() - complete @plan by the best topology that is found
+ * @plan: with cluster and demand of the same servers; also gets to_plan.candidates
+ * @figures: gets what it predicts
+ *
+ * Return: 0, -EINVAL when the family has no rings, or as to_topology_find() and
+ * to_complete_plan(); @err may be unset after -ENOMEM.
+ */
+int to_search_plan(struct to_plan *plan, const struct to_search *search,
+		   struct to_figures *figures, struct to_error *err);
+
+/**
+ * to_search_complete() - to_complete_plan(), AllReduce on the rings of @layout or on packed
+ *	trees, whichever is faster
+ *
+ * Only rings, and trees of @layout, where @search asks for rings or for a family.
+ */
+int to_search_complete(struct to_plan *plan, struct to_layout *layout,
+		       const struct to_search *search, struct to_figures *figures,
+		       struct to_error *err);
+
+#endif
