@@ -195,12 +195,12 @@ is "they have one generation" "$(generations | wc -w)" 1
 
 must apply_all "$tmp/one.json"
 settled
-stage() { # GENERATION [ACTIVE]: of the other plan, on s0
+stage() { # GENERATION [ACTIVE [PLAN]]: of the other plan, on s0
 	jq -c --argjson g "$1" --argjson active "${2:-0}" \
 		'{op: "stage", generation: $g, active: $active, job: "x",
 		cluster: ({format: "topoopt-cluster", version: 1, servers,
 			links: [.links[] | {a, b}]} | tojson),
-		table: (.tables[] | select(.server == "s0") | tojson)}' "$two"
+		table: (.tables[] | select(.server == "s0") | tojson)}' "${3:-$two}"
 }
 request() { # OP GENERATION
 	jq -nc --arg op "$1" --argjson g "$2" '{op: $op, generation: $g}'
@@ -225,7 +225,10 @@ is "but not when that was confirmed" \
 	"true 4 true,true 5 false,true 5 true,true 5 false"
 is "which stays" "$(on s0 toctl show --json | jq .generation)" $((g + 5))
 is "a commit under the generation that is active is refused" \
-	"$(agent "$(stage $((g + 5)))" "$(request commit $((g + 5)))" "$(request abort $((g + 5)))")" \
+	"$(agent "$(stage $((g + 5)) 0 "$tmp/one.json")" "$(request commit $((g + 5)))" \
+		"$(request abort $((g + 5)))")" \
 	"true 5 true,false 5 false,true 5 false"
+is "but for the table that is active: an agent that died had made it" \
+	"$(agent "$(stage $((g + 5)))" "$(request commit $((g + 5)))")" "true 5 true,true 5 false"
 
 done_testing
