@@ -854,8 +854,13 @@ static void passes_nothing_that_loses_packets(void **state)
 	for (unsigned int round = 0; round < 3000; round++) {
 		unsigned int n = 3 + to_random_below(&random, 4);
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), 2 + to_random_below(&random, 3),
-						to_random_below(&random, 2), &err);
+		struct to_demand *demand = job_random(n, &random);
+		const struct to_planner_options options = { .effort = TO_EFFORT_MIN, .seed = 1,
+			.degree = 2 + to_random_below(&random, 3) };
+		enum to_link_mode mode = to_random_below(&random, 2);
+		struct to_cluster *cluster = to_cluster_synthetic(n, options.degree, 100 * GBPS, mode,
+								  &err);
+		struct to_plan *plan = to_planner_make(cluster, demand, &options, &err);
 		bool all = true;
 
 		assert_string_equal(err.text, "");

@@ -282,7 +282,10 @@ static int special_cases_mode(struct to_plan *plan, const struct to_search *aske
 	int ret = 1;
 
 	for (; ret > 0 && easier.degree >= least; easier.degree--) {
-		for (easier.effort = asked->effort; ret > 0 && easier.effort >= TO_EFFORT_MIN;
+		unsigned int least_effort = easier.degree == asked->degree ? TO_EFFORT_MIN :
+									     asked->effort;
+
+		for (easier.effort = asked->effort; ret > 0 && easier.effort >= least_effort;
 		     easier.effort--) {
 			easier.seed = asked->seed;
 			if (other_mode || easier.degree != asked->degree ||

@@ -15,9 +15,9 @@
  * @figures: of @plan; gets those that it has then
  *
  * Easier searches have duplex links, each of which is two simplex ones; fewer ports,
- * the others then used as Algorithm 1 uses up ports; less effort; the seed
- * TO_SPECIAL_CASES_SEED; and all combinations of these, but for those whose bounds
- * say that they cannot win. Large jobs have duplex links only, see SPECIAL_CASES_ALL:
+ * the others then used as Algorithm 1 uses up ports; with all ports, less effort; and each
+ * of them the seed TO_SPECIAL_CASES_SEED, too; but for those whose bounds say that they
+ * cannot win. Large jobs have duplex links only, see SPECIAL_CASES_ALL:
  * there other seeds and more effort change less, and every split of the ports is in the
  * search itself.
  *
