@@ -114,6 +114,18 @@ static inline struct to_plan *job_plan(struct to_demand *demand, unsigned int de
 	return job_plan_family(demand, degree, mode, NULL, err);
 }
 
+/* A plan that does not have to be a good one, in a fraction of the time. */
+static inline struct to_plan *job_plan_any(struct to_demand *demand, unsigned int degree,
+					   enum to_link_mode mode, struct to_error *err)
+{
+	struct to_planner_options options = { .degree = degree, .seed = 1,
+					      .effort = TO_EFFORT_MIN };
+	struct to_cluster *cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, err);
+
+	assert_non_null(cluster);
+	return to_planner_make(cluster, demand, &options, err);
+}
+
 struct job_lines {
 	unsigned int n;
 	char first[1024];

@@ -195,7 +195,7 @@ static void rings(void **state)
 		struct to_plan *plan;
 
 		job_group(demand, 0, 1, n, 100 * MIB);
-		plan = job_plan(demand, 2, TO_LINKS_DUPLEX, &err);
+		plan = job_plan_any(demand, 2, TO_LINKS_DUPLEX, &err);
 		assert_string_equal(err.text, "");
 		fail_each(plan, &links, &servers);
 		assert_int_equal(links.lost, 0);
@@ -216,8 +216,8 @@ static void random_jobs(void **state)
 		unsigned int degree = 2 + to_random_below(&random, 4);
 		struct count links = { 0 }, servers = { 0 };
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), degree,
-						TO_LINKS_DUPLEX, &err);
+		struct to_plan *plan = job_plan_any(job_random(n, &random), degree,
+						    TO_LINKS_DUPLEX, &err);
 
 		assert_string_equal(err.text, "");
 		fail_each(plan, &links, &servers);
@@ -283,8 +283,8 @@ static void routes_of_sources(void **state)
 		unsigned int degree = 2 + to_random_below(&random, 4);
 		struct count links = { 0 }, servers = { 0 };
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), degree,
-						TO_LINKS_DUPLEX, &err);
+		struct to_plan *plan = job_plan_any(job_random(n, &random), degree,
+						    TO_LINKS_DUPLEX, &err);
 		struct to_graph *graph;
 
 		assert_string_equal(err.text, "");
@@ -317,7 +317,7 @@ static void any_cabling(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 60; round++) {
 		unsigned int n = 3 + to_random_below(&random, 9), degree = 8, more;
-		struct to_planner_options options = { .fixed = true, .seed = 1 };
+		struct to_planner_options options = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
 		struct to_demand *demand = job_random(n, &random);
 		unsigned int used[SERVERS_MAX] = { 0 };
 		struct to_error err = { "" };
@@ -360,7 +360,7 @@ static void unequal_ports(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 10; round++) {
 		unsigned int n = 8 + to_random_below(&random, 13);
-		struct to_planner_options options = { .seed = 1 };
+		struct to_planner_options options = { .seed = 1, .effort = TO_EFFORT_MIN };
 		struct to_error err = { "" };
 		struct to_cluster *c = to_cluster_synthetic(n, 7, 100 * GBPS, TO_LINKS_DUPLEX, &err);
 		struct to_verify_report report;
@@ -391,7 +391,7 @@ static void simplex_links(void **state)
 	for (unsigned int round = 0; round < 30; round++) {
 		unsigned int n = 4 + to_random_below(&random, 9);
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), 3, TO_LINKS_SIMPLEX, &err);
+		struct to_plan *plan = job_plan_any(job_random(n, &random), 3, TO_LINKS_SIMPLEX, &err);
 
 		assert_string_equal(err.text, "");
 		fail_each(plan, &links, &servers);

@@ -438,7 +438,7 @@ function canvasPainter(drawing) {
 	const paint = () => {
 		const on = emphasis();
 		const stroke = (link, alpha, width) => {
-			context.strokeStyle = strokeOf(link) || variable("--" + classOf(link));
+			context.strokeStyle = strokeOf(link) || variable("--" + classOf(link).split(" ")[0]);
 			context.globalAlpha = alpha;
 			context.lineWidth = width;
 			context.stroke(curves[link.index]);
