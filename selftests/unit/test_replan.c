@@ -12,16 +12,29 @@
 
 #define MS 1000000ull
 
-static struct to_plan *planned(struct to_demand *demand, unsigned int degree, enum to_link_mode mode)
+/* Switches take 10 ms. */
+static struct to_plan *planned_on(struct to_plan *plan)
 {
-	struct to_error err = { "" };
-	struct to_plan *plan = job_plan(demand, degree, mode, &err);
-
-	assert_string_equal(err.text, "");
 	assert_non_null(plan);
 	for (unsigned int i = 0; i < plan->cluster->n_switches; i++)
 		plan->cluster->switches[i].reconfiguration_ns = 10 * MS;
 	return plan;
+}
+
+static struct to_plan *planned(struct to_demand *demand, unsigned int degree, enum to_link_mode mode)
+{
+	struct to_error err = { "" };
+
+	return planned_on(job_plan(demand, degree, mode, &err));
+}
+
+/* One that need not be good. */
+static struct to_plan *planned_any(struct to_demand *demand, unsigned int degree,
+				   enum to_link_mode mode)
+{
+	struct to_error err = { "" };
+
+	return planned_on(job_plan_any(demand, degree, mode, &err));
 }
 
 static struct to_traffic traffic_new(unsigned int n, double seconds)
@@ -209,7 +222,7 @@ static void any_traffic(void **state)
 		unsigned int degree = 2 + to_random_below(&random, 3), steps;
 		struct to_replan_options options = TO_REPLAN_DEFAULTS;
 		struct to_traffic t = traffic_new(n, 0.05);
-		struct to_plan *plan = planned(job_random(n, &random), degree,
+		struct to_plan *plan = planned_any(job_random(n, &random), degree,
 					       round % 2 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX);
 		unsigned int kind = to_random_below(&random, 3);
 
@@ -538,7 +551,7 @@ static void allreduce_is_recognised(void **state)
 			demand->mp[(2 + i % (n - 2)) * n + (i / 2) % n] += i % 3 * MIB;
 		for (unsigned int i = 0; i < n; i++)
 			demand->mp[i * n + i] = 0;
-		plan = planned(demand, 4, round % 2 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX);
+		plan = planned_any(demand, 4, round % 2 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX);
 		to_allreduce_and_mp(plan, times, t.bytes);
 		rings = to_allreduce_of(plan);
 		assert_int_equal(to_allreduce_take(&rings, t.bytes, &buffer), 0);
@@ -559,7 +572,7 @@ static void fixed_links_stay(void **state)
 	for (unsigned int round = 0; round < 60; round++) {
 		struct to_replan_options options = TO_REPLAN_DEFAULTS;
 		struct to_traffic before = pairs(12, 1, 60 * MIB), after = pairs(12, 4, 60 * MIB);
-		struct to_plan *plan = planned(job_of(&before), 4,
+		struct to_plan *plan = planned_any(job_of(&before), 4,
 					       round % 2 ? TO_LINKS_SIMPLEX : TO_LINKS_DUPLEX);
 		struct to_cluster *c = plan->cluster;
 		unsigned int fixed = round % 3 ? to_random_below(&random, c->n_links) : c->n_links;
