@@ -93,7 +93,8 @@ chain_plan 2 | jq '.servers[0] |= (.name = "s1" | .ports = [.ports[1] + {
 made() { # what there is for both devices
 	local family
 
-	ip -n s1 -br address show scope global
+	# whether links are up is said later
+	ip -n s1 -br address show scope global | awk '{ $2 = ""; print }'
 	for family in -4 -6; do
 		ip -n s1 "$family" route show table all proto 116
 		ip -n s1 "$family" rule
