@@ -24,9 +24,8 @@ bare() { # SERVER: interfaces as a new machine has them
 # Without those of link-local addresses, which come when no duplicate was found for a second.
 entries() { on "$1" ip -o route show table all | grep -vE '^(local )?fe80:'; } # SERVER
 state() { # SERVER
-	# whether links are up is said later
-	on "$1" ip -br link | awk '{ $2 = ""; gsub(/NO-CARRIER,|LOWER_UP,?/, ""); print }'
-	on "$1" ip -br address | awk '{ $2 = ""; sub(/ fe80:[^ ]*/, ""); print }'
+	on "$1" ip -br link
+	on "$1" ip -br address | sed 's| fe80:[^ ]*||'
 	entries "$1"
 	on "$1" ip -6 route show table all proto 116
 	on "$1" ip rule

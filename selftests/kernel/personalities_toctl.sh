@@ -93,8 +93,7 @@ chain_plan 2 | jq '.servers[0] |= (.name = "s1" | .ports = [.ports[1] + {
 made() { # what there is for both devices
 	local family
 
-	# whether links are up is said later
-	ip -n s1 -br address show scope global | awk '{ $2 = ""; print }'
+	ip -n s1 -br address show scope global
 	for family in -4 -6; do
 		ip -n s1 "$family" route show table all proto 116
 		ip -n s1 "$family" rule
@@ -104,6 +103,11 @@ made() { # what there is for both devices
 second='x0|topo1|10\.21[01]\.|fd00:7470:'
 first() { made | grep -vE "$second" | sort; }	# the kernel has neighbours in any order
 
+# whether it is up is said after it is made
+is_up() {
+	ip -n s1 -br link show dev topo0 | grep -q '^topo0 *UP '
+}
+must wait_for 60 is_up
 first >"$tmp/made"
 on s1 toctl clear --dev topo9 >/dev/null
 is "clear of a device that is not there leaves another's entries" "$(first)" "$(cat "$tmp/made")"
