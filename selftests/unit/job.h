@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "format/plan_json.h"
 #include "plan/planner.h"
 #include "verify/verify.h"
 
@@ -112,6 +113,31 @@ static inline struct to_plan *job_plan(struct to_demand *demand, unsigned int de
 				       enum to_link_mode mode, struct to_error *err)
 {
 	return job_plan_family(demand, degree, mode, NULL, err);
+}
+
+/* A plan that there must be. */
+static inline struct to_plan *job_planned(struct to_demand *demand, unsigned int degree,
+					  enum to_link_mode mode)
+{
+	struct to_error err = { "" };
+	struct to_plan *plan = job_plan(demand, degree, mode, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(plan);
+	return plan;
+}
+
+/* plan.json, to be freed */
+static inline char *job_printed(const struct to_plan *plan, size_t *len)
+{
+	struct to_error err = { "" };
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	assert_non_null(out);
+	assert_int_equal(to_plan_print(plan, out, &err), 0);
+	fclose(out);
+	return text;
 }
 
 /* A plan that does not have to be a good one, in a fraction of the time. */

@@ -56,17 +56,6 @@ static struct to_plan *double_tree_plan(unsigned int n, unsigned int degree, enu
 	return plan;
 }
 
-static char *printed(const struct to_plan *plan, size_t *len)
-{
-	struct to_error err;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	assert_int_equal(to_plan_print(plan, out, &err), 0);
-	fclose(out);
-	return text;
-}
-
 /* For any number of servers: right, named, each link loaded as it should be. */
 static void plans_are_right(void **state)
 {
@@ -101,11 +90,11 @@ static void plans_are_right(void **state)
 			assert_true(fabs(all - 2.0 * (n - 1) * 1000 * MIB) < 1);
 			assert_true(fabs(f.allreduce_time - 1000 * MIB / 2.0 / pairs * 8 / 100e9) < 1e-9);
 			/* what is written is read, to the byte */
-			text = printed(plan, &len);
+			text = job_printed(plan, &len);
 			again = to_plan_parse(text, len, "printed", &err);
 			assert_string_equal(err.text, "");
 			job_verify(again);
-			text_again = printed(again, &len_again);
+			text_again = job_printed(again, &len_again);
 			assert_int_equal(len, len_again);
 			assert_memory_equal(text, text_again, len);
 			free(text);

@@ -7,19 +7,7 @@
 
 #include "base/effort.h"
 #include "data/allreduce.h"
-#include "format/plan_json.h"
 #include "plan/repair.h"
-
-static struct to_plan *plan_of(struct to_demand *demand, unsigned int degree,
-			       enum to_link_mode mode)
-{
-	struct to_error err = { "" };
-	struct to_plan *plan = job_plan(demand, degree, mode, &err);
-
-	assert_string_equal(err.text, "");
-	assert_non_null(plan);
-	return plan;
-}
 
 /* Rings leave a port of odd degree idle; trees do not. */
 static void odd_degrees_are_used_up(void **state)
@@ -32,7 +20,7 @@ static void odd_degrees_are_used_up(void **state)
 			struct to_figures f;
 
 			job_group(demand, 0, 1, n, 1000 * MIB);
-			plan = plan_of(demand, degree, TO_LINKS_DUPLEX);
+			plan = job_planned(demand, degree, TO_LINKS_DUPLEX);
 			f = job_verify(plan).figures;
 			assert_string_equal(f.family, "packed-trees");
 			assert_int_equal(plan->n_rings, 0);
@@ -51,7 +39,7 @@ static void even_degrees_keep_rings(void **state)
 		struct to_plan *plan;
 
 		job_group(demand, 0, 1, 16, 1000 * MIB);
-		plan = plan_of(demand, mode == TO_LINKS_DUPLEX ? 4 : 3, mode);
+		plan = job_planned(demand, mode == TO_LINKS_DUPLEX ? 4 : 3, mode);
 		assert_int_equal(plan->n_trees, 0);
 		to_plan_free(plan);
 	}
@@ -123,7 +111,7 @@ static void other_links_take_what_a_lost_one_had(void **state)
 
 	(void)state;
 	job_group(demand, 0, 1, 16, 1000 * MIB);
-	plan = plan_of(demand, 5, TO_LINKS_DUPLEX);
+	plan = job_planned(demand, 5, TO_LINKS_DUPLEX);
 	assert_int_equal(to_down_init(&down, plan->cluster), 0);
 	assert_int_equal(to_down_parse(&down, plan->cluster, to_down_name(plan->cluster, plan->cluster->links[0].a, word),
 				       &err), 0);
@@ -137,18 +125,6 @@ static void other_links_take_what_a_lost_one_had(void **state)
 	to_plan_free(plan);
 }
 
-static char *printed(const struct to_plan *plan, size_t *len)
-{
-	struct to_error err = { "" };
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	assert_non_null(out);
-	assert_int_equal(to_plan_print(plan, out, &err), 0);
-	fclose(out);
-	return text;
-}
-
 /* Any groups and transfers, duplex and simplex: plans verify, and read as they are written. */
 static void any_job_verifies(void **state)
 {
@@ -159,8 +135,8 @@ static void any_job_verifies(void **state)
 	for (unsigned int round = 0; round < 20; round++) {
 		unsigned int n = 4 + to_random_below(&random, 12);
 		struct to_demand *demand = job_random(n, &random);
-		struct to_plan *plan = plan_of(demand, 3 + to_random_below(&random, 3),
-					       to_random_below(&random, 2));
+		struct to_plan *plan = job_planned(demand, 3 + to_random_below(&random, 3),
+						   to_random_below(&random, 2));
 		struct to_rings rings = to_allreduce_of(plan);
 		const struct to_cluster *c = plan->cluster;
 		struct to_graph *graph = to_graph_new(n, c->links, c->n_links, c->link_mode);
@@ -174,10 +150,10 @@ static void any_job_verifies(void **state)
 		with += plan->n_trees > 0;
 		for (unsigned int i = 0; i < plan->n_trees; i++)
 			routed += to_allreduce_tree_routed(&rings, graph, &plan->trees[i]);
-		text = printed(plan, &len);
+		text = job_printed(plan, &len);
 		again = to_plan_parse(text, len, "printed", &err);
 		assert_string_equal(err.text, "");
-		text_again = printed(again, &len_again);
+		text_again = job_printed(again, &len_again);
 		assert_int_equal(len, len_again);
 		assert_memory_equal(text, text_again, len);
 		free(text);
@@ -201,7 +177,7 @@ static void measured_bytes_are_recognised(void **state)
 	(void)state;
 	job_group(demand, 0, 1, 16, 1000 * MIB);
 	demand->mp[5] = 70 * MIB;
-	plan = plan_of(demand, 3, TO_LINKS_DUPLEX);
+	plan = job_planned(demand, 3, TO_LINKS_DUPLEX);
 	assert_true(plan->n_trees > 0);
 	to_allreduce_and_mp(plan, 2, bytes);
 	rings = to_allreduce_of(plan);

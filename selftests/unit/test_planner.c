@@ -32,17 +32,6 @@ static bool circulant(const struct to_plan *plan, unsigned int jump)
 	return true;
 }
 
-static struct to_plan *planned(struct to_demand *demand, unsigned int degree,
-			       enum to_link_mode mode)
-{
-	struct to_error err = { "" };
-	struct to_plan *plan = job_plan(demand, degree, mode, &err);
-
-	assert_string_equal(err.text, "");
-	assert_non_null(plan);
-	return plan;
-}
-
 /* TopoOpt section 6: 12 servers, degree 4, links at +-1 and +-5. */
 static void the_prototype(void **state)
 {
@@ -54,7 +43,7 @@ static void the_prototype(void **state)
 	(void)state;
 	job_group(demand, 0, 1, 12, 462 * MIB);
 	job_hot(demand, 6, MIB / 4);
-	best = planned(to_demand_copy(demand), 4, TO_LINKS_DUPLEX);
+	best = job_planned(to_demand_copy(demand), 4, TO_LINKS_DUPLEX);
 	plan = job_plan_family(demand, 4, TO_LINKS_DUPLEX, &to_family_totient, &err);
 	assert_string_equal(err.text, "");
 	assert_int_equal(plan->cluster->n_links, 24);
@@ -86,7 +75,7 @@ static void dlrm(void **state)
 		job_group(demand, 0, 1, 16, 4096 * MIB);
 		for (unsigned int i = 0; i < 4; i++)
 			job_hot(demand, hot[i], 32 * MIB);
-		plan = planned(demand, degree, TO_LINKS_DUPLEX);
+		plan = job_planned(demand, degree, TO_LINKS_DUPLEX);
 		f = job_verify(plan).figures;
 		/* a hot server's bytes over its ports, unless hops take more */
 		if (degree >= 4)
@@ -161,7 +150,7 @@ static void rings_do_not_repeat(void **state)
 		struct to_figures f;
 
 		job_group(demand, 0, 1, n, 100 * MIB);
-		plan = planned(demand, n == 6 ? 4 : 6, TO_LINKS_DUPLEX);
+		plan = job_planned(demand, n == 6 ? 4 : 6, TO_LINKS_DUPLEX);
 		assert_int_equal(plan->n_rings, n == 6 ? 2 : 3);
 		assert_int_not_equal(plan->rings[0].jump, 0);
 		assert_int_equal(plan->rings[plan->n_rings - 1].jump, 0);
@@ -180,7 +169,7 @@ static void simplex_switches_hold_a_permutation_each(void **state)
 
 	(void)state;
 	job_group(demand, 0, 1, 12, 100 * MIB);
-	plan = planned(demand, 4, TO_LINKS_SIMPLEX);
+	plan = job_planned(demand, 4, TO_LINKS_SIMPLEX);
 	assert_int_equal(plan->cluster->n_switches, 4);
 	assert_int_equal(plan->n_cross_connects, 48);
 	for (unsigned int i = 0; i < plan->cluster->n_links; i++) {
@@ -204,7 +193,7 @@ static void two_servers(void **state)
 
 			job_group(demand, 0, 1, 2, 30 * MIB);
 			job_hot(demand, 0, 6 * MIB);
-			plan = planned(demand, degree, mode);
+			plan = job_planned(demand, degree, mode);
 			f = job_verify(plan).figures;
 			assert_int_equal(f.diameter, 1);
 			assert_int_equal(f.links, mode == TO_LINKS_DUPLEX ? degree : 2 * degree);
@@ -227,7 +216,7 @@ static void many_links_share_one_transfer(void **state)
 		struct to_figures f;
 
 		job_hot(demand, 0, 3000 * MIB);
-		plan = planned(demand, degrees[i], TO_LINKS_DUPLEX);
+		plan = job_planned(demand, degrees[i], TO_LINKS_DUPLEX);
 		f = job_verify(plan).figures;
 		assert_int_equal(f.links, degrees[i]);
 		assert_true(f.max_link_load <= 1.02 * f.max_link_load_bound);
@@ -274,7 +263,7 @@ static void groups_share_the_degree(void **state)
 	job_group(demand, 0, 4, 4, 900 * MIB);
 	job_group(demand, 1, 4, 4, 900 * MIB);
 	job_group(demand, 2, 2, 7, 1);
-	plan = planned(demand, 4, TO_LINKS_DUPLEX);
+	plan = job_planned(demand, 4, TO_LINKS_DUPLEX);
 	for (unsigned int g = 0; g < 4; g++) {
 		unsigned int rings = 0;
 
@@ -298,7 +287,7 @@ static void transfers_alone_get_links(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++)
 		demand->mp[i * 8 + (i ^ 4)] = 100 * MIB;
-	plan = planned(demand, 3, TO_LINKS_DUPLEX);
+	plan = job_planned(demand, 3, TO_LINKS_DUPLEX);
 	f = job_verify(plan).figures;
 	assert_true(f.bandwidth_tax < 1.5);
 	assert_int_equal(plan->n_rings, 0);
@@ -512,7 +501,7 @@ static void a_plan_follows_from_its_layout(void **state)
 	(void)state;
 	job_group(demand, 0, 1, 8, 100 * MIB);
 	job_hot(demand, 3, MIB);
-	plan = planned(demand, 3, TO_LINKS_SIMPLEX);
+	plan = job_planned(demand, 3, TO_LINKS_SIMPLEX);
 	was = to_plan_layout(plan);
 	assert_true(was.n_rings > 0);
 	assert_int_equal(to_layout_copy(&copy, &was), 0);
