@@ -51,7 +51,10 @@ echo 'len > 66000' >"$trace/events/topoopt/topoopt_relay/filter"
 echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
 echo 'bytes > 66000' >"$trace/events/topoopt/topoopt_account/filter"
 echo 1 >"$trace/events/topoopt/topoopt_account/enable"
-# How large aggregates grow is a matter of how far the sender is ahead.
+# A sender makes aggregates of what it would send in some time, and larger ones
+# to a neighbour that is near. Everybody is near, however slow the machine is.
+must on "$A" sysctl -qw net.ipv4.tcp_tso_rtt_log=30
+
 larger() {
 	for _ in {1..20}; do
 		stream 1 "$A" "$D" "TCP6:[$(port_ip6 "$D" eth0)]" || return 1
