@@ -89,6 +89,30 @@ for run in d, topoopt:
 	assert path["compute"] > 0
 	assert abs(sum(path.values()) / run["iteration_time_s"]["mean"] - 1) < 1e-9'
 
+for fabric in topoopt-reconfig topoopt-reconfig,relay sip-ring ocs:1us; do
+	run 0 simulate "$tmp/dlrm.plan" --fabric "$fabric" --json || break
+	jq -r '.iteration_time_s.mean, .changes' "$tmp/out" >>"$tmp/changes"
+done
+said "links that change: relays or less time in the dark help" '
+reconfig, n, relay, _, sip, many, fast, _ = map(float, open(tmp + "/changes"))
+ideal = float(open(tmp + "/means").readline())
+assert ideal < fast < sip < reconfig and ideal < relay < reconfig and many > n > 0
+assert d["allreduce"] == "ring-both-ways" and d["stragglers"] is None
+assert len(d["links"]) == 64 and all(l["to"] is None for l in d["links"])
+assert {l["port"] for l in d["links"]} == {0, 1, 2, 3}'
+
+model=(--model examples/models/bert.json -n 4 -d 2 --budget 20 --fabric switch)
+run 0 simulate "${model[@]}" --json && cp "$tmp/out" "$tmp/even" &&
+	run 0 simulate "${model[@]}" --stragglers slow:1,3 -i 2 --json
+said "stragglers compute longer" '
+even = json.load(open(tmp + "/even"))
+ratio = d["critical_path_s"]["compute"] / even["critical_path_s"]["compute"]
+assert even["iterations"] == 1 and d["iterations"] == 2 and d["stragglers"] == "slow:1,3"
+assert abs(ratio - 3) < 0.3, ratio'
+run 0 simulate "${model[@]}" --stragglers lognormal:0.3 -i 9 --json
+said "anew in each iteration" '
+assert d["iteration_time_s"]["min"] < d["iteration_time_s"]["max"]'
+
 jq -n '{name: "pair", servers: 9, allreduce: [], mp: [{from: "0", to: "4", bytes: 1000000000}]}' \
 	>"$tmp/pair.json"
 run 0 simulate --job "$tmp/pair.json" --fabric examples/networks/bcube-9.json -i 3 --json
@@ -116,7 +140,8 @@ refuses "a job of other servers" 1 "$tmp/five.json is for 5 servers, $tmp/dlrm.p
 	"$tmp/dlrm.plan" --job "$(jq '.servers = 5 | .allreduce = []' "$tmp/ring.json" >"$tmp/five.json"
 		echo "$tmp/five.json")"
 words='ideal, switch, fat-tree:K[,oversub=R], cost-equivalent, expander[:SEED], rail:G[,pod=P]'
-for word in torus fat-tree:5 fat-tree:-4 fat-tree:4x expander:-1 rail:0 rail:4,pod=0; do
+words+=', topoopt-reconfig[,relay], sip-ring[,relay], ocs:DARK[,every=T][,relay]'
+for word in torus fat-tree:5 fat-tree:-4 fat-tree:4x expander:-1 rail:0 rail:4,pod=0 ocs:10 sip-ring,x; do
 	refuses "no fabric: $word" 1 "--fabric: expected one of $words, not \"$word\"" \
 		"$tmp/dlrm.plan" --fabric "$word"
 done
@@ -125,6 +150,9 @@ refuses "a fabric that is too small" 1 \
 refuses "uplinks that cannot be left out" 1 \
 	'--fabric: "fat-tree:8,oversub=3": 4 uplinks of a ToR switch are not divided by 3' \
 	"$tmp/dlrm.plan" -f fat-tree:8,oversub=3
+refuses "links that change before they are there" 1 \
+	'--fabric: "ocs:5us,every=5us" decides again before its links are there' \
+	"$tmp/dlrm.plan" -f ocs:5us,every=5us
 refuses "no random graph" 1 \
 	"--fabric: there is no connected 1-regular graph of 16 servers that repeats no link" \
 	--job "$tmp/ring.json" -d 1 -f expander
@@ -139,6 +167,11 @@ refuses "a file that is not there" 1 "$tmp/none.json: No such file or directory"
 refuses "an algorithm against the plan" 2 \
 	"--routing and --allreduce are for other fabrics: a plan says both" \
 	"$tmp/dlrm.plan" --allreduce ring
+refuses "stragglers that do not compute" 2 \
+	"--stragglers is for --model: a job does not compute" "$tmp/dlrm.plan" --stragglers slow:1,2
+refuses "no distribution" 1 \
+	'--stragglers: expected one of slow:P,F, lognormal:SIGMA, exponential:MEAN (P from 0 to 1, F from 1, SIGMA to 10), not "gauss"' \
+	"${model[@]}" --stragglers gauss
 refuses "servers of a plan" 2 "--servers is for --model: a plan or a job has its own" \
 	"$tmp/dlrm.plan" --servers 16
 

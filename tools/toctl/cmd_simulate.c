@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/random.h"
 #include "command.h"
 #include "cost/prices.h"
 #include "format/cluster_json.h"
@@ -15,7 +16,8 @@
 #include "plan/planner.h"
 #include "progress.h"
 #include "simulate/network_json.h"
-#include "simulate/network_named.h"
+#include "simulate/router_named.h"
+#include "simulate/stragglers.h"
 #include "simulation.h"
 #include "workload/strategy_search.h"
 
@@ -23,7 +25,7 @@
 #define SIMULATE_STEPS 1000	/* of the progress of an iteration */
 
 struct simulate_args {
-	const char *model, *job, *fabric, *output, *prices;
+	const char *model, *job, *fabric, *output, *prices, *stragglers;
 	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
 	uint64_t batch, budget, seed;
 	int routing, allreduce;
@@ -39,7 +41,7 @@ struct simulate_args {
 struct simulate {
 	struct to_call *call;
 	const struct simulate_args *args;
-	bool topoopt, file;	/* what the fabric is */
+	bool topoopt, file, changes;	/* what the fabric is */
 	struct to_plan *plan;
 	struct to_demand *job;
 	struct to_dnn_model *model;
@@ -50,6 +52,8 @@ struct simulate {
 	unsigned int degree;
 	uint64_t bandwidth;
 	struct to_delays delays;
+	struct to_stragglers stragglers;
+	double *slow;			/* per server */
 	struct to_taskgraph tasks;
 	struct to_router *router;
 	struct to_simulator *simulator;
@@ -124,13 +128,6 @@ static int simulate_load_file(struct simulate *s)
 	return to_large_check(s->args->fabric, n, s->args->large, &s->call->err);
 }
 
-static bool simulate_is_file(const char *fabric)
-{
-	const size_t len = strlen(fabric);
-
-	return len > 5 && !strcmp(fabric + len - 5, ".json");
-}
-
 static int simulate_load(struct simulate *s)
 {
 	const struct simulate_args *args = s->args;
@@ -187,6 +184,8 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
 	if (s->topoopt && (args->routing != SIMULATE_UNSAID || args->allreduce != SIMULATE_UNSAID))
 		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
+	if (args->stragglers && !args->model)
+		return to_usage(call, "--stragglers is for --model: a job does not compute");
 	if (s->topoopt && call->n_operands && (args->degree || args->bandwidth))
 		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
 	return 0;
@@ -221,38 +220,44 @@ static int simulate_make_plan(struct simulate *s)
 
 static enum to_spread simulate_spread(const struct simulate_args *args)
 {
-	if (args->routing != SIMULATE_UNSAID)
-		return args->routing;
-	return to_network_named_balanced(args->fabric) && !simulate_is_file(args->fabric) ? TO_SPREAD_SPRAY : TO_SPREAD_HASH;
+	return args->routing != SIMULATE_UNSAID ? (enum to_spread)args->routing :
+						  to_fabric_spread(args->fabric);
 }
 
-/* Where iteration @index runs; the caller keeps or frees what was there. */
-static int simulate_make_router(struct simulate *s, unsigned int index)
+static enum to_algorithm simulate_algorithm(const struct simulate_args *args)
+{
+	return args->allreduce != SIMULATE_UNSAID ? (enum to_algorithm)args->allreduce :
+						    to_fabric_algorithm(args->fabric);
+}
+
+/* That of @fabric, for iteration @index. */
+static struct to_router *simulate_router(struct simulate *s, const char *fabric,
+					 unsigned int index)
 {
 	const struct to_network_setting setting = {
 		.servers = s->n_servers, .degree = s->degree, .bandwidth = s->bandwidth,
 		.latency = s->delays.link, .prices = s->prices };
 	const struct to_shortest_options options = {
 		.spread = simulate_spread(s->args),
-		.algorithm = s->args->allreduce == SIMULATE_UNSAID ? TO_ALGORITHM_RING :
-								     s->args->allreduce,
+		.algorithm = simulate_algorithm(s->args),
 		.seed = s->args->seed + index, .delays = s->delays };
-	struct to_error *err = &s->call->err;
 	struct to_error why = { "" };
-	struct to_network *network;
+	struct to_router *router;
 
-	s->router = NULL;
-	s->simulator = NULL;
-	if (s->topoopt) {
-		s->router = to_router_of_plan(s->plan, &s->delays, err);
-	} else {
-		network = s->file ? to_network_load(s->args->fabric, s->delays.link, err) :
-				    to_network_named(s->args->fabric, &setting, &why);
-		s->router = network ? to_router_shortest(network, &options, err) : NULL;
-		if (!network && !s->file)
-			to_error_set(err, -EINVAL, "--fabric: %.480s", why.text);
-	}
-	s->simulator = s->router ? to_simulator_on(s->router, err) : NULL;
+	if (s->topoopt)
+		return to_router_of_plan(s->plan, &s->delays, &s->call->err);
+	router = to_router_named(fabric, &setting, &options, &why);
+	if (!router)
+		to_error_set(&s->call->err, -EINVAL, "%s%.480s", s->file ? "" : "--fabric: ",
+			     why.text);
+	return router;
+}
+
+/* Where iteration @index runs; the caller keeps or frees what was there. */
+static int simulate_make_router(struct simulate *s, unsigned int index)
+{
+	s->router = simulate_router(s, s->args->fabric, index);
+	s->simulator = s->router ? to_simulator_on(s->router, &s->call->err) : NULL;
 	if (!s->simulator)
 		return -EINVAL;
 	to_simulator_watch(s->simulator, simulate_watch, s);
@@ -269,20 +274,33 @@ static int simulate_demand_tasks(struct simulate *s, const struct to_demand *d)
 	return to_taskgraph_finish(&s->tasks, &s->call->err);
 }
 
-static int simulate_model_tasks(struct simulate *s)
+/* The strategy that is fastest on the fabric, before anyone is slow. */
+static struct to_strategy *simulate_find_strategy(struct simulate *s)
 {
 	const struct to_strategy_search search = {
 		.model = s->model, .n_servers = s->n_servers, .batch_per_gpu = s->args->batch,
 		.budget = s->args->budget, .seed = s->args->seed,
 		.progress = simulate_search_watch, .data = s };
+	struct to_router *router;
+	struct to_simulator *simulator;
+	struct to_strategy *strategy = NULL;
+
+	/* one that knows of no changes: all servers at one switch, as if links were there */
+	router = simulate_router(s, s->changes ? "switch" : s->args->fabric, 0);
+	simulator = router ? to_simulator_on(router, &s->call->err) : NULL;
+	if (simulator)
+		strategy = to_strategy_find(&search, simulator, &s->call->err);
+	to_simulator_free(simulator);
+	to_router_free(router);
+	return strategy;
+}
+
+static int simulate_model_tasks(struct simulate *s)
+{
 	const struct to_strategy *strategy = s->found.by[TO_APPROACH_SEARCH].strategy;
 
-	if (!strategy) {
-		to_simulator_watch(s->simulator, NULL, NULL);
-		s->strategy = to_strategy_find(&search, s->simulator, &s->call->err);
-		to_simulator_watch(s->simulator, simulate_watch, s);
-		strategy = s->strategy;
-	}
+	if (!strategy)
+		strategy = s->strategy = simulate_find_strategy(s);
 	if (!strategy)
 		return -EINVAL;
 	s->result.strategy = to_strategy_json(strategy);
@@ -299,10 +317,21 @@ static int simulate_tasks(struct simulate *s)
 	return simulate_demand_tasks(s, s->job ? s->job : s->plan->demand);
 }
 
-/* Only hashes differ from one iteration to the next. */
+/* Only hashes and stragglers differ from one iteration to the next. */
 static bool simulate_random(const struct simulate *s)
 {
-	return !s->topoopt && simulate_spread(s->args) == TO_SPREAD_HASH;
+	return s->slow || (!s->topoopt && simulate_spread(s->args) == TO_SPREAD_HASH);
+}
+
+static void simulate_draw_stragglers(struct simulate *s, unsigned int index)
+{
+	/* their numbers are not those of hashes, nor of the next seed's iterations */
+	uint64_t random = s->args->seed, own = to_random_next(&random) ^ index;
+
+	if (!s->slow)
+		return;
+	to_stragglers_draw(&s->stragglers, s->n_servers, s->slow, &own);
+	to_simulator_slow(s->simulator, s->slow);
 }
 
 static int simulate_one(struct simulate *s, unsigned int index)
@@ -314,8 +343,10 @@ static int simulate_one(struct simulate *s, unsigned int index)
 	uint32_t i;
 
 	s->iteration = index;
-	if (!index || !simulate_make_router(s, index))
+	if (!index || !simulate_make_router(s, index)) {
+		simulate_draw_stragglers(s, index);
 		run = to_simulate(s->simulator, &s->tasks, TO_SIMULATE_TRANSFERS, &s->call->err);
+	}
 	if (!run && index) {
 		/* the iteration before stays the last one */
 		to_simulator_free(s->simulator);
@@ -331,6 +362,7 @@ static int simulate_one(struct simulate *s, unsigned int index)
 	r->network = to_simulator_network(s->simulator);
 	r->times[r->n++] = run->time;
 	r->events += run->events;
+	r->n_changes += run->n_changes;
 	r->last = run;
 	for (i = 0; i < r->network->n_links; i++) {
 		r->link_bytes[i] += run->link_bytes[i];
@@ -376,7 +408,9 @@ static int simulate_output(struct simulate *s)
 	r->routing = s->topoopt ? "tables of the plan" :
 		     to_spread_names[simulate_spread(args)];
 	r->allreduce = s->topoopt ? "rings and trees of the plan" :
-		       to_algorithm_names[args->allreduce == SIMULATE_UNSAID ? 0 : args->allreduce];
+		       to_algorithm_names[simulate_algorithm(args)];
+	r->stragglers = args->stragglers;
+	r->changes = s->changes;
 	r->delays = s->delays;
 	r->tasks = &s->tasks;
 	r->cpu = clock() / (double)CLOCKS_PER_SEC;
@@ -396,18 +430,31 @@ static int simulate_output(struct simulate *s)
 	return 0;
 }
 
+static int simulate_load_stragglers(struct simulate *s)
+{
+	struct to_error why = { "" };
+
+	if (to_stragglers_parse(s->args->stragglers, &s->stragglers, &why))
+		return to_error_set(&s->call->err, -EINVAL, "--stragglers: %.480s", why.text);
+	s->slow = calloc(s->n_servers, sizeof(*s->slow));
+	return s->slow ? 0 : to_error_set(&s->call->err, -ENOMEM, "out of memory");
+}
+
 static int simulate_all(struct simulate *s)
 {
+	const struct simulate_args *args = s->args;
 	int ret = simulate_check(s);
 
 	if (!ret)
 		ret = simulate_load(s);
-	if (!ret && s->args->prices)
-		s->prices = to_prices_load(s->args->prices, &s->call->err);
+	if (!ret && args->prices)
+		s->prices = to_prices_load(args->prices, &s->call->err);
 	else if (!ret)
 		s->prices = to_prices_default();
 	if (!ret && !s->prices)
-		return s->args->prices ? -EINVAL : to_error_set(&s->call->err, -ENOMEM, "out of memory");
+		return args->prices ? -EINVAL : to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	if (!ret && args->stragglers)
+		ret = simulate_load_stragglers(s);
 	if (!ret && s->topoopt && !s->plan)
 		ret = simulate_make_plan(s);
 	if (!ret)
@@ -426,7 +473,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	const struct sigaction action = { .sa_handler = simulate_signal, .sa_flags = SA_RESETHAND };
 	struct simulate s = {
 		.call = call, .args = args, .topoopt = !strcmp(args->fabric, "topoopt"),
-		.file = simulate_is_file(args->fabric),
+		.file = to_fabric_is_file(args->fabric), .changes = to_fabric_changes(args->fabric),
 		.delays = { args->latency * 1e-9, args->relay_latency * 1e-9,
 			    args->step_latency * 1e-9 } };
 	int ret;
@@ -434,6 +481,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	sigaction(SIGINT, &action, NULL);
 	ret = simulate_all(&s);
 	json_decref(s.result.strategy);
+	free(s.slow);
 	free(s.result.times);
 	free(s.result.link_bytes);
 	to_simulator_free(s.simulator);
@@ -466,7 +514,7 @@ static const struct to_option simulate_options[] = {
 	{ "routing", 0, TO_OPTION_CHOICE, FIELD(routing), .choices = to_spread_names,
 	  .help = "over shortest paths of equal length; default: as above" },
 	{ "allreduce", 0, TO_OPTION_CHOICE, FIELD(allreduce), .choices = to_algorithm_names,
-	  .help = "algorithm on other fabrics than topoopt; default: ring" },
+	  .help = "algorithm on other fabrics than topoopt; default: ring-both-ways on direct links, else ring" },
 	{ "latency", 0, TO_OPTION_DURATION, FIELD(latency), .argument = "TIME",
 	  .max = 1000000000, .help = "of a link; default: 1us" },
 	{ "relay-latency", 0, TO_OPTION_DURATION, FIELD(relay_latency), .argument = "TIME",
@@ -475,6 +523,8 @@ static const struct to_option simulate_options[] = {
 	  .max = 1000000000, .help = "to begin a step of an AllReduce, or an MP transfer; default: 0" },
 	{ "iterations", 'i', TO_OPTION_NUMBER, FIELD(iterations), .argument = "I",
 	  .min = 1, .max = 1000000, .help = "how many, where they are random; default: 20" },
+	{ "stragglers", 0, TO_OPTION_STRING, FIELD(stragglers), .argument = "DIST",
+	  .help = "servers that compute slower in an iteration, see above; default: none" },
 	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
 	  .help = "samples per GPU and iteration; default: as the model says" },
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
@@ -509,13 +559,21 @@ const struct to_command to_cmd_simulate = {
 		" expander:SEED          direct links at random\n"
 		" rail:G                 a NIC of each server on each of G leaf switches\n"
 		" rail:G,pod=P           leaves of P servers, below G spines\n"
+		" topoopt-reconfig       links that optical switches change for the bytes not sent yet:\n"
+		"                        every 50 ms, dark for 10 ms\n"
+		" sip-ring               the same every 100 us, dark for 25 us, parallel links undiscounted\n"
+		" ocs:DARK,every=T       the same every T, else 5 times DARK; with ,relay behind any of\n"
+		"                        these, servers relay, else they wait for a link\n"
 		" FILE.json              servers, switches and links of a file: network.json(5)\n\n"
 		"Flows have max-min fair rates. Bytes go as the plan's tables say; on other fabrics "
 		"over shortest paths, by a hash of both ends (ECMP, with its collisions), which "
 		"each iteration draws anew, or sprayed over all alike: hash by default in fat-tree and "
 		"expander, in files, spray in the others. An AllReduce takes the plan's rings or "
-		"trees; on other fabrics a ring in the order of the servers, two binary trees, or "
-		"recursive halving and doubling. Each of its steps waits for the latencies of its path.\n\n"
+		"trees; on other fabrics a ring in the order of the servers, one way or half of the "
+		"buffer both ways, two binary trees, or recursive halving and doubling. Each of its steps waits for the latencies of its path.\n\n"
+		"With --stragglers, a server computes for F times as long with the probability P "
+		"(slow:P,F), e^(SIGMA Z) times with a standard normal Z (lognormal:SIGMA), or 1 and "
+		"an exponential of MEAN times (exponential:MEAN), drawn anew for each iteration.\n\n"
 		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
 		"it with the iterations that are done.",
 	.options = simulate_options,

@@ -68,9 +68,15 @@ void to_simulated_print(FILE *out, const struct to_simulated *s)
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
 		fprintf(out, "%s %s %s", k ? "," : "", simulation_kind_names[k],
 			to_seconds_text(s->critical_time[k] / s->n, text[0]));
+	if (s->changes)
+		fprintf(out, "\n  links change    %.4g times\n  busiest port    %s port %d",
+			(double)s->n_changes / s->n, w->names[w->links[busiest].from],
+			w->links[busiest].port);
+	else if (w->n_links)
+		fprintf(out, "\n  busiest link    %s to %s", w->names[w->links[busiest].from],
+			w->names[w->links[busiest].to]);
 	if (w->n_links)
-		fprintf(out, "\n  busiest link    %s to %s: %s of %s, %s",
-			w->names[w->links[busiest].from], w->names[w->links[busiest].to],
+		fprintf(out, ": %s of %s, %s",
 			to_seconds_text(s->link_busy[busiest] / s->n, text[0]),
 			to_seconds_text(t.mean, text[1]),
 			to_bytes_text(s->link_bytes[busiest] / s->n, text[2]));
@@ -78,6 +84,8 @@ void to_simulated_print(FILE *out, const struct to_simulated *s)
 	fprintf(out, "  latencies       link %s, relay %s, step %s\n",
 		to_seconds_text(s->delays.link, text[0]), to_seconds_text(s->delays.relay, text[1]),
 		to_seconds_text(s->delays.step, text[2]));
+	if (s->stragglers)
+		fprintf(out, "  stragglers      %s\n", s->stragglers);
 	fprintf(out, "  %llu events in %s of processor time\n", (unsigned long long)s->events,
 		to_seconds_text(s->cpu, text[0]));
 }
@@ -90,8 +98,9 @@ static json_t *simulation_links(const struct to_simulated *s)
 	for (uint32_t i = 0; links && i < w->n_links; i++) {
 		const struct to_network_link *link = &w->links[i];
 
-		if (json_array_append_new(links, json_pack("{s:s s:s s:i s:f s:f s:f}",
-			"from", w->names[link->from], "to", w->names[link->to], "port", link->port,
+		if (json_array_append_new(links, json_pack("{s:s s:s? s:i s:f s:f s:f}",
+			"from", w->names[link->from],
+			"to", s->changes ? NULL : w->names[link->to], "port", link->port,
 			"bandwidth_bps", link->capacity * 8, "bytes", s->link_bytes[i] / s->n,
 			"busy_s", s->link_busy[i] / s->n))) {
 			json_decref(links);
@@ -109,7 +118,7 @@ json_t *to_simulated_json(const struct to_simulated *s)
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
 		json_object_set_new(critical, simulation_kinds[k],
 				    json_real(s->critical_time[k] / s->n));
-	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:O?}",
+	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:f s:s? s:O?}",
 			 "iteration_time_s", "mean", t.mean, "p99", t.p99, "min", t.min, "max", t.max,
 			 "events", (json_int_t)s->events, "cpu_s", s->cpu,
 			 "links", simulation_links(s), "critical_path_s", critical,
@@ -119,7 +128,9 @@ json_t *to_simulated_json(const struct to_simulated *s)
 			 "iterations", (int)s->n, "complete", s->n == s->asked,
 			 "routing", s->routing, "allreduce", s->allreduce,
 			 "latency_s", s->delays.link, "relay_latency_s", s->delays.relay,
-			 "step_latency_s", s->delays.step, "strategy", s->strategy);
+			 "step_latency_s", s->delays.step,
+			 "changes", (double)s->n_changes / s->n, "stragglers", s->stragglers,
+			 "strategy", s->strategy);
 }
 
 static json_t *simulation_tasks(const struct to_simulated *s)

@@ -19,14 +19,17 @@
  * @critical_time: seconds of each kind of task on the critical path, summed
  * @last: the last iteration, with @tasks
  * @asked: iterations that were asked for
+ * @changes: whether links change, @n_changes: how often they did, summed
+ * @stragglers: as they were asked for, or NULL
  */
 struct to_simulated {
-	const char *workload, *fabric, *routing, *allreduce, *plan;
+	const char *workload, *fabric, *routing, *allreduce, *plan, *stragglers;
 	const struct to_network *network;
 	struct to_delays delays;
+	bool changes;
 	unsigned int n, asked;
 	double *times, *link_bytes, *link_busy, critical_time[TO_TASK_KINDS], cpu;
-	uint64_t events;
+	uint64_t events, n_changes;
 	const struct to_taskgraph *tasks;
 	const struct to_simulation *last;
 	json_t *strategy;

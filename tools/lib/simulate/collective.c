@@ -6,7 +6,9 @@
 
 #include "graph/double_tree.h"
 
-const char *const to_algorithm_names[] = { "ring", "double-tree", "halving-doubling", NULL };
+const char *const to_algorithm_names[] = {
+	"ring", "ring-both-ways", "double-tree", "halving-doubling", NULL
+};
 
 /* Rounds of halving between the largest power of two of servers that @n has. */
 static unsigned int collective_rounds(uint32_t n)
@@ -29,6 +31,19 @@ static int collective_ring(const uint32_t *members, uint32_t n, struct to_transf
 			(uint64_t)((long double)TO_COLLECTIVE_BUFFER * 2 * (n - 1) / n) };
 	*steps = 2 * (n - 1);
 	return n;
+}
+
+static int collective_ring_both_ways(const uint32_t *members, uint32_t n,
+				     struct to_transfer *transfers, unsigned int *steps)
+{
+	collective_ring(members, n, transfers, steps);
+	for (uint32_t i = 0; i < n; i++) {
+		struct to_transfer *t = &transfers[i];
+
+		t->bytes /= 2;
+		transfers[n + i] = (struct to_transfer){ t->dst, t->src, t->bytes };
+	}
+	return 2 * n;
 }
 
 static int collective_double_tree(const uint32_t *members, uint32_t n,
@@ -89,6 +104,8 @@ int to_collective_phase(enum to_algorithm algorithm, const uint32_t *members, ui
 			unsigned int phase, struct to_transfer *transfers, unsigned int *steps)
 {
 	switch (algorithm) {
+	case TO_ALGORITHM_RING_BOTH_WAYS:
+		return collective_ring_both_ways(members, n, transfers, steps);
 	case TO_ALGORITHM_DOUBLE_TREE:
 		return collective_double_tree(members, n, transfers, steps);
 	case TO_ALGORITHM_HALVING_DOUBLING:

@@ -13,6 +13,8 @@
  * enum to_algorithm - of AllReduce between n servers
  * @TO_ALGORITHM_RING: in the order of the servers, in 2(n - 1) steps that load the same
  *	links and are one phase
+ * @TO_ALGORITHM_RING_BOTH_WAYS: half of the buffer each way round, for duplex links
+ *	between neighbours, of which one ring uses one direction
  * @TO_ALGORITHM_DOUBLE_TREE: half of the buffer up and down each of two binary trees
  *	(Sanders, Speck and Träff, see graph/double_tree.h), pipelined: one phase of
  *	twice as many steps as the deeper is deep
@@ -23,7 +25,8 @@
  *	MPICH", 2005)
  */
 enum to_algorithm {
-	TO_ALGORITHM_RING, TO_ALGORITHM_DOUBLE_TREE, TO_ALGORITHM_HALVING_DOUBLING
+	TO_ALGORITHM_RING, TO_ALGORITHM_RING_BOTH_WAYS, TO_ALGORITHM_DOUBLE_TREE,
+	TO_ALGORITHM_HALVING_DOUBLING
 };
 
 /** Names of enum to_algorithm, NULL-terminated. */

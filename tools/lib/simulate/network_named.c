@@ -24,7 +24,7 @@ static struct to_network *named_finish(struct to_network *w, struct to_error *er
 
 static void *named_refuse(const char *word, struct to_error *err)
 {
-	to_error_set(err, -EINVAL, "expected one of " TO_NETWORK_WORDS ", not \"%s\"", word);
+	to_error_set(err, -EINVAL, "expected one of " TO_FABRIC_WORDS ", not \"%s\"", word);
 	return NULL;
 }
 

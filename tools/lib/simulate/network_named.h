@@ -28,6 +28,10 @@ struct to_network_setting {
 	"ideal, switch, fat-tree:K[,oversub=R], cost-equivalent, expander[:SEED], " \
 	"rail:G[,pod=P]"
 
+/** The same and those of simulate/optical.h. */
+#define TO_FABRIC_WORDS \
+	TO_NETWORK_WORDS ", topoopt-reconfig[,relay], sip-ring[,relay], ocs:DARK[,every=T][,relay]"
+
 /**
  * to_network_named() - the network that @word names
  *

@@ -10,6 +10,7 @@
 #include "simulate/network.h"
 
 struct to_router;
+struct to_optical;
 
 /**
  * struct to_router_ops - of one kind of router
@@ -31,11 +32,15 @@ struct to_router_ops {
 	void (*free)(struct to_router *router);
 };
 
-/** struct to_router - which links bytes take on @network, which is owned */
+/**
+ * struct to_router - which links bytes take on @network, which is owned
+ * @optical: how its links change, NULL where they stay; see simulate/optical.h
+ */
 struct to_router {
 	const struct to_router_ops *ops;
 	struct to_network *network;
 	struct to_delays delays;
+	struct to_optical *optical;
 };
 
 /**
@@ -82,6 +87,9 @@ struct to_shortest_options {
 struct to_router *to_router_shortest(struct to_network *network,
 				   const struct to_shortest_options *options,
 				   struct to_error *err);
+
+/** to_router_shortest_again() - after links of its network lead elsewhere; 0 or -ENOMEM */
+int to_router_shortest_again(struct to_router *router);
 
 void to_router_free(struct to_router *router);
 

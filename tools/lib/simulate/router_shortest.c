@@ -218,7 +218,7 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 		to_network_free(w);
 		goto no_memory;
 	}
-	s->router = (struct to_router){ &shortest_ops, w, options->delays };
+	s->router = (struct to_router){ &shortest_ops, w, options->delays, NULL };
 	s->options = *options;
 	/* hashes of neighbouring seeds are not those of neighbouring servers */
 	s->options.seed = to_random_next(&s->options.seed);
@@ -232,4 +232,9 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 no_memory:
 	to_error_set(err, -ENOMEM, "out of memory");
 	return NULL;
+}
+
+int to_router_shortest_again(struct to_router *router)
+{
+	return shortest_all_distances((struct shortest *)router);
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/maxmin.h"
+#include "simulate/flows.h"
+#include "simulate/optical.h"
 #include "simulate/simulate.h"
-#include "simulate/stream.h"
 
 /* Rounds between looks at the watch. */
 #define SIMULATE_WATCH 64
@@ -16,16 +16,6 @@
 #define SIMULATE_TOGETHER 1e-9
 /* and what rounding may make of equal times. */
 #define SIMULATE_ROUNDING 4e-16
-
-/*
- * Bytes of @task that are still to be sent: @left of @size at the time @since; at the rate
- * of their stream's flow all are sent at @end. @transfer: of the tasks, UINT32_MAX for no
- * single one; @at: in the heap; @next, @previous: part of that flow.
- */
-struct simulate_part {
-	uint32_t task, stream, transfer, at, next, previous;
-	double size, left, since, end;
-};
 
 /* @task has finished at a time that is known. */
 struct simulate_event {
@@ -50,11 +40,10 @@ struct simulate_server {
 
 struct to_simulator {
 	struct to_router *router, *own;	/* the same, or NULL */
-	double *capacity;		/* per link */
-	struct to_streams streams;
-	struct to_maxmin maxmin;
+	struct to_flows flows;
 	struct simulate_server *servers;
 	uint32_t *touched, n_touched;	/* servers that may start a task */
+	const double *slow;		/* per server, or NULL */
 
 	const struct to_taskgraph *g;
 	uint32_t max_tasks, max_transfers;
@@ -62,19 +51,12 @@ struct to_simulator {
 	struct simulate_event *events;	/* heap, the next one first */
 	uint32_t n_events;
 	uint32_t *stream;		/* per AllReduce task, of its first phase */
-
-	struct simulate_part *parts;
-	uint32_t *sending, n_parts;	/* heap of parts, the next one to end first; then those unused */
-	uint32_t max_parts, *first_part;	/* the latter per flow */
-	uint32_t max_flows;
-	uint32_t *active;		/* flows, per link */
-	double *active_since;		/* per link */
+	struct to_transfer *phase;	/* scratch */
 
 	int (*watch)(void *data, double done);
 	void *watch_data;
 	enum to_simulate_detail detail;
 	double now;
-	bool changed;			/* flows, since the rates were set */
 	struct to_simulation result;
 };
 
@@ -82,51 +64,35 @@ void to_simulator_free(struct to_simulator *s)
 {
 	if (!s)
 		return;
-	to_streams_free(&s->streams);
-	to_maxmin_free(&s->maxmin);
+	to_flows_free(&s->flows);
 	to_router_free(s->own);
-	free(s->capacity);
 	free(s->servers);
 	free(s->touched);
 	free(s->tasks);
 	free(s->events);
 	free(s->stream);
-	free(s->parts);
-	free(s->sending);
-	free(s->first_part);
-	free(s->active);
-	free(s->active_since);
+	free(s->phase);
 	free(s->result.start);
 	free(s->result.critical);
 	free(s->result.transfer_finish);
-	free(s->result.link_bytes);
 	free(s);
 }
 
 struct to_simulator *to_simulator_on(struct to_router *router, struct to_error *err)
 {
-	const struct to_network *w = router->network;
+	const uint32_t n = router->network->n_servers;
 	struct to_simulator *s = calloc(1, sizeof(*s));
-	uint32_t i;
 
-	if (!s)
+	if (!s || to_flows_init(&s->flows, router, err))
 		goto fail;
 	s->router = router;
-	s->capacity = calloc(w->n_links + 1, sizeof(*s->capacity));
-	s->servers = calloc(w->n_servers, sizeof(*s->servers));
-	s->touched = calloc(w->n_servers, sizeof(*s->touched));
-	s->result.link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*s->result.link_bytes));
-	s->active = calloc(w->n_links + 1, sizeof(*s->active));
-	s->active_since = calloc(w->n_links + 1, sizeof(*s->active_since));
-	if (!s->capacity || !s->servers || !s->touched || !s->result.link_bytes || !s->active ||
-	    !s->active_since)
+	s->servers = calloc(n, sizeof(*s->servers));
+	s->touched = calloc(n, sizeof(*s->touched));
+	s->phase = calloc(4 * (size_t)n, sizeof(*s->phase));
+	if (!s->servers || !s->touched || !s->phase)
 		goto fail;
-	s->result.link_busy = s->result.link_bytes + w->n_links;
-	for (i = 0; i < w->n_links; i++)
-		s->capacity[i] = w->links[i].capacity;
-	if (to_streams_init(&s->streams, router, err) ||
-	    to_maxmin_init(&s->maxmin, s->capacity, w->n_links))
-		goto fail;
+	s->result.link_bytes = s->flows.link_bytes;
+	s->result.link_busy = s->flows.link_busy;
 	return s;
 fail:
 	to_simulator_free(s);
@@ -151,6 +117,11 @@ void to_simulator_watch(struct to_simulator *s, int (*watch)(void *data, double 
 {
 	s->watch = watch;
 	s->watch_data = data;
+}
+
+void to_simulator_slow(struct to_simulator *s, const double *factors)
+{
+	s->slow = factors;
 }
 
 const struct to_network *to_simulator_network(const struct to_simulator *s)
@@ -246,199 +217,113 @@ static void simulate_queue(struct to_simulator *s, uint32_t task)
 	simulate_touch(s, s->g->tasks[task].server);
 }
 
-/* Room for a part more, and for the parts of @flow. */
-static int simulate_reserve_part(struct to_simulator *s, uint32_t flow)
-{
-	const size_t max = 2 * (size_t)s->max_parts + 64;
-	struct simulate_part *parts;
-	uint32_t *grown;
-
-	if (flow >= s->max_flows) {
-		grown = realloc(s->first_part, (2 * (size_t)flow + 64) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		s->first_part = grown;
-		s->max_flows = 2 * flow + 64;
-	}
-	if (s->n_parts < s->max_parts)
-		return 0;
-	parts = realloc(s->parts, max * sizeof(*parts));
-	if (!parts)
-		return -ENOMEM;
-	s->parts = parts;
-	grown = realloc(s->sending, max * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	s->sending = grown;
-	for (; s->max_parts < max; s->max_parts++)
-		s->sending[s->max_parts] = s->max_parts;
-	return 0;
-}
-
-static bool simulate_ends_before(const struct to_simulator *s, uint32_t a, uint32_t b)
-{
-	const double first = s->parts[a].end, second = s->parts[b].end;
-
-	return first < second || (first == second && a < b);
-}
-
-/* Put @part, whose place @at of the heap is free or its own, where its end belongs. */
-static void simulate_place(struct to_simulator *s, uint32_t part, uint32_t at)
-{
-	uint32_t *heap = s->sending, child;
-
-	for (; at && simulate_ends_before(s, part, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-		heap[at] = heap[(at - 1) / 2];
-		s->parts[heap[at]].at = at;
-	}
-	for (; (child = 2 * at + 1) < s->n_parts; at = child) {
-		if (child + 1 < s->n_parts && simulate_ends_before(s, heap[child + 1], heap[child]))
-			child++;
-		if (!simulate_ends_before(s, heap[child], part))
-			break;
-		heap[at] = heap[child];
-		s->parts[heap[at]].at = at;
-	}
-	heap[at] = part;
-	s->parts[part].at = at;
-}
-
-/* Its flow, with one like it more. */
-static uint32_t simulate_flow(struct to_simulator *s, struct to_stream *stream)
-{
-	uint32_t i;
-
-	s->maxmin.shares = s->streams.shares;
-	if (stream->flow != UINT32_MAX) {
-		to_maxmin_join(&s->maxmin, stream->flow);
-		return stream->flow;
-	}
-	stream->flow = to_maxmin_add(&s->maxmin, stream->first, stream->n);
-	if (stream->flow == UINT32_MAX || simulate_reserve_part(s, stream->flow))
-		return UINT32_MAX;
-	s->first_part[stream->flow] = UINT32_MAX;
-	for (i = 0; i < stream->n; i++) {
-		const uint32_t link = s->streams.shares[stream->first + i].arc;
-
-		if (!s->active[link]++)
-			s->active_since[link] = s->now;
-	}
-	return stream->flow;
-}
-
-static int simulate_send(struct to_simulator *s, uint32_t task, uint32_t stream, double bytes,
-			 uint32_t transfer)
-{
-	struct to_stream *sent = &s->streams.streams[stream];
-	const uint32_t flow = simulate_flow(s, sent);
-	const struct to_flow *rate;
-	uint32_t part;
-
-	if (flow == UINT32_MAX || simulate_reserve_part(s, flow))
-		return -ENOMEM;
-	part = s->sending[s->n_parts];
-	rate = &s->maxmin.flows[flow];
-	s->parts[part] = (struct simulate_part){
-		.task = task, .stream = stream, .transfer = transfer,
-		.next = s->first_part[flow], .previous = UINT32_MAX, .size = bytes, .left = bytes, .since = s->now,
-		.end = rate->rate > 0 ? s->now + bytes / rate->rate : INFINITY };
-	if (s->first_part[flow] != UINT32_MAX)
-		s->parts[s->first_part[flow]].previous = part;
-	s->first_part[flow] = part;
-	simulate_place(s, part, s->n_parts++);
-	s->tasks[task].parts++;
-	if (sent->latency > s->tasks[task].latency)
-		s->tasks[task].latency = sent->latency;
-	s->changed = true;
-	return 0;
-}
-
-static void simulate_end_flow(struct to_simulator *s, struct to_stream *stream)
-{
-	for (uint32_t i = 0; i < stream->n; i++) {
-		const uint32_t link = s->streams.shares[stream->first + i].arc;
-
-		if (!--s->active[link])
-			s->result.link_busy[link] += s->now - s->active_since[link];
-	}
-	stream->flow = UINT32_MAX;
-}
-
-/* The last byte of the first of the heap is on the way. */
+/* A part has been sent. */
 static void simulate_sent(struct to_simulator *s)
 {
-	const uint32_t part = s->sending[0], last = s->sending[--s->n_parts];
-	const struct simulate_part *sent = &s->parts[part];
-	struct to_stream *stream = &s->streams.streams[sent->stream];
+	double latency;
+	const struct to_part *part = to_flows_sent(&s->flows, s->now, &latency);
+	struct simulate_task *task = &s->tasks[part->task];
 
-	if (s->n_parts)
-		simulate_place(s, last, 0);
-	s->sending[s->n_parts] = part;
-	if (sent->previous != UINT32_MAX)
-		s->parts[sent->previous].next = sent->next;
-	else
-		s->first_part[stream->flow] = sent->next;
-	if (sent->next != UINT32_MAX)
-		s->parts[sent->next].previous = sent->previous;
-	for (uint32_t i = 0; i < stream->n; i++) {
-		const struct to_share *share = &s->streams.shares[stream->first + i];
-
-		s->result.link_bytes[share->arc] += share->bytes * sent->size;
-	}
-	if (!--s->tasks[sent->task].parts)
-		simulate_push(s, s->now + s->tasks[sent->task].latency, sent->task);
-	if (sent->transfer != UINT32_MAX)
-		s->result.transfer_finish[sent->transfer] = s->now + stream->latency;
-	to_maxmin_remove(&s->maxmin, stream->flow);
-	if (s->first_part[stream->flow] == UINT32_MAX)
-		simulate_end_flow(s, stream);
+	task->latency = fmax(task->latency, latency);
+	if (!--task->parts)
+		simulate_push(s, s->now + task->latency, part->task);
+	if (part->transfer != UINT32_MAX)
+		s->result.transfer_finish[part->transfer] = s->now + latency;
 	s->result.events++;
-	s->changed = true;
+}
+
+static int simulate_send(struct to_simulator *s, const struct to_part *part, struct to_error *err)
+{
+	s->tasks[part->task].parts++;
+	return to_flows_send(&s->flows, part, s->now, err);
+}
+
+/* @bytes of @transfer where links change, in @steps; @index: of the transfer, or UINT32_MAX. */
+static int simulate_offer(struct to_simulator *s, uint32_t t, const struct to_transfer *transfer,
+			  double bytes, unsigned int steps, uint32_t index, struct to_error *err)
+{
+	const struct to_part part = { .task = t, .stream = TO_STREAM_NONE, .transfer = index,
+				      .src = transfer->src, .dst = transfer->dst, .steps = steps,
+				      .size = bytes };
+
+	if (part.src == part.dst || !(bytes > 0))
+		return 0;
+	return simulate_send(s, &part, err);
 }
 
 static int simulate_start_transfers(struct to_simulator *s, uint32_t t, struct to_error *err)
 {
 	const struct to_task *task = &s->g->tasks[t];
 	const struct to_transfer *transfers = s->g->transfers + task->first;
-	uint32_t each = s->detail == TO_SIMULATE_TASKS ? task->n : 1, i;
-	int stream;
+	const uint32_t each = s->detail == TO_SIMULATE_TASKS ? task->n : 1;
+	int ret = 0;
 
-	for (i = 0; i < task->n; i += each) {
-		stream = to_streams_transfers(&s->streams, transfers + i, each, err);
+	for (uint32_t i = 0; !ret && i < task->n; i += each) {
+		const uint32_t index = s->detail == TO_SIMULATE_TASKS ? UINT32_MAX : task->first + i;
+		struct to_part part = { .task = t, .transfer = index, .steps = 1 };
+		int stream;
+
+		if (s->router->optical) {
+			ret = simulate_offer(s, t, &transfers[i], transfers[i].bytes, 1, index, err);
+			continue;
+		}
+		stream = to_streams_transfers(&s->flows.streams, transfers + i, each, err);
 		if (stream < 0)
 			return stream;
-		if (simulate_send(s, t, stream, s->streams.streams[stream].size,
-				  s->detail == TO_SIMULATE_TASKS ? UINT32_MAX : task->first + i))
-			return to_error_set(err, -ENOMEM, "out of memory");
+		part.stream = stream;
+		part.size = s->flows.streams.streams[stream].size;
+		ret = simulate_send(s, &part, err);
 	}
-	return 0;
+	return ret;
+}
+
+/* What @task sends in @phase for a buffer of TO_COLLECTIVE_BUFFER, where links change. */
+static int simulate_phase(struct to_simulator *s, const struct to_task *task, unsigned int phase,
+			  unsigned int *steps, struct to_error *err)
+{
+	int n = to_collective_phase(s->router->optical->algorithm, s->g->members + task->first,
+				    task->n, phase, s->phase, steps);
+
+	return n < 0 ? to_error_set(err, n, "out of memory") : n;
+}
+
+static double simulate_phase_bytes(const struct to_simulator *s, const struct to_task *task, int i)
+{
+	return (double)s->phase[i].bytes / TO_COLLECTIVE_BUFFER * task->bytes;
 }
 
 static int simulate_start_phase(struct to_simulator *s, uint32_t t, struct to_error *err)
 {
-	uint32_t stream = s->stream[t] + s->tasks[t].phase++;
+	const struct to_task *task = &s->g->tasks[t];
+	const unsigned int phase = s->tasks[t].phase++;
+	struct to_part part = { .task = t, .stream = s->stream[t] + phase,
+				.transfer = UINT32_MAX, .steps = 1 };
+	unsigned int steps;
+	int n, ret = 0;
 
 	s->tasks[t].latency = 0;
-	if (simulate_send(s, t, stream, s->streams.streams[stream].size * s->g->tasks[t].bytes,
-			  UINT32_MAX))
-		return to_error_set(err, -ENOMEM, "out of memory");
-	return 0;
+	if (!s->router->optical) {
+		part.size = s->flows.streams.streams[part.stream].size * task->bytes;
+		return simulate_send(s, &part, err);
+	}
+	/* each transfer of the phase goes on its own */
+	n = simulate_phase(s, task, phase, &steps, err);
+	if (n < 0)
+		return n;
+	for (int i = 0; !ret && i < n; i++)
+		ret = simulate_offer(s, t, &s->phase[i], simulate_phase_bytes(s, task, i), steps,
+				     UINT32_MAX, err);
+	return ret;
 }
 
 static int simulate_start(struct to_simulator *s, uint32_t t, struct to_error *err)
 {
-	const struct to_task *task = &s->g->tasks[t];
-	uint32_t stream = s->stream[t];
 	int ret = 0;
 
 	s->result.start[t] = s->now;
-	if (task->kind == TO_TASK_COMPUTE) {
-		simulate_push(s, s->now + task->seconds, t);
-		return 0;
-	}
-	if (task->kind == TO_TASK_MP)
+	if (s->g->tasks[t].kind == TO_TASK_MP)
 		ret = simulate_start_transfers(s, t, err);
-	else if (stream != UINT32_MAX)
+	else if (s->stream[t] != UINT32_MAX)
 		ret = simulate_start_phase(s, t, err);
 	if (!s->tasks[t].parts)
 		simulate_push(s, s->now, t);
@@ -476,6 +361,11 @@ static int simulate_finished(struct to_simulator *s, uint32_t t, struct to_error
 	return ret;
 }
 
+static double simulate_seconds(const struct to_simulator *s, const struct to_task *task)
+{
+	return s->slow ? task->seconds * s->slow[task->server] : task->seconds;
+}
+
 /* Servers that are idle take the next task. */
 static void simulate_dispatch(struct to_simulator *s)
 {
@@ -493,52 +383,30 @@ static void simulate_dispatch(struct to_simulator *s)
 		if (s->tasks[t].ready < s->now)
 			s->tasks[t].cause = server->previous;
 		s->result.start[t] = s->now;
-		simulate_push(s, s->now + s->g->tasks[t].seconds, t);
+		simulate_push(s, s->now + simulate_seconds(s, &s->g->tasks[t]), t);
 	}
 }
 
-static int simulate_set_rates(struct to_simulator *s)
-{
-	const struct to_maxmin *m = &s->maxmin;
-	uint32_t i;
-
-	if (!s->changed)
-		return 0;
-	s->changed = false;
-	s->maxmin.shares = s->streams.shares;
-	if (to_maxmin_solve(&s->maxmin))
-		return -ENOMEM;
-	for (i = 0; i < m->n_changed; i++) {
-		const struct to_flow *flow = &m->flows[m->changed[i]];
-		uint32_t p = s->first_part[m->changed[i]];
-
-		for (; p != UINT32_MAX; p = s->parts[p].next) {
-			struct simulate_part *part = &s->parts[p];
-
-			part->left = fmax(part->left - flow->before * (s->now - part->since), 0);
-			part->since = s->now;
-			part->end = s->now + part->left / flow->rate;
-			simulate_place(s, p, part->at);
-		}
-	}
-	return 0;
-}
-
-/* Let the time pass until something has been sent or a task finishes. */
-static void simulate_pass(struct to_simulator *s)
+/* Let the time pass until something has been sent, a task finishes, or links change. */
+static int simulate_pass(struct to_simulator *s, struct to_error *err)
 {
 	const double event = s->n_events ? s->events[0].time : INFINITY;
-	const double end = s->n_parts ? s->parts[s->sending[0]].end : INFINITY;
+	const double end = to_flows_end(&s->flows);
 	double together;
 
+	if (s->flows.change < fmin(event, end)) {
+		s->now = s->flows.change;
+		return to_flows_change(&s->flows, err);
+	}
 	if (event < end) {
 		s->now = event;
-		return;
+		return 0;
 	}
 	together = end + SIMULATE_TOGETHER * (end - s->now) + SIMULATE_ROUNDING * end;
 	s->now = end;
-	while (s->n_parts && s->parts[s->sending[0]].end <= together)
+	while (to_flows_end(&s->flows) <= together)
 		simulate_sent(s);
+	return 0;
 }
 
 static int simulate_look(struct to_simulator *s, struct to_error *err)
@@ -565,12 +433,14 @@ static int simulate_run(struct to_simulator *s, struct to_error *err)
 		if (ret)
 			return ret;
 	}
-	for (simulate_dispatch(s); s->n_events || s->n_parts; simulate_dispatch(s)) {
+	for (simulate_dispatch(s); s->n_events || s->flows.n_parts; simulate_dispatch(s)) {
 		if (round++ % SIMULATE_WATCH == 0 && simulate_look(s, err))
 			return -EINTR;
-		if (simulate_set_rates(s))
+		if (to_flows_set_rates(&s->flows, s->now))
 			return to_error_set(err, -ENOMEM, "out of memory");
-		simulate_pass(s);
+		ret = simulate_pass(s, err);
+		if (ret)
+			return ret;
 		while (s->n_events && s->events[0].time <= s->now) {
 			ret = simulate_finished(s, simulate_pop(s), err);
 			if (ret)
@@ -583,26 +453,50 @@ static int simulate_run(struct to_simulator *s, struct to_error *err)
 /* Streams of all AllReduce tasks, before those of transfers. */
 static int simulate_find_groups(struct to_simulator *s, struct to_error *err)
 {
+	struct to_streams *streams = &s->flows.streams;
 	uint32_t t;
 	int stream;
 
-	to_streams_rewind(&s->streams);
 	for (t = 0; t < s->g->n_tasks; t++) {
 		const struct to_task *task = &s->g->tasks[t];
 
 		s->stream[t] = UINT32_MAX;
 		if (task->kind != TO_TASK_ALLREDUCE || task->n < 2 || !task->bytes)
 			continue;
-		stream = to_streams_allreduce(&s->streams, s->g->members + task->first, task->n,
-					      err);
+		stream = s->router->optical ? 0 :
+			 to_streams_allreduce(streams, s->g->members + task->first, task->n, err);
 		if (stream < 0)
 			return stream;
 		s->stream[t] = stream;
 		s->tasks[t].phases = s->router->ops->phases(s->router, task->n);
 	}
-	for (t = 0; t < s->streams.n_streams; t++)
-		s->streams.streams[t].flow = UINT32_MAX;
+	for (t = 0; t < streams->n_streams; t++)
+		streams->streams[t].flow = UINT32_MAX;
 	return 0;
+}
+
+/* Where links change, those for all that the iteration sends are there when it begins. */
+static int simulate_first_links(struct to_simulator *s, struct to_error *err)
+{
+	const struct to_taskgraph *g = s->g;
+	const size_t n = g->n_servers;
+	uint64_t *unsent = s->flows.unsent;
+	unsigned int steps;
+
+	memset(unsent, 0, n * n * sizeof(*unsent));
+	for (uint32_t i = 0; i < g->n_transfers; i++)
+		unsent[g->transfers[i].src * n + g->transfers[i].dst] += g->transfers[i].bytes;
+	for (uint32_t t = 0; t < g->n_tasks; t++)
+		for (unsigned int phase = 0; phase < s->tasks[t].phases; phase++) {
+			const int sent = simulate_phase(s, &g->tasks[t], phase, &steps, err);
+
+			if (sent < 0)
+				return sent;
+			for (int i = 0; i < sent; i++)
+				unsent[s->phase[i].src * n + s->phase[i].dst] +=
+					simulate_phase_bytes(s, &g->tasks[t], i);
+		}
+	return to_flows_begin(&s->flows, err);
 }
 
 static void simulate_reset(struct to_simulator *s)
@@ -616,13 +510,10 @@ static void simulate_reset(struct to_simulator *s)
 	for (x = 0; x < g->n_servers; x++)
 		s->servers[x] = (struct simulate_server){ TO_TASK_NONE, TO_TASK_NONE, TO_TASK_NONE,
 							  TO_TASK_NONE, false };
-	memset(s->result.link_bytes, 0, 2 * (size_t)s->router->network->n_links * sizeof(double));
+	to_flows_clear(&s->flows);
 	s->result.events = 0;
-	memset(s->active, 0, s->router->network->n_links * sizeof(*s->active));
-	to_maxmin_clear(&s->maxmin);
-	s->n_touched = s->n_events = s->n_parts = 0;
+	s->n_touched = s->n_events = 0;
 	s->now = 0;
-	s->changed = true;
 }
 
 /* From the task that ends last back through what each waited for. */
@@ -657,14 +548,16 @@ const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_
 		return NULL;
 	}
 	s->g = tasks;
-	s->detail = detail;
+	s->detail = s->router->optical ? TO_SIMULATE_TRANSFERS : detail;
 	if (simulate_reserve(s, tasks->n_tasks, tasks->n_transfers)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
 	simulate_reset(s);
-	if (simulate_find_groups(s, err) || simulate_run(s, err))
+	if (simulate_find_groups(s, err) || (s->router->optical && simulate_first_links(s, err)) ||
+	    simulate_run(s, err))
 		return NULL;
+	s->result.n_changes = s->flows.n_changes;
 	simulate_trace(s);
 	return &s->result;
 }

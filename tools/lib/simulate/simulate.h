@@ -47,6 +47,7 @@ enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };
  *	Their task may have finished a little later: it has the longest of their latencies
  * @link_bytes: sent, per link of to_simulator_network()
  * @link_busy: seconds in which something was sent, per link
+ * @n_changes: how often links changed, where they do
  * @events: ends of tasks, of phases and of what they send
  * @critical: @n_critical tasks that bound the iteration: each waited for the one
  *	before it, the last one ends the iteration
@@ -57,7 +58,7 @@ struct to_simulation {
 	double *start, *finish, *transfer_finish;
 	double *link_bytes, *link_busy;
 	uint64_t events;
-	uint32_t n_critical;
+	uint32_t n_changes, n_critical;
 	uint32_t *critical;
 	double critical_time[TO_TASK_KINDS];
 };
@@ -89,6 +90,13 @@ void to_simulator_free(struct to_simulator *simulator);
  */
 void to_simulator_watch(struct to_simulator *simulator, int (*watch)(void *data, double done),
 			void *data);
+
+/**
+ * to_simulator_slow() - compute slower
+ * @factors: for each server, how many times as long its computing takes; kept, not
+ *	copied; NULL for 1
+ */
+void to_simulator_slow(struct to_simulator *simulator, const double *factors);
 
 /** to_simulator_network() - the links that a simulation counts; of a plan, its arcs in order */
 const struct to_network *to_simulator_network(const struct to_simulator *simulator);

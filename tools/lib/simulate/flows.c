@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulate/flows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate/optical.h"
+
+static int flows_no_memory(struct to_error *err)
+{
+	return to_error_set(err, -ENOMEM, "out of memory");
+}
+
+static int flows_init_changes(struct to_flows *f)
+{
+	const size_t n = f->router->network->n_servers;
+
+	f->unsent = calloc(n * n, sizeof(*f->unsent));
+	f->pair = calloc(n * n, sizeof(*f->pair));
+	return f->unsent && f->pair ? 0 : -ENOMEM;
+}
+
+int to_flows_init(struct to_flows *f, struct to_router *router, struct to_error *err)
+{
+	const struct to_network *w = router->network;
+
+	*f = (struct to_flows){ .router = router };
+	f->capacity = calloc(w->n_links + 1, sizeof(*f->capacity));
+	f->active = calloc(w->n_links + 1, sizeof(*f->active));
+	f->active_since = calloc(w->n_links + 1, sizeof(*f->active_since));
+	f->link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*f->link_bytes));
+	if (!f->capacity || !f->active || !f->active_since || !f->link_bytes)
+		return flows_no_memory(err);
+	f->link_busy = f->link_bytes + w->n_links;
+	for (uint32_t i = 0; i < w->n_links; i++)
+		f->capacity[i] = w->links[i].capacity;
+	if (to_streams_init(&f->streams, router, err) ||
+	    to_maxmin_init(&f->maxmin, f->capacity, w->n_links) ||
+	    (router->optical && flows_init_changes(f)))
+		return flows_no_memory(err);
+	return 0;
+}
+
+void to_flows_free(struct to_flows *f)
+{
+	to_streams_free(&f->streams);
+	to_maxmin_free(&f->maxmin);
+	free(f->capacity);
+	free(f->parts);
+	free(f->heap);
+	free(f->first_part);
+	free(f->active);
+	free(f->active_since);
+	free(f->link_bytes);
+	free(f->unsent);
+	free(f->pair);
+}
+
+void to_flows_clear(struct to_flows *f)
+{
+	const uint32_t n_links = f->router->network->n_links;
+	const size_t n = f->router->network->n_servers;
+
+	memset(f->link_bytes, 0, 2 * (size_t)n_links * sizeof(*f->link_bytes));
+	memset(f->active, 0, n_links * sizeof(*f->active));
+	to_maxmin_clear(&f->maxmin);
+	to_streams_rewind(&f->streams);
+	f->n_parts = 0;
+	f->changed = true;
+	f->change = INFINITY;
+	f->dark = false;
+	f->n_changes = 0;
+	if (f->pair)
+		memset(f->pair, 0xff, n * n * sizeof(*f->pair));
+}
+
+/* Room for the parts of @flow. */
+static int flows_reserve_flow(struct to_flows *f, uint32_t flow)
+{
+	uint32_t *grown;
+
+	if (flow < f->max_flows)
+		return 0;
+	grown = realloc(f->first_part, (2 * (size_t)flow + 64) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	f->first_part = grown;
+	f->max_flows = 2 * flow + 64;
+	return 0;
+}
+
+/* Room for a part more. */
+static int flows_reserve_part(struct to_flows *f)
+{
+	const size_t max = 2 * (size_t)f->max_parts + 64;
+	struct to_part *parts;
+	uint32_t *grown;
+
+	if (f->n_parts < f->max_parts)
+		return 0;
+	parts = realloc(f->parts, max * sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	f->parts = parts;
+	grown = realloc(f->heap, max * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	f->heap = grown;
+	for (; f->max_parts < max; f->max_parts++)
+		f->heap[f->max_parts] = f->max_parts;
+	return 0;
+}
+
+static bool flows_end_before(const struct to_flows *f, uint32_t a, uint32_t b)
+{
+	const double first = f->parts[a].end, second = f->parts[b].end;
+
+	return first < second || (first == second && a < b);
+}
+
+/* Put @part, whose place @at of the heap is free or its own, where its end belongs. */
+static void flows_place(struct to_flows *f, uint32_t part, uint32_t at)
+{
+	uint32_t *heap = f->heap, child;
+
+	for (; at && flows_end_before(f, part, heap[(at - 1) / 2]); at = (at - 1) / 2) {
+		heap[at] = heap[(at - 1) / 2];
+		f->parts[heap[at]].at = at;
+	}
+	for (; (child = 2 * at + 1) < f->n_parts; at = child) {
+		if (child + 1 < f->n_parts && flows_end_before(f, heap[child + 1], heap[child]))
+			child++;
+		if (!flows_end_before(f, heap[child], part))
+			break;
+		heap[at] = heap[child];
+		f->parts[heap[at]].at = at;
+	}
+	heap[at] = part;
+	f->parts[part].at = at;
+}
+
+/* The flow of @stream, with one like it more. */
+static uint32_t flows_join(struct to_flows *f, struct to_stream *stream, double now)
+{
+	f->maxmin.shares = f->streams.shares;
+	if (stream->flow != UINT32_MAX) {
+		to_maxmin_join(&f->maxmin, stream->flow);
+		return stream->flow;
+	}
+	stream->flow = to_maxmin_add(&f->maxmin, stream->first, stream->n);
+	if (stream->flow == UINT32_MAX || flows_reserve_flow(f, stream->flow))
+		return UINT32_MAX;
+	f->first_part[stream->flow] = UINT32_MAX;
+	for (uint32_t i = 0; i < stream->n; i++) {
+		const uint32_t link = f->streams.shares[stream->first + i].arc;
+
+		if (!f->active[link]++)
+			f->active_since[link] = now;
+	}
+	return stream->flow;
+}
+
+/* Let @part be sent with the flow of its stream. */
+static int flows_attach(struct to_flows *f, struct to_part *part, double now)
+{
+	const uint32_t flow = flows_join(f, &f->streams.streams[part->stream], now);
+	double rate;
+
+	if (flow == UINT32_MAX)
+		return -ENOMEM;
+	rate = f->maxmin.flows[flow].rate;
+	part->next = f->first_part[flow];
+	part->previous = UINT32_MAX;
+	part->since = now;
+	part->end = rate > 0 ? now + part->left / rate : INFINITY;
+	if (part->next != UINT32_MAX)
+		f->parts[part->next].previous = part - f->parts;
+	f->first_part[flow] = part - f->parts;
+	f->changed = true;
+	return 0;
+}
+
+/* Where links change, the stream of @part on those of now, if there is one. */
+static int flows_find_stream(struct to_flows *f, struct to_part *part, struct to_error *err)
+{
+	const struct to_transfer one = { part->src, part->dst, 1 };
+	uint32_t *pair = &f->pair[(size_t)part->src * f->router->network->n_servers + part->dst];
+	int stream;
+
+	if (f->dark || !to_optical_joins(f->router, part->src, part->dst))
+		return 0;
+	if (*pair == TO_STREAM_NONE) {
+		stream = to_streams_transfers(&f->streams, &one, 1, err);
+		if (stream < 0)
+			return stream;
+		*pair = stream;
+	}
+	part->stream = *pair;
+	return 0;
+}
+
+int to_flows_send(struct to_flows *f, const struct to_part *sent, double now,
+		  struct to_error *err)
+{
+	const struct to_optical *o = f->router->optical;
+	struct to_part *part;
+	int ret = 0;
+
+	if (flows_reserve_part(f))
+		return flows_no_memory(err);
+	part = &f->parts[f->heap[f->n_parts]];
+	*part = *sent;
+	part->left = part->size;
+	part->end = INFINITY;
+	if (o && isinf(f->change))
+		f->change = fmax((floor(now / o->setting.every) + 1) * o->setting.every, now);
+	if (o)
+		ret = flows_find_stream(f, part, err);
+	if (!ret && part->stream != TO_STREAM_NONE && flows_attach(f, part, now))
+		ret = flows_no_memory(err);
+	if (ret)
+		return ret;
+	flows_place(f, part - f->parts, f->n_parts);
+	f->n_parts++;
+	return 0;
+}
+
+double to_flows_end(const struct to_flows *f)
+{
+	return f->n_parts ? f->parts[f->heap[0]].end : INFINITY;
+}
+
+static void flows_count_bytes(struct to_flows *f, const struct to_stream *stream, double bytes)
+{
+	for (uint32_t i = 0; i < stream->n; i++) {
+		const struct to_share *share = &f->streams.shares[stream->first + i];
+
+		f->link_bytes[share->arc] += share->bytes * bytes;
+	}
+}
+
+/* No part of @stream is being sent any more. */
+static void flows_part_from(struct to_flows *f, struct to_stream *stream, double now)
+{
+	for (uint32_t i = 0; i < stream->n; i++) {
+		const uint32_t link = f->streams.shares[stream->first + i].arc;
+
+		if (!--f->active[link])
+			f->link_busy[link] += now - f->active_since[link];
+	}
+	stream->flow = UINT32_MAX;
+}
+
+const struct to_part *to_flows_sent(struct to_flows *f, double now, double *latency)
+{
+	const uint32_t index = f->heap[0], last = f->heap[--f->n_parts];
+	const struct to_part *part = &f->parts[index];
+	struct to_stream *stream = &f->streams.streams[part->stream];
+
+	if (f->n_parts)
+		flows_place(f, last, 0);
+	f->heap[f->n_parts] = index;
+	if (part->previous != UINT32_MAX)
+		f->parts[part->previous].next = part->next;
+	else
+		f->first_part[stream->flow] = part->next;
+	if (part->next != UINT32_MAX)
+		f->parts[part->next].previous = part->previous;
+	flows_count_bytes(f, stream, part->size);
+	to_maxmin_remove(&f->maxmin, stream->flow);
+	if (f->first_part[stream->flow] == UINT32_MAX)
+		flows_part_from(f, stream, now);
+	*latency = part->steps * stream->latency;
+	f->changed = true;
+	return part;
+}
+
+int to_flows_set_rates(struct to_flows *f, double now)
+{
+	const struct to_maxmin *m = &f->maxmin;
+
+	if (!f->changed)
+		return 0;
+	f->changed = false;
+	f->maxmin.shares = f->streams.shares;
+	if (to_maxmin_solve(&f->maxmin))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->n_changed; i++) {
+		const struct to_flow *flow = &m->flows[m->changed[i]];
+		uint32_t p = f->first_part[m->changed[i]];
+
+		for (; p != UINT32_MAX; p = f->parts[p].next) {
+			struct to_part *part = &f->parts[p];
+
+			part->left = fmax(part->left - flow->before * (now - part->since), 0);
+			part->since = now;
+			part->end = now + part->left / flow->rate;
+			flows_place(f, p, part->at);
+		}
+	}
+	return 0;
+}
+
+/* Ends of any number of parts are others. */
+static void flows_order(struct to_flows *f)
+{
+	const uint32_t n = f->n_parts;
+
+	for (f->n_parts = 0; f->n_parts < n; f->n_parts++)
+		flows_place(f, f->heap[f->n_parts], f->n_parts);
+}
+
+/* Count what is left of each part, so that links may change. */
+static void flows_settle(struct to_flows *f)
+{
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		struct to_part *part = &f->parts[f->heap[i]];
+		const struct to_stream *stream;
+
+		if (part->stream == TO_STREAM_NONE)
+			continue;
+		stream = &f->streams.streams[part->stream];
+		part->left -= f->maxmin.flows[stream->flow].rate * (f->change - part->since);
+		part->left = fmax(part->left, 0);
+		part->since = f->change;
+	}
+}
+
+/* Nothing is sent until there are other links. */
+static void flows_darken(struct to_flows *f)
+{
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		struct to_part *part = &f->parts[f->heap[i]];
+		struct to_stream *stream = &f->streams.streams[part->stream];
+
+		if (part->stream == TO_STREAM_NONE)
+			continue;
+		flows_count_bytes(f, stream, part->size - part->left);
+		if (stream->flow != UINT32_MAX)
+			flows_part_from(f, stream, f->change);
+		part->size = part->left;
+		part->stream = TO_STREAM_NONE;
+		part->end = INFINITY;
+	}
+	flows_order(f);
+	to_maxmin_clear(&f->maxmin);
+	f->dark = true;
+}
+
+static int flows_light(struct to_flows *f, struct to_error *err)
+{
+	const size_t n = f->router->network->n_servers;
+	int ret = 0;
+
+	if (to_optical_change(f->router))
+		return flows_no_memory(err);
+	to_streams_rewind(&f->streams);
+	memset(f->pair, 0xff, n * n * sizeof(*f->pair));
+	f->dark = false;
+	for (uint32_t i = 0; !ret && i < f->n_parts; i++) {
+		struct to_part *part = &f->parts[f->heap[i]];
+
+		ret = flows_find_stream(f, part, err);
+		if (!ret && part->stream != TO_STREAM_NONE && flows_attach(f, part, f->change))
+			ret = flows_no_memory(err);
+	}
+	flows_order(f);
+	return ret;
+}
+
+int to_flows_begin(struct to_flows *f, struct to_error *err)
+{
+	const int ret = to_optical_decide(f->router, f->unsent, err);
+
+	if (ret < 0)
+		return ret;
+	return flows_light(f, err);
+}
+
+/* Decide; the next time for it is known when links have changed. */
+static int flows_decide(struct to_flows *f, struct to_error *err)
+{
+	const struct to_optical_setting *setting = &f->router->optical->setting;
+	const size_t n = f->router->network->n_servers;
+	int ret;
+
+	flows_settle(f);
+	memset(f->unsent, 0, n * n * sizeof(*f->unsent));
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		const struct to_part *part = &f->parts[f->heap[i]];
+
+		/* whatever rounding left of it: without demand it would wait for ever */
+		f->unsent[part->src * n + part->dst] += fmax(ceil(part->left), 1);
+	}
+	ret = to_optical_decide(f->router, f->unsent, err);
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		f->change += setting->every;
+		return 0;
+	}
+	flows_darken(f);
+	f->n_changes++;
+	f->change += setting->dark;
+	return 0;
+}
+
+int to_flows_change(struct to_flows *f, struct to_error *err)
+{
+	const struct to_optical_setting *setting = &f->router->optical->setting;
+	int ret;
+
+	if (!f->n_parts && !f->dark) {
+		f->change = INFINITY;
+		return 0;
+	}
+	if (!f->dark)
+		return flows_decide(f, err);
+	ret = flows_light(f, err);
+	f->change += setting->every - setting->dark;
+	return ret;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_OPTICAL_H
+#define TOPOOPT_OPTICAL_H
+
+/*
+ * Optical switches that follow the demand while an iteration runs: now and then
+ * Algorithm 5 (topology/reconfig.h) chooses links for the bytes that are not sent yet,
+ * and while they change nothing is sent.
+ */
+
+#include "simulate/network_named.h"
+#include "simulate/router.h"
+#include "topology/reconfig.h"
+
+/**
+ * struct to_optical_setting - how links change
+ * @dark: seconds that it takes
+ * @every: seconds between decisions, more than @dark
+ * @relayed: servers relay, over shortest paths, and their links join all of them; else a
+ *	transfer waits for a link between its ends
+ */
+struct to_optical_setting {
+	double dark, every;
+	enum to_discount discount;
+	bool relayed;
+};
+
+/**
+ * to_optical_named() - the setting that @word names
+ *
+ *	topoopt-reconfig	10 ms, each 50 ms (TopoOpt, section 5.1)
+ *	sip-ring		25 us, each 100 us, and parallel links are worth the same
+ *				(TopoOpt, appendix D; SiP-ML, section 4.1)
+ *	ocs:DARK		each 5 times DARK
+ *
+ * Return: 1; 0 when @word is no such; -EINVAL with @err set.
+ */
+int to_optical_named(const char *word, struct to_optical_setting *setting, struct to_error *err);
+
+/**
+ * struct to_optical - links now, and those decided on
+ * @algorithm: of AllReduce, each of whose transfers goes on its own
+ * @count: links of each pair, n x n, row = source
+ * @n_next, @next: decided on, in no order
+ */
+struct to_optical {
+	struct to_optical_setting setting;
+	enum to_algorithm algorithm;
+	struct to_cluster *cluster;
+	unsigned int degree;
+	uint64_t seed;
+	uint8_t *count;
+	uint32_t n_next;
+	struct to_link *next;
+};
+
+/**
+ * to_router_optical() - the router of servers whose links change
+ *
+ * Its network has a link for each port, which begins without one: then it leads back to
+ * its own server. There is nothing to send over before to_optical_change().
+ *
+ * Return: NULL with @err set.
+ */
+struct to_router *to_router_optical(const struct to_network_setting *servers,
+				    const struct to_optical_setting *setting,
+				    const struct to_shortest_options *options,
+				    struct to_error *err);
+
+/**
+ * to_optical_decide() - choose links for @unsent bytes, n x n, row = source
+ *
+ * Return: 1; 0 when they are those of now; -ENOMEM, or -ENOSPC when servers that relay
+ * have too few ports to reach each other.
+ */
+int to_optical_decide(struct to_router *router, const uint64_t *unsent, struct to_error *err);
+
+/** to_optical_change() - have the links that were decided on; 0 or -ENOMEM */
+int to_optical_change(struct to_router *router);
+
+/** to_optical_joins() - may @src send to @dst now? */
+bool to_optical_joins(const struct to_router *router, uint32_t src, uint32_t dst);
+
+void to_optical_free(struct to_optical *optical);
+
+#endif
