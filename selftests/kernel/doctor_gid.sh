@@ -30,8 +30,14 @@ job_env() { # CLIENT [SERVER]
 is "NCCL is given both devices and the GID" \
 	"$(job_env nccl 2>/dev/null | grep -E '_(HCA|GID_INDEX)=')" \
 	"NCCL_IB_HCA==$B-eth0:1,$B-eth1:1"$'\n'"NCCL_IB_GID_INDEX=$gid"
+doctor_for() { # CLIENT
+	on_sysfs "$B" toctl doctor --plan "$plan" --node "$B" --for "$1"
+}
+check "doctor finds what NCCL needs" grep -qx 'ok   nccl: ports: .*' <(doctor_for nccl)
 must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
 must on "$B" ip address del "$(port_ip6 "$B" eth1)/128" dev eth1
+check_fails "and that it has no GID" "FAIL nccl: ports: $B: $B-eth1 of eth1 has no RoCEv2 GID" \
+	doctor_for nccl
 check_fails "RoCE GID missing" 'FAIL eth1: gid: .* has no RoCEv2 GID' doctor
 check_fails "and no environment without it" \
 	"^toctl job env: $B: $B-eth1 of eth1 has no RoCEv2 GID" job_env ucx

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "doctor/check.h"
 #include "format/plan_json.h"
+#include "job/client_check.h"
 #include "kernel/apply.h"
 #include "kernel/genl.h"
 #include "kernel/rtnl.h"
@@ -14,6 +15,7 @@
 
 struct doctor_args {
 	const char *plan, *node, *dev;
+	int client;	/* enum to_env_client, -1 for none */
 };
 
 /* Does the kernel have what the plan says? */
@@ -73,6 +75,30 @@ static void doctor_table(struct to_checks *checks, const struct to_device *devic
 			     "toctl apply PLAN", "no table was ever committed");
 }
 
+/* Does a client have what it needs? Of the first AllReduce group that the server is in. */
+static void doctor_client(struct to_checks *checks, const struct to_check_view *view,
+			  const struct doctor_args *args)
+{
+	struct to_env_port ports[TO_PORTS_MAX] = {};
+	struct to_env_view env = { .server = view->server, .device = args->dev, .ports = ports };
+	struct to_ranks ranks, group;
+	struct to_error err = {};
+
+	/* without groups, or in none of them */
+	if (to_ranks_find(&ranks, view->plan, TO_RANKS_NONE, TO_RANKS_NONE, &err) ||
+	    to_env_look(&view->plan->cluster->servers[view->server], ports, &err)) {
+		to_check_add(checks, TO_CHECK_FAIL, "ports", to_env_clients[args->client], NULL,
+			     "%s", err.text);
+		return;
+	}
+	for (uint32_t g = 0; to_ranks_place(&ranks, view->server) < 0 &&
+	     !to_ranks_find(&group, view->plan, g, TO_RANKS_NONE, &err); g++)
+		if (to_ranks_place(&group, view->server) >= 0)
+			ranks = group;
+	env.ranks = &ranks;
+	to_client_check(checks, &env, args->client, "");
+}
+
 static int doctor_look(struct to_call *call, const struct doctor_args *args,
 		       struct to_check_view *view, struct to_checks *checks)
 {
@@ -108,6 +134,8 @@ static int doctor_look(struct to_call *call, const struct doctor_args *args,
 		doctor_plan(checks, view, args->plan, args->dev);
 	else if (view->device)
 		doctor_table(checks, &device);
+	if (view->plan && args->client >= 0)
+		doctor_client(checks, view, args);
 	to_check_cabling(checks, view);
 	free(ports);
 	return 0;
@@ -123,6 +151,8 @@ static int doctor_run(struct to_call *call, const void *data)
 	struct to_netlink rt;
 	int ret = 0;
 
+	if (args->client >= 0 && !args->plan)
+		return to_error_set(&call->err, -EINVAL, "--for needs --plan");
 	if (args->plan) {
 		plan = to_plan_load(args->plan, &call->err);
 		if (!plan)
@@ -163,6 +193,8 @@ static const struct to_option doctor_options[] = {
 	  .help = "name of this server in the plan; default: the host name" },
 	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
+	{ "for", 0, TO_OPTION_CHOICE, FIELD(client), .argument = "CLIENT",
+	  .choices = to_env_clients, .help = "what this client of a job needs, too" },
 	{}
 };
 
@@ -175,9 +207,11 @@ const struct to_command to_cmd_doctor = {
 		"firewalls.\n"
 		"With a plan it also compares the kernel's state with it, and sends ARP and ICMP\n"
 		"probes out of every port to see where it leads and which packet size gets\n"
-		"through. Exits with 1 when a check fails.",
+		"through. With --for, whether toctl job env can make the client use the planned\n"
+		"ports, what contradicts it in the environment or /etc/nccl.conf, which version\n"
+		"of NCCL is installed, and the limit on locked memory. Exits with 1 when a check fails.",
 	.options = doctor_options,
 	.args_size = sizeof(struct doctor_args),
-	.defaults = &(const struct doctor_args){ .dev = "topo0" },
+	.defaults = &(const struct doctor_args){ .dev = "topo0", .client = -1 },
 	.run = doctor_run,
 };

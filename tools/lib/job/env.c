@@ -8,6 +8,7 @@
 #include "kernel/rtnl.h"
 
 #define NCCL_PREFIX 24	/* NCCL_IB_SUBNET_PREFIX_LEN unless set */
+#define NCCL_ADDR_RANGE 22100	/* the first version with NCCL_IB_ADDR_RANGE */
 
 const char *const to_env_clients[] = {
 	[TO_ENV_NCCL] = "nccl", [TO_ENV_OPENMPI] = "openmpi", [TO_ENV_UCX] = "ucx",
@@ -347,7 +348,8 @@ static int env_nccl(struct env *env)
 		env_set_number(env, "NCCL_IB_GID_INDEX", gid);
 	} else if (prefix) {
 		json_object_set_new(env->variables, "NCCL_IB_ADDR_RANGE", prefix);
-		env_warn(env, json_string("the ports' GIDs have different indices: NCCL before 2.21 does not know NCCL_IB_ADDR_RANGE, and may take another"));
+		if (env->view->version < NCCL_ADDR_RANGE)
+			env_warn(env, json_string("the ports' GIDs have different indices: NCCL before 2.21 does not know NCCL_IB_ADDR_RANGE, and may take another"));
 	} else {
 		return to_error_set(env->err, -ENOTSUP,
 				    "%s: the ports' GIDs have different indices, and no prefix that the node's address has not: NCCL takes one for all",
@@ -360,7 +362,8 @@ static int env_nccl(struct env *env)
 		env_set(env, "NCCL_ALGO", "Ring");
 	for (unsigned int p = 0; p < env->self->n_ports; p++)
 		n += env->used[p];
-	env_warn(env, json_string("NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: connections enter by other ports than their cables'; relayed"));
+	if (env->view->version < TO_ENV_NCCL_SUBNET_AWARE)
+		env_warn(env, json_string("NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: connections enter by other ports than their cables'; relayed"));
 	env_warn_subnets(env);
 	if (same && crossed)
 		env_warn(env, json_sprintf("of the ring's cables %u join ports of the same index and %u others: NCCL finds the one kind or the other; the rest is relayed",

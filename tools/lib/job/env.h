@@ -16,6 +16,9 @@ enum to_env_client {
 
 extern const char *const to_env_clients[];	/* ends with NULL */
 
+/* The first version of NCCL with NCCL_IB_SUBNET_AWARE_ROUTING, as NCCL_VERSION_CODE. */
+#define TO_ENV_NCCL_SUBNET_AWARE 23007
+
 /** struct to_env_port - what a port of the server is now */
 struct to_env_port {
 	bool carrier;
@@ -27,12 +30,14 @@ struct to_env_port {
  * @server: has a place in @ranks
  * @device: the topoopt device
  * @ports: of the server, as the plan has them
+ * @version: of NCCL, as its NCCL_VERSION_CODE; 0: unknown, warned of what any lacks
  */
 struct to_env_view {
 	const struct to_ranks *ranks;
 	uint32_t server;
 	const char *device;
 	const struct to_env_port *ports;
+	unsigned int version;
 };
 
 /**
