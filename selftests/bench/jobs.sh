@@ -8,13 +8,14 @@
 #	mpi	OpenMPI over TCP: collectives, AllReduce on one ring and on all of them
 #	rdma	UCX over rdma_rxe, and OpenMPI over that
 #	torch	PyTorch over gloo: DDP and a DLRM; a plan for what was recorded
+#	slurm	jobs that examples/slurm gives a fabric
 #
 # Fetches some 300 MB the first time (lab/jobs.sh).
 
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 . selftests/lab/common.sh
-kernel=7.2 parts=(mpi rdma torch)
+kernel=7.2 parts=(mpi rdma torch slurm)
 while getopts k:h option; do
 	case $option in
 	k) kernel=$OPTARG; lab_check_kernel "$kernel" ;;
