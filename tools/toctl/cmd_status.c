@@ -147,17 +147,9 @@ static void status_print(const struct to_call *call, const struct status *s)
 
 static int status_print_json(const struct status *s)
 {
-	const char *controller = to_fabric_controller(s->observer.fabric);
-	const struct to_loop_state *state = &s->observer.loop;
-	json_t *object = to_status_json(&s->st);
-	json_t *loop = json_pack("{s:b, s:s, s:b, s:b}", "running", state->running || controller[0],
-				 "controller", controller, "change", state->change,
-				 "repair", state->repair);
+	json_t *object = to_observer_json(&s->observer, &s->st);
 	int ret;
 
-	if (state->decision)
-		json_object_set(loop, "decision", state->decision);
-	json_object_set_new(object, "loop", loop);
 	ret = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(object);

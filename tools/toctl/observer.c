@@ -80,3 +80,17 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 	o->before = now;
 	return ret;
 }
+
+json_t *to_observer_json(const struct to_observer *o, const struct to_status *status)
+{
+	const char *controller = to_fabric_controller(o->fabric);
+	json_t *object = to_status_json(status);
+	json_t *loop = json_pack("{s:b, s:s, s:b, s:b}", "running", o->loop.running || controller[0],
+				 "controller", controller, "change", o->loop.change,
+				 "repair", o->loop.repair);
+
+	if (o->loop.decision)
+		json_object_set(loop, "decision", o->loop.decision);
+	json_object_set_new(object, "loop", loop);
+	return object;
+}

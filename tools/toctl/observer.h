@@ -2,7 +2,7 @@
 #ifndef TOCTL_OBSERVER_H
 #define TOCTL_OBSERVER_H
 
-/* Looks at a fabric, one after the other, without changing anything: for status and top. */
+/* Looks at a fabric, one after the other, without changing anything: for status, top and watch. */
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -41,5 +41,8 @@ void to_observer_close(struct to_observer *observer);
  */
 int to_observer_look(struct to_observer *observer, struct to_status *status,
 		     struct to_error *err);
+
+/** to_observer_json() - @status and what is known of the loop, see status.schema.json; or NULL */
+json_t *to_observer_json(const struct to_observer *observer, const struct to_status *status);
 
 #endif

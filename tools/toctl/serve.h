@@ -9,8 +9,7 @@
  * @address: "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT", addresses in numbers
  * @device: topoopt device, NULL for all
  *
- * Reads the counters anew for every request. Connections that ask nothing keep no others
- * out: the oldest is closed when there are many.
+ * Reads the counters anew for every request.
  */
 int to_serve_metrics(const char *address, const char *device, struct to_error *err);
 

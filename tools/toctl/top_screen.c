@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "doctor/status_changes.h"
+
 #define TOP_HEAD 4	/* lines above the list */
 #define TOP_BAR 20
 #define TOP_DARK (NCURSES_BITS(TO_TOP_RED, 0) | A_BOLD)
@@ -42,49 +44,29 @@ top_line(WINDOW *screen, int y, int look, const char *fmt, ...)
 	to_ncurses.wclrtoeol(screen);
 }
 
-static void top_event(struct to_top_view *view, double time, const char *subject, const char *text)
+/* Data of to_top_compare()'s listener. */
+struct top_listener {
+	struct to_top_view *view;
+	double time;
+};
+
+static void top_event(void *data, const char *subject, const char *check, const char *text)
 {
+	const struct top_listener *listener = data;
+	struct to_top_view *view = listener->view;
 	char clock[16];
 
-	top_clock(time, clock);
+	top_clock(listener->time, clock);
 	snprintf(view->events[view->n_events++ % TO_TOP_EVENTS], sizeof(view->events[0]),
-		 "%s %.64s: %.80s", clock, subject, text);
-}
-
-static const struct to_check *top_find(const struct to_status *st, const struct to_check *check)
-{
-	for (unsigned int i = 0; st && i < st->checks.n; i++)
-		if (!strcmp(st->checks.items[i].name, check->name) &&
-		    !strcmp(st->checks.items[i].subject, check->subject))
-			return &st->checks.items[i];
-	return NULL;
+		 "%s %.64s: %s%s%.80s", clock, subject, check ? check : "", check ? ": " : "", text);
 }
 
 void to_top_compare(struct to_top_view *view, const struct to_status *before,
 		    const struct to_status *now)
 {
-	char text[256];
+	struct top_listener listener = { .view = view, .time = now->time };
 
-	for (unsigned int i = 0; i < now->checks.n; i++) {
-		const struct to_check *c = &now->checks.items[i];
-
-		if (top_find(before, c))
-			continue;
-		snprintf(text, sizeof(text), "%s: %s", c->name, c->text);
-		top_event(view, now->time, c->subject, text);
-	}
-	for (unsigned int i = 0; before && i < before->checks.n; i++) {
-		const struct to_check *c = &before->checks.items[i];
-
-		if (top_find(now, c))
-			continue;
-		snprintf(text, sizeof(text), "%s: well again", c->name);
-		top_event(view, now->time, c->subject, text);
-	}
-	if (before && now->generation && now->generation != before->generation) {
-		snprintf(text, sizeof(text), "generation %" PRIu64, now->generation);
-		top_event(view, now->time, "all servers", text);
-	}
+	to_status_changes(before, now, top_event, &listener);
 }
 
 static void top_head(WINDOW *screen, const struct to_top_view *view, const struct to_status *st)

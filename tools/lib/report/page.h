@@ -2,17 +2,23 @@
 #ifndef TOPOOPT_PAGE_H
 #define TOPOOPT_PAGE_H
 
-/* What all pages begin with: head and style. They are whole in themselves and fetch nothing. */
+/* What all pages begin with: head and style. They are whole in themselves. */
 
-#include <stdbool.h>
 #include <stdio.h>
+
+/**
+ * enum to_page_kind - what a page may do
+ * @TO_PAGE_STILL: nothing
+ * @TO_PAGE_SCRIPT: run its script, and fetch nothing
+ * @TO_PAGE_LIVE: also fetch from where it came from itself
+ */
+enum to_page_kind { TO_PAGE_STILL, TO_PAGE_SCRIPT, TO_PAGE_LIVE };
 
 /**
  * to_page_begin() - up to and with <body>
  * @title: text of a user's file may be in it
  * @suffix: behind it, in the title of the window
- * @script: whether the page has one
  */
-void to_page_begin(FILE *out, const char *title, const char *suffix, bool script);
+void to_page_begin(FILE *out, const char *title, const char *suffix, enum to_page_kind kind);
 
 #endif

@@ -15,12 +15,14 @@
 
 #define REPORT_COLORS 6		/* of rings and trees, in report.css */
 
-/* Script of the page, NUL-terminated; its two files make one. */
+/* Script of the page, NUL-terminated; its files make one. */
 extern const char report_js[];
 
 __asm__(".section .rodata\n"
 	".global report_js\n"
-	"report_js: .incbin \"report/report.js\"\n"
+	"report_js: .incbin \"report/page.js\"\n"
+	".incbin \"report/heatmap.js\"\n"
+	".incbin \"report/report.js\"\n"
 	".incbin \"report/report_charts.js\"\n.byte 0\n"
 	".previous\n");
 
@@ -365,7 +367,7 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	const struct to_plan *plan = r->plan;
 	const struct to_figures *o = &r->verdict.figures;
 
-	to_page_begin(out, plan->demand->name, ": plan", true);
+	to_page_begin(out, plan->demand->name, ": plan", TO_PAGE_SCRIPT);
 	fprintf(out, "<header><h1>");
 	to_markup_print(out, plan->demand->name);
 	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p>"

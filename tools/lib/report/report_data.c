@@ -92,13 +92,16 @@ static void data_rings(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-/*
- * The matrix @bytes - @without, row by row as [value, how many, value, ...],
- * @step x @step servers to a cell.
- */
-static int data_matrix(FILE *out, const char *key, const uint64_t *bytes,
-		       const uint64_t *without, size_t n, unsigned int step)
+/* Servers to a cell of a matrix, so that it has no more than TO_REPORT_DETAIL rows. */
+static size_t data_step(size_t n)
 {
+	return (n + TO_REPORT_DETAIL - 1) / TO_REPORT_DETAIL;
+}
+
+int to_report_print_matrix(FILE *out, const char *key, const uint64_t *bytes,
+			   const uint64_t *without, size_t n)
+{
+	const size_t step = data_step(n);
 	size_t cells = (n + step - 1) / step, i, j, run;
 	double *sum = calloc(cells * cells, sizeof(*sum));
 
@@ -122,19 +125,18 @@ static int data_matrix(FILE *out, const char *key, const uint64_t *bytes,
 static int data_demand(FILE *out, const struct to_plan *plan)
 {
 	size_t n = plan->demand->n;
-	unsigned int step = (n + TO_REPORT_DETAIL - 1) / TO_REPORT_DETAIL;
 	uint64_t *all = calloc(n * n, sizeof(*all));
 	int ret = -ENOMEM;
 
 	if (all) {
 		to_allreduce_and_mp(plan, 1, all);
-		ret = data_matrix(out, "allreduce", all, plan->demand->mp, n, step);
+		ret = to_report_print_matrix(out, "allreduce", all, plan->demand->mp, n);
 	}
 	free(all);
 	if (ret)
 		return ret;
-	fprintf(out, "\"step\":%u,\n", step);
-	return data_matrix(out, "mp", plan->demand->mp, NULL, n, step);
+	fprintf(out, "\"step\":%zu,\n", data_step(n));
+	return to_report_print_matrix(out, "mp", plan->demand->mp, NULL, n);
 }
 
 /* Pairs of servers by hops, and what Moore's bound would let them be. */
@@ -215,21 +217,29 @@ static void data_tables(FILE *out, const struct to_report *r)
 	fprintf(out, "],\n");
 }
 
+int to_report_print_plan(FILE *out, const struct to_plan *plan)
+{
+	fprintf(out, "\"job\":");
+	data_string(out, plan->demand->name);
+	fprintf(out, ",\n\"duplex\":%s,\n",
+		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "true" : "false");
+	data_servers(out, plan->cluster);
+	data_links(out, plan->cluster);
+	data_rings(out, plan);
+	return data_demand(out, plan);
+}
+
 int to_report_print_data(FILE *out, const struct to_report *r)
 {
 	const struct to_plan *plan = r->plan;
 	int ret;
 
-	fprintf(out, "{\"duplex\":%s,\n",
-		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "true" : "false");
-	data_servers(out, plan->cluster);
-	data_links(out, plan->cluster);
-	data_arcs(out, r);
-	data_rings(out, plan);
-	data_hops(out, r);
-	ret = data_demand(out, plan);
+	fprintf(out, "{");
+	ret = to_report_print_plan(out, plan);
 	if (ret)
 		return ret;
+	data_arcs(out, r);
+	data_hops(out, r);
 	if (r->graph->n <= TO_REPORT_DETAIL)
 		data_tables(out, r);
 	fprintf(out, "\"comm_time\":%.9g,\n\"load_bound\":%.0f,\n\"mp_load_bound\":%.0f}\n",

@@ -30,6 +30,19 @@ struct to_report {
 	uint64_t *hops;
 };
 
+/** to_report_print_plan() - members of an object, a comma after the last. 0 or -ENOMEM. */
+int to_report_print_plan(FILE *out, const struct to_plan *plan);
+
+/**
+ * to_report_print_matrix() - a member @key, and a comma: @bytes - @without, n x n
+ * @without: NULL for nothing
+ *
+ * Row by row as [value, how many, value, ...], with as many servers to a cell that there are
+ * no more than TO_REPORT_DETAIL rows. Return: 0 or -ENOMEM.
+ */
+int to_report_print_matrix(FILE *out, const char *key, const uint64_t *bytes,
+			   const uint64_t *without, size_t n);
+
 /** to_report_print_data() - JSON that may stand in a script element. 0 or -ENOMEM. */
 int to_report_print_data(FILE *out, const struct to_report *report);
 

@@ -212,7 +212,7 @@ static int schedule_page_write(FILE *out, const void *data, struct to_error *err
 
 	snprintf(title, sizeof(title), "%s of %s", to_chunk_collectives[s->setting.collective],
 		 to_bytes_text(s->setting.bytes, size));
-	to_page_begin(out, title, ": schedule", false);
+	to_page_begin(out, title, ": schedule", TO_PAGE_STILL);
 	fprintf(out, "<header><h1>%s</h1>\n<p>%u ranks, %u chunks of %s, <b>%s</b>: %s, <b>%.2f&#8239;%%</b> of the "
 		"bandwidth used</p></header>\n<main>\n", title, s->network.ranks, s->setting.n_chunks,
 		to_bytes_text((double)s->setting.bytes / s->setting.n_chunks, chunk), page->how,

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <signal.h>
+
+#include "base/clock.h"
+#include "command.h"
+#include "fabric_options.h"
+#include "live.h"
+
+struct watch_args {
+	const char *log;
+	struct to_live_options live;
+	struct to_fabric_options fabric;
+};
+
+static volatile sig_atomic_t watch_stop;
+
+static void watch_signal(int signal)
+{
+	(void)signal;
+	watch_stop = 1;
+}
+
+static void watch_note(const char *text)
+{
+	fprintf(stderr, "toctl watch: %s\n", text);
+}
+
+/* What fails at first is not likely to come right. */
+static int watch_loop(struct to_live *live, uint64_t interval_ns, struct to_error *err)
+{
+	struct to_error later;
+	int ret = to_live_look(live, err);
+
+	while (!ret && !watch_stop) {
+		const uint64_t next = to_clock_monotonic_ns() + interval_ns;
+
+		while (!watch_stop && to_clock_monotonic_ns() < next)
+			to_clock_sleep(next - to_clock_monotonic_ns());
+		if (!watch_stop)
+			to_live_look(live, &later);
+	}
+	return ret;
+}
+
+static int watch_run(struct to_call *call, const void *data)
+{
+	const struct sigaction action = { .sa_handler = watch_signal };
+	const struct watch_args *args = data;
+	struct to_fabric_options fabric = args->fabric;
+	struct to_live live;
+	int ret;
+
+	if (call->json)
+		return to_usage(call, "the page is HTML, its events at /events are JSON: toctl status --json looks once");
+	fabric.note = watch_note;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	ret = to_live_open(&live, &args->live, call->n_operands ? call->operands[0] : "plan.json",
+			   args->log, &fabric, &call->err);
+	ret = ret ? ret : watch_loop(&live, args->live.interval_ns, &call->err);
+	to_live_close(&live);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct watch_args, field)
+
+static const struct to_option watch_options[] = {
+	{ "listen", 0, TO_OPTION_STRING, FIELD(live.listen), .argument = "[ADDRESS:]PORT",
+	  .help = "where the page is; default: 127.0.0.1:8080" },
+	TO_LIVE_OPTIONS(struct watch_args, live, NULL),
+	{ "interval", 'i', TO_OPTION_DURATION, FIELD(live.interval_ns), .argument = "TIME",
+	  .min = 100000000, .max = 60000000000, .help = "between looks; default: 1s" },
+	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
+	  .help = "that toctl run writes, to show its decisions" },
+	TO_FABRIC_OPTIONS(struct watch_args, fabric, NULL),
+	{}
+};
+
+const struct to_command to_cmd_watch = {
+	.name = "watch",
+	.summary = "Show a fabric in a browser, as it changes",
+	.operands = "[PLAN]",
+	.max_operands = 1,
+	.description =
+		"Looks at the fabric again and again, as toctl status does, changes nothing, and "
+		"serves a page: the topology with the utilisation of each link, links without light "
+		"in red, and those that the last change made; traffic beside the plan; the busiest "
+		"links; what is not well and what mends it; a server's ports, when it is selected; "
+		"and what happened, with the decisions of a toctl run if its --log is given. PLAN is "
+		"plan.json unless given, and is read anew when it changes. It ends with SIGINT or "
+		"SIGTERM.\n\n"
+		"The page is one file with its script, fetches nothing from elsewhere, and is told of "
+		"every look by server-sent events at /events: plan, status (status.schema.json) and "
+		"happened (run.schema.json, and changes between looks).\n\n"
+		"It listens on the loopback address, from elsewhere reached by ssh -L 8080:localhost:8080. "
+		"At any other address it needs --token-file, and browsers ask for the token as a "
+		"password (with any user name); other clients may send it as a bearer token. There is no "
+		"encryption: let a proxy do that where others can listen.",
+	.options = watch_options,
+	.args_size = sizeof(struct watch_args),
+	.defaults = &(const struct watch_args){
+		.live = { .listen = "127.0.0.1:8080", .interval_ns = 1000000000 },
+		.fabric = TO_FABRIC_DEFAULTS,
+	},
+	.run = watch_run,
+};
