@@ -81,7 +81,9 @@ static int launcher_client(const struct to_ranks *ranks, const char *kind, uint3
 			   const char *device, struct to_error *err)
 {
 	const struct to_env_port ports[TO_PORTS_MAX] = {};
-	struct to_env_view view = { ranks, server, device, ports };
+	struct to_env_view view = {
+		.ranks = ranks, .server = server, .device = device, .ports = ports,
+	};
 	enum to_env_client client = TO_ENV_OPENMPI;
 	json_t *variables, *warnings, *value;
 	const char *key;
