@@ -12,6 +12,7 @@
 #include "format/demand_json.h"
 #include "format/plan_json.h"
 #include "large.h"
+#include "packet_level.h"
 #include "plan/parallelize.h"
 #include "plan/planner.h"
 #include "progress.h"
@@ -22,15 +23,21 @@
 #include "workload/strategy_search.h"
 
 #define SIMULATE_UNSAID (-1)
+#define SIMULATE_ITERATIONS 20	/* at flow level, where they are random */
 #define SIMULATE_STEPS 1000	/* of the progress of an iteration */
 
 struct simulate_args {
 	const char *model, *job, *fabric, *output, *prices, *stragglers;
 	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
 	uint64_t batch, budget, seed;
-	int routing, allreduce;
+	int routing, allreduce, level;
 	bool large;
+	struct to_packet_level_options packets;
 };
+
+enum simulate_level { SIMULATE_FLOW, SIMULATE_PACKET };
+
+static const char *const simulate_levels[] = { "flow", "packet", NULL };
 
 /*
  * One run of the command.
@@ -57,6 +64,7 @@ struct simulate {
 	struct to_taskgraph tasks;
 	struct to_router *router;
 	struct to_simulator *simulator;
+	struct to_packet_level packets;
 	struct to_progress progress;
 	unsigned int iteration;
 	struct to_simulated result;
@@ -186,6 +194,8 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
 	if (args->stragglers && !args->model)
 		return to_usage(call, "--stragglers is for --model: a job does not compute");
+	if (s->changes && args->level == SIMULATE_PACKET)
+		return to_usage(call, "--level packet: the links of %s change", args->fabric);
 	if (s->topoopt && call->n_operands && (args->degree || args->bandwidth))
 		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
 	return 0;
@@ -230,6 +240,14 @@ static enum to_algorithm simulate_algorithm(const struct simulate_args *args)
 						    to_fabric_algorithm(args->fabric);
 }
 
+static struct to_shortest_options simulate_shortest(const struct simulate *s, unsigned int index)
+{
+	return (struct to_shortest_options){
+		.spread = simulate_spread(s->args),
+		.algorithm = simulate_algorithm(s->args),
+		.seed = s->args->seed + index, .delays = s->delays };
+}
+
 /* That of @fabric, for iteration @index. */
 static struct to_router *simulate_router(struct simulate *s, const char *fabric,
 					 unsigned int index)
@@ -237,10 +255,7 @@ static struct to_router *simulate_router(struct simulate *s, const char *fabric,
 	const struct to_network_setting setting = {
 		.servers = s->n_servers, .degree = s->degree, .bandwidth = s->bandwidth,
 		.latency = s->delays.link, .prices = s->prices };
-	const struct to_shortest_options options = {
-		.spread = simulate_spread(s->args),
-		.algorithm = simulate_algorithm(s->args),
-		.seed = s->args->seed + index, .delays = s->delays };
+	const struct to_shortest_options options = simulate_shortest(s, index);
 	struct to_error why = { "" };
 	struct to_router *router;
 
@@ -317,10 +332,11 @@ static int simulate_tasks(struct simulate *s)
 	return simulate_demand_tasks(s, s->job ? s->job : s->plan->demand);
 }
 
-/* Only hashes and stragglers differ from one iteration to the next. */
+/* Only hashes, marks and stragglers differ from one iteration to the next. */
 static bool simulate_random(const struct simulate *s)
 {
-	return s->slow || (!s->topoopt && simulate_spread(s->args) == TO_SPREAD_HASH);
+	return s->slow || s->args->level == SIMULATE_PACKET ||
+	       (!s->topoopt && simulate_spread(s->args) == TO_SPREAD_HASH);
 }
 
 static void simulate_draw_stragglers(struct simulate *s, unsigned int index)
@@ -334,6 +350,17 @@ static void simulate_draw_stragglers(struct simulate *s, unsigned int index)
 	to_simulator_slow(s->simulator, s->slow);
 }
 
+static const struct to_simulation *simulate_iteration(struct simulate *s, unsigned int index)
+{
+	const struct to_shortest_options options = simulate_shortest(s, index);
+
+	simulate_draw_stragglers(s, index);
+	if (s->args->level == SIMULATE_FLOW)
+		return to_simulate(s->simulator, &s->tasks, TO_SIMULATE_TRANSFERS, &s->call->err);
+	return to_packet_level_run(&s->packets, s->router, s->topoopt ? s->plan : NULL, &options,
+				   &s->tasks, s->slow, simulate_watch, s, &s->call->err);
+}
+
 static int simulate_one(struct simulate *s, unsigned int index)
 {
 	struct to_simulated *r = &s->result;
@@ -343,10 +370,8 @@ static int simulate_one(struct simulate *s, unsigned int index)
 	uint32_t i;
 
 	s->iteration = index;
-	if (!index || !simulate_make_router(s, index)) {
-		simulate_draw_stragglers(s, index);
-		run = to_simulate(s->simulator, &s->tasks, TO_SIMULATE_TRANSFERS, &s->call->err);
-	}
+	if (!index || !simulate_make_router(s, index))
+		run = simulate_iteration(s, index);
 	if (!run && index) {
 		/* the iteration before stays the last one */
 		to_simulator_free(s->simulator);
@@ -380,7 +405,8 @@ static int simulate_iterations(struct simulate *s)
 	const size_t n_links = s->router->network->n_links;
 	int ret = 0;
 
-	r->asked = simulate_random(s) ? s->args->iterations : 1;
+	r->asked = !simulate_random(s) ? 1 : s->args->iterations ? s->args->iterations :
+		   s->args->level == SIMULATE_FLOW ? SIMULATE_ITERATIONS : 1;
 	r->times = calloc(r->asked, sizeof(*r->times));
 	r->link_bytes = calloc(2 * n_links + 1, sizeof(*r->link_bytes));
 	if (!r->times || !r->link_bytes)
@@ -413,6 +439,7 @@ static int simulate_output(struct simulate *s)
 	r->changes = s->changes;
 	r->delays = s->delays;
 	r->tasks = &s->tasks;
+	r->packets = s->args->level == SIMULATE_PACKET ? &s->packets : NULL;
 	r->cpu = clock() / (double)CLOCKS_PER_SEC;
 	if (args->output)
 		ret = to_simulated_save(r, args->output, &s->call->err);
@@ -474,6 +501,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	struct simulate s = {
 		.call = call, .args = args, .topoopt = !strcmp(args->fabric, "topoopt"),
 		.file = to_fabric_is_file(args->fabric), .changes = to_fabric_changes(args->fabric),
+		.packets = { .asked = &args->packets },
 		.delays = { args->latency * 1e-9, args->relay_latency * 1e-9,
 			    args->step_latency * 1e-9 } };
 	int ret;
@@ -484,6 +512,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	free(s.slow);
 	free(s.result.times);
 	free(s.result.link_bytes);
+	to_packet_level_free(&s.packets);
 	to_simulator_free(s.simulator);
 	to_router_free(s.router);
 	to_taskgraph_free(&s.tasks);
@@ -522,7 +551,8 @@ static const struct to_option simulate_options[] = {
 	{ "step-latency", 0, TO_OPTION_DURATION, FIELD(step_latency), .argument = "TIME",
 	  .max = 1000000000, .help = "to begin a step of an AllReduce, or an MP transfer; default: 0" },
 	{ "iterations", 'i', TO_OPTION_NUMBER, FIELD(iterations), .argument = "I",
-	  .min = 1, .max = 1000000, .help = "how many, where they are random; default: 20" },
+	  .min = 1, .max = 1000000,
+	  .help = "how many, where they are random; default: 20, at packet level 1" },
 	{ "stragglers", 0, TO_OPTION_STRING, FIELD(stragglers), .argument = "DIST",
 	  .help = "servers that compute slower in an iteration, see above; default: none" },
 	{ "batch", 0, TO_OPTION_NUMBER, FIELD(batch), .argument = "B", .min = 1, .max = 1000000,
@@ -537,6 +567,9 @@ static const struct to_option simulate_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write all of it, with the last iteration's tasks and transfers; default: nowhere" },
 	TO_LARGE_OPTION(offsetof(struct simulate_args, large)),
+	{ "level", 'l', TO_OPTION_CHOICE, FIELD(level), .choices = simulate_levels,
+	  .help = "flow: fair rates; packet: each packet, in queues; default: flow" },
+	TO_PACKET_LEVEL_OPTIONS(struct simulate_args, packets),
 	{}
 };
 
@@ -579,7 +612,7 @@ const struct to_command to_cmd_simulate = {
 	.options = simulate_options,
 	.args_size = sizeof(struct simulate_args),
 	.defaults = &(const struct simulate_args){
-		.fabric = "topoopt", .latency = 1000, .relay_latency = 1350, .iterations = 20,
+		.fabric = "topoopt", .latency = 1000, .relay_latency = 1350, 
 		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .routing = SIMULATE_UNSAID,
 		.allreduce = SIMULATE_UNSAID },
 	.run = simulate_run,

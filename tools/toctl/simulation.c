@@ -86,6 +86,8 @@ void to_simulated_print(FILE *out, const struct to_simulated *s)
 		to_seconds_text(s->delays.step, text[2]));
 	if (s->stragglers)
 		fprintf(out, "  stragglers      %s\n", s->stragglers);
+	if (s->packets)
+		to_packet_level_print(out, s->packets, w, s->tasks);
 	fprintf(out, "  %llu events in %s of processor time\n", (unsigned long long)s->events,
 		to_seconds_text(s->cpu, text[0]));
 }
@@ -97,12 +99,14 @@ static json_t *simulation_links(const struct to_simulated *s)
 
 	for (uint32_t i = 0; links && i < w->n_links; i++) {
 		const struct to_network_link *link = &w->links[i];
-
-		if (json_array_append_new(links, json_pack("{s:s s:s? s:i s:f s:f s:f}",
+		json_t *one = json_pack("{s:s s:s? s:i s:f s:f s:f}",
 			"from", w->names[link->from],
 			"to", s->changes ? NULL : w->names[link->to], "port", link->port,
 			"bandwidth_bps", link->capacity * 8, "bytes", s->link_bytes[i] / s->n,
-			"busy_s", s->link_busy[i] / s->n))) {
+			"busy_s", s->link_busy[i] / s->n);
+
+		if ((s->packets && to_packet_level_link(s->packets, i, one)) ||
+		    json_array_append_new(links, one)) {
 			json_decref(links);
 			return NULL;
 		}
@@ -114,11 +118,12 @@ json_t *to_simulated_json(const struct to_simulated *s)
 {
 	const struct simulation_times t = simulation_times(s);
 	json_t *critical = json_object();
+	json_t *packets = s->packets ? to_packet_level_json(s->packets, s->tasks) : json_null();
 
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
 		json_object_set_new(critical, simulation_kinds[k],
 				    json_real(s->critical_time[k] / s->n));
-	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:f s:s? s:O?}",
+	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:f s:s? s:O? s:s s:o}",
 			 "iteration_time_s", "mean", t.mean, "p99", t.p99, "min", t.min, "max", t.max,
 			 "events", (json_int_t)s->events, "cpu_s", s->cpu,
 			 "links", simulation_links(s), "critical_path_s", critical,
@@ -130,7 +135,8 @@ json_t *to_simulated_json(const struct to_simulated *s)
 			 "latency_s", s->delays.link, "relay_latency_s", s->delays.relay,
 			 "step_latency_s", s->delays.step,
 			 "changes", (double)s->n_changes / s->n, "stragglers", s->stragglers,
-			 "strategy", s->strategy);
+			 "strategy", s->strategy,
+			 "level", s->packets ? "packet" : "flow", "packets", packets);
 }
 
 static json_t *simulation_tasks(const struct to_simulated *s)

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "packet_level.h"
 #include "simulate/simulate.h"
 
 /**
@@ -21,6 +22,7 @@
  * @asked: iterations that were asked for
  * @changes: whether links change, @n_changes: how often they did, summed
  * @stragglers: as they were asked for, or NULL
+ * @packets: at packet level, else NULL
  */
 struct to_simulated {
 	const char *workload, *fabric, *routing, *allreduce, *plan, *stragglers;
@@ -33,6 +35,7 @@ struct to_simulated {
 	const struct to_taskgraph *tasks;
 	const struct to_simulation *last;
 	json_t *strategy;
+	const struct to_packet_level *packets;
 };
 
 void to_simulated_print(FILE *out, const struct to_simulated *s);

@@ -85,6 +85,54 @@ int to_network_finish(struct to_network *w)
 	return 0;
 }
 
+/* Breadth-first from @dst against the links; @in: offsets, then links by the vertex entered. */
+static void network_search(const struct to_network *w, uint32_t dst, const uint32_t *in,
+			   const uint32_t *entering, uint32_t *queue, uint16_t *distance)
+{
+	uint32_t head = 0, tail = 0, i;
+
+	memset(distance, 0xff, w->n_vertices * sizeof(*distance));
+	distance[dst] = 0;
+	queue[tail++] = dst;
+	while (head < tail) {
+		uint32_t y = queue[head++];
+
+		for (i = in[y]; i < in[y + 1]; i++) {
+			uint32_t x = w->links[entering[i]].from;
+
+			if (distance[x] != TO_DISTANCE_NONE)
+				continue;
+			distance[x] = distance[y] + 1;
+			queue[tail++] = x;
+		}
+	}
+}
+
+uint16_t *to_network_distances(const struct to_network *w)
+{
+	uint32_t *in = calloc(2 * (size_t)w->n_vertices + 1 + w->n_links, sizeof(*in));
+	uint16_t *distance = calloc((size_t)w->n_servers * w->n_vertices, sizeof(*distance));
+	uint32_t *entering = in + w->n_vertices + 1, *scratch = entering + w->n_links, i, x;
+
+	if (!in || !distance) {
+		free(in);
+		free(distance);
+		return NULL;
+	}
+	for (i = 0; i < w->n_links; i++)
+		in[w->links[i].to + 1]++;
+	for (x = 0; x < w->n_vertices; x++) {
+		in[x + 1] += in[x];
+		scratch[x] = in[x];
+	}
+	for (i = 0; i < w->n_links; i++)
+		entering[scratch[w->links[i].to]++] = i;
+	for (x = 0; x < w->n_servers; x++)
+		network_search(w, x, in, entering, scratch, distance + (size_t)x * w->n_vertices);
+	free(in);
+	return distance;
+}
+
 struct to_network *to_network_of_graph(const struct to_graph *g, const struct to_cluster *cluster,
 				       double latency)
 {

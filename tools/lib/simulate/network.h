@@ -60,6 +60,14 @@ void to_network_join(struct to_network *network, uint32_t a, uint32_t b, double 
 int to_network_finish(struct to_network *network);
 
 /**
+ * to_network_distances() - links from every vertex to every server
+ *
+ * Return: [server * n_vertices + vertex], TO_DISTANCE_NONE where there is no path, to be
+ * freed; NULL when out of memory.
+ */
+uint16_t *to_network_distances(const struct to_network *network);
+
+/**
  * to_network_of_graph() - the arcs of @graph, in its order, with the ports of @cluster
  *
  * Return: NULL when out of memory.

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# toctl simulate --level packet: beside the flow level, same seed same packets, JSON as its
+# schema says, what pauses and drops, and what people get wrong.
+
+. selftests/unit/cli.sh
+
+said() { # NAME PYTHON, with the JSON as d
+	python3 - "$tmp/out" "$tmp" "$2" 2>>"$tmp/err" <<'END'
+import json, sys, jsonschema
+d = json.load(open(sys.argv[1]))
+tmp = sys.argv[2]
+jsonschema.validate(d, json.load(open("Documentation/schemas/simulation.schema.json")))
+count = d["packets"] and d["packets"]["counts"]
+if count:
+	assert count["sent"] == count["received"] + count["dropped"] + count["queued"], count
+	assert sum(l["drops"] for l in d["links"]) == count["dropped"] / d["iterations"]
+	assert sum(l["pauses"] for l in d["links"]) == count["pauses"] / d["iterations"]
+exec(sys.argv[3])
+END
+	result $? "$1"
+}
+
+packets() { run 0 simulate --level packet --json "$@"; }
+
+refuses() { # NAME STATUS LINE ARGUMENTS...
+	run "$2" simulate "${@:4}" && grep -qxF "toctl simulate: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
+	result $? "$1"
+}
+
+jq -n '{name: "mixed", servers: 8, allreduce: [{group: "0-7", bytes: 16777216}],
+	mp: [range(8) as $x | range(8) as $y | select($x != $y) |
+		{from: "\($x)", to: "\($y)", bytes: 262144}]}' >"$tmp/mixed.json"
+run 0 plan --job "$tmp/mixed.json" --degree 4 -o "$tmp/plan"
+run 0 simulate "$tmp/plan" --json
+said "the flow level says so" 'assert d["level"] == "flow" and d["packets"] is None'
+cp "$tmp/out" "$tmp/flow"
+packets "$tmp/plan" --no-headers && cp "$tmp/out" "$tmp/first" &&
+	packets "$tmp/plan" --no-headers
+said "a plan, as the flow level has it, and again" '
+flow, first = (json.load(open(tmp + name)) for name in ("/flow", "/first"))
+assert {k: v for k, v in d.items() if k != "cpu_s"} == {k: v for k, v in first.items() if k != "cpu_s"}
+assert d["level"] == "packet" and d["iterations"] == 1
+f, p = (run["iteration_time_s"]["mean"] for run in (flow, d))
+assert 1 <= p / f < 1.2, (f, p)
+if not count["dropped"]:
+	# rings take the same links, to a byte a chunk
+	sent = [sum(l["bytes"] for l in run["links"]) for run in (flow, d)]
+	assert abs(sent[1] / sent[0] - 1) < 0.1, sent
+assert d["packets"]["transfer_time_s"]["p99"] <= d["packets"]["transfer_time_s"]["max"] <= p'
+
+packets "$tmp/plan" --seed 2
+said "another seed, other hashes" '
+first = json.load(open(tmp + "/first"))
+assert [l["packets"] for l in d["links"]] != [l["packets"] for l in first["links"]]'
+
+for fabric in ideal switch fat-tree:4,oversub=2 cost-equivalent expander:3 rail:4 rail:2,pod=4; do
+	packets "$tmp/plan" --fabric "$fabric" || break
+	jq -r '[.iteration_time_s.mean, .packets.counts.received] | @tsv' "$tmp/out" >>"$tmp/means"
+done
+said "all fabrics that have a name" '
+rows = [list(map(float, line.split())) for line in open(tmp + "/means")]
+ideal, switch, over, equivalent, expander, rail, pods = (row[0] for row in rows)
+assert ideal < equivalent and switch < equivalent and expander > switch, rows
+assert all(row[1] > 56 * 64 for row in rows)'
+
+packets "$tmp/plan" --fabric switch --transport none --buffer 200kB
+said "PFC pauses, and nothing is lost" 'assert count["pauses"] > 0 and count["dropped"] == 0'
+packets "$tmp/plan" --fabric switch --routing hash --transport none --buffer 10kB --no-pfc --timeout 1ms
+said "without PFC a switch drops" 'assert count["pauses"] == 0 and count["dropped"] > 0'
+packets "$tmp/plan" --fabric expander:3 --transport none --relay-queue 20 --timeout 1ms
+said "relays drop, go-back-N sends again" '
+assert count["dropped"] > 0 and count["sent_again"] > 0 and count["cnps"] == 0'
+packets "$tmp/plan" --fabric expander:3 --transport tcp --relay-queue 20 -i 2 --timeout 1ms
+said "TCP, in several iterations" '
+assert d["iterations"] == 2 and d["packets"]["headers"] == 90 and count["cnps"] == 0'
+packets --model examples/models/dlrm.json -n 4 -d 2 --budget 20 --batch 4
+said "a model" 'assert d["critical_path_s"]["compute"] > 0 and d["strategy"]'
+
+run 0 simulate "$tmp/plan" --level packet --transport dctcp &&
+	grep -q '^  packets         dctcp, 4096 B and 90 B of headers: [0-9]* sent' "$tmp/out" &&
+	grep -q '^  longest queue   .*, for the link from s[0-7] to s[0-7]$' "$tmp/out"
+result $? "as text"
+
+refuses "sprayed packets that get lost" 1 \
+	"without PFC packets get lost, which is not seen where they are sprayed: --routing hash" \
+	"$tmp/plan" --fabric ideal --level packet --no-pfc
+refuses "a buffer without head-room" 1 \
+	"PFC needs a buffer of 120974 bytes for head-room on the link from s0 to switch" \
+	"$tmp/plan" --fabric switch --level packet --buffer 50kB
+refuses "links that change" 2 "--level packet: the links of ocs:1ms change" \
+	"$tmp/plan" --fabric ocs:1ms --level packet
+run 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
+result $? "options of the other level"
+
+echo "1..$count"
+exit $((failed > 0))

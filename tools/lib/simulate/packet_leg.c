@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulate/packet_leg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate/packet_transport.h"
+#include "simulate/packet_window.h"
+
+/* Room for @more behind the @n that @array of elements of @size has. */
+static int leg_reserve(void *array, uint32_t n, uint32_t more, uint32_t *max, size_t size)
+{
+	const size_t wanted = (size_t)n + more, grown = wanted + wanted / 2 + 64;
+	void *moved;
+
+	if (wanted <= *max)
+		return 0;
+	if (grown > PACKET_INDEX_MAX)
+		return -ENOMEM;
+	moved = realloc(*(void **)array, grown * size);
+	if (!moved)
+		return -ENOMEM;
+	*(void **)array = moved;
+	*max = grown;
+	return 0;
+}
+
+static int leg_reserve_flows(struct to_packet_simulator *s, uint32_t n)
+{
+	const size_t words = TO_WINDOW_MAX / 64 * sizeof(*s->received);
+	const uint32_t before = s->max_flows;
+	uint64_t *received;
+
+	if (leg_reserve(&s->flows, s->n_flows, n, &s->max_flows, sizeof(*s->flows)))
+		return -ENOMEM;
+	if (before == s->max_flows || (s->options.transport != TO_TRANSPORT_TCP &&
+				       s->options.transport != TO_TRANSPORT_DCTCP))
+		return 0;
+	received = realloc(s->received, s->max_flows * words);
+	if (!received) {
+		s->max_flows = before;
+		return -ENOMEM;
+	}
+	s->received = received;
+	return 0;
+}
+
+/* Put a path of @hops links at the end of the list. */
+static int leg_add_path(struct to_packet_simulator *s, const uint32_t *links, int hops)
+{
+	if (leg_reserve(&s->paths, s->n_paths, hops, &s->max_paths, sizeof(*s->paths)))
+		return -ENOMEM;
+	memcpy(&s->paths[s->n_paths], links, hops * sizeof(*links));
+	s->n_paths += hops;
+	s->paths[s->n_paths - 1] |= PACKET_LAST;
+	return 0;
+}
+
+/* What is sprayed is taken in any order, so that nobody sees that a packet is missing. */
+static int leg_check_spray(struct to_packet_simulator *s, const uint32_t *links, int hops)
+{
+	const struct to_network *w = s->network;
+
+	if (!s->options.pfc)
+		return to_error_set(s->err, -EINVAL,
+				    "without PFC packets get lost, which is not seen where they are sprayed: --routing hash");
+	for (int i = 0; i + 1 < hops; i++)
+		if (w->links[links[i]].to < w->n_servers)
+			return to_error_set(s->err, -EINVAL,
+					    "%s relays and may lose packets, which is not seen where they are sprayed: --routing hash",
+					    w->names[w->links[links[i]].to]);
+	return 0;
+}
+
+/* The links that the first packets of @f take differ where a server has several NICs. */
+static void leg_count_links(const struct to_packet_simulator *s, struct packet_flow *f)
+{
+	uint32_t i, k;
+
+	f->link = packet_link(s, f->path);
+	for (i = 0; i < f->alternatives; i++) {
+		for (k = 0; k < i && packet_link(s, f->path + k * f->hops) !=
+				     packet_link(s, f->path + i * f->hops); k++)
+			;
+		f->n_links += k == i;
+	}
+}
+
+/* The paths of @f, the @number-th of @leg, there and back. */
+static int leg_route(struct to_packet_simulator *s, const struct to_packet_leg *leg,
+		     uint32_t number, struct packet_flow *f)
+{
+	uint32_t links[TO_PATH_LINKS_MAX] = { leg->link }, alternatives = 1, ignored, i;
+	int hops = 1;
+
+	f->path = s->n_paths;
+	if (leg->link == TO_LEG_ROUTED)
+		hops = s->routes->ops->path(s->routes, leg->from, leg->to, number, links,
+					    &alternatives, s->err);
+	if (hops < 0)
+		return hops;
+	f->hops = hops;
+	f->alternatives = alternatives;
+	for (i = 0; i < alternatives; i++) {
+		if (i)
+			hops = s->routes->ops->path(s->routes, leg->from, leg->to, i, links,
+						    &ignored, s->err);
+		if (alternatives > 1 && leg_check_spray(s, links, hops))
+			return -EINVAL;
+		if (leg_add_path(s, links, hops))
+			return to_error_set(s->err, -ENOMEM, "out of memory");
+	}
+	leg_count_links(s, f);
+	f->back = s->n_paths;
+	hops = s->routes->ops->path(s->routes, leg->to, leg->from, number, links, &ignored, s->err);
+	if (hops < 0)
+		return hops;
+	return leg_add_path(s, links, hops) ? to_error_set(s->err, -ENOMEM, "out of memory") : 0;
+}
+
+/* Flow @number of the @n of @leg, with its part of each chunk. */
+static int leg_add_flow(struct to_packet_simulator *s, const struct to_packet_leg *leg,
+			uint32_t index, uint32_t number, uint32_t n)
+{
+	const uint64_t chunk = leg->chunk / n + (number < leg->chunk % n);
+	const uint64_t packets = (chunk + s->options.mtu - 1) / s->options.mtu;
+	struct packet_flow f = { .leg = index, .chunk = chunk, .chunk_packets = packets };
+	int ret;
+
+	if (packets * leg->n_chunks > UINT32_MAX / 2)
+		return to_error_set(s->err, -E2BIG, "a flow has more than 2^31 packets");
+	f.n_packets = packets * leg->n_chunks;
+	f.chunk_end = packets;
+	ret = leg_route(s, leg, number, &f);
+	if (ret)
+		return ret;
+	if (s->received)
+		memset(&s->received[s->n_flows * (size_t)(TO_WINDOW_MAX / 64)], 0,
+		       TO_WINDOW_MAX / 64 * sizeof(*s->received));
+	s->flows[s->n_flows++] = f;
+	return 0;
+}
+
+static int leg_add(struct to_packet_simulator *s, uint32_t task, const struct to_packet_leg *leg)
+{
+	uint32_t n = leg->link == TO_LEG_ROUTED ? s->options.queue_pairs : 1, i;
+	int ret = 0;
+
+	n = leg->chunk < n ? leg->chunk : n;
+	if (leg_reserve(&s->legs, s->n_legs, 1, &s->max_legs, sizeof(*s->legs)) ||
+	    leg_reserve_flows(s, n))
+		return to_error_set(s->err, -ENOMEM, "out of memory");
+	s->legs[s->n_legs] = (struct packet_leg){
+		.task = task, .transfer = leg->transfer, .first_flow = s->n_flows,
+		.n_chunks = leg->n_chunks, .ahead = leg->ahead, .n_feeders = leg->n_feeders };
+	for (i = 0; !ret && i < n; i++) {
+		ret = leg_add_flow(s, leg, s->n_legs, i, n);
+		/* sprayed, one is like several */
+		if (!ret && s->flows[s->n_flows - 1].alternatives > 1) {
+			s->n_flows -= i + 1;
+			n = 1;
+			ret = leg_add_flow(s, leg, s->n_legs, 0, 1);
+		}
+	}
+	s->legs[s->n_legs++].n_flows = n;
+	return ret;
+}
+
+/* Feeders of the legs from @first on, and whom they feed. */
+static int leg_join(struct to_packet_simulator *s, uint32_t first)
+{
+	const struct to_packet_legs *given = &s->scratch;
+	uint32_t i, k, at;
+
+	if (leg_reserve(&s->edges, s->n_edges, 2 * given->n_feeders, &s->max_edges,
+			sizeof(*s->edges)))
+		return to_error_set(s->err, -ENOMEM, "out of memory");
+	for (i = 0; i < given->n_feeders; i++)
+		s->legs[first + given->feeders[i]].n_feeds++;
+	for (i = 0, at = s->n_edges; i < given->n; i++) {
+		struct packet_leg *leg = &s->legs[first + i];
+
+		leg->edges = at;
+		at += leg->n_feeders + leg->n_feeds;
+		leg->n_feeds = 0;
+	}
+	s->n_edges = at;
+	for (i = 0; i < given->n; i++) {
+		for (k = 0; k < given->legs[i].n_feeders; k++) {
+			const uint32_t feeder = first + given->feeders[given->legs[i].first_feeder + k];
+			struct packet_leg *feeds = &s->legs[feeder];
+
+			s->edges[s->legs[first + i].edges + k] = feeder;
+			s->edges[feeds->edges + feeds->n_feeders + feeds->n_feeds++] = first + i;
+		}
+	}
+	return 0;
+}
+
+void to_packet_leg_allow(struct to_packet_simulator *s, uint32_t index)
+{
+	const struct packet_leg *leg = &s->legs[index];
+	const uint32_t chunks = leg->n_feeders ? 1 : leg->n_chunks;
+
+	for (uint32_t i = leg->first_flow; i < leg->first_flow + leg->n_flows; i++) {
+		s->flows[i].limit += chunks * s->flows[i].chunk_packets;
+		to_packet_transport_wake(s, i);
+	}
+}
+
+/* As many chunks as its feeders let go, after the latency of a step. */
+static void leg_feed(struct to_packet_simulator *s, uint32_t index)
+{
+	struct packet_leg *leg = &s->legs[index];
+	uint32_t may = UINT32_MAX, i;
+
+	for (i = 0; i < leg->n_feeders; i++) {
+		const struct packet_leg *feeder = &s->legs[s->edges[leg->edges + i]];
+		const uint32_t has = feeder->arrived + leg->ahead;
+
+		may = has < may ? has : may;
+	}
+	may = may < leg->n_chunks ? may : leg->n_chunks;
+	while (leg->asked < may) {
+		leg->asked = leg->n_feeders ? leg->asked + 1 : may;
+		if (s->step)
+			packet_schedule(s, s->now + s->step, PACKET_CHUNK, index);
+		else
+			to_packet_leg_allow(s, index);
+	}
+}
+
+int to_packet_leg_start(struct to_packet_simulator *s, uint32_t task)
+{
+	const uint32_t first = s->n_legs, first_flow = s->n_flows;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < s->scratch.n; i++)
+		ret = leg_add(s, task, &s->scratch.legs[i]);
+	if (!ret)
+		ret = leg_join(s, first);
+	for (i = first_flow; !ret && i < s->n_flows; i++)
+		to_packet_transport_begin(s, i);
+	for (i = first; !ret && i < s->n_legs; i++)
+		leg_feed(s, i);
+	return ret;
+}
+
+void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow)
+{
+	struct packet_leg *leg = &s->legs[s->flows[flow].leg];
+	uint32_t arrived = UINT32_MAX, i;
+
+	for (i = leg->first_flow; i < leg->first_flow + leg->n_flows; i++) {
+		const uint32_t has = s->flows[i].expected / s->flows[i].chunk_packets;
+
+		arrived = has < arrived ? has : arrived;
+	}
+	if (arrived == leg->arrived)
+		return;
+	leg->arrived = arrived;
+	for (i = 0; i < leg->n_feeds; i++)
+		leg_feed(s, s->edges[leg->edges + leg->n_feeders + i]);
+	if (arrived == leg->n_chunks)
+		to_packet_simulator_arrived(s, s->flows[flow].leg);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_PACKET_PATHS_H
+#define TOPOOPT_PACKET_PATHS_H
+
+/* The links that the packets of a flow take: one path, or several where they are sprayed. */
+
+#include "data/plan.h"
+#include "simulate/packet_legs.h"
+#include "simulate/router.h"
+
+#define TO_PATH_LINKS_MAX 64
+
+struct to_packet_paths;
+
+/**
+ * struct to_packet_paths_ops - of a plan, or of shortest paths
+ * @path: the @number-th of a flow from @src to @dst; @links: TO_PATH_LINKS_MAX of them
+ * @alternatives: how many it would be sprayed over, 1 where a hash chooses
+ * @legs: of an AllReduce over @n servers in ascending order, 2 or more
+ *
+ * @path returns how many links it has, 1 or more. They return -ENOMEM or -EHOSTUNREACH
+ * with @err set.
+ */
+struct to_packet_paths_ops {
+	int (*path)(struct to_packet_paths *paths, uint32_t src, uint32_t dst, uint32_t number,
+		    uint32_t *links, uint32_t *alternatives, struct to_error *err);
+	int (*legs)(struct to_packet_paths *paths, const uint32_t *members, uint32_t n,
+		    double bytes, struct to_packet_legs *legs, struct to_error *err);
+	void (*free)(struct to_packet_paths *paths);
+};
+
+/** struct to_packet_paths - on @network, which is borrowed */
+struct to_packet_paths {
+	const struct to_packet_paths_ops *ops;
+	const struct to_network *network;
+};
+
+/**
+ * to_packet_paths_of_plan() - as the kernel's hash and the tables of @plan choose
+ * @network: of its router; both outlive the paths
+ * @protocol: IPPROTO_UDP for RoCEv2, or IPPROTO_TCP
+ * @seed: of the hashes of all servers
+ *
+ * From node address to node address; the number of a flow is in its queue pair, or its port.
+ *
+ * Return: NULL with @err set when out of memory.
+ */
+struct to_packet_paths *to_packet_paths_of_plan(const struct to_plan *plan,
+						const struct to_network *network, int protocol,
+						uint64_t seed, struct to_error *err);
+
+/**
+ * to_packet_paths_shortest() - paths of the fewest links of @network, which outlives them
+ * @options: the first path of a pair of servers is that of the flow level
+ *
+ * Return: NULL with @err set when out of memory.
+ */
+struct to_packet_paths *to_packet_paths_shortest(const struct to_network *network,
+						 const struct to_shortest_options *options,
+						 struct to_error *err);
+
+void to_packet_paths_free(struct to_packet_paths *paths);
+
+#endif

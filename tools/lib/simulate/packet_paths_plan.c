@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Paths of flows through the tables of a plan. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "data/allreduce.h"
+#include "graph/ring.h"
+#include "routing/flow_hash.h"
+#include "simulate/packet_paths.h"
+
+#define PATHS_ROCE_PORT 4791
+#define PATHS_DYNAMIC_PORT 49152	/* the first of RFC 6335 */
+
+/*
+ * @arc: that port q of server x sends into, [x * (slots - 1) + q]
+ * @buckets: of each group of each server, [first_group[x] + g], NULL before it is used
+ * @seeds: of the hash, per server
+ */
+struct paths_plan {
+	struct to_packet_paths paths;
+	const struct to_plan *plan;
+	struct to_graph *graph;
+	int protocol;
+	uint32_t *arc, *first_group, *seeds;
+	uint8_t **buckets;
+};
+
+static void paths_plan_free(struct to_packet_paths *paths)
+{
+	struct paths_plan *p = (struct paths_plan *)paths;
+
+	for (uint32_t i = 0; p->buckets && i < p->first_group[p->graph->n]; i++)
+		free(p->buckets[i]);
+	free(p->buckets);
+	free(p->first_group);
+	free(p->arc);
+	free(p->seeds);
+	to_graph_free(p->graph);
+	free(p);
+}
+
+static uint32_t paths_plan_address(const struct paths_plan *p, uint32_t server)
+{
+	const struct to_address *a = &p->plan->cluster->servers[server].address;
+
+	/* a fabric of IPv6 alone: any number that differs by server spreads as well */
+	return a->has_v4 ? ntohl(a->v4.s_addr) : server + 1;
+}
+
+static struct to_flow_tuple paths_plan_tuple(const struct paths_plan *p, uint32_t src, uint32_t dst,
+					     uint32_t number)
+{
+	struct to_flow_tuple tuple = { .source = paths_plan_address(p, src),
+				       .destination = paths_plan_address(p, dst),
+				       .protocol = p->protocol };
+
+	tuple.source_port = PATHS_DYNAMIC_PORT + number;
+	tuple.destination_port = PATHS_ROCE_PORT;
+	/* as drivers count them: no two of a server are the same */
+	if (p->protocol == IPPROTO_UDP)
+		tuple.queue_pair = (1 + src * 256 + number) & 0xffffff;
+	return tuple;
+}
+
+/* Group of @x for packets from @src to the node address of @dst. */
+static uint16_t paths_plan_group(const struct paths_plan *p, uint32_t x, uint32_t src, uint32_t dst)
+{
+	const struct to_table *table = &p->plan->tables[x];
+	uint32_t low = 0, high = table->n_pairs;
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+		const struct to_source_route *pair = &table->pairs[mid];
+
+		if (pair->dst == dst && !pair->slot && pair->src == src)
+			return pair->group;
+		if (pair->dst < dst || (pair->dst == dst && !pair->slot && pair->src < src))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return table->route[(size_t)dst * p->plan->slots];
+}
+
+/* Arc that a flow leaves @x by; UINT32_MAX with 0 or -ENOMEM where there is none. */
+static uint32_t paths_plan_onward(struct paths_plan *p, uint32_t x, uint16_t group, uint32_t hash,
+				  int *ret)
+{
+	uint8_t **buckets = &p->buckets[p->first_group[x] + group];
+	const struct to_group *g = &p->plan->tables[x].groups[group];
+	uint8_t hop;
+
+	if (!*buckets) {
+		*buckets = malloc(TO_FLOW_BUCKETS);
+		if (!*buckets) {
+			*ret = -ENOMEM;
+			return UINT32_MAX;
+		}
+		to_flow_buckets(p->plan, x, g, *buckets);
+	}
+	hop = (*buckets)[hash >> 24];
+	if (hop == UINT8_MAX)
+		return UINT32_MAX;
+	return p->arc[(size_t)x * (p->plan->slots - 1) + g->nexthops[hop].port];
+}
+
+static int paths_plan_path(struct to_packet_paths *paths, uint32_t src, uint32_t dst,
+			   uint32_t number, uint32_t *links, uint32_t *alternatives,
+			   struct to_error *err)
+{
+	struct paths_plan *p = (struct paths_plan *)paths;
+	const struct to_flow_tuple tuple = paths_plan_tuple(p, src, dst, number);
+	int ret = -EHOSTUNREACH, n = 0;
+	uint32_t x = src, arc;
+
+	*alternatives = 1;
+	while (x != dst && n < TO_PATH_LINKS_MAX) {
+		const uint16_t group = paths_plan_group(p, x, src, dst);
+
+		if (group == TO_GROUP_NONE)
+			break;
+		arc = paths_plan_onward(p, x, group, to_flow_hash(&tuple, p->seeds[x]), &ret);
+		if (arc == UINT32_MAX)
+			break;
+		links[n++] = arc;
+		x = p->graph->to[arc];
+	}
+	if (x == dst)
+		return n;
+	return ret == -ENOMEM ? to_error_set(err, ret, "out of memory") :
+	       to_error_set(err, ret, "the plan has no path from server %u to server %u", src, dst);
+}
+
+static bool paths_plan_same(const struct to_allreduce *group, const uint32_t *members, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; group->n_members == n && i < n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			found += group->members[i] == members[k];
+	return group->n_members == n && found == n;
+}
+
+/*
+ * The group of rings or trees for these servers, that of the first ring or tree should
+ * there be several; n_groups for none.
+ */
+static unsigned int paths_plan_find(const struct to_plan *plan, const uint32_t *members, uint32_t n)
+{
+	const struct to_allreduce *groups = plan->demand->groups;
+	unsigned int i;
+
+	for (i = 0; i < plan->n_rings; i++)
+		if (paths_plan_same(&groups[plan->rings[i].group], members, n))
+			return plan->rings[i].group;
+	for (i = 0; i < plan->n_trees; i++)
+		if (paths_plan_same(&groups[plan->trees[i].group], members, n))
+			return plan->trees[i].group;
+	return plan->demand->n_groups;
+}
+
+/* The arc of @leg whose link is of @ring or @tree, if these own some. */
+static uint32_t paths_plan_own_arc(const struct paths_plan *p, const struct to_packet_leg *leg,
+				   int ring, int tree)
+{
+	const struct to_graph *g = p->graph;
+
+	for (uint32_t a = g->out[leg->from]; a < g->out[leg->from + 1]; a++) {
+		const struct to_link *link = &p->plan->cluster->links[g->link[a]];
+
+		if (g->to[a] == leg->to && link->ring == ring && link->tree == tree)
+			return a;
+	}
+	return TO_LEG_ROUTED;
+}
+
+static void paths_plan_ring(const struct paths_plan *p, unsigned int index, double bytes,
+			    struct to_packet_legs *legs)
+{
+	const struct to_ring *ring = &p->plan->rings[index];
+
+	for (unsigned int i = 0; i < (ring->reverse ? 2 : 1); i++) {
+		uint32_t first = legs->n;
+
+		to_packet_legs_ring(legs, ring->order, ring->n, i, bytes);
+		for (; !legs->failed && first < legs->n; first++)
+			legs->legs[first].link = paths_plan_own_arc(p, &legs->legs[first], index, -1);
+	}
+}
+
+/* A tree without links of its own takes any link between its servers. */
+static void paths_plan_tree(const struct paths_plan *p, unsigned int index, double bytes,
+			    struct to_packet_legs *legs)
+{
+	const struct to_allreduce_tree *tree = &p->plan->trees[index];
+	uint32_t first = legs->n;
+
+	to_packet_legs_tree(legs, p->plan->demand->groups[tree->group].members, tree->parents,
+			    tree->n, bytes * tree->share);
+	for (; !legs->failed && first < legs->n; first++) {
+		struct to_packet_leg *leg = &legs->legs[first];
+
+		leg->link = paths_plan_own_arc(p, leg, -1, index);
+		for (uint32_t a = p->graph->out[leg->from];
+		     leg->link == TO_LEG_ROUTED && a < p->graph->out[leg->from + 1]; a++)
+			if (p->graph->to[a] == leg->to)
+				leg->link = a;
+	}
+}
+
+/* A ring of few hops for servers that have none in the plan. */
+static int paths_plan_nearest(const struct paths_plan *p, const uint32_t *members, uint32_t n,
+			      double bytes, struct to_packet_legs *legs)
+{
+	const unsigned int directions = p->plan->cluster->link_mode == TO_LINKS_DUPLEX ? 2 : 1;
+	uint32_t *order = calloc(n, sizeof(*order));
+
+	if (!order || to_ring_nearest(p->graph, members, n, order)) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < directions; i++)
+		to_packet_legs_ring(legs, order, n, i, bytes / directions);
+	free(order);
+	return 0;
+}
+
+static int paths_plan_legs(struct to_packet_paths *paths, const uint32_t *members, uint32_t n,
+			   double bytes, struct to_packet_legs *legs, struct to_error *err)
+{
+	struct paths_plan *p = (struct paths_plan *)paths;
+	const struct to_plan *plan = p->plan;
+	const unsigned int group = paths_plan_find(plan, members, n);
+	unsigned int directions = 0, i;
+
+	if (group == plan->demand->n_groups && paths_plan_nearest(p, members, n, bytes, legs))
+		legs->failed = true;
+	for (i = 0; i < plan->n_rings; i++)
+		if (plan->rings[i].group == group)
+			directions += plan->rings[i].reverse ? 2 : 1;
+	for (i = 0; i < plan->n_rings; i++)
+		if (plan->rings[i].group == group)
+			paths_plan_ring(p, i, bytes / directions, legs);
+	for (i = 0; i < plan->n_trees; i++)
+		if (plan->trees[i].group == group)
+			paths_plan_tree(p, i, bytes, legs);
+	return legs->failed ? to_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static const struct to_packet_paths_ops paths_plan_ops = {
+	.path = paths_plan_path,
+	.legs = paths_plan_legs,
+	.free = paths_plan_free,
+};
+
+static int paths_plan_fill(struct paths_plan *p, uint64_t seed)
+{
+	const struct to_plan *plan = p->plan;
+	const size_t n = plan->cluster->n_servers, ports = plan->slots - 1;
+	uint32_t a, x;
+
+	p->graph = to_graph_new(n, plan->cluster->links, plan->cluster->n_links,
+				plan->cluster->link_mode);
+	p->arc = malloc((n * ports + 1) * sizeof(*p->arc));
+	p->first_group = calloc(n + 1, sizeof(*p->first_group));
+	p->seeds = calloc(n, sizeof(*p->seeds));
+	if (!p->graph || !p->arc || !p->first_group || !p->seeds)
+		return -ENOMEM;
+	memset(p->arc, 0xff, n * ports * sizeof(*p->arc));
+	for (a = 0; a < p->graph->n_arcs; a++)
+		p->arc[p->graph->from[a] * ports + p->graph->port[a]] = a;
+	for (x = 0; x < n; x++) {
+		p->first_group[x + 1] = p->first_group[x] + plan->tables[x].n_groups;
+		p->seeds[x] = to_random_next(&seed) >> 32;
+	}
+	p->buckets = calloc(p->first_group[n] + 1, sizeof(*p->buckets));
+	return p->buckets ? 0 : -ENOMEM;
+}
+
+struct to_packet_paths *to_packet_paths_of_plan(const struct to_plan *plan,
+						const struct to_network *network, int protocol,
+						uint64_t seed, struct to_error *err)
+{
+	struct paths_plan *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->paths = (struct to_packet_paths){ &paths_plan_ops, network };
+		p->plan = plan;
+		p->protocol = protocol;
+		if (!paths_plan_fill(p, seed))
+			return &p->paths;
+		paths_plan_free(&p->paths);
+	}
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
