@@ -23,6 +23,7 @@ COMMANDS = {
     "schedule": ("schedule --network {} --size 100MB -o out", "selftests/unit/formats/dims.json"),
     "cost": ("cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
              "selftests/unit/formats/prices.json"),
+    "sweep": ("sweep {} -o out --list", "selftests/unit/formats/sweep.json"),
     "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
     "replan plan": ("replan --tm selftests/unit/formats/tm.json --plan {} -o out", PLAN),
     "verify": ("verify {}", "examples/chain-3/plan.json"),

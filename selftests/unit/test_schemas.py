@@ -23,7 +23,7 @@ from tap import done, report  # noqa: E402
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "tm")
+NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "sweep", "tm")
 
 
 def load(path):
@@ -46,17 +46,18 @@ def why(name, document):
     return error and f"{error.json_path}: {error.message}"
 
 
-def kind(path):
-    """Which format a document is of, by its file name or its folder's."""
+def kind(path, own=""):
+    """Which format a document is of, by its file name or its folder's, or its `own` word."""
     base = os.path.basename(path).removesuffix(".json").split("-")[0]
     folder = os.path.basename(os.path.dirname(path)).removesuffix("s")
-    return next((name for name in (base, folder) if name in schemas), "job")
+    return next((name for name in (base, folder, own) if name in schemas), "job")
 
 
 for path in sorted(glob.glob("examples/**/*.json", recursive=True)):
     if path == "examples/monitoring/grafana.json":  # Grafana's own format
         continue
-    error = why(kind(path), load(path))
+    document = load(path)
+    error = why(kind(path, document.get("format", "").removeprefix("topoopt-")), document)
     report(not error, f"schema accepts {path}", error)
 
 wrong = []
