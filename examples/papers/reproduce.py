@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of papers, published and ours: make reproduce FIG=11, PAPER=themis.
+"""Figures of papers, published and ours: make reproduce FIG=11, PAPER=bml.
 
-    reproduce.py fig11|themis
+    reproduce.py fig11|themis|bml
 
 Each line has what was published, what toctl computes, how far that is off and, where it
 is, which assumption explains it: the line below it has that assumption changed. Nothing
@@ -106,7 +106,28 @@ def themis():
                  "so many chunks under way in a dimension at most")
 
 
-PAPERS = {"fig11": fig11, "themis": themis}
+def bml():
+    def time(n, k, algorithm="bml"):
+        return toctl("collective", "show", "--bcube", f"{n},{k}", "--algorithm", algorithm)["time_tf"]
+
+    head("BML, Figure 5: gradient synchronisation time in T_F")
+    for n, k, fat_tree, published in (4, 2, 4, (0.9375, 1.875)), (32, 2, 16, (0.9990, 1.998)):
+        servers = n ** k
+        line(f"{servers} servers, BML on BCube({n},{k})", published[0], time(n, k))
+        line(f"{servers} servers, PS on Fat-Tree({fat_tree})", published[1], 2 * (servers - 1) / servers,
+             "by formula, 2(N-1)/N: non-blocking")
+        line(f"{servers} servers, hierarchical on Fat-Tree({fat_tree})", published[1],
+             2 * (servers - 1) / servers, "the same formula, one port a server")
+        line(f"{servers} servers, PS on BCube({n},{k})", 2 * published[0], time(n, k, "ps"),
+             "the paper says twice BML's")
+        line("  if each server sent by one of its ports", 2 * published[0], 2 * (servers - 1) / servers)
+    head("BML, section 3.2: the example, in T_F")
+    line("BML on BCube(3,2)", 8 / 9, time(3, 2))
+    line("PS on BCube(3,2)", 16 / 9, time(3, 2, "ps"), "the paper says twice BML's")
+    print("  Figures 6 and 7 are job times of TensorFlow on GPUs, which are not computed here")
+
+
+PAPERS = {"fig11": fig11, "themis": themis, "bml": bml}
 
 if len(sys.argv) != 2 or sys.argv[1] not in PAPERS:
     sys.exit(f"reproduce.py: which of {', '.join(PAPERS)}?")

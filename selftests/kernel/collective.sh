@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernels: 7.2
+# Timeout: 600
+# AllReduce for real: BML, parameter servers, a ring and the plan's rings on the nine
+# servers of examples/bcube-3-2, whose links are shaped. Sums are right and each link's
+# bytes are those of the closed form; also when a cable is cut on the way.
+
+. "$(dirname "$(realpath "$0")")/../lib.sh"
+example=$lib_dir/../examples/bcube-3-2
+
+bytes=4500000	# 18 pieces of whole elements
+
+must toctl plan --cluster "$example/cluster.json" --job "$example/job.json" --fixed \
+	-o "$tmp/plan.json" >/dev/null
+must fabric_up "$tmp/plan.json"
+
+shape() { # RATE BURST: of every port
+	local server port
+
+	for server in "${servers[@]}"; do
+		for port in eth0 eth1 eth2 eth3; do
+			echo "qdisc replace dev $port root tbf rate $1 burst $2 latency 5s"
+		done | tc -n "$server" -b -
+	done
+}
+
+# On all servers; what each prints is in $tmp/NAME.SERVER. Fails when one does.
+collective() { # NAME [OPTION...]
+	local server pid pids=() status=0 own
+
+	for server in "${servers[@]}"; do
+		own=("${@:2}")
+		[[ $1 != odd || $server != "${odd[0]}" ]] || own+=("${odd[@]:1}")
+		on "$server" toctl collective run "$plan" --node "$server" "${own[@]}" --json \
+			--log "$tmp/$1.$server.log" >"$tmp/$1.$server" 2>"$tmp/$1.$server.err" &
+		pids+=($!)
+	done
+	[[ $1 != cut ]] || cut
+	for pid in "${pids[@]}"; do
+		wait "$pid" || status=1
+	done
+	((!status)) || cat "$tmp/$1".*.err
+	return "$status"
+}
+
+value() { jq -r ".$2" "$tmp/$1.s0"; }	# NAME KEY
+
+must shape 200mbit 256k
+for algorithm in bml ps ring plan; do
+	check "$algorithm: sums are right, bytes of links as planned" \
+		collective "$algorithm" --bytes "$bytes" --algorithm "$algorithm" --check
+	is "$algorithm: all nine servers" "$(value "$algorithm" sums_right)" 9
+	echo "# $algorithm: $(jq -r '"\(.time_s) s, \(100 * .largest_deviation) % off"' "$tmp/$algorithm.s0")"
+done
+# a port sends 2(N-1)/(kN) or 2(n-1)/n of the buffer, over two links
+is "bml plans the bytes of its closed form" \
+	"$(jq ".busiest_link_bytes == $bytes * 8 / 9 / 2" "$tmp/bml.s0")" true
+is "ps plans the bytes of its closed form" \
+	"$(jq ".busiest_link_bytes == $bytes * 4 / 3 / 2" "$tmp/ps.s0")" true
+sent() { jq '[.links[].sent_bytes] | max' "$tmp/$1.s0"; }	# NAME
+is "bml sends less than ps, by the ratio of the closed forms within 10 %" \
+	"$(jq -n "$(sent ps) / $(sent bml) / 1.5 | . > 0.9 and . < 1.1")" true
+is "each server logs two threads of four steps" \
+	"$(cat "$tmp"/bml.*.log | jq -s 'map([.thread, .step]) | group_by(.) | map([.[0][], length])' -c)" \
+	"$(jq -nc '[range(2) as $t | range(4) as $s | [$t, $s, 9]]')"
+is "steps move 6, 2, 2 and 6 pieces" "$(jq -s 'map(select(.thread == 0).sent * 18 / '$bytes')' -c "$tmp/bml.s4.log")" \
+	"[6,2,2,6]"
+
+# A cable is cut while pieces are on their way, on links too slow to be done before:
+# node addresses stay reachable.
+cut() {
+	wait_for 120 grep -q . "$tmp/cut.s0.log"
+	must "$fabric" darken s0:eth0
+	wc -l <"$tmp/cut.s0.log" >"$tmp/done"
+	must shape 200mbit 256k
+}
+
+must shape 500kbit 16k
+check "bml goes on when a cable is cut" \
+	collective cut --bytes "$((bytes / 5))" --algorithm bml --nodes --timeout 300s
+is "sums are right all the same" "$(value cut sums_right)" 9
+is "the cut came between two of the eight steps" "$(awk '{ print ($1 > 0 && $1 < 8) }' "$tmp/done")" 1
+must "$fabric" light s0:eth0
+
+# One server is told another size: all stop, and say which.
+odd=(s4 --bytes 900000)
+check_fails "a server that was told another size is named" "s4: runs another plan, algorithm or size" \
+	collective odd --bytes "$bytes" --algorithm bml
+
+done_testing

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/bcube_loads.h"
+#include "command.h"
+
+#define SHOW_SERVERS_MAX 4096
+
+struct show_args {
+	const char *bcube;
+	uint64_t server;
+	int algorithm;
+};
+
+static const char *const show_algorithms[] = { "bml", "ps", "ring", NULL };
+
+static const struct {
+	enum to_collective_algorithm algorithm;
+	double (*time)(const struct to_bcube *bcube);
+	const char *formula;
+} show_forms[] = {
+	{ TO_COLLECTIVE_BML, to_bcube_bml_time, "2(N-1)/(kN)" },
+	{ TO_COLLECTIVE_PS, to_bcube_ps_time, "2(n-1)/n" },
+	{ TO_COLLECTIVE_RING, to_bcube_ring_time, "2(N-1)/N" },
+};
+
+static int show_parse(const char *text, struct to_bcube *bcube, struct to_error *err)
+{
+	unsigned int n, k;
+	int end = 0;
+
+	if (sscanf(text, "%5u,%5u%n", &n, &k, &end) < 2 || text[end] ||
+	    strspn(text, "0123456789,") < strlen(text))
+		return to_error_set(err, -EINVAL, "--bcube %s: expected n,k: ports of a switch, and of a server",
+				    text);
+	if (to_bcube_init(bcube, n, k, err))
+		return -ERANGE;
+	if (bcube->servers > SHOW_SERVERS_MAX)
+		return to_error_set(err, -ERANGE, "BCube(%u,%u) has more than %d servers", n, k,
+				    SHOW_SERVERS_MAX);
+	return 0;
+}
+
+/* Pieces of a transfer, as "0-2,5"; an ellipsis in the place of many. */
+static void show_pieces(const struct to_steps *s, const struct to_steps_transfer *t, char *text, size_t size)
+{
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < t->n && len < size; i++) {
+		const struct to_elements *e = &s->elements[t->first + i];
+
+		if (i == 8) {
+			snprintf(text + len, size - len, ",..");
+			return;
+		}
+		len += snprintf(text + len, size - len,
+				e->n > 1 ? "%s%" PRIu64 "-%" PRIu64 : "%s%" PRIu64, i ? "," : "",
+				e->first, e->first + e->n - 1);
+	}
+}
+
+static const char *const show_verbs[] = { "send", "add", "copy" };
+
+static json_t *show_json(const struct to_steps *s)
+{
+	json_t *list = json_array();
+	char pieces[512];
+
+	for (uint32_t t = 0; t < s->n_threads; t++)
+		for (uint32_t w = 0; w < s->threads[t].n; w++) {
+			const struct to_steps_part *step = &s->steps[s->threads[t].first + w];
+
+			for (uint32_t i = 0; i < step->n; i++) {
+				const struct to_steps_transfer *x = &s->transfers[step->first + i];
+
+				show_pieces(s, x, pieces, sizeof(pieces));
+				json_array_append_new(list, json_pack("{s:i s:i s:s s:i s:I s:s}",
+					"thread", t, "step", w, "does", show_verbs[x->kind], "server", x->peer,
+					"pieces", (json_int_t)to_steps_transfer_size(s, x), "which", pieces));
+			}
+		}
+	return list;
+}
+
+static void show_print(const struct to_steps *s)
+{
+	static const char *const to_from[] = { "to", "from", "from" };
+	char pieces[512];
+
+	for (uint32_t t = 0; t < s->n_threads; t++)
+		for (uint32_t w = 0; w < s->threads[t].n; w++) {
+			const struct to_steps_part *step = &s->steps[s->threads[t].first + w];
+
+			for (uint32_t i = 0; i < step->n; i++) {
+				const struct to_steps_transfer *x = &s->transfers[step->first + i];
+
+				show_pieces(s, x, pieces, sizeof(pieces));
+				printf("  thread %u step %u: %s %s server %u: %s\n", t, w,
+				       show_verbs[x->kind], to_from[x->kind], x->peer, pieces);
+			}
+		}
+}
+
+static int show_run(struct to_call *call, const void *data)
+{
+	const struct show_args *args = data;
+	const enum to_collective_algorithm algorithm = show_forms[args->algorithm].algorithm;
+	const char *name = show_algorithms[args->algorithm];
+	struct to_bcube_loads loads;
+	struct to_steps steps;
+	struct to_bcube bcube;
+	double time, form;
+	bool even;
+	int ret = show_parse(args->bcube, &bcube, &call->err);
+
+	if (ret)
+		return ret;
+	if (args->server >= bcube.servers)
+		return to_error_set(&call->err, -ERANGE, "BCube(%u,%u) has the servers 0 to %u", bcube.n,
+				    bcube.k, bcube.servers - 1);
+	if (to_bcube_loads_init(&loads, &bcube, algorithm))
+		return to_error_set(&call->err, -ENOMEM, "out of memory");
+	time = to_bcube_loads_time(&loads, &even);
+	form = show_forms[args->algorithm].time(&bcube);
+	if (to_bcube_loads_steps(&loads, algorithm, args->server, &steps)) {
+		to_bcube_loads_free(&loads);
+		return to_error_set(&call->err, -ENOMEM, "out of memory");
+	}
+	if (call->json) {
+		json_t *out = json_pack("{s:s s:i s:i s:I s:I s:I s:f s:f s:b s:I s:o}", "algorithm", name,
+			"n", bcube.n, "k", bcube.k, "servers", (json_int_t)bcube.servers,
+			"switches", (json_int_t)(bcube.k * (bcube.servers / bcube.n)),
+			"pieces", (json_int_t)loads.size, "time_tf", time, "closed_form_tf", form,
+			"even", even, "server", (json_int_t)args->server, "transfers", show_json(&steps));
+
+		json_dumpf(out, stdout, JSON_INDENT(1) | JSON_SORT_KEYS);
+		putchar('\n');
+		json_decref(out);
+	} else {
+		printf("%s on BCube(%u,%u): %u servers of %u ports, %u switches of %u ports\n", name, bcube.n,
+		       bcube.k, bcube.servers, bcube.k, bcube.k * (bcube.servers / bcube.n), bcube.n);
+		printf("  %.6g T_F, the time that a port takes for the buffer; closed form %s: %.6g\n", time,
+		       show_forms[args->algorithm].formula, form);
+		printf("  in each step, %s; server %" PRIu64 ", of %" PRIu64 " pieces:\n",
+		       even ? "all ports carry the same" : "some ports carry more than others",
+		       args->server, loads.size);
+		show_print(&steps);
+	}
+	to_steps_free(&steps);
+	to_bcube_loads_free(&loads);
+	return 0;
+}
+
+#define FIELD(field) .offset = offsetof(struct show_args, field)
+
+static const struct to_option show_options[] = {
+	{ "bcube", 'b', TO_OPTION_STRING, FIELD(bcube), true, "N,K",
+	  .help = "the network: n ports of a packet switch, k ports of a server" },
+	{ "algorithm", 'a', TO_OPTION_CHOICE, FIELD(algorithm), .argument = "NAME",
+	  .choices = show_algorithms, .help = "bml, ps or ring; default: bml" },
+	{ "server", 's', TO_OPTION_NUMBER, FIELD(server), .argument = "I", .max = TO_SERVERS_MAX,
+	  .help = "whose steps to list; default: 0" },
+	{}
+};
+
+const struct to_command to_cmd_collective_show = {
+	.name = "collective show",
+	.summary = "List the steps of an AllReduce on BCube, and how long they take",
+	.description =
+		"BCube(n,k) has n^k servers of k ports, and packet switches of n ports; port l of a "
+		"server is on a switch with all servers that differ in digit l of their number only. "
+		"Lists who sends which pieces to whom, in which thread and step, and adds up what all "
+		"servers put on each port: a step takes as long as its busiest port. Times are in T_F, "
+		"which a port takes for the whole buffer.\n\n"
+		"bml: BML (Wang et al., NeurIPS 2018): k threads of 2k steps.\n"
+		"ps: a parameter server on each server; what goes over several switches is relayed by "
+		"servers, over level 0 first.\n"
+		"ring: one ring along which one digit changes at a time.",
+	.options = show_options,
+	.args_size = sizeof(struct show_args),
+	.run = show_run,
+};
