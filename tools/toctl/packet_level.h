@@ -51,7 +51,7 @@ struct to_packet_level_options {
 	  .help = "of a link that a relay's NIC holds; default: 1024" }, \
 	{ "relay-queue", 0, TO_OPTION_NUMBER, offsetof(type, member.relay_queue), \
 	  .argument = "PACKETS", .min = 1, .max = 1000000, .with = "level", \
-	  .help = "that wait in a relay for a link, more are dropped; default: 1000" }, \
+	  .help = "that wait in a relay for a link, more are dropped; default: 10240" }, \
 	{ "no-relay-marks", 0, TO_OPTION_FLAG, offsetof(type, member.no_relay_marks), \
 	  .with = "level", .help = "the queues of relays do not mark" }, \
 	{ "timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout), .argument = "TIME", \

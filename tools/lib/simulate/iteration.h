@@ -6,55 +6,58 @@
 
 #include "data/taskgraph.h"
 
-/** struct to_iteration_ops - of whoever runs the tasks; 0 or a negative errno with its own error */
-struct to_iteration_ops {
-	/** @start: @task starts now; ends with to_iteration_finish(), not before this returns */
-	int (*start)(void *data, uint32_t task);
-};
-
 struct to_iteration_task;
 struct to_iteration_server;
 
 /**
- * struct to_iteration - one run of @tasks
- * @start, @finish: seconds, per task; @cause: what it waited for last, TO_TASK_NONE for nothing
+ * struct to_iteration - one run of @tasks after the other; all zero before the first
+ * @begin: of whoever runs them: @task starts now; it ends with to_iteration_finish(), not
+ *	before this returns. 0 or a negative errno
+ * @start, @finish: seconds, per task
  * @finished: tasks that have
  */
 struct to_iteration {
-	const struct to_taskgraph *tasks;
-	const struct to_iteration_ops *ops;
+	int (*begin)(void *data, uint32_t task);
 	void *data;
-	uint32_t finished;
+	const struct to_taskgraph *tasks;
+	uint32_t finished, max_tasks, max_servers;
 	double *start, *finish;
-	uint32_t *cause;
 	struct to_iteration_task *each;
 	struct to_iteration_server *servers;
-	uint32_t *touched, n_touched;
+	uint32_t *touched, n_touched;	/* servers that may start a task */
 };
 
 /**
- * to_iteration_new() - nothing has started
+ * to_iteration_reset() - nothing has started
  * @tasks: after to_taskgraph_finish()
  *
- * Return: NULL when out of memory.
+ * Return: 0 or -ENOMEM.
  */
-struct to_iteration *to_iteration_new(const struct to_taskgraph *tasks,
-				      const struct to_iteration_ops *ops, void *data);
+int to_iteration_reset(struct to_iteration *iteration, const struct to_taskgraph *tasks);
 void to_iteration_free(struct to_iteration *iteration);
 
-/** to_iteration_begin() - start what waits for nothing; at time 0. Return: that of ops. */
-int to_iteration_begin(struct to_iteration *iteration);
+/** to_iteration_start() - what waits for nothing, at time 0; returns as @begin does */
+int to_iteration_start(struct to_iteration *iteration);
 
-/** to_iteration_finish() - @task has finished at @now: start what waited; returns as above */
+/**
+ * to_iteration_finish() - @task has finished at @now: start what waited, if it computes nothing
+ *
+ * Return: as @begin does.
+ */
 int to_iteration_finish(struct to_iteration *iteration, uint32_t task, double now);
+
+/** to_iteration_dispatch() - after all that finish at @now: idle servers compute; as @begin */
+int to_iteration_dispatch(struct to_iteration *iteration, double now);
 
 /**
  * to_iteration_critical() - the tasks that bound the iteration
  * @critical: as many as there are tasks; each waited for the one before it, the last one
  *	ends the iteration
+ * @times: gets the seconds of each kind of task among them
  *
  * Return: how many.
  */
-uint32_t to_iteration_critical(const struct to_iteration *iteration, uint32_t *critical);
+uint32_t to_iteration_critical(const struct to_iteration *iteration, uint32_t *critical,
+			       double times[TO_TASK_KINDS]);
 
 #endif

@@ -136,7 +136,7 @@ struct to_packet_simulator {
 	uint32_t n_flows, max_flows, n_legs, max_legs, n_paths, max_paths, n_edges, max_edges;
 	uint64_t now, random, relay_latency, relay_cost, step;
 	struct to_packet_legs scratch;
-	struct to_iteration *iteration;
+	struct to_iteration iteration;
 	uint32_t *open;			/* legs that have not arrived, per task */
 	uint32_t *done, n_done;		/* tasks that have none left */
 	struct to_packets result;

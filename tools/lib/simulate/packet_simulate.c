@@ -27,7 +27,8 @@ struct to_packet_options to_packet_options_default(enum to_transport transport)
 		/* TCP with timestamps has 32 instead of UDP, BTH and ICRC */
 		.headers = tcp ? 90 : 82,
 		.queue_pairs = 4, .pfc = true, .buffer = 1 << 20,
-		.relay_ring = 1024, .relay_queue = 1000, .relay_marks = true,
+		/* the limit of fq_codel, the queue of most distributions */
+		.relay_ring = 1024, .relay_queue = 10240, .relay_marks = true,
 		.relay_cost = 137e-9,
 		/* 4.096 us * 2^14, as perftest asks for; RTO_MIN of Linux */
 		.timeout = tcp ? 0.2 : 0.067108864 };
@@ -40,7 +41,7 @@ void to_packet_simulator_free(struct to_packet_simulator *s)
 	to_packet_events_free(&s->events);
 	to_packet_store_free(&s->store);
 	to_packet_legs_free(&s->scratch);
-	to_iteration_free(s->iteration);
+	to_iteration_free(&s->iteration);
 	free(s->ports);
 	free(s->flows);
 	free(s->legs);
@@ -172,7 +173,7 @@ void to_packet_simulator_arrived(struct to_packet_simulator *s, uint32_t index)
 /* The legs of @task into s->scratch. */
 static int simulator_legs(struct to_packet_simulator *s, const struct to_task *task)
 {
-	const struct to_taskgraph *g = s->iteration->tasks;
+	const struct to_taskgraph *g = s->iteration.tasks;
 
 	to_packet_legs_clear(&s->scratch);
 	if (task->kind == TO_TASK_ALLREDUCE)
@@ -189,10 +190,10 @@ static int simulator_legs(struct to_packet_simulator *s, const struct to_task *t
 	return s->scratch.failed ? to_error_set(s->err, -ENOMEM, "out of memory") : 0;
 }
 
-static int simulator_start(void *data, uint32_t t)
+static int simulator_begin(void *data, uint32_t t)
 {
 	struct to_packet_simulator *s = data;
-	const struct to_task *task = &s->iteration->tasks->tasks[t];
+	const struct to_task *task = &s->iteration.tasks->tasks[t];
 	int ret;
 
 	if (task->kind == TO_TASK_COMPUTE) {
@@ -210,8 +211,6 @@ static int simulator_start(void *data, uint32_t t)
 		s->done[s->n_done++] = t;
 	return ret;
 }
-
-static const struct to_iteration_ops simulator_ops = { .start = simulator_start };
 
 static int simulator_event(struct to_packet_simulator *s, uint32_t what)
 {
@@ -254,9 +253,10 @@ static int simulator_finish(struct to_packet_simulator *s)
 {
 	int ret = 0;
 
+	/* what sends nothing ends as it begins */
 	while (!ret && s->n_done)
-		ret = to_iteration_finish(s->iteration, s->done[--s->n_done], s->now * 1e-12);
-	return ret;
+		ret = to_iteration_finish(&s->iteration, s->done[--s->n_done], s->now * 1e-12);
+	return ret ? ret : to_iteration_dispatch(&s->iteration, s->now * 1e-12);
 }
 
 static int simulator_look(struct to_packet_simulator *s)
@@ -276,13 +276,13 @@ static int simulator_look(struct to_packet_simulator *s)
 
 static int simulator_run(struct to_packet_simulator *s)
 {
-	const uint32_t n = s->iteration->tasks->n_tasks;
-	int ret = to_iteration_begin(s->iteration);
+	const uint32_t n = s->iteration.tasks->n_tasks;
+	int ret = to_iteration_start(&s->iteration);
 	uint32_t what;
 
 	if (!ret)
 		ret = simulator_finish(s);
-	while (!ret && s->iteration->finished < n) {
+	while (!ret && s->iteration.finished < n) {
 		if (s->result.simulation.events++ % SIMULATOR_WATCH == 0) {
 			ret = simulator_look(s);
 			if (ret)
@@ -318,7 +318,6 @@ static int simulator_reset(struct to_packet_simulator *s, const struct to_taskgr
 		port->turn = port->waits = port->paused = port->stopped = false;
 		memset(&port->count, 0, sizeof(port->count));
 	}
-	to_iteration_free(s->iteration);
 	free(s->open);
 	free(s->done);
 	free(r->transfer_finish);
@@ -330,8 +329,11 @@ static int simulator_reset(struct to_packet_simulator *s, const struct to_taskgr
 	clear.simulation.transfer_finish = calloc(tasks->n_transfers + 1, sizeof(double));
 	clear.simulation.critical = calloc(tasks->n_tasks + 1, sizeof(uint32_t));
 	s->result = clear;
-	s->iteration = to_iteration_new(tasks, &simulator_ops, s);
-	return s->open && s->done && r->transfer_finish && r->critical && s->iteration ? 0 : -ENOMEM;
+	s->iteration.begin = simulator_begin;
+	s->iteration.data = s;
+	if (!s->open || !s->done || !r->transfer_finish || !r->critical)
+		return -ENOMEM;
+	return to_iteration_reset(&s->iteration, tasks);
 }
 
 static void simulator_conclude(struct to_packet_simulator *s)
@@ -349,15 +351,10 @@ static void simulator_conclude(struct to_packet_simulator *s)
 	}
 	s->result.queued = s->store.used;
 	s->result.most = s->store.used_max;
-	r->start = s->iteration->start;
-	r->finish = s->iteration->finish;
-	r->n_critical = to_iteration_critical(s->iteration, r->critical);
-	for (uint32_t i = 0; i < r->n_critical; i++) {
-		const uint32_t t = r->critical[i];
-
-		r->critical_time[s->iteration->tasks->tasks[t].kind] += r->finish[t] - r->start[t];
-		r->time = r->finish[t];
-	}
+	r->start = s->iteration.start;
+	r->finish = s->iteration.finish;
+	r->n_critical = to_iteration_critical(&s->iteration, r->critical, r->critical_time);
+	r->time = r->n_critical ? r->finish[r->critical[r->n_critical - 1]] : 0;
 }
 
 const struct to_packets *to_packet_simulate(struct to_packet_simulator *s,

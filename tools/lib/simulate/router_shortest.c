@@ -11,8 +11,7 @@
 const char *const to_spread_names[] = { "hash", "spray", NULL };
 
 /*
- * @distance: links to server dst, [dst * n_vertices + vertex]; TO_DISTANCE_NONE where
- *	there is no path
+ * @distance: as to_network_distances()
  * @flow, @latency: per vertex; all flows are 0 between transfers
  */
 struct shortest {
@@ -22,53 +21,6 @@ struct shortest {
 	double *flow, *latency;
 	uint32_t *queue;
 };
-
-/* Breadth-first from @dst against the links; @in: offsets, then links by the vertex entered. */
-static void shortest_distances(struct shortest *s, uint32_t dst, const uint32_t *in,
-			       const uint32_t *entering)
-{
-	const struct to_network *w = s->router.network;
-	uint16_t *distance = s->distance + (size_t)dst * w->n_vertices;
-	uint32_t head = 0, tail = 0, i;
-
-	memset(distance, 0xff, w->n_vertices * sizeof(*distance));
-	distance[dst] = 0;
-	s->queue[tail++] = dst;
-	while (head < tail) {
-		uint32_t y = s->queue[head++];
-
-		for (i = in[y]; i < in[y + 1]; i++) {
-			uint32_t x = w->links[entering[i]].from;
-
-			if (distance[x] != TO_DISTANCE_NONE)
-				continue;
-			distance[x] = distance[y] + 1;
-			s->queue[tail++] = x;
-		}
-	}
-}
-
-static int shortest_all_distances(struct shortest *s)
-{
-	const struct to_network *w = s->router.network;
-	uint32_t *in = calloc(2 * (size_t)w->n_vertices + 1 + w->n_links, sizeof(*in));
-	uint32_t *entering = in + w->n_vertices + 1, *at = entering + w->n_links, i, x;
-
-	if (!in)
-		return -ENOMEM;
-	for (i = 0; i < w->n_links; i++)
-		in[w->links[i].to + 1]++;
-	for (x = 0; x < w->n_vertices; x++) {
-		in[x + 1] += in[x];
-		at[x] = in[x];
-	}
-	for (i = 0; i < w->n_links; i++)
-		entering[at[w->links[i].to]++] = i;
-	for (x = 0; x < w->n_servers; x++)
-		shortest_distances(s, x, in, entering);
-	free(in);
-	return 0;
-}
 
 /* A link further: what it takes, and to be relayed by where it ends if that is no end. */
 static double shortest_link_latency(const struct shortest *s, const struct to_network_link *link,
@@ -222,11 +174,11 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 	s->options = *options;
 	/* hashes of neighbouring seeds are not those of neighbouring servers */
 	s->options.seed = to_random_next(&s->options.seed);
-	s->distance = calloc((size_t)w->n_servers * w->n_vertices, sizeof(*s->distance));
+	s->distance = to_network_distances(w);
 	s->flow = calloc(w->n_vertices, sizeof(*s->flow));
 	s->latency = calloc(w->n_vertices, sizeof(*s->latency));
 	s->queue = calloc(w->n_vertices, sizeof(*s->queue));
-	if (s->distance && s->flow && s->latency && s->queue && !shortest_all_distances(s))
+	if (s->distance && s->flow && s->latency && s->queue)
 		return &s->router;
 	to_router_free(&s->router);
 no_memory:
@@ -236,5 +188,9 @@ no_memory:
 
 int to_router_shortest_again(struct to_router *router)
 {
-	return shortest_all_distances((struct shortest *)router);
+	struct shortest *s = (struct shortest *)router;
+
+	free(s->distance);
+	s->distance = to_network_distances(router->network);
+	return s->distance ? 0 : -ENOMEM;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "simulate/flows.h"
+#include "simulate/iteration.h"
 #include "simulate/optical.h"
 #include "simulate/simulate.h"
 
@@ -24,25 +25,15 @@ struct simulate_event {
 };
 
 struct simulate_task {
-	uint32_t waits_for;	/* tasks that have not finished */
 	uint32_t parts;		/* that are not sent yet */
-	uint32_t cause;		/* what it waited for last */
-	uint32_t next;		/* in the queue of its server */
 	unsigned int phase, phases;	/* of AllReduce; all others have one */
-	double ready, latency;
-};
-
-struct simulate_server {
-	uint32_t first, last;	/* queue of the tasks that are ready */
-	uint32_t running, previous;
-	bool touched;
+	double latency;
 };
 
 struct to_simulator {
 	struct to_router *router, *own;	/* the same, or NULL */
 	struct to_flows flows;
-	struct simulate_server *servers;
-	uint32_t *touched, n_touched;	/* servers that may start a task */
+	struct to_iteration iteration;
 	const double *slow;		/* per server, or NULL */
 
 	const struct to_taskgraph *g;
@@ -58,6 +49,7 @@ struct to_simulator {
 	enum to_simulate_detail detail;
 	double now;
 	struct to_simulation result;
+	struct to_error *err;		/* of this run */
 };
 
 void to_simulator_free(struct to_simulator *s)
@@ -66,13 +58,11 @@ void to_simulator_free(struct to_simulator *s)
 		return;
 	to_flows_free(&s->flows);
 	to_router_free(s->own);
-	free(s->servers);
-	free(s->touched);
+	to_iteration_free(&s->iteration);
 	free(s->tasks);
 	free(s->events);
 	free(s->stream);
 	free(s->phase);
-	free(s->result.start);
 	free(s->result.critical);
 	free(s->result.transfer_finish);
 	free(s);
@@ -86,10 +76,8 @@ struct to_simulator *to_simulator_on(struct to_router *router, struct to_error *
 	if (!s || to_flows_init(&s->flows, router, err))
 		goto fail;
 	s->router = router;
-	s->servers = calloc(n, sizeof(*s->servers));
-	s->touched = calloc(n, sizeof(*s->touched));
 	s->phase = calloc(4 * (size_t)n, sizeof(*s->phase));
-	if (!s->servers || !s->touched || !s->phase)
+	if (!s->phase)
 		goto fail;
 	s->result.link_bytes = s->flows.link_bytes;
 	s->result.link_busy = s->flows.link_busy;
@@ -146,16 +134,13 @@ static int simulate_reserve(struct to_simulator *s, uint32_t n, uint32_t n_trans
 	free(s->tasks);
 	free(s->events);
 	free(s->stream);
-	free(r->start);
 	free(r->critical);
 	s->tasks = calloc(n + 1, sizeof(*s->tasks));
 	s->events = calloc(n + 1, sizeof(*s->events));
 	s->stream = calloc(n + 1, sizeof(*s->stream));
-	r->start = calloc(2 * (size_t)n + 1, sizeof(*r->start));
 	r->critical = calloc(n + 1, sizeof(*r->critical));
-	r->finish = r->start + n;
 	s->max_tasks = n;
-	return s->tasks && s->events && s->stream && r->start && r->critical ? 0 : -ENOMEM;
+	return s->tasks && s->events && s->stream && r->critical ? 0 : -ENOMEM;
 }
 
 static bool simulate_earlier(const struct simulate_event *a, const struct simulate_event *b)
@@ -187,34 +172,6 @@ static uint32_t simulate_pop(struct to_simulator *s)
 	}
 	e[at] = last;
 	return task;
-}
-
-static void simulate_touch(struct to_simulator *s, uint32_t server)
-{
-	if (s->servers[server].touched)
-		return;
-	s->servers[server].touched = true;
-	s->touched[s->n_touched++] = server;
-}
-
-/* Into the queue of its server, by the time it became ready, then by index. */
-static void simulate_queue(struct to_simulator *s, uint32_t task)
-{
-	struct simulate_server *server = &s->servers[s->g->tasks[task].server];
-	struct simulate_task *tasks = s->tasks;
-	uint32_t *at = &server->first;
-
-	/* the usual case is the end of a queue that may be long */
-	if (server->last != TO_TASK_NONE &&
-	    (tasks[server->last].ready < s->now || server->last < task))
-		at = &tasks[server->last].next;
-	while (*at != TO_TASK_NONE && (tasks[*at].ready < s->now || *at < task))
-		at = &tasks[*at].next;
-	tasks[task].next = *at;
-	*at = task;
-	if (tasks[task].next == TO_TASK_NONE)
-		server->last = task;
-	simulate_touch(s, s->g->tasks[task].server);
 }
 
 /* A part has been sent. */
@@ -316,75 +273,35 @@ static int simulate_start_phase(struct to_simulator *s, uint32_t t, struct to_er
 	return ret;
 }
 
-static int simulate_start(struct to_simulator *s, uint32_t t, struct to_error *err)
-{
-	int ret = 0;
-
-	s->result.start[t] = s->now;
-	if (s->g->tasks[t].kind == TO_TASK_MP)
-		ret = simulate_start_transfers(s, t, err);
-	else if (s->stream[t] != UINT32_MAX)
-		ret = simulate_start_phase(s, t, err);
-	if (!s->tasks[t].parts)
-		simulate_push(s, s->now, t);
-	return ret;
-}
-
-static int simulate_ready(struct to_simulator *s, uint32_t t, uint32_t cause, struct to_error *err)
-{
-	s->tasks[t].ready = s->now;
-	s->tasks[t].cause = cause;
-	if (s->g->tasks[t].kind != TO_TASK_COMPUTE)
-		return simulate_start(s, t, err);
-	simulate_queue(s, t);
-	return 0;
-}
-
-static int simulate_finished(struct to_simulator *s, uint32_t t, struct to_error *err)
-{
-	const struct to_taskgraph *g = s->g;
-	uint32_t i;
-	int ret = 0;
-
-	s->result.events++;
-	if (s->tasks[t].phase < s->tasks[t].phases)
-		return simulate_start_phase(s, t, err);
-	s->result.finish[t] = s->now;
-	if (g->tasks[t].kind == TO_TASK_COMPUTE) {
-		s->servers[g->tasks[t].server].running = TO_TASK_NONE;
-		s->servers[g->tasks[t].server].previous = t;
-		simulate_touch(s, g->tasks[t].server);
-	}
-	for (i = g->first_next[t]; !ret && i < g->first_next[t + 1]; i++)
-		if (!--s->tasks[g->next[i]].waits_for)
-			ret = simulate_ready(s, g->next[i], t, err);
-	return ret;
-}
-
 static double simulate_seconds(const struct to_simulator *s, const struct to_task *task)
 {
 	return s->slow ? task->seconds * s->slow[task->server] : task->seconds;
 }
 
-/* Servers that are idle take the next task. */
-static void simulate_dispatch(struct to_simulator *s)
+static int simulate_begin(void *data, uint32_t t)
 {
-	while (s->n_touched) {
-		struct simulate_server *server = &s->servers[s->touched[--s->n_touched]];
-		uint32_t t = server->first;
+	struct to_simulator *s = data;
+	int ret = 0;
 
-		server->touched = false;
-		if (server->running != TO_TASK_NONE || t == TO_TASK_NONE)
-			continue;
-		server->first = s->tasks[t].next;
-		if (server->first == TO_TASK_NONE)
-			server->last = TO_TASK_NONE;
-		server->running = t;
-		if (s->tasks[t].ready < s->now)
-			s->tasks[t].cause = server->previous;
-		s->result.start[t] = s->now;
+	if (s->g->tasks[t].kind == TO_TASK_COMPUTE) {
 		simulate_push(s, s->now + simulate_seconds(s, &s->g->tasks[t]), t);
+		return 0;
 	}
+	if (s->g->tasks[t].kind == TO_TASK_MP)
+		ret = simulate_start_transfers(s, t, s->err);
+	else if (s->stream[t] != UINT32_MAX)
+		ret = simulate_start_phase(s, t, s->err);
+	if (!s->tasks[t].parts)
+		simulate_push(s, s->now, t);
+	return ret;
+}
+
+static int simulate_finished(struct to_simulator *s, uint32_t t)
+{
+	s->result.events++;
+	if (s->tasks[t].phase < s->tasks[t].phases)
+		return simulate_start_phase(s, t, s->err);
+	return to_iteration_finish(&s->iteration, t, s->now);
 }
 
 /* Let the time pass until something has been sent, a task finishes, or links change. */
@@ -422,32 +339,20 @@ static int simulate_look(struct to_simulator *s, struct to_error *err)
 
 static int simulate_run(struct to_simulator *s, struct to_error *err)
 {
-	const struct to_taskgraph *g = s->g;
-	uint32_t t, round = 0;
-	int ret;
+	int ret = to_iteration_start(&s->iteration);
 
-	for (t = 0; t < g->n_tasks; t++) {
-		if (s->tasks[t].waits_for)
-			continue;
-		ret = simulate_ready(s, t, TO_TASK_NONE, err);
-		if (ret)
-			return ret;
-	}
-	for (simulate_dispatch(s); s->n_events || s->flows.n_parts; simulate_dispatch(s)) {
-		if (round++ % SIMULATE_WATCH == 0 && simulate_look(s, err))
+	for (uint32_t round = 0; !ret && (s->n_events || s->flows.n_parts); round++) {
+		if (round % SIMULATE_WATCH == 0 && simulate_look(s, err))
 			return -EINTR;
 		if (to_flows_set_rates(&s->flows, s->now))
 			return to_error_set(err, -ENOMEM, "out of memory");
 		ret = simulate_pass(s, err);
-		if (ret)
-			return ret;
-		while (s->n_events && s->events[0].time <= s->now) {
-			ret = simulate_finished(s, simulate_pop(s), err);
-			if (ret)
-				return ret;
-		}
+		while (!ret && s->n_events && s->events[0].time <= s->now)
+			ret = simulate_finished(s, simulate_pop(s));
+		if (!ret)
+			ret = to_iteration_dispatch(&s->iteration, s->now);
 	}
-	return 0;
+	return ret;
 }
 
 /* Streams of all AllReduce tasks, before those of transfers. */
@@ -499,44 +404,26 @@ static int simulate_first_links(struct to_simulator *s, struct to_error *err)
 	return to_flows_begin(&s->flows, err);
 }
 
-static void simulate_reset(struct to_simulator *s)
+static int simulate_reset(struct to_simulator *s)
 {
-	const struct to_taskgraph *g = s->g;
-	uint32_t i, x;
-
-	memset(s->tasks, 0, g->n_tasks * sizeof(*s->tasks));
-	for (i = 0; i < g->n_edges; i++)
-		s->tasks[g->edges[i].task].waits_for++;
-	for (x = 0; x < g->n_servers; x++)
-		s->servers[x] = (struct simulate_server){ TO_TASK_NONE, TO_TASK_NONE, TO_TASK_NONE,
-							  TO_TASK_NONE, false };
+	memset(s->tasks, 0, s->g->n_tasks * sizeof(*s->tasks));
 	to_flows_clear(&s->flows);
 	s->result.events = 0;
-	s->n_touched = s->n_events = 0;
+	s->n_events = 0;
 	s->now = 0;
+	s->iteration.begin = simulate_begin;
+	s->iteration.data = s;
+	return to_iteration_reset(&s->iteration, s->g);
 }
 
-/* From the task that ends last back through what each waited for. */
 static void simulate_trace(struct to_simulator *s)
 {
 	struct to_simulation *r = &s->result;
-	uint32_t last = TO_TASK_NONE, t, i;
 
-	for (t = 0; t < s->g->n_tasks; t++)
-		if (last == TO_TASK_NONE || r->finish[t] > r->finish[last])
-			last = t;
-	memset(r->critical_time, 0, sizeof(r->critical_time));
-	r->time = last == TO_TASK_NONE ? 0 : r->finish[last];
-	r->n_critical = 0;
-	for (t = last; t != TO_TASK_NONE; t = s->tasks[t].cause) {
-		r->critical[r->n_critical++] = t;
-		r->critical_time[s->g->tasks[t].kind] += r->finish[t] - r->start[t];
-	}
-	for (i = 0; i < r->n_critical / 2; i++) {
-		t = r->critical[i];
-		r->critical[i] = r->critical[r->n_critical - 1 - i];
-		r->critical[r->n_critical - 1 - i] = t;
-	}
+	r->start = s->iteration.start;
+	r->finish = s->iteration.finish;
+	r->n_critical = to_iteration_critical(&s->iteration, r->critical, r->critical_time);
+	r->time = r->n_critical ? r->finish[r->critical[r->n_critical - 1]] : 0;
 }
 
 const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_taskgraph *tasks,
@@ -549,11 +436,11 @@ const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_
 	}
 	s->g = tasks;
 	s->detail = s->router->optical ? TO_SIMULATE_TRANSFERS : detail;
-	if (simulate_reserve(s, tasks->n_tasks, tasks->n_transfers)) {
+	s->err = err;
+	if (simulate_reserve(s, tasks->n_tasks, tasks->n_transfers) || simulate_reset(s)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
-	simulate_reset(s);
 	if (simulate_find_groups(s, err) || (s->router->optical && simulate_first_links(s, err)) ||
 	    simulate_run(s, err))
 		return NULL;
