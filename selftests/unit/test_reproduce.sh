@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make reproduce: figures that simulate, on a few servers: each claim has a line.
+
+. selftests/unit/cli.sh
+
+cp -r examples "$tmp"
+sed -i 's/"servers": 128, "degree": 4/"servers": 4, "degree": 3/; s/"budget": 200/"budget": 4/; s/"25G", .*, "200G"/"200G"/' \
+	"$tmp"/examples/papers/topoopt-*.json
+export TOCTL=$toctl REPRODUCE=$tmp/kept
+
+reproduces() { # FIGURE CLAIMS LINE
+	"$tmp/examples/papers/reproduce.py" "$1" >"$tmp/out" 2>"$tmp/err" && [[ ! -s $tmp/err ]] &&
+		(($(grep -cE ' (holds|does not hold)( |$)' "$tmp/out") == $2)) &&
+		grep -qE "^  $3 " "$tmp/out"
+	result $? "$1"
+}
+
+reproduces fig12 11 'DLRM: topoopt over ideal +near 1 +[0-9.]+'
+before=$(stat -c %Y.%i "$tmp"/kept/fig12/*)
+reproduces fig12 11 'BERT: reconfig over topoopt +> 1 +[0-9.]+'
+[[ $(stat -c %Y.%i "$tmp"/kept/fig12/*) == "$before" ]]
+result $? "points are kept"
+reproduces fig15 12 'BERT: ocs:1us over topoopt +1 +[0-9.]+'
+
+"$tmp/examples/papers/reproduce.py" fig99 >"$tmp/out" 2>"$tmp/err"
+(($? == 1)) && grep -qx 'reproduce.py: which of fig11, .*, themis?' "$tmp/err"
+result $? "no such figure"
+
+echo "1..$count"
+exit $((failed > 0))
