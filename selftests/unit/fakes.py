@@ -18,6 +18,7 @@ who had nothing staged, and whether there was a controller.
 
 import fcntl
 import glob
+import itertools
 import json
 import os
 import select
@@ -286,14 +287,34 @@ def forge(action, reply):
     return reply | {"tm": json.dumps(tm)}
 
 
+def look(directory, server, requests):
+    """An agent that only looks, beside the one that keeps the tables."""
+    for line in requests:
+        kernel, now = Kernel(directory, server), time.monotonic_ns()
+        live = kernel.live()
+        print(json.dumps({
+            "id": json.loads(line)["id"], "ok": True, "live": live,
+            "generation": kernel.state["active"]["generation"],
+            "staged": bool(kernel.state["stage"]), "time_ns": now, "device": 1, "backups": 0,
+            "counters": {}, "ports": [
+                {"name": name, "live": name in live, "rx_bytes": now // 1000,
+                 "tx_bytes": now // 1000, "counters": {}}
+                for name in load(f"{directory}/ports")[server]]}), flush=True)
+    return 0
+
+
 def agent(directory, server):
     if os.path.exists(f"{directory}/dead-{server}"):
         return 1
+    first = sys.stdin.readline()
+    requests = itertools.chain([first] if first else [], sys.stdin)
+    if first and json.loads(first)["op"] == "look":
+        return look(directory, server, requests)
     with open(f"{directory}/lock-{server}", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         kernel = Kernel(directory, server)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(kernel.close()))
-        for line in sys.stdin:
+        for line in requests:
             request = json.loads(line)
             action = harmed(directory, server, request["op"])
             if action == "die":

@@ -17,10 +17,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
+from events import PATIENCE, Stream, free_port  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-PATIENCE = 60	# seconds for an event that must come
 TOKEN = "correct-horse"
 
 # Each look finds the server a second later, and s1 has sent 10 GB more by eth0 in that time.
@@ -77,9 +77,7 @@ class Watch:
     """toctl watch at work, on a port that was free."""
 
     def __init__(self, *options, plan=PLAN):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen(	# pylint: disable=consider-using-with
             (TOCTL, "watch", plan, "--listen", str(self.port), "--interval", "100ms", "--command",
              f"bash {DIR}/agent {{}}", *options), stderr=subprocess.PIPE, text=True)
@@ -101,43 +99,6 @@ class Watch:
         status = self.process.wait(PATIENCE)
         self.process.stderr.close()
         return status
-
-
-class Stream:
-    """The events, one after the other."""
-
-    def __init__(self, port, headers):
-        self.client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        self.client.request("GET", "/events", headers=headers)
-        self.answer = self.client.getresponse()
-
-    def next(self):
-        name, data = None, []
-        for line in self.answer:
-            line = line.decode().rstrip("\n")
-            if not line:
-                return name, json.loads("\n".join(data))
-            key, value = line.split(": ", 1)
-            if key == "event":
-                name = value
-            else:
-                data.append(value)
-        raise EOFError
-
-    def find(self, name, wanted=lambda data: True):
-        """The next event of the name that is wanted, and how many others of it came before."""
-        others = 0
-        while True:
-            event, data = self.next()
-            if event != name:
-                continue
-            if wanted(data):
-                return data, others
-            others += 1
-
-    def close(self):
-        self.answer.close()
-        self.client.close()
 
 
 def refused(words, *options, status=1):

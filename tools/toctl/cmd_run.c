@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <signal.h>
 
+#include "base/clock.h"
 #include "command.h"
 #include "control/controller.h"
 #include "fabric_options.h"
+#include "live.h"
 #include "switches.h"
 
 #define RUN_BY_SWITCH UINT64_MAX
@@ -11,6 +13,7 @@
 struct run_args {
 	const char *log, *replay;
 	uint64_t change_cost_ns;
+	struct to_live_options live;
 	struct to_controller_config controller;
 };
 
@@ -27,6 +30,25 @@ static void run_note(const char *text)
 	fprintf(stderr, "toctl run: %s\n", text);
 }
 
+/* With a page that looks at the fabric by itself, and is told of what the controller knows. */
+static int run_live(struct to_controller_config *config, const struct run_args *args,
+		    struct to_run_log *log, struct to_error *err)
+{
+	struct to_live live;
+	int ret;
+
+	ret = to_live_open(&live, &args->live, config->plan, NULL, &args->controller.fabric, err);
+	ret = ret ? ret : to_live_start(&live, err);
+	if (!ret) {
+		log->tell = to_live_log;
+		config->traffic = to_live_traffic;
+		log->data = config->data = &live;
+		ret = to_controller_run(config, err);
+	}
+	to_live_close(&live);
+	return ret;
+}
+
 static int run_run(struct to_call *call, const void *data)
 {
 	const struct sigaction action = { .sa_handler = run_signal };
@@ -35,6 +57,8 @@ static int run_run(struct to_call *call, const void *data)
 	struct to_run_log log;
 	int ret;
 
+	if (args->replay && args->live.listen)
+		return to_usage(call, "--replay looks at no fabric: it goes without --listen");
 	config.dry_run |= !!args->replay;
 	if (args->change_cost_ns != RUN_BY_SWITCH)
 		config.candidates.change_cost = args->change_cost_ns * 1e-9;
@@ -48,8 +72,12 @@ static int run_run(struct to_call *call, const void *data)
 	ret = to_run_log_open(&log, args->log, call->json, &call->err);
 	if (ret)
 		return ret;
-	ret = args->replay ? to_controller_replay(&config, args->replay, &call->err) :
-			     to_controller_run(&config, &call->err);
+	if (args->replay)
+		ret = to_controller_replay(&config, args->replay, &call->err);
+	else if (args->live.listen)
+		ret = run_live(&config, args, &log, &call->err);
+	else
+		ret = to_controller_run(&config, &call->err);
 	to_run_log_close(&log);
 	return ret > 0 ? TO_EXIT_FAILURE : ret;
 }
@@ -67,6 +95,9 @@ static const struct to_option run_options[] = {
 	  .help = "take the traffic from a merged tm.json, not from a fabric; implies --dry-run" },
 	{ "log", 'l', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
 	  .help = "append JSON lines to FILE" },
+	{ "listen", 0, TO_OPTION_STRING, FIELD(live.listen), .argument = "[ADDRESS:]PORT",
+	  .help = "serve a page as toctl watch does, with what is decided; default address: 127.0.0.1" },
+	TO_LIVE_OPTIONS(struct run_args, live, "listen"),
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000,
 	  .help = "how often to measure traffic; default: 50ms" },
@@ -122,12 +153,15 @@ const struct to_command to_cmd_run = {
 		"kept as FILE.damaged. At the start the fabric is brought to the plan. SIGTERM and\n"
 		"SIGINT end it between two steps: a change that has not set a switch yet is undone,\n"
 		"any other is finished.\n\n"
-		"Each line says what was measured, decided and done, and why.",
+		"Each line says what was measured, decided and done, and why. The page of --listen "
+		"shows these too, and which server sends to which; for the rest of it the fabric is "
+		"looked at every second, by agents of its own. toctl watch --help tells more.",
 	.options = run_options,
 	.gone = run_gone,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
 		.change_cost_ns = RUN_BY_SWITCH,
+		.live = { .interval_ns = TO_NS_PER_S },
 		.controller = {
 			.interval_ns = 50000000,
 			.carrier_ns = 5000000000,

@@ -347,6 +347,8 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 		return;
 	if (!c->candidates.shift.n)
 		c->onset_ns = controller_moment(interval->start_ns);
+	if (c->config->traffic)
+		c->config->traffic(c->config->data, &c->traffic);
 	if (to_candidates_observe(&c->candidates, &c->traffic, &verdict))
 		return;
 	if (verdict != TO_SHIFT_NONE)

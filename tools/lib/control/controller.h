@@ -48,6 +48,8 @@
  * @stop: ends the loop when set; handlers that set it must not restart system calls.
  *	A change that has not touched an optical switch yet is undone, any other finished
  * @log: told of all that is seen, decided and done
+ * @traffic: told of the traffic of every interval that is planned for, with @data; may be
+ *	NULL
  */
 struct to_controller_config {
 	const char *plan, *initial, *allow;
@@ -58,6 +60,8 @@ struct to_controller_config {
 	struct to_fabric_options fabric;
 	const volatile sig_atomic_t *stop;
 	const struct to_run_log *log;
+	void (*traffic)(void *data, const struct to_traffic *traffic);
+	void *data;
 };
 
 /**

@@ -48,6 +48,8 @@ void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 	json_decref(fields);
 	if (log->file)
 		run_log_write_json(log->file, line);
+	if (log->tell)
+		log->tell(log->data, line);
 	if (log->json) {
 		run_log_write_json(stdout, line);
 	} else {

@@ -14,10 +14,13 @@
  * struct to_run_log - where it goes
  * @file: JSON lines, appended, or NULL
  * @json: standard output gets these as well, instead of text
+ * @tell: gets each line, with @data; may be NULL
  */
 struct to_run_log {
 	FILE *file;
 	bool json;
+	void (*tell)(void *data, const json_t *line);
+	void *data;
 };
 
 /** to_run_log_open() - @path may be NULL. Return: 0 or a negative errno */
