@@ -115,7 +115,7 @@ CALLS = {
     "plan --job {job} --degree 4 --bandwidth 18446744073709551615":
         (2, "--bandwidth: expected 1 to 9223372036854775807, not 18446744073709551615"),
     "plan --job {job} --degree 4 --bandwidth Infinity":
-        (2, '--bandwidth: expected bits/s like 100G (k, M, G, T), not "Infinity"'),
+        (2, '--bandwidth: expected bits/s like 100G (k, M, G, T, Gbit), not "Infinity"'),
     "plan --job {ring}job.json --cluster {ring}cluster.json --bandwidth 400G":
         (2, "--bandwidth is for synthetic clusters (--degree)"),
     "plan --job {job} --degree 4 --seed 9223372036854775808":

@@ -70,11 +70,19 @@ says "option without its argument" 2 "toctl heatmap: option --svg needs an argum
 says "operand missing" 2 "toctl heatmap: tm.json|job.json|plan.json expected" heatmap
 says "operand too many" 2 'toctl heatmap: unexpected operand "b"' heatmap a b
 says "duration without a unit" 2 \
-	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s), not "50"' \
+	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s, m, h), not "50"' \
 	tm record --interval 50 x
 says "duration that does not fit" 2 \
-	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s), not "99999999999999s"' \
+	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s, m, h), not "99999999999999s"' \
 	tm record --interval 99999999999999s x
+says "an hour is a duration" 1 "toctl top: $tmp/none.json: No such file or directory" \
+	top --interval 1h "$tmp/none.json"
+says "more than an hour is too long for it" 2 \
+	'toctl top: --interval: expected 100000000 to 3600000000000, not 61m' top --interval 61m x
+run 0 plan --job examples/jobs/dlrm-16.json -d 4 --effort 1 --bandwidth 100G -o "$tmp/G.json" &&
+	run 0 plan --job examples/jobs/dlrm-16.json -d 4 --effort 1 --bandwidth 100Gbit \
+		-o "$tmp/Gbit.json" && cmp -s "$tmp/G.json" "$tmp/Gbit.json"
+result $? "100Gbit is 100G"
 says "number that is none" 2 \
 	'toctl tm record: --count: expected a number, not "-1"' tm record --count -1 x
 for option in "--command {}" "--etcd http://127.0.0.1:1" "--timeout 10s"; do

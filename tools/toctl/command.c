@@ -117,11 +117,11 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 		return set_number(o, text, to_quantity_number, "a number", field, err);
 	case TO_OPTION_DURATION:
 		return set_number(o, text, read_duration,
-				  "a duration like 50ms (ns, us, ms, s)", field,
+				  "a duration like 50ms (ns, us, ms, s, m, h)", field,
 				  err);
 	case TO_OPTION_RATE:
 		return set_number(o, text, to_quantity_rate,
-				  "bits/s like 100G (k, M, G, T)", field, err);
+				  "bits/s like 100G (k, M, G, T, Gbit)", field, err);
 	case TO_OPTION_BYTES:
 		return set_number(o, text, to_quantity_bytes,
 				  "bytes like 100MB (kB to TB, KiB to TiB)", field, err);

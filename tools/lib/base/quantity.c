@@ -16,12 +16,16 @@ struct quantity_unit {
 static const struct quantity_unit quantity_none[] = { { "", 1 }, {} };
 
 static const struct quantity_unit quantity_durations[] = {
-	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, {}
+	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+	{ "m", 60000000000 }, { "h", 3600000000000 }, {}
 };
 
 static const struct quantity_unit quantity_rates[] = {
 	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
-	{ "T", 1000000000000 }, {}
+	{ "T", 1000000000000 },
+	/* as tc and ip have them */
+	{ "bit", 1 }, { "kbit", 1000 }, { "Mbit", 1000000 }, { "Gbit", 1000000000 },
+	{ "Tbit", 1000000000000 }, {}
 };
 
 static const struct quantity_unit quantity_sizes[] = {
@@ -73,7 +77,7 @@ int to_json_rate(const struct to_json *at, void *to)
 	uint64_t value;
 
 	if (!text || !to_quantity_rate(text, &value) || !value || value > INT64_MAX)
-		return to_json_error(at, -EINVAL, "expected bits/s like \"100G\" (k, M, G, T), above 0");
+		return to_json_error(at, -EINVAL, "expected bits/s like \"100G\" (k, M, G, T, Gbit), above 0");
 	*(uint64_t *)to = value;
 	return 0;
 }
@@ -84,7 +88,7 @@ int to_json_duration(const struct to_json *at, void *to)
 	uint64_t value;
 
 	if (!text || !to_quantity_duration(text, &value) || value > INT64_MAX)
-		return to_json_error(at, -EINVAL, "expected a duration like \"700ns\" (ns, us, ms, s)");
+		return to_json_error(at, -EINVAL, "expected a duration like \"700ns\" (ns, us, ms, s, m, h)");
 	*(uint64_t *)to = value;
 	return 0;
 }

@@ -20,10 +20,10 @@ struct to_json;
  */
 bool to_quantity_number(const char *text, uint64_t *value);
 
-/** to_quantity_duration() - ns, of "700ns": ns, us, ms, s */
+/** to_quantity_duration() - ns, of "700ns": ns, us, ms, s, m, h */
 bool to_quantity_duration(const char *text, uint64_t *ns);
 
-/** to_quantity_rate() - bits/s, of "100G": k, M, G, T, or none */
+/** to_quantity_rate() - bits/s, of "100G": k, M, G, T, or none; also "100Gbit" */
 bool to_quantity_rate(const char *text, uint64_t *bits_per_second);
 
 /** to_quantity_bytes() - bytes, of "100MB": B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, or none */
