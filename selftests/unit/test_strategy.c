@@ -181,6 +181,32 @@ static void refuses_placements(void **state)
 	to_dnn_model_free(m);
 }
 
+static void prints_which_servers(void **state)
+{
+	struct to_dnn_model *m = load("selftests/unit/formats/model.json");
+	struct to_strategy *s = to_strategy_new(m, 12, 0);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	at(s, TOP, 1, 2, 4, false);
+	at(s, LEFT, 3, 1, 1, false);
+	at(s, RIGHT, 0, 2, 5, false);
+	at(s, BELOW, 2, 4, 3, false);
+	to_strategy_print(out, s);
+	fclose(out);
+	assert_string_equal(text,
+			    "  top: replicated on servers 1 to 7 (odd)\n"
+			    "  left: placed on server 3\n"
+			    "  right: replicated on servers 0 to 8 (even)\n"
+			    "  below: replicated on servers 2 to 10 in steps of 4\n");
+	free(text);
+	to_strategy_free(s);
+	to_dnn_model_free(m);
+}
+
 static const char *const models[] = {
 	"examples/models/dlrm.json", "examples/models/candle.json", "examples/models/bert.json",
 	"examples/models/vgg16.json", "examples/models/resnet50.json",
@@ -289,6 +315,7 @@ int main(void)
 		cmocka_unit_test(computes_by_a_roofline),
 		cmocka_unit_test(memory_is_counted),
 		cmocka_unit_test(refuses_placements),
+		cmocka_unit_test(prints_which_servers),
 		cmocka_unit_test(moves_keep_strategies_valid),
 		cmocka_unit_test(allreduce_overlaps_with_the_backward_pass),
 		cmocka_unit_test(is_never_behind_what_others_do),

@@ -134,8 +134,10 @@ static void strategy_print_servers(FILE *out, const struct to_placement *p)
 		fprintf(out, " servers %u and %u", p->first, last);
 	else if (p->step == 1)
 		fprintf(out, " servers %u to %u", p->first, last);
+	else if (p->step == 2)
+		fprintf(out, " servers %u to %u (%s)", p->first, last, p->first % 2 ? "odd" : "even");
 	else
-		fprintf(out, " servers %u, %u to %u", p->first, p->first + p->step, last);
+		fprintf(out, " servers %u to %u in steps of %u", p->first, last, p->step);
 }
 
 /* Operators placed as @op is; three or more that follow each other as a run. */
