@@ -2,8 +2,9 @@
 /*
  * One server's part of one training iteration, over TCP: reach every other
  * server, send the MP transfers of the demand, and run the AllReduce of every
- * group over the planned rings or trees with real sums. One process per server, started
- * in the server's network namespace; they find each other through the plan.
+ * group over the planned rings or trees with real sums, as toctl collective run does. One
+ * process per server, started in the server's network namespace; they find each other
+ * through the plan.
  *
  *   job [--scale F] [--repeat N] [--nodes] [--port PORT] [--timeout SECONDS] PLAN SERVER
  *
@@ -28,40 +29,32 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "collectives/rendezvous.h"
 #include "data/plan.h"
 #include "format/plan_json.h"
-#include "job_tree.h"
 
 #define JOB_CHUNK (256 * 1024)
 
-enum message_type { MESSAGE_REACH, MESSAGE_MP, MESSAGE_RING, MESSAGE_TREE };
+#define JOB_GROUP_PORT 1000	/* AllReduce group g has the job's port + this + g */
+
+enum message_type { MESSAGE_REACH, MESSAGE_MP };
 
 /* First bytes of every connection. All servers share one byte order. */
 struct message {
 	uint32_t type;
 	uint32_t src;		/* server index */
-	uint32_t lane;		/* MESSAGE_RING: 2 * ring + backwards; MESSAGE_TREE: tree */
-	uint32_t part;		/* MESSAGE_TREE: which of the connections of the hop */
 	uint64_t bytes;		/* MESSAGE_MP */
 };
 
-/* One direction of one ring, seen from this server. */
-struct lane {
-	uint32_t id;
-	const struct to_ring *ring;
-	unsigned int position;	/* of this server in ring order, lane's direction */
-	uint32_t next;		/* server index */
-	uint64_t elements;	/* of the part of the buffer this lane reduces */
-	int in;			/* connection from the previous server, -1 until it came */
-	pthread_t thread;
-	bool ok;
-};
-
-/* One tree, seen from this server. */
-struct branch {
-	uint32_t id;
-	struct job_tree tree;	/* connections of children are -1 until they came */
-	uint64_t elements;
+/* The AllReduce of one group, seen from this server. */
+struct reduction {
+	struct to_collective_plan c;
+	struct to_rendezvous rendezvous;
+	struct to_steps steps;
+	struct to_exchange exchange;
+	float *buffer;
+	unsigned int rings, trees;	/* directions of rings count one by one */
 	pthread_t thread;
 	bool ok;
 };
@@ -76,12 +69,11 @@ static struct {
 	struct timespec deadline;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned int reached_from, n_lanes, n_branches;
+	unsigned int reached_from, n_reductions;
 	uint64_t mp_received;
 	uint64_t mp_expected;	/* in one repetition */
-	struct lane *lanes;
-	struct branch *branches;
-	pthread_barrier_t repeated;	/* lanes, branches and transfers */
+	struct reduction *reductions;
+	pthread_barrier_t repeated;	/* reductions and transfers */
 } job = {
 	.scale = 1.0,
 	.repeat = 1,
@@ -125,9 +117,34 @@ static uint64_t scaled(uint64_t bytes)
 	return (uint64_t)(bytes * job.scale);
 }
 
-/* Connects to @to from @from (NULL: any), until the peer listens or time is up. */
-static int connect_to(struct in_addr to, const struct in_addr *from,
-		      const char *who)
+static bool job_read(int fd, void *buf, size_t len)
+{
+	for (char *p = buf; len;) {
+		ssize_t n = read(fd, p, len);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= n;
+	}
+	return true;
+}
+
+static bool job_write(int fd, const void *buf, size_t len)
+{
+	for (const char *p = buf; len;) {
+		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Connects to a server, until it listens or time is up. */
+static int connect_to(struct in_addr to, const char *who)
 {
 	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_addr = to,
 				    .sin_port = htons(job.port) };
@@ -142,13 +159,6 @@ static int connect_to(struct in_addr to, const struct in_addr *from,
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		/* SO_SNDTIMEO bounds connect() as well. */
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-		if (from) {
-			struct sockaddr_in self = { .sin_family = AF_INET,
-						    .sin_addr = *from };
-
-			if (bind(fd, (struct sockaddr *)&self, sizeof(self)))
-				die("bind %s: %s", inet_ntoa(*from), strerror(errno));
-		}
 		if (!connect(fd, (struct sockaddr *)&peer, sizeof(peer))) {
 			patience.tv_sec = 0;
 			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
@@ -164,27 +174,6 @@ static int connect_to(struct in_addr to, const struct in_addr *from,
 }
 
 /* ---- what arrives ---- */
-
-/* Connection @fd of a child, for the hop of the tree that @msg names. Return: taken. */
-static bool take_branch(const struct message *msg, int fd)
-{
-	bool taken = false;
-
-	pthread_mutex_lock(&job.lock);
-	for (unsigned int i = 0; i < job.n_branches; i++) {
-		struct job_tree *tree = &job.branches[i].tree;
-
-		for (unsigned int k = 0; job.branches[i].id == msg->lane && k < tree->n_down; k++) {
-			if (tree->down[k].server != msg->src || msg->part >= tree->down[k].n)
-				continue;
-			tree->down[k].fd[msg->part] = fd;
-			taken = true;
-		}
-	}
-	pthread_cond_broadcast(&job.changed);
-	pthread_mutex_unlock(&job.lock);
-	return taken;
-}
 
 static void *serve_connection(void *arg)
 {
@@ -222,24 +211,9 @@ static void *serve_connection(void *arg)
 		pthread_cond_broadcast(&job.changed);
 		pthread_mutex_unlock(&job.lock);
 		break;
-	case MESSAGE_RING:
-		pthread_mutex_lock(&job.lock);
-		for (unsigned int i = 0; i < job.n_lanes; i++)
-			if (job.lanes[i].id == msg.lane) {
-				job.lanes[i].in = fd;
-				fd = -1;
-			}
-		pthread_cond_broadcast(&job.changed);
-		pthread_mutex_unlock(&job.lock);
-		break;
-	case MESSAGE_TREE:
-		if (take_branch(&msg, fd))
-			fd = -1;
-		break;
 	}
 out:
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return NULL;
 }
 
@@ -267,7 +241,7 @@ static bool reach(uint32_t dst)
 {
 	const struct to_server *server = &job.plan->cluster->servers[dst];
 	struct message msg = { .type = MESSAGE_REACH, .src = job.self };
-	int fd = connect_to(server->address.v4, NULL, server->name);
+	int fd = connect_to(server->address.v4, server->name);
 	bool ok = job_write(fd, &msg, sizeof(msg)) && job_read(fd, &msg, sizeof(msg));
 
 	close(fd);
@@ -283,7 +257,7 @@ static void *send_mp(void *arg)
 		.type = MESSAGE_MP, .src = job.self,
 		.bytes = scaled(demand->mp[(size_t)job.self * demand->n + dst]),
 	};
-	int fd = connect_to(server->address.v4, NULL, server->name);
+	int fd = connect_to(server->address.v4, server->name);
 	char *buf = calloc(1, JOB_CHUNK), done;
 	bool ok = buf && job_write(fd, &msg, sizeof(msg));
 
@@ -333,312 +307,72 @@ static double transfer_all(long times, unsigned int *all, unsigned int *ok)
 	return seconds_now() - start;
 }
 
-/* ---- ring AllReduce ---- */
+/* ---- AllReduce ---- */
 
-/*
- * Port addresses of the two ends of the ring's own link to @next, which ring
- * traffic takes; another direct link will do; none where the ring is multi-hop.
- */
-static bool ring_link(int ring, uint32_t next, struct in_addr *from,
-		      struct in_addr *to)
+/* Once for each repetition; all of them begin together. */
+static void *run_reduction(void *arg)
 {
-	const struct to_cluster *cluster = job.plan->cluster;
-	bool found = false;
+	struct reduction *r = arg;
+	struct to_error err = {};
+	char here = 0, *heard = calloc(r->c.n, 1);
 
-	for (unsigned int i = 0; i < cluster->n_links; i++) {
-		struct to_port_ref a = cluster->links[i].a, b = cluster->links[i].b;
-
-		if (a.server != job.self && cluster->link_mode == TO_LINKS_DUPLEX) {
-			a = cluster->links[i].b;
-			b = cluster->links[i].a;
-		}
-		if (a.server != job.self || b.server != next ||
-		    (found && cluster->links[i].ring != ring))
-			continue;
-		*from = cluster->servers[a.server].ports[a.port].address.v4;
-		*to = cluster->servers[b.server].ports[b.port].address.v4;
-		found = true;
-		if (cluster->links[i].ring == ring)
-			break;
-	}
-	return found;
-}
-
-struct step {
-	int fd;
-	const void *buf;
-	size_t len;
-	bool ok;
-};
-
-static void *send_step(void *arg)
-{
-	struct step *step = arg;
-
-	step->ok = job_write(step->fd, step->buf, step->len);
-	return NULL;
-}
-
-/*
- * Reduce-scatter then all-gather: 2(n-1) steps of 1/n of the buffer. Element e
- * of server s starts as e + s, so every sum is n * e + 0 + .. over the members.
- */
-static bool all_reduce(const struct lane *lane, int out, uint32_t *data, uint32_t *incoming,
-		       uint64_t chunk)
-{
-	const struct to_ring *ring = lane->ring;
-	unsigned int n = ring->n;
-	uint32_t members = 0;
-	bool ok = true;
-
-	for (uint64_t e = 0; e < chunk * n; e++)
-		data[e] = (uint32_t)e + job.self;
-	for (unsigned int i = 0; i < n; i++)
-		members += ring->order[i];
-	for (unsigned int s = 0; ok && s < 2 * (n - 1); s++) {
-		bool reduce = s < n - 1;
-		unsigned int mine = (lane->position + 2 * n - s) % n;
-		unsigned int theirs = (mine + n - 1) % n;
-		struct step step = { out, data + mine * chunk,
-				     chunk * sizeof(*data), false };
-		pthread_t sender;
-
-		if (pthread_create(&sender, NULL, send_step, &step))
-			die("no thread for a ring step");
-		ok = job_read(lane->in, reduce ? incoming : data + theirs * chunk,
-			      chunk * sizeof(*data));
-		pthread_join(sender, NULL);
-		ok = ok && step.ok;
-		for (uint64_t e = 0; reduce && e < chunk; e++)
-			data[theirs * chunk + e] += incoming[e];
-	}
-	for (uint64_t e = 0; ok && e < chunk * n; e++)
-		ok = data[e] == (uint32_t)e * n + members;
-	return ok;
-}
-
-static void *run_lane(void *arg)
-{
-	struct lane *lane = arg;
-	const struct to_ring *ring = lane->ring;
-	const struct to_server *next = &job.plan->cluster->servers[lane->next];
-	struct message msg = { .type = MESSAGE_RING, .src = job.self,
-			       .lane = lane->id };
-	unsigned int n = ring->n;
-	uint64_t chunk = (lane->elements + n - 1) / n;
-	uint32_t *data = calloc(chunk * n, sizeof(*data));
-	uint32_t *incoming = calloc(chunk, sizeof(*incoming));
-	struct in_addr from, to = next->address.v4;
-	bool direct, ok;
-	int out;
-
-	if (!data || !incoming)
-		die("no memory for %llu elements", (unsigned long long)lane->elements);
-
-	direct = !job.nodes && ring_link(lane->id / 2, lane->next, &from, &to);
-	out = connect_to(to, direct ? &from : NULL, next->name);
-	ok = job_write(out, &msg, sizeof(msg));
-
-	pthread_mutex_lock(&job.lock);
-	while (lane->in < 0)
-		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
-			die("ring %u: the previous server never connected",
-			    lane->id / 2);
-	pthread_mutex_unlock(&job.lock);
-
+	if (!heard)
+		die("no memory for %u servers", r->c.n);
+	r->ok = true;
+	if (to_rendezvous_connect(&r->rendezvous, &r->exchange, &err))
+		die("group %u: %s", r->c.group, err.text);
 	for (long i = 0; i < job.repeat; i++) {
-		ok = ok && all_reduce(lane, out, data, incoming, chunk);
+		to_collective_plan_fill(&r->c, r->rendezvous.self, r->buffer);
+		if (to_exchange_run(&r->exchange, r->rendezvous.deadline_ns, &err))
+			die("group %u: %s", r->c.group, err.text);
+		r->ok &= !to_collective_plan_wrong(&r->c, r->buffer);
 		pthread_barrier_wait(&job.repeated);
 	}
-
-	lane->ok = ok;
-	close(out);
-	close(lane->in);
-	free(data);
-	free(incoming);
+	/* sockets are closed once all have read them */
+	if (to_rendezvous_meet(&r->rendezvous, &here, heard, 1, &err))
+		die("group %u: %s", r->c.group, err.text);
+	free(heard);
 	return NULL;
 }
 
-/* The lanes of the rings this server is on; a duplex ring runs both ways. */
-static void find_lanes(void)
+static void prepare_reduction(struct reduction *r, uint32_t group, uint32_t member, long timeout)
 {
 	const struct to_plan *plan = job.plan;
+	const struct to_allreduce *g = &plan->demand->groups[group];
+	uint64_t size = scaled(g->bytes) / sizeof(float);
+	struct to_error err = {};
 
-	job.lanes = calloc(2 * plan->n_rings + 1, sizeof(*job.lanes));
-	if (!job.lanes)
-		die("no memory for %u rings", plan->n_rings);
-	for (unsigned int r = 0; r < plan->n_rings; r++) {
-		const struct to_ring *ring = &plan->rings[r];
-		unsigned int at = 0, share = 0;
-
-		while (at < ring->n && ring->order[at] != job.self)
-			at++;
-		if (at == ring->n || ring->n < 2)
-			continue;
-		for (unsigned int i = 0; i < plan->n_rings; i++)
-			if (plan->rings[i].group == ring->group)
-				share += plan->rings[i].reverse ? 2 : 1;
-		for (unsigned int back = 0; back <= ring->reverse; back++) {
-			unsigned int n = ring->n;
-
-			job.lanes[job.n_lanes++] = (struct lane){
-				.id = 2 * r + back, .ring = ring, .in = -1,
-				.position = back ? n - 1 - at : at,
-				.next = ring->order[(at + (back ? n - 1 : 1)) % n],
-				.elements = scaled(plan->demand->groups[ring->group].bytes) /
-					    share / sizeof(uint32_t),
-			};
-		}
-	}
+	size = size < g->n_members ? g->n_members : size;
+	if (to_collective_plan_init(&r->c, plan, TO_COLLECTIVE_PLAN, group, job.nodes, size, &err))
+		die("group %u: %s", group, err.text);
+	r->buffer = calloc(size, sizeof(*r->buffer));
+	if (!r->buffer || to_collective_plan_steps(&r->c, member, &r->steps) ||
+	    to_exchange_init(&r->exchange, &r->steps, r->buffer))
+		die("no memory for %llu elements", (unsigned long long)size);
+	r->rendezvous = (struct to_rendezvous){
+		.c = &r->c, .self = member, .token = size, .port = job.port + JOB_GROUP_PORT + group,
+		.deadline_ns = to_clock_monotonic_ns() + timeout * TO_NS_PER_S };
+	if (to_rendezvous_open(&r->rendezvous, &err))
+		die("group %u: %s", group, err.text);
+	for (unsigned int i = 0; i < plan->n_rings; i++)
+		if (plan->rings[i].group == group)
+			r->rings += 1 + plan->rings[i].reverse;
+	for (unsigned int i = 0; i < plan->n_trees; i++)
+		r->trees += plan->trees[i].group == group;
 }
 
-/* ---- tree AllReduce ---- */
-
-/*
- * Connections of a hop between this server and @peer: one for each link between them,
- * between the port addresses of its ends, all to be made yet. Where there is none, and on
- * simplex links, which answer by another way, one between the node addresses.
- * @links: gets the links, TO_SERVER_NONE for none
- */
-static struct job_hop new_hop(uint32_t peer, uint32_t **links)
+/* The groups that this server is in. */
+static void find_reductions(long timeout)
 {
-	const struct to_cluster *cluster = job.plan->cluster;
-	struct job_hop hop = { .server = peer };
+	const struct to_demand *d = job.plan->demand;
 
-	*links = malloc((cluster->n_links + 1) * sizeof(**links));
-	if (!*links)
-		die("no memory for a hop");
-	for (unsigned int i = 0; i < cluster->n_links && !job.nodes; i++) {
-		uint32_t a = cluster->links[i].a.server, b = cluster->links[i].b.server;
-
-		if (cluster->link_mode == TO_LINKS_DUPLEX &&
-		    ((a == job.self && b == peer) || (b == job.self && a == peer)))
-			(*links)[hop.n++] = i;
-	}
-	if (!hop.n)
-		(*links)[hop.n++] = TO_SERVER_NONE;
-	hop.fd = malloc(hop.n * sizeof(*hop.fd));
-	if (!hop.fd)
-		die("no memory for a hop");
-	memset(hop.fd, 0xff, hop.n * sizeof(*hop.fd));
-	return hop;
-}
-
-static bool connect_up(struct branch *branch, uint32_t parent)
-{
-	const struct to_cluster *cluster = job.plan->cluster;
-	const struct to_server *servers = cluster->servers;
-	struct message msg = { .type = MESSAGE_TREE, .src = job.self, .lane = branch->id };
-	struct job_hop *up = &branch->tree.up;
-	uint32_t *links;
-	bool ok = true;
-
-	*up = new_hop(parent, &links);
-	for (unsigned int i = 0; i < up->n; i++) {
-		struct in_addr to = servers[parent].address.v4, from = servers[job.self].address.v4;
-
-		if (links[i] != TO_SERVER_NONE) {
-			struct to_port_ref a = cluster->links[links[i]].a;
-			struct to_port_ref b = cluster->links[links[i]].b;
-			struct to_port_ref own = a.server == job.self ? a : b;
-			struct to_port_ref peer = a.server == job.self ? b : a;
-
-			from = servers[job.self].ports[own.port].address.v4;
-			to = servers[parent].ports[peer.port].address.v4;
-		}
-		up->fd[i] = connect_to(to, links[i] == TO_SERVER_NONE ? NULL : &from,
-				       servers[parent].name);
-		msg.part = i;
-		ok = job_write(up->fd[i], &msg, sizeof(msg)) && ok;
-	}
-	free(links);
-	return ok;
-}
-
-/* With the lock held: has every child connected? */
-static bool connected_down(const struct job_tree *tree)
-{
-	for (unsigned int k = 0; k < tree->n_down; k++)
-		for (unsigned int i = 0; i < tree->down[k].n; i++)
-			if (tree->down[k].fd[i] < 0)
-				return false;
-	return true;
-}
-
-/* Sums are as those of all_reduce(). */
-static bool reduce_branch(const struct branch *branch, uint32_t *data)
-{
-	const struct to_allreduce_tree *tree = &job.plan->trees[branch->id];
-	const struct to_allreduce *group = &job.plan->demand->groups[tree->group];
-	uint32_t members = 0;
-	bool ok;
-
-	for (uint64_t e = 0; e < branch->elements; e++)
-		data[e] = (uint32_t)e + job.self;
-	for (unsigned int i = 0; i < group->n_members; i++)
-		members += group->members[i];
-	ok = job_tree_reduce(&branch->tree, data, branch->elements);
-	for (uint64_t e = 0; ok && e < branch->elements; e++)
-		ok = data[e] == (uint32_t)e * group->n_members + members;
-	return ok;
-}
-
-static void *run_branch(void *arg)
-{
-	struct branch *branch = arg;
-	const struct to_allreduce_tree *tree = &job.plan->trees[branch->id];
-	const uint32_t *members = job.plan->demand->groups[tree->group].members;
-	uint32_t *data = calloc(branch->elements + 1, sizeof(*data));
-	bool ok = true;
-
-	if (!data)
-		die("no memory for %llu elements", (unsigned long long)branch->elements);
-	for (unsigned int i = 0; i < tree->n; i++)
-		if (members[i] == job.self && tree->parents[i] != TO_SERVER_NONE)
-			ok = connect_up(branch, tree->parents[i]);
-	pthread_mutex_lock(&job.lock);
-	while (!connected_down(&branch->tree))
-		if (pthread_cond_timedwait(&job.changed, &job.lock, &job.deadline))
-			die("tree %u: a child never connected", branch->id);
-	pthread_mutex_unlock(&job.lock);
-	for (long i = 0; i < job.repeat; i++) {
-		ok = ok && reduce_branch(branch, data);
-		pthread_barrier_wait(&job.repeated);
-	}
-	branch->ok = ok;
-	free(data);
-	return NULL;
-}
-
-/* The trees this server is in. */
-static void find_branches(void)
-{
-	const struct to_plan *plan = job.plan;
-
-	job.branches = calloc(plan->n_trees + 1, sizeof(*job.branches));
-	if (!job.branches)
-		die("no memory for %u trees", plan->n_trees);
-	for (unsigned int t = 0; t < plan->n_trees; t++) {
-		const struct to_allreduce_tree *tree = &plan->trees[t];
-		const struct to_allreduce *group = &plan->demand->groups[tree->group];
-		struct branch *branch = &job.branches[job.n_branches];
-		uint32_t *links;
-		bool within = false;
-
-		*branch = (struct branch){ .id = t };
-		branch->elements = scaled(group->bytes) * tree->share / sizeof(uint32_t);
-		branch->tree.down = calloc(tree->n, sizeof(*branch->tree.down));
-		if (!branch->tree.down)
-			die("no memory for a tree");
-		for (unsigned int i = 0; i < tree->n; i++) {
-			within |= group->members[i] == job.self;
-			if (tree->parents[i] != job.self)
-				continue;
-			branch->tree.down[branch->tree.n_down++] = new_hop(group->members[i], &links);
-			free(links);
-		}
-		job.n_branches += within;
-	}
+	job.reductions = calloc(d->n_groups + 1, sizeof(*job.reductions));
+	if (!job.reductions)
+		die("no memory for %u groups", d->n_groups);
+	for (uint32_t g = 0; g < d->n_groups; g++)
+		for (uint32_t m = 0; d->groups[g].n_members > 1 && m < d->groups[g].n_members; m++)
+			if (d->groups[g].members[m] == job.self)
+				prepare_reduction(&job.reductions[job.n_reductions++], g, m, timeout);
 }
 
 static int listen_all(void)
@@ -665,7 +399,7 @@ int main(int argc, char **argv)
 		{ "timeout", required_argument, NULL, 't' },
 		{}
 	};
-	unsigned int n, reached = 0, lanes_ok = 0, trees_ok = 0, mp_ok = 0, mp_all = 0;
+	unsigned int n, reached = 0, rings = 0, rings_ok = 0, trees = 0, trees_ok = 0, mp_ok = 0, mp_all = 0;
 	double start, mp_s = 0, ring_s, *times;
 	struct to_error err = {};
 	long timeout = 120;
@@ -708,8 +442,7 @@ int main(int argc, char **argv)
 	for (uint32_t src = 0; src < n; src++)
 		if (src != job.self)
 			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);
-	find_lanes();
-	find_branches();
+	find_reductions(timeout);
 
 	if (pthread_create(&server_thread, NULL, serve,
 			   (void *)(intptr_t)listen_all()))
@@ -724,16 +457,12 @@ int main(int argc, char **argv)
 	pthread_mutex_unlock(&job.lock);
 
 	times = calloc(job.repeat, sizeof(*times));
-	if (!times || pthread_barrier_init(&job.repeated, NULL, job.n_lanes + job.n_branches + 1))
+	if (!times || pthread_barrier_init(&job.repeated, NULL, job.n_reductions + 1))
 		die("no memory for %ld repetitions", job.repeat);
 	start = seconds_now();
-	for (unsigned int i = 0; i < job.n_lanes; i++)
-		if (pthread_create(&job.lanes[i].thread, NULL, run_lane,
-				   &job.lanes[i]))
-			die("no thread for a ring");
-	for (unsigned int i = 0; i < job.n_branches; i++)
-		if (pthread_create(&job.branches[i].thread, NULL, run_branch, &job.branches[i]))
-			die("no thread for a tree");
+	for (unsigned int i = 0; i < job.n_reductions; i++)
+		if (pthread_create(&job.reductions[i].thread, NULL, run_reduction, &job.reductions[i]))
+			die("no thread for an AllReduce");
 	for (long i = 0; i < job.repeat; i++) {
 		double began = seconds_now();
 
@@ -741,13 +470,14 @@ int main(int argc, char **argv)
 		pthread_barrier_wait(&job.repeated);
 		times[i] = seconds_now() - began;
 	}
-	for (unsigned int i = 0; i < job.n_lanes; i++) {
-		pthread_join(job.lanes[i].thread, NULL);
-		lanes_ok += job.lanes[i].ok;
-	}
-	for (unsigned int i = 0; i < job.n_branches; i++) {
-		pthread_join(job.branches[i].thread, NULL);
-		trees_ok += job.branches[i].ok;
+	for (unsigned int i = 0; i < job.n_reductions; i++) {
+		struct reduction *r = &job.reductions[i];
+
+		pthread_join(r->thread, NULL);
+		rings += r->rings;
+		trees += r->trees;
+		rings_ok += r->ok ? r->rings : 0;
+		trees_ok += r->ok ? r->trees : 0;
 	}
 	ring_s = seconds_now() - start;
 
@@ -756,11 +486,10 @@ int main(int argc, char **argv)
 	       "\"mp_s\": %.3f, \"rings\": %u, \"rings_ok\": %u, \"trees\": %u, \"trees_ok\": %u, \"allreduce_s\": %.3f, "
 	       "\"times\": [",
 	       plan->cluster->servers[self].name, reached, n - 1, mp_all, mp_ok,
-	       (unsigned long long)job.mp_received, mp_s, job.n_lanes, lanes_ok,
-	       job.n_branches, trees_ok, ring_s);
+	       (unsigned long long)job.mp_received, mp_s, rings, rings_ok,
+	       trees, trees_ok, ring_s);
 	for (long i = 0; i < job.repeat; i++)
 		printf("%s%.3f", i ? ", " : "", times[i]);
 	printf("]}\n");
-	return reached == n - 1 && mp_ok == mp_all && lanes_ok == job.n_lanes &&
-	       trees_ok == job.n_branches ? 0 : 1;
+	return reached == n - 1 && mp_ok == mp_all && rings_ok == rings && trees_ok == trees ? 0 : 1;
 }
