@@ -34,6 +34,22 @@ run 0 plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json
 	grep -q '4 duplex links (4 for rings)' "$tmp/out"
 result $? "fixed ring of four servers"
 
+job9=examples/bcube-3-2/job.json
+run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/plan.json" && run 0 verify "$tmp/plan.json" &&
+	grep -q '9 servers, 18 duplex links' "$tmp/out" && [[ $(figure diameter) == 2 ]] &&
+	run 0 schedule --network "$tmp/plan.json" --size 1GB &&
+	grep -qE '^  2 +direct +3 ' "$tmp/out"
+result $? "mesh:3,2: two dimensions of full meshes"
+refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k" \
+	plan --job $job9 --topology mesh:3
+refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expected mesh:n,k" \
+	plan --job $job9 --topology torus:3,2
+refuses "a topology of other servers" 1 "toctl plan: mesh:2,3 has 8 servers, the job 9" \
+	plan --job $job9 --topology mesh:2,3
+refuses "a topology, and a degree" 2 \
+	"toctl plan: --topology says servers and links: with it go only --bandwidth, --rings, --effort and --seed" \
+	plan --job $job9 --topology mesh:3,2 --degree 4
+
 ring_path() { # DST SRC: servers on the way from s0
 	"$toctl" route get "$1" from "$2" --plan "$tmp/plan.json" --node s0 --json |
 		jq -r '[.path | .. | .server? // empty] | join(" ")'
@@ -197,7 +213,7 @@ refuses "more effort than there is" 2 \
 	"toctl plan: --effort: expected 1 to 9, not 10" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --effort 10
 refuses "neither cluster nor degree" 2 \
-	"toctl plan: give --cluster or --degree" plan --job examples/jobs/dlrm-16.json
+	"toctl plan: give --cluster, --degree or --topology" plan --job examples/jobs/dlrm-16.json
 refuses "fixed links of no cluster" 2 \
 	"toctl plan: --fixed keeps the links of a cluster: give it with --cluster" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed

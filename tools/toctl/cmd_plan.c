@@ -12,9 +12,10 @@
 #include "large.h"
 #include "plan/planner.h"
 #include "report/report.h"
+#include "topology/mesh.h"
 
 struct plan_args {
-	const char *cluster, *job, *output, *report, *family;
+	const char *cluster, *job, *output, *report, *family, *topology;
 	uint64_t degree, servers, bandwidth, effort, seed;
 	int links;
 	bool fixed, large, rings, one_order;
@@ -46,12 +47,45 @@ static struct to_cluster *plan_synthetic(const struct plan_args *args,
 	return NULL;
 }
 
+/* A synthetic cluster with the links that --topology says. */
+static struct to_cluster *plan_topology(const struct plan_args *args,
+					const struct to_demand *demand, struct to_error *err)
+{
+	struct plan_args mesh = *args;
+	struct to_cluster *cluster;
+	struct to_bcube bcube;
+	unsigned int n, k;
+	int end = 0;
+
+	if (sscanf(args->topology, "mesh:%5u,%5u%n", &n, &k, &end) < 2 || args->topology[end] ||
+	    strpbrk(args->topology, "+- ")) {
+		to_error_set(err, -EINVAL, "--topology %s: expected mesh:n,k", args->topology);
+		return NULL;
+	}
+	if (to_bcube_init(&bcube, n, k, err))
+		return NULL;
+	if (bcube.servers != demand->n) {
+		to_error_set(err, -EINVAL, "%s has %u servers, the job %u", args->topology, bcube.servers,
+			     demand->n);
+		return NULL;
+	}
+	mesh.degree = to_mesh_ports(&bcube);
+	cluster = plan_synthetic(&mesh, demand, TO_LINKS_DUPLEX, err);
+	if (!cluster || !to_mesh_cable(cluster, &bcube))
+		return cluster;
+	to_error_set(err, -ENOMEM, "out of memory");
+	to_cluster_free(cluster);
+	return NULL;
+}
+
 static struct to_cluster *plan_cluster(const struct plan_args *args,
 				       const struct to_demand *demand, struct to_error *err)
 {
 	bool said = args->links != PLAN_LINKS_UNSAID;
 	struct to_cluster *cluster;
 
+	if (args->topology)
+		return plan_topology(args, demand, err);
 	if (!args->cluster)
 		return plan_synthetic(args, demand, said ? args->links : TO_LINKS_DUPLEX, err);
 	cluster = to_cluster_load(args->cluster, err);
@@ -92,7 +126,7 @@ static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
 	struct to_planner_options options = {
-		.fixed = args->fixed, .rings = args->rings, .degree = args->degree, .effort = args->effort,
+		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree, .effort = args->effort,
 		.seed = args->seed };
 	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
@@ -110,8 +144,11 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--fixed keeps the links of a cluster: give it with --cluster");
 	if (plan_out && report_out)
 		return to_usage(call, "plan and report cannot both go to standard output: give -o");
-	if (!args->cluster && !args->degree)
-		return to_usage(call, "give --cluster or --degree");
+	if (args->topology && (args->cluster || args->degree || args->servers || args->family ||
+			       args->one_order || args->links != PLAN_LINKS_UNSAID))
+		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --effort and --seed");
+	if (!args->cluster && !args->degree && !args->topology)
+		return to_usage(call, "give --cluster, --degree or --topology");
 	if (args->cluster && args->servers)
 		return to_usage(call, "--servers is for synthetic clusters (--degree)");
 	if (args->cluster && args->bandwidth)
@@ -196,6 +233,9 @@ static const struct to_option plan_options[] = {
 	TO_LARGE_OPTION(offsetof(struct plan_args, large)),
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
+	{ "topology", 't', TO_OPTION_STRING, FIELD(topology), .argument = "WORD",
+	  .help = "links of a synthetic cluster: mesh:n,k, all servers that differ in one of the "
+		  "k digits, to base n, of their number (BCube with cables for its switches)" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },
