@@ -9,6 +9,8 @@
 
 #include "base/arena.h"
 #include "base/random.h"
+#include "graph/tree_shares.h"
+#include "graph/tree_span.h"
 
 #define PACKING_WASTE 0.008	/* of the busiest link, that a number of trees may waste */
 #define PACKING_NEAR 1.001	/* times the bound, that is as good */
@@ -19,29 +21,16 @@
 #define NONE UINT32_MAX
 
 /*
- * A tree over @n_hops + 1 members.
- * @hops: pairs of members, as indices
- * @uses: edges that its hops take, once for each hop that takes them
- */
-struct tree {
-	unsigned int n_hops, n_uses, room;
-	uint32_t *hops, *uses;
-};
-
-/*
  * @load: per edge, seconds that it is busy
  * @trees: of all groups, one group after the other; @first: of each group
- * @near, @via, @far: per vertex the nearest member, the edge towards it, and the
- *	price of the way there
- * @out, @out_edge: edges at each vertex: out[x] .. out[x + 1] - 1
  */
 struct packing {
 	struct to_packing *in;
-	struct tree *trees;
+	struct to_tree *trees;
+	struct to_span span;
 	unsigned int *first;
-	double *load, *price, *far;
-	uint32_t *near, *via, *out, *out_edge, *part, *member_at, *heap, *heap_place;
-	struct packing_key { double price; uint32_t edge; } *keys;
+	double *load;
+	uint32_t *member_at;
 	uint64_t random;
 	struct to_arena arena;
 };
@@ -62,179 +51,6 @@ unsigned int to_tree_packing_count(unsigned int n_members, unsigned int n_links,
 	return best;
 }
 
-static uint32_t packing_part(uint32_t *part, uint32_t x)
-{
-	while (part[x] != x)
-		x = part[x] = part[part[x]];
-	return x;
-}
-
-/* ---- minimum spanning trees at the present prices ---- */
-
-static void packing_sift(struct packing *p, uint32_t i, uint32_t x)
-{
-	for (; i && p->far[p->heap[(i - 1) / 2]] > p->far[x]; i = (i - 1) / 2) {
-		p->heap[i] = p->heap[(i - 1) / 2];
-		p->heap_place[p->heap[i]] = i;
-	}
-	p->heap[i] = x;
-	p->heap_place[x] = i;
-}
-
-static uint32_t packing_pop(struct packing *p, uint32_t *n)
-{
-	uint32_t top = p->heap[0], x = p->heap[--*n], i = 0, k;
-
-	for (; (k = 2 * i + 1) < *n; i = k) {
-		if (k + 1 < *n && p->far[p->heap[k + 1]] < p->far[p->heap[k]])
-			k++;
-		if (p->far[p->heap[k]] >= p->far[x])
-			break;
-		p->heap[i] = p->heap[k];
-		p->heap_place[p->heap[i]] = i;
-	}
-	p->heap[i] = x;
-	p->heap_place[x] = i;
-	return top;
-}
-
-/* The member nearest to each vertex, itself for a member (Dijkstra). */
-static void packing_nearest(struct packing *p, const struct to_packing_group *group)
-{
-	const struct to_packing_edge *edges = p->in->edges;
-	uint32_t n = 0, x, i;
-
-	for (x = 0; x < p->in->n; x++) {
-		p->near[x] = p->via[x] = p->heap_place[x] = NONE;
-		p->far[x] = INFINITY;
-	}
-	for (i = 0; i < group->n_members; i++) {
-		x = group->members[i];
-		p->near[x] = i;
-		p->far[x] = 0;
-		packing_sift(p, n++, x);
-	}
-	if (group->n_members == p->in->n)
-		return;
-	while (n) {
-		x = packing_pop(p, &n);
-		for (i = p->out[x]; i < p->out[x + 1]; i++) {
-			uint32_t e = p->out_edge[i], y = edges[e].a ^ edges[e].b ^ x;
-			double far = p->far[x] + p->price[e];
-
-			if (far >= p->far[y])
-				continue;
-			p->far[y] = far;
-			p->near[y] = p->near[x];
-			p->via[y] = e;
-			packing_sift(p, p->heap_place[y] == NONE ? n++ : p->heap_place[y], y);
-		}
-	}
-}
-
-static int packing_compare(const void *a, const void *b)
-{
-	const struct packing_key *x = a, *y = b;
-
-	if (x->price != y->price)
-		return x->price > y->price ? 1 : -1;
-	return (x->edge > y->edge) - (x->edge < y->edge);
-}
-
-static int packing_use(struct tree *tree, uint32_t edge)
-{
-	if (tree->n_uses == tree->room) {
-		unsigned int room = 2 * tree->room + 16;
-		uint32_t *more = reallocarray(tree->uses, room, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		tree->uses = more;
-		tree->room = room;
-	}
-	tree->uses[tree->n_uses++] = edge;
-	return 0;
-}
-
-/* Take the edges from @x to its nearest member. */
-static int packing_walk(struct packing *p, struct tree *tree, uint32_t x)
-{
-	int ret = 0;
-
-	while (!ret && p->via[x] != NONE) {
-		uint32_t e = p->via[x];
-
-		ret = packing_use(tree, e);
-		x ^= p->in->edges[e].a ^ p->in->edges[e].b;
-	}
-	return ret;
-}
-
-/* Is @e a detour between the nearest members of its ends, which another edge joins? */
-static bool packing_detour(const struct packing *p, const struct to_packing_group *group,
-			   uint32_t e)
-{
-	const struct to_packing_edge *edges = p->in->edges;
-	uint32_t x = group->members[p->near[edges[e].a]];
-	uint32_t y = group->members[p->near[edges[e].b]], i;
-
-	if ((edges[e].a == x && edges[e].b == y) || group->n_members == p->in->n)
-		return false;
-	for (i = p->out[x]; i < p->out[x + 1]; i++)
-		if ((edges[p->out_edge[i]].a ^ edges[p->out_edge[i]].b ^ x) == y)
-			return true;
-	return false;
-}
-
-/*
- * The minimum spanning tree of @group, over the distances of its members.
- * @tree: gets it; NULL for its price alone, in @price
- */
-static int packing_span(struct packing *p, const struct to_packing_group *group, struct tree *tree,
-			double *price)
-{
-	const struct to_packing_edge *edges = p->in->edges;
-	unsigned int n = 0, joined = 1, i;
-	int ret = 0;
-
-	packing_nearest(p, group);
-	for (i = 0; i < p->in->n_edges; i++) {
-		uint32_t a = edges[i].a, b = edges[i].b;
-
-		if (p->near[a] != p->near[b] && p->near[a] != NONE && p->near[b] != NONE &&
-		    !(tree && packing_detour(p, group, i)))
-			p->keys[n++] = (struct packing_key){
-				p->far[a] + p->price[i] + p->far[b], i };
-	}
-	qsort(p->keys, n, sizeof(*p->keys), packing_compare);
-	for (i = 0; i < group->n_members; i++)
-		p->part[i] = i;
-	*price = 0;
-	if (tree)
-		tree->n_uses = tree->n_hops = 0;
-	for (i = 0; !ret && i < n && joined < group->n_members; i++) {
-		uint32_t e = p->keys[i].edge, a = edges[e].a, b = edges[e].b;
-		uint32_t u = packing_part(p->part, p->near[a]);
-		uint32_t v = packing_part(p->part, p->near[b]);
-
-		if (u == v)
-			continue;
-		p->part[u] = v;
-		joined++;
-		*price += p->keys[i].price;
-		if (!tree)
-			continue;
-		tree->hops[2 * tree->n_hops] = p->near[a];
-		tree->hops[2 * tree->n_hops++ + 1] = p->near[b];
-		ret = packing_use(tree, e);
-		if (!ret)
-			ret = packing_walk(p, tree, a);
-		if (!ret)
-			ret = packing_walk(p, tree, b);
-	}
-	return ret || joined == group->n_members ? ret : -ENOTCONN;
-}
-
 static double packing_quantum(const struct packing *p, const struct to_packing_group *group,
 			      uint32_t edge)
 {
@@ -242,7 +58,7 @@ static double packing_quantum(const struct packing *p, const struct to_packing_g
 }
 
 static void packing_load(struct packing *p, const struct to_packing_group *group,
-			 const struct tree *tree, double sign)
+			 const struct to_tree *tree, double sign)
 {
 	for (unsigned int i = 0; i < tree->n_uses; i++)
 		p->load[tree->uses[i]] += sign * packing_quantum(p, group, tree->uses[i]);
@@ -275,10 +91,10 @@ static int packing_bound(struct packing *p, double steepness)
 
 		all += price;
 		value += price * p->in->edges[e].busy;
-		p->price[e] = price * p->in->edges[e].seconds_per_byte;
+		p->span.price[e] = price * p->in->edges[e].seconds_per_byte;
 	}
 	for (g = 0; !ret && g < p->in->n_groups; g++) {
-		ret = packing_span(p, &p->in->groups[g], NULL, &tree);
+		ret = to_span_tree(&p->span, &p->in->groups[g], NULL, &tree);
 		value += p->in->groups[g].bytes * tree;
 	}
 	if (!ret)
@@ -289,7 +105,7 @@ static int packing_bound(struct packing *p, double steepness)
 /* ---- trees at steepening prices ---- */
 
 static int packing_again(struct packing *p, const struct to_packing_group *group,
-			 struct tree *tree, double steepness)
+			 struct to_tree *tree, double steepness)
 {
 	double busiest, ignored;
 	uint32_t e;
@@ -302,10 +118,10 @@ static int packing_again(struct packing *p, const struct to_packing_group *group
 		double load = busiest > 0 ? (p->load[e] + quantum) / (busiest + quantum) : 1;
 		double noise = 1 + PACKING_NOISE * (to_random_next(&p->random) >> 40) / (1 << 24);
 
-		p->price[e] = p->in->edges[e].seconds_per_byte * noise *
+		p->span.price[e] = p->in->edges[e].seconds_per_byte * noise *
 			      exp(steepness * (load - 1));
 	}
-	ret = packing_span(p, group, tree, &ignored);
+	ret = to_span_tree(&p->span, group, tree, &ignored);
 	packing_load(p, group, tree, 1);
 	return ret;
 }
@@ -339,7 +155,7 @@ static int packing_pass(struct packing *p, double steepness)
 struct exchange {
 	struct packing *p;
 	const struct to_packing_group *group;
-	struct tree *trees;
+	struct to_tree *trees;
 	uint32_t *enter, *leave, *next, *head, *link, *stack;
 	bool *in;
 	uint32_t *from, *tree, *open, *queue;
@@ -351,7 +167,7 @@ static void exchange_number(struct exchange *x, unsigned int t)
 	const struct to_packing_edge *edges = x->p->in->edges;
 	unsigned int n = x->p->in->n, depth = 0, i;
 	uint32_t *enter = x->enter + (size_t)t * n, *leave = x->leave + (size_t)t * n, clock = 0;
-	const struct tree *tree = &x->trees[t];
+	const struct to_tree *tree = &x->trees[t];
 
 	/* per vertex a list of half edges: 2 i at a, 2 i + 1 at b of the i-th edge */
 	memset(x->head, 0xff, n * sizeof(*x->head));
@@ -399,7 +215,7 @@ static bool exchange_crosses(const struct exchange *x, unsigned int t, uint32_t 
 static void exchange_swap(struct exchange *x, unsigned int t, uint32_t e, uint32_t f)
 {
 	struct packing *p = x->p;
-	struct tree *tree = &x->trees[t];
+	struct to_tree *tree = &x->trees[t];
 	unsigned int i;
 
 	for (i = 0; tree->uses[i] != e; i++)
@@ -493,12 +309,30 @@ static int exchange_init(struct exchange *x, struct to_arena *arena)
 	return 0;
 }
 
+/* What the busiest edge is at least where it has whole trees of the one group of all vertices. */
+static double packing_whole(const struct packing *p)
+{
+	const struct to_packing_group *group = &p->in->groups[0];
+	double least = INFINITY;
+	uint32_t e;
+
+	if (p->in->n_groups > 1 || group->n_members < p->in->n)
+		return p->in->bound;
+	for (e = 0; e < p->in->n_edges; e++) {
+		double busy = p->in->edges[e].busy, quantum = packing_quantum(p, group, e);
+		double trees = fmax(ceil((p->in->bound - busy) / quantum - 1e-9), 0);
+
+		least = fmin(least, busy + trees * quantum);
+	}
+	return fmax(least, p->in->bound);
+}
+
 /* The least that the busiest edge can be, by exchanges in the trees of @g. */
 static int packing_exchange(struct packing *p, unsigned int g)
 {
 	struct exchange x = { .p = p, .group = &p->in->groups[g], .trees = &p->trees[p->first[g]] };
 	struct to_arena arena = { 0 };
-	double low = p->in->bound, high = packing_busiest(p);
+	double low = packing_whole(p), high = packing_busiest(p);
 	unsigned int i;
 	int ret = exchange_init(&x, &arena);
 
@@ -524,7 +358,7 @@ static int packing_init(struct packing *p)
 	const struct to_packing *in = p->in;
 	struct to_arena *arena = &p->arena;
 	unsigned int n_trees = 0, g, k;
-	uint32_t e, x;
+	uint32_t e;
 
 	p->first = to_arena_array(arena, in->n_groups + 1, sizeof(*p->first));
 	if (!p->first)
@@ -536,17 +370,7 @@ static int packing_init(struct packing *p)
 	p->first[g] = n_trees;
 	p->trees = to_arena_array(arena, n_trees, sizeof(*p->trees));
 	p->load = to_arena_array(arena, in->n_edges, sizeof(*p->load));
-	p->price = to_arena_array(arena, in->n_edges, sizeof(*p->price));
-	p->keys = to_arena_array(arena, in->n_edges, sizeof(*p->keys));
-	p->out_edge = to_arena_array(arena, 2 * (size_t)in->n_edges, sizeof(*p->out_edge));
-	p->out = to_arena_array(arena, in->n + 2, sizeof(*p->out));
-	p->far = to_arena_array(arena, in->n, sizeof(*p->far));
-	p->near = to_arena_array(arena, in->n, sizeof(*p->near));
-	p->via = to_arena_array(arena, in->n, sizeof(*p->via));
-	p->part = to_arena_array(arena, in->n, sizeof(*p->part));
 	p->member_at = to_arena_array(arena, in->n, sizeof(*p->member_at));
-	p->heap = to_arena_array(arena, in->n, sizeof(*p->heap));
-	p->heap_place = to_arena_array(arena, in->n, sizeof(*p->heap_place));
 	if (arena->failed)
 		return -ENOMEM;
 	for (g = 0; g < in->n_groups; g++)
@@ -556,100 +380,63 @@ static int packing_init(struct packing *p)
 			if (!p->trees[k].hops)
 				return -ENOMEM;
 		}
-	for (e = 0; e < in->n_edges; e++) {
+	for (e = 0; e < in->n_edges; e++)
 		p->load[e] = in->edges[e].busy;
-		p->out[in->edges[e].a + 2]++;
-		p->out[in->edges[e].b + 2]++;
-	}
-	for (x = 2; x < in->n + 2; x++)
-		p->out[x] += p->out[x - 1];
-	for (e = 0; e < in->n_edges; e++) {
-		p->out_edge[p->out[in->edges[e].a + 1]++] = e;
-		p->out_edge[p->out[in->edges[e].b + 1]++] = e;
-	}
-	return 0;
+	return to_span_init(&p->span, in, arena);
 }
 
-/* The end of the longest path from @from. @order: gets the members as they come, @up: whence. */
-static uint32_t packing_farthest(const struct tree *tree, uint32_t from, uint32_t *order,
-				 uint32_t *up, const uint32_t *head, const uint32_t *link)
+/* Trees of equal shares, as many as asked for. */
+static int packing_equal(struct packing *p)
 {
-	unsigned int n = 0, i;
+	struct to_packing *in = p->in;
+	unsigned int pass, g, k;
+	int ret = 0;
 
-	order[n++] = from;
-	up[from] = from;
-	for (i = 0; i < n; i++) {
-		uint32_t x = order[i], half;
-
-		for (half = head[x]; half != NONE; half = link[half]) {
-			uint32_t y = tree->hops[half ^ 1];
-
-			if (y == up[x])
-				continue;
-			up[y] = x;
-			order[n++] = y;
-		}
-	}
-	return order[n - 1];
-}
-
-/* Root every tree at its centre: half way along a longest path. */
-static int packing_root(const struct to_packing_group *group, const struct tree *tree, uint32_t *parents)
-{
-	unsigned int n = group->n_members, length = 0, i;
-	uint32_t *head = malloc(4 * (size_t)n * sizeof(*head));
-	uint32_t *order = head ? head + n : NULL, *link = head ? head + 2 * (size_t)n : NULL;
-	uint32_t end, x;
-
-	if (!head)
-		return -ENOMEM;
-	memset(head, 0xff, n * sizeof(*head));
-	for (i = 0; i < 2 * tree->n_hops; i++) {
-		link[i] = head[tree->hops[i]];
-		head[tree->hops[i]] = i;
-	}
-	end = packing_farthest(tree, 0, order, parents, head, link);
-	end = packing_farthest(tree, end, order, parents, head, link);
-	for (x = end; parents[x] != x; x = parents[x])
-		length++;
-	for (x = end, i = 0; i < length / 2; i++)
-		x = parents[x];
-	packing_farthest(tree, x, order, parents, head, link);
-	free(head);
-	return 0;
-}
-
-int to_tree_packing(struct to_packing *in)
-{
-	struct packing p = { .in = in, .random = in->seed };
-	unsigned int g, k, pass;
-	int ret = packing_init(&p);
-
-	in->busiest = in->bound = 0;
 	for (pass = 0; !ret && pass < in->passes; pass++) {
 		double part = in->passes > 1 ? (double)pass / (in->passes - 1) : 0;
 		double steepness = PACKING_STEEP_MIN *
 				   pow(PACKING_STEEP_MAX / PACKING_STEEP_MIN, part);
 
-		ret = packing_pass(&p, steepness);
+		ret = packing_pass(p, steepness);
 		if (!ret && !pass)
-			ret = packing_bound(&p, 0);
+			ret = packing_bound(p, 0);
 		if (!ret)
-			ret = packing_bound(&p, steepness);
-		if (packing_busiest(&p) <= in->bound * PACKING_NEAR)
+			ret = packing_bound(p, steepness);
+		if (packing_busiest(p) <= packing_whole(p) * PACKING_NEAR)
 			break;
 	}
 	for (g = 0; !ret && g < in->n_groups; g++)
 		if (in->groups[g].n_members == in->n)
-			ret = packing_exchange(&p, g);
-	in->busiest = packing_busiest(&p);
+			ret = packing_exchange(p, g);
+	in->busiest = packing_busiest(p);
 	for (k = 0; !ret && k < in->n_edges; k++)
-		in->edges[k].trees = p.load[k] - in->edges[k].busy;
-	for (g = 0; !ret && g < in->n_groups; g++)
-		for (k = 0; !ret && k < in->groups[g].n_trees; k++)
-			ret = packing_root(&in->groups[g], &p.trees[p.first[g] + k],
+		in->edges[k].trees = p->load[k] - in->edges[k].busy;
+	for (g = 0; !ret && g < in->n_groups; g++) {
+		for (k = 0; !ret && k < in->groups[g].n_trees; k++) {
+			in->groups[g].shares[k] = 1.0 / in->groups[g].n_trees;
+			ret = to_span_root(&in->groups[g], &p->trees[p->first[g] + k],
 					   in->groups[g].parents +
 					   (size_t)k * in->groups[g].n_members);
+		}
+	}
+	return ret;
+}
+
+int to_tree_packing(struct to_packing *in)
+{
+	struct packing p = { .in = in, .random = in->seed };
+	bool small = in->n_groups;
+	unsigned int g;
+	int ret;
+
+	in->busiest = in->bound = 0;
+	for (g = 0; g < in->n_groups; g++)
+		small &= in->groups[g].n_trees > in->n_edges;
+	if (small)
+		return to_tree_shares(in);
+	ret = packing_init(&p);
+	if (!ret)
+		ret = packing_equal(&p);
 	for (g = 0; p.trees && g < p.first[in->n_groups]; g++)
 		free(p.trees[g].uses);
 	to_arena_free(&p.arena);

@@ -29,8 +29,10 @@ struct to_packing_edge {
 /**
  * struct to_packing_group - vertices that trees join
  * @members: some or all vertices, two at least; each is there once
- * @bytes: that its trees carry, all the same part of it
- * @n_trees: how many, see to_tree_packing_count()
+ * @bytes: that its trees carry
+ * @n_trees: at most; gets how many there are. Where all groups may have more than there
+ *	are edges, shares are free; else they are equal, see to_tree_packing_count().
+ * @shares: gets that of @bytes that each tree carries; they add up to 1
  * @parents: gets n_trees x n_members, row = a tree: per member the next member
  *	towards the root, itself at the root, all as indices into @members. A
  *	hop takes the edge between its members, or goes along other vertices where
@@ -39,7 +41,7 @@ struct to_packing_edge {
 struct to_packing_group {
 	unsigned int n_members, n_trees;
 	const uint32_t *members;
-	double bytes;
+	double bytes, *shares;
 	uint32_t *parents;
 };
 
@@ -73,13 +75,14 @@ unsigned int to_tree_packing_count(unsigned int n_members, unsigned int n_links,
  * to_tree_packing() - choose the trees of all groups so that the busiest edge is
  *	little busy
  *
- * Trees are minimum spanning trees at prices that grow with the loads of the
- * edges (N. Garg and J. Könemann, "Faster and simpler algorithms for multicommodity flow",
- * 1998), chosen again one by one as prices steepen; of groups that are not all vertices
- * those over the distances between members (K. Mehlhorn, "A faster approximation
- * algorithm for the Steiner problem in graphs", 1988). Edges that are busier than need be
- * then leave trees of all vertices along shortest augmenting paths of exchanges, as for
- * matroid union (J. Edmonds, "Matroid partition", 1968).
+ * Free shares are the optimum of a linear program whose columns are minimum spanning trees
+ * at the prices that its basis has, see simplex.h. Equal ones are minimum spanning trees
+ * at prices that grow with the loads of the edges (N. Garg and J. Könemann, "Faster and
+ * simpler algorithms for multicommodity flow", 1998), chosen again one by one as prices
+ * steepen; edges that are busier than need be then leave trees of all vertices along
+ * shortest augmenting paths of exchanges, as for matroid union (J. Edmonds, "Matroid
+ * partition", 1968). Groups that are not all vertices get trees over the distances between
+ * their members, see to_span_tree().
  *
  * Roots are centres of their trees. Same input, same trees.
  *

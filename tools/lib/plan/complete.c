@@ -29,14 +29,19 @@ int to_complete_primaries(struct to_plan *plan, struct to_layout *layout, unsign
 	return ret ? ret : to_plan_index(plan);
 }
 
+int to_complete_backups(struct to_plan *plan, struct to_figures *figures, struct to_error *err)
+{
+	int ret = to_routing_backups(plan, err);
+
+	return ret ? ret : to_complete_predictions(plan, figures);
+}
+
 int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
 		     struct to_figures *figures, struct to_error *err)
 {
 	int ret = to_complete_primaries(plan, layout, effort, err);
 
-	if (!ret)
-		ret = to_routing_backups(plan, err);
-	if (!ret && figures)
-		ret = to_complete_predictions(plan, figures);
-	return ret;
+	if (ret)
+		return ret;
+	return figures ? to_complete_backups(plan, figures, err) : to_routing_backups(plan, err);
 }

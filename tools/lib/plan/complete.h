@@ -24,10 +24,13 @@ int to_complete_plan(struct to_plan *plan, struct to_layout *layout, unsigned in
 /**
  * to_complete_primaries() - the same without backups and alternates, nor predictions
  *
- * Enough to see what a layout is worth; to_routing_backups() adds the rest.
+ * Enough to see what a layout is worth; to_complete_backups() adds the rest.
  */
 int to_complete_primaries(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
 			  struct to_error *err);
+
+/** to_complete_backups() - what to_complete_primaries() leaves out of to_complete_plan() */
+int to_complete_backups(struct to_plan *plan, struct to_figures *figures, struct to_error *err);
 
 /**
  * to_complete_predictions() - make to_plan.predictions

@@ -13,7 +13,9 @@
 #define TREES_PASSES 16		/* over all trees of a packing */
 #define TREES_STEPS 8e6		/* turns of packing and routing, for each server and link */
 #define TREES_TURNS_MAX 3
-#define TREES_GAIN 0.9999	/* times the time before, that trees and further turns are worth */
+#define TREES_GAIN 0.9999	/* times the time before, that trees are worth */
+#define TREES_GAIN_TURN 0.999	/* times the time before, that a further turn is worth */
+#define TREES_BOUND 1.001	/* times the bound, that is as good */
 /*
  * Trees around MP transfers leave links idle while there are none of these, so that
  * AllReduce alone takes longer: times the time of trees that share all links evenly.
@@ -128,8 +130,10 @@ static void trees_free(struct to_packing *packing)
 {
 	unsigned int g;
 
-	for (g = 0; packing->groups && g < packing->n_groups; g++)
+	for (g = 0; packing->groups && g < packing->n_groups; g++) {
+		free(packing->groups[g].shares);
 		free(packing->groups[g].parents);
+	}
 	free(packing->groups);
 	free(packing->edges);
 }
@@ -161,7 +165,8 @@ static int trees_pack(const struct to_plan *plan, uint64_t seed, bool around,
 			to->n_trees = to_tree_packing_count(demand->n, trees_links(packing),
 							    TREES_MOST);
 		to->parents = calloc((size_t)to->n_trees * to->n_members, sizeof(*to->parents));
-		if (!to->parents)
+		to->shares = calloc(to->n_trees, sizeof(*to->shares));
+		if (!to->parents || !to->shares)
 			ret = -ENOMEM;
 	}
 	return ret ? ret : to_tree_packing(packing);
@@ -174,7 +179,7 @@ static int trees_copy(struct to_allreduce_tree *tree, unsigned int group,
 	unsigned int n = from->n_members, i;
 	const uint32_t *up = from->parents + (size_t)k * n;
 
-	*tree = (struct to_allreduce_tree){ .group = group, .n = n, .share = 1.0 / from->n_trees };
+	*tree = (struct to_allreduce_tree){ .group = group, .n = n, .share = from->shares[k] };
 	tree->parents = calloc(n, sizeof(*tree->parents));
 	if (!tree->parents)
 		return -ENOMEM;
@@ -262,29 +267,38 @@ static bool trees_around(const struct to_plan *plan, const struct to_figures *fi
 	       (figures->allreduce_time_bound + trees_mp_bound(plan, figures)) * TREES_AROUND;
 }
 
-/* One turn: pack, route, and keep what is faster. Return: whether that is, or an errno. */
+/*
+ * One turn: pack, route, and keep what is faster. Return: whether a further one may gain, or an
+ * errno.
+ */
 static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, bool around,
 		      struct to_figures *figures, struct to_error *err)
 {
+	double before = figures->comm_time;
 	struct to_packing packing = { 0 };
-	int ret = trees_pack(plan, seed, around, &packing);
-	struct to_plan *other = ret ? NULL : trees_plan(plan);
 	struct to_figures now = { 0 };
 	struct to_layout layout;
-	bool faster;
+	struct to_plan *other;
+	int ret = trees_pack(plan, seed, around, &packing);
 
-	if (!ret)
-		ret = other ? trees_layout(plan, &packing, &layout) : -ENOMEM;
+	/* what packing does not gain, routing will not */
+	if (ret || packing.busiest >= (around ? before : figures->allreduce_time) * TREES_GAIN) {
+		trees_free(&packing);
+		return ret;
+	}
+	other = trees_plan(plan);
+	ret = other ? trees_layout(plan, &packing, &layout) : -ENOMEM;
 	trees_free(&packing);
 	if (!ret)
-		ret = to_complete_plan(other, &layout, effort, &now, err);
-	faster = !ret && now.comm_time < figures->comm_time * TREES_GAIN;
-	if (faster) {
+		ret = to_complete_primaries(other, &layout, effort, err);
+	if (!ret)
+		ret = to_predict_plan(other, &now);
+	if (!ret && now.comm_time < before * TREES_GAIN) {
 		to_plan_swap_layouts(plan, other);
 		*figures = now;
 	}
 	to_plan_free(other);
-	return ret ? ret : faster;
+	return ret ? ret : figures->comm_time < before * TREES_GAIN_TURN;
 }
 
 int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
@@ -294,7 +308,9 @@ int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
 	unsigned int turns = fmin(fmax(to_effort_steps(TREES_STEPS, effort) / size, 1),
 				  TREES_TURNS_MAX), turn;
 	const bool around = trees_around(plan, figures);
-	int ret = figures->allreduce_time > 0;
+	int ret = figures->comm_time > figures->comm_time_bound * TREES_BOUND &&
+		  (around || figures->allreduce_time >
+			     figures->allreduce_time_bound * TREES_BOUND);
 
 	for (turn = 0; ret > 0 && turn < (around ? turns : 1); turn++)
 		ret = trees_turn(plan, effort, 1 + turn, around, figures, err);

@@ -8,19 +8,20 @@
 
 /**
  * to_packed_trees_try() - trees instead of the rings of @plan, where they are faster
- * @plan: complete; keeps its links
- * @effort: as for to_complete_plan()
+ * @plan: as of to_complete_primaries(), and so it leaves; keeps its links
+ * @effort: as there
  * @figures: of @plan; gets those that it has then
  *
  * The trees of all groups are packed on all links alike, or, where the bounds of
  * AllReduce and MP transfers add up to a twentieth more than that of both together,
  * around MP transfers as they are routed (see tree_packing.h), in turns with routing
- * while that gains something. Where trees are not faster, @plan stays as it is.
+ * while that gains something. Where trees are not faster, @plan stays as it is; where its
+ * time is the bound already, none are packed.
  *
  * A hop of a tree takes links both ways, so simplex links carry trees only where they
  * lead there and back.
  *
- * Return: 0, or as to_complete_plan().
+ * Return: 0, or as to_complete_primaries().
  */
 int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
 			struct to_figures *figures, struct to_error *err);

@@ -464,9 +464,14 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	if (!ret)
 		ret = repair_rings(r, plan->cluster, how, &layout);
 	if (!ret)
-		ret = to_complete_plan(plan, &layout, effort, figures, err);
-	if (!ret && how == TO_REPAIR_ANEW && repair_packed(r->plan))
-		ret = to_packed_trees_try(plan, effort, figures, err);
+		ret = to_complete_primaries(plan, &layout, effort, err);
+	if (!ret && how == TO_REPAIR_ANEW && repair_packed(r->plan)) {
+		ret = to_predict_plan(plan, figures);
+		if (!ret)
+			ret = to_packed_trees_try(plan, effort, figures, err);
+	}
+	if (!ret)
+		ret = to_complete_backups(plan, figures, err);
 	to_layout_free(&layout);
 	if (ret)
 		to_plan_free(plan);

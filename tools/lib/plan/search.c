@@ -24,10 +24,14 @@ int to_search_complete(struct to_plan *plan, struct to_layout *layout,
 		       const struct to_search *search, struct to_figures *figures,
 		       struct to_error *err)
 {
-	int ret = to_complete_plan(plan, layout, search->effort, figures, err);
+	int ret = to_complete_primaries(plan, layout, search->effort, err);
 
-	return ret || search->rings || search->family ? ret :
-	       to_packed_trees_try(plan, search->effort, figures, err);
+	if (!ret && !search->rings && !search->family) {
+		ret = to_predict_plan(plan, figures);
+		if (!ret)
+			ret = to_packed_trees_try(plan, search->effort, figures, err);
+	}
+	return ret ? ret : to_complete_backups(plan, figures, err);
 }
 
 /* Route @topology in @plan, only to see what it is worth. */
