@@ -285,6 +285,53 @@ def schedule():
     assert len(browser.shot("schedule").getcolors(1 << 24)) > 100, "a blank picture"
 
 
+def comparison():
+    """Two plans: their figures, what is cut and made, both drawn; keys, names, sizes."""
+    job = {"format": "topoopt-job", "version": 1, "name": "<i>two", "servers": 12, "allreduce": [],
+           "mp": [{"from": str(i), "to": str((i + 5) % 12), "bytes": 1 << 30} for i in range(12)]}
+    with open(f"{work}/job.json", "w") as out:
+        json.dump(job, out)
+    plans = [plan("prototype-12", "--job", "examples/prototype-12/job.json", "--degree", "4", "--effort", "1"),
+             plan("apart", "--job", f"{work}/job.json", "--degree", "4", "--effort", "1")]
+    toctl("report", plans[0][0], plans[1][0], "-o", f"{work}/two.html")
+    links = [{tuple(sorted((link["a"], link["b"]))) for link in made["links"]} for _, made in plans]
+    cut, new = links[0] - links[1], links[1] - links[0]
+    assert cut and new, links
+    browser.open(f"{work}/two.html")
+    assert browser.said() == [], browser.said()
+    assert [url for url in browser.fetched() if not url.startswith("data:")] == [
+        f"file://{work}/two.html"], browser.fetched()
+    rows = browser.run("""[...document.querySelectorAll("#patches tbody tr")].map((row) =>
+        [...row.children].map((cell) => cell.textContent))""")
+    assert {tuple(sorted(row[1:])) for row in rows if row[0] == "cut"} == cut, rows
+    assert {tuple(sorted(row[1:])) for row in rows if row[0] == "made"} == new, rows
+    counts = browser.run("""[...document.querySelectorAll("#topologies .drawing")].map((at) =>
+        [".server", ".link", ".link.dark", ".link.made"].map((what) => at.querySelectorAll(what).length))""")
+    assert counts == [[12, len(links[0]), len(cut), 0], [12, len(links[1]), 0, len(new)]], counts
+    truth = [json.loads(toctl("verify", "--json", path)) for path, _ in plans]
+    row = browser.run("""[...document.querySelectorAll("#compared tbody tr")].map((row) =>
+        row.lastElementChild.textContent)""")
+    assert len(row) == 8, row
+    change = 100 * (truth[1]["comm_time_s"] / truth[0]["comm_time_s"] - 1)
+    assert row[0].startswith(f"{change:+.1f}"), (row, change)
+    browser.run("document.querySelector('#topologies .server[data-server=\"3\"]').focus()")
+    browser.press("Enter")
+    assert browser.run("""[...document.querySelectorAll(".server[aria-pressed=true]")].map((at) =>
+        at.getAttribute("aria-label")).join()""") == "s3,s3", "a server is not selected in both"
+    assert browser.nameless() == [], browser.nameless()
+    assert browser.run("document.querySelectorAll('#loads svg image').length") == 2
+    for scheme, width in ("light", 1280), ("dark", 1280), ("light", 390):
+        browser.open(f"{work}/two.html", scheme, width=width)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
+        assert len(browser.shot(f"two-{scheme}-{width}").getcolors(1 << 24)) > 100, "a blank picture"
+    other = subprocess.run([TOCTL, "report", plans[0][0], f"{work}/ring-4.json"], capture_output=True,
+                           text=True, check=False)
+    assert other.returncode == 1 and "has other servers than" in other.stderr, other.stderr
+    other = subprocess.run([TOCTL, "report", plans[0][0], plans[1][0], "-o", plans[1][0]],
+                           capture_output=True, text=True, check=False)
+    assert other.returncode == 2 and os.path.getsize(plans[1][0]) > 1000, other.stderr
+
+
 tests = {
     "twelve servers: the page is whole, and shows links and routes of a server": prototype,
     "128 servers: the page is whole": hybrid,
@@ -298,6 +345,7 @@ tests = {
     "the ports of a patch panel to join": panel,
     "a plan that is not valid says so": broken,
     "a schedule of chunks over dimensions": schedule,
+    "two plans beside each other": comparison,
 }
 
 need_chromium()

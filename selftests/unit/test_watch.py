@@ -254,7 +254,7 @@ def token():
 
 def stroke(link):
     return f"""(() => {{ const at = [...document.querySelectorAll("#topology .drawing .link")].find((at) =>
-        linkName(links[at.dataset.link]).split(" – ").includes("{link}"));
+        links[at.dataset.link].ends.includes("{link}"));
         return at ? getComputedStyle(at).stroke + getComputedStyle(at).strokeDasharray : "none"; }})()"""
 
 

@@ -4,9 +4,31 @@
 const LINKS_SHOWN = 12;
 
 let plan = null, status = null, traffic = null, view = 0;
+let links = [];		/* of the plan in force; each with arcs: what a look says of its directions */
+let made = new Set();	/* names of those that the last change made */
+let chosen = -1;	/* server that is looked at */
 const about = html("div", { class: "about", "aria-live": "polite" });
-const topology = liveTopology(document.querySelector("#topology .drawing"), select);
+const topology = circle(document.querySelector("#topology .drawing"), select, linkText);
 const story = timeline(byId("timeline"));
+
+/* --- links --------------------------------------------------------------- */
+
+const isDark = (link) => link.arcs.some((arc) => !arc.lit);
+
+function linkText(link) {
+	const arcText = (arc) => arc.utilisation === undefined ? "not counted yet" :
+		`${(100 * arc.utilisation).toFixed(1)} %, ${(arc.bps / 1e9).toFixed(2)} Gbit/s`;
+
+	return link.name + (isDark(link) ? ": no light" : "") + link.arcs.map((arc) =>
+		`\n${arc.from} → ${arc.to}: ${arcText(arc)}`).join("");
+}
+
+/* Links in the colour of the busier direction, or as dark. */
+function paint() {
+	topology.paint(chosen, (link) => ({ dark: isDark(link), made: made.has(link.name),
+		stroke: link.arcs.length ? busyColor(Math.max(...link.arcs.map((arc) => arc.utilisation || 0))) : "" }),
+	(server) => !!status && !status.servers[server].reached);
+}
 
 /* --- a server ------------------------------------------------------------ */
 
@@ -60,7 +82,7 @@ function describe() {
 
 function select(server) {
 	chosen = server;
-	topology.paint(status);
+	paint();
 	describe();
 }
 
@@ -122,7 +144,7 @@ function showMatrices() {
 
 byId("matrix").append(says, choose, pair);
 
-/* --- links --------------------------------------------------------------- */
+/* --- busiest links ------------------------------------------------------- */
 
 const linkRows = html("tbody", {});
 
@@ -153,7 +175,7 @@ function tell(text, state) {
 }
 
 function onPlan(next) {
-	const before = new Set(links.map(linkName)), first = !plan;
+	const before = new Set(links.map((link) => link.name)), first = !plan;
 
 	plan = next;
 	servers = plan.servers;
@@ -161,11 +183,12 @@ function onPlan(next) {
 	document.querySelector("h1").textContent = plan.job;
 	links = linksOf(plan);
 	serverAt = new Map(servers.flatMap((server, i) => server.ports.map((port) => [`${server.name}:${port}`, i])));
-	topology.make(new Set(first ? [] : links.map(linkName).filter((name) => !before.has(name))));
+	made = new Set(first ? [] : links.map((link) => link.name).filter((name) => !before.has(name)));
+	topology.make(links);
 	names.replaceChildren(...servers.map((server) => html("option", { value: server.name })));
 	byId("summary").textContent = `${servers.length} servers, ${links.length} ${plan.duplex ? "duplex" : "simplex"} links`;
 	status = null;
-	topology.paint(status);
+	paint();
 	describe();
 }
 
@@ -174,11 +197,11 @@ function onStatus(next) {
 	const arcAt = new Map(status.links.map((arc) => [arc.from + " " + arc.to, arc]));
 
 	for (const link of links) {
-		const [a, b] = [portOf(link.a, link.aPort), portOf(link.b, link.bPort)];
+		const [a, b] = link.ends;
 
 		link.arcs = [arcAt.get(a + " " + b), arcAt.get(b + " " + a)].filter(Boolean);
 	}
-	topology.paint(status);
+	paint();
 	describe();
 	showMatrices();
 	showLinks();
@@ -217,7 +240,7 @@ function side() {
 			html("div", { class: "legend", style: "justify-content:space-between" },
 				html("span", {}, "idle"), html("span", {}, "utilisation"), html("span", {}, "full")));
 		if (status) {
-			topology.paint(status);
+			paint();
 			showMatrices();
 		}
 	});

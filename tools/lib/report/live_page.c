@@ -12,7 +12,7 @@ __asm__(".section .rodata\n"
 	"live_js: .incbin \"report/page.js\"\n"
 	".incbin \"report/heatmap.js\"\n"
 	".incbin \"report/timeline.js\"\n"
-	".incbin \"report/live_topology.js\"\n"
+	".incbin \"report/circle.js\"\n"
 	".incbin \"report/live.js\"\n.byte 0\n"
 	".previous\n");
 

@@ -53,7 +53,7 @@ static int report_count_hops(struct to_report *r)
 	return dst == n ? 0 : -ENOMEM;
 }
 
-static int report_compute(struct to_report *r, struct to_error *err)
+int to_report_compute(struct to_report *r, struct to_error *err)
 {
 	const struct to_cluster *c = r->plan->cluster;
 	int ret = to_verify(r->plan, report_line, r, &r->verdict);
@@ -73,7 +73,7 @@ static int report_compute(struct to_report *r, struct to_error *err)
 	return 0;
 }
 
-static void report_free(struct to_report *r)
+void to_report_free(struct to_report *r)
 {
 	unsigned int i;
 
@@ -393,10 +393,10 @@ int to_report_save(const struct to_plan *plan, const char *version, const char *
 		   struct to_error *err)
 {
 	struct to_report r = { .plan = plan, .version = version };
-	int ret = report_compute(&r, err);
+	int ret = to_report_compute(&r, err);
 
 	if (!ret)
 		ret = to_file_write(path, report_write, &r, err);
-	report_free(&r);
+	to_report_free(&r);
 	return ret;
 }

@@ -62,8 +62,7 @@ static void data_links(FILE *out, const struct to_cluster *c)
 	fprintf(out, "],\n");
 }
 
-/* Directions of links, each [from, to, link, bytes of AllReduce, of MP]. */
-static void data_arcs(FILE *out, const struct to_report *r)
+void to_report_print_arcs(FILE *out, const struct to_report *r)
 {
 	const struct to_graph *g = r->graph;
 	uint32_t a;
@@ -238,7 +237,7 @@ int to_report_print_data(FILE *out, const struct to_report *r)
 	ret = to_report_print_plan(out, plan);
 	if (ret)
 		return ret;
-	data_arcs(out, r);
+	to_report_print_arcs(out, r);
 	data_hops(out, r);
 	if (r->graph->n <= TO_REPORT_DETAIL)
 		data_tables(out, r);

@@ -30,6 +30,13 @@ struct to_report {
 	uint64_t *hops;
 };
 
+/** to_report_compute() - all but plan and version; freed also when it fails. As to_report_save() */
+int to_report_compute(struct to_report *report, struct to_error *err);
+void to_report_free(struct to_report *report);
+
+/** to_report_print_arcs() - a member: [from, to, link, bytes of AllReduce, of MP], a comma after it */
+void to_report_print_arcs(FILE *out, const struct to_report *report);
+
 /** to_report_print_plan() - members of an object, a comma after the last. 0 or -ENOMEM. */
 int to_report_print_plan(FILE *out, const struct to_plan *plan);
 

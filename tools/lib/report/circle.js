@@ -1,38 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Servers on a circle and their links as they are now. */
+/* Servers on a circle and the links between them, where links may change. */
 
 const CIRCLE = 400, LABEL_MOST = 12;
-let links = [];		/* of the plan in force; each with arcs: what a look says of its directions */
-let chosen = -1;	/* server that is looked at */
-let place = [];
 
-const linkName = (link) => `${portOf(link.a, link.aPort)} – ${portOf(link.b, link.bPort)}`;
-
+/* Links of a plan, each with its name: both ports. */
 function linksOf(plan) {
-	return plan.links.map(([a, aPort, b, bPort, use, ring, tree, bandwidth], index) =>
-		({ index, a, aPort, b, bPort, use: plan.uses[use], ring, tree, bandwidth, arcs: [] }));
-}
+	const portName = (server, port) => `${plan.servers[server].name}:${plan.servers[server].ports[port]}`;
 
-/* What is known of a link: whether it has light, and how busy its busier direction is. */
-const isDark = (link) => link.arcs.some((arc) => !arc.lit);
-const busyOf = (link) => Math.max(0, ...link.arcs.map((arc) => arc.utilisation || 0));
+	return plan.links.map(([a, aPort, b, bPort, use, ring, tree, bandwidth], index) =>
+		({ index, a, b, ends: [portName(a, aPort), portName(b, bPort)], bandwidth, arcs: [],
+			name: `${portName(a, aPort)} – ${portName(b, bPort)}` }));
+}
 
 /* Colour of a link; an idle one can still be seen. */
 const busyColor = (share) => css(color(0.35 + 0.65 * Math.min(1, share)));
 
-function arcText(arc) {
-	return arc.utilisation === undefined ? "not counted yet" :
-		`${(100 * arc.utilisation).toFixed(1)} %, ${(arc.bps / 1e9).toFixed(2)} Gbit/s`;
-}
-
-function linkText(link) {
-	return linkName(link) + (isDark(link) ? ": no light" : "") + link.arcs.map((arc) =>
-		`\n${arc.from} → ${arc.to}: ${arcText(arc)}`).join("");
-}
-
-/* Draw the links' state; makes the elements anew when @plan is another. */
-function liveTopology(drawing, select) {
-	let paths = [], points = [], root = null;
+/*
+ * Draws into @drawing: make() the elements of links, whose tip is told by @tipOf, and
+ * paint() how they are, whenever that changes. @select is told of a server, or of -1.
+ */
+function circle(drawing, select, tipOf) {
+	let paths = [], points = [], root = null, links = [], place = [], chosen = -1;
 
 	/* Links that join the same two servers, @same, lie side by side. */
 	function curve(link, same) {
@@ -45,13 +33,15 @@ function liveTopology(drawing, select) {
 		return `M${from.x.toFixed(1)} ${from.y.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${to.x.toFixed(1)} ${to.y.toFixed(1)}`;
 	}
 
-	function make(made) {
+	function make(list) {
+		const focus = drawing.contains(document.activeElement) && document.activeElement.dataset.server;
 		const n = servers.length, inside = n <= 24 && servers.every((server) => server.name.length <= 4);
 		const longest = Math.min(LABEL_MOST, Math.max(...servers.map((server) => server.name.length)));
 		const font = Math.max(4, Math.min(16, 2 * Math.PI * (CIRCLE + 14) / n * 0.92));
 		const extent = CIRCLE + (inside ? 40 : 24 + longest * font * 0.62);
 		const size = n <= 8 && inside ? 40 : inside ? 24 : Math.max(3, Math.min(9, 700 / n));
 
+		links = list;
 		place = servers.map((server, i) => {
 			const angle = 2 * Math.PI * i / n - Math.PI / 2;
 
@@ -64,8 +54,7 @@ function liveTopology(drawing, select) {
 		paths = links.map((link, i) => {
 			const path = svg("path", { class: "link", "data-link": i, d: curve(link, beside.get(ends(link))) });
 
-			path.classList.toggle("made", made.has(linkName(link)));
-			path.onmousemove = (event) => showTip(event, linkText(links[i]));
+			path.onmousemove = (event) => showTip(event, tipOf(links[i]));
 			path.onmouseleave = (event) => showTip(event, "");
 			return path;
 		});
@@ -94,25 +83,32 @@ function liveTopology(drawing, select) {
 			"aria-label": "Servers on a circle and the links between them" },
 		svg("g", {}, ...paths), svg("g", {}, ...points));
 		drawing.replaceChildren(root);
+		if (focus)
+			points[focus].focus();
 	}
 
-	/* Every link in the colour of how busy it is, or as dark; servers by how they are. */
-	function paint(status) {
-		paths.forEach((path, i) => {
-			const dark = isDark(links[i]);
-
-			path.classList.toggle("dark", dark);
-			path.style.stroke = dark || !links[i].arcs.length ? "" : busyColor(busyOf(links[i]));
-			path.classList.toggle("on", chosen >= 0 && (links[i].a === chosen || links[i].b === chosen));
-		});
+	/*
+	 * @server: the one that is chosen, or -1. @looks: a link's "dark", "made" and "stroke"
+	 * @lost: whether a server is.
+	 */
+	function paint(server, looks, lost) {
+		chosen = server;
 		root.classList.toggle("hot", chosen >= 0);
+		paths.forEach((path, i) => {
+			const { dark, made, stroke } = looks(links[i]);
+
+			path.classList.toggle("dark", !!dark);
+			path.classList.toggle("made", !!made);
+			path.style.stroke = dark ? "" : stroke;
+			path.classList.toggle("on", links[i].a === chosen || links[i].b === chosen);
+		});
 		points.forEach((point, i) => {
-			const server = status && status.servers[i];
+			const away = lost(i);
 
 			point.setAttribute("aria-pressed", i === chosen);
 			point.classList.toggle("from", i === chosen);
-			point.classList.toggle("lost", !!server && !server.reached);
-			point.setAttribute("aria-label", nameOf(i) + (server && !server.reached ? ", does not answer" : ""));
+			point.classList.toggle("lost", away);
+			point.setAttribute("aria-label", nameOf(i) + (away ? ", does not answer" : ""));
 		});
 	}
 
