@@ -77,6 +77,48 @@ assert d["iterations"] == 2 and d["packets"]["headers"] == 90 and count["cnps"] 
 packets --model examples/models/dlrm.json -n 4 -d 2 --budget 20 --batch 4
 said "a model" 'assert d["critical_path_s"]["compute"] > 0 and d["strategy"]'
 
+captured() { # NAME PYTHON, with the frames of the link to the switch as f: (time, length, bytes)
+	python3 - "$tmp/s1-switch.pcap" "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
+import json, struct, sys
+data, d, f, at = open(sys.argv[1], "rb").read(), json.load(open(sys.argv[2])), [], 24
+assert struct.unpack("<IHHiIII", data[:24]) == (0xa1b23c4d, 2, 4, 0, 0, 16384, 1)
+while at < len(data):
+	s, ns, captured, length = struct.unpack("<IIII", data[at:at + 16])
+	f.append((s * 10**9 + ns, length, data[at + 16:at + 16 + captured]))
+	at += 16 + captured
+assert at == len(data) and all(len(b) == n for t, n, b in f)
+assert [t for t, n, b in f] == sorted(t for t, n, b in f)
+link = next(l for l in d["links"] if l["from"] == "s1" and l["to"] == "switch")
+assert len(f) == link["packets"], (len(f), link)
+for t, n, b in f:
+	words = struct.unpack(">10H", b[14:34])
+	total = sum(words)
+	assert (total & 0xffff) + (total >> 16) == 0xffff or total % 0xffff == 0, words
+	assert words[1] + 14 == n
+exec(sys.argv[3])
+END
+	result $? "$1"
+}
+
+toctl=$(realpath "$toctl") && plan=$tmp/plan
+(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
+	--pcap s1,switch >out 2>err)
+captured "a capture of RoCEv2" '
+data = [(t, n, b) for t, n, b in f if b[42] < 0x10]
+assert sum(n - 58 for t, n, b in data) == link["bytes"]
+assert {b[42] for t, n, b in data} >= {0, 1, 2} and {b[42] for t, n, b in f} <= {0, 1, 2, 4, 0x11, 0x81}
+assert {struct.unpack(">H", b[36:38])[0] for t, n, b in f} == {4791}
+first = [int.from_bytes(b[51:54], "big") for t, n, b in data if b[47:50] == data[0][2][47:50]
+	and b[30:34] == data[0][2][30:34]]
+assert first == list(range(len(first)))'
+(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
+	--transport dctcp --pcap s1,switch >out 2>err)
+captured "a capture of TCP" '
+data = [(t, n, b) for t, n, b in f if n > 66]
+assert sum(n - 66 for t, n, b in data) == link["bytes"] and all(b[23] == 6 for t, n, b in f)'
+refuses "no link to capture" 1 '--pcap: no link "s1,s2", expected FROM,TO' \
+	"$tmp/plan" --fabric switch --level packet --pcap s1,s2
+
 run 0 simulate "$tmp/plan" --level packet --transport dctcp &&
 	grep -q '^  packets         dctcp, 4096 B and 90 B of headers: [0-9]* sent' "$tmp/out" &&
 	grep -q '^  longest queue   .*, for the link from s[0-7] to s[0-7]$' "$tmp/out"

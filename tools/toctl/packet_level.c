@@ -5,6 +5,7 @@
 #include <math.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -46,6 +47,7 @@ static void level_release(struct to_packet_level *level)
 void to_packet_level_free(struct to_packet_level *level)
 {
 	level_release(level);
+	free(level->addresses);
 	free(level->sum.links);
 }
 
@@ -85,6 +87,56 @@ static int level_add(struct to_packet_level *level, const struct to_packets *run
 	return 0;
 }
 
+/* Those of the plan, or as in clusters that toctl makes. */
+static int level_addresses(struct to_packet_level *level, const struct to_plan *plan, uint32_t n)
+{
+	free(level->addresses);
+	level->addresses = calloc(n, sizeof(*level->addresses));
+	for (uint32_t x = 0; level->addresses && x < n; x++) {
+		struct to_address address;
+
+		to_cluster_default_address(&address, 0, x + 1);
+		if (plan && plan->cluster->servers[x].address.has_v4)
+			address = plan->cluster->servers[x].address;
+		level->addresses[x] = ntohl(address.v4.s_addr);
+	}
+	return level->addresses ? 0 : -ENOMEM;
+}
+
+/* The vertex whose name is the @len bytes at @name, n_vertices for none. */
+static uint32_t level_vertex(const struct to_network *w, const char *name, size_t len)
+{
+	uint32_t x = 0;
+
+	while (x < w->n_vertices && (strlen(w->names[x]) != len || strncmp(w->names[x], name, len)))
+		x++;
+	return x;
+}
+
+/* Open the file for --pcap, NULL with @err set where that fails. */
+static FILE *level_capture(struct to_packet_level *level, const struct to_plan *plan,
+			   const struct to_network *w, struct to_error *err)
+{
+	const char *text = level->asked->pcap, *comma = strchr(text, ',');
+	const uint32_t from = comma ? level_vertex(w, text, comma - text) : w->n_vertices;
+	const uint32_t to = comma ? level_vertex(w, comma + 1, strlen(comma + 1)) : w->n_vertices;
+	char path[2 * TO_NAME_MAX + 8];
+	FILE *file;
+
+	if (strchr(text, '/') || from == w->n_vertices || to == w->n_vertices ||
+	    !to_packet_simulator_capture(level->simulator, from, to, NULL, NULL)) {
+		to_error_set(err, -EINVAL, "--pcap: no link \"%s\", expected FROM,TO", text);
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "%s-%s.pcap", w->names[from], w->names[to]);
+	file = level_addresses(level, plan, w->n_servers) ? NULL : fopen(path, "w");
+	if (file)
+		to_packet_simulator_capture(level->simulator, from, to, file, level->addresses);
+	else
+		to_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	return file;
+}
+
 const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
 						const struct to_router *router,
 						const struct to_plan *plan,
@@ -96,6 +148,7 @@ const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
 {
 	const bool tcp = level->asked->transport == TO_TRANSPORT_TCP ||
 			 level->asked->transport == TO_TRANSPORT_DCTCP;
+	FILE *capture = NULL;
 
 	level_release(level);
 	level_options(level, options->seed);
@@ -110,7 +163,16 @@ const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
 		return NULL;
 	to_packet_simulator_slow(level->simulator, slow);
 	to_packet_simulator_watch(level->simulator, watch, data);
+	if (level->asked->pcap) {
+		capture = level_capture(level, plan, router->network, err);
+		if (!capture)
+			return NULL;
+	}
 	level->last = to_packet_simulate(level->simulator, tasks, err);
+	if (capture && (ferror(capture) | fclose(capture))) {
+		to_error_set(err, -EIO, "--pcap: cannot write");
+		return NULL;
+	}
 	if (!level->last)
 		return NULL;
 	if (level_add(level, level->last, router->network->n_links)) {

@@ -12,6 +12,7 @@
 /** struct to_packet_level_options - 0 for the default; durations in ns */
 struct to_packet_level_options {
 	int transport;
+	const char *pcap;
 	uint64_t mtu, headers, queue_pairs, buffer, mark_min, mark_max;
 	uint64_t relay_cost, relay_ring, relay_queue, timeout;
 	bool no_pfc, no_relay_marks, no_headers;
@@ -56,7 +57,10 @@ struct to_packet_level_options {
 	  .with = "level", .help = "the queues of relays do not mark" }, \
 	{ "timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout), .argument = "TIME", \
 	  .min = 1000, .max = 100000000000, .with = "level", \
-	  .help = "without an ACK, after which a flow goes back; default: 67ms, TCP 200ms" }
+	  .help = "without an ACK, after which a flow goes back; default: 67ms, TCP 200ms" }, \
+	{ "pcap", 0, TO_OPTION_STRING, offsetof(type, member.pcap), .argument = "LINK", \
+	  .with = "level", \
+	  .help = "FROM,TO: write what that link sends, in the last iteration, to FROM-TO.pcap" }
 
 /**
  * struct to_packet_level - iterations at packet level
@@ -68,6 +72,7 @@ struct to_packet_level {
 	struct to_packet_options options;
 	struct to_packet_paths *paths;
 	struct to_packet_simulator *simulator;
+	uint32_t *addresses;		/* of the servers, for captures */
 	struct to_packets sum;
 	const struct to_packets *last;
 	unsigned int n;

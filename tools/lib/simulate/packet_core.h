@@ -9,9 +9,12 @@
  *	packet_transport.c	a flow's packets, ACKs and rate at its two ends
  *	packet_port.c		from queue to link to the next queue, and PFC
  *	packet_relay.c		a server between the ends
+ *	packet_capture.c	what a link sent, as a capture file
  *
  * Times are picoseconds, sizes bytes. Index UINT32_MAX is none.
  */
+
+#include <stdio.h>
 
 #include "simulate/iteration.h"
 #include "simulate/packet_events.h"
@@ -62,7 +65,7 @@ struct packet_port {
 	uint64_t free_at, cost, latency;
 	struct packet_queue control, data, ready;
 	uint32_t from, to;
-	bool from_server, to_server, turn, waits, paused, stopped;
+	bool from_server, to_server, captured, turn, waits, paused, stopped;
 	uint64_t queued, held, stop, go, room, mark_min, mark_max;
 	uint32_t queued_packets, ring;
 	uint64_t softirq, paused_since;
@@ -121,6 +124,12 @@ struct packet_leg {
 	uint32_t edges, n_feeders, n_feeds;
 };
 
+/* Where the packets of captured links go; @addresses: of servers, in host order. */
+struct packet_capture {
+	FILE *file;
+	const uint32_t *addresses;
+};
+
 struct to_packet_simulator {
 	struct to_packet_paths *routes;
 	struct to_packet_options options;
@@ -141,6 +150,7 @@ struct to_packet_simulator {
 	uint32_t *done, n_done;		/* tasks that have none left */
 	struct to_packets result;
 	const double *slow;		/* per server, or NULL */
+	struct packet_capture capture;
 	struct to_error *err;
 	int (*watch)(void *data, double done);
 	void *watch_data;

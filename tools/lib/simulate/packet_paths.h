@@ -9,6 +9,8 @@
 #include "simulate/router.h"
 
 #define TO_PATH_LINKS_MAX 64
+#define TO_PATH_ROCE_PORT 4791
+#define TO_PATH_SOURCE_PORT 49152	/* of the first flow: the first dynamic port of RFC 6335 */
 
 struct to_packet_paths;
 

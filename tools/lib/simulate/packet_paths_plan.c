@@ -11,9 +11,6 @@
 #include "routing/flow_hash.h"
 #include "simulate/packet_paths.h"
 
-#define PATHS_ROCE_PORT 4791
-#define PATHS_DYNAMIC_PORT 49152	/* the first of RFC 6335 */
-
 /*
  * @arc: that port q of server x sends into, [x * (slots - 1) + q]
  * @buckets: of each group of each server, [first_group[x] + g], NULL before it is used
@@ -57,8 +54,8 @@ static struct to_flow_tuple paths_plan_tuple(const struct paths_plan *p, uint32_
 				       .destination = paths_plan_address(p, dst),
 				       .protocol = p->protocol };
 
-	tuple.source_port = PATHS_DYNAMIC_PORT + number;
-	tuple.destination_port = PATHS_ROCE_PORT;
+	tuple.source_port = TO_PATH_SOURCE_PORT + number;
+	tuple.destination_port = TO_PATH_ROCE_PORT;
 	/* as drivers count them: no two of a server are the same */
 	if (p->protocol == IPPROTO_UDP)
 		tuple.queue_pair = (1 + src * 256 + number) & 0xffffff;

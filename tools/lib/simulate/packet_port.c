@@ -2,6 +2,7 @@
 #include "simulate/packet_port.h"
 
 #include "base/random.h"
+#include "simulate/packet_capture.h"
 #include "simulate/packet_relay.h"
 #include "simulate/packet_transport.h"
 
@@ -99,6 +100,8 @@ void to_packet_port_send(struct to_packet_simulator *s, uint32_t link)
 		port->count.bytes += sent->wire - s->options.headers;
 		s->result.hops++;
 	}
+	if (port->captured)
+		to_packet_capture_add(s, sent);
 	packet_schedule(s, port->free_at + port->latency, PACKET_ARRIVE, packet);
 	if (port->control.first != PACKET_NONE || port_has_data(port)) {
 		port->waits = true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/packet_capture.h"
 #include "simulate/packet_core.h"
 #include "simulate/packet_deadlock.h"
 #include "simulate/packet_leg.h"
@@ -158,6 +159,23 @@ void to_packet_simulator_watch(struct to_packet_simulator *s, int (*watch)(void 
 void to_packet_simulator_slow(struct to_packet_simulator *s, const double *factors)
 {
 	s->slow = factors;
+}
+
+uint32_t to_packet_simulator_capture(struct to_packet_simulator *s, uint32_t from, uint32_t to,
+				     FILE *file, const uint32_t *addresses)
+{
+	uint32_t found = 0;
+
+	s->capture = (struct packet_capture){ file, addresses };
+	for (uint32_t i = 0; i < s->network->n_links; i++) {
+		const bool meant = s->ports[i].from == from && s->ports[i].to == to;
+
+		s->ports[i].captured = file && meant;
+		found += meant;
+	}
+	if (file)
+		to_packet_capture_begin(file);
+	return found;
 }
 
 void to_packet_simulator_arrived(struct to_packet_simulator *s, uint32_t index)

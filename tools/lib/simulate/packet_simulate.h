@@ -8,6 +8,8 @@
  * (PFC, IEEE 802.1Qbb), servers relay through their kernel's queues, which drop.
  */
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "simulate/packet_paths.h"
 #include "simulate/simulate.h"
@@ -103,6 +105,16 @@ void to_packet_simulator_watch(struct to_packet_simulator *simulator,
 
 /** to_packet_simulator_slow() - as to_simulator_slow() */
 void to_packet_simulator_slow(struct to_packet_simulator *simulator, const double *factors);
+
+/**
+ * to_packet_simulator_capture() - write what links from @from to @to send
+ * @file: a capture file begins here, NULL for none. ferror() tells what went wrong
+ * @addresses: IPv4, of the servers, in host order; outlive the runs
+ *
+ * Return: how many links those are.
+ */
+uint32_t to_packet_simulator_capture(struct to_packet_simulator *simulator, uint32_t from,
+				     uint32_t to, FILE *file, const uint32_t *addresses);
 
 /**
  * to_packet_simulate() - run the tasks of @tasks once
