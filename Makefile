@@ -45,7 +45,7 @@ guest: unit
 
 # All that the tests need.
 prepare: guest
-	@$(LAB)/deps.sh browser etcd shells simgrid
+	@$(LAB)/deps.sh browser etcd ns3 shells simgrid
 	@$(LAB)/prometheus.sh
 	@Documentation/netlink/ynl.sh $(BUILD)/ynl >/dev/null
 

@@ -13,6 +13,7 @@
 #	deps.sh browser		to look at reports as people do
 #	deps.sh shells		to test completion, and what a terminal shows
 #	deps.sh etcd		to test agents and controllers of a cluster
+#	deps.sh simgrid, ns3	to compare simulations with theirs
 #	deps.sh lab		to make the guest image and to boot guests
 #	deps.sh arm64		to boot guests of arm64
 #
@@ -33,6 +34,7 @@ declare -A packages=(
 	[valgrind]="valgrind"
 	[etcd]="etcd-server etcd-client strace"
 	[simgrid]="g++ libsimgrid-dev"
+	[ns3]="g++ libns3-dev"
 	[shells]="zsh fish tmux"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd

@@ -94,7 +94,8 @@ enum packet_flow_state { PACKET_IDLE, PACKET_READY, PACKET_WAITS };
  * @path, @back: places in the list of paths; of the former @alternatives follow each other,
  *	@hops long, over @n_links that leave its server
  * @link: that its next packet takes first
- * @chunk: bytes of each chunk, @chunk_packets
+ * @chunk: bytes of each chunk, @chunk_packets; @chunk_begin: first packet of the one that
+ *	was sent from last
  * @next: to send, @most: first that has never been sent, @limit: first that may not go yet,
  *	@acked: first that is not acknowledged
  * @expected: by the receiver; where packets are sprayed, how many it has
@@ -105,6 +106,7 @@ enum packet_flow_state { PACKET_IDLE, PACKET_READY, PACKET_WAITS };
 struct packet_flow {
 	uint32_t leg, path, back, link, next_ready;
 	uint32_t n_packets, chunk_packets, next, most, limit, acked, expected, chunk_end, unacked;
+	uint32_t chunk_begin;
 	uint64_t chunk, ready_at, progress_at;
 	uint8_t hops, alternatives, n_links, state;
 	bool nak, timer, marked;

@@ -70,12 +70,15 @@ static uint32_t transport_number(struct to_packet_simulator *s, struct packet_fl
 }
 
 /* Payload of packet @number: the last one of a chunk has what is left. */
-static uint32_t transport_payload(const struct to_packet_simulator *s, const struct packet_flow *f,
+static uint32_t transport_payload(const struct to_packet_simulator *s, struct packet_flow *f,
 				  uint32_t number)
 {
 	const uint32_t mtu = s->options.mtu;
 
-	if ((number + 1) % f->chunk_packets)
+	/* mostly that of the packet before */
+	if (number - f->chunk_begin >= f->chunk_packets)
+		f->chunk_begin = number - number % f->chunk_packets;
+	if (number - f->chunk_begin + 1 < f->chunk_packets)
 		return mtu;
 	return f->chunk - (uint64_t)(f->chunk_packets - 1) * mtu;
 }
@@ -86,7 +89,7 @@ uint32_t to_packet_transport_next(struct to_packet_simulator *s, uint32_t flow)
 	const uint32_t number = transport_number(s, f);
 	struct to_packet packet = {
 		.flow = flow, .number = number, .kind = TO_PACKET_DATA,
-		.at = f->path + number % f->alternatives * f->hops,
+		.at = f->alternatives == 1 ? f->path : f->path + number % f->alternatives * f->hops,
 		.wire = transport_payload(s, f, number) + s->options.headers };
 
 	if (s->options.transport == TO_TRANSPORT_DCQCN)
