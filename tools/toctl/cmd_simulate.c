@@ -295,6 +295,7 @@ static struct to_strategy *simulate_find_strategy(struct simulate *s)
 	const struct to_strategy_search search = {
 		.model = s->model, .n_servers = s->n_servers, .batch_per_gpu = s->args->batch,
 		.budget = s->args->budget, .seed = s->args->seed,
+		.bounded = simulate_algorithm(s->args) <= TO_ALGORITHM_RING_BOTH_WAYS,
 		.progress = simulate_search_watch, .data = s };
 	struct to_router *router;
 	struct to_simulator *simulator;

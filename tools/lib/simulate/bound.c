@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int to_bound_init(struct to_bound *b, const struct to_cluster *cluster, uint32_t n_servers,
-		  unsigned int degree)
+static int bound_init(struct to_bound *b, uint32_t n_servers)
 {
 	*b = (struct to_bound){ .n_servers = n_servers };
 	b->bandwidth = calloc(6 * (size_t)n_servers, sizeof(*b->bandwidth));
@@ -18,12 +17,39 @@ int to_bound_init(struct to_bound *b, const struct to_cluster *cluster, uint32_t
 	b->receives = b->sends + n_servers;
 	b->out = b->receives + n_servers;
 	b->in = b->out + n_servers;
+	return 0;
+}
+
+int to_bound_init(struct to_bound *b, const struct to_cluster *cluster, uint32_t n_servers,
+		  unsigned int degree)
+{
+	if (bound_init(b, n_servers))
+		return -ENOMEM;
 	for (uint32_t x = 0; x < n_servers; x++) {
 		const struct to_server *server = &cluster->servers[x];
 
 		for (unsigned int q = 0; q < server->n_ports && (!degree || q < degree); q++)
 			b->bandwidth[x] += server->ports[q].bandwidth / 8.;
 	}
+	return 0;
+}
+
+int to_bound_init_network(struct to_bound *b, const struct to_network *w)
+{
+	const uint32_t n = w->n_servers;
+
+	if (bound_init(b, n))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->n_links; i++) {
+		const struct to_network_link *link = &w->links[i];
+
+		if (link->from < n)
+			b->out[link->from] += link->capacity;
+		if (link->to < n)
+			b->in[link->to] += link->capacity;
+	}
+	for (uint32_t x = 0; x < n; x++)
+		b->bandwidth[x] = fmax(b->out[x], b->in[x]);
 	return 0;
 }
 

@@ -6,10 +6,11 @@
 
 #include "data/cluster.h"
 #include "data/taskgraph.h"
+#include "simulate/network.h"
 
 /**
  * struct to_bound - for many task graphs of the same servers
- * @bandwidth: bytes/s of all ports of each server
+ * @bandwidth: bytes/s of all ports of each server, or of its links
  */
 struct to_bound {
 	uint32_t n_servers, max_tasks;
@@ -27,6 +28,9 @@ struct to_bound {
  */
 int to_bound_init(struct to_bound *bound, const struct to_cluster *cluster, uint32_t n_servers,
 		  unsigned int degree);
+
+/** to_bound_init_network() - the same for tasks on the servers of @network */
+int to_bound_init_network(struct to_bound *bound, const struct to_network *network);
 void to_bound_free(struct to_bound *bound);
 
 /**

@@ -12,15 +12,44 @@ const char *const to_spread_names[] = { "hash", "spray", NULL };
 
 /*
  * @distance: as to_network_distances()
+ * @next: per server dst, once something was sent there: links from vertex x towards it are
+ *	next[dst][next[dst][x]] up to next[dst][next[dst][x + 1] - 1]
+ * @known: per server: @next is that of the links of now
  * @flow, @latency: per vertex; all flows are 0 between transfers
  */
 struct shortest {
 	struct to_router router;
 	struct to_shortest_options options;
 	uint16_t *distance;
+	uint32_t n_servers, **next;
+	bool *known;
 	double *flow, *latency;
 	uint32_t *queue;
 };
+
+/* Links towards @dst; NULL when out of memory. */
+static const uint32_t *shortest_next(struct shortest *s, uint32_t dst)
+{
+	const struct to_network *w = s->router.network;
+	const uint16_t *distance = s->distance + (size_t)dst * w->n_vertices;
+	uint32_t *next = s->next[dst], at = w->n_vertices + 1;
+
+	if (s->known[dst])
+		return next;
+	if (!next)
+		next = s->next[dst] = calloc((size_t)w->n_vertices + 1 + w->n_links, sizeof(*next));
+	if (!next)
+		return NULL;
+	for (uint32_t x = 0; x < w->n_vertices; x++) {
+		next[x] = at;
+		for (uint32_t i = w->out[x]; i < w->out[x + 1]; i++)
+			if (distance[w->links[i].to] + 1 == distance[x])
+				next[at++] = i;
+	}
+	next[w->n_vertices] = at;
+	s->known[dst] = true;
+	return next;
+}
 
 /* A link further: what it takes, and to be relayed by where it ends if that is no end. */
 static double shortest_link_latency(const struct shortest *s, const struct to_network_link *link,
@@ -31,23 +60,17 @@ static double shortest_link_latency(const struct shortest *s, const struct to_ne
 	return link->latency + (relayed ? s->router.delays.relay : 0);
 }
 
-/* One link after the other; returns the latency. */
-static double shortest_hash(const struct shortest *s, const struct to_transfer *t, double *bytes)
+/* One link of @next after the other; returns the latency. */
+static double shortest_hash(const struct shortest *s, const struct to_transfer *t,
+			    const uint32_t *next, double *bytes)
 {
 	const struct to_network *w = s->router.network;
-	const uint16_t *distance = s->distance + (size_t)t->dst * w->n_vertices;
 	uint64_t hash = s->options.seed ^ ((uint64_t)t->src << 32 | t->dst);
 	double latency = 0;
 	uint32_t x, i;
 
 	for (x = t->src; x != t->dst; x = w->links[i].to) {
-		uint32_t n = 0, chosen;
-
-		for (i = w->out[x]; i < w->out[x + 1]; i++)
-			n += distance[w->links[i].to] + 1 == distance[x];
-		chosen = to_random_below(&hash, n);
-		for (i = w->out[x]; distance[w->links[i].to] + 1 != distance[x] || chosen--; i++)
-			;
+		i = next[next[x] + to_random_below(&hash, next[x + 1] - next[x])];
 		bytes[i] += t->bytes;
 		latency += shortest_link_latency(s, &w->links[i], t->dst);
 	}
@@ -55,28 +78,23 @@ static double shortest_hash(const struct shortest *s, const struct to_transfer *
 }
 
 /* Over all of them, vertex by vertex; returns the longest latency. */
-static double shortest_spray(struct shortest *s, const struct to_transfer *t, double *bytes)
+static double shortest_spray(struct shortest *s, const struct to_transfer *t,
+			     const uint32_t *next, double *bytes)
 {
 	const struct to_network *w = s->router.network;
-	const uint16_t *distance = s->distance + (size_t)t->dst * w->n_vertices;
-	uint32_t head = 0, tail = 0, i, n;
-	double latency;
+	uint32_t head = 0, tail = 0;
 
 	s->flow[t->src] = t->bytes;
 	s->latency[t->src] = 0;
 	s->queue[tail++] = t->src;
 	while (head < tail && s->queue[head] != t->dst) {
-		uint32_t x = s->queue[head++];
+		const uint32_t x = s->queue[head++], n = next[x + 1] - next[x];
 
-		for (i = w->out[x], n = 0; i < w->out[x + 1]; i++)
-			n += distance[w->links[i].to] + 1 == distance[x];
-		for (i = w->out[x]; i < w->out[x + 1]; i++) {
-			const struct to_network_link *link = &w->links[i];
+		for (uint32_t i = next[x]; i < next[x + 1]; i++) {
+			const struct to_network_link *link = &w->links[next[i]];
+			const double latency = s->latency[x] + shortest_link_latency(s, link, t->dst);
 
-			if (distance[link->to] + 1 != distance[x])
-				continue;
-			bytes[i] += s->flow[x] / n;
-			latency = s->latency[x] + shortest_link_latency(s, link, t->dst);
+			bytes[next[i]] += s->flow[x] / n;
 			if (!s->flow[link->to]) {
 				s->queue[tail++] = link->to;
 				s->latency[link->to] = 0;
@@ -100,13 +118,16 @@ static int shortest_transfers(struct to_router *router, const struct to_transfer
 	*latency = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct to_transfer *t = &transfers[i];
+		const uint32_t *next = shortest_next(s, t->dst);
 		double each;
 
+		if (!next)
+			return to_error_set(err, -ENOMEM, "out of memory");
 		if (s->distance[(size_t)t->dst * w->n_vertices + t->src] == TO_DISTANCE_NONE)
 			return to_error_set(err, -EHOSTUNREACH, "no path from %s to %s",
 					    w->names[t->src], w->names[t->dst]);
-		each = s->options.spread == TO_SPREAD_SPRAY ? shortest_spray(s, t, bytes) :
-							      shortest_hash(s, t, bytes);
+		each = s->options.spread == TO_SPREAD_SPRAY ? shortest_spray(s, t, next, bytes) :
+							      shortest_hash(s, t, next, bytes);
 		*latency = each > *latency ? each : *latency;
 	}
 	*latency += router->delays.step;
@@ -147,6 +168,10 @@ static void shortest_free(struct to_router *router)
 {
 	struct shortest *s = (struct shortest *)router;
 
+	for (uint32_t x = 0; s->next && x < s->n_servers; x++)
+		free(s->next[x]);
+	free(s->next);
+	free(s->known);
 	free(s->distance);
 	free(s->flow);
 	free(s->latency);
@@ -172,13 +197,16 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 	}
 	s->router = (struct to_router){ &shortest_ops, w, options->delays, NULL };
 	s->options = *options;
+	s->n_servers = w->n_servers;
+	s->next = calloc(w->n_servers, sizeof(*s->next));
+	s->known = calloc(w->n_servers, sizeof(*s->known));
 	/* hashes of neighbouring seeds are not those of neighbouring servers */
 	s->options.seed = to_random_next(&s->options.seed);
 	s->distance = to_network_distances(w);
 	s->flow = calloc(w->n_vertices, sizeof(*s->flow));
 	s->latency = calloc(w->n_vertices, sizeof(*s->latency));
 	s->queue = calloc(w->n_vertices, sizeof(*s->queue));
-	if (s->distance && s->flow && s->latency && s->queue)
+	if (s->next && s->known && s->distance && s->flow && s->latency && s->queue)
 		return &s->router;
 	to_router_free(&s->router);
 no_memory:
@@ -192,5 +220,6 @@ int to_router_shortest_again(struct to_router *router)
 
 	free(s->distance);
 	s->distance = to_network_distances(router->network);
+	memset(s->known, 0, s->n_servers * sizeof(*s->known));
 	return s->distance ? 0 : -ENOMEM;
 }

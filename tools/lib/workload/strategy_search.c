@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "simulate/bound.h"
 #include "workload/proposal.h"
 
 #define SEARCH_STARTS 4
+#define SEARCH_ROUNDING 1e-9	/* of a bound that the simulation meets */
 #define SEARCH_TEMPERATURE 0.04	/* at first; a proposal slower by this is taken with 1/e */
 
 /* @current and @next: where a chain is, and what it tries; @best: of all chains */
@@ -17,6 +19,7 @@ struct search {
 	struct to_simulator *simulator;
 	struct to_proposals proposals;
 	struct to_taskgraph tasks;
+	struct to_bound bound;
 	struct to_strategy *current, *next, *best;
 	double time, best_time, *memory;
 	uint64_t random;
@@ -38,8 +41,8 @@ static void search_start(struct search *c, unsigned int index)
 		to_strategy_place_tables(c->next);
 }
 
-/* Time of to_strategy_search.next; 0 or a negative errno. */
-static int search_simulate(struct search *c, double *time)
+/* Time of to_strategy_search.next, INFINITY if more than @most; 0 or a negative errno. */
+static int search_simulate(struct search *c, double most, double *time)
 {
 	const struct to_simulation *run;
 	int ret;
@@ -48,6 +51,13 @@ static int search_simulate(struct search *c, double *time)
 	ret = to_strategy_tasks(c->next, &c->tasks, c->err);
 	if (ret)
 		return ret;
+	*time = c->s->bounded ? to_bound_time(&c->bound, &c->tasks) : 0;
+	if (*time < 0)
+		return to_error_set(c->err, -ENOMEM, "out of memory");
+	if (*time * (1 - SEARCH_ROUNDING) > most) {
+		*time = INFINITY;
+		return 0;
+	}
 	run = to_simulate(c->simulator, &c->tasks, TO_SIMULATE_TASKS, c->err);
 	if (!run)
 		return -EINVAL;
@@ -68,6 +78,7 @@ static void search_take(struct search *c, double time)
 static int search_step(struct search *c, double temperature)
 {
 	const double draw = ((to_random_next(&c->random) >> 11) + 1) * 0x1p-53;
+	const double most = c->time * (1 - temperature * log(draw));
 	double time;
 	int ret;
 
@@ -75,8 +86,8 @@ static int search_step(struct search *c, double temperature)
 	to_propose(&c->proposals, c->next, &c->random);
 	if (!to_strategy_fits(c->next, c->memory))
 		return 0;
-	ret = search_simulate(c, &time);
-	if (!ret && time <= c->time * (1 - temperature * log(draw)))
+	ret = search_simulate(c, most, &time);
+	if (!ret && time <= most)
 		search_take(c, time);
 	return ret;
 }
@@ -91,7 +102,7 @@ static int search_chain(struct search *c, unsigned int start)
 	search_start(c, start);
 	if (!to_strategy_fits(c->next, c->memory))
 		return 0;
-	ret = search_simulate(c, &time);
+	ret = search_simulate(c, INFINITY, &time);
 	if (!ret)
 		search_take(c, time);
 	for (unsigned int i = 0; !ret && i < steps; i++) {
@@ -129,6 +140,7 @@ struct to_strategy *to_strategy_find(const struct to_strategy_search *s,
 	c.best = to_strategy_new(s->model, s->n_servers, s->batch_per_gpu);
 	c.memory = calloc(s->n_servers, sizeof(*c.memory));
 	if (c.current && c.next && c.best && c.memory &&
+	    !to_bound_init_network(&c.bound, to_simulator_network(simulator)) &&
 	    !to_proposals_init(&c.proposals, s->model, s->n_servers))
 		ret = search_all(&c);
 	else
@@ -138,6 +150,7 @@ struct to_strategy *to_strategy_find(const struct to_strategy_search *s,
 	to_strategy_free(c.current);
 	to_strategy_free(c.next);
 	free(c.memory);
+	to_bound_free(&c.bound);
 	if (!ret)
 		return c.best;
 	to_strategy_free(c.best);

@@ -12,6 +12,8 @@
  * @n_servers: of the network
  * @batch_per_gpu: 0 for the model's own
  * @budget: strategies to try
+ * @bounded: AllReduce goes round rings, evenly, as to_bound_time() has it: a proposal whose
+ *	lower bound is refused need not be simulated, and the outcome is the same
  * @progress: called with those tried and all; not 0 ends the search. May be NULL
  */
 struct to_strategy_search {
@@ -19,6 +21,7 @@ struct to_strategy_search {
 	uint32_t n_servers;
 	unsigned int batch_per_gpu, budget;
 	uint64_t seed;
+	bool bounded;
 	int (*progress)(void *data, unsigned int done, unsigned int all);
 	void *data;
 };
