@@ -70,6 +70,55 @@ static void bounds_change_nothing(void **state)
 	}
 }
 
+/*
+ * The first operators on one server, the others on the next: each waits for the other, there
+ * and back, and what crosses takes a NIC each way.
+ */
+static void bert_in_two_stages(void **state)
+{
+	struct to_error err = { "" };
+	struct to_dnn_model *model = to_dnn_model_load("examples/models/bert.json", &err);
+	const struct to_network_setting setting = { .servers = 2, .degree = 1, .latency = 3e-6,
+						    .bandwidth = 40 * GBPS };
+	const struct to_shortest_options options = { .spread = TO_SPREAD_SPRAY,
+						     .delays = { .step = 7e-6 } };
+	struct to_router *router = to_router_named("switch", &setting, &options, &err);
+	struct to_simulator *s = router ? to_simulator_on(router, &err) : NULL;
+	struct to_strategy *strategy = to_strategy_new(model, 2, 0);
+	const double samples = 2. * 4 * 16;
+	const struct to_simulation *r;
+	struct to_taskgraph g;
+	double time = 0, crossing = 0;
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	assert_non_null(strategy);
+	assert_true(strategy->samples == samples);
+	for (uint32_t k = 0; k < model->n_operators; k++) {
+		const struct to_operator *o = &model->operators[k];
+
+		assert_int_equal(o->n_inputs, k ? 1 : 0);
+		strategy->at[k] = (struct to_placement){ .first = k >= 14, .step = 1, .n = 1 };
+		time += (1 + model->backward) * to_dnn_model_seconds(model, k, samples, 1);
+		if (k == 14)
+			crossing = samples * model->operators[o->inputs[0]].output_bytes;
+	}
+	/* 128 sequences of 64 tokens of 1024 numbers of 4 bytes */
+	assert_true(crossing == 128. * 64 * 1024 * 4);
+	time += 2 * (crossing * 8 / 40e9 + 2 * 3e-6 + 7e-6);
+	to_taskgraph_init(&g, 2);
+	assert_int_equal(to_strategy_tasks(strategy, &g, &err), 0);
+	r = to_simulate(s, &g, TO_SIMULATE_TRANSFERS, &err);
+	assert_non_null(r);
+	if (r->time / time > 1 + 1e-9 || r->time / time < 1 - 1e-9)
+		fail_msg("%.12g instead of %.12g", r->time, time);
+	to_taskgraph_free(&g);
+	to_strategy_free(strategy);
+	to_simulator_free(s);
+	to_router_free(router);
+	to_dnn_model_free(model);
+}
+
 /* No strategy is faster than its bound. */
 static void nothing_is_faster(void **state)
 {
@@ -114,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_change_nothing),
+		cmocka_unit_test(bert_in_two_stages),
 		cmocka_unit_test(nothing_is_faster),
 	};
 
