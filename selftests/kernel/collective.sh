@@ -64,8 +64,33 @@ is "bml sends less than ps, by the ratio of the closed forms within 10 %" \
 is "each server logs two threads of four steps" \
 	"$(cat "$tmp"/bml.*.log | jq -s 'map([.thread, .step]) | group_by(.) | map([.[0][], length])' -c)" \
 	"$(jq -nc '[range(2) as $t | range(4) as $s | [$t, $s, 9]]')"
+check "twice, one after the other" collective twice --bytes "$bytes" --algorithm ps --check --repeat 2
+is "twice: all bytes, and the mean of the times" "$(jq '.repeat == 2 and
+	([.links[].planned_bytes] | max) == '"$bytes"' * 4 / 3 and
+	.algbw_Bps == .bytes / .time_s' "$tmp/twice.s0")" true
 is "steps move 6, 2, 2 and 6 pieces" "$(jq -s 'map(select(.thread == 0).sent * 18 / '$bytes')' -c "$tmp/bml.s4.log")" \
 	"[6,2,2,6]"
+
+# The matrix that BPF counts: what BML sends each neighbour, and nothing to others.
+recorders=()
+for server in "${servers[@]}"; do
+	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+		-o "$tmp/$server.tm" 2>"$tmp/$server.tm.log" &
+	recorders+=($!)
+done
+for server in "${servers[@]}"; do
+	must wait_for 60 grep -q recording "$tmp/$server.tm.log"
+done
+check "bml, recorded" collective recorded --bytes "$bytes" --algorithm bml --check
+kill -INT "${recorders[@]}"
+wait "${recorders[@]}"
+check "the recordings merge" toctl tm merge -o "$tmp/fabric.tm" "$tmp"/s[0-8].tm
+is "the matrix agrees within 5 %" "$(toctl tm show "$tmp/fabric.tm" --json | jq -c '[
+	.bytes | to_entries[] | .key as $i | .value | to_entries[] | .key as $j
+	| ([$i, $j] | map([. % 3, (. / 3 | floor)]) | transpose | map(select(.[0] != .[1])) | length) as $hops
+	| (.value / ('"$bytes"' * 4 / 9)) as $part
+	| select(if $hops == 1 then $part < 0.99 or $part > 1.05 else $part > 0.01 end)
+	| [$i, $j, .value]]')" "[]"
 
 # A cable is cut while pieces are on their way, on links too slow to be done before:
 # node addresses stay reachable.

@@ -20,7 +20,7 @@
 
 struct collective_args {
 	const char *node, *log;
-	uint64_t bytes, group, port, timeout;
+	uint64_t bytes, group, port, timeout, repeat;
 	int algorithm;
 	double tolerance;
 	bool check, nodes;
@@ -28,8 +28,8 @@ struct collective_args {
 
 /* What a member tells member 0 when all are done. */
 struct collective_report {
-	uint64_t wrong;
-	double seconds;
+	uint64_t wrong;			/* sums, of all repetitions */
+	double seconds;			/* mean */
 	uint64_t sent[TO_PORTS_MAX];	/* bytes, by port */
 };
 
@@ -56,6 +56,7 @@ struct collective_run {
 	struct to_rendezvous rendezvous;
 	struct collective_report report, *all;
 	FILE *log;
+	unsigned int done;	/* repetitions */
 	struct to_netlink netlink;
 	struct to_counters *counters;	/* of the ports of this server */
 };
@@ -76,9 +77,9 @@ static void collective_note(void *data, const struct to_exchange_done *done)
 {
 	struct collective_run *run = data;
 
-	fprintf(run->log, "{\"thread\": %u, \"step\": %u, \"begin_s\": %.6f, \"end_s\": %.6f, "
-		"\"sent\": %" PRIu64 ", \"received\": %" PRIu64 "}\n", done->thread, done->step,
-		done->begin_s, done->end_s, done->sent, done->received);
+	fprintf(run->log, "{\"run\": %u, \"thread\": %u, \"step\": %u, \"begin_s\": %.6f, \"end_s\": %.6f, "
+		"\"sent\": %" PRIu64 ", \"received\": %" PRIu64 "}\n", run->done, done->thread,
+		done->step, done->begin_s, done->end_s, done->sent, done->received);
 	fflush(run->log);
 }
 
@@ -120,34 +121,48 @@ static int collective_count(const struct collective_run *run, uint64_t sent[TO_P
 static uint64_t collective_token(const struct collective_run *run, const char *fingerprint)
 {
 	uint64_t token = strtoull(fingerprint, NULL, 16);
-	const uint64_t words[] = { run->c.algorithm, run->c.group, run->c.nodes, run->args->bytes };
+	const uint64_t words[] = { run->c.algorithm, run->c.group, run->c.nodes, run->args->bytes,
+				   run->args->repeat };
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
 		token = (token ^ token >> 29 ^ words[i]) * 0x9e3779b97f4a7c15;
 	return token;
 }
 
+/* Once: all begin together, and sums are compared when it is done. */
+static int collective_once(struct collective_run *run, char *heard)
+{
+	struct to_error *err = &run->call->err;
+	uint64_t start_ns;
+	int ret;
+
+	to_collective_plan_fill(&run->c, run->self, run->buffer);
+	ret = to_rendezvous_meet(&run->rendezvous, "", heard, 1, err);
+	start_ns = to_clock_monotonic_ns();
+	if (!ret)
+		ret = to_exchange_run(&run->exchange, run->rendezvous.deadline_ns, err);
+	run->report.seconds += to_clock_seconds_since(start_ns) / (double)run->args->repeat;
+	run->report.wrong += ret ? 0 : to_collective_plan_wrong(&run->c, run->buffer);
+	return ret;
+}
+
 /* Connect, do the steps, and hear of the others. */
 static int collective_do(struct collective_run *run)
 {
 	struct to_error *err = &run->call->err;
-	uint64_t before[TO_PORTS_MAX] = { 0 }, start_ns;
-	char here = 0, *heard = calloc(run->c.n, 1);
+	uint64_t before[TO_PORTS_MAX] = { 0 };
+	char *heard = calloc(run->c.n, 1);
 	int ret = heard ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 
 	if (!ret)
 		ret = to_rendezvous_connect(&run->rendezvous, &run->exchange, err);
 	if (!ret)
 		ret = collective_count(run, before);
-	if (!ret)
-		ret = to_rendezvous_meet(&run->rendezvous, &here, heard, 1, err);
-	start_ns = to_clock_monotonic_ns();
-	if (!ret)
-		ret = to_exchange_run(&run->exchange, run->rendezvous.deadline_ns, err);
-	run->report.seconds = to_clock_seconds_since(start_ns);
+	for (; !ret && run->done < run->args->repeat; run->done++)
+		ret = collective_once(run, heard);
 	/* others may still send through this server */
 	if (!ret)
-		ret = to_rendezvous_meet(&run->rendezvous, &here, heard, 1, err);
+		ret = to_rendezvous_meet(&run->rendezvous, "", heard, 1, err);
 	free(heard);
 	if (!ret)
 		ret = collective_count(run, run->report.sent);
@@ -155,7 +170,6 @@ static int collective_do(struct collective_run *run)
 		return ret;
 	for (unsigned int q = 0; q < TO_PORTS_MAX; q++)
 		run->report.sent[q] -= before[q];
-	run->report.wrong = to_collective_plan_wrong(&run->c, run->buffer);
 	return to_rendezvous_meet(&run->rendezvous, &run->report, run->all, sizeof(run->report), err);
 }
 
@@ -169,7 +183,6 @@ static int collective_prepare(struct collective_run *run, const char *fingerprin
 	run->all = calloc(run->c.n, sizeof(*run->all));
 	if (!run->buffer || !run->all || to_exchange_init(&run->exchange, &run->steps, run->buffer))
 		return to_error_set(err, -ENOMEM, "out of memory");
-	to_collective_plan_fill(&run->c, run->self, run->buffer);
 	if (collective_open_counters(run))
 		return -ENODEV;
 	if (run->args->log) {
@@ -200,7 +213,7 @@ static unsigned int collective_links(const struct collective_run *run, const dou
 		for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++)
 			links[n++] = (struct collective_link){
 				&servers[x].ports[g->port[a]], &servers[g->to[a]].ports[g->peer_port[a]],
-				servers[x].name, servers[g->to[a]].name, planned[a],
+				servers[x].name, servers[g->to[a]].name, planned[a] * (double)run->args->repeat,
 				run->all[m].sent[g->port[a]] };
 	}
 	return n;
@@ -218,6 +231,17 @@ static json_t *collective_links_json(const struct collective_link *links, unsign
 	return array;
 }
 
+/* Bytes of the buffer a second, and of what each server has to send at the least. */
+static double collective_algbw(const struct collective_run *run, const struct collective_sums *sums)
+{
+	return sums->seconds > 0 ? (double)run->args->bytes / sums->seconds : 0;
+}
+
+static double collective_busbw(const struct collective_run *run, const struct collective_sums *sums)
+{
+	return collective_algbw(run, sums) * 2 * (run->c.n - 1) / run->c.n;
+}
+
 static void collective_print(const struct collective_run *run, const struct collective_sums *sums,
 			     const struct collective_link *links)
 {
@@ -226,23 +250,29 @@ static void collective_print(const struct collective_run *run, const struct coll
 	json_t *out;
 
 	if (!run->call->json) {
-		printf("%s of %s on %u servers: %.3f s, sums right on %u\n",
+		printf("%s of %s on %u servers: %s, sums right on %u\n",
 		       to_collective_algorithms[run->c.algorithm],
-		       to_bytes_text((double)run->args->bytes, text[0]), run->c.n, sums->seconds, sums->right);
+		       to_bytes_text((double)run->args->bytes, text[0]), run->c.n,
+		       to_seconds_text(sums->seconds, text[1]), sums->right);
+		printf("  %.4g Gbit/s of the buffer, %.4g Gbit/s out of each server at the least (nccl-tests: algbw, busbw)\n",
+		       8e-9 * collective_algbw(run, sums), 8e-9 * collective_busbw(run, sums));
 		printf("  links: %s at most planned, %s at most sent, up to %.2f %% off%s\n",
 		       to_bytes_text(sums->busiest, text[0]), to_bytes_text(sums->most, text[1]),
 		       100 * sums->off, sums->certain ? "" : ", as flows take one of several paths");
 		if (form > 0)
-			printf("  closed form on BCube(%u,%u): a port, here %u links, "
+			printf("  closed form on BCube(%u,%u): a port, here %u link%s, "
 			       "sends %.6g of the buffer, %s a link\n",
-			       run->c.bcube.n, run->c.bcube.k, run->c.bcube.n - 1, form,
+			       run->c.bcube.n, run->c.bcube.k, run->c.bcube.n - 1,
+			       run->c.bcube.n == 2 ? "" : "s", form,
 			       to_bytes_text(form * (double)run->args->bytes / (run->c.bcube.n - 1), text[2]));
 		return;
 	}
-	out = json_pack("{s:s s:I s:I s:f s:I s:b s:f s:f s:o}",
+	out = json_pack("{s:s s:I s:I s:I s:f s:f s:f s:I s:b s:f s:f s:o}",
 		"algorithm", to_collective_algorithms[run->c.algorithm],
 		"servers", (json_int_t)run->c.n, "bytes", (json_int_t)run->args->bytes,
-		"time_s", sums->seconds, "sums_right", (json_int_t)sums->right,
+		"repeat", (json_int_t)run->args->repeat, "time_s", sums->seconds,
+		"algbw_Bps", collective_algbw(run, sums), "busbw_Bps", collective_busbw(run, sums),
+		"sums_right", (json_int_t)sums->right,
 		"paths_certain", sums->certain, "busiest_link_bytes", sums->busiest,
 		"largest_deviation", sums->off, "links", collective_links_json(links, sums->links));
 	if (form > 0)
@@ -284,7 +314,7 @@ static int collective_judge(const struct collective_run *run, const struct colle
 	for (uint32_t m = 0; m < run->c.n; m++)
 		if (run->all[m].wrong)
 			return to_error_set(err, -EBADMSG, "%s: %" PRIu64 " of %" PRIu64 " sums are wrong",
-					    collective_server(run, m)->name, run->all[m].wrong, run->c.size);
+					    collective_server(run, m)->name, run->all[m].wrong, run->c.size * run->args->repeat);
 	if (run->args->check && !sums->certain)
 		return to_error_set(err, -ENOTSUP,
 				    "bytes of links cannot be checked: flows take one of several paths");
@@ -397,6 +427,8 @@ static const struct to_option collective_options[] = {
 	{ "group", 'g', TO_OPTION_NUMBER, FIELD(group), .argument = "G",
 	  .max = TO_COLLECTIVE_NO_GROUP - 1,
 	  .help = "AllReduce group; default: the first, or all servers where there is none" },
+	{ "repeat", 'r', TO_OPTION_NUMBER, FIELD(repeat), .argument = "N", .min = 1, .max = 1000000,
+	  .help = "do it so many times, for the mean of their times; default: 1" },
 	{ "check", 'c', TO_OPTION_FLAG, FIELD(check),
 	  .help = "fail when a link's bytes are not the planned ones; sums are always checked" },
 	{ "tolerance", 't', TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT", .with = "check",
@@ -428,13 +460,14 @@ const struct to_command to_cmd_collective_run = {
 		"ps: a parameter server on each server, which all push to and pull from.\n"
 		"bml: BML (Wang et al., NeurIPS 2018) on the links of a BCube(n,k) that has a full mesh "
 		"in the place of each switch: n^k servers, the servers in their order.\n\n"
-		"The first server of the group prints the time of the slowest server, and what each link "
+		"The first server of the group prints the time of the slowest server, as bandwidth too, "
+		"in the words of nccl-tests, and what each link "
 		"sent, by the counters of its NIC, beside what the algorithm puts on it. Other traffic "
 		"counts too; so do headers and acknowledgements, for which there is --tolerance.",
 	.options = collective_options,
 	.args_size = sizeof(struct collective_args),
 	.defaults = &(const struct collective_args){
-		.group = TO_COLLECTIVE_NO_GROUP, .port = TO_RENDEZVOUS_PORT, .tolerance = 5,
+		.group = TO_COLLECTIVE_NO_GROUP, .port = TO_RENDEZVOUS_PORT, .tolerance = 5, .repeat = 1,
 		.timeout = 120 * TO_NS_PER_S },
 	.run = collective_run,
 };

@@ -134,7 +134,7 @@ static int show_run(struct to_call *call, const void *data)
 	if (call->json) {
 		json_t *out = json_pack("{s:s s:i s:i s:I s:I s:I s:f s:f s:b s:I s:o}", "algorithm", name,
 			"n", bcube.n, "k", bcube.k, "servers", (json_int_t)bcube.servers,
-			"switches", (json_int_t)(bcube.k * (bcube.servers / bcube.n)),
+			"switches", (json_int_t)bcube.k * (bcube.servers / bcube.n),
 			"pieces", (json_int_t)loads.size, "time_tf", time, "closed_form_tf", form,
 			"even", even, "server", (json_int_t)args->server, "transfers", show_json(&steps));
 
