@@ -609,6 +609,8 @@ const struct to_command to_cmd_simulate = {
 		"With --stragglers, a server computes for F times as long with the probability P "
 		"(slow:P,F), e^(SIGMA Z) times with a standard normal Z (lognormal:SIGMA), or 1 and "
 		"an exponential of MEAN times (exponential:MEAN), drawn anew for each iteration.\n\n"
+		"With --level packet every packet waits in queues instead: switches with PFC, relays "
+		"that drop, RoCEv2 with DCQCN and go-back-N or TCP, ECMP by the module's hash.\n\n"
 		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
 		"it with the iterations that are done.",
 	.options = simulate_options,
