@@ -198,6 +198,8 @@ class Kernel:
         elif op == "abort":
             stage, self.state["stage"] = self.state["stage"], None
             self.knows |= bool(stage and stage["table"] == active["table"])
+        elif op == "clear":
+            self.state["active"], self.before = {"generation": 0, "table": None}, None
         elif op == "sample" and not (self.knows or self.before):
             return {"ok": False, "error": "no plan was applied through this agent yet"}
         elif op == "sample":

@@ -7,15 +7,7 @@
 
 #include "base/clock.h"
 
-/* What was done, for the last line; seconds since the start. */
-struct all_result {
-	unsigned int servers;
-	uint64_t generation;
-	bool changed;
-	double reached, staged, committed;
-};
-
-static void all_report(const struct to_call *call, const struct all_result *r, bool verbose)
+static void all_report(const struct to_call *call, const struct to_applied_all *r, bool verbose)
 {
 	if (call->json) {
 		json_t *out = json_pack("{s:i, s:b, s:I, s:f, s:f, s:f}", "servers", r->servers,
@@ -54,7 +46,7 @@ static int all_confirm(struct to_fabric *fabric, const struct to_confirm *confir
 
 static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
 		     const struct to_confirm *confirm, uint64_t confirm_ns,
-		     struct all_result *result, uint64_t start, struct to_error *err)
+		     struct to_applied_all *result, uint64_t start, struct to_error *err)
 {
 	struct to_error differ;
 	bool differs;
@@ -79,25 +71,35 @@ static int all_apply(struct to_fabric *fabric, const struct to_plan *plan,
 
 static void all_note(const char *text)
 {
-	fprintf(stderr, "toctl apply: %s\n", text);
+	fprintf(stderr, "toctl: %s\n", text);
+}
+
+int to_apply_all_quietly(const struct to_plan *plan, const struct to_fabric_options *options,
+			 const struct to_confirm *confirm, uint64_t confirm_ns,
+			 struct to_applied_all *result, struct to_error *err)
+{
+	const uint64_t start = to_clock_monotonic_ns();
+	struct to_fabric_options noted = *options;
+	struct to_fabric *fabric;
+	int ret;
+
+	*result = (struct to_applied_all){ .servers = plan->cluster->n_servers };
+	noted.note = all_note;
+	fabric = to_fabric_open(plan, &noted, err);
+	if (!fabric)
+		return -EHOSTUNREACH;
+	ret = all_apply(fabric, plan, confirm, confirm_ns, result, start, err);
+	to_fabric_close(fabric);
+	return ret;
 }
 
 int to_apply_all(struct to_call *call, const struct to_plan *plan,
 		 const struct to_fabric_options *options, const struct to_confirm *confirm,
 		 uint64_t confirm_ns, bool verbose)
 {
-	struct all_result result = { .servers = plan->cluster->n_servers };
-	const uint64_t start = to_clock_monotonic_ns();
-	struct to_fabric_options noted = *options;
-	struct to_fabric *fabric;
-	int ret;
+	struct to_applied_all result;
+	int ret = to_apply_all_quietly(plan, options, confirm, confirm_ns, &result, &call->err);
 
-	noted.note = all_note;
-	fabric = to_fabric_open(plan, &noted, &call->err);
-	if (!fabric)
-		return TO_EXIT_FAILURE;
-	ret = all_apply(fabric, plan, confirm, confirm_ns, &result, start, &call->err);
-	to_fabric_close(fabric);
 	if (!ret)
 		all_report(call, &result, verbose);
 	return ret;

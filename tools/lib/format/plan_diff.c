@@ -224,13 +224,13 @@ static bool same_port(const struct to_port *a, const struct to_port *b)
 	       same_address(&a->address, &b->address) && a->bandwidth == b->bandwidth;
 }
 
-static bool same_settings(const struct to_server *a, const struct to_server *b)
+bool to_plan_diff_settings(const struct to_server *a, const struct to_server *b)
 {
 	bool same = a->n_ports == b->n_ports && same_address(&a->address, &b->address);
 
 	for (unsigned int p = 0; same && p < a->n_ports; p++)
 		same = same_port(&a->ports[p], &b->ports[p]);
-	return same;
+	return !same;
 }
 
 static int plan_diff_servers(const struct plan_side *from, const struct plan_side *to,
@@ -246,7 +246,7 @@ static int plan_diff_servers(const struct plan_side *from, const struct plan_sid
 
 		*d = (struct to_plan_diff_server){ .from = s, .to = from->server[s] };
 		if (d->to >= 0) {
-			d->settings = !same_settings(&a->servers[s], &b->servers[d->to]);
+			d->settings = to_plan_diff_settings(&a->servers[s], &b->servers[d->to]);
 			plan_diff_routes(from, to, s, d);
 			d->pairs = plan_diff_pairs(from, to, s, true) +
 				   plan_diff_pairs(to, from, d->to, false);

@@ -46,6 +46,9 @@ int to_plan_diff(const struct to_plan *from, const struct to_plan *to, struct to
 		 struct to_error *err);
 void to_plan_diff_free(struct to_plan_diff *diff);
 
+/** to_plan_diff_settings() - whether addresses or ports of a server differ, wherever its fibres lead */
+bool to_plan_diff_settings(const struct to_server *a, const struct to_server *b);
+
 /** to_plan_diff_switches() - whether both plans have the same optical switches by name */
 bool to_plan_diff_switches(const struct to_plan *from, const struct to_plan *to);
 

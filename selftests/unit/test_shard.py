@@ -1,0 +1,388 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl shard: several jobs on one cluster, on a panel that people move and on an optical
+switch and agents that are fakes: nobody gets what another has, whoever is killed when."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
+import jsonschema
+
+sys.path.insert(0, "selftests/unit")
+from fabric import FAKES, TOCTL  # noqa: E402
+from fakes import load, save  # noqa: E402
+from ocs import Device  # noqa: E402
+from tap import done, report  # noqa: E402
+
+CLUSTER = "examples/panel-6/cluster.json"
+tmp = tempfile.TemporaryDirectory()
+DIR = tmp.name
+SCHEMAS = {s["$id"]: s for s in (load(f"Documentation/schemas/{name}.schema.json")
+                                 for name in ("shards", "shard-show", "replan"))}
+
+
+def wrong(name, document):
+    """What the schema says against it."""
+    schema = SCHEMAS[f"{name}.schema.json"]
+    validator = jsonschema.Draft202012Validator(
+        schema, resolver=jsonschema.RefResolver(schema["$id"], schema, SCHEMAS))
+    return "; ".join(error.message for error in validator.iter_errors(document))
+
+
+for n in range(2, 6):
+    save(f"{DIR}/{n}.json", {"format": "topoopt-job", "version": 1, "name": "job", "servers": n,
+                             "allreduce": [{"group": "all", "bytes": 1 << 30}]})
+
+
+class Cluster:
+    """The state of one, and what toctl shard does with it."""
+
+    def __init__(self, name, cluster=CLUSTER, shared=True):
+        self.dir = f"{DIR}/{name}"
+        self.cluster = cluster
+        self.how = ()
+        if shared:
+            self("init", cluster)
+
+    def __call__(self, verb, *arguments, how=()):
+        return subprocess.run((TOCTL, "shard", verb, "--state", self.dir, *arguments, *how),
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+    def add(self, name, servers, *arguments, how=()):
+        return self("add", name, "--job", f"{DIR}/{servers}.json", "--effort", "1", *arguments, how=how)
+
+    def show(self, *arguments):
+        return json.loads(self("show", "--json", *arguments).stdout)
+
+    def servers(self, name):
+        return self.show(name)["servers"]
+
+    def plan(self, name):
+        return load(self.show(name)["plan"])
+
+    def bytes(self):
+        """All that is kept, but for the lock."""
+        found = {}
+        for folder, _, files in os.walk(self.dir):
+            for file in files:
+                if file != "lock":
+                    with open(f"{folder}/{file}", "rb") as data:
+                        found[f"{folder}/{file}"] = data.read()
+        return found
+
+
+def owned(shard):
+    """Optical ports of a shard's cross-connects."""
+    return {(x["optical_switch"], x[end]) for x in shard["cross_connects"] for end in "ab"}
+
+
+def refused(name, said, text, *kept):
+    """It failed in one line with the text, and what it should keep is the same."""
+    report(said.returncode == 1 and text in said.stderr and said.stderr.count("\n") == 1 and
+           all(before == after for before, after in kept), name,
+           f"{said.returncode} {said.stdout}{said.stderr}")
+
+
+# --- people move the fibres ---
+
+panel = Cluster("panel", shared=False)
+refused("no cluster is shared yet", panel("show"), "toctl shard init")
+said = panel("init", CLUSTER)
+report(said.returncode == 0 and "6 servers, 0 links in place, 0 shards" in said.stdout, "init",
+       said.stderr)
+before = panel.bytes()
+said = panel.add("a", 3, "--dry-run")
+report(said.returncode == 0 and "make panel" in said.stdout and panel.bytes() == before,
+       "a dry run prints the moves and takes nothing", said.stderr)
+said = panel.add("a", 3)
+lines = {tuple(line.split()[1:]) for line in said.stdout.splitlines() if line.startswith("make ")}
+shard = panel.show("a")
+made = {(x["optical_switch"], str(x["a"]), str(x["b"])) for x in shard["moves"]["made"]}
+report(said.returncode == 0 and lines == made and len(lines) == 6 and shard["state"] == "planned",
+       "a shard of three: six fibres to make", said.stderr + said.stdout)
+report(panel.plan("a")["job"] == "a", "its plan has its name")
+panel.add("b", 2)
+whole = panel.show()
+a, b = whole["shards"]
+report(set(a["servers"] + b["servers"] + whole["free"]) == {f"s{i}" for i in range(6)} and
+       len(whole["free"]) == 1 and not owned(a) & owned(b),
+       "a second one has other servers and other optical ports", whole)
+report(not wrong("shard-show", whole) and not wrong("shard-show", a) and
+       not wrong("shards", load(f"{panel.dir}/shards.json")), "as the schemas say",
+       wrong("shard-show", whole) + wrong("shards", load(f"{panel.dir}/shards.json")))
+before = panel.bytes()
+refused("more servers than are free", panel.add("c", 2), "2 servers are needed, 1 of 6 are free",
+        (before, panel.bytes()))
+refused("a name that is taken", panel.add("a", 2), "there is a shard a", (before, panel.bytes()))
+refused("a server that is taken", panel.add("c", 2, "--on", "s5,s0"), "server s0 is taken by shard a",
+        (before, panel.bytes()))
+refused("a server that is not there", panel.add("c", 2, "--on", "s5,s9"),
+        "server s9 is not in the cluster", (before, panel.bytes()))
+refused("another number of servers", panel.add("c", 2, "--servers", "3"),
+        "the job has 2 servers, not 3", (before, panel.bytes()))
+refused("another number of names", panel.add("c", 2, "--on", "s5"),
+        "the job has 2 servers, --on names 1", (before, panel.bytes()))
+refused("no such shard", panel("remove", "c"), "no shard is called c", (before, panel.bytes()))
+
+with open(f"{panel.dir}/lock", "r+", encoding="ascii") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.truncate()
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    refused("two at once: one is told of the other", panel("remove", "b"),
+            f"another toctl (process {os.getpid()}) is changing the cluster", (before, panel.bytes()))
+    report(panel.show() == whole, "and whoever only looks waits for nobody")
+
+panel("remove", "b")
+before = panel.bytes()
+refused("nobody can apply what people have to move", panel.add("b", 2, "--apply"),
+        "4 cross-connects of panel are moved by hand: first without --apply", (before, panel.bytes()))
+
+# --- agents, and an optical switch that a program sets ---
+
+ALLOW = f"{DIR}/allow"
+with open(ALLOW, "w", encoding="ascii") as file:
+    file.write("command *\n")
+
+
+class Fabric(Cluster):
+    """Agents and an optical switch. A file stop-switch or stop-SERVER kills who asks it."""
+
+    def __init__(self, name):
+        super().__init__(name, shared=False)
+        os.mkdir(self.dir)
+        self.switch = Device.make(f"{self.dir}-ocs", 24)
+        cluster = load(CLUSTER)
+        stop = f"{self.dir}-stop"
+        cluster["optical_switches"][0]["control"] = {
+            "driver": "command",
+            "command": f"request=$(cat); case $request in *change*) [ ! -e {stop}-switch ] || kill -9 $PPID;; esac; "
+                       f"echo \"$request\" | python3 selftests/unit/ocs.py {self.dir}-ocs"}
+        save(f"{self.dir}-cluster", cluster)
+        self.agents = f"{self.dir}-agents"
+        os.mkdir(self.agents)
+        save(f"{self.agents}/ports", {f"s{i}": {f"eth{q}": 4 * i + q + 1 for q in range(4)}
+                                      for i in range(6)})
+        save(f"{self.agents}/light", [])
+        agent = f"{FAKES} agent {self.agents} {{}}"
+        self.fabric = ("--command", f"[ ! -e {stop}-{{}} ] || kill -9 $PPID; exec {agent}")
+        self.how = ("--allow", ALLOW, *self.fabric)
+        self("init", f"{self.dir}-cluster")
+
+    def tables(self):
+        """Kernel of every server that has a table."""
+        kernels = {f"s{i}": load(f"{self.agents}/kernel-s{i}") for i in range(6)}
+        return {name: kernel["active"] for name, kernel in kernels.items()
+                if kernel and kernel["active"]["table"]}
+
+    def stop(self, what):
+        open(f"{self.dir}-stop-{what}", "w", encoding="ascii").close()
+
+    def go_on(self, what):
+        os.unlink(f"{self.dir}-stop-{what}")
+
+    def joined(self):
+        return {frozenset(pair) for pair in self.switch.joined()}
+
+    def crosses(self, name):
+        return {frozenset((x["a"], x["b"])) for x in self.show(name)["cross_connects"]}
+
+
+lab = Fabric("lab")
+said = lab.add("a", 3, "--apply", how=lab.how)
+report(said.returncode == 0 and lab.show("a")["state"] == "active" and
+       set(lab.tables()) == set(lab.servers("a")) and lab.joined() == lab.crosses("a"),
+       "add --apply: its switch and tables are set, nobody else's", said.stderr)
+a_tables, a_crosses = lab.tables(), lab.crosses("a")
+said = lab.add("b", 2)
+report(said.returncode == 0 and lab.tables() == a_tables and lab.joined() == a_crosses,
+       "what is planned changes nothing", said.stderr)
+said = lab("apply", "b", how=lab.how)
+report(said.returncode == 0 and lab.joined() == a_crosses | lab.crosses("b") and
+       {name: lab.tables()[name] for name in a_tables} == a_tables and
+       set(lab.tables()) == set(a_tables) | set(lab.servers("b")),
+       "a second one beside it: its cross-connects, tables and generations stay", said.stderr)
+moves = lab.switch.changes()
+said = lab("apply", "b", how=lab.how)
+report(said.returncode == 0 and lab.switch.changes() == moves, "applied again, nothing changes",
+       said.stderr)
+
+lab("remove", "b", how=lab.fabric)
+report(lab.tables() == a_tables and [s["name"] for s in lab.show()["shards"]] == ["a"],
+       "removed: its tables are gone")
+said = lab.add("again", 2, "--apply", how=lab.how)
+report(said.returncode == 0 and lab.switch.changes() == moves,
+       "the next one of two takes what is left in place: nothing moves", said.stderr + said.stdout)
+
+# a fibre that somebody moved by hand
+lab("remove", "again", how=lab.fabric)
+port = next(iter(next(iter(a_crosses))))
+with lab.switch.state() as state:
+    free = 4 * int(lab.show()["free"][0][1:]) + 1
+    state["joined"] = [p for p in state["joined"] if port not in p and free not in p] + [[port, free]]
+lab.add("b", 2)
+before, joined = lab.bytes(), lab.joined()
+refused("a cross-connect to another shard's server", lab("apply", "b", how=lab.how),
+        "which shard a has", (before, lab.bytes()), (joined, lab.joined()), (lab.tables(), a_tables))
+with lab.switch.state() as state:
+    state["joined"] = [sorted(pair) for pair in a_crosses]
+
+# --- a plan that is not what it was ---
+
+path = lab.show("b")["plan"]
+plan = load(path)
+
+
+def spoilt(name, text, change):
+    document = json.loads(json.dumps(plan))
+    change(document)
+    save(path, document)
+    before = lab.bytes()
+    refused(name, lab("apply", "b", how=lab.how), text, (before, lab.bytes()),
+            (lab.joined(), a_crosses), (lab.tables(), a_tables))
+    save(path, plan)
+
+
+def other_mac(document):
+    document["servers"][0]["ports"][0]["mac"] = "02:54:4f:77:77:77"
+
+
+def others_server(document):
+    taken = lab.servers("a")[0]
+    text = json.dumps(document).replace(f'"{document["servers"][0]["name"]}', f'"{taken}')
+    document.clear()
+    document.update(json.loads(text))
+
+
+spoilt("a plan with another address than the cluster", "has other addresses or ports", other_mac)
+spoilt("a plan with a server of another shard", "is in shard", others_server)
+
+a_path = lab.show("a")["plan"]
+a_plan, index = load(a_path), load(f"{lab.dir}/shards.json")
+other = plan["servers"][0]["ports"][0]["optical_port"]
+save(a_path, a_plan | {"cross_connects": [a_plan["cross_connects"][0] | {"a": other}] +
+                       a_plan["cross_connects"][1:]})
+refused("a cross-connect of another shard to its server", lab("apply", "b", how=lab.how),
+        f"port {other} is of shard b", (lab.joined(), a_crosses), (lab.tables(), a_tables))
+save(a_path, a_plan)
+save(f"{lab.dir}/shards.json", index | {"links": index["links"][1:]})
+refused("a link of another shard that is not in place", lab("apply", "b", how=lab.how),
+        "1 of its 6 links are not in place", (lab.joined(), a_crosses), (lab.tables(), a_tables))
+save(f"{lab.dir}/shards.json", index)
+
+# --- killed ---
+
+for what in ("switch", lab.servers("b")[1]):
+    lab.stop(what)
+    said = lab("apply", "b", how=lab.how)
+    report(said.returncode == -9 and lab.show("b")["state"] == "changing" and
+           {name: lab.tables()[name] for name in a_tables} == a_tables,
+           f"killed at {what}: the other shard is as it was", said.stderr)
+    lab.go_on(what)
+    said = lab("apply", "b", how=lab.how)
+    report(said.returncode == 0 and lab.joined() == a_crosses | lab.crosses("b") and
+           lab.show("b")["state"] == "active", "the same again completes it", said.stderr)
+    lab("remove", "b", how=lab.fabric)
+    lab.add("b", 2)
+    with lab.switch.state() as state:
+        state["joined"] = [sorted(pair) for pair in a_crosses]
+lab.stop("switch")
+lab("apply", "b", how=lab.how)
+lab.go_on("switch")
+said = lab("remove", "b", how=lab.fabric)
+report(said.returncode == 0 and lab.tables() == a_tables and
+       [s["name"] for s in lab.show()["shards"]] == ["a"], "or remove undoes it", said.stderr)
+lab.add("b", 2, "--apply", how=lab.how)
+server = lab.servers("b")[0]
+lab.stop(server)
+said = lab("remove", "b", how=lab.fabric)
+report(said.returncode == -9 and lab.show("b")["state"] == "removing",
+       "killed in remove: its servers stay taken", said.stderr)
+refused("and it cannot be applied", lab("apply", "b", how=lab.how), "is being removed")
+refused("a server that does not answer", lab("remove", "b", "--command", "false {}"),
+        "clear failed on 2 of 2 servers")
+lab.go_on(server)
+said = lab("remove", "b", how=lab.fabric)
+report(said.returncode == 0 and lab.tables() == a_tables, "the same again removes it", said.stderr)
+with open(f"{lab.dir}/plans/left.9.json", "w", encoding="ascii"):
+    pass
+lab.add("b", 2)
+report(sorted(os.listdir(f"{lab.dir}/plans")) ==
+       sorted(os.path.basename(s["plan"]) for s in lab.show()["shards"]),
+       "a plan that was written before a kill is swept up", os.listdir(f"{lab.dir}/plans"))
+
+# --- another cluster.json ---
+
+cluster = load(f"{lab.dir}-cluster")
+cluster["servers"][0]["ports"][0]["mac"] = "02:54:4f:77:77:77"
+save(f"{DIR}/changed", cluster)
+before = lab.bytes()
+refused("a server of a shard that changed", lab("init", f"{DIR}/changed"),
+        "server s0 has other addresses or ports", (before, lab.bytes()))
+cluster = load(f"{lab.dir}-cluster")
+del cluster["servers"][0]
+save(f"{DIR}/changed", cluster)
+refused("a server of a shard that is gone", lab("init", f"{DIR}/changed"), "s0", (before, lab.bytes()))
+cluster = load(f"{lab.dir}-cluster")
+free = lab.show()["free"][0]
+cluster["servers"] = [s for s in cluster["servers"] if s["name"] != free]
+save(f"{DIR}/changed", cluster)
+said = lab("init", f"{DIR}/changed")
+report(said.returncode == 0 and not lab.show()["free"] and len(lab.show()["shards"]) == 2,
+       "a free one can go", said.stderr)
+
+# --- which servers ---
+
+# three groups of servers on switches of their own: of 5, 3 and 4
+groups = load(CLUSTER)
+ports = groups["servers"][0]["ports"]
+groups["optical_switches"] = [{"name": f"ocs{g}", "ports": 32} for g in range(3)]
+groups["servers"] = []
+for g, n in enumerate((5, 3, 4)):
+    for i in range(n):
+        at = len(groups["servers"])
+        groups["servers"].append({"name": f"g{g}-{i}", "ipv4": f"10.200.1.{at + 1}", "ports": [
+            {"name": f"eth{q}", "mac": f"02:54:4f:0{q}:01:{at:02x}", "ipv4": f"10.20{q + 1}.1.{at + 1}",
+             "bandwidth": 100000000000, "optical_switch": f"ocs{g}",
+             "optical_port": 4 * i + q + 1} for q in range(4)]})
+save(f"{DIR}/groups.json", groups)
+rooms = Cluster("groups", f"{DIR}/groups.json")
+rooms.add("a", 3)
+rooms.add("b", 2)
+rooms.add("c", 5)
+report(rooms.servers("a") == ["g1-0", "g1-1", "g1-2"] and rooms.servers("b") == ["g2-0", "g2-1"] and
+       rooms.servers("c") == [f"g0-{i}" for i in range(5)],
+       "out of the smallest group that has enough, so that the large one stays whole", rooms.show())
+
+# s1 and s4 are linked already, by as many fibres as a job of two wants
+linked = load(CLUSTER)
+linked["links"] = [{"a": f"s1:eth{q}", "b": f"s4:eth{q}"} for q in range(4)]
+save(f"{DIR}/linked.json", linked)
+left = Cluster("left", f"{DIR}/linked.json")
+left.add("a", 2)
+report(left.servers("a") == ["s1", "s4"] and left.show("a")["moves"] == {"cut": [], "made": []},
+       "servers that are linked already, when that moves fewer fibres", left.show())
+left("remove", "a")
+left.add("b", 2, "--on", "s0,s1")
+moves = left.show("b")["moves"]
+report(len(moves["cut"]) == 4 and len(moves["made"]) == 4,
+       "links left over by others are cut", moves)
+
+# cables that nobody moves
+ring = Cluster("ring", "examples/ring-4/cluster.json")
+refused("cables on no optical switch", ring.add("a", 2), "plan with --fixed")
+said = ring.add("a", 2, "--fixed")
+report(said.returncode == 0 and ring.show("a")["moves"] == {"cut": [], "made": []} and
+       len(ring.plan("a")["links"]) == 1, "are kept with --fixed", said.stderr)
+said = ring.add("b", 2, "--fixed")
+report(said.returncode == 0 and not ring.show()["free"] and
+       ring("apply", "b", "--command", f"{FAKES} agent {lab.agents} {{}}").returncode == 0,
+       "and the rest of them by the next", said.stderr)
+
+done()

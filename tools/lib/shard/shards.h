@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_SHARDS_H
+#define TOPOOPT_SHARDS_H
+
+/*
+ * The state of a cluster that several jobs share, in a directory:
+ *
+ *	cluster.json		all servers, ports and optical switches
+ *	shards.json		the shards, and the links that are in place now
+ *	plans/NAME.N.json	the plan that shard NAME has since generation N
+ *	lock			who changes it
+ *
+ * shards.json is replaced whole, after the plans that it names are written: what is
+ * killed leaves the state before or the one after. A shard is a job's part of the
+ * cluster; servers that no shard has are free.
+ */
+
+#include <limits.h>
+
+#include "data/plan.h"
+
+/**
+ * enum to_shard_state - how far a shard is
+ * @TO_SHARD_PLANNED: its servers are taken; no fibre was moved, no table set
+ * @TO_SHARD_CHANGING: its fibres are in place; switches and tables may be set or not
+ * @TO_SHARD_ACTIVE: its plan is active on all its servers
+ * @TO_SHARD_REMOVING: some of its servers may have no table any more
+ */
+enum to_shard_state {
+	TO_SHARD_PLANNED, TO_SHARD_CHANGING, TO_SHARD_ACTIVE, TO_SHARD_REMOVING
+};
+
+/** Words for enum to_shard_state; ends with NULL. */
+extern const char *const to_shard_states[];
+
+/**
+ * struct to_shard - one job's part of the cluster
+ * @name: also the name of the job in @plan
+ * @generation: of the whole state, since which it has @plan
+ * @unsaved: no file has @plan yet
+ */
+struct to_shard {
+	char name[TO_NAME_MAX];
+	enum to_shard_state state;
+	uint64_t generation;
+	struct to_plan *plan;
+	bool unsaved;
+};
+
+/**
+ * struct to_shards - the state of a cluster
+ * @dir: where it is
+ * @lock: of who may change it, -1: only read
+ * @generation: one more with each change
+ * @cluster: links: those that are in place, of shards and of free servers
+ * @list: the shards, the oldest first
+ */
+struct to_shards {
+	char dir[PATH_MAX - 320];
+	int lock;
+	uint64_t generation;
+	struct to_cluster *cluster;
+	unsigned int n;
+	struct to_shard *list;
+};
+
+/**
+ * to_shards_init() - let jobs share the cluster that is the file @path
+ * @dir: NULL: /var/lib/topoopt/cluster, see state_file.h; made if it is not there
+ *
+ * Its links are those in place. Where there are shards already they stay, and so do the
+ * links in place; @path must have their servers as they are.
+ *
+ * Return: 0, or a negative errno with @err; -EBUSY as to_shards_open().
+ */
+int to_shards_init(struct to_shards *s, const char *dir, const char *path, struct to_error *err);
+
+/**
+ * to_shards_open() - read the state in @dir
+ * @dir: as of to_shards_init()
+ * @change: keep all others from changing it until to_shards_close()
+ *
+ * Return: 0; -EBUSY with the holder in @err when another process is changing it; another
+ * negative errno with @err. Nothing is left open then.
+ */
+int to_shards_open(struct to_shards *s, const char *dir, bool change, struct to_error *err);
+void to_shards_close(struct to_shards *s);
+
+/** to_shards_find() - the shard called @name, or NULL with @err */
+struct to_shard *to_shards_find(const struct to_shards *s, const char *name, struct to_error *err);
+
+/**
+ * to_shards_owners() - shard of every server of the cluster, its index or -1
+ *
+ * Return: an array to be freed, NULL when out of memory.
+ */
+int *to_shards_owners(const struct to_shards *s);
+
+/**
+ * to_shards_add() - a new shard, TO_SHARD_PLANNED
+ * @plan: taken over, also on failure
+ *
+ * Nobody knows of it before to_shards_save(). Return: it, NULL with @err.
+ */
+struct to_shard *to_shards_add(struct to_shards *s, const char *name, struct to_plan *plan,
+			       struct to_error *err);
+
+/** to_shards_drop() - no such shard any more, as of to_shards_save() */
+void to_shards_drop(struct to_shards *s, struct to_shard *shard);
+
+/** to_shards_save() - the next generation, as @s is now; 0 or a negative errno with @err */
+int to_shards_save(struct to_shards *s, struct to_error *err);
+
+/** to_shards_plan_file() - where the plan of @shard is; @path: PATH_MAX bytes */
+void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard, char *path);
+
+#endif

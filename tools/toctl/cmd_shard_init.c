@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <jansson.h>
+
+#include "shards.h"
+
+struct init_args {
+	const char *state;
+};
+
+static int init_run(struct to_call *call, const void *data)
+{
+	const struct init_args *args = data;
+	struct to_shards s;
+	json_t *object;
+	int ret;
+
+	ret = to_shards_init(&s, args->state, call->operands[0], &call->err);
+	if (ret)
+		return ret;
+	if (call->json) {
+		object = json_pack("{s:s, s:I, s:i, s:i, s:i}", "state", s.dir,
+				   "generation", (json_int_t)s.generation,
+				   "servers", s.cluster->n_servers, "links", s.cluster->n_links,
+				   "shards", s.n);
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(object);
+	} else {
+		printf("%s: %u servers, %u links in place, %u shards\n", s.dir,
+		       s.cluster->n_servers, s.cluster->n_links, s.n);
+	}
+	to_shards_close(&s);
+	return 0;
+}
+
+static const struct to_option init_options[] = {
+	TO_SHARDS_STATE_OPTION(struct init_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_init = {
+	.name = "shard init",
+	.summary = "Let several jobs share a cluster",
+	.operands = "CLUSTER",
+	.min_operands = 1,
+	.max_operands = 1,
+	.description =
+		"Keeps CLUSTER (cluster.json) as the cluster that toctl shard add gives parts of to "
+		"jobs. Its links are the cross-connects and cables that are in place now; what is "
+		"in place already need not be moved.\n\n"
+		"Run it again with another CLUSTER when servers come, go or change. Shards and the "
+		"links in place stay then; CLUSTER must have the servers of all shards as they "
+		"are.",
+	.options = init_options,
+	.args_size = sizeof(struct init_args),
+	.run = init_run,
+};

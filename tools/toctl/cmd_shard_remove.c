@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "fabric_options.h"
+#include "shards.h"
+
+struct remove_args {
+	const char *state;
+	bool forget;
+	struct to_fabric_options fabric;
+};
+
+static int remove_tables(struct to_call *call, const struct remove_args *args,
+			 const struct to_shard *shard)
+{
+	struct to_fabric *fabric = to_fabric_open(shard->plan, &args->fabric, &call->err);
+	int ret = fabric ? to_fabric_clear(fabric, &call->err) : -EHOSTUNREACH;
+
+	to_fabric_close(fabric);
+	return ret;
+}
+
+static int remove_shard(struct to_call *call, const struct remove_args *args, struct to_shards *s,
+			struct to_shard *shard)
+{
+	const unsigned int servers = shard->plan->cluster->n_servers;
+	int ret = 0;
+
+	if (shard->state != TO_SHARD_PLANNED && !args->forget) {
+		shard->state = TO_SHARD_REMOVING;
+		ret = to_shards_save(s, &call->err);
+		if (!ret)
+			ret = remove_tables(call, args, shard);
+	}
+	if (ret)
+		return ret;
+	to_shards_drop(s, shard);
+	ret = to_shards_save(s, &call->err);
+	if (!ret && call->json)
+		printf("{\"servers\": %u}\n", servers);
+	else if (!ret)
+		printf("shard %s removed: %u servers are free\n", call->operands[0], servers);
+	return ret;
+}
+
+static int remove_run(struct to_call *call, const void *data)
+{
+	const struct remove_args *args = data;
+	struct to_shard *shard;
+	struct to_shards s;
+	int ret;
+
+	ret = to_shards_open(&s, args->state, true, &call->err);
+	if (ret)
+		return ret;
+	shard = to_shards_find(&s, call->operands[0], &call->err);
+	ret = shard ? remove_shard(call, args, &s, shard) : TO_EXIT_FAILURE;
+	to_shards_close(&s);
+	return ret;
+}
+
+static const struct to_option remove_options[] = {
+	{ "forget", 0, TO_OPTION_FLAG, offsetof(struct remove_args, forget),
+	  .help = "ask no server to remove its table: they are gone" },
+	TO_FABRIC_OPTIONS(struct remove_args, fabric, NULL),
+	TO_SHARDS_STATE_OPTION(struct remove_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_remove = {
+	.name = "shard remove",
+	.summary = "Take a job's servers back",
+	.operands = "NAME",
+	.min_operands = 1,
+	.max_operands = 1,
+	.description =
+		"Removes the tables of the shard's servers as toctl clear --all does, then its servers are "
+		"free. Cross-connects stay as they are until another shard needs them otherwise. When a "
+		"server does not answer, the shard stays, \"removing\", for the same again, or for "
+		"--forget.",
+	.options = remove_options,
+	.args_size = sizeof(struct remove_args),
+	.defaults = &(const struct remove_args){ .fabric = TO_FABRIC_DEFAULTS },
+	.run = remove_run,
+};

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shards.h"
+
+struct show_args {
+	const char *state;
+};
+
+static int show_json(struct to_call *call, const struct to_shards *s, const int *owners)
+{
+	json_t *free_servers = json_array(), *shards = json_array(), *object;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
+		if (owners[i] < 0)
+			json_array_append_new(free_servers, json_string(s->cluster->servers[i].name));
+	for (unsigned int i = 0; i < s->n && !ret; i++) {
+		object = to_shards_json(s, &s->list[i], &call->err);
+		ret = object ? json_array_append_new(shards, object) : -ENOMEM;
+	}
+	object = json_pack("{s:s, s:I, s:o, s:o}", "state", s->dir, "generation",
+			   (json_int_t)s->generation, "free", free_servers, "shards", shards);
+	if (!ret) {
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	json_decref(object);
+	return ret;
+}
+
+static int show_text(struct to_call *call, const struct to_shards *s, const int *owners)
+{
+	unsigned int n = 0;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
+		n += owners[i] < 0;
+	printf("%s: generation %llu, %u servers, %u free%s", s->dir,
+	       (unsigned long long)s->generation, s->cluster->n_servers, n, n ? ":" : "\n");
+	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
+		if (owners[i] < 0)
+			printf(" %s", s->cluster->servers[i].name);
+	if (n)
+		putchar('\n');
+	for (unsigned int i = 0; i < s->n && !ret; i++)
+		ret = to_shards_print(call, s, &s->list[i]);
+	return ret;
+}
+
+static int show_run(struct to_call *call, const void *data)
+{
+	const struct show_args *args = data;
+	const struct to_shard *shard;
+	struct to_shards s;
+	int *owners;
+	int ret;
+
+	ret = to_shards_open(&s, args->state, false, &call->err);
+	if (ret)
+		return ret;
+	owners = to_shards_owners(&s);
+	if (!owners) {
+		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
+	} else if (call->n_operands) {
+		shard = to_shards_find(&s, call->operands[0], &call->err);
+		ret = shard ? to_shards_print(call, &s, shard) : TO_EXIT_FAILURE;
+	} else {
+		ret = call->json ? show_json(call, &s, owners) : show_text(call, &s, owners);
+	}
+	free(owners);
+	to_shards_close(&s);
+	return ret;
+}
+
+static const struct to_option show_options[] = {
+	TO_SHARDS_STATE_OPTION(struct show_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_show = {
+	.name = "shard show",
+	.summary = "Who has which servers and cross-connects of a shared cluster",
+	.operands = "[NAME]",
+	.max_operands = 1,
+	.description =
+		"Prints the free servers, and each shard, or the one called NAME: its servers, the file "
+		"with its plan, and what is still to be moved for it by hand. --json adds the "
+		"cross-connects that it owns (shard-show.schema.json). States of a shard:\n\n"
+		"  planned   its servers are taken; nothing was moved or applied\n"
+		"  changing  toctl shard apply did not end\n"
+		"  active    its plan is active on all its servers\n"
+		"  removing  toctl shard remove did not end\n\n"
+		"It waits for nobody: what it prints is the state before or after what another toctl is "
+		"doing.",
+	.options = show_options,
+	.args_size = sizeof(struct show_args),
+	.run = show_run,
+};

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "shards.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "apply_all.h"
+#include "moves.h"
+#include "shard/shard_plan.h"
+#include "shard/shards_check.h"
+#include "switch/switch.h"
+#include "verify/verify.h"
+
+/* ---- show ---- */
+
+static json_t *shards_names_json(const struct to_cluster *c)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		json_array_append_new(array, json_string(c->servers[i].name));
+	return array;
+}
+
+json_t *to_shards_json(const struct to_shards *s, const struct to_shard *shard, struct to_error *err)
+{
+	const struct to_plan *plan = shard->plan;
+	struct to_shard_moves moves;
+	json_t *out = NULL;
+	char path[PATH_MAX];
+
+	to_shards_plan_file(s, shard, path);
+	if (!to_shard_moves(s, plan, &moves, err))
+		out = json_pack("{s:s, s:s, s:I, s:s*, s:o, s:o, s:{s:o, s:o}}",
+				"name", shard->name, "state", to_shard_states[shard->state],
+				"generation", (json_int_t)shard->generation, "plan",
+				shard->unsaved ? NULL : path, "servers", shards_names_json(plan->cluster),
+				"cross_connects", to_moves_json(s->cluster, plan->cross_connects,
+								plan->n_cross_connects),
+				"moves",
+				"cut", to_moves_json(s->cluster, moves.cut, moves.n_cut),
+				"made", to_moves_json(s->cluster, moves.made, moves.n_made));
+	to_shard_moves_free(&moves);
+	if (!out && err && !err->text[0])
+		to_error_set(err, -ENOMEM, "out of memory");
+	return out;
+}
+
+int to_shards_print(struct to_call *call, const struct to_shards *s, const struct to_shard *shard)
+{
+	const struct to_cluster *c = shard->plan->cluster;
+	struct to_shard_moves moves;
+	char path[PATH_MAX];
+	json_t *object;
+	int ret;
+
+	if (call->json) {
+		object = to_shards_json(s, shard, &call->err);
+		if (!object)
+			return -ENOMEM;
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(object);
+		return 0;
+	}
+	ret = to_shard_moves(s, shard->plan, &moves, &call->err);
+	if (!ret) {
+		to_shards_plan_file(s, shard, path);
+		printf("shard %s: %s, %u links, %u servers:", shard->name,
+		       to_shard_states[shard->state], c->n_links, c->n_servers);
+		for (unsigned int i = 0; i < c->n_servers; i++)
+			printf(" %s", c->servers[i].name);
+		putchar('\n');
+		if (!shard->unsaved)
+			printf("  plan: %s\n", path);
+		if (moves.n_cut + moves.n_made)
+			printf("  to move: %u cross-connects to cut, %u to make\n", moves.n_cut,
+			       moves.n_made);
+		to_moves_print(stdout, s->cluster, "cut", moves.cut, moves.n_cut);
+		to_moves_print(stdout, s->cluster, "make", moves.made, moves.n_made);
+	}
+	to_shard_moves_free(&moves);
+	return ret;
+}
+
+/* ---- apply ---- */
+
+static void shards_wrong_line(void *data, const char *line)
+{
+	struct to_error *err = data;
+
+	if (!err->text[0])
+		to_error_set(err, -EINVAL, "%s", line);
+}
+
+int to_shards_verify(const struct to_shards *s, const struct to_shard *shard, struct to_error *err)
+{
+	struct to_verify_report report;
+	long wrong;
+	int ret = to_verify(shard->plan, shards_wrong_line, err, &report);
+
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	if (report.violations)
+		return -EINVAL;
+	wrong = to_shards_check(s, shards_wrong_line, err);
+	if (wrong < 0)
+		return to_error_set(err, wrong, "out of memory");
+	return wrong ? -EINVAL : 0;
+}
+
+/* How many of its moves are by hand, on @optical the last of them. */
+static unsigned int shards_by_hand(const struct to_cluster *c, const struct to_shard_moves *moves,
+				   const char **optical)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < moves->n_cut + moves->n_made; i++) {
+		const struct to_cross_connect *x = i < moves->n_cut ? &moves->cut[i] :
+						   &moves->made[i - moves->n_cut];
+
+		if (c->switches[x->optical_switch].control.driver != TO_SWITCH_BY_HAND)
+			continue;
+		*optical = c->switches[x->optical_switch].name;
+		n++;
+	}
+	return n;
+}
+
+/* Nothing that another shard's fibres are on, whatever the state says of it. */
+static int shards_check_circuits(const struct to_shards *s, const struct to_shard *shard,
+				 unsigned int optical, const struct to_circuits *circuits,
+				 const int *owners, struct to_error *err)
+{
+	const int own = shard - s->list;
+
+	for (unsigned int i = 0; i < circuits->n; i++) {
+		const unsigned int ends[] = { circuits->circuit[i].in, circuits->circuit[i].out };
+
+		for (unsigned int e = 0; e < 2; e++) {
+			int server = to_shards_optical_owner(s->cluster, optical, ends[e]);
+
+			if (server < 0 || owners[server] < 0 || owners[server] == own)
+				continue;
+			return to_error_set(err, -EBUSY,
+					    "optical switch %s joins %u and %u: port %u is of %s, which shard %s has",
+					    s->cluster->switches[optical].name, ends[0], ends[1], ends[e],
+					    s->cluster->servers[server].name, s->list[owners[server]].name);
+		}
+	}
+	return 0;
+}
+
+static int shards_check_switches(const struct to_shards *s, const struct to_shard *shard,
+				 const struct to_switch_set *switches, struct to_error *err)
+{
+	int *owners = to_shards_owners(s);
+	int ret = owners ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+
+	for (unsigned int i = 0; i < switches->n && !ret; i++) {
+		ret = shards_check_circuits(s, shard, i, &switches->changes[i].off, owners, err);
+		if (!ret)
+			ret = shards_check_circuits(s, shard, i, &switches->changes[i].on, owners, err);
+	}
+	free(owners);
+	return ret;
+}
+
+static bool shards_controlled(const struct to_cluster *c)
+{
+	for (unsigned int i = 0; i < c->n_switches; i++)
+		if (c->switches[i].control.driver != TO_SWITCH_BY_HAND)
+			return true;
+	return false;
+}
+
+/* @shard is being changed from here on, and its links are in place. */
+static int shards_begin(struct to_shards *s, struct to_shard *shard, struct to_error *err)
+{
+	unsigned int n;
+	struct to_link *links = to_shard_cabling(s, shard->plan, &n);
+
+	if (!links)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	free(s->cluster->links);
+	s->cluster->links = links;
+	s->cluster->n_links = n;
+	shard->state = TO_SHARD_CHANGING;
+	return to_shards_save(s, err);
+}
+
+static int shards_change(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+			 const struct to_shards_apply *how, struct to_switch_set *switches)
+{
+	struct to_applied_all applied;
+	struct to_error err = {};
+	int ret = shards_begin(s, shard, &call->err);
+
+	if (!ret && switches)
+		ret = to_switch_set_apply(switches, &call->err);
+	if (ret)
+		return ret;
+	ret = to_apply_all_quietly(shard->plan, &how->fabric, NULL, 0, &applied, &call->err);
+	if (ret && switches && to_switch_set_restore(switches, &err))
+		fprintf(stderr, "toctl shard: %s\n", err.text);
+	if (ret)
+		return ret;
+	shard->state = TO_SHARD_ACTIVE;
+	return to_shards_save(s, &call->err);
+}
+
+static int shards_switch_and_change(struct to_call *call, struct to_shards *s,
+				    struct to_shard *shard, const struct to_shards_apply *how)
+{
+	struct to_switch_set switches;
+	int ret;
+
+	if (!shards_controlled(s->cluster))
+		return shards_change(call, s, shard, how, NULL);
+	ret = to_switch_set_open(&switches, shard->plan->cluster, how->allow, &call->err);
+	if (ret)
+		return ret;
+	ret = to_switch_set_compare(&switches, shard->plan, &call->err);
+	if (!ret)
+		ret = shards_check_switches(s, shard, &switches, &call->err);
+	if (!ret)
+		ret = shards_change(call, s, shard, how, &switches);
+	to_switch_set_close(&switches);
+	return ret;
+}
+
+int to_shards_activate(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		       const struct to_shards_apply *how)
+{
+	struct to_shard_moves moves = {};
+	const char *optical = "";
+	unsigned int by_hand = 0;
+	int ret;
+
+	if (shard->state == TO_SHARD_REMOVING)
+		return to_error_set(&call->err, -EBUSY, "shard %s is being removed: toctl shard remove %s",
+				    shard->name, shard->name);
+	ret = to_shards_verify(s, shard, &call->err);
+	if (!ret && !how->moved)
+		ret = to_shard_moves(s, shard->plan, &moves, &call->err);
+	if (!ret)
+		by_hand = shards_by_hand(s->cluster, &moves, &optical);
+	to_shard_moves_free(&moves);
+	if (by_hand)
+		ret = to_error_set(&call->err, -EAGAIN,
+				   "%u cross-connects of %s are moved by hand: first without --apply, then toctl shard apply",
+				   by_hand, optical);
+	return ret ? ret : shards_switch_and_change(call, s, shard, how);
+}
