@@ -332,6 +332,50 @@ def comparison():
     assert other.returncode == 2 and os.path.getsize(plans[1][0]) > 1000, other.stderr
 
 
+def replay():
+    """The log of a toctl run, line by line."""
+    def candidates(force):
+        return [{"id": i, "source": ("first", "reconfig")[i], "in_force": i == force, "regret_s": 0.5 * i,
+                 "price_s": 0.25, "saves": 0.125} for i in range(2)]
+    lines = [{"time": 100.0, "event": "start", "plan": "</script>p.json", "servers": 4, "interval_ms": 50, "dry_run": False},
+             {"time": 101.0, "event": "decision", "action": "rewire", "reason": "it pays", "dry_run": False,
+              "candidate": 1, "regret_s": 0.5, "price_s": 0.25, "saves": 0.125, "candidates": candidates(0)},
+             {"time": 102.0, "event": "changed", "action": "rewire", "generation": 2, "shift_ms": 1.0, "ms": 20.0},
+             {"time": 103.0, "event": "shift", "kind": "busy", "promised": 1.0, "busy": 2.0, "excess_s": 0.1,
+              "new": 0, "ms": 3.0, "candidates": candidates(1)},
+             {"time": 104.0, "event": "of another version"}]
+    with open(f"{work}/run.jsonl", "w") as out:
+        out.write("".join(json.dumps(line) + "\n" for line in lines) + '{"time": 10')
+    toctl("report", "--log", f"{work}/run.jsonl", "-o", f"{work}/run.html")
+    browser.open(f"{work}/run.html")
+    assert browser.said() == [], browser.said()
+    shown = """[document.querySelector("output").textContent.replace(/, .*;/, ";"),
+        document.querySelectorAll("#timeline tbody tr").length, document.querySelectorAll(".decision").length,
+        [...document.querySelectorAll("#candidates tbody th")].map((at) => at.textContent).join()]"""
+    assert browser.run(shown) == ["line 5 of 5; changes so far: 1", 4, 1, "1: reconfigin force,0: first"], browser.run(shown)
+    browser.run("""(() => { const at = document.querySelector("input[type=range]");
+        at.value = 1; at.dispatchEvent(new Event("input")); })()""")
+    assert browser.run(shown) == ["line 1 of 5; changes so far: 0", 1, 0, ""], browser.run(shown)
+    assert "</script>p.json" in browser.run("document.querySelector('#timeline tbody').textContent")
+    browser.run("document.querySelector('button').click()")
+    assert browser.becomes("document.querySelector('input[type=range]').value", "5"), "it does not play"
+    assert browser.run(shown)[1:3] == [4, 1], browser.run(shown)
+    assert browser.becomes("document.querySelector('button').getAttribute('aria-pressed')", "false"), "nor end"
+    assert browser.nameless() == [], browser.nameless()
+    for scheme, width in ("light", 1280), ("dark", 390):
+        browser.open(f"{work}/run.html", scheme, width=width)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
+        browser.shot(f"replay-{width}")
+    for text, said in ('{"time": 1}\n', "bad.jsonl:1: expected a line of toctl run's log"), ("", "has no line"):
+        with open(f"{work}/bad.jsonl", "w") as out:
+            out.write(text)
+        bad = subprocess.run([TOCTL, "report", "--log", f"{work}/bad.jsonl"], capture_output=True, text=True, check=False)
+        assert bad.returncode == 1 and said in bad.stderr and not bad.stdout, bad.stderr
+    for call in [], ["x", "--log", "y"]:
+        bad = subprocess.run([TOCTL, "report", *call], capture_output=True, text=True, check=False)
+        assert bad.returncode == 2 and "expected one or two plans, or --log" in bad.stderr, bad.stderr
+
+
 tests = {
     "twelve servers: the page is whole, and shows links and routes of a server": prototype,
     "128 servers: the page is whole": hybrid,
@@ -346,6 +390,7 @@ tests = {
     "a plan that is not valid says so": broken,
     "a schedule of chunks over dimensions": schedule,
     "two plans beside each other": comparison,
+    "a log, line by line": replay,
 }
 
 need_chromium()

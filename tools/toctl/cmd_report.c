@@ -4,26 +4,34 @@
 #include "command.h"
 #include "format/plan_json.h"
 #include "report/comparison.h"
+#include "report/replay_page.h"
 #include "report/report.h"
 
 struct report_args {
-	const char *output;
+	const char *output, *log;
 };
 
 static const struct to_option report_options[] = {
 	{ .name = "output", .letter = 'o', .type = TO_OPTION_OUTPUT, .argument = "FILE",
 	  .offset = offsetof(struct report_args, output),
 	  .help = "where to write the page; default: standard output" },
+	{ .name = "log", .letter = 'l', .type = TO_OPTION_STRING, .argument = "FILE",
+	  .offset = offsetof(struct report_args, log),
+	  .help = "in place of plans: the log of a toctl run, as a page that goes through it" },
 	{}
 };
 
 static int report_run(struct to_call *call, const void *data)
 {
 	const struct report_args *args = data;
-	const char *const names[] = { call->operands[0], call->operands[call->n_operands - 1] };
+	const char *const names[] = { call->operands[0], call->n_operands > 1 ? call->operands[1] : NULL };
 	struct to_plan *plans[2] = {};
 	int ret = 0;
 
+	if (!args->log == !call->n_operands)
+		return to_usage(call, "expected one or two plans, or --log");
+	if (args->log)
+		return to_replay_page_save(args->log, TO_VERSION, args->output, &call->err);
 	for (unsigned int i = 0; !ret && i < call->n_operands; i++) {
 		plans[i] = to_plan_load(call->operands[i], &call->err);
 		ret = plans[i] ? 0 : -EINVAL;
@@ -40,9 +48,8 @@ static int report_run(struct to_call *call, const void *data)
 
 const struct to_command to_cmd_report = {
 	.name = "report",
-	.summary = "Write a plan, or two beside each other, as an HTML page",
-	.operands = "PLAN [PLAN]",
-	.min_operands = 1,
+	.summary = "Write a plan, two plans or the log of a loop as an HTML page",
+	.operands = "[PLAN [PLAN]]",
 	.max_operands = 2,
 	.description =
 		"Writes one HTML page that needs no network: the figures beside their lower "
@@ -51,7 +58,9 @@ const struct to_command to_cmd_report = {
 		"Everything is recomputed as by toctl verify; violations stand at the top.\n\n"
 		"With two plans for the same servers, as before and after toctl replan, the page "
 		"compares them: figures, links that are cut and made, both topologies, and what their "
-		"links carry.",
+		"links carry. With --log it is a page of what a toctl run decided and did, line by "
+		"line: candidates, with what was lost against each and what a change to it would cost, "
+		"and a timeline.",
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
 	.defaults = &(const struct report_args){ .output = "-" },

@@ -10,19 +10,24 @@
 #include "data/allreduce.h"
 #include "format/plan_json.h"
 
-/* A string that cannot end the script element it stands in. */
-static void data_string(FILE *out, const char *text)
+void to_report_print_json(FILE *out, const json_t *value)
 {
-	json_t *string = json_string_nocheck(text);
-	char *quoted = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-	const char *p;
+	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT |
+				JSON_REAL_PRECISION(13));
 
-	for (p = quoted ? quoted : "\"\""; *p; p++)
-		if (*p == '<')
+	for (const char *p = text ? text : "null"; *p; p++)
+		if (*p == '<')	/* only in strings */
 			fprintf(out, "\\u003c");
 		else
 			fputc(*p, out);
-	free(quoted);
+	free(text);
+}
+
+static void data_string(FILE *out, const char *text)
+{
+	json_t *string = json_string_nocheck(text);
+
+	to_report_print_json(out, string);
 	json_decref(string);
 }
 

@@ -4,6 +4,7 @@
 
 /* What report.js draws from, as JSON inside the page. */
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "verify/verify.h"
@@ -33,6 +34,9 @@ struct to_report {
 /** to_report_compute() - all but plan and version; freed also when it fails. As to_report_save() */
 int to_report_compute(struct to_report *report, struct to_error *err);
 void to_report_free(struct to_report *report);
+
+/** to_report_print_json() - @value, which cannot end the script element it stands in */
+void to_report_print_json(FILE *out, const json_t *value);
 
 /** to_report_print_arcs() - a member: [from, to, link, bytes of AllReduce, of MP], a comma after it */
 void to_report_print_arcs(FILE *out, const struct to_report *report);

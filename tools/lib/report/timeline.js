@@ -87,7 +87,7 @@ function priceChart(lines) {
 	return root;
 }
 
-/* A timeline in @parent: add(line), clear(), and show(until): what there was by then. */
+/* A timeline in @parent: add(line), clear(), and show(list) of lines instead of those added. */
 function timeline(parent) {
 	const body = html("tbody", {});
 	const chart = html("div", { class: "scroll" });
@@ -95,17 +95,21 @@ function timeline(parent) {
 		html("span", {}, html("i", { class: "box" }), "busy seconds lost against the best candidate"),
 		html("span", {}, html("i", { class: "box frame" }), "busy seconds that a change to it costs"));
 	const heads = ["Time", "What", "", "Lost", "Price", "Saves"].map((text) => html("th", { scope: "col" }, text));
-	const lines = [];
+	let lines = [];
 	const row = (line, [what, text]) => html("tr", { class: "event-" + line.event, "data-time": line.time },
 		html("td", {}, clock(line.time)), html("th", { scope: "row" }, what), html("td", {}, text),
 		...priced(line) ? [secondsText(line.regret_s), secondsText(line.price_s),
 			(100 * line.saves).toFixed(1) + " %"].map((value) => html("td", {}, value)) :
 			[html("td", {}), html("td", {}), html("td", {})]);
-	const paint = (until) => {
-		const some = until === undefined ? lines : lines.filter((line) => line.time <= until);
+	const paint = () => chart.replaceChildren(...lines.some(priced) ? [priceChart(lines), legend] :
+		[html("p", {}, "No decision yet.")]);
+	const put = (line) => {
+		const words = sentence(line);
 
-		chart.replaceChildren(...some.some(priced) ? [priceChart(some), legend] :
-			[html("p", {}, "No decision yet.")]);
+		if (words)
+			body.prepend(row(line, words));
+		if (body.children.length > TIMELINE_ROWS)
+			body.lastChild.remove();
 	};
 
 	heads[2].append(html("span", { class: "hidden" }, "Details"));
@@ -113,27 +117,20 @@ function timeline(parent) {
 		html("table", {}, html("thead", {}, html("tr", {}, ...heads)), body)));
 	paint();
 	return {
-		lines,
 		add(line) {
-			const words = sentence(line);
-
 			lines.push(line);
-			if (words)
-				body.prepend(row(line, words));
-			while (body.children.length > TIMELINE_ROWS)
-				body.lastChild.remove();
+			put(line);
 			if (priced(line))
 				paint();
 		},
 		clear() {
-			lines.length = 0;
-			body.replaceChildren();
-			paint();
+			this.show([]);
 		},
-		show(until) {
-			for (const each of body.children)
-				each.hidden = +each.dataset.time > until;
-			paint(until);
+		show(list) {
+			lines = [...list];
+			body.replaceChildren();
+			lines.slice(-2 * TIMELINE_ROWS).forEach(put);
+			paint();
 		},
 	};
 }
