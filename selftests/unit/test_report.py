@@ -373,7 +373,43 @@ def replay():
         assert bad.returncode == 1 and said in bad.stderr and not bad.stdout, bad.stderr
     for call in [], ["x", "--log", "y"]:
         bad = subprocess.run([TOCTL, "report", *call], capture_output=True, text=True, check=False)
-        assert bad.returncode == 2 and "expected one or two plans, or --log" in bad.stderr, bad.stderr
+        assert bad.returncode == 2 and "expected one or two plans, --log or --simulation" in bad.stderr, bad.stderr
+
+
+def iteration():
+    """The timeline of a simulated iteration."""
+    toctl("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4",
+          "--iterations", "1", "--budget", "50", "-o", f"{work}/simulation.json")
+    with open(f"{work}/simulation.json") as file:
+        made = json.load(file)
+    toctl("report", "--simulation", f"{work}/simulation.json", "-o", f"{work}/iteration.html")
+    for scheme, width in ("dark", 390), ("light", 1280):
+        browser.open(f"{work}/iteration.html", scheme, width=width)
+        assert browser.said() == [], browser.said()
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
+        browser.shot(f"iteration-{width}")
+    finish = max(task["finish_s"] for task in made["tasks"])
+    for kind, spans in (("compute", [t for t in made["tasks"] if t["kind"] == "compute"]),
+                        ("mp", made["transfers"]), ("allreduce", [t for t in made["tasks"] if t["kind"] == "allreduce"])):
+        right = browser.run(f"""Math.max(...[...document.querySelectorAll("#gantt .scroll .span-{kind}")].map((at) =>
+            +at.getAttribute("x") + +at.getAttribute("width")))""")
+        last = max(span["finish_s"] for span in spans)
+        assert abs((right - 120) / 1060 - last / finish) < 0.002, (kind, right, last / finish)
+    path = browser.run("""(() => { const text = [...document.querySelectorAll("#gantt text")].map((at) => at.textContent);
+        return text.filter((word) => /^(critical path|s\\d|AllReduce)$/.test(word)); })()""")
+    assert path == ["critical path"] + [f"s{i}" for i in range(8)] + ["AllReduce"], path
+    rows = browser.run("""[...document.querySelectorAll("#shares tbody tr")].map((row) =>
+        [...row.children].map((cell) => cell.textContent))""")
+    assert [row[0] for row in rows] == [f"s{i}" for i in range(8)], rows
+    busy = sum(task["finish_s"] - task["start_s"] for task in made["tasks"] if task.get("server") == "s3")
+    assert abs(float(rows[3][1].split()[0]) - 100 * busy / finish) < 3, (rows[3], busy / finish)
+    assert browser.nameless() == [], browser.nameless()
+    made["tasks"][5]["finish_s"] = "late"
+    with open(f"{work}/simulation.json", "w") as out:
+        json.dump(made, out, indent=0)
+    for path, said in (f"{work}/simulation.json", "tasks[5].finish_s: "), (f"{work}/ring-4.json", 'has no "tasks"'):
+        bad = subprocess.run([TOCTL, "report", "--simulation", path], capture_output=True, text=True, check=False)
+        assert bad.returncode == 1 and said in bad.stderr and not bad.stdout, bad.stderr
 
 
 tests = {
@@ -391,6 +427,7 @@ tests = {
     "a schedule of chunks over dimensions": schedule,
     "two plans beside each other": comparison,
     "a log, line by line": replay,
+    "the timeline of an iteration": iteration,
 }
 
 need_chromium()

@@ -4,11 +4,12 @@
 #include "command.h"
 #include "format/plan_json.h"
 #include "report/comparison.h"
+#include "report/iteration_page.h"
 #include "report/replay_page.h"
 #include "report/report.h"
 
 struct report_args {
-	const char *output, *log;
+	const char *output, *log, *simulation;
 };
 
 static const struct to_option report_options[] = {
@@ -18,6 +19,9 @@ static const struct to_option report_options[] = {
 	{ .name = "log", .letter = 'l', .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, log),
 	  .help = "in place of plans: the log of a toctl run, as a page that goes through it" },
+	{ .name = "simulation", .letter = 's', .type = TO_OPTION_STRING, .argument = "FILE",
+	  .offset = offsetof(struct report_args, simulation),
+	  .help = "in place of plans: what toctl simulate -o wrote, as the timeline of its last iteration" },
 	{}
 };
 
@@ -28,8 +32,10 @@ static int report_run(struct to_call *call, const void *data)
 	struct to_plan *plans[2] = {};
 	int ret = 0;
 
-	if (!args->log == !call->n_operands)
-		return to_usage(call, "expected one or two plans, or --log");
+	if (!!args->log + !!args->simulation + !!call->n_operands != 1)
+		return to_usage(call, "expected one or two plans, --log or --simulation");
+	if (args->simulation)
+		return to_iteration_page_save(args->simulation, TO_VERSION, args->output, &call->err);
 	if (args->log)
 		return to_replay_page_save(args->log, TO_VERSION, args->output, &call->err);
 	for (unsigned int i = 0; !ret && i < call->n_operands; i++) {
@@ -48,7 +54,7 @@ static int report_run(struct to_call *call, const void *data)
 
 const struct to_command to_cmd_report = {
 	.name = "report",
-	.summary = "Write a plan, two plans or the log of a loop as an HTML page",
+	.summary = "Write plans, a loop's log or a simulated iteration as an HTML page",
 	.operands = "[PLAN [PLAN]]",
 	.max_operands = 2,
 	.description =
@@ -60,7 +66,8 @@ const struct to_command to_cmd_report = {
 		"compares them: figures, links that are cut and made, both topologies, and what their "
 		"links carry. With --log it is a page of what a toctl run decided and did, line by "
 		"line: candidates, with what was lost against each and what a change to it would cost, "
-		"and a timeline.",
+		"and a timeline. With --simulation it shows when each server of a simulated iteration "
+		"computes and sends MP transfers, when AllReduce is under way, and the critical path.",
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
 	.defaults = &(const struct report_args){ .output = "-" },
