@@ -215,8 +215,16 @@ round module
 round tc
 is "tc: no residual" "$(jq .residual "$tmp/merge.json")" 0
 
+percpu() { # memory that the kernel has on every CPU, kB
+	awk '$1 == "Percpu:" { print $2 }' /proc/meminfo
+}
+
 # 200 epochs under load: each packet is in exactly one.
-if record --interval 10ms; then
+before=$(percpu)
+if record --interval 10ms --entries 65536; then
+	more=$(($(percpu) - before))
+	check "epochs: room for 65536 pairs takes no memory before they come ($more kB)" \
+		test "$more" -lt 1024
 	sent=$(on "$A" "$send" udp "$a" "$c" 9999 200 4000 &
 		on "$C" "$send" udp "$c" "$a" 9999 300 4000 >"$tmp/back"
 		wait)
