@@ -131,6 +131,7 @@ phases_allow "netns ocs"
 # ready for iterations of 6 s.
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
+	run_looked=''
 	toctl run --plan "$1" --allow "$tmp/allow" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s \
 		--memory 24s --change-cost 250ms \
 		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
@@ -148,8 +149,16 @@ run_events() { # EVENT [JQ-CONDITION]
 	jq -c "select(.event == \"$1\" and (${2:-true}))" "$tmp/run.log"
 }
 
+# For wait_for: jq looks only when the log has grown since the last look in vain.
 run_saw() { # EVENT [JQ-CONDITION]
-	[[ -n $(run_events "$@" 2>/dev/null) ]]
+	local text
+
+	IFS= read -rd '' text <"$tmp/run.log" || :
+	[[ "$* ${#text}" != "$run_looked" ]] || return 1
+	[[ -n $(run_events "$@" 2>/dev/null) ]] || {
+		run_looked="$* ${#text}"
+		return 1
+	}
 }
 
 # What changes took, in words.
