@@ -14,7 +14,7 @@ page() { # FILE: its directory
 
 	if [[ ! -d $dir ]]; then
 		mkdir "$dir"
-		ln -s "$PWD/examples" "$PWD/selftests" "$dir"
+		ln -s "$PWD/examples" "$dir"
 		cp examples/panel-6/{cluster,job}.json "$dir"
 	fi
 	echo "$dir"
