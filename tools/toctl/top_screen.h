@@ -24,7 +24,7 @@ struct to_top_view {
 	bool servers;
 	unsigned int first, n_events;
 	double interval;
-	char events[TO_TOP_EVENTS][160];
+	char events[TO_TOP_EVENTS][168];
 };
 
 /**
