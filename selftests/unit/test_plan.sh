@@ -48,7 +48,7 @@ refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expect
 refuses "a topology of other servers" 1 "toctl plan: mesh:2,3 has 8 servers, the job 9" \
 	plan --job $job9 --topology mesh:2,3
 refuses "a topology, and a degree" 2 \
-	"toctl plan: --topology says servers and links: with it go only --bandwidth, --rings, --effort and --seed" \
+	"toctl plan: --topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --effort and --seed" \
 	plan --job $job9 --topology mesh:3,2 --degree 4
 
 ring_path() { # DST SRC: servers on the way from s0
@@ -153,6 +153,28 @@ echo '{"format": "topoopt-job", "version": 1, "name": "x", "servers": 4}' >"$tmp
 run 0 plan --job "$tmp/idle.json" --degree 2 -o "$tmp/idle-plan.json" -r "$tmp/idle.html" &&
 	grep -q '^  family .*; .* ports$' "$tmp/out" && ! grep -q '[^a-z]nan' "$tmp/out" "$tmp/idle.html"
 result $? "a job without traffic: families that no figure tells apart"
+
+run 2 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 0.5 &&
+	grep -q -- '--max-stretch: .* 1 or more' "$tmp/err"
+result $? "routes cannot be shorter than the shortest"
+
+run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 1 -o "$tmp/short.json" &&
+	grep -q '^  at most 1 times the hops of a shortest path; with routes of any length on these' "$tmp/out" &&
+	grep -Eq '^    MP, bytes +[0-9]+ +[0-9.]+  s[0-9]+ > s[0-9]+$' "$tmp/out" &&
+	grep -Eq '^    16 flows a pair +[0-9.]+ ' "$tmp/out" &&
+	run 0 verify --json "$tmp/short.json" && python3 - "$tmp/out" "$tmp/short.json" <<'END' 2>>"$tmp/err"
+import json, sys
+said, plan = (json.load(open(path)) for path in sys.argv[1:])
+made = plan["predictions"]
+assert plan["max_stretch"] == 1
+assert said["routes"]["all"]["max_hops"] == said["diameter"], said["routes"]
+assert said["routes"] == made["routes"] and said["mp_max_load_flows"] == made["mp_max_load_flows"]
+assert [flows["flows"] for flows in said["mp_max_load_flows"]] == [1, 4, 16]
+means = [flows["mean_bytes"] for flows in said["mp_max_load_flows"]]
+assert means == sorted(means, reverse=True) and means[2] > said["mp_max_load_bytes"], means
+assert made["comm_time_unbounded_s"] <= made["comm_time_s"] * 1.001
+END
+result $? "routes as short as the shortest, with their price, and what flows make of loads"
 
 run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json

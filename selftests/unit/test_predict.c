@@ -303,6 +303,18 @@ static void a_ring_of_four(void **state)
 	assert_int_equal(f.diameter_bound, 2);
 	assert_true(fabs(f.mean_hops - 4.0 / 3) < 1e-9);
 	assert_true(fabs(f.mean_hops_bound - 4.0 / 3) < 1e-9);
+	/* those that have a transfer are opposite */
+	assert_int_equal(f.hops.mp.most, 2);
+	assert_true(fabs(f.hops.mp.mean - 2) < 1e-6);
+	assert_int_equal((f.hops.mp.src + 2) % 4, f.hops.mp.dst);
+	assert_int_equal(f.hops.all.most, 2);
+	assert_true(fabs(f.hops.all.mean - 4.0 / 3) < 1e-6);
+	assert_int_equal(f.hops.allreduce.most, 1);
+	assert_true(fabs(f.hops.allreduce.mean - 1) < 1e-6);
+	/* into the far port of a neighbour it is the long way round */
+	assert_int_equal(f.hops.ports.most, 3);
+	assert_true(fabs(f.hops.ports.mean - 2) < 1e-6);
+	assert_int_not_equal(f.hops.ports.slot, 0);
 	/* 2 * 3/4 * 1024 MiB over two directions */
 	assert_true(fabs(f.allreduce_time - 768 * MIB * 8 / 100e9) < 1e-9);
 	assert_true(f.allreduce_time == f.allreduce_time_bound);

@@ -23,7 +23,8 @@ from tap import done, report  # noqa: E402
 SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
-NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "sweep", "tm")
+NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "sweep", "tm",
+	 "verify")
 
 
 def load(path):

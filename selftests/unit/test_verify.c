@@ -351,6 +351,11 @@ static void share_without_route(struct to_plan *plan)
 	shares_of(plan, 0, 0)[1] = TO_PORT_SHARES;
 }
 
+static void too_long(struct to_plan *plan)
+{
+	plan->max_stretch = 0.9;	/* floor(2 * 0.9) */
+}
+
 /* Packets from 3 arrive at 4 by a port that has an alternate. */
 static void alternate_in_use(struct to_plan *plan)
 {
@@ -443,6 +448,7 @@ static void names_what_is_broken(void **state)
 		{ more_than_all, "port shares from s6 to s0 add up to 257, not 256" },
 		{ no_share, "the MP transfer from s6 to s0 has no port shares" },
 		{ share_without_route, "s0 has a share for port 1 of s0 and no route to it" },
+		{ too_long, "packets from s3 for s0 take up to 3 hops; max_stretch allows 2" },
 		{ wishful_prediction, "predictions: comm_time_s is" },
 		{ alternate_in_use, "s4 has an alternate for packets for s9 that arrive at eth" },
 		{ queue_pair_loop, "that s3 sends through eth" },

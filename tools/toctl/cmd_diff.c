@@ -149,7 +149,8 @@ static int diff_print_json(const struct diff *d)
 		"cut", diff_links_json(d->from, found->cut, found->n_cut),
 		"made", diff_links_json(d->to, found->made, found->n_made),
 		"cross_connects", moves, "servers", diff_servers_json(d),
-		"figures", "before", to_predict_json(&d->before), "after", to_predict_json(&d->after));
+		"figures", "before", to_predict_json(d->from, &d->before),
+		"after", to_predict_json(d->to, &d->after));
 	ret = object && !json_dumpf(object, stdout, JSON_INDENT(2)) ? 0 : -ENOMEM;
 	putchar('\n');
 	json_decref(object);
@@ -162,8 +163,8 @@ static int diff_make(struct to_call *call, struct diff *d)
 
 	if (ret)
 		return ret;
-	ret = to_predict_plan(d->from, &d->before);
-	ret = ret ? ret : to_predict_plan(d->to, &d->after);
+	ret = to_predict_plan_routes(d->from, &d->before);
+	ret = ret ? ret : to_predict_plan_routes(d->to, &d->after);
 	d->comparable = to_plan_diff_switches(d->from, d->to);
 	if (!ret && d->comparable)
 		ret = to_cross_connects_diff(d->from, d->to, &d->cut, &d->n_cut, &d->made,

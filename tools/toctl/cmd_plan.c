@@ -10,6 +10,7 @@
 #include "format/demand_json.h"
 #include "format/plan_json.h"
 #include "large.h"
+#include "plan/complete.h"
 #include "plan/planner.h"
 #include "report/report.h"
 #include "topology/mesh.h"
@@ -17,6 +18,7 @@
 struct plan_args {
 	const char *cluster, *job, *output, *report, *family, *topology;
 	uint64_t degree, servers, bandwidth, effort, seed;
+	double max_stretch;
 	int links;
 	bool fixed, large, rings, one_order;
 };
@@ -126,8 +128,8 @@ static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
 	struct to_planner_options options = {
-		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree, .effort = args->effort,
-		.seed = args->seed };
+		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree,
+		.effort = args->effort, .max_stretch = args->max_stretch, .seed = args->seed };
 	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
 	bool report_out = args->report && !strcmp(args->report, "-");
@@ -146,7 +148,7 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "plan and report cannot both go to standard output: give -o");
 	if (args->topology && (args->cluster || args->degree || args->servers || args->family ||
 			       args->one_order || args->links != PLAN_LINKS_UNSAID))
-		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --effort and --seed");
+		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --effort and --seed");
 	if (!args->cluster && !args->degree && !args->topology)
 		return to_usage(call, "give --cluster, --degree or --topology");
 	if (args->cluster && args->servers)
@@ -162,6 +164,8 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "--one-order is a family: it excludes --family");
 	if (args->one_order)
 		options.family = &to_family_one_order;
+	if (args->max_stretch < 1)
+		return to_usage(call, "--max-stretch: a route cannot be shorter than a shortest path: 1 or more");
 	if (args->family) {
 		options.family = to_family_find(args->family, &call->err);
 		if (!options.family)
@@ -185,7 +189,11 @@ static int plan_run(struct to_call *call, const void *data)
 	plan = to_planner_make(cluster, demand, &options, &call->err);
 	if (!plan)
 		return -EINVAL;
-	ret = to_plan_save(plan, args->output, &call->err);
+	ret = to_complete_all_predictions(plan, args->effort, &figures);
+	if (ret)
+		to_error_set(&call->err, ret, "out of memory");
+	else
+		ret = to_plan_save(plan, args->output, &call->err);
 	if (!ret && args->report)
 		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
 	if (!ret && call->json && out == stdout) {
@@ -195,10 +203,8 @@ static int plan_run(struct to_call *call, const void *data)
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 	} else if (!ret) {
-		ret = to_predict_plan(plan, &figures);
-		if (!ret)
-			to_figures_print(out, plan, &figures);
-		if (!ret && args->one_order)
+		to_figures_print(out, plan, &figures);
+		if (args->one_order)
 			fprintf(out, "  one order of ranks: communication time %s, %+.3g %% of the %s that a free plan takes\n",
 				to_seconds_text(figures.comm_time, time),
 				free_time > 0 ? 100 * (figures.comm_time / free_time - 1) : 0,
@@ -244,6 +250,9 @@ static const struct to_option plan_options[] = {
 	{ "one-order", 0, TO_OPTION_FLAG, FIELD(one_order),
 	  .help = "all AllReduce rings in one order, on parallel links, for clients that know "
 		  "one (NCCL); prints what that costs" },
+	{ "max-stretch", 'S', TO_OPTION_REAL, FIELD(max_stretch), .argument = "X",
+	  .help = "most hops of a route over those of a shortest path: longer ones balance "
+		  "loads, but take time; default: 3" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },
@@ -265,11 +274,14 @@ const struct to_command to_cmd_plan = {
 		"unless --rings or --family asks for these. Plans of duplex links compete for "
 		"simplex ones, too; so do, for jobs of up to some twenty servers, plans of fewer "
 		"ports, of less effort and of seed 1, so that more is never worse. "
-		"Prints the plan's figures beside lower bounds that hold for any topology.",
+		"Prints the plan's figures beside lower bounds that hold for any topology.\n"
+		"No route takes more hops than --max-stretch times those of a shortest path; the "
+		"figures say how long the busiest link would be busy with routes of any length.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){
 		.output = "-", .effort = TO_EFFORT_DEFAULT, .seed = 1,
+		.max_stretch = TO_STRETCH_DEFAULT,
 		.links = PLAN_LINKS_UNSAID },
 	.run = plan_run,
 };

@@ -141,7 +141,7 @@ static json_t *verify_down_json(const struct to_plan *plan, const struct verify_
 static void verify_print_json(const struct to_plan *plan, const struct to_verify_report *r,
 			      const struct verify_lines *lines, const struct verify_down *v)
 {
-	json_t *object = to_predict_json(&r->figures), *failures = verify_cases_json(&r->links);
+	json_t *object = to_predict_json(plan, &r->figures), *failures = verify_cases_json(&r->links);
 
 	json_object_set_new(failures, "unprotected",
 			    verify_unprotected_json(plan, r->unprotected, r->n_unprotected));

@@ -155,9 +155,58 @@ static void figures_candidates(FILE *out, const struct to_plan *plan)
 	fprintf(out, "\n");
 }
 
+/* Hops of the routes of a class of traffic, beside those of shortest paths. */
+static void figures_hops(FILE *out, const struct to_plan *plan, const char *name,
+			 const struct to_hops *hops)
+{
+	const struct to_cluster *c = plan->cluster;
+
+	if (!hops->most)
+		return;
+	fprintf(out, "  %-18s %12u %12.4g  %s > %s", name, hops->most, hops->mean,
+		c->servers[hops->src].name, c->servers[hops->dst].name);
+	if (hops->slot)
+		fprintf(out, ":%s", c->servers[hops->dst].ports[hops->slot - 1].name);
+	fprintf(out, "\n");
+}
+
+static void figures_routes(FILE *out, const struct to_plan *plan, const struct to_figures *o)
+{
+	json_t *unbounded = json_object_get(plan->predictions, "comm_time_unbounded_s");
+	double seconds = json_number_value(unbounded);
+
+	fprintf(out, "  %-18s %12s %12s  %s\n", "hops of routes", "most", "mean", "longest");
+	figures_hops(out, plan, "  to servers", &o->hops.all);
+	figures_hops(out, plan, "  to ports (RDMA)", &o->hops.ports);
+	figures_hops(out, plan, "  AllReduce, bytes", &o->hops.allreduce);
+	figures_hops(out, plan, "  MP, bytes", &o->hops.mp);
+	if (!plan->max_stretch)
+		return;
+	fprintf(out, "  at most %g times the hops of a shortest path", plan->max_stretch);
+	if (seconds > 0)
+		fprintf(out, "; with routes of any length on these links, communication takes %.4g ms, %+.2g %%",
+			seconds * 1e3, (seconds / o->comm_time - 1) * 100);
+	fprintf(out, "\n");
+}
+
+/* The busiest link of MP transfers when each pair has the @k-th number of flows. */
+static void figures_flows(FILE *out, const struct to_figures *o, unsigned int k)
+{
+	unsigned int flows = to_flow_split_counts[k];
+	char name[40];
+
+	snprintf(name, sizeof(name), "  %u flow%s a pair", flows, flows > 1 ? "s" : "");
+	figures_quantity(out, name, o->max_mp_link_load_flows[k].mean, o->max_mp_link_load_bound,
+			 to_bytes_text);
+	figures_quantity(out, "    99 % are below", o->max_mp_link_load_flows[k].p99,
+			 o->max_mp_link_load_bound, to_bytes_text);
+}
+
 void to_figures_print(FILE *out, const struct to_plan *plan,
 		      const struct to_figures *o)
 {
+	unsigned int k;
+
 	figures_links(out, plan);
 	figures_rings(out, plan);
 	figures_candidates(out, plan);
@@ -166,6 +215,8 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, "hops");
 	figures_quantity(out, "max MP link load", o->max_mp_link_load, o->max_mp_link_load_bound,
 			 to_bytes_text);
+	for (k = 0; k < TO_FLOW_SPLIT_COUNTS && o->max_mp_link_load_flows[k].mean > 0; k++)
+		figures_flows(out, o, k);
 	figures_quantity(out, "  all MP by RDMA", o->max_mp_link_load_rdma,
 			 o->max_mp_link_load_bound, to_bytes_text);
 	figures_quantity(out, "  from all ports", o->max_mp_link_load_rdma_ports,
@@ -178,6 +229,7 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 			 to_seconds_text);
 	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound,
 		    "bytes on links per byte");
+	figures_routes(out, plan, o);
 }
 
 void to_figures_compare(FILE *out, const struct to_figures *b, const struct to_figures *a)

@@ -17,6 +17,7 @@
 
 #define TO_GROUP_NONE UINT16_MAX
 #define TO_PORT_SHARES 256	/* what the port shares of a pair add up to */
+#define TO_STRETCH_DEFAULT 3.0	/* of to_plan.max_stretch */
 #define TO_GROUP_SHARES 256	/* the least share of a next hop is one of so many */
 
 /**
@@ -115,6 +116,8 @@ struct to_candidate {
 
 /**
  * struct to_plan - plan of one job
+ * @max_stretch: most hops of any route over those of a shortest path, 0 when the plan
+ *	does not say; see to_plan_most_hops()
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]
  * @candidates: what competed, best estimate first; none when links are fixed
@@ -133,6 +136,7 @@ struct to_plan {
 	struct to_cluster *cluster;	/* servers, switches; links = plan's */
 	struct to_demand *demand;
 	uint64_t seed;
+	double max_stretch;
 	unsigned int slots;
 	unsigned int n_rings, n_trees, n_cross_connects, n_candidates, n_down, n_dark;
 	struct to_ring *rings;
@@ -147,6 +151,20 @@ struct to_plan {
 	json_t *predictions;
 	unsigned int held;
 };
+
+/**
+ * to_plan_most_hops() - most hops of a route where a shortest path has @distance
+ * @stretch: >= 1; to the address of a port, the shortest path is the one that enters
+ *	by it
+ *
+ * A server that a shortest path leads to next has at least one hop less.
+ */
+static inline uint16_t to_plan_most_hops(uint16_t distance, double stretch)
+{
+	double hops = distance * stretch * (1 + 1e-9);
+
+	return hops < UINT16_MAX - 1 ? hops : UINT16_MAX - 1;
+}
 
 void to_plan_free(struct to_plan *plan);
 

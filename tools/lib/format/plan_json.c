@@ -534,6 +534,16 @@ static int plan_read_port_shares(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int plan_read_stretch(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+
+	plan->max_stretch = json_number_value(at->value);
+	if (!(plan->max_stretch >= 1))
+		return to_json_error(at, -ERANGE, "expected a number, 1 or more");
+	return 0;
+}
+
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
 	{ "format", plan_read_format, 0, false },
@@ -541,6 +551,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "comment", to_json_comment, 0, true },
 	{ "job", plan_read_job, 0, false },
 	{ "seed", to_json_u64, offsetof(struct to_plan, seed), true },
+	{ "max_stretch", plan_read_stretch, 0, true },
 	{ "link_mode", plan_read_link_mode, 0, false },
 	{ "optical_switches", plan_read_switches, 0, true },
 	{ "servers", plan_read_servers, 0, false },

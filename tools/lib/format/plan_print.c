@@ -389,6 +389,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, "{\"format\":\"topoopt-plan\",\n\"version\":1,\n\"job\":");
 	to_json_print_string(out, plan->demand->name);
 	fprintf(out, ",\n\"seed\":%llu,\n", (unsigned long long)plan->seed);
+	if (plan->max_stretch)
+		fprintf(out, "\"max_stretch\":%.17g,\n", plan->max_stretch);
 	to_cluster_print(out, plan->cluster);
 	fprintf(out, ",\n");
 	plan_print_links(out, plan->cluster);

@@ -6,15 +6,34 @@
 #include "data/cross_connects.h"
 #include "routing/routing.h"
 
+static int complete_note(struct to_plan *plan, const struct to_figures *figures)
+{
+	json_decref(plan->predictions);
+	plan->predictions = to_predict_json(plan, figures);
+	return plan->predictions ? 0 : -ENOMEM;
+}
+
 int to_complete_predictions(struct to_plan *plan, struct to_figures *figures)
 {
-	int ret = to_predict_plan(plan, figures);
+	int ret = to_predict_plan_routes(plan, figures);
 
-	if (ret)
-		return ret;
-	json_decref(plan->predictions);
-	plan->predictions = to_predict_json(figures);
-	return plan->predictions ? 0 : -ENOMEM;
+	return ret ? ret : complete_note(plan, figures);
+}
+
+int to_complete_all_predictions(struct to_plan *plan, unsigned int effort,
+				struct to_figures *figures)
+{
+	double unbounded;
+	int ret = to_predict_plan_flows(plan, figures);
+
+	if (!ret)
+		ret = to_routing_unbounded(plan, effort, &unbounded);
+	if (!ret)
+		ret = complete_note(plan, figures);
+	if (!ret && json_object_set_new(plan->predictions, "comm_time_unbounded_s",
+					json_real(unbounded)))
+		ret = -ENOMEM;
+	return ret;
 }
 
 int to_complete_primaries(struct to_plan *plan, struct to_layout *layout, unsigned int effort,

@@ -41,4 +41,16 @@ int to_complete_backups(struct to_plan *plan, struct to_figures *figures, struct
  */
 int to_complete_predictions(struct to_plan *plan, struct to_figures *figures);
 
+/**
+ * to_complete_all_predictions() - also those that take as long as making a plan
+ * @effort: of the plan
+ * @figures: gets the same, with those of flows
+ *
+ * They have comm_time_unbounded_s, too, see to_routing_unbounded().
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_complete_all_predictions(struct to_plan *plan, unsigned int effort,
+				struct to_figures *figures);
+
 #endif

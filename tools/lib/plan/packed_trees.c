@@ -233,6 +233,7 @@ static struct to_plan *trees_plan(const struct to_plan *plan)
 	if (!other)
 		return NULL;
 	other->seed = plan->seed;
+	other->max_stretch = plan->max_stretch;
 	other->cluster = to_cluster_copy(plan->cluster);
 	other->demand = to_demand_copy(plan->demand);
 	/* their cross-connects stay too */

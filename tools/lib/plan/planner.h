@@ -15,12 +15,14 @@
  * @degree: ports of a server that may be used, 0 for all
  * @family: the only one to try, NULL for all; not with @fixed
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX, 0 for TO_EFFORT_DEFAULT
+ * @max_stretch: see struct to_plan; 0 for TO_STRETCH_DEFAULT
  * @seed: same inputs and seed, same plan to the byte
  */
 struct to_planner_options {
 	bool fixed, rings;
 	unsigned int degree, effort;
 	const struct to_family *family;
+	double max_stretch;
 	uint64_t seed;
 };
 

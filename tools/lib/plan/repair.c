@@ -459,6 +459,7 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	plan->cluster = to_cluster_copy(r->plan->cluster);
 	plan->demand = to_demand_copy(r->demand);
 	plan->seed = r->plan->seed;
+	plan->max_stretch = r->plan->max_stretch;
 	if (plan->cluster && plan->demand)
 		ret = repair_note(r, plan);
 	if (!ret)

@@ -173,6 +173,60 @@ static void report_seconds(FILE *out, const char *name, const char *meaning, dou
 		      to_seconds_text(bound, bound_text));
 }
 
+/* What few flows make of the load of MP transfers. */
+static void report_flows(FILE *out, const struct to_figures *o)
+{
+	char mean[16], p99[16];
+	unsigned int k;
+
+	if (!(o->max_mp_link_load > 0))
+		return;
+	fprintf(out, "<p>The max MP link load is that of many flows. Each stays on one path, so few "
+		"are spread less evenly (mean and 99th percentile of %d draws, seed %d):</p>\n"
+		"<table id=\"flow-loads\"><thead><tr><th scope=\"col\">Flows per pair</th>"
+		"<th scope=\"col\">Mean</th><th scope=\"col\">99th percentile</th></tr></thead>\n<tbody>\n",
+		TO_FLOW_SPLIT_DRAWS, TO_FLOW_SPLIT_SEED);
+	for (k = 0; k < TO_FLOW_SPLIT_COUNTS; k++)
+		fprintf(out, "<tr><th scope=\"row\">%u</th><td>%s</td><td>%s</td></tr>\n",
+			to_flow_split_counts[k],
+			to_bytes_text(o->max_mp_link_load_flows[k].mean, mean),
+			to_bytes_text(o->max_mp_link_load_flows[k].p99, p99));
+	fprintf(out, "</tbody></table>\n");
+}
+
+static void report_hops_row(FILE *out, const struct to_cluster *c, const char *name,
+			    const struct to_hops *hops)
+{
+	if (!hops->most)
+		return;
+	fprintf(out, "<tr><th scope=\"row\">%s</th><td>%u</td><td>%.3f</td><td>%s &rarr; %s", name,
+		hops->most, hops->mean, c->servers[hops->src].name, c->servers[hops->dst].name);
+	if (hops->slot) {
+		fprintf(out, ":");
+		to_markup_print(out, c->servers[hops->dst].ports[hops->slot - 1].name);
+	}
+	fprintf(out, "</td></tr>\n");
+}
+
+static void report_hops(FILE *out, const struct to_report *r)
+{
+	const struct to_route_hops *hops = &r->verdict.figures.hops;
+	const struct to_cluster *c = r->plan->cluster;
+
+	fprintf(out, "<p>Hops of the routes");
+	if (r->plan->max_stretch)
+		fprintf(out, ", which take at most %g times those of a shortest path",
+			r->plan->max_stretch);
+	fprintf(out, ":</p>\n<table id=\"route-hops\"><thead><tr><th scope=\"col\">Routes</th>"
+		"<th scope=\"col\">Most hops</th><th scope=\"col\">Mean</th>"
+		"<th scope=\"col\">Longest</th></tr></thead>\n<tbody>\n");
+	report_hops_row(out, c, "to servers", &hops->all);
+	report_hops_row(out, c, "to ports (RDMA)", &hops->ports);
+	report_hops_row(out, c, "AllReduce, by bytes", &hops->allreduce);
+	report_hops_row(out, c, "MP transfers, by bytes", &hops->mp);
+	fprintf(out, "</tbody></table>\n");
+}
+
 static void report_figures(FILE *out, const struct to_report *r)
 {
 	const struct to_figures *o = &r->verdict.figures;
@@ -193,11 +247,14 @@ static void report_figures(FILE *out, const struct to_report *r)
 		     o->max_mp_link_load, o->max_mp_link_load_bound);
 	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
 		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
-	report_plain(out, "Mean hops", "over all pairs of servers",
+	report_plain(out, "Mean hops", "of shortest paths, over all pairs of servers",
 		     o->mean_hops, o->mean_hops_bound, 3, " hops");
 	report_plain(out, "Diameter", "hops between the two servers farthest apart",
 		     o->diameter, o->diameter_bound, 0, " hops");
-	fprintf(out, "</tbody></table></section>\n");
+	fprintf(out, "</tbody></table>\n");
+	report_flows(out, o);
+	report_hops(out, r);
+	fprintf(out, "</section>\n");
 }
 
 /*

@@ -19,6 +19,7 @@
 #define ROUTING_PASSES_MAX 96
 #define ROUTING_ROUND 3		/* passes of to_wcmp_round() */
 #define ROUTING_BATCH 8		/* destinations that are put into tables together */
+#define ROUTING_UNBOUNDED 1e9	/* stretch of any path */
 #define ROUTING_GAIN 1.01	/* over the bound, for routes of pairs to be worth a look */
 
 /*
@@ -57,6 +58,7 @@ struct group_cache {
 struct routing {
 	struct to_plan *plan;
 	struct to_graph *graph;
+	uint64_t *routed;		/* MP transfers, and hops of rings without links */
 	struct to_spf spf;
 	struct to_wcmp wcmp;
 	struct to_ingress ingress;
@@ -295,7 +297,7 @@ static int routing_fill_tables(struct routing *r)
 
 static int routing_split(struct to_wcmp *wcmp, const struct to_cluster *cluster,
 			 const struct to_graph *graph, const struct to_rings *rings,
-			 const uint64_t *routed)
+			 const uint64_t *routed, double stretch)
 {
 	double *base = calloc(graph->n_arcs + 1, sizeof(*base));
 	int ret;
@@ -303,7 +305,7 @@ static int routing_split(struct to_wcmp *wcmp, const struct to_cluster *cluster,
 	if (!base)
 		return -ENOMEM;
 	to_allreduce_link_bytes(rings, graph, base);
-	ret = to_wcmp_init(wcmp, graph, cluster, routed, base);
+	ret = to_wcmp_init(wcmp, graph, cluster, routed, base, stretch);
 	free(base);
 	return ret;
 }
@@ -322,6 +324,9 @@ static void routing_free(struct routing *r)
 {
 	unsigned int i;
 
+	free(r->routed);
+	if (!r->graph)
+		return;
 	for (i = 0; r->caches && i < r->graph->n; i++)
 		free(r->caches[i].slots);
 	free(r->caches);
@@ -341,35 +346,45 @@ static int routing_error(struct to_error *err, int ret)
 	return ret;
 }
 
-int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err)
+/* Route the demand over the links. Return: 0 or -ENOMEM. */
+static int routing_balance(struct routing *r, unsigned int effort, double stretch)
 {
-	struct to_cluster *cluster = plan->cluster;
+	const struct to_plan *plan = r->plan;
+	const struct to_cluster *cluster = plan->cluster;
 	struct to_rings rings = to_allreduce_of(plan);
-	struct routing r = { .plan = plan };
-	uint64_t *routed = NULL;
 	int ret = -ENOMEM;
 
-	r.graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
-			       cluster->link_mode);
-	if (r.graph)
-		routed = to_allreduce_routed(&rings, r.graph, true);
-	if (!routed)
-		goto out;
-	r.caches = calloc(r.graph->n, sizeof(*r.caches));
-	if (!r.caches || to_spf_init(&r.spf, r.graph) ||
-	    routing_split(&r.wcmp, cluster, r.graph, &rings, routed) || to_plan_alloc_tables(plan))
-		goto out;
-	to_wcmp_balance(&r.wcmp, routing_passes(&r, effort));
-	ret = to_wcmp_round(&r.wcmp, ROUTING_ROUND);
+	r->graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
+				cluster->link_mode);
+	if (r->graph)
+		r->routed = to_allreduce_routed(&rings, r->graph, true);
+	if (r->routed)
+		ret = routing_split(&r->wcmp, cluster, r->graph, &rings, r->routed, stretch);
+	if (ret)
+		return ret;
+	to_wcmp_balance(&r->wcmp, routing_passes(r, effort));
+	return to_wcmp_round(&r->wcmp, ROUTING_ROUND);
+}
+
+static int routing_tables(struct routing *r)
+{
+	r->caches = calloc(r->graph->n, sizeof(*r->caches));
+	if (!r->caches || to_spf_init(&r->spf, r->graph) || to_plan_alloc_tables(r->plan))
+		return -ENOMEM;
+	return routing_fill_tables(r);
+}
+
+int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err)
+{
+	struct routing r = { .plan = plan };
+	int ret = routing_balance(&r, effort, plan->max_stretch ?: TO_STRETCH_DEFAULT);
+
 	if (!ret)
-		ret = routing_fill_tables(&r);
+		ret = routing_tables(&r);
 	if (!ret && effort > TO_EFFORT_MIN &&
 	    to_wcmp_busiest(&r.wcmp) > ROUTING_GAIN * to_wcmp_bound(&r.wcmp))
 		ret = to_source_routes_relieve(plan, r.graph);
-out:
-	if (r.graph)
-		routing_free(&r);
-	free(routed);
+	routing_free(&r);
 	return routing_error(err, ret);
 }
 
@@ -389,4 +404,15 @@ int to_routing_fill(struct to_plan *plan, unsigned int effort, struct to_error *
 	int ret = to_routing_primaries(plan, effort, err);
 
 	return ret ? ret : to_routing_backups(plan, err);
+}
+
+int to_routing_unbounded(struct to_plan *plan, unsigned int effort, double *seconds)
+{
+	struct routing r = { .plan = plan };
+	int ret = routing_balance(&r, effort, ROUTING_UNBOUNDED);
+
+	if (!ret)
+		*seconds = to_wcmp_busiest(&r.wcmp);
+	routing_free(&r);
+	return ret;
 }

@@ -18,7 +18,8 @@
  * that port, which means paths to its peer in the graph without the server.
  * Where all that leaves the busiest link over its bound, pairs whose transfers
  * crowd it get a path of their own (Yen) if that relieves it, unless @effort is
- * TO_EFFORT_MIN.
+ * TO_EFFORT_MIN. No route is longer than plan->max_stretch allows, TO_STRETCH_DEFAULT
+ * when it is 0.
  *
  * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
  */
@@ -36,5 +37,14 @@ int to_routing_backups(struct to_plan *plan, struct to_error *err);
 
 /** to_routing_fill() - to_routing_primaries() and to_routing_backups() */
 int to_routing_fill(struct to_plan *plan, unsigned int effort, struct to_error *err);
+
+/**
+ * to_routing_unbounded() - what routes of any length would do
+ * @plan: left as it is
+ * @seconds: that the busiest link would be busy, without routes of single sources
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_routing_unbounded(struct to_plan *plan, unsigned int effort, double *seconds);
 
 #endif

@@ -132,7 +132,7 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 	struct to_path paths[PAIR_PATHS];
 	int n_paths = to_paths_find(p->graph, c->src, c->dst, PAIR_PATHS, paths);
 	int i, best = -1, ret = 0;
-	unsigned int k;
+	unsigned int most_hops = 0, k;
 
 	if (n_paths < 0)
 		return n_paths;
@@ -143,7 +143,10 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 	to_forwarding_spread(&p->f, p->flow, p->trial);
 	for (k = 0; k < arcs; k++)
 		p->trial[k] = p->load[k] - p->trial[k];
-	for (i = 0; i < n_paths; i++) {
+	/* the first is a shortest one */
+	if (n_paths)
+		most_hops = to_plan_most_hops(paths[0].n, p->plan->max_stretch ?: TO_STRETCH_DEFAULT);
+	for (i = 0; i < n_paths && paths[i].n <= most_hops; i++) {
 		double most = 0;
 
 		for (k = 0; k < paths[i].n; k++) {

@@ -45,6 +45,9 @@ static int wcmp_alloc(struct to_wcmp *s)
 	s->far = to_arena_array(arena, n, sizeof(*s->far));
 	s->inflow = to_arena_array(arena, n, sizeof(*s->inflow));
 	s->place = to_arena_array(arena, n, sizeof(*s->place));
+	s->best = to_arena_array(arena, n, sizeof(*s->best));
+	s->hops = to_arena_array(arena, n, sizeof(*s->hops));
+	s->room = to_arena_array(arena, n, sizeof(*s->room));
 	s->root = to_arena_array(arena, n, sizeof(*s->root));
 	s->row = to_arena_array(arena, n, sizeof(*s->row));
 	s->n_reached = to_arena_array(arena, n, sizeof(*s->n_reached));
@@ -53,7 +56,7 @@ static int wcmp_alloc(struct to_wcmp *s)
 
 int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		 const struct to_cluster *cluster, const uint64_t *demand,
-		 const double *base)
+		 const double *base, double stretch)
 {
 	size_t n = graph->n, arcs = graph->n_arcs, x, root;
 	uint16_t *distance = calloc(n, sizeof(*distance));
@@ -63,6 +66,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	memset(s, 0, sizeof(*s));
 	s->graph = graph;
 	s->demand = demand;
+	s->stretch = stretch;
 	if (!distance || wcmp_alloc(s))
 		goto fail;
 	for (root = 0; root < n; root++) {
@@ -75,6 +79,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	s->order = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->order));
 	s->flow = to_arena_array(&s->arena, s->n_roots * arcs, sizeof(*s->flow));
 	s->damping = to_arena_array(&s->arena, s->n_roots, sizeof(*s->damping));
+	s->distance = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->distance));
 	if (s->arena.failed)
 		goto fail;
 	s->least_spb = INFINITY;
@@ -87,6 +92,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		s->damping[r] = 1;
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
 						     s->order + r * n);
+		memcpy(s->distance + r * n, distance, n * sizeof(*distance));
 	}
 	free(distance);
 	return 0;
@@ -157,21 +163,27 @@ static void wcmp_price_all(struct to_wcmp *s)
 /*
  * Costs of a byte from every server: label as the bytes go, curve its slope,
  * far over the costliest of their paths. The servers then go into the order of
- * far: no path climbs it, so every next hop further down is loop-free.
+ * far: no path climbs it, so every next hop further down is loop-free. A server that
+ * sends nothing comes after the next hop that would be cheapest, its @s->best, of those
+ * that leave it a path which is short enough.
  */
-static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reached,
-		       const float *flow)
+static void wcmp_label(struct to_wcmp *s, unsigned int r, const float *flow)
 {
 	const struct to_graph *g = s->graph;
+	uint32_t *order = s->order + (size_t)r * g->n;
+	unsigned int n_reached = s->n_reached[r];
 	unsigned int i, k;
 
+	for (i = 0; i < g->n; i++)
+		s->room[i] = to_plan_most_hops(s->distance[(size_t)r * g->n + i], s->stretch);
 	memset(s->place, 0xff, g->n * sizeof(*s->place));
-	s->place[order[0]] = 0;
+	s->place[order[0]] = s->hops[order[0]] = 0;
 	s->label[order[0]] = s->curve[order[0]] = s->far[order[0]] = 0;
 	for (i = 1; i < n_reached; i++) {
 		double least = INFINITY, curve = 0, near = INFINITY, far = 0;
 		double through = 0, cost = 0, slope = 0;
-		uint32_t x = order[i], a;
+		uint32_t x = order[i], a, via = UINT32_MAX;
+		unsigned int hops = 0;
 
 		for (a = g->out[x]; a < g->out[x + 1]; a++) {
 			uint32_t y = g->to[a];
@@ -184,14 +196,22 @@ static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reache
 				least = path;
 				curve = s->slope[a] + s->curve[y];
 			}
-			near = fmin(near, s->price[a] + s->far[y]);
+			if (s->hops[y] < s->room[x] && s->price[a] + s->far[y] < near) {
+				near = s->price[a] + s->far[y];
+				via = a;
+			}
 			if (!(flow[a] > 0))
 				continue;
 			through += flow[a];
 			cost += flow[a] * path;
 			slope += flow[a] * (s->slope[a] + s->curve[y]);
 			far = fmax(far, s->price[a] + s->far[y]);
+			hops = s->hops[y] > hops ? s->hops[y] : hops;
 		}
+		s->best[x] = through > 0 ? UINT32_MAX : via;
+		if (via != UINT32_MAX && !(through > 0))
+			hops = s->hops[g->to[via]];
+		s->hops[x] = via != UINT32_MAX || through > 0 ? hops + 1 : UINT16_MAX;
 		s->place[x] = i;
 		s->label[x] = through > 0 ? cost / through : least;
 		s->curve[x] = through > 0 ? slope / through : curve;
@@ -210,6 +230,51 @@ static void wcmp_label(struct to_wcmp *s, uint32_t *order, unsigned int n_reache
 }
 
 /*
+ * The cheapest next hop of every server that may get more, as @s->best: no path becomes
+ * longer than it may. @s->hops are those of the longest path with it, @s->room what the
+ * paths on which a server lies leave for its own, those of wcmp_label() among them.
+ */
+static void wcmp_choose(struct to_wcmp *s, unsigned int r, const float *flow)
+{
+	const struct to_graph *g = s->graph;
+	const uint32_t *order = s->order + (size_t)r * g->n;
+	uint32_t i, a;
+
+	for (i = s->n_reached[r]; i-- > 1;) {
+		uint32_t x = order[i];
+
+		for (a = g->out[x]; a < g->out[x + 1]; a++)
+			if ((flow[a] > 0 || a == s->best[x]) && s->room[g->to[a]] >= s->room[x])
+				s->room[g->to[a]] = s->room[x] - 1;
+	}
+	s->hops[order[0]] = 0;
+	for (i = 1; i < s->n_reached[r]; i++) {
+		uint32_t x = order[i];
+		double least = INFINITY;
+
+		s->best[x] = UINT32_MAX;
+		s->hops[x] = 0;
+		for (a = g->out[x]; a < g->out[x + 1]; a++) {
+			uint32_t y = g->to[a];
+
+			if (s->place[y] >= i || s->hops[y] >= s->room[x])
+				continue;
+			if (flow[a] > 0 && s->hops[x] <= s->hops[y])
+				s->hops[x] = s->hops[y] + 1;
+			if (s->price[a] + s->label[y] < least) {
+				least = s->price[a] + s->label[y];
+				s->best[x] = a;
+			}
+		}
+		/* only where nothing is sent any more, and nobody will send now */
+		if (s->best[x] == UINT32_MAX)
+			s->hops[x] = UINT16_MAX;
+		else if (s->hops[x] <= s->hops[g->to[s->best[x]]])
+			s->hops[x] = s->hops[g->to[s->best[x]]] + 1;
+	}
+}
+
+/*
  * Where @bytes from @x go next: as before, less what moves to the cheapest next hop.
  * @damping: of the Newton step, see wcmp_improve()
  */
@@ -217,19 +282,12 @@ static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double b
 		      double damping)
 {
 	const struct to_graph *g = s->graph;
-	double least = INFINITY, curve = 0, before = 0, kept = 0, scale;
-	uint32_t best = UINT32_MAX, a;
+	uint32_t best = s->best[x], a;
+	double least = s->price[best] + s->label[g->to[best]], before = 0, kept = 0, scale;
+	double curve = s->slope[best] + s->curve[g->to[best]];
 
-	for (a = g->out[x]; a < g->out[x + 1]; a++) {
-		uint32_t y = g->to[a];
-
+	for (a = g->out[x]; a < g->out[x + 1]; a++)
 		before += flow[a];
-		if (s->place[y] < s->place[x] && s->price[a] + s->label[y] < least) {
-			least = s->price[a] + s->label[y];
-			curve = s->slope[a] + s->curve[y];
-			best = a;
-		}
-	}
 	scale = before > 0 ? bytes / before : 0;
 	for (a = g->out[x]; a < g->out[x + 1]; a++) {
 		uint32_t y = g->to[a];
@@ -312,12 +370,13 @@ static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 {
 	const struct to_graph *g = s->graph;
-	uint32_t *order = s->order + (size_t)r * g->n;
+	const uint32_t *order = s->order + (size_t)r * g->n;
 	float *flow = s->flow + (size_t)r * g->n_arcs;
 	unsigned int i;
 	double step;
 
-	wcmp_label(s, order, s->n_reached[r], flow);
+	wcmp_label(s, r, flow);
+	wcmp_choose(s, r, flow);
 	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
 	memset(s->next, 0, g->n_arcs * sizeof(*s->next));
 	for (i = s->n_reached[r]; i-- > 1;) {

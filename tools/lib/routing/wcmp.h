@@ -42,25 +42,29 @@ struct to_wcmp {
 	float *flow;
 	uint8_t *weight;
 	double *damping;		/* per row, of steps */
+	double stretch;
+	uint16_t *distance;		/* per row, n servers: hops to the destination */
 	/* prices: see wcmp_price() */
 	unsigned int squarings;
 	double idle, full, least_spb;
 	double *price, *slope;
 	/* scratch */
 	double *next, *delta, *label, *curve, *far, *inflow;
-	uint32_t *place, *changed;
+	uint32_t *place, *changed, *best;
+	uint16_t *hops, *room;
 	struct to_arena arena;		/* has all arrays */
 };
 
 /**
  * to_wcmp_init() - with nothing routed yet
  * @base: bytes per arc, copied
+ * @stretch: most hops of any path, over those of a shortest one; >= 1
  *
  * Return: 0 or -ENOMEM.
  */
 int to_wcmp_init(struct to_wcmp *wcmp, const struct to_graph *graph,
 		 const struct to_cluster *cluster, const uint64_t *demand,
-		 const double *base);
+		 const double *base, double stretch);
 void to_wcmp_free(struct to_wcmp *wcmp);
 
 /**

@@ -261,7 +261,18 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 	return 0;
 }
 
-int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
+int to_predict_routes(struct to_forwarding *f, struct to_figures *o)
+{
+	return to_route_hops_find(f, &o->hops);
+}
+
+int to_predict_flows(struct to_forwarding *f, struct to_figures *o)
+{
+	return to_flow_split_find(f, o->max_mp_link_load_flows);
+}
+
+static int predict_plan(const struct to_plan *plan, bool routes, bool flows,
+			struct to_figures *figures)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
@@ -270,14 +281,66 @@ int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
 
 	if (graph && !to_forwarding_init(&f, plan, graph))
 		ret = to_predict_figures(&f, figures);
+	if (!ret && routes)
+		ret = to_predict_routes(&f, figures);
+	if (!ret && flows)
+		ret = to_predict_flows(&f, figures);
 	to_forwarding_free(&f);
 	to_graph_free(graph);
 	return ret;
 }
 
-json_t *to_predict_json(const struct to_figures *o)
+int to_predict_plan(const struct to_plan *plan, struct to_figures *figures)
 {
-	return json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
+	return predict_plan(plan, false, false, figures);
+}
+
+int to_predict_plan_routes(const struct to_plan *plan, struct to_figures *figures)
+{
+	return predict_plan(plan, true, false, figures);
+}
+
+int to_predict_plan_flows(const struct to_plan *plan, struct to_figures *figures)
+{
+	return predict_plan(plan, true, true, figures);
+}
+
+/* Hops of the routes of a class of traffic, and the ends of the longest. */
+static void predict_hops_json(json_t *object, const struct to_plan *plan, const char *class,
+			      const struct to_hops *hops)
+{
+	const struct to_cluster *c = plan->cluster;
+	json_t *to;
+
+	if (!hops->most)
+		return;
+	to = hops->slot ? json_sprintf("%s:%s", c->servers[hops->dst].name,
+				       c->servers[hops->dst].ports[hops->slot - 1].name) :
+			  json_string(c->servers[hops->dst].name);
+	json_object_set_new(object, class, json_pack(
+		"{s:i s:f s:s s:o}", "max_hops", (int)hops->most, "mean_hops", hops->mean,
+		"longest_from", c->servers[hops->src].name, "longest_to", to));
+}
+
+static void predict_flows_json(json_t *object, const struct to_figures *o)
+{
+	json_t *list = json_array();
+	unsigned int k;
+
+	for (k = 0; k < TO_FLOW_SPLIT_COUNTS && o->max_mp_link_load_flows[k].mean > 0; k++)
+		json_array_append_new(list, json_pack(
+			"{s:i s:f s:f}", "flows", (int)to_flow_split_counts[k],
+			"mean_bytes", o->max_mp_link_load_flows[k].mean,
+			"p99_bytes", o->max_mp_link_load_flows[k].p99));
+	if (k)
+		json_object_set_new(object, "mp_max_load_flows", list);
+	else
+		json_decref(list);
+}
+
+json_t *to_predict_json(const struct to_plan *plan, const struct to_figures *o)
+{
+	json_t *figures = json_pack("{s:s s:i s:i s:i s:i s:i s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f s:f}",
 			 "family", o->family,
 			 "servers", (int)o->servers, "degree", (int)o->degree,
 			 "links", (int)o->links,
@@ -295,4 +358,18 @@ json_t *to_predict_json(const struct to_figures *o)
 			 "allreduce_time_s", o->allreduce_time,
 			 "allreduce_time_bound_s", o->allreduce_time_bound,
 			 "comm_time_s", o->comm_time, "comm_time_bound_s", o->comm_time_bound);
+	json_t *routes = json_object();
+
+	if (!figures || !routes) {
+		json_decref(figures);
+		json_decref(routes);
+		return NULL;
+	}
+	predict_hops_json(routes, plan, "all", &o->hops.all);
+	predict_hops_json(routes, plan, "ports", &o->hops.ports);
+	predict_hops_json(routes, plan, "mp", &o->hops.mp);
+	predict_hops_json(routes, plan, "allreduce", &o->hops.allreduce);
+	json_object_set_new(figures, "routes", routes);
+	predict_flows_json(figures, o);
+	return figures;
 }

@@ -6,7 +6,8 @@
 
 #include <jansson.h>
 
-#include "routing/forwarding.h"
+#include "verify/flow_split.h"
+#include "verify/route_hops.h"
 
 /**
  * struct to_figures - figures of a plan and their bounds
@@ -15,6 +16,8 @@
  * @diameter, @mean_hops: over all pairs of servers; the bounds are Moore's for
  *	the largest degree: d servers at one hop, then d - 1 (duplex) or d
  *	(simplex) more for each
+ * @hops: of the routes, zero before to_predict_routes(); @diameter and @mean_hops are
+ *	those of shortest paths
  * @max_mp_link_load: bytes of MP transfers on the link that carries most of them,
  *	per direction and iteration; the bound is egress or ingress of a server
  *	over its ports, or the bytes of every server sorted and laid on Moore
@@ -25,6 +28,8 @@
  *	single sources
  * @max_mp_link_load_rdma_ports: the same by queue pairs on all ports of their
  *	servers alike, see to_link_loads_rdma()
+ * @max_mp_link_load_flows: the same when each transfer is so many flows, see
+ *	flow_split.h; zero before to_predict_flows()
  * @max_link_load: @max_mp_link_load with AllReduce
  * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
  *	bytes on Moore distances
@@ -39,19 +44,39 @@ struct to_figures {
 	unsigned int servers, degree, links;
 	unsigned int diameter, diameter_bound;
 	double mean_hops, mean_hops_bound;
+	struct to_route_hops hops;
 	double max_mp_link_load, max_mp_link_load_bound;
 	double max_mp_link_load_rdma, max_mp_link_load_rdma_ports;
+	struct to_flow_split max_mp_link_load_flows[TO_FLOW_SPLIT_COUNTS];
 	double max_link_load, max_link_load_bound;
 	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;
 	double comm_time, comm_time_bound;
 };
 
-/** to_predict_figures() - all figures. Return: 0 or -ENOMEM. */
+/** to_predict_figures() - all figures but hops of routes and flows. Return: 0 or -ENOMEM. */
 int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
 
-/** to_predict_plan() - the same of a plan alone */
+/** to_predict_routes() - also hops of routes. Return: 0 or -ENOMEM. */
+int to_predict_routes(struct to_forwarding *f, struct to_figures *figures);
+
+/**
+ * to_predict_flows() - also those of flows
+ *
+ * It draws many paths of each transfer, which takes as long as making a plan does.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_predict_flows(struct to_forwarding *f, struct to_figures *figures);
+
+/** to_predict_plan() - to_predict_figures() of a plan alone */
 int to_predict_plan(const struct to_plan *plan, struct to_figures *figures);
+
+/** to_predict_plan_routes() - with to_predict_routes() */
+int to_predict_plan_routes(const struct to_plan *plan, struct to_figures *figures);
+
+/** to_predict_plan_flows() - with to_predict_routes() and to_predict_flows() */
+int to_predict_plan_flows(const struct to_plan *plan, struct to_figures *figures);
 
 /**
  * to_predict_bounds() - the bounds alone, of a plan that may have no links yet
@@ -67,7 +92,7 @@ int to_predict_bounds(const struct to_plan *plan, struct to_figures *figures);
  */
 double to_predict_moore(unsigned int first, unsigned int degree, bool duplex, unsigned int hops);
 
-/** to_predict_json() - JSON object of the figures, NULL when out of memory */
-json_t *to_predict_json(const struct to_figures *figures);
+/** to_predict_json() - JSON object of the figures of @plan, NULL when out of memory */
+json_t *to_predict_json(const struct to_plan *plan, const struct to_figures *figures);
 
 #endif

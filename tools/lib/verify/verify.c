@@ -183,9 +183,41 @@ static void verify_last_hops(struct verify *v)
 	}
 }
 
+/* Name the longest route to the address that is resolved if it is longer than it may be. */
+static void verify_stretch(struct verify *v, const struct to_forwarding *f, uint32_t only)
+{
+	const struct to_graph *g = v->graph;
+	uint32_t root = f->dst, longest = TO_SERVER_NONE, i;
+	unsigned int more = f->slot ? 1 : 0, most = 0;
+	char address[128];
+
+	if (!v->plan->max_stretch)
+		return;
+	/* into a port, the path is one to its peer, without the server */
+	if (f->slot)
+		root = g->from[v->ingress[(size_t)f->dst * (v->plan->slots - 1) + f->slot - 1]];
+	to_graph_distances(g, root, more ? f->dst : TO_SERVER_NONE, v->distance, v->queue);
+	for (i = 1; i < f->n_reached; i++) {
+		uint32_t x = f->order[i];
+		unsigned int hops = v->distance[x] == TO_DISTANCE_NONE ? 0 :
+				    to_plan_most_hops(v->distance[x] + more, v->plan->max_stretch);
+
+		if ((only == TO_SERVER_NONE || x == only) && hops && f->level[x] > hops &&
+		    (longest == TO_SERVER_NONE || f->level[x] > f->level[longest])) {
+			longest = x;
+			most = hops;
+		}
+	}
+	if (longest != TO_SERVER_NONE)
+		to_verify_say(v->out, "packets from %s for %s take up to %u hops; max_stretch allows %u",
+			      verify_name(v, longest), verify_address(v, address, sizeof(address)),
+			      f->level[longest], most);
+}
+
 static void verify_resolved(struct verify *v, bool turned)
 {
 	verify_arrival(v);
+	verify_stretch(v, &v->f, TO_SERVER_NONE);
 	to_verify_queue_pairs(&v->f, v->out, v->mark);
 	if (v->f.slot)
 		verify_last_hops(v);
@@ -271,6 +303,7 @@ static void verify_qualified(struct verify *v)
 				      verify_address(v, address, sizeof(address)));
 		else if (q->slot)
 			verify_last_hops(v);
+		verify_stretch(v, f, q->src);
 		if (end == TO_WALK_ARRIVE)
 			to_verify_failures(&v->failures);
 	}
@@ -306,26 +339,48 @@ static void verify_port_shares(struct verify *v)
 	}
 }
 
+/* Whether two figures are the same, or made of such; without keys that only @was has. */
+static bool verify_same(json_t *was, json_t *is)
+{
+	const char *key;
+	json_t *value;
+
+	if (json_is_number(is) && json_is_number(was)) {
+		double a = json_number_value(is), b = json_number_value(was);
+
+		return fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b));
+	}
+	if (json_is_array(is) && json_array_size(is) == json_array_size(was)) {
+		for (size_t i = 0; i < json_array_size(is); i++)
+			if (!verify_same(json_array_get(was, i), json_array_get(is, i)))
+				return false;
+		return true;
+	}
+	if (!json_is_object(is) || !json_is_object(was))
+		return json_equal(is, was);
+	json_object_foreach(is, key, value)
+		if (!verify_same(json_object_get(was, key), value))
+			return false;
+	return true;
+}
+
 /* What the plan says about itself must be what it does. */
 static int verify_predictions(const struct to_plan *plan, const struct to_verify_out *out)
 {
-	json_t *now = to_predict_json(&out->report->figures), *was, *is;
+	json_t *now = to_predict_json(plan, &out->report->figures), *was, *is;
 	const char *key;
 
 	if (!now)
 		return -ENOMEM;
 	json_object_foreach(now, key, is) {
 		was = json_object_get(plan->predictions, key);
-		if (!was)
+		if (!was || verify_same(was, is))
 			continue;
-		if (json_is_number(is) && json_is_number(was)) {
-			double a = json_number_value(is), b = json_number_value(was);
-
-			if (fabs(a - b) > 1e-6 * fmax(fabs(a), fabs(b)))
-				to_verify_say(out, "predictions: %s is %.9g, the plan says %.9g", key, a, b);
-		} else if (!json_equal(is, was)) {
+		if (json_is_number(is) && json_is_number(was))
+			to_verify_say(out, "predictions: %s is %.9g, the plan says %.9g", key,
+				      json_number_value(is), json_number_value(was));
+		else
 			to_verify_say(out, "predictions: %s is not what the plan says", key);
-		}
 	}
 	json_decref(now);
 	return 0;
@@ -354,6 +409,10 @@ static int verify_tables(struct verify *v)
 	verify_qualified(v);
 	verify_port_shares(v);
 	ret = to_predict_figures(&v->f, &v->out->report->figures);
+	if (!ret)
+		ret = to_predict_routes(&v->f, &v->out->report->figures);
+	if (!ret)
+		ret = to_predict_flows(&v->f, &v->out->report->figures);
 	if (!ret)
 		ret = verify_predictions(v->plan, v->out);
 out:

@@ -74,6 +74,7 @@ typedef void to_verify_line(void *data, const char *line);
  *   alternates that are left; where packets are lost the case is uncovered
  * - no next hop has a share that the kernel refuses
  * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
+ * - no route is longer than the plan's max_stretch allows
  * - the predictions are true
  *
  * Return: 0 when checked (see @report for the verdict), or -ENOMEM.
