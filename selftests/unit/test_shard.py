@@ -162,7 +162,7 @@ class Fabric(Cluster):
         stop = f"{self.dir}-stop"
         cluster["optical_switches"][0]["control"] = {
             "driver": "command",
-            "command": f"request=$(cat); case $request in *change*) [ ! -e {stop}-switch ] || kill -9 $PPID;; esac; "
+            "command": f"request=$(cat); case $request in *change*) [ ! -e {stop}-switch ] || {{ kill -9 $PPID; exit 1; }};; esac; "
                        f"echo \"$request\" | python3 selftests/unit/ocs.py {self.dir}-ocs"}
         save(f"{self.dir}-cluster", cluster)
         self.agents = f"{self.dir}-agents"
@@ -171,7 +171,7 @@ class Fabric(Cluster):
                                       for i in range(6)})
         save(f"{self.agents}/light", [])
         agent = f"{FAKES} agent {self.agents} {{}}"
-        self.fabric = ("--command", f"[ ! -e {stop}-{{}} ] || kill -9 $PPID; exec {agent}")
+        self.fabric = ("--command", f"[ ! -e {stop}-{{}} ] || {{ kill -9 $PPID; exit 1; }}; exec {agent}")
         self.how = ("--allow", ALLOW, *self.fabric)
         self("init", f"{self.dir}-cluster")
 
