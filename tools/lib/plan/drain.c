@@ -109,7 +109,7 @@ static int drain_add_plan(struct to_drain *drain, const struct to_plan *old,
 	c = plan->cluster = to_cluster_copy(old->cluster);
 	plan->demand = drain_transfers_of(next);
 	plan->seed = old->seed;
-	plan->max_stretch = old->max_stretch;
+	/* links that are about to be cut would be shorter: no bound of stretch */
 	if (!c || !plan->demand)
 		goto out;
 	free(c->links);
