@@ -8,6 +8,7 @@
 #	mpi	OpenMPI over TCP: collectives, AllReduce on one ring and on all of them
 #	rdma	UCX over rdma_rxe, and OpenMPI over that
 #	torch	PyTorch over gloo: DDP and a DLRM; a plan for what was recorded
+#	latency	round trips of MPI over relays and over kernel forwarding, in instructions
 #	slurm	jobs that examples/slurm gives a fabric
 #
 # Fetches some 300 MB the first time (lab/jobs.sh).
@@ -15,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 . selftests/lab/common.sh
-kernel=7.2 parts=(mpi rdma torch slurm)
+kernel=7.2 parts=(mpi rdma torch latency slurm)
 while getopts k:h option; do
 	case $option in
 	k) kernel=$OPTARG; lab_check_kernel "$kernel" ;;
@@ -31,7 +32,9 @@ done
 status=0
 for part; do
 	echo "== jobs: $part, kernel $kernel"
-	selftests/lab/guest -k "$kernel" -j -m 4096 -t 3600 -- "/src/selftests/bench/jobs_$part.sh" ||
+	count=()
+	[[ $part != latency ]] || count=(-i)
+	selftests/lab/guest -k "$kernel" -j "${count[@]}" -m 4096 -t 3600 -- "/src/selftests/bench/jobs_$part.sh" ||
 		status=$?
 done
 exit "$status"
