@@ -27,13 +27,9 @@ struct {
 	__type(value, struct traffic_cell);
 } traffic_cells SEC(".maps");
 
-/*
- * Sized by the reader. Not preallocated: few keys come here, and memory for all of
- * them, on each CPU, takes a second to get, and on a large server hundreds of MB.
- */
+/* Sized by the reader. */
 struct traffic_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, struct traffic_key);
 	__type(value, struct traffic_value);

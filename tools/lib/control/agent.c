@@ -435,6 +435,20 @@ static int agent_tm_text(const struct to_agent *agent, const char *names, json_t
 	return 0;
 }
 
+/*
+ * Room for all that a sample can tell apart: by ingress and egress port, class, source
+ * and destination, any of which may be none of the plan's. The kernel has it at once, on
+ * each processor.
+ */
+static uint32_t agent_pairs(const struct to_plan *plan, uint32_t server)
+{
+	const uint64_t servers = plan->cluster->n_servers + 1;
+	const uint64_t ports = plan->cluster->servers[server].n_ports + 1;
+	const uint64_t pairs = TO_TM_CLASSES * ports * ports * servers * servers;
+
+	return pairs < TO_SAMPLE_FLOWS_MAX ? pairs : TO_SAMPLE_FLOWS_MAX;
+}
+
 /* Count under the plan of @config; @first: only from now on. */
 static int agent_record(struct to_agent *agent, const struct to_record_config *config,
 			bool *first, struct to_error *err)
@@ -457,8 +471,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 	struct to_record_config config = {
 		.plan = agent->committed ? agent->next : agent->plan,
 		.server = agent->server, .device = agent->device,
-		.source = TO_TRAFFIC_AUTO, .entries = TO_SAMPLE_FLOWS_MAX,
-		.counter_names = agent->counter_names,
+		.source = TO_TRAFFIC_AUTO, .counter_names = agent->counter_names,
 	};
 	json_int_t interval, until;
 	bool first;
@@ -474,6 +487,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 				    "sample: the controller's clock is more than %llu s ahead",
 				    SAMPLE_WAIT_NS / TO_NS_PER_S);
 	config.interval_ns = interval;
+	config.entries = agent_pairs(config.plan, config.server);
 	ret = agent_record(agent, &config, &first, err);
 	if (ret)
 		return ret;
