@@ -9,7 +9,7 @@
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 example=$lib_dir/../examples/bcube-3-2
 
-bytes=4500000	# 18 pieces of whole elements
+bytes=1800000	# 18 pieces of whole elements
 
 must toctl plan --cluster "$example/cluster.json" --job "$example/job.json" --fixed \
 	-o "$tmp/plan.json" >/dev/null
@@ -103,7 +103,7 @@ cut() {
 
 must shape 500kbit 16k
 check "bml goes on when a cable is cut" \
-	collective cut --bytes "$((bytes / 5))" --algorithm bml --nodes --timeout 300s
+	collective cut --bytes "$((bytes / 2))" --algorithm bml --nodes --timeout 300s
 is "sums are right all the same" "$(value cut sums_right)" 9
 is "the cut came between two of the eight steps" "$(awk '{ print ($1 > 0 && $1 < 8) }' "$tmp/done")" 1
 must "$fabric" light s0:eth0
