@@ -317,6 +317,24 @@ report(sorted(os.listdir(f"{lab.dir}/plans")) ==
        sorted(os.path.basename(s["plan"]) for s in lab.show()["shards"]),
        "a plan that was written before a kill is swept up", os.listdir(f"{lab.dir}/plans"))
 
+# --- what is left in place between servers of two shards ---
+
+halves = Fabric("halves")
+halves.add("whole", 4, "--apply", how=halves.how)
+first, *others = halves.servers("whole")
+whole = halves.crosses("whole")
+halves("remove", "whole", how=halves.fabric)
+ends = {(port - 1) // 4 for cross in whole for port in cross if f"s{(port - 1) // 4}" != first and
+        any(f"s{(other - 1) // 4}" == first for other in cross)}
+halves.add("left", 2, "--on", f"{first},s5")
+halves.add("right", 2, "--on", f"s{min(ends)},s4")
+said = [halves("apply", name, how=halves.how) for name in ("left", "right")]
+report(not any(s.returncode for s in said) and
+       halves.crosses("left") | halves.crosses("right") <= halves.joined() and
+       not any({f"s{(port - 1) // 4}" for port in cross} == {first, f"s{min(ends)}"}
+               for cross in halves.joined()),
+       "both were only planned: what joins them is cut", "".join(s.stderr for s in said))
+
 # --- another cluster.json ---
 
 cluster = load(f"{lab.dir}-cluster")

@@ -127,7 +127,10 @@ static unsigned int shards_by_hand(const struct to_cluster *c, const struct to_s
 	return n;
 }
 
-/* Nothing that another shard's fibres are on, whatever the state says of it. */
+/*
+ * Nothing that another shard's fibres are on, whatever the state says of it. What is left
+ * in place at servers that one has, but does not use yet, is nobody's.
+ */
 static int shards_check_circuits(const struct to_shards *s, const struct to_shard *shard,
 				 unsigned int optical, const struct to_circuits *circuits,
 				 const int *owners, struct to_error *err)
@@ -140,7 +143,8 @@ static int shards_check_circuits(const struct to_shards *s, const struct to_shar
 		for (unsigned int e = 0; e < 2; e++) {
 			int server = to_shards_optical_owner(s->cluster, optical, ends[e]);
 
-			if (server < 0 || owners[server] < 0 || owners[server] == own)
+			if (server < 0 || owners[server] < 0 || owners[server] == own ||
+			    s->list[owners[server]].state == TO_SHARD_PLANNED)
 				continue;
 			return to_error_set(err, -EBUSY,
 					    "optical switch %s joins %u and %u: port %u is of %s, which shard %s has",
