@@ -403,4 +403,144 @@ report(said.returncode == 0 and not ring.show()["free"] and
        ring("apply", "b", "--command", f"{FAKES} agent {lab.agents} {{}}").returncode == 0,
        "and the rest of them by the next", said.stderr)
 
+# --- a broken server out, a spare in ---
+
+shop = Fabric("shop")
+shop.add("a", 2, "--apply", how=shop.how)
+shop.add("b", 3, "--apply", how=shop.how)
+a_tables, a_crosses, b_crosses = shop.tables(), shop.crosses("a"), shop.crosses("b")
+a_tables = {name: a_tables[name] for name in shop.servers("a")}
+out, *stay = shop.servers("b")
+(spare,) = shop.show()["free"]
+before, old = shop.bytes(), shop.plan("b")
+refused("a server of no shard", shop("replace", spare), f"no shard has server {spare}",
+        (before, shop.bytes()))
+said = shop("replace", out)
+shard = shop.show("b")
+moves = {kind: {frozenset((x["a"], x["b"])) for x in shard["next"]["moves"][kind]}
+         for kind in ("cut", "made")}
+its = {cross for cross in b_crosses if any((port - 1) // 4 == int(out[1:]) for port in cross)}
+report(said.returncode == 0 and moves["cut"] == its and len(moves["made"]) == len(its) and
+       shard["next"]["servers"] == [spare, *stay] and shop.show()["drained"] == [out] and
+       shop.joined() == a_crosses | b_crosses and not wrong("shard-show", shop.show()),
+       "replace: only the links of the broken one move", said.stderr + str(shard["next"]["moves"]))
+new = load(shard["next"]["plan"])
+ranks = [json.loads(subprocess.run((TOCTL, "job", "ranks", "--format", "json", path), check=True,
+                                   capture_output=True, text=True).stdout.replace(out, spare))
+         for path in (shard["plan"], shard["next"]["plan"])]
+report(new["tables"] == json.loads(json.dumps(old["tables"]).replace(f'"{out}"', f'"{spare}"')) and
+       ranks[0]["rings"] == ranks[1]["rings"],
+       "routes and ranks of the others stay", ranks)
+said = shop("undo", "b", how=shop.fabric)
+report(said.returncode == 0 and "next" not in shop.show("b") and shop.show()["free"] == [spare],
+       "undo: the spare is free again", said.stderr)
+refused("the broken one is given to nobody", shop.add("c", 2), "2 servers are needed, 1 of 6 are free")
+refused("not even by name", shop.add("c", 2, "--on", f"{spare},{out}"), f"server {out} is drained")
+broken = ("--allow", ALLOW, "--command", f"[ {{}} != {out} ] || exit 1; exec {FAKES} agent {shop.agents} {{}}")
+said = shop("replace", out, "--by", spare, "--apply", how=broken)
+report(f"warning: clear: {out}: " in said.stderr,
+       "that the broken one does not answer is a warning", said.stderr)
+os.unlink(f"{shop.agents}/kernel-{out}")
+now = shop.tables()
+report(said.returncode == 0 and shop.servers("b") == [spare, *stay] and
+       shop.joined() == a_crosses | shop.crosses("b") and
+       set(now) == set(a_tables) | {spare, *stay} and
+       {name: now[name] for name in a_tables} == a_tables,
+       "replace --apply: the spare has its links and its table, the other shard its own", said.stderr)
+report(not shop.show()["free"] and shop.show()["drained"] == [out],
+       "the broken one stays drained")
+said = shop("drain", "--end", out)
+report(said.returncode == 0 and shop.show()["free"] == [out] and not shop.show()["drained"],
+       "until somebody says that it is well", said.stderr)
+
+# --- more servers, fewer servers ---
+
+said = shop("resize", "b", "--job", f"{DIR}/4.json", "--effort", "1", "--apply", how=shop.how)
+now = shop.tables()
+report(said.returncode == 0 and shop.servers("b") == [spare, *stay, out] and
+       shop.joined() == a_crosses | shop.crosses("b") and set(now) == {f"s{i}" for i in range(6)} and
+       {name: now[name] for name in a_tables} == a_tables, "resize: one more", said.stderr)
+said = shop("resize", "b", "--job", f"{DIR}/2.json", "--effort", "1")
+report(said.returncode == 0 and shop.show("b")["next"]["servers"] == [spare, stay[0]] and
+       not shop.show()["free"] and shop.tables() == now,
+       "two fewer: until that is applied, it keeps all", said.stderr)
+for what in ("switch", stay[1]):
+    shop.stop(what)
+    said = shop("apply", "b", how=shop.how)
+    report(said.returncode == -9 and shop.show("b")["state"] == "changing" and
+           {name: shop.tables()[name] for name in a_tables} == a_tables,
+           f"killed at {what}: the other shard is as it was", said.stderr)
+    shop.go_on(what)
+refused("nothing else can be planned meanwhile",
+        shop("resize", "b", "--job", f"{DIR}/3.json"), "shard b is changing: complete that first")
+said = shop("apply", "b", how=shop.how)
+report(said.returncode == 0 and set(shop.tables()) == set(a_tables) | {spare, stay[0]} and
+       sorted(shop.show()["free"]) == sorted([stay[1], out]) and
+       shop.crosses("b") | a_crosses <= shop.joined(),
+       "applied: the others have no table and are free", said.stderr)
+refused("more than there are", shop("resize", "b", "--job", f"{DIR}/5.json"),
+        "3 more servers are needed, 2 are free")
+shop("resize", "b", "--job", f"{DIR}/3.json", "--effort", "1")
+b_servers = shop.show("b")["next"]["servers"]
+shop.stop(b_servers[2])
+shop("apply", "b", how=shop.how)
+shop.go_on(b_servers[2])
+shop("undo", "b", how=shop.fabric)
+said = shop("apply", "b", how=shop.how)
+report(said.returncode == 0 and shop.servers("b") == b_servers[:2] and
+       set(shop.tables()) == set(a_tables) | set(b_servers[:2]) and
+       shop.joined() >= a_crosses | shop.crosses("b"),
+       "undo and apply: back to the plan before", said.stderr)
+
+# --- the next job on look-ahead ports ---
+
+ahead = Cluster("ahead", shared=False)
+os.mkdir(ahead.dir)
+cluster = load("examples/look-ahead-4/cluster.json")
+devices = {}
+for optical in cluster["optical_switches"]:
+    devices[optical["name"]] = Device.make(f"{ahead.dir}-{optical['name']}", optical["ports"], [
+        (port, 8 + port) for port in range(1, 9)] if optical["name"] == "flip" else ())
+    optical["control"] = {"driver": "command", "command":
+                          f"python3 selftests/unit/ocs.py {ahead.dir}-{optical['name']}"}
+save(f"{ahead.dir}-cluster", cluster)
+agents = f"{ahead.dir}-agents"
+os.mkdir(agents)
+save(f"{agents}/ports", {f"s{i}": {"eth0": 2 * i + 1, "eth1": 2 * i + 2} for i in range(4)})
+save(f"{agents}/light", [])
+fabric = ("--command", f"{FAKES} agent {agents} {{}}")
+ahead("init", f"{ahead.dir}-cluster")
+for name in "ab":
+    said = ahead.add(name, 2, "--apply", how=("--allow", ALLOW, *fabric))
+
+
+def tables():
+    return {i: load(f"{agents}/kernel-s{i}")["active"] for i in range(4)}
+
+
+def joined(name):
+    return {frozenset(pair) for pair in devices[name].joined()}
+
+
+report(said.returncode == 0 and len(joined("panel0")) == 4 and not joined("panel1"),
+       "two shards with look-ahead ports", said.stderr)
+before = tables()
+lit, flips = joined("panel0"), joined("flip")
+refused("flip before anything is ready", ahead("flip", "a", "--allow", ALLOW, *fabric),
+        "shard a has no next plan")
+prepare = ("prepare", "a", "--job", f"{DIR}/2.json", "--effort", "1", "--allow", ALLOW)
+said = ahead(*prepare)
+ours = {frozenset(pair) for pair in ([1, 3], [1, 4], [2, 3], [2, 4])}
+report(said.returncode == 0 and joined("panel0") == lit and joined("flip") == flips and
+       tables() == before and len(joined("panel1")) == 2 and joined("panel1") <= ours and
+       ahead.show("a")["state"] == "active" and "next" in ahead.show("a"),
+       "prepare: cross-connects between look-ahead ports alone", said.stderr)
+refused("another number of servers", ahead("prepare", "a", "--job", f"{DIR}/3.json", "--allow", ALLOW),
+        "the job has 3 servers, shard a 2")
+said = ahead("flip", "a", "--allow", ALLOW, *fabric)
+b_flips = {frozenset((port, port + 8)) for port in range(5, 9)}
+report(said.returncode == 0 and joined("flip") == b_flips | {frozenset((p, p + 16)) for p in range(1, 5)} and
+       joined("panel0") == lit and {i: tables()[i] for i in (2, 3)} == {i: before[i] for i in (2, 3)} and
+       "next" not in ahead.show("a"), "flip: its 1x2 switches, and no other's", said.stderr)
+
 done()

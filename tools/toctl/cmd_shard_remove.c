@@ -13,9 +13,9 @@ struct remove_args {
 };
 
 static int remove_tables(struct to_call *call, const struct remove_args *args,
-			 const struct to_shard *shard)
+			 const struct to_plan *plan)
 {
-	struct to_fabric *fabric = to_fabric_open(shard->plan, &args->fabric, &call->err);
+	struct to_fabric *fabric = to_fabric_open(plan, &args->fabric, &call->err);
 	int ret = fabric ? to_fabric_clear(fabric, &call->err) : -EHOSTUNREACH;
 
 	to_fabric_close(fabric);
@@ -25,14 +25,17 @@ static int remove_tables(struct to_call *call, const struct remove_args *args,
 static int remove_shard(struct to_call *call, const struct remove_args *args, struct to_shards *s,
 			struct to_shard *shard)
 {
-	const unsigned int servers = shard->plan->cluster->n_servers;
+	const unsigned int servers = shard->now.plan->cluster->n_servers;
 	int ret = 0;
 
 	if (shard->state != TO_SHARD_PLANNED && !args->forget) {
 		shard->state = TO_SHARD_REMOVING;
 		ret = to_shards_save(s, &call->err);
 		if (!ret)
-			ret = remove_tables(call, args, shard);
+			ret = remove_tables(call, args, shard->now.plan);
+		if (!ret && shard->next.plan)
+			ret = to_shards_leave(shard->next.plan, shard->now.plan, &args->fabric,
+					      &call->err);
 	}
 	if (ret)
 		return ret;

@@ -10,18 +10,22 @@ struct show_args {
 
 static int show_json(struct to_call *call, const struct to_shards *s, const int *owners)
 {
-	json_t *free_servers = json_array(), *shards = json_array(), *object;
+	json_t *available = json_array(), *drained = json_array(), *shards = json_array(), *object;
 	int ret = 0;
 
-	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
-		if (owners[i] < 0)
-			json_array_append_new(free_servers, json_string(s->cluster->servers[i].name));
+	for (unsigned int i = 0; i < s->cluster->n_servers; i++) {
+		if (s->drained[i])
+			json_array_append_new(drained, json_string(s->cluster->servers[i].name));
+		else if (owners[i] < 0)
+			json_array_append_new(available, json_string(s->cluster->servers[i].name));
+	}
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
 		object = to_shards_json(s, &s->list[i], &call->err);
 		ret = object ? json_array_append_new(shards, object) : -ENOMEM;
 	}
-	object = json_pack("{s:s, s:I, s:o, s:o}", "state", s->dir, "generation",
-			   (json_int_t)s->generation, "free", free_servers, "shards", shards);
+	object = json_pack("{s:s, s:I, s:o, s:o, s:o}", "state", s->dir, "generation",
+			   (json_int_t)s->generation, "free", available, "drained", drained,
+			   "shards", shards);
 	if (!ret) {
 		json_dumpf(object, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -30,20 +34,28 @@ static int show_json(struct to_call *call, const struct to_shards *s, const int 
 	return ret;
 }
 
-static int show_text(struct to_call *call, const struct to_shards *s, const int *owners)
+static void show_servers(const struct to_shards *s, const int *owners, bool drained)
 {
 	unsigned int n = 0;
-	int ret = 0;
 
 	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
-		n += owners[i] < 0;
-	printf("%s: generation %llu, %u servers, %u free%s", s->dir,
-	       (unsigned long long)s->generation, s->cluster->n_servers, n, n ? ":" : "\n");
+		n += s->drained[i] == drained && (drained || owners[i] < 0);
+	printf("%u %s%s", n, drained ? "drained" : "free", n ? ":" : "");
 	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
-		if (owners[i] < 0)
+		if (s->drained[i] == drained && (drained || owners[i] < 0))
 			printf(" %s", s->cluster->servers[i].name);
-	if (n)
-		putchar('\n');
+}
+
+static int show_text(struct to_call *call, const struct to_shards *s, const int *owners)
+{
+	int ret = 0;
+
+	printf("%s: generation %llu, %u servers, ", s->dir, (unsigned long long)s->generation,
+	       s->cluster->n_servers);
+	show_servers(s, owners, false);
+	printf("; ");
+	show_servers(s, owners, true);
+	putchar('\n');
 	for (unsigned int i = 0; i < s->n && !ret; i++)
 		ret = to_shards_print(call, s, &s->list[i]);
 	return ret;

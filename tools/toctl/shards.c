@@ -2,13 +2,14 @@
 #include "shards.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apply_all.h"
 #include "moves.h"
 #include "shard/shard_plan.h"
 #include "shard/shards_check.h"
-#include "switch/switch.h"
+#include "switches.h"
 #include "verify/verify.h"
 
 /* ---- show ---- */
@@ -22,19 +23,21 @@ static json_t *shards_names_json(const struct to_cluster *c)
 	return array;
 }
 
-json_t *to_shards_json(const struct to_shards *s, const struct to_shard *shard, struct to_error *err)
+/* Members of a version of @shard; "plan" is its file. NULL with @err. */
+static json_t *shards_version_json(const struct to_shards *s, const struct to_shard *shard,
+				   const struct to_shard_version *version, struct to_error *err)
 {
-	const struct to_plan *plan = shard->plan;
+	const struct to_plan *plan = version->plan;
 	struct to_shard_moves moves;
 	json_t *out = NULL;
 	char path[PATH_MAX];
 
-	to_shards_plan_file(s, shard, path);
+	to_shards_plan_file(s, shard, version, path);
 	if (!to_shard_moves(s, plan, &moves, err))
-		out = json_pack("{s:s, s:s, s:I, s:s*, s:o, s:o, s:{s:o, s:o}}",
-				"name", shard->name, "state", to_shard_states[shard->state],
-				"generation", (json_int_t)shard->generation, "plan",
-				shard->unsaved ? NULL : path, "servers", shards_names_json(plan->cluster),
+		out = json_pack("{s:I, s:s*, s:o, s:o, s:{s:o, s:o}}",
+				"generation", (json_int_t)version->generation,
+				"plan", version->unsaved ? NULL : path,
+				"servers", shards_names_json(plan->cluster),
 				"cross_connects", to_moves_json(s->cluster, plan->cross_connects,
 								plan->n_cross_connects),
 				"moves",
@@ -46,11 +49,54 @@ json_t *to_shards_json(const struct to_shards *s, const struct to_shard *shard, 
 	return out;
 }
 
+json_t *to_shards_json(const struct to_shards *s, const struct to_shard *shard, struct to_error *err)
+{
+	json_t *out = shards_version_json(s, shard, &shard->now, err), *next;
+
+	if (!out)
+		return NULL;
+	json_object_set_new(out, "name", json_string(shard->name));
+	json_object_set_new(out, "state", json_string(to_shard_states[shard->state]));
+	if (!shard->next.plan)
+		return out;
+	next = shards_version_json(s, shard, &shard->next, err);
+	if (next && !json_object_set_new(out, "next", next))
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+static int shards_print_version(const struct to_shards *s, const struct to_shard *shard,
+				const struct to_shard_version *version, const char *head,
+				struct to_error *err)
+{
+	const struct to_cluster *c = version->plan->cluster;
+	struct to_shard_moves moves = {};
+	char path[PATH_MAX];
+	int ret = 0;
+
+	to_shards_plan_file(s, shard, version, path);
+	printf("%s, %u links, %u servers:", head, c->n_links, c->n_servers);
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		printf(" %s", c->servers[i].name);
+	putchar('\n');
+	if (!version->unsaved)
+		printf("  plan: %s\n", path);
+	/* what is in place of an old plan is nobody's to move back */
+	if (version->plan == to_shard_goal(shard)->plan)
+		ret = to_shard_moves(s, version->plan, &moves, err);
+	if (moves.n_cut + moves.n_made)
+		printf("  to move: %u cross-connects to cut, %u to make\n", moves.n_cut,
+		       moves.n_made);
+	to_moves_print(stdout, s->cluster, "cut", moves.cut, moves.n_cut);
+	to_moves_print(stdout, s->cluster, "make", moves.made, moves.n_made);
+	to_shard_moves_free(&moves);
+	return ret;
+}
+
 int to_shards_print(struct to_call *call, const struct to_shards *s, const struct to_shard *shard)
 {
-	const struct to_cluster *c = shard->plan->cluster;
-	struct to_shard_moves moves;
-	char path[PATH_MAX];
+	char head[TO_NAME_MAX + 32];
 	json_t *object;
 	int ret;
 
@@ -63,23 +109,10 @@ int to_shards_print(struct to_call *call, const struct to_shards *s, const struc
 		json_decref(object);
 		return 0;
 	}
-	ret = to_shard_moves(s, shard->plan, &moves, &call->err);
-	if (!ret) {
-		to_shards_plan_file(s, shard, path);
-		printf("shard %s: %s, %u links, %u servers:", shard->name,
-		       to_shard_states[shard->state], c->n_links, c->n_servers);
-		for (unsigned int i = 0; i < c->n_servers; i++)
-			printf(" %s", c->servers[i].name);
-		putchar('\n');
-		if (!shard->unsaved)
-			printf("  plan: %s\n", path);
-		if (moves.n_cut + moves.n_made)
-			printf("  to move: %u cross-connects to cut, %u to make\n", moves.n_cut,
-			       moves.n_made);
-		to_moves_print(stdout, s->cluster, "cut", moves.cut, moves.n_cut);
-		to_moves_print(stdout, s->cluster, "make", moves.made, moves.n_made);
-	}
-	to_shard_moves_free(&moves);
+	snprintf(head, sizeof(head), "shard %s: %s", shard->name, to_shard_states[shard->state]);
+	ret = shards_print_version(s, shard, &shard->now, head, &call->err);
+	if (!ret && shard->next.plan)
+		ret = shards_print_version(s, shard, &shard->next, "  next", &call->err);
 	return ret;
 }
 
@@ -97,7 +130,7 @@ int to_shards_verify(const struct to_shards *s, const struct to_shard *shard, st
 {
 	struct to_verify_report report;
 	long wrong;
-	int ret = to_verify(shard->plan, shards_wrong_line, err, &report);
+	int ret = to_verify(to_shard_goal(shard)->plan, shards_wrong_line, err, &report);
 
 	if (ret)
 		return to_error_set(err, ret, "out of memory");
@@ -182,7 +215,7 @@ static bool shards_controlled(const struct to_cluster *c)
 static int shards_begin(struct to_shards *s, struct to_shard *shard, struct to_error *err)
 {
 	unsigned int n;
-	struct to_link *links = to_shard_cabling(s, shard->plan, &n);
+	struct to_link *links = to_shard_cabling(s, to_shard_goal(shard)->plan, &n);
 
 	if (!links)
 		return to_error_set(err, -ENOMEM, "out of memory");
@@ -193,10 +226,52 @@ static int shards_begin(struct to_shards *s, struct to_shard *shard, struct to_e
 	return to_shards_save(s, err);
 }
 
+int to_shards_leave(const struct to_plan *from, const struct to_plan *to,
+		    const struct to_fabric_options *options, struct to_error *err)
+{
+	const struct to_cluster *c = from->cluster;
+	uint32_t *servers = calloc(c->n_servers, sizeof(*servers));
+	struct to_plan part = { .demand = from->demand };
+	struct to_fabric *fabric;
+	unsigned int n = 0;
+	int ret = -ENOMEM;
+
+	for (unsigned int i = 0; servers && i < c->n_servers; i++)
+		if (to_cluster_find_server(to->cluster, c->servers[i].name) < 0)
+			servers[n++] = i;
+	if (servers && n)
+		part.cluster = to_shard_part(c, servers, n);
+	free(servers);
+	if (servers && !n)
+		return 0;
+	if (!part.cluster)
+		return to_error_set(err, ret, "out of memory");
+	fabric = to_fabric_open(&part, options, err);
+	ret = fabric ? to_fabric_clear(fabric, err) : -EHOSTUNREACH;
+	to_fabric_close(fabric);
+	to_cluster_free(part.cluster);
+	return ret;
+}
+
+/* Tables of @shard, then its servers that it has no more are without one. */
+static int shards_tables(struct to_call *call, struct to_shard *shard,
+			 const struct to_shards_apply *how)
+{
+	struct to_applied_all applied;
+	struct to_error err = {};
+	int ret = to_apply_all_quietly(to_shard_goal(shard)->plan, &how->fabric, NULL, 0, &applied,
+				       &call->err);
+
+	/* it may be broken: that is why it is none of them any more */
+	if (!ret && shard->next.plan &&
+	    to_shards_leave(shard->now.plan, shard->next.plan, &how->fabric, &err))
+		fprintf(stderr, "toctl shard: warning: %s\n", err.text);
+	return ret;
+}
+
 static int shards_change(struct to_call *call, struct to_shards *s, struct to_shard *shard,
 			 const struct to_shards_apply *how, struct to_switch_set *switches)
 {
-	struct to_applied_all applied;
 	struct to_error err = {};
 	int ret = shards_begin(s, shard, &call->err);
 
@@ -204,13 +279,32 @@ static int shards_change(struct to_call *call, struct to_shards *s, struct to_sh
 		ret = to_switch_set_apply(switches, &call->err);
 	if (ret)
 		return ret;
-	ret = to_apply_all_quietly(shard->plan, &how->fabric, NULL, 0, &applied, &call->err);
+	ret = shards_tables(call, shard, how);
 	if (ret && switches && to_switch_set_restore(switches, &err))
 		fprintf(stderr, "toctl shard: %s\n", err.text);
 	if (ret)
 		return ret;
+	to_shard_settle(shard);
 	shard->state = TO_SHARD_ACTIVE;
 	return to_shards_save(s, &call->err);
+}
+
+/* Compare the optical switches with the goal of @shard; nothing is left open after a failure. */
+static int shards_compare(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+			  const struct to_shards_apply *how, to_switches_comparison compare,
+			  struct to_switch_set *switches)
+{
+	const struct to_plan *plan = to_shard_goal(shard)->plan;
+	int ret = to_switch_set_open(switches, plan->cluster, how->allow, &call->err);
+
+	if (ret)
+		return ret;
+	ret = compare(switches, plan, &call->err);
+	if (!ret)
+		ret = shards_check_switches(s, shard, switches, &call->err);
+	if (ret)
+		to_switch_set_close(switches);
+	return ret;
 }
 
 static int shards_switch_and_change(struct to_call *call, struct to_shards *s,
@@ -219,16 +313,30 @@ static int shards_switch_and_change(struct to_call *call, struct to_shards *s,
 	struct to_switch_set switches;
 	int ret;
 
-	if (!shards_controlled(s->cluster))
+	if (!how->flip && !shards_controlled(s->cluster))
 		return shards_change(call, s, shard, how, NULL);
-	ret = to_switch_set_open(&switches, shard->plan->cluster, how->allow, &call->err);
+	ret = shards_compare(call, s, shard, how, how->flip ? to_switch_set_compare_flip :
+			     to_switch_set_compare, &switches);
 	if (ret)
 		return ret;
-	ret = to_switch_set_compare(&switches, shard->plan, &call->err);
+	ret = shards_change(call, s, shard, how, &switches);
+	to_switch_set_close(&switches);
+	return ret;
+}
+
+int to_shards_prepare(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		      const struct to_shards_apply *how)
+{
+	struct to_switch_set switches;
+	int ret = to_shards_verify(s, shard, &call->err);
+
 	if (!ret)
-		ret = shards_check_switches(s, shard, &switches, &call->err);
+		ret = shards_compare(call, s, shard, how, to_switch_set_compare_ahead, &switches);
+	if (ret)
+		return ret;
+	ret = to_shards_save(s, &call->err);
 	if (!ret)
-		ret = shards_change(call, s, shard, how, &switches);
+		ret = to_switch_set_apply(&switches, &call->err);
 	to_switch_set_close(&switches);
 	return ret;
 }
@@ -246,7 +354,7 @@ int to_shards_activate(struct to_call *call, struct to_shards *s, struct to_shar
 				    shard->name, shard->name);
 	ret = to_shards_verify(s, shard, &call->err);
 	if (!ret && !how->moved)
-		ret = to_shard_moves(s, shard->plan, &moves, &call->err);
+		ret = to_shard_moves(s, to_shard_goal(shard)->plan, &moves, &call->err);
 	if (!ret)
 		by_hand = shards_by_hand(s->cluster, &moves, &optical);
 	to_shard_moves_free(&moves);
@@ -255,4 +363,28 @@ int to_shards_activate(struct to_call *call, struct to_shards *s, struct to_shar
 				   "%u cross-connects of %s are moved by hand: first without --apply, then toctl shard apply",
 				   by_hand, optical);
 	return ret ? ret : shards_switch_and_change(call, s, shard, how);
+}
+
+int to_shards_conclude(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		       const struct to_shards_apply *how)
+{
+	int ret = to_shards_verify(s, shard, &call->err);
+
+	if (!ret && how->apply)
+		ret = to_shards_activate(call, s, shard, how);
+	else if (!ret && !how->dry_run)
+		ret = to_shards_save(s, &call->err);
+	return ret ? ret : to_shards_print(call, s, shard);
+}
+
+struct to_shard *to_shards_find_settled(const struct to_shards *s, const char *name,
+					struct to_error *err)
+{
+	struct to_shard *shard = to_shards_find(s, name, err);
+
+	if (!shard || shard->state == TO_SHARD_PLANNED || shard->state == TO_SHARD_ACTIVE)
+		return shard;
+	to_error_set(err, -EBUSY, "shard %s is %s: complete that first", name,
+		     to_shard_states[shard->state]);
+	return NULL;
 }

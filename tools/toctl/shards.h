@@ -15,20 +15,33 @@
 	{ "state", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "DIR", \
 	  .help = "state of the cluster; default: /var/lib/topoopt/cluster" }
 
+/** What becomes of a new plan; @member: a struct to_shards_apply; after fabric_options.h */
+#define TO_SHARDS_CONCLUDE_OPTIONS(type, member) \
+	{ "dry-run", 0, TO_OPTION_FLAG, offsetof(type, member.dry_run), \
+	  .help = "print servers and moves; change nothing, take nothing" }, \
+	{ "apply", 'a', TO_OPTION_FLAG, offsetof(type, member.apply), \
+	  .help = "set the optical switches and all servers' tables, as toctl shard apply does" }, \
+	TO_ALLOW_OPTION(type, member.allow), \
+	TO_FABRIC_OPTIONS(type, member.fabric, "apply")
+
 /**
  * struct to_shards_apply - how a shard is made active
+ * @apply: now
+ * @dry_run: not at all: only print
  * @allow: see to_switch_allow_check()
  * @moved: what has to be moved by hand was moved
+ * @flip: to the look-ahead ports, which to_shards_prepare() has made ready
  */
 struct to_shards_apply {
 	struct to_fabric_options fabric;
 	const char *allow;
-	bool moved;
+	bool apply, dry_run, moved, flip;
 };
 
 /**
- * to_shards_activate() - optical switches, then tables: @shard becomes active
+ * to_shards_activate() - optical switches, then tables: the plan that @shard is to have is active
  *
+ * Servers that it has no more are asked to remove their tables; that one does not is no failure.
  * Refused when it touches what another shard has, by its plan or by what the optical
  * switches have now, and when fibres have to be moved by hand first. State, switches and
  * tables stay as they were then. What fails later, or is killed, leaves it
@@ -39,7 +52,35 @@ struct to_shards_apply {
 int to_shards_activate(struct to_call *call, struct to_shards *s, struct to_shard *shard,
 		       const struct to_shards_apply *how);
 
-/** to_shards_verify() - that the plan of @shard is valid, by itself and beside all others */
+/**
+ * to_shards_conclude() - verify what @shard is to have, then apply or save it, and print it
+ *
+ * Return: 0 or a negative errno with call->err.
+ */
+int to_shards_conclude(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		       const struct to_shards_apply *how);
+
+/** to_shards_find_settled() - as to_shards_find(), one that is not being changed or removed */
+struct to_shard *to_shards_find_settled(const struct to_shards *s, const char *name,
+					struct to_error *err);
+
+/**
+ * to_shards_prepare() - the next plan of @shard on the look-ahead ports of its servers
+ *
+ * It goes on with its plan meanwhile. Return: 0 or a negative errno with call->err.
+ */
+int to_shards_prepare(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		      const struct to_shards_apply *how);
+
+/**
+ * to_shards_leave() - no tables on the servers that @from has and @to has not
+ *
+ * Return: 0 or a negative errno with @err.
+ */
+int to_shards_leave(const struct to_plan *from, const struct to_plan *to,
+		    const struct to_fabric_options *options, struct to_error *err);
+
+/** to_shards_verify() - that the plan that @shard is to have is valid, by itself and beside all others */
 int to_shards_verify(const struct to_shards *s, const struct to_shard *shard, struct to_error *err);
 
 /** to_shards_print() - a shard with what is still to be moved for it, as text or as JSON */

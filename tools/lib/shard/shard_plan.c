@@ -80,9 +80,7 @@ void to_shard_moves_free(struct to_shard_moves *moves)
 
 /* ---- a plan ---- */
 
-/* A cluster of @servers alone, with the links between them. NULL when out of memory. */
-static struct to_cluster *shard_plan_cluster(const struct to_cluster *c, const uint32_t *servers,
-					     unsigned int n)
+struct to_cluster *to_shard_part(const struct to_cluster *c, const uint32_t *servers, unsigned int n)
 {
 	struct to_cluster *part = to_cluster_copy(c);
 	uint32_t *place = calloc(c->n_servers, sizeof(*place));
@@ -169,7 +167,7 @@ static struct to_plan *shard_plan_on(const struct to_shards *s,
 				     const struct to_shard_request *request,
 				     const uint32_t *servers, struct to_error *err)
 {
-	struct to_cluster *part = shard_plan_cluster(s->cluster, servers, request->demand->n);
+	struct to_cluster *part = to_shard_part(s->cluster, servers, request->demand->n);
 	struct to_demand *demand = to_demand_copy(request->demand);
 	unsigned int effort = request->planner.effort ? request->planner.effort : TO_EFFORT_DEFAULT;
 	unsigned int n_now = part && !request->planner.fixed ? part->n_links : 0;
@@ -200,10 +198,11 @@ static struct to_plan *shard_plan_on(const struct to_shards *s,
 
 /* Servers that were asked for by name. */
 static int shard_plan_named(const struct to_shards *s, const struct to_shard_request *request,
-			    const int *owners, uint32_t *servers, struct to_error *err)
+			    const bool *available, uint32_t *servers, struct to_error *err)
 {
+	int *owners = to_shards_owners(s);
 	bool *taken = calloc(s->cluster->n_servers, sizeof(*taken));
-	int ret = taken ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+	int ret = taken && owners ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 
 	for (unsigned int i = 0; i < request->demand->n && !ret; i++) {
 		const char *name = request->servers ? request->servers[i] :
@@ -212,7 +211,9 @@ static int shard_plan_named(const struct to_shards *s, const struct to_shard_req
 
 		if (at < 0)
 			ret = to_error_set(err, -ENOENT, "server %s is not in the cluster", name);
-		else if (owners[at] >= 0)
+		else if (s->drained[at])
+			ret = to_error_set(err, -EBUSY, "server %s is drained", name);
+		else if (!available[at])
 			ret = to_error_set(err, -EBUSY, "server %s is taken by shard %s", name,
 					   s->list[owners[at]].name);
 		else if (taken[at])
@@ -221,6 +222,7 @@ static int shard_plan_named(const struct to_shards *s, const struct to_shard_req
 			taken[servers[i] = at] = true;
 	}
 	free(taken);
+	free(owners);
 	return ret;
 }
 
@@ -242,7 +244,7 @@ static struct to_plan *shard_plan_better(const struct to_shards *s, struct to_pl
 }
 
 static struct to_plan *shard_plan_chosen(const struct to_shards *s,
-					 const struct to_shard_request *request, const int *owners,
+					 const struct to_shard_request *request, const bool *available,
 					 uint32_t *servers, struct to_error *err)
 {
 	const unsigned int n = request->demand->n;
@@ -251,14 +253,14 @@ static struct to_plan *shard_plan_chosen(const struct to_shards *s,
 	int ret;
 
 	if (request->planner.fixed) {
-		ret = to_shard_servers_linked(s->cluster, owners, n, servers, err);
+		ret = to_shard_servers_linked(s->cluster, available, n, servers, err);
 		return ret ? NULL : shard_plan_on(s, request, servers, err);
 	}
-	if (to_shard_servers_near(s->cluster, owners, n, servers, err))
+	if (to_shard_servers_near(s->cluster, available, n, servers, err))
 		return NULL;
 	plan = shard_plan_on(s, request, servers, err);
 	/* without links in place all servers are alike */
-	ret = plan ? to_shard_servers_linked(s->cluster, owners, n, servers, &why) : -EINVAL;
+	ret = plan ? to_shard_servers_linked(s->cluster, available, n, servers, &why) : -EINVAL;
 	if (ret)
 		return plan;
 	other = shard_plan_on(s, request, servers, &why);
@@ -269,16 +271,16 @@ struct to_plan *to_shard_plan(const struct to_shards *s, const struct to_shard_r
 			      struct to_error *err)
 {
 	uint32_t *servers = calloc(request->demand->n, sizeof(*servers));
-	int *owners = to_shards_owners(s);
+	bool *available = to_shards_free(s, request->of);
 	struct to_plan *plan = NULL;
 
-	if (!servers || !owners)
+	if (!servers || !available)
 		to_error_set(err, -ENOMEM, "out of memory");
 	else if (!request->servers && !request->demand->names)
-		plan = shard_plan_chosen(s, request, owners, servers, err);
-	else if (!shard_plan_named(s, request, owners, servers, err))
+		plan = shard_plan_chosen(s, request, available, servers, err);
+	else if (!shard_plan_named(s, request, available, servers, err))
 		plan = shard_plan_on(s, request, servers, err);
 	free(servers);
-	free(owners);
+	free(available);
 	return plan;
 }

@@ -11,12 +11,14 @@
  * struct to_shard_request - what is asked for
  * @name: of the shard
  * @demand: what its job sends
+ * @of: a shard whose servers count as free, too: the plan is to be its next one; or NULL
  * @servers: names, demand->n of them in its order, which must be free; NULL: free ones are
  *	chosen, unless the demand names its own
  * @planner: how to plan; degree and family are not used
  */
 struct to_shard_request {
 	const char *name;
+	const struct to_shard *of;
 	const struct to_demand *demand;
 	const char *const *servers;
 	struct to_planner_options planner;
@@ -41,6 +43,14 @@ struct to_shard_moves {
  */
 struct to_plan *to_shard_plan(const struct to_shards *s, const struct to_shard_request *request,
 			      struct to_error *err);
+
+/**
+ * to_shard_part() - a cluster of the @n @servers of @cluster alone, with the links between them
+ *
+ * Return: it, NULL when out of memory.
+ */
+struct to_cluster *to_shard_part(const struct to_cluster *cluster, const uint32_t *servers,
+				 unsigned int n);
 
 /**
  * to_shard_cabling() - links in place when those of @plan are

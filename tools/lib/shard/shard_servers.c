@@ -43,7 +43,7 @@ static void shard_servers_close(struct shard_servers *f)
 
 /* Return: 0, else nothing is left open. */
 static int shard_servers_open(struct shard_servers *f, const struct to_cluster *c,
-			      const int *owners, unsigned int n, struct to_error *err)
+			      const bool *available, unsigned int n, struct to_error *err)
 {
 	*f = (struct shard_servers){ .c = c };
 	f->order = calloc(c->n_servers, sizeof(*f->order));
@@ -53,7 +53,7 @@ static int shard_servers_open(struct shard_servers *f, const struct to_cluster *
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	for (unsigned int i = 0; i < c->n_servers; i++) {
-		if (owners[i] < 0)
+		if (available[i])
 			f->order[f->n++] = i;
 		for (unsigned int q = 0; q < c->servers[i].n_ports; q++)
 			if (c->servers[i].ports[q].optical_switch >= 0)
@@ -93,12 +93,12 @@ static unsigned int shard_servers_span(const struct shard_servers *f, unsigned i
 	return last - first;
 }
 
-int to_shard_servers_near(const struct to_cluster *c, const int *owners, unsigned int n,
+int to_shard_servers_near(const struct to_cluster *c, const bool *available, unsigned int n,
 			  uint32_t *servers, struct to_error *err)
 {
 	unsigned int first = 0, last, least = 0, best, i;
 	struct shard_servers f;
-	int ret = shard_servers_open(&f, c, owners, n, err);
+	int ret = shard_servers_open(&f, c, available, n, err);
 
 	if (ret)
 		return ret;
@@ -118,6 +118,50 @@ int to_shard_servers_near(const struct to_cluster *c, const int *owners, unsigne
 	memcpy(servers, f.order + best, n * sizeof(*servers));
 	shard_servers_close(&f);
 	return 0;
+}
+
+/* How far @y is from @x: optical ports, beyond all of these when they are on other switches. */
+static uint64_t shard_servers_apart(const struct shard_servers *f, uint32_t x, uint32_t y)
+{
+	const unsigned int k = f->c->n_switches;
+	const struct to_port *p = &f->c->servers[x].ports[0], *q = &f->c->servers[y].ports[0];
+	bool same = !memcmp(&f->on[(size_t)x * k], &f->on[(size_t)y * k], k);
+	uint64_t apart = x > y ? x - y : y - x;
+
+	if (p->optical_switch >= 0 && p->optical_switch == q->optical_switch)
+		apart = p->optical_port > q->optical_port ? p->optical_port - q->optical_port :
+							    q->optical_port - p->optical_port;
+	return same ? apart : apart + UINT32_MAX;
+}
+
+int to_shard_servers_more(const struct to_cluster *c, const bool *available, unsigned int has,
+			  unsigned int n, uint32_t *servers, struct to_error *err)
+{
+	struct shard_servers f;
+	int ret = shard_servers_open(&f, c, available, 0, err);
+
+	if (ret)
+		return ret;
+	for (unsigned int at = has; at < n && !ret; at++) {
+		uint64_t least = UINT64_MAX, apart;
+
+		for (unsigned int i = 0; i < f.n; i++) {
+			unsigned int k = 0;
+
+			while (k < at && servers[k] != f.order[i])
+				k++;
+			apart = shard_servers_apart(&f, servers[at - 1], f.order[i]);
+			if (k == at && apart < least) {
+				least = apart;
+				servers[at] = f.order[i];
+			}
+		}
+		if (least == UINT64_MAX)
+			ret = to_error_set(err, -ENOSPC, "%u more servers are needed, %u are free",
+					   n - has, at - has);
+	}
+	shard_servers_close(&f);
+	return ret;
 }
 
 /* ---- links in place ---- */
@@ -198,13 +242,13 @@ static int shard_servers_most(const struct shard_servers *f, struct shard_growth
 	return most ? 0 : -ENOLINK;
 }
 
-int to_shard_servers_linked(const struct to_cluster *c, const int *owners, unsigned int n,
+int to_shard_servers_linked(const struct to_cluster *c, const bool *available, unsigned int n,
 			    uint32_t *servers, struct to_error *err)
 {
 	struct shard_growth g = {};
 	unsigned int start, outside, k = 0;
 	struct shard_servers f;
-	int ret = shard_servers_open(&f, c, owners, n, err);
+	int ret = shard_servers_open(&f, c, available, n, err);
 
 	if (ret)
 		return ret;

@@ -4,13 +4,14 @@
 
 /* Which free servers a shard could have. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/cluster.h"
 
 /**
  * to_shard_servers_near() - @n free servers whose fibres end near each other
- * @owners: per server, -1 when it is free
+ * @available: per server: it may be chosen
  * @servers: gets @n indices, in the order of their optical ports
  *
  * All on the same optical switches, out of the group of servers on these that has the
@@ -19,7 +20,7 @@
  *
  * Return: 0; -ENOSPC with @err when there are not so many; -ENOMEM.
  */
-int to_shard_servers_near(const struct to_cluster *cluster, const int *owners, unsigned int n,
+int to_shard_servers_near(const struct to_cluster *cluster, const bool *available, unsigned int n,
 			  uint32_t *servers, struct to_error *err);
 
 /**
@@ -31,7 +32,17 @@ int to_shard_servers_near(const struct to_cluster *cluster, const int *owners, u
  *
  * Return: as to_shard_servers_near(); -ENOLINK with @err when no link joins free servers.
  */
-int to_shard_servers_linked(const struct to_cluster *cluster, const int *owners, unsigned int n,
+int to_shard_servers_linked(const struct to_cluster *cluster, const bool *available, unsigned int n,
 			    uint32_t *servers, struct to_error *err);
+
+/**
+ * to_shard_servers_more() - available servers near those that a shard has
+ * @servers: @has of them; gets more up to @n, each the nearest by its first optical port
+ *	to the one before, on the same optical switches while there are any
+ *
+ * Return: as to_shard_servers_near().
+ */
+int to_shard_servers_more(const struct to_cluster *cluster, const bool *available, unsigned int has,
+			  unsigned int n, uint32_t *servers, struct to_error *err);
 
 #endif

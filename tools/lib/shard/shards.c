@@ -27,10 +27,11 @@ static void shards_file(const struct to_shards *s, const char *name, char *path)
 	snprintf(path, PATH_MAX, "%s/%s", s->dir, name);
 }
 
-void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard, char *path)
+void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard,
+			 const struct to_shard_version *version, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/plans/%s.%llu.json", s->dir, shard->name,
-		 (unsigned long long)shard->generation);
+		 (unsigned long long)version->generation);
 }
 
 /* ---- shards.json ---- */
@@ -54,7 +55,8 @@ static int shards_read_state(const struct to_json *at, void *to)
 static const struct to_json_field shard_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_shard, name), false },
 	{ "state", shards_read_state, offsetof(struct to_shard, state), false },
-	{ "generation", to_json_u64, offsetof(struct to_shard, generation), false },
+	{ "generation", to_json_positive, offsetof(struct to_shard, now.generation), false },
+	{ "next", to_json_positive, offsetof(struct to_shard, next.generation), true },
 	{}
 };
 
@@ -87,12 +89,35 @@ static int shards_read_links(const struct to_json *at, void *to)
 	return to_cluster_read_links(at, link_fields, s->cluster);
 }
 
+static int shards_read_drained(const struct to_json *at, void *to)
+{
+	struct to_shards *s = to;
+	unsigned int n = 0;
+	void *none = NULL;
+	int ret = to_json_array(at, 0, &none, &n), server;
+
+	for (unsigned int i = 0; i < n && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+		char name[TO_NAME_MAX];
+
+		ret = to_json_name(&child, name);
+		if (ret)
+			break;
+		server = to_cluster_find_server(s->cluster, name);
+		if (server < 0)
+			return to_json_error(&child, -ENOENT, "no server is called \"%s\"", name);
+		s->drained[server] = true;
+	}
+	return ret;
+}
+
 static const struct to_json_field shards_fields[] = {
 	{ "format", shards_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "generation", to_json_u64, offsetof(struct to_shards, generation), false },
 	{ "shards", shards_read_list, 0, false },
 	{ "links", shards_read_links, 0, false },
+	{ "drained", shards_read_drained, 0, true },
 	{}
 };
 
@@ -112,6 +137,16 @@ static int shards_check_plan(const struct to_shards *s, const struct to_plan *pl
 	return 0;
 }
 
+static int shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
+			    struct to_shard_version *version, struct to_error *err)
+{
+	char path[PATH_MAX];
+
+	to_shards_plan_file(s, shard, version, path);
+	version->plan = to_plan_load(path, err);
+	return version->plan ? shards_check_plan(s, version->plan, path, err) : -EINVAL;
+}
+
 static int shards_read(struct to_shards *s, struct to_error *err)
 {
 	struct to_json_doc doc;
@@ -120,6 +155,9 @@ static int shards_read(struct to_shards *s, struct to_error *err)
 	size_t len;
 	int ret;
 
+	s->drained = calloc(s->cluster->n_servers, sizeof(*s->drained));
+	if (!s->drained)
+		return to_error_set(err, -ENOMEM, "out of memory");
 	shards_file(s, "shards.json", path);
 	ret = to_file_read(path, TO_FILE_MAX, &data, &len, err);
 	if (ret)
@@ -130,9 +168,9 @@ static int shards_read(struct to_shards *s, struct to_error *err)
 	to_json_close(&doc);
 	free(data);
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
-		to_shards_plan_file(s, &s->list[i], path);
-		s->list[i].plan = to_plan_load(path, err);
-		ret = s->list[i].plan ? shards_check_plan(s, s->list[i].plan, path, err) : -EINVAL;
+		ret = shards_read_plan(s, &s->list[i], &s->list[i].now, err);
+		if (!ret && s->list[i].next.generation)
+			ret = shards_read_plan(s, &s->list[i], &s->list[i].next, err);
 	}
 	return ret;
 }
@@ -148,14 +186,23 @@ static int shards_print(FILE *out, const void *data, struct to_error *err)
 {
 	const struct to_shards *s = data;
 	const struct to_cluster *c = s->cluster;
+	unsigned int drained = 0;
 
 	(void)err;
 	fprintf(out, "{\"format\":\"" SHARDS_FORMAT "\",\"version\":1,\"generation\":%llu,\n\"shards\":[",
 		(unsigned long long)s->generation);
-	for (unsigned int i = 0; i < s->n; i++)
-		fprintf(out, "%s\n {\"name\":\"%s\",\"state\":\"%s\",\"generation\":%llu}", i ? "," : "",
+	for (unsigned int i = 0; i < s->n; i++) {
+		fprintf(out, "%s\n {\"name\":\"%s\",\"state\":\"%s\",\"generation\":%llu", i ? "," : "",
 			s->list[i].name, to_shard_states[s->list[i].state],
-			(unsigned long long)s->list[i].generation);
+			(unsigned long long)s->list[i].now.generation);
+		if (s->list[i].next.plan)
+			fprintf(out, ",\"next\":%llu", (unsigned long long)s->list[i].next.generation);
+		fprintf(out, "}");
+	}
+	fprintf(out, "],\n\"drained\":[");
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		if (s->drained[i])
+			fprintf(out, "%s\"%s\"", drained++ ? "," : "", c->servers[i].name);
 	fprintf(out, "],\n\"links\":[");
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		fprintf(out, "%s\n {", i ? "," : "");
@@ -178,21 +225,35 @@ static void shards_sweep(const struct to_shards *s)
 	shards_file(s, "plans", path);
 	plans = opendir(path);
 	while (plans && (entry = readdir(plans))) {
-		unsigned int i = 0;
+		bool ours = false;
 
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/plans/%s", s->dir, entry->d_name);
-		for (; i < s->n; i++) {
-			to_shards_plan_file(s, &s->list[i], plan);
-			if (!strcmp(plan, path))
-				break;
+		for (unsigned int i = 0; i < s->n && !ours; i++) {
+			to_shards_plan_file(s, &s->list[i], &s->list[i].now, plan);
+			ours = !strcmp(plan, path);
+			to_shards_plan_file(s, &s->list[i], &s->list[i].next, plan);
+			ours |= !strcmp(plan, path);
 		}
-		if (i == s->n)
+		if (!ours)
 			unlink(path);
 	}
 	if (plans)
 		closedir(plans);
+}
+
+static int shards_save_plan(const struct to_shards *s, const struct to_shard *shard,
+			    struct to_shard_version *version, struct to_error *err)
+{
+	char path[PATH_MAX];
+	int ret = 0;
+
+	to_shards_plan_file(s, shard, version, path);
+	if (version->unsaved)
+		ret = to_plan_save(version->plan, path, err);
+	version->unsaved = ret;
+	return ret;
 }
 
 int to_shards_save(struct to_shards *s, struct to_error *err)
@@ -201,11 +262,8 @@ int to_shards_save(struct to_shards *s, struct to_error *err)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
-		if (!s->list[i].unsaved)
-			continue;
-		to_shards_plan_file(s, &s->list[i], path);
-		ret = to_plan_save(s->list[i].plan, path, err);
-		s->list[i].unsaved = ret;
+		ret = shards_save_plan(s, &s->list[i], &s->list[i].now, err);
+		ret = ret ? ret : shards_save_plan(s, &s->list[i], &s->list[i].next, err);
 	}
 	if (ret)
 		return ret;
@@ -257,9 +315,13 @@ static int shards_lock(struct to_shards *s, struct to_error *err)
 
 static void shards_empty(struct to_shards *s)
 {
-	for (unsigned int i = 0; i < s->n; i++)
-		to_plan_free(s->list[i].plan);
+	for (unsigned int i = 0; i < s->n; i++) {
+		to_plan_free(s->list[i].now.plan);
+		to_plan_free(s->list[i].next.plan);
+	}
 	free(s->list);
+	free(s->drained);
+	s->drained = NULL;
 	to_cluster_free(s->cluster);
 	s->list = NULL;
 	s->cluster = NULL;
@@ -345,6 +407,10 @@ int to_shards_init(struct to_shards *s, const char *dir, const char *path, struc
 	shared = !access(file, F_OK);
 	if (!ret && shared)
 		ret = shards_read(s, err);
+	else if (!ret)
+		s->drained = calloc(s->cluster->n_servers, sizeof(*s->drained));
+	if (!ret && !s->drained)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
 	if (!ret) {
 		wrong = to_shards_check(s, shards_init_line, err);
 		ret = wrong > 0 ? -EINVAL : wrong;
@@ -378,6 +444,13 @@ struct to_shard *to_shards_find(const struct to_shards *s, const char *name, str
 	return NULL;
 }
 
+/* The servers of @plan, if it is one, are of shard @owner. */
+static void shards_own(const struct to_shards *s, const struct to_plan *plan, int owner, int *owners)
+{
+	for (unsigned int k = 0; plan && k < plan->cluster->n_servers; k++)
+		owners[to_cluster_find_server(s->cluster, plan->cluster->servers[k].name)] = owner;
+}
+
 int *to_shards_owners(const struct to_shards *s)
 {
 	int *owners = calloc(s->cluster->n_servers, sizeof(*owners));
@@ -385,16 +458,47 @@ int *to_shards_owners(const struct to_shards *s)
 	for (unsigned int i = 0; owners && i < s->cluster->n_servers; i++)
 		owners[i] = -1;
 	for (unsigned int i = 0; owners && i < s->n; i++) {
-		const struct to_cluster *c = s->list[i].plan->cluster;
-
-		for (unsigned int k = 0; k < c->n_servers; k++) {
-			int at = to_cluster_find_server(s->cluster, c->servers[k].name);
-
-			if (at >= 0)
-				owners[at] = i;
-		}
+		shards_own(s, s->list[i].now.plan, i, owners);
+		shards_own(s, s->list[i].next.plan, i, owners);
 	}
 	return owners;
+}
+
+bool *to_shards_free(const struct to_shards *s, const struct to_shard *of)
+{
+	bool *list = calloc(s->cluster->n_servers, sizeof(*list));
+	int *owners = to_shards_owners(s);
+
+	for (unsigned int i = 0; list && owners && i < s->cluster->n_servers; i++)
+		list[i] = !s->drained[i] &&
+			  (owners[i] < 0 || (of && owners[i] == of - s->list));
+	if (!owners) {
+		free(list);
+		list = NULL;
+	}
+	free(owners);
+	return list;
+}
+
+const struct to_shard_version *to_shard_goal(const struct to_shard *shard)
+{
+	return shard->next.plan ? &shard->next : &shard->now;
+}
+
+void to_shard_set_next(const struct to_shards *s, struct to_shard *shard, struct to_plan *plan)
+{
+	to_plan_free(shard->next.plan);
+	shard->next = (struct to_shard_version){
+		.plan = plan, .generation = s->generation + 1, .unsaved = plan };
+}
+
+void to_shard_settle(struct to_shard *shard)
+{
+	if (!shard->next.plan)
+		return;
+	to_plan_free(shard->now.plan);
+	shard->now = shard->next;
+	shard->next = (struct to_shard_version){};
 }
 
 struct to_shard *to_shards_add(struct to_shards *s, const char *name, struct to_plan *plan,
@@ -410,14 +514,15 @@ struct to_shard *to_shards_add(struct to_shards *s, const char *name, struct to_
 	s->list = list;
 	shard = &list[s->n++];
 	*shard = (struct to_shard){
-		.plan = plan, .generation = s->generation + 1, .unsaved = true };
+		.now = { .plan = plan, .generation = s->generation + 1, .unsaved = true } };
 	snprintf(shard->name, sizeof(shard->name), "%s", name);
 	return shard;
 }
 
 void to_shards_drop(struct to_shards *s, struct to_shard *shard)
 {
-	to_plan_free(shard->plan);
+	to_plan_free(shard->now.plan);
+	to_plan_free(shard->next.plan);
 	s->n--;
 	memmove(shard, shard + 1, (s->list + s->n - shard) * sizeof(*shard));
 }

@@ -7,7 +7,7 @@
  *
  *	cluster.json		all servers, ports and optical switches
  *	shards.json		the shards, and the links that are in place now
- *	plans/NAME.N.json	the plan that shard NAME has since generation N
+ *	plans/NAME.N.json	a plan that shard NAME has since generation N
  *	lock			who changes it
  *
  * shards.json is replaced whole, after the plans that it names are written: what is
@@ -22,7 +22,7 @@
 /**
  * enum to_shard_state - how far a shard is
  * @TO_SHARD_PLANNED: its servers are taken; no fibre was moved, no table set
- * @TO_SHARD_CHANGING: its fibres are in place; switches and tables may be set or not
+ * @TO_SHARD_CHANGING: fibres are in place; switches and tables may be set or not
  * @TO_SHARD_ACTIVE: its plan is active on all its servers
  * @TO_SHARD_REMOVING: some of its servers may have no table any more
  */
@@ -34,17 +34,27 @@ enum to_shard_state {
 extern const char *const to_shard_states[];
 
 /**
+ * struct to_shard_version - a plan of a shard
+ * @generation: of the whole state, since which the shard has it
+ * @plan: NULL when there is none
+ * @unsaved: no file has it yet
+ */
+struct to_shard_version {
+	uint64_t generation;
+	struct to_plan *plan;
+	bool unsaved;
+};
+
+/**
  * struct to_shard - one job's part of the cluster
- * @name: also the name of the job in @plan
- * @generation: of the whole state, since which it has @plan
- * @unsaved: no file has @plan yet
+ * @name: also the name of the job in its plans
+ * @now: its plan
+ * @next: the one that it is to have instead, if any; servers of both are its own
  */
 struct to_shard {
 	char name[TO_NAME_MAX];
 	enum to_shard_state state;
-	uint64_t generation;
-	struct to_plan *plan;
-	bool unsaved;
+	struct to_shard_version now, next;
 };
 
 /**
@@ -53,6 +63,7 @@ struct to_shard {
  * @lock: of who may change it, -1: only read
  * @generation: one more with each change
  * @cluster: links: those that are in place, of shards and of free servers
+ * @drained: per server: no shard is given it, for it is broken
  * @list: the shards, the oldest first
  */
 struct to_shards {
@@ -60,6 +71,7 @@ struct to_shards {
 	int lock;
 	uint64_t generation;
 	struct to_cluster *cluster;
+	bool *drained;
 	unsigned int n;
 	struct to_shard *list;
 };
@@ -97,6 +109,23 @@ struct to_shard *to_shards_find(const struct to_shards *s, const char *name, str
 int *to_shards_owners(const struct to_shards *s);
 
 /**
+ * to_shards_free() - whether a shard could have a server, per server of the cluster
+ * @of: its own count as free, too; may be NULL
+ *
+ * Return: an array to be freed, NULL when out of memory.
+ */
+bool *to_shards_free(const struct to_shards *s, const struct to_shard *of);
+
+/** to_shard_goal() - the plan that @shard is to have in the end */
+const struct to_shard_version *to_shard_goal(const struct to_shard *shard);
+
+/** to_shard_set_next() - @plan, which is taken over, in the place of the next one of @shard */
+void to_shard_set_next(const struct to_shards *s, struct to_shard *shard, struct to_plan *plan);
+
+/** to_shard_settle() - the next plan of @shard is its plan, where it has one */
+void to_shard_settle(struct to_shard *shard);
+
+/**
  * to_shards_add() - a new shard, TO_SHARD_PLANNED
  * @plan: taken over, also on failure
  *
@@ -111,7 +140,8 @@ void to_shards_drop(struct to_shards *s, struct to_shard *shard);
 /** to_shards_save() - the next generation, as @s is now; 0 or a negative errno with @err */
 int to_shards_save(struct to_shards *s, struct to_error *err);
 
-/** to_shards_plan_file() - where the plan of @shard is; @path: PATH_MAX bytes */
-void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard, char *path);
+/** to_shards_plan_file() - where @version of @shard is; @path: PATH_MAX bytes */
+void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard,
+			 const struct to_shard_version *version, char *path);
 
 #endif

@@ -8,10 +8,11 @@
 
 #include "format/plan_diff.h"
 
-/* @shard: the one that is looked at; @owners: per server of the cluster, -1 or a shard */
+/* @shard: the one that is looked at, @plan: one of its plans; @owners: per server, -1 or a shard */
 struct shards_check {
 	const struct to_shards *s;
 	const struct to_shard *shard;
+	const struct to_plan *plan;
 	to_shards_line *line;
 	void *data;
 	long n;
@@ -72,7 +73,7 @@ static void shards_check_server(struct shards_check *check, const struct to_serv
 	int at = to_cluster_find_server(c, server->name);
 	bool same;
 
-	if (check->owners[at] >= 0)
+	if (check->owners[at] >= 0 && check->owners[at] != check->shard - check->s->list)
 		shards_check_say(check, "server %s is in shard %s, too", server->name,
 				 check->s->list[check->owners[at]].name);
 	check->owners[at] = check->shard - check->s->list;
@@ -86,7 +87,7 @@ static void shards_check_server(struct shards_check *check, const struct to_serv
 
 static void shards_check_cross_connects(struct shards_check *check)
 {
-	const struct to_plan *plan = check->shard->plan;
+	const struct to_plan *plan = check->plan;
 	const struct to_cluster *c = check->s->cluster;
 	const int own = check->shard - check->s->list;
 
@@ -130,15 +131,16 @@ static bool shards_check_has(const struct to_plan *plan, const struct to_cluster
 static void shards_check_links(struct shards_check *check)
 {
 	const struct to_cluster *c = check->s->cluster;
-	const int own = check->shard - check->s->list;
+	const struct to_cluster *of = check->plan->cluster;
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		const struct to_link *l = &c->links[i];
 
-		if (check->owners[l->a.server] != own && check->owners[l->b.server] != own)
+		if (to_cluster_find_server(of, c->servers[l->a.server].name) < 0 &&
+		    to_cluster_find_server(of, c->servers[l->b.server].name) < 0)
 			continue;
-		if (shards_check_has(check->shard->plan, c, l))
+		if (shards_check_has(check->plan, c, l))
 			n++;
 		else if (c->servers[l->a.server].ports[l->a.port].optical_switch >= 0)
 			shards_check_say(check, "link %s:%s - %s:%s is in place, but not in its plan",
@@ -147,39 +149,45 @@ static void shards_check_links(struct shards_check *check)
 					 c->servers[l->b.server].name,
 					 c->servers[l->b.server].ports[l->b.port].name);
 	}
-	if (n < check->shard->plan->cluster->n_links)
-		shards_check_say(check, "%u of its %u links are not in place",
-				 check->shard->plan->cluster->n_links - n,
-				 check->shard->plan->cluster->n_links);
+	if (n < of->n_links)
+		shards_check_say(check, "%u of its %u links are not in place", of->n_links - n,
+				 of->n_links);
+}
+
+static void shards_check_plan(struct shards_check *check, const struct to_plan *plan)
+{
+	const struct to_plan whole = { .cluster = check->s->cluster };
+
+	if (!to_plan_diff_switches(&whole, plan)) {
+		shards_check_say(check, "its plan is for other optical switches");
+		return;
+	}
+	for (unsigned int k = 0; k < plan->cluster->n_servers; k++)
+		shards_check_server(check, &plan->cluster->servers[k]);
 }
 
 long to_shards_check(const struct to_shards *s, to_shards_line *line, void *data)
 {
 	struct shards_check check = { .s = s, .line = line, .data = data };
-	const struct to_plan whole = { .cluster = s->cluster };
-	unsigned int i, k;
 
 	check.owners = calloc(s->cluster->n_servers, sizeof(*check.owners));
 	if (!check.owners)
 		return -ENOMEM;
-	for (i = 0; i < s->cluster->n_servers; i++)
+	for (unsigned int i = 0; i < s->cluster->n_servers; i++)
 		check.owners[i] = -1;
-	for (i = 0; i < s->n; i++) {
-		const struct to_cluster *c = s->list[i].plan->cluster;
-
-		check.shard = &s->list[i];
-		if (!to_plan_diff_switches(&whole, s->list[i].plan)) {
-			shards_check_say(&check, "its plan is for other optical switches");
-			continue;
-		}
-		for (k = 0; k < c->n_servers; k++)
-			shards_check_server(&check, &c->servers[k]);
+	for (check.shard = s->list; check.shard < s->list + s->n; check.shard++) {
+		shards_check_plan(&check, check.shard->now.plan);
+		if (check.shard->next.plan)
+			shards_check_plan(&check, check.shard->next.plan);
 	}
-	for (i = 0; i < s->n && !check.n; i++) {
-		check.shard = &s->list[i];
+	for (check.shard = s->list; check.shard < s->list + s->n && !check.n; check.shard++) {
+		check.plan = check.shard->now.plan;
 		shards_check_cross_connects(&check);
-		if (check.shard->state != TO_SHARD_PLANNED)
+		if (check.shard->state == TO_SHARD_ACTIVE)
 			shards_check_links(&check);
+		check.plan = check.shard->next.plan;
+		if (check.plan)
+			shards_check_cross_connects(&check);
 	}
 	free(check.owners);
 	return check.n;

@@ -17,8 +17,8 @@ typedef void to_shards_line(void *data, const char *line);
  * - a server is in one shard only, and its addresses and ports are those of the
  *   cluster, which are unique: so no route of a shard leads to another's servers
  * - a cross-connect joins ports of the shard's own servers
- * - links of a shard that is not only planned are in place, and no other link through an
- *   optical switch ends at its servers
+ * - links of an active shard's plan are in place, and no other link through an optical
+ *   switch ends at its servers
  *
  * What a plan does inside its shard, to_verify() says.
  *
