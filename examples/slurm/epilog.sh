@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# EpilogSlurmctld: remove the tables of a job that prolog.sh has started.
+# EpilogSlurmctld: remove the tables of a job that prolog.sh has started; its servers are
+# free.
 
 set -euo pipefail
 # shellcheck source=examples/slurm/topoopt.conf
@@ -11,8 +12,7 @@ exec {lock}>>"$STATE/lock"
 # The next job of these servers has removed them already, and has its own there.
 flock "$lock"
 [[ -d $dir ]] || exit 0
-status=0
-toctl clear --all "${FABRIC_OPTIONS[@]}" "$dir/plan.json" 2>&1 |
-	sed "s/^/$(date +%FT%T) job $SLURM_JOB_ID: /" >>"$STATE/log" || status=$?
+toctl shard remove --state "$SHARDS" "${FABRIC_OPTIONS[@]}" "$SLURM_JOB_ID" 2>&1 >/dev/null |
+	sed "s/^/$(date +%FT%T) job $SLURM_JOB_ID: /" >>"$STATE/log"
+# When a server did not answer, this stays for the next job of its servers.
 rm -r "$dir"
-exit "$status"

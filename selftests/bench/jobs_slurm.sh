@@ -75,9 +75,10 @@ END
 chmod +x "$tmp/reach"
 chmod 755 "$tmp"
 mkdir "$tmp/state" "$tmp/slurm"
+must toctl shard init --state "$tmp/shards" "$tmp/cluster.json" >/dev/null
 cp -r /src/examples/slurm "$tmp/scripts"
 cat >"$tmp/scripts/topoopt.conf" <<END
-CLUSTER=$tmp/cluster.json STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=()
+SHARDS=$tmp/shards STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=()
 FABRIC_OPTIONS=(--command "$tmp/reach {}" --timeout 120s)
 export PATH=$PATH
 END
@@ -177,7 +178,7 @@ requeued() { # ID
 submit wrong 3 "topoopt=$tmp/4.json"
 check "a job of another size is requeued" wait_for 300 requeued "$id"
 is "and says why" "$(field "$id" AdminComment)" \
-	"topoopt: $tmp/4.json: the job has 4 servers, the allocation 3"
+	"topoopt: toctl shard add: $tmp/4.json: the job has 4 servers, --on names 3"
 scancel "$id"
 
 must wait_for 300 idle 4
