@@ -335,6 +335,15 @@ report(not any(s.returncode for s in said) and
                for cross in halves.joined()),
        "both were only planned: what joins them is cut", "".join(s.stderr for s in said))
 
+spare = halves.show()["free"][0]
+halves("remove", "left", how=halves.fabric)
+halves("resize", "right", "--job", f"{DIR}/3.json", "--effort", "1", "--on",
+       ",".join([*halves.servers("right"), "s5"]))
+halves.add("left", 2, "--on", f"{first},{spare}")
+said = halves("apply", "left", how=halves.how)
+report(said.returncode == 0 and halves.crosses("left") <= halves.joined(),
+       "so is what joins one that another is to have next", said.stderr)
+
 # --- another cluster.json ---
 
 cluster = load(f"{lab.dir}-cluster")

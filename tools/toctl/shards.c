@@ -160,6 +160,15 @@ static unsigned int shards_by_hand(const struct to_cluster *c, const struct to_s
 	return n;
 }
 
+/* Does @other use the fibres of @server already? */
+static bool shards_uses(const struct to_shard *other, const char *server)
+{
+	if (other->state == TO_SHARD_PLANNED)
+		return false;
+	return other->state != TO_SHARD_ACTIVE ||
+	       to_cluster_find_server(other->now.plan->cluster, server) >= 0;
+}
+
 /*
  * Nothing that another shard's fibres are on, whatever the state says of it. What is left
  * in place at servers that one has, but does not use yet, is nobody's.
@@ -177,7 +186,7 @@ static int shards_check_circuits(const struct to_shards *s, const struct to_shar
 			int server = to_shards_optical_owner(s->cluster, optical, ends[e]);
 
 			if (server < 0 || owners[server] < 0 || owners[server] == own ||
-			    s->list[owners[server]].state == TO_SHARD_PLANNED)
+			    !shards_uses(&s->list[owners[server]], s->cluster->servers[server].name))
 				continue;
 			return to_error_set(err, -EBUSY,
 					    "optical switch %s joins %u and %u: port %u is of %s, which shard %s has",

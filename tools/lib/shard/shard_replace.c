@@ -7,6 +7,7 @@
 
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
+#include "plan/complete.h"
 #include "shard/shard_plan.h"
 
 /* Whether the ports of @spare can take the place of those of @server one by one. */
@@ -31,6 +32,7 @@ static int shard_replace_put(struct to_plan *plan, unsigned int at, const struct
 {
 	struct to_server *server = &plan->cluster->servers[at];
 	struct to_port *ports = server->ports;
+	struct to_figures figures;
 	int ret;
 
 	memcpy(ports, spare->ports, spare->n_ports * sizeof(*ports));
@@ -39,7 +41,9 @@ static int shard_replace_put(struct to_plan *plan, unsigned int at, const struct
 	if (plan->demand->names)
 		memcpy(plan->demand->names[at], spare->name, sizeof(spare->name));
 	ret = to_cluster_sort(plan->cluster);
-	return ret ? ret : to_cross_connects_fill(plan, err);
+	ret = ret ? ret : to_cross_connects_fill(plan, err);
+	/* where flows go depends on addresses */
+	return ret ? ret : to_complete_predictions(plan, &figures);
 }
 
 /* A copy of the plan of @shard, with @spare. */
