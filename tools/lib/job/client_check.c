@@ -56,7 +56,7 @@ static void client_check_setting(struct to_checks *checks, const char *client,
 		     is);
 }
 
-/* Lines KEY=VALUE; one that starts with "#" is a comment (NCCL, src/misc/param.cc). */
+/* Lines KEY=VALUE (NCCL, src/misc/param.cc); a comment, from "#" on, has no key of ours. */
 static void client_check_nccl_conf(struct to_checks *checks, const char *root,
 				   json_t *variables)
 {
@@ -72,7 +72,7 @@ static void client_check_nccl_conf(struct to_checks *checks, const char *root,
 	while (getline(&line, &size, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		equals = strchr(line, '=');
-		if (!equals || line[0] == '#')
+		if (!equals)
 			continue;
 		*equals = '\0';
 		wanted = json_string_value(json_object_get(variables, line));
