@@ -15,12 +15,19 @@ figure() { # KEY
 		python3 -c "import json, sys; print(json.load(sys.stdin)['$1'])"
 }
 
-for job in dlrm-16 candle-16 hybrid-128; do
+# hybrid-128 with fewer servers, as it is planned eight times.
+python3 - "$tmp/hybrid-48.json" <<'END'
+import json, sys
+job = json.load(open("examples/jobs/hybrid-128.json")) | {"name": "hybrid-48", "servers": 48}
+job["mp"][0]["from"] = ",".join(str(x) for x in sorted((13 * t + 11) % 48 for t in range(24)))
+json.dump(job, open(sys.argv[1], "w"))
+END
+for job in examples/jobs/{dlrm-16,candle-16}.json "$tmp/hybrid-48.json"; do
 	for degree in 2 3 4 8; do
 		for links in duplex simplex; do
-			run 0 plan --job "examples/jobs/$job.json" --degree $degree --links $links \
+			run 0 plan --job "$job" --degree $degree --links $links \
 				-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
-			result $? "$job, degree $degree, $links: planned and verified"
+			result $? "$(basename "$job" .json), degree $degree, $links: planned and verified"
 		done
 	done
 done
@@ -73,8 +80,8 @@ result $? "a path follows alternates"
 
 run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o "$tmp/a.json" &&
 	run 0 plan --job examples/jobs/hybrid-128.json --degree 8 --seed 7 -o - &&
-	cmp "$tmp/a.json" "$tmp/out" 2>>"$tmp/err"
-result $? "same seed, same bytes, also on standard output"
+	cmp "$tmp/a.json" "$tmp/out" 2>>"$tmp/err" && run 0 verify "$tmp/a.json"
+result $? "same seed, same bytes, also on standard output, of a plan that verifies"
 
 run 0 plan --json --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/plan.json" &&
 	python3 -c "
@@ -142,8 +149,22 @@ result $? "--rings of a family of trees"
 
 run 1 plan --job examples/jobs/dlrm-16.json --degree 4 --family torus &&
 	grep -q '^toctl plan: no family is called "torus": totient, ' "$tmp/err" &&
+	[[ $(grep -o totient "$tmp/err" | wc -l) == 1 ]] &&
 	[[ $(wc -l <"$tmp/err") == 1 ]]
 result $? "a family that there is not"
+
+# What a terminal sees of a command, a line for each part of it.
+on_terminal() { # ARGUMENTS...
+	script -qec "$toctl $*" /dev/null </dev/null | tr '\r' '\n' >"$tmp/out"
+}
+
+on_terminal plan --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/bar.json" &&
+	grep -Eq '^\[#+ *\] +[0-9]+ %' "$tmp/out" && grep -q '^dlrm-16: 16 servers' "$tmp/out" &&
+	on_terminal verify "$tmp/bar.json" && grep -Eq '^\[#+ *\] +100 %' "$tmp/out" &&
+	grep -q '^dlrm-16: 16 servers' "$tmp/out" &&
+	run 0 plan --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/bar.json" &&
+	[[ ! -s $tmp/err ]] && run 0 verify "$tmp/bar.json" && [[ ! -s $tmp/err ]]
+result $? "plan and verify show a terminal how far they are, and nobody else"
 
 run 0 plan --effort 1 --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/quick.json" &&
 	run 0 verify "$tmp/quick.json"

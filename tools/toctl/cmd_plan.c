@@ -12,6 +12,7 @@
 #include "large.h"
 #include "plan/complete.h"
 #include "plan/planner.h"
+#include "progress.h"
 #include "report/report.h"
 #include "topology/mesh.h"
 
@@ -115,6 +116,7 @@ static int plan_free_time(const struct to_cluster *cluster, const struct to_dema
 	}
 	others.family = NULL;
 	others.rings = true;
+	others.progress = NULL;
 	plan = to_planner_make(servers, traffic, &others, err);
 	if (!plan)
 		return -EINVAL;
@@ -124,16 +126,25 @@ static int plan_free_time(const struct to_cluster *cluster, const struct to_dema
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 
+#define PLAN_MADE 75		/* percent of the time, at 1024 servers; then figures */
+
+static void plan_progress(void *data, unsigned int percent)
+{
+	to_progress(data, percent * PLAN_MADE / 100, 100);
+}
+
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
 	struct to_planner_options options = {
 		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree,
-		.effort = args->effort, .max_stretch = args->max_stretch, .seed = args->seed };
+		.effort = args->effort, .max_stretch = args->max_stretch, .seed = args->seed,
+		.progress = plan_progress };
 	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
 	bool report_out = args->report && !strcmp(args->report, "-");
 	FILE *out = plan_out || report_out ? stderr : stdout;
+	struct to_progress progress = { 0 };
 	struct to_demand *demand;
 	struct to_cluster *cluster;
 	struct to_plan *plan;
@@ -186,10 +197,14 @@ static int plan_run(struct to_call *call, const void *data)
 		to_demand_free(demand);
 		return -EINVAL;
 	}
+	options.data = &progress;
 	plan = to_planner_make(cluster, demand, &options, &call->err);
-	if (!plan)
+	if (!plan) {
+		to_progress_end(&progress);
 		return -EINVAL;
+	}
 	ret = to_complete_all_predictions(plan, args->effort, &figures);
+	to_progress_end(&progress);
 	if (ret)
 		to_error_set(&call->err, ret, "out of memory");
 	else

@@ -9,6 +9,7 @@
 #include "data/down.h"
 #include "figures.h"
 #include "format/plan_json.h"
+#include "progress.h"
 #include "verify/verify_down.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */
@@ -25,6 +26,7 @@ struct verify_lines {
 	bool json;
 	json_t *array;
 	unsigned long n;
+	struct to_progress progress;
 };
 
 static void verify_line(void *data, const char *line)
@@ -33,10 +35,19 @@ static void verify_line(void *data, const char *line)
 
 	if (lines->n++ >= VERIFY_LINES)
 		return;
-	if (lines->json)
+	if (lines->json) {
 		json_array_append_new(lines->array, json_string(line));
-	else
+	} else {
+		to_progress_end(&lines->progress);
 		fprintf(stderr, "%s\n", line);
+	}
+}
+
+static void verify_progress(void *data, unsigned int percent)
+{
+	struct verify_lines *lines = data;
+
+	to_progress(&lines->progress, percent, 100);
 }
 
 /* "s3:eth1 - s5:eth0" */
@@ -291,8 +302,9 @@ static int verify_check(struct to_call *call, const struct to_plan *plan, struct
 {
 	struct verify_lines lines = { .json = call->json, .array = json_array() };
 	struct to_verify_report report;
-	int ret = to_verify(plan, verify_line, &lines, &report);
+	int ret = to_verify_progress(plan, verify_line, verify_progress, &lines, &report);
 
+	to_progress_end(&lines.progress);
 	if (report.violations)
 		v = NULL;	/* nobody should apply it, so there is no telling */
 	if (!ret && v)

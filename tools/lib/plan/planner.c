@@ -118,7 +118,7 @@ static int planner_build(struct to_plan *plan, const struct to_planner_options *
 	struct to_search search = {
 		.rings = options->rings, .degree = degree, .family = options->family,
 		.effort = options->effort ? options->effort : TO_EFFORT_DEFAULT,
-		.seed = options->seed };
+		.seed = options->seed, .progress = options->progress, .data = options->data };
 	struct to_layout layout;
 	struct to_figures figures;
 	int ret;

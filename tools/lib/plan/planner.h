@@ -17,6 +17,8 @@
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX, 0 for TO_EFFORT_DEFAULT
  * @max_stretch: see struct to_plan; 0 for TO_STRETCH_DEFAULT
  * @seed: same inputs and seed, same plan to the byte
+ * @progress: called with the percent that is done, NULL for nobody
+ * @data: for @progress
  */
 struct to_planner_options {
 	bool fixed, rings;
@@ -24,6 +26,8 @@ struct to_planner_options {
 	const struct to_family *family;
 	double max_stretch;
 	uint64_t seed;
+	void (*progress)(void *data, unsigned int percent);
+	void *data;
 };
 
 /**

@@ -20,18 +20,37 @@ struct rating {
 	bool packed;		/* its AllReduce goes over trees that own no links */
 };
 
+/*
+ * Of the time that a plan of 1024 servers takes, percent until its topology is chosen, it has
+ * routes, and trees are tried.
+ */
+#define SEARCH_CHOSEN 10
+#define SEARCH_ROUTED 40
+#define SEARCH_PACKED 80
+
+static void search_progress(const struct to_search *search, unsigned int percent)
+{
+	if (search->progress)
+		search->progress(search->data, percent);
+}
+
 int to_search_complete(struct to_plan *plan, struct to_layout *layout,
 		       const struct to_search *search, struct to_figures *figures,
 		       struct to_error *err)
 {
 	int ret = to_complete_primaries(plan, layout, search->effort, err);
 
+	search_progress(search, SEARCH_ROUTED);
 	if (!ret && !search->rings && !search->family) {
 		ret = to_predict_plan(plan, figures);
 		if (!ret)
 			ret = to_packed_trees_try(plan, search->effort, figures, err);
 	}
-	return ret ? ret : to_complete_backups(plan, figures, err);
+	search_progress(search, SEARCH_PACKED);
+	if (!ret)
+		ret = to_complete_backups(plan, figures, err);
+	search_progress(search, 100);
+	return ret;
 }
 
 /* Route @topology in @plan, only to see what it is worth. */
@@ -195,6 +214,7 @@ int to_search_plan(struct to_plan *plan, const struct to_search *search,
 		c->ports = t->ports;
 		c->estimated_time = t->time;
 		c->chosen = true;
+		search_progress(search, SEARCH_CHOSEN);
 		ret = to_search_complete(plan, &t->layout, search, figures, err);
 		if (!ret)
 			c->comm_time = figures->comm_time;

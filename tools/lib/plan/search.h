@@ -17,12 +17,16 @@
  * @degree: ports of a server
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
  * @family: the only one to try, NULL for all
+ * @progress: called with the percent of the search that is done, NULL for nobody
+ * @data: for @progress
  */
 struct to_search {
 	bool rings;
 	unsigned int degree, effort;
 	const struct to_family *family;
 	uint64_t seed;
+	void (*progress)(void *data, unsigned int percent);
+	void *data;
 };
 
 /**

@@ -305,10 +305,11 @@ static int special_cases_mode(struct to_plan *plan, const struct to_search *aske
 int to_special_cases_try(struct to_plan *plan, struct to_search *search,
 			 struct to_figures *figures, struct to_error *err)
 {
-	const struct to_search asked = *search;
+	struct to_search asked = *search;
 	const bool simplex = plan->cluster->link_mode == TO_LINKS_SIMPLEX;
 	int ret = 0;
 
+	asked.progress = NULL;	/* the search is over */
 	if ((double)plan->cluster->n_servers * plan->cluster->n_links > SPECIAL_CASES_ALL) {
 		if (simplex)
 			ret = special_cases_one(plan, &asked, search, asked, TO_LINKS_DUPLEX,

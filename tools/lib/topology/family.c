@@ -20,6 +20,15 @@ const struct to_family *const to_families[] = {
 	NULL
 };
 
+/* Whether one before @at has its name: ways to build the same family share one. */
+static bool family_named(unsigned int at)
+{
+	for (unsigned int i = 0; i < at; i++)
+		if (!strcmp(to_families[i]->name, to_families[at]->name))
+			return true;
+	return false;
+}
+
 const struct to_family *to_family_find(const char *name, struct to_error *err)
 {
 	char names[256] = "";
@@ -29,8 +38,9 @@ const struct to_family *to_family_find(const char *name, struct to_error *err)
 	for (i = 0; to_families[i]; i++) {
 		if (!strcmp(to_families[i]->name, name))
 			return to_families[i];
-		len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-				to_families[i]->name);
+		if (!family_named(i))
+			len += snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+					to_families[i]->name);
 	}
 	to_error_set(err, -ENOENT, "no family is called \"%s\": %s", name, names);
 	return NULL;

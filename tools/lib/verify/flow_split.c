@@ -15,13 +15,18 @@ const unsigned int to_flow_split_counts[TO_FLOW_SPLIT_COUNTS] = { 1, 4, 16 };
  * struct flow_split - draws that are being made
  * @arc: per server, the arc of each bucket for the destination that is resolved
  * @load: bytes per arc, of every draw of every count
+ * @sources: that send to that destination along these paths, @n_sources of them
+ * @settled: per server, whether but one path is left from there
+ * @arriving: per server, bytes of a draw that got there from servers that are not settled
  * @apart: sources with routes of their own to that destination
  */
 struct flow_split {
 	struct to_forwarding *f;
 	uint32_t *arc;
-	double *load;
-	bool *apart;
+	double *load, *arriving;
+	unsigned int n_sources;
+	uint32_t *sources;
+	bool *settled, *apart;
 	uint64_t random;
 	struct to_arena arena;
 };
@@ -55,6 +60,7 @@ static void flow_split_deal(struct flow_split *s)
 	unsigned int buckets[TO_PORTS_MAX], i, k, n;
 	uint32_t weight[TO_PORTS_MAX], arc[TO_PORTS_MAX];
 
+	s->settled[f->dst] = true;
 	for (i = 1; i < f->n_reached; i++) {
 		uint32_t x = f->order[i], *to = &s->arc[(size_t)x * FLOW_SPLIT_BUCKETS];
 		const struct to_group *group =
@@ -69,6 +75,7 @@ static void flow_split_deal(struct flow_split *s)
 			weight[n] = hop->weight;
 			n += arc[n] != UINT32_MAX;
 		}
+		s->settled[x] = n == 1 && s->settled[f->graph->to[arc[0]]];
 		to_flow_split_buckets(weight, n, buckets);
 		for (k = 0; k < n; k++)
 			while (buckets[k]--)
@@ -76,19 +83,18 @@ static void flow_split_deal(struct flow_split *s)
 	}
 }
 
-/* One draw of the transfer of @bytes from @src. */
+/* One draw of the transfer of @bytes from @src, up to where its flows have no choice left. */
 static void flow_split_walk(struct flow_split *s, uint32_t src, unsigned int flows, double bytes,
 			    double *load)
 {
 	const struct to_graph *g = s->f->graph;
-	uint32_t dst = s->f->dst;
 
 	while (flows--) {
 		uint64_t random = 0;
 		unsigned int hop = 0;
 		uint32_t x = src;
 
-		while (x != dst) {
+		while (!s->settled[x]) {
 			uint32_t arc;
 
 			if (hop++ % 8 == 0)
@@ -98,20 +104,55 @@ static void flow_split_walk(struct flow_split *s, uint32_t src, unsigned int flo
 			load[arc] += bytes;
 			x = g->to[arc];
 		}
+		s->arriving[x] += bytes;
 	}
 }
 
-/* All draws of what @src sends to the destination that is resolved. */
-static void flow_split_draw(struct flow_split *s, uint32_t src)
+/* The rest of the way of all flows of a draw. */
+static void flow_split_settle(struct flow_split *s, double *load)
+{
+	const struct to_forwarding *f = s->f;
+	unsigned int i;
+
+	for (i = f->n_reached - 1; i > 0; i--) {
+		uint32_t x = f->order[i], arc = s->arc[(size_t)x * FLOW_SPLIT_BUCKETS];
+
+		if (!s->arriving[x])
+			continue;
+		load[arc] += s->arriving[x];
+		s->arriving[f->graph->to[arc]] += s->arriving[x];
+		s->arriving[x] = 0;
+	}
+	s->arriving[f->dst] = 0;
+}
+
+/* All draws of what the sources send to the destination that is resolved. */
+static void flow_split_draw(struct flow_split *s)
 {
 	const struct to_graph *g = s->f->graph;
-	double bytes = s->f->plan->demand->mp[(size_t)src * g->n + s->f->dst], *load = s->load;
-	unsigned int k, draw;
+	const uint64_t *mp = s->f->plan->demand->mp;
+	double *load = s->load;
+	unsigned int k, draw, i;
 
-	for (k = 0; bytes > 0 && k < TO_FLOW_SPLIT_COUNTS; k++)
-		for (draw = 0; draw < TO_FLOW_SPLIT_DRAWS; draw++, load += g->n_arcs)
-			flow_split_walk(s, src, to_flow_split_counts[k],
-					bytes / to_flow_split_counts[k], load);
+	for (k = 0; s->n_sources && k < TO_FLOW_SPLIT_COUNTS; k++) {
+		for (draw = 0; draw < TO_FLOW_SPLIT_DRAWS; draw++, load += g->n_arcs) {
+			for (i = 0; i < s->n_sources; i++) {
+				size_t pair = (size_t)s->sources[i] * g->n + s->f->dst;
+
+				flow_split_walk(s, s->sources[i], to_flow_split_counts[k],
+						(double)mp[pair] / to_flow_split_counts[k], load);
+			}
+			flow_split_settle(s, load);
+		}
+	}
+	s->n_sources = 0;
+}
+
+/* @src takes the paths that are resolved, if it sends at all. */
+static void flow_split_source(struct flow_split *s, uint32_t src)
+{
+	if (s->f->plan->demand->mp[(size_t)src * s->f->graph->n + s->f->dst])
+		s->sources[s->n_sources++] = src;
 }
 
 /* What has routes of its own. Return: the first of the next destination. */
@@ -134,7 +175,8 @@ static unsigned int flow_split_qualified(struct flow_split *s, uint32_t dst, uns
 		flow_split_deal(s);
 		for (i = 1; i < f->n_reached; i++)
 			if (f->order[i] == q[at].src)
-				flow_split_draw(s, q[at].src);
+				flow_split_source(s, q[at].src);
+		flow_split_draw(s);
 	}
 	return at;
 }
@@ -173,6 +215,9 @@ int to_flow_split_find(struct to_forwarding *f, struct to_flow_split *split)
 	s.arc = to_arena_array(&s.arena, n * FLOW_SPLIT_BUCKETS, sizeof(*s.arc));
 	s.load = to_arena_array(&s.arena, TO_FLOW_SPLIT_COUNTS * TO_FLOW_SPLIT_DRAWS * arcs,
 				sizeof(*s.load));
+	s.arriving = to_arena_array(&s.arena, n, sizeof(*s.arriving));
+	s.sources = to_arena_array(&s.arena, n, sizeof(*s.sources));
+	s.settled = to_arena_array(&s.arena, n, sizeof(*s.settled));
 	s.apart = to_arena_array(&s.arena, n, sizeof(*s.apart));
 	if (s.arena.failed) {
 		to_arena_free(&s.arena);
@@ -184,7 +229,8 @@ int to_flow_split_find(struct to_forwarding *f, struct to_flow_split *split)
 		flow_split_deal(&s);
 		for (i = 1; i < f->n_reached; i++)
 			if (!s.apart[f->order[i]])
-				flow_split_draw(&s, f->order[i]);
+				flow_split_source(&s, f->order[i]);
+		flow_split_draw(&s);
 	}
 	for (k = 0; k < TO_FLOW_SPLIT_COUNTS; k++)
 		split[k] = flow_split_sum(s.load + k * TO_FLOW_SPLIT_DRAWS * arcs, arcs);

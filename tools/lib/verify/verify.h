@@ -82,4 +82,13 @@ typedef void to_verify_line(void *data, const char *line);
 int to_verify(const struct to_plan *plan, to_verify_line *line, void *data,
 	      struct to_verify_report *report);
 
+/**
+ * to_verify_progress() - to_verify() that says how far it is
+ * @progress: called with the percent of the whole that is done
+ * @data: for @line and @progress
+ */
+int to_verify_progress(const struct to_plan *plan, to_verify_line *line,
+		       void (*progress)(void *data, unsigned int percent), void *data,
+		       struct to_verify_report *report);
+
 #endif
