@@ -3,7 +3,7 @@
 """How good plans are and what they cost, beside bounds, targets, the rings that
 the paper would choose, LEMON's matching and other ways to parallelise a model.
 
-	bench-plan.py [plans|literal|known|optimum|simplex|matching|models]...	default: all
+	bench-plan.py [plans|literal|known|optimum|latency|simplex|matching|models]...	default: all
 
 build/bench/plan.json gets an array with an object per measurement. All have
 `kind`; a `..._target` is the most that a figure should be, null where there is
@@ -24,6 +24,12 @@ none; a `..._ratio` is a figure over its bound.
 	optimum	job or graph, servers, degree; comm_time_s; optimum_s: of the linear program
 		of the same links (GLPK); cut_s: the most that any set of servers keeps the
 		links out of it busy, null over 20 servers; ratio of comm_time_s to optimum_s
+	latency	servers, degree, bytes; of one AllReduce over all servers, with the default
+		latencies of toctl plan: comm_time_s and latency_s of our plan, family;
+		ring_s, double_tree_s: time and latency together of plans of
+		--family totient and double-binary-tree, null where there is none;
+		bound_s: the larger of the lower bounds of bytes and of latency; ratio of
+		ours to it, ratio_to_best to the faster of the two families
 	simplex	job, degree, seed; duplex_s and simplex_s, communication times; ratio,
 		ratio_target
 	matching
@@ -67,6 +73,7 @@ LITERAL = [("hybrid-128", 4), ("hybrid-128", 8), ("hybrid-432", 8), ("hybrid-102
 KNOWN = [("Petersen", 10, 3), ("Heawood", 14, 3), ("C5 * F4", 20, 3), ("K3 * X8", 24, 5),
          ("Hoffman-Singleton", 50, 7), ("Clebsch", 16, 5)]
 DEGREES = range(3, 9)
+BUFFERS = [2**16, 2**20, 2**25, 2**30]
 SEEDS = range(1, 6)
 JOBS = ["dlrm-16", "candle-16", "hybrid-128", "hybrid-432", "hybrid-1024"]
 MODELS = [(model, servers) for servers in (16, 128)
@@ -305,6 +312,38 @@ def optimum(tmp):
     table(["job", "d", "cut", "optimum", "ours", "ours / optimum"], rows)
 
 
+def latency(tmp):
+    rows = []
+    path = f"{tmp}/job.json"
+    for servers in (16, 128, 1024):
+        for size in BUFFERS:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"name": "allreduce", "servers": servers,
+                           "allreduce": [{"group": "all", "bytes": size}]}, file)
+            found = [figures_of(path, MODEL_DEGREE, f"{tmp}/plan.json", *arguments)
+                     for arguments in ((), ("--family", "totient"),
+                                       ("--family", "double-binary-tree"))]
+            if None in found:
+                continue
+            ours, ring, tree = (figures["allreduce_time_s"] + figures["allreduce_latency_s"]
+                                for figures in found)
+            bound = max(found[0]["allreduce_time_bound_s"],
+                        found[0]["allreduce_latency_bound_s"])
+            result = record("latency", {
+                "servers": servers, "degree": MODEL_DEGREE, "bytes": size,
+                "family": found[0]["family"], "comm_time_s": found[0]["allreduce_time_s"],
+                "latency_s": found[0]["allreduce_latency_s"], "ring_s": ring,
+                "double_tree_s": tree, "bound_s": bound, "ratio": ours / bound,
+                "ratio_to_best": ours / min(ring, tree)})
+            rows.append([str(servers), f"{size // 1024}", result["family"],
+                         f"{result['comm_time_s'] * 1e3:.4g} + {result['latency_s'] * 1e3:.4g}",
+                         f"{ring * 1e3:.4g}", f"{tree * 1e3:.4g}", f"{bound * 1e3:.4g}",
+                         ratio(result, "ratio"), ratio(result, "ratio_to_best")])
+    print(f"AllReduce with {MODEL_DEGREE} ports, ms: bytes + latency of ours, both of one family")
+    table(["N", "KiB", "ours", "ms", "ring", "double tree", "bound", "ours / bound",
+           "ours / best"], rows)
+
+
 def simplex(tmp):
     rows = []
     for job in JOBS:
@@ -371,7 +410,7 @@ def models(_tmp):
 
 def main():
     parts = {"plans": plans, "literal": literal, "known": known, "optimum": optimum,
-             "simplex": simplex, "matching": matching, "models": models}
+             "latency": latency, "simplex": simplex, "matching": matching, "models": models}
     chosen = sys.argv[1:] or list(parts)
     for name in chosen:
         if name not in parts:

@@ -98,7 +98,7 @@ static struct to_plan *plan_of(unsigned int n, const struct traffic_case *c)
 	demand->groups = calloc(1, sizeof(*demand->groups));
 	if (c->allreduce) {
 		demand->n_groups = 1;
-		demand->groups[0] = (struct to_allreduce){ n, calloc(n, sizeof(uint32_t)), 40 * MIB };
+		demand->groups[0] = (struct to_allreduce){ n, calloc(n, sizeof(uint32_t)), 40 * MIB, 1 };
 		for (i = 0; i < n; i++)
 			demand->groups[0].members[i] = i;
 	}

@@ -44,6 +44,7 @@ static inline void job_group(struct to_demand *demand, unsigned int first, unsig
 	demand->groups = realloc(demand->groups, (demand->n_groups + 1) * sizeof(*group));
 	assert_non_null(demand->groups);
 	group = &demand->groups[demand->n_groups++];
+	*group = (struct to_allreduce){ 0 };
 	group->n_members = n_members;
 	group->bytes = bytes;
 	group->members = calloc(n_members, sizeof(*group->members));

@@ -401,6 +401,7 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 	p->cluster = c;
 	p->demand = d;
 	p->seed = INT64_MAX;
+	p->latency = (struct to_latency){ 8e-6, 1.0 / 3 };
 	p->candidates = calloc(2, sizeof(*p->candidates));
 	p->n_candidates = 2;
 	p->candidates[0] = (struct to_candidate){ "totient", 2, 0.1, 1.0 / 3, true };
@@ -414,8 +415,8 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 			d->mp[i] = dense ? dice(INT32_MAX) : dice(3);
 	d->groups = calloc(2, sizeof(*d->groups));
 	d->n_groups = 2;
-	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), 1LL << 55 };
-	d->groups[1] = (struct to_allreduce){ N / 2, calloc(N / 2, 4), 1 };
+	d->groups[0] = (struct to_allreduce){ N, calloc(N, 4), 1LL << 55, 0 };
+	d->groups[1] = (struct to_allreduce){ N / 2, calloc(N / 2, 4), 1, 7 };
 	p->rings = calloc(1, sizeof(*p->rings));
 	p->n_rings = 1;
 	p->rings[0] = (struct to_ring){ 0, 3, N, calloc(N, 4), mode == TO_LINKS_DUPLEX };

@@ -197,6 +197,26 @@ assert made["comm_time_unbounded_s"] <= made["comm_time_s"] * 1.001
 END
 result $? "routes as short as the shortest, with their price, and what flows make of loads"
 
+echo '{"name": "buckets", "servers": 16, "allreduce": [
+	{"group": "all", "bytes": 1048576, "calls": 16}, {"group": "all", "bytes": 33554432}]}' \
+	>"$tmp/buckets.json"
+run 0 plan --job "$tmp/buckets.json" --degree 4 --step-latency 10us -o "$tmp/buckets" &&
+	grep -Eq '^    and its latency +[0-9.]+ ' "$tmp/out" &&
+	run 0 verify --json "$tmp/buckets" && python3 - "$tmp/out" "$tmp/buckets" <<'END' 2>>"$tmp/err"
+import json, sys
+said, plan = (json.load(open(path)) for path in sys.argv[1:])
+assert plan["step_latency_s"] == 1e-5 and plan["relay_latency_s"] == 1.35e-6
+assert [group.get("calls") for group in plan["demand"]["allreduce"]] == [16, None]
+assert said["allreduce_latency_s"] == plan["predictions"]["allreduce_latency_s"]
+# two steps for each of 17 calls
+assert abs(said["allreduce_latency_bound_s"] - 17 * 2e-5) < 1e-9, said
+assert said["allreduce_latency_s"] > said["allreduce_latency_bound_s"]
+END
+result $? "buckets of a group: each call waits for latency"
+run 0 plan --job "$tmp/buckets.json" --degree 4 --step-latency 0 --relay-latency 0 \
+	-o "$tmp/buckets" && ! grep -q latency "$tmp/buckets" "$tmp/out"
+result $? "without latencies no figure of them"
+
 run 0 verify --json "$tmp/plan.json" && python3 -c "
 import json
 keys = '''servers degree links family diameter diameter_bound mean_hops mean_hops_bound

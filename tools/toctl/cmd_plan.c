@@ -18,7 +18,7 @@
 
 struct plan_args {
 	const char *cluster, *job, *output, *report, *family, *topology;
-	uint64_t degree, servers, bandwidth, effort, seed;
+	uint64_t degree, servers, bandwidth, effort, seed, step_latency, relay_latency;
 	double max_stretch;
 	int links;
 	bool fixed, large, rings, one_order;
@@ -139,6 +139,7 @@ static int plan_run(struct to_call *call, const void *data)
 	struct to_planner_options options = {
 		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree,
 		.effort = args->effort, .max_stretch = args->max_stretch, .seed = args->seed,
+		.latency = { args->step_latency * 1e-9, args->relay_latency * 1e-9 },
 		.progress = plan_progress };
 	/* the plan or its report may go to standard output */
 	bool plan_out = !strcmp(args->output, "-");
@@ -268,6 +269,10 @@ static const struct to_option plan_options[] = {
 	{ "max-stretch", 'S', TO_OPTION_REAL, FIELD(max_stretch), .argument = "X",
 	  .help = "most hops of a route over those of a shortest path: longer ones balance "
 		  "loads, but take time; default: 3" },
+	{ "step-latency", 0, TO_OPTION_DURATION, FIELD(step_latency), .argument = "TIME",
+	  .max = 1000000000, .help = "of a message of AllReduce to a neighbour, see above; default: 8us" },
+	{ "relay-latency", 0, TO_OPTION_DURATION, FIELD(relay_latency), .argument = "TIME",
+	  .max = 1000000000, .help = "of each server that passes it on; default: 1350ns" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
 	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },
@@ -291,12 +296,20 @@ const struct to_command to_cmd_plan = {
 		"ports, of less effort and of seed 1, so that more is never worse. "
 		"Prints the plan's figures beside lower bounds that hold for any topology.\n"
 		"No route takes more hops than --max-stretch times those of a shortest path; the "
-		"figures say how long the busiest link would be busy with routes of any length.",
+		"figures say how long the busiest link would be busy with routes of any length.\n"
+		"AllReduce takes the time that its bytes keep the busiest link busy, and that of its "
+		"latency: a ring of n servers takes 2(n - 1) steps, one after the other; trees are as "
+		"deep as they are, and their buffers pass in as many chunks as take least. Small buffers "
+		"so get few, shallow trees, large ones rings or packed trees. A message takes "
+		"--step-latency, for which its port is busy, and --relay-latency at each server that "
+		"relays it: half of a round trip between neighbours, and half of what a relay adds to "
+		"one, as make bench-throughput measures them.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){
 		.output = "-", .effort = TO_EFFORT_DEFAULT, .seed = 1,
-		.max_stretch = TO_STRETCH_DEFAULT,
+		.max_stretch = TO_STRETCH_DEFAULT, .step_latency = TO_STEP_LATENCY_DEFAULT,
+		.relay_latency = TO_RELAY_LATENCY_DEFAULT,
 		.links = PLAN_LINKS_UNSAID },
 	.run = plan_run,
 };

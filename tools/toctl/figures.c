@@ -225,6 +225,9 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 			 to_bytes_text);
 	figures_quantity(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound,
 			 to_seconds_text);
+	if (plan->latency.step || plan->latency.relay)
+		figures_quantity(out, "  and its latency", o->allreduce_latency.seconds,
+				 o->allreduce_latency.bound, to_seconds_text);
 	figures_quantity(out, "communication time", o->comm_time, o->comm_time_bound,
 			 to_seconds_text);
 	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound,

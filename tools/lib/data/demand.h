@@ -8,16 +8,20 @@
 
 #include "data/cluster.h"
 
+#define TO_CALLS_MAX 1000000u	/* of an AllReduce group in an iteration */
+
 /**
  * struct to_allreduce - one AllReduce group
  * @members: server indices inside the job, in the order given
  * @bytes: size of the buffer reduced per iteration (M; a ring AllReduce puts
  *	2(n-1)/n * M on every link of the ring)
+ * @calls: that reduce a part of the buffer each, one after the other; 0 counts as 1
  */
 struct to_allreduce {
 	unsigned int n_members;
 	uint32_t *members;
 	uint64_t bytes;
+	unsigned int calls;
 };
 
 /**

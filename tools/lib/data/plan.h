@@ -115,9 +115,26 @@ struct to_candidate {
 };
 
 /**
+ * struct to_latency - what AllReduce waits for beside bandwidth, in seconds
+ * @step: each message to a neighbour
+ * @relay: each server that passes it on, more
+ */
+struct to_latency {
+	double step, relay;
+};
+
+/*
+ * Half of what a round trip between neighbours takes, and half of what a relay adds to
+ * it, in nanoseconds: Documentation/performance.md, Goodput and latency.
+ */
+#define TO_STEP_LATENCY_DEFAULT 8000
+#define TO_RELAY_LATENCY_DEFAULT 1350
+
+/**
  * struct to_plan - plan of one job
  * @max_stretch: most hops of any route over those of a shortest path, 0 when the plan
  *	does not say; see to_plan_most_hops()
+ * @latency: that the plan was made for; zeroes when it does not say
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]
  * @candidates: what competed, best estimate first; none when links are fixed
@@ -137,6 +154,7 @@ struct to_plan {
 	struct to_demand *demand;
 	uint64_t seed;
 	double max_stretch;
+	struct to_latency latency;
 	unsigned int slots;
 	unsigned int n_rings, n_trees, n_cross_connects, n_candidates, n_down, n_dark;
 	struct to_ring *rings;

@@ -290,8 +290,7 @@ static int taskgraph_add_group(const struct to_taskgraph *g, const struct to_tas
 		return -ENOMEM;
 	d->groups = group;
 	group += d->n_groups;
-	group->n_members = task->n;
-	group->bytes = task->bytes;
+	*group = (struct to_allreduce){ .n_members = task->n, .bytes = task->bytes };
 	group->members = malloc(task->n * sizeof(*members));
 	if (!group->members)
 		return -ENOMEM;

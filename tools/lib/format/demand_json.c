@@ -172,11 +172,23 @@ static int demand_read_set(const struct to_json *at, void *to)
 struct group_in {
 	struct servers members;
 	uint64_t bytes;
+	unsigned int calls;
 };
+
+static int demand_read_calls(const struct to_json *at, void *to)
+{
+	unsigned int *calls = to;
+	int ret = to_json_u32(at, calls);
+
+	if (!ret && (!*calls || *calls > TO_CALLS_MAX))
+		return to_json_error(at, -ERANGE, "expected 1 to %u", TO_CALLS_MAX);
+	return ret;
+}
 
 static const struct to_json_field group_fields[] = {
 	{ "group", demand_read_set, offsetof(struct group_in, members), false },
 	{ "bytes", to_json_positive, offsetof(struct group_in, bytes), false },
+	{ "calls", demand_read_calls, offsetof(struct group_in, calls), true },
 	{}
 };
 
@@ -195,7 +207,7 @@ static int demand_read_allreduce(const struct to_json *at, void *to)
 
 		ret = to_json_object(&child, group_fields, &in);
 		d->groups[d->n_groups++] = (struct to_allreduce){
-			in.members.n, in.members.list, in.bytes };
+			in.members.n, in.members.list, in.bytes, in.calls };
 		demand_reading(at)->members += in.members.n;
 		if (!ret && in.members.n < 2)
 			ret = to_json_error_at(&child, "group", -ERANGE,
@@ -603,8 +615,11 @@ static int demand_print_members(FILE *out, const struct to_demand *d)
 	for (unsigned int g = 0; g < d->n_groups; g++) {
 		fprintf(out, "%s\n  {\"group\":\"", g ? "," : "");
 		to_set_print(out, d->groups[g].members, d->groups[g].n_members);
-		fprintf(out, "\",\"bytes\":%llu}",
+		fprintf(out, "\",\"bytes\":%llu",
 			(unsigned long long)d->groups[g].bytes);
+		if (d->groups[g].calls > 1)
+			fprintf(out, ",\"calls\":%u", d->groups[g].calls);
+		fputc('}', out);
 	}
 	fprintf(out, "],\n \"mp\":[");
 	/* A matrix if that is shorter, as for measured ones, whose cells differ. */

@@ -18,6 +18,8 @@
 #include "format/demand_json.h"
 #include "format/plan_tables_json.h"
 
+#define PLAN_LATENCY_MAX 1	/* seconds */
+
 static int plan_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
@@ -544,6 +546,17 @@ static int plan_read_stretch(const struct to_json *at, void *to)
 	return 0;
 }
 
+/* Seconds, in a double. */
+static int plan_read_latency(const struct to_json *at, void *to)
+{
+	double *seconds = to;
+
+	*seconds = json_number_value(at->value);
+	if (!json_is_number(at->value) || !(*seconds >= 0 && *seconds <= PLAN_LATENCY_MAX))
+		return to_json_error(at, -ERANGE, "expected seconds, 0 to %d", PLAN_LATENCY_MAX);
+	return 0;
+}
+
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
 	{ "format", plan_read_format, 0, false },
@@ -552,6 +565,8 @@ static const struct to_json_field plan_fields[] = {
 	{ "job", plan_read_job, 0, false },
 	{ "seed", to_json_u64, offsetof(struct to_plan, seed), true },
 	{ "max_stretch", plan_read_stretch, 0, true },
+	{ "step_latency_s", plan_read_latency, offsetof(struct to_plan, latency.step), true },
+	{ "relay_latency_s", plan_read_latency, offsetof(struct to_plan, latency.relay), true },
 	{ "link_mode", plan_read_link_mode, 0, false },
 	{ "optical_switches", plan_read_switches, 0, true },
 	{ "servers", plan_read_servers, 0, false },

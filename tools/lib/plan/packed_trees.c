@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/effort.h"
+#include "graph/shallow_trees.h"
 #include "graph/tree_packing.h"
 #include "routing/link_loads.h"
 
@@ -15,6 +16,7 @@
 #define TREES_TURNS_MAX 3
 #define TREES_GAIN 0.9999	/* times the time before, that trees are worth */
 #define TREES_GAIN_TURN 0.999	/* times the time before, that a further turn is worth */
+#define TREES_LATENCY 0.1	/* of the time of bytes, that is worth shallow trees */
 #define TREES_BOUND 1.001	/* times the bound, that is as good */
 /*
  * Trees around MP transfers leave links idle while there are none of these, so that
@@ -138,9 +140,12 @@ static void trees_free(struct to_packing *packing)
 	free(packing->edges);
 }
 
-/* @around: MP transfers, else all links alike */
+/*
+ * @around: MP transfers, else all links alike
+ * @shallow: so many trees of shortest paths for each group, 0 for packed ones
+ */
 static int trees_pack(const struct to_plan *plan, uint64_t seed, bool around,
-		      struct to_packing *packing)
+		      unsigned int shallow, struct to_packing *packing)
 {
 	const struct to_demand *demand = plan->demand;
 	unsigned int g, e;
@@ -164,12 +169,16 @@ static int trees_pack(const struct to_plan *plan, uint64_t seed, bool around,
 		if (!around && demand->n_groups == 1 && group->n_members == demand->n)
 			to->n_trees = to_tree_packing_count(demand->n, trees_links(packing),
 							    TREES_MOST);
+		if (shallow)
+			to->n_trees = shallow;
 		to->parents = calloc((size_t)to->n_trees * to->n_members, sizeof(*to->parents));
 		to->shares = calloc(to->n_trees, sizeof(*to->shares));
 		if (!to->parents || !to->shares)
 			ret = -ENOMEM;
 	}
-	return ret ? ret : to_tree_packing(packing);
+	if (ret)
+		return ret;
+	return shallow ? to_shallow_trees(packing) : to_tree_packing(packing);
 }
 
 /* One tree of @group: row @k of @from. Return: 0 or -ENOMEM. */
@@ -234,6 +243,7 @@ static struct to_plan *trees_plan(const struct to_plan *plan)
 		return NULL;
 	other->seed = plan->seed;
 	other->max_stretch = plan->max_stretch;
+	other->latency = plan->latency;
 	other->cluster = to_cluster_copy(plan->cluster);
 	other->demand = to_demand_copy(plan->demand);
 	/* their cross-connects stay too */
@@ -273,17 +283,18 @@ static bool trees_around(const struct to_plan *plan, const struct to_figures *fi
  * errno.
  */
 static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, bool around,
-		      struct to_figures *figures, struct to_error *err)
+		      unsigned int shallow, struct to_figures *figures, struct to_error *err)
 {
-	double before = figures->comm_time;
+	double before = to_predict_time(figures), latency = figures->allreduce_latency.seconds;
 	struct to_packing packing = { 0 };
 	struct to_figures now = { 0 };
 	struct to_layout layout;
 	struct to_plan *other;
-	int ret = trees_pack(plan, seed, around, &packing);
+	int ret = trees_pack(plan, seed, around, shallow, &packing);
 
 	/* what packing does not gain, routing will not */
-	if (ret || packing.busiest >= (around ? before : figures->allreduce_time) * TREES_GAIN) {
+	if (ret || packing.busiest >=
+		   (around ? before : figures->allreduce_time + latency) * TREES_GAIN) {
 		trees_free(&packing);
 		return ret;
 	}
@@ -294,12 +305,29 @@ static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, 
 		ret = to_complete_primaries(other, &layout, effort, err);
 	if (!ret)
 		ret = to_predict_plan(other, &now);
-	if (!ret && now.comm_time < before * TREES_GAIN) {
+	if (!ret && to_predict_time(&now) < before * TREES_GAIN) {
 		to_plan_swap_layouts(plan, other);
 		*figures = now;
 	}
 	to_plan_free(other);
-	return ret ? ret : figures->comm_time < before * TREES_GAIN_TURN;
+	return ret ? ret : to_predict_time(figures) < before * TREES_GAIN_TURN;
+}
+
+/*
+ * Trees of shortest paths, few and many, where latency is worth a change. Return: 0 or a
+ * negative errno.
+ */
+static int trees_shallow(struct to_plan *plan, unsigned int effort, struct to_figures *figures,
+			 struct to_error *err)
+{
+	unsigned int counts[] = { 1, figures->degree, 4 * figures->degree }, i;
+	int ret = 0;
+
+	for (i = 0; ret >= 0 && i < sizeof(counts) / sizeof(*counts); i++)
+		if (figures->allreduce_latency.seconds >
+		    figures->comm_time * TREES_LATENCY + figures->allreduce_latency.bound)
+			ret = trees_turn(plan, effort, 1, false, counts[i], figures, err);
+	return ret < 0 ? ret : 0;
 }
 
 int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
@@ -309,12 +337,14 @@ int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
 	unsigned int turns = fmin(fmax(to_effort_steps(TREES_STEPS, effort) / size, 1),
 				  TREES_TURNS_MAX), turn;
 	const bool around = trees_around(plan, figures);
-	int ret = figures->comm_time > figures->comm_time_bound * TREES_BOUND &&
+	int ret = to_predict_time(figures) > figures->comm_time_bound * TREES_BOUND &&
 		  (around || figures->allreduce_time >
 			     figures->allreduce_time_bound * TREES_BOUND);
 
 	for (turn = 0; ret > 0 && turn < (around ? turns : 1); turn++)
-		ret = trees_turn(plan, effort, 1 + turn, around, figures, err);
+		ret = trees_turn(plan, effort, 1 + turn, around, 0, figures, err);
+	if (ret >= 0)
+		ret = trees_shallow(plan, effort, figures, err);
 	/* where links lead one way only there is none */
 	return ret == -ENOTCONN || ret > 0 ? 0 : ret;
 }

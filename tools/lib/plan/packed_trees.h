@@ -18,6 +18,9 @@
  * while that gains something. Where trees are not faster, @plan stays as it is; where its
  * time is the bound already, none are packed.
  *
+ * Where the plan says latencies, they count; where they are a tenth of the time of bytes,
+ * trees of shortest paths are tried, too, see shallow_trees.h.
+ *
  * A hop of a tree takes links both ways, so simplex links carry trees only where they
  * lead there and back.
  *

@@ -152,6 +152,7 @@ struct to_plan *to_planner_make(struct to_cluster *cluster,
 	plan->demand = demand;
 	plan->seed = options->seed;
 	plan->max_stretch = options->max_stretch ?: TO_STRETCH_DEFAULT;
+	plan->latency = options->latency;
 	for (i = 0; i < cluster->n_servers; i++)
 		if (cluster->servers[i].n_ports > most)
 			most = cluster->servers[i].n_ports;

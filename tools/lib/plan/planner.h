@@ -16,6 +16,7 @@
  * @family: the only one to try, NULL for all; not with @fixed
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX, 0 for TO_EFFORT_DEFAULT
  * @max_stretch: see struct to_plan; 0 for TO_STRETCH_DEFAULT
+ * @latency: of AllReduce; zeroes for none
  * @seed: same inputs and seed, same plan to the byte
  * @progress: called with the percent that is done, NULL for nobody
  * @data: for @progress
@@ -25,6 +26,7 @@ struct to_planner_options {
 	unsigned int degree, effort;
 	const struct to_family *family;
 	double max_stretch;
+	struct to_latency latency;
 	uint64_t seed;
 	void (*progress)(void *data, unsigned int percent);
 	void *data;

@@ -460,6 +460,7 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	plan->demand = to_demand_copy(r->demand);
 	plan->seed = r->plan->seed;
 	plan->max_stretch = r->plan->max_stretch;
+	plan->latency = r->plan->latency;
 	if (plan->cluster && plan->demand)
 		ret = repair_note(r, plan);
 	if (!ret)

@@ -68,7 +68,7 @@ static int search_trial(struct to_plan *plan, const struct to_topology *topology
 	if (!ret && !rings)
 		ret = to_packed_trees_try(plan, effort, &figures, err);
 	if (!ret)
-		*rating = (struct rating){ figures.comm_time, figures.max_link_load,
+		*rating = (struct rating){ to_predict_time(&figures), figures.max_link_load,
 					   figures.mean_hops,
 					   plan->n_rings != topology->layout.n_rings ||
 					   plan->n_trees != topology->layout.n_trees };

@@ -171,6 +171,7 @@ static struct to_plan *special_cases_plan(const struct to_plan *plan, enum to_li
 		return NULL;
 	other->seed = plan->seed;
 	other->max_stretch = plan->max_stretch;
+	other->latency = plan->latency;
 	other->cluster = to_cluster_copy(plan->cluster);
 	other->demand = to_demand_copy(plan->demand);
 	if (!other->cluster || !other->demand) {

@@ -400,7 +400,7 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 static int plan_ring(struct router_plan *w, const uint32_t *members, uint32_t n,
 		       double *bytes, struct to_error *err)
 {
-	struct to_allreduce group = { n, (uint32_t *)members, TO_COLLECTIVE_BUFFER };
+	struct to_allreduce group = { n, (uint32_t *)members, TO_COLLECTIVE_BUFFER, 1 };
 	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
 	struct to_ring ring = { .n = n, .reverse = w->plan->cluster->link_mode == TO_LINKS_DUPLEX };
 	struct to_rings rings = { .layout = { .n_rings = 1, .rings = &ring }, .demand = &demand };

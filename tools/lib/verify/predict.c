@@ -254,6 +254,7 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 	o->links = plan->cluster->n_links;
 	o->family = to_family_name(plan, f->graph);
 	if (!o->family || predict_loads(f, o, &on_links) ||
+	    to_allreduce_latency(f, o->allreduce_time, &o->allreduce_latency) ||
 	    predict_rdma(f, o) || predict_hops(f->graph, o))
 		return -ENOMEM;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
@@ -369,6 +370,12 @@ json_t *to_predict_json(const struct to_plan *plan, const struct to_figures *o)
 	predict_hops_json(routes, plan, "ports", &o->hops.ports);
 	predict_hops_json(routes, plan, "mp", &o->hops.mp);
 	predict_hops_json(routes, plan, "allreduce", &o->hops.allreduce);
+	if (plan->latency.step || plan->latency.relay) {
+		json_object_set_new(figures, "allreduce_latency_s",
+				    json_real(o->allreduce_latency.seconds));
+		json_object_set_new(figures, "allreduce_latency_bound_s",
+				    json_real(o->allreduce_latency.bound));
+	}
 	json_object_set_new(figures, "routes", routes);
 	predict_flows_json(figures, o);
 	return figures;

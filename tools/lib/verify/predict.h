@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "verify/allreduce_latency.h"
 #include "verify/flow_split.h"
 #include "verify/route_hops.h"
 
@@ -37,6 +38,8 @@
  *	bound is 2(n - 1) times the buffer over all ports of a group, or the
  *	buffers of a server over its ports, which is all that a leaf of a tree
  *	sends
+ * @allreduce_latency: what its steps take beside, see allreduce_latency.h; 0 where the plan
+ *	does not say latencies
  * @comm_time: seconds that the busiest link is busy in one iteration
  */
 struct to_figures {
@@ -51,11 +54,18 @@ struct to_figures {
 	double max_link_load, max_link_load_bound;
 	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;
+	struct to_latency_parts allreduce_latency;
 	double comm_time, comm_time_bound;
 };
 
 /** to_predict_figures() - all figures but hops of routes and flows. Return: 0 or -ENOMEM. */
 int to_predict_figures(struct to_forwarding *f, struct to_figures *figures);
+
+/** to_predict_time() - seconds of communication, and what AllReduce waits for beside bandwidth */
+static inline double to_predict_time(const struct to_figures *figures)
+{
+	return figures->comm_time + figures->allreduce_latency.seconds;
+}
 
 /** to_predict_routes() - also hops of routes. Return: 0 or -ENOMEM. */
 int to_predict_routes(struct to_forwarding *f, struct to_figures *figures);

@@ -442,7 +442,7 @@ static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *gro
 		free(servers);
 		return chakra_no_memory(c);
 	}
-	*reduce = (struct chakra_reduce){ { n, servers, 0 }, c->n_reduces };
+	*reduce = (struct chakra_reduce){ { n, servers, 0, 1 }, c->n_reduces };
 	found = tsearch(reduce, &c->reduce_tree, chakra_compare_reduces);
 	if (!found || *found != reduce)
 		chakra_free_reduce(reduce);
