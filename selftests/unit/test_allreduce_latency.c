@@ -144,14 +144,14 @@ static void a_tree_is_as_deep_as_its_deepest(void **state)
 	to_plan_free(plan);
 }
 
-static struct to_plan *plan_buffer(uint64_t bytes, double step)
+static struct to_plan *plan_buffer(unsigned int servers, uint64_t bytes, double step)
 {
 	struct to_planner_options options = { .seed = 1, .latency = { step, RELAY } };
-	struct to_demand *demand = job_new(SERVERS);
+	struct to_demand *demand = job_new(servers);
 	struct to_error err = { "" };
 
-	job_group(demand, 0, 1, SERVERS, bytes);
-	return to_planner_make(to_cluster_synthetic(SERVERS, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err),
+	job_group(demand, 0, 1, servers, bytes);
+	return to_planner_make(to_cluster_synthetic(servers, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err),
 			       demand, &options, &err);
 }
 
@@ -167,15 +167,19 @@ static double plan_time(const struct to_plan *plan)
 /* Rings for what is large, trees of shortest paths for what is small. */
 static void a_buffer_chooses(void **state)
 {
-	struct to_plan *small = plan_buffer(64 << 10, STEP), *large = plan_buffer(1 << 30, STEP);
-	struct to_plan *without = plan_buffer(1 << 30, 0);
+	struct to_plan *small = plan_buffer(SERVERS, 64 << 10, STEP), *large = plan_buffer(SERVERS, 1 << 30, STEP);
+	struct to_plan *many = plan_buffer(128, 64 << 10, STEP);
+	struct to_plan *without = plan_buffer(SERVERS, 1 << 30, 0);
 
 	(void)state;
 	assert_true(small->n_trees && !small->n_rings);
 	assert_true(plan_time(small) < SERVERS * STEP / 2);	/* a ring: 2(n - 1) steps */
+	/* on links that keep paths short: those that suit bytes best have some of 8 hops */
+	assert_true(plan_time(many) < 2 * 8 * STEP);
 	assert_true(large->n_rings && !large->n_trees);
 	assert_true(plan_time(large) < plan_time(without) * 1.01);
 	to_plan_free(small);
+	to_plan_free(many);
 	to_plan_free(large);
 	to_plan_free(without);
 }

@@ -160,7 +160,7 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "plan and report cannot both go to standard output: give -o");
 	if (args->topology && (args->cluster || args->degree || args->servers || args->family ||
 			       args->one_order || args->links != PLAN_LINKS_UNSAID))
-		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --effort and --seed");
+		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed");
 	if (!args->cluster && !args->degree && !args->topology)
 		return to_usage(call, "give --cluster, --degree or --topology");
 	if (args->cluster && args->servers)

@@ -104,7 +104,8 @@ struct to_cross_connect {
  * @ports: ports of a server that AllReduce could take
  * @estimated_time: seconds that the busiest link is busy in one iteration, as
  *	estimated without tables
- * @comm_time: the same, predicted from its tables; 0 when it was not routed
+ * @comm_time: the same, predicted from its tables, and the latency of AllReduce; 0 when
+ *	it was not routed
  * @chosen: the plan has it
  */
 struct to_candidate {

@@ -12,6 +12,7 @@
 #include "topology/topology.h"
 
 #define SEARCH_TRIALS 5e4	/* topologies routed in full, for each server and link */
+#define SEARCH_LATENCY 0.1	/* of the time of bytes, that is a good part */
 #define SEARCH_EQUAL 1.001	/* times the shortest time, that is as good */
 
 /* What a topology is worth: from its tables, or as estimated without. */
@@ -133,9 +134,27 @@ static int search_note(struct to_plan *plan, const struct to_topology *found,
 	return 0;
 }
 
+/* Whether the steps of a ring of all servers take a good part of @time: estimates lack them. */
+static bool search_waits(const struct to_plan *plan, double time)
+{
+	double steps = 2.0 * (plan->cluster->n_servers - 1) * plan->latency.step;
+
+	return plan->demand->n_groups && steps > time * SEARCH_LATENCY;
+}
+
+/* Is @found[@i] the best estimate of its family? */
+static bool search_first(const struct to_topology *found, unsigned int i)
+{
+	for (unsigned int k = 0; k < i; k++)
+		if (!strcmp(found[k].family, found[i].family))
+			return false;
+	return true;
+}
+
 /*
  * Estimates say which topologies are good, their tables which is best. What no
- * routes can make the best needs none.
+ * routes can make the best needs none. Where there is no time for all, but latency counts,
+ * the tables of the first of each family say.
  */
 static int search_choose(struct to_plan *plan, const struct to_topology *found,
 			  unsigned int n_found, bool rings, unsigned int effort,
@@ -145,13 +164,18 @@ static int search_choose(struct to_plan *plan, const struct to_topology *found,
 	double trials = floor(to_effort_steps(SEARCH_TRIALS, effort) / (n * links));
 	struct rating *ratings = calloc(n_found, sizeof(*ratings));
 	double least = INFINITY;
+	const bool waits = !rings && search_waits(plan, found[0].time);
 	unsigned int n_good = 0, i;
+	bool firsts = false;
 	int ret = ratings ? 0 : -ENOMEM;
 
 	/* those with cuts are last */
 	while (n_good < n_found && found[n_good].cuts == found[0].cuts)
 		n_good++;
-	if (trials < 2 || n_good == 1)
+	firsts = waits && trials < 2 && n_good > 1;
+	if (firsts)
+		trials = n_good;
+	else if (trials < 2 || n_good == 1)
 		trials = 0;
 	else if (trials > n_good)
 		trials = n_good;
@@ -162,7 +186,7 @@ static int search_choose(struct to_plan *plan, const struct to_topology *found,
 		if (!trials)
 			continue;
 		ratings[i].time = INFINITY;
-		if (bound > least * SEARCH_EQUAL)
+		if (bound > least * SEARCH_EQUAL || (firsts && !search_first(found, i)))
 			continue;
 		ret = search_trial(plan, &found[i], rings, effort, &ratings[i], err);
 		least = fmin(least, ratings[i].time);
@@ -217,7 +241,7 @@ int to_search_plan(struct to_plan *plan, const struct to_search *search,
 		search_progress(search, SEARCH_CHOSEN);
 		ret = to_search_complete(plan, &t->layout, search, figures, err);
 		if (!ret)
-			c->comm_time = figures->comm_time;
+			c->comm_time = to_predict_time(figures);
 		break;
 	}
 	for (i = 0; i < (unsigned int)n_found; i++)

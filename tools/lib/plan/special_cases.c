@@ -206,7 +206,7 @@ static void special_cases_take(struct to_plan *plan, struct to_plan *better,
 /* Is @time worth another plan than that of @figures? */
 static bool special_cases_gain(double time, const struct to_figures *figures)
 {
-	return time < figures->comm_time * SPECIAL_CASES_GAIN;
+	return time < to_predict_time(figures) * SPECIAL_CASES_GAIN;
 }
 
 /* What @easier found, in @special, as a plan for @degree ports. Return: whether it is better. */
@@ -221,7 +221,7 @@ static int special_cases_convert(struct to_plan *plan, unsigned int degree,
 
 	if (!ret)
 		ret = to_search_complete(other, &layout, easier, &now, err);
-	if (!ret && special_cases_gain(now.comm_time, figures)) {
+	if (!ret && special_cases_gain(to_predict_time(&now), figures)) {
 		special_cases_take(plan, other, special);
 		*figures = now;
 		ret = 1;
@@ -256,7 +256,7 @@ static int special_cases_one(struct to_plan *plan, const struct to_search *asked
 		ret = to_special_cases_try(special, &easier, &now, &ignored);
 	if (ret && ret != -ENOMEM) {
 		ret = 0;	/* it cannot be planned so */
-	} else if (!ret && special_cases_gain(now.comm_time / may_gain, figures)) {
+	} else if (!ret && special_cases_gain(to_predict_time(&now) / may_gain, figures)) {
 		ret = 1;
 		if (!same) {
 			ret = special_cases_convert(plan, asked->degree, &easier, special,
