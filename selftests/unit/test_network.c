@@ -236,6 +236,109 @@ static void servers_relay(void **state)
 	     SIZE / CAPACITY + 4 * LINK + delays.step);
 }
 
+/* Some links of a word's network, or random ones. */
+static struct to_network *cut(const char *word, uint64_t *random)
+{
+	struct to_network *all = word ? named(word, 16, 4) : NULL;
+	const uint32_t servers = all ? 16 : 6, vertices = all ? all->n_vertices : 12;
+	struct to_network *w = to_network_new(servers, vertices - servers);
+
+	assert_non_null(w);
+	for (uint32_t i = 0; all && i < all->n_links; i++) {
+		const struct to_network_link *link = &all->links[i];
+
+		/* servers keep theirs; a switch may lose one, or have a slower one */
+		if (link->from >= servers && link->to >= servers && !to_random_below(random, 20))
+			continue;
+		to_network_add(w, link->from, link->to,
+			       link->capacity / (1 + !to_random_below(random, 20)), LINK);
+	}
+	for (uint32_t x = 1; !all && x < vertices; x++) {
+		to_network_join(w, x, to_random_below(random, x), CAPACITY, LINK);
+		to_network_join(w, x, to_random_below(random, x), CAPACITY, LINK);
+	}
+	assert_int_equal(to_network_finish(w), 0);
+	to_network_free(all);
+	return w;
+}
+
+/* Time, bytes and busy time per link are those without links that are alike. */
+static void compare_alike(struct to_network *w, struct to_taskgraph *g)
+{
+	const struct to_shortest_options options = { TO_SPREAD_SPRAY, TO_ALGORITHM_RING, 1, delays };
+	const uint32_t n = w->n_links;
+	struct to_error err = { "" };
+	struct to_router *router = to_router_shortest(w, &options, &err);
+	struct to_simulator *s;
+	const struct to_simulation *r;
+	double time, *kept = calloc(2 * (size_t)n, sizeof(*kept));
+
+	assert_true(router && router->alike && kept);
+	s = to_simulator_on(router, &err);
+	assert_non_null(s);
+	r = to_simulate(s, g, TO_SIMULATE_TRANSFERS, &err);
+	assert_non_null(r);
+	time = r->time;
+	memcpy(kept, r->link_bytes, n * sizeof(*kept));
+	memcpy(kept + n, r->link_busy, n * sizeof(*kept));
+	to_simulator_free(s);
+	free(router->alike);
+	router->alike = NULL;
+	s = to_simulator_on(router, &err);
+	assert_non_null(s);
+	r = to_simulate(s, g, TO_SIMULATE_TRANSFERS, &err);
+	assert_non_null(r);
+	same(time, r->time);
+	for (uint32_t i = 0; i < n; i++) {
+		same(kept[i], r->link_bytes[i]);
+		same(kept[n + i], r->link_busy[i]);
+	}
+	free(kept);
+	to_simulator_free(s);
+	to_router_free(router);
+}
+
+static void alike_links_carry_the_same(void **state)
+{
+	static const char *const words[] = { "fat-tree:4", "rail:4,pod=4", NULL };
+	struct to_error err = { "" };
+	uint64_t random = 5;
+	struct to_taskgraph g;
+
+	(void)state;
+	for (unsigned int round = 0; round < 60; round++) {
+		struct to_network *w = cut(words[round % 3], &random);
+		const uint32_t n = w->n_servers;
+
+		to_taskgraph_init(&g, n);
+		for (unsigned int i = 0; i < 30; i++) {
+			const uint32_t src = to_random_below(&random, n);
+
+			to_taskgraph_transfer(&g, src, (src + 1 + to_random_below(&random, n - 1)) % n,
+					      SIZE + to_random_below(&random, 1000000000));
+		}
+		assert_int_equal(to_taskgraph_finish(&g, &err), 0);
+		compare_alike(w, &g);
+		to_taskgraph_free(&g);
+	}
+}
+
+/* Both links of a ToR switch to the aggregation, all four of a pod to the core, and back. */
+static void uplinks_are_alike(void **state)
+{
+	const struct to_shortest_options options = { .spread = TO_SPREAD_SPRAY };
+	struct to_error err = { "" };
+	struct to_router *router = to_router_shortest(named("fat-tree:4", 16, 4), &options, &err);
+	unsigned int n = 0;
+
+	(void)state;
+	assert_non_null(router);
+	for (uint32_t i = 0; i < router->network->n_links; i++)
+		n += router->alike[i] == i;
+	assert_int_equal(n, 2 * (16 + 8 + 4));
+	to_router_free(router);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +349,8 @@ int main(void)
 		cmocka_unit_test(halving_goes_out_and_back),
 		cmocka_unit_test(hashes_collide),
 		cmocka_unit_test(servers_relay),
+		cmocka_unit_test(alike_links_carry_the_same),
+		cmocka_unit_test(uplinks_are_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,6 +303,16 @@ int to_flows_set_rates(struct to_flows *f, double now)
 	return 0;
 }
 
+void to_flows_finish(struct to_flows *f)
+{
+	const uint32_t *alike = f->router->alike;
+
+	for (uint32_t i = 0; alike && i < f->router->network->n_links; i++) {
+		f->link_bytes[i] = f->link_bytes[alike[i]];
+		f->link_busy[i] = f->link_busy[alike[i]];
+	}
+}
+
 /* Ends of any number of parts are others. */
 static void flows_order(struct to_flows *f)
 {

@@ -93,6 +93,9 @@ const struct to_part *to_flows_sent(struct to_flows *f, double now, double *late
 /** to_flows_set_rates() - after parts came and went; 0 or -ENOMEM */
 int to_flows_set_rates(struct to_flows *f, double now);
 
+/** to_flows_finish() - after the last part: count links that are alike as the one of them */
+void to_flows_finish(struct to_flows *f);
+
 /** to_flows_change() - at to_flows.change; returns as to_flows_send() */
 int to_flows_change(struct to_flows *f, struct to_error *err);
 

@@ -35,12 +35,15 @@ struct to_router_ops {
 /**
  * struct to_router - which links bytes take on @network, which is owned
  * @optical: how its links change, NULL where they stay; see simulate/optical.h
+ * @alike: per link, one that has the same capacity and carries the same bytes, whatever is
+ *	sent; itself for one link of such a set. NULL where nobody has looked
  */
 struct to_router {
 	const struct to_router_ops *ops;
 	struct to_network *network;
 	struct to_delays delays;
 	struct to_optical *optical;
+	uint32_t *alike;
 };
 
 /**
@@ -80,7 +83,8 @@ struct to_shortest_options {
  * to_router_shortest() - along paths of the fewest links of @network
  * @network: taken over, also on failure; its links have their latencies
  *
- * Servers between the ends of a path relay.
+ * Servers between the ends of a path relay. Where bytes are sprayed, links that carry the
+ * same are alike: in a fat-tree all uplinks of a ToR switch, and all of a pod.
  *
  * Return: NULL with @err set when out of memory.
  */

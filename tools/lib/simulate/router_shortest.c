@@ -2,11 +2,15 @@
 /* Paths of the fewest links: ECMP by hash, or sprayed. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "simulate/router.h"
+
+/* Sums of what links carry that differ by this fraction are those of the same bytes. */
+#define SHORTEST_SAME 1e-12
 
 const char *const to_spread_names[] = { "hash", "spray", NULL };
 
@@ -164,6 +168,115 @@ static int shortest_allreduce(struct to_router *router, const uint32_t *members,
 	return ret;
 }
 
+/*
+ * struct shortest_mark - what @link carries when each server sends each other a random
+ *	number of bytes, twice
+ *
+ * Links that carry the same for every pair have equal sums; others do not, but by chance
+ * (Freivalds, "Probabilistic machines can use less running time", 1977).
+ */
+struct shortest_mark {
+	double sum[2];
+	uint32_t link;
+};
+
+static bool shortest_same(double a, double b)
+{
+	return fabs(a - b) <= SHORTEST_SAME * fmax(a, b);
+}
+
+static int shortest_compare_marks(const void *a, const void *b)
+{
+	const struct shortest_mark *x = a, *y = b;
+
+	if (x->sum[0] != y->sum[0])
+		return x->sum[0] < y->sum[0] ? -1 : 1;
+	return (x->link > y->link) - (x->link < y->link);
+}
+
+/* Vertices with a path to where @distance leads, the farthest first; returns how many. */
+static uint32_t shortest_order(struct shortest *s, const uint16_t *distance, uint32_t *first)
+{
+	const uint32_t n = s->router.network->n_vertices;
+	uint32_t at = 0;
+
+	memset(first, 0, ((size_t)n + 1) * sizeof(*first));
+	for (uint32_t x = 0; x < n; x++)
+		if (distance[x] != TO_DISTANCE_NONE)
+			first[distance[x]]++;
+	for (uint32_t d = n + 1; d-- > 0;) {
+		at += first[d];
+		first[d] = at - first[d];
+	}
+	for (uint32_t x = 0; x < n; x++)
+		if (distance[x] != TO_DISTANCE_NONE)
+			s->queue[first[distance[x]]++] = x;
+	return at;
+}
+
+/* Add to @marks what all servers send to @dst; @first, @flow: scratch. */
+static void shortest_mark(struct shortest *s, uint32_t dst, uint32_t *first, double *flow,
+			  struct shortest_mark *marks, uint64_t *random)
+{
+	const struct to_network *w = s->router.network;
+	const uint16_t *distance = s->distance + (size_t)dst * w->n_vertices;
+	const uint32_t n = shortest_order(s, distance, first);
+
+	memset(flow, 0, 2 * (size_t)w->n_vertices * sizeof(*flow));
+	for (uint32_t x = 0; x < 2 * w->n_servers; x++)
+		flow[x] = 1 + ldexp(to_random_next(random) >> 11, -53);
+	for (uint32_t at = 0; at < n && s->queue[at] != dst; at++) {
+		const uint32_t x = s->queue[at];
+		uint32_t i, ways = 0;
+
+		for (i = w->out[x]; i < w->out[x + 1]; i++)
+			ways += distance[w->links[i].to] + 1 == distance[x];
+		for (i = w->out[x]; i < w->out[x + 1]; i++) {
+			const uint32_t to = w->links[i].to;
+
+			for (unsigned int k = 0; distance[to] + 1 == distance[x] && k < 2; k++) {
+				marks[i].sum[k] += flow[2 * x + k] / ways;
+				flow[2 * to + k] += flow[2 * x + k] / ways;
+			}
+		}
+	}
+}
+
+/* Find the links that are alike; 0 or -ENOMEM. */
+static int shortest_fold(struct shortest *s)
+{
+	const struct to_network *w = s->router.network;
+	struct shortest_mark *marks = calloc(w->n_links + 1, sizeof(*marks));
+	uint32_t *first = calloc((size_t)w->n_vertices + 1, sizeof(*first));
+	double *flow = calloc(2 * (size_t)w->n_vertices + 1, sizeof(*flow));
+	uint32_t *alike = calloc(w->n_links + 1, sizeof(*alike));
+	uint64_t random = 1;
+	uint32_t i, k;
+
+	s->router.alike = alike;
+	for (i = 0; marks && i < w->n_links; i++)
+		marks[i].link = i;
+	for (uint32_t dst = 0; marks && first && flow && dst < w->n_servers; dst++)
+		shortest_mark(s, dst, first, flow, marks, &random);
+	if (marks)
+		qsort(marks, w->n_links, sizeof(*marks), shortest_compare_marks);
+	for (i = 0; marks && alike && i < w->n_links; i++) {
+		const uint32_t link = marks[i].link;
+
+		alike[link] = link;
+		for (k = i; k && shortest_same(marks[k - 1].sum[0], marks[i].sum[0]); k--)
+			if (shortest_same(marks[k - 1].sum[1], marks[i].sum[1]) &&
+			    w->links[marks[k - 1].link].capacity == w->links[link].capacity) {
+				alike[link] = alike[marks[k - 1].link];
+				break;
+			}
+	}
+	free(marks);
+	free(first);
+	free(flow);
+	return marks && first && flow && alike ? 0 : -ENOMEM;
+}
+
 static void shortest_free(struct to_router *router)
 {
 	struct shortest *s = (struct shortest *)router;
@@ -195,7 +308,7 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 		to_network_free(w);
 		goto no_memory;
 	}
-	s->router = (struct to_router){ &shortest_ops, w, options->delays, NULL };
+	s->router = (struct to_router){ &shortest_ops, w, options->delays, NULL, NULL };
 	s->options = *options;
 	s->n_servers = w->n_servers;
 	s->next = calloc(w->n_servers, sizeof(*s->next));
@@ -206,7 +319,8 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 	s->flow = calloc(w->n_vertices, sizeof(*s->flow));
 	s->latency = calloc(w->n_vertices, sizeof(*s->latency));
 	s->queue = calloc(w->n_vertices, sizeof(*s->queue));
-	if (s->next && s->known && s->distance && s->flow && s->latency && s->queue)
+	if (s->next && s->known && s->distance && s->flow && s->latency && s->queue &&
+	    (options->spread != TO_SPREAD_SPRAY || !shortest_fold(s)))
 		return &s->router;
 	to_router_free(&s->router);
 no_memory:
@@ -219,6 +333,8 @@ int to_router_shortest_again(struct to_router *router)
 	struct shortest *s = (struct shortest *)router;
 
 	free(s->distance);
+	free(router->alike);
+	router->alike = NULL;
 	s->distance = to_network_distances(router->network);
 	memset(s->known, 0, s->n_servers * sizeof(*s->known));
 	return s->distance ? 0 : -ENOMEM;

@@ -444,6 +444,7 @@ const struct to_simulation *to_simulate(struct to_simulator *s, const struct to_
 	if (simulate_find_groups(s, err) || (s->router->optical && simulate_first_links(s, err)) ||
 	    simulate_run(s, err))
 		return NULL;
+	to_flows_finish(&s->flows);
 	s->result.n_changes = s->flows.n_changes;
 	simulate_trace(s);
 	return &s->result;

@@ -83,6 +83,7 @@ static int stream_add(struct to_streams *s, double size, double latency, int ret
 		      struct to_error *err)
 {
 	uint32_t n_links = s->router->network->n_links, a;
+	const uint32_t *alike = s->router->alike;
 	struct to_stream *stream;
 	double most = 0;
 
@@ -98,7 +99,7 @@ static int stream_add(struct to_streams *s, double size, double latency, int ret
 	*stream = (struct to_stream){ .first = s->n_shares, .size = size ? size : most,
 				      .latency = latency, .flow = UINT32_MAX };
 	for (a = 0; a < n_links; a++) {
-		if (s->load[a] > STREAM_SHARE_MIN * most)
+		if (s->load[a] > STREAM_SHARE_MIN * most && (!alike || alike[a] == a))
 			s->shares[stream->first + stream->n++] = (struct to_share){
 				a, s->load[a] / stream->size };
 		s->load[a] = 0;

@@ -9,7 +9,8 @@
 
 /**
  * struct to_stream - a flow to be
- * @first, @n: its shares: to_streams.shares[first] up to shares[first + n - 1]
+ * @first, @n: its shares: to_streams.shares[first] up to shares[first + n - 1]; of links
+ *	that are alike one
  * @size: bytes of the flow: of a set of transfers their mean, so that a set
  *	counts as so many flows as it has transfers; of an AllReduce those on its
  *	busiest arc, for one byte of the buffer
