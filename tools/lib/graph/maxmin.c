@@ -14,45 +14,59 @@ int to_maxmin_init(struct to_maxmin *m, const double *capacity, uint32_t n_arcs)
 	memset(m, 0, sizeof(*m));
 	m->n_arcs = n_arcs;
 	m->capacity = capacity;
-	m->arcs = calloc(n_arcs + 1, sizeof(*m->arcs));
-	m->touched = calloc(2 * (size_t)n_arcs + 1, sizeof(*m->touched));
-	if (!m->arcs || !m->touched) {
+	m->arcs = calloc((size_t)n_arcs + 1, sizeof(*m->arcs));
+	m->kept = calloc((TO_MAXMIN_KEPT + 1) * (size_t)n_arcs + 1, sizeof(*m->kept));
+	m->order = calloc(2 * (size_t)n_arcs + 1, sizeof(*m->order));
+	m->heap = calloc((size_t)n_arcs + 1, sizeof(*m->heap));
+	if (!m->arcs || !m->kept || !m->order || !m->heap) {
 		to_maxmin_free(m);
 		return -ENOMEM;
 	}
-	m->heap = m->touched + n_arcs;
+	m->now = m->kept + TO_MAXMIN_KEPT * (size_t)n_arcs;
+	m->changed = m->order + n_arcs;
 	to_maxmin_clear(m);
 	return 0;
 }
 
 void to_maxmin_free(struct to_maxmin *m)
 {
+	for (uint32_t a = 0; m->arcs && a < m->n_arcs; a++) {
+		free(m->arcs[a].loads);
+		free(m->arcs[a].crossing);
+	}
 	free(m->arcs);
-	free(m->touched);
-	free(m->flows);
-	free(m->changed);
+	free(m->kept);
 	free(m->order);
+	free(m->heap);
+	free(m->flows);
 	free(m->added);
-	free(m->removed);
 	free(m->unused);
-	free(m->open);
-	free(m->crossing);
+	free(m->moved);
 	memset(m, 0, sizeof(*m));
 }
 
 void to_maxmin_clear(struct to_maxmin *m)
 {
-	memset(m->arcs, 0, m->n_arcs * sizeof(*m->arcs));
-	m->n_flows = m->n_changed = m->n_order = m->n_added = m->n_removed = m->n_unused = 0;
+	for (uint32_t a = 0; a < m->n_arcs; a++) {
+		struct to_maxmin_arc *arc = &m->arcs[a];
+
+		arc->settled = false;
+		arc->rate = 0;
+		arc->n = arc->n_loads = arc->n_crossing = 0;
+		m->kept[a] = (struct to_maxmin_left){ 0 };
+	}
+	m->arcs[m->n_arcs].rate = INFINITY;
+	m->n_flows = m->n_changed = m->n_moved = m->n_order = m->n_added = m->n_unused = 0;
+	m->kept_at[0] = 0;
+	m->n_kept = 1;
 	m->level = INFINITY;
 }
 
 /* Room for one flow more, in all arrays that have an entry for each. */
 static int maxmin_grow(struct to_maxmin *m)
 {
-	uint32_t **const arrays[] = { &m->changed, &m->order, &m->added, &m->removed, &m->unused,
-				      &m->open };
 	const size_t max = 2 * (size_t)m->max_flows + 64;
+	struct to_maxmin_move *moved;
 	struct to_flow *flows;
 	uint32_t *grown;
 
@@ -62,19 +76,53 @@ static int maxmin_grow(struct to_maxmin *m)
 	if (!flows)
 		return -ENOMEM;
 	m->flows = flows;
-	for (unsigned int i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
-		grown = realloc(*arrays[i], max * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		*arrays[i] = grown;
-	}
+	moved = realloc(m->moved, max * sizeof(*moved));
+	if (!moved)
+		return -ENOMEM;
+	m->moved = moved;
+	grown = realloc(m->added, max * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	m->added = grown;
+	grown = realloc(m->unused, max * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	m->unused = grown;
 	m->max_flows = max;
 	return 0;
 }
 
+/* Let the flow cross the arc of @share, or be the last to know that it does no more. */
+static int maxmin_cross(struct to_maxmin *m, uint32_t flow, uint32_t share)
+{
+	struct to_share *s = &m->shares[m->flows[flow].first + share];
+	struct to_maxmin_arc *arc = &m->arcs[s->arc];
+	struct to_maxmin_crossing *grown;
+
+	if (arc->n_crossing == arc->max_crossing) {
+		grown = realloc(arc->crossing, (2 * (size_t)arc->max_crossing + 8) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		arc->crossing = grown;
+		arc->max_crossing = 2 * arc->max_crossing + 8;
+	}
+	s->place = arc->n_crossing;
+	arc->crossing[arc->n_crossing++] = (struct to_maxmin_crossing){ flow, share };
+	return 0;
+}
+
+static void maxmin_uncross(struct to_maxmin *m, const struct to_share *s)
+{
+	struct to_maxmin_arc *arc = &m->arcs[s->arc];
+	const struct to_maxmin_crossing last = arc->crossing[--arc->n_crossing];
+
+	arc->crossing[s->place] = last;
+	m->shares[m->flows[last.flow].first + last.share].place = s->place;
+}
+
 uint32_t to_maxmin_add(struct to_maxmin *m, size_t first, uint32_t n)
 {
-	uint32_t index = m->n_flows, i;
+	uint32_t index = m->n_flows;
 
 	if (m->n_unused)
 		index = m->unused[--m->n_unused];
@@ -82,82 +130,40 @@ uint32_t to_maxmin_add(struct to_maxmin *m, size_t first, uint32_t n)
 		return UINT32_MAX;
 	else
 		m->n_flows++;
-	m->flows[index] = (struct to_flow){ .first = first, .n = n, .rate = n ? 0 : INFINITY };
-	for (i = 0; i < n; i++) {
-		const uint32_t a = m->shares[first + i].arc;
-
-		if (!m->arcs[a].n++)
-			m->arcs[a].left = m->capacity[a];
-	}
-	to_maxmin_join(m, index);
-	return index;
+	m->flows[index] = (struct to_flow){ .first = first, .n = n,
+					    .arc = n ? TO_MAXMIN_NONE : m->n_arcs };
+	for (uint32_t i = 0; i < n; i++)
+		if (maxmin_cross(m, index, i))
+			return UINT32_MAX;
+	return to_maxmin_join(m, index) ? UINT32_MAX : index;
 }
 
-void to_maxmin_join(struct to_maxmin *m, uint32_t index)
+/* Flows of @flow that come or go, where it is not settled. */
+static void maxmin_count(struct to_maxmin *m, const struct to_flow *flow, int flows, int weight)
 {
-	struct to_flow *flow = &m->flows[index];
+	for (unsigned int k = 0; k < m->n_kept; k++) {
+		struct to_maxmin_left *kept = m->kept + k * (size_t)m->n_arcs;
 
-	flow->weight++;
-	for (uint32_t i = 0; i < flow->n; i++) {
-		const struct to_share *share = &m->shares[flow->first + i];
-		struct to_maxmin_arc *arc = &m->arcs[share->arc];
+		for (uint32_t i = 0; i < flow->n; i++) {
+			const struct to_share *share = &m->shares[flow->first + i];
+			struct to_maxmin_left *left = &kept[share->arc];
 
-		arc->left -= flow->rate * share->bytes;
-		arc->bytes += share->bytes;
-	}
-	if (flow->n && !flow->came)
-		m->added[m->n_added++] = index;
-	flow->came = true;
-}
-
-void to_maxmin_remove(struct to_maxmin *m, uint32_t index)
-{
-	struct to_flow *flow = &m->flows[index];
-
-	flow->weight--;
-	for (uint32_t i = 0; i < flow->n; i++) {
-		const struct to_share *share = &m->shares[flow->first + i];
-		struct to_maxmin_arc *arc = &m->arcs[share->arc];
-
-		arc->left += flow->rate * share->bytes;
-		arc->bytes -= share->bytes;
-		/* whatever rounding left of it */
-		if (!flow->weight && !--arc->n)
-			arc->bytes = 0;
-	}
-	if (flow->rate < m->level)
-		m->level = flow->rate;
-	if (!flow->weight)
-		m->removed[m->n_removed++] = index;
-}
-
-/* The rate that an arc of a new flow might be full at, if all on it were as fast. */
-static double maxmin_least(const struct to_maxmin *m)
-{
-	double level = m->level;
-
-	for (uint32_t i = 0; i < m->n_added; i++) {
-		const struct to_flow *flow = &m->flows[m->added[i]];
-
-		for (uint32_t k = 0; flow->weight && k < flow->n; k++) {
-			const uint32_t a = m->shares[flow->first + k].arc;
-
-			if (m->capacity[a] < level * m->arcs[a].bytes)
-				level = m->capacity[a] / m->arcs[a].bytes;
+			left->growing += flows;
+			/* whatever rounding left of it */
+			left->growth = left->growing ? left->growth + weight * share->bytes : 0;
 		}
 	}
-	return level * (1 - MAXMIN_SAME);
 }
 
-/* Flows of the order that are slower than @level. */
-static uint32_t maxmin_slower(const struct to_maxmin *m, double level)
+/* Where the load of @a is among those of @arc, or would be. */
+static uint32_t maxmin_find(const struct to_maxmin_arc *arc, uint32_t a)
 {
-	uint32_t low = 0, high = m->n_order;
+	uint32_t low = 0, high = arc->n_loads;
 
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
 
-		if (m->flows[m->order[mid]].rate < level)
+		if (arc->loads[mid].arc < a)
 			low = mid + 1;
 		else
 			high = mid;
@@ -165,168 +171,240 @@ static uint32_t maxmin_slower(const struct to_maxmin *m, double level)
 	return low;
 }
 
-/* The rate of @index will grow from 0. Returns how many shares it has. */
-static uint32_t maxmin_open(struct to_maxmin *m, uint32_t index, bool afresh, uint32_t *n_touched)
+/* The load of @a for which @arc has none, at @at. */
+static int maxmin_insert(struct to_maxmin_arc *arc, uint32_t at, uint32_t a)
 {
-	struct to_flow *flow = &m->flows[index];
+	struct to_maxmin_load *grown;
 
-	for (uint32_t i = 0; i < flow->n; i++) {
-		const struct to_share *share = &m->shares[flow->first + i];
-		struct to_maxmin_arc *arc = &m->arcs[share->arc];
-
-		if (!arc->touched) {
-			m->touched[(*n_touched)++] = share->arc;
-			arc->touched = true;
-			arc->growth = 0;
-			arc->growing = 0;
-			/* what rounding has done to it */
-			if (afresh)
-				arc->left = m->capacity[share->arc];
-		}
-		if (!afresh)
-			arc->left += flow->weight * flow->rate * share->bytes;
-		arc->growth += flow->weight * share->bytes;
-		arc->growing++;
+	if (arc->n_loads == arc->max_loads) {
+		grown = realloc(arc->loads, (2 * (size_t)arc->max_loads + 8) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		arc->loads = grown;
+		arc->max_loads = 2 * arc->max_loads + 8;
 	}
-	flow->before = flow->rate;
-	flow->rate = -1;
-	return flow->n;
+	memmove(&arc->loads[at + 1], &arc->loads[at], (arc->n_loads - at) * sizeof(*arc->loads));
+	arc->loads[at] = (struct to_maxmin_load){ .arc = a };
+	arc->n_loads++;
+	return 0;
 }
 
-/* The open flows of each touched arc. */
-static int maxmin_index(struct to_maxmin *m, uint32_t n_open, uint32_t n_touched, size_t n_shares)
+/* Flows of @flow come to its bottleneck, or go from it. */
+static int maxmin_load(struct to_maxmin *m, const struct to_flow *flow, int flows, int weight)
 {
-	uint32_t at = 0, i, k;
+	struct to_maxmin_arc *arc = &m->arcs[flow->arc];
 
-	if (n_shares > m->max_crossing) {
-		free(m->crossing);
-		m->max_crossing = n_shares + n_shares / 2;
-		m->crossing = calloc(m->max_crossing, sizeof(*m->crossing));
-		if (!m->crossing) {
-			m->max_crossing = 0;
+	arc->n += flows;
+	for (uint32_t i = 0; i < flow->n; i++) {
+		const struct to_share *share = &m->shares[flow->first + i];
+		const uint32_t at = maxmin_find(arc, share->arc);
+		struct to_maxmin_load *load;
+
+		if ((at == arc->n_loads || arc->loads[at].arc != share->arc) &&
+		    maxmin_insert(arc, at, share->arc))
 			return -ENOMEM;
-		}
-	}
-	for (i = 0; i < n_touched; i++) {
-		struct to_maxmin_arc *arc = &m->arcs[m->touched[i]];
-
-		arc->touched = false;
-		arc->first = at;
-		at += arc->growing;
-		arc->growing = 0;
-	}
-	for (i = 0; i < n_open; i++) {
-		const struct to_flow *flow = &m->flows[m->open[i]];
-
-		for (k = 0; k < flow->n; k++) {
-			struct to_maxmin_arc *arc = &m->arcs[m->shares[flow->first + k].arc];
-
-			m->crossing[arc->first + arc->growing++] = m->open[i];
-		}
+		load = &arc->loads[at];
+		load->n += flows;
+		load->bytes += weight * share->bytes;
+		if (load->n)
+			continue;
+		arc->n_loads--;
+		memmove(load, load + 1, (arc->n_loads - at) * sizeof(*load));
 	}
 	return 0;
 }
 
-/* At which rate of its growing flows the arc is full. */
-static double maxmin_level(const struct to_maxmin_arc *arc)
+int to_maxmin_join(struct to_maxmin *m, uint32_t index)
 {
-	return arc->left > 0 ? arc->left / arc->growth : 0;
+	struct to_flow *flow = &m->flows[index];
+
+	maxmin_count(m, flow, !flow->weight, 1);
+	flow->weight++;
+	if (!flow->n)
+		return 0;
+	if (!flow->came)
+		m->added[m->n_added++] = index;
+	flow->came = true;
+	return flow->arc == TO_MAXMIN_NONE ? 0 : maxmin_load(m, flow, 0, 1);
+}
+
+void to_maxmin_remove(struct to_maxmin *m, uint32_t index)
+{
+	struct to_flow *flow = &m->flows[index];
+	const int last = flow->weight == 1;
+
+	maxmin_count(m, flow, -last, -1);
+	if (flow->arc < m->n_arcs) {
+		m->level = fmin(m->level, m->arcs[flow->arc].rate);
+		/* less never needs memory */
+		(void)maxmin_load(m, flow, -last, -1);
+	}
+	flow->weight--;
+	if (!last)
+		return;
+	for (uint32_t i = 0; i < flow->n; i++)
+		maxmin_uncross(m, &m->shares[flow->first + i]);
+	/* those that have come are unused once they are no more among them */
+	if (!flow->came)
+		m->unused[m->n_unused++] = index;
+}
+
+/*
+ * The rate that an arc of a new flow might be full at, if all on it were as fast; forget
+ * which are new.
+ */
+static double maxmin_least(struct to_maxmin *m)
+{
+	double level = m->level;
+
+	for (uint32_t i = 0; i < m->n_added; i++) {
+		struct to_flow *flow = &m->flows[m->added[i]];
+
+		flow->came = false;
+		if (!flow->weight)
+			m->unused[m->n_unused++] = m->added[i];
+		for (uint32_t k = 0; flow->weight && k < flow->n; k++) {
+			const uint32_t a = m->shares[flow->first + k].arc;
+
+			if (m->capacity[a] < level * m->kept[a].growth)
+				level = m->capacity[a] / m->kept[a].growth;
+		}
+	}
+	m->n_added = 0;
+	m->level = INFINITY;
+	return level * (1 - MAXMIN_SAME);
 }
 
 /* Move the arc at @at of the heap down to where it belongs, by its level. */
 static void maxmin_sift(struct to_maxmin *m, uint32_t at)
 {
-	uint32_t *heap = m->heap, arc = heap[at], child;
+	struct to_maxmin_full *heap = m->heap;
+	const struct to_maxmin_full arc = heap[at];
+	uint32_t child;
 
 	for (; (child = 2 * at + 1) < m->n_heap; at = child) {
-		if (child + 1 < m->n_heap &&
-		    m->arcs[heap[child + 1]].level < m->arcs[heap[child]].level)
-			child++;
-		if (m->arcs[heap[child]].level >= m->arcs[arc].level)
+		child += child + 1 < m->n_heap && heap[child + 1].level < heap[child].level;
+		if (heap[child].level >= arc.level)
 			break;
 		heap[at] = heap[child];
 	}
 	heap[at] = arc;
 }
 
-static void maxmin_settle(struct to_maxmin *m, uint32_t index, double rate)
+/* At which rate of its growing flows the arc is full. */
+static double maxmin_level(const struct to_maxmin_left *now)
 {
-	struct to_flow *flow = &m->flows[index];
-
-	flow->rate = rate;
-	for (uint32_t i = 0; i < flow->n; i++) {
-		const struct to_share *share = &m->shares[flow->first + i];
-		struct to_maxmin_arc *arc = &m->arcs[share->arc];
-
-		arc->left -= flow->weight * rate * share->bytes;
-		arc->growth -= flow->weight * share->bytes;
-		arc->growing--;
-	}
-	m->order[m->n_order++] = index;
-	if (rate != flow->before)
-		m->changed[m->n_changed++] = index;
+	return now->left > 0 ? now->left / now->growth : 0;
 }
 
 /*
- * Fill the touched arcs, the next one to be full first. Levels in the heap are those of
- * before flows settled, which only raises them.
+ * Back to where filling was when no flow slower than @level was without a rate: to what is
+ * kept of it. Those that are kept lie some @stride arcs apart.
  */
-static void maxmin_fill(struct to_maxmin *m, uint32_t n_touched)
+static void maxmin_rewind(struct to_maxmin *m, double level, uint32_t stride)
 {
-	double level;
-	uint32_t i;
+	uint32_t at;
 
-	m->n_heap = n_touched;
-	for (i = 0; i < n_touched; i++) {
-		m->heap[i] = m->touched[i];
-		m->arcs[m->heap[i]].level = maxmin_level(&m->arcs[m->heap[i]]);
+	for (; m->n_kept > 1; m->n_kept--) {
+		at = m->kept_at[m->n_kept - 1];
+		if (m->arcs[m->order[at - 1]].rate < level && 2 * at >= (m->n_kept - 1) * stride)
+			break;
 	}
-	for (i = n_touched / 2; i-- > 0;)
-		maxmin_sift(m, i);
-	while (m->n_heap) {
-		struct to_maxmin_arc *arc = &m->arcs[m->heap[0]];
-
-		level = arc->growing ? maxmin_level(arc) : INFINITY;
-		if (arc->growing && level > arc->level) {
-			arc->level = level;
-			maxmin_sift(m, 0);
+	at = m->kept_at[m->n_kept - 1];
+	while (m->n_order > at)
+		m->arcs[m->order[--m->n_order]].settled = false;
+	memcpy(m->now, m->kept + (m->n_kept - 1) * (size_t)m->n_arcs, m->n_arcs * sizeof(*m->now));
+	m->n_heap = 0;
+	for (uint32_t a = 0; a < m->n_arcs; a++) {
+		if (!at)
+			m->now[a].left = m->capacity[a];
+		if (m->arcs[a].settled || !m->now[a].growing)
 			continue;
-		}
-		/* growing shrinks under way: all flows are at or behind the first */
-		for (i = arc->first, level = arc->level; arc->growing; i++)
-			if (m->flows[m->crossing[i]].rate < 0)
-				maxmin_settle(m, m->crossing[i], level);
-		m->heap[0] = m->heap[--m->n_heap];
-		maxmin_sift(m, 0);
+		m->heap[m->n_heap++] = (struct to_maxmin_full){ maxmin_level(&m->now[a]), a };
 	}
+	for (uint32_t i = m->n_heap / 2; i-- > 0;)
+		maxmin_sift(m, i);
+}
+
+/* Flows that another arc would stop later have their bottleneck at @a. */
+static int maxmin_take(struct to_maxmin *m, uint32_t a)
+{
+	struct to_maxmin_arc *arc = &m->arcs[a];
+
+	for (uint32_t i = 0; arc->n < m->now[a].growing; i++) {
+		struct to_flow *flow = &m->flows[arc->crossing[i].flow];
+		const uint32_t from = flow->arc;
+
+		if (from == a || (from != TO_MAXMIN_NONE && m->arcs[from].settled))
+			continue;
+		m->moved[m->n_moved++] = (struct to_maxmin_move){ arc->crossing[i].flow, from };
+		if (from != TO_MAXMIN_NONE)
+			(void)maxmin_load(m, flow, -1, -(int)flow->weight);
+		flow->arc = a;
+		if (maxmin_load(m, flow, 1, flow->weight))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* All flows whose bottleneck is @a go at @rate. */
+static void maxmin_settle(struct to_maxmin *m, uint32_t a, double rate)
+{
+	struct to_maxmin_arc *arc = &m->arcs[a];
+
+	for (uint32_t i = 0; i < arc->n_loads; i++) {
+		const struct to_maxmin_load *load = &arc->loads[i];
+		struct to_maxmin_left *now = &m->now[load->arc];
+
+		now->left -= rate * load->bytes;
+		now->growth -= load->bytes;
+		now->growing -= load->n;
+	}
+	arc->settled = true;
+	m->order[m->n_order++] = a;
+	if (rate != arc->rate)
+		m->changed[m->n_changed++] = a;
+	arc->rate = rate;
+}
+
+/* Keep how it is now, so that filling can go on from here. */
+static void maxmin_keep(struct to_maxmin *m)
+{
+	m->kept_at[m->n_kept] = m->n_order;
+	memcpy(m->kept + m->n_kept * (size_t)m->n_arcs, m->now, m->n_arcs * sizeof(*m->now));
+	m->n_kept++;
 }
 
 int to_maxmin_solve(struct to_maxmin *m)
 {
-	const uint32_t slower = maxmin_slower(m, maxmin_least(m));
-	uint32_t n_open = 0, n_touched = 0, i;
-	size_t n_shares = 0;
+	const uint32_t stride = m->n_order / (TO_MAXMIN_KEPT - 1) + 1;
+	double rate;
 
-	for (i = slower; i < m->n_order; i++)
-		if (m->flows[m->order[i]].weight)
-			m->open[n_open++] = m->order[i];
-	for (i = 0; i < m->n_added; i++) {
-		struct to_flow *flow = &m->flows[m->added[i]];
+	m->n_changed = m->n_moved = 0;
+	maxmin_rewind(m, maxmin_least(m), stride);
+	rate = m->n_order ? m->arcs[m->order[m->n_order - 1]].rate : 0;
+	while (m->n_heap) {
+		const uint32_t a = m->heap[0].arc;
+		const double level = m->now[a].growing ? maxmin_level(&m->now[a]) : INFINITY;
 
-		flow->came = false;
-		/* others are in the order */
-		if (flow->weight && !flow->rate)
-			m->open[n_open++] = m->added[i];
+		/* levels in the heap are those of before flows settled, which only raises them */
+		if (m->now[a].growing && level > m->heap[0].level) {
+			m->heap[0].level = level;
+			maxmin_sift(m, 0);
+			continue;
+		}
+		if (m->now[a].growing) {
+			if (maxmin_take(m, a))
+				return -ENOMEM;
+			/* nor are they slower by rounding */
+			rate = fmax(rate, m->heap[0].level);
+			maxmin_settle(m, a, rate);
+			if (m->n_kept < TO_MAXMIN_KEPT &&
+			    m->n_order >= m->kept_at[m->n_kept - 1] + stride)
+				maxmin_keep(m);
+		}
+		m->heap[0] = m->heap[--m->n_heap];
+		maxmin_sift(m, 0);
 	}
-	for (i = 0; i < n_open; i++)
-		n_shares += maxmin_open(m, m->open[i], !slower, &n_touched);
-	m->n_order = slower;
-	m->n_changed = m->n_added = 0;
-	m->level = INFINITY;
-	while (m->n_removed)
-		m->unused[m->n_unused++] = m->removed[--m->n_removed];
-	if (maxmin_index(m, n_open, n_touched, n_shares))
-		return -ENOMEM;
-	maxmin_fill(m, n_touched);
 	return 0;
 }

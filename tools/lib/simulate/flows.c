@@ -28,12 +28,15 @@ int to_flows_init(struct to_flows *f, struct to_router *router, struct to_error 
 
 	*f = (struct to_flows){ .router = router };
 	f->capacity = calloc(w->n_links + 1, sizeof(*f->capacity));
+	f->classes = calloc(w->n_links + 1, sizeof(*f->classes));
+	f->class_at = calloc(w->n_links + 1, sizeof(*f->class_at));
 	f->active = calloc(w->n_links + 1, sizeof(*f->active));
 	f->active_since = calloc(w->n_links + 1, sizeof(*f->active_since));
 	f->link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*f->link_bytes));
-	if (!f->capacity || !f->active || !f->active_since || !f->link_bytes)
+	if (!f->capacity || !f->classes || !f->class_at || !f->active || !f->active_since || !f->link_bytes)
 		return flows_no_memory(err);
 	f->link_busy = f->link_bytes + w->n_links;
+	f->n_classes = w->n_links + 1;
 	for (uint32_t i = 0; i < w->n_links; i++)
 		f->capacity[i] = w->links[i].capacity;
 	if (to_streams_init(&f->streams, router, err) ||
@@ -47,15 +50,37 @@ void to_flows_free(struct to_flows *f)
 {
 	to_streams_free(&f->streams);
 	to_maxmin_free(&f->maxmin);
+	for (uint32_t i = 0; f->classes && i < f->n_classes; i++)
+		free(f->classes[i].parts.entries);
+	free(f->classes);
+	free(f->class_at);
+	free(f->ends.entries);
 	free(f->capacity);
 	free(f->parts);
-	free(f->heap);
+	free(f->part_at);
+	free(f->list);
 	free(f->first_part);
 	free(f->active);
 	free(f->active_since);
 	free(f->link_bytes);
 	free(f->unsent);
 	free(f->pair);
+}
+
+/* No rates. */
+static void flows_clear_classes(struct to_flows *f)
+{
+	for (uint32_t i = 0; i < f->n_classes; i++) {
+		struct to_flow_class *class = &f->classes[i];
+
+		class->parts.n = 0;
+		class->served = class->since = class->rate = 0;
+		class->ends = false;
+	}
+	/* of flows that load no link */
+	f->classes[f->n_classes - 1].rate = INFINITY;
+	f->ends.n = 0;
+	to_maxmin_clear(&f->maxmin);
 }
 
 void to_flows_clear(struct to_flows *f)
@@ -65,7 +90,7 @@ void to_flows_clear(struct to_flows *f)
 
 	memset(f->link_bytes, 0, 2 * (size_t)n_links * sizeof(*f->link_bytes));
 	memset(f->active, 0, n_links * sizeof(*f->active));
-	to_maxmin_clear(&f->maxmin);
+	flows_clear_classes(f);
 	to_streams_rewind(&f->streams);
 	f->n_parts = 0;
 	f->changed = true;
@@ -104,51 +129,111 @@ static int flows_reserve_part(struct to_flows *f)
 	if (!parts)
 		return -ENOMEM;
 	f->parts = parts;
-	grown = realloc(f->heap, max * sizeof(*grown));
+	grown = realloc(f->part_at, max * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	f->heap = grown;
+	f->part_at = grown;
+	grown = realloc(f->list, max * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	f->list = grown;
 	for (; f->max_parts < max; f->max_parts++)
-		f->heap[f->max_parts] = f->max_parts;
+		f->list[f->max_parts] = f->max_parts;
 	return 0;
 }
 
-static bool flows_end_before(const struct to_flows *f, uint32_t a, uint32_t b)
+static bool flows_before(const struct to_flow_entry *a, const struct to_flow_entry *b)
 {
-	const double first = f->parts[a].end, second = f->parts[b].end;
-
-	return first < second || (first == second && a < b);
+	return a->key < b->key || (a->key == b->key && a->index < b->index);
 }
 
-/* Put @part, whose place @at of the heap is free or its own, where its end belongs. */
-static void flows_place(struct to_flows *f, uint32_t part, uint32_t at)
+/* Put @entry, for which @place of the heap is free or its own, where it belongs. */
+static void flows_place(struct to_flow_heap *heap, uint32_t *at, struct to_flow_entry entry,
+			uint32_t place)
 {
-	uint32_t *heap = f->heap, child;
+	struct to_flow_entry *e = heap->entries;
+	uint32_t child;
 
-	for (; at && flows_end_before(f, part, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-		heap[at] = heap[(at - 1) / 2];
-		f->parts[heap[at]].at = at;
+	for (; place && flows_before(&entry, &e[(place - 1) / 2]); place = (place - 1) / 2) {
+		e[place] = e[(place - 1) / 2];
+		at[e[place].index] = place;
 	}
-	for (; (child = 2 * at + 1) < f->n_parts; at = child) {
-		if (child + 1 < f->n_parts && flows_end_before(f, heap[child + 1], heap[child]))
+	for (; (child = 2 * place + 1) < heap->n; place = child) {
+		if (child + 1 < heap->n && flows_before(&e[child + 1], &e[child]))
 			child++;
-		if (!flows_end_before(f, heap[child], part))
+		if (!flows_before(&e[child], &entry))
 			break;
-		heap[at] = heap[child];
-		f->parts[heap[at]].at = at;
+		e[place] = e[child];
+		at[e[place].index] = place;
 	}
-	heap[at] = part;
-	f->parts[part].at = at;
+	e[place] = entry;
+	at[entry.index] = place;
+}
+
+static int flows_push(struct to_flow_heap *heap, uint32_t *at, double key, uint32_t index)
+{
+	const size_t max = 2 * (size_t)heap->max + 8;
+	struct to_flow_entry *grown;
+
+	if (heap->n == heap->max) {
+		grown = realloc(heap->entries, max * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		heap->entries = grown;
+		heap->max = max;
+	}
+	heap->n++;
+	flows_place(heap, at, (struct to_flow_entry){ key, index }, heap->n - 1);
+	return 0;
+}
+
+static void flows_drop(struct to_flow_heap *heap, uint32_t *at, uint32_t index)
+{
+	const struct to_flow_entry last = heap->entries[--heap->n];
+
+	if (last.index != index)
+		flows_place(heap, at, last, at[index]);
+}
+
+/* Count what each part of @class has sent until @now. */
+static void flows_serve(struct to_flow_class *class, double now)
+{
+	if (now > class->since && isfinite(class->rate))
+		class->served += class->rate * (now - class->since);
+	class->since = now;
+	/* from 0 again where nobody counts on it: sums lose digits */
+	if (!class->parts.n)
+		class->served = 0;
+}
+
+/* Its first part is another one, or its rate. */
+static int flows_end(struct to_flows *f, uint32_t index)
+{
+	struct to_flow_class *class = &f->classes[index];
+	double end;
+
+	if (!class->parts.n) {
+		if (class->ends)
+			flows_drop(&f->ends, f->class_at, index);
+		class->ends = false;
+		return 0;
+	}
+	end = class->since + fmax(class->parts.entries[0].key - class->served, 0) / class->rate;
+	if (class->ends) {
+		flows_place(&f->ends, f->class_at, (struct to_flow_entry){ end, index },
+			    f->class_at[index]);
+		return 0;
+	}
+	class->ends = true;
+	return flows_push(&f->ends, f->class_at, end, index);
 }
 
 /* The flow of @stream, with one like it more. */
 static uint32_t flows_join(struct to_flows *f, struct to_stream *stream, double now)
 {
 	f->maxmin.shares = f->streams.shares;
-	if (stream->flow != UINT32_MAX) {
-		to_maxmin_join(&f->maxmin, stream->flow);
-		return stream->flow;
-	}
+	if (stream->flow != UINT32_MAX)
+		return to_maxmin_join(&f->maxmin, stream->flow) ? UINT32_MAX : stream->flow;
 	stream->flow = to_maxmin_add(&f->maxmin, stream->first, stream->n);
 	if (stream->flow == UINT32_MAX || flows_reserve_flow(f, stream->flow))
 		return UINT32_MAX;
@@ -162,24 +247,36 @@ static uint32_t flows_join(struct to_flows *f, struct to_stream *stream, double 
 	return stream->flow;
 }
 
+/* Let @part be sent with its flow, which has a bottleneck. */
+static int flows_enter(struct to_flows *f, struct to_part *part, uint32_t arc, double now)
+{
+	struct to_flow_class *class = &f->classes[arc];
+
+	flows_serve(class, now);
+	part->class = arc;
+	return flows_push(&class->parts, f->part_at, class->served + part->left, part - f->parts);
+}
+
 /* Let @part be sent with the flow of its stream. */
 static int flows_attach(struct to_flows *f, struct to_part *part, double now)
 {
 	const uint32_t flow = flows_join(f, &f->streams.streams[part->stream], now);
-	double rate;
+	uint32_t arc;
 
 	if (flow == UINT32_MAX)
 		return -ENOMEM;
-	rate = f->maxmin.flows[flow].rate;
 	part->next = f->first_part[flow];
 	part->previous = UINT32_MAX;
-	part->since = now;
-	part->end = rate > 0 ? now + part->left / rate : INFINITY;
 	if (part->next != UINT32_MAX)
 		f->parts[part->next].previous = part - f->parts;
 	f->first_part[flow] = part - f->parts;
 	f->changed = true;
-	return 0;
+	arc = f->maxmin.flows[flow].arc;
+	if (arc == TO_MAXMIN_NONE)
+		return 0;
+	if (flows_enter(f, part, arc, now))
+		return -ENOMEM;
+	return flows_end(f, arc);
 }
 
 /* Where links change, the stream of @part on those of now, if there is one. */
@@ -210,10 +307,11 @@ int to_flows_send(struct to_flows *f, const struct to_part *sent, double now,
 
 	if (flows_reserve_part(f))
 		return flows_no_memory(err);
-	part = &f->parts[f->heap[f->n_parts]];
+	part = &f->parts[f->list[f->n_parts]];
 	*part = *sent;
 	part->left = part->size;
-	part->end = INFINITY;
+	part->class = TO_MAXMIN_NONE;
+	part->at = f->n_parts;
 	if (o && isinf(f->change))
 		f->change = fmax((floor(now / o->setting.every) + 1) * o->setting.every, now);
 	if (o)
@@ -222,14 +320,13 @@ int to_flows_send(struct to_flows *f, const struct to_part *sent, double now,
 		ret = flows_no_memory(err);
 	if (ret)
 		return ret;
-	flows_place(f, part - f->parts, f->n_parts);
 	f->n_parts++;
 	return 0;
 }
 
 double to_flows_end(const struct to_flows *f)
 {
-	return f->n_parts ? f->parts[f->heap[0]].end : INFINITY;
+	return f->ends.n ? f->ends.entries[0].key : INFINITY;
 }
 
 static void flows_count_bytes(struct to_flows *f, const struct to_stream *stream, double bytes)
@@ -255,13 +352,17 @@ static void flows_part_from(struct to_flows *f, struct to_stream *stream, double
 
 const struct to_part *to_flows_sent(struct to_flows *f, double now, double *latency)
 {
-	const uint32_t index = f->heap[0], last = f->heap[--f->n_parts];
+	struct to_flow_class *class = &f->classes[f->ends.entries[0].index];
+	const uint32_t index = class->parts.entries[0].index, last = f->list[--f->n_parts];
 	const struct to_part *part = &f->parts[index];
 	struct to_stream *stream = &f->streams.streams[part->stream];
 
-	if (f->n_parts)
-		flows_place(f, last, 0);
-	f->heap[f->n_parts] = index;
+	flows_drop(&class->parts, f->part_at, index);
+	/* which has its place in that heap */
+	(void)flows_end(f, class - f->classes);
+	f->list[part->at] = last;
+	f->parts[last].at = part->at;
+	f->list[f->n_parts] = index;
 	if (part->previous != UINT32_MAX)
 		f->parts[part->previous].next = part->next;
 	else
@@ -277,9 +378,31 @@ const struct to_part *to_flows_sent(struct to_flows *f, double now, double *late
 	return part;
 }
 
+/* Parts of @move's flow have another bottleneck. */
+static int flows_move(struct to_flows *f, const struct to_maxmin_move *move, double now)
+{
+	const uint32_t to = f->maxmin.flows[move->flow].arc;
+
+	for (uint32_t p = f->first_part[move->flow]; p != UINT32_MAX; p = f->parts[p].next) {
+		struct to_part *part = &f->parts[p];
+
+		if (move->from != TO_MAXMIN_NONE) {
+			struct to_flow_class *from = &f->classes[move->from];
+
+			flows_serve(from, now);
+			part->left = fmax(from->parts.entries[f->part_at[p]].key - from->served, 0);
+			flows_drop(&from->parts, f->part_at, p);
+		}
+		if (flows_enter(f, part, to, now))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int to_flows_set_rates(struct to_flows *f, double now)
 {
 	const struct to_maxmin *m = &f->maxmin;
+	uint32_t i;
 
 	if (!f->changed)
 		return 0;
@@ -287,19 +410,21 @@ int to_flows_set_rates(struct to_flows *f, double now)
 	f->maxmin.shares = f->streams.shares;
 	if (to_maxmin_solve(&f->maxmin))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < m->n_changed; i++) {
-		const struct to_flow *flow = &m->flows[m->changed[i]];
-		uint32_t p = f->first_part[m->changed[i]];
+	for (i = 0; i < m->n_moved; i++)
+		if (flows_move(f, &m->moved[i], now))
+			return -ENOMEM;
+	for (i = 0; i < m->n_changed; i++) {
+		struct to_flow_class *class = &f->classes[m->changed[i]];
 
-		for (; p != UINT32_MAX; p = f->parts[p].next) {
-			struct to_part *part = &f->parts[p];
-
-			part->left = fmax(part->left - flow->before * (now - part->since), 0);
-			part->since = now;
-			part->end = now + part->left / flow->rate;
-			flows_place(f, p, part->at);
-		}
+		flows_serve(class, now);
+		class->rate = m->arcs[m->changed[i]].rate;
+		if (flows_end(f, m->changed[i]))
+			return -ENOMEM;
 	}
+	for (i = 0; i < m->n_moved; i++)
+		if ((m->moved[i].from != TO_MAXMIN_NONE && flows_end(f, m->moved[i].from)) ||
+		    flows_end(f, m->flows[m->moved[i].flow].arc))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -313,28 +438,18 @@ void to_flows_finish(struct to_flows *f)
 	}
 }
 
-/* Ends of any number of parts are others. */
-static void flows_order(struct to_flows *f)
-{
-	const uint32_t n = f->n_parts;
-
-	for (f->n_parts = 0; f->n_parts < n; f->n_parts++)
-		flows_place(f, f->heap[f->n_parts], f->n_parts);
-}
-
 /* Count what is left of each part, so that links may change. */
 static void flows_settle(struct to_flows *f)
 {
 	for (uint32_t i = 0; i < f->n_parts; i++) {
-		struct to_part *part = &f->parts[f->heap[i]];
-		const struct to_stream *stream;
+		struct to_part *part = &f->parts[f->list[i]];
+		struct to_flow_class *class;
 
 		if (part->stream == TO_STREAM_NONE)
 			continue;
-		stream = &f->streams.streams[part->stream];
-		part->left -= f->maxmin.flows[stream->flow].rate * (f->change - part->since);
-		part->left = fmax(part->left, 0);
-		part->since = f->change;
+		class = &f->classes[part->class];
+		flows_serve(class, f->change);
+		part->left = fmax(class->parts.entries[f->part_at[f->list[i]]].key - class->served, 0);
 	}
 }
 
@@ -342,7 +457,7 @@ static void flows_settle(struct to_flows *f)
 static void flows_darken(struct to_flows *f)
 {
 	for (uint32_t i = 0; i < f->n_parts; i++) {
-		struct to_part *part = &f->parts[f->heap[i]];
+		struct to_part *part = &f->parts[f->list[i]];
 		struct to_stream *stream = &f->streams.streams[part->stream];
 
 		if (part->stream == TO_STREAM_NONE)
@@ -352,10 +467,9 @@ static void flows_darken(struct to_flows *f)
 			flows_part_from(f, stream, f->change);
 		part->size = part->left;
 		part->stream = TO_STREAM_NONE;
-		part->end = INFINITY;
+		part->class = TO_MAXMIN_NONE;
 	}
-	flows_order(f);
-	to_maxmin_clear(&f->maxmin);
+	flows_clear_classes(f);
 	f->dark = true;
 }
 
@@ -370,13 +484,12 @@ static int flows_light(struct to_flows *f, struct to_error *err)
 	memset(f->pair, 0xff, n * n * sizeof(*f->pair));
 	f->dark = false;
 	for (uint32_t i = 0; !ret && i < f->n_parts; i++) {
-		struct to_part *part = &f->parts[f->heap[i]];
+		struct to_part *part = &f->parts[f->list[i]];
 
 		ret = flows_find_stream(f, part, err);
 		if (!ret && part->stream != TO_STREAM_NONE && flows_attach(f, part, f->change))
 			ret = flows_no_memory(err);
 	}
-	flows_order(f);
 	return ret;
 }
 
@@ -399,7 +512,7 @@ static int flows_decide(struct to_flows *f, struct to_error *err)
 	flows_settle(f);
 	memset(f->unsent, 0, n * n * sizeof(*f->unsent));
 	for (uint32_t i = 0; i < f->n_parts; i++) {
-		const struct to_part *part = &f->parts[f->heap[i]];
+		const struct to_part *part = &f->parts[f->list[i]];
 
 		/* whatever rounding left of it: without demand it would wait for ever */
 		f->unsent[part->src * n + part->dst] += fmax(ceil(part->left), 1);

@@ -17,21 +17,48 @@
  * @src, @dst, @steps: where links change: its ends, and how often it waits for the
  *	latency of its stream, else 1
  * @size: bytes over that stream
- * @left: of these, at the time @since; at the rate of the flow all are sent at @end
- * @at: in the heap
+ * @left: of these, before it has a class
+ * @class: bottleneck of its flow, TO_MAXMIN_NONE before the rates are set
+ * @at: in the list
  * @next, @previous: parts of that flow
  */
 struct to_part {
 	uint32_t task, stream, transfer, src, dst;
 	unsigned int steps;
-	double size, left, since, end;
-	uint32_t at, next, previous;
+	double size, left;
+	uint32_t class, at, next, previous;
+};
+
+/** struct to_flow_entry - @index of a part, or of a class, in a heap by @key */
+struct to_flow_entry {
+	double key;
+	uint32_t index;
+};
+
+struct to_flow_heap {
+	struct to_flow_entry *entries;
+	uint32_t n, max;
+};
+
+/**
+ * struct to_flow_class - parts of flows that have one bottleneck, and so one @rate
+ * @served: bytes that a part has sent that was among them all the time, at the time @since
+ * @parts: by what is served when they have been sent
+ * @ends: it is in to_flows.ends
+ */
+struct to_flow_class {
+	double served, since, rate;
+	struct to_flow_heap parts;
+	bool ends;
 };
 
 /**
  * struct to_flows - all that is being sent on @router
  * @capacity: bytes/s, per link
- * @heap: of @n_parts, the next one to end first; behind them those unused
+ * @classes: of @n_classes, per link, and one of flows without
+ * @class_at, @part_at: where they are in a heap
+ * @ends: classes by the time at which the next part of each has been sent
+ * @list: @n_parts, behind them those unused
  * @first_part: per flow
  * @active: flows, per link, @active_since a time
  * @link_bytes, @link_busy: as in struct to_simulation
@@ -47,8 +74,11 @@ struct to_flows {
 	double *capacity;
 	struct to_streams streams;
 	struct to_maxmin maxmin;
+	struct to_flow_class *classes;
+	uint32_t n_classes, *class_at, *part_at;
+	struct to_flow_heap ends;
 	struct to_part *parts;
-	uint32_t *heap, n_parts, max_parts, *first_part, max_flows, *active;
+	uint32_t *list, n_parts, max_parts, *first_part, max_flows, *active;
 	double *active_since, *link_bytes, *link_busy;
 	bool changed;
 

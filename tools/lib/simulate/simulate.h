@@ -34,7 +34,7 @@
  * On plans routed for min-max link utilisation, an all-to-all takes 15 to 19 %
  * longer by transfers, a DLRM iteration 2 to 5 % (16 and 128 servers). By
  * transfers, an all-to-all of 128 servers takes 0.1 s of work where all are equal,
- * and 10 s where no two are: then the end of each changes the rates of half of the
+ * and 1.7 s where no two are: then the end of each changes the rates of half of the
  * others. By tasks it takes 1 ms.
  */
 enum to_simulate_detail { TO_SIMULATE_TASKS, TO_SIMULATE_TRANSFERS };

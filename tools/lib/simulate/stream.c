@@ -101,7 +101,7 @@ static int stream_add(struct to_streams *s, double size, double latency, int ret
 	for (a = 0; a < n_links; a++) {
 		if (s->load[a] > STREAM_SHARE_MIN * most && (!alike || alike[a] == a))
 			s->shares[stream->first + stream->n++] = (struct to_share){
-				a, s->load[a] / stream->size };
+				.arc = a, .bytes = s->load[a] / stream->size };
 		s->load[a] = 0;
 	}
 	s->n_shares += stream->n;
