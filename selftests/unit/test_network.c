@@ -323,6 +323,49 @@ static void alike_links_carry_the_same(void **state)
 	}
 }
 
+/* What a task sends is sprayed together: the same bytes, after the longest latency. */
+static void tasks_load_as_transfers(void **state)
+{
+	static const char *const words[] = { "fat-tree:4", "rail:4,pod=4", NULL };
+	const struct to_shortest_options options = { TO_SPREAD_SPRAY, TO_ALGORITHM_RING, 1, delays };
+	struct to_error err = { "" };
+	uint64_t random = 7;
+
+	(void)state;
+	for (unsigned int round = 0; round < 30; round++) {
+		struct to_router *router = to_router_shortest(cut(words[round % 3], &random),
+							      &options, &err);
+		const uint32_t n = router->network->n_servers, n_links = router->network->n_links;
+		struct to_simulator *s = to_simulator_on(router, &err);
+		const struct to_simulation *r;
+		double time, *bytes = calloc(n_links, sizeof(*bytes));
+		uint64_t *matrix = calloc((size_t)n * n, sizeof(*matrix));
+		struct to_taskgraph g;
+
+		assert_true(s && bytes && matrix);
+		/* so few that latencies are all the time */
+		for (uint32_t i = 0; i < n * n; i++)
+			matrix[i] = to_random_below(&random, 3) ? 0 : to_random_below(&random, 9);
+		to_taskgraph_init(&g, n);
+		to_taskgraph_matrix(&g, matrix);
+		assert_int_equal(to_taskgraph_finish(&g, &err), 0);
+		r = to_simulate(s, &g, TO_SIMULATE_TRANSFERS, &err);
+		assert_non_null(r);
+		time = r->time;
+		memcpy(bytes, r->link_bytes, n_links * sizeof(*bytes));
+		r = to_simulate(s, &g, TO_SIMULATE_TASKS, &err);
+		assert_non_null(r);
+		assert_true(fabs(r->time - time) < 1e-7);
+		for (uint32_t i = 0; i < n_links; i++)
+			same(r->link_bytes[i], bytes[i]);
+		free(bytes);
+		free(matrix);
+		to_taskgraph_free(&g);
+		to_simulator_free(s);
+		to_router_free(router);
+	}
+}
+
 /* Both links of a ToR switch to the aggregation, all four of a pod to the core, and back. */
 static void uplinks_are_alike(void **state)
 {
@@ -350,6 +393,7 @@ int main(void)
 		cmocka_unit_test(hashes_collide),
 		cmocka_unit_test(servers_relay),
 		cmocka_unit_test(alike_links_carry_the_same),
+		cmocka_unit_test(tasks_load_as_transfers),
 		cmocka_unit_test(uplinks_are_alike),
 	};
 

@@ -11,6 +11,10 @@
 
 /* Sums of what links carry that differ by this fraction are those of the same bytes. */
 #define SHORTEST_SAME 1e-12
+/* No vertex, no transfer. */
+#define SHORTEST_NONE UINT32_MAX
+/* A vertex that is the last of its level. */
+#define SHORTEST_LAST (UINT32_MAX - 1)
 
 const char *const to_spread_names[] = { "hash", "spray", NULL };
 
@@ -19,7 +23,11 @@ const char *const to_spread_names[] = { "hash", "spray", NULL };
  * @next: per server dst, once something was sent there: links from vertex x towards it are
  *	next[dst][next[dst][x]] up to next[dst][next[dst][x + 1] - 1]
  * @known: per server: @next is that of the links of now
- * @flow, @latency: per vertex; all flows are 0 between transfers
+ * @flow, @latency: per vertex that is to be sprayed from
+ * @level: per distance, the first vertex to be sprayed from; @below: the one after each,
+ *	or SHORTEST_LAST; all SHORTEST_NONE between transfers
+ * @head: per server, the first of the transfers to it, SHORTEST_NONE between calls; @after:
+ *	the one after each
  */
 struct shortest {
 	struct to_router router;
@@ -28,7 +36,8 @@ struct shortest {
 	uint32_t n_servers, **next;
 	bool *known;
 	double *flow, *latency;
-	uint32_t *queue;
+	uint32_t *queue, *level, *below;
+	uint32_t *head, *after, max_after;
 };
 
 /* Links towards @dst; NULL when out of memory. */
@@ -81,36 +90,68 @@ static double shortest_hash(const struct shortest *s, const struct to_transfer *
 	return latency;
 }
 
-/* Over all of them, vertex by vertex; returns the longest latency. */
-static double shortest_spray(struct shortest *s, const struct to_transfer *t,
+/* @bytes more are to be sprayed from @x, @distance away; they have come after @latency. */
+static void shortest_level(struct shortest *s, uint32_t x, uint32_t distance, double bytes,
+			   double latency)
+{
+	if (s->below[x] == SHORTEST_NONE) {
+		s->below[x] = s->level[distance] == SHORTEST_NONE ? SHORTEST_LAST :
+								    s->level[distance];
+		s->level[distance] = x;
+		s->flow[x] = 0;
+		s->latency[x] = 0;
+	}
+	s->flow[x] += bytes;
+	s->latency[x] = fmax(s->latency[x], latency);
+}
+
+/*
+ * All that @transfers send to @dst over all paths, the farthest vertex first, so that each is
+ * sprayed from once; returns the longest latency.
+ */
+static double shortest_spray(struct shortest *s, const struct to_transfer *transfers, uint32_t dst,
 			     const uint32_t *next, double *bytes)
 {
 	const struct to_network *w = s->router.network;
-	uint32_t head = 0, tail = 0;
+	const uint16_t *distance = s->distance + (size_t)dst * w->n_vertices;
+	uint32_t far = 0;
 
-	s->flow[t->src] = t->bytes;
-	s->latency[t->src] = 0;
-	s->queue[tail++] = t->src;
-	while (head < tail && s->queue[head] != t->dst) {
-		const uint32_t x = s->queue[head++], n = next[x + 1] - next[x];
+	for (uint32_t i = s->head[dst]; i != SHORTEST_NONE; i = s->after[i]) {
+		const uint32_t src = transfers[i].src;
 
-		for (uint32_t i = next[x]; i < next[x + 1]; i++) {
-			const struct to_network_link *link = &w->links[next[i]];
-			const double latency = s->latency[x] + shortest_link_latency(s, link, t->dst);
-
-			bytes[next[i]] += s->flow[x] / n;
-			if (!s->flow[link->to]) {
-				s->queue[tail++] = link->to;
-				s->latency[link->to] = 0;
-			}
-			s->flow[link->to] += s->flow[x] / n;
-			if (latency > s->latency[link->to])
-				s->latency[link->to] = latency;
-		}
-		s->flow[x] = 0;
+		shortest_level(s, src, distance[src], transfers[i].bytes, 0);
+		far = distance[src] > far ? distance[src] : far;
 	}
-	s->flow[t->dst] = 0;
-	return s->latency[t->dst];
+	for (; far; far--) {
+		uint32_t x = s->level[far], after;
+
+		for (s->level[far] = SHORTEST_NONE; x < SHORTEST_LAST; x = after) {
+			const uint32_t n = next[x + 1] - next[x];
+
+			for (uint32_t i = next[x]; i < next[x + 1]; i++) {
+				const struct to_network_link *link = &w->links[next[i]];
+
+				bytes[next[i]] += s->flow[x] / n;
+				shortest_level(s, link->to, far - 1, s->flow[x] / n,
+					       s->latency[x] + shortest_link_latency(s, link, dst));
+			}
+			after = s->below[x];
+			s->below[x] = SHORTEST_NONE;
+		}
+	}
+	s->level[0] = s->below[dst] = SHORTEST_NONE;
+	return s->latency[dst];
+}
+
+/* Room for @n transfers by destination. */
+static int shortest_reserve(struct shortest *s, uint32_t n)
+{
+	if (n <= s->max_after)
+		return 0;
+	free(s->after);
+	s->after = calloc(n, sizeof(*s->after));
+	s->max_after = s->after ? n : 0;
+	return s->after ? 0 : -ENOMEM;
 }
 
 static int shortest_transfers(struct to_router *router, const struct to_transfer *transfers,
@@ -118,24 +159,42 @@ static int shortest_transfers(struct to_router *router, const struct to_transfer
 {
 	struct shortest *s = (struct shortest *)router;
 	const struct to_network *w = router->network;
+	const bool spray = s->options.spread == TO_SPREAD_SPRAY;
+	int ret = shortest_reserve(s, n);
+	double each;
+	uint32_t i;
 
 	*latency = 0;
-	for (uint32_t i = 0; i < n; i++) {
+	for (i = 0; !ret && i < n; i++) {
 		const struct to_transfer *t = &transfers[i];
 		const uint32_t *next = shortest_next(s, t->dst);
-		double each;
 
-		if (!next)
-			return to_error_set(err, -ENOMEM, "out of memory");
-		if (s->distance[(size_t)t->dst * w->n_vertices + t->src] == TO_DISTANCE_NONE)
-			return to_error_set(err, -EHOSTUNREACH, "no path from %s to %s",
-					    w->names[t->src], w->names[t->dst]);
-		each = s->options.spread == TO_SPREAD_SPRAY ? shortest_spray(s, t, next, bytes) :
-							      shortest_hash(s, t, next, bytes);
-		*latency = each > *latency ? each : *latency;
+		if (!next) {
+			ret = -ENOMEM;
+		} else if (s->distance[(size_t)t->dst * w->n_vertices + t->src] == TO_DISTANCE_NONE) {
+			ret = to_error_set(err, -EHOSTUNREACH, "no path from %s to %s",
+					   w->names[t->src], w->names[t->dst]);
+		} else if (spray) {
+			s->after[i] = s->head[t->dst];
+			s->head[t->dst] = i;
+		} else {
+			each = shortest_hash(s, t, next, bytes);
+			*latency = fmax(*latency, each);
+		}
+	}
+	for (n = i, i = 0; spray && i < n; i++) {
+		const uint32_t dst = transfers[i].dst;
+
+		if (s->head[dst] == SHORTEST_NONE)
+			continue;
+		if (!ret) {
+			each = shortest_spray(s, transfers, dst, s->next[dst], bytes);
+			*latency = fmax(*latency, each);
+		}
+		s->head[dst] = SHORTEST_NONE;
 	}
 	*latency += router->delays.step;
-	return 0;
+	return ret == -ENOMEM ? to_error_set(err, ret, "out of memory") : ret;
 }
 
 static unsigned int shortest_phases(const struct to_router *router, uint32_t n)
@@ -289,6 +348,10 @@ static void shortest_free(struct to_router *router)
 	free(s->flow);
 	free(s->latency);
 	free(s->queue);
+	free(s->level);
+	free(s->below);
+	free(s->head);
+	free(s->after);
 	free(s);
 }
 
@@ -319,7 +382,17 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 	s->flow = calloc(w->n_vertices, sizeof(*s->flow));
 	s->latency = calloc(w->n_vertices, sizeof(*s->latency));
 	s->queue = calloc(w->n_vertices, sizeof(*s->queue));
+	s->level = malloc(w->n_vertices * sizeof(*s->level));
+	s->below = malloc(w->n_vertices * sizeof(*s->below));
+	s->head = malloc(w->n_servers * sizeof(*s->head));
+	if (s->level)
+		memset(s->level, 0xff, w->n_vertices * sizeof(*s->level));
+	if (s->below)
+		memset(s->below, 0xff, w->n_vertices * sizeof(*s->below));
+	if (s->head)
+		memset(s->head, 0xff, w->n_servers * sizeof(*s->head));
 	if (s->next && s->known && s->distance && s->flow && s->latency && s->queue &&
+	    s->level && s->below && s->head &&
 	    (options->spread != TO_SPREAD_SPRAY || !shortest_fold(s)))
 		return &s->router;
 	to_router_free(&s->router);
