@@ -133,8 +133,8 @@ ended=$?
 result $? "SIGINT ends it well"
 said "with what is done" 'assert not d["complete"] and 1 <= d["iterations"] < 1000000'
 
-refuses "nothing to run" 2 "give a plan, --model or --job"
-refuses "two workloads" 2 "--model and --job are two workloads: give one" \
+refuses "nothing to run" 2 "give a plan, --model, --job or --chakra"
+refuses "two workloads" 2 "--model, --job and --chakra are workloads: give one" \
 	"$tmp/dlrm.plan" -m examples/models/dlrm.json -j "$tmp/ring.json"
 refuses "a job of other servers" 1 "$tmp/five.json is for 5 servers, $tmp/dlrm.plan for 16" \
 	"$tmp/dlrm.plan" --job "$(jq '.servers = 5 | .allreduce = []' "$tmp/ring.json" >"$tmp/five.json"
@@ -168,11 +168,11 @@ refuses "an algorithm against the plan" 2 \
 	"--routing and --allreduce are for other fabrics: a plan says both" \
 	"$tmp/dlrm.plan" --allreduce ring
 refuses "stragglers that do not compute" 2 \
-	"--stragglers is for --model: a job does not compute" "$tmp/dlrm.plan" --stragglers slow:1,2
+	"--stragglers is for --model and --chakra: a job does not compute" "$tmp/dlrm.plan" --stragglers slow:1,2
 refuses "no distribution" 1 \
 	'--stragglers: expected one of slow:P,F, lognormal:SIGMA, exponential:MEAN (P from 0 to 1, F from 1, SIGMA to 10), not "gauss"' \
 	"${model[@]}" --stragglers gauss
-refuses "servers of a plan" 2 "--servers is for --model: a plan or a job has its own" \
+refuses "servers of a plan" 2 "--servers is for --model: a plan, a job or traces have their own" \
 	"$tmp/dlrm.plan" --servers 16
 
 echo "1..$count"

@@ -110,7 +110,7 @@ static int chakra_run(struct to_call *call, const void *data)
 				TO_CHAKRA_DIMS_MAX, args->dims);
 	if (args->name && !to_json_is_label(args->name))
 		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
-	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, &call->err);
+	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, NULL, &call->err);
 	if (!demand)
 		return -EINVAL;
 	if (args->name)

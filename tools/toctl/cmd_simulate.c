@@ -20,6 +20,7 @@
 #include "simulate/router_named.h"
 #include "simulate/stragglers.h"
 #include "simulation.h"
+#include "workload/chakra.h"
 #include "workload/strategy_search.h"
 
 #define SIMULATE_UNSAID (-1)
@@ -31,7 +32,7 @@ struct simulate_args {
 	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
 	uint64_t batch, budget, seed;
 	int routing, allreduce, level;
-	bool large;
+	bool large, chakra;
 	struct to_packet_level_options packets;
 };
 
@@ -51,6 +52,10 @@ struct simulate {
 	bool topoopt, file, changes;	/* what the fabric is */
 	struct to_plan *plan;
 	struct to_demand *job;
+	const char *plan_path;		/* the operand that is a plan, or NULL */
+	char **traces;			/* the others */
+	uint32_t n_traces;
+	struct to_replay replay;
 	struct to_dnn_model *model;
 	struct to_prices *prices;
 	struct to_parallelized found;
@@ -114,7 +119,7 @@ static int simulate_plan_ports(struct simulate *s)
 			    c->servers[x].ports[q].bandwidth != first->ports[0].bandwidth)
 				return to_usage(s->call,
 						"%s has servers with different ports: give --degree and --bandwidth",
-						s->call->operands[0]);
+						s->plan_path);
 	s->degree = first->n_ports;
 	s->bandwidth = first->ports[0].bandwidth;
 	return 0;
@@ -136,13 +141,55 @@ static int simulate_load_file(struct simulate *s)
 	return to_large_check(s->args->fabric, n, s->args->large, &s->call->err);
 }
 
+/* Traces, and the plan before or behind them. */
+static int simulate_find_operands(struct simulate *s)
+{
+	struct to_call *call = s->call;
+
+	s->traces = calloc(call->n_operands + 1, sizeof(*s->traces));
+	if (!s->traces)
+		return to_error_set(&call->err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; i < call->n_operands; i++) {
+		const size_t len = strlen(call->operands[i]);
+
+		if (s->args->chakra && len > 3 && !strcmp(call->operands[i] + len - 3, ".et"))
+			s->traces[s->n_traces++] = call->operands[i];
+		else if (s->plan_path)
+			return to_usage(call, "%s and %s are two plans: give one", s->plan_path,
+					call->operands[i]);
+		else
+			s->plan_path = call->operands[i];
+	}
+	if (s->args->chakra && !s->n_traces)
+		return to_usage(call, "--chakra: give the traces, one NAME.RANK.et a rank");
+	return 0;
+}
+
+static int simulate_load_traces(struct simulate *s)
+{
+	const struct to_chakra_options options = { .ranks_per_server = 1 };
+	struct to_chakra_totals totals;
+
+	if (to_replay_init(&s->replay, s->n_traces))
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	s->job = to_chakra_load(s->traces, s->n_traces, &options, &totals, &s->replay,
+				&s->call->err);
+	if (!s->job)
+		return -EINVAL;
+	if (s->plan && s->n_traces != s->n_servers)
+		return to_error_set(&s->call->err, -EINVAL, "%u traces, one a server, and %s for %u",
+				    s->n_traces, s->plan_path, s->n_servers);
+	s->n_servers = s->n_traces;
+	return to_large_check("--chakra", s->n_servers, s->args->large, &s->call->err);
+}
+
 static int simulate_load(struct simulate *s)
 {
 	const struct simulate_args *args = s->args;
 	struct to_error *err = &s->call->err;
 
-	if (s->call->n_operands) {
-		s->plan = to_plan_load(s->call->operands[0], err);
+	if (s->plan_path) {
+		s->plan = to_plan_load(s->plan_path, err);
 		if (!s->plan)
 			return -EINVAL;
 		s->n_servers = s->plan->cluster->n_servers;
@@ -153,9 +200,11 @@ static int simulate_load(struct simulate *s)
 			return -EINVAL;
 		if (s->plan && s->job->n != s->n_servers)
 			return to_error_set(err, -EINVAL, "%s is for %u servers, %s for %u",
-					    args->job, s->job->n, s->call->operands[0], s->n_servers);
+					    args->job, s->job->n, s->plan_path, s->n_servers);
 		s->n_servers = s->job->n;
 	}
+	if (s->n_traces && simulate_load_traces(s))
+		return -EINVAL;
 	if (args->model) {
 		s->model = to_dnn_model_load(args->model, err);
 		if (!s->model)
@@ -176,27 +225,27 @@ static int simulate_check(struct simulate *s)
 	const struct simulate_args *args = s->args;
 	struct to_call *call = s->call;
 
-	if (args->model && args->job)
-		return to_usage(call, "--model and --job are two workloads: give one");
+	if (!!args->model + !!args->job + args->chakra > 1)
+		return to_usage(call, "--model, --job and --chakra are workloads: give one");
 	if (!call->n_operands && !args->model && !args->job)
-		return to_usage(call, "give a plan, --model or --job");
+		return to_usage(call, "give a plan, --model, --job or --chakra");
 	if (args->servers && (call->n_operands || args->job))
-		return to_usage(call, "--servers is for --model: a plan or a job has its own");
+		return to_usage(call, "--servers is for --model: a plan, a job or traces have their own");
 	if (s->file && (args->degree || args->bandwidth || args->prices))
 		return to_usage(call, "--degree, --bandwidth and --prices are for fabrics that have a name");
-	if (!call->n_operands && !args->degree && !s->file)
+	if (!s->plan_path && !args->degree && !s->file)
 		return to_usage(call, "give --degree, or a plan whose servers have ports");
-	if (!call->n_operands && args->model && !args->servers && !s->file)
+	if (!s->plan_path && args->model && !args->servers && !s->file)
 		return to_usage(call, "give --servers, or a plan");
 	if (args->servers > TO_SERVERS_USUAL && !args->large)
 		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
 	if (s->topoopt && (args->routing != SIMULATE_UNSAID || args->allreduce != SIMULATE_UNSAID))
 		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
-	if (args->stragglers && !args->model)
-		return to_usage(call, "--stragglers is for --model: a job does not compute");
+	if (args->stragglers && !args->model && !args->chakra)
+		return to_usage(call, "--stragglers is for --model and --chakra: a job does not compute");
 	if (s->changes && args->level == SIMULATE_PACKET)
 		return to_usage(call, "--level packet: the links of %s change", args->fabric);
-	if (s->topoopt && call->n_operands && (args->degree || args->bandwidth))
+	if (s->topoopt && s->plan_path && (args->degree || args->bandwidth))
 		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
 	return 0;
 }
@@ -328,6 +377,8 @@ static int simulate_model_tasks(struct simulate *s)
 static int simulate_tasks(struct simulate *s)
 {
 	to_taskgraph_init(&s->tasks, s->n_servers);
+	if (s->n_traces)
+		return 0;
 	if (s->model)
 		return simulate_model_tasks(s);
 	return simulate_demand_tasks(s, s->job ? s->job : s->plan->demand);
@@ -351,15 +402,20 @@ static void simulate_draw_stragglers(struct simulate *s, unsigned int index)
 	to_simulator_slow(s->simulator, s->slow);
 }
 
+static const struct to_taskgraph *simulate_taskgraph(const struct simulate *s)
+{
+	return s->n_traces ? &s->replay.tasks : &s->tasks;
+}
+
 static const struct to_simulation *simulate_iteration(struct simulate *s, unsigned int index)
 {
 	const struct to_shortest_options options = simulate_shortest(s, index);
 
 	simulate_draw_stragglers(s, index);
 	if (s->args->level == SIMULATE_FLOW)
-		return to_simulate(s->simulator, &s->tasks, TO_SIMULATE_TRANSFERS, &s->call->err);
+		return to_simulate(s->simulator, simulate_taskgraph(s), TO_SIMULATE_TRANSFERS, &s->call->err);
 	return to_packet_level_run(&s->packets, s->router, s->topoopt ? s->plan : NULL, &options,
-				   &s->tasks, s->slow, simulate_watch, s, &s->call->err);
+				   simulate_taskgraph(s), s->slow, simulate_watch, s, &s->call->err);
 }
 
 static int simulate_one(struct simulate *s, unsigned int index)
@@ -431,7 +487,7 @@ static int simulate_output(struct simulate *s)
 
 	r->workload = s->model ? s->model->name : s->job ? s->job->name : s->plan->demand->name;
 	r->fabric = s->args->fabric;
-	r->plan = s->topoopt && s->call->n_operands ? s->call->operands[0] : NULL;
+	r->plan = s->topoopt ? s->plan_path : NULL;
 	r->routing = s->topoopt ? "tables of the plan" :
 		     to_spread_names[simulate_spread(args)];
 	r->allreduce = s->topoopt ? "rings and trees of the plan" :
@@ -439,7 +495,7 @@ static int simulate_output(struct simulate *s)
 	r->stragglers = args->stragglers;
 	r->changes = s->changes;
 	r->delays = s->delays;
-	r->tasks = &s->tasks;
+	r->tasks = simulate_taskgraph(s);
 	r->packets = s->args->level == SIMULATE_PACKET ? &s->packets : NULL;
 	r->cpu = clock() / (double)CLOCKS_PER_SEC;
 	if (args->output)
@@ -471,8 +527,10 @@ static int simulate_load_stragglers(struct simulate *s)
 static int simulate_all(struct simulate *s)
 {
 	const struct simulate_args *args = s->args;
-	int ret = simulate_check(s);
+	int ret = simulate_find_operands(s);
 
+	if (!ret)
+		ret = simulate_check(s);
 	if (!ret)
 		ret = simulate_load(s);
 	if (!ret && args->prices)
@@ -517,6 +575,8 @@ static int simulate_run(struct to_call *call, const void *data)
 	to_simulator_free(s.simulator);
 	to_router_free(s.router);
 	to_taskgraph_free(&s.tasks);
+	to_replay_free(&s.replay);
+	free(s.traces);
 	to_strategy_free(s.strategy);
 	to_parallelized_free(&s.found);
 	to_prices_free(s.prices);
@@ -533,6 +593,8 @@ static const struct to_option simulate_options[] = {
 	  .help = "workload: a model's operators and the GPUs of a server" },
 	{ "job", 'j', TO_OPTION_STRING, FIELD(job), .argument = "FILE",
 	  .help = "workload: what a job sends, all at once; default: the plan's job" },
+	{ "chakra", 0, TO_OPTION_FLAG, FIELD(chakra),
+	  .help = "workload: the TRACEs, with their dependencies" },
 	{ "fabric", 'f', TO_OPTION_STRING, FIELD(fabric), .argument = "FABRIC",
 	  .help = "what the servers are joined by, see above; default: topoopt" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
@@ -577,12 +639,13 @@ static const struct to_option simulate_options[] = {
 const struct to_command to_cmd_simulate = {
 	.name = "simulate",
 	.summary = "Tell how long an iteration takes on this fabric, and on others",
-	.operands = "[PLAN]",
-	.max_operands = 1,
+	.operands = "[PLAN] [TRACE...]",
+	.max_operands = TO_SERVERS_MAX + 1,
 	.description =
 		"Runs a workload on a plan, or on another fabric of servers with the same ports. The "
-		"workload is the plan's job, that of --job, or a --model with the strategy that is "
-		"fastest there. Without a PLAN, topoopt makes one: as toctl plan for a job, as toctl "
+		"workload is the plan's job, that of --job, a --model with the strategy that is "
+		"fastest there, or with --chakra one TRACE NAME.RANK.et of each server: its nodes "
+		"compute as long as it says, and wait for each other as it says. Without a PLAN, topoopt makes one: as toctl plan for a job, as toctl "
 		"parallelize for a model. D ports of RATE are, by FABRIC:\n\n"
 		" topoopt                direct links, as planned\n"
 		" ideal                  one NIC of D x RATE, the smallest fat-tree for them\n"

@@ -46,6 +46,7 @@ struct chakra {
 	uint32_t n_items;
 	struct chakra_item *items;
 	struct to_demand *demand;
+	struct to_replay *replay;
 	struct to_chakra_totals *totals;
 	struct to_error *err;
 };
@@ -422,7 +423,8 @@ static void chakra_free_reduce(void *data)
 }
 
 /* AllReduce over the servers of @group, one for all groups with the same servers. */
-static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *group, uint64_t bytes)
+static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *group, uint64_t bytes,
+				uint32_t *task)
 {
 	struct chakra_reduce *reduce, **found;
 	uint32_t *servers, n = 0, i;
@@ -433,6 +435,8 @@ static int chakra_add_allreduce(struct chakra *c, const struct chakra_group *gro
 	for (i = 0; i < group->n; i++)
 		if (!n || servers[n - 1] != chakra_server(c, group->ranks[i]))
 			servers[n++] = chakra_server(c, group->ranks[i]);
+	if (c->replay)
+		*task = to_taskgraph_allreduce(&c->replay->tasks, servers, n, bytes);
 	if (n < 2 || !bytes) {
 		free(servers);
 		return 0;
@@ -477,9 +481,36 @@ static int chakra_take_reduces(struct chakra *c)
 	return 0;
 }
 
+/* The same as a task. */
+static int chakra_replay_all_to_all(struct chakra *c, const struct chakra_group *group,
+				    const struct chakra_item *items, uint32_t n, uint32_t k,
+				    uint32_t *task)
+{
+	struct to_transfer *transfers;
+	uint32_t i, j, at = 0;
+
+	if (!c->replay)
+		return 0;
+	transfers = calloc((size_t)group->n * group->n, sizeof(*transfers));
+	if (!transfers)
+		return chakra_no_memory(c);
+	for (i = 0; i < group->n; i++) {
+		const uint64_t bytes = items[(size_t)i * n + k].comm->bytes;
+
+		for (j = 0; j < group->n; j++)
+			transfers[at++] = (struct to_transfer){
+				chakra_server(c, group->ranks[i]), chakra_server(c, group->ranks[j]),
+				bytes / group->n + !!(bytes % group->n) };
+	}
+	*task = to_taskgraph_transfers(&c->replay->tasks, transfers, at);
+	free(transfers);
+	return 0;
+}
+
 /* The @k-th collective of a group; a row of @items for each rank, @n long. */
 static int chakra_add_collective(struct chakra *c, const struct chakra_group *group,
-				 const struct chakra_item *items, uint32_t n, uint32_t k)
+				 const struct chakra_item *items, uint32_t n, uint32_t k,
+				 uint32_t *task)
 {
 	const struct to_trace_comm *comm = items[k].comm;
 	uint64_t *total = &c->totals->collective_bytes[comm->collective], bytes = comm->bytes;
@@ -496,7 +527,7 @@ static int chakra_add_collective(struct chakra *c, const struct chakra_group *gr
 			for (j = 0; j < group->n && !ret; j++)
 				ret = chakra_add_mp(c, group->ranks[i], group->ranks[j], bytes);
 		}
-		return ret;
+		return ret ? ret : chakra_replay_all_to_all(c, group, items, n, k, task);
 	case TO_ALL_GATHER:
 		if (bytes > INT64_MAX / group->n)
 			return chakra_count(c, total, UINT64_MAX);
@@ -516,7 +547,7 @@ static int chakra_add_collective(struct chakra *c, const struct chakra_group *gr
 		break;
 	}
 	ret = chakra_count(c, total, comm->bytes);
-	return ret ? ret : chakra_add_allreduce(c, group, bytes);
+	return ret ? ret : chakra_add_allreduce(c, group, bytes, task);
 }
 
 /* Check that rank @other of a group does the same as its first rank. */
@@ -560,8 +591,13 @@ static int chakra_add_collectives(struct chakra *c, const struct chakra_group *g
 		if (ret)
 			return ret;
 	}
-	for (k = 0; k < n && !ret; k++)
-		ret = chakra_add_collective(c, group, items, n, k);
+	for (k = 0; k < n && !ret; k++) {
+		uint32_t task = TO_TASK_NONE;
+
+		ret = chakra_add_collective(c, group, items, n, k, &task);
+		for (i = 0; !ret && c->replay && i < group->n; i++)
+			to_replay_comm(c->replay, group->ranks[i], items[(size_t)i * n + k].place, task);
+	}
 	return ret;
 }
 
@@ -655,6 +691,9 @@ static int chakra_match(struct chakra *c, const struct chakra_item *items, uint3
 			ret = chakra_add_mp(c, send->rank, receive->rank, send->comm->bytes);
 		if (ret)
 			return ret;
+		if (c->replay)
+			to_replay_message(c->replay, send->rank, send->place, receive->rank,
+					  receive->place, send->comm->bytes);
 	}
 	return 0;
 }
@@ -709,9 +748,11 @@ static int chakra_check_options(const struct chakra *c)
 
 struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 				 const struct to_chakra_options *options,
-				 struct to_chakra_totals *totals, struct to_error *err)
+				 struct to_chakra_totals *totals, struct to_replay *replay,
+				 struct to_error *err)
 {
-	struct chakra c = { .n = n, .options = options, .totals = totals, .err = err };
+	struct chakra c = { .n = n, .options = options, .totals = totals, .replay = replay,
+			    .err = err };
 	size_t servers = n / options->ranks_per_server;
 	uint32_t rank;
 	int ret;
@@ -731,6 +772,8 @@ struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 		ret = chakra_no_memory(&c);
 	if (!ret)
 		ret = chakra_load_traces(&c, paths);
+	if (!ret && replay && to_replay_begin(replay, c.traces))
+		ret = chakra_no_memory(&c);
 	if (!ret) {
 		c.items = calloc(c.n_items + 1, sizeof(*c.items));
 		ret = c.items ? chakra_all_collectives(&c) : chakra_no_memory(&c);
@@ -739,6 +782,8 @@ struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 		ret = chakra_all_messages(&c);
 	if (!ret)
 		ret = chakra_take_reduces(&c);
+	if (!ret && replay)
+		ret = to_replay_finish(replay, c.traces, err);
 	for (rank = 0; c.traces && rank < n; rank++)
 		to_trace_free(&c.traces[rank]);
 	tdestroy(c.group_tree, chakra_free_group);

@@ -19,6 +19,7 @@
  */
 
 #include "data/demand.h"
+#include "workload/chakra_replay.h"
 #include "workload/trace.h"
 
 #define TO_CHAKRA_DIMS_MAX 8
@@ -56,14 +57,18 @@ struct to_chakra_totals {
  * to_chakra_load() - demand of the traces at @paths
  * @paths: @n files NAME.RANK.et, one for each rank from 0 on, in any order
  *
+ * @replay: gets the nodes as tasks, if not NULL: after to_replay_init() of @n, one rank a server
+ *
  * The demand's name is NAME.
  *
  * Return: the demand, to be freed by to_demand_free(); NULL with @err set when a
  * trace cannot be read, a rank has none, sends and receives do not match, or
- * ranks of a process group do different collectives.
+ * ranks of a process group do different collectives; with @replay, when a node waits for
+ * itself or one that is not there.
  */
 struct to_demand *to_chakra_load(char *const *paths, uint32_t n,
 				 const struct to_chakra_options *options,
-				 struct to_chakra_totals *totals, struct to_error *err);
+				 struct to_chakra_totals *totals, struct to_replay *replay,
+				 struct to_error *err);
 
 #endif

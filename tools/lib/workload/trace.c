@@ -271,13 +271,49 @@ static bool trace_on_cpu(const Chakra__Node *node)
 	return attr && attr->value_case == CHAKRA__ATTRIBUTE__VALUE_BOOL_VAL && attr->bool_val;
 }
 
+/* A node, and what it waits for. */
+static int trace_keep(struct to_trace *trace, const Chakra__Node *node)
+{
+	const size_t n_after = node->n_ctrl_deps + node->n_data_deps;
+	struct to_trace_node *nodes;
+	uint64_t *after;
+	size_t max;
+
+	if (trace->n_nodes == trace->max_nodes) {
+		max = 2 * (size_t)trace->max_nodes + 64;
+		nodes = realloc(trace->nodes, max * sizeof(*nodes));
+		if (!nodes)
+			return -ENOMEM;
+		trace->nodes = nodes;
+		trace->max_nodes = max;
+	}
+	if (trace->n_after + n_after > trace->max_after) {
+		max = 2 * trace->max_after + n_after + 64;
+		after = realloc(trace->after, max * sizeof(*after));
+		if (!after)
+			return -ENOMEM;
+		trace->after = after;
+		trace->max_after = max;
+	}
+	trace->nodes[trace->n_nodes++] = (struct to_trace_node){
+		.id = node->id, .comm = TO_TRACE_NO_COMM, .first_after = trace->n_after,
+		.n_after = n_after };
+	for (size_t i = 0; i < node->n_ctrl_deps; i++)
+		trace->after[trace->n_after++] = node->ctrl_deps[i];
+	for (size_t i = 0; i < node->n_data_deps; i++)
+		trace->after[trace->n_after++] = node->data_deps[i];
+	return 0;
+}
+
 static int trace_add_node(struct to_trace *trace, const Chakra__Node *node, struct to_error *err)
 {
-	trace->n_nodes++;
+	if (trace_keep(trace, node))
+		return to_error_set(err, -ENOMEM, "%s: out of memory", trace->path);
 	if (trace_on_cpu(node) && node->type != CHAKRA__NODE_TYPE__METADATA_NODE)
 		return 0;
 	switch (node->type) {
 	case CHAKRA__NODE_TYPE__COMP_NODE:
+		trace->nodes[trace->n_nodes - 1].seconds = node->duration_micros * 1e-6;
 		trace->compute_seconds += node->duration_micros * 1e-6;
 		return 0;
 	case CHAKRA__NODE_TYPE__METADATA_NODE:
@@ -286,6 +322,7 @@ static int trace_add_node(struct to_trace *trace, const Chakra__Node *node, stru
 	case CHAKRA__NODE_TYPE__COMM_SEND_NODE:
 	case CHAKRA__NODE_TYPE__COMM_RECV_NODE:
 	case CHAKRA__NODE_TYPE__COMM_COLL_NODE:
+		trace->nodes[trace->n_nodes - 1].comm = trace->n_comms;
 		return trace_add_comm(trace, node, err);
 	default:
 		return 0;
@@ -389,5 +426,7 @@ void to_trace_free(struct to_trace *trace)
 		free(trace->groups[--trace->n_groups].ranks);
 	free(trace->groups);
 	free(trace->comms);
+	free(trace->nodes);
+	free(trace->after);
 	memset(trace, 0, sizeof(*trace));
 }

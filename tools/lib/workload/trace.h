@@ -39,6 +39,22 @@ struct to_trace_comm {
 	char name[TO_NAME_MAX], group[TO_NAME_MAX];
 };
 
+/** to_trace_node.comm of one that does not communicate. */
+#define TO_TRACE_NO_COMM UINT32_MAX
+
+/**
+ * struct to_trace_node - a node of any type
+ * @seconds: that it computes; 0 on the CPU
+ * @comm: index of what it sends or receives
+ * @first_after, @n_after: the nodes that it waits for, by id, in to_trace.after
+ */
+struct to_trace_node {
+	uint64_t id;
+	double seconds;
+	uint32_t comm;
+	size_t first_after, n_after;
+};
+
 /** struct to_trace_group - process group; no @ranks means all */
 struct to_trace_group {
 	char name[TO_NAME_MAX];
@@ -49,13 +65,16 @@ struct to_trace_group {
  * struct to_trace - one rank
  * @path: of its file, not owned
  * @compute_seconds: of all its compute nodes but those on the CPU
- * @comms: in the order of the file
+ * @nodes: all of them; @comms: those that communicate; both in the order of the file
  * @groups: those that the trace defines
  */
 struct to_trace {
 	const char *path;
-	uint32_t n_nodes, n_comms, max_comms, n_groups;
+	uint32_t n_nodes, max_nodes, n_comms, max_comms, n_groups;
 	double compute_seconds;
+	struct to_trace_node *nodes;
+	uint64_t *after;
+	size_t n_after, max_after;
 	struct to_trace_comm *comms;
 	struct to_trace_group *groups;
 };
