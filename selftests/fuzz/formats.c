@@ -15,6 +15,7 @@
 #include "format/demand_json.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
+#include "shard/shard_trace.h"
 #include "simulate/network_json.h"
 #include "workload/dnn_model.h"
 #include "workload/trace.h"
@@ -63,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	const char *text = (const char *)data;
 	struct to_dimensions dims;
 	struct to_plan *plan;
+	struct to_shard_trace jobs;
 	struct to_trace trace;
 	struct to_error err;
 
@@ -80,5 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	to_tm_free(to_tm_parse(text, len, "tm", NULL, &err));
 	if (!to_trace_parse(&trace, "trace", text, len, &err))
 		to_trace_free(&trace);
+	if (!to_shard_trace_parse(&jobs, text, len, "jobs", &err))
+		to_shard_trace_free(&jobs);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loaders of cluster.json, dims.json, job.json, model.json, network.json, plan.json, prices.json and tm.json: what
- * they read, what they refuse and how they say it (formats/cases.json), and
+ * Loaders of cluster.json, dims.json, job.json, model.json, network.json, plan.json, prices.json, tm.json
+ * and trace.json: what they read, what they refuse and how they say it (formats/cases.json), and
  * that a plan written is the plan read, to the byte.
  */
 
@@ -30,6 +30,7 @@
 #include "format/plan_json.h"
 #include "format/switch_json.h"
 #include "format/tm_json.h"
+#include "shard/shard_trace.h"
 #include "simulate/network_json.h"
 #include "workload/dnn_model.h"
 
@@ -56,6 +57,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 	struct to_plan *plan;
 	struct to_network *network;
 	struct to_prices *prices;
+	struct to_shard_trace trace;
 	struct to_tm *tm;
 
 	err->text[0] = '\0';
@@ -85,6 +87,12 @@ static bool accepts(const char *of, const char *data, size_t len,
 		prices = to_prices_parse(data, len, "doc", err);
 		to_prices_free(prices);
 		return prices;
+	}
+	if (!strcmp(of, "trace.json")) {
+		if (to_shard_trace_parse(&trace, data, len, "doc", err))
+			return false;
+		to_shard_trace_free(&trace);
+		return true;
 	}
 	if (!strncmp(of, "tm", 2)) {
 		tm = to_tm_parse(data, len, "doc", NULL, err);
@@ -151,7 +159,8 @@ static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
 		"cluster.json", "dims.json", "job.json", "matrix.json", "model.json",
-		"network.json", "plan.json", "prices.json", "tm.json", "tm-server.json" };
+		"network.json", "plan.json", "prices.json", "tm.json", "tm-server.json",
+		"trace.json" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {

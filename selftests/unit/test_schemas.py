@@ -24,7 +24,7 @@ SCHEMAS = "Documentation/schemas/"
 FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
 NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "sweep", "tm",
-	 "verify")
+	 "trace", "verify")
 
 
 def load(path):
@@ -76,7 +76,7 @@ report(not wrong, f"schemas judge {len(cases)} broken documents as said",
 for line in wrong:
     print("# " + line)
 for base in ("cluster", "dims", "job", "matrix", "model", "network", "plan", "prices", "tm",
-             "tm-server"):
+             "tm-server", "trace"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)
 

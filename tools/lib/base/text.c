@@ -29,6 +29,17 @@ const char *to_seconds_text(double seconds, char text[16])
 	return text;
 }
 
+const char *to_hours_text(double seconds, char text[16])
+{
+	if (seconds < 119.5)
+		snprintf(text, 16, "%.3g s", seconds);
+	else if (seconds < 7199.5)
+		snprintf(text, 16, "%.3g min", seconds / 60);
+	else
+		snprintf(text, 16, "%.4g h", seconds / 3600);
+	return text;
+}
+
 void to_markup_print(FILE *out, const char *text)
 {
 	for (; *text; text++)

@@ -15,6 +15,9 @@ const char *to_bytes_text(double bytes, char text[16]);
 /** to_seconds_text() - @seconds as text: "17.75 ms" */
 const char *to_seconds_text(double seconds, char text[16]);
 
+/** to_hours_text() - @seconds of a day as text: "42.0 s", "17.8 min", "3.25 h" */
+const char *to_hours_text(double seconds, char text[16]);
+
 /** to_markup_print() - text of a user's file in HTML or SVG: no markup gets through */
 void to_markup_print(FILE *out, const char *text);
 

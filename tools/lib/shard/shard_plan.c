@@ -274,6 +274,8 @@ struct to_plan *to_shard_plan(const struct to_shards *s, const struct to_shard_r
 	bool *available = to_shards_free(s, request->of);
 	struct to_plan *plan = NULL;
 
+	for (unsigned int i = 0; available && request->allowed && i < s->cluster->n_servers; i++)
+		available[i] &= request->allowed[i];
 	if (!servers || !available)
 		to_error_set(err, -ENOMEM, "out of memory");
 	else if (!request->servers && !request->demand->names)

@@ -12,6 +12,7 @@
  * @name: of the shard
  * @demand: what its job sends
  * @of: a shard whose servers count as free, too: the plan is to be its next one; or NULL
+ * @allowed: per server of the cluster: it may be chosen; NULL: any
  * @servers: names, demand->n of them in its order, which must be free; NULL: free ones are
  *	chosen, unless the demand names its own
  * @planner: how to plan; degree and family are not used
@@ -20,6 +21,7 @@ struct to_shard_request {
 	const char *name;
 	const struct to_shard *of;
 	const struct to_demand *demand;
+	const bool *allowed;
 	const char *const *servers;
 	struct to_planner_options planner;
 };

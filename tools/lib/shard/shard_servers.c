@@ -81,6 +81,28 @@ static unsigned int shard_servers_group(const struct shard_servers *f, unsigned 
 	return end;
 }
 
+int to_shard_servers_groups(const struct to_cluster *c, unsigned int *groups)
+{
+	bool *all = malloc(c->n_servers * sizeof(*all));
+	struct shard_servers f;
+	int n = 0, ret = -ENOMEM;
+
+	for (unsigned int i = 0; all && i < c->n_servers; i++)
+		all[i] = true;
+	if (all)
+		ret = shard_servers_open(&f, c, all, 0, NULL);
+	free(all);
+	if (ret)
+		return ret;
+	for (unsigned int first = 0, end; first < f.n; first = end, n++) {
+		end = shard_servers_group(&f, first);
+		for (unsigned int i = first; i < end; i++)
+			groups[f.order[i]] = n;
+	}
+	shard_servers_close(&f);
+	return n;
+}
+
 /* Optical ports, or servers where there are none on one switch, from @first to @last. */
 static unsigned int shard_servers_span(const struct shard_servers *f, unsigned int first,
 				       unsigned int last)

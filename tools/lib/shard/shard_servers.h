@@ -24,6 +24,14 @@ int to_shard_servers_near(const struct to_cluster *cluster, const bool *availabl
 			  uint32_t *servers, struct to_error *err);
 
 /**
+ * to_shard_servers_groups() - which servers are on the same optical switches
+ * @groups: per server, gets the number of its group, from 0
+ *
+ * Return: how many groups, -ENOMEM.
+ */
+int to_shard_servers_groups(const struct to_cluster *cluster, unsigned int *groups);
+
+/**
  * to_shard_servers_linked() - @n free servers with many links in place between them
  *
  * Grown from every free server in turn by the one with the most links to those before;
