@@ -75,6 +75,9 @@ result $? "the FCS of no statistics"
 run 1 agent --etcd localhost:2379
 one_line '^toctl agent: "localhost:2379" is no URL of etcd'
 result $? "etcd that is no URL"
+run 1 agent --etcd https://127.0.0.1:1,http://127.0.0.1:2
+one_line 'endpoints of etcd are all https or all http, not https://127.0.0.1:1 and http://127.0.0.1:2$'
+result $? "etcd with TLS and without"
 run 1 agent --etcd http://127.0.0.1:1,http://127.0.0.1:2
 one_line '^toctl agent: etcd http://127.0.0.1:[12]: '
 result $? "etcd that is not there"
