@@ -8,8 +8,9 @@
  * DIR/NAME holds what NAME's kernel would: the generation and a hash of the
  * active table. What a controller should not ask is refused. Only looked for when COUNT
  * is 1: a command in DIR/harm-NAME-OP runs once before NAME carries out OP (with $agent:
- * this process); DIR/padding-NAME has how many random bytes NAME adds to each reply. The
- * password of etcd's user is in the environment.
+ * this process), one in DIR/harm-NAME-OP-done before it says so; DIR/padding-NAME has how
+ * many random bytes NAME adds to each reply. The password of etcd's user is in the
+ * environment.
  */
 
 #include <pthread.h>
@@ -59,13 +60,13 @@ static void keep(const struct agent *a)
 	rename(new, a->file);
 }
 
-static void harm(const struct agent *a, const char *op)
+static void harm(const struct agent *a, const char *op, const char *done)
 {
 	char path[320], command[4096], text[32];
 	size_t n;
 	FILE *in;
 
-	snprintf(path, sizeof(path), "%s/harm-%s-%s", directory, a->name, op);
+	snprintf(path, sizeof(path), "%s/harm-%s-%s%s", directory, a->name, op, done);
 	in = harmful ? fopen(path, "r") : NULL;
 	if (!in)
 		return;
@@ -160,9 +161,10 @@ static json_t *call(void *arg, const json_t *request)
 	struct agent *a = arg;
 	json_t *reply;
 
-	harm(a, op);
+	harm(a, op, "");
 	error = carry_out(a, op, json_integer_value(json_object_get(request, "generation")),
 			  request);
+	harm(a, op, "-done");
 	/* nothing of ports, which count as live then */
 	reply = json_pack("{s:b, s:I, s:b}", "ok", !error, "generation",
 			  (json_int_t)a->active.generation, "staged", a->staged != 0);

@@ -4,7 +4,8 @@
 """An agent is killed before each system call that writes, to etcd or to its kernel, while
 a controller changes the plan on all servers; one that takes its place completes or undoes
 the change. etcd is real, agents have no kernel (bench/agents.c); strace kills. A sample of
-the calls, all of them with TEST_ALL=1."""
+the calls, all of them with TEST_ALL=1. In all of this the controller asks again; an agent that
+comes when that has given up finds its way alone."""
 
 import os
 import sys
@@ -34,8 +35,8 @@ class Cluster:
         self.apply(self.one)
         self.plan_one = self.tables()
 
-    def apply(self, plan):
-        return apply_all(self.etcd.clients[0], plan, self.dir, "--timeout", "30s")
+    def apply(self, plan, timeout="30s"):
+        return apply_all(self.etcd.clients[0], plan, self.dir, "--timeout", timeout)
 
     def present(self):
         return self.etcd.present() == len(SERVERS)
@@ -96,6 +97,21 @@ def killed(cluster, call, n):
            f"{what}: the next change is made", [text, cluster.agents.state()])
 
 
+def away(cluster):
+    """It is killed when its kernel has changed and before anybody hears of it."""
+    what = f"the agent of s{VICTIM} is killed after its commit, and away"
+    victim, agent = SERVERS[VICTIM], cluster.agents.running[VICTIM]
+    cluster.agents.harm(victim, "commit-done", "kill -9 $agent")
+    status, text = cluster.apply(cluster.two, "5s")
+    report(agent.wait(60) == -9 and status == 1 and f"{victim}: " in text,
+           f"{what}: the controller gives up, and names it", text)
+    report(cluster.tables() == cluster.plan_one | {victim: cluster.plan_two[victim]},
+           f"{what}: it alone has the new plan", cluster.agents.state())
+    cluster.agents.mend()
+    report(wait_for(lambda: cluster.tables() == cluster.plan_one and cluster.one_generation()),
+           f"{what}: the next one goes back as the others did", cluster.agents.state())
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         cluster = Cluster(directory)
@@ -108,6 +124,7 @@ def main():
             print(f"# {len(tried)} of {len(calls)} calls")
             for call in tried:
                 killed(cluster, *call)
+            away(cluster)
         finally:
             cluster.stop()
     done()
