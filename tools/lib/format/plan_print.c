@@ -83,7 +83,9 @@ static void plan_print_rings(FILE *out, const struct to_plan *plan)
 		fprintf(out, "%s\n {\"group\":%u,\"jump\":%u,\"reverse\":%s,\"order\":\"",
 			i ? "," : "", ring->group, ring->jump,
 			ring->reverse ? "true" : "false");
-		to_set_print(out, ring->order, ring->n);
+		/* Each by its number: whoever reads an order wants no ranges. */
+		for (unsigned int k = 0; k < ring->n; k++)
+			fprintf(out, k ? ",%u" : "%u", ring->order[k]);
 		fprintf(out, "\"}");
 	}
 	fprintf(out, "],\n");
