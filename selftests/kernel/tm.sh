@@ -35,12 +35,23 @@ record() { # [ARGUMENT...]
 	done
 }
 
+# For wait_for: since the last look no processor has handled a packet, nor has one to handle.
+settled_at=''
+settled() {
+	local fields handled=0 waiting=0
+
+	while read -ra fields; do
+		((handled += 16#${fields[0]}, waiting += 16#${fields[11]}))
+	done </proc/net/softnet_stat
+	[[ $handled == "$settled_at" && $waiting == 0 ]] || { settled_at=$handled; return 1; }
+}
+
 # End it and merge.
 recorded() {
 	local pid status=0
 
-	# on a busy host, what was sent last is still on its way
-	sleep 0.5
+	# what was sent last may still be on its way
+	wait_for 60 settled || not_ok "nothing is on its way any more"
 	kill -INT "${recorders[@]}"
 	for pid in "${recorders[@]}"; do
 		wait "$pid" || status=1
