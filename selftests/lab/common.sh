@@ -5,7 +5,7 @@
 #	$lab_src	the source tree
 #	$lab_cache	guest images, kept between runs ($TOPOOPT_CACHE moves it)
 #	$lab_image	the image of this recipe: root/ and boot/<kernel>/
-#	lab_boot KERNEL	where a kernel's vmlinuz, initrd and release are
+#	lab_boot KERNEL	where a kernel, its initrd and release are
 
 lab_dir=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 lab_src=$(realpath "$lab_dir/../..")
@@ -94,7 +94,7 @@ lab_check_kernel() { # KERNEL
 		lab_die "no guest kernel '$1': one of ${lab_kernels[*]} ${lab_other_kernels[*]}"
 }
 
-# Where a guest kernel is once it is there: its vmlinuz, initrd and release.
+# Where a guest kernel is once it is there, with its initrd and release.
 lab_boot() { # KERNEL
 	case $1 in
 	*-arm64)

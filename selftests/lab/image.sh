@@ -8,7 +8,7 @@
 #
 #	root/		the root, where modules are built, too
 #	usr.ext4	its /usr, as a disk: a program starts from there without asking the host
-#	boot/KERNEL/	vmlinuz, initrd, release
+#	boot/KERNEL/	vmlinux, initrd, release
 #
 # Debian is fetched from the mirror that the host's apt is configured with;
 # TOPOOPT_MIRROR overrides it.
@@ -79,16 +79,13 @@ unpack() { # ROOT DEB
 		--exclude='./usr/share/doc' "${unused[@]/#/--exclude=*/kernel/}"
 }
 
-# The headers of 6.1 lack what module BTF is made with: vmlinux, which is taken
-# from the kernel image (xz after the boot code), and resolve_btfids, where that
-# of 6.12 serves.
+# The headers of 6.1 lack what module BTF is made with: vmlinux, and resolve_btfids,
+# where that of 6.12 serves.
 add_btf_tools() { # ROOT BOOT
-	local root=$1 release offset
+	local root=$1 release
 
 	release=$(cat "$2/6.1/release")
-	offset=$(LC_ALL=C grep -obUaP '\xfd7zXZ\x00' "$2/6.1/vmlinuz" | cut -d : -f 1 -s)
-	xz -dc --single-stream < <(tail -c +$((${offset%%[!0-9]*} + 1)) "$2/6.1/vmlinuz") \
-		>"$root/usr/src/linux-headers-$release/vmlinux"
+	cp "$2/6.1/vmlinux" "$root/usr/src/linux-headers-$release/"
 	cp -r "$root"/usr/lib/linux-kbuild-6.12*/tools/bpf "$root/usr/lib/linux-kbuild-6.1/tools/"
 }
 
@@ -109,8 +106,22 @@ make_initramfs() { # ROOT RELEASE FILE
 		esac >"$tree/modules/$module"
 		echo "$module" >>"$tree/modules/order"
 	done
-	(cd "$tree" && find . | cpio --quiet -o -H newc) | gzip -1 >"$file"
+	(cd "$tree" && find . | cpio --quiet -o -H newc) >"$file"
 	rm -r "$tree"
+}
+
+# The kernel inside: QEMU enters it directly (PVH), and no emulated processor unpacks it.
+# Where it is, the boot protocol says (Documentation/arch/x86/boot.rst): payload_offset
+# counts from after setup_sects, and the payload ends with its unpacked size.
+unpack_vmlinuz() { # VMLINUZ VMLINUX
+	local sectors offset size unpack=(xz -dc)
+
+	read -r sectors < <(od -An -j $((0x1f1)) -N 1 -t u1 "$1")
+	read -r offset size < <(od -An -j $((0x248)) -N 8 -t u4 "$1")
+	offset=$(((sectors + 1) * 512 + offset))
+	[[ $(od -An -j "$offset" -N 4 -t x1 "$1") != " 28 b5 2f fd" ]] || unpack=(zstd -dc)
+	dd if="$1" bs=1M iflag=skip_bytes,count_bytes skip="$offset" count=$((size - 4)) status=none |
+		"${unpack[@]}" >"$2"
 }
 
 make_kernel() { # ROOT BOOT KERNEL PACKAGE...
@@ -126,6 +137,8 @@ make_kernel() { # ROOT BOOT KERNEL PACKAGE...
 	# 7.2 keeps the kernel image with the modules
 	mv "$root/boot/vmlinuz-$release" "$boot/vmlinuz" 2>/dev/null ||
 		mv "$root/lib/modules/$release/vmlinuz" "$boot/vmlinuz"
+	unpack_vmlinuz "$boot/vmlinuz" "$boot/vmlinux"
+	rm "$boot/vmlinuz"
 	chroot "$root" depmod "$release"
 	mkdir "$root/lib/modules/$release/updates"
 	ln -s "/src/build/kmod-$release/topoopt_fwd.ko" "$root/lib/modules/$release/updates/"
