@@ -10,11 +10,13 @@
 #include "figures.h"
 #include "format/plan_json.h"
 #include "progress.h"
+#include "verify/buffer_cycle.h"
 #include "verify/verify_down.h"
 
 #define VERIFY_LINES 100	/* one wrong link can break a million routes */
 
 #define VERIFY_CASES 5		/* that are named in text */
+#define VERIFY_CYCLE 12		/* servers of a cycle, too */
 #define VERIFY_CASE_TEXT (4 * (TO_NAME_MAX + IFNAMSIZ) + 64)
 #define VERIFY_LINK_TEXT (2 * TO_DOWN_NAME_MAX + 4)
 
@@ -106,6 +108,61 @@ static bool verify_takes_nic(const struct to_cluster *c, const struct to_down *d
 	       to_down_darkens(down, c, (struct to_port_ref){ server, port });
 }
 
+/* Links that can wait for each other: on routes of all pairs, and of the job's transfers. */
+struct verify_cycles {
+	struct to_buffer_cycle routes, job;
+};
+
+static int verify_find_cycles(const struct to_plan *plan, struct verify_cycles *v)
+{
+	struct to_graph *graph = to_graph_new(plan->cluster->n_servers, plan->cluster->links,
+					      plan->cluster->n_links, plan->cluster->link_mode);
+	int ret = graph ? to_buffer_cycle_find(plan, graph, false, &v->routes) : -ENOMEM;
+
+	if (!ret)
+		ret = to_buffer_cycle_find(plan, graph, true, &v->job);
+	to_graph_free(graph);
+	return ret;
+}
+
+static void verify_free_cycles(struct verify_cycles *v)
+{
+	free(v->routes.servers);
+	free(v->job.servers);
+}
+
+static json_t *verify_cycle_json(const struct to_plan *plan, const struct to_buffer_cycle *cycle)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < cycle->n; i++)
+		json_array_append_new(array, json_string(plan->cluster->servers[cycle->servers[i]].name));
+	return json_pack("{s:I s:o}", "dependencies", (json_int_t)cycle->dependencies,
+			 "servers", array);
+}
+
+static void verify_print_cycle(const struct to_plan *plan, const char *which,
+			       const struct to_buffer_cycle *cycle)
+{
+	printf("    %s:", which);
+	for (uint32_t i = 0; i < cycle->n && i < VERIFY_CYCLE; i++)
+		printf(" %s >", plan->cluster->servers[cycle->servers[i]].name);
+	if (cycle->n > VERIFY_CYCLE)
+		printf(" %u more >", cycle->n - VERIFY_CYCLE);
+	printf(" %s\n", cycle->n ? plan->cluster->servers[cycle->servers[0]].name : "none");
+}
+
+static void verify_print_cycles(const struct to_plan *plan, const struct verify_cycles *v)
+{
+	if (!v->routes.n) {
+		printf("  no link can wait for itself: no PFC deadlock, also where hardware forwards\n");
+		return;
+	}
+	printf("  PFC can deadlock where hardware forwards, each link waiting for the next:\n");
+	verify_print_cycle(plan, "on routes", &v->routes);
+	verify_print_cycle(plan, "on those of the job", &v->job);
+}
+
 /* What of a plan is down, and what then. */
 struct verify_down {
 	struct to_down down;
@@ -150,7 +207,8 @@ static json_t *verify_down_json(const struct to_plan *plan, const struct verify_
 
 /* @v: NULL when nothing was said to be down */
 static void verify_print_json(const struct to_plan *plan, const struct to_verify_report *r,
-			      const struct verify_lines *lines, const struct verify_down *v)
+			      const struct verify_lines *lines, const struct verify_cycles *cycles,
+			      const struct verify_down *v)
 {
 	json_t *object = to_predict_json(plan, &r->figures), *failures = verify_cases_json(&r->links);
 
@@ -163,6 +221,10 @@ static void verify_print_json(const struct to_plan *plan, const struct to_verify
 		"violation_count", (json_int_t)r->violations, "violations", lines->array,
 		"addresses", (json_int_t)r->addresses,
 		"unreachable", (json_int_t)r->unreachable, "failures", failures));
+	if (!r->violations)
+		json_object_set_new(object, "buffer_cycles", json_pack(
+			"{s:o s:o}", "routes", verify_cycle_json(plan, &cycles->routes),
+			"job", verify_cycle_json(plan, &cycles->job)));
 	if (v)
 		json_object_set_new(object, "down", verify_down_json(plan, v));
 	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
@@ -196,7 +258,8 @@ static void verify_print_unprotected(const struct to_plan *plan, const struct to
 		printf("    and %" PRIu64 " more\n", all - i);
 }
 
-static void verify_print(const struct to_plan *plan, const struct to_verify_report *r)
+static void verify_print(const struct to_plan *plan, const struct to_verify_report *r,
+			 const struct verify_cycles *cycles)
 {
 	if (r->violations > VERIFY_LINES)
 		fprintf(stderr, "and %lu more\n", r->violations - VERIFY_LINES);
@@ -210,6 +273,8 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 		       r->unreachable);
 	verify_print_cases("link", &r->links);
 	verify_print_cases("server", &r->servers);
+	if (!r->violations)
+		verify_print_cycles(plan, cycles);
 	if (!r->links.uncovered)
 		return;
 	printf("  NOT PROTECTED against every single link:\n");
@@ -301,23 +366,27 @@ static int verify_find_down(struct to_call *call, const struct to_plan *plan,
 static int verify_check(struct to_call *call, const struct to_plan *plan, struct verify_down *v)
 {
 	struct verify_lines lines = { .json = call->json, .array = json_array() };
+	struct verify_cycles cycles = {};
 	struct to_verify_report report;
 	int ret = to_verify_progress(plan, verify_line, verify_progress, &lines, &report);
 
 	to_progress_end(&lines.progress);
 	if (report.violations)
 		v = NULL;	/* nobody should apply it, so there is no telling */
+	if (!ret && !report.violations)
+		ret = verify_find_cycles(plan, &cycles);
 	if (!ret && v)
 		ret = to_verify_down(plan, &v->down, &v->found);
 	if (ret)
 		to_error_set(&call->err, ret, "out of memory");
 	else if (call->json)
-		verify_print_json(plan, &report, &lines, v);
+		verify_print_json(plan, &report, &lines, &cycles, v);
 	else
-		verify_print(plan, &report);
+		verify_print(plan, &report, &cycles);
 	if (!ret && v && !call->json)
 		verify_print_down(plan, &report.figures, v);
 	json_decref(lines.array);
+	verify_free_cycles(&cycles);
 	return !ret && report.violations ? TO_EXIT_FAILURE : ret;
 }
 
@@ -367,6 +436,10 @@ const struct to_command to_cmd_verify = {
 		"help: these cases are counted apart. A dark link also takes the RDMA NICs at its two "
 		"ends with it: queue pairs on them end, and jobs have to go on without (NCCL_IB_HCA, "
 		"UCX_NET_DEVICES; toctl doctor prints both).\n"
+		"Where NICs or switches forward in hardware, PFC can stop a cycle of links for good, each "
+		"waiting for a buffer of the next. One that the routes allow is named, by the servers at "
+		"which its links begin; also whether the routes of the job's own transfers allow one. "
+		"Relays in the kernel cannot deadlock so: their queues drop.\n"
 		"With --down, what the tables in force do while that is down, before toctl run or toctl "
 		"replan --down repairs them: pairs that lose packets, and the loads of links with the "
 		"packets where the kernel sends them. Against two failures at once nothing is "

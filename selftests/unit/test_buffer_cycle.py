@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cyclic buffer dependencies that toctl verify finds, against those of plan.json's own tables."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
+import jsonschema
+
+sys.path.insert(0, "selftests/unit")
+from fakes import load, save  # noqa: E402
+from tap import done, report  # noqa: E402
+
+TOCTL = os.environ.get("TOCTL", "build/toctl")
+SCHEMA = load("Documentation/schemas/verify.schema.json")
+tmp = tempfile.TemporaryDirectory()
+DIR = tmp.name
+
+
+def toctl(*arguments):
+    run = subprocess.run((TOCTL, *arguments), capture_output=True, text=True, check=False)
+    if run.returncode:
+        report(False, " ".join(arguments), run.stderr)
+        done()
+    return run.stdout
+
+
+def members(text):
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+class Routes:
+    """Next links by server and address, and by source where it has routes of its own."""
+
+    def __init__(self, plan):
+        names = [server["name"] for server in plan["servers"]]
+        self.n, self.arcs = len(names), {}
+        for link in plan["links"]:
+            for a, b in ((link["a"], link["b"]), (link["b"], link["a"])):
+                server, port = a.split(":")
+                self.arcs[names.index(server), port] = (a, names.index(b.split(":")[0]))
+        self.next, self.own, self.addresses = {}, {}, set()
+        for table in plan["tables"]:
+            x = names.index(table["server"])
+            groups = [[self.arcs[x, hop["port"]] for hop in group
+                       if not hop.get("backup") and not hop.get("ingress") and (x, hop["port"]) in self.arcs]
+                      for group in table["groups"]]
+            for route in table["routes"]:
+                sets = [route.get("nodes", ""), *route.get("ports", ())]
+                for slot, text in enumerate(sets):
+                    for dst in members(text):
+                        self.next[x, dst, slot] = groups[route["group"]]
+                        self.addresses.add((dst, slot))
+            for pair in table["pairs"]:
+                for slot, text in enumerate([pair.get("nodes", ""), *pair.get("ports", ())]):
+                    for dst in members(text):
+                        for src in members(pair["from"]):
+                            self.own.setdefault((src, dst, slot), {})[x] = groups[pair["group"]]
+
+    def waits(self, sends):
+        """Pairs of links that packets take one after the other."""
+        found = set()
+        for dst, slot in self.addresses:
+            for src in range(self.n):
+                if src == dst or not sends(src, dst):
+                    continue
+                own, seen, todo = self.own.get((src, dst, slot), {}), set(), [src]
+                while todo:
+                    x = todo.pop()
+                    if x == dst or x in seen:
+                        continue
+                    seen.add(x)
+                    for arc, to in own.get(x) or self.next.get((x, dst, slot), ()):
+                        todo.append(to)
+                        if to != dst:
+                            found.update((arc, after) for after, _ in
+                                         own.get(to) or self.next.get((to, dst, slot), ()))
+        return found
+
+
+def cyclic(waits):
+    """Take away links that nothing waits for until none is left, or a cycle is."""
+    waits = set(waits)
+    while waits:
+        begin = {a for a, b in waits} & {b for a, b in waits}
+        left = {(a, b) for a, b in waits if a in begin and b in begin}
+        if left == waits:
+            return True
+        waits = left
+    return False
+
+
+def check(name, path, routes, job):
+    """What verify says of a plan: is there a cycle on its routes, and on its job's?"""
+    plan = load(path)
+    said = json.loads(toctl("verify", "--json", path))
+    jsonschema.validate(said, SCHEMA)
+    tables = Routes(plan)
+    demand = {(src, dst) for mp in plan["demand"]["mp"] for src in members(mp["from"])
+              for dst in members(mp["to"])}
+    demand |= {(dst, src) for mp in plan["demand"]["mp"] if mp.get("both") for src in members(mp["from"])
+               for dst in members(mp["to"])}
+    everything = tables.waits(lambda src, dst: True)
+    good = []
+    for which, waits, expected in (("routes", everything, routes), ("job", tables.waits(
+            lambda src, dst: (src, dst) in demand), job)):
+        found = said["buffer_cycles"][which]
+        good.append(cyclic(waits) == bool(found["servers"]) == expected and
+                    len(waits) == found["dependencies"])
+    names = {server["name"]: i for i, server in enumerate(plan["servers"])}
+    ends = {arc.split(":")[0]: set() for arc, _ in tables.arcs.values()}
+    for arc, to in tables.arcs.values():
+        ends[arc.split(":")[0]].add(to)
+    for found in said["buffer_cycles"].values():
+        cycle = found["servers"]
+        good.append(all(names[b] in ends[a] for a, b in zip(cycle, cycle[1:] + cycle[:1])))
+    report(all(good), name, (good, said["buffer_cycles"]))
+
+
+def ring(n, name, mp, allreduce=True):
+    """A plan for a ring of cables whose job has these MP transfers."""
+    cluster = load("examples/ring-4/cluster.json")
+    servers = [{"name": f"s{i}", "ipv4": f"10.200.0.{i + 1}", "ports": [
+        {"name": f"eth{q}", "mac": f"02:54:4f:0{q}:00:{i + 1:02x}", "ipv4": f"10.20{q + 1}.0.{i + 1}",
+         "bandwidth": 100000000000} for q in range(2)]} for i in range(n)]
+    cluster.update(servers=servers, links=[{"a": f"s{i}:eth0", "b": f"s{(i + 1) % n}:eth1"} for i in range(n)])
+    save(f"{DIR}/cluster.json", cluster)
+    save(f"{DIR}/job.json", {"format": "topoopt-job", "version": 1, "name": name, "servers": n,
+                             "allreduce": [{"group": "all", "bytes": 1 << 30}] if allreduce else [],
+                             "mp": [{"from": str(a), "to": str(b), "bytes": 1 << 20} for a, b in mp]})
+    toctl("plan", "--cluster", f"{DIR}/cluster.json", "--job", f"{DIR}/job.json", "--fixed",
+          "-o", f"{DIR}/{name}.json")
+    return f"{DIR}/{name}.json"
+
+
+check("a chain cannot deadlock", "examples/chain-3/plan.json", False, False)
+check("a ring of six can, its AllReduce cannot", ring(6, "ring", ()), True, False)
+check("nor can a job that has one transfer", ring(6, "one", ((0, 3),)), True, False)
+check("one that sends two hops all round can", ring(6, "round", [(i, (i + 2) % 6) for i in range(6)]), True, True)
+toctl("plan", "--job", "examples/jobs/dlrm-16.json", "--degree", "4", "--effort", "1", "-o", f"{DIR}/dlrm.json")
+check("a DLRM on sixteen servers", f"{DIR}/dlrm.json", True, True)
+text = toctl("verify", "examples/chain-3/plan.json")
+report("  no link can wait for itself: no PFC deadlock" in text, "as text", text)
+text = toctl("verify", f"{DIR}/ring.json")
+report("  PFC can deadlock where hardware forwards" in text and "    on those of the job: none\n" in text,
+       "with the servers of a cycle", text)
+done()
