@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Figures of papers, published and ours: make reproduce FIG=11, PAPER=bml.
 
-    reproduce.py fig11|fig12|fig13|fig15|fig16|themis|bml
+    reproduce.py fig11|fig12|fig13|fig14|fig15|fig16|themis|bml
 
 Points of a sweep are kept in build/reproduce (or $REPRODUCE): killed, the same goes on.
 
@@ -287,7 +287,72 @@ def fig16():
               "computing weighs more")
 
 
-PAPERS = {"fig11": fig11, "fig12": fig12, "fig13": fig13, "fig15": fig15, "fig16": fig16,
+# One cluster that jobs share: sections 5.1 and 5.4, Table 2; shares of jobs in percent.
+SHARED = {"servers": 432, "job-servers": 16, "degree": 8, "jobs": "5,10,15,20,27", "budget": 200,
+          "iterations": 2}
+SHARED_MODELS = (("fig14-dlrm", 40), ("fig14-bert", 30), ("fig14-candle", 20), ("../models/vgg16", 10))
+SHARED_TREE = "fat-tree:12,oversub=2"  # half of the uplinks
+SHARED_SEEDS = (1, 2, 3)
+
+
+def shared(fabric, seeds, *how):
+    """Mean and 99th percentile of an iteration by number of jobs, means over seeds."""
+    os.makedirs(f"{KEPT}/fig14", exist_ok=True)
+    options = [word for name, value in SHARED.items() for word in (f"--{name}", str(value))]
+    options += [word for name, share in SHARED_MODELS for word in ("-m", f"{HERE}/{name}.json={share}")]
+    found = {}
+    for seed in seeds:
+        path = f"{KEPT}/fig14/" + "_".join((fabric, *how, str(seed))) + ".json"
+        if not os.path.exists(path):
+            run = toctl("shard", "compare", "--fabric", fabric, "--seed", str(seed), *options, *how)
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                json.dump(run, file)
+            os.rename(path + ".new", path)
+        with open(path, encoding="utf-8") as file:
+            for point in json.load(file)["points"]:
+                for what in "mean", "p99":
+                    at = found.setdefault((point["jobs"], what), 0)
+                    found[point["jobs"], what] = at + point["iteration_time_s"][what] / len(seeds)
+    return found
+
+
+def fig14():
+    tree = ("--routing", "hash")
+    fabrics = {"topoopt": shared("topoopt", (1,)), "ideal": shared("ideal", SHARED_SEEDS, *tree),
+               "oversubscribed": shared(SHARED_TREE, SHARED_SEEDS, *tree),
+               "cost-equivalent": shared("cost-equivalent", SHARED_SEEDS, *tree)}
+    loads = [int(jobs) for jobs in SHARED["jobs"].split(",")]
+    whole = SHARED["servers"] / SHARED["job-servers"]
+
+    def over(times, what, below=fabrics["topoopt"]):
+        """Mean over loads of how many times topoopt's time that is."""
+        return sum(times[jobs, what] / below[jobs, what] for jobs in loads) / len(loads)
+
+    print(f"TopoOpt, Figure 14: jobs of {SHARED['job-servers']} on {SHARED['servers']} servers of "
+          f"{SHARED['degree']} x 100G, all at once")
+    for what in "mean", "p99":
+        table(f"iteration, {what}", {(f, jobs): fabrics[f][jobs, what] for f in fabrics for jobs in loads},
+              fabrics, loads, lambda fabric, jobs: (fabric, jobs))
+    print("    load" + " " * 18 + "".join(f"{100 * jobs / whole:9.0f}%" for jobs in loads))
+    claims("What the paper says of Figure 14; ours are means over loads, at flow level with collisions")
+    for fabric, mean, p99 in (("cost-equivalent", 1.7, 3), ("oversubscribed", 1.16, 1.4), ("ideal", 1.07, 1.12)):
+        for what, published in ("mean", mean), ("p99", p99):
+            ours = over(fabrics[fabric], what)
+            claim(f"{fabric} over topoopt, {what}", str(published), ours, ours > 1, "topoopt is faster")
+    for note, fabric, how in (
+            ("servers of a job at random in the tree", "ideal", (*tree, "--placement", "random")),
+            ("the tree without collisions (sprayed)", "ideal", ("--routing", "spray")),
+            ("one non-blocking switch for the tree", "switch", ()),
+            ("latencies made equal: links of the tree 500 ns, 6 as long as 3", "ideal",
+             (*tree, "--latency", "500ns"))):
+        times = shared(fabric, SHARED_SEEDS[:1], *how)
+        for what, published in ("mean", 1.07), ("p99", 1.12):
+            claim(f"  {note}, {what}", str(published), over(times, what), None)
+    data = shared("topoopt", (1,), "--relay-latency", "0ns")
+    claim("  relays that take no time: ideal over topoopt, mean", "1.07", over(fabrics["ideal"], "mean", data), None)
+
+
+PAPERS = {"fig11": fig11, "fig12": fig12, "fig13": fig13, "fig14": fig14, "fig15": fig15, "fig16": fig16,
           "themis": themis, "bml": bml}
 
 if len(sys.argv) != 2 or sys.argv[1] not in PAPERS:

@@ -171,6 +171,68 @@ uint32_t to_taskgraph_allreduce(struct to_taskgraph *g, const uint32_t *members,
 	return taskgraph_add(g, &task);
 }
 
+/* One task of another graph, on @servers of this one. */
+static uint32_t taskgraph_copy(struct to_taskgraph *g, const struct to_taskgraph *job,
+			       const struct to_task *task, const uint32_t *servers, void *scratch)
+{
+	struct to_transfer *transfers = scratch;
+	uint32_t *members = scratch, added, i;
+
+	switch (task->kind) {
+	case TO_TASK_COMPUTE:
+		added = to_taskgraph_compute(g, servers[task->server], task->seconds);
+		break;
+	case TO_TASK_ALLREDUCE:
+		for (i = 0; i < task->n; i++)
+			members[i] = servers[job->members[task->first + i]];
+		added = to_taskgraph_allreduce(g, members, task->n, task->bytes);
+		break;
+	default:
+		for (i = 0; i < task->n; i++) {
+			transfers[i] = job->transfers[task->first + i];
+			transfers[i].src = servers[transfers[i].src];
+			transfers[i].dst = servers[transfers[i].dst];
+		}
+		added = to_taskgraph_transfers(g, transfers, task->n);
+	}
+	if (added != TO_TASK_NONE)
+		g->tasks[added].name = task->name;
+	return added;
+}
+
+uint32_t to_taskgraph_append(struct to_taskgraph *g, const struct to_taskgraph *job,
+			     const uint32_t *servers, uint32_t after)
+{
+	bool *waits = calloc(2 * (size_t)job->n_tasks + 1, sizeof(*waits));
+	bool *awaited = waits ? waits + job->n_tasks : NULL;
+	const uint32_t first = g->n_tasks;
+	uint32_t most = job->n_members, t, end;
+	void *scratch;
+
+	most = most > job->n_transfers ? most : job->n_transfers;
+	scratch = malloc(most * sizeof(struct to_transfer) + 1);
+	if (!waits || !scratch)
+		taskgraph_out_of_memory(g);
+	for (t = 0; t < job->n_tasks && !g->error; t++)
+		taskgraph_copy(g, job, &job->tasks[t], servers, scratch);
+	for (uint32_t i = 0; i < job->n_edges && !g->error; i++) {
+		const struct to_task_edge *e = &job->edges[i];
+
+		to_taskgraph_after(g, first + e->task, first + e->after);
+		waits[e->task] = awaited[e->after] = true;
+	}
+	end = to_taskgraph_compute(g, servers[0], 0);
+	for (t = 0; t < job->n_tasks && !g->error; t++) {
+		if (!waits[t] && after != TO_TASK_NONE)
+			to_taskgraph_after(g, first + t, after);
+		if (!awaited[t])
+			to_taskgraph_after(g, end, first + t);
+	}
+	free(waits);
+	free(scratch);
+	return g->error ? TO_TASK_NONE : end;
+}
+
 void to_taskgraph_after(struct to_taskgraph *g, uint32_t task, uint32_t after)
 {
 	if (g->error)

@@ -106,6 +106,17 @@ uint32_t to_taskgraph_matrix(struct to_taskgraph *graph, const uint64_t *bytes);
 uint32_t to_taskgraph_allreduce(struct to_taskgraph *graph, const uint32_t *members, uint32_t n,
 				uint64_t bytes);
 
+/**
+ * to_taskgraph_append() - the tasks of @job, on other servers
+ * @job: another graph, with a task or more
+ * @servers: of @graph, for each of @job's
+ * @after: task that those of @job wait for which wait for none of it, or TO_TASK_NONE
+ *
+ * Return: a task that ends when all of them have.
+ */
+uint32_t to_taskgraph_append(struct to_taskgraph *graph, const struct to_taskgraph *job,
+			     const uint32_t *servers, uint32_t after);
+
 /** to_taskgraph_after() - @task starts only when @after has finished */
 void to_taskgraph_after(struct to_taskgraph *graph, uint32_t task, uint32_t after);
 
