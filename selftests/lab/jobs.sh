@@ -69,6 +69,7 @@ if [[ ! -e $result ]]; then
 	trap 'rm -rf "$new"' EXIT
 	copy_root "$image/root" "$new/root"
 	install_packages "$new/root"
+	: >"$new/usr.ext4"	# mke2fs tells on standard output that it makes a file
 	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$new/root/usr" "$new/usr.ext4" \
 		"$(($(du -sm --apparent-size "$new/root/usr" | cut -f 1) * 5 / 4 + 64))M"
 	chmod 755 "$new" "$new/root"
