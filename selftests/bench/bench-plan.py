@@ -3,7 +3,7 @@
 """How good plans are and what they cost, beside bounds, targets, the rings that
 the paper would choose, LEMON's matching and other ways to parallelise a model.
 
-	bench-plan.py [plans|literal|known|optimum|latency|simplex|matching|models]...	default: all
+	bench-plan.py [plans|literal|known|optimum|latency|simplex|matching|models|wavelengths]...	default: all
 
 build/bench/plan.json gets an array with an object per measurement. All have
 `kind`; a `..._target` is the most that a figure should be, null where there is
@@ -35,6 +35,9 @@ none; a `..._ratio` is a figure over its bound.
 	matching
 		graph, vertices, edges, weight, ours_s and lemon_s (CPU), ratio,
 		ratio_target
+	wavelengths
+		servers, wavelengths, reach of an optical ring; cpu_s, cpu_s_target; served: share of
+		the pairs within reach that have a lightpath; used: of wavelengths and segments
 	model	model, servers, degree, cpu_s, memory_mb; approaches: by name time_s of
 		an iteration, bound_s on any network, ratio of time_s to that of the
 		search, parameter_bytes of the fullest server, fits
@@ -408,9 +411,27 @@ def models(_tmp):
     table(["model", "N", "CPU s"] + [name.replace("_", " ") for name in approaches], rows)
 
 
+def wavelengths(_tmp):
+    rows = []
+    for servers, count, reach in ((1024, 64, 8), (1024, 320, 8), (1024, 320, 16)):
+        status, text, _, _ = measure("build/bench/wavelengths", str(servers), str(count), str(reach))
+        if status:
+            fail(f"no wavelengths for {servers} servers")
+            continue
+        result = {"servers": servers, "wavelengths": count, "reach": reach} | json.loads(text)
+        result["cpu_s_target"] = 0.1
+        record("wavelengths", result)
+        rows.append([str(servers), str(count), str(reach),
+                     aim(result, "cpu_s", f"{result['cpu_s'] * 1e3:.1f}"), f"{100 * result['served']:.1f}",
+                     f"{100 * result['used']:.1f}"])
+    print("Wavelengths of an optical ring, all that are within reach of each other sending")
+    table(["N", "wavelengths", "reach", "CPU ms", "pairs served, %", "used, %"], rows)
+
+
 def main():
     parts = {"plans": plans, "literal": literal, "known": known, "optimum": optimum,
-             "latency": latency, "simplex": simplex, "matching": matching, "models": models}
+             "latency": latency, "simplex": simplex, "matching": matching, "models": models,
+             "wavelengths": wavelengths}
     chosen = sys.argv[1:] or list(parts)
     for name in chosen:
         if name not in parts:

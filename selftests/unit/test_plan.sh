@@ -48,12 +48,34 @@ run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/mesh.json" && run 0 verify "
 	run 0 schedule --network "$tmp/mesh.json" --size 1GB &&
 	grep -qE '^  2 +direct +3 ' "$tmp/out"
 result $? "mesh:3,2: two dimensions of full meshes"
-refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k" \
+refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q" \
 	plan --job $job9 --topology mesh:3
-refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expected mesh:n,k" \
+refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q" \
 	plan --job $job9 --topology torus:3,2
 refuses "a topology of other servers" 1 "toctl plan: mesh:2,3 has 8 servers, the job 9" \
 	plan --job $job9 --topology mesh:2,3
+sips() { # WORD LINE
+	run 0 plan --job $job9 --topology "$1" -o "$tmp/sip.json" --report "$tmp/sip.html" &&
+		grep -qE "$2" "$tmp/out" && run 0 verify "$tmp/sip.json"
+	result $? "$1: planned and verified"
+}
+sips sip-ring:8,3 '9 servers, [0-9]+ simplex links'
+grep -q 'class="lightpath"' "$tmp/sip.html" && [[ $(jq -r '[.links[] | (.from // .a) |
+	split(":")[1]] | unique | length' "$tmp/sip.json") == 8 ]]
+result $? "sip-ring:8,3: lightpaths on each of 8 wavelengths, drawn"
+sips sip-ocs:4 '9 servers, [0-9]+ simplex links'
+! grep -q 'class="lightpath"' "$tmp/sip.html"
+result $? "sip-ocs:4: no lightpaths are drawn"
+refuses "no wavelengths" 1 \
+	"toctl plan: sip-ring:0,4: expected an even number of wavelengths, 2 to 1024, half of them for each way round" \
+	plan --job $job9 --topology sip-ring:0,4
+refuses "no reach" 1 "toctl plan: sip-ring:4,0: expected a reach of 1 to 64" \
+	plan --job $job9 --topology sip-ring:4,0
+refuses "a ring without a reach" 1 \
+	"toctl plan: sip-ring:4: expected sip-ring:W,REACH, wavelengths and the segments that a lightpath passes at most" \
+	plan --job $job9 --topology sip-ring:4
+refuses "no optical switches" 1 "toctl plan: sip-ocs:0: expected 1 to 64 optical switches" \
+	plan --job $job9 --topology sip-ocs:0
 refuses "a topology, and a degree" 2 \
 	"toctl plan: --topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed" \
 	plan --job $job9 --topology mesh:3,2 --degree 4

@@ -15,6 +15,7 @@
 #include "progress.h"
 #include "report/report.h"
 #include "topology/mesh.h"
+#include "topology/sip.h"
 
 struct plan_args {
 	const char *cluster, *job, *output, *report, *family, *topology;
@@ -50,6 +51,23 @@ static struct to_cluster *plan_synthetic(const struct plan_args *args,
 	return NULL;
 }
 
+/* One of the fabrics of SiP-ML, with links as suit the job. */
+static struct to_cluster *plan_sip(const struct plan_args *args, const struct to_sip *sip,
+				   const struct to_demand *demand, struct to_error *err)
+{
+	struct plan_args fabric = *args;
+	struct to_cluster *cluster;
+
+	fabric.degree = sip->ports;
+	if (sip->ring && !fabric.bandwidth)
+		fabric.bandwidth = TO_SIP_WAVELENGTH;
+	cluster = plan_synthetic(&fabric, demand, TO_LINKS_SIMPLEX, err);
+	if (!cluster || !to_sip_cable(sip, demand, cluster, err))
+		return cluster;
+	to_cluster_free(cluster);
+	return NULL;
+}
+
 /* A synthetic cluster with the links that --topology says. */
 static struct to_cluster *plan_topology(const struct plan_args *args,
 					const struct to_demand *demand, struct to_error *err)
@@ -57,12 +75,16 @@ static struct to_cluster *plan_topology(const struct plan_args *args,
 	struct plan_args mesh = *args;
 	struct to_cluster *cluster;
 	struct to_bcube bcube;
+	struct to_sip sip;
 	unsigned int n, k;
-	int end = 0;
+	int end = 0, ret = to_sip_read(args->topology, &sip, err);
 
+	if (ret)
+		return ret > 0 ? plan_sip(args, &sip, demand, err) : NULL;
 	if (sscanf(args->topology, "mesh:%5u,%5u%n", &n, &k, &end) < 2 || args->topology[end] ||
 	    strpbrk(args->topology, "+- ")) {
-		to_error_set(err, -EINVAL, "--topology %s: expected mesh:n,k", args->topology);
+		to_error_set(err, -EINVAL, "--topology %s: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q",
+			     args->topology);
 		return NULL;
 	}
 	if (to_bcube_init(&bcube, n, k, err))
@@ -257,7 +279,8 @@ static const struct to_option plan_options[] = {
 	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "topology", 't', TO_OPTION_STRING, FIELD(topology), .argument = "WORD",
 	  .help = "links of a synthetic cluster: mesh:n,k, all servers that differ in one of the "
-		  "k digits, to base n, of their number (BCube with cables for its switches)" },
+		  "k digits, to base n, of their number (BCube with cables for its switches); "
+		  "sip-ring:W,REACH or sip-ocs:Q, see above" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },
@@ -303,7 +326,15 @@ const struct to_command to_cmd_plan = {
 		"so get few, shallow trees, large ones rings or packed trees. A message takes "
 		"--step-latency, for which its port is busy, and --relay-latency at each server that "
 		"relays it: half of a round trip between neighbours, and half of what a relay adds to "
-		"one, as make bench-throughput measures them.",
+		"one, as make bench-throughput measures them.\n\n"
+		"--topology sip-ring:W,REACH is SiP-Ring of SiP-ML: servers on an optical ring of W "
+		"wavelengths, 25G each by default, half of them for each way round. A lightpath, which is "
+		"a simplex link from port c to port c on wavelength c, passes REACH segments at most, "
+		"and the wavelength is used again on the others. Lightpaths are assigned so that the "
+		"pair that is served worst for its bytes has most; wavelength 0 joins each server to "
+		"the next, so that relays reach all. The report draws wavelengths over segments. "
+		"sip-ocs:Q is SiP-OCS: port q of each server on optical switch q, set once, by the "
+		"matchings that serve the worst pair best.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){

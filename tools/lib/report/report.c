@@ -11,6 +11,7 @@
 #include "data/allreduce.h"
 #include "report/page.h"
 #include "report/report_data.h"
+#include "report/wavelength_chart.h"
 #include "routing/link_loads.h"
 
 #define REPORT_COLORS 6		/* of rings and trees, in report.css */
@@ -432,6 +433,8 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex", o->family);
 	report_verdict(out, r);
 	report_figures(out, r);
+	if (to_wavelength_chart(out, plan->cluster))
+		return to_error_set(err, -ENOMEM, "out of memory");
 	fprintf(out, "<noscript><p>The drawings need JavaScript.</p></noscript>\n%s", report_drawings);
 	fprintf(out, "<div class=\"pair\">\n");
 	report_allreduce(out, plan);
