@@ -12,7 +12,8 @@
 #define LINK 1e-6
 #define RELAY 3e-6
 
-static const struct to_optical_setting slow = { 10e-3, 50e-3, TO_DISCOUNT_EXPONENTIAL, false };
+static const struct to_optical_setting slow = { .dark = 10e-3, .every = 50e-3,
+						.discount = TO_DISCOUNT_EXPONENTIAL };
 
 /* A fabric at work: what happened is good until it is freed. */
 struct run {
@@ -201,7 +202,7 @@ static void all_is_sent(void **state)
 	for (unsigned int round = 0; round < 200; round++) {
 		const double dark = (1 + to_random_below(&random, 100)) * 1e-6;
 		const struct to_optical_setting fast = {
-			dark, dark * 1.5, to_random_below(&random, 3), false };
+			.dark = dark, .every = dark * 1.5, .discount = to_random_below(&random, 3) };
 		const uint32_t n = 2 + to_random_below(&random, 9);
 		struct run run;
 		double bytes = 0;
@@ -225,9 +226,120 @@ static void all_is_sent(void **state)
 	}
 }
 
+static struct to_optical_setting named(const char *word)
+{
+	struct to_optical_setting setting;
+	struct to_error err = { "" };
+
+	assert_int_equal(to_optical_named(word, &setting, &err), 1);
+	return setting;
+}
+
+/*
+ * Two ports' worth in four wavelengths, two of them each way round. s0 sends to two at once, and
+ * when one has all, at 16.05 ms, the other gets both from the next decision on, after 25 us.
+ */
+static void wavelengths_follow_the_demand(void **state)
+{
+	const struct to_optical_setting ring = named("sip-ring:4,3");
+	const double each = CAPACITY / 2;
+	struct run run;
+
+	(void)state;
+	start(&run, 8, 2, &ring);
+	to_taskgraph_transfer(&run.g, 0, 1, 1000000000);
+	simulate(&run);
+	same(run.r->time, 1e9 / (2 * each) + LINK);
+	assert_int_equal(run.r->n_changes, 0);
+	end(&run);
+
+	start(&run, 8, 2, &ring);
+	to_taskgraph_transfer(&run.g, 0, 1, 700000000);
+	to_taskgraph_transfer(&run.g, 0, 3, 100312500);
+	simulate(&run);
+	same(run.r->transfer_finish[1], 16.05e-3 + LINK);
+	same(run.r->transfer_finish[0], 16.125e-3 + (700e6 - 16.1e-3 * each) / (2 * each) + LINK);
+	assert_int_equal(run.r->n_changes, 1);
+	end(&run);
+}
+
+/* Six segments are two lightpaths of three, where a server relays. */
+static void far_lightpaths_are_relayed(void **state)
+{
+	const struct to_optical_setting ring = named("sip-ring:4,3");
+	struct run run;
+
+	(void)state;
+	start(&run, 14, 2, &ring);
+	to_taskgraph_transfer(&run.g, 0, 6, 1000000000);
+	simulate(&run);
+	assert_true(run.r->time > 1e9 / CAPACITY && run.r->time < 2 * 1e9 / CAPACITY + 1e-3);
+	assert_true(sent(&run) > 2e9 - 1);
+	end(&run);
+}
+
+/* Two ports to one, both its circuits; one port to two others, and s1 relays to s2. */
+static void circuits_are_set_once(void **state)
+{
+	struct to_optical_setting circuits = named("sip-ocs:2");
+	struct run run;
+
+	(void)state;
+	start(&run, 4, 2, &circuits);
+	to_taskgraph_transfer(&run.g, 0, 1, 1000000000);
+	simulate(&run);
+	same(run.r->time, 1e9 / (2 * CAPACITY) + LINK);
+	assert_int_equal(run.r->n_changes, 0);
+	end(&run);
+
+	circuits = named("sip-ocs:1");
+	start(&run, 4, 1, &circuits);
+	to_taskgraph_transfer(&run.g, 0, 1, 1000000000);
+	to_taskgraph_transfer(&run.g, 0, 2, 1000000000);
+	simulate(&run);
+	same(run.r->time, 2e9 / CAPACITY + 2 * LINK + RELAY);
+	same(sent(&run), 3e9);
+	assert_int_equal(run.r->n_changes, 0);
+	end(&run);
+}
+
+/* Whatever is asked for, and whenever: it ends. */
+static void all_is_sent_over_wavelengths(void **state)
+{
+	uint64_t random = 6;
+
+	(void)state;
+	for (unsigned int round = 0; round < 60; round++) {
+		const uint32_t n = 2 + to_random_below(&random, 11);
+		const struct to_optical_setting setting = {
+			.dark = 25e-6, .every = 100e-6,
+			.sip = { .ring = true, .ports = 2 + 2 * to_random_below(&random, 4),
+				 .reach = 1 + to_random_below(&random, 6) } };
+		struct run run;
+		double bytes = 0;
+
+		start(&run, n, 1 + to_random_below(&random, 4), &setting);
+		for (unsigned int i = 0; i < 20; i++) {
+			const uint32_t x = to_random_below(&random, n);
+			const uint32_t y = (x + 1 + to_random_below(&random, n - 1)) % n;
+			const uint64_t size = 1 + to_random_below(&random, 10000000);
+			const uint32_t task = to_taskgraph_transfer(&run.g, x, y, size);
+
+			if (i % 3)
+				to_taskgraph_after(&run.g, task, i % 3 - 1);
+			bytes += size;
+		}
+		simulate(&run);
+		assert_true(sent(&run) >= bytes * (1 - 1e-9));
+		end(&run);
+	}
+}
+
 static void words(void **state)
 {
 	static const char *const refused[] = {
+		"sip-ring:0,4", "sip-ring:3,4", "sip-ring:4,0", "sip-ring:4,65", "sip-ring:4", "sip-ring:4,2,relay",
+		"sip-ring:-4,2", "sip-ocs:", "sip-ocs:0", "sip-ocs:65", "sip-ocs:4x",
 		"ocs:", "ocs:10", "ocs:1us,every=", "ocs:1us,relay,every=2us", "ocs:1us,every=1us",
 		"sip-ring,x", "topoopt-reconfig,", "ocs:0us"
 	};
@@ -246,6 +358,10 @@ static void words(void **state)
 	assert_int_equal(to_optical_named("ocs:2us,every=3us,relay", &s, &err), 1);
 	same(s.every, 3e-6);
 	assert_int_equal(to_optical_named("sip-rings", &s, &err), 0);
+	s = named("sip-ring:40,8");
+	assert_true(s.sip.ring && s.sip.ports == 40 && s.sip.reach == 8 && s.dark == 25e-6);
+	s = named("sip-ocs:16");
+	assert_true(!s.sip.ring && s.sip.ports == 16 && isinf(s.every));
 	assert_string_equal(err.text, "");
 	for (unsigned int i = 0; i < sizeof(refused) / sizeof(*refused); i++)
 		assert_true(to_optical_named(refused[i], &s, &err) < 0);
@@ -315,6 +431,10 @@ int main(void)
 		cmocka_unit_test(allreduce_goes_both_ways),
 		cmocka_unit_test(parts_of_a_byte_are_sent),
 		cmocka_unit_test(all_is_sent),
+		cmocka_unit_test(wavelengths_follow_the_demand),
+		cmocka_unit_test(far_lightpaths_are_relayed),
+		cmocka_unit_test(circuits_are_set_once),
+		cmocka_unit_test(all_is_sent_over_wavelengths),
 		cmocka_unit_test(words),
 		cmocka_unit_test(slow_servers_compute_longer),
 	};

@@ -480,6 +480,8 @@ static int flows_light(struct to_flows *f, struct to_error *err)
 
 	if (to_optical_change(f->router))
 		return flows_no_memory(err);
+	for (uint32_t i = 0; i < f->router->network->n_links; i++)
+		f->capacity[i] = f->router->network->links[i].capacity;
 	to_streams_rewind(&f->streams);
 	memset(f->pair, 0xff, n * n * sizeof(*f->pair));
 	f->dark = false;

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/random.h"
 #include "cost/cost.h"
 
 #define NAMED_ARITY_MAX 128	/* of a fat-tree: 524288 servers */
 #define NAMED_RAILS_MAX 64
+#define NAMED_CLUSTER 8		/* GPUs of a server, and what it sends: SiP-ML, section 4.1 */
+#define NAMED_CLUSTER_RATE 400000000000ull
 #define NAMED_SWITCHES 20	/* tried for each edge of a random graph */
 #define NAMED_TRIES 1000	/* random graphs, until one is connected */
 
@@ -273,13 +276,39 @@ static struct to_network *named_rail(const char *word, const char *text,
 	return named_finish(w, err);
 }
 
+/* "", or ":G,RATE" */
+static struct to_network *named_cluster(const char *word, const char *text,
+					const struct to_network_setting *s, struct to_error *err)
+{
+	unsigned int size = NAMED_CLUSTER;
+	uint64_t rate = NAMED_CLUSTER_RATE;
+	uint32_t n = s->servers, clusters;
+	int used = 0;
+	struct to_network *w;
+
+	if (*text && (sscanf(text, ":%5u,%n", &size, &used) < 1 || !used || !size ||
+		      strpbrk(text, "+- ") || !to_quantity_rate(text + used, &rate) || !rate))
+		return named_refuse(word, err);
+	clusters = n / size + !!(n % size);
+	w = to_network_new(n, clusters + 1);
+	if (w)
+		strcpy(w->names[n + clusters], "core");
+	for (uint32_t i = 0; w && i < clusters; i++) {
+		snprintf(w->names[n + i], TO_NAME_MAX, "cluster-%u", i);
+		to_network_join(w, n + i, n + clusters, rate / 8., s->latency);
+	}
+	for (uint32_t x = 0; w && x < n; x++)
+		to_network_join(w, x, n + x / size, named_capacity(s), s->latency);
+	return named_finish(w, err);
+}
+
 struct to_network *to_network_named(const char *word, const struct to_network_setting *s,
 				    struct to_error *err)
 {
 	unsigned long long seed = 1;
 	int used = 0;
 
-	if (!strcmp(word, "switch"))
+	if (!strcmp(word, "switch") || !strcmp(word, "elect-flat"))
 		return named_switch(s, err);
 	if (!strcmp(word, "ideal"))
 		return named_full_tree(s, named_capacity(s), err);
@@ -289,6 +318,8 @@ struct to_network *to_network_named(const char *word, const struct to_network_se
 		return named_read_fat_tree(word, word + 9, s, err);
 	if (!strncmp(word, "rail:", 5))
 		return named_rail(word, word + 5, s, err);
+	if (!strncmp(word, "elect-cluster", 13))
+		return named_cluster(word, word + 13, s, err);
 	if (!strcmp(word, "expander"))
 		return named_expander(s, seed, err);
 	if (sscanf(word, "expander:%llu%n", &seed, &used) == 1 && !word[used] && word[9] != '-')

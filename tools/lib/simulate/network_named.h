@@ -26,11 +26,12 @@ struct to_network_setting {
 /** What to_network_named() understands, for help and messages. */
 #define TO_NETWORK_WORDS \
 	"ideal, switch, fat-tree:K[,oversub=R], cost-equivalent, expander[:SEED], " \
-	"rail:G[,pod=P]"
+	"rail:G[,pod=P], elect-flat, elect-cluster[:G,RATE]"
 
 /** The same and those of simulate/optical.h. */
 #define TO_FABRIC_WORDS \
-	TO_NETWORK_WORDS ", topoopt-reconfig[,relay], sip-ring[,relay], ocs:DARK[,every=T][,relay]"
+	TO_NETWORK_WORDS ", topoopt-reconfig[,relay], sip-ring[,relay], " \
+	"ocs:DARK[,every=T][,relay], sip-ring:W,REACH, sip-ocs:Q"
 
 /**
  * to_network_named() - the network that @word names
@@ -46,6 +47,9 @@ struct to_network_setting {
  *	rail:G			one NIC of each server on each of G leaf switches
  *	rail:G,pod=P		such leaves for each P servers, and G spines that they reach
  *				without oversubscription
+ *	elect-flat		as switch (SiP-ML, section 4.1)
+ *	elect-cluster:G,RATE	such a switch for each G servers, which has RATE bits/s to a
+ *				switch of all (SiP-ML: 8, 400G, which elect-cluster stands for)
  *
  * Return: NULL with @err set: no such word, more servers than it has room for, a degree
  * or bandwidth that does not suit it.

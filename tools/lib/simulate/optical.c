@@ -2,6 +2,7 @@
 #include "simulate/optical.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +10,18 @@
 #include "base/quantity.h"
 
 #define OPTICAL_EVERY 5		/* times dark: as TopoOpt's 50 ms to its 10 ms */
+/* of SiP-Ring: SiP-ML, section 4.1 */
+#define OPTICAL_SIP_DARK 25e-6
+#define OPTICAL_SIP_EVERY 100e-6
 
 static const struct optical_word {
 	const char *name;
 	struct to_optical_setting setting;
 } optical_words[] = {
-	{ "topoopt-reconfig", { 10e-3, 50e-3, TO_DISCOUNT_EXPONENTIAL, false } },
-	{ "sip-ring", { 25e-6, 100e-6, TO_DISCOUNT_NONE, false } },
+	{ "topoopt-reconfig", { .dark = 10e-3, .every = 50e-3,
+				.discount = TO_DISCOUNT_EXPONENTIAL } },
+	{ "sip-ring", { .dark = OPTICAL_SIP_DARK, .every = OPTICAL_SIP_EVERY,
+			.discount = TO_DISCOUNT_NONE } },
 };
 
 /* "10us", up to the comma or the end; where that is. */
@@ -48,7 +54,14 @@ static const char *optical_read(const char *text, struct to_optical_setting *s)
 int to_optical_named(const char *word, struct to_optical_setting *s, struct to_error *err)
 {
 	const char *rest = NULL;
+	struct to_sip sip;
+	int ret = to_sip_read(word, &sip, err);
 
+	if (ret) {
+		*s = (struct to_optical_setting){ .sip = sip, .dark = OPTICAL_SIP_DARK,
+						  .every = sip.ring ? OPTICAL_SIP_EVERY : INFINITY };
+		return ret;
+	}
 	for (unsigned int i = 0; i < sizeof(optical_words) / sizeof(*optical_words); i++) {
 		const size_t len = strlen(optical_words[i].name);
 
@@ -78,26 +91,27 @@ void to_optical_free(struct to_optical *o)
 {
 	if (!o)
 		return;
+	to_optical_sip_free(o->sip);
 	to_cluster_free(o->cluster);
 	free(o->count);
 	free(o->next);
 	free(o);
 }
 
-/* A link for each port, which leads back as long as there is none. */
-static struct to_network *optical_network(const struct to_network_setting *s)
+/* A link for each port or peer, which leads back as long as there is none. */
+static struct to_network *optical_network(const struct to_network_setting *s, unsigned int degree)
 {
 	struct to_network *w = to_network_new(s->servers, 0);
 
 	for (uint32_t x = 0; w && x < s->servers; x++)
-		for (unsigned int q = 0; q < s->degree; q++)
+		for (unsigned int q = 0; q < degree; q++)
 			to_network_add(w, x, x, s->bandwidth / 8., s->latency);
 	if (!w || to_network_finish(w)) {
 		to_network_free(w);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < w->n_links; i++)
-		w->links[i].port = i % s->degree;
+		w->links[i].port = i % degree;
 	return w;
 }
 
@@ -107,7 +121,9 @@ struct to_router *to_router_optical(const struct to_network_setting *servers,
 				    struct to_error *err)
 {
 	const size_t n = servers->servers;
-	struct to_network *w = optical_network(servers);
+	const bool sip = setting->sip.ports;
+	struct to_network *w = optical_network(servers, sip ? to_optical_sip_peers(&setting->sip) :
+							      servers->degree);
 	struct to_router *router = w ? to_router_shortest(w, options, err) : NULL;
 	struct to_optical *o = router ? calloc(1, sizeof(*o)) : NULL;
 
@@ -121,6 +137,14 @@ struct to_router *to_router_optical(const struct to_network_setting *servers,
 	o->algorithm = options->algorithm;
 	o->degree = servers->degree;
 	o->seed = options->seed;
+	if (sip) {
+		o->sip = to_optical_sip_new(&setting->sip, n,
+					    servers->degree * (servers->bandwidth / 8.), err);
+		if (o->sip)
+			return router;
+		to_router_free(router);
+		return NULL;
+	}
 	o->cluster = to_cluster_synthetic(n, servers->degree, servers->bandwidth,
 					  TO_LINKS_DUPLEX, err);
 	o->count = calloc(n * n, sizeof(*o->count));
@@ -148,11 +172,18 @@ static int optical_take(struct to_optical *o, struct to_builder *b, const uint8_
 int to_optical_decide(struct to_router *router, const uint64_t *unsent, struct to_error *err)
 {
 	struct to_optical *o = router->optical;
-	const struct to_demand demand = { .n = o->cluster->n_servers,
-					  .mp = (uint64_t *)unsent };
+	struct to_demand demand;
 	struct to_reconfig r = { 0 };
 	struct to_builder b;
-	int ret = to_builder_init(&b, o->cluster, &demand, o->degree, 0, o->seed, TO_EFFORT_MIN);
+	int ret;
+
+	if (o->sip) {
+		ret = to_optical_sip_decide(o->sip, router->network->n_servers, unsent);
+		return ret < 0 ? to_error_set(err, ret, "out of memory") : ret;
+	}
+	demand = (struct to_demand){ .n = o->cluster->n_servers,
+					  .mp = (uint64_t *)unsent };
+	ret = to_builder_init(&b, o->cluster, &demand, o->degree, 0, o->seed, TO_EFFORT_MIN);
 
 	if (!ret)
 		ret = to_reconfig_init(&r, &b, o->setting.discount, o->count);
@@ -176,8 +207,13 @@ int to_optical_change(struct to_router *router)
 	struct to_optical *o = router->optical;
 	struct to_network *w = router->network;
 	const size_t n = w->n_servers;
-	uint8_t *used = calloc(n, sizeof(*used));
+	uint8_t *used;
 
+	if (o->sip) {
+		to_optical_sip_change(o->sip, w);
+		return to_router_shortest_again(router);
+	}
+	used = calloc(n, sizeof(*used));
 	if (!used)
 		return -ENOMEM;
 	memset(o->count, 0, n * n * sizeof(*o->count));
@@ -198,6 +234,9 @@ int to_optical_change(struct to_router *router)
 bool to_optical_joins(const struct to_router *router, uint32_t src, uint32_t dst)
 {
 	const struct to_optical *o = router->optical;
+	const size_t pair = (size_t)src * router->network->n_servers + dst;
 
-	return o->setting.relayed || o->count[(size_t)src * router->network->n_servers + dst];
+	if (o->sip)
+		return o->sip->relays || o->sip->lit[pair];
+	return o->setting.relayed || o->count[pair];
 }

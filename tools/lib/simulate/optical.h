@@ -4,25 +4,28 @@
 
 /*
  * Optical switches that follow the demand while an iteration runs: now and then
- * Algorithm 5 (topology/reconfig.h) chooses links for the bytes that are not sent yet,
- * and while they change nothing is sent.
+ * Algorithm 5 (topology/reconfig.h), or SiP-ML's own way, chooses links for the bytes that
+ * are not sent yet, and while they change nothing is sent.
  */
 
 #include "simulate/network_named.h"
+#include "simulate/optical_sip.h"
 #include "simulate/router.h"
 #include "topology/reconfig.h"
 
 /**
  * struct to_optical_setting - how links change
  * @dark: seconds that it takes
- * @every: seconds between decisions, more than @dark
+ * @every: seconds between decisions, more than @dark; INFINITY: the first one stays
  * @relayed: servers relay, over shortest paths, and their links join all of them; else a
  *	transfer waits for a link between its ends
+ * @sip: a fabric of SiP-ML; without ports, Algorithm 5 with @discount
  */
 struct to_optical_setting {
 	double dark, every;
 	enum to_discount discount;
 	bool relayed;
+	struct to_sip sip;
 };
 
 /**
@@ -31,6 +34,9 @@ struct to_optical_setting {
  *	topoopt-reconfig	10 ms, each 50 ms (TopoOpt, section 5.1)
  *	sip-ring		25 us, each 100 us, and parallel links are worth the same
  *				(TopoOpt, appendix D; SiP-ML, section 4.1)
+ *	sip-ring:W,REACH	the same times, and lightpaths of W wavelengths that lead REACH
+ *				segments on at most; what leads farther is relayed
+ *	sip-ocs:Q		Q optical switches, set once for all that is sent
  *	ocs:DARK		each 5 times DARK
  *
  * Return: 1; 0 when @word is no such; -EINVAL with @err set.
@@ -40,11 +46,13 @@ int to_optical_named(const char *word, struct to_optical_setting *setting, struc
 /**
  * struct to_optical - links now, and those decided on
  * @algorithm: of AllReduce, each of whose transfers goes on its own
+ * @sip: of SiP-ML's fabrics; else, to the end:
  * @count: links of each pair, n x n, row = source
  * @n_next, @next: decided on, in no order
  */
 struct to_optical {
 	struct to_optical_setting setting;
+	struct to_optical_sip *sip;
 	enum to_algorithm algorithm;
 	struct to_cluster *cluster;
 	unsigned int degree;
@@ -57,8 +65,8 @@ struct to_optical {
 /**
  * to_router_optical() - the router of servers whose links change
  *
- * Its network has a link for each port, which begins without one: then it leads back to
- * its own server. There is nothing to send over before to_optical_change().
+ * Its network has a link for each port, or for each peer of SiP-ML's fabrics, which begins
+ * without one: then it leads back to its own server. There is nothing to send over before to_optical_change().
  *
  * Return: NULL with @err set.
  */
