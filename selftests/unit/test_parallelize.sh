@@ -49,6 +49,14 @@ assert said["predictions"]["servers"] == 8
 END
 result $? "--json has the strategy and the comparison"
 
+run 0 parallelize "${search[@]}" --placement sip --job "$tmp/job.json" -o "$tmp/plan.json" &&
+	grep -qE "^  SiP-ML's placement .* [0-9.]+ +[0-9.]+$" "$tmp/out" &&
+	grep -qE '^  [0-9]+ blocks? of [0-9]+ contiguous servers?, sub-ops divide ' "$tmp/out" &&
+	run 0 verify "$tmp/plan.json" &&
+	run 0 parallelize --json "${search[@]}" --placement sip &&
+	jq -e '.approaches.sip | .time_s > 0 and .fits' "$tmp/out" >"$tmp/err"
+result $? "SiP-ML's placement beside the search, and its plan"
+
 run 0 parallelize --model examples/models/bert.json --cluster examples/ring-4/cluster.json \
 	--budget 8 -o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
 result $? "on a cluster of one's own"

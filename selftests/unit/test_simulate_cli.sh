@@ -89,6 +89,19 @@ for run in d, topoopt:
 	assert path["compute"] > 0
 	assert abs(sum(path.values()) / run["iteration_time_s"]["mean"] - 1) < 1e-9'
 
+for fabric in elect-flat sip-ocs:4 sip-ring:16,4 elect-cluster:4,2G; do
+	run 0 simulate --model examples/papers/sip-resnet50.json --placement sip -n 16 -d 1 -b 10G \
+		--latency 0ns --fabric "$fabric" --json || break
+	jq -r '.iteration_time_s.mean' "$tmp/out" >>"$tmp/sips"
+done
+said "SiP-ML's fabrics and its placement" '
+flat, ocs, ring, cluster = map(float, open(tmp + "/sips"))
+assert flat <= ocs * 1.0001 and flat <= ring * 1.0001 and max(ocs, ring) < cluster
+names = [name for row in d["strategy"] for name in row["operators"]]
+assert sorted(names) == sorted(o["name"] for o in
+	json.load(open("examples/papers/sip-resnet50.json"))["operators"])
+jsonschema.validate(d, json.load(open("Documentation/schemas/simulation.schema.json")))'
+
 for fabric in topoopt-reconfig topoopt-reconfig,relay sip-ring ocs:1us; do
 	run 0 simulate "$tmp/dlrm.plan" --fabric "$fabric" --json || break
 	jq -r '.iteration_time_s.mean, .changes' "$tmp/out" >>"$tmp/changes"
@@ -140,11 +153,19 @@ refuses "a job of other servers" 1 "$tmp/five.json is for 5 servers, $tmp/dlrm.p
 	"$tmp/dlrm.plan" --job "$(jq '.servers = 5 | .allreduce = []' "$tmp/ring.json" >"$tmp/five.json"
 		echo "$tmp/five.json")"
 words='ideal, switch, fat-tree:K[,oversub=R], cost-equivalent, expander[:SEED], rail:G[,pod=P]'
-words+=', topoopt-reconfig[,relay], sip-ring[,relay], ocs:DARK[,every=T][,relay]'
-for word in torus fat-tree:5 fat-tree:-4 fat-tree:4x expander:-1 rail:0 rail:4,pod=0 ocs:10 sip-ring,x; do
+words+=', elect-flat, elect-cluster[:G,RATE], topoopt-reconfig[,relay], sip-ring[,relay]'
+words+=', ocs:DARK[,every=T][,relay], sip-ring:W,REACH, sip-ocs:Q'
+for word in torus fat-tree:5 fat-tree:-4 fat-tree:4x expander:-1 rail:0 rail:4,pod=0 ocs:10 sip-ring,x \
+	elect-cluster:0,1G elect-cluster:8 elect-cluster:8,0; do
 	refuses "no fabric: $word" 1 "--fabric: expected one of $words, not \"$word\"" \
 		"$tmp/dlrm.plan" --fabric "$word"
 done
+refuses "no wavelengths" 1 \
+	"--fabric: sip-ring:0,8: expected an even number of wavelengths, 2 to 1024, half of them for each way round" \
+	"$tmp/dlrm.plan" -f sip-ring:0,8
+refuses "placement without a model" 2 \
+	"--placement is for --model on other fabrics: toctl parallelize makes plans" \
+	"$tmp/dlrm.plan" -f switch --placement sip
 refuses "a fabric that is too small" 1 \
 	"--fabric: a fat-tree of arity 2 has room for 2 servers, not 16" "$tmp/dlrm.plan" -f fat-tree:2
 refuses "uplinks that cannot be left out" 1 \

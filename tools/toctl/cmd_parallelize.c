@@ -10,13 +10,24 @@
 #include "format/plan_json.h"
 #include "large.h"
 #include "plan/parallelize.h"
+#include "plan/sub_op_plan.h"
 #include "progress.h"
 
 struct parallelize_args {
 	const char *model, *cluster, *job, *output;
 	uint64_t servers, degree, bandwidth, batch, budget, seed;
-	int links;
+	int links, placement;
 	bool large;
+};
+
+enum parallelize_placement { PARALLELIZE_SEARCH, PARALLELIZE_SIP };
+
+static const char *const parallelize_placements[] = { "search", "sip", NULL };
+
+/* What was found; @sip has no plan unless it was asked for. */
+struct parallelize_found {
+	struct to_parallelized search;
+	struct to_sub_op_plan sip;
 };
 
 #define PARALLELIZE_LINKS_UNSAID (-1)
@@ -34,53 +45,83 @@ static const struct {
 	{ "search", "co-optimised" },
 };
 
-static void parallelize_print(FILE *out, const struct to_dnn_model *model,
-			      const struct to_parallelized *found)
+static void parallelize_print_row(FILE *out, const char *name, const struct to_choice *choice,
+				  double ours)
 {
-	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
 	char time[16], bound[16];
+
+	fprintf(out, "  %-20s %13s %13s ", name, to_seconds_text(choice->time, time),
+		to_seconds_text(choice->bound, bound));
+	/* the time is 0 when operators neither compute nor send */
+	if (ours > 0)
+		fprintf(out, "%8.3f", choice->time / ours);
+	else
+		fprintf(out, "%8s", "-");
+	fprintf(out, " %11.4g%s\n", choice->memory / 1e9, choice->fits ? "" : ", too much");
+}
+
+/* SiP-ML's, as one of the others. */
+static struct to_choice parallelize_sip(const struct to_sub_op_plan *sip)
+{
+	return (struct to_choice){ .time = sip->time, .bound = sip->bound, .memory = sip->memory,
+				   .fits = true };
+}
+
+static void parallelize_print(FILE *out, const struct to_dnn_model *model,
+			      const struct parallelize_found *all)
+{
+	const struct to_parallelized *found = &all->search;
+	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
+	const struct to_choice sip = parallelize_sip(&all->sip);
 
 	fprintf(out, "%s: %u operators on %u servers, %llu samples per iteration\n", model->name,
 		model->n_operators, ours->strategy->n_servers,
 		(unsigned long long)ours->strategy->samples);
 	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration", "lower bound", "ratio",
 		"GB/server");
-	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
-		const struct to_choice *choice = &found->by[i];
-
-		fprintf(out, "  %-20s %13s %13s ", parallelize_approaches[i].name,
-			to_seconds_text(choice->time, time), to_seconds_text(choice->bound, bound));
-		/* the time is 0 when operators neither compute nor send */
-		if (ours->time > 0)
-			fprintf(out, "%8.3f", choice->time / ours->time);
-		else
-			fprintf(out, "%8s", "-");
-		fprintf(out, " %11.4g%s\n", choice->memory / 1e9, choice->fits ? "" : ", too much");
+	for (unsigned int i = 0; i < TO_APPROACHES; i++)
+		parallelize_print_row(out, parallelize_approaches[i].name, &found->by[i], ours->time);
+	if (!all->sip.plan) {
+		to_strategy_print(out, ours->strategy);
+		return;
 	}
-	to_strategy_print(out, ours->strategy);
+	parallelize_print_row(out, "SiP-ML's placement", &sip, ours->time);
+	to_sub_ops_print(out, &all->sip.placed);
 }
 
-static int parallelize_json(const struct to_dnn_model *model, const struct to_parallelized *found)
+static json_t *parallelize_json_row(const struct to_choice *choice, double ours, json_t *strategy)
 {
+	return json_pack("{s:f, s:f, s:o, s:f, s:b, s:o?}", "time_s", choice->time,
+			 "bound_s", choice->bound, "ratio",
+			 ours > 0 ? json_real(choice->time / ours) : json_null(),
+			 "parameter_bytes", choice->memory, "fits", choice->fits,
+			 "strategy", strategy);
+}
+
+static int parallelize_json(const struct to_dnn_model *model, const struct parallelize_found *whole)
+{
+	const struct to_parallelized *found = &whole->search;
+	const struct to_choice sip = parallelize_sip(&whole->sip);
+	const struct to_plan *plan = whole->sip.plan ?: found->by[TO_APPROACH_SEARCH].plan;
 	const struct to_choice *ours = &found->by[TO_APPROACH_SEARCH];
 	json_t *approaches = json_object(), *all;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < TO_APPROACHES; i++) {
 		const struct to_choice *choice = &found->by[i];
-		json_t *one = json_pack("{s:f, s:f, s:o, s:f, s:b, s:o?}", "time_s", choice->time,
-					"bound_s", choice->bound, "ratio",
-					ours->time > 0 ? json_real(choice->time / ours->time) :
-							 json_null(),
-					"parameter_bytes", choice->memory, "fits", choice->fits,
-					"strategy", to_strategy_json(choice->strategy));
 
-		ret |= json_object_set_new(approaches, parallelize_approaches[i].key, one);
+		ret |= json_object_set_new(approaches, parallelize_approaches[i].key,
+					   parallelize_json_row(choice, ours->time,
+								to_strategy_json(choice->strategy)));
 	}
+	if (whole->sip.plan)
+		ret |= json_object_set_new(approaches, "sip",
+					   parallelize_json_row(&sip, ours->time,
+								to_sub_ops_json(&whole->sip.placed)));
 	all = json_pack("{s:s, s:i, s:I, s:o, s:O}", "model", model->name, "servers",
 			(int)ours->strategy->n_servers, "samples",
 			(json_int_t)ours->strategy->samples, "approaches", approaches,
-			"predictions", ours->plan->predictions);
+			"predictions", plan->predictions);
 	if (ret || !all || json_dumpf(all, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
 		ret = -ENOMEM;
 	putchar('\n');
@@ -114,9 +155,9 @@ static bool parallelize_to_stdout(const char *path)
 }
 
 static int parallelize_report(struct to_call *call, const struct parallelize_args *args,
-			      const struct to_dnn_model *model, const struct to_parallelized *found)
+			      const struct to_dnn_model *model, const struct parallelize_found *found)
 {
-	const struct to_plan *plan = found->by[TO_APPROACH_SEARCH].plan;
+	const struct to_plan *plan = found->sip.plan ?: found->search.by[TO_APPROACH_SEARCH].plan;
 	/* the job or the plan may go to standard output */
 	bool taken = parallelize_to_stdout(args->job) || parallelize_to_stdout(args->output);
 	int ret = 0;
@@ -140,7 +181,7 @@ static int parallelize_run(struct to_call *call, const void *data)
 	const struct to_parallelize_options options = {
 		.degree = args->degree, .batch_per_gpu = args->batch, .budget = args->budget,
 		.seed = args->seed, .progress = parallelize_progress, .data = &progress };
-	struct to_parallelized found = { 0 };
+	struct parallelize_found found = { 0 };
 	struct to_cluster *cluster;
 	struct to_dnn_model *model;
 	int ret = -EINVAL;
@@ -161,12 +202,15 @@ static int parallelize_run(struct to_call *call, const void *data)
 		const unsigned int n = args->servers ? args->servers : cluster->n_servers;
 
 		ret = to_large_check(args->cluster, n, args->large, &call->err);
-		ret = ret ? ret : to_parallelize(model, cluster, n, &options, &found, &call->err);
+		ret = ret ? ret : to_parallelize(model, cluster, n, &options, &found.search, &call->err);
+		if (!ret && args->placement == PARALLELIZE_SIP)
+			ret = to_sub_op_plan(model, cluster, n, &options, &found.sip, &call->err);
 	}
 	to_progress_end(&progress);
 	if (!ret)
 		ret = parallelize_report(call, args, model, &found);
-	to_parallelized_free(&found);
+	to_parallelized_free(&found.search);
+	to_sub_op_plan_free(&found.sip);
 	to_cluster_free(cluster);
 	to_dnn_model_free(model);
 	return ret;
@@ -200,6 +244,9 @@ static const struct to_option parallelize_options[] = {
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
 	  .min = 4, .max = 100000000,
 	  .help = "strategies that each Markov chain of the search tries; default: 1000" },
+	{ "placement", 0, TO_OPTION_CHOICE, FIELD(placement), .choices = parallelize_placements,
+	  .help = "whose --job and --output are written: that of the search, or sip, see above, "
+		  "which is compared with it; default: search" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same result; default: 1" },
 	TO_LARGE_OPTION(offsetof(struct parallelize_args, large)),
@@ -220,7 +267,13 @@ const struct to_command to_cmd_parallelize = {
 		"parallelism; the best strategy for an ideal network, planned afterwards "
 		"(strategy first); and data parallelism with each embedding table on one server "
 		"(hand-placed tables). \"Lower bound\" is the least time that the strategy could take "
-		"on any network with the same ports. The last lines say where the operators are.",
+		"on any network with the same ports. The last lines say where the operators are.\n\n"
+		"--placement sip adds the placement of SiP-ML (section 3.2), and a plan for it: operators "
+		"become sub-ops of 10 us or more, which divide samples or parameters; in the order of "
+		"their dependencies each goes to the server that is free first, on D + 1 contiguous "
+		"servers with those whose results it takes, which are relocated where they are farther "
+		"apart; blocks of contiguous servers do the same for other samples. The number of blocks "
+		"is the fastest on a switch for all ports.",
 	.options = parallelize_options,
 	.args_size = sizeof(struct parallelize_args),
 	.defaults = &(const struct parallelize_args){

@@ -21,7 +21,9 @@
 #include "simulate/stragglers.h"
 #include "simulation.h"
 #include "workload/chakra.h"
+#include "topology/sip.h"
 #include "workload/strategy_search.h"
+#include "workload/sub_ops_search.h"
 
 #define SIMULATE_UNSAID (-1)
 #define SIMULATE_ITERATIONS 20	/* at flow level, where they are random */
@@ -31,10 +33,14 @@ struct simulate_args {
 	const char *model, *job, *fabric, *output, *prices, *stragglers;
 	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
 	uint64_t batch, budget, seed;
-	int routing, allreduce, level;
+	int routing, allreduce, level, placement;
 	bool large, chakra;
 	struct to_packet_level_options packets;
 };
+
+enum simulate_placement { SIMULATE_SEARCH, SIMULATE_SIP, SIMULATE_DATA };
+
+static const char *const simulate_placements[] = { "search", "sip", "data", NULL };
 
 enum simulate_level { SIMULATE_FLOW, SIMULATE_PACKET };
 
@@ -60,6 +66,7 @@ struct simulate {
 	struct to_prices *prices;
 	struct to_parallelized found;
 	struct to_strategy *strategy;	/* one that is not in @found */
+	struct to_sub_ops sub_ops;	/* of --placement sip */
 	uint32_t n_servers;
 	unsigned int degree;
 	uint64_t bandwidth;
@@ -243,6 +250,8 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
 	if (args->stragglers && !args->model && !args->chakra)
 		return to_usage(call, "--stragglers is for --model and --chakra: a job does not compute");
+	if (args->placement != SIMULATE_SEARCH && (!args->model || s->topoopt))
+		return to_usage(call, "--placement is for --model on other fabrics: toctl parallelize makes plans");
 	if (s->changes && args->level == SIMULATE_PACKET)
 		return to_usage(call, "--level packet: the links of %s change", args->fabric);
 	if (s->topoopt && s->plan_path && (args->degree || args->bandwidth))
@@ -338,6 +347,40 @@ static int simulate_demand_tasks(struct simulate *s, const struct to_demand *d)
 	return to_taskgraph_finish(&s->tasks, &s->call->err);
 }
 
+/* What strategies are chosen on: where links change, a switch of all, as if links were there. */
+static struct to_simulator *simulate_searched(struct simulate *s, struct to_router **router)
+{
+	*router = simulate_router(s, s->changes ? "switch" : s->args->fabric, 0);
+	return *router ? to_simulator_on(*router, &s->call->err) : NULL;
+}
+
+/* SiP-ML's placement, within reach of the fabric's servers. */
+static int simulate_place(struct simulate *s)
+{
+	struct to_sub_ops_search search = {
+		.model = s->model, .n_servers = s->n_servers, .batch_per_gpu = s->args->batch,
+		.quantum = TO_SUB_OP_QUANTUM, .data_parallel = s->args->placement == SIMULATE_DATA,
+		.progress = simulate_search_watch, .data = s };
+	struct to_error ignored = { "" };
+	struct to_router *router;
+	struct to_simulator *simulator = simulate_searched(s, &router);
+	struct to_sip sip;
+	int ret = -EINVAL;
+
+	if (to_sip_read(s->args->fabric, &sip, &ignored) > 0)
+		search.reach = sip.ring ? sip.reach + 1 : sip.ports;
+	if (simulator)
+		ret = to_sub_ops_find(&search, simulator, &s->sub_ops, &s->call->err);
+	to_simulator_free(simulator);
+	to_router_free(router);
+	if (ret)
+		return ret;
+	s->result.strategy = to_sub_ops_json(&s->sub_ops);
+	if (!s->result.strategy)
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
+	return to_sub_ops_tasks(&s->sub_ops, &s->tasks, &s->call->err);
+}
+
 /* The strategy that is fastest on the fabric, before anyone is slow. */
 static struct to_strategy *simulate_find_strategy(struct simulate *s)
 {
@@ -347,12 +390,9 @@ static struct to_strategy *simulate_find_strategy(struct simulate *s)
 		.bounded = simulate_algorithm(s->args) <= TO_ALGORITHM_RING_BOTH_WAYS,
 		.progress = simulate_search_watch, .data = s };
 	struct to_router *router;
-	struct to_simulator *simulator;
+	struct to_simulator *simulator = simulate_searched(s, &router);
 	struct to_strategy *strategy = NULL;
 
-	/* one that knows of no changes: all servers at one switch, as if links were there */
-	router = simulate_router(s, s->changes ? "switch" : s->args->fabric, 0);
-	simulator = router ? to_simulator_on(router, &s->call->err) : NULL;
 	if (simulator)
 		strategy = to_strategy_find(&search, simulator, &s->call->err);
 	to_simulator_free(simulator);
@@ -364,6 +404,8 @@ static int simulate_model_tasks(struct simulate *s)
 {
 	const struct to_strategy *strategy = s->found.by[TO_APPROACH_SEARCH].strategy;
 
+	if (s->args->placement != SIMULATE_SEARCH)
+		return simulate_place(s);
 	if (!strategy)
 		strategy = s->strategy = simulate_find_strategy(s);
 	if (!strategy)
@@ -578,6 +620,7 @@ static int simulate_run(struct to_call *call, const void *data)
 	to_replay_free(&s.replay);
 	free(s.traces);
 	to_strategy_free(s.strategy);
+	to_sub_ops_free(&s.sub_ops);
 	to_parallelized_free(&s.found);
 	to_prices_free(s.prices);
 	to_dnn_model_free(s.model);
@@ -623,6 +666,8 @@ static const struct to_option simulate_options[] = {
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
 	  .min = 4, .max = 100000000,
 	  .help = "strategies that the search for the model's tries; default: 1000" },
+	{ "placement", 0, TO_OPTION_CHOICE, FIELD(placement), .choices = simulate_placements,
+	  .help = "how the model's strategy is found: by a search, as SiP-ML does (see toctl parallelize), or data parallelism; default: search" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same result; default: 1" },
 	{ "prices", 'p', TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
@@ -662,6 +707,13 @@ const struct to_command to_cmd_simulate = {
 		"                        count alike\n"
 		" ocs:DARK,every=T       the same each T, else 5 times DARK; behind any of\n"
 		"                        these ,relay: servers do, else they wait for a link\n"
+		" sip-ring:W,REACH       W wavelengths of an optical ring, D x RATE together,\n"
+		"                        that lead REACH servers on at most, and change as above\n"
+		" sip-ocs:Q              Q ports, D x RATE together, on Q optical switches, set\n"
+		"                        once for what an iteration sends\n"
+		" elect-flat             as switch\n"
+		" elect-cluster:G,RATE   such a switch for each G servers, and RATE between\n"
+		"                        them; by default 8,400G\n"
 		" FILE.json              servers, switches and links of a file: network.json(5)\n\n"
 		"Flows have max-min fair rates. Bytes go as the plan's tables say; on other fabrics "
 		"over shortest paths, by a hash of both ends (ECMP, with its collisions), which "
