@@ -117,7 +117,7 @@ bench-throughput: KERNEL = 7.2
 bench-throughput: guest  ## goodput, latency and RDMA over relays; KERNEL=
 	@selftests/bench/throughput.sh -k $(KERNEL)
 
-reproduce: tools  ## papers' figures beside ours; FIG=11 to 16 (of TopoOpt) or PAPER=themis, bml
+reproduce: tools  ## papers' figures beside ours; FIG=11 to 16 (of TopoOpt) or PAPER=themis, bml, sip
 	@examples/papers/reproduce.py $(FIG:%=fig%) $(PAPER)
 
 bench-jobs: KERNEL = 7.2
