@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "data/allreduce.h"
 #include "figures.h"
+#include "verify/figure_list.h"
 
 static void figures_ratio(FILE *out, double value, double bound)
 {
@@ -9,14 +10,6 @@ static void figures_ratio(FILE *out, double value, double bound)
 		fprintf(out, " %8.3f", value / bound);
 	else
 		fprintf(out, " %8s", "-");
-}
-
-static void figures_row(FILE *out, const char *name, double value, double bound,
-			const char *unit)
-{
-	fprintf(out, "  %-18s %12.4g %12.4g", name, value, bound);
-	figures_ratio(out, value, bound);
-	fprintf(out, "  %s\n", unit);
 }
 
 /* Bytes or seconds, each in the unit that suits it. */
@@ -202,64 +195,62 @@ static void figures_flows(FILE *out, const struct to_figures *o, unsigned int k)
 			 o->max_mp_link_load_bound, to_bytes_text);
 }
 
-void to_figures_print(FILE *out, const struct to_plan *plan,
-		      const struct to_figures *o)
+/* What belongs below a figure. */
+static void figures_below(FILE *out, const struct to_plan *plan, const struct to_figures *o,
+			  enum to_figure which)
 {
-	unsigned int k;
-
-	figures_links(out, plan);
-	figures_rings(out, plan);
-	figures_candidates(out, plan);
-	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
-	figures_row(out, "diameter", o->diameter, o->diameter_bound, "hops");
-	figures_row(out, "mean hops", o->mean_hops, o->mean_hops_bound, "hops");
-	figures_quantity(out, "max MP link load", o->max_mp_link_load, o->max_mp_link_load_bound,
-			 to_bytes_text);
-	for (k = 0; k < TO_FLOW_SPLIT_COUNTS && o->max_mp_link_load_flows[k].mean > 0; k++)
+	if (which == TO_FIGURE_ALLREDUCE_TIME && (plan->latency.step || plan->latency.relay))
+		figures_quantity(out, "  and its latency", o->allreduce_latency.seconds,
+				 o->allreduce_latency.bound, to_seconds_text);
+	if (which != TO_FIGURE_MP_LINK_LOAD)
+		return;
+	for (unsigned int k = 0; k < TO_FLOW_SPLIT_COUNTS && o->max_mp_link_load_flows[k].mean > 0; k++)
 		figures_flows(out, o, k);
 	figures_quantity(out, "  all MP by RDMA", o->max_mp_link_load_rdma,
 			 o->max_mp_link_load_bound, to_bytes_text);
 	figures_quantity(out, "  from all ports", o->max_mp_link_load_rdma_ports,
 			 o->max_mp_link_load_bound, to_bytes_text);
-	figures_quantity(out, "max link load", o->max_link_load, o->max_link_load_bound,
-			 to_bytes_text);
-	figures_quantity(out, "AllReduce time", o->allreduce_time, o->allreduce_time_bound,
-			 to_seconds_text);
-	if (plan->latency.step || plan->latency.relay)
-		figures_quantity(out, "  and its latency", o->allreduce_latency.seconds,
-				 o->allreduce_latency.bound, to_seconds_text);
-	figures_quantity(out, "communication time", o->comm_time, o->comm_time_bound,
-			 to_seconds_text);
-	figures_row(out, "bandwidth tax", o->bandwidth_tax, o->bandwidth_tax_bound,
-		    "bytes on links per byte");
+}
+
+void to_figures_print(FILE *out, const struct to_plan *plan,
+		      const struct to_figures *o)
+{
+	figures_links(out, plan);
+	figures_rings(out, plan);
+	figures_candidates(out, plan);
+	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
+	for (unsigned int i = TO_FIGURES; i--;) {
+		const double value = to_figure_value(o, i), bound = to_figure_bound(o, i);
+		char texts[2][24];
+
+		fprintf(out, "  %-18s %12s %12s", to_figure_name(i),
+			to_figure_text(i, value, texts[0]), to_figure_text(i, bound, texts[1]));
+		figures_ratio(out, value, bound);
+		fputc('\n', out);
+		figures_below(out, plan, o, i);
+	}
 	figures_routes(out, plan, o);
+}
+
+static void figures_change(FILE *out, double before, double after)
+{
+	if (before > 0)
+		fprintf(out, " %+7.2f %%\n", (after / before - 1) * 100);
+	else
+		fprintf(out, " %9s\n", "-");
 }
 
 void to_figures_compare(FILE *out, const struct to_figures *b, const struct to_figures *a)
 {
-	const struct {
-		const char *name;
-		double before, after, unit;
-		const char *unit_name;
-	} rows[] = {
-		{ "links", b->links, a->links, 1, "" },
-		{ "diameter", b->diameter, a->diameter, 1, "hops" },
-		{ "mean hops", b->mean_hops, a->mean_hops, 1, "hops" },
-		{ "max MP link load", b->max_mp_link_load, a->max_mp_link_load, 1048576, "MiB" },
-		{ "max link load", b->max_link_load, a->max_link_load, 1048576, "MiB" },
-		{ "AllReduce time", b->allreduce_time, a->allreduce_time, 1e-3, "ms" },
-		{ "communication time", b->comm_time, a->comm_time, 1e-3, "ms" },
-		{ "bandwidth tax", b->bandwidth_tax, a->bandwidth_tax, 1, "bytes on links per byte" },
-	};
-
 	fprintf(out, "  %-18s %12s %12s %9s\n", "", "before", "after", "change");
-	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		fprintf(out, "  %-18s %12.4g %12.4g ", rows[i].name, rows[i].before / rows[i].unit,
-			rows[i].after / rows[i].unit);
-		if (rows[i].before > 0)
-			fprintf(out, "%+7.2f %%", (rows[i].after / rows[i].before - 1) * 100);
-		else
-			fprintf(out, "%9s", "-");
-		fprintf(out, "%s%s\n", rows[i].unit_name[0] ? "  " : "", rows[i].unit_name);
+	fprintf(out, "  %-18s %12u %12u", "links", b->links, a->links);
+	figures_change(out, b->links, a->links);
+	for (unsigned int i = TO_FIGURES; i--;) {
+		const double before = to_figure_value(b, i), after = to_figure_value(a, i);
+		char texts[2][24];
+
+		fprintf(out, "  %-18s %12s %12s", to_figure_name(i),
+			to_figure_text(i, before, texts[0]), to_figure_text(i, after, texts[1]));
+		figures_change(out, before, after);
 	}
 }

@@ -44,41 +44,25 @@ static int comparison_servers(const struct to_plan *a, const struct to_plan *b,
 				       names[1], names[0]);
 }
 
-static void comparison_row(FILE *out, const char *name, const char *meaning, const char *const text[2],
-			   double a, double b)
+/* The rest of a row: how much more @b is than @a. */
+static void comparison_change(FILE *out, double a, double b)
 {
-	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>", name,
-		meaning, text[0], text[1]);
 	if (a > 0)
 		fprintf(out, "<td>%+.1f&#8239;%%</td></tr>\n", 100 * (b / a - 1));
 	else
 		fprintf(out, "<td>&ndash;</td></tr>\n");
 }
 
-static void comparison_seconds(FILE *out, const char *name, const char *meaning, double a, double b)
+static void comparison_figure(FILE *out, const struct to_figures *a, const struct to_figures *b,
+			      enum to_figure which)
 {
-	char texts[2][16];
+	const double before = to_figure_value(a, which), after = to_figure_value(b, which);
+	char texts[2][24];
 
-	comparison_row(out, name, meaning, (const char *const[]){
-		to_seconds_text(a, texts[0]), to_seconds_text(b, texts[1]) }, a, b);
-}
-
-static void comparison_bytes(FILE *out, const char *name, const char *meaning, double a, double b)
-{
-	char texts[2][16];
-
-	comparison_row(out, name, meaning, (const char *const[]){
-		to_bytes_text(a, texts[0]), to_bytes_text(b, texts[1]) }, a, b);
-}
-
-static void comparison_number(FILE *out, const char *name, const char *meaning, int decimals,
-			      double a, double b)
-{
-	char texts[2][32];
-
-	snprintf(texts[0], sizeof(texts[0]), "%.*f", decimals, a);
-	snprintf(texts[1], sizeof(texts[1]), "%.*f", decimals, b);
-	comparison_row(out, name, meaning, (const char *const[]){ texts[0], texts[1] }, a, b);
+	to_page_figure(out, which);
+	fprintf(out, "<td>%s</td><td>%s</td>", to_figure_text(which, before, texts[0]),
+		to_figure_text(which, after, texts[1]));
+	comparison_change(out, before, after);
 }
 
 static void comparison_figures(FILE *out, const struct comparison *c)
@@ -89,21 +73,12 @@ static void comparison_figures(FILE *out, const struct comparison *c)
 	fprintf(out, "<section><h2>Figures</h2>\n<p>Recomputed, each plan for its own demand.</p>\n"
 		"<table id=\"compared\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">A</th>"
 		"<th scope=\"col\">B</th><th scope=\"col\">B against A</th></tr></thead>\n<tbody>\n");
-	comparison_seconds(out, "Communication time", "busiest link, per training iteration",
-			   a->comm_time, b->comm_time);
-	comparison_seconds(out, "AllReduce time", "busiest link, AllReduce alone",
-			   a->allreduce_time, b->allreduce_time);
-	comparison_bytes(out, "Max link load", "bytes in one direction, per iteration",
-			 a->max_link_load, b->max_link_load);
-	comparison_bytes(out, "Max MP link load", "the same, MP transfers alone",
-			 a->max_mp_link_load, b->max_mp_link_load);
-	comparison_number(out, "Bandwidth tax", "bytes on links for each byte of demand", 3,
-			  a->bandwidth_tax, b->bandwidth_tax);
-	comparison_number(out, "Mean hops", "over all pairs of servers", 3, a->mean_hops, b->mean_hops);
-	comparison_number(out, "Diameter", "hops between the two servers farthest apart", 0,
-			  a->diameter, b->diameter);
-	comparison_number(out, "Violations", "of what a plan has to be, by toctl verify", 0,
-			  c->sides[0].verdict.violations, c->sides[1].verdict.violations);
+	for (unsigned int i = 0; i < TO_FIGURES; i++)
+		comparison_figure(out, a, b, i);
+	fprintf(out, "<tr><th scope=\"row\">Violations<small>of what a plan has to be, by toctl verify"
+		"</small></th><td>%lu</td><td>%lu</td>", c->sides[0].verdict.violations,
+		c->sides[1].verdict.violations);
+	comparison_change(out, c->sides[0].verdict.violations, c->sides[1].verdict.violations);
 	fprintf(out, "</tbody></table></section>\n");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/page.h"
 
+#include <ctype.h>
+
 #include "base/text.h"
 
 /* Style of the pages, NUL-terminated. */
@@ -27,4 +29,12 @@ void to_page_begin(FILE *out, const char *title, const char *suffix, enum to_pag
 		policies[kind]);
 	to_markup_print(out, title);
 	fprintf(out, "%s</title>\n<style>\n%s</style></head>\n<body>\n", suffix, page_css);
+}
+
+void to_page_figure(FILE *out, enum to_figure which)
+{
+	const char *name = to_figure_name(which);
+
+	fprintf(out, "<tr><th scope=\"row\">%c%s<small>%s</small></th>", toupper(name[0]), name + 1,
+		to_figure_meaning(which));
 }

@@ -133,45 +133,20 @@ static void report_verdict(FILE *out, const struct to_report *r)
 	fprintf(out, "</ul></div>\n");
 }
 
-/* A row of figures; @text and @bound_text say what @value and @bound are. */
-static void report_figure(FILE *out, const char *name, const char *meaning, double value,
-			  double bound, const char *text, const char *bound_text)
+/* A row of figures. */
+static void report_figure(FILE *out, const struct to_figures *o, enum to_figure which)
 {
-	fprintf(out, "<tr><th scope=\"row\">%s<small>%s</small></th><td>%s</td><td>%s</td>",
-		name, meaning, text, bound_text);
+	const double value = to_figure_value(o, which), bound = to_figure_bound(o, which);
+	char text[24], bound_text[24];
+
+	to_page_figure(out, which);
+	fprintf(out, "<td>%s</td><td>%s</td>", to_figure_text(which, value, text),
+		to_figure_text(which, bound, bound_text));
 	if (bound > 0 && value > bound * 0.999)	/* less where packets are lost */
 		fprintf(out, "<td>%.3f</td><td class=\"bar\"><span><i style=\"width:%.1f%%\"></i></span>"
 			"</td></tr>\n", value / bound, 100 * bound / value);
 	else
 		fprintf(out, "<td>&ndash;</td><td></td></tr>\n");
-}
-
-static void report_plain(FILE *out, const char *name, const char *meaning, double value,
-			 double bound, int decimals, const char *unit)
-{
-	char text[48], bound_text[48];
-
-	snprintf(text, sizeof(text), "%.*f%s", decimals, value, unit);
-	snprintf(bound_text, sizeof(bound_text), "%.*f%s", decimals, bound, unit);
-	report_figure(out, name, meaning, value, bound, text, bound_text);
-}
-
-static void report_bytes(FILE *out, const char *name, const char *meaning, double value,
-			 double bound)
-{
-	char text[16], bound_text[16];
-
-	report_figure(out, name, meaning, value, bound, to_bytes_text(value, text),
-		      to_bytes_text(bound, bound_text));
-}
-
-static void report_seconds(FILE *out, const char *name, const char *meaning, double value,
-			   double bound)
-{
-	char text[16], bound_text[16];
-
-	report_figure(out, name, meaning, value, bound, to_seconds_text(value, text),
-		      to_seconds_text(bound, bound_text));
 }
 
 /* What few flows make of the load of MP transfers. */
@@ -238,20 +213,8 @@ static void report_figures(FILE *out, const struct to_report *r)
 		"<table id=\"figures\"><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">This plan</th>"
 		"<th scope=\"col\">Lower bound</th><th scope=\"col\">Ratio</th>"
 		"<th scope=\"col\">Bound reached</th></tr></thead>\n<tbody>\n");
-	report_seconds(out, "Communication time", "busiest link, per training iteration",
-		       o->comm_time, o->comm_time_bound);
-	report_seconds(out, "AllReduce time", "busiest link, AllReduce alone",
-		       o->allreduce_time, o->allreduce_time_bound);
-	report_bytes(out, "Max link load", "bytes in one direction, per iteration",
-		     o->max_link_load, o->max_link_load_bound);
-	report_bytes(out, "Max MP link load", "the same, MP transfers alone",
-		     o->max_mp_link_load, o->max_mp_link_load_bound);
-	report_plain(out, "Bandwidth tax", "bytes on links for each byte of demand",
-		     o->bandwidth_tax, o->bandwidth_tax_bound, 3, "");
-	report_plain(out, "Mean hops", "of shortest paths, over all pairs of servers",
-		     o->mean_hops, o->mean_hops_bound, 3, " hops");
-	report_plain(out, "Diameter", "hops between the two servers farthest apart",
-		     o->diameter, o->diameter_bound, 0, " hops");
+	for (unsigned int i = 0; i < TO_FIGURES; i++)
+		report_figure(out, o, i);
 	fprintf(out, "</tbody></table>\n");
 	report_flows(out, o);
 	report_hops(out, r);
