@@ -54,6 +54,15 @@ is "it is named, and the backups" "$(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*
 is "the last line" "$(tail -n 1 later)" "status: NOT healthy"
 must ip -n s1 link set eth0 up
 check "it is up: healthy again" wait_for 60 toctl status
+jq '.tables[3].groups[0][0].weight = 7' plan.json >other.json
+on s3 toctl clear >/dev/null
+must on s3 toctl apply other.json --node s3 >/dev/null
+toctl status >later
+is "another table of the same generation: exit status" $? 1
+is "its server is named" "$(sed -n 's/^FAIL *\(s[0-9a-z:]*: table\): .*/\1/p' later)" "s3: table"
+is "and how many are right" "$(grep -c 'tables *as planned on 3 of 4 servers' later)" 1
+must toctl apply --all plan.json >/dev/null
+check "the plan again: healthy" wait_for 60 toctl status
 
 # --- from words ---
 

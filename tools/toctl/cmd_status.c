@@ -74,6 +74,11 @@ static int status_look(struct status *s, struct to_error *err)
 static void status_print_ports(const struct to_status *st)
 {
 	printf("  %-10s %u of %u reached\n", "servers", st->reached, st->plan->cluster->n_servers);
+	if (st->compared)
+		printf("  %-10s as planned on %u of %u servers\n", "tables", st->planned,
+		       st->compared);
+	else if (st->generation)
+		printf("  %-10s not compared\n", "tables");
 	printf("  %-10s %u of %u have light\n", "ports", st->lit, st->ports);
 	if (st->backups)
 		printf("  %-10s in use for %u groups of next hops\n", "backups", st->backups);
@@ -201,8 +206,8 @@ const struct to_command to_cmd_status = {
 	.description =
 		"Asks the agents of all servers, over ssh or through etcd, and changes nothing; "
 		"a toctl run may be at work meanwhile. PLAN is plan.json unless given.\n\n"
-		"The fabric is healthy when all servers answer and run one generation, all ports that "
-		"have a link have light, no backup is in use, nothing is left staged, and since "
+		"The fabric is healthy when all servers answer and run one generation of this plan, all "
+		"ports that have a link have light, no backup is in use, nothing is left staged, and since "
 		"the last look no packet to be relayed was without a route, and none was dropped. Packets dropped at full "
 		"queues, and those whose TTL ended, as traceroute's do, are counted apart. What is "
 		"not well is named with what mends it.\n\n"
@@ -211,8 +216,10 @@ const struct to_command to_cmd_status = {
 		"for the kernel; RDMA engines have counters of their own, which toctl agent "
 		"--nic-counters takes.\n\n"
 		"It compares with the last look, which it keeps in /var/lib/topoopt/JOB/look.json (for "
-		"other users than root in ~/.local/state). It does not read routes: toctl "
-		"apply --dry-run and toctl doctor do, on each server.\n\n"
+		"other users than root in ~/.local/state). Each server's table is compared with the "
+		"plan's by a digest, but not while a change is under way. The routes and rules beside it, "
+		"for the server's own RDMA, are not looked at: toctl apply --dry-run and toctl doctor do, "
+		"on each server.\n\n"
 		"Exits with 0 when the fabric is healthy, 1 when it is not, 2 when it cannot be told. "
 		"--json: status.schema.json.",
 	.options = status_options,

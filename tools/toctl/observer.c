@@ -2,31 +2,46 @@
 #include "observer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "doctor/plan_digests.h"
 #include "format/plan_json.h"
+
+/* Path of what is in force. */
+static const char *observer_path(const struct to_observer *o, char repair[PATH_MAX])
+{
+	if (!o->loop.repair)
+		return o->path;
+	snprintf(repair, PATH_MAX, "%s.repair", o->path);
+	return repair;
+}
+
+/* Whether the file at @path is not what is loaded. */
+static bool observer_changed(const struct to_observer *o, const char *path)
+{
+	struct stat file;
+
+	return !stat(path, &file) &&
+	       (file.st_ino != o->loaded.st_ino || file.st_size != o->loaded.st_size ||
+		file.st_mtim.tv_sec != o->loaded.st_mtim.tv_sec ||
+		file.st_mtim.tv_nsec != o->loaded.st_mtim.tv_nsec);
+}
 
 /* Load what is in force, unless it is what is loaded already. */
 static int observer_load(struct to_observer *o, struct to_error *err)
 {
 	char repair[PATH_MAX];
-	const char *path = o->path;
 	struct to_plan *plan;
-	struct stat file = {};
+	const char *path;
 	int ret;
 
 	to_loop_state_free(&o->loop);
 	ret = to_loop_state_read(&o->loop, o->path, o->log, err);
 	if (ret)
 		return ret;
-	if (o->loop.repair) {
-		snprintf(repair, sizeof(repair), "%s.repair", path);
-		path = repair;
-	}
-	if (o->plan && (stat(path, &file) ||
-			(file.st_ino == o->loaded.st_ino && file.st_size == o->loaded.st_size &&
-			 file.st_mtim.tv_sec == o->loaded.st_mtim.tv_sec &&
-			 file.st_mtim.tv_nsec == o->loaded.st_mtim.tv_nsec)))
+	path = observer_path(o, repair);
+	if (o->plan && !observer_changed(o, path))
 		return 0;
 	plan = to_plan_load(path, err);
 	if (!plan)
@@ -39,7 +54,23 @@ static int observer_load(struct to_observer *o, struct to_error *err)
 	}
 	to_plan_free(o->plan);
 	o->plan = plan;
+	free(o->digests);
+	o->digests = NULL;
 	return 0;
+}
+
+/*
+ * Whether the plan was in force all the time: between the steps of a change servers run
+ * what neither plan says.
+ */
+static bool observer_settled(const struct to_observer *o)
+{
+	struct to_loop_state now;
+	char repair[PATH_MAX];
+	struct to_error why;
+
+	return !o->loop.change && !to_loop_state_read(&now, o->path, NULL, &why) && !now.change &&
+	       now.repair == o->loop.repair && !observer_changed(o, observer_path(o, repair));
 }
 
 int to_observer_open(struct to_observer *o, const char *path, const char *log,
@@ -64,6 +95,7 @@ void to_observer_close(struct to_observer *o)
 	to_fabric_close(o->fabric);
 	to_loop_state_free(&o->loop);
 	to_plan_free(o->plan);
+	free(o->digests);
 	json_decref(o->before);
 }
 
@@ -75,7 +107,10 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 	ret = ret ? ret : to_status_look(o->fabric, o->plan->cluster->n_servers, &now, err);
 	if (ret)
 		return ret;
-	ret = to_status_make(status, o->plan, o->before, now, err);
+	if (!o->digests)
+		o->digests = to_plan_digests(o->plan);
+	ret = to_status_make(status, o->plan, observer_settled(o) ? o->digests : NULL, o->before, now,
+			     err);
 	json_decref(o->before);
 	o->before = now;
 	return ret;

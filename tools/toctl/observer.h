@@ -16,12 +16,14 @@
  * @path, @log: of the plan, and of the log of its loop or NULL
  * @loaded: what stat() said of the file that @plan was loaded from
  * @plan: in force: PLAN.repair while that is there; read anew when a toctl run changes it
+ * @digests: of its tables, NULL before they were asked for
  * @before: the look before, or NULL
  */
 struct to_observer {
 	const char *path, *log;
 	struct stat loaded;
 	struct to_plan *plan;
+	uint64_t *digests;
 	struct to_fabric *fabric;
 	struct to_loop_state loop;
 	json_t *before;

@@ -35,6 +35,7 @@
  * @lock: keeps other controllers out, negative: not taken
  * @recorder: NULL: nothing is counted
  * @moved: another table became active since @recorder last ended a sample
+ * @seen: by the last look
  */
 struct to_agent {
 	char device[IFNAMSIZ];
@@ -48,6 +49,7 @@ struct to_agent {
 	int lock;
 	struct to_recorder *recorder;
 	bool moved;
+	struct to_agent_seen seen;
 };
 
 struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
@@ -587,7 +589,7 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 	if (!strcmp(op, "hello"))
 		return 0;
 	if (!strcmp(op, "look"))
-		return to_agent_look(agent->device, agent->counter_names, reply, err);
+		return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
 	if (!strcmp(op, "stage"))
 		return agent_stage(agent, request, reply, err);
 	if (!strcmp(op, "commit"))

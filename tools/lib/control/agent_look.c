@@ -2,11 +2,12 @@
 #include "control/agent_look.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "kernel/genl.h"
+#include "kernel/table_digest.h"
 
 static json_t *look_counters(const uint64_t *counters)
 {
@@ -18,23 +19,51 @@ static json_t *look_counters(const uint64_t *counters)
 	return object;
 }
 
-/* Groups that do without any of their next hops: read only where a port is dark. */
-static int look_backups(struct to_genl *genl, uint32_t ifindex,
-			const struct to_kernel_port *ports, unsigned int n, unsigned int *backups,
-			struct to_error *err)
+/* What looks at one device share. */
+struct look {
+	struct to_genl *genl;
+	struct to_device device;
+	struct to_kernel_port *ports;
+	unsigned int n;
+};
+
+static int look_digest(const struct look *l, const struct to_kernel_table *table,
+		       struct to_agent_seen *seen, struct to_error *err)
 {
+	struct to_table_port *ports = calloc(l->n + 1, sizeof(*ports));
+	int ret = ports ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; ports && i < l->n; i++)
+		ports[i] = (struct to_table_port){ l->ports[i].ifindex, l->ports[i].name };
+	ret = ret ? ret : to_table_digest(table, ports, l->n, &seen->digest);
+	free(ports);
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	seen->device = l->device.ifindex;
+	seen->generation = table->generation;
+	return 0;
+}
+
+/*
+ * The digest of the table, and the groups that do without any of their next hops: it is read
+ * only when it is another one than @seen, or a port is dark.
+ */
+static int look_table(const struct look *l, struct to_agent_seen *seen, unsigned int *backups,
+		      struct to_error *err)
+{
+	bool read = seen->device != l->device.ifindex || seen->generation != l->device.generation;
 	struct to_kernel_table table = {};
-	bool dark = false;
 	int ret;
 
 	*backups = 0;
-	for (unsigned int i = 0; i < n; i++)
-		dark |= !ports[i].live;
-	if (!dark)
+	for (unsigned int i = 0; i < l->n; i++)
+		read |= !l->ports[i].live;
+	if (!read)
 		return 0;
-	ret = to_genl_table(genl, ifindex, false, &table, err);
+	ret = to_genl_table(l->genl, l->device.ifindex, false, &table, err);
 	for (unsigned int g = 0; !ret && g < table.n_groups; g++)
 		*backups += table.groups[g].backup_in_use;
+	ret = ret ? ret : look_digest(l, &table, seen, err);
 	to_kernel_table_free(&table);
 	return ret;
 }
@@ -76,47 +105,47 @@ out:
 	return ret;
 }
 
-static int look_device(struct to_genl *genl, uint32_t ifindex, const struct to_counter_names *names,
-		       json_t *reply, struct to_error *err)
+static int look_device(struct look *l, uint32_t ifindex, const struct to_counter_names *names,
+		       struct to_agent_seen *seen, json_t *reply, struct to_error *err)
 {
-	struct to_kernel_port *ports = NULL;
 	struct to_tm_counters *bytes = NULL;
-	struct to_device device;
-	unsigned int n = 0, backups = 0;
+	unsigned int backups = 0;
 	json_t *list;
 	int ret;
 
-	ret = to_genl_device(genl, ifindex, &device, err);
-	ret = ret ? ret : to_genl_ports(genl, ifindex, &ports, &n, err);
-	ret = ret ? ret : look_backups(genl, ifindex, ports, n, &backups, err);
+	ret = to_genl_device(l->genl, ifindex, &l->device, err);
+	ret = ret ? ret : to_genl_ports(l->genl, ifindex, &l->ports, &l->n, err);
+	ret = ret ? ret : look_table(l, seen, &backups, err);
 	if (!ret) {
-		bytes = calloc(n + 1, sizeof(*bytes));
-		ret = bytes ? look_bytes(ports, n, names, bytes, err) :
+		bytes = calloc(l->n + 1, sizeof(*bytes));
+		ret = bytes ? look_bytes(l->ports, l->n, names, bytes, err) :
 			      to_error_set(err, -ENOMEM, "out of memory");
 	}
 	if (!ret) {
 		list = json_array();
-		for (unsigned int i = 0; i < n; i++)
+		for (unsigned int i = 0; i < l->n; i++)
 			json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I, s:o}",
-				"name", ports[i].name, "live", ports[i].live,
+				"name", l->ports[i].name, "live", l->ports[i].live,
 				"rx_bytes", (json_int_t)bytes[i].rx_bytes,
 				"tx_bytes", (json_int_t)bytes[i].tx_bytes,
-				"counters", look_counters(ports[i].counters)));
+				"counters", look_counters(l->ports[i].counters)));
 		json_object_set_new(reply, "device", json_integer(ifindex));
+		json_object_set_new(reply, "table", json_sprintf("%016" PRIx64, seen->digest));
 		json_object_set_new(reply, "backups", json_integer(backups));
-		json_object_set_new(reply, "counters", look_counters(device.counters));
+		json_object_set_new(reply, "counters", look_counters(l->device.counters));
 		json_object_set_new(reply, "ports", list);
 	}
 	free(bytes);
-	free(ports);
+	free(l->ports);
 	return ret;
 }
 
-int to_agent_look(const char *device, const struct to_counter_names *names, json_t *reply,
-		  struct to_error *err)
+int to_agent_look(const char *device, const struct to_counter_names *names,
+		  struct to_agent_seen *seen, json_t *reply, struct to_error *err)
 {
 	const uint32_t ifindex = if_nametoindex(device);
 	struct to_genl genl;
+	struct look look = { .genl = &genl };
 	int ret;
 
 	json_object_set_new(reply, "time_ns", json_integer((json_int_t)to_clock_monotonic_ns()));
@@ -125,7 +154,7 @@ int to_agent_look(const char *device, const struct to_counter_names *names, json
 	ret = to_genl_open(&genl, err);
 	if (ret)
 		return ret;
-	ret = look_device(&genl, ifindex, names, reply, err);
+	ret = look_device(&look, ifindex, names, seen, reply, err);
 	to_genl_close(&genl);
 	return ret;
 }

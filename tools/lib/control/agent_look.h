@@ -10,16 +10,29 @@
 #include "measure/counters.h"
 
 /**
+ * struct to_agent_seen - the table of the last look, zeroed before the first
+ * @device: whose it was: its ifindex
+ * @generation: what is active under one does not change
+ * @digest: see to_table_digest()
+ */
+struct to_agent_seen {
+	uint32_t device;
+	uint64_t generation, digest;
+};
+
+/**
  * to_agent_look() - counters of a topoopt device and its ports
  * @names: see to_counters_open()
- * @reply: gets "time_ns" (CLOCK_MONOTONIC), "device" (its ifindex), "backups" (groups of
- *	which a backup is in use), "counters", and "ports": "name", "live", "rx_bytes" and
- *	"tx_bytes" of the NIC, "counters"
+ * @seen: spares reading the same table twice
+ * @reply: gets "time_ns" (CLOCK_MONOTONIC), "device" (its ifindex), "table" (digest of the
+ *	active one, 16 hexadecimal digits; see table_digest.h), "backups" (groups of which a
+ *	backup is in use), "counters", and "ports": "name", "live", "rx_bytes" and "tx_bytes"
+ *	of the NIC, "counters"
  *
  * Changes nothing. Return: 0, also when there is no such device, and then no more than the
  * time is told; a negative errno with @err.
  */
-int to_agent_look(const char *device, const struct to_counter_names *names, json_t *reply,
-		  struct to_error *err);
+int to_agent_look(const char *device, const struct to_counter_names *names,
+		  struct to_agent_seen *seen, json_t *reply, struct to_error *err);
 
 #endif

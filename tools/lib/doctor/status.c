@@ -117,7 +117,18 @@ static void status_count_drops(struct to_status_server *s, const json_t *before,
 	}
 }
 
-static void status_server(struct to_status_server *s, const json_t *before, const json_t *now)
+/* @digest: by the plan, 0: not known */
+static enum to_status_table status_table(const json_t *now, uint64_t digest)
+{
+	const char *table = json_string_value(json_object_get(now, "table"));
+
+	if (!table || !digest || !status_number(now, "generation"))
+		return TO_STATUS_TABLE_UNKNOWN;
+	return strtoull(table, NULL, 16) == digest ? TO_STATUS_TABLE_PLANNED : TO_STATUS_TABLE_OTHER;
+}
+
+static void status_server(struct to_status_server *s, uint64_t digest, const json_t *before,
+			  const json_t *now)
 {
 	const char *error = json_string_value(json_object_get(now, "error"));
 
@@ -126,6 +137,7 @@ static void status_server(struct to_status_server *s, const json_t *before, cons
 	if (!s->reached)
 		return;
 	s->generation = status_number(now, "generation");
+	s->table = status_table(now, digest);
 	s->staged = json_is_true(json_object_get(now, "staged"));
 	s->backups = status_number(now, "backups");
 	s->seconds = status_seconds(before, now);
@@ -256,6 +268,8 @@ static void status_sum(struct to_status *st)
 		const struct to_status_server *s = &st->servers[i];
 
 		st->reached += s->reached;
+		st->compared += s->table != TO_STATUS_TABLE_UNKNOWN;
+		st->planned += s->table == TO_STATUS_TABLE_PLANNED;
 		st->ports += s->ports;
 		st->lit += s->lit;
 		st->backups += s->backups;
@@ -309,6 +323,9 @@ static void status_check_server(struct to_status *st, const struct to_status_ser
 		to_check_add(checks, TO_CHECK_FAIL, "generation", s->name,
 			     "toctl apply --all PLAN", "runs %" PRIu64 ", most servers run %" PRIu64,
 			     s->generation, usual);
+	else if (s->table == TO_STATUS_TABLE_OTHER && st->planned)
+		to_check_add(checks, TO_CHECK_FAIL, "table", s->name, "toctl apply --all PLAN",
+			     "generation %" PRIu64 " is not what this plan says", s->generation);
 	if (s->staged)
 		to_check_add(checks, TO_CHECK_WARN, "stage", s->name,
 			     "if nobody is changing the plan: toctl apply --abort on this server",
@@ -350,8 +367,17 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 		}
 }
 
-int to_status_make(struct to_status *st, const struct to_plan *plan, const json_t *before,
-		   const json_t *now, struct to_error *err)
+/* Where no server has the plan's table, it is the plan that is another one. */
+static void status_check_plan(struct to_status *st)
+{
+	if (st->compared && !st->planned)
+		to_check_add(&st->checks, TO_CHECK_FAIL, "table", "all servers",
+			     "give the plan that is in force, or toctl apply --all PLAN",
+			     "run another plan than this one");
+}
+
+int to_status_make(struct to_status *st, const struct to_plan *plan, const uint64_t *digests,
+		   const json_t *before, const json_t *now, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 	uint64_t usual;
@@ -365,7 +391,8 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const json_
 	}
 	for (unsigned int i = 0; i < c->n_servers; i++) {
 		st->servers[i].name = c->servers[i].name;
-		status_server(&st->servers[i], status_reply(before, c->servers[i].name),
+		status_server(&st->servers[i], digests ? digests[i] : 0,
+			      status_reply(before, c->servers[i].name),
 			      status_reply(now, c->servers[i].name));
 	}
 	for (unsigned int i = 0; i < st->n_arcs; i++)
@@ -374,6 +401,7 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const json_
 	status_sum(st);
 	st->off_plan = status_off_plan(st);
 	usual = status_usual(st);
+	status_check_plan(st);
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		status_check_server(st, &st->servers[i], usual);
 	status_check_ports(st, now);
@@ -417,6 +445,9 @@ static json_t *status_servers_json(const struct to_status *st)
 			"generation", (json_int_t)s->generation, "staged", s->staged,
 			"ports", s->ports, "lit", s->lit, "backups", s->backups);
 
+		if (s->table != TO_STATUS_TABLE_UNKNOWN)
+			json_object_set_new(object, "planned",
+					    json_boolean(s->table == TO_STATUS_TABLE_PLANNED));
 		if (s->seconds > 0)
 			json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I}",
 				"seconds", s->seconds, "misses", (json_int_t)s->misses,

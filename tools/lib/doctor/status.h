@@ -26,12 +26,16 @@
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 		   struct to_error *err);
 
+/** enum to_status_table - a server's table beside the plan's; unknown of an agent that does not say */
+enum to_status_table { TO_STATUS_TABLE_UNKNOWN, TO_STATUS_TABLE_PLANNED, TO_STATUS_TABLE_OTHER };
+
 /**
  * struct to_status_server - one server
  * @name: as in the plan
  * @reached: its agent answered
  * @error: why it did not, or what failed
  * @generation: of its table, 0 without one
+ * @table: whether that is what the plan says for this server
  * @staged: a stage waits to be committed
  * @ports, @lit: ports that have a link by the plan, and of them those with carrier
  * @backups: groups of next hops of which a backup is in use
@@ -46,6 +50,7 @@ struct to_status_server {
 	bool reached;
 	char error[256];
 	uint64_t generation;
+	enum to_status_table table;
 	bool staged;
 	unsigned int ports, lit, backups;
 	double seconds;
@@ -74,6 +79,7 @@ struct to_status_arc {
  * @seconds: the longest of any server's since the look before; 0: there was none
  * @servers, @arcs: arrays
  * @reached, @ports, @lit, @backups, @misses, @drops, @congested, @expired: sums
+ * @compared, @planned: servers whose table is known, and of these, those that have the plan's
  * @generation: that all servers run; 0: they do not run one
  * @bytes: that all links carried, each link a packet crosses counts
  * @off_plan: of these, the share that would have to be on other links for all links to
@@ -86,7 +92,7 @@ struct to_status {
 	double time, seconds;
 	struct to_status_server *servers;
 	struct to_status_arc *arcs;
-	unsigned int n_arcs, reached, ports, lit, backups;
+	unsigned int n_arcs, reached, ports, lit, backups, compared, planned;
 	uint64_t misses, drops, congested, expired, generation, bytes;
 	double off_plan;
 	struct to_checks checks;
@@ -94,12 +100,14 @@ struct to_status {
 
 /**
  * to_status_make() - what @now says
+ * @digests: of the plan's tables, see to_plan_digests(); NULL: tables are not compared, as while
+ *	a change is under way
  * @before: an earlier look at the same servers, NULL for none
  *
  * Return: 0 or -ENOMEM with @err.
  */
-int to_status_make(struct to_status *status, const struct to_plan *plan, const json_t *before,
-		   const json_t *now, struct to_error *err);
+int to_status_make(struct to_status *status, const struct to_plan *plan, const uint64_t *digests,
+		   const json_t *before, const json_t *now, struct to_error *err);
 void to_status_free(struct to_status *status);
 
 /** to_status_busiest() - arc with the greatest utilisation; NULL when nothing was counted */

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/limits.h"
-
-#define NAMES_HASH 0xcbf29ce484222325	/* FNV-1a begins with it */
 
 static int names_compare(const void *a, const void *b, void *data)
 {
@@ -52,20 +51,13 @@ void to_tm_names_free(struct to_tm_names *names)
 	free(names->by_name);
 }
 
-static uint64_t names_hash(uint64_t hash, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-	return hash;
-}
-
 void to_tm_names_fingerprint(const char (*servers)[TO_NAME_MAX], unsigned int n,
 			     char fingerprint[17])
 {
-	uint64_t hash = NAMES_HASH;
+	uint64_t hash = TO_HASH_BEGIN;
 
 	for (unsigned int i = 0; i < n; i++)
-		hash = names_hash(hash, servers[i], strlen(servers[i]) + 1);
+		hash = to_hash(hash, servers[i], strlen(servers[i]) + 1);
 	snprintf(fingerprint, 17, "%016" PRIx64, hash);
 }
 
@@ -78,7 +70,7 @@ int to_tm_fingerprint(const char *plan_path, char fingerprint[17], struct to_err
 	ret = to_file_read(plan_path, TO_FILE_MAX, &text, &len, err);
 	if (ret)
 		return ret;
-	snprintf(fingerprint, 17, "%016" PRIx64, names_hash(NAMES_HASH, text, len));
+	snprintf(fingerprint, 17, "%016" PRIx64, to_hash(TO_HASH_BEGIN, text, len));
 	free(text);
 	return 0;
 }
