@@ -200,6 +200,11 @@ class Kernel:
             self.knows |= bool(stage and stage["table"] == active["table"])
         elif op == "clear":
             self.state["active"], self.before = {"generation": 0, "table": None}, None
+        elif op == "assume":
+            if request["table"] != active["table"]:
+                return {"ok": False, "error": "the active table is not that of this plan"}
+            self.knows = True
+            return reply
         elif op == "sample" and not (self.knows or self.before):
             return {"ok": False, "error": "no plan was applied through this agent yet"}
         elif op == "sample":

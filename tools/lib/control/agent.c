@@ -325,12 +325,45 @@ static int agent_abort(struct to_agent *agent, const json_t *request, struct to_
 		ret = to_apply_abort(agent->apply, err);
 	else if (!ahead)
 		ret = agent_drop_stage(agent, err);
-	if (!ret && agent->staged && agent->same && (!ahead || !agent->plan)) {
+	if (!ret && agent->staged && agent->same && !ahead) {
 		agent->moved = true;
 		agent_adopt(agent);
 	}
 	agent_forget(agent);
 	return ret;
+}
+
+static int agent_assume(struct to_agent *agent, const json_t *request, struct to_error *err)
+{
+	const char *job, *cluster, *table;
+	struct to_apply *apply;
+	struct to_plan *plan;
+	int ret;
+
+	if (json_unpack((json_t *)request, "{s:s, s:s, s:s}", "job", &job, "cluster", &cluster,
+			"table", &table))
+		return to_error_set(err, -EINVAL, "assume: expected job, cluster and table");
+	if (agent->committed)
+		return to_error_set(err, -EBUSY,
+				    "generation %" PRIu64 " waits to be confirmed or reverted",
+				    agent->committed);
+	plan = to_plan_slice_parse(job, cluster, table, &agent->servers, &agent->server, err);
+	if (!plan)
+		return -EINVAL;
+	apply = to_apply_open(plan, agent->server, agent->device, true, err);
+	ret = apply ? 0 : -EIO;
+	if (apply && to_apply_table_differs(apply))
+		ret = to_error_set(err, -ESTALE, "the active table of %s is not that of this plan",
+				   agent->device);
+	to_apply_close(apply);
+	if (ret) {
+		to_plan_free(plan);
+		return ret;
+	}
+	to_plan_free(agent->plan);
+	agent->plan = plan;
+	agent->moved = true;
+	return 0;
 }
 
 /* Gives the active table, which stays, another generation. */
@@ -600,6 +633,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 		return agent_revert(agent, request, err);
 	if (!strcmp(op, "abort"))
 		return agent_abort(agent, request, err);
+	if (!strcmp(op, "assume"))
+		return agent_assume(agent, request, err);
 	if (!strcmp(op, "sample"))
 		return agent_sample(agent, request, reply, err);
 	if (!strcmp(op, "clear")) {

@@ -22,9 +22,11 @@
  *		active before it
  *	abort	drop the stage, also one that another agent left. With "ahead": true only
  *		what this agent has staged. When that is active already, it is the plan to
- *		count under from now on; with "ahead" only for an agent that knows none
+ *		count under from now on
+ *	assume	"job", "cluster" and "table", as for stage: the plan to count under from now
+ *		on, if its table is the active one
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
- *		a plan was confirmed, or one staged that is active already. "names", if
+ *		a plan was confirmed or assumed, or one staged that is active already. "names", if
  *		there is, is the fingerprint of servers' names: if they are those of
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made

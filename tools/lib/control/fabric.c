@@ -640,27 +640,19 @@ void to_fabric_assume(struct to_fabric *f, const struct to_plan *plan)
 	fabric_replace(&f->active, to_plan_hold(plan));
 }
 
-/*
- * Agents that were started since do not know under which plan they count. What is staged,
- * in nobody's way, and is active already, they take for that when it is aborted, see agent.h.
- */
+/* Agents that were started since do not know under which plan they count. */
 static int fabric_remind(struct to_fabric *f, struct to_error *err)
 {
-	const unsigned int n = f->cluster->n_servers;
 	int ret, asked = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
 		asked += f->who[i];
 	}
 	if (!asked || f->link->learns || !f->active || f->committed)
 		return 0;
-	ret = fabric_stage(f, f->active, true, err);
-	for (unsigned int i = 0; i < n; i++)
-		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
-	if (ret >= 0)
-		ret = fabric_call(f, json_pack("{s:s, s:I, s:b}", "op", "abort", "generation",
-					       (json_int_t)f->generation, "ahead", 1), NULL, err);
+	ret = fabric_call(f, json_pack("{s:s, s:s}", "op", "assume", "job",
+				       f->active->demand->name), f->active, err);
 	return ret < 0 ? ret : 0;
 }
 

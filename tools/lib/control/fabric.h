@@ -31,7 +31,8 @@
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
  * @timeout_ns: how long all agents together may take for one request
  * @observe: only look: nothing but to_fabric_look() and to_fabric_servers() may be asked of
- *	the fabric, and a controller may be at work meanwhile
+ *	the fabric, and at pipes to_fabric_status(), to_fabric_assume() and
+ *	to_fabric_sample(); a controller may be at work meanwhile
  * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
 struct to_fabric_options {
