@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl top in a terminal of 80 columns, on a ring of four whose agents say what the test
-# has them say.
+# toctl top in a terminal of 80 columns, on a ring of four whose agents are ring_agent.py.
 
 . selftests/unit/cli.sh
 
@@ -15,20 +14,6 @@ terminal() {
 }
 trap 'terminal kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# Each look finds the server a second later, and 10 GB more sent by eth0 of s1 in that time.
-cat >"$tmp/agent" <<'END'
-looks=0
-while IFS= read -r request; do
-	id=${request##*'"id":'} id=${id%%[,\}]*} looks=$((looks + 1)) live=true sent=1
-	[[ $1 == s1 ]] && sent=10000000000
-	[[ -e $0.dark-$1 ]] && live=false
-	[[ -e $0.gone-$1 ]] && exit
-	printf '{"id":%s,"ok":true,"generation":7,"staged":false,"live":["eth0","eth1"],' "$id"
-	printf '"time_ns":%s000000000,"device":4,"backups":0,"counters":{},"ports":[' $looks
-	printf '{"name":"eth0","live":%s,"rx_bytes":1,"tx_bytes":%s,"counters":{}},' $live $((looks * sent))
-	printf '{"name":"eth1","live":true,"rx_bytes":1,"tx_bytes":%s,"counters":{}}]}\n' $looks
-done
-END
 run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json --fixed \
 	-o "$tmp/plan.json"
 
@@ -55,7 +40,7 @@ begin() { # COLUMNS LINES
 	terminal kill-server 2>/dev/null
 	((++server))
 	terminal new-session -d -s top -x "$1" -y "$2" \
-		"$toctl top '$tmp/plan.json' --interval 100ms --command 'bash $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
+		"$toctl top '$tmp/plan.json' --interval 100ms --command 'python3 selftests/unit/ring_agent.py $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
 }
 
 begin 80 24
@@ -84,6 +69,16 @@ result $? "and when it is back"
 terminal send-keys -t top s
 shows '^s3 +7 +2/2 +0 +0 +0 +0$'
 result $? "servers"
+terminal send-keys -t top p
+shows '^s1 +> s2 +#{20} +40\.00 +80\.0% +[0-9.]+%$'
+result $? "pairs of servers, the hottest first"
+first s1 && sed -n 6p "$tmp/screen" | grep -qE '^s0 +> s3 +#{5}\.{15} +10\.00 +20\.0% ' &&
+	! grep -E '.{80}' "$tmp/screen"
+result $? "the next one, at 80 columns"
+terminal send-keys -t top n
+first s0
+result $? "pairs by name"
+terminal send-keys -t top s
 touch "$tmp/agent.gone-s3"
 shows '^s3 +the agent ended' && shows 's3: agent: '
 result $? "a server that does not answer"
@@ -100,7 +95,7 @@ begin 40 12
 shows '^EVENTS' && ! grep -E '.{40}' "$tmp/screen"
 result $? "a small terminal"
 terminal send-keys -t top C-c
-run 1 top "$tmp/plan.json" --command "bash $tmp/agent {}" &&
+run 1 top "$tmp/plan.json" --command "python3 selftests/unit/ring_agent.py $tmp/agent {}" &&
 	grep -qxF 'toctl top: not on a terminal: toctl status looks once' "$tmp/err"
 result $? "no terminal"
 run 2 top --json && grep -q 'toctl status --json' "$tmp/err"

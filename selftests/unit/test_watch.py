@@ -76,11 +76,11 @@ def replace(path, text):
 class Watch:
     """toctl watch at work, on a port that was free."""
 
-    def __init__(self, *options, plan=PLAN):
+    def __init__(self, *options, plan=PLAN, agent=f"bash {DIR}/agent {{}}"):
         self.port = free_port()
         self.process = subprocess.Popen(	# pylint: disable=consider-using-with
             (TOCTL, "watch", plan, "--listen", str(self.port), "--interval", "100ms", "--command",
-             f"bash {DIR}/agent {{}}", *options), stderr=subprocess.PIPE, text=True)
+             agent, *options), stderr=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)
         self.said = self.process.stderr.readline()
 
@@ -252,6 +252,23 @@ def token():
     report(watch.end() == 0, "SIGTERM ends it")
 
 
+def pairs():
+    """Which server sends to which, where it is asked for."""
+    refused("not through etcd", PLAN, "--pairs", "--etcd", "http://127.0.0.1:1", status=2)
+    plan = f"{DIR}/ring.json"
+    subprocess.run((TOCTL, "plan", "--cluster", "examples/ring-4/cluster.json", "--job",
+                    "examples/ring-4/job.json", "--fixed", "-o", plan), check=True,
+                   stdout=subprocess.DEVNULL)
+    watch = Watch("--pairs", plan=plan, agent=f"python3 selftests/unit/ring_agent.py {DIR}/ring {{}}")
+    with contextlib.closing(watch.stream()) as stream:
+        data, _ = stream.find("traffic")
+    cells = [value for value, count in zip(data["bytes"][::2], data["bytes"][1::2]) for _ in range(count)]
+    rates = {divmod(i, 4): 8 * value / data["seconds"] for i, value in enumerate(cells) if value}
+    report(rates.keys() == {(1, 2), (0, 3)} and abs(rates[1, 2] / 40e9 - 1) < 1e-3 and
+           abs(rates[0, 3] / 10e9 - 1) < 1e-3, "who sends to whom", data)
+    report(watch.end() == 0, "SIGTERM ends it")
+
+
 def stroke(link):
     return f"""(() => {{ const at = [...document.querySelectorAll("#topology .drawing .link")].find((at) =>
         links[at.dataset.link].ends.includes("{link}"));
@@ -316,12 +333,12 @@ def seen(watch):
         report(browser.becomes("document.querySelectorAll('#timeline .decision').length", 1) and
                browser.run("document.querySelector('#timeline').textContent.includes('because')"),
                "a decision with its price")
-        for width in 1280, 390:
-            browser.look("light", width=width)
+        for scheme, width in ("dark", 1280), ("dark", 390), ("light", 390), ("light", 1280):
+            browser.look(scheme, width=width)
             browser.becomes(f"innerWidth === {width}")
-            report(browser.run("document.documentElement.scrollWidth <= innerWidth"),
-                   f"nothing is cut off at {width} pixels")
-            browser.shot(f"watch-{width}")
+            report(browser.run("document.documentElement.scrollWidth <= innerWidth") and
+                   len(browser.shot(f"watch-{scheme}-{width}").getcolors(1 << 24)) > 100,
+                   f"nothing is cut off at {width} pixels, {scheme}")
         report(browser.run("document.querySelectorAll('#matrix svg image').length") == 2,
                "traffic beside the plan")
         asked = {url for url in browser.fetched() if not url.startswith("data:")}
@@ -359,6 +376,7 @@ last = ran.stream()
 report(ran.end() == 0, "SIGTERM ends it, and its streams")
 last.close()
 token()
+pairs()
 if shutil.which("chromium"):
     replace(LOG, '{"time": 1, "event": "decision", "action": "rewire", "reason": "because", "dry_run": false,'
                  '"candidate": 1, "regret_s": 0.7, "price_s": 0.5, "saves": 0.25, "candidates": []}\n')

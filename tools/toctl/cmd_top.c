@@ -6,7 +6,10 @@
 #include "command.h"
 #include "fabric_options.h"
 #include "observer.h"
+#include "pairs.h"
 #include "top_screen.h"
+
+#define TOP_SAMPLES 5	/* of pairs, to a look */
 
 struct top_args {
 	uint64_t interval_ns;
@@ -19,9 +22,10 @@ static bool top_key(struct to_top_view *view, int key, unsigned int lines)
 	switch (key) {
 	case 'q':
 		return false;
-	case 's':
 	case 'l':
-		view->servers = key == 's';
+	case 's':
+	case 'p':
+		view->list = key == 'l' ? TO_TOP_LINKS : key == 's' ? TO_TOP_SERVERS : TO_TOP_PAIRS;
 		view->first = 0;
 		break;
 	case 'u':
@@ -55,10 +59,48 @@ static bool top_show(WINDOW *screen, struct to_top_view *view, const struct to_s
 		now = to_clock_monotonic_ns();
 		to_ncurses.wtimeout(screen, now < until_ns ? (until_ns - now) / 1000000 + 1 : 0);
 		key = to_ncurses.wgetch(screen);
-		if (!top_key(view, key, view->servers ? st->plan->cluster->n_servers : st->n_arcs))
+		if (!top_key(view, key, to_top_lines(view, st)))
 			return false;
 	} while (to_clock_monotonic_ns() < until_ns);
 	return true;
+}
+
+/* What is counted of pairs of servers. */
+struct top_counting {
+	struct to_pairs pairs;
+	struct to_top_pairs list;
+	bool counted;
+};
+
+static void top_stop_counting(struct top_counting *c)
+{
+	to_pairs_stop(&c->pairs);
+	to_top_pairs_free(&c->list);
+	c->counted = false;
+}
+
+/* Pairs are counted while they are shown, under the plan that is in force. */
+static void top_count(struct top_counting *c, struct to_top_view *view, const struct top_args *args,
+		      const struct to_plan *plan)
+{
+	const bool wanted = view->list == TO_TOP_PAIRS;
+	struct to_traffic traffic = {};
+	struct to_error err;
+
+	if (c->pairs.plan && (!wanted || c->pairs.plan != plan))
+		top_stop_counting(c);
+	view->trouble[0] = '\0';
+	if (wanted && !c->pairs.plan &&
+	    to_pairs_start(&c->pairs, plan, &args->fabric, args->interval_ns / TOP_SAMPLES, &err))
+		snprintf(view->trouble, sizeof(view->trouble), "%.150s", err.text);
+	if (c->pairs.plan)
+		to_pairs_take(&c->pairs, &traffic, view->trouble);
+	if (traffic.seconds > 0) {
+		to_top_pairs_free(&c->list);
+		c->counted = !to_top_pairs_make(&c->list, plan, &traffic);
+	}
+	to_traffic_free(&traffic);
+	view->pairs = c->counted ? &c->list : NULL;
 }
 
 static int top_loop(struct to_call *call, const struct top_args *args, WINDOW *screen,
@@ -66,6 +108,7 @@ static int top_loop(struct to_call *call, const struct top_args *args, WINDOW *s
 {
 	struct to_top_view view = { .interval = args->interval_ns * 1e-9 };
 	struct to_status status[2] = {};
+	struct top_counting counting = {};
 	bool again = true;
 	int ret = 0;
 
@@ -78,8 +121,10 @@ static int top_loop(struct to_call *call, const struct top_args *args, WINDOW *s
 			break;
 		to_top_compare(&view, i ? before : NULL, now);
 		to_status_free(before);
+		top_count(&counting, &view, args, observer->plan);
 		again = top_show(screen, &view, now, next);
 	}
+	top_stop_counting(&counting);
 	to_status_free(&status[0]);
 	to_status_free(&status[1]);
 	return ret;
@@ -156,9 +201,12 @@ const struct to_command to_cmd_top = {
 		"by the plan. Below are events: ports that go dark, servers that do not answer, drops, "
 		"a new generation. PLAN is plan.json unless given, and is read anew when it "
 		"changes.\n\n"
+		"The hottest pairs of servers are counted while they are shown, beside a toctl run, by BPF "
+		"programs that a second agent on each server loads: every packet then costs a little more. "
+		"They are counted over ssh, not through etcd.\n\n"
 		" q        quit\n"
-		" l, s     links, or servers with their misses and drops\n"
-		" u, o, n  links by utilisation, by how far they are off plan, by name\n"
+		" l, s, p  links, servers with their misses and drops, or pairs of servers\n"
+		" u, o, n  by utilisation or rate, by how far off plan, by name\n"
 		" up, down scroll; k and j do, too",
 	.options = top_options,
 	.args_size = sizeof(struct top_args),

@@ -93,11 +93,18 @@ static void top_head(WINDOW *screen, const struct to_top_view *view, const struc
 		top_line(screen, 2, TOP_PLAIN, "counts come in %.3g s", view->interval);
 }
 
-static double top_off(const struct to_status *st, const struct to_status_arc *arc)
+static double top_share(const struct to_status *st, const struct to_status_arc *arc)
 {
-	const double share = st->bytes ? (double)arc->bytes / st->bytes : 0;
+	return st->bytes ? (double)arc->bytes / st->bytes : 0;
+}
 
-	return share > arc->planned ? share - arc->planned : arc->planned - share;
+static void top_fill(char bar[TOP_BAR + 1], double part)
+{
+	const long filled = lround(part * TOP_BAR);
+
+	for (int i = 0; i < TOP_BAR; i++)
+		bar[i] = i < filled ? '#' : '.';
+	bar[TOP_BAR] = '\0';
 }
 
 /* What qsort() needs beside two arcs. */
@@ -111,8 +118,8 @@ static int top_compare_arcs(const void *a, const void *b)
 	double p = x->utilisation, q = y->utilisation;
 
 	if (top_order == TO_TOP_OFF_PLAN) {
-		p = top_off(top_sorted, x);
-		q = top_off(top_sorted, y);
+		p = to_top_off(top_share(top_sorted, x), x->planned);
+		q = to_top_off(top_share(top_sorted, y), y->planned);
 	}
 	if (top_order != TO_TOP_NAME && p != q)
 		return p < q ? 1 : -1;
@@ -124,15 +131,12 @@ static void top_arc(WINDOW *screen, int y, const struct to_status *st,
 {
 	const struct to_server *s = st->plan->cluster->servers;
 	char from[TO_NAME_MAX + IFNAMSIZ], to[TO_NAME_MAX + IFNAMSIZ], bar[TOP_BAR + 1];
-	long filled = lround(arc->utilisation * TOP_BAR);
 
+	top_fill(bar, arc->utilisation);
 	snprintf(from, sizeof(from), "%s:%s", s[arc->from.server].name,
 		 s[arc->from.server].ports[arc->from.port].name);
 	snprintf(to, sizeof(to), "%s:%s", s[arc->to.server].name,
 		 s[arc->to.server].ports[arc->to.port].name);
-	for (int i = 0; i < TOP_BAR; i++)
-		bar[i] = i < filled ? '#' : '.';
-	bar[TOP_BAR] = '\0';
 	if (!arc->lit)
 		top_line(screen, y, TOP_DARK, "%-13.13s > %-13.13s no light",
 			 from, to);
@@ -141,7 +145,7 @@ static void top_arc(WINDOW *screen, int y, const struct to_status *st,
 	else
 		top_line(screen, y, TOP_PLAIN, "%-13.13s > %-13.13s %s %5.1f%% %7.2f %5.1f%% %5.1f%%",
 			 from, to, bar, arc->utilisation * 100, arc->rate / 1e9,
-			 st->bytes ? arc->bytes * 100.0 / st->bytes : 0, arc->planned * 100);
+			 top_share(st, arc) * 100, arc->planned * 100);
 }
 
 static void top_arcs(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
@@ -182,6 +186,67 @@ static void top_servers(WINDOW *screen, const struct to_top_view *view, const st
 	}
 }
 
+/* As top_compare_arcs(), of pairs. */
+static int top_compare_pairs(const void *a, const void *b)
+{
+	const struct to_top_pair *x = *(const struct to_top_pair *const *)a;
+	const struct to_top_pair *y = *(const struct to_top_pair *const *)b;
+	double p = x->rate, q = y->rate;
+
+	if (top_order == TO_TOP_OFF_PLAN) {
+		p = to_top_off(x->share, x->planned);
+		q = to_top_off(y->share, y->planned);
+	}
+	if (top_order != TO_TOP_NAME && p != q)
+		return p < q ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+static void top_pair(WINDOW *screen, int y, const struct to_top_view *view,
+		     const struct to_status *st, const struct to_top_pair *pair)
+{
+	const struct to_server *s = st->plan->cluster->servers;
+	char bar[TOP_BAR + 1];
+
+	top_fill(bar, view->pairs->hottest > 0 ? pair->rate / view->pairs->hottest : 0);
+	top_line(screen, y, TOP_PLAIN, "%-16.16s > %-16.16s %s %8.2f %5.1f%% %5.1f%%",
+		 s[pair->from].name, s[pair->to].name, bar, pair->rate / 1e9, pair->share * 100,
+		 pair->planned * 100);
+}
+
+static void top_pairs(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
+		      int lines)
+{
+	const unsigned int n = view->pairs ? view->pairs->n : 0;
+	const struct to_top_pair **sorted = calloc(n + 1, sizeof(*sorted));
+
+	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-35s %-20s %8s %6s %6s", "FROM AND TO",
+		 "OF THE HOTTEST PAIR", "Gbit/s", "SHARE", "PLAN");
+	if (!view->pairs)
+		top_line(screen, TOP_HEAD, TOP_PLAIN, "%s", view->trouble[0] ? view->trouble :
+			 "counting begins: the first figures come in a moment");
+	for (unsigned int i = 0; sorted && i < n; i++)
+		sorted[i] = &view->pairs->items[i];
+	top_order = view->order;
+	if (sorted)
+		qsort(sorted, n, sizeof(*sorted), top_compare_pairs);
+	for (int i = 0; sorted && i < lines && view->first + i < n; i++)
+		top_pair(screen, TOP_HEAD + i, view, st, sorted[view->first + i]);
+	free(sorted);
+}
+
+unsigned int to_top_lines(const struct to_top_view *view, const struct to_status *st)
+{
+	switch (view->list) {
+	case TO_TOP_SERVERS:
+		return st->plan->cluster->n_servers;
+	case TO_TOP_PAIRS:
+		return view->pairs ? view->pairs->n : 0;
+	default:
+		return st->n_arcs;
+	}
+}
+
 void to_top_draw(WINDOW *screen, const struct to_top_view *view, const struct to_status *st)
 {
 	const int height = to_ncurses.getmaxy(screen);
@@ -189,8 +254,10 @@ void to_top_draw(WINDOW *screen, const struct to_top_view *view, const struct to
 
 	to_ncurses.werase(screen);
 	top_head(screen, view, st);
-	if (view->servers)
+	if (view->list == TO_TOP_SERVERS)
 		top_servers(screen, view, st, lines);
+	else if (view->list == TO_TOP_PAIRS)
+		top_pairs(screen, view, st, lines);
 	else
 		top_arcs(screen, view, st, lines);
 	top_line(screen, height - events - 2, TOP_REVERSE, "EVENTS");
@@ -198,6 +265,6 @@ void to_top_draw(WINDOW *screen, const struct to_top_view *view, const struct to
 		top_line(screen, height - events - 1 + i, TOP_PLAIN, "%s",
 			 view->events[(view->n_events - 1 - i) % TO_TOP_EVENTS]);
 	top_line(screen, height - 1, TOP_BOLD,
-		 "q quit  s servers  l links  u by utilisation  o off plan  n by name  up, down");
+		 "q quit  l links  s servers  p pairs  u by use  o off plan  n by name  up, down");
 	to_ncurses.wrefresh(screen);
 }

@@ -6,7 +6,9 @@
 
 #include "doctor/status.h"
 #include "lazy_ncurses.h"
+#include "top_pairs.h"
 
+enum to_top_list { TO_TOP_LINKS, TO_TOP_SERVERS, TO_TOP_PAIRS };
 enum to_top_order { TO_TOP_UTILISATION, TO_TOP_OFF_PLAN, TO_TOP_NAME };
 
 #define TO_TOP_EVENTS 64
@@ -14,16 +16,19 @@ enum to_top_order { TO_TOP_UTILISATION, TO_TOP_OFF_PLAN, TO_TOP_NAME };
 
 /**
  * struct to_top_view - what is chosen, and what happened
- * @servers: servers are listed instead of links
+ * @list, @order: what is listed, and by what
  * @first: line of the list that is on top
  * @interval: seconds between looks
+ * @pairs: for the list of them; NULL: nothing was counted yet, @trouble may say why
  * @events: the last ones, a ring of @n_events so far
  */
 struct to_top_view {
+	enum to_top_list list;
 	enum to_top_order order;
-	bool servers;
 	unsigned int first, n_events;
 	double interval;
+	const struct to_top_pairs *pairs;
+	char trouble[160];
 	char events[TO_TOP_EVENTS][168];
 };
 
@@ -33,6 +38,9 @@ struct to_top_view {
  */
 void to_top_compare(struct to_top_view *view, const struct to_status *before,
 		    const struct to_status *now);
+
+/** to_top_lines() - of the list that is shown */
+unsigned int to_top_lines(const struct to_top_view *view, const struct to_status *status);
 
 /** to_top_draw() - @status on @screen; from 40 columns and 12 lines on, 80 need not be cut */
 void to_top_draw(WINDOW *screen, const struct to_top_view *view, const struct to_status *status);

@@ -135,7 +135,7 @@ function showMatrices() {
 	const what = view && traffic ? "from server to server" : "on the links from server to server";
 
 	says.textContent = `Bytes ${what} in the last ${secondsText(seconds)}, and beside them the same sum as the plan spreads it.` +
-		(traffic ? "" : " Which server sends to which is measured by toctl run --listen.");
+		(traffic ? "" : " Which server sends to which is counted by toctl run --listen and toctl watch --pairs.");
 	heatmap(left, now, size, plan.step, false, `Now, bytes ${what}`, [...now, ...planned]);
 	heatmap(right, planned, size, plan.step, false, `By the plan, bytes ${what}`, [...now, ...planned]);
 	left.prepend(html("h3", {}, "Now"));
