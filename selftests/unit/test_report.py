@@ -32,6 +32,14 @@ def near(pixels, color):
                if sum(abs(a - b) for a, b in zip(pixel, color)) < 60)
 
 
+def at_all_sizes(name):
+    """Nothing is cut off, and something is drawn; the last one stays open."""
+    for scheme, width in ("dark", 390), ("dark", 1280), ("light", 390), ("light", 1280):
+        browser.open(f"{work}/{name}.html", scheme, width=width)
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), (name, scheme, width)
+        assert len(browser.shot(f"{name}-{scheme}-{width}").getcolors(1 << 24)) > 100, "a blank picture"
+
+
 def check_page(name, job, degree):
     """Everything that a page of servers drawn one by one has to have."""
     path, made = plan(name, "--job", job, "--degree", str(degree), "--effort", "1")
@@ -320,10 +328,10 @@ def comparison():
         at.getAttribute("aria-label")).join()""") == "s3,s3", "a server is not selected in both"
     assert browser.nameless() == [], browser.nameless()
     assert browser.run("document.querySelectorAll('#loads svg image').length") == 2
-    for scheme, width in ("light", 1280), ("dark", 1280), ("light", 390):
-        browser.open(f"{work}/two.html", scheme, width=width)
-        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
-        assert len(browser.shot(f"two-{scheme}-{width}").getcolors(1 << 24)) > 100, "a blank picture"
+    at_all_sizes("two")
+    toctl("report", plans[1][0], plans[0][0], "-o", f"{work}/two.html")
+    browser.open(f"{work}/two.html")
+    assert browser.run("document.querySelector('h1').textContent") == "<i>two", "a name that is no text"
     other = subprocess.run([TOCTL, "report", plans[0][0], f"{work}/ring-4.json"], capture_output=True,
                            text=True, check=False)
     assert other.returncode == 1 and "has other servers than" in other.stderr, other.stderr
@@ -362,10 +370,7 @@ def replay():
     assert browser.run(shown)[1:3] == [4, 1], browser.run(shown)
     assert browser.becomes("document.querySelector('button').getAttribute('aria-pressed')", "false"), "nor end"
     assert browser.nameless() == [], browser.nameless()
-    for scheme, width in ("light", 1280), ("dark", 390):
-        browser.open(f"{work}/run.html", scheme, width=width)
-        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
-        browser.shot(f"replay-{width}")
+    at_all_sizes("run")
     for text, said in ('{"time": 1}\n', "bad.jsonl:1: expected a line of toctl run's log"), ("", "has no line"):
         with open(f"{work}/bad.jsonl", "w") as out:
             out.write(text)
@@ -383,11 +388,8 @@ def iteration():
     with open(f"{work}/simulation.json") as file:
         made = json.load(file)
     toctl("report", "--simulation", f"{work}/simulation.json", "-o", f"{work}/iteration.html")
-    for scheme, width in ("dark", 390), ("light", 1280):
-        browser.open(f"{work}/iteration.html", scheme, width=width)
-        assert browser.said() == [], browser.said()
-        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
-        browser.shot(f"iteration-{width}")
+    at_all_sizes("iteration")
+    assert browser.said() == [], browser.said()
     finish = max(task["finish_s"] for task in made["tasks"])
     for kind, spans in (("compute", [t for t in made["tasks"] if t["kind"] == "compute"]),
                         ("mp", made["transfers"]), ("allreduce", [t for t in made["tasks"] if t["kind"] == "allreduce"])):
