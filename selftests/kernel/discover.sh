@@ -102,6 +102,13 @@ is "it is no link" "$(jq -c '[.links[] | select(.a == "s1:eth0" or .b == "s1:eth
 is "interfaces that are no ports say why" \
 	"$(on_sysfs s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").not_a_port')" \
 	"is of kind veth"
+cat >"$tmp/bin/lldpctl" <<'END'
+#!/bin/sh
+echo '{"lldp":[{"interface":[{"name":"eth0","chassis":[{"name":[{"value":"tor1"}]}],"port":[{"id":[{"value":"Ethernet12"}]}]}]}]}'
+END
+chmod +x "$tmp/bin/lldpctl"
+is "who says to be at the other end is told" \
+	"$(on s0 toctl discover --ports eth0 --json | jq -r '.nics[].lldp')" "tor1 Ethernet12"
 on_sysfs s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
 is "an address that is none" "$(cat "$tmp/err")" 'toctl discover: --ask: "nobody" is no IPv4 address'
 ip -n s3 addr del 192.0.2.4/32 dev lo

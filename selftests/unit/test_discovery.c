@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "doctor/discovery.h"
+#include "doctor/lldp.h"
 
 #define SERVERS 4
 #define NICS 3
@@ -113,6 +114,45 @@ static const struct to_check *found(const char *subject, const char *name)
 			return &checks.items[i];
 	fail_msg("nothing about %s", subject);
 	return NULL;
+}
+
+/* What lldpctl says of a's interfaces. */
+static void who_says_to_be_there_is_named(void **state)
+{
+	static const char text[] =
+		"{\"lldp\":[{\"interface\":["
+		"{\"name\":\"lo\",\"chassis\":[{\"name\":[{\"value\":\"x\"}]}]},"
+		"{\"name\":\"eth1\",\"via\":\"LLDP\",\"chassis\":[{\"id\":[{\"type\":\"mac\",\"value\":\"02:00:00:00:00:01\"}],"
+		"\"name\":[{\"value\":\"tor1\"}]}],\"port\":[{\"id\":[{\"type\":\"ifname\",\"value\":\"Ethernet12\"}]}]},"
+		"{\"name\":\"eth0\",\"chassis\":[{\"name\":[{\"value\":\"\\u001b]0;\"}]}]},"
+		"{\"name\":\"eth2\",\"chassis\":[{\"id\":[{\"value\":\"02:00:00:00:00:09\"}]}]}]}]}";
+	static const char odd[] = "{\"lldp\":[{\"interface\":[1,{},{\"name\":\"eth0\"}]}]}";
+	struct to_inventory_nic *nics = servers[0].inventory.nics;
+	struct to_cluster *c;
+
+	(void)state;
+	to_lldp_parse(&servers[0].inventory, text, sizeof(text) - 1);
+	assert_string_equal(nics[0].lldp, "");
+	assert_string_equal(nics[1].lldp, "tor1 Ethernet12");
+	assert_string_equal(nics[2].lldp, "02:00:00:00:00:09");
+	to_lldp_parse(&servers[1].inventory, odd, sizeof(odd) - 1);
+	to_lldp_parse(&servers[1].inventory, "no JSON", 7);
+	assert_string_equal(servers[1].inventory.nics[0].lldp, "");
+
+	for (unsigned int s = 0; s + 1 < SERVERS; s++)
+		cable(s, 0, s + 1, 1);
+	c = discover_links(SERVERS - 1);
+	assert_string_equal(found("a:eth1", "cabling")->text,
+			    "light, but no server answers; tor1 Ethernet12 says to be there (LLDP)");
+	assert_string_equal(found("d:eth0", "cabling")->text, "light, but no server answers");
+	/* b:eth1 is moved to a switch */
+	to_checks_free(&checks);
+	servers[1].inventory.nics[1].n_answers = 0;
+	strcpy(servers[1].inventory.nics[1].lldp, "tor2 Ethernet1");
+	to_discovery_compare(servers, c, &checks);
+	assert_string_equal(found("b:eth1", "cabling")->text,
+			    "leads to tor2 Ethernet1 (LLDP), the file says a:eth0");
+	to_cluster_free(c);
 }
 
 static void a_ring_is_found(void **state)
@@ -330,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_ring_is_found),
+		TEST(who_says_to_be_there_is_named),
 		TEST(addresses_come_from_the_prefix),
 		TEST(a_fibre_of_one_direction_is_named),
 		TEST(a_network_is_no_cable),

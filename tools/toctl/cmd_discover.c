@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "command.h"
 #include "doctor/discovery.h"
+#include "doctor/lldp.h"
 #include "format/cluster_json.h"
 #include "inventories.h"
 
@@ -166,6 +167,8 @@ static void discover_print(const struct to_inventory *inventory)
 		       speed, !nic->up ? "down" : nic->carrier ? "light" : "no light", nic->mtu,
 		       nic->rdma[0] ? "  " : "", nic->rdma, nic->not_a_port[0] ? "  no port: " : "",
 		       nic->not_a_port);
+		if (nic->lldp[0])
+			printf("    %s (LLDP)\n", nic->lldp);
 		for (unsigned int k = 0; k < nic->n_answers; k++) {
 			const struct to_answer *answer = &nic->answers[k];
 			char address[INET_ADDRSTRLEN];
@@ -221,6 +224,7 @@ static int discover_run(struct to_call *call, const void *data)
 	ret = to_inventory_read(&inventory, args->ports, &call->err);
 	if (ret)
 		return ret;
+	to_lldp_read(&inventory);
 	if (args->up)
 		ret = to_inventory_up(&inventory, &call->err);
 	if (!ret && args->ask)
@@ -267,7 +271,8 @@ const struct to_command to_cmd_discover = {
 		"has anyway, so nothing needs to be configured. The cables that both ends agree on "
 		"become links, and every server gets addresses. What looks wrong is named with what fixes "
 		"it: no light, light but no answer, a cable that works in one direction, a network of "
-		"several servers, a slow port, one MAC address twice, servers cut off. Two interfaces on one cable become "
+		"several servers, a slow port, one MAC address twice, servers cut off. Where no server answers, "
+		"it says who else is there, if the server's lldpd has heard that (LLDP). Two interfaces on one cable become "
 		"one port: the one with RDMA gets last hops, the other transit.\n\n"
 		"With --cluster, tells where the cables differ from the file. Exits with 1 when "
 		"something has to be mended.\n\n"

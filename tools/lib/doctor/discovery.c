@@ -198,6 +198,12 @@ static bool wire_is_cabled(const struct wires *w, uint32_t i)
 			     "hears %s, which does not hear it", other);
 		return false;
 	}
+	if (!wire->n_heard && nic->lldp[0]) {
+		to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
+			     "leave it out by --ports, if it is not to be cabled otherwise",
+			     "light, but no server answers; %s says to be there (LLDP)", nic->lldp);
+		return false;
+	}
 	if (!wire->n_heard) {
 		to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
 			     "is the server at the other end listed, its interface up, and arp_ignore 0 there?",
@@ -642,6 +648,8 @@ static void discovery_compare_port(const struct to_inventory *inventory,
 			   heard.server != at.server;
 	if (answered)
 		discovery_port_name(cluster, heard, found);
+	else if (nic->lldp[0])
+		snprintf(found, sizeof(found), "%s (LLDP)", nic->lldp);
 	if (expected)
 		discovery_port_name(cluster, peer, wanted);
 	if (!strcmp(found, wanted)) {
@@ -649,7 +657,7 @@ static void discovery_compare_port(const struct to_inventory *inventory,
 			     expected ? "leads to %s" : "leads to %s, as in the file", found);
 		return;
 	}
-	if (!answered)
+	if (expected && !answered)
 		snprintf(fix, sizeof(fix), "check the cable to %.80s, and that both are up", wanted);
 	else if (expected)
 		snprintf(fix, sizeof(fix), "move the cable from %.80s to %.80s", found, wanted);

@@ -278,10 +278,10 @@ static json_t *inventory_nic_json(const struct to_inventory_nic *nic)
 						inventory_ipv4(answer->address) : NULL, "mac",
 						inventory_mac(answer->mac)));
 	}
-	return json_pack("{ss so sb sb si sI ss ss so}", "name", nic->name, "mac",
+	return json_pack("{ss so sb sb si sI ss ss ss so}", "name", nic->name, "mac",
 			 inventory_mac(nic->mac), "up", nic->up, "carrier", nic->carrier, "mtu",
 			 nic->mtu, "bandwidth", (json_int_t)nic->bandwidth, "rdma", nic->rdma,
-			 "not_a_port", nic->not_a_port, "answers", answers);
+			 "not_a_port", nic->not_a_port, "lldp", nic->lldp, "answers", answers);
 }
 
 int to_inventory_print(FILE *out, const struct to_inventory *inventory)
@@ -350,6 +350,7 @@ static int inventory_read_nics(const struct to_json *at, void *to)
 		{ "bandwidth", to_json_u64, NIC(bandwidth), false },
 		{ "rdma", inventory_read_text, NIC(rdma), false },
 		{ "not_a_port", inventory_read_text, NIC(not_a_port), false },
+		{ "lldp", inventory_read_text, NIC(lldp), true },
 		{ "answers", inventory_read_answers, 0, false },
 		{}
 	};

@@ -21,6 +21,7 @@
  * @bandwidth: bits/s, 0 when the driver does not say
  * @rdma: its RDMA device, "" without one
  * @not_a_port: why it is none, "" when it could be one
+ * @lldp: who says to be at the other end, "tor1 Ethernet12", see lldp.h; "": nobody
  * @answers: to what was asked through it
  */
 struct to_inventory_nic {
@@ -29,7 +30,7 @@ struct to_inventory_nic {
 	bool up, carrier;
 	unsigned int mtu;
 	uint64_t bandwidth;
-	char rdma[64], not_a_port[64];
+	char rdma[64], not_a_port[64], lldp[64];
 	unsigned int n_answers;
 	struct to_answer *answers;
 };

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "doctor/lldp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
+
+#define LLDP_WAIT_NS (2 * TO_NS_PER_S)
+
+/* Whatever is an array in json0 has one element that counts: the first. */
+static const json_t *lldp_first(const json_t *object, const char *key)
+{
+	return json_array_get(json_object_get(object, key), 0);
+}
+
+/* "value" of the first @key, "" when there is none that may be shown. */
+static const char *lldp_value(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(lldp_first(object, key), "value"));
+
+	return text && to_json_is_label(text) ? text : "";
+}
+
+static void lldp_interface(struct to_inventory *inventory, const json_t *interface)
+{
+	const char *name = json_string_value(json_object_get(interface, "name"));
+	const json_t *chassis = lldp_first(interface, "chassis"), *port = lldp_first(interface, "port");
+	const char *system = lldp_value(chassis, "name"), *id = lldp_value(port, "id");
+
+	if (!system[0])
+		system = lldp_value(chassis, "id");
+	for (unsigned int i = 0; name && i < inventory->n_nics; i++) {
+		struct to_inventory_nic *nic = &inventory->nics[i];
+
+		if (!strcmp(nic->name, name) && !nic->lldp[0] && system[0])
+			snprintf(nic->lldp, sizeof(nic->lldp), "%.31s%s%.31s", system, id[0] ? " " : "",
+				 id);
+	}
+}
+
+void to_lldp_parse(struct to_inventory *inventory, const char *text, size_t len)
+{
+	struct to_error why;
+	json_t *all = to_json_load(text, len, TO_JSON_MEMORY_MAX, "lldpctl", &why);
+	const json_t *interface;
+	size_t i;
+
+	json_array_foreach(json_object_get(lldp_first(all, "lldp"), "interface"), i, interface)
+		lldp_interface(inventory, interface);
+	json_decref(all);
+}
+
+void to_lldp_read(struct to_inventory *inventory)
+{
+	struct to_error why;
+	char *text = NULL;
+
+	if (to_child_run("lldpctl -f json0", "", LLDP_WAIT_NS, &text, &why))
+		return;
+	to_lldp_parse(inventory, text, strlen(text));
+	free(text);
+}
