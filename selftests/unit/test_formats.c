@@ -154,6 +154,75 @@ static void refuses_broken_documents(void **state)
 	json_decref(cases);
 }
 
+/* As to_cluster_print_file() has the cluster of a text. */
+static char *printed_cluster(const char *text)
+{
+	struct to_error err = {};
+	struct to_cluster *c = to_cluster_parse(text, strlen(text), "doc", &err);
+	char *out = NULL;
+	size_t len;
+	FILE *file = open_memstream(&out, &len);
+
+	if (!c)
+		fail_msg("%s", err.text);
+	to_cluster_print_file(file, c);
+	fclose(file);
+	to_cluster_free(c);
+	return out;
+}
+
+/* Text of @path with all of the @n pairs of what is there and what is put. */
+static char *with_units(const char *path, const char *const (*pairs)[2], unsigned int n)
+{
+	size_t len;
+	char *text = read_text(path, &len);
+
+	for (unsigned int i = 0; i < n; i++) {
+		char *next = replace(text, pairs[i][0], pairs[i][1]);
+
+		free(text);
+		text = next;
+	}
+	return text;
+}
+
+static void reads_units(void **state)
+{
+	static const char *const cluster[][2] = {
+		{ "\"bandwidth\": 25000000000", "\"bandwidth\": \"25G\"" },
+		{ "\"bandwidth\": 25000000000", "\"bandwidth\": \"25000Mbit\"" },
+		{ "\"reconfiguration_ns\": 10000000", "\"reconfiguration_ns\": \"10ms\"" },
+	};
+	static const char *const job[][2] = {
+		{ "\"bytes\": 4096", "\"bytes\": \"4KiB\"" },
+		{ "\"bytes\": 512", "\"bytes\": \"512B\"" },
+		{ "\"bytes\": 7", "\"bytes\": \"7\"" },
+		{ "\"bytes\": 5", "\"bytes\": \"5kB\"" },
+	};
+	size_t len;
+	char *text = read_text(FORMATS "cluster.json", &len);
+	char *units = with_units(FORMATS "cluster.json", cluster, 3);
+	char *plain = printed_cluster(text), *same = printed_cluster(units);
+	struct to_error err = {};
+	struct to_demand *demand;
+
+	(void)state;
+	assert_string_equal(plain, same);
+	free(plain);
+	free(same);
+	free(units);
+	free(text);
+	units = with_units(FORMATS "job.json", job, 4);
+	demand = to_demand_parse(units, strlen(units), "doc", TO_SERVERS_USUAL, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(demand->groups[0].bytes, 4096);
+	assert_int_equal(demand->groups[1].bytes, 512);
+	assert_int_equal(demand->mp[1], 7);
+	assert_int_equal(demand->mp[2 * 4 + 1], 5000);
+	to_demand_free(demand);
+	free(units);
+}
+
 /* Every prefix is refused; any one byte changed may be, but nothing breaks. */
 static void survives_truncation_and_noise(void **state)
 {
@@ -705,6 +774,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_broken_documents),
+		cmocka_unit_test(reads_units),
 		cmocka_unit_test(survives_truncation_and_noise),
 		cmocka_unit_test(reads_cluster),
 		cmocka_unit_test(simplex_port_sends_and_receives),

@@ -92,3 +92,39 @@ int to_json_duration(const struct to_json *at, void *to)
 	*(uint64_t *)to = value;
 	return 0;
 }
+
+int to_json_bits_per_second(const struct to_json *at, void *to)
+{
+	return json_is_string(at->value) ? to_json_rate(at, to) : to_json_positive(at, to);
+}
+
+int to_json_nanoseconds(const struct to_json *at, void *to)
+{
+	return json_is_string(at->value) ? to_json_duration(at, to) : to_json_u64(at, to);
+}
+
+int to_json_bytes(const struct to_json *at, void *to)
+{
+	const char *text = json_string_value(at->value);
+	uint64_t value;
+
+	if (!text)
+		return to_json_u64(at, to);
+	if (!to_quantity_bytes(text, &value) || value > INT64_MAX)
+		return to_json_error(at, -EINVAL,
+				     "expected bytes like \"4GiB\" (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)");
+	*(uint64_t *)to = value;
+	return 0;
+}
+
+int to_json_some_bytes(const struct to_json *at, void *to)
+{
+	uint64_t value;
+	int ret = json_is_string(at->value) ? to_json_bytes(at, &value) : to_json_positive(at, &value);
+
+	if (!ret && !value)
+		return to_json_error(at, -EINVAL, "expected 1 byte or more");
+	if (!ret)
+		*(uint64_t *)to = value;
+	return ret;
+}

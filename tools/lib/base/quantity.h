@@ -33,4 +33,10 @@ bool to_quantity_bytes(const char *text, uint64_t *bytes);
 int to_json_rate(const struct to_json *at, void *to);		/* uint64_t, bits/s, 1 to 2^63 - 1 */
 int to_json_duration(const struct to_json *at, void *to);	/* uint64_t, ns, to 2^63 - 1 */
 
+/* The same, where a number without a unit is what most files have. */
+int to_json_bits_per_second(const struct to_json *at, void *to);	/* uint64_t, 1 to 2^63 - 1 */
+int to_json_nanoseconds(const struct to_json *at, void *to);	/* uint64_t, to 2^63 - 1 */
+int to_json_bytes(const struct to_json *at, void *to);		/* uint64_t, to 2^63 - 1 */
+int to_json_some_bytes(const struct to_json *at, void *to);	/* uint64_t, 1 to 2^63 - 1 */
+
 #endif

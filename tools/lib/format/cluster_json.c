@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/quantity.h"
 #include "format/switch_json.h"
 
 
@@ -49,7 +50,7 @@ static int cluster_read_switch_ports(const struct to_json *at, void *to)
 static const struct to_json_field switch_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_optical_switch, name), false },
 	{ "ports", cluster_read_switch_ports, offsetof(struct to_optical_switch, n_ports), false },
-	{ "reconfiguration_ns", to_json_u64,
+	{ "reconfiguration_ns", to_json_nanoseconds,
 	  offsetof(struct to_optical_switch, reconfiguration_ns), true },
 	{ "control", to_switch_control_read, offsetof(struct to_optical_switch, control), true },
 	{}
@@ -153,7 +154,7 @@ static const struct to_json_field port_fields[] = {
 	{ "transmit", to_json_ifname, offsetof(struct to_port, transmit), true },
 	{ "ipv4", to_json_ipv4, offsetof(struct to_port, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_port, address), true },
-	{ "bandwidth", to_json_positive, offsetof(struct to_port, bandwidth), false },
+	{ "bandwidth", to_json_bits_per_second, offsetof(struct to_port, bandwidth), false },
 	{ "optical_switch", cluster_read_optical_switch,
 	  offsetof(struct to_port, optical_switch), true },
 	{ "optical_port", to_json_u32, offsetof(struct to_port, optical_port), true },

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/quantity.h"
 #include "base/set.h"
 
 /**
@@ -187,7 +188,7 @@ static int demand_read_calls(const struct to_json *at, void *to)
 
 static const struct to_json_field group_fields[] = {
 	{ "group", demand_read_set, offsetof(struct group_in, members), false },
-	{ "bytes", to_json_positive, offsetof(struct group_in, bytes), false },
+	{ "bytes", to_json_some_bytes, offsetof(struct group_in, bytes), false },
 	{ "calls", demand_read_calls, offsetof(struct group_in, calls), true },
 	{}
 };
@@ -240,7 +241,7 @@ struct transfer_in {
 static const struct to_json_field transfer_fields[] = {
 	{ "from", demand_read_set, offsetof(struct transfer_in, from), false },
 	{ "to", demand_read_set, offsetof(struct transfer_in, to), false },
-	{ "bytes", to_json_u64, offsetof(struct transfer_in, bytes), false },
+	{ "bytes", to_json_bytes, offsetof(struct transfer_in, bytes), false },
 	{ "both", to_json_bool, offsetof(struct transfer_in, both), true },
 	{}
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/quantity.h"
 
 
 #define TIMEOUT_MS_MAX 3600000
@@ -100,13 +101,16 @@ static int switch_read_egress_offset(const struct to_json *at, void *to)
 
 static int switch_read_timeout(const struct to_json *at, void *to)
 {
-	unsigned int ms;
-	int ret = to_json_u32(at, &ms);
+	const bool unit = json_is_string(at->value);
+	unsigned int ms = 0;
+	uint64_t ns = 0;
+	int ret = unit ? to_json_duration(at, &ns) : to_json_u32(at, &ms);
 
-	if (!ret && (!ms || ms > TIMEOUT_MS_MAX))
+	ns = unit ? ns : ms * 1000000ULL;
+	if (!ret && (!ns || ns > TIMEOUT_MS_MAX * 1000000ULL))
 		ret = to_json_error(at, -ERANGE, "expected 1 to %d ms", TIMEOUT_MS_MAX);
 	if (!ret)
-		*(uint64_t *)to = ms * 1000000ULL;
+		*(uint64_t *)to = ns;
 	return ret;
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/quantity.h"
 
 /* In the order of enum to_operator_type. */
 static const char *const dnn_model_types[] = {
@@ -80,7 +81,7 @@ static const struct to_json_field device_fields[] = {
 	{ "flops", dnn_model_read_rate, offsetof(struct to_accelerator, flops), true },
 	{ "efficiency", dnn_model_read_part, offsetof(struct to_accelerator, efficiency), true },
 	{ "memory_bandwidth", dnn_model_read_rate, offsetof(struct to_accelerator, memory_bandwidth), true },
-	{ "memory_bytes", to_json_positive, offsetof(struct to_accelerator, memory_bytes), true },
+	{ "memory_bytes", to_json_some_bytes, offsetof(struct to_accelerator, memory_bytes), true },
 	{}
 };
 
@@ -102,8 +103,8 @@ static const struct to_json_field operator_fields[] = {
 	{ "name", to_json_name, offsetof(struct to_operator, name), false },
 	{ "type", dnn_model_read_type, offsetof(struct to_operator, type), false },
 	{ "flops", to_json_u64, offsetof(struct to_operator, flops), false },
-	{ "parameter_bytes", to_json_u64, offsetof(struct to_operator, parameter_bytes), false },
-	{ "output_bytes", to_json_u64, offsetof(struct to_operator, output_bytes), false },
+	{ "parameter_bytes", to_json_bytes, offsetof(struct to_operator, parameter_bytes), false },
+	{ "output_bytes", to_json_bytes, offsetof(struct to_operator, output_bytes), false },
 	{ "inputs", dnn_model_skip_inputs, 0, true },
 	{}
 };
