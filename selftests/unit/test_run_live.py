@@ -62,6 +62,9 @@ try:
         before, _ = stream.find("plan")
         status, _ = stream.find("status", lambda data: "seconds" in data)
         report(status["healthy"] and status["loop"]["running"], "a fabric, and its loop", status["checks"])
+        if browser:
+            report(browser.becomes("document.querySelectorAll('#topology .drawing .link').length > 0"),
+                   "the page: the links as they are at first")
         traffic, _ = stream.find("traffic", most)
         report(most(traffic) == apart(WAS), "which server sends to which", most(traffic))
         save(f"{fabric.dir}/phase", IS)
