@@ -49,8 +49,9 @@ void to_lldp_parse(struct to_inventory *inventory, const char *text, size_t len)
 	const json_t *interface;
 	size_t i;
 
-	json_array_foreach(json_object_get(lldp_first(all, "lldp"), "interface"), i, interface)
+	json_array_foreach(json_object_get(lldp_first(all, "lldp"), "interface"), i, interface) {
 		lldp_interface(inventory, interface);
+	}
 	json_decref(all);
 }
 
