@@ -21,9 +21,11 @@ none; a `..._ratio` is a figure over its bound.
 		coprime to N, with our routes
 	known	graph, servers, degree; family; mp_ratio: load of transfers between all over
 		the bound of any topology, mp_ratio_target
-	optimum	job or graph, servers, degree; comm_time_s; optimum_s: of the linear program
-		of the same links (GLPK); cut_s: the most that any set of servers keeps the
-		links out of it busy, null over 20 servers; ratio of comm_time_s to optimum_s
+	optimum	job, degree; graph: fixed links, null where the planner chose them; comm_time_s;
+		bound_s: of any links; optimum_s: below which no routes and no trees of
+		AllReduce come on the same links, by linear programming (GLPK), reached_s what
+		its solution comes to, after so many rounds; cut_s: the most that any set of
+		servers keeps the links out of it busy; ratio of comm_time_s to optimum_s
 	latency	servers, degree, bytes; of one AllReduce over all servers, with the default
 		latencies of toctl plan: comm_time_s and latency_s of our plan, family;
 		ring_s, double_tree_s: time and latency together of plans of
@@ -75,7 +77,20 @@ PLANS = [
 LITERAL = [("hybrid-128", 4), ("hybrid-128", 8), ("hybrid-432", 8), ("hybrid-1024", 8)]
 KNOWN = [("Petersen", 10, 3), ("Heawood", 14, 3), ("C5 * F4", 20, 3), ("K3 * X8", 24, 5),
          ("Hoffman-Singleton", 50, 7), ("Clebsch", 16, 5)]
+# links between servers that are numbered; each server has as many ports as it has links
+FIXED = {
+    "Petersen": [(i, (i + 1) % 5) for i in range(5)] + [(i, i + 5) for i in range(5)] +
+                [(5 + i, 5 + (i + 2) % 5) for i in range(5)],
+    "hypercube 16": [(i, i ^ 1 << k) for i in range(16) for k in range(4) if i < i ^ 1 << k],
+    "hypercube 32": [(i, i ^ 1 << k) for i in range(32) for k in range(5) if i < i ^ 1 << k],
+    "torus 4 x 8": [pair for i in range(32) for pair in
+                    ((i, i // 8 * 8 + (i + 1) % 8), (i, (i + 8) % 32))],
+    "circulant 32, 1 5 16": [(i, (i + p) % 32) for i in range(32) for p in (1, 5)] +
+                     [(i, i + 16) for i in range(16)],
+}
 DEGREES = range(3, 9)
+# servers, and ports: with 4 of 16 and 7 of 128 there is a hypercube
+LATENCY = [(16, 4), (128, 4), (1024, 4), (128, 7)]
 BUFFERS = [2**16, 2**20, 2**25, 2**30]
 SEEDS = range(1, 6)
 JOBS = ["dlrm-16", "candle-16", "hybrid-128", "hybrid-432", "hybrid-1024"]
@@ -129,6 +144,7 @@ def plan(job, degree, effort, targets, path, *arguments):
     result = {"job": job, "degree": degree, "effort": effort}
     status, _, result["cpu_s"], result["memory_mb"] = measure(
         TOCTL, "plan", "--job", job_file(job, os.path.dirname(path)), "--output", path,
+        *(["--degree", str(degree)] if degree else []),
         *(["--effort", str(effort)] if effort else []), *arguments)
     if status:
         fail(f"{job} cannot be planned")
@@ -208,30 +224,35 @@ def plan_row(result):
 def plans(tmp):
     rows = []
     for job, degree, effort, targets in PLANS:
-        result = plan(job, degree, effort, targets | {"memory_mb": 1024}, f"{tmp}/plan.json",
-                      "--degree", str(degree))
+        result = plan(job, degree, effort, targets | {"memory_mb": 1024}, f"{tmp}/plan.json")
         if result:
             rows.append(plan_row(record("plan", result)))
     print("Plans, each figure over its bound, with its target where there is one")
     table(PLAN_HEAD, rows)
 
 
-def circulant(plan_path, path, degree):
-    """Write the cluster of a plan with the paper's links. Returns the offsets."""
+def cable(plan_path, path, pairs):
+    """Write the cluster of a plan with links between pairs of servers."""
     servers = extract(plan_path, "[.servers[] | del(.ports[].optical_switch, "
                                  ".ports[].optical_port)]")
-    n = len(servers)
-    coprime = [p for p in range(1, n) if math.gcd(p, n) == 1]
-    offsets = [coprime[i * len(coprime) // (degree // 2)] for i in range(degree // 2)]
+    used = [0] * len(servers)
 
-    def port(server, i):
-        return f"{server['name']}:{server['ports'][i]['name']}"
+    def port(server):
+        used[server] += 1
+        return f"{servers[server]['name']}:{servers[server]['ports'][used[server] - 1]['name']}"
 
-    links = [{"a": port(servers[i], 2 * k), "b": port(servers[(i + p) % n], 2 * k + 1)}
-             for k, p in enumerate(offsets) for i in range(n)]
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"format": "topoopt-cluster", "version": 1, "link_mode": "duplex",
-                   "servers": servers, "links": links}, file)
+                   "servers": servers,
+                   "links": [{"a": port(a), "b": port(b)} for a, b in pairs]}, file)
+
+
+def circulant(plan_path, path, degree):
+    """Write the cluster of a plan with the paper's links. Returns the offsets."""
+    n = extract(plan_path, ".servers | length")
+    coprime = [p for p in range(1, n) if math.gcd(p, n) == 1]
+    offsets = [coprime[i * len(coprime) // (degree // 2)] for i in range(degree // 2)]
+    cable(plan_path, path, [(i, (i + p) % n) for p in offsets for i in range(n)])
     return offsets
 
 
@@ -240,11 +261,12 @@ def literal(tmp):
     for job, degree in LITERAL:
         path, cluster = f"{tmp}/plan.json", f"{tmp}/cluster.json"
         # for the servers and their ports
-        if not plan(job, degree, 1, {}, path, "--degree", str(degree)):
+        if not plan(job, degree, 1, {}, path):
             continue
         offsets = circulant(path, cluster, degree)
-        result = plan(job, degree, None, {}, path, "--cluster", cluster, "--fixed")
+        result = plan(job, None, None, {}, path, "--cluster", cluster, "--fixed")
         if result:
+            result["degree"] = degree
             record("literal", result | {"offsets": offsets})
             rows.append(plan_row(result) + [",".join(map(str, offsets))])
     print("The paper's algorithm to the letter: rings evenly by index; our routes")
@@ -262,8 +284,8 @@ def between_all(path, servers):
 
 def figures_of(job, degree, path, *arguments):
     """Figures of a plan that verifies, None where there is none."""
-    if measure(TOCTL, "plan", "--job", job, "--output", path, "--degree", str(degree),
-               *arguments)[0]:
+    if measure(TOCTL, "plan", "--job", job, "--output", path,
+               *([] if "--fixed" in arguments else ["--degree", str(degree)]), *arguments)[0]:
         fail(f"{job} cannot be planned")
         return None
     status, text, _, _ = measure(TOCTL, "verify", "--json", path)
@@ -290,40 +312,64 @@ def known(tmp):
     table(["graph", "N", "d", "family", "MP max load"], rows)
 
 
+def fixed_cases(tmp):
+    """Job, degree and arguments of plans on the links of FIXED."""
+    for name, links in FIXED.items():
+        servers = 1 + max(map(max, links))
+        degree = 2 * len(links) // servers
+        for kind in ("between all", "AllReduce", "both"):
+            path = f"{tmp}/{name.replace(' ', '-')}-{kind.replace(' ', '-')}"
+            between_all(f"{path}.json", servers)
+            with open(f"{path}.json", encoding="utf-8") as file:
+                job = json.load(file)
+            if kind != "between all":
+                job["allreduce"] = [{"group": "all", "bytes": 2**27}]
+            if kind == "AllReduce":
+                job["mp"] = []
+            with open(f"{path}.json", "w", encoding="utf-8") as file:
+                json.dump(job, file)
+            if not figures_of(f"{path}.json", degree, f"{tmp}/plan.json", "--effort", "1"):
+                continue
+            cable(f"{tmp}/plan.json", f"{path}.cluster.json", links)
+            yield name, kind, f"{path}.json", degree, ("--cluster", f"{path}.cluster.json",
+                                                       "--fixed")
+
+
 def optimum(tmp):
     rows = []
-    path = f"{tmp}/job.json"
-    cases = [(job, f"examples/jobs/{job}.json", degree)
+    cases = [(None, job, f"examples/jobs/{job}.json", degree, ())
              for job in JOBS if job.endswith("-16") for degree in DEGREES]
-    cases += [(name, servers, degree) for name, servers, degree in KNOWN if servers <= 32]
-    for name, job, degree in cases:
-        if isinstance(job, int):
-            between_all(path, job)
-            job = path
-        figures = figures_of(job, degree, f"{tmp}/plan.json")
+    for _, servers, degree in KNOWN:
+        if servers <= 32:
+            between_all(f"{tmp}/between-{servers}.json", servers)
+            cases.append((None, f"between {servers}", f"{tmp}/between-{servers}.json", degree, ()))
+    for graph, name, job, degree, arguments in cases + list(fixed_cases(tmp)):
+        path = f"{tmp}/plan.json"
+        figures = figures_of(job, degree, path, "--step-latency", "0", *arguments)
         if not figures:
             continue
-        found = json.loads(subprocess.check_output(["build/bench/optimum", f"{tmp}/plan.json"]))
+        found = json.loads(subprocess.check_output(["build/bench/optimum", path]))
         result = record("optimum", found | {
-            "job": name, "degree": degree, "comm_time_s": figures["comm_time_s"],
+            "job": name, "degree": degree, "graph": graph, "comm_time_s": figures["comm_time_s"],
+            "bound_s": figures["comm_time_bound_s"],
             "ratio": figures["comm_time_s"] / found["optimum_s"]})
-        rows.append([name, str(degree),
-                     "-" if found["cut_s"] is None else f"{found['cut_s'] * 1e3:.4g}",
-                     f"{found['optimum_s'] * 1e3:.4g}", f"{figures['comm_time_s'] * 1e3:.4g}",
-                     ratio(result, "ratio")])
-    print("Routes on the links of the plan, ms: cut bound, linear program, ours")
-    table(["job", "d", "cut", "optimum", "ours", "ours / optimum"], rows)
+        rows.append([graph or "best found", name, str(degree)] +
+                    [f"{result[key] * 1e3:.4g}" for key in
+                     ("bound_s", "cut_s", "optimum_s", "comm_time_s")] + [ratio(result, "ratio")])
+    print("Time of bytes, ms: bound of any links; of these the cut bound and the linear program's, "
+          "and ours")
+    table(["links", "job", "d", "bound", "cut", "optimum", "ours", "ours / optimum"], rows)
 
 
 def latency(tmp):
     rows = []
     path = f"{tmp}/job.json"
-    for servers in (16, 128, 1024):
+    for servers, degree in LATENCY:
         for size in BUFFERS:
             with open(path, "w", encoding="utf-8") as file:
                 json.dump({"name": "allreduce", "servers": servers,
                            "allreduce": [{"group": "all", "bytes": size}]}, file)
-            found = [figures_of(path, MODEL_DEGREE, f"{tmp}/plan.json", *arguments)
+            found = [figures_of(path, degree, f"{tmp}/plan.json", *arguments)
                      for arguments in ((), ("--family", "totient"),
                                        ("--family", "double-binary-tree"))]
             if None in found:
@@ -333,17 +379,17 @@ def latency(tmp):
             bound = max(found[0]["allreduce_time_bound_s"],
                         found[0]["allreduce_latency_bound_s"])
             result = record("latency", {
-                "servers": servers, "degree": MODEL_DEGREE, "bytes": size,
+                "servers": servers, "degree": degree, "bytes": size,
                 "family": found[0]["family"], "comm_time_s": found[0]["allreduce_time_s"],
                 "latency_s": found[0]["allreduce_latency_s"], "ring_s": ring,
                 "double_tree_s": tree, "bound_s": bound, "ratio": ours / bound,
                 "ratio_to_best": ours / min(ring, tree)})
-            rows.append([str(servers), f"{size // 1024}", result["family"],
+            rows.append([str(servers), str(degree), f"{size // 1024}", result["family"],
                          f"{result['comm_time_s'] * 1e3:.4g} + {result['latency_s'] * 1e3:.4g}",
                          f"{ring * 1e3:.4g}", f"{tree * 1e3:.4g}", f"{bound * 1e3:.4g}",
                          ratio(result, "ratio"), ratio(result, "ratio_to_best")])
-    print(f"AllReduce with {MODEL_DEGREE} ports, ms: bytes + latency of ours, both of one family")
-    table(["N", "KiB", "ours", "ms", "ring", "double tree", "bound", "ours / bound",
+    print("AllReduce, ms: bytes + latency of ours, both of one family")
+    table(["N", "d", "KiB", "ours", "ms", "ring", "double tree", "bound", "ours / bound",
            "ours / best"], rows)
 
 
