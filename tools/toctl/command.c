@@ -229,12 +229,17 @@ static void help_option(FILE *out, const struct to_option *o)
 
 static void usage_line(FILE *out, const struct to_command *command)
 {
-	fprintf(out, "usage: toctl %s", command->name);
+	const int indent = fprintf(out, "usage: ");
+	char line[256];
+	int len = snprintf(line, sizeof(line), "toctl %s", command->name);
+
 	for (const struct to_option *o = command->options; o && o->name; o++)
 		if (o->required)
-			fprintf(out, " --%s %s", o->name, o->argument);
-	fprintf(out, " [OPTIONS]%s%s\n", command->operands ? " " : "",
-		command->operands ? command->operands : "");
+			len += snprintf(line + len, sizeof(line) - len, " --%s %s", o->name,
+					o->argument);
+	snprintf(line + len, sizeof(line) - len, " [OPTIONS]%s%s", command->operands ? " " : "",
+		 command->operands ? command->operands : "");
+	help_text(out, line, indent, indent);
 }
 
 void to_command_help(FILE *out, const struct to_command *command)
