@@ -55,8 +55,12 @@ is "the last line" "$(tail -n 1 later)" "status: NOT healthy"
 must ip -n s1 link set eth0 up
 check "it is up: healthy again" wait_for 60 toctl status
 jq '.tables[3].groups[0][0].weight = 7' plan.json >other.json
-on s3 toctl clear >/dev/null
-must on s3 toctl apply other.json --node s3 >/dev/null
+# the generations of all, too, go on alike
+for server in "${servers[@]}"; do
+	on "$server" toctl clear >/dev/null
+	[[ $server == s3 ]] && table=other.json || table=plan.json
+	must on "$server" toctl apply "$table" --node "$server" >/dev/null
+done
 toctl status >later
 is "another table of the same generation: exit status" $? 1
 is "its server is named" "$(sed -n 's/^FAIL *\(s[0-9a-z:]*: table\): .*/\1/p' later)" "s3: table"
@@ -108,7 +112,8 @@ echo '{"lldp":[{"interface":[{"name":"eth0","chassis":[{"name":[{"value":"tor1"}
 END
 chmod +x "$tmp/bin/lldpctl"
 is "who says to be at the other end is told" \
-	"$(on s0 toctl discover --ports eth0 --json | jq -r '.nics[].lldp')" "tor1 Ethernet12"
+	"$(on_sysfs s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").lldp')" \
+	"tor1 Ethernet12"
 on_sysfs s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
 is "an address that is none" "$(cat "$tmp/err")" 'toctl discover: --ask: "nobody" is no IPv4 address'
 ip -n s3 addr del 192.0.2.4/32 dev lo
