@@ -42,7 +42,7 @@ static inline double optimum(const struct to_plan *plan)
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	struct to_rings rings = to_allreduce_of(plan);
-	uint64_t *routed = g ? to_allreduce_routed(&rings, g, true) : NULL;
+	uint64_t *routed = g ? to_allreduce_and_mp_routed(&rings, g) : NULL;
 	double *reduced = g ? calloc(g->n_arcs + 1, sizeof(*reduced)) : NULL;
 	unsigned int n = c->n_servers, arcs = g ? g->n_arcs : 0, commodities = 0, at = 0, d;
 	glp_prob *program = glp_create_prob();

@@ -208,7 +208,7 @@ static void allreduce_on_a_tree(void **state)
 	to_plan_free(plan);
 }
 
-/* All of a plan's demand at once puts on links what the plan's figures say. */
+/* All of a plan's demand at once puts on links what the plan's figures say, to the byte. */
 static void links_carry_what_is_predicted(void **state)
 {
 	uint64_t random = 5;
@@ -249,8 +249,7 @@ static void links_carry_what_is_predicted(void **state)
 					       plan->demand->groups[i].bytes);
 		r = run(s, &g, round % 2);
 		for (unsigned int a = 0; a < graph->n_arcs; a++)
-			assert_true(fabs(r->link_bytes[a] - rings[a] - mp[a]) <=
-				    1e-6 * r->link_bytes[a] + 64);
+			assert_true(fabs(r->link_bytes[a] - rings[a] - mp[a]) < 0.5);
 		to_taskgraph_free(&g);
 		to_forwarding_free(&f);
 		to_graph_free(graph);

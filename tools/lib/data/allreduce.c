@@ -274,14 +274,13 @@ void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *byte
 }
 
 /*
- * Where hops of trees without links of their own go.
+ * Where hops without links of their own go.
  * @on_arcs: per arc, or NULL; @routed: n x n, or NULL
  */
 struct allreduce_direct {
 	const struct to_graph *graph;
 	size_t n;
-	double *on_arcs;
-	uint64_t *routed;
+	double *on_arcs, *routed;
 };
 
 static void allreduce_add_direct(void *data, uint32_t x, uint32_t y, double bytes)
@@ -295,7 +294,15 @@ static void allreduce_add_direct(void *data, uint32_t x, uint32_t y, double byte
 		if (g->to[a] == y)
 			to->on_arcs[a] += bytes / arcs;
 	if (!arcs && to->routed)
-		to->routed[x * to->n + y] += ceil(bytes);
+		to->routed[x * to->n + y] += bytes;
+}
+
+/* Rings without links are routed, also between neighbours. */
+static void allreduce_add_routed(void *data, uint32_t x, uint32_t y, double bytes)
+{
+	const struct allreduce_direct *to = data;
+
+	to->routed[x * to->n + y] += bytes;
 }
 
 void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph *graph,
@@ -309,20 +316,33 @@ void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph
 	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
 }
 
-uint64_t *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph, bool mp)
+double *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph)
 {
 	const size_t n = rings->demand->n;
-	uint64_t *routed = calloc(n * n, sizeof(*routed));
-	struct allreduce_sum sum = { n, 1, routed };
-	struct allreduce_direct direct = { .graph = graph, .n = n, .routed = routed };
+	struct allreduce_direct direct = { .graph = graph, .n = n };
 
-	if (!routed)
+	direct.routed = calloc(n * n, sizeof(*direct.routed));
+	if (!direct.routed)
 		return NULL;
-	if (mp)
-		memcpy(routed, rings->demand->mp, n * n * sizeof(*routed));
-	allreduce_each_ring_hop(rings, -1, false, allreduce_add_hop, &sum);
+	allreduce_each_ring_hop(rings, -1, false, allreduce_add_routed, &direct);
 	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
-	return routed;
+	return direct.routed;
+}
+
+uint64_t *to_allreduce_and_mp_routed(const struct to_rings *rings, const struct to_graph *graph)
+{
+	const size_t n = rings->demand->n;
+	double *routed = to_allreduce_routed(rings, graph);
+	uint64_t *all = calloc(n * n, sizeof(*all));
+
+	for (size_t i = 0; routed && all && i < n * n; i++)
+		all[i] = rings->demand->mp[i] + (uint64_t)ceil(routed[i]);
+	if (!routed) {
+		free(all);
+		all = NULL;
+	}
+	free(routed);
+	return all;
 }
 
 /* One group's AllReduce in measured bytes. */

@@ -86,14 +86,19 @@ void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph
 void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *bytes);
 
 /**
- * to_allreduce_routed() - all bytes that are routed: MP transfers, and hops of rings and
- *	trees that to_allreduce_link_bytes() does not have
+ * to_allreduce_routed() - hops of rings and trees that to_allreduce_link_bytes() does not have
  * @graph: of the links; NULL as if there were only those that rings and trees own
- * @mp: whether to count MP transfers
  *
- * Return: n x n, row = source, to be freed; NULL when out of memory.
+ * Return: bytes, n x n, row = source, to be freed; NULL when out of memory.
  */
-uint64_t *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph, bool mp);
+double *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph);
+
+/**
+ * to_allreduce_and_mp_routed() - the same and MP transfers: all that is routed, as a demand
+ *
+ * Return: whole bytes, those of a pair's hops rounded up once; as above.
+ */
+uint64_t *to_allreduce_and_mp_routed(const struct to_rings *rings, const struct to_graph *graph);
 
 /**
  * to_allreduce_and_mp() - what a job sends under a plan

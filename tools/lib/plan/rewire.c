@@ -384,7 +384,7 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 
 	rings.demand = demand;
 	/* what rings send on links that they keep is satisfied */
-	sent.mp = keep_rings ? to_allreduce_routed(&rings, NULL, true) : (uint64_t *)bytes;
+	sent.mp = keep_rings ? to_allreduce_and_mp_routed(&rings, NULL) : (uint64_t *)bytes;
 	ret = to_builder_init(&b, plan->cluster, &sent, rewire_degree(plan->cluster), 0, seed,
 			      TO_EFFORT_MIN);
 	if (!now || !sent.mp)

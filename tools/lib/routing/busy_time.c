@@ -108,7 +108,7 @@ static int busy_time_load(struct to_busy_time *busy, const struct to_demand *dem
 
 	if (busy->parts) {
 		to_allreduce_link_bytes(&rings, busy->graph, load);
-		routed = to_allreduce_routed(&rings, busy->graph, true);
+		routed = to_allreduce_and_mp_routed(&rings, busy->graph);
 		if (!routed)
 			return -ENOMEM;
 		busy_time_spread(busy, routed);

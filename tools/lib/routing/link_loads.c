@@ -7,15 +7,18 @@
 
 #include "data/allreduce.h"
 
-/* Send what @bytes (n x n) has for the destination that is resolved, but from sources @apart. */
-static void link_loads_spread(const struct to_forwarding *f, const uint64_t *bytes,
-			      const bool *apart, double *flow, double *load)
+/* Send what sources that are not @apart have for the destination that is resolved. */
+static void link_loads_spread(const struct to_forwarding *f, const double *routed,
+			      const bool *apart, double *flow, double *rings, double *mp)
 {
 	size_t n = f->graph->n, x;
 
 	for (x = 0; x < n; x++)
-		flow[x] = apart[x] ? 0 : bytes[x * n + f->dst];
-	to_forwarding_spread(f, flow, load);
+		flow[x] = apart[x] ? 0 : f->plan->demand->mp[x * n + f->dst];
+	to_forwarding_spread(f, flow, mp);
+	for (x = 0; x < n; x++)
+		flow[x] = apart[x] ? 0 : routed[x * n + f->dst];
+	to_forwarding_spread(f, flow, rings);
 }
 
 int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
@@ -23,7 +26,7 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 	const struct to_demand *demand = f->plan->demand;
 	struct to_rings r = to_allreduce_of(f->plan);
 	size_t n = f->graph->n;
-	uint64_t *routed = to_allreduce_routed(&r, f->graph, false);
+	double *routed = to_allreduce_routed(&r, f->graph);
 	double *flow = calloc(n, sizeof(*flow));
 	bool *apart = calloc(n, sizeof(*apart));	/* sources with routes of their own */
 	unsigned int at = 0, first;
@@ -60,8 +63,7 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 			to_forwarding_spread(f, flow, rings);
 		}
 		to_forwarding_resolve(f, dst, 0);
-		link_loads_spread(f, demand->mp, apart, flow, mp);
-		link_loads_spread(f, routed, apart, flow, rings);
+		link_loads_spread(f, routed, apart, flow, rings, mp);
 	}
 	free(routed);
 	free(flow);

@@ -357,7 +357,7 @@ static int routing_balance(struct routing *r, unsigned int effort, double stretc
 	r->graph = to_graph_new(cluster->n_servers, cluster->links, cluster->n_links,
 				cluster->link_mode);
 	if (r->graph)
-		r->routed = to_allreduce_routed(&rings, r->graph, true);
+		r->routed = to_allreduce_and_mp_routed(&rings, r->graph);
 	if (r->routed)
 		ret = routing_split(&r->wcmp, cluster, r->graph, &rings, r->routed, stretch);
 	if (ret)

@@ -2,6 +2,7 @@
 /* The paths of a plan, read once from its tables and rings, for many transfers. */
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,7 +369,7 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 			      double *bytes, struct to_error *err)
 {
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
-	uint64_t *routed = to_allreduce_routed(rings, w->graph, false);
+	double *routed = to_allreduce_routed(rings, w->graph);
 	struct to_transfer *hops;
 	size_t i;
 	int ret;
@@ -384,7 +385,8 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 	}
 	for (x = 0, n_hops = 0; x < n; x++) {
 		for (y = 0; y < n; y++) {
-			uint64_t sent = routed[(size_t)x * n + y];
+			/* of so large a buffer the fraction of a byte does not count */
+			uint64_t sent = llround(routed[(size_t)x * n + y]);
 
 			if (sent)
 				hops[n_hops++] = (struct to_transfer){ x, y, sent };

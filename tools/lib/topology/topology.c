@@ -27,7 +27,7 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 	struct to_spf spf = { 0 };
 	struct to_rings rings = { t->layout, demand };
 	double bytes = 0, room = 0, owned = 0, shared = 0;
-	uint64_t *routed = to_allreduce_routed(&rings, graph, true);
+	uint64_t *routed = to_allreduce_and_mp_routed(&rings, graph);
 	double *reduced = calloc(graph->n_arcs + 1, sizeof(*reduced));
 	uint32_t root, x, a;
 	int ret = -ENOMEM;

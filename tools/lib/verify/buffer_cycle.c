@@ -154,7 +154,7 @@ int to_buffer_cycle_find(const struct to_plan *plan, const struct to_graph *grap
 			 struct to_buffer_cycle *cycle)
 {
 	const struct to_rings rings = to_allreduce_of(plan);
-	uint64_t *sends = demand ? to_allreduce_routed(&rings, graph, true) : NULL;
+	uint64_t *sends = demand ? to_allreduce_and_mp_routed(&rings, graph) : NULL;
 	struct cycle c = { .graph = graph, .sends = sends };
 	int ret = -ENOMEM;
 

@@ -19,7 +19,7 @@ struct route_hops {
 	struct to_forwarding *f;
 	struct to_route_hops *to;
 	const uint64_t *mp;
-	uint64_t *routed;
+	double *routed;
 	struct to_part *parts;
 	double *mean;
 	bool *apart;
@@ -130,7 +130,7 @@ int to_route_hops_find(struct to_forwarding *f, struct to_route_hops *hops)
 	uint32_t dst;
 
 	memset(hops, 0, sizeof(*hops));
-	r.routed = to_allreduce_routed(&rings, f->graph, false);
+	r.routed = to_allreduce_routed(&rings, f->graph);
 	r.parts = to_arena_array(&r.arena, f->graph->n_arcs, sizeof(*r.parts));
 	r.mean = to_arena_array(&r.arena, n, sizeof(*r.mean));
 	r.apart = to_arena_array(&r.arena, n, sizeof(*r.apart));

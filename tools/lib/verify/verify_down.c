@@ -14,7 +14,7 @@ struct down_run {
 	struct to_verify_down *found;
 	struct to_forwarding f;
 	struct to_failures packets;
-	uint64_t *routed;		/* n x n: bytes of rings and trees that are routed */
+	double *routed;			/* n x n: bytes of rings and trees that are routed */
 	double *mp, *rings;		/* per node */
 	double *mp_load, *rings_load;	/* per arc */
 	bool *meets;			/* per server: its packets meet what is down */
@@ -36,7 +36,7 @@ static int down_init(struct down_run *r, const struct to_plan *plan, const struc
 	r->meets = to_arena_array(&r->arena, g->n, sizeof(*r->meets));
 	r->apart = to_arena_array(&r->arena, g->n, sizeof(*r->apart));
 	r->end = to_arena_array(&r->arena, g->n, sizeof(*r->end));
-	r->routed = to_allreduce_routed(&rings, g, false);
+	r->routed = to_allreduce_routed(&rings, g);
 	if (r->arena.failed || !r->routed || to_forwarding_init(&r->f, plan, g) ||
 	    to_failures_init(&r->packets, &r->f))
 		return -ENOMEM;
@@ -235,7 +235,7 @@ static void down_leave_out(struct down_run *r)
 	for (x = 0; x < n; x++)
 		for (y = 0; y < n; y++)
 			if (x != y && (r->down->servers[x] || r->down->servers[y]))
-				r->found->left_out += (double)mp[x * n + y] + r->routed[x * n + y];
+				r->found->left_out += mp[x * n + y] + r->routed[x * n + y];
 }
 
 static void down_loads(struct down_run *r)
