@@ -2,14 +2,18 @@
 #ifndef TOPOOPT_PROGRESS_H
 #define TOPOOPT_PROGRESS_H
 
-/* A bar on standard error that shows how far a long computation is. */
+/* A bar on standard error that shows how far a long computation is, and the time left. */
+
+#include <stdint.h>
 
 /**
  * struct to_progress - zero it before the first to_progress()
  * @shown: percent, plus one
+ * @began: ns of the monotonic clock
  */
 struct to_progress {
 	unsigned int shown;
+	uint64_t began;
 };
 
 /** to_progress() - show @done of @all; nothing where nobody looks on a terminal */
