@@ -37,7 +37,13 @@ point = [p for p in d["points"] if p["values"] == {"job": "job", "fabric": "expa
 assert point[0]["iteration_time_s"] == one["iteration_time_s"] and one["iterations"] == 3
 times = {tuple(p["values"].values())[1:]: p["iteration_time_s"]["mean"] for p in d["points"]}
 assert times["switch", "0ns"] < times["switch", "1us"]
-assert times["switch", "0ns"] <= times["expander:3", "0ns"]'
+assert times["switch", "0ns"] <= times["expander:3", "0ns"]
+assert d["axes"][1] == {"option": "fabric", "values": ["switch", "ideal", "expander:3", "ocs:1us,relay"]}
+ratio = d["ratios"][0]
+found = [times["expander:3", l] / times["switch", l] for l in ("0ns", "1us")]
+assert len(d["ratios"]) == 1 and ratio["name"] == "expander over a switch" and ratio["published"] == 2.5
+assert ratio["pairs"] == 2 and abs(ratio["mean"] - sum(found) / 2) < 1e-12
+assert (ratio["min"], ratio["max"]) == (min(found), max(found))'
 cp "$tmp/out" "$tmp/first"
 
 # half of a file, as a shell that is killed may leave; a file of an interrupted run; none
@@ -52,6 +58,12 @@ run 0 sweep "$sweep" -o "$tmp/dir" --collect &&
 	grep -qx 'small: 5 points, 3 more are missing' "$tmp/out" &&
 	(($(grep -c '^  job .* us$' "$tmp/out") == 5))
 result $? "as text, too"
+grep -qE '^  expander over a switch +2.5 +[0-9.]+ +[-+][0-9]+% +[0-9.]+ to [0-9.]+$' "$tmp/out"
+result $? "with the ratio that was published"
+jq '.comment = "seen again" | .published[0].ratio = 3' "$sweep" >"$tmp/again.json" &&
+	cp selftests/unit/formats/job.json "$tmp" &&
+	run 0 sweep "$tmp/again.json" -o "$tmp/dir" --collect --json
+said "another figure for it makes no other points" 'assert d["ratios"][0]["published"] == 3'
 run 0 sweep "$sweep" -o "$tmp/dir" --json && [[ $(stat -c %Y "$tmp/dir/job_switch_1us.json") == 1 ]]
 result $? "and is run again, the others are not"
 said "with the same outcome" '
@@ -77,13 +89,21 @@ run 1 sweep "$tmp/torus.json" -o "$tmp/torus" &&
 	run 0 sweep "$tmp/torus.json" -o "$tmp/torus" --collect --json
 said "a point that fails does not stop the others" 'assert d["missing"] == 2'
 
+jq '.axes[1].values = ["switch"] | .axes[2] = {option: "level", values: ["flow", "packet"]} | del(.published)' \
+	"$sweep" >"$tmp/levels.json"
+run 0 sweep "$tmp/levels.json" -o "$tmp/levels" --json
+said "packets, too" '
+flow, packet = (p["iteration_time_s"]["mean"] for p in d["points"])
+assert flow < packet < 2 * flow, (flow, packet)
+assert json.load(open(tmp + "/levels/job_switch_packet.json"))["packets"]["counts"]["sent"] > 0'
+
 refuses "the folder of another sweep" 1 \
 	"$tmp/dir is of another sweep than $tmp/torus.json: $tmp/dir/sweep.json differs" \
 	"$tmp/torus.json" -o "$tmp/dir"
 refuses "a folder of none, to collect" 1 "$tmp/none/sweep.json: No such file or directory" \
 	"$sweep" -o "$tmp/none" --collect
 refuses "a list of what is collected" 2 \
-	"--list prints commands: without --collect and --json" "$sweep" -o "$tmp/x" --list --collect
+	"--list prints commands: without --collect, --report and --json" "$sweep" -o "$tmp/x" --list --collect
 
 bad() { # FILTER LINE: what is wrong with such a sweep
 	jq -c "$1" "$sweep" >"$tmp/bad.json"
@@ -101,6 +121,10 @@ bad '.axes[1].values[2] = "x/switch.json"' \
 	'axes[1].values[2]: "switch" is the name of another value, too'
 bad '.axes[2].option = "fabric"' 'axes[2]: "fabric" has an axis before'
 bad '.axes[1].values = [range(60000)]' 'axes: more than 100000 points'
+bad '.published[0].of.colour = "red"' 'published[0].of.colour: expected one of the axes, not "colour"'
+bad '.published[0].over.fabric = "torus"' \
+	'published[0].over.fabric: the axis has no value "torus"'
+bad '.published[0].ratio = 0' 'published[0].ratio: expected more than 0'
 
 echo "1..$count"
 exit $((failed > 0))

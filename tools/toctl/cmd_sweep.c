@@ -14,12 +14,13 @@
 #include "base/parallel.h"
 #include "command.h"
 #include "progress.h"
+#include "report/sweep_page.h"
 #include "sweep.h"
 
 #define SWEEP_OWN "sweep.json"	/* of a folder: what its points are of */
 
 struct sweep_args {
-	const char *dir;
+	const char *dir, *report;
 	bool list, collect;
 };
 
@@ -29,6 +30,7 @@ struct sweep_args {
  * One run of the command.
  * @toctl: this program
  * @points: what came out, per point; NULL where it is not there
+ * @times: mean seconds of each, negative where it is not there
  * @lock: of what stands below it
  */
 struct sweep_run {
@@ -37,6 +39,7 @@ struct sweep_run {
 	struct to_sweep *sweep;
 	char toctl[4096];
 	json_t **points;
+	double *times;
 	pthread_mutex_t lock;
 	struct to_progress progress;
 	unsigned int done, failed;
@@ -231,12 +234,42 @@ static json_t *sweep_values_json(const struct to_sweep *s, unsigned int point)
 	return values;
 }
 
-static int sweep_print_json(const struct sweep_run *r, unsigned int missing)
+static json_t *sweep_axes_json(const struct to_sweep *s)
+{
+	json_t *axes = json_array();
+
+	for (unsigned int i = 0; i < s->n_axes; i++) {
+		json_t *values = json_array();
+
+		for (unsigned int k = 0; k < s->axes[i].n; k++)
+			json_array_append_new(values, json_string(s->axes[i].values[k].label));
+		json_array_append_new(axes, json_pack("{s:s s:o}", "option", s->axes[i].option->name,
+						      "values", values));
+	}
+	return axes;
+}
+
+static json_t *sweep_ratios_json(const struct sweep_run *r)
+{
+	json_t *ratios = json_array();
+
+	for (unsigned int i = 0; i < r->sweep->n_ratios; i++) {
+		const struct to_sweep_ratio *ratio = &r->sweep->ratios[i];
+		const struct to_sweep_found found = to_sweep_find(r->sweep, ratio, r->times);
+
+		json_array_append_new(ratios, json_pack("{s:s s:f s:i s:f s:f s:f}",
+			"name", ratio->name, "published", ratio->published, "pairs", (int)found.n,
+			"mean", found.mean, "min", found.min, "max", found.max));
+	}
+	return ratios;
+}
+
+static json_t *sweep_json(const struct sweep_run *r, unsigned int missing)
 {
 	static const char *const kept[] = { "iteration_time_s", "critical_path_s", "changes",
 					    "iterations", "events", "cpu_s" };
 	const struct to_sweep *s = r->sweep;
-	json_t *points = json_array(), *json;
+	json_t *points = json_array();
 
 	for (unsigned int i = 0; i < s->n_points; i++) {
 		json_t *point = r->points[i] ? json_pack("{s:o}", "values", sweep_values_json(s, i)) :
@@ -247,13 +280,9 @@ static int sweep_print_json(const struct sweep_run *r, unsigned int missing)
 		if (point)
 			json_array_append_new(points, point);
 	}
-	json = json_pack("{s:s s:i s:o}", "name", s->name, "missing", (int)missing, "points", points);
-	if (!json)
-		return sweep_no_memory(&r->call->err);
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-	putchar('\n');
-	json_decref(json);
-	return 0;
+	return json_pack("{s:s s:i s:o s:o s:o}", "name", s->name, "missing", (int)missing,
+			 "axes", sweep_axes_json(s), "points", points,
+			 "ratios", sweep_ratios_json(r));
 }
 
 static double sweep_time(const json_t *point, const char *which)
@@ -295,16 +324,54 @@ static void sweep_print(const struct sweep_run *r, unsigned int missing)
 	}
 }
 
-static int sweep_output(const struct sweep_run *r)
+static void sweep_print_ratios(const struct sweep_run *r)
 {
-	unsigned int missing = 0;
+	const struct to_sweep *s = r->sweep;
+	int width = strlen("ratio");
 
-	for (unsigned int i = 0; i < r->sweep->n_points; i++)
+	for (unsigned int i = 0; i < s->n_ratios; i++)
+		if ((int)strlen(s->ratios[i].name) > width)
+			width = strlen(s->ratios[i].name);
+	if (s->n_ratios)
+		printf("\n  %-*s  published   here  off by  from pair to pair\n", width, "ratio");
+	for (unsigned int i = 0; i < s->n_ratios; i++) {
+		const struct to_sweep_ratio *ratio = &s->ratios[i];
+		const struct to_sweep_found found = to_sweep_find(s, ratio, r->times);
+
+		printf("  %-*s %10.4g", width, ratio->name, ratio->published);
+		if (found.n)
+			printf(" %6.3g %+6.0f%%  %.3g to %.3g", found.mean,
+			       100 * (found.mean / ratio->published - 1), found.min, found.max);
+		putchar('\n');
+	}
+}
+
+static int sweep_output(struct sweep_run *r)
+{
+	const struct sweep_args *args = r->args;
+	const bool taken = args->report && !strcmp(args->report, "-");
+	unsigned int missing = 0;
+	json_t *all;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < r->sweep->n_points; i++) {
 		missing += !r->points[i];
-	if (r->call->json)
-		return sweep_print_json(r, missing);
-	sweep_print(r, missing);
-	return 0;
+		r->times[i] = r->points[i] ? sweep_time(r->points[i], "mean") : -1;
+	}
+	all = sweep_json(r, missing);
+	if (!all)
+		return sweep_no_memory(&r->call->err);
+	if (args->report)
+		ret = to_sweep_page_save(all, TO_VERSION, args->report, &r->call->err);
+	if (!ret && r->call->json && !taken) {
+		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+		putchar('\n');
+	} else if (!ret && !taken) {
+		sweep_print(r, missing);
+		sweep_print_ratios(r);
+	}
+	json_decref(all);
+	return ret;
 }
 
 static int sweep_run(struct to_call *call, const void *data)
@@ -312,13 +379,14 @@ static int sweep_run(struct to_call *call, const void *data)
 	struct sweep_run r = { .call = call, .args = data, .lock = PTHREAD_MUTEX_INITIALIZER };
 	int ret;
 
-	if (r.args->list && (r.args->collect || call->json))
-		return to_usage(call, "--list prints commands: without --collect and --json");
+	if (r.args->list && (r.args->collect || r.args->report || call->json))
+		return to_usage(call, "--list prints commands: without --collect, --report and --json");
 	r.sweep = to_sweep_load(call->operands[0], &call->err);
 	if (!r.sweep)
 		return -EINVAL;
 	r.points = calloc(r.sweep->n_points, sizeof(*r.points));
-	if (!r.points)
+	r.times = calloc(r.sweep->n_points, sizeof(*r.times));
+	if (!r.points || !r.times)
 		ret = sweep_no_memory(&call->err);
 	else if (r.args->list)
 		ret = sweep_list(&r);
@@ -329,6 +397,7 @@ static int sweep_run(struct to_call *call, const void *data)
 	for (unsigned int i = 0; r.points && i < r.sweep->n_points; i++)
 		json_decref(r.points[i]);
 	free(r.points);
+	free(r.times);
 	to_sweep_free(r.sweep);
 	return ret;
 }
@@ -338,6 +407,8 @@ static int sweep_run(struct to_call *call, const void *data)
 static const struct to_option sweep_options[] = {
 	{ "output", 'o', TO_OPTION_STRING, FIELD(dir), .required = true, .argument = "DIR",
 	  .help = "folder of the points, a file each" },
+	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
+	  .help = "also draw the points as an HTML page, published ratios beside those here" },
 	{ "list", 'l', TO_OPTION_FLAG, FIELD(list),
 	  .help = "print a shell command for each point, and run none" },
 	{ "collect", 'c', TO_OPTION_FLAG, FIELD(collect),
@@ -356,7 +427,8 @@ const struct to_command to_cmd_sweep = {
 		"and bandwidths (sweep.json(5)), and prints what an iteration takes at each. What "
 		"each prints becomes a file of DIR, and those that are there are not run again: "
 		"killed or interrupted, the same command goes on. A point that fails does not stop the "
-		"others.\n\n"
+		"others. Ratios that the file says somebody has published stand beside those "
+		"here.\n\n"
 		"--list prints a command a line, for GNU parallel, make or the array of a batch system "
 		"on many machines that share DIR; --collect tells what they have left there.\n\n"
 		" toctl sweep FILE -o DIR --list | parallel\n"

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,11 @@ void to_sweep_free(struct to_sweep *s)
 {
 	if (!s)
 		return;
+	for (unsigned int i = 0; i < s->n_ratios; i++) {
+		free(s->ratios[i].of);
+		free(s->ratios[i].over);
+	}
+	free(s->ratios);
 	sweep_free_axes(s->axes, s->n_axes);
 	sweep_free_axes(s->fixed, s->n_fixed);
 	json_decref(s->document);
@@ -197,6 +204,77 @@ static int sweep_read_axes(const struct to_json *at, void *to)
 	return ret;
 }
 
+/* Which values of axes a side of a ratio is at; UINT_MAX where it does not say. */
+static int sweep_read_side(const struct to_json *at, void *to)
+{
+	const struct to_sweep *s = at->doc->context;
+	unsigned int **side = to;
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(at->value))
+		return to_json_error(at, -EINVAL, "expected an object");
+	*side = malloc((s->n_axes + 1) * sizeof(**side));
+	if (!*side)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	memset(*side, 0xff, (s->n_axes + 1) * sizeof(**side));
+	json_object_foreach(at->value, key, value) {
+		const struct to_json child = to_json_member(at, key);
+		struct to_sweep_value said = { NULL };
+		unsigned int i = 0, k = 0;
+		int ret = 0;
+
+		while (i < s->n_axes && strcmp(s->axes[i].option->name, key))
+			i++;
+		if (i == s->n_axes)
+			return to_json_error(&child, -EINVAL, "expected one of the axes, not \"%s\"", key);
+		ret = sweep_read_value(&child, s->axes[i].option, &said);
+		while (!ret && k < s->axes[i].n && strcmp(s->axes[i].values[k].label, said.label))
+			k++;
+		if (!ret && k == s->axes[i].n)
+			ret = to_json_error(&child, -EINVAL, "the axis has no value \"%s\"", said.label);
+		(*side)[i] = k;
+		free(said.text);
+		free(said.label);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int sweep_read_ratio(const struct to_json *at, void *to)
+{
+	int ret = to_json_real(at, to);
+
+	if (!ret && !(*(double *)to > 0))
+		return to_json_error(at, -ERANGE, "expected more than 0");
+	return ret;
+}
+
+#define RATIO(field) offsetof(struct to_sweep_ratio, field)
+
+static const struct to_json_field ratio_fields[] = {
+	{ "name", to_json_label, RATIO(name), false },
+	{ "comment", to_json_comment, 0, true },
+	{ "of", sweep_read_side, RATIO(of), false },
+	{ "over", sweep_read_side, RATIO(over), false },
+	{ "ratio", sweep_read_ratio, RATIO(published), false },
+	{}
+};
+
+static int sweep_read_published(const struct to_json *at, void *to)
+{
+	struct to_sweep *s = to;
+	int ret = to_json_array(at, sizeof(*s->ratios), &s->ratios, &s->n_ratios);
+
+	for (unsigned int i = 0; !ret && i < s->n_ratios; i++) {
+		const struct to_json child = to_json_element(at, i);
+
+		ret = to_json_object(&child, ratio_fields, &s->ratios[i]);
+	}
+	return ret;
+}
+
 static int sweep_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
@@ -210,8 +288,20 @@ static const struct to_json_field sweep_fields[] = {
 	{ "name", to_json_label, offsetof(struct to_sweep, name), false },
 	{ "options", sweep_read_options, 0, true },
 	{ "axes", sweep_read_axes, 0, false },
+	/* which knows the axes by then */
+	{ "published", sweep_read_published, 0, true },
 	{}
 };
+
+/* What points depend on; NULL when out of memory. */
+static json_t *sweep_document(json_t *all)
+{
+	json_t *document = json_copy(all);
+
+	json_object_del(document, "comment");
+	json_object_del(document, "published");
+	return document;
+}
 
 struct to_sweep *to_sweep_load(const char *path, struct to_error *err)
 {
@@ -233,7 +323,9 @@ struct to_sweep *to_sweep_load(const char *path, struct to_error *err)
 		if (!ret)
 			ret = to_json_object(&at, sweep_fields, s);
 		if (!ret)
-			s->document = json_incref(at.value);
+			s->document = sweep_document(at.value);
+		if (!ret && !s->document)
+			ret = to_error_set(err, -ENOMEM, "out of memory");
 		to_json_close(&doc);
 		free(data);
 	}
@@ -249,6 +341,34 @@ const struct to_sweep_value *to_sweep_value(const struct to_sweep *s, unsigned i
 	for (unsigned int i = s->n_axes - 1; i > axis; i--)
 		point /= s->axes[i].n;
 	return &s->axes[axis].values[point % s->axes[axis].n];
+}
+
+struct to_sweep_found to_sweep_find(const struct to_sweep *s, const struct to_sweep_ratio *ratio,
+				    const double *times)
+{
+	struct to_sweep_found found = { 0 };
+
+	for (unsigned int point = 0; point < s->n_points; point++) {
+		unsigned int other = 0, each = 1, left = point;
+		bool of = true;
+
+		for (unsigned int i = s->n_axes; i-- > 0; each *= s->axes[i].n) {
+			const unsigned int value = left % s->axes[i].n;
+
+			left /= s->axes[i].n;
+			of &= ratio->of[i] == UINT_MAX || ratio->of[i] == value;
+			other += each * (ratio->over[i] == UINT_MAX ? value : ratio->over[i]);
+		}
+		if (!of || times[point] < 0 || !(times[other] > 0))
+			continue;
+		found.mean += times[point] / times[other];
+		found.min = fmin(found.n ? found.min : INFINITY, times[point] / times[other]);
+		found.max = fmax(found.max, times[point] / times[other]);
+		found.n++;
+	}
+	if (found.n)
+		found.mean /= found.n;
+	return found;
 }
 
 char *to_sweep_file(const struct to_sweep *s, unsigned int point, const char *dir)

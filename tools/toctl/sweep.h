@@ -24,16 +24,37 @@ struct to_sweep_axis {
 };
 
 /**
+ * struct to_sweep_ratio - what somebody published
+ * @of: per axis, the index of a value, or UINT_MAX for all of them
+ * @over: the same; UINT_MAX for that of the other point
+ * @published: mean time at points of @of over that at those of @over
+ */
+struct to_sweep_ratio {
+	char name[TO_NAME_MAX];
+	unsigned int *of, *over;
+	double published;
+};
+
+/**
+ * struct to_sweep_found - a ratio here: over @n pairs of points
+ */
+struct to_sweep_found {
+	unsigned int n;
+	double mean, min, max;
+};
+
+/**
  * struct to_sweep - axes, the last of which changes fastest
  * @path: of its file, as it was given, to which paths in it are relative
  * @fixed: options that have the same value at all points
- * @document: the whole file
+ * @document: the file, but for what somebody published or noted
  */
 struct to_sweep {
 	const char *path;
 	char name[TO_NAME_MAX];
 	struct to_sweep_axis *axes, *fixed;
-	unsigned int n_axes, n_fixed, n_points;
+	struct to_sweep_ratio *ratios;
+	unsigned int n_axes, n_fixed, n_points, n_ratios;
 	json_t *document;
 };
 
@@ -44,6 +65,13 @@ void to_sweep_free(struct to_sweep *sweep);
 /** to_sweep_value() - of axis @axis at @point */
 const struct to_sweep_value *to_sweep_value(const struct to_sweep *sweep, unsigned int point,
 					    unsigned int axis);
+
+/**
+ * to_sweep_find() - @ratio here
+ * @times: of each point, negative where it is missing
+ */
+struct to_sweep_found to_sweep_find(const struct to_sweep *sweep,
+				    const struct to_sweep_ratio *ratio, const double *times);
 
 /** to_sweep_file() - path of what comes out of @point in the folder @dir; NULL: out of memory */
 char *to_sweep_file(const struct to_sweep *sweep, unsigned int point, const char *dir);
