@@ -20,6 +20,14 @@ run 0 cost --servers 128 "${figure_11[@]}" --fabric topoopt --json
 said "one fabric" 'assert d["per_server_usd"] == 4536 and d["total_usd"] == 128 * 4536
 assert sum(c["usd"] for c in d["components"]) == 4536 and d["curve"] == []'
 
+for of in "4 100G topoopt" "4 100G ideal" "8 200G topoopt" "8 200G ideal"; do
+	read -r degree bandwidth fabric <<<"$of"
+	run 0 cost --servers 128 --degree "$degree" --bandwidth "$bandwidth" --fabric "$fabric" --json || break
+	jq .per_server_usd "$tmp/out" >>"$tmp/usd"
+done
+[[ $(jq -sc . "$tmp/usd") == "[4536,11316,10904,37424]" ]]
+result $? "what TopoOpt's Table 3 comes to, for both panels of its Figure 11"
+
 run 0 cost --servers 128 "${figure_11[@]}" --curve --json
 said "all that have prices, on the axis of Figure 11" 'f = {c["fabric"]: c for c in d["fabrics"]}
 assert len(f) == 6 and "sip-ml" not in f

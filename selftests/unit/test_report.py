@@ -3,6 +3,7 @@
 """toctl report in a real browser."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -406,12 +407,70 @@ def iteration():
     busy = sum(task["finish_s"] - task["start_s"] for task in made["tasks"] if task.get("server") == "s3")
     assert abs(float(rows[3][1].split()[0]) - 100 * busy / finish) < 3, (rows[3], busy / finish)
     assert browser.nameless() == [], browser.nameless()
+
+    # beside another fabric, on one scale
+    toctl("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4", "--fabric",
+          "cost-equivalent", "--budget", "50", "-o", f"{work}/other.json", "--report", f"{work}/other.html")
+    with open(f"{work}/other.json") as file:
+        other = json.load(file)
+    toctl("report", "--simulation", f"{work}/simulation.json", f"{work}/other.json", "-o", f"{work}/iteration.html")
+    browser.open(f"{work}/iteration.html")
+    assert browser.said() == [], browser.said()
+    browser.shot("iteration-two")
+    said = browser.run("""[...document.querySelectorAll("#figures tbody tr")].map((row) =>
+        [...row.children].slice(0, 2).map((cell) => cell.textContent))""")
+    assert said == [[run["fabric"], f"{1000 * run['iteration_time_s']['mean']:.4g} ms"] for run in (made, other)], said
+    for run, right in zip((made, other), browser.run("""[...document.querySelectorAll("#gantt svg[role=img]")].map((at) =>
+            Math.max(...[...at.querySelectorAll("rect")].map((bar) => +bar.getAttribute("x") + +bar.getAttribute("width"))))""")):
+        assert abs((right - 120) / 1060 - run["iteration_time_s"]["max"] / max(
+            one["iteration_time_s"]["max"] for one in (made, other))) < 0.002, right
+    counts = browser.run("""["#utilisation svg", "#utilisation .busy", "#completion .cdf", "#shares table"].map((at) =>
+        document.querySelectorAll(at).length)""")
+    assert counts == [2, 6, 2, 2], counts
+    # the mean line ends where the last interval does
+    heights = browser.run("""[...document.querySelectorAll("#utilisation .busy")].map((at) => {
+        const box = at.getBBox(); return [box.x, box.width]; })""")
+    assert all(abs(x - 120) < 1 for x, _ in heights), heights
+    assert browser.nameless() == [], browser.nameless()
+    browser.open(f"{work}/other.html")
+    assert browser.said() == [] and browser.run("document.querySelectorAll('#gantt svg[role=img]').length") == 1
+
     made["tasks"][5]["finish_s"] = "late"
     with open(f"{work}/simulation.json", "w") as out:
         json.dump(made, out, indent=0)
     for path, said in (f"{work}/simulation.json", "tasks[5].finish_s: "), (f"{work}/ring-4.json", 'has no "tasks"'):
         bad = subprocess.run([TOCTL, "report", "--simulation", path], capture_output=True, text=True, check=False)
         assert bad.returncode == 1 and said in bad.stderr and not bad.stdout, bad.stderr
+
+
+def swept():
+    """Charts of a sweep, and ratios beside published ones."""
+    toctl("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--report", f"{work}/swept.html")
+    found = json.loads(toctl("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--collect", "--json"))
+    for scheme, width in ("dark", 390), ("light", 1280):
+        browser.open(f"{work}/swept.html", scheme, width=width)
+        assert browser.said() == [], browser.said()
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
+        browser.shot(f"swept-{width}")
+    counts = browser.run("""["#charts svg", "#charts .curve", "#charts .point", "#ratios .ratio", "#points tbody tr"].map((at) =>
+        document.querySelectorAll(at).length)""")
+    assert counts == [1, 4, 8, 1, 8], counts
+    bars = browser.run("document.querySelectorAll('#charts .error').length")
+    assert bars == sum(point["iteration_time_s"]["max"] > point["iteration_time_s"]["min"] for point in found["points"]), bars
+    # logarithmic: the same factor is as long everywhere
+    at = dict(zip(*browser.run("""[[...document.querySelectorAll("#charts .point circle")].map((at) => +at.getAttribute("cy")),
+        [...document.querySelectorAll("#points tbody tr")].map((row) => row.children[1].textContent + row.children[2].textContent)]""")[::-1]))
+    seconds = {point["values"]["fabric"] + point["values"]["latency"]: point["iteration_time_s"]["mean"]
+               for point in found["points"]}
+    ends = min(seconds, key=seconds.get), max(seconds, key=seconds.get)
+    scale = (at[ends[0]] - at[ends[1]]) / math.log(seconds[ends[1]] / seconds[ends[0]])
+    for name, y in at.items():
+        assert abs(at[ends[0]] - y - scale * math.log(seconds[name] / seconds[ends[0]])) < 0.5, (name, y)
+    frame, here = browser.run("""(() => { const at = document.querySelector("#ratios .ratio");
+        return [+at.querySelector("rect").getAttribute("x") + 6, +at.querySelector("circle").getAttribute("cx")]; })()""")
+    ratio = found["ratios"][0]
+    assert (frame < here) == (ratio["published"] < ratio["mean"]), (frame, here, ratio)
+    assert browser.nameless() == [], browser.nameless()
 
 
 tests = {
@@ -429,7 +488,8 @@ tests = {
     "a schedule of chunks over dimensions": schedule,
     "two plans beside each other": comparison,
     "a log, line by line": replay,
-    "the timeline of an iteration": iteration,
+    "the timeline of an iteration, and two fabrics side by side": iteration,
+    "the points of a sweep": swept,
 }
 
 need_chromium()

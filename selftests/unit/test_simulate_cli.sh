@@ -45,6 +45,13 @@ mp = [t for t in d["tasks"] if t["kind"] == "mp"]
 # a task has the longest latency of its transfers
 late = max(t["finish_s"] for t in mp) - max(t["finish_s"] for t in d["transfers"])
 assert 0 <= late < 1e-5 and all(t["start_s"] == 0 for t in d["transfers"])
+assert max(d["utilisation"]["max"]) <= 1 + 1e-9 and len(d["utilisation"]["mean"]) > 100
+sent = sum(l["bytes"] for l in d["links"]) * 8 / sum(l["bandwidth_bps"] for l in d["links"])
+u = d["utilisation"]
+last = d["iteration_time_s"]["max"] - (len(u["mean"]) - 1) * u["interval_s"]
+carried = sum(u["mean"][:-1]) * u["interval_s"] + u["mean"][-1] * last
+assert abs(carried / sent - 1) < 1e-6, (carried, sent)
+assert all(max(mean, p90) <= most + 1e-9 for mean, p90, most in zip(u["mean"], u["p90"], u["max"]))
 figures = json.load(open(tmp + "/dlrm.plan"))["predictions"]
 busiest = max(l["bytes"] * 8 / l["bandwidth_bps"] for l in d["links"])
 assert abs(busiest / figures["comm_time_s"] - 1) < 1e-6, (busiest, figures)'
@@ -101,6 +108,23 @@ names = [name for row in d["strategy"] for name in row["operators"]]
 assert sorted(names) == sorted(o["name"] for o in
 	json.load(open("examples/papers/sip-resnet50.json"))["operators"])
 jsonschema.validate(d, json.load(open("Documentation/schemas/simulation.schema.json")))'
+
+# the model of the lines above
+run 0 simulate "${model[@]}" --fabric ideal --placement "$tmp/topoopt" --json && cp "$tmp/out" "$tmp/given" &&
+	run 0 simulate "${model[@]}" --placement "$tmp/given" --json
+said "a strategy that was kept, elsewhere and on a plan for it" '
+topoopt, given = (json.load(open(tmp + "/" + name)) for name in ("topoopt", "given"))
+assert d["strategy"] == given["strategy"] == topoopt["strategy"]
+assert abs(d["iteration_time_s"]["mean"] / topoopt["iteration_time_s"]["mean"] - 1) < 0.05'
+run 0 simulate -m examples/models/candle.json -n 4 -d 4 --placement data --json
+said "data parallelism: all on all servers" '
+assert [(row["how"], row["servers"]) for row in d["strategy"]] == [("replicated", [0, 1, 2, 3])]
+want = 2 * 3 / 4 * 61748281344 * 8 / 400e9
+assert d["critical_path_s"]["mp"] == 0 and d["critical_path_s"]["allreduce"] < want * 1.01
+assert all(abs(l["bytes"] / (want * l["bandwidth_bps"] / 8) - 1) < 0.01 for l in d["links"])'
+run 0 simulate "${model[@]}" --fabric switch --placement tables --json
+said "each embedding table on one server" '
+assert {len(row["servers"]) for row in d["strategy"] if "table-0" in row["operators"]} == {1}'
 
 for fabric in topoopt-reconfig topoopt-reconfig,relay sip-ring ocs:1us; do
 	run 0 simulate "$tmp/dlrm.plan" --fabric "$fabric" --json || break
@@ -164,8 +188,10 @@ refuses "no wavelengths" 1 \
 	"--fabric: sip-ring:0,8: expected an even number of wavelengths, 2 to 1024, half of them for each way round" \
 	"$tmp/dlrm.plan" -f sip-ring:0,8
 refuses "placement without a model" 2 \
-	"--placement is for --model on other fabrics: toctl parallelize makes plans" \
-	"$tmp/dlrm.plan" -f switch --placement sip
+	"--placement is for --model" "$tmp/dlrm.plan" -f switch --placement sip
+refuses "SiP-ML's placement on a plan" 2 \
+	"--placement sip is for other fabrics: toctl parallelize makes plans" \
+	-m examples/models/dlrm.json -n 8 -d 4 --placement sip
 refuses "a fabric that is too small" 1 \
 	"--fabric: a fat-tree of arity 2 has room for 2 servers, not 16" "$tmp/dlrm.plan" -f fat-tree:2
 refuses "uplinks that cannot be left out" 1 \
@@ -193,6 +219,20 @@ refuses "stragglers that do not compute" 2 \
 refuses "no distribution" 1 \
 	'--stragglers: expected one of slow:P,F, lognormal:SIGMA, exponential:MEAN (P from 0 to 1, F from 1, SIGMA to 10), not "gauss"' \
 	"${model[@]}" --stragglers gauss
+refuses "what does not fit" 1 \
+	"data: no room: 329 GB of parameters are on one server, which holds 320 GB" \
+	-m examples/models/dlrm.json -n 8 -d 4 --placement data
+refuses "a strategy of other servers" 1 \
+	"$tmp/given:$(jq . "$tmp/given" >"$tmp/given.json"; mv "$tmp/given.json" "$tmp/given"
+		grep -n table-0 "$tmp/given" | cut -d: -f1): strategy[0].operators[0]: \"table-0\" cannot be there: 2 servers, and only parameters can be sharded" \
+	-m examples/models/dlrm.json -n 2 -d 4 --placement "$tmp/given"
+jq 'del(.strategy[0].operators[0])' "$tmp/given" >"$tmp/less"
+refuses "a strategy that leaves one out" 1 \
+	"$tmp/less:$(grep -n '"strategy"' "$tmp/less" | cut -d: -f1): strategy: \"table-0\" is placed nowhere" \
+	-m examples/models/dlrm.json -n 8 -d 4 --placement "$tmp/less"
+refuses "no strategy" 1 \
+	"$tmp/ring.json:1: has no strategy: expected what toctl simulate --model prints with --json" \
+	-m examples/models/dlrm.json -n 8 -d 4 --placement "$tmp/ring.json"
 refuses "servers of a plan" 2 "--servers is for --model: a plan, a job or traces have their own" \
 	"$tmp/dlrm.plan" --servers 16
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 
 #include "command.h"
 #include "format/plan_json.h"
@@ -7,6 +8,8 @@
 #include "report/iteration_page.h"
 #include "report/replay_page.h"
 #include "report/report.h"
+
+#define REPORT_SIMULATIONS 16
 
 struct report_args {
 	const char *output, *log, *simulation;
@@ -21,9 +24,25 @@ static const struct to_option report_options[] = {
 	  .help = "in place of plans: the log of a toctl run, as a page that goes through it" },
 	{ .name = "simulation", .letter = 's', .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, simulation),
-	  .help = "in place of plans: what toctl simulate -o wrote, as the timeline of its last iteration" },
+	  .help = "in place of plans: what toctl simulate -o wrote, drawn; operands are more of such, side by side" },
 	{}
 };
+
+static int report_simulations(struct to_call *call, const struct report_args *args)
+{
+	const unsigned int n = call->n_operands + 1;
+	char **simulations = calloc(n, sizeof(*simulations));
+	int ret;
+
+	if (!simulations)
+		return to_error_set(&call->err, -ENOMEM, "out of memory");
+	simulations[0] = (char *)args->simulation;
+	for (unsigned int i = 1; i < n; i++)
+		simulations[i] = call->operands[i - 1];
+	ret = to_iteration_page_save(simulations, n, TO_VERSION, args->output, &call->err);
+	free(simulations);
+	return ret;
+}
 
 static int report_run(struct to_call *call, const void *data)
 {
@@ -32,10 +51,12 @@ static int report_run(struct to_call *call, const void *data)
 	struct to_plan *plans[2] = {};
 	int ret = 0;
 
+	if (args->simulation && !args->log)
+		return report_simulations(call, args);
 	if (!!args->log + !!args->simulation + !!call->n_operands != 1)
 		return to_usage(call, "expected one or two plans, --log or --simulation");
-	if (args->simulation)
-		return to_iteration_page_save(args->simulation, TO_VERSION, args->output, &call->err);
+	if (call->n_operands > 2)
+		return to_usage(call, "expected one or two plans, not %u", call->n_operands);
 	if (args->log)
 		return to_replay_page_save(args->log, TO_VERSION, args->output, &call->err);
 	for (unsigned int i = 0; !ret && i < call->n_operands; i++) {
@@ -55,8 +76,8 @@ static int report_run(struct to_call *call, const void *data)
 const struct to_command to_cmd_report = {
 	.name = "report",
 	.summary = "Write plans, a loop's log or a simulated iteration as an HTML page",
-	.operands = "[PLAN [PLAN]]",
-	.max_operands = 2,
+	.operands = "[PLAN [PLAN]] [SIMULATION...]",
+	.max_operands = REPORT_SIMULATIONS,
 	.description =
 		"Writes one HTML page that needs no network: the figures beside their lower "
 		"bounds, the topology with the routes of each server, demand and link load as "
@@ -67,7 +88,10 @@ const struct to_command to_cmd_report = {
 		"links carry. With --log it is a page of what a toctl run decided and did, line by "
 		"line: candidates, with what was lost against each and what a change to it would cost, "
 		"and a timeline. With --simulation it shows when each server of a simulated iteration "
-		"computes and sends MP transfers, when AllReduce is under way, and the critical path.",
+		"computes and sends MP transfers, when AllReduce is under way, and the critical path; "
+		"how busy links are over time, and the distribution of flow completion times. More "
+		"simulations stand below and beside it, on one scale, as of several fabrics:\n\n"
+		" toctl report --simulation topoopt.json ideal.json -o page.html",
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
 	.defaults = &(const struct report_args){ .output = "-" },

@@ -11,6 +11,7 @@
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
 #include "format/plan_json.h"
+#include "given_strategy.h"
 #include "large.h"
 #include "packet_level.h"
 #include "plan/parallelize.h"
@@ -28,19 +29,17 @@
 #define SIMULATE_UNSAID (-1)
 #define SIMULATE_ITERATIONS 20	/* at flow level, where they are random */
 #define SIMULATE_STEPS 1000	/* of the progress of an iteration */
+#define SIMULATE_SAVE_SECONDS 10 /* between two writes of what is done */
 
 struct simulate_args {
-	const char *model, *job, *fabric, *output, *prices, *stragglers;
+	const char *model, *job, *fabric, *output, *report;
+	const char *prices, *stragglers, *placement;
 	uint64_t servers, degree, bandwidth, iterations, latency, relay_latency, step_latency;
 	uint64_t batch, budget, seed;
-	int routing, allreduce, level, placement;
+	int routing, allreduce, level;
 	bool large, chakra;
 	struct to_packet_level_options packets;
 };
-
-enum simulate_placement { SIMULATE_SEARCH, SIMULATE_SIP, SIMULATE_DATA };
-
-static const char *const simulate_placements[] = { "search", "sip", "data", NULL };
 
 enum simulate_level { SIMULATE_FLOW, SIMULATE_PACKET };
 
@@ -79,6 +78,8 @@ struct simulate {
 	struct to_packet_level packets;
 	struct to_progress progress;
 	unsigned int iteration;
+	struct to_utilisation links[2];	/* of even and odd iterations */
+	time_t saved;			/* when what is done was */
 	struct to_simulated result;
 };
 
@@ -248,10 +249,14 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--servers: more than %u take --large", TO_SERVERS_USUAL);
 	if (s->topoopt && (args->routing != SIMULATE_UNSAID || args->allreduce != SIMULATE_UNSAID))
 		return to_usage(call, "--routing and --allreduce are for other fabrics: a plan says both");
+	if (args->output && args->report && !strcmp(args->output, "-") && !strcmp(args->report, "-"))
+		return to_usage(call, "simulation and page cannot both go to standard output");
 	if (args->stragglers && !args->model && !args->chakra)
 		return to_usage(call, "--stragglers is for --model and --chakra: a job does not compute");
-	if (args->placement != SIMULATE_SEARCH && (!args->model || s->topoopt))
-		return to_usage(call, "--placement is for --model on other fabrics: toctl parallelize makes plans");
+	if (strcmp(args->placement, "search") && !args->model)
+		return to_usage(call, "--placement is for --model");
+	if (!strcmp(args->placement, "sip") && s->topoopt)
+		return to_usage(call, "--placement sip is for other fabrics: toctl parallelize makes plans");
 	if (s->changes && args->level == SIMULATE_PACKET)
 		return to_usage(call, "--level packet: the links of %s change", args->fabric);
 	if (s->topoopt && s->plan_path && (args->degree || args->bandwidth))
@@ -270,12 +275,18 @@ static int simulate_make_plan(struct simulate *s)
 	struct to_error *err = &s->call->err;
 	struct to_cluster *cluster = to_cluster_synthetic(s->n_servers, s->degree, s->bandwidth,
 							  TO_LINKS_DUPLEX, err);
+	struct to_demand *demand;
 	int ret;
 
 	if (!cluster)
 		return -EINVAL;
-	if (!s->model) {
-		s->plan = to_planner_make(cluster, to_demand_copy(s->job), &options, err);
+	if (!s->model || s->strategy) {
+		demand = s->model ? to_strategy_demand(s->strategy, err) : to_demand_copy(s->job);
+		if (!demand) {
+			to_cluster_free(cluster);
+			return -ENOMEM;
+		}
+		s->plan = to_planner_make(cluster, demand, &options, err);
 		return s->plan ? 0 : -EINVAL;
 	}
 	ret = to_parallelize(s->model, cluster, s->n_servers, &search, &s->found, err);
@@ -326,6 +337,12 @@ static struct to_router *simulate_router(struct simulate *s, const char *fabric,
 	return router;
 }
 
+/* Is it to be told what links carry when? */
+static bool simulate_records(const struct simulate *s)
+{
+	return (s->args->output || s->args->report) && s->args->level == SIMULATE_FLOW;
+}
+
 /* Where iteration @index runs; the caller keeps or frees what was there. */
 static int simulate_make_router(struct simulate *s, unsigned int index)
 {
@@ -334,6 +351,8 @@ static int simulate_make_router(struct simulate *s, unsigned int index)
 	if (!s->simulator)
 		return -EINVAL;
 	to_simulator_watch(s->simulator, simulate_watch, s);
+	if (simulate_records(s) && to_simulator_record(s->simulator, &s->links[index % 2]))
+		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -359,8 +378,7 @@ static int simulate_place(struct simulate *s)
 {
 	struct to_sub_ops_search search = {
 		.model = s->model, .n_servers = s->n_servers, .batch_per_gpu = s->args->batch,
-		.quantum = TO_SUB_OP_QUANTUM, .data_parallel = s->args->placement == SIMULATE_DATA,
-		.progress = simulate_search_watch, .data = s };
+		.quantum = TO_SUB_OP_QUANTUM, .progress = simulate_search_watch, .data = s };
 	struct to_error ignored = { "" };
 	struct to_router *router;
 	struct to_simulator *simulator = simulate_searched(s, &router);
@@ -402,9 +420,10 @@ static struct to_strategy *simulate_find_strategy(struct simulate *s)
 
 static int simulate_model_tasks(struct simulate *s)
 {
-	const struct to_strategy *strategy = s->found.by[TO_APPROACH_SEARCH].strategy;
+	const struct to_strategy *strategy = s->strategy ? s->strategy :
+					     s->found.by[TO_APPROACH_SEARCH].strategy;
 
-	if (s->args->placement != SIMULATE_SEARCH)
+	if (!strcmp(s->args->placement, "sip"))
 		return simulate_place(s);
 	if (!strategy)
 		strategy = s->strategy = simulate_find_strategy(s);
@@ -466,7 +485,6 @@ static int simulate_one(struct simulate *s, unsigned int index)
 	struct to_simulator *simulator = s->simulator;
 	struct to_router *router = s->router;
 	const struct to_simulation *run = NULL;
-	uint32_t i;
 
 	s->iteration = index;
 	if (!index || !simulate_make_router(s, index))
@@ -483,18 +501,40 @@ static int simulate_one(struct simulate *s, unsigned int index)
 	}
 	if (!run)
 		return -EINVAL;
-	r->network = to_simulator_network(s->simulator);
-	r->times[r->n++] = run->time;
-	r->events += run->events;
-	r->n_changes += run->n_changes;
-	r->last = run;
-	for (i = 0; i < r->network->n_links; i++) {
-		r->link_bytes[i] += run->link_bytes[i];
-		r->link_busy[i] += run->link_busy[i];
-	}
-	for (i = 0; i < TO_TASK_KINDS; i++)
-		r->critical_time[i] += run->critical_time[i];
+	to_simulated_add(r, run, to_simulator_network(s->simulator));
+	r->utilisation = simulate_records(s) ? &s->links[index % 2] : NULL;
+	r->alike = s->router->alike;
 	return 0;
+}
+
+/* What stays the same in all iterations. */
+static void simulate_describe(struct simulate *s)
+{
+	const struct simulate_args *args = s->args;
+	struct to_simulated *r = &s->result;
+
+	r->workload = s->model ? s->model->name : s->job ? s->job->name : s->plan->demand->name;
+	r->fabric = args->fabric;
+	r->plan = s->topoopt ? s->plan_path : NULL;
+	r->routing = s->topoopt ? "tables of the plan" : to_spread_names[simulate_spread(args)];
+	r->allreduce = s->topoopt ? "rings and trees of the plan" :
+		       to_algorithm_names[simulate_algorithm(args)];
+	r->stragglers = args->stragglers;
+	r->changes = s->changes;
+	r->delays = s->delays;
+	r->tasks = simulate_taskgraph(s);
+	r->packets = args->level == SIMULATE_PACKET ? &s->packets : NULL;
+}
+
+/* While others are still to come: whoever is killed leaves what was done. */
+static int simulate_save_early(struct simulate *s)
+{
+	if (!s->args->output || !strcmp(s->args->output, "-") ||
+	    time(NULL) < s->saved + SIMULATE_SAVE_SECONDS)
+		return 0;
+	s->saved = time(NULL);
+	s->result.cpu = clock() / (double)CLOCKS_PER_SEC;
+	return to_simulated_save(&s->result, s->args->output, &s->call->err);
 }
 
 /* What is done counts, also after a SIGINT. */
@@ -511,8 +551,13 @@ static int simulate_iterations(struct simulate *s)
 	if (!r->times || !r->link_bytes)
 		return to_error_set(&s->call->err, -ENOMEM, "out of memory");
 	r->link_busy = r->link_bytes + n_links;
-	for (unsigned int i = 0; !ret && i < r->asked && !simulate_stop; i++)
+	simulate_describe(s);
+	s->saved = time(NULL);
+	for (unsigned int i = 0; !ret && i < r->asked && !simulate_stop; i++) {
 		ret = simulate_one(s, i);
+		if (!ret && i + 1 < r->asked)
+			ret = simulate_save_early(s);
+	}
 	if (simulate_stop && !r->n)
 		return to_error_set(&s->call->err, -EINTR, "interrupted in the first iteration");
 	return simulate_stop ? 0 : ret;
@@ -521,27 +566,18 @@ static int simulate_iterations(struct simulate *s)
 static int simulate_output(struct simulate *s)
 {
 	const struct simulate_args *args = s->args;
-	/* simulation.json may go to standard output */
-	const bool taken = args->output && !strcmp(args->output, "-");
+	/* simulation.json, or the page, may go to standard output */
+	const bool taken = (args->output && !strcmp(args->output, "-")) ||
+			   (args->report && !strcmp(args->report, "-"));
 	struct to_simulated *r = &s->result;
 	json_t *json;
 	int ret = 0;
 
-	r->workload = s->model ? s->model->name : s->job ? s->job->name : s->plan->demand->name;
-	r->fabric = s->args->fabric;
-	r->plan = s->topoopt ? s->plan_path : NULL;
-	r->routing = s->topoopt ? "tables of the plan" :
-		     to_spread_names[simulate_spread(args)];
-	r->allreduce = s->topoopt ? "rings and trees of the plan" :
-		       to_algorithm_names[simulate_algorithm(args)];
-	r->stragglers = args->stragglers;
-	r->changes = s->changes;
-	r->delays = s->delays;
-	r->tasks = simulate_taskgraph(s);
-	r->packets = s->args->level == SIMULATE_PACKET ? &s->packets : NULL;
 	r->cpu = clock() / (double)CLOCKS_PER_SEC;
 	if (args->output)
 		ret = to_simulated_save(r, args->output, &s->call->err);
+	if (!ret && args->report)
+		ret = to_simulated_report(r, TO_VERSION, args->report, &s->call->err);
 	if (ret || !s->call->json || taken) {
 		if (!ret)
 			to_simulated_print(taken ? stderr : stdout, r);
@@ -583,6 +619,11 @@ static int simulate_all(struct simulate *s)
 		return args->prices ? -EINVAL : to_error_set(&s->call->err, -ENOMEM, "out of memory");
 	if (!ret && args->stragglers)
 		ret = simulate_load_stragglers(s);
+	if (!ret && s->model && strcmp(args->placement, "search") && strcmp(args->placement, "sip")) {
+		s->strategy = to_given_strategy(args->placement, s->model, s->n_servers, args->batch,
+						&s->call->err);
+		ret = s->strategy ? 0 : -EINVAL;
+	}
 	if (!ret && s->topoopt && !s->plan)
 		ret = simulate_make_plan(s);
 	if (!ret)
@@ -610,6 +651,8 @@ static int simulate_run(struct to_call *call, const void *data)
 	sigaction(SIGINT, &action, NULL);
 	ret = simulate_all(&s);
 	json_decref(s.result.strategy);
+	to_utilisation_free(&s.links[0]);
+	to_utilisation_free(&s.links[1]);
 	free(s.slow);
 	free(s.result.times);
 	free(s.result.link_bytes);
@@ -666,14 +709,16 @@ static const struct to_option simulate_options[] = {
 	{ "budget", 0, TO_OPTION_NUMBER, FIELD(budget), .argument = "STEPS",
 	  .min = 4, .max = 100000000,
 	  .help = "strategies that the search for the model's tries; default: 1000" },
-	{ "placement", 0, TO_OPTION_CHOICE, FIELD(placement), .choices = simulate_placements,
-	  .help = "how the model's strategy is found: by a search, as SiP-ML does (see toctl parallelize), or data parallelism; default: search" },
+	{ "placement", 0, TO_OPTION_STRING, FIELD(placement), .argument = "PLACEMENT",
+	  .help = "of the model's operators: by search, as SiP-ML does (sip, see toctl parallelize), data (data parallelism), tables (and each embedding table on one server), or that of a FILE that --json was kept in; default: search" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same result; default: 1" },
 	{ "prices", 'p', TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
 	  .help = "prices.json of cost-equivalent; default: Table 3 of the TopoOpt paper" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write all of it, with the last iteration's tasks and transfers; default: nowhere" },
+	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
+	  .help = "also draw that as an HTML page, see toctl report" },
 	TO_LARGE_OPTION(offsetof(struct simulate_args, large)),
 	{ "level", 'l', TO_OPTION_CHOICE, FIELD(level), .choices = simulate_levels,
 	  .help = "flow: fair rates; packet: each packet, in queues; default: flow" },
@@ -732,7 +777,7 @@ const struct to_command to_cmd_simulate = {
 	.args_size = sizeof(struct simulate_args),
 	.defaults = &(const struct simulate_args){
 		.fabric = "topoopt", .latency = 1000, .relay_latency = 1350, 
-		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .routing = SIMULATE_UNSAID,
+		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .placement = "search", .routing = SIMULATE_UNSAID,
 		.allreduce = SIMULATE_UNSAID },
 	.run = simulate_run,
 };

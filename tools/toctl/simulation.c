@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/iteration_page.h"
 
 /* In the order of enum to_task_kind. */
 static const char *const simulation_kinds[] = { "compute", "allreduce", "mp" };
@@ -46,6 +47,22 @@ static uint32_t simulation_busiest(const struct to_simulated *s)
 		if (s->link_busy[i] > s->link_busy[busiest])
 			busiest = i;
 	return busiest;
+}
+
+void to_simulated_add(struct to_simulated *s, const struct to_simulation *run,
+		      const struct to_network *network)
+{
+	s->network = network;
+	s->times[s->n++] = run->time;
+	s->events += run->events;
+	s->n_changes += run->n_changes;
+	s->last = run;
+	for (uint32_t i = 0; i < network->n_links; i++) {
+		s->link_bytes[i] += run->link_bytes[i];
+		s->link_busy[i] += run->link_busy[i];
+	}
+	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
+		s->critical_time[k] += run->critical_time[k];
 }
 
 void to_simulated_print(FILE *out, const struct to_simulated *s)
@@ -196,6 +213,34 @@ static json_t *simulation_critical(const struct to_simulated *s)
 	return path;
 }
 
+/* Over the last iteration; null where nobody has recorded it. */
+static json_t *simulation_utilisation(const struct to_simulated *s)
+{
+	const struct to_utilisation *u = s->utilisation;
+	json_t *mean = json_array(), *p90 = json_array(), *most = json_array();
+	double *scratch = u ? calloc(u->n_links + 1, sizeof(*scratch)) : NULL;
+
+	for (unsigned int i = 0; scratch && i * u->interval < s->last->time &&
+	     i < TO_UTILISATION_INTERVALS; i++) {
+		const double length = fmin(u->interval, s->last->time - i * u->interval);
+		const struct to_utilised at = to_utilisation_at(u, i, s->network, s->alike, length,
+								scratch);
+
+		json_array_append_new(mean, json_real(at.mean));
+		json_array_append_new(p90, json_real(at.p90));
+		json_array_append_new(most, json_real(at.most));
+	}
+	if (scratch) {
+		free(scratch);
+		return json_pack("{s:f s:o s:o s:o}", "interval_s", u->interval, "mean", mean,
+				 "p90", p90, "max", most);
+	}
+	json_decref(mean);
+	json_decref(p90);
+	json_decref(most);
+	return u ? NULL : json_null();
+}
+
 static int simulation_write(FILE *out, const void *data, struct to_error *err)
 {
 	if (json_dumpf(data, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
@@ -203,18 +248,37 @@ static int simulation_write(FILE *out, const void *data, struct to_error *err)
 	return 0;
 }
 
-int to_simulated_save(const struct to_simulated *s, const char *path, struct to_error *err)
+/* All of it; NULL when out of memory. */
+static json_t *simulation_whole(const struct to_simulated *s, struct to_error *err)
 {
 	json_t *all = to_simulated_json(s);
-	int ret;
 
-	if (!all || json_object_set_new(all, "tasks", simulation_tasks(s)) ||
-	    json_object_set_new(all, "transfers", simulation_transfers(s)) ||
-	    json_object_set_new(all, "critical_path", simulation_critical(s))) {
-		json_decref(all);
-		return to_error_set(err, -ENOMEM, "out of memory");
-	}
-	ret = to_file_write(path, simulation_write, all, err);
+	if (all && !json_object_set_new(all, "tasks", simulation_tasks(s)) &&
+	    !json_object_set_new(all, "transfers", simulation_transfers(s)) &&
+	    !json_object_set_new(all, "critical_path", simulation_critical(s)) &&
+	    !json_object_set_new(all, "utilisation", simulation_utilisation(s)))
+		return all;
+	json_decref(all);
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+int to_simulated_save(const struct to_simulated *s, const char *path, struct to_error *err)
+{
+	json_t *all = simulation_whole(s, err);
+	const int ret = all ? to_file_write(path, simulation_write, all, err) : -ENOMEM;
+
+	json_decref(all);
+	return ret;
+}
+
+int to_simulated_report(const struct to_simulated *s, const char *version, const char *path,
+			struct to_error *err)
+{
+	json_t *all = simulation_whole(s, err);
+	const json_t *const runs[] = { all };
+	const int ret = all ? to_iteration_page_write(runs, 1, version, path, err) : -ENOMEM;
+
 	json_decref(all);
 	return ret;
 }

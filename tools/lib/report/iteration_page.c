@@ -27,10 +27,18 @@ struct iteration_span {
 	uint64_t bytes;
 };
 
+/* @runs: @n simulations */
 struct iteration {
 	const char *version;
-	const char *workload, *fabric;
-	const struct to_json *at;
+	const json_t *const *runs;
+	unsigned int n;
+};
+
+/* A file that is read. */
+struct iteration_file {
+	struct to_json_doc doc;
+	struct to_json at;
+	char *text;
 };
 
 static int iteration_kind(const struct to_json *at, void *to)
@@ -82,12 +90,26 @@ static int iteration_check_spans(const struct to_json *at, const char *key,
 	return ret;
 }
 
-static int iteration_check(struct iteration *run, const struct to_json *at)
+static int iteration_check_mean(const struct to_json *at)
+{
+	const struct to_json times = to_json_member(at, "iteration_time_s");
+	struct to_json mean = { .value = NULL };
+	double seconds;
+
+	if (json_is_object(times.value))
+		mean = to_json_member(&times, "mean");
+	if (!mean.value)
+		return to_json_error(at, -EINVAL, "has no \"iteration_time_s\" with a \"mean\"");
+	return to_json_real(&mean, &seconds);
+}
+
+static int iteration_check(const struct to_json *at)
 {
 	const struct to_json path = to_json_member(at, "critical_path");
 	const struct to_json workload = to_json_member(at, "workload");
 	const struct to_json fabric = to_json_member(at, "fabric");
 	unsigned int n_tasks, n_transfers, n_path = 0;
+	const char *text;
 	int ret;
 
 	ret = iteration_check_spans(at, "tasks", iteration_task, &n_tasks);
@@ -103,52 +125,104 @@ static int iteration_check(struct iteration *run, const struct to_json *at)
 		if (!ret && task >= n_tasks)
 			ret = to_json_error(&element, -ERANGE, "there are %u tasks", n_tasks);
 	}
-	ret = ret ? ret : to_json_string(&workload, &run->workload);
-	return ret ? ret : to_json_string(&fabric, &run->fabric);
+	ret = ret ? ret : to_json_string(&workload, &text);
+	ret = ret ? ret : to_json_string(&fabric, &text);
+	return ret ? ret : iteration_check_mean(at);
+}
+
+static const char *iteration_text(const struct iteration *page, unsigned int run, const char *key)
+{
+	return json_string_value(json_object_get(page->runs[run], key));
+}
+
+static void iteration_head(FILE *out, const struct iteration *page)
+{
+	const char *workload = iteration_text(page, 0, "workload");
+
+	to_page_begin(out, workload, ": iteration", TO_PAGE_SCRIPT);
+	fprintf(out, "<header><h1>");
+	to_markup_print(out, workload);
+	fprintf(out, "</h1>\n<p>on ");
+	for (unsigned int i = 0; i < page->n; i++) {
+		fprintf(out, "%s<b>", i ? ", " : "");
+		to_markup_print(out, iteration_text(page, i, "fabric"));
+		fprintf(out, "</b>");
+	}
+	fprintf(out, ": the last iteration that toctl simulate ran</p></header>\n<main>\n"
+		"<noscript><p>The drawings need JavaScript.</p></noscript>\n"
+		"<section id=\"figures\"><h2>Figures</h2></section>\n"
+		"<section id=\"gantt\"><h2>Timeline</h2></section>\n"
+		"<section id=\"utilisation\"><h2>Link utilisation over time</h2></section>\n"
+		"<section id=\"completion\"><h2>Flow completion times</h2></section>\n"
+		"<section id=\"shares\"><h2>Shares of the iteration</h2></section>\n</main>\n"
+		"<footer>toctl %s</footer>\n", page->version);
 }
 
 static int iteration_write(FILE *out, const void *data, struct to_error *err)
 {
-	static const char *const keys[] = { "tasks", "transfers", "critical_path" };
-	const struct iteration *run = data;
+	static const char *const keys[] = {
+		"workload", "fabric", "iteration_time_s", "critical_path_s", "routing", "allreduce",
+		"iterations", "tasks", "transfers", "critical_path", "utilisation" };
+	const struct iteration *page = data;
 
 	(void)err;
-	to_page_begin(out, run->workload, ": iteration", TO_PAGE_SCRIPT);
-	fprintf(out, "<header><h1>");
-	to_markup_print(out, run->workload);
-	fprintf(out, "</h1>\n<p>on <b>");
-	to_markup_print(out, run->fabric);
-	fprintf(out, "</b>: the last iteration that toctl simulate ran</p></header>\n<main>\n"
-		"<noscript><p>The drawings need JavaScript.</p></noscript>\n"
-		"<section id=\"gantt\"><h2>Timeline</h2></section>\n"
-		"<section id=\"shares\"><h2>Shares of the iteration</h2></section>\n</main>\n"
-		"<footer>toctl %s</footer>\n<script type=\"application/json\" id=\"data\">\n", run->version);
-	for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		fprintf(out, "%s\"%s\":", i ? ",\n" : "{", keys[i]);
-		to_report_print_json(out, json_object_get(run->at->value, keys[i]));
+	iteration_head(out, page);
+	fprintf(out, "<script type=\"application/json\" id=\"data\">\n");
+	for (unsigned int run = 0; run < page->n; run++) {
+		const char *before = run ? ",\n{" : "[{";
+
+		for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+			const json_t *value = json_object_get(page->runs[run], keys[i]);
+
+			if (!value)
+				continue;
+			fprintf(out, "%s\"%s\":", before, keys[i]);
+			to_report_print_json(out, value);
+			before = ",\n";
+		}
+		fputc('}', out);
 	}
-	fprintf(out, "}\n</script>\n<script>\n%s</script>\n</body></html>\n", iteration_js);
+	fprintf(out, "]\n</script>\n<script>\n%s</script>\n</body></html>\n", iteration_js);
 	return 0;
 }
 
-int to_iteration_page_save(const char *simulation, const char *version, const char *path,
-			   struct to_error *err)
+int to_iteration_page_write(const json_t *const *runs, unsigned int n, const char *version,
+			    const char *path, struct to_error *err)
 {
-	struct to_json_doc doc = {};
-	struct to_json at;
-	struct iteration run = { .version = version, .at = &at };
+	const struct iteration page = { .version = version, .runs = runs, .n = n };
+
+	return to_file_write(path, iteration_write, &page, err);
+}
+
+static int iteration_open(struct iteration_file *file, const char *path, struct to_error *err)
+{
 	size_t len;
-	char *text;
-	int ret = to_file_read(simulation, TO_FILE_MAX, &text, &len, err);
+	int ret = to_file_read(path, TO_FILE_MAX, &file->text, &len, err);
 
 	if (ret)
 		return ret;
-	ret = to_json_open(&doc, &at, text, len, simulation, NULL, err);
-	if (!ret) {
-		ret = iteration_check(&run, &at);
-		ret = ret ? ret : to_file_write(path, iteration_write, &run, err);
-		to_json_close(&doc);
+	ret = to_json_open(&file->doc, &file->at, file->text, len, path, NULL, err);
+	return ret ? ret : iteration_check(&file->at);
+}
+
+int to_iteration_page_save(char *const *simulations, unsigned int n, const char *version,
+			   const char *path, struct to_error *err)
+{
+	struct iteration_file *files = calloc(n, sizeof(*files));
+	const json_t **runs = calloc(n, sizeof(*runs));
+	int ret = files && runs ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		ret = iteration_open(&files[i], simulations[i], err);
+		runs[i] = files[i].at.value;
 	}
-	free(text);
+	if (!ret)
+		ret = to_iteration_page_write(runs, n, version, path, err);
+	for (unsigned int i = 0; files && i < n; i++) {
+		to_json_close(&files[i].doc);
+		free(files[i].text);
+	}
+	free(files);
+	free(runs);
 	return ret;
 }

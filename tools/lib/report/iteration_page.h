@@ -2,18 +2,24 @@
 #ifndef TOPOOPT_ITERATION_PAGE_H
 #define TOPOOPT_ITERATION_PAGE_H
 
+#include <jansson.h>
+
 #include "base/error.h"
 
 /**
- * to_iteration_page_save() - the last iteration of a simulation as an HTML page with its timeline
- * @simulation: file that toctl simulate -o wrote (simulation.schema.json)
+ * to_iteration_page_save() - the last iterations of simulations as an HTML page, side by side
+ * @simulations: @n files that toctl simulate -o wrote (simulation.schema.json)
  * @version: of the program, for the foot of the page
  * @path: "-" = standard output
  *
- * Return: 0, -EINVAL with @err when @simulation is none or has no tasks; another negative
+ * Return: 0, -EINVAL with @err when one of them is none or has no tasks; another negative
  * errno of reading, writing or memory.
  */
-int to_iteration_page_save(const char *simulation, const char *version, const char *path,
-			   struct to_error *err);
+int to_iteration_page_save(char *const *simulations, unsigned int n, const char *version,
+			   const char *path, struct to_error *err);
+
+/** to_iteration_page_write() - the same of @n simulations, whole as toctl simulate -o has them */
+int to_iteration_page_write(const json_t *const *runs, unsigned int n, const char *version,
+			    const char *path, struct to_error *err);
 
 #endif

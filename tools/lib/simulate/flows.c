@@ -196,10 +196,14 @@ static void flows_drop(struct to_flow_heap *heap, uint32_t *at, uint32_t index)
 }
 
 /* Count what each part of @class has sent until @now. */
-static void flows_serve(struct to_flow_class *class, double now)
+static void flows_serve(struct to_flows *f, struct to_flow_class *class, double now)
 {
-	if (now > class->since && isfinite(class->rate))
+	if (now > class->since && isfinite(class->rate)) {
+		if (f->utilisation)
+			to_utilisation_pass(f->utilisation, class - f->classes, class->since, now,
+					    class->served, class->rate);
 		class->served += class->rate * (now - class->since);
+	}
 	class->since = now;
 	/* from 0 again where nobody counts on it: sums lose digits */
 	if (!class->parts.n)
@@ -252,8 +256,10 @@ static int flows_enter(struct to_flows *f, struct to_part *part, uint32_t arc, d
 {
 	struct to_flow_class *class = &f->classes[arc];
 
-	flows_serve(class, now);
+	flows_serve(f, class, now);
 	part->class = arc;
+	part->since = now;
+	part->base = class->served;
 	return flows_push(&class->parts, f->part_at, class->served + part->left, part - f->parts);
 }
 
@@ -338,6 +344,22 @@ static void flows_count_bytes(struct to_flows *f, const struct to_stream *stream
 	}
 }
 
+/* Say what @part has sent when, before it leaves its class. */
+static void flows_record(struct to_flows *f, const struct to_part *part, double now)
+{
+	const struct to_flow_class *class = &f->classes[part->class];
+	const struct to_stream *stream = &f->streams.streams[part->stream];
+	struct to_utilisation_span span = { part->class, part->since, now, part->base, 0 };
+
+	if (!f->utilisation || !isfinite(class->rate))
+		return;
+	to_utilisation_pass(f->utilisation, part->class, class->since, now, class->served,
+			    class->rate);
+	span.end = fmin(class->served + class->rate * (now - class->since),
+			class->parts.entries[f->part_at[part - f->parts]].key);
+	to_utilisation_add(f->utilisation, f->streams.shares + stream->first, stream->n, &span);
+}
+
 /* No part of @stream is being sent any more. */
 static void flows_part_from(struct to_flows *f, struct to_stream *stream, double now)
 {
@@ -357,6 +379,7 @@ const struct to_part *to_flows_sent(struct to_flows *f, double now, double *late
 	const struct to_part *part = &f->parts[index];
 	struct to_stream *stream = &f->streams.streams[part->stream];
 
+	flows_record(f, part, now);
 	flows_drop(&class->parts, f->part_at, index);
 	/* which has its place in that heap */
 	(void)flows_end(f, class - f->classes);
@@ -389,7 +412,8 @@ static int flows_move(struct to_flows *f, const struct to_maxmin_move *move, dou
 		if (move->from != TO_MAXMIN_NONE) {
 			struct to_flow_class *from = &f->classes[move->from];
 
-			flows_serve(from, now);
+			flows_record(f, part, now);
+			flows_serve(f, from, now);
 			part->left = fmax(from->parts.entries[f->part_at[p]].key - from->served, 0);
 			flows_drop(&from->parts, f->part_at, p);
 		}
@@ -416,7 +440,7 @@ int to_flows_set_rates(struct to_flows *f, double now)
 	for (i = 0; i < m->n_changed; i++) {
 		struct to_flow_class *class = &f->classes[m->changed[i]];
 
-		flows_serve(class, now);
+		flows_serve(f, class, now);
 		class->rate = m->arcs[m->changed[i]].rate;
 		if (flows_end(f, m->changed[i]))
 			return -ENOMEM;
@@ -448,7 +472,7 @@ static void flows_settle(struct to_flows *f)
 		if (part->stream == TO_STREAM_NONE)
 			continue;
 		class = &f->classes[part->class];
-		flows_serve(class, f->change);
+		flows_serve(f, class, f->change);
 		part->left = fmax(class->parts.entries[f->part_at[f->list[i]]].key - class->served, 0);
 	}
 }
@@ -462,6 +486,7 @@ static void flows_darken(struct to_flows *f)
 
 		if (part->stream == TO_STREAM_NONE)
 			continue;
+		flows_record(f, part, f->change);
 		flows_count_bytes(f, stream, part->size - part->left);
 		if (stream->flow != UINT32_MAX)
 			flows_part_from(f, stream, f->change);

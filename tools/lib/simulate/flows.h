@@ -6,6 +6,7 @@
 
 #include "graph/maxmin.h"
 #include "simulate/stream.h"
+#include "simulate/utilisation.h"
 
 /** to_part.stream of one that waits for a link. */
 #define TO_STREAM_NONE UINT32_MAX
@@ -18,6 +19,7 @@
  *	latency of its stream, else 1
  * @size: bytes over that stream
  * @left: of these, before it has a class
+ * @since: when it was put into that class, which had served @base bytes then
  * @class: bottleneck of its flow, TO_MAXMIN_NONE before the rates are set
  * @at: in the list
  * @next, @previous: parts of that flow
@@ -25,7 +27,7 @@
 struct to_part {
 	uint32_t task, stream, transfer, src, dst;
 	unsigned int steps;
-	double size, left;
+	double size, left, since, base;
 	uint32_t class, at, next, previous;
 };
 
@@ -66,6 +68,7 @@ struct to_flow_class {
  * @change: where links change: the time at which they do, if @dark, or else a decision is
  *	made; INFINITY while nothing is to be sent
  * @n_changes: how often they did
+ * @utilisation: gets what links carry when, or NULL
  * @unsent: scratch: bytes of each pair of servers
  * @pair: stream of each pair of servers, TO_STREAM_NONE before it has one
  */
@@ -80,6 +83,7 @@ struct to_flows {
 	struct to_part *parts;
 	uint32_t *list, n_parts, max_parts, *first_part, max_flows, *active;
 	double *active_since, *link_bytes, *link_busy;
+	struct to_utilisation *utilisation;
 	bool changed;
 
 	double change;

@@ -112,6 +112,16 @@ void to_simulator_slow(struct to_simulator *s, const double *factors)
 	s->slow = factors;
 }
 
+int to_simulator_record(struct to_simulator *s, struct to_utilisation *utilisation)
+{
+	s->flows.utilisation = NULL;
+	if (utilisation && !utilisation->bytes &&
+	    to_utilisation_init(utilisation, s->router->network->n_links, s->flows.n_classes))
+		return -ENOMEM;
+	s->flows.utilisation = utilisation;
+	return 0;
+}
+
 const struct to_network *to_simulator_network(const struct to_simulator *s)
 {
 	return s->router->network;
@@ -408,6 +418,8 @@ static int simulate_reset(struct to_simulator *s)
 {
 	memset(s->tasks, 0, s->g->n_tasks * sizeof(*s->tasks));
 	to_flows_clear(&s->flows);
+	if (s->flows.utilisation)
+		to_utilisation_clear(s->flows.utilisation);
 	s->result.events = 0;
 	s->n_events = 0;
 	s->now = 0;

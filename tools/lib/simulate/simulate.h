@@ -18,6 +18,7 @@
 #include "data/plan.h"
 #include "data/taskgraph.h"
 #include "simulate/router.h"
+#include "simulate/utilisation.h"
 
 /** Latency of a link of a plan that is being searched for. */
 #define TO_HOP_SECONDS 1e-6
@@ -97,6 +98,15 @@ void to_simulator_watch(struct to_simulator *simulator, int (*watch)(void *data,
  *	copied; NULL for 1
  */
 void to_simulator_slow(struct to_simulator *simulator, const double *factors);
+
+/**
+ * to_simulator_record() - have @utilisation say how busy links are over an iteration
+ * @utilisation: allocated here if it is all zero, and to be freed by the caller; cleared when
+ *	an iteration begins; NULL to stop
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_simulator_record(struct to_simulator *simulator, struct to_utilisation *utilisation);
 
 /** to_simulator_network() - the links that a simulation counts; of a plan, its arcs in order */
 const struct to_network *to_simulator_network(const struct to_simulator *simulator);

@@ -52,6 +52,16 @@ struct to_strategy {
  */
 struct to_strategy *to_strategy_new(const struct to_dnn_model *model, uint32_t n_servers,
 				    unsigned int batch_per_gpu);
+
+/**
+ * to_strategy_load() - the strategy that toctl simulate --json printed into the file @path
+ *
+ * Return: NULL with @err set: no such file, operators that @model does not have or that
+ * have no placement, placements that @n_servers servers cannot have.
+ */
+struct to_strategy *to_strategy_load(const char *path, const struct to_dnn_model *model,
+				     uint32_t n_servers, unsigned int batch_per_gpu,
+				     struct to_error *err);
 struct to_strategy *to_strategy_copy(const struct to_strategy *strategy);
 void to_strategy_free(struct to_strategy *strategy);
 

@@ -59,7 +59,7 @@ static int search_ways(struct search *c)
 		.samples = (uint64_t)batch * s->model->device.gpus * s->n_servers,
 		.reach = s->reach && s->reach < s->n_servers ? s->reach : s->n_servers };
 
-	for (uint32_t blocks = s->data_parallel ? s->n_servers : 1; blocks <= s->n_servers; blocks *= 2)
+	for (uint32_t blocks = 1; blocks <= s->n_servers; blocks *= 2)
 		for (unsigned int sharded = 0; sharded < 2; sharded++) {
 			struct search_way *way = &c->ways[c->n_ways];
 			struct to_sub_ops placed;

@@ -16,7 +16,6 @@
  * @batch_per_gpu: 0 for the model's own
  * @reach: see struct to_sub_ops_setting; 0 for any
  * @quantum: the same
- * @data_parallel: a block for each server, no others
  * @progress: called with those tried and all; not 0 ends the search. May be NULL
  */
 struct to_sub_ops_search {
@@ -24,7 +23,6 @@ struct to_sub_ops_search {
 	uint32_t n_servers;
 	unsigned int batch_per_gpu, reach;
 	double quantum;
-	bool data_parallel;
 	int (*progress)(void *data, unsigned int done, unsigned int all);
 	void *data;
 };
