@@ -20,9 +20,9 @@ reproduces() { # FIGURE CLAIMS LINE
 	result $? "$1"
 }
 
-reproduces fig12 11 'DLRM: topoopt over ideal +near 1 +[0-9.]+'
+reproduces fig12 13 'DLRM: topoopt over ideal +1 +[0-9.]+'
 before=$(stat -c %Y.%i "$tmp"/kept/fig12/*)
-reproduces fig12 11 'BERT: reconfig over topoopt +> 1 +[0-9.]+'
+reproduces fig12 13 'BERT: reconfig over topoopt +> 1 +[0-9.]+'
 [[ $(stat -c %Y.%i "$tmp"/kept/fig12/*) == "$before" ]]
 result $? "points are kept"
 reproduces fig14 6 'ideal over topoopt, mean +1.07 +[0-9.]+'
