@@ -90,6 +90,9 @@ bench-replan: unit  ## how fast a new plan follows measured traffic, and what it
 bench-loop: unit  ## what the closed loop loses to one who knows the future; SEED=
 	@build/bench/loop build/bench/loop.json $(or $(SEED),1)
 
+bench-simulate: tools  ## what simulated iterations take, flows beside SimGrid
+	@selftests/bench/simulate.py
+
 bench-merge: unit  ## what an interval of toctl run takes before it decides, 128 and 1024 servers
 	@build/bench/tm_live 128 1024
 
@@ -167,4 +170,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-merge bench-relay bench-change bench-collective bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb clean help
