@@ -100,6 +100,10 @@ JOBS = {
     '"servers": 4, "mp": [{"from": "0", "to": "9", "bytes": 1}]': "mp[0].to: index 9 is outside 0 to 3",
 }
 
+# What commands say that know cables and optical switches only.
+SEGMENTS = ("selftests/unit/formats/cluster-tor.json: packet_switches: this command does not know segments "
+            'that several ports share ("tor0")')
+
 # Calls that are wrong in themselves, and status and line.
 CALLS = {
     "plan --job {job} --degree 2000000": (2, "--degree: expected 1 to 64, not 2000000"),
@@ -127,6 +131,10 @@ CALLS = {
     "plan --job . --degree 4 -o out": (1, ".: Is a directory"),
     "plan --job {ring}job.json --cluster {ring}cluster.json --degree 3 -o out":
         (1, "degree 3: the servers have up to 2 ports"),
+    "plan --job {ring}job.json --cluster selftests/unit/formats/cluster-tor.json --fixed -o out":
+        (1, SEGMENTS),
+    "parallelize --model examples/models/bert.json --cluster selftests/unit/formats/cluster-tor.json -o out":
+        (1, SEGMENTS),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
     "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),

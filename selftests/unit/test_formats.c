@@ -61,7 +61,7 @@ static bool accepts(const char *of, const char *data, size_t len,
 	struct to_tm *tm;
 
 	err->text[0] = '\0';
-	if (!strcmp(of, "cluster.json")) {
+	if (!strncmp(of, "cluster", 7)) {
 		cluster = to_cluster_parse(data, len, "doc", err);
 		to_cluster_free(cluster);
 		return cluster;
@@ -227,9 +227,9 @@ static void reads_units(void **state)
 static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
-		"cluster.json", "dims.json", "job.json", "matrix.json", "model.json",
-		"network.json", "plan.json", "prices.json", "tm.json", "tm-server.json",
-		"trace.json" };
+		"cluster.json", "cluster-tor.json", "dims.json", "job.json", "matrix.json",
+		"model.json", "network.json", "plan.json", "prices.json", "tm.json",
+		"tm-server.json", "trace.json" };
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -295,6 +295,74 @@ static void reads_cluster(void **state)
 	assert_int_equal(to_cluster_find_server(c, "c"), 2);
 	assert_int_equal(to_cluster_find_server(c, "d"), -1);
 	to_cluster_free(c);
+}
+
+static void reads_packet_switches(void **state)
+{
+	struct to_error err = {};
+	size_t len, again_len;
+	char *text = read_text(FORMATS "cluster-tor.json", &len), *again;
+	struct to_cluster *c = to_cluster_parse(text, len, "tor", &err), *copy;
+	FILE *out;
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	free(text);
+	assert_int_equal(c->n_packet_switches, 2);
+	assert_string_equal(to_port_packet_switch(c, &c->servers[1].ports[1])->name, "tor0");
+	assert_null(to_port_packet_switch(c, &c->servers[1].ports[0]));
+	/* written, copied and read again it is the same */
+	copy = to_cluster_copy(c);
+	to_cluster_free(c);
+	for (unsigned int i = 0; i < 2; i++) {
+		out = open_memstream(&again, &again_len);
+		to_cluster_print_file(out, copy);
+		fclose(out);
+		to_cluster_free(copy);
+		copy = to_cluster_parse(again, again_len, "again", &err);
+		assert_non_null(copy);
+		assert_int_equal(copy->n_packet_switches, 2);
+		assert_string_equal(copy->packet_switches[1].name, "tor1");
+		assert_int_equal(copy->packet_switches[1].n_ports, 48);
+		assert_int_equal(copy->servers[0].ports[0].packet_switch, 1);
+		assert_int_equal(copy->servers[0].ports[1].packet_switch, 0);
+		assert_int_equal(copy->n_links, 1);
+		free(again);
+	}
+	to_cluster_free(copy);
+}
+
+/* Next hops are masks of 64 bits. */
+static void server_has_64_neighbours(void **state)
+{
+	struct to_error err = {};
+
+	(void)state;
+	for (unsigned int n = 65; n <= 66; n++) {
+		struct to_cluster *c = to_cluster_synthetic(n, 1, 0, TO_LINKS_DUPLEX, NULL);
+		struct to_cluster *read;
+		char *text;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		c->n_packet_switches = 1;
+		c->packet_switches = calloc(1, sizeof(*c->packet_switches));
+		c->packet_switches[0] = (struct to_packet_switch){ "tor", 66 };
+		for (uint32_t x = 0; x < n; x++) {
+			c->servers[x].ports[0].optical_switch = -1;
+			c->servers[x].ports[0].packet_switch = 1;
+		}
+		to_cluster_print_file(out, c);
+		fclose(out);
+		read = to_cluster_parse(text, len, "doc", &err);
+		if (n == 65)
+			assert_non_null(read);
+		else
+			assert_non_null(strstr(err.text, "servers[0].ports: they reach 65 ports at one hop, a server may reach 64"));
+		to_cluster_free(read);
+		to_cluster_free(c);
+		free(text);
+	}
 }
 
 static void simplex_port_sends_and_receives(void **state)
@@ -777,6 +845,8 @@ int main(void)
 		cmocka_unit_test(reads_units),
 		cmocka_unit_test(survives_truncation_and_noise),
 		cmocka_unit_test(reads_cluster),
+		cmocka_unit_test(reads_packet_switches),
+		cmocka_unit_test(server_has_64_neighbours),
 		cmocka_unit_test(simplex_port_sends_and_receives),
 		cmocka_unit_test(reads_job),
 		cmocka_unit_test(reads_matrix),

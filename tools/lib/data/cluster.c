@@ -109,6 +109,7 @@ void to_cluster_free(struct to_cluster *c)
 		free(c->servers[i].ports);
 	free(c->servers);
 	free(c->switches);
+	free(c->packet_switches);
 	free(c->links);
 	free(c->by_name);
 	free(c);
@@ -132,9 +133,12 @@ struct to_cluster *to_cluster_copy(const struct to_cluster *c)
 		return NULL;
 	new->servers = calloc(c->n_servers + 1, sizeof(*new->servers));
 	new->switches = cluster_copy(c->switches, c->n_switches, sizeof(*c->switches));
+	new->packet_switches = cluster_copy(c->packet_switches, c->n_packet_switches,
+					    sizeof(*c->packet_switches));
 	new->links = cluster_copy(c->links, c->n_links, sizeof(*c->links));
 	new->by_name = cluster_copy(c->by_name, c->n_servers, sizeof(*c->by_name));
-	copied = new->servers && new->switches && new->links && new->by_name;
+	copied = new->servers && new->switches && new->packet_switches && new->links &&
+		 new->by_name;
 	for (new->n_servers = 0; copied && new->n_servers < c->n_servers; new->n_servers++) {
 		const struct to_server *from = &c->servers[new->n_servers];
 		struct to_server *to = &new->servers[new->n_servers];

@@ -3,8 +3,8 @@
 #define TOPOOPT_CLUSTER_H
 
 /*
- * The servers of a fabric, their ports, and the fibres or optical switches
- * between them: cluster.json.
+ * The servers of a fabric, their ports, and the fibres, optical switches or packet
+ * switches between them: cluster.json.
  */
 
 #include <net/if.h>
@@ -17,6 +17,7 @@
 
 #define TO_PORTS_MAX 64		/* TOPOOPT_MAX_PORTS of the kernel */
 #define TO_SERVERS_MAX 65536
+#define TO_NEIGHBOURS_MAX 64	/* of a server by all its ports: bits of a mask of next hops */
 #define TO_SERVER_NONE UINT32_MAX
 
 /**
@@ -56,6 +57,7 @@ struct to_look_ahead {
  * @optical_switch: index into to_cluster.switches, -1 when not on one
  * @optical_port: port number on that switch, as the switch counts
  * @look_ahead: the second fibre
+ * @packet_switch: 1 + index into to_cluster.packet_switches, 0 when not on one
  */
 struct to_port {
 	char name[IFNAMSIZ];
@@ -66,6 +68,7 @@ struct to_port {
 	int optical_switch;
 	unsigned int optical_port;
 	struct to_look_ahead look_ahead;
+	unsigned int packet_switch;
 };
 
 /**
@@ -114,6 +117,18 @@ struct to_optical_switch {
 	struct to_switch_control control;
 };
 
+/**
+ * struct to_packet_switch - electrical switch: a segment that several ports share
+ * @n_ports: how many may be on it
+ *
+ * Each of its ports reaches all others at one hop, and has its bandwidth once, to share
+ * among them. The switch itself does not block. A server has one port on it at most.
+ */
+struct to_packet_switch {
+	char name[TO_NAME_MAX];
+	unsigned int n_ports;
+};
+
 /** struct to_port_ref - port @port of server @server, both indices */
 struct to_port_ref {
 	uint32_t server;
@@ -138,14 +153,16 @@ struct to_link {
 
 /**
  * struct to_cluster - the whole fabric
- * @links: the cabling, if it is fixed, or its current state; may be empty
+ * @links: the cabling, if it is fixed, or its current state; may be empty. Those of packet
+ *	switches, which follow from their ports, are not among them
  * @by_name: indices of the servers sorted by name
  */
 struct to_cluster {
 	enum to_link_mode link_mode;
-	unsigned int n_servers, n_switches, n_links;
+	unsigned int n_servers, n_switches, n_packet_switches, n_links;
 	struct to_server *servers;
 	struct to_optical_switch *switches;
+	struct to_packet_switch *packet_switches;
 	struct to_link *links;
 	uint32_t *by_name;
 };
@@ -201,5 +218,12 @@ int to_cluster_find_port(const struct to_server *server, const char *name);
  * interface, and it transmits through the RDMA interface.
  */
 const char *to_port_rdma(const struct to_port *port);
+
+/** to_port_packet_switch() - the packet switch that @port is on, NULL for none */
+static inline const struct to_packet_switch *
+to_port_packet_switch(const struct to_cluster *cluster, const struct to_port *port)
+{
+	return port->packet_switch ? &cluster->packet_switches[port->packet_switch - 1] : NULL;
+}
 
 #endif

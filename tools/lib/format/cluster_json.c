@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/packet_switches_json.h"
 #include "format/switch_json.h"
 
 
@@ -159,6 +160,7 @@ static const struct to_json_field port_fields[] = {
 	  offsetof(struct to_port, optical_switch), true },
 	{ "optical_port", to_json_u32, offsetof(struct to_port, optical_port), true },
 	{ "look_ahead", cluster_read_look_ahead, offsetof(struct to_port, look_ahead), true },
+	{ "packet_switch", to_packet_switch_read, offsetof(struct to_port, packet_switch), true },
 	{}
 };
 
@@ -179,6 +181,9 @@ static int cluster_read_port(const struct to_json *at, struct to_port *port)
 	if (port->look_ahead.common && port->optical_switch < 0)
 		return to_json_error(at, -EINVAL,
 				     "\"look_ahead\" is for ports with \"optical_switch\"");
+	if (port->packet_switch && port->optical_switch >= 0)
+		return to_json_error_at(at, "packet_switch", -EINVAL,
+					"the port is on an optical switch");
 	return port->optical_switch < 0 ? 0 :
 	       cluster_check_optical_port(at, "optical_port", port->optical_switch, port->optical_port);
 }
@@ -208,7 +213,7 @@ static int cluster_read_ports(const struct to_json *at, void *to)
 						"port %d is also called \"%s\"",
 						same, server->ports[i].name);
 	}
-	return 0;
+	return to_packet_switches_check_server(at, server);
 }
 
 static const struct to_json_field server_fields[] = {
@@ -364,7 +369,8 @@ int to_cluster_read_servers(const struct to_json *at, void *to)
 						"servers[%u] is also called \"%s\"",
 						a, c->servers[a].name);
 	}
-	return cluster_check_unique(at, c);
+	ret = cluster_check_unique(at, c);
+	return ret ? ret : to_packet_switches_check(at, c);
 }
 
 int to_cluster_read_port_ref(const struct to_json *at, void *to)
@@ -404,6 +410,11 @@ static int cluster_use_port(const struct to_json *link, const char *key,
 	const struct to_server *server = &c->servers[ref.server];
 	uint64_t bit = 1ULL << ref.port;
 
+	if (server->ports[ref.port].packet_switch)
+		return to_json_error_at(link, key, -EINVAL,
+					"port \"%s:%s\" is on packet switch \"%s\", not on a cable",
+					server->name, server->ports[ref.port].name,
+					to_port_packet_switch(c, &server->ports[ref.port])->name);
 	if (used[ref.server] & bit)
 		return to_json_error_at(link, key, -EEXIST,
 					"port \"%s:%s\" is on another link already",
@@ -470,6 +481,7 @@ static const struct to_json_field cluster_fields[] = {
 	{ "comment", to_json_comment, 0, true },
 	{ "link_mode", to_cluster_read_link_mode, 0, true },
 	{ "optical_switches", to_cluster_read_switches, 0, true },
+	{ "packet_switches", to_packet_switches_read, 0, true },
 	{ "servers", to_cluster_read_servers, 0, false },
 	{ "links", cluster_read_links, 0, true },
 	{}
@@ -560,6 +572,8 @@ static void cluster_print_port(FILE *out, const struct to_cluster *c,
 			c->switches[p->look_ahead.optical_switch].name, p->look_ahead.optical_port,
 			c->switches[p->look_ahead.selector].name, p->look_ahead.common,
 			p->look_ahead.ends[0], p->look_ahead.ends[1]);
+	if (p->packet_switch)
+		fprintf(out, ",\"packet_switch\":\"%s\"", to_port_packet_switch(c, p)->name);
 	fprintf(out, "}");
 }
 
@@ -574,7 +588,9 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 		to_switch_control_print(out, &c->switches[i].control);
 		fprintf(out, "}");
 	}
-	fprintf(out, "],\n\"servers\":[");
+	fprintf(out, "],\n");
+	to_packet_switches_print(out, c);
+	fprintf(out, "\"servers\":[");
 	for (unsigned int i = 0; i < c->n_servers; i++) {
 		const struct to_server *s = &c->servers[i];
 
@@ -621,5 +637,11 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 		return NULL;
 	cluster = to_cluster_parse(data, len, path, err);
 	free(data);
-	return cluster;
+	if (!cluster || !cluster->n_packet_switches)
+		return cluster;
+	to_error_set(err, -EOPNOTSUPP,
+		     "%.300s: packet_switches: this command does not know segments that several ports share (\"%s\")",
+		     path, cluster->packet_switches[0].name);
+	to_cluster_free(cluster);
+	return NULL;
 }

@@ -9,6 +9,12 @@
 #include "base/json.h"
 #include "data/cluster.h"
 
+/**
+ * to_cluster_load() - cluster.json from a file
+ *
+ * Refuses clusters with packet switches, whose ports are on several links: links, next hops
+ * and busy times would be taken for those of cables.
+ */
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 
 /** to_cluster_parse() - cluster.json from memory; @name is for errors */
