@@ -101,8 +101,9 @@ JOBS = {
 }
 
 # What commands say that know cables and optical switches only.
-SEGMENTS = ("selftests/unit/formats/cluster-tor.json: packet_switches: this command does not know segments "
-            'that several ports share ("tor0")')
+SEGMENTS = 'packet_switches: this command does not know segments that several ports share ("tor0")'
+CLUSTER_TOR = f"selftests/unit/formats/cluster-tor.json: {SEGMENTS}"
+PLAN_TOR = f"selftests/unit/formats/plan-tor.json: {SEGMENTS}"
 
 # Calls that are wrong in themselves, and status and line.
 CALLS = {
@@ -132,9 +133,14 @@ CALLS = {
     "plan --job {ring}job.json --cluster {ring}cluster.json --degree 3 -o out":
         (1, "degree 3: the servers have up to 2 ports"),
     "plan --job {ring}job.json --cluster selftests/unit/formats/cluster-tor.json --fixed -o out":
-        (1, SEGMENTS),
+        (1, CLUSTER_TOR),
     "parallelize --model examples/models/bert.json --cluster selftests/unit/formats/cluster-tor.json -o out":
-        (1, SEGMENTS),
+        (1, CLUSTER_TOR),
+    "verify selftests/unit/formats/plan-tor.json": (1, PLAN_TOR),
+    "report selftests/unit/formats/plan-tor.json -o out": (1, PLAN_TOR),
+    "heatmap selftests/unit/formats/plan-tor.json --svg out": (1, PLAN_TOR),
+    "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out": (1, PLAN_TOR),
+    "apply selftests/unit/formats/plan-tor.json": (1, PLAN_TOR),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
     "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),

@@ -3,6 +3,8 @@
 
 #include "job.h"
 
+#include "base/file.h"
+#include "base/limits.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
@@ -133,12 +135,31 @@ static void test_wrong_links(void **state)
 	to_plan_free(plan);
 }
 
+/* A server must not get a table whose next hops it takes for those of cables. */
+static void test_packet_switches(void **state)
+{
+	struct to_plan_servers servers = { 0 };
+	struct to_error err = { 0 };
+	unsigned int server;
+	char *cluster;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(to_file_read("selftests/unit/formats/cluster-tor.json", TO_FILE_MAX, &cluster,
+				      &len, &err), 0);
+	assert_null(to_plan_slice_parse("job", cluster, "{}", &servers, &server, &err));
+	assert_non_null(strstr(err.text, "cluster: packet_switches: "));
+	to_plan_servers_free(&servers);
+	free(cluster);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_links),
 		cmocka_unit_test(test_other_servers),
 		cmocka_unit_test(test_wrong_links),
+		cmocka_unit_test(test_packet_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,8 +75,8 @@ report(not wrong, f"schemas judge {len(cases)} broken documents as said",
        "; ".join(wrong))
 for line in wrong:
     print("# " + line)
-for base in ("cluster", "cluster-tor", "dims", "job", "matrix", "model", "network", "plan", "prices",
-             "tm", "tm-server", "trace"):
+for base in ("cluster", "cluster-tor", "dims", "job", "matrix", "model", "network", "plan", "plan-tor",
+             "prices", "tm", "tm-server", "trace"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)
 

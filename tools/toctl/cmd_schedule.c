@@ -13,6 +13,7 @@
 #include "collectives/chunk_search.h"
 #include "collectives/dimensions_plan.h"
 #include "command.h"
+#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "report/schedule_page.h"
 
@@ -235,7 +236,14 @@ static int schedule_read_plan(const char *data, size_t len, const struct schedul
 {
 	struct to_plan *plan = to_plan_parse(data, len, args->network, err);
 	struct to_error why = { "" };
-	int ret = plan ? to_dimensions_of_plan(plan, args->latency, network, &why) : -EINVAL;
+	int ret = -EINVAL;
+
+	if (plan && to_cluster_refuse_shared(plan->cluster, args->network, err)) {
+		to_plan_free(plan);
+		return -EOPNOTSUPP;
+	}
+	if (plan)
+		ret = to_dimensions_of_plan(plan, args->latency, network, &why);
 
 	if (!ret && args->gpus)
 		ret = to_dimensions_put_inside(network, &(const struct to_dimension){

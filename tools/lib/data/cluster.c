@@ -202,6 +202,14 @@ int to_cluster_find_port(const struct to_server *server, const char *name)
 	return -1;
 }
 
+int to_cluster_find_on(const struct to_server *server, unsigned int packet_switch)
+{
+	for (unsigned int q = 0; packet_switch && q < server->n_ports; q++)
+		if (server->ports[q].packet_switch == packet_switch)
+			return q;
+	return -1;
+}
+
 const char *to_port_rdma(const struct to_port *port)
 {
 	bool two = memcmp(port->mac, port->relay_mac, sizeof(port->mac));

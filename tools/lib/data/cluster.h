@@ -212,6 +212,12 @@ int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
 int to_cluster_find_port(const struct to_server *server, const char *name);
 
 /**
+ * to_cluster_find_on() - index of @server's port on packet switch @packet_switch, or -1
+ * @packet_switch: 1 + index, as to_port.packet_switch; 0 finds none
+ */
+int to_cluster_find_on(const struct to_server *server, unsigned int packet_switch);
+
+/**
  * to_port_rdma() - name of the interface that has the port's mac and address
  *
  * With one interface that is the port itself. With two, the port is the relay

@@ -171,7 +171,8 @@ static bool plan_same_nexthops(const struct to_nexthop *a, const struct to_nexth
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (a[i].port != b[i].port || a[i].weight != b[i].weight ||
-		    a[i].backup != b[i].backup || a[i].ingress != b[i].ingress)
+		    a[i].backup != b[i].backup || a[i].ingress != b[i].ingress ||
+		    a[i].peer != b[i].peer)
 			return false;
 	return true;
 }
@@ -223,6 +224,8 @@ int to_plan_index(struct to_plan *plan)
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		struct to_port_ref a = c->links[i].a, b = c->links[i].b;
 
+		if (c->servers[a.server].ports[a.port].packet_switch)
+			continue;
 		plan->peers[a.server * ports + a.port] = b;
 		if (c->link_mode == TO_LINKS_DUPLEX)
 			plan->peers[b.server * ports + b.port] = a;

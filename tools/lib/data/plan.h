@@ -27,6 +27,8 @@
  * @backup: used only when no other next hop of the group is live
  * @ingress: 1 + port, for an alternate: it takes the packets that arrived at that
  *	port, and no others, instead of what the group has else. 0 for none.
+ * @peer: server to send to, where @port is on a packet switch; else the link says it, and
+ *	this is 0
  *
  * Alternates are for ports that packets for these addresses arrive at only when a
  * failure turned them back, see alternates.h. A group has one per port at most.
@@ -40,6 +42,7 @@ struct to_nexthop {
 	uint16_t weight;
 	bool backup;
 	uint8_t ingress;
+	uint32_t peer;
 };
 
 /** to_nexthop_primary() - whether it is used while nothing is broken */
@@ -137,7 +140,7 @@ struct to_latency {
  *	does not say; see to_plan_most_hops()
  * @latency: that the plan was made for; zeroes when it does not say
  * @slots: addresses per server: 1 + the largest number of ports
- * @peers: by to_plan_index(), [server * (slots - 1) + port]
+ * @peers: by to_plan_index(), [server * (slots - 1) + port]; of ports on cables
  * @candidates: what competed, best estimate first; none when links are fixed
  * @port_shares: of the MP transfer of each pair, how much should enter through
  *	each port of its destination when it is RDMA, in parts of
@@ -247,7 +250,8 @@ int to_plan_index(struct to_plan *plan);
 /**
  * to_plan_peer() - other end of the link that port @at transmits into
  *
- * Return: 0, or -ENOLINK when the port is dark. Needs to_plan_index().
+ * Return: 0, or -ENOLINK when the port is dark, or on a packet switch, where it has many.
+ * Needs to_plan_index().
  */
 int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 		 struct to_port_ref *peer);

@@ -410,17 +410,94 @@ static int cluster_use_port(const struct to_json *link, const char *key,
 	const struct to_server *server = &c->servers[ref.server];
 	uint64_t bit = 1ULL << ref.port;
 
-	if (server->ports[ref.port].packet_switch)
-		return to_json_error_at(link, key, -EINVAL,
-					"port \"%s:%s\" is on packet switch \"%s\", not on a cable",
-					server->name, server->ports[ref.port].name,
-					to_port_packet_switch(c, &server->ports[ref.port])->name);
 	if (used[ref.server] & bit)
 		return to_json_error_at(link, key, -EEXIST,
 					"port \"%s:%s\" is on another link already",
 					server->name, server->ports[ref.port].name);
 	used[ref.server] |= bit;
 	return 0;
+}
+
+static int cluster_check_cable(const struct to_json *link, const char *key,
+			       const struct to_cluster *c, struct to_port_ref ref)
+{
+	const struct to_server *server = &c->servers[ref.server];
+	const struct to_port *port = &server->ports[ref.port];
+
+	if (!port->packet_switch)
+		return 0;
+	return to_json_error_at(link, key, -EINVAL,
+				"port \"%s:%s\" is on packet switch \"%s\", not on a cable",
+				server->name, port->name, to_port_packet_switch(c, port)->name);
+}
+
+/* Return: 1 + index of the packet switch that joins the ends of @link, 0 for none. */
+static unsigned int cluster_shared(const struct to_cluster *c, const struct to_link *link)
+{
+	unsigned int on = c->servers[link->a.server].ports[link->a.port].packet_switch;
+
+	return on == c->servers[link->b.server].ports[link->b.port].packet_switch ? on : 0;
+}
+
+/* Ports of @l, which must be free unless a packet switch joins them. */
+static int cluster_use_ends(const struct to_json *link, const struct to_cluster *c,
+			    const struct to_link *l, uint64_t *transmits, uint64_t *receives)
+{
+	int ret;
+
+	if (cluster_shared(c, l))
+		return 0;
+	ret = cluster_check_cable(link, "a", c, l->a);
+	if (!ret)
+		ret = cluster_check_cable(link, "b", c, l->b);
+	if (!ret)
+		ret = cluster_use_port(link, "a", c, l->a, transmits);
+	if (!ret)
+		ret = cluster_use_port(link, "b", c, l->b, receives);
+	return ret;
+}
+
+/* A link that a packet switch makes: which, its servers in order, where it stands. */
+struct shared_link {
+	uint32_t on, a, b, index;
+};
+
+static int cluster_compare_shared(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(struct shared_link) / sizeof(*x) - 1 && x[i] == y[i]; i++)
+		;
+	return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+/* Two ports on a packet switch are one link, not more. */
+static int cluster_check_shared(const struct to_json *at, const struct to_cluster *c)
+{
+	struct shared_link *list = calloc(c->n_links + 1, sizeof(*list));
+	unsigned int n = 0, i;
+	int ret = 0;
+
+	if (!list)
+		return to_json_error(at, -ENOMEM, "out of memory");
+	for (i = 0; i < c->n_links; i++) {
+		uint32_t a = c->links[i].a.server, b = c->links[i].b.server;
+		unsigned int on = cluster_shared(c, &c->links[i]);
+
+		if (on)
+			list[n++] = (struct shared_link){ on, a < b ? a : b, a < b ? b : a, i };
+	}
+	qsort(list, n, sizeof(*list), cluster_compare_shared);
+	for (i = 1; i < n && !ret; i++) {
+		const struct shared_link *was = &list[i - 1], *is = &list[i];
+		struct to_json child = to_json_element(at, is->index);
+
+		if (was->on == is->on && was->a == is->a && was->b == is->b)
+			ret = to_json_error(&child, -EEXIST, "the same as links[%u]", was->index);
+	}
+	free(list);
+	return ret;
 }
 
 int to_cluster_read_links(const struct to_json *at,
@@ -447,14 +524,12 @@ int to_cluster_read_links(const struct to_json *at,
 					    "joins server \"%s\" to itself",
 					    c->servers[link->a.server].name);
 		if (!ret)
-			ret = cluster_use_port(&child, "a", c, link->a, transmits);
-		if (!ret)
-			ret = cluster_use_port(&child, "b", c, link->b,
+			ret = cluster_use_ends(&child, c, link, transmits,
 					       duplex ? transmits : receives);
 	}
 	free(transmits);
 	free(receives);
-	return ret;
+	return ret || !c->n_packet_switches ? ret : cluster_check_shared(at, c);
 }
 
 static const struct to_json_field link_fields[] = {
@@ -465,7 +540,16 @@ static const struct to_json_field link_fields[] = {
 
 static int cluster_read_links(const struct to_json *at, void *to)
 {
-	return to_cluster_read_links(at, link_fields, to);
+	struct to_cluster *c = to;
+	int ret = to_cluster_read_links(at, link_fields, c);
+
+	/* those of packet switches follow from their ports */
+	for (unsigned int i = 0; i < c->n_links && !ret; i++) {
+		struct to_json child = to_json_element(at, i);
+
+		ret = cluster_check_cable(&child, "a", c, c->links[i].a);
+	}
+	return ret;
 }
 
 static int cluster_read_format(const struct to_json *at, void *to)
@@ -614,17 +698,31 @@ static void cluster_print_end(FILE *out, const struct to_cluster *c, const char 
 
 void to_cluster_print_file(FILE *out, const struct to_cluster *c)
 {
+	const char *before = "";
+
 	fprintf(out, "{\"format\":\"topoopt-cluster\",\"version\":1,\n");
 	to_cluster_print(out, c);
 	fputs(TO_CLUSTER_LINKS, out);
 	for (unsigned int i = 0; i < c->n_links; i++) {
-		fprintf(out, "%s\n {", i ? "," : "");
+		if (cluster_shared(c, &c->links[i]))
+			continue;
+		fprintf(out, "%s\n {", before);
+		before = ",";
 		cluster_print_end(out, c, "a", c->links[i].a);
 		fprintf(out, ",");
 		cluster_print_end(out, c, "b", c->links[i].b);
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}\n");
+}
+
+int to_cluster_refuse_shared(const struct to_cluster *c, const char *path, struct to_error *err)
+{
+	if (!c->n_packet_switches)
+		return 0;
+	return to_error_set(err, -EOPNOTSUPP,
+			    "%.300s: packet_switches: this command does not know segments that several ports share (\"%s\")",
+			    path, c->packet_switches[0].name);
 }
 
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
@@ -637,11 +735,8 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 		return NULL;
 	cluster = to_cluster_parse(data, len, path, err);
 	free(data);
-	if (!cluster || !cluster->n_packet_switches)
+	if (!cluster || !to_cluster_refuse_shared(cluster, path, err))
 		return cluster;
-	to_error_set(err, -EOPNOTSUPP,
-		     "%.300s: packet_switches: this command does not know segments that several ports share (\"%s\")",
-		     path, cluster->packet_switches[0].name);
 	to_cluster_free(cluster);
 	return NULL;
 }

@@ -10,11 +10,18 @@
 #include "data/cluster.h"
 
 /**
- * to_cluster_load() - cluster.json from a file
+ * to_cluster_refuse_shared() - refuse a cluster with packet switches
+ * @path: its file
  *
- * Refuses clusters with packet switches, whose ports are on several links: links, next hops
- * and busy times would be taken for those of cables.
+ * For those who would take links, next hops and busy times of ports that are on several
+ * links for those of cables.
+ *
+ * Return: 0 or -EOPNOTSUPP.
  */
+int to_cluster_refuse_shared(const struct to_cluster *cluster, const char *path,
+			     struct to_error *err);
+
+/** to_cluster_load() - cluster.json from a file; refuses packet switches as above */
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 
 /** to_cluster_parse() - cluster.json from memory; @name is for errors */
@@ -42,7 +49,7 @@ int to_cluster_read_port_ref(const struct to_json *at, void *to);
  * to_cluster_read_links() - read an array of links into @cluster
  * @fields: of one link; their structure is struct to_link
  *
- * Refuses ports on two links and servers linked to themselves.
+ * Refuses ports on two links that no packet switch makes, and servers linked to themselves.
  */
 int to_cluster_read_links(const struct to_json *at,
 			  const struct to_json_field *fields,

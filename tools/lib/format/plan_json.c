@@ -16,6 +16,7 @@
 #include "data/plan.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
+#include "format/packet_switches_json.h"
 #include "format/plan_tables_json.h"
 
 #define PLAN_LATENCY_MAX 1	/* seconds */
@@ -47,6 +48,13 @@ static int plan_read_switches(const struct to_json *at, void *to)
 	struct to_plan *plan = to;
 
 	return to_cluster_read_switches(at, plan->cluster);
+}
+
+static int plan_read_packet_switches(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+
+	return to_packet_switches_read(at, plan->cluster);
 }
 
 static int plan_read_servers(const struct to_json *at, void *to)
@@ -569,6 +577,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "relay_latency_s", plan_read_latency, offsetof(struct to_plan, latency.relay), true },
 	{ "link_mode", plan_read_link_mode, 0, false },
 	{ "optical_switches", plan_read_switches, 0, true },
+	{ "packet_switches", plan_read_packet_switches, 0, true },
 	{ "servers", plan_read_servers, 0, false },
 	{ "demand", plan_read_demand, 0, false },
 	{ "rings", plan_read_rings, 0, true },
@@ -623,5 +632,8 @@ struct to_plan *to_plan_load(const char *path, struct to_error *err)
 		return NULL;
 	plan = to_plan_parse(data, len, path, err);
 	free(data);
-	return plan;
+	if (!plan || !to_cluster_refuse_shared(plan->cluster, path, err))
+		return plan;
+	to_plan_free(plan);
+	return NULL;
 }

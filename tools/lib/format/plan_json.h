@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "data/plan.h"
 
+/** to_plan_load() - plan.json from a file; refuses packet switches, see cluster_json.h */
 struct to_plan *to_plan_load(const char *path, struct to_error *err);
 
 /** to_plan_parse() - plan.json from memory; @name is for errors */

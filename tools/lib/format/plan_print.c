@@ -165,7 +165,7 @@ static void plan_print_port_shares(FILE *out, const struct to_plan *plan)
 	fprintf(out, "],\n");
 }
 
-static void plan_print_group(FILE *out, const struct to_server *server,
+static void plan_print_group(FILE *out, const struct to_cluster *c, const struct to_server *server,
 			     const struct to_group *group)
 {
 	fprintf(out, "[");
@@ -174,6 +174,10 @@ static void plan_print_group(FILE *out, const struct to_server *server,
 
 		fprintf(out, "%s{\"port\":", i ? "," : "");
 		to_json_print_string(out, server->ports[hop->port].name);
+		if (server->ports[hop->port].packet_switch) {
+			fprintf(out, ",\"peer\":");
+			to_json_print_string(out, c->servers[hop->peer].name);
+		}
 		if (hop->weight != 1)
 			fprintf(out, ",\"weight\":%u", hop->weight);
 		if (hop->backup)
@@ -337,7 +341,7 @@ static int plan_print_table(FILE *out, const struct to_plan *plan, unsigned int 
 	fprintf(out, "{\"server\":\"%s\",\n  \"groups\":[", self->name);
 	for (unsigned int g = 0; g < t->n_groups; g++) {
 		fprintf(out, "%s\n   ", g ? "," : "");
-		plan_print_group(out, self, &t->groups[g]);
+		plan_print_group(out, plan->cluster, self, &t->groups[g]);
 	}
 	fprintf(out, "],\n");
 	ret = plan_print_routes(out, s, t, plan->slots);

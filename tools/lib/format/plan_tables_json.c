@@ -37,13 +37,14 @@ static int table_read_table_server(const struct to_json *at, void *to)
 }
 
 struct nexthop_in {
-	const char *port, *ingress;
+	const char *port, *peer, *ingress;
 	unsigned int weight;
 	bool backup;
 };
 
 static const struct to_json_field nexthop_fields[] = {
 	{ "port", to_json_string, offsetof(struct nexthop_in, port), false },
+	{ "peer", to_json_string, offsetof(struct nexthop_in, peer), true },
 	{ "weight", to_json_u32, offsetof(struct nexthop_in, weight), true },
 	{ "backup", to_json_bool, offsetof(struct nexthop_in, backup), true },
 	{ "ingress", to_json_string, offsetof(struct nexthop_in, ingress), true },
@@ -61,11 +62,35 @@ static int table_find_port(const struct to_json *at, const char *key, const char
 	return port;
 }
 
-static int table_read_nexthop(const struct to_json *at, const struct to_server *server,
+/* The server that @name is, on the packet switch of @port, or 0 when that is on none. */
+static int table_find_peer(const struct to_json *at, const struct table_in *in,
+			   const struct to_port *port, const char *name)
+{
+	const struct to_cluster *c = in->plan->cluster;
+	int peer;
+
+	if (!port->packet_switch != !name)
+		return to_json_error_at(at, name ? "peer" : "port", -EINVAL, name ?
+					"port \"%s\" is on a cable, which has one end" :
+					"port \"%s\" is on a packet switch: \"peer\" is missing",
+					port->name);
+	if (!name)
+		return 0;
+	peer = to_cluster_find_server(c, name);
+	if (peer < 0 || peer == (int)in->server ||
+	    to_cluster_find_on(&c->servers[peer], port->packet_switch) < 0)
+		return to_json_error_at(at, "peer", -ENOENT,
+					"packet switch \"%s\" joins port \"%s\" to no server \"%s\"",
+					to_port_packet_switch(c, port)->name, port->name, name);
+	return peer;
+}
+
+static int table_read_nexthop(const struct to_json *at, const struct table_in *table,
 			      struct to_nexthop *hop)
 {
+	const struct to_server *server = &table->plan->cluster->servers[table->server];
 	struct nexthop_in in = { .weight = 1 };
-	int ret, port, ingress = -1;
+	int ret, port, peer, ingress = -1;
 
 	ret = to_json_object(at, nexthop_fields, &in);
 	if (ret)
@@ -73,6 +98,9 @@ static int table_read_nexthop(const struct to_json *at, const struct to_server *
 	port = table_find_port(at, "port", in.port, server);
 	if (port < 0)
 		return port;
+	peer = table_find_peer(at, table, &server->ports[port], in.peer);
+	if (peer < 0)
+		return peer;
 	if (!in.weight || in.weight > UINT16_MAX)
 		return to_json_error_at(at, "weight", -ERANGE, "expected 1 to %u",
 					UINT16_MAX);
@@ -80,19 +108,34 @@ static int table_read_nexthop(const struct to_json *at, const struct to_server *
 		ingress = table_find_port(at, "ingress", in.ingress, server);
 		if (ingress < 0)
 			return ingress;
+		if (server->ports[ingress].packet_switch)
+			return to_json_error_at(at, "ingress", -EINVAL,
+						"port \"%s\" is on a packet switch, which does not show who is down",
+						in.ingress);
 		if (in.backup || in.weight != 1)
 			return to_json_error_at(at, "ingress", -EINVAL,
 						"an alternate has no weight and is no backup");
 	}
-	*hop = (struct to_nexthop){ port, in.weight, in.backup, 1 + ingress };
+	*hop = (struct to_nexthop){ port, in.weight, in.backup, 1 + ingress, peer };
 	return 0;
 }
 
-static int table_read_group(const struct to_json *at, const struct to_server *server,
+/* Whether one of the first @n next hops of @group, not alternates, sends where @hop does. */
+static bool table_has(const struct to_group *group, unsigned int n, const struct to_nexthop *hop)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!group->nexthops[i].ingress && group->nexthops[i].port == hop->port &&
+		    group->nexthops[i].peer == hop->peer)
+			return true;
+	return false;
+}
+
+static int table_read_group(const struct to_json *at, const struct table_in *in,
 			    struct to_group *group)
 {
+	const struct to_server *server = &in->plan->cluster->servers[in->server];
 	unsigned int n_alternates = 0;
-	uint64_t used = 0, turned = 0;
+	uint64_t turned = 0;
 	int ret;
 
 	ret = to_json_array(at, sizeof(*group->nexthops), &group->nexthops,
@@ -103,7 +146,7 @@ static int table_read_group(const struct to_json *at, const struct to_server *se
 		struct to_json child = to_json_element(at, i);
 		struct to_nexthop *hop = &group->nexthops[i];
 
-		ret = table_read_nexthop(&child, server, hop);
+		ret = table_read_nexthop(&child, in, hop);
 		if (ret)
 			return ret;
 		if (hop->ingress) {
@@ -115,11 +158,16 @@ static int table_read_group(const struct to_json *at, const struct to_server *se
 			n_alternates++;
 			continue;
 		}
-		if (used & 1ULL << hop->port)
-			return to_json_error_at(&child, "port", -EEXIST,
-						"port \"%s\" is in the group already",
-						server->ports[hop->port].name);
-		used |= 1ULL << hop->port;
+		if (!table_has(group, i, hop))
+			continue;
+		if (server->ports[hop->port].packet_switch)
+			return to_json_error_at(&child, "peer", -EEXIST,
+						"port \"%s\" and server \"%s\" are in the group already",
+						server->ports[hop->port].name,
+						in->plan->cluster->servers[hop->peer].name);
+		return to_json_error_at(&child, "port", -EEXIST,
+					"port \"%s\" is in the group already",
+					server->ports[hop->port].name);
 	}
 	if (group->n == n_alternates || group->n - n_alternates > TOPOOPT_MAX_NEXTHOPS)
 		return to_json_error(at, -ERANGE, "expected 1 to %u next hops besides alternates",
@@ -140,8 +188,7 @@ static int table_read_groups(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < t->n_groups && !ret; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = table_read_group(&child, &in->plan->cluster->servers[in->server],
-				       &t->groups[i]);
+		ret = table_read_group(&child, in, &t->groups[i]);
 	}
 	return ret;
 }
