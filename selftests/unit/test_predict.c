@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "format/demand_json.h"
 #include "job.h"
@@ -419,6 +420,78 @@ static void ingress_bounds_the_load(void **state)
 	assert_true(fabs(f.comm_time_bound - (150 + 100) * 8 / 300e9) < 1e-18);
 }
 
+static struct to_plan *plan_tor(void)
+{
+	struct to_error err = { 0 };
+	struct to_plan *plan;
+	char *text;
+	size_t len;
+
+	assert_int_equal(to_file_read("selftests/unit/formats/plan-tor.json", TO_FILE_MAX, &text, &len,
+				      &err), 0);
+	plan = to_plan_parse(text, len, "plan-tor", &err);
+	assert_string_equal(err.text, "");
+	free(text);
+	return plan;
+}
+
+/* a's eth0 has two links: tables say by which, with a peer. */
+static void next_hop_is_a_port_and_a_peer(void **state)
+{
+	struct to_plan *plan = plan_tor();
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_forwarding f;
+
+	(void)state;
+	assert_int_equal(to_forwarding_init(&f, plan, g), 0);
+	to_forwarding_resolve(&f, 2, 0);
+	assert_int_equal(f.n_reached, 3);
+	for (uint32_t x = 0; x < 2; x++) {
+		uint64_t next = f.next[x];
+		uint32_t a = g->out[x] + __builtin_ctzll(next);
+
+		assert_int_equal(__builtin_popcountll(next), 1);
+		assert_int_equal(g->port[a], 0);
+		assert_int_equal(g->to[a], 2);
+	}
+	/* b by the packet switch and by the cable */
+	to_forwarding_resolve(&f, 1, 0);
+	assert_int_equal(__builtin_popcountll(f.next[0]), 2);
+	/* the backup of a group is another peer by the same port */
+	assert_int_equal(__builtin_popcountll(f.live[f.first_group[0] + 2]), 1);
+	assert_int_equal(__builtin_popcountll(f.spare[f.first_group[0] + 2]), 1);
+	assert_int_not_equal(f.live[f.first_group[0] + 2], f.spare[f.first_group[0] + 2]);
+	to_forwarding_free(&f);
+	to_graph_free(g);
+	to_plan_free(plan);
+}
+
+/*
+ * c, at 10 Gbit/s, gets 1000 bytes from a and 3000 from b by one port, more than any link
+ * carries: 3600 of 5400 bytes to b are on the cable.
+ */
+static void port_on_a_packet_switch_is_busy_with_all_its_links(void **state)
+{
+	struct to_plan *plan = plan_tor();
+	struct to_busy_time busy;
+	struct to_figures f;
+	double seconds;
+
+	(void)state;
+	assert_int_equal(to_predict_plan_flows(plan, &f), 0);
+	assert_true(fabs(f.max_mp_link_load - 4000) < 1e-9);
+	assert_true(fabs(f.max_link_load - 4000) < 1e-9);
+	assert_true(fabs(f.comm_time - 4000 * 8 / 10e9) < 1e-15);
+	/* however the flows to b fall, c gets its bytes */
+	assert_true(f.max_mp_link_load_flows[0].mean >= 4000 - 1e-9);
+	assert_int_equal(to_busy_time_init(&busy, plan), 0);
+	assert_int_equal(to_busy_time_of(&busy, plan->demand, NULL, &seconds), 0);
+	assert_true(fabs(seconds - 4000 * 8 / 10e9) < 1e-12);
+	to_busy_time_free(&busy);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +501,8 @@ int main(void)
 		cmocka_unit_test(jobs_have_the_known_bounds),
 		cmocka_unit_test(byte_hops_bound_the_load),
 		cmocka_unit_test(ingress_bounds_the_load),
+		cmocka_unit_test(next_hop_is_a_port_and_a_peer),
+		cmocka_unit_test(port_on_a_packet_switch_is_busy_with_all_its_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,8 @@ int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 	busy->flow = calloc((size_t)c->n_servers * BUSY_TIME_COLUMNS, sizeof(*busy->flow));
 	if (busy->graph)
 		busy->load = calloc(2 * (size_t)busy->graph->n_arcs + 1, sizeof(*busy->load));
-	if (busy->first && busy->flow && busy->load && !busy_time_compile(busy))
+	if (busy->first && busy->flow && busy->load &&
+	    !to_port_loads_init(&busy->ports, busy->graph, c) && !busy_time_compile(busy))
 		return 0;
 	to_busy_time_free(busy);
 	return -ENOMEM;
@@ -60,6 +61,7 @@ int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 void to_busy_time_free(struct to_busy_time *busy)
 {
 	to_graph_free(busy->graph);
+	to_port_loads_free(&busy->ports);
 	free(busy->parts);
 	free(busy->first);
 	free(busy->load);
@@ -134,8 +136,8 @@ int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, d
 	*seconds = 0;
 	if (busy_time_load(busy, demand))
 		return -ENOMEM;
-	for (uint32_t a = 0; a < graph->n_arcs; a++)
-		*seconds = fmax(*seconds, busy->load[a] * to_graph_seconds_per_byte(graph, busy->plan->cluster, a));
+	to_port_loads_set(&busy->ports, busy->load);
+	*seconds = to_port_loads_seconds(&busy->ports);
 	if (load)
 		memcpy(load, busy->load, graph->n_arcs * sizeof(*load));
 	return 0;

@@ -2,9 +2,13 @@
 #ifndef TOPOOPT_BUSY_TIME_H
 #define TOPOOPT_BUSY_TIME_H
 
-/* How long a plan's busiest link is busy with traffic that was measured. */
+/*
+ * How long a plan's busiest link is busy with traffic that was measured; behind a packet
+ * switch, the busiest port.
+ */
 
 #include "routing/forwarding.h"
+#include "routing/port_loads.h"
 
 /**
  * struct to_busy_time - a plan, to price one matrix after the other on it
@@ -17,6 +21,7 @@
 struct to_busy_time {
 	struct to_plan *plan;
 	struct to_graph *graph;
+	struct to_port_loads ports;
 	struct to_part *parts;
 	uint32_t *first;
 	double *load, *flow;

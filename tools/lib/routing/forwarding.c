@@ -18,10 +18,29 @@ static int forwarding_compare(const void *a, const void *b)
 	return (x->server > y->server) - (x->server < y->server);
 }
 
+uint32_t to_forwarding_arc(const struct to_forwarding *f, uint32_t x,
+			   const struct to_nexthop *hop)
+{
+	const struct to_graph *g = f->graph;
+	unsigned int ports = f->plan->slots - 1;
+	uint32_t a;
+
+	if (hop->port >= ports)
+		return UINT32_MAX;
+	a = f->arc[(size_t)x * ports + hop->port];
+	if (a != UINT32_MAX)
+		return a;
+	/* of a port on a packet switch; a dark one has no arcs */
+	for (a = g->out[x]; a < g->out[x + 1]; a++)
+		if (g->port[a] == hop->port && g->to[a] == hop->peer)
+			return a;
+	return UINT32_MAX;
+}
+
 static void forwarding_read_groups(struct to_forwarding *f)
 {
 	const struct to_graph *g = f->graph;
-	unsigned int ports = f->plan->slots - 1, i, k;
+	unsigned int i, k;
 	uint32_t x;
 
 	for (x = 0; x < g->n; x++) {
@@ -32,8 +51,7 @@ static void forwarding_read_groups(struct to_forwarding *f)
 
 			for (k = 0; k < group->n; k++) {
 				const struct to_nexthop *hop = &group->nexthops[k];
-				uint32_t arc = hop->port < ports ?
-					       f->arc[(size_t)x * ports + hop->port] : UINT32_MAX;
+				uint32_t arc = to_forwarding_arc(f, x, hop);
 				uint64_t *mask = hop->backup ? f->spare : f->live;
 
 				if (hop->ingress)
@@ -95,8 +113,13 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 		return -ENOMEM;
 	}
 	memset(f->arc, 0xff, n * ports * sizeof(*f->arc));
-	for (a = 0; a < graph->n_arcs; a++)
-		f->arc[graph->from[a] * ports + graph->port[a]] = a;
+	for (a = 0; a < graph->n_arcs; a++) {
+		uint32_t q = graph->port[a];
+
+		x = graph->from[a];
+		if (!plan->cluster->servers[x].ports[q].packet_switch)
+			f->arc[x * ports + q] = a;
+	}
 	for (x = 0; x < n; x++)
 		f->first_group[x + 1] = f->first_group[x] + plan->tables[x].n_groups;
 	forwarding_read_groups(f);
@@ -192,10 +215,7 @@ void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned
 static uint32_t forwarding_live(const struct to_forwarding *f, uint32_t x,
 				const struct to_nexthop *hop)
 {
-	unsigned int ports = f->plan->slots - 1;
-
-	return !to_nexthop_primary(hop) || hop->port >= ports ? UINT32_MAX
-						 : f->arc[(size_t)x * ports + hop->port];
+	return to_nexthop_primary(hop) ? to_forwarding_arc(f, x, hop) : UINT32_MAX;
 }
 
 /* The arc of the alternate for packets that arrived at @port, UINT32_MAX for none. */
@@ -209,7 +229,7 @@ static uint32_t forwarding_alternate(const struct to_forwarding *f, uint32_t x, 
 	group = &f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
 	for (k = 0; group->nexthops[k].ingress != port + 1; k++)
 		;
-	return f->arc[(size_t)x * (f->plan->slots - 1) + group->nexthops[k].port];
+	return to_forwarding_arc(f, x, &group->nexthops[k]);
 }
 
 uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_t in,

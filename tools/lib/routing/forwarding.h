@@ -19,7 +19,7 @@ struct to_qualified {
 /**
  * struct to_forwarding - the paths to one address from everywhere
  * @arc: arc that port q of server x sends into: [x * (plan.slots - 1) + q],
- *	UINT32_MAX when the port is dark
+ *	UINT32_MAX when the port is dark, or on a packet switch; to_forwarding_arc() knows both
  * @live: per group, [first_group[x] + g]: its next hops that are no backups, as
  *	a bit mask of arcs, bit k is arc graph.out[x] + k; dark ports left out
  * @spare: the same of its backups
@@ -54,6 +54,10 @@ int to_forwarding_init(struct to_forwarding *f, const struct to_plan *plan,
 		       const struct to_graph *graph);
 void to_forwarding_free(struct to_forwarding *f);
 
+/** to_forwarding_arc() - arc that @hop of server @x sends on, UINT32_MAX when there is none */
+uint32_t to_forwarding_arc(const struct to_forwarding *f, uint32_t x,
+			   const struct to_nexthop *hop);
+
 /** to_forwarding_resolve() - find the paths to address @slot of server @dst */
 void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int slot);
 
@@ -72,8 +76,8 @@ void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned
  *
  * As the kernel does it: the alternate for the port it arrived at, else live
  * primaries, else live backups. RoCEv2 for a port that entered its server through
- * another one leaves through that port and is sent back by the peer; any other
- * packet has arrived at @dst.
+ * another one leaves through that port and is sent back by the peer, unless the port is on
+ * a packet switch; any other packet has arrived at @dst.
  *
  * Return: arcs, same mask; 0 when the packet has arrived or is lost.
  */

@@ -116,11 +116,10 @@ static void link_loads_bound(const struct to_forwarding *f, const double *flow, 
 
 /* Bytes that every server sends to @port of @dst. Return: whether there are any. */
 static bool link_loads_share(const struct to_forwarding *f, uint32_t dst, unsigned int port,
-			     double *flow)
+			     unsigned int n_in, double *flow)
 {
 	const struct to_plan *plan = f->plan;
 	size_t n = f->graph->n, ports = plan->slots - 1, x;
-	unsigned int n_in = f->graph->in[dst + 1] - f->graph->in[dst];
 	bool any = false;
 
 	for (x = 0; x < n; x++) {
@@ -145,10 +144,14 @@ int to_link_loads_rdma(struct to_forwarding *f, double *routed, double *bound)
 	memset(routed, 0, g->n_arcs * sizeof(*routed));
 	memset(bound, 0, g->n_arcs * sizeof(*bound));
 	for (dst = 0; dst < g->n; dst++) {
-		for (i = g->in[dst]; i < g->in[dst + 1]; i++) {
-			unsigned int port = g->peer_port[g->in_arc[i]];
+		uint64_t ports = 0, left;	/* many arcs enter one on a packet switch */
 
-			if (!link_loads_share(f, dst, port, flow))
+		for (i = g->in[dst]; i < g->in[dst + 1]; i++)
+			ports |= 1ull << g->peer_port[g->in_arc[i]];
+		for (left = ports; left; left &= left - 1) {
+			unsigned int port = __builtin_ctzll(left);
+
+			if (!link_loads_share(f, dst, port, __builtin_popcountll(ports), flow))
 				continue;
 			to_forwarding_resolve(f, dst, 1 + port);
 			link_loads_bound(f, flow, flow + g->n, bound);

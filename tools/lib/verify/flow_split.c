@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "routing/port_loads.h"
 
 #define FLOW_SPLIT_BUCKETS 256
 
@@ -69,9 +70,9 @@ static void flow_split_deal(struct flow_split *s)
 		for (k = 0, n = 0; k < group->n && n < TO_PORTS_MAX; k++) {
 			const struct to_nexthop *hop = &group->nexthops[k];
 
-			if (!to_nexthop_primary(hop) || !hop->weight || hop->port >= plan->slots - 1)
+			if (!to_nexthop_primary(hop) || !hop->weight)
 				continue;
-			arc[n] = f->arc[(size_t)x * (plan->slots - 1) + hop->port];
+			arc[n] = to_forwarding_arc(f, x, hop);
 			weight[n] = hop->weight;
 			n += arc[n] != UINT32_MAX;
 		}
@@ -188,16 +189,15 @@ static int flow_split_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct to_flow_split flow_split_sum(const double *load, uint32_t n_arcs)
+static struct to_flow_split flow_split_sum(struct to_port_loads *ports, const double *load,
+					   uint32_t n_arcs)
 {
 	double most[TO_FLOW_SPLIT_DRAWS] = { 0 }, sum = 0;
 	unsigned int draw;
-	uint32_t a;
 
 	for (draw = 0; draw < TO_FLOW_SPLIT_DRAWS; draw++) {
-		for (a = 0; a < n_arcs; a++)
-			if (load[(size_t)draw * n_arcs + a] > most[draw])
-				most[draw] = load[(size_t)draw * n_arcs + a];
+		to_port_loads_set(ports, load + (size_t)draw * n_arcs);
+		most[draw] = to_port_loads_most(ports);
 		sum += most[draw];
 	}
 	qsort(most, TO_FLOW_SPLIT_DRAWS, sizeof(*most), flow_split_compare);
@@ -208,6 +208,7 @@ static struct to_flow_split flow_split_sum(const double *load, uint32_t n_arcs)
 int to_flow_split_find(struct to_forwarding *f, struct to_flow_split *split)
 {
 	struct flow_split s = { .f = f, .random = TO_FLOW_SPLIT_SEED };
+	struct to_port_loads ports;
 	size_t n = f->graph->n, arcs = f->graph->n_arcs;
 	unsigned int at = 0, i, k;
 	uint32_t dst;
@@ -219,7 +220,7 @@ int to_flow_split_find(struct to_forwarding *f, struct to_flow_split *split)
 	s.sources = to_arena_array(&s.arena, n, sizeof(*s.sources));
 	s.settled = to_arena_array(&s.arena, n, sizeof(*s.settled));
 	s.apart = to_arena_array(&s.arena, n, sizeof(*s.apart));
-	if (s.arena.failed) {
+	if (s.arena.failed || to_port_loads_init(&ports, f->graph, f->plan->cluster)) {
 		to_arena_free(&s.arena);
 		return -ENOMEM;
 	}
@@ -233,7 +234,8 @@ int to_flow_split_find(struct to_forwarding *f, struct to_flow_split *split)
 		flow_split_draw(&s);
 	}
 	for (k = 0; k < TO_FLOW_SPLIT_COUNTS; k++)
-		split[k] = flow_split_sum(s.load + k * TO_FLOW_SPLIT_DRAWS * arcs, arcs);
+		split[k] = flow_split_sum(&ports, s.load + k * TO_FLOW_SPLIT_DRAWS * arcs, arcs);
+	to_port_loads_free(&ports);
 	to_arena_free(&s.arena);
 	return 0;
 }

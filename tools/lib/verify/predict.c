@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "routing/link_loads.h"
+#include "routing/port_loads.h"
 #include "topology/family.h"
 #include "verify/predict.h"
 
@@ -13,9 +14,10 @@ static void predict_raise(double *bound, double value)
 		*bound = value;
 }
 
-static int predict_rdma(struct to_forwarding *f, struct to_figures *o)
+static int predict_rdma(struct to_forwarding *f, struct to_port_loads *ports,
+			struct to_figures *o)
 {
-	uint32_t n_arcs = f->graph->n_arcs, a;
+	uint32_t n_arcs = f->graph->n_arcs;
 	double *routed = calloc(2 * (size_t)n_arcs + 1, sizeof(*routed));
 	double *bound = routed ? routed + n_arcs : NULL;
 
@@ -23,15 +25,16 @@ static int predict_rdma(struct to_forwarding *f, struct to_figures *o)
 		free(routed);
 		return -ENOMEM;
 	}
-	for (a = 0; a < n_arcs; a++) {
-		predict_raise(&o->max_mp_link_load_rdma, routed[a]);
-		predict_raise(&o->max_mp_link_load_rdma_ports, bound[a]);
-	}
+	to_port_loads_set(ports, routed);
+	o->max_mp_link_load_rdma = to_port_loads_most(ports);
+	to_port_loads_set(ports, bound);
+	o->max_mp_link_load_rdma_ports = to_port_loads_most(ports);
 	free(routed);
 	return 0;
 }
 
-static int predict_loads(struct to_forwarding *f, struct to_figures *o, double *on_links)
+static int predict_loads(struct to_forwarding *f, struct to_port_loads *ports,
+			 struct to_figures *o, double *on_links)
 {
 	const struct to_graph *g = f->graph;
 	double *rings = calloc(2 * (size_t)g->n_arcs + 1, sizeof(*rings));
@@ -42,17 +45,17 @@ static int predict_loads(struct to_forwarding *f, struct to_figures *o, double *
 		free(rings);
 		return -ENOMEM;
 	}
+	to_port_loads_set(ports, rings);
+	o->allreduce_time = to_port_loads_seconds(ports);
+	to_port_loads_set(ports, mp);
+	o->max_mp_link_load = to_port_loads_most(ports);
 	for (a = 0; a < g->n_arcs; a++) {
-		double spb = to_graph_seconds_per_byte(g, f->plan->cluster, a);
-		double both = rings[a] + mp[a];
-
-		*on_links += both;
-		o->max_mp_link_load = mp[a] > o->max_mp_link_load ? mp[a] : o->max_mp_link_load;
-		o->max_link_load = both > o->max_link_load ? both : o->max_link_load;
-		o->comm_time = both * spb > o->comm_time ? both * spb : o->comm_time;
-		if (rings[a] * spb > o->allreduce_time)
-			o->allreduce_time = rings[a] * spb;
+		mp[a] += rings[a];
+		*on_links += mp[a];
 	}
+	to_port_loads_set(ports, mp);
+	o->max_link_load = to_port_loads_most(ports);
+	o->comm_time = to_port_loads_seconds(ports);
 	free(rings);
 	return 0;
 }
@@ -248,15 +251,25 @@ int to_predict_figures(struct to_forwarding *f, struct to_figures *o)
 {
 	const struct to_plan *plan = f->plan;
 	double demand = predict_demand(plan->demand), on_links = 0;
+	struct to_port_loads ports;
+	int ret;
 
 	if (to_predict_bounds(plan, o))
 		return -ENOMEM;
 	o->links = plan->cluster->n_links;
 	o->family = to_family_name(plan, f->graph);
-	if (!o->family || predict_loads(f, o, &on_links) ||
-	    to_allreduce_latency(f, o->allreduce_time, &o->allreduce_latency) ||
-	    predict_rdma(f, o) || predict_hops(f->graph, o))
+	if (!o->family || to_port_loads_init(&ports, f->graph, plan->cluster))
 		return -ENOMEM;
+	ret = predict_loads(f, &ports, o, &on_links);
+	if (!ret)
+		ret = to_allreduce_latency(f, o->allreduce_time, &o->allreduce_latency);
+	if (!ret)
+		ret = predict_rdma(f, &ports, o);
+	if (!ret)
+		ret = predict_hops(f->graph, o);
+	to_port_loads_free(&ports);
+	if (ret)
+		return ret;
 	o->bandwidth_tax = demand > 0 ? on_links / demand : 1;
 	o->bandwidth_tax_bound = demand > 0 ? o->bandwidth_tax_bound / demand : 1;
 	return 0;

@@ -19,9 +19,9 @@
  *	(simplex) more for each
  * @hops: of the routes, zero before to_predict_routes(); @diameter and @mean_hops are
  *	those of shortest paths
- * @max_mp_link_load: bytes of MP transfers on the link that carries most of them,
- *	per direction and iteration; the bound is egress or ingress of a server
- *	over its ports, or the bytes of every server sorted and laid on Moore
+ * @max_mp_link_load: bytes of MP transfers on the link that carries most of them, or
+ *	through the port of a packet switch, per direction and iteration; the bound is
+ *	egress or ingress of a server over its ports, or the bytes of every server sorted and laid on Moore
  *	distances, over all ports
  * @max_mp_link_load_rdma: the same when all of them are RDMA, on the routes to the
  *	addresses of ports, divided over these as the plan says, by queue pairs on
@@ -40,7 +40,8 @@
  *	sends
  * @allreduce_latency: what its steps take beside, see allreduce_latency.h; 0 where the plan
  *	does not say latencies
- * @comm_time: seconds that the busiest link is busy in one iteration
+ * @comm_time: seconds that the busiest link is busy in one iteration, or the busiest port
+ *	of a packet switch
  */
 struct to_figures {
 	const char *family;
