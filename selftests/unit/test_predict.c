@@ -8,6 +8,7 @@
 #include "format/demand_json.h"
 #include "job.h"
 #include "routing/busy_time.h"
+#include "routing/source_routes.h"
 
 #define PORTS 6
 
@@ -492,6 +493,30 @@ static void port_on_a_packet_switch_is_busy_with_all_its_links(void **state)
 	to_plan_free(plan);
 }
 
+/*
+ * b sends a 6000 bytes by its port on the packet switch, and 6000 to c: the port gets rid
+ * of the former by the cable, which no link's own load asks for.
+ */
+static void crowded_port_is_relieved(void **state)
+{
+	struct to_plan *plan = plan_tor();
+	struct to_cluster *c = plan->cluster;
+	struct to_graph *g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	struct to_figures f;
+
+	(void)state;
+	memset(plan->demand->mp, 0, 9 * sizeof(*plan->demand->mp));
+	c->servers[2].ports[0].bandwidth = 100 * GBPS;
+	plan->demand->mp[1 * 3 + 0] = plan->demand->mp[1 * 3 + 2] = 6000;
+	assert_int_equal(to_predict_plan(plan, &f), 0);
+	assert_true(fabs(f.max_mp_link_load - 12000) < 1e-9);
+	assert_int_equal(to_source_routes_relieve(plan, g), 0);
+	assert_int_equal(to_predict_plan(plan, &f), 0);
+	assert_true(fabs(f.max_mp_link_load - 6000) < 1e-9);
+	to_graph_free(g);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +528,7 @@ int main(void)
 		cmocka_unit_test(ingress_bounds_the_load),
 		cmocka_unit_test(next_hop_is_a_port_and_a_peer),
 		cmocka_unit_test(port_on_a_packet_switch_is_busy_with_all_its_links),
+		cmocka_unit_test(crowded_port_is_relieved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "graph/paths.h"
 #include "routing/link_loads.h"
+#include "routing/port_loads.h"
 #include "routing/source_routes.h"
 
 #define PAIR_PATHS 16		/* shortest paths tried for a pair */
@@ -28,25 +30,38 @@ struct pair {
 	struct to_plan *plan;
 	const struct to_graph *graph;
 	struct to_forwarding f;
-	double *load, *trial, *seconds_per_byte, *flow;
+	struct to_port_loads ports;	/* with load or trial */
+	double *load, *trial, *flow;
 	bool *apart;		/* n x n: has a path of its own */
 	unsigned int n_moved, room;
 	struct moved *moved;
 	struct to_arena arena;	/* has all arrays but @moved */
 };
 
-static double source_routes_busy(const struct pair *p, const double *load, uint32_t a)
+/* Seconds that the ports of @a are busy with what they are loaded with and @more bytes. */
+static double source_routes_busy(const struct pair *p, uint32_t a, double more)
 {
-	return load[a] * p->seconds_per_byte[a];
+	const struct to_port_loads *ports = &p->ports;
+	uint32_t out = ports->out[a], in = ports->in[a];
+
+	return fmax((ports->bytes[out] + more) * ports->seconds_per_byte[out],
+		    (ports->bytes[in] + more) * ports->seconds_per_byte[in]);
 }
 
-static uint32_t source_routes_busiest(const struct pair *p)
+/* The link of the busiest port that puts most on it. Loads the ports. */
+static uint32_t source_routes_busiest(struct pair *p)
 {
+	const struct to_port_loads *ports = &p->ports;
 	uint32_t a, most = 0;
 
-	for (a = 1; a < p->graph->n_arcs; a++)
-		if (source_routes_busy(p, p->load, a) > source_routes_busy(p, p->load, most))
+	to_port_loads_set(&p->ports, p->load);
+	for (a = 1; a < p->graph->n_arcs; a++) {
+		double busy = source_routes_busy(p, a, 0), least = source_routes_busy(p, most, 0);
+		bool same = ports->out[a] == ports->out[most] || ports->in[a] == ports->in[most];
+
+		if (busy > least || (same && busy == least && p->load[a] > p->load[most]))
 			most = a;
+	}
 	return most;
 }
 
@@ -54,7 +69,7 @@ static uint32_t source_routes_busiest(const struct pair *p)
 static void source_routes_shares(struct pair *p, uint32_t arc)
 {
 	const struct to_forwarding *f = &p->f;
-	unsigned int ports = p->plan->slots - 1, i, k;
+	unsigned int i, k;
 
 	memset(p->flow, 0, p->graph->n * sizeof(*p->flow));
 	for (i = 1; i < f->n_reached; i++) {
@@ -66,7 +81,7 @@ static void source_routes_shares(struct pair *p, uint32_t arc)
 
 		for (k = 0; k < group->n; k++) {
 			const struct to_nexthop *hop = &group->nexthops[k];
-			uint32_t a = f->arc[(size_t)x * ports + hop->port];
+			uint32_t a = to_forwarding_arc(f, x, hop);
 
 			if (!to_nexthop_primary(hop))
 				continue;
@@ -143,6 +158,7 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 	to_forwarding_spread(&p->f, p->flow, p->trial);
 	for (k = 0; k < arcs; k++)
 		p->trial[k] = p->load[k] - p->trial[k];
+	to_port_loads_set(&p->ports, p->trial);
 	/* the first is a shortest one */
 	if (n_paths)
 		most_hops = to_plan_most_hops(paths[0].n, p->plan->max_stretch ?: TO_STRETCH_DEFAULT);
@@ -150,10 +166,7 @@ static int source_routes_move(struct pair *p, const struct crossing *c, double b
 		double most = 0;
 
 		for (k = 0; k < paths[i].n; k++) {
-			uint32_t a = paths[i].arcs[k];
-			double busy = (p->trial[a] + bytes) * p->seconds_per_byte[a];
-
-			most = busy > most ? busy : most;
+			most = fmax(most, source_routes_busy(p, paths[i].arcs[k], bytes));
 		}
 		if (most < least) {
 			least = most;
@@ -179,7 +192,10 @@ static int source_routes_install(struct pair *p, const struct moved *m)
 	for (i = 0; i < m->path.n; i++) {
 		uint32_t arc = m->path.arcs[i];
 		struct to_table *table = &p->plan->tables[g->from[arc]];
-		struct to_nexthop hop = { .port = g->port[arc], .weight = 1 };
+		const struct to_port *port =
+			&p->plan->cluster->servers[g->from[arc]].ports[g->port[arc]];
+		struct to_nexthop hop = { .port = g->port[arc], .weight = 1,
+					  .peer = port->packet_switch ? g->to[arc] : 0 };
 		struct to_source_route *pairs;
 		int group = to_plan_add_group(table, &hop, 1);
 
@@ -203,17 +219,15 @@ static int source_routes_init(struct pair *p)
 
 	p->load = to_arena_array(arena, arcs, sizeof(*p->load));
 	p->trial = to_arena_array(arena, arcs, sizeof(*p->trial));
-	p->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*p->seconds_per_byte));
 	p->flow = to_arena_array(arena, n, sizeof(*p->flow));
 	p->apart = to_arena_array(arena, n * n, sizeof(*p->apart));
-	if (arena->failed || to_forwarding_init(&p->f, p->plan, g))
+	if (arena->failed || to_forwarding_init(&p->f, p->plan, g) ||
+	    to_port_loads_init(&p->ports, g, p->plan->cluster))
 		return -ENOMEM;
 	if (to_link_loads(&p->f, p->load, p->trial))
 		return -ENOMEM;
-	for (a = 0; a < arcs; a++) {
-		p->seconds_per_byte[a] = to_graph_seconds_per_byte(g, p->plan->cluster, a);
+	for (a = 0; a < arcs; a++)
 		p->load[a] += p->trial[a];
-	}
 	return 0;
 }
 
@@ -223,6 +237,7 @@ static void source_routes_free(struct pair *p)
 		free(p->moved[--p->n_moved].path.arcs);
 	free(p->moved);
 	to_arena_free(&p->arena);
+	to_port_loads_free(&p->ports);
 	to_forwarding_free(&p->f);
 }
 
@@ -239,11 +254,11 @@ int to_source_routes_relieve(struct to_plan *plan, const struct to_graph *graph)
 	ret = source_routes_init(&p);
 	if (ret)
 		goto out;
-	before = source_routes_busy(&p, p.load, source_routes_busiest(&p));
+	before = source_routes_busy(&p, source_routes_busiest(&p), 0);
 	do {
 		uint32_t arc = source_routes_busiest(&p);
 
-		busiest = source_routes_busy(&p, p.load, arc);
+		busiest = source_routes_busy(&p, arc, 0);
 		n = source_routes_crossings(&p, arc, crossings);
 		for (i = 0, ret = 0; i < n && !ret; i++)
 			ret = source_routes_move(&p, &crossings[i], busiest);
@@ -252,7 +267,7 @@ int to_source_routes_relieve(struct to_plan *plan, const struct to_graph *graph)
 	if (ret < 0)
 		goto out;
 	ret = 0;
-	busiest = source_routes_busy(&p, p.load, source_routes_busiest(&p));
+	busiest = source_routes_busy(&p, source_routes_busiest(&p), 0);
 	if (busiest < before * PAIR_GAIN)
 		for (i = 0; !ret && i < p.n_moved; i++)
 			ret = source_routes_install(&p, &p.moved[i]);

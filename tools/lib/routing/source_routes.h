@@ -2,7 +2,10 @@
 #ifndef TOPOOPT_SOURCE_ROUTES_H
 #define TOPOOPT_SOURCE_ROUTES_H
 
-/* Source-qualified routes for MP transfers that crowd a link. */
+/*
+ * Source-qualified routes for MP transfers that crowd a link, or the port of a packet
+ * switch.
+ */
 
 #include "data/graph.h"
 #include "data/plan.h"
