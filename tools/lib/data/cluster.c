@@ -176,6 +176,67 @@ int to_cluster_sort(struct to_cluster *c)
 	return 0;
 }
 
+/* Servers with a port on packet switch @on, as to_port.packet_switch: how many, and which. */
+static unsigned int cluster_on(const struct to_cluster *c, unsigned int on,
+			       struct to_port_ref *ports)
+{
+	unsigned int n = 0;
+
+	for (uint32_t x = 0; x < c->n_servers; x++) {
+		int q = to_cluster_find_on(&c->servers[x], on);
+
+		if (q >= 0)
+			ports[n++] = (struct to_port_ref){ x, q };
+	}
+	return n;
+}
+
+int to_cluster_join_shared(struct to_cluster *c)
+{
+	struct to_port_ref *ports = calloc(c->n_servers, sizeof(*ports));
+	int ret = ports ? 0 : -ENOMEM;
+
+	for (unsigned int on = 1; !ret && on <= c->n_packet_switches; on++) {
+		size_t n = cluster_on(c, on, ports);
+		struct to_link *links = reallocarray(c->links, c->n_links + n * n / 2 + 1,
+						     sizeof(*links));
+
+		if (!links) {
+			ret = -ENOMEM;
+			break;
+		}
+		c->links = links;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = i + 1; k < n; k++)
+				links[c->n_links++] = (struct to_link){
+					.a = ports[i], .b = ports[k], .use = TO_LINK_FIXED,
+					.ring = -1, .tree = -1 };
+	}
+	free(ports);
+	return ret;
+}
+
+int to_cluster_reach(const struct to_cluster *c, unsigned int *reach)
+{
+	unsigned int *used = calloc(c->n_packet_switches + 1, sizeof(*used));
+
+	if (!used)
+		return -ENOMEM;
+	for (uint32_t x = 0; x < c->n_servers; x++)
+		for (unsigned int q = 0; q < c->servers[x].n_ports; q++)
+			used[c->servers[x].ports[q].packet_switch]++;
+	for (uint32_t x = 0; x < c->n_servers; x++) {
+		reach[x] = 0;
+		for (unsigned int q = 0; q < c->servers[x].n_ports; q++) {
+			unsigned int on = c->servers[x].ports[q].packet_switch;
+
+			reach[x] += on ? used[on] - 1 : 1;
+		}
+	}
+	free(used);
+	return 0;
+}
+
 int to_cluster_find_server(const struct to_cluster *c, const char *name)
 {
 	unsigned int low = 0, high = c->n_servers;

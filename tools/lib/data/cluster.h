@@ -205,6 +205,22 @@ void to_cluster_free(struct to_cluster *cluster);
  */
 int to_cluster_sort(struct to_cluster *cluster);
 
+/**
+ * to_cluster_join_shared() - add the links that packet switches make
+ *
+ * That is one for any two ports on the same, in the order of switches and servers, after
+ * the cables. Return: 0 or -ENOMEM.
+ */
+int to_cluster_join_shared(struct to_cluster *cluster);
+
+/**
+ * to_cluster_reach() - ports that servers reach at one hop, if no cable is dark
+ * @reach: per server
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_cluster_reach(const struct to_cluster *cluster, unsigned int *reach);
+
 /** to_cluster_find_server() - index of the server called @name, or -1 */
 int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
 

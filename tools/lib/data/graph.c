@@ -96,31 +96,51 @@ double to_graph_seconds_per_byte(const struct to_graph *graph,
 	return 8.0 / (out < in ? out : in);
 }
 
+/* Append to @order what has an arc into @x, by @port of it, or any when that is negative. */
+static unsigned int graph_step(const struct to_graph *graph, uint32_t x, int port,
+			       uint16_t *distance, uint32_t *order, unsigned int tail)
+{
+	uint32_t i;
+
+	for (i = graph->in[x]; i < graph->in[x + 1]; i++) {
+		uint32_t y = graph->in_from[i];
+
+		if (distance[y] != TO_DISTANCE_NONE ||
+		    (port >= 0 && graph->peer_port[graph->in_arc[i]] != (unsigned int)port))
+			continue;
+		distance[y] = distance[x] + 1;
+		order[tail++] = y;
+	}
+	return tail;
+}
+
 unsigned int to_graph_distances(const struct to_graph *graph, uint32_t dst,
 				uint32_t without, uint16_t *distance,
 				uint32_t *order)
 {
 	unsigned int head, tail = 0;
-	uint32_t i;
 
 	memset(distance, 0xff, graph->n * sizeof(*distance));
 	distance[dst] = 0;
 	if (without != TO_SERVER_NONE)
 		distance[without] = 0;	/* looks visited */
 	order[tail++] = dst;
-	for (head = 0; head < tail; head++) {
-		uint32_t x = order[head];
-
-		for (i = graph->in[x]; i < graph->in[x + 1]; i++) {
-			uint32_t y = graph->in_from[i];
-
-			if (distance[y] != TO_DISTANCE_NONE)
-				continue;
-			distance[y] = distance[x] + 1;
-			order[tail++] = y;
-		}
-	}
+	for (head = 0; head < tail; head++)
+		tail = graph_step(graph, order[head], -1, distance, order, tail);
 	if (without != TO_SERVER_NONE)
 		distance[without] = TO_DISTANCE_NONE;
+	return tail;
+}
+
+unsigned int to_graph_port_distances(const struct to_graph *graph, uint32_t dst,
+				     unsigned int port, uint16_t *distance, uint32_t *order)
+{
+	unsigned int head, tail = 0;
+
+	memset(distance, 0xff, graph->n * sizeof(*distance));
+	distance[dst] = 0;
+	order[tail++] = dst;
+	for (head = 0; head < tail; head++)
+		tail = graph_step(graph, order[head], head ? -1 : (int)port, distance, order, tail);
 	return tail;
 }

@@ -62,4 +62,12 @@ unsigned int to_graph_distances(const struct to_graph *graph, uint32_t dst,
 				uint32_t without, uint16_t *distance,
 				uint32_t *order);
 
+/**
+ * to_graph_port_distances() - hops of paths that enter @dst by its port @port
+ *
+ * They do not cross @dst before. Else as to_graph_distances().
+ */
+unsigned int to_graph_port_distances(const struct to_graph *graph, uint32_t dst,
+				     unsigned int port, uint16_t *distance, uint32_t *order);
+
 #endif

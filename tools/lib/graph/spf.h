@@ -36,4 +36,8 @@ void to_spf_free(struct to_spf *spf);
 void to_spf_grow(struct to_spf *spf, const struct to_graph *graph,
 		 uint32_t root, uint32_t without);
 
+/** to_spf_grow_port() - the same of paths that enter @root by its port @port */
+void to_spf_grow_port(struct to_spf *spf, const struct to_graph *graph,
+		      uint32_t root, unsigned int port);
+
 #endif

@@ -90,22 +90,22 @@ static int alternates_grow(struct regroup *r)
 static int alternates_new_group(struct alternates *s, uint32_t x, const struct group_key *key)
 {
 	const struct to_graph *g = s->graph;
-	const uint32_t *port = &g->port[g->out[x]], *in_arc = &g->in_arc[g->in[x]];
+	const uint32_t *in_arc = &g->in_arc[g->in[x]];
 	const struct to_group *old = &s->plan->tables[x].groups[key->old];
 	struct to_nexthop hops[2 * TO_PORTS_MAX + 1];
 	unsigned int n = old->n, k;
 
 	memcpy(hops, old->nexthops, n * sizeof(*hops));
-	if (key->backup)
-		hops[n++] = (struct to_nexthop){
-			.port = port[key->backup - 1], .weight = 1, .backup = true,
-		};
-	for (k = 0; k < g->in[x + 1] - g->in[x]; k++)
-		if (key->alternate[k])
-			hops[n++] = (struct to_nexthop){
-				.port = port[key->alternate[k] - 1], .weight = 1,
-				.ingress = 1 + g->peer_port[in_arc[k]],
-			};
+	if (key->backup) {
+		hops[n] = to_nexthop_on(s->plan, g, g->out[x] + key->backup - 1);
+		hops[n++].backup = true;
+	}
+	for (k = 0; k < g->in[x + 1] - g->in[x]; k++) {
+		if (!key->alternate[k])
+			continue;
+		hops[n] = to_nexthop_on(s->plan, g, g->out[x] + key->alternate[k] - 1);
+		hops[n++].ingress = 1 + g->peer_port[in_arc[k]];
+	}
 	return to_plan_new_group(&s->regroups[x].table, hops, n);
 }
 
@@ -121,9 +121,9 @@ static void alternates_key(const struct alternates *s, uint32_t x, unsigned int 
 	if (s->detours.backup[x] < TO_DETOUR_PLAIN)
 		key->backup = 1 + s->detours.backup[x] - g->out[x];
 	for (k = 0; k < g->in[x + 1] - g->in[x]; k++) {
-		uint32_t onward = s->detours.onward[g->in_arc[g->in[x] + k]];
+		uint32_t in = g->in_arc[g->in[x] + k], onward = s->detours.onward[in];
 
-		if (onward < TO_DETOUR_PLAIN)
+		if (s->detours.entry[in] == in && onward < TO_DETOUR_PLAIN)
 			key->alternate[k] = 1 + onward - g->out[x];
 	}
 }
@@ -254,7 +254,7 @@ static int alternates_init(struct alternates *s)
 	const struct to_graph *g = s->graph;
 	uint32_t x;
 
-	if (to_forwarding_init(&s->f, s->plan, g) || to_detours_init(&s->detours, g))
+	if (to_forwarding_init(&s->f, s->plan, g) || to_detours_init(&s->detours, g, s->plan->cluster))
 		return -ENOMEM;
 	s->regroups = calloc(g->n, sizeof(*s->regroups));
 	if (!s->regroups)

@@ -23,6 +23,13 @@
 #include "data/graph.h"
 #include "data/plan.h"
 
+/*
+ * A packet switch that dies takes the next hops of all who send by it, and they see that.
+ * Of a port that dies on one, only its own server knows: the others' next hops look alive,
+ * and what they send there is lost until there is another plan. All that arrives at such a
+ * port goes on alike, whoever sent it.
+ */
+
 /**
  * to_alternates_fill() - give the groups of all tables backups and alternates
  * @plan: with tables of primaries

@@ -7,8 +7,8 @@
  * switch, the busiest port.
  */
 
+#include "data/port_loads.h"
 #include "routing/forwarding.h"
-#include "routing/port_loads.h"
 
 /**
  * struct to_busy_time - a plan, to price one matrix after the other on it

@@ -12,19 +12,47 @@ struct search {
 	const struct to_forwarding *f;
 	uint32_t x;		/* its next hop is dead */
 	uint32_t without;	/* dead server, TO_SERVER_NONE for none */
+	unsigned int segment;	/* dead packet switch, 0 for none */
 	uint64_t dead;		/* arcs of x */
 	bool anew;		/* as if there were no other detours */
 	uint32_t head, tail;
 	uint32_t last, cost;	/* of the best one found */
 };
 
-int to_detours_init(struct to_detours *d, const struct to_graph *graph)
+static void detours_find_entries(struct to_detours *d, const struct to_cluster *cluster)
+{
+	const struct to_graph *g = d->graph;
+	uint32_t a, i, x;
+
+	for (a = 0; a < g->n_arcs; a++) {
+		d->entry[a] = a;
+		d->segment[a] = cluster->servers[g->from[a]].ports[g->port[a]].packet_switch;
+	}
+	for (x = 0; cluster->n_packet_switches && x < g->n; x++) {
+		uint32_t first[TO_PORTS_MAX];
+
+		memset(first, 0xff, sizeof(first));
+		for (i = g->in[x]; i < g->in[x + 1]; i++) {
+			uint32_t *entry = &first[g->peer_port[g->in_arc[i]]];
+
+			if (*entry == UINT32_MAX)
+				*entry = g->in_arc[i];
+			d->entry[g->in_arc[i]] = *entry;
+		}
+	}
+}
+
+int to_detours_init(struct to_detours *d, const struct to_graph *graph,
+		    const struct to_cluster *cluster)
 {
 	size_t n = graph->n, arcs = graph->n_arcs;
 	struct to_arena *arena = &d->arena;
 
 	memset(d, 0, sizeof(*d));
 	d->graph = graph;
+	d->entry = to_arena_array(arena, arcs, sizeof(*d->entry));
+	d->segment = to_arena_array(arena, arcs, sizeof(*d->segment));
+	d->entered = to_arena_array(arena, arcs, sizeof(*d->entered));
 	d->onward = to_arena_array(arena, arcs, sizeof(*d->onward));
 	d->base_onward = to_arena_array(arena, arcs, sizeof(*d->base_onward));
 	d->queue = to_arena_array(arena, arcs, sizeof(*d->queue));
@@ -39,10 +67,12 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph)
 	d->open = to_arena_array(arena, n, sizeof(*d->open));
 	d->reached = to_arena_array(arena, n, sizeof(*d->reached));
 	d->primary = to_arena_array(arena, arcs, sizeof(*d->primary));
-	if (!arena->failed)
-		return 0;
-	to_detours_free(d);
-	return -ENOMEM;
+	if (arena->failed) {
+		to_detours_free(d);
+		return -ENOMEM;
+	}
+	detours_find_entries(d, cluster);
+	return 0;
 }
 
 void to_detours_free(struct to_detours *d)
@@ -87,6 +117,12 @@ void to_detours_release(struct to_detours *d, const struct to_forwarding *f,
 									     d->base_onward[a];
 }
 
+static void detours_mark_primary(struct to_detours *d, uint32_t arc)
+{
+	d->primary[arc] = true;
+	d->entered[d->entry[arc]] = true;
+}
+
 /* Which servers have a path, and which arcs carry packets while nothing is broken. */
 static void detours_mark_paths(struct to_detours *d, const struct to_forwarding *f)
 {
@@ -97,27 +133,39 @@ static void detours_mark_paths(struct to_detours *d, const struct to_forwarding 
 	for (x = 0; x < f->n_reached; x++)
 		d->reached[f->order[x]] = true;
 	memset(d->primary, false, g->n_arcs * sizeof(*d->primary));
+	memset(d->entered, false, g->n_arcs * sizeof(*d->entered));
 	for (x = 0; x < g->n; x++)
 		for (uint64_t left = f->next[x]; left; left &= left - 1)
-			d->primary[g->out[x] + __builtin_ctzll(left)] = true;
+			detours_mark_primary(d, g->out[x] + __builtin_ctzll(left));
 	/* RoCEv2 for one of its ports that entered the destination by another one */
-	arc = f->slot ? f->arc[(size_t)f->dst * (f->plan->slots - 1) + f->slot - 1] : UINT32_MAX;
+	arc = to_forwarding_return(f);
 	d->returns = arc != UINT32_MAX;
 	if (d->returns)
-		d->primary[arc] = true;
+		detours_mark_primary(d, arc);
 }
 
-/* The server that all next hops of @x are, or TO_SERVER_NONE. */
-static uint32_t detours_behind(const struct to_forwarding *f, uint32_t x)
+/*
+ * What all next hops of @x share, so that one failure takes them all: the server behind
+ * cables, or a packet switch. There @x sees neither a server nor its port die.
+ * @segment: gets the packet switch, 0 for none
+ *
+ * Return: the server, the first on a packet switch; TO_SERVER_NONE when they share nothing.
+ */
+static uint32_t detours_behind(const struct to_detours *d, const struct to_forwarding *f,
+			       uint32_t x, unsigned int *segment)
 {
 	const struct to_graph *g = f->graph;
 	uint64_t left = f->next[x];
-	uint32_t v = g->to[g->out[x] + __builtin_ctzll(left)];
+	uint32_t first = g->out[x] + __builtin_ctzll(left);
 
-	for (; left; left &= left - 1)
-		if (g->to[g->out[x] + __builtin_ctzll(left)] != v)
+	*segment = d->segment[first];
+	for (; left; left &= left - 1) {
+		uint32_t arc = g->out[x] + __builtin_ctzll(left);
+
+		if (d->segment[arc] != *segment || (!*segment && g->to[arc] != g->to[first]))
 			return TO_SERVER_NONE;
-	return v;
+	}
+	return g->to[first];
 }
 
 /*
@@ -131,15 +179,17 @@ static void detours_list(struct to_detours *d, const struct to_forwarding *f)
 	unsigned int i, j, k, first;
 
 	d->n_critical = 0;
-	for (i = f->slot ? 1 : 0; i < f->n_reached; i++) {
+	for (i = 0; i < f->n_reached; i++) {
 		uint32_t v = f->order[i];
 
 		first = d->n_critical;
 		for (k = g->in[v]; k < g->in[v + 1]; k++) {
 			uint32_t x = g->in_from[k];
+			unsigned int segment;
 
 			if (!d->primary[g->in_arc[k]] || !d->open[x] || x == f->dst ||
-			    detours_behind(f, x) != v || (!i && f->next[x] & (f->next[x] - 1)))
+			    detours_behind(d, f, x, &segment) != v ||
+			    (!i && (f->slot || (!segment && f->next[x] & (f->next[x] - 1)))))
 				continue;
 			for (j = first; j < d->n_critical && d->critical[j] != x; j++)
 				;	/* there by a parallel link */
@@ -149,18 +199,12 @@ static void detours_list(struct to_detours *d, const struct to_forwarding *f)
 	}
 }
 
-/* Mark the servers whose packets can meet @x. */
-static void detours_mark_above(struct to_detours *d, const struct to_forwarding *f, uint32_t x)
+/* Mark the servers whose packets can meet @n of them on the stack, which are marked. */
+static void detours_climb(struct to_detours *d, const struct to_forwarding *f, unsigned int n)
 {
 	const struct to_graph *g = d->graph;
 	uint32_t *stack = d->queue, i;
-	unsigned int n = 0;
 
-	if (d->marked == x)
-		return;
-	d->marked = x;
-	d->above[x] = ++d->server_mark;
-	stack[n++] = x;
 	while (n) {
 		uint32_t y = stack[--n];
 
@@ -175,14 +219,48 @@ static void detours_mark_above(struct to_detours *d, const struct to_forwarding 
 	}
 }
 
+/* Mark the servers whose packets can meet @x. */
+static void detours_mark_above(struct to_detours *d, const struct to_forwarding *f, uint32_t x)
+{
+	if (d->marked == x)
+		return;
+	d->marked = x;
+	d->above[x] = ++d->server_mark;
+	d->queue[0] = x;
+	detours_climb(d, f, 1);
+}
+
+/* The same of packet switch @segment. */
+static void detours_mark_across(struct to_detours *d, const struct to_forwarding *f,
+				unsigned int segment)
+{
+	const struct to_graph *g = d->graph;
+	unsigned int n = 0;
+	uint32_t a;
+
+	if (d->marked == g->n + segment)
+		return;
+	d->marked = g->n + segment;
+	d->server_mark++;
+	for (a = 0; a < g->n_arcs; a++) {
+		if (d->segment[a] != segment || !d->primary[a] ||
+		    d->above[g->from[a]] == d->server_mark)
+			continue;
+		d->above[g->from[a]] = d->server_mark;
+		d->queue[n++] = g->from[a];
+	}
+	detours_climb(d, f, n);
+}
+
 static void detours_push(struct search *s, uint32_t arc, uint32_t came)
 {
 	struct to_detours *d = s->d;
+	uint32_t *seen = &d->seen[d->entry[arc]];
 
-	if (d->seen[arc] == d->arc_mark || d->graph->to[arc] == s->x ||
-	    d->graph->to[arc] == s->without)
+	if (*seen == d->arc_mark || d->graph->to[arc] == s->x ||
+	    d->graph->to[arc] == s->without || (s->segment && d->segment[arc] == s->segment))
 		return;
-	d->seen[arc] = d->arc_mark;
+	*seen = d->arc_mark;
 	d->came[arc] = came;
 	d->depth[arc] = came == UINT32_MAX ? 1 : d->depth[came] + 1;
 	d->queue[s->tail++] = arc;
@@ -211,8 +289,8 @@ static void detours_end(struct search *s, uint32_t arc)
 static void detours_step(struct search *s, uint32_t arc)
 {
 	const struct to_graph *g = s->d->graph;
-	uint32_t y = g->to[arc], onward = s->anew && s->d->open[y] ? TO_DETOUR_NONE :
-								      s->d->onward[arc], a;
+	uint32_t y = g->to[arc], entry = s->d->entry[arc], a;
+	uint32_t onward = s->anew && s->d->open[y] ? TO_DETOUR_NONE : s->d->onward[entry];
 	bool safe = s->d->above[y] != s->d->server_mark;
 
 	if (!s->d->reached[y] || (!s->d->returns && detours_wrong_port(s->f, arc)))
@@ -223,7 +301,7 @@ static void detours_step(struct search *s, uint32_t arc)
 		detours_end(s, arc);
 	} else if (y == s->f->dst) {
 		return;		/* which sends it out of the right port, and no other */
-	} else if (onward == TO_DETOUR_NONE && !s->d->primary[arc]) {
+	} else if (onward == TO_DETOUR_NONE && !s->d->entered[entry]) {
 		for (a = g->out[y]; a < g->out[y + 1]; a++)
 			detours_push(s, a, arc);
 	}
@@ -258,26 +336,63 @@ static void detours_take(struct search *s)
 	uint32_t arc = s->last, onward = TO_DETOUR_PLAIN;
 
 	for (; arc != UINT32_MAX; onward = arc, arc = d->came[arc]) {
-		if (d->onward[arc] == TO_DETOUR_NONE && !d->primary[arc]) {
-			d->onward[arc] = onward;
-			d->chosen[d->n_chosen++] = arc;
+		uint32_t entry = d->entry[arc];
+
+		if (d->onward[entry] == TO_DETOUR_NONE && !d->entered[entry]) {
+			d->onward[entry] = onward;
+			d->chosen[d->n_chosen++] = entry;
 		}
 	}
 	d->backup[s->x] = onward;
 }
 
+/* Whether @v sends to the port whose address it is, by a cable: no other server does. */
+static bool detours_last_relay(const struct to_detours *d, const struct to_forwarding *f,
+			       uint32_t v)
+{
+	uint32_t arc = to_forwarding_return(f);
+
+	return arc != UINT32_MAX && !d->segment[arc] && v == f->order[1];
+}
+
 /*
- * A detour of @x: around the server behind its next hop, else around the link to it.
+ * A detour of @x around @segment, behind which all its next hops are. One around its own
+ * port alone, across the segment, could loop when all of that died.
+ * Return: as detours_protect().
+ */
+static bool detours_protect_segment(struct to_detours *d, const struct to_forwarding *f,
+				    uint32_t x, unsigned int segment)
+{
+	struct search s = { .d = d, .f = f, .x = x, .without = TO_SERVER_NONE, .segment = segment };
+	uint32_t back = to_forwarding_return(f);
+
+	if (back != UINT32_MAX && d->segment[back] == segment)
+		return true;	/* the port whose address it is went dark with it */
+	detours_mark_across(d, f, segment);
+	if (detours_search(&s)) {
+		detours_take(&s);
+		return true;
+	}
+	s.anew = true;
+	return !detours_search(&s);
+}
+
+/*
+ * A detour of @x: around the server or packet switch behind its next hop, else around the
+ * link to it.
  * Return: false when there is one that other detours are in the way of.
  */
 static bool detours_protect(struct to_detours *d, const struct to_forwarding *f, uint32_t x,
 			    bool links)
 {
-	uint32_t v = detours_behind(f, x), root = f->order[1];
+	unsigned int segment;
+	uint32_t v = detours_behind(d, f, x, &segment);
 	bool single = !(f->next[x] & (f->next[x] - 1));
 	struct search s = { .d = d, .f = f, .x = x, .without = v, .dead = f->next[x] };
 
-	if (v != f->dst && !(f->slot && v == root) && !(links && single)) {
+	if (segment)
+		return detours_protect_segment(d, f, x, segment);
+	if (v != f->dst && !detours_last_relay(d, f, v) && !(links && single)) {
 		detours_mark_above(d, f, v);
 		if (detours_search(&s)) {
 			detours_take(&s);

@@ -12,15 +12,16 @@
 
 /**
  * struct to_detours - what happens to packets that a failure turned back
- * @onward: per arc, the arc that packets take which arrived on it; TO_DETOUR_PLAIN
- *	where a detour ends and they do as all others; TO_DETOUR_NONE where there is
- *	no detour, which is the same for them
+ * @entry: per arc, the first that enters the same port: itself, but on packet switches
+ * @onward: per arc that is its own @entry, the arc that packets take which arrived at the
+ *	port; TO_DETOUR_PLAIN where a detour ends and they do as all others;
+ *	TO_DETOUR_NONE where there is no detour, which is the same for them
  * @backup: per server, the arc to take when its only next hop is down, or
  *	TO_DETOUR_NONE
  */
 struct to_detours {
 	const struct to_graph *graph;
-	uint32_t *onward, *backup;
+	uint32_t *entry, *onward, *backup;
 	/* while one is sought */
 	uint32_t *base_onward, *base_backup;	/* for all sources, see to_detours_release() */
 	bool based;
@@ -28,6 +29,8 @@ struct to_detours {
 	bool *open;				/* per server: its groups may change */
 	bool *reached;				/* per server: has a path */
 	bool *primary;				/* per arc: carries packets without a failure */
+	bool *entered;				/* per entry: an arc there does */
+	unsigned int *segment;			/* per arc: to_port.packet_switch */
 	uint32_t *critical, *chosen;
 	unsigned int n_critical, n_chosen;
 	uint32_t *queue, *came, *seen, *above, arc_mark, server_mark, marked;
@@ -35,8 +38,9 @@ struct to_detours {
 	struct to_arena arena;			/* has all arrays */
 };
 
-/** to_detours_init() - room for any address of @graph. Return: 0 or -ENOMEM. */
-int to_detours_init(struct to_detours *d, const struct to_graph *graph);
+/** to_detours_init() - room for any address of @cluster's @graph. Return: 0 or -ENOMEM. */
+int to_detours_init(struct to_detours *d, const struct to_graph *graph,
+		    const struct to_cluster *cluster);
 void to_detours_free(struct to_detours *d);
 
 /** to_detours_reset() - no detours, for the address that @f resolved */

@@ -37,6 +37,17 @@ uint32_t to_forwarding_arc(const struct to_forwarding *f, uint32_t x,
 	return UINT32_MAX;
 }
 
+uint32_t to_forwarding_return(const struct to_forwarding *f)
+{
+	const struct to_graph *g = f->graph;
+	uint32_t a;
+
+	for (a = g->out[f->dst]; f->slot && a < g->out[f->dst + 1]; a++)
+		if (g->port[a] == f->slot - 1)
+			return a;
+	return UINT32_MAX;
+}
+
 static void forwarding_read_groups(struct to_forwarding *f)
 {
 	const struct to_graph *g = f->graph;
@@ -243,7 +254,7 @@ uint64_t to_forwarding_onward(const struct to_forwarding *f, uint32_t x, uint32_
 		/* the port sends it to its peer, which sends it back */
 		if (!f->slot || in == UINT32_MAX || g->peer_port[in] == f->slot - 1)
 			return 0;
-		arc = f->arc[(size_t)x * (f->plan->slots - 1) + f->slot - 1];
+		arc = to_forwarding_return(f);
 		return arc == UINT32_MAX ? 0 : 1ull << (arc - g->out[x]) & up;
 	}
 	if (f->group[x] == UINT32_MAX)

@@ -58,6 +58,24 @@ void to_forwarding_free(struct to_forwarding *f);
 uint32_t to_forwarding_arc(const struct to_forwarding *f, uint32_t x,
 			   const struct to_nexthop *hop);
 
+/** to_nexthop_on() - the next hop that sends on @arc of @graph, of weight 1 */
+static inline struct to_nexthop to_nexthop_on(const struct to_plan *plan,
+					      const struct to_graph *graph, uint32_t arc)
+{
+	uint32_t x = graph->from[arc], q = graph->port[arc];
+	bool shared = plan->cluster->servers[x].ports[q].packet_switch;
+
+	return (struct to_nexthop){ .port = q, .weight = 1, .peer = shared ? graph->to[arc] : 0 };
+}
+
+/**
+ * to_forwarding_return() - arc that RoCEv2 for the resolved port leaves its server by
+ *
+ * That is when it entered through another port: the port's link, the first one if it is on
+ * a packet switch. UINT32_MAX for a node address, or a dark port.
+ */
+uint32_t to_forwarding_return(const struct to_forwarding *f);
+
 /** to_forwarding_resolve() - find the paths to address @slot of server @dst */
 void to_forwarding_resolve(struct to_forwarding *f, uint32_t dst, unsigned int slot);
 
@@ -76,8 +94,8 @@ void to_forwarding_qualify(struct to_forwarding *f, unsigned int first, unsigned
  *
  * As the kernel does it: the alternate for the port it arrived at, else live
  * primaries, else live backups. RoCEv2 for a port that entered its server through
- * another one leaves through that port and is sent back by the peer, unless the port is on
- * a packet switch; any other packet has arrived at @dst.
+ * another one leaves through that port and is sent back by a peer there; any other packet
+ * has arrived at @dst.
  *
  * Return: arcs, same mask; 0 when the packet has arrived or is lost.
  */

@@ -6,6 +6,20 @@
 
 #include "routing/ingress.h"
 
+unsigned int to_ingress_ports(const struct to_graph *g, uint32_t x, unsigned int *port)
+{
+	unsigned int n = 0, k;
+	uint32_t i;
+
+	for (i = g->in[x]; i < g->in[x + 1]; i++) {
+		for (k = 0; k < n && port[k] != g->peer_port[g->in_arc[i]]; k++)
+			;
+		if (k == n)
+			port[n++] = g->peer_port[g->in_arc[i]];
+	}
+	return n;
+}
+
 int to_ingress_init(struct to_ingress *e, const struct to_wcmp *wcmp)
 {
 	const struct to_graph *g = wcmp->graph;
@@ -45,7 +59,7 @@ void to_ingress_resolve(struct to_ingress *e, unsigned int row)
 	unsigned int i, k;
 
 	e->row = row;
-	e->n_in = g->in[root + 1] - g->in[root];
+	e->n_in = to_ingress_ports(g, root, e->port);
 	memset(e->share, 0, (size_t)g->n * e->n_in * sizeof(*e->share));
 	memset(e->bytes, 0, g->n * sizeof(*e->bytes));
 	for (i = 1; i < s->n_reached[row]; i++) {
@@ -60,7 +74,7 @@ void to_ingress_resolve(struct to_ingress *e, unsigned int row)
 			e->bytes[x] += flow[a];
 			for (k = 0; weight[a] && k < e->n_in; k++)
 				share[k] += weight[a] * (g->to[a] != root ? onward[k] :
-							 g->in_arc[g->in[root] + k] == a);
+							 g->peer_port[a] == e->port[k]);
 		}
 		for (k = 0; weights > 0 && k < e->n_in; k++)
 			share[k] /= weights;
@@ -101,13 +115,21 @@ void to_ingress_take(struct to_ingress *e, unsigned int k)
 	const struct to_wcmp *s = e->wcmp;
 	const struct to_graph *g = s->graph;
 	const uint32_t *order = s->order + (size_t)e->row * g->n;
-	uint32_t last = g->in_arc[g->in[s->root[e->row]] + k];
 	unsigned int i;
+	uint32_t a, in;
 
 	memset(e->weight, 0, g->n_arcs * sizeof(*e->weight));
 	for (i = 1; i < s->n_reached[e->row]; i++)
-		if (order[i] != g->from[last] && e->share[(size_t)order[i] * e->n_in + k] > 0)
+		if (e->share[(size_t)order[i] * e->n_in + k] > 0)
 			ingress_weigh(e, order[i], k);
+	for (in = g->in[order[0]]; in < g->in[order[0] + 1]; in++) {
+		uint32_t x = g->in_from[in];
+
+		if (g->peer_port[g->in_arc[in]] != e->port[k])
+			continue;
+		for (a = g->out[x]; a < g->out[x + 1]; a++)
+			e->weight[a] = 0;
+	}
 }
 
 void to_ingress_divide(const struct to_ingress *e, uint32_t x, unsigned int whole,

@@ -13,19 +13,28 @@
 /**
  * struct to_ingress - the flow to one destination, divided by the port it enters
  * @row: of the destination in @wcmp
- * @n_in: arcs that enter it: graph.in_arc[in[root]] and so on
+ * @n_in: ports that arcs enter it by
+ * @port: these, in the order of graph.in_arc
  * @share: n x n_in, row = server: of the bytes it forwards, the part that will
- *	enter through each of these arcs; zero where it forwards none
+ *	enter through each of these ports; zero where it forwards none
  * @bytes: per server, that it forwards
  * @weight: per arc, weight of the next hop for the part that to_ingress_take()
  *	took, 0 where nothing is sent
  */
 struct to_ingress {
 	const struct to_wcmp *wcmp;
-	unsigned int row, n_in;
+	unsigned int row, n_in, port[TO_PORTS_MAX];
 	double *share, *bytes;
 	uint8_t *weight;
 };
+
+/**
+ * to_ingress_ports() - the ports that arcs enter @x by, in the order of graph.in_arc
+ * @port: TO_PORTS_MAX numbers
+ *
+ * Return: how many.
+ */
+unsigned int to_ingress_ports(const struct to_graph *graph, uint32_t x, unsigned int *port);
 
 /** to_ingress_init() - room for any destination of @wcmp. Return: 0 or -ENOMEM. */
 int to_ingress_init(struct to_ingress *ingress, const struct to_wcmp *wcmp);
@@ -35,11 +44,12 @@ void to_ingress_free(struct to_ingress *ingress);
 void to_ingress_resolve(struct to_ingress *ingress, unsigned int row);
 
 /**
- * to_ingress_take() - weights for the part that enters through arc number @k
+ * to_ingress_take() - weights for the part that enters through port number @k
  *
  * A next hop weighs as much as for the whole, times the part of its own bytes
  * that enters there, so that all parts together load the links as the whole
- * does (Doob's transform of a random walk on its way to one of several ends).
+ * does (Doob's transform of a random walk on its way to one of several ends). Servers
+ * with an arc into the port get no weights: that is their path.
  */
 void to_ingress_take(struct to_ingress *ingress, unsigned int k);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/allreduce.h"
+#include "routing/queue_pairs.h"
 
 /* Send what sources that are not @apart have for the destination that is resolved. */
 static void link_loads_spread(const struct to_forwarding *f, const double *routed,
@@ -95,18 +96,43 @@ static void link_loads_arrive(const struct to_forwarding *f, uint32_t in, double
 	}
 }
 
-/* What @flow has out of all ports alike, and on from there. */
-static void link_loads_bound(const struct to_forwarding *f, const double *flow, double *onward,
-			     double *load)
+/* The ports that @n arcs of a list are on, as @end says: bit k is port k. */
+static uint64_t link_loads_ports(const uint32_t *end, const uint32_t *arcs, uint32_t first,
+				 uint32_t last)
+{
+	uint64_t ports = 0;
+	uint32_t i;
+
+	for (i = first; i < last; i++)
+		ports |= 1ull << end[arcs ? arcs[i] : i];
+	return ports;
+}
+
+/*
+ * What @flow has out of all ports alike, and on from there.
+ * @distance: see to_queue_pair_arc()
+ */
+static void link_loads_bound(const struct to_forwarding *f, const double *flow,
+			     const uint16_t *distance, double *onward, double *load)
 {
 	const struct to_graph *g = f->graph;
-	uint32_t x, a;
+	uint32_t x, i;
 
 	memset(onward, 0, g->n * sizeof(*onward));
 	for (x = 0; x < g->n; x++) {
-		double part = flow[x] / (g->out[x + 1] - g->out[x]);
+		uint64_t left = link_loads_ports(g->port, NULL, g->out[x], g->out[x + 1]);
+		double part = flow[x] / __builtin_popcountll(left);
 
-		for (a = g->out[x]; flow[x] > 0 && a < g->out[x + 1]; a++) {
+		for (i = g->out[x]; flow[x] > 0 && i < g->out[x + 1]; i++) {
+			struct to_port_ref from = { x, g->port[i] };
+			uint32_t a;
+
+			if (!(left >> from.port & 1))
+				continue;
+			left &= ~(1ull << from.port);
+			a = to_queue_pair_arc(g, from, f->dst, f->slot - 1, distance);
+			if (a == UINT32_MAX)
+				continue;
 			load[a] += part;
 			link_loads_arrive(f, a, part, onward, load);
 		}
@@ -136,28 +162,38 @@ static bool link_loads_share(const struct to_forwarding *f, uint32_t dst, unsign
 int to_link_loads_rdma(struct to_forwarding *f, double *routed, double *bound)
 {
 	const struct to_graph *g = f->graph;
+	bool shared = f->plan->cluster->n_packet_switches;
 	double *flow = calloc(2 * (size_t)g->n, sizeof(*flow));
-	uint32_t dst, i;
+	uint16_t *distance = calloc(g->n, sizeof(*distance));
+	uint32_t *order = calloc(g->n, sizeof(*order)), dst;
 
-	if (!flow)
+	if (!flow || !distance || !order) {
+		free(flow);
+		free(distance);
+		free(order);
 		return -ENOMEM;
+	}
 	memset(routed, 0, g->n_arcs * sizeof(*routed));
 	memset(bound, 0, g->n_arcs * sizeof(*bound));
 	for (dst = 0; dst < g->n; dst++) {
-		uint64_t ports = 0, left;	/* many arcs enter one on a packet switch */
+		/* many arcs enter one on a packet switch */
+		uint64_t ports = link_loads_ports(g->peer_port, g->in_arc, g->in[dst],
+						  g->in[dst + 1]), left;
 
-		for (i = g->in[dst]; i < g->in[dst + 1]; i++)
-			ports |= 1ull << g->peer_port[g->in_arc[i]];
 		for (left = ports; left; left &= left - 1) {
 			unsigned int port = __builtin_ctzll(left);
 
 			if (!link_loads_share(f, dst, port, __builtin_popcountll(ports), flow))
 				continue;
 			to_forwarding_resolve(f, dst, 1 + port);
-			link_loads_bound(f, flow, flow + g->n, bound);
+			if (shared)
+				to_graph_port_distances(g, dst, port, distance, order);
+			link_loads_bound(f, flow, distance, flow + g->n, bound);
 			to_forwarding_spread(f, flow, routed);
 		}
 	}
 	free(flow);
+	free(distance);
+	free(order);
 	return 0;
 }

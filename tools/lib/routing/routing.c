@@ -8,6 +8,7 @@
 #include "data/allreduce.h"
 #include "graph/spf.h"
 #include "routing/alternates.h"
+#include "routing/forwarding.h"
 #include "routing/ingress.h"
 #include "routing/routing.h"
 #include "routing/source_routes.h"
@@ -118,7 +119,6 @@ static int routing_cache_grow(struct group_cache *cache)
 /* Return: index of the group of @x with these next hops, or a negative errno. */
 static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 {
-	const uint32_t *port = &r->graph->port[r->graph->out[x]];
 	struct group_cache *cache = &r->caches[x];
 	struct to_nexthop nexthops[TO_WCMP_NEXT_HOPS];
 	union hops_key key = { *hops };
@@ -134,7 +134,8 @@ static int routing_group(struct routing *r, uint32_t x, const struct hops *hops)
 	for (i = 0; i < n; i++) {
 		struct hop hop = hops->hop[i];
 
-		nexthops[i] = (struct to_nexthop){ .port = port[hop.arc], .weight = hop.weight };
+		nexthops[i] = to_nexthop_on(r->plan, r->graph, r->graph->out[x] + hop.arc);
+		nexthops[i].weight = hop.weight;
 	}
 	group = to_plan_new_group(&r->plan->tables[x], nexthops, n);
 	slot->key = key;
@@ -224,20 +225,15 @@ static void routing_fill_address(struct routing *r, uint32_t dst, unsigned int s
 	}
 }
 
-/* Paths to the port that arc number @k enters: to its peer, without the server. */
-static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k)
+/* Paths to port number @k that arcs enter @dst by, which is @port. */
+static void routing_fill_port(struct routing *r, uint32_t dst, unsigned int k, unsigned int port)
 {
-	const struct to_graph *g = r->graph;
-	uint32_t arc = g->in_arc[g->in[dst] + k], peer = g->from[arc];
 	bool demand = r->wcmp.row[dst] != UINT32_MAX;
-	unsigned int slot = 1 + g->peer_port[arc];
 
 	if (demand)
 		to_ingress_take(&r->ingress, k);
-	to_spf_grow(&r->spf, g, peer, dst);
-	routing_fill_address(r, dst, slot, demand ? r->ingress.weight : NULL);
-	/* the peer has no other path into this port */
-	*routing_entry(r, peer, dst, slot) = routing_equal(1ull << (arc - g->out[peer]));
+	to_spf_grow_port(&r->spf, r->graph, dst, port);
+	routing_fill_address(r, dst, 1 + port, demand ? r->ingress.weight : NULL);
 }
 
 /* How the MP transfers to @dst divide over its ports when they are RDMA. */
@@ -254,8 +250,7 @@ static void routing_share_ports(struct routing *r, uint32_t dst)
 			continue;
 		to_ingress_divide(&r->ingress, x, TO_PORT_SHARES, parts);
 		for (k = 0; k < r->ingress.n_in; k++)
-			r->plan->port_shares[pair * ports +
-					     g->peer_port[g->in_arc[g->in[dst] + k]]] = parts[k];
+			r->plan->port_shares[pair * ports + r->ingress.port[k]] = parts[k];
 	}
 }
 
@@ -263,7 +258,7 @@ static void routing_fill_server(struct routing *r, uint32_t dst)
 {
 	const struct to_graph *g = r->graph;
 	uint32_t row = r->wcmp.row[dst];
-	unsigned int k;
+	unsigned int port[TO_PORTS_MAX], n = to_ingress_ports(g, dst, port), k;
 
 	to_spf_grow(&r->spf, g, dst, TO_SERVER_NONE);
 	routing_fill_address(r, dst, 0, row == UINT32_MAX ? NULL :
@@ -272,8 +267,8 @@ static void routing_fill_server(struct routing *r, uint32_t dst)
 		to_ingress_resolve(&r->ingress, row);
 		routing_share_ports(r, dst);
 	}
-	for (k = 0; k < g->in[dst + 1] - g->in[dst]; k++)
-		routing_fill_port(r, dst, k);
+	for (k = 0; k < n; k++)
+		routing_fill_port(r, dst, k, port[k]);
 }
 
 static int routing_fill_tables(struct routing *r)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "data/port_loads.h"
 #include "graph/paths.h"
 #include "routing/link_loads.h"
-#include "routing/port_loads.h"
 #include "routing/source_routes.h"
 
 #define PAIR_PATHS 16		/* shortest paths tried for a pair */
@@ -192,10 +192,7 @@ static int source_routes_install(struct pair *p, const struct moved *m)
 	for (i = 0; i < m->path.n; i++) {
 		uint32_t arc = m->path.arcs[i];
 		struct to_table *table = &p->plan->tables[g->from[arc]];
-		const struct to_port *port =
-			&p->plan->cluster->servers[g->from[arc]].ports[g->port[arc]];
-		struct to_nexthop hop = { .port = g->port[arc], .weight = 1,
-					  .peer = port->packet_switch ? g->to[arc] : 0 };
+		struct to_nexthop hop = to_nexthop_on(p->plan, g, arc);
 		struct to_source_route *pairs;
 		int group = to_plan_add_group(table, &hop, 1);
 

@@ -27,19 +27,66 @@
 #define WCMP_POWERS 6		/* each the square of the one before: up to the 128th power */
 #define WCMP_POWER_PASSES 3	/* passes that each power takes at least */
 
-static int wcmp_alloc(struct to_wcmp *s)
+/* Whether @w is an arc between ports of a packet switch, whose bytes are on other ways. */
+static bool wcmp_shares(const struct to_wcmp *s, uint32_t w)
 {
-	size_t n = s->graph->n, arcs = s->graph->n_arcs;
+	return s->n_ways > s->graph->n_arcs && w < s->graph->n_arcs && s->out[w] != w;
+}
+
+/* The way through @port of server @x, after all that have one. */
+static uint32_t wcmp_way(struct to_wcmp *s, uint32_t *way, uint32_t x, uint32_t port)
+{
+	uint32_t *at = &way[(size_t)x * TO_PORTS_MAX + port];
+
+	if (!*at)
+		*at = s->n_ways++;
+	return *at;
+}
+
+/* Number the ways through ports of packet switches. Return: 0 or -ENOMEM. */
+static int wcmp_find_ways(struct to_wcmp *s, const struct to_cluster *cluster)
+{
+	const struct to_graph *g = s->graph;
+	size_t ports = (size_t)g->n * TO_PORTS_MAX;
+	uint32_t *way, a;
+
+	s->n_ways = g->n_arcs;
+	if (!cluster->n_packet_switches)
+		return 0;
+	way = calloc(2 * ports, sizeof(*way));
+	s->out = to_arena_array(&s->arena, g->n_arcs, sizeof(*s->out));
+	s->in = to_arena_array(&s->arena, g->n_arcs, sizeof(*s->in));
+	for (a = 0; way && !s->arena.failed && a < g->n_arcs; a++) {
+		uint32_t x = g->from[a], y = g->to[a];
+
+		s->out[a] = s->in[a] = a;
+		if (!cluster->servers[x].ports[g->port[a]].packet_switch)
+			continue;
+		s->out[a] = wcmp_way(s, way, x, g->port[a]);
+		s->in[a] = wcmp_way(s, way + ports, y, g->peer_port[a]);
+	}
+	free(way);
+	return way ? 0 : -ENOMEM;
+}
+
+static int wcmp_alloc(struct to_wcmp *s, const struct to_cluster *cluster)
+{
+	size_t n = s->graph->n, arcs = s->graph->n_arcs, ways;
 	struct to_arena *arena = &s->arena;
 
-	s->base = to_arena_array(arena, arcs, sizeof(*s->base));
-	s->bytes = to_arena_array(arena, arcs, sizeof(*s->bytes));
-	s->seconds_per_byte = to_arena_array(arena, arcs, sizeof(*s->seconds_per_byte));
-	s->price = to_arena_array(arena, arcs, sizeof(*s->price));
-	s->slope = to_arena_array(arena, arcs, sizeof(*s->slope));
+	if (wcmp_find_ways(s, cluster))
+		return -ENOMEM;
+	ways = s->n_ways;
+	s->base = to_arena_array(arena, ways, sizeof(*s->base));
+	s->bytes = to_arena_array(arena, ways, sizeof(*s->bytes));
+	s->seconds_per_byte = to_arena_array(arena, ways, sizeof(*s->seconds_per_byte));
+	s->price = to_arena_array(arena, ways, sizeof(*s->price));
+	s->slope = to_arena_array(arena, ways, sizeof(*s->slope));
 	s->next = to_arena_array(arena, arcs, sizeof(*s->next));
-	s->delta = to_arena_array(arena, arcs, sizeof(*s->delta));
+	s->delta = to_arena_array(arena, ways, sizeof(*s->delta));
 	s->changed = to_arena_array(arena, arcs, sizeof(*s->changed));
+	s->ways = to_arena_array(arena, ways, sizeof(*s->ways));
+	s->listed = to_arena_array(arena, ways, sizeof(*s->listed));
 	s->label = to_arena_array(arena, n, sizeof(*s->label));
 	s->curve = to_arena_array(arena, n, sizeof(*s->curve));
 	s->far = to_arena_array(arena, n, sizeof(*s->far));
@@ -54,6 +101,35 @@ static int wcmp_alloc(struct to_wcmp *s)
 	return arena->failed ? -ENOMEM : 0;
 }
 
+/* @base bytes on every arc, and how fast the ways are. */
+static void wcmp_load_base(struct to_wcmp *s, const struct to_cluster *cluster,
+			   const double *base)
+{
+	const struct to_graph *g = s->graph;
+	uint32_t a, w;
+
+	for (a = 0; a < g->n_arcs; a++) {
+		uint32_t x = g->from[a], y = g->to[a];
+
+		s->seconds_per_byte[a] = to_graph_seconds_per_byte(g, cluster, a);
+		if (!wcmp_shares(s, a)) {
+			s->base[a] = base[a];
+			continue;
+		}
+		s->base[s->out[a]] += base[a];
+		s->base[s->in[a]] += base[a];
+		s->seconds_per_byte[s->out[a]] =
+			8.0 / cluster->servers[x].ports[g->port[a]].bandwidth;
+		s->seconds_per_byte[s->in[a]] =
+			8.0 / cluster->servers[y].ports[g->peer_port[a]].bandwidth;
+	}
+	s->least_spb = INFINITY;
+	for (w = 0; w < s->n_ways; w++) {
+		s->bytes[w] = s->base[w];
+		s->least_spb = fmin(s->least_spb, s->seconds_per_byte[w]);
+	}
+}
+
 int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		 const struct to_cluster *cluster, const uint64_t *demand,
 		 const double *base, double stretch)
@@ -61,13 +137,12 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	size_t n = graph->n, arcs = graph->n_arcs, x, root;
 	uint16_t *distance = calloc(n, sizeof(*distance));
 	unsigned int r;
-	uint32_t a;
 
 	memset(s, 0, sizeof(*s));
 	s->graph = graph;
 	s->demand = demand;
 	s->stretch = stretch;
-	if (!distance || wcmp_alloc(s))
+	if (!distance || wcmp_alloc(s, cluster))
 		goto fail;
 	for (root = 0; root < n; root++) {
 		for (x = 0; x < n && !demand[x * n + root]; x++)
@@ -82,12 +157,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	s->distance = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->distance));
 	if (s->arena.failed)
 		goto fail;
-	s->least_spb = INFINITY;
-	for (a = 0; a < arcs; a++) {
-		s->base[a] = s->bytes[a] = base[a];
-		s->seconds_per_byte[a] = to_graph_seconds_per_byte(graph, cluster, a);
-		s->least_spb = fmin(s->least_spb, s->seconds_per_byte[a]);
-	}
+	wcmp_load_base(s, cluster, base);
 	for (r = 0; r < s->n_roots; r++) {
 		s->damping[r] = 1;
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
@@ -111,17 +181,17 @@ void to_wcmp_free(struct to_wcmp *s)
 double to_wcmp_busiest(const struct to_wcmp *s)
 {
 	double most = 0;
-	uint32_t a;
+	uint32_t w;
 
-	for (a = 0; a < s->graph->n_arcs; a++)
-		most = fmax(most, s->bytes[a] * s->seconds_per_byte[a]);
+	for (w = 0; w < s->n_ways; w++)
+		most = fmax(most, s->bytes[w] * s->seconds_per_byte[w]);
 	return most;
 }
 
-/* Load of @a with @bytes on it. */
-static double wcmp_load(const struct to_wcmp *s, uint32_t a, double bytes)
+/* Load of @w with @bytes on it. */
+static double wcmp_load(const struct to_wcmp *s, uint32_t w, double bytes)
 {
-	double load = (bytes * s->seconds_per_byte[a] - s->idle) / s->full;
+	double load = (bytes * s->seconds_per_byte[w] - s->idle) / s->full;
 
 	return load > WCMP_LOAD_MIN ? load : WCMP_LOAD_MIN;
 }
@@ -139,25 +209,39 @@ static double wcmp_power(const struct to_wcmp *s, double load)
  * Price of one byte more: seconds times a power of the load, and a little for
  * the hop. Slope of that over bytes.
  */
-static void wcmp_price(struct to_wcmp *s, uint32_t a)
+static void wcmp_price(struct to_wcmp *s, uint32_t w)
 {
-	double load = wcmp_load(s, a, s->bytes[a]);
-	double spb = s->seconds_per_byte[a], relative = spb / s->least_spb;
+	double load = wcmp_load(s, w, s->bytes[w]);
+	double spb = s->seconds_per_byte[w], relative = spb / s->least_spb;
 	double power = wcmp_power(s, load) * relative;
 
-	s->price[a] = power + WCMP_HOP_PRICE * relative;
-	s->slope[a] = (1u << s->squarings) * power / load * spb / s->full;
+	s->price[w] = power + WCMP_HOP_PRICE * relative;
+	s->slope[w] = (1u << s->squarings) * power / load * spb / s->full;
+}
+
+/* An arc that shares ways costs what both do. */
+static void wcmp_price_shared(struct to_wcmp *s)
+{
+	uint32_t a;
+
+	for (a = 0; s->n_ways > s->graph->n_arcs && a < s->graph->n_arcs; a++) {
+		if (!wcmp_shares(s, a))
+			continue;
+		s->price[a] = s->price[s->out[a]] + s->price[s->in[a]];
+		s->slope[a] = s->slope[s->out[a]] + s->slope[s->in[a]];
+	}
 }
 
 static void wcmp_price_all(struct to_wcmp *s)
 {
 	double busiest = to_wcmp_busiest(s) - s->idle;
-	uint32_t a;
+	uint32_t w;
 
 	if (busiest > 0)
 		s->full = busiest;
-	for (a = 0; a < s->graph->n_arcs; a++)
-		wcmp_price(s, a);
+	for (w = 0; w < s->n_ways; w++)
+		wcmp_price(s, w);
+	wcmp_price_shared(s);
 }
 
 /*
@@ -308,20 +392,41 @@ static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double b
 	s->inflow[g->to[best]] += bytes - kept;
 }
 
-/* What the first @n changes cost when @step of them is made, as a derivative. */
+/* What the changes of the first @n of s->ways cost when @step of them is made, as a derivative. */
 static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double step)
 {
 	double sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		uint32_t a = s->changed[i];
-		double load = wcmp_load(s, a, s->bytes[a] + step * s->delta[i]);
+		uint32_t w = s->ways[i];
+		double load = wcmp_load(s, w, s->bytes[w] + step * s->delta[w]);
 
-		sum += s->delta[i] * (wcmp_power(s, load) + WCMP_HOP_PRICE) *
-		       s->seconds_per_byte[a];
+		sum += s->delta[w] * (wcmp_power(s, load) + WCMP_HOP_PRICE) *
+		       s->seconds_per_byte[w];
 	}
 	return sum;
+}
+
+/* Way @w is to carry @delta bytes more. Return: how many ways are in s->ways. */
+static unsigned int wcmp_change(struct to_wcmp *s, unsigned int n, uint32_t w, double delta)
+{
+	if (s->listed[w]) {
+		s->delta[w] += delta;
+		return n;
+	}
+	s->listed[w] = true;
+	s->delta[w] = delta;
+	s->ways[n] = w;
+	return n + 1;
+}
+
+/* The same of what arc @a crosses. */
+static unsigned int wcmp_change_arc(struct to_wcmp *s, unsigned int n, uint32_t a, double delta)
+{
+	if (!wcmp_shares(s, a))
+		return wcmp_change(s, n, a, delta);
+	return wcmp_change(s, wcmp_change(s, n, s->out[a], delta), s->in[a], delta);
 }
 
 /*
@@ -331,19 +436,19 @@ static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double st
 static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 {
 	double step = 1, low = 0, high = 1;
-	unsigned int n = 0, i;
+	unsigned int n = 0, n_ways = 0, i;
 	uint32_t a;
 
 	for (a = 0; a < s->graph->n_arcs; a++) {
 		if (s->next[a] == flow[a])
 			continue;
-		s->changed[n] = a;
-		s->delta[n++] = s->next[a] - flow[a];
+		s->changed[n++] = a;
+		n_ways = wcmp_change_arc(s, n_ways, a, s->next[a] - flow[a]);
 	}
-	if (!whole && wcmp_derivative(s, n, 1) > 0) {
+	if (!whole && wcmp_derivative(s, n_ways, 1) > 0) {
 		for (i = 0; i < WCMP_BISECTIONS; i++) {
 			step = (low + high) / 2;
-			if (wcmp_derivative(s, n, step) > 0)
+			if (wcmp_derivative(s, n_ways, step) > 0)
 				high = step;
 			else
 				low = step;
@@ -355,10 +460,19 @@ static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 
 		a = s->changed[i];
 		was = flow[a];
-		flow[a] = step < 1 ? was + step * s->delta[i] : s->next[a];
-		s->bytes[a] += (double)flow[a] - was;
-		wcmp_price(s, a);
+		flow[a] = step < 1 ? was + step * (s->next[a] - was) : s->next[a];
+		if (wcmp_shares(s, a)) {
+			s->bytes[s->out[a]] += (double)flow[a] - was;
+			s->bytes[s->in[a]] += (double)flow[a] - was;
+		} else {
+			s->bytes[a] += (double)flow[a] - was;
+		}
 	}
+	for (i = 0; i < n_ways; i++) {
+		s->listed[s->ways[i]] = false;
+		wcmp_price(s, s->ways[i]);
+	}
+	wcmp_price_shared(s);
 	return step;
 }
 
@@ -397,14 +511,17 @@ static void wcmp_start(struct to_wcmp *s)
 	const struct to_graph *g = s->graph;
 	double bytes = 0, room = 0;
 	unsigned int r, i;
-	uint32_t a;
+	uint32_t w;
 
 	s->idle = INFINITY;
-	for (a = 0; a < g->n_arcs; a++)
-		s->idle = fmin(s->idle, s->bytes[a] * s->seconds_per_byte[a]);
-	for (a = 0; a < g->n_arcs; a++) {
-		room += 1 / s->seconds_per_byte[a];
-		bytes += s->bytes[a] - s->idle / s->seconds_per_byte[a];
+	for (w = 0; w < s->n_ways; w++)
+		if (!wcmp_shares(s, w))
+			s->idle = fmin(s->idle, s->bytes[w] * s->seconds_per_byte[w]);
+	for (w = 0; w < s->n_ways; w++) {
+		if (wcmp_shares(s, w))
+			continue;
+		room += 1 / s->seconds_per_byte[w];
+		bytes += s->bytes[w] - s->idle / s->seconds_per_byte[w];
 	}
 	for (r = 0; r < s->n_roots; r++)
 		for (i = 1; i < s->n_reached[r]; i++)
@@ -435,19 +552,22 @@ double to_wcmp_bound(struct to_wcmp *s)
 	const struct to_graph *g = s->graph;
 	double value = 0, room = 0;
 	unsigned int r, i;
-	uint32_t a, x;
+	uint32_t a, w, x;
 
 	if (!(s->full > 0))
 		return to_wcmp_busiest(s);
 	wcmp_price_all(s);
-	for (a = 0; a < g->n_arcs; a++) {
-		double spb = s->seconds_per_byte[a];
+	for (w = 0; w < s->n_ways; w++) {
+		double spb = s->seconds_per_byte[w];
 
+		if (wcmp_shares(s, w))
+			continue;
 		/* without the hop; taken back from the price, rounding could leave it negative */
-		s->price[a] = wcmp_power(s, wcmp_load(s, a, s->bytes[a])) * spb / s->least_spb;
-		room += s->price[a] / spb;
-		value += s->price[a] * s->base[a];
+		s->price[w] = wcmp_power(s, wcmp_load(s, w, s->bytes[w])) * spb / s->least_spb;
+		room += s->price[w] / spb;
+		value += s->price[w] * s->base[w];
 	}
+	wcmp_price_shared(s);
 	for (r = 0; r < s->n_roots; r++) {
 		const uint32_t *order = s->order + (size_t)r * g->n;
 		bool again = true;
@@ -585,13 +705,15 @@ static void wcmp_weigh_all(struct to_wcmp *s, unsigned int r)
 static double wcmp_cost(const struct to_wcmp *s)
 {
 	double cost = 0;
-	uint32_t a;
+	uint32_t w;
 
-	for (a = 0; a < s->graph->n_arcs; a++) {
-		double load = wcmp_load(s, a, s->bytes[a]);
+	for (w = 0; w < s->n_ways; w++) {
+		double load = wcmp_load(s, w, s->bytes[w]);
 
+		if (wcmp_shares(s, w))
+			continue;
 		cost += load * wcmp_power(s, load) * s->full / ((1u << s->squarings) + 1) +
-			WCMP_HOP_PRICE * s->bytes[a] * s->seconds_per_byte[a];
+			WCMP_HOP_PRICE * s->bytes[w] * s->seconds_per_byte[w];
 	}
 	return cost;
 }

@@ -4,6 +4,7 @@
 
 /* Weighted-cost multipath: next hops and weights that minimise the maximum link utilisation. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -16,9 +17,12 @@
 /**
  * struct to_wcmp - a demand on its paths over the links
  * @demand: bytes, n x n, row = source
- * @base: per arc, bytes that are on it whatever is done
- * @bytes: per arc, with those of all destinations
- * @seconds_per_byte: per arc
+ * @n_ways: arcs, then the ways out of and into ports of packet switches, which all arcs
+ *	there share
+ * @out, @in: per arc between such ports, its two ways; @out is the arc itself on a cable
+ * @base: per way, bytes that are on it whatever is done
+ * @bytes: per way, with those of all destinations; none per arc that shares ways
+ * @seconds_per_byte: per way; of an arc that shares ways, of the slower
  * @n_roots: destinations that something is sent to
  * @root: these
  * @row: per server, its row in the arrays below, UINT32_MAX when nothing is
@@ -36,6 +40,7 @@
 struct to_wcmp {
 	const struct to_graph *graph;
 	const uint64_t *demand;
+	uint32_t n_ways, *out, *in;
 	double *base, *bytes, *seconds_per_byte;
 	unsigned int n_roots;
 	uint32_t *root, *row, *n_reached, *order;
@@ -50,7 +55,8 @@ struct to_wcmp {
 	double *price, *slope;
 	/* scratch */
 	double *next, *delta, *label, *curve, *far, *inflow;
-	uint32_t *place, *changed, *best;
+	uint32_t *place, *changed, *ways, *best;
+	bool *listed;
 	uint16_t *hops, *room;
 	struct to_arena arena;		/* has all arrays */
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "routing/port_loads.h"
+#include "data/port_loads.h"
 
 #define FLOW_SPLIT_BUCKETS 256
 

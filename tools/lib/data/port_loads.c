@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "routing/port_loads.h"
+#include "data/port_loads.h"
 
 #include <errno.h>
 #include <math.h>
