@@ -77,6 +77,9 @@ static const char *verify_case(const struct to_plan *plan, const struct to_unpro
 	if (u->link != UINT32_MAX)
 		snprintf(text + strlen(text), VERIFY_CASE_TEXT - strlen(text), " while %s is dark",
 			 verify_link(c, &c->links[u->link], link));
+	if (u->packet_switch)
+		snprintf(text + strlen(text), VERIFY_CASE_TEXT - strlen(text), " while %s is down",
+			 c->packet_switches[u->packet_switch - 1].name);
 	return text;
 }
 
@@ -215,6 +218,10 @@ static void verify_print_json(const struct to_plan *plan, const struct to_verify
 	json_object_set_new(failures, "unprotected",
 			    verify_unprotected_json(plan, r->unprotected, r->n_unprotected));
 	json_object_set_new(failures, "servers", verify_cases_json(&r->servers));
+	if (plan->cluster->n_packet_switches) {
+		json_object_set_new(failures, "packet_switches", verify_cases_json(&r->switches));
+		json_object_set_new(failures, "ports", verify_cases_json(&r->ports));
+	}
 	json_object_update_new(object, json_pack(
 		"{s:b s:s s:I s:O s:I s:I s:o}",
 		"valid", !r->violations, "verdict", to_verify_verdict(r),
@@ -273,12 +280,19 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 		       r->unreachable);
 	verify_print_cases("link", &r->links);
 	verify_print_cases("server", &r->servers);
+	if (plan->cluster->n_packet_switches) {
+		verify_print_cases("packet switch", &r->switches);
+		verify_print_cases("port on a packet switch", &r->ports);
+		printf("    which its own server alone sees: what others send there is lost until they have another plan\n");
+	}
 	if (!r->violations)
 		verify_print_cycles(plan, cycles);
-	if (!r->links.uncovered)
+	if (!r->links.uncovered && !r->switches.uncovered)
 		return;
-	printf("  NOT PROTECTED against every single link:\n");
-	verify_print_unprotected(plan, r->unprotected, r->n_unprotected, r->links.uncovered);
+	printf("  NOT PROTECTED against every single link%s:\n",
+	       plan->cluster->n_packet_switches ? " and packet switch" : "");
+	verify_print_unprotected(plan, r->unprotected, r->n_unprotected,
+				 r->links.uncovered + r->switches.uncovered);
 }
 
 /* A queue pair uses its own port, so no table helps the RDMA NIC of a dark one. */
@@ -397,9 +411,15 @@ static int verify_run(struct to_call *call, const void *data)
 	struct to_plan *plan;
 	int ret;
 
-	plan = to_plan_load(call->operands[0], &call->err);
+	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
+	if (args->down.n && plan->cluster->n_packet_switches) {
+		to_plan_free(plan);
+		return to_error_set(&call->err, -EOPNOTSUPP,
+				    "%s: --down is for plans without packet switches",
+				    call->operands[0]);
+	}
 	ret = args->down.n ? verify_find_down(call, plan, &args->down, &v) : 0;
 	if (!ret) {
 		ret = verify_check(call, plan, args->down.n ? &v : NULL);

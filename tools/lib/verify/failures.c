@@ -27,6 +27,7 @@ int to_failures_init(struct to_failures *o, struct to_forwarding *f)
 	o->queue = to_arena_array(arena, n, sizeof(*o->queue));
 	o->twin = to_arena_array(arena, g->n_arcs, sizeof(*o->twin));
 	o->dead = to_arena_array(arena, g->n_arcs, sizeof(*o->dead));
+	o->segment = to_arena_array(arena, g->n_arcs, sizeof(*o->segment));
 	if (arena->failed || to_walk_init(&o->walk, f)) {
 		to_failures_free(o);
 		return -ENOMEM;
@@ -35,6 +36,7 @@ int to_failures_init(struct to_failures *o, struct to_forwarding *f)
 	for (a = 0; a < g->n_arcs; a++) {
 		x = g->from[a];
 		y = g->to[a];
+		o->segment[a] = f->plan->cluster->servers[x].ports[g->port[a]].packet_switch;
 		for (i = g->out[y]; i < g->out[y + 1]; i++)
 			if (g->to[i] == x && g->link[i] == g->link[a] && i != a)
 				o->twin[a] = i;
@@ -146,14 +148,32 @@ enum to_walk_end to_failures_qualify(struct to_failures *o, unsigned int first, 
 	return end;
 }
 
+static bool failures_dead(const struct to_failures *o, uint32_t arc)
+{
+	const struct to_graph *g = o->f->graph;
+	uint32_t x = g->from[arc];
+
+	return (o->walk.down[x] | o->walk.hole[x]) >> (arc - g->out[x]) & 1;
+}
+
+/* Its sender goes on to send. */
+static void failures_kill_unseen(struct to_failures *o, uint32_t arc)
+{
+	const struct to_graph *g = o->f->graph;
+
+	if (failures_dead(o, arc))
+		return;
+	o->walk.hole[g->from[arc]] |= 1ull << (arc - g->out[g->from[arc]]);
+	o->dead[o->n_dead++] = arc;
+}
+
 void to_failures_kill(struct to_failures *o, uint32_t arc)
 {
 	const struct to_graph *g = o->f->graph;
-	uint64_t *down = &o->walk.down[g->from[arc]], bit = 1ull << (arc - g->out[g->from[arc]]);
 
-	if (*down & bit)
+	if (failures_dead(o, arc))
 		return;
-	*down |= bit;
+	o->walk.down[g->from[arc]] |= 1ull << (arc - g->out[g->from[arc]]);
 	o->dead[o->n_dead++] = arc;
 }
 
@@ -164,13 +184,36 @@ void to_failures_kill_link(struct to_failures *o, uint32_t arc)
 		to_failures_kill(o, o->twin[arc]);
 }
 
+void to_failures_kill_segment(struct to_failures *o, unsigned int segment)
+{
+	for (uint32_t a = 0; a < o->f->graph->n_arcs; a++)
+		if (o->segment[a] == segment)
+			to_failures_kill(o, a);
+}
+
+void to_failures_kill_port(struct to_failures *o, uint32_t x, unsigned int port)
+{
+	const struct to_graph *g = o->f->graph;
+	uint32_t i;
+
+	for (i = g->out[x]; i < g->out[x + 1]; i++)
+		if (g->port[i] == port)
+			to_failures_kill(o, i);
+	for (i = g->in[x]; i < g->in[x + 1]; i++)
+		if (g->peer_port[g->in_arc[i]] == port)
+			failures_kill_unseen(o, g->in_arc[i]);
+}
+
 void to_failures_kill_server(struct to_failures *o, uint32_t x)
 {
 	const struct to_graph *g = o->f->graph;
 	uint32_t i;
 
 	for (i = g->in[x]; i < g->in[x + 1]; i++)
-		to_failures_kill(o, g->in_arc[i]);
+		if (o->segment[g->in_arc[i]])
+			failures_kill_unseen(o, g->in_arc[i]);
+		else
+			to_failures_kill(o, g->in_arc[i]);
 	for (i = g->out[x]; i < g->out[x + 1]; i++)
 		to_failures_kill(o, i);
 	o->without = x;
@@ -178,8 +221,11 @@ void to_failures_kill_server(struct to_failures *o, uint32_t x)
 
 void to_failures_repair(struct to_failures *o)
 {
-	while (o->n_dead)
-		o->walk.down[o->f->graph->from[o->dead[--o->n_dead]]] = 0;
+	while (o->n_dead) {
+		uint32_t x = o->f->graph->from[o->dead[--o->n_dead]];
+
+		o->walk.down[x] = o->walk.hole[x] = 0;
+	}
 	o->without = TO_SERVER_NONE;
 }
 
@@ -216,13 +262,6 @@ void to_failures_evaluate(struct to_failures *o)
 		o->looping[i] &= o->sources[i];
 		o->lost[i] &= o->sources[i] & ~o->looping[i];
 	}
-}
-
-static bool failures_dead(const struct to_failures *o, uint32_t arc)
-{
-	const struct to_graph *g = o->f->graph;
-
-	return o->walk.down[g->from[arc]] >> (arc - g->out[g->from[arc]]) & 1;
 }
 
 /*
@@ -264,16 +303,20 @@ bool to_failures_whole(struct to_failures *o)
 	       failures_search(o, root, true, TO_SERVER_NONE, 0) == n;
 }
 
-/* The arc into the port whose address it is. */
+/* An arc into the port whose address it is, one that is not dead if there is one. */
 static uint32_t failures_entry(const struct to_failures *o)
 {
 	const struct to_graph *g = o->f->graph;
-	uint32_t dst = o->f->dst, i;
+	uint32_t dst = o->f->dst, arc = UINT32_MAX, i;
 
-	for (i = g->in[dst]; i < g->in[dst + 1]; i++)
-		if (g->peer_port[g->in_arc[i]] == o->f->slot - 1)
-			return g->in_arc[i];
-	return UINT32_MAX;
+	for (i = g->in[dst]; i < g->in[dst + 1]; i++) {
+		if (g->peer_port[g->in_arc[i]] != o->f->slot - 1)
+			continue;
+		arc = g->in_arc[i];
+		if (!failures_dead(o, arc))
+			break;
+	}
+	return arc;
 }
 
 bool to_failures_port_dark(const struct to_failures *o)
@@ -293,7 +336,7 @@ const uint64_t *to_failures_joined(struct to_failures *o)
 
 	if (f->slot)
 		failures_search(o, f->graph->from[failures_entry(o)], true, dst,
-				f->arc[(size_t)dst * (f->plan->slots - 1) + f->slot - 1]);
+				to_forwarding_return(f));
 	else
 		failures_search(o, dst, true, TO_SERVER_NONE, 0);
 	return o->joined;

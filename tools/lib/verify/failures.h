@@ -17,7 +17,8 @@
  *	to_failures_evaluate() as are
  * @lost, @looping: the sources among them whose packets can be lost, or loop
  * @twin: per arc, the other direction of its link, UINT32_MAX for none
- * @dead: arcs that are down, @n_dead of them
+ * @segment: per arc, the packet switch that it crosses, as to_port.packet_switch
+ * @dead: arcs that are down or lead nowhere, @n_dead of them
  * @without: server that is down, TO_SERVER_NONE for none
  */
 struct to_failures {
@@ -26,6 +27,7 @@ struct to_failures {
 	size_t words;
 	uint64_t *sources, *used, *affected, *lost, *looping;
 	uint32_t *met, n_met, *twin, *dead, n_dead, without;
+	unsigned int *segment;
 	bool one;			/* all packets are of @source */
 	uint32_t source;
 	uint64_t *above, *reached;	/* [server * words]: sources of packets that meet it */
@@ -81,7 +83,13 @@ void to_failures_kill(struct to_failures *o, uint32_t arc);
 /** to_failures_kill_link() - both directions of the link that @arc is on */
 void to_failures_kill_link(struct to_failures *o, uint32_t arc);
 
-/** to_failures_kill_server() - all links of @x, which is no source */
+/** to_failures_kill_segment() - all links of a packet switch */
+void to_failures_kill_segment(struct to_failures *o, unsigned int segment);
+
+/** to_failures_kill_port() - @port of @x, on a packet switch; others do not see that */
+void to_failures_kill_port(struct to_failures *o, uint32_t x, unsigned int port);
+
+/** to_failures_kill_server() - all links of @x, which is no source; seen on cables */
 void to_failures_kill_server(struct to_failures *o, uint32_t x);
 
 /** to_failures_repair() - nothing is down */

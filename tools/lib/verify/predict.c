@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/port_loads.h"
 #include "routing/link_loads.h"
-#include "routing/port_loads.h"
 #include "topology/family.h"
 #include "verify/predict.h"
 
@@ -171,13 +171,16 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 	double *out = calloc(4 * n, sizeof(*out)), *in = out + n, *bandwidth = in + n;
 	uint64_t *sorted = calloc(n, sizeof(*sorted));
 	double all_reduced = 0, all_hops = 0, all_ports = 0, all_bandwidth = 0, left;
-	unsigned int g, i;
+	unsigned int *reach = calloc(n, sizeof(*reach)), g, i;
 
-	if (!out || !sorted) {
+	if (!out || !sorted || !reach || to_cluster_reach(cluster, reach)) {
 		free(out);
 		free(sorted);
+		free(reach);
 		return -ENOMEM;
 	}
+	for (x = 0; x < n; x++)
+		o->reach = reach[x] > o->reach ? reach[x] : o->reach;
 	for (x = 0; x < n; x++) {
 		for (y = 0; y < n; y++) {
 			out[x] += demand->mp[x * n + y];
@@ -193,7 +196,7 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 			bandwidth[x] += server->ports[i].bandwidth;
 		memcpy(sorted, &demand->mp[x * n], n * sizeof(*sorted));
 		qsort(sorted, n, sizeof(*sorted), predict_descending);
-		all_hops += predict_byte_hops(sorted, n, server->n_ports, o->degree, duplex);
+		all_hops += predict_byte_hops(sorted, n, reach[x], o->reach, duplex);
 		all_ports += server->n_ports;
 		all_bandwidth += bandwidth[x];
 		predict_raise(&o->max_mp_link_load_bound,
@@ -209,7 +212,7 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 	o->bandwidth_tax_bound = all_hops + all_reduced;	/* bytes on links yet */
 
 	for (left = n - 1; left > 0 && o->degree;) {
-		double servers = to_predict_moore(o->degree, o->degree, duplex, ++o->diameter_bound);
+		double servers = to_predict_moore(o->reach, o->reach, duplex, ++o->diameter_bound);
 
 		/* one duplex port reaches one server and no further */
 		if (servers < 1 || servers > left)
@@ -219,6 +222,7 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 	}
 	free(out);
 	free(sorted);
+	free(reach);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct verify {
 	const struct to_graph *graph;
 	const struct to_verify_out *out;
 	struct to_forwarding f;
-	uint32_t *ingress;	/* arc into port q of server v, [v * ports + q] */
+	bool *linked;		/* port q of server v has a link into it, [v * ports + q] */
 	struct to_verify_failures failures;
 	uint32_t *seen, seen_mark;
 	uint32_t *mark;		/* scratch, per arc */
@@ -69,7 +69,7 @@ static void verify_shares(struct verify *v, uint32_t x, unsigned int i)
 
 static void verify_groups(struct verify *v)
 {
-	unsigned int ports = v->plan->slots - 1, i, k;
+	unsigned int i, k;
 	uint32_t x;
 
 	for (x = 0; x < v->graph->n; x++) {
@@ -86,7 +86,7 @@ static void verify_groups(struct verify *v)
 				if (hop->port >= v->plan->cluster->servers[x].n_ports)
 					to_verify_say(v->out, "group %u of %s uses port %u, which does not exist",
 						      i, verify_name(v, x), hop->port);
-				else if (v->f.arc[(size_t)x * ports + hop->port] == UINT32_MAX)
+				else if (to_forwarding_arc(&v->f, x, hop) == UINT32_MAX)
 					to_verify_say(v->out, "group %u of %s uses %s, which has no link to send on",
 						      i, verify_name(v, x),
 						      v->plan->cluster->servers[x].ports[hop->port].name);
@@ -157,11 +157,7 @@ static void verify_arrival(struct verify *v)
 		if (f->next[x])
 			continue;	/* forwards to one that is named */
 		if (f->slot && !physical) {
-			size_t ports = v->plan->slots - 1;
-			uint32_t in = v->ingress[f->dst * ports + f->slot - 1];
-
-			to_graph_distances(v->graph, v->graph->from[in], f->dst, v->distance,
-					   v->queue);
+			to_graph_port_distances(v->graph, f->dst, f->slot - 1, v->distance, v->queue);
 			physical = true;
 		}
 		if (f->slot && v->distance[x] == TO_DISTANCE_NONE)
@@ -197,20 +193,20 @@ static void verify_last_hops(struct verify *v)
 static void verify_stretch(struct verify *v, const struct to_forwarding *f, uint32_t only)
 {
 	const struct to_graph *g = v->graph;
-	uint32_t root = f->dst, longest = TO_SERVER_NONE, i;
-	unsigned int more = f->slot ? 1 : 0, most = 0;
+	uint32_t longest = TO_SERVER_NONE, i;
+	unsigned int most = 0;
 	char address[128];
 
 	if (!v->plan->max_stretch)
 		return;
-	/* into a port, the path is one to its peer, without the server */
 	if (f->slot)
-		root = g->from[v->ingress[(size_t)f->dst * (v->plan->slots - 1) + f->slot - 1]];
-	to_graph_distances(g, root, more ? f->dst : TO_SERVER_NONE, v->distance, v->queue);
+		to_graph_port_distances(g, f->dst, f->slot - 1, v->distance, v->queue);
+	else
+		to_graph_distances(g, f->dst, TO_SERVER_NONE, v->distance, v->queue);
 	for (i = 1; i < f->n_reached; i++) {
 		uint32_t x = f->order[i];
 		unsigned int hops = v->distance[x] == TO_DISTANCE_NONE ? 0 :
-				    to_plan_most_hops(v->distance[x] + more, v->plan->max_stretch);
+				    to_plan_most_hops(v->distance[x], v->plan->max_stretch);
 
 		if ((only == TO_SERVER_NONE || x == only) && hops && f->level[x] > hops &&
 		    (longest == TO_SERVER_NONE || f->level[x] > f->level[longest])) {
@@ -228,7 +224,9 @@ static void verify_resolved(struct verify *v, bool turned)
 {
 	verify_arrival(v);
 	verify_stretch(v, &v->f, TO_SERVER_NONE);
-	to_verify_queue_pairs(&v->f, v->out, v->mark);
+	if (v->f.slot && v->plan->cluster->n_packet_switches)
+		to_graph_port_distances(v->graph, v->f.dst, v->f.slot - 1, v->distance, v->queue);
+	to_verify_queue_pairs(&v->f, v->out, v->distance, v->mark);
 	if (v->f.slot)
 		verify_last_hops(v);
 	if (!turned)
@@ -270,7 +268,7 @@ static void verify_addresses(struct verify *v)
 		for (slot = 0; slot < slots; slot++) {
 			verify_own(v, dst, slot);
 			if (slot &&
-			    v->ingress[(size_t)dst * (slots - 1) + slot - 1] == UINT32_MAX) {
+			    !v->linked[(size_t)dst * (slots - 1) + slot - 1]) {
 				verify_dark(v, dst, slot);
 				continue;
 			}
@@ -299,7 +297,7 @@ static void verify_qualified(struct verify *v)
 			if (f->qualified[last].server == q->dst)
 				to_verify_say(v->out, "%s has a route to its own address for packets from %s",
 					      verify_name(v, q->dst), verify_name(v, q->src));
-		if (q->slot && v->ingress[(size_t)q->dst * ports + q->slot - 1] == UINT32_MAX) {
+		if (q->slot && !v->linked[(size_t)q->dst * ports + q->slot - 1]) {
 			to_verify_say(v->out, "%s has a route to port %u of %s, which has no link",
 				      verify_name(v, q->server), q->slot - 1, verify_name(v, q->dst));
 			continue;
@@ -403,18 +401,17 @@ static int verify_tables(struct verify *v)
 	uint32_t a;
 	int ret = -ENOMEM;
 
-	v->ingress = malloc(n * ports * sizeof(*v->ingress) + 1);
+	v->linked = calloc(n * ports + 1, sizeof(*v->linked));
 	v->seen = calloc(2 * n, sizeof(*v->seen));
 	v->distance = calloc(n, sizeof(*v->distance));
 	v->mark = calloc(v->graph->n_arcs + 1, sizeof(*v->mark));
-	if (!v->ingress || !v->seen || !v->distance || !v->mark ||
+	if (!v->linked || !v->seen || !v->distance || !v->mark ||
 	    to_forwarding_init(&v->f, v->plan, v->graph) ||
 	    to_verify_failures_init(&v->failures, &v->f, v->out))
 		goto out;
 	v->queue = v->seen + n;
-	memset(v->ingress, 0xff, n * ports * sizeof(*v->ingress));
 	for (a = 0; a < v->graph->n_arcs; a++)
-		v->ingress[v->graph->to[a] * ports + v->graph->peer_port[a]] = a;
+		v->linked[v->graph->to[a] * ports + v->graph->peer_port[a]] = true;
 	verify_groups(v);
 	verify_addresses(v);
 	verify_qualified(v);
@@ -429,7 +426,7 @@ static int verify_tables(struct verify *v)
 out:
 	to_verify_failures_free(&v->failures);
 	to_forwarding_free(&v->f);
-	free(v->ingress);
+	free(v->linked);
 	free(v->seen);
 	free(v->distance);
 	free(v->mark);
@@ -438,7 +435,9 @@ out:
 
 const char *to_verify_verdict(const struct to_verify_report *report)
 {
-	return report->violations ? "invalid" : report->links.uncovered ? "unprotected" : "protected";
+	if (report->violations)
+		return "invalid";
+	return report->links.uncovered || report->switches.uncovered ? "unprotected" : "protected";
 }
 
 int to_verify_progress(const struct to_plan *plan, to_verify_line *line,

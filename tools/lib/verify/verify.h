@@ -22,10 +22,15 @@ struct to_failure_cases {
 	uint64_t cases, covered, last_hops, disconnected, uncovered;
 };
 
-/** struct to_unprotected - packets from @src for @slot of @dst can be lost when @link is down */
+/**
+ * struct to_unprotected - packets from @src for @slot of @dst can be lost when something is down
+ * @link: that is the link, UINT32_MAX when it is
+ * @packet_switch: 1 + index of the packet switch, else 0
+ */
 struct to_unprotected {
 	uint32_t src, dst, link;
 	uint16_t slot;
+	unsigned int packet_switch;
 };
 
 /**
@@ -34,23 +39,29 @@ struct to_unprotected {
  * @addresses: node and port addresses that were resolved from every server
  * @unreachable: pairs of a server and a port address that no path joins
  *	without crossing the server that owns the port; no violation
- * @links: when any one link is down; both its ends see that, of a simplex link the
+ * @links: when any one cable is down; both its ends see that, of a simplex link the
  *	server that sends
- * @servers: when any one server is down, seen by its neighbours; not as a
+ * @servers: when any one server is down, seen by its neighbours on cables; not as a
  *	destination, nor as a source
- * @n_unprotected, @unprotected: the first of links.uncovered
+ * @switches: when any one packet switch is down, seen by all who have a port on it
+ * @ports: when any one port on a packet switch is down, seen by its server alone: what
+ *	others send to it is lost
+ * @n_unprotected, @unprotected: the first of links.uncovered and switches.uncovered
  * @figures: recomputed from links, rings, tables and demand
  */
 struct to_verify_report {
 	unsigned long violations;
 	uint64_t addresses, unreachable;
-	struct to_failure_cases links, servers;
+	struct to_failure_cases links, servers, switches, ports;
 	unsigned int n_unprotected;
 	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];
 	struct to_figures figures;
 };
 
-/** to_verify_verdict() - "protected", "unprotected" (against some single link) or "invalid" */
+/**
+ * to_verify_verdict() - "protected", "unprotected" (against some single link or packet
+ *	switch) or "invalid"
+ */
 const char *to_verify_verdict(const struct to_verify_report *report);
 
 /** to_verify_line - one violation, a line without newline */
@@ -61,7 +72,7 @@ typedef void to_verify_line(void *data, const char *line);
  * @line: called for every violation
  * @data: for @line
  *
- * - every port has one link, links join ports of one optical switch, and
+ * - every port on no packet switch has one link, links join ports of one optical switch, and
  *   cross-connects are these links and a matching of the switch's ports
  * - rings visit every member once and own a link for every hop, or none
  * - trees span their groups and own the links of every hop, or none
@@ -70,8 +81,9 @@ typedef void to_verify_line(void *data, const char *line);
  *   loop, also with source-qualified routes
  * - no packet meets an alternate while nothing is broken, except those of queue
  *   pairs on ports that the tables do not send by, and these do not loop
- * - there is no loop while any one link is down, on the next hops, backups and
- *   alternates that are left; where packets are lost the case is uncovered
+ * - there is no loop while any one link, packet switch or port on one is down, on the
+ *   next hops, backups and alternates that are left; where packets are lost the case is
+ *   uncovered
  * - no next hop has a share that the kernel refuses
  * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
  * - no route is longer than the plan's max_stretch allows

@@ -43,6 +43,8 @@ static int verify_end(const struct to_plan *plan, const struct to_verify_out *ou
 			      at.port, at.server);
 		return 1;
 	}
+	if (c->servers[at.server].ports[at.port].packet_switch)
+		return 0;
 	port = &used[at.server * (size_t)(plan->slots - 1) + at.port];
 	if (*port) {
 		to_verify_say(out, "%s:%s %s on two links", verify_server(plan, at.server),
@@ -95,6 +97,12 @@ static unsigned int verify_needed(const struct to_plan *plan, const struct to_ve
 		const struct to_port *a = &c->servers[ra.server].ports[ra.port];
 		const struct to_port *b = &c->servers[rb.server].ports[rb.port];
 
+		if (a->packet_switch != b->packet_switch) {
+			to_verify_say(out, "link %s:%s - %s:%s joins ports that are not on one packet switch",
+				      verify_server(plan, ra.server), a->name,
+				      verify_server(plan, rb.server), b->name);
+			continue;
+		}
 		if (a->optical_switch != b->optical_switch) {
 			to_verify_say(out, "link %s:%s - %s:%s joins ports that are not on one optical switch",
 				      verify_server(plan, ra.server), a->name,

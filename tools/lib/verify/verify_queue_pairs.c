@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "routing/queue_pairs.h"
+
 /*
  * The arc on which what arrives on @in goes on, if that is another one than what
  * its receiver sends itself goes on; UINT32_MAX else.
@@ -44,8 +46,18 @@ static void queue_pairs_check_arc(const struct to_forwarding *f, const struct to
 		      servers[from].name);
 }
 
+/* Whether queue pairs on the port that @arc leaves send on it. */
+static bool queue_pairs_send(const struct to_forwarding *f, uint32_t arc, const uint16_t *distance)
+{
+	const struct to_graph *g = f->graph;
+	struct to_port_ref from = { g->from[arc], g->port[arc] };
+
+	return from.server == f->dst || !f->slot ||
+	       to_queue_pair_arc(g, from, f->dst, f->slot - 1, distance) == arc;
+}
+
 void to_verify_queue_pairs(const struct to_forwarding *f, const struct to_verify_out *out,
-			   uint32_t *mark)
+			   const uint16_t *distance, uint32_t *mark)
 {
 	const struct to_server *servers = f->plan->cluster->servers;
 	const struct to_graph *g = f->graph;
@@ -58,6 +70,8 @@ void to_verify_queue_pairs(const struct to_forwarding *f, const struct to_verify
 		if (a == UINT32_MAX)
 			continue;
 		queue_pairs_check_arc(f, out, first);
+		if (!queue_pairs_send(f, first, distance))
+			continue;
 		/* each of these has one successor; the rest is the tables' own way */
 		for (a = first; f->slot && a != UINT32_MAX && !mark[a]; a = queue_pairs_onward(f, a))
 			mark[a] = 1 + first;

@@ -9,6 +9,7 @@
 
 /**
  * to_verify_queue_pairs() - packets for the address that @f has resolved
+ * @distance: see to_queue_pair_arc()
  * @mark: scratch, one per arc
  *
  * Those that the tables send meet no alternate, as alternates are for what a
@@ -17,6 +18,6 @@
  * never go round and round.
  */
 void to_verify_queue_pairs(const struct to_forwarding *f, const struct to_verify_out *out,
-			   uint32_t *mark);
+			   const uint16_t *distance, uint32_t *mark);
 
 #endif

@@ -19,6 +19,7 @@ int to_walk_init(struct to_walk *w, const struct to_forwarding *f)
 	memset(w, 0, sizeof(*w));
 	w->f = f;
 	w->down = to_arena_array(arena, n, sizeof(*w->down));
+	w->hole = to_arena_array(arena, n, sizeof(*w->hole));
 	w->done = to_arena_array(arena, nodes, sizeof(*w->done));
 	w->seen = to_arena_array(arena, nodes, sizeof(*w->seen));
 	w->end = to_arena_array(arena, nodes, sizeof(*w->end));
@@ -71,7 +72,7 @@ uint64_t to_walk_out(const struct to_walk *w, uint32_t node, uint32_t *x)
 		return to_forwarding_onward(f, *x, node - g->n, w->down);
 	if (node != f->dst)
 		return to_forwarding_onward(f, node, UINT32_MAX, w->down);
-	arc = f->arc[(size_t)node * (f->plan->slots - 1) + f->slot - 1];
+	arc = to_forwarding_return(f);
 	return arc == UINT32_MAX ? 0 : 1ull << (arc - g->out[node]) & ~w->down[node];
 }
 
@@ -115,10 +116,13 @@ enum to_walk_end to_walk(struct to_walk *w, uint32_t x, uint32_t in)
 		struct to_walk_frame *at = &w->stack[depth - 1];
 
 		if (at->left) {
-			uint32_t arc = g->out[at->x] + __builtin_ctzll(at->left);
+			uint64_t bit = at->left & -at->left;
+			uint32_t arc = g->out[at->x] + __builtin_ctzll(bit);
 
-			at->left &= at->left - 1;
-			if (!walk_enter(w, g->to[arc], arc, &depth, &end))
+			at->left ^= bit;
+			if (w->hole[at->x] & bit)
+				end = TO_WALK_LOST;
+			else if (!walk_enter(w, g->to[arc], arc, &depth, &end))
 				continue;
 		} else {
 			end = w->end[at->node] = at->end;

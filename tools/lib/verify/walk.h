@@ -15,6 +15,7 @@ enum to_walk_end { TO_WALK_ARRIVE, TO_WALK_LOST, TO_WALK_LOOP };
 /**
  * struct to_walk - walks to the address that @f has resolved
  * @down: per server, arcs that are down, see to_forwarding_onward()
+ * @hole: the same of arcs that lead nowhere, which their senders do not see
  * @reached, @above: sets of servers; those in the first and not in the second forward
  *	to none but their like, so that packets arrive from there if they take no
  *	alternate. NULL when nobody knows.
@@ -25,7 +26,7 @@ enum to_walk_end { TO_WALK_ARRIVE, TO_WALK_LOST, TO_WALK_LOOP };
  */
 struct to_walk {
 	const struct to_forwarding *f;
-	uint64_t *down;
+	uint64_t *down, *hole;
 	const uint64_t *reached, *above;
 	unsigned int n_done;
 	uint32_t *done;
