@@ -132,15 +132,23 @@ CALLS = {
     "plan --job . --degree 4 -o out": (1, ".: Is a directory"),
     "plan --job {ring}job.json --cluster {ring}cluster.json --degree 3 -o out":
         (1, "degree 3: the servers have up to 2 ports"),
-    "plan --job {ring}job.json --cluster selftests/unit/formats/cluster-tor.json --fixed -o out":
-        (1, CLUSTER_TOR),
+    "plan --job {ring}job.json --cluster selftests/unit/formats/cluster-tor.json -o out":
+        (1, 'selftests/unit/formats/cluster-tor.json: packet switches ("tor0") make all links between '
+            "their ports: --fixed keeps them"),
+    "plan --job {job} --topology bcube:3,2 -o out": (1, "bcube:3,2 has 9 servers, the job 16"),
+    "plan --job {job} --topology bcube:1,2 -o out":
+        (1, "BCube(1,2): a switch needs 2 ports or more"),
+    "plan --job {job} --topology rail: -o out":
+        (1, "--topology rail:: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q"),
+    "plan --job {job} --topology rail:30 -o out":
+        (1, "30 ports on switches of 16: a server reaches 450 ports at one hop, it may reach 64"),
     "parallelize --model examples/models/bert.json --cluster selftests/unit/formats/cluster-tor.json -o out":
         (1, CLUSTER_TOR),
-    "verify selftests/unit/formats/plan-tor.json": (1, PLAN_TOR),
-    "report selftests/unit/formats/plan-tor.json -o out": (1, PLAN_TOR),
+    "verify selftests/unit/formats/plan-tor.json --down a":
+        (1, "selftests/unit/formats/plan-tor.json: --down is for plans without packet switches"),
+    "replan --tm {tm} --plan selftests/unit/formats/plan-tor.json -o out": (1, PLAN_TOR),
     "heatmap selftests/unit/formats/plan-tor.json --svg out": (1, PLAN_TOR),
     "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out": (1, PLAN_TOR),
-    "apply selftests/unit/formats/plan-tor.json": (1, PLAN_TOR),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
     "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),

@@ -48,9 +48,18 @@ run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/mesh.json" && run 0 verify "
 	run 0 schedule --network "$tmp/mesh.json" --size 1GB &&
 	grep -qE '^  2 +direct +3 ' "$tmp/out"
 result $? "mesh:3,2: two dimensions of full meshes"
-refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q" \
+run 0 plan --job $job9 --topology bcube:3,2 -o "$tmp/bcube.json" --report "$tmp/bcube.html" &&
+	run 0 verify "$tmp/bcube.json" &&
+	grep -q '9 servers, 18 duplex links' "$tmp/out" &&
+	grep -qE "^  any one packet switch down: [0-9]+ of [0-9]+ cases covered" "$tmp/out" &&
+	grep -q '<td>s8:eth1</td>' "$tmp/bcube.html"
+result $? "bcube:3,2: planned, verified and drawn"
+run 0 plan --job $job9 --topology rail:2 -o "$tmp/rail.json" && run 0 verify "$tmp/rail.json" &&
+	grep -qE "^  diameter +1 " "$tmp/out"
+result $? "rail:2: everybody at one hop"
+refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q" \
 	plan --job $job9 --topology mesh:3
-refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q" \
+refuses "a topology of another word" 1 "toctl plan: --topology torus:3,2: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q" \
 	plan --job $job9 --topology torus:3,2
 refuses "a topology of other servers" 1 "toctl plan: mesh:2,3 has 8 servers, the job 9" \
 	plan --job $job9 --topology mesh:2,3

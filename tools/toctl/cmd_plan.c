@@ -16,6 +16,7 @@
 #include "report/report.h"
 #include "topology/mesh.h"
 #include "topology/sip.h"
+#include "topology/switched.h"
 
 struct plan_args {
 	const char *cluster, *job, *output, *report, *family, *topology;
@@ -68,37 +69,62 @@ static struct to_cluster *plan_sip(const struct plan_args *args, const struct to
 	return NULL;
 }
 
+/* What --topology can say. */
+enum plan_shape { PLAN_MESH, PLAN_BCUBE, PLAN_RAIL };
+
+/* Which shape @word is, and its numbers. Return: a plan_shape or -EINVAL. */
+static int plan_read_shape(const char *word, unsigned int *n, unsigned int *k)
+{
+	int end = 0;
+
+	if (strpbrk(word, "+- "))
+		return -EINVAL;
+	if (sscanf(word, "mesh:%5u,%5u%n", n, k, &end) == 2 && !word[end])
+		return PLAN_MESH;
+	if (sscanf(word, "bcube:%5u,%5u%n", n, k, &end) == 2 && !word[end])
+		return PLAN_BCUBE;
+	if (sscanf(word, "rail:%5u%n", n, &end) == 1 && !word[end])
+		return PLAN_RAIL;
+	return -EINVAL;
+}
+
 /* A synthetic cluster with the links that --topology says. */
 static struct to_cluster *plan_topology(const struct plan_args *args,
 					const struct to_demand *demand, struct to_error *err)
 {
-	struct plan_args mesh = *args;
+	struct plan_args ports = *args;
 	struct to_cluster *cluster;
 	struct to_bcube bcube;
 	struct to_sip sip;
-	unsigned int n, k;
-	int end = 0, ret = to_sip_read(args->topology, &sip, err);
+	unsigned int n = 0, k = 0;
+	int shape, ret = to_sip_read(args->topology, &sip, err);
 
 	if (ret)
 		return ret > 0 ? plan_sip(args, &sip, demand, err) : NULL;
-	if (sscanf(args->topology, "mesh:%5u,%5u%n", &n, &k, &end) < 2 || args->topology[end] ||
-	    strpbrk(args->topology, "+- ")) {
-		to_error_set(err, -EINVAL, "--topology %s: expected mesh:n,k, sip-ring:W,REACH or sip-ocs:Q",
+	shape = plan_read_shape(args->topology, &n, &k);
+	if (shape < 0) {
+		to_error_set(err, -EINVAL, "--topology %s: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q",
 			     args->topology);
 		return NULL;
 	}
-	if (to_bcube_init(&bcube, n, k, err))
+	if (shape != PLAN_RAIL && to_bcube_init(&bcube, n, k, err))
 		return NULL;
-	if (bcube.servers != demand->n) {
+	if (shape != PLAN_RAIL && bcube.servers != demand->n) {
 		to_error_set(err, -EINVAL, "%s has %u servers, the job %u", args->topology, bcube.servers,
 			     demand->n);
 		return NULL;
 	}
-	mesh.degree = to_mesh_ports(&bcube);
-	cluster = plan_synthetic(&mesh, demand, TO_LINKS_DUPLEX, err);
-	if (!cluster || !to_mesh_cable(cluster, &bcube))
+	ports.degree = shape == PLAN_MESH ? to_mesh_ports(&bcube) : shape == PLAN_RAIL ? n : k;
+	cluster = plan_synthetic(&ports, demand, TO_LINKS_DUPLEX, err);
+	if (!cluster)
+		return NULL;
+	if (shape == PLAN_MESH)
+		ret = to_mesh_cable(cluster, &bcube) ? to_error_set(err, -ENOMEM, "out of memory") : 0;
+	else
+		ret = shape == PLAN_BCUBE ? to_switched_bcube(cluster, &bcube, err) :
+					    to_switched_rails(cluster, err);
+	if (!ret)
 		return cluster;
-	to_error_set(err, -ENOMEM, "out of memory");
 	to_cluster_free(cluster);
 	return NULL;
 }
@@ -113,10 +139,15 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 		return plan_topology(args, demand, err);
 	if (!args->cluster)
 		return plan_synthetic(args, demand, said ? args->links : TO_LINKS_DUPLEX, err);
-	cluster = to_cluster_load(args->cluster, err);
+	cluster = to_cluster_load_shared(args->cluster, err);
 	if (cluster && said)
 		cluster->link_mode = args->links;
-	return cluster;
+	if (!cluster || args->fixed || !cluster->n_packet_switches)
+		return cluster;
+	to_error_set(err, -EINVAL, "%s: packet switches (\"%s\") make all links between their ports: --fixed keeps them",
+		     args->cluster, cluster->packet_switches[0].name);
+	to_cluster_free(cluster);
+	return NULL;
 }
 
 /* Communication time of the plan with rings of any order, in seconds. */
@@ -278,9 +309,10 @@ static const struct to_option plan_options[] = {
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "per port of a synthetic cluster; default: 100G" },
 	{ "topology", 't', TO_OPTION_STRING, FIELD(topology), .argument = "WORD",
-	  .help = "links of a synthetic cluster: mesh:n,k, all servers that differ in one of the "
-		  "k digits, to base n, of their number (BCube with cables for its switches); "
-		  "sip-ring:W,REACH or sip-ocs:Q, see above" },
+	  .help = "links of a synthetic cluster: bcube:n,k, packet switches of n ports that join "
+		  "servers which differ in one of the k digits, to base n, of their number; mesh:n,k, "
+		  "the same with cables for its switches; rail:g, g ports, each on a packet switch with "
+		  "those of all others; sip-ring:W,REACH or sip-ocs:Q, see above" },
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },

@@ -725,7 +725,7 @@ int to_cluster_refuse_shared(const struct to_cluster *c, const char *path, struc
 			    path, c->packet_switches[0].name);
 }
 
-struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
+struct to_cluster *to_cluster_load_shared(const char *path, struct to_error *err)
 {
 	struct to_cluster *cluster;
 	char *data;
@@ -735,6 +735,13 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 		return NULL;
 	cluster = to_cluster_parse(data, len, path, err);
 	free(data);
+	return cluster;
+}
+
+struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
+{
+	struct to_cluster *cluster = to_cluster_load_shared(path, err);
+
 	if (!cluster || !to_cluster_refuse_shared(cluster, path, err))
 		return cluster;
 	to_cluster_free(cluster);

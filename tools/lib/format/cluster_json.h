@@ -24,6 +24,9 @@ int to_cluster_refuse_shared(const struct to_cluster *cluster, const char *path,
 /** to_cluster_load() - cluster.json from a file; refuses packet switches as above */
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 
+/** to_cluster_load_shared() - the same, that may have packet switches */
+struct to_cluster *to_cluster_load_shared(const char *path, struct to_error *err);
+
 /** to_cluster_parse() - cluster.json from memory; @name is for errors */
 struct to_cluster *to_cluster_parse(const char *data, size_t len,
 				    const char *name, struct to_error *err);

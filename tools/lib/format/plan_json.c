@@ -622,7 +622,7 @@ struct to_plan *to_plan_parse(const char *data, size_t len, const char *name,
 	return plan;
 }
 
-struct to_plan *to_plan_load(const char *path, struct to_error *err)
+struct to_plan *to_plan_load_shared(const char *path, struct to_error *err)
 {
 	struct to_plan *plan;
 	char *data;
@@ -632,6 +632,13 @@ struct to_plan *to_plan_load(const char *path, struct to_error *err)
 		return NULL;
 	plan = to_plan_parse(data, len, path, err);
 	free(data);
+	return plan;
+}
+
+struct to_plan *to_plan_load(const char *path, struct to_error *err)
+{
+	struct to_plan *plan = to_plan_load_shared(path, err);
+
 	if (!plan || !to_cluster_refuse_shared(plan->cluster, path, err))
 		return plan;
 	to_plan_free(plan);

@@ -103,10 +103,11 @@ struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const 
 		to_error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}
-	if (!plan->cluster || to_cluster_refuse_shared(plan->cluster, "cluster", err))
+	if (!plan->cluster)
 		goto fail;
 	snprintf(plan->demand->name, sizeof(plan->demand->name), "%s", job);
-	if (to_plan_alloc_tables(plan) || to_plan_index(plan)) {
+	if (to_cluster_join_shared(plan->cluster) || to_plan_alloc_tables(plan) ||
+	    to_plan_index(plan)) {
 		to_error_set(err, -ENOMEM, "out of memory");
 		goto fail;
 	}

@@ -108,10 +108,6 @@ static int table_read_nexthop(const struct to_json *at, const struct table_in *t
 		ingress = table_find_port(at, "ingress", in.ingress, server);
 		if (ingress < 0)
 			return ingress;
-		if (server->ports[ingress].packet_switch)
-			return to_json_error_at(at, "ingress", -EINVAL,
-						"port \"%s\" is on a packet switch, which does not show who is down",
-						in.ingress);
 		if (in.backup || in.weight != 1)
 			return to_json_error_at(at, "ingress", -EINVAL,
 						"an alternate has no weight and is no backup");

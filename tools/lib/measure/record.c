@@ -135,6 +135,8 @@ static int record_make_head(struct to_recorder *r)
 	for (unsigned int l = 0; l < cluster->n_links; l++) {
 		const struct to_link *link = &cluster->links[l];
 
+		if (cluster->servers[link->a.server].ports[link->a.port].packet_switch)
+			continue;	/* where a port has many ends */
 		if (link->a.server == config->server) {
 			record_name_end(cluster, &tm->ports[link->a.port].to, link->b);
 			if (duplex)

@@ -161,6 +161,8 @@ struct to_plan *to_planner_make(struct to_cluster *cluster,
 		to_error_set(err, ret, "degree %u: the servers have up to %u ports", degree, most);
 	} else if (!options->fixed) {
 		ret = planner_select(cluster, demand, places, degree);
+	} else if (to_cluster_join_shared(cluster)) {
+		ret = to_error_set(err, -ENOMEM, "out of memory");
 	} else if (!cluster->n_links) {
 		to_error_set(err, ret, "the cluster has no links to keep");
 	} else {

@@ -7,6 +7,7 @@
 
 #include "base/effort.h"
 #include "data/allreduce.h"
+#include "data/port_loads.h"
 #include "graph/ring.h"
 #include "graph/spf.h"
 #include "topology/builder.h"
@@ -17,6 +18,7 @@
 
 #define TOPOLOGY_PARTS 2
 #define TOPOLOGY_SCOUT 2	/* steps of effort that a look at every split does without */
+#define FIXED_GAIN 0.99		/* of the time before: what is less is a gain */
 #define FIXED_DONE UINT_MAX	/* no more rings for this group */
 
 int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
@@ -427,6 +429,71 @@ out:
 	return ret;
 }
 
+/* Seconds that the AllReduce of @layout keeps the busiest port busy; negative: -ENOMEM. */
+static double topology_allreduce_time(const struct to_cluster *cluster,
+				      const struct to_demand *demand,
+				      const struct to_layout *layout, const struct to_graph *graph)
+{
+	struct to_rings rings = { *layout, demand };
+	double *bytes = calloc(graph->n_arcs + 1, sizeof(*bytes)), seconds = -ENOMEM;
+	struct to_port_loads ports;
+
+	if (bytes && !to_port_loads_init(&ports, graph, cluster)) {
+		to_allreduce_link_bytes(&rings, graph, bytes);
+		to_port_loads_set(&ports, bytes);
+		seconds = to_port_loads_seconds(&ports);
+		to_port_loads_free(&ports);
+	}
+	free(bytes);
+	return seconds;
+}
+
+/*
+ * Rings on links that share the ports of packet switches: no more for each group than
+ * make the busiest port less busy.
+ */
+static int topology_share_ports(const struct to_cluster *cluster, const struct to_demand *demand,
+				struct to_layout *layout, const struct to_graph *graph)
+{
+	unsigned int *most = calloc(demand->n_groups + 1, sizeof(*most)), ports = 1, n, g;
+	struct to_layout best = { 0 };
+	double least = INFINITY;
+	int ret = most ? 0 : -ENOMEM;
+
+	for (n = 0; n < cluster->n_servers; n++)
+		if (cluster->servers[n].n_ports > ports)
+			ports = cluster->servers[n].n_ports;
+	for (n = 1; !ret && n <= ports; n++) {
+		struct to_layout next;
+		double seconds;
+
+		for (g = 0; g < demand->n_groups; g++)
+			most[g] = n;
+		ret = to_layout_copy(&next, layout);
+		if (!ret)
+			ret = to_topology_add_rings(cluster, demand, &next, most);
+		seconds = ret ? 0 : topology_allreduce_time(cluster, demand, &next, graph);
+		if (seconds < 0)
+			ret = -ENOMEM;
+		if (!ret && seconds < least * FIXED_GAIN) {
+			struct to_layout last = best;
+
+			best = next;
+			next = last;
+			least = seconds;
+		}
+		to_layout_free(&next);
+	}
+	free(most);
+	if (ret) {
+		to_layout_free(&best);
+		return ret;
+	}
+	to_layout_free(layout);
+	*layout = best;
+	return 0;
+}
+
 int to_topology_fixed(const struct to_cluster *cluster,
 		      const struct to_demand *demand,
 		      struct to_layout *layout, struct to_error *err)
@@ -436,7 +503,6 @@ int to_topology_fixed(const struct to_cluster *cluster,
 	const struct to_layout bare = { .n_links = cluster->n_links, .links = cluster->links };
 	int ret = graph ? topology_connected(cluster, graph, err) : -ENOMEM;
 
-	to_graph_free(graph);
 	*layout = (struct to_layout){ 0 };
 	if (!ret)
 		ret = to_layout_copy(layout, &bare);
@@ -444,8 +510,11 @@ int to_topology_fixed(const struct to_cluster *cluster,
 		layout->links[i].use = TO_LINK_FIXED;
 		layout->links[i].ring = layout->links[i].tree = -1;
 	}
-	if (!ret)
+	if (!ret && cluster->n_packet_switches)
+		ret = topology_share_ports(cluster, demand, layout, graph);
+	else if (!ret)
 		ret = to_topology_add_rings(cluster, demand, layout, NULL);
+	to_graph_free(graph);
 	if (ret)
 		to_layout_free(layout);
 	return ret;
