@@ -60,7 +60,8 @@ static int report_run(struct to_call *call, const void *data)
 	if (args->log)
 		return to_replay_page_save(args->log, TO_VERSION, args->output, &call->err);
 	for (unsigned int i = 0; !ret && i < call->n_operands; i++) {
-		plans[i] = to_plan_load(call->operands[i], &call->err);
+		plans[i] = call->n_operands == 1 ? to_plan_load_shared(call->operands[i], &call->err) :
+						   to_plan_load(call->operands[i], &call->err);
 		ret = plans[i] ? 0 : -EINVAL;
 	}
 	if (!ret && call->n_operands == 2)
@@ -81,7 +82,8 @@ const struct to_command to_cmd_report = {
 	.description =
 		"Writes one HTML page that needs no network: the figures beside their lower "
 		"bounds, the topology with the routes of each server, demand and link load as "
-		"heat maps, links by load, hops, rings, and the patch panel ports to join. "
+		"heat maps, links by load, hops, rings, the patch panel ports to join, and who shares "
+		"which packet switch. "
 		"Everything is recomputed as by toctl verify; violations stand at the top.\n\n"
 		"With two plans for the same servers, as before and after toctl replan, the page "
 		"compares them: figures, links that are cut and made, both topologies, and what their "

@@ -105,19 +105,23 @@ static void report_cases(FILE *out, const char *what, const struct to_failure_ca
 static void report_verdict(FILE *out, const struct to_report *r)
 {
 	const struct to_verify_report *v = &r->verdict;
+	bool open = v->links.uncovered || v->switches.uncovered;
 	unsigned int i;
 
 	if (!v->violations) {
 		fprintf(out, "<p class=\"verdict %s\"><b>%s</b> All packets for %" PRIu64
 			" addresses arrive, without a loop. ",
-			v->links.uncovered ? "fair" : "good",
-			v->links.uncovered ? "Verified, but not protected against every single link." :
-					     "Verified.", v->addresses);
+			open ? "fair" : "good", !open ? "Verified." :
+			r->plan->cluster->n_packet_switches ?
+			"Verified, but not protected against every single link and packet switch." :
+			"Verified, but not protected against every single link.", v->addresses);
 		if (v->unreachable)
 			fprintf(out, "For %" PRIu64 " pairs of a server and a port, no path enters through "
 				"the port. ", v->unreachable);
 		report_cases(out, "link", &v->links);
 		report_cases(out, "server", &v->servers);
+		report_cases(out, "packet switch", &v->switches);
+		report_cases(out, "port on a packet switch", &v->ports);
 		fprintf(out, "</p>\n");
 		return;
 	}
@@ -370,6 +374,58 @@ static void report_patches(FILE *out, const struct to_plan *plan)
 	fprintf(out, "</tbody></table></details></section>\n");
 }
 
+/* A port on packet switch @on, and what it sends and receives. */
+static void report_shared_port(FILE *out, const struct to_report *r,
+			       const struct to_packet_switch *on, struct to_port_ref at)
+{
+	const struct to_server *server = &r->plan->cluster->servers[at.server];
+	const struct to_graph *g = r->graph;
+	double sent = 0, received = 0;
+	char text[2][16];
+	uint32_t i;
+
+	for (i = g->out[at.server]; i < g->out[at.server + 1]; i++)
+		if (g->port[i] == at.port)
+			sent += r->rings[i] + r->mp[i];
+	for (i = g->in[at.server]; i < g->in[at.server + 1]; i++)
+		if (g->peer_port[g->in_arc[i]] == at.port)
+			received += r->rings[g->in_arc[i]] + r->mp[g->in_arc[i]];
+	fprintf(out, "<tr><th scope=\"row\">");
+	to_markup_print(out, on->name);
+	fprintf(out, "</th><td>");
+	to_markup_print(out, server->name);
+	fprintf(out, ":");
+	to_markup_print(out, server->ports[at.port].name);
+	fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", to_bytes_text(sent, text[0]),
+		to_bytes_text(received, text[1]));
+}
+
+/* Which ports share which packet switch. */
+static void report_packet_switches(FILE *out, const struct to_report *r)
+{
+	const struct to_cluster *c = r->plan->cluster;
+	unsigned int on;
+
+	if (!c->n_packet_switches)
+		return;
+	fprintf(out, "<section><h2>Packet switches</h2>\n<details%s><summary>%u switches</summary>\n"
+		"<p>Each joins all ports on it; the links drawn above share these ports.</p>\n"
+		"<table id=\"switches\"><thead><tr><th scope=\"col\">Switch</th>"
+		"<th scope=\"col\">Port</th><th scope=\"col\">Sends</th>"
+		"<th scope=\"col\">Receives</th></tr></thead>\n<tbody>\n",
+		c->n_packet_switches <= 16 ? " open" : "", c->n_packet_switches);
+	for (on = 1; on <= c->n_packet_switches; on++) {
+		for (uint32_t x = 0; x < c->n_servers; x++) {
+			int q = to_cluster_find_on(&c->servers[x], on);
+
+			if (q >= 0)
+				report_shared_port(out, r, &c->packet_switches[on - 1],
+						   (struct to_port_ref){ x, q });
+		}
+	}
+	fprintf(out, "</tbody></table></details></section>\n");
+}
+
 /* Places that report.js fills. */
 static const char report_drawings[] =
 "<section id=\"topology\"><h2>Topology</h2>\n<div class=\"stage\"><div class=\"drawing\"></div>"
@@ -404,6 +460,7 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	report_candidates(out, plan);
 	fprintf(out, "</div>\n");
 	report_patches(out, plan);
+	report_packet_switches(out, r);
 	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
 		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
 	if (to_report_print_data(out, r))

@@ -156,7 +156,7 @@ static void data_hops(FILE *out, const struct to_report *r)
 		fprintf(out, "%s%" PRIu64, hops > 1 ? "," : "", r->hops[hops]);
 	fprintf(out, "],\n\"moore\":[");
 	for (hops = 1; hops <= o->diameter_bound; hops++, left -= servers) {
-		servers = fmin(to_predict_moore(o->degree, o->degree, duplex, hops), left);
+		servers = fmin(to_predict_moore(o->reach, o->reach, duplex, hops), left);
 		if (servers < 1)
 			servers = left;
 		fprintf(out, "%s%.0f", hops > 1 ? "," : "", servers * r->graph->n);
@@ -168,18 +168,17 @@ static void data_hops(FILE *out, const struct to_report *r)
 static void data_group(FILE *out, const struct to_report *r, uint32_t x,
 		       const struct to_group *group)
 {
-	const uint32_t *arc = &r->forwarding.arc[(size_t)x * (r->plan->slots - 1)];
 	const char *before = "";
 	unsigned int k;
 
 	fprintf(out, "[");
 	for (k = 0; k < group->n; k++) {
 		const struct to_nexthop *hop = &group->nexthops[k];
+		uint32_t arc = to_forwarding_arc(&r->forwarding, x, hop);
 
-		if (!to_nexthop_primary(hop) || hop->port >= r->plan->cluster->servers[x].n_ports ||
-		    arc[hop->port] == UINT32_MAX)
+		if (!to_nexthop_primary(hop) || arc == UINT32_MAX)
 			continue;
-		fprintf(out, "%s%u,%u", before, arc[hop->port], hop->weight);
+		fprintf(out, "%s%u,%u", before, arc, hop->weight);
 		before = ",";
 	}
 	fprintf(out, "]");
