@@ -282,6 +282,41 @@ static void test_entries(void **state)
 	to_plan_free(plan);
 }
 
+/* On a packet switch each next hop has the MAC of its peer, and all peers are neighbours. */
+static void test_packet_switch(void **state)
+{
+	struct to_error err = {};
+	struct to_plan *plan = to_plan_load_shared("selftests/unit/formats/plan-tor.json", &err);
+	struct to_entries e = {};
+	struct to_kernel_table t;
+
+	(void)state;
+	assert_non_null(plan);
+	assert_int_equal(to_plan_index(plan), 0);
+	/* a relay MAC of c's own, to tell the last hop from transit */
+	plan->cluster->servers[2].ports[0].relay_mac[4] = 1;
+	plan->tables[0].route[2 * plan->slots + 1] = 1;
+	assert_int_equal(to_desired_state_table(plan, 0, ifindex, &t, &err), 0);
+	expect_route(&t, "10.0.0.2", "", "10.0.0.2/32 via if10 02:00:00:00:00:03, if11 02:00:00:00:00:04 weight 2");
+	expect_route(&t, "10.0.0.3", "", "10.0.0.3/32 via if10 02:00:00:00:01:05");
+	expect_route(&t, "10.1.0.3", "", "10.1.0.3/32 via if10 02:00:00:00:00:05");
+	/* what is for a's port and came in by the other one goes round by the first neighbour */
+	expect_route(&t, "10.1.0.1", "", "10.1.0.1/32 local via if10 02:00:00:00:00:03");
+	to_kernel_table_free(&t);
+	assert_int_equal(to_desired_state_entries(plan, 0, ifindex, 1, &e, &err), 0);
+	expect_entry(&e, "neighbour 10.1.0.2 lladdr 02:00:00:00:00:03 dev p0", 1);
+	expect_entry(&e, "neighbour 10.0.0.2 lladdr 02:00:00:00:00:03 dev p0", 1);
+	expect_entry(&e, "neighbour 10.1.0.3 lladdr 02:00:00:00:00:05 dev p0", 1);
+	expect_entry(&e, "neighbour 10.0.0.3 lladdr 02:00:00:00:01:05 dev p0", 1);
+	expect_entry(&e, "route 10.1.0.2/32 dev p0 src 10.1.0.1 table 1953431562", 1);
+	expect_entry(&e, "route 10.1.0.3/32 dev p0 src 10.1.0.1 table 1953431562", 1);
+	/* b's other port, by another server on the switch than b */
+	expect_entry(&e, "route 10.2.0.2/32 via 10.0.0.3 dev p0 src 10.1.0.1 table 1953431562", 1);
+	expect_entry(&e, "route 10.1.0.3/32 dev p0 src 10.1.0.1", 1);
+	to_entries_free(&e);
+	to_plan_free(plan);
+}
+
 static unsigned int cover(struct to_prefix *p, unsigned int n, const unsigned int *hosts)
 {
 	memset(p, 0, n * sizeof(*p));
@@ -402,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_dark_port),
 		cmocka_unit_test(test_least_share),
 		cmocka_unit_test(test_entries),
+		cmocka_unit_test(test_packet_switch),
 		cmocka_unit_test(test_cover),
 		cmocka_unit_test(test_diff),
 	};

@@ -346,7 +346,7 @@ static struct to_plan *apply_load(struct to_call *call, const struct apply_args 
 		snprintf(path, PATH_MAX, "%s", operand);
 	else if (to_applied_previous(operand, args->all, path, &call->err))
 		return NULL;
-	return to_plan_load(path, &call->err);
+	return to_plan_load_shared(path, &call->err);
 }
 
 static int apply_loaded(struct to_call *call, const struct apply_args *args, const char *path,

@@ -19,7 +19,7 @@ struct clear_args {
 
 static int clear_all(struct to_call *call, const struct clear_args *args)
 {
-	struct to_plan *plan = to_plan_load(call->operands[0], &call->err);
+	struct to_plan *plan = to_plan_load_shared(call->operands[0], &call->err);
 	struct to_fabric *fabric;
 	int ret = TO_EXIT_FAILURE;
 

@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server's part of the plan, as table and entries both look it up. */
+#include "data/graph.h"
+#include "routing/queue_pairs.h"
+
+/*
+ * A server's part of the plan, as table and entries both look it up.
+ * @peer: other end of the first link of each port, of the only one on a cable
+ */
 struct view {
 	const struct to_plan *plan;
 	const struct to_cluster *cluster;
@@ -30,18 +36,37 @@ static void desired_view_init(struct view *v, const struct to_plan *plan,
 	for (unsigned int p = 0; p < v->self->n_ports; p++)
 		v->linked[p] = !to_plan_peer(plan, (struct to_port_ref){ server, p },
 					     &v->peer[p]);
+	for (unsigned int i = v->cluster->n_packet_switches ? v->cluster->n_links : 0; i--;) {
+		struct to_port_ref a = v->cluster->links[i].a, b = v->cluster->links[i].b;
+
+		if ((a.server != server && b.server != server) ||
+		    !v->cluster->servers[a.server].ports[a.port].packet_switch)
+			continue;
+		v->linked[a.server == server ? a.port : b.port] = true;
+		v->peer[a.server == server ? a.port : b.port] = a.server == server ? b : a;
+	}
 }
 
-static const struct to_port *desired_view_peer(const struct view *v, unsigned int port)
+static const struct to_port *desired_port(const struct view *v, struct to_port_ref at)
 {
-	return &v->cluster->servers[v->peer[port].server].ports[v->peer[port].port];
+	return &v->cluster->servers[at.server].ports[at.port];
 }
 
-static bool desired_is_peer(const struct view *v, unsigned int port, uint32_t server,
-			    unsigned int slot)
+/* Where @hop leads. */
+static struct to_port_ref desired_hop_end(const struct view *v, const struct to_nexthop *hop)
 {
-	return slot && v->linked[port] && v->peer[port].server == server &&
-	       v->peer[port].port == slot - 1;
+	unsigned int on = v->self->ports[hop->port].packet_switch;
+
+	if (!on)
+		return v->peer[hop->port];
+	return (struct to_port_ref){ hop->peer,
+				     to_cluster_find_on(&v->cluster->servers[hop->peer], on) };
+}
+
+/* Whether @slot of @server is the port @at. */
+static bool desired_is_port(struct to_port_ref at, uint32_t server, unsigned int slot)
+{
+	return slot && at.server == server && at.port == slot - 1;
 }
 
 /* Address of @slot of @server: its node address or that of a port; or NULL. */
@@ -75,29 +100,47 @@ static const int families[] = { AF_INET, AF_INET6 };
 
 /* The table of the topoopt device */
 
+/*
+ * Group of the table for a group of the plan whose next hops to @end are last ones.
+ * @next: 1 + index of another one of the same group, 0 for none
+ */
+struct last {
+	struct to_port_ref end;
+	uint32_t group;
+	unsigned int next;
+};
+
 struct builder {
 	struct view v;
 	struct to_kernel_table *out;
 	unsigned int groups_room, routes_room;
-	/* group of the table for (group of the plan, port that leads to the destination) */
-	uint32_t (*last)[TO_PORTS_MAX];
+	struct last *last;
+	unsigned int n_last, last_room;
+	unsigned int *first_last;	/* per group of the plan, as @next */
 	struct to_error *err;
 };
 
-static void desired_fill_nexthop(const struct view *v, const struct to_nexthop *hop,
-				 int last, struct to_kernel_nexthop *nh)
+static bool desired_same_port(struct to_port_ref a, struct to_port_ref b)
 {
-	const struct to_port *peer = desired_view_peer(v, hop->port);
+	return a.server == b.server && a.port == b.port;
+}
+
+static void desired_fill_nexthop(const struct view *v, const struct to_nexthop *hop,
+				 const struct to_port_ref *last, struct to_kernel_nexthop *nh)
+{
+	struct to_port_ref end = desired_hop_end(v, hop);
+	const struct to_port *peer = desired_port(v, end);
 
 	nh->port = v->ifindex[hop->port];
 	nh->ingress = hop->ingress ? v->ifindex[hop->ingress - 1] : 0;
 	nh->weight = hop->weight;
 	nh->backup = hop->backup;
-	memcpy(nh->mac, hop->port == last ? peer->mac : peer->relay_mac, 6);
+	memcpy(nh->mac, last && desired_same_port(end, *last) ? peer->mac : peer->relay_mac, 6);
 }
 
-/* @last: port whose next hops get the RDMA MAC of its peer, -1 for none. */
-static int desired_add_group(struct builder *b, const struct to_group *group, int last)
+/* @last: port that next hops to get its RDMA MAC, NULL for none. */
+static int desired_add_group(struct builder *b, const struct to_group *group,
+			     const struct to_port_ref *last)
 {
 	struct to_kernel_table *out = b->out;
 	struct to_kernel_nexthop *nh;
@@ -170,6 +213,30 @@ static int desired_check_group(const struct builder *b, unsigned int group)
 	return 0;
 }
 
+/* Group for group @group of the plan, of which next hops to @end are last ones, or -ENOMEM. */
+static int desired_find_last(struct builder *b, unsigned int group, struct to_port_ref end)
+{
+	struct last *last;
+	int ret;
+
+	for (unsigned int i = b->first_last[group]; i; i = b->last[i - 1].next)
+		if (desired_same_port(b->last[i - 1].end, end))
+			return b->last[i - 1].group;
+	if (b->n_last == b->last_room) {
+		b->last_room = b->last_room ? 2 * b->last_room : 64;
+		last = reallocarray(b->last, b->last_room, sizeof(*last));
+		if (!last)
+			return -ENOMEM;
+		b->last = last;
+	}
+	ret = desired_add_group(b, &b->v.table->groups[group], &end);
+	if (ret < 0)
+		return ret;
+	b->last[b->n_last++] = (struct last){ end, ret, b->first_last[group] };
+	b->first_last[group] = b->n_last;
+	return ret;
+}
+
 /* Group for a route of the plan to (@server, @slot), or a negative errno. */
 static int desired_find_group(struct builder *b, unsigned int group, uint32_t server,
 			      unsigned int slot)
@@ -185,21 +252,16 @@ static int desired_find_group(struct builder *b, unsigned int group, uint32_t se
 				    b->v.table->n_groups);
 	g = &b->v.table->groups[group];
 	for (unsigned int i = 0; slot && i < g->n; i++) {
-		unsigned int port = g->nexthops[i].port;
+		struct to_port_ref end = desired_hop_end(&b->v, &g->nexthops[i]);
 		const struct to_port *peer;
 
-		if (!desired_is_peer(&b->v, port, server, slot))
+		if (!desired_is_port(end, server, slot))
 			continue;
-		peer = desired_view_peer(&b->v, port);
+		peer = desired_port(&b->v, end);
 		if (!memcmp(peer->mac, peer->relay_mac, 6))
 			break;
-		if (!b->last[group][port]) {
-			ret = desired_add_group(b, g, port);
-			if (ret < 0)
-				return to_error_set(b->err, ret, "out of memory");
-			b->last[group][port] = ret;
-		}
-		return b->last[group][port];
+		ret = desired_find_last(b, group, end);
+		return ret < 0 ? to_error_set(b->err, ret, "out of memory") : ret;
 	}
 	return group;
 }
@@ -234,12 +296,12 @@ static int desired_add_route(struct builder *b, int family, const struct to_addr
 	return 0;
 }
 
-/* Group for RoCEv2 to @port that arrived at another port: its peer sends it back. */
+/* Group for RoCEv2 to @port that arrived at another port: a peer there sends it back. */
 static int desired_detour(struct builder *b, unsigned int port)
 {
-	struct to_nexthop peer = { .port = port, .weight = 1 };
+	struct to_nexthop peer = { .port = port, .weight = 1, .peer = b->v.peer[port].server };
 
-	return desired_add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, -1);
+	return desired_add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, NULL);
 }
 
 static int desired_add_destination(struct builder *b, uint32_t server, unsigned int slot)
@@ -305,12 +367,12 @@ int to_desired_state_table(const struct to_plan *plan, unsigned int server,
 
 	memset(table, 0, sizeof(*table));
 	desired_view_init(&b.v, plan, server, ifindex);
-	b.last = calloc(b.v.table->n_groups + 1, sizeof(*b.last));
-	if (!b.last)
+	b.first_last = calloc(b.v.table->n_groups + 1, sizeof(*b.first_last));
+	if (!b.first_last)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int g = 0; !ret && g < b.v.table->n_groups; g++) {
 		ret = desired_check_group(&b, g);
-		if (!ret && desired_add_group(&b, &b.v.table->groups[g], -1) < 0)
+		if (!ret && desired_add_group(&b, &b.v.table->groups[g], NULL) < 0)
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 	}
 	for (uint32_t s = 0; !ret && s < b.v.cluster->n_servers; s++)
@@ -319,6 +381,7 @@ int to_desired_state_table(const struct to_plan *plan, unsigned int server,
 	for (unsigned int i = 0; !ret && i < b.v.table->n_pairs; i++)
 		ret = desired_add_pair(&b, &b.v.table->pairs[i]);
 	free(b.last);
+	free(b.first_last);
 	if (ret)
 		to_kernel_table_free(table);
 	return ret;
@@ -369,6 +432,10 @@ struct writer {
 	int family;
 	unsigned int size;		/* bytes of an address */
 	struct to_prefix *cover;	/* room for all addresses of the plan */
+	/* NULL without packet switches */
+	struct to_graph *graph;
+	uint16_t *distance;
+	uint32_t *order;
 };
 
 static struct to_entry *desired_add_entry(struct writer *w, enum to_entry_kind kind,
@@ -420,15 +487,14 @@ static int desired_add_ip_route(struct writer *w, uint32_t table, const uint8_t 
 }
 
 /*
- * Next hop behind @port: the peer's relay. As an address it is the peer's IPv4
- * node address, or the IPv6 link-local one that its relay MAC makes (a route
- * cannot have an IPv6 gateway that another route reaches by another device).
+ * Next hop at @end: its relay. As an address it is the server's IPv4 node address, or
+ * the IPv6 link-local one that its relay MAC makes (a route cannot have an IPv6 gateway
+ * that another route reaches by another device).
  */
-static bool desired_relay_address(const struct writer *w, unsigned int port, uint8_t *via)
+static bool desired_relay_address(const struct writer *w, struct to_port_ref end, uint8_t *via)
 {
-	const struct to_address *node =
-		&w->v.cluster->servers[w->v.peer[port].server].address;
-	const uint8_t *mac = desired_view_peer(&w->v, port)->relay_mac;
+	const struct to_address *node = &w->v.cluster->servers[end.server].address;
+	const uint8_t *mac = desired_port(&w->v, end)->relay_mac;
 
 	if (w->family == AF_INET) {
 		desired_copy_address(via, node, AF_INET);
@@ -480,6 +546,70 @@ static int desired_write_node(struct writer *w)
 	return 0;
 }
 
+/* The neighbours that @end is behind @port, and the route to its address. */
+static int desired_write_peer(struct writer *w, unsigned int port, struct to_port_ref end)
+{
+	uint32_t ifindex = w->v.ifindex[port], table = TO_RTNL_TABLE(ifindex);
+	const struct to_port *peer = desired_port(&w->v, end);
+	uint8_t address[16] = {}, via[16] = {};
+
+	if (desired_has_family(&peer->address, w->family)) {
+		desired_copy_address(address, &peer->address, w->family);
+		if (desired_add_neighbour(w, ifindex, address, peer->mac) ||
+		    desired_add_ip_route(w, table, address, 8 * w->size, ifindex, NULL,
+					 &w->v.self->ports[port].address))
+			return -ENOMEM;
+	}
+	if (!desired_relay_address(w, end, via))
+		return 0;
+	return desired_add_neighbour(w, ifindex, via, peer->relay_mac);
+}
+
+/* All that share the packet switch of @port. */
+static int desired_write_peers(struct writer *w, unsigned int port)
+{
+	const struct to_graph *g = w->graph;
+	int ret = 0;
+
+	for (uint32_t a = g->out[w->v.server]; !ret && a < g->out[w->v.server + 1]; a++)
+		if (g->port[a] == port)
+			ret = desired_write_peer(w, port, (struct to_port_ref){ g->to[a],
+										g->peer_port[a] });
+	return ret;
+}
+
+/* Routes by all own ports on packet switches to port address (@server, @slot). */
+static int desired_write_shared(struct writer *w, uint32_t server, unsigned int slot)
+{
+	const struct to_address *dst = desired_address_of(w->v.cluster, server, slot);
+	const struct to_graph *g = w->graph;
+	int ret = 0;
+
+	if (server == w->v.server || !desired_has_family(dst, w->family))
+		return 0;
+	to_graph_port_distances(g, server, slot - 1, w->distance, w->order);
+	for (unsigned int p = 0; !ret && p < w->v.self->n_ports; p++) {
+		const struct to_address *own = &w->v.self->ports[p].address;
+		uint8_t address[16] = {}, via[16] = {};
+		struct to_port_ref end;
+		uint32_t a;
+
+		if (!w->v.self->ports[p].packet_switch || !desired_has_family(own, w->family))
+			continue;
+		a = to_queue_pair_arc(g, (struct to_port_ref){ w->v.server, p }, server, slot - 1,
+				      w->distance);
+		if (a == UINT32_MAX)
+			continue;
+		end = (struct to_port_ref){ g->to[a], g->peer_port[a] };
+		if (desired_is_port(end, server, slot) || !desired_relay_address(w, end, via))
+			continue;
+		desired_copy_address(address, dst, w->family);
+		ret = desired_add_ip_route(w, TO_RTNL_TABLE(w->v.ifindex[p]), address, 8 * w->size,
+					   w->v.ifindex[p], via, own);
+	}
+	return ret;
+}
+
 /* @n prefixes of w->cover reach all ports. */
 static int desired_write_port(struct writer *w, unsigned int port, unsigned int n)
 {
@@ -500,17 +630,15 @@ static int desired_write_port(struct writer *w, unsigned int port, unsigned int 
 	if (!e)
 		return -ENOMEM;
 	e->table = table;
-	peer = desired_view_peer(&w->v, port);
-	if (desired_has_family(&peer->address, w->family)) {
-		desired_copy_address(address, &peer->address, w->family);
-		if (desired_add_neighbour(w, ifindex, address, peer->mac) ||
-		    desired_add_ip_route(w, table, address, 8 * w->size, ifindex, NULL, own))
-			return -ENOMEM;
-	}
-	if (!desired_relay_address(w, port, via))
-		return 0;
-	if (desired_add_neighbour(w, ifindex, via, peer->relay_mac))
+	if (w->v.self->ports[port].packet_switch)
+		return desired_write_peers(w, port);
+	if (desired_write_peer(w, port, w->v.peer[port]))
 		return -ENOMEM;
+	if (!desired_relay_address(w, w->v.peer[port], via))
+		return 0;
+	peer = desired_port(&w->v, w->v.peer[port]);
+	if (desired_has_family(&peer->address, w->family))
+		desired_copy_address(address, &peer->address, w->family);
 	for (unsigned int i = 0; i < n; i++) {
 		/* The peer's own address has its route already. */
 		if (w->cover[i].len == 8 * w->size &&
@@ -524,8 +652,8 @@ static int desired_write_port(struct writer *w, unsigned int port, unsigned int 
 	return 0;
 }
 
-/* Port that the plan prefers in @group: the heaviest primary, then the first. */
-static int desired_preferred_port(const struct view *v, unsigned int group)
+/* Next hop that the plan prefers in @group: the heaviest primary, then the first. */
+static const struct to_nexthop *desired_preferred(const struct view *v, unsigned int group)
 {
 	const struct to_group *g = &v->table->groups[group];
 	const struct to_nexthop *best = NULL;
@@ -534,7 +662,7 @@ static int desired_preferred_port(const struct view *v, unsigned int group)
 		if (to_nexthop_primary(&g->nexthops[i]) &&
 		    (!best || g->nexthops[i].weight > best->weight))
 			best = &g->nexthops[i];
-	return best ? best->port : -1;
+	return best;
 }
 
 /* Main-table route to the port address (@server, @slot). */
@@ -543,24 +671,28 @@ static int desired_write_destination(struct writer *w, uint32_t server,
 {
 	const struct to_address *dst = desired_address_of(w->v.cluster, server, slot);
 	uint8_t address[16] = {}, via[16] = {};
-	int port;
+	const struct to_nexthop *hop;
+	const struct to_port *port;
+	struct to_port_ref end;
 
 	if (group == TO_GROUP_NONE || server == w->v.server ||
 	    !desired_has_family(dst, w->family))
 		return 0;
-	port = desired_preferred_port(&w->v, group);
-	if (port < 0 || !desired_has_family(&w->v.self->ports[port].address, w->family))
+	hop = desired_preferred(&w->v, group);
+	if (!hop)
+		return 0;
+	port = &w->v.self->ports[hop->port];
+	if (!desired_has_family(&port->address, w->family))
 		return 0;
 	desired_copy_address(address, dst, w->family);
-	if (desired_is_peer(&w->v, port, server, slot))
+	end = desired_hop_end(&w->v, hop);
+	if (desired_is_port(end, server, slot))
 		return desired_add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
-					    w->v.ifindex[port], NULL,
-					    &w->v.self->ports[port].address);
-	if (!desired_relay_address(w, port, via))
+					    w->v.ifindex[hop->port], NULL, &port->address);
+	if (!desired_relay_address(w, end, via))
 		return 0;
 	return desired_add_ip_route(w, RT_TABLE_MAIN, address, 8 * w->size,
-				    w->v.ifindex[port], via,
-				    &w->v.self->ports[port].address);
+				    w->v.ifindex[hop->port], via, &port->address);
 }
 
 static int desired_write_family(struct writer *w)
@@ -589,10 +721,13 @@ static int desired_write_family(struct writer *w)
 		if (table->pairs[i].src == w->v.server)
 			group[(size_t)table->pairs[i].dst * plan->slots +
 			      table->pairs[i].slot] = table->pairs[i].group;
-	for (size_t i = 0; !ret && i < n; i++)
-		if (i % plan->slots)
-			ret = desired_write_destination(w, i / plan->slots,
-							i % plan->slots, group[i]);
+	for (size_t i = 0; !ret && i < n; i++) {
+		if (!(i % plan->slots))
+			continue;
+		ret = desired_write_destination(w, i / plan->slots, i % plan->slots, group[i]);
+		if (!ret && w->graph)
+			ret = desired_write_shared(w, i / plan->slots, i % plan->slots);
+	}
 	free(group);
 	return ret;
 }
@@ -601,12 +736,19 @@ int to_desired_state_entries(const struct to_plan *plan, unsigned int server,
 			     const uint32_t *ifindex, uint32_t device,
 			     struct to_entries *entries, struct to_error *err)
 {
+	const struct to_cluster *c = plan->cluster;
 	struct writer w = { .out = entries, .device = device };
 	int ret = 0;
 
 	desired_view_init(&w.v, plan, server, ifindex);
-	w.cover = calloc((size_t)plan->cluster->n_servers * plan->slots + 1,
-			 sizeof(*w.cover));
+	w.cover = calloc((size_t)c->n_servers * plan->slots + 1, sizeof(*w.cover));
+	if (c->n_packet_switches) {
+		w.graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+		w.distance = calloc(c->n_servers, sizeof(*w.distance));
+		w.order = calloc(c->n_servers, sizeof(*w.order));
+		if (!w.graph || !w.distance || !w.order)
+			ret = -ENOMEM;
+	}
 	if (!w.cover)
 		ret = -ENOMEM;
 	for_each_family(f) {
@@ -615,6 +757,9 @@ int to_desired_state_entries(const struct to_plan *plan, unsigned int server,
 		if (!ret)
 			ret = desired_write_family(&w);
 	}
+	to_graph_free(w.graph);
+	free(w.distance);
+	free(w.order);
 	free(w.cover);
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }

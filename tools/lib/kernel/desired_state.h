@@ -20,13 +20,13 @@
  * @ifindex: interface of every port of @server
  *
  * Own node address: type node. Own port addresses: type local, with a group
- * that leads to the port's peer. It is for RoCEv2 that arrives at another port:
- * a queue pair sends through its own NIC, which may be cabled to another NIC of the
- * destination, and no NIC accepts packets for another one; the peer sends them
- * back to the right port. Every other address that the plan has a route to: unicast. A next hop through a port
- * whose link ends at port q of server v carries the relay MAC of (v, q), for
- * the address of (v, q) itself the RDMA MAC: so a group of the plan is one
- * group here and one more for every such last hop where the two MACs differ.
+ * that leads to the port's peer, one of them on a packet switch. It is for RoCEv2 that
+ * arrives at another port: a queue pair sends through its own NIC, which may be cabled to
+ * another NIC of the destination, and no NIC accepts packets for another one; the peer
+ * sends them back to the right port. Every other address that the plan has a route to:
+ * unicast. A next hop to port q of server v carries the relay MAC of (v, q), for the
+ * address of (v, q) itself the RDMA MAC: so a group of the plan is one group here and
+ * one more for every such last hop where the two MACs differ.
  * A source-qualified route of the plan is one route between node addresses, or
  * one from each port address of the source to a port address.
  *
@@ -58,7 +58,9 @@ int to_desired_state_table(const struct to_plan *plan, unsigned int server,
  * pair's path with the source address of its GID (addr_resolve() in
  * drivers/infiniband/core/addr.c, rxe_find_route4()), and the packets leave
  * by that NIC whatever the main table says; it also makes the reverse path
- * of a port address unambiguous, so strict rp_filter passes.
+ * of a port address unambiguous, so strict rp_filter passes. A port on a packet switch has
+ * all others there as such peers, and a route to each port address, by one of them; see
+ * to_queue_pair_arc().
  */
 int to_desired_state_entries(const struct to_plan *plan, unsigned int server,
 			     const uint32_t *ifindex, uint32_t device,
