@@ -5,7 +5,9 @@
 #	ports		SERVER:PORT WIRE NIC	WIRE is the port's end at the optical switch,
 #					NIC the server's; no NIC at 1x2 switches
 #	light		WIRE WIRE		what enters the first leaves the second
+#	shared		WIRE SWITCH		the wire is on this packet switch, a bridge
 #	ocs.ip		batch for ip in the optical switch's namespace
+#	ocs.fdb		the same for bridge: packet switches know all ports and need not flood
 #	SERVER.ip	batch for ip in the server's
 #	reconfiguration	seconds that the slowest optical switch is dark
 #
@@ -30,18 +32,26 @@ def addresses: [.ipv4 // empty | . + "/32"] + [.ipv6 // empty | . + "/128 nodad"
 	| {key: "\(.optical_switch) \(.optical_port)",
 	   value: (if .look_ahead then "o\(.wire[1:])-0" else .wire end)})
 	| from_entries) as $by_number
-| ([.links[] | select($by_name[.a].optical_switch | not)
+| ([.links[] | select($by_name[.a] | .optical_switch or .packet_switch | not)
 	| [$by_name[.a].wire, $by_name[.b].wire]]
    + [.cross_connects[]? | [$by_number["\(.optical_switch) \(.a)"],
 			    $by_number["\(.optical_switch) \(.b)"]]]) as $pairs
 | [$ends[] | select(.end == 0) | [.wire, .inner], [.inner, .wire]] as $joined
+| (.packet_switches // [] | to_entries | map({key: .value.name, value: "br\(.key)"})
+	| from_entries) as $bridges
 | (.servers[] | "servers\t\(.name)"),
+  (.packet_switches // [] | to_entries[] |
+	"ocs.ip\tlink add br\(.key) type bridge",
+	"ocs.ip\tlink set br\(.key) alias \(.value.name) up"),
   ($ports[] |
 	"ports\t\(.server):\(.name) \(.wire) \(.nic)",
 	"ocs.ip\tlink add \(.wire) mtu \(.mtu // $mtu) type veth peer name \(.nic) address \(.mac) mtu \(.mtu // $mtu) netns \(.server)",
 	(select(.optical_switch) | "ocs.ip\tlink set \(.wire) alias " +
 		(.look_ahead // {selector: .optical_switch, common: .optical_port}
-		 | "\(.selector).\(.common)"))),
+		 | "\(.selector).\(.common)")),
+	(select(.packet_switch) | "ocs.ip\tlink set \(.wire) master \($bridges[.packet_switch]) up",
+		"shared\t\(.wire) \(.packet_switch)",
+		"ocs.fdb\tfdb add \(.mac, .relay_mac // empty) dev \(.wire) master static")),
   ($ends[] |
 	"ports\t\(.server):\(.name)/\(.end) \(.inner)",
 	"ports\t\(.server):\(.name)/\(.end)/switch \(.outer)",

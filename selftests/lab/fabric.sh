@@ -10,12 +10,15 @@
 #	|       eth1 |======| w0-1 (dark)       |      |            |
 #	+------------+      +-------------------+      +------------+
 #
-# A port with a relay interface ("transmit") is a macvlan device on its NIC.
+# A port with a relay interface ("transmit") is a macvlan device on its NIC. A packet
+# switch is a bridge in the namespace "ocs", with the wires of its ports.
 #
 #	fabric.sh up PLAN [--no-apply]		build it, load the tables
 #	fabric.sh down				remove it
-#	fabric.sh darken SERVER:PORT		cut the port's links: both ends lose carrier
-#	fabric.sh light SERVER:PORT		mend them
+#	fabric.sh darken SERVER:PORT		cut the port's links: both ends lose carrier, or
+#						the port alone on a packet switch
+#	fabric.sh darken SWITCH			the same of all ports on a packet switch
+#	fabric.sh light SERVER:PORT|SWITCH	mend them
 #	fabric.sh reconfigure PLAN [--latency TIME]
 #						switch the light over to another plan; what
 #						changes is dark for TIME (10ms; default: the
@@ -58,7 +61,7 @@ compile() { # PLAN DIRECTORY: one file per kind of line that fabric.jq makes
 	mkdir -p "$2"
 	jq -r --argjson mtu "$mtu" -f "$(dirname "$(realpath "$0")")/fabric.jq" "$1" |
 		awk -F '\t' -v dir="$2" '{ print $2 >(dir "/" $1) }' || die "$1: not a usable plan"
-	touch "$2/light"
+	touch "$2/light" "$2/shared"
 }
 
 need_fabric() { [[ -d $state ]] || die "no fabric here: fabric.sh up PLAN makes one"; }
@@ -116,6 +119,7 @@ up() {
 	# the optical switch is glass: it must not speak itself
 	"${exec_on[@]}" ocs sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
 	ocs_ip -b "$state/ocs.ip"
+	[[ ! -s $state/ocs.fdb ]] || bridge -n ocs -b "$state/ocs.fdb"
 	awk '{ print "qdisc add dev", $2, "clsact" }' "$state/ports" | tc -n ocs -b -
 	each_server ip -n '{}' -b "$state/{}.ip"
 	switch_on "$state/light"
@@ -146,16 +150,19 @@ wire() { # SERVER:PORT
 	echo "$found"
 }
 
-partners() { # WIRE: itself and what it exchanges light with
-	awk -v wire="$1" '$1 == wire || $2 == wire { print $1; print $2 }' "$state/light" | sort -u
+partners() { # WIRE: itself and what it exchanges light with, itself alone on a packet switch
+	{
+		awk -v wire="$1" '$1 == wire || $2 == wire { print $1; print $2 }' "$state/light"
+		awk -v wire="$1" '$1 == wire { print $1 }' "$state/shared"
+	} | sort -u
 }
 
-set_links() { # up|down SERVER:PORT
-	local wires at
+set_links() { # up|down SERVER:PORT|SWITCH
+	local wires
 
 	look
-	at=$(wire "$2")
-	wires=$(partners "$at")
+	wires=$(awk -v switch="$2" '$2 == switch { print $1 }' "$state/shared")
+	[[ -n $wires ]] || wires=$(partners "$(wire "$2")")
 	[[ -n $wires ]] || die "$2 has no link in this plan"
 	set_wires "$1" <<<"$wires"
 	[[ $1 == down ]] || wait_carrier <<<"$wires"

@@ -61,7 +61,7 @@ struct collective_run {
 	struct to_counters *counters;	/* of the ports of this server */
 };
 
-/* A directed link, at member 0. */
+/* A directed link, at member 0, or a port of a packet switch: to_port is NULL then. */
 struct collective_link {
 	const struct to_port *from_port, *to_port;
 	const char *from, *to;
@@ -199,22 +199,44 @@ static int collective_prepare(struct collective_run *run, const char *fingerprin
 	return to_rendezvous_open(&run->rendezvous, err);
 }
 
-/* The links out of members, with what was planned and sent. Return: how many. */
+/* What is planned and sent on arc @a of member @m. */
+static struct collective_link collective_link(const struct collective_run *run, uint32_t m,
+					      uint32_t a, double planned)
+{
+	const struct to_graph *g = run->c.graph;
+	const struct to_cluster *c = run->c.plan->cluster;
+	const struct to_port *port = &c->servers[g->from[a]].ports[g->port[a]];
+	const struct to_packet_switch *on = to_port_packet_switch(c, port);
+
+	return (struct collective_link){
+		port, on ? NULL : &c->servers[g->to[a]].ports[g->peer_port[a]],
+		c->servers[g->from[a]].name, on ? on->name : c->servers[g->to[a]].name,
+		planned * (double)run->args->repeat, run->all[m].sent[g->port[a]] };
+}
+
+/*
+ * The links out of members, with what was planned and sent; of a port on a packet switch
+ * all links together. Return: how many.
+ */
 static unsigned int collective_links(const struct collective_run *run, const double *planned,
 				     struct collective_link *links)
 {
 	const struct to_graph *g = run->c.graph;
-	const struct to_server *servers = run->c.plan->cluster->servers;
-	unsigned int n = 0;
+	unsigned int n = 0, first, i;
 
 	for (uint32_t m = 0; m < run->c.n; m++) {
 		const uint32_t x = run->c.members[m];
 
-		for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++)
-			links[n++] = (struct collective_link){
-				&servers[x].ports[g->port[a]], &servers[g->to[a]].ports[g->peer_port[a]],
-				servers[x].name, servers[g->to[a]].name, planned[a] * (double)run->args->repeat,
-				run->all[m].sent[g->port[a]] };
+		first = n;
+		for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++) {
+			links[n] = collective_link(run, m, a, planned[a]);
+			for (i = first; i < n && links[i].from_port != links[n].from_port; i++)
+				;
+			if (i < n)
+				links[i].planned += links[n].planned;
+			else
+				n++;
+		}
 	}
 	return n;
 }
@@ -226,7 +248,9 @@ static json_t *collective_links_json(const struct collective_link *links, unsign
 	for (unsigned int i = 0; i < n; i++)
 		json_array_append_new(array, json_pack("{s:o s:o s:f s:f}",
 			"from", json_sprintf("%s:%s", links[i].from, links[i].from_port->name),
-			"to", json_sprintf("%s:%s", links[i].to, links[i].to_port->name),
+			"to", links[i].to_port ?
+			json_sprintf("%s:%s", links[i].to, links[i].to_port->name) :
+			json_string(links[i].to),
 			"planned_bytes", links[i].planned, "sent_bytes", links[i].sent));
 	return array;
 }
@@ -259,7 +283,11 @@ static void collective_print(const struct collective_run *run, const struct coll
 		printf("  links: %s at most planned, %s at most sent, up to %.2f %% off%s\n",
 		       to_bytes_text(sums->busiest, text[0]), to_bytes_text(sums->most, text[1]),
 		       100 * sums->off, sums->certain ? "" : ", as flows take one of several paths");
-		if (form > 0)
+		if (form > 0 && run->c.plan->cluster->n_packet_switches)
+			printf("  closed form on BCube(%u,%u): a port sends %.6g of the buffer, %s\n",
+			       run->c.bcube.n, run->c.bcube.k, form,
+			       to_bytes_text(form * (double)run->args->bytes, text[2]));
+		else if (form > 0)
 			printf("  closed form on BCube(%u,%u): a port, here %u link%s, "
 			       "sends %.6g of the buffer, %s a link\n",
 			       run->c.bcube.n, run->c.bcube.k, run->c.bcube.n - 1,
@@ -380,7 +408,7 @@ static int collective_run(struct to_call *call, const void *data)
 	ret = to_tm_fingerprint(path, fingerprint, &call->err);
 	if (ret)
 		return ret;
-	plan = to_plan_load(path, &call->err);
+	plan = to_plan_load_shared(path, &call->err);
 	if (!plan)
 		return -EINVAL;
 	server = to_node_find(plan, path, args->node, &call->err);
@@ -458,8 +486,8 @@ const struct to_command to_cmd_collective_run = {
 		"plan: the rings, in both directions, or the trees that the plan has for the group.\n"
 		"ring: one ring in one direction.\n"
 		"ps: a parameter server on each server, which all push to and pull from.\n"
-		"bml: BML (Wang et al., NeurIPS 2018) on the links of a BCube(n,k) that has a full mesh "
-		"in the place of each switch: n^k servers, the servers in their order.\n\n"
+		"bml: BML (Wang et al., NeurIPS 2018) on BCube(n,k), with packet switches or with a full "
+		"mesh in the place of each: n^k servers, the servers in their order.\n\n"
 		"The first server of the group prints the time of the slowest server, as bandwidth too, "
 		"in the words of nccl-tests, and what each link "
 		"sent, by the counters of its NIC, beside what the algorithm puts on it. Other traffic "

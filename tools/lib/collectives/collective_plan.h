@@ -16,8 +16,8 @@
  * @TO_COLLECTIVE_PLAN: on the rings or trees that the plan has for the group
  * @TO_COLLECTIVE_RING: on one ring in one direction
  * @TO_COLLECTIVE_PS: with a parameter server on each member
- * @TO_COLLECTIVE_BML: by BML, where links are those of BCube with a full mesh for each of
- *	its switches
+ * @TO_COLLECTIVE_BML: by BML, where links are those of BCube, with packet switches or a
+ *	full mesh for each
  */
 enum to_collective_algorithm {
 	TO_COLLECTIVE_PLAN, TO_COLLECTIVE_RING, TO_COLLECTIVE_PS, TO_COLLECTIVE_BML
