@@ -149,6 +149,42 @@ static void one_relay(void **state)
 	to_plan_free(plan);
 }
 
+/*
+ * s0 reaches s4 by s1 and s2 through one port, by s3 through the other: half of it leaves by
+ * each, not a third by each link.
+ */
+static void by_port(void **state)
+{
+	struct to_error err = { "" };
+	struct to_cluster *c = to_cluster_synthetic(5, 3, 0, TO_LINKS_DUPLEX, &err);
+	struct to_demand *demand = job_new(5);
+	struct to_verify_report report;
+	struct to_plan *plan;
+
+	(void)state;
+	c->packet_switches = calloc(2, sizeof(*c->packet_switches));
+	c->links = calloc(3, sizeof(*c->links));
+	c->n_packet_switches = 2;
+	strcpy(c->packet_switches[0].name, "left");
+	strcpy(c->packet_switches[1].name, "right");
+	c->packet_switches[0].n_ports = c->packet_switches[1].n_ports = 3;
+	for (uint32_t x = 0; x < 5; x++)
+		for (unsigned int q = 0; q < 3; q++)
+			c->servers[x].ports[q].optical_switch = -1;
+	for (uint32_t x = 0; x < 3; x++)
+		c->servers[x].ports[0].packet_switch = 1;
+	c->servers[0].ports[1].packet_switch = c->servers[3].ports[0].packet_switch = 2;
+	for (uint32_t x = 1; x < 4; x++)
+		c->links[c->n_links++] = (struct to_link){ .a = { x, 2 }, .b = { 4, x - 1 },
+							   .ring = -1, .tree = -1 };
+	demand->mp[0 * 5 + 4] = 64 * MIB;
+	plan = fixed_plan(c, demand);
+	report = job_verify(plan);
+	assert_true(report.figures.max_mp_link_load >= 32 * MIB * 0.999999);
+	assert_true(report.figures.max_mp_link_load <= 32 * MIB * 1.02);
+	to_plan_free(plan);
+}
+
 /* Cables and packet switches at random: no violation, and what dies is gone round. */
 static void random_fabrics(void **state)
 {
@@ -229,6 +265,7 @@ int main(void)
 		cmocka_unit_test(bcube_all_to_all),
 		cmocka_unit_test(bcube_allreduce),
 		cmocka_unit_test(one_relay),
+		cmocka_unit_test(by_port),
 		cmocka_unit_test(random_fabrics),
 		cmocka_unit_test(queue_pairs),
 	};

@@ -141,7 +141,7 @@ static int record_run(struct to_call *call, const void *data)
 	ret = to_counter_options_parse(call, &args->counters, &names);
 	if (ret)
 		return ret;
-	plan = to_plan_load(args->plan, &call->err);
+	plan = to_plan_load_shared(args->plan, &call->err);
 	if (!plan)
 		return -EINVAL;
 	/* unless under nohup */

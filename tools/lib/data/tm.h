@@ -93,10 +93,12 @@ struct to_tm_end {
  * struct to_tm_port - port of the server that recorded
  * @to: port that receives what this one sends
  * @from: port that sends what this one receives; same as @to on duplex links
+ * @packet_switch: that it is on, in the place of a link; "" for none
  */
 struct to_tm_port {
 	char name[IFNAMSIZ];
 	struct to_tm_end to, from;
+	char packet_switch[TO_NAME_MAX];
 };
 
 /** struct to_tm_link - one direction of one link */

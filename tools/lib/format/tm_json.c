@@ -221,6 +221,7 @@ static const struct to_json_field port_fields[] = {
 	{ "name", to_json_ifname, offsetof(struct to_tm_port, name), false },
 	{ "to", tm_read_end, offsetof(struct to_tm_port, to), false },
 	{ "from", tm_read_end, offsetof(struct to_tm_port, from), false },
+	{ "packet_switch", to_json_name, offsetof(struct to_tm_port, packet_switch), true },
 	{}
 };
 
@@ -662,6 +663,10 @@ void to_tm_print(FILE *out, const struct to_tm *tm, const char *names)
 			tm_write_end(out, tm, "to", &tm->ports[i].to);
 			fprintf(out, ", ");
 			tm_write_end(out, tm, "from", &tm->ports[i].from);
+			if (tm->ports[i].packet_switch[0]) {
+				fprintf(out, ", \"packet_switch\": ");
+				to_json_print_string(out, tm->ports[i].packet_switch);
+			}
 			fprintf(out, "}");
 		}
 	} else {

@@ -131,6 +131,9 @@ static int record_make_head(struct to_recorder *r)
 		strcpy(tm->ports[p].name, self->ports[p].name);
 		tm->ports[p].to.server = TO_TM_NONE;
 		tm->ports[p].from.server = TO_TM_NONE;
+		if (self->ports[p].packet_switch)
+			strcpy(tm->ports[p].packet_switch,
+			       to_port_packet_switch(cluster, &self->ports[p])->name);
 	}
 	for (unsigned int l = 0; l < cluster->n_links; l++) {
 		const struct to_link *link = &cluster->links[l];

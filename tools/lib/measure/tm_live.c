@@ -9,11 +9,13 @@
 #include "base/limits.h"
 #include "measure/tm_account.h"
 #include "measure/tm_links.h"
+#include "measure/tm_segments.h"
 
 /**
  * struct live_server - how a server's ports are on the links
  * @ports: as it last told of them
  * @out, @in: link of each, or TO_TM_NONE
+ * @shared: of each, its index among the ports of @segments, or TO_TM_NONE
  * @stale: a NIC of it is, and so, it is taken, are all
  * @owes: its kernel saw bytes pass since a counter last moved, before all columns
  * @known: it recorded anything
@@ -21,7 +23,7 @@
 struct live_server {
 	unsigned int n_ports;
 	struct to_tm_port *ports;
-	uint32_t *out, *in;
+	uint32_t *out, *in, *shared;
 	bool stale, owes, known;
 };
 
@@ -50,6 +52,7 @@ struct live_column {
  * @present, @waits: servers x room
  * @cells: links x room
  * @accounts: per link
+ * @segments: the ports that have no link, but share a packet switch
  * @portions: of the flows of samples that are not complete; by sample of @tm
  * @joined: columns in the last sample of @tm that is being joined, 0 for none
  * @began: columns have settled
@@ -63,6 +66,7 @@ struct to_tm_live {
 	bool *waits;
 	struct to_tm_cell *cells;
 	struct to_tm_account *accounts;
+	struct to_tm_segments segments;
 	struct to_tm_portions portions;
 	unsigned int joined;
 	bool began;
@@ -73,8 +77,9 @@ static void live_server_free(struct live_server *server)
 	free(server->ports);
 	free(server->out);
 	free(server->in);
+	free(server->shared);
 	server->ports = NULL;
-	server->out = server->in = NULL;
+	server->out = server->in = server->shared = NULL;
 }
 
 void to_tm_live_free(struct to_tm_live *live)
@@ -92,6 +97,7 @@ void to_tm_live_free(struct to_tm_live *live)
 	free(live->waits);
 	free(live->cells);
 	free(live->portions.list);
+	to_tm_segments_free(&live->segments);
 	to_tm_free(live->tm);
 	free(live);
 }
@@ -124,7 +130,7 @@ struct to_tm_live *to_tm_live_new(const struct to_tm *const *records, unsigned i
 	ret = -ENOMEM;
 	live->servers = calloc(n, sizeof(*live->servers));
 	live->accounts = calloc(live->tm->n_links + 1, sizeof(*live->accounts));
-	if (!live->servers || !live->accounts)
+	if (!live->servers || !live->accounts || to_tm_segments_find(&live->segments, records, n))
 		goto out;
 	for (unsigned int l = 0; l < live->tm->n_links; l++)
 		to_tm_account_init(&live->accounts[l]);
@@ -155,7 +161,8 @@ static int live_index_ports(struct to_tm_live *live, const struct to_tm *record,
 	server->ports = malloc(size + 1);
 	server->out = calloc(n + 1, sizeof(*server->out));
 	server->in = calloc(n + 1, sizeof(*server->in));
-	if (!server->ports || !server->out || !server->in)
+	server->shared = calloc(n + 1, sizeof(*server->shared));
+	if (!server->ports || !server->out || !server->in || !server->shared)
 		return -ENOMEM;
 	memcpy(server->ports, record->ports, size);
 	for (unsigned int p = 0; p < n; p++) {
@@ -163,7 +170,9 @@ static int live_index_ports(struct to_tm_live *live, const struct to_tm *record,
 
 		server->out[p] = to_tm_links_out(live->tm, record, p);
 		server->in[p] = to_tm_links_in(live->tm, record, p);
-		if ((server->out[p] == TO_TM_NONE && port->to.server != TO_TM_NONE) ||
+		server->shared[p] = to_tm_segments_index(&live->segments, record, p);
+		if ((server->shared[p] == TO_TM_NONE && port->packet_switch[0]) ||
+		    (server->out[p] == TO_TM_NONE && port->to.server != TO_TM_NONE) ||
 		    (server->in[p] == TO_TM_NONE && port->from.server != TO_TM_NONE)) {
 			live_server_free(server);
 			return to_error_set(err, -ESTALE, "the link of %s:%s is new",
@@ -203,7 +212,7 @@ static int live_find_span(const struct to_tm_live *live, const struct to_tm *con
 		last = slot > last ? slot : last;
 	}
 	most = (TO_MERGE_CELLS_MIN + TO_MERGE_CELLS_PER_ROW * rows) /
-	       (live->tm->n_links + count + 1);
+	       (live->tm->n_links + live->segments.n_ports + count + 1);
 	if (last - *first >= most)
 		return to_error_set(err, -E2BIG,
 				    "the recordings span %" PRIu64 " intervals, and with as few samples as they have no more than %" PRIu64 " are merged",
@@ -239,8 +248,9 @@ static int live_make_room(struct to_tm_live *live, unsigned int columns)
 				 sizeof(*live->waits));
 	live->cells = live_widen(live->cells, tm->n_links, live->room, columns,
 				 sizeof(*live->cells));
-	live->room = columns;
-	if (live->columns && live->present && live->waits && live->cells)
+	if (!to_tm_segments_make_room(&live->segments, columns))
+		live->room = columns;
+	if (live->room == columns && live->columns && live->present && live->waits && live->cells)
 		return 0;
 	live->n = live->room = 0;
 	return -ENOMEM;
@@ -300,14 +310,20 @@ static int live_fill_flows(struct to_tm_live *live, uint32_t s,
 		const struct to_tm_flow *flow = &sample->flows[i];
 		uint32_t out = flow->out < 0 ? TO_TM_NONE : server->out[flow->out];
 		uint32_t in = flow->in < 0 ? TO_TM_NONE : server->in[flow->in];
+		uint32_t to = flow->out < 0 ? TO_TM_NONE : server->shared[flow->out];
+		uint32_t from = flow->in < 0 ? TO_TM_NONE : server->shared[flow->in];
 
 		if (out != TO_TM_NONE)
 			ret = live_see(live, out, TO_TM_SENT, column, flow);
+		else if (to != TO_TM_NONE)
+			ret = to_tm_segments_send(&live->segments, to, column, flow);
 		else if (flow->in == TO_TM_NO_PORT &&
 			 (flow->src == s || flow->src == TO_TM_NONE))
 			ret = live_see_dark(live, column, flow);
 		if (!ret && in != TO_TM_NONE)
 			ret = live_see(live, in, TO_TM_RECEIVED, column, flow);
+		else if (!ret && from != TO_TM_NONE)
+			ret = to_tm_segments_receive(&live->segments, from, column, flow);
 	}
 	return ret;
 }
@@ -324,6 +340,8 @@ static void live_fill_counters(struct to_tm_live *live, uint32_t s,
 		struct to_tm_amount *amount;
 
 		present->moved |= c->tx_bytes || c->rx_bytes;
+		if (server->shared[p] != TO_TM_NONE)
+			to_tm_segments_count(&live->segments, server->shared[p], column, c);
 		if (server->out[p] != TO_TM_NONE) {
 			amount = &live_cell(live, server->out[p], column)->counted[TO_TM_SENT];
 			amount->packets += c->tx_packets;
@@ -511,6 +529,10 @@ static int live_make_flows(struct to_tm_live *live)
 
 	if (p->n)
 		qsort(p->list, p->n, sizeof(*p->list), live_compare_portion);
+	if (live->segments.n) {
+		ret = to_tm_segments_divide(&live->segments, p, complete, live->tm->n_servers);
+		qsort(p->list, p->n, sizeof(*p->list), live_compare_portion);
+	}
 	for (size_t i = 0; !ret && i < p->n; i = next) {
 		struct to_tm_portion sum = p->list[i];
 
@@ -568,7 +590,32 @@ static void live_advance(struct to_tm_live *live, unsigned int settled)
 		memmove(row, row + settled, left * sizeof(*row));
 		memset(row + left, 0, settled * sizeof(*row));
 	}
+	to_tm_segments_advance(&live->segments, settled, left);
 	live->n = left;
+}
+
+/* Of the ports that share packet switches; nobody counts what receives them. */
+static void live_look_shared(struct to_tm_live *live, struct to_tm_rows *rows)
+{
+	struct to_tm_segments *s = &live->segments;
+
+	for (unsigned int i = 0; i < s->n_ports; i++) {
+		struct to_tm_cell *cells = &s->cells[(size_t)i * s->room];
+
+		for (unsigned int k = 0; k < live->n; k++) {
+			cells[k].both = true;
+			for (unsigned int j = 0; j < s->n_ports; j++)
+				cells[k].both &= s->ports[j].segment != s->ports[i].segment ||
+						 live_present(live, s->ports[j].server, k)->recorded;
+		}
+		to_tm_account_look(&s->ports[i].account, cells, rows);
+		live->servers[s->ports[i].server].stale |=
+			s->ports[i].account.nics[TO_TM_SENT].stale;
+	}
+	for (unsigned int i = 0; i < s->n_ports; i++) {
+		s->ports[i].account.stale[TO_TM_SENT] = live->servers[s->ports[i].server].stale;
+		s->ports[i].account.stale[TO_TM_RECEIVED] = true;
+	}
 }
 
 /* Which servers' counters are stale, and where these wait to move. */
@@ -589,6 +636,7 @@ static void live_look(struct to_tm_live *live, struct to_tm_rows *rows)
 		from->stale |= account->nics[TO_TM_SENT].stale;
 		to->stale |= account->nics[TO_TM_RECEIVED].stale;
 	}
+	live_look_shared(live, rows);
 	for (unsigned int l = 0; l < tm->n_links; l++) {
 		struct to_tm_account *account = &live->accounts[l];
 
@@ -625,6 +673,14 @@ static unsigned int live_settled(const struct to_tm_live *live)
 					    live_waits(live, l), live->n);
 		settled = known < settled ? known : settled;
 	}
+	for (unsigned int i = 0; i < live->segments.n_ports; i++) {
+		const struct to_tm_segments *s = &live->segments;
+
+		known = to_tm_account_known(&s->ports[i].account, &s->cells[(size_t)i * s->room],
+					    &live->waits[(size_t)s->ports[i].server * live->room],
+					    live->n);
+		settled = known < settled ? known : settled;
+	}
 	return settled > most ? settled : most;
 }
 
@@ -644,6 +700,8 @@ static int live_settle_columns(struct to_tm_live *live, struct to_tm_rows *rows,
 		ret = to_tm_account_settle(&live->accounts[l], &tm->links[l],
 					   live_cell(live, l, 0), rows);
 	}
+	ret = ret ? ret : to_tm_segments_settle(&live->segments, rows, live->waits, live->room,
+						tm->n_servers);
 	ret = ret ? ret : live_join(live, rows, sample);
 	if (!ret) {
 		live_renumber(live, first, sample, samples, rows->settled);
@@ -702,6 +760,8 @@ static int live_note_stale(const struct to_tm_live *live, struct to_tm *tm)
 	for (unsigned int l = 0; l < tm->n_links; l++)
 		n += live->accounts[l].nics[TO_TM_SENT].stale +
 		     live->accounts[l].nics[TO_TM_RECEIVED].stale;
+	for (unsigned int s = 0; s < live->segments.n_ports; s++)
+		n += live->segments.ports[s].account.nics[TO_TM_SENT].stale;
 	if (!n)
 		return 0;
 	tm->stale = calloc(n, sizeof(*tm->stale));
@@ -712,6 +772,14 @@ static int live_note_stale(const struct to_tm_live *live, struct to_tm *tm)
 			tm->stale[i++] = tm->links[l].from;
 		if (live->accounts[l].nics[TO_TM_RECEIVED].stale)
 			tm->stale[i++] = tm->links[l].to;
+	}
+	for (unsigned int s = 0; s < live->segments.n_ports; s++) {
+		const struct to_tm_segment_port *port = &live->segments.ports[s];
+
+		if (!port->account.nics[TO_TM_SENT].stale)
+			continue;
+		tm->stale[i].server = port->server;
+		strcpy(tm->stale[i++].port, port->name);
 	}
 	/* a duplex link has two directions */
 	qsort(tm->stale, n, sizeof(*tm->stale), live_compare_end);

@@ -104,11 +104,16 @@ static void programs_add_address(struct traffic_address *keys, struct traffic_ow
 /* The interface that RoCEv2 for port @at has to enter this server by; 0 for any. */
 static uint32_t programs_entry(const struct to_traffic_programs *t, struct to_port_ref at)
 {
+	const struct to_plan *plan = t->config.plan;
 	struct to_port_ref peer;
 
+	if (at.server != t->config.server)
+		return 0;
 	/* without a link nothing can be sent round: see to_desired_state_table() */
-	return at.server != t->config.server || to_plan_peer(t->config.plan, at, &peer) ?
-	       0 : t->ports[at.port].ifindex;
+	if (!plan->cluster->servers[at.server].ports[at.port].packet_switch &&
+	    to_plan_peer(plan, at, &peer))
+		return 0;
+	return t->ports[at.port].ifindex;
 }
 
 static int programs_fill_addresses(const struct to_traffic_programs *t, int map,
