@@ -34,10 +34,11 @@ static void add_link(struct to_cluster *c, uint32_t a, uint32_t b, unsigned int 
 		.a = { a, used[a]++ }, .b = { b, used[b]++ }, .ring = -1, .tree = -1 };
 }
 
-/* A plan over @n servers with the links that are there. */
-static struct to_plan *plan_of(struct to_cluster *c)
+/* A plan over @n servers with the links that are there; a message takes @step seconds. */
+static struct to_plan *plan_of_steps(struct to_cluster *c, double step)
 {
-	const struct to_planner_options options = { .fixed = true, .effort = 1, .seed = 1 };
+	const struct to_planner_options options = { .fixed = true, .effort = 1, .seed = 1,
+						    .latency = { step, step } };
 	struct to_demand *d = calloc(1, sizeof(*d));
 	struct to_error err = {};
 	struct to_plan *plan;
@@ -57,8 +58,13 @@ static struct to_plan *plan_of(struct to_cluster *c)
 	return plan;
 }
 
+static struct to_plan *plan_of(struct to_cluster *c)
+{
+	return plan_of_steps(c, 0);
+}
+
 /* BCube with a full mesh for each switch. */
-static struct to_plan *meshes(unsigned int n, unsigned int k)
+static struct to_plan *meshes_of_steps(unsigned int n, unsigned int k, double step)
 {
 	unsigned int used[256] = {};
 	struct to_error err = {};
@@ -75,7 +81,12 @@ static struct to_plan *meshes(unsigned int n, unsigned int k)
 	for (uint32_t s = 0; s < b.servers; s++)
 		for (unsigned int q = 0; q < c->servers[s].n_ports; q++)
 			c->servers[s].ports[q].optical_switch = -1;
-	return plan_of(c);
+	return plan_of_steps(c, step);
+}
+
+static struct to_plan *meshes(unsigned int n, unsigned int k)
+{
+	return meshes_of_steps(n, k, 0);
 }
 
 static struct to_collective_plan collective(const struct to_plan *plan, enum to_collective_algorithm how,
@@ -283,6 +294,12 @@ static void test_sums(void **state)
 	plan = meshes(2, 3);
 	for (unsigned int how = TO_COLLECTIVE_PLAN; how <= TO_COLLECTIVE_BML; how++)
 		assert_sums(plan, how, false, 200003);
+	to_plan_free(plan);
+	/* by recursive halving, as BML does it */
+	plan = meshes_of_steps(3, 2, 1e-4);
+	assert_int_equal(plan->n_trees, 2 * 9);
+	assert_sums(plan, TO_COLLECTIVE_PLAN, false, 100003);
+	assert_sums(plan, TO_COLLECTIVE_PLAN, true, 100003);
 	to_plan_free(plan);
 }
 

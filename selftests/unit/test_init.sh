@@ -101,7 +101,7 @@ refuses "a ring with an odd number of ports" 1 \
 refuses "a full mesh with too few" 1 "a full mesh of 4 servers takes 3 ports of each, not 2" \
 	full-mesh a b c d --ports x,y "${none[@]}"
 refuses "a topology that there is not" 1 \
-	'no topology is called "torus": ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, one-order' \
+	'no topology is called "torus": ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, recursive-halving, one-order' \
 	torus a b c --ports x,y "${none[@]}"
 refuses "one server" 2 "TOPOLOGY SERVER SERVER... expected" ring a --ports x,y "${none[@]}"
 refuses "no ports" 2 "--ports is required" ring a b "${none[@]}"

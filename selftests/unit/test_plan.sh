@@ -133,14 +133,14 @@ made = plan['predictions']
 assert abs(won[0]['comm_time_s'] / (made['comm_time_s'] + made['allreduce_latency_s']) - 1) < 1e-6" 2>>"$tmp/err"
 result $? "the plan tells which candidate won, the fastest of those routed"
 
-for family in totient double-binary-tree kautz moore; do
+for family in totient double-binary-tree kautz moore recursive-halving; do
 	run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --family $family \
 		-o "$tmp/family.json" && run 0 verify --json "$tmp/family.json" && python3 -c "
 import json
 plan = json.load(open('$tmp/family.json'))
 assert [c['family'] for c in plan['candidates']] == ['$family']
 assert json.load(open('$tmp/out'))['family'] == plan['predictions']['family'] == '$family'
-assert ('trees' in plan) == ('$family' == 'double-binary-tree')" 2>>"$tmp/err"
+assert ('trees' in plan) == ('$family' in ('double-binary-tree', 'recursive-halving'))" 2>>"$tmp/err"
 	result $? "--family $family plans one, and verify sees that"
 done
 

@@ -163,16 +163,18 @@ static void test_bml_sums(void **state)
 		for (unsigned int rest = 0; rest < 2; rest++) {
 			struct to_bcube b = bcube(shapes[i].n, shapes[i].k);
 			struct to_steps *s = calloc(b.servers, sizeof(*s));
+			uint8_t parts[128];
 
-			/* also pieces of different size, some of them empty */
+			/* also pieces of different size, some of them empty, and three links */
+			memset(parts, 3, sizeof(parts));
 			for (uint32_t m = 0; m < b.servers; m++) {
 				to_steps_init(&s[m], m, rest ? b.servers / 2 + 1 : b.k * b.servers);
-				to_steps_bml(&s[m], &b);
+				to_steps_bml(&s[m], &b, rest ? parts : NULL);
 				assert_false(s[m].failed);
 				assert_int_equal(s[m].n_threads, b.k);
 				assert_int_equal(s[m].n_steps, 2 * b.k * b.k);
 			}
-			play(s, b.servers, b.k);
+			play(s, b.servers, rest ? 3 * b.k : b.k);
 		}
 }
 
@@ -325,7 +327,7 @@ static void test_example(void **state)
 
 	(void)state;
 	to_steps_init(&s, 0, 18);
-	to_steps_bml(&s, &b);
+	to_steps_bml(&s, &b, NULL);
 	x = s.transfers;
 	assert_int_equal(x[0].peer, 1);		/* [0,1] gets <0,*,1> */
 	assert_int_equal(x[0].n, 3);

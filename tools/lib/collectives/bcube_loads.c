@@ -24,7 +24,7 @@ int to_bcube_loads_steps(const struct to_bcube_loads *loads,
 
 	to_steps_init(steps, member, loads->size);
 	if (algorithm == TO_COLLECTIVE_BML)
-		to_steps_bml(steps, &loads->bcube);
+		to_steps_bml(steps, &loads->bcube, NULL);
 	else if (algorithm == TO_COLLECTIVE_PS)
 		to_steps_ps(steps, loads->bcube.servers);
 	else

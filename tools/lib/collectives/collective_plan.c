@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectives/dimensions_plan.h"
+#include "graph/recursive_halving.h"
 
 #define COLLECTIVE_CHUNK 16384	/* elements that a tree reduces at a time */
 #define COLLECTIVE_VALUES 61
@@ -56,6 +57,15 @@ static int collective_members(struct to_collective_plan *c, struct to_error *err
 	return 0;
 }
 
+static void collective_find_halving(struct to_collective_plan *c)
+{
+	const struct to_rings rings = to_allreduce_of(c->plan);
+
+	if (c->algorithm != TO_COLLECTIVE_PLAN || c->group == TO_COLLECTIVE_NO_GROUP ||
+	    !to_recursive_halving_is(&rings, c->group, &c->halving))
+		c->halving.servers = 0;
+}
+
 static int collective_check(const struct to_collective_plan *c, struct to_error *err)
 {
 	unsigned int own = 0;
@@ -94,6 +104,7 @@ int to_collective_plan_init(struct to_collective_plan *c, const struct to_plan *
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 	}
 	if (!ret) {
+		collective_find_halving(c);
 		collective_find_bcube(c);
 		ret = collective_check(c, err);
 	}
@@ -201,6 +212,18 @@ static void collective_trees(const struct to_collective_plan *c, struct to_steps
 	free(parts);
 }
 
+static void collective_halving(const struct to_collective_plan *c, struct to_steps *steps)
+{
+	uint8_t *parts = calloc(c->n, sizeof(*parts));
+
+	steps->failed |= !parts;
+	for (uint32_t m = 0; parts && m < c->n; m++)
+		parts[m] = m == steps->self ? 1 : collective_parallel(c, steps->self, m);
+	if (parts)
+		to_steps_bml(steps, &c->halving, parts);
+	free(parts);
+}
+
 int to_collective_plan_steps(const struct to_collective_plan *c, uint32_t member, struct to_steps *steps)
 {
 	const struct to_elements all = { 0, c->size };
@@ -209,7 +232,10 @@ int to_collective_plan_steps(const struct to_collective_plan *c, uint32_t member
 	switch (c->algorithm) {
 	case TO_COLLECTIVE_PLAN:
 		collective_rings(c, steps);
-		collective_trees(c, steps);
+		if (c->halving.servers)
+			collective_halving(c, steps);
+		else
+			collective_trees(c, steps);
 		break;
 	case TO_COLLECTIVE_RING:
 		to_steps_ring(steps, c->order, c->n, 0, all);
@@ -218,7 +244,7 @@ int to_collective_plan_steps(const struct to_collective_plan *c, uint32_t member
 		to_steps_ps(steps, c->n);
 		break;
 	case TO_COLLECTIVE_BML:
-		to_steps_bml(steps, &c->bcube);
+		to_steps_bml(steps, &c->bcube, NULL);
 		break;
 	}
 	if (!steps->failed)
@@ -234,6 +260,8 @@ static uint32_t collective_plan_arc(const struct to_collective_plan *c, uint32_t
 	const struct to_graph *g = c->graph;
 	const uint32_t x = c->members[from];
 
+	if (c->halving.servers)
+		return collective_arc(c, from, to, lane / c->halving.k);
 	/* a group has rings or trees, and rings have small lanes */
 	if (!c->plan->n_rings || lane / 2 >= c->plan->n_rings ||
 	    c->plan->rings[lane / 2].group != c->group)

@@ -32,6 +32,8 @@ extern const char *const to_collective_algorithms[];	/* ends with NULL */
  * @size: elements of the buffer
  * @n, @members: servers of the plan
  * @order: members in the order of TO_COLLECTIVE_RING
+ * @halving: the hypercube of recursive halving, by which the plan has the group reduced; of 0
+ *	servers where it has not
  * @bcube: that all servers and links are; of 0 servers when they are not, or not all are
  *	members
  * @graph: of the links
@@ -43,7 +45,7 @@ struct to_collective_plan {
 	bool nodes;
 	uint64_t size;
 	uint32_t n, *members, *order;
-	struct to_bcube bcube;
+	struct to_bcube halving, bcube;
 	struct to_graph *graph;
 };
 

@@ -71,12 +71,13 @@ uint64_t to_steps_transfer_size(const struct to_steps *steps, const struct to_st
 
 /**
  * to_steps_bml() - BML (Algorithm 1 of the paper) on @bcube
+ * @parts: as in struct to_steps_tree
  *
  * k threads of 2k steps; the buffer has k N pieces, of which thread e sums piece (e, q) on
  * server q. In step w thread t sends N/n^(w+1) pieces to each neighbour on level (w + t) mod
- * k; it broadcasts the sums in reverse. Lane t has what thread t sends.
+ * k; it broadcasts the sums in reverse. Lane t + p k has part p of what thread t sends.
  */
-void to_steps_bml(struct to_steps *steps, const struct to_bcube *bcube);
+void to_steps_bml(struct to_steps *steps, const struct to_bcube *bcube, const uint8_t *parts);
 
 /**
  * to_steps_ps() - a parameter server on each of @n members

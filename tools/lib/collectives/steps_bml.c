@@ -6,7 +6,7 @@
  * .. t + @w, modulo k: CheckDigits() of the paper.
  */
 static void bml_pieces(struct to_steps *steps, const struct to_bcube *bcube, uint32_t server,
-		       unsigned int t, unsigned int w)
+		       unsigned int t, unsigned int w, unsigned int part, unsigned int of)
 {
 	const struct to_elements all = { 0, steps->size };
 	unsigned int open[TO_BCUBE_LEVELS_MAX], n_open = 0;
@@ -25,14 +25,15 @@ static void bml_pieces(struct to_steps *steps, const struct to_bcube *bcube, uin
 
 		for (unsigned int i = 0; i < n_open; i++, left /= bcube->n)
 			owner += left % bcube->n * bcube->weight[open[i]];
-		to_steps_elements(steps, to_steps_piece(all, t * bcube->servers + owner,
-							bcube->k * bcube->servers));
+		to_steps_elements(steps, to_steps_piece(
+			to_steps_piece(all, t * bcube->servers + owner,
+				       bcube->k * bcube->servers), part, of));
 	}
 }
 
 /* Transfers of step @w of one direction with all neighbours; @w counts back in a broadcast. */
-static void bml_step(struct to_steps *steps, const struct to_bcube *bcube, unsigned int t,
-		     unsigned int w, bool broadcast)
+static void bml_step(struct to_steps *steps, const struct to_bcube *bcube, const uint8_t *parts,
+		     unsigned int t, unsigned int w, bool broadcast)
 {
 	const unsigned int level = (w + t) % bcube->k;
 	const unsigned int own = to_bcube_digit(bcube, steps->self, level);
@@ -44,20 +45,24 @@ static void bml_step(struct to_steps *steps, const struct to_bcube *bcube, unsig
 			unsigned int digit = (own + (receive ? bcube->n - i : i)) % bcube->n;
 			uint32_t peer = to_bcube_neighbour(bcube, steps->self, level, digit);
 
-			to_steps_transfer(steps, !receive ? TO_STEPS_SEND :
-					  broadcast ? TO_STEPS_COPY : TO_STEPS_ADD, peer, t);
-			/* a sum goes to its owner, and comes from its owner's side back */
-			bml_pieces(steps, bcube, receive != broadcast ? steps->self : peer, t, w);
+			for (unsigned int part = 0, of = parts ? parts[peer] : 1; part < of; part++) {
+				to_steps_transfer(steps, !receive ? TO_STEPS_SEND :
+						  broadcast ? TO_STEPS_COPY : TO_STEPS_ADD, peer,
+						  t + part * bcube->k);
+				/* a sum goes to its owner, and comes from its owner's side back */
+				bml_pieces(steps, bcube, receive != broadcast ? steps->self : peer,
+					   t, w, part, of);
+			}
 		}
 }
 
-void to_steps_bml(struct to_steps *steps, const struct to_bcube *bcube)
+void to_steps_bml(struct to_steps *steps, const struct to_bcube *bcube, const uint8_t *parts)
 {
 	for (unsigned int t = 0; t < bcube->k; t++) {
 		to_steps_thread(steps);
 		for (unsigned int w = 0; w < bcube->k; w++)
-			bml_step(steps, bcube, t, w, false);
+			bml_step(steps, bcube, parts, t, w, false);
 		for (unsigned int w = bcube->k; w--;)
-			bml_step(steps, bcube, t, w, true);
+			bml_step(steps, bcube, parts, t, w, true);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/effort.h"
+#include "graph/recursive_halving.h"
 #include "graph/shallow_trees.h"
 #include "graph/tree_packing.h"
 #include "routing/link_loads.h"
@@ -197,15 +198,28 @@ static int trees_copy(struct to_allreduce_tree *tree, unsigned int group,
 	return 0;
 }
 
-/* The links of @plan, owned by none, and the trees of @packing. */
-static int trees_layout(const struct to_plan *plan, const struct to_packing *packing,
-			struct to_layout *layout)
+/* The links of @plan, owned by none. Return: 0 or -ENOMEM. */
+static int trees_links_alone(const struct to_plan *plan, struct to_layout *layout)
 {
 	const struct to_layout bare = { .n_links = plan->cluster->n_links,
 					.links = plan->cluster->links };
+	int ret = to_layout_copy(layout, &bare);
+
+	for (unsigned int i = 0; !ret && i < layout->n_links; i++) {
+		layout->links[i].ring = layout->links[i].tree = -1;
+		if (layout->links[i].use != TO_LINK_FIXED)
+			layout->links[i].use = TO_LINK_ALLREDUCE;
+	}
+	return ret;
+}
+
+/* These, and the trees of @packing. */
+static int trees_layout(const struct to_plan *plan, const struct to_packing *packing,
+			struct to_layout *layout)
+{
 	unsigned int n_trees = 0, g, k, i;
 	struct to_allreduce_tree *trees;
-	int ret = to_layout_copy(layout, &bare);
+	int ret = trees_links_alone(plan, layout);
 
 	for (i = 0; i < packing->n_groups; i++)
 		n_trees += packing->groups[i].n_trees;
@@ -215,11 +229,6 @@ static int trees_layout(const struct to_plan *plan, const struct to_packing *pac
 		return -ENOMEM;
 	}
 	layout->trees = trees;
-	for (i = 0; i < layout->n_links; i++) {
-		layout->links[i].ring = layout->links[i].tree = -1;
-		if (layout->links[i].use != TO_LINK_FIXED)
-			layout->links[i].use = TO_LINK_ALLREDUCE;
-	}
 	for (g = 0, i = 0; !ret && i < packing->n_groups; g++) {
 		const struct to_packing_group *group = &packing->groups[i];
 
@@ -278,6 +287,28 @@ static bool trees_around(const struct to_plan *plan, const struct to_figures *fi
 	       (figures->allreduce_time_bound + trees_mp_bound(plan, figures)) * TREES_AROUND;
 }
 
+/* Route @layout, which is taken over, and keep it if it is faster. Return: 0 or an errno. */
+static int trees_take(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
+		      struct to_figures *figures, struct to_error *err)
+{
+	struct to_plan *other = trees_plan(plan);
+	struct to_figures now = { 0 };
+	int ret = other ? 0 : -ENOMEM;
+
+	if (other)
+		ret = to_complete_primaries(other, layout, effort, err);
+	else
+		to_layout_free(layout);
+	if (!ret)
+		ret = to_predict_plan(other, &now);
+	if (!ret && to_predict_time(&now) < to_predict_time(figures) * TREES_GAIN) {
+		to_plan_swap_layouts(plan, other);
+		*figures = now;
+	}
+	to_plan_free(other);
+	return ret;
+}
+
 /*
  * One turn: pack, route, and keep what is faster. Return: whether a further one may gain, or an
  * errno.
@@ -287,9 +318,7 @@ static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, 
 {
 	double before = to_predict_time(figures), latency = figures->allreduce_latency.seconds;
 	struct to_packing packing = { 0 };
-	struct to_figures now = { 0 };
 	struct to_layout layout;
-	struct to_plan *other;
 	int ret = trees_pack(plan, seed, around, shallow, &packing);
 
 	/* what packing does not gain, routing will not */
@@ -298,25 +327,51 @@ static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, 
 		trees_free(&packing);
 		return ret;
 	}
-	other = trees_plan(plan);
-	ret = other ? trees_layout(plan, &packing, &layout) : -ENOMEM;
+	ret = trees_layout(plan, &packing, &layout);
 	trees_free(&packing);
 	if (!ret)
-		ret = to_complete_primaries(other, &layout, effort, err);
-	if (!ret)
-		ret = to_predict_plan(other, &now);
-	if (!ret && to_predict_time(&now) < before * TREES_GAIN) {
-		to_plan_swap_layouts(plan, other);
-		*figures = now;
-	}
-	to_plan_free(other);
+		ret = trees_take(plan, &layout, effort, figures, err);
 	return ret ? ret : to_predict_time(figures) < before * TREES_GAIN_TURN;
 }
 
-/*
- * Trees of shortest paths, few and many, where latency is worth a change. Return: 0 or a
- * negative errno.
- */
+/* Is latency worth a change? */
+static bool trees_wait(const struct to_figures *figures)
+{
+	return figures->allreduce_latency.seconds >
+	       figures->comm_time * TREES_LATENCY + figures->allreduce_latency.bound;
+}
+
+/* Recursive halving, where links join all groups as it takes. Return: 0 or a negative errno. */
+static int trees_halving(struct to_plan *plan, unsigned int effort, struct to_figures *figures,
+			 struct to_error *err)
+{
+	const struct to_demand *demand = plan->demand;
+	const struct to_cluster *c = plan->cluster;
+	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	int ret = graph ? 0 : -ENOMEM, linked = 1;
+	struct to_layout layout = { 0 };
+	struct to_bcube cube;
+
+	if (!ret)
+		ret = trees_links_alone(plan, &layout);
+	for (unsigned int g = 0; !ret && linked && g < demand->n_groups; g++) {
+		const struct to_allreduce *group = &demand->groups[g];
+
+		if (group->n_members < 2)
+			continue;
+		linked = to_recursive_halving_find(group->n_members, figures->degree, &cube) &&
+			 to_recursive_halving_linked(&cube, group->members, graph);
+		if (linked)
+			ret = to_recursive_halving_trees(&cube, group->members, g, &layout);
+	}
+	to_graph_free(graph);
+	if (!ret && linked)
+		return trees_take(plan, &layout, effort, figures, err);
+	to_layout_free(&layout);
+	return ret;
+}
+
+/* Trees of shortest paths, few and many. Return: 0 or a negative errno. */
 static int trees_shallow(struct to_plan *plan, unsigned int effort, struct to_figures *figures,
 			 struct to_error *err)
 {
@@ -324,8 +379,7 @@ static int trees_shallow(struct to_plan *plan, unsigned int effort, struct to_fi
 	int ret = 0;
 
 	for (i = 0; ret >= 0 && i < sizeof(counts) / sizeof(*counts); i++)
-		if (figures->allreduce_latency.seconds >
-		    figures->comm_time * TREES_LATENCY + figures->allreduce_latency.bound)
+		if (trees_wait(figures))
 			ret = trees_turn(plan, effort, 1, false, counts[i], figures, err);
 	return ret < 0 ? ret : 0;
 }
@@ -343,6 +397,8 @@ int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
 
 	for (turn = 0; ret > 0 && turn < (around ? turns : 1); turn++)
 		ret = trees_turn(plan, effort, 1 + turn, around, 0, figures, err);
+	if (ret >= 0 && trees_wait(figures))
+		ret = trees_halving(plan, effort, figures, err);
 	if (ret >= 0)
 		ret = trees_shallow(plan, effort, figures, err);
 	/* where links lead one way only there is none */

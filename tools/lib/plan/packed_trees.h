@@ -19,7 +19,8 @@
  * time is the bound already, none are packed.
  *
  * Where the plan says latencies, they count; where they are a tenth of the time of bytes,
- * trees of shortest paths are tried, too, see shallow_trees.h.
+ * recursive halving is tried, too, where the links are a hypercube (recursive_halving.h), and
+ * trees of shortest paths (shallow_trees.h).
  *
  * A hop of a tree takes links both ways, so simplex links carry trees only where they
  * lead there and back.

@@ -13,6 +13,7 @@
 
 #define SEARCH_TRIALS 5e4	/* topologies routed in full, for each server and link */
 #define SEARCH_LATENCY 0.1	/* of the time of bytes, that is a good part */
+#define SEARCH_HALVING 0.03	/* the same, for recursive halving to be looked at */
 #define SEARCH_EQUAL 1.001	/* times the shortest time, that is as good */
 
 /* What a topology is worth: from its tables, or as estimated without. */
@@ -134,12 +135,17 @@ static int search_note(struct to_plan *plan, const struct to_topology *found,
 	return 0;
 }
 
-/* Whether the steps of a ring of all servers take a good part of @time: estimates lack them. */
-static bool search_waits(const struct to_plan *plan, double time)
+/* Whether the steps of a ring of all servers take @part of @time: estimates lack them. */
+static bool search_waits(const struct to_plan *plan, double time, double part)
 {
 	double steps = 2.0 * (plan->cluster->n_servers - 1) * plan->latency.step;
 
-	return plan->demand->n_groups && steps > time * SEARCH_LATENCY;
+	return plan->demand->n_groups && steps > time * part;
+}
+
+static bool search_is_halving(const struct to_topology *t)
+{
+	return to_families[t->rank] == &to_family_recursive_halving;
 }
 
 /* Is @found[@i] the best estimate of its family? */
@@ -154,30 +160,31 @@ static bool search_first(const struct to_topology *found, unsigned int i)
 /*
  * Estimates say which topologies are good, their tables which is best. What no
  * routes can make the best needs none. Where there is no time for all, but latency counts,
- * the tables of the first of each family say.
+ * the tables of the first of each family say, too; of the first of all and of recursive
+ * halving, where that is among them.
  */
 static int search_choose(struct to_plan *plan, const struct to_topology *found,
 			  unsigned int n_found, bool rings, unsigned int effort,
 			  unsigned int *best, struct to_error *err)
 {
 	double n = plan->cluster->n_servers, links = found[0].layout.n_links;
-	double trials = floor(to_effort_steps(SEARCH_TRIALS, effort) / (n * links));
+	double trials = floor(to_effort_steps(SEARCH_TRIALS, effort) / (n * links)), routed;
 	struct rating *ratings = calloc(n_found, sizeof(*ratings));
 	double least = INFINITY;
-	const bool waits = !rings && search_waits(plan, found[0].time);
+	const bool waits = !rings && search_waits(plan, found[0].time, SEARCH_LATENCY);
+	bool halves = false;
 	unsigned int n_good = 0, i;
-	bool firsts = false;
 	int ret = ratings ? 0 : -ENOMEM;
 
 	/* those with cuts are last */
 	while (n_good < n_found && found[n_good].cuts == found[0].cuts)
-		n_good++;
-	firsts = waits && trials < 2 && n_good > 1;
-	if (firsts)
-		trials = n_good;
-	else if (trials < 2 || n_good == 1)
+		halves |= search_is_halving(&found[n_good++]);
+	if (trials < 2 || n_good == 1)
 		trials = 0;
 	else if (trials > n_good)
+		trials = n_good;
+	routed = trials;
+	if ((waits || (halves && !rings)) && n_good > 1)
 		trials = n_good;
 	for (i = 0; !ret && i < (trials ? trials : n_good); i++) {
 		double bound = rings ? found[i].bound : found[i].shared_bound;
@@ -186,7 +193,9 @@ static int search_choose(struct to_plan *plan, const struct to_topology *found,
 		if (!trials)
 			continue;
 		ratings[i].time = INFINITY;
-		if (bound > least * SEARCH_EQUAL || (firsts && !search_first(found, i)))
+		if (bound > least * SEARCH_EQUAL ||
+		    (i >= routed && i && !search_is_halving(&found[i]) &&
+		     !(waits && search_first(found, i))))
 			continue;
 		ret = search_trial(plan, &found[i], rings, effort, &ratings[i], err);
 		least = fmin(least, ratings[i].time);
@@ -213,6 +222,38 @@ static int search_rings(struct to_topology *found, int n_found)
 	return kept;
 }
 
+/*
+ * Recursive halving, for the few steps that it takes, after all that are as well connected.
+ * Return: 0 or -ENOMEM.
+ */
+static int search_halving(const struct to_plan *plan, const struct to_search *search,
+			  struct to_topology **found, int *n_found)
+{
+	struct to_topology *more, *all;
+	int n = to_topology_find(plan->cluster, plan->demand, search->degree,
+				 &to_family_recursive_halving, search->seed, search->effort, &more,
+				 NULL), at = *n_found, i;
+
+	if (n < 0)
+		return n == -ENOSPC ? 0 : n;
+	all = reallocarray(*found, *n_found + n, sizeof(*all));
+	if (!all) {
+		for (i = 0; i < n; i++)
+			to_layout_free(&more[i].layout);
+		free(more);
+		return -ENOMEM;
+	}
+	*found = all;
+	for (i = 0; i < n; i++) {
+		for (at = *n_found; at && all[at - 1].cuts > more[i].cuts; at--)
+			all[at] = all[at - 1];
+		all[at] = more[i];
+		++*n_found;
+	}
+	free(more);
+	return 0;
+}
+
 int to_search_plan(struct to_plan *plan, const struct to_search *search,
 		   struct to_figures *figures, struct to_error *err)
 {
@@ -221,14 +262,18 @@ int to_search_plan(struct to_plan *plan, const struct to_search *search,
 	int n_found = to_topology_find(plan->cluster, plan->demand, search->degree, search->family,
 				       search->seed, search->effort, &found, err);
 	const bool rings = search->rings || search->family;
-	int ret;
+	int ret = 0;
 
 	if (n_found < 0)
 		return n_found;
 	if (search->rings)
 		n_found = search_rings(found, n_found);
-	ret = n_found ? search_choose(plan, found, n_found, rings, search->effort, &best, err) :
-		to_error_set(err, -EINVAL, "this family has no rings");
+	if (!n_found)
+		ret = to_error_set(err, -EINVAL, "this family has no rings");
+	else if (!rings && search_waits(plan, found[0].time, SEARCH_HALVING))
+		ret = search_halving(plan, search, &found, &n_found);
+	if (!ret)
+		ret = search_choose(plan, found, n_found, rings, search->effort, &best, err);
 	for (i = 0; !ret && i < plan->n_candidates; i++) {
 		struct to_candidate *c = &plan->candidates[i];
 		struct to_topology *t = &found[best];

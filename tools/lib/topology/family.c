@@ -7,6 +7,7 @@
 #include "graph/double_tree.h"
 #include "graph/kautz.h"
 #include "graph/moore.h"
+#include "graph/recursive_halving.h"
 #include "topology/family.h"
 
 const struct to_family *const to_families[] = {
@@ -15,6 +16,7 @@ const struct to_family *const to_families[] = {
 	&to_family_double_tree,
 	&to_family_kautz,
 	&to_family_moore,
+	&to_family_recursive_halving,
 	&to_family_totient_evenly,
 	&to_family_one_order,
 	NULL
@@ -65,6 +67,18 @@ static int family_double_tree(const struct to_plan *plan)
 	return all;
 }
 
+static bool family_recursive_halving(const struct to_plan *plan)
+{
+	const struct to_rings rings = to_allreduce_of(plan);
+	struct to_bcube cube;
+
+	for (unsigned int i = 0; i < plan->n_trees; i++)
+		if ((!i || plan->trees[i].group != plan->trees[i - 1].group) &&
+		    !to_recursive_halving_is(&rings, plan->trees[i].group, &cube))
+			return false;
+	return true;
+}
+
 static bool family_rings_linked(const struct to_plan *plan)
 {
 	for (unsigned int i = 0; i < plan->cluster->n_links; i++)
@@ -103,7 +117,7 @@ const char *to_family_name(const struct to_plan *plan, const struct to_graph *gr
 	if (pairs >= 0)
 		return pairs ? "double-binary-tree" : "tree";
 	if (plan->n_trees && !plan->n_rings)
-		return "packed-trees";
+		return family_recursive_halving(plan) ? "recursive-halving" : "packed-trees";
 	if (to_kautz_within(graph))
 		return "kautz";
 	if (!family_rings_linked(plan) && to_moore_is(graph))

@@ -55,13 +55,17 @@ extern const struct to_family to_family_kautz;
 /* Graphs at or near the Moore bound, by their definitions: see moore.h. */
 extern const struct to_family to_family_moore;
 
+/* Generalised hypercubes, AllReduce by recursive halving: see recursive_halving.h. */
+extern const struct to_family to_family_recursive_halving;
+
 /**
  * to_family_name() - the family of @plan, from its links, rings and trees
  * @graph: of its links
  *
  * "kautz" where the links are nearly all of a generalised Kautz graph, "moore" where
  * all links of such a graph are there and none is a ring's, "double-binary-tree" or
- * "tree" where a tree owns links, "packed-trees" where trees share all links,
+ * "tree" where a tree owns links, "recursive-halving" where all groups are reduced by it,
+ * "packed-trees" where other trees share all links,
  * "one-order" where all rings of each group have one order though there are others,
  * "totient" where all rings are regular, "hamiltonian" where one is not, "matching"
  * without rings.

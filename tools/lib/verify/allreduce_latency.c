@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "data/allreduce.h"
+#include "graph/recursive_halving.h"
 
 /**
  * struct latency - of the groups of a plan
@@ -101,13 +101,34 @@ static double latency_tree(struct latency *l, const struct to_allreduce_tree *tr
 	return to_allreduce_tree_latency(deepest, path, l->f->plan->latency.step, busy);
 }
 
+/* 2k steps, each as long as the slowest of all messages. */
+static double latency_halving(struct latency *l, unsigned int group, const struct to_bcube *cube)
+{
+	const struct to_layout *layout = &l->rings.layout;
+	const uint32_t *members = l->rings.demand->groups[group].members;
+	double most = 0;
+
+	for (unsigned int i = 0; i < layout->n_trees; i++) {
+		const struct to_allreduce_tree *tree = &layout->trees[i];
+
+		for (unsigned int m = 0; tree->group == group && m < tree->n; m++)
+			if (tree->parents[m] != TO_SERVER_NONE)
+				most = fmax(most, fmax(latency_hop(l, members[m], tree->parents[m]),
+						       latency_hop(l, tree->parents[m], members[m])));
+	}
+	return 2 * cube->k * most;
+}
+
 /* Every call of @group, which has @busy seconds of the busiest link. */
 static double latency_group(struct latency *l, unsigned int group, double busy)
 {
 	const struct to_layout *layout = &l->rings.layout;
 	unsigned int calls = l->rings.demand->groups[group].calls ?: 1, i;
+	struct to_bcube cube;
 	double most = 0;
 
+	if (to_recursive_halving_is(&l->rings, group, &cube))
+		return latency_halving(l, group, &cube) * calls;
 	for (i = 0; i < layout->n_rings; i++)
 		if (layout->rings[i].group == group)
 			most = fmax(most, latency_ring(l, &layout->rings[i]));

@@ -36,9 +36,10 @@ double to_allreduce_tree_latency(unsigned int depth, double path, double step, d
  * to_allreduce_latency() - of the rings and trees of a plan that says its latencies
  * @busy: seconds that AllReduce keeps the busiest link busy
  *
- * A ring of n takes 2(n - 1) steps. Each call of a group begins anew. The groups of a
- * server follow each other, in parts of @busy by their bytes; those that share no
- * server run at once. Routes of single sources are not looked at.
+ * A ring of n takes 2(n - 1) steps, recursive halving twice the levels of its hypercube.
+ * Each call of a group begins anew. The groups of a server follow each other, in parts of
+ * @busy by their bytes; those that share no server run at once. Routes of single sources
+ * are not looked at.
  *
  * The bound: what a server has, others know after a step one for each of its ports, so
  * that n know it after log n to the base of one more than these (Bruck et al., "Efficient
