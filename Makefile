@@ -164,10 +164,14 @@ check-deb: deb  ## install, use, upgrade and purge them on Debian 12 and 13; SUI
 	@$(LAB)/deps.sh lab
 	@selftests/deb/check.sh $(SUITE)
 
+check-bare:  ## every target and README's commands, each on a Debian that has nothing; ONLY="deb docs"
+	@$(LAB)/deps.sh lab
+	@selftests/deb/bare.sh $(ONLY)
+
 clean:  ## remove build/
 	rm -rf $(BUILD)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb check-bare clean help
