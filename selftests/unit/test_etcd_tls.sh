@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An etcd of three members with TLS, made as the deployment guide says, with the guide's own
+# commands and files, each in a network namespace of its own; and who speaks to it.
+
+set -u
+if ! command -v etcd >/dev/null || ! command -v openssl >/dev/null; then
+	echo "1..0 # SKIP no etcd or no openssl here"
+	exit
+fi
+if [[ -z ${TLS_INSIDE:-} ]]; then
+	unshare --user --map-root-user --net --mount true 2>/dev/null || {
+		echo "1..0 # SKIP no namespaces for this user"
+		exit
+	}
+	TLS_INSIDE=1 exec unshare --user --map-root-user --net --mount --pid --fork --kill-child "$0"
+fi
+
+toctl=${TOCTL:-$PWD/build/toctl}
+guide=Documentation/deployment.md
+tmp=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$tmp"' EXIT
+ip link set lo up
+printf '127.0.0.1 localhost\n' >"$tmp/hosts"
+mount -t tmpfs tmpfs /run
+ip link add br0 type bridge
+ip link set br0 up
+ip addr add 192.0.2.100/24 dev br0
+for i in 1 2 3; do
+	ip netns add "etcd$i"
+	ip link add "port$i" type veth peer name eth0 netns "etcd$i"
+	ip link set "port$i" master br0 up
+	ip -n "etcd$i" addr add "192.0.2.$i/24" dev eth0
+	ip -n "etcd$i" link set eth0 up
+	ip -n "etcd$i" link set lo up
+	printf '192.0.2.%s etcd%s\n' "$i" "$i" >>"$tmp/hosts"
+done
+mount --bind "$tmp/hosts" /etc/hosts
+number=0 failed=0
+check() { # NAME COMMAND...
+	local name=$1 output
+
+	shift
+	if output=$("$@" 2>&1); then
+		echo "ok $((++number)) - $name"
+	else
+		echo "not ok $((++number)) - $name"
+		printf '%s\n' "$output" | tail -n 20 | sed 's/^/# /'
+		failed=1
+	fi
+}
+refuses() { # LINE COMMAND...
+	local line=$1 output
+
+	shift
+	! output=$("$@" 2>&1) && printf '%s\n' "$output" && grep -q -- "$line" <<<"$output"
+}
+
+mapfile -d '' -t commands < <(selftests/doc_commands.py etcd "$guide")
+mapfile -d '' -t settings < <(selftests/doc_commands.py etcdenv "$guide")
+certificates() {
+	(cd "$tmp" && bash -eu -c "${commands[0]}" && ls ca.pem etcd{1,2,3}.{pem,key})
+}
+member() { # NUMBER
+	local -a env
+
+	mapfile -t env < <(sed "/^ETCD_/!d; /^ETCD_INITIAL_CLUSTER=/!s/etcd1/etcd$1/; s/192.0.2.1/192.0.2.$1/
+		s|/etc/etcd/|$tmp/|; s|/var/lib/etcd/|$tmp/data-$1-|" <<<"${settings[0]}")
+	nsenter --net="/run/netns/etcd$1" env "${env[@]}" etcd >"$tmp/log-$1" 2>&1 &
+}
+healthy() {
+	(($(ETCDCTL_API=3 etcdctl --cacert "$tmp/ca.pem" --endpoints https://etcd1:2379 endpoint health \
+		--cluster 2>&1 | grep -c 'is healthy') == 3))
+}
+wait_healthy() {
+	for _ in {1..60}; do
+		healthy && return
+		[[ $(jobs -pr) ]] || break
+		sleep .2
+	done
+	tail -n 5 "$tmp"/log-*
+	return 1
+}
+urls=https://etcd1:2379,https://etcd2:2379,https://etcd3:2379
+init() { # CA
+	"$toctl" fabric init-etcd --etcd "$urls" --cacert "$1" --passwords "$tmp/passwords" \
+		examples/ring-4/cluster.json
+}
+
+check "certificates, as the guide makes them" certificates
+for i in 1 2 3; do
+	member "$i"
+done
+check "three members with the guide's settings" wait_healthy
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=other \
+	-keyout "$tmp/other.key" -out "$tmp/other.pem" 2>/dev/null
+check "another authority's certificates are refused" refuses certificate init "$tmp/other.pem"
+check "so are those that no file names" refuses certificate "$toctl" fabric init-etcd \
+	--etcd "$urls" --passwords "$tmp/passwords" examples/ring-4/cluster.json
+check "users are made over TLS" init "$tmp/ca.pem"
+"$toctl" plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json --fixed \
+	-o "$tmp/plan.json" >/dev/null
+look() {
+	TOPOOPT_STATE=$tmp/state "$toctl" status "$tmp/plan.json" --etcd "$urls" --cacert "$tmp/ca.pem" \
+		--timeout 5s --etcd-password-file "$tmp/passwords/controller" "$@"
+}
+check "a fabric is looked at over TLS: nobody is there yet" refuses '0 of 4 reached' look
+check "the password goes over TLS alone" refuses 'https' "$toctl" status "$tmp/plan.json" \
+	--etcd http://etcd1:2379 --etcd-password-file "$tmp/passwords/controller"
+echo "1..$number"
+exit "$failed"
