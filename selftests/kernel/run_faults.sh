@@ -76,10 +76,17 @@ is_dark() {
 	ip -n ocs -br link show type veth | grep -q DOWN
 }
 
+# Stops the controller as soon as the kernel tells that a link goes dark, as a busy machine
+# may look for that too late.
 run_into_dark() { # WHAT [ARGUMENT...]
+	local links line
+
+	exec {links}< <(exec ip -n ocs -o monitor link)
 	run_into "${@:2}"
-	check "$1: while links are dark" wait_for 300 is_dark
+	while IFS= read -rt 300 -u "$links" line && [[ $line != *"state DOWN"* ]]; do :; done
 	kill -STOP "$run_pid"
+	exec {links}<&-
+	check "$1: while links are dark" is_dark
 }
 
 failed() { # WHAT REASON
