@@ -181,6 +181,26 @@ static void parameters_need_room(void **state)
 	to_dnn_model_free(m);
 }
 
+/* s0 is free first, but has no room for "c"; s1 has. */
+static void the_first_with_room(void **state)
+{
+	struct to_dnn_model *m = model_of(
+		OPERATOR("a", "6000", "") ", "
+		"{\"name\": \"b\", \"type\": \"dense\", \"flops\": 1900000, \"parameter_bytes\": 0, \"output_bytes\": 1}, "
+		OPERATOR("c", "6000", TAKES("\"a\", \"b\"")));
+	const struct to_sub_ops_setting setting = { .n_servers = 2, .blocks = 1, .samples = 10,
+						    .quantum = QUANTUM, .reach = 2 };
+	struct to_sub_ops s;
+
+	(void)state;
+	assert_int_equal(to_sub_ops_place(&s, m, &setting), 0);
+	assert_int_equal(s.server[0], 0);
+	assert_int_equal(s.server[1], 1);
+	assert_int_equal(s.server[2], 1);
+	to_sub_ops_free(&s);
+	to_dnn_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +208,7 @@ int main(void)
 		cmocka_unit_test(parents_are_relocated),
 		cmocka_unit_test(within_reach_of_parents),
 		cmocka_unit_test(parameters_need_room),
+		cmocka_unit_test(the_first_with_room),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

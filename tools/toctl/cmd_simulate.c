@@ -366,10 +366,15 @@ static int simulate_demand_tasks(struct simulate *s, const struct to_demand *d)
 	return to_taskgraph_finish(&s->tasks, &s->call->err);
 }
 
-/* What strategies are chosen on: where links change, a switch of all, as if links were there. */
+/*
+ * What strategies are chosen on: where links change while it runs, a switch of all, as if they
+ * were there.
+ */
 static struct to_simulator *simulate_searched(struct simulate *s, struct to_router **router)
 {
-	*router = simulate_router(s, s->changes ? "switch" : s->args->fabric, 0);
+	const bool during = s->changes && strncmp(s->args->fabric, "sip-ocs", 7);
+
+	*router = simulate_router(s, during ? "switch" : s->args->fabric, 0);
 	return *router ? to_simulator_on(*router, &s->call->err) : NULL;
 }
 

@@ -101,11 +101,12 @@ void to_optical_free(struct to_optical *o)
 /* A link for each port or peer, which leads back as long as there is none. */
 static struct to_network *optical_network(const struct to_network_setting *s, unsigned int degree)
 {
+	const double capacity = s->degree * (s->bandwidth / 8.) / degree;
 	struct to_network *w = to_network_new(s->servers, 0);
 
 	for (uint32_t x = 0; w && x < s->servers; x++)
 		for (unsigned int q = 0; q < degree; q++)
-			to_network_add(w, x, x, s->bandwidth / 8., s->latency);
+			to_network_add(w, x, x, capacity, s->latency);
 	if (!w || to_network_finish(w)) {
 		to_network_free(w);
 		return NULL;
