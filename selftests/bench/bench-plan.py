@@ -468,10 +468,10 @@ def wavelengths(_tmp):
         result["cpu_s_target"] = 0.1
         record("wavelengths", result)
         rows.append([str(servers), str(count), str(reach),
-                     aim(result, "cpu_s", f"{result['cpu_s'] * 1e3:.1f}"), f"{100 * result['served']:.1f}",
+                     aim(result, "cpu_s", f"{result['cpu_s']:.3f}"), f"{100 * result['served']:.1f}",
                      f"{100 * result['used']:.1f}"])
     print("Wavelengths of an optical ring, all that are within reach of each other sending")
-    table(["N", "wavelengths", "reach", "CPU ms", "pairs served, %", "used, %"], rows)
+    table(["N", "wavelengths", "reach", "CPU s", "pairs served, %", "used, %"], rows)
 
 
 def main():
