@@ -10,6 +10,7 @@
 #include "measure/tm_account.h"
 #include "measure/tm_links.h"
 #include "measure/tm_segments.h"
+#include "measure/tm_stale.h"
 
 /**
  * struct live_server - how a server's ports are on the links
@@ -743,52 +744,6 @@ int to_tm_live_settle(struct to_tm_live *live, bool all, struct to_error *err)
 
 /* ---- take ---- */
 
-static int live_compare_end(const void *a, const void *b)
-{
-	const struct to_tm_end *x = a, *y = b;
-
-	if (x->server != y->server)
-		return x->server < y->server ? -1 : 1;
-	return strcmp(x->port, y->port);
-}
-
-/* The ports whose counters stand still, into @tm. */
-static int live_note_stale(const struct to_tm_live *live, struct to_tm *tm)
-{
-	unsigned int n = 0, i = 0;
-
-	for (unsigned int l = 0; l < tm->n_links; l++)
-		n += live->accounts[l].nics[TO_TM_SENT].stale +
-		     live->accounts[l].nics[TO_TM_RECEIVED].stale;
-	for (unsigned int s = 0; s < live->segments.n_ports; s++)
-		n += live->segments.ports[s].account.nics[TO_TM_SENT].stale;
-	if (!n)
-		return 0;
-	tm->stale = calloc(n, sizeof(*tm->stale));
-	if (!tm->stale)
-		return -ENOMEM;
-	for (unsigned int l = 0; l < tm->n_links; l++) {
-		if (live->accounts[l].nics[TO_TM_SENT].stale)
-			tm->stale[i++] = tm->links[l].from;
-		if (live->accounts[l].nics[TO_TM_RECEIVED].stale)
-			tm->stale[i++] = tm->links[l].to;
-	}
-	for (unsigned int s = 0; s < live->segments.n_ports; s++) {
-		const struct to_tm_segment_port *port = &live->segments.ports[s];
-
-		if (!port->account.nics[TO_TM_SENT].stale)
-			continue;
-		tm->stale[i].server = port->server;
-		strcpy(tm->stale[i++].port, port->name);
-	}
-	/* a duplex link has two directions */
-	qsort(tm->stale, n, sizeof(*tm->stale), live_compare_end);
-	for (unsigned int i = 0; i < n; i++)
-		if (!i || live_compare_end(&tm->stale[i], &tm->stale[tm->n_stale - 1]))
-			tm->stale[tm->n_stale++] = tm->stale[i];
-	return 0;
-}
-
 struct to_tm *to_tm_live_take(struct to_tm_live *live)
 {
 	const struct to_tm *own = live->tm;
@@ -810,7 +765,7 @@ struct to_tm *to_tm_live_take(struct to_tm_live *live)
 	memcpy(tm->links, own->links, own->n_links * sizeof(*own->links));
 	if (own->missing)
 		memcpy(tm->missing, own->missing, own->n_servers * sizeof(*own->missing));
-	if (live_note_stale(live, tm))
+	if (to_tm_note_stale(tm, live->accounts, &live->segments))
 		goto no_memory;
 	for (unsigned int k = 0; k < complete; k++) {
 		struct to_tm_sample *sample = to_tm_add_sample(tm);
