@@ -2,6 +2,7 @@
 #include "measure/tm_segments.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,8 +289,8 @@ static int fit_give(struct fit *fit, size_t i, uint32_t sample, struct to_tm_por
 
 		sum += fit->part[i * fit->n + k];
 		share = sum / (double)fit->sent[i].bytes;
-		upto.bytes = share * (double)fit->sent[i].bytes + 0.5;
-		upto.packets = share * (double)fit->sent[i].packets + 0.5;
+		upto.bytes = llround(share * (double)fit->sent[i].bytes);
+		upto.packets = llround(share * (double)fit->sent[i].packets);
 		portion.dst = fit->ports[k].server;
 		portion.amount.bytes = upto.bytes - given.bytes;
 		portion.amount.packets = upto.packets - given.packets;
