@@ -60,8 +60,8 @@ try:
         browser.open(f"http://127.0.0.1:{port}/")
     with contextlib.closing(Stream(port, {})) as stream:
         before, _ = stream.find("plan")
-        status, _ = stream.find("status", lambda data: "seconds" in data)
-        report(status["healthy"] and status["loop"]["running"], "a fabric, and its loop", status["checks"])
+        status, _ = stream.find("status", lambda data: "seconds" in data and data["healthy"])
+        report(status["loop"]["running"], "a fabric, and its loop", status["loop"])
         if browser:
             report(browser.becomes("document.querySelectorAll('#topology .drawing .link').length > 0"),
                    "the page: the links as they are at first")
