@@ -13,6 +13,7 @@ warnings.simplefilter("ignore")  # RefResolver, in versions after Debian 12's
 import jsonschema
 
 sys.path.insert(0, "selftests/unit")
+from clusters import grouped  # noqa: E402
 from fakes import load, save  # noqa: E402
 from tap import done, report  # noqa: E402
 
@@ -128,17 +129,7 @@ report(near(times(slow)["wide"][1], 360 + 60 * moves + 0.01) and slow["shares"][
 # --- fragments ---
 
 # three groups of servers on switches of their own: of 5, 3 and 4
-groups = load(SIX[1])
-groups["optical_switches"] = [{"name": f"ocs{g}", "ports": 32} for g in range(3)]
-groups["servers"] = []
-for g, n in enumerate((5, 3, 4)):
-    for i in range(n):
-        at = len(groups["servers"])
-        groups["servers"].append({"name": f"g{g}-{i}", "ipv4": f"10.200.1.{at + 1}", "ports": [
-            {"name": f"eth{q}", "mac": f"02:54:4f:0{q}:01:{at:02x}", "ipv4": f"10.20{q + 1}.1.{at + 1}",
-             "bandwidth": 100000000000, "optical_switch": f"ocs{g}",
-             "optical_port": 4 * i + q + 1} for q in range(4)]})
-save(f"{DIR}/groups.json", groups)
+save(f"{DIR}/groups.json", grouped(load(SIX[1]), (5, 3, 4)))
 rooms = ("--cluster", f"{DIR}/groups.json", *still)
 parts = trace("parts", ("a", 2, 0, 100), ("b", 4, 0, 100), ("c", 3, 0, 80), ("d", 3, 20, 100))
 out = simulate(parts, *rooms)
