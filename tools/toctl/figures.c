@@ -212,6 +212,15 @@ static void figures_below(FILE *out, const struct to_plan *plan, const struct to
 			 o->max_mp_link_load_bound, to_bytes_text);
 }
 
+/* The line of figure @i up to what @x and @y, its values, come to. */
+static void figures_line(FILE *out, unsigned int i, double x, double y)
+{
+	char texts[2][24];
+
+	fprintf(out, "  %-18s %12s %12s", to_figure_name(i), to_figure_text(i, x, texts[0]),
+		to_figure_text(i, y, texts[1]));
+}
+
 void to_figures_print(FILE *out, const struct to_plan *plan,
 		      const struct to_figures *o)
 {
@@ -221,10 +230,8 @@ void to_figures_print(FILE *out, const struct to_plan *plan,
 	fprintf(out, "  %-18s %12s %12s %8s\n", "", "plan", "lower bound", "ratio");
 	for (unsigned int i = TO_FIGURES; i--;) {
 		const double value = to_figure_value(o, i), bound = to_figure_bound(o, i);
-		char texts[2][24];
 
-		fprintf(out, "  %-18s %12s %12s", to_figure_name(i),
-			to_figure_text(i, value, texts[0]), to_figure_text(i, bound, texts[1]));
+		figures_line(out, i, value, bound);
 		figures_ratio(out, value, bound);
 		fputc('\n', out);
 		figures_below(out, plan, o, i);
@@ -247,10 +254,8 @@ void to_figures_compare(FILE *out, const struct to_figures *b, const struct to_f
 	figures_change(out, b->links, a->links);
 	for (unsigned int i = TO_FIGURES; i--;) {
 		const double before = to_figure_value(b, i), after = to_figure_value(a, i);
-		char texts[2][24];
 
-		fprintf(out, "  %-18s %12s %12s", to_figure_name(i),
-			to_figure_text(i, before, texts[0]), to_figure_text(i, after, texts[1]));
+		figures_line(out, i, before, after);
 		figures_change(out, before, after);
 	}
 }
