@@ -80,11 +80,11 @@ phase_times() { # NAME
 
 # A stream of RoCEv2 from s0 to its partner of phase near, until rdma_end. RDMA does
 # not slow down by itself, so few requests are under way. They are sent again after
-# 4.096 us * 2^22, 17 seconds, seven times: the port may be without a path for as long
-# as all steps of a change take, also where processors have ten times as much to do.
+# 4.096 us * 2^20, four seconds, seven times: the port may be without a path for as
+# long as all steps of a change take.
 rdma_start() { # PLAN
 	local address to=s$((phases_servers / 4))
-	local how=(-x 1 -s 4096 -D 3600 -t 4 -u 22 -p 18700)
+	local how=(-x 1 -s 4096 -D 3600 -t 4 -u 20 -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
 	rdma_port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')
@@ -101,7 +101,7 @@ rdma_start() { # PLAN
 # That requests of the stream are acknowledged; it never connects a second time.
 rdma_goes_on() {
 	rdma_before=$(rdma_acknowledged)
-	wait_for 120 rdma_has_advanced
+	wait_for 60 rdma_has_advanced
 }
 rdma_acknowledged() {
 	ip netns exec s0 rdma -j statistic show link "s0-$rdma_port/1" | jq '.[0].rcvd_pkts'
