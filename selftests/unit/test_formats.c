@@ -413,6 +413,36 @@ static void reads_job(void **state)
 	to_demand_free(copy);
 }
 
+/* Layers that reduce alike are calls of one group; of other sizes, or in another order, not. */
+static void joins_equal_groups(void **state)
+{
+	static const char text[] =
+		"{\"name\":\"layers\",\"servers\":3,\"allreduce\":["
+		"{\"group\":\"all\",\"bytes\":10},{\"group\":[1,0],\"bytes\":10},"
+		"{\"group\":\"0-2\",\"bytes\":30,\"calls\":3},{\"group\":\"all\",\"bytes\":11},"
+		"{\"group\":[0,1],\"bytes\":10},{\"group\":\"all\",\"bytes\":10},"
+		/* would be more calls than there may be */
+		"{\"group\":[2,1],\"bytes\":1,\"calls\":1000000},"
+		"{\"group\":[2,1],\"bytes\":1,\"calls\":1000000}]}";
+	static const struct { unsigned int n, first, bytes, calls; } expected[] = {
+		{ 3, 0, 50, 5 }, { 2, 1, 10, 0 }, { 3, 0, 11, 0 }, { 2, 0, 10, 0 },
+		{ 2, 2, 1, 1000000 }, { 2, 2, 1, 1000000 } };
+	struct to_error err = {};
+	struct to_demand *d;
+
+	(void)state;
+	d = to_demand_parse(text, strlen(text), "doc", TO_SERVERS_USUAL, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(d->n_groups, sizeof(expected) / sizeof(*expected));
+	for (unsigned int g = 0; g < d->n_groups; g++) {
+		assert_int_equal(d->groups[g].n_members, expected[g].n);
+		assert_int_equal(d->groups[g].members[0], expected[g].first);
+		assert_int_equal(d->groups[g].bytes, expected[g].bytes);
+		assert_int_equal(d->groups[g].calls, expected[g].calls);
+	}
+	to_demand_free(d);
+}
+
 static void reads_matrix(void **state)
 {
 	static const uint64_t mp[] = { 0, 1, 2, 3, 0, 5, 6, 7, 0 };
@@ -887,6 +917,7 @@ int main(void)
 		cmocka_unit_test(server_has_64_neighbours),
 		cmocka_unit_test(simplex_port_sends_and_receives),
 		cmocka_unit_test(reads_job),
+		cmocka_unit_test(joins_equal_groups),
 		cmocka_unit_test(reads_matrix),
 		cmocka_unit_test(reads_dlrm),
 		cmocka_unit_test(reads_examples),

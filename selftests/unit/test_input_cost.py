@@ -60,6 +60,8 @@ INPUTS = {
     "100,000 equal AllReduce groups":
         (lambda: job(16, allreduce=many(ALL, 100_000)), "plan --job {} --degree 4 -o out",
          "allreduce: there are 100000, more than 32768"),
+    "30,000 equal AllReduce groups":
+        (lambda: job(16, allreduce=many(ALL, 30_000)), "plan --job {} --degree 4 -o out", ""),
     "5000 all-to-all transfers of 2048 servers":
         (lambda: job(2048, mp=many(SQUARE, 5000)), "heatmap {} --svg out", "--large allows that"),
     "the same, allowed by --large":

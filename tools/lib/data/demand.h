@@ -40,6 +40,14 @@ struct to_demand {
 };
 
 struct to_demand *to_demand_copy(const struct to_demand *demand);
+
+/**
+ * to_demand_join_groups() - make AllReduce groups that are equal one with all their calls
+ *
+ * What is planned for a group serves each of its calls, so 250 equal groups, as of 250
+ * layers, cost what one does. Return: 0 or -ENOMEM.
+ */
+int to_demand_join_groups(struct to_demand *demand);
 void to_demand_free(struct to_demand *demand);
 
 #endif

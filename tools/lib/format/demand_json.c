@@ -506,6 +506,8 @@ struct to_demand *to_demand_parse(const char *data, size_t len,
 		ret = to_json_object(&at, job_fields, d);
 	if (!ret)
 		ret = demand_check_sum(&at, d);
+	if (!ret && to_demand_join_groups(d))
+		ret = to_json_error(&at, -ENOMEM, "out of memory");
 	to_json_close(&doc);
 	if (ret) {
 		to_demand_free(d);
