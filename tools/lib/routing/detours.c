@@ -63,6 +63,7 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 	d->backup = to_arena_array(arena, n, sizeof(*d->backup));
 	d->base_backup = to_arena_array(arena, n, sizeof(*d->base_backup));
 	d->above = to_arena_array(arena, n, sizeof(*d->above));
+	d->below = to_arena_array(arena, n, sizeof(*d->below));
 	d->critical = to_arena_array(arena, n, sizeof(*d->critical));
 	d->open = to_arena_array(arena, n, sizeof(*d->open));
 	d->reached = to_arena_array(arena, n, sizeof(*d->reached));
@@ -219,18 +220,16 @@ static void detours_climb(struct to_detours *d, const struct to_forwarding *f, u
 	}
 }
 
-/* Mark the servers whose packets can meet @x. */
-static void detours_mark_above(struct to_detours *d, const struct to_forwarding *f, uint32_t x)
+/* The servers whose packets can meet @x are sought, see detours_meets(). */
+static void detours_mark_server(struct to_detours *d, uint32_t x)
 {
 	if (d->marked == x)
 		return;
 	d->marked = x;
 	d->above[x] = ++d->server_mark;
-	d->queue[0] = x;
-	detours_climb(d, f, 1);
 }
 
-/* The same of packet switch @segment. */
+/* Mark the servers whose packets can meet packet switch @segment. */
 static void detours_mark_across(struct to_detours *d, const struct to_forwarding *f,
 				unsigned int segment)
 {
@@ -252,18 +251,38 @@ static void detours_mark_across(struct to_detours *d, const struct to_forwarding
 	detours_climb(d, f, n);
 }
 
-static void detours_push(struct search *s, uint32_t arc, uint32_t came)
+/*
+ * Whether packets of @y can meet what was marked. For a server that is told on the way down
+ * from @y, which ends at the level of the server; for a packet switch all were marked.
+ */
+static bool detours_meets(struct to_detours *d, const struct to_forwarding *f, uint32_t y)
 {
-	struct to_detours *d = s->d;
-	uint32_t *seen = &d->seen[d->entry[arc]];
+	const struct to_graph *g = d->graph;
+	bool meets = false;
+	uint64_t left;
 
-	if (*seen == d->arc_mark || d->graph->to[arc] == s->x ||
-	    d->graph->to[arc] == s->without || (s->segment && d->segment[arc] == s->segment))
-		return;
-	*seen = d->arc_mark;
-	d->came[arc] = came;
-	d->depth[arc] = came == UINT32_MAX ? 1 : d->depth[came] + 1;
-	d->queue[s->tail++] = arc;
+	for (;; y = g->to[g->out[y] + __builtin_ctzll(left)]) {
+		if (d->above[y] == d->server_mark)
+			return true;
+		if (d->marked >= g->n || d->below[y] == d->server_mark ||
+		    f->level[y] <= f->level[d->marked])
+			return false;
+		left = f->next[y];
+		if (left & (left - 1))
+			break;
+	}
+	for (; left && !meets; left &= left - 1)
+		meets = detours_meets(d, f, g->to[g->out[y] + __builtin_ctzll(left)]);
+	*(meets ? &d->above[y] : &d->below[y]) = d->server_mark;
+	return meets;
+}
+
+/* The same where packets of @y arrive that entered the destination by the wrong port, too. */
+static bool detours_safe(struct to_detours *d, const struct to_forwarding *f, uint32_t y)
+{
+	if (y == f->dst && d->returns && d->marked < d->graph->n)
+		return !detours_meets(d, f, d->graph->to[to_forwarding_return(f)]);
+	return !detours_meets(d, f, y);
 }
 
 /* Whether @arc enters the destination by another port than the address is of. */
@@ -285,26 +304,52 @@ static void detours_end(struct search *s, uint32_t arc)
 	}
 }
 
+/* Packets may arrive on @arc: the detour ends there, goes on, or must not come there. */
+static void detours_arrive(struct search *s, uint32_t arc)
+{
+	struct to_detours *d = s->d;
+	uint32_t y = d->graph->to[arc], entry = d->entry[arc], onward = d->onward[entry];
+
+	if (!d->reached[y] || (!d->returns && detours_wrong_port(s->f, arc)))
+		return;
+	if (s->anew && d->open[y])
+		onward = TO_DETOUR_NONE;
+	if (onward >= TO_DETOUR_PLAIN && detours_safe(d, s->f, y)) {
+		detours_end(s, arc);
+		return;
+	}
+	/* the destination sends it out of the right port, and no other */
+	if (onward < TO_DETOUR_PLAIN ||
+	    (y != s->f->dst && onward == TO_DETOUR_NONE && !d->entered[entry]))
+		d->queue[s->tail++] = arc;
+}
+
+static void detours_push(struct search *s, uint32_t arc, uint32_t came)
+{
+	struct to_detours *d = s->d;
+	uint32_t *seen = &d->seen[d->entry[arc]];
+
+	if (*seen == d->arc_mark || d->graph->to[arc] == s->x ||
+	    d->graph->to[arc] == s->without || (s->segment && d->segment[arc] == s->segment))
+		return;
+	*seen = d->arc_mark;
+	d->came[arc] = came;
+	d->depth[arc] = came == UINT32_MAX ? 1 : d->depth[came] + 1;
+	detours_arrive(s, arc);
+}
+
 /* Where packets go that arrive on @arc. */
 static void detours_step(struct search *s, uint32_t arc)
 {
 	const struct to_graph *g = s->d->graph;
-	uint32_t y = g->to[arc], entry = s->d->entry[arc], a;
-	uint32_t onward = s->anew && s->d->open[y] ? TO_DETOUR_NONE : s->d->onward[entry];
-	bool safe = s->d->above[y] != s->d->server_mark;
+	uint32_t y = g->to[arc], onward = s->d->onward[s->d->entry[arc]], a;
 
-	if (!s->d->reached[y] || (!s->d->returns && detours_wrong_port(s->f, arc)))
-		return;
-	if (onward < TO_DETOUR_PLAIN) {
+	if (onward < TO_DETOUR_PLAIN && !(s->anew && s->d->open[y])) {
 		detours_push(s, onward, arc);
-	} else if (safe) {
-		detours_end(s, arc);
-	} else if (y == s->f->dst) {
-		return;		/* which sends it out of the right port, and no other */
-	} else if (onward == TO_DETOUR_NONE && !s->d->entered[entry]) {
-		for (a = g->out[y]; a < g->out[y + 1]; a++)
-			detours_push(s, a, arc);
+		return;
 	}
+	for (a = g->out[y]; a < g->out[y + 1]; a++)
+		detours_push(s, a, arc);
 }
 
 /* The shortest detour. Return: false when there is none. */
@@ -323,7 +368,7 @@ static bool detours_search(struct search *s)
 	while (s->head < s->tail) {
 		uint32_t arc = d->queue[s->head++];
 
-		if (s->last != UINT32_MAX && d->depth[arc] > d->depth[s->last])
+		if (s->last != UINT32_MAX && d->depth[arc] >= d->depth[s->last])
 			break;
 		detours_step(s, arc);
 	}
@@ -393,7 +438,7 @@ static bool detours_protect(struct to_detours *d, const struct to_forwarding *f,
 	if (segment)
 		return detours_protect_segment(d, f, x, segment);
 	if (v != f->dst && !detours_last_relay(d, f, v) && !(links && single)) {
-		detours_mark_above(d, f, v);
+		detours_mark_server(d, v);
 		if (detours_search(&s)) {
 			detours_take(&s);
 			return true;
@@ -402,7 +447,7 @@ static bool detours_protect(struct to_detours *d, const struct to_forwarding *f,
 	if (!single)
 		return true;	/* no link leaves it without a next hop */
 	s.without = TO_SERVER_NONE;
-	detours_mark_above(d, f, x);
+	detours_mark_server(d, x);
 	if (detours_search(&s)) {
 		detours_take(&s);
 		return true;

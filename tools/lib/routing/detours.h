@@ -33,7 +33,7 @@ struct to_detours {
 	unsigned int *segment;			/* per arc: to_port.packet_switch */
 	uint32_t *critical, *chosen;
 	unsigned int n_critical, n_chosen;
-	uint32_t *queue, *came, *seen, *above, arc_mark, server_mark, marked;
+	uint32_t *queue, *came, *seen, *above, *below, arc_mark, server_mark, marked;
 	uint16_t *depth;
 	struct to_arena arena;			/* has all arrays */
 };
