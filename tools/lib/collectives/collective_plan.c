@@ -23,7 +23,7 @@ static void collective_find_bcube(struct to_collective_plan *c)
 	if (c->n < c->plan->cluster->n_servers || to_dimensions_of_plan(c->plan, 0, &dims, &err))
 		return;
 	for (unsigned int k = 0; k < dims.n; k++)
-		if (dims.list[k].kind != TO_DIMENSION_DIRECT || dims.list[k].size != dims.list[0].size)
+		if (dims.list[k].kind == TO_DIMENSION_RING || dims.list[k].size != dims.list[0].size)
 			return;
 	/* members in another order have other digits */
 	for (uint32_t m = 0; m < c->n; m++)
