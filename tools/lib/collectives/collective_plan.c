@@ -12,8 +12,6 @@
 #define COLLECTIVE_VALUES 61
 #define COLLECTIVE_TREE_LANES (2 * TO_PORTS_MAX)
 
-const char *const to_collective_algorithms[] = { "plan", "ring", "ps", "bml", NULL };
-
 /* BCube, if all links are a product of equal full meshes: of 0 servers else. */
 static void collective_find_bcube(struct to_collective_plan *c)
 {
