@@ -544,6 +544,29 @@ def sip_fabrics(rate):
             "SiP-OCS": ("sip-ocs:16", "sip"), "SiP-Ring": (f"sip-ring:{wavelengths},8", "sip")}
 
 
+def sip_large(model, size):
+    """The model with so many bytes a parameter in memory, not 4; in a file."""
+    with open(f"{HERE}/sip-{model}.json", encoding="utf-8") as file:
+        document = json.load(file)
+    document["device"]["memory_bytes"] = document["device"]["memory_bytes"] * 4 // size
+    path = f"{KEPT}/sip/sip-{model}-{size}.json"
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    os.rename(path + ".new", path)
+    return path
+
+
+def sip_wide(model, size):
+    """Elect-Cluster 400G over SiP-OCS of as many circuits as bytes a parameter: least and most."""
+    path = sip_large(model, size)
+
+    def at(fabric, rate):
+        return point(f"sip/{model}-{size},{fabric},{rate}G", model=path, placement="sip", servers=SIP_SERVERS,
+                     degree=1, bandwidth=f"{rate}G", fabric=fabric, latency="0ns")
+    gain = [at("elect-cluster:8,400G", rate) / at(f"sip-ocs:{size}", rate) for rate in SIP_RATES]
+    return min(gain), max(gain)
+
+
 def sip_point(model, curve, rate, *how):
     """Seconds of an iteration, infinite where parameters have no room; kept in a file."""
     fabric, placement = sip_fabrics(rate)[curve]
@@ -588,6 +611,11 @@ def sip():
             gain = ratios("Elect-Cluster 400G", curve, how, models)
             claim(f"{text}Elect-Cluster 400G over {curve}, least", "1.3", min(gain), None)
             claim(f"{text}Elect-Cluster 400G over {curve}, most", "9.1", max(gain), None)
+        for wide in (16, 32) if curve == "SiP-OCS" else ():
+            least, most = sip_wide(SIP_MODELS[-1], wide)
+            text = f"  {SIP_MODELS[-1]}, {wide} bytes a parameter, sip-ocs:{wide}: "
+            claim(f"{text}least", "1.3", least, None)
+            claim(f"{text}most", "9.1", most, None, f"a block takes {wide} GPUs, a server has 8")
         gain = ratios("Elect-Cluster 200G", curve)
         claim(f"  200G: Elect-Cluster over {curve}, most", "9.1", max(gain), None)
         half = ratios(curve, "Elect-Flat", slower=2)
