@@ -110,6 +110,106 @@ def themis():
             line(f"  --parallel {parallel}: 512 chunks, Themis + {order.upper()}", value,
                  used(schedules("themis", order, two, "--chunks", "512", "--parallel", parallel)),
                  "so many chunks under way in a dimension at most")
+    themis_iterations(networks)
+
+
+# Models of section 5.2 and how they are parallelised; published mean, most, and mean if ideal.
+THEMIS_MODELS = (("resnet152", ("--placement", "data"), (1.49, 2.25, 1.54)),
+                 ("gnmt", ("--placement", "data"), (1.30, 1.78, 1.32)),
+                 ("dlrm", ("--placement", "tables"), (1.30, 1.77, 1.33)),
+                 ("transformer-1t", ("--placement", "data", "--model-parallel", "128"), (1.25, 1.53, 1.26)))
+
+
+def iterations(networks, model, *options):
+    """An iteration on each network, by policy."""
+    return {policy: [toctl("simulate", "--model", model, "--network", name, "--policy", policy, *options)
+                     for name in networks] for policy in ("baseline", "themis", "ideal")}
+
+
+def gains(found, policy, computing=None):
+    """Of iterations over the baseline's; where `computing` takes so many seconds, if said."""
+    def seconds(one):
+        return one["time_s"] - one["computing_s"] + (one["computing_s"] if computing is None else computing)
+    return [seconds(slow) / seconds(fast) for slow, fast in zip(found["baseline"], found[policy])]
+
+
+def average(found):
+    return sum(found) / len(found)
+
+
+def computing_for(found, wanted):
+    """Seconds of computing with which Themis gains `wanted` in the mean; None where none does."""
+    if average(gains(found, "themis", 0)) < wanted:
+        return None
+    low, high = 0, 1e3
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if average(gains(found, "themis", middle)) > wanted else (low, middle)
+    return low
+
+
+def themis_gains(what, found, published, computing=None):
+    mean, most, ideal = published
+    fast = gains(found, "themis", computing)
+    if computing is None:
+        line(f"{what}mean", mean, average(fast))
+    line(f"{what}most", most, max(fast))
+    line(f"{what}mean, if ideal", ideal, average(gains(found, "ideal", computing)))
+
+
+def float16(name):
+    """A model of examples/models in float16, on the accelerator of the others here; in a file."""
+    with open(f"{HERE}/../models/{name}.json", encoding="utf-8") as file:
+        model = json.load(file)
+    with open(f"{HERE}/themis-{name}.json", encoding="utf-8") as file:
+        same = json.load(file)
+    model |= {key: same[key] for key in ("device", "batch_per_gpu")}
+    model["device"]["memory_bytes"] = "1TB"
+    for operator in model["operators"]:
+        operator["parameter_bytes"] //= 2
+        operator["output_bytes"] //= 2
+    os.makedirs(KEPT, exist_ok=True)
+    with open(f"{KEPT}/themis-{name}.json", "w", encoding="utf-8") as file:
+        json.dump(model, file)
+    return f"{KEPT}/themis-{name}.json"
+
+
+def themis_waits(found, policy):
+    """How many times as long the baseline waits for communication."""
+    def waits(one):
+        return one["time_s"] - one["computing_s"]
+    return [waits(slow) / waits(fast) for slow, fast in zip(found["baseline"], found[policy])]
+
+
+def themis_waiting(what, every):
+    """Means over all iterations."""
+    used = [100 * one["utilisation"] for found in every for one in found["baseline"]]
+    for policy, published in ("themis", 1.65), ("ideal", 1.72):
+        line(f"{what}waiting for communication, {policy}", published,
+             average([gain for found in every for gain in themis_waits(found, policy)]))
+    line(f"{what}utilisation (%), baseline", 59.7, average(used))
+    line(f"{what}utilisation (%), baseline, least", 35.1, min(used))
+
+
+def themis_iterations(networks):
+    head("Themis, Figure 12: an iteration over the baseline's, six networks of 1024 ranks, SCF")
+    every = []
+    for name, options, published in THEMIS_MODELS:
+        found = iterations(networks, f"{HERE}/themis-{name}.json", *options)
+        every.append(found)
+        themis_gains(f"{name}: ", found, published)
+        computing = computing_for(found, published[0])
+        if computing is None:
+            line("  if it took no time to compute: mean", published[0], average(gains(found, "themis", 0)))
+            continue
+        print(f"    the mean is as published if computing takes {seconds(computing)}, not "
+              f"{seconds(found['themis'][0]['computing_s'])}; then:")
+        themis_gains("  ", found, published, computing)
+    large = iterations(networks, float16("dlrm"), "--placement", "tables")
+    themis_gains("  layers of examples/models/dlrm.json: ", large, THEMIS_MODELS[2][2])
+    head("Themis, sections 3.2 and 6.2: gains and utilisation, means over these models and networks")
+    themis_waiting("", every)
+    themis_waiting("  dlrm.json: ", [*every[:2], large, every[3]])
 
 
 def bml():
@@ -444,6 +544,29 @@ def sip_fabrics(rate):
             "SiP-OCS": ("sip-ocs:16", "sip"), "SiP-Ring": (f"sip-ring:{wavelengths},8", "sip")}
 
 
+def sip_large(model, size):
+    """The model with so many bytes a parameter in memory, not 4; in a file."""
+    with open(f"{HERE}/sip-{model}.json", encoding="utf-8") as file:
+        document = json.load(file)
+    document["device"]["memory_bytes"] = document["device"]["memory_bytes"] * 4 // size
+    path = f"{KEPT}/sip/sip-{model}-{size}.json"
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    os.rename(path + ".new", path)
+    return path
+
+
+def sip_wide(model, size):
+    """Elect-Cluster 400G over SiP-OCS of as many circuits as bytes a parameter: least and most."""
+    path = sip_large(model, size)
+
+    def at(fabric, rate):
+        return point(f"sip/{model}-{size},{fabric},{rate}G", model=path, placement="sip", servers=SIP_SERVERS,
+                     degree=1, bandwidth=f"{rate}G", fabric=fabric, latency="0ns")
+    gain = [at("elect-cluster:8,400G", rate) / at(f"sip-ocs:{size}", rate) for rate in SIP_RATES]
+    return min(gain), max(gain)
+
+
 def sip_point(model, curve, rate, *how):
     """Seconds of an iteration, infinite where parameters have no room; kept in a file."""
     fabric, placement = sip_fabrics(rate)[curve]
@@ -488,6 +611,11 @@ def sip():
             gain = ratios("Elect-Cluster 400G", curve, how, models)
             claim(f"{text}Elect-Cluster 400G over {curve}, least", "1.3", min(gain), None)
             claim(f"{text}Elect-Cluster 400G over {curve}, most", "9.1", max(gain), None)
+        for wide in (16, 32) if curve == "SiP-OCS" else ():
+            least, most = sip_wide(SIP_MODELS[-1], wide)
+            text = f"  {SIP_MODELS[-1]}, {wide} bytes a parameter, sip-ocs:{wide}: "
+            claim(f"{text}least", "1.3", least, None)
+            claim(f"{text}most", "9.1", most, None, f"a block takes {wide} GPUs, a server has 8")
         gain = ratios("Elect-Cluster 200G", curve)
         claim(f"  200G: Elect-Cluster over {curve}, most", "9.1", max(gain), None)
         half = ratios(curve, "Elect-Flat", slower=2)

@@ -60,5 +60,37 @@ refused "a host without the ports" "s0: no interface" collective run "$tmp/plan.
 refused "links that are of no BCube" "BML runs on BCube" \
 	collective run "$tmp/ring.json" --bytes 1MB --node s0 --algorithm bml
 
+# a plan says which collective its job does
+jq -n '{name: "all", servers: 9, allreduce: [{group: "all", bytes: 1800000}]}' >"$tmp/job.json"
+for algorithm in bml:2:4 ps:1:2 ring:1:16; do
+	IFS=: read -r name threads steps <<<"$algorithm"
+	[[ $threads == 1 ]] || threads+=s
+	run 0 plan -j "$tmp/job.json" --topology bcube:3,2 --collective "$name" -o "$tmp/$name.json" &&
+		grep -qxE "  collective +$name: $threads? threads? of $steps steps on BCube\(3,2\), see toctl collective show" "$tmp/out"
+	result $? "plan --collective $name: its threads and steps"
+	run 0 collective show "$tmp/$name.json" --json
+	said "collective show lists those of the plan: $name" "assert d['algorithm'] == '$name' and d['servers'] == 9"
+done
+jq -e '.collective == "bml" and ([.servers[] | [.name, .ipv4, .ports[].ipv4]][5] ==
+	["s5", "10.200.2.3", "10.201.2.3", "10.202.2.3"]) and (.packet_switches | length) == 6' "$tmp/bml.json" >"$tmp/out"
+result $? "the plan has its collective, its switches, and addresses by digits"
+run 0 collective show "$tmp/bml.json" --algorithm ring --json
+said "--algorithm overrides the plan's" 'assert d["algorithm"] == "ring"'
+refused "BML where links are of no BCube" "BML runs on BCube" \
+	plan -j examples/ring-4/job.json -c examples/ring-4/cluster.json --fixed --collective bml -o "$tmp/no.json"
+[[ ! -e $tmp/no.json ]]
+result $? "and no plan is written"
+jq '.allreduce = [] | .mp = [{from: "0", to: "1-8", bytes: 1}]' "$tmp/job.json" >"$tmp/mp.json"
+refused "a collective without AllReduce" "--collective ps: the job has no AllReduce" \
+	plan -j "$tmp/mp.json" --topology bcube:3,2 --collective ps -o "$tmp/no.json"
+run 0 plan -j "$tmp/job.json" --topology bcube:3,2 -o "$tmp/none.json" &&
+	run 2 collective show "$tmp/none.json" && grep -q "was planned without --collective" "$tmp/err"
+result $? "refused: the steps of a plan without one"
+run 2 collective show && grep -q "give a plan, or --bcube" "$tmp/err"
+result $? "refused: no network"
+refused "a switch with a port too few" "\"sw\" has 2 ports, they are taken" \
+	plan -c <(jq -n '{servers: [range(3) | {name: "s\(.)", ipv4: "10.200.0.\(. + 1)", ports: [{name: "eth0", mac: "02:00:00:00:00:0\(.)", ipv4: "10.201.0.\(. + 1)", bandwidth: "1G", packet_switch: "sw"}]}], packet_switches: [{name: "sw", ports: 2}]}') \
+	-j "$tmp/job.json" --fixed -o "$tmp/no.json"
+
 echo "1..$count"
 ((!failed))

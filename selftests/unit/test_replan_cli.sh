@@ -46,7 +46,7 @@ made tm 1 "$tmp/steady.json"
 made tm 4 "$tmp/shifted.json"
 run 0 plan --job "$tmp/job.json" --degree 4 -o "$tmp/planned.json"
 edited "$tmp/planned.json" "$tmp/plan.json" \
-	"d['optical_switches'][0]['reconfiguration_ns'] = 10000000"
+	"d['optical_switches'][0]['reconfiguration_ns'] = 10000000; d['collective'] = 'ps'"
 plan=(--plan "$tmp/plan.json")
 
 run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
@@ -54,6 +54,8 @@ run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
 	grep -q '^ \* reconfig ' "$tmp/out" && grep -q '^   topology-finder ' "$tmp/out" &&
 	run 0 verify "$tmp/new.json"
 result $? "hot pairs shift: new links, in a plan that verifies"
+jq -e '.collective == "ps"' "$tmp/new.json" >/dev/null
+result $? "the new plan's job does AllReduce as the old one's did"
 
 # One link is on no switch, and in a ring with others that are.
 python3 - "$tmp" <<'END'

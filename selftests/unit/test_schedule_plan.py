@@ -83,6 +83,22 @@ with tempfile.TemporaryDirectory() as home:
     report(found == [("switch", 8, 3600), ("ring", 4, 25), ("ring", 4, 25)],
            "GPUs share the ports of their server", found)
 
+    def switched(word, servers, *options):
+        with open(f"{home}/job.json", "w", encoding="utf-8") as out:
+            json.dump({"name": "all", "servers": servers, "allreduce": [{"group": "all", "bytes": 1 << 20}]}, out)
+        subprocess.run([TOCTL, "plan", "--job", f"{home}/job.json", "--topology", word, "-o", f"{home}/plan.json"],
+                       check=True, stdout=subprocess.DEVNULL)
+        return dimensions(f"{home}/plan.json", *options)
+
+    for name, word, servers, expected in (
+            ("digits of BCube", "bcube:3,2", 9, [("switch", 3, 100), ("switch", 3, 100)]),
+            ("three digits of BCube", "bcube:2,3", 8, [("switch", 2, 100)] * 3),
+            ("rails", "rail:4", 6, [("switch", 6, 400)])):
+        found = switched(word, servers)
+        report(found == expected, f"{name}: a port on a packet switch counts once", found)
+    found = switched("rail:4", 6, "--gpus", "4", "--gpu-bandwidth", "900G")
+    report(found == [("switch", 4, 900), ("switch", 6, 100)], "GPUs of a server, and a rail for each", found)
+
     n, links = links_of((4, 4), True)
     for name, changed in (("a link less", links[1:]), ("a link across", links + [(0, 5)]),
                           ("servers in another order",

@@ -236,5 +236,35 @@ refuses "no strategy" 1 \
 refuses "servers of a plan" 2 "--servers is for --model: a plan, a job or traces have their own" \
 	"$tmp/dlrm.plan" --servers 16
 
+# dimensions
+network=(--network examples/papers/dims-3D-SW_SW_SW_homo.json)
+for policy in baseline themis ideal; do
+	run 0 simulate -m examples/papers/themis-resnet152.json "${network[@]}" --policy $policy --json
+	result $? "dimensions, $policy"
+	cp "$tmp/out" "$tmp/$policy.json"
+done
+python3 - "$tmp" <<'END' 2>"$tmp/err"
+import json, sys, jsonschema
+schema = json.load(open("Documentation/schemas/rank-simulation.schema.json"))
+found = {p: json.load(open(f"{sys.argv[1]}/{p}.json")) for p in ("baseline", "themis", "ideal")}
+for one in found.values():
+    jsonschema.validate(one, schema)
+    assert one["gradient_bytes"] == 2 * 60192808 and one["results_s"] == 0
+    assert abs(one["time_s"] / (one["computing_s"] + one["gradients_s"]) - 1) < 1e-9
+# what toctl schedule prints of this AllReduce
+assert found["baseline"]["gradients_s"] > 2.5 * found["themis"]["gradients_s"]
+ideal = 2 * 2 * 60192808 * 8 * (1 - 1 / 1024) / 2400e9
+assert abs(found["ideal"]["gradients_s"] / ideal - 1) < 1e-9 and found["ideal"]["utilisation"] > 0.999
+END
+result $? "dimensions: gradients wait as toctl schedule says"
+refuses "dimensions without a model" 2 "--network: give a --model" "${network[@]}"
+refuses "parts of no dimensions" 1 \
+	"transformer-1t on examples/papers/dims-3D-FC_Ring_SW.json: 24 ranks are no whole dimensions, or part of a switch or direct one, from the innermost outwards" \
+	-m examples/papers/themis-transformer-1t.json --network examples/papers/dims-3D-FC_Ring_SW.json --model-parallel 24
+refuses "a model that has no room" 1 \
+	"transformer-1t on examples/papers/dims-3D-SW_SW_SW_homo.json: no room: a rank has 2016 GB of parameters, and holds 40 GB" \
+	-m examples/papers/themis-transformer-1t.json "${network[@]}"
+refuses "a policy without dimensions" 2 "--policy goes with --network" "$tmp/dlrm.plan" --policy ideal
+
 echo "1..$count"
 exit $((failed > 0))

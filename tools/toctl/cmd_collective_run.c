@@ -18,6 +18,8 @@
 #include "measure/counters.h"
 #include "node.h"
 
+#define COLLECTIVE_UNSAID (-1)
+
 struct collective_args {
 	const char *node, *log;
 	uint64_t bytes, group, port, timeout, repeat;
@@ -399,6 +401,7 @@ static int collective_run(struct to_call *call, const void *data)
 	const struct collective_args *args = data;
 	struct collective_run run = { .call = call, .args = args, .rendezvous.listener = -1 };
 	const char *path = call->operands[0];
+	enum to_collective_algorithm algorithm;
 	char fingerprint[17];
 	struct to_plan *plan;
 	int ret, server;
@@ -411,9 +414,11 @@ static int collective_run(struct to_call *call, const void *data)
 	plan = to_plan_load_shared(path, &call->err);
 	if (!plan)
 		return -EINVAL;
+	algorithm = args->algorithm == COLLECTIVE_UNSAID ? plan->collective :
+		    (enum to_collective_algorithm)args->algorithm;
 	server = to_node_find(plan, path, args->node, &call->err);
 	ret = server < 0 ? server :
-	      to_collective_plan_init(&run.c, plan, args->algorithm, args->group, args->nodes,
+	      to_collective_plan_init(&run.c, plan, algorithm, args->group, args->nodes,
 				 args->bytes / sizeof(float), &call->err);
 	if (!ret) {
 		ret = collective_member(&run.c, server, &call->err);
@@ -451,7 +456,7 @@ static const struct to_option collective_options[] = {
 	  .help = "name of this server in the plan; default: the host name" },
 	{ "algorithm", 'a', TO_OPTION_CHOICE, FIELD(algorithm), .argument = "NAME",
 	  .choices = to_collective_algorithms,
-	  .help = "plan (its rings or trees), ring, ps or bml; default: plan" },
+	  .help = "plan (its rings or trees), ring, ps or bml; default: as the plan was made for" },
 	{ "group", 'g', TO_OPTION_NUMBER, FIELD(group), .argument = "G",
 	  .max = TO_COLLECTIVE_NO_GROUP - 1,
 	  .help = "AllReduce group; default: the first, or all servers where there is none" },
@@ -496,7 +501,7 @@ const struct to_command to_cmd_collective_run = {
 	.options = collective_options,
 	.args_size = sizeof(struct collective_args),
 	.defaults = &(const struct collective_args){
-		.group = TO_COLLECTIVE_NO_GROUP, .port = TO_RENDEZVOUS_PORT, .tolerance = 5, .repeat = 1,
+		.algorithm = COLLECTIVE_UNSAID, .group = TO_COLLECTIVE_NO_GROUP, .port = TO_RENDEZVOUS_PORT, .tolerance = 5, .repeat = 1,
 		.timeout = 120 * TO_NS_PER_S },
 	.run = collective_run,
 };

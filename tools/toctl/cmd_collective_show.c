@@ -7,8 +7,10 @@
 
 #include "collectives/bcube_loads.h"
 #include "command.h"
+#include "format/plan_json.h"
 
 #define SHOW_SERVERS_MAX 4096
+#define SHOW_UNSAID (-1)
 
 struct show_args {
 	const char *bcube;
@@ -37,12 +39,54 @@ static int show_parse(const char *text, struct to_bcube *bcube, struct to_error 
 	    strspn(text, "0123456789,") < strlen(text))
 		return to_error_set(err, -EINVAL, "--bcube %s: expected n,k: ports of a switch, and of a server",
 				    text);
-	if (to_bcube_init(bcube, n, k, err))
-		return -ERANGE;
+	return to_bcube_init(bcube, n, k, err) ? -ERANGE : 0;
+}
+
+/* The network of a plan, and what its job does. */
+static int show_read_plan(const char *path, struct to_bcube *bcube,
+			  enum to_collective_algorithm *algorithm, struct to_error *err)
+{
+	struct to_plan *plan = to_plan_load_shared(path, err);
+	struct to_collective_plan c;
+	int ret = -EINVAL;
+
+	if (!plan)
+		return ret;
+	*algorithm = plan->collective;
+	/* BML, as the others run on any links */
+	ret = to_collective_plan_init(&c, plan, TO_COLLECTIVE_BML, TO_COLLECTIVE_NO_GROUP, false,
+				      plan->cluster->n_servers, err);
+	if (!ret) {
+		*bcube = c.bcube;
+		to_collective_plan_free(&c);
+	}
+	to_plan_free(plan);
+	return ret;
+}
+
+/* Whose steps to list: of --bcube or of a plan, by --algorithm or as the plan says. */
+static int show_read(struct to_call *call, const struct show_args *args, struct to_bcube *bcube,
+		     unsigned int *form)
+{
+	enum to_collective_algorithm algorithm = TO_COLLECTIVE_BML;
+	int ret;
+
+	if (!call->n_operands == !args->bcube)
+		return to_usage(call, "give a plan, or --bcube");
+	ret = args->bcube ? show_parse(args->bcube, bcube, &call->err) :
+	      show_read_plan(call->operands[0], bcube, &algorithm, &call->err);
+	if (ret)
+		return ret;
 	if (bcube->servers > SHOW_SERVERS_MAX)
-		return to_error_set(err, -ERANGE, "BCube(%u,%u) has more than %d servers", n, k,
-				    SHOW_SERVERS_MAX);
-	return 0;
+		return to_error_set(&call->err, -ERANGE, "BCube(%u,%u) has more than %d servers",
+				    bcube->n, bcube->k, SHOW_SERVERS_MAX);
+	if (args->algorithm != SHOW_UNSAID)
+		algorithm = show_forms[args->algorithm].algorithm;
+	for (*form = 0; *form < sizeof(show_forms) / sizeof(*show_forms); ++*form)
+		if (show_forms[*form].algorithm == algorithm)
+			return 0;
+	return to_usage(call, "%s was planned without --collective: give --algorithm",
+			call->operands[0]);
 }
 
 /* Pieces of a transfer, as "0-2,5"; an ellipsis in the place of many. */
@@ -109,24 +153,27 @@ static void show_print(const struct to_steps *s)
 static int show_run(struct to_call *call, const void *data)
 {
 	const struct show_args *args = data;
-	const enum to_collective_algorithm algorithm = show_forms[args->algorithm].algorithm;
-	const char *name = show_algorithms[args->algorithm];
+	enum to_collective_algorithm algorithm;
 	struct to_bcube_loads loads;
 	struct to_steps steps;
 	struct to_bcube bcube;
+	unsigned int which = 0;
+	const char *name;
 	double time, form;
 	bool even;
-	int ret = show_parse(args->bcube, &bcube, &call->err);
+	int ret = show_read(call, args, &bcube, &which);
 
 	if (ret)
 		return ret;
+	algorithm = show_forms[which].algorithm;
+	name = show_algorithms[which];
 	if (args->server >= bcube.servers)
 		return to_error_set(&call->err, -ERANGE, "BCube(%u,%u) has the servers 0 to %u", bcube.n,
 				    bcube.k, bcube.servers - 1);
 	if (to_bcube_loads_init(&loads, &bcube, algorithm))
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
 	time = to_bcube_loads_time(&loads, &even);
-	form = show_forms[args->algorithm].time(&bcube);
+	form = show_forms[which].time(&bcube);
 	if (to_bcube_loads_steps(&loads, algorithm, args->server, &steps)) {
 		to_bcube_loads_free(&loads);
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
@@ -145,7 +192,7 @@ static int show_run(struct to_call *call, const void *data)
 		printf("%s on BCube(%u,%u): %u servers of %u ports, %u switches of %u ports\n", name, bcube.n,
 		       bcube.k, bcube.servers, bcube.k, bcube.k * (bcube.servers / bcube.n), bcube.n);
 		printf("  %.6g T_F, the time that a port takes for the buffer; closed form %s: %.6g\n", time,
-		       show_forms[args->algorithm].formula, form);
+		       show_forms[which].formula, form);
 		printf("  in each step, %s; server %" PRIu64 ", of %" PRIu64 " pieces:\n",
 		       even ? "all ports carry the same" : "some ports carry more than others",
 		       args->server, loads.size);
@@ -159,10 +206,10 @@ static int show_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct show_args, field)
 
 static const struct to_option show_options[] = {
-	{ "bcube", 'b', TO_OPTION_STRING, FIELD(bcube), true, "N,K",
+	{ "bcube", 'b', TO_OPTION_STRING, FIELD(bcube), .argument = "N,K",
 	  .help = "the network: n ports of a packet switch, k ports of a server" },
 	{ "algorithm", 'a', TO_OPTION_CHOICE, FIELD(algorithm), .argument = "NAME",
-	  .choices = show_algorithms, .help = "bml, ps or ring; default: bml" },
+	  .choices = show_algorithms, .help = "bml, ps or ring; default: as the plan was made for, else bml" },
 	{ "server", 's', TO_OPTION_NUMBER, FIELD(server), .argument = "I", .max = TO_SERVERS_MAX,
 	  .help = "whose steps to list; default: 0" },
 	{}
@@ -171,10 +218,12 @@ static const struct to_option show_options[] = {
 const struct to_command to_cmd_collective_show = {
 	.name = "collective show",
 	.summary = "List the steps of an AllReduce on BCube, and how long they take",
+	.operands = "[PLAN]",
+	.max_operands = 1,
 	.description =
 		"BCube(n,k) has n^k servers of k ports, and packet switches of n ports; port l of a "
 		"server is on a switch with all servers that differ in digit l of their number only. "
-		"Lists who sends which pieces to whom, in which thread and step, and adds up what all "
+		"The network is --bcube, or that of a PLAN. Lists who sends which pieces to whom, in which thread and step, and adds up what all "
 		"servers put on each port: a step takes as long as its busiest port. Times are in T_F, "
 		"which a port takes for the whole buffer.\n\n"
 		"bml: BML (Wang et al., NeurIPS 2018): k threads of 2k steps.\n"
@@ -183,5 +232,6 @@ const struct to_command to_cmd_collective_show = {
 		"ring: one ring along which one digit changes at a time.",
 	.options = show_options,
 	.args_size = sizeof(struct show_args),
+	.defaults = &(const struct show_args){ .algorithm = SHOW_UNSAID },
 	.run = show_run,
 };

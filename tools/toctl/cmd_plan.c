@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "collectives/collective_plan.h"
 #include "command.h"
 #include "figures.h"
 #include "format/cluster_json.h"
@@ -22,7 +23,7 @@ struct plan_args {
 	const char *cluster, *job, *output, *report, *family, *topology;
 	uint64_t degree, servers, bandwidth, effort, seed, step_latency, relay_latency;
 	double max_stretch;
-	int links;
+	int links, collective;
 	bool fixed, large, rings, one_order;
 };
 
@@ -179,6 +180,53 @@ static int plan_free_time(const struct to_cluster *cluster, const struct to_dema
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 
+/* Have the plan's job do AllReduce as --collective says. */
+static int plan_set_collective(struct to_plan *plan, enum to_collective_algorithm algorithm,
+			       struct to_error *err)
+{
+	const struct to_demand *demand = plan->demand;
+	struct to_collective_plan c;
+	int ret;
+
+	plan->collective = algorithm;
+	if (algorithm == TO_COLLECTIVE_PLAN)
+		return 0;
+	if (!demand->n_groups)
+		return to_error_set(err, -EINVAL, "--collective %s: the job has no AllReduce",
+				    to_collective_algorithms[algorithm]);
+	ret = to_collective_plan_init(&c, plan, algorithm, 0, false,
+				      demand->groups[0].bytes / sizeof(float), err);
+	if (!ret)
+		to_collective_plan_free(&c);
+	return ret;
+}
+
+/* Threads and steps of a server, and what the busiest port sends. */
+static int plan_print_collective(FILE *out, const struct to_plan *plan, struct to_error *err)
+{
+	const uint64_t size = plan->demand->groups[0].bytes / sizeof(float);
+	struct to_collective_plan c;
+	struct to_steps steps;
+	int ret = to_collective_plan_init(&c, plan, plan->collective, 0, false, size, err);
+
+	if (ret)
+		return ret;
+	ret = to_collective_plan_steps(&c, 0, &steps);
+	if (!ret) {
+		fprintf(out, "  collective         %s: %u thread%s of %u steps",
+			to_collective_algorithms[plan->collective], steps.n_threads,
+			steps.n_threads == 1 ? "" : "s", steps.threads[0].n);
+		if (c.bcube.servers)
+			fprintf(out, " on BCube(%u,%u)", c.bcube.n, c.bcube.k);
+		fprintf(out, ", see toctl collective show\n");
+		to_steps_free(&steps);
+	} else {
+		to_error_set(err, ret, "out of memory");
+	}
+	to_collective_plan_free(&c);
+	return ret;
+}
+
 #define PLAN_MADE 75		/* percent of the time, at 1024 servers; then figures */
 
 static void plan_progress(void *data, unsigned int percent)
@@ -213,7 +261,7 @@ static int plan_run(struct to_call *call, const void *data)
 		return to_usage(call, "plan and report cannot both go to standard output: give -o");
 	if (args->topology && (args->cluster || args->degree || args->servers || args->family ||
 			       args->one_order || args->links != PLAN_LINKS_UNSAID))
-		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed");
+		return to_usage(call, "--topology says servers and links: with it go only --bandwidth, --collective, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed");
 	if (!args->cluster && !args->degree && !args->topology)
 		return to_usage(call, "give --cluster, --degree or --topology");
 	if (args->cluster && args->servers)
@@ -262,6 +310,8 @@ static int plan_run(struct to_call *call, const void *data)
 	if (ret)
 		to_error_set(&call->err, ret, "out of memory");
 	else
+		ret = plan_set_collective(plan, args->collective, &call->err);
+	if (!ret)
 		ret = to_plan_save(plan, args->output, &call->err);
 	if (!ret && args->report)
 		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
@@ -273,6 +323,8 @@ static int plan_run(struct to_call *call, const void *data)
 		putchar('\n');
 	} else if (!ret) {
 		to_figures_print(out, plan, &figures);
+		if (plan->collective != TO_COLLECTIVE_PLAN)
+			ret = plan_print_collective(out, plan, &call->err);
 		if (args->one_order)
 			fprintf(out, "  one order of ranks: communication time %s, %+.3g %% of the %s that a free plan takes\n",
 				to_seconds_text(figures.comm_time, time),
@@ -316,6 +368,10 @@ static const struct to_option plan_options[] = {
 	{ "family", 'F', TO_OPTION_STRING, FIELD(family), .argument = "NAME",
 	  .help = "only topologies of this family (totient is the paper's); an unknown "
 		  "name lists all; default: the best of all families" },
+	{ "collective", 0, TO_OPTION_CHOICE, FIELD(collective), .argument = "NAME",
+	  .choices = to_collective_algorithms,
+	  .help = "how the job does AllReduce, for toctl collective: on the plan's rings or trees, one "
+		  "ring, ps (parameter servers) or bml (on BCube); default: plan" },
 	{ "rings", 0, TO_OPTION_FLAG, FIELD(rings),
 	  .help = "AllReduce on rings alone, for clients that know no trees (MPI, NCCL)" },
 	{ "one-order", 0, TO_OPTION_FLAG, FIELD(one_order),

@@ -13,7 +13,6 @@
 #include "collectives/chunk_search.h"
 #include "collectives/dimensions_plan.h"
 #include "command.h"
-#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "report/schedule_page.h"
 
@@ -238,13 +237,8 @@ static int schedule_read_plan(const char *data, size_t len, const struct schedul
 	struct to_error why = { "" };
 	int ret = -EINVAL;
 
-	if (plan && to_cluster_refuse_shared(plan->cluster, args->network, err)) {
-		to_plan_free(plan);
-		return -EOPNOTSUPP;
-	}
 	if (plan)
 		ret = to_dimensions_of_plan(plan, args->latency, network, &why);
-
 	if (!ret && args->gpus)
 		ret = to_dimensions_put_inside(network, &(const struct to_dimension){
 			TO_DIMENSION_SWITCH, args->gpus, args->gpu_bandwidth, args->latency }, &why);
@@ -321,7 +315,7 @@ static int schedule_run(struct to_call *call, const void *data)
 
 static const struct to_option schedule_options[] = {
 	{ "network", 'n', TO_OPTION_STRING, FIELD(network), .argument = "FILE", .required = true,
-	  .help = "dims.json, or a plan whose links are a torus or full meshes" },
+	  .help = "dims.json, or a plan whose links are a torus, full meshes, BCube or rails" },
 	{ "size", 's', TO_OPTION_BYTES, FIELD(size), .argument = "BYTES", .required = true, .min = 1,
 	  .max = INT64_MAX,
 	  .help = "of a rank's buffer: 100MB, 64MiB; what an allgather ends with" },

@@ -17,6 +17,7 @@
 #include "plan/parallelize.h"
 #include "plan/planner.h"
 #include "progress.h"
+#include "rank_simulation.h"
 #include "simulate/network_json.h"
 #include "simulate/router_named.h"
 #include "simulate/stragglers.h"
@@ -39,6 +40,7 @@ struct simulate_args {
 	int routing, allreduce, level;
 	bool large, chakra;
 	struct to_packet_level_options packets;
+	struct to_rank_options rank;
 };
 
 enum simulate_level { SIMULATE_FLOW, SIMULATE_PACKET };
@@ -653,6 +655,8 @@ static int simulate_run(struct to_call *call, const void *data)
 			    args->step_latency * 1e-9 } };
 	int ret;
 
+	if (args->rank.network)
+		return to_rank_simulate(call, &args->rank, args->model, args->placement, args->batch);
 	sigaction(SIGINT, &action, NULL);
 	ret = simulate_all(&s);
 	json_decref(s.result.strategy);
@@ -715,7 +719,7 @@ static const struct to_option simulate_options[] = {
 	  .min = 4, .max = 100000000,
 	  .help = "strategies that the search for the model's tries; default: 1000" },
 	{ "placement", 0, TO_OPTION_STRING, FIELD(placement), .argument = "PLACEMENT",
-	  .help = "of the model's operators: by search, as SiP-ML does (sip, see toctl parallelize), data (data parallelism), tables (and each embedding table on one server), or that of a FILE that --json was kept in; default: search" },
+	  .help = "of the model's operators: by search, as SiP-ML does (sip, see toctl parallelize), data (data parallelism), tables (and each embedding table on one server), or that of a FILE that --json was kept in; default: search, with --network data" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same result; default: 1" },
 	{ "prices", 'p', TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
@@ -728,6 +732,7 @@ static const struct to_option simulate_options[] = {
 	{ "level", 'l', TO_OPTION_CHOICE, FIELD(level), .choices = simulate_levels,
 	  .help = "flow: fair rates; packet: each packet, in queues; default: flow" },
 	TO_PACKET_LEVEL_OPTIONS(struct simulate_args, packets),
+	TO_RANK_OPTIONS(struct simulate_args, rank),
 	{}
 };
 
@@ -774,6 +779,10 @@ const struct to_command to_cmd_simulate = {
 		"With --stragglers, a server computes for F times as long with the probability P "
 		"(slow:P,F), e^(SIGMA Z) times with a standard normal Z (lognormal:SIGMA), or 1 and "
 		"an exponential of MEAN times (exponential:MEAN), drawn anew for each iteration.\n\n"
+		"With --network, ranks are joined by dimensions as in dims.json(5), and AllReduce goes "
+		"through them chunk by chunk, as toctl schedule says. All ranks do the same at the "
+		"same time: they compute, reduce results with --model-parallel, and at the end all "
+		"gradients.\n\n"
 		"With --level packet every packet waits in queues instead: switches with PFC, relays "
 		"that drop, RoCEv2 with DCQCN and go-back-N or TCP, ECMP by the module's hash.\n\n"
 		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
@@ -783,6 +792,6 @@ const struct to_command to_cmd_simulate = {
 	.defaults = &(const struct simulate_args){
 		.fabric = "topoopt", .latency = 1000, .relay_latency = 1350, 
 		.budget = TO_PARALLELIZE_BUDGET, .seed = 1, .placement = "search", .routing = SIMULATE_UNSAID,
-		.allreduce = SIMULATE_UNSAID },
+		.allreduce = SIMULATE_UNSAID, .rank = { TO_RANK_DEFAULTS } },
 	.run = simulate_run,
 };

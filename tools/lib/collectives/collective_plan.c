@@ -12,8 +12,6 @@
 #define COLLECTIVE_VALUES 61
 #define COLLECTIVE_TREE_LANES (2 * TO_PORTS_MAX)
 
-const char *const to_collective_algorithms[] = { "plan", "ring", "ps", "bml", NULL };
-
 /* BCube, if all links are a product of equal full meshes: of 0 servers else. */
 static void collective_find_bcube(struct to_collective_plan *c)
 {
@@ -23,7 +21,7 @@ static void collective_find_bcube(struct to_collective_plan *c)
 	if (c->n < c->plan->cluster->n_servers || to_dimensions_of_plan(c->plan, 0, &dims, &err))
 		return;
 	for (unsigned int k = 0; k < dims.n; k++)
-		if (dims.list[k].kind != TO_DIMENSION_DIRECT || dims.list[k].size != dims.list[0].size)
+		if (dims.list[k].kind == TO_DIMENSION_RING || dims.list[k].size != dims.list[0].size)
 			return;
 	/* members in another order have other digits */
 	for (uint32_t m = 0; m < c->n; m++)

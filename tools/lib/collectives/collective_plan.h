@@ -12,20 +12,6 @@
 #define TO_COLLECTIVE_NO_GROUP UINT32_MAX
 
 /**
- * enum to_collective_algorithm - how it is done
- * @TO_COLLECTIVE_PLAN: on the rings or trees that the plan has for the group
- * @TO_COLLECTIVE_RING: on one ring in one direction
- * @TO_COLLECTIVE_PS: with a parameter server on each member
- * @TO_COLLECTIVE_BML: by BML, where links are those of BCube, with packet switches or a
- *	full mesh for each
- */
-enum to_collective_algorithm {
-	TO_COLLECTIVE_PLAN, TO_COLLECTIVE_RING, TO_COLLECTIVE_PS, TO_COLLECTIVE_BML
-};
-
-extern const char *const to_collective_algorithms[];	/* ends with NULL */
-
-/**
  * struct to_collective_plan - see to_collective_plan_init()
  * @group: of the demand, TO_COLLECTIVE_NO_GROUP for all servers
  * @nodes: between node addresses only, routed, also where there is a link

@@ -131,3 +131,31 @@ int to_dimensions_put_inside(struct to_dimensions *dims, const struct to_dimensi
 	dims->ranks *= inner->size;
 	return 0;
 }
+
+int to_dimensions_divide(const struct to_dimensions *dims, unsigned int ranks,
+			 struct to_dimensions *inner, struct to_dimensions *outer,
+			 struct to_error *err)
+{
+	unsigned int left = ranks;
+
+	*inner = *outer = (struct to_dimensions){ .ranks = 1 };
+	for (unsigned int k = 0; k < dims->n; k++) {
+		struct to_dimension in = dims->list[k], out = in;
+
+		in.size = left < in.size ? left : in.size;
+		out.size /= in.size;
+		if (left % in.size || in.size * out.size != dims->list[k].size ||
+		    (in.size > 1 && out.size > 1 && in.kind == TO_DIMENSION_RING))
+			return to_error_set(err, -EINVAL, "%u ranks are no whole dimensions, or part of a "
+					    "switch or direct one, from the innermost outwards", ranks);
+		left /= in.size;
+		if (in.size > 1)
+			inner->list[inner->n++] = in;
+		if (out.size > 1)
+			outer->list[outer->n++] = out;
+		inner->ranks *= in.size;
+		outer->ranks *= out.size;
+	}
+	return left == 1 ? 0 : to_error_set(err, -EINVAL, "there are only %u ranks, not %u", dims->ranks,
+					    ranks);
+}

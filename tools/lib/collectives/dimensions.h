@@ -61,6 +61,17 @@ int to_dimensions_parse(const char *data, size_t len, const char *name,
 int to_dimensions_put_inside(struct to_dimensions *dims, const struct to_dimension *inner,
 			     struct to_error *err);
 
+/**
+ * to_dimensions_divide() - groups of @ranks ranks next to each other
+ * @inner: dimensions inside of a group, @outer: between ranks of the same number in all groups;
+ *	a switch or direct dimension may be divided, both parts have its bandwidth
+ *
+ * Return: 0; -EINVAL where @ranks are no such groups.
+ */
+int to_dimensions_divide(const struct to_dimensions *dims, unsigned int ranks,
+			 struct to_dimensions *inner, struct to_dimensions *outer,
+			 struct to_error *err);
+
 /** to_dimension_steps() - of a reduce-scatter or all-gather */
 unsigned int to_dimension_steps(const struct to_dimension *d);
 

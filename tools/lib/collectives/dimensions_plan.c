@@ -12,6 +12,7 @@ struct dimensions_trial {
 	unsigned int n;			/* dimensions to be tried */
 	uint64_t *bandwidth;		/* [server * n + dimension], out of it */
 	uint64_t *peers;		/* the same: to whom it has links, by dimensions_bit() */
+	unsigned int cables[TO_DIMENSIONS_MAX], shared[TO_DIMENSIONS_MAX];	/* arcs, by dimension */
 };
 
 #define DIMENSIONS_NEXT (1ull << 1)
@@ -49,22 +50,31 @@ static unsigned int dimensions_digit(const struct to_dimensions *dims, uint32_t 
 static bool dimensions_add_arc(struct dimensions_trial *t, struct to_port_ref from, uint32_t to)
 {
 	unsigned int difference = 0, k = dimensions_digit(t->dims, from.server, to, &difference);
+	const struct to_port *port = &t->c->servers[from.server].ports[from.port];
 	uint64_t peer;
 
 	if (k == t->n)
 		return false;
 	peer = dimensions_bit(t->dims->list[k].size, difference);
-	t->bandwidth[from.server * t->n + k] += t->c->servers[from.server].ports[from.port].bandwidth;
+	/* a port on a packet switch counts once, for the neighbour that all have */
+	if (!port->packet_switch || peer == DIMENSIONS_BACK)
+		t->bandwidth[from.server * t->n + k] += port->bandwidth;
+	(port->packet_switch ? t->shared : t->cables)[k]++;
 	t->peers[from.server * t->n + k] |= peer;
 	return peer;
 }
 
-/* Whether all servers have a link to all others of dimension @k, or else round a ring. */
+/*
+ * Whether all servers have a link to all others of dimension @k, by cables or all of them by
+ * packet switches, or else round a ring.
+ */
 static bool dimensions_is(struct dimensions_trial *t, unsigned int k)
 {
 	struct to_dimension *d = &t->dims->list[k];
 	uint64_t all = UINT64_MAX, any = 0;
 
+	if (t->shared[k] && t->cables[k])
+		return false;
 	d->bandwidth = UINT64_MAX;
 	for (uint32_t s = 0; s < t->c->n_servers; s++) {
 		uint64_t bandwidth = t->bandwidth[s * t->n + k];
@@ -73,11 +83,11 @@ static bool dimensions_is(struct dimensions_trial *t, unsigned int k)
 		any |= t->peers[s * t->n + k];
 		d->bandwidth = bandwidth < d->bandwidth ? bandwidth : d->bandwidth;
 	}
-	d->kind = TO_DIMENSION_DIRECT;
+	d->kind = t->shared[k] ? TO_DIMENSION_SWITCH : TO_DIMENSION_DIRECT;
 	if (d->size <= 64 && all == (((1ull << (d->size - 1)) - 2) | DIMENSIONS_BACK))
 		return true;
 	d->kind = TO_DIMENSION_RING;
-	return all && !(any & ~(DIMENSIONS_NEXT | DIMENSIONS_BACK));
+	return all && !t->shared[k] && !(any & ~(DIMENSIONS_NEXT | DIMENSIONS_BACK));
 }
 
 static bool dimensions_fit(struct dimensions_trial *t)
@@ -87,6 +97,8 @@ static bool dimensions_fit(struct dimensions_trial *t)
 
 	memset(t->bandwidth, 0, (size_t)c->n_servers * t->n * sizeof(*t->bandwidth));
 	memset(t->peers, 0, (size_t)c->n_servers * t->n * sizeof(*t->peers));
+	memset(t->cables, 0, sizeof(t->cables));
+	memset(t->shared, 0, sizeof(t->shared));
 	for (unsigned int i = 0; fit && i < c->n_links; i++) {
 		const struct to_link *l = &c->links[i];
 

@@ -11,7 +11,8 @@
  *
  * A torus or a product of full meshes, with the servers in its order: server i has the
  * digits of i, the innermost one first, and each link joins two servers that differ in one
- * digit; in a ring by one, in a direct dimension by anything. The bandwidth is that of the
+ * digit; in a ring by one, in a direct dimension by anything, and so in a switch dimension
+ * whose links are packet switches: a digit of BCube, or rails. The bandwidth is that of the
  * server with the least of it.
  *
  * Return: 0; -EINVAL where links are of no such network.

@@ -7,6 +7,8 @@
 
 #define GROUPS_MAX 65534
 
+const char *const to_collective_algorithms[] = { "plan", "ring", "ps", "bml", NULL };
+
 static void plan_table_free(struct to_table *t)
 {
 	for (unsigned int g = 0; g < t->n_groups; g++)

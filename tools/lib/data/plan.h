@@ -135,10 +135,25 @@ struct to_latency {
 #define TO_RELAY_LATENCY_DEFAULT 1350
 
 /**
+ * enum to_collective_algorithm - how a job does AllReduce
+ * @TO_COLLECTIVE_PLAN: on the rings or trees that the plan has for the group
+ * @TO_COLLECTIVE_RING: on one ring in one direction
+ * @TO_COLLECTIVE_PS: with a parameter server on each member
+ * @TO_COLLECTIVE_BML: by BML, where links are those of BCube, with packet switches or a
+ *	full mesh for each
+ */
+enum to_collective_algorithm {
+	TO_COLLECTIVE_PLAN, TO_COLLECTIVE_RING, TO_COLLECTIVE_PS, TO_COLLECTIVE_BML
+};
+
+extern const char *const to_collective_algorithms[];	/* ends with NULL */
+
+/**
  * struct to_plan - plan of one job
  * @max_stretch: most hops of any route over those of a shortest path, 0 when the plan
  *	does not say; see to_plan_most_hops()
  * @latency: that the plan was made for; zeroes when it does not say
+ * @collective: what toctl collective does unless it is told otherwise
  * @slots: addresses per server: 1 + the largest number of ports
  * @peers: by to_plan_index(), [server * (slots - 1) + port]; of ports on cables
  * @candidates: what competed, best estimate first; none when links are fixed
@@ -159,6 +174,7 @@ struct to_plan {
 	uint64_t seed;
 	double max_stretch;
 	struct to_latency latency;
+	enum to_collective_algorithm collective;
 	unsigned int slots;
 	unsigned int n_rings, n_trees, n_cross_connects, n_candidates, n_down, n_dark;
 	struct to_ring *rings;

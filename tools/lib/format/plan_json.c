@@ -565,6 +565,16 @@ static int plan_read_latency(const struct to_json *at, void *to)
 	return 0;
 }
 
+static int plan_read_collective(const struct to_json *at, void *to)
+{
+	int collective = to_json_choice(at, to_collective_algorithms);
+
+	if (collective < 0)
+		return collective;
+	*(enum to_collective_algorithm *)to = collective;
+	return 0;
+}
+
 /* In reading order: later ones refer to earlier ones. */
 static const struct to_json_field plan_fields[] = {
 	{ "format", plan_read_format, 0, false },
@@ -575,6 +585,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "max_stretch", plan_read_stretch, 0, true },
 	{ "step_latency_s", plan_read_latency, offsetof(struct to_plan, latency.step), true },
 	{ "relay_latency_s", plan_read_latency, offsetof(struct to_plan, latency.relay), true },
+	{ "collective", plan_read_collective, offsetof(struct to_plan, collective), true },
 	{ "link_mode", plan_read_link_mode, 0, false },
 	{ "optical_switches", plan_read_switches, 0, true },
 	{ "packet_switches", plan_read_packet_switches, 0, true },

@@ -400,6 +400,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	if (plan->latency.step || plan->latency.relay)
 		fprintf(out, "\"step_latency_s\":%.17g,\n\"relay_latency_s\":%.17g,\n",
 			plan->latency.step, plan->latency.relay);
+	if (plan->collective != TO_COLLECTIVE_PLAN)
+		fprintf(out, "\"collective\":\"%s\",\n", to_collective_algorithms[plan->collective]);
 	to_cluster_print(out, plan->cluster);
 	fprintf(out, ",\n");
 	plan_print_links(out, plan->cluster);

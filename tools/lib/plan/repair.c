@@ -461,6 +461,7 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	plan->seed = r->plan->seed;
 	plan->max_stretch = r->plan->max_stretch;
 	plan->latency = r->plan->latency;
+	plan->collective = r->plan->collective;
 	if (plan->cluster && plan->demand)
 		ret = repair_note(r, plan);
 	if (!ret)

@@ -118,6 +118,7 @@ static struct to_plan *replan_route(const struct replan *r, struct to_layout *la
 	plan->seed = r->options->seed;
 	plan->max_stretch = r->plan->max_stretch;
 	plan->latency = r->plan->latency;
+	plan->collective = r->plan->collective;
 	plan->cluster = to_cluster_copy(r->plan->cluster);
 	plan->demand = to_demand_copy(r->demand);
 	if (!plan->cluster || !plan->demand)
