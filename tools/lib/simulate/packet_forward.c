@@ -86,7 +86,7 @@ static int forward_reserve(struct to_packet_simulator *s)
 static void forward_choose(struct to_packet_simulator *s)
 {
 	struct packet_forward *f = s->forward;
-	uint32_t smallest = UINT32_MAX;
+	uint32_t largest = 0;
 
 	while (f->oldest_leg < s->n_legs &&
 	       s->legs[f->oldest_leg].arrived == s->legs[f->oldest_leg].n_chunks)
@@ -99,14 +99,14 @@ static void forward_choose(struct to_packet_simulator *s)
 
 		if (leg->arrived == leg->n_chunks)
 			continue;
-		f->legs[f->n_legs++] = (struct forward_leg){ i, leg->arrived };
-		if (leg->n_chunks - leg->arrived < 2 || packets >= smallest ||
+		f->legs[f->n_legs++] = (struct forward_leg){ i, leg->arrived, 0 };
+		if (leg->n_chunks - leg->arrived < 2 || packets <= largest ||
 		    (packets >= FORWARD_CHUNK && leg->n_chunks - leg->arrived < FORWARD_FEW))
 			continue;
-		smallest = packets;
+		largest = packets;
 		f->reference = i;
 	}
-	f->group = (FORWARD_PACKETS - 1) / smallest + 1;
+	f->group = largest ? (FORWARD_PACKETS - 1) / largest + 1 : 0;
 }
 
 /* When to look next. */
@@ -270,6 +270,7 @@ int to_packet_forward_look(struct to_packet_simulator *s)
 {
 	struct packet_forward *f = s->forward;
 	double error;
+	int ret = 0;
 
 	if (forward_reserve(s))
 		return -ENOMEM;
@@ -292,12 +293,10 @@ int to_packet_forward_look(struct to_packet_simulator *s)
 		return 0;
 	}
 	error = forward_error(s);
-	if (error <= FORWARD_ERROR) {
-		if (to_packet_forward_skip(s, error))
-			return -ENOMEM;
-	} else if (f->doublings < FORWARD_DOUBLINGS) {
+	if (error <= FORWARD_ERROR)
+		ret = to_packet_forward_skip(s, error);
+	if ((error > FORWARD_ERROR || ret == -EAGAIN) && f->doublings < FORWARD_DOUBLINGS)
 		f->doublings++;
-	}
 	forward_base(s);
-	return 0;
+	return ret == -EAGAIN ? 0 : ret;
 }

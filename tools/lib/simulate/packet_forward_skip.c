@@ -272,11 +272,34 @@ static void skip_feed(struct to_packet_simulator *s, uint32_t index)
 }
 
 /* By which part of it a leg falls behind, since it moves by whole chunks. */
-static double skip_rounding(const struct packet_forward *f, uint32_t leg, uint32_t windows)
+static double skip_rounding(const struct packet_forward *f, const struct forward_leg *at,
+			    uint32_t windows)
 {
-	const double chunks = (double)windows * f->of_leg[leg] / f->n_windows;
+	const double chunks = (double)windows * at->came / f->n_windows;
 
-	return f->of_leg[leg] ? 1 - skip_chunks(f, leg, windows) / chunks : 0;
+	return at->came ? 1 - skip_chunks(f, at->leg, windows) / chunks : 0;
+}
+
+/* Chunks that came over legs. Those of a ring are in step, but for the window's ends. */
+static void skip_legs(const struct to_packet_simulator *s)
+{
+	const struct packet_forward *f = s->forward;
+	uint32_t i, k, end, least;
+
+	for (i = 0; i < f->n_legs; i = end) {
+		const uint32_t task = s->legs[f->legs[i].leg].task;
+
+		least = UINT32_MAX;
+		for (end = i; end < f->n_legs && s->legs[f->legs[end].leg].task == task; end++) {
+			struct forward_leg *at = &f->legs[end];
+
+			at->came = s->legs[at->leg].arrived - at->arrived;
+			least = at->came < least ? at->came : least;
+		}
+		for (k = i; k < end; k++)
+			f->of_leg[f->legs[k].leg] = f->legs[k].came == least + 1 && least ?
+						    least : f->legs[k].came;
+	}
 }
 
 /* All that counts packets or notes times, @windows and @by later. */
@@ -310,17 +333,16 @@ int to_packet_forward_skip(struct to_packet_simulator *s, double error)
 
 	memset(f->of_leg, 0, s->n_legs * sizeof(*f->of_leg));
 	memset(f->of_flow, 0, s->n_flows * sizeof(*f->of_flow));
-	for (i = 0; i < f->n_legs; i++)
-		f->of_leg[f->legs[i].leg] = s->legs[f->legs[i].leg].arrived - f->legs[i].arrived;
+	skip_legs(s);
 	if (!skip_spread(s))
 		return 0;
 	windows = skip_windows(s);
 	if (windows < SKIP_LEAST)
 		return 0;
 	for (i = 0; i < f->n_legs; i++)
-		rounding = fmax(rounding, skip_rounding(f, f->legs[i].leg, windows));
+		rounding = fmax(rounding, skip_rounding(f, &f->legs[i], windows));
 	if (rounding > SKIP_ROUNDING)
-		return 0;
+		return -EAGAIN;
 	by = (s->now - f->began) * windows / f->n_windows;
 	if (to_packet_events_shift(&s->events, s->now + by, by, skip_moves, f))
 		return -ENOMEM;

@@ -17,9 +17,9 @@ struct forward_flow {
 	float window;
 };
 
-/** struct forward_leg - one that goes on, @arrived: chunks when the windows began */
+/** struct forward_leg - one that goes on, @arrived: chunks when the windows began, @came: since */
 struct forward_leg {
-	uint32_t leg, arrived;
+	uint32_t leg, arrived, came;
 };
 
 /** struct forward_port - when the windows began */
@@ -36,7 +36,8 @@ struct forward_port {
  * @last: when the last window ended; @shortest, @longest of them
  * @changes, @lost: of flows, and packets, when they began
  * @based: they have
- * @of_flow: packets to be skipped, per flow; @of_leg: chunks in all windows, per leg
+ * @of_flow: packets to be skipped, per flow; @of_leg: chunks in all windows, per leg,
+ *	alike for those of one task that differ by one
  * @spread: chunks are skipped in multiples of it, after which flows that are sprayed are
  *	at the same path again
  */
@@ -56,7 +57,7 @@ struct packet_forward {
  * to_packet_forward_skip() - as many windows as may be, perhaps none
  * @error: part by which rates may be wrong
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -EAGAIN when windows are too short for the chunks of some leg, or -ENOMEM.
  */
 int to_packet_forward_skip(struct to_packet_simulator *s, double error);
 
