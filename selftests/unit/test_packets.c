@@ -409,6 +409,50 @@ static void what_cannot_work_is_refused(void **state)
 	end(&r, &g);
 }
 
+/* An AllReduce, whose steps are skipped, and two transfers that share a link. */
+static struct run some_is_steady(enum to_transport transport, bool forward, struct to_taskgraph *g)
+{
+	const uint32_t members[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct to_packet_options o = setting(transport);
+
+	o.fast_forward = forward;
+	to_taskgraph_init(g, 12);
+	to_taskgraph_allreduce(g, members, 8, 8 * 1260 * MTU);
+	to_taskgraph_transfer(g, 8, 9, 30000 * MTU);
+	to_taskgraph_transfer(g, 10, 9, 20000 * MTU + 5);
+	return run(star(12), &o, g);
+}
+
+static void what_is_skipped_counts(void **state)
+{
+	static const enum to_transport transports[] = { TO_TRANSPORT_NONE, TO_TRANSPORT_DCQCN,
+							TO_TRANSPORT_TCP };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(transports) / sizeof(*transports); i++) {
+		struct to_taskgraph tasks[2];
+		const struct run whole = some_is_steady(transports[i], false, &tasks[0]);
+		const struct run skips = some_is_steady(transports[i], true, &tasks[1]);
+		const struct to_packets *w = whole.packets, *s = skips.packets;
+		const double wrong = fabs(s->simulation.time - w->simulation.time);
+
+		print_message("# %s: %.6f s instead of %.6f s, %llu times %.6f s skipped\n",
+			      to_transport_names[transports[i]], s->simulation.time,
+			      w->simulation.time, (unsigned long long)s->skips, s->skipped * 1e-12);
+		/* DCQCN seeks its rate all the time */
+		assert_true(s->skipped * 1e-12 > w->simulation.time / 2 ||
+			    transports[i] == TO_TRANSPORT_DCQCN);
+		assert_true(wrong <= s->skip_error + 1e-9 && s->skip_error < w->simulation.time / 100);
+		assert_true(s->hops == w->hops && s->sent == w->sent);
+		for (uint32_t l = 0; l < whole.network->n_links; l++) {
+			assert_int_equal(s->links[l].bytes, w->links[l].bytes);
+			assert_int_equal(s->links[l].busy, w->links[l].busy);
+		}
+		end((struct run *)&whole, &tasks[0]);
+		end((struct run *)&skips, &tasks[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_ring_goes_step_by_step),
 		cmocka_unit_test(all_packets_of_a_fat_tree_arrive),
 		cmocka_unit_test(a_circle_of_switches_locks),
+		cmocka_unit_test(what_is_skipped_counts),
 		cmocka_unit_test(what_cannot_work_is_refused),
 	};
 

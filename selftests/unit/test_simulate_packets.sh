@@ -119,6 +119,22 @@ assert sum(n - 66 for t, n, b in data) == link["bytes"] and all(b[23] == 6 for t
 refuses "no link to capture" 1 '--pcap: no link "s1,s2", expected FROM,TO' \
 	"$tmp/plan" --fabric switch --level packet --pcap s1,s2
 
+jq -n '{name: "rings", servers: 8, allreduce: [{group: "0-7", bytes: 400000000}]}' >"$tmp/rings.json"
+run 0 plan --job "$tmp/rings.json" --degree 4 -o "$tmp/rings" && packets "$tmp/rings" &&
+	cp "$tmp/out" "$tmp/whole" && packets "$tmp/rings" --fast-forward
+said "steady rings are skipped, not counted differently" '
+whole, f = json.load(open(tmp + "/whole")), d["packets"]["fast_forward"]
+time = whole["iteration_time_s"]["mean"]
+assert whole["packets"]["fast_forward"] is None and f["skips"] > 0 and f["skipped_s"] > time / 3, f
+assert abs(d["iteration_time_s"]["mean"] / time - 1) <= f["error"] < 0.01, (time, f)
+assert [l["bytes"] for l in d["links"]] == [l["bytes"] for l in whole["links"]]
+assert d["events"] < whole["events"] / 1.5 and count["sent"] == whole["packets"]["counts"]["sent"]'
+run 0 simulate "$tmp/rings" --level packet --fast-forward &&
+	grep -q '^  fast-forward    [0-9]* times, .* in all, at most 0.[0-9]* % wrong$' "$tmp/out"
+result $? "skipped, as text"
+refuses "a capture of what is skipped" 2 "--pcap is of all packets: leave out --fast-forward" \
+	"$tmp/plan" --level packet --fast-forward --pcap s0,s1
+
 run 0 simulate "$tmp/plan" --level packet --transport dctcp &&
 	grep -q '^  packets         dctcp, 4096 B and 90 B of headers: [0-9]* sent' "$tmp/out" &&
 	grep -q '^  longest queue   .*, for the link from s[0-7] to s[0-7]$' "$tmp/out"

@@ -261,6 +261,8 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--placement sip is for other fabrics: toctl parallelize makes plans");
 	if (s->changes && args->level == SIMULATE_PACKET)
 		return to_usage(call, "--level packet: the links of %s change", args->fabric);
+	if (args->packets.fast_forward && args->packets.pcap)
+		return to_usage(call, "--pcap is of all packets: leave out --fast-forward");
 	if (s->topoopt && s->plan_path && (args->degree || args->bandwidth))
 		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
 	return 0;

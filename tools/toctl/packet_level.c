@@ -32,6 +32,7 @@ static void level_options(struct to_packet_level *level, uint64_t seed)
 	o.relay_queue = a->relay_queue ? a->relay_queue : o.relay_queue;
 	o.timeout = a->timeout ? a->timeout * 1e-9 : o.timeout;
 	o.pfc = !a->no_pfc;
+	o.fast_forward = a->fast_forward;
 	o.relay_marks = !a->no_relay_marks;
 	level->options = o;
 }
@@ -82,6 +83,10 @@ static int level_add(struct to_packet_level *level, const struct to_packets *run
 	sum->timeouts += run->timeouts;
 	sum->marks += run->marks;
 	sum->pauses += run->pauses;
+	sum->skips += run->skips;
+	sum->skipped += run->skipped;
+	sum->skip_error += run->skip_error;
+	sum->simulation.time += run->simulation.time;
 	sum->most = run->most > sum->most ? run->most : sum->most;
 	level->n++;
 	return 0;
@@ -211,6 +216,14 @@ static struct level_times level_times(const struct to_packet_level *level,
 	return t;
 }
 
+/* The part of the iterations by which what was skipped may make them wrong. */
+static double level_error(const struct to_packet_level *level)
+{
+	const double time = level->sum.simulation.time;
+
+	return time > 0 ? level->sum.skip_error / time : 0;
+}
+
 void to_packet_level_print(FILE *out, const struct to_packet_level *level,
 			   const struct to_network *w, const struct to_taskgraph *tasks)
 {
@@ -234,6 +247,10 @@ void to_packet_level_print(FILE *out, const struct to_packet_level *level,
 		fprintf(out, "  longest queue   %s, for the link from %s to %s\n",
 			to_bytes_text(sum->links[deepest].queue, text[0]),
 			w->names[w->links[deepest].from], w->names[w->links[deepest].to]);
+	if (level->options.fast_forward)
+		fprintf(out, "  fast-forward    %llu times, %s of %s in all, at most %.2g %% wrong\n",
+			(unsigned long long)sum->skips, to_seconds_text(sum->skipped * 1e-12, text[0]),
+			to_seconds_text(sum->simulation.time, text[1]), level_error(level) * 100);
 	if (t.n)
 		fprintf(out, "  MP transfers    mean %s, median %s, 99th percentile %s, longest %s\n",
 			to_seconds_text(t.mean, text[0]), to_seconds_text(t.median, text[1]),
@@ -261,10 +278,15 @@ json_t *to_packet_level_json(const struct to_packet_level *level, const struct t
 		"naks", (json_int_t)sum->naks, "cnps", (json_int_t)sum->cnps,
 		"timeouts", (json_int_t)sum->timeouts, "marks", (json_int_t)sum->marks,
 		"pauses", (json_int_t)sum->pauses, "most", (json_int_t)sum->most);
+	json_t *skips = o->fast_forward ?
+		json_pack("{s:f s:f s:f}", "skips", (double)sum->skips / level->n,
+			  "skipped_s", sum->skipped * 1e-12 / level->n,
+			  "error", level_error(level)) : json_null();
 	json_t *fct = t.n ? json_pack("{s:f s:f s:f s:f}", "mean", t.mean, "median", t.median,
 				      "p99", t.p99, "max", t.max) : json_null();
 
 	if (!json || json_object_set_new(json, "counts", counts) ||
+	    json_object_set_new(json, "fast_forward", skips) ||
 	    json_object_set_new(json, "transfer_time_s", fct)) {
 		json_decref(json);
 		return NULL;

@@ -15,7 +15,7 @@ struct to_packet_level_options {
 	const char *pcap;
 	uint64_t mtu, headers, queue_pairs, buffer, mark_min, mark_max;
 	uint64_t relay_cost, relay_ring, relay_queue, timeout;
-	bool no_pfc, no_relay_marks, no_headers;
+	bool no_pfc, no_relay_marks, no_headers, fast_forward;
 };
 
 /** @member: a struct to_packet_level_options */
@@ -58,6 +58,8 @@ struct to_packet_level_options {
 	{ "timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout), .argument = "TIME", \
 	  .min = 1000, .max = 100000000000, .with = "level", \
 	  .help = "without an ACK, after which a flow goes back; default: 67ms, TCP 200ms" }, \
+	{ "fast-forward", 0, TO_OPTION_FLAG, offsetof(type, member.fast_forward), .with = "level", \
+	  .help = "skip over what is steady, and tell how wrong that may be" }, \
 	{ "pcap", 0, TO_OPTION_STRING, offsetof(type, member.pcap), .argument = "LINK", \
 	  .with = "level", \
 	  .help = "FROM,TO: write what that link sends, in the last iteration, to FROM-TO.pcap" }

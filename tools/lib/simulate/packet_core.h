@@ -9,6 +9,7 @@
  *	packet_transport.c	a flow's packets, ACKs and rate at its two ends
  *	packet_port.c		from queue to link to the next queue, and PFC
  *	packet_relay.c		a server between the ends
+ *	packet_forward.c	steady states, seen and skipped
  *	packet_capture.c	what a link sent, as a capture file
  *
  * Times are picoseconds, sizes bytes. Index UINT32_MAX is none.
@@ -100,7 +101,7 @@ enum packet_flow_state { PACKET_IDLE, PACKET_READY, PACKET_WAITS };
  *	@acked: first that is not acknowledged
  * @expected: by the receiver; where packets are sprayed, how many it has
  * @chunk_end: of these, when the next chunk is complete
- * @unacked: packets since its last ACK
+ * @unacked: packets since its last ACK, @cnps: notifications so far
  * @ready_at: by its rate, @progress_at: of the last ACK that said something new
  */
 struct packet_flow {
@@ -109,6 +110,7 @@ struct packet_flow {
 	uint32_t chunk_begin;
 	uint64_t chunk, ready_at, progress_at;
 	uint8_t hops, alternatives, n_links, state;
+	uint32_t cnps;
 	bool nak, timer, marked;
 	union {
 		struct packet_dcqcn dcqcn;
@@ -153,6 +155,8 @@ struct to_packet_simulator {
 	struct to_packets result;
 	const double *slow;		/* per server, or NULL */
 	struct packet_capture capture;
+	struct packet_forward *forward;	/* or NULL */
+	uint64_t look_at, changes;	/* for it; flows that have begun or ended */
 	struct to_error *err;
 	int (*watch)(void *data, double done);
 	void *watch_data;

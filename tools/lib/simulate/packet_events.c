@@ -198,3 +198,38 @@ bool to_packet_events_take(struct to_packet_events *e, uint64_t *time, uint32_t 
 	e->n_near--;
 	return true;
 }
+
+uint64_t to_packet_events_first(const struct to_packet_events *e,
+				bool (*is)(const void *data, uint32_t what), const void *data)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t day, i;
+
+	for (day = 0; day < e->n_days; day++)
+		for (i = e->buckets[day].first; i != EVENTS_NONE; i = e->pool[i].next)
+			if (e->pool[i].time < first && is(data, e->pool[i].what))
+				first = e->pool[i].time;
+	for (i = 0; i < e->n_later; i++)
+		if (e->later[i].time < first && is(data, e->later[i].what))
+			first = e->later[i].time;
+	return first;
+}
+
+int to_packet_events_shift(struct to_packet_events *e, uint64_t now, uint64_t by,
+			   bool (*moves)(const void *data, uint32_t what), const void *data)
+{
+	const uint32_t n = e->n_near + e->n_later;
+	struct to_packet_later *all = malloc((n + 1) * sizeof(*all));
+	uint32_t i;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		to_packet_events_take(e, &all[i].time, &all[i].what);
+	to_packet_events_clear(e);
+	e->day = now >> e->shift;
+	for (i = 0; i < n; i++)
+		to_packet_events_add(e, all[i].time + (moves(data, all[i].what) ? by : 0), all[i].what);
+	free(all);
+	return 0;
+}

@@ -61,6 +61,19 @@ void to_packet_events_clear(struct to_packet_events *events);
 /** to_packet_events_add() - @what at @time, not before the event taken last */
 void to_packet_events_add(struct to_packet_events *events, uint64_t time, uint32_t what);
 
+/** to_packet_events_first() - time of the first event that @is, UINT64_MAX without one */
+uint64_t to_packet_events_first(const struct to_packet_events *events,
+				bool (*is)(const void *data, uint32_t what), const void *data);
+
+/**
+ * to_packet_events_shift() - put those that @moves off
+ * @now: that it is then; no event that stays is before it
+ *
+ * Return: 0, or -ENOMEM with nothing changed.
+ */
+int to_packet_events_shift(struct to_packet_events *events, uint64_t now, uint64_t by,
+			   bool (*moves)(const void *data, uint32_t what), const void *data);
+
 /** to_packet_events_take() - the next one; false when there is none */
 bool to_packet_events_take(struct to_packet_events *events, uint64_t *time, uint32_t *what);
 

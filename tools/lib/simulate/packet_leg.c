@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/packet_forward.h"
 #include "simulate/packet_transport.h"
 #include "simulate/packet_window.h"
 
@@ -241,6 +242,8 @@ int to_packet_leg_start(struct to_packet_simulator *s, uint32_t task)
 		ret = leg_add(s, task, &s->scratch.legs[i]);
 	if (!ret)
 		ret = leg_join(s, first);
+	s->changes++;
+	s->look_at = s->forward ? s->now : UINT64_MAX;
 	for (i = first_flow; !ret && i < s->n_flows; i++)
 		to_packet_transport_begin(s, i);
 	for (i = first; !ret && i < s->n_legs; i++)
@@ -253,6 +256,7 @@ void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow)
 	struct packet_leg *leg = &s->legs[s->flows[flow].leg];
 	uint32_t arrived = UINT32_MAX, i;
 
+	s->changes += s->flows[flow].expected == s->flows[flow].n_packets;
 	for (i = leg->first_flow; i < leg->first_flow + leg->n_flows; i++) {
 		const uint32_t has = s->flows[i].expected / s->flows[i].chunk_packets;
 
@@ -261,6 +265,8 @@ void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow)
 	if (arrived == leg->arrived)
 		return;
 	leg->arrived = arrived;
+	if (s->forward)
+		to_packet_forward_chunk(s, s->flows[flow].leg);
 	for (i = 0; i < leg->n_feeds; i++)
 		leg_feed(s, s->edges[leg->edges + leg->n_feeders + i]);
 	if (arrived == leg->n_chunks)

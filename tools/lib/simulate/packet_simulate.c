@@ -9,6 +9,7 @@
 #include "simulate/packet_capture.h"
 #include "simulate/packet_core.h"
 #include "simulate/packet_deadlock.h"
+#include "simulate/packet_forward.h"
 #include "simulate/packet_leg.h"
 #include "simulate/packet_port.h"
 #include "simulate/packet_relay.h"
@@ -41,6 +42,7 @@ void to_packet_simulator_free(struct to_packet_simulator *s)
 		return;
 	to_packet_events_free(&s->events);
 	to_packet_store_free(&s->store);
+	to_packet_forward_free(s->forward);
 	to_packet_legs_free(&s->scratch);
 	to_iteration_free(&s->iteration);
 	free(s->ports);
@@ -111,6 +113,11 @@ static int simulator_init(struct to_packet_simulator *s, struct to_error *err)
 	if (!s->ports || !s->result.links || !s->result.simulation.link_bytes)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	s->result.simulation.link_busy = s->result.simulation.link_bytes + w->n_links;
+	if (s->options.fast_forward) {
+		s->forward = to_packet_forward_new(w->n_links);
+		if (!s->forward)
+			return to_error_set(err, -ENOMEM, "out of memory");
+	}
 	for (i = 0; !ret && i < w->n_links; i++) {
 		const struct packet_port *port = &s->ports[i];
 		uint64_t takes;
@@ -230,7 +237,7 @@ static int simulator_begin(void *data, uint32_t t)
 	return ret;
 }
 
-static int simulator_event(struct to_packet_simulator *s, uint32_t what)
+static void simulator_event(struct to_packet_simulator *s, uint32_t what)
 {
 	const uint32_t index = what & PACKET_INDEX_MAX;
 
@@ -263,7 +270,6 @@ static int simulator_event(struct to_packet_simulator *s, uint32_t what)
 		s->done[s->n_done++] = index;
 		break;
 	}
-	return 0;
 }
 
 /* Tasks that ended let others begin. */
@@ -310,7 +316,9 @@ static int simulator_run(struct to_packet_simulator *s)
 			return s->events.failed || s->store.failed ?
 			       to_error_set(s->err, -ENOMEM, "out of memory") :
 			       to_packet_deadlock_tell(s);
-		ret = simulator_event(s, what);
+		simulator_event(s, what);
+		if (s->now >= s->look_at && s->forward)
+			ret = to_packet_forward_look(s);
 		if (!ret && s->n_done)
 			ret = simulator_finish(s);
 	}
@@ -325,7 +333,10 @@ static int simulator_reset(struct to_packet_simulator *s, const struct to_taskgr
 	to_packet_events_clear(&s->events);
 	to_packet_store_clear(&s->store);
 	s->n_flows = s->n_legs = s->n_paths = s->n_edges = s->n_done = 0;
-	s->now = 0;
+	s->now = s->changes = 0;
+	s->look_at = UINT64_MAX;
+	if (s->forward)
+		to_packet_forward_reset(s);
 	s->random = s->options.seed;
 	for (uint32_t i = 0; i < s->network->n_links; i++) {
 		struct packet_port *port = &s->ports[i];

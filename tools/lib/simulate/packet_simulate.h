@@ -42,11 +42,12 @@ extern const char *const to_transport_names[];
  * @relay_marks: does it mark them, as switches do?
  * @timeout: seconds without an ACK after which a flow goes back, where packets were lost
  * @seed: of marks
+ * @fast_forward: skip what is steady
  */
 struct to_packet_options {
 	enum to_transport transport;
 	uint32_t mtu, headers, queue_pairs;
-	bool pfc, relay_marks;
+	bool pfc, relay_marks, fast_forward;
 	uint64_t buffer, mark_min, mark_max, seed;
 	uint32_t relay_ring, relay_queue;
 	double relay_cost, timeout;
@@ -77,12 +78,16 @@ struct to_packet_link {
  * @again: data packets sent again
  * @naks, @cnps, @timeouts, @marks, @pauses: how many there were
  * @most: packets in the network at once
+ * @skips: how often it was steady, @skipped: picoseconds of that, of which @skip_error
+ *	seconds, at most, the rates seen before may have been wrong
  */
 struct to_packets {
 	struct to_simulation simulation;
 	struct to_packet_link *links;
 	uint64_t sent, received, dropped, queued, hops, again, naks, cnps, timeouts, marks, pauses;
 	uint32_t most;
+	uint64_t skips, skipped;
+	double skip_error;
 };
 
 struct to_packet_simulator;

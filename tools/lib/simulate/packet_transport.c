@@ -16,6 +16,19 @@ static bool transport_tcp(const struct to_packet_simulator *s)
 	return s->options.transport == TO_TRANSPORT_TCP || s->options.transport == TO_TRANSPORT_DCTCP;
 }
 
+uint32_t to_packet_transport_ack_every(const struct to_packet_simulator *s)
+{
+	return s->options.transport == TO_TRANSPORT_DCTCP ? 1 :
+	       transport_tcp(s) ? TRANSPORT_ACK_EVERY_TCP : TRANSPORT_ACK_EVERY;
+}
+
+uint32_t to_packet_transport_answer_wire(const struct to_packet_simulator *s,
+					 enum to_packet_kind kind)
+{
+	return s->options.headers + (kind == TO_PACKET_CNP ? TRANSPORT_CNP_BYTES :
+				     transport_tcp(s) ? 0 : TRANSPORT_ACK_BYTES);
+}
+
 static double transport_line(const struct to_packet_simulator *s, const struct packet_flow *f)
 {
 	return f->n_links * s->network->links[f->link].capacity;
@@ -116,11 +129,9 @@ uint32_t to_packet_transport_next(struct to_packet_simulator *s, uint32_t flow)
 static void transport_answer(struct to_packet_simulator *s, uint32_t flow, enum to_packet_kind kind)
 {
 	struct packet_flow *f = &s->flows[flow];
-	const uint32_t bytes = kind == TO_PACKET_CNP ? TRANSPORT_CNP_BYTES :
-			       transport_tcp(s) ? 0 : TRANSPORT_ACK_BYTES;
 	const uint32_t packet = to_packet_store_add(&s->store, (struct to_packet){
 		.flow = flow, .number = f->expected, .kind = kind, .at = f->back,
-		.wire = s->options.headers + bytes, .marked = f->marked });
+		.wire = to_packet_transport_answer_wire(s, kind), .marked = f->marked });
 
 	f->unacked = 0;
 	s->result.sent++;
@@ -159,7 +170,7 @@ static void transport_receive(struct to_packet_simulator *s, uint32_t flow, uint
 	} else if (!((number + 1) % f->chunk_packets)) {
 		f->unacked = TRANSPORT_ACK_EVERY;
 	}
-	if (f->unacked >= TRANSPORT_ACK_EVERY)
+	if (f->unacked >= to_packet_transport_ack_every(s))
 		transport_answer(s, flow, TO_PACKET_ACK);
 }
 
@@ -183,8 +194,7 @@ static void transport_receive_tcp(struct to_packet_simulator *s, uint32_t flow, 
 		*word &= ~(1ull << f->expected % 64);
 		transport_expect(s, flow);
 	}
-	if (!in_order || s->options.transport == TO_TRANSPORT_DCTCP ||
-	    f->unacked >= TRANSPORT_ACK_EVERY_TCP)
+	if (!in_order || f->unacked >= to_packet_transport_ack_every(s))
 		transport_answer(s, flow, TO_PACKET_ACK);
 }
 
@@ -218,6 +228,7 @@ void to_packet_transport_deliver(struct to_packet_simulator *s, uint32_t packet)
 		if (come.marked && s->options.transport == TO_TRANSPORT_DCQCN &&
 		    to_packet_dcqcn_notifies(&f->dcqcn, s->now)) {
 			s->result.cnps++;
+			f->cnps++;
 			transport_answer(s, come.flow, TO_PACKET_CNP);
 		}
 		if (transport_tcp(s))

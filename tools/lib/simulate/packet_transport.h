@@ -6,6 +6,13 @@
 
 #include "simulate/packet_core.h"
 
+/** to_packet_transport_ack_every() - as many packets of a chunk, and its end, are acknowledged */
+uint32_t to_packet_transport_ack_every(const struct to_packet_simulator *s);
+
+/** to_packet_transport_answer_wire() - bytes of an ACK, NAK or CNP on a link */
+uint32_t to_packet_transport_answer_wire(const struct to_packet_simulator *s,
+					 enum to_packet_kind kind);
+
 /** to_packet_transport_begin() - @flow, whose paths and sizes are set, may send up to its limit */
 void to_packet_transport_begin(struct to_packet_simulator *s, uint32_t flow);
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "simulate/packet_forward.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate/packet_forward_skip.h"
+#include "simulate/packet_window.h"
+
+#define FORWARD_WINDOWS 4
+#define FORWARD_PACKETS 64	/* of the flow that a window is made for */
+#define FORWARD_CHUNK 1024	/* packets from which on a chunk has windows of its own, */
+#define FORWARD_FEW 32		/* unless that many chunks are still to come */
+#define FORWARD_ERROR 0.01	/* of a rate */
+#define FORWARD_QUEUE 4		/* packets that a queue may have grown or shrunk by */
+#define FORWARD_DOUBLINGS 12
+#define FORWARD_CONTROL (550 * 1000000ull)	/* ten periods of DCQCN, in which rates go up and down */
+
+struct packet_forward *to_packet_forward_new(uint32_t n_links)
+{
+	struct packet_forward *f = calloc(1, sizeof(*f));
+
+	if (f)
+		f->ports = calloc(n_links + 1, sizeof(*f->ports));
+	if (f && f->ports)
+		return f;
+	free(f);
+	return NULL;
+}
+
+void to_packet_forward_free(struct packet_forward *f)
+{
+	if (!f)
+		return;
+	free(f->ports);
+	free(f->flows);
+	free(f->legs);
+	free(f->of_flow);
+	free(f->of_leg);
+	free(f);
+}
+
+void to_packet_forward_reset(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+
+	f->changes = UINT64_MAX;
+	f->oldest_flow = f->oldest_leg = f->n_windows = f->doublings = 0;
+	f->reference = PACKET_NONE;
+	f->based = false;
+	s->look_at = 0;
+}
+
+/* Room for what concerns each flow and leg there is. */
+static int forward_reserve(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+	void *moved;
+
+	if (f->max_flows < s->max_flows) {
+		moved = realloc(f->flows, s->max_flows * sizeof(*f->flows));
+		f->flows = moved ? moved : f->flows;
+		if (moved)
+			moved = realloc(f->of_flow, s->max_flows * sizeof(*f->of_flow));
+		f->of_flow = moved ? moved : f->of_flow;
+		if (!moved)
+			return -ENOMEM;
+		f->max_flows = s->max_flows;
+	}
+	if (f->max_legs < s->max_legs) {
+		moved = realloc(f->legs, s->max_legs * sizeof(*f->legs));
+		f->legs = moved ? moved : f->legs;
+		if (moved)
+			moved = realloc(f->of_leg, s->max_legs * sizeof(*f->of_leg));
+		f->of_leg = moved ? moved : f->of_leg;
+		if (!moved)
+			return -ENOMEM;
+		f->max_legs = s->max_legs;
+	}
+	return 0;
+}
+
+/* Legs that go on, and what ends a window. */
+static void forward_choose(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+	uint32_t largest = 0;
+
+	while (f->oldest_leg < s->n_legs &&
+	       s->legs[f->oldest_leg].arrived == s->legs[f->oldest_leg].n_chunks)
+		f->oldest_leg++;
+	f->n_legs = 0;
+	f->reference = PACKET_NONE;
+	for (uint32_t i = f->oldest_leg; i < s->n_legs; i++) {
+		const struct packet_leg *leg = &s->legs[i];
+		const uint32_t packets = s->flows[leg->first_flow].chunk_packets;
+
+		if (leg->arrived == leg->n_chunks)
+			continue;
+		f->legs[f->n_legs++] = (struct forward_leg){ i, leg->arrived, 0 };
+		if (leg->n_chunks - leg->arrived < 2 || packets <= largest ||
+		    (packets >= FORWARD_CHUNK && leg->n_chunks - leg->arrived < FORWARD_FEW))
+			continue;
+		largest = packets;
+		f->reference = i;
+	}
+	f->group = largest ? (FORWARD_PACKETS - 1) / largest + 1 : 0;
+}
+
+/* When to look next. */
+static void forward_wait(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+
+	if (f->reference != PACKET_NONE) {
+		const struct packet_leg *leg = &s->legs[f->reference];
+		const uint32_t left = leg->n_chunks - leg->arrived, wanted = f->group << f->doublings;
+
+		f->chunk = leg->arrived + (wanted < left ? wanted : left);
+		s->look_at = UINT64_MAX;
+	} else if (!f->n_flows) {
+		/* until a leg begins */
+		s->look_at = UINT64_MAX;
+	} else {
+		s->look_at = s->now + (f->window << f->doublings);
+	}
+}
+
+/* As long as its link takes for that many packets. */
+static uint64_t forward_length(const struct to_packet_simulator *s, uint32_t flow)
+{
+	return FORWARD_PACKETS * packet_time(&s->ports[s->flows[flow].link],
+					     s->options.mtu + s->options.headers);
+}
+
+/* How all is, for the windows that begin now. */
+static void forward_base(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+	uint32_t i;
+
+	forward_choose(s);
+	while (f->oldest_flow < s->n_flows &&
+	       s->flows[f->oldest_flow].expected == s->flows[f->oldest_flow].n_packets)
+		f->oldest_flow++;
+	f->n_flows = 0;
+	f->window = 0;
+	for (i = f->oldest_flow; i < s->n_flows; i++) {
+		const struct packet_flow *flow = &s->flows[i];
+
+		if (flow->expected == flow->n_packets)
+			continue;
+		f->flows[f->n_flows++] = (struct forward_flow){
+			.flow = i, .next = flow->next, .first = flow->expected, .last = flow->expected,
+			.cnps = flow->cnps, .least = UINT32_MAX };
+		if (s->received)
+			f->flows[f->n_flows - 1].window = flow->tcp.window;
+		f->window = forward_length(s, i);
+	}
+	for (i = 0; i < s->network->n_links; i++)
+		f->ports[i] = (struct forward_port){ s->ports[i].queued, s->ports[i].count };
+	f->lost = s->result.dropped + s->result.naks + s->result.timeouts;
+	f->began = f->last = s->now;
+	f->shortest = UINT64_MAX;
+	f->longest = 0;
+	f->n_windows = 0;
+	f->based = true;
+	forward_wait(s);
+}
+
+/* Another window has passed. */
+static void forward_window(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+	const uint64_t took = s->now - f->last;
+	uint32_t i;
+
+	f->shortest = took < f->shortest ? took : f->shortest;
+	f->longest = took > f->longest ? took : f->longest;
+	f->last = s->now;
+	for (i = 0; i < f->n_flows; i++) {
+		struct forward_flow *at = &f->flows[i];
+		const uint32_t came = s->flows[at->flow].expected - at->last;
+
+		at->last += came;
+		at->least = came < at->least ? came : at->least;
+		at->most = came > at->most ? came : at->most;
+	}
+	f->n_windows++;
+}
+
+static bool forward_empty(const struct to_packet_simulator *s, uint32_t flow)
+{
+	const uint64_t *words = s->received + flow * (size_t)(TO_WINDOW_MAX / 64);
+
+	for (uint32_t i = 0; s->received && i < TO_WINDOW_MAX / 64; i++)
+		if (words[i])
+			return false;
+	return true;
+}
+
+/* Does congestion control still look for the rate of @at's flow? */
+static bool forward_seeks(const struct to_packet_simulator *s, const struct forward_flow *at)
+{
+	const struct packet_flow *flow = &s->flows[at->flow];
+	const double line = flow->n_links * s->network->links[flow->link].capacity;
+
+	switch (s->options.transport) {
+	case TO_TRANSPORT_TCP:
+	case TO_TRANSPORT_DCTCP:
+		return flow->tcp.window != at->window;
+	case TO_TRANSPORT_DCQCN:
+		return (flow->dcqcn.rate < (float)line || flow->cnps != at->cnps) &&
+		       s->forward->shortest < FORWARD_CONTROL;
+	default:
+		return false;
+	}
+}
+
+/* Is @at's flow as it was, with other numbers? Sets @error, a part of its rate. */
+static bool forward_flow_steady(const struct to_packet_simulator *s, const struct forward_flow *at,
+				double *error)
+{
+	const struct packet_flow *flow = &s->flows[at->flow];
+	const uint32_t came = at->last - at->first, sent = flow->next - at->next;
+	const double differs = at->most - at->least > 1 ? at->most - at->least : 1;
+
+	if (flow->next < at->next || flow->next != flow->most || forward_seeks(s, at) ||
+	    !forward_empty(s, at->flow))
+		return false;
+	if (!came && !sent)
+		return true;
+	if (!came || fabs((double)sent - came) > 1 + FORWARD_ERROR * came)
+		return false;
+	*error = fmax(*error, differs / came);
+	return *error <= FORWARD_ERROR;
+}
+
+/* The largest part by which a rate may be wrong; INFINITY where not all is steady. */
+static double forward_error(const struct to_packet_simulator *s)
+{
+	const struct packet_forward *f = s->forward;
+	const uint32_t wire = s->options.mtu + s->options.headers;
+	double error = (double)(f->longest - f->shortest) / (s->now - f->began);
+	uint32_t i;
+
+	if (f->lost != s->result.dropped + s->result.naks + s->result.timeouts)
+		return INFINITY;
+	for (i = 0; i < f->n_flows; i++)
+		if (!forward_flow_steady(s, &f->flows[i], &error))
+			return INFINITY;
+	for (i = 0; i < s->network->n_links; i++)
+		if (fabs((double)s->ports[i].queued - f->ports[i].queued) >
+		    FORWARD_QUEUE * wire + f->ports[i].queued / 10.)
+			return INFINITY;
+	return error <= FORWARD_ERROR ? error : INFINITY;
+}
+
+void to_packet_forward_chunk(struct to_packet_simulator *s, uint32_t leg)
+{
+	const struct packet_forward *f = s->forward;
+
+	if (leg == f->reference && s->legs[leg].arrived >= f->chunk)
+		s->look_at = s->now;
+}
+
+int to_packet_forward_look(struct to_packet_simulator *s)
+{
+	struct packet_forward *f = s->forward;
+	double error;
+	int ret = 0;
+
+	if (forward_reserve(s))
+		return -ENOMEM;
+	if (f->changes != s->changes && s->n_flows) {
+		/* flows have begun or ended, others may follow */
+		f->changes = s->changes;
+		f->doublings = 0;
+		f->based = false;
+		f->reference = PACKET_NONE;
+		s->look_at = s->now + forward_length(s, s->n_flows - 1);
+		return 0;
+	}
+	if (!f->based) {
+		forward_base(s);
+		return 0;
+	}
+	forward_window(s);
+	if (f->n_windows < FORWARD_WINDOWS) {
+		forward_wait(s);
+		return 0;
+	}
+	error = forward_error(s);
+	if (error <= FORWARD_ERROR)
+		ret = to_packet_forward_skip(s, error);
+	if ((error > FORWARD_ERROR || ret == -EAGAIN) && f->doublings < FORWARD_DOUBLINGS)
+		f->doublings++;
+	forward_base(s);
+	return ret == -EAGAIN ? 0 : ret;
+}
