@@ -238,7 +238,9 @@ static int schedule_read_plan(const char *data, size_t len, const struct schedul
 	struct to_error why = { "" };
 	int ret = -EINVAL;
 
-	if (plan && to_cluster_refuse_shared(plan->cluster, args->network, err)) {
+	if (plan && to_cluster_refuse_shared(plan->cluster, args->network,
+					     "a plan's dimensions are its rings on cables: describe switches in dims.json",
+					     err)) {
 		to_plan_free(plan);
 		return -EOPNOTSUPP;
 	}
@@ -375,7 +377,8 @@ const struct to_command to_cmd_schedule = {
 		"one while the latencies of the chunk's steps pass.\n\n"
 		"All ranks have to keep to the same order of chunks in each dimension: schedule.json "
 		"has it as \"order\", [chunk, stage] after [chunk, stage]. --jitter shows what it is "
-		"good for: with --unordered, ranks that disagree wait for each other for ever.",
+		"good for: with --unordered, ranks that disagree wait for each other for ever.\n\n"
+		"A plan's dimensions are its rings on cables: one with packet switches is refused.",
 	.options = schedule_options,
 	.args_size = sizeof(struct schedule_args),
 	.defaults = &(const struct schedule_args){
