@@ -2,16 +2,65 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 7.2
 # Timeout: 900
-# Segments that several ports share, as bridges: BCube(3,2), nine servers with a port on
+# Segments that several ports share, as bridges. BCube(3,2): nine servers with a port on
 # each of two of six packet switches. Everybody reaches everybody over TCP, servers relay
-# what no switch joins, RoCEv2 too, and go round a switch that dies.
+# what no switch joins, RoCEv2 too, and go round a switch that dies. Then rails: the same
+# servers with a port on each of two. The matrix of both is what was sent.
 #
 #	s0 s1 s2 share sw0.0, s0 s3 s6 share sw1.0; s0 reaches s4 by s1 or s3
+#	all eth0 are on rail0, all eth1 on rail1
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
 
 jq -n '{name: "all-to-all", servers: 9, allreduce: [{group: "all", bytes: 9000000}],
 	mp: [{from: "0-8", to: "0-8", bytes: 1000000}]}' >"$tmp/job.json"
+# The commands that look at the fabric, by agents that run in the servers' namespaces.
+well() { # NAME
+	is "$1: toctl status: healthy" \
+		"$(toctl status "$plan" --command 'ip netns exec {} toctl agent --stdio' | tail -n 1)" "status: healthy"
+	is "$1: toctl doctor finds nothing wrong on s4" \
+		"$(on_sysfs s4 toctl doctor --plan "$plan" --node s4 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
+}
+
+# Pair (i, j): 1 + j datagrams of 100 + 10 i bytes, every other pair's as RoCE. Each is
+# within 5 % of what was sent, in all and of RoCE.
+matrix() { # NAME
+	local server i j recorders=() expected=$tmp/expected.json
+
+	hush 4791,9999
+	for server in "${servers[@]}"; do
+		in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+			-o "$tmp/$server.tm" 2>"$tmp/$server.log" &
+		recorders+=($!)
+	done
+	for server in "${servers[@]}"; do
+		must wait_for 60 grep -q recording "$tmp/$server.log"
+	done
+	for i in "${!servers[@]}"; do
+		for j in "${!servers[@]}"; do
+			((i == j)) || printf 'for k in {0..%d}; do printf "%%%ds" "" >/dev/udp/%s/%d; done\n' \
+				"$j" "$((100 + 10 * i))" "$(node "${servers[j]}")" \
+				"$(((i + j) % 2 ? 4791 : 9999))"
+		done | on "${servers[i]}" bash
+	done
+	kill -INT "${recorders[@]}"
+	wait "${recorders[@]}"
+	for server in "${servers[@]}"; do
+		must on "$server" nft delete table inet hush
+	done
+	check "$1: the recordings merge" toctl tm merge -o "$tmp/fabric.tm" "$tmp"/s[0-8].tm
+	jq -n '[range(9) as $i | [range(9) as $j
+		| if $i == $j then 0 else (1 + $j) * (100 + 10 * $i + 42) end]]' >"$expected"
+	is "$1: all 72 pairs of the matrix are within 5 % of what was sent" \
+		"$(toctl tm show "$tmp/fabric.tm" --json | jq -c --slurpfile sent "$expected" '.bytes as $b
+			| [range(9) as $i | range(9) as $j | select($i != $j)
+				| $b[$i][$j] / $sent[0][$i][$j] | select(. > 0.95 and . < 1.05)] | length')" 72
+	is "$1: and the 40 of RoCE" \
+		"$(toctl tm show "$tmp/fabric.tm" --json --class roce | jq -c --slurpfile sent "$expected" '.bytes as $b
+			| [range(9) as $i | range(9) as $j | select(($i + $j) % 2 == 1)
+				| $b[$i][$j] / $sent[0][$i][$j] | select(. > 0.95 and . < 1.05)] | length')" 40
+}
+
 must toctl plan --job "$tmp/job.json" --topology bcube:3,2 -o "$tmp/bcube.json" >/dev/null
 check "toctl verify finds no fault in the plan" toctl verify "$tmp/bcube.json"
 fabric_up "$tmp/bcube.json"
@@ -21,6 +70,9 @@ is "traceroute from s0 to s4 shows s1 or s3" \
 	"$([[ $relay == "$(node s1) $(node s4)" || $relay == "$(node s3) $(node s4)" ]] && echo yes)" yes
 is "of another plan there is nothing to apply" \
 	"$(apply s0 "$plan" --dry-run --json | jq .differs)" false
+
+well BCube
+matrix BCube
 
 # A switch that dies: its servers go round it by their other ports.
 lost() { # the pairs that a ping fails of
@@ -46,5 +98,17 @@ check "s0 writes into s4 by s3" rdma_write s0 eth1 s4 eth0
 check "s4 writes into s0 by s1" rdma_write s4 eth1 s0 eth0
 check "s0 writes into s1's other port, on a switch of three others" rdma_write s0 eth0 s1 eth1
 check "s0 writes into s4's other port by its other port" rdma_write s0 eth0 s4 eth1
+
+# --- rails ---
+
+must "$fabric" down
+must toctl plan --job "$tmp/job.json" --topology rail:2 -o "$tmp/rail.json" >/dev/null
+must fabric_up "$tmp/rail.json"
+is "rails: TCP over all 72 pairs, IPv4 and IPv6" "$(tcp_pairs)" 144
+well rails
+matrix rails
+must "$fabric" rxe
+check "rails: s0 writes into s4, on the same rail" rdma_write s0 eth0 s4 eth0
+check "rails: s0 writes into s4's port on the other rail" rdma_write s0 eth0 s4 eth1
 
 done_testing

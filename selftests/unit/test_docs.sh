@@ -7,7 +7,7 @@
 set -u
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-export PATH=$PWD/build:$PATH
+PATH=$(dirname "$(realpath "${TOCTL:-build/toctl}")"):$PATH
 
 page() { # FILE: its directory
 	local dir=$tmp/${1//\//-}

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "env_lab.h"
+#include "topology/switched.h"
 
 static int lab_make(struct lab *lab, enum to_env_client client)
 {
@@ -173,9 +174,41 @@ static void other_clients(void **state)
 	to_plan_free(lab.plan);
 }
 
+/* On rails all ports lead to the neighbours; a BCube's do to those of one digit. */
+static void packet_switches(void **state)
+{
+	static const char *const devices[] = { "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1\n", "NCCL_IB_HCA==mlx5_0:1\n" };
+	const struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct lab lab;
+
+	(void)state;
+	for (unsigned int tor = 0; tor < 2; tor++) {
+		struct to_error err = { "" };
+		struct to_cluster *c = to_cluster_synthetic(4, 2, 0, TO_LINKS_DUPLEX, &err);
+		struct to_demand *demand = job_new(4);
+
+		job_group(demand, 0, 1, 4, MIB);
+		assert_int_equal(to_switched_rails(c, &err), 0);
+		/* without a rail for it, a port is no way to anybody */
+		for (unsigned int s = 0; tor && s < 4; s++)
+			c->servers[s].ports[1].packet_switch = 0;
+		lab_start(&lab, to_planner_make(c, demand, &options, &err), TO_RANKS_NONE, 0);
+		assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+		assert_non_null(strstr(lab.text, devices[tor]));
+		assert_null(strstr(lab.text, "no cable"));
+		assert_null(strstr(lab.text, "subnet (/"));
+		lab.plan->cluster->servers[lab.ranks.order[1]].ports[0].address.v4.s_addr ^= htonl(0x100);
+		lab.plan->cluster->servers[0].ports[0].address.v4.s_addr ^= htonl(0x200);
+		assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
+		assert_non_null(strstr(lab.text, ":eth0 on its packet switch are not in one subnet (/24)"));
+		to_plan_free(lab.plan);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packet_switches),
 		cmocka_unit_test(nccl_ring),
 		cmocka_unit_test(nccl_prototype),
 		cmocka_unit_test(ucx_ring),

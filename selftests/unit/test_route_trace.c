@@ -2,7 +2,11 @@
 /* The path that `toctl route get` prints, against what packets do hop by hop. */
 
 #include "job.h"
+#include "routing/queue_pairs.h"
+#include "topology/switched.h"
 #include "verify/route_trace.h"
+
+#define LAB_SERVERS 16
 
 struct lab {
 	struct to_plan *plan;
@@ -57,6 +61,24 @@ static void meet(struct lab *lab, uint32_t arc)
 	lab->state[arc] = 2;
 }
 
+/* The arc of port @port of @server that leads to @peer, "s1:eth0". */
+static uint32_t arc_to(const struct lab *lab, uint32_t server, unsigned int port, const char *peer)
+{
+	const struct to_graph *g = lab->graph;
+	char name[TO_NAME_MAX + IFNAMSIZ];
+	uint32_t a;
+
+	for (a = g->out[server]; a < g->out[server + 1]; a++) {
+		const struct to_server *to = &lab->plan->cluster->servers[g->to[a]];
+
+		snprintf(name, sizeof(name), "%s:%s", to->name, to->ports[g->peer_port[a]].name);
+		if (g->port[a] == port && !strcmp(name, peer))
+			return a;
+	}
+	fail_msg("no link leads to %s", peer);
+	return UINT32_MAX;
+}
+
 /* All links of the tree but those behind it that are for failures only. */
 static void print(struct lab *lab, const json_t *node)
 {
@@ -72,7 +94,7 @@ static void print(struct lab *lab, const json_t *node)
 
 		if (json_is_true(json_object_get(hop, "backup")))
 			continue;
-		lab->printed[lab->f.arc[server * (lab->plan->slots - 1) + port]] = true;
+		lab->printed[arc_to(lab, server, port, json_string_value(json_object_get(hop, "peer")))] = true;
 		print(lab, json_object_get(hop, "then"));
 	}
 }
@@ -80,9 +102,14 @@ static void print(struct lab *lab, const json_t *node)
 /* From port @p of @src to port @slot - 1 of @dst. */
 static void compare(struct lab *lab, uint32_t src, unsigned int p, uint32_t dst, unsigned int slot)
 {
-	uint32_t arc = lab->f.arc[src * (lab->plan->slots - 1) + p];
+	const struct to_port_ref from = { src, p };
+	uint16_t distance[LAB_SERVERS];
+	uint32_t order[LAB_SERVERS], arc;
 	json_t *tree;
 
+	assert_in_range(lab->graph->n, 1, LAB_SERVERS);
+	to_graph_port_distances(lab->graph, dst, slot - 1, distance, order);
+	arc = to_queue_pair_arc(lab->graph, from, dst, slot - 1, distance);
 	if (arc == UINT32_MAX || src == dst)
 		return;
 	memset(lab->met, 0, lab->graph->n_arcs);
@@ -154,9 +181,53 @@ static void a_path_is_what_packets_do(void **state)
 	assert_true(turned && round_again && loops);
 }
 
+/* From all ports to all ports of @plan. Return: arrivals by another port than the one meant. */
+static unsigned int compare_all(struct to_plan *plan)
+{
+	struct lab lab = lab_new(plan);
+	unsigned int round_again;
+
+	for (uint32_t dst = 0; dst < lab.graph->n; dst++)
+		for (unsigned int slot = 1; slot < plan->slots; slot++) {
+			to_forwarding_resolve(&lab.f, dst, slot);
+			for (uint32_t src = 0; src < lab.graph->n; src++)
+				for (unsigned int p = 0; p + 1 < plan->slots; p++)
+					compare(&lab, src, p, dst, slot);
+		}
+	assert_false(lab.looped);
+	round_again = lab.round_again;
+	lab_free(&lab);
+	to_plan_free(plan);
+	return round_again;
+}
+
+/* On a packet switch a hop is a port and a peer. */
+static void through_packet_switches(void **state)
+{
+	const struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_error err = { "" };
+	static const unsigned int servers[] = { 9, 9, 2 };
+	struct to_bcube bcube;
+	struct to_cluster *c;
+	struct to_plan *plan;
+
+	(void)state;
+	assert_int_equal(to_bcube_init(&bcube, 3, 2, &err), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		c = to_cluster_synthetic(servers[i], 2, 0, TO_LINKS_DUPLEX, &err);
+		assert_non_null(c);
+		assert_int_equal(i ? to_switched_rails(c, &err) : to_switched_bcube(c, &bcube, &err), 0);
+		plan = to_planner_make(c, job_new(servers[i]), &options, &err);
+		assert_string_equal(err.text, "");
+		/* where nobody else is on a rail, the server itself hands it to the other port */
+		assert_int_equal(compare_all(plan) > 0, servers[i] == 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(through_packet_switches),
 		cmocka_unit_test(a_path_is_what_packets_do),
 	};
 

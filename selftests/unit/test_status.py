@@ -97,10 +97,11 @@ def checks(document):
 def planned(servers, document, unit):
     """Let links carry what the plan gives them, in parts of so many bytes."""
     for link in document["links"]:
-        (a, p), (b, q) = link["from"].split(":"), link["to"].split(":")
         size = round(unit * link["planned"])
-        servers[a].bytes[p][1] += size
-        servers[b].bytes[q][0] += size
+        for end, way in (link["from"], 1), (link["to"], 0):
+            if ":" in end:  # else a packet switch, which counts nothing
+                server, port = end.split(":")
+                servers[server].bytes[port][way] += size
 
 
 servers = fabric()
@@ -199,6 +200,38 @@ servers["s1"].more |= {"ok": False, "error": "no request is called \"look\""}
 text, said, code, _ = status(servers, forget=True)
 report(code == 1 and checks(said) == ["s1 agent"] and 'no request is called "look"' in text,
        "an agent of an older version says so", text)
+
+# --- packet switches ---
+
+RAIL = f"{DIR}/rail.json"
+with open(f"{DIR}/job.json", "w", encoding="utf-8") as file:
+    json.dump({"name": "ring-4", "servers": 4, "allreduce": [{"group": "all", "bytes": 10 ** 9}],
+               "mp": [{"from": "0", "to": "2", "bytes": 10 ** 9}]}, file)
+subprocess.run((TOCTL, "plan", "--job", f"{DIR}/job.json", "--topology", "rail:2", "-o", RAIL),
+               check=True, stdout=subprocess.DEVNULL)
+servers = fabric()
+text, first, code, err = status(servers, forget=True, plan=RAIL)
+ends = sorted((link["from"], link["to"]) for link in first["links"])
+report(code == 0 and first["ports"] == 8 == first["lit"] and ends == sorted(
+    way for s in range(4) for p in range(2) for way in (
+        (f"s{s}:eth{p}", f"rail{p}"), (f"rail{p}", f"s{s}:eth{p}"))),
+       "a port on a packet switch: a link there and one back", text + err)
+
+pass_time(servers, 2)
+planned(servers, first, 8e9)
+text, said, code, _ = status(servers, plan=RAIL)
+busiest = max(said["links"], key=lambda link: link["utilisation"])
+report(code == 0 and said["off_plan"] < 1e-6 and
+       abs(busiest["utilisation"] - busiest["bytes"] * 8 / 2 / 100e9) < 1e-9 and
+       f"busiest {busiest['from']} to {busiest['to']}, {busiest['utilisation'] * 100:.1f} %" in text,
+       "each is counted by its port", text)
+
+pass_time(servers, 1)
+servers["s1"].dark = ("eth1",)
+text, said, code, _ = status(servers, plan=RAIL)
+report(code == 1 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 and
+       sorted(link["from"] for link in said["links"] if not link["lit"]) == ["rail1", "s1:eth1"],
+       "a port on a packet switch without light", text)
 
 # --- the loop ---
 

@@ -2,11 +2,14 @@
 /* Plans for fabrics with packet switches: BCube, rails, a ToR beside cables. */
 
 #include <errno.h>
+#include <math.h>
 
 #include "job.h"
 
 #include "data/port_loads.h"
+#include "routing/link_loads.h"
 #include "routing/queue_pairs.h"
+#include "simulate/simulate.h"
 #include "topology/switched.h"
 
 static struct to_cluster *bcube_new(unsigned int n, unsigned int k)
@@ -259,6 +262,89 @@ static void queue_pairs(void **state)
 	to_cluster_free(c);
 }
 
+/* Simulated bytes through each port are the predicted ones, to the byte. */
+static void simulated_loads(void **state)
+{
+	struct to_demand *demand = all_to_all(9, MIB);
+	struct to_error err = { "" };
+	struct to_plan *plan;
+	struct to_simulator *s;
+	const struct to_simulation *run;
+	const struct to_network *w;
+	struct to_taskgraph g;
+	struct to_graph *graph;
+	struct to_forwarding f = {};
+	struct to_port_loads ports;
+	double rings[36 + 1] = {}, mp[36 + 1] = {};
+
+	(void)state;
+	plan = fixed_plan(bcube_new(3, 2), demand);
+	to_taskgraph_init(&g, 9);
+	to_taskgraph_matrix(&g, demand->mp);
+	assert_int_equal(to_taskgraph_finish(&g, &err), 0);
+	s = to_simulator_new(plan, &err);
+	assert_non_null(s);
+	run = to_simulate(s, &g, TO_SIMULATE_TRANSFERS, &err);
+	assert_non_null(run);
+	graph = to_graph_new(9, plan->cluster->links, plan->cluster->n_links, TO_LINKS_DUPLEX);
+	assert_int_equal(graph->n_arcs, 36);
+	assert_int_equal(to_forwarding_init(&f, plan, graph), 0);
+	assert_int_equal(to_link_loads(&f, rings, mp), 0);
+	assert_int_equal(to_port_loads_init(&ports, graph, plan->cluster), 0);
+	to_port_loads_set(&ports, mp);
+	w = to_simulator_network(s);
+	assert_int_equal(w->n_vertices, 9 + 6);
+	assert_int_equal(w->n_links, 36);
+	for (uint32_t a = 0; a < graph->n_arcs; a++) {
+		const uint32_t on = plan->cluster->servers[graph->from[a]].ports[graph->port[a]].packet_switch;
+
+		for (uint32_t i = 0; i < w->n_links; i++) {
+			if (w->links[i].from == graph->from[a] && w->links[i].to == 9 + on - 1)
+				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.out[a]]) < 0.5);
+			if (w->links[i].from == 9 + on - 1 && w->links[i].to == graph->to[a])
+				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.in[a]]) < 0.5);
+		}
+	}
+	to_port_loads_free(&ports);
+	to_forwarding_free(&f);
+	to_graph_free(graph);
+	to_simulator_free(s);
+	to_taskgraph_free(&g);
+	to_plan_free(plan);
+}
+
+/* Eight send to one by one rail: its port has the bandwidth once, and two links' latency. */
+static void simulated_incast(void **state)
+{
+	const struct to_delays delays = { .link = 1e-6, .relay = 5e-6, .step = 2e-6 };
+	struct to_error err = { "" };
+	struct to_cluster *c = to_cluster_synthetic(9, 1, 0, TO_LINKS_DUPLEX, &err);
+	const struct to_simulation *run;
+	struct to_router *router;
+	struct to_simulator *s;
+	struct to_taskgraph g;
+	struct to_plan *plan;
+
+	(void)state;
+	assert_int_equal(to_switched_rails(c, &err), 0);
+	plan = fixed_plan(c, job_new(9));
+	router = to_router_of_plan(plan, &delays, &err);
+	assert_non_null(router);
+	s = to_simulator_on(router, &err);
+	assert_non_null(s);
+	to_taskgraph_init(&g, 9);
+	for (uint32_t x = 1; x < 9; x++)
+		to_taskgraph_transfer(&g, x, 0, 100 * MIB);
+	assert_int_equal(to_taskgraph_finish(&g, &err), 0);
+	run = to_simulate(s, &g, TO_SIMULATE_TRANSFERS, &err);
+	assert_non_null(run);
+	assert_true(fabs(run->time / (8 * 100.0 * MIB * 8 / 100e9 + 2 * 1e-6 + 2e-6) - 1) < 1e-9);
+	to_simulator_free(s);
+	to_router_free(router);
+	to_taskgraph_free(&g);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +356,8 @@ int main(void)
 		cmocka_unit_test(by_port),
 		cmocka_unit_test(random_fabrics),
 		cmocka_unit_test(queue_pairs),
+		cmocka_unit_test(simulated_loads),
+		cmocka_unit_test(simulated_incast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,9 +174,9 @@ static int diff_make(struct to_call *call, struct diff *d)
 
 static int diff_plans(struct to_call *call, struct diff *d)
 {
-	d->from = to_plan_load(call->operands[0], &call->err);
+	d->from = to_plan_load_shared(call->operands[0], &call->err);
 	if (d->from)
-		d->to = to_plan_load(call->operands[1], &call->err);
+		d->to = to_plan_load_shared(call->operands[1], &call->err);
 	if (!d->to || diff_make(call, d))
 		return DIFF_TROUBLE;
 	if (call->json && diff_print_json(d)) {

@@ -154,7 +154,7 @@ static int doctor_run(struct to_call *call, const void *data)
 	if (args->client >= 0 && !args->plan)
 		return to_error_set(&call->err, -EINVAL, "--for needs --plan");
 	if (args->plan) {
-		plan = to_plan_load(args->plan, &call->err);
+		plan = to_plan_load_shared(args->plan, &call->err);
 		if (!plan)
 			return -EINVAL;
 		ret = to_node_find(plan, args->plan, args->node, &call->err);

@@ -424,7 +424,11 @@ const struct to_command to_cmd_plan = {
 		"pair that is served worst for its bytes has most; wavelength 0 joins each server to "
 		"the next, so that relays reach all. The report draws wavelengths over segments. "
 		"sip-ocs:Q is SiP-OCS: port q of each server on optical switch q, set once, by the "
-		"matchings that serve the worst pair best.",
+		"matchings that serve the worst pair best.\n\n"
+		"Ports that share a packet switch, as those of bcube:n,k and rail:g and any that a "
+		"cluster.json puts on one, are links all to all. toctl shard, parallelize, discover, run, "
+		"switch and fabric init-etcd know ports with one cable each, and refuse such plans "
+		"and clusters; toctl replan, job run and job check --tm refuse them, too.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){

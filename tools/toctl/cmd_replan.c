@@ -8,6 +8,7 @@
 #include "command.h"
 #include "complete.h"
 #include "data/cross_connects.h"
+#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "moves.h"
@@ -202,10 +203,22 @@ static int replan_down_make(struct to_call *call, const struct replan_args *args
 	return ret;
 }
 
+static struct to_plan *replan_load(struct to_call *call, const char *path)
+{
+	struct to_plan *plan = to_plan_load_shared(path, &call->err);
+
+	if (!plan || !to_cluster_refuse_shared(plan->cluster, path,
+			"it moves cables and cannot weigh ports that share a segment: toctl plan --fixed routes anew",
+			&call->err))
+		return plan;
+	to_plan_free(plan);
+	return NULL;
+}
+
 /* By hand what toctl run does when it sees ports without light. */
 static int replan_down(struct to_call *call, const struct replan_args *args)
 {
-	struct to_plan *plan = to_plan_load(args->plan, &call->err);
+	struct to_plan *plan = replan_load(call, args->plan);
 	struct to_down down;
 	int ret;
 
@@ -243,7 +256,7 @@ static int replan_run(struct to_call *call, const void *data)
 		return replan_down(call, args);
 	if (args->threshold < 0 || args->threshold >= 1)
 		return to_usage(call, "--threshold is a share, from 0 to below 1");
-	plan = to_plan_load(args->plan, &call->err);
+	plan = replan_load(call, args->plan);
 	if (!plan)
 		return -EINVAL;
 	tm = to_tm_load(args->tm, &call->err);
@@ -310,7 +323,8 @@ const struct to_command to_cmd_replan = {
 		"change takes several steps; if no steps avoid that, the job stands still "
 		"meanwhile. The choice that gains most over the horizon wins; the plan is kept "
 		"when nothing pays back by then. As few cross-connects as possible move; links "
-		"on no optical switch stay.\n"
+		"on no optical switch stay. It cannot weigh ports that share a packet switch, and "
+		"refuses plans with some: toctl plan --fixed routes anew.\n"
 		"Prints every choice with its price: communication time of the measured bytes "
 		"(~ if estimated), cross-connects to cut and to make, the number of steps, how "
 		"long links are dark, and the progress of the job, in time, that is lost "

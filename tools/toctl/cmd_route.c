@@ -238,7 +238,7 @@ static int route_run(struct to_call *call, const void *data)
 	int ret = 0;
 
 	if (args->plan) {
-		q.plan = to_plan_load(args->plan, &call->err);
+		q.plan = to_plan_load_shared(args->plan, &call->err);
 		if (!q.plan)
 			return -EINVAL;
 		ret = to_node_find(q.plan, args->plan, args->node, &call->err);
@@ -278,7 +278,8 @@ const struct to_command to_cmd_route = {
 		"route. For a SERVER it also prints which share of RDMA traffic to send to\n"
 		"each of its ports. If SRC is a port of this server, packets leave through\n"
 		"that port, as those of RDMA queue pairs do; if they reach DST by another port\n"
-		"than DST, they leave it by the right one and are sent back.",
+		"than DST, they leave it by the right one and are sent back. On a packet switch the\n"
+		"peer is one of the many that the port reaches.",
 	.options = route_options,
 	.args_size = sizeof(struct route_args),
 	.defaults = &(const struct route_args){ .dev = "topo0" },

@@ -89,8 +89,7 @@ static void status_print_ports(const struct to_status *st)
 static void status_print_traffic(const struct to_status *st)
 {
 	const struct to_status_arc *busiest = to_status_busiest(st);
-	const struct to_server *servers = st->plan->cluster->servers;
-	char bytes[16], seconds[16];
+	char bytes[16], seconds[16], from[TO_STATUS_END], to[TO_STATUS_END];
 
 	if (st->seconds <= 0) {
 		printf("  %-10s counted from now on: run it again\n", "traffic");
@@ -102,11 +101,8 @@ static void status_print_traffic(const struct to_status *st)
 	       st->congested, st->expired);
 	printf("  %-10s %s on links in %s", "traffic", to_bytes_text(st->bytes, bytes), seconds);
 	if (busiest)
-		printf("; busiest %s:%s to %s:%s, %.1f %%", servers[busiest->from.server].name,
-		       servers[busiest->from.server].ports[busiest->from.port].name,
-		       servers[busiest->to.server].name,
-		       servers[busiest->to.server].ports[busiest->to.port].name,
-		       busiest->utilisation * 100);
+		printf("; busiest %s to %s, %.1f %%", to_status_end(st, busiest->from, from),
+		       to_status_end(st, busiest->to, to), busiest->utilisation * 100);
 	printf("\n");
 	if (st->off_plan >= 0)
 		printf("  %-10s %.1f %% of these bytes\n", "off plan", st->off_plan * 100);

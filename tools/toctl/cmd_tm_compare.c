@@ -209,7 +209,7 @@ static int compare_run(struct to_call *call, const void *data)
 
 	if (args->iterations <= 0 || args->tolerance < 0)
 		return to_usage(call, "--iterations and --tolerance are positive");
-	plan = to_plan_load(call->operands[0], &call->err);
+	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (plan)
 		tm = to_tm_load(call->operands[1], &call->err);
 	if (tm) {

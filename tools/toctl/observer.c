@@ -43,7 +43,7 @@ static int observer_load(struct to_observer *o, struct to_error *err)
 	path = observer_path(o, repair);
 	if (o->plan && !observer_changed(o, path))
 		return 0;
-	plan = to_plan_load(path, err);
+	plan = to_plan_load_shared(path, err);
 	if (!plan)
 		return -EINVAL;
 	if (stat(path, &o->loaded))

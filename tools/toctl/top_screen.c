@@ -129,14 +129,11 @@ static int top_compare_arcs(const void *a, const void *b)
 static void top_arc(WINDOW *screen, int y, const struct to_status *st,
 		    const struct to_status_arc *arc)
 {
-	const struct to_server *s = st->plan->cluster->servers;
-	char from[TO_NAME_MAX + IFNAMSIZ], to[TO_NAME_MAX + IFNAMSIZ], bar[TOP_BAR + 1];
+	char names[2][TO_STATUS_END], bar[TOP_BAR + 1];
+	const char *from = to_status_end(st, arc->from, names[0]);
+	const char *to = to_status_end(st, arc->to, names[1]);
 
 	top_fill(bar, arc->utilisation);
-	snprintf(from, sizeof(from), "%s:%s", s[arc->from.server].name,
-		 s[arc->from.server].ports[arc->from.port].name);
-	snprintf(to, sizeof(to), "%s:%s", s[arc->to.server].name,
-		 s[arc->to.server].ports[arc->to.port].name);
 	if (!arc->lit)
 		top_line(screen, y, TOP_DARK, "%-13.13s > %-13.13s no light",
 			 from, to);

@@ -241,3 +241,28 @@ int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 	*peer = plan->peers[(size_t)at.server * (plan->slots - 1) + at.port];
 	return peer->server == UINT32_MAX ? -ENOLINK : 0;
 }
+
+bool to_plan_leads(const struct to_plan *plan, struct to_port_ref at, uint32_t to)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	const unsigned int on = servers[at.server].ports[at.port].packet_switch;
+	struct to_port_ref peer;
+
+	if (on)
+		return at.server != to && to_cluster_find_on(&servers[to], on) >= 0;
+	return !to_plan_peer(plan, at, &peer) && peer.server == to;
+}
+
+int to_plan_hop_end(const struct to_plan *plan, uint32_t server, const struct to_nexthop *hop,
+		    struct to_port_ref *end)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	const unsigned int on = servers[server].ports[hop->port].packet_switch;
+	int port;
+
+	if (!on)
+		return to_plan_peer(plan, (struct to_port_ref){ server, hop->port }, end);
+	port = to_cluster_find_on(&servers[hop->peer], on);
+	*end = (struct to_port_ref){ hop->peer, port };
+	return port < 0 ? -ENOLINK : 0;
+}

@@ -272,4 +272,11 @@ int to_plan_index(struct to_plan *plan);
 int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 		 struct to_port_ref *peer);
 
+/** to_plan_leads() - whether port @at reaches server @to at one hop */
+bool to_plan_leads(const struct to_plan *plan, struct to_port_ref at, uint32_t to);
+
+/** to_plan_hop_end() - the port that @hop of @server sends to. 0 or -ENOLINK, as above. */
+int to_plan_hop_end(const struct to_plan *plan, uint32_t server, const struct to_nexthop *hop,
+		    struct to_port_ref *end);
+
 #endif

@@ -89,7 +89,7 @@ bool to_check_dark(const struct to_check_view *view, unsigned int p)
 {
 	struct to_port_ref peer;
 
-	return view->plan &&
+	return view->plan && !view->plan->cluster->servers[view->server].ports[p].packet_switch &&
 	       to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer);
 }
 

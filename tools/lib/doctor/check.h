@@ -109,7 +109,7 @@ void to_check_rdma(struct to_checks *checks, const struct to_check_view *view);
  * address (RFC 5227), which a Linux peer answers whatever its routes say, with
  * the MAC of the port that heard it. If nobody answers, asks for every node of the
  * plan. Then an ICMP echo as large as the MTU to each of the port's MACs, the one
- * for last hops and the one for transit. Needs a plan, duplex links, IPv4
+ * for last hops and the one for transit. On a packet switch so of all others there. Needs a plan, duplex links, IPv4
  * addresses and CAP_NET_RAW.
  */
 void to_check_cabling(struct to_checks *checks, const struct to_check_view *view);

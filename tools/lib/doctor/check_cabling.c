@@ -16,7 +16,9 @@
 
 /*
  * A port that is being checked, and the one planned at its other end. @nic has the
- * port's MAC and address, where answers come.
+ * port's MAC and address, where answers come. @on: the packet switch between the two, or
+ * NULL. What is well there is told once for all ports on it, of which @answered answer,
+ * @stuck of these not to large packets.
  */
 struct cable {
 	struct to_checks *checks;
@@ -25,6 +27,8 @@ struct cable {
 	const struct to_port *port, *peer;
 	char peer_name[TO_NAME_MAX + IFNAMSIZ + 1];
 	struct to_probe probe;
+	const struct to_packet_switch *on;
+	unsigned int answered, stuck;
 };
 
 static int cabling_ask(struct cable *c, const struct in_addr *targets, unsigned int n,
@@ -61,10 +65,29 @@ static void cabling_report_wrong(struct cable *c, const uint8_t *mac)
 	if (!found[0])
 		snprintf(found, sizeof(found), "%02x:%02x:%02x:%02x:%02x:%02x",
 			 mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	if (c->on) {
+		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name,
+			     "correct the plan's MAC addresses, or the addresses of these ports",
+			     "on \"%.63s\" %.70s answers for %.70s", c->on->name, found,
+			     c->peer_name);
+		return;
+	}
 	snprintf(fix, sizeof(fix), "move the fibre (or cross-connect) from %.70s to %.70s",
 		 found, c->peer_name);
 	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
 		     "leads to %s, the plan says %s", found, c->peer_name);
+}
+
+/* On a packet switch others answering says nothing of the one that does not. */
+static void cabling_report_silent(struct cable *c)
+{
+	char fix[200];
+
+	snprintf(fix, sizeof(fix),
+		 "run toctl apply on %.*s, then check that both ports are on \"%.63s\", in one VLAN",
+		 (int)strcspn(c->peer_name, ":"), c->peer_name, c->on->name);
+	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
+		     "%s on \"%.63s\" does not answer", c->peer_name, c->on->name);
 }
 
 /* The planned peer is silent: is it another server, or nobody? */
@@ -99,6 +122,7 @@ static void cabling_check_size(struct cable *c, const char *name, const uint8_t 
 	int small = -ETIMEDOUT, large = -ETIMEDOUT;
 	char fix[200];
 
+	c->stuck++;
 	for (int i = 0; i < TRIES && small == -ETIMEDOUT; i++)
 		small = to_probe_echo(&c->probe, own, peer, mac, SMALL, ANSWER_MS);
 	if (small) {
@@ -111,6 +135,9 @@ static void cabling_check_size(struct cable *c, const char *name, const uint8_t 
 	for (int i = 0; i < TRIES && large == -ETIMEDOUT; i++)
 		large = to_probe_echo(&c->probe, own, peer, mac, c->nic->mtu,
 				      ANSWER_MS);
+	c->stuck -= !large;
+	if (!large && c->on)
+		return;
 	if (!large) {
 		to_check_add(c->checks, TO_CHECK_OK, "mtu", c->port->name, NULL,
 			     "%u bytes reach %.*s:%s and return", c->nic->mtu,
@@ -138,7 +165,9 @@ static void cabling_check_cable(struct cable *c)
 		return;
 	}
 	ret = cabling_ask(c, &c->peer->address.v4, 1, NULL, mac);
-	if (ret == -ETIMEDOUT) {
+	if (ret == -ETIMEDOUT && c->on) {
+		cabling_report_silent(c);
+	} else if (ret == -ETIMEDOUT) {
 		cabling_find_other(c);
 	} else if (ret) {
 		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, NULL,
@@ -146,13 +175,52 @@ static void cabling_check_cable(struct cable *c)
 	} else if (memcmp(mac, c->peer->mac, 6) && memcmp(mac, c->peer->relay_mac, 6)) {
 		cabling_report_wrong(c, mac);
 	} else {
-		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
-			     "leads to %s as planned", c->peer_name);
+		c->answered++;
+		if (!c->on)
+			to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
+				     "leads to %s as planned", c->peer_name);
 		cabling_check_size(c, to_port_rdma(c->peer), c->peer->mac);
 		if (memcmp(c->peer->mac, c->peer->relay_mac, 6))
 			cabling_check_size(c, c->peer->name, c->peer->relay_mac);
 	}
 	to_probe_close(&c->probe);
+}
+
+/* Towards the port @peer. */
+static void cabling_check_peer(struct cable *c, struct to_port_ref peer)
+{
+	const struct to_server *server = &c->cluster->servers[peer.server];
+
+	c->peer = &server->ports[peer.port];
+	snprintf(c->peer_name, sizeof(c->peer_name), "%s:%s", server->name, c->peer->name);
+	if (c->port->address.has_v4 && c->peer->address.has_v4)
+		cabling_check_cable(c);
+	else
+		to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
+			     "not checked: the ports have no IPv4 addresses");
+}
+
+/* Towards all others that share the packet switch of @server's port. */
+static void cabling_check_switch(struct cable *c, uint32_t server)
+{
+	unsigned int others = 0;
+
+	c->on = to_port_packet_switch(c->cluster, c->port);
+	for (uint32_t s = 0; s < c->cluster->n_servers; s++) {
+		const int port = to_cluster_find_on(&c->cluster->servers[s], c->port->packet_switch);
+
+		if (s == server || port < 0)
+			continue;
+		others++;
+		cabling_check_peer(c, (struct to_port_ref){ s, port });
+	}
+	if (!c->answered)
+		return;
+	to_check_add(c->checks, TO_CHECK_OK, "cabling", c->port->name, NULL,
+		     "%u of %u other ports on \"%s\" answer", c->answered, others, c->on->name);
+	if (!c->stuck)
+		to_check_add(c->checks, TO_CHECK_OK, "mtu", c->port->name, NULL,
+			     "%u bytes reach these and return", c->nic->mtu);
 }
 
 void to_check_cabling(struct to_checks *checks, const struct to_check_view *view)
@@ -174,21 +242,13 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 			.nic = to_rtnl_nic_find(view->nics, view->n_nics,
 						to_port_rdma(&self->ports[p])),
 		};
-		const struct to_server *server;
 		struct to_port_ref peer;
 
-		if (!c.nic || !c.nic->carrier ||
-		    to_plan_peer(view->plan, (struct to_port_ref){ view->server, p },
-				 &peer))
+		if (!c.nic || !c.nic->carrier)
 			continue;
-		server = &c.cluster->servers[peer.server];
-		c.peer = &server->ports[peer.port];
-		snprintf(c.peer_name, sizeof(c.peer_name), "%s:%s", server->name,
-			 c.peer->name);
-		if (c.port->address.has_v4 && c.peer->address.has_v4)
-			cabling_check_cable(&c);
-		else
-			to_check_add(checks, TO_CHECK_OK, "cabling", c.port->name, NULL,
-				     "not checked: the ports have no IPv4 addresses");
+		if (c.port->packet_switch)
+			cabling_check_switch(&c, view->server);
+		else if (!to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer))
+			cabling_check_peer(&c, peer);
 	}
 }

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "routing/link_loads.h"
-
-#define STATUS_NAME (TO_NAME_MAX + IFNAMSIZ)
 
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 		   struct to_error *err)
@@ -147,14 +146,20 @@ static void status_server(struct to_status_server *s, uint64_t digest, const jso
 	status_count_drops(s, before, now);
 }
 
+static bool status_is_switch(struct to_port_ref end)
+{
+	return end.server == TO_SERVER_NONE;
+}
+
 /* Whether @at has carrier; a server that was not reached says nothing: 1. */
 static bool status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
 {
-	const struct to_server *server = &st->plan->cluster->servers[at.server];
+	const struct to_server *server;
 	const json_t *port;
 
-	if (!st->servers[at.server].reached)
+	if (status_is_switch(at) || !st->servers[at.server].reached)
 		return true;
+	server = &st->plan->cluster->servers[at.server];
 	port = status_port(status_reply(now, server->name), server->ports[at.port].name);
 	return json_is_true(json_object_get(port, "live"));
 }
@@ -163,63 +168,113 @@ static bool status_lit(const struct to_status *st, const json_t *now, struct to_
 static bool status_bytes(const struct to_status *st, const json_t *before, const json_t *now,
 			 struct to_port_ref at, const char *key, uint64_t *bytes)
 {
-	const struct to_server *server = &st->plan->cluster->servers[at.server];
-	const char *name = server->ports[at.port].name;
+	const struct to_server *server;
 	const json_t *old, *port;
+	const char *name;
 
-	if (st->servers[at.server].seconds <= 0)
+	if (status_is_switch(at) || st->servers[at.server].seconds <= 0)
 		return false;
+	server = &st->plan->cluster->servers[at.server];
+	name = server->ports[at.port].name;
 	old = status_port(status_reply(before, server->name), name);
 	port = status_port(status_reply(now, server->name), name);
 	*bytes = status_delta(old, port, key);
 	return old && port;
 }
 
+static uint64_t status_bandwidth(const struct to_status *st, struct to_port_ref end)
+{
+	return status_is_switch(end) ? UINT64_MAX :
+	       st->plan->cluster->servers[end.server].ports[end.port].bandwidth;
+}
+
 static void status_arc(struct to_status *st, struct to_status_arc *arc, const json_t *before,
 		       const json_t *now)
 {
-	const struct to_server *servers = st->plan->cluster->servers;
-	const uint64_t a = servers[arc->from.server].ports[arc->from.port].bandwidth;
-	const uint64_t b = servers[arc->to.server].ports[arc->to.port].bandwidth;
-	double seconds = st->servers[arc->from.server].seconds;
+	const uint64_t a = status_bandwidth(st, arc->from), b = status_bandwidth(st, arc->to);
+	double seconds = 0;
 
 	arc->lit = status_lit(st, now, arc->from) && status_lit(st, now, arc->to);
 	arc->counted = status_bytes(st, before, now, arc->from, "tx_bytes", &arc->bytes);
-	if (!arc->counted) {
+	if (arc->counted) {
+		seconds = st->servers[arc->from.server].seconds;
+	} else {
 		arc->counted = status_bytes(st, before, now, arc->to, "rx_bytes", &arc->bytes);
+		if (!arc->counted)
+			return;
 		seconds = st->servers[arc->to.server].seconds;
 	}
-	if (!arc->counted)
-		return;
 	arc->rate = 8 * arc->bytes / seconds;
 	arc->utilisation = arc->rate / (a < b ? a : b);
+}
+
+/* Two arcs for each port on a packet switch, out and back. @first: per port, the one out. */
+static void status_switch_arcs(struct to_status *st, uint32_t *first)
+{
+	const struct to_cluster *c = st->plan->cluster;
+
+	for (unsigned int s = 0; s < c->n_servers; s++)
+		for (unsigned int p = 0; p < c->servers[s].n_ports; p++) {
+			const unsigned int on = c->servers[s].ports[p].packet_switch;
+			const struct to_port_ref port = { s, p }, to = { TO_SERVER_NONE, on - 1 };
+
+			if (!on)
+				continue;
+			first[(size_t)s * TO_PORTS_MAX + p] = st->n_arcs;
+			st->arcs[st->n_arcs++] = (struct to_status_arc){ .from = port, .to = to };
+			st->arcs[st->n_arcs++] = (struct to_status_arc){ .from = to, .to = port };
+		}
+}
+
+/* The arcs, with the bytes that the plan gives them: of cables first. */
+static void status_plan_arcs(struct to_status *st, const struct to_graph *g, const double *bytes,
+			     uint32_t *first)
+{
+	const struct to_server *servers = st->plan->cluster->servers;
+
+	for (unsigned int i = 0; i < g->n_arcs; i++)
+		if (!servers[g->from[i]].ports[g->port[i]].packet_switch)
+			st->arcs[st->n_arcs++] = (struct to_status_arc){
+				.from = { g->from[i], g->port[i] },
+				.to = { g->to[i], g->peer_port[i] }, .planned = bytes[i] };
+	status_switch_arcs(st, first);
+	for (unsigned int i = 0; i < g->n_arcs; i++) {
+		if (!servers[g->from[i]].ports[g->port[i]].packet_switch)
+			continue;
+		st->arcs[first[(size_t)g->from[i] * TO_PORTS_MAX + g->port[i]]].planned += bytes[i];
+		st->arcs[first[(size_t)g->to[i] * TO_PORTS_MAX + g->peer_port[i]] + 1].planned += bytes[i];
+	}
 }
 
 /* The arcs, with the shares that the plan gives them. */
 static int status_arcs(struct to_status *st)
 {
 	const struct to_cluster *c = st->plan->cluster;
+	const size_t ports = (size_t)c->n_servers * TO_PORTS_MAX;
 	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	struct to_forwarding f = {};
-	double *rings = NULL, *mp = NULL, sum = 0;
+	struct to_arena scratch = {};
+	double *rings, *mp, sum = 0;
+	uint32_t *first;
 	int ret = graph ? to_forwarding_init(&f, st->plan, graph) : -ENOMEM;
 
 	if (!ret) {
-		rings = calloc(graph->n_arcs + 1, sizeof(*rings));
-		mp = calloc(graph->n_arcs + 1, sizeof(*mp));
-		st->arcs = calloc(graph->n_arcs + 1, sizeof(*st->arcs));
-		ret = rings && mp && st->arcs ? to_link_loads(&f, rings, mp) : -ENOMEM;
+		rings = to_arena_array(&scratch, graph->n_arcs + 1, sizeof(*rings));
+		mp = to_arena_array(&scratch, graph->n_arcs + 1, sizeof(*mp));
+		first = to_arena_array(&scratch, ports, sizeof(*first));
+		st->arcs = calloc(graph->n_arcs + 2 * ports, sizeof(*st->arcs));
+		ret = !scratch.failed && st->arcs ? to_link_loads(&f, rings, mp) : -ENOMEM;
 	}
-	for (unsigned int i = 0; !ret && i < graph->n_arcs; i++)
-		sum += rings[i] + mp[i];
-	for (unsigned int i = 0; !ret && i < graph->n_arcs; i++)
-		st->arcs[i] = (struct to_status_arc){
-			.from = { graph->from[i], graph->port[i] },
-			.to = { graph->to[i], graph->peer_port[i] },
-			.planned = sum > 0 ? (rings[i] + mp[i]) / sum : 0 };
-	st->n_arcs = ret ? 0 : graph->n_arcs;
-	free(rings);
-	free(mp);
+	if (!ret) {
+		for (unsigned int i = 0; i < graph->n_arcs; i++)
+			rings[i] += mp[i];
+		status_plan_arcs(st, graph, rings, first);
+	}
+	for (unsigned int i = 0; i < st->n_arcs; i++)
+		sum += st->arcs[i].planned;
+	for (unsigned int i = 0; sum > 0 && i < st->n_arcs; i++)
+		st->arcs[i].planned /= sum;
+	to_arena_free(&scratch);
 	to_forwarding_free(&f);
 	to_graph_free(graph);
 	return ret;
@@ -249,11 +304,13 @@ static void status_count_ports(struct to_status *st, const json_t *now)
 
 		/* a duplex link is two arcs: each end once, where it sends */
 		for (unsigned int k = 0; k < 2; k++) {
-			struct to_status_server *s = &st->servers[ends[k].server];
+			struct to_status_server *s;
 			struct to_port_ref peer;
 
-			if (k && !to_plan_peer(st->plan, ends[k], &peer))
+			if (status_is_switch(ends[k]) || (k && status_is_switch(ends[0])) ||
+			    (k && !to_plan_peer(st->plan, ends[k], &peer)))
 				continue;
+			s = &st->servers[ends[k].server];
 			s->ports++;
 			s->lit += s->reached && status_lit(st, now, ends[k]);
 		}
@@ -351,17 +408,15 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 	for (unsigned int s = 0; s < c->n_servers; s++)
 		for (unsigned int p = 0; st->servers[s].reached && p < c->servers[s].n_ports; p++) {
 			const struct to_port_ref at = { s, p };
-			char name[STATUS_NAME];
-			bool linked = false;
+			bool linked = c->servers[s].ports[p].packet_switch;
+			char name[TO_STATUS_END];
 
 			for (unsigned int i = 0; !linked && i < c->n_links; i++)
 				linked = (c->links[i].a.server == s && c->links[i].a.port == p) ||
 					 (c->links[i].b.server == s && c->links[i].b.port == p);
 			if (!linked || !st->servers[s].generation || status_lit(st, now, at))
 				continue;
-			snprintf(name, sizeof(name), "%s:%s", c->servers[s].name,
-				 c->servers[s].ports[p].name);
-			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", name,
+			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", to_status_end(st, at, name),
 				     "toctl doctor --plan PLAN on this server tells why",
 				     "no light");
 		}
@@ -416,6 +471,18 @@ void to_status_free(struct to_status *st)
 	*st = (struct to_status){};
 }
 
+const char *to_status_end(const struct to_status *st, struct to_port_ref end,
+			  char text[TO_STATUS_END])
+{
+	const struct to_cluster *c = st->plan->cluster;
+
+	if (status_is_switch(end))
+		return c->packet_switches[end.port].name;
+	snprintf(text, TO_STATUS_END, "%s:%s", c->servers[end.server].name,
+		 c->servers[end.server].ports[end.port].name);
+	return text;
+}
+
 const struct to_status_arc *to_status_busiest(const struct to_status *st)
 {
 	const struct to_status_arc *busiest = NULL;
@@ -427,11 +494,11 @@ const struct to_status_arc *to_status_busiest(const struct to_status *st)
 	return busiest;
 }
 
-static json_t *status_port_json(const struct to_status *st, struct to_port_ref at)
+static json_t *status_end_json(const struct to_status *st, struct to_port_ref end)
 {
-	const struct to_server *server = &st->plan->cluster->servers[at.server];
+	char name[TO_STATUS_END];
 
-	return json_sprintf("%s:%s", server->name, server->ports[at.port].name);
+	return json_string(to_status_end(st, end, name));
 }
 
 static json_t *status_servers_json(const struct to_status *st)
@@ -466,7 +533,7 @@ static json_t *status_arcs_json(const struct to_status *st)
 	for (unsigned int i = 0; i < st->n_arcs; i++) {
 		const struct to_status_arc *arc = &st->arcs[i];
 		json_t *object = json_pack("{s:o, s:o, s:b, s:f}",
-			"from", status_port_json(st, arc->from), "to", status_port_json(st, arc->to),
+			"from", status_end_json(st, arc->from), "to", status_end_json(st, arc->to),
 			"lit", arc->lit, "planned", arc->planned);
 
 		if (arc->counted)

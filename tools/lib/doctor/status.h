@@ -58,7 +58,9 @@ struct to_status_server {
 };
 
 /**
- * struct to_status_arc - one direction of a link
+ * struct to_status_arc - one direction of a link: of a cable, or from a port to the packet
+ *	switch that it is on, or back
+ * @from, @to: ports; for a packet switch @server is TO_SERVER_NONE and @port its index
  * @lit: all ends that were reached have carrier
  * @counted: it is known what it carried
  * @bytes, @rate: carried since the look before, and in bits/s
@@ -71,6 +73,8 @@ struct to_status_arc {
 	uint64_t bytes;
 	double rate, utilisation, planned;
 };
+
+#define TO_STATUS_END (TO_NAME_MAX + IFNAMSIZ)
 
 /**
  * struct to_status - the fabric
@@ -109,6 +113,10 @@ struct to_status {
 int to_status_make(struct to_status *status, const struct to_plan *plan, const uint64_t *digests,
 		   const json_t *before, const json_t *now, struct to_error *err);
 void to_status_free(struct to_status *status);
+
+/** to_status_end() - name of an end of an arc: "s0:eth0", or the packet switch's */
+const char *to_status_end(const struct to_status *status, struct to_port_ref end,
+			  char text[TO_STATUS_END]);
 
 /** to_status_busiest() - arc with the greatest utilisation; NULL when nothing was counted */
 const struct to_status_arc *to_status_busiest(const struct to_status *status);

@@ -716,13 +716,13 @@ void to_cluster_print_file(FILE *out, const struct to_cluster *c)
 	fprintf(out, "]}\n");
 }
 
-int to_cluster_refuse_shared(const struct to_cluster *c, const char *path, struct to_error *err)
+int to_cluster_refuse_shared(const struct to_cluster *c, const char *path, const char *why,
+			     struct to_error *err)
 {
 	if (!c->n_packet_switches)
 		return 0;
-	return to_error_set(err, -EOPNOTSUPP,
-			    "%.300s: packet_switches: this command does not know segments that several ports share (\"%s\")",
-			    path, c->packet_switches[0].name);
+	return to_error_set(err, -EOPNOTSUPP, "%.300s: it has packet switches (\"%s\"): %s", path,
+			    c->packet_switches[0].name, why);
 }
 
 struct to_cluster *to_cluster_load_shared(const char *path, struct to_error *err)
@@ -742,7 +742,7 @@ struct to_cluster *to_cluster_load(const char *path, struct to_error *err)
 {
 	struct to_cluster *cluster = to_cluster_load_shared(path, err);
 
-	if (!cluster || !to_cluster_refuse_shared(cluster, path, err))
+	if (!cluster || !to_cluster_refuse_shared(cluster, path, TO_CLUSTER_CABLES_ONLY, err))
 		return cluster;
 	to_cluster_free(cluster);
 	return NULL;

@@ -9,9 +9,14 @@
 #include "base/json.h"
 #include "data/cluster.h"
 
+/* Why most commands refuse packet switches. */
+#define TO_CLUSTER_CABLES_ONLY \
+	"this command knows ports with one cable each, whose other end it can tell"
+
 /**
  * to_cluster_refuse_shared() - refuse a cluster with packet switches
  * @path: its file
+ * @why: what the command lacks for them
  *
  * For those who would take links, next hops and busy times of ports that are on several
  * links for those of cables.
@@ -19,7 +24,7 @@
  * Return: 0 or -EOPNOTSUPP.
  */
 int to_cluster_refuse_shared(const struct to_cluster *cluster, const char *path,
-			     struct to_error *err);
+			     const char *why, struct to_error *err);
 
 /** to_cluster_load() - cluster.json from a file; refuses packet switches as above */
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err);

@@ -63,16 +63,28 @@ static bool same_ref(struct to_port_ref a, struct to_port_ref b)
 	return a.server == b.server && a.port == b.port;
 }
 
+/* By a cable, or a packet switch. */
+static bool plan_joins(const struct to_plan *plan, struct to_port_ref a, struct to_port_ref b)
+{
+	const struct to_server *servers = plan->cluster->servers;
+	const unsigned int on = servers[a.server].ports[a.port].packet_switch;
+	struct to_port_ref peer;
+
+	if (on)
+		return servers[b.server].ports[b.port].packet_switch == on;
+	return !to_plan_peer(plan, a, &peer) && same_ref(peer, b);
+}
+
 /* Whether the other plan joins the same ports. */
 static bool plan_side_has_link(const struct plan_side *side, const struct plan_side *other,
 			       const struct to_link *link)
 {
-	struct to_port_ref a, b, peer;
+	struct to_port_ref a, b;
 
 	if (side->plan->cluster->link_mode != other->plan->cluster->link_mode)
 		return false;
 	return plan_side_port(side, link->a, &a) && plan_side_port(side, link->b, &b) &&
-	       !to_plan_peer(other->plan, a, &peer) && same_ref(peer, b);
+	       plan_joins(other->plan, a, b);
 }
 
 /* The links of @side that @other lacks. */
@@ -103,8 +115,8 @@ static bool plan_side_same_hop(const struct plan_side *side, const struct plan_s
 	if (a->ingress && (!plan_side_port(side, (struct to_port_ref){ s, a->ingress - 1 }, &in) ||
 			   in.port + 1 != b->ingress))
 		return false;
-	dark = to_plan_peer(side->plan, at, &peer);
-	dark_there = to_plan_peer(other->plan, there, &end);
+	dark = to_plan_hop_end(side->plan, s, a, &peer);
+	dark_there = to_plan_hop_end(other->plan, there.server, b, &end);
 	if (dark || dark_there)
 		return dark && dark_there;
 	return plan_side_port(side, peer, &peer) && same_ref(peer, end);
@@ -197,7 +209,7 @@ static unsigned int plan_diff_pairs(const struct plan_side *side, const struct p
 		int slot = plan_side_slot(side, pair->dst, pair->slot);
 		struct to_source_route there = { .slot = slot };
 
-		if (slot >= 0 && side->server[pair->src] >= 0) {
+		if (slot >= 0 && side->server[pair->src] >= 0 && b->n_pairs) {
 			there.src = side->server[pair->src];
 			there.dst = side->server[pair->dst];
 			found = bsearch(&there, b->pairs, b->n_pairs, sizeof(*b->pairs),

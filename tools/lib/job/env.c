@@ -71,19 +71,24 @@ static const char *env_name(const struct env *env, uint32_t server)
 	return env->plan->cluster->servers[server].name;
 }
 
-/* The server at the other end of port @p, TO_SERVER_NONE when it has no link. */
-static uint32_t env_peer(const struct env *env, unsigned int p)
+static bool env_linked(const struct env *env, unsigned int p)
 {
 	struct to_port_ref peer;
 
-	return to_plan_peer(env->plan, (struct to_port_ref){ env->view->server, p }, &peer) ?
-		       TO_SERVER_NONE : peer.server;
+	return env->self->ports[p].packet_switch ||
+	       !to_plan_peer(env->plan, (struct to_port_ref){ env->view->server, p }, &peer);
+}
+
+/* Whether port @p leads to server @to, by a cable or a packet switch. */
+static bool env_leads(const struct env *env, unsigned int p, uint32_t to)
+{
+	return to_plan_leads(env->plan, (struct to_port_ref){ env->view->server, p }, to);
 }
 
 static bool env_cabled(const struct env *env, uint32_t to)
 {
 	for (unsigned int p = 0; p < env->self->n_ports; p++)
-		if (env_peer(env, p) == to)
+		if (env_leads(env, p, to))
 			return true;
 	return false;
 }
@@ -103,11 +108,13 @@ static double env_detour(const struct env *env, uint32_t to)
 		return 1;
 	for (unsigned int i = 0; i < table->groups[index].n; i++) {
 		const struct to_nexthop *hop = &table->groups[index].nexthops[i];
+		struct to_port_ref end;
 
 		if (!to_nexthop_primary(hop))
 			continue;
 		all += hop->weight;
-		other += env_peer(env, hop->port) == to ? 0 : hop->weight;
+		if (to_plan_hop_end(env->plan, env->view->server, hop, &end) || end.server != to)
+			other += hop->weight;
 	}
 	return all > 0 ? other / all : 1;
 }
@@ -192,26 +199,26 @@ static void env_warn_nccl_trees(struct env *env)
 	}
 }
 
+static bool env_near(const struct env *env, unsigned int p)
+{
+	return env_leads(env, p, env->before) || env_leads(env, p, env->after);
+}
+
 /* Ports with carrier and a link; of these only the ones to neighbours, if there are any. */
 static int env_use_ports(struct env *env, bool neighbours)
 {
 	unsigned int lit = 0, near = 0;
 
 	for (unsigned int p = 0; p < env->self->n_ports; p++) {
-		const uint32_t peer = env_peer(env, p);
-
-		env->used[p] = env->view->ports[p].carrier && peer != TO_SERVER_NONE;
+		env->used[p] = env->view->ports[p].carrier && env_linked(env, p);
 		lit += env->used[p];
-		near += env->used[p] && (peer == env->before || peer == env->after);
+		near += env->used[p] && env_near(env, p);
 	}
 	if (!lit)
 		return to_error_set(env->err, -ENODEV, "%s: no port has carrier and a link",
 				    env->self->name);
-	for (unsigned int p = 0; neighbours && near && p < env->self->n_ports; p++) {
-		const uint32_t peer = env_peer(env, p);
-
-		env->used[p] &= peer == env->before || peer == env->after;
-	}
+	for (unsigned int p = 0; neighbours && near && p < env->self->n_ports; p++)
+		env->used[p] &= env_near(env, p);
 	for (unsigned int p = 0; p < env->self->n_ports; p++) {
 		const struct to_rdma_port *rdma = &env->view->ports[p].rdma;
 		const char *name = to_port_rdma(&env->self->ports[p]);
@@ -308,25 +315,39 @@ static void env_cabling(const struct env *env, unsigned int *same, unsigned int 
 	}
 }
 
-/* Cables whose two ends NCCL does not take for neighbours: it compares their subnets. */
+/* Ends of a link that NCCL does not take for neighbours: it compares their subnets. */
+static void env_warn_subnet(struct env *env, unsigned int p, struct to_port_ref peer)
+{
+	const struct to_port *here = &env->self->ports[p], *there;
+	const struct to_server *server = &env->plan->cluster->servers[peer.server];
+
+	there = &server->ports[peer.port];
+	if (here->address.has_v4 && there->address.has_v4 &&
+	    (ntohl(here->address.v4.s_addr ^ there->address.v4.s_addr) >> (32 - NCCL_PREFIX)))
+		env_warn(env, json_sprintf("%s:%s and %s:%s %s are not in one subnet (/%d): NCCL does not connect them, its connections are relayed",
+					   env->self->name, here->name, server->name, there->name,
+					   here->packet_switch ? "on its packet switch" :
+								 "at the other end of its cable",
+					   NCCL_PREFIX));
+}
+
+/* Of all cables; of a packet switch, those to the neighbours on the ring. */
 static void env_warn_subnets(struct env *env)
 {
+	const struct to_server *servers = env->plan->cluster->servers;
+	const uint32_t neighbours[] = { env->after, env->before };
+
 	for (unsigned int p = 0; p < env->self->n_ports; p++) {
-		const struct to_address *here = &env->self->ports[p].address, *there;
-		const struct to_server *server;
+		const struct to_port_ref at = { env->view->server, p };
+		const unsigned int on = env->self->ports[p].packet_switch;
 		struct to_port_ref peer;
 
-		if (!env->used[p] || to_plan_peer(env->plan,
-				(struct to_port_ref){ env->view->server, p }, &peer))
-			continue;
-		server = &env->plan->cluster->servers[peer.server];
-		there = &server->ports[peer.port].address;
-		if (here->has_v4 && there->has_v4 &&
-		    (ntohl(here->v4.s_addr ^ there->v4.s_addr) >> (32 - NCCL_PREFIX)))
-			env_warn(env, json_sprintf("%s:%s and %s:%s at the other end of its cable are not in one subnet (/%d): NCCL does not connect them, its connections are relayed",
-						   env->self->name, env->self->ports[p].name,
-						   server->name, server->ports[peer.port].name,
-						   NCCL_PREFIX));
+		if (env->used[p] && !to_plan_peer(env->plan, at, &peer))
+			env_warn_subnet(env, p, peer);
+		for (unsigned int i = 0; env->used[p] && on && i < 2; i++)
+			if (env_leads(env, p, neighbours[i]) && !(i && neighbours[0] == neighbours[1]))
+				env_warn_subnet(env, p, (struct to_port_ref){ neighbours[i],
+						to_cluster_find_on(&servers[neighbours[i]], on) });
 	}
 }
 

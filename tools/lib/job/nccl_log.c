@@ -259,12 +259,9 @@ static int nccl_log_place(const struct to_nccl_log *log, const char *comm, json_
 
 static bool nccl_log_cabled(const struct to_plan *plan, unsigned int from, unsigned int to)
 {
-	for (unsigned int p = 0; p < plan->cluster->servers[from].n_ports; p++) {
-		struct to_port_ref peer;
-
-		if (!to_plan_peer(plan, (struct to_port_ref){ from, p }, &peer) && peer.server == to)
+	for (unsigned int p = 0; p < plan->cluster->servers[from].n_ports; p++)
+		if (to_plan_leads(plan, (struct to_port_ref){ from, p }, to))
 			return true;
-	}
 	return false;
 }
 

@@ -194,12 +194,15 @@ function onPlan(next) {
 
 function onStatus(next) {
 	status = next;
-	const arcAt = new Map(status.links.map((arc) => [arc.from + " " + arc.to, arc]));
+	/* a packet switch, which has no ports here, stands for all that are on it */
+	const to = (end) => end.includes(":") ? end : "";
+	const arcAt = new Map(status.links.map((arc) => [arc.from + " " + to(arc.to), arc]));
 
 	for (const link of links) {
 		const [a, b] = link.ends;
 
-		link.arcs = [arcAt.get(a + " " + b), arcAt.get(b + " " + a)].filter(Boolean);
+		link.arcs = [arcAt.get(a + " " + b) || arcAt.get(a + " "), arcAt.get(b + " " + a) || arcAt.get(b + " ")]
+			.filter(Boolean);
 	}
 	paint();
 	describe();

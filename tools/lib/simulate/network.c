@@ -133,21 +133,71 @@ uint16_t *to_network_distances(const struct to_network *w)
 	return distance;
 }
 
-struct to_network *to_network_of_graph(const struct to_graph *g, const struct to_cluster *cluster,
-				       double latency)
+/* The links that leave server @x. @out: per port on a packet switch, 1 + its link there. */
+static void network_add_server(struct to_network *w, const struct to_graph *g,
+			       const struct to_cluster *c, uint32_t x, double latency,
+			       uint32_t *out, uint32_t (*links)[2])
 {
-	struct to_network *w = to_network_new(g->n, 0);
+	for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++) {
+		const struct to_port *port = &c->servers[x].ports[g->port[a]];
+		uint32_t *known = &out[(size_t)x * TO_PORTS_MAX + g->port[a]];
 
-	if (!w)
-		return NULL;
-	for (uint32_t x = 0; x < g->n; x++)
-		memcpy(w->names[x], cluster->servers[x].name, sizeof(w->names[x]));
-	for (uint32_t a = 0; a < g->n_arcs; a++) {
-		to_network_add(w, g->from[a], g->to[a],
-			       1 / to_graph_seconds_per_byte(g, cluster, a), latency);
-		if (!w->failed)
-			w->links[a].port = g->port[a];
+		if (!port->packet_switch || !*known) {
+			if (port->packet_switch)
+				to_network_add(w, x, g->n + port->packet_switch - 1,
+					       port->bandwidth / 8.0, latency);
+			else
+				to_network_add(w, x, g->to[a],
+					       1 / to_graph_seconds_per_byte(g, c, a), latency);
+			if (w->failed)
+				return;
+			w->links[w->n_links - 1].port = g->port[a];
+			*known = w->n_links;
+		}
+		links[a][0] = *known - 1;
+		links[a][1] = TO_NETWORK_LINK_NONE;
 	}
+}
+
+/* The links that leave packet switches. @in: per port on one, 1 + its link from there. */
+static void network_add_switches(struct to_network *w, const struct to_cluster *c, double latency,
+				 uint32_t *in)
+{
+	for (uint32_t on = 1; on <= c->n_packet_switches; on++)
+		for (uint32_t x = 0; x < c->n_servers; x++) {
+			const int p = to_cluster_find_on(&c->servers[x], on);
+
+			if (p < 0)
+				continue;
+			to_network_add(w, c->n_servers + on - 1, x,
+				       c->servers[x].ports[p].bandwidth / 8.0, latency);
+			in[(size_t)x * TO_PORTS_MAX + p] = w->n_links;
+		}
+}
+
+struct to_network *to_network_of_graph(const struct to_graph *g, const struct to_cluster *c,
+				       double latency, uint32_t (*links)[2])
+{
+	struct to_network *w = to_network_new(g->n, c->n_packet_switches);
+	uint32_t *of_port = calloc((size_t)g->n * TO_PORTS_MAX, sizeof(*of_port));
+
+	if (!w || !of_port) {
+		free(of_port);
+		to_network_free(w);
+		return NULL;
+	}
+	for (uint32_t x = 0; x < g->n; x++)
+		memcpy(w->names[x], c->servers[x].name, sizeof(w->names[x]));
+	for (uint32_t i = 0; i < c->n_packet_switches; i++)
+		memcpy(w->names[g->n + i], c->packet_switches[i].name, sizeof(w->names[0]));
+	for (uint32_t x = 0; x < g->n; x++)
+		network_add_server(w, g, c, x, latency, of_port, links);
+	network_add_switches(w, c, latency, of_port);
+	for (uint32_t a = 0; a < g->n_arcs; a++)
+		if (c->servers[g->from[a]].ports[g->port[a]].packet_switch)
+			links[a][1] = of_port[(size_t)g->to[a] * TO_PORTS_MAX + g->peer_port[a]] - 1;
+	free(of_port);
+	/* they were added in the order that this keeps */
 	if (to_network_finish(w)) {
 		to_network_free(w);
 		return NULL;

@@ -67,12 +67,18 @@ int to_network_finish(struct to_network *network);
  */
 uint16_t *to_network_distances(const struct to_network *network);
 
+#define TO_NETWORK_LINK_NONE UINT32_MAX
+
 /**
- * to_network_of_graph() - the arcs of @graph, in its order, with the ports of @cluster
+ * to_network_of_graph() - what the arcs of @graph are made of, with the ports of @cluster
+ * @links: gets the links that an arc takes, per arc: a cable is one, and the second
+ *	TO_NETWORK_LINK_NONE; through a packet switch an arc takes two, to it and from it,
+ *	which are those of all arcs of the port
  *
- * Return: NULL when out of memory.
+ * Without packet switches, links are in the order of arcs. Return: NULL when out of memory.
  */
 struct to_network *to_network_of_graph(const struct to_graph *graph,
-				       const struct to_cluster *cluster, double latency);
+				       const struct to_cluster *cluster, double latency,
+				       uint32_t (*links)[2]);
 
 #endif

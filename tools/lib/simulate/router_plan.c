@@ -27,8 +27,9 @@ struct plan_exception {
  * @first_step: steps to server y: steps[first_step[y]] up to
  *	steps[first_step[y + 1] - 1], those of a server behind those of all
  *	servers that forward to it
- * @hops: hops of the longest path, [dst * n + src]; TO_DISTANCE_NONE where packets
- *	do not arrive
+ * @links: per arc, the links of the network that it takes, see to_network_of_graph()
+ * @wait: seconds for which the last byte is under way on the slowest path, [dst * n + src];
+ *	negative where packets do not arrive
  * @exceptions: by (dst, src)
  */
 struct router_plan {
@@ -38,7 +39,8 @@ struct router_plan {
 	uint32_t *first_step;
 	uint32_t n_steps, max_steps, n_exceptions;
 	struct plan_step *steps;
-	uint16_t *hops;
+	uint32_t (*links)[2];
+	double *wait;
 	struct plan_exception *exceptions;
 	double *flow;			/* scratch, per server */
 	uint32_t *head, *next, max_next;	/* scratch, transfers by destination */
@@ -79,14 +81,29 @@ static int plan_read(struct router_plan *w, const struct to_forwarding *f, doubl
 	return 0;
 }
 
-static void plan_read_hops(struct router_plan *w, const struct to_forwarding *f)
+/* From each server to the one that was resolved: what comes next is in @wait before it. */
+static void plan_read_waits(const struct router_plan *w, const struct to_forwarding *f,
+			    double *wait)
 {
-	uint16_t *hops = w->hops + (size_t)f->dst * w->graph->n;
+	const struct to_delays *delays = &w->router.delays;
 	unsigned int i;
+	uint32_t x;
 
-	memset(hops, 0xff, w->graph->n * sizeof(*hops));
-	for (i = 0; i < f->n_reached; i++)
-		hops[f->order[i]] = f->level[f->order[i]];
+	for (x = 0; x < w->graph->n; x++)
+		wait[x] = x == f->dst ? 0 : -1;
+	for (i = 1; i < f->n_reached; i++) {
+		uint64_t next;
+
+		x = f->order[i];
+		for (next = f->next[x]; next; next &= next - 1) {
+			const uint32_t a = w->graph->out[x] + __builtin_ctzll(next);
+			const uint32_t y = w->graph->to[a];
+			const int links = w->links[a][1] == TO_NETWORK_LINK_NONE ? 1 : 2;
+
+			wait[x] = fmax(wait[x], wait[y] + links * delays->link +
+						(y == f->dst ? 0 : delays->relay));
+		}
+	}
 }
 
 /* Ways to @dst's node address: those of all servers, but not yet the exceptions. */
@@ -98,7 +115,7 @@ static int plan_read_to(struct router_plan *w, struct to_forwarding *f, uint32_t
 	to_forwarding_resolve(f, dst, 0);
 	for (x = 0; x < w->graph->n; x++)
 		w->flow[x] = 1;
-	plan_read_hops(w, f);
+	plan_read_waits(w, f, w->wait + (size_t)dst * w->graph->n);
 	w->first_step[dst] = w->n_steps;
 	return plan_read(w, f, load);
 }
@@ -106,17 +123,21 @@ static int plan_read_to(struct router_plan *w, struct to_forwarding *f, uint32_t
 /* The exceptions, behind the steps of all others. */
 static int plan_read_apart(struct router_plan *w, struct to_forwarding *f, double *load)
 {
+	double *wait = NULL;
 	const struct to_qualified *q = f->qualified;
 	unsigned int first, last;
 	size_t n = w->graph->n;
+	int ret = 0;
 
 	w->exceptions = calloc(f->n_qualified + 1, sizeof(*w->exceptions));
-	if (!w->exceptions)
+	wait = calloc(n, sizeof(*wait));
+	if (!w->exceptions || !wait) {
+		free(wait);
 		return -ENOMEM;
-	for (first = 0; first < f->n_qualified; first = last) {
+	}
+	for (first = 0; !ret && first < f->n_qualified; first = last) {
 		struct plan_exception *exception = &w->exceptions[w->n_exceptions];
 		uint32_t dst = q[first].dst, src = q[first].src;
-		unsigned int i;
 
 		for (last = first; last < f->n_qualified && q[last].dst == dst &&
 		     q[last].slot == q[first].slot && q[last].src == src; last++)
@@ -127,18 +148,16 @@ static int plan_read_apart(struct router_plan *w, struct to_forwarding *f, doubl
 		to_forwarding_qualify(f, first, last);
 		memset(w->flow, 0, n * sizeof(*w->flow));
 		w->flow[src] = 1;
-		w->hops[dst * n + src] = TO_DISTANCE_NONE;
-		for (i = 0; i < f->n_reached; i++)
-			if (f->order[i] == src)
-				w->hops[dst * n + src] = f->level[src];
+		plan_read_waits(w, f, wait);
+		w->wait[dst * n + src] = wait[src];
 		*exception = (struct plan_exception){ .dst = dst, .src = src,
 							    .first_step = w->n_steps };
-		if (plan_read(w, f, load))
-			return -ENOMEM;
+		ret = plan_read(w, f, load);
 		exception->n_steps = w->n_steps - exception->first_step;
 		w->n_exceptions++;
 	}
-	return 0;
+	free(wait);
+	return ret;
 }
 
 static void plan_free(struct to_router *router)
@@ -148,7 +167,8 @@ static void plan_free(struct to_router *router)
 	to_graph_free(w->graph);
 	free(w->first_step);
 	free(w->steps);
-	free(w->hops);
+	free(w->links);
+	free(w->wait);
 	free(w->exceptions);
 	free(w->flow);
 	free(w->head);
@@ -171,14 +191,18 @@ static int plan_read_all(struct router_plan *w)
 				plan->cluster->link_mode);
 	if (!w->graph)
 		return -ENOMEM;
-	w->router.network = to_network_of_graph(w->graph, plan->cluster, w->router.delays.link);
+	w->links = calloc(w->graph->n_arcs + 1, sizeof(*w->links));
+	if (!w->links)
+		return -ENOMEM;
+	w->router.network = to_network_of_graph(w->graph, plan->cluster, w->router.delays.link,
+						w->links);
 	w->first_step = calloc(n + 1, sizeof(*w->first_step));
-	w->hops = calloc(n * n, sizeof(*w->hops));
+	w->wait = calloc(n * n, sizeof(*w->wait));
 	w->flow = calloc(n, sizeof(*w->flow));
 	w->head = calloc(n, sizeof(*w->head));
 	w->parent = calloc(n, sizeof(*w->parent));
 	load = calloc(w->graph->n_arcs + 1, sizeof(*load));
-	if (!w->router.network || !load || !w->first_step || !w->hops || !w->flow || !w->head ||
+	if (!w->router.network || !load || !w->first_step || !w->wait || !w->flow || !w->head ||
 	    !w->parent || to_forwarding_init(&f, plan, w->graph))
 		goto out;
 	memset(w->head, 0xff, n * sizeof(*w->head));
@@ -193,6 +217,16 @@ out:
 	return ret;
 }
 
+/* Put bytes on the links of an arc. */
+static void plan_put(const struct router_plan *w, uint32_t arc, double part, double *bytes)
+{
+	const uint32_t *links = w->links[arc];
+
+	bytes[links[0]] += part;
+	if (links[1] != TO_NETWORK_LINK_NONE)
+		bytes[links[1]] += part;
+}
+
 /* Send w->flow along steps @first to @last - 1. */
 static void plan_follow(const struct router_plan *w, uint32_t first, uint32_t last,
 			  double *bytes)
@@ -205,7 +239,7 @@ static void plan_follow(const struct router_plan *w, uint32_t first, uint32_t la
 		double part = w->flow[from[arc]] * w->steps[i].share;
 
 		w->flow[to[arc]] += part;
-		bytes[arc] += part;
+		plan_put(w, arc, part, bytes);
 	}
 }
 
@@ -254,15 +288,15 @@ static void plan_send(struct router_plan *w, const struct to_transfer *transfers
 }
 
 /*
- * What @transfers put on the arcs. Return: most hops of any byte; -ENOMEM or
- * -EHOSTUNREACH with @err set.
+ * What @transfers put on the links. @wait: seconds for which any byte is under way at most.
+ * Return: 0; -ENOMEM or -EHOSTUNREACH with @err set.
  */
 static int plan_spread(struct router_plan *w, const struct to_transfer *transfers,
-		       uint32_t n_transfers, double *bytes, struct to_error *err)
+		       uint32_t n_transfers, double *bytes, double *wait, struct to_error *err)
 {
 	uint32_t n = w->graph->n, *next, i, dst;
-	int most = 0;
 
+	*wait = 0;
 	if (n_transfers > w->max_next) {
 		next = realloc(w->next, n_transfers * sizeof(*next));
 		if (!next)
@@ -272,17 +306,17 @@ static int plan_spread(struct router_plan *w, const struct to_transfer *transfer
 	}
 	for (i = 0; i < n_transfers; i++) {
 		uint32_t src = transfers[i].src;
-		uint16_t hops;
+		double longest;
 
 		dst = transfers[i].dst;
-		hops = w->hops[(size_t)dst * n + src];
-		if (hops == TO_DISTANCE_NONE) {
+		longest = w->wait[(size_t)dst * n + src];
+		if (longest < 0) {
 			memset(w->head, 0xff, n * sizeof(*w->head));
 			return to_error_set(err, -EHOSTUNREACH,
 					    "the plan has no path from server %u to server %u", src,
 					    dst);
 		}
-		most = hops > most ? hops : most;
+		*wait = fmax(*wait, longest);
 		w->next[i] = w->head[dst];
 		w->head[dst] = i;
 	}
@@ -292,7 +326,7 @@ static int plan_spread(struct router_plan *w, const struct to_transfer *transfer
 		plan_send(w, transfers, dst, bytes);
 		w->head[dst] = UINT32_MAX;
 	}
-	return most;
+	return 0;
 }
 
 static bool plan_same_members(const struct to_allreduce *group, const uint32_t *members,
@@ -364,9 +398,9 @@ static int plan_steps(struct router_plan *w, unsigned int g)
 	return steps;
 }
 
-/* Add what routed hops of @rings put on the arcs; returns the most links of a hop. */
+/* Add what routed hops of @rings put on the links; @wait: seconds that the longest takes. */
 static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
-			      double *bytes, struct to_error *err)
+			      double *bytes, double *wait, struct to_error *err)
 {
 	uint32_t n = w->graph->n, x, y, n_hops = 0;
 	double *routed = to_allreduce_routed(rings, w->graph);
@@ -392,7 +426,7 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 				hops[n_hops++] = (struct to_transfer){ x, y, sent };
 		}
 	}
-	ret = plan_spread(w, hops, n_hops, bytes, err);
+	ret = plan_spread(w, hops, n_hops, bytes, wait, err);
 	free(routed);
 	free(hops);
 	return ret;
@@ -400,7 +434,7 @@ static int plan_send_routed(struct router_plan *w, const struct to_rings *rings,
 
 /* A ring of few hops for servers that have none in the plan. */
 static int plan_ring(struct router_plan *w, const uint32_t *members, uint32_t n,
-		       double *bytes, struct to_error *err)
+		       double *bytes, double *wait, struct to_error *err)
 {
 	struct to_allreduce group = { n, (uint32_t *)members, TO_COLLECTIVE_BUFFER, 1 };
 	struct to_demand demand = { .n = w->graph->n, .n_groups = 1, .groups = &group };
@@ -412,24 +446,18 @@ static int plan_ring(struct router_plan *w, const uint32_t *members, uint32_t n,
 	if (!ring.order || to_ring_nearest(w->graph, members, n, ring.order))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	else
-		ret = plan_send_routed(w, &rings, bytes, err);
+		ret = plan_send_routed(w, &rings, bytes, wait, err);
 	free(ring.order);
 	return ret;
-}
-
-/* Latency of a path of @hops links and the relays between them. */
-static double plan_latency(const struct to_router *router, int hops)
-{
-	return hops * router->delays.link + (hops > 1 ? hops - 1 : 0) * router->delays.relay;
 }
 
 static int plan_transfers(struct to_router *router, const struct to_transfer *transfers, uint32_t n,
 			  double *bytes, double *latency, struct to_error *err)
 {
-	int hops = plan_spread((struct router_plan *)router, transfers, n, bytes, err);
+	int ret = plan_spread((struct router_plan *)router, transfers, n, bytes, latency, err);
 
-	*latency = plan_latency(router, hops) + router->delays.step;
-	return hops < 0 ? hops : 0;
+	*latency += router->delays.step;
+	return ret;
 }
 
 static unsigned int plan_phases(const struct to_router *router, uint32_t n)
@@ -452,34 +480,39 @@ static int plan_allreduce(struct to_router *router, const uint32_t *members, uin
 	struct to_rings rings = to_allreduce_of(w->plan);
 	struct to_demand demand = *w->plan->demand;
 	unsigned int n_arcs = w->graph->n_arcs, group;
-	double *load = calloc(n_arcs + 1, sizeof(*load));
+	const uint32_t n_links = router->network->n_links;
+	double *owned = calloc(n_arcs + 1, sizeof(*owned)), wait = 0;
+	double *load = calloc(n_links + 1, sizeof(*load));
 	bool *in = calloc(w->graph->n, sizeof(*in));
-	int hops, steps = 2 * (n - 1);
-	uint32_t a;
+	int ret, steps = 2 * (n - 1);
+	uint32_t i;
 
 	(void)phase;
 	rings.demand = &demand;
 	demand.groups = calloc(demand.n_groups + 1, sizeof(*demand.groups));
-	if (!load || !in || !demand.groups) {
-		hops = to_error_set(err, -ENOMEM, "out of memory");
+	if (!owned || !load || !in || !demand.groups) {
+		ret = to_error_set(err, -ENOMEM, "out of memory");
 		goto out;
 	}
 	group = plan_only_group(w->plan, members, n, demand.groups, in);
 	if (group < demand.n_groups) {
-		to_allreduce_link_bytes(&rings, w->graph, load);
-		hops = plan_send_routed(w, &rings, load, err);
+		to_allreduce_link_bytes(&rings, w->graph, owned);
+		for (i = 0; i < n_arcs; i++)
+			plan_put(w, i, owned[i], load);
+		ret = plan_send_routed(w, &rings, load, &wait, err);
 		steps = plan_steps(w, group);
 	} else {
-		hops = plan_ring(w, members, n, load, err);
+		ret = plan_ring(w, members, n, load, &wait, err);
 	}
-	for (a = 0; hops >= 0 && a < n_arcs; a++)
-		bytes[a] += load[a] / TO_COLLECTIVE_BUFFER;
+	for (i = 0; !ret && i < n_links; i++)
+		bytes[i] += load[i] / TO_COLLECTIVE_BUFFER;
 out:
 	free(demand.groups);
+	free(owned);
 	free(load);
 	free(in);
-	*latency = steps * (plan_latency(router, hops > 1 ? hops : 1) + router->delays.step);
-	return hops < 0 ? hops : 0;
+	*latency = steps * (fmax(wait, router->delays.link) + router->delays.step);
+	return ret;
 }
 
 static const struct to_router_ops plan_ops = {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "routing/queue_pairs.h"
+
 #define ROUTE_TRACE_OWN TO_PORTS_MAX	/* in place of a port: packets that start here */
 
 static bool route_trace_is_address(const struct to_address *a, int family, const uint8_t *address)
@@ -129,7 +131,7 @@ static json_t *route_trace_walk_link(struct route_trace *t, struct to_port_ref p
 	if (nh->ingress)
 		json_object_set_new(hop, "ingress",
 				    json_string(self->ports[nh->ingress - 1].name));
-	if (to_plan_peer(t->plan, port, &peer))
+	if (to_plan_hop_end(t->plan, port.server, nh, &peer))
 		return hop;
 	to = &servers[peer.server];
 	json_object_set_new(hop, "peer",
@@ -145,9 +147,10 @@ static const struct to_nexthop *route_trace_alternate(const struct to_plan *plan
 						      struct to_port_ref in)
 {
 	for (unsigned int i = 0; group && i < group->n; i++) {
-		struct to_port_ref out = { in.server, group->nexthops[i].port }, peer;
+		struct to_port_ref end;
 
-		if (group->nexthops[i].ingress == in.port + 1 && !to_plan_peer(plan, out, &peer))
+		if (group->nexthops[i].ingress == in.port + 1 &&
+		    !to_plan_hop_end(plan, in.server, &group->nexthops[i], &end))
 			return &group->nexthops[i];
 	}
 	return NULL;
@@ -174,6 +177,22 @@ static json_t *route_trace_next(struct route_trace *t, struct to_port_ref in,
 	return next;
 }
 
+/* The server at the other end of the first link of @at, 0 on a cable; or TO_SERVER_NONE. */
+static uint32_t route_trace_first(const struct to_cluster *c, struct to_port_ref at)
+{
+	if (!c->servers[at.server].ports[at.port].packet_switch)
+		return 0;
+	for (unsigned int i = 0; i < c->n_links; i++) {
+		const struct to_port_ref a = c->links[i].a, b = c->links[i].b;
+
+		if (a.server == at.server && a.port == at.port)
+			return b.server;
+		if (b.server == at.server && b.port == at.port)
+			return a.server;
+	}
+	return TO_SERVER_NONE;
+}
+
 /*
  * RoCEv2 that reached its server by another port than it is for leaves through the right
  * one, and its peer sends it back, if there is a link.
@@ -181,11 +200,14 @@ static json_t *route_trace_next(struct route_trace *t, struct to_port_ref in,
 static bool route_trace_passes(const struct route_trace *t, struct to_port_ref in,
 			       struct to_nexthop *out)
 {
-	struct to_port_ref right = { t->dst.server, t->dst.slot - 1 }, peer;
+	const struct to_port_ref right = { t->dst.server, t->dst.slot - 1 };
+	struct to_port_ref end;
 
-	*out = (struct to_nexthop){ .port = right.port, .weight = 1 };
-	return t->dst.slot && in.port != ROUTE_TRACE_OWN && in.port != right.port &&
-	       !to_plan_peer(t->plan, right, &peer);
+	if (!t->dst.slot || in.port == ROUTE_TRACE_OWN || in.port == right.port)
+		return false;
+	*out = (struct to_nexthop){ .port = right.port, .weight = 1,
+				    .peer = route_trace_first(t->plan->cluster, right) };
+	return out->peer != TO_SERVER_NONE && !to_plan_hop_end(t->plan, right.server, out, &end);
 }
 
 /* From a server on, where packets arrived at a port, or start. */
@@ -221,20 +243,57 @@ static json_t *route_trace_walk(struct route_trace *t, struct to_port_ref in)
 	return node;
 }
 
+/*
+ * Where a queue pair at @from sends: the server that @hop names, for a port on a packet
+ * switch. Packets for a node address, which no queue pair has, go by the table there.
+ *
+ * Return: 1; 0 when the table says; -ENOMEM.
+ */
+static int route_trace_queue_pair(const struct to_plan *plan, struct to_port_ref from,
+				  struct to_route_end dst, struct to_nexthop *hop)
+{
+	const struct to_cluster *c = plan->cluster;
+	uint16_t *distance;
+	struct to_graph *g;
+	uint32_t *order, arc = UINT32_MAX;
+
+	*hop = (struct to_nexthop){ .port = from.port, .weight = 1 };
+	if (!c->servers[from.server].ports[from.port].packet_switch)
+		return 1;
+	if (!dst.slot)
+		return 0;
+	g = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+	distance = calloc(c->n_servers, sizeof(*distance));
+	order = calloc(c->n_servers, sizeof(*order));
+	if (g && distance && order) {
+		to_graph_port_distances(g, dst.server, dst.slot - 1, distance, order);
+		arc = to_queue_pair_arc(g, from, dst.server, dst.slot - 1, distance);
+	}
+	if (arc != UINT32_MAX)
+		hop->peer = g->to[arc];
+	free(distance);
+	free(order);
+	to_graph_free(g);
+	return !g || !distance || !order ? -ENOMEM : arc != UINT32_MAX;
+}
+
 json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
 		       struct to_route_end src, struct to_route_end dst)
 {
 	struct route_trace t = { .plan = plan, .src = src.server, .dst = dst };
-	struct to_nexthop first = { .weight = 1 };
+	struct to_port_ref from = { server, src.slot - 1 };
+	struct to_nexthop first;
 	json_t *tree;
+	int by_port = 0;
 
-	t.visits = calloc(plan->cluster->n_servers, plan->slots);
+	if (src.server == server && src.slot && dst.server != server)
+		by_port = route_trace_queue_pair(plan, from, dst, &first);
+	t.visits = by_port < 0 ? NULL : calloc(plan->cluster->n_servers, plan->slots);
 	if (!t.visits)
 		return NULL;
-	if (src.server == server && src.slot && dst.server != server)
+	if (by_port)
 		tree = json_pack("{s:s, s:[o]}", "server", plan->cluster->servers[server].name,
-				 "next", route_trace_walk_link(&t, (struct to_port_ref){ server, src.slot - 1 },
-							       &first));
+				 "next", route_trace_walk_link(&t, from, &first));
 	else
 		tree = route_trace_walk(&t, (struct to_port_ref){ server, ROUTE_TRACE_OWN });
 	free(t.visits);
