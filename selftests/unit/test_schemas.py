@@ -4,7 +4,7 @@
 
 All examples are valid, and each broken document of formats/cases.json is
 refused or accepted by its schema as the case says; test_formats.c holds the
-loaders against the same documents.
+loaders against the same documents. Each key has a description.
 """
 
 import glob
@@ -25,6 +25,7 @@ FORMATS = "selftests/unit/formats/"
 TOCTL = os.environ.get("TOCTL", "build/toctl")
 NAMES = ("cluster", "dims", "inventory", "job", "model", "network", "plan", "prices", "sweep", "tm",
 	 "trace", "verify")
+DESCRIBED = NAMES + ("diff", "repair", "replan")
 
 
 def load(path):
@@ -41,6 +42,36 @@ for name, schema in schemas.items():
         schema,
         resolver=jsonschema.RefResolver(schema["$id"], schema, store),
         format_checker=jsonschema.FormatChecker())
+
+
+def described(key, home):
+    """A key says what it is, itself or what it refers to; one that has one value need not."""
+    while "description" not in key and "const" not in key and "$ref" in key:
+        file, _, path = key["$ref"].partition("#/")
+        home = load(SCHEMAS + file) if file else home
+        key = home
+        for part in path.split("/") if path else []:
+            key = key[part]
+    return "description" in key or "const" in key
+
+
+def silent(node, home, path=""):
+    """The keys of a schema that say nothing."""
+    if isinstance(node, list):
+        node = dict(enumerate(node))
+    if not isinstance(node, dict):
+        return
+    for name, part in node.items():
+        if path.endswith("/properties") and part is not True and not described(part, home):
+            yield f"{path}/{name}"
+        yield from silent(part, home, f"{path}/{name}")
+
+
+for name in DESCRIBED:
+    schema = load(f"{SCHEMAS}{name}.schema.json")
+    keys = list(silent(schema, schema))
+    report(not keys, f"{name}.schema.json describes each key", "; ".join(keys))
+
 
 def why(name, document):
     error = jsonschema.exceptions.best_match(validators[name].iter_errors(document))
