@@ -148,7 +148,9 @@ CALLS = {
         (1, "selftests/unit/formats/plan-tor.json: --down is for plans without packet switches"),
     "replan --tm {tm} --plan selftests/unit/formats/plan-tor.json -o out": (1, PLAN_TOR),
     "heatmap selftests/unit/formats/plan-tor.json --svg out": (1, PLAN_TOR),
-    "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out": (1, PLAN_TOR),
+    "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out":
+        (1, "selftests/unit/formats/plan-tor.json: the links are of no torus or product of full meshes whose "
+         "servers are in its order: describe the dimensions in a dims.json"),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
     "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
     "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
