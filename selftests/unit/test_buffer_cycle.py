@@ -42,16 +42,22 @@ class Routes:
     def __init__(self, plan):
         names = [server["name"] for server in plan["servers"]]
         self.n, self.arcs = len(names), {}
+        shared = {f"{server['name']}:{port['name']}" for server in plan["servers"]
+                  for port in server["ports"] if port.get("packet_switch")}
         for link in plan["links"]:
             for a, b in ((link["a"], link["b"]), (link["b"], link["a"])):
                 server, port = a.split(":")
-                self.arcs[names.index(server), port] = (a, names.index(b.split(":")[0]))
+                peer = b.split(":")[0]
+                # the buffers on the way: on a packet switch those of both its ports
+                buffers = ("to", a), ("from", b) if a in shared else ("to", a)
+                self.arcs[names.index(server), port, peer if a in shared else None] = (
+                    buffers, names.index(peer))
         self.next, self.own, self.addresses = {}, {}, set()
         for table in plan["tables"]:
             x = names.index(table["server"])
-            groups = [[self.arcs[x, hop["port"]] for hop in group
-                       if not hop.get("backup") and not hop.get("ingress") and (x, hop["port"]) in self.arcs]
-                      for group in table["groups"]]
+            groups = [[self.arcs[x, hop["port"], hop.get("peer")] for hop in group
+                       if not hop.get("backup") and not hop.get("ingress") and
+                       (x, hop["port"], hop.get("peer")) in self.arcs] for group in table["groups"]]
             for route in table["routes"]:
                 sets = [route.get("nodes", ""), *route.get("ports", ())]
                 for slot, text in enumerate(sets):
@@ -65,7 +71,7 @@ class Routes:
                             self.own.setdefault((src, dst, slot), {})[x] = groups[pair["group"]]
 
     def waits(self, sends):
-        """Pairs of links that packets take one after the other."""
+        """Pairs of buffers that packets take one after the other."""
         found = set()
         for dst, slot in self.addresses:
             for src in range(self.n):
@@ -77,10 +83,12 @@ class Routes:
                     if x == dst or x in seen:
                         continue
                     seen.add(x)
-                    for arc, to in own.get(x) or self.next.get((x, dst, slot), ()):
+                    for (first, last), to in own.get(x) or self.next.get((x, dst, slot), ()):
                         todo.append(to)
+                        if first != last:
+                            found.add((first, last))
                         if to != dst:
-                            found.update((arc, after) for after, _ in
+                            found.update((last, after) for (after, _), _ in
                                          own.get(to) or self.next.get((to, dst, slot), ()))
         return found
 
@@ -115,9 +123,9 @@ def check(name, path, routes, job):
         good.append(cyclic(waits) == bool(found["servers"]) == expected and
                     len(waits) == found["dependencies"])
     names = {server["name"]: i for i, server in enumerate(plan["servers"])}
-    ends = {arc.split(":")[0]: set() for arc, _ in tables.arcs.values()}
-    for arc, to in tables.arcs.values():
-        ends[arc.split(":")[0]].add(to)
+    ends = {}
+    for ((_, end), _), to in tables.arcs.values():
+        ends.setdefault(end.split(":")[0], set()).add(to)
     for found in said["buffer_cycles"].values():
         cycle = found["servers"]
         good.append(all(names[b] in ends[a] for a, b in zip(cycle, cycle[1:] + cycle[:1])))
@@ -140,12 +148,31 @@ def ring(n, name, mp, allreduce=True):
     return f"{DIR}/{name}.json"
 
 
+def segments(n):
+    """A ring of packet switches: server i on two of them, server n + i on one."""
+    def port(i, q, switch):
+        return {"name": f"eth{q}", "mac": f"02:54:4f:0{q}:00:{i + 1:02x}", "ipv4": f"10.20{q + 1}.0.{i + 1}",
+                "bandwidth": 100000000000, "packet_switch": f"sw{switch % n}"}
+
+    servers = [{"name": f"s{i}", "ipv4": f"10.200.0.{i + 1}",
+                "ports": [port(i, 0, i - 1), port(i, 1, i)] if i < n else [port(i, 0, i)]} for i in range(2 * n)]
+    save(f"{DIR}/cluster.json", {"format": "topoopt-cluster", "version": 1, "servers": servers, "links": [],
+                                 "packet_switches": [{"name": f"sw{i}", "ports": 3} for i in range(n)]})
+    save(f"{DIR}/job.json", {"format": "topoopt-job", "version": 1, "name": "segments", "servers": 2 * n,
+                             "allreduce": [], "mp": [{"from": str(n + i), "to": str(n + (i + 1) % n),
+                                                      "bytes": 1 << 20} for i in range(n)]})
+    toctl("plan", "--cluster", f"{DIR}/cluster.json", "--job", f"{DIR}/job.json", "--fixed",
+          "-o", f"{DIR}/segments.json")
+    return f"{DIR}/segments.json"
+
+
 check("a chain cannot deadlock", "examples/chain-3/plan.json", False, False)
 check("a ring of six can, its AllReduce cannot", ring(6, "ring", ()), True, False)
 check("nor can a job that has one transfer", ring(6, "one", ((0, 3),)), True, False)
 check("one that sends two hops all round can", ring(6, "round", [(i, (i + 2) % 6) for i in range(6)]), True, True)
 toctl("plan", "--job", "examples/jobs/dlrm-16.json", "--degree", "4", "--effort", "1", "-o", f"{DIR}/dlrm.json")
 check("a DLRM on sixteen servers", f"{DIR}/dlrm.json", True, True)
+check("ports of packet switches are buffers that routes share", segments(5), True, True)
 text = toctl("verify", "examples/chain-3/plan.json")
 report("  no link can wait for itself: no PFC deadlock" in text, "as text", text)
 text = toctl("verify", f"{DIR}/ring.json")

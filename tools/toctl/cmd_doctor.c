@@ -127,6 +127,7 @@ static int doctor_look(struct to_call *call, const struct doctor_args *args,
 		}
 	to_check_module(checks);
 	to_check_ports(checks, view);
+	to_check_queues(checks, view);
 	to_check_rdma(checks, view);
 	to_check_sysctl(checks, args->dev, view);
 	to_check_netfilter(checks, view);
@@ -203,7 +204,7 @@ const struct to_command to_cmd_doctor = {
 	.summary = "Find what keeps this server's part of the fabric from working",
 	.description =
 		"Prints one line per check: ok, warn or FAIL, and how to fix it. Checks the\n"
-		"module, the device, its ports, offloads, MTUs, RDMA devices, kernel settings and\n"
+		"module, the device, its ports, offloads, MTUs, queues, RDMA devices, kernel settings and\n"
 		"firewalls.\n"
 		"With a plan it also compares the kernel's state with it, and sends ARP and ICMP\n"
 		"probes out of every port to see where it leads and which packet size gets\n"

@@ -94,6 +94,13 @@ void to_check_netfilter(struct to_checks *checks,
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
 
 /**
+ * to_check_queues() - whether the ports' queues are long enough for RoCEv2, and mark it
+ *
+ * Interfaces without a queue, as virtual ones are, pass without a word.
+ */
+void to_check_queues(struct to_checks *checks, const struct to_check_view *view);
+
+/**
  * to_check_rdma() - the ports' RDMA devices: the RoCE GIDs of planned addresses, and
  * which devices a job has to do without
  *

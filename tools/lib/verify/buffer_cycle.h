@@ -15,7 +15,8 @@
 
 /**
  * struct to_buffer_cycle - links that can wait for each other
- * @dependencies: pairs of links that some route takes one after the other
+ * @dependencies: pairs of buffers that some route takes one after the other: a link's, or on
+ *	a packet switch those of its ports and of the servers' ports on it
  * @n, @servers: at which the links of a cycle begin; each link, to the next server, waits
  *	for the one behind it. @n is 0 where no link can wait for itself. @servers is for free()
  */
