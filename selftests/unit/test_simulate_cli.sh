@@ -122,6 +122,22 @@ assert [(row["how"], row["servers"]) for row in d["strategy"]] == [("replicated"
 want = 2 * 3 / 4 * 61748281344 * 8 / 400e9
 assert d["critical_path_s"]["mp"] == 0 and d["critical_path_s"]["allreduce"] < want * 1.01
 assert all(abs(l["bytes"] / (want * l["bandwidth_bps"] / 8) - 1) < 0.01 for l in d["links"])'
+# Two stages on a server each, by hand: a roofline of four A100 an operator, with twice the
+# forward pass for the backward one; activations one way, their gradients back.
+jq '[.operators[].name] as $all | {strategy: [[$all[:14], 0], [$all[14:], 1]
+	| {operators: .[0], how: "replicated", servers: [.[1]]}]}' examples/models/bert.json >"$tmp/stages"
+run 0 simulate -m examples/models/bert.json -n 2 -d 1 --fabric switch --placement "$tmp/stages" --json
+said "BERT as a pipeline of two stages" '
+ops = json.load(open("examples/models/bert.json"))["operators"]
+out = {o["name"]: o["output_bytes"] for o in ops}
+samples = 16 * 4 * 2
+def touched(o):	# bytes of memory, of rows and their copies or of parameters, inputs and result
+	if o["type"] == "embedding":
+		return 2 * samples * o["output_bytes"]
+	return 4 * o["parameter_bytes"] + samples * (o["output_bytes"] + sum(out[i] for i in o["inputs"]))
+compute = 3 * sum(max(samples * o["flops"] / (156e12 / 2), touched(o) / 2039e9) / 4 for o in ops)
+send = samples * ops[13]["output_bytes"] * 8 / 100e9 + 2e-6
+assert abs(d["iteration_time_s"]["mean"] / (compute + 2 * send) - 1) < 1e-6'
 run 0 simulate "${model[@]}" --fabric switch --placement tables --json
 said "each embedding table on one server" '
 assert {len(row["servers"]) for row in d["strategy"] if "table-0" in row["operators"]} == {1}'
