@@ -77,6 +77,20 @@ routes() { # SERVER...
 	done
 }
 
+# The agents find the cables, before there is a plan; ports are down at first.
+for server in "${servers[@]}"; do
+	must ip -n "$server" link set eth0 down
+	must ip -n "$server" link set eth1 down
+done
+check "toctl discover through agents" toctl discover --etcd "$url" "${servers[@]}" --up \
+	--ports 'eth?' --timeout 60s -o "$tmp/found.json"
+is "the links are the cables" \
+	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$tmp/found.json")" \
+	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$example/cluster.json")"
+check "they are as in that file" toctl discover --etcd "$url" --cluster "$tmp/found.json" --timeout 60s
+check_fails "a server without an agent is named" '^toctl discover: s9: no agent of it is there$' \
+	toctl discover --etcd "$url" s0 s9 -o "$tmp/none.json"
+
 check "a plan on all servers" apply_all "$tmp/one.json"
 is "they have one generation" "$(generations)" 1
 check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"

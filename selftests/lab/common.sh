@@ -33,6 +33,10 @@ lab_die() { # MESSAGE: one line on stderr, status 2
 	exit 2
 }
 
+lab_quietly() { # COMMAND...: says nothing; nor does bash, which tells who is killed
+	{ "$@" </dev/null >/dev/null 2>&1; } 2>/dev/null
+}
+
 lab_use_image() { # builds it when it is not there; sets $image, in use until we end
 	image=$("$lab_dir/image.sh")
 	exec {lab_image_lock}<"$image"

@@ -375,13 +375,13 @@ static CURLMcode leave(CURLM *multi, CURL *curl)
 /* What was changed of requests since the watch was told. */
 static CURLMcode go_on(CURLM *multi, int *running)
 {
-	static const char *const keys[] = { TO_ETCD_DECISION, TO_ETCD_QUERY };
+	static const char *const keys[] = { TO_ETCD_DECISION, TO_ETCD_QUERY, TO_ETCD_LOOK };
 
 	(void)multi;
 	*running = 1;
 	if (!etcd.watch || etcd.silent)
 		return CURLM_OK;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		const json_t *now = version(keys[i], 0);
 
 		if (now && json_integer_value(json_object_get(now, "mod_revision")) > etcd.said)
@@ -525,16 +525,21 @@ static void ask(int id)
 	put(TO_ETCD_QUERY, text);
 }
 
-/* What the agent has said last is its reply to @id: @error, or NULL when it has carried it out. */
-static void replied(int id, const char *error)
+/* What the agent has said last at @key is its reply to @id: @error, or NULL when it has done it. */
+static void replied_at(const char *key, int id, const char *error)
 {
-	json_t *state = value_of("agents/s0/state");
+	json_t *state = value_of(key);
 
 	assert_int_equal(json_integer_value(json_object_get(state, "id")), id);
 	if (error)
 		assert_string_equal(json_string_value(json_object_get(state, "error")), error);
 	assert_int_equal(json_is_true(json_object_get(state, "ok")), !error);
 	json_decref(state);
+}
+
+static void replied(int id, const char *error)
+{
+	replied_at("agents/s0/state", id, error);
 }
 
 /* ---- tokens ---- */
@@ -808,6 +813,53 @@ static void notices_silence(void **state)
 }
 
 /* With a controller. */
+/* ---- who may set interfaces up ---- */
+
+static void inventory(const char *key, int id, bool up)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"op\":\"inventory\",\"id\":%d,\"up\":%s}", id,
+		 up ? "true" : "false");
+	world.asked[0] = '\0';
+	put(key, text);
+}
+
+static void observer_looks(void)
+{
+	inventory(TO_ETCD_LOOK, 1, false);
+}
+
+static void observer_sets_up(void)
+{
+	replied_at("agents/s0/look", 1, NULL);
+	assert_string_equal(world.asked, "inventory ");
+	inventory(TO_ETCD_LOOK, 2, true);
+}
+
+static void controller_sets_up(void)
+{
+	replied_at("agents/s0/look", 2, "only a controller may set interfaces up");
+	assert_string_equal(world.asked, "");
+	inventory(TO_ETCD_QUERY, 3, true);
+}
+
+static void is_set_up(void)
+{
+	replied_at("agents/s0/look", 3, NULL);
+	assert_string_equal(world.asked, "inventory ");
+}
+
+static void sets_interfaces_up_for_controllers(void **state)
+{
+	static void (*const scenes[])(void) = {
+		observer_looks, observer_sets_up, controller_sets_up, is_set_up, NULL
+	};
+
+	(void)state;
+	play(scenes);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -834,6 +886,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(obeys_who_was_the_controller, begin, end),
 		cmocka_unit_test_setup_teardown(starts_while_one_is_staged, begin, end),
 		cmocka_unit_test_setup_teardown(notices_silence, begin, end),
+		cmocka_unit_test_setup_teardown(sets_interfaces_up_for_controllers, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ BROKEN = {
     "an array": (lambda good: b"[1, 2]", "bad:1: expected an object"),
     "nested too deep": (lambda good: b"[" * 100000,
                         "bad:1: arrays and objects are nested 100000 deep, more than 32"),
-    "zero byte": (lambda good: good + b"\0\0", "not JSON: end of file expected"),
+    "zero byte": (lambda good: good + b"\0\0", "bad: not text: it has a zero byte"),
     "no text": (lambda good: bytes(range(255, 0, -1)) * 8, "bad:1: not JSON"),
 }
 
@@ -264,9 +264,9 @@ def overwrites():
         options = {o["name"]: o for o in command["options"]}
         outputs = [o for o in options.values() if o["type"] == "output"]
         inputs = [name for name, o in options.items()
-                  if o["type"] == "string" and o.get("argument") == "FILE"]
+                  if o["type"] == "string" and "FILE" in o.get("argument", "")]
         names = command.get("operands", "").split()
-        operands = [word for word in names if not word.startswith("[")]
+        operands = [word for word in names if not word.startswith("[")] or names[:1]
         for output in outputs:
             for given in inputs + ["operand"] * bool(operands):
                 for path in "bad", "./bad", "link", "hard":
@@ -300,6 +300,20 @@ for job, line in JOBS.items():
 finish(f"{len(JOBS)} wrong jobs: the line names file, line and key")
 
 finish(f"{overwrites()} calls that would overwrite what they read")
+
+# What a file of a command's names is read, too, and so is a folder with a state.
+SWEEP = b'{"format": "topoopt-sweep", "version": 1, "name": "n", "options": {"model": "out"}, ' \
+        b'"axes": [{"option": "fabric", "values": ["ideal", "switch"]}]}'
+refused("sweep bad -o x --report out", 2, "--report would overwrite out, which bad has", SWEEP)
+with open("selftests/unit/formats/trace.json", "rb") as file:
+    trace = file.read()
+with tempfile.TemporaryDirectory() as state:
+    subprocess.run([TOCTL, "shard", "init", "--state", state, "examples/panel-6/cluster.json"],
+                   stdout=subprocess.DEVNULL, check=True)
+    for option in "output", "report":
+        refused(f"shard simulate --trace bad --state {state} --{option} {state}/x", 2,
+                f"--{option} {state}/x would be in the folder of --state, which is read", trace)
+finish("nor what is named in a file, or is a folder with a state")
 
 for call, (status, line) in CALLS.items():
     refused(call.format(job="examples/jobs/dlrm-16.json", ring=RING, plan="examples/chain-3/plan.json",

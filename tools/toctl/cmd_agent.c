@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "control/agent.h"
 #include "control/agent_etcd.h"
 #include "counter_options.h"
 #include "fabric_options.h"
+#include "inventories.h"
 
 struct agent_args {
 	const char *dev, *node;
@@ -39,7 +41,10 @@ static void agent_note(const char *text)
 
 static json_t *agent_request(void *agent, const json_t *request)
 {
-	return to_agent_call(agent, request);
+	const char *op = json_string_value(json_object_get(request, "op"));
+
+	return op && !strcmp(op, "inventory") ? to_inventories_answer(request) :
+						to_agent_call(agent, request);
 }
 
 /* At a pipe, what whoever started it ignores stays ignored. */

@@ -8,9 +8,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "checks.h"
-#include "command.h"
 #include "doctor/discovery.h"
-#include "doctor/lldp.h"
+#include "fabric_options.h"
 #include "format/cluster_json.h"
 #include "inventories.h"
 
@@ -18,6 +17,7 @@ struct discover_args {
 	const char *ports, *ask, *command, *output, *cluster, *prefix;
 	uint64_t bandwidth, timeout_ns;
 	bool up;
+	struct to_etcd_options etcd;
 };
 
 /**
@@ -35,7 +35,8 @@ struct discover {
 static int discover_servers(const struct discover *d, struct to_error *err)
 {
 	const struct to_inventories_question question = {
-		.command = d->args->command, .timeout_ns = d->args->timeout_ns,
+		.command = d->args->command, .etcd = &d->args->etcd,
+		.timeout_ns = d->args->timeout_ns,
 		.ports = d->ports, .ask = d->ask, .up = d->args->up,
 	};
 
@@ -183,24 +184,6 @@ static void discover_print(const struct to_inventory *inventory)
 	}
 }
 
-static int discover_ask(struct to_inventory *inventory, const char *list, struct to_error *err)
-{
-	char *copy = strdup(list), *save = NULL;
-	struct in_addr *targets = calloc(strlen(list) / 2 + 1, sizeof(*targets));
-	unsigned int n = 0;
-	int ret = copy && targets ? 0 : to_error_set(err, -ENOMEM, "out of memory");
-
-	for (char *word = ret ? NULL : strtok_r(copy, ",", &save); word && !ret;
-	     word = strtok_r(NULL, ",", &save))
-		if (inet_pton(AF_INET, word, &targets[n++]) != 1)
-			ret = to_error_set(err, -EINVAL, "--ask: \"%s\" is no IPv4 address", word);
-	if (!ret)
-		ret = to_inventory_ask(inventory, targets, n, err);
-	free(targets);
-	free(copy);
-	return ret;
-}
-
 static int discover_run(struct to_call *call, const void *data)
 {
 	const struct discover_args *args = data;
@@ -215,23 +198,20 @@ static int discover_run(struct to_call *call, const void *data)
 	for (unsigned int i = 0; i < call->n_operands; i++)
 		if (!to_json_is_name(call->operands[i]))
 			return to_usage(call, "expected the name of a server, not \"%s\"", call->operands[i]);
+	if (args->etcd.endpoints && !call->n_operands && !args->cluster)
+		return to_usage(call, "--etcd asks servers: expected their names, or --cluster");
 	if (call->n_operands == 1)
 		return to_usage(call, "a fabric has two servers or more");
 	if (call->json && call->n_operands && !strcmp(args->output, "-"))
 		return to_usage(call, "the cluster and what was found cannot both go to standard output: give -o");
 	if (call->n_operands || args->cluster)
 		return discover_fabric_run(call, args);
-	ret = to_inventory_read(&inventory, args->ports, &call->err);
+	ret = to_inventories_take(&inventory, args->ports, args->ask, args->up, &call->err);
 	if (ret)
 		return ret;
-	to_lldp_read(&inventory);
-	if (args->up)
-		ret = to_inventory_up(&inventory, &call->err);
-	if (!ret && args->ask)
-		ret = discover_ask(&inventory, args->ask, &call->err);
-	if (!ret && call->json)
+	if (call->json)
 		ret = to_inventory_print(stdout, &inventory);
-	else if (!ret)
+	else
 		discover_print(&inventory);
 	to_inventory_free(&inventory);
 	return ret;
@@ -249,6 +229,9 @@ static const struct to_option discover_options[] = {
 	  .help = "compare the cables with this cluster.json instead" },
 	{ "command", 'c', TO_OPTION_STRING, FIELD(command), .argument = "COMMAND",
 	  .help = "command that runs it on server {}; default: " TO_INVENTORIES_COMMAND },
+	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
+	  .help = "ask the servers' agents through etcd instead" },
+	TO_ETCD_OPTIONS(struct discover_args, etcd),
 	{ "prefix", 0, TO_OPTION_STRING, FIELD(prefix), .argument = "PREFIX",
 	  .help = "of the IPv4 addresses to give, 10.210.0.0/16; default: 10.200.0.1 and so on" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .min = 1,
@@ -266,7 +249,7 @@ const struct to_command to_cmd_discover = {
 	.operands = "[SERVER...]",
 	.max_operands = UINT_MAX,
 	.description =
-		"Asks all servers, over ssh, which interfaces could be ports, and has each ask "
+		"Asks all servers, over ssh or through agents that follow etcd, which interfaces could be ports, and has each ask "
 		"through each of them who is at the other end: by ARP for an address that a server "
 		"has anyway, so nothing needs to be configured. The cables that both ends agree on "
 		"become links, and every server gets addresses. What looks wrong is named with what fixes "

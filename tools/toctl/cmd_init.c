@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "checks.h"
-#include "command.h"
+#include "fabric_options.h"
 #include "format/cluster_json.h"
 #include "inventories.h"
 #include "plan/cabling.h"
@@ -16,6 +16,7 @@ struct init_args {
 	const char *ports, *command, *output, *prefix;
 	uint64_t bandwidth, timeout_ns;
 	bool up, offline;
+	struct to_etcd_options etcd;
 };
 
 /**
@@ -152,8 +153,8 @@ static void init_print_json(const struct to_cluster *c)
 static int init_cluster(struct to_call *call, const struct init_args *args, struct init *init)
 {
 	const struct to_inventories_question question = {
-		.command = args->command, .timeout_ns = args->timeout_ns, .ports = init->names,
-		.up = args->up,
+		.command = args->command, .etcd = &args->etcd, .timeout_ns = args->timeout_ns,
+		.ports = init->names, .up = args->up,
 	};
 	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
 	struct to_checks checks = {};
@@ -211,6 +212,9 @@ static const struct to_option init_options[] = {
 	  .help = "where to write cluster.json; default: standard output" },
 	{ "command", 'c', TO_OPTION_STRING, FIELD(command), .argument = "COMMAND",
 	  .help = "command that lists the interfaces of server {}; default: " TO_INVENTORIES_COMMAND },
+	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
+	  .help = "ask the servers' agents through etcd instead" },
+	TO_ETCD_OPTIONS(struct init_args, etcd),
 	{ "offline", 0, TO_OPTION_FLAG, FIELD(offline),
 	  .help = "ask no server: made-up MAC addresses, good for plans only" },
 	{ "up", 'u', TO_OPTION_FLAG, FIELD(up), .help = "set the ports up that are down" },
@@ -231,7 +235,7 @@ const struct to_command to_cmd_init = {
 	.max_operands = UINT_MAX,
 	.description =
 		"For servers that are not cabled yet; toctl discover finds cables that are there. Asks "
-		"all servers, over ssh, for the MAC addresses and speeds of the ports, gives them "
+		"all servers, over ssh or etcd, for the MAC addresses and speeds of the ports, gives them "
 		"addresses as toctl discover does, and prints which port to cable to which:\n\n"
 		" ring       the first port of each server to the second port of the next,\n"
 		"            the third to the fourth and so on\n"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/effort.h"
 #include "base/file.h"
@@ -55,6 +58,21 @@ static int simulate_cluster(struct to_call *call, const struct simulate_args *ar
 			  to_cluster_synthetic(args->servers, args->degree, 0, TO_LINKS_DUPLEX,
 					       &call->err);
 	return shards->cluster ? 0 : -EINVAL;
+}
+
+/* Nothing in the folder of the state is written here. */
+static int simulate_check_output(struct to_call *call, const char *option, const char *path,
+				 const struct to_shards *shards)
+{
+	char *copy = path ? strdup(path) : NULL;
+	struct stat dir, state;
+	int ret = 0;
+
+	if (copy && strcmp(path, "-") && !stat(dirname(copy), &dir) && !stat(shards->dir, &state) &&
+	    dir.st_dev == state.st_dev && dir.st_ino == state.st_ino)
+		ret = to_usage(call, "%s %s would be in the folder of --state, which is read", option, path);
+	free(copy);
+	return ret;
 }
 
 static void simulate_how(const struct simulate_args *args, char *how, size_t size)
@@ -232,7 +250,9 @@ static int simulate_run(struct to_call *call, const void *data)
 	sigaction(SIGINT, &action, NULL);
 	ret = simulate_cluster(call, args, &shards);
 	if (!ret) {
-		ret = simulate_trace(call, args, &trace, &shards);
+		ret = simulate_check_output(call, "--output", args->output, &shards);
+		ret = ret ? ret : simulate_check_output(call, "--report", args->report, &shards);
+		ret = ret ? ret : simulate_trace(call, args, &trace, &shards);
 		to_shards_close(&shards);
 	}
 	to_shard_trace_free(&trace);

@@ -374,6 +374,32 @@ static int sweep_output(struct sweep_run *r)
 	return ret;
 }
 
+/* The report may be no file that a point reads, nor what becomes of one. */
+static int sweep_check_report(const struct sweep_run *r)
+{
+	const struct to_sweep *s = r->sweep;
+	const char *report = r->args->report, *taken = NULL;
+	char *path;
+
+	for (unsigned int i = 0; i < s->n_axes + s->n_fixed; i++) {
+		const struct to_sweep_axis *axis = i < s->n_axes ? &s->axes[i] :
+						   &s->fixed[i - s->n_axes];
+
+		for (unsigned int k = 0; k < axis->n; k++)
+			if (to_file_is_same(report, axis->values[k].text))
+				taken = s->path;
+	}
+	for (unsigned int point = 0; point < s->n_points && !taken; point++) {
+		path = to_sweep_file(s, point, r->args->dir);
+		if (!path)
+			return sweep_no_memory(&r->call->err);
+		if (to_file_is_same(report, path))
+			taken = r->args->dir;
+		free(path);
+	}
+	return taken ? to_usage(r->call, "--report would overwrite %s, which %s has", report, taken) : 0;
+}
+
 static int sweep_run(struct to_call *call, const void *data)
 {
 	struct sweep_run r = { .call = call, .args = data, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -388,6 +414,8 @@ static int sweep_run(struct to_call *call, const void *data)
 	r.times = calloc(r.sweep->n_points, sizeof(*r.times));
 	if (!r.points || !r.times)
 		ret = sweep_no_memory(&call->err);
+	else if (r.args->report && (ret = sweep_check_report(&r)))
+		;
 	else if (r.args->list)
 		ret = sweep_list(&r);
 	else

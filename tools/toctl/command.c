@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/quantity.h"
 
 #define HELP_WIDTH 79
@@ -455,17 +455,6 @@ static int parser_missing(const struct parser *p, struct to_error *err)
 	return 0;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-	struct stat sa, sb;
-
-	if (!strcmp(a, "-") || !strcmp(b, "-"))
-		return false;
-	if (stat(a, &sa) || stat(b, &sb))
-		return !strcmp(a, b);	/* two outputs that are not there yet */
-	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 /* What an option names, NULL: nothing, or it takes no text. */
 static const char *option_text(const struct to_option *o, const void *args)
 {
@@ -484,15 +473,15 @@ static int check_outputs(const struct to_command *command, const void *args, cha
 		if (o->type != TO_OPTION_OUTPUT || !path)
 			continue;
 		for (char **operand = operands; *operand; operand++)
-			if (same_file(path, *operand))
+			if (to_file_is_same(path, *operand))
 				return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
 						    o->name, *operand);
 		for (const struct to_option *other = command->options; other->name; other++) {
 			const char *file = option_text(other, args);
 			bool output = other->type == TO_OPTION_OUTPUT;
 
-			if (other == o || !other->argument || strcmp(other->argument, "FILE") || !file ||
-			    !same_file(path, file))
+			if (other == o || !other->argument || !strstr(other->argument, "FILE") || !file ||
+			    !to_file_is_same(path, file))
 				continue;
 			return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s",
 						     o->name, other->name, path) :

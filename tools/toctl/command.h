@@ -59,8 +59,8 @@ struct to_words {
  * @letter: short name or 0
  * @type: type of the field of the command's arguments at @offset
  * @required: the command refuses to run without it
- * @argument: word for the argument in the help; FILE and DEV also say what
- *	the shell completes
+ * @argument: word for the argument in the help; FILE, also of "WORD|FILE", says that it is
+ *	one
  * @choices: NULL-terminated words of a TO_OPTION_CHOICE; the help lists them unless
  *	there is an @argument
  * @min, @max: bounds of a number, duration or rate; @max 0 means none

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "base/error.h"
+#include "control/etcd.h"
 #include "doctor/discovery.h"
 
 #define TO_INVENTORIES_COMMAND "ssh {} toctl discover"
@@ -21,6 +24,7 @@ struct to_inventories {
 /**
  * struct to_inventories_question - what every server is asked
  * @command: runs toctl discover on server {}
+ * @etcd: if it has endpoints: through the agents there instead
  * @ports: see to_inventory_read(), NULL for the usual ones
  * @ask: addresses to ask for, with commas between them, NULL: only look
  * @up: set those up that are down
@@ -28,6 +32,7 @@ struct to_inventories {
  */
 struct to_inventories_question {
 	const char *command, *ports, *ask;
+	const struct to_etcd_options *etcd;
 	bool up;
 	uint64_t timeout_ns;
 };
@@ -40,12 +45,28 @@ void to_inventories_free(struct to_inventories *all);
 bool to_inventories_is_plain(const char *text);
 
 /**
- * to_inventories_ask() - run the command for all servers at once
+ * to_inventories_ask() - run the command for all servers, or ask all agents, at once
  *
  * However many cores there are: servers hear each other ask. Return: 0, or a negative
  * errno with @err of the first server that failed.
  */
 int to_inventories_ask(const struct to_inventories *all,
 		       const struct to_inventories_question *question, struct to_error *err);
+
+/**
+ * to_inventories_take() - find what this server has, LLDP included
+ * @ports, @ask, @up: as of struct to_inventories_question
+ *
+ * Return: 0 or a negative errno with @err; nothing is to be freed then.
+ */
+int to_inventories_take(struct to_inventory *inventory, const char *ports, const char *ask,
+			bool up, struct to_error *err);
+
+/**
+ * to_inventories_answer() - what an agent replies to the request "inventory"
+ *
+ * Return: the reply, see agent_etcd.h; NULL: out of memory.
+ */
+json_t *to_inventories_answer(const json_t *request);
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@ static int file_too_large(const char *name, size_t most, struct to_error *err)
 	return to_error_set(err, -EFBIG, "%s: more than %zu bytes", name, most);
 }
 
-static int file_read_fd(int fd, const char *name, size_t most, char **data, size_t *len,
-			struct to_error *err)
+static int file_read_fd(int fd, const char *name, size_t most, bool text, char **data,
+			size_t *len, struct to_error *err)
 {
 	size_t size = 1 << 16, used = 0;
 	struct stat st;
@@ -28,6 +27,8 @@ static int file_read_fd(int fd, const char *name, size_t most, char **data, size
 		if ((uintmax_t)st.st_size > most)
 			return file_too_large(name, most, err);
 		size = st.st_size + 2;
+	} else if (!text) {
+		return to_error_set(err, -EINVAL, "%s: not a regular file", name);
 	}
 	buf = malloc(size);
 	while (buf) {
@@ -45,6 +46,10 @@ static int file_read_fd(int fd, const char *name, size_t most, char **data, size
 			*len = used;
 			return 0;
 		}
+		if (text && memchr(buf + used, '\0', n)) {
+			free(buf);
+			return to_error_set(err, -EINVAL, "%s: not text: it has a zero byte", name);
+		}
 		used += n;
 		if (used > most) {
 			free(buf);
@@ -61,21 +66,33 @@ static int file_read_fd(int fd, const char *name, size_t most, char **data, size
 	return to_error_set(err, -ENOMEM, "%s: out of memory", name);
 }
 
-int to_file_read(const char *path, size_t most, char **data, size_t *len,
-		 struct to_error *err)
+static int file_read(const char *path, size_t most, bool text, char **data, size_t *len,
+		     struct to_error *err)
 {
 	int fd, ret;
 
 	if (!strcmp(path, "-"))
-		return file_read_fd(STDIN_FILENO, "<stdin>", most, data, len, err);
+		return file_read_fd(STDIN_FILENO, "<stdin>", most, text, data, len, err);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		ret = -errno;
 		return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
 	}
-	ret = file_read_fd(fd, path, most, data, len, err);
+	ret = file_read_fd(fd, path, most, text, data, len, err);
 	close(fd);
 	return ret;
+}
+
+int to_file_read(const char *path, size_t most, char **data, size_t *len,
+		 struct to_error *err)
+{
+	return file_read(path, most, true, data, len, err);
+}
+
+int to_file_read_bytes(const char *path, size_t most, char **data, size_t *len,
+		       struct to_error *err)
+{
+	return file_read(path, most, false, data, len, err);
 }
 
 static int file_write_stream(FILE *out, const char *name,
@@ -243,6 +260,17 @@ int to_file_write(const char *path,
 	ret = file_write_regular(target ? target : path, &st, write, data, err);
 	free(target);
 	return ret;
+}
+
+bool to_file_is_same(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return false;
+	if (stat(a, &sa) || stat(b, &sb))
+		return !strcmp(a, b);
+	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 int to_file_replace(const char *path, const char *with, struct to_error *err)

@@ -2,22 +2,27 @@
 #ifndef TOPOOPT_FILE_H
 #define TOPOOPT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "base/error.h"
 
 /**
- * to_file_read() - read all of @path ("-" = standard input)
+ * to_file_read() - read all of @path ("-" = standard input), which is text
  * @most: bytes that it may have, of base/limits.h
  * @data: the bytes, with a NUL after the last; for free()
  * @len: how many, without the NUL
  *
  * Return: 0 or a negative errno; -EFBIG when there are more than @most, of which
- * no more than twice that is ever in memory.
+ * no more than twice that is ever in memory; -EINVAL at its first zero byte, as of /dev/zero.
  */
 int to_file_read(const char *path, size_t most, char **data, size_t *len,
 		 struct to_error *err);
+
+/** to_file_read_bytes() - the same of a regular file that is not text, no other */
+int to_file_read_bytes(const char *path, size_t most, char **data, size_t *len,
+		       struct to_error *err);
 
 /**
  * to_file_write() - write @path ("-" = standard output) by @write
@@ -32,6 +37,13 @@ int to_file_read(const char *path, size_t most, char **data, size_t *len,
 int to_file_write(const char *path,
 		  int (*write)(FILE *out, const void *data, struct to_error *err),
 		  const void *data, struct to_error *err);
+
+/**
+ * to_file_is_same() - whether @a and @b lead to one regular file, by whatever names
+ *
+ * Standard input and output are none. Of files that are not there, the names count.
+ */
+bool to_file_is_same(const char *a, const char *b);
 
 /**
  * to_file_replace() - make the file @with the one that @path leads to

@@ -281,14 +281,19 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	return 0;
 }
 
-/* Queries change nothing, whoever asks. */
-static json_t *follow_query(struct follower *f, const char *op, const json_t *request)
+/* Queries change nothing, whoever asks; but a controller may have interfaces set up. */
+static json_t *follow_query(struct follower *f, const char *key, const char *op,
+			    const json_t *request)
 {
+	const bool inventory = !strcmp(op, "inventory");
 	struct to_error why;
 
-	if (!strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look"))
+	if (inventory && json_is_true(json_object_get(request, "up")) && strcmp(key, TO_ETCD_QUERY))
+		to_error_set(&why, -EPERM, "only a controller may set interfaces up");
+	else if (inventory || !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look"))
 		return f->config->call(f->config->agent, request);
-	to_error_set(&why, -EINVAL, "no query is called \"%s\"", op);
+	else
+		to_error_set(&why, -EINVAL, "no query is called \"%s\"", op);
 	return follow_refuse(&why);
 }
 
@@ -303,12 +308,13 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 	if (!strcmp(kv->key, TO_ETCD_DECISION))
 		ret = follow_obey(f, kv, request, &reply, err);
 	else
-		reply = follow_query(f, op, request);
+		reply = follow_query(f, kv->key, op, request);
 	if (!ret && reply) {
 		json_object_set(reply, "id", json_object_get(request, "id"));
 		json_decref(f->unsaid);
 		f->unsaid = reply;
-		f->what = !strcmp(op, "sample") ? "matrix" : !strcmp(op, "look") ? "look" : "state";
+		f->what = !strcmp(op, "sample") ? "matrix" :
+			  !strcmp(op, "look") || !strcmp(op, "inventory") ? "look" : "state";
 		if (follow_say(f, &why))
 			follow_note(f, true, why.text);
 	}

@@ -9,19 +9,23 @@
  *	controller		who decides; has a lease
  *	request/decision	the last request that changes tables. Who was
  *				away follows it when coming back
- *	request/query		the last hello or sample
- *	request/look		the last look of an observer, who is no controller
+ *	request/query		the last hello, sample or inventory
+ *	request/look		the last look or inventory of an observer, who is no controller
  *	plans/GENERATION/job, plans/GENERATION/cluster,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
  *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
  *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
- *	agents/SERVER/look	last answer to a look; has the same lease
+ *	agents/SERVER/look	last answer to a look or inventory; has the same lease
  *	agents/SERVER/rival	another one that wanted to be; has a lease
  *	samples/SERVER/state, samples/SERVER/matrix, samples/SERVER/look
  *				a reply that one value does not hold, in parts; the key
  *				above then has "id", "ok" and "large": true. Same lease
+ *
+ * Beside the requests of agent.h there is inventory, with "ports" and "ask" as of toctl
+ * discover, if any, and "up", which changes something and is therefore for controllers. The
+ * reply has "inventory".
  *
  * A decision is one that a controller made: "controller" is the revision in which it
  * became that, and so it was when the decision was written, as far as etcd remembers.

@@ -248,15 +248,29 @@ int to_fabric_status(struct to_fabric *f, struct to_error *err)
 	return fabric_call_all(f, "hello", err);
 }
 
-int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
+/* Asks all, takes @request. */
+static int fabric_query(struct to_fabric *f, json_t *request, json_t **replies,
+			struct to_error *err)
 {
 	int ret;
 
 	fabric_all(f);
-	ret = fabric_call(f, json_pack("{s:s}", "op", "look"), NULL, err);
+	ret = fabric_call(f, request, NULL, err);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		replies[i] = ret < 0 ? NULL : json_incref(f->replies[i]);
 	return ret < 0 ? ret : 0;
+}
+
+int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
+{
+	return fabric_query(f, json_pack("{s:s}", "op", "look"), replies, err);
+}
+
+int to_fabric_inventory(struct to_fabric *f, const char *ports, const char *ask, bool up,
+			json_t **replies, struct to_error *err)
+{
+	return fabric_query(f, json_pack("{s:s, s:s*, s:s*, s:b}", "op", "inventory", "ports",
+					 ports, "ask", ask, "up", up), replies, err);
 }
 
 const char *to_fabric_controller(const struct to_fabric *f)

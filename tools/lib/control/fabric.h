@@ -30,8 +30,8 @@
  * @command: starts an agent that speaks on its standard input and output; run
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
  * @timeout_ns: how long all agents together may take for one request
- * @observe: only look: nothing but to_fabric_look() and to_fabric_servers() may be asked of
- *	the fabric, and at pipes to_fabric_status(), to_fabric_assume() and
+ * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory() and
+ *	to_fabric_servers() may be asked of the fabric, and at pipes to_fabric_status(), to_fabric_assume() and
  *	to_fabric_sample(); a controller may be at work meanwhile
  * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
@@ -115,6 +115,15 @@ int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
  * asked.
  */
 int to_fabric_look(struct to_fabric *fabric, json_t **replies, struct to_error *err);
+
+/**
+ * to_fabric_inventory() - what interfaces all servers have; of agents in etcd only
+ * @ports, @ask: as of toctl discover, or NULL
+ * @up: set those up that are down; not while the fabric is only observed
+ * @replies: as of to_fabric_look(); "inventory" has it, see inventory.schema.json
+ */
+int to_fabric_inventory(struct to_fabric *fabric, const char *ports, const char *ask, bool up,
+			json_t **replies, struct to_error *err);
 
 /** to_fabric_controller() - who controls the fabric, "" for nobody; etcd alone knows */
 const char *to_fabric_controller(const struct to_fabric *fabric);

@@ -398,7 +398,8 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 
 static bool cluster_is_query(const char *op)
 {
-	return !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look");
+	return !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look") ||
+	       !strcmp(op, "inventory");
 }
 
 /* With decision @op of @generation nobody needs the parts of some plans any more. */

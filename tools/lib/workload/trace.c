@@ -412,7 +412,7 @@ int to_trace_load(struct to_trace *trace, const char *path, struct to_error *err
 	int ret;
 
 	memset(trace, 0, sizeof(*trace));
-	ret = to_file_read(path, TO_FILE_RECORDING_MAX, &data, &len, err);
+	ret = to_file_read_bytes(path, TO_FILE_RECORDING_MAX, &data, &len, err);
 	if (ret)
 		return ret;
 	ret = to_trace_parse(trace, path, data, len, err);

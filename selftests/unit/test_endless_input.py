@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every command does that is given /dev/zero in place of a file: one line that names
+it, before there is no memory left. A command that comes to read another file comes here."""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
+
+TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
+MEMORY = 1 << 30    # bytes of addresses; what is read may be a file of as many
+SANITIZED = "/sanitize/" in TOCTL   # takes terabytes of them
+
+# Each file that a command reads, as {}; the others are good.
+CALLS = """
+discover --cluster {}
+plan --degree 2 --job {}
+plan --job RING/job.json --cluster {}
+parallelize --servers 4 --degree 2 --model {}
+parallelize --model MODEL --cluster {}
+simulate {}
+simulate --servers 4 --degree 2 --model {}
+simulate --degree 2 --job {}
+simulate PLAN --fabric {}.json
+simulate --servers 4 --degree 2 --model MODEL --placement {}
+simulate PLAN --fabric cost-equivalent --prices {}
+simulate --model MODEL --network {}
+simulate --chakra PLAN {}.0.et zero.1.et
+sweep --output out {}
+cost --servers 4 --degree 2 --bandwidth 100G --prices {}
+schedule --size 1MB --network {}
+replan --plan PLAN --tm {}
+replan --tm TM --plan {}
+verify {}
+diff {} PLAN
+diff PLAN {}
+report {}
+report PLAN {}
+report --log {}
+report --simulation {}
+apply {}
+clear --all {}
+fabric init-etcd --etcd x --passwords x {}
+run --plan {}
+run --plan none --initial {}
+run --plan none --replay {}
+route get --plan {} s1 from s0
+switch show {}
+switch apply {}
+switch flip {}
+shard init --state state {}
+shard add one --state state --job {}
+shard resize one --state state --job {}
+shard prepare one --state state --job {}
+shard simulate --trace {}
+shard simulate --trace TRACE --cluster {}
+shard compare --model MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
+shard compare --jobs 1 --servers 4 --degree 2 --job-servers 2 --model {}
+status {}
+top {}
+watch --listen 127.0.0.1:38471 {}
+doctor --plan {}
+tm record --output out --plan {}
+tm show {}
+tm merge --output out {}
+tm compare {} TM
+tm compare PLAN {}
+tm demand {}
+collective show {}
+collective run --bytes 1MB {}
+job ranks {}
+job env --for nccl {}
+job check --tm {} PLAN
+job check --tm TM {}
+job check --nccl-log PLAN {}
+job run {} -- true
+chakra --output out {}.0.et zero.1.et
+heatmap {}
+"""
+FILES = {"PLAN": "plan.json", "MODEL": "examples/models/dlrm.json",
+         "RING": "examples/ring-4", "TM": "selftests/unit/formats/tm.json",
+         "TRACE": "selftests/unit/formats/trace.json"}
+
+# Logs, which grow while they are followed; and what has 64 KiB at most, or curl reads.
+ELSEWHERE = {"log", "token-file", "allow", "cacert", "cert", "key", "etcd-password-file"}
+
+
+def limit():
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def read_by(words):
+    """The option that the file is given to, or None for an operand."""
+    at = next(i for i, word in enumerate(words) if "{}" in word)
+    return words[at - 1][2:] if words[at - 1].startswith("--") and words[at - 1] not in (
+        "--all", "--chakra") else None
+
+
+def main():
+    with open(os.devnull, "rb") as nothing:
+        said = subprocess.run([TOCTL, "--json", "help"], stdin=nothing, capture_output=True, check=True)
+    commands = {c["name"]: c for c in json.loads(said.stdout)["commands"]}
+    missing = {(name, option["name"]) for name, c in commands.items() for option in c["options"]
+               if option["type"] == "string" and "FILE" in option.get("argument", "")
+               and option["name"] not in ELSEWHERE}
+    missing |= {(name, None) for name, c in commands.items()
+                if re.search("PLAN|TM|FILE|CLUSTER|json", c.get("operands", ""))}
+    top = os.getcwd()
+    with tempfile.TemporaryDirectory() as home:
+        for tree in "examples", "selftests":
+            os.symlink(f"{top}/{tree}", f"{home}/{tree}")
+        shutil.copy("examples/chain-3/plan.json", home)
+        for name in "zero", "zero.json", "zero.0.et", "zero.1.et":
+            os.symlink("/dev/zero", f"{home}/{name}")
+        subprocess.run([TOCTL, "shard", "init", "--state", "state", "examples/panel-6/cluster.json"],
+                       cwd=home, stdout=subprocess.DEVNULL, check=True)
+        for line in CALLS.split("\n")[1:-1]:
+            words = [word.replace(name, file) for word in line.split() for name, file in
+                     [next(((n, f) for n, f in FILES.items() if word.startswith(n)), ("", ""))]]
+            command = max((c for c in commands if line.startswith(c)), key=len)
+            missing.discard((command, read_by(words)))
+            ran = subprocess.run([TOCTL, *(word.replace("{}", "zero") for word in words)], cwd=home,
+                                 capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+                                 preexec_fn=limit, check=False)
+            lines = ran.stderr.decode().splitlines()
+            lines = [one for one in lines if not one.startswith("serving ")]
+            report(ran.returncode in (1, 2) and len(lines) == 1 and "zero" in lines[0] and
+                   "memory" not in lines[0], line, [ran.returncode, lines[:3]])
+    report(not missing, "each file that a command reads is here", missing)
+    done()
+
+
+main()
