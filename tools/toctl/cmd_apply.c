@@ -241,7 +241,7 @@ static int apply_server(struct to_call *call, const struct apply_args *args,
 	uint64_t active;
 	int ret;
 
-	apply = to_apply_open(plan, server, args->dev, args->dry_run || args->confirm_ns,
+	apply = to_apply_open(plan, server, args->dev, args->dry_run || args->confirm_ns, NULL,
 			      &call->err);
 	if (!apply)
 		return -EIO;

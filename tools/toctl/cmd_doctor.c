@@ -30,7 +30,7 @@ static void doctor_plan(struct to_checks *checks, const struct to_check_view *vi
 
 	snprintf(fix, sizeof(fix), "toctl apply %.110s --node %.64s", path,
 		 view->plan->cluster->servers[view->server].name);
-	apply = to_apply_open(view->plan, view->server, dev, true, &err);
+	apply = to_apply_open(view->plan, view->server, dev, true, NULL, &err);
 	if (!apply) {
 		to_check_add(checks, TO_CHECK_FAIL, "plan", dev, fix, "%s", err.text);
 		return;

@@ -26,6 +26,8 @@
  * @next: of the one that is staged or not confirmed yet
  * @servers: of the plan that was read last
  * @server: whose parts they are
+ * @generation: of @plan's table, 0: not known
+ * @kept: from one apply to the next
  * @apply: of @next, NULL when there is none; it knows what there was before
  * @same: nothing differed from @next when it was staged
  * @staged: generation that a commit makes, 0: nothing staged
@@ -43,6 +45,8 @@ struct to_agent {
 	struct to_plan *plan, *next;
 	struct to_plan_servers servers;
 	unsigned int server;
+	uint64_t generation;
+	struct to_apply_kept kept;
 	struct to_apply *apply;
 	bool same, ahead;
 	uint64_t staged, committed, confirmed;
@@ -124,9 +128,9 @@ static int agent_claim(struct to_agent *agent, struct to_error *err)
 	return 0;
 }
 
-/* Return: 0, an error, or 1 when there is no device and nothing was opened. */
-static int agent_open_device(const struct to_agent *agent, struct to_genl *genl,
-			     struct to_device *device, struct to_error *err)
+/* Return: 0, an error, or 1 when there is no device. */
+static int agent_find_device(struct to_agent *agent, struct to_device *device,
+			     struct to_error *err)
 {
 	uint32_t ifindex = if_nametoindex(agent->device);
 	int ret;
@@ -134,25 +138,16 @@ static int agent_open_device(const struct to_agent *agent, struct to_genl *genl,
 	memset(device, 0, sizeof(*device));
 	if (!ifindex)
 		return 1;
-	ret = to_genl_open(genl, err);
-	if (ret)
-		return ret;
-	ret = to_genl_device(genl, ifindex, device, err);
-	if (ret)
-		to_genl_close(genl);
-	return ret;
+	ret = to_apply_kept_device(&agent->kept, ifindex, err);
+	return ret ? ret : to_genl_device(&agent->kept.genl, ifindex, device, err);
 }
 
 /* Generation of the active table, 0 when there is none. */
-static int agent_active(const struct to_agent *agent, uint64_t *generation,
-			struct to_error *err)
+static int agent_active(struct to_agent *agent, uint64_t *generation, struct to_error *err)
 {
 	struct to_device device;
-	struct to_genl genl;
-	int ret = agent_open_device(agent, &genl, &device, err);
+	int ret = agent_find_device(agent, &device, err);
 
-	if (!ret)
-		to_genl_close(&genl);
 	*generation = device.generation;
 	return ret < 0 ? ret : 0;
 }
@@ -161,15 +156,11 @@ static int agent_active(const struct to_agent *agent, uint64_t *generation,
 static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
 {
 	struct to_device device;
-	struct to_genl genl;
-	int ret = agent_open_device(agent, &genl, &device, err);
+	int ret = agent_find_device(agent, &device, err);
 
-	if (ret)
-		return ret < 0 ? ret : 0;
-	if (device.prepared)
-		ret = to_genl_abort(&genl, device.ifindex, err);
-	to_genl_close(&genl);
-	return ret;
+	if (!ret && device.prepared)
+		ret = to_genl_abort(&agent->kept.genl, device.ifindex, err);
+	return ret < 0 ? ret : 0;
 }
 
 static int agent_stage(struct to_agent *agent, const json_t *request, json_t *reply,
@@ -202,7 +193,7 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 		ret = agent_drop_stage(agent, err);
 	if (!ret) {
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
-					     err);
+					     &agent->kept, err);
 		ret = agent->apply ? 0 : -EIO;
 	}
 	if (!ret) {
@@ -237,6 +228,8 @@ static int agent_generation(const json_t *request, uint64_t *generation, struct 
 /* @next is what is active. */
 static void agent_adopt(struct to_agent *agent)
 {
+	agent->generation = agent->committed ? agent->committed :
+			    to_apply_current(agent->apply)->generation;
 	to_apply_close(agent->apply);
 	agent->apply = NULL;
 	to_plan_free(agent->plan);
@@ -338,6 +331,7 @@ static int agent_assume(struct to_agent *agent, const json_t *request, struct to
 	const char *job, *cluster, *table;
 	struct to_apply *apply;
 	struct to_plan *plan;
+	uint64_t generation = 0;
 	int ret;
 
 	if (json_unpack((json_t *)request, "{s:s, s:s, s:s}", "job", &job, "cluster", &cluster,
@@ -350,11 +344,13 @@ static int agent_assume(struct to_agent *agent, const json_t *request, struct to
 	plan = to_plan_slice_parse(job, cluster, table, &agent->servers, &agent->server, err);
 	if (!plan)
 		return -EINVAL;
-	apply = to_apply_open(plan, agent->server, agent->device, true, err);
+	apply = to_apply_open(plan, agent->server, agent->device, true, &agent->kept, err);
 	ret = apply ? 0 : -EIO;
 	if (apply && to_apply_table_differs(apply))
 		ret = to_error_set(err, -ESTALE, "the active table of %s is not that of this plan",
 				   agent->device);
+	else if (apply)
+		generation = to_apply_current(apply)->generation;
 	to_apply_close(apply);
 	if (ret) {
 		to_plan_free(plan);
@@ -362,27 +358,26 @@ static int agent_assume(struct to_agent *agent, const json_t *request, struct to
 	}
 	to_plan_free(agent->plan);
 	agent->plan = plan;
+	agent->generation = generation;
 	agent->moved = true;
 	return 0;
 }
 
 /* Gives the active table, which stays, another generation. */
-static int agent_renumber(const struct to_agent *agent, uint64_t generation,
-			  struct to_error *err)
+static int agent_renumber(struct to_agent *agent, uint64_t generation, struct to_error *err)
 {
+	struct to_genl *genl = &agent->kept.genl;
 	struct to_kernel_table table = {};
 	struct to_device device;
-	struct to_genl genl;
-	int ret = agent_open_device(agent, &genl, &device, err);
+	int ret = agent_find_device(agent, &device, err);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = to_genl_table(&genl, device.ifindex, false, &table, err);
-	ret = ret ? ret : to_genl_stage(&genl, device.ifindex, &table, err);
-	ret = ret ? ret : to_genl_commit(&genl, device.ifindex, table.generation, &generation,
+	ret = to_genl_table(genl, device.ifindex, false, &table, err);
+	ret = ret ? ret : to_genl_stage(genl, device.ifindex, &table, err);
+	ret = ret ? ret : to_genl_commit(genl, device.ifindex, table.generation, &generation,
 					 err);
 	to_kernel_table_free(&table);
-	to_genl_close(&genl);
 	return ret;
 }
 
@@ -400,6 +395,7 @@ static int agent_go_back(struct to_agent *agent, uint64_t generation, struct to_
 	if (ret)
 		return ret;
 	agent_forget(agent);
+	agent->generation = 0;
 	return 0;
 }
 
@@ -442,6 +438,7 @@ void to_agent_free(struct to_agent *agent)
 	agent_stop_recording(agent);
 	agent_forget(agent);
 	agent_unlock(agent);
+	to_apply_kept_close(&agent->kept);
 	to_plan_free(agent->plan);
 	to_plan_servers_free(&agent->servers);
 	free(agent);
@@ -490,7 +487,7 @@ static int agent_record(struct to_agent *agent, const struct to_record_config *c
 {
 	*first = agent->moved || !agent->recorder;
 	if (agent->recorder && agent->moved &&
-	    to_recorder_follow(agent->recorder, config->plan, NULL))
+	    to_recorder_follow(agent->recorder, config->plan, config->generation, NULL))
 		agent_stop_recording(agent);
 	if (!agent->recorder)
 		agent->recorder = to_recorder_open(config, err);
@@ -505,6 +502,7 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 {
 	struct to_record_config config = {
 		.plan = agent->committed ? agent->next : agent->plan,
+		.generation = agent->committed ? agent->committed : agent->generation,
 		.server = agent->server, .device = agent->device,
 		.source = TO_TRAFFIC_AUTO, .counter_names = agent->counter_names,
 	};
@@ -542,24 +540,17 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 }
 
 /* How the server is. */
-static int agent_state(const struct to_agent *agent, json_t *reply, struct to_error *err)
+static int agent_state(struct to_agent *agent, json_t *reply, struct to_error *err)
 {
-	uint32_t ifindex = if_nametoindex(agent->device);
 	struct to_kernel_port *ports = NULL;
-	struct to_device device = {};
 	json_t *live = json_array();
 	unsigned int n_ports = 0;
-	struct to_genl genl;
-	int ret = 0;
+	struct to_device device;
+	int ret;
 
-	if (ifindex) {
-		ret = to_genl_open(&genl, err);
-		if (!ret) {
-			ret = to_genl_device(&genl, ifindex, &device, err);
-			ret = ret ? ret : to_genl_ports(&genl, ifindex, &ports, &n_ports, err);
-			to_genl_close(&genl);
-		}
-	}
+	ret = agent_find_device(agent, &device, err);
+	if (!ret)
+		ret = to_genl_ports(&agent->kept.genl, device.ifindex, &ports, &n_ports, err);
 	for (unsigned int i = 0; i < n_ports; i++)
 		if (ports[i].live)
 			json_array_append_new(live, json_string(ports[i].name));
@@ -568,7 +559,7 @@ static int agent_state(const struct to_agent *agent, json_t *reply, struct to_er
 	json_object_set_new(reply, "staged", json_boolean(device.prepared));
 	json_object_set_new(reply, "live", live);
 	json_object_set_new(reply, "plan", json_boolean(agent->plan || agent->committed));
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 /*

@@ -38,10 +38,12 @@ struct step {
 
 /**
  * struct to_apply - see apply.h
+ * @kept: sockets, and what is known; @own: of one that keeps nothing
  * @found: interfaces; its device is 0 until there is one
  * @current: the device as it was when read
  * @want: table of the plan
- * @have: table of the kernel, read when @has_table
+ * @have: table of the kernel, known when @has_table
+ * @active: the one of them that is active, NULL: not known
  * @routes: how they differ
  * @steps: link changes; the last @n_steps - @n_early come after the commit
  * @changes: entries; the last @n_changes - @n_added come after the commit
@@ -50,12 +52,10 @@ struct to_apply {
 	const struct to_plan *plan;
 	unsigned int server;
 	char device[IFNAMSIZ];
-	struct to_netlink rt;
-	struct to_genl genl;
-	bool connected;		/* genl */
+	struct to_apply_kept *kept, own;
 	struct to_interfaces found;
 	struct to_device current;
-	struct to_kernel_table want, have;
+	struct to_kernel_table want, have, *active;
 	bool has_table;
 	struct to_diff_count routes;
 	struct step steps[5 * TO_PORTS_MAX + 2];
@@ -103,6 +103,10 @@ static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 		uint32_t ifindex = to_entry_interface(e);
 		unsigned int c = 0;
 
+		if (e->family == AF_INET) {
+			list->items[n++] = *e;
+			continue;
+		}
 		while (c < n_checked && checked[c] != ifindex)
 			c++;
 		if (c == n_checked) {
@@ -111,7 +115,7 @@ static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
 							"default");
 			n_checked++;
 		}
-		if (e->family == AF_INET || enabled[c])
+		if (enabled[c])
 			list->items[n++] = *e;
 	}
 	list->n = n;
@@ -141,7 +145,7 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 	int ret;
 
 	if (a->found.device) {
-		ret = to_genl_ports(&a->genl, a->found.device, &ports, &n_ports, err);
+		ret = to_genl_ports(&a->kept->genl, a->found.device, &ports, &n_ports, err);
 		if (ret)
 			return ret;
 	} else {
@@ -178,15 +182,18 @@ static int apply_compare_table(struct to_apply *a, bool full, struct to_error *e
 
 	if (!a->found.device || !a->current.generation) {
 		a->has_table = true;
+	} else if (to_apply_kept_take(a->kept, &a->current, &a->have)) {
+		a->has_table = true;
 	} else if (full || (a->current.routes == a->want.n_routes &&
 			    a->current.groups == a->want.n_groups)) {
-		ret = to_genl_table(&a->genl, a->found.device, false, &a->have, err);
+		ret = to_genl_table(&a->kept->genl, a->found.device, false, &a->have, err);
 		if (ret)
 			return ret;
 		a->has_table = true;
 	}
 	if (!a->has_table)
 		return 0;
+	a->active = &a->have;
 	return to_diff_tables(&a->have, &a->want, &a->routes, NULL, NULL, NULL, err);
 }
 
@@ -195,7 +202,7 @@ static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 	struct to_entries own = {}, foreign = {}, want = {};
 	int ret;
 
-	ret = to_rtnl_entries(&a->rt, &own, &foreign, err);
+	ret = to_rtnl_entries(&a->kept->rt, &own, &foreign, err);
 	if (!ret)
 		ret = to_desired_state_entries(a->plan, a->server, a->found.rdma,
 					       a->found.device, &want, err);
@@ -215,18 +222,17 @@ static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 {
 	int ret;
 
-	ret = to_netlink_open(&a->rt, NETLINK_ROUTE, err);
+	ret = to_apply_kept_route(a->kept, err);
 	if (!ret)
-		ret = to_resolve_nics(&a->rt, a->device, &a->found, err);
+		ret = to_resolve_nics(&a->kept->rt, a->device, &a->found, err);
 	if (!ret)
 		ret = to_resolve_ports(&a->found, &a->plan->cluster->servers[a->server], err);
 	if (!ret)
 		ret = to_desired_state_table(a->plan, a->server, a->found.port, &a->want, err);
 	if (!ret && a->found.device) {
-		ret = to_genl_open(&a->genl, err);
-		a->connected = !ret;
+		ret = to_apply_kept_device(a->kept, a->found.device, err);
 		if (!ret)
-			ret = to_genl_device(&a->genl, a->found.device, &a->current, err);
+			ret = to_genl_device(&a->kept->genl, a->found.device, &a->current, err);
 	}
 	if (!ret)
 		ret = apply_plan_steps(a, err);
@@ -238,7 +244,8 @@ static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 }
 
 struct to_apply *to_apply_open(const struct to_plan *plan, unsigned int server,
-			       const char *device, bool full, struct to_error *err)
+			       const char *device, bool full, struct to_apply_kept *kept,
+			       struct to_error *err)
 {
 	struct to_apply *a;
 
@@ -252,6 +259,7 @@ struct to_apply *to_apply_open(const struct to_plan *plan, unsigned int server,
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
 	}
+	a->kept = kept ? kept : &a->own;
 	a->plan = plan;
 	a->server = server;
 	strcpy(a->device, device);
@@ -268,9 +276,9 @@ void to_apply_close(struct to_apply *a)
 		return;
 	for (unsigned int i = 0; i < a->n_steps; i++)
 		to_xdp_let_go(&a->steps[i].xdp);
-	if (a->connected)
-		to_genl_close(&a->genl);
-	to_netlink_close(&a->rt);
+	if (a->active)
+		to_apply_kept_give(a->kept, a->active);
+	to_apply_kept_close(&a->own);
 	to_kernel_table_free(&a->want);
 	to_kernel_table_free(&a->have);
 	to_interfaces_free(&a->found);
@@ -360,18 +368,18 @@ static int apply_do_step(struct to_apply *a, struct step *s, struct to_error *er
 
 	switch (s->verb) {
 	case STEP_CREATE:
-		return to_rtnl_create(&a->rt, a->device, DEVICE_ALIAS, err);
+		return to_rtnl_create(&a->kept->rt, a->device, DEVICE_ALIAS, err);
 	case STEP_ENSLAVE:
-		return to_rtnl_set_master(&a->rt, s->ifindex, a->found.device, err);
+		return to_rtnl_set_master(&a->kept->rt, s->ifindex, a->found.device, err);
 	case STEP_UP:
-		return to_rtnl_set_up(&a->rt, s->ifindex ? s->ifindex : a->found.device,
+		return to_rtnl_set_up(&a->kept->rt, s->ifindex ? s->ifindex : a->found.device,
 				      true, err);
 	case STEP_TRANSMIT:
-		return to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->value,
+		return to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->value,
 					err);
 	case STEP_RELEASE:
 		to_xdp_detach(s->ifindex, &s->xdp, NULL);
-		ret = to_rtnl_set_master(&a->rt, s->ifindex, 0, err);
+		ret = to_rtnl_set_master(&a->kept->rt, s->ifindex, 0, err);
 		if (ret)
 			to_xdp_give_back(s->ifindex, &s->xdp);
 		return ret;
@@ -390,22 +398,22 @@ static void apply_undo_steps(struct to_apply *a, unsigned int first)
 		s->done = false;
 		switch (s->verb) {
 		case STEP_CREATE:
-			to_rtnl_delete(&a->rt, a->found.device, NULL);
+			to_rtnl_delete(&a->kept->rt, a->found.device, NULL);
 			break;
 		case STEP_ENSLAVE:
-			to_rtnl_set_master(&a->rt, s->ifindex, 0, NULL);
+			to_rtnl_set_master(&a->kept->rt, s->ifindex, 0, NULL);
 			break;
 		case STEP_UP:
 			if (s->ifindex)
-				to_rtnl_set_up(&a->rt, s->ifindex, false, NULL);
+				to_rtnl_set_up(&a->kept->rt, s->ifindex, false, NULL);
 			break;
 		case STEP_TRANSMIT:
-			to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->old,
+			to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->old,
 					 NULL);
 			break;
 		case STEP_RELEASE:
-			to_rtnl_set_master(&a->rt, s->ifindex, a->found.device, NULL);
-			to_genl_port_set(&a->genl, a->found.device, s->ifindex, s->old, NULL);
+			to_rtnl_set_master(&a->kept->rt, s->ifindex, a->found.device, NULL);
+			to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->old, NULL);
 			to_xdp_give_back(s->ifindex, &s->xdp);
 			break;
 		}
@@ -427,9 +435,7 @@ static int apply_device_made(struct to_apply *a, struct to_error *err)
 		if (e->kind != TO_ENTRY_ROUTE)
 			e->key_ifindex = a->found.device;
 	}
-	if (!to_genl_open(&a->genl, err))
-		a->connected = true;
-	return a->connected ? 0 : -ENOENT;
+	return to_apply_kept_device(a->kept, a->found.device, err);
 }
 
 /* Says whose kernel refused; @what was tried, or "". Returns @ret. */
@@ -481,15 +487,15 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	struct to_error why = {};
 	int ret;
 
-	ret = to_genl_stage(&a->genl, a->found.device, &a->want, &why);
+	ret = to_genl_stage(&a->kept->genl, a->found.device, &a->want, &why);
 	if (ret == -EBUSY)
 		to_error_set(&why, ret,
 			     "%s has a stage already: commit it (toctl apply --commit PLAN) or drop it (toctl apply --abort)",
 			     a->device);
 	if (!ret && prepare) {
-		ret = to_genl_prepare(&a->genl, a->found.device, &why);
+		ret = to_genl_prepare(&a->kept->genl, a->found.device, &why);
 		if (ret)
-			to_genl_abort(&a->genl, a->found.device, NULL);
+			to_genl_abort(&a->kept->genl, a->found.device, NULL);
 	}
 	if (ret) {
 		apply_undo_steps(a, 0);
@@ -498,27 +504,42 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	return ret;
 }
 
+/* The stage, which is @table. */
+static int apply_commit_table(struct to_apply *a, struct to_kernel_table *table, uint64_t base,
+			      uint64_t *generation, struct to_error *err)
+{
+	int ret;
+
+	a->active = NULL;
+	ret = to_genl_commit(&a->kept->genl, a->found.device, base, generation, err);
+	if (ret)
+		return ret;
+	table->generation = *generation;
+	a->active = table;
+	return 0;
+}
+
 int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 		    uint64_t *generation, struct to_error *err)
 {
 	struct to_error why = {};
 	int ret;
 
-	ret = to_rtnl_change(&a->rt, a->changes, a->n_added, &why);
+	ret = to_rtnl_change(&a->kept->rt, a->changes, a->n_added, &why);
 	if (!ret && staged)
-		ret = to_genl_commit(&a->genl, a->found.device, base, generation, &why);
+		ret = apply_commit_table(a, &a->want, base, generation, &why);
 	else if (!ret)
 		*generation = a->current.generation;
 	if (ret) {
 		*generation = a->current.generation;
-		to_rtnl_undo(&a->rt, a->changes, a->n_added);
+		to_rtnl_undo(&a->kept->rt, a->changes, a->n_added);
 		if (staged)
-			to_genl_abort(&a->genl, a->found.device, NULL);
+			to_genl_abort(&a->kept->genl, a->found.device, NULL);
 		apply_undo_steps(a, 0);
 		return apply_blame(a, ret, "", &why, err);
 	}
 	/* The new table forwards; what is left over can only be reported. */
-	ret = to_rtnl_change(&a->rt, a->changes + a->n_added,
+	ret = to_rtnl_change(&a->kept->rt, a->changes + a->n_added,
 			     a->n_changes - a->n_added, &why);
 	for (unsigned int i = a->n_early; !ret && i < a->n_steps; i++) {
 		ret = apply_do_step(a, &a->steps[i], &why);
@@ -529,7 +550,7 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 
 int to_apply_abort(struct to_apply *a, struct to_error *err)
 {
-	int ret = to_genl_abort(&a->genl, a->found.device, err);
+	int ret = to_genl_abort(&a->kept->genl, a->found.device, err);
 
 	apply_undo_steps(a, 0);
 	return ret;
@@ -543,20 +564,20 @@ int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
 
 	/* The old table may name ports that were released. */
 	apply_undo_steps(a, a->n_early);
-	to_rtnl_undo(&a->rt, a->changes + a->n_added, a->n_changes - a->n_added);
+	to_rtnl_undo(&a->kept->rt, a->changes + a->n_added, a->n_changes - a->n_added);
 	if (!a->current.ifindex) {
 		*generation = 0;
 	} else {
-		ret = to_genl_stage(&a->genl, a->found.device, &a->have, &why);
+		ret = to_genl_stage(&a->kept->genl, a->found.device, &a->have, &why);
 		if (!ret) {
-			ret = to_genl_commit(&a->genl, a->found.device, base, generation, &why);
+			ret = apply_commit_table(a, &a->have, base, generation, &why);
 			if (ret)
-				to_genl_abort(&a->genl, a->found.device, NULL);
+				to_genl_abort(&a->kept->genl, a->found.device, NULL);
 		}
 		if (ret)
 			return apply_blame(a, ret, "go back", &why, err);
 	}
-	to_rtnl_undo(&a->rt, a->changes, a->n_added);
+	to_rtnl_undo(&a->kept->rt, a->changes, a->n_added);
 	apply_undo_steps(a, 0);
 	return 0;
 }
@@ -570,14 +591,14 @@ int to_apply_check_stage(struct to_apply *a, struct to_error *err)
 
 	if (!a->found.device)
 		return to_error_set(err, -ENODEV, "there is no device %s", a->device);
-	ret = to_genl_device(&a->genl, a->found.device, &device, err);
+	ret = to_genl_device(&a->kept->genl, a->found.device, &device, err);
 	if (ret)
 		return ret;
 	if (!device.prepared)
 		return to_error_set(err, -ENOENT,
 				    "%s has no prepared stage: make one with: toctl apply --stage PLAN",
 				    a->device);
-	ret = to_genl_table(&a->genl, a->found.device, true, &stage, err);
+	ret = to_genl_table(&a->kept->genl, a->found.device, true, &stage, err);
 	if (!ret)
 		ret = to_diff_tables(&stage, &a->want, &count, NULL, NULL, NULL, err);
 	if (!ret && to_diff_any(&count))

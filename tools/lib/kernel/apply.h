@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "data/plan.h"
+#include "kernel/apply_kept.h"
 #include "kernel/diff.h"
 #include "kernel/genl.h"
 #include "kernel/resolve.h"
@@ -25,6 +26,7 @@ struct to_apply;
  * @server: index in the plan
  * @device: name of the topoopt device
  * @full: read the kernel's table even when its size tells that it differs
+ * @kept: of the applies before on this device, outlives this one; NULL: there is no other
  *
  * Changes nothing.
  *
@@ -32,7 +34,8 @@ struct to_apply;
  * device is of another kind, the kernel refuses.
  */
 struct to_apply *to_apply_open(const struct to_plan *plan, unsigned int server,
-			       const char *device, bool full, struct to_error *err);
+			       const char *device, bool full, struct to_apply_kept *kept,
+			       struct to_error *err);
 void to_apply_close(struct to_apply *apply);
 
 /** to_apply_current() - the device as it was when opened; zeroed: there was none */

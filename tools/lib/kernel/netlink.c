@@ -17,7 +17,7 @@ static int netlink_errno(struct to_error *err, const char *what)
 	return to_error_set(err, -code, "netlink: %s: %s", what, strerror(code));
 }
 
-int to_netlink_open(struct to_netlink *nl, int bus, struct to_error *err)
+static int netlink_connect(struct to_netlink *nl, struct to_error *err)
 {
 	static const int options[] = {
 		NETLINK_EXT_ACK,	/* errors with text */
@@ -26,17 +26,9 @@ int to_netlink_open(struct to_netlink *nl, int bus, struct to_error *err)
 	};
 	int one = 1, size = 1 << 20;
 
-	memset(nl, 0, sizeof(*nl));
-	nl->reply = malloc(TO_NETLINK_REPLY);
-	if (!nl->reply)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	nl->socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
-	if (!nl->socket || mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0) {
-		int ret = netlink_errno(err, "open");
-
-		to_netlink_close(nl);
-		return ret;
-	}
+	nl->socket = mnl_socket_open2(nl->bus, SOCK_CLOEXEC);
+	if (!nl->socket || mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
+		return netlink_errno(err, "open");
 	nl->portid = mnl_socket_get_portid(nl->socket);
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		mnl_socket_setsockopt(nl->socket, options[i], &one, sizeof(one));
@@ -46,6 +38,37 @@ int to_netlink_open(struct to_netlink *nl, int bus, struct to_error *err)
 	setsockopt(mnl_socket_get_fd(nl->socket), SOL_SOCKET, SO_SNDBUFFORCE,
 		   &size, sizeof(size));
 	return 0;
+}
+
+int to_netlink_open(struct to_netlink *nl, int bus, struct to_error *err)
+{
+	int ret;
+
+	*nl = (struct to_netlink){ .bus = bus, .reply = malloc(TO_NETLINK_REPLY) };
+	ret = nl->reply ? netlink_connect(nl, err) : to_error_set(err, -ENOMEM, "out of memory");
+	if (ret)
+		to_netlink_close(nl);
+	return ret;
+}
+
+/* What was lost on its way, or came too late, must not disturb the next request. */
+static int netlink_ready(struct to_netlink *nl, struct to_error *err)
+{
+	int ret;
+
+	if (!nl->broken)
+		return 0;
+	if (nl->socket)
+		mnl_socket_close(nl->socket);
+	ret = netlink_connect(nl, err);
+	nl->broken = ret;
+	return ret;
+}
+
+static int netlink_break(struct to_netlink *nl, struct to_error *err, const char *what)
+{
+	nl->broken = true;
+	return netlink_errno(err, what);
 }
 
 void to_netlink_close(struct to_netlink *nl)
@@ -248,7 +271,7 @@ static int netlink_answer(struct to_netlink *nl, const struct nlmsghdr *request,
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return netlink_errno(err, "receive");
+			return netlink_break(nl, err, "receive");
 		for (const struct nlmsghdr *nlh = (void *)nl->reply;
 		     netlink_whole(nlh, len) && ret != 1;
 		     nlh = mnl_nlmsg_next(nlh, &len)) {
@@ -272,9 +295,13 @@ static int netlink_ask(struct to_netlink *nl, struct nlmsghdr *nlh,
 		       to_netlink_reply reply, void *arg, bool *interrupted,
 		       struct to_error *err)
 {
+	int ret = netlink_ready(nl, err);
+
+	if (ret)
+		return ret;
 	nlh->nlmsg_seq = ++nl->seq;
 	if (mnl_socket_sendto(nl->socket, nlh, nlh->nlmsg_len) < 0)
-		return netlink_errno(err, "send");
+		return netlink_break(nl, err, "send");
 	return netlink_answer(nl, nlh, reply, arg, interrupted, err);
 }
 
@@ -310,15 +337,17 @@ int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_repl
 		   to_netlink_failure failure, void *arg, struct to_error *err)
 {
 	uint32_t first = nl->seq + 1;
-	int left = len, ret = 0;
+	int left = len, ret = netlink_ready(nl, err);
 
+	if (ret)
+		return ret;
 	for (struct nlmsghdr *nlh = buf; mnl_nlmsg_ok(nlh, left);
 	     nlh = mnl_nlmsg_next(nlh, &left)) {
 		nlh->nlmsg_flags |= NLM_F_REQUEST;
 		nlh->nlmsg_seq = ++nl->seq;
 	}
 	if (mnl_socket_sendto(nl->socket, buf, len) < 0)
-		return netlink_errno(err, "send");
+		return netlink_break(nl, err, "send");
 	for (;;) {
 		ssize_t got = recv(mnl_socket_get_fd(nl->socket), nl->reply,
 				   TO_NETLINK_REPLY, MSG_DONTWAIT);
@@ -328,7 +357,7 @@ int to_netlink_get(struct to_netlink *nl, void *buf, size_t len, to_netlink_repl
 		if (got < 0 && errno == EAGAIN)
 			return ret;
 		if (got < 0)
-			return netlink_errno(err, "receive");
+			return netlink_break(nl, err, "receive");
 		left = got;
 		for (const struct nlmsghdr *nlh = (void *)nl->reply;
 		     netlink_whole(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {

@@ -9,6 +9,7 @@
  */
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,9 +31,12 @@ struct to_attribute {
  * struct to_netlink - a netlink socket
  * @attributes: names of the attributes in requests, may be NULL
  * @header: bytes of the family's header between nlmsghdr and attributes
+ * @broken: sending or receiving failed: the next request opens another socket
  */
 struct to_netlink {
 	struct mnl_socket *socket;
+	int bus;
+	bool broken;
 	unsigned int portid;
 	uint32_t seq;
 	size_t header;

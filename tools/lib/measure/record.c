@@ -82,8 +82,15 @@ static int record_check_table(struct to_recorder *r)
 	struct to_kernel_table want = {}, have = {};
 	uint32_t ifindex[TO_PORTS_MAX];
 	struct to_diff_count differ;
+	struct to_device device;
 	int ret;
 
+	if (config->generation) {
+		ret = to_genl_device(&r->genl, r->device, &device, r->err);
+		r->tm->generation = device.generation;
+		if (ret || device.generation == config->generation)
+			return ret;
+	}
 	for (unsigned int p = 0; p < r->tm->n_ports; p++)
 		ifindex[p] = r->ports[p].ifindex;
 	ret = to_desired_state_table(config->plan, config->server, ifindex, &want, r->err);
@@ -357,7 +364,8 @@ void to_recorder_close(struct to_recorder *r)
 	free(r);
 }
 
-int to_recorder_follow(struct to_recorder *r, const struct to_plan *plan, struct to_error *err)
+int to_recorder_follow(struct to_recorder *r, const struct to_plan *plan, uint64_t generation,
+		       struct to_error *err)
 {
 	struct to_traffic_port ports[TO_PORTS_MAX];
 	const uint32_t device = r->device;
@@ -369,6 +377,7 @@ int to_recorder_follow(struct to_recorder *r, const struct to_plan *plan, struct
 	to_plan_free(r->plan);
 	r->plan = to_plan_hold(plan);
 	r->config.plan = plan;
+	r->config.generation = generation;
 	r->err = err;
 	ret = to_traffic_programs_follow(r->traffic, plan, err);
 	ret = ret ? ret : record_make_head(r);

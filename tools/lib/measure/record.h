@@ -17,6 +17,7 @@
 /**
  * struct to_record_config - what to record
  * @server: index in the plan
+ * @generation: under which the plan's table is known to be active, 0: not known
  * @device: name of the topoopt device
  * @interval_ns: length of a sample; samples start at its multiples by
  *	CLOCK_REALTIME, on all servers alike
@@ -29,6 +30,7 @@
 struct to_record_config {
 	const struct to_plan *plan;
 	unsigned int server;
+	uint64_t generation;
 	const char *device;
 	uint64_t interval_ns, count;
 	enum to_traffic_source source;
@@ -68,6 +70,7 @@ void to_recorder_close(struct to_recorder *recorder);
 /**
  * to_recorder_follow() - go on under another plan, whose table is active now
  * @plan: of the same servers; what was counted before is dropped
+ * @generation: as in the config
  *
  * Loading the programs anew takes a hundred times as long.
  *
@@ -75,7 +78,7 @@ void to_recorder_close(struct to_recorder *recorder);
  * ports are other interfaces now, or the programs depend on the links.
  */
 int to_recorder_follow(struct to_recorder *recorder, const struct to_plan *plan,
-		       struct to_error *err);
+		       uint64_t generation, struct to_error *err);
 
 /**
  * to_recorder_cut() - end a sample, which to_recorder_tm() then has, and start

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/apply_kept.h"
+
+#include <string.h>
+
+void to_apply_kept_close(struct to_apply_kept *kept)
+{
+	to_netlink_close(&kept->rt);
+	to_genl_close(&kept->genl);
+	to_kernel_table_free(&kept->table);
+	kept->device = 0;
+}
+
+int to_apply_kept_route(struct to_apply_kept *kept, struct to_error *err)
+{
+	return kept->rt.socket ? 0 : to_netlink_open(&kept->rt, NETLINK_ROUTE, err);
+}
+
+int to_apply_kept_device(struct to_apply_kept *kept, uint32_t device, struct to_error *err)
+{
+	int ret;
+
+	if (kept->device == device)
+		return 0;
+	to_genl_close(&kept->genl);
+	to_kernel_table_free(&kept->table);
+	ret = to_genl_open(&kept->genl, err);
+	kept->device = ret ? 0 : device;
+	return ret;
+}
+
+bool to_apply_kept_take(struct to_apply_kept *kept, const struct to_device *device,
+			struct to_kernel_table *table)
+{
+	if (kept->device != device->ifindex || kept->table.generation != device->generation)
+		return false;
+	*table = kept->table;
+	memset(&kept->table, 0, sizeof(kept->table));
+	return true;
+}
+
+void to_apply_kept_give(struct to_apply_kept *kept, struct to_kernel_table *table)
+{
+	to_kernel_table_free(&kept->table);
+	kept->table = *table;
+	memset(table, 0, sizeof(*table));
+}
