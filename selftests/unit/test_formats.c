@@ -591,7 +591,7 @@ static void reads_plan_with_packet_switch(void **state)
 	free(again);
 	/* until commands know what that means */
 	assert_null(to_plan_load(FORMATS "plan-tor.json", &err));
-	assert_non_null(strstr(err.text, "packet_switches: this command does not know"));
+	assert_non_null(strstr(err.text, "plan-tor.json: it has packet switches (\"tor0\"): this command"));
 }
 
 static unsigned int dice(unsigned int sides)
