@@ -129,6 +129,16 @@ assert whole["packets"]["fast_forward"] is None and f["skips"] > 0 and f["skippe
 assert abs(d["iteration_time_s"]["mean"] / time - 1) <= f["error"] < 0.01, (time, f)
 assert [l["bytes"] for l in d["links"]] == [l["bytes"] for l in whole["links"]]
 assert d["events"] < whole["events"] / 1.5 and count["sent"] == whole["packets"]["counts"]["sent"]'
+jq -n '{name: "steps", servers: 32, allreduce: [{group: "0-31", bytes: 50000000}]}' >"$tmp/steps.json"
+run 0 plan --job "$tmp/steps.json" --degree 2 -o "$tmp/steps" && packets "$tmp/steps" &&
+	cp "$tmp/out" "$tmp/whole" && packets "$tmp/steps" --fast-forward
+said "so are steps of rings" '
+whole, f = json.load(open(tmp + "/whole")), d["packets"]["fast_forward"]
+time = whole["iteration_time_s"]["mean"]
+assert f["skips"] == 1 and f["skipped_s"] > time / 2, f
+assert abs(d["iteration_time_s"]["mean"] / time - 1) <= f["error"] < 0.01, (time, f)
+assert [l["bytes"] for l in d["links"]] == [l["bytes"] for l in whole["links"]]
+assert count["sent"] == whole["packets"]["counts"]["sent"]'
 run 0 simulate "$tmp/rings" --level packet --fast-forward &&
 	grep -q '^  fast-forward    [0-9]* times, .* in all, at most 0.[0-9]* % wrong$' "$tmp/out"
 result $? "skipped, as text"

@@ -261,9 +261,14 @@ static double forward_error(const struct to_packet_simulator *s)
 void to_packet_forward_chunk(struct to_packet_simulator *s, uint32_t leg)
 {
 	const struct packet_forward *f = s->forward;
+	const uint32_t first = s->legs[leg].first_flow;
+	const uint32_t packets = s->flows[first].chunk_packets;
 
-	if (leg == f->reference && s->legs[leg].arrived >= f->chunk)
-		s->look_at = s->now;
+	if (leg != f->reference || s->legs[leg].arrived < f->chunk)
+		return;
+	/* others that are in step end their chunks now, too, in any order */
+	s->look_at = s->now + forward_length(s, first) / FORWARD_PACKETS *
+			      (packets / 2 < FORWARD_PACKETS ? packets / 2 : FORWARD_PACKETS);
 }
 
 int to_packet_forward_look(struct to_packet_simulator *s)
