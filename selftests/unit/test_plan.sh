@@ -274,8 +274,8 @@ plan = json.load(open(sys.argv[1]))
 plan["tables"][3]["routes"] = [r for r in plan["tables"][3]["routes"] if not r.get("nodes")]
 json.dump(plan, open(sys.argv[2], "w"))
 END
-run 1 verify "$tmp/broken.json" && grep -qx 's3 has no route to s4' "$tmp/err"
-result $? "verify names a route that is missing, and fails"
+run 1 verify "$tmp/broken.json" && grep -qxF "toctl verify: $tmp/broken.json: s3 has no route to s4" "$tmp/err"
+result $? "verify names the file and a route that is missing, and fails"
 run 1 verify --json "$tmp/broken.json" && python3 -c "
 import json
 said = json.load(open('$tmp/out'))

@@ -25,6 +25,7 @@ struct verify_args {
 };
 
 struct verify_lines {
+	const char *file;
 	bool json;
 	json_t *array;
 	unsigned long n;
@@ -41,7 +42,7 @@ static void verify_line(void *data, const char *line)
 		json_array_append_new(lines->array, json_string(line));
 	} else {
 		to_progress_end(&lines->progress);
-		fprintf(stderr, "%s\n", line);
+		fprintf(stderr, "toctl verify: %s: %s\n", lines->file, line);
 	}
 }
 
@@ -266,10 +267,11 @@ static void verify_print_unprotected(const struct to_plan *plan, const struct to
 }
 
 static void verify_print(const struct to_plan *plan, const struct to_verify_report *r,
-			 const struct verify_cycles *cycles)
+			 const struct verify_lines *lines, const struct verify_cycles *cycles)
 {
 	if (r->violations > VERIFY_LINES)
-		fprintf(stderr, "and %lu more\n", r->violations - VERIFY_LINES);
+		fprintf(stderr, "toctl verify: %s: and %lu more\n", lines->file,
+			r->violations - VERIFY_LINES);
 	if (!r->figures.servers)
 		return;		/* the links are no graph */
 	to_figures_print(stdout, plan, &r->figures);
@@ -379,7 +381,9 @@ static int verify_find_down(struct to_call *call, const struct to_plan *plan,
 
 static int verify_check(struct to_call *call, const struct to_plan *plan, struct verify_down *v)
 {
-	struct verify_lines lines = { .json = call->json, .array = json_array() };
+	struct verify_lines lines = {
+		.file = call->operands[0], .json = call->json, .array = json_array(),
+	};
 	struct verify_cycles cycles = {};
 	struct to_verify_report report;
 	int ret = to_verify_progress(plan, verify_line, verify_progress, &lines, &report);
@@ -396,7 +400,7 @@ static int verify_check(struct to_call *call, const struct to_plan *plan, struct
 	else if (call->json)
 		verify_print_json(plan, &report, &lines, &cycles, v);
 	else
-		verify_print(plan, &report, &cycles);
+		verify_print(plan, &report, &lines, &cycles);
 	if (!ret && v && !call->json)
 		verify_print_down(plan, &report.figures, v);
 	json_decref(lines.array);
