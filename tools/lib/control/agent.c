@@ -168,10 +168,11 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 {
 	const char *job, *cluster, *table;
 	json_int_t generation;
-	int ret, ahead = 0;
+	int ret, ahead = 0, further = 0;
 
-	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s, s?b}", "generation", &generation,
-			"job", &job, "cluster", &cluster, "table", &table, "ahead", &ahead) ||
+	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s, s?b, s?b}", "generation",
+			&generation, "job", &job, "cluster", &cluster, "table", &table,
+			"ahead", &ahead, "further", &further) ||
 	    generation <= 0)
 		return to_error_set(err, -EINVAL,
 				    "stage: expected generation, job, cluster and table");
@@ -192,6 +193,7 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (!ret && !ahead)
 		ret = agent_drop_stage(agent, err);
 	if (!ret) {
+		agent->kept.further = further;
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
 					     &agent->kept, err);
 		ret = agent->apply ? 0 : -EIO;

@@ -12,7 +12,9 @@
  *	stage	"generation" that a commit would make, "job", "cluster" and
  *		"table" (texts, see plan_slice.h); makes links, stages the table. With
  *		"ahead": true it is only likely that a commit comes: links are not made,
- *		where any is to be that is refused, and nobody is kept out
+ *		where any is to be that is refused, and nobody is kept out. With
+ *		"further": true what was committed before is another step of the same
+ *		change: addresses, neighbours, routes and rules are not read again
  *	commit	"generation" of the stage: it is the fencing token, nothing
  *		staged under another one is committed, nor a stage on top of a
  *		table that is not active any more, nor one that was staged ahead and that
