@@ -70,6 +70,64 @@ static void check_read(const struct slice *slice, struct to_plan_servers *server
 	to_plan_free(read);
 }
 
+/* The same as values, for @servers, whose fingerprint both sides can tell. */
+static void check_take(const struct slice *slice, const struct to_plan_servers *servers,
+		       unsigned int server)
+{
+	json_t *table = json_loads(slice->table, 0, NULL), *links;
+	struct to_error err = { 0 };
+	struct slice again;
+	struct to_plan *read;
+	unsigned int found;
+	const char *at;
+	char *text;
+
+	assert_true(to_plan_slice_servers(slice->cluster, &at) == servers->fingerprint);
+	text = strndup(at, strrchr(at, ']') + 1 - at);
+	links = json_loads(text, 0, NULL);
+	assert_non_null(links);
+	read = to_plan_slice_take("job", links, table, servers, &found, &err);
+	assert_string_equal(err.text, "");
+	assert_non_null(read);
+	assert_int_equal(found, server);
+	again = print(read, server);
+	assert_string_equal(again.cluster, slice->cluster);
+	assert_string_equal(again.table, slice->table);
+	slice_free(&again);
+	to_plan_free(read);
+	json_decref(links);
+	json_decref(table);
+	free(text);
+}
+
+static void test_values(void **state)
+{
+	struct to_plan *plans[] = { make_plan(2), make_plan(3) }, *read;
+	struct slice slices[] = { print(plans[0], 1), print(plans[1], 4) };
+	struct to_plan_servers servers = { 0 };
+	json_t *links = json_pack("[{s:s, s:s}]", "a", "s0:eth0", "b", "x1:eth0");
+	json_t *table = json_loads(slices[1].table, 0, NULL);
+	struct to_error err = { 0 };
+	unsigned int server;
+
+	(void)state;
+	assert_null(to_plan_slice_take("job", links, table, &servers, &server, &err));
+	assert_non_null(strstr(err.text, "the servers are missing"));
+	check_read(&slices[0], &servers, 1);
+	check_take(&slices[0], &servers, 1);
+	check_take(&slices[1], &servers, 4);
+	read = to_plan_slice_take("job", links, table, &servers, &server, &err);
+	assert_null(read);
+	assert_non_null(strstr(err.text, "links:1: [0].b: "));
+	json_decref(links);
+	json_decref(table);
+	to_plan_servers_free(&servers);
+	for (unsigned int i = 0; i < 2; i++) {
+		slice_free(&slices[i]);
+		to_plan_free(plans[i]);
+	}
+}
+
 static void test_other_links(void **state)
 {
 	struct to_plan *plans[] = { make_plan(2), make_plan(3) };
@@ -165,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_other_links),
 		cmocka_unit_test(test_other_servers),
 		cmocka_unit_test(test_wrong_links),
+		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_packet_switches),
 	};
 

@@ -17,6 +17,8 @@ static unsigned int json_line_of(const struct to_json_doc *doc, const char *path
 {
 	struct to_json_walk walk;
 
+	if (!doc->text)
+		return 1;
 	to_json_walk_start(&walk, doc->text, doc->len);
 	to_json_walk_path(&walk, path);
 	return walk.line;
@@ -109,6 +111,14 @@ int to_json_open(struct to_json_doc *doc, struct to_json *at, const char *text,
 	doc->root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
 	*at = (struct to_json){ .doc = doc, .value = doc->root };
 	return doc->root ? 0 : to_json_syntax_error(doc, &error, 1);
+}
+
+void to_json_open_value(struct to_json_doc *doc, struct to_json *at, json_t *value,
+			const char *name, void *context, struct to_error *err)
+{
+	*doc = (struct to_json_doc){ .name = name, .root = json_incref(value),
+				     .context = context, .err = err };
+	*at = (struct to_json){ .doc = doc, .value = value };
 }
 
 void to_json_close(struct to_json_doc *doc)

@@ -107,6 +107,10 @@ int to_json_open(struct to_json_doc *doc, struct to_json *at, const char *text,
 		 struct to_error *err);
 void to_json_close(struct to_json_doc *doc);
 
+/** to_json_open_value() - the same for a @value that was parsed, as part of a message */
+void to_json_open_value(struct to_json_doc *doc, struct to_json *at, json_t *value,
+			const char *name, void *context, struct to_error *err);
+
 /**
  * to_json_open_deferred() - to_json_open() that leaves the array under the
  *	document's @key to to_json_next()

@@ -18,6 +18,7 @@
 #include "measure/record.h"
 
 #define SAMPLE_WAIT_NS (10 * TO_NS_PER_S)
+#define AGENT_STAGE_EXPECTED "stage: expected generation, job, cluster and table"
 
 /**
  * struct to_agent - see agent.h
@@ -163,18 +164,32 @@ static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
 	return ret < 0 ? ret : 0;
 }
 
+/* The plan in @request, which @expected describes, or NULL. */
+static struct to_plan *agent_read_plan(struct to_agent *agent, const json_t *request,
+				       const char *expected, struct to_error *err)
+{
+	json_t *table = json_object_get(request, "table"), *links = json_object_get(request, "links");
+	const char *job = json_string_value(json_object_get(request, "job"));
+	const char *cluster = json_string_value(json_object_get(request, "cluster"));
+
+	if (job && cluster && json_is_string(table))
+		return to_plan_slice_parse(job, cluster, json_string_value(table), &agent->servers,
+					   &agent->server, err);
+	if (job && links && json_is_object(table))
+		return to_plan_slice_take(job, links, table, &agent->servers, &agent->server, err);
+	to_error_set(err, -EINVAL, "%s", expected);
+	return NULL;
+}
+
 static int agent_stage(struct to_agent *agent, const json_t *request, json_t *reply,
 		       struct to_error *err)
 {
-	const char *job, *cluster, *table;
 	json_int_t generation;
-	int ret, ahead = 0;
+	int ret, ahead = 0, further = 0;
 
-	if (json_unpack((json_t *)request, "{s:I, s:s, s:s, s:s, s?b}", "generation", &generation,
-			"job", &job, "cluster", &cluster, "table", &table, "ahead", &ahead) ||
-	    generation <= 0)
-		return to_error_set(err, -EINVAL,
-				    "stage: expected generation, job, cluster and table");
+	if (json_unpack((json_t *)request, "{s:I, s?b, s?b}", "generation", &generation,
+			"ahead", &ahead, "further", &further) || generation <= 0)
+		return to_error_set(err, -EINVAL, AGENT_STAGE_EXPECTED);
 	if (agent->committed)
 		return to_error_set(err, -EBUSY,
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
@@ -185,13 +200,13 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (agent->staged && !agent_claim(agent, NULL))
 		to_apply_abort(agent->apply, NULL);
 	agent_forget(agent);
-	agent->next = to_plan_slice_parse(job, cluster, table, &agent->servers,
-					  &agent->server, err);
+	agent->next = agent_read_plan(agent, request, AGENT_STAGE_EXPECTED, err);
 	ret = agent->next ? 0 : -EINVAL;
 	/* what may never be needed takes no other's place */
 	if (!ret && !ahead)
 		ret = agent_drop_stage(agent, err);
 	if (!ret) {
+		agent->kept.further = further;
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
 					     &agent->kept, err);
 		ret = agent->apply ? 0 : -EIO;
@@ -328,20 +343,16 @@ static int agent_abort(struct to_agent *agent, const json_t *request, struct to_
 
 static int agent_assume(struct to_agent *agent, const json_t *request, struct to_error *err)
 {
-	const char *job, *cluster, *table;
 	struct to_apply *apply;
 	struct to_plan *plan;
 	uint64_t generation = 0;
 	int ret;
 
-	if (json_unpack((json_t *)request, "{s:s, s:s, s:s}", "job", &job, "cluster", &cluster,
-			"table", &table))
-		return to_error_set(err, -EINVAL, "assume: expected job, cluster and table");
 	if (agent->committed)
 		return to_error_set(err, -EBUSY,
 				    "generation %" PRIu64 " waits to be confirmed or reverted",
 				    agent->committed);
-	plan = to_plan_slice_parse(job, cluster, table, &agent->servers, &agent->server, err);
+	plan = agent_read_plan(agent, request, "assume: expected job, cluster and table", err);
 	if (!plan)
 		return -EINVAL;
 	apply = to_apply_open(plan, agent->server, agent->device, true, &agent->kept, err);
@@ -559,6 +570,9 @@ static int agent_state(struct to_agent *agent, json_t *reply, struct to_error *e
 	json_object_set_new(reply, "staged", json_boolean(device.prepared));
 	json_object_set_new(reply, "live", live);
 	json_object_set_new(reply, "plan", json_boolean(agent->plan || agent->committed));
+	if (agent->servers.cluster)
+		json_object_set_new(reply, "servers",
+				    json_sprintf("%016" PRIx64, agent->servers.fingerprint));
 	return ret < 0 ? ret : 0;
 }
 

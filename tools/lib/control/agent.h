@@ -10,9 +10,12 @@
  *
  *	hello	nothing
  *	stage	"generation" that a commit would make, "job", "cluster" and
- *		"table" (texts, see plan_slice.h); makes links, stages the table. With
+ *		"table" (texts, see plan_slice.h); instead of the last two "links" and
+ *		"table" as values, for "servers" that it has; makes links, stages the table. With
  *		"ahead": true it is only likely that a commit comes: links are not made,
- *		where any is to be that is refused, and nobody is kept out
+ *		where any is to be that is refused, and nobody is kept out. With
+ *		"further": true what was committed before is another step of the same
+ *		change: addresses, neighbours, routes and rules are not read again
  *	commit	"generation" of the stage: it is the fencing token, nothing
  *		staged under another one is committed, nor a stage on top of a
  *		table that is not active any more, nor one that was staged ahead and that
@@ -23,7 +26,7 @@
  *	abort	drop the stage, also one that another agent left. With "ahead": true only
  *		what this agent has staged. When that is active already, it is the plan to
  *		count under from now on
- *	assume	"job", "cluster" and "table", as for stage: the plan to count under from now
+ *	assume	"job", "cluster" or "links", and "table", as for stage: the plan to count under from now
  *		on, if its table is the active one
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
  *		a plan was confirmed or assumed, or one staged that is active already. "names", if
@@ -44,7 +47,8 @@
  *
  * A reply has "ok" and, when that is false, "error"; how the server is:
  * "generation" (0: no table), "staged" (bool), "live" (ports with carrier),
- * "plan" (bool, it knows one to count under);
+ * "plan" (bool, it knows one to count under), "servers" (fingerprint of those of the last
+ * "cluster", see to_plan_slice_servers());
  * after stage "differs" (bool), after commit a "warning" if there is one,
  * after sample "tm" (text), which is not there when the counting only started.
  * What the request has as "id" comes back.

@@ -301,12 +301,16 @@ int to_fabric_generation(const struct to_fabric *f, uint64_t *generation,
 	return 0;
 }
 
-static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool ahead,
+/* Stages differ in what agents may rely on. */
+enum stage_kind { STAGE_ANY, STAGE_AHEAD, STAGE_FURTHER };
+
+static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, enum stage_kind kind,
 			struct to_error *err)
 {
-	return fabric_call(f, json_pack("{s:s, s:I, s:s, s:b}", "op", "stage", "generation",
+	return fabric_call(f, json_pack("{s:s, s:I, s:s, s:b, s:b}", "op", "stage", "generation",
 					(json_int_t)f->generation, "job", plan->demand->name,
-					"ahead", ahead),
+					"ahead", kind == STAGE_AHEAD, "further",
+					kind == STAGE_FURTHER),
 			   plan, err);
 }
 
@@ -335,8 +339,8 @@ static int fabric_check_settled(const struct to_fabric *f, struct to_error *err)
 			    f->generation) : 0;
 }
 
-static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan, bool ahead,
-			    struct to_error *err)
+static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan,
+			    enum stage_kind kind, struct to_error *err)
 {
 	int ret = fabric_check_servers(f, plan, err), failed;
 
@@ -345,9 +349,9 @@ static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan, boo
 		return ret;
 	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
-	f->ahead = ahead;
+	f->ahead = kind == STAGE_AHEAD;
 	fabric_all(f);
-	failed = fabric_stage(f, plan, ahead, err);
+	failed = fabric_stage(f, plan, kind, err);
 	if (failed < 0)
 		return failed;
 	if (failed) {
@@ -365,7 +369,7 @@ static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan, boo
 int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *differs,
 		    struct to_error *err)
 {
-	int ret = fabric_stage_all(f, plan, false, err);
+	int ret = fabric_stage_all(f, plan, STAGE_ANY, err);
 
 	if (!ret && differs)
 		*differs = !f->same;
@@ -374,7 +378,12 @@ int to_fabric_stage(struct to_fabric *f, const struct to_plan *plan, bool *diffe
 
 int to_fabric_stage_ahead(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
 {
-	return fabric_stage_all(f, plan, true, err);
+	return fabric_stage_all(f, plan, STAGE_AHEAD, err);
+}
+
+int to_fabric_stage_further(struct to_fabric *f, const struct to_plan *plan, struct to_error *err)
+{
+	return fabric_stage_all(f, plan, STAGE_FURTHER, err);
 }
 
 bool to_fabric_is_staged(const struct to_fabric *f, const struct to_plan *plan)
@@ -412,7 +421,7 @@ static int fabric_bring(struct to_fabric *f, const struct to_plan *plan, struct 
 	if (!wanted)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	memcpy(wanted, f->who, n * sizeof(*wanted));
-	ret = fabric_stage(f, plan, false, err);
+	ret = fabric_stage(f, plan, STAGE_ANY, err);
 	for (unsigned int i = 0; i < n; i++)
 		f->who[i] = wanted[i] && !f->who[i];
 	if (ret >= 0)

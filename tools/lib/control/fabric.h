@@ -157,6 +157,15 @@ int to_fabric_stage(struct to_fabric *fabric, const struct to_plan *plan,
 int to_fabric_stage_ahead(struct to_fabric *fabric, const struct to_plan *plan,
 			  struct to_error *err);
 
+/**
+ * to_fabric_stage_further() - stage a further step of a change, as to_fabric_stage() does
+ *
+ * The step before was confirmed just now: agents take addresses, neighbours, routes and
+ * rules to be as they left them.
+ */
+int to_fabric_stage_further(struct to_fabric *fabric, const struct to_plan *plan,
+			    struct to_error *err);
+
 /** to_fabric_is_staged() - whether @plan is staged on all servers, by their last answers */
 bool to_fabric_is_staged(const struct to_fabric *fabric, const struct to_plan *plan);
 

@@ -36,6 +36,7 @@
  * @in: what came of a reply; no end of a line is in the first @searched bytes
  * @n_in, @n_errors: bytes that came since the last request
  * @last_error: last line on its standard error
+ * @servers: of a plan that it has, as it said last, 0: none
  */
 struct pipe_agent {
 	pid_t pid;
@@ -46,6 +47,7 @@ struct pipe_agent {
 	size_t in_len, in_room, searched;
 	size_t n_in, n_errors;
 	char last_error[192];
+	uint64_t servers;
 };
 
 /**
@@ -96,6 +98,7 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
+	agent->servers = 0;
 	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
 	    pipe2(errors, O_CLOEXEC) || fcntl(errors[0], F_SETFL, O_NONBLOCK))
 		goto fail;
@@ -193,6 +196,30 @@ static void pipe_ended(struct pipe_agent *agent, uint64_t deadline, char error[2
 		snprintf(error, 256, "the agent ended with status %d", WEXITSTATUS(status));
 }
 
+/* JSON on one line: what ends a line is between values. */
+static void pipe_write_json(FILE *out, const char *text, const char *end)
+{
+	for (; text < end; text++)
+		if (*text != '\n')
+			putc_unlocked(*text, out);
+}
+
+/* @request with the array that begins at @links and @table as values. */
+static int pipe_write_values(FILE *out, const json_t *request, const char *links, const char *table)
+{
+	char *head = json_dumps(request, JSON_COMPACT);
+
+	if (!head)
+		return -1;
+	/* an object that is not empty, without its end */
+	fprintf(out, "%.*s,\"links\":", (int)strlen(head) - 1, head);
+	pipe_write_json(out, links, strrchr(links, ']') + 1);
+	fputs(",\"table\":", out);
+	pipe_write_json(out, table, table + strlen(table));
+	free(head);
+	return fputs("}\n", out) == EOF;
+}
+
 /* The line for server @i; @cluster: of a stage. */
 static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call,
 			      const char *cluster, unsigned int i)
@@ -200,6 +227,7 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 	struct pipe_agent *agent = &p->agents[i];
 	FILE *out = open_memstream(&agent->out, &agent->out_len);
 	json_t *request = json_copy(call->request);
+	const char *links = NULL;
 	char *table = NULL;
 	size_t len = 0;
 	FILE *text;
@@ -211,6 +239,10 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 			ret = to_plan_print_table(text, call->plan, i);
 			fclose(text);
 		}
+		if (!ret && agent->servers && agent->servers == to_plan_slice_servers(cluster, &links)) {
+			ret = pipe_write_values(out, request, links, table);
+			goto out;
+		}
 		ret = ret ? ret : json_object_set_new(request, "cluster", json_string(cluster));
 		ret = ret ? ret : json_object_set_new(request, "table", json_string(table));
 	} else if (out && request) {
@@ -218,6 +250,7 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 	}
 	if (!ret)
 		ret = json_dumpf(request, out, JSON_COMPACT) || putc('\n', out) == EOF;
+out:
 	json_decref(request);
 	free(table);
 	if (out)
@@ -326,6 +359,11 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 		pipe_ended(agent, call->deadline_ns, call->errors[i]);
 	else
 		call->replies[i] = pipe_take_reply(p, agent, id);
+	if (call->replies[i]) {
+		const char *servers = json_string_value(json_object_get(call->replies[i], "servers"));
+
+		agent->servers = servers ? strtoull(servers, NULL, 16) : 0;
+	}
 }
 
 /* Polls who has neither reply nor error. Return: how many these are. */

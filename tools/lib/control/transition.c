@@ -131,13 +131,16 @@ static int transition_plan_steps(struct to_transition *t, const struct to_plan *
 	return to_drain_make(old, next, &t->drain, err);
 }
 
-/* Unless it was done ahead. */
-static int transition_stage(struct to_transition *t, const struct to_plan *plan, bool *ahead,
-			    struct to_error *err)
+/* Unless it was done ahead. @further: after another step of the change */
+static int transition_stage(struct to_transition *t, const struct to_plan *plan, bool further,
+			    bool *ahead, struct to_error *err)
 {
 	*ahead = to_fabric_is_staged(t->fabric, plan);
 	t->was_ahead |= *ahead;
-	return *ahead ? 0 : to_fabric_stage(t->fabric, plan, NULL, err);
+	if (*ahead)
+		return 0;
+	return further ? to_fabric_stage_further(t->fabric, plan, err) :
+			 to_fabric_stage(t->fabric, plan, NULL, err);
 }
 
 int to_transition_ahead(struct to_transition *t, const struct to_plan *old,
@@ -183,7 +186,7 @@ static int transition_drain(struct to_transition *t, const struct to_plan *old,
 	if (drain->n_waiting)
 		n += snprintf(note + n, sizeof(note) - n,
 			      "; %u pairs of servers have no path meanwhile", drain->n_waiting);
-	ret = transition_stage(t, drain->plans[0], &ahead, err);
+	ret = transition_stage(t, drain->plans[0], false, &ahead, err);
 	if (ahead)
 		snprintf(note + n, sizeof(note) - n, "; staged ahead");
 	if (!ret)
@@ -231,7 +234,7 @@ static int transition_advance(struct to_transition *t, const struct to_plan *pla
 {
 	uint64_t start = to_clock_monotonic_ns();
 	bool ahead;
-	int ret = transition_stage(t, plan, &ahead, err);
+	int ret = transition_stage(t, plan, t->drain.n, &ahead, err);
 
 	transition_ended(t, TO_TRANSITION_STAGE, start, ret, err, ahead ? "staged ahead" : NULL);
 	if (!ret && stoppable)

@@ -615,6 +615,22 @@ int to_cluster_parse_links(struct to_cluster *c, const char *data, size_t len,
 	return ret;
 }
 
+int to_cluster_take_links(struct to_cluster *c, json_t *links, const char *name,
+			  struct to_error *err)
+{
+	struct to_json_doc doc;
+	struct to_json at;
+	int ret;
+
+	free(c->links);
+	c->links = NULL;
+	c->n_links = 0;
+	to_json_open_value(&doc, &at, links, name, c, err);
+	ret = cluster_read_links(&at, c);
+	to_json_close(&doc);
+	return ret;
+}
+
 static void cluster_print_address(FILE *out, const struct to_address *a)
 {
 	char text[INET6_ADDRSTRLEN];

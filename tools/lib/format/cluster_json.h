@@ -40,6 +40,10 @@ struct to_cluster *to_cluster_parse(const char *data, size_t len,
 int to_cluster_parse_links(struct to_cluster *cluster, const char *data, size_t len,
 			   const char *name, struct to_error *err);
 
+/** to_cluster_take_links() - the same from @links, which is that array */
+int to_cluster_take_links(struct to_cluster *cluster, json_t *links, const char *name,
+			  struct to_error *err);
+
 /*
  * What cluster.json and plan.json share. The readers are for struct
  * to_json_field with a struct to_cluster at offset 0.

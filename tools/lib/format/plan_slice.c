@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
@@ -48,6 +49,16 @@ static struct to_cluster *plan_slice_relink(const struct to_plan_servers *server
 	return copy;
 }
 
+uint64_t to_plan_slice_servers(const char *cluster, const char **links)
+{
+	const char *at = plan_slice_links(cluster);
+
+	if (!at)
+		return 0;
+	*links = at + strlen(TO_CLUSTER_LINKS) - 1;
+	return to_hash(TO_HASH_BEGIN, cluster, at - cluster);
+}
+
 /* It does not matter when they cannot be kept. */
 static void plan_slice_keep(struct to_plan_servers *servers, const char *cluster,
 			    const struct to_cluster *parsed)
@@ -58,62 +69,105 @@ static void plan_slice_keep(struct to_plan_servers *servers, const char *cluster
 	if (!links)
 		return;
 	servers->text = strndup(cluster, links - cluster);
+	servers->fingerprint = to_hash(TO_HASH_BEGIN, cluster, links - cluster);
 	servers->cluster = to_cluster_copy(parsed);
 	if (!servers->text || !servers->cluster)
 		to_plan_servers_free(servers);
 }
 
-static int plan_slice_read_table(struct to_plan *plan, const char *table, unsigned int *server,
-				 struct to_error *err)
+/* The plan of @cluster, which it takes over, or NULL. */
+static struct to_plan *plan_slice_new(const char *job, struct to_cluster *cluster,
+				      struct to_error *err)
 {
-	unsigned int n = plan->cluster->n_servers;
-	bool *done = calloc(n, sizeof(*done));
-	struct to_json_doc doc;
-	struct to_json at;
-	int ret;
+	struct to_plan *plan = calloc(1, sizeof(*plan));
 
-	if (!done)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = to_json_open(&doc, &at, table, strlen(table), "table", plan->cluster, err);
-	if (!ret)
-		ret = to_plan_read_table(&at, plan, done);
-	to_json_close(&doc);
+	if (plan) {
+		plan->cluster = cluster;
+		plan->demand = calloc(1, sizeof(*plan->demand));
+	} else {
+		to_cluster_free(cluster);
+	}
+	if (!plan || !plan->demand)
+		goto fail;
+	snprintf(plan->demand->name, sizeof(plan->demand->name), "%s", job);
+	if (!to_cluster_join_shared(plan->cluster) && !to_plan_alloc_tables(plan) &&
+	    !to_plan_index(plan))
+		return plan;
+fail:
+	to_plan_free(plan);
+	to_error_set(err, -ENOMEM, "out of memory");
+	return NULL;
+}
+
+/* @plan with the table at @at, or NULL; closes @doc. */
+static struct to_plan *plan_slice_finish(struct to_plan *plan, struct to_json_doc *doc,
+					 const struct to_json *at, unsigned int *server,
+					 struct to_error *err)
+{
+	bool *done = calloc(plan->cluster->n_servers, sizeof(*done));
+	int ret = done ? to_plan_read_table(at, plan, done) :
+			 to_error_set(err, -ENOMEM, "out of memory");
+
+	to_json_close(doc);
 	for (*server = 0; !ret && !done[*server]; ++*server)
 		;
 	free(done);
-	return ret;
+	if (!ret)
+		return plan;
+	to_plan_free(plan);
+	return NULL;
 }
 
 struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const char *table,
 				    struct to_plan_servers *servers, unsigned int *server,
 				    struct to_error *err)
 {
-	struct to_plan *plan = calloc(1, sizeof(*plan));
+	struct to_cluster *read = plan_slice_relink(servers, cluster);
+	struct to_json_doc doc;
+	struct to_plan *plan;
+	struct to_json at;
 
-	if (plan) {
-		plan->demand = calloc(1, sizeof(*plan->demand));
-		plan->cluster = plan_slice_relink(servers, cluster);
+	if (!read) {
+		read = to_cluster_parse(cluster, strlen(cluster), "cluster", err);
+		if (!read)
+			return NULL;
+		plan_slice_keep(servers, cluster, read);
 	}
-	if (plan && !plan->cluster) {
-		plan->cluster = to_cluster_parse(cluster, strlen(cluster), "cluster", err);
-		if (plan->cluster)
-			plan_slice_keep(servers, cluster, plan->cluster);
-	}
-	if (!plan || !plan->demand) {
-		to_error_set(err, -ENOMEM, "out of memory");
-		goto fail;
-	}
-	if (!plan->cluster)
-		goto fail;
-	snprintf(plan->demand->name, sizeof(plan->demand->name), "%s", job);
-	if (to_cluster_join_shared(plan->cluster) || to_plan_alloc_tables(plan) ||
-	    to_plan_index(plan)) {
-		to_error_set(err, -ENOMEM, "out of memory");
-		goto fail;
-	}
-	if (!plan_slice_read_table(plan, table, server, err))
-		return plan;
-fail:
+	plan = plan_slice_new(job, read, err);
+	if (!plan)
+		return NULL;
+	if (!to_json_open(&doc, &at, table, strlen(table), "table", plan->cluster, err))
+		return plan_slice_finish(plan, &doc, &at, server, err);
+	to_json_close(&doc);
 	to_plan_free(plan);
 	return NULL;
+}
+
+struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table,
+				   const struct to_plan_servers *servers, unsigned int *server,
+				   struct to_error *err)
+{
+	struct to_cluster *cluster;
+	struct to_json_doc doc;
+	struct to_plan *plan;
+	struct to_json at;
+
+	if (!servers->cluster) {
+		to_error_set(err, -ENOENT, "cluster: the servers are missing");
+		return NULL;
+	}
+	cluster = to_cluster_copy(servers->cluster);
+	if (!cluster) {
+		to_error_set(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (to_cluster_take_links(cluster, links, "links", err)) {
+		to_cluster_free(cluster);
+		return NULL;
+	}
+	plan = plan_slice_new(job, cluster, err);
+	if (!plan)
+		return NULL;
+	to_json_open_value(&doc, &at, table, "table", plan->cluster, err);
+	return plan_slice_finish(plan, &doc, &at, server, err);
 }

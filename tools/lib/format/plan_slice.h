@@ -8,6 +8,7 @@
  * same for all; the table is as in plan.json, see to_plan_print_table().
  */
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "data/plan.h"
@@ -15,11 +16,13 @@
 /**
  * struct to_plan_servers - the servers of the last slice, for the next one
  * @text: of its cluster.json, up to the links
+ * @fingerprint: of that, 0: there is none
  *
  * From plan to plan only links change, and reading the servers takes most of the time.
  */
 struct to_plan_servers {
 	char *text;
+	uint64_t fingerprint;
 	struct to_cluster *cluster;
 };
 
@@ -37,5 +40,22 @@ void to_plan_servers_free(struct to_plan_servers *servers);
 struct to_plan *to_plan_slice_parse(const char *job, const char *cluster, const char *table,
 				    struct to_plan_servers *servers, unsigned int *server,
 				    struct to_error *err);
+
+/**
+ * to_plan_slice_take() - to_plan_slice_parse() of values, for servers that were read before
+ * @links: array of those of the cluster.json
+ * @table: object
+ */
+struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table,
+				   const struct to_plan_servers *servers, unsigned int *server,
+				   struct to_error *err);
+
+/**
+ * to_plan_slice_servers() - fingerprint of the servers of a cluster.json that was printed
+ * @links: gets where the array of its links begins, which ends with the last ] of the text
+ *
+ * Return: 0 when it has no links.
+ */
+uint64_t to_plan_slice_servers(const char *cluster, const char **links);
 
 #endif

@@ -47,6 +47,8 @@ struct step {
  * @routes: how they differ
  * @steps: link changes; the last @n_steps - @n_early come after the commit
  * @changes: entries; the last @n_changes - @n_added come after the commit
+ * @entries: of the plan, but those that are there as @foreign addresses
+ * @complete: all of them are there, and no others
  */
 struct to_apply {
 	const struct to_plan *plan;
@@ -62,6 +64,8 @@ struct to_apply {
 	unsigned int n_steps, n_early;
 	struct to_change *changes;
 	unsigned int n_changes, n_added;
+	struct to_entries entries, foreign;
+	bool complete;
 };
 
 static const struct to_nic *apply_nic_at(const struct to_apply *a, uint32_t ifindex)
@@ -199,22 +203,22 @@ static int apply_compare_table(struct to_apply *a, bool full, struct to_error *e
 
 static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 {
-	struct to_entries own = {}, foreign = {}, want = {};
-	int ret;
+	struct to_entries own = {};
+	int ret = 0;
 
-	ret = to_rtnl_entries(&a->kept->rt, &own, &foreign, err);
+	if (!to_apply_kept_entries(a->kept, &a->current, &own, &a->foreign)) {
+		ret = to_rtnl_entries(&a->kept->rt, &own, &a->foreign, err);
+		to_resolve_entries(&a->found, &own);
+	}
 	if (!ret)
 		ret = to_desired_state_entries(a->plan, a->server, a->found.rdma,
-					       a->found.device, &want, err);
+					       a->found.device, &a->entries, err);
 	if (!ret) {
-		to_resolve_entries(&a->found, &own);
-		apply_drop_ipv6(a, &want);
-		ret = to_diff_entries(&own, &foreign, &want, &a->changes,
+		apply_drop_ipv6(a, &a->entries);
+		ret = to_diff_entries(&own, &a->foreign, &a->entries, &a->changes,
 				      &a->n_changes, &a->n_added, err);
 	}
 	to_entries_free(&own);
-	to_entries_free(&foreign);
-	to_entries_free(&want);
 	return ret;
 }
 
@@ -276,12 +280,16 @@ void to_apply_close(struct to_apply *a)
 		return;
 	for (unsigned int i = 0; i < a->n_steps; i++)
 		to_xdp_let_go(&a->steps[i].xdp);
+	if (a->active && a->complete)
+		to_apply_kept_leave(a->kept, a->active->generation, &a->entries, &a->foreign);
 	if (a->active)
 		to_apply_kept_give(a->kept, a->active);
 	to_apply_kept_close(&a->own);
 	to_kernel_table_free(&a->want);
 	to_kernel_table_free(&a->have);
 	to_interfaces_free(&a->found);
+	to_entries_free(&a->entries);
+	to_entries_free(&a->foreign);
 	free(a->changes);
 	free(a);
 }
@@ -545,6 +553,7 @@ int to_apply_commit(struct to_apply *a, bool staged, uint64_t base,
 		ret = apply_do_step(a, &a->steps[i], &why);
 		a->steps[i].done = !ret;
 	}
+	a->complete = !ret;
 	return ret ? apply_blame(a, ret, "the plan is active, but", &why, err) : 0;
 }
 
@@ -562,6 +571,7 @@ int to_apply_revert(struct to_apply *a, uint64_t base, uint64_t *generation,
 	struct to_error why = {};
 	int ret = 0;
 
+	a->complete = false;
 	/* The old table may name ports that were released. */
 	apply_undo_steps(a, a->n_early);
 	to_rtnl_undo(&a->kept->rt, a->changes + a->n_added, a->n_changes - a->n_added);

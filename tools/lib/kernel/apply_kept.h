@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/genl.h"
 #include "kernel/netlink.h"
+#include "kernel/rtnl.h"
 
 /**
  * struct to_apply_kept - sockets, and what is known of a device; zeroed: nothing
@@ -17,12 +18,19 @@
  * @device: that @genl and @table are of: while it is there, the family keeps its number,
  *	and no generation gets another table
  * @table: as it was active last; its generation is 0 when it is not known
+ * @entries_of: generation under which @own and @foreign were left, 0: they are not known
+ * @own: what apply has made
+ * @foreign: addresses of others
+ * @further: entries are as they were left
  */
 struct to_apply_kept {
 	struct to_netlink rt;
 	struct to_genl genl;
 	uint32_t device;
 	struct to_kernel_table table;
+	uint64_t entries_of;
+	struct to_entries own, foreign;
+	bool further;
 };
 
 /** to_apply_kept_close() - nothing is kept any more */
@@ -38,7 +46,15 @@ int to_apply_kept_device(struct to_apply_kept *kept, uint32_t device, struct to_
 bool to_apply_kept_take(struct to_apply_kept *kept, const struct to_device *device,
 			struct to_kernel_table *table);
 
+/** to_apply_kept_entries() - the entries beside it, if they are to be trusted */
+bool to_apply_kept_entries(struct to_apply_kept *kept, const struct to_device *device,
+			   struct to_entries *own, struct to_entries *foreign);
+
 /** to_apply_kept_give() - @table is active on the device, and is taken over */
 void to_apply_kept_give(struct to_apply_kept *kept, struct to_kernel_table *table);
+
+/** to_apply_kept_leave() - so are the entries, under @generation */
+void to_apply_kept_leave(struct to_apply_kept *kept, uint64_t generation,
+			 struct to_entries *own, struct to_entries *foreign);
 
 #endif

@@ -345,7 +345,7 @@ int to_diff_entries(struct to_entries *have, struct to_entries *foreign,
 		    struct to_entries *want, struct to_change **changes,
 		    unsigned int *n, unsigned int *n_added, struct to_error *err)
 {
-	unsigned int h = 0, w = 0, gone = 0;
+	unsigned int h = 0, w = 0, gone = 0, left = 0;
 	struct to_change *list = calloc((size_t)have->n + want->n + 1, sizeof(*list));
 	const struct to_entry **stale = calloc((size_t)have->n + 1, sizeof(*stale));
 
@@ -365,17 +365,21 @@ int to_diff_entries(struct to_entries *have, struct to_entries *foreign,
 		if (!order) {
 			if (memcmp(a, b, sizeof(*a)))
 				diff_change_add(list, n, TO_CHANGE_REPLACE, b, a);
+			want->items[left++] = *b;
 			h++;
 			w++;
 		} else if (order < 0) {
 			stale[gone++] = a;
 			h++;
 		} else {
-			if (b->kind != TO_ENTRY_ADDRESS || !diff_has_address(foreign, b))
+			if (b->kind != TO_ENTRY_ADDRESS || !diff_has_address(foreign, b)) {
 				diff_change_add(list, n, TO_CHANGE_ADD, b, NULL);
+				want->items[left++] = *b;
+			}
 			w++;
 		}
 	}
+	want->n = left;
 	*n_added = *n;
 	while (gone--)
 		diff_change_add(list, n, TO_CHANGE_DELETE, stale[gone], stale[gone]);

@@ -51,6 +51,7 @@ int to_diff_tables(struct to_kernel_table *have, struct to_kernel_table *want,
 /**
  * to_diff_entries() - changes that lead from @have to @want
  * @foreign: addresses that are there already, made by others
+ * @want: loses those
  * @changes: first @n_added that add or replace, in the order of enum
  *	to_entry_kind, then those that delete, in the opposite order; for free()
  */
