@@ -86,7 +86,7 @@ refuses "a ring without a reach" 1 \
 refuses "no optical switches" 1 "toctl plan: sip-ocs:0: expected 1 to 64 optical switches" \
 	plan --job $job9 --topology sip-ocs:0
 refuses "a topology, and a degree" 2 \
-	"toctl plan: --topology says servers and links: with it go only --bandwidth, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed" \
+	"toctl plan: --topology says servers and links: with it go only --bandwidth, --collective, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed" \
 	plan --job $job9 --topology mesh:3,2 --degree 4
 
 ring_path() { # DST SRC: servers on the way from s0
