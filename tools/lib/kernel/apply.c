@@ -184,9 +184,8 @@ static int apply_compare_table(struct to_apply *a, bool full, struct to_error *e
 {
 	int ret;
 
-	if (!a->found.device || !a->current.generation) {
-		a->has_table = true;
-	} else if (to_apply_kept_take(a->kept, &a->current, &a->have)) {
+	if (!a->found.device || !a->current.generation ||
+	    to_apply_kept_take(a->kept, &a->current, &a->have)) {
 		a->has_table = true;
 	} else if (full || (a->current.routes == a->want.n_routes &&
 			    a->current.groups == a->want.n_groups)) {

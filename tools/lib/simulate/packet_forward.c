@@ -57,26 +57,31 @@ void to_packet_forward_reset(struct to_packet_simulator *s)
 static int forward_reserve(struct to_packet_simulator *s)
 {
 	struct packet_forward *f = s->forward;
-	void *moved;
 
 	if (f->max_flows < s->max_flows) {
-		moved = realloc(f->flows, s->max_flows * sizeof(*f->flows));
-		f->flows = moved ? moved : f->flows;
-		if (moved)
-			moved = realloc(f->of_flow, s->max_flows * sizeof(*f->of_flow));
-		f->of_flow = moved ? moved : f->of_flow;
-		if (!moved)
+		struct forward_flow *flows = realloc(f->flows, s->max_flows * sizeof(*flows));
+		uint32_t *of_flow;
+
+		if (!flows)
 			return -ENOMEM;
+		f->flows = flows;
+		of_flow = realloc(f->of_flow, s->max_flows * sizeof(*of_flow));
+		if (!of_flow)
+			return -ENOMEM;
+		f->of_flow = of_flow;
 		f->max_flows = s->max_flows;
 	}
 	if (f->max_legs < s->max_legs) {
-		moved = realloc(f->legs, s->max_legs * sizeof(*f->legs));
-		f->legs = moved ? moved : f->legs;
-		if (moved)
-			moved = realloc(f->of_leg, s->max_legs * sizeof(*f->of_leg));
-		f->of_leg = moved ? moved : f->of_leg;
-		if (!moved)
+		struct forward_leg *legs = realloc(f->legs, s->max_legs * sizeof(*legs));
+		uint32_t *of_leg;
+
+		if (!legs)
 			return -ENOMEM;
+		f->legs = legs;
+		of_leg = realloc(f->of_leg, s->max_legs * sizeof(*of_leg));
+		if (!of_leg)
+			return -ENOMEM;
+		f->of_leg = of_leg;
 		f->max_legs = s->max_legs;
 	}
 	return 0;
