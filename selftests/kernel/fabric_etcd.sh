@@ -53,8 +53,8 @@ start_etcd() {
 	wait_for 60 etcd_agents
 }
 declare -A agents
-start_agent() { # SERVER
-	in_netns "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
+start_agent() { # SERVER; with a /sys of its own, where toctl discover finds its interfaces
+	ip netns exec "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
 	agents[$1]=$!
 }
 stop() { # PID

@@ -3,7 +3,7 @@
 # What the lab tries before it starts a guest is not shown, also when it is aborted, as
 # QEMU is by a /dev/kvm that does not work.
 
-lab=$(dirname "$(realpath "$0")")/../lab
+lab=$PWD/selftests/lab
 
 quietly() { # COMMAND: in a bash of its own, as a script; its status comes last
 	bash -c '. "$1/common.sh"
