@@ -23,6 +23,7 @@ trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$tmp"' EXIT
 ip link set lo up
 printf '127.0.0.1 localhost\n' >"$tmp/hosts"
 mount -t tmpfs tmpfs /run
+mount -t proc proc /proc 2>/dev/null	# sanitizers look up their own process
 ip link add br0 type bridge
 ip link set br0 up
 ip addr add 192.0.2.100/24 dev br0
