@@ -542,4 +542,24 @@ report(said.returncode == 0 and joined("flip") == b_flips | {frozenset((p, p + 1
        joined("panel0") == lit and {i: tables()[i] for i in (2, 3)} == {i: before[i] for i in (2, 3)} and
        "next" not in ahead.show("a"), "flip: its 1x2 switches, and no other's", said.stderr)
 
+# --- 1x2 switches that are not at one end ---
+
+# as after a flip that a kill cut short: one is dark, one at the other end, where nothing is
+with devices["flip"].state() as state:
+    state["joined"] = [pair for pair in state["joined"] if not {1, 2} & set(pair)] + [[2, 10]]
+with devices["panel0"].state() as state:
+    state["joined"] = [pair for pair in state["joined"] if min(pair) > 4]
+lit = joined("panel0"), joined("panel1")
+said = ahead("apply", "a", "--allow", ALLOW, *fabric)
+report(said.returncode == 0 and (joined("panel0"), joined("panel1")) == lit and
+       joined("flip") == b_flips | {frozenset((p, p + 16)) for p in range(1, 5)},
+       "all of the shard go to the end where its plan is in place", said.stderr)
+
+# s0 and s1 were flipped, s2 and s3 not
+for name in "ab":
+    ahead("remove", name, *fabric)
+said = ahead.add("c", 2, "--on", "s1,s2", "--apply", how=("--allow", ALLOW, *fabric))
+report(said.returncode == 0 and {end for pair in joined("flip") for end in pair if end > 8} >=
+       {11, 12, 13, 14}, "a shard of servers at both ends has them at one", said.stderr)
+
 done()

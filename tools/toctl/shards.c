@@ -325,7 +325,7 @@ static int shards_switch_and_change(struct to_call *call, struct to_shards *s,
 	if (!how->flip && !shards_controlled(s->cluster))
 		return shards_change(call, s, shard, how, NULL);
 	ret = shards_compare(call, s, shard, how, how->flip ? to_switch_set_compare_flip :
-			     to_switch_set_compare, &switches);
+			     to_switch_set_compare_gathered, &switches);
 	if (ret)
 		return ret;
 	ret = shards_change(call, s, shard, how, &switches);

@@ -141,6 +141,18 @@ int to_switch_set_compare_ahead(struct to_switch_set *s, const struct to_plan *p
 				struct to_error *err);
 
 /**
+ * to_switch_set_compare_gathered() - to_switch_set_compare(), after which all 1x2 switches
+ *	of the plan's servers are at one end
+ *
+ * Where they are not, as after a flip that was cut short or when servers come from several
+ * plans, all go to the end where more of the plan's cross-connects are in place.
+ *
+ * Return: as to_switch_set_compare().
+ */
+int to_switch_set_compare_gathered(struct to_switch_set *s, const struct to_plan *plan,
+				   struct to_error *err);
+
+/**
  * to_switch_set_compare_flip() - the change that puts all 1x2 switches of the
  *	plan's servers to their other ends
  *

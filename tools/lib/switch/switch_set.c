@@ -84,11 +84,17 @@ struct wanted {
 /* Which fibre of the ports that have two. */
 enum fibre { FIBRE_ACTIVE, FIBRE_LOOK_AHEAD };
 
-/* A plan on its switches. */
+/**
+ * struct comparison - a plan on its switches
+ * @wanted: one per switch
+ * @gather: all 1x2 switches are to be at @end; else they are taken as they are
+ */
 struct comparison {
 	struct to_switch_set *s;
 	const struct to_plan *plan;
-	struct wanted *wanted;	/* one per switch */
+	struct wanted *wanted;
+	bool gather;
+	int end;
 };
 
 struct place {
@@ -144,13 +150,15 @@ static const struct to_port *switch_set_comparison_port(const struct comparison 
 	return &c->plan->cluster->servers[ref.server].ports[ref.port];
 }
 
-/* The end that the 1x2 switch of a port has joined to it: 0 or 1. */
+/* The end that the 1x2 switch of a port has joined to it, or is to have: 0 or 1. */
 static int switch_set_comparison_end(const struct comparison *c, struct to_port_ref ref,
 				     struct to_error *err)
 {
 	const struct to_look_ahead *ahead = &switch_set_comparison_port(c, ref)->look_ahead;
 	const struct to_circuits *has = &c->s->changes[ahead->selector].has;
 
+	if (c->gather)
+		return c->end;
 	for (unsigned int i = 0; i < has->n; i++)
 		for (int end = 0; end < 2; end++)
 			if (has->circuit[i].in == ahead->common &&
@@ -199,8 +207,6 @@ static int switch_set_comparison_ports(struct comparison *c, enum fibre fibre, s
 			struct to_port_ref ref = { i, q };
 			struct place at;
 
-			if (port->optical_switch >= 0)
-				c->wanted[port->optical_switch].home[port->optical_port] = ref;
 			if (!switch_set_comparison_has_fibre(port, fibre))
 				continue;
 			ret = switch_set_comparison_place(c, ref, fibre, &at, err);
@@ -257,6 +263,16 @@ static int switch_set_comparison_cross_connects(struct comparison *c, enum fibre
 	return ret;
 }
 
+static void switch_set_comparison_to_end(struct comparison *c, const struct to_look_ahead *ahead,
+					 int end)
+{
+	struct wanted *w = &c->wanted[ahead->selector];
+
+	w->ours[ahead->ends[!end]] = true;
+	switch_set_wanted_circuit(w, ahead->common, ahead->ends[end]);
+	switch_set_wanted_circuit(w, ahead->ends[end], ahead->common);
+}
+
 /* Every 1x2 switch of the plan's servers to its other end. */
 static int switch_set_comparison_flip(struct comparison *c, struct to_error *err)
 {
@@ -266,7 +282,6 @@ static int switch_set_comparison_flip(struct comparison *c, struct to_error *err
 		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++) {
 			const struct to_look_ahead *ahead =
 				&cluster->servers[i].ports[q].look_ahead;
-			struct wanted *w = &c->wanted[ahead->selector];
 			int end;
 
 			if (!ahead->common)
@@ -274,11 +289,68 @@ static int switch_set_comparison_flip(struct comparison *c, struct to_error *err
 			end = switch_set_comparison_end(c, (struct to_port_ref){ i, q }, err);
 			if (end < 0)
 				return end;
-			w->ours[ahead->ends[end]] = true;
-			switch_set_wanted_circuit(w, ahead->common, ahead->ends[!end]);
-			switch_set_wanted_circuit(w, ahead->ends[!end], ahead->common);
+			switch_set_comparison_to_end(c, ahead, !end);
 		}
 	return 0;
+}
+
+/* Are the 1x2 switches of the plan's servers all at the same end? */
+static bool switch_set_comparison_is_gathered(const struct comparison *c)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+	struct to_error unused;
+	int first = -1, end;
+
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++) {
+			if (!cluster->servers[i].ports[q].look_ahead.common)
+				continue;
+			end = switch_set_comparison_end(c, (struct to_port_ref){ i, q }, &unused);
+			if (end < 0 || (first >= 0 && end != first))
+				return false;
+			first = end;
+		}
+	return true;
+}
+
+/* How many of the plan's cross-connects are in place with all 1x2 switches at c->end. */
+static unsigned int switch_set_comparison_in_place(const struct comparison *c)
+{
+	struct to_error unused;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->plan->n_cross_connects; i++) {
+		const struct to_cross_connect *x = &c->plan->cross_connects[i];
+		const struct to_circuits *has;
+		struct place a, b;
+
+		if (switch_set_comparison_number(c, x->optical_switch, x->a, FIBRE_ACTIVE, &a,
+						 &unused) ||
+		    switch_set_comparison_number(c, x->optical_switch, x->b, FIBRE_ACTIVE, &b,
+						 &unused))
+			continue;
+		has = &c->s->changes[a.optical_switch].has;
+		for (unsigned int k = 0; k < has->n && a.optical_switch == b.optical_switch; k++)
+			n += has->circuit[k].in == a.port && has->circuit[k].out == b.port;
+	}
+	return n;
+}
+
+/* All 1x2 switches of the plan's servers to the end where more of the plan is in place. */
+static void switch_set_comparison_gather(struct comparison *c)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+	unsigned int in_place[2];
+
+	c->gather = true;
+	for (c->end = 0; c->end < 2; c->end++)
+		in_place[c->end] = switch_set_comparison_in_place(c);
+	c->end = in_place[1] > in_place[0];
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++)
+			if (cluster->servers[i].ports[q].look_ahead.common)
+				switch_set_comparison_to_end(
+					c, &cluster->servers[i].ports[q].look_ahead, c->end);
 }
 
 /* What ends and what is made, from what the switch has and what is wanted. */
@@ -354,6 +426,20 @@ static int switch_set_read(struct to_switch_change *c, struct to_circuits *now,
 	return ret;
 }
 
+static void switch_set_comparison_homes(struct comparison *c)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		for (unsigned int q = 0; q < cluster->servers[i].n_ports; q++) {
+			const struct to_port *port = &cluster->servers[i].ports[q];
+
+			if (port->optical_switch >= 0)
+				c->wanted[port->optical_switch].home[port->optical_port] =
+					(struct to_port_ref){ i, q };
+		}
+}
+
 /* Read all switches, make room for what is wanted of them. */
 static int switch_set_comparison_open(struct comparison *c, struct to_error *err)
 {
@@ -372,6 +458,8 @@ static int switch_set_comparison_open(struct comparison *c, struct to_error *err
 						    &s->changes[i].has))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 	}
+	if (!ret)
+		switch_set_comparison_homes(c);
 	return ret;
 }
 
@@ -385,11 +473,13 @@ static int switch_set_comparison_close(struct comparison *c, int ret, struct to_
 }
 
 static int switch_set_compare(struct to_switch_set *s, const struct to_plan *plan, enum fibre fibre,
-			      struct to_error *err)
+			      bool gather, struct to_error *err)
 {
 	struct comparison c = { .s = s, .plan = plan };
 	int ret = switch_set_comparison_open(&c, err);
 
+	if (!ret && gather && !switch_set_comparison_is_gathered(&c))
+		switch_set_comparison_gather(&c);
 	if (!ret)
 		ret = switch_set_comparison_ports(&c, fibre, err);
 	if (!ret)
@@ -399,13 +489,19 @@ static int switch_set_compare(struct to_switch_set *s, const struct to_plan *pla
 
 int to_switch_set_compare(struct to_switch_set *s, const struct to_plan *plan, struct to_error *err)
 {
-	return switch_set_compare(s, plan, FIBRE_ACTIVE, err);
+	return switch_set_compare(s, plan, FIBRE_ACTIVE, false, err);
 }
 
 int to_switch_set_compare_ahead(struct to_switch_set *s, const struct to_plan *plan,
 				struct to_error *err)
 {
-	return switch_set_compare(s, plan, FIBRE_LOOK_AHEAD, err);
+	return switch_set_compare(s, plan, FIBRE_LOOK_AHEAD, false, err);
+}
+
+int to_switch_set_compare_gathered(struct to_switch_set *s, const struct to_plan *plan,
+				   struct to_error *err)
+{
+	return switch_set_compare(s, plan, FIBRE_ACTIVE, true, err);
 }
 
 int to_switch_set_compare_flip(struct to_switch_set *s, const struct to_plan *plan,
