@@ -141,7 +141,6 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 
 	memset(s, 0, sizeof(*s));
 	s->graph = graph;
-	s->demand = demand;
 	s->stretch = stretch;
 	if (!distance || wcmp_alloc(s, cluster))
 		goto fail;
@@ -156,6 +155,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	s->flow = to_arena_array(&s->arena, s->n_roots * arcs, sizeof(*s->flow));
 	s->damping = to_arena_array(&s->arena, s->n_roots, sizeof(*s->damping));
 	s->distance = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->distance));
+	s->demand = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->demand));
 	if (s->arena.failed)
 		goto fail;
 	wcmp_load_base(s, cluster, base);
@@ -164,6 +164,8 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
 						     s->order + r * n);
 		memcpy(s->distance + r * n, distance, n * sizeof(*distance));
+		for (x = 0; x < n; x++)
+			s->demand[r * n + x] = demand[x * n + s->root[r]];
 	}
 	free(distance);
 	return 0;
@@ -520,7 +522,7 @@ static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 	for (i = s->n_reached[r]; i-- > 1;) {
 		uint32_t x = order[i];
 
-		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		s->inflow[x] += s->demand[(size_t)r * g->n + x];
 		if (s->inflow[x] > 0)
 			wcmp_move(s, x, flow, s->inflow[x], s->damping[r]);
 	}
@@ -549,8 +551,7 @@ static void wcmp_start(struct to_wcmp *s)
 	}
 	for (r = 0; r < s->n_roots; r++)
 		for (i = 1; i < s->n_reached[r]; i++)
-			bytes += s->demand[(size_t)s->order[(size_t)r * g->n + i] * g->n +
-					   s->root[r]];
+			bytes += s->demand[(size_t)r * g->n + s->order[(size_t)r * g->n + i]];
 	s->full = bytes / room;
 }
 
@@ -612,8 +613,7 @@ double to_wcmp_bound(struct to_wcmp *s)
 			}
 		}
 		for (i = 1; i < s->n_reached[r]; i++)
-			value += s->label[order[i]] *
-				 s->demand[(size_t)order[i] * g->n + s->root[r]];
+			value += s->label[order[i]] * s->demand[(size_t)r * g->n + order[i]];
 	}
 	return value / room;
 }
@@ -718,7 +718,7 @@ static void wcmp_weigh_all(struct to_wcmp *s, unsigned int r)
 	for (i = s->n_reached[r]; i-- > 1;) {
 		uint32_t x = order[i];
 
-		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		s->inflow[x] += s->demand[(size_t)r * g->n + x];
 		if (s->inflow[x] > 0)
 			wcmp_weigh(s, x, flow, s->inflow[x], weight);
 	}
