@@ -15,8 +15,9 @@ struct search {
 	unsigned int segment;	/* dead packet switch, 0 for none */
 	uint64_t dead;		/* arcs of x */
 	bool anew;		/* as if there were no other detours */
-	uint32_t head, tail;
-	uint32_t last, cost;	/* of the best one found */
+	uint32_t head, tail, n_pushed;
+	uint32_t last;		/* arc that the best one found ends with, or enters a chain by */
+	uint32_t length, cost;	/* of it */
 };
 
 static void detours_find_entries(struct to_detours *d, const struct to_cluster *cluster)
@@ -50,6 +51,7 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 
 	memset(d, 0, sizeof(*d));
 	d->graph = graph;
+	d->leaps = !cluster->n_packet_switches;
 	d->entry = to_arena_array(arena, arcs, sizeof(*d->entry));
 	d->segment = to_arena_array(arena, arcs, sizeof(*d->segment));
 	d->entered = to_arena_array(arena, arcs, sizeof(*d->entered));
@@ -60,11 +62,19 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 	d->seen = to_arena_array(arena, arcs, sizeof(*d->seen));
 	d->chosen = to_arena_array(arena, arcs, sizeof(*d->chosen));
 	d->depth = to_arena_array(arena, arcs, sizeof(*d->depth));
+	d->pushed = to_arena_array(arena, arcs, sizeof(*d->pushed));
+	d->end = to_arena_array(arena, arcs, sizeof(*d->end));
+	d->rank = to_arena_array(arena, arcs, sizeof(*d->rank));
+	d->jump = to_arena_array(arena, arcs, sizeof(*d->jump));
 	d->backup = to_arena_array(arena, n, sizeof(*d->backup));
 	d->base_backup = to_arena_array(arena, n, sizeof(*d->base_backup));
 	d->above = to_arena_array(arena, n, sizeof(*d->above));
 	d->below = to_arena_array(arena, n, sizeof(*d->below));
 	d->critical = to_arena_array(arena, n, sizeof(*d->critical));
+	d->branch = to_arena_array(arena, n, sizeof(*d->branch));
+	d->number = to_arena_array(arena, n, sizeof(*d->number));
+	d->under = to_arena_array(arena, n, sizeof(*d->under));
+	d->numbered = to_arena_array(arena, n, sizeof(*d->numbered));
 	d->open = to_arena_array(arena, n, sizeof(*d->open));
 	d->reached = to_arena_array(arena, n, sizeof(*d->reached));
 	d->primary = to_arena_array(arena, arcs, sizeof(*d->primary));
@@ -124,6 +134,51 @@ static void detours_mark_primary(struct to_detours *d, uint32_t arc)
 	d->entered[d->entry[arc]] = true;
 }
 
+/* The server that all next hops of @x are, else @x. */
+static uint32_t detours_next_server(const struct to_forwarding *f, uint32_t x)
+{
+	const struct to_graph *g = f->graph;
+	uint64_t left = f->next[x];
+	uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
+
+	while (left &= left - 1)
+		if (g->to[g->out[x] + __builtin_ctzll(left)] != y)
+			return x;
+	return y;
+}
+
+/*
+ * Servers that send to one other only make trees, whose roots are those that send to several,
+ * their @branch, and the destination. In each tree, a server and those that send by it, @under
+ * in all, have numbers side by side, from @number of the server on.
+ */
+static void detours_number(struct to_detours *d, const struct to_forwarding *f)
+{
+	uint32_t i, n = 0;
+
+	/* of servers without a path */
+	memset(d->number, 0xff, d->graph->n * sizeof(*d->number));
+	for (i = 0; i < d->graph->n; i++) {
+		d->branch[i] = i;
+		d->under[i] = 1;
+	}
+	for (i = f->n_reached; i-- > 1;) {
+		uint32_t x = f->order[i], y = detours_next_server(f, x);
+
+		d->branch[x] = y;
+		if (y != x)
+			d->under[y] += d->under[x];
+	}
+	for (i = 0; i < f->n_reached; i++) {
+		uint32_t x = f->order[i], y = d->branch[x], *at = y == x ? &n : &d->numbered[y];
+
+		d->number[x] = *at;
+		d->numbered[x] = *at + 1;
+		*at += d->under[x];
+		d->branch[x] = y == x ? x : d->branch[y];
+	}
+}
+
 /* Which servers have a path, and which arcs carry packets while nothing is broken. */
 static void detours_mark_paths(struct to_detours *d, const struct to_forwarding *f)
 {
@@ -143,6 +198,7 @@ static void detours_mark_paths(struct to_detours *d, const struct to_forwarding 
 	d->returns = arc != UINT32_MAX;
 	if (d->returns)
 		detours_mark_primary(d, arc);
+	detours_number(d, f);
 }
 
 /*
@@ -226,7 +282,7 @@ static void detours_mark_server(struct to_detours *d, uint32_t x)
 	if (d->marked == x)
 		return;
 	d->marked = x;
-	d->above[x] = ++d->server_mark;
+	d->server_mark++;
 }
 
 /* Mark the servers whose packets can meet packet switch @segment. */
@@ -261,17 +317,16 @@ static bool detours_meets(struct to_detours *d, const struct to_forwarding *f, u
 	bool meets = false;
 	uint64_t left;
 
-	for (;; y = g->to[g->out[y] + __builtin_ctzll(left)]) {
-		if (d->above[y] == d->server_mark)
-			return true;
-		if (d->marked >= g->n || d->below[y] == d->server_mark ||
-		    f->level[y] <= f->level[d->marked])
-			return false;
-		left = f->next[y];
-		if (left & (left - 1))
-			break;
-	}
-	for (; left && !meets; left &= left - 1)
+	if (d->marked >= g->n)
+		return d->above[y] == d->server_mark;
+	if (d->number[y] - d->number[d->marked] < d->under[d->marked])
+		return true;
+	y = d->branch[y];
+	if (d->above[y] == d->server_mark)
+		return true;
+	if (d->below[y] == d->server_mark || f->level[y] <= f->level[d->marked])
+		return false;
+	for (left = f->next[y]; left && !meets; left &= left - 1)
 		meets = detours_meets(d, f, g->to[g->out[y] + __builtin_ctzll(left)]);
 	*(meets ? &d->above[y] : &d->below[y]) = d->server_mark;
 	return meets;
@@ -291,17 +346,92 @@ static bool detours_wrong_port(const struct to_forwarding *f, uint32_t arc)
 	return f->slot && f->graph->to[arc] == f->dst && f->graph->peer_port[arc] != f->slot - 1;
 }
 
-/* The detour may end with @arc. */
-static void detours_end(struct search *s, uint32_t arc)
+/*
+ * Detours that were chosen are chains of arcs, each with its onward one, which end at
+ * an arc where packets do as all others. Another detour that comes upon a chain follows it to
+ * the end, and in a ring that is far: so each arc knows the end and its distance, its @rank,
+ * and one arc further on, @jump, which makes any of them found in logarithmic time (Myers, "An
+ * applicative random-access stack", Inf. Process. Lett. 1983).
+ */
+static void detours_chain(struct to_detours *d, uint32_t arc, uint32_t onward)
+{
+	uint32_t jump;
+
+	if (d->onward[onward] >= TO_DETOUR_PLAIN) {
+		d->end[arc] = d->jump[arc] = onward;
+		d->rank[arc] = 1;
+		d->rank[onward] = 0;
+		d->jump[onward] = onward;
+		return;
+	}
+	jump = d->jump[onward];
+	d->end[arc] = d->end[onward];
+	d->rank[arc] = d->rank[onward] + 1;
+	d->jump[arc] = d->rank[onward] - d->rank[jump] == d->rank[jump] - d->rank[d->jump[jump]] ?
+			       d->jump[jump] : onward;
+}
+
+/* Whether the chain that @arc is in passes server @x after it, before the end. */
+static bool detours_chain_passes(const struct to_detours *d, uint32_t arc, uint32_t x)
+{
+	const struct to_graph *g = d->graph;
+	uint32_t i;
+
+	for (i = g->in[x]; i < g->in[x + 1]; i++) {
+		uint32_t in = g->in_arc[i], at = arc;
+
+		if (d->onward[in] >= TO_DETOUR_PLAIN || d->end[in] != d->end[arc])
+			continue;
+		while (d->rank[at] > d->rank[in])
+			at = d->rank[d->jump[at]] >= d->rank[in] ? d->jump[at] : d->onward[at];
+		if (at == in)
+			return true;
+	}
+	return false;
+}
+
+/* Whether of two detours of one length a search by steps meets that by @arc first. */
+static bool detours_earlier(const struct to_detours *d, uint32_t arc, uint32_t other)
+{
+	while (d->depth[arc] > d->depth[other])
+		arc = d->came[arc];
+	while (d->depth[other] > d->depth[arc])
+		other = d->came[other];
+	return d->pushed[arc] < d->pushed[other];
+}
+
+/*
+ * The detour ends with @end, after @arc and a chain from there, or @arc itself, when that is
+ * better than what was found.
+ * Return: false when the end is no good.
+ */
+static bool detours_end(struct search *s, uint32_t arc, uint32_t end, uint32_t length)
 {
 	const struct to_forwarding *f = s->f;
-	uint32_t y = f->graph->to[arc], cost = s->d->depth[arc];
+	uint32_t y = f->graph->to[end], cost = detours_wrong_port(f, end) ? 2 : f->level[y];
 
-	cost += detours_wrong_port(f, arc) ? 2 : f->level[y];
-	if (s->last == UINT32_MAX || cost < s->cost) {
-		s->last = arc;
-		s->cost = cost;
-	}
+	if (s->last != UINT32_MAX &&
+	    (length > s->length || (length == s->length && cost > s->cost) ||
+	     (length == s->length && cost == s->cost && !detours_earlier(s->d, arc, s->last))))
+		return true;
+	if (!detours_safe(s->d, f, y))
+		return false;
+	s->last = arc;
+	s->length = length;
+	s->cost = cost;
+	return true;
+}
+
+/* The detour goes on along the chain from @arc, to its end if that is any good. */
+static void detours_leap(struct search *s, uint32_t arc)
+{
+	struct to_detours *d = s->d;
+	uint32_t length = d->depth[arc] + d->rank[arc];
+
+	if ((s->last != UINT32_MAX && length > s->length) || detours_chain_passes(d, arc, s->x) ||
+	    (s->without != TO_SERVER_NONE && detours_chain_passes(d, arc, s->without)))
+		return;
+	detours_end(s, arc, d->end[arc], length);
 }
 
 /* Packets may arrive on @arc: the detour ends there, goes on, or must not come there. */
@@ -314,8 +444,11 @@ static void detours_arrive(struct search *s, uint32_t arc)
 		return;
 	if (s->anew && d->open[y])
 		onward = TO_DETOUR_NONE;
-	if (onward >= TO_DETOUR_PLAIN && detours_safe(d, s->f, y)) {
-		detours_end(s, arc);
+	if (onward >= TO_DETOUR_PLAIN && detours_end(s, arc, arc, d->depth[arc]))
+		return;
+	/* routes of one source have other ends */
+	if (onward < TO_DETOUR_PLAIN && d->leaps && !d->based) {
+		detours_leap(s, arc);
 		return;
 	}
 	/* the destination sends it out of the right port, and no other */
@@ -335,6 +468,7 @@ static void detours_push(struct search *s, uint32_t arc, uint32_t came)
 	*seen = d->arc_mark;
 	d->came[arc] = came;
 	d->depth[arc] = came == UINT32_MAX ? 1 : d->depth[came] + 1;
+	d->pushed[arc] = s->n_pushed++;
 	detours_arrive(s, arc);
 }
 
@@ -360,7 +494,7 @@ static bool detours_search(struct search *s)
 	uint32_t a;
 
 	d->arc_mark++;
-	s->head = s->tail = 0;
+	s->head = s->tail = s->n_pushed = 0;
 	s->last = UINT32_MAX;
 	for (a = g->out[s->x]; a < g->out[s->x + 1]; a++)
 		if (!(s->dead >> (a - g->out[s->x]) & 1))
@@ -368,7 +502,7 @@ static bool detours_search(struct search *s)
 	while (s->head < s->tail) {
 		uint32_t arc = d->queue[s->head++];
 
-		if (s->last != UINT32_MAX && d->depth[arc] >= d->depth[s->last])
+		if (s->last != UINT32_MAX && d->depth[arc] >= s->length)
 			break;
 		detours_step(s, arc);
 	}
@@ -385,6 +519,8 @@ static void detours_take(struct search *s)
 
 		if (d->onward[entry] == TO_DETOUR_NONE && !d->entered[entry]) {
 			d->onward[entry] = onward;
+			if (onward < TO_DETOUR_PLAIN && d->leaps)
+				detours_chain(d, entry, onward);
 			d->chosen[d->n_chosen++] = entry;
 		}
 	}

@@ -34,7 +34,10 @@ struct to_detours {
 	uint32_t *critical, *chosen;
 	unsigned int n_critical, n_chosen;
 	uint32_t *queue, *came, *seen, *above, *below, arc_mark, server_mark, marked;
+	uint32_t *branch, *number, *under, *numbered;	/* see detours_number() */
 	uint16_t *depth;
+	bool leaps;				/* chains are used; not on packet switches */
+	uint32_t *pushed, *end, *rank, *jump;	/* see detours_chain() */
 	struct to_arena arena;			/* has all arrays */
 };
 

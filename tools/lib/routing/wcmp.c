@@ -14,6 +14,7 @@
 #define WCMP_HOP_PRICE 0.01	/* of any hop, in parts of the price of load 1 */
 #define WCMP_LOAD_MIN 1e-3	/* smaller loads are priced as this one */
 #define WCMP_SHARE_MIN 1e-4	/* of a server's bytes: a smaller share gets no next hop */
+#define WCMP_RUN 16		/* servers that are sorted by insertion */
 #define WCMP_BISECTIONS 5	/* of a step that goes past the minimum */
 #define WCMP_DAMPING_MIN 0.5	/* least factor on damping after a step cut short */
 #define WCMP_DAMPING_DECAY 0.7	/* divides damping after a step made in full */
@@ -140,7 +141,6 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 
 	memset(s, 0, sizeof(*s));
 	s->graph = graph;
-	s->demand = demand;
 	s->stretch = stretch;
 	if (!distance || wcmp_alloc(s, cluster))
 		goto fail;
@@ -155,6 +155,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	s->flow = to_arena_array(&s->arena, s->n_roots * arcs, sizeof(*s->flow));
 	s->damping = to_arena_array(&s->arena, s->n_roots, sizeof(*s->damping));
 	s->distance = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->distance));
+	s->demand = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->demand));
 	if (s->arena.failed)
 		goto fail;
 	wcmp_load_base(s, cluster, base);
@@ -163,6 +164,8 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
 						     s->order + r * n);
 		memcpy(s->distance + r * n, distance, n * sizeof(*distance));
+		for (x = 0; x < n; x++)
+			s->demand[r * n + x] = demand[x * n + s->root[r]];
 	}
 	free(distance);
 	return 0;
@@ -244,6 +247,37 @@ static void wcmp_price_all(struct to_wcmp *s)
 	wcmp_price_shared(s);
 }
 
+/* Two parts of @order, up to @middle and @end, into the order of far, equal ones as they were. */
+static void wcmp_merge(struct to_wcmp *s, uint32_t *order, unsigned int middle, unsigned int end)
+{
+	const double *far = s->far;
+	unsigned int low = 0, high = middle, at = 0;
+
+	if (far[order[middle - 1]] <= far[order[middle]])
+		return;
+	memcpy(s->changed, order, middle * sizeof(*order));
+	while (low < middle)
+		order[at++] = high < end && far[order[high]] < far[s->changed[low]] ?
+				      order[high++] : s->changed[low++];
+}
+
+/* The same of all: short runs by insertion, which are mostly in order, then merged. */
+static void wcmp_sort(struct to_wcmp *s, uint32_t *order, unsigned int n)
+{
+	unsigned int run, i, k;
+
+	for (i = 1; i < n; i++) {
+		uint32_t x = order[i];
+
+		for (k = i; k % WCMP_RUN && s->far[order[k - 1]] > s->far[x]; k--)
+			order[k] = order[k - 1];
+		order[k] = x;
+	}
+	for (run = WCMP_RUN; run < n; run *= 2)
+		for (i = 0; i + run < n; i += 2 * run)
+			wcmp_merge(s, order + i, run, n - i < 2 * run ? n - i : 2 * run);
+}
+
 /*
  * Costs of a byte from every server: label as the bytes go, curve its slope,
  * far over the costliest of their paths. The servers then go into the order of
@@ -255,8 +289,7 @@ static void wcmp_label(struct to_wcmp *s, unsigned int r, const float *flow)
 {
 	const struct to_graph *g = s->graph;
 	uint32_t *order = s->order + (size_t)r * g->n;
-	unsigned int n_reached = s->n_reached[r];
-	unsigned int i, k;
+	unsigned int n_reached = s->n_reached[r], i;
 
 	for (i = 0; i < g->n; i++)
 		s->room[i] = to_plan_most_hops(s->distance[(size_t)r * g->n + i], s->stretch);
@@ -301,14 +334,7 @@ static void wcmp_label(struct to_wcmp *s, unsigned int r, const float *flow)
 		s->curve[x] = through > 0 ? slope / through : curve;
 		s->far[x] = through > 0 ? far : near;
 	}
-	/* mostly sorted already */
-	for (i = 2; i < n_reached; i++) {
-		uint32_t x = order[i];
-
-		for (k = i; s->far[order[k - 1]] > s->far[x]; k--)
-			order[k] = order[k - 1];
-		order[k] = x;
-	}
+	wcmp_sort(s, order + 1, n_reached - 1);
 	for (i = 0; i < n_reached; i++)
 		s->place[order[i]] = i;
 }
@@ -496,7 +522,7 @@ static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 	for (i = s->n_reached[r]; i-- > 1;) {
 		uint32_t x = order[i];
 
-		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		s->inflow[x] += s->demand[(size_t)r * g->n + x];
 		if (s->inflow[x] > 0)
 			wcmp_move(s, x, flow, s->inflow[x], s->damping[r]);
 	}
@@ -525,8 +551,7 @@ static void wcmp_start(struct to_wcmp *s)
 	}
 	for (r = 0; r < s->n_roots; r++)
 		for (i = 1; i < s->n_reached[r]; i++)
-			bytes += s->demand[(size_t)s->order[(size_t)r * g->n + i] * g->n +
-					   s->root[r]];
+			bytes += s->demand[(size_t)r * g->n + s->order[(size_t)r * g->n + i]];
 	s->full = bytes / room;
 }
 
@@ -588,8 +613,7 @@ double to_wcmp_bound(struct to_wcmp *s)
 			}
 		}
 		for (i = 1; i < s->n_reached[r]; i++)
-			value += s->label[order[i]] *
-				 s->demand[(size_t)order[i] * g->n + s->root[r]];
+			value += s->label[order[i]] * s->demand[(size_t)r * g->n + order[i]];
 	}
 	return value / room;
 }
@@ -694,7 +718,7 @@ static void wcmp_weigh_all(struct to_wcmp *s, unsigned int r)
 	for (i = s->n_reached[r]; i-- > 1;) {
 		uint32_t x = order[i];
 
-		s->inflow[x] += s->demand[(size_t)x * g->n + s->root[r]];
+		s->inflow[x] += s->demand[(size_t)r * g->n + x];
 		if (s->inflow[x] > 0)
 			wcmp_weigh(s, x, flow, s->inflow[x], weight);
 	}

@@ -16,7 +16,6 @@
 
 /**
  * struct to_wcmp - a demand on its paths over the links
- * @demand: bytes, n x n, row = source
  * @n_ways: arcs, then the ways out of and into ports of packet switches, which all arcs
  *	there share
  * @out, @in: per arc between such ports, its two ways; @out is the arc itself on a cable
@@ -27,6 +26,7 @@
  * @root: these
  * @row: per server, its row in the arrays below, UINT32_MAX when nothing is
  *	sent to it
+ * @demand: per row, bytes that each of n servers sends there
  * @n_reached: per row, servers that reach the destination, itself included
  * @order: per row, n servers: each after all those that it sends to, the
  *	destination first; those that do not reach it are left out
@@ -39,11 +39,11 @@
  */
 struct to_wcmp {
 	const struct to_graph *graph;
-	const uint64_t *demand;
 	uint32_t n_ways, *out, *in;
 	double *base, *bytes, *seconds_per_byte;
 	unsigned int n_roots;
 	uint32_t *root, *row, *n_reached, *order;
+	uint64_t *demand;
 	float *flow;
 	uint8_t *weight;
 	double *damping;		/* per row, of steps */
@@ -63,6 +63,7 @@ struct to_wcmp {
 
 /**
  * to_wcmp_init() - with nothing routed yet
+ * @demand: bytes, n x n, row = source; copied
  * @base: bytes per arc, copied
  * @stretch: most hops of any path, over those of a shortest one; >= 1
  *
