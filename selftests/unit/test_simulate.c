@@ -191,6 +191,7 @@ static void allreduce_on_a_tree(void **state)
 
 	(void)state;
 	job_group(plan->demand, 0, 1, 4, MIB);
+	free(plan->trees);
 	tree = plan->trees = calloc(1, sizeof(*tree));
 	assert_non_null(tree);
 	plan->n_trees = 1;
