@@ -50,17 +50,12 @@ static void slice_free(struct slice *slice)
 	free(slice->table);
 }
 
-/* Read @slice beside @servers; it must be what @server of @plan has. */
-static void check_read(const struct slice *slice, struct to_plan_servers *servers,
-		       unsigned int server)
+/* @read is what @slice says, and of @found; takes it. */
+static void check_same(const struct slice *slice, unsigned int server, struct to_plan *read,
+		       unsigned int found)
 {
-	struct to_error err = { 0 };
 	struct slice again;
-	struct to_plan *read;
-	unsigned int found;
 
-	read = to_plan_slice_parse("job", slice->cluster, slice->table, servers, &found, &err);
-	assert_string_equal(err.text, "");
 	assert_non_null(read);
 	assert_int_equal(found, server);
 	again = print(read, server);
@@ -70,13 +65,25 @@ static void check_read(const struct slice *slice, struct to_plan_servers *server
 	to_plan_free(read);
 }
 
+/* Read @slice beside @servers; it must be what @server of @plan has. */
+static void check_read(const struct slice *slice, struct to_plan_servers *servers,
+		       unsigned int server)
+{
+	struct to_error err = { 0 };
+	struct to_plan *read;
+	unsigned int found;
+
+	read = to_plan_slice_parse("job", slice->cluster, slice->table, servers, &found, &err);
+	assert_string_equal(err.text, "");
+	check_same(slice, server, read, found);
+}
+
 /* The same as values, for @servers, whose fingerprint both sides can tell. */
 static void check_take(const struct slice *slice, const struct to_plan_servers *servers,
 		       unsigned int server)
 {
 	json_t *table = json_loads(slice->table, 0, NULL), *links;
 	struct to_error err = { 0 };
-	struct slice again;
 	struct to_plan *read;
 	unsigned int found;
 	const char *at;
@@ -88,13 +95,7 @@ static void check_take(const struct slice *slice, const struct to_plan_servers *
 	assert_non_null(links);
 	read = to_plan_slice_take("job", links, table, servers, &found, &err);
 	assert_string_equal(err.text, "");
-	assert_non_null(read);
-	assert_int_equal(found, server);
-	again = print(read, server);
-	assert_string_equal(again.cluster, slice->cluster);
-	assert_string_equal(again.table, slice->table);
-	slice_free(&again);
-	to_plan_free(read);
+	check_same(slice, server, read, found);
 	json_decref(links);
 	json_decref(table);
 	free(text);
