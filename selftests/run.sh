@@ -119,6 +119,12 @@ result() { # pass|fail|skip WHERE TEST NAME
 
 	echo "$1" >>"$work/results"
 	echo "${word[$1]} $2 $3: $4"
+	[[ $1 != fail ]] || echo "${word[$1]} $2 $3: $4" >>"$work/failures-$2"
+}
+
+# What there is to say of a failure, now and after all tests.
+details() { # WHERE <TEXT
+	sed -E 's/^(# )?/        /' | tee -a "$work/failures-$1"
 }
 
 # Read one test's TAP, and count and print it.
@@ -146,7 +152,7 @@ tap() { # WHERE TEST STATUS <TAP
 		1..*) plan=${line#1..} ;;
 		*)
 			said+=("$line")
-			((!failed)) || echo "        ${line#\# }"
+			((!failed)) || details "$1" <<<"$line"
 			;;
 		esac
 	done
@@ -154,7 +160,7 @@ tap() { # WHERE TEST STATUS <TAP
 		result fail "$1" "$2" "ran out of time"
 	elif ((!failed && $3)); then
 		result fail "$1" "$2" "ended with status $3"
-		printf '        %s\n' "${said[@]#\# }" | tail -n 60
+		printf '%s\n' "${said[@]}" | tail -n 60 | details "$1"
 	elif ((!failed)) && [[ $plan != "$seen" ]]; then
 		result fail "$1" "$2" "ran $seen of ${plan:-an unknown number of} tests"
 	fi
@@ -184,14 +190,14 @@ unit_tests() {
 			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program" \
 			>"$output" 2>&1 </dev/null); } 2>"$work/time"
 		status=$?
-		read -r cpu seconds <"$work/time"
+		read -r cpu seconds < <(tail -n 1 "$work/time")
 		took "$((${cpu//./}))" "$seconds" unit "$name"
 		tap unit "$name" "$status" <"$output"
 		# a test that expects a failure takes a report for one
 		report=$(cat "$work"/report.* 2>/dev/null)
 		if [[ -n $report ]]; then
 			result fail unit "$name" "a report"
-			echo "        ${report//$'\n'/$'\n'        }"
+			details unit <<<"$report"
 		fi
 		rm -f "$work"/report.*
 	done
@@ -270,7 +276,7 @@ kernel_tests() { # KERNEL
 		done
 		if ((${#left[@]})); then
 			result fail "$kernel" guest "does not run tests"
-			cat "$work/guest-$kernel"
+			details "$kernel" <"$work/guest-$kernel"
 		fi
 	done
 	mapfile -t three < <(scripts three "$kernel")
@@ -278,7 +284,7 @@ kernel_tests() { # KERNEL
 		{ time "$here/lab/guests3" -k "$kernel" -t "$(time_for "$here/three/$name.sh")" -- \
 			bash "/src/selftests/three/$name.sh" >"$work/tap-$kernel" 2>&1; } 2>"$work/time-$kernel"
 		tap "$kernel" "$name" $? <"$work/tap-$kernel"
-		read -r cpu seconds <"$work/time-$kernel"
+		read -r cpu seconds < <(tail -n 1 "$work/time-$kernel")
 		took "$((${cpu//./}))" "$seconds" "$kernel" "$name"
 	done
 }
@@ -297,9 +303,10 @@ if [[ $only_kernel == *-* ]]; then
 	[[ $only_kernel != *-k?san ]] || export TEST_LEAKS=1
 fi
 running=()
-# Two at a time, which keep two processors busy.
+# Two at a time, which keep two processors busy. Where the shell itself gives up
+# on a command, tests would be missing from the count.
 run() { # COMMAND...
-	"$@" &
+	{ ("$@"; :) || result fail "${2:-unit}" "$1" "goes through all tests"; } &
 	running+=($!)
 	((${#running[@]} < 2)) || wait -n
 }
@@ -308,6 +315,7 @@ for kernel in ${only_kernel:-"${lab_kernels[@]}"}; do
 	run kernel_tests "$kernel"
 done
 wait
+cat "$work"/failures-* 2>/dev/null
 sort -rn "$work/times" | head -n 12 | sed '1i\  CPU s  wall s  most expensive:'
 times >"$work/cpu"
 awk -F '[ms ]+' -v wall="$SECONDS" \
