@@ -359,8 +359,15 @@ tcp_pairs() {
 	echo "$reached"
 }
 
-# Index of the GID that is a port's IPv4 address.
+# Index of the GID that is a port's IPv4 address, which a new device has a moment later.
 lib_gid() { # SERVER PORT
+	local i
+
+	wait_for 60 eval "i=\$(lib_has_gid '$1' '$2')"
+	echo "$i"
+}
+
+lib_has_gid() { # SERVER PORT
 	local gids want i
 
 	gids=/sys/class/infiniband/$1-$(port_nic "$1" "$2")/ports/1/gids

@@ -126,7 +126,7 @@ done
 check "TCP took the alternate" test $(($(alternates) - before)) -ge 50
 for address in "$(node "$T")" "$(node6 "$T")"; do
 	before=$(alternates)
-	check "fragments to $address" on "$A" ping -c 2 -i 0.1 -W 2 -s 9000 "$address"
+	check "fragments to $address" on "$A" ping -c 2 -i 0.1 -W 30 -s 9000 "$address"
 	is "three each by the alternate" $(($(alternates) - before)) 6
 done
 
@@ -134,7 +134,7 @@ done
 
 before=$(alternates)
 one=$(sent eth1)
-check "what R sends" on "$R" ping -c 3 -i 0.1 -W 2 "$(node "$T")"
+check "what R sends" on "$R" ping -c 3 -i 0.1 -W 30 "$(node "$T")"
 is "takes the primary" "$(($(sent eth1) - one)) $(($(alternates) - before))" "3 0"
 frame "$T" eth1 "$(port_mac "$R" eth2)" "$(node "$A")" "$(node "$T")" mark-other --ports 7:4791
 check "what arrives at another port" frame_arrives "$T" eth0 mark-other

@@ -57,11 +57,11 @@ is "dry-run changes nothing" "$(state "$B")" "$(cat "$tmp/bare")"
 is "apply without a device makes one" "$(json "$B" changed)" true
 must apply "$A" "$plan"
 must apply "$C" "$plan"
-check "A reaches C" on "$A" ping -c 1 -W 2 "$(node "$C")"
-check "A reaches C over IPv6" on "$A" ping -c 1 -W 2 "$(node6 "$C")"
-check "A reaches C's port, as RDMA would" on "$A" ping -c 1 -W 2 "$(port_ip "$C" eth0)"
-check "A reaches C's port over IPv6" on "$A" ping -c 1 -W 2 "$(port_ip6 "$C" eth0)"
-check "from its own port" on "$A" ping -c 1 -W 2 -I "$(port_ip "$A" eth1)" "$(port_ip "$C" eth0)"
+check "A reaches C" on "$A" ping -c 1 -W 30 "$(node "$C")"
+check "A reaches C over IPv6" on "$A" ping -c 1 -W 30 "$(node6 "$C")"
+check "A reaches C's port, as RDMA would" on "$A" ping -c 1 -W 30 "$(port_ip "$C" eth0)"
+check "A reaches C's port over IPv6" on "$A" ping -c 1 -W 30 "$(port_ip6 "$C" eth0)"
+check "from its own port" on "$A" ping -c 1 -W 30 -I "$(port_ip "$A" eth1)" "$(port_ip "$C" eth0)"
 
 # --- a second time ---
 
@@ -115,7 +115,7 @@ is "outlives toctl" "$(on "$B" toctl show --json | jq .stage.prepared)" true
 check_fails "a second stage is refused" 'has a stage already' apply "$B" "$plan" --stage
 check_fails "so is a plain apply" 'has a stage already' apply "$B" "$backup"
 check_fails "commit of another plan is refused" 'another plan' apply "$B" "$plan" --commit
-check "traffic goes on" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "traffic goes on" on "$A" ping -c 1 -W 30 "$(node "$C")"
 check "commit" apply "$B" "$backup" --commit
 is "makes it active" "$(generation "$B")" 2
 check "with the new weights" grep -q 'eth1 .* weight 3' <(on "$B" toctl show routes)
@@ -126,7 +126,7 @@ is "leaves the active table" "$(generation "$B")" 2
 check_fails "there is nothing left to abort" 'no stage' on "$B" toctl apply --abort
 check "apply back to the first plan" apply "$B" "$plan"
 is "is the next generation" "$(generation "$B")" 3
-check "A still reaches C" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "A still reaches C" on "$A" ping -c 1 -W 30 "$(node "$C")"
 
 # --- one at a time ---
 
@@ -176,7 +176,7 @@ is "that leaves everything as it was" "$(state "$B")" "$(cat "$tmp/before")"
 must on "$B" ip route del "$(port_ip "$C" eth0)/32" dev other
 must on "$B" ip address add 192.0.2.1/24 dev eth0
 check "without it the plan goes in" apply "$B" "$plan"
-check "A reaches C again" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "A reaches C again" on "$A" ping -c 1 -W 30 "$(node "$C")"
 
 # --- confirmed, or back ---
 

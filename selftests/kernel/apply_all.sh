@@ -75,7 +75,7 @@ no_agents() {
 
 check "a plan on all servers" apply_all "$tmp/one.json"
 is "they have one generation" "$(generations)" 1
-check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+check "s0 reaches s2" on s0 ping -c 1 -W 30 "$(node s2)"
 routes >"$tmp/one"
 check "once more" apply_all "$tmp/one.json"
 check "there is nothing to do" grep -q 'nothing to do, generation 1' <(apply_all "$tmp/one.json")
@@ -141,7 +141,7 @@ check_fails "a server that cannot commit" 's2: .*all servers went back to the ol
 rm -f "$tmp"/harm-*
 is "the tables are the old ones" "$(routes)" "$(cat "$tmp/one")"
 is "under one generation" "$(generations)" 12
-check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+check "s0 reaches s2" on s0 ping -c 1 -W 30 "$(node s2)"
 
 # A port that the new plan does not have.
 must ip -n s1 link add x0 address 02:54:4f:02:00:02 type dummy

@@ -40,7 +40,7 @@ EOF
 wait_for 60 grep -q ready "$tmp/events"
 
 is "lit: the backup is idle" "$(group '."backup-in-use"') $(backup_packets)" "null 0"
-check "traffic takes the primary" on "$A" ping -c 3 -i 0.1 -W 2 "$(node "$T")"
+check "traffic takes the primary" on "$A" ping -c 3 -i 0.1 -W 30 "$(node "$T")"
 is "and nothing else" "$(sent eth2) $(backup_packets)" "0 0"
 
 in_netns "$A" ping -i 0.02 -W 2 "$(node "$T")" >"$tmp/ping" &

@@ -22,5 +22,5 @@ for block in "${blocks[@]}"; do
 			"hostname $server; $block"
 	done
 done
-check "s0 reaches s2 then" on s0 ping -c 1 -W 2 "$(node s2)"
+check "s0 reaches s2 then" on s0 ping -c 1 -W 30 "$(node s2)"
 done_testing

@@ -93,7 +93,7 @@ check_fails "a server without an agent is named" '^toctl discover: s9: no agent 
 
 check "a plan on all servers" apply_all "$tmp/one.json"
 is "they have one generation" "$(generations)" 1
-check "s0 reaches s2" on s0 ping -c 1 -W 2 "$(node s2)"
+check "s0 reaches s2" on s0 ping -c 1 -W 30 "$(node s2)"
 one=$(routes "${servers[@]}")
 check "another plan" apply_all "$two"
 is "they have one generation" "$(generations)" 2
@@ -114,7 +114,7 @@ is "under one generation" "$(generations | wc -w)" 1
 stop "$etcd"
 check_fails "without etcd nothing is decided" '^toctl apply: etcd http://192.0.2.1:2379: ' \
 	apply_all "$two"
-check "traffic goes on" on s0 ping -c 1 -W 2 "$(node s2)"
+check "traffic goes on" on s0 ping -c 1 -W 30 "$(node s2)"
 must start_etcd
 must wait_for 60 agents_there 4
 check "etcd is back" apply_all "$two"
@@ -157,7 +157,7 @@ on s1 ip link del topo0 2>/dev/null	# clear leaves a device that it did not make
 start_agent s1
 boots() { [[ $(generations | wc -w) == 1 ]]; }
 check "a server that boots gets the plan" wait_for 60 boots
-check "and relays" on s0 ping -c 1 -W 2 "$(node s2)"
+check "and relays" on s0 ping -c 1 -W 30 "$(node s2)"
 
 # Its lease ends.
 stop "${agents[s3]}"

@@ -12,7 +12,7 @@
 
 chain_up 3
 messages=${TEST_FUZZ:-20000} seed=${TEST_SEED:-1}
-reaches() { on "$A" ping -q -c 20 -i 0.02 -W 2 "$(node "$C")" | grep ' 0% packet loss'; }
+reaches() { on "$A" ping -q -c 20 -i 0.02 -W 30 "$(node "$C")" | grep ' 0% packet loss'; }
 must wait_for 60 reaches
 
 for i in 0 1 2 3; do

@@ -11,8 +11,8 @@ chain_up 3
 frames_watch "$C" eth0
 to_b=$(port_mac "$B" eth0)
 
-check "node to node" on "$A" ping -c 1 -W 2 "$(node6 "$C")"
-check "port to port" on "$A" ping -c 1 -W 2 -I "$(port_ip6 "$A" eth1)" "$(port_ip6 "$C" eth0)"
+check "node to node" on "$A" ping -c 1 -W 30 "$(node6 "$C")"
+check "port to port" on "$A" ping -c 1 -W 30 -I "$(port_ip6 "$A" eth1)" "$(port_ip6 "$C" eth0)"
 
 head -c 2M /dev/urandom >"$tmp/sent"
 on "$C" socat -u TCP6-LISTEN:7000 "OPEN:$tmp/got,creat" &

@@ -21,10 +21,10 @@ received() { # SERVER DEVICE
 	ip -n "$1" -s -j link show "$2" | jq '.[0].stats64.rx.packets'
 }
 before=$(received "$C" topo0)
-check "the node address, rp_filter strict" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "the node address, rp_filter strict" on "$A" ping -c 1 -W 30 "$(node "$C")"
 is "received by topo0" "$(received "$C" topo0)" $((before + 1))
-check "the node address, IPv6" on "$A" ping -c 1 -W 2 "$(node6 "$C")"
-check "of the neighbour" on "$A" ping -c 1 -W 2 "$(node "$B")"
+check "the node address, IPv6" on "$A" ping -c 1 -W 30 "$(node6 "$C")"
+check "of the neighbour" on "$A" ping -c 1 -W 30 "$(node "$B")"
 
 frames_watch "$C" topo0
 frames_watch "$C" eth0
@@ -52,22 +52,22 @@ check "what is not RoCEv2 is delivered where it arrived" wait_for 60 both_local
 is "and not relayed" $(($(counter "$B" topo0 relay_rx_packets) - relayed)) 1
 
 before=$(counter "$C" topo0 local_packets)
-check "a port address" on "$A" ping -c 1 -W 2 -I "$(port_ip "$A" eth1)" "$(port_ip "$C" eth0)"
+check "a port address" on "$A" ping -c 1 -W 30 -I "$(port_ip "$A" eth1)" "$(port_ip "$C" eth0)"
 is "is counted as local" "$(counter "$C" topo0 local_packets)" $((before + 1))
 
 # Other addresses on the ports work as on any interface: ARP, then a miss.
 must ip -n "$A" addr add 192.0.2.1/24 dev eth1
 must ip -n "$B" addr add 192.0.2.2/24 dev eth0
 before=$(counter "$B" topo0 miss_packets)
-check "an address that no table knows" on "$A" ping -c 1 -W 2 192.0.2.2
+check "an address that no table knows" on "$A" ping -c 1 -W 30 192.0.2.2
 check "is a miss" test "$(counter "$B" topo0 miss_packets)" -gt "$before"
-check "link-local IPv6 works" on "$A" ping -c 1 -W 2 \
+check "link-local IPv6 works" on "$A" ping -c 1 -W 30 \
 	"$(ip -n "$B" -j -6 addr show dev eth0 scope link | jq -r 'first(.[].addr_info[].local // empty)')%eth1"
 
 # Without a route.
 must ip -n "$A" route add 10.200.9.0/24 dev topo0
 check_fails "no route for the destination: ping is told" \
-	'Destination Host Unreachable|No route to host' on "$A" ping -c 1 -W 2 10.200.9.9
+	'Destination Host Unreachable|No route to host' on "$A" ping -c 1 -W 30 10.200.9.9
 check_fails "a UDP sender is told" 'No route to host' on "$A" python3 -c '
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("10.200.9.9", 9))'
@@ -82,7 +82,7 @@ check "C's has not" wait_for 60 bash -c "ip -n $C link show topo0 | grep -q NO-C
 before=$(counter "$B" topo0 drop_no_port)
 check "no port left on the way: the sender is told" \
 	grep -q "From $(node "$B").*Destination Host Unreachable" \
-	<(on "$A" ping -c 1 -W 2 "$(node "$C")")
+	<(on "$A" ping -c 1 -W 30 "$(node "$C")")
 is "and it is counted" "$(counter "$B" topo0 drop_no_port)" $((before + 1))
 must "$fabric" light "$B:eth1"
 check "with light again it works again" \
@@ -93,7 +93,7 @@ must ip -n "$B" link set topo0 down
 before=$(counter "$B" topo0 relay_rx_packets)
 check_fails "with topo0 down nothing is relayed" '100% packet loss' \
 	on "$A" ping -c 1 -W 1 "$(node "$C")"
-check "but the port's own addresses answer" on "$A" ping -c 1 -W 2 192.0.2.2
+check "but the port's own addresses answer" on "$A" ping -c 1 -W 30 192.0.2.2
 is "nothing was counted" "$(counter "$B" topo0 relay_rx_packets)" "$before"
 
 done_testing

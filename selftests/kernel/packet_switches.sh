@@ -71,7 +71,7 @@ must toctl plan --job "$tmp/job.json" --topology bcube:3,2 -o "$tmp/bcube.json" 
 check "toctl verify finds no fault in the plan" toctl verify "$tmp/bcube.json"
 fabric_up "$tmp/bcube.json"
 is "TCP over all 72 pairs, IPv4 and IPv6" "$(tcp_pairs)" 144
-relay=$(on s0 traceroute -n -q 1 -w 2 "$(node s4)" | awk 'NR > 1 { print $2 }' | xargs)
+relay=$(on s0 traceroute -n -q 1 -w 30 "$(node s4)" | awk 'NR > 1 { print $2 }' | xargs)
 is "traceroute from s0 to s4 shows s1 or s3" \
 	"$([[ $relay == "$(node s1) $(node s4)" || $relay == "$(node s3) $(node s4)" ]] && echo yes)" yes
 is "of another plan there is nothing to apply" \
@@ -87,15 +87,18 @@ lost() { # the pairs that a ping fails of
 	for from in "${servers[@]}"; do
 		for to in "${servers[@]}"; do
 			[[ $from == "$to" ]] ||
-				echo "ping -c 1 -W 5 -q $(node "$to") >/dev/null || echo $from-$to"
+				echo "ping -c 1 -W 30 -q $(node "$to") >/dev/null || echo $from-$to"
 		done | on "$from" bash &
 	done
 	wait
 }
 must "$fabric" darken sw0.0
+for server in s{0..2}; do
+	must wait_for 60 bash -c "ip -n $server link show eth0 | grep -q NO-CARRIER"
+done
 is "without sw0.0 all pairs reach each other" "$(lost | xargs)" ""
 is "s0 reaches s1, which shared it, by three servers" \
-	"$(on s0 traceroute -n -q 1 -w 2 "$(node s1)" | awk 'NR > 1' | wc -l)" 3
+	"$(on s0 traceroute -n -q 1 -w 30 "$(node s1)" | awk 'NR > 1' | wc -l)" 3
 must "$fabric" light sw0.0
 
 rdma_up "RoCEv2 behind packet switches"

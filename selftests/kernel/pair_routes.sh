@@ -42,7 +42,7 @@ takes() { # NAME SOURCE DESTINATION PORT
 	local one two
 
 	one=$(sent eth1) two=$(sent eth2)
-	check "$1: $3 answers $2" on "$A" ping -c 3 -i 0.1 -W 2 -I "$2" "$3"
+	check "$1: $3 answers $2" on "$A" ping -c 3 -i 0.1 -W 30 -I "$2" "$3"
 	one=$(($(sent eth1) - one)) two=$(($(sent eth2) - two))
 	is "$1: by $4" "$one $two" "$([[ $4 == eth1 ]] && echo 3 0 || echo 0 3)"
 }

@@ -27,7 +27,7 @@ send s0 s2
 check "one interface per port: the engines swallow what s0 sends to s2" \
 	wait_for 60 eval '(($(swallowed) >= 8))'
 is "one interface per port: nothing of it arrives" "$(got)" ""
-check "one interface per port: TCP does" on s0 ping -c 1 -W 5 "$(node s2)"
+check "one interface per port: TCP does" on s0 ping -c 1 -W 30 "$(node s2)"
 kill "${listeners[@]}"
 must "$fabric" down
 
@@ -61,7 +61,7 @@ is "and no engine" "$(swallowed)" 0
 path=$(toctl route get s2 --plan "$plan" --node s0 --json |
 	jq -r '.path.next[] | select(.backup | not) .then.server')
 hops() { # SOURCE DESTINATION
-	on s0 traceroute -n -q 1 -w 5 -s "$1" "$2" | awk 'NR > 1 { print $2 }' | xargs
+	on s0 traceroute -n -q 1 -w 30 -s "$1" "$2" | awk 'NR > 1 { print $2 }' | xargs
 }
 is "traceroute from s0 to s2 shows the planned relay" \
 	"$(hops "$(node s0)" "$(node s2)")" "$(node "$path") $(node s2)"

@@ -21,24 +21,24 @@ is "A knows nothing of it" "$(mtu "$A" topo0)" 4200
 before=$(ethtool_counter "$B" topo0 drop_mtu)
 check "IPv4: fragmentation needed" \
 	grep -q "From $(node "$B").*mtu = $narrow" \
-	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node "$D")")
+	<(on "$A" ping -c 1 -W 30 -M "do" -s 3000 "$(node "$D")")
 check "IPv6: packet too big" \
 	grep -q "From $(node6 "$B").*mtu=$narrow" \
-	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node6 "$D")")
+	<(on "$A" ping -c 1 -W 30 -M "do" -s 3000 "$(node6 "$D")")
 is "drops are counted" "$(ethtool_counter "$B" topo0 drop_mtu)" $((before + 2))
 check "A learnt the path MTU" \
 	grep -q "mtu $narrow" <(on "$A" ip route get "$(node "$D")")
 check "A learnt the path MTU, IPv6" \
 	grep -q "mtu $narrow" <(on "$A" ip route get "$(node6 "$D")")
 check "what just fits passes" \
-	on "$A" ping -c 1 -W 2 -M "do" -s $((narrow - 28)) "$(node "$D")"
+	on "$A" ping -c 1 -W 30 -M "do" -s $((narrow - 28)) "$(node "$D")"
 check "what just fits passes, IPv6" \
-	on "$A" ping -c 1 -W 2 -M "do" -s $((narrow - 48)) "$(node6 "$D")"
+	on "$A" ping -c 1 -W 30 -M "do" -s $((narrow - 48)) "$(node6 "$D")"
 
 # Without DF, too: C has not been asked yet.
 check "IPv4 without DF: not fragmented, but answered" \
-	grep -q "From $(node "$B")" <(on "$A" ping -c 1 -W 2 -M dont -s 3000 "$(node "$C")")
-check "then the sender fragments" on "$A" ping -c 1 -W 2 -M dont -s 3000 "$(node "$C")"
+	grep -q "From $(node "$B")" <(on "$A" ping -c 1 -W 30 -M dont -s 3000 "$(node "$C")")
+check "then the sender fragments" on "$A" ping -c 1 -W 30 -M dont -s 3000 "$(node "$C")"
 
 # D has learnt nothing yet: TCP has to discover the path MTU in either direction.
 transfer() { # FROM TO ADDRESS
@@ -61,6 +61,6 @@ must ip -n "$A" link set topo0 mtu 4000
 must ip -n "$A" link set eth1 mtu 2000
 is "an MTU set by hand stays" "$(mtu "$A" topo0)" 4000
 check "the sender's own port" \
-	grep -qE "mtu[ =]+2000" <(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node "$B")" 2>&1)
+	grep -qE "mtu[ =]+2000" <(on "$A" ping -c 1 -W 30 -M "do" -s 3000 "$(node "$B")" 2>&1)
 
 done_testing

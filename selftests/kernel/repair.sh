@@ -57,7 +57,7 @@ check "the plan that was asked for stays" cmp "$tmp/run.json" "$tmp/ring.json"
 is "the repaired one is beside it" "$(jq -c '.dark | length' "$tmp/run.json.repair")" 1
 check "toctl verify finds no fault in it" toctl verify "$tmp/run.json.repair"
 check "and all run it" run_plan "$tmp/run.json.repair" s0 s1 s2 s3
-check "s0 reaches s1 the long way" on s0 ping -c 3 -i 0.2 -W 5 "$(node s1)"
+check "s0 reaches s1 the long way" on s0 ping -c 3 -i 0.2 -W 30 "$(node s1)"
 
 # --- the light is back ---
 
@@ -65,7 +65,7 @@ must "$fabric" light s0:eth0
 check "light: the fabric returns" wait_for 120 saw changed '.action == "return"' 1
 check "all run the plan that was asked for" run_plan "$tmp/run.json" s0 s1 s2 s3
 check "nothing is left of the repair" test ! -e "$tmp/run.json.repair"
-check "s0 reaches s1" on s0 ping -c 3 -i 0.2 -W 5 "$(node s1)"
+check "s0 reaches s1" on s0 ping -c 3 -i 0.2 -W 30 "$(node s1)"
 
 # --- a server dies, and another controller begins meanwhile ---
 
@@ -76,7 +76,7 @@ must "$fabric" darken s2:eth1
 check "dead: the others go on without it" wait_for 180 saw changed '.action == "repair"' 2
 is "it is named" "$(events decision '.action == "repair"' | tail -n 1 | jq -c .repair.cut_off)" '["s2"]'
 check "and run the repaired plan" run_plan "$tmp/run.json.repair" s0 s1 s3
-check "s1 reaches s3" on s1 ping -c 3 -i 0.2 -W 5 "$(node s3)"
+check "s1 reaches s3" on s1 ping -c 3 -i 0.2 -W 30 "$(node s3)"
 kill -TERM "$run_pid"
 wait "$run_pid"
 
@@ -88,7 +88,7 @@ must "$fabric" light s2:eth0
 must "$fabric" light s2:eth1
 check "back: the fabric returns to the plan" wait_for 180 saw changed '.action == "return"' 2
 check "the plan that was asked for still stays" cmp "$tmp/run.json" "$tmp/ring.json"
-check "s1 reaches s2" on s1 ping -c 3 -i 0.2 -W 5 "$(node s2)"
+check "s1 reaches s2" on s1 ping -c 3 -i 0.2 -W 30 "$(node s2)"
 check "all run it" run_plan "$tmp/run.json" s0 s1 s2 s3
 kill -TERM "$run_pid"
 wait "$run_pid"

@@ -24,7 +24,7 @@ is "TCP over all 12 pairs, IPv4 and IPv6" "$(tcp_pairs)" 24
 path=$(toctl route get s2 --plan "$plan" --node s0 --json |
 	jq -r '.path.next[] | select(.backup | not) .then.server')
 is "traceroute from s0 to s2 shows the planned relay" \
-	"$(on s0 traceroute -n -q 1 -w 2 "$(node s2)" | awk 'NR > 1 { print $2 }' | xargs)" \
+	"$(on s0 traceroute -n -q 1 -w 30 "$(node s2)" | awk 'NR > 1 { print $2 }' | xargs)" \
 	"$(node "$path") $(node s2)"
 
 # --- RoCEv2 between opposite servers ---

@@ -106,6 +106,6 @@ EOF
 join latest
 is "a table committed now says that it runs on its backup" "$(events)" "[2,true]"
 used=$(backup_packets)
-must on "$R" ping -c 3 -i 0.1 -W 2 "$(node "$T")"
+must on "$R" ping -c 3 -i 0.1 -W 30 "$(node "$T")"
 is "traffic takes the backup" "$(($(backup_packets) - used))" 3
 done_testing

@@ -10,7 +10,7 @@ chain_up 4
 
 # Addresses of the hops, one line; what does not answer shows as *.
 hops() { # SERVER TRACEROUTE-ARGUMENT...
-	on "$1" traceroute -n -q 1 -w 2 "${@:2}" | awk 'NR > 1 { print $2 }' | paste -sd ' '
+	on "$1" traceroute -n -q 1 -w 30 "${@:2}" | awk 'NR > 1 { print $2 }' | paste -sd ' '
 }
 
 is "node to node" "$(hops "$A" "$(node "$D")")" \

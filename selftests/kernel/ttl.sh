@@ -20,7 +20,7 @@ from_a() { # DST MARK [OPTION...]
 	frame "$A" eth1 "$(port_mac "$B" eth0)" "$src" "$@"
 }
 
-check "ping through a relay" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "ping through a relay" on "$A" ping -c 1 -W 30 "$(node "$C")"
 
 for ttl in 255 64 2; do
 	from_a "$(node "$C")" "mark-$ttl" --ttl "$ttl"
@@ -50,9 +50,9 @@ is "drops are counted" "$(ethtool_counter "$B" topo0 drop_ttl)" $((before + 4))
 
 check "the sender is told" \
 	grep -q "From $(node "$B").*Time to live exceeded" \
-	<(on "$A" ping -c 1 -W 2 -t 1 "$(node "$C")")
+	<(on "$A" ping -c 1 -W 30 -t 1 "$(node "$C")")
 check "the sender is told, IPv6" \
 	grep -q "From $(node6 "$B").*Time exceeded" \
-	<(on "$A" ping -c 1 -W 2 -t 1 "$(node6 "$C")")
+	<(on "$A" ping -c 1 -W 30 -t 1 "$(node6 "$C")")
 
 done_testing

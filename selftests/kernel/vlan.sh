@@ -52,12 +52,12 @@ for server in "$A" "$C"; do
 done
 must ip -n "$A" route replace "$(node "$C")/32" dev topo0.100 src "$(node "$A")"
 must ip -n "$C" route replace "$(node "$A")/32" dev topo0.100 src "$(node "$C")"
-check "ping over VLAN devices on topo0" on "$A" ping -c 1 -W 2 "$(node "$C")"
+check "ping over VLAN devices on topo0" on "$A" ping -c 1 -W 30 "$(node "$C")"
 check "received by the VLAN device" \
 	jq -e '.[0].stats64.rx.packets > 0' <(ip -n "$C" -s -j link show topo0.100)
 check "an answer to what is tagged, too" \
 	grep -q "From $(node "$B").*Time to live exceeded" \
-	<(on "$A" ping -c 1 -W 2 -t 1 "$(node "$C")")
+	<(on "$A" ping -c 1 -W 30 -t 1 "$(node "$C")")
 
 head -c 2M /dev/urandom >"$tmp/sent"
 on "$C" socat -u TCP-LISTEN:7000 "OPEN:$tmp/got,creat" &

@@ -123,7 +123,7 @@ is "and accounted, each frame once" "$(accounted)" 172
 
 # --- what XDP must leave ------------------------------------------------------
 
-hops() { on "$A" traceroute -n -q 1 -w 2 "$@" | awk 'NR > 1 { print $2 }' | paste -sd ' '; }
+hops() { on "$A" traceroute -n -q 1 -w 30 "$@" | awk 'NR > 1 { print $2 }' | paste -sd ' '; }
 is "traceroute" "$(hops "$(node "$T")")" "$(node "$R") $(node "$T")"
 is "traceroute, IPv6" "$(hops -6 "$(node6 "$T")")" "$(node6 "$R") $(node6 "$T")"
 too_big() {
@@ -133,9 +133,9 @@ five_too_big() { (($(too_big) - big >= 5)); }
 must ip -n "$R" link set eth1 mtu 1400
 must ip -n "$R" link set eth2 mtu 1400
 check "too big: fragmentation needed" grep -q "From $(node "$R").*mtu = 1400" \
-	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node "$T")")
+	<(on "$A" ping -c 1 -W 30 -M "do" -s 3000 "$(node "$T")")
 check "too big, IPv6" grep -q "From $(node6 "$R").*mtu=1400" \
-	<(on "$A" ping -c 1 -W 2 -M "do" -s 3000 "$(node6 "$T")")
+	<(on "$A" ping -c 1 -W 30 -M "do" -s 3000 "$(node6 "$T")")
 start=$(redirected)
 big=$(too_big)
 on "$A" python3 "$lib_dir/kernel/send.py" raw eth0 "$(port_mac "$R" eth0)" \
@@ -155,7 +155,7 @@ check "from a NIC that takes out 802.1ad tags, a frame arrives" \
 is "past XDP" $(($(redirected) - start)) 0
 must on "$R" ethtool -K eth0 rx-vlan-stag-hw-parse off >/dev/null
 start=$(redirected)
-check "frames in many pieces" on "$A" ping -c 3 -i 0.1 -W 2 -M "do" -s 4000 "$(node6 "$T")"
+check "frames in many pieces" on "$A" ping -c 3 -i 0.1 -W 30 -M "do" -s 4000 "$(node6 "$T")"
 check "are redirected, too" test $(($(redirected) - start)) -eq 3
 start=$(redirected)
 frame "$A" eth0 "$(port_mac "$R" eth1)" "$(node "$A")" "$(node "$T")" mark-stranger

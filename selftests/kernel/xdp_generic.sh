@@ -86,7 +86,7 @@ count_all on
 is "the same frames, the same result" "$(arrived on)" "$(arrived queues)"
 is "counted the same" "$counted" "$by_queues"
 is "all but TCP at XDP, to a driver that takes none from native XDP" "$(redirected)" 6
-check "traceroute" grep -q "$(node "$B")" <(on "$A" traceroute -n -q 1 -w 2 "$(node "$C")")
+check "traceroute" grep -q "$(node "$B")" <(on "$A" traceroute -n -q 1 -w 30 "$(node "$C")")
 
 check "apply --xdp auto" xdp auto
 is "has no use for it" "$(paths)" "skb xdp"

@@ -80,7 +80,7 @@ set_wires() { # up|down; wires on stdin
 }
 
 wait_carrier() { # wires on stdin
-	local deadline=$((SECONDS + 10)) missing
+	local deadline=$((SECONDS + 60)) missing
 
 	sort >"$state/expected"
 	until missing=$(ocs_ip -br link show up | awk '$2 == "UP" { sub(/@.*/, "", $1); print $1 }' |

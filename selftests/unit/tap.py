@@ -23,7 +23,7 @@ def done():
     sys.exit(not all(results))
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
