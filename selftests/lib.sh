@@ -359,6 +359,81 @@ tcp_pairs() {
 	echo "$reached"
 }
 
+# Each server counts what it sends, until record_end.
+record_begin() {
+	local server
+
+	lib_recorders=()
+	for server in "${servers[@]}"; do
+		in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+			-o "$tmp/$server.tm" 2>"$tmp/$server.tm.log" &
+		lib_recorders+=($!)
+	done
+	for server in "${servers[@]}"; do
+		must wait_for 60 grep -q recording "$tmp/$server.tm.log"
+	done
+}
+
+# The matrix of all is in $tmp/fabric.tm then.
+record_end() {
+	local recorder recordings=("${servers[@]/#/$tmp/}")
+
+	kill -INT "${lib_recorders[@]}"
+	for recorder in "${lib_recorders[@]}"; do
+		must wait "$recorder"
+	done
+	must toctl tm merge -o "$tmp/fabric.tm" "${recordings[@]/%/.tm}"
+}
+
+# Another number of bytes for each pair (i, j): 1 + j datagrams of 100 + 10 i bytes, as
+# RoCEv2 where i + j is odd. hush 4791,9999 comes before.
+send_pairs() {
+	local i j
+
+	for i in "${!servers[@]}"; do
+		for j in "${!servers[@]}"; do
+			((i == j)) || printf 'for k in {0..%d}; do printf "%%%ds" "" >/dev/udp/%s/%d; done\n' \
+				"$j" "$((100 + 10 * i))" "$(node "${servers[j]}")" \
+				"$(((i + j) % 2 ? 4791 : 9999))"
+		done | on "${servers[i]}" bash
+	done
+}
+
+# The matrix of that, with frames' headers; of RoCEv2 alone.
+sent_pairs() { # [roce]
+	jq -nc --argjson n "${#servers[@]}" --arg class "${1:-}" '[range($n) as $i | [range($n) as $j
+		| if $i == $j or ($class == "roce" and ($i + $j) % 2 == 0) then 0
+		else (1 + $j) * (100 + 10 * $i + 42) end]]'
+}
+
+# One server's part of toctl collective run: its result in $tmp/NAME.SERVER, its log beside.
+collective_begin() { # NAME SERVER PLAN [OPTION...]
+	on "$2" toctl collective run "$3" --node "$2" "${@:4}" --json \
+		--log "$tmp/$1.$2.log" >"$tmp/$1.$2" 2>"$tmp/$1.$2.err" &
+	lib_collective+=($!)
+}
+
+# Fails when one does.
+collective_end() { # NAME
+	local pid status=0
+
+	for pid in "${lib_collective[@]}"; do
+		wait "$pid" || status=1
+	done
+	lib_collective=()
+	((!status)) || cat "$tmp/$1".*.err
+	return "$status"
+}
+
+collective() { # NAME PLAN [OPTION...]
+	local server
+
+	for server in "${servers[@]}"; do
+		collective_begin "$1" "$server" "${@:2}"
+	done
+	collective_end "$1"
+}
+
 # Index of the GID that is a port's IPv4 address, which a new device has a moment later.
 lib_gid() { # SERVER PORT
 	local i

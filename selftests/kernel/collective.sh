@@ -25,31 +25,12 @@ shape() { # RATE BURST: of every port
 	done
 }
 
-# On all servers; what each prints is in $tmp/NAME.SERVER. Fails when one does.
-collective() { # NAME [OPTION...]
-	local server pid pids=() status=0 own
-
-	for server in "${servers[@]}"; do
-		own=("${@:2}")
-		[[ $1 != odd || $server != "${odd[0]}" ]] || own+=("${odd[@]:1}")
-		on "$server" toctl collective run "$plan" --node "$server" "${own[@]}" --json \
-			--log "$tmp/$1.$server.log" >"$tmp/$1.$server" 2>"$tmp/$1.$server.err" &
-		pids+=($!)
-	done
-	[[ $1 != cut ]] || cut
-	for pid in "${pids[@]}"; do
-		wait "$pid" || status=1
-	done
-	((!status)) || cat "$tmp/$1".*.err
-	return "$status"
-}
-
 value() { jq -r ".$2" "$tmp/$1.s0"; }	# NAME KEY
 
 must shape 200mbit 256k
 for algorithm in bml ps ring plan; do
 	check "$algorithm: sums are right, bytes of links as planned" \
-		collective "$algorithm" --bytes "$bytes" --algorithm "$algorithm" --check
+		collective "$algorithm" "$plan" --bytes "$bytes" --algorithm "$algorithm" --check
 	is "$algorithm: all nine servers" "$(value "$algorithm" sums_right)" 9
 	echo "# $algorithm: $(jq -r '"\(.time_s) s, \(100 * .largest_deviation) % off"' "$tmp/$algorithm.s0")"
 done
@@ -64,7 +45,7 @@ is "bml sends less than ps, by the ratio of the closed forms within 10 %" \
 is "each server logs two threads of four steps" \
 	"$(cat "$tmp"/bml.*.log | jq -s 'map([.thread, .step]) | group_by(.) | map([.[0][], length])' -c)" \
 	"$(jq -nc '[range(2) as $t | range(4) as $s | [$t, $s, 9]]')"
-check "twice, one after the other" collective twice --bytes "$bytes" --algorithm ps --check --repeat 2
+check "twice, one after the other" collective twice "$plan" --bytes "$bytes" --algorithm ps --check --repeat 2
 is "twice: all bytes, and the mean of the times" "$(jq '.repeat == 2 and
 	([.links[].planned_bytes] | max) == '"$bytes"' * 4 / 3 and
 	.algbw_Bps == .bytes / .time_s' "$tmp/twice.s0")" true
@@ -72,19 +53,9 @@ is "steps move 6, 2, 2 and 6 pieces" "$(jq -s 'map(select(.thread == 0).sent * 1
 	"[6,2,2,6]"
 
 # The matrix that BPF counts: what BML sends each neighbour, and nothing to others.
-recorders=()
-for server in "${servers[@]}"; do
-	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
-		-o "$tmp/$server.tm" 2>"$tmp/$server.tm.log" &
-	recorders+=($!)
-done
-for server in "${servers[@]}"; do
-	must wait_for 60 grep -q recording "$tmp/$server.tm.log"
-done
-check "bml, recorded" collective recorded --bytes "$bytes" --algorithm bml --check
-kill -INT "${recorders[@]}"
-wait "${recorders[@]}"
-check "the recordings merge" toctl tm merge -o "$tmp/fabric.tm" "$tmp"/s[0-8].tm
+record_begin
+check "bml, recorded" collective recorded "$plan" --bytes "$bytes" --algorithm bml --check
+record_end
 is "the matrix agrees within 5 %" "$(toctl tm show "$tmp/fabric.tm" --json | jq -c '[
 	.bytes | to_entries[] | .key as $i | .value | to_entries[] | .key as $j
 	| ([$i, $j] | map([. % 3, (. / 3 | floor)]) | transpose | map(select(.[0] != .[1])) | length) as $hops
@@ -95,22 +66,35 @@ is "the matrix agrees within 5 %" "$(toctl tm show "$tmp/fabric.tm" --json | jq 
 # A cable is cut while pieces are on their way, on links too slow to be done before:
 # node addresses stay reachable.
 cut() {
+	local server
+
+	for server in "${servers[@]}"; do
+		collective_begin cut "$server" "$plan" --bytes "$((bytes / 2))" --algorithm bml --nodes \
+			--timeout 300s
+	done
 	wait_for 120 grep -q . "$tmp/cut.s0.log"
 	must "$fabric" darken s0:eth0
 	wc -l <"$tmp/cut.s0.log" >"$tmp/done"
 	must shape 200mbit 256k
+	collective_end cut
 }
 
 must shape 500kbit 16k
-check "bml goes on when a cable is cut" \
-	collective cut --bytes "$((bytes / 2))" --algorithm bml --nodes --timeout 300s
+check "bml goes on when a cable is cut" cut
 is "sums are right all the same" "$(value cut sums_right)" 9
 is "the cut came between two of the eight steps" "$(awk '{ print ($1 > 0 && $1 < 8) }' "$tmp/done")" 1
 must "$fabric" light s0:eth0
 
 # One server is told another size: all stop, and say which.
-odd=(s4 --bytes 900000)
-check_fails "a server that was told another size is named" "s4: runs another plan, algorithm or size" \
-	collective odd --bytes "$bytes" --algorithm bml
+odd() {
+	local server
+
+	for server in "${servers[@]}"; do
+		collective_begin odd "$server" "$plan" --algorithm bml \
+			--bytes "$([[ $server == s4 ]] && echo 900000 || echo "$bytes")"
+	done
+	collective_end odd
+}
+check_fails "a server that was told another size is named" "s4: runs another plan, algorithm or size" odd
 
 done_testing

@@ -30,47 +30,18 @@ shape() { # RATE BURST: of every port
 	done
 }
 
-# On all servers; what each prints is in $tmp/NAME.SERVER. Fails when one does.
-collective() { # NAME ALGORITHM [OPTION...]
-	local server pid pids=() status=0
-
-	for server in "${servers[@]}"; do
-		on "$server" toctl collective run "$tmp/plan-$2.json" --node "$server" "${@:3}" --json \
-			--log "$tmp/$1.$server.log" >"$tmp/$1.$server" 2>"$tmp/$1.$server.err" &
-		pids+=($!)
-	done
-	[[ $1 != dead ]] || kill_switch
-	for pid in "${pids[@]}"; do
-		wait "$pid" || status=1
-	done
-	((!status)) || cat "$tmp/$1".*.err
-	return "$status"
-}
-
 value() { jq -r ".$2" "$tmp/$1.s0"; }	# NAME KEY
 planned() { jq ".busiest_link_bytes == $bytes * $2" "$tmp/$1.s0"; }	# NAME PART
 
 # The matrix that BPF counts while BML runs.
-recorders=()
-for server in "${servers[@]}"; do
-	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
-		-o "$tmp/$server.tm" 2>"$tmp/$server.tm.log" &
-	recorders+=($!)
-done
-for server in "${servers[@]}"; do
-	must wait_for 60 grep -q recording "$tmp/$server.tm.log"
-done
-
+record_begin
 must shape 200mbit 256k
 for algorithm in bml ps ring; do
 	check "$algorithm: sums are right, bytes of ports as planned" \
-		collective "$algorithm" "$algorithm" --bytes "$bytes" --check
+		collective "$algorithm" "$tmp/plan-$algorithm.json" --bytes "$bytes" --check
 	is "$algorithm: all nine servers, by the plan's collective" \
 		"$(value "$algorithm" sums_right) $(value "$algorithm" algorithm)" "9 $algorithm"
-	if [[ $algorithm == bml ]]; then
-		kill -INT "${recorders[@]}"
-		wait "${recorders[@]}"
-	fi
+	[[ $algorithm != bml ]] || record_end
 	echo "# $algorithm: $(jq -r '"\(.time_s) s, \(100 * .largest_deviation) % off"' "$tmp/$algorithm.s0")"
 done
 is "a port sends 2(N-1)/(kN) of the buffer for bml, 2(n-1)/n for ps, 2(N-1)/N for ring" \
@@ -82,7 +53,6 @@ is "each server logs two threads of four steps" \
 	"$(cat "$tmp"/bml.*.log | jq -s 'map([.thread, .step]) | group_by(.) | map([.[0][], length])' -c)" \
 	"$(jq -nc '[range(2) as $t | range(4) as $s | [$t, $s, 9]]')"
 
-check "the recordings merge" toctl tm merge -o "$tmp/fabric.tm" "$tmp"/s[0-8].tm
 is "the matrix is what BML sends each neighbour, within 5 %, and nothing to others" \
 	"$(toctl tm show "$tmp/fabric.tm" --json | jq -c '[
 	.bytes | to_entries[] | .key as $i | .value | to_entries[] | .key as $j
@@ -95,15 +65,20 @@ is "the matrix is what BML sends each neighbour, within 5 %, and nothing to othe
 # addresses stay reachable, by other ports of its servers. (Of one cable behind a switch only
 # its own server sees that it is cut.)
 kill_switch() {
+	local server
+
+	for server in "${servers[@]}"; do
+		collective_begin dead "$server" "$plan" --bytes "$((bytes / 2))" --nodes --timeout 300s
+	done
 	wait_for 120 grep -q . "$tmp/dead.s0.log"
 	must "$fabric" darken sw0.0
 	wc -l <"$tmp/dead.s0.log" >"$tmp/done"
 	must shape 200mbit 256k
+	collective_end dead
 }
 
 must shape 500kbit 16k
-check "bml goes on when a switch dies" \
-	collective dead bml --bytes "$((bytes / 2))" --nodes --timeout 300s
+check "bml goes on when a switch dies" kill_switch
 is "sums are right all the same" "$(value dead sums_right)" 9
 is "it died between two of the eight steps" "$(awk '{ print ($1 > 0 && $1 < 8) }' "$tmp/done")" 1
 

@@ -25,45 +25,27 @@ well() { # NAME
 		"$(on_sysfs s3 toctl doctor --plan "$plan" --node s3 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
 }
 
-# Pair (i, j): 1 + j datagrams of 100 + 10 i bytes, every other pair's as RoCE.
 matrix() { # NAME
-	local server i j n=${#servers[@]} recorders=() recordings=()
+	local server pairs=$((${#servers[@]} * (${#servers[@]} - 1)))
 
 	hush 4791,9999
-	for server in "${servers[@]}"; do
-		in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
-			-o "$tmp/$server.tm" 2>"$tmp/$server.log" &
-		recorders+=($!)
-		recordings+=("$tmp/$server.tm")
-	done
-	for server in "${servers[@]}"; do
-		must wait_for 60 grep -q recording "$tmp/$server.log"
-	done
-	for i in "${!servers[@]}"; do
-		for j in "${!servers[@]}"; do
-			((i == j)) || printf 'for k in {0..%d}; do printf "%%%ds" "" >/dev/udp/%s/%d; done\n' \
-				"$j" "$((100 + 10 * i))" "$(node "${servers[j]}")" \
-				"$(((i + j) % 2 ? 4791 : 9999))"
-		done | on "${servers[i]}" bash
-	done
-	kill -INT "${recorders[@]}"
-	wait "${recorders[@]}"
+	record_begin
+	send_pairs
+	record_end
 	for server in "${servers[@]}"; do
 		must on "$server" nft delete table inet hush
 	done
-	check "$1: the recordings merge" toctl tm merge -o "$tmp/fabric.tm" "${recordings[@]}"
 	is "$1: all pairs of the matrix are within 5 % of what was sent" \
-		"$(matrix_beyond 0)" "[$((n * (n - 1))),[]]"
-	is "$1: and those of RoCE" "$(matrix_beyond 1 --class roce)" "[$((n * n / 2)),[]]"
+		"$(compare "$(sent_pairs)")" "[$pairs,[]]"
+	is "$1: and those of RoCE" "$(compare "$(sent_pairs roce)" --class roce)" "[$pairs,[]]"
 }
 
-# How many pairs were compared, and which differ; 1: of those where i + j is odd.
-matrix_beyond() { # 0|1 [ARGUMENT...]
-	toctl tm show "$tmp/fabric.tm" --json "${@:2}" |
-		jq -c --argjson odd "$1" '.bytes as $bytes | ($bytes | length) as $n
-			| [range($n) as $i | range($n) as $j | select($i != $j and ($i + $j) % 2 >= $odd)
-				| [$i, $j, $bytes[$i][$j] / ((1 + $j) * (100 + 10 * $i + 42))]]
-			| [length, map(select((.[2] - 1 | fabs) > 0.05))]'
+# How many pairs there are, and those that differ.
+compare() { # SENT [ARGUMENT...]
+	toctl tm show "$tmp/fabric.tm" --json "${@:2}" | jq -c --argjson sent "$1" '
+		[.bytes as $bytes | range($bytes | length) as $i | range($bytes | length) as $j
+			| select($i != $j) | [$i, $j, $bytes[$i][$j], $sent[$i][$j]]]
+		| [length, map(select((.[2] - .[3] | fabs) > 0.05 * .[3]))]'
 }
 
 job 9

@@ -98,18 +98,10 @@ is "still no engine had any of it" "$(swallowed)" 0
 
 hush 9	# nobody looks for a router; the listeners take the rest
 forget
-recorders=()
-for server in "${servers[@]}"; do
-	in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
-		-o "$tmp/$server.tm" 2>"$tmp/$server.log" &
-	recorders+=($!)
-	must wait_for 60 grep -q recording "$tmp/$server.log"
-done
+record_begin
 send s0 s2
 gets 8
-kill -INT "${recorders[@]}"
-wait "${recorders[@]}"
-check "recordings merge" toctl tm merge -o "$tmp/fabric.tm" "$tmp"/s[0-3].tm
+record_end
 # 8 packets of 23 bytes in UDP, IPv4 or IPv6, and Ethernet
 bytes=$((4 * (23 + 42) + 4 * (23 + 62)))
 is "they have what s0 sent to s2" "$(toctl tm show "$tmp/fabric.tm" --json | jq -c .bytes)" \
