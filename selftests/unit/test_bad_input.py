@@ -100,12 +100,6 @@ JOBS = {
     '"servers": 4, "mp": [{"from": "0", "to": "9", "bytes": 1}]': "mp[0].to: index 9 is outside 0 to 3",
 }
 
-# What commands say that know cables and optical switches only.
-CLUSTER_TOR = ('selftests/unit/formats/cluster-tor.json: it has packet switches ("tor0"): this command knows '
-               "ports with one cable each, whose other end it can tell")
-PLAN_TOR = ('selftests/unit/formats/plan-tor.json: it has packet switches ("tor0"): it moves cables and '
-            "cannot weigh ports that share a segment: toctl plan --fixed routes anew")
-
 # Calls that are wrong in themselves, and status and line.
 CALLS = {
     "plan --job {job} --degree 2000000": (2, "--degree: expected 1 to 64, not 2000000"),
@@ -143,11 +137,11 @@ CALLS = {
         (1, "--topology rail:: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q"),
     "plan --job {job} --topology rail:30 -o out":
         (1, "30 ports on switches of 16: a server reaches 450 ports at one hop, it may reach 64"),
-    "parallelize --model examples/models/bert.json --cluster selftests/unit/formats/cluster-tor.json -o out":
-        (1, CLUSTER_TOR),
-    "verify selftests/unit/formats/plan-tor.json --down a":
-        (1, "selftests/unit/formats/plan-tor.json: --down is for plans without packet switches"),
-    "replan --tm {tm} --plan selftests/unit/formats/plan-tor.json -o out": (1, PLAN_TOR),
+    "parallelize --model examples/models/bert.json --cluster selftests/unit/formats/cluster-tor.json --degree 1":
+        (1, 'selftests/unit/formats/cluster-tor.json: it has packet switches ("tor0"), whose links are all kept: '
+         "without --servers and --degree"),
+    "verify selftests/unit/formats/plan-tor.json --down tor1":
+        (1, 'selftests/unit/formats/plan-tor.json: no server or packet switch is called "tor1"'),
     "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out":
         (1, "selftests/unit/formats/plan-tor.json: the links are of no torus or product of full meshes whose "
          "servers are in its order: describe the dimensions in a dims.json"),

@@ -36,7 +36,7 @@ static int init_run(struct to_call *call, const void *data)
 	struct to_cluster *cluster;
 	int ret;
 
-	cluster = to_cluster_load(call->operands[0], &call->err);
+	cluster = to_cluster_load_shared(call->operands[0], &call->err);
 	if (!cluster)
 		return -EINVAL;
 	ret = to_etcd_users_init(&args->etcd, cluster, args->directory, &users, &call->err);

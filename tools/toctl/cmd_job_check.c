@@ -147,7 +147,7 @@ static int check_run(struct to_call *call, const void *data)
 		return to_usage(call, "--nccl-log: FILE expected");
 	if (to_ring_limits_check(call, &args->limits))
 		return TO_EXIT_USAGE;
-	ret = to_job_open(call, &args->job, args->tm ? TO_RING_REPORT_CABLES : NULL, &plan, &ranks);
+	ret = to_job_open(call, &args->job, &plan, &ranks);
 	if (ret)
 		return ret;
 	ret = args->tm ? check_tm(call, args, plan) : check_log(call, plan);
@@ -178,8 +178,9 @@ const struct to_command to_cmd_job_check = {
 		"With --tm: how many bytes each ring carried in each direction, how many of these its "
 		"links can have carried, and pairs of servers that sent each other bytes though they are "
 		"neighbours on no ring or tree, beyond the MP transfers of the plan. It fails when "
-		"these and what left its links are more than --tolerance of all bytes. A plan with packet "
-		"switches is refused: what a port there carried is counted for all others together.\n\n"
+		"these and what left its links are more than --tolerance of all bytes. Between servers on "
+		"one packet switch nothing counts as off its links: a port there counts what it sends to "
+		"all others together.\n\n"
 		"With --nccl-log: the order of servers on each of NCCL's channels, the NICs, variables "
 		"that were set, and connections between servers without a cable. It fails when a "
 		"channel does not follow a ring of the plan, and when NCCL is too old to find the "

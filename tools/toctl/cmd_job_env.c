@@ -37,7 +37,7 @@ static int env_run(struct to_call *call, const void *data)
 	json_t *variables, *warnings;
 	struct to_ranks ranks;
 	struct to_plan *plan;
-	int ret = to_job_open(call, &args->job, NULL, &plan, &ranks);
+	int ret = to_job_open(call, &args->job, &plan, &ranks);
 
 	if (ret)
 		return ret;

@@ -44,7 +44,7 @@ static int ranks_run(struct to_call *call, const void *data)
 		file.format = call->json ? TO_RANKS_JSON : TO_RANKS_OPENMPI;
 	else if (call->json && args->format != TO_RANKS_JSON)
 		return to_usage(call, "--json goes with no other --format");
-	ret = to_job_open(call, &args->job, NULL, &plan, &ranks);
+	ret = to_job_open(call, &args->job, &plan, &ranks);
 	if (ret)
 		return ret;
 	file.ranks = &ranks;

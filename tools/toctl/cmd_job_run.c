@@ -198,7 +198,7 @@ static int run_run(struct to_call *call, const void *data)
 
 	if (to_ring_limits_check(call, &run.args->limits))
 		return TO_EXIT_USAGE;
-	ret = to_job_open(call, &run.args->job, TO_RING_REPORT_CABLES, &run.plan, &run.ranks);
+	ret = to_job_open(call, &run.args->job, &run.plan, &run.ranks);
 	if (ret)
 		return ret;
 	ret = run_job(&run);
@@ -237,7 +237,7 @@ const struct to_command to_cmd_job_run = {
 		"torchrun. Variables that are set already stay. Any command finds the hostfile in "
 		"$TOPOOPT_HOSTS and the JSON of the rings in $TOPOOPT_RANKS.\n\n"
 		"Meanwhile it records the traffic of all servers, and prints at the end what toctl job "
-		"check prints, on standard error; as that, it refuses plans with packet switches. The exit status is the command's, and 1 when that was "
+		"check prints, on standard error. The exit status is the command's, and 1 when that was "
 		"not started. Signals go to the command; what it leaves is cleaned up.",
 	.options = run_options,
 	.args_size = sizeof(struct run_args),

@@ -138,10 +138,16 @@ static struct to_cluster *parallelize_cluster(const struct parallelize_args *arg
 	if (!args->cluster)
 		return to_cluster_synthetic(args->servers, args->degree, args->bandwidth,
 					    said ? args->links : TO_LINKS_DUPLEX, err);
-	cluster = to_cluster_load(args->cluster, err);
+	cluster = to_cluster_load_shared(args->cluster, err);
 	if (cluster && said)
 		cluster->link_mode = args->links;
-	return cluster;
+	if (!cluster || !cluster->n_packet_switches ||
+	    (!args->degree && (!args->servers || args->servers == cluster->n_servers)))
+		return cluster;
+	to_error_set(err, -EINVAL, "%s: it has packet switches (\"%s\"), whose links are all kept: without --servers and --degree",
+		     args->cluster, cluster->packet_switches[0].name);
+	to_cluster_free(cluster);
+	return NULL;
 }
 
 static void parallelize_progress(void *data, unsigned int done, unsigned int all)
@@ -227,7 +233,7 @@ static const struct to_option parallelize_options[] = {
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
 	  .min = 1, .max = TO_PORTS_MAX, .help = "ports to use per server" },
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
-	  .help = "servers, ports and optical switches; default: synthetic, from --servers and "
+	  .help = "servers, ports and switches; default: synthetic, from --servers and "
 		  "--degree" },
 	{ "job", 'j', TO_OPTION_OUTPUT, FIELD(job), .argument = "FILE",
 	  .help = "where to write the traffic of an iteration; default: nowhere" },

@@ -8,7 +8,6 @@
 #include "command.h"
 #include "complete.h"
 #include "data/cross_connects.h"
-#include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "moves.h"
@@ -203,22 +202,10 @@ static int replan_down_make(struct to_call *call, const struct replan_args *args
 	return ret;
 }
 
-static struct to_plan *replan_load(struct to_call *call, const char *path)
-{
-	struct to_plan *plan = to_plan_load_shared(path, &call->err);
-
-	if (!plan || !to_cluster_refuse_shared(plan->cluster, path,
-			"it moves cables and cannot weigh ports that share a segment: toctl plan --fixed routes anew",
-			&call->err))
-		return plan;
-	to_plan_free(plan);
-	return NULL;
-}
-
 /* By hand what toctl run does when it sees ports without light. */
 static int replan_down(struct to_call *call, const struct replan_args *args)
 {
-	struct to_plan *plan = replan_load(call, args->plan);
+	struct to_plan *plan = to_plan_load_shared(args->plan, &call->err);
 	struct to_down down;
 	int ret;
 
@@ -256,7 +243,7 @@ static int replan_run(struct to_call *call, const void *data)
 		return replan_down(call, args);
 	if (args->threshold < 0 || args->threshold >= 1)
 		return to_usage(call, "--threshold is a share, from 0 to below 1");
-	plan = replan_load(call, args->plan);
+	plan = to_plan_load_shared(args->plan, &call->err);
 	if (!plan)
 		return -EINVAL;
 	tm = to_tm_load(args->tm, &call->err);
@@ -279,7 +266,8 @@ static const struct to_option replan_options[] = {
 	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .argument = "FILE",
 	  .help = "measured traffic matrix of the fabric, from toctl tm merge" },
 	{ "down", 0, TO_OPTION_WORDS, FIELD(down), .argument = "SERVER[:PORT]",
-	  .help = "a server or a port that is down, instead of --tm; may be given more than once" },
+	  .help = "a server, a port or a packet switch that is down, instead of --tm; may be given "
+		  "more than once" },
 	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
 	  .help = "the plan in force" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
@@ -323,8 +311,7 @@ const struct to_command to_cmd_replan = {
 		"change takes several steps; if no steps avoid that, the job stands still "
 		"meanwhile. The choice that gains most over the horizon wins; the plan is kept "
 		"when nothing pays back by then. As few cross-connects as possible move; links "
-		"on no optical switch stay. It cannot weigh ports that share a packet switch, and "
-		"refuses plans with some: toctl plan --fixed routes anew.\n"
+		"on no optical switch stay, so behind packet switches alone there are new routes only.\n"
 		"Prints every choice with its price: communication time of the measured bytes "
 		"(~ if estimated), cross-connects to cut and to make, the number of steps, how "
 		"long links are dark, and the progress of the job, in time, that is lost "
@@ -332,8 +319,8 @@ const struct to_command to_cmd_replan = {
 		"switches without control in the plan, such as patch panels, it then lists the "
 		"cross-connects to cut and to make: the switch and two of its ports.\n"
 		"With --down instead of --tm: the plan without what is down. A port darkens its "
-		"link in both directions, a server all of its links. Dark links move to other "
-		"ports of the same two servers on the same optical switch, where there are free "
+		"link in both directions, a server all of its links, a packet switch all ports on it. "
+		"Dark links move to other ports of the same two servers on the same optical switch, where there are free "
 		"ones; AllReduce rings that lost a link are routed or formed anew; all routes are "
 		"made again. Demand of servers without a path is left out. Prints communication "
 		"time and the load of the busiest link before and after. The new plan says what "

@@ -60,8 +60,7 @@ static int report_run(struct to_call *call, const void *data)
 	if (args->log)
 		return to_replay_page_save(args->log, TO_VERSION, args->output, &call->err);
 	for (unsigned int i = 0; !ret && i < call->n_operands; i++) {
-		plans[i] = call->n_operands == 1 ? to_plan_load_shared(call->operands[i], &call->err) :
-						   to_plan_load(call->operands[i], &call->err);
+		plans[i] = to_plan_load_shared(call->operands[i], &call->err);
 		ret = plans[i] ? 0 : -EINVAL;
 	}
 	if (!ret && call->n_operands == 2)

@@ -202,10 +202,6 @@ static int simulate_load(struct simulate *s)
 		s->plan = to_plan_load_shared(s->plan_path, err);
 		if (!s->plan)
 			return -EINVAL;
-		if (args->level == SIMULATE_PACKET &&
-		    to_cluster_refuse_shared(s->plan->cluster, s->plan_path,
-					     "--level packet has no queues for the ports of such a switch: --level flow", err))
-			return -EINVAL;
 		s->n_servers = s->plan->cluster->n_servers;
 	}
 	if (args->job) {
@@ -790,8 +786,7 @@ const struct to_command to_cmd_simulate = {
 		"same time: they compute, reduce results with --model-parallel, and at the end all "
 		"gradients.\n\n"
 		"With --level packet every packet waits in queues instead: switches with PFC, relays "
-		"that drop, RoCEv2 with DCQCN and go-back-N or TCP, ECMP by the module's hash; plans with "
-		"packet switches are refused there.\n\n"
+		"that drop, RoCEv2 with DCQCN and go-back-N or TCP, ECMP by the module's hash.\n\n"
 		"Prints the time of an iteration, its critical path and the busiest link. SIGINT ends "
 		"it with the iterations that are done.",
 	.options = simulate_options,

@@ -104,6 +104,13 @@ static json_t *verify_cases_json(const struct to_failure_cases *c)
 			 "disconnected", (json_int_t)c->disconnected);
 }
 
+/* The packet switch that port @at is on, NULL for none, and for a server. */
+static const struct to_packet_switch *verify_on(const struct to_cluster *c, struct to_port_ref at)
+{
+	return at.port == TO_DOWN_SERVER ? NULL :
+	       to_port_packet_switch(c, &c->servers[at.server].ports[at.port]);
+}
+
 /* Whether a server that lives loses the RDMA NIC of its port. */
 static bool verify_takes_nic(const struct to_cluster *c, const struct to_down *down,
 			     uint32_t server, uint32_t port)
@@ -331,8 +338,14 @@ static void verify_print_down(const struct to_plan *plan, const struct to_figure
 		printf("%s%s", i ? ", " : " ", to_down_name(c, v->down.list[i], name));
 	printf(" down:\n");
 	for (unsigned int i = 0; i < c->n_links; i++)
-		if (v->down.links[i])
+		if (v->down.links[i] && !verify_on(c, c->links[i].a))
 			printf("  dark: %s\n", verify_link(c, &c->links[i], link));
+	for (unsigned int i = 0; c->n_packet_switches && i < v->down.n; i++) {
+		const struct to_packet_switch *on = verify_on(c, v->down.list[i]);
+
+		if (on)
+			printf("  dark: %s on %s\n", to_down_name(c, v->down.list[i], name), on->name);
+	}
 	printf("  of %" PRIu64 " pairs of a server and another's address:\n", f->pairs);
 	verify_print_pairs(f->pairs - k->cases, "whose packets do not meet it");
 	verify_print_pairs(k->covered, "that the kernel leads around it");
@@ -353,7 +366,8 @@ static void verify_print_down(const struct to_plan *plan, const struct to_figure
 	printf("  %-18s %12s %12s\n", "communication time",
 	       to_seconds_text(before->comm_time, was), to_seconds_text(f->comm_time, then));
 	if (f->comm_time > 0)
-		printf("  busiest then: what %s sends\n", to_down_name(c, f->busiest, name));
+		printf("  busiest then: what %s %s\n", to_down_name(c, f->busiest, name),
+		       f->receives ? "receives" : "sends");
 	if (f->left_out > 0)
 		printf("  without %s of the demand, which cannot be sent\n",
 		       to_bytes_text(f->left_out, then));
@@ -418,12 +432,6 @@ static int verify_run(struct to_call *call, const void *data)
 	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
-	if (args->down.n && plan->cluster->n_packet_switches) {
-		to_plan_free(plan);
-		return to_error_set(&call->err, -EOPNOTSUPP,
-				    "%s: --down is for plans without packet switches",
-				    call->operands[0]);
-	}
 	ret = args->down.n ? verify_find_down(call, plan, &args->down, &v) : 0;
 	if (!ret) {
 		ret = verify_check(call, plan, args->down.n ? &v : NULL);
@@ -437,8 +445,8 @@ static int verify_run(struct to_call *call, const void *data)
 static const struct to_option verify_options[] = {
 	{ "down", 0, TO_OPTION_WORDS, offsetof(struct verify_args, down),
 	  .argument = "SERVER[:PORT]",
-	  .help = "also what happens while a server or a port is down; may be given more than once, "
-		  "for failures at once" },
+	  .help = "also what happens while a server, a port or a packet switch is down; may be given "
+		  "more than once, for failures at once" },
 	{}
 };
 

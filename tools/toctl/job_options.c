@@ -3,11 +3,10 @@
 
 #include <errno.h>
 
-#include "format/cluster_json.h"
 #include "format/plan_json.h"
 
 int to_job_open(struct to_call *call, const struct to_job_options *options,
-		const char *cables, struct to_plan **plan, struct to_ranks *ranks)
+		struct to_plan **plan, struct to_ranks *ranks)
 {
 	struct to_error why = { "" };
 	int ret;
@@ -15,10 +14,6 @@ int to_job_open(struct to_call *call, const struct to_job_options *options,
 	*plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!*plan)
 		return -EINVAL;
-	if (cables && to_cluster_refuse_shared((*plan)->cluster, call->operands[0], cables, &call->err)) {
-		to_plan_free(*plan);
-		return -EOPNOTSUPP;
-	}
 	ret = to_ranks_find(ranks, *plan, options->group, options->ring, &why);
 	if (!ret)
 		return 0;

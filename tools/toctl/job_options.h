@@ -24,12 +24,11 @@ struct to_job_options {
 
 /**
  * to_job_open() - the plan that is the first operand, and the order of its ranks
- * @cables: why its ports must not be on packet switches; NULL: they may
  * @plan: gets it, to be freed
  *
  * Return: 0, or a negative errno with the call's error set.
  */
 int to_job_open(struct to_call *call, const struct to_job_options *options,
-		const char *cables, struct to_plan **plan, struct to_ranks *ranks);
+		struct to_plan **plan, struct to_ranks *ranks);
 
 #endif

@@ -45,7 +45,9 @@ static void report_text(FILE *out, const struct to_ring_check *check, const stru
 
 		fprintf(out, "ring %u%s: %s", ring->ring, ring->reverse ? " back" : "",
 		       to_bytes_text(ring->bytes, text));
-		if (ring->linked)
+		if (ring->linked && ring->shared)
+			fprintf(out, ", by packet switches, where what is relayed counts as on its links\n");
+		else if (ring->linked)
 			fprintf(out, ", %.2f %% of it on its links\n",
 			       report_percent(ring->on_links, ring->bytes));
 		else
@@ -70,8 +72,9 @@ static void report_json(FILE *out, const struct to_ring_check *check, const stru
 
 	for (unsigned int i = 0; i < check->n_rings; i++)
 		json_array_append_new(rings, json_pack(
-			"{s:i, s:b, s:b, s:I, s:I}", "ring", check->rings[i].ring,
+			"{s:i, s:b, s:b, s:b, s:I, s:I}", "ring", check->rings[i].ring,
 			"reverse", check->rings[i].reverse, "linked", check->rings[i].linked,
+			"shared", check->rings[i].shared,
 			"bytes", (json_int_t)check->rings[i].bytes,
 			"on_links", (json_int_t)check->rings[i].on_links));
 	for (unsigned int i = 0; i < check->n_strays; i++)
@@ -79,10 +82,11 @@ static void report_json(FILE *out, const struct to_ring_check *check, const stru
 			"{s:s, s:s, s:I}", "from", servers[check->strays[i].from].name,
 			"to", servers[check->strays[i].to].name,
 			"bytes", (json_int_t)check->strays[i].bytes));
-	report = json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "bytes", (json_int_t)check->bytes,
+	report = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "bytes", (json_int_t)check->bytes,
 			"stray", (json_int_t)check->stray,
 			"off_links", (json_int_t)check->off_links,
-			"relayed", (json_int_t)check->relayed, "rings", rings, "strays", strays);
+			"relayed", (json_int_t)check->relayed,
+			"shared", (json_int_t)check->shared, "rings", rings, "strays", strays);
 	json_dumpf(report, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(report);

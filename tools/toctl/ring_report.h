@@ -22,10 +22,6 @@ struct to_ring_limits {
 
 #define TO_RING_LIMITS { .iterations = 1, .tolerance = 1, .slack = 65536 }
 
-/* Why plans with packet switches are refused. */
-#define TO_RING_REPORT_CABLES \
-	"what a port on one carried is counted for all others there together, not for its ring"
-
 /** @member: a struct to_ring_limits */
 #define TO_RING_LIMIT_OPTIONS(type, member) \
 	{ "iterations", 'i', TO_OPTION_REAL, offsetof(type, member.iterations), .argument = "X", \

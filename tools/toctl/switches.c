@@ -14,7 +14,7 @@ int to_switches_start(struct to_call *call, const char *allow, to_switches_compa
 {
 	int ret;
 
-	*plan = to_plan_load(call->operands[0], &call->err);
+	*plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!*plan)
 		return -EINVAL;
 	ret = to_switch_set_open(switches, (*plan)->cluster, allow, &call->err);

@@ -99,7 +99,7 @@ static int controller_recover(struct controller *c)
 		to_controller_restore(c, "start");
 		return 0;
 	}
-	c->next = to_plan_load(c->next_path, &err);
+	c->next = to_plan_load_shared(c->next_path, &err);
 	if (c->next)
 		controller_leave_out(c, c->next);
 	if (c->next && to_transition_at(&c->transition, c->next, &err) == 1 &&

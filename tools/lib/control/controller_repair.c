@@ -305,7 +305,7 @@ static bool controller_has_link(const struct to_link *links, unsigned int n,
 	return false;
 }
 
-/* Is @repaired made of @plan? Then all links of that are lit or dark in it. */
+/* Is @repaired made of @plan? Then all cables of that are lit or dark in it. */
 static bool controller_fits(const struct to_plan *repaired, const struct to_plan *plan)
 {
 	const struct to_cluster *c = plan->cluster, *now = repaired->cluster;
@@ -317,7 +317,8 @@ static bool controller_fits(const struct to_plan *repaired, const struct to_plan
 		    c->servers[s].n_ports != now->servers[s].n_ports)
 			return false;
 	for (unsigned int l = 0; l < c->n_links; l++)
-		if (!controller_has_link(now->links, now->n_links, &c->links[l]) &&
+		if (!to_link_is_shared(c, &c->links[l]) &&
+		    !controller_has_link(now->links, now->n_links, &c->links[l]) &&
 		    !controller_has_link(repaired->dark, repaired->n_dark, &c->links[l]))
 			return false;
 	return !strcmp(plan->demand->name, repaired->demand->name);
@@ -331,7 +332,7 @@ int to_controller_open_repair(struct controller *c)
 
 	if (access(c->repair_path, F_OK))
 		return 0;
-	plan = to_plan_load(c->repair_path, &err);
+	plan = to_plan_load_shared(c->repair_path, &err);
 	if (!plan || !controller_fits(plan, c->plan)) {
 		to_run_log(c->config->log, "refused",
 			   json_pack("{s:s}", "error", plan ? "it is of another plan" : err.text),

@@ -59,7 +59,7 @@ struct to_plan *to_initial_plan_load(const struct to_controller_config *config,
 				     struct to_error *err)
 {
 	struct to_error why = { 0 };
-	struct to_plan *plan = to_plan_load(config->plan, &why);
+	struct to_plan *plan = to_plan_load_shared(config->plan, &why);
 	int ret;
 
 	if (plan)
@@ -68,7 +68,7 @@ struct to_plan *to_initial_plan_load(const struct to_controller_config *config,
 		to_error_set(err, -EINVAL, "%s", why.text);
 		return NULL;
 	}
-	plan = to_plan_load(config->initial, err);
+	plan = to_plan_load_shared(config->initial, err);
 	if (!plan)
 		return NULL;
 	ret = initial_plan_set_aside(config, &why, err);

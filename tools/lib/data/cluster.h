@@ -248,4 +248,10 @@ to_port_packet_switch(const struct to_cluster *cluster, const struct to_port *po
 	return port->packet_switch ? &cluster->packet_switches[port->packet_switch - 1] : NULL;
 }
 
+/** to_link_is_shared() - whether a packet switch makes @link, which follows from its ports then */
+static inline bool to_link_is_shared(const struct to_cluster *cluster, const struct to_link *link)
+{
+	return cluster->servers[link->a.server].ports[link->a.port].packet_switch;
+}
+
 #endif

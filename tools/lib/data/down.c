@@ -60,19 +60,45 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 	return 0;
 }
 
+/* All ports of a packet switch, which its dying takes the light of. */
+static int down_add_switch(struct to_down *down, const struct to_cluster *cluster, unsigned int on)
+{
+	int ret = 0;
+
+	for (uint32_t s = 0; !ret && s < cluster->n_servers; s++) {
+		const int port = to_cluster_find_on(&cluster->servers[s], on);
+
+		if (port >= 0)
+			ret = to_down_add(down, cluster, (struct to_port_ref){ s, port });
+	}
+	return ret;
+}
+
+/* 1 + index of the packet switch called @name, 0 for none. */
+static unsigned int down_find_switch(const struct to_cluster *cluster, const char *name)
+{
+	for (unsigned int i = 0; i < cluster->n_packet_switches; i++)
+		if (!strcmp(cluster->packet_switches[i].name, name))
+			return i + 1;
+	return 0;
+}
+
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err)
 {
 	const size_t length = strcspn(word, ":");
 	char name[TO_NAME_MAX] = "";
-	int server = -1, port = -1;
+	int server = -1, port = -1, ret;
+	unsigned int on;
 
 	if (length < sizeof(name)) {
 		memcpy(name, word, length);
 		server = to_cluster_find_server(cluster, name);
 	}
-	if (server < 0)
-		return to_error_set(err, -ENOENT, "no server is called \"%.*s\"",
+	on = word[length] ? 0 : down_find_switch(cluster, name);
+	if (server < 0 && !on)
+		return to_error_set(err, -ENOENT, "no server%s is called \"%.*s\"",
+				    cluster->n_packet_switches ? " or packet switch" : "",
 				    (int)(length < 100 ? length : 100), word);
 	if (word[length]) {
 		port = to_cluster_find_port(&cluster->servers[server], word + length + 1);
@@ -80,10 +106,12 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 			return to_error_set(err, -ENOENT, "server \"%s\" has no port \"%.100s\"",
 					    name, word + length + 1);
 	}
-	if (to_down_add(down, cluster, (struct to_port_ref){
-				server, word[length] ? (uint32_t)port : TO_DOWN_SERVER }))
-		return to_error_set(err, -ENOMEM, "out of memory");
-	return 0;
+	if (server < 0)
+		ret = down_add_switch(down, cluster, on);
+	else
+		ret = to_down_add(down, cluster, (struct to_port_ref){
+				server, word[length] ? (uint32_t)port : TO_DOWN_SERVER });
+	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 
 static bool down_is(struct to_port_ref a, struct to_port_ref b)
@@ -94,6 +122,9 @@ static bool down_is(struct to_port_ref a, struct to_port_ref b)
 bool to_down_darkens(const struct to_down *down, const struct to_cluster *cluster,
 		     struct to_port_ref at)
 {
+	/* a packet switch keeps the light of its other ports */
+	if (cluster->servers[at.server].ports[at.port].packet_switch)
+		return to_down_has(down, at);
 	for (unsigned int i = 0; i < cluster->n_links; i++)
 		if (down->links[i] && (down_is(cluster->links[i].a, at) ||
 				       down_is(cluster->links[i].b, at)))

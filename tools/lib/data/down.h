@@ -23,7 +23,7 @@
  * @n_links: of the cluster
  * @n_dark: how many of them are dark
  * @links: per link of the cluster, whether it is dark: a port at either of its ends
- *	is down
+ *	is down. Behind a packet switch only the server at that end sees it
  */
 struct to_down {
 	unsigned int n, n_servers, n_links, n_dark;
@@ -47,9 +47,10 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 
 /**
  * to_down_parse() - to_down_add() what a person wrote
- * @word: SERVER or SERVER:PORT, as in "s3" and "s0:eth0"
+ * @word: SERVER or SERVER:PORT, as in "s3" and "s0:eth0", or a packet switch that no server
+ *	is called like: all ports on it
  *
- * Return: 0; -ENOENT when the cluster has no such server or port; -ENOMEM.
+ * Return: 0; -ENOENT when the cluster has none of that; -ENOMEM.
  */
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err);
@@ -60,7 +61,11 @@ static inline bool to_down_has(const struct to_down *down, struct to_port_ref at
 	return down->ports[at.server] >> at.port & 1;
 }
 
-/** to_down_darkens() - whether the port @at has a link that is dark, from whatever end */
+/**
+ * to_down_darkens() - whether the port @at is without light, from whatever end
+ *
+ * That is when its link is dark; on a packet switch, when it is down itself.
+ */
 bool to_down_darkens(const struct to_down *down, const struct to_cluster *cluster,
 		     struct to_port_ref at);
 

@@ -50,7 +50,7 @@ int to_ring_traffic_add(struct to_ring_traffic *traffic, const struct to_tm *tm,
 struct ring_check {
 	size_t n;
 	const uint64_t *bytes, *carried;
-	bool *linked, *neighbours;
+	bool *linked, *shared, *neighbours;
 };
 
 static void ring_check_mark(struct ring_check *c, uint32_t x, uint32_t y)
@@ -81,9 +81,14 @@ static void ring_check_links(struct ring_check *c, const struct to_cluster *clus
 	for (unsigned int i = 0; i < cluster->n_links; i++) {
 		const uint32_t a = cluster->links[i].a.server, b = cluster->links[i].b.server;
 
+		const bool shared = to_link_is_shared(cluster, &cluster->links[i]);
+
 		c->linked[a * c->n + b] = true;
-		if (cluster->link_mode == TO_LINKS_DUPLEX)
-			c->linked[b * c->n + a] = true;
+		c->shared[a * c->n + b] |= shared;
+		if (cluster->link_mode != TO_LINKS_DUPLEX)
+			continue;
+		c->linked[b * c->n + a] = true;
+		c->shared[b * c->n + a] |= shared;
 	}
 }
 
@@ -94,12 +99,13 @@ static void ring_check_ring(const struct ring_check *c, const struct to_ring *ri
 	for (unsigned int k = 0; k < ring->n; k++) {
 		const uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
 		const size_t pair = sum->reverse ? y * c->n + x : x * c->n + y;
-		const uint64_t on = c->bytes[pair] < c->carried[pair] ? c->bytes[pair] :
-									c->carried[pair];
+		const uint64_t on = c->shared[pair] || c->bytes[pair] < c->carried[pair] ?
+				    c->bytes[pair] : c->carried[pair];
 
 		sum->bytes += c->bytes[pair];
 		sum->on_links += on;
 		sum->linked &= c->linked[pair];
+		sum->shared |= c->shared[pair];
 	}
 }
 
@@ -128,7 +134,8 @@ static void ring_check_pairs(const struct ring_check *c, const struct to_plan *p
 		if (!c->linked[pair])
 			check->relayed += bytes;
 		else if (bytes > c->carried[pair])
-			check->off_links += bytes - c->carried[pair];
+			*(c->shared[pair] ? &check->shared : &check->off_links) +=
+				bytes - c->carried[pair];
 		if (c->neighbours[pair] || bytes <= mp + slack)
 			continue;
 		check->strays[check->n_strays++] = (struct to_stray){
@@ -150,10 +157,11 @@ int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint3
 
 	*check = (struct to_ring_check){};
 	c.linked = calloc(cells, sizeof(*c.linked));
+	c.shared = calloc(cells, sizeof(*c.shared));
 	c.neighbours = calloc(cells, sizeof(*c.neighbours));
 	check->rings = calloc(2 * (size_t)plan->n_rings + 1, sizeof(*check->rings));
 	check->strays = calloc(cells, sizeof(*check->strays));
-	if (!c.linked || !c.neighbours || !check->rings || !check->strays) {
+	if (!c.linked || !c.shared || !c.neighbours || !check->rings || !check->strays) {
 		to_error_set(err, ret, "out of memory");
 		goto out;
 	}
@@ -177,6 +185,7 @@ out:
 	if (ret)
 		to_ring_check_free(check);
 	free(c.linked);
+	free(c.shared);
 	free(c.neighbours);
 	return ret;
 }

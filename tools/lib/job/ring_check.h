@@ -37,10 +37,11 @@ int to_ring_traffic_add(struct to_ring_traffic *traffic, const struct to_tm *tm,
  * @bytes: from each server to the next
  * @on_links: of these, as many as the links between the two carried at most
  * @linked: each hop has a link; else hops are routed, and @on_links says little
+ * @shared: some hops have one over a packet switch, see to_ring_check.shared
  */
 struct to_ring_bytes {
 	unsigned int ring;
-	bool reverse, linked;
+	bool reverse, linked, shared;
 	uint64_t bytes, on_links;
 };
 
@@ -56,10 +57,13 @@ struct to_stray {
  * @stray: of @strays in all
  * @off_links: between neighbours, beyond what the links between them carried
  * @relayed: between servers without a link
+ * @shared: between servers on one packet switch, beyond what cables between them carried.
+ *	Ports there count what they send to all others, so nobody knows what went astray of
+ *	this: it is taken to have stayed
  * @strays: pairs that are no neighbours on a ring or tree, most first
  */
 struct to_ring_check {
-	uint64_t bytes, stray, off_links, relayed;
+	uint64_t bytes, stray, off_links, relayed, shared;
 	unsigned int n_rings, n_strays;
 	struct to_ring_bytes *rings;
 	struct to_stray *strays;

@@ -10,6 +10,7 @@
 #include "data/cross_connects.h"
 #include "graph/spf.h"
 #include "plan/rewire_steps.h"
+#include "routing/forwarding.h"
 #include "routing/routing.h"
 
 /*
@@ -23,17 +24,14 @@ static int drain_route_cut_port(struct to_plan *plan, const struct to_graph *gra
 
 	to_spf_grow(spf, graph, from.server, at.server);
 	for (uint32_t x = 0; x < graph->n; x++) {
-		struct to_nexthop hops[TO_PORTS_MAX];
+		struct to_nexthop hops[TO_NEIGHBOURS_MAX + 1];
 		unsigned int n = 0;
 		int group;
 
 		if (x == at.server || spf->distance[x] == TO_DISTANCE_NONE)
 			continue;
 		for (uint64_t left = spf->choices[x]; left; left &= left - 1)
-			hops[n++] = (struct to_nexthop){
-				.port = graph->port[graph->out[x] + __builtin_ctzll(left)],
-				.weight = 1,
-			};
+			hops[n++] = to_nexthop_on(plan, graph, graph->out[x] + __builtin_ctzll(left));
 		if (x == from.server)
 			hops[n++] = (struct to_nexthop){ .port = from.port, .weight = 1 };
 		group = to_plan_add_group(&plan->tables[x], hops, n);

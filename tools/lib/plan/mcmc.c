@@ -72,7 +72,8 @@ static int mcmc_make(struct to_mcmc *c, unsigned int effort, struct to_plan **pl
 		     struct to_simulator **simulator, double *time)
 {
 	const struct to_planner_options options = { .degree = c->degree, .effort = effort,
-						    .seed = c->seed };
+						    .seed = c->seed,
+						    .fixed = c->cluster->n_packet_switches };
 	struct to_demand *demand = to_taskgraph_demand(&c->tasks);
 	struct to_cluster *cluster = to_cluster_copy(c->cluster);
 

@@ -134,9 +134,9 @@ static int repair_links(struct repair *r, struct to_repair *repair)
 		}
 	}
 	repair->dark = n_dark;
-	/* a port that was put to another use waits for nothing */
+	/* a port that was put to another use waits for nothing, nor does one on a packet switch */
 	for (unsigned int i = 0; i < n_dark; i++)
-		if (!repair_ports_used(&used, &dark[i]))
+		if (!to_link_is_shared(c, &dark[i]) && !repair_ports_used(&used, &dark[i]))
 			dark[r->n_dark++] = dark[i];
 	for (unsigned int i = 0; i < r->plan->n_dark; i++)
 		dark[r->n_dark++] = r->plan->dark[i];
@@ -379,10 +379,27 @@ static int repair_bare_layout(const struct repair *r, struct to_layout *layout)
 	return ret;
 }
 
+/* Rings anew on a bare layout. */
+static int repair_add_rings(const struct repair *r, const struct to_cluster *cluster,
+			    struct to_layout *layout)
+{
+	struct to_graph *graph;
+	int ret;
+
+	if (!cluster->n_packet_switches)
+		return to_topology_add_rings(cluster, r->demand, layout, NULL);
+	graph = to_graph_new(cluster->n_servers, r->links, r->n_links, cluster->link_mode);
+	ret = graph ? to_topology_share_ports(cluster, r->demand, layout, graph) : -ENOMEM;
+	to_graph_free(graph);
+	return ret;
+}
+
 static int repair_rings(const struct repair *r, const struct to_cluster *cluster,
 			enum to_repair_rings how, struct to_layout *layout)
 {
 	const struct to_plan *plan = r->plan;
+	/* links that share ports would take ever more of them */
+	const bool as_many = how == TO_REPAIR_REFORMED || cluster->n_packet_switches;
 	unsigned int *most = calloc(plan->demand->n_groups + 1, sizeof(*most));
 	int *rings = calloc(plan->n_rings + 1, sizeof(*rings));
 	int *trees = calloc(plan->n_trees + 1, sizeof(*trees));
@@ -392,14 +409,14 @@ static int repair_rings(const struct repair *r, const struct to_cluster *cluster
 	if (!most || !rings || !trees)
 		goto out;
 	/* as many as there were */
-	for (unsigned int i = 0; how == TO_REPAIR_REFORMED && i < plan->n_rings; i++)
+	for (unsigned int i = 0; as_many && i < plan->n_rings; i++)
 		if (r->group[plan->rings[i].group] != REPAIR_NONE)
 			most[r->group[plan->rings[i].group]]++;
 	ret = how == TO_REPAIR_ANEW ? repair_bare_layout(r, layout) :
 				      repair_layout(r, how == TO_REPAIR_KEPT, layout, rings, trees);
 	if (!ret)
-		ret = to_topology_add_rings(cluster, r->demand, layout,
-					    how == TO_REPAIR_ANEW ? NULL : most);
+		ret = how == TO_REPAIR_ANEW ? repair_add_rings(r, cluster, layout) :
+					      to_topology_add_rings(cluster, r->demand, layout, most);
 out:
 	free(most);
 	free(rings);

@@ -368,6 +368,22 @@ static unsigned int rewire_degree(const struct to_cluster *c)
 	return degree;
 }
 
+/* Ports of packet switches have more links than one. Return: 0 or -ENOMEM. */
+static int rewire_make_room(const struct to_plan *plan, struct to_builder *b)
+{
+	const struct to_cluster *c = plan->cluster;
+	size_t most = c->n_links + 1;
+	struct to_link *links;
+
+	for (uint32_t x = 0; x < c->n_servers; x++)
+		most += c->servers[x].n_ports;
+	links = reallocarray(b->layout.links, most, sizeof(*links));
+	if (!links)
+		return -ENOMEM;
+	b->layout.links = links;
+	return 0;
+}
+
 int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		       const uint64_t *bytes, const struct to_demand *demand,
 		       enum to_discount discount, uint64_t seed,
@@ -389,6 +405,8 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 			      TO_EFFORT_MIN);
 	if (!now || !sent.mp)
 		ret = -ENOMEM;
+	if (!ret)
+		ret = rewire_make_room(plan, &b);
 	if (!ret) {
 		n_fixed = rewire_begin(plan, &b, keep_rings);
 		ret = to_reconfig_init(&r, &b, discount, now);

@@ -19,6 +19,7 @@ struct steps {
 	struct to_link *links;
 	unsigned int n_old, n_links, ports;
 	bool duplex;
+	const struct to_cluster *cluster;
 	uint32_t *old_at, *new_at;	/* link of a port, see end() */
 	struct to_graph *graph;
 	bool *lit;			/* per link */
@@ -108,13 +109,16 @@ static void steps_attempt(struct steps *s, const uint32_t *list, unsigned int n,
 	steps_attempt(s, list + n / 2, n - n / 2, step);
 }
 
-/* Links that both sides have get STAYS. */
+/* Links that both sides have get STAYS, and those of packet switches, which nobody moves. */
 static void steps_stay(struct steps *s)
 {
+	for (uint32_t l = 0; l < s->n_links; l++)
+		if (to_link_is_shared(s->cluster, &s->links[l]))
+			s->when[l] = STAYS;
 	for (uint32_t l = s->n_old; l < s->n_links; l++) {
 		uint32_t old = s->old_at[steps_end(s, l, false)];
 
-		if (old != NONE &&
+		if (s->when[l] == NONE && old != NONE &&
 		    steps_other_end(s, old, steps_end(s, l, false)) == steps_end(s, l, true))
 			s->when[old] = s->when[l] = STAYS;
 	}
@@ -184,7 +188,8 @@ int to_rewire_steps_make(const struct to_cluster *old, const struct to_link *lin
 {
 	const unsigned int n = old->n_servers, all = old->n_links + n_links;
 	struct steps s = { .n_old = old->n_links, .n_links = all,
-			   .duplex = old->link_mode == TO_LINKS_DUPLEX };
+			   .duplex = old->link_mode == TO_LINKS_DUPLEX,
+			   .cluster = old };
 	uint32_t *block = NULL;
 	size_t ends;
 	int ret = -ENOMEM;
@@ -214,6 +219,8 @@ int to_rewire_steps_make(const struct to_cluster *old, const struct to_link *lin
 	for (uint32_t l = 0; l < all; l++) {
 		uint32_t *at = l < s.n_old ? s.old_at : s.new_at;
 
+		if (to_link_is_shared(old, &s.links[l]))
+			continue;
 		at[steps_end(&s, l, false)] = at[steps_end(&s, l, true)] = l;
 	}
 	s.graph = to_graph_new(n, s.links, all, old->link_mode);

@@ -75,7 +75,8 @@ static int plan_make(const struct to_cluster *servers, const struct to_taskgraph
 		     struct to_error *err)
 {
 	const struct to_planner_options how = { .degree = options->degree, .seed = options->seed,
-						.effort = TO_EFFORT_DEFAULT };
+						.effort = TO_EFFORT_DEFAULT,
+						.fixed = servers->n_packet_switches };
 	struct to_demand *demand = to_taskgraph_demand(tasks);
 	struct to_cluster *cluster = to_cluster_copy(servers);
 	struct to_bound bound;

@@ -129,7 +129,7 @@ static const char comparison_drawings[] =
 "<section id=\"loads\"><h2>Link load</h2>\n<p>Bytes per iteration, in each direction, on the busiest link "
 "between two servers, on one scale. Blank: no link.</p>\n<div class=\"pair\"><div><h3>A</h3><div class=\"map\">"
 "</div></div><div><h3>B</h3><div class=\"map\"></div></div></div></section>\n"
-"<section id=\"curves\"><h2>Links by load</h2></section>\n";
+"<section id=\"curves\"><h2>Ports by load</h2></section>\n";
 
 static int comparison_write(FILE *out, const void *data, struct to_error *err)
 {

@@ -12,8 +12,7 @@ for (const side of sides) {
 		side.list[link].arcs.push({ from, to, load: rings + mp });
 }
 
-const loads = sides.map((side) => side.list.flatMap((link) => link.arcs.map((arc) => arc.load)));
-const most = Math.max(1, ...loads.flat());
+const most = Math.max(1, ...sides.flatMap((side) => side.list.flatMap((link) => link.arcs.map((arc) => arc.load))));
 
 function tipText(link) {
 	return link.name + link.arcs.map((arc) =>
@@ -58,16 +57,36 @@ function loadMaps() {
 		`Link load of ${i ? "B" : "A"}, from server to server`, matrices.flat())));
 }
 
-/* Loads of both, sorted: where one curve is lower, its links have less to carry. */
+/*
+ * What each port sends and, where it has several links as on a packet switch, receives: that
+ * is then not what another sends.
+ */
+function portLoads(side) {
+	const ways = new Map();
+	const add = (way, load) => ways.set(way, (ways.get(way) || []).concat(load));
+
+	for (const link of side.list)
+		for (const arc of link.arcs) {
+			const [from, to] = arc.from === link.a ? link.ends : [...link.ends].reverse();
+
+			add(`from ${from}`, arc.load);
+			add(`to ${to}`, arc.load);
+		}
+	return [...ways].filter(([way, loads]) => way.startsWith("from") || loads.length > 1)
+		.map(([, loads]) => loads.reduce((sum, load) => sum + load));
+}
+
+/* Loads of both, sorted: where one curve is lower, its ports have less to carry. */
 function curves() {
+	const loads = sides.map(portLoads), busiest = Math.max(1, ...loads.flat());
 	const width = 1180, height = 240, left = 70, top = 12, bottom = height - 40;
 	const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
-		"aria-label": "Load of the links of both plans, most loaded first" });
-	const y = (value) => bottom - (bottom - top) * value / (most * 1.04);
+		"aria-label": "Load of the ports of both plans, most loaded first" });
+	const y = (value) => bottom - (bottom - top) * value / (busiest * 1.04);
 	const longest = Math.max(1, ...loads.map((list) => list.length));
 	const styles = ["stroke:var(--second);stroke-dasharray:7 4", "stroke:var(--bar)"];
 
-	for (const [value, text] of byteTicks(most, 4))
+	for (const [value, text] of byteTicks(busiest, 4))
 		root.append(svg("line", { x1: left, x2: width - 8, y1: y(value), y2: y(value), class: "grid" }),
 			svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end", "font-size": 12 }, text));
 	loads.forEach((list, i) => {
@@ -77,7 +96,7 @@ function curves() {
 		root.append(svg("path", { d: path.join(""), class: "curve", style: "fill:none;stroke-width:2;" + styles[i] }));
 	});
 	root.append(svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle", class: "soft",
-		"font-size": 13 }, "link directions, most loaded first"));
+		"font-size": 13 }, "ports, most loaded first"));
 	byId("curves").append(root, html("div", { class: "legend" },
 		html("span", {}, html("i", { class: "dashed" }), "A"), html("span", {}, html("i", {}), "B")));
 }

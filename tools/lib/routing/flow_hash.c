@@ -85,12 +85,13 @@ static void flow_quotas(const struct to_group *group, const uint8_t *usable, uns
 	}
 }
 
-/* Address that the kernel writes into what leaves @port of @server. */
-static const uint8_t *flow_peer_mac(const struct to_plan *plan, uint32_t server, unsigned int port)
+/* Address that the kernel writes into what @hop of @server sends. */
+static const uint8_t *flow_peer_mac(const struct to_plan *plan, uint32_t server,
+				    const struct to_nexthop *hop)
 {
 	struct to_port_ref peer;
 
-	if (to_plan_peer(plan, (struct to_port_ref){ server, port }, &peer))
+	if (to_plan_hop_end(plan, server, hop, &peer))
 		return NULL;
 	return plan->cluster->servers[peer.server].ports[peer.port].relay_mac;
 }
@@ -107,7 +108,7 @@ void to_flow_buckets(const struct to_plan *plan, uint32_t server, const struct t
 	for (i = 0; i < group->n && n < TO_PORTS_MAX; i++) {
 		const struct to_nexthop *hop = &group->nexthops[i];
 		const uint8_t *mac = to_nexthop_primary(hop) ?
-				     flow_peer_mac(plan, server, hop->port) : NULL;
+				     flow_peer_mac(plan, server, hop) : NULL;
 
 		if (!mac)
 			continue;

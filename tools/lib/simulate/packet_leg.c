@@ -92,8 +92,8 @@ static void leg_count_links(const struct to_packet_simulator *s, struct packet_f
 static int leg_route(struct to_packet_simulator *s, const struct to_packet_leg *leg,
 		     uint32_t number, struct packet_flow *f)
 {
-	uint32_t links[TO_PATH_LINKS_MAX] = { leg->link }, alternatives = 1, ignored, i;
-	int hops = 1;
+	uint32_t links[TO_PATH_LINKS_MAX] = { leg->link, leg->then }, alternatives = 1, ignored, i;
+	int hops = leg->then ? 2 : 1;
 
 	f->path = s->n_paths;
 	if (leg->link == TO_LEG_ROUTED)

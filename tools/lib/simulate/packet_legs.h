@@ -12,13 +12,14 @@
 /**
  * struct to_packet_leg - chunks from one server to another
  * @link: that it takes, or TO_LEG_ROUTED
+ * @then: from the packet switch where that leads; 0, the first link of a server, for none
  * @transfer: of the tasks, UINT32_MAX for an AllReduce
  * @chunk: bytes of each of its @n_chunks, 1 or more
  * @ahead: its chunk i may go when chunk i - @ahead of all its feeders has arrived
  * @first_feeder, @n_feeders: at to_packet_legs.feeders; without any, all may go at once
  */
 struct to_packet_leg {
-	uint32_t from, to, link, transfer;
+	uint32_t from, to, link, then, transfer;
 	uint64_t chunk;
 	uint32_t n_chunks, ahead, first_feeder, n_feeders;
 };

@@ -12,7 +12,7 @@
 #include "simulate/packet_paths.h"
 
 /*
- * @arc: that port q of server x sends into, [x * (slots - 1) + q]
+ * @links: of the network, per arc, see to_network_of_graph()
  * @buckets: of each group of each server, [first_group[x] + g], NULL before it is used
  * @seeds: of the hash, per server
  */
@@ -21,7 +21,8 @@ struct paths_plan {
 	const struct to_plan *plan;
 	struct to_graph *graph;
 	int protocol;
-	uint32_t *arc, *first_group, *seeds;
+	uint32_t *first_group, *seeds;
+	uint32_t (*links)[2];
 	uint8_t **buckets;
 };
 
@@ -33,7 +34,7 @@ static void paths_plan_free(struct to_packet_paths *paths)
 		free(p->buckets[i]);
 	free(p->buckets);
 	free(p->first_group);
-	free(p->arc);
+	free(p->links);
 	free(p->seeds);
 	to_graph_free(p->graph);
 	free(p);
@@ -82,6 +83,18 @@ static uint16_t paths_plan_group(const struct paths_plan *p, uint32_t x, uint32_
 	return table->route[(size_t)dst * p->plan->slots];
 }
 
+/* Arc that @hop of @x sends on, UINT32_MAX where there is none. */
+static uint32_t paths_plan_arc(const struct paths_plan *p, uint32_t x, const struct to_nexthop *hop)
+{
+	const bool shared = p->plan->cluster->servers[x].ports[hop->port].packet_switch;
+	const struct to_graph *g = p->graph;
+
+	for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++)
+		if (g->port[a] == hop->port && (!shared || g->to[a] == hop->peer))
+			return a;
+	return UINT32_MAX;
+}
+
 /* Arc that a flow leaves @x by; UINT32_MAX with 0 or -ENOMEM where there is none. */
 static uint32_t paths_plan_onward(struct paths_plan *p, uint32_t x, uint16_t group, uint32_t hash,
 				  int *ret)
@@ -101,7 +114,7 @@ static uint32_t paths_plan_onward(struct paths_plan *p, uint32_t x, uint16_t gro
 	hop = (*buckets)[hash >> 24];
 	if (hop == UINT8_MAX)
 		return UINT32_MAX;
-	return p->arc[(size_t)x * (p->plan->slots - 1) + g->nexthops[hop].port];
+	return paths_plan_arc(p, x, &g->nexthops[hop]);
 }
 
 static int paths_plan_path(struct to_packet_paths *paths, uint32_t src, uint32_t dst,
@@ -114,7 +127,7 @@ static int paths_plan_path(struct to_packet_paths *paths, uint32_t src, uint32_t
 	uint32_t x = src, arc;
 
 	*alternatives = 1;
-	while (x != dst && n < TO_PATH_LINKS_MAX) {
+	while (x != dst && n + 1 < TO_PATH_LINKS_MAX) {
 		const uint16_t group = paths_plan_group(p, x, src, dst);
 
 		if (group == TO_GROUP_NONE)
@@ -122,7 +135,9 @@ static int paths_plan_path(struct to_packet_paths *paths, uint32_t src, uint32_t
 		arc = paths_plan_onward(p, x, group, to_flow_hash(&tuple, p->seeds[x]), &ret);
 		if (arc == UINT32_MAX)
 			break;
-		links[n++] = arc;
+		links[n++] = p->links[arc][0];
+		if (p->links[arc][1] != TO_NETWORK_LINK_NONE)
+			links[n++] = p->links[arc][1];
 		x = p->graph->to[arc];
 	}
 	if (x == dst)
@@ -159,19 +174,27 @@ static unsigned int paths_plan_find(const struct to_plan *plan, const uint32_t *
 	return plan->demand->n_groups;
 }
 
-/* The arc of @leg whose link is of @ring or @tree, if these own some. */
-static uint32_t paths_plan_own_arc(const struct paths_plan *p, const struct to_packet_leg *leg,
-				   int ring, int tree)
+/* @leg takes @arc. */
+static void paths_plan_take(const struct paths_plan *p, uint32_t arc, struct to_packet_leg *leg)
+{
+	leg->link = p->links[arc][0];
+	leg->then = p->links[arc][1] == TO_NETWORK_LINK_NONE ? 0 : p->links[arc][1];
+}
+
+/* The arc whose link is of @ring or @tree, if these own some. */
+static void paths_plan_take_own(const struct paths_plan *p, int ring, int tree,
+				struct to_packet_leg *leg)
 {
 	const struct to_graph *g = p->graph;
 
 	for (uint32_t a = g->out[leg->from]; a < g->out[leg->from + 1]; a++) {
 		const struct to_link *link = &p->plan->cluster->links[g->link[a]];
 
-		if (g->to[a] == leg->to && link->ring == ring && link->tree == tree)
-			return a;
+		if (g->to[a] != leg->to || link->ring != ring || link->tree != tree)
+			continue;
+		paths_plan_take(p, a, leg);
+		return;
 	}
-	return TO_LEG_ROUTED;
 }
 
 static void paths_plan_ring(const struct paths_plan *p, unsigned int index, double bytes,
@@ -184,7 +207,7 @@ static void paths_plan_ring(const struct paths_plan *p, unsigned int index, doub
 
 		to_packet_legs_ring(legs, ring->order, ring->n, i, bytes);
 		for (; !legs->failed && first < legs->n; first++)
-			legs->legs[first].link = paths_plan_own_arc(p, &legs->legs[first], index, -1);
+			paths_plan_take_own(p, index, -1, &legs->legs[first]);
 	}
 }
 
@@ -200,11 +223,11 @@ static void paths_plan_tree(const struct paths_plan *p, unsigned int index, doub
 	for (; !legs->failed && first < legs->n; first++) {
 		struct to_packet_leg *leg = &legs->legs[first];
 
-		leg->link = paths_plan_own_arc(p, leg, -1, index);
+		paths_plan_take_own(p, -1, index, leg);
 		for (uint32_t a = p->graph->out[leg->from];
 		     leg->link == TO_LEG_ROUTED && a < p->graph->out[leg->from + 1]; a++)
 			if (p->graph->to[a] == leg->to)
-				leg->link = a;
+				paths_plan_take(p, a, leg);
 	}
 }
 
@@ -256,19 +279,22 @@ static const struct to_packet_paths_ops paths_plan_ops = {
 static int paths_plan_fill(struct paths_plan *p, uint64_t seed)
 {
 	const struct to_plan *plan = p->plan;
-	const size_t n = plan->cluster->n_servers, ports = plan->slots - 1;
-	uint32_t a, x;
+	const uint32_t n = plan->cluster->n_servers;
+	struct to_network *network;
+	uint32_t x;
 
 	p->graph = to_graph_new(n, plan->cluster->links, plan->cluster->n_links,
 				plan->cluster->link_mode);
-	p->arc = malloc((n * ports + 1) * sizeof(*p->arc));
-	p->first_group = calloc(n + 1, sizeof(*p->first_group));
+	p->links = p->graph ? calloc(p->graph->n_arcs + 1, sizeof(*p->links)) : NULL;
+	p->first_group = calloc((size_t)n + 1, sizeof(*p->first_group));
 	p->seeds = calloc(n, sizeof(*p->seeds));
-	if (!p->graph || !p->arc || !p->first_group || !p->seeds)
+	if (!p->links || !p->first_group || !p->seeds)
 		return -ENOMEM;
-	memset(p->arc, 0xff, n * ports * sizeof(*p->arc));
-	for (a = 0; a < p->graph->n_arcs; a++)
-		p->arc[p->graph->from[a] * ports + p->graph->port[a]] = a;
+	/* numbered like those of the network of the simulation */
+	network = to_network_of_graph(p->graph, plan->cluster, 0, p->links);
+	if (!network)
+		return -ENOMEM;
+	to_network_free(network);
 	for (x = 0; x < n; x++) {
 		p->first_group[x + 1] = p->first_group[x] + plan->tables[x].n_groups;
 		p->seeds[x] = to_random_next(&seed) >> 32;

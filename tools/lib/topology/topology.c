@@ -21,6 +21,21 @@
 #define FIXED_GAIN 0.99		/* of the time before: what is less is a gain */
 #define FIXED_DONE UINT_MAX	/* no more rings for this group */
 
+/* Seconds that @bytes, per arc, keep the busiest port busy; negative: -ENOMEM. */
+static double topology_port_time(const struct to_cluster *cluster, const struct to_graph *graph,
+				 const double *bytes)
+{
+	struct to_port_loads ports;
+	double seconds;
+
+	if (to_port_loads_init(&ports, graph, cluster))
+		return -ENOMEM;
+	to_port_loads_set(&ports, bytes);
+	seconds = to_port_loads_seconds(&ports);
+	to_port_loads_free(&ports);
+	return seconds;
+}
+
 int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		     const struct to_demand *demand, const struct to_graph *graph)
 {
@@ -65,7 +80,10 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		for (i = 0; i < parts[root]; i++)
 			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
 	}
-	t->time = spread.busiest;
+	t->time = cluster->n_packet_switches ? topology_port_time(cluster, graph, spread.bytes) :
+					       spread.busiest;
+	if (t->time < 0)
+		ret = -ENOMEM;
 	/* all links busy with shortest paths, or one with the ring or tree that owns it */
 	t->bound = fmax(owned, (bytes + t->byte_hops) / room);
 	t->shared_bound = fmin(t->bound, shared / room);
@@ -436,24 +454,17 @@ static double topology_allreduce_time(const struct to_cluster *cluster,
 {
 	struct to_rings rings = { *layout, demand };
 	double *bytes = calloc(graph->n_arcs + 1, sizeof(*bytes)), seconds = -ENOMEM;
-	struct to_port_loads ports;
 
-	if (bytes && !to_port_loads_init(&ports, graph, cluster)) {
+	if (bytes) {
 		to_allreduce_link_bytes(&rings, graph, bytes);
-		to_port_loads_set(&ports, bytes);
-		seconds = to_port_loads_seconds(&ports);
-		to_port_loads_free(&ports);
+		seconds = topology_port_time(cluster, graph, bytes);
 	}
 	free(bytes);
 	return seconds;
 }
 
-/*
- * Rings on links that share the ports of packet switches: no more for each group than
- * make the busiest port less busy.
- */
-static int topology_share_ports(const struct to_cluster *cluster, const struct to_demand *demand,
-				struct to_layout *layout, const struct to_graph *graph)
+int to_topology_share_ports(const struct to_cluster *cluster, const struct to_demand *demand,
+			    struct to_layout *layout, const struct to_graph *graph)
 {
 	unsigned int *most = calloc(demand->n_groups + 1, sizeof(*most)), ports = 1, n, g;
 	struct to_layout best = { 0 };
@@ -511,7 +522,7 @@ int to_topology_fixed(const struct to_cluster *cluster,
 		layout->links[i].ring = layout->links[i].tree = -1;
 	}
 	if (!ret && cluster->n_packet_switches)
-		ret = topology_share_ports(cluster, demand, layout, graph);
+		ret = to_topology_share_ports(cluster, demand, layout, graph);
 	else if (!ret)
 		ret = to_topology_add_rings(cluster, demand, layout, NULL);
 	to_graph_free(graph);

@@ -94,6 +94,17 @@ int to_topology_add_rings(const struct to_cluster *cluster, const struct to_dema
 			  struct to_layout *layout, const unsigned int *most);
 
 /**
+ * to_topology_share_ports() - rings where links share the ports of packet switches
+ * @layout: its links and no rings; gets no more for each group than make the busiest port
+ *	less busy
+ * @graph: of the links
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_topology_share_ports(const struct to_cluster *cluster, const struct to_demand *demand,
+			    struct to_layout *layout, const struct to_graph *graph);
+
+/**
  * to_topology_fixed() - rings on the links that @cluster has
  *
  * Every group gets as many rings of its own links as there are, else a ring

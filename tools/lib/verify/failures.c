@@ -156,8 +156,7 @@ static bool failures_dead(const struct to_failures *o, uint32_t arc)
 	return (o->walk.down[x] | o->walk.hole[x]) >> (arc - g->out[x]) & 1;
 }
 
-/* Its sender goes on to send. */
-static void failures_kill_unseen(struct to_failures *o, uint32_t arc)
+void to_failures_kill_unseen(struct to_failures *o, uint32_t arc)
 {
 	const struct to_graph *g = o->f->graph;
 
@@ -201,7 +200,7 @@ void to_failures_kill_port(struct to_failures *o, uint32_t x, unsigned int port)
 			to_failures_kill(o, i);
 	for (i = g->in[x]; i < g->in[x + 1]; i++)
 		if (g->peer_port[g->in_arc[i]] == port)
-			failures_kill_unseen(o, g->in_arc[i]);
+			to_failures_kill_unseen(o, g->in_arc[i]);
 }
 
 void to_failures_kill_server(struct to_failures *o, uint32_t x)
@@ -211,7 +210,7 @@ void to_failures_kill_server(struct to_failures *o, uint32_t x)
 
 	for (i = g->in[x]; i < g->in[x + 1]; i++)
 		if (o->segment[g->in_arc[i]])
-			failures_kill_unseen(o, g->in_arc[i]);
+			to_failures_kill_unseen(o, g->in_arc[i]);
 		else
 			to_failures_kill(o, g->in_arc[i]);
 	for (i = g->out[x]; i < g->out[x + 1]; i++)

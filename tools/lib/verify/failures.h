@@ -80,6 +80,9 @@ uint64_t to_failures_count(const struct to_failures *o, const uint64_t *a, const
 /** to_failures_kill() - @arc is down too; nothing happens where it is so already */
 void to_failures_kill(struct to_failures *o, uint32_t arc);
 
+/** to_failures_kill_unseen() - the same, but its sender goes on to send */
+void to_failures_kill_unseen(struct to_failures *o, uint32_t arc);
+
 /** to_failures_kill_link() - both directions of the link that @arc is on */
 void to_failures_kill_link(struct to_failures *o, uint32_t arc);
 

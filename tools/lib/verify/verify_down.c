@@ -2,10 +2,12 @@
 #include "verify/verify_down.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/allreduce.h"
+#include "data/port_loads.h"
 #include "verify/failures.h"
 
 /* One fabric with its failures. Bytes are by node of struct to_walk, or by arc. */
@@ -22,6 +24,15 @@ struct down_run {
 	enum to_walk_end *end;		/* per server: of its packets */
 	struct to_arena arena;
 };
+
+/* The server at the other end of a packet switch does not see that a port is down. */
+static bool down_sees(const struct down_run *r, uint32_t arc)
+{
+	const struct to_graph *g = r->f.graph;
+
+	return !r->packets.segment[arc] ||
+	       to_down_has(r->down, (struct to_port_ref){ g->from[arc], g->port[arc] });
+}
 
 static int down_init(struct down_run *r, const struct to_plan *plan, const struct to_graph *g)
 {
@@ -44,7 +55,10 @@ static int down_init(struct down_run *r, const struct to_plan *plan, const struc
 	for (a = 0; a < g->n_arcs; a++) {
 		if (!r->down->links[g->link[a]])
 			continue;
-		to_failures_kill(&r->packets, a);
+		if (down_sees(r, a))
+			to_failures_kill(&r->packets, a);
+		else
+			to_failures_kill_unseen(&r->packets, a);
 		r->routed[(size_t)g->from[a] * g->n + g->to[a]] += r->rings_load[a];
 		r->rings_load[a] = 0;
 	}
@@ -71,7 +85,7 @@ static void down_mark(struct down_run *r)
 		uint32_t x = f->order[i];
 		uint64_t left = f->next[x];
 
-		r->meets[x] = left & r->packets.walk.down[x];
+		r->meets[x] = left & (r->packets.walk.down[x] | r->packets.walk.hole[x]);
 		for (; left; left &= left - 1)
 			r->meets[x] |= r->meets[g->to[g->out[x] + __builtin_ctzll(left)]];
 	}
@@ -128,7 +142,8 @@ static unsigned int down_weight(const struct to_forwarding *f, uint32_t x, uint3
 	const struct to_group *group = &f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
 	unsigned int k;
 
-	for (k = 0; group->nexthops[k].ingress || group->nexthops[k].port != f->graph->port[arc]; k++)
+	for (k = 0; group->nexthops[k].ingress ||
+		    to_forwarding_arc(f, x, &group->nexthops[k]) != arc; k++)
 		;
 	return group->nexthops[k].weight;
 }
@@ -238,25 +253,41 @@ static void down_leave_out(struct down_run *r)
 				r->found->left_out += mp[x * n + y] + r->routed[x * n + y];
 }
 
-static void down_loads(struct down_run *r)
+static double down_busy(const struct to_port_loads *ports, uint32_t way)
+{
+	return ports->bytes[way] * ports->seconds_per_byte[way];
+}
+
+/* Return: 0 or -ENOMEM. */
+static int down_loads(struct down_run *r)
 {
 	const struct to_graph *g = r->f.graph;
 	struct to_verify_down *found = r->found;
+	struct to_port_loads ports;
 	uint32_t a;
 
+	if (to_port_loads_init(&ports, g, r->f.plan->cluster))
+		return -ENOMEM;
+	to_port_loads_set(&ports, r->mp_load);
+	found->max_mp_link_load = to_port_loads_most(&ports);
+	for (a = 0; a < g->n_arcs; a++)
+		r->rings_load[a] += r->mp_load[a];
+	to_port_loads_set(&ports, r->rings_load);
+	found->max_link_load = to_port_loads_most(&ports);
+	found->comm_time = to_port_loads_seconds(&ports);
 	for (a = 0; a < g->n_arcs; a++) {
-		double both = r->mp_load[a] + r->rings_load[a];
-		double time = both * to_graph_seconds_per_byte(g, r->f.plan->cluster, a);
+		double out = down_busy(&ports, ports.out[a]), in = down_busy(&ports, ports.in[a]);
 
-		if (r->mp_load[a] > found->max_mp_link_load)
-			found->max_mp_link_load = r->mp_load[a];
-		if (both > found->max_link_load)
-			found->max_link_load = both;
-		if (time <= found->comm_time)
+		if (fmax(out, in) < found->comm_time)
 			continue;
-		found->comm_time = time;
-		found->busiest = (struct to_port_ref){ g->from[a], g->port[a] };
+		found->receives = r->packets.segment[a] && in > out;
+		found->busiest = found->receives ?
+			(struct to_port_ref){ g->to[a], g->peer_port[a] } :
+			(struct to_port_ref){ g->from[a], g->port[a] };
+		break;
 	}
+	to_port_loads_free(&ports);
+	return 0;
 }
 
 int to_verify_down(const struct to_plan *plan, const struct to_down *down,
@@ -277,7 +308,7 @@ int to_verify_down(const struct to_plan *plan, const struct to_down *down,
 				down_address(&r, dst, slot, &at);
 	if (!ret) {
 		down_leave_out(&r);
-		down_loads(&r);
+		ret = down_loads(&r);
 	}
 	down_free(&r);
 	to_graph_free(g);

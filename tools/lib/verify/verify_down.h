@@ -17,12 +17,14 @@
  * @n_unprotected, @unprotected: the first of cases.uncovered; no link is named
  * @max_mp_link_load, @max_link_load, @comm_time: as in to_figures, with the packets
  *	where the kernel sends them; flows spread over next hops by weight
- * @busiest: the port that sends into the link of @comm_time, if that is not 0
+ * @busiest: the port of @comm_time, if that is not 0; of a cable the one that sends
+ * @receives: it is busy with what comes to it over a packet switch
  * @left_out: bytes of the demand that nothing is known to carry: of servers that are
  *	down, and of pairs whose packets can be lost
  *
  * Hops of rings and trees whose link is dark go to the node address of the next server,
- * as TCP does; RDMA needs other NICs.
+ * as TCP does; RDMA needs other NICs. What is sent over a packet switch to a port that is
+ * down is lost: only its own server sees that.
  */
 struct to_verify_down {
 	uint64_t pairs, looping;
@@ -31,6 +33,7 @@ struct to_verify_down {
 	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];
 	double max_mp_link_load, max_link_load, comm_time;
 	struct to_port_ref busiest;
+	bool receives;
 	double left_out;
 };
 

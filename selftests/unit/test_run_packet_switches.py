@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""toctl run where ports share packet switches: other traffic gets other routes, a port and a
+switch that die are planned around, also by the next controller, and come back."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, "selftests/unit")
+from fabric import FAKES, TOCTL, Fabric  # noqa: E402
+from fakes import BUFFER, HOT, load, save  # noqa: E402
+from tap import done, report  # noqa: E402
+
+HOT_PAIRS = [[0, 1], [3, 5]]	# each on one switch
+
+
+def bcube():
+    with tempfile.TemporaryDirectory() as directory:
+        save(f"{directory}/job.json", {
+            "name": "test", "servers": 9, "allreduce": [{"group": "all", "bytes": BUFFER}],
+            "mp": [{"from": "0", "to": "4", "bytes": HOT}, {"from": "4", "to": "0", "bytes": HOT}]})
+        subprocess.run((TOCTL, "plan", "--job", f"{directory}/job.json", "--topology", "bcube:3,2",
+                        "--bandwidth", "100M", "-o", f"{directory}/plan.json"),
+                       check=True, capture_output=True)
+        return load(f"{directory}/plan.json")
+
+
+def tables(fabric):
+    return {f"s{i}": json.loads(load(f"{fabric.dir}/kernel-s{i}")["active"]["table"])
+            for i in range(9)}
+
+
+def uses(fabric, ports):
+    """Next hops through, or to, these ports of a plan where port l is on a switch of level l."""
+    return [(server, hop) for server, table in tables(fabric).items() for group in table["groups"]
+            for hop in group if f"{server}:{hop['port']}" in ports or
+            f"{hop.get('peer')}:{hop['port']}" in ports]
+
+
+def darken(fabric, ports):
+    """These and no others."""
+    save(f"{fabric.dir}/light", [[number] for server, names in load(f"{fabric.dir}/ports").items()
+                                 for name, number in names.items() if f"{server}:{name}" not in ports])
+
+
+def repairs(fabric, what, ports):
+    before = len(fabric.lines("changed"))
+    darken(fabric, ports)
+    if not fabric.wait("changed", what, lambda line: len(fabric.lines("changed")) > before):
+        return
+    line = fabric.lines("changed")[before]
+    report(line["action"] == "repair", f"{what}: it is planned around", line)
+    report(not uses(fabric, ports), f"{what}: no table uses it", uses(fabric, ports)[:3])
+    report(load(f"{fabric.plan}.repair")["down"] == ports, f"{what}: the plan says what is down",
+           load(f"{fabric.plan}.repair")["down"])
+
+
+def main():
+    fabric = Fabric(bcube(), phase=[[0, 4]],
+                    options=("--change-cost", "10ms", "--repair-after", "200ms", "--repair-hold", "1s"))
+    report(not fabric.wrong(fabric.plan), "the start brings the fabric to the plan",
+           fabric.wrong(fabric.plan))
+    links = load(fabric.plan)["links"]
+    save(f"{fabric.dir}/phase", HOT_PAIRS)
+    if fabric.wait("changed", "other traffic"):
+        report(fabric.lines("changed")[0]["action"] == "reroute", "other traffic: other routes",
+               fabric.story())
+    ends = [[link["a"], link["b"]] for link in load(fabric.plan)["links"]]
+    report(ends == [[link["a"], link["b"]] for link in links] and not fabric.wrong(fabric.plan),
+           "other traffic: on the same links", fabric.wrong(fabric.plan))
+    repairs(fabric, "a port", ["s0:eth0"])
+    fabric.end()
+    fabric.start()
+    report(not fabric.lines("restored")[0]["changed"] and not uses(fabric, ["s0:eth0"]),
+           "another controller goes on without the port", fabric.story())
+    repairs(fabric, "a switch", ["s0:eth0", "s1:eth0", "s2:eth0"])
+    darken(fabric, [])
+    fabric.wait("changed", "the light is back", lambda line: line["action"] == "return")
+    status, out = fabric.end()
+    report(status == 0 and not fabric.wrong(fabric.plan) and
+           not os.path.exists(f"{fabric.plan}.repair"),
+           "the light is back: so is the plan", [out, fabric.wrong(fabric.plan)])
+    save(f"{fabric.dir}/phase", 0)
+    ran = subprocess.run((TOCTL, "job", "run", fabric.plan, "--command", f"{FAKES} agent {fabric.dir} {{}}",
+                          "--timeout", "60s", "--interval", "50ms", "--", "sleep", "0.3"),
+                         capture_output=True, text=True, check=False)
+    report(ran.returncode == 0 and "ring 0: " in ran.stderr and ", by packet switches, " in ran.stderr,
+           "a job runs there, and is told what its rings carried", ran.stderr)
+
+
+main()
+done()
