@@ -87,6 +87,18 @@ static int forward_reserve(struct to_packet_simulator *s)
 	return 0;
 }
 
+/* Do that many flows share the first link of @leg that its chunks are too long for windows? */
+static bool forward_shared(const struct to_packet_simulator *s, uint32_t leg)
+{
+	const struct packet_forward *f = s->forward;
+	const struct packet_flow *first = &s->flows[s->legs[leg].first_flow];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_flows; i++)
+		n += s->flows[f->flows[i].flow].link == first->link;
+	return n > 1 && n * (uint64_t)first->chunk_packets >= FORWARD_CHUNK;
+}
+
 /* Legs that go on, and what ends a window. */
 static void forward_choose(struct to_packet_simulator *s)
 {
@@ -104,13 +116,15 @@ static void forward_choose(struct to_packet_simulator *s)
 
 		if (leg->arrived == leg->n_chunks)
 			continue;
-		f->legs[f->n_legs++] = (struct forward_leg){ i, leg->arrived, 0 };
+		f->legs[f->n_legs++] = (struct forward_leg){ .leg = i, .arrived = leg->arrived };
 		if (leg->n_chunks - leg->arrived < 2 || packets <= largest ||
 		    (packets >= FORWARD_CHUNK && leg->n_chunks - leg->arrived < FORWARD_FEW))
 			continue;
 		largest = packets;
 		f->reference = i;
 	}
+	if (f->reference != PACKET_NONE && !s->step && forward_shared(s, f->reference))
+		f->reference = PACKET_NONE;
 	f->group = largest ? (FORWARD_PACKETS - 1) / largest + 1 : 0;
 }
 
@@ -146,7 +160,6 @@ static void forward_base(struct to_packet_simulator *s)
 	struct packet_forward *f = s->forward;
 	uint32_t i;
 
-	forward_choose(s);
 	while (f->oldest_flow < s->n_flows &&
 	       s->flows[f->oldest_flow].expected == s->flows[f->oldest_flow].n_packets)
 		f->oldest_flow++;
@@ -164,6 +177,7 @@ static void forward_base(struct to_packet_simulator *s)
 			f->flows[f->n_flows - 1].window = flow->tcp.window;
 		f->window = forward_length(s, i);
 	}
+	forward_choose(s);
 	for (i = 0; i < s->network->n_links; i++)
 		f->ports[i] = (struct forward_port){ s->ports[i].queued, s->ports[i].count };
 	f->lost = s->result.dropped + s->result.naks + s->result.timeouts;
@@ -287,7 +301,8 @@ int to_packet_forward_look(struct to_packet_simulator *s)
 	if (f->changes != s->changes && s->n_flows) {
 		/* flows have begun or ended, others may follow */
 		f->changes = s->changes;
-		f->doublings = 0;
+		/* a window that was long enough for rates is still, or nearly */
+		f->doublings = f->reference == PACKET_NONE ? f->doublings : 0;
 		f->based = false;
 		f->reference = PACKET_NONE;
 		s->look_at = s->now + forward_length(s, s->n_flows - 1);
@@ -307,6 +322,8 @@ int to_packet_forward_look(struct to_packet_simulator *s)
 		ret = to_packet_forward_skip(s, error);
 	if ((error > FORWARD_ERROR || ret == -EAGAIN) && f->doublings < FORWARD_DOUBLINGS)
 		f->doublings++;
+	else if (error < FORWARD_ERROR / 3 && f->doublings)
+		f->doublings--;
 	forward_base(s);
 	return ret == -EAGAIN ? 0 : ret;
 }

@@ -9,7 +9,8 @@
  * what the windows would have sent (the idea is that of Wormhole, NSDI 2026).
  *
  * A window ends with a chunk of an AllReduce whose chunks are small, so that the steps of
- * its rings are skipped, too; else after some time, within chunks. Never skipped are the
+ * its rings are skipped, too; else after some time. Then AllReduces whose flows are all as
+ * fast as each other move on by as many packets, others within chunks. Never skipped are the
  * last packet of a chunk that waits for nothing, the end of a computation, a timeout.
  */
 

@@ -5,11 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "simulate/packet_leg.h"
 #include "simulate/packet_transport.h"
 
 #define SKIP_LEAST 2		/* windows that are worth it */
 #define SKIP_MOST (1u << 20)
 #define SKIP_ROUNDING 0.01
+#define SKIP_EVEN 0.01		/* by which flows of one speed may differ */
 #define SKIP_SPREAD (1u << 12)	/* more alternatives than that together: do not skip */
 
 /* Events that wait for packets move, those of computations and timeouts stay. */
@@ -55,6 +57,8 @@ static double skip_flow_most(const struct to_packet_simulator *s, const struct f
 
 	if (at->last == at->first)
 		return SKIP_MOST;
+	if (at->even)
+		return (flow->n_packets - flow->next) * (double)s->forward->n_windows / at->even;
 	if (flow->next >= flow->limit)
 		return 0;
 	room = sends < room ? sends : room;
@@ -161,21 +165,38 @@ static uint32_t skip_ends(const struct packet_flow *flow, uint32_t chunks, uint3
 	return ends;
 }
 
+/* ACKs of the first @packets of a flow. */
+static uint32_t skip_acks(const struct packet_flow *flow, uint32_t packets, uint32_t every)
+{
+	return packets / flow->chunk_packets * ((flow->chunk_packets + every - 1) / every) +
+	       packets % flow->chunk_packets / every;
+}
+
 /* ACKs and notifications that came back for @packets of @flow. */
 static void skip_answers(struct to_packet_simulator *s, struct packet_flow *flow, uint32_t packets,
-			 uint32_t chunks, uint32_t cnps)
+			 uint32_t cnps)
 {
-	const uint32_t every = to_packet_transport_ack_every(s);
-	uint32_t acks = chunks * ((flow->chunk_packets + every - 1) / every);
+	const uint32_t every = to_packet_transport_ack_every(s), after = flow->expected + packets;
 
-	if (!chunks) {
-		acks = (flow->unacked + packets) / every;
-		flow->unacked = (flow->unacked + packets) % every;
-	}
-	skip_count(s, flow->back, acks, to_packet_transport_answer_wire(s, TO_PACKET_ACK), false);
+	skip_count(s, flow->back, skip_acks(flow, after, every) - skip_acks(flow, flow->expected, every),
+		   to_packet_transport_answer_wire(s, TO_PACKET_ACK), false);
 	skip_count(s, flow->back, cnps, to_packet_transport_answer_wire(s, TO_PACKET_CNP), false);
+	flow->unacked = after % flow->chunk_packets % every;
 	flow->cnps += cnps;
 	s->result.cnps += cnps;
+}
+
+/* Packets that @windows have of @at's flow. */
+static uint32_t skip_packets(const struct packet_forward *f, const struct packet_flow *flow,
+			     const struct forward_flow *at, uint32_t windows)
+{
+	const uint32_t chunks = skip_chunks(f, flow->leg, windows);
+	uint32_t packets;
+
+	if (chunks)
+		return chunks * flow->chunk_packets;
+	packets = windows * (at->even ? (double)at->even : at->last - at->first) / f->n_windows;
+	return packets - packets % flow->alternatives;
 }
 
 static void skip_flow(struct to_packet_simulator *s, const struct forward_flow *at,
@@ -183,31 +204,26 @@ static void skip_flow(struct to_packet_simulator *s, const struct forward_flow *
 {
 	const struct packet_forward *f = s->forward;
 	struct packet_flow *flow = &s->flows[at->flow];
-	const uint32_t chunks = skip_chunks(f, flow->leg, windows);
+	const uint32_t packets = skip_packets(f, flow, at, windows);
+	const uint32_t chunks = (flow->next + packets) / flow->chunk_packets -
+				flow->next / flow->chunk_packets;
 	const uint32_t wire = s->options.mtu + s->options.headers;
 	const uint32_t last = flow->chunk - (flow->chunk_packets - 1ull) * s->options.mtu +
 			      s->options.headers;
-	uint32_t packets = chunks * flow->chunk_packets, ends, i;
+	uint32_t ends, i;
 
-	if (!chunks) {
-		packets = (uint64_t)windows * (at->last - at->first) / f->n_windows;
-		packets -= packets % flow->alternatives;
-	}
 	for (i = 0; i < flow->alternatives; i++) {
 		ends = skip_ends(flow, chunks, i);
 		skip_count(s, flow->path + i * flow->hops, packets / flow->alternatives - ends, wire, true);
 		skip_count(s, flow->path + i * flow->hops, ends, last, true);
 	}
-	skip_answers(s, flow, packets, chunks,
-		     (uint64_t)windows * (flow->cnps - at->cnps) / f->n_windows);
+	skip_answers(s, flow, packets, (uint64_t)windows * (flow->cnps - at->cnps) / f->n_windows);
 	flow->next += packets;
 	flow->most += packets;
 	flow->acked += packets;
 	flow->expected += packets;
-	if (chunks) {
-		flow->chunk_begin += packets;
-		flow->chunk_end += packets;
-	}
+	flow->chunk_begin = flow->next - flow->next % flow->chunk_packets;
+	flow->chunk_end = flow->expected - flow->expected % flow->chunk_packets + flow->chunk_packets;
 	if (s->options.transport == TO_TRANSPORT_TCP || s->options.transport == TO_TRANSPORT_DCTCP) {
 		flow->tcp.window_end += packets;
 		flow->tcp.recover += packets;
@@ -277,7 +293,39 @@ static double skip_rounding(const struct packet_forward *f, const struct forward
 {
 	const double chunks = (double)windows * at->came / f->n_windows;
 
-	return at->came ? 1 - skip_chunks(f, at->leg, windows) / chunks : 0;
+	return at->came && !at->even ? 1 - skip_chunks(f, at->leg, windows) / chunks : 0;
+}
+
+static uint32_t skip_task(const struct to_packet_simulator *s, const struct forward_flow *at)
+{
+	return s->legs[s->flows[at->flow].leg].task;
+}
+
+/* Which tasks' flows are as fast as each other, where windows are shorter than chunks. */
+static void skip_even(const struct to_packet_simulator *s)
+{
+	const struct packet_forward *f = s->forward;
+	uint32_t i, k, end, least, most;
+	double sum;
+
+	for (i = 0; i < f->n_flows; i = end) {
+		const uint32_t task = skip_task(s, &f->flows[i]);
+
+		least = UINT32_MAX;
+		most = 0;
+		sum = 0;
+		for (end = i; end < f->n_flows && skip_task(s, &f->flows[end]) == task; end++) {
+			const uint32_t came = f->flows[end].last - f->flows[end].first;
+
+			least = came < least ? came : least;
+			most = came > most ? came : most;
+			sum += came;
+		}
+		if (f->reference == PACKET_NONE && most - least <= fmax(2, SKIP_EVEN * most) &&
+		    s->legs[s->flows[f->flows[i].flow].leg].n_chunks > 1)
+			for (k = i; k < end; k++)
+				f->flows[k].even = sum / (end - i);
+	}
 }
 
 /* Chunks that came over legs. Those of a ring are in step, but for the window's ends. */
@@ -302,6 +350,23 @@ static void skip_legs(const struct to_packet_simulator *s)
 	}
 }
 
+/* Legs of flows that move on within chunks do not by chunks. */
+static void skip_even_legs(struct to_packet_simulator *s)
+{
+	const struct packet_forward *f = s->forward;
+	uint32_t i, at;
+
+	for (i = 0, at = 0; i < f->n_legs; i++) {
+		const uint32_t leg = f->legs[i].leg;
+
+		while (at < f->n_flows && s->flows[f->flows[at].flow].leg < leg)
+			at++;
+		f->legs[i].even = at < f->n_flows && f->flows[at].even > 0;
+		if (f->legs[i].even)
+			f->of_leg[leg] = 0;
+	}
+}
+
 /* All that counts packets or notes times, @windows and @by later. */
 static void skip_all(struct to_packet_simulator *s, uint32_t windows, uint64_t by)
 {
@@ -318,7 +383,7 @@ static void skip_all(struct to_packet_simulator *s, uint32_t windows, uint64_t b
 	for (i = 0; i < s->store.n; i++)
 		s->store.packets[i].number += f->of_flow[s->store.packets[i].flow];
 	for (i = 0; i < f->n_legs; i++)
-		s->legs[f->legs[i].leg].arrived += skip_chunks(f, f->legs[i].leg, windows);
+		s->legs[f->legs[i].leg].arrived = to_packet_leg_chunks(s, f->legs[i].leg);
 	s->now += by;
 	for (i = 0; i < f->n_legs; i++)
 		skip_feed(s, f->legs[i].leg);
@@ -334,6 +399,8 @@ int to_packet_forward_skip(struct to_packet_simulator *s, double error)
 	memset(f->of_leg, 0, s->n_legs * sizeof(*f->of_leg));
 	memset(f->of_flow, 0, s->n_flows * sizeof(*f->of_flow));
 	skip_legs(s);
+	skip_even(s);
+	skip_even_legs(s);
 	if (!skip_spread(s))
 		return 0;
 	windows = skip_windows(s);

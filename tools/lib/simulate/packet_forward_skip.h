@@ -11,15 +11,21 @@
  * @next, @first, @cnps: packets sent, arrived, and notifications when the windows began;
  *	@window: of TCP
  * @last: arrived when the last of them ended, @least, @most: in one of them
+ * @even: arrived in all windows, the mean of its task, whose flows are all as fast and move
+ *	on within chunks; 0: they are not, or windows end with chunks
  */
 struct forward_flow {
 	uint32_t flow, next, first, last, cnps, least, most;
-	float window;
+	float window, even;
 };
 
-/** struct forward_leg - one that goes on, @arrived: chunks when the windows began, @came: since */
+/**
+ * struct forward_leg - one that goes on
+ * @arrived: chunks when the windows began, @came: since; @even: its flows are
+ */
 struct forward_leg {
 	uint32_t leg, arrived, came;
+	bool even;
 };
 
 /** struct forward_port - when the windows began */

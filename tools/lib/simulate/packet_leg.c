@@ -251,17 +251,26 @@ int to_packet_leg_start(struct to_packet_simulator *s, uint32_t task)
 	return ret;
 }
 
-void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow)
+uint32_t to_packet_leg_chunks(const struct to_packet_simulator *s, uint32_t index)
 {
-	struct packet_leg *leg = &s->legs[s->flows[flow].leg];
+	const struct packet_leg *leg = &s->legs[index];
 	uint32_t arrived = UINT32_MAX, i;
 
-	s->changes += s->flows[flow].expected == s->flows[flow].n_packets;
 	for (i = leg->first_flow; i < leg->first_flow + leg->n_flows; i++) {
 		const uint32_t has = s->flows[i].expected / s->flows[i].chunk_packets;
 
 		arrived = has < arrived ? has : arrived;
 	}
+	return arrived;
+}
+
+void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow)
+{
+	struct packet_leg *leg = &s->legs[s->flows[flow].leg];
+	const uint32_t arrived = to_packet_leg_chunks(s, s->flows[flow].leg);
+	uint32_t i;
+
+	s->changes += s->flows[flow].expected == s->flows[flow].n_packets;
 	if (arrived == leg->arrived)
 		return;
 	leg->arrived = arrived;

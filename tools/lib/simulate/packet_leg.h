@@ -9,6 +9,9 @@
 /** to_packet_leg_start() - send s->scratch for @task; 0 or a negative errno with s->err set */
 int to_packet_leg_start(struct to_packet_simulator *s, uint32_t task);
 
+/** to_packet_leg_chunks() - of @leg, that all its flows have brought */
+uint32_t to_packet_leg_chunks(const struct to_packet_simulator *s, uint32_t leg);
+
 /** to_packet_leg_arrived() - a chunk of @flow is complete */
 void to_packet_leg_arrived(struct to_packet_simulator *s, uint32_t flow);
 
