@@ -2,18 +2,18 @@
 #include "measure/tm_account.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
+#include "measure/tm_renewal.h"
 
 #define ACCOUNT_MAX ((int64_t)1 << 60)	/* nothing is owed beyond this: no sum overflows */
 
 /* So often, and in half of the last columns with traffic, a NIC that is stale stands still. */
 #define ACCOUNT_STANDS 3
 #define ACCOUNT_COLUMNS 64
-
-#define ACCOUNT_NEVER INT64_MIN
 
 /**
  * struct account_past - of one pair and class, what columns that settled leave
@@ -49,7 +49,7 @@ int to_tm_portions_add(struct to_tm_portions *p, const struct to_tm_portion *por
 
 void to_tm_account_init(struct to_tm_account *a)
 {
-	*a = (struct to_tm_account){ .before = -1, .known = -1, .move = ACCOUNT_NEVER };
+	*a = (struct to_tm_account){ .before = -1, .renewed = TO_TM_NEVER, .moved = TO_TM_NEVER };
 }
 
 void to_tm_account_free(struct to_tm_account *a)
@@ -85,7 +85,8 @@ int to_tm_rows_init(struct to_tm_rows *rows, unsigned int n)
 		failed |= !rows->seen[i] || !rows->direct[i] || !rows->rest[i];
 	}
 	rows->lead = calloc(n + 1, sizeof(int64_t));
-	return failed || !rows->lead ? -ENOMEM : 0;
+	rows->saw = calloc(n + 1, sizeof(bool));
+	return failed || !rows->lead || !rows->saw ? -ENOMEM : 0;
 }
 
 void to_tm_rows_free(struct to_tm_rows *rows)
@@ -96,6 +97,7 @@ void to_tm_rows_free(struct to_tm_rows *rows)
 		free(rows->rest[i]);
 	}
 	free(rows->lead);
+	free(rows->saw);
 	free(rows->past);
 }
 
@@ -435,6 +437,11 @@ void to_tm_account_look(struct to_tm_account *a, const struct to_tm_cell *cells,
 	for (; a->looked + 1 < rows->n; a->looked++) {
 		const unsigned int k = a->looked;
 
+		if (cells[k].counted[TO_TM_SENT].bytes) {
+			if (a->moved != TO_TM_NEVER)
+				to_tm_renewal_note(&a->nics[TO_TM_SENT], k - a->moved);
+			a->moved = k;
+		}
 		if (!cells[k].both || !seen[0][k])
 			continue;
 		account_look(a, cells, seen[0], TO_TM_SENT, k);
@@ -490,81 +497,42 @@ static void account_settle_lead(struct to_tm_account *a, const struct to_tm_cell
 	memcpy(a->counted, cell->counted, sizeof(a->counted));
 }
 
-/* @sum, of which it is not known when it came, evenly over columns. */
-static void account_spread(struct to_tm_rows *rows, int64_t first, int64_t last,
-			   const struct to_tm_amount *sum)
-{
-	const int64_t n = last - first + 1;
-
-	for (int64_t k = first; k <= last; k++) {
-		rows->rest[0][k] = (k - first + 1) * sum->packets / n - (k - first) * sum->packets / n;
-		rows->rest[1][k] = (k - first + 1) * sum->bytes / n - (k - first) * sum->bytes / n;
-	}
-}
-
 /*
  * What NICs counted and no kernel saw, by column, into the rest; in the columns that
  * both ends recorded. Where the sending NIC is stale or was reset, the other one's
- * count is taken. Where that is stale too, it is not known before counters move.
+ * count is taken.
  */
 static void account_count(struct to_tm_account *a, struct to_tm_cell *cells,
 			  struct to_tm_rows *rows)
 {
 	const bool stale = a->stale[TO_TM_SENT];
-	const enum to_tm_side side = stale && !a->stale[TO_TM_RECEIVED] ? TO_TM_RECEIVED :
-									  TO_TM_SENT;
-	const bool waits = stale && side == TO_TM_SENT;
-	struct to_tm_amount pending = a->pending;
-	int64_t known = a->known, move = a->move, filled = 0;
+	const enum to_tm_side side = stale ? TO_TM_RECEIVED : TO_TM_SENT;
+	int64_t filled = 0;
 
 	account_lead(a, cells, rows);
 	for (int64_t k = 0; k < rows->n; k++) {
-		const struct to_tm_amount seen = { rows->seen[0][k], rows->seen[1][k] };
-		struct to_tm_amount counted = cells[k].counted[side], rest = { 0 };
+		struct to_tm_amount counted = cells[k].counted[side];
 
 		if (cells[k].both && !stale && account_was_reset(a, cells, rows, k, filled)) {
 			counted = cells[k].counted[TO_TM_RECEIVED];
 			filled += counted.bytes;
 		}
-		if (cells[k].both && waits && !counted.bytes &&
-		    (rows->waits[k] || seen.bytes || pending.bytes)) {
-			account_add(&pending, &seen, 1);
-		} else {
-			/* a first move may be of what passed before all columns */
-			if (cells[k].both && (move != ACCOUNT_NEVER || !waits || !counted.bytes)) {
-				rest = counted;
-				account_add(&rest, &seen, -1);
-				account_add(&rest, &pending, -1);
-			}
-			pending = (struct to_tm_amount){ 0 };
-			known = k;
-		}
-		if (waits && counted.bytes)
-			account_spread(rows, move < -1 ? 0 : move + 1, k, &rest);
-		else
-			account_spread(rows, k, k, &rest);
-		if (counted.bytes)
-			move = k;
-		if (rows->oldest[k] > known)
-			rows->oldest[k] = known;
+		rows->rest[0][k] = cells[k].both ? counted.packets - rows->seen[0][k] : 0;
+		rows->rest[1][k] = cells[k].both ? counted.bytes - rows->seen[1][k] : 0;
+		if (rows->oldest[k] > k)
+			rows->oldest[k] = k;
 		if (k >= rows->settled)
 			continue;
 		cells[k].row.carried = counted.bytes;
-		cells[k].row.seen = seen.bytes;
+		cells[k].row.seen = rows->seen[1][k];
 		cells[k].row.lost = cells[k].both && !stale && !filled ?
 				    cells[k].counted[TO_TM_SENT].bytes -
 				    cells[k].counted[TO_TM_RECEIVED].bytes : 0;
-		a->pending = pending;
-		a->known = known;
-		a->move = move;
+		if (cells[k].counted[TO_TM_SENT].bytes)
+			a->renewed = k;
 		account_settle_lead(a, &cells[k], stale ? cells[k].counted[TO_TM_SENT].bytes :
 							  counted.bytes);
 	}
-	/* what a move that is still to settle already gave */
-	for (int64_t k = a->move < 0 ? 0 : a->move + 1; waits && k < rows->settled; k++)
-		account_add(&a->pending, &(struct to_tm_amount){ rows->rest[0][k],
-								 rows->rest[1][k] }, 1);
-	account_bound(&a->pending);
 }
 
 /* What no kernel saw is RoCE of the two ends, beside what was seen of that. */
@@ -616,31 +584,19 @@ static void account_advance(struct to_tm_account *a, const struct to_tm_rows *ro
 			a->sightings[n++].column -= settled;
 		}
 	a->n_sightings = n;
-	a->known -= settled;
+	a->age += settled < UINT_MAX - a->age ? settled : 0;
 	a->looked -= settled < a->looked ? settled : a->looked;
-	if (a->move != ACCOUNT_NEVER)
-		a->move -= settled;
+	if (a->renewed != TO_TM_NEVER)
+		a->renewed -= settled;
+	if (a->moved != TO_TM_NEVER)
+		a->moved -= settled;
 	if (settled)
 		a->before = rows->seen[1][settled - 1];
 }
 
-unsigned int to_tm_account_known(const struct to_tm_account *a, const struct to_tm_cell *cells,
-				 const bool *waits, unsigned int n)
+bool to_tm_account_waits(const struct to_tm_account *a)
 {
-	unsigned int moved = n, known = n;
-
-	if (!a->stale[TO_TM_SENT] || !a->stale[TO_TM_RECEIVED])
-		return n;
-	while (moved && !cells[moved - 1].counted[TO_TM_SENT].bytes)
-		moved--;
-	while (known > moved && waits[known - 1])
-		known--;
-	if (!moved && a->pending.bytes)
-		return 0;
-	for (uint32_t i = 0; i < a->n_sightings; i++)
-		if (a->sightings[i].column >= moved)
-			return moved;
-	return known;
+	return a->stale[TO_TM_SENT] && a->stale[TO_TM_RECEIVED];
 }
 
 int to_tm_account_settle(struct to_tm_account *a, const struct to_tm_link *link,
@@ -658,7 +614,13 @@ int to_tm_account_settle(struct to_tm_account *a, const struct to_tm_link *link,
 	ret = account_weigh_all(a, link, rows);
 	if (ret)
 		return ret;
-	account_count(a, cells, rows);
+	if (to_tm_account_waits(a)) {
+		to_tm_renewal_count(a, cells, rows);
+		account_bound(&a->pending);
+		a->received = account_bounded(a->received);
+	} else {
+		account_count(a, cells, rows);
+	}
 	ret = account_conserve(a, link, cells, rows);
 	account_advance(a, rows);
 	return ret;

@@ -22,6 +22,9 @@ struct to_tm_amount {
 	int64_t packets, bytes;
 };
 
+/** No column is before this one. */
+#define TO_TM_NEVER INT64_MIN
+
 /** struct to_tm_sighting - one flow at one end in one column; @relayed: by its source */
 struct to_tm_sighting {
 	uint32_t src, dst, column;
@@ -50,23 +53,29 @@ int to_tm_portions_add(struct to_tm_portions *portions, const struct to_tm_porti
  * struct to_tm_cell - a link in a column
  * @counted: by the NICs at both ends
  * @both: both ends recorded
+ * @renewed: see to_tm_renewal_find()
  * @row: of the result
  */
 struct to_tm_cell {
 	struct to_tm_amount counted[TO_TM_SIDES];
 	struct to_tm_link_bytes row;
-	bool both;
+	bool both, renewed;
 };
+
+/** Gaps that tell how often a NIC renews its statistics. */
+#define TO_TM_GAPS 7
 
 /**
  * struct to_tm_nic - whether a NIC renews its statistics as often as they are read
  * @stale: it does not, it seems; once that was found, for as long as the account is kept
  * @passing, @standing: recent columns in which kernels saw bytes pass, and those of
  *	these in which its counters stood still
+ * @gaps: the last @n_gaps numbers of columns from one move of its counters to the next
  */
 struct to_tm_nic {
 	bool stale;
-	unsigned int passing, standing;
+	unsigned int passing, standing, n_gaps;
+	uint16_t gaps[TO_TM_GAPS];
 };
 
 /**
@@ -77,14 +86,19 @@ struct to_tm_nic {
  * @owed: what NICs counted beyond what was seen and what was credited to RDMA
  *	between the ends
  * @direct: what was credited so, and what was seen of that, beyond what the pair got
- * @pending: seen since counters that stand still last moved
+ * @pending: seen and credited since counters that stand still were last renewed
+ * @saw, @partial: kernels did see bytes since then; an end did not record all of it
+ * @received: bytes that the receiving NIC counted beyond what was seen and credited
+ * @ahead: bytes by which that is too few, where @knows_ahead
+ * @level: bytes that no kernel saw, a column, before that
+ * @gap: columns between renewals, 0: not known
+ * @age: columns that settled
  * @counted: in the last column that settled
  * @before: bytes seen in it; -1: there was none
- * @known: last column in which counters did not stand still, from the first that has
- *	not settled
  * @lead: bytes that the receiving NIC counted beyond those of the sending one
  * @lead_most: the most that this lately was
- * @move: last column in which they moved, likewise
+ * @renewed: last column in which they were renewed, from the first that has not settled
+ * @moved: the same of the last move of the sending NIC's counters that was looked at
  * @looked: columns that were looked at, see to_tm_account_look()
  * @stale: what the caller thinks of the NICs
  */
@@ -94,9 +108,10 @@ struct to_tm_account {
 	struct account_past *past;
 	uint32_t n_past;
 	struct to_tm_amount owed, direct, pending, counted[TO_TM_SIDES];
-	int64_t before, known, move, lead, lead_most;
-	unsigned int looked;
-	bool stale[TO_TM_SIDES];
+	int64_t before, renewed, moved, received, lead, lead_most;
+	double level, ahead;
+	unsigned int looked, gap, age;
+	bool saw, partial, knows_ahead, stale[TO_TM_SIDES];
 	struct to_tm_nic nics[TO_TM_SIDES];
 };
 
@@ -110,19 +125,18 @@ int to_tm_account_see(struct to_tm_account *account, const struct to_tm_sighting
  * struct to_tm_rows - what an account is settled with, shared by all
  * @n: columns; @settled: of these settle
  * @last: none will follow
- * @waits: per column: the sending server's kernel saw bytes pass since counters of any of
- *	its NICs last moved
- * @oldest: per column: gets what @known of an account was there, if that is earlier
+ * @oldest: per column: gets the one until which an account was known there, if that is
+ *	earlier
  * @portions: get what pairs sent
  * @the rest: n each, work space
  */
 struct to_tm_rows {
 	unsigned int n, settled;
 	bool last;
-	const bool *waits;
 	int64_t *oldest;
 	struct to_tm_portions *portions;
 	int64_t *seen[2], *direct[2], *rest[2], *lead;
+	bool *saw;
 	struct account_past *past;
 	uint32_t room_past;
 };
@@ -135,15 +149,8 @@ void to_tm_rows_free(struct to_tm_rows *rows);
 void to_tm_account_look(struct to_tm_account *account, const struct to_tm_cell *cells,
 			struct to_tm_rows *rows);
 
-/**
- * to_tm_account_known() - how many of the first @n columns can settle
- * @waits: see to_tm_rows
- *
- * All, unless both NICs are stale: then those to where their counters moved last.
- */
-unsigned int to_tm_account_known(const struct to_tm_account *account,
-				 const struct to_tm_cell *cells, const bool *waits,
-				 unsigned int n);
+/** to_tm_account_waits() - nobody knows what passes before statistics are renewed */
+bool to_tm_account_waits(const struct to_tm_account *account);
 
 /**
  * to_tm_account_settle() - the first columns settle and leave

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "measure/tm_account.h"
 #include "measure/tm_links.h"
+#include "measure/tm_renewal.h"
 #include "measure/tm_segments.h"
 #include "measure/tm_stale.h"
 
@@ -18,19 +19,15 @@
  * @out, @in: link of each, or TO_TM_NONE
  * @shared: of each, its index among the ports of @segments, or TO_TM_NONE
  * @stale: a NIC of it is, and so, it is taken, are all
- * @owes: its kernel saw bytes pass since a counter last moved, before all columns
+ * @gap: columns from one renewal of its counters to the next, 0: not known
  * @known: it recorded anything
  */
 struct live_server {
 	unsigned int n_ports;
 	struct to_tm_port *ports;
 	uint32_t *out, *in, *shared;
-	bool stale, owes, known;
-};
-
-/** struct live_presence - a server in a column; see to_tm_rows for @waits */
-struct live_presence {
-	bool recorded, moved, saw;
+	unsigned int gap;
+	bool stale, known;
 };
 
 /**
@@ -50,7 +47,7 @@ struct live_column {
  * @n_known: servers that recorded anything
  * @n, @room: columns that have not settled, and for how many there is room
  * @columns: @room
- * @present, @waits: servers x room
+ * @recorded: servers x room
  * @cells: links x room
  * @accounts: per link
  * @segments: the ports that have no link, but share a packet switch
@@ -63,8 +60,7 @@ struct to_tm_live {
 	struct live_server *servers;
 	unsigned int n_known, n, room;
 	struct live_column *columns;
-	struct live_presence *present;
-	bool *waits;
+	bool *recorded;
 	struct to_tm_cell *cells;
 	struct to_tm_account *accounts;
 	struct to_tm_segments segments;
@@ -94,8 +90,7 @@ void to_tm_live_free(struct to_tm_live *live)
 	free(live->accounts);
 	free(live->servers);
 	free(live->columns);
-	free(live->present);
-	free(live->waits);
+	free(live->recorded);
 	free(live->cells);
 	free(live->portions.list);
 	to_tm_segments_free(&live->segments);
@@ -243,15 +238,13 @@ static int live_make_room(struct to_tm_live *live, unsigned int columns)
 		return 0;
 	live->columns = live_widen(live->columns, 1, live->room, columns,
 				   sizeof(*live->columns));
-	live->present = live_widen(live->present, tm->n_servers, live->room, columns,
-				   sizeof(*live->present));
-	live->waits = live_widen(live->waits, tm->n_servers, live->room, columns,
-				 sizeof(*live->waits));
+	live->recorded = live_widen(live->recorded, tm->n_servers, live->room, columns,
+				    sizeof(*live->recorded));
 	live->cells = live_widen(live->cells, tm->n_links, live->room, columns,
 				 sizeof(*live->cells));
 	if (!to_tm_segments_make_room(&live->segments, columns))
 		live->room = columns;
-	if (live->room == columns && live->columns && live->present && live->waits && live->cells)
+	if (live->room == columns && live->columns && live->recorded && live->cells)
 		return 0;
 	live->n = live->room = 0;
 	return -ENOMEM;
@@ -262,16 +255,9 @@ static struct to_tm_cell *live_cell(const struct to_tm_live *live, uint32_t link
 	return &live->cells[(size_t)link * live->room + column];
 }
 
-static struct live_presence *live_present(const struct to_tm_live *live, uint32_t server,
-					  unsigned int column)
+static bool *live_recorded(const struct to_tm_live *live, uint32_t server, unsigned int column)
 {
-	return &live->present[(size_t)server * live->room + column];
-}
-
-/* Of the server that sends into @link. */
-static const bool *live_waits(const struct to_tm_live *live, uint32_t link)
-{
-	return &live->waits[(size_t)live->tm->links[link].from.server * live->room];
+	return &live->recorded[(size_t)server * live->room + column];
 }
 
 static int live_see(struct to_tm_live *live, uint32_t link, enum to_tm_side side,
@@ -333,14 +319,10 @@ static void live_fill_counters(struct to_tm_live *live, uint32_t s,
 			       const struct to_tm_sample *sample, unsigned int column)
 {
 	const struct live_server *server = &live->servers[s];
-	struct live_presence *present = &live->present[(size_t)s * live->room + column];
-
-	present->saw |= sample->n_flows;
 	for (unsigned int p = 0; p < server->n_ports; p++) {
 		const struct to_tm_counters *c = &sample->ports[p];
 		struct to_tm_amount *amount;
 
-		present->moved |= c->tx_bytes || c->rx_bytes;
 		if (server->shared[p] != TO_TM_NONE)
 			to_tm_segments_count(&live->segments, server->shared[p], column, c);
 		if (server->out[p] != TO_TM_NONE) {
@@ -365,11 +347,11 @@ static void live_mark_present(struct to_tm_live *live, uint32_t s,
 {
 	const uint64_t end = sample->end_ns / live->tm->interval_ns;
 	uint64_t slot = sample->start_ns / live->tm->interval_ns;
-	struct live_presence *present = &live->present[(size_t)s * live->room];
+	bool *recorded = live_recorded(live, s, 0);
 
 	do {
-		live->columns[column].present += !present[column].recorded;
-		present[column].recorded = true;
+		live->columns[column].present += !recorded[column];
+		recorded[column] = true;
 	} while (++slot < end && ++column < live->n);
 }
 
@@ -579,9 +561,8 @@ static void live_advance(struct to_tm_live *live, unsigned int settled)
 
 	memmove(live->columns, live->columns + settled, left * sizeof(*live->columns));
 	for (unsigned int s = 0; s < tm->n_servers; s++) {
-		struct live_presence *row = &live->present[(size_t)s * live->room];
+		bool *row = live_recorded(live, s, 0);
 
-		live->servers[s].owes = live->waits[(size_t)s * live->room + settled - 1];
 		memmove(row, row + settled, left * sizeof(*row));
 		memset(row + left, 0, settled * sizeof(*row));
 	}
@@ -607,15 +588,46 @@ static void live_look_shared(struct to_tm_live *live, struct to_tm_rows *rows)
 			cells[k].both = true;
 			for (unsigned int j = 0; j < s->n_ports; j++)
 				cells[k].both &= s->ports[j].segment != s->ports[i].segment ||
-						 live_present(live, s->ports[j].server, k)->recorded;
+						 *live_recorded(live, s->ports[j].server, k);
 		}
 		to_tm_account_look(&s->ports[i].account, cells, rows);
 		live->servers[s->ports[i].server].stale |=
 			s->ports[i].account.nics[TO_TM_SENT].stale;
 	}
+}
+
+/* A server's counters are renewed as often as those of its NICs that move most often. */
+static void live_find_gap(struct live_server *server, const struct to_tm_account *account)
+{
+	const unsigned int gap = to_tm_renewal_gap(&account->nics[TO_TM_SENT]);
+
+	if (gap && (!server->gap || gap < server->gap))
+		server->gap = gap;
+}
+
+static void live_find_gaps(struct to_tm_live *live)
+{
+	struct to_tm_segments *s = &live->segments;
+
+	for (unsigned int i = 0; i < live->tm->n_servers; i++)
+		live->servers[i].gap = 0;
+	for (unsigned int l = 0; l < live->tm->n_links; l++)
+		live_find_gap(&live->servers[live->tm->links[l].from.server], &live->accounts[l]);
+	for (unsigned int i = 0; i < s->n_ports; i++)
+		live_find_gap(&live->servers[s->ports[i].server], &s->ports[i].account);
+}
+
+/* Where columns end with a renewal, of ports that share packet switches. */
+static void live_find_shared(struct to_tm_live *live, struct to_tm_rows *rows)
+{
+	struct to_tm_segments *s = &live->segments;
+
 	for (unsigned int i = 0; i < s->n_ports; i++) {
 		s->ports[i].account.stale[TO_TM_SENT] = live->servers[s->ports[i].server].stale;
 		s->ports[i].account.stale[TO_TM_RECEIVED] = true;
+		s->ports[i].account.gap = live->servers[s->ports[i].server].gap;
+		if (to_tm_account_waits(&s->ports[i].account))
+			to_tm_renewal_find(&s->ports[i].account, &s->cells[(size_t)i * s->room], rows);
 	}
 }
 
@@ -631,28 +643,23 @@ static void live_look(struct to_tm_live *live, struct to_tm_rows *rows)
 
 		for (unsigned int k = 0; k < live->n; k++)
 			live_cell(live, l, k)->both =
-				live_present(live, tm->links[l].from.server, k)->recorded &&
-				live_present(live, tm->links[l].to.server, k)->recorded;
+				*live_recorded(live, tm->links[l].from.server, k) &&
+				*live_recorded(live, tm->links[l].to.server, k);
 		to_tm_account_look(account, live_cell(live, l, 0), rows);
 		from->stale |= account->nics[TO_TM_SENT].stale;
 		to->stale |= account->nics[TO_TM_RECEIVED].stale;
 	}
 	live_look_shared(live, rows);
+	live_find_gaps(live);
+	live_find_shared(live, rows);
 	for (unsigned int l = 0; l < tm->n_links; l++) {
 		struct to_tm_account *account = &live->accounts[l];
 
 		account->stale[TO_TM_SENT] = live->servers[tm->links[l].from.server].stale;
 		account->stale[TO_TM_RECEIVED] = live->servers[tm->links[l].to.server].stale;
-	}
-	for (unsigned int s = 0; s < tm->n_servers; s++) {
-		bool owes = live->servers[s].owes;
-
-		for (unsigned int k = 0; k < live->n; k++) {
-			const struct live_presence *present = live_present(live, s, k);
-
-			owes = !present->moved && (owes || present->saw);
-			live->waits[(size_t)s * live->room + k] = owes;
-		}
+		account->gap = live->servers[tm->links[l].from.server].gap;
+		if (to_tm_account_waits(account))
+			to_tm_renewal_find(account, live_cell(live, l, 0), rows);
 	}
 }
 
@@ -670,16 +677,17 @@ static unsigned int live_settled(const struct to_tm_live *live)
 
 	settled = live->n - live_delay(live);
 	for (unsigned int l = 0; l < tm->n_links; l++) {
-		known = to_tm_account_known(&live->accounts[l], live_cell(live, l, 0),
-					    live_waits(live, l), live->n);
+		if (!to_tm_account_waits(&live->accounts[l]))
+			continue;
+		known = to_tm_renewal_known(live_cell(live, l, 0), live->n);
 		settled = known < settled ? known : settled;
 	}
 	for (unsigned int i = 0; i < live->segments.n_ports; i++) {
 		const struct to_tm_segments *s = &live->segments;
 
-		known = to_tm_account_known(&s->ports[i].account, &s->cells[(size_t)i * s->room],
-					    &live->waits[(size_t)s->ports[i].server * live->room],
-					    live->n);
+		if (!to_tm_account_waits(&s->ports[i].account))
+			continue;
+		known = to_tm_renewal_known(&s->cells[(size_t)i * s->room], live->n);
 		settled = known < settled ? known : settled;
 	}
 	return settled > most ? settled : most;
@@ -697,12 +705,10 @@ static int live_settle_columns(struct to_tm_live *live, struct to_tm_rows *rows,
 	for (unsigned int k = 0; k < rows->n; k++)
 		rows->oldest[k] = INT64_MAX;
 	for (unsigned int l = 0; !ret && l < tm->n_links; l++) {
-		rows->waits = live_waits(live, l);
 		ret = to_tm_account_settle(&live->accounts[l], &tm->links[l],
 					   live_cell(live, l, 0), rows);
 	}
-	ret = ret ? ret : to_tm_segments_settle(&live->segments, rows, live->waits, live->room,
-						tm->n_servers);
+	ret = ret ? ret : to_tm_segments_settle(&live->segments, rows, tm->n_servers);
 	ret = ret ? ret : live_join(live, rows, sample);
 	if (!ret) {
 		live_renumber(live, first, sample, samples, rows->settled);

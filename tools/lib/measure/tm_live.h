@@ -28,8 +28,9 @@
  *
  * A NIC whose counters stand still again and again while kernels see bytes pass renews
  * its statistics more rarely than they are read. Then the other end's are used; where
- * those stand still too, intervals are joined into one sample until all such counters
- * have moved, TO_LIVE_JOIN_MAX at most. A NIC that was reset counts nothing in one
+ * those stand still too, one waits until they were renewed once more (tm_renewal.h), and
+ * intervals are joined into one sample until all such counters were, TO_LIVE_JOIN_MAX at
+ * most. A NIC that was reset counts nothing in one
  * interval; of that, too, the other end's count is taken.
  */
 

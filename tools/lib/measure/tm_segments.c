@@ -194,8 +194,8 @@ static int segments_arrive(struct to_tm_segment_port *port, const struct to_tm_a
 	return ret;
 }
 
-int to_tm_segments_settle(struct to_tm_segments *s, struct to_tm_rows *rows, const bool *waits,
-			  unsigned int stride, uint32_t n_servers)
+int to_tm_segments_settle(struct to_tm_segments *s, struct to_tm_rows *rows,
+			  uint32_t n_servers)
 {
 	int ret = 0;
 
@@ -204,7 +204,6 @@ int to_tm_segments_settle(struct to_tm_segments *s, struct to_tm_rows *rows, con
 		const struct to_tm_link link = { .from.server = port->server,
 						 .to.server = n_servers + port->segment };
 
-		rows->waits = waits + (size_t)port->server * stride;
 		ret = to_tm_account_settle(&port->account, &link,
 					   s->cells + (size_t)i * s->room, rows);
 		if (!ret)

@@ -81,14 +81,13 @@ int to_tm_segments_receive(struct to_tm_segments *segments, uint32_t index, unsi
 
 /**
  * to_tm_segments_settle() - the accounts, and what entered ports in the columns that settle
- * @waits: servers x @stride, see to_tm_rows
  * @n_servers: rows->portions get RoCEv2 whose source or destination is not known with
  *	n_servers + the switch in its place
  *
  * Return: 0 or -ENOMEM.
  */
 int to_tm_segments_settle(struct to_tm_segments *segments, struct to_tm_rows *rows,
-			  const bool *waits, unsigned int stride, uint32_t n_servers);
+			  uint32_t n_servers);
 
 /**
  * to_tm_segments_divide() - by pairs what to_tm_segments_settle() left open
