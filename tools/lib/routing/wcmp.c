@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort_by.h"
 #include "routing/wcmp.h"
 
 /*
@@ -14,7 +15,6 @@
 #define WCMP_HOP_PRICE 0.01	/* of any hop, in parts of the price of load 1 */
 #define WCMP_LOAD_MIN 1e-3	/* smaller loads are priced as this one */
 #define WCMP_SHARE_MIN 1e-4	/* of a server's bytes: a smaller share gets no next hop */
-#define WCMP_RUN 16		/* servers that are sorted by insertion */
 #define WCMP_BISECTIONS 5	/* of a step that goes past the minimum */
 #define WCMP_DAMPING_MIN 0.5	/* least factor on damping after a step cut short */
 #define WCMP_DAMPING_DECAY 0.7	/* divides damping after a step made in full */
@@ -94,6 +94,7 @@ static int wcmp_alloc(struct to_wcmp *s, const struct to_cluster *cluster)
 	s->inflow = to_arena_array(arena, n, sizeof(*s->inflow));
 	s->place = to_arena_array(arena, n, sizeof(*s->place));
 	s->best = to_arena_array(arena, n, sizeof(*s->best));
+	s->used = to_arena_array(arena, n, sizeof(*s->used));
 	s->hops = to_arena_array(arena, n, sizeof(*s->hops));
 	s->room = to_arena_array(arena, n, sizeof(*s->room));
 	s->root = to_arena_array(arena, n, sizeof(*s->root));
@@ -247,35 +248,61 @@ static void wcmp_price_all(struct to_wcmp *s)
 	wcmp_price_shared(s);
 }
 
-/* Two parts of @order, up to @middle and @end, into the order of far, equal ones as they were. */
-static void wcmp_merge(struct to_wcmp *s, uint32_t *order, unsigned int middle, unsigned int end)
+/* @x has a hop more than @y, at the least. */
+static void wcmp_lengthen(struct to_wcmp *s, uint32_t x, uint32_t y)
 {
-	const double *far = s->far;
-	unsigned int low = 0, high = middle, at = 0;
-
-	if (far[order[middle - 1]] <= far[order[middle]])
-		return;
-	memcpy(s->changed, order, middle * sizeof(*order));
-	while (low < middle)
-		order[at++] = high < end && far[order[high]] < far[s->changed[low]] ?
-				      order[high++] : s->changed[low++];
+	if (s->hops[x] <= s->hops[y])
+		s->hops[x] = s->hops[y] + 1;
 }
 
-/* The same of all: short runs by insertion, which are mostly in order, then merged. */
-static void wcmp_sort(struct to_wcmp *s, uint32_t *order, unsigned int n)
+/* The labels of @x, see wcmp_label(), which sends by the arcs s->used. */
+static void wcmp_label_used(struct to_wcmp *s, uint32_t x, const float *flow)
 {
-	unsigned int run, i, k;
+	const struct to_graph *g = s->graph;
+	double through = 0, cost = 0, slope = 0, far = 0;
 
-	for (i = 1; i < n; i++) {
-		uint32_t x = order[i];
+	s->hops[x] = 0;
+	for (uint64_t left = s->used[x]; left; left &= left - 1) {
+		uint32_t a = g->out[x] + __builtin_ctzll(left), y = g->to[a];
 
-		for (k = i; k % WCMP_RUN && s->far[order[k - 1]] > s->far[x]; k--)
-			order[k] = order[k - 1];
-		order[k] = x;
+		through += flow[a];
+		cost += flow[a] * (s->price[a] + s->label[y]);
+		slope += flow[a] * (s->slope[a] + s->curve[y]);
+		far = fmax(far, s->price[a] + s->far[y]);
+		wcmp_lengthen(s, x, y);
 	}
-	for (run = WCMP_RUN; run < n; run *= 2)
-		for (i = 0; i + run < n; i += 2 * run)
-			wcmp_merge(s, order + i, run, n - i < 2 * run ? n - i : 2 * run);
+	s->best[x] = UINT32_MAX;
+	s->label[x] = cost / through;
+	s->curve[x] = slope / through;
+	s->far[x] = far;
+}
+
+/* The same when it sends nothing; it is number @i of the order. */
+static void wcmp_label_idle(struct to_wcmp *s, uint32_t x, uint32_t i)
+{
+	const struct to_graph *g = s->graph;
+	double least = INFINITY, curve = 0, near = INFINITY;
+	uint32_t a, via = UINT32_MAX;
+
+	for (a = g->out[x]; a < g->out[x + 1]; a++) {
+		uint32_t y = g->to[a];
+
+		if (s->place[y] >= i)
+			continue;
+		if (s->price[a] + s->label[y] < least) {
+			least = s->price[a] + s->label[y];
+			curve = s->slope[a] + s->curve[y];
+		}
+		if (s->hops[y] < s->room[x] && s->price[a] + s->far[y] < near) {
+			near = s->price[a] + s->far[y];
+			via = a;
+		}
+	}
+	s->best[x] = via;
+	s->hops[x] = via == UINT32_MAX ? UINT16_MAX : s->hops[g->to[via]] + 1;
+	s->label[x] = least;
+	s->curve[x] = curve;
+	s->far[x] = near;
 }
 
 /*
@@ -297,44 +324,18 @@ static void wcmp_label(struct to_wcmp *s, unsigned int r, const float *flow)
 	s->place[order[0]] = s->hops[order[0]] = 0;
 	s->label[order[0]] = s->curve[order[0]] = s->far[order[0]] = 0;
 	for (i = 1; i < n_reached; i++) {
-		double least = INFINITY, curve = 0, near = INFINITY, far = 0;
-		double through = 0, cost = 0, slope = 0;
-		uint32_t x = order[i], a, via = UINT32_MAX;
-		unsigned int hops = 0;
+		uint32_t x = order[i], a;
 
-		for (a = g->out[x]; a < g->out[x + 1]; a++) {
-			uint32_t y = g->to[a];
-			double path;
-
-			if (s->place[y] >= i)
-				continue;
-			path = s->price[a] + s->label[y];
-			if (path < least) {
-				least = path;
-				curve = s->slope[a] + s->curve[y];
-			}
-			if (s->hops[y] < s->room[x] && s->price[a] + s->far[y] < near) {
-				near = s->price[a] + s->far[y];
-				via = a;
-			}
-			if (!(flow[a] > 0))
-				continue;
-			through += flow[a];
-			cost += flow[a] * path;
-			slope += flow[a] * (s->slope[a] + s->curve[y]);
-			far = fmax(far, s->price[a] + s->far[y]);
-			hops = s->hops[y] > hops ? s->hops[y] : hops;
-		}
-		s->best[x] = through > 0 ? UINT32_MAX : via;
-		if (via != UINT32_MAX && !(through > 0))
-			hops = s->hops[g->to[via]];
-		s->hops[x] = via != UINT32_MAX || through > 0 ? hops + 1 : UINT16_MAX;
+		s->used[x] = 0;
+		for (a = g->out[x]; a < g->out[x + 1]; a++)
+			s->used[x] |= (uint64_t)(flow[a] > 0) << (a - g->out[x]);
+		if (s->used[x])
+			wcmp_label_used(s, x, flow);
+		else
+			wcmp_label_idle(s, x, i);
 		s->place[x] = i;
-		s->label[x] = through > 0 ? cost / through : least;
-		s->curve[x] = through > 0 ? slope / through : curve;
-		s->far[x] = through > 0 ? far : near;
 	}
-	wcmp_sort(s, order + 1, n_reached - 1);
+	to_sort_by(order + 1, n_reached - 1, s->far, s->changed);
 	for (i = 0; i < n_reached; i++)
 		s->place[order[i]] = i;
 }
@@ -344,18 +345,25 @@ static void wcmp_label(struct to_wcmp *s, unsigned int r, const float *flow)
  * longer than it may. @s->hops are those of the longest path with it, @s->room what the
  * paths on which a server lies leave for its own, those of wcmp_label() among them.
  */
-static void wcmp_choose(struct to_wcmp *s, unsigned int r, const float *flow)
+static void wcmp_choose(struct to_wcmp *s, unsigned int r)
 {
 	const struct to_graph *g = s->graph;
 	const uint32_t *order = s->order + (size_t)r * g->n;
+	uint64_t left;
 	uint32_t i, a;
 
 	for (i = s->n_reached[r]; i-- > 1;) {
 		uint32_t x = order[i];
 
-		for (a = g->out[x]; a < g->out[x + 1]; a++)
-			if ((flow[a] > 0 || a == s->best[x]) && s->room[g->to[a]] >= s->room[x])
-				s->room[g->to[a]] = s->room[x] - 1;
+		left = s->used[x];
+		if (s->best[x] != UINT32_MAX)
+			left |= 1ull << (s->best[x] - g->out[x]);
+		for (; left; left &= left - 1) {
+			uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
+
+			if (s->room[y] >= s->room[x])
+				s->room[y] = s->room[x] - 1;
+		}
 	}
 	s->hops[order[0]] = 0;
 	for (i = 1; i < s->n_reached[r]; i++) {
@@ -364,13 +372,17 @@ static void wcmp_choose(struct to_wcmp *s, unsigned int r, const float *flow)
 
 		s->best[x] = UINT32_MAX;
 		s->hops[x] = 0;
+		for (left = s->used[x]; left; left &= left - 1) {
+			uint32_t y = g->to[g->out[x] + __builtin_ctzll(left)];
+
+			if (s->hops[y] < s->room[x])
+				wcmp_lengthen(s, x, y);
+		}
 		for (a = g->out[x]; a < g->out[x + 1]; a++) {
 			uint32_t y = g->to[a];
 
 			if (s->place[y] >= i || s->hops[y] >= s->room[x])
 				continue;
-			if (flow[a] > 0 && s->hops[x] <= s->hops[y])
-				s->hops[x] = s->hops[y] + 1;
 			if (s->price[a] + s->label[y] < least) {
 				least = s->price[a] + s->label[y];
 				s->best[x] = a;
@@ -379,8 +391,8 @@ static void wcmp_choose(struct to_wcmp *s, unsigned int r, const float *flow)
 		/* only where nothing is sent any more, and nobody will send now */
 		if (s->best[x] == UINT32_MAX)
 			s->hops[x] = UINT16_MAX;
-		else if (s->hops[x] <= s->hops[g->to[s->best[x]]])
-			s->hops[x] = s->hops[g->to[s->best[x]]] + 1;
+		else
+			wcmp_lengthen(s, x, g->to[s->best[x]]);
 	}
 }
 
@@ -392,27 +404,23 @@ static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double b
 		      double damping)
 {
 	const struct to_graph *g = s->graph;
-	uint32_t best = s->best[x], a;
+	uint32_t first = g->out[x], best = s->best[x];
 	double least = s->price[best] + s->label[g->to[best]], before = 0, kept = 0, scale;
 	double curve = s->slope[best] + s->curve[g->to[best]];
 
-	for (a = g->out[x]; a < g->out[x + 1]; a++)
-		before += flow[a];
+	for (uint64_t left = s->used[x]; left; left &= left - 1)
+		before += flow[first + __builtin_ctzll(left)];
 	scale = before > 0 ? bytes / before : 0;
-	for (a = g->out[x]; a < g->out[x + 1]; a++) {
-		uint32_t y = g->to[a];
-		double slope, left;
+	for (uint64_t left = s->used[x] & ~(1ull << (best - first)); left; left &= left - 1) {
+		uint32_t a = first + __builtin_ctzll(left), y = g->to[a];
+		double slope = s->slope[a] + s->curve[y] + curve, stays = flow[a] * scale;
 
-		if (a == best || !(flow[a] > 0))
+		stays -= slope > 0 ? damping * (s->price[a] + s->label[y] - least) / slope : stays;
+		if (stays < bytes * WCMP_SHARE_MIN)
 			continue;
-		slope = s->slope[a] + s->curve[y] + curve;
-		left = flow[a] * scale;
-		left -= slope > 0 ? damping * (s->price[a] + s->label[y] - least) / slope : left;
-		if (left < bytes * WCMP_SHARE_MIN)
-			continue;
-		kept += left;
-		s->next[a] = left;
-		s->inflow[y] += left;
+		kept += stays;
+		s->next[a] = stays;
+		s->inflow[y] += stays;
 	}
 	s->next[best] = bytes - kept;
 	s->inflow[g->to[best]] += bytes - kept;
@@ -516,7 +524,7 @@ static void wcmp_improve(struct to_wcmp *s, unsigned int r, bool first)
 	double step;
 
 	wcmp_label(s, r, flow);
-	wcmp_choose(s, r, flow);
+	wcmp_choose(s, r);
 	memset(s->inflow, 0, g->n * sizeof(*s->inflow));
 	memset(s->next, 0, g->n_arcs * sizeof(*s->next));
 	for (i = s->n_reached[r]; i-- > 1;) {

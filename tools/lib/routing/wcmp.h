@@ -57,6 +57,7 @@ struct to_wcmp {
 	double *next, *delta, *label, *curve, *far, *inflow;
 	uint32_t *place, *changed, *ways, *best;
 	bool *listed;
+	uint64_t *used;			/* per server, arcs that it sends by, from graph.out on */
 	uint16_t *hops, *room;
 	struct to_arena arena;		/* has all arrays */
 };
