@@ -58,23 +58,15 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 	d->onward = to_arena_array(arena, arcs, sizeof(*d->onward));
 	d->base_onward = to_arena_array(arena, arcs, sizeof(*d->base_onward));
 	d->queue = to_arena_array(arena, arcs, sizeof(*d->queue));
-	d->came = to_arena_array(arena, arcs, sizeof(*d->came));
-	d->seen = to_arena_array(arena, arcs, sizeof(*d->seen));
+	d->steps = to_arena_array(arena, arcs, sizeof(*d->steps));
 	d->chosen = to_arena_array(arena, arcs, sizeof(*d->chosen));
-	d->depth = to_arena_array(arena, arcs, sizeof(*d->depth));
-	d->pushed = to_arena_array(arena, arcs, sizeof(*d->pushed));
 	d->end = to_arena_array(arena, arcs, sizeof(*d->end));
 	d->rank = to_arena_array(arena, arcs, sizeof(*d->rank));
 	d->jump = to_arena_array(arena, arcs, sizeof(*d->jump));
 	d->backup = to_arena_array(arena, n, sizeof(*d->backup));
 	d->base_backup = to_arena_array(arena, n, sizeof(*d->base_backup));
-	d->above = to_arena_array(arena, n, sizeof(*d->above));
-	d->below = to_arena_array(arena, n, sizeof(*d->below));
+	d->servers = to_arena_array(arena, n, sizeof(*d->servers));
 	d->critical = to_arena_array(arena, n, sizeof(*d->critical));
-	d->branch = to_arena_array(arena, n, sizeof(*d->branch));
-	d->number = to_arena_array(arena, n, sizeof(*d->number));
-	d->under = to_arena_array(arena, n, sizeof(*d->under));
-	d->numbered = to_arena_array(arena, n, sizeof(*d->numbered));
 	d->open = to_arena_array(arena, n, sizeof(*d->open));
 	d->reached = to_arena_array(arena, n, sizeof(*d->reached));
 	d->primary = to_arena_array(arena, arcs, sizeof(*d->primary));
@@ -154,28 +146,31 @@ static uint32_t detours_next_server(const struct to_forwarding *f, uint32_t x)
  */
 static void detours_number(struct to_detours *d, const struct to_forwarding *f)
 {
+	struct to_detour_server *servers = d->servers;
 	uint32_t i, n = 0;
 
-	/* of servers without a path */
-	memset(d->number, 0xff, d->graph->n * sizeof(*d->number));
 	for (i = 0; i < d->graph->n; i++) {
-		d->branch[i] = i;
-		d->under[i] = 1;
+		servers[i].sole = servers[i].number = TO_SERVER_NONE;	/* without a path */
+		servers[i].branch = i;
+		servers[i].under = 1;
+		servers[i].level = f->level[i];
 	}
 	for (i = f->n_reached; i-- > 1;) {
 		uint32_t x = f->order[i], y = detours_next_server(f, x);
 
-		d->branch[x] = y;
+		servers[x].sole = y;
 		if (y != x)
-			d->under[y] += d->under[x];
+			servers[y].under += servers[x].under;
 	}
+	servers[f->dst].sole = f->dst;
 	for (i = 0; i < f->n_reached; i++) {
-		uint32_t x = f->order[i], y = d->branch[x], *at = y == x ? &n : &d->numbered[y];
+		uint32_t x = f->order[i], y = servers[x].sole;
+		uint32_t *at = y == x ? &n : &servers[y].numbered;
 
-		d->number[x] = *at;
-		d->numbered[x] = *at + 1;
-		*at += d->under[x];
-		d->branch[x] = y == x ? x : d->branch[y];
+		servers[x].number = *at;
+		servers[x].numbered = *at + 1;
+		*at += servers[x].under;
+		servers[x].branch = y == x ? x : servers[y].branch;
 	}
 }
 
@@ -213,8 +208,13 @@ static uint32_t detours_behind(const struct to_detours *d, const struct to_forwa
 {
 	const struct to_graph *g = f->graph;
 	uint64_t left = f->next[x];
-	uint32_t first = g->out[x] + __builtin_ctzll(left);
+	uint32_t first;
 
+	if (d->leaps) {
+		*segment = 0;
+		return d->servers[x].sole == x ? TO_SERVER_NONE : d->servers[x].sole;
+	}
+	first = g->out[x] + __builtin_ctzll(left);
 	*segment = d->segment[first];
 	for (; left; left &= left - 1) {
 		uint32_t arc = g->out[x] + __builtin_ctzll(left);
@@ -244,8 +244,8 @@ static void detours_list(struct to_detours *d, const struct to_forwarding *f)
 			uint32_t x = g->in_from[k];
 			unsigned int segment;
 
-			if (!d->primary[g->in_arc[k]] || !d->open[x] || x == f->dst ||
-			    detours_behind(d, f, x, &segment) != v ||
+			if ((d->leaps && d->servers[x].sole != v) || !d->primary[g->in_arc[k]] ||
+			    !d->open[x] || x == f->dst || detours_behind(d, f, x, &segment) != v ||
 			    (!i && (f->slot || (!segment && f->next[x] & (f->next[x] - 1)))))
 				continue;
 			for (j = first; j < d->n_critical && d->critical[j] != x; j++)
@@ -268,9 +268,9 @@ static void detours_climb(struct to_detours *d, const struct to_forwarding *f, u
 		for (i = g->in[y]; y != f->dst && i < g->in[y + 1]; i++) {
 			uint32_t z = g->in_from[i];
 
-			if (d->above[z] == d->server_mark || !d->primary[g->in_arc[i]])
+			if (d->servers[z].above == d->server_mark || !d->primary[g->in_arc[i]])
 				continue;
-			d->above[z] = d->server_mark;
+			d->servers[z].above = d->server_mark;
 			stack[n++] = z;
 		}
 	}
@@ -299,9 +299,9 @@ static void detours_mark_across(struct to_detours *d, const struct to_forwarding
 	d->server_mark++;
 	for (a = 0; a < g->n_arcs; a++) {
 		if (d->segment[a] != segment || !d->primary[a] ||
-		    d->above[g->from[a]] == d->server_mark)
+		    d->servers[g->from[a]].above == d->server_mark)
 			continue;
-		d->above[g->from[a]] = d->server_mark;
+		d->servers[g->from[a]].above = d->server_mark;
 		d->queue[n++] = g->from[a];
 	}
 	detours_climb(d, f, n);
@@ -314,21 +314,25 @@ static void detours_mark_across(struct to_detours *d, const struct to_forwarding
 static bool detours_meets(struct to_detours *d, const struct to_forwarding *f, uint32_t y)
 {
 	const struct to_graph *g = d->graph;
+	const struct to_detour_server *marked;
+	struct to_detour_server *at = &d->servers[y];
 	bool meets = false;
 	uint64_t left;
 
 	if (d->marked >= g->n)
-		return d->above[y] == d->server_mark;
-	if (d->number[y] - d->number[d->marked] < d->under[d->marked])
+		return at->above == d->server_mark;
+	marked = &d->servers[d->marked];
+	if (at->number - marked->number < marked->under)
 		return true;
-	y = d->branch[y];
-	if (d->above[y] == d->server_mark)
+	y = at->branch;
+	at = &d->servers[y];
+	if (at->above == d->server_mark)
 		return true;
-	if (d->below[y] == d->server_mark || f->level[y] <= f->level[d->marked])
+	if (at->below == d->server_mark || at->level <= marked->level)
 		return false;
 	for (left = f->next[y]; left && !meets; left &= left - 1)
 		meets = detours_meets(d, f, g->to[g->out[y] + __builtin_ctzll(left)]);
-	*(meets ? &d->above[y] : &d->below[y]) = d->server_mark;
+	*(meets ? &at->above : &at->below) = d->server_mark;
 	return meets;
 }
 
@@ -393,11 +397,13 @@ static bool detours_chain_passes(const struct to_detours *d, uint32_t arc, uint3
 /* Whether of two detours of one length a search by steps meets that by @arc first. */
 static bool detours_earlier(const struct to_detours *d, uint32_t arc, uint32_t other)
 {
-	while (d->depth[arc] > d->depth[other])
-		arc = d->came[arc];
-	while (d->depth[other] > d->depth[arc])
-		other = d->came[other];
-	return d->pushed[arc] < d->pushed[other];
+	const struct to_detour_step *steps = d->steps;
+
+	while (steps[arc].depth > steps[other].depth)
+		arc = steps[arc].came;
+	while (steps[other].depth > steps[arc].depth)
+		other = steps[other].came;
+	return steps[arc].pushed < steps[other].pushed;
 }
 
 /*
@@ -408,7 +414,8 @@ static bool detours_earlier(const struct to_detours *d, uint32_t arc, uint32_t o
 static bool detours_end(struct search *s, uint32_t arc, uint32_t end, uint32_t length)
 {
 	const struct to_forwarding *f = s->f;
-	uint32_t y = f->graph->to[end], cost = detours_wrong_port(f, end) ? 2 : f->level[y];
+	uint32_t y = f->graph->to[end];
+	uint32_t cost = detours_wrong_port(f, end) ? 2 : s->d->servers[y].level;
 
 	if (s->last != UINT32_MAX &&
 	    (length > s->length || (length == s->length && cost > s->cost) ||
@@ -426,7 +433,7 @@ static bool detours_end(struct search *s, uint32_t arc, uint32_t end, uint32_t l
 static void detours_leap(struct search *s, uint32_t arc)
 {
 	struct to_detours *d = s->d;
-	uint32_t length = d->depth[arc] + d->rank[arc];
+	uint32_t length = d->steps[arc].depth + d->rank[arc];
 
 	if ((s->last != UINT32_MAX && length > s->length) || detours_chain_passes(d, arc, s->x) ||
 	    (s->without != TO_SERVER_NONE && detours_chain_passes(d, arc, s->without)))
@@ -444,7 +451,7 @@ static void detours_arrive(struct search *s, uint32_t arc)
 		return;
 	if (s->anew && d->open[y])
 		onward = TO_DETOUR_NONE;
-	if (onward >= TO_DETOUR_PLAIN && detours_end(s, arc, arc, d->depth[arc]))
+	if (onward >= TO_DETOUR_PLAIN && detours_end(s, arc, arc, d->steps[arc].depth))
 		return;
 	/* routes of one source have other ends */
 	if (onward < TO_DETOUR_PLAIN && d->leaps && !d->based) {
@@ -460,15 +467,17 @@ static void detours_arrive(struct search *s, uint32_t arc)
 static void detours_push(struct search *s, uint32_t arc, uint32_t came)
 {
 	struct to_detours *d = s->d;
-	uint32_t *seen = &d->seen[d->entry[arc]];
+	struct to_detour_step *step = &d->steps[arc];
+	uint32_t *seen = d->leaps ? &step->seen : &d->steps[d->entry[arc]].seen;
+	uint32_t y = d->graph->to[arc];
 
-	if (*seen == d->arc_mark || d->graph->to[arc] == s->x ||
-	    d->graph->to[arc] == s->without || (s->segment && d->segment[arc] == s->segment))
+	if (*seen == d->arc_mark || y == s->x || y == s->without ||
+	    (s->segment && d->segment[arc] == s->segment))
 		return;
 	*seen = d->arc_mark;
-	d->came[arc] = came;
-	d->depth[arc] = came == UINT32_MAX ? 1 : d->depth[came] + 1;
-	d->pushed[arc] = s->n_pushed++;
+	step->came = came;
+	step->depth = came == UINT32_MAX ? 1 : d->steps[came].depth + 1;
+	step->pushed = s->n_pushed++;
 	detours_arrive(s, arc);
 }
 
@@ -502,7 +511,7 @@ static bool detours_search(struct search *s)
 	while (s->head < s->tail) {
 		uint32_t arc = d->queue[s->head++];
 
-		if (s->last != UINT32_MAX && d->depth[arc] >= s->length)
+		if (s->last != UINT32_MAX && d->steps[arc].depth >= s->length)
 			break;
 		detours_step(s, arc);
 	}
@@ -514,7 +523,7 @@ static void detours_take(struct search *s)
 	struct to_detours *d = s->d;
 	uint32_t arc = s->last, onward = TO_DETOUR_PLAIN;
 
-	for (; arc != UINT32_MAX; onward = arc, arc = d->came[arc]) {
+	for (; arc != UINT32_MAX; onward = arc, arc = d->steps[arc].came) {
 		uint32_t entry = d->entry[arc];
 
 		if (d->onward[entry] == TO_DETOUR_NONE && !d->entered[entry]) {

@@ -11,6 +11,30 @@
 #define TO_DETOUR_PLAIN (UINT32_MAX - 1)
 
 /**
+ * struct to_detour_step - how a search came upon an arc
+ * @seen: per arc that is its own entry: the search that came by it last
+ * @came: the arc before, UINT32_MAX at the first
+ * @depth: arcs up to this one
+ * @pushed: its number in the search
+ */
+struct to_detour_step {
+	uint32_t seen, came, depth, pushed;
+};
+
+/**
+ * struct to_detour_server - a server and those that send by it, see detours_number()
+ * @sole: the server that all its next hops are, itself where they are several and at
+ *	the destination, TO_SERVER_NONE without a path
+ * @branch, @number, @under: the root of its tree, its number there and how many send by it
+ * @numbered: of these, the number that is next
+ * @level: to_forwarding.level
+ * @above, @below: mark when its packets can meet the server that is marked, and when not
+ */
+struct to_detour_server {
+	uint32_t sole, branch, number, under, numbered, level, above, below;
+};
+
+/**
  * struct to_detours - what happens to packets that a failure turned back
  * @entry: per arc, the first that enters the same port: itself, but on packet switches
  * @onward: per arc that is its own @entry, the arc that packets take which arrived at the
@@ -33,11 +57,11 @@ struct to_detours {
 	unsigned int *segment;			/* per arc: to_port.packet_switch */
 	uint32_t *critical, *chosen;
 	unsigned int n_critical, n_chosen;
-	uint32_t *queue, *came, *seen, *above, *below, arc_mark, server_mark, marked;
-	uint32_t *branch, *number, *under, *numbered;	/* see detours_number() */
-	uint16_t *depth;
+	struct to_detour_step *steps;		/* per arc */
+	struct to_detour_server *servers;
+	uint32_t *queue, arc_mark, server_mark, marked;
 	bool leaps;				/* chains are used; not on packet switches */
-	uint32_t *pushed, *end, *rank, *jump;	/* see detours_chain() */
+	uint32_t *end, *rank, *jump;	/* see detours_chain() */
 	struct to_arena arena;			/* has all arrays */
 };
 
