@@ -100,16 +100,19 @@ double to_graph_seconds_per_byte(const struct to_graph *graph,
 static unsigned int graph_step(const struct to_graph *graph, uint32_t x, int port,
 			       uint16_t *distance, uint32_t *order, unsigned int tail)
 {
+	uint16_t further = distance[x] + 1;
 	uint32_t i;
 
-	for (i = graph->in[x]; i < graph->in[x + 1]; i++) {
+	/* whether a server was found is not foreseen: no branch; when all were, it is over */
+	for (i = graph->in[x]; i < graph->in[x + 1] && tail < graph->n; i++) {
 		uint32_t y = graph->in_from[i];
+		bool found = distance[y] == TO_DISTANCE_NONE;
 
-		if (distance[y] != TO_DISTANCE_NONE ||
-		    (port >= 0 && graph->peer_port[graph->in_arc[i]] != (unsigned int)port))
+		if (port >= 0 && graph->peer_port[graph->in_arc[i]] != (unsigned int)port)
 			continue;
-		distance[y] = distance[x] + 1;
-		order[tail++] = y;
+		distance[y] = found ? further : distance[y];
+		order[tail] = y;
+		tail += found;
 	}
 	return tail;
 }
@@ -125,7 +128,7 @@ unsigned int to_graph_distances(const struct to_graph *graph, uint32_t dst,
 	if (without != TO_SERVER_NONE)
 		distance[without] = 0;	/* looks visited */
 	order[tail++] = dst;
-	for (head = 0; head < tail; head++)
+	for (head = 0; head < tail && tail < graph->n; head++)
 		tail = graph_step(graph, order[head], -1, distance, order, tail);
 	if (without != TO_SERVER_NONE)
 		distance[without] = TO_DISTANCE_NONE;
@@ -140,7 +143,7 @@ unsigned int to_graph_port_distances(const struct to_graph *graph, uint32_t dst,
 	memset(distance, 0xff, graph->n * sizeof(*distance));
 	distance[dst] = 0;
 	order[tail++] = dst;
-	for (head = 0; head < tail; head++)
+	for (head = 0; head < tail && tail < graph->n; head++)
 		tail = graph_step(graph, order[head], head ? -1 : (int)port, distance, order, tail);
 	return tail;
 }

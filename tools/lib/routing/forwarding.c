@@ -151,18 +151,18 @@ static unsigned int forwarding_extend(struct to_forwarding *f, unsigned int head
 	const struct to_graph *g = f->graph;
 	uint32_t i;
 
-	for (; head < tail; head++) {
-		uint32_t y = f->order[head];
+	/* what is used is not foreseen: no branches; when all are there, it is over */
+	for (; head < tail && tail < g->n; head++) {
+		uint32_t y = f->order[head], further = f->level[y] + 1;
 
-		for (i = g->in[y]; i < g->in[y + 1]; i++) {
+		for (i = g->in[y]; i < g->in[y + 1] && tail < g->n; i++) {
 			uint32_t x = g->in_from[i];
+			bool used = f->next[x] >> (g->in_arc[i] - g->out[x]) & 1;
 
-			if (!(f->next[x] >> (g->in_arc[i] - g->out[x]) & 1))
-				continue;
-			if (f->level[x] <= f->level[y])
-				f->level[x] = f->level[y] + 1;
-			if (!--f->waiting[x])
-				f->order[tail++] = x;
+			f->level[x] = used && f->level[x] < further ? further : f->level[x];
+			f->waiting[x] -= used;
+			f->order[tail] = x;
+			tail += used & !f->waiting[x];
 		}
 	}
 	return tail;
@@ -275,18 +275,19 @@ unsigned int to_forwarding_parts(const struct to_forwarding *f, struct to_part *
 		const uint32_t x = f->order[i];
 		const struct to_group *group =
 			&f->plan->tables[x].groups[f->group[x] - f->first_group[x]];
-		unsigned int weights = 0;
+		unsigned int weights = 0, first = n;
 
-		for (k = 0; k < group->n; k++)
-			if (forwarding_live(f, x, &group->nexthops[k]) != UINT32_MAX)
-				weights += group->nexthops[k].weight;
 		for (k = 0; k < group->n; k++) {
 			const struct to_nexthop *hop = &group->nexthops[k];
 			const uint32_t arc = forwarding_live(f, x, hop);
 
-			if (arc != UINT32_MAX)
-				parts[n++] = (struct to_part){ x, arc, (float)hop->weight / weights };
+			if (arc == UINT32_MAX)
+				continue;
+			parts[n++] = (struct to_part){ x, arc, hop->weight };
+			weights += hop->weight;
 		}
+		for (k = first; k < n; k++)
+			parts[k].share /= weights;
 	}
 	return n;
 }
