@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEMAND_SQUARE 32	/* servers at a time in to_demand_turn() */
+
 void to_demand_free(struct to_demand *d)
 {
 	if (!d)
@@ -79,6 +81,20 @@ static int demand_group_sort(const void *a, const void *b)
 	int order = demand_group_compare(x, y);
 
 	return order ? order : (x > y) - (x < y);
+}
+
+void to_demand_turn(uint64_t *bytes, unsigned int n)
+{
+	/* in squares of which each row and each column is a few cache lines */
+	for (size_t top = 0; top < n; top += DEMAND_SQUARE)
+		for (size_t left = 0; left <= top; left += DEMAND_SQUARE)
+			for (size_t x = top; x < n && x < top + DEMAND_SQUARE; x++)
+				for (size_t y = left; y < x && y < left + DEMAND_SQUARE; y++) {
+					uint64_t other = bytes[y * n + x];
+
+					bytes[y * n + x] = bytes[x * n + y];
+					bytes[x * n + y] = other;
+				}
 }
 
 /* Add the calls of @more to @g, if both counts stay in their ranges. */

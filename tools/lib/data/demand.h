@@ -41,6 +41,9 @@ struct to_demand {
 
 struct to_demand *to_demand_copy(const struct to_demand *demand);
 
+/** to_demand_turn() - make @n x @n numbers with row = source those with row = destination */
+void to_demand_turn(uint64_t *bytes, unsigned int n);
+
 /**
  * to_demand_join_groups() - make AllReduce groups that are equal one with all their calls
  *

@@ -20,7 +20,7 @@ static double reconfig_worth(enum to_discount discount, unsigned int x, unsigned
 	case TO_DISCOUNT_EXPONENTIAL:
 		break;
 	}
-	return ldexp(1, -(int)x);
+	return x < 64 ? 1.0 / (1ull << x) : ldexp(1, -(int)x);
 }
 
 double to_discount(enum to_discount discount, unsigned int links, unsigned int degree)

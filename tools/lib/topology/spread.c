@@ -56,7 +56,7 @@ void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
 	for (i = 0; i < spf->n_reached; i++) {
 		uint32_t x = spf->order[i];
 
-		flow[x] = spread->demand[(size_t)x * g->n + root] * share;
+		flow[x] = spread->demand[(size_t)root * g->n + x] * share;
 	}
 	for (i = spf->n_reached; i-- > 1;) {
 		uint32_t x = spf->order[i], a = g->out[x] + choice[x];
@@ -104,9 +104,9 @@ void to_spread_parts(const struct to_spread *spread, unsigned int per_server,
 	double *bytes = spread->flow, all = 0;
 
 	memset(bytes, 0, n * sizeof(*bytes));
-	for (x = 0; x < n; x++)
-		for (root = 0; root < n; root++)
-			bytes[root] += spread->demand[x * n + root];
+	for (root = 0; root < n; root++)
+		for (x = 0; x < n; x++)
+			bytes[root] += spread->demand[root * n + x];
 	for (root = 0; root < n; root++)
 		all += bytes[root];
 	for (root = 0; root < n; root++) {

@@ -14,7 +14,7 @@
 
 /**
  * struct to_spread - load of every arc while demand is being spread
- * @demand: bytes, n x n, row = source
+ * @demand: bytes, n x n, row = destination, as they are read
  * @bytes: load per arc
  * @seconds_per_byte: per arc
  * @busiest: seconds that the busiest link is busy

@@ -45,14 +45,22 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 	struct to_rings rings = { t->layout, demand };
 	double bytes = 0, room = 0, owned = 0, shared = 0;
 	uint64_t *routed = to_allreduce_and_mp_routed(&rings, graph);
+	uint64_t *mp = routed;		/* but for AllReduce that is routed */
 	double *reduced = calloc(graph->n_arcs + 1, sizeof(*reduced));
 	uint32_t root, x, a;
 	int ret = -ENOMEM;
 
-	if (!routed || !reduced || !parts || to_spf_init(&spf, graph) ||
+	if (routed && demand->n_groups)
+		mp = malloc((size_t)n * n * sizeof(*mp));
+	if (!routed || !mp || !reduced || !parts || to_spf_init(&spf, graph) ||
 	    to_spread_init(&spread, graph, cluster, routed))
 		goto out;
 	ret = 0;
+	to_demand_turn(routed, n);
+	if (mp != routed) {
+		memcpy(mp, demand->mp, (size_t)n * n * sizeof(*mp));
+		to_demand_turn(mp, n);
+	}
 	t->byte_hops = 0;
 	t->hops = 0;
 	to_spread_parts(&spread, TOPOLOGY_PARTS, parts);
@@ -74,8 +82,8 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		for (i = 1; i < n; i++) {
 			x = spf.order[i];
 			t->hops += spf.distance[x];
-			t->byte_hops += (double)routed[(size_t)x * n + root] * spf.distance[x];
-			shared += (double)demand->mp[(size_t)x * n + root] * spf.distance[x];
+			t->byte_hops += (double)routed[(size_t)root * n + x] * spf.distance[x];
+			shared += (double)mp[(size_t)root * n + x] * spf.distance[x];
 		}
 		for (i = 0; i < parts[root]; i++)
 			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
@@ -90,6 +98,8 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 out:
 	to_spread_free(&spread);
 	to_spf_free(&spf);
+	if (mp != routed)
+		free(mp);
 	free(routed);
 	free(reduced);
 	free(parts);
