@@ -217,8 +217,8 @@ result $? "fabric init-etcd: asks etcd"
 
 # --- those that refuse it, and why ---
 
-refuses "discover" "toctl discover: $tmp/cluster.json: it has packet switches (\"sw0.0\"): this command knows ports with one cable each, whose other end it can tell" \
-	discover --cluster "$tmp/cluster.json"
+refuses "shard simulate" "toctl shard simulate: $tmp/cluster.json: it has packet switches (\"sw0.0\"): this command knows ports with one cable each, whose other end it can tell" \
+	shard simulate --cluster "$tmp/cluster.json" --trace examples/traces/day.json
 
 echo "1..$count"
 ((!failed))
