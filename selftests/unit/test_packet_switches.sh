@@ -14,7 +14,6 @@ jq -n '{name: "nine", servers: 9, allreduce: [{group: "all", bytes: 9000000}],
 	mp: [{from: "0", to: "4", bytes: 4000000}, {from: "0", to: "1", bytes: 1000000}]}' >"$tmp/job.json"
 plan=$tmp/plan.json
 "$toctl" plan --job "$tmp/job.json" --topology bcube:3,2 -o "$plan" >/dev/null || exit 1
-it="$plan: it has packet switches (\"sw0.0\"):"
 
 # --- paths ---
 
@@ -199,9 +198,9 @@ nccl() { # FROM: lines of all ranks, in the order of ring 0, where rank FROM is 
 	for rank in {0..8}; do
 		sed "s/^/${ring[rank]}:1:1 [0] NCCL INFO /" <<END
 comm 0x1 rank $rank nRanks 9 nNodes 9 localRanks 1 localRank 0 MNNVL 0
-Channel 00/0 : $rank[0] -> $(((rank + 1) % 9))[0] [send] via NET/IB/0
+Channel 00/0 : ${rank}[0] -> $(((rank + 1) % 9))[0] [send] via NET/IB/0
 $( ((rank)) || echo "Channel 00/01 :    0   1   2   3   4   5   6   7   8")
-$( ((rank == $1)) && echo "Channel 00/0 : $rank[0] -> 7[0] [send] via NET/IB/0")
+$( ((rank == $1)) && echo "Channel 00/0 : ${rank}[0] -> 7[0] [send] via NET/IB/0")
 END
 	done
 }
