@@ -364,6 +364,39 @@ static void swapped_cables_are_named(void **state)
 	to_cluster_free(c);
 }
 
+/* All eth0 on one packet switch: d does not answer a, and c hears one that should not be there. */
+static void who_is_not_on_a_packet_switch_is_named(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	ring();
+	c = discover_links(4);
+	c->n_links = 0;
+	c->n_packet_switches = 1;
+	c->packet_switches = calloc(1, sizeof(*c->packet_switches));
+	c->packet_switches[0] = (struct to_packet_switch){ "tor0", SERVERS };
+	to_checks_free(&checks);
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		c->servers[s].ports[0].packet_switch = 1;
+		servers[s].inventory.nics[0].n_answers = 0;
+		for (unsigned int t = 0; t < SERVERS; t++)
+			if (t != s)
+				hears(s, 0, t, 0, s != 0 || t != 3);
+	}
+	hears(2, 0, 1, 1, true);
+	to_discovery_compare(servers, c, &checks);
+	assert_string_equal(found("a:eth0", "cabling")->text,
+			    "of 3 others on tor0 1 do not answer, d:eth0 first");
+	assert_string_equal(found("b:eth0", "cabling")->text, "on tor0 with 3 others");
+	assert_int_equal(found("b:eth0", "cabling")->verdict, TO_CHECK_OK);
+	assert_string_equal(found("c:eth0", "cabling")->text,
+			    "b:eth1 answers there, which by the file is not on tor0");
+	assert_string_equal(found("c:eth0", "cabling")->fix,
+			    "check the cables of c:eth0 and b:eth1, or correct the file");
+	to_cluster_free(c);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -381,6 +414,7 @@ int main(void)
 		TEST(servers_are_asked_for_by_an_address_of_their_own),
 		TEST(an_inventory_survives_the_round_trip),
 		TEST(swapped_cables_are_named),
+		TEST(who_is_not_on_a_packet_switch_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,6 +246,52 @@ static void simplex_links(void **state)
 	check_mode(TO_LINKS_SIMPLEX);
 }
 
+/* A ring of cables, eth0 to eth1 of the next but @apart, and eth2 of all on a packet switch. */
+static struct to_plan *beside_a_switch(unsigned int apart)
+{
+	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_demand *demand = job_new(SERVERS);
+	struct to_error err = { 0 };
+	struct to_cluster *c = to_cluster_synthetic(SERVERS, 3, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+	struct to_plan *plan;
+
+	assert_non_null(c);
+	job_group(demand, 0, 1, SERVERS, 64 * MIB);
+	c->packet_switches = calloc(1, sizeof(*c->packet_switches));
+	c->links = calloc(SERVERS, sizeof(*c->links));
+	c->packet_switches[0] = (struct to_packet_switch){ "tor0", SERVERS };
+	c->n_packet_switches = 1;
+	c->n_links = SERVERS;
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		c->servers[s].ports[2].optical_switch = -1;
+		c->servers[s].ports[2].packet_switch = 1;
+		c->links[s] = (struct to_link){ .a = { s, 0 }, .b = { (s + apart) % SERVERS, 1 },
+						.ring = -1, .tree = -1 };
+	}
+	plan = to_planner_make(c, demand, &options, &err);
+	assert_string_equal(err.text, "");
+	return plan;
+}
+
+/* Its links stay, and are next hops meanwhile, each with its peer. */
+static void cables_beside_a_packet_switch(void **state)
+{
+	struct to_plan *old = beside_a_switch(1), *next = beside_a_switch(5);
+	struct to_error err = { 0 };
+	struct to_drain way;
+
+	(void)state;
+	assert_int_equal(to_drain_make(old, next, &way, &err), 0);
+	assert_int_equal(way.n, 1);
+	assert_int_equal(way.n_waiting, 0);
+	assert_int_equal(way.n_cut, SERVERS);
+	assert_int_equal(way.n_made, SERVERS);
+	check_tables(way.plans[0]);
+	to_drain_free(&way);
+	to_plan_free(old);
+	to_plan_free(next);
+}
+
 /* Links that TopologyFinder has for other hot pairs, and back; as many as ports allow. */
 static void plans_of_other_pairs(void **state)
 {
@@ -355,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(duplex_links),
 		cmocka_unit_test(simplex_links),
+		cmocka_unit_test(cables_beside_a_packet_switch),
 		cmocka_unit_test(plans_of_other_pairs),
 		cmocka_unit_test(rings),
 		cmocka_unit_test(nothing_to_cut),

@@ -28,9 +28,28 @@ def bcube():
         return load(f"{directory}/plan.json")
 
 
+def tor():
+    """A ring of four servers on cables, eth0 to eth1 of the next, and eth2 of all on one switch."""
+    ports = [{"name": "eth0"}, {"name": "eth1"}, {"name": "eth2", "packet_switch": "tor0"}]
+    with tempfile.TemporaryDirectory() as directory:
+        save(f"{directory}/cluster.json", {
+            "format": "topoopt-cluster", "version": 1,
+            "packet_switches": [{"name": "tor0", "ports": 4}],
+            "servers": [{"name": f"s{i}", "ipv4": f"10.0.0.{i + 1}", "ports": [
+                port | {"mac": f"02:00:00:00:{q:02}:{i:02}", "ipv4": f"10.{q + 1}.0.{i + 1}",
+                        "bandwidth": 100_000_000} for q, port in enumerate(ports)]} for i in range(4)],
+            "links": [{"a": f"s{i}:eth0", "b": f"s{(i + 1) % 4}:eth1"} for i in range(4)]})
+        save(f"{directory}/job.json", {"name": "test", "servers": 4,
+                                       "allreduce": [{"group": "all", "bytes": BUFFER}]})
+        subprocess.run((TOCTL, "plan", "--fixed", "--job", f"{directory}/job.json", "--cluster",
+                        f"{directory}/cluster.json", "-o", f"{directory}/plan.json"),
+                       check=True, capture_output=True)
+        return load(f"{directory}/plan.json")
+
+
 def tables(fabric):
     return {f"s{i}": json.loads(load(f"{fabric.dir}/kernel-s{i}")["active"]["table"])
-            for i in range(9)}
+            for i in range(len(load(f"{fabric.dir}/ports")))}
 
 
 def uses(fabric, ports):
@@ -91,5 +110,20 @@ def main():
            "a job runs there, and is told what its rings carried", ran.stderr)
 
 
+def server_dies():
+    """Its cables show it, though the switch does not."""
+    fabric = Fabric(tor(), phase=0, options=("--repair-after", "200ms", "--repair-hold", "1s"))
+    fabric.harm("s2", "die", "sample", 1)
+    darken(fabric, ["s1:eth0", "s3:eth1"])
+    if fabric.wait("changed", "a server", lambda line: line["action"] == "repair" and
+                   os.path.exists(f"{fabric.plan}.repair") and
+                   "s2" in load(f"{fabric.plan}.repair")["down"], 30):
+        used = [hop for table in [tables(fabric)[f"s{i}"] for i in (0, 1, 3)]
+                for group in table["groups"] for hop in group if hop.get("peer") == "s2"]
+        report(not used, "a server on cables and a switch: no table uses it", used)
+    fabric.end()
+
+
 main()
+server_dies()
 done()

@@ -232,6 +232,12 @@ text, said, code, _ = status(servers, plan=RAIL)
 report(code == 1 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 and
        sorted(link["from"] for link in said["links"] if not link["lit"]) == ["rail1", "s1:eth1"],
        "a port on a packet switch without light", text)
+subprocess.run((TOCTL, "replan", "--down", "s1:eth1", "--plan", RAIL, "-o", RAIL + ".repair"),
+               check=True, stdout=subprocess.DEVNULL)
+text, said, code, _ = status(servers, plan=RAIL)
+report(code == 0 and said["ports"] == 7 == said["lit"] and
+       not [link for link in said["links"] if "s1:eth1" in (link["from"], link["to"])],
+       "a plan without it is in force: all is well", text)
 
 # --- the loop ---
 

@@ -133,7 +133,7 @@ static int discover_fabric_run(struct to_call *call, const struct discover_args 
 	int ret = 0;
 
 	if (args->cluster) {
-		expected = to_cluster_load(args->cluster, &call->err);
+		expected = to_cluster_load_shared(args->cluster, &call->err);
 		if (!expected)
 			return -EINVAL;
 		names = discover_port_names(expected);
@@ -257,8 +257,9 @@ const struct to_command to_cmd_discover = {
 		"several servers, a slow port, one MAC address twice, servers cut off. Where no server answers, "
 		"it says who else is there, if the server's lldpd has heard that (LLDP). Two interfaces on one cable become "
 		"one port: the one with RDMA gets last hops, the other transit.\n\n"
-		"With --cluster, tells where the cables differ from the file. Exits with 1 when "
-		"something has to be mended.\n\n"
+		"With --cluster, tells where the cables differ from the file, and who does not answer on "
+		"a packet switch. Without, a network is none of the fabric: write packet switches into the "
+		"file. Exits with 1 when something has to be mended.\n\n"
 		"Without servers, lists the interfaces of this one; --json: inventory.schema.json.",
 	.options = discover_options,
 	.args_size = sizeof(struct discover_args),

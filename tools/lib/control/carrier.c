@@ -143,7 +143,9 @@ static bool carrier_gone(const struct to_carrier *c, const struct to_cluster *cl
 	for (unsigned int l = 0; l < cluster->n_links; l++) {
 		const struct to_link *link = &cluster->links[l];
 
-		if (link->a.server != server && link->b.server != server)
+		/* a packet switch keeps the light of its other ports */
+		if ((link->a.server != server && link->b.server != server) ||
+		    to_link_is_shared(cluster, link))
 			continue;
 		links++;
 		if (!to_carrier_is_down(c, link->a.server == server ? link->b : link->a))

@@ -87,7 +87,8 @@ void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *
 /**
  * to_carrier_find_down() - what of @plan is down
  * @down: gets the ports; and servers that are gone: those without an agent that
- *	answers, when the other ends of all their links are down
+ *	answers, when the other ends of all their cables are down; behind packet switches
+ *	alone nothing shows that
  *
  * Return: 0, @down is to be freed then; or -ENOMEM.
  */

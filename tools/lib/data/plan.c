@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/down.h"
+
 #define GROUPS_MAX 65534
 
 const char *const to_collective_algorithms[] = { "plan", "ring", "ps", "bml", NULL };
@@ -240,6 +242,15 @@ int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 {
 	*peer = plan->peers[(size_t)at.server * (plan->slots - 1) + at.port];
 	return peer->server == UINT32_MAX ? -ENOLINK : 0;
+}
+
+bool to_plan_does_without(const struct to_plan *plan, struct to_port_ref at)
+{
+	for (unsigned int i = 0; i < plan->n_down; i++)
+		if (plan->down[i].server == at.server &&
+		    (plan->down[i].port == at.port || plan->down[i].port == TO_DOWN_SERVER))
+			return true;
+	return false;
 }
 
 bool to_plan_leads(const struct to_plan *plan, struct to_port_ref at, uint32_t to)

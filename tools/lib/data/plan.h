@@ -272,6 +272,9 @@ int to_plan_index(struct to_plan *plan);
 int to_plan_peer(const struct to_plan *plan, struct to_port_ref at,
 		 struct to_port_ref *peer);
 
+/** to_plan_does_without() - whether port @at, or its server, is down in to_plan.down */
+bool to_plan_does_without(const struct to_plan *plan, struct to_port_ref at);
+
 /** to_plan_leads() - whether port @at reaches server @to at one hop */
 bool to_plan_leads(const struct to_plan *plan, struct to_port_ref at, uint32_t to);
 

@@ -87,10 +87,13 @@ bool to_check_two(const struct to_check_view *view, unsigned int p)
 
 bool to_check_dark(const struct to_check_view *view, unsigned int p)
 {
+	const struct to_port_ref at = { view->server, p };
 	struct to_port_ref peer;
 
-	return view->plan && !view->plan->cluster->servers[view->server].ports[p].packet_switch &&
-	       to_plan_peer(view->plan, (struct to_port_ref){ view->server, p }, &peer);
+	if (!view->plan)
+		return false;
+	return view->plan->cluster->servers[view->server].ports[p].packet_switch ?
+	       to_plan_does_without(view->plan, at) : to_plan_peer(view->plan, at, &peer);
 }
 
 /* Whether DKMS has the module's source. */

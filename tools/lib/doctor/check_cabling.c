@@ -22,6 +22,7 @@
  */
 struct cable {
 	struct to_checks *checks;
+	const struct to_plan *plan;
 	const struct to_cluster *cluster;
 	const struct to_nic *nic;
 	const struct to_port *port, *peer;
@@ -209,7 +210,8 @@ static void cabling_check_switch(struct cable *c, uint32_t server)
 	for (uint32_t s = 0; s < c->cluster->n_servers; s++) {
 		const int port = to_cluster_find_on(&c->cluster->servers[s], c->port->packet_switch);
 
-		if (s == server || port < 0)
+		if (s == server || port < 0 ||
+		    to_plan_does_without(c->plan, (struct to_port_ref){ s, port }))
 			continue;
 		others++;
 		cabling_check_peer(c, (struct to_port_ref){ s, port });
@@ -237,7 +239,7 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 	self = &view->plan->cluster->servers[view->server];
 	for (unsigned int p = 0; p < self->n_ports; p++) {
 		struct cable c = {
-			.checks = checks, .cluster = view->plan->cluster,
+			.checks = checks, .plan = view->plan, .cluster = view->plan->cluster,
 			.port = &self->ports[p],
 			.nic = to_rtnl_nic_find(view->nics, view->n_nics,
 						to_port_rdma(&self->ports[p])),

@@ -620,6 +620,67 @@ static bool discovery_expected(const struct to_cluster *cluster, struct to_port_
 	return false;
 }
 
+/* The port of @cluster that answered @nic as the @i-th. Return: whether one of others did. */
+static bool discovery_answered(const struct to_inventory_nic *nic, unsigned int i,
+			       const struct to_cluster *cluster, uint32_t server,
+			       struct to_port_ref *heard)
+{
+	return nic->answers[i].address.s_addr &&
+	       discovery_find_port(cluster, nic->answers[i].mac, heard) && heard->server != server;
+}
+
+static bool discovery_hears(const struct to_inventory_nic *nic, const struct to_port *port)
+{
+	for (unsigned int i = 0; i < nic->n_answers; i++)
+		if (nic->answers[i].address.s_addr && (!memcmp(nic->answers[i].mac, port->mac, 6) ||
+						       !memcmp(nic->answers[i].mac, port->relay_mac, 6)))
+			return true;
+	return false;
+}
+
+/* Who is on the packet switch of @at hears all others there, and nobody else. */
+static void discovery_compare_shared(const struct to_inventory_nic *nic,
+				     const struct to_cluster *cluster, struct to_port_ref at,
+				     const char *name, struct to_checks *checks)
+{
+	const unsigned int on = cluster->servers[at.server].ports[at.port].packet_switch;
+	const char *const segment = cluster->packet_switches[on - 1].name;
+	char other[NAME_SIZE], fix[200];
+	unsigned int others = 0, silent = 0;
+	struct to_port_ref heard;
+
+	for (unsigned int i = 0; i < nic->n_answers; i++) {
+		if (!discovery_answered(nic, i, cluster, at.server, &heard) ||
+		    cluster->servers[heard.server].ports[heard.port].packet_switch == on)
+			continue;
+		discovery_port_name(cluster, heard, other);
+		snprintf(fix, sizeof(fix), "check the cables of %.70s and %.70s, or correct the file",
+			 name, other);
+		to_check_add(checks, TO_CHECK_FAIL, "cabling", name, fix,
+			     "%s answers there, which by the file is not on %s", other, segment);
+		return;
+	}
+	for (uint32_t s = 0; s < cluster->n_servers; s++) {
+		const int p = s == at.server ? -1 : to_cluster_find_on(&cluster->servers[s], on);
+
+		if (p < 0)
+			continue;
+		others++;
+		if (discovery_hears(nic, &cluster->servers[s].ports[p]))
+			continue;
+		if (!silent++)
+			discovery_port_name(cluster, (struct to_port_ref){ s, p }, other);
+	}
+	if (!silent) {
+		to_check_add(checks, TO_CHECK_OK, "cabling", name, NULL, "on %s with %u others",
+			     segment, others);
+		return;
+	}
+	snprintf(fix, sizeof(fix), "check the cables to %.80s, and that all are up", segment);
+	to_check_add(checks, TO_CHECK_FAIL, "cabling", name, fix,
+		     "of %u others on %s %u do not answer, %s first", others, segment, silent, other);
+}
+
 static void discovery_compare_port(const struct to_inventory *inventory,
 				   const struct to_cluster *cluster, struct to_port_ref at,
 				   struct to_checks *checks)
@@ -642,10 +703,12 @@ static void discovery_compare_port(const struct to_inventory *inventory,
 			     "no interface of the server has its MAC address");
 		return;
 	}
+	if (port->packet_switch) {
+		discovery_compare_shared(nic, cluster, at, name, checks);
+		return;
+	}
 	for (unsigned int i = 0; i < nic->n_answers && !answered; i++)
-		answered = nic->answers[i].address.s_addr &&
-			   discovery_find_port(cluster, nic->answers[i].mac, &heard) &&
-			   heard.server != at.server;
+		answered = discovery_answered(nic, i, cluster, at.server, &heard);
 	if (answered)
 		discovery_port_name(cluster, heard, found);
 	else if (nic->lldp[0])

@@ -218,7 +218,7 @@ static void status_switch_arcs(struct to_status *st, uint32_t *first)
 			const unsigned int on = c->servers[s].ports[p].packet_switch;
 			const struct to_port_ref port = { s, p }, to = { TO_SERVER_NONE, on - 1 };
 
-			if (!on)
+			if (!on || to_plan_does_without(st->plan, port))
 				continue;
 			first[(size_t)s * TO_PORTS_MAX + p] = st->n_arcs;
 			st->arcs[st->n_arcs++] = (struct to_status_arc){ .from = port, .to = to };
@@ -408,7 +408,8 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 	for (unsigned int s = 0; s < c->n_servers; s++)
 		for (unsigned int p = 0; st->servers[s].reached && p < c->servers[s].n_ports; p++) {
 			const struct to_port_ref at = { s, p };
-			bool linked = c->servers[s].ports[p].packet_switch;
+			bool linked = c->servers[s].ports[p].packet_switch &&
+				      !to_plan_does_without(st->plan, at);
 			char name[TO_STATUS_END];
 
 			for (unsigned int i = 0; !linked && i < c->n_links; i++)
