@@ -90,7 +90,7 @@ bench-replan: unit  ## how fast a new plan follows measured traffic, and what it
 bench-loop: unit  ## what the closed loop loses to one who knows the future; SEED=
 	@build/bench/loop build/bench/loop.json $(or $(SEED),1)
 
-bench-simulate: tools  ## what simulated iterations take, flows beside SimGrid
+bench-simulate: tools  ## what simulated iterations take, flows beside SimGrid, packets beside csg-htsim; HTSIM=
 	@selftests/bench/simulate.py
 
 bench-merge: unit  ## what an interval of toctl run takes before it decides, 128 and 1024 servers

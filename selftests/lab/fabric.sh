@@ -202,8 +202,8 @@ rxe() {
 
 	need_fabric
 	modprobe -a rdma_rxe rdma_ucm
-	# shellcheck disable=SC2046
-	(($#)) || set -- $(cut -d ' ' -f 1 "$state/ports")
+	# shellcheck disable=SC2046 # those at 1x2 switches have no NIC
+	(($#)) || set -- $(awk 'NF == 3 { print $1 }' "$state/ports")
 	for port; do
 		wire "$port" >/dev/null
 		nic=$(awk -v port="$port" '$1 == port { print $3 }' "$state/ports")
