@@ -140,6 +140,10 @@ static const char *carry_out(struct agent *a, const char *op, unsigned long long
 		a->committed = 0;
 	} else if (!strcmp(op, "abort")) {
 		a->staged = 0;
+	} else if (!strcmp(op, "clear")) {
+		a->active = (struct table){};
+		a->staged = a->committed = 0;
+		keep(a);
 	} else if (!strcmp(op, "revert")) {
 		json_int_t from = json_integer_value(json_object_get(request, "from"));
 

@@ -29,6 +29,8 @@ static int add_shard(struct to_call *call, const struct add_args *args, struct t
 static int add_run(struct to_call *call, const void *data)
 {
 	const struct add_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
 	const char *name = call->operands[0];
 	struct to_demand *demand;
 	struct to_error none;
@@ -43,9 +45,10 @@ static int add_run(struct to_call *call, const void *data)
 	demand = to_shard_job_load(call, &args->job);
 	if (!demand)
 		return -EINVAL;
-	ret = to_shards_open(&s, args->state, !args->how.dry_run, &call->err);
+	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
 	if (!ret && to_shards_find(&s, name, &none))
-		ret = to_error_set(&call->err, -EEXIST, "%.300s: there is a shard %s", s.dir, name);
+		ret = to_error_set(&call->err, -EEXIST, "%.300s: there is a shard %s", to_shards_where(&s),
+				   name);
 	else if (!ret)
 		ret = add_shard(call, args, &s, demand);
 	to_shards_close(&s);

@@ -11,11 +11,13 @@ struct apply_args {
 static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = true };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
 
-	ret = to_shards_open(&s, args->state, true, &call->err);
+	ret = to_shards_open_at(call, &s, &at, true);
 	if (ret)
 		return ret;
 	shard = to_shards_find(&s, call->operands[0], &call->err);

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "fabric_options.h"
 #include "shards.h"
 
 struct drain_args {
 	const char *state;
 	bool end;
+	struct to_etcd_options etcd;
 };
 
 static int drain_servers(struct to_call *call, const struct drain_args *args, struct to_shards *s)
@@ -33,10 +35,12 @@ static int drain_servers(struct to_call *call, const struct drain_args *args, st
 static int drain_run(struct to_call *call, const void *data)
 {
 	const struct drain_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->etcd };
 	struct to_shards s;
 	int ret;
 
-	ret = to_shards_open(&s, args->state, true, &call->err);
+	ret = to_shards_open_at(call, &s, &at, true);
 	if (!ret)
 		ret = drain_servers(call, args, &s);
 	to_shards_close(&s);
@@ -46,7 +50,7 @@ static int drain_run(struct to_call *call, const void *data)
 static const struct to_option drain_options[] = {
 	{ "end", 0, TO_OPTION_FLAG, offsetof(struct drain_args, end),
 	  .help = "they are well again" },
-	TO_SHARDS_STATE_OPTION(struct drain_args, state),
+	TO_SHARDS_STATE_OPTIONS(struct drain_args, state, etcd),
 	{}
 };
 

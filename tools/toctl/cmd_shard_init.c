@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <jansson.h>
 
+#include "fabric_options.h"
 #include "shards.h"
 
 struct init_args {
 	const char *state;
+	struct to_etcd_options etcd;
 };
 
 static int init_run(struct to_call *call, const void *data)
 {
 	const struct init_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->etcd };
+	struct to_shards_place place;
 	struct to_shards s;
 	json_t *object;
 	int ret;
 
-	ret = to_shards_init(&s, args->state, call->operands[0], &call->err);
+	ret = to_shards_find_place(call, &at, &place);
+	ret = ret ? ret : to_shards_init(&s, &place, call->operands[0], &call->err);
 	if (ret)
 		return ret;
 	if (call->json) {
-		object = json_pack("{s:s, s:I, s:i, s:i, s:i}", "state", s.dir,
+		object = json_pack("{s:s, s:I, s:i, s:i, s:i}", "state", to_shards_where(&s),
 				   "generation", (json_int_t)s.generation,
 				   "servers", s.cluster->n_servers, "links", s.cluster->n_links,
 				   "shards", s.n);
@@ -26,7 +32,7 @@ static int init_run(struct to_call *call, const void *data)
 		putchar('\n');
 		json_decref(object);
 	} else {
-		printf("%s: %u servers, %u links in place, %u shards\n", s.dir,
+		printf("%s: %u servers, %u links in place, %u shards\n", to_shards_where(&s),
 		       s.cluster->n_servers, s.cluster->n_links, s.n);
 	}
 	to_shards_close(&s);
@@ -34,7 +40,7 @@ static int init_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option init_options[] = {
-	TO_SHARDS_STATE_OPTION(struct init_args, state),
+	TO_SHARDS_STATE_OPTIONS(struct init_args, state, etcd),
 	{}
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "fabric_options.h"
 #include "shard_job.h"
 #include "shards.h"
 #include "switches.h"
@@ -9,6 +10,7 @@ struct prepare_args {
 	const char *state;
 	struct to_shard_job job;
 	struct to_shards_apply how;
+	struct to_etcd_options etcd;
 };
 
 static int prepare_shard(struct to_call *call, const struct prepare_args *args,
@@ -34,6 +36,8 @@ static int prepare_shard(struct to_call *call, const struct prepare_args *args,
 static int prepare_run(struct to_call *call, const void *data)
 {
 	const struct prepare_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->etcd };
 	struct to_demand *demand;
 	struct to_shards s;
 	int ret;
@@ -41,7 +45,7 @@ static int prepare_run(struct to_call *call, const void *data)
 	demand = to_shard_job_load(call, &args->job);
 	if (!demand)
 		return -EINVAL;
-	ret = to_shards_open(&s, args->state, true, &call->err);
+	ret = to_shards_open_at(call, &s, &at, true);
 	if (!ret)
 		ret = prepare_shard(call, args, &s, demand);
 	to_shards_close(&s);
@@ -52,7 +56,7 @@ static int prepare_run(struct to_call *call, const void *data)
 static const struct to_option prepare_options[] = {
 	TO_SHARD_JOB_OPTIONS(struct prepare_args, job),
 	TO_ALLOW_OPTION(struct prepare_args, how.allow),
-	TO_SHARDS_STATE_OPTION(struct prepare_args, state),
+	TO_SHARDS_STATE_OPTIONS(struct prepare_args, state, etcd),
 	{}
 };
 

@@ -15,9 +15,13 @@ struct remove_args {
 static int remove_tables(struct to_call *call, const struct remove_args *args,
 			 const struct to_plan *plan)
 {
-	struct to_fabric *fabric = to_fabric_open(plan, &args->fabric, &call->err);
-	int ret = fabric ? to_fabric_clear(fabric, &call->err) : -EHOSTUNREACH;
+	struct to_fabric_options options = args->fabric;
+	struct to_fabric *fabric;
+	int ret;
 
+	options.shard = call->operands[0];
+	fabric = to_fabric_open(plan, &options, &call->err);
+	ret = fabric ? to_fabric_clear(fabric, &call->err) : -EHOSTUNREACH;
 	to_fabric_close(fabric);
 	return ret;
 }
@@ -51,11 +55,13 @@ static int remove_shard(struct to_call *call, const struct remove_args *args, st
 static int remove_run(struct to_call *call, const void *data)
 {
 	const struct remove_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->fabric.etcd, .agents = true };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
 
-	ret = to_shards_open(&s, args->state, true, &call->err);
+	ret = to_shards_open_at(call, &s, &at, true);
 	if (ret)
 		return ret;
 	shard = to_shards_find(&s, call->operands[0], &call->err);

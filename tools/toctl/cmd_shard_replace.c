@@ -42,12 +42,14 @@ static int replace_server(struct to_call *call, const struct replace_args *args,
 static int replace_run(struct to_call *call, const void *data)
 {
 	const struct replace_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
 	struct to_shards s;
 	int ret;
 
 	if (args->how.apply && args->how.dry_run)
 		return to_usage(call, "--apply and --dry-run are mutually exclusive");
-	ret = to_shards_open(&s, args->state, !args->how.dry_run, &call->err);
+	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
 	if (!ret)
 		ret = replace_server(call, args, &s);
 	to_shards_close(&s);

@@ -28,6 +28,8 @@ static int resize_shard(struct to_call *call, const struct resize_args *args, st
 static int resize_run(struct to_call *call, const void *data)
 {
 	const struct resize_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
 	struct to_demand *demand;
 	struct to_shards s;
 	int ret;
@@ -37,7 +39,7 @@ static int resize_run(struct to_call *call, const void *data)
 	demand = to_shard_job_load(call, &args->job);
 	if (!demand)
 		return -EINVAL;
-	ret = to_shards_open(&s, args->state, !args->how.dry_run, &call->err);
+	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
 	if (!ret)
 		ret = resize_shard(call, args, &s, demand);
 	to_shards_close(&s);

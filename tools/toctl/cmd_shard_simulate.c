@@ -12,6 +12,7 @@
 #include "format/cluster_json.h"
 #include "progress.h"
 #include "report/shard_page.h"
+#include "fabric_options.h"
 #include "shard/shard_schedule.h"
 #include "shards.h"
 
@@ -19,6 +20,7 @@ struct simulate_args {
 	const char *state, *cluster, *trace, *output, *report;
 	uint64_t servers, degree, move, dark, movers, effort;
 	int policy, switching;
+	struct to_etcd_options etcd;
 };
 
 struct simulate {
@@ -51,9 +53,12 @@ static int simulate_watch(void *data, unsigned int done, unsigned int all)
 static int simulate_cluster(struct to_call *call, const struct simulate_args *args,
 			    struct to_shards *shards)
 {
-	*shards = (struct to_shards){ .lock = -1 };
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->etcd };
+
+	*shards = (struct to_shards){};
 	if (!args->cluster && !args->servers)
-		return to_shards_open(shards, args->state, false, &call->err);
+		return to_shards_open_at(call, shards, &at, false);
 	shards->cluster = args->cluster ? to_cluster_load(args->cluster, &call->err) :
 			  to_cluster_synthetic(args->servers, args->degree, 0, TO_LINKS_DUPLEX,
 					       &call->err);
@@ -68,7 +73,8 @@ static int simulate_check_output(struct to_call *call, const char *option, const
 	struct stat dir, state;
 	int ret = 0;
 
-	if (copy && strcmp(path, "-") && !stat(dirname(copy), &dir) && !stat(shards->dir, &state) &&
+	if (copy && strcmp(path, "-") && !stat(dirname(copy), &dir) && shards->store &&
+	    !stat(to_shards_where(shards), &state) &&
 	    dir.st_dev == state.st_dev && dir.st_ino == state.st_ino)
 		ret = to_usage(call, "%s %s would be in the folder of --state, which is read", option, path);
 	free(copy);
@@ -286,7 +292,7 @@ static const struct to_option simulate_options[] = {
 	  .help = "where to write what --json prints" },
 	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
 	  .help = "also write an HTML page: jobs by server and time, and the queue" },
-	TO_SHARDS_STATE_OPTION(struct simulate_args, state),
+	TO_SHARDS_STATE_OPTIONS(struct simulate_args, state, etcd),
 	{}
 };
 

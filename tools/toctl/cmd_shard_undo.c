@@ -28,11 +28,13 @@ static int undo_shard(struct to_call *call, const struct undo_args *args, struct
 static int undo_run(struct to_call *call, const void *data)
 {
 	const struct undo_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->fabric.etcd, .agents = true };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
 
-	ret = to_shards_open(&s, args->state, true, &call->err);
+	ret = to_shards_open_at(call, &s, &at, true);
 	if (ret)
 		return ret;
 	shard = to_shards_find(&s, call->operands[0], &call->err);

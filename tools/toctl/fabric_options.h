@@ -25,19 +25,23 @@
 
 /**
  * Options of commands that speak to all servers; @member: a struct
- * to_fabric_options; @flag: of commands that do so only with this option, or NULL
+ * to_fabric_options; @flag: of commands that do so only with this option, or NULL;
+ * @etcd_flag: the same of --etcd
  */
-#define TO_FABRIC_OPTIONS(type, member, flag) \
+#define TO_FABRIC_OPTIONS_BESIDE(type, member, flag, etcd_flag) \
 	{ "command", 'c', TO_OPTION_STRING, offsetof(type, member.command), \
 	  .argument = "COMMAND", .with = flag, \
 	  .help = "command that starts the agent of server {}; default: " TO_FABRIC_COMMAND }, \
 	{ "etcd", 0, TO_OPTION_STRING, offsetof(type, member.etcd.endpoints), \
-	  .argument = "URL[,URL...]", .with = flag, \
+	  .argument = "URL[,URL...]", .with = etcd_flag, \
 	  .help = "reach the agents through etcd instead" }, \
 	TO_ETCD_OPTIONS(type, member.etcd), \
 	{ "timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout_ns), \
 	  .argument = "TIME", .min = 1, .with = flag, \
 	  .help = "time for all servers to complete one step; default: 10s" }
+
+/** The same, with --etcd for nothing else */
+#define TO_FABRIC_OPTIONS(type, member, flag) TO_FABRIC_OPTIONS_BESIDE(type, member, flag, flag)
 
 #define TO_FABRIC_DEFAULTS { .command = TO_FABRIC_COMMAND, .timeout_ns = 10000000000 }
 

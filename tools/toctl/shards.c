@@ -12,6 +12,29 @@
 #include "switches.h"
 #include "verify/verify.h"
 
+int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
+			 struct to_shards_place *place)
+{
+	const bool etcd = at->state && !strcmp(at->state, TO_SHARDS_ETCD);
+
+	if (etcd && !at->etcd->endpoints)
+		return to_usage(call, "--state etcd: where it is says --etcd");
+	if (!etcd && !at->agents && at->etcd->endpoints)
+		return to_usage(call, "--etcd goes with --state etcd here");
+	*place = (struct to_shards_place){ .dir = at->state, .etcd = etcd ? at->etcd : NULL };
+	return 0;
+}
+
+int to_shards_open_at(struct to_call *call, struct to_shards *s, const struct to_shards_at *at,
+		      bool change)
+{
+	struct to_shards_place place;
+	int ret = to_shards_find_place(call, at, &place);
+
+	*s = (struct to_shards){};
+	return ret ? ret : to_shards_open(s, &place, change, &call->err);
+}
+
 /* ---- show ---- */
 
 static json_t *shards_names_json(const struct to_cluster *c)
@@ -241,6 +264,8 @@ int to_shards_leave(const struct to_plan *from, const struct to_plan *to,
 	const struct to_cluster *c = from->cluster;
 	uint32_t *servers = calloc(c->n_servers, sizeof(*servers));
 	struct to_plan part = { .demand = from->demand };
+	struct to_fabric_options leave = *options;
+	char name[TO_NAME_MAX + 8];
 	struct to_fabric *fabric;
 	unsigned int n = 0;
 	int ret = -ENOMEM;
@@ -255,7 +280,10 @@ int to_shards_leave(const struct to_plan *from, const struct to_plan *to,
 		return 0;
 	if (!part.cluster)
 		return to_error_set(err, ret, "out of memory");
-	fabric = to_fabric_open(&part, options, err);
+	/* beside what is decided for the servers that stay */
+	snprintf(name, sizeof(name), "%s/leave", from->demand->name);
+	leave.shard = name;
+	fabric = to_fabric_open(&part, &leave, err);
 	ret = fabric ? to_fabric_clear(fabric, err) : -EHOSTUNREACH;
 	to_fabric_close(fabric);
 	to_cluster_free(part.cluster);
@@ -266,10 +294,13 @@ int to_shards_leave(const struct to_plan *from, const struct to_plan *to,
 static int shards_tables(struct to_call *call, struct to_shard *shard,
 			 const struct to_shards_apply *how)
 {
+	struct to_fabric_options fabric = how->fabric;
 	struct to_applied_all applied;
 	struct to_error err = {};
-	int ret = to_apply_all_quietly(to_shard_goal(shard)->plan, &how->fabric, NULL, 0, &applied,
-				       &call->err);
+	int ret;
+
+	fabric.shard = shard->name;
+	ret = to_apply_all_quietly(to_shard_goal(shard)->plan, &fabric, NULL, 0, &applied, &call->err);
 
 	/* it may be broken: that is why it is none of them any more */
 	if (!ret && shard->next.plan &&

@@ -10,10 +10,23 @@
 #include "control/fabric.h"
 #include "shard/shards.h"
 
+#define TO_SHARDS_ETCD "etcd"	/* what --state says of it */
+
 /** Where the state of the cluster is; @member: a string */
 #define TO_SHARDS_STATE_OPTION(type, member) \
-	{ "state", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "DIR", \
-	  .help = "state of the cluster; default: /var/lib/topoopt/cluster" }
+	{ "state", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "DIR|etcd", \
+	  .help = "state of the cluster: a directory, or etcd, the one of --etcd; " \
+		  "default: /var/lib/topoopt/cluster" }
+
+/**
+ * The same of commands that speak to no agents; @etcd: a struct to_etcd_options; after
+ * fabric_options.h
+ */
+#define TO_SHARDS_STATE_OPTIONS(type, member, etcd) \
+	TO_SHARDS_STATE_OPTION(type, member), \
+	{ "etcd", 0, TO_OPTION_STRING, offsetof(type, etcd.endpoints), \
+	  .argument = "URL[,URL...]", .with = "state", .help = "where --state etcd is" }, \
+	TO_ETCD_OPTIONS(type, etcd)
 
 /** What becomes of a new plan; @member: a struct to_shards_apply; after fabric_options.h */
 #define TO_SHARDS_CONCLUDE_OPTIONS(type, member) \
@@ -22,7 +35,26 @@
 	{ "apply", 'a', TO_OPTION_FLAG, offsetof(type, member.apply), \
 	  .help = "set the optical switches and all servers' tables, as toctl shard apply does" }, \
 	TO_ALLOW_OPTION(type, member.allow), \
-	TO_FABRIC_OPTIONS(type, member.fabric, "apply")
+	TO_FABRIC_OPTIONS_BESIDE(type, member.fabric, "apply", NULL)
+
+/**
+ * struct to_shards_at - where the state is
+ * @state, @etcd: of the options
+ * @agents: these are reached through @etcd, too, if that is given
+ */
+struct to_shards_at {
+	const char *state;
+	const struct to_etcd_options *etcd;
+	bool agents;
+};
+
+/** to_shards_find_place() - 0 with @place, or as to_usage() */
+int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
+			 struct to_shards_place *place);
+
+/** to_shards_open_at() - as to_shards_open(), with call->err, or as to_usage() */
+int to_shards_open_at(struct to_call *call, struct to_shards *s, const struct to_shards_at *at,
+		      bool change);
 
 /**
  * struct to_shards_apply - how a shard is made active

@@ -21,6 +21,7 @@
  *	one that was carried out
  * @staged: generation whose stage the agent holds as far as we know, or 0
  * @known: plan that the agent caught up with last, or 0
+ * @shard: of the decision that is being followed, NULL: it is for all
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
  */
@@ -31,16 +32,31 @@ struct follower {
 	struct to_agent_presence presence;
 	int64_t handled, obeyed;
 	uint64_t staged, known;
+	const char *shard;
 	json_t *unsaid;
 	const char *what;
 	bool apart;
 };
 
-const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
-			     const char *server)
+const char *to_etcd_plan_key(char key[256], const char *shard, uint64_t generation,
+			     const char *what, const char *server)
 {
-	snprintf(key, 256, TO_ETCD_PLANS "%020" PRIu64 "/%s%s", generation, what, server);
+	snprintf(key, 256, TO_ETCD_PLANS "%s%s%s%020" PRIu64 "/%s%s", shard ? "shards/" : "",
+		 shard ? shard : "", shard ? "/" : "", generation, what, server);
 	return key;
+}
+
+const char *to_etcd_decision_key(char key[256], const char *shard)
+{
+	snprintf(key, 256, TO_ETCD_DECISION "%s%s", shard ? "/" : "", shard ? shard : "");
+	return key;
+}
+
+bool to_etcd_is_decision(const char *key)
+{
+	const size_t len = strlen(TO_ETCD_DECISION);
+
+	return !strncmp(key, TO_ETCD_DECISION, len) && (!key[len] || key[len] == '/');
 }
 
 const char *to_etcd_sample_key(char key[256], const char *server, const char *what)
@@ -81,7 +97,8 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 {
 	char key[256];
 
-	return to_etcd_download(f->etcd, to_etcd_plan_key(key, plan, what, server), text, err);
+	return to_etcd_download(f->etcd, to_etcd_plan_key(key, f->shard, plan, what, server), text,
+				err);
 }
 
 /*
@@ -158,6 +175,8 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	if (!op)
 		op = "";
 	f->staged = 0;
+	if (!strcmp(op, "clear"))
+		f->known = 0;
 	if (!strcmp(op, "stage")) {
 		reply = follow_stage(f, generation, generation, follow_number(request, "active"),
 				     json_is_true(json_object_get(request, "ahead")));
@@ -259,6 +278,22 @@ static int follow_vouch(struct follower *f, const struct to_etcd_kv *kv,
 	return to_error_set(err, -EPERM, "a decision that no controller made is ignored");
 }
 
+/* Whether decision @request is for this server. */
+static bool follow_is_meant(const struct follower *f, const json_t *request)
+{
+	const json_t *servers = json_object_get(request, "servers");
+	const char *name;
+
+	if (!json_string_value(json_object_get(request, "shard")))
+		return true;
+	for (size_t i = 0; i < json_array_size(servers); i++) {
+		name = json_string_value(json_array_get(servers, i));
+		if (name && !strcmp(name, f->config->server))
+			return true;
+	}
+	return false;
+}
+
 /* Return: 0; a negative errno: it is not known yet whether to obey. */
 static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const json_t *request,
 		       json_t **reply, struct to_error *err)
@@ -267,7 +302,7 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	int ret;
 
 	*reply = NULL;
-	if (kv->revision <= f->handled)
+	if (kv->revision <= f->handled || !follow_is_meant(f, request))
 		return 0;
 	ret = follow_vouch(f, kv, request, &why);
 	if (ret && ret != -EPERM)
@@ -277,6 +312,7 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 		follow_note(f, true, why.text);
 	else
 		f->obeyed = kv->revision;
+	f->shard = json_string_value(json_object_get(request, "shard"));
 	*reply = ret ? follow_refuse(&why) : follow_decision(f, request);
 	return 0;
 }
@@ -304,8 +340,12 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 	struct to_error why = {};
 	int ret = 0;
 
+	if (kv->deleted) {
+		json_decref(request);
+		return 0;
+	}
 	op = op ? op : "";
-	if (!strcmp(kv->key, TO_ETCD_DECISION))
+	if (to_etcd_is_decision(kv->key))
 		ret = follow_obey(f, kv, request, &reply, err);
 	else
 		reply = follow_query(f, kv->key, op, request);
@@ -334,6 +374,7 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 	uint64_t plan = follow_number(last, op && !strcmp(op, "confirm") ? "generation" : "plan");
 	const bool staged = op && !strcmp(op, "stage");
 
+	f->shard = json_string_value(json_object_get(last, "shard"));
 	if (plan && plan != f->known && op &&
 	    (!strcmp(op, "confirm") || !strcmp(op, "abort") || !strcmp(op, "revert") || staged)) {
 		json_decref(follow_stage(f, plan, plan + 1, 0, false));
@@ -344,10 +385,28 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 	json_decref(last);
 }
 
+/* The last decision among @kv that is for this server, or NULL. */
+static const struct to_etcd_kv *follow_last(const struct follower *f, const struct to_etcd_kv *kv,
+					    size_t n)
+{
+	const struct to_etcd_kv *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *request = json_loads(kv[i].value, 0, NULL);
+
+		if (to_etcd_is_decision(kv[i].key) && follow_is_meant(f, request) &&
+		    (!last || kv[i].revision > last->revision))
+			last = &kv[i];
+		json_decref(request);
+	}
+	return last;
+}
+
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
 	const int64_t handled = f->handled;
+	const struct to_etcd_kv *last;
 	struct to_etcd_kv *kv;
 	int64_t revision;
 	size_t n;
@@ -356,15 +415,16 @@ static int follow_start(struct follower *f, struct to_error *err)
 	to_etcd_watch_close(f->watch);
 	f->watch = NULL;
 	ret = f->presence.lease ? 0 : follow_claim(f, err);
-	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, false, &kv, &n, &revision, err);
+	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	if (n && kv->revision > handled) {
+	last = follow_last(f, kv, n);
+	if (last && last->revision > handled) {
 		if (handled)
 			follow_note(f, true, "etcd: a decision was missed, and is followed now");
-		ret = follow_answer(f, kv, err);
-		if (!ret && f->obeyed == kv->revision)
-			follow_learn(f, kv);
+		ret = follow_answer(f, last, err);
+		if (!ret && f->obeyed == last->revision)
+			follow_learn(f, last);
 	}
 	to_etcd_kv_free(kv, n);
 	if (ret)

@@ -9,16 +9,20 @@
  *	controller		who decides; has a lease
  *	request/decision	the last request that changes tables. Who was
  *				away follows it when coming back
+ *	request/decision/SHARD	the same of agents that "servers" names alone
  *	request/query		the last hello, sample or inventory
  *	request/look		the last look or inventory of an observer, who is no controller
  *	plans/GENERATION/job, plans/GENERATION/cluster,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
+ *	plans/shards/SHARD/GENERATION/...
+ *				the same of such a decision
  *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
  *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
  *	agents/SERVER/look	last answer to a look or inventory; has the same lease
  *	agents/SERVER/rival	another one that wanted to be; has a lease
+ *	shards/			the state of a cluster that jobs share (shards_store.h); not for agents
  *	samples/SERVER/state, samples/SERVER/matrix, samples/SERVER/look
  *				a reply that one value does not hold, in parts; the key
  *				above then has "id", "ok" and "large": true. Same lease
@@ -29,7 +33,8 @@
  *
  * A decision is one that a controller made: "controller" is the revision in which it
  * became that, and so it was when the decision was written, as far as etcd remembers.
- * Who may write these keys is up to etcd's users (etcd_users.h).
+ * An agent follows the last one that is for it, whether of all or of some. Who may write
+ * these keys is up to etcd's users (etcd_users.h).
  *
  * Decisions have two more members: "active", generation of the last plan that
  * was confirmed, or 0, and "plan", under which GENERATION its parts are. Other
@@ -49,15 +54,22 @@
 #define TO_ETCD_PLANS "plans/"
 #define TO_ETCD_AGENTS "agents/"
 #define TO_ETCD_SAMPLES "samples/"
+#define TO_ETCD_SHARDS "shards/"
 #define TO_ETCD_OWNER "owner"
 #define TO_ETCD_RIVAL "rival"
 
 /** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
 #define TO_ETCD_PLAN_LAST UINT64_MAX
 
-/** to_etcd_plan_key() - key of @what of the plan staged as @generation */
-const char *to_etcd_plan_key(char key[256], uint64_t generation, const char *what,
-			     const char *server);
+/** to_etcd_plan_key() - key of @what of the plan of @shard (NULL: of all) staged as @generation */
+const char *to_etcd_plan_key(char key[256], const char *shard, uint64_t generation,
+			     const char *what, const char *server);
+
+/** to_etcd_decision_key() - of @shard, NULL: of all */
+const char *to_etcd_decision_key(char key[256], const char *shard);
+
+/** to_etcd_is_decision() - whether @key is one of those, below TO_ETCD_REQUESTS */
+bool to_etcd_is_decision(const char *key);
 
 /** to_etcd_sample_key() - of the parts of a large reply @what of @server */
 const char *to_etcd_sample_key(char key[256], const char *server, const char *what);

@@ -374,11 +374,10 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n)
 	free(kv);
 }
 
-int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
-		size_t *n, int64_t *revision, struct to_error *err)
+/* @request: of the keys that are read, taken over */
+static int etcd_read(struct to_etcd *etcd, json_t *request, struct to_etcd_kv **kv, size_t *n,
+		     int64_t *revision, struct to_error *err)
 {
-	json_t *request = json_pack("{s:o*, s:o*}", "key", to_etcd_key(etcd, key, false),
-				    "range_end", prefix ? to_etcd_key(etcd, key, true) : NULL);
 	const json_t *list;
 	json_t *reply;
 	int ret;
@@ -410,6 +409,24 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 	return ret;
 }
 
+int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
+		size_t *n, int64_t *revision, struct to_error *err)
+{
+	json_t *request = json_pack("{s:o*, s:o*}", "key", to_etcd_key(etcd, key, false),
+				    "range_end", prefix ? to_etcd_key(etcd, key, true) : NULL);
+
+	return etcd_read(etcd, request, kv, n, revision, err);
+}
+
+int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,
+		 struct to_error *err)
+{
+	json_t *request = json_pack("{s:o*, s:o*, s:b}", "key", to_etcd_key(etcd, key, false),
+				    "range_end", to_etcd_key(etcd, key, true), "keys_only", 1);
+
+	return etcd_read(etcd, request, kv, n, NULL, err);
+}
+
 int to_etcd_created(struct to_etcd *etcd, const char *key, int64_t at, int64_t *created,
 		    struct to_error *err)
 {
@@ -438,6 +455,12 @@ void to_etcd_txn_created(struct to_etcd_txn *txn, const char *key, int64_t revis
 	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:I}", "target", "CREATE",
 		"key", to_etcd_key(txn->etcd, key, false), "create_revision",
 		(json_int_t)revision));
+}
+
+void to_etcd_txn_changed(struct to_etcd_txn *txn, const char *key, int64_t revision)
+{
+	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:I}", "target", "MOD",
+		"key", to_etcd_key(txn->etcd, key, false), "mod_revision", (json_int_t)revision));
 }
 
 void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,

@@ -82,6 +82,10 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n);
 int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
 		size_t *n, int64_t *revision, struct to_error *err);
 
+/** to_etcd_list() - all keys that begin with @key, as to_etcd_get() without their values */
+int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,
+		 struct to_error *err);
+
 /**
  * to_etcd_created() - since when there was @key, at revision @at of the store
  * @created: 0: there was none
@@ -104,6 +108,9 @@ int to_etcd_txn_begin(struct to_etcd_txn *txn, struct to_etcd *etcd);
 
 /** to_etcd_txn_created() - only if @key was created at @revision, 0: is not there */
 void to_etcd_txn_created(struct to_etcd_txn *txn, const char *key, int64_t revision);
+
+/** to_etcd_txn_changed() - only if @key was changed last at @revision, 0: is not there */
+void to_etcd_txn_changed(struct to_etcd_txn *txn, const char *key, int64_t revision);
 
 /** to_etcd_txn_put() - @lease: the key goes when it ends; 0 for none */
 void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,

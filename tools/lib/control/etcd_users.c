@@ -174,7 +174,7 @@ static int users_make_root(struct users *u, struct to_error *err)
 static int users_make_controller(struct users *u, struct to_error *err)
 {
 	static const char *const writes[] = {
-		TO_ETCD_CONTROLLER, TO_ETCD_REQUESTS, TO_ETCD_PLANS,
+		TO_ETCD_CONTROLLER, TO_ETCD_REQUESTS, TO_ETCD_PLANS, TO_ETCD_SHARDS,
 	};
 	char user[320];
 	int ret;

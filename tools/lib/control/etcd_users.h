@@ -6,7 +6,7 @@
  * Users and roles of etcd for a cluster; agent_etcd.h has the keys. Below the prefix,
  * without its leading slash (topoopt/...):
  *
- *	controller	writes controller, request/ and plans/, reads all
+ *	controller	writes controller, request/, plans/ and shards/, reads all
  *	agents/SERVER	reads controller, request/ and plans/, and writes what agents/SERVER/
  *			and samples/SERVER/ hold
  *

@@ -29,6 +29,8 @@
  * struct to_fabric_options - how to reach the agents
  * @command: starts an agent that speaks on its standard input and output; run
  *	by the shell, with {} replaced by the server's name. NULL: through etcd
+ * @shard: what is decided is for the servers of the plan alone, under this name; NULL:
+ *	for all that there are agents of. At pipes there are no others
  * @timeout_ns: how long all agents together may take for one request
  * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory() and
  *	to_fabric_servers() may be asked of the fabric, and at pipes to_fabric_status(), to_fabric_assume() and
@@ -38,6 +40,7 @@
 struct to_fabric_options {
 	const char *command;
 	struct to_etcd_options etcd;
+	const char *shard;
 	uint64_t timeout_ns;
 	bool observe;
 	void (*note)(const char *text);

@@ -2,15 +2,9 @@
 /* Agents of a cluster, reached through etcd: agent_etcd.h has the keys. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,16 +12,16 @@
 #include "control/agent_etcd.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_lock.h"
 #include "control/fabric_link.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
 
-#define CLUSTER_TTL 8			/* seconds, of the controller's lease */
-#define CLUSTER_KEEP_MS (CLUSTER_TTL * 1000 / 4)
 #define CLUSTER_RETRY_NS 100000000
 #define CLUSTER_COMPACT_MS 60000
 #define CLUSTER_SILENCE_MS 3000		/* while agents are waited for */
+#define CLUSTER_SWEPT 100u		/* operations of a transaction, of which etcd allows 128 */
 #define CLUSTER_LATE 64u		/* events of each server, when none is waited for */
 
 /**
@@ -35,12 +29,9 @@
  * @note: see to_fabric_options, may be NULL
  * @present: per server, whether it has an agent
  * @rivals: per server, agent that wanted to be its second, as last told of, or ""
+ * @shard, @decision: of to_fabric_options, and the key of its decisions
  * @observe: we never are the controller
- * @lease: of our controller key, 0: we are not the controller
- * @created: revision of that key
- * @kept_ms: when we last saw that the lease goes on
- * @keeper: prolongs it all the time, by a connection of its own
- * @closing: pipe whose end ends the keeper, -1: it does not run
+ * @lock: our controller key
  * @uploaded: generation whose plan is in etcd because of us
  * @active, @plan: as in decisions, see agent_etcd.h
  * @stale: whether these two still hold is to be read first
@@ -58,13 +49,11 @@ struct cluster_link {
 	void (*note)(const char *text);
 	bool *present;
 	char (*rivals)[320];
+	const char *shard;
+	char decision[256];
 	bool observe;
-	_Atomic int64_t lease;
-	int64_t created;
-	struct to_etcd *keeper_etcd;
-	pthread_t keeper;
-	int closing[2];
-	uint64_t kept_ms, uploaded, active, plan, compacted_ms;
+	struct to_etcd_lock lock;
+	uint64_t uploaded, active, plan, compacted_ms;
 	bool stale;
 	json_int_t decided, asked;
 	uint64_t theirs;
@@ -76,123 +65,15 @@ static uint64_t cluster_now_ms(void)
 	return to_clock_monotonic_ns() / 1000000;
 }
 
-static int cluster_lock_once(struct cluster_link *c, struct to_error *err)
-{
-	struct to_etcd_txn txn;
-	char who[320], host[256] = "";
-	int64_t lease, created;
-	int ret;
-
-	c->lease = 0;
-	ret = to_etcd_lease(c->etcd, CLUSTER_TTL, &lease, err);
-	if (ret)
-		return ret;
-	gethostname(host, sizeof(host) - 1);
-	snprintf(who, sizeof(who), "process %d on %s", (int)getpid(), host);
-	if (to_etcd_txn_begin(&txn, c->etcd))
-		return to_error_set(err, -ENOMEM, "out of memory");
-	to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, 0);
-	to_etcd_txn_put(&txn, TO_ETCD_CONTROLLER, who, strlen(who), lease);
-	ret = to_etcd_txn_commit(&txn, &created, err);
-	if (ret) {
-		/* When this fails too, what it may have locked ends with its time. */
-		to_etcd_revoke(c->etcd, lease, NULL);
-		return ret;
-	}
-	c->lease = lease;
-	c->created = created;
-	c->kept_ms = cluster_now_ms();
-	return 0;
-}
-
-/* The lease of a controller that died ends by itself: wait for that. */
-static int cluster_lock(struct cluster_link *c, struct to_error *err)
-{
-	const uint64_t deadline = cluster_now_ms() + (CLUSTER_TTL + 3) * 1000;
-	struct to_etcd_kv *kv;
-	size_t n;
-	int ret;
-
-	while ((ret = cluster_lock_once(c, err)) == -ESTALE && cluster_now_ms() < deadline)
-		to_clock_sleep(CLUSTER_RETRY_NS);
-	if (ret != -ESTALE)
-		return ret;
-	if (to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err))
-		return -EIO;
-	to_error_set(err, -EBUSY, "another controller is at work: %s", n ? kv->value : "just gone");
-	to_etcd_kv_free(kv, n);
-	return -EBUSY;
-}
-
-/*
- * A switch takes minutes to change, and a fabric that waits to be mended is
- * left alone for longer than the lease: others stay out meanwhile. Whether the
- * lease did end is for cluster_keep() to see.
- */
-static void *cluster_prolong(void *arg)
-{
-	struct cluster_link *c = arg;
-	struct pollfd closing = { .fd = c->closing[0] };
-
-	while (!poll(&closing, 1, CLUSTER_KEEP_MS)) {
-		int64_t lease = c->lease;
-
-		if (lease)
-			to_etcd_keep(c->keeper_etcd, lease, NULL);
-	}
-	return NULL;
-}
-
-static int cluster_start_keeper(struct cluster_link *c, const struct to_etcd_options *options,
-				struct to_error *err)
-{
-	sigset_t all, before;
-	int ret;
-
-	c->keeper_etcd = to_etcd_open(options, err);
-	if (!c->keeper_etcd)
-		return -EIO;
-	to_etcd_hurry(c->keeper_etcd, CLUSTER_KEEP_MS);
-	if (pipe2(c->closing, O_CLOEXEC))
-		return to_error_set(err, -errno, "pipe: %s", strerror(errno));
-	/* signals are for who is told to stop */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&c->keeper, NULL, cluster_prolong, c);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!ret)
-		return 0;
-	close(c->closing[0]);
-	close(c->closing[1]);
-	c->closing[1] = -1;
-	return to_error_set(err, -ret, "thread: %s", strerror(ret));
-}
-
-static void cluster_end_keeper(struct cluster_link *c)
-{
-	if (c->closing[1] >= 0) {
-		close(c->closing[1]);
-		pthread_join(c->keeper, NULL);
-		close(c->closing[0]);
-	}
-	to_etcd_close(c->keeper_etcd);
-}
-
 static int cluster_keep(struct cluster_link *c, struct to_error *err)
 {
-	int ret;
+	int ret = c->observe ? 0 : to_etcd_lock_keep(&c->lock, err);
 
-	if (c->observe || cluster_now_ms() < c->kept_ms + CLUSTER_TTL * 1000 / 3)
-		return 0;
-	ret = c->lease ? to_etcd_keep(c->etcd, c->lease, err) : -ENOENT;
-	if (!ret)
-		c->kept_ms = cluster_now_ms();
 	/* It was late. Whoever came in between has made a later generation. */
-	if (ret == -ENOENT) {
-		c->stale = true;
-		ret = cluster_lock_once(c, err);
-	}
-	return ret == -ESTALE ? to_error_set(err, ret, "another controller has taken over") : ret;
+	c->stale |= ret == 1 || ret == -ESTALE;
+	if (ret == -ESTALE)
+		return to_error_set(err, ret, "another controller has taken over");
+	return ret == 1 ? 0 : ret;
 }
 
 /* Server and "state" or "matrix" of a key of an agent; -1: no server of ours. */
@@ -320,7 +201,7 @@ static int cluster_read(struct cluster_link *c, struct to_error *err)
 	size_t n;
 	int ret;
 
-	ret = to_etcd_get(c->etcd, TO_ETCD_DECISION, false, &kv, &n, &c->revision, err);
+	ret = to_etcd_get(c->etcd, c->decision, false, &kv, &n, &c->revision, err);
 	if (ret)
 		return ret;
 	last = n ? json_loads(kv->value, 0, NULL) : NULL;
@@ -361,14 +242,14 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 			  uint64_t generation, struct to_error *err)
 {
 	struct to_etcd_upload upload = {
-		.etcd = c->etcd, .lock = TO_ETCD_CONTROLLER, .created = c->created,
+		.etcd = c->etcd, .lock = TO_ETCD_CONTROLLER, .created = c->lock.created,
 	};
 	char key[256], *text = NULL;
 	size_t len = 0;
 	FILE *out;
 	int ret;
 
-	ret = to_etcd_upload_add(&upload, to_etcd_plan_key(key, generation, "job", ""),
+	ret = to_etcd_upload_add(&upload, to_etcd_plan_key(key, c->shard, generation, "job", ""),
 				 plan->demand->name, strlen(plan->demand->name), err);
 	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
 		const bool all = i == c->cluster->n_servers;
@@ -381,14 +262,14 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		else
 			ret = to_plan_print_table(out, plan, i);
 		fclose(out);
-		to_etcd_plan_key(key, generation, all ? "cluster" : "tables/",
+		to_etcd_plan_key(key, c->shard, generation, all ? "cluster" : "tables/",
 				 all ? "" : c->cluster->servers[i].name);
 		ret = ret ? to_error_set(err, ret, "out of memory") :
 			    to_etcd_upload_add(&upload, key, text, len, err);
 		free(text);
 		if (!ret)
 			ret = cluster_keep(c, err);
-		upload.created = c->created;
+		upload.created = c->lock.created;
 	}
 	ret = ret ? ret : to_etcd_upload_end(&upload, err);
 	if (!ret)
@@ -415,8 +296,22 @@ static void cluster_delete_plans(const struct cluster_link *c, struct to_etcd_tx
 		first = c->plan + 1;	/* what was to come */
 	else if (strcmp(op, "clear"))
 		return;
-	to_etcd_txn_delete(txn, to_etcd_plan_key(from, first, "", ""),
-			   to_etcd_plan_key(to, end, "", ""));
+	to_etcd_txn_delete(txn, to_etcd_plan_key(from, c->shard, first, "", ""),
+			   to_etcd_plan_key(to, c->shard, end, "", ""));
+}
+
+/* Whom decision @request is for. */
+static void cluster_address(const struct cluster_link *c, json_t *request)
+{
+	json_t *servers;
+
+	if (!c->shard)
+		return;
+	servers = json_array();
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		json_array_append_new(servers, json_string(c->cluster->servers[i].name));
+	json_object_set_new(request, "shard", json_string(c->shard));
+	json_object_set_new(request, "servers", servers);
 }
 
 /* One transaction, only while we are the controller. */
@@ -429,9 +324,10 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	int ret;
 
 	if (!cluster_is_query(op)) {
+		cluster_address(c, request);
 		json_object_set_new(request, "active", json_integer(c->active));
 		json_object_set_new(request, "plan", json_integer(c->plan));
-		json_object_set_new(request, "controller", json_integer(c->created));
+		json_object_set_new(request, "controller", json_integer(c->lock.created));
 		c->asked = json_integer_value(json_object_get(request, "id"));
 	}
 	text = json_dumps(request, JSON_COMPACT);
@@ -440,9 +336,9 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	if (!c->observe)
-		to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->created);
+		to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->lock.created);
 	to_etcd_txn_put(&txn, c->observe ? TO_ETCD_LOOK :
-			cluster_is_query(op) ? TO_ETCD_QUERY : TO_ETCD_DECISION, text,
+			cluster_is_query(op) ? TO_ETCD_QUERY : c->decision, text,
 			strlen(text), 0);
 	free(text);
 	cluster_delete_plans(c, &txn, op, generation);
@@ -507,7 +403,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 
 		timeout = 0;
 		if (now < deadline && cluster_waits(c, call, decided)) {
-			timeout = CLUSTER_TTL * 1000 / 3;
+			timeout = TO_ETCD_LOCK_TTL * 1000 / 3;
 			if (timeout > deadline - now)
 				timeout = deadline - now;
 			ret = cluster_keep(c, err);
@@ -533,6 +429,77 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			snprintf(call->errors[i], 256, "%s", c->present[i] ?
 				 "its agent does not answer" : "no agent of it is there");
 	return 0;
+}
+
+/* Per server, the revision of the last decision of a shard that names it. */
+static json_t *cluster_newest(json_t *const *requests, const struct to_etcd_kv *kv, size_t n)
+{
+	json_t *newest = json_object(), *server;
+	size_t k;
+
+	for (size_t i = 0; i < n; i++)
+		json_array_foreach(json_object_get(requests[i], "servers"), k, server)
+			if (json_is_string(server) && kv[i].revision >
+			    json_integer_value(json_object_get(newest, json_string_value(server))))
+				json_object_set_new(newest, json_string_value(server),
+						    json_integer(kv[i].revision));
+	return newest;
+}
+
+/* Whether each server of decision @request of revision @at has a later one. */
+static bool cluster_is_past(const json_t *request, int64_t at, const json_t *newest)
+{
+	const json_t *servers = json_object_get(request, "servers"), *server;
+	size_t k;
+
+	json_array_foreach(servers, k, server)
+		if (json_is_string(server) &&
+		    json_integer_value(json_object_get(newest, json_string_value(server))) <= at)
+			return false;
+	return json_string_value(json_object_get(request, "shard")) && json_array_size(servers);
+}
+
+/*
+ * Shards come and go: what was decided for one that nobody will follow any more is
+ * forgotten, so that there are never more than servers. No failure matters.
+ */
+static void cluster_sweep(struct cluster_link *c)
+{
+	char from[256], to[256];
+	struct to_etcd_txn txn;
+	struct to_etcd_kv *kv;
+	json_t **requests, *newest;
+	unsigned int ops = 0;
+	const char *shard;
+	size_t n;
+
+	if (to_etcd_get(c->etcd, TO_ETCD_DECISION "/", true, &kv, &n, NULL, NULL))
+		return;
+	requests = calloc(n + 1, sizeof(*requests));
+	for (size_t i = 0; requests && i < n; i++)
+		requests[i] = json_loads(kv[i].value, 0, NULL);
+	newest = requests ? cluster_newest(requests, kv, n) : NULL;
+	for (size_t i = 0; newest && i < n && ops < CLUSTER_SWEPT; i++) {
+		if (!cluster_is_past(requests[i], kv[i].revision, newest) ||
+		    !strcmp(kv[i].key, c->decision))
+			continue;
+		if (!ops && to_etcd_txn_begin(&txn, c->etcd))
+			break;
+		if (!ops)
+			to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->lock.created);
+		shard = json_string_value(json_object_get(requests[i], "shard"));
+		to_etcd_txn_delete(&txn, kv[i].key, NULL);
+		to_etcd_txn_delete(&txn, to_etcd_plan_key(from, shard, 0, "", ""),
+				   to_etcd_plan_key(to, shard, TO_ETCD_PLAN_LAST, "", ""));
+		ops += 2;
+	}
+	if (ops)
+		to_etcd_txn_commit(&txn, NULL, NULL);
+	json_decref(newest);
+	for (size_t i = 0; requests && i < n; i++)
+		json_decref(requests[i]);
+	free(requests);
+	to_etcd_kv_free(kv, n);
 }
 
 static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
@@ -575,9 +542,7 @@ static void cluster_close(struct to_fabric_link *link)
 	struct cluster_link *c = (struct cluster_link *)link;
 
 	to_etcd_watch_close(c->watch);
-	cluster_end_keeper(c);
-	if (c->lease)
-		to_etcd_revoke(c->etcd, c->lease, NULL);
+	to_etcd_lock_release(&c->lock);
 	to_etcd_close(c->etcd);
 	free(c->present);
 	free(c->rivals);
@@ -606,19 +571,22 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	}
 	etcd.role = TO_ETCD_CONTROLLER;
 	c->note = options->note;
+	c->shard = options->shard;
+	to_etcd_decision_key(c->decision, c->shard);
 	c->link.learns = true;
 	c->observe = options->observe;
 	c->link.call = cluster_call;
 	c->link.close = cluster_close;
 	c->cluster = cluster;
-	c->closing[1] = -1;
 	c->etcd = to_etcd_open(&etcd, err);
-	if (c->etcd && (c->observe || (!cluster_lock(c, err) &&
-				       !cluster_start_keeper(c, &etcd, err))) &&
+	if (c->etcd && (c->observe || !to_etcd_lock_take(&c->lock, c->etcd, &etcd, TO_ETCD_CONTROLLER,
+						     "another controller is at work", err)) &&
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;
 		c->compacted_ms = cluster_now_ms();
+		if (c->shard && !c->observe)
+			cluster_sweep(c);
 		return &c->link;
 	}
 	cluster_close(&c->link);

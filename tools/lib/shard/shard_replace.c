@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "data/cross_connects.h"
-#include "format/plan_json.h"
 #include "plan/complete.h"
 #include "shard/shard_plan.h"
 
@@ -51,11 +50,8 @@ static struct to_plan *shard_replace_by(const struct to_shards *s, const struct 
 					unsigned int at, const struct to_server *spare,
 					struct to_error *err)
 {
-	struct to_plan *plan;
-	char path[PATH_MAX];
+	struct to_plan *plan = to_shards_read_plan(s, shard, &shard->now, err);
 
-	to_shards_plan_file(s, shard, &shard->now, path);
-	plan = to_plan_load(path, err);
 	if (!plan || !shard_replace_put(plan, at, spare, err))
 		return plan;
 	if (err && !err->text[0])

@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "shard/shards.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
-#include "base/lock.h"
-#include "control/state_file.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "shard/shards_check.h"
+#include "shard/shards_store.h"
 
-#define SHARDS_JOB "cluster"	/* below /var/lib/topoopt */
+#define SHARDS_CLUSTER "cluster.json"
 #define SHARDS_FORMAT "topoopt-shards"
 
 const char *const to_shard_states[] = { "planned", "changing", "active", "removing", NULL };
 
-static void shards_file(const struct to_shards *s, const char *name, char *path)
+/* Its name in the store; 256 bytes. */
+static void shards_plan_name(const struct to_shard *shard, const struct to_shard_version *version,
+			     char name[256])
 {
-	snprintf(path, PATH_MAX, "%s/%s", s->dir, name);
+	snprintf(name, 256, TO_SHARDS_PLANS "%s.%llu.json", shard->name,
+		 (unsigned long long)version->generation);
 }
 
 void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard,
 			 const struct to_shard_version *version, char *path)
 {
-	snprintf(path, PATH_MAX, "%s/plans/%s.%llu.json", s->dir, shard->name,
-		 (unsigned long long)version->generation);
+	char name[256];
+
+	shards_plan_name(shard, version, name);
+	snprintf(path, PATH_MAX, "%s/%s", to_shards_where(s), name);
+}
+
+const char *to_shards_where(const struct to_shards *s)
+{
+	return s->store->where;
 }
 
 /* ---- shards.json ---- */
@@ -137,40 +141,63 @@ static int shards_check_plan(const struct to_shards *s, const struct to_plan *pl
 	return 0;
 }
 
-static int shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
-			    struct to_shard_version *version, struct to_error *err)
+struct to_plan *to_shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
+				    const struct to_shard_version *version, struct to_error *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], name[256], *text;
+	struct to_plan *plan;
+	size_t len;
 
+	shards_plan_name(shard, version, name);
+	if (s->store->read(s->store, name, &text, &len, err))
+		return NULL;
 	to_shards_plan_file(s, shard, version, path);
-	version->plan = to_plan_load(path, err);
-	return version->plan ? shards_check_plan(s, version->plan, path, err) : -EINVAL;
+	plan = to_plan_parse(text, len, path, err);
+	free(text);
+	if (!plan || (!to_cluster_refuse_shared(plan->cluster, path, TO_CLUSTER_CABLES_ONLY, err) &&
+		      !shards_check_plan(s, plan, path, err)))
+		return plan;
+	to_plan_free(plan);
+	return NULL;
 }
 
-static int shards_read(struct to_shards *s, struct to_error *err)
+static int shards_read_cluster(struct to_shards *s, struct to_error *err)
+{
+	char path[PATH_MAX], *text;
+	size_t len;
+	int ret = s->store->read(s->store, SHARDS_CLUSTER, &text, &len, err);
+
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "%s/" SHARDS_CLUSTER, to_shards_where(s));
+	s->cluster = to_cluster_parse(text, len, path, err);
+	free(text);
+	return s->cluster ? to_cluster_refuse_shared(s->cluster, path, TO_CLUSTER_CABLES_ONLY, err) :
+			    -EINVAL;
+}
+
+/* What shards.json, @text, says of s->cluster, and the plans that it names. */
+static int shards_read(struct to_shards *s, const char *text, size_t len, struct to_error *err)
 {
 	struct to_json_doc doc;
 	struct to_json at;
-	char path[PATH_MAX], *data;
-	size_t len;
+	char path[PATH_MAX];
 	int ret;
 
 	s->drained = calloc(s->cluster->n_servers, sizeof(*s->drained));
 	if (!s->drained)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	shards_file(s, "shards.json", path);
-	ret = to_file_read(path, TO_FILE_MAX, &data, &len, err);
-	if (ret)
-		return ret;
-	ret = to_json_open(&doc, &at, data, len, path, s->cluster, err);
+	snprintf(path, sizeof(path), "%s/" TO_SHARDS_INDEX, to_shards_where(s));
+	ret = to_json_open(&doc, &at, text, len, path, s->cluster, err);
 	if (!ret)
 		ret = to_json_object(&at, shards_fields, s);
 	to_json_close(&doc);
-	free(data);
-	for (unsigned int i = 0; i < s->n && !ret; i++) {
-		ret = shards_read_plan(s, &s->list[i], &s->list[i].now, err);
-		if (!ret && s->list[i].next.generation)
-			ret = shards_read_plan(s, &s->list[i], &s->list[i].next, err);
+	for (struct to_shard *shard = s->list; shard < s->list + s->n && !ret; shard++) {
+		shard->now.plan = to_shards_read_plan(s, shard, &shard->now, err);
+		if (shard->now.plan && shard->next.generation)
+			shard->next.plan = to_shards_read_plan(s, shard, &shard->next, err);
+		if (!shard->now.plan || (shard->next.generation && !shard->next.plan))
+			ret = -EINVAL;
 	}
 	return ret;
 }
@@ -215,50 +242,42 @@ static int shards_print(FILE *out, const void *data, struct to_error *err)
 	return 0;
 }
 
-/* Plans that no shard has any more, and those of commands that were killed. */
-static void shards_sweep(const struct to_shards *s)
+static bool shards_has_plan(const void *data, const char *name)
 {
-	char path[PATH_MAX], plan[PATH_MAX];
-	struct dirent *entry;
-	DIR *plans;
+	const struct to_shards *s = data;
+	char plan[256];
 
-	shards_file(s, "plans", path);
-	plans = opendir(path);
-	while (plans && (entry = readdir(plans))) {
-		bool ours = false;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/plans/%s", s->dir, entry->d_name);
-		for (unsigned int i = 0; i < s->n && !ours; i++) {
-			to_shards_plan_file(s, &s->list[i], &s->list[i].now, plan);
-			ours = !strcmp(plan, path);
-			to_shards_plan_file(s, &s->list[i], &s->list[i].next, plan);
-			ours |= !strcmp(plan, path);
-		}
-		if (!ours)
-			unlink(path);
+	for (const struct to_shard *shard = s->list; shard < s->list + s->n; shard++) {
+		shards_plan_name(shard, &shard->now, plan);
+		if (!strcmp(plan, name))
+			return true;
+		shards_plan_name(shard, &shard->next, plan);
+		if (!strcmp(plan, name))
+			return true;
 	}
-	if (plans)
-		closedir(plans);
+	return false;
+}
+
+static int shards_print_plan(FILE *out, const void *data, struct to_error *err)
+{
+	return to_plan_print(data, out, err);
 }
 
 static int shards_save_plan(const struct to_shards *s, const struct to_shard *shard,
 			    struct to_shard_version *version, struct to_error *err)
 {
-	char path[PATH_MAX];
+	char name[256];
 	int ret = 0;
 
-	to_shards_plan_file(s, shard, version, path);
+	shards_plan_name(shard, version, name);
 	if (version->unsaved)
-		ret = to_plan_save(version->plan, path, err);
+		ret = s->store->write(s->store, name, shards_print_plan, version->plan, err);
 	version->unsaved = ret;
 	return ret;
 }
 
 int to_shards_save(struct to_shards *s, struct to_error *err)
 {
-	char path[PATH_MAX];
 	int ret = 0;
 
 	for (unsigned int i = 0; i < s->n && !ret; i++) {
@@ -268,50 +287,13 @@ int to_shards_save(struct to_shards *s, struct to_error *err)
 	if (ret)
 		return ret;
 	s->generation++;
-	shards_file(s, "shards.json", path);
-	ret = to_file_write(path, shards_print, s, err);
+	ret = s->store->replace(s->store, shards_print, s, err);
 	if (!ret)
-		shards_sweep(s);
+		s->store->sweep(s->store, shards_has_plan, s);
 	return ret;
 }
 
-/* ---- the directory ---- */
-
-static int shards_dir(struct to_shards *s, const char *dir, struct to_error *err)
-{
-	char path[PATH_MAX];
-	int n;
-
-	*s = (struct to_shards){ .lock = -1 };
-	if (dir) {
-		n = snprintf(s->dir, sizeof(s->dir), "%s", dir);
-	} else {
-		int ret = to_state_file(SHARDS_JOB, "shards.json", path, err);
-
-		if (ret)
-			return ret;
-		*strrchr(path, '/') = '\0';
-		n = snprintf(s->dir, sizeof(s->dir), "%s", path);
-	}
-	return n < (int)sizeof(s->dir) ? 0 :
-	       to_error_set(err, -ENAMETOOLONG, "%.300s: %s", dir ? dir : path,
-			    strerror(ENAMETOOLONG));
-}
-
-static int shards_lock(struct to_shards *s, struct to_error *err)
-{
-	char path[PATH_MAX], by[32] = "";
-	pid_t holder = 0;
-
-	shards_file(s, "lock", path);
-	s->lock = to_lock_take(path, 0, &holder, err);
-	if (s->lock >= 0)
-		return 0;
-	if (holder)
-		snprintf(by, sizeof(by), " (process %d)", holder);
-	return s->lock != -EBUSY ? s->lock :
-	       to_error_set(err, -EBUSY, "%.300s: another toctl%s is changing the cluster", s->dir, by);
-}
+/* ---- the state ---- */
 
 static void shards_empty(struct to_shards *s)
 {
@@ -331,32 +313,48 @@ static void shards_empty(struct to_shards *s)
 void to_shards_close(struct to_shards *s)
 {
 	shards_empty(s);
-	if (s->lock >= 0)
-		close(s->lock);
-	s->lock = -1;
+	if (s->store)
+		s->store->close(s->store);
+	s->store = NULL;
+}
+
+static int shards_open_store(struct to_shards *s, const struct to_shards_place *place, bool make,
+			     bool change, struct to_error *err)
+{
+	int ret = 0;
+
+	*s = (struct to_shards){};
+	s->store = place->etcd ? to_shards_etcd(place->etcd, change, &ret, err) :
+				 to_shards_directory(place->dir, make, change, &ret, err);
+	return ret;
 }
 
 static int shards_load(struct to_shards *s, struct to_error *err)
 {
-	char path[PATH_MAX];
+	char *text;
+	size_t len;
+	int ret;
 
 	shards_empty(s);
-	shards_file(s, "shards.json", path);
-	if (access(path, F_OK) && errno == ENOENT)
-		return to_error_set(err, -ENOENT,
-				    "%.300s: no cluster is shared here: toctl shard init", s->dir);
-	shards_file(s, "cluster.json", path);
-	s->cluster = to_cluster_load(path, err);
-	return s->cluster ? shards_read(s, err) : -EINVAL;
+	ret = s->store->read(s->store, TO_SHARDS_INDEX, &text, &len, err);
+	if (ret == -ENOENT)
+		return to_error_set(err, ret, "%.300s: no cluster is shared here: toctl shard init",
+				    to_shards_where(s));
+	if (ret)
+		return ret;
+	ret = shards_read_cluster(s, err);
+	if (!ret)
+		ret = shards_read(s, text, len, err);
+	free(text);
+	return ret;
 }
 
-int to_shards_open(struct to_shards *s, const char *dir, bool change, struct to_error *err)
+int to_shards_open(struct to_shards *s, const struct to_shards_place *place, bool change,
+		   struct to_error *err)
 {
 	uint64_t generation;
-	int ret = shards_dir(s, dir, err);
+	int ret = shards_open_store(s, place, false, change, err);
 
-	if (!ret && change)
-		ret = shards_lock(s, err);
 	if (!ret)
 		ret = shards_load(s, err);
 	/* a plan that was replaced while others were read */
@@ -386,46 +384,46 @@ static void shards_init_line(void *data, const char *line)
 		to_error_set(err, -EINVAL, "%s", line);
 }
 
-int to_shards_init(struct to_shards *s, const char *dir, const char *path, struct to_error *err)
+/* The shards that are there already, on the cluster of file @path. */
+static int shards_keep(struct to_shards *s, const char *path, struct to_error *err)
 {
-	char file[PATH_MAX];
-	bool shared;
+	char *text;
+	size_t len;
 	long wrong;
-	int ret = shards_dir(s, dir, err);
+	int ret = s->store->read(s->store, TO_SHARDS_INDEX, &text, &len, err);
 
+	if (ret == -ENOENT) {
+		s->drained = calloc(s->cluster->n_servers, sizeof(*s->drained));
+		return s->drained ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+	}
 	if (ret)
 		return ret;
-	shards_file(s, "plans", file);
-	if ((mkdir(s->dir, 0777) && errno != EEXIST) || (mkdir(file, 0777) && errno != EEXIST))
-		return to_error_set(err, -errno, "%.300s: %s", file, strerror(errno));
-	ret = shards_lock(s, err);
-	if (!ret) {
-		s->cluster = to_cluster_load(path, err);
-		ret = s->cluster ? 0 : -EINVAL;
-	}
-	shards_file(s, "shards.json", file);
-	shared = !access(file, F_OK);
-	if (!ret && shared)
-		ret = shards_read(s, err);
-	else if (!ret)
-		s->drained = calloc(s->cluster->n_servers, sizeof(*s->drained));
-	if (!ret && !s->drained)
-		ret = to_error_set(err, -ENOMEM, "out of memory");
+	ret = shards_read(s, text, len, err);
+	free(text);
 	if (!ret) {
 		wrong = to_shards_check(s, shards_init_line, err);
 		ret = wrong > 0 ? -EINVAL : wrong;
 	}
-	if (!ret && shared && !s->n) {
+	if (!ret && !s->n) {
 		/* nobody's links: those of the file are the latest word */
-		struct to_cluster *again = to_cluster_load(path, err);
-
 		to_cluster_free(s->cluster);
-		s->cluster = again;
-		ret = again ? 0 : -EINVAL;
+		s->cluster = to_cluster_load(path, err);
+		ret = s->cluster ? 0 : -EINVAL;
 	}
-	shards_file(s, "cluster.json", file);
+	return ret;
+}
+
+int to_shards_init(struct to_shards *s, const struct to_shards_place *place, const char *path,
+		   struct to_error *err)
+{
+	int ret = shards_open_store(s, place, true, true, err);
+
+	if (ret)
+		return ret;
+	s->cluster = to_cluster_load(path, err);
+	ret = s->cluster ? shards_keep(s, path, err) : -EINVAL;
 	if (!ret)
-		ret = to_file_write(file, shards_print_cluster, s->cluster, err);
+		ret = s->store->write(s->store, SHARDS_CLUSTER, shards_print_cluster, s->cluster, err);
 	if (!ret)
 		ret = to_shards_save(s, err);
 	if (ret)
@@ -440,7 +438,8 @@ struct to_shard *to_shards_find(const struct to_shards *s, const char *name, str
 	for (unsigned int i = 0; i < s->n; i++)
 		if (!strcmp(s->list[i].name, name))
 			return &s->list[i];
-	to_error_set(err, -ENOENT, "%.300s: no shard is called %.63s", s->dir, name);
+	to_error_set(err, -ENOENT, "%.300s: no shard is called %.63s", to_shards_where(s),
+		     name);
 	return NULL;
 }
 

@@ -3,12 +3,11 @@
 #define TOPOOPT_SHARDS_H
 
 /*
- * The state of a cluster that several jobs share, in a directory:
+ * The state of a cluster that several jobs share, in a directory or in etcd (shards_store.h):
  *
  *	cluster.json		all servers, ports and optical switches
  *	shards.json		the shards, and the links that are in place now
  *	plans/NAME.N.json	a plan that shard NAME has since generation N
- *	lock			who changes it
  *
  * shards.json is replaced whole, after the plans that it names are written: what is
  * killed leaves the state before or the one after. A shard is a job's part of the
@@ -17,6 +16,7 @@
 
 #include <limits.h>
 
+#include "control/etcd.h"
 #include "data/plan.h"
 
 /**
@@ -59,16 +59,14 @@ struct to_shard {
 
 /**
  * struct to_shards - the state of a cluster
- * @dir: where it is
- * @lock: of who may change it, -1: only read
+ * @store: where it is kept; NULL: nowhere
  * @generation: one more with each change
  * @cluster: links: those that are in place, of shards and of free servers
  * @drained: per server: no shard is given it, for it is broken
  * @list: the shards, the oldest first
  */
 struct to_shards {
-	char dir[PATH_MAX - 320];
-	int lock;
+	struct to_shards_store *store;
 	uint64_t generation;
 	struct to_cluster *cluster;
 	bool *drained;
@@ -77,25 +75,36 @@ struct to_shards {
 };
 
 /**
+ * struct to_shards_place - where the state is
+ * @dir: NULL: /var/lib/topoopt/cluster, see state_file.h
+ * @etcd: in etcd instead; NULL: not. Its strings must live as long as the state
+ */
+struct to_shards_place {
+	const char *dir;
+	const struct to_etcd_options *etcd;
+};
+
+/**
  * to_shards_init() - let jobs share the cluster that is the file @path
- * @dir: NULL: /var/lib/topoopt/cluster, see state_file.h; made if it is not there
+ * @place: a directory is made if it is not there
  *
  * Its links are those in place. Where there are shards already they stay, and so do the
  * links in place; @path must have their servers as they are.
  *
  * Return: 0, or a negative errno with @err; -EBUSY as to_shards_open().
  */
-int to_shards_init(struct to_shards *s, const char *dir, const char *path, struct to_error *err);
+int to_shards_init(struct to_shards *s, const struct to_shards_place *place, const char *path,
+		   struct to_error *err);
 
 /**
- * to_shards_open() - read the state in @dir
- * @dir: as of to_shards_init()
+ * to_shards_open() - read the state
  * @change: keep all others from changing it until to_shards_close()
  *
  * Return: 0; -EBUSY with the holder in @err when another process is changing it; another
  * negative errno with @err. Nothing is left open then.
  */
-int to_shards_open(struct to_shards *s, const char *dir, bool change, struct to_error *err);
+int to_shards_open(struct to_shards *s, const struct to_shards_place *place, bool change,
+		   struct to_error *err);
 void to_shards_close(struct to_shards *s);
 
 /** to_shards_find() - the shard called @name, or NULL with @err */
@@ -137,8 +146,20 @@ struct to_shard *to_shards_add(struct to_shards *s, const char *name, struct to_
 /** to_shards_drop() - no such shard any more, as of to_shards_save() */
 void to_shards_drop(struct to_shards *s, struct to_shard *shard);
 
-/** to_shards_save() - the next generation, as @s is now; 0 or a negative errno with @err */
+/**
+ * to_shards_save() - the next generation, as @s is now
+ *
+ * Return: 0; -ESTALE when etcd lost our lock, and another changed the state meanwhile;
+ * another negative errno with @err.
+ */
 int to_shards_save(struct to_shards *s, struct to_error *err);
+
+/** to_shards_where() - the directory, or etcd:KEY */
+const char *to_shards_where(const struct to_shards *s);
+
+/** to_shards_read_plan() - a copy of @version of @shard as it was saved; NULL with @err */
+struct to_plan *to_shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
+				    const struct to_shard_version *version, struct to_error *err);
 
 /** to_shards_plan_file() - where @version of @shard is; @path: PATH_MAX bytes */
 void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard,
