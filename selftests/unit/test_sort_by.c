@@ -18,7 +18,7 @@ static void sorts(void **state)
 {
 	uint32_t indices[MOST], scratch[MOST], place[MOST];
 	uint64_t random = 1;
-	double key[MOST];
+	double key[MOST] = { 0 };
 
 	(void)state;
 	for (unsigned int n = 0; n <= MOST; n += 1 + n / 8) {
