@@ -4,8 +4,9 @@
 # Timeout: 900
 # Segments that several ports share, as bridges. BCube(3,2): nine servers with a port on
 # each of two of six packet switches. Everybody reaches everybody over TCP, servers relay
-# what no switch joins, RoCEv2 too, and go round a switch that dies. Then rails: four
-# servers with a port on each of two. The matrix of both is what was sent.
+# what no switch joins, RoCEv2 too, go round a switch that dies, and toctl run plans around a
+# port that does. Then rails: four servers with a port on each of two. The matrix of both is
+# what was sent.
 #
 #	s0 s1 s2 share sw0.0, s0 s3 s6 share sw1.0; s0 reaches s4 by s1 or s3
 #	all eth0 are on rail0, all eth1 on rail1
@@ -82,6 +83,25 @@ is "without sw0.0 all pairs reach each other" "$(lost | xargs)" ""
 is "s0 reaches s1, which shared it, by three servers" \
 	"$(on s0 traceroute -n -q 1 -w 30 "$(node s1)" | awk 'NR > 1' | wc -l)" 3
 must "$fabric" light sw0.0
+
+# A port that dies: its server alone sees that, until the loop plans around it.
+loop_saw() { # EVENT ACTION
+	jq -e --arg event "$1" --arg action "$2" 'select(.event == $event and .action == $action)' \
+		"$tmp/run.log" >/dev/null 2>&1
+}
+must cp "$plan" "$tmp/run.json"
+toctl run --plan "$tmp/run.json" --log "$tmp/run.log" --timeout 60s --repair-after 200ms --repair-hold 1s \
+	--command 'ip netns exec {} toctl agent --stdio' >"$tmp/run.text" 2>&1 &
+loop=$!
+must wait_for 120 grep -q '"restored"' "$tmp/run.log"
+must "$fabric" darken s0:eth0
+check "toctl run plans around s0:eth0, which is dark" wait_for 120 loop_saw changed repair
+is "without it all pairs reach each other" "$(lost | xargs)" ""
+must "$fabric" light s0:eth0
+check "and returns when the light is back" wait_for 120 loop_saw changed return
+kill -TERM "$loop"
+wait "$loop"
+is "the loop ends well" $? 0
 
 rdma_up "RoCEv2 behind packet switches"
 check "s0 writes into s1, which shares sw0.0" rdma_write s0 eth0 s1 eth0

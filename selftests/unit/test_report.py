@@ -341,6 +341,21 @@ def comparison():
     assert other.returncode == 2 and os.path.getsize(plans[1][0]) > 1000, other.stderr
 
 
+def shared_ports():
+    """Of two plans with packet switches, the busiest port is that of toctl verify."""
+    with open(f"{work}/nine.json", "w") as out:
+        json.dump({"format": "topoopt-job", "version": 1, "name": "nine", "servers": 9,
+                   "allreduce": [{"group": "all", "bytes": 1 << 20}],
+                   "mp": [{"from": "1-8", "to": "0", "bytes": 1 << 20}]}, out)
+    plans = [plan(name, "--job", f"{work}/nine.json", "--topology", name)[0] for name in ("bcube:3,2", "rail:2")]
+    toctl("report", *plans, "-o", f"{work}/shared.html")
+    browser.open(f"{work}/shared.html")
+    assert browser.said() == [], browser.said()
+    most = browser.run("sides.map((side) => Math.max(...portLoads(side)))")
+    truth = [json.loads(toctl("verify", "--json", path))["max_link_load_bytes"] for path in plans]
+    assert all(abs(a - b) < 10 for a, b in zip(most, truth)), (most, truth)
+
+
 def replay():
     """The log of a toctl run, line by line."""
     def candidates(force):
@@ -487,6 +502,7 @@ tests = {
     "a plan that is not valid says so": broken,
     "a schedule of chunks over dimensions": schedule,
     "two plans beside each other": comparison,
+    "two plans with packet switches, by port": shared_ports,
     "a log, line by line": replay,
     "the timeline of an iteration, and two fabrics side by side": iteration,
     "the points of a sweep": swept,
