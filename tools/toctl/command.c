@@ -463,33 +463,47 @@ static const char *option_text(const struct to_option *o, const void *args)
 	return *(const char *const *)((const char *)args + o->offset);
 }
 
-/* No command writes a file that it reads, nor two outputs to one. */
+/* What --@name writes to @path is no file that the command reads, nor another output. */
+static int check_output(const struct to_command *command, const void *args, char **operands,
+			const char *name, const char *path, struct to_error *err)
+{
+	for (char **operand = operands; *operand; operand++)
+		if (to_file_is_same(path, *operand))
+			return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
+					    name, *operand);
+	for (const struct to_option *other = command->options; other->name; other++) {
+		const char *file = option_text(other, args);
+		bool output = other->type == TO_OPTION_OUTPUT;
+
+		if (!strcmp(other->name, name) || !other->argument ||
+		    !strstr(other->argument, "FILE") || !file || !to_file_is_same(path, file))
+			continue;
+		return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s", name,
+					     other->name, path) :
+				to_error_set(err, -EINVAL, "--%s would overwrite %s, which --%s reads",
+					     name, file, other->name);
+	}
+	return 0;
+}
+
 static int check_outputs(const struct to_command *command, const void *args, char **operands,
 			 struct to_error *err)
 {
 	for (const struct to_option *o = command->options; o && o->name; o++) {
 		const char *path = option_text(o, args);
 
-		if (o->type != TO_OPTION_OUTPUT || !path)
-			continue;
-		for (char **operand = operands; *operand; operand++)
-			if (to_file_is_same(path, *operand))
-				return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
-						    o->name, *operand);
-		for (const struct to_option *other = command->options; other->name; other++) {
-			const char *file = option_text(other, args);
-			bool output = other->type == TO_OPTION_OUTPUT;
-
-			if (other == o || !other->argument || !strstr(other->argument, "FILE") || !file ||
-			    !to_file_is_same(path, file))
-				continue;
-			return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s",
-						     o->name, other->name, path) :
-					to_error_set(err, -EINVAL, "--%s would overwrite %s, which --%s reads",
-						     o->name, file, other->name);
-		}
+		if (o->type == TO_OPTION_OUTPUT && path &&
+		    check_output(command, args, operands, o->name, path, err))
+			return -EINVAL;
 	}
 	return 0;
+}
+
+int to_command_check_output(struct to_call *call, const void *args, const char *name,
+			    const char *path)
+{
+	return check_output(call->command, args, call->operands, name, path, &call->err) ?
+	       TO_EXIT_USAGE : 0;
 }
 
 static int parse_options(struct parser *p, const struct to_command *command,
