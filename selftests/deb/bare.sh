@@ -110,6 +110,8 @@ try() { # TARGET
 }
 
 mkdir -p "$lab_cache" "$archives/partial" "$logs"
+exec {lock}<"$archives"
+flock "$lock"	# apt locks what the roots share, and waits for no other
 make_base
 work=$(mktemp -d "$lab_cache/new-bare-XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
