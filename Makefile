@@ -61,6 +61,7 @@ check-valgrind: unit  ## unit tests in C under valgrind; TEST=name
 	@selftests/run.sh -v $(TEST:%=-t %)
 
 fuzz: bpf  ## libFuzzer on file formats and on what the kernel, agents and etcd say; RUNS=100000
+	@$(LAB)/deps.sh fuzz
 	@$(MAKE) --no-print-directory -C selftests fuzz SANITIZE=fuzz
 	@selftests/fuzz/fuzz.sh $(RUNS)
 

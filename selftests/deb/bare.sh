@@ -51,6 +51,8 @@ make_base() {
 	new=$(mktemp -d "$lab_cache/new-XXXXXX")
 	chmod 755 "$new"
 	lab_bootstrap "$new" "$suite" make
+	# nothing in a root has to outlive a power cut
+	echo force-unsafe-io >"$new/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	rm -rf "$lab_cache/bare-$suite"-*
 	mv -T "$new" "$base"
 }
@@ -110,6 +112,8 @@ try() { # TARGET
 }
 
 mkdir -p "$lab_cache" "$archives/partial" "$logs"
+exec {lock}<"$archives"
+flock "$lock"	# apt locks what the roots share, and waits for no other
 make_base
 work=$(mktemp -d "$lab_cache/new-bare-XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT

@@ -13,6 +13,7 @@
 #	deps.sh browser		to look at reports as people do
 #	deps.sh shells		to test completion, and what a terminal shows
 #	deps.sh etcd		to test agents and controllers of a cluster
+#	deps.sh fuzz		to link with libFuzzer
 #	deps.sh simgrid, ns3	to compare simulations with theirs
 #	deps.sh lab		to make the guest image and to boot guests
 #	deps.sh arm64		to boot guests of arm64
@@ -26,19 +27,20 @@ declare -A packages=(
 		libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev libncurses-dev
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
-	[headers]="gcc make pahole"
+	[headers]="gcc make pahole kmod"
 	[lint]="shellcheck yamllint cppcheck clang-tidy coccinelle perl"
-	[docs]="python3-sphinx python3-myst-parser furo man-db bsdextrautils"
+	[docs]="python3-sphinx python3-myst-parser furo man-db bsdextrautils xz-utils"
 	[deb]="build-essential dpkg-dev debhelper dh-dkms lintian"
 	[bench]="g++ liblemon-dev"
 	[valgrind]="valgrind"
-	[etcd]="etcd-server etcd-client openssl strace"
+	[etcd]="etcd-server etcd-client iproute2 openssl strace"
+	[fuzz]="libclang-rt-dev"
 	[simgrid]="g++ libsimgrid-dev"
 	[ns3]="g++ libns3-dev"
 	[shells]="zsh fish tmux"
 	[browser]="chromium python3-pil"
 	[lab]="qemu-system-x86 mmdebstrap debian-archive-keyring cpio e2fsprogs xz-utils zstd
-		util-linux bsdextrautils jq"
+		util-linux mount bsdextrautils jq"
 	[arm64]="qemu-system-arm"
 )
 

@@ -222,6 +222,7 @@ def refused(command, status, line, bad=b"", whole=True):
             out.write("as it was")
         os.symlink("bad", home + "/link")
         os.link(home + "/bad", home + "/hard")
+        os.link(home + "/bad", home + "/s0-s1.pcap")
         before = set(os.listdir(home))
         ran = subprocess.run([TOCTL, *command.split(" ")], cwd=home, capture_output=True,
                              stdin=subprocess.DEVNULL, timeout=60, check=False)
@@ -256,25 +257,27 @@ def overwrites():
     tried = 0
     for command in json.loads(said)["commands"]:
         options = {o["name"]: o for o in command["options"]}
-        outputs = [o for o in options.values() if o["type"] == "output"]
+        outputs = [(o["name"], path) for o in options.values() if o["type"] == "output"
+                   for path in ("bad", "./bad", "link", "hard")]
+        if "pcap" in options:
+            outputs.append(("pcap", "s0,s1"))
         inputs = [name for name, o in options.items()
                   if o["type"] == "string" and "FILE" in o.get("argument", "")]
         names = command.get("operands", "").split()
         operands = [word for word in names if not word.startswith("[")] or names[:1]
-        for output in outputs:
+        for output, path in outputs:
             for given in inputs + ["operand"] * bool(operands):
-                for path in "bad", "./bad", "link", "hard":
-                    words = [f"--{output['name']} {path}"]
-                    words += [f"--{name} {ARGUMENTS[o['type']]}" for name, o in options.items()
-                              if o["required"] and name not in (output["name"], given)]
-                    words += [f"--{given} bad"] if given != "operand" else []
-                    words += ["bad" if given == "operand" else "x"] * len(operands)
-                    also = options.get(given, {}).get("with")
-                    words += [f"--{also} x"] if also else []
-                    line = f"--{output['name']} would overwrite bad, which " + (
-                        "is read" if given == "operand" else f"--{given} reads")
-                    refused(f"{command['name']} {' '.join(words)}", 2, line, b"as it is")
-                    tried += 1
+                words = [f"--{output} {path}"]
+                words += [f"--{name} {ARGUMENTS[o['type']]}" for name, o in options.items()
+                          if o["required"] and name not in (output, given)]
+                words += [f"--{given} bad"] if given != "operand" else []
+                words += ["bad" if given == "operand" else "x"] * len(operands)
+                for also in {options.get(name, {}).get("with") for name in (output, given)} - {None}:
+                    words += [f"--{also} {options[also].get('choices', ['x'])[-1]}"]
+                line = f"--{output} would overwrite bad, which " + (
+                    "is read" if given == "operand" else f"--{given} reads")
+                refused(f"{command['name']} {' '.join(words)}", 2, line, b"as it is")
+                tried += 1
     if tried < 60:
         problems.append(f"only {tried} calls")
     return tried

@@ -19,7 +19,7 @@ says() { # NAME STATUS LINE ARGUMENTS...
 # --- calling it -----------------------------------------------------------
 
 declare -A families
-mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\( [a-z-]\+\)\?\) .*/\1/p')
+mapfile -t commands < <("$toctl" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z].*\)/\1/p' | cut -c 1-16 | sed 's/ *$//')
 
 run 2 && grep -q '^usage: toctl' "$tmp/err"
 result $? "no command: usage on standard error"
@@ -40,7 +40,7 @@ for family in "${!families[@]}"; do
 	run 0 "$family" --help && cp "$tmp/out" "$tmp/help" && run 0 help "$family" &&
 		cmp -s "$tmp/out" "$tmp/help" && run 2 "$family" && cmp -s "$tmp/err" "$tmp/help" &&
 		diff <(printf '%s\n' "${commands[@]}" | grep "^$family ") \
-			<(sed -n "s/^  \($family [a-z-]*\) .*/\1/p" "$tmp/help") >"$tmp/out"
+			<(sed -nE "s/^  ($family [a-z-]*)( .*|$)/\1/p" "$tmp/help") >"$tmp/out"
 	result $? "$family alone and with --help lists its commands"
 done
 run 0 --json help &&
@@ -51,7 +51,7 @@ run 0 --json help &&
 result $? "--json help: commands and options as JSON"
 run 0 -V && cp "$tmp/out" "$tmp/version" && run 0 --version && cmp -s "$tmp/out" "$tmp/version"
 result $? "-V is --version"
-for slip in "paln plan" "verfy verify" "tm-merge tm merge" "tm mrge tm merge"; do
+for slip in "paln plan" "verfy verify" "tm-merge tm merge" "tm mrge tm merge" "jobb job"; do
 	read -r -a words <<<"$slip"
 	half=$(((${#words[@]} + 1) / 2))
 	[[ $slip == tm-* ]] && half=1
@@ -64,6 +64,8 @@ result $? "help fits a terminal of 60 columns"
 says "unknown command" 2 "toctl: unknown command fly; see toctl --help" fly
 says "unknown option before the command" 2 "toctl: unknown option --fly; see toctl --help" --fly
 says "unknown option" 2 "toctl heatmap: unknown or ambiguous option --fly" heatmap --fly x
+says "an option nearly right" 2 \
+	"toctl plan: unknown or ambiguous option --jbo=x; did you mean --job?" plan --jbo=x
 says "unknown letter" 2 "toctl heatmap: unknown option -z" heatmap -zh x
 says "option with an argument too many" 2 "toctl heatmap: option --load takes no argument" heatmap --load=1 x
 says "option without its argument" 2 "toctl heatmap: option --svg needs an argument" heatmap x --svg
@@ -366,6 +368,12 @@ run 0 tm compare --json --slack 0 "$tmp/chain.json" "$tmp/tm.json" &&
 		measured: [[0, 1100000, 0], [0, 0, 1800000], [0, 0, 0]],
 		pairs_beyond: 0 }' "$tmp/out" >/dev/null
 result $? "tm compare --json"
+jq '.servers = [range(40) | "s\(.)"] | .samples[].pairs = [range(40) | [., (. + 1) % 40, 0, 9, 123456789]]' \
+	"$tmp/tm.json" >"$tmp/many.json"
+script -qec "stty cols 60; $toctl tm show $tmp/many.json" /dev/null </dev/null >"$tmp/out" 2>"$tmp/err"
+! tr -d '\r' <"$tmp/out" | grep -E '.{61}' >"$tmp/err" &&
+	grep -q '^total 4938.3 MB in 50 ms, 790.1 Gbit/s' "$tmp/out"
+result $? "tm show of forty servers fits a terminal of 60 columns"
 run 0 tm show --json "$tmp/tm.json" &&
 	jq -e '.bytes == [[0, 1100000, 0], [0, 0, 1800000], [0, 0, 0]]' "$tmp/out" >/dev/null
 result $? "tm show --json"

@@ -111,11 +111,14 @@ assert {struct.unpack(">H", b[36:38])[0] for t, n, b in f} == {4791}
 first = [int.from_bytes(b[51:54], "big") for t, n, b in data if b[47:50] == data[0][2][47:50]
 	and b[30:34] == data[0][2][30:34]]
 assert first == list(range(len(first)))'
+ln "$tmp/s1-switch.pcap" "$tmp/linked" && cp "$tmp/linked" "$tmp/as-it-was"
 (cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
 	--transport dctcp --pcap s1,switch >out 2>err)
 captured "a capture of TCP" '
 data = [(t, n, b) for t, n, b in f if n > 66]
 assert sum(n - 66 for t, n, b in data) == link["bytes"] and all(b[23] == 6 for t, n, b in f)'
+cmp "$tmp/linked" "$tmp/as-it-was"
+result $? "a capture is written beside the last one, and takes its place"
 refuses "no link to capture" 1 '--pcap: no link "s1,s2", expected FROM,TO' \
 	"$tmp/plan" --fabric switch --level packet --pcap s1,s2
 

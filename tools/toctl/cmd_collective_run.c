@@ -188,7 +188,7 @@ static int collective_prepare(struct collective_run *run, const char *fingerprin
 	if (collective_open_counters(run))
 		return -ENODEV;
 	if (run->args->log) {
-		run->log = fopen(run->args->log, "we");
+		run->log = fopen(run->args->log, "ae");
 		if (!run->log)
 			return to_error_set(err, -errno, "%s: %s", run->args->log, strerror(errno));
 		run->exchange.note = collective_note;
@@ -469,7 +469,7 @@ static const struct to_option collective_options[] = {
 	{ "nodes", 'N', TO_OPTION_FLAG, FIELD(nodes),
 	  .help = "between node addresses only, which survive the loss of a link" },
 	{ "log", 'l', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
-	  .help = "write a line of JSON for each step of this server" },
+	  .help = "append a line of JSON for each step of this server" },
 	{ "port", 'p', TO_OPTION_NUMBER, FIELD(port), .argument = "PORT", .min = 1, .max = 65535,
 	  .help = "TCP port that all servers listen at; default: 7471" },
 	{ "timeout", 'T', TO_OPTION_DURATION, FIELD(timeout), .argument = "TIME", .min = 1,

@@ -261,8 +261,6 @@ static int simulate_check(struct simulate *s)
 		return to_usage(call, "--placement sip is for other fabrics: toctl parallelize makes plans");
 	if (s->changes && args->level == SIMULATE_PACKET)
 		return to_usage(call, "--level packet: the links of %s change", args->fabric);
-	if (args->packets.fast_forward && args->packets.pcap)
-		return to_usage(call, "--pcap is of all packets: leave out --fast-forward");
 	if (s->topoopt && s->plan_path && (args->degree || args->bandwidth))
 		return to_usage(call, "--degree and --bandwidth are for other fabrics, or without a plan");
 	return 0;
@@ -655,8 +653,10 @@ static int simulate_run(struct to_call *call, const void *data)
 		.packets = { .asked = &args->packets },
 		.delays = { args->latency * 1e-9, args->relay_latency * 1e-9,
 			    args->step_latency * 1e-9 } };
-	int ret;
+	int ret = to_packet_level_check(call, args, &args->packets);
 
+	if (ret)
+		return ret;
 	if (args->rank.network)
 		return to_rank_simulate(call, &args->rank, args->model, args->placement, args->batch);
 	sigaction(SIGINT, &action, NULL);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "command.h"
 #include "large.h"
 #include "data/tm.h"
@@ -107,6 +108,12 @@ static void show_cell(unsigned int unit, uint64_t bytes, int width)
 		printf(" %*" PRIu64, width, bytes);
 	else
 		printf(" %*.1f", width, (double)bytes / show_units[unit].bytes);
+}
+
+static void show_amount(unsigned int unit, uint64_t bytes)
+{
+	printf("%.*f %s", unit ? 1 : 0, (double)bytes / show_units[unit].bytes,
+	       show_units[unit].name);
 }
 
 static int show_width(const struct to_tm *tm)
@@ -218,10 +225,10 @@ static void show_head(const struct show *show)
 		gmtime_r(&at, &when);
 		strftime(start, sizeof(start), "from %F %T UTC", &when);
 	}
-	printf("job %s, %s%s, %u samples of %g ms, %s\n", tm->job,
+	printf("job %s, %s%s\n%u sample%s of %g ms, %s\n", tm->job,
 	       tm->server == TO_TM_FABRIC ? "whole fabric" : "as seen by ",
 	       tm->server == TO_TM_FABRIC ? "" : tm->servers[tm->server],
-	       tm->n_samples, tm->interval_ns * 1e-6, start);
+	       tm->n_samples, tm->n_samples == 1 ? "" : "s", tm->interval_ns * 1e-6, start);
 	for (unsigned int i = 0; tm->missing && i < tm->n_servers; i++)
 		if (tm->missing[i])
 			printf("without the recording of %s\n", tm->servers[i]);
@@ -232,6 +239,7 @@ static int show_text(const struct show *show, struct to_error *err)
 	const struct show_args *args = show->args;
 	unsigned int unit = show_unit(show);
 	double seconds = show_seconds(show);
+	char text[16];
 	int ret = 0;
 
 	show_head(show);
@@ -243,17 +251,21 @@ static int show_text(const struct show *show, struct to_error *err)
 		ret = show_top(show, unit, err);
 	if (ret)
 		return ret;
-	printf("\ntotal %" PRIu64 " bytes", show->total);
+	printf("\ntotal ");
+	show_amount(unit, show->total);
 	if (seconds > 0)
-		printf(" in %.3f s, %.3f Gbit/s", seconds,
-		       show->total * 8e-9 / seconds);
-	printf(" (");
-	for (int class = 0; class < TO_TM_CLASSES; class++)
-		printf("%s%s %" PRIu64, class ? ", " : "", to_tm_class_names[class],
-		       show->class[class]);
-	printf(")\n");
-	if (show->other)
-		printf("plus %" PRIu64 " bytes from or to addresses of no server\n", show->other);
+		printf(" in %s, %.*f Gbit/s", to_seconds_text(seconds, text),
+		       show->total * 8e-9 / seconds < 9.9995 ? 3 : 1, show->total * 8e-9 / seconds);
+	for (int class = 0; class < TO_TM_CLASSES; class++) {
+		printf("%s%s ", class ? ", " : "\n", to_tm_class_names[class]);
+		show_amount(unit, show->class[class]);
+	}
+	putchar('\n');
+	if (show->other) {
+		printf("plus ");
+		show_amount(unit, show->other);
+		printf(" from or to addresses of no server\n");
+	}
 	return 0;
 }
 

@@ -288,10 +288,12 @@ void to_command_overview(FILE *out, const char *family)
 		help_text(out, "Plans, programs and measures a fabric of servers without switches.", 0, 0);
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; to_commands[i]; i++) {
+		const int width = 2 + strlen(to_commands[i]->name);
+
 		if (family && !in_family(to_commands[i], family))
 			continue;
-		if (fprintf(out, "  %-15s ", to_commands[i]->name) > column)
-			fprintf(out, "\n%*s", column, "");
+		fprintf(out, "  %s%s%*s", to_commands[i]->name, width < column ? "" : "\n",
+			width < column ? column - width : column, "");
 		help_text(out, to_commands[i]->summary, column, column);
 	}
 	fprintf(out, "\nSee toctl%s%s COMMAND --help.\n", family ? " " : "", family ? family : "");
@@ -326,29 +328,41 @@ static unsigned int edits(const char *a, const char *b)
 	return now[n];
 }
 
-/* The command whose name is nearest to what @argv says, NULL when none is near. */
-static const char *nearest_command(int argc, char *const *argv)
+/* Whether @name is nearer to @said than @best edits; two slips of the finger are near. */
+static bool is_near(const char *name, const char *said, unsigned int *best)
 {
-	unsigned int best = 3, n;	/* two slips of the finger */
-	const char *name = NULL;
-	char words[2][TO_COMMAND_WORDS_MAX + 1];
+	const unsigned int n = edits(name, said);
+
+	if (n >= *best || n > strlen(name) / 2)
+		return false;
+	*best = n;
+	return true;
+}
+
+/* The command, or the family of some, whose name is nearest to what @argv says. */
+static bool nearest_command(int argc, char *const *argv, char near[TO_COMMAND_WORDS_MAX + 1])
+{
+	unsigned int best = 3;
+	char words[2][TO_COMMAND_WORDS_MAX + 1], family[TO_COMMAND_WORDS_MAX + 1];
 
 	snprintf(words[0], sizeof(words[0]), "%s", argv[0]);
 	snprintf(words[1], sizeof(words[1]), "%s %s", argv[0], argc > 1 ? argv[1] : "");
 	for (int i = 0; to_commands[i]; i++) {
-		n = edits(to_commands[i]->name, words[!!strchr(to_commands[i]->name, ' ')]);
-		if (n < best && n < strlen(to_commands[i]->name) / 2) {
-			best = n;
-			name = to_commands[i]->name;
-		}
+		const char *name = to_commands[i]->name, *space = strchr(name, ' ');
+
+		snprintf(family, sizeof(family), "%.*s", space ? (int)(space - name) : 0, name);
+		if (is_near(name, words[!!space], &best))
+			strcpy(near, name);
+		else if (space && argc < 2 && is_near(family, words[0], &best))
+			strcpy(near, family);
 	}
-	return name;
+	return best < 3;
 }
 
 int to_command_unknown(int argc, char *const *argv)
 {
 	const bool family = to_command_is_family(argv[0]);
-	const char *near = nearest_command(argc, argv);
+	char near[TO_COMMAND_WORDS_MAX + 1];
 
 	if (family && argc < 2) {
 		to_command_overview(stderr, argv[0]);
@@ -356,7 +370,7 @@ int to_command_unknown(int argc, char *const *argv)
 	}
 	fprintf(stderr, "toctl: unknown command %s%s%s; ", argv[0], family ? " " : "",
 		family ? argv[1] : "");
-	if (near)
+	if (nearest_command(argc, argv, near))
 		fprintf(stderr, "did you mean %s?\n", near);
 	else
 		fprintf(stderr, "see toctl%s%s --help\n", family ? " " : "", family ? argv[0] : "");
@@ -412,11 +426,25 @@ static int parser_init(struct parser *p, const struct to_command *command)
 	return 0;
 }
 
+/* The option whose name is nearest to "--NAME" or "--NAME=...", NULL when none is near. */
+static const char *nearest_option(const struct parser *p, const char *word)
+{
+	unsigned int best = 3;
+	const char *near = NULL;
+	char name[TO_COMMAND_WORDS_MAX + 1];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	for (unsigned int i = 0; i < p->n; i++)
+		if (!strncmp(name, "--", 2) && is_near(p->options[i]->name, name + 2, &best))
+			near = p->options[i]->name;
+	return near;
+}
+
 /* getopt() left the letter or value in optopt, 0 for an unknown long name. */
 static int option_refuse(const struct parser *p, const struct to_command *command, int c,
 			 const char *word, struct to_error *err)
 {
-	const char *what = c == ':' ? "needs an argument" : "takes no argument";
+	const char *what = c == ':' ? "needs an argument" : "takes no argument", *near;
 
 	if (optopt >= FIRST_LONG)
 		return to_error_set(err, -EINVAL, "option --%s %s",
@@ -430,7 +458,9 @@ static int option_refuse(const struct parser *p, const struct to_command *comman
 		    strchr("=", word[2 + strlen(gone->name)]))
 			return to_error_set(err, -EINVAL, "there is no --%s any more: %s", gone->name,
 					    gone->instead);
-	return to_error_set(err, -EINVAL, "unknown or ambiguous option %s", word);
+	near = nearest_option(p, word);
+	return to_error_set(err, -EINVAL, "unknown or ambiguous option %s%s%s%s", word,
+			    near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 static bool parser_saw(const struct parser *p, const char *name)
@@ -463,33 +493,47 @@ static const char *option_text(const struct to_option *o, const void *args)
 	return *(const char *const *)((const char *)args + o->offset);
 }
 
-/* No command writes a file that it reads, nor two outputs to one. */
+/* What --@name writes to @path is no file that the command reads, nor another output. */
+static int check_output(const struct to_command *command, const void *args, char **operands,
+			const char *name, const char *path, struct to_error *err)
+{
+	for (char **operand = operands; *operand; operand++)
+		if (to_file_is_same(path, *operand))
+			return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
+					    name, *operand);
+	for (const struct to_option *other = command->options; other->name; other++) {
+		const char *file = option_text(other, args);
+		bool output = other->type == TO_OPTION_OUTPUT;
+
+		if (!strcmp(other->name, name) || !other->argument ||
+		    !strstr(other->argument, "FILE") || !file || !to_file_is_same(path, file))
+			continue;
+		return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s", name,
+					     other->name, path) :
+				to_error_set(err, -EINVAL, "--%s would overwrite %s, which --%s reads",
+					     name, file, other->name);
+	}
+	return 0;
+}
+
 static int check_outputs(const struct to_command *command, const void *args, char **operands,
 			 struct to_error *err)
 {
 	for (const struct to_option *o = command->options; o && o->name; o++) {
 		const char *path = option_text(o, args);
 
-		if (o->type != TO_OPTION_OUTPUT || !path)
-			continue;
-		for (char **operand = operands; *operand; operand++)
-			if (to_file_is_same(path, *operand))
-				return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
-						    o->name, *operand);
-		for (const struct to_option *other = command->options; other->name; other++) {
-			const char *file = option_text(other, args);
-			bool output = other->type == TO_OPTION_OUTPUT;
-
-			if (other == o || !other->argument || !strstr(other->argument, "FILE") || !file ||
-			    !to_file_is_same(path, file))
-				continue;
-			return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s",
-						     o->name, other->name, path) :
-					to_error_set(err, -EINVAL, "--%s would overwrite %s, which --%s reads",
-						     o->name, file, other->name);
-		}
+		if (o->type == TO_OPTION_OUTPUT && path &&
+		    check_output(command, args, operands, o->name, path, err))
+			return -EINVAL;
 	}
 	return 0;
+}
+
+int to_command_check_output(struct to_call *call, const void *args, const char *name,
+			    const char *path)
+{
+	return check_output(call->command, args, call->operands, name, path, &call->err) ?
+	       TO_EXIT_USAGE : 0;
 }
 
 static int parse_options(struct parser *p, const struct to_command *command,

@@ -132,6 +132,16 @@ struct to_command {
 #define to_usage(call, ...) \
 	(to_error_set(&(call)->err, 0, __VA_ARGS__), TO_EXIT_USAGE)
 
+/**
+ * to_command_check_output() - refuse to write @path, which --@name only leads to, where it is
+ *	a file that the command reads or another of its outputs; for run() to return
+ * @args: of the command
+ *
+ * Return: 0, or as to_usage(). Of a TO_OPTION_OUTPUT this is done before run().
+ */
+int to_command_check_output(struct to_call *call, const void *args, const char *name,
+			    const char *path);
+
 /** Options that every command takes, same form as a command's own. */
 extern const struct to_option to_common_options[];
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 /* Of the MP transfers of the last iteration, seconds. */
@@ -118,28 +119,86 @@ static uint32_t level_vertex(const struct to_network *w, const char *name, size_
 	return x;
 }
 
-/* Open the file for --pcap, NULL with @err set where that fails. */
-static FILE *level_capture(struct to_packet_level *level, const struct to_plan *plan,
-			   const struct to_network *w, struct to_error *err)
-{
-	const char *text = level->asked->pcap, *comma = strchr(text, ',');
-	const uint32_t from = comma ? level_vertex(w, text, comma - text) : w->n_vertices;
-	const uint32_t to = comma ? level_vertex(w, comma + 1, strlen(comma + 1)) : w->n_vertices;
-	char path[2 * TO_NAME_MAX + 8];
-	FILE *file;
+/* An iteration, and where --pcap finds its link. */
+struct level_capture {
+	struct to_packet_level *level;
+	const struct to_taskgraph *tasks;
+	uint32_t from, to;
+};
 
-	if (strchr(text, '/') || from == w->n_vertices || to == w->n_vertices ||
-	    !to_packet_simulator_capture(level->simulator, from, to, NULL, NULL)) {
-		to_error_set(err, -EINVAL, "--pcap: no link \"%s\", expected FROM,TO", text);
-		return NULL;
+static int level_find_capture(struct level_capture *capture, const struct to_plan *plan,
+			      const struct to_network *w, struct to_error *err)
+{
+	const char *text = capture->level->asked->pcap, *comma = strchr(text, ',');
+
+	capture->from = comma ? level_vertex(w, text, comma - text) : w->n_vertices;
+	capture->to = comma ? level_vertex(w, comma + 1, strlen(comma + 1)) : w->n_vertices;
+	if (strchr(text, '/') || capture->from == w->n_vertices || capture->to == w->n_vertices ||
+	    !to_packet_simulator_capture(capture->level->simulator, capture->from, capture->to,
+					 NULL, NULL))
+		return to_error_set(err, -EINVAL, "--pcap: no link \"%s\", expected FROM,TO", text);
+	return level_addresses(capture->level, plan, w->n_servers) ?
+	       to_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* Simulate, and write what the link sends. */
+static int level_capture(FILE *out, const void *data, struct to_error *err)
+{
+	const struct level_capture *capture = data;
+	struct to_packet_level *level = capture->level;
+
+	to_packet_simulator_capture(level->simulator, capture->from, capture->to, out,
+				    level->addresses);
+	level->last = to_packet_simulate(level->simulator, capture->tasks, err);
+	return level->last ? 0 : -EINVAL;
+}
+
+/* FROM-TO.pcap; for free() */
+static char *level_capture_path(const char *link)
+{
+	const int from = strcspn(link, ",");
+	char *path;
+
+	return asprintf(&path, "%.*s-%s.pcap", from, link, link + from + !!link[from]) < 0 ?
+	       NULL : path;
+}
+
+int to_packet_level_check(struct to_call *call, const void *args,
+			  const struct to_packet_level_options *options)
+{
+	char *path;
+	int ret;
+
+	if (!options->pcap)
+		return 0;
+	if (options->fast_forward)
+		return to_usage(call, "--pcap is of all packets: leave out --fast-forward");
+	path = level_capture_path(options->pcap);
+	ret = path ? to_command_check_output(call, args, "pcap", path) :
+		     to_error_set(&call->err, -ENOMEM, "out of memory");
+	free(path);
+	return ret;
+}
+
+static int level_simulate(struct to_packet_level *level, const struct to_plan *plan,
+			  const struct to_network *w, const struct to_taskgraph *tasks,
+			  struct to_error *err)
+{
+	struct level_capture capture = { .level = level, .tasks = tasks };
+	char *path;
+	int ret;
+
+	if (!level->asked->pcap) {
+		level->last = to_packet_simulate(level->simulator, tasks, err);
+		return level->last ? 0 : -EINVAL;
 	}
-	snprintf(path, sizeof(path), "%s-%s.pcap", w->names[from], w->names[to]);
-	file = level_addresses(level, plan, w->n_servers) ? NULL : fopen(path, "w");
-	if (file)
-		to_packet_simulator_capture(level->simulator, from, to, file, level->addresses);
-	else
-		to_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	return file;
+	if (level_find_capture(&capture, plan, w, err))
+		return -EINVAL;
+	path = level_capture_path(level->asked->pcap);
+	ret = path ? to_file_write(path, level_capture, &capture, err) :
+		     to_error_set(err, -ENOMEM, "out of memory");
+	free(path);
+	return ret;
 }
 
 const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
@@ -153,7 +212,6 @@ const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
 {
 	const bool tcp = level->asked->transport == TO_TRANSPORT_TCP ||
 			 level->asked->transport == TO_TRANSPORT_DCTCP;
-	FILE *capture = NULL;
 
 	level_release(level);
 	level_options(level, options->seed);
@@ -168,17 +226,7 @@ const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
 		return NULL;
 	to_packet_simulator_slow(level->simulator, slow);
 	to_packet_simulator_watch(level->simulator, watch, data);
-	if (level->asked->pcap) {
-		capture = level_capture(level, plan, router->network, err);
-		if (!capture)
-			return NULL;
-	}
-	level->last = to_packet_simulate(level->simulator, tasks, err);
-	if (capture && (ferror(capture) | fclose(capture))) {
-		to_error_set(err, -EIO, "--pcap: cannot write");
-		return NULL;
-	}
-	if (!level->last)
+	if (level_simulate(level, plan, router->network, tasks, err))
 		return NULL;
 	if (level_add(level, level->last, router->network->n_links)) {
 		to_error_set(err, -ENOMEM, "out of memory");

@@ -64,6 +64,10 @@ struct to_packet_level_options {
 	  .with = "level", \
 	  .help = "FROM,TO: write what that link sends, in the last iteration, to FROM-TO.pcap" }
 
+/** to_packet_level_check() - whether options go together; for run(), @args are the command's */
+int to_packet_level_check(struct to_call *call, const void *args,
+			  const struct to_packet_level_options *options);
+
 /**
  * struct to_packet_level - iterations at packet level
  * @sum: over them; @sum.links per link
