@@ -178,4 +178,55 @@ report("  no link can wait for itself: no PFC deadlock" in text, "as text", text
 text = toctl("verify", f"{DIR}/ring.json")
 report("  PFC can deadlock where hardware forwards" in text and "    on those of the job: none\n" in text,
        "with the servers of a cycle", text)
+
+# --- routes without ---
+
+
+def without(name, *arguments):
+    """The same plan without buffer cycles, verified, and its figures."""
+    figures = json.loads(toctl("plan", *arguments, "--no-buffer-cycles", "--json", "-o", f"{DIR}/{name}.json"))
+    check(f"{name}: no cycle without buffer cycles", f"{DIR}/{name}.json", False, False)
+    said = json.loads(toctl("verify", "--json", f"{DIR}/{name}.json"))
+    report(said["valid"] and said["unreachable"] > 0 and
+           load(f"{DIR}/{name}.json")["no_buffer_cycles"], f"{name}: valid, not all ports are reached", said)
+    return figures
+
+
+def price(figures):
+    """Of the busiest link, and of hops."""
+    other = figures["with_buffer_cycles"]
+    return (figures["max_link_load_bytes"] / other["max_link_load_bytes"],
+            figures["routes"]["all"]["mean_hops"] / other["mean_hops"])
+
+
+save(f"{DIR}/ring8.json", {"format": "topoopt-job", "version": 1, "name": "ring8", "servers": 8,
+                           "allreduce": [{"group": "all", "bytes": 1 << 30}]})
+figures = without("allreduce", "--job", f"{DIR}/ring8.json", "--degree", "2", "--rings")
+report(price(figures)[0] == 1 and price(figures)[1] >= 1, "AllReduce on rings has no price", figures)
+ring(6, "hexagon", [(i, (i + 2) % 6) for i in range(6)])
+figures = without("round6", "--job", f"{DIR}/job.json", "--cluster", f"{DIR}/cluster.json", "--fixed")
+report(price(figures)[0] > 1, "on a ring the link where it is cut has none of the transfers: others have more", figures)
+for name, job in (("dlrm", "jobs/dlrm-16"), ("candle", "jobs/candle-16"), ("prototype", "prototype-12/job")):
+    without(name, "--job", f"examples/{job}.json", "--degree", "4", "--effort", "1")
+text = toctl("plan", "--job", "examples/jobs/dlrm-16.json", "--degree", "4", "--effort", "1",
+             "--no-buffer-cycles", "-o", f"{DIR}/text.json")
+report("  no buffer cycles   busiest link " in text and " with them" in text, "the price as text", text)
+
+toctl("plan", "--job", "examples/jobs/dlrm-16.json", "--degree", "4", "--effort", "1", "-o", f"{DIR}/plain.json")
+plan = load(f"{DIR}/plain.json")
+save(f"{DIR}/claims.json", plan | {"no_buffer_cycles": True})
+run = subprocess.run((TOCTL, "verify", f"{DIR}/claims.json"), capture_output=True, text=True, check=False)
+report(run.returncode == 1 and "no_buffer_cycles: links of " in run.stdout + run.stderr,
+       "a plan that only claims it", run.stdout + run.stderr)
+for name, arguments, text in (
+        ("simplex links", ("--job", f"{DIR}/ring8.json", "--degree", "1", "--links", "simplex"),
+         "no order of servers joins all of them"),
+        ("packet switches", ("--cluster", f"{DIR}/segments-cluster.json", "--job", f"{DIR}/segments-job.json", "--fixed"),
+         "packet switches have buffers that routes up and routes down share")):
+    segments(5)
+    for file in ("cluster", "job"):
+        save(f"{DIR}/segments-{file}.json", load(f"{DIR}/{file}.json"))
+    run = subprocess.run((TOCTL, "plan", *arguments, "--no-buffer-cycles", "-o", f"{DIR}/refused.json"),
+                         capture_output=True, text=True, check=False)
+    report(run.returncode == 1 and text in run.stderr, f"refused: {name}", run.stderr)
 done()

@@ -15,6 +15,8 @@
 #include "plan/planner.h"
 #include "progress.h"
 #include "report/report.h"
+#include "routing/routing.h"
+#include "routing/up_down.h"
 #include "topology/mesh.h"
 #include "topology/sip.h"
 #include "topology/switched.h"
@@ -24,7 +26,7 @@ struct plan_args {
 	uint64_t degree, servers, bandwidth, effort, seed, step_latency, relay_latency;
 	double max_stretch;
 	int links, collective;
-	bool fixed, large, rings, one_order;
+	bool fixed, large, rings, one_order, no_buffer_cycles;
 };
 
 #define PLAN_LINKS_UNSAID (-1)
@@ -180,6 +182,29 @@ static int plan_free_time(const struct to_cluster *cluster, const struct to_dema
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 
+/*
+ * Other routes for @plan, without buffer cycles.
+ * @with: gets the figures of those that it had
+ */
+static int plan_break_cycles(struct to_plan *plan, struct to_figures *with, struct to_error *err)
+{
+	int ret = to_predict_plan_routes(plan, with);
+
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	ret = to_up_down_fill(plan, err);
+	return ret ? ret : to_routing_backups(plan, err);
+}
+
+/* What that costs. */
+static void plan_print_cycles(FILE *out, const struct to_figures *now, const struct to_figures *with)
+{
+	fprintf(out, "  no buffer cycles   busiest link %.4g MB, %.4g with them (%+.3g %%); mean hops %.3f, %.3f with them; communication %.4g ms, %.4g with them\n",
+		now->max_link_load / 1e6, with->max_link_load / 1e6,
+		with->max_link_load > 0 ? 100 * (now->max_link_load / with->max_link_load - 1) : 0,
+		now->hops.all.mean, with->hops.all.mean, now->comm_time * 1e3, with->comm_time * 1e3);
+}
+
 /* Have the plan's job do AllReduce as --collective says. */
 static int plan_set_collective(struct to_plan *plan, enum to_collective_algorithm algorithm,
 			       struct to_error *err)
@@ -250,7 +275,7 @@ static int plan_run(struct to_call *call, const void *data)
 	struct to_demand *demand;
 	struct to_cluster *cluster;
 	struct to_plan *plan;
-	struct to_figures figures;
+	struct to_figures figures, with;
 	char time[16], without[16];
 	double free_time = 0;
 	int ret;
@@ -305,11 +330,11 @@ static int plan_run(struct to_call *call, const void *data)
 		to_progress_end(&progress);
 		return -EINVAL;
 	}
-	ret = to_complete_all_predictions(plan, args->effort, &figures);
+	ret = args->no_buffer_cycles ? plan_break_cycles(plan, &with, &call->err) : 0;
+	if (!ret && to_complete_all_predictions(plan, args->effort, &figures))
+		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
 	to_progress_end(&progress);
-	if (ret)
-		to_error_set(&call->err, ret, "out of memory");
-	else
+	if (!ret)
 		ret = plan_set_collective(plan, args->collective, &call->err);
 	if (!ret)
 		ret = to_plan_save(plan, args->output, &call->err);
@@ -319,12 +344,18 @@ static int plan_run(struct to_call *call, const void *data)
 		if (args->one_order)
 			json_object_set_new(plan->predictions, "free_comm_time",
 					    json_real(free_time));
+		if (args->no_buffer_cycles)
+			json_object_set_new(plan->predictions, "with_buffer_cycles", json_pack(
+				"{s:f, s:f, s:f}", "max_link_load_bytes", with.max_link_load,
+				"mean_hops", with.hops.all.mean, "comm_time_s", with.comm_time));
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 	} else if (!ret) {
 		to_figures_print(out, plan, &figures);
 		if (plan->collective != TO_COLLECTIVE_PLAN)
 			ret = plan_print_collective(out, plan, &call->err);
+		if (args->no_buffer_cycles)
+			plan_print_cycles(out, &figures, &with);
 		if (args->one_order)
 			fprintf(out, "  one order of ranks: communication time %s, %+.3g %% of the %s that a free plan takes\n",
 				to_seconds_text(figures.comm_time, time),
@@ -377,6 +408,9 @@ static const struct to_option plan_options[] = {
 	{ "one-order", 0, TO_OPTION_FLAG, FIELD(one_order),
 	  .help = "all AllReduce rings in one order, on parallel links, for clients that know "
 		  "one (NCCL); prints what that costs" },
+	{ "no-buffer-cycles", 0, TO_OPTION_FLAG, FIELD(no_buffer_cycles),
+	  .help = "routes on which no lossless class can deadlock, for links that hardware joins; prints "
+		  "what that costs" },
 	{ "max-stretch", 'S', TO_OPTION_REAL, FIELD(max_stretch), .argument = "X",
 	  .help = "most hops of a route over those of a shortest path: longer ones balance "
 		  "loads, but take time; default: 3" },
@@ -417,6 +451,13 @@ const struct to_command to_cmd_plan = {
 		"--step-latency, for which its port is busy, and --relay-latency at each server that "
 		"relays it: half of a round trip between neighbours, and half of what a relay adds to "
 		"one, as make bench-throughput measures them.\n\n"
+		"--no-buffer-cycles replaces the routes of the plan by others that go up, then down in an "
+		"order of the servers, so that no link's buffer waits, over others, for itself. That makes "
+		"routes longer, links near the first server of the order busier, and --max-stretch what "
+		"they take; and no server has a route to an address of a port that it would have to enter "
+		"upwards after going down: with RDMA, transfers go to the other ports of that server. AllReduce on "
+		"rings with links of their own needs no relays and is as fast as before. Simplex links have "
+		"no such routes. toctl replan and run do not keep them: they make routes of all links.\n\n"
 		"--topology sip-ring:W,REACH is SiP-Ring of SiP-ML: servers on an optical ring of W "
 		"wavelengths, 25G each by default, half of them for each way round. A lightpath, which is "
 		"a simplex link from port c to port c on wavelength c, passes REACH segments at most, "

@@ -283,10 +283,11 @@ static void verify_print(const struct to_plan *plan, const struct to_verify_repo
 		return;		/* the links are no graph */
 	to_figures_print(stdout, plan, &r->figures);
 	printf("  %" PRIu64 " addresses from %u servers: %s\n", r->addresses, r->figures.servers,
-	       r->violations ? "NOT VALID" : "all reached, no loop");
+	       r->violations ? "NOT VALID" : plan->no_buffer_cycles ? "no loop" : "all reached, no loop");
 	if (r->unreachable)
-		printf("  for %" PRIu64 " pairs of a server and a port, no path enters through the port\n",
-		       r->unreachable);
+		printf("  for %" PRIu64 " pairs of a server and a port, no %s\n", r->unreachable,
+		       plan->no_buffer_cycles ? "route: it would close a buffer cycle, or there is no path" :
+						"path enters through the port");
 	verify_print_cases("link", &r->links);
 	verify_print_cases("server", &r->servers);
 	if (plan->cluster->n_packet_switches) {

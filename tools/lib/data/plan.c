@@ -28,21 +28,26 @@ struct to_layout to_plan_layout(const struct to_plan *plan)
 		.n_trees = plan->n_trees, .trees = plan->trees };
 }
 
+static void plan_drop_tables(struct to_plan *plan)
+{
+	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
+		plan_table_free(&plan->tables[i]);
+	free(plan->tables);
+	plan->tables = NULL;
+}
+
 /* Drop the layout and all that follows from it. */
 static void plan_clear(struct to_plan *plan)
 {
 	struct to_layout layout = to_plan_layout(plan);
 
-	for (unsigned int i = 0; plan->tables && i < plan->cluster->n_servers; i++)
-		plan_table_free(&plan->tables[i]);
+	plan_drop_tables(plan);
 	to_layout_free(&layout);
-	free(plan->tables);
 	free(plan->cross_connects);
 	free(plan->peers);
 	free(plan->port_shares);
 	json_decref(plan->predictions);
 	plan->n_cross_connects = 0;
-	plan->tables = NULL;
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
 	plan->port_shares = NULL;
@@ -135,6 +140,12 @@ int to_plan_alloc_tables(struct to_plan *plan)
 		memset(t->route, 0xff, routes * sizeof(*t->route));
 	}
 	return 0;
+}
+
+int to_plan_renew_tables(struct to_plan *plan)
+{
+	plan_drop_tables(plan);
+	return to_plan_alloc_tables(plan);
 }
 
 static int plan_pair_compare(const void *a, const void *b)

@@ -152,6 +152,8 @@ extern const char *const to_collective_algorithms[];	/* ends with NULL */
  * struct to_plan - plan of one job
  * @max_stretch: most hops of any route over those of a shortest path, 0 when the plan
  *	does not say; see to_plan_most_hops()
+ * @no_buffer_cycles: no buffer waits for itself on its routes, see up_down.h; not all ports'
+ *	addresses are reached from all servers
  * @latency: that the plan was made for; zeroes when it does not say
  * @collective: what toctl collective does unless it is told otherwise
  * @slots: addresses per server: 1 + the largest number of ports
@@ -173,6 +175,7 @@ struct to_plan {
 	struct to_demand *demand;
 	uint64_t seed;
 	double max_stretch;
+	bool no_buffer_cycles;
 	struct to_latency latency;
 	enum to_collective_algorithm collective;
 	unsigned int slots;
@@ -240,6 +243,9 @@ void to_plan_swap_layouts(struct to_plan *a, struct to_plan *b);
  * Return: 0 or -ENOMEM.
  */
 int to_plan_alloc_tables(struct to_plan *plan);
+
+/** to_plan_renew_tables() - the same in the place of those that there are */
+int to_plan_renew_tables(struct to_plan *plan);
 
 /** to_plan_sort_pairs() - into the order that struct to_table promises */
 void to_plan_sort_pairs(struct to_table *table);

@@ -583,6 +583,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "job", plan_read_job, 0, false },
 	{ "seed", to_json_u64, offsetof(struct to_plan, seed), true },
 	{ "max_stretch", plan_read_stretch, 0, true },
+	{ "no_buffer_cycles", to_json_bool, offsetof(struct to_plan, no_buffer_cycles), true },
 	{ "step_latency_s", plan_read_latency, offsetof(struct to_plan, latency.step), true },
 	{ "relay_latency_s", plan_read_latency, offsetof(struct to_plan, latency.relay), true },
 	{ "collective", plan_read_collective, offsetof(struct to_plan, collective), true },

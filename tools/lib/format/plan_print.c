@@ -397,6 +397,8 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err)
 	fprintf(out, ",\n\"seed\":%llu,\n", (unsigned long long)plan->seed);
 	if (plan->max_stretch)
 		fprintf(out, "\"max_stretch\":%.17g,\n", plan->max_stretch);
+	if (plan->no_buffer_cycles)
+		fprintf(out, "\"no_buffer_cycles\":true,\n");
 	if (plan->latency.step || plan->latency.relay)
 		fprintf(out, "\"step_latency_s\":%.17g,\n\"relay_latency_s\":%.17g,\n",
 			plan->latency.step, plan->latency.relay);

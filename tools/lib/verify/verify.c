@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verify/buffer_cycle.h"
 #include "verify/verify_failures.h"
 #include "verify/verify_links.h"
 #include "verify/verify_queue_pairs.h"
@@ -156,6 +157,10 @@ static void verify_arrival(struct verify *v)
 
 		if (f->next[x])
 			continue;	/* forwards to one that is named */
+		if (f->slot && v->plan->no_buffer_cycles && f->group[x] == UINT32_MAX) {
+			v->out->report->unreachable++;
+			continue;
+		}
 		if (f->slot && !physical) {
 			to_graph_port_distances(v->graph, f->dst, f->slot - 1, v->distance, v->queue);
 			physical = true;
@@ -395,6 +400,22 @@ static int verify_predictions(const struct to_plan *plan, const struct to_verify
 	return 0;
 }
 
+/* A plan that says that no buffer waits for itself must be right. */
+static int verify_buffers(const struct verify *v)
+{
+	struct to_buffer_cycle cycle;
+	int ret;
+
+	if (!v->plan->no_buffer_cycles)
+		return 0;
+	ret = to_buffer_cycle_find(v->plan, v->graph, false, &cycle);
+	if (!ret && cycle.n)
+		to_verify_say(v->out, "no_buffer_cycles: links of %u servers, of which %s is one, can wait for each other",
+			      cycle.n, verify_name(v, cycle.servers[0]));
+	free(cycle.servers);
+	return ret;
+}
+
 static int verify_tables(struct verify *v)
 {
 	size_t n = v->graph->n, ports = v->plan->slots - 1;
@@ -423,6 +444,8 @@ static int verify_tables(struct verify *v)
 		ret = to_predict_flows(&v->f, &v->out->report->figures);
 	if (!ret)
 		ret = verify_predictions(v->plan, v->out);
+	if (!ret)
+		ret = verify_buffers(v);
 out:
 	to_verify_failures_free(&v->failures);
 	to_forwarding_free(&v->f);

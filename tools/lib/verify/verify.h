@@ -38,7 +38,8 @@ struct to_unprotected {
  * @violations: lines handed to the caller
  * @addresses: node and port addresses that were resolved from every server
  * @unreachable: pairs of a server and a port address that no path joins
- *	without crossing the server that owns the port; no violation
+ *	without crossing the server that owns the port; no violation. Of a plan without
+ *	buffer cycles also those that it has no route for
  * @links: when any one cable is down; both its ends see that, of a simplex link the
  *	server that sends
  * @servers: when any one server is down, seen by its neighbours on cables; not as a
@@ -87,7 +88,7 @@ typedef void to_verify_line(void *data, const char *line);
  * - no next hop has a share that the kernel refuses
  * - port shares of a pair add up to TO_PORT_SHARES, where it has a route
  * - no route is longer than the plan's max_stretch allows
- * - the predictions are true
+ * - the predictions are true, and there are no buffer cycles where the plan says so
  *
  * Return: 0 when checked (see @report for the verdict), or -ENOMEM.
  */
