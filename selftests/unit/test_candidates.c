@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which plans are compared, on what traffic, and what is remembered of it. */
 
+#include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
-#include "control/candidates.h"
+#include "control/planning.h"
 #include "data/allreduce.h"
 #include "job.h"
 #include "measure/phases.h"
@@ -221,6 +223,121 @@ static void test_phases(void **state)
 		to_traffic_free(&t[i]);
 }
 
+/* Forty intervals of two kinds, none of which the first plan is for. */
+static struct to_candidates remembered(const struct to_plan *plan)
+{
+	struct to_candidates c = begin(plan);
+
+	for (unsigned int i = 0; i < 40; i++)
+		observe(&c, pairs(i % 2 ? 3 : 4));
+	return c;
+}
+
+static void assert_near(double a, double b)
+{
+	assert_true(fabs(a - b) < 1e-9);
+}
+
+static void assert_same(const struct to_candidates *a, const struct to_candidates *b)
+{
+	assert_int_equal(a->regret.n, b->regret.n);
+	assert_int_equal(a->next_id, b->next_id);
+	assert_int_equal(a->n_intervals, b->n_intervals);
+	for (unsigned int k = 0; k < a->regret.n; k++) {
+		assert_int_equal(a->candidate[k].id, b->candidate[k].id);
+		assert_string_equal(a->candidate[k].source, b->candidate[k].source);
+		assert_near(a->regret.work[k], b->regret.work[k]);
+		for (unsigned int j = 0; j < a->regret.n; j++)
+			assert_near(a->regret.price[k][j], b->regret.price[k][j]);
+		for (unsigned int i = 0; i < a->n_intervals; i++) {
+			assert_near(a->intervals[i].cost[k], b->intervals[i].cost[k]);
+			assert_near(a->intervals[i].work[k], b->intervals[i].work[k]);
+		}
+	}
+}
+
+/* What is planned beside the loop is what would have been planned at once. */
+static void test_beside(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates now = remembered(plan), beside = remembered(plan);
+	struct to_planning *planning = to_planning_begin(&beside);
+	struct to_error err = { "" };
+	int n = to_candidates_plan(&now, &err);
+
+	(void)state;
+	assert_non_null(planning);
+	assert_true(n >= 2);
+	assert_int_equal(to_planning_end(planning, &err), n);
+	assert_same(&now, &beside);
+	to_candidates_free(&now);
+	to_candidates_free(&beside);
+	to_plan_free(plan);
+}
+
+/* Meanwhile the loop goes on: all that was planned for is forgotten, plans change and go. */
+static void test_meanwhile(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = remembered(plan);
+	struct to_error err = { "" };
+	struct to_planning *planning;
+	unsigned int lately;
+	int made;
+
+	(void)state;
+	assert_true(to_candidates_plan(&c, &err) >= 2);
+	for (unsigned int i = 0; i < 40; i++)
+		observe(&c, pairs(5));
+	planning = to_planning_begin(&c);
+	assert_non_null(planning);
+	to_candidates_moved(&c, 2);
+	to_candidates_drop(&c, 1);
+	for (unsigned int i = 0; i < 300; i++)
+		observe(&c, pairs(i % 2 ? 5 : 6));
+	lately = c.n_intervals - 20;
+	while (!to_planning_done(planning))
+		usleep(1000);
+	made = to_planning_end(planning, &err);
+	assert_true(made >= 1);
+	assert_int_equal(c.regret.n, 2 + made);
+	for (unsigned int k = 2; k < c.regret.n; k++)
+		for (unsigned int i = lately; i < c.n_intervals; i++) {
+			double seconds;
+
+			assert_int_equal(to_busy_time_of(&c.candidate[k].busy,
+							 c.intervals[i].demand, NULL, &seconds), 0);
+			assert_near(c.intervals[i].cost[k], seconds);
+		}
+	for (unsigned int i = 0; i < 40; i++)
+		observe(&c, pairs(5));
+	assert_true(to_candidates_choose(&c) >= 2);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+/* Who ends it waits for one plan at most, and nothing has changed. */
+static void test_cancel(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = remembered(plan);
+	struct to_planning *planning = to_planning_begin(&c);
+	struct to_error err = { "" };
+	int ret;
+
+	(void)state;
+	assert_non_null(planning);
+	to_planning_cancel(planning);
+	ret = to_planning_end(planning, &err);
+	if (ret < 0) {	/* else it was done before */
+		assert_int_equal(ret, -ECANCELED);
+		assert_int_equal(c.regret.n, 1);
+	}
+	observe(&c, pairs(3));
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +345,9 @@ int main(void)
 		cmocka_unit_test(test_first_stays),
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_no_twins),
+		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_meanwhile),
+		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_phases),
 	};

@@ -60,6 +60,7 @@ struct kernel {
  * @refuse_commit: the commit that server 3 refuses, twice as it is asked twice
  * @refuse_change: the optical switch refuses this change and all later ones
  * @cost: of a change, see to_candidates_config
+ * @beside: the controller plans beside the loop
  * @returns: the traffic is as before again, as soon as all servers hold a stage
  * @refuse_ahead: server 3 cannot stage ahead
  * @steal: somebody drops the stage of server 3 before the first commit of a change
@@ -77,7 +78,7 @@ struct world {
 	bool refuse_next, refuse_plan;
 	unsigned int commits, changes, refuse_commit, refuse_change;
 	double cost;
-	bool returns, refuse_ahead, steal;
+	bool beside, returns, refuse_ahead, steal;
 	char first[16];
 	unsigned int held;
 	unsigned int pauses[PAUSES_MAX], n_pauses, mend_after, stop_after;
@@ -420,7 +421,7 @@ static int controller(void)
 {
 	struct to_run_log log = { 0 };
 	struct to_controller_config config = {
-		.plan = plan_path, .allow = allow_path,
+		.plan = plan_path, .allow = allow_path, .beside = world->beside,
 		.interval_ns = INTERVAL_NS, .stop = &world->stop, .log = &log,
 		.candidates = { .memory_ns = 10 * TO_NS_PER_S, .change_cost = world->cost },
 		.fabric = { .command = "{}", .timeout_ns = TO_NS_PER_S },
@@ -727,6 +728,25 @@ static void check_no_way_back(const struct change *change, unsigned int steps)
 	}
 }
 
+/* Intervals go on while it plans, so that it may plan for other ones, and then it changes. */
+static void check_beside(const struct change *change)
+{
+	struct to_plan *plan;
+	char *text;
+
+	rewind_world(change);
+	world->beside = true;
+	assert_int_equal(controller(), 0);
+	assert_true(logged("\"event\":\"shift\""));
+	assert_true(logged("\"event\":\"changed\""));
+	plan = plan_read();
+	text = read_text(plan_path);
+	assert_string_not_equal(text, change->old_text);
+	check_fabric(plan, text);
+	to_plan_free(plan);
+	free(text);
+}
+
 static void test_one_step(void **state)
 {
 	struct change change;
@@ -736,6 +756,7 @@ static void test_one_step(void **state)
 	check_deaths(&change);
 	check_second_deaths(&change);
 	check_saves(&change);
+	check_beside(&change);
 	check_no_way_back(&change, 1);
 	change_close(&change);
 }

@@ -60,6 +60,7 @@ static int run_run(struct to_call *call, const void *data)
 	if (args->replay && args->live.listen)
 		return to_usage(call, "--replay looks at no fabric: it goes without --listen");
 	config.dry_run |= !!args->replay;
+	config.beside = !args->replay;
 	if (args->change_cost_ns != RUN_BY_SWITCH)
 		config.candidates.change_cost = args->change_cost_ns * 1e-9;
 	if (config.fabric.etcd.endpoints)

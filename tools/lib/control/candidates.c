@@ -21,6 +21,7 @@
 #define CANDIDATES_COMMON 0.1		/* share of the busy time of a phase that is */
 #define CANDIDATES_HORIZON 1e6		/* seconds: what counts is the busy time alone */
 #define CANDIDATES_LIKELY 0.5		/* share of what must be lost before a change */
+#define CANDIDATES_NEWER 32		/* intervals since planning began that are priced at its end */
 #define CANDIDATES_POOL (TO_REPLAN_SOURCES * (TO_PHASES_MAX + 3))
 
 double to_candidates_change_cost(const struct to_cluster *cluster)
@@ -106,6 +107,20 @@ void to_candidates_free(struct to_candidates *c)
 	*c = (struct to_candidates){ 0 };
 }
 
+/* The oldest @n go. */
+static void candidates_forget_first(struct to_candidates *c, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (i < c->n_lent)
+			c->kept[c->n_kept++] = c->intervals[i];
+		else
+			candidates_forget(&c->intervals[i]);
+	}
+	c->n_lent -= n < c->n_lent ? n : c->n_lent;
+	c->n_intervals -= n;
+	memmove(c->intervals, c->intervals + n, c->n_intervals * sizeof(*c->intervals));
+}
+
 /* ---- what each interval costs ---- */
 
 /* Make room for one more interval, and forget those that are too old. */
@@ -117,10 +132,7 @@ static void candidates_age(struct to_candidates *c)
 	while (first && c->n_intervals - first < c->room - 1 &&
 	       seconds < c->config.memory_ns * 1e-9)
 		seconds += c->intervals[--first].traffic.seconds;
-	for (unsigned int i = 0; i < first; i++)
-		candidates_forget(&c->intervals[i]);
-	c->n_intervals -= first;
-	memmove(c->intervals, c->intervals + first, c->n_intervals * sizeof(*c->intervals));
+	candidates_forget_first(c, first);
 }
 
 int to_candidates_observe(struct to_candidates *c, struct to_traffic *traffic,
@@ -179,6 +191,8 @@ static int candidates_make(struct to_candidates *c, struct pool *pool, unsigned 
 	struct to_replan_result result;
 	int ret = 0;
 
+	if (c->stop && atomic_load(c->stop))
+		return to_error_set(err, -ECANCELED, "told to stop");
 	sum.bytes = calloc(cells + 1, sizeof(*sum.bytes));
 	sum.tcp = calloc(cells + 1, sizeof(*sum.tcp));
 	if (!sum.bytes || !sum.tcp)
@@ -324,14 +338,53 @@ static void candidates_evict(struct to_candidates *c, unsigned int below)
 	to_candidates_drop(c, worst);
 }
 
-/* Take the plan of @busy, which is taken over, in as if it had always been there. */
+/*
+ * Take the plan of @busy, which is taken over, in as if it had always been there: @price
+ * of changes to the others, @work after interval @first - 1, what the others cost since.
+ */
+static int candidates_enter(struct to_candidates *c, struct to_busy_time *busy,
+			    const double *price, double work, unsigned int first)
+{
+	const unsigned int n = c->regret.n;
+	int ret = 0;
+
+	for (unsigned int i = first; !ret && i < c->n_intervals; i++) {
+		struct to_candidates_interval *interval = &c->intervals[i];
+
+		ret = to_busy_time_of(busy, interval->demand, NULL, &interval->cost[n]);
+		work = fmin(work + interval->cost[n],
+			    to_regret_work(&c->regret, interval->work, price));
+		interval->work[n] = work;
+	}
+	if (ret)
+		return ret;
+	to_regret_add(&c->regret, price, work);
+	c->candidate[n] = (struct to_candidates_plan){ .busy = *busy, .promise = 1 };
+	*busy = (struct to_busy_time){ 0 };
+	return 0;
+}
+
+/* Not compared: as the one in force. */
+static void candidates_assume(struct to_candidates *c, unsigned int first, unsigned int end,
+			      const double *price)
+{
+	const unsigned int n = c->regret.n;
+
+	for (unsigned int i = first; i < end; i++) {
+		struct to_candidates_interval *interval = &c->intervals[i];
+
+		interval->cost[n] = interval->cost[c->regret.at];
+		interval->work[n] = to_regret_work(&c->regret, interval->work, price);
+	}
+}
+
+/* The plan of @busy, which is taken over, becomes a candidate. */
 static int candidates_add(struct to_candidates *c, struct to_busy_time *busy, const char *source,
 			  unsigned int pooled)
 {
 	const unsigned int n = c->regret.n;
-	const unsigned int replayed = candidates_affordable(c, pooled);
-	double price[TO_REGRET_MAX] = { 0 }, there, back, work;
-	unsigned int first = c->n_intervals - replayed;
+	const unsigned int first = c->n_intervals - candidates_affordable(c, pooled);
+	double price[TO_REGRET_MAX] = { 0 }, there, back;
 	int ret = 0;
 
 	for (unsigned int k = 0; !ret && k < n; k++) {
@@ -341,25 +394,13 @@ static int candidates_add(struct to_candidates *c, struct to_busy_time *busy, co
 	}
 	if (ret)
 		return ret;
-	work = to_regret_work(&c->regret, c->intervals[first].work, price);
-	for (unsigned int i = first; !ret && i < c->n_intervals; i++) {
-		struct to_candidates_interval *interval = &c->intervals[i];
-
-		ret = to_busy_time_of(busy, interval->demand, NULL, &interval->cost[n]);
-		work = fmin(work + (i > first ? interval->cost[n] : 0),
-			    to_regret_work(&c->regret, interval->work, price));
-		interval->work[n] = work;
-	}
+	candidates_assume(c, 0, first + 1, price);
+	ret = to_busy_time_of(busy, c->intervals[first].demand, NULL, &c->intervals[first].cost[n]);
+	ret = ret ? ret : candidates_enter(c, busy, price, c->intervals[first].work[n], first + 1);
 	if (ret)
 		return ret;
-	for (unsigned int i = 0; i < first; i++) {	/* not compared: as the one in force */
-		c->intervals[i].cost[n] = c->intervals[i].cost[c->regret.at];
-		c->intervals[i].work[n] = to_regret_work(&c->regret, c->intervals[i].work, price);
-	}
-	to_regret_add(&c->regret, price, work);
-	c->candidate[n] = (struct to_candidates_plan){ .busy = *busy, .id = c->next_id++,
-						 .source = source, .promise = 1 };
-	*busy = (struct to_busy_time){ 0 };
+	c->candidate[n].id = c->next_id++;
+	c->candidate[n].source = source;
 	return 0;
 }
 
@@ -432,10 +473,15 @@ static int candidates_take(struct to_candidates *c, struct pool *pool, unsigned 
 	return n;
 }
 
+/* Intervals since the shift, or all. */
+static unsigned int candidates_lately(const struct to_candidates *c)
+{
+	return c->shift.n && c->shift.n < c->n_intervals ? c->shift.n : c->n_intervals;
+}
+
 int to_candidates_plan(struct to_candidates *c, struct to_error *err)
 {
-	const unsigned int lately = c->shift.n && c->shift.n < c->n_intervals ? c->shift.n :
-									       c->n_intervals;
+	const unsigned int lately = candidates_lately(c);
 	const unsigned int onset = c->n_intervals - lately;
 	struct pool *pool = calloc(1, sizeof(*pool));
 	int ret, n = 0;
@@ -455,6 +501,115 @@ int to_candidates_plan(struct to_candidates *c, struct to_error *err)
 	for (unsigned int k = 0; k < pool->n; k++)
 		to_busy_time_free(&pool->busy[k]);
 	free(pool);
+	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, lately), n > 0);
+	return ret ? ret : n;
+}
+
+/* ---- planned for beside the loop ---- */
+
+int to_candidates_lend(struct to_candidates *c, struct to_candidates *copy)
+{
+	*copy = *c;
+	copy->intervals = calloc(c->n_intervals + 1, sizeof(*copy->intervals));
+	c->kept = calloc(c->n_intervals + 1, sizeof(*c->kept));
+	if (!copy->intervals || !c->kept) {
+		free(copy->intervals);
+		free(c->kept);
+		c->kept = NULL;
+		return -ENOMEM;
+	}
+	memcpy(copy->intervals, c->intervals, c->n_intervals * sizeof(*c->intervals));
+	for (unsigned int k = 0; k < TO_REGRET_MAX; k++)
+		copy->candidate[k].busy = (struct to_busy_time){
+			.plan = k < c->regret.n ? to_plan_hold(c->candidate[k].busy.plan) : NULL,
+		};
+	c->n_lent = c->n_intervals;
+	return 0;
+}
+
+int to_candidates_open(struct to_candidates *copy)
+{
+	int ret = 0;
+
+	for (unsigned int k = 0; !ret && k < copy->regret.n; k++) {
+		struct to_plan *plan = copy->candidate[k].busy.plan;
+
+		ret = to_busy_time_init(&copy->candidate[k].busy, plan);
+		to_plan_free(plan);
+	}
+	return ret;
+}
+
+static unsigned int candidates_find(const struct to_candidates *c, unsigned int id)
+{
+	unsigned int k = 0;
+
+	while (k < c->regret.n && c->candidate[k].id != id)
+		k++;
+	return k;
+}
+
+/* Candidate @from of @copy, of which it is taken, becomes one of @c. */
+static int candidates_adopt(struct to_candidates *c, struct to_candidates *copy, unsigned int from)
+{
+	const unsigned int n = c->regret.n, gone = copy->n_intervals - c->n_lent;
+	const unsigned int newer = c->n_intervals - c->n_lent;
+	const unsigned int some = newer < CANDIDATES_NEWER ? newer : CANDIDATES_NEWER;
+	const unsigned int most = candidates_affordable(c, CANDIDATES_NEW);
+	const unsigned int first = c->n_intervals - (some < most ? some : most);
+	struct to_candidates_plan *taken = &copy->candidate[from];
+	double price[TO_REGRET_MAX] = { 0 }, work;
+	int ret = 0;
+
+	for (unsigned int k = 0; !ret && k < n; k++) {
+		const unsigned int other = candidates_find(copy, c->candidate[k].id);
+
+		if (other < copy->regret.n)
+			price[k] = copy->regret.price[from][other];
+		else
+			ret = candidates_price(c, &c->candidate[k].busy, &taken->busy, &price[k]);
+	}
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < c->n_lent; i++) {
+		c->intervals[i].cost[n] = copy->intervals[i + gone].cost[from];
+		c->intervals[i].work[n] = copy->intervals[i + gone].work[from];
+	}
+	candidates_assume(c, c->n_lent, first, price);
+	work = first ? c->intervals[first - 1].work[n] : copy->regret.work[from];
+	ret = candidates_enter(c, &taken->busy, price, work, first);
+	if (ret)
+		return ret;
+	c->candidate[n].id = taken->id;
+	c->candidate[n].source = taken->source;
+	return 0;
+}
+
+int to_candidates_return(struct to_candidates *c, struct to_candidates *copy, int made,
+			 struct to_error *err)
+{
+	const unsigned int lately = candidates_lately(c);
+	int ret = made < 0 ? made : 0, n = 0;
+
+	for (unsigned int k = 0; !ret && k < copy->regret.n; k++) {
+		if (copy->candidate[k].id < c->next_id)
+			continue;
+		if (c->regret.n == TO_REGRET_MAX)
+			candidates_evict(c, TO_REGRET_MAX - n);
+		ret = candidates_adopt(c, copy, k);
+		n += !ret;
+		if (ret)
+			to_error_set(err, ret, "out of memory");
+	}
+	c->next_id = copy->next_id;
+	for (unsigned int k = 0; k < TO_REGRET_MAX; k++)
+		to_busy_time_free(&copy->candidate[k].busy);
+	free(copy->intervals);
+	for (unsigned int i = 0; i < c->n_kept; i++)
+		candidates_forget(&c->kept[i]);
+	free(c->kept);
+	c->kept = NULL;
+	c->n_kept = c->n_lent = 0;
 	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, lately), n > 0);
 	return ret ? ret : n;
 }

@@ -15,6 +15,8 @@
  * The plan that the loop began with always is the first candidate.
  */
 
+#include <stdatomic.h>
+
 #include <jansson.h>
 
 #include "measure/shift.h"
@@ -89,6 +91,10 @@ struct to_candidates_outcome {
  * @intervals: oldest first; @n_intervals of them, room for @room
  * @shift: whether the plan in force keeps its promise
  * @dark: seconds that links were dark in a step of the last change; negative: not known
+ * @stop: ends to_candidates_plan() early, with -ECANCELED, when it is set; or NULL
+ * @n_lent: of @intervals, the oldest of them, a copy has the traffic, see
+ *	to_candidates_lend()
+ * @kept: @n_kept that were forgotten since, but not yet by the copy
  */
 struct to_candidates {
 	struct to_candidates_config config;
@@ -99,6 +105,9 @@ struct to_candidates {
 	struct to_shift shift;
 	struct to_candidates_outcome outcome;
 	double dark;
+	const atomic_bool *stop;
+	struct to_candidates_interval *kept;
+	unsigned int n_lent, n_kept;
 };
 
 /** to_candidates_init() - @plan is in force. Return: 0 or -ENOMEM. */
@@ -122,6 +131,31 @@ int to_candidates_observe(struct to_candidates *c, struct to_traffic *traffic,
  * Return: how many candidates are new, or a negative errno with @err.
  */
 int to_candidates_plan(struct to_candidates *c, struct to_error *err);
+
+/**
+ * to_candidates_lend() - a copy on which another thread can plan
+ * @c: no other copy of it is there
+ * @copy: for to_candidates_open() and to_candidates_plan(); it shares plans and traffic
+ *	with @c, which neither changes, until to_candidates_return()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int to_candidates_lend(struct to_candidates *c, struct to_candidates *copy);
+
+/** to_candidates_open() - what takes longer to copy. Return: 0 or -ENOMEM. */
+int to_candidates_open(struct to_candidates *copy);
+
+/**
+ * to_candidates_return() - what was planned on the copy becomes candidates of @c, too
+ * @copy: freed
+ * @made: what to_candidates_plan() returned for it
+ *
+ * They are priced beside those that @c has by now, with the traffic that came since.
+ *
+ * Return: how many are new, or a negative errno with @err.
+ */
+int to_candidates_return(struct to_candidates *c, struct to_candidates *copy, int made,
+			 struct to_error *err);
 
 /** to_candidates_choose() - index of the candidate that should be in force */
 unsigned int to_candidates_choose(const struct to_candidates *c);

@@ -158,33 +158,58 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	return true;
 }
 
-/* Plan for the traffic as it is. Return: whether it shifted. */
-static bool controller_plan(struct controller *c, enum to_shift_verdict verdict)
+/* It was planned: there are @n new candidates. Return: whether the traffic shifted. */
+static bool controller_planned(struct controller *c, const struct controller_look *look, int n,
+			       const struct to_error *err)
 {
-	const char *kind = to_shift_verdict_names[verdict];
-	const struct to_shift *shift = &c->candidates.shift;
-	const double excess = shift->excess, promise = shift->promise;
-	uint64_t start = to_clock_monotonic_ns();
-	struct to_error err = { 0 };
-	int n = to_candidates_plan(&c->candidates, &err);
-	double ms = to_clock_seconds_since(start) * 1e3;
+	const double ms = to_clock_seconds_since(look->start_ns) * 1e3;
+	const double busy = c->candidates.shift.promise;
 
 	if (n < 0) {
-		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
-			   "cannot plan: %s", err.text);
+		to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err->text),
+			   "cannot plan: %s", err->text);
 		return false;
 	}
-	if (!n && verdict != TO_SHIFT_BUSY)
+	if (!n && look->verdict != TO_SHIFT_BUSY)
 		return false;
 	to_run_log(c->config->log, "shift",
-		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind", kind, "promised",
-			     promise, "busy", shift->promise, "excess_s", excess, "new", n, "ms",
-			     ms, "candidates", to_candidates_json(&c->candidates)),
+		   json_pack("{s:s, s:f, s:f, s:f, s:i, s:f, s:o}", "kind",
+			     to_shift_verdict_names[look->verdict], "promised", look->promise,
+			     "busy", busy, "excess_s", look->excess, "new", n, "ms", ms,
+			     "candidates", to_candidates_json(&c->candidates)),
 		   "%s: the busiest link is busy for %.3g times the lower bound, promised were %.3g; new candidates: %d (%.1f ms)",
-		   verdict == TO_SHIFT_DUE ? "the traffic is no longer what was planned for" :
-					     "the traffic shifted",
-		   shift->promise, promise, n, ms);
+		   look->verdict == TO_SHIFT_DUE ?
+			   "the traffic is no longer what was planned for" : "the traffic shifted",
+		   busy, look->promise, n, ms);
 	return true;
+}
+
+/*
+ * Plan for the traffic as it is, where @verdict says so, beside the loop or at once.
+ * Return: whether it shifted, by what was planned now.
+ */
+static bool controller_plan(struct controller *c, enum to_shift_verdict verdict)
+{
+	const struct to_shift *shift = &c->candidates.shift;
+	struct to_error err = { 0 };
+	int n;
+
+	if (c->planning) {
+		if (!to_planning_done(c->planning))
+			return false;
+		n = to_planning_end(c->planning, &err);
+		c->planning = NULL;
+		return controller_planned(c, &c->planned, n, &err);
+	}
+	if (verdict == TO_SHIFT_NONE)
+		return false;
+	c->planned = (struct controller_look){ verdict, shift->excess, shift->promise,
+					       to_clock_monotonic_ns() };
+	c->planning = c->config->beside ? to_planning_begin(&c->candidates) : NULL;
+	if (c->planning)
+		return false;
+	n = to_candidates_plan(&c->candidates, &err);
+	return controller_planned(c, &c->planned, n, &err);
 }
 
 /* What the last change came to, for the log. */
@@ -328,8 +353,8 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 	const unsigned int n = c->plan->cluster->n_servers;
 	const size_t cells = (size_t)n * n;
 	enum to_shift_verdict verdict;
-	bool shifted = false;
 	unsigned int to;
+	bool shifted;
 
 	c->n_intervals++;
 	if (!c->traffic.bytes)
@@ -351,8 +376,7 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 		c->config->traffic(c->config->data, &c->traffic);
 	if (to_candidates_observe(&c->candidates, &c->traffic, &verdict))
 		return;
-	if (verdict != TO_SHIFT_NONE)
-		shifted = controller_plan(c, verdict);
+	shifted = controller_plan(c, verdict);
 	to = to_candidates_choose(&c->candidates);
 	if (to != c->candidates.regret.at && to_clock_monotonic_ns() >= c->decide_ns)
 		controller_decide(c, to);
@@ -543,6 +567,12 @@ static int controller_expect(struct controller *c, struct to_error *err)
 /* @ret: why it ends, 0 when it was told to. Return: as to_controller_run(). */
 static int controller_end(struct controller *c, int ret)
 {
+	struct to_error ignored = { 0 };
+
+	if (c->planning) {
+		to_planning_cancel(c->planning);
+		to_planning_end(c->planning, &ignored);
+	}
 	controller_release(c);
 	if (!ret) {
 		to_run_log(c->config->log, "end",

@@ -42,6 +42,7 @@
  * @initial: file of the plan to begin with where @plan is not there or no plan; or NULL
  * @allow: see to_switch_allow_check()
  * @dry_run: decide, but change nothing: neither the fabric nor files
+ * @beside: plan in a thread of its own, while the loop goes on; not for a replay
  * @interval_ns: how often to look at the traffic
  * @carrier_ns: how long new links may take to come up
  * @carrier: when a port counts as down, and the fabric is repaired
@@ -53,7 +54,7 @@
  */
 struct to_controller_config {
 	const char *plan, *initial, *allow;
-	bool dry_run;
+	bool dry_run, beside;
 	uint64_t interval_ns, carrier_ns;
 	struct to_carrier_config carrier;
 	struct to_candidates_config candidates;

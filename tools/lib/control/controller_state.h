@@ -6,11 +6,23 @@
 
 #include "control/candidates.h"
 #include "control/controller.h"
+#include "control/planning.h"
 #include "control/transition.h"
 #include "data/down.h"
 
 #define CONTROLLER_RETRY_S 1
 #define CONTROLLER_RETRY_MAX_S 30
+
+/**
+ * struct controller_look - why the traffic is planned for
+ * @excess, @promise: see struct to_shift
+ * @start_ns: CLOCK_MONOTONIC
+ */
+struct controller_look {
+	enum to_shift_verdict verdict;
+	double excess, promise;
+	uint64_t start_ns;
+};
 
 /**
  * struct controller - a controller at work
@@ -25,6 +37,7 @@
  * @switches: open when @transition has them
  * @traffic: not observed yet
  * @candidates: plans, and what the traffic has cost on them
+ * @planning: that is under way beside the loop, or NULL; it is for @planned
  * @onset_ns: CLOCK_MONOTONIC; start of the interval in which links were first busier than
  *	promised
  * @decide_ns, @ahead_ns: CLOCK_MONOTONIC; after a change that failed, none is made before;
@@ -52,6 +65,8 @@ struct controller {
 	struct to_transition transition;
 	struct to_traffic traffic;
 	struct to_candidates candidates;
+	struct to_planning *planning;
+	struct controller_look planned;
 	int lock;
 	uint64_t onset_ns, committed_ns, decide_ns, ahead_ns;
 	double dark;

@@ -98,7 +98,7 @@ void to_plan_swap_layouts(struct to_plan *a, struct to_plan *b)
 
 void to_plan_free(struct to_plan *plan)
 {
-	if (!plan || plan->held--)
+	if (!plan || __atomic_fetch_sub(&plan->held, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (plan->cluster)
 		to_plan_set_layout(plan, &(struct to_layout){ 0 });
@@ -114,7 +114,7 @@ struct to_plan *to_plan_hold(const struct to_plan *plan)
 {
 	struct to_plan *held = (struct to_plan *)plan;
 
-	held->held++;
+	__atomic_fetch_add(&held->held, 1, __ATOMIC_RELAXED);
 	return held;
 }
 

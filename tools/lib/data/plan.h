@@ -212,7 +212,7 @@ void to_plan_free(struct to_plan *plan);
 /**
  * to_plan_hold() - keep @plan, which others may free, until to_plan_free()
  *
- * All who have it read only. Return: @plan.
+ * All who have it read only, in whatever thread. Return: @plan.
  */
 struct to_plan *to_plan_hold(const struct to_plan *plan);
 
