@@ -65,6 +65,8 @@ struct kernel {
  * @refuse_ahead: server 3 cannot stage ahead
  * @steal: somebody drops the stage of server 3 before the first commit of a change
  * @first: op that agents are asked for first after a change was decided, "" before
+ * @began, @further: stages of the change that server 3 got: before its first commit, and
+ *	those of which it was told that they are of further steps
  * @held: most servers that held a stage when they were asked for a sample
  * @pauses: seconds
  * @mend_after, @stop_after: pauses until nothing is refused any more, until it stops
@@ -80,7 +82,7 @@ struct world {
 	double cost;
 	bool beside, returns, refuse_ahead, steal;
 	char first[16];
-	unsigned int held;
+	unsigned int began, further, held;
 	unsigned int pauses[PAUSES_MAX], n_pauses, mend_after, stop_after;
 };
 
@@ -149,6 +151,9 @@ static const char *kernel_call(struct kernel *k, const char *op, const json_t *r
 		if (json_is_true(json_object_get(request, "ahead")) && world->refuse_ahead &&
 		    k == &world->kernels[3])
 			return "refused";
+		if (k == &world->kernels[3] && world->saves)
+			(*(json_is_true(json_object_get(request, "further")) ? &world->further :
+									      &world->began))++;
 		k->staged = generation;
 		k->staged_table = table;
 	} else if (!strcmp(op, "commit")) {
@@ -477,6 +482,18 @@ static bool logged(const char *words)
 	return found;
 }
 
+/* Steps of the change. */
+static unsigned int logged_steps(void)
+{
+	unsigned int n = 9;
+	char words[16];
+
+	do
+		snprintf(words, sizeof(words), "in %u steps", n);
+	while (!logged(words) && --n > 1);
+	return n;
+}
+
 /* Servers, switch and file must be as @plan says, whose text is @text. */
 static void check_fabric(const struct to_plan *plan, const char *text)
 {
@@ -587,6 +604,8 @@ static void change_open(struct change *change, struct to_plan *plan, const char 
 	}
 	assert_string_equal(world->first, ahead ? "commit" : "stage");
 	assert_int_equal(world->held, ahead ? SERVERS : 0);
+	assert_int_equal(world->began, !ahead);
+	assert_int_equal(world->further, strcmp(action, "rewire") ? 0 : logged_steps());
 	assert_int_equal(logged("\"ahead\":true"), ahead);
 	change->next = plan_read();
 	change->next_text = read_text(plan_path);
