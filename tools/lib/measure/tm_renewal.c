@@ -260,8 +260,8 @@ void to_tm_renewal_count(struct to_tm_account *a, struct to_tm_cell *cells,
 		pending.packets += rows->seen[0][k];
 		pending.bytes += rows->seen[1][k];
 		received += cells[k].counted[TO_TM_RECEIVED].bytes - rows->seen[1][k];
-		if (cells[k].counted[TO_TM_RECEIVED].bytes &&
-		    k - renewed >= a->gap / 4 && renewed != TO_TM_NEVER) {
+		if (cells[k].counted[TO_TM_RECEIVED].bytes && renewed != TO_TM_NEVER &&
+		    k - renewed >= a->gap / 4) {
 			middle = k;
 			bytes = received - passed;
 		}
