@@ -6,9 +6,10 @@
  *
  * prints a JSON object: optimum_s, below which no routes of MP transfers and no trees of
  * AllReduce on the same links come, by a linear program (GLPK); reached_s, what its solution
- * comes to; rounds of column generation; cut_s, the most that the links out of any set of
- * servers have to carry, null over CUT_SERVERS servers. Trees are gone up and down on the same
- * links, which on duplex links that transfers load alike in both directions is all that
+ * comes to; rounds of column generation; linked_s, as optimum_s where hops of trees between
+ * servers with a link take it, as those of plans do; cut_s, the most that the links out of any
+ * set of servers have to carry, null over CUT_SERVERS servers. Trees are gone up and down on the
+ * same links, which on duplex links that transfers load alike in both directions is all that
  * AllReduce can do.
  *
  * Commodities are the transfers to a server, and the groups. The columns of the program are
@@ -37,6 +38,7 @@ struct program {
 	const struct to_plan *plan;
 	struct to_graph *graph;
 	unsigned int n, n_arcs;
+	bool linked;		/* hops of trees take links, where there are */
 	double *spb;		/* per arc, seconds per byte */
 	double *price;		/* per arc, of a second */
 	double *distance;	/* n x n, row = destination: of a byte */
@@ -92,9 +94,47 @@ static void deliver(const struct program *p, uint32_t x, uint32_t dst, double by
 	}
 }
 
+/* Links from @x to @y. @price: gets what a byte costs that they share alike. */
+static unsigned int links(const struct program *p, uint32_t x, uint32_t y, double *price)
+{
+	unsigned int n = 0;
+
+	*price = 0;
+	for (uint32_t a = p->graph->out[x]; a < p->graph->out[x + 1]; a++)
+		if (p->graph->to[a] == y) {
+			*price += p->price[a] * p->spb[a];
+			n++;
+		}
+	*price /= n ? n : 1;
+	return n;
+}
+
+/* What a byte of a hop from @x to @y costs. */
+static double hop_cost(const struct program *p, uint32_t x, uint32_t y)
+{
+	double price;
+
+	return p->linked && links(p, x, y, &price) ? price : p->distance[(size_t)y * p->n + x];
+}
+
 static double both_ways(const struct program *p, uint32_t x, uint32_t y)
 {
-	return p->distance[(size_t)x * p->n + y] + p->distance[(size_t)y * p->n + x];
+	return hop_cost(p, x, y) + hop_cost(p, y, x);
+}
+
+/* A hop of a tree, as deliver(). */
+static void hop(const struct program *p, uint32_t x, uint32_t y, double bytes, double *load)
+{
+	double price;
+	unsigned int n = p->linked ? links(p, x, y, &price) : 0;
+
+	if (!n) {
+		deliver(p, x, y, bytes, load);
+		return;
+	}
+	for (uint32_t a = p->graph->out[x]; a < p->graph->out[x + 1]; a++)
+		if (p->graph->to[a] == y)
+			load[a] += bytes / n * p->spb[a];
 }
 
 /* The minimum spanning tree (Prim) of @group, onto @load. */
@@ -117,8 +157,8 @@ static void span(const struct program *p, const struct to_allreduce *group, doub
 			}
 		}
 		in[best] = true;
-		deliver(p, group->members[best], group->members[near[best]], group->bytes, load);
-		deliver(p, group->members[near[best]], group->members[best], group->bytes, load);
+		hop(p, group->members[best], group->members[near[best]], group->bytes, load);
+		hop(p, group->members[near[best]], group->members[best], group->bytes, load);
 		for (unsigned int m = 0; m < group->n_members; m++)
 			if (!in[m] && both_ways(p, group->members[m], group->members[best]) <
 				      both_ways(p, group->members[m], group->members[near[m]]))
@@ -182,11 +222,11 @@ static void commodities(struct program *p)
 			p->column[p->n_columns++] = p->n + x;
 }
 
-static void begin(struct program *p, const struct to_plan *plan)
+static void begin(struct program *p, const struct to_plan *plan, bool linked)
 {
 	const struct to_cluster *c = plan->cluster;
 
-	*p = (struct program){ .plan = plan, .n = c->n_servers };
+	*p = (struct program){ .plan = plan, .n = c->n_servers, .linked = linked };
 	p->graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
 	if (!p->graph)
 		abort();
@@ -419,12 +459,23 @@ static double cut(const struct program *p)
 	return most / room;
 }
 
+static void end(struct program *p)
+{
+	glp_delete_prob(p->lp);
+	to_graph_free(p->graph);
+	free(p->spb);
+	free(p->price);
+	free(p->distance);
+	free(p->next);
+	free(p->column);
+}
+
 int main(int argc, char **argv)
 {
+	double optimum, reached, linked, ignored;
 	struct to_error err = { "" };
 	struct to_plan *plan;
 	struct program p;
-	double optimum, reached;
 	unsigned int rounds;
 	json_t *out;
 
@@ -438,25 +489,22 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	glp_term_out(GLP_OFF);
-	begin(&p, plan);
+	begin(&p, plan, true);
 	if (!p.n_columns) {
 		fprintf(stderr, "optimum: %s sends nothing\n", argv[1]);
 		return 1;
 	}
+	solve(&p, &linked, &ignored, &rounds);
+	end(&p);
+	begin(&p, plan, false);
 	solve(&p, &optimum, &reached, &rounds);
-	out = json_pack("{s:f s:f s:i s:o}", "optimum_s", optimum, "reached_s", reached, "rounds",
-			(int)rounds, "cut_s",
+	out = json_pack("{s:f s:f s:i s:f s:o}", "optimum_s", optimum, "reached_s", reached,
+			"rounds", (int)rounds, "linked_s", linked, "cut_s",
 			p.n <= CUT_SERVERS ? json_real(cut(&p)) : json_null());
 	json_dumpf(out, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(out);
-	glp_delete_prob(p.lp);
-	to_graph_free(p.graph);
-	free(p.spb);
-	free(p.price);
-	free(p.distance);
-	free(p.next);
-	free(p.column);
+	end(&p);
 	to_plan_free(plan);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEMAND_SQUARE 32	/* servers at a time in to_demand_turn() */
+#define DEMAND_SQUARE 8	/* servers at a time in to_demand_turn() */
 
 void to_demand_free(struct to_demand *d)
 {
@@ -85,7 +85,7 @@ static int demand_group_sort(const void *a, const void *b)
 
 void to_demand_turn(uint64_t *bytes, unsigned int n)
 {
-	/* in squares of which each row and each column is a few cache lines */
+	/* a row of a square is a cache line, and of some sizes all its rows share a set */
 	for (size_t top = 0; top < n; top += DEMAND_SQUARE)
 		for (size_t left = 0; left <= top; left += DEMAND_SQUARE)
 			for (size_t x = top; x < n && x < top + DEMAND_SQUARE; x++)
