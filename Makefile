@@ -113,6 +113,10 @@ bench-collective: KERNEL = 7.2
 bench-collective: guest  ## BML, parameter servers and rings side by side; KERNEL=
 	@selftests/bench/collective.sh -k $(KERNEL)
 
+bench-packets: KERNEL = 7.2
+bench-packets: guest  ## an iteration over TCP in the lab beside the same one simulated; KERNEL=
+	@selftests/bench/packets.sh -k $(KERNEL)
+
 bench-recovery: KERNEL = 6.12
 bench-recovery: guest  ## what a cut link costs UDP and TCP between all; KERNEL=
 	@selftests/bench/recovery.sh -k $(KERNEL)
@@ -175,4 +179,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb check-bare clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb check-bare clean help
