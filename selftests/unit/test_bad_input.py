@@ -250,6 +250,12 @@ def refused(command, status, line, bad=b"", whole=True):
             say(f"leaves {set(os.listdir(home)) - before}")
 
 
+def companions(options, names):
+    """What options called @names go with, and what that goes with."""
+    found = {options[name]["with"] for name in names if "with" in options.get(name, {})}
+    return found | companions(options, found) if found else found
+
+
 def overwrites():
     """Every command with each of its outputs pointed at each of its inputs, by its own name,
     by another one, and through a link."""
@@ -272,7 +278,7 @@ def overwrites():
                           if o["required"] and name not in (output, given)]
                 words += [f"--{given} bad"] if given != "operand" else []
                 words += ["bad" if given == "operand" else "x"] * len(operands)
-                for also in {options.get(name, {}).get("with") for name in (output, given)} - {None}:
+                for also in companions(options, (output, given)):
                     words += [f"--{also} {options[also].get('choices', ['x'])[-1]}"]
                 line = f"--{output} would overwrite bad, which " + (
                     "is read" if given == "operand" else f"--{given} reads")

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the documentation names is there: every `toctl` command with its options, in code blocks
 and in the text, every target of make, and every file of the source tree."""
@@ -8,8 +8,10 @@ import json
 import os
 import re
 import subprocess
+import sys
 
-from tap import done, report
+sys.path.insert(0, "selftests/unit")
+from tap import done, report  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
 PAGES = ["README.md", "tools/lib/README.md", *sorted(glob.glob("Documentation/*.md"))]
