@@ -13,7 +13,7 @@ server's requests with one of "ops", beginning with number "count", so many time
 a reply that waits does so as long as there is DIR/waits; DIR/harm-switch the same of the optical switch, which can refuse, lie, stop the
 controller and all in its process group, or not answer: a change is lost, or late.
 DIR/moves has a line for each change of the switch: who needed a link that was dark,
-who had nothing staged, and whether there was a controller.
+who had nothing staged, and whether the controller that made it was dead.
 """
 
 import fcntl
@@ -24,6 +24,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 
@@ -78,15 +79,18 @@ def needs(table, dark):
     return any(all(hop["port"] in dark for hop in table["groups"][group]) for group in by_node)
 
 
-def runs(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+def descends(pid, ancestor):
+    """Was a process started by another one that still runs, or by what that started?"""
+    while pid > 1 and pid != ancestor:
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                pid = int(file.read().rsplit(")", 1)[1].split()[1])
+        except FileNotFoundError:
+            return False
+    return pid == ancestor
 
 
-def switch(directory):
+def switch(client, directory):
     lock = open(f"{directory}/lock-switch", "w", encoding="ascii")
     fcntl.flock(lock, fcntl.LOCK_SH)	# as long as it is at work
     request = json.load(sys.stdin)
@@ -108,7 +112,7 @@ def switch(directory):
     joined = load(f"{directory}/light")
     plan = load(f"{directory}/ports")
     lit = {port for pair in joined if pair not in request["remove"] for port in pair}
-    move = {"poor": [], "unstaged": [], "alone": not runs(load(f"{directory}/controller"))}
+    move = {"poor": [], "unstaged": []}
     for path in glob.glob(f"{directory}/kernel-*"):
         server, kernel = path.rsplit("-", 1)[1], load(path)
         table = kernel["active"]["table"]
@@ -117,6 +121,8 @@ def switch(directory):
             move["poor"].append(server)
         if not kernel["stage"]:
             move["unstaged"].append(server)
+    # whose controller is dead: the next one may be at work already
+    move["alone"] = not descends(client, load(f"{directory}/controller"))
     with open(f"{directory}/moves", "a", encoding="utf-8") as file:
         file.write(json.dumps(move) + "\n")
     if harm == "lie":
@@ -364,7 +370,10 @@ def fake(client):
     except BlockingIOError:
         pass
     kind, *arguments = words.decode().split("\0")
-    return (agent if kind == "agent" else switch)(*arguments)
+    if kind == "agent":
+        return agent(*arguments)
+    peer = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return switch(struct.unpack("3i", peer)[0], *arguments)
 
 
 def reap(*_):
