@@ -320,15 +320,13 @@ static int transition_go_back(struct to_transition *t, unsigned int at, struct t
 {
 	const struct to_drain *drain = &t->drain;
 	bool moved = false, differs;
-	int ret = 0;
+	int ret = to_fabric_stage(t->fabric, drain->plans[at - 1], &differs, err);
 
-	if (at < drain->n) {
+	if (!ret && at < drain->n) {
 		ret = transition_set_switches(t, drain->plans[at], &moved, err);
 		if (!ret && moved)
 			ret = transition_wait_carrier(t, drain->plans[at], err);
 	}
-	if (!ret)
-		ret = to_fabric_stage(t->fabric, drain->plans[at - 1], &differs, err);
 	if (!ret)
 		ret = differs ? transition_put(t, err) : to_fabric_abort(t->fabric, err);
 	return ret;
