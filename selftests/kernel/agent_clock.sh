@@ -16,7 +16,7 @@ request() { # JSON
 	echo "$1" >&"${agent[1]}"
 }
 reply() { # SECONDS: sets line
-	read -r -t "$1" line <&"${agent[0]}"
+	read -r -t "$1" line <&"$replies"
 }
 until_ns() { # SECONDS from now
 	echo "$(($(date +%s%N) + $1 * 1000000000))"
@@ -34,6 +34,7 @@ stage=$(jq -c --arg server "$A" '{op: "stage", generation: 5, job,
 	table: (.tables[] | select(.server == $server) | tojson)}' "$plan")
 coproc agent { exec in_netns "$A" toctl agent --stdio 2>"$tmp/err"; }
 agent_process=$!
+exec {replies}<&"${agent[0]}"	# bash closes the other when the agent ends
 for request in "$stage" '{"op": "commit", "generation": 5}' '{"op": "confirm", "generation": 5}'; do
 	request "$request"
 	reply 60
