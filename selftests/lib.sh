@@ -370,7 +370,7 @@ record_begin() {
 		lib_recorders+=($!)
 	done
 	for server in "${servers[@]}"; do
-		must wait_for 60 grep -q recording "$tmp/$server.tm.log"
+		must wait_for 300 grep -q recording "$tmp/$server.tm.log"
 	done
 }
 
