@@ -94,7 +94,7 @@ incast() { # NAME QDISC...
 fabric_up "$tmp/plan.json"
 rdma_up "an incast of RoCEv2 through a relay"
 # ECT(0) as NICs send it that do DCQCN. A timeout is 4.3 s.
-how=(-s $((bytes / 5)) -n 5 -t 5 -Q 1 --tclass=2 -u 20)
+how=(-F -s $((bytes / 5)) -n 5 -t 5 -Q 1 --tclass=2 -u 20)
 
 expected=() got=()
 compare() { # NAME PACKETS QDISC...

@@ -84,7 +84,7 @@ phase_times() { # NAME
 # long as all steps of a change take.
 rdma_start() { # PLAN
 	local address to=s$((phases_servers / 4))
-	local how=(-x 1 -s 4096 -D 3600 -t 4 -u 20 -p 18700)
+	local how=(-F -x 1 -s 4096 -D 3600 -t 4 -u 20 -p 18700)
 
 	address=$(jq -r --arg to "$to" '.servers[] | select(.name == $to).ports[0].ipv4' "$1")
 	rdma_port=$(ip -n s0 -j route get "$address" | jq -r '.[0].dev')

@@ -114,7 +114,7 @@ must rdma link add rxe0 type rxe netdev "$port"
 peer=$(port_ip C eth0)
 # An acknowledgement may take 8.6 s, not perftest's 67 ms: three guests on a busy host
 # need more, and then rdma_rxe of 6.1 breaks the queue pair as it sends SENDs again.
-perftest=(-d rxe0 -x 1 -u 21)
+perftest=(-F -d rxe0 -x 1 -u 21)
 for test in ib_write_bw ib_read_bw ib_send_bw; do
 	remote "$test" "$test" "${perftest[@]}" -s 65536 -n 100 -- \
 		"$test" "${perftest[@]}" -s 65536 -n 100 "$peer"
@@ -123,8 +123,8 @@ remote "ib_write_lat" ib_write_lat "${perftest[@]}" -s 8 -n 100 -- \
 	ib_write_lat "${perftest[@]}" -s 8 -n 100 "$peer"
 is "no request is sent again" \
 	"$(rdma -j statistic show link rxe0/1 | jq '.[0].completer_retry_err')" 0
-remote "ib_write_bw -R" ib_write_bw -R -s 4096 -n 100 -- \
-	ib_write_bw -R -s 4096 -n 100 "$peer"
+remote "ib_write_bw -R" ib_write_bw -F -R -s 4096 -n 100 -- \
+	ib_write_bw -F -R -s 4096 -n 100 "$peer"
 remote "rping" rping -s -a "$peer" -C 10 -- \
 	stdbuf -oL rping -c -v -a "$peer" -C 10 -I "$(port_ip A eth1)"
 if [[ $(uname -r) != 6.1.* ]]; then
@@ -132,7 +132,7 @@ if [[ $(uname -r) != 6.1.* ]]; then
 	check "B has XDP" wait_for 60 test -e /out/xdp.on
 	is "without complaint" "$(</out/xdp.said)" ""
 	# XDP has no queue: no more on the way than a ring of the driver holds
-	remote "ib_write_bw at XDP" ib_write_bw -d rxe0 -x 1 -s 65536 -n 100 -t 4 -- \
-		ib_write_bw -d rxe0 -x 1 -s 65536 -n 100 -t 4 "$peer"
+	remote "ib_write_bw at XDP" ib_write_bw -F -d rxe0 -x 1 -s 65536 -n 100 -t 4 -- \
+		ib_write_bw -F -d rxe0 -x 1 -s 65536 -n 100 -t 4 "$peer"
 fi
 done_testing
