@@ -58,9 +58,12 @@ for slip in "paln plan" "verfy verify" "tm-merge tm merge" "tm mrge tm merge" "j
 	run 2 "${words[@]:0:half}" && grep -q "; did you mean ${words[*]:half}?\$" "$tmp/err"
 	result $? "${words[*]:0:half}: did you mean ${words[*]:half}?"
 done
-script -qec "stty cols 60; $toctl run --help; $toctl --help" /dev/null </dev/null >"$tmp/out" 2>"$tmp/err"
-! tr -d '\r' <"$tmp/out" | grep -v '^usage:' | grep -E '.{60}' >"$tmp/err" && grep -q 'tm demand' "$tmp/out"
-result $? "help fits a terminal of 60 columns"
+script -qec "stty cols 60; $(printf "$toctl %s --help; " '' "${commands[@]}")" /dev/null \
+	</dev/null >"$tmp/out" 2>"$tmp/err"
+! tr -d '\r' <"$tmp/out" | grep -v '^usage:' | grep -E '.{60}' >"$tmp/err" &&
+	(($(grep -c '^usage:' "$tmp/out") == ${#commands[@]} + 1)) &&
+	grep -qE '^ {24}fat-tree for them' "$tmp/out"
+result $? "the help of every command fits a terminal of 60 columns"
 says "unknown command" 2 "toctl: unknown command fly; see toctl --help" fly
 says "unknown option before the command" 2 "toctl: unknown option --fly; see toctl --help" --fly
 says "unknown option" 2 "toctl heatmap: unknown or ambiguous option --fly" heatmap --fly x

@@ -16,7 +16,7 @@ fabric=(--servers 8 --degree 4)
 search=("${model[@]}" "${fabric[@]}" --budget 80)
 
 run 0 parallelize "${search[@]}" --job "$tmp/job.json" -o "$tmp/plan.json" &&
-	grep -q '^  co-optimised .* 1\.000 ' "$tmp/out" &&
+	grep -qE '^  co-optimised .* 1\.000 +[0-9.]+ GiB$' "$tmp/out" &&
 	grep -q '^  table-0.*: .* on' "$tmp/out" && run 0 verify "$tmp/plan.json"
 result $? "a strategy in words, and a plan that verifies"
 
@@ -50,7 +50,7 @@ END
 result $? "--json has the strategy and the comparison"
 
 run 0 parallelize "${search[@]}" --placement sip --job "$tmp/job.json" -o "$tmp/plan.json" &&
-	grep -qE "^  SiP-ML's placement .* [0-9.]+ +[0-9.]+$" "$tmp/out" &&
+	grep -qE "^  SiP-ML's placement .* [0-9.]+ +[0-9.]+ GiB$" "$tmp/out" &&
 	grep -qE '^  [0-9]+ blocks? of [0-9]+ contiguous servers?, sub-ops divide ' "$tmp/out" &&
 	run 0 verify "$tmp/plan.json" &&
 	run 0 parallelize --json "${search[@]}" --placement sip &&

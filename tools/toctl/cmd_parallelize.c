@@ -48,7 +48,7 @@ static const struct {
 static void parallelize_print_row(FILE *out, const char *name, const struct to_choice *choice,
 				  double ours)
 {
-	char time[16], bound[16];
+	char time[16], bound[16], memory[16];
 
 	fprintf(out, "  %-20s %13s %13s ", name, to_seconds_text(choice->time, time),
 		to_seconds_text(choice->bound, bound));
@@ -57,7 +57,7 @@ static void parallelize_print_row(FILE *out, const char *name, const struct to_c
 		fprintf(out, "%8.3f", choice->time / ours);
 	else
 		fprintf(out, "%8s", "-");
-	fprintf(out, " %11.4g%s\n", choice->memory / 1e9, choice->fits ? "" : ", too much");
+	fprintf(out, " %11s%s\n", to_bytes_text(choice->memory, memory), choice->fits ? "" : ", too much");
 }
 
 /* SiP-ML's, as one of the others. */
@@ -78,7 +78,7 @@ static void parallelize_print(FILE *out, const struct to_dnn_model *model,
 		model->n_operators, ours->strategy->n_servers,
 		(unsigned long long)ours->strategy->samples);
 	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration", "lower bound", "ratio",
-		"GB/server");
+		"per server");
 	for (unsigned int i = 0; i < TO_APPROACHES; i++)
 		parallelize_print_row(out, parallelize_approaches[i].name, &found->by[i], ours->time);
 	if (!all->sip.plan) {

@@ -174,9 +174,52 @@ static int help_width(FILE *out)
 	return size.ws_col > HELP_WIDTH_MIN ? size.ws_col - 1 : HELP_WIDTH_MIN;
 }
 
+/* Where the second column of a row begins, or its first one if it has no other. */
+static int row_hang(const char *row, int len)
+{
+	const int first = strspn(row, " ");
+
+	for (int i = first; i + 2 < len; i++)
+		if (row[i] == ' ' && row[i + 1] == ' ')
+			return i + strspn(row + i, " ");
+	return first;
+}
+
+/*
+ * A row of a table, as it is where it fits; else its last column is filled, with the lines
+ * below that go on there. Return: what follows it.
+ */
+static const char *help_row(FILE *out, const char *text, int indent, int width)
+{
+	const int len = strcspn(text, "\n"), first = strspn(text, " "), hang = row_hang(text, len);
+	int at = indent + hang;
+
+	if (indent + len <= width) {
+		fprintf(out, "%.*s", len, text);
+		return text + len;
+	}
+	fprintf(out, "%.*s", hang, text);
+	text += hang;
+	for (;;) {
+		const int word = strcspn(text, " \n");
+
+		if (at > indent + hang && at + 1 + word > width)
+			at = fprintf(out, "\n%*s", indent + hang, "") - 1;
+		else if (at > indent + hang)
+			at += fprintf(out, " ");
+		at += fprintf(out, "%.*s", word, text);
+		text += word;
+		if (*text == '\n' && hang > first && strspn(text + 1, " ") == (size_t)hang)
+			text++;
+		if (*text != ' ')
+			return text;
+		text += strspn(text, " ");
+	}
+}
+
 /*
  * Fill lines of @text from column @at, further ones indented; an empty line starts a
- * paragraph, and a line that begins with a space is left as it is.
+ * paragraph, and a line that begins with a space is a row of a table.
  */
 static void help_text(FILE *out, const char *text, int at, int indent)
 {
@@ -186,7 +229,8 @@ static void help_text(FILE *out, const char *text, int at, int indent)
 		int word = strcspn(text, " \n");
 
 		if (*text == ' ' && at == indent) {
-			word = strcspn(text, "\n");
+			text = help_row(out, text, indent, width);
+			word = 0;
 			at = width;
 		} else if (at > indent && at + 1 + word > width) {
 			fprintf(out, "\n%*s", indent, "");
@@ -218,8 +262,13 @@ static void help_option(FILE *out, const struct to_option *o)
 		     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name);
 	if (o->argument)
 		at += fprintf(out, " %s", o->argument);
-	for (int i = 0; !o->argument && o->type == TO_OPTION_CHOICE && o->choices[i]; i++)
-		at += fprintf(out, "%c%s", i ? '|' : ' ', o->choices[i]);
+	for (int i = 0; !o->argument && o->type == TO_OPTION_CHOICE && o->choices[i]; i++) {
+		if (at + 1 + (int)strlen(o->choices[i]) >= help_width(out))
+			at = fprintf(out, "%s\n%*s", i ? "|" : "", column, "") - 1 - !!i;
+		else
+			at += fprintf(out, "%c", i ? '|' : ' ');
+		at += fprintf(out, "%s", o->choices[i]);
+	}
 	if (at > column - 2)
 		at = fprintf(out, "\n") - 1;
 	fprintf(out, "%*s", column - at, "");
