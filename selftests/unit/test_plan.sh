@@ -341,5 +341,16 @@ run 0 plan --job "$tmp/job.json" --degree 2 -o "$tmp/plan.json" &&
 	grep -q '"name":"gpu7"' "$tmp/plan.json"
 result $? "a synthetic cluster has the job's names"
 
+# A bar grows on the line that it is then wiped from, for who looks on.
+for command in "plan --job examples/jobs/dlrm-16.json --degree 4 -o $tmp/plan.json" "verify $tmp/plan.json"; do
+	# shellcheck disable=SC2086
+	run 0 $command && cp "$tmp/out" "$tmp/said" && [[ ! -s $tmp/err ]] &&
+		script -qec "$toctl $command 2>&1 >$tmp/out" /dev/null </dev/null 2>"$tmp/err" |
+			tr '\r' '\n' >"$tmp/bar" && cmp "$tmp/said" "$tmp/out" &&
+		[[ $(sed -nE 's/^\[#* *\] +([0-9]+) % *$/\1/p' "$tmp/bar" | sort -nu | wc -l) -ge 3 ]] &&
+		! grep -vE '^(\[.*|) *$' "$tmp/bar" >"$tmp/err" && [[ $(tail -n 1 "$tmp/bar") =~ ^\ *$ ]]
+	result $? "${command%% *}: progress on a terminal, and nowhere else"
+done
+
 echo "1..$count"
 exit $((failed > 0))

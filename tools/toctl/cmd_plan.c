@@ -319,7 +319,10 @@ static int plan_run(struct to_call *call, const void *data)
 		to_demand_free(demand);
 		return -EINVAL;
 	}
+	/* the first word of the planner may take seconds */
+	to_progress(&progress, 0, 100);
 	if (args->one_order && plan_free_time(cluster, demand, &options, &free_time, &call->err)) {
+		to_progress_end(&progress);
 		to_cluster_free(cluster);
 		to_demand_free(demand);
 		return -EINVAL;
