@@ -36,11 +36,11 @@ first() { # PORT: it becomes the one whose link is on top
 	cp "$tmp/screen" "$tmp/err"
 	return 1
 }
-begin() { # COLUMNS LINES
+begin() { # COLUMNS LINES [PLAN]
 	terminal kill-server 2>/dev/null
 	((++server))
 	terminal new-session -d -s top -x "$1" -y "$2" \
-		"$toctl top '$tmp/plan.json' --interval 100ms --command 'python3 selftests/unit/ring_agent.py $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
+		"$toctl top '${3:-$tmp/plan.json}' --interval 100ms --command 'python3 selftests/unit/ring_agent.py $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
 }
 
 begin 80 24
@@ -91,6 +91,18 @@ done
 result $? "q quits"
 
 rm "$tmp/agent.gone-s3"
+jq -n '{name: "four", servers: 4, allreduce: [{group: "all", bytes: 1000000000}], mp: []}' >"$tmp/job.json"
+run 0 plan --job "$tmp/job.json" --topology bcube:2,2 -o "$tmp/switches.json"
+begin 80 30 "$tmp/switches.json"
+shows '^s1:eth0 +> sw0\.0 +#{16}\.{4} +80\.0%' && first s1:eth0 && grep -qE '^sw1\.1 +> s3:eth1 ' "$tmp/screen" &&
+	grep -q '4 of 4 servers, generation 7: healthy' "$tmp/screen" && grep -q 'ports 8 of 8 lit' "$tmp/screen"
+result $? "ports on packet switches, out and back"
+touch "$tmp/agent.dark-s2"
+shows '^s2:eth0 +> sw0\.1 +no light' && shows '^sw0\.1 +> s2:eth0 +no light' &&
+	shows 's2:eth0: carrier: no light$'
+result $? "one of them goes dark"
+rm "$tmp/agent.dark-s2"
+
 begin 40 12
 shows '^EVENTS' && ! grep -E '.{40}' "$tmp/screen"
 result $? "a small terminal"

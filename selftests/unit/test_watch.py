@@ -269,6 +269,42 @@ def pairs():
     report(watch.end() == 0, "SIGTERM ends it")
 
 
+def switches(browser):
+    """Servers on packet switches, which no agent speaks for."""
+    plan, job = f"{DIR}/switches.json", f"{DIR}/job.json"
+    with open(job, "w", encoding="utf-8") as file:
+        json.dump({"name": "four", "servers": 4, "allreduce": [{"group": "all", "bytes": 10**9}], "mp": []}, file)
+    subprocess.run((TOCTL, "plan", "--job", job, "--topology", "bcube:2,2", "-o", plan), check=True,
+                   stdout=subprocess.DEVNULL)
+    agent = f"python3 selftests/unit/ring_agent.py {DIR}/four {{}}"
+    watch = Watch(plan=plan, agent=agent)
+    with contextlib.closing(watch.stream()) as stream:
+        data, _ = stream.find("status", lambda data: "seconds" in data)
+        arcs = {(link["from"], link["to"]): link for link in data["links"]}
+        report(data["healthy"] and len(arcs) == 16 and ("sw1.1", "s3:eth1") in arcs and
+               abs(arcs["s1:eth0", "sw0.0"]["utilisation"] / 0.8 - 1) < 1e-6,
+               "ports on packet switches, out and back", data)
+        touch("four.dark-s2")
+        data, _ = stream.find("status", lambda data: not data["healthy"])
+        report({(link["from"], link["to"]) for link in data["links"] if not link["lit"]} ==
+               {("s2:eth0", "sw0.1"), ("sw0.1", "s2:eth0")}, "one of them goes dark", data)
+        touch("four.dark-s2", False)
+    if browser:
+        matrix = "document.getElementById('matrix').textContent"
+        pictures = "document.querySelectorAll('#matrix svg image').length"
+        browser.open(f"http://127.0.0.1:{watch.port}/")
+        report(browser.becomes(f"{matrix}.includes('Links lead to packet switches here.')") and
+               browser.run(pictures) == 0, "such links say nothing of who sends to whom", browser.run(matrix))
+        report(browser.becomes("document.querySelector('#links tbody').textContent.startsWith('s1:eth0sw0.080.0 %')"),
+               "the busiest link leads to a switch")
+        watch.end()
+        watch = Watch("--pairs", plan=plan, agent=agent)
+        browser.open(f"http://127.0.0.1:{watch.port}/")
+        report(browser.becomes(pictures, 2) and browser.run("document.querySelector('#matrix .choice').hidden"),
+               "where pairs are counted they are shown", browser.run(matrix))
+    report(watch.end() == 0, "SIGTERM ends it")
+
+
 def stroke(link):
     return f"""(() => {{ const at = [...document.querySelectorAll("#topology .drawing .link")].find((at) =>
         links[at.dataset.link].ends.includes("{link}"));
@@ -347,6 +383,7 @@ def seen(watch):
         watch.end()
         report(browser.becomes(f"{state}.startsWith('toctl does not answer')"),
                "when toctl ends, the page says so")
+        switches(browser)
         said = [line for line in browser.said() if "entry" not in line]
         report(said == [], "no complaint of the script", said)
     finally:
@@ -381,4 +418,6 @@ if shutil.which("chromium"):
     replace(LOG, '{"time": 1, "event": "decision", "action": "rewire", "reason": "because", "dry_run": false,'
                  '"candidate": 1, "regret_s": 0.7, "price_s": 0.5, "saves": 0.25, "candidates": []}\n')
     seen(Watch("--log", LOG))
+else:
+    switches(None)
 done()

@@ -2,6 +2,7 @@
 /* Shows a fabric as it is, from the events that live_page.h tells of. */
 
 const LINKS_SHOWN = 12;
+const COUNTED = "Which server sends to which is counted by toctl run --listen and toctl watch --pairs.";
 
 let plan = null, status = null, traffic = null, view = 0;
 let links = [];		/* of the plan in force; each with arcs: what a look says of its directions */
@@ -88,12 +89,15 @@ function select(server) {
 
 /* --- matrices ------------------------------------------------------------ */
 
+/* Links that lead to packet switches say nothing of who sends to whom. */
+const switched = () => status.links.some((arc) => !serverAt.has(arc.to));
+
 /* Bytes on links, or from server to server: now, and as the plan has the same sum of them. */
-function matrices() {
+function matrices(pairs) {
 	const n = servers.length, step = plan.step, size = Math.ceil(n / step);
 	const now = new Array(size * size).fill(undefined), planned = [...now];
 
-	if (view && traffic) {
+	if (pairs) {
 		const allreduce = unroll(plan.allreduce);
 		const demand = unroll(plan.mp).map((value, i) => value + allreduce[i]);
 		const bytes = unroll(traffic.bytes), total = (list) => list.reduce((a, b) => a + b, 0);
@@ -126,16 +130,21 @@ function showMatrices() {
 
 	if (!plan || !status)
 		return;
-	choose.hidden = !traffic;
+	choose.hidden = !traffic || switched();
 	if (!status.seconds) {
 		says.textContent = "Bytes are counted from now on.";
 		return;
 	}
-	const { now, planned, size, seconds } = matrices();
-	const what = view && traffic ? "from server to server" : "on the links from server to server";
+	if (!traffic && switched()) {
+		says.textContent = "Links lead to packet switches here. " + COUNTED;
+		return;
+	}
+	const pairs = !!traffic && (view > 0 || switched());
+	const { now, planned, size, seconds } = matrices(pairs);
+	const what = pairs ? "from server to server" : "on the links from server to server";
 
 	says.textContent = `Bytes ${what} in the last ${secondsText(seconds)}, and beside them the same sum as the plan spreads it.` +
-		(traffic ? "" : " Which server sends to which is counted by toctl run --listen and toctl watch --pairs.");
+		(traffic ? "" : " " + COUNTED);
 	heatmap(left, now, size, plan.step, false, `Now, bytes ${what}`, [...now, ...planned]);
 	heatmap(right, planned, size, plan.step, false, `By the plan, bytes ${what}`, [...now, ...planned]);
 	left.prepend(html("h3", {}, "Now"));
@@ -260,7 +269,7 @@ function listen() {
 	on("status", (next) => plan && onStatus(next));
 	on("traffic", (next) => {
 		traffic = next;
-		if (view)
+		if (view || (status && switched()))
 			showMatrices();
 	});
 	on("happened", (line) => {
