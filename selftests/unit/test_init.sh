@@ -103,6 +103,10 @@ refuses "a full mesh with too few" 1 "a full mesh of 4 servers takes 3 ports of 
 refuses "a topology that there is not" 1 \
 	'no topology is called "torus": ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, recursive-halving, one-order' \
 	torus a b c --ports x,y "${none[@]}"
+run 1 init full-mesh h1 h2 h3 --ports eth0 --command "touch $tmp/asked; cat $tmp/{}.inventory #" \
+	-o "$tmp/refused.json" && [[ ! -e $tmp/asked ]] &&
+	grep -q 'a full mesh of 3 servers takes 2 ports of each, not 1' "$tmp/err"
+result $? "they are told of before a server is asked"
 refuses "one server" 2 "TOPOLOGY SERVER SERVER... expected" ring a --ports x,y "${none[@]}"
 refuses "no ports" 2 "--ports is required" ring a b "${none[@]}"
 refuses "a server twice" 2 "server b is there twice" ring a b b --ports x,y "${none[@]}"

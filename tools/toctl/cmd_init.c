@@ -197,6 +197,8 @@ static int init_run(struct to_call *call, const void *data)
 				args->prefix);
 	ret = init_read_ports(call, args->ports, &init);
 	ret = ret ? ret : init_read_servers(call, &init);
+	/* before --up changes any of them */
+	ret = ret ? ret : to_cabling_check(call->operands[0], init.all.n, init.n_ports, &call->err);
 	ret = ret ? ret : init_cluster(call, args, &init);
 	to_inventories_free(&init.all);
 	free(init.names);

@@ -17,10 +17,6 @@ static struct to_link cabling_link(uint32_t s, uint32_t p, uint32_t t, uint32_t 
 
 static int cabling_ring(struct to_cluster *c, unsigned int ports, struct to_error *err)
 {
-	if (ports % 2)
-		return to_error_set(err, -EINVAL,
-				    "a ring takes two ports of each server, or twice as many, not %u",
-				    ports);
 	c->links = calloc((size_t)c->n_servers * ports / 2, sizeof(*c->links));
 	for (uint32_t s = 0; c->links && s < c->n_servers; s++)
 		for (unsigned int p = 0; p < ports; p += 2)
@@ -28,14 +24,10 @@ static int cabling_ring(struct to_cluster *c, unsigned int ports, struct to_erro
 	return c->links ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 }
 
-static int cabling_full_mesh(struct to_cluster *c, unsigned int ports, struct to_error *err)
+static int cabling_full_mesh(struct to_cluster *c, struct to_error *err)
 {
 	const unsigned int n = c->n_servers;
 
-	if (ports != n - 1)
-		return to_error_set(err, -EINVAL,
-				    "a full mesh of %u servers takes %u port%s of each, not %u", n,
-				    n - 1, n == 2 ? "" : "s", ports);
 	c->links = calloc((size_t)n * (n - 1) / 2, sizeof(*c->links));
 	for (uint32_t s = 0; c->links && s < n; s++)
 		for (uint32_t t = s + 1; t < n; t++)
@@ -114,16 +106,37 @@ static int cabling_refuse(const char *shape, struct to_error *err)
 			    shape, names);
 }
 
+static const struct to_family *cabling_find(const char *shape)
+{
+	for (unsigned int i = 0; to_families[i]; i++)
+		if (!strcmp(to_families[i]->name, shape))
+			return to_families[i];
+	return NULL;
+}
+
+int to_cabling_check(const char *shape, unsigned int servers, unsigned int ports,
+		     struct to_error *err)
+{
+	if (!strcmp(shape, "ring"))
+		return !(ports % 2) ? 0 : to_error_set(err, -EINVAL,
+			"a ring takes two ports of each server, or twice as many, not %u", ports);
+	if (!strcmp(shape, "full-mesh"))
+		return ports == servers - 1 ? 0 : to_error_set(err, -EINVAL,
+			"a full mesh of %u servers takes %u port%s of each, not %u", servers,
+			servers - 1, servers == 2 ? "" : "s", ports);
+	return cabling_find(shape) ? 0 : cabling_refuse(shape, err);
+}
+
 int to_cabling_make(struct to_cluster *c, const char *shape, struct to_error *err)
 {
 	const unsigned int ports = c->servers[0].n_ports;
+	const int ret = to_cabling_check(shape, c->n_servers, ports, err);
 
+	if (ret)
+		return ret;
 	if (!strcmp(shape, "ring"))
 		return cabling_ring(c, ports, err);
 	if (!strcmp(shape, "full-mesh"))
-		return cabling_full_mesh(c, ports, err);
-	for (unsigned int i = 0; to_families[i]; i++)
-		if (!strcmp(to_families[i]->name, shape))
-			return cabling_family(c, ports, to_families[i], err);
-	return cabling_refuse(shape, err);
+		return cabling_full_mesh(c, err);
+	return cabling_family(c, ports, cabling_find(shape), err);
 }
