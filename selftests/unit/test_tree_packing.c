@@ -387,6 +387,33 @@ static void groups_share_as_they_fit(void **state)
 	assert_int_equal(to_tree_packing(&p), -ENOTCONN);
 }
 
+/*
+ * 0 and 1, which a slow edge joins, both reach 2 along 4, that is nearest to one of them, and 3:
+ * two hops there leave the slow edge to few bytes.
+ */
+static void groups_go_around_slow_edges(void **state)
+{
+	static const uint32_t some[] = { 0, 1, 2 };
+	struct to_packing_group group = { .n_members = 3, .n_trees = TREES, .members = some,
+					  .bytes = 1, .parents = parents, .shares = shares };
+	struct to_packing p = { .n = 5, .n_groups = 1, .edges = edges, .groups = &group, .seed = 1 };
+
+	(void)state;
+	n_edges = 0;
+	edge(0, 1);
+	edges[0].seconds_per_byte = 10;
+	edge(0, 4);
+	edge(1, 4);
+	edge(4, 3);
+	edge(3, 2);
+	p.n_edges = n_edges;
+	assert_int_equal(to_tree_packing(&p), 0);
+	check(&p);
+	/* two elevenths of the bytes take the slow edge, and others once where they else go twice */
+	assert_true(fabs(p.busiest - 20 / 11.0) < 1e-4);
+	assert_true(p.bound > 20 / 11.0 * (1 - 1e-5));
+}
+
 static void the_same_again(void **state)
 {
 	static uint32_t before[TREES * 64];
@@ -410,6 +437,7 @@ int main(void)
 		cmocka_unit_test(groups_go_along_others),
 		cmocka_unit_test(hops_take_the_edge_there_is),
 		cmocka_unit_test(groups_share_as_they_fit),
+		cmocka_unit_test(groups_go_around_slow_edges),
 		cmocka_unit_test(the_same_again),
 	};
 

@@ -26,6 +26,7 @@
  *	the variable is no share
  * @spare: those of a step
  * @right: the right-hand side
+ * @exact: trees are the cheapest that there are: once those of to_span_tree() gain no more
  */
 struct shares {
 	struct to_packing *in;
@@ -34,6 +35,7 @@ struct shares {
 	struct to_tree *trees, spare[2];
 	uint32_t *group;
 	double *column, *right, scale;
+	bool exact;
 	struct to_arena arena;
 };
 
@@ -182,7 +184,9 @@ static int shares_step(struct shares *s)
 	for (g = 0; !ret && g < in->n_groups; g++) {
 		double price, gain;
 
-		ret = to_span_tree(&s->span, &in->groups[g], &s->spare[0], &ignored);
+		ret = s->exact ?
+		      to_span_linked_tree(&s->span, &in->groups[g], &s->spare[0], &ignored) :
+		      to_span_tree(&s->span, &in->groups[g], &s->spare[0], &ignored);
 		if (ret)
 			break;
 		price = shares_column(s, g, &s->spare[0]);
@@ -201,8 +205,13 @@ static int shares_step(struct shares *s)
 	if (ret)
 		return ret;
 	in->bound = fmax(in->bound, bound / all * s->scale);
-	if (best == NONE || time * s->scale <= in->bound * (1 + SHARES_NEAR))
-		return 0;
+	if (best == NONE || time * s->scale <= in->bound * (1 + SHARES_NEAR)) {
+		if (s->exact)
+			return 0;
+		s->exact = true;
+		in->bound = 0;
+		return 1;
+	}
 	shares_column(s, best, &s->spare[1]);
 	return shares_enter(s, &s->spare[1], best);
 }

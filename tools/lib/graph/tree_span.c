@@ -207,6 +207,95 @@ int to_span_tree(struct to_span *s, const struct to_packing_group *group, struct
 	return ret || joined == group->n_members ? ret : -ENOTCONN;
 }
 
+/* The cheapest edge between @x and @y, NONE where there is none. */
+static uint32_t span_edge(const struct to_span *s, uint32_t x, uint32_t y)
+{
+	const struct to_packing_edge *edges = s->in->edges;
+	uint32_t best = NONE, i;
+
+	for (i = s->out[x]; i < s->out[x + 1]; i++) {
+		uint32_t e = s->out_edge[i];
+
+		if ((edges[e].a ^ edges[e].b ^ x) == y &&
+		    (best == NONE || s->price[e] < s->price[best]))
+			best = e;
+	}
+	return best;
+}
+
+/* How a member would join a tree. */
+struct span_join {
+	double price;
+	uint32_t via;		/* member, NONE once it has joined */
+};
+
+/* What it costs all others to join by member @via, whence s->far are. */
+static void span_offer(const struct to_span *s, const struct to_packing_group *group,
+		       struct span_join *joins, uint32_t via)
+{
+	uint32_t i, e;
+
+	for (i = 0; i < group->n_members; i++) {
+		double price;
+
+		if (joins[i].via == NONE)
+			continue;
+		e = span_edge(s, group->members[via], group->members[i]);
+		price = e == NONE ? s->far[group->members[i]] : s->price[e];
+		if (price < joins[i].price)
+			joins[i] = (struct span_join){ price, via };
+	}
+}
+
+/* The hop by which member @i joins, whence s->via lead. Return: 0 or -ENOMEM. */
+static int span_join_hop(struct to_span *s, const struct to_packing_group *group,
+			 struct to_tree *tree, uint32_t i, uint32_t via)
+{
+	uint32_t e = span_edge(s, group->members[i], group->members[via]);
+
+	tree->hops[2 * tree->n_hops] = i;
+	tree->hops[2 * tree->n_hops++ + 1] = via;
+	return e == NONE ? span_walk(s, tree, group->members[via]) : span_use(tree, e);
+}
+
+int to_span_linked_tree(struct to_span *s, const struct to_packing_group *group,
+			struct to_tree *tree, double *price)
+{
+	struct to_packing_group one = { .n_members = 1 };
+	struct span_join *joins;
+	uint32_t at = 0, best, i;
+	int ret = 0;
+
+	if (group->n_members == s->in->n)
+		return to_span_tree(s, group, tree, price);
+	joins = malloc(group->n_members * sizeof(*joins));
+	if (!joins)
+		return -ENOMEM;
+	for (i = 0; i < group->n_members; i++)
+		joins[i] = (struct span_join){ INFINITY, 0 };
+	tree->n_uses = tree->n_hops = 0;
+	for (*price = 0; !ret; at = best) {
+		/* paths from the one that joins: back to where it does, and to all others */
+		one.members = &group->members[at];
+		span_nearest(s, &one);
+		if (at)
+			ret = span_join_hop(s, group, tree, at, joins[at].via);
+		joins[at].via = NONE;
+		if (ret || tree->n_hops + 1 == group->n_members)
+			break;
+		span_offer(s, group, joins, at);
+		for (i = 1, best = NONE; i < group->n_members; i++)
+			if (joins[i].via != NONE &&
+			    (best == NONE || joins[i].price < joins[best].price))
+				best = i;
+		if (!isfinite(joins[best].price))
+			ret = -ENOTCONN;
+		*price += joins[best].price;
+	}
+	free(joins);
+	return ret;
+}
+
 /* The end of the longest path from @from. @order: gets the members as they come, @up: whence. */
 static uint32_t span_farthest(const struct to_tree *tree, uint32_t from, uint32_t *order,
 				 uint32_t *up, const uint32_t *head, const uint32_t *link)

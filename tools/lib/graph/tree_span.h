@@ -50,6 +50,18 @@ int to_span_tree(struct to_span *s, const struct to_packing_group *group, struct
 		 double *price);
 
 /**
+ * to_span_linked_tree() - the same, exact where members have edges between them
+ *
+ * A hop between members that an edge joins costs what the edge does, though a way along
+ * others were cheaper: that is no metric, and takes the distances from each member (R. Prim,
+ * "Shortest connection networks and some generalizations", 1957).
+ *
+ * Return: as to_span_tree().
+ */
+int to_span_linked_tree(struct to_span *s, const struct to_packing_group *group,
+			struct to_tree *tree, double *price);
+
+/**
  * to_span_root() - root @tree at its centre, half way along a longest path
  * @parents: gets per member the next towards the root, itself at the root
  *
