@@ -77,6 +77,52 @@ static void trees_go_around_mp_transfers(void **state)
 	to_demand_free(demand);
 }
 
+/* Servers in four rows of eight, each with its neighbours in the row and in the column. */
+static struct to_cluster *torus(void)
+{
+	struct to_error err = { "" };
+	struct to_cluster *c = to_cluster_synthetic(32, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+
+	assert_non_null(c);
+	c->n_links = 64;
+	c->links = calloc(c->n_links, sizeof(*c->links));
+	for (unsigned int x = 0; x < 32; x++) {
+		c->links[2 * x] = (struct to_link){ { x, 0 }, { x / 8 * 8 + (x + 1) % 8, 1 },
+						    .ring = -1, .tree = -1 };
+		c->links[2 * x + 1] = (struct to_link){ { x, 2 }, { (x + 8) % 32, 3 },
+							.ring = -1, .tree = -1 };
+	}
+	return c;
+}
+
+/*
+ * Transfers between all keep the links of long rows twice as busy as those of columns, at a mean
+ * of 3/4: trees take what they leave, though on the best links they would leave nothing.
+ */
+static void trees_take_what_fixed_links_have_left(void **state)
+{
+	const struct to_planner_options options = { .fixed = true, .seed = 1,
+						    .effort = TO_EFFORT_MIN };
+	struct to_demand *demand = job_new(32);
+	struct to_error err = { "" };
+	double rate = 100e9 / 8, reduced, rows;
+	struct to_figures f;
+	struct to_plan *plan;
+
+	(void)state;
+	job_group(demand, 0, 1, 32, 128 * MIB);
+	for (unsigned int i = 0; i < 32 * 32; i++)
+		demand->mp[i] = i % 33 ? MIB : 0;
+	plan = to_planner_make(torus(), demand, &options, &err);
+	assert_non_null(plan);
+	f = job_verify(plan).figures;
+	/* 31 of 64 links for a tree; 16 hops along the row to 8 servers of 4 rows, by two links */
+	reduced = 128.0 * MIB * 31 / 64 / rate;
+	rows = 16.0 * 4 / 2 * MIB / rate;
+	assert_true(f.comm_time <= 1.01 * (reduced + 0.75 * rows));
+	to_plan_free(plan);
+}
+
 /* A third port of a fifth of the speed takes its part. */
 static void slow_ports_take_less(void **state)
 {
@@ -195,6 +241,7 @@ int main(void)
 		cmocka_unit_test(odd_degrees_are_used_up),
 		cmocka_unit_test(even_degrees_keep_rings),
 		cmocka_unit_test(trees_go_around_mp_transfers),
+		cmocka_unit_test(trees_take_what_fixed_links_have_left),
 		cmocka_unit_test(slow_ports_take_less),
 		cmocka_unit_test(other_links_take_what_a_lost_one_had),
 		cmocka_unit_test(any_job_verifies),

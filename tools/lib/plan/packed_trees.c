@@ -278,8 +278,8 @@ static double trees_mp_bound(const struct to_plan *plan, const struct to_figures
 }
 
 /*
- * Whether trees go around MP transfers: that depends on the demand and the ports alone, so
- * that no topology is rated by other rules than the next.
+ * Whether trees go around MP transfers of whatever links: that depends on the demand and the
+ * ports alone, so that no topology is rated by other rules than the next.
  */
 static bool trees_around(const struct to_plan *plan, const struct to_figures *figures)
 {
@@ -287,9 +287,12 @@ static bool trees_around(const struct to_plan *plan, const struct to_figures *fi
 	       (figures->allreduce_time_bound + trees_mp_bound(plan, figures)) * TREES_AROUND;
 }
 
-/* Route @layout, which is taken over, and keep it if it is faster. Return: 0 or an errno. */
+/*
+ * Route @layout, which is taken over, and keep it if it takes less than @worth of the time.
+ * Return: 0 or an errno.
+ */
 static int trees_take(struct to_plan *plan, struct to_layout *layout, unsigned int effort,
-		      struct to_figures *figures, struct to_error *err)
+		      double worth, struct to_figures *figures, struct to_error *err)
 {
 	struct to_plan *other = trees_plan(plan);
 	struct to_figures now = { 0 };
@@ -301,7 +304,7 @@ static int trees_take(struct to_plan *plan, struct to_layout *layout, unsigned i
 		to_layout_free(layout);
 	if (!ret)
 		ret = to_predict_plan(other, &now);
-	if (!ret && to_predict_time(&now) < to_predict_time(figures) * TREES_GAIN) {
+	if (!ret && to_predict_time(&now) < to_predict_time(figures) * worth) {
 		to_plan_swap_layouts(plan, other);
 		*figures = now;
 	}
@@ -314,7 +317,8 @@ static int trees_take(struct to_plan *plan, struct to_layout *layout, unsigned i
  * errno.
  */
 static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, bool around,
-		      unsigned int shallow, struct to_figures *figures, struct to_error *err)
+		      unsigned int shallow, double worth, struct to_figures *figures,
+		      struct to_error *err)
 {
 	double before = to_predict_time(figures), latency = figures->allreduce_latency.seconds;
 	struct to_packing packing = { 0 };
@@ -323,14 +327,14 @@ static int trees_turn(struct to_plan *plan, unsigned int effort, uint64_t seed, 
 
 	/* what packing does not gain, routing will not */
 	if (ret || packing.busiest >=
-		   (around ? before : figures->allreduce_time + latency) * TREES_GAIN) {
+		   (around ? before : figures->allreduce_time + latency) * worth) {
 		trees_free(&packing);
 		return ret;
 	}
 	ret = trees_layout(plan, &packing, &layout);
 	trees_free(&packing);
 	if (!ret)
-		ret = trees_take(plan, &layout, effort, figures, err);
+		ret = trees_take(plan, &layout, effort, worth, figures, err);
 	return ret ? ret : to_predict_time(figures) < before * TREES_GAIN_TURN;
 }
 
@@ -366,7 +370,7 @@ static int trees_halving(struct to_plan *plan, unsigned int effort, struct to_fi
 	}
 	to_graph_free(graph);
 	if (!ret && linked)
-		return trees_take(plan, &layout, effort, figures, err);
+		return trees_take(plan, &layout, effort, TREES_GAIN, figures, err);
 	to_layout_free(&layout);
 	return ret;
 }
@@ -380,27 +384,40 @@ static int trees_shallow(struct to_plan *plan, unsigned int effort, struct to_fi
 
 	for (i = 0; ret >= 0 && i < sizeof(counts) / sizeof(*counts); i++)
 		if (trees_wait(figures))
-			ret = trees_turn(plan, effort, 1, false, counts[i], figures, err);
+			ret = trees_turn(plan, effort, 1, false, counts[i], TREES_GAIN, figures,
+					 err);
 	return ret < 0 ? ret : 0;
 }
 
-int to_packed_trees_try(struct to_plan *plan, unsigned int effort,
-			struct to_figures *figures, struct to_error *err)
+/* One turn after the other while they gain. Return: 0 or a negative errno. */
+static int trees_turns(struct to_plan *plan, unsigned int effort, bool around, double worth,
+		       struct to_figures *figures, struct to_error *err)
 {
 	double size = (double)plan->cluster->n_servers * plan->cluster->n_links;
 	unsigned int turns = fmin(fmax(to_effort_steps(TREES_STEPS, effort) / size, 1),
 				  TREES_TURNS_MAX), turn;
-	const bool around = trees_around(plan, figures);
 	int ret = to_predict_time(figures) > figures->comm_time_bound * TREES_BOUND &&
 		  (around || figures->allreduce_time >
 			     figures->allreduce_time_bound * TREES_BOUND);
 
 	for (turn = 0; ret > 0 && turn < (around ? turns : 1); turn++)
-		ret = trees_turn(plan, effort, 1 + turn, around, 0, figures, err);
-	if (ret >= 0 && trees_wait(figures))
+		ret = trees_turn(plan, effort, 1 + turn, around, 0, turn ? TREES_GAIN : worth,
+				 figures, err);
+	return ret < 0 ? ret : 0;
+}
+
+int to_packed_trees_try(struct to_plan *plan, bool fixed, unsigned int effort,
+			struct to_figures *figures, struct to_error *err)
+{
+	const bool around = trees_around(plan, figures);
+	int ret = trees_turns(plan, effort, around, TREES_GAIN, figures, err);
+
+	if (!ret && fixed && !around)
+		ret = trees_turns(plan, effort, true, TREES_AROUND, figures, err);
+	if (!ret && trees_wait(figures))
 		ret = trees_halving(plan, effort, figures, err);
-	if (ret >= 0)
+	if (!ret)
 		ret = trees_shallow(plan, effort, figures, err);
 	/* where links lead one way only there is none */
-	return ret == -ENOTCONN || ret > 0 ? 0 : ret;
+	return ret == -ENOTCONN ? 0 : ret;
 }

@@ -116,7 +116,8 @@ static int planner_build(struct to_plan *plan, const struct to_planner_options *
 			 unsigned int degree, struct to_error *err)
 {
 	struct to_search search = {
-		.rings = options->rings, .degree = degree, .family = options->family,
+		.rings = options->rings, .fixed = options->fixed, .degree = degree,
+		.family = options->family,
 		.effort = options->effort ? options->effort : TO_EFFORT_DEFAULT,
 		.seed = options->seed, .progress = options->progress, .data = options->data };
 	struct to_layout layout;

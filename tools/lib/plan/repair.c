@@ -488,7 +488,7 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	if (!ret && how == TO_REPAIR_ANEW && repair_packed(r->plan)) {
 		ret = to_predict_plan(plan, figures);
 		if (!ret)
-			ret = to_packed_trees_try(plan, effort, figures, err);
+			ret = to_packed_trees_try(plan, false, effort, figures, err);
 	}
 	if (!ret)
 		ret = to_complete_backups(plan, figures, err);

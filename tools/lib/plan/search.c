@@ -46,7 +46,7 @@ int to_search_complete(struct to_plan *plan, struct to_layout *layout,
 	if (!ret && !search->rings && !search->family) {
 		ret = to_predict_plan(plan, figures);
 		if (!ret)
-			ret = to_packed_trees_try(plan, search->effort, figures, err);
+			ret = to_packed_trees_try(plan, search->fixed, search->effort, figures, err);
 	}
 	search_progress(search, SEARCH_PACKED);
 	if (!ret)
@@ -68,7 +68,7 @@ static int search_trial(struct to_plan *plan, const struct to_topology *topology
 	if (!ret)
 		ret = to_predict_plan(plan, &figures);
 	if (!ret && !rings)
-		ret = to_packed_trees_try(plan, effort, &figures, err);
+		ret = to_packed_trees_try(plan, false, effort, &figures, err);
 	if (!ret)
 		*rating = (struct rating){ to_predict_time(&figures), figures.max_link_load,
 					   figures.mean_hops,

@@ -14,6 +14,7 @@
 /**
  * struct to_search - what a search may use
  * @rings: AllReduce over rings alone
+ * @fixed: the links are given
  * @degree: ports of a server
  * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
  * @family: the only one to try, NULL for all
@@ -21,7 +22,7 @@
  * @data: for @progress
  */
 struct to_search {
-	bool rings;
+	bool rings, fixed;
 	unsigned int degree, effort;
 	const struct to_family *family;
 	uint64_t seed;
