@@ -4,6 +4,7 @@
 #include "job.h"
 
 #include "plan/drain.h"
+#include "verify/buffer_cycle.h"
 
 #define SERVERS 12
 #define SERVERS_MAX 32
@@ -197,6 +198,34 @@ static unsigned int check_way(const struct to_plan *old, const struct to_plan *n
 	return n;
 }
 
+/* Between plans without buffer cycles no step has any. Return: steps. */
+static unsigned int check_cycles(struct to_plan *old, struct to_plan *next, unsigned int *waiting)
+{
+	struct to_error err = { 0 };
+	struct to_drain way;
+	unsigned int n;
+
+	old->no_buffer_cycles = next->no_buffer_cycles = true;
+	assert_int_equal(to_drain_make(old, next, &way, &err), 0);
+	n = way.n;
+	*waiting = way.n_waiting;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct to_cluster *c = way.plans[i]->cluster;
+		struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
+		struct to_buffer_cycle cycle;
+
+		assert_non_null(graph);
+		assert_int_equal(to_buffer_cycle_find(way.plans[i], graph, false, &cycle), 0);
+		assert_true(cycle.dependencies > 0);
+		assert_int_equal(cycle.n, 0);
+		free(cycle.servers);
+		to_graph_free(graph);
+	}
+	to_drain_free(&way);
+	old->no_buffer_cycles = next->no_buffer_cycles = false;
+	return n;
+}
+
 /* Links in other places, some or nearly all. */
 static void check_mode(enum to_link_mode mode)
 {
@@ -314,6 +343,8 @@ static void plans_of_other_pairs(void **state)
 			for (unsigned int i = 0; i < 2; i++) {
 				assert_true(check_way(plan[i], plan[!i], &waiting) > 0);
 				assert_int_equal(waiting, 0);
+				assert_true(check_cycles(plan[i], plan[!i], &waiting) > 0);
+				assert_int_equal(waiting, 0);
 			}
 			to_plan_free(plan[0]);
 			to_plan_free(plan[1]);
@@ -350,6 +381,8 @@ static void rings(void **state)
 			*a = (struct to_port_ref){ 4, 1 };
 	}
 	assert_int_equal(check_way(plan[0], plan[1], &waiting), 1);
+	assert_int_equal(waiting, 2 * 5 * 7);
+	assert_int_equal(check_cycles(plan[0], plan[1], &waiting), 1);
 	assert_int_equal(waiting, 2 * 5 * 7);
 	to_plan_free(plan[0]);
 	to_plan_free(plan[1]);

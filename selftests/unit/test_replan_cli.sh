@@ -57,6 +57,15 @@ result $? "hot pairs shift: new links, in a plan that verifies"
 jq -e '.collective == "ps"' "$tmp/new.json" >/dev/null
 result $? "the new plan's job does AllReduce as the old one's did"
 
+run 0 plan --job "$tmp/job.json" --degree 4 --no-buffer-cycles -o "$tmp/planned.json" &&
+	edited "$tmp/planned.json" "$tmp/ordered.json" \
+		"d['optical_switches'][0]['reconfiguration_ns'] = 10000000" &&
+	run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/ordered.json" -o "$tmp/ordered.new" &&
+	grep -q '^rewire: ' "$tmp/out" && run 0 verify --json "$tmp/ordered.new" &&
+	jq -e '.buffer_cycles.routes.servers == []' "$tmp/out" >/dev/null &&
+	jq -e '.no_buffer_cycles' "$tmp/ordered.new" >/dev/null
+result $? "a plan without buffer cycles: nor do new links have any"
+
 # One link is on no switch, and in a ring with others that are.
 python3 - "$tmp" <<'END'
 import json, sys

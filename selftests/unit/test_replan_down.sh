@@ -46,6 +46,23 @@ run 3 replan --plan "$tmp/plan.json" --down s1 -o - --exit-code &&
 	grep -q '^cut off: s1$' "$tmp/err" && python3 -m json.tool "$tmp/out" >/dev/null
 result $? "a server, the plan on standard output"
 
+ordered() { # DEGREE PARTS THAT_IS_DOWN...
+	run 0 plan --job examples/prototype-12/job.json --degree "$1" --effort 1 --no-buffer-cycles \
+		-o "$tmp/ordered.json" &&
+		run 0 replan --plan "$tmp/ordered.json" "${@:3}" -o "$tmp/repaired.json" --json &&
+		jq -e --argjson parts "$2" '.parts == $parts' "$tmp/out" >/dev/null &&
+		jq -e '.no_buffer_cycles' "$tmp/repaired.json" >/dev/null || return
+	# pairs without a path are no routes
+	"$toctl" verify "$tmp/repaired.json" 2>&1 >/dev/null | grep -v ' has no route to ' >"$tmp/err"
+	[[ ! -s $tmp/err ]]
+}
+ordered 4 1 --down s3:eth1
+result $? "a plan without buffer cycles: none without a port"
+ordered 4 2 --down s3
+result $? "nor without a server"
+ordered 2 4 --down s0 --down s6
+result $? "nor where a ring falls into two"
+
 refuses "an unknown server" 1 "$tmp/plan.json: no server is called \"s9\"" \
 	--plan "$tmp/plan.json" --down s9
 refuses "an unknown port" 1 "$tmp/plan.json: server \"s1\" has no port \"eth7\"" \

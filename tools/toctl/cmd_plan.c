@@ -460,7 +460,9 @@ const struct to_command to_cmd_plan = {
 		"they take; and no server has a route to an address of a port that it would have to enter "
 		"upwards after going down: with RDMA, transfers go to the other ports of that server. AllReduce on "
 		"rings with links of their own needs no relays and is as fast as before. Simplex links have "
-		"no such routes. toctl replan and run do not keep them: they make routes of all links.\n\n"
+		"no such routes. toctl replan and run keep to it: new plans, repairs and the steps between "
+		"two plans have no buffer cycles either. While a new table is on its way to all servers, "
+		"packets may meet routes of both.\n\n"
 		"--topology sip-ring:W,REACH is SiP-Ring of SiP-ML: servers on an optical ring of W "
 		"wavelengths, 25G each by default, half of them for each way round. A lightpath, which is "
 		"a simplex link from port c to port c on wavelength c, passes REACH segments at most, "
@@ -470,9 +472,8 @@ const struct to_command to_cmd_plan = {
 		"sip-ocs:Q is SiP-OCS: port q of each server on optical switch q, set once, by the "
 		"matchings that serve the worst pair best.\n\n"
 		"Ports that share a packet switch, as those of bcube:n,k and rail:g and any that a "
-		"cluster.json puts on one, are links all to all. toctl shard, parallelize, discover, run, "
-		"switch and fabric init-etcd know ports with one cable each, and refuse such plans "
-		"and clusters; toctl replan, job run and job check --tm refuse them, too.",
+		"cluster.json puts on one, are links all to all. toctl shard knows ports with one cable "
+		"each, and refuses such plans and clusters; toctl discover without --cluster finds none.",
 	.options = plan_options,
 	.args_size = sizeof(struct plan_args),
 	.defaults = &(const struct plan_args){

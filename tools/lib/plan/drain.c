@@ -66,6 +66,8 @@ static int drain_fill(struct to_plan *plan, const struct to_graph *graph, struct
 	int ret = to_routing_fill(plan, TO_EFFORT_MIN, err);
 
 	cluster->n_links = all;
+	if (plan->no_buffer_cycles)	/* the way down to such a port would lead up at its end */
+		return ret;
 	for (unsigned int l = kept; !ret && l < all; l++) {
 		const struct to_link *link = &cluster->links[l];
 
@@ -107,6 +109,7 @@ static int drain_add_plan(struct to_drain *drain, const struct to_plan *old,
 	c = plan->cluster = to_cluster_copy(old->cluster);
 	plan->demand = drain_transfers_of(next);
 	plan->seed = old->seed;
+	plan->no_buffer_cycles = old->no_buffer_cycles && next->no_buffer_cycles;
 	/* links that are about to be cut would be shorter: no bound of stretch */
 	if (!c || !plan->demand)
 		goto out;

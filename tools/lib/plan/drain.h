@@ -15,7 +15,8 @@
  * @n_waiting: ordered pairs of servers without a path in the last step
  *
  * Only the addresses of the ports that are cut still need the link that is cut
- * with them, as the last hop: no other link leads to them.
+ * with them, as the last hop: no other link leads to them. Between plans without buffer
+ * cycles they have no routes.
  */
 struct to_drain {
 	unsigned int n;

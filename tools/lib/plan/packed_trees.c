@@ -252,6 +252,7 @@ static struct to_plan *trees_plan(const struct to_plan *plan)
 		return NULL;
 	other->seed = plan->seed;
 	other->max_stretch = plan->max_stretch;
+	other->no_buffer_cycles = plan->no_buffer_cycles;
 	other->latency = plan->latency;
 	other->cluster = to_cluster_copy(plan->cluster);
 	other->demand = to_demand_copy(plan->demand);

@@ -477,6 +477,7 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	plan->demand = to_demand_copy(r->demand);
 	plan->seed = r->plan->seed;
 	plan->max_stretch = r->plan->max_stretch;
+	plan->no_buffer_cycles = r->plan->no_buffer_cycles;
 	plan->latency = r->plan->latency;
 	plan->collective = r->plan->collective;
 	if (plan->cluster && plan->demand)

@@ -117,6 +117,7 @@ static struct to_plan *replan_route(const struct replan *r, struct to_layout *la
 		goto fail;
 	plan->seed = r->options->seed;
 	plan->max_stretch = r->plan->max_stretch;
+	plan->no_buffer_cycles = r->plan->no_buffer_cycles;
 	plan->latency = r->plan->latency;
 	plan->collective = r->plan->collective;
 	plan->cluster = to_cluster_copy(r->plan->cluster);

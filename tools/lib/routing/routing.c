@@ -12,6 +12,7 @@
 #include "routing/ingress.h"
 #include "routing/routing.h"
 #include "routing/source_routes.h"
+#include "routing/up_down.h"
 #include "routing/wcmp.h"
 
 #define ROUTING_EQUAL 2		/* equal-cost next hops where there is no demand */
@@ -372,8 +373,11 @@ static int routing_tables(struct routing *r)
 int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err)
 {
 	struct routing r = { .plan = plan };
-	int ret = routing_balance(&r, effort, plan->max_stretch ?: TO_STRETCH_DEFAULT);
+	int ret;
 
+	if (plan->no_buffer_cycles)
+		return to_up_down_fill(plan, err);
+	ret = routing_balance(&r, effort, plan->max_stretch ?: TO_STRETCH_DEFAULT);
 	if (!ret)
 		ret = routing_tables(&r);
 	if (!ret && effort > TO_EFFORT_MIN &&

@@ -21,7 +21,10 @@
  * TO_EFFORT_MIN. No route is longer than plan->max_stretch allows, TO_STRETCH_DEFAULT
  * when it is 0.
  *
- * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups.
+ * All of this is of plans that may have buffer cycles: with plan->no_buffer_cycles, see
+ * up_down.h.
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC when a table has too many groups; as to_up_down_fill().
  */
 int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_error *err);
 

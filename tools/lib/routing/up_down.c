@@ -18,6 +18,7 @@
  * @hops: per server, to the address that is looked at, TO_DISTANCE_NONE: no route
  * @down: it can go down all the way
  * @next: its next hops, bit k is arc graph.out[x] + k
+ * @pairs: of servers with a path
  * @sends: n x n, what is routed; @base: per arc, what is there without routes
  * @load, @flow: of the root that is tried: per arc, and per server to one address
  * @groups, @n_groups: per server, next hops that it has a group for
@@ -28,20 +29,38 @@ struct up_down {
 	uint32_t *rank, *order, *queue;
 	uint16_t *hops, *distance;
 	bool *down;
-	uint64_t *next, *sends;
+	uint64_t *next, *sends, pairs;
 	double *base, *load, *flow;
 	uint64_t **groups;
 	unsigned int *n_groups;
 	struct to_arena arena;
 };
 
-/* Servers by hops to @root. Return: whether all reach it. */
+/* After the first @n, the servers that reach @root, by hops. Return: how many that makes. */
+static unsigned int up_down_rank_part(struct up_down *u, uint32_t root, unsigned int n)
+{
+	const unsigned int end = n + to_graph_distances(u->graph, root, TO_SERVER_NONE, u->distance,
+							u->order + n);
+
+	for (; n < end; n++)
+		u->rank[u->order[n]] = n;
+	return end;
+}
+
+/*
+ * Servers by hops to @root, then those of each other part to its first one. Return: whether
+ * all have a place; on simplex links only when all reach the root.
+ */
 static bool up_down_rank(struct up_down *u, uint32_t root)
 {
-	const unsigned int n = to_graph_distances(u->graph, root, TO_SERVER_NONE, u->distance, u->order);
+	unsigned int n;
 
-	for (unsigned int i = 0; i < n; i++)
-		u->rank[u->order[i]] = i;
+	memset(u->rank, 0xff, u->graph->n * sizeof(*u->rank));
+	n = up_down_rank_part(u, root, 0);
+	if (u->plan->cluster->link_mode == TO_LINKS_DUPLEX)
+		for (uint32_t s = 0; s < u->graph->n; s++)
+			if (u->rank[s] == TO_SERVER_NONE)
+				n = up_down_rank_part(u, s, n);
 	return n == u->graph->n;
 }
 
@@ -120,28 +139,30 @@ static void up_down_send(struct up_down *u, uint32_t dst, bool down)
 }
 
 /*
- * What @root is worth. Return: seconds that the busiest link is busy, below 0 when some
- * servers do not reach others; @hops: of all pairs
+ * What @root is worth. Return: seconds that the busiest link is busy, below 0 when not all
+ * pairs with a path have a route; @hops: of all pairs
  */
 static double up_down_try(struct up_down *u, uint32_t root, uint64_t *hops)
 {
 	const struct to_graph *g = u->graph;
 	double most = 0, seconds;
+	uint64_t routed = 0;
 
 	*hops = 0;
 	memcpy(u->load, u->base, g->n_arcs * sizeof(*u->load));
 	if (!up_down_rank(u, root))
 		return -1;
 	for (uint32_t dst = 0; dst < g->n; dst++) {
-		if (up_down_resolve(u, dst, 0) < g->n - 1)
-			return -1;
+		routed += up_down_resolve(u, dst, 0);
 		for (uint32_t x = 0; x < g->n; x++) {
-			*hops += x == dst ? 0 : u->hops[x];
+			*hops += u->next[x] ? u->hops[x] : 0;
 			u->flow[x] = u->sends[(size_t)x * g->n + dst];
 		}
 		up_down_send(u, dst, false);
 		up_down_send(u, dst, true);
 	}
+	if (routed < u->pairs)
+		return -1;
 	for (uint32_t a = 0; a < g->n_arcs; a++) {
 		seconds = u->load[a] * to_graph_seconds_per_byte(g, u->plan->cluster, a);
 		if (seconds > most)
@@ -286,6 +307,8 @@ static int up_down_init(struct up_down *u)
 	if (!u->sends || arena->failed)
 		return -ENOMEM;
 	to_allreduce_link_bytes(&rings, u->graph, u->base);
+	for (uint32_t dst = 0; dst < n; dst++)
+		u->pairs += to_graph_distances(u->graph, dst, TO_SERVER_NONE, u->distance, u->order) - 1;
 	return 0;
 }
 

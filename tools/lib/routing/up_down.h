@@ -16,12 +16,13 @@
 #include "data/plan.h"
 
 /**
- * to_up_down_fill() - other tables for @plan, with such routes
- * @plan: with tables; they and the port shares are replaced, max_stretch grows to what the
- *	routes take, and no_buffer_cycles is set
+ * to_up_down_fill() - tables for @plan with such routes
+ * @plan: with cluster, links, rings and demand; tables and port shares that it has are
+ *	replaced, max_stretch grows to what the routes take, and no_buffer_cycles is set
  *
  * The root is the one that leaves the busiest link least busy with the job, then the one
- * with the fewest hops. Equal next hops share alike. Not all servers reach the address of
+ * with the fewest hops. Where links leave servers in several parts, each has a root. Equal
+ * next hops share alike. Not all servers reach the address of
  * each port: if they did, over each link there would be packets that waited at the one
  * before, and links that wait all the way back close a cycle. Routes of single sources,
  * backups and alternates are dropped; to_routing_backups() makes these anew.
