@@ -3,6 +3,7 @@
 """What examples/slurm does at the beginning and the end of a job, without Slurm: six
 servers on one optical switch, their agents and the switch are fakes."""
 
+import atexit
 import json
 import os
 import shutil
@@ -11,10 +12,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
+from cluster import AGENTS, Etcd  # noqa: E402
 from fabric import FAKES, TOCTL  # noqa: E402
 from fakes import load, save  # noqa: E402
 from ocs import Device  # noqa: E402
-from tap import done, report  # noqa: E402
+from tap import done, report, wait_for  # noqa: E402
 
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
@@ -189,5 +191,37 @@ report("s1: the agent ended: connect to host s1: No route to host" in file(f"{DI
 os.unlink(f"{DIR}/down")
 same("the next job of its servers is not held up",
      (prolog(6, "s1,s2", f"topoopt={DIR}/2.json"), tables(), shards()), ((0, ""), "s1 s2", ["6"]))
+
+# --- the state in etcd, where the agents are, too ---
+
+etcd = Etcd(DIR, 1)
+atexit.register(etcd.stop)
+servers = subprocess.Popen((AGENTS, etcd.clients[0], DIR, "0", "6"))
+atexit.register(servers.wait)
+atexit.register(servers.kill)
+with open(f"{DIR}/scripts/topoopt.conf", "a", encoding="ascii") as conf:
+    conf.write(f'SHARDS=etcd ETCD=(--etcd {etcd.clients[0]}) FABRIC_OPTIONS=("${{ETCD[@]}}")\n')
+with switch.state() as content:
+    content["joined"] = []
+subprocess.run((TOCTL, "shard", "init", "--state", "etcd", "--etcd", etcd.clients[0], f"{DIR}/cluster.json"),
+               check=True, stdout=subprocess.DEVNULL)
+wait_for(lambda: etcd.present() == 6)
+
+
+def decided():
+    """Servers whose agents have a table, and shards that have a plan in etcd."""
+    return (" ".join(s for s in SERVERS if os.path.exists(f"{DIR}/{s}") and file(f"{DIR}/{s}") != "0 0\n"),
+            sorted(key.split("/")[-2].split(".")[0] for key in etcd.keys("/topoopt/shards/texts/plans/")))
+
+
+same("etcd: a job has its servers and its plan",
+     (prolog(7, "s0,s3", f"topoopt={DIR}/2.json"), decided()), ((0, ""), ("s0 s3", ["7"])))
+same("etcd: which is a file for its script",
+     [s["name"] for s in load(f"{DIR}/state/7/plan.json")["servers"]], ["s0", "s3"])
+status, _ = prolog(8, "s4,s9", f"topoopt={DIR}/2.json")
+same("etcd: one that fails leaves nothing", (status > 0, decided()), (True, ("s0 s3", ["7"])))
+same("etcd: a server of one whose epilog has not run",
+     (prolog(9, "s3,s4", f"topoopt={DIR}/2.json"), decided()), ((0, ""), ("s3 s4", ["9"])))
+same("etcd: an epilog frees them", (epilog(9, "s3,s4"), decided()), ((0, ""), ("", [])))
 
 done()
