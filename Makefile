@@ -92,6 +92,7 @@ bench-loop: unit  ## what the closed loop loses to one who knows the future; SEE
 	@build/bench/loop build/bench/loop.json $(or $(SEED),1)
 
 bench-simulate: tools  ## what simulated iterations take, flows beside SimGrid, packets beside csg-htsim; HTSIM=
+	@$(LAB)/deps.sh simgrid
 	@selftests/bench/simulate.py
 
 bench-merge: unit  ## what an interval of toctl run takes before it decides, 128 and 1024 servers
