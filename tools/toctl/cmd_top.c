@@ -206,7 +206,8 @@ const struct to_command to_cmd_top = {
 		"They are counted over ssh, not through etcd.\n\n"
 		" q        quit\n"
 		" l, s, p  links, servers with their misses and drops, or pairs of servers\n"
-		" u, o, n  by utilisation or rate, by how far off plan, by name\n"
+		" u, o, n  by utilisation or rate, by how far off plan, by name;\n"
+		"          links without light come first, but by name\n"
 		" up, down scroll; k and j do, too",
 	.options = top_options,
 	.args_size = sizeof(struct top_args),

@@ -117,6 +117,8 @@ static int top_compare_arcs(const void *a, const void *b)
 	const struct to_status_arc *y = *(const struct to_status_arc *const *)b;
 	double p = x->utilisation, q = y->utilisation;
 
+	if (top_order != TO_TOP_NAME && x->lit != y->lit)
+		return x->lit ? 1 : -1;
 	if (top_order == TO_TOP_OFF_PLAN) {
 		p = to_top_off(top_share(top_sorted, x), x->planned);
 		q = to_top_off(top_share(top_sorted, y), y->planned);
