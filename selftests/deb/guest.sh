@@ -156,7 +156,7 @@ boot() {
 	check "what the kernel counts" wait_for 20 serves topoopt_device_generation
 	echo "ETCD=http://127.0.0.1:1" >/etc/topoopt/agent
 	must systemctl start topoopt-agent
-	check "an agent tries for as long as etcd is away" wait_for 30 restarted topoopt-agent 7
+	check "an agent tries for as long as etcd is away" wait_for 240 restarted topoopt-agent 7
 	systemctl stop topoopt-agent
 	rm /etc/topoopt/agent
 	# on a busy host it fails too slowly to meet the limit of starts
