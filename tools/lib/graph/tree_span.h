@@ -52,7 +52,7 @@ int to_span_tree(struct to_span *s, const struct to_packing_group *group, struct
 /**
  * to_span_linked_tree() - the same, exact where members have edges between them
  *
- * A hop between members that an edge joins costs what the edge does, though a way along
+ * A hop between members that an edge joins costs what the edge does, though a path along
  * others were cheaper: that is no metric, and takes the distances from each member (R. Prim,
  * "Shortest connection networks and some generalizations", 1957).
  *
