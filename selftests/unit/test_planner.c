@@ -224,6 +224,27 @@ static void many_links_share_one_transfer(void **state)
 	}
 }
 
+/* The price of short routes is sought only where longer ones could save something. */
+static void no_routes_take_less(void **state)
+{
+	struct to_demand *demand = job_new(16);
+	struct to_plan *plan;
+	struct to_figures f;
+	double unbounded;
+
+	(void)state;
+	job_group(demand, 0, 1, 16, 100 * MIB);
+	for (unsigned int i = 0; i < 16 * 16; i++)
+		demand->mp[i] = i % 17 ? MIB : 0;
+	plan = job_planned(demand, 4, TO_LINKS_DUPLEX);
+	assert_int_equal(to_complete_all_predictions(plan, TO_EFFORT_DEFAULT, &f), 0);
+	assert_true(plan->least_time <= f.comm_time * (1 + 1e-9));
+	assert_true(plan->least_time >= f.comm_time * 0.998);
+	unbounded = json_number_value(json_object_get(plan->predictions, "comm_time_unbounded_s"));
+	assert_true(unbounded == f.comm_time);
+	to_plan_free(plan);
+}
+
 static void one_port_cannot_join_three(void **state)
 {
 	struct to_error err = { "" };
@@ -544,6 +565,7 @@ int main(void)
 		cmocka_unit_test(simplex_switches_hold_a_permutation_each),
 		cmocka_unit_test(two_servers),
 		cmocka_unit_test(many_links_share_one_transfer),
+		cmocka_unit_test(no_routes_take_less),
 		cmocka_unit_test(one_port_cannot_join_three),
 		cmocka_unit_test(too_many_bytes_are_refused),
 		cmocka_unit_test(groups_share_the_degree),

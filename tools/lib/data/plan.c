@@ -51,6 +51,7 @@ static void plan_clear(struct to_plan *plan)
 	plan->cross_connects = NULL;
 	plan->peers = NULL;
 	plan->port_shares = NULL;
+	plan->least_time = 0;
 	plan->predictions = NULL;
 }
 
@@ -79,6 +80,7 @@ static void plan_take_layout(struct to_plan *to, const struct to_plan *from)
 	to->cross_connects = from->cross_connects;
 	to->tables = from->tables;
 	to->port_shares = from->port_shares;
+	to->least_time = from->least_time;
 	to->peers = from->peers;
 	to->predictions = from->predictions;
 }

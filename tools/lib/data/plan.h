@@ -163,6 +163,8 @@ extern const char *const to_collective_algorithms[];	/* ends with NULL */
  *	each port of its destination when it is RDMA, in parts of
  *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
  *	plan does not say
+ * @least_time: seconds: with no routes over its links, of whatever length, is the busiest link
+ *	busy for less; 0 when that is not known
  * @down: ports and servers (TO_DOWN_SERVER for the port) that the plan does without,
  *	see down.h
  * @dark: links that it does without for that reason: no table uses them, but their
@@ -187,6 +189,7 @@ struct to_plan {
 	struct to_table *tables;	/* one per server */
 	struct to_port_ref *peers;
 	uint16_t *port_shares;
+	double least_time;
 	struct to_port_ref *down;
 	struct to_link *dark;
 	json_t *predictions;

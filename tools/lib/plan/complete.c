@@ -6,6 +6,8 @@
 #include "data/cross_connects.h"
 #include "routing/routing.h"
 
+#define COMPLETE_NEAR 0.998	/* of a time: routes that may save less are not sought */
+
 static int complete_note(struct to_plan *plan, const struct to_figures *figures)
 {
 	json_decref(plan->predictions);
@@ -23,10 +25,10 @@ int to_complete_predictions(struct to_plan *plan, struct to_figures *figures)
 int to_complete_all_predictions(struct to_plan *plan, unsigned int effort,
 				struct to_figures *figures)
 {
-	double unbounded;
 	int ret = to_predict_plan_flows(plan, figures);
+	double unbounded = ret ? 0 : figures->comm_time;
 
-	if (!ret)
+	if (!ret && plan->least_time < unbounded * COMPLETE_NEAR)
 		ret = to_routing_unbounded(plan, effort, &unbounded);
 	if (!ret)
 		ret = complete_note(plan, figures);

@@ -46,7 +46,8 @@ int to_complete_predictions(struct to_plan *plan, struct to_figures *figures);
  * @effort: of the plan
  * @figures: gets the same, with those of flows
  *
- * They have comm_time_unbounded_s, too, see to_routing_unbounded().
+ * They have comm_time_unbounded_s, too: see to_routing_unbounded(), or the same as with the routes
+ * of @plan where no others save a five-hundredth.
  *
  * Return: 0 or -ENOMEM.
  */

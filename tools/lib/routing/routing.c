@@ -63,6 +63,7 @@ struct routing {
 	uint64_t *routed;		/* MP transfers, and hops of rings without links */
 	struct to_spf spf;
 	struct to_wcmp wcmp;
+	double least_time;		/* that any routes take */
 	struct to_ingress ingress;
 	struct group_cache *caches;	/* per server */
 	/*
@@ -359,6 +360,8 @@ static int routing_balance(struct routing *r, unsigned int effort, double stretc
 	if (ret)
 		return ret;
 	to_wcmp_balance(&r->wcmp, routing_passes(r, effort));
+	/* weights that are rounded make the prices, and so the bound, worse */
+	r->least_time = effort > TO_EFFORT_MIN ? to_wcmp_bound(&r->wcmp) : 0;
 	return to_wcmp_round(&r->wcmp, ROUTING_ROUND);
 }
 
@@ -383,6 +386,7 @@ int to_routing_primaries(struct to_plan *plan, unsigned int effort, struct to_er
 	if (!ret && effort > TO_EFFORT_MIN &&
 	    to_wcmp_busiest(&r.wcmp) > ROUTING_GAIN * to_wcmp_bound(&r.wcmp))
 		ret = to_source_routes_relieve(plan, r.graph);
+	plan->least_time = r.least_time;
 	routing_free(&r);
 	return routing_error(err, ret);
 }

@@ -18,8 +18,8 @@
  * that port, which means paths to its peer in the graph without the server.
  * Where all that leaves the busiest link over its bound, pairs whose transfers
  * crowd it get a path of their own (Yen) if that relieves it, unless @effort is
- * TO_EFFORT_MIN. No route is longer than plan->max_stretch allows, TO_STRETCH_DEFAULT
- * when it is 0.
+ * TO_EFFORT_MIN; plan->least_time gets the bound then, too. No route is longer than
+ * plan->max_stretch allows, TO_STRETCH_DEFAULT when it is 0.
  *
  * All of this is of plans that may have buffer cycles: with plan->no_buffer_cycles, see
  * up_down.h.
