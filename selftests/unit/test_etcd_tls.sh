@@ -108,5 +108,18 @@ look() {
 check "a fabric is looked at over TLS: nobody is there yet" refuses '0 of 4 reached' look
 check "the password goes over TLS alone" refuses 'https' "$toctl" status "$tmp/plan.json" \
 	--etcd http://etcd1:2379 --etcd-password-file "$tmp/passwords/controller"
+shard() { # CA ARGUMENTS...
+	"$toctl" shard "${@:2}" --state etcd --etcd "$urls" --cacert "$1" \
+		--etcd-password-file "$tmp/passwords/controller"
+}
+kept() {
+	shard "$tmp/ca.pem" init examples/ring-4/cluster.json &&
+		shard "$tmp/ca.pem" add --job examples/ring-4/job.json --fixed one &&
+		shard "$tmp/ca.pem" show --json one >"$tmp/shard" &&
+		jq -e '.name == "one" and .state == "planned" and (.servers | length == 4)' "$tmp/shard"
+}
+check "a shard is kept over TLS" kept
+check "and shown to nobody behind another authority's certificate" refuses certificate \
+	shard "$tmp/other.pem" show
 echo "1..$number"
 exit "$failed"
