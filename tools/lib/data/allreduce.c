@@ -276,16 +276,32 @@ void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *byte
 /*
  * Where hops without links of their own go.
  * @on_arcs: per arc, or NULL; @routed: n x n, or NULL
+ * @whole: n x n, gets @routed, rounded up; or NULL
+ * @any: whether a hop is routed
  */
 struct allreduce_direct {
 	const struct to_graph *graph;
 	size_t n;
 	double *on_arcs, *routed;
+	uint64_t *whole;
+	bool any;
 };
+
+static void allreduce_route(struct allreduce_direct *to, uint32_t x, uint32_t y, double bytes)
+{
+	const size_t pair = x * to->n + y;
+
+	to->any = true;
+	if (!to->routed)
+		return;
+	if (to->whole)
+		to->whole[pair] += ceil(to->routed[pair] + bytes) - ceil(to->routed[pair]);
+	to->routed[pair] += bytes;
+}
 
 static void allreduce_add_direct(void *data, uint32_t x, uint32_t y, double bytes)
 {
-	const struct allreduce_direct *to = data;
+	struct allreduce_direct *to = data;
 	const struct to_graph *g = to->graph;
 	unsigned int arcs = g ? allreduce_arcs(g, x, y) : 0;
 	uint32_t a;
@@ -293,16 +309,14 @@ static void allreduce_add_direct(void *data, uint32_t x, uint32_t y, double byte
 	for (a = arcs && to->on_arcs ? g->out[x] : 0; arcs && to->on_arcs && a < g->out[x + 1]; a++)
 		if (g->to[a] == y)
 			to->on_arcs[a] += bytes / arcs;
-	if (!arcs && to->routed)
-		to->routed[x * to->n + y] += bytes;
+	if (!arcs)
+		allreduce_route(to, x, y, bytes);
 }
 
 /* Rings without links are routed, also between neighbours. */
 static void allreduce_add_routed(void *data, uint32_t x, uint32_t y, double bytes)
 {
-	const struct allreduce_direct *to = data;
-
-	to->routed[x * to->n + y] += bytes;
+	allreduce_route(data, x, y, bytes);
 }
 
 void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph *graph,
@@ -316,33 +330,48 @@ void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph
 	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
 }
 
+static void allreduce_route_all(const struct to_rings *rings, struct allreduce_direct *to)
+{
+	allreduce_each_ring_hop(rings, -1, false, allreduce_add_routed, to);
+	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, to);
+}
+
+bool to_allreduce_is_routed(const struct to_rings *rings, const struct to_graph *graph)
+{
+	struct allreduce_direct direct = { .graph = graph, .n = rings->demand->n };
+
+	allreduce_route_all(rings, &direct);
+	return direct.any;
+}
+
 double *to_allreduce_routed(const struct to_rings *rings, const struct to_graph *graph)
 {
 	const size_t n = rings->demand->n;
 	struct allreduce_direct direct = { .graph = graph, .n = n };
 
 	direct.routed = calloc(n * n, sizeof(*direct.routed));
-	if (!direct.routed)
-		return NULL;
-	allreduce_each_ring_hop(rings, -1, false, allreduce_add_routed, &direct);
-	allreduce_each_tree_hop(rings, -1, false, allreduce_add_direct, &direct);
+	if (direct.routed)
+		allreduce_route_all(rings, &direct);
 	return direct.routed;
 }
 
 uint64_t *to_allreduce_and_mp_routed(const struct to_rings *rings, const struct to_graph *graph)
 {
 	const size_t n = rings->demand->n;
-	double *routed = to_allreduce_routed(rings, graph);
-	uint64_t *all = calloc(n * n, sizeof(*all));
+	struct allreduce_direct direct = { .graph = graph, .n = n };
 
-	for (size_t i = 0; routed && all && i < n * n; i++)
-		all[i] = rings->demand->mp[i] + (uint64_t)ceil(routed[i]);
-	if (!routed) {
-		free(all);
-		all = NULL;
+	direct.routed = calloc(n * n, sizeof(*direct.routed));
+	direct.whole = malloc(n * n * sizeof(*direct.whole) + 1);
+	if (direct.routed && direct.whole) {
+		/* few pairs have hops, so few pages of the sums are ever touched */
+		memcpy(direct.whole, rings->demand->mp, n * n * sizeof(*direct.whole));
+		allreduce_route_all(rings, &direct);
+	} else {
+		free(direct.whole);
+		direct.whole = NULL;
 	}
-	free(routed);
-	return all;
+	free(direct.routed);
+	return direct.whole;
 }
 
 /* One group's AllReduce in measured bytes. */

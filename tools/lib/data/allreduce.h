@@ -85,6 +85,9 @@ void to_allreduce_link_bytes(const struct to_rings *rings, const struct to_graph
  */
 void to_allreduce_add(const struct to_rings *rings, double times, uint64_t *bytes);
 
+/** to_allreduce_is_routed() - would to_allreduce_routed() have any hops? */
+bool to_allreduce_is_routed(const struct to_rings *rings, const struct to_graph *graph);
+
 /**
  * to_allreduce_routed() - hops of rings and trees that to_allreduce_link_bytes() does not have
  * @graph: of the links; NULL as if there were only those that rings and trees own

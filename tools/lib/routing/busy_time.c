@@ -11,6 +11,7 @@
 
 /* Destinations at a time: as many as a cache line has of a row of the matrix. */
 #define BUSY_TIME_COLUMNS 8
+#define BUSY_TIME_RECEIVERS 64	/* sums at a time of what servers receive */
 
 /* The paths to all servers, one after the other. Return: 0 or -ENOMEM. */
 static int busy_time_compile(struct to_busy_time *busy)
@@ -110,6 +111,10 @@ static int busy_time_load(struct to_busy_time *busy, const struct to_demand *dem
 
 	if (busy->parts) {
 		to_allreduce_link_bytes(&rings, busy->graph, load);
+		if (!to_allreduce_is_routed(&rings, busy->graph)) {
+			busy_time_spread(busy, demand->mp);
+			return 0;
+		}
 		routed = to_allreduce_and_mp_routed(&rings, busy->graph);
 		if (!routed)
 			return -ENOMEM;
@@ -170,21 +175,34 @@ static double busy_time_beyond(const uint64_t *row, unsigned int n, unsigned int
 	return beyond;
 }
 
+/* What each of up to BUSY_TIME_RECEIVERS servers from @first on receives. */
+static void busy_time_received(const uint64_t *bytes, unsigned int n, unsigned int first,
+			       double *in)
+{
+	const unsigned int end = n - first < BUSY_TIME_RECEIVERS ? n - first : BUSY_TIME_RECEIVERS;
+
+	memset(in, 0, BUSY_TIME_RECEIVERS * sizeof(*in));
+	for (size_t y = 0; y < n; y++)
+		for (unsigned int k = 0; k < end; k++)
+			in[k] += bytes[y * n + first + k];
+}
+
 double to_busy_time_bound(const struct to_cluster *cluster, const uint64_t *bytes)
 {
 	const unsigned int n = cluster->n_servers;
-	double bound = 0, hops = 0, rates = 0;
+	double bound = 0, hops = 0, rates = 0, received[BUSY_TIME_RECEIVERS];
 
 	for (unsigned int x = 0; x < n; x++) {
 		const struct to_server *server = &cluster->servers[x];
-		double rate = 0, out = 0, in = 0;
+		double rate = 0, out = 0, in;
 
+		if (x % BUSY_TIME_RECEIVERS == 0)
+			busy_time_received(bytes, n, x, received);
+		in = received[x % BUSY_TIME_RECEIVERS];
 		for (unsigned int p = 0; p < server->n_ports; p++)
 			rate += server->ports[p].bandwidth / 8.0;
-		for (unsigned int y = 0; y < n; y++) {
+		for (unsigned int y = 0; y < n; y++)
 			out += bytes[(size_t)x * n + y];
-			in += bytes[(size_t)y * n + x];
-		}
 		hops += out + busy_time_beyond(bytes + (size_t)x * n, n, server->n_ports);
 		rates += rate;
 		if (rate > 0)
