@@ -127,6 +127,68 @@ static void test_first_stays(void **state)
 	to_plan_free(plan);
 }
 
+static double least(const struct to_candidates *c)
+{
+	const double *cost = c->intervals[c->n_intervals - 1].cost;
+	double seconds = cost[0];
+
+	for (unsigned int k = 1; k < c->regret.n; k++)
+		seconds = fmin(seconds, cost[k]);
+	return seconds;
+}
+
+/* Who saved much is not replaced by whatever came later: its traffic may return. */
+static void test_returns(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+	struct to_error err = { "" };
+	double before;
+
+	(void)state;
+	observe(&c, matching(1));
+	assert_true(to_candidates_plan(&c, &err) > 0);
+	for (unsigned int i = 0; i < 400; i++)
+		observe(&c, matching(1));
+	before = least(&c);
+	for (unsigned int seed = 2; seed < 12; seed++) {
+		for (unsigned int i = 0; i < 20; i++)
+			observe(&c, matching(seed));
+		assert_true(to_candidates_plan(&c, &err) >= 0);
+	}
+	assert_int_equal(c.regret.n, TO_REGRET_MAX);
+	observe(&c, matching(1));
+	assert_true(least(&c) < before * 1.01);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
+/* What a plan would have saved before traffic was as it is says nothing for it. */
+static void test_newest(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c = begin(plan);
+	struct to_error err = { "" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++)
+		observe(&c, matching(7));
+	for (unsigned int i = 0; i < 2; i++)
+		observe(&c, matching(9));
+	assert_true(to_candidates_plan(&c, &err) > 0);
+	assert_int_equal(c.n_same, 2);
+	assert_int_equal(to_candidates_choose(&c), 0);
+	/* it is enough when that is all there ever was */
+	to_candidates_free(&c);
+	c = begin(plan);
+	for (unsigned int i = 0; i < 100; i++)
+		observe(&c, matching(7));
+	assert_true(to_candidates_plan(&c, &err) > 0);
+	assert_true(to_candidates_choose(&c) > 0);
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
 /* A candidate that is dropped takes nothing along that others need. */
 static void test_drop(void **state)
 {
@@ -215,6 +277,8 @@ static void test_phases(void **state)
 		t[2].bytes[i] *= 7;	/* how much there is does not matter */
 	assert_int_equal(to_phases_find(bytes, 3, N * N, phase, distance), 2);
 	assert_true(phase[0] == phase[2] && phase[0] != phase[1]);
+	assert_int_equal(to_phases_newest(phase, 3), 1);
+	assert_int_equal(to_phases_newest(phase, 1), 0);
 	assert_int_equal(to_phases_find(bytes, n, N * N, phase, distance), TO_PHASES_MAX);
 	assert_true(phase[1] == phase[4]);
 	assert_int_equal(phase[n - 1], UINT32_MAX);
@@ -343,6 +407,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_first_stays),
+		cmocka_unit_test(test_returns),
+		cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_no_twins),
 		cmocka_unit_test(test_beside),

@@ -39,7 +39,7 @@ static void begin(struct game *game, unsigned int n)
 	to_regret_init(&game->regret);
 	while (game->regret.n < n)
 		to_regret_add(&game->regret, price,
-			      to_regret_work(&game->regret, game->regret.work, price));
+			      to_regret_work(&game->regret, game->regret.work, price), 0);
 	for (unsigned int s = 1; s < n; s++)
 		game->best[s] = 1;
 }
@@ -57,7 +57,7 @@ static void turn(struct game *game, const double *cost)
 {
 	struct to_regret *r = &game->regret;
 	const double least = best(game);
-	double one = INFINITY;
+	double one = INFINITY, share = 0;
 	unsigned int to;
 
 	for (unsigned int s = 0; s < r->n; s++)
@@ -70,10 +70,17 @@ static void turn(struct game *game, const double *cost)
 	game->most = fmax(game->most, cost[r->at]);
 	to_regret_observe(r, cost);
 	to = to_regret_choose(r);
-	/* all of what must be lost was when the change is made, and never more before */
-	for (unsigned int s = 0; s < r->n; s++)
+	/*
+	 * All of what must be lost was against one of them when a change is made, a part of it
+	 * against the one that it leads to, and never more before.
+	 */
+	for (unsigned int s = 0; s < r->n; s++) {
 		assert_true(s == r->at || to_regret_share(r, s) < 1 + 1e-6);
-	assert_true(!to || to == r->at || to_regret_share(r, to) > 1 - 1e-6);
+		share = s == r->at ? share : fmax(share, to_regret_share(r, s));
+	}
+	assert_true(!to || to == r->at || share > 1 - 1e-6);
+	assert_true(!to || to == r->at ||
+		    to_regret_lost(r, to) > r->price[r->at][to] / TO_REGRET_RATIO - 1e-6);
 	if (to == r->at)
 		return;
 	game->loop += 1;
@@ -96,7 +103,7 @@ static void check_first(const struct game *game)
 /* Never beyond the best by more than the ratio. */
 static void check_best(const struct game *game)
 {
-	const double ratio = (2 * game->regret.n - 1) * TO_REGRET_CAUTION;
+	const double ratio = (2 * game->regret.n - 1) * TO_REGRET_RATIO;
 
 	if (game->loop > ratio * (best(game) + 1))
 		fail_msg("loop %g, best %g, ratio %g", game->loop, best(game), ratio);
@@ -219,6 +226,80 @@ static void test_steps(void **state)
 	assert_in_range(t, 2, 4);
 }
 
+/* Phases of a hundred intervals, in which changes pay: what saves little does not, by then. */
+static void test_little(void **state)
+{
+	const double first[] = { 0.1, 0.3, 0.3 }, second[] = { 0.3, 0.1, 0.096 };
+	struct game game;
+	unsigned int t;
+
+	(void)state;
+	begin(&game, 3);
+	for (unsigned int phase = 0; phase < 8; phase++)
+		for (t = 0; t < 100; t++)
+			turn(&game, phase % 2 ? first : (const double[]){ 0.3, 0.1, 0.3 });
+	assert_true(game.regret.caution < 1);
+	while (game.regret.at != 1)
+		turn(&game, (const double[]){ 0.3, 0.1, 0.3 });
+	game.changes = 0;
+	/* 0.004 in each: a quarter of the price after 63, all of it after 250 */
+	for (t = 0; !game.changes && t < 1000; t++)
+		turn(&game, second);
+	assert_int_equal(game.regret.at, 2);
+	assert_in_range(t, 240, 260);
+}
+
+/* Less and less: never enough to go on for, but in all it is. */
+static void test_less(void **state)
+{
+	struct game game;
+	unsigned int t;
+
+	(void)state;
+	begin(&game, 2);
+	game.regret.caution = 1 / TO_REGRET_CAUTION;
+	for (t = 0; !game.changes && t < 1000; t++)
+		turn(&game, (const double[]){ 0.9 / (t + 1), 0 });
+	assert_in_range(t, 2, 3);
+}
+
+/* That a cheap change paid makes no dear one likelier. */
+static void test_cheap(void **state)
+{
+	const double cheap[] = { 1, 0.9, 1 }, dear[] = { 1, 0.9, 0.1 };
+	struct game game;
+
+	(void)state;
+	begin(&game, 3);
+	game.regret.price[0][1] = game.regret.price[1][0] = 0.05;
+	while (!game.changes)
+		turn(&game, cheap);
+	assert_int_equal(game.regret.at, 1);
+	for (unsigned int t = 0; t < 5; t++)
+		turn(&game, cheap);
+	assert_true(game.regret.gained > TO_REGRET_WORTH * game.regret.paid);
+	while (game.changes == 1)
+		turn(&game, dear);
+	assert_int_equal(game.regret.at, 2);
+	assert_true(game.regret.caution == 1);
+}
+
+/* It is left for the one that is better from now on, not for the one that is due first. */
+static void test_rather(void **state)
+{
+	const double before[] = { 0.1, 0.5, 2 }, after[] = { 1, 0.3, 0.1 };
+	struct game game;
+
+	(void)state;
+	begin(&game, 3);
+	game.regret.price[0][1] = game.regret.price[1][0] = 0.6;
+	for (unsigned int t = 0; t < 100; t++)
+		turn(&game, before);
+	for (unsigned int t = 0; !game.changes && t < 100; t++)
+		turn(&game, after);
+	assert_int_equal(game.regret.at, 2);
+}
+
 /* States come and go: what was known of the others stays. */
 static void test_remove(void **state)
 {
@@ -229,7 +310,7 @@ static void test_remove(void **state)
 	(void)state;
 	to_regret_init(&r);
 	for (unsigned int s = 1; s < 4; s++)
-		to_regret_add(&r, price, to_regret_work(&r, r.work, price));
+		to_regret_add(&r, price, to_regret_work(&r, r.work, price), 0);
 	for (unsigned int t = 0; t < 100; t++)
 		to_regret_observe(&r, cost);
 	for (unsigned int s = 0; s < 4; s++)
@@ -250,6 +331,10 @@ int main(void)
 		cmocka_unit_test(test_grass),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_little),
+		cmocka_unit_test(test_less),
+		cmocka_unit_test(test_cheap),
+		cmocka_unit_test(test_rather),
 		cmocka_unit_test(test_remove),
 	};
 

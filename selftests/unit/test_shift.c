@@ -117,6 +117,25 @@ static void test_due(void **state)
 			period + 3);
 }
 
+/* Little is known of a shift when it is noticed: it is looked at soon again, then more rarely. */
+static void test_soon(void **state)
+{
+	struct to_shift shift;
+	double wait = (double)PERIOD / TO_SHIFT_SOON / 0.05;
+
+	(void)state;
+	to_shift_init(&shift, 1, LIMIT, PERIOD);
+	assert_int_equal(until(&shift, TO_SHIFT_BUSY, 100, 0.045, 0.010), 4);
+	for (unsigned int i = 0; i < 6; i++) {
+		const double expected = wait < PERIOD / 0.05 ? wait : PERIOD / 0.05;
+
+		to_shift_looked(&shift, 1, true);
+		assert_in_range(until(&shift, TO_SHIFT_DUE, 1000, 0.010, 0.010), expected - 1,
+				expected + 2);
+		wait *= 2;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_easier),
 		cmocka_unit_test(test_looked),
 		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_soon),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

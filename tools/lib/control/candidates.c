@@ -17,9 +17,11 @@
 #define CANDIDATES_NEW 3		/* that a look at the traffic makes, at most */
 #define CANDIDATES_BETTER 0.05		/* share of the busy time that one must save */
 #define CANDIDATES_WORK 5e7		/* bytes added to links when plans are compared */
+#define CANDIDATES_PRICED 2.5e7		/* the same of an interval: fewer candidates of many servers */
 #define CANDIDATES_SMALL 256		/* servers up to which phases are planned for */
 #define CANDIDATES_COMMON 0.1		/* share of the busy time of a phase that is */
 #define CANDIDATES_HORIZON 1e6		/* seconds: what counts is the busy time alone */
+#define CANDIDATES_FADE 10		/* memories in which what was saved fades */
 #define CANDIDATES_LIKELY 0.5		/* share of what must be lost before a change */
 #define CANDIDATES_NEWER 32		/* intervals since planning began that are priced at its end */
 #define CANDIDATES_POOL (TO_REPLAN_SOURCES * (TO_PHASES_MAX + 3))
@@ -135,6 +137,25 @@ static void candidates_age(struct to_candidates *c)
 	candidates_forget_first(c, first);
 }
 
+/* What candidate @which of @n saves over the best of all others, if it does. */
+static double candidates_saving(const double *cost, unsigned int which, unsigned int n)
+{
+	double least = INFINITY;
+
+	for (unsigned int k = 0; k < n; k++)
+		least = k == which ? least : fmin(least, cost[k]);
+	return n > 1 ? fmax(least - cost[which], 0) : 0;
+}
+
+static void candidates_credit(struct to_candidates *c, const double *cost, double elapsed)
+{
+	const double fade = exp(-elapsed / (CANDIDATES_FADE * c->config.memory_ns * 1e-9));
+
+	for (unsigned int k = 0; k < c->regret.n; k++)
+		c->candidate[k].worth = c->candidate[k].worth * fade +
+					candidates_saving(cost, k, c->regret.n);
+}
+
 int to_candidates_observe(struct to_candidates *c, struct to_traffic *traffic,
 			  enum to_shift_verdict *verdict)
 {
@@ -159,7 +180,9 @@ int to_candidates_observe(struct to_candidates *c, struct to_traffic *traffic,
 	c->outcome.kept += c->outcome.since ? interval->cost[c->outcome.before] : 0;
 	interval->bound = to_busy_time_bound(candidates_at(c)->cluster, interval->traffic.bytes);
 	to_regret_observe(&c->regret, interval->cost);
+	candidates_credit(c, interval->cost, interval->traffic.seconds);
 	memcpy(interval->work, c->regret.work, sizeof(interval->work));
+	c->n_same = c->n_same + 1 < c->n_intervals ? c->n_same + 1 : c->n_intervals;
 	*verdict = to_shift_observe(&c->shift, interval->cost[c->regret.at], interval->bound,
 				    interval->traffic.seconds);
 	return 0;
@@ -223,9 +246,12 @@ static int candidates_make(struct to_candidates *c, struct pool *pool, unsigned 
 	return ret;
 }
 
-/* Plans for each phase that is common. */
-static int candidates_make_phases(struct to_candidates *c, struct pool *pool,
-				  struct to_error *err)
+/*
+ * Plans for each phase that is common, and for all since the newest one came; @since gets the
+ * interval in which it did.
+ */
+static int candidates_make_phases(struct to_candidates *c, struct pool *pool, unsigned int onset,
+				  unsigned int *since, struct to_error *err)
 {
 	const uint64_t *bytes[CANDIDATES_INTERVALS];
 	double distance[CANDIDATES_INTERVALS], busy[TO_PHASES_MAX] = { 0 }, all = 0;
@@ -236,6 +262,9 @@ static int candidates_make_phases(struct to_candidates *c, struct pool *pool,
 	for (i = 0; i < c->n_intervals; i++)
 		bytes[i] = c->intervals[i].traffic.bytes;
 	n = to_phases_find(bytes, c->n_intervals, candidates_cells(c), phase, distance);
+	*since = to_phases_newest(phase, c->n_intervals);
+	if (*since && *since != onset)
+		ret = candidates_make(c, pool, *since, NULL, 0, err);
 	for (i = 0; i < c->n_intervals; i++) {
 		if (phase[i] == UINT32_MAX)
 			continue;
@@ -327,39 +356,79 @@ static int candidates_price(const struct to_candidates *c, struct to_busy_time *
 	return ret;
 }
 
-/* The candidate that is least likely to be wanted makes room. */
+/* So many candidates are priced; when all are new but one and the first, that one may go. */
+static unsigned int candidates_most(const struct to_candidates *c)
+{
+	const double one = (double)candidates_at(c)->cluster->n_servers *
+			   c->candidate[c->regret.at].busy.graph->n_arcs;
+	const double most = fmax(CANDIDATES_PRICED / one, CANDIDATES_NEW + 2);
+
+	return most < TO_REGRET_MAX ? most : TO_REGRET_MAX;
+}
+
+/* The candidate that would be missed least makes room. */
 static void candidates_evict(struct to_candidates *c, unsigned int below)
 {
 	unsigned int worst = 0;
 
 	for (unsigned int k = 1; k < below; k++)
-		if (k != c->regret.at && (!worst || c->regret.work[k] > c->regret.work[worst]))
+		if (k != c->regret.at &&
+		    (!worst || c->candidate[k].worth < c->candidate[worst].worth))
 			worst = k;
 	to_candidates_drop(c, worst);
 }
 
+/* Busy time over the bound, of candidate @k in the last @n intervals. */
+static double candidates_ratio(const struct to_candidates *c, unsigned int k, unsigned int n)
+{
+	double seconds = 0, bound = 0;
+
+	if (!n || n > c->n_intervals)
+		n = c->n_intervals;
+	for (unsigned int i = c->n_intervals - n; i < c->n_intervals; i++) {
+		seconds += c->intervals[i].cost[k];
+		bound += c->intervals[i].bound;
+	}
+	return bound > 0 && seconds > bound ? seconds / bound : 1;
+}
+
+/* Intervals since the shift, if there is one, or since the newest phase came. */
+static unsigned int candidates_lately(const struct to_candidates *c)
+{
+	const struct to_shift *shift = &c->shift;
+	const unsigned int n = shift->excess > shift->limit ? shift->n :
+			       shift->relief > shift->limit ? shift->n_relief : c->n_same;
+
+	return n < c->n_intervals ? n : c->n_intervals;
+}
+
 /*
- * Take the plan of @busy, which is taken over, in as if it had always been there: @price
- * of changes to the others, @work after interval @first - 1, what the others cost since.
+ * Take the plan of @busy, which is taken over, in as if it had been there since interval
+ * @since: @price of changes to the others, @work after interval @first - 1, from which on
+ * it is priced.
  */
 static int candidates_enter(struct to_candidates *c, struct to_busy_time *busy,
-			    const double *price, double work, unsigned int first)
+			    const double *price, double work, unsigned int first,
+			    unsigned int since)
 {
 	const unsigned int n = c->regret.n;
+	double worth = 0;
 	int ret = 0;
 
 	for (unsigned int i = first; !ret && i < c->n_intervals; i++) {
 		struct to_candidates_interval *interval = &c->intervals[i];
 
 		ret = to_busy_time_of(busy, interval->demand, NULL, &interval->cost[n]);
-		work = fmin(work + interval->cost[n],
+		work = fmin(i < since ? INFINITY : work + interval->cost[n],
 			    to_regret_work(&c->regret, interval->work, price));
 		interval->work[n] = work;
 	}
 	if (ret)
 		return ret;
-	to_regret_add(&c->regret, price, work);
-	c->candidate[n] = (struct to_candidates_plan){ .busy = *busy, .promise = 1 };
+	for (unsigned int i = first; i < c->n_intervals; i++)
+		worth += candidates_saving(c->intervals[i].cost, n, n + 1);
+	to_regret_add(&c->regret, price, work, c->intervals[c->n_intervals - 1].cost[n]);
+	c->candidate[n] = (struct to_candidates_plan){ .busy = *busy, .worth = worth };
 	*busy = (struct to_busy_time){ 0 };
 	return 0;
 }
@@ -378,9 +447,9 @@ static void candidates_assume(struct to_candidates *c, unsigned int first, unsig
 	}
 }
 
-/* The plan of @busy, which is taken over, becomes a candidate. */
+/* The plan of @busy, which is taken over, becomes a candidate, as of interval @since. */
 static int candidates_add(struct to_candidates *c, struct to_busy_time *busy, const char *source,
-			  unsigned int pooled)
+			  unsigned int pooled, unsigned int since)
 {
 	const unsigned int n = c->regret.n;
 	const unsigned int first = c->n_intervals - candidates_affordable(c, pooled);
@@ -396,26 +465,15 @@ static int candidates_add(struct to_candidates *c, struct to_busy_time *busy, co
 		return ret;
 	candidates_assume(c, 0, first + 1, price);
 	ret = to_busy_time_of(busy, c->intervals[first].demand, NULL, &c->intervals[first].cost[n]);
-	ret = ret ? ret : candidates_enter(c, busy, price, c->intervals[first].work[n], first + 1);
+	ret = ret ? ret : candidates_enter(c, busy, price, c->intervals[first].work[n], first + 1,
+				     since);
 	if (ret)
 		return ret;
 	c->candidate[n].id = c->next_id++;
 	c->candidate[n].source = source;
+	c->candidate[n].promise = fmin(candidates_ratio(c, n, candidates_lately(c)),
+				       candidates_ratio(c, n, 0));
 	return 0;
-}
-
-/* Busy time over the bound, of candidate @k in the last @n intervals. */
-static double candidates_ratio(const struct to_candidates *c, unsigned int k, unsigned int n)
-{
-	double seconds = 0, bound = 0;
-
-	if (!n || n > c->n_intervals)
-		n = c->n_intervals;
-	for (unsigned int i = c->n_intervals - n; i < c->n_intervals; i++) {
-		seconds += c->intervals[i].cost[k];
-		bound += c->intervals[i].bound;
-	}
-	return bound > 0 && seconds > bound ? seconds / bound : 1;
 }
 
 /*
@@ -443,7 +501,8 @@ static void candidates_least(const struct to_candidates *c, const struct pool *p
 }
 
 /* The best of the pool become candidates. Return: how many, or -ENOMEM. */
-static int candidates_take(struct to_candidates *c, struct pool *pool, unsigned int onset)
+static int candidates_take(struct to_candidates *c, struct pool *pool, unsigned int onset,
+			   unsigned int since)
 {
 	int n = 0;
 
@@ -457,9 +516,9 @@ static int candidates_take(struct to_candidates *c, struct pool *pool, unsigned 
 		best = candidates_best(pool, least, round ? 0 : onset, round == 2);
 		if (best == UINT32_MAX)
 			continue;
-		if (c->regret.n == TO_REGRET_MAX)
-			candidates_evict(c, TO_REGRET_MAX - n);
-		ret = candidates_add(c, &pool->busy[best], pool->source[best], pool->n);
+		if (c->regret.n == candidates_most(c))
+			candidates_evict(c, c->regret.n - n);
+		ret = candidates_add(c, &pool->busy[best], pool->source[best], pool->n, since);
 		if (ret)
 			return ret;
 		n++;
@@ -473,17 +532,11 @@ static int candidates_take(struct to_candidates *c, struct pool *pool, unsigned 
 	return n;
 }
 
-/* Intervals since the shift, or all. */
-static unsigned int candidates_lately(const struct to_candidates *c)
-{
-	return c->shift.n && c->shift.n < c->n_intervals ? c->shift.n : c->n_intervals;
-}
-
 int to_candidates_plan(struct to_candidates *c, struct to_error *err)
 {
-	const unsigned int lately = candidates_lately(c);
-	const unsigned int onset = c->n_intervals - lately;
+	const unsigned int onset = c->n_intervals - candidates_lately(c);
 	struct pool *pool = calloc(1, sizeof(*pool));
+	unsigned int since = onset;
 	int ret, n = 0;
 
 	if (!pool)
@@ -492,16 +545,17 @@ int to_candidates_plan(struct to_candidates *c, struct to_error *err)
 	if (!ret && onset)
 		ret = candidates_make(c, pool, 0, NULL, 0, err);
 	if (!ret && candidates_at(c)->cluster->n_servers <= CANDIDATES_SMALL)
-		ret = candidates_make_phases(c, pool, err);
+		ret = candidates_make_phases(c, pool, onset, &since, err);
 	if (!ret) {
 		n = candidates_compare(c, pool);
-		n = n ? n : candidates_take(c, pool, onset);
+		n = n ? n : candidates_take(c, pool, onset, since);
 		ret = n < 0 ? to_error_set(err, n, "out of memory") : 0;
 	}
 	for (unsigned int k = 0; k < pool->n; k++)
 		to_busy_time_free(&pool->busy[k]);
 	free(pool);
-	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, lately), n > 0);
+	c->n_same = c->n_intervals - since;
+	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, candidates_lately(c)), n > 0);
 	return ret ? ret : n;
 }
 
@@ -577,10 +631,12 @@ static int candidates_adopt(struct to_candidates *c, struct to_candidates *copy,
 	}
 	candidates_assume(c, c->n_lent, first, price);
 	work = first ? c->intervals[first - 1].work[n] : copy->regret.work[from];
-	ret = candidates_enter(c, &taken->busy, price, work, first);
+	ret = candidates_enter(c, &taken->busy, price, work, first, 0);
 	if (ret)
 		return ret;
 	c->candidate[n].id = taken->id;
+	c->candidate[n].promise = taken->promise;
+	c->candidate[n].worth += taken->worth;
 	c->candidate[n].source = taken->source;
 	return 0;
 }
@@ -588,20 +644,22 @@ static int candidates_adopt(struct to_candidates *c, struct to_candidates *copy,
 int to_candidates_return(struct to_candidates *c, struct to_candidates *copy, int made,
 			 struct to_error *err)
 {
-	const unsigned int lately = candidates_lately(c);
 	int ret = made < 0 ? made : 0, n = 0;
 
 	for (unsigned int k = 0; !ret && k < copy->regret.n; k++) {
 		if (copy->candidate[k].id < c->next_id)
 			continue;
-		if (c->regret.n == TO_REGRET_MAX)
-			candidates_evict(c, TO_REGRET_MAX - n);
+		if (c->regret.n == candidates_most(c))
+			candidates_evict(c, c->regret.n - n);
 		ret = candidates_adopt(c, copy, k);
 		n += !ret;
 		if (ret)
 			to_error_set(err, ret, "out of memory");
 	}
 	c->next_id = copy->next_id;
+	c->n_same = copy->n_same + c->n_intervals - c->n_lent;
+	if (c->n_same > c->n_intervals)
+		c->n_same = c->n_intervals;
 	for (unsigned int k = 0; k < TO_REGRET_MAX; k++)
 		to_busy_time_free(&copy->candidate[k].busy);
 	free(copy->intervals);
@@ -610,7 +668,7 @@ int to_candidates_return(struct to_candidates *c, struct to_candidates *copy, in
 	free(c->kept);
 	c->kept = NULL;
 	c->n_kept = c->n_lent = 0;
-	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, lately), n > 0);
+	to_shift_looked(&c->shift, candidates_ratio(c, c->regret.at, candidates_lately(c)), n > 0);
 	return ret ? ret : n;
 }
 
@@ -639,6 +697,7 @@ unsigned int to_candidates_likely(const struct to_candidates *c, const struct to
 			best = k;
 		}
 	}
+	best = best == c->regret.at ? best : to_regret_rather(&c->regret, best);
 	return most < CANDIDATES_LIKELY || (now != c->regret.at && most < kept + margin) ? now :
 											   best;
 }
@@ -687,7 +746,8 @@ int to_candidates_action(const struct to_candidates *c, unsigned int index,
 
 void to_candidates_moved(struct to_candidates *c, unsigned int index)
 {
-	const double promise = candidates_ratio(c, index, candidates_evidence(c, index));
+	const double promise = fmin(candidates_ratio(c, index, candidates_evidence(c, index)),
+				    c->candidate[index].promise);
 
 	c->outcome = (struct to_candidates_outcome){ .since = true, .before = c->regret.at,
 						     .predicted = to_candidates_saves(c, index) };

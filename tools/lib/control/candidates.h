@@ -51,12 +51,13 @@ double to_candidates_change_cost(const struct to_cluster *cluster);
  * @id: number, 0 for the first; none is given twice
  * @source: where its links are from, see to_replan_source_names; "first"
  * @promise: busy time over its lower bound, as planned
+ * @worth: seconds that it saved over the next best candidate; what was long ago counts less
  */
 struct to_candidates_plan {
 	struct to_busy_time busy;
 	unsigned int id;
 	const char *source;
-	double promise;
+	double promise, worth;
 };
 
 /**
@@ -89,6 +90,7 @@ struct to_candidates_outcome {
  * struct to_candidates - plans and prices
  * @at: the one in force is candidate[regret.at]
  * @intervals: oldest first; @n_intervals of them, room for @room
+ * @n_same: of @intervals, those since the newest phase of them came
  * @shift: whether the plan in force keeps its promise
  * @dark: seconds that links were dark in a step of the last change; negative: not known
  * @stop: ends to_candidates_plan() early, with -ECANCELED, when it is set; or NULL
@@ -101,7 +103,7 @@ struct to_candidates {
 	struct to_candidates_plan candidate[TO_REGRET_MAX];
 	struct to_regret regret;
 	struct to_candidates_interval *intervals;
-	unsigned int n_intervals, room, next_id;
+	unsigned int n_intervals, n_same, room, next_id;
 	struct to_shift shift;
 	struct to_candidates_outcome outcome;
 	double dark;

@@ -61,3 +61,17 @@ unsigned int to_phases_find(const uint64_t *const *bytes, unsigned int n_matrice
 	}
 	return n;
 }
+
+unsigned int to_phases_newest(const uint32_t *phase, unsigned int n_matrices)
+{
+	bool known[TO_PHASES_MAX] = { false };
+	unsigned int newest = 0;
+
+	for (unsigned int i = 0; i < n_matrices; i++) {
+		if (phase[i] == UINT32_MAX || known[phase[i]])
+			continue;
+		known[phase[i]] = true;
+		newest = i;
+	}
+	return newest;
+}

@@ -24,4 +24,7 @@
 unsigned int to_phases_find(const uint64_t *const *bytes, unsigned int n_matrices,
 			    unsigned int cells, uint32_t *phase, double *distance);
 
+/** to_phases_newest() - the first matrix of the phase that came last; 0 where there is none */
+unsigned int to_phases_newest(const uint32_t *phase, unsigned int n_matrices);
+
 #endif

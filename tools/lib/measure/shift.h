@@ -16,6 +16,7 @@
 
 #define TO_SHIFT_SLACK 0.1	/* of what is promised, noise */
 #define TO_SHIFT_PATIENCE_MAX 64
+#define TO_SHIFT_SOON 16	/* part of the period after which a shift is looked at once more */
 
 enum to_shift_verdict {
 	TO_SHIFT_NONE,
@@ -33,13 +34,15 @@ extern const char *const to_shift_verdict_names[];
  * @limit: seconds of busy time beyond the promise, or short of it, that are a shift
  * @period: seconds of busy time after which the traffic is looked at all the same
  * @patience: times as long, and as far short of it, doubled by every look that found nothing
+ * @wait: seconds of busy time after which there is one earlier: a part of @period after a
+ *	shift, of which little is known then, and twice as long each time
  * @excess: seconds beyond the promise in the last @n intervals
- * @relief: seconds short of it
+ * @relief: seconds short of it in the last @n_relief
  * @busy: seconds since the last look
  */
 struct to_shift {
-	double promise, limit, period;
-	unsigned int patience, n;
+	double promise, limit, period, wait;
+	unsigned int patience, n, n_relief;
 	double excess, relief, busy;
 };
 

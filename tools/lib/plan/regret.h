@@ -13,9 +13,15 @@
  * price of the change, so whatever comes, n states cost at most 2n - 1 times what the
  * best sequence of changes would have cost, known in advance.
  *
- * Where changes prove to pay, a part of the price is enough to leave; where they prove
- * vain, it takes a multiple (@caution). The bound is worse by as much: TO_REGRET_CAUTION
- * times at most.
+ * Where changes prove to pay, and would if they were dear, a part of the price is enough to
+ * leave; where they prove vain, it takes a multiple (@caution). The bound is worse by as
+ * much: TO_REGRET_CAUTION times at most. A part of it is enough only where all of it would
+ * be lost between two changes, at the pace of the last interval, or was.
+ *
+ * A state that is left is not left for the one that made it due, but for the one that
+ * costs least until the next change, if all that is lost by the last interval goes on: of
+ * those against which an eighth of the price was lost, and where no change is due at once.
+ * So the bound is twice as large again (TO_REGRET_RATIO).
  *
  * That would allow more than doing nothing would have cost. So there is a credit as well:
  * what was gained over staying in the first state for ever, TO_REGRET_SLACK of what that
@@ -28,6 +34,7 @@
 
 #define TO_REGRET_MAX 8		/* states */
 #define TO_REGRET_CAUTION 4.0
+#define TO_REGRET_RATIO (2 * TO_REGRET_CAUTION)	/* times 2n - 1 */
 #define TO_REGRET_WORTH 3	/* times its price, what a change gains that pays */
 #define TO_REGRET_SLACK 0.01
 #define TO_REGRET_HOPE 0.1
@@ -46,11 +53,15 @@
  * @caution: times the price, what must be lost before a change
  * @paid, @gained: seconds; price of the last change, and what it has gained since over
  *	the state before
+ * @last: per state, what the last interval cost
+ * @behind: per state, seconds lost against it alone, since the last change at most
+ * @age: intervals since the last change; @life: those between changes before, on average
  */
 struct to_regret {
 	unsigned int n, at, before;
 	double work[TO_REGRET_MAX], price[TO_REGRET_MAX][TO_REGRET_MAX];
 	double credit, caution, paid, gained;
+	double last[TO_REGRET_MAX], behind[TO_REGRET_MAX], age, life;
 };
 
 /** to_regret_init() - begin with one state */
@@ -67,10 +78,12 @@ double to_regret_work(const struct to_regret *regret, const double *work, const 
  * to_regret_add() - one more state; there must be room
  * @price: of changes between it and all others
  * @work: its work function
+ * @last: what the last interval would have cost
  *
  * Return: its index.
  */
-unsigned int to_regret_add(struct to_regret *regret, const double *price, double work);
+unsigned int to_regret_add(struct to_regret *regret, const double *price, double work,
+			   double last);
 
 /** to_regret_remove() - forget a state, neither 0 nor the present one; those behind move up */
 void to_regret_remove(struct to_regret *regret, unsigned int state);
@@ -87,6 +100,11 @@ double to_regret_lost(const struct to_regret *regret, unsigned int state);
  * 1 and more when to_regret_choose() may choose it; 0 while there is no credit for it.
  */
 double to_regret_share(const struct to_regret *regret, unsigned int state);
+
+/**
+ * to_regret_rather() - the state that is better yet, when the present one is left for @due
+ */
+unsigned int to_regret_rather(const struct to_regret *regret, unsigned int due);
 
 /** to_regret_choose() - the state to be in; call to_regret_move() when it is reached */
 unsigned int to_regret_choose(const struct to_regret *regret);
