@@ -242,6 +242,11 @@ static void no_routes_take_less(void **state)
 	assert_true(plan->least_time >= f.comm_time * 0.998);
 	unbounded = json_number_value(json_object_get(plan->predictions, "comm_time_unbounded_s"));
 	assert_true(unbounded == f.comm_time);
+	/* nor what little effort comes to */
+	plan->least_time = 0;
+	assert_int_equal(to_complete_all_predictions(plan, TO_EFFORT_MIN, &f), 0);
+	unbounded = json_number_value(json_object_get(plan->predictions, "comm_time_unbounded_s"));
+	assert_true(unbounded <= f.comm_time);
 	to_plan_free(plan);
 }
 

@@ -2,6 +2,7 @@
 #include "plan/complete.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "data/cross_connects.h"
 #include "routing/routing.h"
@@ -32,8 +33,9 @@ int to_complete_all_predictions(struct to_plan *plan, unsigned int effort,
 		ret = to_routing_unbounded(plan, effort, &unbounded);
 	if (!ret)
 		ret = complete_note(plan, figures);
+	/* the routes of the plan are some of them */
 	if (!ret && json_object_set_new(plan->predictions, "comm_time_unbounded_s",
-					json_real(unbounded)))
+					json_real(fmin(unbounded, figures->comm_time))))
 		ret = -ENOMEM;
 	return ret;
 }
