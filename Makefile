@@ -115,7 +115,7 @@ bench-collective: guest  ## BML, parameter servers and rings side by side; KERNE
 	@selftests/bench/collective.sh -k $(KERNEL)
 
 bench-packets: KERNEL = 7.2
-bench-packets: guest  ## an iteration over TCP in the lab beside the same one simulated; KERNEL=
+bench-packets: guest  ## an iteration over TCP and UDP in the lab beside the same one simulated; KERNEL=
 	@selftests/bench/packets.sh -k $(KERNEL)
 
 bench-recovery: KERNEL = 6.12

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One iteration of examples/prototype-12 over TCP in the lab, links at 1 Mbit/s, beside
-# toctl simulate --level packet: how long it takes, and what each link carries. A nanosecond
-# of the guest is an instruction, however busy the machine is. Figures to read and
-# build/bench/packets.json.
+# One iteration of examples/prototype-12 in the lab, links at 1 Mbit/s, beside toctl simulate
+# --level packet: how long it takes, and what each link carries. Over TCP where flows are
+# hashed, by the kernel with seeds of its own; then where each group of the tables has one
+# next hop, over TCP, and all of it at once over UDP, each flow paced at a link's rate. A
+# nanosecond of the guest is an instruction, however busy the machine is. Figures to read
+# and build/bench/packets.json.
 #
 #	packets.sh [-k KERNEL]
 #
@@ -26,6 +28,8 @@ selftests/lab/guest -k "$kernel" -i -m 2048 -t 1800 -- \
 mv "$out.new" "$out"
 echo "== an iteration of prototype-12 on links of 1 Mbit/s, kernel $kernel"
 jq -r 'def round(n): . * pow(10; n) | floor / pow(10; n);
+	{hashed: "TCP, hashed", tcp: "TCP, one path a pair", udp: "paced UDP, one path a pair"} as $names
+	| to_entries[] | $names[.key], (.value |
 	"  measured   \(.measured_s | map(round(3)) | join(", ")) s",
 	"  simulated  \(.simulated_s | round(3)) s, \(100 * (.simulated_s / (.measured_s | add / length) - 1) | round(1)) %",
-	"  links      \(.links) carry \(.bytes) bytes, \(100 * .largest_deviation | round(2)) % off at most; \(.dropped) packets lost"' "$out"
+	"  links      \(.links) carry \(.bytes) bytes, \(100 * .largest_deviation | round(2)) % off at most; \(.dropped) packets lost")' "$out"
