@@ -212,7 +212,7 @@ run 2 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 0.5 &&
 result $? "routes cannot be shorter than the shortest"
 
 run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 1 -o "$tmp/short.json" &&
-	grep -q '^  at most 1 times the hops of a shortest path; with routes of any length on these' "$tmp/out" &&
+	grep -q '^  at most 1 times the hops of a shortest path; longer ones would save less than 1 %$' "$tmp/out" &&
 	grep -Eq '^    MP, bytes +[0-9]+ +[0-9.]+  s[0-9]+ > s[0-9]+$' "$tmp/out" &&
 	grep -Eq '^    16 flows a pair +[0-9.]+ ' "$tmp/out" &&
 	run 0 verify --json "$tmp/short.json" && python3 - "$tmp/out" "$tmp/short.json" <<'END' 2>>"$tmp/err"
@@ -228,6 +228,10 @@ assert means == sorted(means, reverse=True) and means[2] > said["mp_max_load_byt
 assert made["comm_time_unbounded_s"] <= made["comm_time_s"] * 1.001
 END
 result $? "routes as short as the shortest, with their price, and what flows make of loads"
+
+run 0 plan --job examples/jobs/hybrid-128.json --degree 4 --max-stretch 1 --effort 2 -o "$tmp/short.json" &&
+	grep -qE '; with routes of any length on these links, communication takes [0-9.]+ ms, -[1-9][0-9.]* %$' "$tmp/out"
+result $? "routes that take the shortest paths alone where others would be faster"
 
 echo '{"name": "buckets", "servers": 16, "allreduce": [
 	{"group": "all", "bytes": 1048576, "calls": 16}, {"group": "all", "bytes": 33554432}]}' \

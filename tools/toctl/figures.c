@@ -176,7 +176,9 @@ static void figures_routes(FILE *out, const struct to_plan *plan, const struct t
 	if (!plan->max_stretch)
 		return;
 	fprintf(out, "  at most %g times the hops of a shortest path", plan->max_stretch);
-	if (seconds > 0)
+	if (seconds > 0.99 * o->comm_time)
+		fprintf(out, "; longer ones would save less than 1 %%");
+	else if (seconds > 0)
 		fprintf(out, "; with routes of any length on these links, communication takes %.4g ms, %+.2g %%",
 			seconds * 1e3, (seconds / o->comm_time - 1) * 100);
 	fprintf(out, "\n");

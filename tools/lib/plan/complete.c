@@ -7,7 +7,7 @@
 #include "data/cross_connects.h"
 #include "routing/routing.h"
 
-#define COMPLETE_NEAR 0.998	/* of a time: routes that may save less are not sought */
+#define COMPLETE_NEAR 0.99	/* of a time: routes that may save less are not sought */
 
 static int complete_note(struct to_plan *plan, const struct to_figures *figures)
 {

@@ -47,7 +47,7 @@ int to_complete_predictions(struct to_plan *plan, struct to_figures *figures);
  * @figures: gets the same, with those of flows
  *
  * They have comm_time_unbounded_s, too: see to_routing_unbounded(), or the same as with the routes
- * of @plan where no others save a five-hundredth.
+ * of @plan where no others save a hundredth.
  *
  * Return: 0 or -ENOMEM.
  */
