@@ -300,6 +300,26 @@ static void test_rather(void **state)
 	assert_int_equal(game.regret.at, 2);
 }
 
+/* Not for one that would be left for another at once, however good it looks now. */
+static void test_rather_not(void **state)
+{
+	struct game game;
+	struct to_regret *r = &game.regret;
+
+	(void)state;
+	begin(&game, 3);
+	r->age = 10;
+	r->work[0] = 1;
+	r->work[1] = 0;
+	r->last[0] = 1;
+	r->last[1] = 0.5;
+	r->last[2] = 0;
+	r->work[2] = 0.2;
+	assert_int_equal(to_regret_rather(r, 1), 2);
+	r->work[2] = 0.5;
+	assert_int_equal(to_regret_rather(r, 1), 1);
+}
+
 /* States come and go: what was known of the others stays. */
 static void test_remove(void **state)
 {
@@ -335,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_less),
 		cmocka_unit_test(test_cheap),
 		cmocka_unit_test(test_rather),
+		cmocka_unit_test(test_rather_not),
 		cmocka_unit_test(test_remove),
 	};
 
