@@ -86,10 +86,14 @@ for server in "${a[@]}"; do
 	must ip -n "$server" link set topo0 gso_max_segs 1
 done | tc -n ocs -b -
 
-# How many packets each of two servers sent that the other has not received.
+# How many packets each of two servers sent that the other has not received. What is sent again
+# is counted apart; a slow machine does so before the answer is there.
 tcp_under_way() {
 	paste <(on "${a[0]}" cat /proc/net/snmp) <(on "${a[1]}" cat /proc/net/snmp) |
-		awk '$1 == "Tcp:" && $12 ~ /^[0-9]/ { n = NF / 2; print $12 - $(n + 11), $(n + 12) - $11 }'
+		awk '$1 == "Tcp:" && $12 ~ /^[0-9]/ {
+			n = NF / 2
+			print $12 + $13 - $(n + 11), $(n + 12) + $(n + 13) - $11
+		}'
 }
 rdma_packets() { # SERVER: sent, received
 	ip netns exec "$1" rdma -j statistic show |
