@@ -180,13 +180,14 @@ for op in stage commit confirm; do
 done
 
 # Two controllers.
-harm s3 stage 'sleep 20'
+harm s3 stage 'until [ -e $tmp/told ]; do sleep 0.1; done'
 apply_all "$two" >"$tmp/first" 2>&1 &
 first=$!
 must wait_for 60 test ! -e "$tmp/harm-s3-stage"
 check_fails "a second controller is told" 'another controller is changing topo0' \
 	toctl apply --all --timeout 60s --command 'in_netns {} toctl agent --stdio' \
 	"$tmp/one.json"
+touch "$tmp/told"
 wait "$first"
 is "the first one goes on" $? 0
 is "they have one generation" "$(generations | wc -w)" 1

@@ -156,9 +156,11 @@ wait "$server"
 is "HTTP: ends on SIGTERM" "$?" 0
 
 check_fails "no such device" "there is no topoopt device topo7" on "$B" toctl export --dev topo7
+on "$B" nc -l 127.0.0.1 10117 &
+must wait_listen "$B" 10117
 check_fails "a port that is taken" "cannot listen on 10117: Address already in use" \
-	on "$B" sh -c 'nc -l 127.0.0.1 10117 & sleep 0.5; toctl export --listen 10117; status=$?
-		kill $!; exit $status'
+	on "$B" toctl export --listen 10117
+kill "$!"
 check "needs no privilege" on "$A" setpriv --reuid 65534 --clear-groups \
 	--bounding-set=-all --inh-caps=-all toctl export
 

@@ -95,7 +95,7 @@ check "traffic through the 1x2 switches" wait_for 60 on s0 ping -c 1 -W 1 10.9.0
 check "the active ports are as planned" jq -e '.differs | not' \
 	<(toctl switch show "$tmp/ahead-a.json" --json)
 must toctl switch apply --prepare "$tmp/ahead-b.json" >/dev/null
-check "prepared while this job runs" on s0 ping -c 1 -W 1 10.9.0.2
+check "prepared while this job runs" on s0 ping -c 1 -W 30 10.9.0.2
 for server in "${servers[@]}"; do
 	must apply "$server" "$tmp/ahead-b.json" --stage >/dev/null
 done
