@@ -9,6 +9,8 @@
 #include "data/allreduce.h"
 #include "job.h"
 #include "measure/phases.h"
+#include "routing/up_down.h"
+#include "verify/buffer_cycle.h"
 
 #define N 12
 #define BYTES 200000000ull
@@ -233,6 +235,33 @@ static void test_no_twins(void **state)
 	to_plan_free(plan);
 }
 
+/* The loop keeps what a plan says of itself: nor do candidates let buffers wait in a circle. */
+static void test_buffer_cycles(void **state)
+{
+	struct to_plan *plan = plan_for(6, 0);
+	struct to_candidates c;
+	struct to_error err = { "" };
+
+	(void)state;
+	assert_int_equal(to_up_down_fill(plan, &err), 0);
+	c = begin(plan);
+	for (unsigned int i = 0; i < 100; i++)
+		observe(&c, matching(7));
+	assert_true(to_candidates_plan(&c, &err) > 0);
+	for (unsigned int k = 0; k < c.regret.n; k++) {
+		const struct to_plan *candidate = c.candidate[k].busy.plan;
+		struct to_buffer_cycle cycle;
+
+		assert_true(candidate->no_buffer_cycles);
+		assert_int_equal(to_buffer_cycle_find(candidate, c.candidate[k].busy.graph, false,
+						      &cycle), 0);
+		assert_int_equal(cycle.n, 0);
+		free(cycle.servers);
+	}
+	to_candidates_free(&c);
+	to_plan_free(plan);
+}
+
 /* AllReduce by RoCEv2 is on the links of its rings; by TCP it is routed as all else. */
 static void test_class(void **state)
 {
@@ -414,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_meanwhile),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_buffer_cycles),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_phases),
 	};
