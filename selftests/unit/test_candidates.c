@@ -262,6 +262,68 @@ static void test_buffer_cycles(void **state)
 	to_plan_free(plan);
 }
 
+/* Two cables to each neighbour in a ring, and no routes: made at once, however many servers. */
+static struct to_plan *ring_of(unsigned int n)
+{
+	struct to_plan *plan = calloc(1, sizeof(*plan));
+	struct to_error err = { "" };
+	struct to_layout layout = { .n_links = 2 * n, .links = calloc(2 * n, sizeof(struct to_link)) };
+
+	plan->cluster = to_cluster_synthetic(n, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+	assert_non_null(plan->cluster);
+	plan->demand = job_new(n);
+	for (unsigned int l = 0; l < 2 * n; l++)
+		layout.links[l] = (struct to_link){ .a = { l % n, 2 * (l / n) },
+						    .b = { (l + 1) % n, 2 * (l / n) + 1 },
+						    .ring = -1, .tree = -1 };
+	to_plan_set_layout(plan, &layout);
+	assert_int_equal(to_plan_alloc_tables(plan), 0);
+	return plan;
+}
+
+/* How many candidates there are at last, when one after the other comes. */
+static unsigned int most_of(unsigned int n)
+{
+	struct to_traffic traffic = {
+		.n = n, .bytes = calloc((size_t)n * n, sizeof(uint64_t)),
+		.tcp = calloc((size_t)n * n, sizeof(uint64_t)), .seconds = INTERVAL,
+	};
+	struct to_plan *plan = ring_of(n);
+	struct to_candidates c = begin(plan);
+	unsigned int most;
+
+	observe(&c, traffic);
+	for (unsigned int i = 0; i < TO_REGRET_MAX + 1; i++) {
+		const double price[TO_REGRET_MAX] = { 0 };
+		struct to_candidates copy;
+		struct to_candidates_plan *new;
+		struct to_error err = { "" };
+
+		assert_int_equal(to_candidates_lend(&c, &copy), 0);
+		assert_int_equal(to_candidates_open(&copy), 0);
+		if (copy.regret.n == TO_REGRET_MAX)
+			to_candidates_drop(&copy, 1);
+		new = &copy.candidate[to_regret_add(&copy.regret, price, 0, 0)];
+		new->id = copy.next_id++;
+		assert_int_equal(to_busy_time_init(&new->busy, plan), 0);
+		assert_int_equal(to_candidates_return(&c, &copy, 1, &err), 1);
+		assert_int_equal(c.candidate[0].id, 0);
+		assert_int_equal(c.candidate[c.regret.n - 1].id, c.next_id - 1);
+	}
+	most = c.regret.n;
+	to_candidates_free(&c);
+	to_plan_free(plan);
+	return most;
+}
+
+/* Each takes long to price where there are many servers. */
+static void test_most(void **state)
+{
+	(void)state;
+	assert_int_equal(most_of(256), 8);
+	assert_int_equal(most_of(1024), 5);
+}
+
 /* AllReduce by RoCEv2 is on the links of its rings; by TCP it is routed as all else. */
 static void test_class(void **state)
 {
@@ -444,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_meanwhile),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_buffer_cycles),
+		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_class),
 		cmocka_unit_test(test_phases),
 	};
