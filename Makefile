@@ -143,6 +143,12 @@ install: kmod tools  ## into PREFIX (/usr/local) and the kernel's updates/, belo
 		$(DESTDIR)/lib/modules/$(RELEASE)/updates/topoopt_fwd.ko
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
+uninstall:  ## what install put there
+	@rm -rf $(BUILD)/installed
+	@$(SUB) install DESTDIR=$(BUILD)/installed >/dev/null
+	@cd $(BUILD)/installed && find . -type f -printf '$(DESTDIR)/%P\0' | xargs -0 rm -fv
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
 lint:  ## static checks; CHECK=
 	@$(LAB)/deps.sh lab lint
 	@selftests/lint.sh $(CHECK)
@@ -180,4 +186,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-jobs lab install lint docs deb check-deb check-bare clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-jobs lab install uninstall lint docs deb check-deb check-bare clean help
