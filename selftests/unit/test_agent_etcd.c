@@ -47,11 +47,12 @@ struct call {
  * @watch: the open watch; @said: up to which revision it was told
  * @silent: an open watch is told nothing any more
  * @hangs_up: it ends
+ * @downloads: how often a part of a plan was asked for
  */
 static struct {
 	json_t *keys;
 	int64_t revision, compacted;
-	unsigned int logins, forgotten;
+	unsigned int logins, forgotten, downloads;
 	struct call *watch;
 	int64_t said;
 	bool silent, hangs_up;
@@ -201,6 +202,7 @@ static json_t *answer_range(const json_t *request)
 	const int64_t at = json_integer_value(json_object_get(request, "revision"));
 	const json_t *found = version(key_of(request), at);
 
+	etcd.downloads += !strncmp(key_of(request), TO_ETCD_PLANS, strlen(TO_ETCD_PLANS));
 	if (at && at < etcd.compacted)
 		return refusal(11, "etcdserver: mvcc: required revision has been compacted");
 	return json_pack("{s:{s:I}, s:[O*]}", "header", "revision", (json_int_t)etcd.revision,
@@ -779,6 +781,42 @@ static void starts_while_one_is_staged(void **state)
 	play(scenes);
 }
 
+/* ---- a change ---- */
+
+static void stages(void)
+{
+	decide_now("stage", 1);
+}
+
+static void commits(void)
+{
+	replied(1, NULL);
+	assert_int_equal(etcd.downloads, 3);
+	decide_now("commit", 2);
+}
+
+static void confirms(void)
+{
+	replied(2, NULL);
+	decide_now("confirm", 3);
+}
+
+static void has_read_once(void)
+{
+	replied(3, NULL);
+	assert_int_equal(etcd.downloads, 3);
+}
+
+/* What it has staged it commits, and asks etcd for no part of the plan again. */
+static void reads_a_plan_once(void **state)
+{
+	static void (*const scenes[])(void) = { stages, commits, confirms, has_read_once, NULL };
+
+	(void)state;
+	upload_plan(3);
+	play(scenes);
+}
+
 /* ---- silence ---- */
 
 static void decided(void)
@@ -885,6 +923,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(obeys_who_is_the_controller, begin, end),
 		cmocka_unit_test_setup_teardown(obeys_who_was_the_controller, begin, end),
 		cmocka_unit_test_setup_teardown(starts_while_one_is_staged, begin, end),
+		cmocka_unit_test_setup_teardown(reads_a_plan_once, begin, end),
 		cmocka_unit_test_setup_teardown(notices_silence, begin, end),
 		cmocka_unit_test_setup_teardown(sets_interfaces_up_for_controllers, begin, end),
 	};
