@@ -4,7 +4,8 @@
 #
 # What an agent stages ahead is committed when a controller says so, and is in nobody's
 # way until then: others replace it, which the commit notices, and it goes with the agent.
-# Counting goes on over a change with the programs that are loaded.
+# Counting goes on over a change with the programs that are loaded, and the kernel's
+# entries are read once for all steps of a change.
 #
 #	A ==== B
 
@@ -24,8 +25,8 @@ asks() { # AGENT REQUEST: that must be done
 refused() { # AGENT REGEX REQUEST
 	ask "$1" "$3" && jq -e --arg regex "$2" '.ok == false and (.error | test($regex))' <<<"$line"
 }
-agent_start() { # NAME
-	eval "coproc $1 { exec ip netns exec $A toctl agent --stdio 2>/dev/null; }" 2>/dev/null
+agent_start() { # NAME [COMMAND...: that runs it]
+	eval "coproc $1 { exec ip netns exec $A ${*:2} toctl agent --stdio 2>/dev/null; }" 2>/dev/null
 }
 agent_end() { # NAME
 	local -n pipe=$1
@@ -116,5 +117,28 @@ must asks one '{"op": "abort", "generation": 12}' >/dev/null
 check "staged ahead when the controller goes away" asks one "$(stage 13 "$ahead" "$less")"
 agent_end one
 is "it is dropped" "$(show '[.generation, .stage]')" "[9,null]"
+
+# --- steps of a change ---
+
+step() { # GENERATION MORE [TABLE]
+	asks three "$(stage "$@")" && asks three "$(of commit "$1")" && asks three "$(of confirm "$1")"
+}
+# Of both families: addresses, neighbours, routes and rules; as strace writes what it sees
+# before the agent goes on, all that it asked for is there when it answers.
+dumps() {
+	grep -o 'RTM_GET\(ADDR\|NEIGH\|ROUTE\|RULE\)\>' "$tmp/calls" | sort | uniq -c | xargs
+}
+once="2 RTM_GETADDR 2 RTM_GETNEIGH 2 RTM_GETROUTE 2 RTM_GETRULE"
+
+must agent_start three strace -o "$tmp/calls" -e trace=sendto
+check "the first step of a change" step 20 '{}' "$less"
+is "has read the kernel's entries" "$(dumps)" "$once"
+check "a further step" step 21 '{"further": true}'
+check "and one more" step 22 '{"further": true}' "$less"
+is "read none of them again" "$(dumps)" "$once"
+check "the next change" step 23 '{}'
+is "reads them: others may have changed some" "$(dumps)" "${once//2/4}"
+is "all is as the plan says" "$(apply "$A" "$plan" --dry-run --json | jq .differs)" false
+agent_end three
 
 done_testing
