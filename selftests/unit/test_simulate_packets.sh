@@ -77,6 +77,17 @@ assert d["iterations"] == 2 and d["packets"]["headers"] == 90 and count["cnps"] 
 packets --model examples/models/dlrm.json -n 4 -d 2 --budget 20 --batch 4
 said "a model" 'assert d["critical_path_s"]["compute"] > 0 and d["strategy"]'
 
+jq '.allreduce[].bytes /= 64 | .mp[].bytes /= 64' examples/jobs/candle-16.json >"$tmp/trees.json"
+run 0 plan --job "$tmp/trees.json" --degree 4 --step-latency 0 --relay-latency 0 -o "$tmp/trees" &&
+	run 0 simulate "$tmp/trees" --json && cp "$tmp/out" "$tmp/flow" &&
+	packets "$tmp/trees" --no-headers
+said "trees use all links between two servers" '
+plan, flow = (json.load(open(tmp + name)) for name in ("/trees", "/flow"))
+pairs = [frozenset(link[end].split(":")[0] for end in "ab") for link in plan["links"]]
+assert plan["trees"] and len(set(pairs)) < len(pairs)
+planned, most = (max(l["bytes"] for l in run["links"]) for run in (flow, d))
+assert most < 1.05 * planned, (most, planned)'
+
 captured() { # NAME PYTHON, with the frames of the link to the switch as f: (time, length, bytes)
 	python3 - "$tmp/s1-switch.pcap" "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
 import json, struct, sys

@@ -11,6 +11,8 @@
 #include "routing/flow_hash.h"
 #include "simulate/packet_paths.h"
 
+#define PATHS_PLAN_PARTS 16	/* of a tree's buffer at most */
+
 /*
  * @links: of the network, per arc, see to_network_of_graph()
  * @buckets: of each group of each server, [first_group[x] + g], NULL before it is used
@@ -181,16 +183,15 @@ static void paths_plan_take(const struct paths_plan *p, uint32_t arc, struct to_
 	leg->then = p->links[arc][1] == TO_NETWORK_LINK_NONE ? 0 : p->links[arc][1];
 }
 
-/* The arc whose link is of @ring or @tree, if these own some. */
-static void paths_plan_take_own(const struct paths_plan *p, int ring, int tree,
-				struct to_packet_leg *leg)
+/* The arc whose link is of @ring, if it owns some. */
+static void paths_plan_take_own(const struct paths_plan *p, int ring, struct to_packet_leg *leg)
 {
 	const struct to_graph *g = p->graph;
 
 	for (uint32_t a = g->out[leg->from]; a < g->out[leg->from + 1]; a++) {
 		const struct to_link *link = &p->plan->cluster->links[g->link[a]];
 
-		if (g->to[a] != leg->to || link->ring != ring || link->tree != tree)
+		if (g->to[a] != leg->to || link->ring != ring)
 			continue;
 		paths_plan_take(p, a, leg);
 		return;
@@ -207,27 +208,70 @@ static void paths_plan_ring(const struct paths_plan *p, unsigned int index, doub
 
 		to_packet_legs_ring(legs, ring->order, ring->n, i, bytes);
 		for (; !legs->failed && first < legs->n; first++)
-			paths_plan_take_own(p, index, -1, &legs->legs[first]);
+			paths_plan_take_own(p, index, &legs->legs[first]);
 	}
 }
 
-/* A tree without links of its own takes any link between its servers. */
+/*
+ * Links by which @tree gets from @from to @to, its own if it owns some, else all that there
+ * are. @leg, if not NULL, takes the @nth of them, counted round.
+ */
+static uint32_t paths_plan_tree_links(const struct paths_plan *p, int tree, uint32_t from,
+				      uint32_t to, uint32_t nth, struct to_packet_leg *leg)
+{
+	const struct to_graph *g = p->graph;
+	uint32_t all = 0, own = 0, seen = 0, a;
+
+	for (a = g->out[from]; a < g->out[from + 1]; a++) {
+		all += g->to[a] == to;
+		own += g->to[a] == to && p->plan->cluster->links[g->link[a]].tree == tree;
+	}
+	for (a = g->out[from]; leg && a < g->out[from + 1]; a++)
+		if (g->to[a] == to &&
+		    (!own || p->plan->cluster->links[g->link[a]].tree == tree) &&
+		    seen++ == nth % (own ?: all))
+			paths_plan_take(p, a, leg);
+	return own ?: all;
+}
+
+/*
+ * Into how many equal parts the buffer of @tree is cut so that each hop divides it evenly
+ * among its links.
+ */
+static uint32_t paths_plan_tree_parts(const struct paths_plan *p, unsigned int index)
+{
+	const struct to_allreduce_tree *tree = &p->plan->trees[index];
+	const uint32_t *members = p->plan->demand->groups[tree->group].members;
+	uint32_t parts = 1, links, more, i;
+
+	for (i = 0; i < tree->n; i++) {
+		if (tree->parents[i] == TO_SERVER_NONE)
+			continue;
+		links = paths_plan_tree_links(p, index, members[i], tree->parents[i], 0, NULL);
+		for (more = parts; links && more % links; more += parts)
+			;
+		if (more > PATHS_PLAN_PARTS)
+			return PATHS_PLAN_PARTS;
+		parts = more;
+	}
+	return parts;
+}
+
 static void paths_plan_tree(const struct paths_plan *p, unsigned int index, double bytes,
 			    struct to_packet_legs *legs)
 {
 	const struct to_allreduce_tree *tree = &p->plan->trees[index];
+	const uint32_t parts = paths_plan_tree_parts(p, index);
 	uint32_t first = legs->n;
 
-	to_packet_legs_tree(legs, p->plan->demand->groups[tree->group].members, tree->parents,
-			    tree->n, bytes * tree->share);
-	for (; !legs->failed && first < legs->n; first++) {
-		struct to_packet_leg *leg = &legs->legs[first];
+	for (uint32_t i = 0; i < parts; i++) {
+		to_packet_legs_tree(legs, p->plan->demand->groups[tree->group].members,
+				    tree->parents, tree->n, bytes * tree->share / parts);
+		for (; !legs->failed && first < legs->n; first++) {
+			struct to_packet_leg *leg = &legs->legs[first];
 
-		paths_plan_take_own(p, -1, index, leg);
-		for (uint32_t a = p->graph->out[leg->from];
-		     leg->link == TO_LEG_ROUTED && a < p->graph->out[leg->from + 1]; a++)
-			if (p->graph->to[a] == leg->to)
-				paths_plan_take(p, a, leg);
+			paths_plan_tree_links(p, index, leg->from, leg->to, i, leg);
+		}
 	}
 }
 
