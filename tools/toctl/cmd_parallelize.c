@@ -77,7 +77,7 @@ static void parallelize_print(FILE *out, const struct to_dnn_model *model,
 	fprintf(out, "%s: %u operators on %u servers, %llu samples per iteration\n", model->name,
 		model->n_operators, ours->strategy->n_servers,
 		(unsigned long long)ours->strategy->samples);
-	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration", "lower bound", "ratio",
+	fprintf(out, "  %-20s %13s %13s %8s %11s\n", "", "iteration", "lower bound", "relative",
 		"per server");
 	for (unsigned int i = 0; i < TO_APPROACHES; i++)
 		parallelize_print_row(out, parallelize_approaches[i].name, &found->by[i], ours->time);
@@ -273,7 +273,8 @@ const struct to_command to_cmd_parallelize = {
 		"parallelism; the best strategy for an ideal network, planned afterwards "
 		"(strategy first); and data parallelism with each embedding table on one server "
 		"(hand-placed tables). \"Lower bound\" is the least time that the strategy could take "
-		"on any network with the same ports. The last lines say where the operators are.\n\n"
+		"on any network with the same ports; \"relative\" is the time over that of the "
+		"co-optimised strategy. The last lines say where the operators are.\n\n"
 		"--placement sip adds the placement of SiP-ML (section 3.2), and a plan for it: operators "
 		"become sub-ops of 10 us or more, which divide samples or parameters; in the order of "
 		"their dependencies each goes to the server that is free first, on D + 1 contiguous "
