@@ -86,7 +86,8 @@ int to_tm_rows_init(struct to_tm_rows *rows, unsigned int n)
 	}
 	rows->lead = calloc(n + 1, sizeof(int64_t));
 	rows->saw = calloc(n + 1, sizeof(bool));
-	return failed || !rows->lead || !rows->saw ? -ENOMEM : 0;
+	rows->after = calloc(n + 1, sizeof(*rows->after));
+	return failed || !rows->lead || !rows->saw || !rows->after ? -ENOMEM : 0;
 }
 
 void to_tm_rows_free(struct to_tm_rows *rows)
@@ -98,6 +99,7 @@ void to_tm_rows_free(struct to_tm_rows *rows)
 	}
 	free(rows->lead);
 	free(rows->saw);
+	free(rows->after);
 	free(rows->past);
 }
 
@@ -590,6 +592,8 @@ static void account_advance(struct to_tm_account *a, const struct to_tm_rows *ro
 		a->renewed -= settled;
 	if (a->moved != TO_TM_NEVER)
 		a->moved -= settled;
+	for (unsigned int i = 0; i < a->renewals.n; i++)
+		a->renewals.columns[i] -= settled;
 	if (settled)
 		a->before = rows->seen[1][settled - 1];
 }

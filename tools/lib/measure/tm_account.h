@@ -33,6 +33,19 @@ struct to_tm_sighting {
 	struct to_tm_amount amount;
 };
 
+/** Moves of counters that tell when they are renewed. */
+#define TO_TM_RENEWALS 16
+
+/**
+ * struct to_tm_renewals - the last moves of counters in columns that settled
+ * @columns: from the first that has not settled
+ * @numbers: of the renewals: those in which nothing was counted have some in between
+ */
+struct to_tm_renewals {
+	unsigned int n;
+	int64_t columns[TO_TM_RENEWALS], numbers[TO_TM_RENEWALS];
+};
+
 /** struct to_tm_portion - what a pair sent in a column; all of a pair and class make a flow */
 struct to_tm_portion {
 	uint32_t sample;
@@ -101,6 +114,7 @@ struct to_tm_nic {
  * @moved: the same of the last move of the sending NIC's counters that was looked at
  * @looked: columns that were looked at, see to_tm_account_look()
  * @stale: what the caller thinks of the NICs
+ * @renewals: of the sending NIC's counters
  */
 struct to_tm_account {
 	struct to_tm_sighting *sightings;
@@ -112,6 +126,7 @@ struct to_tm_account {
 	double level, ahead;
 	unsigned int looked, gap, age;
 	bool saw, partial, knows_ahead, stale[TO_TM_SIDES];
+	struct to_tm_renewals renewals;
 	struct to_tm_nic nics[TO_TM_SIDES];
 };
 
@@ -128,6 +143,7 @@ int to_tm_account_see(struct to_tm_account *account, const struct to_tm_sighting
  * @oldest: per column: gets the one until which an account was known there, if that is
  *	earlier
  * @portions: get what pairs sent
+ * @after: per column that ends with a renewal, see tm_renewal.h: what of the rest follows it
  * @the rest: n each, work space
  */
 struct to_tm_rows {
@@ -136,6 +152,7 @@ struct to_tm_rows {
 	int64_t *oldest;
 	struct to_tm_portions *portions;
 	int64_t *seen[2], *direct[2], *rest[2], *lead;
+	struct to_tm_amount *after;
 	bool *saw;
 	struct account_past *past;
 	uint32_t room_past;

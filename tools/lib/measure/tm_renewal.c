@@ -4,8 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 #define RENEWAL_EVEN 0.05	/* levels of traffic that differ by less are the same */
 #define RENEWAL_APART 2		/* columns by which two counts of what passed are the same */
+#define RENEWAL_FAR 8		/* gaps without a move, after which renewals are counted anew */
+#define RENEWAL_FEW 4		/* renewals that a line does not tell more of than each itself */
+#define RENEWAL_STEPS 24	/* of the search for a period: to 10^-4 of a column */
+#define RENEWAL_LEAST (1.0 / 32)	/* columns between anything and a renewal */
+#define RENEWAL_MOST TO_RECORD_SUM_MAX	/* bytes a column: more is said by who makes them up */
 
 unsigned int to_tm_renewal_gap(const struct to_tm_nic *nic)
 {
@@ -77,21 +84,112 @@ unsigned int to_tm_renewal_known(const struct to_tm_cell *cells, unsigned int n)
 	return last;
 }
 
+/* ---- when ---- */
+
+/* The oldest one goes. */
+static void renewals_drop(struct to_tm_renewals *r)
+{
+	r->n--;
+	memmove(r->columns, r->columns + 1, r->n * sizeof(*r->columns));
+	memmove(r->numbers, r->numbers + 1, r->n * sizeof(*r->numbers));
+}
+
+/* Counters moved in @column, if not in the renewal after the last one then in one that follows. */
+static void renewals_add(struct to_tm_renewals *r, int64_t column, unsigned int gap)
+{
+	const int64_t passed = r->n ? column - r->columns[r->n - 1] : 0;
+	const int64_t number = gap ? (2 * passed + gap) / (2 * gap) : 0;
+
+	if (number < 1 || number > RENEWAL_FAR)
+		r->n = 0;
+	if (r->n == TO_TM_RENEWALS)
+		renewals_drop(r);
+	r->columns[r->n] = column;
+	r->numbers[r->n] = r->n ? r->numbers[r->n - 1] + number : 0;
+	r->n++;
+}
+
 /**
- * struct window - columns from one renewal to the next
+ * struct line - when renewals come
+ * @first: one of them, in columns from the first that has not settled
+ * @period: columns from each to the next, 0: not known
+ */
+struct line {
+	double first, period;
+};
+
+/*
+ * By how many columns renewals each @period can be shifted and all fall into the columns in
+ * which counters moved; negative: there are none that do. @first: number 0 of those in between
+ */
+static double line_slack(const struct to_tm_renewals *r, double period, double *first)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (unsigned int i = 0; i < r->n; i++) {
+		const double begin = r->columns[i] - r->numbers[i] * period;
+
+		least = fmin(least, begin);
+		most = fmax(most, begin);
+	}
+	*first = (least + most + 1) / 2;
+	return least + 1 - most;
+}
+
+/*
+ * The one with most room to either side, for as many of the last moves as there is any for.
+ * Each move says only in which column a renewal was. Where the period is no multiple of a
+ * column, many together say it to a fraction of that. Uses up @r.
+ */
+static struct line line_fit(struct to_tm_renewals *r, unsigned int gap)
+{
+	while (r->n >= RENEWAL_FEW) {
+		double low = gap - 1.0, high = gap + 1.0, first;
+
+		for (unsigned int i = 0; i < RENEWAL_STEPS; i++) {
+			const double a = low + (high - low) / 3, b = high - (high - low) / 3;
+
+			if (line_slack(r, a, &first) < line_slack(r, b, &first))
+				low = a;
+			else
+				high = b;
+		}
+		if (line_slack(r, low, &first) >= 0)
+			return (struct line){ first, low };
+		renewals_drop(r);
+	}
+	return (struct line){ 0 };
+}
+
+/* When in column @k there was one, but not at its end; in its middle, for all one knows. */
+static double line_time(const struct line *line, int64_t k)
+{
+	const double middle = k + 0.5;
+
+	if (line->period <= 0)
+		return middle;
+	return fmin(fmax(line->first + line->period *
+			 round((middle - line->first) / line->period), k), k + 1 - RENEWAL_LEAST);
+}
+
+/* ---- what passed between two of them ---- */
+
+/**
+ * struct window - from one renewal to the next, in columns
  * @sum: what passed unseen
- * @middle: column in which the receiving NIC renewed its statistics, negative: none
+ * @middle: when the receiving NIC renewed its statistics, negative: it did not
  * @received: bytes of @sum that had passed then, but for a constant
  */
 struct window {
-	int64_t first, last;
+	double begin, end;
 	struct to_tm_amount sum;
-	int64_t middle, received;
+	double middle;
+	int64_t received;
 };
 
 /**
  * struct windows - one after the other
- * @open: the last one, which waits for what comes after it; none while @first is negative
+ * @open: the last one, which waits for what comes after it; none while @begin is negative
  * @level: bytes a column before it
  * @guess: it is not known how much of what was counted for it passed in these columns
  */
@@ -105,7 +203,7 @@ struct windows {
 
 static double window_level(const struct window *w)
 {
-	return w->sum.bytes > 0 ? (double)w->sum.bytes / (w->last - w->first + 1) : 0;
+	return fmin(fmax(w->sum.bytes / (w->end - w->begin), 0), RENEWAL_MOST);
 }
 
 static struct to_tm_amount window_part(const struct to_tm_amount *sum, double share)
@@ -119,7 +217,7 @@ static struct to_tm_amount window_part(const struct to_tm_amount *sum, double sh
  */
 static double window_passed(const struct window *w, double before, double after, double columns)
 {
-	const double level = window_level(w), n = w->last - w->first + 1;
+	const double level = window_level(w), n = w->end - w->begin;
 	double step;
 
 	if (!(level > 0) || before == after || (before < level) != (level < after))
@@ -131,15 +229,18 @@ static double window_passed(const struct window *w, double before, double after,
 static void window_spread(const struct window *w, double before, double after,
 			  struct to_tm_rows *rows)
 {
+	const int64_t first = w->begin;
 	struct to_tm_amount done = { 0 };
 
-	for (int64_t k = w->first; k <= w->last; k++) {
-		const double share = window_passed(w, before, after, k - w->first + 1);
-		const struct to_tm_amount to = k < w->last ? window_part(&w->sum, share) : w->sum;
+	for (int64_t k = first; k < w->end; k++) {
+		const double share = window_passed(w, before, after, k + 1 - w->begin);
+		const struct to_tm_amount to = k + 1 < w->end ? window_part(&w->sum, share) : w->sum;
 
-		rows->rest[0][k] = to.packets - done.packets;
-		rows->rest[1][k] = to.bytes - done.bytes;
+		rows->rest[0][k] += to.packets - done.packets;
+		rows->rest[1][k] += to.bytes - done.bytes;
 		rows->lead[k] = before;
+		if (k == first)
+			rows->after[k] = to;
 		done = to;
 	}
 }
@@ -152,8 +253,8 @@ static void window_spread(const struct window *w, double before, double after,
 static bool window_differs(struct to_tm_account *a, const struct window *w, double before,
 			   double after, double *share)
 {
-	const double level = window_level(w), sum = level * (w->last - w->first + 1);
-	const double columns = w->middle - w->first + 1;
+	const double level = window_level(w), sum = level * (w->end - w->begin);
+	const double columns = w->middle - w->begin;
 	const double even = level * columns - w->received;
 
 	if (fabs(before - level) <= RENEWAL_EVEN * level &&
@@ -173,7 +274,7 @@ static void windows_close(struct windows *windows, double after)
 	struct window *w = &windows->open, rest;
 	double share;
 
-	if (w->first < 0)
+	if (w->begin < 0)
 		return;
 	/* rather before all columns than more than afterwards */
 	if (windows->guess && after < window_level(w))
@@ -182,11 +283,11 @@ static void windows_close(struct windows *windows, double after)
 		windows->level = window_level(w);
 	windows->guess = false;
 	rest = *w;
-	if (w->middle >= w->first &&
+	if (w->middle > w->begin &&
 	    window_differs(windows->account, w, windows->level, after, &share)) {
-		w->last = w->middle;
+		w->end = w->middle;
 		w->sum = window_part(&w->sum, share);
-		rest.first = w->middle + 1;
+		rest.begin = w->middle;
 		rest.sum.packets -= w->sum.packets;
 		rest.sum.bytes -= w->sum.bytes;
 		window_spread(w, windows->level, window_level(&rest), windows->rows);
@@ -194,7 +295,7 @@ static void windows_close(struct windows *windows, double after)
 	}
 	window_spread(&rest, windows->level, after, windows->rows);
 	windows->level = window_level(&rest);
-	w->first = -1;
+	w->begin = -1;
 }
 
 static void windows_add(struct windows *windows, const struct window *w)
@@ -203,15 +304,18 @@ static void windows_add(struct windows *windows, const struct window *w)
 	windows->open = *w;
 }
 
-/* The window that ends at @k; @renewed: before it; @pending: seen and credited in it. */
+/* The window that ends at @k; @pending: seen and credited in it. */
 static struct window window_make(const struct to_tm_account *a, const struct to_tm_cell *cells,
-				 int64_t renewed, int64_t k, const struct to_tm_amount *pending)
+				 int64_t renewed, int64_t k, const struct line *line,
+				 const struct to_tm_amount *pending)
 {
-	struct window w = { .first = renewed < 0 ? 0 : renewed + 1, .last = k,
+	struct window w = { .begin = renewed < 0 ? 0 : line_time(line, renewed),
 			    .sum = cells[k].counted[TO_TM_SENT], .middle = -1 };
 
-	if (renewed == TO_TM_NEVER && a->age + k + 1 < a->gap)
-		w.sum = window_part(&w.sum, (double)(a->age + k + 1) / a->gap);
+	/* what is before it may have settled */
+	w.end = fmax(line_time(line, k), w.begin + RENEWAL_LEAST);
+	if (renewed == TO_TM_NEVER && a->age + w.end < a->gap)
+		w.sum = window_part(&w.sum, (a->age + w.end) / a->gap);
 	w.sum.packets -= pending->packets;
 	w.sum.bytes -= pending->bytes;
 	if (renewed == TO_TM_NEVER && (w.sum.bytes < 0 || !a->gap))
@@ -219,9 +323,18 @@ static struct window window_make(const struct to_tm_account *a, const struct to_
 	return w;
 }
 
+/* Of what was seen in column @k, that after the renewal. */
+static struct to_tm_amount renewal_seen_after(const struct to_tm_rows *rows,
+					      const struct line *line, int64_t k)
+{
+	const struct to_tm_amount seen = { rows->seen[0][k], rows->seen[1][k] };
+
+	return window_part(&seen, k + 1 - line_time(line, k));
+}
+
 /* The first columns settle. */
 static void renewal_settle(struct to_tm_account *a, struct to_tm_cell *cells,
-			   const struct to_tm_rows *rows)
+			   const struct line *line, const struct to_tm_rows *rows)
 {
 	for (int64_t k = 0; k < rows->settled; k++) {
 		const int64_t packets = rows->seen[0][k] + rows->rest[0][k];
@@ -235,9 +348,13 @@ static void renewal_settle(struct to_tm_account *a, struct to_tm_cell *cells,
 		a->received += cells[k].counted[TO_TM_RECEIVED].bytes - bytes;
 		a->saw |= rows->seen[1][k] && k > a->renewed + 1;
 		a->partial |= !cells[k].both;
+		if (cells[k].counted[TO_TM_SENT].bytes)
+			renewals_add(&a->renewals, k, a->gap);
 		if (!cells[k].renewed)
 			continue;
-		a->pending = (struct to_tm_amount){ rows->seen[0][k] / 2, rows->seen[1][k] / 2 };
+		a->pending = renewal_seen_after(rows, line, k);
+		a->pending.packets += rows->after[k].packets;
+		a->pending.bytes += rows->after[k].bytes;
 		a->saw = a->partial = false;
 		a->renewed = k;
 	}
@@ -245,16 +362,32 @@ static void renewal_settle(struct to_tm_account *a, struct to_tm_cell *cells,
 		a->level = rows->lead[rows->settled];
 }
 
+/* By all moves that are known, those in columns that have not settled, too. */
+static struct line renewal_line(const struct to_tm_account *a, const struct to_tm_cell *cells,
+				unsigned int n)
+{
+	struct to_tm_renewals renewals = a->renewals;
+
+	for (unsigned int k = 0; k < n; k++)
+		if (cells[k].counted[TO_TM_SENT].bytes)
+			renewals_add(&renewals, k, a->gap);
+	return line_fit(&renewals, a->gap);
+}
+
 void to_tm_renewal_count(struct to_tm_account *a, struct to_tm_cell *cells,
 			 struct to_tm_rows *rows)
 {
-	struct windows windows = { .account = a, .rows = rows, .open.first = -1, .level = a->level,
+	struct windows windows = { .account = a, .rows = rows, .open.begin = -1, .level = a->level,
 				   .guess = a->renewed == TO_TM_NEVER };
+	const struct line line = renewal_line(a, cells, rows->n);
 	struct to_tm_amount pending = a->pending;
 	int64_t renewed = a->renewed, received = a->received, passed = 0;
 	int64_t middle = -1, bytes = 0;
 	bool partial = a->partial;
+	double from;
 
+	for (unsigned int i = 0; i < 2; i++)
+		memset(rows->rest[i], 0, (rows->n + 1) * sizeof(int64_t));
 	for (int64_t k = 0; k < rows->n; k++) {
 		partial |= !cells[k].both;
 		pending.packets += rows->seen[0][k];
@@ -263,21 +396,20 @@ void to_tm_renewal_count(struct to_tm_account *a, struct to_tm_cell *cells,
 		if (cells[k].counted[TO_TM_RECEIVED].bytes && renewed != TO_TM_NEVER &&
 		    k - renewed >= a->gap / 4) {
 			middle = k;
-			bytes = received - passed;
+			bytes = received + rows->seen[1][k] / 2 - passed;
 		}
 		if (cells[k].renewed) {
-			/* a NIC does so in the middle of a column, for all one knows */
-			const struct to_tm_amount after = { rows->seen[0][k] / 2, rows->seen[1][k] / 2 };
+			const struct to_tm_amount after = renewal_seen_after(rows, &line, k);
 			struct window w;
 
 			pending.packets -= after.packets;
 			pending.bytes -= after.bytes;
-			w = window_make(a, cells, renewed, k, &pending);
+			w = window_make(a, cells, renewed, k, &line, &pending);
 			if (partial)
 				w.sum = (struct to_tm_amount){ 0 };
 			passed += w.sum.bytes;
-			if (k - middle >= a->gap / 4) {
-				w.middle = middle;
+			if (middle >= 0 && k - middle >= a->gap / 4) {
+				w.middle = middle + 0.5;
 				w.received = bytes;
 			}
 			windows_add(&windows, &w);
@@ -289,12 +421,15 @@ void to_tm_renewal_count(struct to_tm_account *a, struct to_tm_cell *cells,
 		if (rows->oldest[k] > renewed)
 			rows->oldest[k] = renewed;
 	}
-	windows_close(&windows, windows.open.first < 0 ? 0 : window_level(&windows.open));
+	windows_close(&windows, windows.open.begin < 0 ? 0 : window_level(&windows.open));
 	/* and then it goes on as before, until it is known */
-	for (int64_t k = renewed < 0 ? 0 : renewed + 1; k <= rows->n; k++) {
-		rows->rest[0][k] = 0;
-		rows->rest[1][k] = windows.level;
+	from = renewed < 0 ? 0 : line_time(&line, renewed);
+	for (int64_t k = from; k <= rows->n; k++) {
+		rows->after[k] = (struct to_tm_amount){
+			.bytes = windows.level * fmin(k + 1 - from, 1),
+		};
+		rows->rest[1][k] += rows->after[k].bytes;
 		rows->lead[k] = windows.level;
 	}
-	renewal_settle(a, cells, rows);
+	renewal_settle(a, cells, &line, rows);
 }

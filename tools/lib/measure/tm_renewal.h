@@ -9,6 +9,9 @@
  * traffic began or ended in between, it was as much as before until then, and as much as
  * after from then on. So one waits for one more renewal. Where the receiving NIC, which
  * renews its statistics at another time, says that it was otherwise, it is believed.
+ *
+ * That counters moved says in which column they were renewed. When in it is found from the
+ * last renewals, which come at even times, as far as they do.
  */
 
 #include "measure/tm_account.h"
