@@ -84,7 +84,7 @@ class Fabric:
 
     def agent(self, server, *more):
         """One that is to be refused; it is ended when it is not."""
-        return subprocess.run(["timeout", "20", TOCTL, "agent", "--etcd", self.urls,
+        return subprocess.run(["timeout", "60", TOCTL, "agent", "--etcd", self.urls,
                                "--node", server, *more],
                               capture_output=True, text=True, check=False)
 
@@ -183,6 +183,8 @@ def tokens(fabric, plan_two):
     os.kill(fabric.agents.running[3].pid, 9)
     fabric.agents.running[3].wait()
     fabric.agents.mend()
+    # else its predecessor's lease may end before it is there
+    wait_for(lambda: fabric.owner("s3") == fabric.agents.running[3].pid)
     status, text = fabric.apply(fabric.two)
     report(status == 0 and fabric.tables() == plan_two, "and follow the next decision", text)
 
@@ -190,7 +192,9 @@ def tokens(fabric, plan_two):
 def names(fabric):
     """One agent for a server."""
     agents, passwords = fabric.agents, fabric.passwords
-    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s1"))
+    # with a lease that outlives what a controller takes to see it
+    run = fabric.agent("s1", "--lease", "600s", "--etcd-password-file",
+                       passwords.file("agents/s1"))
     report(one_line(run, f"server s1 has an agent already: process {agents.running[1].pid} on "),
            "the second agent is refused, and names the first", run)
     status, text = fabric.apply(fabric.one)
