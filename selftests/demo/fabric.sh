@@ -117,10 +117,10 @@ rdma_pair()
 
 write_bw() # write_bw RELAYS
 {
-	local src dst port address device server status
+	local src dst port address device server status relays=relays
 
 	read -r src dst port < <(rdma_pair "$1") ||
-		{ verdict 1 "no pair is $1 relays apart"; return; }
+		{ verdict 1 "no pair of servers with $1 relays between"; return; }
 	address=$(jq -r --arg s "$dst" --arg p "$port" '.servers[] | select(.name == $s) |
 		.ports[] | select(.name == $p) | .ipv4' "$plan")
 	device=$(on "$src" ip -j route get "$address" | jq -r '.[0].dev')
@@ -133,7 +133,8 @@ write_bw() # write_bw RELAYS
 	status=$?
 	[ $status -eq 0 ] || kill "$server" 2>/dev/null
 	wait "$server" || status=1
-	if ! verdict $status "ib_write_bw $src:$device -> $dst:$port, $1 relays ($(planned "$src" "$dst:$port")): $(
+	[ "$1" != 1 ] || relays=relay
+	if ! verdict $status "ib_write_bw $src:$device -> $dst:$port, $1 $relays ($(planned "$src" "$dst:$port")): $(
 			awk '$1 == 65536 { print $4 " MiB/s" }' "$tmp/bw.client")"; then
 		cat "$tmp/bw.client" "$tmp/bw.server"
 	fi
