@@ -374,6 +374,33 @@ static void pairs_leave_ports_for_the_rest(void **state)
 	free(after.bytes);
 }
 
+/* Estimates that routes turn round: half of the links do more than all of them. */
+static void what_moves_less_is_routed_first(void **state)
+{
+	struct to_replan_options options = TO_REPLAN_DEFAULTS;
+	struct to_traffic before = pairs(128, 1, 34 * MIB), after = pairs(128, 8, 34 * MIB);
+	const struct to_replan_choice *all, *half;
+	struct to_replan_result r;
+	struct to_plan *plan;
+	uint64_t random = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 128 * 128; i++)
+		after.bytes[i] += i % 129 ? to_random_below(&random, 10000) : 0;
+	plan = planned_any(job_of(&before), 4, TO_LINKS_DUPLEX);
+	r = replan(plan, &after, &options);
+	check_decision(&r, &options);
+	all = choice_of(&r, TO_REPLAN_RECONFIG);
+	half = choice_of(&r, TO_REPLAN_RECONFIG_SPREAD);
+	assert_true(all->estimated);
+	assert_true(half->comm_time < all->comm_time && half->made < 0.6 * all->made);
+	assert_ptr_equal(half, &r.choices[r.chosen]);
+	to_plan_free(r.plan);
+	to_plan_free(plan);
+	free(before.bytes);
+	free(after.bytes);
+}
+
 /* What was planned for the traffic stays, on every measurement of it, with noise. */
 static void steady_traffic_is_kept(void **state)
 {
@@ -734,6 +761,7 @@ int main(void)
 		cmocka_unit_test(odd_servers_on_four_switches_are_rewired),
 		cmocka_unit_test(any_switches),
 		cmocka_unit_test(pairs_leave_ports_for_the_rest),
+		cmocka_unit_test(what_moves_less_is_routed_first),
 		cmocka_unit_test(steady_traffic_is_kept),
 		cmocka_unit_test(the_same_again_moves_nothing),
 		cmocka_unit_test(horizon_must_cover_the_price),

@@ -15,6 +15,7 @@
 
 #define REPLAN_ROUTED 5e4	/* servers times links, up to which all choices are routed */
 #define REPLAN_SLACK 0.85	/* of an estimate, that routes may come down to */
+#define REPLAN_DOUBT 0.75	/* the same, for what moves more than a choice that has routes */
 
 const char *const to_replan_action_names[] = { "keep", "reroute", "rewire", NULL };
 const char *const to_replan_source_names[] = { "current", "routes", "reconfig-mp", "reconfig",
@@ -226,29 +227,52 @@ static int replan_add(struct replan *r, enum to_replan_source source, struct to_
 	return r->routes_all ? replan_try(r, r->result->n_choices - 1, err) : 0;
 }
 
-/* Is a choice worth more than to keep the plan, or might it be once it is routed? */
-static bool replan_worth(const struct replan *r, const struct to_replan_choice *choice)
+/* What a choice may be once it is routed, which takes @slack of the time estimated. */
+static struct to_replan_choice replan_hoped(const struct replan *r,
+					    const struct to_replan_choice *choice, double slack)
 {
-	double least = (1 - r->options->threshold) * r->result->choices[0].comm_time;
 	struct to_replan_choice best = *choice;
 
 	if (choice->estimated) {
-		best.comm_time *= REPLAN_SLACK;
+		best.comm_time *= slack;
 		replan_price_time(r, &best);
 	}
+	return best;
+}
+
+/* Is a choice worth more than to keep the plan, or might it be once it is routed? */
+static bool replan_worth(const struct replan *r, const struct to_replan_choice *choice)
+{
+	const double least = (1 - r->options->threshold) * r->result->choices[0].comm_time;
+	const struct to_replan_choice best = replan_hoped(r, choice, REPLAN_SLACK);
+
 	return best.comm_time <= least && best.net > 0;
 }
 
-/* The best choice that is worth it, 0 to keep the plan. */
+/*
+ * The best choice that is worth it, 0 to keep the plan; or one to be routed first, where routes
+ * may turn round what estimates say: of those that may be the best one, the one that moves
+ * least, and then those that move more.
+ */
 static unsigned int replan_best(const struct replan *r)
 {
 	const struct to_replan_choice *choices = r->result->choices;
-	unsigned int best = 0, i;
+	unsigned int best = 0, first, i;
+	double slack;
 
 	for (i = 1; i < r->result->n_choices; i++)
 		if (replan_worth(r, &choices[i]) && (!best || choices[i].net > choices[best].net))
 			best = i;
-	return best;
+	slack = choices[best].estimated ? REPLAN_SLACK : REPLAN_DOUBT;
+	for (first = best, i = 1; best && i < r->result->n_choices; i++) {
+		if (!choices[i].estimated ||
+		    replan_hoped(r, &choices[i], slack).net <= choices[best].net)
+			continue;
+		if (choices[best].estimated ? choices[i].made < choices[first].made :
+					      choices[i].made > choices[first].made)
+			first = i;
+	}
+	return first;
 }
 
 /* A line that says why. */

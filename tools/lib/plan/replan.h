@@ -129,7 +129,9 @@ struct to_replan_result {
  * where communication is hidden behind computing, less is gained.
  *
  * Small plans are routed for every choice; of large ones only what is best by
- * estimates, and the next best when that does not hold.
+ * estimates, and the next best when that does not hold. Where estimates are so near
+ * that routes may turn them round, what moves fewer cross-connects is routed before
+ * what moves more, and the latter only when it may still be better.
  *
  * Return: 0 with a decision; -EINVAL when @plan has no connected links to start
  * from, when its cross-connects collide or are not its links', or when @traffic
