@@ -31,17 +31,18 @@ must fabric_up "$tmp/across.json" >"$tmp/up.log" 2>&1
 must phases_shape sfq limit 64 depth 8
 printf '        planned for AllReduce and the hot pairs %s\n' "$(pairs across)"
 
-check "other hot pairs, on this plan: $(pairs near)" phase_traffic "$tmp/near.traffic" before 1
+check "other pairs are hot, $(pairs near), and nobody changes the plan" \
+	phase_traffic "$tmp/near.traffic" before 1
 printf '        %s an iteration\n' "$(times before)"
 
 # A change costs more than AllReduce alone could gain by links of its own.
 must run_start "$tmp/run.json" --interval 100ms --change-cost 1s
-check "toctl run looks on while the planned pairs are busy" \
+check "with toctl run, the pairs that were planned for are hot" \
 	phase_traffic "$tmp/across.traffic" steady 2
 printf '        %s an iteration\n' "$(times steady)"
-is "which is no reason to rewire anything" "$(run_events changed '.action == "rewire"')" ""
+is "toctl run has no reason to rewire anything" "$(run_events changed '.action == "rewire"')" ""
 
-check "then the others are" phase_traffic_until_changed "$tmp/near.traffic" shift 2
+check "the other pairs are hot again" phase_traffic_until_changed "$tmp/near.traffic" shift 2
 printf '        %s an iteration in the end\n' "$(times shift)"
 check "toctl run rewires the optical switch" run_saw changed '.action == "rewire"'
 run_times | sed 's/^/        /'
