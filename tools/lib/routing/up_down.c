@@ -39,12 +39,15 @@ struct up_down {
 /* After the first @n, the servers that reach @root, by hops. Return: how many that makes. */
 static unsigned int up_down_rank_part(struct up_down *u, uint32_t root, unsigned int n)
 {
-	const unsigned int end = n + to_graph_distances(u->graph, root, TO_SERVER_NONE, u->distance,
-							u->order + n);
+	/* the search may write behind what it finds, so it gets room for all */
+	const unsigned int found = to_graph_distances(u->graph, root, TO_SERVER_NONE, u->distance,
+						      u->queue);
 
-	for (; n < end; n++)
+	for (unsigned int i = 0; i < found; i++, n++) {
+		u->order[n] = u->queue[i];
 		u->rank[u->order[n]] = n;
-	return end;
+	}
+	return n;
 }
 
 /*
