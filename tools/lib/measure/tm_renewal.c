@@ -11,6 +11,7 @@
 #define RENEWAL_FAR 8		/* gaps without a move, after which renewals are counted anew */
 #define RENEWAL_FEW 4		/* renewals that a line does not tell more of than each itself */
 #define RENEWAL_STEPS 24	/* of the search for a period: to 10^-4 of a column */
+#define RENEWAL_SLACK 0.99	/* columns that a line may be shifted by when it tells nothing */
 #define RENEWAL_LEAST (1.0 / 32)	/* columns between anything and a renewal */
 #define RENEWAL_MOST TO_RECORD_SUM_MAX	/* bytes a column: more is said by who makes them up */
 
@@ -144,7 +145,7 @@ static double line_slack(const struct to_tm_renewals *r, double period, double *
 static struct line line_fit(struct to_tm_renewals *r, unsigned int gap)
 {
 	while (r->n >= RENEWAL_FEW) {
-		double low = gap - 1.0, high = gap + 1.0, first;
+		double low = gap - 1.0, high = gap + 1.0, first, slack;
 
 		for (unsigned int i = 0; i < RENEWAL_STEPS; i++) {
 			const double a = low + (high - low) / 3, b = high - (high - low) / 3;
@@ -154,7 +155,10 @@ static struct line line_fit(struct to_tm_renewals *r, unsigned int gap)
 			else
 				high = b;
 		}
-		if (line_slack(r, low, &first) >= 0)
+		slack = line_slack(r, low, &first);
+		if (slack > RENEWAL_SLACK)
+			break;
+		if (slack >= 0)
 			return (struct line){ first, low };
 		renewals_drop(r);
 	}
