@@ -17,6 +17,7 @@ from tap import report
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 TOCTL = os.path.join(BUILD, "toctl")
+SOON = 100_000_000	# ns
 
 
 def start_fakes():
@@ -72,10 +73,16 @@ class Fabric:
                                    if made["demand"]["allreduce"]])
         save(f"{self.dir}/light", [] if made.get("optical_switches") else
              [[port] for names in ports.values() for port in names.values()])
-        save(f"{self.dir}/phase", phase)
+        self.traffic(phase, 0)
         self.options = options
         self.controller = None
         self.start()
+
+    def traffic(self, phase, since=None):
+        """Begins @since, or when agents that are looking at it have done so."""
+        if since is None:
+            since = time.time_ns() + SOON
+        save(f"{self.dir}/phase", load(f"{self.dir}/phase", []) + [[since, phase]])
 
     def launch(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()

@@ -7,7 +7,7 @@ switch that is a file.
 
 They start often, and Python starts slowly: fake (fake.c) has them forked by serve().
 
-DIR/phase says which traffic there is; DIR/harm-SERVER says what happens to the
+DIR/phase says which traffic there is, since when; DIR/harm-SERVER says what happens to the
 server's requests with one of "ops", beginning with number "count", so many times: one
 "action", or one of a list after the other;
 a reply that waits does so as long as there is DIR/waits; DIR/harm-switch the same of the optical switch, which can refuse, lie, stop the
@@ -51,6 +51,11 @@ def members(ranges):
     """[0, 1, 2, 5] of "0-2,5"."""
     return [i for part in ranges.split(",") if part for first, *last in [part.split("-")]
             for i in range(int(first), int((last or [first])[0]) + 1)]
+
+
+def phase_at(directory, start):
+    """The same for all agents, whenever in an interval each of them looks."""
+    return [phase for since, phase in load(f"{directory}/phase") if since <= start][-1]
 
 
 def transfers(n, rings, phase):
@@ -165,7 +170,7 @@ class Kernel:
         until, interval = request["until_ns"], request["interval_ns"]
         n = len(load(f"{self.directory}/ports"))
         row = transfers(n, load(f"{self.directory}/rings"),
-                        load(f"{self.directory}/phase"))[self.number]
+                        phase_at(self.directory, until - interval))[self.number]
         flows = [[-1, 0, self.number, j, 0, 100, size] for j, size in enumerate(row) if size]
         return json.dumps({
             "format": "topoopt-tm", "version": 1, "job": "test", "plan": "0" * 16,

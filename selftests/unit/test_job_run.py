@@ -61,7 +61,7 @@ save(f"{top}/ports", {server["name"]: {port["name"]: port["optical_port"] for po
 order = members(document["rings"][0]["order"])
 save(f"{top}/rings", [order])
 save(f"{top}/light", [])
-save(f"{top}/phase", 0)
+save(f"{top}/phase", [[0, 0]])
 
 # --- before it starts ---------------------------------------------------------
 

@@ -38,7 +38,7 @@ def changes(made, what, steps):
     os.rename(fabric.plan, f"{fabric.dir}/real")
     os.chmod(f"{fabric.dir}/real", 0o600)
     os.symlink("real", fabric.plan)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     if fabric.wait("changed", what):
         report([line["action"] for line in fabric.lines("changed")] == ["rewire"],
                f"{what}: the fabric is rewired", fabric.story())
@@ -81,7 +81,7 @@ def dry_run(made):
     fabric.options = (*fabric.options, "--dry-run")
     fabric.launch()
     fabric.wait("missing", "a dry run", lambda line: line["servers"] == [])
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     fabric.wait("decision", "a dry run", lambda line: line["action"] == "rewire")
     status, out = fabric.end()
     report(status == 0 and not fabric.lines("changed") and not fabric.wrong(fabric.plan) and
@@ -104,7 +104,7 @@ def hostile(made):
     report(not fabric.lines("refused") and not fabric.lines("shift"),
            "a hostile agent: nothing else happens", fabric.story())
     fabric.harm("s3", "generations", "sample", 1, 5)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     if fabric.wait("changed", "a hostile agent, generations"):
         report(fabric.lines("changed")[0]["generation"] < 100,
                "a hostile agent does not use up the generations", fabric.lines("changed"))
@@ -144,13 +144,13 @@ def fails(made, what, arm, told):
     fabric = Fabric(made)
     save(f"{fabric.dir}/kept", load(fabric.plan))
     arm(fabric)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     if fabric.wait("restored", what, lambda line: line["why"] != "start"):
         report(told in fabric.story(), f"{what}: told", fabric.story())
         report(not fabric.parted(), f"{what}: all servers reach each other", fabric.parted())
     fabric.mend()
     # before the next attempt, which would succeed
-    save(f"{fabric.dir}/phase", 6)
+    fabric.traffic(6)
     fabric.wait("restored", what, lambda line: line["why"] != "start" and line["ok"])
     status, out = fabric.end()
     if not fabric.lines("changed"):
@@ -168,7 +168,7 @@ def killed(made, what, server, op, count):
     fabric = Fabric(made)
     save(f"{fabric.dir}/kept", load(fabric.plan))
     fabric.harm(server, "kill", op, count)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     try:
         fabric.controller.wait(120)
     except subprocess.TimeoutExpired:
@@ -177,7 +177,7 @@ def killed(made, what, server, op, count):
         return
     fabric.controller.communicate()
     fabric.mend()
-    save(f"{fabric.dir}/phase", 6)
+    fabric.traffic(6)
     fabric.start()
     restored = fabric.lines("restored")[0]
     fabric.end()
@@ -193,7 +193,7 @@ def stopped(made):
     what = "all is told to stop at the switch"
     fabric = Fabric(made)
     fabric.harm("switch", "stop", "change", 1)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     fabric.wait("end", what)
     status, out = fabric.end()
     report(status == 0 and fabric.lines("changed"), f"{what}: the change is finished", out)
@@ -212,13 +212,13 @@ def does_not_answer(made, action):
     what = f"the switch does not answer, the change is {action}"
     fabric = Fabric(made, TIMEOUT)
     fabric.harm("switch", action, "change", 1)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     if fabric.wait("restored", what, lambda line: line["why"] != "start"):
         line = fabric.lines("restored")[1]
         report(not line["ok"] and "optical switch ocs0 may yet make a change that it did not "
                "answer in time" in line.get("error", ""), f"{what}: told", fabric.story())
         report(not fabric.parted(), f"{what}: all servers reach each other", fabric.parted())
-    save(f"{fabric.dir}/phase", 6)
+    fabric.traffic(6)
     fabric.wait("restored", what, lambda line: line["why"] != "start" and line["ok"])
     deadline = time.monotonic() + 60
     while action == "late" and not load(f"{fabric.dir}/came") and time.monotonic() < deadline:
@@ -239,7 +239,7 @@ def refuses_to_go_back(fabric):
 def goes_back_twice(made, what):
     """A server is silent when the way back is nearly done, and when it is tried again."""
     fabric = Fabric(made)
-    save(f"{fabric.dir}/phase", 3)
+    fabric.traffic(3)
     if not fabric.wait("changed", what):
         return
     fabric.end()
@@ -250,7 +250,7 @@ def goes_back_twice(made, what):
     state["active"]["table"] = "{\"groups\": [], \"routes\": []}"
     save(f"{fabric.dir}/kernel-s3", state)
     fabric.harm("s3", "silence", "commit revert", 2, 1000)
-    save(f"{fabric.dir}/phase", 6)
+    fabric.traffic(6)
     fabric.start("2s")
     fabric.wait("restored", what, lambda line: line["why"] == "again")
     report("s3: the agent does not answer" in fabric.story(), f"{what}: it is named",

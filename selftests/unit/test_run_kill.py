@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, "selftests/unit")
 from fabric import Fabric, make_plan  # noqa: E402
-from fakes import load, save  # noqa: E402
+from fakes import load  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 CALLS = "write,writev,pwrite64,sendto,sendmsg,openat,creat,truncate,ftruncate,rename,renameat," \
@@ -56,7 +56,7 @@ class Change(Fabric):
 
     def start(self, timeout="60s"):
         """Up to the reply to its first measurement, of which it waits for the last part."""
-        save(f"{self.dir}/phase", 0)
+        self.traffic(0, 0)
         self.harm("s0", "wait", "sample", 1)
         super().start(timeout)
         wait_for(lambda: os.path.exists(f"{self.dir}/waits"), 60)
@@ -70,8 +70,7 @@ class Change(Fabric):
         """The calls of a change and of what comes before it, up to the one that kills."""
         ends = [sorted(end.split(":")[0] for end in (link["a"], link["b"]))
                 for link in load(self.plan)["links"]]
-        save(f"{self.dir}/phase", [[0, 1], [2, 3]] if ends.count(["s0", "s1"]) < 2
-             else [[1, 2], [0, 3]])
+        self.traffic([[0, 1], [2, 3]] if ends.count(["s0", "s1"]) < 2 else [[1, 2], [0, 3]], 0)
         return self.watch("changed", call, n)
 
     def restart(self, call=None, n=0):

@@ -12,7 +12,6 @@ import sys
 sys.path.insert(0, "selftests/unit")
 from events import Stream, free_port  # noqa: E402
 from fabric import TOCTL, Fabric, make_plan  # noqa: E402
-from fakes import save  # noqa: E402
 from tap import done, report  # noqa: E402
 
 WAS, IS = 6, 3	# how far apart those are that send much to each other, see fakes.py
@@ -67,7 +66,7 @@ try:
                    "the page: the links as they are at first")
         traffic, _ = stream.find("traffic", most)
         report(most(traffic) == apart(WAS), "which server sends to which", most(traffic))
-        save(f"{fabric.dir}/phase", IS)
+        fabric.traffic(IS)
         line, _ = stream.find("happened", lambda data: data["event"] == "decision")
         # as printed: both are rounded
         report(line["action"] == "rewire" and line["regret_s"] > line["price_s"] * (1 - 1e-9) > 0,

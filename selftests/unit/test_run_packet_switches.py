@@ -83,7 +83,7 @@ def main():
     report(not fabric.wrong(fabric.plan), "the start brings the fabric to the plan",
            fabric.wrong(fabric.plan))
     links = load(fabric.plan)["links"]
-    save(f"{fabric.dir}/phase", HOT_PAIRS)
+    fabric.traffic(HOT_PAIRS)
     if fabric.wait("changed", "other traffic"):
         report(fabric.lines("changed")[0]["action"] == "reroute", "other traffic: other routes",
                fabric.story())
@@ -102,7 +102,7 @@ def main():
     report(status == 0 and not fabric.wrong(fabric.plan) and
            not os.path.exists(f"{fabric.plan}.repair"),
            "the light is back: so is the plan", [out, fabric.wrong(fabric.plan)])
-    save(f"{fabric.dir}/phase", 0)
+    fabric.traffic(0, 0)
     ran = subprocess.run((TOCTL, "job", "run", fabric.plan, "--command", f"{FAKES} agent {fabric.dir} {{}}",
                           "--timeout", "60s", "--interval", "50ms", "--", "sleep", "0.3"),
                          capture_output=True, text=True, check=False)
