@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 7.2
 # toctl doctor looks at the queues of ports: short ones, and those that do not mark in
-# time, are found, and are well with what doctor says, which is what deployment.md says.
+# time, are found, and are well with what doctor says, which is what queues.md says.
 #
 #	A eth1 == eth0 B eth1 == eth0 C
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An etcd of three members with TLS, made as the deployment guide says, with the guide's own
+# An etcd of three members with TLS, made as Documentation/etcd.md says, with the page's own
 # commands and files, each in a network namespace of its own; and who speaks to it.
 
 set -u
@@ -17,7 +17,7 @@ if [[ -z ${TLS_INSIDE:-} ]]; then
 fi
 
 toctl=${TOCTL:-$PWD/build/toctl}
-guide=Documentation/deployment.md
+guide=Documentation/etcd.md
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$tmp"' EXIT
 ip link set lo up

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks of the queues that relayed packets wait in; what they should be: deployment.md. */
+/* Checks of the queues that relayed packets wait in; what they should be: queues.md. */
 
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>

@@ -11,7 +11,7 @@
 #define CAPTURE_MAGIC 0xa1b23c4d	/* nanoseconds */
 #define CAPTURE_HEADERS 128	/* room for those of a packet */
 #define CAPTURE_SNAP 16384
-#define CAPTURE_DSCP (26 << 2)		/* the class that the deployment guide gives RoCEv2 */
+#define CAPTURE_DSCP (26 << 2)		/* the class that Documentation/queues.md gives RoCEv2 */
 #define CAPTURE_ECT 2
 #define CAPTURE_CE 3
 #define CAPTURE_ICRC 4
