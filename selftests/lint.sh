@@ -41,7 +41,7 @@ lint_cppcheck() {
 	cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability \
 		--std=c11 --inline-suppr --suppressions-list=tools/cppcheck.supp \
 		--library=tools/cppcheck.cfg -D_GNU_SOURCE \
-		-j "$(nproc)" -Itools/lib -Iuapi tools/lib tools/toctl
+		-j "$(nproc)" -Itools/lib -Itools/toctl -Itools/tosim -Iuapi tools/lib tools/toctl tools/tosim
 }
 
 # tools/.clang-tidy says what for.
@@ -51,8 +51,8 @@ lint_clang_tidy() {
 	make --no-print-directory tools || return
 	read -rd '' -a flags < <(pkg-config --cflags jansson libmnl libbpf libprotobuf-c \
 		libcurl libmicrohttpd) || :
-	clang-tidy --quiet tools/lib/*/*.c tools/toctl/*.c -- -std=gnu11 -D_GNU_SOURCE \
-		'-DTO_VERSION="0"' -Itools/lib -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
+	clang-tidy --quiet tools/lib/*/*.c tools/to*/*.c tools/to*/cmd/*.c -- -std=gnu11 -D_GNU_SOURCE \
+		'-DTO_VERSION="0"' -Itools/lib -Itools/toctl -Itools/tosim -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
 }
 
 # Which room of tools/lib may use which, and which file of the module.

@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_APPLY_ALL_H
 #define TOPOOPT_APPLY_ALL_H
 
-#include "command.h"
+#include "cli/command.h"
 #include "confirm.h"
 #include "control/fabric.h"
 

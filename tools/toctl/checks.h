@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "command.h"
+#include "cli/command.h"
 #include "doctor/check.h"
 
 /** to_checks_print() - findings with what fixes them, as JSON if @call wants that */

@@ -4,7 +4,7 @@
 
 /* Options of commands that count: what the NICs of the ports count themselves. */
 
-#include "command.h"
+#include "cli/command.h"
 #include "measure/counters.h"
 
 /** struct to_counter_options - @names: NULL for what rtnetlink tells */

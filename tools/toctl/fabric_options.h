@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_FABRIC_OPTIONS_H
 #define TOPOOPT_FABRIC_OPTIONS_H
 
-#include "command.h"
+#include "cli/command.h"
 #include "control/fabric.h"
 
 /** How to speak to etcd, for commands that have --etcd; @member: a struct to_etcd_options */

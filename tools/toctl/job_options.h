@@ -4,7 +4,7 @@
 
 /* Options of the commands of toctl job: which group and ring the ranks follow. */
 
-#include "command.h"
+#include "cli/command.h"
 #include "job/ranks.h"
 
 /** struct to_job_options - TO_RANKS_NONE where not said */

@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "base/password.h"
-#include "command.h"
+#include "cli/command.h"
 #include "http/http.h"
 #include "log_follow.h"
 #include "observer.h"

@@ -1,60 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* toctl: finds the command and hands over; command.c does the rest. */
+/* toctl: set up, plan, program and measure a fabric. */
 
-#include <stdlib.h>
-#include <string.h>
+#include "cli/command.h"
 
-#include "command.h"
-
+#define TO_GROUP(title)
 #define TO_COMMAND(name) extern const struct to_command to_cmd_##name;
 #include "commands.h"
+#undef TO_GROUP
 #undef TO_COMMAND
 
-const struct to_command *const to_commands[] = {
-#define TO_COMMAND(name) &to_cmd_##name,
+static const struct to_command_row rows[] = {
+#define TO_GROUP(title) { title, NULL },
+#define TO_COMMAND(name) { NULL, &to_cmd_##name },
 #include "commands.h"
+#undef TO_GROUP
 #undef TO_COMMAND
-	NULL
+	{ "", NULL },
+	{ NULL, &to_cmd_help },
+	{ NULL, &to_cmd_version },
+	{ NULL, &to_cmd_completion },
+	{}
 };
 
-static bool is_help(const char *word)
-{
-	return !strcmp(word, "--help") || !strcmp(word, "-h");
-}
+static const struct to_command_family families[] = {
+	{ "fabric", "Tell where the fabric is, and prepare etcd for it" },
+	{ "switch", "Set optical switches, and show what they join" },
+	{ "job", "Start jobs in the order of the plan's rings" },
+	{ "collective", "Run an AllReduce on the fabric, with real sums" },
+	{ "shard", "Share a cluster among jobs" },
+	{ "tm", "Record and evaluate traffic matrices" },
+	{}
+};
+
+static const struct to_moved moved[] = {
+	{ "simulate", "tosim simulate" },
+	{ "sweep", "tosim sweep" },
+	{ "cost", "tosim cost" },
+	{ "schedule", "tosim schedule" },
+	{ "collective show", "tosim steps" },
+	{ "shard simulate", "tosim days" },
+	{ "shard compare", "tosim compare" },
+	{}
+};
+
+static const struct to_program toctl = {
+	.name = "toctl",
+	.version = TO_VERSION,
+	.summary = "Plans, programs and measures a fabric of servers without switches.",
+	.rows = rows,
+	.families = families,
+	.common = to_common_config_options,
+	.moved = moved,
+};
 
 int main(int argc, char **argv)
 {
-	const struct to_command *command;
-	bool json = false;
-	int first = 1, used;
-
-	for (; first < argc && argv[first][0] == '-'; first++) {
-		if (!strcmp(argv[first], "--json")) {
-			json = true;
-		} else if (is_help(argv[first])) {
-			argv[first] = "help";
-			break;
-		} else if (!strcmp(argv[first], "--version") || !strcmp(argv[first], "-V")) {
-			argv[first] = "version";
-			break;
-		} else {
-			fprintf(stderr, "toctl: unknown option %s; see toctl --help\n",
-				argv[first]);
-			return TO_EXIT_USAGE;
-		}
-	}
-	if (first == argc) {
-		to_command_overview(stderr, NULL);
-		return TO_EXIT_USAGE;
-	}
-	command = to_command_find(argc - first, argv + first, &used);
-	if (!command && argc - first == 2 && is_help(argv[first + 1]) &&
-	    to_command_is_family(argv[first])) {
-		to_command_overview(stdout, argv[first]);
-		return TO_EXIT_OK;
-	}
-	if (!command)
-		return to_command_unknown(argc - first, argv + first);
-	return to_command_main(command, argc - first - used, argv + first + used,
-			       json);
+	return to_program_main(&toctl, argc, argv);
 }

@@ -4,7 +4,7 @@
 
 /* What toctl job check and toctl job run say of a measured matrix. */
 
-#include "command.h"
+#include "cli/command.h"
 #include "data/plan.h"
 #include "data/tm.h"
 #include "job/ring_check.h"

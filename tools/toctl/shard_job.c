@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/demand_json.h"
-#include "large.h"
+#include "cli/large.h"
 #include "shard/shard_plan.h"
 #include "shard/shard_servers.h"
 

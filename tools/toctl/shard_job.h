@@ -5,7 +5,7 @@
 /* The job that a shard is for, as commands are told of it. */
 
 #include "base/effort.h"
-#include "command.h"
+#include "cli/command.h"
 #include "data/demand.h"
 #include "shard/shards.h"
 

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "command.h"
+#include "cli/command.h"
 #include "control/fabric.h"
 #include "shard/shards.h"
 

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "command.h"
+#include "cli/command.h"
 #include "switch/switch.h"
 #include "switch/switch_allow.h"
 

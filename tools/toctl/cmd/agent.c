@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/agent.h"
+#include "control/agent_etcd.h"
+#include "counter_options.h"
+#include "fabric_options.h"
+#include "inventories.h"
+
+struct agent_args {
+	const char *dev, *node;
+	bool stdio;
+	uint64_t lease_ns;
+	struct to_etcd_options etcd;
+	struct to_counter_options counters;
+};
+
+static volatile sig_atomic_t agent_stop;
+
+static void agent_signal(int number)
+{
+	(void)number;
+	agent_stop = 1;
+}
+
+/* Without SA_RESTART, so that reading and waiting end. */
+static void agent_catch(int number)
+{
+	const struct sigaction action = { .sa_handler = agent_signal };
+
+	sigaction(number, &action, NULL);
+}
+
+static void agent_note(const char *text)
+{
+	fprintf(stderr, "toctl agent: %s\n", text);
+}
+
+static json_t *agent_request(void *agent, const json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+
+	return op && !strcmp(op, "inventory") ? to_inventories_answer(request) :
+						to_agent_call(agent, request);
+}
+
+/* At a pipe, what whoever started it ignores stays ignored. */
+static int agent_serve(struct to_call *call, struct to_agent *agent)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+	struct sigaction old;
+
+	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			agent_catch(ends[i]);
+	return to_agent_serve(agent, stdin, stdout, &agent_stop, &call->err);
+}
+
+static int agent_follow(struct to_call *call, const struct agent_args *args,
+			struct to_agent *agent)
+{
+	char host[256] = "";
+	const struct to_agent_etcd config = {
+		.options = args->etcd, .server = args->node ? args->node : host,
+		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
+		.stop = &agent_stop, .note = agent_note,
+	};
+
+	gethostname(host, sizeof(host) - 1);
+	agent_catch(SIGTERM);
+	agent_catch(SIGINT);
+	return to_agent_follow(&config, &call->err);
+}
+
+static int agent_run(struct to_call *call, const void *data)
+{
+	const struct agent_args *args = data;
+	struct to_counter_names names;
+	struct to_agent *agent;
+	int ret;
+
+	if (args->stdio == !!args->etcd.endpoints)
+		return to_usage(call, "--stdio or --etcd expected");
+	ret = to_counter_options_parse(call, &args->counters, &names);
+	if (ret)
+		return ret;
+	agent = to_agent_new(args->dev, args->counters.names ? &names : NULL, &call->err);
+	if (!agent)
+		return -EINVAL;
+	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent);
+	to_agent_free(agent);
+	return ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct agent_args, field)
+
+static const struct to_option agent_options[] = {
+	{ "stdio", 0, TO_OPTION_FLAG, FIELD(stdio),
+	  .help = "take requests from standard input, one JSON object per line" },
+	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
+	  .help = "take requests from etcd" },
+	TO_ETCD_OPTIONS(struct agent_args, etcd),
+	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	  .help = "name of this server in etcd; default: the host name" },
+	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
+	  .min = 1000000000, .max = 3600000000000,
+	  .help = "time after which etcd considers a silent agent dead; default: 10s" },
+	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	  .help = "topoopt device, created if missing; default: topo0" },
+	TO_COUNTER_OPTIONS(struct agent_args, counters),
+	{}
+};
+
+const struct to_command to_cmd_agent = {
+	.name = "agent",
+	.summary = "Carry out what a controller decides",
+	.options = agent_options,
+	.args_size = sizeof(struct agent_args),
+	.defaults = &(const struct agent_args){ .dev = "topo0", .lease_ns = 10000000000 },
+	.run = agent_run,
+};

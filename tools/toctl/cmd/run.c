@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <signal.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "control/controller.h"
+#include "fabric_options.h"
+#include "live.h"
+#include "switches.h"
+
+#define RUN_BY_SWITCH UINT64_MAX
+
+struct run_args {
+	const char *log, *replay;
+	uint64_t change_cost_ns;
+	struct to_live_options live;
+	struct to_controller_config controller;
+};
+
+static volatile sig_atomic_t run_stop;
+
+static void run_signal(int signal)
+{
+	(void)signal;
+	run_stop = 1;
+}
+
+static void run_note(const char *text)
+{
+	fprintf(stderr, "toctl run: %s\n", text);
+}
+
+/* With a page that looks at the fabric by itself, and is told of what the controller knows. */
+static int run_live(struct to_controller_config *config, const struct run_args *args,
+		    struct to_run_log *log, struct to_error *err)
+{
+	struct to_live live;
+	int ret;
+
+	ret = to_live_open(&live, &args->live, config->plan, NULL, &args->controller.fabric, err);
+	ret = ret ? ret : to_live_start(&live, err);
+	if (!ret) {
+		log->tell = to_live_log;
+		config->traffic = to_live_traffic;
+		log->data = config->data = &live;
+		ret = to_controller_run(config, err);
+	}
+	to_live_close(&live);
+	return ret;
+}
+
+static int run_run(struct to_call *call, const void *data)
+{
+	const struct sigaction action = { .sa_handler = run_signal };
+	const struct run_args *args = data;
+	struct to_controller_config config = args->controller;
+	struct to_run_log log;
+	int ret;
+
+	if (args->replay && args->live.listen)
+		return to_usage(call, "--replay looks at no fabric: it goes without --listen");
+	config.dry_run |= !!args->replay;
+	config.beside = !args->replay;
+	if (args->change_cost_ns != RUN_BY_SWITCH)
+		config.candidates.change_cost = args->change_cost_ns * 1e-9;
+	if (config.fabric.etcd.endpoints)
+		config.fabric.command = NULL;
+	config.fabric.note = run_note;
+	config.stop = &run_stop;
+	config.log = &log;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	ret = to_run_log_open(&log, args->log, call->json, &call->err);
+	if (ret)
+		return ret;
+	if (args->replay)
+		ret = to_controller_replay(&config, args->replay, &call->err);
+	else if (args->live.listen)
+		ret = run_live(&config, args, &log, &call->err);
+	else
+		ret = to_controller_run(&config, &call->err);
+	to_run_log_close(&log);
+	return ret > 0 ? TO_EXIT_FAILURE : ret;
+}
+
+#define FIELD(field) .offset = offsetof(struct run_args, field)
+
+static const struct to_option run_options[] = {
+	{ "plan", 'p', TO_OPTION_STRING, FIELD(controller.plan), true, "FILE",
+	  .help = "plan in force; replaced when it changes" },
+	{ "initial", 0, TO_OPTION_STRING, FIELD(controller.initial), .argument = "FILE",
+	  .help = "plan to begin with where the plan in force is not there or no plan" },
+	{ "dry-run", 0, TO_OPTION_FLAG, FIELD(controller.dry_run),
+	  .help = "log decisions, as if they were carried out; change nothing" },
+	{ "replay", 0, TO_OPTION_STRING, FIELD(replay), .argument = "FILE",
+	  .help = "take the traffic from a merged tm.json, not from a fabric; implies --dry-run" },
+	{ "log", 'l', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
+	  .help = "append JSON lines to FILE" },
+	{ "listen", 0, TO_OPTION_STRING, FIELD(live.listen), .argument = "[ADDRESS:]PORT",
+	  .help = "serve a page as toctl watch does, with what is decided; default address: 127.0.0.1" },
+	TO_LIVE_OPTIONS(struct run_args, live, "listen"),
+	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
+	  .min = 1000000, .max = 3600000000000,
+	  .help = "how often to measure traffic; default: 50ms" },
+	{ "memory", 0, TO_OPTION_DURATION, FIELD(controller.candidates.memory_ns),
+	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
+	  .help = "how long past traffic is remembered, and planned for: 4 iterations or more; "
+		  "default: 10s" },
+	{ "change-cost", 0, TO_OPTION_DURATION, FIELD(change_cost_ns), .argument = "TIME",
+	  .max = 86400000000000,
+	  .help = "time of busy links that new links must save beside what is lost while they are "
+		  "dark, for wear; default: the reconfiguration time of the slowest optical "
+		  "switch, 250ms or more" },
+	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
+	  .min = 1, .help = "time for new links to come up; default: 5s" },
+	{ "repair-after", 0, TO_OPTION_DURATION, FIELD(controller.carrier.after_ns),
+	  .argument = "TIME", .max = 3600000000000,
+	  .help = "plan without ports that have no carrier for this long; 0s: never; default: 1s" },
+	{ "repair-hold", 0, TO_OPTION_DURATION, FIELD(controller.carrier.hold_ns),
+	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
+	  .help = "return to the plan when all ports have had carrier for this long, "
+		  "and for up to 64 times as long where it does not last; default: 10s" },
+	TO_ALLOW_OPTION(struct run_args, controller.allow),
+	TO_FABRIC_OPTIONS(struct run_args, controller.fabric, NULL),
+	{}
+};
+
+const struct to_command to_cmd_run = {
+	.name = "run",
+	.summary = "Keep a fabric planned for its traffic",
+	.options = run_options,
+	.args_size = sizeof(struct run_args),
+	.defaults = &(const struct run_args){
+		.change_cost_ns = RUN_BY_SWITCH,
+		.live = { .interval_ns = TO_NS_PER_S },
+		.controller = {
+			.interval_ns = 50000000,
+			.carrier_ns = 5000000000,
+			.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS,
+			.fabric = TO_FABRIC_DEFAULTS,
+		},
+	},
+	.run = run_run,
+};

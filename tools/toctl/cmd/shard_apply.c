@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fabric_options.h"
+#include "shards.h"
+#include "switches.h"
+
+struct apply_args {
+	const char *state;
+	struct to_shards_apply how;
+};
+
+static int apply_run(struct to_call *call, const void *data)
+{
+	const struct apply_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = true };
+	struct to_shard *shard;
+	struct to_shards s;
+	int ret;
+
+	ret = to_shards_open_at(call, &s, &at, true);
+	if (ret)
+		return ret;
+	shard = to_shards_find(&s, call->operands[0], &call->err);
+	ret = shard ? to_shards_activate(call, &s, shard, &args->how) : TO_EXIT_FAILURE;
+	if (!ret)
+		ret = to_shards_print(call, &s, shard);
+	to_shards_close(&s);
+	return ret;
+}
+
+static const struct to_option apply_options[] = {
+	TO_ALLOW_OPTION(struct apply_args, how.allow),
+	TO_FABRIC_OPTIONS(struct apply_args, how.fabric, NULL),
+	TO_SHARDS_STATE_OPTION(struct apply_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_apply = {
+	.name = "shard apply",
+	.summary = "Make a shard's plan active, its fibres being in place",
+	.operands = "NAME",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = apply_options,
+	.args_size = sizeof(struct apply_args),
+	.defaults = &(const struct apply_args){
+		.how = { .fabric = TO_FABRIC_DEFAULTS, .moved = true } },
+	.run = apply_run,
+};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "fabric_options.h"
+#include "shards.h"
+#include "switches.h"
+
+struct flip_args {
+	const char *state;
+	struct to_shards_apply how;
+};
+
+static int flip_run(struct to_call *call, const void *data)
+{
+	const struct flip_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = true };
+	struct to_shard *shard;
+	struct to_shards s;
+	int ret;
+
+	ret = to_shards_open_at(call, &s, &at, true);
+	if (ret)
+		return ret;
+	shard = to_shards_find(&s, call->operands[0], &call->err);
+	if (!shard)
+		ret = TO_EXIT_FAILURE;
+	else if (!shard->next.plan)
+		ret = to_error_set(&call->err, -ENOENT, "shard %s has no next plan: toctl shard prepare",
+				   shard->name);
+	else
+		ret = to_shards_activate(call, &s, shard, &args->how);
+	if (!ret)
+		ret = to_shards_print(call, &s, shard);
+	to_shards_close(&s);
+	return ret;
+}
+
+static const struct to_option flip_options[] = {
+	TO_ALLOW_OPTION(struct flip_args, how.allow),
+	TO_FABRIC_OPTIONS(struct flip_args, how.fabric, NULL),
+	TO_SHARDS_STATE_OPTION(struct flip_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_flip = {
+	.name = "shard flip",
+	.summary = "Flip a shard to what toctl shard prepare made ready",
+	.operands = "NAME",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = flip_options,
+	.args_size = sizeof(struct flip_args),
+	.defaults = &(const struct flip_args){
+		.how = { .fabric = TO_FABRIC_DEFAULTS, .moved = true, .flip = true } },
+	.run = flip_run,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "fabric_options.h"
+#include "shards.h"
+
+struct undo_args {
+	const char *state;
+	struct to_fabric_options fabric;
+};
+
+static int undo_shard(struct to_call *call, const struct undo_args *args, struct to_shards *s,
+		      struct to_shard *shard)
+{
+	int ret = 0;
+
+	if (!shard->next.plan)
+		return to_error_set(&call->err, -ENOENT, "shard %s has no next plan", shard->name);
+	if (shard->state == TO_SHARD_CHANGING)
+		ret = to_shards_leave(shard->next.plan, shard->now.plan, &args->fabric, &call->err);
+	if (ret)
+		return ret;
+	to_shard_set_next(s, shard, NULL);
+	ret = to_shards_save(s, &call->err);
+	return ret ? ret : to_shards_print(call, s, shard);
+}
+
+static int undo_run(struct to_call *call, const void *data)
+{
+	const struct undo_args *args = data;
+	const struct to_shards_at at = {
+		.state = args->state, .etcd = &args->fabric.etcd, .agents = true };
+	struct to_shard *shard;
+	struct to_shards s;
+	int ret;
+
+	ret = to_shards_open_at(call, &s, &at, true);
+	if (ret)
+		return ret;
+	shard = to_shards_find(&s, call->operands[0], &call->err);
+	ret = shard ? undo_shard(call, args, &s, shard) : TO_EXIT_FAILURE;
+	to_shards_close(&s);
+	return ret;
+}
+
+static const struct to_option undo_options[] = {
+	TO_FABRIC_OPTIONS(struct undo_args, fabric, NULL),
+	TO_SHARDS_STATE_OPTION(struct undo_args, state),
+	{}
+};
+
+const struct to_command to_cmd_shard_undo = {
+	.name = "shard undo",
+	.summary = "Drop the plan that a shard was to have next",
+	.operands = "NAME",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = undo_options,
+	.args_size = sizeof(struct undo_args),
+	.defaults = &(const struct undo_args){ .fabric = TO_FABRIC_DEFAULTS },
+	.run = undo_run,
+};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/command.h"
+#include "switches.h"
+
+struct show_args {
+	const char *allow;
+};
+
+static int show_run(struct to_call *call, const void *data)
+{
+	const struct show_args *args = data;
+	struct to_switch_set switches;
+	struct to_plan *plan;
+	json_t *object;
+	int ret = to_switches_start(call, args->allow, to_switch_set_compare, &plan, &switches);
+
+	if (ret)
+		return ret;
+	if (call->json) {
+		object = json_pack("{s:b, s:o}", "differs", to_switch_set_differ(&switches),
+				   "switches", to_switches_json(&switches));
+		json_dumpf(object, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(object);
+	} else {
+		to_switches_print(&switches, plan, true);
+	}
+	to_switches_end(plan, &switches);
+	return 0;
+}
+
+static const struct to_option show_options[] = {
+	TO_ALLOW_OPTION(struct show_args, allow),
+	{}
+};
+
+const struct to_command to_cmd_switch_show = {
+	.name = "switch show",
+	.summary = "Show the cross-connects of a plan's optical switches",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
+	.options = show_options,
+	.args_size = sizeof(struct show_args),
+	.run = show_run,
+};
