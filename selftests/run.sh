@@ -97,7 +97,7 @@ while getopts k:t:sv option; do
 	t) only_test=$OPTARG ;;
 	s)
 		units_only=1 TEST_SLOWER=4 build+=/sanitize
-		export BUILD=$build TOCTL=$build/toctl
+		export BUILD=$build TOCTL=$build/toctl TOSIM=$build/tosim
 		;;
 	v)
 		units_only=1 TEST_SLOWER=10

@@ -4,6 +4,7 @@
 
 set -u
 toctl=${TOCTL:-build/toctl}
+tosim=${TOSIM:-build/tosim}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 count=0 failed=0
