@@ -116,7 +116,8 @@ void to_help_command(FILE *out, const struct to_program *program,
 	char page[TO_COMMAND_WORDS_MAX];
 
 	help_usage(out, program, command);
-	fprintf(out, "%s.\n\n", command->summary);
+	help_words(out, command->summary, 0, 0);
+	fprintf(out, ".\n\n");
 	for (const struct to_option *o = command->options; o && o->name; o++)
 		if (!o->advanced)
 			help_option(out, o);
