@@ -49,7 +49,7 @@ lint_clang_tidy() {
 	local -a flags
 
 	make --no-print-directory tools || return
-	read -rd '' -a flags < <(pkg-config --cflags jansson libmnl libbpf libprotobuf-c \
+	read -rd '' -a flags < <(pkg-config --cflags jansson libmnl libbpf libprotobuf-c inih \
 		libcurl libmicrohttpd) || :
 	clang-tidy --quiet tools/lib/*/*.c tools/to*/*.c tools/to*/cmd/*.c -- -std=gnu11 -D_GNU_SOURCE \
 		'-DTO_VERSION="0"' -Itools/lib -Itools/toctl -Itools/tosim -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"

@@ -6,7 +6,7 @@
 TOP := $(patsubst %/tools/flags.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
 BUILD ?= $(TOP)/build
 BPF := $(BUILD)/bpf
-PKGS := jansson libmnl libbpf libprotobuf-c zlib
+PKGS := jansson libmnl libbpf libprotobuf-c inih zlib
 LAZY_PKGS := libcurl libmicrohttpd
 PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)

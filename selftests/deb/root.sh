@@ -23,7 +23,7 @@ fi
 packages=(
 	systemd-sysv udev dbus kmod iproute2 iputils-ping jq openssh-client openssh-server
 	linux-image-amd64 linux-headers-amd64 initramfs-tools dkms ccache
-	pahole libbpf1 libcurl4 libjansson4 libmicrohttpd12 libmnl0 libncursesw6 libprotobuf-c1
+	pahole libbpf1 libcurl4 libinih1 libjansson4 libmicrohttpd12 libmnl0 libncursesw6 libprotobuf-c1
 )
 
 # The source tree, what comes out, and who runs the test.

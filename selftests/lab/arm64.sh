@@ -38,15 +38,15 @@ guest=(
 	iputils-ping iputils-tracepath traceroute iperf3 ethtool tcpdump socat
 	netcat-openbsd nftables bpftool bpftrace python3-prometheus-client
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
-	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
+	libmnl0 libjansson4 libinih1 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
 	libcurl4t64
 )
 
 # qemu-user: toctl prints its own manual
 cross=(
 	build-essential crossbuild-essential-arm64 pahole kmod libelf-dev qemu-user python3-yaml
-	debhelper dh-dkms clang llvm bpftool jq protobuf-c-compiler
-	lib{mnl,bpf,jansson,protobuf-c,microhttpd,curl4-openssl,ncurses}-dev:arm64 zlib1g-dev:arm64
+	debhelper dh-dkms clang llvm bpftool jq protobuf-c-compiler scdoc
+	lib{mnl,bpf,inih,jansson,protobuf-c,microhttpd,curl4-openssl,ncurses}-dev:arm64 zlib1g-dev:arm64
 )
 
 # Kernel modules that no test loads.

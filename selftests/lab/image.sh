@@ -44,7 +44,7 @@ packages=(
 	# RoCEv2 on rdma_rxe
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
 	# libraries of toctl
-	libmnl0 libjansson4 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
+	libmnl0 libjansson4 libinih1 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
 	libcurl4t64
 	# agents of a cluster
 	etcd-server etcd-client

@@ -13,8 +13,6 @@
 #include "control/etcd.h"
 #include "doctor/discovery.h"
 
-#define TO_INVENTORIES_COMMAND "ssh {} toctl discover"
-
 /** struct to_inventories - @n servers, their names given, what was found on them */
 struct to_inventories {
 	unsigned int n;

@@ -2,6 +2,7 @@
 /* toctl: set up, plan, program and measure a fabric. */
 
 #include "cli/command.h"
+#include "configuration.h"
 
 #define TO_GROUP(title)
 #define TO_COMMAND(name) extern const struct to_command to_cmd_##name;
@@ -51,6 +52,8 @@ static const struct to_program toctl = {
 	.families = families,
 	.common = to_common_config_options,
 	.moved = moved,
+	.configure = to_configuration_read,
+	.release = to_configuration_release,
 };
 
 int main(int argc, char **argv)

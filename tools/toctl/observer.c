@@ -84,8 +84,6 @@ int to_observer_open(struct to_observer *o, const char *path, const char *log,
 	if (ret)
 		return ret;
 	observe.observe = true;
-	if (observe.etcd.endpoints)
-		observe.command = NULL;
 	o->fabric = to_fabric_open(o->plan, &observe, err);
 	return o->fabric ? 0 : -EIO;
 }

@@ -18,9 +18,8 @@ int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
 	const bool etcd = at->state && !strcmp(at->state, TO_SHARDS_ETCD);
 
 	if (etcd && !at->etcd->endpoints)
-		return to_usage(call, "--state etcd: where it is says --etcd");
-	if (!etcd && !at->agents && at->etcd->endpoints)
-		return to_usage(call, "--etcd goes with --state etcd here");
+		return to_error_set(&call->err, -EINVAL,
+				    "shards.state is etcd, but etcd.endpoints is not set: see toctl fabric show");
 	*place = (struct to_shards_place){ .dir = at->state, .etcd = etcd ? at->etcd : NULL };
 	return 0;
 }

@@ -10,23 +10,20 @@
 #include "control/fabric.h"
 #include "shard/shards.h"
 
-#define TO_SHARDS_ETCD "etcd"	/* what --state says of it */
+#define TO_SHARDS_ETCD "etcd"	/* shards.state if the state is in etcd */
 
-/** Where the state of the cluster is; @member: a string */
-#define TO_SHARDS_STATE_OPTION(type, member) \
-	{ "state", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "DIR|etcd", \
-	  .help = "state of the cluster: a directory, or etcd, the one of --etcd; " \
-		  "default: /var/lib/topoopt/cluster" }
+/** TO_SHARDS_STATE_KEY - where the state of the cluster is; @member: a string */
+#define TO_SHARDS_STATE_KEY(type, member) \
+	TO_KEY("shards.state", offsetof(type, member))
 
 /**
- * The same of commands that speak to no agents; @etcd: a struct to_etcd_options; after
- * fabric_options.h
+ * TO_SHARDS_STATE_KEYS - where the state is, for commands that reach no agents
+ * @member: a string
+ * @etcd: a struct to_etcd_options; include fabric_options.h
  */
-#define TO_SHARDS_STATE_OPTIONS(type, member, etcd) \
-	TO_SHARDS_STATE_OPTION(type, member), \
-	{ "etcd", 0, TO_OPTION_STRING, offsetof(type, etcd.endpoints), \
-	  .argument = "URL[,URL...]", .with = "state", .help = "where --state etcd is" }, \
-	TO_ETCD_OPTIONS(type, etcd)
+#define TO_SHARDS_STATE_KEYS(type, member, etcd) \
+	TO_SHARDS_STATE_KEY(type, member), \
+	TO_ETCD_KEYS(type, etcd)
 
 /** What becomes of a new plan; @member: a struct to_shards_apply; after fabric_options.h */
 #define TO_SHARDS_CONCLUDE_OPTIONS(type, member) \
@@ -34,18 +31,13 @@
 	  .help = "print servers and moves; change nothing, take nothing" }, \
 	{ "apply", 'a', TO_OPTION_FLAG, offsetof(type, member.apply), \
 	  .help = "set the optical switches and all servers' tables, as toctl shard apply does" }, \
-	TO_ALLOW_OPTION(type, member.allow), \
-	TO_FABRIC_OPTIONS_BESIDE(type, member.fabric, "apply", NULL)
+	TO_ALLOW_KEY(type, member.allow), \
+	TO_FABRIC_KEYS(type, member.fabric)
 
-/**
- * struct to_shards_at - where the state is
- * @state, @etcd: of the options
- * @agents: these are reached through @etcd, too, if that is given
- */
+/** struct to_shards_at - where the state of the cluster is */
 struct to_shards_at {
-	const char *state;
-	const struct to_etcd_options *etcd;
-	bool agents;
+	const char *state;			/* shards.state; NULL: the default directory */
+	const struct to_etcd_options *etcd;	/* where etcd is, if it is there */
 };
 
 /** to_shards_find_place() - 0 with @place, or as to_usage() */

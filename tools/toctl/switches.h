@@ -10,10 +10,9 @@
 #include "switch/switch.h"
 #include "switch/switch_allow.h"
 
-/** What plans may have done, for commands that speak to switches; @member: a string */
-#define TO_ALLOW_OPTION(type, member) \
-	{ "allow", 0, TO_OPTION_STRING, offsetof(type, member), .argument = "FILE", \
-	  .help = "what the plan may do on this machine; default: " TO_SWITCH_ALLOW }
+/** TO_ALLOW_KEY - what plans may do on this machine; @member: a string of the struct @type */
+#define TO_ALLOW_KEY(type, member) \
+	TO_KEY("switches.allow", offsetof(type, member))
 
 /** to_switch_set_compare() or one of its kin */
 typedef int (*to_switches_comparison)(struct to_switch_set *s, const struct to_plan *plan,

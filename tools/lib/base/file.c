@@ -89,6 +89,12 @@ int to_file_read(const char *path, size_t most, char **data, size_t *len,
 	return file_read(path, most, true, data, len, err);
 }
 
+int to_file_read_fd(int fd, const char *name, size_t most, char **data, size_t *len,
+		    struct to_error *err)
+{
+	return file_read_fd(fd, name, most, true, data, len, err);
+}
+
 int to_file_read_bytes(const char *path, size_t most, char **data, size_t *len,
 		       struct to_error *err)
 {

@@ -20,6 +20,14 @@
 int to_file_read(const char *path, size_t most, char **data, size_t *len,
 		 struct to_error *err);
 
+/**
+ * to_file_read_fd() - read the rest of an open file as to_file_read() does
+ * @fd: stays open
+ * @name: stands for the file in @err
+ */
+int to_file_read_fd(int fd, const char *name, size_t most, char **data, size_t *len,
+		    struct to_error *err);
+
 /** to_file_read_bytes() - the same of a regular file that is not text, no other */
 int to_file_read_bytes(const char *path, size_t most, char **data, size_t *len,
 		       struct to_error *err);

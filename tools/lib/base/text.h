@@ -4,6 +4,7 @@
 
 /* Quantities and names as people read them. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,5 +21,19 @@ const char *to_hours_text(double seconds, char text[16]);
 
 /** to_markup_print() - text of a user's file in HTML or SVG: no markup gets through */
 void to_markup_print(FILE *out, const char *text);
+
+/** TO_TEXT_NEAR - edits from which a word is no suggestion for a mistyped one */
+#define TO_TEXT_NEAR 3
+
+/**
+ * to_text_is_near() - tell whether a mistyped word may mean a name
+ * @name: a name that exists
+ * @typed: the mistyped word
+ * @best: fewest edits of a name so far, TO_TEXT_NEAR at first; updated on success
+ *
+ * An edit inserts, removes, replaces or swaps letters. At most half of @name's letters may
+ * change.
+ */
+bool to_text_is_near(const char *name, const char *typed, unsigned int *best);
 
 #endif

@@ -40,6 +40,8 @@ enum to_exit { TO_EXIT_OK, TO_EXIT_FAILURE, TO_EXIT_USAGE, TO_EXIT_UNKNOWN, TO_E
  * @TO_OPTION_BYTES: uint64_t, bytes, with or without a unit: 100MB, 64MiB
  * @TO_OPTION_CHOICE: int, index into @choices
  * @TO_OPTION_WORDS: struct to_words; may be given more than once
+ * @TO_OPTION_KEY: no option but a key of the program's configuration, "etcd.endpoints";
+ *	to_program.configure() knows its type and fills its field
  */
 enum to_option_type {
 	TO_OPTION_FLAG,
@@ -52,6 +54,7 @@ enum to_option_type {
 	TO_OPTION_BYTES,
 	TO_OPTION_CHOICE,
 	TO_OPTION_WORDS,
+	TO_OPTION_KEY,
 };
 
 /** struct to_words - arguments of an option that may be given more than once */
@@ -62,7 +65,7 @@ struct to_words {
 
 /** struct to_option - one option of a command */
 struct to_option {
-	const char *name;		/* long name without dashes; NULL ends the table */
+	const char *name;		/* long name without dashes, or a key; NULL ends the table */
 	char letter;			/* short name or 0 */
 	enum to_option_type type;	/* type of the argument */
 	size_t offset;			/* of the field in the command's arguments */
@@ -74,6 +77,9 @@ struct to_option {
 	const char *help;		/* one line, no full stop */
 	bool advanced;			/* --help only names it; the manual page explains it */
 };
+
+/** TO_KEY() - an entry of a table of options for a key of the configuration */
+#define TO_KEY(key, at) { .name = (key), .type = TO_OPTION_KEY, .offset = (at) }
 
 struct to_command;
 struct to_program;
@@ -87,6 +93,7 @@ struct to_call {
 	bool quiet;			/* print no notes, warnings or progress */
 	const char *config;		/* file of --config, or NULL */
 	struct to_words set;		/* KEY=VALUE of each --set */
+	void *configuration;		/* of to_program.configure() */
 	unsigned int n_operands;	/* number of operands */
 	char **operands;		/* words after the options, ends with NULL */
 	struct to_error err;		/* why run() failed; the caller prints it */
@@ -137,6 +144,14 @@ struct to_program {
 	const struct to_command_family *families;	/* summaries for the overview, may be NULL */
 	const struct to_option *common;		/* options of every command */
 	const struct to_moved *moved;		/* commands of another program, may be NULL */
+
+	/*
+	 * Fill the fields of @args that are a TO_OPTION_KEY of call->command, if the
+	 * configuration has a value for them. Return: 0, or a negative errno with call->err.
+	 * release() frees to_call.configuration, also after a failure. Both may be NULL.
+	 */
+	int (*configure)(struct to_call *call, void *args);
+	void (*release)(struct to_call *call);
 };
 
 /** to_common_options - --json, -v, -q and --help, for struct to_program */

@@ -57,7 +57,7 @@ static void complete_families(const struct to_program *program)
 
 static void complete_argument(const struct to_command *command, const struct to_option *o)
 {
-	if (o->type == TO_OPTION_FLAG)
+	if (o->type == TO_OPTION_FLAG || o->type == TO_OPTION_KEY)
 		return;
 	printf("\t\"%s/--%s\"", command->name, o->name);
 	if (o->letter)
@@ -88,7 +88,8 @@ static void complete_options(const struct to_program *program, const struct to_c
 {
 	printf("\t\"%s\") words=\"", command->name);
 	for (const struct to_option *o = command->options; o && o->name; o++)
-		printf("--%s ", o->name);
+		if (o->type != TO_OPTION_KEY)
+			printf("--%s ", o->name);
 	for (const struct to_option *o = program->common; o->name; o++)
 		printf("--%s%s", o->name, o[1].name ? " " : "");
 	printf("\" ;;\n");
@@ -175,7 +176,8 @@ static void fish_command(const struct to_program *program, const struct to_comma
 	fish_quote(command->summary);
 	putchar('\n');
 	for (const struct to_option *o = command->options; o && o->name; o++)
-		fish_option(name, command, o);
+		if (o->type != TO_OPTION_KEY)
+			fish_option(name, command, o);
 	for (const struct to_option *o = program->common; o->name; o++)
 		fish_option(name, command, o);
 }

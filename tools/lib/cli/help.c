@@ -79,7 +79,7 @@ static void help_names(FILE *out, const char *title, const struct to_option *opt
 	for (const struct to_option *o = options; o && o->name; o++) {
 		char word[TO_COMMAND_WORDS_MAX];
 
-		if (o->advanced != advanced)
+		if (o->advanced != advanced || o->type == TO_OPTION_KEY)
 			continue;
 		snprintf(word, sizeof(word), "--%s%s%s", o->name, o->argument ? " " : "",
 			 o->argument ? o->argument : "");
@@ -119,7 +119,7 @@ void to_help_command(FILE *out, const struct to_program *program,
 	help_words(out, command->summary, 0, 0);
 	fprintf(out, ".\n\n");
 	for (const struct to_option *o = command->options; o && o->name; o++)
-		if (!o->advanced)
+		if (!o->advanced && o->type != TO_OPTION_KEY)
 			help_option(out, o);
 	help_names(out, "Also:", command->options, true);
 	help_names(out, "Common:", program->common, false);

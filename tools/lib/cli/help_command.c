@@ -45,15 +45,18 @@ static json_t *help_json_option(const struct to_option *o)
 static json_t *help_json_command(const struct to_program *program, const char *group,
 				 const struct to_command *command)
 {
-	json_t *options = json_array();
+	json_t *options = json_array(), *keys = json_array();
 
 	for (const struct to_option *o = command->options; o && o->name; o++)
-		json_array_append_new(options, help_json_option(o));
+		if (o->type == TO_OPTION_KEY)
+			json_array_append_new(keys, json_string(o->name));
+		else
+			json_array_append_new(options, help_json_option(o));
 	for (const struct to_option *o = program->common; o->name; o++)
 		json_array_append_new(options, help_json_option(o));
-	return json_pack("{ss ss ss ss* so}", "name", command->name, "group", group,
+	return json_pack("{ss ss ss ss* so so}", "name", command->name, "group", group,
 			 "summary", command->summary, "operands", command->operands,
-			 "options", options);
+			 "options", options, "keys", keys);
 }
 
 /* Print @only, or all commands if @only is NULL. */

@@ -45,13 +45,31 @@ static void manual_option(FILE *out, const struct to_option *o)
 	fprintf(out, "%s.\n\n", o->required ? " (required)" : "");
 }
 
+/* Print the keys of the configuration that a command reads. */
+static void manual_keys(FILE *out, const struct to_command *command)
+{
+	bool any = false;
+
+	for (const struct to_option *o = command->options; o && o->name; o++) {
+		if (o->type != TO_OPTION_KEY)
+			continue;
+		fprintf(out, any ? ", _" : "The command reads these keys of *fabric.conf*(5): _");
+		manual_text(out, o->name);
+		fprintf(out, "_");
+		any = true;
+	}
+	fprintf(out, any ? ".\n\n" : "");
+}
+
 static void manual_options(FILE *out, const struct to_program *program,
 			   const struct to_command *command)
 {
 	for (const struct to_option *o = command->options; o && o->name; o++)
-		manual_option(out, o);
+		if (o->type != TO_OPTION_KEY)
+			manual_option(out, o);
 	for (const struct to_option *o = program->common; o->name; o++)
 		manual_option(out, o);
+	manual_keys(out, command);
 }
 
 static void manual_synopsis(FILE *out, const struct to_program *program,

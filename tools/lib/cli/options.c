@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/quantity.h"
-#include "cli/nearest.h"
+#include "base/text.h"
 
 #define FIRST_LONG 256	/* getopt values of options, above all letters */
 
@@ -142,17 +142,10 @@ static int option_set(const struct to_option *o, const char *text, void *args,
 		return set_choice(o, text, field, err);
 	case TO_OPTION_WORDS:
 		return add_word(field, text, err);
+	case TO_OPTION_KEY:
+		break;
 	}
 	return -EINVAL;
-}
-
-static unsigned int option_count(const struct to_option *options)
-{
-	unsigned int n = 0;
-
-	while (options && options[n].name)
-		n++;
-	return n;
 }
 
 /* Tables for getopt_long(), made of the options of a command and the common ones. */
@@ -161,7 +154,7 @@ struct parser {
 	char *shorts;
 	const struct to_option **options;	/* by getopt value - FIRST_LONG */
 	bool *seen;
-	unsigned int n;
+	unsigned int n, n_own;			/* options, and those of the command, which come first */
 };
 
 static void parser_free(struct parser *p)
@@ -172,49 +165,63 @@ static void parser_free(struct parser *p)
 	free(p->seen);
 }
 
-static int parser_init(struct parser *p, const struct to_call *call)
+static unsigned int parser_count(const struct to_option *options)
 {
-	const struct to_command *command = call->command;
-	const struct to_option *common = call->program->common;
-	unsigned int own = option_count(command->options);
-	char *s;
+	unsigned int n = 0;
 
-	p->n = own + option_count(common);
-	p->longs = calloc(p->n + 1, sizeof(*p->longs));
-	p->shorts = calloc(2 * p->n + 2, 1);
-	p->options = calloc(p->n, sizeof(*p->options));
-	p->seen = calloc(p->n, sizeof(*p->seen));
-	if (!p->longs || !p->shorts || !p->options || !p->seen)
-		return -ENOMEM;
-	s = p->shorts;
-	*s++ = ':';
-	for (unsigned int i = 0; i < p->n; i++) {
-		const struct to_option *o = i < own ? &command->options[i] : &common[i - own];
+	for (; options && options->name; options++)
+		n += options->type != TO_OPTION_KEY;
+	return n;
+}
 
-		p->options[i] = o;
-		p->longs[i].name = o->name;
-		p->longs[i].has_arg = o->type == TO_OPTION_FLAG ?
-				      no_argument : required_argument;
-		p->longs[i].val = FIRST_LONG + i;
+static void parser_add(struct parser *p, const struct to_option *options, char **letters)
+{
+	for (const struct to_option *o = options; o && o->name; o++) {
+		if (o->type == TO_OPTION_KEY)
+			continue;
+		p->longs[p->n].name = o->name;
+		p->longs[p->n].has_arg = o->type == TO_OPTION_FLAG ?
+					 no_argument : required_argument;
+		p->longs[p->n].val = FIRST_LONG + p->n;
+		p->options[p->n++] = o;
 		if (o->letter) {
-			*s++ = o->letter;
+			*(*letters)++ = o->letter;
 			if (o->type != TO_OPTION_FLAG)
-				*s++ = ':';
+				*(*letters)++ = ':';
 		}
 	}
+}
+
+static int parser_init(struct parser *p, const struct to_call *call)
+{
+	const struct to_option *own = call->command->options, *common = call->program->common;
+	const unsigned int n = parser_count(own) + parser_count(common);
+	char *letters;
+
+	p->longs = calloc(n + 1, sizeof(*p->longs));
+	p->shorts = calloc(2 * n + 2, 1);
+	p->options = calloc(n, sizeof(*p->options));
+	p->seen = calloc(n, sizeof(*p->seen));
+	if (!p->longs || !p->shorts || !p->options || !p->seen)
+		return -ENOMEM;
+	letters = p->shorts;
+	*letters++ = ':';
+	parser_add(p, own, &letters);
+	p->n_own = p->n;
+	parser_add(p, common, &letters);
 	return 0;
 }
 
 /* Return: name of the option nearest to "--NAME" or "--NAME=...", NULL if none is near. */
 static const char *nearest_option(const struct parser *p, const char *word)
 {
-	unsigned int best = TO_NEAR;
+	unsigned int best = TO_TEXT_NEAR;
 	const char *near = NULL;
 	char name[TO_COMMAND_WORDS_MAX + 1];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
 	for (unsigned int i = 0; i < p->n; i++)
-		if (!strncmp(name, "--", 2) && to_is_nearer(p->options[i]->name, name + 2, &best))
+		if (!strncmp(name, "--", 2) && to_text_is_near(p->options[i]->name, name + 2, &best))
 			near = p->options[i]->name;
 	return near;
 }
@@ -313,7 +320,6 @@ static int parser_run(struct parser *p, struct to_call *call, int argc, char **a
 		      struct common_args *common)
 {
 	const struct to_command *command = call->command;
-	unsigned int own = option_count(command->options);
 	struct to_error *err = &call->err;
 	int c, i;
 
@@ -327,7 +333,7 @@ static int parser_run(struct parser *p, struct to_call *call, int argc, char **a
 				;
 		p->seen[i] = true;
 		if (option_set(p->options[i], optarg,
-			       (unsigned int)i < own ? args : (void *)common, err))
+			       (unsigned int)i < p->n_own ? args : (void *)common, err))
 			return -EINVAL;
 	}
 	if (common->help)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/nearest.h"
 #include "cli/options.h"
 
 void to_call_note(const struct to_call *call, const char *format, ...)
@@ -58,7 +58,7 @@ bool to_program_is_family(const struct to_program *program, const char *word)
 static bool program_nearest(const struct to_program *program, int argc, char *const *argv,
 			    char near[TO_COMMAND_WORDS_MAX + 1])
 {
-	unsigned int best = TO_NEAR;
+	unsigned int best = TO_TEXT_NEAR;
 	char words[2][TO_COMMAND_WORDS_MAX + 1], family[TO_COMMAND_WORDS_MAX + 1];
 
 	snprintf(words[0], sizeof(words[0]), "%s", argv[0]);
@@ -67,12 +67,12 @@ static bool program_nearest(const struct to_program *program, int argc, char *co
 		const char *name = row->command ? row->command->name : "", *space = strchr(name, ' ');
 
 		snprintf(family, sizeof(family), "%.*s", space ? (int)(space - name) : 0, name);
-		if (to_is_nearer(name, words[!!space], &best))
+		if (to_text_is_near(name, words[!!space], &best))
 			strcpy(near, name);
-		else if (space && argc < 2 && to_is_nearer(family, words[0], &best))
+		else if (space && argc < 2 && to_text_is_near(family, words[0], &best))
 			strcpy(near, family);
 	}
-	return best < TO_NEAR;
+	return best < TO_TEXT_NEAR;
 }
 
 /* Where the command at @argv went, or NULL. */
@@ -136,6 +136,27 @@ static int program_leading(const struct to_program *program, struct to_call *cal
 	return i;
 }
 
+static bool program_has_keys(const struct to_command *command)
+{
+	for (const struct to_option *o = command->options; o && o->name; o++)
+		if (o->type == TO_OPTION_KEY)
+			return true;
+	return false;
+}
+
+static int program_call(struct to_call *call, void *args)
+{
+	const struct to_program *program = call->program;
+	const bool keys = program->configure && program_has_keys(call->command);
+	int ret = keys ? program->configure(call, args) : 0;
+
+	if (!ret)
+		ret = call->command->run(call, args);
+	if (keys && program->release)
+		program->release(call);
+	return ret;
+}
+
 static int program_run(struct to_call *call, int argc, char **argv)
 {
 	const struct to_command *command = call->command;
@@ -152,7 +173,7 @@ static int program_run(struct to_call *call, int argc, char **argv)
 	if (!to_options_parse(call, argc, argv, args, &help)) {
 		if (help)
 			to_help_command(stdout, call->program, command);
-		ret = help ? 0 : command->run(call, args);
+		ret = help ? 0 : program_call(call, args);
 		if (ret < 0)
 			ret = TO_EXIT_FAILURE;
 		if (!ret && (fflush(stdout) || ferror(stdout))) {

@@ -47,6 +47,7 @@ struct to_fabric_options {
 };
 
 #define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
+#define TO_INVENTORY_COMMAND "ssh {} toctl discover"
 
 /**
  * struct to_fabric_server - what is known of one server

@@ -82,8 +82,8 @@ static int agent_run(struct to_call *call, const void *data)
 	struct to_agent *agent;
 	int ret;
 
-	if (args->stdio == !!args->etcd.endpoints)
-		return to_usage(call, "--stdio or --etcd expected");
+	if (!args->stdio && !args->etcd.endpoints)
+		return to_usage(call, "--stdio, or etcd.endpoints in fabric.conf expected");
 	ret = to_counter_options_parse(call, &args->counters, &names);
 	if (ret)
 		return ret;
@@ -100,9 +100,7 @@ static int agent_run(struct to_call *call, const void *data)
 static const struct to_option agent_options[] = {
 	{ "stdio", 0, TO_OPTION_FLAG, FIELD(stdio),
 	  .help = "take requests from standard input, one JSON object per line" },
-	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
-	  .help = "take requests from etcd" },
-	TO_ETCD_OPTIONS(struct agent_args, etcd),
+	TO_ETCD_KEYS(struct agent_args, etcd),
 	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
 	  .help = "name of this server in etcd; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",

@@ -431,7 +431,7 @@ static const struct to_option apply_options[] = {
 	  .help = "confirm what another toctl apply waits for" },
 	{ "all", 'a', TO_OPTION_FLAG, FIELD(all),
 	  .help = "on all servers of the plan or on none, through their agents" },
-	TO_FABRIC_OPTIONS(struct apply_args, fabric, "all"),
+	TO_FABRIC_KEYS(struct apply_args, fabric),
 	{ "xdp", 0, TO_OPTION_CHOICE, FIELD(xdp), .choices = apply_xdp_choices,
 	  .help = "relay at XDP, before the kernel's queues; default: leave as it is" },
 	{ "verbose", 'v', TO_OPTION_FLAG, FIELD(verbose),

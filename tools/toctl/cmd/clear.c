@@ -72,7 +72,7 @@ static const struct to_option clear_options[] = {
 	  .argument = "DEV", .help = "topoopt device; default: topo0" },
 	{ "all", 'a', TO_OPTION_FLAG, offsetof(struct clear_args, all),
 	  .help = "on all servers of PLAN, through their agents" },
-	TO_FABRIC_OPTIONS(struct clear_args, fabric, "all"),
+	TO_FABRIC_KEYS(struct clear_args, fabric),
 	{}
 };
 

@@ -49,9 +49,7 @@ static int init_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct init_args, field)
 
 static const struct to_option init_options[] = {
-	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), true, "URLS",
-	  .help = "where etcd is: one URL or several, separated by commas" },
-	TO_ETCD_OPTIONS(struct init_args, etcd),
+	TO_ETCD_KEYS(struct init_args, etcd),
 	{ "passwords", 0, TO_OPTION_STRING, FIELD(directory), true, "DIR",
 	  .help = "directory for the password files; created if missing" },
 	{}

@@ -212,11 +212,8 @@ static const struct to_option init_options[] = {
 	  .help = "interfaces that are the ports of each server, eth0,eth1; one that relays for another with RDMA: eth0t:eth0" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write cluster.json; default: standard output" },
-	{ "command", 'c', TO_OPTION_STRING, FIELD(command), .argument = "COMMAND",
-	  .help = "command that lists the interfaces of server {}; default: " TO_INVENTORIES_COMMAND },
-	{ "etcd", 0, TO_OPTION_STRING, FIELD(etcd.endpoints), .argument = "URL[,URL...]",
-	  .help = "ask the servers' agents through etcd instead" },
-	TO_ETCD_OPTIONS(struct init_args, etcd),
+	TO_KEY("agents.discover", offsetof(struct init_args, command)),
+	TO_ETCD_KEYS(struct init_args, etcd),
 	{ "offline", 0, TO_OPTION_FLAG, FIELD(offline),
 	  .help = "ask no server: made-up MAC addresses, good for plans only" },
 	{ "up", 'u', TO_OPTION_FLAG, FIELD(up), .help = "set the ports up that are down" },
@@ -224,8 +221,7 @@ static const struct to_option init_options[] = {
 	  .help = "of the IPv4 addresses to give, 10.210.0.0/16; default: 10.200.0.1 and so on" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .min = 1,
 	  .max = INT64_MAX, .help = "of ports whose driver does not say, bits/s; default: 100G" },
-	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
-	  .help = "for all servers to answer; default: 30s" },
+	TO_KEY("agents.timeout", offsetof(struct init_args, timeout_ns)),
 	{}
 };
 
@@ -237,7 +233,7 @@ const struct to_command to_cmd_init = {
 	.max_operands = UINT_MAX,
 	.options = init_options,
 	.args_size = sizeof(struct init_args),
-	.defaults = &(const struct init_args){ .command = TO_INVENTORIES_COMMAND, .output = "-",
+	.defaults = &(const struct init_args){ .command = TO_INVENTORY_COMMAND, .output = "-",
 					       .timeout_ns = 30000000000 },
 	.run = init_run,
 };

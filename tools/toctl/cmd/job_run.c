@@ -220,7 +220,7 @@ static const struct to_option run_options[] = {
 	  .min = 1000000, .max = 3600000000000,
 	  .help = "how often to read the servers' counters; default: 1s" },
 	TO_RING_LIMIT_OPTIONS(struct run_args, limits),
-	TO_FABRIC_OPTIONS(struct run_args, fabric, NULL),
+	TO_FABRIC_KEYS(struct run_args, fabric),
 	{}
 };
 

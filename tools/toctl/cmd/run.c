@@ -63,8 +63,6 @@ static int run_run(struct to_call *call, const void *data)
 	config.beside = !args->replay;
 	if (args->change_cost_ns != RUN_BY_SWITCH)
 		config.candidates.change_cost = args->change_cost_ns * 1e-9;
-	if (config.fabric.etcd.endpoints)
-		config.fabric.command = NULL;
 	config.fabric.note = run_note;
 	config.stop = &run_stop;
 	config.log = &log;
@@ -120,8 +118,8 @@ static const struct to_option run_options[] = {
 	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
 	  .help = "return to the plan when all ports have had carrier for this long, "
 		  "and for up to 64 times as long where it does not last; default: 10s" },
-	TO_ALLOW_OPTION(struct run_args, controller.allow),
-	TO_FABRIC_OPTIONS(struct run_args, controller.fabric, NULL),
+	TO_ALLOW_KEY(struct run_args, controller.allow),
+	TO_FABRIC_KEYS(struct run_args, controller.fabric),
 	{}
 };
 

@@ -30,7 +30,7 @@ static int add_run(struct to_call *call, const void *data)
 {
 	const struct add_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
+		.state = args->state, .etcd = &args->how.fabric.etcd };
 	const char *name = call->operands[0];
 	struct to_demand *demand;
 	struct to_error none;
@@ -62,7 +62,7 @@ static const struct to_option add_options[] = {
 	{ "fixed", 'f', TO_OPTION_FLAG, offsetof(struct add_args, job.fixed),
 	  .help = "keep the links in place between its servers; move nothing" },
 	TO_SHARDS_CONCLUDE_OPTIONS(struct add_args, how),
-	TO_SHARDS_STATE_OPTION(struct add_args, state),
+	TO_SHARDS_STATE_KEY(struct add_args, state),
 	{}
 };
 

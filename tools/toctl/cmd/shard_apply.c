@@ -12,7 +12,7 @@ static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = true };
+		.state = args->state, .etcd = &args->how.fabric.etcd };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -29,9 +29,9 @@ static int apply_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option apply_options[] = {
-	TO_ALLOW_OPTION(struct apply_args, how.allow),
-	TO_FABRIC_OPTIONS(struct apply_args, how.fabric, NULL),
-	TO_SHARDS_STATE_OPTION(struct apply_args, state),
+	TO_ALLOW_KEY(struct apply_args, how.allow),
+	TO_FABRIC_KEYS(struct apply_args, how.fabric),
+	TO_SHARDS_STATE_KEY(struct apply_args, state),
 	{}
 };
 

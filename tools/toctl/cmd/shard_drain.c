@@ -50,7 +50,7 @@ static int drain_run(struct to_call *call, const void *data)
 static const struct to_option drain_options[] = {
 	{ "end", 0, TO_OPTION_FLAG, offsetof(struct drain_args, end),
 	  .help = "they are well again" },
-	TO_SHARDS_STATE_OPTIONS(struct drain_args, state, etcd),
+	TO_SHARDS_STATE_KEYS(struct drain_args, state, etcd),
 	{}
 };
 

@@ -14,7 +14,7 @@ static int flip_run(struct to_call *call, const void *data)
 {
 	const struct flip_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = true };
+		.state = args->state, .etcd = &args->how.fabric.etcd };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -37,9 +37,9 @@ static int flip_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option flip_options[] = {
-	TO_ALLOW_OPTION(struct flip_args, how.allow),
-	TO_FABRIC_OPTIONS(struct flip_args, how.fabric, NULL),
-	TO_SHARDS_STATE_OPTION(struct flip_args, state),
+	TO_ALLOW_KEY(struct flip_args, how.allow),
+	TO_FABRIC_KEYS(struct flip_args, how.fabric),
+	TO_SHARDS_STATE_KEY(struct flip_args, state),
 	{}
 };
 

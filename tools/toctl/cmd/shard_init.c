@@ -40,7 +40,7 @@ static int init_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option init_options[] = {
-	TO_SHARDS_STATE_OPTIONS(struct init_args, state, etcd),
+	TO_SHARDS_STATE_KEYS(struct init_args, state, etcd),
 	{}
 };
 

@@ -55,8 +55,8 @@ static int prepare_run(struct to_call *call, const void *data)
 
 static const struct to_option prepare_options[] = {
 	TO_SHARD_JOB_OPTIONS(struct prepare_args, job),
-	TO_ALLOW_OPTION(struct prepare_args, how.allow),
-	TO_SHARDS_STATE_OPTIONS(struct prepare_args, state, etcd),
+	TO_ALLOW_KEY(struct prepare_args, how.allow),
+	TO_SHARDS_STATE_KEYS(struct prepare_args, state, etcd),
 	{}
 };
 

@@ -56,7 +56,7 @@ static int remove_run(struct to_call *call, const void *data)
 {
 	const struct remove_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->fabric.etcd, .agents = true };
+		.state = args->state, .etcd = &args->fabric.etcd };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -73,8 +73,8 @@ static int remove_run(struct to_call *call, const void *data)
 static const struct to_option remove_options[] = {
 	{ "forget", 0, TO_OPTION_FLAG, offsetof(struct remove_args, forget),
 	  .help = "ask no server to remove its table: they are gone" },
-	TO_FABRIC_OPTIONS(struct remove_args, fabric, NULL),
-	TO_SHARDS_STATE_OPTION(struct remove_args, state),
+	TO_FABRIC_KEYS(struct remove_args, fabric),
+	TO_SHARDS_STATE_KEY(struct remove_args, state),
 	{}
 };
 

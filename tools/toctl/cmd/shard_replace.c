@@ -43,7 +43,7 @@ static int replace_run(struct to_call *call, const void *data)
 {
 	const struct replace_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
+		.state = args->state, .etcd = &args->how.fabric.etcd };
 	struct to_shards s;
 	int ret;
 
@@ -62,7 +62,7 @@ static const struct to_option replace_options[] = {
 	{ "keep", 0, TO_OPTION_FLAG, offsetof(struct replace_args, keep),
 	  .help = "the server is not broken: other shards may have it" },
 	TO_SHARDS_CONCLUDE_OPTIONS(struct replace_args, how),
-	TO_SHARDS_STATE_OPTION(struct replace_args, state),
+	TO_SHARDS_STATE_KEY(struct replace_args, state),
 	{}
 };
 

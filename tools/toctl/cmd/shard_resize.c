@@ -29,7 +29,7 @@ static int resize_run(struct to_call *call, const void *data)
 {
 	const struct resize_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd, .agents = args->how.apply };
+		.state = args->state, .etcd = &args->how.fabric.etcd };
 	struct to_demand *demand;
 	struct to_shards s;
 	int ret;
@@ -51,7 +51,7 @@ static const struct to_option resize_options[] = {
 	TO_SHARD_JOB_OPTIONS(struct resize_args, job),
 	TO_SHARD_JOB_SERVERS_OPTIONS(struct resize_args, job),
 	TO_SHARDS_CONCLUDE_OPTIONS(struct resize_args, how),
-	TO_SHARDS_STATE_OPTION(struct resize_args, state),
+	TO_SHARDS_STATE_KEY(struct resize_args, state),
 	{}
 };
 

@@ -109,7 +109,7 @@ static int show_run(struct to_call *call, const void *data)
 static const struct to_option show_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, offsetof(struct show_args, output), .argument = "FILE",
 	  .help = "also write the plan of NAME to a file; alone to -, standard output" },
-	TO_SHARDS_STATE_OPTIONS(struct show_args, state, etcd),
+	TO_SHARDS_STATE_KEYS(struct show_args, state, etcd),
 	{}
 };
 

@@ -29,7 +29,7 @@ static int undo_run(struct to_call *call, const void *data)
 {
 	const struct undo_args *args = data;
 	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->fabric.etcd, .agents = true };
+		.state = args->state, .etcd = &args->fabric.etcd };
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -44,8 +44,8 @@ static int undo_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option undo_options[] = {
-	TO_FABRIC_OPTIONS(struct undo_args, fabric, NULL),
-	TO_SHARDS_STATE_OPTION(struct undo_args, state),
+	TO_FABRIC_KEYS(struct undo_args, fabric),
+	TO_SHARDS_STATE_KEY(struct undo_args, state),
 	{}
 };
 

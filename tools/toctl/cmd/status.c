@@ -188,7 +188,7 @@ static int status_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct status_args, field)
 
 static const struct to_option status_options[] = {
-	TO_FABRIC_OPTIONS(struct status_args, fabric, NULL),
+	TO_FABRIC_KEYS(struct status_args, fabric),
 	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
 	  .help = "that toctl run writes, to tell its last decision" },
 	{}

@@ -20,7 +20,7 @@ static const struct to_option apply_options[] = {
 	  .help = "print what would change; change nothing" },
 	{ "prepare", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, prepare),
 	  .help = "make the cross-connects between the look-ahead ports, for toctl switch flip" },
-	TO_ALLOW_OPTION(struct apply_args, allow),
+	TO_ALLOW_KEY(struct apply_args, allow),
 	{}
 };
 

@@ -17,7 +17,7 @@ static int flip_run(struct to_call *call, const void *data)
 static const struct to_option flip_options[] = {
 	{ "dry-run", 0, TO_OPTION_FLAG, .offset = offsetof(struct flip_args, dry_run),
 	  .help = "print what would change; change nothing" },
-	TO_ALLOW_OPTION(struct flip_args, allow),
+	TO_ALLOW_KEY(struct flip_args, allow),
 	{}
 };
 

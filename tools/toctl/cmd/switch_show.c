@@ -30,7 +30,7 @@ static int show_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option show_options[] = {
-	TO_ALLOW_OPTION(struct show_args, allow),
+	TO_ALLOW_KEY(struct show_args, allow),
 	{}
 };
 

@@ -186,7 +186,7 @@ static int top_run(struct to_call *call, const void *data)
 static const struct to_option top_options[] = {
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval_ns), .argument = "TIME",
 	  .min = 100000000, .max = 3600000000000, .help = "between looks; default: 1s" },
-	TO_FABRIC_OPTIONS(struct top_args, fabric, NULL),
+	TO_FABRIC_KEYS(struct top_args, fabric),
 	{}
 };
 

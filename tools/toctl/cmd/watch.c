@@ -108,7 +108,7 @@ static const struct to_option watch_options[] = {
 	  .help = "count which server sends to which, too: over ssh, by BPF programs" },
 	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
 	  .help = "that toctl run writes, to show its decisions" },
-	TO_FABRIC_OPTIONS(struct watch_args, fabric, NULL),
+	TO_FABRIC_KEYS(struct watch_args, fabric),
 	{}
 };
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "configuration.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "control/fabric_conf.h"
+
+static int configuration_find(const char *name)
+{
+	for (int i = 0; i < TO_FABRIC_CONF_N; i++)
+		if (!strcmp(to_fabric_conf_keys[i].name, name))
+			return i;
+	return -1;
+}
+
+static void configuration_fill(const struct to_fabric_conf *conf, const struct to_option *o,
+			       void *args)
+{
+	const int id = configuration_find(o->name);
+	void *field = (char *)args + o->offset;
+
+	if (id < 0 || !conf->values[id])
+		return;
+	if (to_fabric_conf_keys[id].kind == TO_FABRIC_CONF_DURATION)
+		to_quantity_duration(conf->values[id], field);
+	else
+		*(const char **)field = conf->values[id];
+}
+
+int to_configuration_read(struct to_call *call, void *args)
+{
+	struct to_fabric_conf *conf = call->configuration = calloc(1, sizeof(*conf));
+	int ret;
+
+	if (!conf)
+		return to_error_set(&call->err, -ENOMEM, "out of memory");
+	ret = to_fabric_conf_load(conf, call->config, call->set.list, call->set.n, &call->err);
+	for (const struct to_option *o = call->command->options; !ret && o->name; o++)
+		if (o->type == TO_OPTION_KEY)
+			configuration_fill(conf, o, args);
+	return ret;
+}
+
+void to_configuration_release(struct to_call *call)
+{
+	if (call->configuration)
+		to_fabric_conf_free(call->configuration);
+	free(call->configuration);
+	call->configuration = NULL;
+}
