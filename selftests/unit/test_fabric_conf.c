@@ -122,6 +122,7 @@ static const char all_keys[] =
 	"# where the fabric is ; for # all\n"
 	"[agents]\n"
 	"command = ssh -o\t'User=root' {} $HOME/toctl agent; ~/log\n"
+	"discover = rsh {} toctl discover\n"
 	"timeout = 700ms\n"
 	"\n"
 	"[etcd]\r\n"
@@ -140,8 +141,6 @@ static const char all_keys[] =
 
 static void test_defaults(void **state)
 {
-	struct to_fabric_options o = { .shard = "a", .etcd.role = "controller" };
-
 	(void)state;
 	assert_int_equal(load(put("empty.conf", ""), NULL), 0);
 	for (unsigned int i = 0; i < TO_FABRIC_CONF_N; i++) {
@@ -150,17 +149,12 @@ static void test_defaults(void **state)
 	}
 	is(TO_FABRIC_CONF_STATE, "/var/lib/topoopt/cluster", TO_FABRIC_CONF_DEFAULT);
 	is(TO_FABRIC_CONF_USER, "", TO_FABRIC_CONF_DEFAULT);
-	to_fabric_conf_options(&conf, &o);
-	assert_string_equal(o.command, TO_FABRIC_COMMAND);
-	assert_int_equal(o.timeout_ns, 10000000000);
-	assert_null(o.etcd.endpoints);
-	assert_string_equal(o.shard, "a");
-	assert_string_equal(o.etcd.role, "controller");
+	is(TO_FABRIC_CONF_COMMAND, TO_FABRIC_COMMAND, TO_FABRIC_CONF_DEFAULT);
+	is(TO_FABRIC_CONF_TIMEOUT, "10s", TO_FABRIC_CONF_DEFAULT);
 }
 
 static void test_all_keys(void **state)
 {
-	struct to_fabric_options o = {};
 	const char *path = put("all.conf", all_keys);
 
 	(void)state;
@@ -173,16 +167,16 @@ static void test_all_keys(void **state)
 	   TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_STATE, "/srv/cluster", TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_ALLOW, "/srv/allow", TO_FABRIC_CONF_FROM_FILE);
-	to_fabric_conf_options(&conf, &o);
-	assert_null(o.command);
-	assert_int_equal(o.timeout_ns, 700000000);
-	assert_string_equal(o.etcd.endpoints, "http://127.0.0.1:2379,http://127.0.0.1:2380");
-	assert_string_equal(o.etcd.prefix, "/fabric-b");
-	assert_string_equal(o.etcd.cacert, "/etc/topoopt/ca.pem");
-	assert_string_equal(o.etcd.cert, "/etc/topoopt/cert.pem");
-	assert_string_equal(o.etcd.key, "/etc/topoopt/key.pem");
-	assert_string_equal(o.etcd.user, "operator");
-	assert_string_equal(o.etcd.password_file, "/etc/topoopt/password");
+	is(TO_FABRIC_CONF_DISCOVER, "rsh {} toctl discover", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_TIMEOUT, "700ms", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_ENDPOINTS, "http://127.0.0.1:2379,http://127.0.0.1:2380",
+	   TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_PREFIX, "/fabric-b", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_CACERT, "/etc/topoopt/ca.pem", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_CERT, "/etc/topoopt/cert.pem", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_KEY, "/etc/topoopt/key.pem", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_USER, "operator", TO_FABRIC_CONF_FROM_FILE);
+	is(TO_FABRIC_CONF_PASSWORD_FILE, "/etc/topoopt/password", TO_FABRIC_CONF_FROM_FILE);
 }
 
 static void test_set(void **state)
@@ -192,7 +186,6 @@ static void test_set(void **state)
 		"agents.timeout=1m", "etcd.endpoints=", "agents.timeout=2m",
 		"agents.command=a=b {}", "etcd.key=key.pem", "shards.state=cluster",
 	};
-	struct to_fabric_options o = {};
 
 	(void)state;
 	assert_int_equal(to_fabric_conf_load(&conf, path, set, 6, &err), 0);
@@ -200,10 +193,9 @@ static void test_set(void **state)
 	is(TO_FABRIC_CONF_KEY, "key.pem", TO_FABRIC_CONF_FROM_OPTION);
 	is(TO_FABRIC_CONF_STATE, "cluster", TO_FABRIC_CONF_FROM_OPTION);
 	is(TO_FABRIC_CONF_PREFIX, "/fabric-b", TO_FABRIC_CONF_FROM_FILE);
-	to_fabric_conf_options(&conf, &o);
-	assert_string_equal(o.command, "a=b {}");
-	assert_int_equal(o.timeout_ns, 120000000000);
-	assert_null(o.etcd.endpoints);
+	is(TO_FABRIC_CONF_COMMAND, "a=b {}", TO_FABRIC_CONF_FROM_OPTION);
+	is(TO_FABRIC_CONF_TIMEOUT, "2m", TO_FABRIC_CONF_FROM_OPTION);
+	assert_null(conf.values[TO_FABRIC_CONF_ENDPOINTS]);
 }
 
 static void test_set_is_refused(void **state)

@@ -409,10 +409,21 @@ static int conf_choose(struct to_fabric_conf *conf, const char *directory, const
 	return ret;
 }
 
+/* Directory of the user, and the path of fabric.conf below it; NULL if nobody tells it. */
+static const char *conf_user_directory(const char **below)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	*below = xdg && xdg[0] == '/' ? "/topoopt/fabric.conf" : "/.config/topoopt/fabric.conf";
+	if (xdg && xdg[0] == '/')
+		return xdg;
+	return home && home[0] == '/' ? home : NULL;
+}
+
 static int conf_find(struct to_fabric_conf *conf, const char *config, struct to_error *err)
 {
-	const char *given = getenv(TO_FABRIC_CONF_VARIABLE);
-	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	const char *given = getenv(TO_FABRIC_CONF_VARIABLE), *below;
+	const char *directory = conf_user_directory(&below);
 	int ret = 0;
 
 	if (config)
@@ -422,10 +433,8 @@ static int conf_find(struct to_fabric_conf *conf, const char *config, struct to_
 				    given);
 	if (given && given[0])
 		return conf_choose(conf, given, "", "$" TO_FABRIC_CONF_VARIABLE, true, err);
-	if (xdg && xdg[0] == '/')
-		ret = conf_choose(conf, xdg, "/topoopt/fabric.conf", "user", false, err);
-	else if (home && home[0] == '/')
-		ret = conf_choose(conf, home, "/.config/topoopt/fabric.conf", "user", false, err);
+	if (directory)
+		ret = conf_choose(conf, directory, below, "user", false, err);
 	if (ret || conf->path)
 		return ret;
 	return conf_choose(conf, TO_FABRIC_CONF_SYSTEM, "", "system", false, err);
@@ -460,6 +469,69 @@ const char *to_fabric_conf_text(const struct to_fabric_conf *conf, enum to_fabri
 	const char *fallback = to_fabric_conf_keys[id].fallback;
 
 	return conf->values[id] ? conf->values[id] : fallback ? fallback : "";
+}
+
+/* Make the directories above @path, which nobody else may write to. */
+static int conf_make_directories(char *path, struct to_error *err)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) && errno != EEXIST)
+			return conf_failed(path, err);
+		*slash = '/';
+	}
+	return 0;
+}
+
+/* Put a link to @target in the place of the one at @link. */
+static int conf_link(const char *target, const char *link, struct to_error *err)
+{
+	char *beside;
+	struct stat st;
+	int ret = 0;
+
+	if (!lstat(link, &st) && !S_ISLNK(st.st_mode))
+		return to_error_set(err, -EEXIST, "%s: is a file, no link: move it away first", link);
+	if (asprintf(&beside, "%s.new", link) < 0)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	unlink(beside);
+	if (symlink(target, beside) || rename(beside, link))
+		ret = conf_failed(link, err);
+	free(beside);
+	return ret;
+}
+
+int to_fabric_conf_use(const char *path, char **link, struct to_error *err)
+{
+	const char *below, *directory = conf_user_directory(&below);
+	struct to_fabric_conf conf;
+	char *target;
+	int ret;
+
+	*link = NULL;
+	if (!directory)
+		return to_error_set(err, -ENOENT, "neither $XDG_CONFIG_HOME nor $HOME begins with /");
+	ret = to_fabric_conf_load(&conf, path, NULL, 0, err);
+	if (ret)
+		return ret;
+	to_fabric_conf_free(&conf);
+	target = realpath(path, NULL);
+	if (!target)
+		return conf_failed(path, err);
+	if (asprintf(link, "%s%s", directory, below) < 0) {
+		*link = NULL;
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	}
+	if (!ret)
+		ret = conf_make_directories(*link, err);
+	if (!ret)
+		ret = conf_link(target, *link, err);
+	free(target);
+	if (ret) {
+		free(*link);
+		*link = NULL;
+	}
+	return ret;
 }
 
 static int conf_check_file(const struct to_fabric_conf *conf, enum to_fabric_conf_id id,

@@ -103,6 +103,19 @@ void to_fabric_conf_free(struct to_fabric_conf *conf);
 const char *to_fabric_conf_text(const struct to_fabric_conf *conf, enum to_fabric_conf_id id);
 
 /**
+ * to_fabric_conf_use() - make a file the user's fabric.conf by a symbolic link to it
+ * @path: file that to_fabric_conf_load() accepts as @config
+ * @link: set to the path of the link, to be freed; NULL on failure
+ *
+ * Replaces a link at the user's place, but no file.
+ *
+ * Return: 0, or a negative errno with @err: -EEXIST: a file is in the place of the link;
+ * -ENOENT: neither $XDG_CONFIG_HOME nor $HOME tells the user's place; as
+ * to_fabric_conf_load() for @path.
+ */
+int to_fabric_conf_use(const char *path, char **link, struct to_error *err);
+
+/**
  * to_fabric_conf_check_files() - check that the files for etcd exist and keep their secrets
  *
  * Looks at etcd.cacert, cert, key and password-file, when etcd.endpoints is given. A key or

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Where the fabric is: toctl fabric show, use and check, and --set of other commands.
+
+. selftests/unit/cli.sh
+
+export HOME=$tmp/home XDG_CONFIG_HOME='' TOPOOPT_FABRIC=''
+mkdir "$HOME"
+chmod 755 "$tmp"
+cat >"$tmp/b.conf" <<'CONF'
+[agents]
+timeout = 2s
+
+[shards]
+state = /srv/cluster
+CONF
+chmod 644 "$tmp/b.conf"
+
+run 0 fabric show && [[ $(<"$tmp/out") == "no file: all keys have their defaults" ]]
+result $? "fabric show without a file"
+run 0 fabric show --config "$tmp/b.conf" --set etcd.prefix=/x &&
+	diff - "$tmp/out" >"$tmp/err" <<TEXT
+$tmp/b.conf (--config)
+  agents.timeout       2s
+  etcd.prefix          /x (--set)
+  shards.state         /srv/cluster
+TEXT
+result $? "fabric show names the file and each key's origin"
+run 0 fabric show --json -v --set etcd.prefix=/x && jq -e '.file == null and
+	(.keys | map(select(.key == "etcd.prefix"))[0] == { key: "etcd.prefix", value: "/x", from: "--set" }) and
+	(.keys | map(select(.key == "agents.timeout"))[0].from == "default")' "$tmp/out" >/dev/null
+result $? "fabric show --json"
+
+link=$HOME/.config/topoopt/fabric.conf
+run 0 fabric use "$tmp/b.conf" && [[ $(readlink "$link") == "$(realpath "$tmp/b.conf")" ]] &&
+	run 0 fabric show && grep -qxF "$link (user)" "$tmp/out"
+result $? "fabric use makes a file the user's"
+cp "$tmp/b.conf" "$tmp/c.conf"
+run 0 fabric use "$tmp/c.conf" && [[ $(readlink "$link") == "$(realpath "$tmp/c.conf")" ]]
+result $? "fabric use replaces a link"
+echo 'endpoint = http://x' >"$tmp/bad.conf"
+run 1 fabric use "$tmp/bad.conf" && grep -q 'bad.conf:1: ' "$tmp/err" &&
+	[[ $(readlink "$link") == "$(realpath "$tmp/c.conf")" ]]
+result $? "fabric use refuses a file that is not valid, and keeps the link"
+rm "$link"
+cp "$tmp/b.conf" "$link"
+run 1 fabric use "$tmp/c.conf" && grep -q 'is a file, no link' "$tmp/err" && cmp -s "$tmp/b.conf" "$link"
+result $? "fabric use keeps a file that is in its place"
+rm "$link"
+
+run 0 fabric check && grep -q '^ok   no file: file: ' "$tmp/out"
+result $? "fabric check of nothing"
+touch "$tmp/secret"
+chmod 644 "$tmp/secret"
+run 3 fabric check --set etcd.endpoints=http://127.0.0.1:1 --set etcd.password-file="$tmp/secret" &&
+	grep -q '^FAIL etcd: secrets: etcd.password-file: .*others may read' "$tmp/out" &&
+	grep -q '^FAIL http://127.0.0.1:1: etcd: ' "$tmp/out"
+result $? "fabric check finds a secret that others may read, and an etcd that is away"
+run 3 fabric check examples/chain-3/plan.json --set 'agents.command=: {}' &&
+	[[ $(grep -c '^FAIL s[0-2]: agent: ' "$tmp/out") == 3 ]]
+result $? "fabric check names the servers that do not answer"
+
+run 1 status --set etcd.endpoint=http://x examples/chain-3/plan.json &&
+	[[ $(<"$tmp/err") == "toctl status: --set etcd.endpoint: unknown key; did you mean etcd.endpoints?" ]]
+result $? "--set with an unknown key"
+echo 'x' >"$tmp/bad.conf"
+run 1 clear --config "$tmp/bad.conf" --all examples/chain-3/plan.json &&
+	grep -q "^toctl clear: $tmp/bad.conf:1: " "$tmp/err"
+result $? "a command names the line of a file that is not valid"
+run 1 shard show --set shards.state=etcd && grep -q 'etcd.endpoints is not set' "$tmp/err"
+result $? "the state of shards is in etcd, and nobody says where that is"
+
+echo "1..$count"
+((!failed))
