@@ -61,6 +61,11 @@ lint_rooms() {
 		"$here/rooms.py" build/tools/lib build/kmod-6.12*-amd64/kmod
 }
 
+# Header comments: what is new says by itself what a thing is.
+lint_words() {
+	"$here/words.py"
+}
+
 # The kernel's semantic patches.
 lint_coccinelle() {
 	local skip=(
@@ -90,7 +95,7 @@ lint_yamllint() {
 	yamllint --strict -c Documentation/netlink/yamllint.yaml Documentation/netlink/specs
 }
 
-all=(shellcheck yamllint rooms checkpatch cppcheck clang_tidy coccinelle sparse)
+all=(shellcheck yamllint words rooms checkpatch cppcheck clang_tidy coccinelle sparse)
 (($#)) || set -- "${all[@]}"
 source=$("$here/lab/source.sh") || exit
 log=$(mktemp)
