@@ -6,7 +6,7 @@
 
 #include "job.h"
 #include "simulate/network_named.h"
-#include "simulate/packet_simulate.h"
+#include "packets/simulator.h"
 
 #define CAPACITY 12.5e9	/* bytes/s */
 #define LINK 1e-6

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "cli/command.h"
-#include "simulate/packet_simulate.h"
+#include "packets/simulator.h"
 
 /** struct to_packet_level_options - 0 for the default; durations in ns */
 struct to_packet_level_options {
