@@ -12,7 +12,7 @@
 #include "job.h"
 
 #include "graph/totient.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "topology/builder.h"
 #include "topology/crossconnect.h"
 #include "format/plan_json.h"
@@ -181,7 +181,7 @@ static double literal(const struct to_cluster *cluster, const struct to_demand *
 	assert_non_null(plan);
 	plan->demand = to_demand_copy(demand);
 	plan->cluster = to_cluster_synthetic(n, degree, 100 * GBPS, cluster->link_mode, &err);
-	assert_int_equal(to_complete_plan(plan, &b.layout, effort, NULL, &err), 0);
+	assert_int_equal(to_plan_completion_fill(plan, &b.layout, effort, NULL, &err), 0);
 	time = job_verify(plan).figures.comm_time;
 	to_plan_free(plan);
 	to_builder_free(&b);

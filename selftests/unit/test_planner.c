@@ -8,8 +8,8 @@
 #include "graph/coinchange.h"
 #include "job.h"
 
+#include "plan/plan_completion.h"
 #include "topology/topology.h"
-#include "plan/complete.h"
 
 /* Is there a link between servers that are @jump apart, for every server? */
 static bool circulant(const struct to_plan *plan, unsigned int jump)
@@ -237,14 +237,14 @@ static void no_routes_take_less(void **state)
 	for (unsigned int i = 0; i < 16 * 16; i++)
 		demand->mp[i] = i % 17 ? MIB : 0;
 	plan = job_planned(demand, 4, TO_LINKS_DUPLEX);
-	assert_int_equal(to_complete_all_predictions(plan, TO_EFFORT_DEFAULT, &f), 0);
+	assert_int_equal(to_plan_completion_all_predictions(plan, TO_EFFORT_DEFAULT, &f), 0);
 	assert_true(plan->least_time <= f.comm_time * (1 + 1e-9));
 	assert_true(plan->least_time >= f.comm_time * 0.998);
 	unbounded = json_number_value(json_object_get(plan->predictions, "comm_time_unbounded_s"));
 	assert_true(unbounded == f.comm_time);
 	/* nor what little effort comes to */
 	plan->least_time = 0;
-	assert_int_equal(to_complete_all_predictions(plan, TO_EFFORT_MIN, &f), 0);
+	assert_int_equal(to_plan_completion_all_predictions(plan, TO_EFFORT_MIN, &f), 0);
 	unbounded = json_number_value(json_object_get(plan->predictions, "comm_time_unbounded_s"));
 	assert_true(unbounded <= f.comm_time);
 	to_plan_free(plan);
@@ -538,7 +538,7 @@ static void a_plan_follows_from_its_layout(void **state)
 		assert_true(same_ring(&copy.rings[i], &was.rings[i]));
 
 	predictions = json_incref(plan->predictions);
-	assert_int_equal(to_complete_plan(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err), 0);
+	assert_int_equal(to_plan_completion_fill(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err), 0);
 	assert_null(copy.links);
 	assert_int_equal(copy.n_rings, 0);
 	assert_true(json_equal(predictions, plan->predictions));
@@ -550,7 +550,8 @@ static void a_plan_follows_from_its_layout(void **state)
 	copy.links[0].b.port = (copy.links[0].a.port + 1) % 3;
 	memset(&figures, 0xa5, sizeof(figures));
 	untouched = figures;
-	assert_int_equal(to_complete_plan(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err), -EINVAL);
+	assert_int_equal(to_plan_completion_fill(plan, &copy, TO_EFFORT_DEFAULT, &figures, &err),
+			 -EINVAL);
 	assert_non_null(strstr(err.text, "joins ports that are not on one optical switch"));
 	assert_memory_equal(&figures, &untouched, sizeof(figures));
 	assert_null(plan->tables);

@@ -300,7 +300,7 @@ static int trees_take(struct to_plan *plan, struct to_layout *layout, unsigned i
 	int ret = other ? 0 : -ENOMEM;
 
 	if (other)
-		ret = to_complete_primaries(other, layout, effort, err);
+		ret = to_plan_completion_primaries(other, layout, effort, err);
 	else
 		to_layout_free(layout);
 	if (!ret)

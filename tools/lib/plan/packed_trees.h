@@ -4,11 +4,11 @@
 
 /* AllReduce over trees that share all links with each other and with MP transfers. */
 
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 
 /**
  * to_packed_trees_try() - trees instead of the rings of @plan, where they are faster
- * @plan: as of to_complete_primaries(), and so it leaves; keeps its links
+ * @plan: as of to_plan_completion_primaries(), and so it leaves; keeps its links
  * @fixed: these links are the only ones, not some of those that are compared
  * @effort: as there
  * @figures: of @plan; gets those that it has then
@@ -27,7 +27,7 @@
  * A hop of a tree takes links both ways, so simplex links carry trees only where they
  * lead there and back.
  *
- * Return: 0, or as to_complete_primaries().
+ * Return: 0, or as to_plan_completion_primaries().
  */
 int to_packed_trees_try(struct to_plan *plan, bool fixed, unsigned int effort,
 			struct to_figures *figures, struct to_error *err);

@@ -8,8 +8,8 @@
 
 #include "data/allreduce.h"
 #include "data/graph.h"
-#include "plan/complete.h"
 #include "plan/packed_trees.h"
+#include "plan/plan_completion.h"
 #include "topology/topology.h"
 
 #define REPAIR_EQUAL 1.02	/* times the best, that is as good: rings rather stay as they are */
@@ -485,14 +485,14 @@ static int repair_try(const struct repair *r, enum to_repair_rings how, unsigned
 	if (!ret)
 		ret = repair_rings(r, plan->cluster, how, &layout);
 	if (!ret)
-		ret = to_complete_primaries(plan, &layout, effort, err);
+		ret = to_plan_completion_primaries(plan, &layout, effort, err);
 	if (!ret && how == TO_REPAIR_ANEW && repair_packed(r->plan)) {
 		ret = to_predict_plan(plan, figures);
 		if (!ret)
 			ret = to_packed_trees_try(plan, false, effort, figures, err);
 	}
 	if (!ret)
-		ret = to_complete_backups(plan, figures, err);
+		ret = to_plan_completion_backups(plan, figures, err);
 	to_layout_free(&layout);
 	if (ret)
 		to_plan_free(plan);

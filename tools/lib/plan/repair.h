@@ -55,7 +55,7 @@ struct to_repair {
  * Demand between servers without a path is left out: their transfers, and the
  * members of a group outside the part where most of it is.
  *
- * Return: 0, -ENOLINK when no link is left, -ENOMEM, or as to_complete_plan().
+ * Return: 0, -ENOLINK when no link is left, -ENOMEM, or as to_plan_completion_fill().
  */
 int to_repair_plan(const struct to_plan *plan, const struct to_down *down, unsigned int effort,
 		   struct to_repair *repair, struct to_error *err);

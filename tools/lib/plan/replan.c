@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plan/change_price.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "plan/replan.h"
 #include "plan/rewire.h"
 #include "routing/busy_time.h"
@@ -125,7 +125,7 @@ static struct to_plan *replan_route(const struct replan *r, struct to_layout *la
 	plan->demand = to_demand_copy(r->demand);
 	if (!plan->cluster || !plan->demand)
 		goto fail;
-	ret = to_complete_primaries(plan, layout, r->options->effort, err);
+	ret = to_plan_completion_primaries(plan, layout, r->options->effort, err);
 	if (!ret)
 		return plan;
 fail:
@@ -419,7 +419,8 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	if (!ret && result->chosen) {
 		source = result->choices[result->chosen].source;
 		ret = to_routing_backups(plans[source], err);
-		if (!ret && options->predict && to_complete_predictions(plans[source], &figures))
+		if (!ret && options->predict &&
+		    to_plan_completion_predictions(plans[source], &figures))
 			ret = to_error_set(err, -ENOMEM, "out of memory");
 		if (!ret) {
 			result->plan = plans[source];

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/effort.h"
-#include "plan/complete.h"
 #include "plan/packed_trees.h"
+#include "plan/plan_completion.h"
 #include "topology/topology.h"
 
 #define SEARCH_TRIALS 5e4	/* topologies routed in full, for each server and link */
@@ -40,7 +40,7 @@ int to_search_complete(struct to_plan *plan, struct to_layout *layout,
 		       const struct to_search *search, struct to_figures *figures,
 		       struct to_error *err)
 {
-	int ret = to_complete_primaries(plan, layout, search->effort, err);
+	int ret = to_plan_completion_primaries(plan, layout, search->effort, err);
 
 	search_progress(search, SEARCH_ROUTED);
 	if (!ret && !search->rings && !search->family) {
@@ -50,7 +50,7 @@ int to_search_complete(struct to_plan *plan, struct to_layout *layout,
 	}
 	search_progress(search, SEARCH_PACKED);
 	if (!ret)
-		ret = to_complete_backups(plan, figures, err);
+		ret = to_plan_completion_backups(plan, figures, err);
 	search_progress(search, 100);
 	return ret;
 }
@@ -64,7 +64,7 @@ static int search_trial(struct to_plan *plan, const struct to_topology *topology
 	int ret = to_layout_copy(&copy, &topology->layout);
 
 	if (!ret)
-		ret = to_complete_primaries(plan, &copy, effort, err);
+		ret = to_plan_completion_primaries(plan, &copy, effort, err);
 	if (!ret)
 		ret = to_predict_plan(plan, &figures);
 	if (!ret && !rings)

@@ -36,13 +36,13 @@ struct to_search {
  * @figures: gets what it predicts
  *
  * Return: 0, -EINVAL when the family has no rings, or as to_topology_find() and
- * to_complete_plan(); @err may be unset after -ENOMEM.
+ * to_plan_completion_fill(); @err may be unset after -ENOMEM.
  */
 int to_search_plan(struct to_plan *plan, const struct to_search *search,
 		   struct to_figures *figures, struct to_error *err);
 
 /**
- * to_search_complete() - to_complete_plan(), AllReduce on the rings of @layout or on packed
+ * to_search_complete() - to_plan_completion_fill(), AllReduce on the rings of @layout or on packed
  *	trees, whichever is faster
  *
  * Only rings, and trees of @layout, where @search asks for rings or for a family.

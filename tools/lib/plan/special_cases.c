@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/effort.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "topology/builder.h"
 #include "topology/topology.h"
 

@@ -23,7 +23,7 @@
  *
  * @plan stays as it is unless another is faster by more than a permille.
  *
- * Return: 0, or as to_complete_plan().
+ * Return: 0, or as to_plan_completion_fill().
  */
 int to_special_cases_try(struct to_plan *plan, struct to_search *search,
 			 struct to_figures *figures, struct to_error *err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/cross_connects.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "shard/shard_servers.h"
 #include "topology/crossconnect.h"
 
@@ -157,7 +157,7 @@ static int shard_plan_keep(struct to_plan *plan, const struct to_link *now, unsi
 		return ret;
 	ret = to_crossconnect_reassign(c, now, n_now, layout.links, layout.n_links, err);
 	if (!ret)
-		return to_complete_plan(plan, &layout, effort, &figures, err);
+		return to_plan_completion_fill(plan, &layout, effort, &figures, err);
 	to_layout_free(&layout);
 	/* the ports that it has will do */
 	return ret == -ENOSPC ? 0 : ret;

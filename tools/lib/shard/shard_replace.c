@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/cross_connects.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "shard/shard_plan.h"
 
 /* Whether the ports of @spare can take the place of those of @server one by one. */
@@ -42,7 +42,7 @@ static int shard_replace_put(struct to_plan *plan, unsigned int at, const struct
 	ret = to_cluster_sort(plan->cluster);
 	ret = ret ? ret : to_cross_connects_fill(plan, err);
 	/* where flows go depends on addresses */
-	return ret ? ret : to_complete_predictions(plan, &figures);
+	return ret ? ret : to_plan_completion_predictions(plan, &figures);
 }
 
 /* A copy of the plan of @shard, with @spare. */

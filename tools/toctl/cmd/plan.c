@@ -11,7 +11,7 @@
 #include "format/demand_json.h"
 #include "format/plan_json.h"
 #include "cli/large.h"
-#include "plan/complete.h"
+#include "plan/plan_completion.h"
 #include "plan/planner.h"
 #include "cli/progress.h"
 #include "report/report.h"
@@ -334,7 +334,7 @@ static int plan_run(struct to_call *call, const void *data)
 		return -EINVAL;
 	}
 	ret = args->no_buffer_cycles ? plan_break_cycles(plan, &with, &call->err) : 0;
-	if (!ret && to_complete_all_predictions(plan, args->effort, &figures))
+	if (!ret && to_plan_completion_all_predictions(plan, args->effort, &figures))
 		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
 	to_progress_end(&progress);
 	if (!ret)
