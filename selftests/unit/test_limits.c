@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "base/json.h"
+#include "base/json_weight.h"
 #include "base/limits.h"
 #include "control/etcd_blob.h"
 #include "format/cluster_json.h"
@@ -124,7 +125,7 @@ static void json_memory(void **state)
 	struct to_error err;
 
 	(void)state;
-	to_json_weigh(&weight, text, strlen(text));
+	to_json_weight_add(&weight, text, strlen(text));
 	assert_int_equal(weight.depth, 0);
 	assert_int_equal(weight.deepest, 3);
 	assert_true(loads(text, weight.memory, &err));
@@ -171,7 +172,7 @@ static void json_weighs_enough(void **state)
 			memcpy(at, values[v], len);
 		at[-1] = ']';
 		*at = '\0';
-		to_json_weigh(&weight, text, strlen(text));
+		to_json_weight_add(&weight, text, strlen(text));
 		taken = most_taken = 0;
 		value = json_loads(text, 0, NULL);
 		assert_non_null(value);

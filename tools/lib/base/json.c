@@ -10,6 +10,8 @@
 
 #include "base/address.h"
 #include "base/json_walk.h"
+#include "base/json_weight.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 /* jansson tells the line of syntax errors only. */
@@ -94,6 +96,23 @@ int to_json_syntax_error(const struct to_json_doc *doc, const json_error_t *erro
 			    error->text);
 }
 
+json_t *to_json_load(const char *text, size_t len, size_t most, const char *name,
+		     struct to_error *err)
+{
+	const struct to_json_doc doc = { .name = name, .err = err };
+	struct to_json_weight weight = { 0 };
+	json_error_t error;
+	json_t *value;
+
+	to_json_weight_add(&weight, text, len);
+	if (to_json_weight_check(&weight, most, name, 1, err))
+		return NULL;
+	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+	if (!value)
+		to_json_syntax_error(&doc, &error, 1);
+	return value;
+}
+
 int to_json_open(struct to_json_doc *doc, struct to_json *at, const char *text,
 		 size_t len, const char *name, void *context,
 		 struct to_error *err)
@@ -104,8 +123,8 @@ int to_json_open(struct to_json_doc *doc, struct to_json *at, const char *text,
 
 	*doc = (struct to_json_doc){ .name = name, .text = text, .len = len,
 				     .context = context, .err = err };
-	to_json_weigh(&weight, text, len);
-	ret = to_json_check_weight(doc, &weight, 1);
+	to_json_weight_add(&weight, text, len);
+	ret = to_json_weight_check(&weight, TO_JSON_MEMORY_MAX, name, 1, err);
 	if (ret)
 		return ret;
 	doc->root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);

@@ -69,26 +69,8 @@ struct to_json_field {
 };
 
 /**
- * struct to_json_weight - what text costs as values, so far
- * @depth: arrays and objects that are open
- * @deepest: the most of them at a time
- * @memory: bytes that the values take, at most
- */
-struct to_json_weight {
-	size_t memory;
-	unsigned int depth, deepest;
-};
-
-/**
- * to_json_weigh() - add what @text costs, @len bytes of a document
- *
- * Linear, and allocates nothing. A string must not go on behind @text.
- */
-void to_json_weigh(struct to_json_weight *weight, const char *text, size_t len);
-
-/**
  * to_json_load() - a JSON array or object from @text, no deeper than TO_JSON_DEPTH_MAX
- * @most: bytes that its values may take, as to_json_weigh() estimates them
+ * @most: bytes that its values may take, as to_json_weight_add() estimates them
  * @name: of the text, for errors
  *
  * For messages; files are read by to_json_open(). Return: NULL with @err.
@@ -140,11 +122,7 @@ int to_json_next(const struct to_json *at, struct to_json_iter *iter,
 		 struct to_json *element);
 void to_json_stop(struct to_json_iter *iter);
 
-/** to_json_check_weight() - refuse what is beyond the limits; @line is where it begins */
-int to_json_check_weight(const struct to_json_doc *doc, const struct to_json_weight *weight,
-			 unsigned int line);
-
-/** to_json_syntax_error() - refuse text; @line is where it begins */
+/** to_json_syntax_error() - Refuse text that is not JSON; @line is where the text begins */
 int to_json_syntax_error(const struct to_json_doc *doc, const json_error_t *error,
 			 unsigned int line);
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_weight.h"
+#include "base/limits.h"
 
 /* A document without what is between @from and @to. */
 struct gap {
@@ -60,9 +62,9 @@ int to_json_open_deferred(struct to_json_doc *doc, struct to_json *at,
 		behind.p--;
 	gap = (struct gap){ text, begin.p + 1, behind.p - 1, text + len };
 	if (gap.from <= gap.to) {
-		to_json_weigh(&weight, gap.next, gap.from - gap.next);
-		to_json_weigh(&weight, gap.to, gap.end - gap.to);
-		ret = to_json_check_weight(doc, &weight, 1);
+		to_json_weight_add(&weight, gap.next, gap.from - gap.next);
+		to_json_weight_add(&weight, gap.to, gap.end - gap.to);
+		ret = to_json_weight_check(&weight, TO_JSON_MEMORY_MAX, name, 1, err);
 		if (ret)
 			return ret;
 		doc->root = json_load_callback(deferred_gap_read, &gap,
@@ -117,8 +119,9 @@ static int deferred_next(const struct to_json_doc *doc, struct to_json_iter *ite
 	}
 	behind = *w;
 	to_json_walk_value(&behind);
-	to_json_weigh(&weight, w->p, behind.p - w->p);
-	ret = to_json_check_weight(doc, &weight, w->line);
+	to_json_weight_add(&weight, w->p, behind.p - w->p);
+	ret = to_json_weight_check(&weight, TO_JSON_MEMORY_MAX, doc->name, w->line,
+				   doc->err);
 	if (ret)
 		return ret;
 	iter->value = json_loadb(w->p, doc->deferred_end - w->p,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What JSON text takes as values, told without making any: "[]" takes 40 times its text. */
+#include "base/json_weight.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "base/limits.h"
 
 /* Bytes of jansson's values with malloc()'s own, in the sizes that they begin with. */
@@ -29,7 +27,7 @@ static void weight_open(struct to_json_weight *w, size_t memory)
 		w->deepest = w->depth;
 }
 
-void to_json_weigh(struct to_json_weight *w, const char *text, size_t len)
+void to_json_weight_add(struct to_json_weight *w, const char *text, size_t len)
 {
 	const char *end = text + len, *p = text, *string;
 
@@ -67,8 +65,8 @@ void to_json_weigh(struct to_json_weight *w, const char *text, size_t len)
 	}
 }
 
-static int weight_check(const struct to_json_weight *weight, size_t most, const char *name,
-			unsigned int line, struct to_error *err)
+int to_json_weight_check(const struct to_json_weight *weight, size_t most, const char *name,
+			 unsigned int line, struct to_error *err)
 {
 	if (weight->deepest > TO_JSON_DEPTH_MAX)
 		return to_error_set(err, -E2BIG,
@@ -79,27 +77,4 @@ static int weight_check(const struct to_json_weight *weight, size_t most, const 
 				    "%s:%u: its values take about %zu MiB, more than %zu", name,
 				    line, weight->memory >> 20, most >> 20);
 	return 0;
-}
-
-int to_json_check_weight(const struct to_json_doc *doc, const struct to_json_weight *weight,
-			 unsigned int line)
-{
-	return weight_check(weight, TO_JSON_MEMORY_MAX, doc->name, line, doc->err);
-}
-
-json_t *to_json_load(const char *text, size_t len, size_t most, const char *name,
-		     struct to_error *err)
-{
-	const struct to_json_doc doc = { .name = name, .err = err };
-	struct to_json_weight weight = { 0 };
-	json_error_t error;
-	json_t *value;
-
-	to_json_weigh(&weight, text, len);
-	if (weight_check(&weight, most, name, 1, err))
-		return NULL;
-	value = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
-	if (!value)
-		to_json_syntax_error(&doc, &error, 1);
-	return value;
 }

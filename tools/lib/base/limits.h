@@ -24,7 +24,7 @@
 #define TO_JSON_DEPTH_MAX 32
 
 /*
- * Bytes that the values of a document take, as to_json_weigh() estimates them:
+ * Bytes that the values of a document take, as to_json_weight_add() estimates them:
  * a matrix of 3000 servers, a million pairs in a sample of tm.json. Of what is
  * read one after the other (tables, samples), every element by itself.
  */
