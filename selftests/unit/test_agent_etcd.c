@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "control/agent_etcd.h"
+#include "control/etcd_key.h"
 #include "control/etcd_blob.h"
 
 #define TTL 6				/* seconds, of the agent's lease */
@@ -751,7 +752,7 @@ static void upload_plan(uint64_t generation)
 
 	assert_non_null(upload.etcd);
 	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(to_etcd_upload_add(&upload, to_etcd_plan_key(key, NULL, generation, parts[i], ""),
+		assert_int_equal(to_etcd_upload_add(&upload, to_etcd_key_plan(key, NULL, generation, parts[i], ""),
 						    "text", 4, &err), 0);
 	assert_int_equal(to_etcd_upload_end(&upload, &err), 0);
 	to_etcd_close(upload.etcd);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "control/agent_presence.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_key.h"
 
 #define FOLLOW_RETRY_NS 200000000
 #define FOLLOW_REFUSED_NS 2000000000	/* a wrong password costs etcd 100 ms */
@@ -37,33 +38,6 @@ struct follower {
 	const char *what;
 	bool apart;
 };
-
-const char *to_etcd_plan_key(char key[256], const char *shard, uint64_t generation,
-			     const char *what, const char *server)
-{
-	snprintf(key, 256, TO_ETCD_PLANS "%s%s%s%020" PRIu64 "/%s%s", shard ? "shards/" : "",
-		 shard ? shard : "", shard ? "/" : "", generation, what, server);
-	return key;
-}
-
-const char *to_etcd_decision_key(char key[256], const char *shard)
-{
-	snprintf(key, 256, TO_ETCD_DECISION "%s%s", shard ? "/" : "", shard ? shard : "");
-	return key;
-}
-
-bool to_etcd_is_decision(const char *key)
-{
-	const size_t len = strlen(TO_ETCD_DECISION);
-
-	return !strncmp(key, TO_ETCD_DECISION, len) && (!key[len] || key[len] == '/');
-}
-
-const char *to_etcd_sample_key(char key[256], const char *server, const char *what)
-{
-	snprintf(key, 256, TO_ETCD_SAMPLES "%s/%s", server, what);
-	return key;
-}
 
 static uint64_t follow_now_ms(void)
 {
@@ -97,7 +71,7 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 {
 	char key[256];
 
-	return to_etcd_download(f->etcd, to_etcd_plan_key(key, f->shard, plan, what, server), text,
+	return to_etcd_download(f->etcd, to_etcd_key_plan(key, f->shard, plan, what, server), text,
 				err);
 }
 
@@ -345,7 +319,7 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 		return 0;
 	}
 	op = op ? op : "";
-	if (to_etcd_is_decision(kv->key))
+	if (to_etcd_key_is_decision(kv->key))
 		ret = follow_obey(f, kv, request, &reply, err);
 	else
 		reply = follow_query(f, kv->key, op, request);
@@ -394,7 +368,7 @@ static const struct to_etcd_kv *follow_last(const struct follower *f, const stru
 	for (size_t i = 0; i < n; i++) {
 		json_t *request = json_loads(kv[i].value, 0, NULL);
 
-		if (to_etcd_is_decision(kv[i].key) && follow_is_meant(f, request) &&
+		if (to_etcd_key_is_decision(kv[i].key) && follow_is_meant(f, request) &&
 		    (!last || kv[i].revision > last->revision))
 			last = &kv[i];
 		json_decref(request);

@@ -3,29 +3,8 @@
 #define TOPOOPT_AGENT_ETCD_H
 
 /*
- * An agent of a cluster: takes requests (agent.h) from etcd and puts replies
- * there. Keys, below the prefix:
- *
- *	controller		who decides; has a lease
- *	request/decision	the last request that changes tables. Who was
- *				away follows it when coming back
- *	request/decision/SHARD	the same of agents that "servers" names alone
- *	request/query		the last hello, sample or inventory
- *	request/look		the last look or inventory of an observer, who is no controller
- *	plans/GENERATION/job, plans/GENERATION/cluster,
- *	plans/GENERATION/tables/SERVER
- *				parts of the plan staged as GENERATION (etcd_blob.h)
- *	plans/shards/SHARD/GENERATION/...
- *				the same of such a decision
- *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
- *	agents/SERVER/state	last reply of its agent; has the same lease
- *	agents/SERVER/matrix	last sample; has the same lease
- *	agents/SERVER/look	last answer to a look or inventory; has the same lease
- *	agents/SERVER/rival	another one that wanted to be; has a lease
- *	shards/			the state of a cluster that jobs share (shards_store.h); not for agents
- *	samples/SERVER/state, samples/SERVER/matrix, samples/SERVER/look
- *				a reply that one value does not hold, in parts; the key
- *				above then has "id", "ok" and "large": true. Same lease
+ * An agent of a cluster: takes requests (agent.h) from etcd and puts replies there, under
+ * the keys of etcd_key.h.
  *
  * Beside the requests of agent.h there is inventory, with "ports" and "ask" as of toctl
  * discover, if any, and "up", which changes something and is therefore for controllers. The
@@ -45,34 +24,6 @@
 #include <signal.h>
 
 #include "control/etcd.h"
-
-#define TO_ETCD_CONTROLLER "controller"
-#define TO_ETCD_DECISION "request/decision"
-#define TO_ETCD_QUERY "request/query"
-#define TO_ETCD_LOOK "request/look"
-#define TO_ETCD_REQUESTS "request/"
-#define TO_ETCD_PLANS "plans/"
-#define TO_ETCD_AGENTS "agents/"
-#define TO_ETCD_SAMPLES "samples/"
-#define TO_ETCD_SHARDS "shards/"
-#define TO_ETCD_OWNER "owner"
-#define TO_ETCD_RIVAL "rival"
-
-/** TO_ETCD_PLAN_LAST - a GENERATION behind all others */
-#define TO_ETCD_PLAN_LAST UINT64_MAX
-
-/** to_etcd_plan_key() - key of @what of the plan of @shard (NULL: of all) staged as @generation */
-const char *to_etcd_plan_key(char key[256], const char *shard, uint64_t generation,
-			     const char *what, const char *server);
-
-/** to_etcd_decision_key() - of @shard, NULL: of all */
-const char *to_etcd_decision_key(char key[256], const char *shard);
-
-/** to_etcd_is_decision() - whether @key is one of those, below TO_ETCD_REQUESTS */
-bool to_etcd_is_decision(const char *key);
-
-/** to_etcd_sample_key() - of the parts of a large reply @what of @server */
-const char *to_etcd_sample_key(char key[256], const char *server, const char *what);
 
 /**
  * struct to_agent_etcd - what an agent of a cluster needs

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "control/agent_etcd.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_key.h"
 
 #define PRESENCE_VALUE_MAX 250000u	/* controllers read those of all agents at once */
 #define PRESENCE_GRACE_S 2u		/* etcd ends leases late */
@@ -165,7 +165,7 @@ static int presence_put_large(struct to_agent_presence *p, const char *what,
 	if (len > TO_ETCD_REPLY_MAX)
 		return to_error_set(err, -E2BIG, "a reply of %zu bytes; %u are the most", len,
 				    TO_ETCD_REPLY_MAX);
-	ret = to_etcd_upload_add(&upload, to_etcd_sample_key(key, p->server, what), text, len,
+	ret = to_etcd_upload_add(&upload, to_etcd_key_sample(key, p->server, what), text, len,
 				 err);
 	ret = ret ? ret : to_etcd_upload_end(&upload, err);
 	if (ret)

@@ -3,7 +3,7 @@
 #define TOPOOPT_AGENT_PRESENCE_H
 
 /*
- * What etcd has of an agent (agent_etcd.h): that its server's name is taken, and what
+ * What etcd has of an agent (etcd_key.h): that its server's name is taken, and what
  * it said last. All of it is under one lease and goes with it.
  */
 

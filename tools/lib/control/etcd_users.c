@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/password.h"
-#include "control/agent_etcd.h"
 #include "control/etcd_http.h"
+#include "control/etcd_key.h"
 
 /**
  * struct users - the work

@@ -3,7 +3,7 @@
 #define TOPOOPT_ETCD_USERS_H
 
 /*
- * Users and roles of etcd for a cluster; agent_etcd.h has the keys. Below the prefix,
+ * Users and roles of etcd for a cluster; etcd_key.h has the keys. Below the prefix,
  * without its leading slash (topoopt/...):
  *
  *	controller	writes controller, request/, plans/ and shards/, reads all

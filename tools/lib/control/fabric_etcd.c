@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Agents of a cluster, reached through etcd: agent_etcd.h has the keys. */
+/* Agents of a cluster, reached through etcd: etcd_key.h has the keys. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "control/agent_etcd.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_key.h"
 #include "control/etcd_lock.h"
 #include "control/fabric_link.h"
 #include "format/cluster_json.h"
@@ -113,7 +113,7 @@ static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const 
 
 	if (!json_is_true(json_object_get(word, "large")))
 		return word;
-	to_etcd_sample_key(key, c->cluster->servers[server].name, what);
+	to_etcd_key_sample(key, c->cluster->servers[server].name, what);
 	if (!to_etcd_download(c->etcd, key, &text, &why)) {
 		if (strlen(text) <= TO_ETCD_REPLY_MAX)
 			reply = to_json_load(text, strlen(text), 2 * TO_ETCD_REPLY_MAX, "reply",
@@ -249,7 +249,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 	FILE *out;
 	int ret;
 
-	ret = to_etcd_upload_add(&upload, to_etcd_plan_key(key, c->shard, generation, "job", ""),
+	ret = to_etcd_upload_add(&upload, to_etcd_key_plan(key, c->shard, generation, "job", ""),
 				 plan->demand->name, strlen(plan->demand->name), err);
 	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
 		const bool all = i == c->cluster->n_servers;
@@ -262,7 +262,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		else
 			ret = to_plan_print_table(out, plan, i);
 		fclose(out);
-		to_etcd_plan_key(key, c->shard, generation, all ? "cluster" : "tables/",
+		to_etcd_key_plan(key, c->shard, generation, all ? "cluster" : "tables/",
 				 all ? "" : c->cluster->servers[i].name);
 		ret = ret ? to_error_set(err, ret, "out of memory") :
 			    to_etcd_upload_add(&upload, key, text, len, err);
@@ -296,8 +296,8 @@ static void cluster_delete_plans(const struct cluster_link *c, struct to_etcd_tx
 		first = c->plan + 1;	/* what was to come */
 	else if (strcmp(op, "clear"))
 		return;
-	to_etcd_txn_delete(txn, to_etcd_plan_key(from, c->shard, first, "", ""),
-			   to_etcd_plan_key(to, c->shard, end, "", ""));
+	to_etcd_txn_delete(txn, to_etcd_key_plan(from, c->shard, first, "", ""),
+			   to_etcd_key_plan(to, c->shard, end, "", ""));
 }
 
 /* Whom decision @request is for. */
@@ -489,8 +489,8 @@ static void cluster_sweep(struct cluster_link *c)
 			to_etcd_txn_created(&txn, TO_ETCD_CONTROLLER, c->lock.created);
 		shard = json_string_value(json_object_get(requests[i], "shard"));
 		to_etcd_txn_delete(&txn, kv[i].key, NULL);
-		to_etcd_txn_delete(&txn, to_etcd_plan_key(from, shard, 0, "", ""),
-				   to_etcd_plan_key(to, shard, TO_ETCD_PLAN_LAST, "", ""));
+		to_etcd_txn_delete(&txn, to_etcd_key_plan(from, shard, 0, "", ""),
+				   to_etcd_key_plan(to, shard, TO_ETCD_PLAN_LAST, "", ""));
 		ops += 2;
 	}
 	if (ops)
@@ -572,7 +572,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	etcd.role = TO_ETCD_CONTROLLER;
 	c->note = options->note;
 	c->shard = options->shard;
-	to_etcd_decision_key(c->decision, c->shard);
+	to_etcd_key_decision(c->decision, c->shard);
 	c->link.learns = true;
 	c->observe = options->observe;
 	c->link.call = cluster_call;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "control/agent_etcd.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_key.h"
 #include "control/etcd_lock.h"
 #include "shard/shards_store.h"
 
