@@ -20,8 +20,8 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "control/agent_etcd.h"
-#include "control/etcd_key.h"
 #include "control/etcd_blob.h"
+#include "control/etcd_key.h"
 
 #define TTL 6				/* seconds, of the agent's lease */
 #define ETCD_REQUEST_MAX 1572864u	/* bytes: 1.5 MiB */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "control/controller_state.h"
+#include "control/controller.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,10 +10,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "control/carrier.h"
+#include "control/controller_repair.h"
 #include "control/initial_plan.h"
 #include "control/stale_log.h"
-#include "control/transition.h"
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 #include "format/tm_json.h"
@@ -40,30 +39,6 @@ static void controller_step(void *data, enum to_transition_step step, double sec
 		json_object_set_new(fields, "note", json_string(note));
 	to_run_log(c->config->log, "step", fields, "  %-8s %8.1f ms%s%s", name, seconds * 1e3,
 		   error || note ? "  " : "", error ? error : note ? note : "");
-}
-
-/* To c->plan; when that fails, the caller tries again. */
-void to_controller_restore(struct controller *c, const char *why)
-{
-	uint64_t start = to_clock_monotonic_ns();
-	struct to_error err = { 0 };
-	bool changed = false;
-	int ret = to_transition_restore(&c->transition, c->next, c->plan, &changed, &err);
-	double ms = to_clock_seconds_since(start) * 1e3;
-
-	c->broken = ret;
-	if (!ret) {
-		unlink(c->next_path);
-		if (!c->asked)
-			unlink(c->repair_path);
-		to_plan_free(c->next);
-		c->next = NULL;
-	}
-	to_run_log(c->config->log, "restored",
-		   json_pack("{s:s, s:b, s:b, s:f, s:s*}", "why", why, "ok", !ret, "changed",
-			     changed, "ms", ms, "error", ret ? err.text : NULL),
-		   ret ? "%s: NOT as planned, will try again: %s" : "%s: %s", why,
-		   ret ? err.text : changed ? "brought to the plan" : "everything is as planned");
 }
 
 /* Servers that @plan does without are left out. */
@@ -96,27 +71,27 @@ static int controller_recover(struct controller *c)
 			c->asked = NULL;
 			to_fabric_leave_out(c->fabric, NULL);
 		}
-		to_controller_restore(c, "start");
+		to_controller_state_restore(c, "start");
 		return 0;
 	}
 	c->next = to_plan_load_shared(c->next_path, &err);
 	if (c->next)
 		controller_leave_out(c, c->next);
 	if (c->next && to_transition_at(&c->transition, c->next, &err) == 1 &&
-	    !to_file_replace(to_controller_is_repair(c->next) ? c->repair_path : c->path,
+	    !to_file_replace(to_controller_state_is_repair(c->next) ? c->repair_path : c->path,
 			     c->next_path, &err)) {
-		if (to_controller_is_repair(c->next)) {
-			to_controller_switch(c, c->next);
-			ret = to_controller_adopt(c);
+		if (to_controller_state_is_repair(c->next)) {
+			to_controller_state_switch(c, c->next);
+			ret = to_controller_repair_adopt(c);
 		} else {
-			to_controller_take(c, c->next);
+			to_controller_state_take(c, c->next);
 		}
 		c->next = NULL;
-		to_controller_restore(c, "change found complete");
+		to_controller_state_restore(c, "change found complete");
 		return ret;
 	}
 	controller_leave_out(c, c->plan);
-	to_controller_restore(c, "unfinished change undone");
+	to_controller_state_restore(c, "unfinished change undone");
 	return 0;
 }
 
@@ -141,7 +116,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	if (!ret)
 		ret = to_file_replace(c->path, c->next_path, &err);
 	if (ret) {
-		to_controller_restore(c, err.text);
+		to_controller_state_restore(c, err.text);
 		return false;
 	}
 	c->next = NULL;
@@ -154,7 +129,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 			     c->transition.was_ahead),
 		   "%s done: generation %" PRIu64 " on all servers, committed %.1f ms after the traffic shifted, verified %.1f ms after the decision",
 		   action, generation, shift, since);
-	to_controller_take(c, next);
+	to_controller_state_take(c, next);
 	return true;
 }
 
@@ -280,7 +255,7 @@ static void controller_decide(struct controller *c, unsigned int to)
 		 to_candidates_saves(&c->candidates, to) * 100);
 	controller_note(c, action, to, reason);
 	if (c->config->dry_run) {
-		to_controller_take(c, to_plan_hold(next->busy.plan));
+		to_controller_state_take(c, to_plan_hold(next->busy.plan));
 		changed = true;
 	} else {
 		changed = controller_change(c, to_replan_action_names[action],
@@ -459,8 +434,8 @@ static void controller_mend(struct controller *c)
 	while (c->broken && !*c->config->stop) {
 		controller_pause(c, pause);
 		if (!*c->config->stop)
-			to_controller_restore(c, "again");
-		to_controller_look(c);
+			to_controller_state_restore(c, "again");
+		to_controller_repair_look(c);
 		pause = 2 * pause < CONTROLLER_RETRY_MAX_S ? 2 * pause : CONTROLLER_RETRY_MAX_S;
 	}
 }
@@ -476,7 +451,7 @@ static void controller_watch(struct controller *c)
 	       to_clock_monotonic_ns() + step < end) {
 		to_clock_sleep(step);
 		to_fabric_status(c->fabric, NULL);
-		to_controller_look(c);
+		to_controller_repair_look(c);
 	}
 }
 
@@ -490,7 +465,7 @@ static void controller_loop(struct controller *c)
 		if (c->broken || *c->config->stop)
 			continue;
 		measured = controller_interval(c);
-		to_controller_look(c);
+		to_controller_repair_look(c);
 		if (!measured && !c->broken)
 			controller_pause(c, CONTROLLER_RETRY_S);
 	}
@@ -538,7 +513,7 @@ static int controller_connect(struct controller *c, struct to_error *err)
 	c->fabric = to_fabric_open(c->plan, &c->config->fabric, err);
 	if (!c->fabric)
 		return -EIO;
-	if (to_controller_open_repair(c))
+	if (to_controller_repair_open(c))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	c->transition = (struct to_transition){
 		.fabric = c->fabric, .carrier_ns = c->config->carrier_ns, .stop = c->config->stop,
@@ -559,7 +534,7 @@ static int controller_connect(struct controller *c, struct to_error *err)
 
 static int controller_expect(struct controller *c, struct to_error *err)
 {
-	if (to_candidates_init(&c->candidates, &c->config->candidates, to_controller_asked(c)))
+	if (to_candidates_init(&c->candidates, &c->config->candidates, to_controller_state_asked(c)))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }

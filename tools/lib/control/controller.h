@@ -28,42 +28,7 @@
  * meanwhile.
  */
 
-#include <signal.h>
-
-#include "control/candidates.h"
-#include "control/carrier.h"
-#include "control/fabric.h"
-#include "control/run_log.h"
-#include "measure/shift.h"
-
-/**
- * struct to_controller_config - what a controller works with, all borrowed
- * @plan: file of the plan in force; to_plan_save() refuses to others to write it meanwhile
- * @initial: file of the plan to begin with where @plan is not there or no plan; or NULL
- * @allow: see to_switch_allow_check()
- * @dry_run: decide, but change nothing: neither the fabric nor files
- * @beside: plan in a thread of its own, while the loop goes on; not for a replay
- * @interval_ns: how often to look at the traffic
- * @carrier_ns: how long new links may take to come up
- * @carrier: when a port counts as down, and the fabric is repaired
- * @stop: ends the loop when set; handlers that set it must not restart system calls.
- *	A change that has not touched an optical switch yet is undone, any other finished
- * @log: told of all that is seen, decided and done
- * @traffic: told of the traffic of every interval that is planned for, with @data; may be
- *	NULL
- */
-struct to_controller_config {
-	const char *plan, *initial, *allow;
-	bool dry_run, beside;
-	uint64_t interval_ns, carrier_ns;
-	struct to_carrier_config carrier;
-	struct to_candidates_config candidates;
-	struct to_fabric_options fabric;
-	const volatile sig_atomic_t *stop;
-	const struct to_run_log *log;
-	void (*traffic)(void *data, const struct to_traffic *traffic);
-	void *data;
-};
+#include "control/controller_config.h"
 
 /**
  * to_controller_run() - finish or undo what an earlier one left, then loop until stopped

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "control/controller_state.h"
+#include "control/controller_repair.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,36 +14,7 @@
 
 #define CONTROLLER_SMALL 256	/* servers whose repair is worth all effort: it takes a second */
 
-/* ---- which plan is in force ---- */
-
-/* The plan in force becomes @plan, which is taken over. */
-void to_controller_take(struct controller *c, struct to_plan *plan)
-{
-	to_plan_free(c->plan);
-	c->plan = plan;
-}
-
-/* @plan, which is taken over, is now in force: a repaired one, or the one asked for. */
-void to_controller_switch(struct controller *c, struct to_plan *plan)
-{
-	if (plan == c->asked) {
-		c->asked = NULL;
-		to_controller_take(c, plan);
-	} else if (c->asked) {
-		to_controller_take(c, plan);
-	} else {
-		c->asked = c->plan;
-		c->plan = plan;
-	}
-}
-
-bool to_controller_is_repair(const struct to_plan *plan)
-{
-	return plan->n_down || plan->n_dark;
-}
-
-/* What the repaired plan in force does without is down. Return: 0 or -ENOMEM. */
-int to_controller_adopt(struct controller *c)
+int to_controller_repair_adopt(struct controller *c)
 {
 	const struct to_plan *plan = c->plan;
 	int ret;
@@ -57,13 +28,6 @@ int to_controller_adopt(struct controller *c)
 					      to_clock_monotonic_ns());
 	}
 	return ret;
-}
-
-/* ---- ports that lose their light ---- */
-
-const struct to_plan *to_controller_asked(const struct controller *c)
-{
-	return c->asked ? c->asked : c->plan;
 }
 
 /* Whether the plan in force is for something else than @down. */
@@ -139,9 +103,9 @@ static int controller_repair_go(struct controller *c, const struct to_down *down
 	int ret = c->broken ? to_transition_restore(&c->transition, from, to, NULL, err) :
 			      controller_repair_change(c, down, to, err);
 
-	if (!ret && to_controller_is_repair(to))
+	if (!ret && to_controller_state_is_repair(to))
 		ret = to_file_replace(c->repair_path, c->next_path, err);
-	if (!ret && !to_controller_is_repair(to) && unlink(c->repair_path) && errno != ENOENT)
+	if (!ret && !to_controller_state_is_repair(to) && unlink(c->repair_path) && errno != ENOENT)
 		ret = to_error_set(err, -errno, "%s: %s", c->repair_path, strerror(errno));
 	return ret;
 }
@@ -156,7 +120,7 @@ static bool controller_repair_make(struct controller *c, const char *action,
 	double shift, ms;
 	int ret = 0;
 
-	if (to_controller_is_repair(to))
+	if (to_controller_state_is_repair(to))
 		ret = to_plan_save(to, c->next_path, &err);
 	if (!ret)
 		ret = controller_repair_go(c, down, to, &err);
@@ -167,7 +131,7 @@ static bool controller_repair_make(struct controller *c, const char *action,
 		if (!c->broken) {
 			to_plan_free(c->next);
 			c->next = to_plan_hold(to);
-			to_controller_restore(c, err.text);
+			to_controller_state_restore(c, err.text);
 		}
 		return false;
 	}
@@ -222,7 +186,7 @@ static void controller_note_repair(const struct controller *c, const char *actio
 static int controller_repair_decide(const struct controller *c, const struct to_down *down,
 				    struct to_repair *repair, struct to_error *err)
 {
-	const struct to_plan *asked = to_controller_asked(c);
+	const struct to_plan *asked = to_controller_state_asked(c);
 	int ret;
 
 	if (down->n_dark)
@@ -260,7 +224,7 @@ static void controller_repair(struct controller *c, struct to_down *down, uint64
 	}
 	if (repair.plan == c->asked)
 		to_plan_free(repair.plan);	/* held twice */
-	to_controller_switch(c, repair.plan);
+	to_controller_state_switch(c, repair.plan);
 	repair.plan = NULL;
 	to_repair_free(&repair);
 	to_down_free(&c->without);
@@ -270,8 +234,7 @@ static void controller_repair(struct controller *c, struct to_down *down, uint64
 	c->n_changes++;
 }
 
-/* After all servers were asked: is there light where the plan needs it? */
-void to_controller_look(struct controller *c)
+void to_controller_repair_look(struct controller *c)
 {
 	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
 	const uint64_t now = to_clock_monotonic_ns();
@@ -279,13 +242,13 @@ void to_controller_look(struct controller *c)
 
 	if (!c->config->carrier.after_ns || *c->config->stop)
 		return;
-	to_carrier_look(&c->carrier, servers, to_controller_asked(c), now);
+	to_carrier_look(&c->carrier, servers, to_controller_state_asked(c), now);
 	if (c->asked)
 		to_carrier_look(&c->carrier, servers, c->plan, now);
 	to_carrier_settle(&c->carrier, now, &c->since_ns);
 	if (now < c->repair_ns)
 		return;
-	if (!to_carrier_find_down(&c->carrier, servers, to_controller_asked(c), &down) &&
+	if (!to_carrier_find_down(&c->carrier, servers, to_controller_state_asked(c), &down) &&
 	    controller_outdated(c, &down)) {
 		if (controller_gather(c, &down))
 			controller_repair(c, &down, c->since_ns);
@@ -310,7 +273,7 @@ static bool controller_fits(const struct to_plan *repaired, const struct to_plan
 {
 	const struct to_cluster *c = plan->cluster, *now = repaired->cluster;
 
-	if (!to_controller_is_repair(repaired) || c->n_servers != now->n_servers)
+	if (!to_controller_state_is_repair(repaired) || c->n_servers != now->n_servers)
 		return false;
 	for (unsigned int s = 0; s < c->n_servers; s++)
 		if (strcmp(c->servers[s].name, now->servers[s].name) ||
@@ -324,8 +287,7 @@ static bool controller_fits(const struct to_plan *repaired, const struct to_plan
 	return !strcmp(plan->demand->name, repaired->demand->name);
 }
 
-/* A controller before this one did without something. Return: 0 or -ENOMEM. */
-int to_controller_open_repair(struct controller *c)
+int to_controller_repair_open(struct controller *c)
 {
 	struct to_error err = { 0 };
 	struct to_plan *plan;
@@ -341,6 +303,6 @@ int to_controller_open_repair(struct controller *c)
 		to_plan_free(plan);
 		return 0;
 	}
-	to_controller_switch(c, plan);
-	return to_controller_adopt(c);
+	to_controller_state_switch(c, plan);
+	return to_controller_repair_adopt(c);
 }

@@ -5,7 +5,7 @@
 /* What the controller's loop and its repairs share. */
 
 #include "control/candidates.h"
-#include "control/controller.h"
+#include "control/controller_config.h"
 #include "control/planning.h"
 #include "control/transition.h"
 #include "data/down.h"
@@ -80,28 +80,19 @@ struct controller {
 	unsigned int repair_pause;
 };
 
-/* Of a repair, not of what was asked for? */
-bool to_controller_is_repair(const struct to_plan *plan);
+/** to_controller_state_is_repair() - Tell whether a plan is a repaired one */
+bool to_controller_state_is_repair(const struct to_plan *plan);
 
-/** to_controller_take() - the plan in force becomes @plan, which is taken over */
-void to_controller_take(struct controller *c, struct to_plan *plan);
+/** to_controller_state_take() - Put @plan, which is taken over, in force */
+void to_controller_state_take(struct controller *c, struct to_plan *plan);
 
-/** to_controller_switch() - the same with a repaired plan, or with the one asked for */
-void to_controller_switch(struct controller *c, struct to_plan *plan);
+/** to_controller_state_switch() - Put a repaired plan or the one asked for in force; taken over */
+void to_controller_state_switch(struct controller *c, struct to_plan *plan);
 
-/** to_controller_asked() - the plan that PLAN is */
-const struct to_plan *to_controller_asked(const struct controller *c);
+/** to_controller_state_asked() - Return the plan that was asked for, which PLAN is */
+const struct to_plan *to_controller_state_asked(const struct controller *c);
 
-/** to_controller_restore() - to c->plan; when that fails, the caller tries again */
-void to_controller_restore(struct controller *c, const char *why);
-
-/** to_controller_adopt() - what the repaired plan in force does without is down. 0 or -ENOMEM */
-int to_controller_adopt(struct controller *c);
-
-/** to_controller_open_repair() - a controller before this one did without something. 0 or -ENOMEM */
-int to_controller_open_repair(struct controller *c);
-
-/** to_controller_look() - all servers were asked: is there light where the plan needs it? */
-void to_controller_look(struct controller *c);
+/** to_controller_state_restore() - Bring the fabric to c->plan, or set c->broken */
+void to_controller_state_restore(struct controller *c, const char *why);
 
 #endif

@@ -2,11 +2,11 @@
 #ifndef TOPOOPT_INITIAL_PLAN_H
 #define TOPOOPT_INITIAL_PLAN_H
 
-#include "control/controller.h"
+#include "control/controller_config.h"
 #include "data/plan.h"
 
 /**
- * to_initial_plan_load() - the plan in force; where there is none, the one to begin with
+ * to_initial_plan_load() - Load the plan in force or, where there is none, the one to begin with
  *
  * The latter is written as the former, unless it is a dry run. What cannot be read as a
  * plan, such as what a full disk left, is kept as PLAN.damaged. The log tells of both.
