@@ -13,52 +13,7 @@
  * none of whose cuts has fewer than d edges, gives N d / 2 (N - 1).
  */
 
-#include <stdint.h>
-
-/**
- * struct to_packing_edge - an edge, the same in both directions
- * @seconds_per_byte: that each byte keeps it busy
- * @busy: seconds that it is busy already
- * @trees: gets the seconds that trees keep it busy
- */
-struct to_packing_edge {
-	uint32_t a, b;
-	double seconds_per_byte, busy, trees;
-};
-
-/**
- * struct to_packing_group - vertices that trees join
- * @members: some or all vertices, two at least; each is there once
- * @bytes: that its trees carry
- * @n_trees: at most; gets how many there are. Where all groups may have more than there
- *	are edges, shares are free; else they are equal, see to_tree_packing_count().
- * @shares: gets that of @bytes that each tree carries; they add up to 1
- * @parents: gets n_trees x n_members, row = a tree: per member the next member
- *	towards the root, itself at the root, all as indices into @members. A
- *	hop takes the edge between its members, or goes along other vertices where
- *	there is none.
- */
-struct to_packing_group {
-	unsigned int n_members, n_trees;
-	const uint32_t *members;
-	double bytes, *shares;
-	uint32_t *parents;
-};
-
-/**
- * struct to_packing - what trees are to be packed into, and how well they are
- * @passes: over all trees, at most
- * @busiest: gets the seconds that the busiest edge is busy with all trees
- * @bound: gets a lower bound of that over all packings, by linear programming
- *	duality: no trees can have it less
- */
-struct to_packing {
-	unsigned int n, n_edges, n_groups, passes;
-	struct to_packing_edge *edges;
-	struct to_packing_group *groups;
-	uint64_t seed;
-	double busiest, bound;
-};
+#include "graph/packing.h"
 
 /**
  * to_tree_packing_count() - a number of equal trees that uses links evenly

@@ -5,7 +5,7 @@
 /* Minimum spanning trees, also of groups that are not all vertices. */
 
 #include "base/arena.h"
-#include "graph/tree_packing.h"
+#include "graph/packing.h"
 
 /**
  * struct to_tree - over @n_hops + 1 members

@@ -4,10 +4,11 @@
 
 /* A Markov chain over strategies and plans, see parallelize.h. */
 
-#include "plan/parallelize.h"
+#include "data/plan.h"
 #include "simulate/bound.h"
 #include "simulate/simulate.h"
 #include "workload/proposal.h"
+#include "workload/strategy.h"
 
 /**
  * struct to_mcmc - one chain

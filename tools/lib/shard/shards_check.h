@@ -4,7 +4,7 @@
 
 /* That no shard touches what another has. */
 
-#include "shard/shards.h"
+#include "shard/shards_state.h"
 
 /** to_shards_line - what is wrong, a line without newline */
 typedef void to_shards_line(void *data, const char *line);

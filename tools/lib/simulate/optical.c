@@ -87,10 +87,8 @@ int to_optical_named(const char *word, struct to_optical_setting *s, struct to_e
 	return 1;
 }
 
-void to_optical_free(struct to_optical *o)
+static void optical_free(struct to_optical *o)
 {
-	if (!o)
-		return;
 	to_optical_sip_free(o->sip);
 	to_cluster_free(o->cluster);
 	free(o->count);
@@ -134,6 +132,7 @@ struct to_router *to_router_optical(const struct to_network_setting *servers,
 		return NULL;
 	}
 	router->optical = o;
+	router->optical_free = optical_free;
 	o->setting = *setting;
 	o->algorithm = options->algorithm;
 	o->degree = servers->degree;

@@ -89,6 +89,4 @@ int to_optical_change(struct to_router *router);
 /** to_optical_joins() - may @src send to @dst now? */
 bool to_optical_joins(const struct to_router *router, uint32_t src, uint32_t dst);
 
-void to_optical_free(struct to_optical *optical);
-
 #endif

@@ -35,6 +35,7 @@ struct to_router_ops {
 /**
  * struct to_router - which links bytes take on @network, which is owned
  * @optical: how its links change, NULL where they stay; see simulate/optical.h
+ * @optical_free: frees @optical
  * @alike: per link, one that has the same capacity and carries the same bytes, whatever is
  *	sent; itself for one link of such a set. NULL where nobody has looked
  */
@@ -43,6 +44,7 @@ struct to_router {
 	struct to_network *network;
 	struct to_delays delays;
 	struct to_optical *optical;
+	void (*optical_free)(struct to_optical *optical);
 	uint32_t *alike;
 };
 

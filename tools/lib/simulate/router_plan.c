@@ -528,7 +528,7 @@ struct to_router *to_router_of_plan(const struct to_plan *plan, const struct to_
 	struct router_plan *w = calloc(1, sizeof(*w));
 
 	if (w) {
-		w->router = (struct to_router){ &plan_ops, NULL, *delays, NULL, NULL };
+		w->router = (struct to_router){ .ops = &plan_ops, .delays = *delays };
 		w->plan = plan;
 		if (!plan_read_all(w))
 			return &w->router;

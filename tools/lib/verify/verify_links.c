@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +7,6 @@
 #include "data/allreduce.h"
 #include "data/cross_connects.h"
 #include "verify/verify_links.h"
-
-void to_verify_say(const struct to_verify_out *out, const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	out->report->violations++;
-	out->line(out->data, text);
-}
 
 static const char *verify_server(const struct to_plan *plan, uint32_t server)
 {

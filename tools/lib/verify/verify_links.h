@@ -4,17 +4,7 @@
 
 /* The part of to_verify() that needs no tables. */
 
-#include "verify/verify.h"
-
-/** struct to_verify_out - where violations go */
-struct to_verify_out {
-	to_verify_line *line;
-	void *data;
-	struct to_verify_report *report;
-};
-
-void to_verify_say(const struct to_verify_out *out, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#include "verify/verify_report.h"
 
 /**
  * to_verify_links() - links, cross-connects, rings and trees
