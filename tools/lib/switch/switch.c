@@ -17,82 +17,6 @@ static const struct to_switch_driver *const switch_drivers[] = {
 
 #define SWITCH_PORTS_MAX (1U << 20)	/* what counts ports allocates for each */
 
-static int switch_circuit_compare(const void *a, const void *b)
-{
-	const struct to_circuit *x = a, *y = b;
-
-	if (x->in != y->in)
-		return x->in < y->in ? -1 : 1;
-	return (x->out > y->out) - (x->out < y->out);
-}
-
-/* qsort() wants an array, even for nothing. */
-static void switch_circuits_sort(struct to_circuits *circuits)
-{
-	if (circuits->n)
-		qsort(circuits->circuit, circuits->n, sizeof(*circuits->circuit),
-		      switch_circuit_compare);
-}
-
-int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out)
-{
-	struct to_circuit *circuit = circuits->circuit;
-
-	/* room doubles at powers of two */
-	if (!(circuits->n & (circuits->n - 1)))
-		circuit = realloc(circuit, (circuits->n ? 2 * circuits->n : 1) * sizeof(*circuit));
-	if (!circuit)
-		return -ENOMEM;
-	circuits->circuit = circuit;
-	circuit[circuits->n++] = (struct to_circuit){ in, out };
-	return 0;
-}
-
-void to_circuits_free(struct to_circuits *circuits)
-{
-	free(circuits->circuit);
-	memset(circuits, 0, sizeof(*circuits));
-}
-
-int to_switch_pairs(const struct to_switch *sw, const struct to_circuits *circuits,
-		    struct to_circuits *pairs, struct to_error *err)
-{
-	for (unsigned int i = 0; i < circuits->n; i++) {
-		const struct to_circuit *p = &circuits->circuit[i];
-		int ret = 0;
-
-		if (sw->sides || p->in < p->out)
-			ret = to_circuits_add(pairs, p->in,
-					   p->out + sw->optical->control.egress_offset);
-		if (ret) {
-			to_circuits_free(pairs);
-			return to_error_set(err, ret, "out of memory");
-		}
-	}
-	return 0;
-}
-
-/* The first of @circuits that is twice on one side of the switch, else NULL. */
-static const struct to_circuit *switch_collision(const struct to_circuits *circuits)
-{
-	struct to_circuits ends = {};
-	const struct to_circuit *twice = NULL;
-
-	for (unsigned int side = 0; side < 2 && !twice; side++) {
-		for (unsigned int i = 0; i < circuits->n; i++)
-			if (to_circuits_add(
-				    &ends,
-				    side ? circuits->circuit[i].out : circuits->circuit[i].in, i))
-				break;
-		switch_circuits_sort(&ends);
-		for (unsigned int i = 0; i + 1 < ends.n && !twice; i++)
-			if (ends.circuit[i].in == ends.circuit[i + 1].in)
-				twice = &circuits->circuit[ends.circuit[i].out];
-		to_circuits_free(&ends);
-	}
-	return twice;
-}
-
 struct to_switch *to_switch_open(const struct to_cluster *cluster, unsigned int index,
 				 struct to_error *err)
 {
@@ -170,7 +94,7 @@ static int switch_read(struct to_switch *sw, struct to_circuits *circuits, struc
 	if (!ret)
 		ret = switch_take(sw, &pairs, circuits, err);
 	to_circuits_free(&pairs);
-	twice = ret ? NULL : switch_collision(circuits);
+	twice = ret ? NULL : to_circuits_collision(circuits);
 	if (twice)
 		ret = to_error_set(err, -EPROTO, "it says that port %u or %u is joined twice",
 				   twice->in, twice->out);
@@ -178,7 +102,7 @@ static int switch_read(struct to_switch *sw, struct to_circuits *circuits, struc
 		to_circuits_free(circuits);
 		return ret;
 	}
-	switch_circuits_sort(circuits);
+	to_circuits_sort(circuits);
 	return 0;
 }
 
@@ -189,12 +113,6 @@ int to_switch_read(struct to_switch *sw, struct to_circuits *circuits, struct to
 
 	return ret ? to_error_set(err, ret, "optical switch %s: %s", sw->optical->name, why.text) :
 		     0;
-}
-
-static bool switch_has(const struct to_circuits *circuits, const struct to_circuit *p)
-{
-	return circuits->n && bsearch(p, circuits->circuit, circuits->n, sizeof(*circuits->circuit),
-				      switch_circuit_compare);
 }
 
 /* Does @p enter or leave the switch where one of @circuits does? */
@@ -216,11 +134,11 @@ int to_switch_differences(const struct to_circuits *now, const struct to_circuit
 		const struct to_circuit *p = &now->circuit[i];
 
 		if ((switch_meets(wanted, p) || switch_meets(unwanted, p)) &&
-		    !switch_has(wanted, p))
+		    !to_circuits_has(wanted, p))
 			ret = to_circuits_add(off, p->in, p->out);
 	}
 	for (unsigned int i = 0; i < wanted->n && !ret; i++)
-		if (!switch_has(now, &wanted->circuit[i]))
+		if (!to_circuits_has(now, &wanted->circuit[i]))
 			ret = to_circuits_add(on, wanted->circuit[i].in, wanted->circuit[i].out);
 	return ret;
 }

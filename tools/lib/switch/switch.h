@@ -9,6 +9,7 @@
  *	switch.c		one switch: a change is done when its read-back says so
  *	switch_set.c		all switches of a plan: minimal change, all or nothing
  *	switch_allow.c		what plans may have done on this machine
+ *	switch_driver.c		what drivers share
  *	switch_command.c	driver: a program that gets JSON
  *	switch_netns.c		driver: the namespace that is the lab's optical switch
  *	switch_polatis_scpi.c, switch_polatis_restconf.c, switch_sonic.c
@@ -17,22 +18,7 @@
 
 #include "data/cluster.h"
 #include "data/plan.h"
-
-/**
- * struct to_circuit - light that enters a switch at port @in and leaves it at @out
- *
- * Ports as cluster.json numbers them. A duplex cross-connect is two circuits, one
- * each way, a simplex one is one circuit.
- */
-struct to_circuit {
-	unsigned int in, out;
-};
-
-/** struct to_circuits - circuits of one switch, sorted by @in; each port once per side */
-struct to_circuits {
-	unsigned int n;
-	struct to_circuit *circuit;
-};
+#include "switch/circuits.h"
 
 struct to_switch;
 
@@ -78,8 +64,6 @@ int to_switch_change(struct to_switch *sw, const struct to_circuits *off,
 int to_switch_differences(const struct to_circuits *now, const struct to_circuits *wanted,
 			  const struct to_circuits *unwanted, struct to_circuits *off,
 			  struct to_circuits *on);
-
-void to_circuits_free(struct to_circuits *circuits);
 
 /**
  * struct to_switch_change - what a plan changes on one of its switches

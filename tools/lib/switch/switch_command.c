@@ -94,10 +94,10 @@ static int command_change(struct to_switch *sw, const struct to_circuits *off,
 {
 	struct to_circuits remove = {}, add = {};
 	char *output = NULL;
-	int ret = to_switch_pairs(sw, off, &remove, err);
+	int ret = to_switch_driver_pairs(sw, off, &remove, err);
 
 	if (!ret)
-		ret = to_switch_pairs(sw, on, &add, err);
+		ret = to_switch_driver_pairs(sw, on, &add, err);
 	if (!ret)
 		ret = command_call(sw, "change", json_pack("{s:o, s:o}", "remove",
 				   command_array(&remove), "add", command_array(&add)),

@@ -4,7 +4,10 @@
 
 /* What the drivers of optical switches and switch.c share. */
 
-#include "switch/switch.h"
+#include "data/cluster.h"
+#include "switch/circuits.h"
+
+struct to_switch;
 
 /**
  * struct to_switch_driver - how a kind of optical switch is spoken to
@@ -49,14 +52,13 @@ extern const struct to_switch_driver to_switch_command, to_switch_netns, to_swit
 /** to_switch_netns_name() - the namespace that the lab's driver works in */
 const char *to_switch_netns_name(const struct to_switch_control *control);
 
-/** to_circuits_add() - append; Return: 0 or -ENOMEM */
-int to_circuits_add(struct to_circuits *circuits, unsigned int in, unsigned int out);
-
 /**
- * to_switch_pairs() - @circuits as the switch numbers them: a pair per circuit, or
- *	one per two circuits on a switch without sides
+ * to_switch_driver_pairs() - Number circuits as the switch does
+ * @pairs: gets a pair per circuit, or one per two circuits on a switch without sides
+ *
+ * Return: 0, or -ENOMEM with @err set.
  */
-int to_switch_pairs(const struct to_switch *sw, const struct to_circuits *circuits,
-		    struct to_circuits *pairs, struct to_error *err);
+int to_switch_driver_pairs(const struct to_switch *sw, const struct to_circuits *circuits,
+			   struct to_circuits *pairs, struct to_error *err);
 
 #endif

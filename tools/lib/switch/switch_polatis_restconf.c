@@ -257,10 +257,10 @@ static int restconf_change(struct to_switch *sw, const struct to_circuits *off,
 			   const struct to_circuits *on, struct to_error *err)
 {
 	struct to_circuits remove = {}, add = {};
-	int ret = to_switch_pairs(sw, off, &remove, err);
+	int ret = to_switch_driver_pairs(sw, off, &remove, err);
 
 	if (!ret)
-		ret = to_switch_pairs(sw, on, &add, err);
+		ret = to_switch_driver_pairs(sw, on, &add, err);
 	if (!ret)
 		ret = -EAGAIN;
 	for (unsigned int i = 0; i < RESTCONF_TRIES && ret == -EAGAIN; i++)

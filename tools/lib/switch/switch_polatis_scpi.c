@@ -270,10 +270,10 @@ static int scpi_change(struct to_switch *sw, const struct to_circuits *off,
 		       const struct to_circuits *on, struct to_error *err)
 {
 	struct to_circuits remove = {}, add = {};
-	int ret = to_switch_pairs(sw, off, &remove, err);
+	int ret = to_switch_driver_pairs(sw, off, &remove, err);
 
 	if (!ret)
-		ret = to_switch_pairs(sw, on, &add, err);
+		ret = to_switch_driver_pairs(sw, on, &add, err);
 	if (!ret)
 		ret = scpi_command(sw, "sub", &remove, err);
 	if (!ret)
