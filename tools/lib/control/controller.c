@@ -534,7 +534,9 @@ static int controller_connect(struct controller *c, struct to_error *err)
 
 static int controller_expect(struct controller *c, struct to_error *err)
 {
-	if (to_candidates_init(&c->candidates, &c->config->candidates, to_controller_state_asked(c)))
+	const struct to_plan *asked = to_controller_state_asked(c);
+
+	if (to_candidates_init(&c->candidates, &c->config->candidates, asked))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 /** struct to_controller_config - what a controller works with, all borrowed */
 struct to_controller_config {
-	const char *plan;	/* file of the plan in force; locked against to_plan_save() by others */
+	const char *plan;	/* file of the plan in force; to_plan_save() refuses it to others */
 	const char *initial;	/* file of the plan to begin with where @plan has none; or NULL */
 	const char *allow;	/* see to_switch_allow_check() */
 	bool dry_run;		/* decide, but change neither the fabric nor files */

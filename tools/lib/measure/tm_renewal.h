@@ -14,7 +14,7 @@
  * last renewals, which come at even times, as far as they do.
  */
 
-#include "measure/tm_account.h"
+#include "measure/tm_account_state.h"
 
 /** to_tm_renewal_gap() - columns from one renewal to the next; 0: not known */
 unsigned int to_tm_renewal_gap(const struct to_tm_nic *nic);

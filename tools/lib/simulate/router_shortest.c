@@ -371,7 +371,8 @@ struct to_router *to_router_shortest(struct to_network *w, const struct to_short
 		to_network_free(w);
 		goto no_memory;
 	}
-	s->router = (struct to_router){ .ops = &shortest_ops, .network = w, .delays = options->delays };
+	s->router = (struct to_router){ .ops = &shortest_ops, .network = w,
+					.delays = options->delays };
 	s->options = *options;
 	s->n_servers = w->n_servers;
 	s->next = calloc(w->n_servers, sizeof(*s->next));

@@ -49,7 +49,8 @@ struct to_verify_report {
 	/* one port on a packet switch is down: its server sees that, what others send is lost */
 	struct to_failure_cases ports;
 	unsigned int n_unprotected;
-	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];	/* first uncovered of @links, @switches */
+	/* the first uncovered cases of @links and @switches */
+	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];
 	struct to_figures figures;	/* recomputed from links, rings, tables and demand */
 };
 
