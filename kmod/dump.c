@@ -2,6 +2,7 @@
 /* Routes and groups, one or all, of the active table or of the stage. */
 
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 static int topoopt_dump_put_route(struct sk_buff *skb,

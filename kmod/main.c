@@ -8,6 +8,7 @@
 
 #include "kfunc.h"
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 static int __init topoopt_init(void)

@@ -4,6 +4,7 @@
 #include <net/sock.h>
 
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 static const struct genl_multicast_group topoopt_netlink_groups[] = {

@@ -15,7 +15,6 @@
 
 #include <net/genetlink.h>
 
-#include "netlink_policy.h"
 #include "topoopt.h"
 
 struct topoopt_group;

@@ -2,6 +2,7 @@
 /* Events, for those who joined the multicast group. */
 
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 static bool topoopt_notify_wanted(const struct topoopt_dev *tdev)

@@ -8,6 +8,7 @@
 
 #include "account.h"
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 /* Devices */

@@ -11,6 +11,7 @@
 
 #include "compat/extack.h"
 #include "netlink.h"
+#include "netlink_policy.h"
 #include "table.h"
 
 /*
