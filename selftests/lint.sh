@@ -55,10 +55,10 @@ lint_clang_tidy() {
 		'-DTO_VERSION="0"' -Itools/lib -Itools/toctl -Itools/tosim -Iuapi -Ibuild/bpf -Ibuild/proto "${flags[@]}"
 }
 
-# Which room of tools/lib may use which, and which file of the module.
+# Which room of tools/lib may use which, which file of the module, and circles of files.
 lint_rooms() {
 	make --no-print-directory tools && "$here/lab/kmod.sh" 6.12 &&
-		"$here/rooms.py" build/tools/lib build/kmod-6.12*-amd64/kmod
+		"$here/rooms.py" build/tools build/kmod-6.12*-amd64/kmod
 }
 
 # Header comments: what is new says by itself what a thing is.

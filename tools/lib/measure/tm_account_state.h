@@ -82,7 +82,7 @@ struct to_tm_account {
 	struct account_past *past;	/* pairs and classes that were seen before, sorted */
 	uint32_t n_past;
 	struct to_tm_amount owed;	/* counted by NICs, neither seen nor credited to RDMA */
-	struct to_tm_amount direct;	/* the pair at the ends is owed, by bytes credited or seen */
+	struct to_tm_amount direct;	/* owed to the pair at the ends: credited or seen */
 	struct to_tm_amount pending;	/* seen and credited since counters were last renewed */
 	struct to_tm_amount counted[TO_TM_SIDES];	/* in the last column that settled */
 	int64_t before;			/* bytes seen in that column; -1: there was none */
