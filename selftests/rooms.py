@@ -103,7 +103,7 @@ def tools(objects):
             sources.remove(path)
             continue
         for header in re.findall(r'^#include "(.*)"', (TOOLS / path).read_text(), re.M):
-            for other in Path("lib", header), path.parent / header:
+            for other in {Path("lib", header), path.parent / header, Path(path.parts[0], header)}:
                 if other in sources:
                     use(path, other, header)
                     if path.suffix == ".h":

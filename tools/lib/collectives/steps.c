@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/allreduce_steps.h"
+
 void to_steps_init(struct to_steps *steps, uint32_t self, uint64_t size)
 {
 	*steps = (struct to_steps){ .self = self, .size = size };
@@ -120,20 +122,22 @@ void to_steps_ps(struct to_steps *steps, uint32_t n)
 void to_steps_ring(struct to_steps *steps, const uint32_t *order, uint32_t n, uint32_t lane,
 		   struct to_elements whole)
 {
-	uint32_t at = 0;
+	struct to_allreduce_send out, in;
+	uint32_t at = 0, before;
 
 	while (order[at] != steps->self)
 		at++;
 	to_steps_thread(steps);
-	for (uint32_t s = 0; s < 2 * (n - 1); s++) {
-		uint32_t sent = (at + 2 * n - s) % n;
-
+	before = to_allreduce_steps_ring_send(n, true, 0, at).to;
+	for (unsigned int s = 0; s < to_allreduce_steps_ring(n); s++) {
+		out = to_allreduce_steps_ring_send(n, false, s, at);
+		in = to_allreduce_steps_ring_send(n, false, s, before);
 		to_steps_step(steps);
-		to_steps_transfer(steps, TO_STEPS_SEND, order[(at + 1) % n], lane);
-		to_steps_elements(steps, to_steps_piece(whole, sent, n));
-		to_steps_transfer(steps, s < n - 1 ? TO_STEPS_ADD : TO_STEPS_COPY,
-				  order[(at + n - 1) % n], lane);
-		to_steps_elements(steps, to_steps_piece(whole, (sent + n - 1) % n, n));
+		to_steps_transfer(steps, TO_STEPS_SEND, order[out.to], lane);
+		to_steps_elements(steps, to_steps_piece(whole, out.piece, out.pieces));
+		to_steps_transfer(steps, in.sum ? TO_STEPS_ADD : TO_STEPS_COPY, order[in.from],
+				  lane);
+		to_steps_elements(steps, to_steps_piece(whole, in.piece, in.pieces));
 	}
 }
 

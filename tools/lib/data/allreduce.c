@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/allreduce.h"
+#include "data/allreduce_steps.h"
 
 #define SHARES_ERROR 1e-6	/* of the shares of a group's trees, which add up to 1 */
 
@@ -143,7 +144,7 @@ unsigned int to_allreduce_tree_routed(const struct to_rings *rings, const struct
 static double allreduce_hop_bytes(const struct to_rings *rings, const struct to_ring *ring,
 				  unsigned int directions)
 {
-	return 2.0 * (ring->n - 1) / ring->n *
+	return to_allreduce_steps_ring_share(ring->n) *
 	       rings->demand->groups[ring->group].bytes / directions;
 }
 
@@ -213,7 +214,9 @@ static void allreduce_each_ring_hop(const struct to_rings *rings, int group, boo
 		bytes = counts ? allreduce_hop_bytes(rings, ring, counts[ring->group]) :
 				 to_allreduce_hop_bytes(rings, ring);
 		for (k = 0; k < ring->n; k++) {
-			uint32_t x = ring->order[k], y = ring->order[(k + 1) % ring->n];
+			const struct to_allreduce_send send =
+				to_allreduce_steps_ring_send(ring->n, false, 0, k);
+			const uint32_t x = ring->order[send.from], y = ring->order[send.to];
 
 			hop(data, x, y, bytes);
 			if (ring->reverse)

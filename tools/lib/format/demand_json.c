@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/quantity.h"
 #include "base/set.h"
+#include "data/allreduce_steps.h"
 
 /**
  * struct reading - a demand that is being read
@@ -445,7 +446,7 @@ static int demand_check_sum(const struct to_json *at, const struct to_demand *d)
 	}
 	for (unsigned int i = 0; i < d->n_groups; i++) {
 		/* sent by all members together, TopoOpt section 2.1 */
-		uint64_t times = 2 * (uint64_t)(d->groups[i].n_members - 1);
+		uint64_t times = to_allreduce_steps_ring(d->groups[i].n_members);
 
 		if (d->groups[i].bytes > (INT64_MAX - sum) / times) {
 			snprintf(path, sizeof(path), "allreduce[%u].bytes", i);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulate/collective.h"
+#include "data/allreduce_steps.h"
 
 #define MESSAGES_PIECE (128 << 10)	/* bytes that a tree passes on at once */
 
@@ -76,13 +76,16 @@ void to_packet_messages_ring(struct to_packet_messages *m, const uint32_t *order
 	const uint32_t first = m->n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t after = (i + 1) % n, before = (i + n - 1) % n;
+		const struct to_allreduce_send send =
+			to_allreduce_steps_ring_send(n, reverse, 0, i);
 
 		messages_add(m, (struct to_packet_message){
-			.from = order[i], .to = order[reverse ? before : after],
+			.from = order[send.from], .to = order[send.to],
 			.link = TO_MESSAGE_ROUTED, .transfer = UINT32_MAX,
-			.chunk = fmax(round(bytes / n), 1), .n_chunks = 2 * (n - 1), .ahead = 1 });
-		messages_feed(m, first + (reverse ? after : before));
+			.chunk = fmax(round(bytes / send.pieces), 1),
+			.n_chunks = to_allreduce_steps_ring(n), .ahead = 1 });
+		/* whom the other way round it would send to is who sends to it */
+		messages_feed(m, first + to_allreduce_steps_ring_send(n, !reverse, 0, i).to);
 	}
 }
 
@@ -131,27 +134,22 @@ void to_packet_messages_tree(struct to_packet_messages *m, const uint32_t *membe
 void to_packet_messages_halving_doubling(struct to_packet_messages *m, const uint32_t *members,
 					 uint32_t n, double bytes)
 {
-	const unsigned int phases = to_collective_phases(TO_ALGORITHM_HALVING_DOUBLING, n);
-	struct to_transfer *transfers = calloc(4 * (size_t)n, sizeof(*transfers));
-	uint32_t before = m->n, first, k;
-	unsigned int phase, steps;
-	int sent, i;
+	const unsigned int steps = to_allreduce_steps_halving(n);
+	uint32_t before = m->n, first, i, k;
+	struct to_allreduce_send send;
 
-	for (phase = 0; transfers && phase < phases && !m->failed; phase++, before = first) {
+	for (unsigned int step = 0; step < steps && !m->failed; step++, before = first) {
 		first = m->n;
-		sent = to_collective_phase(TO_ALGORITHM_HALVING_DOUBLING, members, n, phase,
-					   transfers, &steps);
-		for (i = 0; i < sent; i++) {
+		for (i = 0; i < n; i++) {
+			if (!to_allreduce_steps_halving_send(n, step, i, &send))
+				continue;
 			messages_add(m, (struct to_packet_message){
-				.from = transfers[i].src, .to = transfers[i].dst,
+				.from = members[send.from], .to = members[send.to],
 				.link = TO_MESSAGE_ROUTED, .transfer = UINT32_MAX, .n_chunks = 1,
-				.chunk = fmax(round(bytes * transfers[i].bytes /
-						    TO_COLLECTIVE_BUFFER), 1) });
+				.chunk = fmax(round(bytes / send.pieces), 1) });
 			for (k = before; k < first; k++)
-				if (m->list[k].to == transfers[i].src)
+				if (m->list[k].to == members[send.from])
 					messages_feed(m, k);
 		}
 	}
-	m->failed |= !transfers;
-	free(transfers);
 }

@@ -67,7 +67,7 @@ void to_packet_messages_ring(struct to_packet_messages *messages, const uint32_t
 void to_packet_messages_tree(struct to_packet_messages *messages, const uint32_t *members,
 			     const uint32_t *parents, uint32_t n, double bytes);
 
-/** to_packet_messages_halving_doubling() - Add the messages of TO_ALGORITHM_HALVING_DOUBLING */
+/** to_packet_messages_halving_doubling() - Add the messages of recursive halving and doubling */
 void to_packet_messages_halving_doubling(struct to_packet_messages *messages,
 					 const uint32_t *members, uint32_t n, double bytes);
 

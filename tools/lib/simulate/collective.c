@@ -4,32 +4,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "data/allreduce_steps.h"
 #include "graph/double_tree.h"
 
 const char *const to_algorithm_names[] = {
 	"ring", "ring-both-ways", "double-tree", "halving-doubling", NULL
 };
 
-/* Rounds of halving between the largest power of two of servers that @n has. */
-static unsigned int collective_rounds(uint32_t n)
-{
-	return 31 - __builtin_clz(n);
-}
-
 unsigned int to_collective_phases(enum to_algorithm algorithm, uint32_t n)
 {
-	if (algorithm != TO_ALGORITHM_HALVING_DOUBLING)
-		return 1;
-	return 2 * collective_rounds(n) + (n & (n - 1) ? 2 : 0);
+	return algorithm == TO_ALGORITHM_HALVING_DOUBLING ? to_allreduce_steps_halving(n) : 1;
 }
 
+/* All steps load the same links: they are one phase. */
 static int collective_ring(const uint32_t *members, uint32_t n, struct to_transfer *transfers,
 			   unsigned int *steps)
 {
-	for (uint32_t i = 0; i < n; i++)
-		transfers[i] = (struct to_transfer){ members[i], members[(i + 1) % n],
-			(uint64_t)((long double)TO_COLLECTIVE_BUFFER * 2 * (n - 1) / n) };
-	*steps = 2 * (n - 1);
+	*steps = to_allreduce_steps_ring(n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct to_allreduce_send send = to_allreduce_steps_ring_send(n, false, 0, i);
+
+		transfers[i] = (struct to_transfer){ members[send.from], members[send.to],
+			(uint64_t)((long double)TO_COLLECTIVE_BUFFER * *steps / send.pieces) };
+	}
 	return n;
 }
 
@@ -49,55 +46,43 @@ static int collective_ring_both_ways(const uint32_t *members, uint32_t n,
 static int collective_double_tree(const uint32_t *members, uint32_t n,
 				  struct to_transfer *transfers, unsigned int *steps)
 {
-	uint32_t *parent = calloc(n, sizeof(*parent)), i, x;
-	unsigned int depth, deepest = 0;
+	uint32_t *parent = calloc(n, sizeof(*parent));
 	int sent = 0;
 
 	if (!parent)
 		return -ENOMEM;
+	*steps = 0;
 	for (int second = 0; second < 2; second++) {
+		unsigned int deep;
+
 		to_double_tree(n, second, parent);
-		for (i = 0; i < n; i++) {
-			for (x = i, depth = 0; parent[x] != TO_SERVER_NONE; depth++)
-				x = parent[x];
-			deepest = depth > deepest ? depth : deepest;
-			if (!depth)
+		deep = to_allreduce_steps_tree(NULL, n, parent);
+		*steps = deep > *steps ? deep : *steps;
+		for (uint32_t i = 0; i < n; i++) {
+			if (parent[i] == TO_SERVER_NONE)
 				continue;
-			x = members[parent[i]];
-			transfers[sent++] = (struct to_transfer){ members[i], x,
+			transfers[sent++] = (struct to_transfer){ members[i], members[parent[i]],
 								  TO_COLLECTIVE_BUFFER / 2 };
-			transfers[sent++] = (struct to_transfer){ x, members[i],
+			transfers[sent++] = (struct to_transfer){ members[parent[i]], members[i],
 								  TO_COLLECTIVE_BUFFER / 2 };
 		}
 	}
 	free(parent);
-	*steps = 2 * deepest;
 	return sent;
 }
 
 static int collective_halving_doubling(const uint32_t *members, uint32_t n, unsigned int phase,
 				       struct to_transfer *transfers, unsigned int *steps)
 {
-	const unsigned int rounds = collective_rounds(n), phases = 2 * rounds;
-	const uint32_t even = 1u << rounds, beyond = n - even;
-	uint32_t i;
+	struct to_allreduce_send send;
+	int sent = 0;
 
 	*steps = 1;
-	if (beyond && (phase == 0 || phase == phases + 1)) {
-		for (i = 0; i < beyond; i++)
-			transfers[i] = phase ?
-				(struct to_transfer){ members[i], members[even + i],
-						      TO_COLLECTIVE_BUFFER } :
-				(struct to_transfer){ members[even + i], members[i],
-						      TO_COLLECTIVE_BUFFER };
-		return beyond;
-	}
-	phase -= beyond ? 1 : 0;
-	phase = phase < rounds ? phase : phases - 1 - phase;
-	for (i = 0; i < even; i++)
-		transfers[i] = (struct to_transfer){ members[i], members[i ^ 1u << phase],
-						     TO_COLLECTIVE_BUFFER >> (phase + 1) };
-	return even;
+	for (uint32_t i = 0; i < n; i++)
+		if (to_allreduce_steps_halving_send(n, phase, i, &send))
+			transfers[sent++] = (struct to_transfer){ members[send.from],
+				members[send.to], TO_COLLECTIVE_BUFFER / send.pieces };
+	return sent;
 }
 
 int to_collective_phase(enum to_algorithm algorithm, const uint32_t *members, uint32_t n,

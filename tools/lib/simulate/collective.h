@@ -18,11 +18,8 @@
  * @TO_ALGORITHM_DOUBLE_TREE: half of the buffer up and down each of two binary trees
  *	(Sanders, Speck and Träff, see graph/double_tree.h), pipelined: one phase of
  *	twice as many steps as the deeper is deep
- * @TO_ALGORITHM_HALVING_DOUBLING: recursive halving, then doubling, with distances of
- *	1, 2, 4, ... and back: 2 log2 n phases of a step each. Where n is no power of
- *	two, two phases more fold what is beyond it into the others and back (Thakur,
- *	Rabenseifner and Gropp, "Optimization of collective communication operations in
- *	MPICH", 2005)
+ * @TO_ALGORITHM_HALVING_DOUBLING: recursive halving, then doubling, a phase for each step
+ *	of to_allreduce_steps_halving()
  */
 enum to_algorithm {
 	TO_ALGORITHM_RING, TO_ALGORITHM_RING_BOTH_WAYS, TO_ALGORITHM_DOUBLE_TREE,

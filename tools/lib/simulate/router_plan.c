@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/allreduce.h"
+#include "data/allreduce_steps.h"
 #include "graph/ring.h"
 #include "routing/forwarding.h"
 #include "simulate/router.h"
@@ -372,28 +373,22 @@ static unsigned int plan_only_group(const struct to_plan *plan, const uint32_t *
 }
 
 /* Servers that pass an AllReduce of group @g on, one after the other. */
-static int plan_steps(struct router_plan *w, unsigned int g)
+static unsigned int plan_steps(struct router_plan *w, unsigned int g)
 {
 	const struct to_plan *plan = w->plan;
 	const struct to_allreduce *group = &plan->demand->groups[g];
-	int steps = 0, depth;
-	unsigned int i, k;
-	uint32_t x;
+	unsigned int steps = 0, deep, i, k;
 
 	for (i = 0; i < plan->n_rings; i++)
 		if (plan->rings[i].group == g)
-			steps = 2 * (group->n_members - 1);
+			steps = to_allreduce_steps_ring(group->n_members);
 	for (i = 0; i < plan->n_trees; i++) {
 		if (plan->trees[i].group != g)
 			continue;
 		for (k = 0; k < group->n_members; k++)
 			w->parent[group->members[k]] = plan->trees[i].parents[k];
-		for (k = 0; k < group->n_members; k++) {
-			depth = 0;
-			for (x = group->members[k]; w->parent[x] != TO_SERVER_NONE; depth++)
-				x = w->parent[x];
-			steps = 2 * depth > steps ? 2 * depth : steps;
-		}
+		deep = to_allreduce_steps_tree(group->members, group->n_members, w->parent);
+		steps = deep > steps ? deep : steps;
 	}
 	return steps;
 }
@@ -484,8 +479,9 @@ static int plan_allreduce(struct to_router *router, const uint32_t *members, uin
 	double *owned = calloc(n_arcs + 1, sizeof(*owned)), wait = 0;
 	double *load = calloc(n_links + 1, sizeof(*load));
 	bool *in = calloc(w->graph->n, sizeof(*in));
-	int ret, steps = 2 * (n - 1);
+	unsigned int steps = to_allreduce_steps_ring(n);
 	uint32_t i;
+	int ret;
 
 	(void)phase;
 	rings.demand = &demand;

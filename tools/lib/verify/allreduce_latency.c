@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/allreduce_steps.h"
 #include "graph/recursive_halving.h"
 
 /**
@@ -55,13 +56,15 @@ static double latency_ring(struct latency *l, const struct to_ring *ring)
 	unsigned int i;
 
 	for (i = 0; i < ring->n; i++) {
-		uint32_t x = ring->order[i], y = ring->order[(i + 1) % ring->n];
+		const struct to_allreduce_send send =
+			to_allreduce_steps_ring_send(ring->n, false, 0, i);
+		const uint32_t x = ring->order[send.from], y = ring->order[send.to];
 
 		forth += latency_hop(l, x, y);
 		if (ring->reverse)
 			back += latency_hop(l, y, x);
 	}
-	return 2.0 * (ring->n - 1) / ring->n * fmax(forth, back);
+	return to_allreduce_steps_ring_share(ring->n) * fmax(forth, back);
 }
 
 /* @busy: of one call */
