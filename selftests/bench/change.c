@@ -148,8 +148,8 @@ int main(int argc, char *argv[])
 
 	if (argc != 5)
 		die("usage: change OLD NEW ALLOW AGENTS");
-	old = to_plan_load(argv[1], &err);
-	new = old ? to_plan_load(argv[2], &err) : NULL;
+	old = to_plan_load_shared(argv[1], &err);
+	new = old ? to_plan_load_shared(argv[2], &err) : NULL;
 	if (!new)
 		die(err.text);
 	snprintf(command, sizeof(command),

@@ -483,7 +483,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: optimum PLAN\n");
 		return 2;
 	}
-	plan = to_plan_load(argv[1], &err);
+	plan = to_plan_load_shared(argv[1], &err);
 	if (!plan) {
 		fprintf(stderr, "optimum: %s\n", err.text);
 		return 1;

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	       st.st_size / 1e6, now() - start, peak_mb(), before);
 	to_plan_free(plan);
 	start = now();
-	plan = to_plan_load(path, &err);
+	plan = to_plan_load_shared(path, &err);
 	if (!plan) {
 		fprintf(stderr, "plan_format: %s\n", err.text);
 		return 1;

@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_REALTIME, &job.deadline);
 	job.deadline.tv_sec += timeout;
 
-	struct to_plan *plan = to_plan_load(argv[optind], &err);
+	struct to_plan *plan = to_plan_load_shared(argv[optind], &err);
 
 	if (!plan)
 		die("%s", err.text);

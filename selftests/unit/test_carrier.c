@@ -413,7 +413,8 @@ static void check_runs(const char *path, int dead)
 {
 	const unsigned int some = dead ? 0 : 1;
 	struct to_error err = { 0 };
-	struct to_plan *active = to_plan_load(path, &err), *asked = to_plan_load(plan_path, &err);
+	struct to_plan *active = to_plan_load_shared(path, &err);
+	struct to_plan *asked = to_plan_load_shared(plan_path, &err);
 
 	assert_string_equal(err.text, "");
 	assert_int_not_equal(access(next_path, F_OK), 0);
@@ -629,7 +630,7 @@ static void test_other_plan(void **state)
 	world_begin(2, 5);
 	assert_int_equal(controller(4), 0);
 	assert_true(is_repaired());
-	other = to_plan_load(repair_path, &err);
+	other = to_plan_load_shared(repair_path, &err);
 	assert_non_null(other);
 	strcpy(other->demand->name, "other");
 	assert_int_equal(to_plan_save(other, repair_path, &err), 0);

@@ -567,7 +567,7 @@ static void rewind_world(const struct change *change)
 static struct to_plan *plan_read(void)
 {
 	struct to_error err = { 0 };
-	struct to_plan *plan = to_plan_load(plan_path, &err);
+	struct to_plan *plan = to_plan_load_shared(plan_path, &err);
 
 	assert_string_equal(err.text, "");
 	return plan;

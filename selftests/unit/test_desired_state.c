@@ -65,7 +65,7 @@ static struct to_plan *load(const char *text)
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	plan = to_plan_load(path, &err);
+	plan = to_plan_load_shared(path, &err);
 	remove(path);
 	if (!plan)
 		fail_msg("%s", err.text);

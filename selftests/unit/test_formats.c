@@ -480,7 +480,7 @@ static void reads_examples(void **state)
 {
 	struct to_error err = {};
 	struct to_cluster *c = to_cluster_load("examples/ring-4/cluster.json", &err);
-	struct to_plan *p = to_plan_load("examples/chain-3/plan.json", &err);
+	struct to_plan *p = to_plan_load_shared("examples/chain-3/plan.json", &err);
 	static const char *const jobs[] = {
 		"examples/jobs/candle-16.json", "examples/jobs/hybrid-128.json",
 		"examples/jobs/hybrid-432.json", "examples/jobs/hybrid-1024.json",
@@ -502,7 +502,7 @@ static void reads_plan(void **state)
 {
 	struct to_port_ref peer;
 	struct to_error err = {};
-	struct to_plan *p = to_plan_load(FORMATS "plan.json", &err);
+	struct to_plan *p = to_plan_load_shared(FORMATS "plan.json", &err);
 	const struct to_table *t = &p->tables[0];
 
 	(void)state;
@@ -590,7 +590,10 @@ static void reads_plan_with_packet_switch(void **state)
 	free(text);
 	free(again);
 	/* until commands know what that means */
-	assert_null(to_plan_load(FORMATS "plan-tor.json", &err));
+	p = to_plan_load_shared(FORMATS "plan-tor.json", &err);
+	assert_int_equal(to_cluster_refuse_shared(p->cluster, FORMATS "plan-tor.json",
+						  TO_CLUSTER_CABLES_ONLY, &err), -EOPNOTSUPP);
+	to_plan_free(p);
 	assert_non_null(strstr(err.text, "plan-tor.json: it has packet switches (\"tor0\"): this command"));
 }
 
@@ -792,7 +795,7 @@ static void save_replaces_only_on_success(void **state)
 	assert_int_equal(to_plan_save(plan, link, &err), 0);
 	assert_int_equal(lstat(link, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	loaded = to_plan_load(path, &err);
+	loaded = to_plan_load_shared(path, &err);
 	assert_int_equal(loaded->seed, 5);
 	to_plan_free(loaded);
 

@@ -39,7 +39,7 @@
 
 FILE_OF(cluster, to_cluster_load(path, err))
 FILE_OF(job, to_demand_load(path, TO_SERVERS_USUAL, err))
-FILE_OF(plan, to_plan_load(path, err))
+FILE_OF(plan, to_plan_load_shared(path, err))
 FILE_OF(model, to_dnn_model_load(path, err))
 FILE_OF(tm, to_tm_load(path, err))
 

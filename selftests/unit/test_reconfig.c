@@ -50,6 +50,19 @@ static struct to_demand *distinct(unsigned int n, uint64_t *random)
 	return demand;
 }
 
+/* Equation 1 of the links so far, in bytes. */
+static double utility_of(const struct to_reconfig *r)
+{
+	const struct to_builder *b = r->builder;
+	double utility = 0;
+
+	for (uint32_t x = 0; x < b->n; x++)
+		for (uint32_t y = b->duplex ? x + 1 : 0; y < b->n; y++)
+			utility += r->bytes[x * b->n + y] *
+				   to_discount(r->discount, r->count[x * b->n + y], b->degree);
+	return utility;
+}
+
 /* The paper's lines 2 to 21; a duplex link takes a port of both, for both ways. */
 static void by_the_book(const struct run *run, unsigned int degree, bool duplex, uint8_t *count)
 {
@@ -168,7 +181,7 @@ static void greedy_is_near_the_optimum(void **state)
 			start(&run, distinct(n, &random), degree, mode, discounts[d], NULL);
 			assert_int_equal(to_reconfig_greedy(&run.r), 0);
 			best = optimum(&run, degree);
-			utility = to_reconfig_utility(&run.r);
+			utility = utility_of(&run.r);
 			assert_true(utility <= best * (1 + 1e-12));
 			assert_true(utility >= best / 2);
 			if (best) {
@@ -213,7 +226,7 @@ static void one_port_is_a_matching(void **state)
 		weight *= to_discount(discount, 1, 1);
 		assert_float_equal(optimum(&run, 1), weight, 0);
 		assert_int_equal(to_reconfig_greedy(&run.r), 0);
-		utility = to_reconfig_utility(&run.r);
+		utility = utility_of(&run.r);
 		assert_true(utility <= weight && utility >= weight / 2);
 		stop(&run);
 	}

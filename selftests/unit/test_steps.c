@@ -203,7 +203,10 @@ static void test_ring_sums(void **state)
 
 		to_bcube_ring(&b, order);
 		for (uint32_t m = 0; m < b.servers; m++) {
-			assert_int_equal(to_bcube_hops(&b, order[m], order[(m + 1) % b.servers]), 1);
+			const uint32_t after = order[(m + 1) % b.servers];
+			uint32_t path[TO_BCUBE_LEVELS_MAX];
+
+			assert_int_equal(to_bcube_path(&b, order[m], after, path), 1);
 			to_steps_init(&s[m], m, 2 * b.servers + 1);
 			/* two rings, the second the other way, each with its part */
 			to_steps_ring(&s[m], order, b.servers, 0, (struct to_elements){ 0, 5 });

@@ -119,7 +119,7 @@ static int load(void **state)
 	struct to_error err = {};
 
 	(void)state;
-	plan = to_plan_load("examples/chain-3/plan.json", &err);
+	plan = to_plan_load_shared("examples/chain-3/plan.json", &err);
 	if (!plan)
 		print_error("%s\n", err.text);
 	return plan ? 0 : -1;

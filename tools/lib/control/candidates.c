@@ -26,7 +26,8 @@
 #define CANDIDATES_NEWER 32		/* intervals since planning began that are priced at its end */
 #define CANDIDATES_POOL (TO_REPLAN_SOURCES * (TO_PHASES_MAX + 3))
 
-double to_candidates_change_cost(const struct to_cluster *cluster)
+/* Seconds: what the slowest switch takes, as slow ones are those that wear out; 0.25 at least. */
+static double candidates_change_cost(const struct to_cluster *cluster)
 {
 	double cost = CANDIDATES_LEAST;
 
@@ -79,7 +80,7 @@ int to_candidates_init(struct to_candidates *c, const struct to_candidates_confi
 	*c = (struct to_candidates){ .config = *config, .next_id = 1, .dark = -1 };
 	to_regret_init(&c->regret);
 	if (config->change_cost < 0)
-		c->config.change_cost = to_candidates_change_cost(plan->cluster);
+		c->config.change_cost = candidates_change_cost(plan->cluster);
 	c->candidate[0].source = "first";
 	ret = to_busy_time_init(&c->candidate[0].busy, plan);
 	ret = ret ? ret : candidates_promise(&c->candidate[0]);

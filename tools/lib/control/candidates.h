@@ -29,7 +29,7 @@
  * struct to_candidates_config - what the operator decides
  * @memory_ns: traffic so far back is planned for
  * @change_cost: seconds of busy links that a change of links costs beside those that
- *	are lost while it is made; negative: see to_candidates_change_cost()
+ *	are lost while it is made; negative: what the slowest switch takes, 0.25 at least
  */
 struct to_candidates_config {
 	uint64_t memory_ns;
@@ -37,14 +37,6 @@ struct to_candidates_config {
 };
 
 #define TO_CANDIDATES_DEFAULTS { .memory_ns = 10000000000, .change_cost = -1 }
-
-/**
- * to_candidates_change_cost() - seconds, where nobody says
- *
- * What the slowest switch of @cluster takes, as slow ones are those that wear out, and
- * 0.25 s at least.
- */
-double to_candidates_change_cost(const struct to_cluster *cluster);
 
 /**
  * struct to_candidates_plan - one of them

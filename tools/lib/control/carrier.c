@@ -44,7 +44,8 @@ void to_carrier_begin_down(struct to_carrier *c, struct to_port_ref at, uint64_t
 	p->since_ns = now_ns;
 }
 
-void to_carrier_see(struct to_carrier *c, struct to_port_ref at, bool lit, uint64_t now_ns)
+/* Note whether a port is lit. */
+static void carrier_see(struct to_carrier *c, struct to_port_ref at, bool lit, uint64_t now_ns)
 {
 	struct to_carrier_port *p = carrier_port(c, at);
 
@@ -113,7 +114,7 @@ bool to_carrier_settle(struct to_carrier *c, uint64_t now_ns, uint64_t *since_ns
 	return go || come;
 }
 
-bool to_carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
+static bool carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
 {
 	return carrier_port(c, at)->down;
 }
@@ -129,8 +130,8 @@ void to_carrier_look(struct to_carrier *c, const struct to_fabric_server *server
 			const struct to_fabric_server *server = &servers[ends[i].server];
 
 			if (server->reached && server->generation)
-				to_carrier_see(c, ends[i], server->live >> ends[i].port & 1,
-					       now_ns);
+				carrier_see(c, ends[i], server->live >> ends[i].port & 1,
+					    now_ns);
 		}
 	}
 }
@@ -148,7 +149,7 @@ static bool carrier_gone(const struct to_carrier *c, const struct to_cluster *cl
 		    to_link_is_shared(cluster, link))
 			continue;
 		links++;
-		if (!to_carrier_is_down(c, link->a.server == server ? link->b : link->a))
+		if (!carrier_is_down(c, link->a.server == server ? link->b : link->a))
 			return false;
 	}
 	return links;
@@ -168,7 +169,7 @@ int to_carrier_find_down(const struct to_carrier *c, const struct to_fabric_serv
 		for (uint32_t q = 0; !ret && q < cluster->servers[s].n_ports; q++) {
 			const struct to_port_ref at = { s, q };
 
-			if (to_carrier_is_down(c, at))
+			if (carrier_is_down(c, at))
 				ret = to_down_add(down, cluster, at);
 		}
 	}

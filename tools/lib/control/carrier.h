@@ -62,9 +62,6 @@ void to_carrier_free(struct to_carrier *carrier);
 /** to_carrier_begin_down() - @at is down since before */
 void to_carrier_begin_down(struct to_carrier *carrier, struct to_port_ref at, uint64_t now_ns);
 
-/** to_carrier_see() - a look at port @at */
-void to_carrier_see(struct to_carrier *carrier, struct to_port_ref at, bool lit, uint64_t now_ns);
-
 /**
  * to_carrier_settle() - take ports down, and back, after a look at all
  * @since_ns: gets since when the first of them is dark or lit; set only with true
@@ -77,7 +74,7 @@ void to_carrier_see(struct to_carrier *carrier, struct to_port_ref at, bool lit,
 bool to_carrier_settle(struct to_carrier *carrier, uint64_t now_ns, uint64_t *since_ns);
 
 /**
- * to_carrier_look() - to_carrier_see() all ports that @plan has links on
+ * to_carrier_look() - Note which ports that @plan has links on are lit
  * @servers: what their agents said last; who did not answer, or has no table, says
  *	nothing about its ports
  */
@@ -95,8 +92,5 @@ void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *
 int to_carrier_find_down(const struct to_carrier *carrier,
 			 const struct to_fabric_server *servers, const struct to_plan *plan,
 			 struct to_down *down);
-
-/** to_carrier_is_down() - whether @at counts as down */
-bool to_carrier_is_down(const struct to_carrier *carrier, struct to_port_ref at);
 
 #endif

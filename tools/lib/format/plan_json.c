@@ -646,13 +646,3 @@ struct to_plan *to_plan_load_shared(const char *path, struct to_error *err)
 	free(data);
 	return plan;
 }
-
-struct to_plan *to_plan_load(const char *path, struct to_error *err)
-{
-	struct to_plan *plan = to_plan_load_shared(path, err);
-
-	if (!plan || !to_cluster_refuse_shared(plan->cluster, path, TO_CLUSTER_CABLES_ONLY, err))
-		return plan;
-	to_plan_free(plan);
-	return NULL;
-}

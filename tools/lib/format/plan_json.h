@@ -9,10 +9,7 @@
 #include "base/json.h"
 #include "data/plan.h"
 
-/** to_plan_load() - plan.json from a file; refuses packet switches, see cluster_json.h */
-struct to_plan *to_plan_load(const char *path, struct to_error *err);
-
-/** to_plan_load_shared() - the same, that may have packet switches */
+/** to_plan_load_shared() - Load plan.json from a file; the plan may have packet switches */
 struct to_plan *to_plan_load_shared(const char *path, struct to_error *err);
 
 /** to_plan_parse() - plan.json from memory; @name is for errors */

@@ -37,15 +37,6 @@ uint32_t to_bcube_neighbour(const struct to_bcube *bcube, uint32_t server, unsig
 	return server + (digit - to_bcube_digit(bcube, server, level)) * bcube->weight[level];
 }
 
-unsigned int to_bcube_hops(const struct to_bcube *bcube, uint32_t a, uint32_t b)
-{
-	unsigned int hops = 0;
-
-	for (unsigned int l = 0; l < bcube->k; l++)
-		hops += to_bcube_digit(bcube, a, l) != to_bcube_digit(bcube, b, l);
-	return hops;
-}
-
 unsigned int to_bcube_path(const struct to_bcube *bcube, uint32_t a, uint32_t b, uint32_t *path)
 {
 	unsigned int hops = 0;

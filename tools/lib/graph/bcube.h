@@ -45,14 +45,11 @@ unsigned int to_bcube_digit(const struct to_bcube *bcube, uint32_t server, unsig
 uint32_t to_bcube_neighbour(const struct to_bcube *bcube, uint32_t server, unsigned int level,
 			    unsigned int digit);
 
-/** to_bcube_hops() - switches between two servers: the digits that differ */
-unsigned int to_bcube_hops(const struct to_bcube *bcube, uint32_t a, uint32_t b);
-
 /**
  * to_bcube_path() - from @a to @b, correcting one digit after the other, digit 0 first
  * @path: gets the servers after @a, @b the last; TO_BCUBE_LEVELS_MAX
  *
- * Return: how many: to_bcube_hops().
+ * Return: how many, one for each digit that differs.
  */
 unsigned int to_bcube_path(const struct to_bcube *bcube, uint32_t a, uint32_t b, uint32_t *path);
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *to_ifname(const struct to_diff_names *names, uint32_t ifindex,
-		      char name[IFNAMSIZ])
+/* Name of an interface, or "if<index>". */
+static const char *diff_ifname(const struct to_diff_names *names, uint32_t ifindex,
+			       char name[IFNAMSIZ])
 {
 	const struct to_nic *nic = to_rtnl_nic_by_index(names->nics, names->n, ifindex);
 
@@ -18,17 +19,18 @@ const char *to_ifname(const struct to_diff_names *names, uint32_t ifindex,
 	return name;
 }
 
-void to_nexthop_text(const struct to_kernel_nexthop *nh,
-		     const struct to_diff_names *names, char *text, size_t size)
+/* "eth0 02:54:4f:00:00:02 weight 2 backup", or "... ingress eth1" */
+static void diff_nexthop_text(const struct to_kernel_nexthop *nh,
+			      const struct to_diff_names *names, char *text, size_t size)
 {
 	char name[IFNAMSIZ], how[32] = "";
 
 	if (nh->ingress)
-		snprintf(how, sizeof(how), " ingress %s", to_ifname(names, nh->ingress, name));
+		snprintf(how, sizeof(how), " ingress %s", diff_ifname(names, nh->ingress, name));
 	else if (nh->weight != 1)
 		snprintf(how, sizeof(how), " weight %u", nh->weight);
 	snprintf(text, size, "%s %02x:%02x:%02x:%02x:%02x:%02x%s%s",
-		 to_ifname(names, nh->port, name), nh->mac[0], nh->mac[1],
+		 diff_ifname(names, nh->port, name), nh->mac[0], nh->mac[1],
 		 nh->mac[2], nh->mac[3], nh->mac[4], nh->mac[5], how,
 		 nh->backup ? " backup" : "");
 }
@@ -53,7 +55,7 @@ void to_route_text(const struct to_kernel_route *route,
 	for (unsigned int i = 0; group && i < group->n && len < size; i++) {
 		char nh[64];
 
-		to_nexthop_text(&group->nexthops[i], names, nh, sizeof(nh));
+		diff_nexthop_text(&group->nexthops[i], names, nh, sizeof(nh));
 		len += snprintf(text + len, size - len, "%s%s",
 				i ? ", " : " via ", nh);
 	}
@@ -68,11 +70,11 @@ static json_t *diff_nexthop_json(const struct to_kernel_nexthop *nh,
 	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", nh->mac[0],
 		 nh->mac[1], nh->mac[2], nh->mac[3], nh->mac[4], nh->mac[5]);
 	object = json_pack("{s:s, s:s, s:i, s:b, s:b}", "port",
-			   to_ifname(names, nh->port, name), "mac", mac, "weight",
+			   diff_ifname(names, nh->port, name), "mac", mac, "weight",
 			   nh->weight, "backup", nh->backup, "live", nh->live);
 	if (nh->ingress)
 		json_object_set_new(object, "ingress",
-				    json_string(to_ifname(names, nh->ingress, name)));
+				    json_string(diff_ifname(names, nh->ingress, name)));
 	return object;
 }
 

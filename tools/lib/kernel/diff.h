@@ -60,10 +60,6 @@ int to_diff_entries(struct to_entries *have, struct to_entries *foreign,
 		    unsigned int *n, unsigned int *n_added,
 		    struct to_error *err);
 
-/** to_nexthop_text() - "eth0 02:54:4f:00:00:02 weight 2 backup", or "... ingress eth1" */
-void to_nexthop_text(const struct to_kernel_nexthop *nh,
-		     const struct to_diff_names *names, char *text, size_t size);
-
 #define TO_ROUTE_TEXT (128 + 64 * (TOPOOPT_MAX_NEXTHOPS + TOPOOPT_MAX_PORTS))
 
 /**
@@ -79,9 +75,5 @@ void to_route_text(const struct to_kernel_route *route,
 json_t *to_route_json(const struct to_kernel_route *route,
 		      const struct to_kernel_group *group,
 		      const struct to_diff_names *names);
-
-/** to_ifname() - name of @ifindex in @names, or "if<index>" */
-const char *to_ifname(const struct to_diff_names *names, uint32_t ifindex,
-		      char name[IFNAMSIZ]);
 
 #endif

@@ -111,20 +111,6 @@ void to_reconfig_free(struct to_reconfig *r)
 	free(r->count);
 }
 
-double to_reconfig_utility(const struct to_reconfig *r)
-{
-	const struct to_builder *b = r->builder;
-	double utility = 0;
-	uint32_t x, y;
-
-	for (x = 0; x < b->n; x++)
-		for (y = b->duplex ? x + 1 : 0; y < b->n; y++)
-			utility += r->bytes[reconfig_pair(r, x, y)] *
-				   to_discount(r->discount, r->count[reconfig_pair(r, x, y)],
-					       b->degree);
-	return utility;
-}
-
 /* A place for a link: from @x to @y, which @gain bytes are gained by. */
 struct offer {
 	uint32_t x, y;

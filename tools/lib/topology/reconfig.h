@@ -83,7 +83,4 @@ int to_reconfig_greedy(struct to_reconfig *r);
  */
 int to_reconfig_repair(struct to_reconfig *r);
 
-/** to_reconfig_utility() - Equation 1 of the links so far, in bytes */
-double to_reconfig_utility(const struct to_reconfig *r);
-
 #endif

@@ -45,8 +45,9 @@ void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes)
 		spread->busiest = busy;
 }
 
-void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
-		      const uint8_t *choice, double share)
+/* Add a share of the demand for the root of @spf to the links of @choice. */
+static void spread_follow(struct to_spread *spread, const struct to_spf *spf,
+			  const uint8_t *choice, double share)
 {
 	const struct to_graph *g = spread->graph;
 	uint32_t root = spf->order[0];
@@ -94,7 +95,7 @@ void to_spread_demand(struct to_spread *spread, const struct to_spf *spf, double
 		}
 		cost[x] = least;
 	}
-	to_spread_follow(spread, spf, spread->choice, share);
+	spread_follow(spread, spf, spread->choice, share);
 }
 
 void to_spread_parts(const struct to_spread *spread, unsigned int per_server,

@@ -39,15 +39,6 @@ void to_spread_free(struct to_spread *spread);
 void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes);
 
 /**
- * to_spread_follow() - add a share of the demand for the root of @spf to the
- *	links of @choice
- * @choice: per server, one of its choices; may be to_spread.choice
- * @share: of the demand; negative to take back what was added
- */
-void to_spread_follow(struct to_spread *spread, const struct to_spf *spf,
-		      const uint8_t *choice, double share);
-
-/**
  * to_spread_demand() - send a share of the demand for the root of @spf
  *
  * It follows the choices that are cheapest at the present loads, where a

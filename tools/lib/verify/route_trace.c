@@ -86,8 +86,9 @@ int to_route_trace_find(const struct to_plan *plan, const char *text,
 	return 0;
 }
 
-const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t server,
-					    int src, struct to_route_end dst)
+/* Group of a server's table for packets from @src to @dst. */
+static const struct to_group *route_trace_group(const struct to_plan *plan, uint32_t server,
+						int src, struct to_route_end dst)
 {
 	const struct to_table *table = &plan->tables[server];
 	unsigned int group = table->route[(size_t)dst.server * plan->slots + dst.slot];
@@ -227,7 +228,7 @@ static json_t *route_trace_walk(struct route_trace *t, struct to_port_ref in)
 		group = &round;
 		only = &right;
 	} else {
-		group = to_route_trace_group(t->plan, in.server, t->src, t->dst);
+		group = route_trace_group(t->plan, in.server, t->src, t->dst);
 		only = route_trace_alternate(t->plan, group, in);
 	}
 	visit = route_trace_visit(t, in, only);

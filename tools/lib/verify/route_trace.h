@@ -25,10 +25,6 @@ int to_route_trace_find(const struct to_plan *plan, const char *text,
 			struct to_route_end *end, int *family, uint8_t *address,
 			struct to_error *err);
 
-/** to_route_trace_group() - group of @server's table for packets from @src to @dst */
-const struct to_group *to_route_trace_group(const struct to_plan *plan, uint32_t server,
-					    int src, struct to_route_end dst);
-
 /**
  * to_route_trace() - the tree of paths from @server to @dst
  * @src: who sends them; packets from a port's address leave @server by that port,

@@ -18,11 +18,6 @@ static const char *const dnn_model_types[] = {
 	"embedding", "dense", "attention", "convolution", "other", NULL
 };
 
-const char *to_dnn_model_type(enum to_operator_type type)
-{
-	return dnn_model_types[type];
-}
-
 void to_dnn_model_free(struct to_dnn_model *m)
 {
 	if (!m)

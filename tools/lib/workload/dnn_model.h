@@ -79,9 +79,6 @@ struct to_dnn_model *to_dnn_model_parse(const char *data, size_t len, const char
 					struct to_error *err);
 void to_dnn_model_free(struct to_dnn_model *model);
 
-/** to_dnn_model_type() - name of @type in files */
-const char *to_dnn_model_type(enum to_operator_type type);
-
 /**
  * to_dnn_model_seconds() - forward pass of an operator on one server
  * @samples: of the iteration that the server computes
