@@ -62,7 +62,7 @@ struct to_tm_cell {
 /** Gaps that tell how often a NIC renews its statistics. */
 #define TO_TM_GAPS 7
 
-/** struct to_tm_nic - whether a NIC renews its statistics as often as they are read */
+/** struct to_tm_nic - recent reads of a NIC, which may renew its statistics more rarely */
 struct to_tm_nic {
 	bool stale;		/* it renews more rarely; stays true once it is */
 	unsigned int passing;	/* recent columns in which kernels saw bytes pass */

@@ -31,14 +31,14 @@ struct to_packet_paths_ops {
 	void (*free)(struct to_packet_paths *paths);
 };
 
-/** struct to_packet_paths - on @network, which is borrowed */
+/** struct to_packet_paths - paths on a network, which is borrowed */
 struct to_packet_paths {
 	const struct to_packet_paths_ops *ops;
 	const struct to_network *network;
 };
 
 /**
- * to_packet_paths_of_plan() - as the kernel's hash and the tables of @plan choose
+ * to_packet_paths_of_plan() - Make paths that the kernel's hash and the tables of @plan choose
  * @network: of its router; both outlive the paths
  * @protocol: IPPROTO_UDP for RoCEv2, or IPPROTO_TCP
  * @seed: of the hashes of all servers
@@ -52,7 +52,7 @@ struct to_packet_paths *to_packet_paths_of_plan(const struct to_plan *plan,
 						uint64_t seed, struct to_error *err);
 
 /**
- * to_packet_paths_shortest() - paths of the fewest links of @network, which outlives them
+ * to_packet_paths_shortest() - Make paths of the fewest links of @network, which outlives them
  * @options: the first path of a pair of servers is that of the flow level
  *
  * Return: NULL with @err set when out of memory.

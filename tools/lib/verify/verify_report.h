@@ -57,7 +57,7 @@ struct to_verify_report {
 /** to_verify_line - take one violation, a line without newline */
 typedef void to_verify_line(void *data, const char *line);
 
-/** struct to_verify_out - where violations go */
+/** struct to_verify_out - receiver of violations */
 struct to_verify_out {
 	to_verify_line *line;
 	void *data;			/* of @line */
