@@ -198,8 +198,6 @@ static int discover_run(struct to_call *call, const void *data)
 	for (unsigned int i = 0; i < call->n_operands; i++)
 		if (!to_json_is_name(call->operands[i]))
 			return to_usage(call, "expected the name of a server, not \"%s\"", call->operands[i]);
-	if (args->etcd.endpoints && !call->n_operands && !args->cluster)
-		return to_usage(call, "--etcd asks servers: expected their names, or --cluster");
 	if (call->n_operands == 1)
 		return to_usage(call, "a fabric has two servers or more");
 	if (call->json && call->n_operands && !strcmp(args->output, "-"))

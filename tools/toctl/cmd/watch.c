@@ -85,7 +85,7 @@ static int watch_run(struct to_call *call, const void *data)
 	if (call->json)
 		return to_usage(call, "the page is HTML, its events at /events are JSON: toctl status --json looks once");
 	if (args->pairs && fabric.etcd.endpoints)
-		return to_usage(call, "--pairs counts over ssh, not through etcd");
+		return to_usage(call, "--pairs counts over ssh, not through etcd: --set etcd.endpoints=");
 	fabric.note = watch_note;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
