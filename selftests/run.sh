@@ -109,6 +109,9 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# Tests of toctl do not depend on the user's own fabric.conf.
+export TOPOOPT_FABRIC=$work/fabric.conf
+install -m 644 /dev/null "$TOPOOPT_FABRIC"
 trap 'exit 130' INT TERM
 
 # Of "time": for took.

@@ -213,7 +213,7 @@ result $? "job check --nccl-log: a ring over switches has links, what no switch 
 
 run 1 switch apply "$tmp/tor.json" && [[ $(<"$tmp/err") == 'toctl switch apply: optical switch ocs0 has no "control": it is set by hand' ]]
 result $? "switch apply: of an optical switch beside a packet switch"
-run 1 fabric init-etcd "$tmp/cluster.json" --etcd http://127.0.0.1:1 --passwords "$tmp/passwords" && grep -q "etcd http://127.0.0.1:1: " "$tmp/err"
+run 1 fabric init-etcd "$tmp/cluster.json" --set etcd.endpoints=http://127.0.0.1:1 --passwords "$tmp/passwords" && grep -q "etcd http://127.0.0.1:1: " "$tmp/err"
 result $? "fabric init-etcd: asks etcd"
 
 # --- those that refuse it, and why ---

@@ -75,7 +75,7 @@ def status(servers, *options, forget=False, plan=PLAN):
         elif os.path.exists(state):
             os.unlink(state)
         results.append(subprocess.run(
-            (TOCTL, "status", plan, "--command", f"bash {DIR}/agent {{}}", *options, *extra),
+            (TOCTL, "status", plan, "--set", f"agents.command=bash {DIR}/agent {{}}", *options, *extra),
             capture_output=True, text=True, check=False,
             env=os.environ | {"TOPOOPT_STATE": f"{DIR}/state"}))
     text, said = results
