@@ -16,8 +16,9 @@ struct to_counter_options {
 /** @member: a struct to_counter_options */
 #define TO_COUNTER_OPTIONS(type, member) \
 	{ "nic-counters", 0, TO_OPTION_STRING, offsetof(type, member.names), \
-	  .argument = "NAMES", .help = "ethtool -S statistics to count ports by" }, \
-	{ "fcs", 0, TO_OPTION_FLAG, offsetof(type, member.fcs), \
+	  .argument = "NAMES", .advanced = true, \
+	  .help = "ethtool -S statistics to count ports by" }, \
+	{ "fcs", 0, TO_OPTION_FLAG, offsetof(type, member.fcs), .advanced = true, \
 	  .help = "the bytes of --nic-counters include the FCS" }
 
 /** For the description of a command that has them. */
