@@ -132,8 +132,8 @@ run_saw() { # EVENT [JQ-CONDITION]
 	jq -e "select(.event == \"$1\" and (${2:-true}))" "$tmp/run.log"
 }
 cp "$tmp/one.json" "$tmp/run.json"
-toctl run --plan "$tmp/run.json" --interval 2s --change-cost 10ms \
-	--log "$tmp/run.log" >"$tmp/run.text" 2>&1 &
+toctl run "$tmp/run.json" --interval 2s --change-cost 10ms \
+	-o "$tmp/run.log" >"$tmp/run.text" 2>&1 &
 run=$!
 check "toctl run brings the fabric to its plan" wait_for 300 run_saw restored
 is "its tables" "$(routes "${servers[@]}")" "$one"

@@ -23,7 +23,7 @@ well() { # NAME
 	is "$1: toctl status: healthy" \
 		"$(toctl status "$plan" --set 'agents.command=ip netns exec {} toctl agent --stdio' | tail -n 1)" "status: healthy"
 	is "$1: toctl doctor finds nothing wrong on s3" \
-		"$(on_sysfs s3 toctl doctor --plan "$plan" --node s3 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
+		"$(on_sysfs s3 toctl doctor "$plan" --node s3 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
 }
 
 matrix() { # NAME
@@ -90,7 +90,7 @@ loop_saw() { # EVENT ACTION
 		"$tmp/run.log" >/dev/null 2>&1
 }
 must cp "$plan" "$tmp/run.json"
-toctl run --plan "$tmp/run.json" --log "$tmp/run.log" --set agents.timeout=60s --repair-after 200ms --repair-hold 1s \
+toctl run "$tmp/run.json" -o "$tmp/run.log" --set agents.timeout=60s --repair-after 200ms --repair-hold 1s \
 	--set 'agents.command=ip netns exec {} toctl agent --stdio' >"$tmp/run.text" 2>&1 &
 loop=$!
 must wait_for 120 grep -q '"restored"' "$tmp/run.log"

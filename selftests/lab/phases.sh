@@ -132,7 +132,7 @@ phases_allow "netns ocs"
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
 	run_looked=''
-	toctl run --plan "$1" --log "$tmp/run.log" --carrier-timeout 60s --memory 24s --change-cost 250ms \
+	toctl run "$1" -o "$tmp/run.log" --carrier-timeout 60s --memory 24s --change-cost 250ms \
 		--set "switches.allow=$tmp/allow" --set agents.timeout=60s \
 		--set 'agents.command=ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
 	run_pid=$!

@@ -48,11 +48,11 @@ report --log {}
 report --simulation {}
 apply {}
 clear --all {}
-fabric init-etcd --set etcd.endpoints=x --passwords x {}
-run --plan {}
-run --plan none --initial {}
-run --plan none --replay {}
-route get --plan {} s1 from s0
+fabric init-etcd --set etcd.endpoints=x -o x {}
+run {}
+run none --initial {}
+run none --replay {}
+route --plan {} s1 from s0
 switch show {}
 switch apply {}
 switch flip {}
@@ -67,7 +67,7 @@ shard compare --jobs 1 --servers 4 --degree 2 --job-servers 2 --model {}
 status {}
 top {}
 watch --listen 127.0.0.1:38471 {}
-doctor --plan {}
+doctor {}
 tm record --output out --plan {}
 tm show {}
 tm merge --output out {}

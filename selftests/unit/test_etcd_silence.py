@@ -94,8 +94,8 @@ def behind_proxies(directory):
 
         with open(log, "w", encoding="ascii"):
             pass
-        run = subprocess.Popen([TOCTL, "run", "--plan", one, "--set", f"etcd.endpoints={far.clients[0]}",
-                                "--interval", "500ms", "--log", log],
+        run = subprocess.Popen([TOCTL, "run", one, "--set", f"etcd.endpoints={far.clients[0]}",
+                                "--interval", "500ms", "-o", log],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             def errors():

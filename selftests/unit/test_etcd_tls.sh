@@ -93,7 +93,7 @@ endpoints = https://etcd1:2379,https://etcd2:2379,https://etcd3:2379
 cacert = $tmp/ca.pem
 END
 init() { # [OPTION...]
-	"$toctl" fabric init-etcd --passwords "$tmp/passwords" examples/ring-4/cluster.json "$@"
+	"$toctl" fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json "$@"
 }
 
 check "certificates, as the guide makes them" certificates

@@ -26,7 +26,7 @@ class Passwords:
     def init(self, *more):
         return subprocess.run(
             [TOCTL, "fabric", "init-etcd", "--set", f"etcd.endpoints={','.join(self.etcd.clients)}",
-             "--passwords", self.directory, "examples/ring-4/cluster.json", *more],
+             "-o", self.directory, "examples/ring-4/cluster.json", *more],
             capture_output=True, text=True, check=False)
 
     def file(self, name):
@@ -170,8 +170,8 @@ def forgeries(fabric, plan_one):
 def tokens(fabric, plan_two):
     """etcd forgets them when a member is started, and when a password changes."""
     log = f"{fabric.directory}/run.log"
-    run = subprocess.Popen([TOCTL, "run", "--plan", fabric.one, "--set", f"etcd.endpoints={fabric.urls}",
-                            *fabric.passwords.login("controller"), "--log", log],
+    run = subprocess.Popen([TOCTL, "run", fabric.one, "--set", f"etcd.endpoints={fabric.urls}",
+                            *fabric.passwords.login("controller"), "-o", log],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: '"restored"' in read(log))

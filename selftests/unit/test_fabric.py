@@ -115,7 +115,7 @@ def test(etcd, agents, directory):
     for server in SERVERS:
         agents.harm(server, "sample", "sleep 8")
     log = f"{directory}/run.log"
-    with subprocess.Popen([TOCTL, "run", "--plan", one, "--set", f"etcd.endpoints={urls}", "--log", log],
+    with subprocess.Popen([TOCTL, "run", one, "--set", f"etcd.endpoints={urls}", "-o", log],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         report(wait_for(lambda: etcd.present() == 0), "the leases of busy agents end")
         report(wait_for(lambda: "no agent" in last_error(log)), "toctl run names them")

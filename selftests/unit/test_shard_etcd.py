@@ -237,7 +237,7 @@ report(said.returncode == 0 and len(state.show()["free"]) == 6, "and a small one
 # --- users of etcd ---
 
 said = subprocess.run((TOCTL, "fabric", "init-etcd", "--set", f"etcd.endpoints={state.url}",
-                       "--passwords", f"{DIR}/passwords", CLUSTER), capture_output=True, text=True, check=False)
+                       "-o", f"{DIR}/passwords", CLUSTER), capture_output=True, text=True, check=False)
 
 
 def ctl(name, *arguments):
