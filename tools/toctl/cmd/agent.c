@@ -15,7 +15,7 @@ struct agent_args {
 	bool stdio;
 	uint64_t lease_ns;
 	struct to_etcd_options etcd;
-	struct to_counter_options counters;
+	const char *counters;
 };
 
 static volatile sig_atomic_t agent_stop;
@@ -79,10 +79,10 @@ static int agent_run(struct to_call *call, const void *data)
 
 	if (!args->stdio && !args->etcd.endpoints)
 		return to_usage(call, "--stdio, or etcd.endpoints in fabric.conf expected");
-	ret = to_counter_options_parse(call, &args->counters, &names);
+	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
-	agent = to_agent_new(args->dev, args->counters.names ? &names : NULL, &call->err);
+	agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
 	if (!agent)
 		return -EINVAL;
 	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent);
