@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* 200 lines: one server or all, in one step or two, and a confirmation of either. */
+/* Over 200 lines: one server or all of them, in one step or two, with a confirmation of either. */
 
 #include <errno.h>
 #include <limits.h>
@@ -100,6 +100,15 @@ static int apply_abort(struct to_call *call, const char *dev)
 	return 0;
 }
 
+static int apply_confirm(struct to_call *call, const char *job, bool all)
+{
+	int ret = to_confirm_give(job, all, &call->err);
+
+	if (!ret && call->json)
+		printf("{\"confirmed\": true}\n");
+	return ret;
+}
+
 static int apply_usage(struct to_call *call, const struct apply_args *args)
 {
 	const unsigned int parts = args->dry_run + args->stage + args->commit + args->abort;
@@ -150,7 +159,7 @@ static int apply_run(struct to_call *call, const void *data)
 	if (args->abort)
 		return apply_abort(call, args->dev);
 	if (args->confirm)
-		return to_confirm_give(operand, args->all, &call->err);
+		return apply_confirm(call, operand, args->all);
 	if (args->previous)
 		ret = to_applied_previous(operand, args->all, previous, &call->err);
 	return ret ? ret : apply_plan(call, args, args->previous ? previous : operand);
