@@ -7,7 +7,11 @@
 #include "cli/command.h"
 #include "report/live.h"
 
-/** TO_LIVE_OPTIONS() - @member: a struct to_live_options; @flag: option that serves the page, or NULL */
+/**
+ * TO_LIVE_OPTIONS() - options of a live page
+ * @member: a struct to_live_options of the struct @type
+ * @flag: option that serves the page, or NULL
+ */
 #define TO_LIVE_OPTIONS(type, member, flag) \
 	{ "token-file", 0, TO_OPTION_STRING, offsetof(type, member.token_file), \
 	  .argument = "FILE", .with = flag, \

@@ -13,7 +13,7 @@
 #include "http/http.h"
 #include "plan/traffic.h"
 
-/** struct to_live_options - where the page is, and how often it is updated */
+/** struct to_live_options - address of a page, and time between its updates */
 struct to_live_options {
 	const char *listen;		/* see struct to_http_config */
 	const char *token_file;		/* see to_password_read(); NULL: no password */

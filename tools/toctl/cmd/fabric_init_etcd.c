@@ -50,7 +50,7 @@ static int init_run(struct to_call *call, const void *data)
 
 static const struct to_option init_options[] = {
 	TO_ETCD_KEYS(struct init_args, etcd),
-	{ "output", 'o', TO_OPTION_STRING, FIELD(directory), true, "DIR",
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(directory), true, "DIR",
 	  .help = "directory for the password files, created if missing" },
 	{}
 };
