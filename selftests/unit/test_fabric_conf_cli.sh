@@ -80,7 +80,7 @@ sed -i 's/^;\([a-z-]* = \)/\1/' "$tmp/example.conf"
 run 0 fabric show --json --config "$tmp/example.conf" &&
 	jq -e '.keys | all(.from == "file")' "$tmp/out" >/dev/null
 result $? "and has all keys to uncomment"
-run 1 fabric init-etcd --passwords "$tmp/passwords" examples/ring-4/cluster.json &&
+run 1 fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json &&
 	grep -qxF 'toctl fabric init-etcd: etcd.endpoints is not set: see toctl fabric show' "$tmp/err"
 result $? "users of an etcd that nobody names"
 run 0 discover --set etcd.endpoints=http://127.0.0.1:1
