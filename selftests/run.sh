@@ -109,6 +109,9 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# No test depends on the user's own fabric.conf.
+unset TOPOOPT_FABRIC
+install -m 644 /dev/null "$work/fabric.conf"
 trap 'exit 130' INT TERM
 
 # Of "time": for took.
@@ -186,7 +189,7 @@ unit_tests() {
 		[[ -x $program && ! -d $program && ${only_test:-$name} == "$name" ]] || continue
 		[[ -z ${debugger[*]} || -e $here/unit/test_$name.c ]] || continue
 		output=$work/unit-$name
-		{ time (cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP \
+		{ time (cd "$lab_src" && CMOCKA_MESSAGE_OUTPUT=TAP TOPOOPT_FABRIC=$work/fabric.conf \
 			timeout "$(time_for "$here/unit/test_$name".*)" "${debugger[@]}" "$program" \
 			>"$output" 2>&1 </dev/null); } 2>"$work/time"
 		status=$?

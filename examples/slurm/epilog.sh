@@ -12,7 +12,7 @@ exec {lock}>>"$STATE/lock"
 # The next job of these servers has removed them already, and has its own there.
 flock "$lock"
 [[ -d $dir ]] || exit 0
-toctl shard remove --state "$SHARDS" "${FABRIC_OPTIONS[@]}" "$SLURM_JOB_ID" 2>&1 >/dev/null |
+toctl shard remove "$SLURM_JOB_ID" 2>&1 >/dev/null |
 	sed "s/^/$(date +%FT%T) job $SLURM_JOB_ID: /" >>"$STATE/log"
 # When a server did not answer, this stays for the next job of its servers.
 rm -r "$dir"

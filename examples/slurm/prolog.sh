@@ -20,17 +20,14 @@ demand=$TOPOOPT_JOB
 
 dir=$STATE/$SLURM_JOB_ID
 log=$(mktemp)
-state=(--state "$SHARDS")
-[[ $SHARDS != etcd ]] || state+=("${ETCD[@]}")
 exec {lock}>>"$STATE/lock" >"$log" 2>&1
 
 remove() { # SHARD
-	toctl shard remove --state "$SHARDS" "${FABRIC_OPTIONS[@]}" "$1" ||
-		toctl shard remove --state "$SHARDS" "${FABRIC_OPTIONS[@]}" --forget "$1"
+	toctl shard remove "$1" || toctl shard remove --forget "$1"
 	rm -rf "${STATE:?}/$1"
 }
 shards() { # of these servers, or of that name: SERVERS NAME
-	toctl shard show "${state[@]}" --json | jq -r --arg servers "$1" --arg name "$2" \
+	toctl shard show --json | jq -r --arg servers "$1" --arg name "$2" \
 		'.shards[] | select(.name == $name or .servers - ($servers | split(",")) != .servers).name'
 }
 finish() {
@@ -57,8 +54,7 @@ for shard in $(shards "$servers" "$SLURM_JOB_ID"); do
 	[[ ! -d $STATE/$shard ]] || remove "$shard" >/dev/null
 done
 mkdir "$dir"
-toctl shard add --state "$SHARDS" --job "$demand" --on "$servers" "${PLAN_OPTIONS[@]}" \
-	--apply "${FABRIC_OPTIONS[@]}" "$SLURM_JOB_ID" >/dev/null
-toctl shard show "${state[@]}" "$SLURM_JOB_ID" --output "$dir/plan.json" >/dev/null
+toctl shard add --job "$demand" --on "$servers" "${PLAN_OPTIONS[@]}" --apply "$SLURM_JOB_ID" >/dev/null
+toctl shard show "$SLURM_JOB_ID" --output "$dir/plan.json" >/dev/null
 toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format slurm -o "$dir/hosts"
 toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format json -o "$dir/ranks.json"

@@ -32,7 +32,7 @@ until (($(etcdctl --endpoints "$url" get --prefix --keys-only /topoopt/agents/ |
 done
 for run in 1 2 3; do
 	jq -c --argjson w "$run" '.tables[].groups[][0].weight = $w' "$tmp/plan.json" >"$tmp/next.json"
-	build/toctl apply --all --etcd "$url" --timeout 300s -v "$tmp/next.json" | tail -n 1
+	build/toctl apply --all --set "etcd.endpoints=$url" --set agents.timeout=300s -v "$tmp/next.json" | tail -n 1
 done
 etcdctl --endpoints "$url" endpoint status -w json |
 	jq -r '.[0].Status.dbSize / 1e6 | "# etcd: \(.) MB"'

@@ -43,7 +43,7 @@ job_fabric() { # JOB OPTIONS-OF-TOCTL-PLAN...
 
 # toctl job run; what it prints of the rings is in $tmp/said.
 job_run() { # COMMAND...
-	toctl job run "$plan" --command "$agents" --timeout 120s -- \
+	toctl job run "$plan" --set "agents.command=$agents" --set agents.timeout=120s -- \
 		"$tmp/mpirun" -n "${#servers[@]}" "$@" 2>"$tmp/said"
 }
 

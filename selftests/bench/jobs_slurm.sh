@@ -75,13 +75,19 @@ END
 chmod +x "$tmp/reach"
 chmod 755 "$tmp"
 mkdir "$tmp/state" "$tmp/slurm"
-must toctl shard init --state "$tmp/shards" "$tmp/cluster.json" >/dev/null
 cp -r /src/examples/slurm "$tmp/scripts"
 cat >"$tmp/scripts/topoopt.conf" <<END
-SHARDS=$tmp/shards STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=()
-FABRIC_OPTIONS=(--command "$tmp/reach {}" --timeout 120s)
+STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=()
 export PATH=$PATH
 END
+cat >/etc/topoopt/fabric.conf <<END
+[agents]
+command = $tmp/reach {}
+timeout = 120s
+[shards]
+state = $tmp/shards
+END
+must toctl shard init "$tmp/cluster.json" >/dev/null
 
 mkdir -p /run/munge
 chown munge:munge /run/munge

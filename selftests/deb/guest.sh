@@ -154,11 +154,12 @@ boot() {
 
 	check "the exporter serves" systemctl start topoopt-export
 	check "what the kernel counts" wait_for 20 serves topoopt_device_generation
-	echo "ETCD=http://127.0.0.1:1" >/etc/topoopt/agent
+	check_fails "no agent starts without fabric.conf" . systemctl start topoopt-agent
+	printf '[etcd]\nendpoints = http://127.0.0.1:1\n' >/etc/topoopt/fabric.conf
 	must systemctl start topoopt-agent
 	check "an agent tries for as long as etcd is away" wait_for 240 restarted topoopt-agent 7
 	systemctl stop topoopt-agent
-	rm /etc/topoopt/agent
+	rm /etc/topoopt/fabric.conf
 	# on a busy host it fails too slowly to meet the limit of starts
 	for unit in topoopt@job topoopt-run@job topoopt-agent topoopt-export; do
 		is "$unit: tried without end" \
@@ -189,7 +190,8 @@ boot() {
 	check "the journal has the reason" grep -q 'plan.json' <(journalctl -u topoopt@job -n 20)
 
 	cp "$plan" /etc/topoopt/job/plan.json
-	echo "OPTIONS=--timeout 60s --interval 1s" >/etc/topoopt/job/controller
+	echo "OPTIONS=--interval 1s" >/etc/topoopt/job/controller
+	printf '[agents]\ntimeout = 60s\n' >/etc/topoopt/fabric.conf
 	mkdir -p /var/lib/topoopt/job
 	: >/var/lib/topoopt/job/plan.json
 	must reach_servers

@@ -38,7 +38,7 @@ on() { ip netns exec "$@"; }
 # First of the planned ways to an address, as "s0 s1 s2"; all of them: --all.
 planned() # planned SRC DST [--all]
 {
-	toctl --json route get "$2" --plan "$plan" --node "$1" |
+	toctl --json route "$2" --plan "$plan" --node "$1" |
 		jq -r '# a server that was shown before has no "next"
 		       ([.path | .. | objects | select(.next)] | INDEX(.server)) as $shown |
 		       def ways: .server as $s | (.next // $shown[$s].next) as $next |

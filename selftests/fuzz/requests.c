@@ -25,6 +25,11 @@ int __wrap_to_lock_take(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static json_t *call(void *agent, const json_t *request)
+{
+	return to_agent_call(agent, request);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const volatile sig_atomic_t stop;
@@ -39,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	out = fopen("/dev/null", "w");
 	if (!agent || !in || !out)
 		abort();
-	to_agent_serve(agent, in, out, &stop, &err);
+	to_agent_serve(agent, call, in, out, &stop, &err);
 	fclose(in);
 	fclose(out);
 	to_agent_free(agent);

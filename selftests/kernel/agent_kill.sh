@@ -43,7 +43,7 @@ change_to() { # PLAN [ARGUMENT-OF-STRACE...]
 	shift
 	rm -f "$tmp/between"
 	((!$#)) || printf '%s\n' "$@" >"$tmp/strace"
-	toctl apply --all --timeout 60s --command "$tmp/agent {}" "${plans[$name]}"
+	toctl apply --all --set agents.timeout=60s --set "agents.command=$tmp/agent {}" "${plans[$name]}"
 }
 
 # "CALL N" of those that change anything, as strace counts them.

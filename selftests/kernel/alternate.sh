@@ -36,10 +36,10 @@ is "apply: nothing differs" "$(apply "$R" "$plan" --dry-run --json | jq .differs
 mac=$(port_mac "$T" eth1)
 via="via eth1 $(port_mac "$T" eth0), eth2 $mac ingress eth0"
 check "toctl show routes" grep -qx "$(node "$T")/32 $via" <(on "$R" toctl show routes)
-check "toctl route get" grep -q "^$(node "$T")/32 $via generation" \
-	<(on "$R" toctl route get "$(node "$T")")
+check "toctl route" grep -q "^$(node "$T")/32 $via generation" \
+	<(on "$R" toctl route "$(node "$T")")
 hop() { # FILTER, of the alternate's JSON
-	on "$R" toctl route get "$(node "$T")" --json | jq -c "[.. | .nexthops? // empty][0][1] | $1"
+	on "$R" toctl route "$(node "$T")" --json | jq -c "[.. | .nexthops? // empty][0][1] | $1"
 }
 is "as JSON" "$(hop '[.port, .mac, .ingress, .live]')" "[\"eth2\",\"$mac\",\"eth0\",true]"
 must apply "$R" "$without" >/dev/null

@@ -50,7 +50,7 @@ harm() { # SERVER OP COMMAND
 # The last plan that all servers got; apply it on all again after a failure.
 apply_all() { # PLAN [ARGUMENT...]
 	bash -c 'echo $$ >"$0/controller"; exec "$@"' "$tmp" \
-		toctl apply --all --timeout 60s --command "$tmp/proxy {}" "$@"
+		toctl apply --all --set agents.timeout=60s --set "agents.command=$tmp/proxy {}" "$@"
 }
 
 routes() { # of all servers
@@ -101,13 +101,13 @@ is "makes one generation of them" "$(generations)" 6
 # --- bad input ---
 
 check_fails "a command without {}" '^toctl apply: the command "true" has no \{\}' \
-	toctl apply --all --command true "$two"
+	toctl apply --all --set agents.command=true "$two"
 check_fails "a server that is not there" '^toctl apply: .*s9.*the agent ended: in_netns: .*s9: No such file' \
-	toctl apply --all --command 'in_netns {} toctl agent --stdio' \
+	toctl apply --all --set 'agents.command=in_netns {} toctl agent --stdio' \
 	"$(plan_edit '(.. | select(type == "string")) |= (if . == "s3" then "s9" elif startswith("s3:") then "s9:" + .[3:] else . end)')"
 is "nothing changed" "$(generations)" 6
 check_fails "an agent that does not answer" 's2: the agent does not answer' \
-	apply_all "$two" --timeout 3s --command "[ {} != s2 ] || exec sleep 1000; $tmp/proxy {}"
+	apply_all "$two" --set agents.timeout=3s --set "agents.command=[ {} != s2 ] || exec sleep 1000; $tmp/proxy {}"
 is "nothing changed, and nothing is staged" "$(routes)" "$(cat "$tmp/one")"
 
 # --- harm that is mended ---
@@ -185,7 +185,7 @@ apply_all "$two" >"$tmp/first" 2>&1 &
 first=$!
 must wait_for 60 test ! -e "$tmp/harm-s3-stage"
 check_fails "a second controller is told" 'another controller is changing topo0' \
-	toctl apply --all --timeout 60s --command 'in_netns {} toctl agent --stdio' \
+	toctl apply --all --set agents.timeout=60s --set 'agents.command=in_netns {} toctl agent --stdio' \
 	"$tmp/one.json"
 touch "$tmp/told"
 wait "$first"

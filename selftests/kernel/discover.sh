@@ -48,7 +48,7 @@ is "the links' bytes are counted since the last look" \
 	"$(jq '[.healthy, .seconds > 0, all(.links[]; has("bytes"))] | all' later)" true
 must ip -n s1 link set eth0 down
 toctl status >later
-is "a port is down: exit status" $? 1
+is "a port is down: exit status" $? 4
 is "it is named, and the backups" "$(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*\): .*/\1/p' later | sort)" \
 	"$(printf '%s\n' 's1: backups' 's1:eth0: carrier')"
 is "the last line" "$(tail -n 1 later)" "status: NOT healthy"
@@ -114,8 +114,9 @@ chmod +x "$tmp/bin/lldpctl"
 is "who says to be at the other end is told" \
 	"$(on_sysfs s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").lldp')" \
 	"tor1 Ethernet12"
-on_sysfs s0 toctl discover --ask 192.0.2.2,nobody >/dev/null 2>"$tmp/err"
-is "an address that is none" "$(cat "$tmp/err")" 'toctl discover: --ask: "nobody" is no IPv4 address'
+is "an address that is none" "$(on_sysfs s0 toctl agent --stdio \
+	<<<'{"op": "inventory", "ask": "192.0.2.2,nobody", "id": 7}' | jq -c '[.ok, .id, .error]')" \
+	'[false,7,"ask: \"nobody\" is no IPv4 address"]'
 ip -n s3 addr del 192.0.2.4/32 dev lo
 toctl discover "${servers[@]}" --ports eth0,eth1 -o none.json 2>"$tmp/err"
 is "a server that cannot be asked for" "$(cat "$tmp/err")" \

@@ -11,7 +11,7 @@
 
 chain_up 3 >/dev/null
 
-doctor() { on_sysfs "$B" toctl doctor --plan "$plan" --node "$B"; }
+doctor() { on_sysfs "$B" toctl doctor "$plan" --node "$B"; }
 
 # FAIL or warn, its check and subject; exit status 1 only with FAIL.
 finds() { # NAME VERDICT REGEX
@@ -52,7 +52,7 @@ check "cabling as planned" grep -qx "ok   eth1: cabling: leads to $C:eth0 as pla
 check "size that gets through" grep -q "^ok   eth1: mtu: 4200 bytes reach $C:eth0" "$tmp/sound"
 check "the table is the plan's" grep -q '^ok   topo0: table: generation 1 is this plan' "$tmp/sound"
 check "JSON" jq -e 'all(.[]; .verdict != "FAIL") and length > 10' \
-	<(on_sysfs "$B" toctl doctor --plan "$plan" --node "$B" --json)
+	<(on_sysfs "$B" toctl doctor "$plan" --node "$B" --json)
 check "without a plan" on_sysfs "$B" toctl doctor
 
 # --- links ---

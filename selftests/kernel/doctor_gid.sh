@@ -15,7 +15,7 @@ for server in "${servers[@]}"; do
 	must apply "$server" "$plan" >/dev/null
 done
 
-doctor() { on_sysfs "$B" toctl doctor --plan "$plan" --node "$B"; }
+doctor() { on_sysfs "$B" toctl doctor "$plan" --node "$B"; }
 
 doctor >"$tmp/sound"
 gid=$(doctor | sed -n "s/^ok   eth1: gid: $B-eth1 has the RoCEv2 GID \([0-9]*\) .*/\1/p")
@@ -31,7 +31,7 @@ is "NCCL is given both devices and the GID" \
 	"$(job_env nccl 2>/dev/null | grep -E '_(HCA|GID_INDEX)=')" \
 	"NCCL_IB_HCA==$B-eth0:1,$B-eth1:1"$'\n'"NCCL_IB_GID_INDEX=$gid"
 doctor_for() { # CLIENT
-	on_sysfs "$B" toctl doctor --plan "$plan" --node "$B" --for "$1"
+	on_sysfs "$B" toctl doctor "$plan" --node "$B" --for "$1"
 }
 check "doctor finds what NCCL needs" grep -qx 'ok   nccl: ports: .*' <(doctor_for nccl)
 must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1

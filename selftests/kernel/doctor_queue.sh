@@ -11,7 +11,7 @@
 chain_up 3 >/dev/null
 
 queue() { # VERDICT TEXT: what doctor says of eth1's queue
-	on_sysfs "$B" toctl doctor --plan "$plan" --node "$B" >"$tmp/said" || :
+	on_sysfs "$B" toctl doctor "$plan" --node "$B" >"$tmp/said" || :
 	grep -qxE "$1 +eth1: queue: $2" "$tmp/said" && return
 	grep -A 1 queue "$tmp/said"
 	return 1

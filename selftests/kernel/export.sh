@@ -95,7 +95,7 @@ read_as openmetrics "$tmp/a"
 is "as many series on another server" "${#metric[@]}" "$series"
 
 must mkdir "$tmp/collector"
-check "textfile" on "$B" toctl export --textfile "$tmp/collector/topoopt.prom"
+check "textfile" on "$B" toctl export -o "$tmp/collector/topoopt.prom"
 check "textfile parses as Prometheus text" \
 	"$lib_dir/kernel/export.py" prometheus "$tmp/collector/topoopt.prom"
 read_as prometheus "$tmp/collector/topoopt.prom"
@@ -103,7 +103,7 @@ is "textfile: every counter is the kernel's" "$(same)" ""
 is "textfile: of the type counter" "$(grep -c '^# TYPE topoopt_port_transmit_bytes_total counter$' \
 	"$tmp/collector/topoopt.prom")" 1
 inode=$(stat -c %i "$tmp/collector/topoopt.prom")
-must on "$B" toctl export --textfile "$tmp/collector/topoopt.prom"
+must on "$B" toctl export -o "$tmp/collector/topoopt.prom"
 check "textfile: replaced, not rewritten" \
 	test "$inode" != "$(stat -c %i "$tmp/collector/topoopt.prom")"
 is "textfile: no other file is left" "$(ls "$tmp/collector")" topoopt.prom

@@ -31,6 +31,13 @@ for i in "${!servers[@]}"; do
 done
 
 url=http://192.0.2.1:2379
+export TOPOOPT_FABRIC=$tmp/fabric.conf
+cat >"$TOPOOPT_FABRIC" <<END
+[etcd]
+endpoints = $url
+[agents]
+timeout = 60s
+END
 # How many agents etcd knows, by its JSON interface: in an emulated machine, etcdctl
 # takes seconds to start.
 request=$(jq -nc '{keys_only: true, key: ("/topoopt/agents/" | @base64),
@@ -54,7 +61,7 @@ start_etcd() {
 }
 declare -A agents
 start_agent() { # SERVER; with a /sys of its own, where toctl discover finds its interfaces
-	ip netns exec "$1" toctl agent --etcd "$url" --node "$1" --lease 10s 2>>"$tmp/$1.log" &
+	ip netns exec "$1" toctl agent --node "$1" --lease 10s 2>>"$tmp/$1.log" &
 	agents[$1]=$!
 }
 stop() { # PID
@@ -68,7 +75,7 @@ done
 must wait_for 60 agents_there 4
 
 apply_all() { # PLAN [ARGUMENT...]
-	toctl apply --all --etcd "$url" --timeout 60s "$@"
+	toctl apply --all "$@"
 }
 routes() { # SERVER...
 	for server; do
@@ -82,14 +89,14 @@ for server in "${servers[@]}"; do
 	must ip -n "$server" link set eth0 down
 	must ip -n "$server" link set eth1 down
 done
-check "toctl discover through agents" toctl discover --etcd "$url" "${servers[@]}" --up \
-	--ports 'eth?' --timeout 60s -o "$tmp/found.json"
+check "toctl discover through agents" toctl discover "${servers[@]}" --up \
+	--ports 'eth?' -o "$tmp/found.json"
 is "the links are the cables" \
 	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$tmp/found.json")" \
 	"$(jq -c '[.links[] | [.a, .b] | sort] | sort' "$example/cluster.json")"
-check "they are as in that file" toctl discover --etcd "$url" --cluster "$tmp/found.json" --timeout 60s
+check "they are as in that file" toctl discover --cluster "$tmp/found.json"
 check_fails "a server without an agent is named" '^toctl discover: s9: no agent of it is there$' \
-	toctl discover --etcd "$url" s0 s9 -o "$tmp/none.json"
+	toctl discover s0 s9 -o "$tmp/none.json"
 
 check "a plan on all servers" apply_all "$tmp/one.json"
 is "they have one generation" "$(generations)" 1
@@ -102,7 +109,7 @@ is "and another table" $? 0
 
 # An agent away; etcd still takes it for alive, or not any more.
 stop "${agents[s2]}"
-check_fails "an agent is dead: it is named" 's2: ' apply_all "$tmp/one.json" --timeout 5s
+check_fails "an agent is dead: it is named" 's2: ' apply_all "$tmp/one.json" --set agents.timeout=5s
 start_agent s2
 is "the others stay" "$(generations)" 2
 must wait_for 60 agents_there 4
@@ -125,8 +132,8 @@ run_saw() { # EVENT [JQ-CONDITION]
 	jq -e "select(.event == \"$1\" and (${2:-true}))" "$tmp/run.log"
 }
 cp "$tmp/one.json" "$tmp/run.json"
-toctl run --plan "$tmp/run.json" --etcd "$url" --timeout 60s --interval 2s --change-cost 10ms \
-	--log "$tmp/run.log" >"$tmp/run.text" 2>&1 &
+toctl run "$tmp/run.json" --interval 2s --change-cost 10ms \
+	-o "$tmp/run.log" >"$tmp/run.text" 2>&1 &
 run=$!
 check "toctl run brings the fabric to its plan" wait_for 300 run_saw restored
 is "its tables" "$(routes "${servers[@]}")" "$one"
@@ -136,7 +143,7 @@ flood=$!
 check "it sees other traffic than the plan's" wait_for 120 run_saw shift ||
 	sed 's/^/# /' "$tmp/run.text"
 check "and decides" wait_for 60 run_saw decision
-TOPOOPT_STATE=$tmp/state toctl status "$tmp/run.json" --etcd "$url" --log "$tmp/run.log" --json \
+TOPOOPT_STATE=$tmp/state toctl status "$tmp/run.json" --log "$tmp/run.log" --json \
 	>"$tmp/status"
 is "toctl status sees it at work, and all servers" \
 	"$(jq -c '[.reached, .generation > 0, .loop.running, .loop.decision.event != null,
@@ -162,6 +169,6 @@ check "and relays" on s0 ping -c 1 -W 30 "$(node s2)"
 # Its lease ends.
 stop "${agents[s3]}"
 must wait_for 60 agents_there 3
-check_fails "a server without an agent" 's3: no agent' apply_all "$two" --timeout 5s
+check_fails "a server without an agent" 's3: no agent' apply_all "$two" --set agents.timeout=5s
 
 done_testing

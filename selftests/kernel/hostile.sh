@@ -36,7 +36,7 @@ memory() { # of toctl run, kB
 must phase_plan across >"$tmp/run.json"
 must fabric_up "$tmp/run.json" --no-apply
 touch "$tmp/honest"
-must run_start "$tmp/run.json" --interval 1s --command "$tmp/agent {}"
+must run_start "$tmp/run.json" --interval 1s --set "agents.command=$tmp/agent {}"
 in_netns s1 ping -q -i 0.1 "$(node s2)" >"$tmp/ping" &
 ping=$!
 

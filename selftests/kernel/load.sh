@@ -62,8 +62,8 @@ is "at a rate that scales" \
 must apply_load >"$tmp/second"
 is "a second apply compares all of them and changes none" "$(jq .changed "$tmp/second")" false
 
-check "route get finds one of them" grep -q "10.200.2.196/32 from 10.200.0.1/32 via eth0" \
-	<(on "$server" toctl route get 10.200.2.196 from 10.200.0.1)
+check "route finds one of them" grep -q "10.200.2.196/32 from 10.200.0.1/32 via eth0" \
+	<(on "$server" toctl route 10.200.2.196 from 10.200.0.1)
 is "clear removes them" \
 	"$(on "$server" toctl clear >/dev/null; on "$server" ip link show topo0 2>&1 | grep -c 'does not exist')" 1
 

@@ -21,9 +21,9 @@ job() { # SERVERS
 # The commands that look at the fabric, by agents that run in the servers' namespaces.
 well() { # NAME
 	is "$1: toctl status: healthy" \
-		"$(toctl status "$plan" --command 'ip netns exec {} toctl agent --stdio' | tail -n 1)" "status: healthy"
+		"$(toctl status "$plan" --set 'agents.command=ip netns exec {} toctl agent --stdio' | tail -n 1)" "status: healthy"
 	is "$1: toctl doctor finds nothing wrong on s3" \
-		"$(on_sysfs s3 toctl doctor --plan "$plan" --node s3 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
+		"$(on_sysfs s3 toctl doctor "$plan" --node s3 --json | jq -c '[.[] | select(.verdict == "FAIL")]')" "[]"
 }
 
 matrix() { # NAME
@@ -90,8 +90,8 @@ loop_saw() { # EVENT ACTION
 		"$tmp/run.log" >/dev/null 2>&1
 }
 must cp "$plan" "$tmp/run.json"
-toctl run --plan "$tmp/run.json" --log "$tmp/run.log" --timeout 60s --repair-after 200ms --repair-hold 1s \
-	--command 'ip netns exec {} toctl agent --stdio' >"$tmp/run.text" 2>&1 &
+toctl run "$tmp/run.json" -o "$tmp/run.log" --set agents.timeout=60s --repair-after 200ms --repair-hold 1s \
+	--set 'agents.command=ip netns exec {} toctl agent --stdio' >"$tmp/run.text" 2>&1 &
 loop=$!
 must wait_for 120 grep -q '"restored"' "$tmp/run.log"
 must "$fabric" darken s0:eth0

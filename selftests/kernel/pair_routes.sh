@@ -56,8 +56,8 @@ takes "IPv4, pair" "$port4" "$t4" eth2
 takes "IPv4, another source" "$node4" "$t4" eth1
 takes "IPv6, pair" "$port6" "$t6" eth2
 takes "IPv6, another source" "$node6" "$t6" eth1
-is "route get tells the pair" \
-	"$(on "$R" toctl route get "$t4" from "$port4" --json | jq -c '[.. | .port? // empty] | unique | tostring' | grep -o 'eth[0-9]' | head -n 1)" eth2
+is "route tells the pair" \
+	"$(on "$R" toctl route "$t4" from "$port4" --json | jq -c '[.. | .port? // empty] | unique | tostring' | grep -o 'eth[0-9]' | head -n 1)" eth2
 
 must add_routes "$t4 ${node4%.*}.0/24 eth2"
 takes "source prefix" "$node4" "$t4" eth2

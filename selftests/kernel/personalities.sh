@@ -58,7 +58,7 @@ is "and no engine" "$(swallowed)" 0
 
 # --- the path that the plan says ---
 
-path=$(toctl route get s2 --plan "$plan" --node s0 --json |
+path=$(toctl route s2 --plan "$plan" --node s0 --json |
 	jq -r '.path.next[] | select(.backup | not) .then.server')
 hops() { # SOURCE DESTINATION
 	on s0 traceroute -n -q 1 -w 30 -s "$1" "$2" | awk 'NR > 1 { print $2 }' | xargs
@@ -122,7 +122,7 @@ check "s0 writes into s1, without a relay" rdma_write s0 eth0t s1 eth1t
 check "s0 writes into s2 by the other port, the long way" rdma_write s0 eth1t s2 eth1t
 check "doctor finds the GID on the NIC" \
 	grep -q "^ok   eth0: gid: s0-eth0 has " \
-	<(on_sysfs s0 toctl doctor --plan "$plan" --node s0)
+	<(on_sysfs s0 toctl doctor "$plan" --node s0)
 is "no engine had any of it" "$(swallowed)" 0
 
 done_testing

@@ -18,7 +18,7 @@ listen
 
 # --- doctor ---
 
-doctor() { on_sysfs s0 toctl doctor --plan "$plan" --node s0; }
+doctor() { on_sysfs s0 toctl doctor "$plan" --node s0; }
 complaints() { grep -E '^(warn|FAIL)' | grep -v '^warn eth[01]: gid: no RDMA device'; }
 
 doctor >"$tmp/doctor"
@@ -77,7 +77,7 @@ forget
 send s0 s2
 gets 8
 is "it relays" "$(got | wc -l)" 8
-is "and it answers where its addresses are" "$(on_sysfs s1 toctl doctor --plan "$plan" --node s1 | complaints)" ""
+is "and it answers where its addresses are" "$(on_sysfs s1 toctl doctor "$plan" --node s1 | complaints)" ""
 
 # --- a second device: what it does not know is not its own ---
 

@@ -35,8 +35,8 @@ run_plan() { # PLAN SERVER...
 }
 
 loop_start() {
-	toctl run --plan "$tmp/run.json" --log "$tmp/run.log" --timeout 20s --repair-hold 3s \
-		--command "[ ! -e $tmp/gone.{} ] && exec in_netns {} toctl agent --stdio" \
+	toctl run "$tmp/run.json" -o "$tmp/run.log" --set agents.timeout=20s --repair-hold 3s \
+		--set "agents.command=[ ! -e $tmp/gone.{} ] && exec in_netns {} toctl agent --stdio" \
 		>"$tmp/run.text" 2>&1 &
 	run_pid=$!
 }

@@ -21,7 +21,7 @@ is "TCP over all 12 pairs, IPv4 and IPv6" "$(tcp_pairs)" 24
 
 # --- the path that the plan says ---
 
-path=$(toctl route get s2 --plan "$plan" --node s0 --json |
+path=$(toctl route s2 --plan "$plan" --node s0 --json |
 	jq -r '.path.next[] | select(.backup | not) .then.server')
 is "traceroute from s0 to s2 shows the planned relay" \
 	"$(on s0 traceroute -n -q 1 -w 30 "$(node s2)" | awk 'NR > 1 { print $2 }' | xargs)" \

@@ -114,7 +114,7 @@ while IFS= read -r line; do
 done | in_netns s3 toctl agent --stdio
 END
 chmod +x "$tmp/agent"
-run_into_dark "s3 cannot commit" --command "$tmp/agent {}"
+run_into_dark "s3 cannot commit" --set "agents.command=$tmp/agent {}"
 touch "$tmp/refuse"
 run_events step '.step == "drain"' | jq -r '"# \(.note)"'
 is "s3 cannot commit: all have drained the links that are dark" "$(fabric_state)" "[1,8]"

@@ -32,24 +32,28 @@ for n in 2 3 4; do
 		allreduce: [{group: "all", bytes: 1073741824}]}' >"$tmp/$n.json"
 done
 echo "netns ocs" >"$tmp/allow"
-agents=(--timeout 60s --command 'in_netns {} toctl agent --stdio')
-change=(--allow "$tmp/allow" "${agents[@]}")
-
-shard() { # VERB [ARGUMENT...]
-	toctl shard "$1" --state "$tmp/state" "${@:2}"
-}
+export TOPOOPT_FABRIC=$tmp/fabric.conf
+cat >"$TOPOOPT_FABRIC" <<END
+[agents]
+command = in_netns {} toctl agent --stdio
+timeout = 60s
+[shards]
+state = $tmp/state
+[switches]
+allow = $tmp/allow
+END
 plan_of() { # SHARD
-	shard show "$1" --json | jq -r .plan
+	toctl shard show "$1" --json | jq -r .plan
 }
 
 jq '. + {format: "topoopt-plan", job: "none", demand: {servers: 8}, links: [],
 	cross_connects: [], tables: []}' "$tmp/cluster.json" >"$tmp/dark.json"
 fabric_up "$tmp/dark.json" --no-apply
-must shard init "$tmp/cluster.json" >/dev/null
+must toctl shard init "$tmp/cluster.json" >/dev/null
 
 # --- a, with traffic between those that have no link ---
 
-check "a is added" shard add a --job "$tmp/4.json" --effort 1 --apply "${change[@]}"
+check "a is added" toctl shard add a --job "$tmp/4.json" --effort 1 --apply
 mapfile -t a < <(jq -r '[.servers[].name] as $all | $all[0] as $first
 	| ($all - [.links[] | [.a, .b | split(":")[0]] | select(index($first))[]])[0] as $far
 	| $first, $far, ($all - [$first, $far])[]' "$(plan_of a)")
@@ -152,11 +156,11 @@ a_state >"$tmp/a.before"
 b_is() { # WHAT SERVER...
 	local plan_b server
 
-	shard show b --json >"$tmp/b"
+	toctl shard show b --json >"$tmp/b"
 	plan_b=$(jq -r .plan "$tmp/b")
 	{
 		jq -c '.state, has("next"), (.servers | sort | join(" "))' "$tmp/b"
-		toctl switch show "$plan_b" --allow "$tmp/allow" --json
+		toctl switch show "$plan_b" --json
 		for server in s{4..7}; do
 			if [[ " ${*:2} " == *" $server "* ]]; then
 				apply "$server" "$plan_b" --dry-run --json
@@ -170,16 +174,16 @@ b_is() { # WHAT SERVER...
 	a_untouched "$1"
 }
 
-check "b is added" shard add b --job "$tmp/2.json" --on s4,s5 --effort 1 --apply "${change[@]}"
+check "b is added" toctl shard add b --job "$tmp/2.json" --on s4,s5 --effort 1 --apply
 b_is "added" s4 s5
-must shard resize b --job "$tmp/3.json" --on s4,s5,s6 --effort 1 >/dev/null
+must toctl shard resize b --job "$tmp/3.json" --on s4,s5,s6 --effort 1 >/dev/null
 check "a server more" strace -o "$tmp/calls" -s 40 -e trace=sendto \
-	toctl shard apply b --state "$tmp/state" "${change[@]}"
+	toctl shard apply b
 b_is "larger" s4 s5 s6
-check "another server for one" shard replace s6 --apply "${change[@]}"
+check "another server for one" toctl shard replace s6 --apply
 b_is "replaced" s4 s5 s7
-must shard drain --end s6 >/dev/null
-check "a server fewer" shard resize b --job "$tmp/2.json" --effort 1 --apply "${change[@]}"
+must toctl shard drain --end s6 >/dev/null
+check "a server fewer" toctl shard resize b --job "$tmp/2.json" --effort 1 --apply
 b_is "smaller" s4 s5
 
 # --- toctl is killed in a change, which the next command completes or undoes ---
@@ -198,21 +202,21 @@ killed() { # WHAT CALL N VERB ARGUMENT...
 	{
 		strace "${threads[@]}" -o "$tmp/killed" -e "trace=$2" \
 			-e "inject=$2:signal=KILL:when=$3" \
-			toctl shard "$4" --state "$tmp/state" "${@:5}" >/dev/null 2>&1
+			toctl shard "${@:4}" >/dev/null 2>&1
 	} 2>/dev/null
 	is "$1: it is killed" $? 137
 }
 
 while IFS=: read -r what call n ends; do
-	must shard resize b --job "$tmp/3.json" --on s4,s5,s6 --effort 1 >/dev/null
-	killed "$what" "$call" "$n" apply b "${change[@]}"
-	[[ $ends != undo ]] || check "$what: undone" shard undo b "${agents[@]}"
-	check "$what: applied" shard apply b "${change[@]}"
+	must toctl shard resize b --job "$tmp/3.json" --on s4,s5,s6 --effort 1 >/dev/null
+	killed "$what" "$call" "$n" apply b
+	[[ $ends != undo ]] || check "$what: undone" toctl shard undo b
+	check "$what: applied" toctl shard apply b
 	if [[ $ends == undo ]]; then
 		b_is "$what" s4 s5
 	else
 		b_is "$what" s4 s5 s6
-		must shard resize b --job "$tmp/2.json" --effort 1 --apply "${change[@]}" >/dev/null
+		must toctl shard resize b --job "$tmp/2.json" --effort 1 --apply >/dev/null
 	fi
 done <<-END
 	links are dark:clock_nanosleep:1:undo
@@ -223,18 +227,18 @@ END
 
 # --- the next job on look-ahead ports ---
 
-prepare=(prepare b --job "$tmp/2.json" --effort 1 --allow "$tmp/allow")
+prepare=(prepare b --job "$tmp/2.json" --effort 1)
 killed "prepared halfway" clock_nanosleep 1 "${prepare[@]}"
-check "prepared" shard "${prepare[@]}"
-check "flipped" shard flip b "${change[@]}"
+check "prepared" toctl shard "${prepare[@]}"
+check "flipped" toctl shard flip b
 b_is "flipped" s4 s5
-must shard "${prepare[@]}" >/dev/null
-killed "flipped halfway" clock_nanosleep 1 flip b "${change[@]}"
-check "flipped halfway: completed" shard apply b "${change[@]}"
+must toctl shard "${prepare[@]}" >/dev/null
+killed "flipped halfway" clock_nanosleep 1 flip b
+check "flipped halfway: completed" toctl shard apply b
 b_is "flipped back" s4 s5
-killed "removed halfway" sendto 4 remove b "${agents[@]}"
-check "removed halfway: completed" shard remove b "${agents[@]}"
-is "a is left" "$(shard show --json | jq -r '[.shards[].name] | join(" ")')" a
+killed "removed halfway" sendto 4 remove b
+check "removed halfway: completed" toctl shard remove b
+is "a is left" "$(toctl shard show --json | jq -r '[.shards[].name] | join(" ")')" a
 a_untouched "b is removed"
 
 # --- all that a sent has arrived ---

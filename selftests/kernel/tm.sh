@@ -311,7 +311,7 @@ ask() { # REQUEST: of the agent; sets reply
 }
 
 agent_up() { # NAMES: an agent that counts from now on
-	coproc agent { on "$A" toctl agent --stdio --fcs --nic-counters "$1"; }
+	coproc agent { on "$A" toctl agent --stdio --nic-counters "$1,fcs"; }
 	agent_pid=$!
 	ask "$(jq -c --arg a "$A" '{op: "stage", generation: 1, job,
 		cluster: ({format: "topoopt-cluster", version: 1, servers,

@@ -12,7 +12,7 @@ must toctl plan --cluster "$examples/ring-4/cluster.json" --job "$examples/ring-
 fabric_up "$tmp/plan.json" >/dev/null
 ip link set lo up
 toctl watch "$tmp/plan.json" --listen 8080 --interval 1s \
-	--command 'ip netns exec {} toctl agent --stdio' 2>"$tmp/serve.log" &
+	--set 'agents.command=ip netns exec {} toctl agent --stdio' 2>"$tmp/serve.log" &
 server=$!
 at_exit "kill $server 2>/dev/null"
 check "it listens" wait_for 60 grep -q '^serving' "$tmp/serve.log"

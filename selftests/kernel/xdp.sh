@@ -58,7 +58,7 @@ check "apply --xdp auto" xdp auto
 is "all ports at XDP" "$(paths)" "xdp xdp xdp"
 check "without complaint" test ! -s "$tmp/err"
 check "doctor says so" grep -q "eth1: path: relays at native XDP" \
-	<(on_sysfs "$R" toctl doctor --plan "$plan" --node "$R")
+	<(on_sysfs "$R" toctl doctor "$plan" --node "$R")
 before=$(on "$R" ip -j link show eth0 | jq '.[0].xdp.prog.id')
 check "apply --xdp on replaces the program" xdp on
 check "by another one" test "$(on "$R" ip -j link show eth0 | jq '.[0].xdp.prog.id')" != "$before"

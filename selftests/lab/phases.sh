@@ -132,9 +132,9 @@ phases_allow "netns ocs"
 run_start() { # PLAN [ARGUMENT...]
 	: >"$tmp/run.log"
 	run_looked=''
-	toctl run --plan "$1" --allow "$tmp/allow" --log "$tmp/run.log" --timeout 60s --carrier-timeout 60s \
-		--memory 24s --change-cost 250ms \
-		--command 'ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
+	toctl run "$1" -o "$tmp/run.log" --carrier-timeout 60s --memory 24s --change-cost 250ms \
+		--set "switches.allow=$tmp/allow" --set agents.timeout=60s \
+		--set 'agents.command=ip netns exec {} toctl agent --stdio' "${@:2}" >"$tmp/run.text" 2>&1 &
 	run_pid=$!
 	wait_for 300 run_saw missing '.servers == []'
 }

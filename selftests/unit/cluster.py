@@ -163,7 +163,7 @@ class Agents:
 
 
 def apply_all(urls, plan, directory, *more):
-    run = subprocess.Popen([TOCTL, "apply", "--all", "--etcd", urls, plan, *more],
+    run = subprocess.Popen([TOCTL, "apply", "--all", "--set", f"etcd.endpoints={urls}", plan, *more],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with open(f"{directory}/controller", "w", encoding="ascii") as file:
         file.write(str(run.pid))

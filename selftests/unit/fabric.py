@@ -87,8 +87,9 @@ class Fabric:
     def launch(self, timeout="60s"):
         open(self.log, "w", encoding="utf-8").close()
         self.controller = subprocess.Popen(
-            (TOCTL, "run", "--plan", self.plan, "--allow", self.allow, "--log", self.log,
-             "--timeout", timeout, "--command", f"{FAKES} agent {self.dir} {{}}", *self.options),
+            (TOCTL, "run", self.plan, "-o", self.log, "--set", f"switches.allow={self.allow}",
+             "--set", f"agents.timeout={timeout}",
+             "--set", f"agents.command={FAKES} agent {self.dir} {{}}", *self.options),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, process_group=0)
         save(f"{self.dir}/controller", self.controller.pid)
 

@@ -78,7 +78,8 @@ class State:
 
     def start(self, verb, *arguments, url=None):
         return subprocess.Popen(
-            (TOCTL, "shard", verb, "--state", "etcd", "--etcd", url or self.url, *self.login, *arguments),
+            (TOCTL, "shard", verb, "--set", "shards.state=etcd", "--set",
+             f"etcd.endpoints={url or self.url}", *self.login, *arguments),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
 
     def __call__(self, verb, *arguments, url=None):

@@ -21,6 +21,9 @@ one_line() { # REGEX: on standard error, and nothing else
 ask '{"op": "hello", "id": 7}'
 jq -e '. == {id: 7, ok: true, generation: 0, staged: false, live: [], plan: false}' "$tmp/out" >/dev/null
 result $? "hello: no device, no table"
+echo '{"op": "hello"}' | "$toctl" agent --stdio --set etcd.endpoints=http://127.0.0.1:1 \
+	>"$tmp/out" 2>"$tmp/err" && jq -e .ok "$tmp/out" >/dev/null
+result $? "--stdio counts where fabric.conf names etcd"
 ask '{"op": "jump"}' && refused 'no request is called "jump"'
 result $? "an unknown request"
 ask '{}' && refused 'a request has an op'
@@ -64,45 +67,47 @@ ask '{"op": "jump"}' '{"op": "hello"}' && tail -n 1 "$tmp/out" | jq -e .ok >/dev
 result $? "an agent goes on after what it refused"
 
 run 2 agent
-grep -q '^toctl agent: --stdio or --etcd expected' "$tmp/err"
+grep -q '^toctl agent: --stdio, or etcd.endpoints in fabric.conf expected' "$tmp/err"
 result $? "an agent without controller"
 run 2 agent --stdio --nic-counters rx_bytes,rx_packets
-grep -qxF 'toctl agent: --nic-counters: expected four names of statistics joined by commas, not "rx_bytes,rx_packets"' "$tmp/err"
+grep -qxF 'toctl agent: --nic-counters: expected four names of statistics joined by commas, and perhaps fcs, not "rx_bytes,rx_packets"' "$tmp/err"
 result $? "two statistics of the NICs"
-run 2 agent --stdio --fcs
-grep -qxF 'toctl agent: --fcs goes with --nic-counters' "$tmp/err"
-result $? "the FCS of no statistics"
-run 1 agent --etcd localhost:2379
+run 2 agent --stdio --nic-counters a,b,c,d,crc
+grep -q -- '--nic-counters: expected four names .* not "a,b,c,d,crc"$' "$tmp/err"
+result $? "a fifth statistic, which is not fcs"
+run 0 agent --stdio --nic-counters a,b,c,d,fcs
+result $? "statistics that include the FCS"
+run 1 agent --set etcd.endpoints=localhost:2379
 one_line '^toctl agent: "localhost:2379" is no URL of etcd'
 result $? "etcd that is no URL"
-run 1 agent --etcd https://127.0.0.1:1,http://127.0.0.1:2
+run 1 agent --set etcd.endpoints=https://127.0.0.1:1,http://127.0.0.1:2
 one_line 'endpoints of etcd are all https or all http, not https://127.0.0.1:1 and http://127.0.0.1:2$'
 result $? "etcd with TLS and without"
-run 1 agent --etcd http://127.0.0.1:1,http://127.0.0.1:2
+run 1 agent --set etcd.endpoints=http://127.0.0.1:1,http://127.0.0.1:2
 one_line '^toctl agent: etcd http://127.0.0.1:[12]: '
 result $? "etcd that is not there"
 run 2 apply --all --node s0 "$plan"
 grep -q -- '--all cannot be combined with --node' "$tmp/err"
 result $? "all servers, and one"
-run 1 apply --all --command true "$plan"
+run 1 apply --all --set agents.command=true "$plan"
 one_line 'the command "true" has no \{\} for the server'
 result $? "a command for every server alike"
-run 1 apply --all --command 'exit 3; {}' "$plan"
+run 1 apply --all --set 'agents.command=exit 3; {}' "$plan"
 one_line 'stage failed on 3 of 3 servers: s0: the agent ended with status 3; s1: '
 result $? "agents that end"
-run 1 apply --all --command 'echo no route to {} >&2; exit 1' "$plan"
+run 1 apply --all --set 'agents.command=echo no route to {} >&2; exit 1' "$plan"
 one_line 's0: the agent ended: no route to s0; s1: '
 result $? "agents that say why"
-run 1 apply --all --command 'printf "\303\251t\351 \033[2J\n" >&2; exit 1; {}' "$plan"
+run 1 apply --all --set 'agents.command=printf "\303\251t\351 \033[2J\n" >&2; exit 1; {}' "$plan"
 one_line 's0: the agent ended: \?\?t\? \?\[2J; s1: '
 result $? "agents that say it in no UTF-8"
-run 1 apply --all --command 'kill -9 $$; {}' "$plan"
+run 1 apply --all --set 'agents.command=kill -9 $$; {}' "$plan"
 one_line 's0: the agent was killed by signal 9'
 result $? "agents that are killed"
-run 1 apply --all --timeout 1s --command 'exec cat >/dev/null; {}' "$plan"
+run 1 apply --all --set agents.timeout=1s --set 'agents.command=exec cat >/dev/null; {}' "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that say nothing"
-run 1 apply --all --timeout 1s --command 'exec yes {}' "$plan"
+run 1 apply --all --set agents.timeout=1s --set 'agents.command=exec yes {}' "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that talk nonsense"
 

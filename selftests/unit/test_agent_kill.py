@@ -36,7 +36,7 @@ class Cluster:
         self.plan_one = self.tables()
 
     def apply(self, plan, timeout="30s"):
-        return apply_all(self.etcd.clients[0], plan, self.dir, "--timeout", timeout)
+        return apply_all(self.etcd.clients[0], plan, self.dir, "--set", f"agents.timeout={timeout}")
 
     def present(self):
         return self.etcd.present() == len(SERVERS)

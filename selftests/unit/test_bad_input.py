@@ -311,7 +311,8 @@ refused("sweep bad -o x --report out", 2, "--report would overwrite out, which b
 with open("selftests/unit/formats/trace.json", "rb") as file:
     trace = file.read()
 with tempfile.TemporaryDirectory() as state:
-    subprocess.run([TOCTL, "shard", "init", "--state", state, "examples/panel-6/cluster.json"],
+    subprocess.run([TOCTL, "shard", "init", "--set", f"shards.state={state}",
+                    "examples/panel-6/cluster.json"],
                    stdout=subprocess.DEVNULL, check=True)
     for option in "output", "report":
         refused(f"shard simulate --trace bad --state {state} --{option} {state}/x", 2,

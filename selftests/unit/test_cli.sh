@@ -84,20 +84,6 @@ run 0 plan --job examples/jobs/dlrm-16.json -d 4 --effort 1 --bandwidth 100G -o 
 result $? "100Gbit is 100G"
 says "number that is none" 2 \
 	'toctl tm record: --count: expected a number, not "-1"' tm record --count -1 x
-for option in "--command {}" "--etcd http://127.0.0.1:1" "--timeout 10s"; do
-	for command in "clear" "apply $tmp/none.json" "apply --abort"; do
-		# shellcheck disable=SC2086
-		says "$command: ${option%% *} without --all" 2 \
-			"toctl ${command%% *}: ${option%% *} goes with --all" $command $option
-	done
-done
-for command in clear apply "run --plan $tmp/none.json" agent; do
-	for option in etcd-prefix cacert cert key etcd-user etcd-password-file; do
-		# shellcheck disable=SC2086
-		says "${command%% *}: --$option without --etcd" 2 \
-			"toctl ${command%% *}: --$option goes with --etcd" $command --$option x
-	done
-done
 says "file that is not there" 1 \
 	"toctl heatmap: $tmp/none.json: No such file or directory" heatmap "$tmp/none.json"
 ! "$toctl" version >/dev/full 2>"$tmp/err" && grep -q 'No space left' "$tmp/err"

@@ -5,6 +5,7 @@
 # and with what the pages call cluster.json and job.json.
 
 set -u
+umask 022
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 PATH=$(dirname "$(realpath "${TOCTL:-build/toctl}")"):$PATH

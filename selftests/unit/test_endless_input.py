@@ -48,18 +48,18 @@ report --log {}
 report --simulation {}
 apply {}
 clear --all {}
-fabric init-etcd --etcd x --passwords x {}
-run --plan {}
-run --plan none --initial {}
-run --plan none --replay {}
-route get --plan {} s1 from s0
+fabric init-etcd --set etcd.endpoints=x -o x {}
+run {}
+run none --initial {}
+run none --replay {}
+route --plan {} s1 from s0
 switch show {}
 switch apply {}
 switch flip {}
-shard init --state state {}
-shard add one --state state --job {}
-shard resize one --state state --job {}
-shard prepare one --state state --job {}
+shard init --set shards.state=state {}
+shard add one --set shards.state=state --job {}
+shard resize one --set shards.state=state --job {}
+shard prepare one --set shards.state=state --job {}
 shard simulate --trace {}
 shard simulate --trace TRACE --cluster {}
 shard compare --model MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
@@ -67,7 +67,7 @@ shard compare --jobs 1 --servers 4 --degree 2 --job-servers 2 --model {}
 status {}
 top {}
 watch --listen 127.0.0.1:38471 {}
-doctor --plan {}
+doctor {}
 tm record --output out --plan {}
 tm show {}
 tm merge --output out {}
@@ -90,7 +90,7 @@ FILES = {"PLAN": "plan.json", "MODEL": "examples/models/dlrm.json",
          "TRACE": "selftests/unit/formats/trace.json"}
 
 # Logs, which grow while they are followed; and what has 64 KiB at most, or curl reads.
-ELSEWHERE = {"log", "token-file", "allow", "cacert", "cert", "key", "etcd-password-file"}
+ELSEWHERE = {"log", "token-file", "config"}
 
 
 def limit():
@@ -121,7 +121,8 @@ def main():
         shutil.copy("examples/chain-3/plan.json", home)
         for name in "zero", "zero.json", "zero.0.et", "zero.1.et":
             os.symlink("/dev/zero", f"{home}/{name}")
-        subprocess.run([TOCTL, "shard", "init", "--state", "state", "examples/panel-6/cluster.json"],
+        subprocess.run([TOCTL, "shard", "init", "--set", "shards.state=state",
+                        "examples/panel-6/cluster.json"],
                        cwd=home, stdout=subprocess.DEVNULL, check=True)
         for line in CALLS.split("\n")[1:-1]:
             words = [word.replace(name, file) for word in line.split() for name, file in

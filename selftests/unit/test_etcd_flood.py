@@ -70,8 +70,8 @@ def main():
     started = time.monotonic()
     try:
         ran = subprocess.run(
-            [TOCTL, "apply", "--all", "--etcd", f"http://127.0.0.1:{etcd.server_port}",
-             "--timeout", "1s", PLAN], capture_output=True, text=True, timeout=120, check=False)
+            [TOCTL, "apply", "--all", "--set", f"etcd.endpoints=http://127.0.0.1:{etcd.server_port}",
+             "--set", "agents.timeout=1s", PLAN], capture_output=True, text=True, timeout=120, check=False)
     except subprocess.TimeoutExpired:
         report(False, "the controller goes on")
         done()

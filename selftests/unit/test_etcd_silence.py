@@ -79,7 +79,7 @@ def behind_proxies(directory):
         one, two = make_plans(directory)
         wait_for(lambda: present(etcd))
         url = ",".join(etcd.clients)
-        apply_all(url, one, directory, "--timeout", "30s")
+        apply_all(url, one, directory, "--set", "agents.timeout=30s")
         plan_one = tables(agents)
         out = subprocess.run(["ss", "-tnoH", f"dport = :{near.clients[0].rsplit(':', 1)[1]}"],
                              capture_output=True, text=True, check=False).stdout.splitlines()
@@ -88,14 +88,14 @@ def behind_proxies(directory):
                "all connections of agents are kept alive", out)
 
         near.freeze()
-        status, text = apply_all(url, two, directory, "--timeout", "30s")
+        status, text = apply_all(url, two, directory, "--set", "agents.timeout=30s")
         report(status == 0 and tables(agents) != plan_one,
                "connections of agents fall silent: they follow the next decision", text)
 
         with open(log, "w", encoding="ascii"):
             pass
-        run = subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", far.clients[0],
-                                "--interval", "500ms", "--log", log],
+        run = subprocess.Popen([TOCTL, "run", one, "--set", f"etcd.endpoints={far.clients[0]}",
+                                "--interval", "500ms", "-o", log],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             def errors():
@@ -163,7 +163,7 @@ def cut(what, etcd, agents, plans, route):
     ip("route", "del", "blackhole", route[0], enter=route[1])
     report(wait_for(lambda: said("etcd answers again")) and wait_for(lambda: present(etcd)),
            f"{what}, and come again: the agents are there by themselves", agents.notes())
-    status, text = apply_all(etcd.clients[0], plans, agents.directory, "--timeout", "30s")
+    status, text = apply_all(etcd.clients[0], plans, agents.directory, "--set", "agents.timeout=30s")
     report(status == 0 and tables(agents) != tables_before,
            f"{what}, and come again: they follow the next decision", text)
 
@@ -187,7 +187,7 @@ def in_namespaces(directory):
         try:
             one, two = make_plans(directory)
             report(wait_for(lambda: present(etcd)), "agents in another namespace", "")
-            apply_all(etcd.clients[0], one, directory, "--timeout", "30s")
+            apply_all(etcd.clients[0], one, directory, "--set", "agents.timeout=30s")
             cut("etcd's answers are dropped", etcd, agents, two, ("192.0.2.2", ()))
             cut("the agents' requests are dropped", etcd, agents, one, ("192.0.2.1", enter))
         finally:

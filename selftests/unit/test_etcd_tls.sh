@@ -82,10 +82,18 @@ wait_healthy() {
 	tail -n 5 "$tmp"/log-*
 	return 1
 }
-urls=https://etcd1:2379,https://etcd2:2379,https://etcd3:2379
-init() { # CA
-	"$toctl" fabric init-etcd --etcd "$urls" --cacert "$1" --passwords "$tmp/passwords" \
-		examples/ring-4/cluster.json
+export TOPOOPT_FABRIC=$tmp/fabric.conf
+cat >"$TOPOOPT_FABRIC" <<END
+[agents]
+timeout = 5s
+[shards]
+state = etcd
+[etcd]
+endpoints = https://etcd1:2379,https://etcd2:2379,https://etcd3:2379
+cacert = $tmp/ca.pem
+END
+init() { # [OPTION...]
+	"$toctl" fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json "$@"
 }
 
 check "certificates, as the guide makes them" certificates
@@ -95,31 +103,25 @@ done
 check "three members with the guide's settings" wait_healthy
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=other \
 	-keyout "$tmp/other.key" -out "$tmp/other.pem" 2>/dev/null
-check "another authority's certificates are refused" refuses certificate init "$tmp/other.pem"
-check "so are those that no file names" refuses certificate "$toctl" fabric init-etcd \
-	--etcd "$urls" --passwords "$tmp/passwords" examples/ring-4/cluster.json
-check "users are made over TLS" init "$tmp/ca.pem"
+check "another authority's certificates are refused" refuses certificate init --set "etcd.cacert=$tmp/other.pem"
+check "so are those that no file names" refuses certificate init --set etcd.cacert=
+check "users are made over TLS" init
+echo "password-file = $tmp/passwords/controller" >>"$TOPOOPT_FABRIC"
 "$toctl" plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json --fixed \
 	-o "$tmp/plan.json" >/dev/null
 look() {
-	TOPOOPT_STATE=$tmp/state "$toctl" status "$tmp/plan.json" --etcd "$urls" --cacert "$tmp/ca.pem" \
-		--timeout 5s --etcd-password-file "$tmp/passwords/controller" "$@"
+	TOPOOPT_STATE=$tmp/state "$toctl" status "$tmp/plan.json" "$@"
 }
 check "a fabric is looked at over TLS: nobody is there yet" refuses '0 of 4 reached' look
-check "the password goes over TLS alone" refuses 'https' "$toctl" status "$tmp/plan.json" \
-	--etcd http://etcd1:2379 --etcd-password-file "$tmp/passwords/controller"
-shard() { # CA ARGUMENTS...
-	"$toctl" shard "${@:2}" --state etcd --etcd "$urls" --cacert "$1" \
-		--etcd-password-file "$tmp/passwords/controller"
-}
+check "the password goes over TLS alone" refuses 'https' look --set etcd.endpoints=http://etcd1:2379
 kept() {
-	shard "$tmp/ca.pem" init examples/ring-4/cluster.json &&
-		shard "$tmp/ca.pem" add --job examples/ring-4/job.json --fixed one &&
-		shard "$tmp/ca.pem" show --json one >"$tmp/shard" &&
+	"$toctl" shard init examples/ring-4/cluster.json &&
+		"$toctl" shard add --job examples/ring-4/job.json --fixed one &&
+		"$toctl" shard show --json one >"$tmp/shard" &&
 		jq -e '.name == "one" and .state == "planned" and (.servers | length == 4)' "$tmp/shard"
 }
 check "a shard is kept over TLS" kept
 check "and shown to nobody behind another authority's certificate" refuses certificate \
-	shard "$tmp/other.pem" show
+	"$toctl" shard show --set "etcd.cacert=$tmp/other.pem"
 echo "1..$number"
 exit "$failed"

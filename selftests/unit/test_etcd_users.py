@@ -25,12 +25,16 @@ class Passwords:
 
     def init(self, *more):
         return subprocess.run(
-            [TOCTL, "fabric", "init-etcd", "--etcd", ",".join(self.etcd.clients), "--passwords",
-             self.directory, "examples/ring-4/cluster.json", *more],
+            [TOCTL, "fabric", "init-etcd", "--set", f"etcd.endpoints={','.join(self.etcd.clients)}",
+             "-o", self.directory, "examples/ring-4/cluster.json", *more],
             capture_output=True, text=True, check=False)
 
     def file(self, name):
         return f"{self.directory}/{name}"
+
+    def login(self, name):
+        """Options of toctl with the password of that user."""
+        return "--set", f"etcd.password-file={self.file(name)}"
 
     def of(self, name):
         with open(self.file(name), encoding="ascii") as file:
@@ -64,8 +68,8 @@ class Fabric:
         self.one, self.two = make_plans(directory)
 
     def apply(self, plan, *more, password="controller"):
-        return apply_all(self.urls, plan, self.directory, "--etcd-password-file",
-                         self.passwords.file(password), "--timeout", "30s", *more)
+        return apply_all(self.urls, plan, self.directory, *self.passwords.login(password),
+                         "--set", "agents.timeout=30s", *more)
 
     def keys(self, prefix):
         return self.passwords.ctl("root", "get", "--prefix", "--keys-only",
@@ -84,7 +88,7 @@ class Fabric:
 
     def agent(self, server, *more):
         """One that is to be refused; it is ended when it is not."""
-        return subprocess.run(["timeout", "60", TOCTL, "agent", "--etcd", self.urls,
+        return subprocess.run(["timeout", "60", TOCTL, "agent", "--set", f"etcd.endpoints={self.urls}",
                                "--node", server, *more],
                               capture_output=True, text=True, check=False)
 
@@ -114,6 +118,9 @@ def users(fabric):
     run = passwords.init("--json")
     report(run.returncode == 0 and json.loads(run.stdout)["new"] == 0 and
            passwords.of("agents/s1") == before, "once more, nothing is new", run)
+    run = passwords.init(*passwords.login("controller"))
+    report(run.returncode == 0 and ", 0 of them new" in run.stdout,
+           "nor where fabric.conf is a controller's", run)
     os.unlink(passwords.file("agents/s1"))
     run = passwords.init()
     report("1 of them new" in run.stdout and passwords.of("agents/s1") != before and
@@ -122,14 +129,14 @@ def users(fabric):
     run = fabric.agent("s1")
     report(one_line(run, "asks for a user and its password"), "no password: one line", run)
     os.chmod(passwords.file("agents/s1"), 0o640)
-    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s1"))
+    run = fabric.agent("s1", *passwords.login("agents/s1"))
     report(one_line(run, "others may read this password; chmod 600 it"),
            "a password that others may read is refused", run)
     os.chmod(passwords.file("agents/s1"), 0o600)
-    run = fabric.agent("s1", "--etcd-password-file", passwords.file("agents/s2"))
+    run = fabric.agent("s1", *passwords.login("agents/s2"))
     report(one_line(run, "(user topoopt/agents/s1)"), "another server's password is none", run)
-    run = subprocess.run([TOCTL, "agent", "--etcd", "http://192.0.2.1:2379", "--node", "s1",
-                          "--etcd-password-file", passwords.file("agents/s1")],
+    run = subprocess.run([TOCTL, "agent", "--set", "etcd.endpoints=http://192.0.2.1:2379",
+                          "--node", "s1", *passwords.login("agents/s1")],
                          capture_output=True, text=True, check=False)
     report(one_line(run, "use https"), "no password goes over http to another host", run)
 
@@ -153,7 +160,7 @@ def forgeries(fabric, plan_one):
     status, text = fabric.apply(fabric.two, password="agents/s1")
     report(status == 1 and "(user topoopt/controller)" in text and text.count("\n") == 1,
            "an agent's password makes no controller", text)
-    status, text = fabric.apply(fabric.two, "--etcd-user", "topoopt/agents/s1",
+    status, text = fabric.apply(fabric.two, "--set", "etcd.user=topoopt/agents/s1",
                                 password="agents/s1")
     report(status == 1 and "permission denied" in text and text.count("\n") == 1,
            "nor does its user", text)
@@ -163,9 +170,9 @@ def forgeries(fabric, plan_one):
 def tokens(fabric, plan_two):
     """etcd forgets them when a member is started, and when a password changes."""
     log = f"{fabric.directory}/run.log"
-    run = subprocess.Popen([TOCTL, "run", "--plan", fabric.one, "--etcd", fabric.urls,
-                            "--etcd-password-file", fabric.passwords.file("controller"),
-                            "--log", log], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run = subprocess.Popen([TOCTL, "run", fabric.one, "--set", f"etcd.endpoints={fabric.urls}",
+                            *fabric.passwords.login("controller"), "-o", log],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: '"restored"' in read(log))
         for i, member in enumerate(fabric.etcd.members):
@@ -193,8 +200,7 @@ def names(fabric):
     """One agent for a server."""
     agents, passwords = fabric.agents, fabric.passwords
     # with a lease that outlives what a controller takes to see it
-    run = fabric.agent("s1", "--lease", "600s", "--etcd-password-file",
-                       passwords.file("agents/s1"))
+    run = fabric.agent("s1", "--lease", "600s", *passwords.login("agents/s1"))
     report(one_line(run, f"server s1 has an agent already: process {agents.running[1].pid} on "),
            "the second agent is refused, and names the first", run)
     status, text = fabric.apply(fabric.one)
@@ -212,8 +218,7 @@ def names(fabric):
     agents.running[2].wait()
     passwords.ctl("root", "put", "/topoopt/agents/s2/owner",
                   json.dumps({"pid": 1, "host": "elsewhere", "place": "another machine"}))
-    run = fabric.agent("s2", "--lease", "1s", "--etcd-password-file",
-                       passwords.file("agents/s2"))
+    run = fabric.agent("s2", "--lease", "1s", *passwords.login("agents/s2"))
     report(run.returncode == 1 and "server s2 has an agent already: process 1 on elsewhere" in
            (run.stderr.splitlines() or [""])[-1], "one elsewhere is waited for, then named", run)
     passwords.ctl("root", "del", "/topoopt/agents/s2/owner")

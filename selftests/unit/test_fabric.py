@@ -85,8 +85,8 @@ def test(etcd, agents, directory):
                 agents.harm("s1", step,
                             f"kill -{'9' if fate == 'dies' else 'STOP'} {member.pid}")
             before = agents.state()
-            status, text = apply_all(urls, two, directory, "--timeout",
-                                     "3s" if victim == "agent" else "20s")
+            status, text = apply_all(urls, two, directory, "--set",
+                                     f"agents.timeout={3 if victim == 'agent' else 20}s")
             if victim == "agent" and step != "confirm":
                 report(status == 1 and "s1: " in text, f"{what}: it is named", text)
             if victim == "leader":
@@ -115,7 +115,7 @@ def test(etcd, agents, directory):
     for server in SERVERS:
         agents.harm(server, "sample", "sleep 8")
     log = f"{directory}/run.log"
-    with subprocess.Popen([TOCTL, "run", "--plan", one, "--etcd", urls, "--log", log],
+    with subprocess.Popen([TOCTL, "run", one, "--set", f"etcd.endpoints={urls}", "-o", log],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
         report(wait_for(lambda: etcd.present() == 0), "the leases of busy agents end")
         report(wait_for(lambda: "no agent" in last_error(log)), "toctl run names them")
@@ -150,7 +150,7 @@ def test(etcd, agents, directory):
                 f"kill -STOP $(cat {directory}/late/controller)")
     late = []
     thread = threading.Thread(target=lambda: late.extend(
-        apply_all(urls, three, f"{directory}/late", "--timeout", "60s")))
+        apply_all(urls, three, f"{directory}/late", "--set", "agents.timeout=60s")))
     thread.start()
     report(wait_for(lambda: "process" in etcd.value("/topoopt/controller")),
            f"{what}: it has the lock")

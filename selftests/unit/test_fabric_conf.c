@@ -122,7 +122,6 @@ static const char all_keys[] =
 	"# where the fabric is ; for # all\n"
 	"[agents]\n"
 	"command = ssh -o\t'User=root' {} $HOME/toctl agent; ~/log\n"
-	"discover = rsh {} toctl discover\n"
 	"timeout = 700ms\n"
 	"\n"
 	"[etcd]\r\n"
@@ -167,7 +166,6 @@ static void test_all_keys(void **state)
 	   TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_STATE, "/srv/cluster", TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_ALLOW, "/srv/allow", TO_FABRIC_CONF_FROM_FILE);
-	is(TO_FABRIC_CONF_DISCOVER, "rsh {} toctl discover", TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_TIMEOUT, "700ms", TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_ENDPOINTS, "http://127.0.0.1:2379,http://127.0.0.1:2380",
 	   TO_FABRIC_CONF_FROM_FILE);

@@ -70,5 +70,21 @@ result $? "a command names the line of a file that is not valid"
 run 1 shard show --set shards.state=etcd && grep -q 'etcd.endpoints is not set' "$tmp/err"
 result $? "the state of shards is in etcd, and nobody says where that is"
 
+# --- the example ---
+
+install -m 644 examples/fabric.conf "$tmp/example.conf"
+run 0 fabric show --json --config "$tmp/example.conf" &&
+	jq -e '.keys | all(.from == "default")' "$tmp/out" >/dev/null
+result $? "examples/fabric.conf sets nothing as it is"
+sed -i 's/^;\([a-z-]* = \)/\1/' "$tmp/example.conf"
+run 0 fabric show --json --config "$tmp/example.conf" &&
+	jq -e '.keys | all(.from == "file")' "$tmp/out" >/dev/null
+result $? "and has all keys to uncomment"
+run 1 fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json &&
+	grep -qxF 'toctl fabric init-etcd: etcd.endpoints is not set: see toctl fabric show' "$tmp/err"
+result $? "users of an etcd that nobody names"
+run 0 discover --set etcd.endpoints=http://127.0.0.1:1
+result $? "discover without names looks at this machine, also where fabric.conf names etcd"
+
 echo "1..$count"
 ((!failed))

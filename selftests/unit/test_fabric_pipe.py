@@ -49,7 +49,8 @@ def clear(path, command, timeout, hard=None):
     """toctl clear on all servers of a plan, which may have SOFT open files."""
     limits = (SOFT, hard or resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     return subprocess.Popen(
-        (TOCTL, "clear", "--all", "--timeout", timeout, "--command", command, path),
+        (TOCTL, "clear", "--all", "--set", f"agents.timeout={timeout}",
+         "--set", f"agents.command={command}", path),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits))
 

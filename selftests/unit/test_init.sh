@@ -77,7 +77,17 @@ for s in 1 2; do
 	   "bandwidth": 0, "rdma": "", "not_a_port": "", "answers": []}]}
 	END
 done
-ask=(--command "cat $tmp/{}.inventory #")
+# An agent whose server h1 has h1.inventory. The id is a number that jq would round.
+cat >"$tmp/agent" <<'END'
+cd "$1" || exit
+while read -r request; do
+	touch asked
+	id=${request##*'"id":'}
+	inventory=$(tr -d '\n' <"$2.inventory") || exit
+	echo "{\"ok\": true, \"inventory\": $inventory, \"id\": ${id%%[,\}]*}}"
+done
+END
+ask=(--set "agents.command=bash $tmp/agent $tmp {}")
 run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -o "$tmp/asked.json" &&
 	[[ $(has asked.json '[.servers[1].ports[] | [.name, .transmit, .mac, .relay_mac, .bandwidth]]') \
 		== '[["eth0t","eth0","02:00:00:00:02:01","02:00:00:00:02:00",400000000000],["eth1",null,"02:00:00:00:02:02",null,100000000000]]' ]] &&
@@ -89,7 +99,7 @@ result $? "the file on standard output, the cables on standard error"
 run 1 init ring h1 h2 --ports eth0,eth7 "${ask[@]}" -o "$tmp/refused.json" &&
 	grep -qxF 'toctl init: h1 has no interface eth7' "$tmp/err" && [[ ! -e $tmp/refused.json ]]
 result $? "an interface that a server has not"
-run 1 init ring h1 h3 --ports eth0,eth1 --command "cat $tmp/{}.inventory #" -o "$tmp/refused.json" &&
+run 3 init ring h1 h3 --ports eth0,eth1 "${ask[@]}" -o "$tmp/refused.json" &&
 	grep -q "^toctl init: h3: .*No such file" "$tmp/err" && [[ ! -e $tmp/refused.json ]]
 result $? "a server that does not answer is named"
 
@@ -103,8 +113,8 @@ refuses "a full mesh with too few" 1 "a full mesh of 4 servers takes 3 ports of 
 refuses "a topology that there is not" 1 \
 	'no topology is called "torus": ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, recursive-halving, one-order' \
 	torus a b c --ports x,y "${none[@]}"
-run 1 init full-mesh h1 h2 h3 --ports eth0 --command "touch $tmp/asked; cat $tmp/{}.inventory #" \
-	-o "$tmp/refused.json" && [[ ! -e $tmp/asked ]] &&
+rm "$tmp/asked"
+run 1 init full-mesh h1 h2 h3 --ports eth0 "${ask[@]}" -o "$tmp/refused.json" && [[ ! -e $tmp/asked ]] &&
 	grep -q 'a full mesh of 3 servers takes 2 ports of each, not 1' "$tmp/err"
 result $? "they are told of before a server is asked"
 refuses "one server" 2 "TOPOLOGY SERVER SERVER... expected" ring a --ports x,y "${none[@]}"

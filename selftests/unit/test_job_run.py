@@ -20,7 +20,7 @@ top = home.name
 os.mkdir(f"{top}/tmp")
 os.mkdir(f"{top}/bin")
 env = dict(os.environ, TMPDIR=f"{top}/tmp", PATH=f"{top}/bin:{os.environ['PATH']}")
-AGENTS = ("--command", f"{FAKES} agent {top} {{}}", "--timeout", "60s")
+AGENTS = ("--set", f"agents.command={FAKES} agent {top} {{}}", "--set", "agents.timeout=60s")
 
 
 def toctl(*args):

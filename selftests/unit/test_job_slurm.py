@@ -51,8 +51,16 @@ fi
 exec {FAKES} agent {DIR}/agents "$1"
 """, 0o755)
 write(f"{DIR}/scripts/topoopt.conf", f"""
-SHARDS={DIR}/shards STATE={DIR}/state SLOTS=2 TOPOOPT_JOB= PLAN_OPTIONS=(--effort 1 --allow {DIR}/allow)
-FABRIC_OPTIONS=(--command "{DIR}/reach {{}}")
+STATE={DIR}/state SLOTS=2 TOPOOPT_JOB= PLAN_OPTIONS=(--effort 1)
+""")
+os.environ["TOPOOPT_FABRIC"] = f"{DIR}/fabric.conf"
+write(f"{DIR}/fabric.conf", f"""
+[agents]
+command = {DIR}/reach {{}}
+[shards]
+state = {DIR}/shards
+[switches]
+allow = {DIR}/allow
 """)
 # "scontrol show hostnames s1,s2", and what it updates
 write(f"{DIR}/bin/scontrol", f"""#!/bin/bash
@@ -67,8 +75,8 @@ for n in (2, 3):
                              "allreduce": [{"group": "all", "bytes": 1000000}]})
 save(f"{DIR}/bad.json", {"format": "topoopt-job", "version": 1, "name": "job", "servers": 2,
                          "allreduce": [{"group": "0,5", "bytes": 1000000}]})
-subprocess.run((TOCTL, "shard", "init", "--state", f"{DIR}/shards", f"{DIR}/cluster.json"),
-               check=True, stdout=subprocess.DEVNULL)
+subprocess.run((TOCTL, "shard", "init", f"{DIR}/cluster.json"), check=True,
+               stdout=subprocess.DEVNULL)
 
 
 def script(name, number, servers, comment=""):
@@ -99,8 +107,8 @@ def state():
 
 def shards():
     return sorted(shard["name"] for shard in json.loads(subprocess.run(
-        (TOCTL, "shard", "show", "--json", "--state", f"{DIR}/shards"), check=True,
-        capture_output=True, text=True).stdout)["shards"])
+        (TOCTL, "shard", "show", "--json"), check=True, capture_output=True,
+        text=True).stdout)["shards"])
 
 
 def same(name, got, expected):
@@ -149,14 +157,13 @@ same("and its epilog does nothing", (epilog(4, "s0,s1", "something else"), switc
 
 # --- a shard that is nobody's job ---
 
-subprocess.run((TOCTL, "shard", "add", "--state", f"{DIR}/shards", "--job", f"{DIR}/2.json", "--on",
-                "s4,s5", "bert"), check=True, stdout=subprocess.DEVNULL)
+subprocess.run((TOCTL, "shard", "add", "--job", f"{DIR}/2.json", "--on", "s4,s5",
+                "bert"), check=True, stdout=subprocess.DEVNULL)
 status, _ = prolog(5, "s3,s4", f"topoopt={DIR}/2.json")
 report(status > 0 and shards() == ["bert"] and
        "server s4 is taken by shard bert" in file(f"{DIR}/updates"),
        "a server of an operator's shard: it stays", shards())
-subprocess.run((TOCTL, "shard", "remove", "--state", f"{DIR}/shards", "bert"), check=True,
-               stdout=subprocess.DEVNULL)
+subprocess.run((TOCTL, "shard", "remove", "bert"), check=True, stdout=subprocess.DEVNULL)
 
 # --- failures ---
 
@@ -199,12 +206,18 @@ atexit.register(etcd.stop)
 servers = subprocess.Popen((AGENTS, etcd.clients[0], DIR, "0", "6"))
 atexit.register(servers.wait)
 atexit.register(servers.kill)
-with open(f"{DIR}/scripts/topoopt.conf", "a", encoding="ascii") as conf:
-    conf.write(f'SHARDS=etcd ETCD=(--etcd {etcd.clients[0]}) FABRIC_OPTIONS=("${{ETCD[@]}}")\n')
+write(f"{DIR}/fabric.conf", f"""
+[etcd]
+endpoints = {etcd.clients[0]}
+[shards]
+state = etcd
+[switches]
+allow = {DIR}/allow
+""")
 with switch.state() as content:
     content["joined"] = []
-subprocess.run((TOCTL, "shard", "init", "--state", "etcd", "--etcd", etcd.clients[0], f"{DIR}/cluster.json"),
-               check=True, stdout=subprocess.DEVNULL)
+subprocess.run((TOCTL, "shard", "init", f"{DIR}/cluster.json"), check=True,
+               stdout=subprocess.DEVNULL)
 wait_for(lambda: etcd.present() == 6)
 
 

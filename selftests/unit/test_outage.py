@@ -125,7 +125,8 @@ class Fabric:
 
     def run(self, plan, url):
         open(self.log, "w", encoding="ascii").close()
-        return subprocess.Popen([TOCTL, "run", "--plan", plan, "--etcd", url, "--log", self.log],
+        return subprocess.Popen([TOCTL, "run", plan, "--set",
+                                 f"etcd.endpoints={url}", "-o", self.log],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def restored(self):

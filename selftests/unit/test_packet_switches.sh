@@ -17,15 +17,15 @@ plan=$tmp/plan.json
 
 # --- paths ---
 
-run 0 route get s4 from s0 --plan "$plan" --node s0 --dev none --json &&
+run 0 route s4 from s0 --plan "$plan" --node s0 --dev none --json &&
 	jq -e '[.path | .. | objects | select(.arrives or .unreachable or .loop) | [.server, .arrives]] | unique == [["s4", true]]' \
 		"$tmp/out" >/dev/null &&
 	jq -e '[.path | .. | objects | select(.then and .then.server != (.peer | split(":")[0]))] == []' "$tmp/out" >/dev/null
-result $? "route get: all branches from s0 to s4 arrive, each hop at its peer"
-run 0 route get s1:eth1 from s0:eth0 --plan "$plan" --node s0 --dev none &&
+result $? "route: all branches from s0 to s4 arrive, each hop at its peer"
+run 0 route s1:eth1 from s0:eth0 --plan "$plan" --node s0 --dev none &&
 	[[ $(head -n 1 "$tmp/out") == "s0:eth0 -> s2:eth0" ]] && grep -q "s7:eth1 -> s1:eth1" "$tmp/out" &&
 	! grep -qE "unreachable|loop" "$tmp/out"
-result $? "route get: a queue pair goes by another server to the port on another switch"
+result $? "route: a queue pair goes by another server to the port on another switch"
 
 # --- demands and matrices ---
 
@@ -213,7 +213,7 @@ result $? "job check --nccl-log: a ring over switches has links, what no switch 
 
 run 1 switch apply "$tmp/tor.json" && [[ $(<"$tmp/err") == 'toctl switch apply: optical switch ocs0 has no "control": it is set by hand' ]]
 result $? "switch apply: of an optical switch beside a packet switch"
-run 1 fabric init-etcd "$tmp/cluster.json" --etcd http://127.0.0.1:1 --passwords "$tmp/passwords" && grep -q "etcd http://127.0.0.1:1: " "$tmp/err"
+run 1 fabric init-etcd "$tmp/cluster.json" --set etcd.endpoints=http://127.0.0.1:1 -o "$tmp/passwords" && grep -q "etcd http://127.0.0.1:1: " "$tmp/err"
 result $? "fabric init-etcd: asks etcd"
 
 # --- those that refuse it, and why ---

@@ -90,7 +90,7 @@ refuses "a topology, and a degree" 2 \
 	plan --job $job9 --topology mesh:3,2 --degree 4
 
 ring_path() { # DST SRC: servers on the way from s0
-	"$toctl" route get "$1" from "$2" --plan "$tmp/plan.json" --node s0 --json |
+	"$toctl" route "$1" from "$2" --plan "$tmp/plan.json" --node s0 --json |
 		jq -r '[.path | .. | .server? // empty] | join(" ")'
 }
 [[ $(ring_path s2:eth1 s0:eth0) == "s0 s1 s2" && $(ring_path s2:eth1 s0) == "s0 s1 s2" &&
@@ -99,7 +99,7 @@ result $? "a path begins at the port whose address sends"
 [[ $(ring_path s1:eth1 s0:eth0) == "s0 s1" && $(ring_path s1:eth0 s0:eth0) == "s0 s1 s2 s1" ]]
 result $? "RoCEv2 that arrived at another port leaves once more by the right one"
 [[ $(ring_path s2:eth0 s0:eth0) == "s0 s1 s2 s3 s2" ]] &&
-	run 0 route get s2:eth0 from s0:eth0 --plan "$tmp/plan.json" --node s0 --dev none &&
+	run 0 route s2:eth0 from s0:eth0 --plan "$tmp/plan.json" --node s0 --dev none &&
 	cmp "$tmp/out" - <<-END 2>>"$tmp/err"
 		s0:eth0 -> s1:eth1
 		  s1:eth0 -> s2:eth1 for what arrives at eth1
@@ -264,13 +264,13 @@ assert not set(keys.split()) - set(said), set(keys.split()) - set(said)
 assert said['valid'] and not said['violations']" 2>>"$tmp/err"
 result $? "verify --json has all keys"
 
-run 0 route get --plan "$tmp/plan.json" --node s1 --dev none --json s8 && python3 -c "
+run 0 route --plan "$tmp/plan.json" --node s1 --dev none --json s8 && python3 -c "
 import json
 shares = json.load(open('$tmp/out'))['rdma_shares']
 assert abs(sum(shares.values()) - 1) < 1e-9, shares" 2>>"$tmp/err" &&
-	run 0 route get --plan "$tmp/plan.json" --node s1 --dev none s8 &&
+	run 0 route --plan "$tmp/plan.json" --node s1 --dev none s8 &&
 	grep -q '^RDMA to s8: eth[0-9]* [0-9.]* %' "$tmp/out"
-result $? "route get says which ports RDMA should enter by"
+result $? "route says which ports RDMA should enter by"
 
 python3 - "$tmp/plan.json" "$tmp/broken.json" <<'END'
 import json, sys

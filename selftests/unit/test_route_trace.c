@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The path that `toctl route get` prints, against what packets do hop by hop. */
+/* The path that `toctl route` prints, against what packets do hop by hop. */
 
 #include "job.h"
 #include "routing/queue_pairs.h"

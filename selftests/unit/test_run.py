@@ -62,7 +62,7 @@ def run(traffic, *options):
     log = path("log")
     if os.path.exists(log):
         os.unlink(log)
-    done = subprocess.run((TOCTL, "run", "--plan", plan, "--replay", tm, "--json", "--log", log,
+    done = subprocess.run((TOCTL, "run", plan, "--replay", tm, "--json", "-o", log,
                            *options), capture_output=True, text=True, check=False)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     with open(log, encoding="utf-8") as file:
@@ -152,16 +152,12 @@ def refused(name, words, *arguments):
 
 
 other = save("other.json", recording([6], servers=N + 1))
-refused("traffic of other servers is refused", "there are 13", "--plan", plan, "--replay", other)
-refused("so is a recording of one server", "recording of b alone", "--plan", plan, "--replay",
+refused("traffic of other servers is refused", "there are 13", plan, "--replay", other)
+refused("so is a recording of one server", "recording of b alone", plan, "--replay",
         "selftests/unit/formats/tm-server.json")
-refused("and traffic that lacks a server", "merged without s3", "--plan", plan, "--replay",
+refused("and traffic that lacks a server", "merged without s3", plan, "--replay",
         save("missing.json", recording([6]) | {"missing": ["s3"]}))
-for option in ("--threshold", "--confirm", "--hold", "--horizon", "--idle"):
-    refused(f"and {option}, which is gone, with advice", f"there is no {option} any more: ",
-            "--plan", plan, option, "2")
-refused("also as one word", "there is no --hold any more: ", "--plan", plan, "--hold=2s")
-refused("and a log that cannot be written", "/nowhere/log", "--plan", plan, "--log",
+refused("and a log that cannot be written", "/nowhere/log", plan, "-o",
         "/nowhere/log", "--replay", other)
 
 done()

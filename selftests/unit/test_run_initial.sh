@@ -23,8 +23,8 @@ begin() {
 	local i pid
 
 	rm -f "$tmp/log"
-	"$toctl" run --plan "$plan" --initial "$initial" --log "$tmp/log" \
-		--command 'exit 3; {}' >"$tmp/out" 2>"$tmp/err" &
+	"$toctl" run "$plan" --initial "$initial" -o "$tmp/log" \
+		--set 'agents.command=exit 3; {}' >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	for ((i = 0; i < 600; i++)); do
 		logged .event restored && break

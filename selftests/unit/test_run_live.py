@@ -34,13 +34,13 @@ def apart(distance):
     return {(i, (i + way) % SERVERS) for i in range(SERVERS) for way in (distance, -distance)}
 
 
-ran = subprocess.run((TOCTL, "run", "--plan", "x", "--replay", "y", "--listen", "8080"),
+ran = subprocess.run((TOCTL, "run", "x", "--replay", "y", "--listen", "8080"),
                      capture_output=True, text=True, check=False)
 report(ran.returncode == 2 and "without --listen" in ran.stderr, "no page of a replay", ran.stderr)
-ran = subprocess.run((TOCTL, "run", "--plan", "x", "--token-file", "y"), capture_output=True,
+ran = subprocess.run((TOCTL, "run", "x", "--token-file", "y"), capture_output=True,
                      text=True, check=False)
 report(ran.returncode == 2 and "--listen" in ran.stderr, "no token without a page", ran.stderr)
-ran = subprocess.run((TOCTL, "run", "--plan", "x", "--listen", "0.0.0.0:1"), capture_output=True,
+ran = subprocess.run((TOCTL, "run", "x", "--listen", "0.0.0.0:1"), capture_output=True,
                      text=True, check=False)
 report(ran.returncode == 1 and "so --token-file is needed" in ran.stderr,
        "no address that others reach without a token", ran.stderr)

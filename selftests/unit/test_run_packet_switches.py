@@ -103,8 +103,9 @@ def main():
            not os.path.exists(f"{fabric.plan}.repair"),
            "the light is back: so is the plan", [out, fabric.wrong(fabric.plan)])
     fabric.traffic(0, 0)
-    ran = subprocess.run((TOCTL, "job", "run", fabric.plan, "--command", f"{FAKES} agent {fabric.dir} {{}}",
-                          "--timeout", "60s", "--interval", "50ms", "--", "sleep", "0.3"),
+    ran = subprocess.run((TOCTL, "job", "run", fabric.plan, "--set",
+                          f"agents.command={FAKES} agent {fabric.dir} {{}}",
+                          "--set", "agents.timeout=60s", "--interval", "50ms", "--", "sleep", "0.3"),
                          capture_output=True, text=True, check=False)
     report(ran.returncode == 0 and "ring 0: " in ran.stderr and ", by packet switches, " in ran.stderr,
            "a job runs there, and is told what its rings carried", ran.stderr)

@@ -52,7 +52,7 @@ class Cluster:
             self("init", cluster)
 
     def __call__(self, verb, *arguments, how=()):
-        return subprocess.run((TOCTL, "shard", verb, "--state", self.dir, *arguments, *how),
+        return subprocess.run((TOCTL, "shard", verb, "--set", f"shards.state={self.dir}", *arguments, *how),
                               capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
 
     def add(self, name, servers, *arguments, how=()):
@@ -150,6 +150,7 @@ refused("nobody can apply what people have to move", panel.add("b", 2, "--apply"
 ALLOW = f"{DIR}/allow"
 with open(ALLOW, "w", encoding="ascii") as file:
     file.write("command *\n")
+ALLOWED = ("--set", f"switches.allow={ALLOW}")
 
 
 class Fabric(Cluster):
@@ -172,8 +173,9 @@ class Fabric(Cluster):
                                       for i in range(6)})
         save(f"{self.agents}/light", [])
         agent = f"{FAKES} agent {self.agents} {{}}"
-        self.fabric = ("--command", f"[ ! -e {stop}-{{}} ] || {{ kill -9 $PPID; exit 1; }}; exec {agent}")
-        self.how = ("--allow", ALLOW, *self.fabric)
+        self.fabric = ("--set",
+                       f"agents.command=[ ! -e {stop}-{{}} ] || {{ kill -9 $PPID; exit 1; }}; exec {agent}")
+        self.how = (*ALLOWED, *self.fabric)
         self("init", f"{self.dir}-cluster")
 
     def tables(self):
@@ -306,7 +308,7 @@ said = lab("remove", "b", how=lab.fabric)
 report(said.returncode == -9 and lab.show("b")["state"] == "removing",
        "killed in remove: its servers stay taken", said.stderr)
 refused("and it cannot be applied", lab("apply", "b", how=lab.how), "is being removed")
-refused("a server that does not answer", lab("remove", "b", "--command", "false {}"),
+refused("a server that does not answer", lab("remove", "b", "--set", "agents.command=false {}"),
         "clear failed on 2 of 2 servers")
 lab.go_on(server)
 said = lab("remove", "b", how=lab.fabric)
@@ -399,7 +401,7 @@ report(said.returncode == 0 and ring.show("a")["moves"] == {"cut": [], "made": [
        len(ring.plan("a")["links"]) == 1, "are kept with --fixed", said.stderr)
 said = ring.add("b", 2, "--fixed")
 report(said.returncode == 0 and not ring.show()["free"] and
-       ring("apply", "b", "--command", f"{FAKES} agent {lab.agents} {{}}").returncode == 0,
+       ring("apply", "b", "--set", f"agents.command={FAKES} agent {lab.agents} {{}}").returncode == 0,
        "and the rest of them by the next", said.stderr)
 
 # --- a broken server out, a spare in ---
@@ -434,7 +436,8 @@ said = shop("undo", "b", how=shop.fabric)
 report(said.returncode == 0 and "next" not in shop.show("b") and shop.show()["free"] == [spare],
        "undo: the spare is free again", said.stderr)
 refused("not even by name", shop.add("c", 2, "--on", f"{spare},{out}"), f"server {out} is drained")
-broken = ("--allow", ALLOW, "--command", f"[ {{}} != {out} ] || exit 1; exec {FAKES} agent {shop.agents} {{}}")
+broken = (*ALLOWED, "--set",
+          f"agents.command=[ {{}} != {out} ] || exit 1; exec {FAKES} agent {shop.agents} {{}}")
 said = shop("replace", out, "--by", spare, "--apply", how=broken)
 report(f"warning: clear: {out}: " in said.stderr,
        "that the broken one does not answer is a warning", said.stderr)
@@ -507,10 +510,11 @@ agents = f"{ahead.dir}-agents"
 os.mkdir(agents)
 save(f"{agents}/ports", {f"s{i}": {"eth0": 2 * i + 1, "eth1": 2 * i + 2} for i in range(4)})
 save(f"{agents}/light", [])
-fabric = ("--command", f"{FAKES} agent {agents} {{}}")
+fabric = ("--set", f"agents.command={FAKES} agent {agents} {{}}")
+how = (*ALLOWED, *fabric)
 ahead("init", f"{ahead.dir}-cluster")
 for name in "ab":
-    said = ahead.add(name, 2, "--apply", how=("--allow", ALLOW, *fabric))
+    said = ahead.add(name, 2, "--apply", how=how)
 
 
 def tables():
@@ -525,18 +529,18 @@ report(said.returncode == 0 and len(joined("panel0")) == 4 and not joined("panel
        "two shards with look-ahead ports", said.stderr)
 before = tables()
 lit, flips = joined("panel0"), joined("flip")
-refused("flip before anything is ready", ahead("flip", "a", "--allow", ALLOW, *fabric),
+refused("flip before anything is ready", ahead("flip", "a", *how),
         "shard a has no next plan")
-prepare = ("prepare", "a", "--job", f"{DIR}/2.json", "--effort", "1", "--allow", ALLOW)
+prepare = ("prepare", "a", "--job", f"{DIR}/2.json", "--effort", "1", *ALLOWED)
 said = ahead(*prepare)
 ours = {frozenset(pair) for pair in ([1, 3], [1, 4], [2, 3], [2, 4])}
 report(said.returncode == 0 and joined("panel0") == lit and joined("flip") == flips and
        tables() == before and len(joined("panel1")) == 2 and joined("panel1") <= ours and
        ahead.show("a")["state"] == "active" and "next" in ahead.show("a"),
        "prepare: cross-connects between look-ahead ports alone", said.stderr)
-refused("another number of servers", ahead("prepare", "a", "--job", f"{DIR}/3.json", "--allow", ALLOW),
+refused("another number of servers", ahead("prepare", "a", "--job", f"{DIR}/3.json", *ALLOWED),
         "the job has 3 servers, shard a 2")
-said = ahead("flip", "a", "--allow", ALLOW, *fabric)
+said = ahead("flip", "a", *how)
 b_flips = {frozenset((port, port + 8)) for port in range(5, 9)}
 report(said.returncode == 0 and joined("flip") == b_flips | {frozenset((p, p + 16)) for p in range(1, 5)} and
        joined("panel0") == lit and {i: tables()[i] for i in (2, 3)} == {i: before[i] for i in (2, 3)} and
@@ -550,7 +554,7 @@ with devices["flip"].state() as state:
 with devices["panel0"].state() as state:
     state["joined"] = [pair for pair in state["joined"] if min(pair) > 4]
 lit = joined("panel0"), joined("panel1")
-said = ahead("apply", "a", "--allow", ALLOW, *fabric)
+said = ahead("apply", "a", *how)
 report(said.returncode == 0 and (joined("panel0"), joined("panel1")) == lit and
        joined("flip") == b_flips | {frozenset((p, p + 16)) for p in range(1, 5)},
        "all of the shard go to the end where its plan is in place", said.stderr)
@@ -558,7 +562,7 @@ report(said.returncode == 0 and (joined("panel0"), joined("panel1")) == lit and
 # s0 and s1 were flipped, s2 and s3 not
 for name in "ab":
     ahead("remove", name, *fabric)
-said = ahead.add("c", 2, "--on", "s1,s2", "--apply", how=("--allow", ALLOW, *fabric))
+said = ahead.add("c", 2, "--on", "s1,s2", "--apply", how=how)
 report(said.returncode == 0 and {end for pair in joined("flip") for end in pair if end > 8} >=
        {11, 12, 13, 14}, "a shard of servers at both ends has them at one", said.stderr)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard --state etcd: the state of a cluster in a real etcd, behind a proxy that loses
+"""toctl shard, shards.state=etcd: the state of a cluster in a real etcd, behind a proxy that loses
 answers, waits and kills; agents have no kernel (bench/agents.c)."""
 
 import atexit
@@ -25,12 +25,10 @@ state = State()
 said = state("show")
 report(said.returncode == 1 and "no cluster is shared here: toctl shard init" in said.err,
        "nothing is shared yet", said.err)
-said = subprocess.run((TOCTL, "shard", "show", "--state", "etcd"), capture_output=True, text=True,
-                      check=False)
-report(said.returncode == 2 and "--etcd" in said.stderr, "etcd, but not where", said.stderr)
-said = subprocess.run((TOCTL, "shard", "show", "--state", DIR, "--etcd", state.url),
-                      capture_output=True, text=True, check=False)
-report(said.returncode == 2 and "--state etcd" in said.stderr, "where, but not etcd", said.stderr)
+said = subprocess.run((TOCTL, "shard", "show", "--set", "shards.state=etcd"), capture_output=True,
+                      text=True, check=False)
+report(said.returncode == 1 and "etcd.endpoints is not set" in said.stderr, "etcd, but not where",
+       said.stderr)
 said = state("init", CLUSTER)
 report(said.returncode == 0 and "etcd:/topoopt/shards: 6 servers, 0 links in place, 0 shards" in said.out,
        "init", said.err)
@@ -238,8 +236,8 @@ report(said.returncode == 0 and len(state.show()["free"]) == 6, "and a small one
 
 # --- users of etcd ---
 
-said = subprocess.run((TOCTL, "fabric", "init-etcd", "--etcd", state.url, "--passwords",
-                       f"{DIR}/passwords", CLUSTER), capture_output=True, text=True, check=False)
+said = subprocess.run((TOCTL, "fabric", "init-etcd", "--set", f"etcd.endpoints={state.url}",
+                       "-o", f"{DIR}/passwords", CLUSTER), capture_output=True, text=True, check=False)
 
 
 def ctl(name, *arguments):
@@ -256,7 +254,7 @@ report(said.returncode == 0 and "asks for a user" in state("show").err, "etcd as
 said = ctl("agents/s0", "get", f"{PREFIX}current"), ctl("agents/s0", "put", f"{PREFIX}current", "x")
 report(all("permission denied" in run.stderr for run in said), "an agent may neither read nor write it",
        said[0].stdout + said[1].stderr)
-state.login = ("--etcd-password-file", f"{DIR}/passwords/controller")
+state.login = ("--set", f"etcd.password-file={DIR}/passwords/controller")
 said = state.add("a", 2)
 report(said.returncode == 0 and state.names() == ["a"], "the controller's user may", said.err)
 state.etcd.stop()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard --state etcd, killed after each transaction that others see, and before and
+"""toctl shard, shards.state=etcd, killed after each transaction that others see, and before and
 after a change of an optical switch: the next command completes it or undoes it, and the shard
 beside it keeps its tables and cross-connects. Agents have no kernel (bench/agents.c)."""
 

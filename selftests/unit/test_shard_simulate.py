@@ -141,8 +141,9 @@ report(near(out["shares"]["fragmented"], 3 * 60 / (12 * 180)) and not out["share
 # --- the cluster that is shared now ---
 
 state = ("--state", f"{DIR}/state")
-toctl("init", *state, SIX[1])
-toctl("drain", *state, "s2")
+shared = ("--set", f"shards.state={DIR}/state")
+toctl("init", *shared, SIX[1])
+toctl("drain", *shared, "s2")
 
 
 def kept():

@@ -75,7 +75,7 @@ def status(servers, *options, forget=False, plan=PLAN):
         elif os.path.exists(state):
             os.unlink(state)
         results.append(subprocess.run(
-            (TOCTL, "status", plan, "--command", f"bash {DIR}/agent {{}}", *options, *extra),
+            (TOCTL, "status", plan, "--set", f"agents.command=bash {DIR}/agent {{}}", *options, *extra),
             capture_output=True, text=True, check=False,
             env=os.environ | {"TOPOOPT_STATE": f"{DIR}/state"}))
     text, said = results
@@ -144,7 +144,7 @@ servers["s1"].counters["miss-packets"] += 15
 servers["s1"].misses["eth1"] += 5
 servers["s3"].counters["drop-header"] += 6
 text, said, code, _ = status(servers)
-report(code == 1 and checks(said) == ["s1 misses", "s3 drops"] and "NOT healthy" in text and
+report(code == 4 and checks(said) == ["s1 misses", "s3 drops"] and "NOT healthy" in text and
        said["misses"] == 5 and said["drops"] == 6 and
        "FAIL s1: misses: 5 packets without a route in 1 s" in text, "misses and drops", text)
 pass_time(servers, 1)
@@ -155,7 +155,7 @@ pass_time(servers, 1)
 servers["s1"].dark = ("eth0",)
 servers["s1"].more["backups"] = 3
 text, said, code, _ = status(servers)
-report(code == 1 and checks(said) == ["s1 backups", "s1:eth0 carrier"] and said["lit"] == 7 and
+report(code == 4 and checks(said) == ["s1 backups", "s1:eth0 carrier"] and said["lit"] == 7 and
        [link["from"] for link in said["links"] if not link["lit"]] == ["s1:eth0", "s2:eth1"],
        "a port without light, backups in use", text)
 
@@ -195,6 +195,12 @@ text, said, code, _ = status(servers, forget=True)
 report(code == 1 and checks(said) == ["s3 agent"] and "3 of 4 reached" in text,
        "a server that does not answer", text)
 
+for name in fabric():
+    if os.path.exists(f"{DIR}/{name}"):
+        os.unlink(f"{DIR}/{name}")
+text, said, code, _ = status({}, forget=True)
+report(code == 3 and len(checks(said)) == 4 and "0 of 4 reached" in text, "no server answers", text)
+
 servers = fabric()
 servers["s1"].more |= {"ok": False, "error": "no request is called \"look\""}
 text, said, code, _ = status(servers, forget=True)
@@ -229,7 +235,7 @@ report(code == 0 and said["off_plan"] < 1e-6 and
 pass_time(servers, 1)
 servers["s1"].dark = ("eth1",)
 text, said, code, _ = status(servers, plan=RAIL)
-report(code == 1 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 and
+report(code == 4 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 and
        sorted(link["from"] for link in said["links"] if not link["lit"]) == ["rail1", "s1:eth1"],
        "a port on a packet switch without light", text)
 subprocess.run((TOCTL, "replan", "--down", "s1:eth1", "--plan", RAIL, "-o", RAIL + ".repair"),
@@ -270,7 +276,7 @@ for what, options, plan, line in (
         ("a plan that is not there", (), f"{DIR}/none.json", f"{DIR}/none.json: No such file"),
         ("a log that is not there", ("--log", f"{DIR}/none"), PLAN, f"{DIR}/none: No such file")):
     text, said, code, err = status({}, *options, plan=plan)
-    report(code == 2 and not text and f"toctl status: {line}" in err and err.count("\n") == 1,
-           f"{what}: status 2", err)
+    report(code == 3 and not text and f"toctl status: {line}" in err and err.count("\n") == 1,
+           f"{what}: status 3", err)
 
 done()

@@ -27,8 +27,8 @@ ALLOW = None	# the file that allows plans all that they want
 
 def toctl(*args, status=0, allow=None):
     """Output of toctl, or its one line on standard error."""
-    run = subprocess.run((TOCTL, *args, "--allow", allow or ALLOW), capture_output=True, text=True,
-                         check=False, timeout=60)
+    run = subprocess.run((TOCTL, *args, "--set", f"switches.allow={allow or ALLOW}"),
+                         capture_output=True, text=True, check=False, timeout=60)
     if run.returncode != status:
         return f"status {run.returncode} instead of {status}: {run.stdout}{run.stderr}"
     return run.stderr if status else run.stdout

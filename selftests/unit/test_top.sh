@@ -40,7 +40,7 @@ begin() { # COLUMNS LINES [PLAN]
 	terminal kill-server 2>/dev/null
 	((++server))
 	terminal new-session -d -s top -x "$1" -y "$2" \
-		"$toctl top '${3:-$tmp/plan.json}' --interval 100ms --command 'python3 selftests/unit/ring_agent.py $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
+		"$toctl top '${3:-$tmp/plan.json}' --interval 100ms --set 'agents.command=python3 selftests/unit/ring_agent.py $tmp/agent {}' 2>'$tmp/said'; echo \$? >'$tmp/status'; sleep 1000"
 }
 
 begin 80 24
@@ -107,7 +107,7 @@ begin 40 12
 shows '^EVENTS' && ! grep -E '.{40}' "$tmp/screen"
 result $? "a small terminal"
 terminal send-keys -t top C-c
-run 1 top "$tmp/plan.json" --command "python3 selftests/unit/ring_agent.py $tmp/agent {}" &&
+run 1 top "$tmp/plan.json" --set "agents.command=python3 selftests/unit/ring_agent.py $tmp/agent {}" &&
 	grep -qxF 'toctl top: not on a terminal: toctl status looks once' "$tmp/err"
 result $? "no terminal"
 run 2 top --json && grep -q 'toctl status --json' "$tmp/err"

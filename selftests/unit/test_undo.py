@@ -20,7 +20,7 @@ RING = "examples/ring-4/"
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
 ENV = os.environ | {"TOPOOPT_STATE": f"{DIR}/state"}
-APPLY = (TOCTL, "apply", "--all", "--command", f"{FAKES} agent {DIR} {{}}")
+APPLY = (TOCTL, "apply", "--all", "--set", f"agents.command={FAKES} agent {DIR} {{}}")
 ONE, TWO = f"{DIR}/one.json", f"{DIR}/two.json"
 
 subprocess.run((TOCTL, "plan", "--cluster", RING + "cluster.json", "--job", RING + "job.json",

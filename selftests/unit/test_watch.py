@@ -79,8 +79,8 @@ class Watch:
     def __init__(self, *options, plan=PLAN, agent=f"bash {DIR}/agent {{}}"):
         self.port = free_port()
         self.process = subprocess.Popen(	# pylint: disable=consider-using-with
-            (TOCTL, "watch", plan, "--listen", str(self.port), "--interval", "100ms", "--command",
-             agent, *options), stderr=subprocess.PIPE, text=True)
+            (TOCTL, "watch", plan, "--listen", str(self.port), "--interval", "100ms", "--set",
+             f"agents.command={agent}", *options), stderr=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)
         self.said = self.process.stderr.readline()
 
@@ -254,7 +254,7 @@ def token():
 
 def pairs():
     """Which server sends to which, where it is asked for."""
-    refused("not through etcd", PLAN, "--pairs", "--etcd", "http://127.0.0.1:1", status=2)
+    refused("not through etcd", PLAN, "--pairs", "--set", "etcd.endpoints=http://127.0.0.1:1", status=2)
     plan = f"{DIR}/ring.json"
     subprocess.run((TOCTL, "plan", "--cluster", "examples/ring-4/cluster.json", "--job",
                     "examples/ring-4/job.json", "--fixed", "-o", plan), check=True,

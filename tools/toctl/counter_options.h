@@ -2,37 +2,25 @@
 #ifndef TOPOOPT_COUNTER_OPTIONS_H
 #define TOPOOPT_COUNTER_OPTIONS_H
 
-/* Options of commands that count: what the NICs of the ports count themselves. */
+/* Option of commands that count: statistics of the NICs themselves. */
 
 #include "cli/command.h"
 #include "measure/counters.h"
 
-/** struct to_counter_options - @names: NULL for what rtnetlink tells */
-struct to_counter_options {
-	const char *names;
-	bool fcs;
-};
-
-/** @member: a struct to_counter_options */
+/** TO_COUNTER_OPTIONS() - @member: a const char *; NULL: what rtnetlink counts */
 #define TO_COUNTER_OPTIONS(type, member) \
-	{ "nic-counters", 0, TO_OPTION_STRING, offsetof(type, member.names), \
-	  .argument = "NAMES", .help = "ethtool -S statistics to count ports by" }, \
-	{ "fcs", 0, TO_OPTION_FLAG, offsetof(type, member.fcs), \
-	  .help = "the bytes of --nic-counters include the FCS" }
-
-/** For the description of a command that has them. */
-#define TO_COUNTER_TEXT \
-	"statistics that count all frames on the port, as\n" \
-	"--nic-counters RX-BYTES,RX-PACKETS,TX-BYTES,TX-PACKETS. For mlx5:\n" \
-	"rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy --fcs."
+	{ "nic-counters", 0, TO_OPTION_STRING, offsetof(type, member), \
+	  .argument = "NAMES[,fcs]", .advanced = true, \
+	  .help = "ethtool -S statistics to count ports by: bytes and packets received, bytes " \
+		  "and packets sent; fcs: these bytes include the FCS" }
 
 /**
- * to_counter_options_parse() - the statistics that were asked for
- * @names: gets them; left alone without --nic-counters
+ * to_counter_options_parse() - read the argument of --nic-counters
+ * @names: filled in; left alone if @text is NULL
  *
  * Return: 0, or to_usage().
  */
-int to_counter_options_parse(struct to_call *call, const struct to_counter_options *options,
+int to_counter_options_parse(struct to_call *call, const char *text,
 			     struct to_counter_names *names);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apply_all.h"
+#include "control/apply_all.h"
 #include "moves.h"
 #include "shard/shard_plan.h"
 #include "shard/shards_check.h"
@@ -299,7 +299,8 @@ static int shards_tables(struct to_call *call, struct to_shard *shard,
 	int ret;
 
 	fabric.shard = shard->name;
-	ret = to_apply_all_quietly(to_shard_goal(shard)->plan, &fabric, NULL, 0, &applied, &call->err);
+	fabric.note = to_note;
+	ret = to_apply_all(to_shard_goal(shard)->plan, &fabric, NULL, &applied, &call->err);
 
 	/* it may be broken: that is why it is none of them any more */
 	if (!ret && shard->next.plan &&

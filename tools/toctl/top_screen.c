@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "top_screen.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "doctor/status_changes.h"
 
@@ -15,6 +17,39 @@
 #define TOP_DARK (NCURSES_BITS(TO_TOP_RED, 0) | A_BOLD)
 
 enum { TOP_PLAIN = A_NORMAL, TOP_BOLD = A_BOLD, TOP_REVERSE = A_REVERSE };
+
+WINDOW *to_top_open(SCREEN **terminal, struct to_error *err)
+{
+	WINDOW *screen;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		to_error_set(err, -ENOTTY, "not on a terminal: toctl status looks once");
+		return NULL;
+	}
+	if (to_lazy_ncurses(err))
+		return NULL;
+	*terminal = to_ncurses.newterm(NULL, stdout, stdin);
+	if (!*terminal) {
+		to_error_set(err, -ENOTTY, "ncurses does not know this terminal ($TERM)");
+		return NULL;
+	}
+	screen = to_ncurses.newwin(0, 0, 0, 0);
+	to_ncurses.cbreak();
+	to_ncurses.noecho();
+	to_ncurses.curs_set(0);
+	to_ncurses.keypad(screen, TRUE);
+	if (to_ncurses.start_color() == OK) {
+		to_ncurses.use_default_colors();
+		to_ncurses.init_pair(TO_TOP_RED, COLOR_RED, -1);
+	}
+	return screen;
+}
+
+void to_top_close(SCREEN *terminal)
+{
+	to_ncurses.endwin();
+	to_ncurses.delscreen(terminal);
+}
 
 static void top_clock(double time, char text[16])
 {
@@ -207,7 +242,7 @@ static void top_pair(WINDOW *screen, int y, const struct to_top_view *view,
 	const struct to_server *s = st->plan->cluster->servers;
 	char bar[TOP_BAR + 1];
 
-	top_fill(bar, view->pairs->hottest > 0 ? pair->rate / view->pairs->hottest : 0);
+	top_fill(bar, view->pairs.hottest > 0 ? pair->rate / view->pairs.hottest : 0);
 	top_line(screen, y, TOP_PLAIN, "%-16.16s > %-16.16s %s %8.2f %5.1f%% %5.1f%%",
 		 s[pair->from].name, s[pair->to].name, bar, pair->rate / 1e9, pair->share * 100,
 		 pair->planned * 100);
@@ -216,16 +251,17 @@ static void top_pair(WINDOW *screen, int y, const struct to_top_view *view,
 static void top_pairs(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
 		      int lines)
 {
-	const unsigned int n = view->pairs ? view->pairs->n : 0;
+	const struct to_top_pairs *pairs = &view->pairs;
+	const unsigned int n = pairs->n;
 	const struct to_top_pair **sorted = calloc(n + 1, sizeof(*sorted));
 
 	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-35s %-20s %8s %6s %6s", "FROM AND TO",
 		 "OF THE HOTTEST PAIR", "Gbit/s", "SHARE", "PLAN");
-	if (!view->pairs)
-		top_line(screen, TOP_HEAD, TOP_PLAIN, "%s", view->trouble[0] ? view->trouble :
+	if (!pairs->items)
+		top_line(screen, TOP_HEAD, TOP_PLAIN, "%s", pairs->trouble[0] ? pairs->trouble :
 			 "counting begins: the first figures come in a moment");
 	for (unsigned int i = 0; sorted && i < n; i++)
-		sorted[i] = &view->pairs->items[i];
+		sorted[i] = &pairs->items[i];
 	top_order = view->order;
 	if (sorted)
 		qsort(sorted, n, sizeof(*sorted), top_compare_pairs);
@@ -240,7 +276,7 @@ unsigned int to_top_lines(const struct to_top_view *view, const struct to_status
 	case TO_TOP_SERVERS:
 		return st->plan->cluster->n_servers;
 	case TO_TOP_PAIRS:
-		return view->pairs ? view->pairs->n : 0;
+		return view->pairs.n;
 	default:
 		return st->n_arcs;
 	}

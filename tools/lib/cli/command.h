@@ -175,6 +175,9 @@ extern const struct to_command to_cmd_help, to_cmd_version, to_cmd_completion;
 void to_call_note(const struct to_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/** to_note() - to_call_note() of the call that runs, for functions that take a text only */
+void to_note(const char *text);
+
 /**
  * to_command_check_output() - refuse to write a file that the command also uses otherwise
  * @args: arguments of the command

@@ -24,6 +24,14 @@ void to_call_note(const struct to_call *call, const char *format, ...)
 	fputc('\n', stderr);
 }
 
+static const struct to_call *program_running;	/* the call that runs; a process has one */
+
+void to_note(const char *text)
+{
+	if (program_running)
+		to_call_note(program_running, "%s", text);
+}
+
 const struct to_command *to_program_find(const struct to_program *program, int argc,
 					 char *const *argv, int *used)
 {
@@ -173,7 +181,9 @@ static int program_run(struct to_call *call, int argc, char **argv)
 	if (!to_options_parse(call, argc, argv, args, &help)) {
 		if (help)
 			to_help_command(stdout, call->program, command);
+		program_running = call;
 		ret = help ? 0 : program_call(call, args);
+		program_running = NULL;
 		if (ret < 0)
 			ret = TO_EXIT_FAILURE;
 		if (!ret && (fflush(stdout) || ferror(stdout))) {

@@ -716,8 +716,8 @@ static ssize_t agent_read_line(char **line, size_t *room, FILE *in, struct to_er
 	return len;
 }
 
-int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
-		   const volatile sig_atomic_t *stop, struct to_error *err)
+int to_agent_serve(struct to_agent *agent, json_t *(*call)(void *agent, const json_t *request),
+		   FILE *in, FILE *out, const volatile sig_atomic_t *stop, struct to_error *err)
 {
 	char *line = NULL;
 	size_t room = 0;
@@ -734,7 +734,7 @@ int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
 		}
 		request = to_json_load(line, len, TO_JSON_MEMORY_MAX, "request", &why);
 		if (json_is_object(request))
-			reply = to_agent_call(agent, request);
+			reply = call(agent, request);
 		else
 			ret = to_error_set(err, -EINVAL, "a request is a JSON object on a line: %s",
 					   request ? "this is none" : why.text);

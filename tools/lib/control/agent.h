@@ -34,6 +34,8 @@
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made
  *	look	counters, see agent_look.h
+ *	inventory  "ports", "ask" and "up", see to_fabric_inventory(): the server's interfaces.
+ *		to_agent_call() does not know it: toctl agent answers from a lower room
  *
  * It may also have "active": generation that was confirmed last. If that is what
  * this agent committed, it is confirmed here too. A commit that is not confirmed
@@ -84,13 +86,15 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request);
 
 /**
  * to_agent_serve() - carry out requests, one a line, until the end of @in
+ * @call: carries out a request of @agent and returns the reply; to_agent_call() or a
+ *	function around it
  * @stop: set by signal handlers that do not restart system calls (no SA_RESTART):
  *	ends it after the request under way
  *
  * Return: 0, or a negative errno with @err set: a line is not a JSON object, or
  * @out cannot be written.
  */
-int to_agent_serve(struct to_agent *agent, FILE *in, FILE *out,
-		   const volatile sig_atomic_t *stop, struct to_error *err);
+int to_agent_serve(struct to_agent *agent, json_t *(*call)(void *agent, const json_t *request),
+		   FILE *in, FILE *out, const volatile sig_atomic_t *stop, struct to_error *err);
 
 #endif

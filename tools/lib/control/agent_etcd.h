@@ -6,9 +6,7 @@
  * An agent of a cluster: takes requests (agent.h) from etcd and puts replies there, under
  * the keys of etcd_key.h.
  *
- * Beside the requests of agent.h there is inventory, with "ports" and "ask" as of toctl
- * discover, if any, and "up", which changes something and is therefore for controllers. The
- * reply has "inventory".
+ * An inventory with "up": true changes something, so only a controller may ask for it.
  *
  * A decision is one that a controller made: "controller" is the revision in which it
  * became that, and so it was when the decision was written, as far as etcd remembers.

@@ -612,7 +612,7 @@ static int etcd_set_user(struct to_etcd *etcd, struct to_error *err)
 	if (!o->user && !o->role)
 		return 0;
 	if (!o->password_file && !getenv(TO_ETCD_PASSWORD))
-		return o->user ? to_error_set(err, -ENOKEY, "no password of etcd's user %s: it is in a file that is named, or in " TO_ETCD_PASSWORD,
+		return o->user ? to_error_set(err, -ENOKEY, "no password of etcd's user %s: it is in the file etcd.password-file, or in $" TO_ETCD_PASSWORD,
 					      o->user) : 0;
 	if (o->user)
 		snprintf(etcd->user, sizeof(etcd->user), "%s", o->user);
@@ -640,6 +640,10 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 {
 	struct to_etcd *etcd;
 
+	if (!options->endpoints) {
+		to_error_set(err, -EINVAL, "etcd.endpoints is not set: see toctl fabric show");
+		return NULL;
+	}
 	if (to_lazy_curl(err))
 		return NULL;
 	etcd = calloc(1, sizeof(*etcd));

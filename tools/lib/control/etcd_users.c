@@ -85,7 +85,8 @@ static int users_open(struct users *u, struct to_error *err)
 	to_etcd_close(u->etcd);
 	u->enabled = true;
 	options.user = u->options->user ? u->options->user : TO_ETCD_ROOT;
-	options.password_file = u->options->password_file;
+	/* fabric.conf may have the file of a controller */
+	options.password_file = u->options->user ? u->options->password_file : NULL;
 	ret = users_file(u, root, TO_ETCD_ROOT, err);
 	if (ret)
 		return ret;

@@ -33,8 +33,8 @@
  *	for all that there are agents of. At pipes there are no others
  * @timeout_ns: how long all agents together may take for one request
  * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory() and
- *	to_fabric_servers() may be asked of the fabric, and at pipes to_fabric_status(), to_fabric_assume() and
- *	to_fabric_sample(); a controller may be at work meanwhile
+ *	to_fabric_servers() may be asked of the fabric, and at pipes to_fabric_status(),
+ *	to_fabric_assume() and to_fabric_sample(); a controller may be at work meanwhile
  * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
 struct to_fabric_options {
@@ -47,7 +47,6 @@ struct to_fabric_options {
 };
 
 #define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
-#define TO_INVENTORY_COMMAND "ssh {} toctl discover"
 
 /**
  * struct to_fabric_server - what is known of one server
@@ -121,10 +120,11 @@ int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
 int to_fabric_look(struct to_fabric *fabric, json_t **replies, struct to_error *err);
 
 /**
- * to_fabric_inventory() - what interfaces all servers have; of agents in etcd only
- * @ports, @ask: as of toctl discover, or NULL
- * @up: set those up that are down; not while the fabric is only observed
- * @replies: as of to_fabric_look(); "inventory" has it, see inventory.schema.json
+ * to_fabric_inventory() - have all servers list their interfaces
+ * @ports: patterns of interfaces that could be ports, see to_inventory_read(); or NULL
+ * @ask: IPv4 addresses to ask for through each port, with commas between them; or NULL
+ * @up: set ports up that are down; through etcd not while the fabric is only observed
+ * @replies: as of to_fabric_look(); "inventory" has the list, see inventory.schema.json
  */
 int to_fabric_inventory(struct to_fabric *fabric, const char *ports, const char *ask, bool up,
 			json_t **replies, struct to_error *err);

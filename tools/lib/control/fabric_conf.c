@@ -26,9 +26,6 @@ const struct to_fabric_conf_key to_fabric_conf_keys[TO_FABRIC_CONF_N] = {
 	[TO_FABRIC_CONF_COMMAND] = {
 		"agents.command", TO_FABRIC_CONF_TEXT, "COMMAND", TO_FABRIC_COMMAND,
 		"command that starts the agent of server {}" },
-	[TO_FABRIC_CONF_DISCOVER] = {
-		"agents.discover", TO_FABRIC_CONF_TEXT, "COMMAND", TO_INVENTORY_COMMAND,
-		"command that runs toctl discover on server {}" },
 	[TO_FABRIC_CONF_TIMEOUT] = {
 		"agents.timeout", TO_FABRIC_CONF_DURATION, "TIME", "10s",
 		"time for all servers to complete one step" },

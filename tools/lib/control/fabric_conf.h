@@ -31,7 +31,6 @@
 /** enum to_fabric_conf_id - keys of the file, as indices of to_fabric_conf_keys */
 enum to_fabric_conf_id {
 	TO_FABRIC_CONF_COMMAND,
-	TO_FABRIC_CONF_DISCOVER,
 	TO_FABRIC_CONF_TIMEOUT,
 	TO_FABRIC_CONF_ENDPOINTS,
 	TO_FABRIC_CONF_PREFIX,

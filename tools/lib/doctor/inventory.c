@@ -410,3 +410,36 @@ int to_inventory_parse(struct to_inventory *inventory, const char *text, size_t 
 		to_inventory_free(inventory);
 	return ret;
 }
+
+static void inventory_print_answer(FILE *out, const struct to_answer *answer)
+{
+	char address[INET_ADDRSTRLEN];
+
+	fprintf(out, "    %s, %02x:%02x:%02x:%02x:%02x:%02x\n", answer->address.s_addr ?
+		inet_ntop(AF_INET, &answer->address, address, sizeof(address)) : "only heard",
+		answer->mac[0], answer->mac[1], answer->mac[2], answer->mac[3],
+		answer->mac[4], answer->mac[5]);
+}
+
+void to_inventory_print_text(FILE *out, const struct to_inventory *inventory)
+{
+	if (!inventory->n_nics)
+		fprintf(out, "no interface could be a port\n");
+	for (unsigned int i = 0; i < inventory->n_nics; i++) {
+		const struct to_inventory_nic *nic = &inventory->nics[i];
+		char speed[24] = "-";
+
+		if (nic->bandwidth)
+			snprintf(speed, sizeof(speed), "%lluG",
+				 (unsigned long long)nic->bandwidth / 1000000000);
+		fprintf(out, "%-15s %02x:%02x:%02x:%02x:%02x:%02x %6s  %-8s mtu %u%s%s%s%s\n",
+			nic->name, nic->mac[0], nic->mac[1], nic->mac[2], nic->mac[3], nic->mac[4],
+			nic->mac[5], speed, !nic->up ? "down" : nic->carrier ? "light" : "no light",
+			nic->mtu, nic->rdma[0] ? "  " : "", nic->rdma,
+			nic->not_a_port[0] ? "  no port: " : "", nic->not_a_port);
+		if (nic->lldp[0])
+			fprintf(out, "    %s (LLDP)\n", nic->lldp);
+		for (unsigned int k = 0; k < nic->n_answers; k++)
+			inventory_print_answer(out, &nic->answers[k]);
+	}
+}

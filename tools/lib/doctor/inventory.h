@@ -71,6 +71,9 @@ int to_inventory_ask(struct to_inventory *inventory, const struct in_addr *targe
 /** to_inventory_print() - as JSON, which to_inventory_parse() reads */
 int to_inventory_print(FILE *out, const struct to_inventory *inventory);
 
+/** to_inventory_print_text() - print interfaces for people, a line each and one per answer */
+void to_inventory_print_text(FILE *out, const struct to_inventory *inventory);
+
 /** to_inventory_parse() - @name is for errors */
 int to_inventory_parse(struct to_inventory *inventory, const char *text, size_t len,
 		       const char *name, struct to_error *err);

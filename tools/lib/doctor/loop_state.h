@@ -24,7 +24,7 @@ struct to_loop_state {
 /**
  * to_loop_state_read() - look at the files
  * @plan: path of the plan
- * @log: that toctl run writes with --log, NULL: not known
+ * @log: path of the log that toctl run writes, or NULL
  *
  * Return: 0, or a negative errno with @err: the log cannot be read.
  */

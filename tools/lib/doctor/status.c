@@ -418,7 +418,7 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 			if (!linked || !st->servers[s].generation || status_lit(st, now, at))
 				continue;
 			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", to_status_end(st, at, name),
-				     "toctl doctor --plan PLAN on this server tells why",
+				     "toctl doctor PLAN on this server tells why",
 				     "no light");
 		}
 }
@@ -462,6 +462,21 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const uint6
 		status_check_server(st, &st->servers[i], usual);
 	status_check_ports(st, now);
 	return 0;
+}
+
+enum to_status_health to_status_health(const struct to_status *st)
+{
+	if (!st->reached)
+		return TO_STATUS_UNKNOWN;
+	if (!st->checks.n)
+		return TO_STATUS_HEALTHY;
+	if (st->reached < st->plan->cluster->n_servers || !st->generation ||
+	    st->planned < st->compared)
+		return TO_STATUS_BROKEN;
+	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++)
+		if (st->servers[i].error[0])
+			return TO_STATUS_BROKEN;
+	return TO_STATUS_DEGRADED;
 }
 
 void to_status_free(struct to_status *st)

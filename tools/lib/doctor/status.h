@@ -114,6 +114,17 @@ int to_status_make(struct to_status *status, const struct to_plan *plan, const u
 		   const json_t *before, const json_t *now, struct to_error *err);
 void to_status_free(struct to_status *status);
 
+/** enum to_status_health - how well a fabric is */
+enum to_status_health {
+	TO_STATUS_HEALTHY,	/* no check complains */
+	TO_STATUS_DEGRADED,	/* all servers run the plan, but ports or packets are missing */
+	TO_STATUS_BROKEN,	/* servers do not answer, or run something else */
+	TO_STATUS_UNKNOWN,	/* no server answers */
+};
+
+/** to_status_health() - tell how well the fabric is */
+enum to_status_health to_status_health(const struct to_status *status);
+
 /** to_status_end() - name of an end of an arc: "s0:eth0", or the packet switch's */
 const char *to_status_end(const struct to_status *status, struct to_port_ref end,
 			  char text[TO_STATUS_END]);

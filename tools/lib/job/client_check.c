@@ -134,3 +134,37 @@ void to_client_check(struct to_checks *checks, const struct to_env_view *view,
 	json_decref(variables);
 	json_decref(warnings);
 }
+
+/* Ranks of the first AllReduce group that @server is in, else of all servers. */
+static int client_ranks(struct to_ranks *ranks, const struct to_plan *plan, unsigned int server,
+			struct to_error *err)
+{
+	struct to_ranks group;
+	struct to_error none;
+	int ret = to_ranks_find(ranks, plan, TO_RANKS_NONE, TO_RANKS_NONE, err);
+
+	for (uint32_t g = 0; !ret && to_ranks_place(ranks, server) < 0 &&
+	     !to_ranks_find(&group, plan, g, TO_RANKS_NONE, &none); g++)
+		if (to_ranks_place(&group, server) >= 0)
+			*ranks = group;
+	return ret;
+}
+
+void to_client_check_server(struct to_checks *checks, const struct to_plan *plan,
+			    unsigned int server, const char *device, enum to_env_client client)
+{
+	struct to_env_port ports[TO_PORTS_MAX] = {};
+	struct to_ranks ranks;
+	const struct to_env_view view = {
+		.ranks = &ranks, .server = server, .device = device, .ports = ports,
+	};
+	struct to_error err;
+
+	if (client_ranks(&ranks, plan, server, &err) ||
+	    to_env_look(&plan->cluster->servers[server], ports, &err)) {
+		to_check_add(checks, TO_CHECK_FAIL, "ports", to_env_clients[client], NULL, "%s",
+			     err.text);
+		return;
+	}
+	to_client_check(checks, &view, client, "");
+}

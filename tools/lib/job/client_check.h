@@ -18,4 +18,12 @@
 void to_client_check(struct to_checks *checks, const struct to_env_view *view,
 		     enum to_env_client client, const char *root);
 
+/**
+ * to_client_check_server() - to_client_check() of a server of a plan
+ * @server: index in @plan; ranks are those of the first AllReduce group that it is in
+ * @device: name of the topoopt device
+ */
+void to_client_check_server(struct to_checks *checks, const struct to_plan *plan,
+			    unsigned int server, const char *device, enum to_env_client client);
+
 #endif

@@ -53,12 +53,14 @@ int to_counter_names_parse(const char *text, struct to_counter_names *names,
 	for (int i = 0; i < 4; i++) {
 		size_t len = strcspn(p, ",");
 
-		if (!len || len >= TO_COUNTER_NAME_MAX || (i < 3) != (p[len] == ','))
+		if (!len || len >= TO_COUNTER_NAME_MAX ||
+		    (i < 3 ? p[len] != ',' : p[len] && strcmp(p + len, ",fcs")))
 			return to_error_set(err, -EINVAL,
-					    "expected four names of statistics joined by commas, not \"%s\"",
+					    "expected four names of statistics joined by commas, and perhaps fcs, not \"%s\"",
 					    text);
 		memcpy(names->name[i], p, len);
 		names->name[i][len] = '\0';
+		names->fcs = i == 3 && p[len];
 		p += len + 1;
 	}
 	return 0;

@@ -300,3 +300,22 @@ json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
 	free(t.visits);
 	return tree;
 }
+
+json_t *to_route_trace_shares(const struct to_plan *plan, uint32_t src, uint32_t dst)
+{
+	const struct to_server *server = &plan->cluster->servers[dst];
+	size_t pair = (size_t)src * plan->cluster->n_servers + dst;
+	json_t *shares = NULL;
+
+	for (unsigned int q = 0; plan->port_shares && q < server->n_ports; q++) {
+		unsigned int share = plan->port_shares[pair * (plan->slots - 1) + q];
+
+		if (!share)
+			continue;
+		if (!shares)
+			shares = json_object();
+		json_object_set_new(shares, server->ports[q].name,
+				    json_real((double)share / TO_PORT_SHARES));
+	}
+	return shares;
+}

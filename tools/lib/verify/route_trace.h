@@ -40,4 +40,13 @@ int to_route_trace_find(const struct to_plan *plan, const char *text,
 json_t *to_route_trace(const struct to_plan *plan, uint32_t server,
 		       struct to_route_end src, struct to_route_end dst);
 
+/**
+ * to_route_trace_shares() - share of RDMA traffic to send to each port of a server
+ * @src: server that sends
+ * @dst: server that receives
+ *
+ * Return: object {PORT: share, 0 to 1}; NULL if the plan has no shares for this pair.
+ */
+json_t *to_route_trace_shares(const struct to_plan *plan, uint32_t src, uint32_t dst);
+
 #endif

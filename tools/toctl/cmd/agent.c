@@ -7,15 +7,15 @@
 #include "control/agent.h"
 #include "control/agent_etcd.h"
 #include "counter_options.h"
+#include "doctor/inventories.h"
 #include "fabric_options.h"
-#include "inventories.h"
 
 struct agent_args {
 	const char *dev, *node;
 	bool stdio;
 	uint64_t lease_ns;
 	struct to_etcd_options etcd;
-	struct to_counter_options counters;
+	const char *counters;
 };
 
 static volatile sig_atomic_t agent_stop;
@@ -26,17 +26,12 @@ static void agent_signal(int number)
 	agent_stop = 1;
 }
 
-/* Without SA_RESTART, so that reading and waiting end. */
+/* Without SA_RESTART a signal ends reading and waiting. */
 static void agent_catch(int number)
 {
 	const struct sigaction action = { .sa_handler = agent_signal };
 
 	sigaction(number, &action, NULL);
-}
-
-static void agent_note(const char *text)
-{
-	fprintf(stderr, "toctl agent: %s\n", text);
 }
 
 static json_t *agent_request(void *agent, const json_t *request)
@@ -47,7 +42,7 @@ static json_t *agent_request(void *agent, const json_t *request)
 						to_agent_call(agent, request);
 }
 
-/* At a pipe, what whoever started it ignores stays ignored. */
+/* Serve at a pipe. Signals that the parent process ignores stay ignored. */
 static int agent_serve(struct to_call *call, struct to_agent *agent)
 {
 	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
@@ -56,7 +51,7 @@ static int agent_serve(struct to_call *call, struct to_agent *agent)
 	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			agent_catch(ends[i]);
-	return to_agent_serve(agent, stdin, stdout, &agent_stop, &call->err);
+	return to_agent_serve(agent, agent_request, stdin, stdout, &agent_stop, &call->err);
 }
 
 static int agent_follow(struct to_call *call, const struct agent_args *args,
@@ -66,7 +61,7 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 	const struct to_agent_etcd config = {
 		.options = args->etcd, .server = args->node ? args->node : host,
 		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
-		.stop = &agent_stop, .note = agent_note,
+		.stop = &agent_stop, .note = to_note,
 	};
 
 	gethostname(host, sizeof(host) - 1);
@@ -84,10 +79,10 @@ static int agent_run(struct to_call *call, const void *data)
 
 	if (!args->stdio && !args->etcd.endpoints)
 		return to_usage(call, "--stdio, or etcd.endpoints in fabric.conf expected");
-	ret = to_counter_options_parse(call, &args->counters, &names);
+	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
-	agent = to_agent_new(args->dev, args->counters.names ? &names : NULL, &call->err);
+	agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
 	if (!agent)
 		return -EINVAL;
 	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent);
@@ -99,14 +94,14 @@ static int agent_run(struct to_call *call, const void *data)
 
 static const struct to_option agent_options[] = {
 	{ "stdio", 0, TO_OPTION_FLAG, FIELD(stdio),
-	  .help = "take requests from standard input, one JSON object per line" },
+	  .help = "take requests from standard input, a JSON object per line" },
 	TO_ETCD_KEYS(struct agent_args, etcd),
-	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",
 	  .help = "name of this server in etcd; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
-	  .help = "time after which etcd considers a silent agent dead; default: 10s" },
-	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	  .help = "time until a silent agent counts as dead; default: 10s" },
+	{ "dev", 0, TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device, created if missing; default: topo0" },
 	TO_COUNTER_OPTIONS(struct agent_args, counters),
 	{}

@@ -20,12 +20,14 @@ struct clear_args {
 static int clear_all(struct to_call *call, const struct clear_args *args)
 {
 	struct to_plan *plan = to_plan_load_shared(call->operands[0], &call->err);
+	struct to_fabric_options options = args->fabric;
 	struct to_fabric *fabric;
 	int ret = TO_EXIT_FAILURE;
 
 	if (!plan)
 		return ret;
-	fabric = to_fabric_open(plan, &args->fabric, &call->err);
+	options.note = to_note;
+	fabric = to_fabric_open(plan, &options, &call->err);
 	if (fabric)
 		ret = to_fabric_clear(fabric, &call->err);
 	to_fabric_close(fabric);
@@ -68,10 +70,10 @@ static int clear_run(struct to_call *call, const void *data)
 }
 
 static const struct to_option clear_options[] = {
-	{ "dev", 'd', TO_OPTION_STRING, offsetof(struct clear_args, dev),
+	{ "dev", 0, TO_OPTION_STRING, offsetof(struct clear_args, dev),
 	  .argument = "DEV", .help = "topoopt device; default: topo0" },
 	{ "all", 'a', TO_OPTION_FLAG, offsetof(struct clear_args, all),
-	  .help = "on all servers of PLAN, through their agents" },
+	  .help = "on all servers of PLAN" },
 	TO_FABRIC_KEYS(struct clear_args, fabric),
 	{}
 };

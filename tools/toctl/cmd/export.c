@@ -9,10 +9,10 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "kernel/metrics.h"
-#include "serve.h"
+#include "kernel/metrics_serve.h"
 
 struct export_args {
-	const char *dev, *textfile, *listen;
+	const char *dev, *output, *listen;
 };
 
 static int export_text(FILE *out, const void *data, struct to_error *err)
@@ -31,8 +31,8 @@ static int export_once(struct to_call *call, const struct export_args *args)
 	ret = to_metrics_read(&metrics, args->dev, &call->err);
 	if (ret)
 		return ret;
-	if (args->textfile) {
-		ret = to_file_write(args->textfile, export_text, &metrics, &call->err);
+	if (args->output) {
+		ret = to_file_write(args->output, export_text, &metrics, &call->err);
 	} else if (call->json) {
 		json = to_metrics_json(&metrics);
 		json_dumpf(json, stdout, JSON_INDENT(2));
@@ -45,28 +45,33 @@ static int export_once(struct to_call *call, const struct export_args *args)
 	return ret;
 }
 
+static void export_ready(const char *url)
+{
+	fprintf(stderr, "serving %s\n", url);
+}
+
 static int export_run(struct to_call *call, const void *data)
 {
 	const struct export_args *args = data;
 
-	if (args->listen && args->textfile)
-		return to_usage(call, "--listen and --textfile are mutually exclusive");
-	if ((args->listen || args->textfile) && call->json)
-		return to_usage(call, "--json goes to standard output, not with --listen or --textfile");
+	if (args->listen && args->output)
+		return to_usage(call, "--listen and --output are mutually exclusive");
+	if ((args->listen || args->output) && call->json)
+		return to_usage(call, "--json goes to standard output, not with --listen or --output");
 	if (args->listen)
-		return to_serve_metrics(args->listen, args->dev, &call->err);
+		return to_metrics_serve(args->listen, args->dev, TO_VERSION, export_ready, &call->err);
 	return export_once(call, args);
 }
 
 static const struct to_option export_options[] = {
-	{ "dev", 'd', TO_OPTION_STRING, offsetof(struct export_args, dev),
-	  .argument = "DEV", .help = "only this topoopt device; default: all" },
-	{ "textfile", 0, TO_OPTION_OUTPUT, offsetof(struct export_args, textfile),
+	{ "output", 'o', TO_OPTION_OUTPUT, offsetof(struct export_args, output),
 	  .argument = "FILE",
-	  .help = "replace FILE atomically, for node_exporter's textfile collector" },
-	{ "listen", 'l', TO_OPTION_STRING, offsetof(struct export_args, listen),
+	  .help = "file to replace, for node_exporter's textfile collector" },
+	{ "listen", 0, TO_OPTION_STRING, offsetof(struct export_args, listen),
 	  .argument = "[ADDRESS:]PORT",
-	  .help = "serve them over HTTP as /metrics; default address: 127.0.0.1" },
+	  .help = "serve /metrics over HTTP; default address: 127.0.0.1" },
+	{ "dev", 0, TO_OPTION_STRING, offsetof(struct export_args, dev),
+	  .argument = "DEV", .help = "only this topoopt device; default: all" },
 	{}
 };
 

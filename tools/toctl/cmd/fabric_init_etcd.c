@@ -50,8 +50,8 @@ static int init_run(struct to_call *call, const void *data)
 
 static const struct to_option init_options[] = {
 	TO_ETCD_KEYS(struct init_args, etcd),
-	{ "passwords", 0, TO_OPTION_STRING, FIELD(directory), true, "DIR",
-	  .help = "directory for the password files; created if missing" },
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(directory), true, "DIR",
+	  .help = "directory for the password files, created if missing" },
 	{}
 };
 

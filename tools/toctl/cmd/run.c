@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "control/controller.h"
 #include "fabric_options.h"
-#include "live.h"
+#include "live_options.h"
 #include "switches.h"
 
 #define RUN_BY_SWITCH UINT64_MAX
@@ -25,12 +25,12 @@ static void run_signal(int signal)
 	run_stop = 1;
 }
 
-static void run_note(const char *text)
+static void run_ready(const char *url)
 {
-	fprintf(stderr, "toctl run: %s\n", text);
+	fprintf(stderr, "serving %s\n", url);
 }
 
-/* With a page that looks at the fabric by itself, and is told of what the controller knows. */
+/* Run with a page, which looks at the fabric itself and is told what the controller decides. */
 static int run_live(struct to_controller_config *config, const struct run_args *args,
 		    struct to_run_log *log, struct to_error *err)
 {
@@ -57,13 +57,14 @@ static int run_run(struct to_call *call, const void *data)
 	struct to_run_log log;
 	int ret;
 
+	config.plan = call->operands[0];
 	if (args->replay && args->live.listen)
 		return to_usage(call, "--replay looks at no fabric: it goes without --listen");
 	config.dry_run |= !!args->replay;
 	config.beside = !args->replay;
 	if (args->change_cost_ns != RUN_BY_SWITCH)
 		config.candidates.change_cost = args->change_cost_ns * 1e-9;
-	config.fabric.note = run_note;
+	config.fabric.note = to_note;
 	config.stop = &run_stop;
 	config.log = &log;
 	sigaction(SIGINT, &action, NULL);
@@ -84,40 +85,35 @@ static int run_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct run_args, field)
 
 static const struct to_option run_options[] = {
-	{ "plan", 'p', TO_OPTION_STRING, FIELD(controller.plan), true, "FILE",
-	  .help = "plan in force; replaced when it changes" },
+	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
+	  .help = "append decisions to FILE as JSON lines" },
 	{ "initial", 0, TO_OPTION_STRING, FIELD(controller.initial), .argument = "FILE",
-	  .help = "plan to begin with where the plan in force is not there or no plan" },
+	  .help = "plan to begin with if PLAN is missing or damaged" },
 	{ "dry-run", 0, TO_OPTION_FLAG, FIELD(controller.dry_run),
-	  .help = "log decisions, as if they were carried out; change nothing" },
+	  .help = "decide, but change nothing" },
 	{ "replay", 0, TO_OPTION_STRING, FIELD(replay), .argument = "FILE",
-	  .help = "take the traffic from a merged tm.json, not from a fabric; implies --dry-run" },
-	{ "log", 'l', TO_OPTION_OUTPUT, FIELD(log), .argument = "FILE",
-	  .help = "append JSON lines to FILE" },
+	  .help = "take traffic from a merged tm.json; implies --dry-run" },
 	{ "listen", 0, TO_OPTION_STRING, FIELD(live.listen), .argument = "[ADDRESS:]PORT",
-	  .help = "serve a page as toctl watch does, with what is decided; default address: 127.0.0.1" },
+	  .help = "serve a live page with all decisions" },
 	TO_LIVE_OPTIONS(struct run_args, live, "listen"),
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(controller.interval_ns), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000,
-	  .help = "how often to measure traffic; default: 50ms" },
+	  .help = "time between two measurements; default: 50ms" },
 	{ "memory", 0, TO_OPTION_DURATION, FIELD(controller.candidates.memory_ns),
 	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
-	  .help = "how long past traffic is remembered, and planned for: 4 iterations or more; "
-		  "default: 10s" },
+	  .help = "span of past traffic to plan for; default: 10s" },
 	{ "change-cost", 0, TO_OPTION_DURATION, FIELD(change_cost_ns), .argument = "TIME",
 	  .max = 86400000000000,
-	  .help = "time of busy links that new links must save beside what is lost while they are "
-		  "dark, for wear; default: the reconfiguration time of the slowest optical "
-		  "switch, 250ms or more" },
+	  .help = "busy time that new links must save beyond the time they are dark" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
-	  .min = 1, .help = "time for new links to come up; default: 5s" },
+	  .min = 1, .advanced = true, .help = "time for new links to come up; default: 5s" },
 	{ "repair-after", 0, TO_OPTION_DURATION, FIELD(controller.carrier.after_ns),
 	  .argument = "TIME", .max = 3600000000000,
-	  .help = "plan without ports that have no carrier for this long; 0s: never; default: 1s" },
+	  .help = "plan without ports that lack carrier this long; 0s: never; default: 1s" },
 	{ "repair-hold", 0, TO_OPTION_DURATION, FIELD(controller.carrier.hold_ns),
 	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
-	  .help = "return to the plan when all ports have had carrier for this long, "
-		  "and for up to 64 times as long where it does not last; default: 10s" },
+	  .advanced = true,
+	  .help = "return to the plan once all ports have carrier this long; default: 10s" },
 	TO_ALLOW_KEY(struct run_args, controller.allow),
 	TO_FABRIC_KEYS(struct run_args, controller.fabric),
 	{}
@@ -126,11 +122,14 @@ static const struct to_option run_options[] = {
 const struct to_command to_cmd_run = {
 	.name = "run",
 	.summary = "Keep a fabric planned for its traffic",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
 	.options = run_options,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
 		.change_cost_ns = RUN_BY_SWITCH,
-		.live = { .interval_ns = TO_NS_PER_S },
+		.live = { .interval_ns = TO_NS_PER_S, .version = TO_VERSION, .ready = run_ready },
 		.controller = {
 			.interval_ns = 50000000,
 			.carrier_ns = 5000000000,

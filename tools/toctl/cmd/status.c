@@ -1,75 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "checks.h"
 #include "cli/command.h"
-#include "control/state_file.h"
+#include "doctor/observer.h"
 #include "fabric_options.h"
-#include "observer.h"
 
 struct status_args {
 	const char *log;
 	struct to_fabric_options fabric;
 };
 
-/* As scripts see it: what is unwell is a failure, not to know is trouble. */
-enum { STATUS_HEALTHY, STATUS_UNWELL, STATUS_TROUBLE };
-
 struct status {
 	struct to_observer observer;
 	struct to_status st;
 };
-
-static void status_note(const char *text)
-{
-	fprintf(stderr, "toctl status: %s\n", text);
-}
-
-/* The look before; NULL when there was none that can be read. */
-static json_t *status_before(const char *path)
-{
-	char *text;
-	size_t len;
-	json_t *look;
-
-	if (to_file_read(path, TO_FILE_MAX, &text, &len, NULL))
-		return NULL;
-	look = to_json_load(text, len, TO_JSON_MEMORY_MAX, path, NULL);
-	free(text);
-	return look;
-}
-
-static int status_write(FILE *out, const void *look, struct to_error *err)
-{
-	return json_dumpf(look, out, JSON_COMPACT) ?
-	       to_error_set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static int status_look(struct status *s, struct to_error *err)
-{
-	struct to_observer *o = &s->observer;
-	char path[PATH_MAX];
-	struct to_error why;
-	int kept = to_state_file(o->plan->demand->name, "look.json", path, &why), ret;
-
-	if (!kept)
-		o->before = status_before(path);
-	ret = to_observer_look(o, &s->st, err);
-	if (!ret && !kept)
-		kept = to_file_write(path, status_write, o->before, &why);
-	if (!ret && kept)
-		fprintf(stderr, "toctl status: the next one will not know of this one: %s\n",
-			why.text);
-	return ret;
-}
 
 static void status_print_ports(const struct to_status *st)
 {
@@ -146,15 +92,23 @@ static void status_print(const struct to_call *call, const struct status *s)
 	printf("status: %s\n", st->checks.n ? "NOT healthy" : "healthy");
 }
 
-static int status_print_json(const struct status *s)
+static void status_print_json(const struct status *s)
 {
 	json_t *object = to_observer_json(&s->observer, &s->st);
-	int ret;
 
-	ret = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+	json_dumpf(object, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(object);
-	return ret ? -ENOMEM : 0;
+}
+
+static int status_exit(const struct to_status *st)
+{
+	static const int exits[] = {
+		[TO_STATUS_HEALTHY] = TO_EXIT_OK, [TO_STATUS_DEGRADED] = TO_EXIT_DEGRADED,
+		[TO_STATUS_BROKEN] = TO_EXIT_FAILURE, [TO_STATUS_UNKNOWN] = TO_EXIT_UNKNOWN,
+	};
+
+	return exits[to_status_health(st)];
 }
 
 static int status_run(struct to_call *call, const void *data)
@@ -162,24 +116,22 @@ static int status_run(struct to_call *call, const void *data)
 	const struct status_args *args = data;
 	struct to_fabric_options options = args->fabric;
 	struct status s = {};
+	struct to_error not_kept;
 	int ret;
 
-	options.note = status_note;
+	options.note = to_note;
 	ret = to_observer_open(&s.observer, call->n_operands ? call->operands[0] : "plan.json",
 			       args->log, &options, &call->err);
-	ret = ret ? ret : status_look(&s, &call->err);
-	if (!ret && call->json)
-		ret = status_print_json(&s) ? to_error_set(&call->err, -ENOMEM, "out of memory") : 0;
-	else if (!ret)
-		status_print(call, &s);
-	if (!ret)
-		ret = s.st.checks.n ? STATUS_UNWELL : STATUS_HEALTHY;
-	if (ret < 0) {
-		/* said here: status 2 would add advice on how to call it */
-		fprintf(stderr, "toctl status: %s\n", call->err.text);
-		call->err.text[0] = '\0';
-		ret = STATUS_TROUBLE;
+	ret = ret ? ret : to_observer_look_once(&s.observer, &s.st, &not_kept, &call->err);
+	if (!ret) {
+		if (not_kept.text[0])
+			to_call_note(call, "the next one will not know of this one: %s", not_kept.text);
+		if (call->json)
+			status_print_json(&s);
+		else
+			status_print(call, &s);
 	}
+	ret = ret ? TO_EXIT_UNKNOWN : status_exit(&s.st);
 	to_status_free(&s.st);
 	to_observer_close(&s.observer);
 	return ret;
@@ -189,8 +141,8 @@ static int status_run(struct to_call *call, const void *data)
 
 static const struct to_option status_options[] = {
 	TO_FABRIC_KEYS(struct status_args, fabric),
-	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
-	  .help = "that toctl run writes, to tell its last decision" },
+	{ "log", 0, TO_OPTION_STRING, FIELD(log), .argument = "FILE",
+	  .help = "log of a toctl run, to print its last decision" },
 	{}
 };
 

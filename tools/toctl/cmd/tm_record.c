@@ -15,7 +15,7 @@
 struct record_args {
 	const char *plan, *node, *dev, *output;
 	uint64_t interval, count, entries;
-	struct to_counter_options counters;
+	const char *counters;
 	int attach;
 };
 
@@ -138,7 +138,7 @@ static int record_run(struct to_call *call, const void *data)
 	struct to_plan *plan;
 	int ret;
 
-	ret = to_counter_options_parse(call, &args->counters, &names);
+	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
 	plan = to_plan_load_shared(args->plan, &call->err);
@@ -149,7 +149,7 @@ static int record_run(struct to_call *call, const void *data)
 		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	ret = record_plan(call, args, plan, args->counters.names ? &names : NULL);
+	ret = record_plan(call, args, plan, args->counters ? &names : NULL);
 	to_plan_free(plan);
 	return ret;
 }

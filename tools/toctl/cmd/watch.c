@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "control/pairs.h"
 #include "fabric_options.h"
-#include "live.h"
-#include "pairs.h"
+#include "live_options.h"
 
-#define WATCH_SAMPLES 5	/* of pairs, to a look */
+#define WATCH_SAMPLES 5	/* samples of pairs between two looks */
 
 struct watch_args {
 	const char *log;
@@ -24,12 +24,12 @@ static void watch_signal(int signal)
 	watch_stop = 1;
 }
 
-static void watch_note(const char *text)
+static void watch_ready(const char *url)
 {
-	fprintf(stderr, "toctl watch: %s\n", text);
+	fprintf(stderr, "serving %s\n", url);
 }
 
-/* Which server sends to which, under the plan that is in force. */
+/* Count which server sends to which, under the plan in force. */
 static int watch_count(struct to_pairs *pairs, struct to_live *live, struct to_error *err)
 {
 	const struct to_plan *plan = live->observer.plan;
@@ -51,7 +51,7 @@ static int watch_count(struct to_pairs *pairs, struct to_live *live, struct to_e
 	return 0;
 }
 
-/* What fails at first is not likely to come right. */
+/* Look until stopped. Only the first look may fail the command. */
 static int watch_loop(struct to_live *live, bool count, uint64_t interval_ns, struct to_error *err)
 {
 	struct to_pairs pairs = {};
@@ -85,8 +85,8 @@ static int watch_run(struct to_call *call, const void *data)
 	if (call->json)
 		return to_usage(call, "the page is HTML, its events at /events are JSON: toctl status --json looks once");
 	if (args->pairs && fabric.etcd.endpoints)
-		return to_usage(call, "--pairs counts over ssh, not through etcd");
-	fabric.note = watch_note;
+		return to_usage(call, "--pairs counts over ssh, not through etcd: --set etcd.endpoints=");
+	fabric.note = to_note;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = to_live_open(&live, &args->live, call->n_operands ? call->operands[0] : "plan.json",
@@ -100,14 +100,14 @@ static int watch_run(struct to_call *call, const void *data)
 
 static const struct to_option watch_options[] = {
 	{ "listen", 0, TO_OPTION_STRING, FIELD(live.listen), .argument = "[ADDRESS:]PORT",
-	  .help = "where the page is; default: 127.0.0.1:8080" },
+	  .help = "where to serve the page; default: 127.0.0.1:8080" },
 	TO_LIVE_OPTIONS(struct watch_args, live, NULL),
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(live.interval_ns), .argument = "TIME",
-	  .min = 100000000, .max = 60000000000, .help = "between looks; default: 1s" },
+	  .min = 100000000, .max = 60000000000, .help = "time between two looks; default: 1s" },
 	{ "pairs", 0, TO_OPTION_FLAG, FIELD(pairs),
-	  .help = "count which server sends to which, too: over ssh, by BPF programs" },
-	{ "log", 'l', TO_OPTION_STRING, FIELD(log), .argument = "FILE",
-	  .help = "that toctl run writes, to show its decisions" },
+	  .help = "count traffic between servers, by BPF programs; not through etcd" },
+	{ "log", 0, TO_OPTION_STRING, FIELD(log), .argument = "FILE",
+	  .help = "log of a toctl run, to show its decisions" },
 	TO_FABRIC_KEYS(struct watch_args, fabric),
 	{}
 };
@@ -120,7 +120,8 @@ const struct to_command to_cmd_watch = {
 	.options = watch_options,
 	.args_size = sizeof(struct watch_args),
 	.defaults = &(const struct watch_args){
-		.live = { .listen = "127.0.0.1:8080", .interval_ns = 1000000000 },
+		.live = { .listen = "127.0.0.1:8080", .interval_ns = 1000000000,
+			  .version = TO_VERSION, .ready = watch_ready },
 		.fabric = TO_FABRIC_DEFAULTS,
 	},
 	.run = watch_run,

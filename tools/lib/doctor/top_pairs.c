@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "top_pairs.h"
+#include "doctor/top_pairs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "data/allreduce.h"
@@ -35,16 +36,18 @@ static void pairs_fill(struct to_top_pairs *pairs, const struct to_traffic *traf
 	}
 }
 
-int to_top_pairs_make(struct to_top_pairs *pairs, const struct to_plan *plan,
+static int pairs_make(struct to_top_pairs *pairs, const struct to_plan *plan,
 		      const struct to_traffic *traffic)
 {
 	const size_t cells = (size_t)traffic->n * traffic->n;
 	uint64_t *planned = calloc(cells + 1, sizeof(*planned));
 
-	*pairs = (struct to_top_pairs){ .items = calloc(cells + 1, sizeof(*pairs->items)) };
+	free(pairs->items);
+	pairs->n = 0;
+	pairs->hottest = 0;
+	pairs->items = calloc(cells + 1, sizeof(*pairs->items));
 	if (!planned || !pairs->items) {
 		free(planned);
-		to_top_pairs_free(pairs);
 		return -ENOMEM;
 	}
 	to_allreduce_and_mp(plan, 1, planned);
@@ -53,8 +56,28 @@ int to_top_pairs_make(struct to_top_pairs *pairs, const struct to_plan *plan,
 	return 0;
 }
 
-void to_top_pairs_free(struct to_top_pairs *pairs)
+void to_top_pairs_stop(struct to_top_pairs *pairs)
 {
+	to_pairs_stop(&pairs->counting);
 	free(pairs->items);
 	*pairs = (struct to_top_pairs){};
+}
+
+void to_top_pairs_count(struct to_top_pairs *pairs, const struct to_plan *plan,
+			const struct to_fabric_options *options, uint64_t interval_ns)
+{
+	struct to_pairs *counting = &pairs->counting;
+	struct to_traffic traffic = {};
+	struct to_error err;
+
+	if (counting->plan && counting->plan != plan)
+		to_top_pairs_stop(pairs);
+	pairs->trouble[0] = '\0';
+	if (!counting->plan && to_pairs_start(counting, plan, options, interval_ns, &err))
+		snprintf(pairs->trouble, sizeof(pairs->trouble), "%.150s", err.text);
+	if (counting->plan)
+		to_pairs_take(counting, &traffic, pairs->trouble);
+	if (traffic.seconds > 0)
+		pairs_make(pairs, plan, &traffic);
+	to_traffic_free(&traffic);
 }

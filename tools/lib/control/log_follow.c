@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "log_follow.h"
+#include "control/log_follow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 
-#define FOLLOW_TAIL (1 << 20)	/* bytes of a log's end that are told at first */
-#define FOLLOW_LINE (1 << 20)	/* of a line; longer ones are left out */
+#define FOLLOW_TAIL (1 << 20)	/* bytes at the end of a log that are told at first */
+#define FOLLOW_LINE (1 << 20)	/* bytes of a line; longer lines are left out */
 
 void to_log_follow_end(struct to_log_follow *log)
 {
@@ -18,7 +18,7 @@ void to_log_follow_end(struct to_log_follow *log)
 	*log = (struct to_log_follow){};
 }
 
-/* Open it, unless it is what is open already. */
+/* Open the file at @path, unless it is the one that is open. */
 static void follow_open(struct to_log_follow *log, const char *path)
 {
 	struct stat now;
@@ -35,7 +35,7 @@ static void follow_open(struct to_log_follow *log, const char *path)
 	if (!log->file || now.st_size <= FOLLOW_TAIL)
 		return;
 	fseeko(log->file, now.st_size - FOLLOW_TAIL, SEEK_SET);
-	do	/* the line that it is in the middle of */
+	do	/* skip the rest of a line */
 		c = getc(log->file);
 	while (c != '\n' && c != EOF);
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "observer.h"
+#include "doctor/observer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "control/state_file.h"
 #include "doctor/plan_digests.h"
 #include "format/plan_json.h"
 
-/* Path of what is in force. */
+/* Path of the plan in force. */
 static const char *observer_path(const struct to_observer *o, char repair[PATH_MAX])
 {
 	if (!o->loop.repair)
@@ -17,7 +21,7 @@ static const char *observer_path(const struct to_observer *o, char repair[PATH_M
 	return repair;
 }
 
-/* Whether the file at @path is not what is loaded. */
+/* Tell whether the file at @path has changed since it was loaded. */
 static bool observer_changed(const struct to_observer *o, const char *path)
 {
 	struct stat file;
@@ -28,7 +32,7 @@ static bool observer_changed(const struct to_observer *o, const char *path)
 		file.st_mtim.tv_nsec != o->loaded.st_mtim.tv_nsec);
 }
 
-/* Load what is in force, unless it is what is loaded already. */
+/* Load the plan in force if it has changed. */
 static int observer_load(struct to_observer *o, struct to_error *err)
 {
 	char repair[PATH_MAX];
@@ -60,8 +64,8 @@ static int observer_load(struct to_observer *o, struct to_error *err)
 }
 
 /*
- * Whether the plan was in force all the time: between the steps of a change servers run
- * what neither plan says.
+ * Tell whether the plan was in force during the whole look. Between the steps of a change
+ * servers have tables of neither plan.
  */
 static bool observer_settled(const struct to_observer *o)
 {
@@ -111,6 +115,44 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 			     err);
 	json_decref(o->before);
 	o->before = now;
+	return ret;
+}
+
+/* Read a look that was kept; NULL without one. */
+static json_t *observer_kept(const char *path)
+{
+	char *text;
+	size_t len;
+	json_t *look;
+
+	if (to_file_read(path, TO_FILE_MAX, &text, &len, NULL))
+		return NULL;
+	look = to_json_load(text, len, TO_JSON_MEMORY_MAX, path, NULL);
+	free(text);
+	return look;
+}
+
+static int observer_write(FILE *out, const void *look, struct to_error *err)
+{
+	return json_dumpf(look, out, JSON_COMPACT) ?
+	       to_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+int to_observer_look_once(struct to_observer *o, struct to_status *status,
+			  struct to_error *not_kept, struct to_error *err)
+{
+	char path[PATH_MAX];
+	int kept, ret;
+
+	*not_kept = (struct to_error){};
+	kept = to_state_file(o->plan->demand->name, "look.json", path, not_kept);
+	if (!kept)
+		o->before = observer_kept(path);
+	ret = to_observer_look(o, status, err);
+	if (!ret && !kept)
+		kept = to_file_write(path, observer_write, o->before, not_kept);
+	if (!kept)
+		not_kept->text[0] = '\0';
 	return ret;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "live.h"
+#include "report/live.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static int live_request(void *data, struct to_http_request *request, const char 
 		return to_http_reply_line(request, 404, "see /");
 	out = open_memstream(&text, &len);
 	if (out) {
-		to_live_page_print(out, TO_VERSION);
+		to_live_page_print(out, live->options.version);
 		fclose(out);
 	}
 	ret = text ? to_http_reply(request, 200, "text/html; charset=utf-8", text, len) :
@@ -37,7 +37,7 @@ static int live_request(void *data, struct to_http_request *request, const char 
 	return ret;
 }
 
-/* @object is released. */
+/* Tell the page an event; releases @object. */
 static void live_say(struct to_live *live, const char *name, bool state, json_t *object)
 {
 	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(13));
@@ -148,7 +148,7 @@ static void live_tell_traffic(struct to_live *live)
 	to_traffic_free(&traffic);
 }
 
-/* The same trouble is told once. */
+/* Tell why looks fail, once for each reason. */
 static void live_tell_trouble(struct to_live *live, const char *text)
 {
 	if (text[0] && strcmp(text, live->trouble))
@@ -243,6 +243,7 @@ int to_live_open(struct to_live *live, const struct to_live_options *options, co
 		.token = options->token_file ? live->token : NULL,
 	};
 	pthread_condattr_t monotonic;
+	char url[128];
 	int ret = 0;
 
 	*live = (struct to_live){ .options = *options, .plan = plan, .log_path = log, .fabric = *fabric };
@@ -259,10 +260,12 @@ int to_live_open(struct to_live *live, const struct to_live_options *options, co
 	if (!live->events)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	ret = to_http_open(&live->http, &config, err);
-	if (!ret)
-		fprintf(stderr, "serving http://%s%s/\n", strchr(options->listen, ':') ? "" : "127.0.0.1:",
-			options->listen);
-	return ret;
+	if (ret)
+		return ret;
+	snprintf(url, sizeof(url), "http://%s%.100s/", strchr(options->listen, ':') ? "" : "127.0.0.1:",
+		 options->listen);
+	options->ready(url);
+	return 0;
 }
 
 void to_live_close(struct to_live *live)

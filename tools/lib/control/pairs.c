@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "pairs.h"
+#include "control/pairs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ static int pairs_sample(struct to_pairs *p, bool *asked, struct to_error *err)
 	pthread_mutex_lock(&p->lock);
 	if (!ret)
 		ret = pairs_add(p, tm, err);
-	/* that there is nothing yet is no trouble */
+	/* -EAGAIN: the first interval has not ended. */
 	snprintf(p->trouble, sizeof(p->trouble), "%.150s", ret && ret != -EAGAIN ? err->text : "");
 	pthread_mutex_unlock(&p->lock);
 	to_tm_free(tm);

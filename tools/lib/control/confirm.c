@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "confirm.h"
+#include "control/confirm.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,7 +37,7 @@ int to_confirm_begin(struct to_confirm *confirm, const char *job, bool all, stru
 	if (to_lock_holder(confirm->path, &holder) == -EBUSY)
 		return to_error_set(err, -EBUSY, "process %d waits for another change of %.64s to be confirmed",
 				    (int)holder, job);
-	/* the terminal may go with the network: what was not confirmed goes back all the same */
+	/* The terminal may go with the network; an unconfirmed change is undone even then. */
 	signal(SIGHUP, SIG_IGN);
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
@@ -45,9 +45,19 @@ int to_confirm_begin(struct to_confirm *confirm, const char *job, bool all, stru
 	return 0;
 }
 
-bool to_confirm_wait(const struct to_confirm *confirm, const char *what, uint64_t ns)
+static void confirm_ask(const struct to_confirm *confirm, const char *what, bool terminal)
 {
-	const uint64_t deadline = to_clock_monotonic_ns() + ns;
+	char question[256];
+
+	snprintf(question, sizeof(question), "%.120s. %s within %.0f s, or it goes back.", what,
+		 terminal ? "Keep it with Enter, or with toctl apply --confirm elsewhere," :
+			    "Keep it with toctl apply --confirm", confirm->wait_ns * 1e-9);
+	confirm->ask(question);
+}
+
+bool to_confirm_wait(const struct to_confirm *confirm, const char *what)
+{
+	const uint64_t deadline = to_clock_monotonic_ns() + confirm->wait_ns;
 	struct pollfd in = { .fd = isatty(STDIN_FILENO) ? STDIN_FILENO : -1, .events = POLLIN };
 	sigset_t signals, old;
 	uint64_t now;
@@ -60,12 +70,10 @@ bool to_confirm_wait(const struct to_confirm *confirm, const char *what, uint64_
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, &old);
-	/* only now is there something to confirm */
+	/* The lock tells to_confirm_give() that a change waits. */
 	lock = to_lock_take(confirm->path, 0, &holder, NULL);
 	confirm_stop |= lock < 0;
-	fprintf(stderr, "%s. %s within %.0f s, or it goes back.\n", what,
-		in.fd >= 0 ? "Keep it with Enter, or with toctl apply --confirm elsewhere," :
-			     "Keep it with toctl apply --confirm", ns * 1e-9);
+	confirm_ask(confirm, what, in.fd >= 0);
 	while (!confirm_given && !confirm_stop && (now = to_clock_monotonic_ns()) < deadline) {
 		const struct timespec left = {
 			.tv_sec = (deadline - now) / TO_NS_PER_S,
