@@ -93,6 +93,8 @@ run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -o "$tmp/asked.json" &
 		== '[["eth0t","eth0","02:00:00:00:02:01","02:00:00:00:02:00",400000000000],["eth1",null,"02:00:00:00:02:02",null,100000000000]]' ]] &&
 	grep -qxF 'toctl init: warning: h2:eth1: the driver names no speed, 100 Gbit/s are taken; give --bandwidth' "$tmp/err"
 result $? "MAC addresses, speeds and second interfaces are the servers'"
+run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -q -o "$tmp/asked.json" && [[ ! -s $tmp/err ]]
+result $? "-q: no warnings"
 run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -o - && jq -e .links "$tmp/out" >/dev/null &&
 	grep -qx 'h1 eth0t -- eth1 h2' "$tmp/err"
 result $? "the file on standard output, the cables on standard error"

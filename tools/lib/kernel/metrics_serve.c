@@ -73,7 +73,8 @@ int to_metrics_serve(const char *address, const char *device, const char *versio
 		return ret;
 	snprintf(url, sizeof(url), "http://%s%.100s/metrics",
 		 strchr(address, ':') ? "" : "127.0.0.1:", address);
-	ready(url);
+	if (ready)
+		ready(url);
 	sigwait(&signals, &got);
 	to_http_close(http);
 	return 0;

@@ -9,7 +9,7 @@
  * @address: "PORT", "ADDRESS:PORT" or "[ADDRESS]:PORT", addresses in numbers
  * @device: topoopt device; NULL: all
  * @version: version of the program, a label of one metric
- * @ready: called with the address of the metrics once requests are answered
+ * @ready: called with the address of the metrics once requests are answered, or NULL
  *
  * Reads the counters anew for every request. Return: 0, or a negative errno with @err.
  */

@@ -264,7 +264,8 @@ int to_live_open(struct to_live *live, const struct to_live_options *options, co
 		return ret;
 	snprintf(url, sizeof(url), "http://%s%.100s/", strchr(options->listen, ':') ? "" : "127.0.0.1:",
 		 options->listen);
-	options->ready(url);
+	if (options->ready)
+		options->ready(url);
 	return 0;
 }
 

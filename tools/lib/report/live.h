@@ -18,7 +18,7 @@ struct to_live_options {
 	const char *listen;		/* see struct to_http_config */
 	const char *token_file;		/* see to_password_read(); NULL: no password */
 	const char *version;		/* version of the program, in the page */
-	void (*ready)(const char *url);	/* called once the page is served */
+	void (*ready)(const char *url);	/* called once the page is served, or NULL */
 	uint64_t interval_ns;		/* time between two looks */
 };
 

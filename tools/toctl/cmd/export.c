@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "kernel/metrics.h"
 #include "kernel/metrics_serve.h"
+#include "serving.h"
 
 struct export_args {
 	const char *dev, *output, *listen;
@@ -45,11 +46,6 @@ static int export_once(struct to_call *call, const struct export_args *args)
 	return ret;
 }
 
-static void export_ready(const char *url)
-{
-	fprintf(stderr, "serving %s\n", url);
-}
-
 static int export_run(struct to_call *call, const void *data)
 {
 	const struct export_args *args = data;
@@ -59,7 +55,8 @@ static int export_run(struct to_call *call, const void *data)
 	if ((args->listen || args->output) && call->json)
 		return to_usage(call, "--json goes to standard output, not with --listen or --output");
 	if (args->listen)
-		return to_metrics_serve(args->listen, args->dev, TO_VERSION, export_ready, &call->err);
+		return to_metrics_serve(args->listen, args->dev, TO_VERSION, to_serving(call),
+					&call->err);
 	return export_once(call, args);
 }
 

@@ -6,6 +6,7 @@
 #include "control/controller.h"
 #include "fabric_options.h"
 #include "live_options.h"
+#include "serving.h"
 #include "switches.h"
 
 #define RUN_BY_SWITCH UINT64_MAX
@@ -25,25 +26,22 @@ static void run_signal(int signal)
 	run_stop = 1;
 }
 
-static void run_ready(const char *url)
-{
-	fprintf(stderr, "serving %s\n", url);
-}
-
 /* Run with a page, which looks at the fabric itself and is told what the controller decides. */
-static int run_live(struct to_controller_config *config, const struct run_args *args,
-		    struct to_run_log *log, struct to_error *err)
+static int run_live(struct to_call *call, struct to_controller_config *config,
+		    const struct run_args *args, struct to_run_log *log)
 {
+	struct to_live_options options = args->live;
 	struct to_live live;
 	int ret;
 
-	ret = to_live_open(&live, &args->live, config->plan, NULL, &args->controller.fabric, err);
-	ret = ret ? ret : to_live_start(&live, err);
+	options.ready = to_serving(call);
+	ret = to_live_open(&live, &options, config->plan, NULL, &args->controller.fabric, &call->err);
+	ret = ret ? ret : to_live_start(&live, &call->err);
 	if (!ret) {
 		log->tell = to_live_log;
 		config->traffic = to_live_traffic;
 		log->data = config->data = &live;
-		ret = to_controller_run(config, err);
+		ret = to_controller_run(config, &call->err);
 	}
 	to_live_close(&live);
 	return ret;
@@ -75,7 +73,7 @@ static int run_run(struct to_call *call, const void *data)
 	if (args->replay)
 		ret = to_controller_replay(&config, args->replay, &call->err);
 	else if (args->live.listen)
-		ret = run_live(&config, args, &log, &call->err);
+		ret = run_live(call, &config, args, &log);
 	else
 		ret = to_controller_run(&config, &call->err);
 	to_run_log_close(&log);
@@ -129,7 +127,7 @@ const struct to_command to_cmd_run = {
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
 		.change_cost_ns = RUN_BY_SWITCH,
-		.live = { .interval_ns = TO_NS_PER_S, .version = TO_VERSION, .ready = run_ready },
+		.live = { .interval_ns = TO_NS_PER_S, .version = TO_VERSION },
 		.controller = {
 			.interval_ns = 50000000,
 			.carrier_ns = 5000000000,

@@ -6,6 +6,7 @@
 #include "control/pairs.h"
 #include "fabric_options.h"
 #include "live_options.h"
+#include "serving.h"
 
 #define WATCH_SAMPLES 5	/* samples of pairs between two looks */
 
@@ -22,11 +23,6 @@ static void watch_signal(int signal)
 {
 	(void)signal;
 	watch_stop = 1;
-}
-
-static void watch_ready(const char *url)
-{
-	fprintf(stderr, "serving %s\n", url);
 }
 
 /* Count which server sends to which, under the plan in force. */
@@ -79,6 +75,7 @@ static int watch_run(struct to_call *call, const void *data)
 	const struct sigaction action = { .sa_handler = watch_signal };
 	const struct watch_args *args = data;
 	struct to_fabric_options fabric = args->fabric;
+	struct to_live_options options = args->live;
 	struct to_live live;
 	int ret;
 
@@ -89,7 +86,8 @@ static int watch_run(struct to_call *call, const void *data)
 	fabric.note = to_note;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	ret = to_live_open(&live, &args->live, call->n_operands ? call->operands[0] : "plan.json",
+	options.ready = to_serving(call);
+	ret = to_live_open(&live, &options, call->n_operands ? call->operands[0] : "plan.json",
 			   args->log, &fabric, &call->err);
 	ret = ret ? ret : watch_loop(&live, args->pairs, args->live.interval_ns, &call->err);
 	to_live_close(&live);
@@ -121,7 +119,7 @@ const struct to_command to_cmd_watch = {
 	.args_size = sizeof(struct watch_args),
 	.defaults = &(const struct watch_args){
 		.live = { .listen = "127.0.0.1:8080", .interval_ns = 1000000000,
-			  .version = TO_VERSION, .ready = watch_ready },
+			  .version = TO_VERSION },
 		.fabric = TO_FABRIC_DEFAULTS,
 	},
 	.run = watch_run,
