@@ -58,8 +58,14 @@ int to_nccl_log_read(struct to_nccl_log *log, const char *path, struct to_error 
  */
 int to_nccl_log_end(struct to_nccl_log *log, struct to_error *err);
 
-/** to_nccl_log_at_least() - is the version that one, or later? */
-bool to_nccl_log_at_least(const struct to_nccl_log *log, unsigned int major,
-			  unsigned int minor, unsigned int patch);
+/**
+ * to_nccl_log_judge() - tell whether NCCL followed the rings of the plan
+ *
+ * To be called after to_nccl_log_end().
+ *
+ * Return: 0; 1 with @err when a channel does not have the order of a ring, or when NCCL is too
+ * old to find the device at the other end of a cable; -ENODATA when no line has an order.
+ */
+int to_nccl_log_judge(const struct to_nccl_log *log, struct to_error *err);
 
 #endif

@@ -71,17 +71,17 @@ struct to_ring_check {
 
 /**
  * to_ring_check() - compare what was measured with the rings and trees of a plan
- * @group: whose rings to list, TO_RANKS_NONE for all groups'
- * @iterations: of the job's MP transfers, which may go between any servers
- * @slack: bytes that a pair may have beside, for connections and control traffic
+ * @check: for to_ring_check_free()
+ * @iterations: number of iterations whose MP transfers may go between any servers
+ * @slack: further bytes of a pair that are no finding: connections and control traffic
  *
- * Neighbours are those of all groups, in both directions: who receives acknowledges.
- * Which packets took which path a matrix does not say; what left its links is a lower
- * bound: bytes of a pair beyond what the links between the two carried.
+ * Neighbours are those of all groups, in both directions: receivers acknowledge. A matrix
+ * does not tell which packets took which path. So the bytes that left their links are a
+ * lower bound: bytes of a pair beyond what the links between the two carried.
  *
- * Return: 0, to be freed by to_ring_check_free(); -ENOMEM.
+ * Return: 0, or -ENOMEM.
  */
-int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
+int to_ring_check(struct to_ring_check *check, const struct to_plan *plan,
 		  const struct to_ring_traffic *traffic, double iterations, uint64_t slack,
 		  struct to_error *err);
 
