@@ -46,6 +46,14 @@ void to_shards_close(struct to_shards *s);
 struct to_shard *to_shards_find(const struct to_shards *s, const char *name, struct to_error *err);
 
 /**
+ * to_shards_find_settled() - find a shard that is neither being changed nor removed
+ *
+ * Return: the shard, or NULL with @err.
+ */
+struct to_shard *to_shards_find_settled(const struct to_shards *s, const char *name,
+					struct to_error *err);
+
+/**
  * to_shards_owners() - shard of every server of the cluster, its index or -1
  *
  * Return: an array to be freed, NULL when out of memory.
