@@ -49,6 +49,9 @@ int to_collective_plan_init(struct to_collective_plan *c, const struct to_plan *
 			    uint64_t size, struct to_error *err);
 void to_collective_plan_free(struct to_collective_plan *c);
 
+/** to_collective_plan_member() - return the number of a server among the members, -1 if it is none */
+int to_collective_plan_member(const struct to_collective_plan *c, uint32_t server);
+
 /**
  * to_collective_plan_steps() - what @member does
  * @steps: to be freed
