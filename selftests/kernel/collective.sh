@@ -100,4 +100,10 @@ odd() {
 }
 check_fails "a server that was told another size is named" "s4: runs another plan, algorithm or size" odd
 
+# Without the others nothing can be told; steps of an earlier run are gone.
+echo old >"$tmp/alone"
+on s0 toctl collective run "$plan" --node s0 --size "$bytes" --timeout 200ms -o "$tmp/alone" 2>"$tmp/alone.err"
+is "a server alone: status 3" "$?" 3
+is "and the file of steps is empty" "$(cat "$tmp/alone")" ""
+
 done_testing

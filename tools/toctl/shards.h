@@ -36,16 +36,14 @@
 	  .help = "AllReduce on rings alone, for MPI and NCCL" }, \
 	{ "effort", 'e', TO_OPTION_NUMBER, offsetof(type, member.effort), .argument = "E", \
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX, \
-	  .help = "1 to 9: better plans for more time; default: 5" }, \
-	{ "seed", 's', TO_OPTION_NUMBER, offsetof(type, member.seed), .argument = "S", \
-	  .max = INT64_MAX, .help = "random seed; default: 1" }
+	  .help = "1 to 9: better plans for more time; default: 5" }
 
 /** TO_SHARD_ON_OPTION - option for commands that choose servers */
 #define TO_SHARD_ON_OPTION(type, member) \
 	{ "on", 0, TO_OPTION_STRING, offsetof(type, member.on), .argument = "NAME[,NAME...]", \
 	  .help = "servers to use, in the job's order; default: chosen" }
 
-#define TO_SHARD_JOB_DEFAULTS { .effort = TO_EFFORT_DEFAULT, .seed = 1 }
+#define TO_SHARD_JOB_DEFAULTS { .effort = TO_EFFORT_DEFAULT }
 
 /**
  * TO_SHARDS_CONCLUDE_OPTIONS - options of commands that make a new plan

@@ -50,7 +50,7 @@ struct to_plan *to_shard_job_plan(const struct to_shard_job *job, const struct t
 	struct to_shard_request request = {
 		.name = name, .of = of, .demand = demand,
 		.planner = { .fixed = job->fixed, .rings = job->rings, .effort = job->effort,
-			     .seed = job->seed } };
+			     .seed = 1 } };
 	const char **names = calloc(demand->n, sizeof(*names));
 	char *text = strdup(job->on ? job->on : "");
 	struct to_plan *plan = NULL;

@@ -12,7 +12,6 @@ struct to_shard_job {
 	const char *job;	/* file of its demand, for errors */
 	const char *on;		/* names of servers with commas between them; NULL: chosen */
 	uint64_t effort;	/* TO_EFFORT_MIN to TO_EFFORT_MAX */
-	uint64_t seed;		/* random seed */
 	bool fixed;		/* keep the links in place */
 	bool rings;		/* AllReduce on rings alone */
 };

@@ -146,7 +146,7 @@ struct to_plan *to_shard_replace(const struct to_shards *s, const struct to_shar
 }
 
 struct to_shard *to_shard_replace_server(struct to_shards *s, const char *server,
-					 const char *spare, bool keep, struct to_error *err)
+					 const char *spare, struct to_error *err)
 {
 	const int at = to_cluster_find_server(s->cluster, server);
 	int *owners = to_shards_owners(s);
@@ -167,6 +167,6 @@ struct to_shard *to_shard_replace_server(struct to_shards *s, const char *server
 	if (!plan)
 		return NULL;
 	to_shard_set_next(s, shard, plan);
-	s->drained[at] = !keep;
+	s->drained[at] = true;
 	return shard;
 }

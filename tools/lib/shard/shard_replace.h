@@ -22,11 +22,10 @@ struct to_plan *to_shard_replace(const struct to_shards *s, const struct to_shar
 
 /**
  * to_shard_replace_server() - give the shard of a server its to_shard_replace() as next plan
- * @keep: leave the server to other shards; otherwise it is drained
  *
- * Return: the shard, which must be settled; NULL with @err. Not saved yet.
+ * Drains the server. Return: the shard, which must be settled; NULL with @err. Not saved yet.
  */
 struct to_shard *to_shard_replace_server(struct to_shards *s, const char *server,
-					 const char *spare, bool keep, struct to_error *err);
+					 const char *spare, struct to_error *err);
 
 #endif

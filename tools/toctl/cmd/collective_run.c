@@ -19,7 +19,7 @@
 
 struct collective_args {
 	const char *node, *output;
-	uint64_t size, group, port, timeout_ns, repeat;
+	uint64_t size, group, timeout_ns, repeat;
 	int algorithm;
 	double tolerance;
 	bool check, node_addresses;
@@ -86,7 +86,7 @@ static int collective_do(struct to_call *call, const struct collective_args *arg
 {
 	struct collective_host host = {};
 	struct to_collective_run run = {
-		.plan = c, .repeat = args->repeat, .port = args->port,
+		.plan = c, .repeat = args->repeat, .port = TO_RENDEZVOUS_PORT,
 		.timeout_ns = args->timeout_ns, .count = collective_count, .data = &host };
 	const struct to_server *here = &c->plan->cluster->servers[server];
 	const int self = to_collective_plan_member(c, server);
@@ -169,8 +169,6 @@ static const struct to_option collective_options[] = {
 	  .help = "use node addresses, which survive the loss of a link" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "file for a line of JSON per step of this server" },
-	{ "port", 0, TO_OPTION_NUMBER, FIELD(port), .argument = "PORT", .min = 1, .max = 65535,
-	  .help = "TCP port of all servers; default: 7471" },
 	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
 	  .max = INT64_MAX / 2, .help = "time for all repetitions; default: 120s" },
 	{}
@@ -186,7 +184,6 @@ const struct to_command to_cmd_collective_run = {
 	.args_size = sizeof(struct collective_args),
 	.defaults = &(const struct collective_args){
 		.algorithm = COLLECTIVE_UNSAID, .group = TO_COLLECTIVE_NO_GROUP,
-		.port = TO_RENDEZVOUS_PORT, .tolerance = 5, .repeat = 1,
-		.timeout_ns = 120 * TO_NS_PER_S },
+		.tolerance = 5, .repeat = 1, .timeout_ns = 120 * TO_NS_PER_S },
 	.run = collective_run,
 };

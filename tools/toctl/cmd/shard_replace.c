@@ -6,7 +6,6 @@
 
 struct replace_args {
 	const char *state, *by;
-	bool keep;
 	struct to_shards_apply how;
 };
 
@@ -24,7 +23,7 @@ static int replace_run(struct to_call *call, const void *data)
 	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
 	if (ret)
 		return ret;
-	shard = to_shard_replace_server(&s, call->operands[0], args->by, args->keep, &call->err);
+	shard = to_shard_replace_server(&s, call->operands[0], args->by, &call->err);
 	ret = shard ? to_shards_conclude(call, &s, shard, &args->how) : TO_EXIT_FAILURE;
 	to_shards_close(&s);
 	return ret;
@@ -33,8 +32,6 @@ static int replace_run(struct to_call *call, const void *data)
 static const struct to_option replace_options[] = {
 	{ "by", 0, TO_OPTION_STRING, offsetof(struct replace_args, by), .argument = "NAME",
 	  .help = "spare; default: the one with the fewest cross-connects to move" },
-	{ "keep", 0, TO_OPTION_FLAG, offsetof(struct replace_args, keep),
-	  .help = "let other shards have the server" },
 	TO_SHARDS_CONCLUDE_OPTIONS(struct replace_args, how),
 	TO_SHARDS_STATE_KEY(struct replace_args, state),
 	{}
