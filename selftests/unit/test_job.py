@@ -341,7 +341,7 @@ WRONG = (
     (("check", ring4, "--nccl-log"), 2, "option --nccl-log needs an argument"),
     (("check", ring4, "--nccl-log", good[0], "--tm", clean), 2, "either --tm or --nccl-log is required"),
     (("check", proto, "--tm", clean, "x"), 2, 'unexpected operand "x"'),
-    (("check", proto, "--tm", clean, "--tolerance", "-1"), 2, "--iterations and --tolerance are 0 or more"),
+    (("check", proto, "--tm", clean, "--tolerance", "-1"), 2, "--tolerance: expected 0 or more"),
     (("check", ring4, "--tm", clean), 3, f"{clean} was not measured under the plan {ring4}"),
     (("check", proto, "--tm", matrix("idle", proto, {})), 3, "nothing was sent between servers"),
     (("check", ring4, "--nccl-log", ring4), 3, f"{ring4}: no lines of NCCL_DEBUG=INFO"),

@@ -23,7 +23,7 @@ int to_job_open(struct to_call *call, const struct to_job_options *options,
 
 int to_ring_limits_check(struct to_call *call, const struct to_ring_limits *limits)
 {
-	if (!(limits->iterations >= 0) || !(limits->tolerance >= 0))
-		return to_usage(call, "--iterations and --tolerance are 0 or more");
+	if (limits->tolerance < 0)
+		return to_usage(call, "--tolerance: expected 0 or more");
 	return 0;
 }

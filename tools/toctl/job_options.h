@@ -24,14 +24,14 @@ struct to_job_options {
 
 /** TO_RING_LIMIT_OPTIONS - options that fill @member, a struct to_ring_limits */
 #define TO_RING_LIMIT_OPTIONS(type, member) \
-	{ "iterations", 0, TO_OPTION_REAL, offsetof(type, member.iterations), .argument = "X", \
+	{ "iterations", 0, TO_OPTION_NUMBER, offsetof(type, member.iterations), .argument = "N", \
 	  .help = "training iterations whose MP transfers are planned; default: 1" }, \
 	{ "tolerance", 0, TO_OPTION_REAL, offsetof(type, member.tolerance), \
 	  .argument = "PERCENT", .help = "share of all bytes that may stray; default: 1" }
 
 #define TO_RING_LIMIT_DEFAULTS { .iterations = 1, .tolerance = 1 }
 
-/** to_ring_limits_check() - refuse negative limits; return 0 or to_usage() */
+/** to_ring_limits_check() - refuse a negative tolerance; return 0 or to_usage() */
 int to_ring_limits_check(struct to_call *call, const struct to_ring_limits *limits);
 
 /**

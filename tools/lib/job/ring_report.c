@@ -110,7 +110,7 @@ int to_ring_report(FILE *out, bool json, const struct to_plan *plan,
 {
 	const struct to_server *servers = plan->cluster->servers;
 	struct to_ring_check check;
-	int ret = to_ring_check(&check, plan, traffic, limits->iterations, RING_REPORT_SLACK, err);
+	int ret = to_ring_check(&check, plan, traffic, (double)limits->iterations, RING_REPORT_SLACK, err);
 
 	if (ret)
 		return ret;

@@ -13,7 +13,7 @@
 
 /** struct to_ring_limits - what a run may send beside its rings */
 struct to_ring_limits {
-	double iterations;	/* number of iterations of the plan's MP transfers */
+	uint64_t iterations;	/* training iterations, for the MP transfers of the plan */
 	double tolerance;	/* percent of all bytes that may stray */
 };
 
