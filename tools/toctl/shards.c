@@ -7,7 +7,6 @@
 
 #include "moves.h"
 #include "shard/shard_plan.h"
-#include "shard/shards_check.h"
 
 int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
 			 struct to_shards_place *place)
@@ -133,23 +132,11 @@ int to_shards_print(struct to_call *call, const struct to_shards *s, const struc
 	return ret;
 }
 
-static void shards_note(void *data, const char *text)
+struct to_shard_activation to_shards_activation(const struct to_shards_apply *how)
 {
-	to_call_note(data, "%s", text);
-}
+	struct to_shard_activation a = { .fabric = how->fabric, .allow = how->allow };
 
-static void shards_fabric_note(const char *text)
-{
-	fprintf(stderr, "toctl shard: warning: %s\n", text);
-}
-
-struct to_shard_activation to_shards_activation(struct to_call *call,
-						const struct to_shards_apply *how)
-{
-	struct to_shard_activation a = {
-		.fabric = how->fabric, .allow = how->allow, .note = shards_note, .data = call };
-
-	a.fabric.note = call->quiet ? NULL : shards_fabric_note;
+	a.fabric.note = to_note;
 	return a;
 }
 
@@ -163,8 +150,8 @@ int to_shards_apply_check(struct to_call *call, const struct to_shards_apply *ho
 int to_shards_conclude(struct to_call *call, struct to_shards *s, struct to_shard *shard,
 		       const struct to_shards_apply *how)
 {
-	const struct to_shard_activation a = to_shards_activation(call, how);
-	int ret = to_shards_check_shard(s, shard, &call->err);
+	const struct to_shard_activation a = to_shards_activation(how);
+	int ret = to_shard_activation_check(s, shard, &call->err);
 
 	if (!ret && how->apply)
 		ret = to_shard_activation_make(&a, s, shard, &call->err);

@@ -63,11 +63,11 @@ struct to_shards_at {
 	const struct to_etcd_options *etcd;	/* where etcd is, if it is there */
 };
 
-/** to_shards_find_place() - 0 with @place, or as to_usage() */
+/** to_shards_find_place() - set @place; return 0 or -EINVAL with call->err */
 int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
 			 struct to_shards_place *place);
 
-/** to_shards_open_at() - as to_shards_open(), with call->err, or as to_usage() */
+/** to_shards_open_at() - open the state, see to_shards_open(); errors go to call->err */
 int to_shards_open_at(struct to_call *call, struct to_shards *s, const struct to_shards_at *at,
 		      bool change);
 
@@ -79,9 +79,8 @@ struct to_shards_apply {
 	bool dry_run;		/* only print a new plan */
 };
 
-/** to_shards_activation() - convert for the library; warnings go to to_call_note() */
-struct to_shard_activation to_shards_activation(struct to_call *call,
-						const struct to_shards_apply *how);
+/** to_shards_activation() - convert for the library; warnings go to to_note() */
+struct to_shard_activation to_shards_activation(const struct to_shards_apply *how);
 
 /** to_shards_apply_check() - refuse both --apply and --dry-run; return 0 or to_usage() */
 int to_shards_apply_check(struct to_call *call, const struct to_shards_apply *how);

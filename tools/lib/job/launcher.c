@@ -108,7 +108,7 @@ static int launcher_client(const struct to_launcher *launcher, const struct to_l
 	}
 	json_array_foreach(warnings, i, value) {
 		if (launcher->note)
-			launcher->note(launcher->data, json_string_value(value));
+			launcher->note(json_string_value(value));
 	}
 	json_decref(variables);
 	json_decref(warnings);

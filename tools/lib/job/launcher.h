@@ -12,8 +12,7 @@
 
 /** struct to_launcher - a launcher that is about to run, or runs */
 struct to_launcher {
-	void (*note)(void *data, const char *text);	/* told of warnings; NULL: nobody */
-	void *data;		/* for note */
+	void (*note)(const char *text);	/* told of warnings; NULL: nobody */
 	char directory[64];	/* temporary directory of the files, "" while there is none */
 	pid_t pid;		/* of the launcher, 0 before it starts */
 	sigset_t mask;		/* signals that were blocked before to_launcher_prepare() */
@@ -30,7 +29,7 @@ struct to_launcher_job {
 
 /**
  * to_launcher_prepare() - write files of ranks and set the environment of this process
- * @launcher: zeros, apart from note and data
+ * @launcher: zeros, apart from note
  * @command: name of the launcher, with or without a directory
  *
  * TOPOOPT_HOSTS names a hostfile of OpenMPI, TOPOOPT_RANKS the JSON of toctl job ranks. mpirun,

@@ -119,23 +119,23 @@ static void recorded_job_report(const struct recorded_job *run, FILE *out)
 
 	if (run->failed.text[0]) {
 		to_error_set(&text, 0, "the traffic was not recorded: %.400s", run->failed.text);
-		job->note(job->data, text.text);
+		job->fabric.note(text.text);
 		return;
 	}
 	if (run->partial) {
 		to_error_set(&text, 0, "%u of %u intervals lack a server's part", run->partial,
 			     run->samples);
-		job->note(job->data, text.text);
+		job->fabric.note(text.text);
 	}
 	if (to_ring_report(out, job->json, job->plan, &run->traffic, &job->limits, &text))
-		job->note(job->data, text.text);
+		job->fabric.note(text.text);
 }
 
 int to_recorded_job_run(const struct to_recorded_job *job, char **command, FILE *out,
 			struct to_error *err)
 {
 	struct recorded_job run = {
-		.job = job, .launcher = { .note = job->note, .data = job->data } };
+		.job = job, .launcher = { .note = job->fabric.note } };
 	int ret = recorded_job_verify(job, err);
 
 	if (ret)

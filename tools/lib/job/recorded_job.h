@@ -13,12 +13,10 @@ struct to_recorded_job {
 	const struct to_plan *plan;	/* plan that must be valid, and active on all servers */
 	const char *path;		/* file of the plan, for errors */
 	struct to_launcher_job launcher;	/* what the launcher is told */
-	struct to_fabric_options fabric;	/* how to reach the agents */
+	struct to_fabric_options fabric;	/* how to reach the agents, and who gets warnings */
 	uint64_t interval_ns;		/* time between two readings of the counters */
 	struct to_ring_limits limits;	/* what the job may send beside its rings */
 	bool json;			/* report as JSON in place of text */
-	void (*note)(void *data, const char *text);	/* told of warnings */
-	void *data;			/* for note */
 };
 
 /**

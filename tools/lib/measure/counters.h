@@ -29,7 +29,7 @@ struct to_counter_names {
 	bool fcs;
 };
 
-/** to_counter_names_parse() - parse "RX-BYTES,RX-PACKETS,TX-BYTES,TX-PACKETS" */
+/** to_counter_names_parse() - read "RX-BYTES,RX-PACKETS,TX-BYTES,TX-PACKETS[,fcs]" */
 int to_counter_names_parse(const char *text, struct to_counter_names *names,
 			   struct to_error *err);
 

@@ -4,9 +4,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "control/apply_all.h"
 #include "shard/shard_plan.h"
 #include "shard/shards_check.h"
 #include "switch/switch.h"
+#include "verify/verify.h"
+
+static void activation_first(void *data, const char *line)
+{
+	struct to_error *first = data;
+
+	if (!first->text[0])
+		to_error_set(first, 0, "%s", line);
+}
+
+int to_shard_activation_check(const struct to_shards *s, const struct to_shard *shard,
+			      struct to_error *err)
+{
+	struct to_error first = { "" };
+	struct to_verify_report report;
+	long wrong;
+	int ret = to_verify(to_shard_goal(shard)->plan, activation_first, &first, &report);
+
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	wrong = report.violations ? 1 : to_shards_check(s, activation_first, &first);
+	if (wrong < 0)
+		return to_error_set(err, wrong, "out of memory");
+	return wrong ? to_error_set(err, -EINVAL, "%s", first.text) : 0;
+}
 
 /* Return the number of moves by hand; @optical is set to the switch of the last one. */
 static unsigned int activation_by_hand(const struct to_cluster *c, const struct to_shard_moves *moves,
@@ -144,40 +170,22 @@ static int activation_leave(const struct to_fabric_options *options, const struc
 	return ret;
 }
 
-/* Stage the plan on all servers and commit it, unless one generation of it is active on all. */
-static int activation_commit(struct to_fabric *fabric, const struct to_plan *plan,
-			     struct to_error *err)
-{
-	uint64_t generation;
-	bool differs;
-	int ret = to_fabric_stage(fabric, plan, &differs, err);
-
-	if (ret)
-		return ret;
-	if (!differs && !to_fabric_generation(fabric, &generation, NULL))
-		return to_fabric_abort(fabric, err);
-	ret = to_fabric_commit(fabric, err);
-	return ret ? ret : to_fabric_confirm(fabric, err);
-}
-
 /* Set the tables of the goal, then remove those of servers that leave the shard. */
 static int activation_tables(const struct to_shard_activation *a, const struct to_shard *shard,
 			     struct to_error *err)
 {
-	const struct to_plan *plan = to_shard_goal(shard)->plan;
 	struct to_fabric_options own = a->fabric;
-	struct to_fabric *fabric;
+	struct to_applied_all applied;
 	struct to_error warning;
 	int ret;
 
 	own.shard = shard->name;
-	fabric = to_fabric_open(plan, &own, err);
-	ret = fabric ? activation_commit(fabric, plan, err) : -EHOSTUNREACH;
-	to_fabric_close(fabric);
+	ret = to_apply_all(to_shard_goal(shard)->plan, &own, NULL, &applied, err);
 	/* a server that leaves may be broken */
 	if (!ret && shard->next.plan &&
-	    activation_leave(&a->fabric, shard->now.plan, shard->next.plan, &warning) && a->note)
-		a->note(a->data, warning.text);
+	    activation_leave(&a->fabric, shard->now.plan, shard->next.plan, &warning) &&
+	    a->fabric.note)
+		a->fabric.note(warning.text);
 	return ret;
 }
 
@@ -251,7 +259,7 @@ int to_shard_activation_make(const struct to_shard_activation *a, struct to_shar
 	if (a->flip && !shard->next.plan)
 		return to_error_set(err, -ENOENT, "shard %s has no next plan: toctl shard prepare",
 				    shard->name);
-	ret = to_shards_check_shard(s, shard, err);
+	ret = to_shard_activation_check(s, shard, err);
 	if (!ret && !a->moved)
 		ret = to_shard_moves(s, to_shard_goal(shard)->plan, &moves, err);
 	if (!ret)
@@ -268,7 +276,7 @@ int to_shard_activation_prepare(const struct to_shard_activation *a, struct to_s
 				struct to_shard *shard, struct to_error *err)
 {
 	struct to_switch_set switches;
-	int ret = to_shards_check_shard(s, shard, err);
+	int ret = to_shard_activation_check(s, shard, err);
 
 	if (!ret)
 		ret = activation_compare(a, s, shard, to_switch_set_compare_ahead, &switches, err);

@@ -9,13 +9,19 @@
 
 /** struct to_shard_activation - how a shard becomes active; all pointers are borrowed */
 struct to_shard_activation {
-	struct to_fabric_options fabric;	/* how to reach the agents; shard is not used */
+	struct to_fabric_options fabric;	/* how to reach the agents, and who gets warnings */
 	const char *allow;	/* what plans may do, see to_switch_allow_check() */
 	bool moved;		/* people have moved what has to be moved by hand */
 	bool flip;		/* flip to the look-ahead ports, see to_shard_activation_prepare() */
-	void (*note)(void *data, const char *text);	/* told of warnings; NULL: nobody */
-	void *data;		/* for note */
 };
+
+/**
+ * to_shard_activation_check() - check that the goal of a shard is valid, by itself and beside all others
+ *
+ * Return: 0; -EINVAL with the first line that is wrong in @err; -ENOMEM.
+ */
+int to_shard_activation_check(const struct to_shards *s, const struct to_shard *shard,
+			      struct to_error *err);
 
 /**
  * to_shard_activation_make() - set the optical switches and tables to the goal of a shard

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "format/plan_diff.h"
-#include "verify/verify.h"
 
 /* @shard: the one that is looked at, @plan: one of its plans; @owners: per server, -1 or a shard */
 struct shards_check {
@@ -192,28 +191,4 @@ long to_shards_check(const struct to_shards *s, to_shards_line *line, void *data
 	}
 	free(check.owners);
 	return check.n;
-}
-
-static void shards_check_first(void *data, const char *line)
-{
-	struct to_error *first = data;
-
-	if (!first->text[0])
-		to_error_set(first, 0, "%s", line);
-}
-
-int to_shards_check_shard(const struct to_shards *s, const struct to_shard *shard,
-			  struct to_error *err)
-{
-	struct to_error first = { "" };
-	struct to_verify_report report;
-	long wrong;
-	int ret = to_verify(to_shard_goal(shard)->plan, shards_check_first, &first, &report);
-
-	if (ret)
-		return to_error_set(err, ret, "out of memory");
-	wrong = report.violations ? 1 : to_shards_check(s, shards_check_first, &first);
-	if (wrong < 0)
-		return to_error_set(err, wrong, "out of memory");
-	return wrong ? to_error_set(err, -EINVAL, "%s", first.text) : 0;
 }

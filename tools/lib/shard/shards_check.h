@@ -27,14 +27,6 @@ typedef void to_shards_line(void *data, const char *line);
 long to_shards_check(const struct to_shards *s, to_shards_line *line, void *data);
 
 /**
- * to_shards_check_shard() - check that the goal of a shard is valid, by itself and beside all others
- *
- * Return: 0; -EINVAL with the first line that is wrong in @err; -ENOMEM.
- */
-int to_shards_check_shard(const struct to_shards *s, const struct to_shard *shard,
-			  struct to_error *err);
-
-/**
  * to_shards_optical_owner() - whose fibre is behind a port of an optical switch
  *
  * Also the second fibre of a port, and those of its 1x2 switch.

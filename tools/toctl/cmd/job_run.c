@@ -17,16 +17,6 @@ struct run_args {
 	struct to_fabric_options fabric;
 };
 
-static void run_note(void *data, const char *text)
-{
-	to_call_note(data, "%s", text);
-}
-
-static void run_fabric_note(const char *text)
-{
-	fprintf(stderr, "toctl job run: warning: %s\n", text);
-}
-
 static int run_job(struct to_call *call, const struct run_args *args, const struct to_plan *plan,
 		   const struct to_ranks *ranks)
 {
@@ -36,7 +26,7 @@ static int run_job(struct to_call *call, const struct run_args *args, const stru
 		.launcher = { .ranks = ranks, .slots = args->slots, .fingerprint = fingerprint,
 			      .server = TO_SERVER_NONE, .device = args->dev },
 		.fabric = args->fabric, .interval_ns = args->interval_ns, .limits = args->limits,
-		.json = call->json, .note = run_note, .data = call };
+		.json = call->json };
 	struct to_error none;
 	int server, ret = to_tm_fingerprint(call->operands[0], fingerprint, &call->err);
 
@@ -48,7 +38,7 @@ static int run_job(struct to_call *call, const struct run_args *args, const stru
 		return server;
 	if (server >= 0)
 		job.launcher.server = server;
-	job.fabric.note = call->quiet ? NULL : run_fabric_note;
+	job.fabric.note = to_note;
 	return to_recorded_job_run(&job, call->operands + 1, stderr, &call->err);
 }
 

@@ -13,7 +13,7 @@ static int apply_run(struct to_call *call, const void *data)
 	const struct apply_args *args = data;
 	const struct to_shards_at at = {
 		.state = args->state, .etcd = &args->how.fabric.etcd };
-	struct to_shard_activation a = to_shards_activation(call, &args->how);
+	struct to_shard_activation a = to_shards_activation(&args->how);
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;

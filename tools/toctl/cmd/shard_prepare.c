@@ -17,7 +17,7 @@ struct prepare_args {
 static int prepare_shard(struct to_call *call, const struct prepare_args *args,
 			 struct to_shards *s, const struct to_demand *demand)
 {
-	const struct to_shard_activation a = to_shards_activation(call, &args->how);
+	const struct to_shard_activation a = to_shards_activation(&args->how);
 	struct to_shard *shard = to_shards_find_settled(s, call->operands[0], &call->err);
 	struct to_plan *plan = NULL;
 	int ret;

@@ -13,7 +13,7 @@ static int remove_shard(struct to_call *call, const struct remove_args *args, st
 {
 	const unsigned int servers = shard->now.plan->cluster->n_servers;
 	const struct to_shards_apply how = { .fabric = args->fabric };
-	const struct to_shard_activation a = to_shards_activation(call, &how);
+	const struct to_shard_activation a = to_shards_activation(&how);
 	int ret = to_shard_activation_remove(&a, s, shard, args->forget, &call->err);
 
 	if (!ret && call->json)

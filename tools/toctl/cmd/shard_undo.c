@@ -11,7 +11,7 @@ static int undo_shard(struct to_call *call, const struct undo_args *args, struct
 		      struct to_shard *shard)
 {
 	const struct to_shards_apply how = { .fabric = args->fabric };
-	const struct to_shard_activation a = to_shards_activation(call, &how);
+	const struct to_shard_activation a = to_shards_activation(&how);
 	int ret = to_shard_activation_undo(&a, s, shard, &call->err);
 
 	return ret ? ret : to_shards_print(call, s, shard);
