@@ -27,7 +27,7 @@ report(said.returncode == 3 and "no cluster is shared here: toctl shard init" in
        "nothing is shared yet", said.err)
 said = subprocess.run((TOCTL, "shard", "show", "--set", "shards.state=etcd"), capture_output=True,
                       text=True, check=False)
-report(said.returncode == 1 and "etcd.endpoints is not set" in said.stderr, "etcd, but not where",
+report(said.returncode == 3 and "etcd.endpoints is not set" in said.stderr, "etcd, but not where",
        said.stderr)
 said = state("init", CLUSTER)
 report(said.returncode == 0 and "etcd:/topoopt/shards: 6 servers, 0 links in place, 0 shards" in said.out,
