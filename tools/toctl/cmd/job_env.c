@@ -73,7 +73,7 @@ static const struct to_option env_options[] = {
 
 const struct to_command to_cmd_job_env = {
 	.name = "job env",
-	.summary = "Print this server's environment for NCCL, MPI, ...",
+	.summary = "Print this server's environment for a job's client",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,
