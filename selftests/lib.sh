@@ -406,10 +406,10 @@ sent_pairs() { # [roce]
 		else (1 + $j) * (100 + 10 * $i + 42) end]]'
 }
 
-# One server's part of toctl collective run: its result in $tmp/NAME.SERVER, its log beside.
+# One server's part of toctl collective run: its result in $tmp/NAME.SERVER, its steps in $tmp/NAME.SERVER.log.
 collective_begin() { # NAME SERVER PLAN [OPTION...]
 	on "$2" toctl collective run "$3" --node "$2" "${@:4}" --json \
-		--log "$tmp/$1.$2.log" >"$tmp/$1.$2" 2>"$tmp/$1.$2.err" &
+		--output "$tmp/$1.$2.log" >"$tmp/$1.$2" 2>"$tmp/$1.$2.err" &
 	lib_collective+=($!)
 }
 

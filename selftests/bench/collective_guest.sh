@@ -17,7 +17,7 @@ done
 for algorithm in bml plan ps ring; do
 	pids=()
 	for server in "${servers[@]}"; do
-		on "$server" toctl collective run "$plan" --node "$server" --json --bytes 1800000 \
+		on "$server" toctl collective run "$plan" --node "$server" --json --size 1800000 \
 			--repeat 3 --timeout 600s --algorithm "$algorithm" >"$tmp/$server.json" &
 		pids+=($!)
 	done

@@ -30,7 +30,7 @@ value() { jq -r ".$2" "$tmp/$1.s0"; }	# NAME KEY
 must shape 200mbit 256k
 for algorithm in bml ps ring plan; do
 	check "$algorithm: sums are right, bytes of links as planned" \
-		collective "$algorithm" "$plan" --bytes "$bytes" --algorithm "$algorithm" --check
+		collective "$algorithm" "$plan" --size "$bytes" --algorithm "$algorithm" --check
 	is "$algorithm: all nine servers" "$(value "$algorithm" sums_right)" 9
 	echo "# $algorithm: $(jq -r '"\(.time_s) s, \(100 * .largest_deviation) % off"' "$tmp/$algorithm.s0")"
 done
@@ -45,7 +45,7 @@ is "bml sends less than ps, by the ratio of the closed forms within 10 %" \
 is "each server logs two threads of four steps" \
 	"$(cat "$tmp"/bml.*.log | jq -s 'map([.thread, .step]) | group_by(.) | map([.[0][], length])' -c)" \
 	"$(jq -nc '[range(2) as $t | range(4) as $s | [$t, $s, 9]]')"
-check "twice, one after the other" collective twice "$plan" --bytes "$bytes" --algorithm ps --check --repeat 2
+check "twice, one after the other" collective twice "$plan" --size "$bytes" --algorithm ps --check --repeat 2
 is "twice: all bytes, and the mean of the times" "$(jq '.repeat == 2 and
 	([.links[].planned_bytes] | max) == '"$bytes"' * 4 / 3 and
 	.algbw_Bps == .bytes / .time_s' "$tmp/twice.s0")" true
@@ -54,7 +54,7 @@ is "steps move 6, 2, 2 and 6 pieces" "$(jq -s 'map(select(.thread == 0).sent * 1
 
 # The matrix that BPF counts: what BML sends each neighbour, and nothing to others.
 record_begin
-check "bml, recorded" collective recorded "$plan" --bytes "$bytes" --algorithm bml --check
+check "bml, recorded" collective recorded "$plan" --size "$bytes" --algorithm bml --check
 record_end
 is "the matrix agrees within 5 %" "$(toctl tm show "$tmp/fabric.tm" --json | jq -c '[
 	.bytes | to_entries[] | .key as $i | .value | to_entries[] | .key as $j
@@ -69,7 +69,7 @@ cut() {
 	local server
 
 	for server in "${servers[@]}"; do
-		collective_begin cut "$server" "$plan" --bytes "$((bytes / 2))" --algorithm bml --nodes \
+		collective_begin cut "$server" "$plan" --size "$((bytes / 2))" --algorithm bml --node-addresses \
 			--timeout 300s
 	done
 	wait_for 120 grep -q . "$tmp/cut.s0.log"
@@ -94,10 +94,16 @@ odd() {
 
 	for server in "${servers[@]}"; do
 		collective_begin odd "$server" "$plan" --algorithm bml \
-			--bytes "$([[ $server == s4 ]] && echo 900000 || echo "$bytes")"
+			--size "$([[ $server == s4 ]] && echo 900000 || echo "$bytes")"
 	done
 	collective_end odd
 }
 check_fails "a server that was told another size is named" "s4: runs another plan, algorithm or size" odd
+
+# Without the others nothing can be told; steps of an earlier run are gone.
+echo old >"$tmp/alone"
+on s0 toctl collective run "$plan" --node s0 --size "$bytes" --timeout 200ms -o "$tmp/alone" 2>"$tmp/alone.err"
+is "a server alone: status 3" "$?" 3
+is "and the file of steps is empty" "$(cat "$tmp/alone")" ""
 
 done_testing

@@ -38,7 +38,7 @@ record_begin
 must shape 200mbit 256k
 for algorithm in bml ps ring; do
 	check "$algorithm: sums are right, bytes of ports as planned" \
-		collective "$algorithm" "$tmp/plan-$algorithm.json" --bytes "$bytes" --check
+		collective "$algorithm" "$tmp/plan-$algorithm.json" --size "$bytes" --check
 	is "$algorithm: all nine servers, by the plan's collective" \
 		"$(value "$algorithm" sums_right) $(value "$algorithm" algorithm)" "9 $algorithm"
 	[[ $algorithm != bml ]] || record_end
@@ -68,7 +68,7 @@ kill_switch() {
 	local server
 
 	for server in "${servers[@]}"; do
-		collective_begin dead "$server" "$plan" --bytes "$((bytes / 2))" --nodes --timeout 300s
+		collective_begin dead "$server" "$plan" --size "$((bytes / 2))" --node-addresses --timeout 300s
 	done
 	wait_for 120 grep -q . "$tmp/dead.s0.log"
 	# nobody gets far without s0, however long this takes

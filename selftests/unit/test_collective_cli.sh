@@ -48,17 +48,17 @@ refused "too many servers" "more than 4096 servers" collective show --bcube 100,
 refused "a server that is not there" "has the servers 0 to 8" collective show --bcube 3,2 --server 9
 
 "$toctl" plan -c examples/bcube-3-2/cluster.json -j examples/bcube-3-2/job.json --fixed -e 1 -o "$tmp/plan.json" >/dev/null
-run 2 collective run "$tmp/plan.json" --bytes 10 --node s0 && grep -q "whole elements, 4 bytes each" "$tmp/err"
+run 2 collective run "$tmp/plan.json" --size 10 --node s0 && grep -q "whole elements, 4 bytes each" "$tmp/err"
 result $? "refused: half an element"
 refused "fewer elements than servers" "9 members reduce 36 bytes or more" \
-	collective run "$tmp/plan.json" --bytes 32 --node s0
-refused "a group that is not there" "no group 1" collective run "$tmp/plan.json" --bytes 1MB --node s0 --group 1
-refused "a server that is not there" "no server s9" collective run "$tmp/plan.json" --bytes 1MB --node s9
-refused "a host without the ports" "s0: no interface" collective run "$tmp/plan.json" --bytes 1MB --node s0
+	collective run "$tmp/plan.json" --size 32 --node s0
+refused "a group that is not there" "no group 1" collective run "$tmp/plan.json" --size 1MB --node s0 --group 1
+refused "a server that is not there" "no server s9" collective run "$tmp/plan.json" --size 1MB --node s9
+refused "a host without the ports" "s0: no interface" collective run "$tmp/plan.json" --size 1MB --node s0
 
 "$toctl" plan -j examples/ring-4/job.json -c examples/ring-4/cluster.json --fixed -e 1 -o "$tmp/ring.json" >/dev/null
 refused "links that are of no BCube" "BML runs on BCube" \
-	collective run "$tmp/ring.json" --bytes 1MB --node s0 --algorithm bml
+	collective run "$tmp/ring.json" --size 1MB --node s0 --algorithm bml
 
 # a plan says which collective its job does
 jq -n '{name: "all", servers: 9, allreduce: [{group: "all", bytes: 1800000}]}' >"$tmp/job.json"

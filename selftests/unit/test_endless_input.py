@@ -75,7 +75,7 @@ tm compare {} TM
 tm compare PLAN {}
 tm demand {}
 collective show {}
-collective run --bytes 1MB {}
+collective run --size 1MB {}
 job ranks {}
 job env --for nccl {}
 job check --tm {} PLAN

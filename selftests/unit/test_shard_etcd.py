@@ -23,11 +23,11 @@ state = State()
 # --- the same as in a directory ---
 
 said = state("show")
-report(said.returncode == 1 and "no cluster is shared here: toctl shard init" in said.err,
+report(said.returncode == 3 and "no cluster is shared here: toctl shard init" in said.err,
        "nothing is shared yet", said.err)
 said = subprocess.run((TOCTL, "shard", "show", "--set", "shards.state=etcd"), capture_output=True,
                       text=True, check=False)
-report(said.returncode == 1 and "etcd.endpoints is not set" in said.stderr, "etcd, but not where",
+report(said.returncode == 3 and "etcd.endpoints is not set" in said.stderr, "etcd, but not where",
        said.stderr)
 said = state("init", CLUSTER)
 report(said.returncode == 0 and "etcd:/topoopt/shards: 6 servers, 0 links in place, 0 shards" in said.out,
@@ -259,5 +259,5 @@ said = state.add("a", 2)
 report(said.returncode == 0 and state.names() == ["a"], "the controller's user may", said.err)
 state.etcd.stop()
 said = state("show")
-report(said.returncode == 1 and said.err.count("\n") == 1, "etcd is away: one line", said.err)
+report(said.returncode == 3 and said.err.count("\n") == 1, "etcd is away: one line", said.err)
 done()

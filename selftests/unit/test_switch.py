@@ -25,13 +25,16 @@ PORTS = 10
 ALLOW = None	# the file that allows plans all that they want
 
 
+DIFFERS = 4     # exit status of toctl switch show
+
+
 def toctl(*args, status=0, allow=None):
     """Output of toctl, or its one line on standard error."""
     run = subprocess.run((TOCTL, *args, "--set", f"switches.allow={allow or ALLOW}"),
                          capture_output=True, text=True, check=False, timeout=60)
     if run.returncode != status:
         return f"status {run.returncode} instead of {status}: {run.stdout}{run.stderr}"
-    return run.stderr if status else run.stdout
+    return run.stderr if status not in (0, DIFFERS) else run.stdout
 
 
 def plan(path, switches, cross_connects, mode="duplex", ports=4, no_links=False):
@@ -88,7 +91,7 @@ def on_command(tmp):
     differs(toctl("switch", "apply", cross),
             "nothing to do: the optical switches are as planned\n", "apply again: nothing to do")
     differs(device.changes(), 1, "apply again asks for no change")
-    out = json.loads(toctl("switch", "show", ring, "--json"))
+    out = json.loads(toctl("switch", "show", ring, "--json", status=DIFFERS))
     differs(out, {"differs": True, "switches": [{
         "name": "ocs0", "has": [[1, 3], [2, 4], [9, 10]], "remove": [[1, 3], [2, 4]],
         "add": [[1, 2], [3, 4]]}]}, "show --json")
@@ -114,7 +117,7 @@ def program_ends(tmp):
     ring = plan(f"{tmp}/ends.json", {"ocs0": {
         "driver": "command", "timeout_ms": 300,
         "command": "exec >/dev/null 2>&1; sleep 30"}}, RING)
-    differs(toctl("switch", "show", ring, status=1),
+    differs(toctl("switch", "show", ring, status=3),
             "toctl switch show: optical switch ocs0: no answer in 0.3 s\n",
             "a program that closed its outputs and goes on")
 
@@ -184,7 +187,7 @@ def on_all(kind):
     out = toctl("switch", "apply", kind.cross)
     report("done in" in out, f"{kind.name}: apply", out)
     differs(kind.device.joined(), kind.pairs(CROSS), f"{kind.name}: as planned, others left alone")
-    out = json.loads(toctl("switch", "show", kind.ring, "--json"))["switches"][0]
+    out = json.loads(toctl("switch", "show", kind.ring, "--json", status=DIFFERS))["switches"][0]
     differs(out["has"], [[1, 3], [2, 4], [9, 10]], f"{kind.name}: show")
 
     kind.faults("slow", delay=0.2)
@@ -292,7 +295,7 @@ def sonic(device):
 def refuses(tmp, name, switches, cross_connects, says, mode="duplex", **more):
     path = plan(f"{tmp}/bad.json", switches, cross_connects, mode, **more)
     for verb in ("show", "apply"):
-        differs(toctl("switch", verb, path, status=1), f"toctl switch {verb}: {says}\n",
+        differs(toctl("switch", verb, path, status=3 if verb == "show" else 1), f"toctl switch {verb}: {says}\n",
                 f"{name}: {verb}")
 
 
@@ -327,7 +330,7 @@ def bad_input(tmp):
             "optical switch ocs0: HTTP status 401: who are you?")
     with open(f"{tmp}/password", "w", encoding="utf-8") as file:
         file.write("secret\nnot the first line\n")
-    report(json.loads(toctl("switch", "show", f"{tmp}/bad.json", "--json"))["differs"],
+    report(json.loads(toctl("switch", "show", f"{tmp}/bad.json", "--json", status=DIFFERS))["differs"],
            "the password is the first line of its file")
     secret.shutdown()
     secret.server_close()
@@ -363,7 +366,7 @@ def permission(tmp):
         allows(*lines)
         path = plan(f"{tmp}/permission.json", {"ocs0": control}, CROSS)
         for verb in ("show", "apply", "flip"):
-            differs(toctl("switch", verb, path, status=1, allow=allow), f"toctl switch {verb}: "
+            differs(toctl("switch", verb, path, status=3 if verb == "show" else 1, allow=allow), f"toctl switch {verb}: "
                     "optical switch ocs0: not allowed; where the plan is to be trusted with it, "
                     f"add to {allow}: {line}\n", f"{name}: {verb}")
 
@@ -384,28 +387,28 @@ def permission(tmp):
     for lines in ((f"command {command}",), ("", "# any", "command *  ")):
         allows(*lines)
         path = plan(f"{tmp}/permission.json", {"ocs0": program}, CROSS)
-        report(json.loads(toctl("switch", "show", path, "--json", allow=allow))["differs"],
+        report(json.loads(toctl("switch", "show", path, "--json", status=DIFFERS, allow=allow))["differs"],
                f"allowed by {lines}")
     differs(device.changes(), 0, "show changes nothing")
     for control, line in ((by_file, f"password-file {secret} {url}"),
                           (by_env, f"password-env OCS_PASSWORD {url}")):
         allows(line, f"http {url}")
         path = plan(f"{tmp}/permission.json", {"ocs0": control}, CROSS)
-        report(json.loads(toctl("switch", "show", path, "--json", allow=allow))["differs"],
+        report(json.loads(toctl("switch", "show", path, "--json", status=DIFFERS, allow=allow))["differs"],
                f"allowed by {line.split()[0]} and http")
 
     path = plan(f"{tmp}/permission.json", {"ocs0": program | {"command": "echo\ncommand *"}}, CROSS)
     allows()
-    differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: optical "
+    differs(toctl("switch", "show", path, status=3, allow=allow), "toctl switch show: optical "
             f"switch ocs0: not allowed by {allow}: a \"command\" that is long or has control "
             "characters\n", "a command of two lines is not told")
     for line, name in (("commands x", "a word"), ("command", "nothing allowed")):
         allows("command a", line)
-        differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: "
+        differs(toctl("switch", "show", path, status=3, allow=allow), "toctl switch show: "
                 f'{allow}:2: expected "command", "password-file", "password-env", "http" or '
                 '"netns" and what is allowed\n', f"a line that means nothing: {name}")
     allows("command *", mode=0o664)
-    differs(toctl("switch", "show", path, status=1, allow=allow), "toctl switch show: "
+    differs(toctl("switch", "show", path, status=3, allow=allow), "toctl switch show: "
             f"{allow}: others may write to it; it must be root's or yours alone\n",
             "a file that others may write to")
 
@@ -515,7 +518,7 @@ def look_ahead(tmp):
             "toctl switch apply: s3:eth0 has no look-ahead port\n", "a port with one fibre")
     with devices["flip"].state() as state:
         state["joined"].remove([1, 5])
-    differs(toctl("switch", "show", ring, status=1), "toctl switch show: optical switch flip: the "
+    differs(toctl("switch", "show", ring, status=3), "toctl switch show: optical switch flip: the "
             "1x2 switch of s1:eth0 is at neither end\n", "a 1x2 switch that is nowhere")
 
 

@@ -20,3 +20,10 @@ int to_job_open(struct to_call *call, const struct to_job_options *options,
 	to_plan_free(*plan);
 	return to_error_set(&call->err, ret, "%s: %.400s", call->operands[0], why.text);
 }
+
+int to_ring_limits_check(struct to_call *call, const struct to_ring_limits *limits)
+{
+	if (limits->tolerance < 0)
+		return to_usage(call, "--tolerance: expected 0 or more");
+	return 0;
+}

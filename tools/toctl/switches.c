@@ -9,7 +9,7 @@
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 
-int to_switches_start(struct to_call *call, const char *allow, to_switches_comparison compare,
+int to_switches_start(struct to_call *call, const char *allow, to_switch_set_comparison *compare,
 		      struct to_plan **plan, struct to_switch_set *switches)
 {
 	int ret;
@@ -42,7 +42,7 @@ static bool switches_has(const struct to_circuits *circuits, unsigned int in, un
 	return false;
 }
 
-/* Does the reverse circuit stand for @p, too, in what is printed? */
+/* Tell whether the line of the reverse circuit stands for @p, too. */
 static bool switches_told(const struct to_circuits *circuits, enum to_link_mode mode,
 			  const struct to_circuit *p)
 {
@@ -173,14 +173,14 @@ static int switches_change(struct to_call *call, bool dry_run, const struct to_p
 	return 0;
 }
 
-int to_switches_run(struct to_call *call, const char *allow, to_switches_comparison compare,
+int to_switches_run(struct to_call *call, const char *allow, to_switch_set_comparison *compare,
 		    bool dry_run)
 {
 	struct to_switch_set switches;
 	struct to_plan *plan;
 	int lock = -1, ret;
 
-	/* not in the middle of what toctl run does with them */
+	/* toctl run may be changing them */
 	if (!dry_run) {
 		lock = to_plan_lock_take(call->operands[0], &call->err);
 		if (lock < 0)

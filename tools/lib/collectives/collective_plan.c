@@ -222,6 +222,14 @@ static void collective_halving(const struct to_collective_plan *c, struct to_ste
 	free(parts);
 }
 
+int to_collective_plan_member(const struct to_collective_plan *c, uint32_t server)
+{
+	for (uint32_t m = 0; m < c->n; m++)
+		if (c->members[m] == server)
+			return m;
+	return -1;
+}
+
 int to_collective_plan_steps(const struct to_collective_plan *c, uint32_t member, struct to_steps *steps)
 {
 	const struct to_elements all = { 0, c->size };

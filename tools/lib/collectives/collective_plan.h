@@ -49,6 +49,9 @@ int to_collective_plan_init(struct to_collective_plan *c, const struct to_plan *
 			    uint64_t size, struct to_error *err);
 void to_collective_plan_free(struct to_collective_plan *c);
 
+/** to_collective_plan_member() - return the number of a server among the members, -1 if it is none */
+int to_collective_plan_member(const struct to_collective_plan *c, uint32_t server);
+
 /**
  * to_collective_plan_steps() - what @member does
  * @steps: to be freed
@@ -58,17 +61,17 @@ void to_collective_plan_free(struct to_collective_plan *c);
 int to_collective_plan_steps(const struct to_collective_plan *c, uint32_t member, struct to_steps *steps);
 
 /**
- * struct to_collective_ends - of a connection from one member to another
- * @from, @to: addresses of the two servers: 0 the node's, 1 + q that of port q. From 0 is
- *	any: the source's tables choose it
- * @arc: where it has a link to itself, from port to port; UINT32_MAX where it is routed
+ * struct to_collective_ends - the two ends of a connection from one member to another
+ *
+ * An address is 0 for that of the node, 1 + q for that of port q.
  */
 struct to_collective_ends {
-	unsigned int from, to;
-	uint32_t arc;
+	unsigned int from;	/* address of the sender; 0: the sender's tables choose it */
+	unsigned int to;	/* address of the receiver */
+	uint32_t arc;		/* link that the connection uses, UINT32_MAX: it is routed */
 };
 
-/** to_collective_plan_ends() - of what member @from sends member @to in @lane */
+/** to_collective_plan_ends() - find the ends of the connection from one member to another in @lane */
 struct to_collective_ends to_collective_plan_ends(const struct to_collective_plan *c, uint32_t from,
 						  uint32_t to, uint32_t lane);
 
@@ -83,8 +86,8 @@ struct to_collective_ends to_collective_plan_ends(const struct to_collective_pla
 int to_collective_plan_link_bytes(const struct to_collective_plan *c, double *bytes, bool *certain);
 
 /**
- * to_collective_plan_closed_form() - bytes of the buffer, in parts of it, that a port of BCube
- *	sends by the closed form of the algorithm
+ * to_collective_plan_closed_form() - find the share of the buffer that a port of BCube sends, by the
+ *	closed form of the algorithm
  *
  * BML and a balanced parameter server only, which load all ports alike; a port stands for
  * the n - 1 links in the place of its switch. Return: 0 for any other.

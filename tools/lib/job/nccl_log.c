@@ -32,16 +32,6 @@ void to_nccl_log_free(struct to_nccl_log *log)
 	json_decref(log->sends);
 }
 
-bool to_nccl_log_at_least(const struct to_nccl_log *log, unsigned int major,
-			  unsigned int minor, unsigned int patch)
-{
-	const unsigned int *v = log->version;
-
-	if (v[0] != major)
-		return v[0] > major;
-	return v[1] != minor ? v[1] > minor : v[2] >= patch;
-}
-
 /**
  * struct nccl_line - a line of NCCL's, cut
  * @host, @process: "node-1" and "node-1:4711" of "node-1:4711:4712 [0] NCCL INFO ..."
@@ -358,4 +348,38 @@ int to_nccl_log_end(struct to_nccl_log *log, struct to_error *err)
 			ret = nccl_log_end_channel(log, order, err);
 	}
 	return ret ? ret : nccl_log_end_sends(log, err);
+}
+
+/* Tell whether the version is this one or a later one. */
+static bool nccl_log_at_least(const struct to_nccl_log *log, unsigned int major,
+			      unsigned int minor, unsigned int patch)
+{
+	const unsigned int *v = log->version;
+
+	if (v[0] != major)
+		return v[0] > major;
+	return v[1] != minor ? v[1] > minor : v[2] >= patch;
+}
+
+int to_nccl_log_judge(const struct to_nccl_log *log, struct to_error *err)
+{
+	unsigned int astray = 0;
+	json_t *channel;
+	size_t i;
+
+	if (!json_array_size(log->channels))
+		return to_error_set(err, -ENODATA,
+				    "no line of rank 0 has the order of a channel: run with NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH");
+	json_array_foreach(log->channels, i, channel) {
+		astray += json_is_null(json_object_get(channel, "ring"));
+	}
+	if (astray)
+		return to_error_set(err, 1,
+				    "%u of %zu channels do not have the order of a ring of the plan",
+				    astray, json_array_size(log->channels));
+	if (log->rdma && log->version[0] && !nccl_log_at_least(log, 2, 30, 7))
+		return to_error_set(err, 1,
+				    "NCCL %u.%u.%u does not know NCCL_IB_SUBNET_AWARE_ROUTING (2.30.7 does): RDMA connections enter by other ports than their cables'",
+				    log->version[0], log->version[1], log->version[2]);
+	return 0;
 }

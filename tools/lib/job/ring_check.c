@@ -145,7 +145,7 @@ static void ring_check_pairs(const struct ring_check *c, const struct to_plan *p
 	qsort(check->strays, check->n_strays, sizeof(*check->strays), ring_check_compare);
 }
 
-int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint32_t group,
+int to_ring_check(struct to_ring_check *check, const struct to_plan *plan,
 		  const struct to_ring_traffic *traffic, double iterations, uint64_t slack,
 		  struct to_error *err)
 {
@@ -170,8 +170,6 @@ int to_ring_check(struct to_ring_check *check, const struct to_plan *plan, uint3
 	for (unsigned int i = 0; i < plan->n_rings; i++) {
 		const unsigned int directions = plan->rings[i].reverse ? 2 : 1;
 
-		if (group != TO_RANKS_NONE && plan->rings[i].group != group)
-			continue;
 		for (unsigned int reverse = 0; reverse < directions; reverse++) {
 			struct to_ring_bytes *sum = &check->rings[check->n_rings++];
 

@@ -6,6 +6,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -275,6 +276,25 @@ struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifin
 		return NULL;
 	}
 	return c;
+}
+
+struct to_counters *to_counters_open_server(struct to_netlink *nl, const struct to_server *server,
+					    struct to_error *err)
+{
+	uint32_t ifindex[TO_PORTS_MAX];
+
+	for (unsigned int q = 0; q < server->n_ports; q++) {
+		const struct to_port *port = &server->ports[q];
+		const char *name = port->transmit[0] ? port->transmit : port->name;
+
+		ifindex[q] = if_nametoindex(name);
+		if (!ifindex[q]) {
+			to_error_set(err, -ENODEV, "%s: no interface %s on this host",
+				     server->name, name);
+			return NULL;
+		}
+	}
+	return to_counters_open(nl, ifindex, server->n_ports, NULL, err);
 }
 
 int to_counters_read(struct to_counters *c, struct to_tm_counters *values, struct to_error *err)

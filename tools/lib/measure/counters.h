@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "data/cluster.h"
 #include "data/tm.h"
 #include "kernel/netlink.h"
 
@@ -47,6 +48,18 @@ struct to_counters;
 struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifindex,
 				     unsigned int n, const struct to_counter_names *names,
 				     struct to_error *err);
+
+/**
+ * to_counters_open_server() - find the counters of all ports of a server, which is this host
+ * @nl: see to_counters_open()
+ * @server: the interface that transmits counts, where a port has one of its own
+ *
+ * Return: NULL with @err: this host lacks an interface.
+ */
+struct to_counters *to_counters_open_server(struct to_netlink *nl, const struct to_server *server,
+					    struct to_error *err);
+
+/** to_counters_close() - free counters */
 void to_counters_close(struct to_counters *counters);
 
 /**

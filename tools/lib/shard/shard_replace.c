@@ -144,3 +144,29 @@ struct to_plan *to_shard_replace(const struct to_shards *s, const struct to_shar
 	free(available);
 	return plan;
 }
+
+struct to_shard *to_shard_replace_server(struct to_shards *s, const char *server,
+					 const char *spare, struct to_error *err)
+{
+	const int at = to_cluster_find_server(s->cluster, server);
+	int *owners = to_shards_owners(s);
+	struct to_shard *shard = NULL;
+	struct to_plan *plan = NULL;
+
+	if (at < 0)
+		to_error_set(err, -ENOENT, "server %s is not in the cluster", server);
+	else if (!owners)
+		to_error_set(err, -ENOMEM, "out of memory");
+	else if (owners[at] < 0)
+		to_error_set(err, -ENOENT, "no shard has server %s: toctl shard drain", server);
+	else
+		shard = to_shards_find_settled(s, s->list[owners[at]].name, err);
+	free(owners);
+	if (shard)
+		plan = to_shard_replace(s, shard, server, spare, err);
+	if (!plan)
+		return NULL;
+	to_shard_set_next(s, shard, plan);
+	s->drained[at] = true;
+	return shard;
+}

@@ -20,4 +20,12 @@
 struct to_plan *to_shard_replace(const struct to_shards *s, const struct to_shard *shard,
 				 const char *server, const char *spare, struct to_error *err);
 
+/**
+ * to_shard_replace_server() - give the shard of a server its to_shard_replace() as next plan
+ *
+ * Drains the server. Return: the shard, which must be settled; NULL with @err. Not saved yet.
+ */
+struct to_shard *to_shard_replace_server(struct to_shards *s, const char *server,
+					 const char *spare, struct to_error *err);
+
 #endif

@@ -443,6 +443,18 @@ struct to_shard *to_shards_find(const struct to_shards *s, const char *name, str
 	return NULL;
 }
 
+struct to_shard *to_shards_find_settled(const struct to_shards *s, const char *name,
+					struct to_error *err)
+{
+	struct to_shard *shard = to_shards_find(s, name, err);
+
+	if (!shard || shard->state == TO_SHARD_PLANNED || shard->state == TO_SHARD_ACTIVE)
+		return shard;
+	to_error_set(err, -EBUSY, "shard %s is %s: complete that first", name,
+		     to_shard_states[shard->state]);
+	return NULL;
+}
+
 /* The servers of @plan, if it is one, are of shard @owner. */
 static void shards_own(const struct to_shards *s, const struct to_plan *plan, int owner, int *owners)
 {

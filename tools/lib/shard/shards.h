@@ -9,14 +9,10 @@
 #include "control/etcd.h"
 #include "shard/shards_state.h"
 
-/**
- * struct to_shards_place - where the state is
- * @dir: NULL: /var/lib/topoopt/cluster, see state_file.h
- * @etcd: in etcd instead; NULL: not. Its strings must live as long as the state
- */
+/** struct to_shards_place - place of the state; its strings must outlive the state */
 struct to_shards_place {
-	const char *dir;
-	const struct to_etcd_options *etcd;
+	const char *dir;	/* directory; NULL: /var/lib/topoopt/cluster, see state_file.h */
+	const struct to_etcd_options *etcd;	/* use etcd instead; NULL: use dir */
 };
 
 /**
@@ -46,6 +42,14 @@ void to_shards_close(struct to_shards *s);
 struct to_shard *to_shards_find(const struct to_shards *s, const char *name, struct to_error *err);
 
 /**
+ * to_shards_find_settled() - find a shard that is neither being changed nor removed
+ *
+ * Return: the shard, or NULL with @err.
+ */
+struct to_shard *to_shards_find_settled(const struct to_shards *s, const char *name,
+					struct to_error *err);
+
+/**
  * to_shards_owners() - shard of every server of the cluster, its index or -1
  *
  * Return: an array to be freed, NULL when out of memory.
@@ -53,20 +57,20 @@ struct to_shard *to_shards_find(const struct to_shards *s, const char *name, str
 int *to_shards_owners(const struct to_shards *s);
 
 /**
- * to_shards_free() - whether a shard could have a server, per server of the cluster
+ * to_shards_free() - tell for each server of the cluster whether a shard could have it
  * @of: its own count as free, too; may be NULL
  *
  * Return: an array to be freed, NULL when out of memory.
  */
 bool *to_shards_free(const struct to_shards *s, const struct to_shard *of);
 
-/** to_shard_goal() - the plan that @shard is to have in the end */
+/** to_shard_goal() - return the plan that @shard is to have in the end */
 const struct to_shard_version *to_shard_goal(const struct to_shard *shard);
 
-/** to_shard_set_next() - @plan, which is taken over, in the place of the next one of @shard */
+/** to_shard_set_next() - make @plan, which is taken over, the next plan of @shard */
 void to_shard_set_next(const struct to_shards *s, struct to_shard *shard, struct to_plan *plan);
 
-/** to_shard_settle() - the next plan of @shard is its plan, where it has one */
+/** to_shard_settle() - make the next plan of @shard, if any, its plan */
 void to_shard_settle(struct to_shard *shard);
 
 /**
@@ -78,7 +82,7 @@ void to_shard_settle(struct to_shard *shard);
 struct to_shard *to_shards_add(struct to_shards *s, const char *name, struct to_plan *plan,
 			       struct to_error *err);
 
-/** to_shards_drop() - no such shard any more, as of to_shards_save() */
+/** to_shards_drop() - delete a shard, as of to_shards_save() */
 void to_shards_drop(struct to_shards *s, struct to_shard *shard);
 
 /**
@@ -89,14 +93,14 @@ void to_shards_drop(struct to_shards *s, struct to_shard *shard);
  */
 int to_shards_save(struct to_shards *s, struct to_error *err);
 
-/** to_shards_where() - the directory, or etcd:KEY */
+/** to_shards_where() - return the directory of the state, or etcd:KEY */
 const char *to_shards_where(const struct to_shards *s);
 
 /** to_shards_read_plan() - a copy of @version of @shard as it was saved; NULL with @err */
 struct to_plan *to_shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
 				    const struct to_shard_version *version, struct to_error *err);
 
-/** to_shards_plan_file() - where @version of @shard is; @path: PATH_MAX bytes */
+/** to_shards_plan_file() - set @path, of PATH_MAX bytes, to the file of @version of @shard */
 void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard,
 			 const struct to_shard_version *version, char *path);
 

@@ -111,6 +111,10 @@ void to_switch_set_close(struct to_switch_set *s);
 int to_switch_set_compare(struct to_switch_set *s, const struct to_plan *plan,
 			  struct to_error *err);
 
+/** to_switch_set_comparison - type of to_switch_set_compare() and of those below */
+typedef int to_switch_set_comparison(struct to_switch_set *s, const struct to_plan *plan,
+				     struct to_error *err);
+
 /**
  * to_switch_set_compare_ahead() - to_switch_set_compare() for the next job
  *

@@ -5,15 +5,14 @@
 #include <limits.h>
 
 #include "cli/command.h"
+#include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "job/nccl_log.h"
+#include "job/ring_report.h"
 #include "job_options.h"
-#include "ring_report.h"
 
 struct check_args {
-	struct to_job_options job;
-	const char *tm;
-	bool nccl_log;
+	const char *tm, *nccl_log;
 	struct to_ring_limits limits;
 };
 
@@ -35,8 +34,8 @@ static int check_tm(struct to_call *call, const struct check_args *args, const s
 	if (!ret) {
 		ret = to_ring_traffic_add(&traffic, tm, &call->err);
 		if (!ret)
-			ret = to_ring_report(call, stdout, plan, args->job.group, &traffic,
-					     &args->limits);
+			ret = to_ring_report(stdout, call->json, plan, &traffic, &args->limits,
+					     &call->err);
 		to_ring_traffic_free(&traffic);
 	}
 	to_tm_free(tm);
@@ -79,55 +78,37 @@ static void check_print_log(const struct to_nccl_log *log)
 	}
 }
 
-static int check_judge_log(struct to_call *call, const struct to_nccl_log *log)
+static void check_print_log_json(const struct to_nccl_log *log)
 {
-	unsigned int astray = 0;
-	json_t *channel;
-	size_t i;
-
-	if (!json_array_size(log->channels))
-		return to_error_set(&call->err, -ENODATA,
-				    "no line of rank 0 has the order of a channel: run with NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH");
-	json_array_foreach(log->channels, i, channel) {
-		astray += json_is_null(json_object_get(channel, "ring"));
-	}
-	if (astray)
-		return to_error_set(&call->err, -ERANGE,
-				    "%u of %zu channels do not have the order of a ring of the plan",
-				    astray, json_array_size(log->channels));
-	if (log->rdma && log->version[0] && !to_nccl_log_at_least(log, 2, 30, 7))
-		return to_error_set(&call->err, -ENOTSUP,
-				    "NCCL %u.%u.%u does not know NCCL_IB_SUBNET_AWARE_ROUTING (2.30.7 does): RDMA connections enter by other ports than their cables'",
-				    log->version[0], log->version[1], log->version[2]);
-	return 0;
-}
-
-static int check_log(struct to_call *call, const struct to_plan *plan)
-{
-	struct to_nccl_log log;
 	char version[40];
 	json_t *out;
-	int ret = 0;
+
+	snprintf(version, sizeof(version), "%u.%u.%u", log->version[0], log->version[1],
+		 log->version[2]);
+	out = json_pack("{s:s*, s:O, s:O, s:O, s:O}",
+			"nccl", log->version[0] ? version : NULL, "channels", log->channels,
+			"nics", log->nics, "set", log->set, "connections", log->connections);
+	json_dumpf(out, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(out);
+}
+
+static int check_log(struct to_call *call, const struct check_args *args,
+		     const struct to_plan *plan)
+{
+	struct to_nccl_log log;
+	int ret;
 
 	to_nccl_log_init(&log, plan);
+	ret = to_nccl_log_read(&log, args->nccl_log, &call->err);
 	for (unsigned int i = 1; !ret && i < call->n_operands; i++)
 		ret = to_nccl_log_read(&log, call->operands[i], &call->err);
 	if (!ret)
 		ret = to_nccl_log_end(&log, &call->err);
-	if (!ret && call->json) {
-		snprintf(version, sizeof(version), "%u.%u.%u", log.version[0], log.version[1],
-			 log.version[2]);
-		out = json_pack("{s:s*, s:O, s:O, s:O, s:O}",
-				"nccl", log.version[0] ? version : NULL, "channels", log.channels,
-				"nics", log.nics, "set", log.set, "connections", log.connections);
-		json_dumpf(out, stdout, JSON_INDENT(2));
-		putchar('\n');
-		json_decref(out);
-	} else if (!ret) {
-		check_print_log(&log);
+	if (!ret) {
+		(call->json ? check_print_log_json : check_print_log)(&log);
+		ret = to_nccl_log_judge(&log, &call->err);
 	}
-	if (!ret)
-		ret = check_judge_log(call, &log);
 	to_nccl_log_free(&log);
 	return ret;
 }
@@ -135,7 +116,6 @@ static int check_log(struct to_call *call, const struct to_plan *plan)
 static int check_run(struct to_call *call, const void *data)
 {
 	const struct check_args *args = data;
-	struct to_ranks ranks;
 	struct to_plan *plan;
 	int ret;
 
@@ -143,40 +123,35 @@ static int check_run(struct to_call *call, const void *data)
 		return to_usage(call, "either --tm or --nccl-log is required");
 	if (args->tm && call->n_operands > 1)
 		return to_usage(call, "unexpected operand \"%s\"", call->operands[1]);
-	if (args->nccl_log && call->n_operands < 2)
-		return to_usage(call, "--nccl-log: FILE expected");
 	if (to_ring_limits_check(call, &args->limits))
 		return TO_EXIT_USAGE;
-	ret = to_job_open(call, &args->job, &plan, &ranks);
-	if (ret)
-		return ret;
-	ret = args->tm ? check_tm(call, args, plan) : check_log(call, plan);
+	plan = to_plan_load_shared(call->operands[0], &call->err);
+	if (!plan)
+		return TO_EXIT_UNKNOWN;
+	ret = args->tm ? check_tm(call, args, plan) : check_log(call, args, plan);
 	to_plan_free(plan);
-	return ret;
+	return ret < 0 ? TO_EXIT_UNKNOWN : ret ? TO_EXIT_FAILURE : TO_EXIT_OK;
 }
 
 #define FIELD(field) .offset = offsetof(struct check_args, field)
 
 static const struct to_option check_options[] = {
 	{ "tm", 0, TO_OPTION_STRING, FIELD(tm), .argument = "FILE",
-	  .help = "traffic matrix of a run, recorded under the plan and merged" },
-	{ "nccl-log", 0, TO_OPTION_FLAG, FIELD(nccl_log),
-	  .help = "the other operands are what ranks printed with NCCL_DEBUG=INFO" },
-	{ "group", 'g', TO_OPTION_NUMBER, FIELD(job.group), .argument = "G",
-	  .max = TO_RANKS_NONE - 1, .help = "list the rings of this AllReduce group; default: all" },
+	  .help = "merged traffic matrix of a run under the plan" },
+	{ "nccl-log", 0, TO_OPTION_STRING, FIELD(nccl_log), .argument = "FILE",
+	  .help = "output of NCCL with NCCL_DEBUG=INFO; files of further ranks are operands" },
 	TO_RING_LIMIT_OPTIONS(struct check_args, limits),
 	{}
 };
 
 const struct to_command to_cmd_job_check = {
 	.name = "job check",
-	.summary = "Check that the AllReduce of a run stayed on the links of its rings",
-	.operands = "PLAN [FILE...]",
+	.summary = "Check that a job stayed on the links of its rings",
+	.operands = "PLAN [LOG...]",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,
 	.options = check_options,
 	.args_size = sizeof(struct check_args),
-	.defaults = &(const struct check_args){
-		.job = TO_JOB_DEFAULTS, .limits = TO_RING_LIMITS },
+	.defaults = &(const struct check_args){ .limits = TO_RING_LIMIT_DEFAULTS },
 	.run = check_run,
 };

@@ -17,7 +17,7 @@ static void env_print(const struct to_call *call, json_t *variables, json_t *war
 	size_t i;
 
 	json_array_foreach(warnings, i, value) {
-		fprintf(stderr, "toctl job env: warning: %s\n", json_string_value(value));
+		to_call_note(call, "%s", json_string_value(value));
 	}
 	if (call->json) {
 		json_dumpf(variables, stdout, JSON_INDENT(2));
@@ -62,10 +62,10 @@ static int env_run(struct to_call *call, const void *data)
 
 static const struct to_option env_options[] = {
 	{ "for", 0, TO_OPTION_CHOICE, FIELD(client), true, "CLIENT", .choices = to_env_clients,
-	  .help = "whose environment" },
-	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	  .help = "client of the job" },
+	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",
 	  .help = "name of this server in the plan; default: the host name" },
-	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	{ "dev", 0, TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
 	TO_JOB_OPTIONS(struct env_args, job),
 	{}
@@ -73,7 +73,7 @@ static const struct to_option env_options[] = {
 
 const struct to_command to_cmd_job_env = {
 	.name = "job env",
-	.summary = "Print this server's environment for NCCL, OpenMPI, UCX, gloo or torchrun",
+	.summary = "Print this server's environment for a job's client",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,

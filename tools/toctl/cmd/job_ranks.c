@@ -61,16 +61,16 @@ static const struct to_option ranks_options[] = {
 	TO_JOB_OPTIONS(struct ranks_args, job),
 	{ "slots", 0, TO_OPTION_NUMBER, FIELD(slots), .argument = "N",
 	  .min = 1, .max = TO_RANKS_SLOTS_MAX, .help = "ranks on each server; default: 1" },
-	{ "format", 'f', TO_OPTION_CHOICE, FIELD(format), .choices = to_ranks_formats,
-	  .help = "who reads it; default: openmpi" },
+	{ "format", 0, TO_OPTION_CHOICE, FIELD(format), .choices = to_ranks_formats,
+	  .help = "reader of the output; default: openmpi" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "where to write it; default: standard output" },
+	  .help = "file to write; default: standard output" },
 	{}
 };
 
 const struct to_command to_cmd_job_ranks = {
 	.name = "job ranks",
-	.summary = "Print the servers of a job in the order of a ring, for its launcher",
+	.summary = "Print a job's servers in the order of a ring",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,

@@ -2,8 +2,9 @@
 #include <errno.h>
 
 #include "base/json.h"
+#include "cli/large.h"
 #include "fabric_options.h"
-#include "shard_job.h"
+#include "format/demand_json.h"
 #include "shards.h"
 #include "switches.h"
 
@@ -17,7 +18,7 @@ static int add_shard(struct to_call *call, const struct add_args *args, struct t
 		     const struct to_demand *demand)
 {
 	const char *name = call->operands[0];
-	struct to_plan *plan = to_shard_job_plan(call, &args->job, s, name, NULL, demand);
+	struct to_plan *plan = to_shard_job_plan(&args->job, s, name, NULL, demand, &call->err);
 	struct to_shard *shard;
 
 	if (!plan)
@@ -37,12 +38,12 @@ static int add_run(struct to_call *call, const void *data)
 	struct to_shards s;
 	int ret;
 
-	if (args->how.apply && args->how.dry_run)
-		return to_usage(call, "--apply and --dry-run are mutually exclusive");
+	if (to_shards_apply_check(call, &args->how))
+		return TO_EXIT_USAGE;
 	if (!to_json_is_name(name))
 		return to_usage(call, "expected a name of letters, digits, \".\", \"_\" and \"-\", not \"%.80s\"",
 				name);
-	demand = to_shard_job_load(call, &args->job);
+	demand = to_demand_load(args->job.job, to_large_most(false), &call->err);
 	if (!demand)
 		return -EINVAL;
 	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
@@ -58,9 +59,9 @@ static int add_run(struct to_call *call, const void *data)
 
 static const struct to_option add_options[] = {
 	TO_SHARD_JOB_OPTIONS(struct add_args, job),
-	TO_SHARD_JOB_SERVERS_OPTIONS(struct add_args, job),
-	{ "fixed", 'f', TO_OPTION_FLAG, offsetof(struct add_args, job.fixed),
-	  .help = "keep the links in place between its servers; move nothing" },
+	TO_SHARD_ON_OPTION(struct add_args, job),
+	{ "fixed", 0, TO_OPTION_FLAG, offsetof(struct add_args, job.fixed),
+	  .help = "keep the links in place; move nothing" },
 	TO_SHARDS_CONCLUDE_OPTIONS(struct add_args, how),
 	TO_SHARDS_STATE_KEY(struct add_args, state),
 	{}

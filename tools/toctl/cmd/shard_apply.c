@@ -13,6 +13,7 @@ static int apply_run(struct to_call *call, const void *data)
 	const struct apply_args *args = data;
 	const struct to_shards_at at = {
 		.state = args->state, .etcd = &args->how.fabric.etcd };
+	struct to_shard_activation a = to_shards_activation(&args->how);
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -21,7 +22,8 @@ static int apply_run(struct to_call *call, const void *data)
 	if (ret)
 		return ret;
 	shard = to_shards_find(&s, call->operands[0], &call->err);
-	ret = shard ? to_shards_activate(call, &s, shard, &args->how) : TO_EXIT_FAILURE;
+	a.moved = true;
+	ret = shard ? to_shard_activation_make(&a, &s, shard, &call->err) : TO_EXIT_FAILURE;
 	if (!ret)
 		ret = to_shards_print(call, &s, shard);
 	to_shards_close(&s);
@@ -37,13 +39,13 @@ static const struct to_option apply_options[] = {
 
 const struct to_command to_cmd_shard_apply = {
 	.name = "shard apply",
-	.summary = "Make a shard's plan active, its fibres being in place",
+	.summary = "Make a shard's plan active when its fibres are moved",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,
 	.options = apply_options,
 	.args_size = sizeof(struct apply_args),
 	.defaults = &(const struct apply_args){
-		.how = { .fabric = TO_FABRIC_DEFAULTS, .moved = true } },
+		.how.fabric = TO_FABRIC_DEFAULTS },
 	.run = apply_run,
 };

@@ -49,14 +49,14 @@ static int drain_run(struct to_call *call, const void *data)
 
 static const struct to_option drain_options[] = {
 	{ "end", 0, TO_OPTION_FLAG, offsetof(struct drain_args, end),
-	  .help = "they are well again" },
+	  .help = "let shards have the servers again" },
 	TO_SHARDS_STATE_KEYS(struct drain_args, state, etcd),
 	{}
 };
 
 const struct to_command to_cmd_shard_drain = {
 	.name = "shard drain",
-	.summary = "Give no shard a server, for it is broken",
+	.summary = "Mark servers as unusable for shards",
 	.operands = "SERVER...",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,

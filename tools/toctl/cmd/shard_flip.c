@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-
 #include "fabric_options.h"
 #include "shards.h"
 #include "switches.h"
@@ -15,6 +13,7 @@ static int flip_run(struct to_call *call, const void *data)
 	const struct flip_args *args = data;
 	const struct to_shards_at at = {
 		.state = args->state, .etcd = &args->how.fabric.etcd };
+	struct to_shard_activation a = to_shards_activation(&args->how);
 	struct to_shard *shard;
 	struct to_shards s;
 	int ret;
@@ -23,13 +22,9 @@ static int flip_run(struct to_call *call, const void *data)
 	if (ret)
 		return ret;
 	shard = to_shards_find(&s, call->operands[0], &call->err);
-	if (!shard)
-		ret = TO_EXIT_FAILURE;
-	else if (!shard->next.plan)
-		ret = to_error_set(&call->err, -ENOENT, "shard %s has no next plan: toctl shard prepare",
-				   shard->name);
-	else
-		ret = to_shards_activate(call, &s, shard, &args->how);
+	a.moved = true;
+	a.flip = true;
+	ret = shard ? to_shard_activation_make(&a, &s, shard, &call->err) : TO_EXIT_FAILURE;
 	if (!ret)
 		ret = to_shards_print(call, &s, shard);
 	to_shards_close(&s);
@@ -45,13 +40,13 @@ static const struct to_option flip_options[] = {
 
 const struct to_command to_cmd_shard_flip = {
 	.name = "shard flip",
-	.summary = "Flip a shard to what toctl shard prepare made ready",
+	.summary = "Flip a shard to the plan that was prepared",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,
 	.options = flip_options,
 	.args_size = sizeof(struct flip_args),
 	.defaults = &(const struct flip_args){
-		.how = { .fabric = TO_FABRIC_DEFAULTS, .moved = true, .flip = true } },
+		.how.fabric = TO_FABRIC_DEFAULTS },
 	.run = flip_run,
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "cli/large.h"
 #include "fabric_options.h"
-#include "shard_job.h"
+#include "format/demand_json.h"
 #include "shards.h"
 #include "switches.h"
 
@@ -16,6 +17,7 @@ struct prepare_args {
 static int prepare_shard(struct to_call *call, const struct prepare_args *args,
 			 struct to_shards *s, const struct to_demand *demand)
 {
+	const struct to_shard_activation a = to_shards_activation(&args->how);
 	struct to_shard *shard = to_shards_find_settled(s, call->operands[0], &call->err);
 	struct to_plan *plan = NULL;
 	int ret;
@@ -25,11 +27,11 @@ static int prepare_shard(struct to_call *call, const struct prepare_args *args,
 			     args->job.job, demand->n, shard->name,
 			     shard->now.plan->cluster->n_servers);
 	else if (shard)
-		plan = to_shard_job_plan(call, &args->job, s, shard->name, shard, demand);
+		plan = to_shard_job_plan(&args->job, s, shard->name, shard, demand, &call->err);
 	if (!plan)
 		return -EINVAL;
 	to_shard_set_next(s, shard, plan);
-	ret = to_shards_prepare(call, s, shard, &args->how);
+	ret = to_shard_activation_prepare(&a, s, shard, &call->err);
 	return ret ? ret : to_shards_print(call, s, shard);
 }
 
@@ -42,7 +44,7 @@ static int prepare_run(struct to_call *call, const void *data)
 	struct to_shards s;
 	int ret;
 
-	demand = to_shard_job_load(call, &args->job);
+	demand = to_demand_load(args->job.job, to_large_most(false), &call->err);
 	if (!demand)
 		return -EINVAL;
 	ret = to_shards_open_at(call, &s, &at, true);
@@ -62,7 +64,7 @@ static const struct to_option prepare_options[] = {
 
 const struct to_command to_cmd_shard_prepare = {
 	.name = "shard prepare",
-	.summary = "Make the next job of a shard's servers ready while its job runs",
+	.summary = "Make a shard's next job ready while its job runs",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,

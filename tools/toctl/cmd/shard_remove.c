@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-#include <jansson.h>
-#include <string.h>
-
 #include "fabric_options.h"
 #include "shards.h"
 
@@ -12,39 +8,14 @@ struct remove_args {
 	struct to_fabric_options fabric;
 };
 
-static int remove_tables(struct to_call *call, const struct remove_args *args,
-			 const struct to_plan *plan)
-{
-	struct to_fabric_options options = args->fabric;
-	struct to_fabric *fabric;
-	int ret;
-
-	options.shard = call->operands[0];
-	fabric = to_fabric_open(plan, &options, &call->err);
-	ret = fabric ? to_fabric_clear(fabric, &call->err) : -EHOSTUNREACH;
-	to_fabric_close(fabric);
-	return ret;
-}
-
 static int remove_shard(struct to_call *call, const struct remove_args *args, struct to_shards *s,
 			struct to_shard *shard)
 {
 	const unsigned int servers = shard->now.plan->cluster->n_servers;
-	int ret = 0;
+	const struct to_shards_apply how = { .fabric = args->fabric };
+	const struct to_shard_activation a = to_shards_activation(&how);
+	int ret = to_shard_activation_remove(&a, s, shard, args->forget, &call->err);
 
-	if (shard->state != TO_SHARD_PLANNED && !args->forget) {
-		shard->state = TO_SHARD_REMOVING;
-		ret = to_shards_save(s, &call->err);
-		if (!ret)
-			ret = remove_tables(call, args, shard->now.plan);
-		if (!ret && shard->next.plan)
-			ret = to_shards_leave(shard->next.plan, shard->now.plan, &args->fabric,
-					      &call->err);
-	}
-	if (ret)
-		return ret;
-	to_shards_drop(s, shard);
-	ret = to_shards_save(s, &call->err);
 	if (!ret && call->json)
 		printf("{\"servers\": %u}\n", servers);
 	else if (!ret)
@@ -72,7 +43,7 @@ static int remove_run(struct to_call *call, const void *data)
 
 static const struct to_option remove_options[] = {
 	{ "forget", 0, TO_OPTION_FLAG, offsetof(struct remove_args, forget),
-	  .help = "ask no server to remove its table: they are gone" },
+	  .help = "ask no server to remove its tables" },
 	TO_FABRIC_KEYS(struct remove_args, fabric),
 	TO_SHARDS_STATE_KEY(struct remove_args, state),
 	{}
@@ -80,7 +51,7 @@ static const struct to_option remove_options[] = {
 
 const struct to_command to_cmd_shard_remove = {
 	.name = "shard remove",
-	.summary = "Take a job's servers back",
+	.summary = "Take a shard's servers back",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,

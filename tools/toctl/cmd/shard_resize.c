@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "cli/large.h"
 #include "fabric_options.h"
-#include "shard_job.h"
+#include "format/demand_json.h"
 #include "shards.h"
 #include "switches.h"
 
@@ -16,8 +17,8 @@ static int resize_shard(struct to_call *call, const struct resize_args *args, st
 			const struct to_demand *demand)
 {
 	struct to_shard *shard = to_shards_find_settled(s, call->operands[0], &call->err);
-	struct to_plan *plan = shard ? to_shard_job_plan(call, &args->job, s, shard->name, shard,
-							 demand) : NULL;
+	struct to_plan *plan = shard ? to_shard_job_plan(&args->job, s, shard->name, shard, demand,
+							 &call->err) : NULL;
 
 	if (!plan)
 		return -EINVAL;
@@ -34,9 +35,9 @@ static int resize_run(struct to_call *call, const void *data)
 	struct to_shards s;
 	int ret;
 
-	if (args->how.apply && args->how.dry_run)
-		return to_usage(call, "--apply and --dry-run are mutually exclusive");
-	demand = to_shard_job_load(call, &args->job);
+	if (to_shards_apply_check(call, &args->how))
+		return TO_EXIT_USAGE;
+	demand = to_demand_load(args->job.job, to_large_most(false), &call->err);
 	if (!demand)
 		return -EINVAL;
 	ret = to_shards_open_at(call, &s, &at, !args->how.dry_run);
@@ -49,7 +50,7 @@ static int resize_run(struct to_call *call, const void *data)
 
 static const struct to_option resize_options[] = {
 	TO_SHARD_JOB_OPTIONS(struct resize_args, job),
-	TO_SHARD_JOB_SERVERS_OPTIONS(struct resize_args, job),
+	TO_SHARD_ON_OPTION(struct resize_args, job),
 	TO_SHARDS_CONCLUDE_OPTIONS(struct resize_args, how),
 	TO_SHARDS_STATE_KEY(struct resize_args, state),
 	{}
@@ -57,7 +58,7 @@ static const struct to_option resize_options[] = {
 
 const struct to_command to_cmd_shard_resize = {
 	.name = "shard resize",
-	.summary = "Give a shard more or fewer servers, or another job",
+	.summary = "Plan a shard's next job on more or fewer servers",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,

@@ -65,7 +65,17 @@ static int show_text(struct to_call *call, const struct to_shards *s, const int 
 	return ret;
 }
 
-/* One shard, and its plan as a file if that is asked for. */
+/* Tell whether a change of a shard that is shown did not end. */
+static bool show_unfinished(const struct to_call *call, const struct to_shards *s)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		if ((s->list[i].state == TO_SHARD_CHANGING || s->list[i].state == TO_SHARD_REMOVING) &&
+		    (!call->n_operands || !strcmp(s->list[i].name, call->operands[0])))
+			return true;
+	return false;
+}
+
+/* Print a shard, and write its plan if a file is given. */
 static int show_shard(struct to_call *call, const struct show_args *args, const struct to_shards *s)
 {
 	const struct to_shard *shard = to_shards_find(s, call->operands[0], &call->err);
@@ -92,7 +102,7 @@ static int show_run(struct to_call *call, const void *data)
 		return to_usage(call, "--output is for the plan of a shard: NAME");
 	ret = to_shards_open_at(call, &s, &at, false);
 	if (ret)
-		return ret;
+		return ret < 0 ? TO_EXIT_UNKNOWN : ret;
 	owners = to_shards_owners(&s);
 	if (!owners) {
 		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
@@ -101,6 +111,8 @@ static int show_run(struct to_call *call, const void *data)
 	} else {
 		ret = call->json ? show_json(call, &s, owners) : show_text(call, &s, owners);
 	}
+	if (!ret && show_unfinished(call, &s))
+		ret = TO_EXIT_DEGRADED;
 	free(owners);
 	to_shards_close(&s);
 	return ret;
@@ -108,14 +120,14 @@ static int show_run(struct to_call *call, const void *data)
 
 static const struct to_option show_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, offsetof(struct show_args, output), .argument = "FILE",
-	  .help = "also write the plan of NAME to a file; alone to -, standard output" },
+	  .help = "file for the plan of NAME; -: the plan alone" },
 	TO_SHARDS_STATE_KEYS(struct show_args, state, etcd),
 	{}
 };
 
 const struct to_command to_cmd_shard_show = {
 	.name = "shard show",
-	.summary = "Who has which servers and cross-connects of a shared cluster",
+	.summary = "Show who has which servers of a shared cluster",
 	.operands = "[NAME]",
 	.max_operands = 1,
 	.options = show_options,

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-
 #include "fabric_options.h"
 #include "shards.h"
 
@@ -12,16 +10,10 @@ struct undo_args {
 static int undo_shard(struct to_call *call, const struct undo_args *args, struct to_shards *s,
 		      struct to_shard *shard)
 {
-	int ret = 0;
+	const struct to_shards_apply how = { .fabric = args->fabric };
+	const struct to_shard_activation a = to_shards_activation(&how);
+	int ret = to_shard_activation_undo(&a, s, shard, &call->err);
 
-	if (!shard->next.plan)
-		return to_error_set(&call->err, -ENOENT, "shard %s has no next plan", shard->name);
-	if (shard->state == TO_SHARD_CHANGING)
-		ret = to_shards_leave(shard->next.plan, shard->now.plan, &args->fabric, &call->err);
-	if (ret)
-		return ret;
-	to_shard_set_next(s, shard, NULL);
-	ret = to_shards_save(s, &call->err);
 	return ret ? ret : to_shards_print(call, s, shard);
 }
 
@@ -51,7 +43,7 @@ static const struct to_option undo_options[] = {
 
 const struct to_command to_cmd_shard_undo = {
 	.name = "shard undo",
-	.summary = "Drop the plan that a shard was to have next",
+	.summary = "Drop the next plan of a shard",
 	.operands = "NAME",
 	.min_operands = 1,
 	.max_operands = 1,

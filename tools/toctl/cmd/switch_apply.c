@@ -19,7 +19,7 @@ static const struct to_option apply_options[] = {
 	{ "dry-run", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, dry_run),
 	  .help = "print what would change; change nothing" },
 	{ "prepare", 0, TO_OPTION_FLAG, .offset = offsetof(struct apply_args, prepare),
-	  .help = "make the cross-connects between the look-ahead ports, for toctl switch flip" },
+	  .help = "set the look-ahead ports, for toctl switch flip" },
 	TO_ALLOW_KEY(struct apply_args, allow),
 	{}
 };

@@ -23,7 +23,7 @@ static const struct to_option flip_options[] = {
 
 const struct to_command to_cmd_switch_flip = {
 	.name = "switch flip",
-	.summary = "Flip to the look-ahead ports, on which a plan is prepared",
+	.summary = "Flip to the look-ahead ports of a prepared plan",
 	.operands = "PLAN",
 	.min_operands = 1,
 	.max_operands = 1,

@@ -12,12 +12,13 @@ static int show_run(struct to_call *call, const void *data)
 	struct to_switch_set switches;
 	struct to_plan *plan;
 	json_t *object;
-	int ret = to_switches_start(call, args->allow, to_switch_set_compare, &plan, &switches);
+	bool differs;
 
-	if (ret)
-		return ret;
+	if (to_switches_start(call, args->allow, to_switch_set_compare, &plan, &switches))
+		return TO_EXIT_UNKNOWN;
+	differs = to_switch_set_differ(&switches);
 	if (call->json) {
-		object = json_pack("{s:b, s:o}", "differs", to_switch_set_differ(&switches),
+		object = json_pack("{s:b, s:o}", "differs", differs,
 				   "switches", to_switches_json(&switches));
 		json_dumpf(object, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -26,7 +27,7 @@ static int show_run(struct to_call *call, const void *data)
 		to_switches_print(&switches, plan, true);
 	}
 	to_switches_end(plan, &switches);
-	return 0;
+	return differs ? TO_EXIT_DEGRADED : TO_EXIT_OK;
 }
 
 static const struct to_option show_options[] = {

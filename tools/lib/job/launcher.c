@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "launcher.h"
+#include "job/launcher.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "job/env.h"
 
-/* The files, and the variables that name them. */
+/* Files in the directory of a launcher. */
 static const struct launcher_file {
 	const char *name;
 	enum to_ranks_format format;
@@ -22,8 +22,9 @@ static const struct launcher_file {
 
 #define LAUNCHER_FILES (sizeof(launcher_files) / sizeof(*launcher_files))
 
+/* Environment variables that name the files. */
 static const struct launcher_variable {
-	const char *launcher;	/* NULL: all */
+	const char *launcher;	/* kind of the launcher, NULL for all */
 	const char *key, *file;
 } launcher_variables[] = {
 	{ NULL, "TOPOOPT_HOSTS", "hosts" }, { NULL, "TOPOOPT_RANKS", "ranks.json" },
@@ -33,7 +34,7 @@ static const struct launcher_variable {
 	{ "srun", "SLURM_HOSTFILE", "hosts.slurm" },
 };
 
-/* What it is called here: all that start MPI are "mpirun". */
+/* Return the kind of a launcher: "mpirun" for all of MPI, else its name. */
 static const char *launcher_kind(const char *command)
 {
 	static const char *const mpi[] = {
@@ -49,10 +50,8 @@ static const char *launcher_kind(const char *command)
 }
 
 struct launcher_text {
-	const struct to_ranks *ranks;
+	const struct to_launcher_job *job;
 	enum to_ranks_format format;
-	unsigned int slots;
-	const char *fingerprint;
 };
 
 static int launcher_write(FILE *out, const void *data, struct to_error *err)
@@ -61,9 +60,9 @@ static int launcher_write(FILE *out, const void *data, struct to_error *err)
 
 	(void)err;
 	if (text->format == TO_RANKS_JSON)
-		to_ranks_print_json(out, text->ranks, text->slots, text->fingerprint);
+		to_ranks_print_json(out, text->job->ranks, text->job->slots, text->job->fingerprint);
 	else
-		to_ranks_print(out, text->ranks, text->format, text->slots);
+		to_ranks_print(out, text->job->ranks, text->format, text->job->slots);
 	return 0;
 }
 
@@ -76,13 +75,13 @@ static void launcher_path(const struct to_launcher *launcher, const char *name, 
 	snprintf(path, 96, "%s/%s", launcher->directory, name);
 }
 
-/* Variables of the client that the launcher starts, in which none of a port's is. */
-static int launcher_client(const struct to_ranks *ranks, const char *kind, uint32_t server,
-			   const char *device, struct to_error *err)
+/* Set the variables of the client that the launcher starts; none of them names a port. */
+static int launcher_client(const struct to_launcher *launcher, const struct to_launcher_job *job,
+			   const char *kind, struct to_error *err)
 {
 	const struct to_env_port ports[TO_PORTS_MAX] = {};
 	struct to_env_view view = {
-		.ranks = ranks, .server = server, .device = device, .ports = ports,
+		.ranks = job->ranks, .server = job->server, .device = job->device, .ports = ports,
 	};
 	enum to_env_client client = TO_ENV_OPENMPI;
 	json_t *variables, *warnings, *value;
@@ -92,14 +91,14 @@ static int launcher_client(const struct to_ranks *ranks, const char *kind, uint3
 
 	if (!strcmp(kind, "torchrun")) {
 		client = TO_ENV_TORCHRUN;
-		if (server == TO_SERVER_NONE)
+		if (job->server == TO_SERVER_NONE)
 			return to_error_set(err, -ENOENT,
 					    "torchrun starts the ranks of this server, and it is not in the plan; name it with --node");
 	} else if (strcmp(kind, "mpirun") && strcmp(kind, "srun")) {
 		return 0;
 	} else {
-		/* the same on all servers */
-		view.server = to_ranks_server(ranks, 0);
+		/* variables of MPI are equal on all servers */
+		view.server = to_ranks_server(job->ranks, 0);
 	}
 	ret = to_env_make(&view, client, &variables, &warnings, err);
 	if (ret)
@@ -108,18 +107,18 @@ static int launcher_client(const struct to_ranks *ranks, const char *kind, uint3
 		setenv(key, json_string_value(value), 0);
 	}
 	json_array_foreach(warnings, i, value) {
-		fprintf(stderr, "toctl job run: warning: %s\n", json_string_value(value));
+		if (launcher->note)
+			launcher->note(json_string_value(value));
 	}
 	json_decref(variables);
 	json_decref(warnings);
 	return 0;
 }
 
-int to_launcher_prepare(struct to_launcher *launcher, const struct to_ranks *ranks,
-			const char *command, uint32_t server, const char *device,
-			unsigned int slots, const char *fingerprint, struct to_error *err)
+int to_launcher_prepare(struct to_launcher *launcher, const struct to_launcher_job *job,
+			const char *command, struct to_error *err)
 {
-	struct launcher_text text = { ranks, 0, slots, fingerprint };
+	struct launcher_text text = { .job = job };
 	const char *kind = launcher_kind(command), *tmp = getenv("TMPDIR");
 	char path[96];
 	sigset_t block;
@@ -151,7 +150,7 @@ int to_launcher_prepare(struct to_launcher *launcher, const struct to_ranks *ran
 	if (!strcmp(kind, "srun"))
 		setenv("SLURM_DISTRIBUTION", "arbitrary", 0);
 	if (!ret)
-		ret = launcher_client(ranks, kind, server, device, err);
+		ret = launcher_client(launcher, job, kind, err);
 	if (ret)
 		to_launcher_clean(launcher);
 	return ret;
@@ -159,7 +158,7 @@ int to_launcher_prepare(struct to_launcher *launcher, const struct to_ranks *ran
 
 static volatile sig_atomic_t launcher_pid, launcher_interrupted;
 
-/* The terminal tells all that run in it; what a process sends, comes here alone. */
+/* Pass on a signal of a process. A signal of the terminal reaches the command by itself. */
 static void launcher_signal(int number, siginfo_t *info, void *context)
 {
 	const int code = errno;
@@ -195,7 +194,7 @@ int to_launcher_start(struct to_launcher *launcher, char **argv, struct to_error
 			sigaction(launcher_signals[i], &before[i], NULL);
 		sigprocmask(SIG_SETMASK, &launcher->mask, NULL);
 		execvp(argv[0], argv);
-		fprintf(stderr, "toctl job run: %s: %s\n", argv[0], strerror(errno));
+		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	launcher_pid = launcher->pid > 0 ? launcher->pid : 0;

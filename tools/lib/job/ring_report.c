@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ring_report.h"
+#include "job/ring_report.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,14 +8,8 @@
 
 #include "base/text.h"
 
-#define STRAYS_SHOWN 12
-
-int to_ring_limits_check(struct to_call *call, const struct to_ring_limits *limits)
-{
-	if (!(limits->iterations >= 0) || !(limits->tolerance >= 0))
-		return to_usage(call, "--iterations and --tolerance are 0 or more");
-	return 0;
-}
+#define STRAYS_SHOWN 12		/* pairs in the text */
+#define RING_REPORT_SLACK 65536	/* bytes of a pair that are connections and control traffic */
 
 int to_ring_report_fits(const struct to_tm *tm, const char *path, const char *fingerprint,
 			const char *plan_path, const struct to_plan *plan, struct to_error *err)
@@ -31,12 +25,12 @@ int to_ring_report_fits(const struct to_tm *tm, const char *path, const char *fi
 	return 0;
 }
 
-static double report_percent(uint64_t part, uint64_t whole)
+static double ring_report_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * part / whole : 0;
 }
 
-static void report_text(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
+static void ring_report_text(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
 {
 	char text[16];
 
@@ -49,7 +43,7 @@ static void report_text(FILE *out, const struct to_ring_check *check, const stru
 			fprintf(out, ", by packet switches, where what is relayed counts as on its links\n");
 		else if (ring->linked)
 			fprintf(out, ", %.2f %% of it on its links\n",
-			       report_percent(ring->on_links, ring->bytes));
+			       ring_report_percent(ring->on_links, ring->bytes));
 		else
 			fprintf(out, ", routed: its hops have no links of their own\n");
 	}
@@ -60,13 +54,13 @@ static void report_text(FILE *out, const struct to_ring_check *check, const stru
 	if (check->n_strays > STRAYS_SHOWN)
 		fprintf(out, "stray: %u more pairs\n", check->n_strays - STRAYS_SHOWN);
 	fprintf(out, "%s between all servers: %.2f %% between those that are no neighbours, ",
-	       to_bytes_text(check->bytes, text), report_percent(check->stray, check->bytes));
+	       to_bytes_text(check->bytes, text), ring_report_percent(check->stray, check->bytes));
 	fprintf(out, "%.2f %% off their links; %.2f %% relayed\n",
-	       report_percent(check->off_links, check->bytes),
-	       report_percent(check->relayed + check->off_links, check->bytes));
+	       ring_report_percent(check->off_links, check->bytes),
+	       ring_report_percent(check->relayed + check->off_links, check->bytes));
 }
 
-static void report_json(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
+static void ring_report_json(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
 {
 	json_t *rings = json_array(), *strays = json_array(), *report;
 
@@ -92,37 +86,39 @@ static void report_json(FILE *out, const struct to_ring_check *check, const stru
 	json_decref(report);
 }
 
-int to_ring_report(struct to_call *call, FILE *out, const struct to_plan *plan, uint32_t group,
-		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits)
+/* Return: 0, or 1 with @err when too much strayed. */
+static int ring_report_judge(const struct to_ring_check *check, const struct to_server *servers,
+			     double tolerance, struct to_error *err)
+{
+	const double astray = ring_report_percent(check->stray + check->off_links, check->bytes);
+	const struct to_stray *most = check->strays;
+
+	if (astray <= tolerance)
+		return 0;
+	if (!check->n_strays)
+		return to_error_set(err, 1,
+				    "%.2f %% of the bytes went between neighbours off the links between them",
+				    astray);
+	return to_error_set(err, 1,
+			    "%.2f %% of the bytes went between servers that are no neighbours or off their links, most %s -> %s: %" PRIu64 " bytes",
+			    astray, servers[most->from].name, servers[most->to].name, most->bytes);
+}
+
+int to_ring_report(FILE *out, bool json, const struct to_plan *plan,
+		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits,
+		   struct to_error *err)
 {
 	const struct to_server *servers = plan->cluster->servers;
 	struct to_ring_check check;
-	int ret = to_ring_check(&check, plan, group, traffic, limits->iterations, limits->slack,
-				&call->err);
-	uint64_t astray;
+	int ret = to_ring_check(&check, plan, traffic, (double)limits->iterations, RING_REPORT_SLACK, err);
 
 	if (ret)
 		return ret;
-	astray = check.stray + check.off_links;
 	if (!check.bytes) {
-		to_ring_check_free(&check);
-		return to_error_set(&call->err, -ENODATA, "nothing was sent between servers");
-	}
-	if (call->json)
-		report_json(out, &check, servers);
-	else
-		report_text(out, &check, servers);
-	if (report_percent(astray, check.bytes) > limits->tolerance) {
-		if (check.n_strays)
-			ret = to_error_set(&call->err, -ERANGE,
-					   "%.2f %% of the bytes went between servers that are no neighbours or off their links, most %s -> %s: %" PRIu64 " bytes",
-					   report_percent(astray, check.bytes),
-					   servers[check.strays[0].from].name,
-					   servers[check.strays[0].to].name, check.strays[0].bytes);
-		else
-			ret = to_error_set(&call->err, -ERANGE,
-					   "%.2f %% of the bytes went between neighbours off the links between them",
-					   report_percent(astray, check.bytes));
+		ret = to_error_set(err, -ENODATA, "nothing was sent between servers");
+	} else {
+		(json ? ring_report_json : ring_report_text)(out, &check, servers);
+		ret = ring_report_judge(&check, servers, limits->tolerance, err);
 	}
 	to_ring_check_free(&check);
 	return ret;

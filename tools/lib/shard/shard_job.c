@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "shard_job.h"
+#include "shard/shard_job.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/demand_json.h"
-#include "cli/large.h"
 #include "shard/shard_plan.h"
 #include "shard/shard_servers.h"
 
-struct to_demand *to_shard_job_load(struct to_call *call, const struct to_shard_job *job)
-{
-	struct to_demand *demand = to_demand_load(job->job, to_large_most(false), &call->err);
-
-	if (!demand || !job->servers || job->servers == demand->n)
-		return demand;
-	to_error_set(&call->err, -EINVAL, "%s: the job has %u servers, not %llu", job->job,
-		     demand->n, (unsigned long long)job->servers);
-	to_demand_free(demand);
-	return NULL;
-}
-
-/* "s0,s3" as names, in place. Return: how many. */
+/* Split "s0,s3" in place. Return: number of names, which may exceed @most. */
 static unsigned int shard_job_split(char *text, const char **names, unsigned int most)
 {
 	unsigned int n = 0;
@@ -36,7 +22,7 @@ static unsigned int shard_job_split(char *text, const char **names, unsigned int
 	return n;
 }
 
-/* Those of @of, and free ones near them. */
+/* Name the servers that @of has, and free ones near them. */
 static int shard_job_keep(const struct to_shards *s, const struct to_shard *of, unsigned int n,
 			  const char **names, struct to_error *err)
 {
@@ -57,14 +43,14 @@ static int shard_job_keep(const struct to_shards *s, const struct to_shard *of, 
 	return ret;
 }
 
-struct to_plan *to_shard_job_plan(struct to_call *call, const struct to_shard_job *job,
-				  const struct to_shards *s, const char *name,
-				  const struct to_shard *of, const struct to_demand *demand)
+struct to_plan *to_shard_job_plan(const struct to_shard_job *job, const struct to_shards *s,
+				  const char *name, const struct to_shard *of,
+				  const struct to_demand *demand, struct to_error *err)
 {
 	struct to_shard_request request = {
 		.name = name, .of = of, .demand = demand,
 		.planner = { .fixed = job->fixed, .rings = job->rings, .effort = job->effort,
-			     .seed = job->seed } };
+			     .seed = 1 } };
 	const char **names = calloc(demand->n, sizeof(*names));
 	char *text = strdup(job->on ? job->on : "");
 	struct to_plan *plan = NULL;
@@ -72,20 +58,20 @@ struct to_plan *to_shard_job_plan(struct to_call *call, const struct to_shard_jo
 	int ret = 0;
 
 	if (!names || !text) {
-		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
+		ret = to_error_set(err, -ENOMEM, "out of memory");
 	} else if (job->on) {
 		n = shard_job_split(text, names, demand->n);
 		if (n != demand->n)
-			ret = to_error_set(&call->err, -EINVAL,
+			ret = to_error_set(err, -EINVAL,
 					   "%s: the job has %u servers, --on names %u", job->job,
 					   demand->n, n);
 		request.servers = names;
 	} else if (of && !demand->names) {
-		ret = shard_job_keep(s, of, demand->n, names, &call->err);
+		ret = shard_job_keep(s, of, demand->n, names, err);
 		request.servers = names;
 	}
 	if (!ret)
-		plan = to_shard_plan(s, &request, &call->err);
+		plan = to_shard_plan(s, &request, err);
 	free(names);
 	free(text);
 	return plan;

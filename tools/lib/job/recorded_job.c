@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "job/recorded_job.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "verify/verify.h"
+
+#define RECORDED_JOB_SETTLING 8	/* intervals after the end in which recordings may come in */
+
+/* A job under way. */
+struct recorded_job {
+	const struct to_recorded_job *job;
+	struct to_fabric *fabric;
+	struct to_launcher launcher;
+	struct to_ring_traffic traffic;
+	unsigned int samples;	/* recorded intervals */
+	unsigned int partial;	/* recorded intervals that lack a server */
+	struct to_error failed;	/* why the recording ended, "" while it goes on */
+};
+
+static void recorded_job_violation(void *data, const char *line)
+{
+	struct to_error *first = data;
+
+	if (!first->text[0])
+		to_error_set(first, 0, "%s", line);
+}
+
+static int recorded_job_verify(const struct to_recorded_job *job, struct to_error *err)
+{
+	struct to_verify_report report;
+	struct to_error first = { "" };
+	int ret = to_verify(job->plan, recorded_job_violation, &first, &report);
+
+	if (ret)
+		return to_error_set(err, ret, "out of memory");
+	if (report.violations)
+		return to_error_set(err, -EINVAL, "%s is not valid: %.400s", job->path, first.text);
+	return 0;
+}
+
+/* Check by staging that every server has the tables of the plan, under one generation. */
+static int recorded_job_check_active(const struct recorded_job *run, struct to_error *err)
+{
+	const struct to_recorded_job *job = run->job;
+	const struct to_fabric_server *servers = to_fabric_servers(run->fabric);
+	uint64_t generation;
+	bool differs;
+	int ret = to_fabric_status(run->fabric, err);
+
+	if (!ret)
+		ret = to_fabric_generation(run->fabric, &generation, err);
+	for (unsigned int i = 0; !ret && i < job->plan->cluster->n_servers; i++)
+		if (servers[i].staged)
+			ret = to_error_set(err, -EBUSY, "%s has a stage that is not committed",
+					   servers[i].name);
+	if (!ret)
+		ret = to_fabric_stage(run->fabric, job->plan, &differs, err);
+	if (ret)
+		return ret;
+	ret = to_fabric_abort(run->fabric, err);
+	if (!ret && differs)
+		ret = to_error_set(err, -ESTALE,
+				   "generation %" PRIu64 ", which is active, is not %s: toctl apply --all %s",
+				   generation, job->path, job->path);
+	return ret;
+}
+
+/* Record an interval. Return: end of the last sample in ns, 0 if none came or recording failed. */
+static uint64_t recorded_job_sample(struct recorded_job *run)
+{
+	struct to_error err = { "" };	/* may be set though there are samples */
+	uint64_t until = 0;
+	struct to_tm *tm;
+
+	if (to_fabric_sample(run->fabric, run->job->interval_ns, &tm, &err)) {
+		run->failed = err;
+		return 0;
+	}
+	to_ring_traffic_add(&run->traffic, tm, &run->failed);
+	for (unsigned int i = 0; i < tm->n_samples; i++) {
+		run->samples++;
+		run->partial += !!tm->samples[i].absent;
+		until = tm->samples[i].end_ns;
+	}
+	to_tm_free(tm);
+	return until;
+}
+
+/* Return: status of the command, or a negative errno when it was not started. */
+static int recorded_job_command(struct recorded_job *run, char **command, struct to_error *err)
+{
+	uint64_t ended, until = 0;
+	int status, ret;
+
+	recorded_job_sample(run);
+	if (run->failed.text[0])
+		return to_error_set(err, -EIO, "%s", run->failed.text);
+	ret = to_launcher_prepare(&run->launcher, &run->job->launcher, command[0], err);
+	if (!ret)
+		ret = to_launcher_start(&run->launcher, command, err);
+	if (ret)
+		return ret;
+	while (!to_launcher_wait(&run->launcher, run->failed.text[0], &status))
+		recorded_job_sample(run);
+	ended = to_clock_realtime_ns();
+	for (unsigned int i = 0; !run->failed.text[0] && until < ended &&
+				 i < RECORDED_JOB_SETTLING && !to_launcher_interrupted(); i++)
+		until = recorded_job_sample(run);
+	return status;
+}
+
+static void recorded_job_report(const struct recorded_job *run, FILE *out)
+{
+	const struct to_recorded_job *job = run->job;
+	struct to_error text = { "" };
+
+	if (run->failed.text[0]) {
+		to_error_set(&text, 0, "the traffic was not recorded: %.400s", run->failed.text);
+		job->fabric.note(text.text);
+		return;
+	}
+	if (run->partial) {
+		to_error_set(&text, 0, "%u of %u intervals lack a server's part", run->partial,
+			     run->samples);
+		job->fabric.note(text.text);
+	}
+	if (to_ring_report(out, job->json, job->plan, &run->traffic, &job->limits, &text))
+		job->fabric.note(text.text);
+}
+
+int to_recorded_job_run(const struct to_recorded_job *job, char **command, FILE *out,
+			struct to_error *err)
+{
+	struct recorded_job run = {
+		.job = job, .launcher = { .note = job->fabric.note } };
+	int ret = recorded_job_verify(job, err);
+
+	if (ret)
+		return ret;
+	run.fabric = to_fabric_open(job->plan, &job->fabric, err);
+	if (!run.fabric)
+		return -EHOSTUNREACH;
+	ret = recorded_job_check_active(&run, err);
+	if (!ret)
+		ret = to_ring_traffic_init(&run.traffic, job->plan->cluster->n_servers, err);
+	if (!ret)
+		ret = recorded_job_command(&run, command, err);
+	if (ret >= 0)
+		recorded_job_report(&run, out);
+	to_launcher_clean(&run.launcher);
+	to_ring_traffic_free(&run.traffic);
+	to_fabric_close(run.fabric);
+	return ret;
+}
