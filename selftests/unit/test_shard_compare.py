@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard compare: iterations of many jobs, in shards and on fabrics that all share."""
+"""tosim compare: iterations of many jobs, in shards and on fabrics that all share."""
 
 import json
 import os
@@ -16,20 +16,20 @@ sys.path.insert(0, "selftests/unit")
 from fakes import load  # noqa: E402
 from tap import done, report  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 SCHEMA = load("Documentation/schemas/shard-compare.schema.json")
 BERT, VGG = "examples/papers/fig14-bert.json", "examples/models/vgg16.json"
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
 
 
-def toctl(*arguments):
-    return subprocess.run((TOCTL, *arguments), capture_output=True, text=True,
+def tosim(*arguments):
+    return subprocess.run((TOSIM, *arguments), capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, check=False)
 
 
 def compare(*arguments):
-    said = toctl("shard", "compare", "--json", "--budget", "8", "-k", "4", "-d", "3", *arguments)
+    said = tosim("compare", "--json", "--budget", "8", "-k", "4", "-d", "3", *arguments)
     if said.returncode:
         report(False, f"compare {arguments}", said.stderr)
         done()
@@ -58,8 +58,8 @@ report(all(near(times(point)["mean"], (n * alone["bert"] + k * alone["vgg16"]) /
            for (n, k), point in zip(counts, out["points"])) and
        [round(point["load"], 3) for point in out["points"]] == [0.125, 0.25, 0.75, 1],
        "shards: an iteration takes what it takes alone, each job counts alike", out["points"])
-single = json.loads(toctl("simulate", "--json", "--model", VGG, "--servers", "4", "--degree", "3", "--budget", "8").stdout)
-report(near(single["iteration_time_s"]["mean"], alone["vgg16"]), "which is what toctl simulate says", single)
+single = json.loads(tosim("simulate", "--json", "--model", VGG, "--servers", "4", "--degree", "3", "--budget", "8").stdout)
+report(near(single["iteration_time_s"]["mean"], alone["vgg16"]), "which is what tosim simulate says", single)
 
 # --- a fabric that all share ---
 
@@ -100,7 +100,7 @@ for seed in "123456":
 report(min(slower.values()) < 1 + 1e-9 and 1.5 < max(slower.values()) <= 2 + 1e-9,
        "and two whose servers are below both share the link above: up to half as fast", slower)
 
-said = toctl("shard", "compare", "--budget", "8", "-k", "4", "-d", "3", *two, "--jobs", "8")
+said = tosim("compare", "--budget", "8", "-k", "4", "-d", "3", *two, "--jobs", "8")
 report("8 jobs, 100 % load: iteration mean " in said.stdout and "  vgg16 " in said.stdout, "as text",
        said.stdout + said.stderr)
 
@@ -109,7 +109,7 @@ report("8 jobs, 100 % load: iteration mean " in said.stdout and "  vgg16 " in sa
 
 
 def refused(name, status, text, *arguments):
-    said = toctl("shard", "compare", *arguments)
+    said = tosim("compare", *arguments)
     report(said.returncode == status and text in said.stderr and not said.stdout, name, said.stderr)
 
 

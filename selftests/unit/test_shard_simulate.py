@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard simulate: who gets servers and links when, against what one adds up by hand."""
+"""tosim days: who gets servers and links when, against what one adds up by hand."""
 
 import json
 import os
@@ -18,6 +18,7 @@ from fakes import load, save  # noqa: E402
 from tap import done, report  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 SMALL = "selftests/unit/formats/trace.json"
 DAY = "examples/traces/day.json"
 SIX = ("--cluster", "examples/panel-6/cluster.json")
@@ -31,8 +32,13 @@ def toctl(*arguments):
                           stdin=subprocess.DEVNULL, check=False)
 
 
+def days(*arguments):
+    return subprocess.run((TOSIM, "days", *arguments), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
 def simulate(trace, *arguments):
-    said = toctl("simulate", "--trace", trace, "--json", *arguments)
+    said = days("--trace", trace, "--json", *arguments)
     if said.returncode:
         report(False, f"simulate {trace} {arguments}", said.stderr)
         done()
@@ -172,8 +178,8 @@ report(backfill["waiting_s"]["mean"] < fifo["waiting_s"]["mean"] and
        "backfill and optical switches wait less", [out["waiting_s"] for out in (fifo, backfill, optical)])
 started = [job["granted_s"] for job in fifo["jobs"]]
 report(started == sorted(started), "first in, first out all day")
-again = toctl("simulate", "--trace", DAY, "--json", *day)
-said = toctl("simulate", "--trace", DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
+again = days("--trace", DAY, "--json", *day)
+said = days("--trace", DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
 with open(f"{DIR}/out.json", encoding="utf-8") as file:
     report(file.read() == again.stdout, "the same trace, the same outcome, in a file too", again.stderr)
 with open(f"{DIR}/page.html", encoding="utf-8") as file:
@@ -188,7 +194,7 @@ report(f"waiting         mean {fifo['waiting_s']['mean'] / 60:.3g} min" in said.
 
 
 def refused(name, status, text, *arguments):
-    said = toctl("simulate", *arguments)
+    said = days(*arguments)
     report(said.returncode == status and text in said.stderr and said.stderr.count("\n") == status and
            not said.stdout, name, said.stderr)
 

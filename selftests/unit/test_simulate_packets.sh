@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl simulate --level packet: beside the flow level, same seed same packets, JSON as its
+# tosim simulate --level packet: beside the flow level, same seed same packets, JSON as its
 # schema says, what pauses and drops, and what people get wrong.
 
 . selftests/unit/cli.sh
@@ -21,10 +21,10 @@ END
 	result $? "$1"
 }
 
-packets() { run 0 simulate --level packet --json "$@"; }
+packets() { run_tosim 0 simulate --level packet --json "$@"; }
 
 refuses() { # NAME STATUS LINE ARGUMENTS...
-	run "$2" simulate "${@:4}" && grep -qxF "toctl simulate: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
+	run_tosim "$2" simulate "${@:4}" && grep -qxF "tosim simulate: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
 	result $? "$1"
 }
 
@@ -32,7 +32,7 @@ jq -n '{name: "mixed", servers: 8, allreduce: [{group: "0-7", bytes: 16777216}],
 	mp: [range(8) as $x | range(8) as $y | select($x != $y) |
 		{from: "\($x)", to: "\($y)", bytes: 262144}]}' >"$tmp/mixed.json"
 run 0 plan --job "$tmp/mixed.json" --degree 4 -o "$tmp/plan"
-run 0 simulate "$tmp/plan" --json
+run_tosim 0 simulate "$tmp/plan" --json
 said "the flow level says so" 'assert d["level"] == "flow" and d["packets"] is None'
 cp "$tmp/out" "$tmp/flow"
 packets "$tmp/plan" --no-headers && cp "$tmp/out" "$tmp/first" &&
@@ -79,7 +79,7 @@ said "a model" 'assert d["critical_path_s"]["compute"] > 0 and d["strategy"]'
 
 jq '.allreduce[].bytes /= 64 | .mp[].bytes /= 64' examples/jobs/candle-16.json >"$tmp/trees.json"
 run 0 plan --job "$tmp/trees.json" --degree 4 --step-latency 0 --relay-latency 0 -o "$tmp/trees" &&
-	run 0 simulate "$tmp/trees" --json && cp "$tmp/out" "$tmp/flow" &&
+	run_tosim 0 simulate "$tmp/trees" --json && cp "$tmp/out" "$tmp/flow" &&
 	packets "$tmp/trees" --no-headers
 said "trees use all links between two servers" '
 plan, flow = (json.load(open(tmp + name)) for name in ("/trees", "/flow"))
@@ -111,8 +111,8 @@ END
 	result $? "$1"
 }
 
-toctl=$(realpath "$toctl") && plan=$tmp/plan
-(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
+tosim=$(realpath "$tosim") && plan=$tmp/plan
+(cd "$tmp" && "$tosim" simulate "$plan" --fabric switch --level packet --json \
 	--pcap s1,switch >out 2>err)
 captured "a capture of RoCEv2" '
 data = [(t, n, b) for t, n, b in f if b[42] < 0x10]
@@ -123,7 +123,7 @@ first = [int.from_bytes(b[51:54], "big") for t, n, b in data if b[47:50] == data
 	and b[30:34] == data[0][2][30:34]]
 assert first == list(range(len(first)))'
 ln "$tmp/s1-switch.pcap" "$tmp/linked" && cp "$tmp/linked" "$tmp/as-it-was"
-(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
+(cd "$tmp" && "$tosim" simulate "$plan" --fabric switch --level packet --json \
 	--transport dctcp --pcap s1,switch >out 2>err)
 captured "a capture of TCP" '
 data = [(t, n, b) for t, n, b in f if n > 66]
@@ -153,13 +153,13 @@ assert f["skips"] == 1 and f["skipped_s"] > time / 2, f
 assert abs(d["iteration_time_s"]["mean"] / time - 1) <= f["error"] < 0.01, (time, f)
 assert [l["bytes"] for l in d["links"]] == [l["bytes"] for l in whole["links"]]
 assert count["sent"] == whole["packets"]["counts"]["sent"]'
-run 0 simulate "$tmp/rings" --level packet --fast-forward &&
+run_tosim 0 simulate "$tmp/rings" --level packet --fast-forward &&
 	grep -q '^  fast-forward    [0-9]* times, .* in all, at most 0.[0-9]* % wrong$' "$tmp/out"
 result $? "skipped, as text"
 refuses "a capture of what is skipped" 2 "--pcap is of all packets: leave out --fast-forward" \
 	"$tmp/plan" --level packet --fast-forward --pcap s0,s1
 
-run 0 simulate "$tmp/plan" --level packet --transport dctcp &&
+run_tosim 0 simulate "$tmp/plan" --level packet --transport dctcp &&
 	grep -q '^  packets         dctcp, 4096 B and 90 B of headers: [0-9]* sent' "$tmp/out" &&
 	grep -q '^  longest queue   .*, for the link from s[0-7] to s[0-7]$' "$tmp/out"
 result $? "as text"
@@ -172,7 +172,7 @@ refuses "a buffer without head-room" 1 \
 	"$tmp/plan" --fabric switch --level packet --buffer 50kB
 refuses "links that change" 2 "--level packet: the links of ocs:1ms change" \
 	"$tmp/plan" --fabric ocs:1ms --level packet
-run 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
+run_tosim 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
 result $? "options of the other level"
 
 echo "1..$count"

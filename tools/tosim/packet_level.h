@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_PACKET_LEVEL_H
 #define TOPOOPT_PACKET_LEVEL_H
 
-/* The packet level of toctl simulate: its options, and what its iterations did. */
+/* The packet level of tosim simulate: its options, and what its iterations did. */
 
 #include <jansson.h>
 

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 
-#define RANK_THRESHOLD 0.0625	/* as toctl schedule */
+#define RANK_THRESHOLD 0.0625	/* as tosim schedule */
 
 static void rank_print(const struct to_rank_options *options, const struct to_rank_setting *s,
 		       const struct to_rank_iteration *i)

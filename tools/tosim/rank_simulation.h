@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_RANK_SIMULATION_H
 #define TOPOOPT_RANK_SIMULATION_H
 
-/* toctl simulate --network: an iteration on a network of dimensions. */
+/* tosim simulate --network: an iteration on a network of dimensions. */
 
 #include "collectives/chunk_run.h"
 #include "cli/command.h"
@@ -24,7 +24,7 @@ struct to_rank_options {
 	  .help = "of dimensions, dims.json: a rank is a server of the --model, and all do the same" }, \
 	{ "policy", 0, TO_OPTION_CHOICE, offsetof(type, member.policy), .choices = to_rank_policies, \
 	  .with = "network", \
-	  .help = "which dimension the chunks of AllReduce take first, see toctl schedule; ideal: all dimensions are full; default: themis" }, \
+	  .help = "which dimension the chunks of AllReduce take first, see tosim schedule; ideal: all dimensions are full; default: themis" }, \
 	{ "order", 0, TO_OPTION_CHOICE, offsetof(type, member.order), .choices = to_chunk_orders, \
 	  .with = "network", .help = "which chunk is next in a dimension; default: scf" }, \
 	{ "chunks", 0, TO_OPTION_NUMBER, offsetof(type, member.chunks), .argument = "N", \

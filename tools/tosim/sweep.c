@@ -42,7 +42,7 @@ void to_sweep_free(struct to_sweep *s)
 	free(s);
 }
 
-/* What toctl simulate has under @name, but for what a sweep sees to itself. */
+/* What tosim simulate has under @name, but for what a sweep sees to itself. */
 static const struct to_option *sweep_option(const struct to_json *at, const char *name)
 {
 	const struct to_option *o = to_cmd_simulate.options;
@@ -51,7 +51,7 @@ static const struct to_option *sweep_option(const struct to_json *at, const char
 		o++;
 	if (o->name && o->type != TO_OPTION_OUTPUT)
 		return o;
-	to_json_error(at, -EINVAL, "expected an option of toctl simulate, not \"%s\"", name);
+	to_json_error(at, -EINVAL, "expected an option of tosim simulate, not \"%s\"", name);
 	return NULL;
 }
 

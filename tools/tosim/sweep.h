@@ -2,7 +2,7 @@
 #ifndef TOPOOPT_SWEEP_H
 #define TOPOOPT_SWEEP_H
 
-/* sweep.json: many runs of toctl simulate, one for each point of its axes. */
+/* sweep.json: many runs of tosim simulate, one for each point of its axes. */
 
 #include <jansson.h>
 
@@ -16,7 +16,7 @@ struct to_sweep_value {
 	char *text, *label;
 };
 
-/** struct to_sweep_axis - an option of toctl simulate, with one value or more */
+/** struct to_sweep_axis - an option of tosim simulate, with one value or more */
 struct to_sweep_axis {
 	const struct to_option *option;
 	struct to_sweep_value *values;

@@ -54,7 +54,7 @@ struct to_strategy *to_strategy_new(const struct to_dnn_model *model, uint32_t n
 				    unsigned int batch_per_gpu);
 
 /**
- * to_strategy_load() - the strategy that toctl simulate --json printed into the file @path
+ * to_strategy_load() - the strategy that tosim simulate --json printed into the file @path
  *
  * Return: NULL with @err set: no such file, operators that @model does not have or that
  * have no placement, placements that @n_servers servers cannot have.
