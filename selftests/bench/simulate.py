@@ -50,7 +50,7 @@ def events(path):
 def dlrm(tmp, n, fabric, degree=4):
     """With a search for the strategy, and the iteration alone with that."""
     common = [TOSIM, "simulate", "--model", MODEL, "--servers", str(n), "--degree", str(degree),
-              "--fabric", fabric, "--json"]
+              "--fabric", fabric, "--step-latency", "0ns", "--json"]
     searched, again = f"{tmp}/searched.json", f"{tmp}/again.json"
     for path, strategy, what in ((searched, "search", "with a search of 1000 steps"),
                                  (again, searched, "that strategy")):
@@ -114,7 +114,7 @@ def permuted(tmp, to, seed):
     with open(f"{tmp}/said.json", "w", encoding="utf-8") as out:
         cpu, memory = measured(
             [TOSIM, "simulate", "--json", "--job", f"{tmp}/job.json", "--fabric", "fat-tree:8",
-             "--degree", "1", "--routing", "hash", "--seed", str(seed), "--level", "packet",
+             "--degree", "1", "--routing", "hash", "--step-latency", "0ns", "--seed", str(seed), "--level", "packet",
              "--transport", "none", "--queue-pairs", "1", "--headers", str(HEADERS), "--buffer",
              str(round(STOP * wire + headroom))], stdout=out)
     with open(f"{tmp}/said.json", encoding="utf-8") as file:

@@ -27,7 +27,7 @@ must toctl plan -c "$tmp/cluster.json" -j "$tmp/job.json" --fixed -o "$tmp/plan.
 # What is lost in the simulator, and sent again.
 simulated() { # PACKETS
 	tosim simulate "$tmp/plan.json" --level packet --transport none --queue-pairs 1 \
-		--timeout 4s --relay-queue "$1" --json | jq -r '.packets.counts | "\(.dropped) \(.sent_again)"'
+		--retransmission-timeout 4s --relay-queue "$1" --json | jq -r '.packets.counts | "\(.dropped) \(.sent_again)"'
 }
 
 sent() { # SERVER

@@ -68,7 +68,7 @@ def write(tmp, servers, switches, links, flows):
                    "mp": [{"from": src[1:], "to": dst[1:], "bytes": size}
                           for src, dst, size, _ in flows]}, file)
     return ["simulate", "--fabric", f"{tmp}/net.json", "--job", f"{tmp}/job.json",
-            "--latency", "0", "--relay-latency", "0", "-i", "1", "-o", f"{tmp}/out.json"]
+            "--latency", "0", "--relay-latency", "0", "--step-latency", "0", "--iterations", "1", "-o", f"{tmp}/out.json"]
 
 
 def times(tmp):

@@ -162,12 +162,12 @@ CALLS = {
         (1, "--gpus is for plans: dims.json has all dimensions"),
     "tosim schedule --network {dims} --size 1MB --gpus 8": (2, "--gpus goes with --gpu-bandwidth"),
     "tosim schedule --network {dims} --size 1MB --report - -o -":
-        (2, "schedule and report cannot both go to standard output"),
+        (2, "--output and --report cannot both go to standard output"),
     "tosim schedule --network {dims} --size 0": (2, "--size: expected 1 to 9223372036854775807, not 0"),
     "tosim schedule --network {dims} --size 1.5GB":
         (2, '--size: expected bytes like 100MB (kB to TB, KiB to TiB), not "1.5GB"'),
     "tosim schedule --network {dims} --size 1MB --chunks 0": (2, "--chunks: expected 1 to 4096, not 0"),
-    "tosim schedule --network {dims} --size 1MB --threshold -1 -o out": (2, "--threshold is a share of a chunk, 0 or more"),
+    "tosim schedule --network {dims} --size 1MB --slack -1 -o out": (2, "--slack is a share of a chunk, 0 or more"),
     "tosim schedule --network {dims} --size 1MB --policy optimal -o out":
         (1, "optimal is for up to 128 stages in all (384 here) and 576 orders of dimensions (36 here), "
             "any number of chunks in parallel"),
@@ -224,7 +224,6 @@ def refused(command, status, line, bad=b"", whole=True):
             out.write("as it was")
         os.symlink("bad", home + "/link")
         os.link(home + "/bad", home + "/hard")
-        os.link(home + "/bad", home + "/s0-s1.pcap")
         before = set(os.listdir(home))
         ran = subprocess.run(argv(command), cwd=home, capture_output=True,
                              stdin=subprocess.DEVNULL, timeout=60, check=False)
@@ -266,8 +265,6 @@ def overwrites():
         options = {o["name"]: o for o in command["options"]}
         outputs = [(o["name"], path) for o in options.values() if o["type"] == "output"
                    for path in ("bad", "./bad", "link", "hard")]
-        if "pcap" in options:
-            outputs.append(("pcap", "s0,s1"))
         inputs = [name for name, o in options.items()
                   if o["type"] == "string" and "FILE" in o.get("argument", "")]
         names = command.get("operands", "").split()
@@ -316,7 +313,7 @@ with tempfile.TemporaryDirectory() as state:
                     "examples/panel-6/cluster.json"],
                    stdout=subprocess.DEVNULL, check=True)
     for option in "output", "report":
-        refused(f"tosim days --trace bad --state {state} --{option} {state}/x", 2,
+        refused(f"tosim days bad --state {state} --{option} {state}/x", 2,
                 f"--{option} {state}/x would be in the folder of --state, which is read", trace)
 finish("nor what is named in a file, or is a folder with a state")
 

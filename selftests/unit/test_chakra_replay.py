@@ -29,7 +29,7 @@ def simulate(tmp, ranks, *more):
         with open(paths[-1], "wb") as file:
             file.write(encode(trace))
     out = subprocess.run([TOSIM, "simulate", "--json", "--chakra", *paths, "--fabric", "switch",
-                          "--degree", "4", "--latency", "0", *more], capture_output=True,
+                          "--degree", "4", "--latency", "0", "--step-latency", "0", *more], capture_output=True,
                          check=False, text=True)
     if out.returncode:
         return out.stderr.replace(tmp + "/", "").strip(), None

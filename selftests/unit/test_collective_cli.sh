@@ -85,7 +85,7 @@ jq '.allreduce = [] | .mp = [{from: "0", to: "1-8", bytes: 1}]' "$tmp/job.json" 
 refused "a collective without AllReduce" "--collective ps: the job has no AllReduce" \
 	plan -j "$tmp/mp.json" --topology bcube:3,2 --collective ps -o "$tmp/no.json"
 run 0 plan -j "$tmp/job.json" --topology bcube:3,2 -o "$tmp/none.json" &&
-	run_tosim 2 steps "$tmp/none.json" && grep -q "was planned without --collective" "$tmp/err"
+	run_tosim 2 steps "$tmp/none.json" && grep -q "names no algorithm: give --algorithm" "$tmp/err"
 result $? "refused: the steps of a plan without one"
 run_tosim 2 steps && grep -q "give a plan, or --bcube" "$tmp/err"
 result $? "refused: no network"

@@ -59,10 +59,10 @@ shard init --set shards.state=state {}
 shard add one --set shards.state=state --job {}
 shard resize one --set shards.state=state --job {}
 shard prepare one --set shards.state=state --job {}
-tosim days --trace {}
-tosim days --trace TRACE --cluster {}
-tosim compare --model MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
-tosim compare --jobs 1 --servers 4 --degree 2 --job-servers 2 --model {}
+tosim days {}
+tosim days TRACE --cluster {}
+tosim compare MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
+tosim compare {} --jobs 1 --servers 4 --degree 2 --job-servers 2
 status {}
 top {}
 watch --listen 127.0.0.1:38471 {}

@@ -58,7 +58,7 @@ result $? "tm compare: a pair that sent less"
 
 # --- how long ---
 
-run_tosim 0 simulate "$plan" --json &&
+run_tosim 0 simulate "$plan" --step-latency 0ns --json &&
 	jq -e '.packet_switches == 6 and (.links | length) == 36 and .iteration_time_s.mean > 0' "$tmp/out" >/dev/null &&
 	cp "$tmp/out" "$tmp/simulated" && run 0 verify "$plan" --json &&
 	jq -e --slurpfile simulated "$tmp/simulated" '
@@ -155,7 +155,7 @@ refuses "replan --down: nobody is called that" "toctl replan: $plan: no server o
 
 # --- packet by packet ---
 
-run_tosim 0 simulate "$plan" --level packet --json && cp "$tmp/out" "$tmp/packets" &&
+run_tosim 0 simulate "$plan" --level packet --step-latency 0ns --json && cp "$tmp/out" "$tmp/packets" &&
 	jq -e --slurpfile flows "$tmp/simulated" '
 		.iteration_time_s.mean / $flows[0].iteration_time_s.mean | . > 1 and . < 1.1' "$tmp/packets" >/dev/null &&
 	jq -e '.packets.counts.dropped == 0 and ([.links[] | select(.to | startswith("sw"))] | group_by(.to) | map(map(.bytes) | add))
@@ -164,7 +164,7 @@ result $? "simulate --level packet: what enters a switch leaves it, a little lat
 # 2 x 20 MB into one port of 100 Gbit/s, in packets of 4096 bytes and 82 of headers: 3.264 ms.
 jq -n '{name: "incast", servers: 3, mp: [{from: "1-2", to: "0", bytes: 20000000}]}' >"$tmp/incast.job"
 "$toctl" plan --job "$tmp/incast.job" --topology rail:1 -o "$tmp/incast.json" >/dev/null &&
-	run_tosim 0 simulate "$tmp/incast.json" --level packet --transport none --json &&
+	run_tosim 0 simulate "$tmp/incast.json" --level packet --transport none --step-latency 0ns --json &&
 	jq -e '.iteration_time_s.mean / 3.264e-3 - 1 | fabs < 0.01' "$tmp/out" >/dev/null &&
 	jq -e '[.links[] | select(.to == "rail0" and .from != "s0") | .pauses > 0 and .drops == 0] == [true, true]' "$tmp/out" >/dev/null
 result $? "simulate --level packet: two into one take as long as its port, which pauses them"
@@ -221,7 +221,7 @@ result $? "fabric init-etcd: asks etcd"
 # --- those that refuse it, and why ---
 
 refuses "days" "tosim days: $tmp/cluster.json: it has packet switches (\"sw0.0\"): this command knows ports with one cable each, whose other end it can tell" \
-	days --cluster "$tmp/cluster.json" --trace examples/traces/day.json
+	days --cluster "$tmp/cluster.json" examples/traces/day.json
 
 echo "1..$count"
 ((!failed))

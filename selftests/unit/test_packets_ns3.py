@@ -63,6 +63,7 @@ def ours(tmp, layers, links, flows):
                            "bytes": size} for src, dst, size, _ in flows]}, file)
     subprocess.run([TOSIM, "simulate", "--fabric", f"{tmp}/net.json", "--job", f"{tmp}/job.json",
                     "--level", "packet", "--transport", "none", "--queue-pairs", "1",
+                    "--step-latency", "0",
                     "--mtu", str(MTU), "--headers", "2", "--buffer", "1GB",
                     "-o", f"{tmp}/out.json"], check=True, stdout=subprocess.DEVNULL)
     with open(f"{tmp}/out.json", encoding="utf-8") as file:

@@ -38,7 +38,7 @@ def days(*arguments):
 
 
 def simulate(trace, *arguments):
-    said = days("--trace", trace, "--json", *arguments)
+    said = days(trace, "--json", *arguments)
     if said.returncode:
         report(False, f"simulate {trace} {arguments}", said.stderr)
         done()
@@ -81,7 +81,7 @@ def adds_up(out):
 
 # --- who is next ---
 
-still = ("--switching", "ocs", "--dark-time", "0ns")
+still = ("--switching", "ocs", "--dark", "0ns")
 out = simulate(SMALL, *SIX, *still)
 report(times(out) == {"first": (0, 0, 300), "wide": (300, 300, 900.5), "narrow": (300, 300, 400)} and
        adds_up(out), "first come, first served: nobody passes the one that waits", out)
@@ -90,19 +90,19 @@ report(near(out["waiting_s"]["mean"], 480 / 3) and out["waiting_s"]["max"] == 24
 few = (60 * 0 + 240 * 3) / (6 * 900.5)
 report(near(out["shares"]["few"], few) and not out["shares"]["fragmented"],
        "what waits for more servers than are free is no fragmentation", out["shares"])
-out = simulate(SMALL, *SIX, *still, "--policy", "backfill")
+out = simulate(SMALL, *SIX, *still, "--discipline", "backfill")
 report(times(out) == {"first": (0, 0, 300), "wide": (300, 300, 900.5), "narrow": (60, 60, 160)} and
        out["by"]["narrow"]["ahead"] and out["ahead"] == 1 and adds_up(out),
        "backfill: one goes first, and delays nobody", out)
 long = trace("long", ("first", 3, 0, 300), ("wide", 4, 60, 600), ("narrow", 2, 60, 100, 241))
-out = simulate(long, *SIX, *still, "--policy", "backfill")
+out = simulate(long, *SIX, *still, "--discipline", "backfill")
 report(times(out)["narrow"][0] == 60 and times(out)["wide"][0] == 300,
        "one that may take longer goes on servers that nobody waits for", out)
 long = trace("long", ("first", 3, 0, 300), ("wide", 5, 60, 600), ("narrow", 2, 60, 100, 241))
-out = simulate(long, *SIX, *still, "--policy", "backfill")
+out = simulate(long, *SIX, *still, "--discipline", "backfill")
 report(times(out)["narrow"][0] == 900, "and not on those that the next one is to have", out)
 early = trace("early", ("first", 3, 0, 300, 3600), ("wide", 4, 60, 600))
-out = simulate(early, *SIX, *still, "--policy", "backfill")
+out = simulate(early, *SIX, *still, "--discipline", "backfill")
 report(times(out)["wide"][0] == 300, "a job that ends before its limit lets others begin", out)
 
 # --- links ---
@@ -170,7 +170,7 @@ report(out["servers"] == 5 and not any("s2" in job["servers"] for job in out["jo
 
 day = ("--servers", "64", "--degree", "4")
 fifo, backfill, optical = (simulate(DAY, *day, *how) for how in (
-    (), ("--policy", "backfill"), ("--policy", "backfill", "--switching", "ocs")))
+    (), ("--discipline", "backfill"), ("--discipline", "backfill", "--switching", "ocs")))
 report(all(adds_up(out) for out in (fifo, backfill, optical)), "shares of a day add up")
 report(backfill["waiting_s"]["mean"] < fifo["waiting_s"]["mean"] and
        optical["waiting_s"]["mean"] < backfill["waiting_s"]["mean"] and
@@ -178,8 +178,8 @@ report(backfill["waiting_s"]["mean"] < fifo["waiting_s"]["mean"] and
        "backfill and optical switches wait less", [out["waiting_s"] for out in (fifo, backfill, optical)])
 started = [job["granted_s"] for job in fifo["jobs"]]
 report(started == sorted(started), "first in, first out all day")
-again = days("--trace", DAY, "--json", *day)
-said = days("--trace", DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
+again = days(DAY, "--json", *day)
+said = days(DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
 with open(f"{DIR}/out.json", encoding="utf-8") as file:
     report(file.read() == again.stdout, "the same trace, the same outcome, in a file too", again.stderr)
 with open(f"{DIR}/page.html", encoding="utf-8") as file:
@@ -201,8 +201,8 @@ def refused(name, status, text, *arguments):
 
 refused("a job for which no group is large enough", 1,
         "big.json: job big takes 6 servers, at most 5 are on the same optical switches",
-        "--trace", trace("big", ("big", 6, 0, 1)), *rooms)
-refused("two clusters", 2, "give one", "--trace", SMALL, *SIX, *state)
-refused("servers without ports", 2, "--servers and --degree go together", "--trace", SMALL, "-n", "8")
-refused("a trace that is none", 1, 'format: expected "topoopt-trace"', "--trace", SIX[1], *SIX)
+        trace("big", ("big", 6, 0, 1)), *rooms)
+refused("two clusters", 2, "give one", SMALL, *SIX, *state)
+refused("servers without ports", 2, "--servers and --degree go together", SMALL, "-n", "8")
+refused("a trace that is none", 1, 'format: expected "topoopt-trace"', SIX[1], *SIX)
 done()

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "data/demand.h"
 #include "data/taskgraph.h"
 #include "workload/dnn_model.h"
 
@@ -103,6 +104,13 @@ bool to_strategy_fits(const struct to_strategy *strategy, double *scratch);
  */
 int to_strategy_tasks(const struct to_strategy *strategy, struct to_taskgraph *graph,
 		      struct to_error *err);
+
+/**
+ * to_strategy_demand() - make the demand of what @strategy sends in an iteration
+ *
+ * Return: the demand, for to_demand_free(); NULL with @err set when out of memory.
+ */
+struct to_demand *to_strategy_demand(const struct to_strategy *strategy, struct to_error *err);
 
 /** to_strategy_print() - as text, operators of equal placement on one line */
 void to_strategy_print(FILE *out, const struct to_strategy *strategy);
