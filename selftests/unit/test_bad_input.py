@@ -194,7 +194,7 @@ CALLS = {
 }
 
 # What goes for an argument that is no file, by the option's type.
-ARGUMENTS = {"string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G",
+ARGUMENTS = {"output": "x", "string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G",
              "bytes": "1MB"}
 
 top = os.getcwd()
