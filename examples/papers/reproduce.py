@@ -102,8 +102,8 @@ def themis():
     line("speed-up, Themis + SCF", 1.72, faster(scf))
     line("speed-up, most", 2.70, max(one["baseline_time_s"] / one["time_s"] for one in scf))
     for share in "0", "0.25", "1":
-        line(f"  --slack {share}: Themis + SCF", 95.14, used(schedules("themis", "scf", networks,
-                                                                        "--slack", share)))
+        line(f"  --imbalance {share}: Themis + SCF", 95.14, used(schedules("themis", "scf", networks,
+                                                                        "--imbalance", share)))
     head("Themis: utilisation (%) of 3D-SW_SW_SW_hetero and 4D-Ring_FC_Ring_SW, mean")
     for chunks, published in ("4", (43.13, 48.58)), ("512", (87.81, 91.18)):
         for order, value in zip(("fifo", "scf"), published):

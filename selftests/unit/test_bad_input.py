@@ -167,7 +167,7 @@ CALLS = {
     "tosim schedule --network {dims} --size 1.5GB":
         (2, '--size: expected bytes like 100MB (kB to TB, KiB to TiB), not "1.5GB"'),
     "tosim schedule --network {dims} --size 1MB --chunks 0": (2, "--chunks: expected 1 to 4096, not 0"),
-    "tosim schedule --network {dims} --size 1MB --slack -1 -o out": (2, "--slack is a share of a chunk, 0 or more"),
+    "tosim schedule --network {dims} --size 1MB --imbalance -1 -o out": (2, "--imbalance is a share of a chunk, 0 or more"),
     "tosim schedule --network {dims} --size 1MB --policy optimal -o out":
         (1, "optimal is for up to 128 stages in all (384 here) and 576 orders of dimensions (36 here), "
             "any number of chunks in parallel"),

@@ -70,7 +70,7 @@ def main(tmp):
     cpu = node(COMP, "launch", [("is_cpu_op", True)], micros=700)
     takes(tmp, "the CPU takes no time", [[cpu, *step]] * 4, 150e-6 + REDUCED)
     takes(tmp, "stragglers compute longer", [step] * 4, 300e-6 + REDUCED, "--stragglers",
-          "slow:1,2", "-i", "1")
+          "slow:1,2", "--iterations", "1")
 
     _, out = simulate(tmp, [step] * 4)
     report(out["workload"] == "job" and out["servers"] == 4

@@ -59,7 +59,7 @@ shard init --set shards.state=state {}
 shard add one --set shards.state=state --job {}
 shard resize one --set shards.state=state --job {}
 shard prepare one --set shards.state=state --job {}
-tosim days {}
+tosim days {} --servers 4 --degree 2
 tosim days TRACE --cluster {}
 tosim compare MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
 tosim compare {} --jobs 1 --servers 4 --degree 2 --job-servers 2

@@ -19,7 +19,11 @@ struct to_packet_args {
 
 #define TO_PACKET_DEFAULTS { .headers = TO_PACKET_LEVEL_HEADERS }
 
-/** TO_PACKET_OPTIONS - of arguments of @type, whose @member is a struct to_packet_args */
+/**
+ * TO_PACKET_OPTIONS - rows of a command's option table
+ * @type: arguments of the command
+ * @member: member of @type that is a struct to_packet_args
+ */
 #define TO_PACKET_OPTIONS(type, member) \
 	{ "transport", 0, TO_OPTION_CHOICE, offsetof(type, member.transport), \
 	  .choices = to_transport_names, .with = "level", .advanced = true, \

@@ -19,7 +19,11 @@ struct to_rank_args {
 #define TO_RANK_DEFAULTS \
 	{ .chunks = 64, .divided = 1, .policy = TO_RANK_THEMIS, .order = TO_CHUNK_SCF }
 
-/** TO_RANK_OPTIONS - of arguments of @type, whose @member is a struct to_rank_args */
+/**
+ * TO_RANK_OPTIONS - rows of a command's option table
+ * @type: arguments of the command
+ * @member: member of @type that is a struct to_rank_args
+ */
 #define TO_RANK_OPTIONS(type, member) \
 	{ "network", 0, TO_OPTION_STRING, offsetof(type, member.network), .argument = "FILE", \
 	  .help = "dims.json: dimensions that join ranks, in place of --fabric" }, \

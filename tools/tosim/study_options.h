@@ -25,7 +25,11 @@ struct to_study_args {
 	  .step_latency = TO_STEP_LATENCY_DEFAULT, .budget = TO_PARALLELIZE_BUDGET, .seed = 1, \
 	  .routing = TO_STUDY_UNSAID, .algorithm = TO_STUDY_UNSAID }
 
-/** TO_STUDY_OPTIONS - of arguments of @type, whose @member is a struct to_study_args */
+/**
+ * TO_STUDY_OPTIONS - rows of a command's option table
+ * @type: arguments of the command
+ * @member: member of @type that is a struct to_study_args
+ */
 #define TO_STUDY_OPTIONS(type, member) \
 	{ "fabric", 0, TO_OPTION_STRING, offsetof(type, member.fabric), .argument = "FABRIC", \
 	  .help = "what joins the servers, see tosim-simulate(8); default: topoopt" }, \

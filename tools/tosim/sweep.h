@@ -32,7 +32,7 @@ struct to_sweep_ratio {
 	double published;		/* mean time at points of @of over that at those of @over */
 };
 
-/** struct to_sweep_found - that ratio as simulated */
+/** struct to_sweep_found - a published ratio, as simulated */
 struct to_sweep_found {
 	unsigned int n;			/* pairs of points */
 	double mean, min, max;

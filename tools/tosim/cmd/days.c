@@ -24,7 +24,7 @@ static int days_cluster(struct to_call *call, const struct days_args *args,
 	const struct to_shards_place place = { .dir = args->state };
 
 	*shards = (struct to_shards){};
-	if (!args->cluster && !args->servers)
+	if (args->state)
 		return to_shards_open(shards, &place, false, &call->err);
 	shards->cluster = args->cluster ? to_cluster_load(args->cluster, &call->err) :
 			  to_cluster_synthetic(args->servers, args->degree, 0, TO_LINKS_DUPLEX,
@@ -93,7 +93,7 @@ static int days_run(struct to_call *call, const void *data)
 	struct to_shards shards;
 	int ret;
 
-	if (!!args->state + !!args->cluster + !!args->servers > 1)
+	if (!!args->state + !!args->cluster + !!args->servers != 1)
 		return to_usage(call, "--state, --cluster and --servers say what the cluster is: give one");
 	if (!args->servers != !args->degree)
 		return to_usage(call, "--servers and --degree go together");
@@ -118,13 +118,13 @@ static int days_run(struct to_call *call, const void *data)
 
 static const struct to_option days_options[] = {
 	{ "cluster", 'c', TO_OPTION_STRING, FIELD(cluster), .argument = "FILE",
-	  .help = "cluster.json, with the links in place; default: the one of --state" },
+	  .help = "cluster.json, with the links in place" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N", .min = 2,
 	  .max = TO_SERVERS_MAX, .help = "a cluster of so many servers on one panel" },
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "N", .min = 1,
 	  .max = TO_PORTS_MAX, .help = "ports of each of --servers" },
 	{ "state", 0, TO_OPTION_STRING, FIELD(state), .argument = "DIR",
-	  .help = "directory of shards whose cluster it is; default: /var/lib/topoopt/cluster" },
+	  .help = "folder of toctl shard, whose cluster it is; nothing there changes" },
 	{ "discipline", 0, TO_OPTION_CHOICE, FIELD(discipline), .choices = to_shard_policies,
 	  .help = "which job is next; default: fifo" },
 	{ "switching", 0, TO_OPTION_CHOICE, FIELD(switching), .choices = to_shard_switchings,

@@ -10,7 +10,7 @@ struct schedule_args {
 	uint64_t size, chunks, parallel, budget, jitter, seed, latency;
 	uint64_t gpus, gpu_bandwidth;
 	int collective, policy, order;
-	double slack;
+	double imbalance;
 	bool unordered;
 };
 
@@ -38,14 +38,14 @@ static int schedule_run(struct to_call *call, const void *data)
 	const struct to_dimensions_of plan = { args->latency, args->gpus, args->gpu_bandwidth };
 	struct to_chunk_study study = {
 		.setting = { .collective = args->collective, .bytes = args->size,
-			     .n_chunks = args->chunks, .threshold = args->slack,
+			     .n_chunks = args->chunks, .threshold = args->imbalance,
 			     .parallel = args->parallel },
 		.policy = args->policy, .order = args->order, .budget = args->budget,
 		.jitter_ns = args->jitter, .seed = args->seed, .unordered = args->unordered };
 	int ret;
 
-	if (!(args->slack >= 0))
-		return to_usage(call, "--slack is a share of a chunk, 0 or more");
+	if (!(args->imbalance >= 0))
+		return to_usage(call, "--imbalance is a share of a chunk, 0 or more");
 	ret = to_output_check(call, args->output, args->report);
 	if (ret)
 		return ret;
@@ -74,8 +74,8 @@ static const struct to_option schedule_options[] = {
 	  .help = "which dimension a chunk takes next; default: themis" },
 	{ "order", 0, TO_OPTION_CHOICE, FIELD(order), .choices = to_chunk_orders,
 	  .help = "of chunks in a dimension; default: scf, smallest chunk first" },
-	{ "slack", 0, TO_OPTION_REAL, FIELD(slack), .argument = "SHARE", .advanced = true,
-	  .help = "of a chunk: themis keeps to the baseline while loads differ by less; default: "
+	{ "imbalance", 0, TO_OPTION_REAL, FIELD(imbalance), .argument = "SHARE", .advanced = true,
+	  .help = "of a chunk, by which loads may differ before themis leaves the baseline; default: "
 		  "0.0625" },
 	{ "parallel", 0, TO_OPTION_NUMBER, FIELD(parallel), .argument = "N", .max = TO_CHUNKS_MAX,
 	  .advanced = true,
@@ -108,7 +108,7 @@ const struct to_command to_cmd_schedule = {
 	.options = schedule_options,
 	.args_size = sizeof(struct schedule_args),
 	.defaults = &(const struct schedule_args){
-		.chunks = 64, .policy = TO_CHUNK_THEMIS, .order = TO_CHUNK_SCF, .slack = 0.0625,
+		.chunks = 64, .policy = TO_CHUNK_THEMIS, .order = TO_CHUNK_SCF, .imbalance = 0.0625,
 		.budget = 1000000, .seed = 1, .latency = 1000,
 	},
 	.run = schedule_run,
