@@ -8,7 +8,7 @@ said() { # NAME PYTHON, with the JSON as d
 	python3 - "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
 import json, sys, jsonschema
 d = json.load(open(sys.argv[1]))
-jsonschema.validate(d, json.load(open("Documentation/schemas/collective-show.schema.json")))
+jsonschema.validate(d, json.load(open("Documentation/schemas/steps.schema.json")))
 exec(sys.argv[2])
 END
 	result $? "$1"

@@ -22,7 +22,7 @@ TOSIM = os.environ.get("TOSIM", "build/tosim")
 SMALL = "selftests/unit/formats/trace.json"
 DAY = "examples/traces/day.json"
 SIX = ("--cluster", "examples/panel-6/cluster.json")
-SCHEMA = load("Documentation/schemas/shard-simulate.schema.json")
+SCHEMA = load("Documentation/schemas/days.schema.json")
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
 

@@ -17,7 +17,7 @@ from fakes import load  # noqa: E402
 from tap import done, report  # noqa: E402
 
 TOSIM = os.environ.get("TOSIM", "build/tosim")
-SCHEMA = load("Documentation/schemas/shard-compare.schema.json")
+SCHEMA = load("Documentation/schemas/compare.schema.json")
 BERT, VGG = "examples/papers/fig14-bert.json", "examples/models/vgg16.json"
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
