@@ -33,28 +33,28 @@ struct to_packet_args {
 	  .help = "payload of a packet; default: 4096" }, \
 	{ "headers", 0, TO_OPTION_NUMBER, offsetof(type, member.headers), .argument = "BYTES", \
 	  .max = 1000, .with = "level", .advanced = true, \
-	  .help = "of a packet, with preamble and gap; default: 82 of RoCEv2, 90 of TCP" }, \
+	  .help = "bytes beside the payload, preamble and gap included; default: 82 of RoCEv2, 90 of TCP" }, \
 	{ "queue-pairs", 0, TO_OPTION_NUMBER, offsetof(type, member.queue_pairs), \
 	  .argument = "N", .min = 1, .max = 64, .with = "level", .advanced = true, \
-	  .help = "that share a transfer and are hashed apart; default: 4" }, \
+	  .help = "flows that share a transfer and are hashed apart; default: 4" }, \
 	{ "buffer", 0, TO_OPTION_BYTES, offsetof(type, member.buffer), .argument = "BYTES", \
 	  .min = 1, .max = 1ull << 40, .with = "level", .advanced = true, \
-	  .help = "of a switch, for each link, with head-room; default: 1MiB" }, \
+	  .help = "buffer of a switch for each link, head-room included; default: 1MiB" }, \
 	{ "no-pfc", 0, TO_OPTION_FLAG, offsetof(type, member.no_pfc), .with = "level", \
-	  .advanced = true, .help = "switches drop what they have no buffer for" }, \
+	  .advanced = true, .help = "let switches drop what they have no buffer for" }, \
 	{ "marks", 0, TO_OPTION_STRING, offsetof(type, member.marks), .argument = "MIN,MAX", \
 	  .with = "level", .advanced = true, \
 	  .help = "bytes in a queue from which ECN marks some packets, and all; " \
 		  "default: 1 and 4 kB for each Gbit/s" }, \
 	{ "relay-cost", 0, TO_OPTION_DURATION, offsetof(type, member.relay_cost), \
 	  .argument = "TIME", .min = 1, .max = 1000000000, .with = "level", .advanced = true, \
-	  .help = "of a relay between two packets of a link; default: 137ns" }, \
+	  .help = "time of a relay between two packets of a link; default: 137ns" }, \
 	{ "relay-queue", 0, TO_OPTION_NUMBER, offsetof(type, member.relay_queue), \
 	  .argument = "PACKETS", .min = 1, .max = 1000000, .with = "level", .advanced = true, \
-	  .help = "that wait in a relay for a link, more are dropped; default: 10240" }, \
+	  .help = "queue of a relay for each link; default: 10240" }, \
 	{ "retransmission-timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout), \
 	  .argument = "TIME", .min = 1000, .max = 100000000000, .with = "level", \
-	  .advanced = true, .help = "default: 67ms, TCP 200ms" }, \
+	  .advanced = true, .help = "time without an ACK until a flow sends again; default: 67ms, TCP 200ms" }, \
 	{ "fast-forward", 0, TO_OPTION_FLAG, offsetof(type, member.fast_forward), \
 	  .with = "level", .advanced = true, \
 	  .help = "skip over steady states, and tell how wrong that may be" }, \

@@ -26,16 +26,16 @@ struct to_rank_args {
  */
 #define TO_RANK_OPTIONS(type, member) \
 	{ "network", 0, TO_OPTION_STRING, offsetof(type, member.network), .argument = "FILE", \
-	  .help = "dims.json: dimensions that join ranks, in place of --fabric" }, \
+	  .help = "dims.json: dimensions that join ranks, in the place of --fabric" }, \
 	{ "policy", 0, TO_OPTION_CHOICE, offsetof(type, member.policy), \
 	  .choices = to_rank_policies, .with = "network", .advanced = true, \
-	  .help = "dimension that a chunk takes first; ideal: all are full; default: themis" }, \
+	  .help = "choice of the dimension that a chunk takes next; default: themis" }, \
 	{ "order", 0, TO_OPTION_CHOICE, offsetof(type, member.order), \
 	  .choices = to_chunk_orders, .with = "network", .advanced = true, \
-	  .help = "of chunks in a dimension; default: scf, smallest chunk first" }, \
+	  .help = "order of chunks in a dimension; default: scf, smallest chunk first" }, \
 	{ "chunks", 0, TO_OPTION_NUMBER, offsetof(type, member.chunks), .argument = "N", \
 	  .min = 1, .max = TO_CHUNKS_MAX, .with = "network", .advanced = true, \
-	  .help = "of a collective; default: 64" }, \
+	  .help = "chunks of a collective; default: 64" }, \
 	{ "model-parallel", 0, TO_OPTION_NUMBER, offsetof(type, member.divided), \
 	  .argument = "N", .min = 1, .max = TO_DIMENSIONS_RANKS_MAX, .with = "network", \
 	  .advanced = true, .help = "ranks of the inner dimensions that share each operator" }, \

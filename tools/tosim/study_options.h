@@ -32,26 +32,26 @@ struct to_study_args {
  */
 #define TO_STUDY_OPTIONS(type, member) \
 	{ "fabric", 0, TO_OPTION_STRING, offsetof(type, member.fabric), .argument = "FABRIC", \
-	  .help = "what joins the servers, see tosim-simulate(8); default: topoopt" }, \
+	  .help = "what joins servers, listed in tosim-simulate(8); default: topoopt" }, \
 	{ "routing", 0, TO_OPTION_CHOICE, offsetof(type, member.routing), \
 	  .choices = to_spread_names, .advanced = true, \
-	  .help = "shortest paths of other fabrics; default: hash on fat-tree and expander, else spray" }, \
+	  .help = "choice of shortest paths on other fabrics; default: hash on fat-tree and expander, else spray" }, \
 	{ "algorithm", 0, TO_OPTION_CHOICE, offsetof(type, member.algorithm), \
 	  .choices = to_algorithm_names, .advanced = true, \
 	  .help = "AllReduce on other fabrics; default: ring-both-ways on direct links, else ring" }, \
 	{ "latency", 0, TO_OPTION_DURATION, offsetof(type, member.latency), .argument = "TIME", \
-	  .max = 1000000000, .advanced = true, .help = "of a link; default: 1us" }, \
+	  .max = 1000000000, .advanced = true, .help = "latency of a link; default: 1us" }, \
 	{ "relay-latency", 0, TO_OPTION_DURATION, offsetof(type, member.relay_latency), \
 	  .argument = "TIME", .max = 1000000000, .advanced = true, \
-	  .help = "of a server that relays; default: 1350ns" }, \
+	  .help = "latency of a server that relays; default: 1350ns" }, \
 	{ "step-latency", 0, TO_OPTION_DURATION, offsetof(type, member.step_latency), \
 	  .argument = "TIME", .max = 1000000000, .advanced = true, \
-	  .help = "to begin a step of AllReduce or an MP transfer; default: 8us" }, \
+	  .help = "time to begin a step of AllReduce or an MP transfer; default: 8us" }, \
 	{ "prices", 0, TO_OPTION_STRING, offsetof(type, member.prices), .argument = "FILE", \
 	  .advanced = true, .help = "prices.json; default: Table 3 of the TopoOpt paper" }, \
 	{ "budget", 0, TO_OPTION_NUMBER, offsetof(type, member.budget), .argument = "N", \
 	  .min = 4, .max = 100000000, .advanced = true, \
-	  .help = "strategies that the search for a model's tries; default: 1000" }, \
+	  .help = "strategies that the search tries for a model; default: 1000" }, \
 	{ "seed", 's', TO_OPTION_NUMBER, offsetof(type, member.seed), .argument = "N", \
 	  .max = INT64_MAX, .help = "random seed; same seed, same result; default: 1" }, \
 	TO_LARGE_OPTION(offsetof(type, member.large))

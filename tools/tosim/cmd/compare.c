@@ -117,7 +117,7 @@ static int compare_run(struct to_call *call, const void *data)
 
 static const struct to_option compare_options[] = {
 	{ "jobs", 0, TO_OPTION_STRING, FIELD(jobs), .argument = "N[,N...]", .required = true,
-	  .help = "how many train at once; each number is a point" },
+	  .help = "numbers of jobs that train at once; each is a point" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N", .required = true,
 	  .min = 2, .max = TO_SERVERS_MAX, .help = "servers of the cluster" },
 	{ "job-servers", 0, TO_OPTION_NUMBER, FIELD(job_servers), .argument = "N",
@@ -125,12 +125,12 @@ static const struct to_option compare_options[] = {
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "N", .required = true,
 	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
-	  .min = 1, .max = INT64_MAX, .help = "of a port; default: 100G" },
+	  .min = 1, .max = INT64_MAX, .help = "bandwidth of a port; default: 100G" },
 	{ "allocation", 0, TO_OPTION_CHOICE, FIELD(allocation), .choices = compare_allocations,
 	  .help = "servers of a job on a shared fabric: neighbours, or any; default: packed" },
 	{ "iterations", 0, TO_OPTION_NUMBER, FIELD(iterations), .argument = "N",
 	  .min = 1, .max = 10000,
-	  .help = "of the slowest model's jobs; others go on for as long; default: 3" },
+	  .help = "iterations of the slowest model; other jobs go on for as long; default: 3" },
 	TO_STUDY_OPTIONS(struct compare_args, fabric),
 	{}
 };

@@ -72,17 +72,17 @@ static int cost_run(struct to_call *call, const void *data)
 
 static const struct to_option cost_options[] = {
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N", .required = true,
-	  .min = 2, .max = TO_SERVERS_MAX, .help = "how many servers" },
+	  .min = 2, .max = TO_SERVERS_MAX, .help = "number of servers" },
 	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "N", .required = true,
 	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .required = true,
-	  .min = 1, .max = INT64_MAX, .help = "of a port; one that the prices have" },
+	  .min = 1, .max = INT64_MAX, .help = "bandwidth of a port, one that has prices" },
 	{ "fabric", 0, TO_OPTION_STRING, FIELD(fabric), .argument = "FABRIC",
 	  .help = "price this one by component; default: all, beside each other" },
 	{ "prices", 0, TO_OPTION_STRING, FIELD(prices), .argument = "FILE",
 	  .help = "prices.json; default: Table 3 of the TopoOpt paper" },
 	{ "assume", 0, TO_OPTION_WORDS, FIELD(assume), .argument = "KEY=VALUE",
-	  .help = "an assumption, see tosim-cost(8); may be given more than once" },
+	  .help = "assumption that tosim-cost(8) lists; may be given more than once" },
 	{}
 };
 

@@ -57,9 +57,9 @@ static int steps_run(struct to_call *call, const void *data)
 
 static const struct to_option steps_options[] = {
 	{ "bcube", 0, TO_OPTION_STRING, FIELD(bcube), .argument = "N,K",
-	  .help = "the network: N ports of a packet switch, K ports of a server" },
+	  .help = "network: N ports of a packet switch, K ports of a server" },
 	{ "algorithm", 0, TO_OPTION_CHOICE, FIELD(algorithm), .choices = to_bcube_algorithms,
-	  .help = "of AllReduce; default: the plan's, else bml" },
+	  .help = "algorithm of AllReduce; default: the plan's, else bml" },
 	{ "server", 0, TO_OPTION_NUMBER, FIELD(server), .argument = "I", .max = TO_SERVERS_MAX,
 	  .help = "index of the server whose steps are listed; default: 0" },
 	{}

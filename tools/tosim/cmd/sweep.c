@@ -32,10 +32,9 @@ static int sweep_show(struct to_call *call, const struct sweep_args *args,
 }
 
 static int sweep_points(struct to_call *call, const struct sweep_args *args,
-			struct to_sweep_run *points)
+			struct to_sweep_run *points, struct to_watch *watch)
 {
 	struct to_sweep_result result;
-	struct to_watch watch;
 	int ret = 0;
 
 	if (args->report && to_sweep_run_check_report(points, args->report, &call->err))
@@ -45,11 +44,9 @@ static int sweep_points(struct to_call *call, const struct sweep_args *args,
 	if (args->collect) {
 		ret = to_sweep_run_collect(points, &call->err);
 	} else {
-		to_watch_begin(&watch, call);
-		points->watch = to_watch_step;
-		points->data = &watch;
+		to_watch_begin(watch, call);
 		ret = to_sweep_run_points(points, &call->err);
-		to_watch_end(&watch);
+		to_watch_end(watch);
 	}
 	if (ret)
 		return ret;
@@ -65,6 +62,7 @@ static int sweep_run(struct to_call *call, const void *data)
 	const struct sweep_args *args = data;
 	struct to_sweep_run points;
 	struct to_sweep *sweep;
+	struct to_watch watch;
 	int ret;
 
 	if (args->list && (args->collect || args->report || call->json))
@@ -73,8 +71,10 @@ static int sweep_run(struct to_call *call, const void *data)
 	if (!sweep)
 		return -EINVAL;
 	ret = to_sweep_run_init(&points, sweep, args->dir, &call->err);
+	points.watch = to_watch_step;
+	points.data = &watch;
 	if (!ret)
-		ret = sweep_points(call, args, &points);
+		ret = sweep_points(call, args, &points, &watch);
 	to_sweep_run_free(&points);
 	to_sweep_free(sweep);
 	return ret;
