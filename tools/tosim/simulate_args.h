@@ -4,9 +4,9 @@
 
 /* Arguments of tosim simulate: its options, what they may be together, what they mean. */
 
-#include "study_options.h"
-#include "packet_options.h"
-#include "rank_options.h"
+#include "study_args.h"
+#include "packet_args.h"
+#include "rank_args.h"
 #include "study/rank_study.h"
 
 /** enum to_simulate_level - what is simulated */

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "simulate/packet_simulate.h"
+#include "packets/simulator.h"
 
 #define TO_PACKET_LEVEL_HEADERS UINT64_MAX	/* as many bytes as the transport has */
 

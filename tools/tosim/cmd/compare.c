@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "study_options.h"
+#include "study_args.h"
 #include "output.h"
 #include "study/mix_study.h"
 #include "watch.h"
@@ -94,7 +94,7 @@ static int compare_run(struct to_call *call, const void *data)
 	struct to_mix_study study = { .setting = {
 		.fabric = f->fabric, .servers = args->servers, .job_servers = args->job_servers,
 		.degree = args->degree, .bandwidth = args->bandwidth, .routing = f->routing,
-		.algorithm = f->algorithm, .delays = to_study_delays(f), .prices = f->prices,
+		.algorithm = f->algorithm, .delays = to_study_args_delays(f), .prices = f->prices,
 		.random = args->allocation == COMPARE_RANDOM, .iterations = args->iterations,
 		.budget = f->budget, .seed = f->seed, .watch = to_watch_step, .data = &watch } };
 	int ret = compare_read(call, args, &study);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_PACKET_OPTIONS_H
-#define TOPOOPT_PACKET_OPTIONS_H
+#ifndef TOPOOPT_PACKET_ARGS_H
+#define TOPOOPT_PACKET_ARGS_H
 
 /* Options of the packet level. */
 

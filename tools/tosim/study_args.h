@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_STUDY_OPTIONS_H
-#define TOPOOPT_STUDY_OPTIONS_H
+#ifndef TOPOOPT_STUDY_ARGS_H
+#define TOPOOPT_STUDY_ARGS_H
 
 /* Options of commands that simulate on a fabric. */
 
@@ -56,8 +56,8 @@ struct to_study_args {
 	  .max = INT64_MAX, .help = "random seed; same seed, same result; default: 1" }, \
 	TO_LARGE_OPTION(offsetof(type, member.large))
 
-/** to_study_delays() - convert latencies to seconds */
-static inline struct to_delays to_study_delays(const struct to_study_args *args)
+/** to_study_args_delays() - convert latencies to seconds */
+static inline struct to_delays to_study_args_delays(const struct to_study_args *args)
 {
 	return (struct to_delays){ args->latency * 1e-9, args->relay_latency * 1e-9,
 				   args->step_latency * 1e-9 };

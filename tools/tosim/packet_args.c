@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "packet_options.h"
+#include "packet_args.h"
 
 #include <string.h>
 

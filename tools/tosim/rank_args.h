@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TOPOOPT_RANK_OPTIONS_H
-#define TOPOOPT_RANK_OPTIONS_H
+#ifndef TOPOOPT_RANK_ARGS_H
+#define TOPOOPT_RANK_ARGS_H
 
 /* Options of simulate --network: an iteration on a network of dimensions. */
 
