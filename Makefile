@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# topoopt_fwd: the kernel module, the BPF programs and toctl. Everything that
+# topoopt_fwd: the kernel module, the BPF programs, toctl and tosim. Everything that
 # is built goes to build/. `make help` lists the targets.
 
 export BUILD := $(abspath build)
@@ -14,7 +14,7 @@ KDIR ?= $(eval KDIR := $(or $(running),$(shell $(LAB)/deps.sh headers)$(running)
 RELEASE ?= $(shell sed -n 's/.*"\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 tree = $(BUILD)/kmod-$(RELEASE)
 
-all: kmod tools  ## module and toctl
+all: kmod tools  ## module, toctl and tosim
 
 kmod: shadow  ## the module, for the kernel headers in KDIR (default: the running kernel's)
 	$(MAKE) -C $(KDIR) M=$(tree) modules
@@ -28,7 +28,7 @@ shadow:
 	@mkdir -p $(tree)/test
 	@ln -srf selftests/module/* kmod/*.[ch] kmod/compat uapi $(tree)/test
 
-tools: bpf  ## toctl, its library, manual page and completion
+tools: bpf  ## toctl and tosim, their library, manual pages and completion
 	$(SUB) -C tools
 
 bpf:  ## BPF objects
@@ -161,7 +161,7 @@ docs: tools  ## documentation as HTML, in build/docs/html
 cross = $(filter arm64,$(ARCH))
 debs = $(BUILD)/deb$(cross:%=-%)
 source = $(debs)/source
-deb:  ## Debian packages topoopt-fwd-dkms and toctl, in build/deb; ARCH=arm64
+deb:  ## Debian packages topoopt-fwd-dkms, toctl and tosim, in build/deb; ARCH=arm64
 	@$(LAB)/deps.sh build deb
 	@rm -rf $(debs)
 	@mkdir -p $(source)/selftests/unit

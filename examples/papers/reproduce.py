@@ -6,7 +6,7 @@
 
 Points of a sweep are kept in build/reproduce (or $REPRODUCE): killed, the same goes on.
 
-Each line has what was published, what toctl computes, how far that is off and, where it
+Each line has what was published, what tosim computes, how far that is off and, where it
 is, which assumption explains it: the line below it has that assumption changed. Nothing
 is tuned towards a published number.
 """
@@ -18,16 +18,20 @@ import os
 import subprocess
 import sys
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = os.environ.get("REPRODUCE", "build/reproduce")
 
 
-def toctl(*arguments):
-    run = subprocess.run([TOCTL, *arguments, "--json"], stdout=subprocess.PIPE, check=False)
+def tosim(*arguments):
+    run = subprocess.run([TOSIM, *arguments, "--json"], stdout=subprocess.PIPE, check=False)
     if run.returncode:  # it has said why
         sys.exit(1)
     return json.loads(run.stdout)
+
+
+# The papers' simulators begin a step of a collective in no time.
+AT_ONCE = ("--step-latency", "0ns")
 
 
 def head(title):
@@ -49,7 +53,7 @@ def fig11():
         """Dollars a server by fabric, for each of the two panels."""
         words = [word for text in assume for word in ("--assume", text)]
         return [{fabric["fabric"]: fabric["per_server_usd"] for fabric in
-                 toctl("cost", "--servers", "128", "--degree", d, "--bandwidth", b, *words)["fabrics"]}
+                 tosim("cost", "--servers", "128", "--degree", d, "--bandwidth", b, *words)["fabrics"]}
                 for d, b in panels]
 
     def mean(costs, above, below):
@@ -79,7 +83,7 @@ def themis():
     sizes = [f"{n}MB" for n in range(100, 1001, 100)]
 
     def schedules(policy, order, names=networks, *options):
-        return [toctl("schedule", "--network", name, "--size", size, "--policy", policy, "--order", order, *options)
+        return [tosim("schedule", "--network", name, "--size", size, "--policy", policy, "--order", order, *options)
                 for name in names for size in sizes]
 
     def used(found):
@@ -98,8 +102,8 @@ def themis():
     line("speed-up, Themis + SCF", 1.72, faster(scf))
     line("speed-up, most", 2.70, max(one["baseline_time_s"] / one["time_s"] for one in scf))
     for share in "0", "0.25", "1":
-        line(f"  --threshold {share}: Themis + SCF", 95.14, used(schedules("themis", "scf", networks,
-                                                                        "--threshold", share)))
+        line(f"  --imbalance {share}: Themis + SCF", 95.14, used(schedules("themis", "scf", networks,
+                                                                        "--imbalance", share)))
     head("Themis: utilisation (%) of 3D-SW_SW_SW_hetero and 4D-Ring_FC_Ring_SW, mean")
     for chunks, published in ("4", (43.13, 48.58)), ("512", (87.81, 91.18)):
         for order, value in zip(("fifo", "scf"), published):
@@ -122,7 +126,7 @@ THEMIS_MODELS = (("resnet152", ("--placement", "data"), (1.49, 2.25, 1.54)),
 
 def iterations(networks, model, *options):
     """An iteration on each network, by policy."""
-    return {policy: [toctl("simulate", "--model", model, "--network", name, "--policy", policy, *options)
+    return {policy: [tosim("simulate", "--model", model, "--network", name, "--policy", policy, *options)
                      for name in networks] for policy in ("baseline", "themis", "ideal")}
 
 
@@ -199,7 +203,7 @@ def themis_today():
     path = f"{KEPT}/dims-today.json"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(network, file)
-    return average([100 * toctl("simulate", "--model", f"{HERE}/themis-{name}.json", "--network", path,
+    return average([100 * tosim("simulate", "--model", f"{HERE}/themis-{name}.json", "--network", path,
                                 "--policy", "baseline")["utilisation"] for name in ("resnet152", "gnmt")])
 
 
@@ -227,7 +231,7 @@ def themis_iterations(networks):
 
 def bml():
     def time(n, k, algorithm="bml"):
-        return toctl("collective", "show", "--bcube", f"{n},{k}", "--algorithm", algorithm)["time_tf"]
+        return tosim("steps", "--bcube", f"{n},{k}", "--algorithm", algorithm)["time_tf"]
 
     head("BML, Figure 5: gradient synchronisation time in T_F")
     for n, k, fat_tree, published in (4, 2, 4, (0.9375, 1.875)), (32, 2, 16, (0.9990, 1.998)):
@@ -248,7 +252,7 @@ def bml():
 
 def sweep(path, kept, axes):
     """Mean seconds of an iteration, by the values of `axes`; and ratios by name."""
-    swept = toctl("sweep", path, "-o", f"{KEPT}/{kept}")
+    swept = tosim("sweep", path, "-o", f"{KEPT}/{kept}")
     return ({tuple(point["values"][axis] for axis in axes): point["iteration_time_s"]["mean"]
              for point in swept["points"]},
             {ratio["name"]: ratio for ratio in swept["ratios"]})
@@ -280,7 +284,7 @@ def point(name, **options):
     words = [word for key, value in options.items() for word in (f"--{key}", str(value))]
     path = f"{KEPT}/{name}.json"
     if not os.path.exists(path):
-        found = toctl("simulate", *words)
+        found = tosim("simulate", *words, *AT_ONCE)
         with open(path + "~", "w", encoding="utf-8") as file:
             json.dump(found, file)
         os.rename(path + "~", path)
@@ -494,12 +498,12 @@ def shared(fabric, seeds, *how):
     """Mean and 99th percentile of an iteration by number of jobs, means over seeds."""
     os.makedirs(f"{KEPT}/fig14", exist_ok=True)
     options = [word for name, value in SHARED.items() for word in (f"--{name}", str(value))]
-    options += [word for name, share in SHARED_MODELS for word in ("-m", f"{HERE}/{name}.json={share}")]
+    models = [f"{HERE}/{name}.json={share}" for name, share in SHARED_MODELS]
     found = {}
     for seed in seeds:
         path = f"{KEPT}/fig14/" + "_".join((fabric, *how, str(seed))) + ".json"
         if not os.path.exists(path):
-            run = toctl("shard", "compare", "--fabric", fabric, "--seed", str(seed), *options, *how)
+            run = tosim("compare", *models, "--fabric", fabric, "--seed", str(seed), *options, *AT_ONCE, *how)
             with open(path + ".new", "w", encoding="utf-8") as file:
                 json.dump(run, file)
             os.rename(path + ".new", path)
@@ -535,7 +539,7 @@ def fig14():
             ours = over(fabrics[fabric], what)
             claim(f"{fabric} over topoopt, {what}", str(published), ours, ours > 1, "topoopt is faster")
     for note, fabric, how in (
-            ("servers of a job at random in the tree", "ideal", (*tree, "--placement", "random")),
+            ("servers of a job at random in the tree", "ideal", (*tree, "--allocation", "random")),
             ("the tree without collisions (sprayed)", "ideal", ("--routing", "spray")),
             ("one non-blocking switch for the tree", "switch", ()),
             ("latencies made equal: links of the tree 500 ns, 6 as long as 3", "ideal",
@@ -590,9 +594,9 @@ def sip_point(model, curve, rate, *how):
     kept = f"{KEPT}/sip/" + ",".join((model, fabric, placement, f"{rate}G", str(SIP_SERVERS), *how)) + ".json"
     if not os.path.exists(kept):
         run = subprocess.run(
-            [TOCTL, "simulate", "--model", f"{HERE}/sip-{model}.json", "--placement", placement,
+            [TOSIM, "simulate", "--model", f"{HERE}/sip-{model}.json", "--placement", placement,
              "--servers", str(SIP_SERVERS), "--degree", "1", "--bandwidth", f"{rate}G",
-             "--fabric", fabric, "--latency", "0ns", "--json", *how],
+             "--fabric", fabric, "--latency", "0ns", *AT_ONCE, "--json", *how],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
         if run.returncode and "no room" not in run.stderr:
             sys.exit(run.stderr.strip())

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One iteration of examples/prototype-12 in the lab, links at 1 Mbit/s, beside toctl simulate
+# One iteration of examples/prototype-12 in the lab, links at 1 Mbit/s, beside tosim simulate
 # --level packet: how long it takes, and what each link carries. Over TCP where flows are
 # hashed, by the kernel with seeds of its own; then where each group of the tables has one
 # next hop, over TCP, and all of it at once over UDP, each flow paced at a link's rate. A

@@ -74,8 +74,9 @@ beside() { # PLAN ITERATIONS HEADERS SIMULATE-OPTIONS -- COMMAND...
 	counters "$headers" >"$tmp/before"
 	"${@:2}" >"$tmp/times"
 	counters "$headers" >"$tmp/after"
-	must toctl simulate "$plan" --level packet --mtu $((mtu - headers + 14)) --headers "$headers" \
-		--queue-pairs 1 --latency 50us --relay-latency 300us --json "${options[@]}" >"$tmp/simulated.json"
+	must tosim simulate "$plan" --level packet --mtu $((mtu - headers + 14)) --headers "$headers" \
+		--queue-pairs 1 --latency 50us --relay-latency 300us \
+		--step-latency 0ns --json "${options[@]}" >"$tmp/simulated.json"
 	jq -n --argjson repeat "$repeat" --slurpfile plan "$plan" --slurpfile simulated "$tmp/simulated.json" \
 		--slurpfile before "$tmp/before" --slurpfile after "$tmp/after" --slurpfile times "$tmp/times" '
 		($plan[0].servers | map({key: .name, value: .ports | map(.name)}) | from_entries) as $ports

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What toctl simulate takes: DLRM iterations by transfers, flows beside SimGrid, and packets
+"""What tosim simulate takes: DLRM iterations by transfers, flows beside SimGrid, and packets
 beside csg-htsim's RoCE.
 
 Processor time and memory of whole commands, the reading and writing of files included.
@@ -19,7 +19,7 @@ import tempfile
 sys.path.insert(0, "selftests/unit")
 import simgrid  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 MODEL = "examples/models/dlrm.json"
 RACKS, RACK = 8, 8	# servers that SimGrid has, too
 PERMUTATIONS = 5	# that csg-htsim has, too: each side hashes flows to paths of its own
@@ -49,8 +49,8 @@ def events(path):
 
 def dlrm(tmp, n, fabric, degree=4):
     """With a search for the strategy, and the iteration alone with that."""
-    common = [TOCTL, "simulate", "--model", MODEL, "--servers", str(n), "--degree", str(degree),
-              "--fabric", fabric, "--json"]
+    common = [TOSIM, "simulate", "--model", MODEL, "--servers", str(n), "--degree", str(degree),
+              "--fabric", fabric, "--step-latency", "0ns", "--json"]
     searched, again = f"{tmp}/searched.json", f"{tmp}/again.json"
     for path, strategy, what in ((searched, "search", "with a search of 1000 steps"),
                                  (again, searched, "that strategy")):
@@ -75,7 +75,7 @@ def beside_simgrid(tmp):
             path = [(a, of[a]), (of[b], b)] if of[a] == of[b] else [
                 (a, of[a]), (of[a], "core"), ("core", of[b]), (of[b], b)]
             flows.append((a, b, rng.randint(10**6, 10**8), path))
-    ours, memory = measured([TOCTL, *simgrid.write(tmp, servers, [*racks, "core"], links, flows)],
+    ours, memory = measured([TOSIM, *simgrid.write(tmp, servers, [*racks, "core"], links, flows)],
                             stdout=subprocess.DEVNULL)
     line(f"{len(flows)} flows on {len(servers)} servers in {RACKS} racks", ours, memory)
     if not simgrid.installed():
@@ -113,8 +113,8 @@ def permuted(tmp, to, seed):
                           for i, j in enumerate(to)]}, file)
     with open(f"{tmp}/said.json", "w", encoding="utf-8") as out:
         cpu, memory = measured(
-            [TOCTL, "simulate", "--json", "--job", f"{tmp}/job.json", "--fabric", "fat-tree:8",
-             "--degree", "1", "--routing", "hash", "--seed", str(seed), "--level", "packet",
+            [TOSIM, "simulate", "--json", "--job", f"{tmp}/job.json", "--fabric", "fat-tree:8",
+             "--degree", "1", "--routing", "hash", "--step-latency", "0ns", "--seed", str(seed), "--level", "packet",
              "--transport", "none", "--queue-pairs", "1", "--headers", str(HEADERS), "--buffer",
              str(round(STOP * wire + headroom))], stdout=out)
     with open(f"{tmp}/said.json", encoding="utf-8") as file:
@@ -160,9 +160,9 @@ def beside_htsim(tmp):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    print("toctl simulate, packet level")
+    print("tosim simulate, packet level")
     beside_htsim(directory)
-    print("toctl simulate, flow level")
+    print("tosim simulate, flow level")
     beside_simgrid(directory)
     dlrm(directory, 128, "ideal")
     dlrm(directory, 128, "topoopt")

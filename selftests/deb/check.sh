@@ -25,7 +25,7 @@ next() {
 	version=$(dpkg-deb -f "$build"/deb/toctl_*.deb Version)
 	rm -rf "$build/deb-next"
 	mkdir "$build/deb-next"
-	for deb in "$build"/deb/{toctl,topoopt-fwd-dkms}_*.deb; do
+	for deb in "$build"/deb/{toctl,tosim,topoopt-fwd-dkms}_*.deb; do
 		dpkg-deb -R "$deb" "$tree"
 		sed -i "s/$version/$version+next/" "$tree"/DEBIAN/{control,p*}
 		if [[ -d $tree/usr/src ]]; then

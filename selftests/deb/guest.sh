@@ -9,7 +9,7 @@ export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export DEBIAN_KERNEL_USE_CCACHE=1 CCACHE_DIR=/var/cache/ccache
 on() { ip netns exec "$@"; }
 plan=/src/examples/chain-3/plan.json
-packages=(toctl topoopt-fwd-dkms)
+packages=(toctl tosim topoopt-fwd-dkms)
 kernel=$(ls /lib/modules)
 
 installed() { # DIRECTORY: what is built for this kernel is what its packages have
@@ -21,7 +21,7 @@ deb_version() { # DIRECTORY
 }
 
 install_from() { # DIRECTORY
-	apt-get -y --no-install-recommends install "$1"/topoopt-fwd-dkms_*.deb "$1"/toctl_*.deb
+	apt-get -y --no-install-recommends install "$1"/{topoopt-fwd-dkms,toctl,tosim}_*.deb
 }
 
 # The neighbours, each in a namespace of its own; the last argument is the port
@@ -66,8 +66,10 @@ install() {
 	check "install" install_from /src/build/deb || cat /var/lib/dkms/topoopt-fwd/*/build/make.log >&2
 	check "DKMS builds it for $kernel" installed /src/build/deb
 	check "toctl is that version" grep -qF "toctl $(deb_version /src/build/deb) " <(toctl version)
-	check "manual pages" test -e /usr/share/man/man8/toctl.8.gz -a \
-		-e /usr/share/man/man5/plan.json.5.gz -a -e /usr/share/man/man4/topoopt_fwd.4.gz
+	check "tosim is that version" grep -qF "tosim $(deb_version /src/build/deb) " <(tosim version)
+	check "tosim simulates a plan" tosim simulate "$plan"
+	check "manual pages" ls /usr/share/man/man8/{toctl,tosim,toctl-plan,tosim-simulate}.8.gz \
+		/usr/share/man/man5/{plan,sweep}.json.5.gz /usr/share/man/man4/topoopt_fwd.4.gz
 	mkdir /etc/topoopt/job
 	cp "$plan" /etc/topoopt/job/
 	check "the units have no mistakes" systemd-analyze verify --man=no \
@@ -224,7 +226,7 @@ boot() {
 		ip rule show | grep 116
 		ip -o link show type dummy)" ""
 	is "purge: leaves no file" \
-		"$(comm -13 /out/files <(files) | grep -iE 'topoopt|toctl')" ""
+		"$(comm -13 /out/files <(files) | grep -iE 'topoopt|toctl|tosim')" ""
 	done_testing
 }
 

@@ -3,7 +3,7 @@
 # Kernels: 7.2
 # Timeout: 900
 # RoCEv2 from three servers into one, through a relay whose egress queue is drop-tail, a
-# longer fq_codel, and RED with ECN, in the order in which toctl simulate --level packet
+# longer fq_codel, and RED with ECN, in the order in which tosim simulate --level packet
 # says that packets get lost. rdma_rxe does go-back-N, as --transport none, but no DCQCN:
 # marks are seen, and nobody slows down for them, so RED needs room for all there is.
 #
@@ -26,8 +26,8 @@ must toctl plan -c "$tmp/cluster.json" -j "$tmp/job.json" --fixed -o "$tmp/plan.
 
 # What is lost in the simulator, and sent again.
 simulated() { # PACKETS
-	toctl simulate "$tmp/plan.json" --level packet --transport none --queue-pairs 1 \
-		--timeout 4s --relay-queue "$1" --json | jq -r '.packets.counts | "\(.dropped) \(.sent_again)"'
+	tosim simulate "$tmp/plan.json" --level packet --transport none --queue-pairs 1 \
+		--retransmission-timeout 4s --relay-queue "$1" --json | jq -r '.packets.counts | "\(.dropped) \(.sent_again)"'
 }
 
 sent() { # SERVER

@@ -42,7 +42,7 @@ guest=(
 	libcurl4t64
 )
 
-# qemu-user: toctl prints its own manual
+# qemu-user: programs print their own manuals
 cross=(
 	build-essential crossbuild-essential-arm64 pahole kmod libelf-dev qemu-user python3-yaml
 	debhelper dh-dkms clang llvm bpftool jq protobuf-c-compiler scdoc

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Install the Debian packages that the host lacks.
 #
-#	deps.sh build		to build toctl, BPF objects and unit tests
+#	deps.sh build		to build toctl, tosim, BPF objects and unit tests
 #	deps.sh headers		to build the module for the running kernel, if Debian has
 #				its headers, else for the newest one
 #	deps.sh lint		for static checks

@@ -43,7 +43,7 @@ packages=(
 	openvswitch-switch xdp-tools
 	# RoCEv2 on rdma_rxe
 	rdma-core ibverbs-utils ibverbs-providers rdmacm-utils perftest
-	# libraries of toctl
+	# libraries of toctl and tosim
 	libmnl0 libjansson4 libinih1 libprotobuf-c1 libbpf1 libelf1t64 zlib1g libmicrohttpd12t64
 	libcurl4t64
 	# agents of a cluster

@@ -3,7 +3,7 @@
 # Build the module for guest kernels, inside the lab's root with the compiler
 # that fits each; the result is build/kmod-<release>/topoopt_fwd.ko, and the
 # module that tests parts of it (selftests/module) in test/. For an arm64 kernel
-# also toctl and the programs of tests, in build/aarch64/.
+# also toctl, tosim and the programs of tests, in build/aarch64/.
 #
 #	kmod.sh [KERNEL...] [MAKE-ARGUMENT...]
 #
@@ -42,7 +42,7 @@ arm64_programs() {
 	local -a make=(make -s -j "$(nproc)" "BUILD=$out" BPF=/src/build/bpf "CC=$compiler"
 		PKG_CONFIG=aarch64-linux-gnu-pkg-config)
 
-	lab_in_root "$root" "${make[@]}" -C /src/tools "$out/toctl"
+	lab_in_root "$root" "${make[@]}" -C /src/tools "$out/toctl" "$out/tosim"
 	lab_in_root "$root" "${make[@]}" -C /src/selftests programs BPF_PROGRAMS=
 }
 

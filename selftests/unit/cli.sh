@@ -23,11 +23,14 @@ result() { # STATUS NAME
 	fi
 }
 
-# Run toctl; its output is in $tmp/out and $tmp/err.
-run() { # STATUS ARGUMENTS...
+# Run a program; its output is in $tmp/out and $tmp/err.
+run_program() { # PROGRAM STATUS ARGUMENTS...
 	local status=0
 
-	"$toctl" "${@:2}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-	[[ $status == "$1" ]] || echo "status $status instead of $1" >>"$tmp/err"
-	[[ $status == "$1" ]]
+	"$1" "${@:3}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[[ $status == "$2" ]] || echo "status $status instead of $2" >>"$tmp/err"
+	[[ $status == "$2" ]]
 }
+
+run() { run_program "$toctl" "$@"; } # STATUS ARGUMENTS...
+run_tosim() { run_program "$tosim" "$@"; } # STATUS ARGUMENTS...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Flows on links by toctl simulate and by SimGrid, for tests and benchmarks.
+"""Flows on links by tosim simulate and by SimGrid, for tests and benchmarks.
 
 A flow is (from, to, bytes, directed links), links are {(a, b): Gbit/s}, duplex. SimGrid's
 model is CM02 with all factors 1: max-min fair rates, no window.
@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 CXX = os.environ.get("CXX", "g++")
 MODEL = ["network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
          "network/bandwidth-factor:1", "network/latency-factor:1", "network/weight-S:0"]
@@ -57,7 +57,7 @@ def ends(output):
 
 
 def write(tmp, servers, switches, links, flows):
-    """The same as files; arguments of toctl that simulates them, all to f"{tmp}/out.json"."""
+    """The same as files; arguments of tosim that simulates them, all to f"{tmp}/out.json"."""
     with open(f"{tmp}/net.json", "w", encoding="utf-8") as file:
         json.dump({"format": "topoopt-network", "version": 1, "servers": servers,
                    "packet_switches": switches,
@@ -68,10 +68,10 @@ def write(tmp, servers, switches, links, flows):
                    "mp": [{"from": src[1:], "to": dst[1:], "bytes": size}
                           for src, dst, size, _ in flows]}, file)
     return ["simulate", "--fabric", f"{tmp}/net.json", "--job", f"{tmp}/job.json",
-            "--latency", "0", "--relay-latency", "0", "-i", "1", "-o", f"{tmp}/out.json"]
+            "--latency", "0", "--relay-latency", "0", "--step-latency", "0", "--iterations", "1", "-o", f"{tmp}/out.json"]
 
 
 def times(tmp):
-    """Seconds of each flow, by (from, to), of what toctl has written."""
+    """Seconds of each flow, by (from, to), of what tosim has written."""
     with open(f"{tmp}/out.json", encoding="utf-8") as file:
         return {(t["from"], t["to"]): t["finish_s"] for t in json.load(file)["transfers"]}

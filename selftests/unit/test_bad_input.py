@@ -10,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
+sys.path.insert(0, "selftests/unit")
+from programs import TOCTL, argv, commands  # noqa: E402
+
 RING = "examples/ring-4/"
 PLAN = "examples/chain-3/plan.json"
 
@@ -20,10 +22,10 @@ COMMANDS = {
     "plan cluster": (f"plan --job {RING}job.json --cluster {{}} --fixed -o out", RING + "cluster.json"),
     "parallelize": ("parallelize --model {} --servers 4 --degree 2 --budget 4 -o out",
                     "examples/models/dlrm.json"),
-    "schedule": ("schedule --network {} --size 100MB -o out", "selftests/unit/formats/dims.json"),
-    "cost": ("cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
+    "schedule": ("tosim schedule --network {} --size 100MB -o out", "selftests/unit/formats/dims.json"),
+    "cost": ("tosim cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
              "selftests/unit/formats/prices.json"),
-    "sweep": ("sweep {} -o out --list", "selftests/unit/formats/sweep.json"),
+    "sweep": ("tosim sweep {} -o out --list", "selftests/unit/formats/sweep.json"),
     "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
     "replan plan": ("replan --tm selftests/unit/formats/tm.json --plan {} -o out", PLAN),
     "verify": ("verify {}", "examples/chain-3/plan.json"),
@@ -142,7 +144,7 @@ CALLS = {
          "without --servers and --degree"),
     "verify selftests/unit/formats/plan-tor.json --down tor1":
         (1, 'selftests/unit/formats/plan-tor.json: no server or packet switch is called "tor1"'),
-    "schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out":
+    "tosim schedule --network selftests/unit/formats/plan-tor.json --size 1MB -o out":
         (1, "selftests/unit/formats/plan-tor.json: the links are of no torus or product of full meshes whose "
          "servers are in its order: describe the dimensions in a dims.json"),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
@@ -152,47 +154,47 @@ CALLS = {
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
     "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
-    "schedule --network {dims} --size 63 -o out": (1, "chunks of 0 bytes: 63 bytes in 64 chunks"),
-    "schedule --network {plan} --size 1MB -o out":
+    "tosim schedule --network {dims} --size 63 -o out": (1, "chunks of 0 bytes: 63 bytes in 64 chunks"),
+    "tosim schedule --network {plan} --size 1MB -o out":
         (1, "the links are of no torus or product of full meshes whose servers are in its order: "
             "describe the dimensions in a dims.json"),
-    "schedule --network {dims} --size 1MB --gpus 8 --gpu-bandwidth 3600G -o out":
+    "tosim schedule --network {dims} --size 1MB --gpus 8 --gpu-bandwidth 3600G -o out":
         (1, "--gpus is for plans: dims.json has all dimensions"),
-    "schedule --network {dims} --size 1MB --gpus 8": (2, "--gpus goes with --gpu-bandwidth"),
-    "schedule --network {dims} --size 1MB --report - -o -":
-        (2, "schedule and report cannot both go to standard output"),
-    "schedule --network {dims} --size 0": (2, "--size: expected 1 to 9223372036854775807, not 0"),
-    "schedule --network {dims} --size 1.5GB":
+    "tosim schedule --network {dims} --size 1MB --gpus 8": (2, "--gpus goes with --gpu-bandwidth"),
+    "tosim schedule --network {dims} --size 1MB --report - -o -":
+        (2, "--output and --report cannot both go to standard output"),
+    "tosim schedule --network {dims} --size 0": (2, "--size: expected 1 to 9223372036854775807, not 0"),
+    "tosim schedule --network {dims} --size 1.5GB":
         (2, '--size: expected bytes like 100MB (kB to TB, KiB to TiB), not "1.5GB"'),
-    "schedule --network {dims} --size 1MB --chunks 0": (2, "--chunks: expected 1 to 4096, not 0"),
-    "schedule --network {dims} --size 1MB --threshold -1 -o out": (2, "--threshold is a share of a chunk, 0 or more"),
-    "schedule --network {dims} --size 1MB --policy optimal -o out":
+    "tosim schedule --network {dims} --size 1MB --chunks 0": (2, "--chunks: expected 1 to 4096, not 0"),
+    "tosim schedule --network {dims} --size 1MB --imbalance -1 -o out": (2, "--imbalance is a share of a chunk, 0 or more"),
+    "tosim schedule --network {dims} --size 1MB --policy optimal -o out":
         (1, "optimal is for up to 128 stages in all (384 here) and 576 orders of dimensions (36 here), "
             "any number of chunks in parallel"),
-    "schedule --network {dims} --size 9000000TB -o out":
+    "tosim schedule --network {dims} --size 9000000TB -o out":
         (1, "it could take 50 days: too many bytes or latencies for this bandwidth"),
-    "schedule --network {dims} --size 1MB --unordered": (2, "--unordered goes with --jitter"),
-    "schedule --network {dims} --size 1MB --chunks 4096 --jitter 1us -o out":
+    "tosim schedule --network {dims} --size 1MB --unordered": (2, "--unordered goes with --jitter"),
+    "tosim schedule --network {dims} --size 1MB --chunks 4096 --jitter 1us -o out":
         (1, "a replay is for up to 2097152 stages of ranks, 25165824 here: fewer chunks?"),
-    "cost --servers 4 --degree 2 --bandwidth 50G":
+    "tosim cost --servers 4 --degree 2 --bandwidth 50G":
         (1, 'no prices for 50 Gbit/s in "TopoOpt, Table 3; typical watts", but for 10, 25, 40, 100, 200'),
-    "cost --servers 4 --degree 2 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
-    "cost --servers 4 --degree 0 --bandwidth 100G": (2, "--degree: expected 1 to 64, not 0"),
-    "cost --servers 4 --degree 2 --bandwidth 100G --fabric sip-ml":
+    "tosim cost --servers 4 --degree 2 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
+    "tosim cost --servers 4 --degree 0 --bandwidth 100G": (2, "--degree: expected 1 to 64, not 0"),
+    "tosim cost --servers 4 --degree 2 --bandwidth 100G --fabric sip-ml":
         (1, 'sip-ml has no price: the paper names none, give "sip_ml_port" in --prices'),
-    "cost --servers 4 --degree 2 --bandwidth 100G --assume tree-levels=2.5":
+    "tosim cost --servers 4 --degree 2 --bandwidth 100G --assume tree-levels=2.5":
         (2, '--assume: tree-levels: expected a whole number from 1 to 3, not "2.5"'),
-    "cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length=NaN":
+    "tosim cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length=NaN":
         (2, '--assume: fibre-length: expected a number from 0 to 100000, not "NaN"'),
-    "cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length":
+    "tosim cost --servers 4 --degree 2 --bandwidth 100G --assume fibre-length":
         (2, "--assume: expected KEY=VALUE with a key of optical-fibres, fibre-length, look-ahead, ocs-extra, "
             'tree-levels, oversubscription, not "fibre-length"'),
-    "cost --servers 4 --degree 2 --bandwidth 100G --prices none": (1, "none: No such file or directory"),
+    "tosim cost --servers 4 --degree 2 --bandwidth 100G --prices none": (1, "none: No such file or directory"),
     "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
 }
 
 # What goes for an argument that is no file, by the option's type.
-ARGUMENTS = {"string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G",
+ARGUMENTS = {"output": "x", "string": "x", "words": "x", "number": "2", "real": "0.5", "duration": "1s", "rate": "1G",
              "bytes": "1MB"}
 
 top = os.getcwd()
@@ -222,9 +224,8 @@ def refused(command, status, line, bad=b"", whole=True):
             out.write("as it was")
         os.symlink("bad", home + "/link")
         os.link(home + "/bad", home + "/hard")
-        os.link(home + "/bad", home + "/s0-s1.pcap")
         before = set(os.listdir(home))
-        ran = subprocess.run([TOCTL, *command.split(" ")], cwd=home, capture_output=True,
+        ran = subprocess.run(argv(command), cwd=home, capture_output=True,
                              stdin=subprocess.DEVNULL, timeout=60, check=False)
         said = ran.stderr.decode(errors="replace").splitlines()
 
@@ -235,7 +236,7 @@ def refused(command, status, line, bad=b"", whole=True):
             say(f"status {ran.returncode}")
         if not said or len(said) != (2 if status == 2 else 1):
             say(f"{len(said)} lines")
-        elif not said[0].startswith("toctl ") or not (
+        elif not said[0].startswith(("toctl ", "tosim ")) or not (
                 said[0].endswith(": " + line) if whole else line in said[0]):
             say(f"expected {line!r}")
         if ran.stdout:
@@ -259,14 +260,11 @@ def companions(options, names):
 def overwrites():
     """Every command with each of its outputs pointed at each of its inputs, by its own name,
     by another one, and through a link."""
-    said = subprocess.run([TOCTL, "--json", "help"], capture_output=True, check=True).stdout
     tried = 0
-    for command in json.loads(said)["commands"]:
+    for call, command in commands().items():
         options = {o["name"]: o for o in command["options"]}
         outputs = [(o["name"], path) for o in options.values() if o["type"] == "output"
                    for path in ("bad", "./bad", "link", "hard")]
-        if "pcap" in options:
-            outputs.append(("pcap", "s0,s1"))
         inputs = [name for name, o in options.items()
                   if o["type"] == "string" and "FILE" in o.get("argument", "")]
         names = command.get("operands", "").split()
@@ -282,7 +280,7 @@ def overwrites():
                     words += [f"--{also} {options[also].get('choices', ['x'])[-1]}"]
                 line = f"--{output} would overwrite bad, which " + (
                     "is read" if given == "operand" else f"--{given} reads")
-                refused(f"{command['name']} {' '.join(words)}", 2, line, b"as it is")
+                refused(f"{call} {' '.join(words)}", 2, line, b"as it is")
                 tried += 1
     if tried < 60:
         problems.append(f"only {tried} calls")
@@ -307,7 +305,7 @@ finish(f"{overwrites()} calls that would overwrite what they read")
 # What a file of a command's names is read, too, and so is a folder with a state.
 SWEEP = b'{"format": "topoopt-sweep", "version": 1, "name": "n", "options": {"model": "out"}, ' \
         b'"axes": [{"option": "fabric", "values": ["ideal", "switch"]}]}'
-refused("sweep bad -o x --report out", 2, "--report would overwrite out, which bad has", SWEEP)
+refused("tosim sweep bad -o x --report out", 2, "--report would overwrite out, which bad has", SWEEP)
 with open("selftests/unit/formats/trace.json", "rb") as file:
     trace = file.read()
 with tempfile.TemporaryDirectory() as state:
@@ -315,7 +313,7 @@ with tempfile.TemporaryDirectory() as state:
                     "examples/panel-6/cluster.json"],
                    stdout=subprocess.DEVNULL, check=True)
     for option in "output", "report":
-        refused(f"shard simulate --trace bad --state {state} --{option} {state}/x", 2,
+        refused(f"tosim days bad --state {state} --{option} {state}/x", 2,
                 f"--{option} {state}/x would be in the folder of --state, which is read", trace)
 finish("nor what is named in a file, or is a folder with a state")
 

@@ -13,7 +13,7 @@ from chakra_trace import (ALL_REDUCE, ALL_TO_ALL, COMP, after, collective, encod
                           number, receive, send)
 from tap import done, report  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 MIB = 1 << 20
 NIC = 50e9      # bytes/s: four ports of 100 Gbit/s at one switch
 BEFORE, BEHIND = node(COMP, "forward", micros=100), node(COMP, "update", micros=50)
@@ -28,8 +28,8 @@ def simulate(tmp, ranks, *more):
         paths.append(f"{tmp}/job.{rank}.et")
         with open(paths[-1], "wb") as file:
             file.write(encode(trace))
-    out = subprocess.run([TOCTL, "simulate", "--json", "--chakra", *paths, "--fabric", "switch",
-                          "--degree", "4", "--latency", "0", *more], capture_output=True,
+    out = subprocess.run([TOSIM, "simulate", "--json", "--chakra", *paths, "--fabric", "switch",
+                          "--degree", "4", "--latency", "0", "--step-latency", "0", *more], capture_output=True,
                          check=False, text=True)
     if out.returncode:
         return out.stderr.replace(tmp + "/", "").strip(), None
@@ -70,7 +70,7 @@ def main(tmp):
     cpu = node(COMP, "launch", [("is_cpu_op", True)], micros=700)
     takes(tmp, "the CPU takes no time", [[cpu, *step]] * 4, 150e-6 + REDUCED)
     takes(tmp, "stragglers compute longer", [step] * 4, 300e-6 + REDUCED, "--stragglers",
-          "slow:1,2", "-i", "1")
+          "slow:1,2", "--iterations", "1")
 
     _, out = simulate(tmp, [step] * 4)
     report(out["workload"] == "job" and out["servers"] == 4
@@ -78,16 +78,16 @@ def main(tmp):
            str(out["critical_path_s"]))
 
     refuses(tmp, "a node that is not there", [step, [BEFORE, after(RING, 7), BEHIND], step, step],
-            "toctl simulate: job.1.et: rank 1: node 1 waits for node 7, which is not there")
+            "tosim simulate: job.1.et: rank 1: node 1 waits for node 7, which is not there")
     refuses(tmp, "an id that two nodes have", [step, [BEFORE, RING, after(BEHIND + number(1, 0))],
                                                step, step],
-            "toctl simulate: job.1.et: rank 1 has two nodes 0")
+            "tosim simulate: job.1.et: rank 1 has two nodes 0")
     refuses(tmp, "a node that waits for itself",
             [step, [BEFORE, RING, after(BEHIND, 2)], step, step],
-            "toctl simulate: task 4 (rank 1 node 2) waits for itself in a cycle")
+            "tosim simulate: task 4 (rank 1 node 2) waits for itself in a cycle")
     crossed = [[RING, RING], [after(RING, 1), after(RING)]]
     refuses(tmp, "ranks that wait for each other", crossed,
-            "toctl simulate: task 0 (rank 0 node 0) waits for itself in a cycle")
+            "tosim simulate: task 0 (rank 0 node 0) waits for itself in a cycle")
     said, _ = simulate(tmp, [step] * 4, "--job", "x.json")
     report("give one" in said, "one workload", said)
     done()

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl collective: what show says, and what run refuses before it waits for others.
+# tosim steps: what it lists; toctl collective run: what it refuses before it waits for others.
 
 . selftests/unit/cli.sh
 
@@ -8,24 +8,25 @@ said() { # NAME PYTHON, with the JSON as d
 	python3 - "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
 import json, sys, jsonschema
 d = json.load(open(sys.argv[1]))
-jsonschema.validate(d, json.load(open("Documentation/schemas/collective-show.schema.json")))
+jsonschema.validate(d, json.load(open("Documentation/schemas/steps.schema.json")))
 exec(sys.argv[2])
 END
 	result $? "$1"
 }
 
 refused() { # NAME TEXT ARGUMENT...: one line, and at once
-	local name=$1 text=$2 status
+	local name=$1 text=$2 program=$toctl status
 
 	shift 2
-	"$toctl" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	[[ $1 != steps ]] || program=$tosim
+	"$program" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	((status)) && grep -qF -- "$text" "$tmp/err" && [[ $(wc -l <"$tmp/err") -eq 1 ]]
 	result $? "refused: $name"
 }
 
 for algorithm in bml ps ring; do
-	run 0 collective show --bcube 3,2 --algorithm $algorithm --json
+	run_tosim 0 steps --bcube 3,2 --algorithm $algorithm --json
 	said "$algorithm on BCube(3,2): its closed form" 'assert abs(d["time_tf"] - d["closed_form_tf"]) < 1e-9
 assert d["servers"] == 9 and d["switches"] == 6 and d["pieces"] == 18'
 	said "$algorithm: sends as much as it is sent" 'n = {"send": 0, "add": 0, "copy": 0}
@@ -33,19 +34,19 @@ for t in d["transfers"]:
     n[t["does"]] += t["pieces"]
 assert n["send"] == n["add"] + n["copy"] and n["add"] == n["copy"] and n["send"] == 2 * 16'
 done
-run 0 collective show --bcube 32,2 --server 1023 --json
+run_tosim 0 steps --bcube 32,2 --server 1023 --json
 said "1024 servers: 2(N-1)/(kN)" 'assert abs(d["time_tf"] - 2 * 1023 / (2 * 1024)) < 1e-9 and d["even"]'
-run 0 collective show --bcube 3,2 &&
+run_tosim 0 steps --bcube 3,2 &&
 	grep -qx 'bml on BCube(3,2): 9 servers of 2 ports, 6 switches of 3 ports' "$tmp/out" &&
 	grep -qx '  thread 0 step 0: send to server 1: 1,4,7' "$tmp/out"
 result $? "text: the network, and the pieces of the paper's example"
 
-refused "a switch of one port" "BCube(1,2): a switch needs 2 ports or more" collective show --bcube 1,2
-refused "servers without ports" "BCube(3,0): servers need a port or more" collective show --bcube 3,0
-refused "a word" "expected n,k" collective show --bcube 3x2
-refused "a sign" "expected n,k" collective show --bcube=-3,2
-refused "too many servers" "more than 4096 servers" collective show --bcube 100,2
-refused "a server that is not there" "has the servers 0 to 8" collective show --bcube 3,2 --server 9
+refused "a switch of one port" "BCube(1,2): a switch needs 2 ports or more" steps --bcube 1,2
+refused "servers without ports" "BCube(3,0): servers need a port or more" steps --bcube 3,0
+refused "a word" "expected n,k" steps --bcube 3x2
+refused "a sign" "expected n,k" steps --bcube=-3,2
+refused "too many servers" "more than 4096 servers" steps --bcube 100,2
+refused "a server that is not there" "has the servers 0 to 8" steps --bcube 3,2 --server 9
 
 "$toctl" plan -c examples/bcube-3-2/cluster.json -j examples/bcube-3-2/job.json --fixed -e 1 -o "$tmp/plan.json" >/dev/null
 run 2 collective run "$tmp/plan.json" --size 10 --node s0 && grep -q "whole elements, 4 bytes each" "$tmp/err"
@@ -66,15 +67,15 @@ for algorithm in bml:2:4 ps:1:2 ring:1:16; do
 	IFS=: read -r name threads steps <<<"$algorithm"
 	[[ $threads == 1 ]] || threads+=s
 	run 0 plan -j "$tmp/job.json" --topology bcube:3,2 --collective "$name" -o "$tmp/$name.json" &&
-		grep -qxE "  collective +$name: $threads? threads? of $steps steps on BCube\(3,2\), see toctl collective show" "$tmp/out"
+		grep -qxE "  collective +$name: $threads? threads? of $steps steps on BCube\(3,2\), see tosim steps" "$tmp/out"
 	result $? "plan --collective $name: its threads and steps"
-	run 0 collective show "$tmp/$name.json" --json
-	said "collective show lists those of the plan: $name" "assert d['algorithm'] == '$name' and d['servers'] == 9"
+	run_tosim 0 steps "$tmp/$name.json" --json
+	said "steps lists those of the plan: $name" "assert d['algorithm'] == '$name' and d['servers'] == 9"
 done
 jq -e '.collective == "bml" and ([.servers[] | [.name, .ipv4, .ports[].ipv4]][5] ==
 	["s5", "10.200.2.3", "10.201.2.3", "10.202.2.3"]) and (.packet_switches | length) == 6' "$tmp/bml.json" >"$tmp/out"
 result $? "the plan has its collective, its switches, and addresses by digits"
-run 0 collective show "$tmp/bml.json" --algorithm ring --json
+run_tosim 0 steps "$tmp/bml.json" --algorithm ring --json
 said "--algorithm overrides the plan's" 'assert d["algorithm"] == "ring"'
 refused "BML where links are of no BCube" "BML runs on BCube" \
 	plan -j examples/ring-4/job.json -c examples/ring-4/cluster.json --fixed --collective bml -o "$tmp/no.json"
@@ -84,9 +85,9 @@ jq '.allreduce = [] | .mp = [{from: "0", to: "1-8", bytes: 1}]' "$tmp/job.json" 
 refused "a collective without AllReduce" "--collective ps: the job has no AllReduce" \
 	plan -j "$tmp/mp.json" --topology bcube:3,2 --collective ps -o "$tmp/no.json"
 run 0 plan -j "$tmp/job.json" --topology bcube:3,2 -o "$tmp/none.json" &&
-	run 2 collective show "$tmp/none.json" && grep -q "was planned without --collective" "$tmp/err"
+	run_tosim 2 steps "$tmp/none.json" && grep -q "names no algorithm: give --algorithm" "$tmp/err"
 result $? "refused: the steps of a plan without one"
-run 2 collective show && grep -q "give a plan, or --bcube" "$tmp/err"
+run_tosim 2 steps && grep -q "give a plan, or --bcube" "$tmp/err"
 result $? "refused: no network"
 refused "a switch with a port too few" "\"sw\" has 2 ports, they are taken" \
 	plan -c <(jq -n '{servers: [range(3) | {name: "s\(.)", ipv4: "10.200.0.\(. + 1)", ports: [{name: "eth0", mac: "02:00:00:00:00:0\(.)", ipv4: "10.201.0.\(. + 1)", bandwidth: "1G", packet_switch: "sw"}]}], packet_switches: [{name: "sw", ports: 2}]}') \

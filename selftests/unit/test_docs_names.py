@@ -1,28 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the documentation names is there: every `toctl` command with its options, in code blocks
+"""What the documentation names is there: every command of both programs with its options, in code blocks
 and in the text, every target of make, and every file of the source tree."""
 
 import glob
-import json
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, "selftests/unit")
+from programs import commands  # noqa: E402
 from tap import done, report  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
 PAGES = ["README.md", "tools/lib/README.md", *sorted(glob.glob("Documentation/*.md"))]
 FAMILIES = set()
 OPTIONS = {}		# of each command, with their dashes
 FLAGS = {}		# those that take no argument
 
-for command in json.loads(subprocess.run([TOCTL, "--json", "help"], capture_output=True,
-                                         check=True).stdout)["commands"]:
-    name = command["name"]
-    FAMILIES.add(name.split()[0])
+for name, command in commands().items():
+    FAMILIES.add(command["name"].split()[0])
     for which, options in (OPTIONS, command["options"]), (
             FLAGS, [o for o in command["options"] if o["type"] == "flag"]):
         which[name] = {"--" + o["name"] for o in options} | {"-" + o["letter"] for o in options
@@ -42,14 +38,15 @@ def code(page):
         yield " ".join(words.split())
 
 
-def wrong_call(words):
-    """Why @words, behind "toctl", are none of its commands; None if they are."""
+def wrong_call(program, words):
+    """Why @words, behind @program, are none of its commands; None if they are."""
     if words[0].endswith(":") or words[1:] and words[1].endswith(":"):
-        return None		# it is what toctl says
-    name = " ".join(words[:2]) if " ".join(words[:2]) in OPTIONS else words[0]
+        return None		# it is what the program says
+    prefix = "" if program == "toctl" else program + " "
+    name = prefix + (" ".join(words[:2]) if prefix + " ".join(words[:2]) in OPTIONS else words[0])
     if name not in OPTIONS:
         return None if name in FAMILIES and len(words) < 2 else f"no command {' '.join(words[:2])}"
-    for word in words[len(name.split()):]:
+    for word in words[len(name.removeprefix(prefix).split()):]:
         if word == "--":
             break
         option = word.split("=")[0]
@@ -58,19 +55,20 @@ def wrong_call(words):
         if not option.startswith("--") and {"-" + letter for letter in option[1:-1]} <= FLAGS[name] \
                 and "-" + option[-1] in OPTIONS[name]:
             continue
-        return f"toctl {name} has no {option}"
+        return f"{name} has no {option}"
     return None
 
 
 calls, missing = 0, []
 for path in PAGES:
     for line in code(path):
-        for call in re.split(r"(?<!purge )\btoctl (?=[a-z])", line.split(" #")[0])[1:]:
+        for call in re.split(r"(?<!purge )\b(?=(?:toctl|tosim) [a-z])", line.split(" #")[0])[1:]:
             calls += 1
-            why = wrong_call(re.split(r"[|;&>()\"'’]", call)[0].split())
+            program, call = call.split(" ", 1)
+            why = wrong_call(program, re.split(r"[|;&>()\"'’]", call)[0].split())
             if why:
                 missing.append(f"{path}: {why}: {line.strip()}")
-report(not missing and calls > 200, "every command and option of toctl that pages name is there",
+report(not missing and calls > 200, "every command and option that pages name is there",
        "\n".join([*missing, f"{calls} of them"]))
 
 with open("Makefile", encoding="utf-8") as makefile:

@@ -13,11 +13,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
+from programs import SANITIZED, TOCTL, argv, commands  # noqa: E402
 from tap import done, report  # noqa: E402
 
-TOCTL = os.path.abspath(os.environ.get("TOCTL", "build/toctl"))
 MEMORY = 1 << 30    # bytes of addresses; what is read may be a file of as many
-SANITIZED = "/sanitize/" in TOCTL   # takes terabytes of them
 
 # Each file that a command reads, as {}; the others are good.
 CALLS = """
@@ -26,17 +25,17 @@ plan --degree 2 --job {}
 plan --job RING/job.json --cluster {}
 parallelize --servers 4 --degree 2 --model {}
 parallelize --model MODEL --cluster {}
-simulate {}
-simulate --servers 4 --degree 2 --model {}
-simulate --degree 2 --job {}
-simulate PLAN --fabric {}.json
-simulate --servers 4 --degree 2 --model MODEL --placement {}
-simulate PLAN --fabric cost-equivalent --prices {}
-simulate --model MODEL --network {}
-simulate --chakra PLAN {}.0.et zero.1.et
-sweep --output out {}
-cost --servers 4 --degree 2 --bandwidth 100G --prices {}
-schedule --size 1MB --network {}
+tosim simulate {}
+tosim simulate --servers 4 --degree 2 --model {}
+tosim simulate --degree 2 --job {}
+tosim simulate PLAN --fabric {}.json
+tosim simulate --servers 4 --degree 2 --model MODEL --placement {}
+tosim simulate PLAN --fabric cost-equivalent --prices {}
+tosim simulate --model MODEL --network {}
+tosim simulate --chakra PLAN {}.0.et zero.1.et
+tosim sweep --output out {}
+tosim cost --servers 4 --degree 2 --bandwidth 100G --prices {}
+tosim schedule --size 1MB --network {}
 replan --plan PLAN --tm {}
 replan --tm TM --plan {}
 verify {}
@@ -60,10 +59,10 @@ shard init --set shards.state=state {}
 shard add one --set shards.state=state --job {}
 shard resize one --set shards.state=state --job {}
 shard prepare one --set shards.state=state --job {}
-shard simulate --trace {}
-shard simulate --trace TRACE --cluster {}
-shard compare --model MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
-shard compare --jobs 1 --servers 4 --degree 2 --job-servers 2 --model {}
+tosim days {} --servers 4 --degree 2
+tosim days TRACE --cluster {}
+tosim compare MODEL --jobs 1 --servers 4 --degree 2 --job-servers 2 --fabric cost-equivalent --prices {}
+tosim compare {} --jobs 1 --servers 4 --degree 2 --job-servers 2
 status {}
 top {}
 watch --listen 127.0.0.1:38471 {}
@@ -74,7 +73,7 @@ tm merge --output out {}
 tm compare {} TM
 tm compare PLAN {}
 tm demand {}
-collective show {}
+tosim steps {}
 collective run --size 1MB {}
 job ranks {}
 job env --for nccl {}
@@ -106,13 +105,11 @@ def read_by(words):
 
 
 def main():
-    with open(os.devnull, "rb") as nothing:
-        said = subprocess.run([TOCTL, "--json", "help"], stdin=nothing, capture_output=True, check=True)
-    commands = {c["name"]: c for c in json.loads(said.stdout)["commands"]}
-    missing = {(name, option["name"]) for name, c in commands.items() for option in c["options"]
+    known = commands()
+    missing = {(name, option["name"]) for name, c in known.items() for option in c["options"]
                if option["type"] == "string" and "FILE" in option.get("argument", "")
                and option["name"] not in ELSEWHERE}
-    missing |= {(name, None) for name, c in commands.items()
+    missing |= {(name, None) for name, c in known.items()
                 if re.search("PLAN|TM|FILE|CLUSTER|json", c.get("operands", ""))}
     top = os.getcwd()
     with tempfile.TemporaryDirectory() as home:
@@ -127,9 +124,9 @@ def main():
         for line in CALLS.split("\n")[1:-1]:
             words = [word.replace(name, file) for word in line.split() for name, file in
                      [next(((n, f) for n, f in FILES.items() if word.startswith(n)), ("", ""))]]
-            command = max((c for c in commands if line.startswith(c)), key=len)
+            command = max((c for c in known if line.startswith(c)), key=len)
             missing.discard((command, read_by(words)))
-            ran = subprocess.run([TOCTL, *(word.replace("{}", "zero") for word in words)], cwd=home,
+            ran = subprocess.run(argv(" ".join(words).replace("{}", "zero")), cwd=home,
                                  capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
                                  preexec_fn=limit, check=False)
             lines = ran.stderr.decode().splitlines()

@@ -5,8 +5,10 @@
 
 . selftests/unit/cli.sh
 
-refuses() { # NAME LINE ARGUMENTS...: one line
-	run 1 "${@:3}" && [[ $(<"$tmp/err") == "$2" && ! -s $tmp/out ]]
+refuses() { # NAME LINE ARGUMENTS...: one line, of the program that it begins with
+	local program=${2%% *}
+
+	run_program "${!program}" 1 "${@:3}" && [[ $(<"$tmp/err") == "$2" && ! -s $tmp/out ]]
 	result $? "$1"
 }
 
@@ -56,13 +58,13 @@ result $? "tm compare: a pair that sent less"
 
 # --- how long ---
 
-run 0 simulate "$plan" --json &&
+run_tosim 0 simulate "$plan" --step-latency 0ns --json &&
 	jq -e '.packet_switches == 6 and (.links | length) == 36 and .iteration_time_s.mean > 0' "$tmp/out" >/dev/null &&
 	cp "$tmp/out" "$tmp/simulated" && run 0 verify "$plan" --json &&
 	jq -e --slurpfile simulated "$tmp/simulated" '
 		($simulated[0].links | map(.bytes) | max) - .max_link_load_bytes | fabs < 1' "$tmp/out" >/dev/null
 result $? "simulate: through the busiest port go as many bytes as are predicted"
-run 0 simulate "$plan" --fabric ideal --json &&
+run_tosim 0 simulate "$plan" --fabric ideal --json &&
 	jq -e '[.links[] | select(.from == "s0") | .bandwidth_bps] == [200e9]' "$tmp/out" >/dev/null
 result $? "simulate: another fabric for servers with these ports"
 
@@ -92,7 +94,7 @@ result $? "diff: the same packet switches make the same links"
 			| select(. > 0) | [$i, $j, 0, 1, .]]}]}' >"$tmp/hot.json"
 jq -n '{name: "hot", servers: 9, mp: [{from: "0", to: "1", bytes: 40000000}, {from: "3", to: "5", bytes: 60000000}]}' >"$tmp/hot.job"
 took() { # PLAN: seconds for the hot pairs alone
-	"$toctl" simulate "$1" --job "$tmp/hot.job" --json | jq .iteration_time_s.mean
+	"$tosim" simulate "$1" --job "$tmp/hot.job" --json | jq .iteration_time_s.mean
 }
 
 run 0 replan --plan "$plan" --tm "$tmp/hot.json" -o "$tmp/routed.json" --json &&
@@ -153,7 +155,7 @@ refuses "replan --down: nobody is called that" "toctl replan: $plan: no server o
 
 # --- packet by packet ---
 
-run 0 simulate "$plan" --level packet --json && cp "$tmp/out" "$tmp/packets" &&
+run_tosim 0 simulate "$plan" --level packet --step-latency 0ns --json && cp "$tmp/out" "$tmp/packets" &&
 	jq -e --slurpfile flows "$tmp/simulated" '
 		.iteration_time_s.mean / $flows[0].iteration_time_s.mean | . > 1 and . < 1.1' "$tmp/packets" >/dev/null &&
 	jq -e '.packets.counts.dropped == 0 and ([.links[] | select(.to | startswith("sw"))] | group_by(.to) | map(map(.bytes) | add))
@@ -162,7 +164,7 @@ result $? "simulate --level packet: what enters a switch leaves it, a little lat
 # 2 x 20 MB into one port of 100 Gbit/s, in packets of 4096 bytes and 82 of headers: 3.264 ms.
 jq -n '{name: "incast", servers: 3, mp: [{from: "1-2", to: "0", bytes: 20000000}]}' >"$tmp/incast.job"
 "$toctl" plan --job "$tmp/incast.job" --topology rail:1 -o "$tmp/incast.json" >/dev/null &&
-	run 0 simulate "$tmp/incast.json" --level packet --transport none --json &&
+	run_tosim 0 simulate "$tmp/incast.json" --level packet --transport none --step-latency 0ns --json &&
 	jq -e '.iteration_time_s.mean / 3.264e-3 - 1 | fabs < 0.01' "$tmp/out" >/dev/null &&
 	jq -e '[.links[] | select(.to == "rail0" and .from != "s0") | .pauses > 0 and .drops == 0] == [true, true]' "$tmp/out" >/dev/null
 result $? "simulate --level packet: two into one take as long as its port, which pauses them"
@@ -218,8 +220,8 @@ result $? "fabric init-etcd: asks etcd"
 
 # --- those that refuse it, and why ---
 
-refuses "shard simulate" "toctl shard simulate: $tmp/cluster.json: it has packet switches (\"sw0.0\"): this command knows ports with one cable each, whose other end it can tell" \
-	shard simulate --cluster "$tmp/cluster.json" --trace examples/traces/day.json
+refuses "days" "tosim days: $tmp/cluster.json: it has packet switches (\"sw0.0\"): this command knows ports with one cable each, whose other end it can tell" \
+	days --cluster "$tmp/cluster.json" examples/traces/day.json
 
 echo "1..$count"
 ((!failed))

@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, "selftests/unit")
 from tap import done, report  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 CXX = os.environ.get("CXX", "g++")
 NETWORKS = 20
 MTU = 1000
@@ -61,8 +61,9 @@ def ours(tmp, layers, links, flows):
         json.dump({"name": "flows", "servers": len(servers), "allreduce": [],
                    "mp": [{"from": str(servers.index(src)), "to": str(servers.index(dst)),
                            "bytes": size} for src, dst, size, _ in flows]}, file)
-    subprocess.run([TOCTL, "simulate", "--fabric", f"{tmp}/net.json", "--job", f"{tmp}/job.json",
+    subprocess.run([TOSIM, "simulate", "--fabric", f"{tmp}/net.json", "--job", f"{tmp}/job.json",
                     "--level", "packet", "--transport", "none", "--queue-pairs", "1",
+                    "--step-latency", "0",
                     "--mtu", str(MTU), "--headers", "2", "--buffer", "1GB",
                     "-o", f"{tmp}/out.json"], check=True, stdout=subprocess.DEVNULL)
     with open(f"{tmp}/out.json", encoding="utf-8") as file:

@@ -45,7 +45,7 @@ job9=examples/bcube-3-2/job.json
 run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/mesh.json" && run 0 verify "$tmp/mesh.json" &&
 	grep -q '9 servers, 18 duplex links' "$tmp/out" &&
 	grep -qE "^  diameter +2 " "$tmp/out" &&
-	run 0 schedule --network "$tmp/mesh.json" --size 1GB &&
+	run_tosim 0 schedule --network "$tmp/mesh.json" --size 1GB &&
 	grep -qE '^  2 +direct +3 ' "$tmp/out"
 result $? "mesh:3,2: two dimensions of full meshes"
 run 0 plan --job $job9 --topology bcube:3,2 -o "$tmp/bcube.json" --report "$tmp/bcube.html" &&

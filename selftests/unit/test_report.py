@@ -15,10 +15,15 @@ sys.path.insert(0, "selftests/unit")
 from browser import Browser, need_chromium  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 
 
 def toctl(*arguments):
     return subprocess.run([TOCTL, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def tosim(*arguments):
+    return subprocess.run([TOSIM, *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def plan(name, *arguments):
@@ -270,7 +275,7 @@ def broken():
 
 def schedule():
     """A bar for each stage of each chunk, two charts of three curves, and no script."""
-    toctl("schedule", "--network", "examples/papers/dims-3D-FC_Ring_SW.json", "--size", "1GB",
+    tosim("schedule", "--network", "examples/papers/dims-3D-FC_Ring_SW.json", "--size", "1GB",
           "--report", f"{work}/schedule.html")
     with open(f"{work}/schedule.html") as file:
         text = file.read()
@@ -399,7 +404,7 @@ def replay():
 
 def iteration():
     """The timeline of a simulated iteration."""
-    toctl("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4",
+    tosim("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4",
           "--iterations", "1", "--budget", "50", "-o", f"{work}/simulation.json")
     with open(f"{work}/simulation.json") as file:
         made = json.load(file)
@@ -424,7 +429,7 @@ def iteration():
     assert browser.nameless() == [], browser.nameless()
 
     # beside another fabric, on one scale
-    toctl("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4", "--fabric",
+    tosim("simulate", "--model", "examples/models/dlrm.json", "--servers", "8", "--degree", "4", "--fabric",
           "cost-equivalent", "--budget", "50", "-o", f"{work}/other.json", "--report", f"{work}/other.html")
     with open(f"{work}/other.json") as file:
         other = json.load(file)
@@ -460,8 +465,8 @@ def iteration():
 
 def swept():
     """Charts of a sweep, and ratios beside published ones."""
-    toctl("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--report", f"{work}/swept.html")
-    found = json.loads(toctl("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--collect", "--json"))
+    tosim("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--report", f"{work}/swept.html")
+    found = json.loads(tosim("sweep", "selftests/unit/formats/sweep.json", "-o", f"{work}/swept", "--collect", "--json"))
     for scheme, width in ("dark", 390), ("light", 1280):
         browser.open(f"{work}/swept.html", scheme, width=width)
         assert browser.said() == [], browser.said()

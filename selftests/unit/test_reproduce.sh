@@ -12,7 +12,7 @@ sed -i 's/"servers": 432, "job-servers": 16, "degree": 8, "jobs": "5,10,15,20,27
 sed -i 's/^SIP_SERVERS = 64/SIP_SERVERS = 8/; s/in range(7, 14)/in (9, 10)/; s/"megatron")/"resnet50")/' \
 	"$tmp/examples/papers/reproduce.py"
 sed -i 's/in range(100, 1001, 100)/in (100,)/' "$tmp/examples/papers/reproduce.py"
-export TOCTL=$toctl REPRODUCE=$tmp/kept
+export TOSIM=$tosim REPRODUCE=$tmp/kept
 
 reproduces() { # FIGURE CLAIMS LINE
 	"$tmp/examples/papers/reproduce.py" "$1" >"$tmp/out" 2>"$tmp/err" && [[ ! -s $tmp/err ]] &&

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl schedule: what it prints and writes, and that ranks need the order.
+# tosim schedule: what it prints and writes, and that ranks need the order.
 
 . selftests/unit/cli.sh
 
@@ -18,7 +18,7 @@ END
 dims=examples/papers/dims-3D-FC_Ring_SW.json
 for collective in allreduce reduce-scatter allgather; do
 	for policy in baseline themis; do
-		run 0 schedule --network $dims --size 100MB --collective $collective --policy $policy --json
+		run_tosim 0 schedule --network $dims --size 100MB --collective $collective --policy $policy --json
 		said "$collective, $policy: all bytes, each stage once" out '
 n = len(d["per_dimension"]) * (2 if d["collective"] == "allreduce" else 1)
 assert len(d["chunks"]) == 64 and all(len(c) == n for c in d["chunks"])
@@ -35,28 +35,28 @@ assert max(s["end_s"] for c in d["chunks"] for s in c) == d["time_s"]'
 	done
 done
 
-run 0 schedule -n $dims -s 1GB -o "$tmp/schedule.json" &&
+run_tosim 0 schedule --network $dims --size 1GB -o "$tmp/schedule.json" &&
 	grep -qx 'allreduce of 954 MiB on 1024 ranks, 64 chunks of 14.9 MiB, themis, scf' "$tmp/out" &&
 	grep -qE '^  1 +direct +8 +1400 +0.7 us +90.48%$' "$tmp/out" &&
 	grep -q '^     28 chunks through 1 2 3 | 3 2 1$' "$tmp/out"
 result $? "text: the time, the dimensions, the orders"
 cp "$tmp/schedule.json" "$tmp/first"
-run 0 schedule -n $dims -s 1GB -o - && cmp -s "$tmp/out" "$tmp/first"
+run_tosim 0 schedule --network $dims --size 1GB -o - && cmp -s "$tmp/out" "$tmp/first"
 result $? "schedule.json: the same again, to the byte"
 said "schedule.json: 1.49 times as fast as the baseline" first \
 	'assert d["baseline_time_s"] > 1.49 * d["time_s"] and d["utilisation"] > 0.91'
 
-run 0 schedule -n examples/papers/dims-2D-SW_SW.json -s 1GB -k 4 -p optimal --json
+run_tosim 0 schedule --network examples/papers/dims-2D-SW_SW.json --size 1GB --chunks 4 --policy optimal --json
 said "optimal: the best schedule of 4 chunks" out 'assert d["search"]["proved"]
 assert d["time_s"] == d["search"]["bound_s"] and d["order"] == "searched"'
-run 0 schedule -n examples/papers/dims-2D-SW_SW.json -s 1GB -k 30 -p optimal --nodes 5 &&
+run_tosim 0 schedule --network examples/papers/dims-2D-SW_SW.json --size 1GB --chunks 30 --policy optimal --budget 5 &&
 	grep -q 'the best found so far' "$tmp/out"
 result $? "optimal: says when it has not searched all"
 
-run 0 schedule -n $dims -s 100MB -k 16 --jitter 100us --json
+run_tosim 0 schedule --network $dims --size 100MB --chunks 16 --jitter 100us --json
 said "late ranks that keep to the order come through" out \
 	'assert not d["replay"]["deadlock"] and d["replay"]["time_s"] > d["time_s"]'
-run 0 schedule -n $dims -s 100MB -k 16 --jitter 100us --unordered --json
+run_tosim 0 schedule --network $dims --size 100MB --chunks 16 --jitter 100us --unordered --json
 said "late ranks that do not, deadlock" out 'assert d["replay"]["deadlock"]
 assert d["replay"]["waits"].startswith("in dimension ")'
 

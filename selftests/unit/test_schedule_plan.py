@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dimensions of plans: toctl schedule --network plan.json."""
+"""Dimensions of plans: tosim schedule --network plan.json."""
 
 import json
 import os
@@ -13,6 +13,7 @@ sys.path.insert(0, "selftests/unit")
 from tap import done, report  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 
 
 def links_of(sizes, ring):
@@ -54,7 +55,7 @@ def plan_of(home, n, links):
 
 
 def schedule(plan, *options):
-    return subprocess.run([TOCTL, "schedule", "--network", plan, "--size", "1GB", "--json", *options],
+    return subprocess.run([TOSIM, "schedule", "--network", plan, "--size", "1GB", "--json", *options],
                           capture_output=True, text=True, check=False)
 
 

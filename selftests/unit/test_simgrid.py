@@ -76,7 +76,7 @@ def main(tmp):
         servers, switches, links = graph(rng)
         flows = list(flows_of(rng, servers, links))
         all_flows.add(links, flows)
-        subprocess.run([simgrid.TOCTL, *simgrid.write(tmp, servers, switches, links, flows)],
+        subprocess.run([simgrid.TOSIM, *simgrid.write(tmp, servers, switches, links, flows)],
                        check=True, stdout=subprocess.DEVNULL)
         times = simgrid.times(tmp)
         expected += [times[src, dst] for src, dst, _, _ in flows]

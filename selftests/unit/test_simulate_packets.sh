@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl simulate --level packet: beside the flow level, same seed same packets, JSON as its
+# tosim simulate --level packet: beside the flow level, same seed same packets, JSON as its
 # schema says, what pauses and drops, and what people get wrong.
 
 . selftests/unit/cli.sh
@@ -21,10 +21,10 @@ END
 	result $? "$1"
 }
 
-packets() { run 0 simulate --level packet --json "$@"; }
+packets() { run_tosim 0 simulate --level packet --step-latency 0ns --json "$@"; }
 
 refuses() { # NAME STATUS LINE ARGUMENTS...
-	run "$2" simulate "${@:4}" && grep -qxF "toctl simulate: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
+	run_tosim "$2" simulate "${@:4}" && grep -qxF "tosim simulate: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
 	result $? "$1"
 }
 
@@ -32,11 +32,11 @@ jq -n '{name: "mixed", servers: 8, allreduce: [{group: "0-7", bytes: 16777216}],
 	mp: [range(8) as $x | range(8) as $y | select($x != $y) |
 		{from: "\($x)", to: "\($y)", bytes: 262144}]}' >"$tmp/mixed.json"
 run 0 plan --job "$tmp/mixed.json" --degree 4 -o "$tmp/plan"
-run 0 simulate "$tmp/plan" --json
+run_tosim 0 simulate "$tmp/plan" --step-latency 0ns --json
 said "the flow level says so" 'assert d["level"] == "flow" and d["packets"] is None'
 cp "$tmp/out" "$tmp/flow"
-packets "$tmp/plan" --no-headers && cp "$tmp/out" "$tmp/first" &&
-	packets "$tmp/plan" --no-headers
+packets "$tmp/plan" --headers 0 && cp "$tmp/out" "$tmp/first" &&
+	packets "$tmp/plan" --headers 0
 said "a plan, as the flow level has it, and again" '
 flow, first = (json.load(open(tmp + name)) for name in ("/flow", "/first"))
 assert {k: v for k, v in d.items() if k != "cpu_s"} == {k: v for k, v in first.items() if k != "cpu_s"}
@@ -66,12 +66,12 @@ assert all(row[1] > 56 * 64 for row in rows)'
 
 packets "$tmp/plan" --fabric switch --transport none --buffer 200kB
 said "PFC pauses, and nothing is lost" 'assert count["pauses"] > 0 and count["dropped"] == 0'
-packets "$tmp/plan" --fabric switch --routing hash --transport none --buffer 10kB --no-pfc --timeout 1ms
+packets "$tmp/plan" --fabric switch --routing hash --transport none --buffer 10kB --no-pfc --retransmission-timeout 1ms
 said "without PFC a switch drops" 'assert count["pauses"] == 0 and count["dropped"] > 0'
-packets "$tmp/plan" --fabric expander:3 --transport none --relay-queue 20 --timeout 1ms
+packets "$tmp/plan" --fabric expander:3 --transport none --relay-queue 20 --retransmission-timeout 1ms
 said "relays drop, go-back-N sends again" '
 assert count["dropped"] > 0 and count["sent_again"] > 0 and count["cnps"] == 0'
-packets "$tmp/plan" --fabric expander:3 --transport tcp --relay-queue 20 -i 2 --timeout 1ms
+packets "$tmp/plan" --fabric expander:3 --transport tcp --relay-queue 20 --iterations 2 --retransmission-timeout 1ms
 said "TCP, in several iterations" '
 assert d["iterations"] == 2 and d["packets"]["headers"] == 90 and count["cnps"] == 0'
 packets --model examples/models/dlrm.json -n 4 -d 2 --budget 20 --batch 4
@@ -79,8 +79,8 @@ said "a model" 'assert d["critical_path_s"]["compute"] > 0 and d["strategy"]'
 
 jq '.allreduce[].bytes /= 64 | .mp[].bytes /= 64' examples/jobs/candle-16.json >"$tmp/trees.json"
 run 0 plan --job "$tmp/trees.json" --degree 4 --step-latency 0 --relay-latency 0 -o "$tmp/trees" &&
-	run 0 simulate "$tmp/trees" --json && cp "$tmp/out" "$tmp/flow" &&
-	packets "$tmp/trees" --no-headers
+	run_tosim 0 simulate "$tmp/trees" --step-latency 0ns --json && cp "$tmp/out" "$tmp/flow" &&
+	packets "$tmp/trees" --headers 0
 said "trees use all links between two servers" '
 plan, flow = (json.load(open(tmp + name)) for name in ("/trees", "/flow"))
 pairs = [frozenset(link[end].split(":")[0] for end in "ab") for link in plan["links"]]
@@ -89,7 +89,7 @@ planned, most = (max(l["bytes"] for l in run["links"]) for run in (flow, d))
 assert most < 1.05 * planned, (most, planned)'
 
 captured() { # NAME PYTHON, with the frames of the link to the switch as f: (time, length, bytes)
-	python3 - "$tmp/s1-switch.pcap" "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
+	python3 - "$tmp/link.pcap" "$tmp/out" "$2" 2>>"$tmp/err" <<'END'
 import json, struct, sys
 data, d, f, at = open(sys.argv[1], "rb").read(), json.load(open(sys.argv[2])), [], 24
 assert struct.unpack("<IHHiIII", data[:24]) == (0xa1b23c4d, 2, 4, 0, 0, 16384, 1)
@@ -111,9 +111,7 @@ END
 	result $? "$1"
 }
 
-toctl=$(realpath "$toctl") && plan=$tmp/plan
-(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
-	--pcap s1,switch >out 2>err)
+packets "$tmp/plan" --fabric switch --capture s1,switch -o "$tmp/link.pcap"
 captured "a capture of RoCEv2" '
 data = [(t, n, b) for t, n, b in f if b[42] < 0x10]
 assert sum(n - 58 for t, n, b in data) == link["bytes"]
@@ -122,16 +120,17 @@ assert {struct.unpack(">H", b[36:38])[0] for t, n, b in f} == {4791}
 first = [int.from_bytes(b[51:54], "big") for t, n, b in data if b[47:50] == data[0][2][47:50]
 	and b[30:34] == data[0][2][30:34]]
 assert first == list(range(len(first)))'
-ln "$tmp/s1-switch.pcap" "$tmp/linked" && cp "$tmp/linked" "$tmp/as-it-was"
-(cd "$tmp" && "$toctl" simulate "$plan" --fabric switch --level packet --json \
-	--transport dctcp --pcap s1,switch >out 2>err)
+ln "$tmp/link.pcap" "$tmp/linked" && cp "$tmp/linked" "$tmp/as-it-was"
+packets "$tmp/plan" --fabric switch --transport dctcp --capture s1,switch -o "$tmp/link.pcap"
 captured "a capture of TCP" '
 data = [(t, n, b) for t, n, b in f if n > 66]
 assert sum(n - 66 for t, n, b in data) == link["bytes"] and all(b[23] == 6 for t, n, b in f)'
 cmp "$tmp/linked" "$tmp/as-it-was"
 result $? "a capture is written beside the last one, and takes its place"
-refuses "no link to capture" 1 '--pcap: no link "s1,s2", expected FROM,TO' \
-	"$tmp/plan" --fabric switch --level packet --pcap s1,s2
+refuses "no link to capture" 1 '--capture: no link "s1,s2", expected FROM,TO' \
+	"$tmp/plan" --fabric switch --level packet --capture s1,s2 -o "$tmp/none.pcap"
+refuses "a capture that goes nowhere" 2 "--capture: give --output, where the packets go" \
+	"$tmp/plan" --level packet --capture s0,s1
 
 jq -n '{name: "rings", servers: 8, allreduce: [{group: "0-7", bytes: 400000000}]}' >"$tmp/rings.json"
 run 0 plan --job "$tmp/rings.json" --degree 4 -o "$tmp/rings" && packets "$tmp/rings" &&
@@ -153,17 +152,25 @@ assert f["skips"] == 1 and f["skipped_s"] > time / 2, f
 assert abs(d["iteration_time_s"]["mean"] / time - 1) <= f["error"] < 0.01, (time, f)
 assert [l["bytes"] for l in d["links"]] == [l["bytes"] for l in whole["links"]]
 assert count["sent"] == whole["packets"]["counts"]["sent"]'
-run 0 simulate "$tmp/rings" --level packet --fast-forward &&
+run_tosim 0 simulate "$tmp/rings" --level packet --fast-forward &&
 	grep -q '^  fast-forward    [0-9]* times, .* in all, at most 0.[0-9]* % wrong$' "$tmp/out"
 result $? "skipped, as text"
-refuses "a capture of what is skipped" 2 "--pcap is of all packets: leave out --fast-forward" \
-	"$tmp/plan" --level packet --fast-forward --pcap s0,s1
+refuses "a capture of what is skipped" 2 "--capture is of all packets: leave out --fast-forward" \
+	"$tmp/plan" --level packet --fast-forward --capture s0,s1 -o "$tmp/none.pcap"
 
-run 0 simulate "$tmp/plan" --level packet --transport dctcp &&
+run_tosim 0 simulate "$tmp/plan" --level packet --transport dctcp &&
 	grep -q '^  packets         dctcp, 4096 B and 90 B of headers: [0-9]* sent' "$tmp/out" &&
 	grep -q '^  longest queue   .*, for the link from s[0-7] to s[0-7]$' "$tmp/out"
 result $? "as text"
 
+packets "$tmp/plan" --fabric switch --transport dctcp --marks 10kB,20kB && cp "$tmp/out" "$tmp/early" &&
+	packets "$tmp/plan" --fabric switch --transport dctcp --marks 1GB,2GB
+said "queues mark from --marks on" '
+early = json.load(open(tmp + "/early"))["packets"]["counts"]
+assert early["marks"] > 0 and count["marks"] == 0, (early, count)'
+refuses "marks the wrong way round" 2 \
+	'--marks: expected MIN,MAX, bytes like 100kB,400kB, not "2MB,1MB"' \
+	"$tmp/plan" --level packet --marks 2MB,1MB
 refuses "sprayed packets that get lost" 1 \
 	"without PFC packets get lost, which is not seen where they are sprayed: --routing hash" \
 	"$tmp/plan" --fabric ideal --level packet --no-pfc
@@ -172,7 +179,7 @@ refuses "a buffer without head-room" 1 \
 	"$tmp/plan" --fabric switch --level packet --buffer 50kB
 refuses "links that change" 2 "--level packet: the links of ocs:1ms change" \
 	"$tmp/plan" --fabric ocs:1ms --level packet
-run 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
+run_tosim 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
 result $? "options of the other level"
 
 echo "1..$count"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toctl sweep: a file a point, none run twice, the same by toctl, a shell or when killed.
+# tosim sweep: a file a point, none run twice, the same by tosim, a shell or when killed.
 
 . selftests/unit/cli.sh
 
@@ -23,11 +23,11 @@ END2
 }
 
 refuses() { # NAME STATUS LINE ARGUMENTS...
-	run "$2" sweep "${@:4}" && grep -qxF "toctl sweep: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
+	run_tosim "$2" sweep "${@:4}" && grep -qxF "tosim sweep: $3" "$tmp/err" && [[ ! -s $tmp/out ]]
 	result $? "$1"
 }
 
-run 0 sweep "$sweep" -o "$tmp/dir" --json
+run_tosim 0 sweep "$sweep" -o "$tmp/dir" --json
 said "a file for each point" '
 assert d["missing"] == 0 and len(d["points"]) == 8
 assert len(glob.glob(tmp + "/dir/*.json")) == 9 and os.path.exists(tmp + "/dir/sweep.json")
@@ -52,9 +52,9 @@ echo "${whole:0:100}" >"$tmp/dir/job_ideal_1us.json"
 jq '.complete = false' <<<"$whole" >"$tmp/dir/job_ideal_0ns.json"
 rm "$tmp/dir/job_switch_0ns.json"
 touch -d @1 "$tmp/dir/job_switch_1us.json"
-run 0 sweep "$sweep" -o "$tmp/dir" --collect --json
+run_tosim 0 sweep "$sweep" -o "$tmp/dir" --collect --json
 said "what is not whole is not there" 'assert d["missing"] == 3 and len(d["points"]) == 5'
-run 0 sweep "$sweep" -o "$tmp/dir" --collect &&
+run_tosim 0 sweep "$sweep" -o "$tmp/dir" --collect &&
 	grep -qx 'small: 5 points, 3 more are missing' "$tmp/out" &&
 	(($(grep -c '^  job .* us$' "$tmp/out") == 5))
 result $? "as text, too"
@@ -62,9 +62,9 @@ grep -qE '^  expander over a switch +2.5 +[0-9.]+ +[-+][0-9]+% +[0-9.]+ to [0-9.
 result $? "with the ratio that was published"
 jq '.comment = "seen again" | .published[0].ratio = 3' "$sweep" >"$tmp/again.json" &&
 	cp selftests/unit/formats/job.json "$tmp" &&
-	run 0 sweep "$tmp/again.json" -o "$tmp/dir" --collect --json
+	run_tosim 0 sweep "$tmp/again.json" -o "$tmp/dir" --collect --json
 said "another figure for it makes no other points" 'assert d["ratios"][0]["published"] == 3'
-run 0 sweep "$sweep" -o "$tmp/dir" --json && [[ $(stat -c %Y "$tmp/dir/job_switch_1us.json") == 1 ]]
+run_tosim 0 sweep "$sweep" -o "$tmp/dir" --json && [[ $(stat -c %Y "$tmp/dir/job_switch_1us.json") == 1 ]]
 result $? "and is run again, the others are not"
 said "with the same outcome" '
 first = json.load(open(tmp + "/first"))
@@ -73,9 +73,9 @@ for run in d, first:
 		del point["cpu_s"]
 assert d == first'
 
-run 0 sweep "$sweep" -o "$tmp/o'dir" --list && (($(wc -l <"$tmp/out") == 8)) &&
-	sed "s|^toctl |$toctl |" "$tmp/out" | head -7 | bash -e 2>>"$tmp/err" &&
-	run 0 sweep "$sweep" -o "$tmp/o'dir" --collect --json
+run_tosim 0 sweep "$sweep" -o "$tmp/o'dir" --list && (($(wc -l <"$tmp/out") == 8)) &&
+	sed "s|^tosim |$tosim |" "$tmp/out" | head -7 | bash -e 2>>"$tmp/err" &&
+	run_tosim 0 sweep "$sweep" -o "$tmp/o'dir" --collect --json
 said "a command a point, which a shell runs, in a folder of any name" '
 first = json.load(open(tmp + "/first"))
 assert d["missing"] == 1
@@ -84,14 +84,14 @@ for point, other in zip(d["points"], first["points"]):
 
 jq '.axes[1].values[1] = "torus"' "$sweep" >"$tmp/torus.json"
 cp selftests/unit/formats/job.json "$tmp"
-run 1 sweep "$tmp/torus.json" -o "$tmp/torus" &&
-	grep -q "^toctl sweep: $tmp/torus/job_torus_.*json: toctl simulate: --fabric: .*(2 of 8 points failed)$" "$tmp/err" &&
-	run 0 sweep "$tmp/torus.json" -o "$tmp/torus" --collect --json
+run_tosim 1 sweep "$tmp/torus.json" -o "$tmp/torus" &&
+	grep -q "^tosim sweep: $tmp/torus/job_torus_.*json: tosim simulate: --fabric: .*(2 of 8 points failed)$" "$tmp/err" &&
+	run_tosim 0 sweep "$tmp/torus.json" -o "$tmp/torus" --collect --json
 said "a point that fails does not stop the others" 'assert d["missing"] == 2'
 
 jq '.axes[1].values = ["switch"] | .axes[2] = {option: "level", values: ["flow", "packet"]} | del(.published)' \
 	"$sweep" >"$tmp/levels.json"
-run 0 sweep "$tmp/levels.json" -o "$tmp/levels" --json
+run_tosim 0 sweep "$tmp/levels.json" -o "$tmp/levels" --json
 said "packets, too" '
 flow, packet = (p["iteration_time_s"]["mean"] for p in d["points"])
 assert flow < packet < 2 * flow, (flow, packet)
@@ -111,9 +111,9 @@ bad() { # FILTER LINE: what is wrong with such a sweep
 }
 
 bad '.options.colour = 1' \
-	'options.colour: expected an option of toctl simulate, not "colour"'
+	'options.colour: expected an option of tosim simulate, not "colour"'
 bad '.axes[0].option = "output"' \
-	'axes[0].option: expected an option of toctl simulate, not "output"'
+	'axes[0].option: expected an option of tosim simulate, not "output"'
 bad '.axes[1].values = []' 'axes[1].values: expected at least one value'
 bad '.axes[1].values[0] = null' 'axes[1].values[0]: expected a string or a number'
 bad '.axes[1].values[0] = true' 'axes[1].values[0]: expected a string or a number'

@@ -42,7 +42,7 @@ void to_sweep_free(struct to_sweep *s)
 	free(s);
 }
 
-/* What toctl simulate has under @name, but for what a sweep sees to itself. */
+/* Find the option @name of tosim simulate; options that write files are refused. */
 static const struct to_option *sweep_option(const struct to_json *at, const char *name)
 {
 	const struct to_option *o = to_cmd_simulate.options;
@@ -51,7 +51,7 @@ static const struct to_option *sweep_option(const struct to_json *at, const char
 		o++;
 	if (o->name && o->type != TO_OPTION_OUTPUT)
 		return o;
-	to_json_error(at, -EINVAL, "expected an option of toctl simulate, not \"%s\"", name);
+	to_json_error(at, -EINVAL, "expected an option of tosim simulate, not \"%s\"", name);
 	return NULL;
 }
 
@@ -423,15 +423,15 @@ static bool sweep_print_option(FILE *out, const struct to_option *o,
 	return whole;
 }
 
-char *to_sweep_command(const struct to_sweep *s, unsigned int point, const char *toctl)
+char *to_sweep_command(const struct to_sweep *s, unsigned int point, const char *program)
 {
-	char *command = NULL, *program = to_shell_word(toctl);
+	char *command = NULL, *word = to_shell_word(program);
 	size_t len;
-	FILE *out = program ? open_memstream(&command, &len) : NULL;
+	FILE *out = word ? open_memstream(&command, &len) : NULL;
 	bool whole = out;
 
 	if (whole)
-		fprintf(out, "%s simulate", program);
+		fprintf(out, "%s simulate", word);
 	for (unsigned int i = 0; whole && i < s->n_fixed; i++)
 		whole = sweep_print_option(out, s->fixed[i].option, s->fixed[i].values);
 	for (unsigned int i = 0; whole && i < s->n_axes; i++)
@@ -439,7 +439,7 @@ char *to_sweep_command(const struct to_sweep *s, unsigned int point, const char 
 	if (whole)
 		fputs(" --json", out);
 	whole = (!out || !fclose(out)) && whole;
-	free(program);
+	free(word);
 	if (whole)
 		return command;
 	free(command);

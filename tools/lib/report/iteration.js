@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last iterations that toctl simulate ran, on one fabric or several: what happens when. */
+/* The last iterations that tosim simulate ran, on one fabric or several: what happens when. */
 
 const runs = JSON.parse(byId("data").textContent);
 const ROW = 30, LANE = 12, LEFT = 120, RIGHT = 1180, TOP = 30;

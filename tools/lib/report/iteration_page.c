@@ -77,7 +77,7 @@ static int iteration_check_spans(const struct to_json *at, const char *key,
 	int ret;
 
 	if (!list.value)
-		return to_json_error(at, -EINVAL, "has no \"%s\": expected what toctl simulate -o writes", key);
+		return to_json_error(at, -EINVAL, "has no \"%s\": expected what tosim simulate -o writes", key);
 	ret = to_json_array(&list, 0, NULL, n);
 	for (unsigned int i = 0; !ret && i < *n; i++) {
 		const struct to_json element = to_json_element(&list, i);
@@ -148,7 +148,7 @@ static void iteration_head(FILE *out, const struct iteration *page)
 		to_markup_print(out, iteration_text(page, i, "fabric"));
 		fprintf(out, "</b>");
 	}
-	fprintf(out, ": the last iteration that toctl simulate ran</p></header>\n<main>\n"
+	fprintf(out, ": the last iteration that tosim simulate ran</p></header>\n<main>\n"
 		"<noscript><p>The drawings need JavaScript.</p></noscript>\n"
 		"<section id=\"figures\"><h2>Figures</h2></section>\n"
 		"<section id=\"gantt\"><h2>Timeline</h2></section>\n"

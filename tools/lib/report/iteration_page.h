@@ -8,7 +8,7 @@
 
 /**
  * to_iteration_page_save() - the last iterations of simulations as an HTML page, side by side
- * @simulations: @n files that toctl simulate -o wrote (simulation.schema.json)
+ * @simulations: @n files that tosim simulate -o wrote (simulation.schema.json)
  * @version: of the program, for the foot of the page
  * @path: "-" = standard output
  *
@@ -18,7 +18,7 @@
 int to_iteration_page_save(char *const *simulations, unsigned int n, const char *version,
 			   const char *path, struct to_error *err);
 
-/** to_iteration_page_write() - the same of @n simulations, whole as toctl simulate -o has them */
+/** to_iteration_page_write() - the same of @n simulations, whole as tosim simulate -o has them */
 int to_iteration_page_write(const json_t *const *runs, unsigned int n, const char *version,
 			    const char *path, struct to_error *err);
 

@@ -29,7 +29,7 @@ static int sweep_page_write(FILE *out, const void *data, struct to_error *err)
 	to_page_begin(out, name, ": sweep", TO_PAGE_SCRIPT);
 	fprintf(out, "<header><h1>");
 	to_markup_print(out, name);
-	fprintf(out, "</h1>\n<p>Iterations that toctl simulate ran at each point</p></header>\n<main>\n"
+	fprintf(out, "</h1>\n<p>Iterations that tosim simulate ran at each point</p></header>\n<main>\n"
 		"<noscript><p>The drawings need JavaScript.</p></noscript>\n"
 		"<section id=\"ratios\"><h2>Published, and here</h2></section>\n"
 		"<section id=\"charts\"><h2>Iteration time</h2></section>\n"

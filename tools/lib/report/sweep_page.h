@@ -8,7 +8,7 @@
 
 /**
  * to_sweep_page_save() - a sweep as an HTML page: charts of its points, and its ratios
- * @swept: what toctl sweep prints with --json (swept.schema.json)
+ * @swept: what tosim sweep prints with --json (swept.schema.json)
  * @version: of the program, for the foot of the page
  * @path: "-" = standard output
  *

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "data/demand.h"
 #include "data/taskgraph.h"
 #include "workload/dnn_model.h"
 
@@ -54,7 +55,7 @@ struct to_strategy *to_strategy_new(const struct to_dnn_model *model, uint32_t n
 				    unsigned int batch_per_gpu);
 
 /**
- * to_strategy_load() - the strategy that toctl simulate --json printed into the file @path
+ * to_strategy_load() - the strategy that tosim simulate --json printed into the file @path
  *
  * Return: NULL with @err set: no such file, operators that @model does not have or that
  * have no placement, placements that @n_servers servers cannot have.
@@ -103,6 +104,13 @@ bool to_strategy_fits(const struct to_strategy *strategy, double *scratch);
  */
 int to_strategy_tasks(const struct to_strategy *strategy, struct to_taskgraph *graph,
 		      struct to_error *err);
+
+/**
+ * to_strategy_demand() - make the demand of what @strategy sends in an iteration
+ *
+ * Return: the demand, for to_demand_free(); NULL with @err set when out of memory.
+ */
+struct to_demand *to_strategy_demand(const struct to_strategy *strategy, struct to_error *err);
 
 /** to_strategy_print() - as text, operators of equal placement on one line */
 void to_strategy_print(FILE *out, const struct to_strategy *strategy);

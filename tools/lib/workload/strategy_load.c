@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A strategy out of what toctl simulate --json printed. */
+/* A strategy out of what tosim simulate --json printed. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static int load_document(struct strategy_load *load, const char *path, const cha
 		ret = load_placements(load, &list);
 	else
 		ret = to_json_error(&at, -EINVAL,
-				    "has no strategy: expected what toctl simulate --model prints with --json");
+				    "has no strategy: expected what tosim simulate --model prints with --json");
 	to_json_close(&doc);
 	return ret;
 }

@@ -254,3 +254,20 @@ int to_strategy_tasks(const struct to_strategy *s, struct to_taskgraph *graph,
 	free(t.transfers);
 	return ret;
 }
+
+struct to_demand *to_strategy_demand(const struct to_strategy *strategy, struct to_error *err)
+{
+	struct to_demand *demand = NULL;
+	struct to_taskgraph tasks;
+
+	to_taskgraph_init(&tasks, strategy->n_servers);
+	if (!to_strategy_tasks(strategy, &tasks, err)) {
+		demand = to_taskgraph_demand(&tasks);
+		if (demand)
+			snprintf(demand->name, sizeof(demand->name), "%s", strategy->model->name);
+		else
+			to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_taskgraph_free(&tasks);
+	return demand;
+}

@@ -243,7 +243,7 @@ static int plan_print_collective(FILE *out, const struct to_plan *plan, struct t
 			steps.n_threads == 1 ? "" : "s", steps.threads[0].n);
 		if (c.bcube.servers)
 			fprintf(out, " on BCube(%u,%u)", c.bcube.n, c.bcube.k);
-		fprintf(out, ", see toctl collective show\n");
+		fprintf(out, ", see tosim steps\n");
 		to_steps_free(&steps);
 	} else {
 		to_error_set(err, ret, "out of memory");

@@ -24,7 +24,7 @@ static const struct to_option report_options[] = {
 	  .help = "in place of plans: the log of a toctl run, as a page that goes through it" },
 	{ .name = "simulation", .letter = 's', .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, simulation),
-	  .help = "in place of plans: what toctl simulate -o wrote, drawn; operands are more of such, side by side" },
+	  .help = "in place of plans: what tosim simulate -o wrote, drawn; operands are more of such, side by side" },
 	{}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "packet_level.h"
+#include "study/packet_level.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/text.h"
 
-/* Of the MP transfers of the last iteration, seconds. */
+/* Seconds that the MP transfers of the last iteration take. */
 struct level_times {
-	uint32_t n;
+	uint32_t n;			/* number of transfers */
 	double mean, median, p99, max;
 };
 
@@ -23,18 +23,16 @@ static void level_options(struct to_packet_level *level, uint64_t seed)
 
 	o.seed = seed;
 	o.mtu = a->mtu ? a->mtu : o.mtu;
-	o.headers = a->no_headers ? 0 : a->headers ? a->headers : o.headers;
+	o.headers = a->headers == TO_PACKET_LEVEL_HEADERS ? o.headers : a->headers;
 	o.queue_pairs = a->queue_pairs ? a->queue_pairs : o.queue_pairs;
 	o.buffer = a->buffer ? a->buffer : o.buffer;
 	o.mark_min = a->mark_min;
 	o.mark_max = a->mark_max;
 	o.relay_cost = a->relay_cost ? a->relay_cost * 1e-9 : o.relay_cost;
-	o.relay_ring = a->relay_ring ? a->relay_ring : o.relay_ring;
 	o.relay_queue = a->relay_queue ? a->relay_queue : o.relay_queue;
 	o.timeout = a->timeout ? a->timeout * 1e-9 : o.timeout;
 	o.pfc = !a->no_pfc;
 	o.fast_forward = a->fast_forward;
-	o.relay_marks = !a->no_relay_marks;
 	level->options = o;
 }
 
@@ -93,7 +91,7 @@ static int level_add(struct to_packet_level *level, const struct to_packets *run
 	return 0;
 }
 
-/* Those of the plan, or as in clusters that toctl makes. */
+/* Find the addresses of servers: the plan's, else those of synthetic clusters. */
 static int level_addresses(struct to_packet_level *level, const struct to_plan *plan, uint32_t n)
 {
 	free(level->addresses);
@@ -119,24 +117,24 @@ static uint32_t level_vertex(const struct to_network *w, const char *name, size_
 	return x;
 }
 
-/* An iteration, and where --pcap finds its link. */
+/* An iteration whose packets on one link are kept. */
 struct level_capture {
 	struct to_packet_level *level;
 	const struct to_taskgraph *tasks;
-	uint32_t from, to;
+	uint32_t from, to;		/* vertices at the ends of the link */
 };
 
 static int level_find_capture(struct level_capture *capture, const struct to_plan *plan,
 			      const struct to_network *w, struct to_error *err)
 {
-	const char *text = capture->level->asked->pcap, *comma = strchr(text, ',');
+	const char *text = capture->level->asked->capture, *comma = strchr(text, ',');
 
 	capture->from = comma ? level_vertex(w, text, comma - text) : w->n_vertices;
 	capture->to = comma ? level_vertex(w, comma + 1, strlen(comma + 1)) : w->n_vertices;
-	if (strchr(text, '/') || capture->from == w->n_vertices || capture->to == w->n_vertices ||
+	if (capture->from == w->n_vertices || capture->to == w->n_vertices ||
 	    !to_packet_simulator_capture(capture->level->simulator, capture->from, capture->to,
 					 NULL, NULL))
-		return to_error_set(err, -EINVAL, "--pcap: no link \"%s\", expected FROM,TO", text);
+		return to_error_set(err, -EINVAL, "--capture: no link \"%s\", expected FROM,TO", text);
 	return level_addresses(capture->level, plan, w->n_servers) ?
 	       to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
@@ -153,52 +151,19 @@ static int level_capture(FILE *out, const void *data, struct to_error *err)
 	return level->last ? 0 : -EINVAL;
 }
 
-/* FROM-TO.pcap; for free() */
-static char *level_capture_path(const char *link)
-{
-	const int from = strcspn(link, ",");
-	char *path;
-
-	return asprintf(&path, "%.*s-%s.pcap", from, link, link + from + !!link[from]) < 0 ?
-	       NULL : path;
-}
-
-int to_packet_level_check(struct to_call *call, const void *args,
-			  const struct to_packet_level_options *options)
-{
-	char *path;
-	int ret;
-
-	if (!options->pcap)
-		return 0;
-	if (options->fast_forward)
-		return to_usage(call, "--pcap is of all packets: leave out --fast-forward");
-	path = level_capture_path(options->pcap);
-	ret = path ? to_command_check_output(call, args, "pcap", path) :
-		     to_error_set(&call->err, -ENOMEM, "out of memory");
-	free(path);
-	return ret;
-}
-
 static int level_simulate(struct to_packet_level *level, const struct to_plan *plan,
 			  const struct to_network *w, const struct to_taskgraph *tasks,
 			  struct to_error *err)
 {
 	struct level_capture capture = { .level = level, .tasks = tasks };
-	char *path;
-	int ret;
 
-	if (!level->asked->pcap) {
+	if (!level->asked->capture) {
 		level->last = to_packet_simulate(level->simulator, tasks, err);
 		return level->last ? 0 : -EINVAL;
 	}
 	if (level_find_capture(&capture, plan, w, err))
 		return -EINVAL;
-	path = level_capture_path(level->asked->pcap);
-	ret = path ? to_file_write(path, level_capture, &capture, err) :
-		     to_error_set(err, -ENOMEM, "out of memory");
-	free(path);
-	return ret;
+	return to_file_write(level->asked->capture_path, level_capture, &capture, err);
 }
 
 const struct to_simulation *to_packet_level_run(struct to_packet_level *level,
@@ -264,7 +229,7 @@ static struct level_times level_times(const struct to_packet_level *level,
 	return t;
 }
 
-/* The part of the iterations by which what was skipped may make them wrong. */
+/* Part of the iterations' time that skipping may have added or removed. */
 static double level_error(const struct to_packet_level *level)
 {
 	const double time = level->sum.simulation.time;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "given_strategy.h"
+#include "workload/given_strategy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,21 +44,4 @@ struct to_strategy *to_given_strategy(const char *word, const struct to_dnn_mode
 	}
 	free(memory);
 	return strategy;
-}
-
-struct to_demand *to_strategy_demand(const struct to_strategy *strategy, struct to_error *err)
-{
-	struct to_demand *demand = NULL;
-	struct to_taskgraph tasks;
-
-	to_taskgraph_init(&tasks, strategy->n_servers);
-	if (!to_strategy_tasks(strategy, &tasks, err)) {
-		demand = to_taskgraph_demand(&tasks);
-		if (demand)
-			snprintf(demand->name, sizeof(demand->name), "%s", strategy->model->name);
-		else
-			to_error_set(err, -ENOMEM, "out of memory");
-	}
-	to_taskgraph_free(&tasks);
-	return demand;
 }

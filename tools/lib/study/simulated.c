@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "simulation.h"
+#include "study/simulated.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,26 +11,26 @@
 #include "report/iteration_page.h"
 
 /* In the order of enum to_task_kind. */
-static const char *const simulation_kinds[] = { "compute", "allreduce", "mp" };
-static const char *const simulation_kind_names[] = { "computing", "AllReduce", "MP transfers" };
+static const char *const simulated_kinds[] = { "compute", "allreduce", "mp" };
+static const char *const simulated_kind_names[] = { "computing", "AllReduce", "MP transfers" };
 
-struct simulation_times {
+struct simulated_times {
 	double mean, p99, min, max;
 };
 
-static int simulation_compare(const void *a, const void *b)
+static int simulated_compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Sorts them; the 99th percentile is the nearest rank. */
-static struct simulation_times simulation_times(const struct to_simulated *s)
+/* Sort the times; the 99th percentile is the nearest rank. */
+static struct simulated_times simulated_times(const struct to_simulated *s)
 {
-	struct simulation_times t = { 0 };
+	struct simulated_times t = { 0 };
 
-	qsort(s->times, s->n, sizeof(*s->times), simulation_compare);
+	qsort(s->times, s->n, sizeof(*s->times), simulated_compare);
 	for (unsigned int i = 0; i < s->n; i++)
 		t.mean += s->times[i] / s->n;
 	t.min = s->times[0];
@@ -39,7 +39,7 @@ static struct simulation_times simulation_times(const struct to_simulated *s)
 	return t;
 }
 
-static uint32_t simulation_busiest(const struct to_simulated *s)
+static uint32_t simulated_busiest(const struct to_simulated *s)
 {
 	uint32_t busiest = 0;
 
@@ -67,9 +67,9 @@ void to_simulated_add(struct to_simulated *s, const struct to_simulation *run,
 
 void to_simulated_print(FILE *out, const struct to_simulated *s)
 {
-	const struct simulation_times t = simulation_times(s);
+	const struct simulated_times t = simulated_times(s);
 	const struct to_network *w = s->network;
-	const uint32_t busiest = simulation_busiest(s);
+	const uint32_t busiest = simulated_busiest(s);
 	char text[4][16];
 
 	fprintf(out, "%s on %s: %u servers, %u packet switches, %u links\n", s->workload,
@@ -83,7 +83,7 @@ void to_simulated_print(FILE *out, const struct to_simulated *s)
 		fprintf(out, ", interrupted: %u of %u iterations", s->n, s->asked);
 	fprintf(out, "\n  critical path  ");
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
-		fprintf(out, "%s %s %s", k ? "," : "", simulation_kind_names[k],
+		fprintf(out, "%s %s %s", k ? "," : "", simulated_kind_names[k],
 			to_seconds_text(s->critical_time[k] / s->n, text[0]));
 	if (s->changes)
 		fprintf(out, "\n  links change    %.4g times\n  busiest port    %s port %d",
@@ -109,7 +109,7 @@ void to_simulated_print(FILE *out, const struct to_simulated *s)
 		to_seconds_text(s->cpu, text[0]));
 }
 
-static json_t *simulation_links(const struct to_simulated *s)
+static json_t *simulated_links(const struct to_simulated *s)
 {
 	const struct to_network *w = s->network;
 	json_t *links = json_array();
@@ -133,17 +133,17 @@ static json_t *simulation_links(const struct to_simulated *s)
 
 json_t *to_simulated_json(const struct to_simulated *s)
 {
-	const struct simulation_times t = simulation_times(s);
+	const struct simulated_times t = simulated_times(s);
 	json_t *critical = json_object();
 	json_t *packets = s->packets ? to_packet_level_json(s->packets, s->tasks) : json_null();
 
 	for (unsigned int k = 0; k < TO_TASK_KINDS; k++)
-		json_object_set_new(critical, simulation_kinds[k],
+		json_object_set_new(critical, simulated_kinds[k],
 				    json_real(s->critical_time[k] / s->n));
 	return json_pack("{s:{s:f s:f s:f s:f} s:I s:f s:o s:o s:s s:s s:s? s:i s:i s:i s:b s:s s:s s:f s:f s:f s:f s:s? s:O? s:s s:o}",
 			 "iteration_time_s", "mean", t.mean, "p99", t.p99, "min", t.min, "max", t.max,
 			 "events", (json_int_t)s->events, "cpu_s", s->cpu,
-			 "links", simulation_links(s), "critical_path_s", critical,
+			 "links", simulated_links(s), "critical_path_s", critical,
 			 "workload", s->workload, "fabric", s->fabric, "plan", s->plan,
 			 "servers", (int)s->network->n_servers,
 			 "packet_switches", (int)(s->network->n_vertices - s->network->n_servers),
@@ -156,13 +156,13 @@ json_t *to_simulated_json(const struct to_simulated *s)
 			 "level", s->packets ? "packet" : "flow", "packets", packets);
 }
 
-static json_t *simulation_tasks(const struct to_simulated *s)
+static json_t *simulated_tasks(const struct to_simulated *s)
 {
 	json_t *tasks = json_array();
 
 	for (uint32_t t = 0; tasks && t < s->tasks->n_tasks; t++) {
 		const struct to_task *task = &s->tasks->tasks[t];
-		json_t *one = json_pack("{s:s s:f s:f}", "kind", simulation_kinds[task->kind],
+		json_t *one = json_pack("{s:s s:f s:f}", "kind", simulated_kinds[task->kind],
 					"start_s", s->last->start[t],
 					"finish_s", s->last->finish[t]);
 
@@ -179,7 +179,7 @@ static json_t *simulation_tasks(const struct to_simulated *s)
 	return tasks;
 }
 
-static json_t *simulation_transfers(const struct to_simulated *s)
+static json_t *simulated_transfers(const struct to_simulated *s)
 {
 	const struct to_taskgraph *g = s->tasks;
 	json_t *transfers = json_array();
@@ -204,7 +204,7 @@ static json_t *simulation_transfers(const struct to_simulated *s)
 	return transfers;
 }
 
-static json_t *simulation_critical(const struct to_simulated *s)
+static json_t *simulated_critical(const struct to_simulated *s)
 {
 	json_t *path = json_array();
 
@@ -213,8 +213,8 @@ static json_t *simulation_critical(const struct to_simulated *s)
 	return path;
 }
 
-/* Over the last iteration; null where nobody has recorded it. */
-static json_t *simulation_utilisation(const struct to_simulated *s)
+/* Make the utilisation of links in the last iteration, null if it was not recorded. */
+static json_t *simulated_utilisation(const struct to_simulated *s)
 {
 	const struct to_utilisation *u = s->utilisation;
 	json_t *mean = json_array(), *p90 = json_array(), *most = json_array();
@@ -241,22 +241,22 @@ static json_t *simulation_utilisation(const struct to_simulated *s)
 	return u ? NULL : json_null();
 }
 
-static int simulation_write(FILE *out, const void *data, struct to_error *err)
+static int simulated_write(FILE *out, const void *data, struct to_error *err)
 {
 	if (json_dumpf(data, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
 		return to_error_set(err, -EIO, "cannot write");
 	return 0;
 }
 
-/* All of it; NULL when out of memory. */
-static json_t *simulation_whole(const struct to_simulated *s, struct to_error *err)
+/* Make JSON with tasks and transfers; NULL when out of memory. */
+static json_t *simulated_whole(const struct to_simulated *s, struct to_error *err)
 {
 	json_t *all = to_simulated_json(s);
 
-	if (all && !json_object_set_new(all, "tasks", simulation_tasks(s)) &&
-	    !json_object_set_new(all, "transfers", simulation_transfers(s)) &&
-	    !json_object_set_new(all, "critical_path", simulation_critical(s)) &&
-	    !json_object_set_new(all, "utilisation", simulation_utilisation(s)))
+	if (all && !json_object_set_new(all, "tasks", simulated_tasks(s)) &&
+	    !json_object_set_new(all, "transfers", simulated_transfers(s)) &&
+	    !json_object_set_new(all, "critical_path", simulated_critical(s)) &&
+	    !json_object_set_new(all, "utilisation", simulated_utilisation(s)))
 		return all;
 	json_decref(all);
 	to_error_set(err, -ENOMEM, "out of memory");
@@ -265,8 +265,8 @@ static json_t *simulation_whole(const struct to_simulated *s, struct to_error *e
 
 int to_simulated_save(const struct to_simulated *s, const char *path, struct to_error *err)
 {
-	json_t *all = simulation_whole(s, err);
-	const int ret = all ? to_file_write(path, simulation_write, all, err) : -ENOMEM;
+	json_t *all = simulated_whole(s, err);
+	const int ret = all ? to_file_write(path, simulated_write, all, err) : -ENOMEM;
 
 	json_decref(all);
 	return ret;
@@ -275,7 +275,7 @@ int to_simulated_save(const struct to_simulated *s, const char *path, struct to_
 int to_simulated_report(const struct to_simulated *s, const char *version, const char *path,
 			struct to_error *err)
 {
-	json_t *all = simulation_whole(s, err);
+	json_t *all = simulated_whole(s, err);
 	const json_t *const runs[] = { all };
 	const int ret = all ? to_iteration_page_write(runs, 1, version, path, err) : -ENOMEM;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard simulate: who gets servers and links when, against what one adds up by hand."""
+"""tosim days: who gets servers and links when, against what one adds up by hand."""
 
 import json
 import os
@@ -18,10 +18,11 @@ from fakes import load, save  # noqa: E402
 from tap import done, report  # noqa: E402
 
 TOCTL = os.environ.get("TOCTL", "build/toctl")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
 SMALL = "selftests/unit/formats/trace.json"
 DAY = "examples/traces/day.json"
 SIX = ("--cluster", "examples/panel-6/cluster.json")
-SCHEMA = load("Documentation/schemas/shard-simulate.schema.json")
+SCHEMA = load("Documentation/schemas/days.schema.json")
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
 
@@ -31,8 +32,13 @@ def toctl(*arguments):
                           stdin=subprocess.DEVNULL, check=False)
 
 
+def days(*arguments):
+    return subprocess.run((TOSIM, "days", *arguments), capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
 def simulate(trace, *arguments):
-    said = toctl("simulate", "--trace", trace, "--json", *arguments)
+    said = days(trace, "--json", *arguments)
     if said.returncode:
         report(False, f"simulate {trace} {arguments}", said.stderr)
         done()
@@ -75,7 +81,7 @@ def adds_up(out):
 
 # --- who is next ---
 
-still = ("--switching", "ocs", "--dark-time", "0ns")
+still = ("--switching", "ocs", "--dark", "0ns")
 out = simulate(SMALL, *SIX, *still)
 report(times(out) == {"first": (0, 0, 300), "wide": (300, 300, 900.5), "narrow": (300, 300, 400)} and
        adds_up(out), "first come, first served: nobody passes the one that waits", out)
@@ -84,19 +90,19 @@ report(near(out["waiting_s"]["mean"], 480 / 3) and out["waiting_s"]["max"] == 24
 few = (60 * 0 + 240 * 3) / (6 * 900.5)
 report(near(out["shares"]["few"], few) and not out["shares"]["fragmented"],
        "what waits for more servers than are free is no fragmentation", out["shares"])
-out = simulate(SMALL, *SIX, *still, "--policy", "backfill")
+out = simulate(SMALL, *SIX, *still, "--discipline", "backfill")
 report(times(out) == {"first": (0, 0, 300), "wide": (300, 300, 900.5), "narrow": (60, 60, 160)} and
        out["by"]["narrow"]["ahead"] and out["ahead"] == 1 and adds_up(out),
        "backfill: one goes first, and delays nobody", out)
 long = trace("long", ("first", 3, 0, 300), ("wide", 4, 60, 600), ("narrow", 2, 60, 100, 241))
-out = simulate(long, *SIX, *still, "--policy", "backfill")
+out = simulate(long, *SIX, *still, "--discipline", "backfill")
 report(times(out)["narrow"][0] == 60 and times(out)["wide"][0] == 300,
        "one that may take longer goes on servers that nobody waits for", out)
 long = trace("long", ("first", 3, 0, 300), ("wide", 5, 60, 600), ("narrow", 2, 60, 100, 241))
-out = simulate(long, *SIX, *still, "--policy", "backfill")
+out = simulate(long, *SIX, *still, "--discipline", "backfill")
 report(times(out)["narrow"][0] == 900, "and not on those that the next one is to have", out)
 early = trace("early", ("first", 3, 0, 300, 3600), ("wide", 4, 60, 600))
-out = simulate(early, *SIX, *still, "--policy", "backfill")
+out = simulate(early, *SIX, *still, "--discipline", "backfill")
 report(times(out)["wide"][0] == 300, "a job that ends before its limit lets others begin", out)
 
 # --- links ---
@@ -164,7 +170,7 @@ report(out["servers"] == 5 and not any("s2" in job["servers"] for job in out["jo
 
 day = ("--servers", "64", "--degree", "4")
 fifo, backfill, optical = (simulate(DAY, *day, *how) for how in (
-    (), ("--policy", "backfill"), ("--policy", "backfill", "--switching", "ocs")))
+    (), ("--discipline", "backfill"), ("--discipline", "backfill", "--switching", "ocs")))
 report(all(adds_up(out) for out in (fifo, backfill, optical)), "shares of a day add up")
 report(backfill["waiting_s"]["mean"] < fifo["waiting_s"]["mean"] and
        optical["waiting_s"]["mean"] < backfill["waiting_s"]["mean"] and
@@ -172,8 +178,8 @@ report(backfill["waiting_s"]["mean"] < fifo["waiting_s"]["mean"] and
        "backfill and optical switches wait less", [out["waiting_s"] for out in (fifo, backfill, optical)])
 started = [job["granted_s"] for job in fifo["jobs"]]
 report(started == sorted(started), "first in, first out all day")
-again = toctl("simulate", "--trace", DAY, "--json", *day)
-said = toctl("simulate", "--trace", DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
+again = days(DAY, "--json", *day)
+said = days(DAY, *day, "-o", f"{DIR}/out.json", "--report", f"{DIR}/page.html")
 with open(f"{DIR}/out.json", encoding="utf-8") as file:
     report(file.read() == again.stdout, "the same trace, the same outcome, in a file too", again.stderr)
 with open(f"{DIR}/page.html", encoding="utf-8") as file:
@@ -188,15 +194,15 @@ report(f"waiting         mean {fifo['waiting_s']['mean'] / 60:.3g} min" in said.
 
 
 def refused(name, status, text, *arguments):
-    said = toctl("simulate", *arguments)
+    said = days(*arguments)
     report(said.returncode == status and text in said.stderr and said.stderr.count("\n") == status and
            not said.stdout, name, said.stderr)
 
 
 refused("a job for which no group is large enough", 1,
         "big.json: job big takes 6 servers, at most 5 are on the same optical switches",
-        "--trace", trace("big", ("big", 6, 0, 1)), *rooms)
-refused("two clusters", 2, "give one", "--trace", SMALL, *SIX, *state)
-refused("servers without ports", 2, "--servers and --degree go together", "--trace", SMALL, "-n", "8")
-refused("a trace that is none", 1, 'format: expected "topoopt-trace"', "--trace", SIX[1], *SIX)
+        trace("big", ("big", 6, 0, 1)), *rooms)
+refused("two clusters", 2, "give one", SMALL, *SIX, *state)
+refused("servers without ports", 2, "--servers and --degree go together", SMALL, "-n", "8")
+refused("a trace that is none", 1, 'format: expected "topoopt-trace"', SIX[1], *SIX)
 done()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""toctl shard compare: iterations of many jobs, in shards and on fabrics that all share."""
+"""tosim compare: iterations of many jobs, in shards and on fabrics that all share."""
 
 import json
 import os
@@ -16,20 +16,21 @@ sys.path.insert(0, "selftests/unit")
 from fakes import load  # noqa: E402
 from tap import done, report  # noqa: E402
 
-TOCTL = os.environ.get("TOCTL", "build/toctl")
-SCHEMA = load("Documentation/schemas/shard-compare.schema.json")
+TOSIM = os.environ.get("TOSIM", "build/tosim")
+SCHEMA = load("Documentation/schemas/compare.schema.json")
 BERT, VGG = "examples/papers/fig14-bert.json", "examples/models/vgg16.json"
 tmp = tempfile.TemporaryDirectory()
 DIR = tmp.name
 
 
-def toctl(*arguments):
-    return subprocess.run((TOCTL, *arguments), capture_output=True, text=True,
+def tosim(*arguments):
+    return subprocess.run((TOSIM, *arguments), capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, check=False)
 
 
 def compare(*arguments):
-    said = toctl("shard", "compare", "--json", "--budget", "8", "-k", "4", "-d", "3", *arguments)
+    said = tosim("compare", "--json", "--budget", "8", "--job-servers", "4", "-d", "3",
+                 "--step-latency", "0ns", *arguments)
     if said.returncode:
         report(False, f"compare {arguments}", said.stderr)
         done()
@@ -48,7 +49,7 @@ def times(point):
 
 # --- shards ---
 
-two = ("-m", f"{BERT}=3", "-m", VGG, "-n", "32")
+two = (f"{BERT}=3", VGG, "-n", "32")
 out = compare(*two, "--jobs", "1,2,6,8")
 alone = {model["name"]: model["alone_s"] for model in out["models"]}
 counts = [[model["jobs"] for model in point["models"]] for point in out["points"]]
@@ -58,8 +59,9 @@ report(all(near(times(point)["mean"], (n * alone["bert"] + k * alone["vgg16"]) /
            for (n, k), point in zip(counts, out["points"])) and
        [round(point["load"], 3) for point in out["points"]] == [0.125, 0.25, 0.75, 1],
        "shards: an iteration takes what it takes alone, each job counts alike", out["points"])
-single = json.loads(toctl("simulate", "--json", "--model", VGG, "--servers", "4", "--degree", "3", "--budget", "8").stdout)
-report(near(single["iteration_time_s"]["mean"], alone["vgg16"]), "which is what toctl simulate says", single)
+single = json.loads(tosim("simulate", "--json", "--model", VGG, "--servers", "4", "--degree", "3", "--budget", "8",
+                          "--step-latency", "0ns").stdout)
+report(near(single["iteration_time_s"]["mean"], alone["vgg16"]), "which is what tosim simulate says", single)
 
 # --- a fabric that all share ---
 
@@ -70,13 +72,13 @@ report(all(near(model["iteration_time_s"][what], alone[model["name"]])
        "one non-blocking switch: nobody is in another's way", out)
 report(near(times(out["points"][0])["mean"], (6 * alone["bert"] + 2 * alone["vgg16"]) / 8),
        "where some have more iterations, too, each job counts alike", out)
-other = compare(*two, "--jobs", "8", "--fabric", "switch", "--placement", "random", "--seed", "1")
+other = compare(*two, "--jobs", "8", "--fabric", "switch", "--allocation", "random", "--seed", "1")
 report(near(times(out["points"][0])["mean"], times(other["points"][0])["mean"]),
        "whichever servers they have", other)
 longest = max(alone.values())
 least = sum(-(-3 * longest * (1 - 1e-6) // alone[m["name"]]) * m["jobs"] for m in out["points"][0]["models"])
 report(out["points"][0]["iterations"] >= least, "fast jobs go on for as long as slow ones", out["points"][0])
-tree = (*two, "--fabric", "fat-tree:6,oversub=3", "--placement", "random")
+tree = (*two, "--fabric", "fat-tree:6,oversub=3", "--allocation", "random")
 out = compare(*tree, "--jobs", "1,8")
 few, many = (times(point) for point in out["points"])
 report(many["mean"] > few["mean"] and many["max"] >= many["p99"] >= many["mean"],
@@ -87,8 +89,8 @@ other = compare(*tree, "--jobs", "1,8", "--seed", "2")
 report(times(other["points"][1]) != many, "another one, others")
 
 # two servers below each ToR switch, one link above it
-neck = ("-m", VGG, "-n", "4", "-k", "2", "-d", "1", "--bandwidth", "10G", "--fabric", "fat-tree:4,oversub=2",
-        "--latency", "0ns", "--placement", "packed")
+neck = (VGG, "-n", "4", "--job-servers", "2", "-d", "1", "--bandwidth", "10G", "--fabric", "fat-tree:4,oversub=2",
+        "--latency", "0ns", "--allocation", "packed")
 out = compare(*neck, "--jobs", "1,2")
 report(near(times(out["points"][0])["mean"], times(out["points"][1])["mean"]),
        "jobs below ToR switches of their own do not meet", out["points"])
@@ -100,7 +102,7 @@ for seed in "123456":
 report(min(slower.values()) < 1 + 1e-9 and 1.5 < max(slower.values()) <= 2 + 1e-9,
        "and two whose servers are below both share the link above: up to half as fast", slower)
 
-said = toctl("shard", "compare", "--budget", "8", "-k", "4", "-d", "3", *two, "--jobs", "8")
+said = tosim("compare", "--budget", "8", "--job-servers", "4", "-d", "3", *two, "--jobs", "8")
 report("8 jobs, 100 % load: iteration mean " in said.stdout and "  vgg16 " in said.stdout, "as text",
        said.stdout + said.stderr)
 
@@ -109,16 +111,16 @@ report("8 jobs, 100 % load: iteration mean " in said.stdout and "  vgg16 " in sa
 
 
 def refused(name, status, text, *arguments):
-    said = toctl("shard", "compare", *arguments)
+    said = tosim("compare", *arguments)
     report(said.returncode == status and text in said.stderr and not said.stdout, name, said.stderr)
 
 
-refused("more jobs than servers", 2, '--jobs: expected numbers from 1 to 2, not "3"', "-m", VGG, "-n", "32",
+refused("more jobs than servers", 2, '--jobs: expected numbers from 1 to 2, not "3"', VGG, "-n", "32",
         "-d", "3", "--jobs", "1,3")
-refused("a share that is none", 2, "expected FILE or FILE=SHARE", "-m", f"{VGG}=x", "-n", "32", "-d", "3", "--jobs", "1")
-refused("links that change", 2, "one whose links stay", "-m", VGG, "-n", "32", "-d", "3", "--jobs", "1",
+refused("a share that is none", 2, "expected MODEL or MODEL=SHARE", f"{VGG}=x", "-n", "32", "-d", "3", "--jobs", "1")
+refused("links that change", 2, "one whose links stay", VGG, "-n", "32", "-d", "3", "--jobs", "1",
         "--fabric", "sip-ring")
-refused("a model that is not there", 1, "No such file", "-m", f"{DIR}/none.json", "-n", "32", "-d", "3", "--jobs", "1")
-refused("a fabric that is none", 1, "--fabric: expected one of", "-m", VGG, "-n", "32", "-d", "3", "--jobs", "1",
+refused("a model that is not there", 1, "No such file", f"{DIR}/none.json", "-n", "32", "-d", "3", "--jobs", "1")
+refused("a fabric that is none", 1, "--fabric: expected one of", VGG, "-n", "32", "-d", "3", "--jobs", "1",
         "--fabric", "torus")
 done()
