@@ -47,6 +47,8 @@ report --log {}
 report --simulation {}
 apply {}
 clear --all {}
+fabric check {}
+fabric use {}
 fabric init-etcd --set etcd.endpoints=x -o x {}
 run {}
 run none --initial {}
@@ -79,10 +81,12 @@ job ranks {}
 job env --for nccl {}
 job check --tm {} PLAN
 job check --tm TM {}
-job check --nccl-log PLAN {}
+job check --nccl-log {} PLAN
 job run {} -- true
 chakra --output out {}.0.et zero.1.et
 heatmap {}
+help --manual {}
+tosim help --manual {}
 """
 FILES = {"PLAN": "plan.json", "MODEL": "examples/models/dlrm.json",
          "RING": "examples/ring-4", "TM": "selftests/unit/formats/tm.json",
@@ -131,7 +135,7 @@ def main():
                                  preexec_fn=limit, check=False)
             lines = ran.stderr.decode().splitlines()
             lines = [one for one in lines if not one.startswith("serving ")]
-            report(ran.returncode in (1, 2) and len(lines) == 1 and "zero" in lines[0] and
+            report(ran.returncode in (1, 2, 3) and len(lines) == 1 and "zero" in lines[0] and
                    "memory" not in lines[0], line, [ran.returncode, lines[:3]])
     report(not missing, "each file that a command reads is here", missing)
     done()
