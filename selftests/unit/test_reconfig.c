@@ -27,7 +27,8 @@ static void start(struct run *run, struct to_demand *demand, unsigned int degree
 	run->demand = demand;
 	run->cluster = to_cluster_synthetic(demand->n, degree, GBPS, mode, NULL);
 	assert_non_null(run->cluster);
-	assert_int_equal(to_builder_init(&run->b, run->cluster, demand, degree, 0, 1, 5), 0);
+	assert_int_equal(to_builder_init(&run->b, run->cluster, demand, 0, &(const struct to_planner_knobs){
+		.degree = degree, .effort = 5, .seed = 1 }), 0);
 	assert_int_equal(to_reconfig_init(&run->r, &run->b, discount, now), 0);
 }
 

@@ -256,7 +256,7 @@ static void any_traffic(void **state)
 static struct to_plan *planned_over(unsigned int n_switches, struct to_demand *demand,
 				    unsigned int degree, enum to_link_mode mode)
 {
-	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_planner_knobs options = { .degree = degree, .seed = 1 };
 	struct to_cluster *c = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, NULL);
 	struct to_error err = { "" };
 

@@ -155,10 +155,10 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 
 /* Communication time of the plan with rings of any order, in seconds. */
 static int plan_free_time(const struct to_cluster *cluster, const struct to_demand *demand,
-			  const struct to_planner_options *options, double *time,
+			  const struct to_planner_knobs *options, double *time,
 			  struct to_error *err)
 {
-	struct to_planner_options others = *options;
+	struct to_planner_knobs others = *options;
 	struct to_cluster *servers = to_cluster_copy(cluster);
 	struct to_demand *traffic = to_demand_copy(demand);
 	struct to_figures figures;
@@ -262,7 +262,7 @@ static void plan_progress(void *data, unsigned int percent)
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
-	struct to_planner_options options = {
+	struct to_planner_knobs options = {
 		.fixed = args->fixed || args->topology, .rings = args->rings, .degree = args->degree,
 		.effort = args->effort, .max_stretch = args->max_stretch, .seed = args->seed,
 		.latency = { args->step_latency * 1e-9, args->relay_latency * 1e-9 },
