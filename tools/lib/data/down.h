@@ -55,6 +55,17 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err);
 
+/**
+ * to_down_parse_all() - begin with what @n words say is down
+ * @words: as in to_down_parse()
+ * @path: file of the plan, for @err
+ *
+ * Return: 0, then @down is for to_down_free(); or a negative errno with @err.
+ */
+int to_down_parse_all(struct to_down *down, const struct to_cluster *cluster,
+		      const char *const *words, unsigned int n, const char *path,
+		      struct to_error *err);
+
 /** to_down_has() - whether port @at was named, alone or with its server */
 static inline bool to_down_has(const struct to_down *down, struct to_port_ref at)
 {
