@@ -232,7 +232,6 @@ static void any_traffic(void **state)
 			if (!to_random_below(&random, 4))
 				t.bytes[i] += to_random_below(&random, 100) * MIB;
 		options.topology_finder = round % 3 == 0;
-		options.discount = round % 5 % 3;
 		for (steps = 0; steps < 6; steps++) {
 			struct to_replan_result r = replan(plan, &t, &options);
 

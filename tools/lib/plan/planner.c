@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/collective_plan.h"
 #include "plan/plan_completion.h"
 #include "plan/planner.h"
 #include "plan/search.h"
@@ -149,6 +150,27 @@ static int planner_build(struct to_plan *plan, struct to_planner_knobs *knobs,
 	return ret;
 }
 
+/* Have the job of @plan do AllReduce by @algorithm, if its links can. */
+static int planner_set_algorithm(struct to_plan *plan, enum to_collective_algorithm algorithm,
+				 struct to_error *err)
+{
+	const struct to_demand *demand = plan->demand;
+	struct to_collective_plan c;
+	int ret;
+
+	plan->collective = algorithm;
+	if (algorithm == TO_COLLECTIVE_PLAN)
+		return 0;
+	if (!demand->n_groups)
+		return to_error_set(err, -EINVAL, "--algorithm %s: the job has no AllReduce",
+				    to_collective_algorithms[algorithm]);
+	ret = to_collective_plan_init(&c, plan, algorithm, 0, false,
+				      demand->groups[0].bytes / sizeof(float), err);
+	if (!ret)
+		to_collective_plan_free(&c);
+	return ret;
+}
+
 static struct to_plan *planner_make(struct to_cluster *cluster, struct to_demand *demand,
 				    const struct to_planner_knobs *asked,
 				    struct to_planner_price *price, struct to_error *err)
@@ -193,6 +215,8 @@ static struct to_plan *planner_make(struct to_cluster *cluster, struct to_demand
 		ret = planner_check_bytes(demand, err);
 	if (!ret)
 		ret = planner_build(plan, &knobs, &price->cyclic, err);
+	if (!ret)
+		ret = planner_set_algorithm(plan, knobs.algorithm, err);
 	free(places);
 	if (!ret)
 		return plan;

@@ -170,7 +170,7 @@ static int replan_topology(const struct replan *r, enum to_replan_source source,
 	if (source != TO_REPLAN_ROUTES)
 		return to_rewire_reconfig(r->plan, source == TO_REPLAN_RECONFIG_MP,
 					  source == TO_REPLAN_RECONFIG_SPREAD, r->traffic->bytes,
-					  r->demand, o->discount, o->seed, t, err);
+					  r->demand, o->seed, t, err);
 	ret = to_rewire_none(r->plan, t);
 	if (!ret)
 		ret = to_topology_rate(t, c, r->demand, r->busy.graph);

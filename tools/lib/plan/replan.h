@@ -19,7 +19,6 @@
  *	told from noise
  * @dark: seconds that changed links are dark, in each step; negative: as the
  *	switches say
- * @discount: of parallel links, see reconfig.h
  * @effort: of routes and of TopologyFinder, TO_EFFORT_MIN to TO_EFFORT_MAX
  * @topology_finder: also try TopologyFinder; takes far longer than Algorithm 5
  * @predict: give the new plan its predictions; takes a sixth of the time
@@ -27,7 +26,6 @@
  */
 struct to_replan_options {
 	double horizon, threshold, dark;
-	enum to_discount discount;
 	unsigned int effort;
 	bool topology_finder, predict;
 	uint64_t seed;

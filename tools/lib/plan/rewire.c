@@ -386,8 +386,8 @@ static int rewire_make_room(const struct to_plan *plan, struct to_builder *b)
 
 int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		       const uint64_t *bytes, const struct to_demand *demand,
-		       enum to_discount discount, uint64_t seed,
-		       struct to_topology *topology, struct to_error *err)
+		       uint64_t seed, struct to_topology *topology,
+		       struct to_error *err)
 {
 	struct to_rings rings = to_allreduce_of(plan);
 	struct to_demand sent = { .n = demand->n };
@@ -409,7 +409,7 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		ret = rewire_make_room(plan, &b);
 	if (!ret) {
 		n_fixed = rewire_begin(plan, &b, keep_rings);
-		ret = to_reconfig_init(&r, &b, discount, now);
+		ret = to_reconfig_init(&r, &b, TO_DISCOUNT_EXPONENTIAL, now);
 		r.spread = spread;
 	}
 	if (!ret)

@@ -23,6 +23,7 @@ struct to_planner_knobs {
 	bool no_buffer_cycles;	/* routes on which no lossless class can deadlock */
 	double max_stretch;	/* of to_plan; 0: TO_STRETCH_DEFAULT */
 	struct to_latency latency;	/* of AllReduce, in seconds; zeros: none */
+	enum to_collective_algorithm algorithm;	/* how the job does AllReduce; plan: on rings or trees */
 	void (*progress)(void *data, unsigned int percent);	/* percent done; NULL: not called */
 	void *data;		/* for progress() */
 };

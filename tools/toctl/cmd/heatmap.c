@@ -21,16 +21,16 @@
 #include "routing/link_loads.h"
 
 struct heatmap_args {
+	const char *output;
 	bool load, large;
-	const char *svg;
 };
 
 static const struct to_option heatmap_options[] = {
+	{ .name = "output", .letter = 'o', .type = TO_OPTION_OUTPUT, .argument = "FILE",
+	  .offset = offsetof(struct heatmap_args, output),
+	  .help = "SVG image to write; default: text on the terminal" },
 	{ .name = "load", .offset = offsetof(struct heatmap_args, load),
-	  .help = "draw link load instead: a plan's prediction, or as measured" },
-	{ .name = "svg", .type = TO_OPTION_OUTPUT, .argument = "FILE",
-	  .offset = offsetof(struct heatmap_args, svg),
-	  .help = "write an SVG image (- for standard output)" },
+	  .help = "draw the load of links: predicted by a plan, or measured" },
 	TO_LARGE_OPTION(offsetof(struct heatmap_args, large)),
 	{}
 };
@@ -190,8 +190,8 @@ static int heatmap_show(struct to_call *call, const struct heatmap_args *args,
 	bool terminal = isatty(STDOUT_FILENO);
 	struct winsize size = {};
 
-	if (args->svg)
-		return to_file_write(args->svg, heatmap_write_svg, map, &call->err);
+	if (args->output)
+		return to_file_write(args->output, heatmap_write_svg, map, &call->err);
 	if (call->json)
 		return heatmap_print_json(map);
 	if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
@@ -280,8 +280,8 @@ static int heatmap_run(struct to_call *call, const void *args)
 
 const struct to_command to_cmd_heatmap = {
 	.name = "heatmap",
-	.summary = "Draw a traffic matrix or a demand as a heat map",
-	.operands = "tm.json|job.json|plan.json",
+	.summary = "Draw traffic or link load as a heat map",
+	.operands = "TM|JOB|PLAN",
 	.min_operands = 1,
 	.max_operands = 1,
 	.options = heatmap_options,

@@ -226,12 +226,12 @@ static int compare_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct compare_args, field)
 
 static const struct to_option compare_options[] = {
-	{ "iterations", 'i', TO_OPTION_REAL, FIELD(iterations), .argument = "X",
-	  .help = "training iterations that the matrix covers" },
-	{ "tolerance", 't', TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT",
-	  .help = "how far a pair may deviate from its planned bytes" },
-	{ "slack", 's', TO_OPTION_NUMBER, FIELD(slack), .argument = "BYTES",
-	  .help = "extra bytes allowed per pair, for connections and control traffic" },
+	{ "iterations", 0, TO_OPTION_REAL, FIELD(iterations), .argument = "X",
+	  .help = "training iterations that the matrix covers; default: 1" },
+	{ "tolerance", 0, TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT",
+	  .help = "deviation of a pair that is tolerated; default: 10" },
+	{ "slack", 0, TO_OPTION_NUMBER, FIELD(slack), .argument = "BYTES",
+	  .help = "bytes per pair that are tolerated beside; default: 65536" },
 	{}
 };
 

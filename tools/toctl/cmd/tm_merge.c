@@ -11,6 +11,8 @@
 #include "format/tm_json.h"
 #include "measure/tm_merge.h"
 
+#define MERGE_PORTS 4096	/* bytes of the names of ports in a warning */
+
 struct merge_args {
 	const char *output;
 	bool partial;
@@ -58,21 +60,22 @@ static unsigned int merge_absent(const struct to_tm *tm)
 	return absent;
 }
 
-/* What the matrix is not as exact for as it could be. */
-static void merge_warn(const struct to_tm *tm)
+/* Warn of what makes the matrix less exact. */
+static void merge_warn(const struct to_call *call, const struct to_tm *tm)
 {
 	const unsigned int absent = merge_absent(tm);
+	char ports[MERGE_PORTS] = "";
+	size_t at = 0;
 
 	if (absent)
-		fprintf(stderr, "toctl tm merge: warning: %u of %u samples lack a server's part\n",
-			absent, tm->n_samples);
+		to_call_note(call, "%u of %u samples lack a server's part", absent, tm->n_samples);
 	if (!tm->n_stale)
 		return;
-	fprintf(stderr, "toctl tm merge: warning: counters that stand still while bytes pass:");
-	for (unsigned int i = 0; i < tm->n_stale; i++)
-		fprintf(stderr, " %s:%s", tm->servers[tm->stale[i].server], tm->stale[i].port);
-	fprintf(stderr, "; %u samples remain, where both ends of a link have such ones\n",
-		tm->n_samples);
+	for (unsigned int i = 0; i < tm->n_stale && at < sizeof(ports); i++)
+		at += snprintf(ports + at, sizeof(ports) - at, " %s:%s",
+			       tm->servers[tm->stale[i].server], tm->stale[i].port);
+	to_call_note(call, "counters that stand still while bytes pass:%s; %u samples remain, where both ends of a link have such ones",
+		     ports, tm->n_samples);
 }
 
 /* The largest of all samples. */
@@ -182,7 +185,7 @@ static int merge_run(struct to_call *call, const void *data)
 		merge_print_json(piped ? stderr : stdout, tm);
 	else
 		merge_print_text(piped ? stderr : stdout, tm);
-	merge_warn(tm);
+	merge_warn(call, tm);
 out:
 	to_tm_free(tm);
 	while (n)
@@ -195,15 +198,15 @@ out:
 
 static const struct to_option merge_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), true, "FILE",
-	  .help = "where to write the matrix, - for standard output" },
+	  .help = "matrix to write; - is standard output" },
 	{ "partial", 0, TO_OPTION_FLAG, FIELD(partial),
-	  .help = "merge even if servers are missing" },
+	  .help = "merge although servers are missing" },
 	{}
 };
 
 const struct to_command to_cmd_tm_merge = {
 	.name = "tm merge",
-	.summary = "Merge the servers' recordings into the fabric's traffic matrix",
+	.summary = "Merge recordings of servers into a traffic matrix",
 	.operands = "TM...",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,

@@ -17,7 +17,7 @@
 #define MATRIX_MAX 16	/* servers that fit a terminal line */
 
 struct show_args {
-	int class, view, unit;
+	int class, view;
 	uint64_t sample, top;
 	bool large;
 };
@@ -41,8 +41,6 @@ static const struct {
 	{ "B", 1 }, { "kB", 1000 }, { "MB", 1000000 }, { "GB", 1000000000 },
 };
 
-/* In the order of show_units, after "auto". */
-static const char *const show_unit_names[] = { "auto", "B", "kB", "MB", "GB", NULL };
 static const char *const show_classes[] = { "all", "roce", "tcp", "other", NULL };
 static const char *const show_views[] = {
 	"all", "originated", "delivered", "relayed", NULL
@@ -90,8 +88,6 @@ static unsigned int show_unit(const struct show *show)
 	unsigned int unit = 0;
 	uint64_t largest = 0;
 
-	if (show->args->unit)
-		return show->args->unit - 1;
 	for (size_t i = 0; i < cells; i++)
 		if (show->bytes[i] > largest)
 			largest = show->bytes[i];
@@ -321,16 +317,14 @@ static int show_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct show_args, field)
 
 static const struct to_option show_options[] = {
-	{ "class", 'c', TO_OPTION_CHOICE, FIELD(class), .choices = show_classes,
-	  .help = "traffic class" },
-	{ "view", 'v', TO_OPTION_CHOICE, FIELD(view), .choices = show_views,
-	  .help = "which flows of one server's recording" },
-	{ "sample", 's', TO_OPTION_NUMBER, FIELD(sample), .argument = "N",
-	  .max = INT32_MAX, .help = "show one sample, counted from 0; default: the sum of all" },
-	{ "top", 't', TO_OPTION_NUMBER, FIELD(top), .argument = "N", .min = 1,
-	  .help = "list the N busiest pairs; default above 16 servers: 20" },
-	{ "unit", 'u', TO_OPTION_CHOICE, FIELD(unit), .choices = show_unit_names,
-	  .help = "unit of the cells" },
+	{ "class", 0, TO_OPTION_CHOICE, FIELD(class), .choices = show_classes,
+	  .help = "class of traffic; default: all" },
+	{ "view", 0, TO_OPTION_CHOICE, FIELD(view), .choices = show_views,
+	  .help = "flows of a server's recording; default: all" },
+	{ "sample", 0, TO_OPTION_NUMBER, FIELD(sample), .argument = "N",
+	  .max = INT32_MAX, .help = "sample to show, from 0; default: the sum of all" },
+	{ "top", 0, TO_OPTION_NUMBER, FIELD(top), .argument = "N", .min = 1,
+	  .help = "busiest pairs to list; default: 20 above 16 servers" },
 	TO_LARGE_OPTION(offsetof(struct show_args, large)),
 	{}
 };
