@@ -36,8 +36,8 @@ tosim simulate --chakra PLAN {}.0.et zero.1.et
 tosim sweep --output out {}
 tosim cost --servers 4 --degree 2 --bandwidth 100G --prices {}
 tosim schedule --size 1MB --network {}
-replan --plan PLAN --tm {}
-replan --tm TM --plan {}
+replan PLAN --tm {}
+replan --tm TM {}
 verify {}
 diff {} PLAN
 diff PLAN {}
@@ -67,7 +67,7 @@ status {}
 top {}
 watch --listen 127.0.0.1:38471 {}
 doctor {}
-tm record --output out --plan {}
+tm record --output out {}
 tm show {}
 tm merge --output out {}
 tm compare {} TM

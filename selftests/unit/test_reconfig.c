@@ -479,7 +479,7 @@ static void equals_stay_where_they_are(void **state)
 		same = to_demand_copy(demand);
 		start(&first, demand, 4, mode, 0, NULL);
 		/* another seed, or they would be drawn the same way */
-		first.b.seed = 99;
+		first.b.knobs.seed = 99;
 		assert_int_equal(to_reconfig_greedy(&first.r), 0);
 		assert_int_equal(to_reconfig_repair(&first.r), 0);
 		start(&second, same, 4, mode, 0, first.r.count);
