@@ -41,7 +41,7 @@ enum to_replan_action { TO_REPLAN_KEEP, TO_REPLAN_REROUTE, TO_REPLAN_REWIRE };
 extern const char *const to_replan_action_names[];
 
 /**
- * enum to_replan_source - where a choice has its links from
+ * enum to_replan_source - origin of the links of a choice
  * @TO_REPLAN_CURRENT: the plan, with its routes
  * @TO_REPLAN_ROUTES: the plan, with new routes
  * @TO_REPLAN_RECONFIG_MP: Algorithm 5, but rings and trees keep their links
@@ -111,7 +111,7 @@ struct to_replan_result {
 };
 
 /**
- * to_replan() - what to do about @traffic
+ * to_replan() - decide what to do about @traffic
  * @plan: in force; not changed
  * @traffic: measured under it or since
  *
@@ -140,8 +140,8 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	      struct to_error *err);
 
 /**
- * to_replan_all() - all that could be done about @traffic
- * @plans: gets the plan of every source that was routed, to be freed
+ * to_replan_all() - price all that could be done about @traffic
+ * @plans: set to the plan of every source that was routed, to be freed
  *
  * Else as to_replan(); @result has no plan.
  */
@@ -150,7 +150,7 @@ int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
 		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
 		  struct to_error *err);
 
-/** to_replan_json() - the decision as toctl replan --json prints it */
+/** to_replan_json() - make JSON of a decision, as toctl replan --json prints it */
 json_t *to_replan_json(const struct to_replan_result *result);
 
 #endif
