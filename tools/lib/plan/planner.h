@@ -5,15 +5,9 @@
 /* From a cluster and a job to a plan. */
 
 #include "data/plan.h"
+#include "plan/planner_price.h"
 #include "topology/family.h"
 #include "topology/planner_knobs.h"
-#include "verify/predict.h"
-
-/** struct to_planner_price - what restrictions of a plan cost */
-struct to_planner_price {
-	struct to_figures cyclic;	/* with the routes that no_buffer_cycles replaced, else zeros */
-	double free_time;		/* communication time with rings of any order, in seconds; else 0 */
-};
 
 /**
  * to_planner_make() - plan @demand on @cluster

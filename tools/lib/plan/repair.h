@@ -4,6 +4,8 @@
 
 /* A plan for what is left of a fabric when ports or servers are down. */
 
+#include <stdio.h>
+
 #include "data/down.h"
 #include "data/plan.h"
 #include "verify/predict.h"
@@ -62,6 +64,9 @@ int to_repair_plan(const struct to_plan *plan, const struct to_down *down, unsig
 
 /** to_repair_free() - free a repair; its plan stays if it was taken and set to NULL */
 void to_repair_free(struct to_repair *repair);
+
+/** to_repair_print() - print what a repair did, who is cut off, and figures before and after */
+void to_repair_print(FILE *out, const struct to_repair *repair);
 
 /** to_repair_json() - make JSON of a repair, as toctl replan --down --json prints it */
 json_t *to_repair_json(const struct to_repair *repair);

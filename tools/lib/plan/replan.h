@@ -7,6 +7,8 @@
  * links new routes, or rewire. What costs least over the horizon wins.
  */
 
+#include <stdio.h>
+
 #include "base/effort.h"
 #include "data/plan.h"
 #include "plan/traffic.h"
@@ -149,6 +151,9 @@ int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
 		  const struct to_replan_options *options,
 		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
 		  struct to_error *err);
+
+/** to_replan_print_choices() - print every choice with its price, and sources without one */
+void to_replan_print_choices(FILE *out, const struct to_replan_result *result);
 
 /** to_replan_json() - make JSON of a decision, as toctl replan --json prints it */
 json_t *to_replan_json(const struct to_replan_result *result);

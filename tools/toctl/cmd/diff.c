@@ -9,6 +9,8 @@
 #include "format/plan_json.h"
 #include "moves.h"
 
+/* Longer than other commands: it prints links, moves, routes and figures, also as JSON. */
+
 /* Two plans and their differences. */
 struct diff {
 	struct to_plan *from, *to;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "assessment_print.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/large.h"
 #include "cli/progress.h"
@@ -64,40 +63,6 @@ static void plan_verify_progress(void *data, unsigned int percent)
 	to_progress(data, PLAN_MADE + percent * (100 - PLAN_MADE) / 100, 100);
 }
 
-/* Print what restrictions that were asked for cost. */
-static void plan_print_price(FILE *out, const struct to_figures *now,
-			     const struct to_planner_price *price)
-{
-	const struct to_figures *cyclic = &price->cyclic;
-	char time[16], without[16];
-
-	if (cyclic->servers)
-		fprintf(out, "  no buffer cycles   busiest link %.4g MB, %.4g with them (%+.3g %%); mean hops %.3f, %.3f with them; communication %.4g ms, %.4g with them\n",
-			now->max_link_load / 1e6, cyclic->max_link_load / 1e6,
-			cyclic->max_link_load > 0 ? 100 * (now->max_link_load / cyclic->max_link_load - 1) : 0,
-			now->hops.all.mean, cyclic->hops.all.mean, now->comm_time * 1e3,
-			cyclic->comm_time * 1e3);
-	if (price->free_time > 0)
-		fprintf(out, "  one order of ranks: communication time %s, %+.3g %% of the %s that a free plan takes\n",
-			to_seconds_text(now->comm_time, time),
-			100 * (now->comm_time / price->free_time - 1),
-			to_seconds_text(price->free_time, without));
-}
-
-static void plan_print_json(const struct to_plan *plan, const struct to_planner_price *price)
-{
-	const struct to_figures *cyclic = &price->cyclic;
-
-	if (price->free_time > 0)
-		json_object_set_new(plan->predictions, "free_comm_time", json_real(price->free_time));
-	if (cyclic->servers)
-		json_object_set_new(plan->predictions, "with_buffer_cycles", json_pack(
-			"{s:f, s:f, s:f}", "max_link_load_bytes", cyclic->max_link_load,
-			"mean_hops", cyclic->hops.all.mean, "comm_time_s", cyclic->comm_time));
-	json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
-	putchar('\n');
-}
-
 static int plan_print(struct to_call *call, FILE *out, const struct to_plan *plan,
 		      const struct to_planner_price *price, struct to_progress *progress)
 {
@@ -109,7 +74,7 @@ static int plan_print(struct to_call *call, FILE *out, const struct to_plan *pla
 	if (ret)
 		return to_error_set(&call->err, ret, "out of memory");
 	to_assessment_print(out, plan, &assessment, call->verbose);
-	plan_print_price(out, &assessment.report.figures, price);
+	to_planner_price_print(out, price, &assessment.report.figures);
 	to_assessment_free(&assessment);
 	return 0;
 }
@@ -123,10 +88,13 @@ static int plan_write(struct to_call *call, const struct plan_args *args, const 
 
 	if (!ret && args->report)
 		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
-	if (!ret && call->json && !taken)
-		plan_print_json(plan, price);
-	else if (!ret)
+	if (!ret && call->json && !taken) {
+		to_planner_price_json(price, plan->predictions);
+		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		putchar('\n');
+	} else if (!ret) {
 		ret = plan_print(call, taken ? stderr : stdout, plan, price, progress);
+	}
 	return ret;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "assessment_print.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
@@ -15,7 +13,7 @@
 #include "plan/replan.h"
 #include "tm_samples.h"
 
-/* Longer than other commands: it decides on traffic or on failures, each with its texts. */
+/* Longer than other commands: it decides on traffic or on failures. */
 
 struct replan_args {
 	struct to_words down;
@@ -86,29 +84,6 @@ static int replan_print_json(struct to_call *call, const struct to_plan *plan,
 	return ret ? to_error_set(&call->err, ret, "out of memory") : 0;
 }
 
-static void replan_print_choices(FILE *out, const struct to_replan_result *r)
-{
-	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
-	fprintf(out, "   %-16s %12s %5s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
-		"comm ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
-		"payback s");
-	for (unsigned int i = 0; i < r->n_choices; i++) {
-		const struct to_replan_choice *c = &r->choices[i];
-
-		fprintf(out, " %c %-16s %11.4g%c %5u %5u %5u %9.4g %9.4g %9.4g %9.4g ",
-			i == r->chosen ? '*' : ' ', to_replan_source_names[c->source],
-			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made, c->steps,
-			1e3 * c->dark, 1e3 * c->lost, 1e3 * c->gain, 1e3 * c->net);
-		if (isfinite(c->payback))
-			fprintf(out, "%9.4g\n", c->payback);
-		else
-			fprintf(out, "%9s\n", "never");
-	}
-	for (unsigned int i = 0; i < r->n_none; i++)
-		fprintf(out, "   %-16s none: %s\n", to_replan_source_names[r->none[i].source],
-			r->none[i].why.text);
-}
-
 static int replan_decide(struct to_call *call, const struct replan_args *args,
 			 const struct to_plan *plan, const struct to_traffic *traffic)
 {
@@ -133,7 +108,7 @@ static int replan_decide(struct to_call *call, const struct replan_args *args,
 		if (result.plan)
 			ret = replan_print_plan(call, out, plan, result.plan);
 		if (!ret && call->verbose)
-			replan_print_choices(out, &result);
+			to_replan_print_choices(out, &result);
 	}
 	to_plan_free(result.plan);
 	return ret;
@@ -155,25 +130,6 @@ static int replan_traffic(struct to_call *call, const struct replan_args *args,
 	to_traffic_free(&traffic);
 	to_tm_free(tm);
 	return ret;
-}
-
-static void replan_print_repair(FILE *out, const struct to_plan *plan, const struct to_repair *r)
-{
-	char was[16], is[16];
-
-	fprintf(out, "repair: %u dark link%s, %u moved to other ports; rings: %s\n",
-		r->dark, r->dark == 1 ? "" : "s", r->moved, to_repair_rings_names[r->rings]);
-	if (r->n_cut_off) {
-		fprintf(out, "cut off:");
-		for (unsigned int s = 0; s < plan->cluster->n_servers; s++)
-			if (r->cut_off[s])
-				fprintf(out, " %s", plan->cluster->servers[s].name);
-		fprintf(out, "\n");
-	}
-	fprintf(out, "communication %s before, %s after", to_seconds_text(r->before.comm_time, was),
-		to_seconds_text(r->after.comm_time, is));
-	fprintf(out, "; busiest link %s before, %s after\n",
-		to_bytes_text(r->before.max_link_load, was), to_bytes_text(r->after.max_link_load, is));
 }
 
 /* Make by hand the plan that toctl run makes when it sees ports without light. */
@@ -200,7 +156,7 @@ static int replan_down(struct to_call *call, const struct replan_args *args,
 		json_object_set_new(json, "action", json_string("repair"));
 		ret = replan_print_json(call, plan, repair.plan, json);
 	} else if (!ret) {
-		replan_print_repair(out, plan, &repair);
+		to_repair_print(out, &repair);
 		ret = replan_print_plan(call, out, plan, repair.plan);
 	}
 	to_repair_free(&repair);
