@@ -60,7 +60,7 @@ static double utility_of(const struct to_reconfig *r)
 	for (uint32_t x = 0; x < b->n; x++)
 		for (uint32_t y = b->duplex ? x + 1 : 0; y < b->n; y++)
 			utility += r->bytes[x * b->n + y] *
-				   to_discount(r->discount, r->count[x * b->n + y], b->degree);
+				   to_discount(r->discount, r->count[x * b->n + y], b->knobs.degree);
 	return utility;
 }
 
