@@ -273,10 +273,17 @@ static const char *option_text(const struct to_option *o, const void *args)
 	return *(const char *const *)((const char *)args + o->offset);
 }
 
-/* Refuse if @path, which --@name writes, is a file that the command reads or another output. */
+/*
+ * Refuse if @path, which --@name writes, is a file that the command reads or another output.
+ * @config: file of --config, or NULL
+ */
 static int check_output(const struct to_command *command, const void *args, char **operands,
-			const char *name, const char *path, struct to_error *err)
+			const char *config, const char *name, const char *path,
+			struct to_error *err)
 {
+	if (config && to_file_is_same(path, config))
+		return to_error_set(err, -EINVAL, "--%s would overwrite %s, which --config reads",
+				    name, config);
 	for (char **operand = operands; *operand; operand++)
 		if (to_file_is_same(path, *operand))
 			return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
@@ -297,13 +304,13 @@ static int check_output(const struct to_command *command, const void *args, char
 }
 
 static int check_outputs(const struct to_command *command, const void *args, char **operands,
-			 struct to_error *err)
+			 const char *config, struct to_error *err)
 {
 	for (const struct to_option *o = command->options; o && o->name; o++) {
 		const char *path = option_text(o, args);
 
 		if (o->type == TO_OPTION_OUTPUT && path &&
-		    check_output(command, args, operands, o->name, path, err))
+		    check_output(command, args, operands, config, o->name, path, err))
 			return -EINVAL;
 	}
 	return 0;
@@ -312,7 +319,7 @@ static int check_outputs(const struct to_command *command, const void *args, cha
 int to_command_check_output(struct to_call *call, const void *args, const char *name,
 			    const char *path)
 {
-	return check_output(call->command, args, call->operands, name, path, &call->err) ?
+	return check_output(call->command, args, call->operands, call->config, name, path, &call->err) ?
 	       TO_EXIT_USAGE : 0;
 }
 
@@ -345,7 +352,7 @@ static int parser_run(struct parser *p, struct to_call *call, int argc, char **a
 	if ((unsigned int)(argc - optind) > command->max_operands)
 		return to_error_set(err, -EINVAL, "unexpected operand \"%s\"",
 				    argv[optind + command->max_operands]);
-	return check_outputs(command, args, argv + optind, err);
+	return check_outputs(command, args, argv + optind, common->config, err);
 }
 
 int to_options_parse(struct to_call *call, int argc, char **argv, void *args, bool *help)
