@@ -131,7 +131,7 @@ def main():
                                  preexec_fn=limit, check=False)
             lines = ran.stderr.decode().splitlines()
             lines = [one for one in lines if not one.startswith("serving ")]
-            report(ran.returncode in (1, 2) and len(lines) == 1 and "zero" in lines[0] and
+            report(ran.returncode in (1, 3) and len(lines) == 1 and "zero" in lines[0] and
                    "memory" not in lines[0], line, [ran.returncode, lines[:3]])
     report(not missing, "each file that a command reads is here", missing)
     done()
