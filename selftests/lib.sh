@@ -365,7 +365,7 @@ record_begin() {
 
 	lib_recorders=()
 	for server in "${servers[@]}"; do
-		in_netns "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+		in_netns "$server" toctl tm record "$plan" --node "$server" --count 0 \
 			-o "$tmp/$server.tm" 2>"$tmp/$server.tm.log" &
 		lib_recorders+=($!)
 	done

@@ -71,7 +71,7 @@ recorded() { # COMMAND...
 	local server status recorders=() recordings=()
 
 	for server in "${servers[@]}"; do
-		ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" --count 0 \
+		ip netns exec "$server" toctl tm record "$plan" --node "$server" --count 0 \
 			--interval 1s -o "$tmp/$server.tm" 2>"$tmp/$server.log" &
 		recorders+=($!) recordings+=("$tmp/$server.tm")
 	done

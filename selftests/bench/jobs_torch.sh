@@ -32,7 +32,7 @@ apart() {
 }
 
 replan() {
-	toctl replan --plan "$plan" --tm "$tmp/fabric.tm" --json -o "$tmp/next.json" >"$tmp/replan.json"
+	toctl replan "$plan" --tm "$tmp/fabric.tm" --json -o "$tmp/next.json" >"$tmp/replan.json"
 }
 
 "${command[@]}" >"$tmp/alone" 2>/dev/null

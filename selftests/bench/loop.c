@@ -288,7 +288,7 @@ static struct to_traffic interval(struct scene *s, unsigned int t)
 
 static struct to_plan *first_plan(struct scene *s)
 {
-	const struct to_planner_options options = { .effort = TO_EFFORT_MIN, .seed = 1 };
+	const struct to_planner_knobs options = { .effort = TO_EFFORT_MIN, .seed = 1 };
 	struct to_demand *demand = calloc(1, sizeof(*demand));
 	struct to_error err = { "" };
 	struct to_cluster *cluster = to_cluster_synthetic(s->n, DEGREE, BANDWIDTH, TO_LINKS_DUPLEX,

@@ -85,7 +85,7 @@ static void add_pairs(uint64_t *mp, unsigned int n, unsigned int moved, bool spa
 
 static struct to_plan *plan_of(unsigned int n, const struct traffic_case *c)
 {
-	const struct to_planner_options options = { .effort = TO_EFFORT_MIN, .seed = 1 };
+	const struct to_planner_knobs options = { .effort = TO_EFFORT_MIN, .seed = 1 };
 	struct to_demand *demand = calloc(1, sizeof(*demand));
 	struct to_error err = { "" };
 	struct to_cluster *cluster = to_cluster_synthetic(n, DEGREE, 100000000000, TO_LINKS_DUPLEX,

@@ -67,7 +67,7 @@ record()
 
 	recorders=()
 	for server in "${servers[@]}"; do
-		ip netns exec "$server" toctl tm record --plan "$plan" --node "$server" \
+		ip netns exec "$server" toctl tm record "$plan" --node "$server" \
 			--interval 1s --count 0 -o "$tmp/$server.tm.json" \
 			2>"$tmp/$server.log" &
 		recorders+=($!)

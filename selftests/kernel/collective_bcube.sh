@@ -16,7 +16,7 @@ bytes=1800000	# 18 pieces of whole elements
 jq -n --argjson bytes "$bytes" '{name: "all", servers: 9,
 	allreduce: [{group: "all", bytes: $bytes}]}' >"$tmp/job.json"
 for algorithm in ring ps bml; do
-	must toctl plan --job "$tmp/job.json" --topology bcube:3,2 --collective "$algorithm" \
+	must toctl plan --job "$tmp/job.json" --topology bcube:3,2 --algorithm "$algorithm" \
 		-o "$tmp/plan-$algorithm.json" >/dev/null
 done
 fabric_up "$tmp/plan-bml.json"

@@ -23,7 +23,7 @@ record() { # [ARGUMENT...]
 	recorders=()
 	for server in "${servers[@]}"; do
 		# not by on(): the process to signal is toctl, not a shell
-		in_netns "$server" toctl tm record --plan "$plan" --node "$server" \
+		in_netns "$server" toctl tm record "$plan" --node "$server" \
 			--count 0 -o "$tmp/$server.tm" "$@" 2>"$tmp/$server.log" &
 		recorders+=($!)
 	done
@@ -282,20 +282,20 @@ over() {
 
 # Refusals.
 other=$(plan_edit '.job = "another"')
-on "$A" toctl tm record --plan "$other" --node "$A" --count 1 -o "$tmp/other.tm" 2>/dev/null
+on "$A" toctl tm record "$other" --node "$A" --count 1 -o "$tmp/other.tm" 2>/dev/null
 check_fails "merge refuses other plans" "recorded under plan" \
 	toctl tm merge -o "$tmp/x.tm" "$tmp/other.tm" "$tmp/$B.tm"
 check_fails "merge refuses missing servers" "1 of 3 servers missing, first $C" \
 	toctl tm merge -o "$tmp/x.tm" "$tmp/$A.tm" "$tmp/$B.tm"
 changed=$(plan_edit '(.tables[] | select(.server == $a).groups[0][0].weight) = 2' --arg a "$A")
 check_fails "record refuses a plan that the kernel does not run" "is not that of $A in this plan" \
-	on "$A" toctl tm record --plan "$changed" --node "$A" --count 1 -o "$tmp/x.tm"
+	on "$A" toctl tm record "$changed" --node "$A" --count 1 -o "$tmp/x.tm"
 check_fails "record refuses another server's part" "server $B: port eth0: interface eth0 has MAC" \
-	on "$A" toctl tm record --plan "$plan" --node "$B" --count 1 -o "$tmp/x.tm"
+	on "$A" toctl tm record "$plan" --node "$B" --count 1 -o "$tmp/x.tm"
 check_fails "record refuses an unknown server" "no server nobody in this plan" \
-	on "$A" toctl tm record --plan "$plan" --node nobody --count 1 -o "$tmp/x.tm"
+	on "$A" toctl tm record "$plan" --node nobody --count 1 -o "$tmp/x.tm"
 check_fails "record refuses an unknown NIC statistic" 'no statistic "rx_bytes_phy"' \
-	on "$A" toctl tm record --plan "$plan" --node "$A" --count 1 -o "$tmp/x.tm" \
+	on "$A" toctl tm record "$plan" --node "$A" --count 1 -o "$tmp/x.tm" \
 	--nic-counters rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy
 
 # Agents take what the NIC calls so, too: here for both directions what eth1

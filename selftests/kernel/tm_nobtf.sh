@@ -11,7 +11,7 @@ without_module_btf
 check "the module has no BTF" test ! -e /sys/kernel/btf/topoopt_fwd
 
 must chain_up 3
-in_netns "$B" toctl tm record --plan "$plan" --node "$B" --count 0 \
+in_netns "$B" toctl tm record "$plan" --node "$B" --count 0 \
 	-o "$tmp/B.tm" 2>"$tmp/B.log" &
 recorder=$!
 check "recording starts" wait_for 60 grep -q recording "$tmp/B.log"

@@ -35,7 +35,7 @@ static inline void lab_start(struct lab *lab, struct to_plan *plan, uint32_t rin
 /* Four servers in a ring of cables, eth0 to eth1 or each to its like. */
 static inline struct to_plan *ring_of_four(bool crossed, struct to_error *err)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_demand *demand = job_new(4);
 	struct to_cluster *cluster = to_cluster_synthetic(4, 2, 0, TO_LINKS_DUPLEX, err);
 

@@ -103,7 +103,7 @@ static inline struct to_plan *job_plan_family(struct to_demand *demand, unsigned
 					      const struct to_family *family,
 					      struct to_error *err)
 {
-	struct to_planner_options options = { .degree = degree, .family = family, .seed = 1 };
+	struct to_planner_knobs options = { .degree = degree, .family = family, .seed = 1 };
 	struct to_cluster *cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, err);
 
 	assert_non_null(cluster);
@@ -145,7 +145,7 @@ static inline char *job_printed(const struct to_plan *plan, size_t *len)
 static inline struct to_plan *job_plan_any(struct to_demand *demand, unsigned int degree,
 					   enum to_link_mode mode, struct to_error *err)
 {
-	struct to_planner_options options = { .degree = degree, .seed = 1,
+	struct to_planner_knobs options = { .degree = degree, .seed = 1,
 					      .effort = TO_EFFORT_MIN };
 	struct to_cluster *cluster = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, err);
 

@@ -30,7 +30,7 @@ static struct to_figures figures(struct to_plan *plan)
 
 static struct to_plan *plan_rings(unsigned int servers, unsigned int calls)
 {
-	struct to_planner_options options = { .rings = true, .seed = 1 };
+	struct to_planner_knobs options = { .rings = true, .seed = 1 };
 	struct to_demand *demand = job_new(servers);
 	struct to_error err = { "" };
 
@@ -146,7 +146,7 @@ static void a_tree_is_as_deep_as_its_deepest(void **state)
 
 static struct to_plan *plan_buffer(unsigned int servers, uint64_t bytes, double step)
 {
-	struct to_planner_options options = { .seed = 1, .latency = { step, RELAY } };
+	struct to_planner_knobs options = { .seed = 1, .latency = { step, RELAY } };
 	struct to_demand *demand = job_new(servers);
 	struct to_error err = { "" };
 

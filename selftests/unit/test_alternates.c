@@ -317,7 +317,7 @@ static void any_cabling(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 60; round++) {
 		unsigned int n = 3 + to_random_below(&random, 9), degree = 8, more;
-		struct to_planner_options options = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
+		struct to_planner_knobs options = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
 		struct to_demand *demand = job_random(n, &random);
 		unsigned int used[SERVERS_MAX] = { 0 };
 		struct to_error err = { "" };
@@ -360,7 +360,7 @@ static void unequal_ports(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 10; round++) {
 		unsigned int n = 8 + to_random_below(&random, 13);
-		struct to_planner_options options = { .seed = 1, .effort = TO_EFFORT_MIN };
+		struct to_planner_knobs options = { .seed = 1, .effort = TO_EFFORT_MIN };
 		struct to_error err = { "" };
 		struct to_cluster *c = to_cluster_synthetic(n, 7, 100 * GBPS, TO_LINKS_DUPLEX, &err);
 		struct to_verify_report report;

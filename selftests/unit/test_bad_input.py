@@ -26,11 +26,11 @@ COMMANDS = {
     "cost": ("tosim cost --prices {} --servers 4 --degree 2 --bandwidth 100G",
              "selftests/unit/formats/prices.json"),
     "sweep": ("tosim sweep {} -o out --list", "selftests/unit/formats/sweep.json"),
-    "replan tm": (f"replan --tm {{}} --plan {PLAN} -o out", "selftests/unit/formats/tm.json"),
-    "replan plan": ("replan --tm selftests/unit/formats/tm.json --plan {} -o out", PLAN),
+    "replan tm": (f"replan --tm {{}} {PLAN} -o out", "selftests/unit/formats/tm.json"),
+    "replan plan": ("replan --tm selftests/unit/formats/tm.json {} -o out", PLAN),
     "verify": ("verify {}", "examples/chain-3/plan.json"),
     "report": ("report {} -o out", "examples/chain-3/plan.json"),
-    "heatmap": ("heatmap {} --svg out", "examples/jobs/dlrm-16.json"),
+    "heatmap": ("heatmap {} -o out", "examples/jobs/dlrm-16.json"),
     "tm demand": ("tm demand {} -o out", "selftests/unit/formats/tm.json"),
     "tm compare": ("tm compare examples/chain-3/plan.json {}", "selftests/unit/formats/tm.json"),
 }
@@ -108,11 +108,10 @@ CALLS = {
     "plan --job {job} --degree 55": (1, "degree 55: the default addresses are for 1 to 54"),
     "plan --job {job} --degree -1": (2, '--degree: expected a number, not "-1"'),
     "plan --job {job} --degree NaN": (2, '--degree: expected a number, not "NaN"'),
-    "plan --job {job} --degree 4 --servers 1000000": (2, "--servers: expected 2 to 65536, not 1000000"),
-    "plan --job {job} --degree 4 --servers 1025": (2, "--servers: more than 1024 take --large"),
+    "parallelize --model examples/models/bert.json --degree 4 --servers 1000000":
+        (2, "--servers: expected 2 to 65536, not 1000000"),
     "parallelize --model examples/models/bert.json --degree 4 --servers 1025":
         (2, "--servers: more than 1024 take --large"),
-    "plan --job {job} --degree 4 --servers 8": (1, "the job has 16 servers, the cluster 8"),
     "plan --job {job} --degree 4 --bandwidth 0": (2, "--bandwidth: expected 1 to 9223372036854775807, not 0"),
     "plan --job {job} --degree 4 --bandwidth 18446744073709551615":
         (2, "--bandwidth: expected 1 to 9223372036854775807, not 18446744073709551615"),
@@ -148,9 +147,9 @@ CALLS = {
         (1, "selftests/unit/formats/plan-tor.json: the links are of no torus or product of full meshes whose "
          "servers are in its order: describe the dimensions in a dims.json"),
     "report {plan} -o /dev/full": (1, "/dev/full: No space left on device"),
-    "replan --tm {tm} --plan {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
-    "replan --tm {tm} --plan {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
-    "replan --tm {tm} --plan {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
+    "replan --tm {tm} {plan} --horizon 0s": (2, "--horizon: expected 1 to 9223372036854775807, not 0s"),
+    "replan --tm {tm} {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
+    "replan --tm {tm} {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
     "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
     "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
@@ -296,7 +295,7 @@ for title, (break_it, line) in BROKEN.items():
 
 for job, line in JOBS.items():
     text = '{"format": "topoopt-job", "version": 1, "name": "n",\n' + job + "}"
-    for command in "plan --job bad --degree 2 -o out", "heatmap bad --svg out":
+    for command in "plan --job bad --degree 2 -o out", "heatmap bad -o out":
         refused(command, 1, "bad:2: " + line, text.encode())
 finish(f"{len(JOBS)} wrong jobs: the line names file, line and key")
 
@@ -326,15 +325,15 @@ finish(f"{len(CALLS)} wrong calls")
 with open("selftests/unit/formats/tm.json", "rb") as file:
     many = json.load(file)
 many["servers"] += [f"s{i}" for i in range(1025 - len(many["servers"]))]
-for command in "tm show bad", "tm demand bad -o out", "heatmap bad --svg out":
+for command in "tm show bad", "tm demand bad -o out", "heatmap bad -o out":
     refused(command, 1, "bad: servers: 1025 are more than 1024: --large allows that",
             json.dumps(many).encode())
 finish("a matrix of more servers than usual takes --large")
 
 many = b'{"format": "topoopt-job", "version": 1, "name": "n", "servers": 1025}'
-refused("plan --job bad --degree 2 --servers 8 -o out", 1, "--large allows that", many, whole=False)
-refused("plan --job bad --degree 2 --servers 8 -o out --large", 1,
-        "the job has 1025 servers, the cluster 8", many)
+refused("plan --job bad --degree 55 -o out", 1, "--large allows that", many, whole=False)
+refused("plan --job bad --degree 55 -o out --large", 1,
+        "degree 55: the default addresses are for 1 to 54", many)
 finish("so does a job, and then has it")
 
 with open(RING + "cluster.json", "rb") as file:

@@ -174,9 +174,10 @@ toctl("plan", "--job", "examples/jobs/dlrm-16.json", "--degree", "4", "--effort"
 check("a DLRM on sixteen servers", f"{DIR}/dlrm.json", True, True)
 check("ports of packet switches are buffers that routes share", segments(5), True, True)
 text = toctl("verify", "examples/chain-3/plan.json")
-report("  no link can wait for itself: no PFC deadlock" in text, "as text", text)
-text = toctl("verify", f"{DIR}/ring.json")
-report("  PFC can deadlock where hardware forwards" in text and "    on those of the job: none\n" in text,
+report("  PFC              no buffer cycle\n" in text, "as text", text)
+text = toctl("verify", "-v", f"{DIR}/ring.json")
+report("  PFC              buffer cycle of 6 links, none for the job: can deadlock" in text and
+       "    on routes: s" in text and "    on routes of the job: none\n" in text,
        "with the servers of a cycle", text)
 
 # --- routes without ---

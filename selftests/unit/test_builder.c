@@ -27,8 +27,8 @@ static struct to_builder start(struct to_demand *demand, unsigned int degree, un
 	struct to_builder b;
 
 	assert_non_null(c);
-	assert_int_equal(to_builder_init(&b, c, demand, degree, reserve, 1, TO_EFFORT_DEFAULT),
-			 0);
+	assert_int_equal(to_builder_init(&b, c, demand, reserve, &(const struct to_planner_knobs){
+		.degree = degree, .effort = TO_EFFORT_DEFAULT, .seed = 1 }), 0);
 	return b;
 }
 

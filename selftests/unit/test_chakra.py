@@ -212,7 +212,7 @@ refuses("involved_dim without --dims", [[collective(ALL_REDUCE, 4, involved_dim=
 refuses("--dims of other ranks", [[collective(ALL_REDUCE, 4)]] * 4,
         "the dimensions do not make 4 ranks", ("--dims", "3x2"))
 refuses("servers that are not full", [[collective(ALL_REDUCE, 4)]] * 4,
-        "4 ranks do not fill servers of 3", ("-r", "3"))
+        "4 ranks do not fill servers of 3", ("--ranks-per-server", "3"))
 refuses("one rank", [[collective(ALL_REDUCE, 4)]],
         "expected traces for 2 to 65536 servers, not for 1")
 paths = write([ONE] * 3, "part")

@@ -65,8 +65,8 @@ says "an option nearly right" 2 \
 	"toctl plan: unknown or ambiguous option --jbo=x; did you mean --job?" plan --jbo=x
 says "unknown letter" 2 "toctl heatmap: unknown option -z" heatmap -zh x
 says "option with an argument too many" 2 "toctl heatmap: option --load takes no argument" heatmap --load=1 x
-says "option without its argument" 2 "toctl heatmap: option --svg needs an argument" heatmap x --svg
-says "operand missing" 2 "toctl heatmap: tm.json|job.json|plan.json expected" heatmap
+says "option without its argument" 2 "toctl heatmap: option --output needs an argument" heatmap x --output
+says "operand missing" 2 "toctl heatmap: TM|JOB|PLAN expected" heatmap
 says "operand too many" 2 'toctl heatmap: unexpected operand "b"' heatmap a b
 says "duration without a unit" 2 \
 	'toctl tm record: --interval: expected a duration like 50ms (ns, us, ms, s, m, h), not "50"' \
@@ -113,11 +113,11 @@ completes "commands" toctl hea "heatmap"
 completes "commands after an option" toctl --json hea "heatmap"
 completes "families once" toctl t "top tm"
 completes "words of a family" toctl tm rec "record"
-completes "options" toctl heatmap --lo "--load"
+completes "options" toctl heatmap --ou "--output"
 completes "options of a family's command" toctl tm record --inter "--interval"
 touch "$tmp/plan.json"
 completes "files" toctl heatmap "$tmp/pl" "$tmp/plan.json"
-completes "files of an option" toctl heatmap --svg "$tmp/pl" "$tmp/plan.json"
+completes "files of an option" toctl heatmap --output "$tmp/pl" "$tmp/plan.json"
 
 # What fish offers for a line, without the explanations.
 fish_offers() { # LINE EXPECTED
@@ -214,13 +214,13 @@ result $? "heatmap draws rows as sources"
 run 0 heatmap --json "$tmp/job.json" &&
 	[[ $(jq -c .bytes "$tmp/out") == '[[0,4096,0,0],[0,0,4096,0],[4096,0,0,0],[16,0,0,0]]' ]]
 result $? "heatmap --json has the bytes"
-run 0 heatmap --svg "$tmp/map.svg" "$tmp/job.json" &&
+run 0 heatmap -o "$tmp/map.svg" "$tmp/job.json" &&
 	python3 -c 'import sys, xml.dom.minidom as x
 cells = x.parse(sys.argv[1]).getElementsByTagName("title")
 assert [c.firstChild.data for c in cells] == [
     "0 to 1: 4.00 KiB", "1 to 2: 4.00 KiB", "2 to 0: 4.00 KiB", "3 to 0: 16 B"]' \
 		"$tmp/map.svg" 2>"$tmp/err"
-result $? "heatmap --svg is XML with a title per cell"
+result $? "heatmap -o is XML with a title per cell"
 run 0 heatmap --json selftests/unit/formats/tm.json &&
 	[[ $(jq -c .bytes "$tmp/out") == '[[0,300,0],[200,0,0],[0,0,0]]' ]]
 result $? "heatmap of a traffic matrix"

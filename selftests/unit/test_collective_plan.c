@@ -37,7 +37,7 @@ static void add_link(struct to_cluster *c, uint32_t a, uint32_t b, unsigned int 
 /* A plan over @n servers with the links that are there; a message takes @step seconds. */
 static struct to_plan *plan_of_steps(struct to_cluster *c, double step)
 {
-	const struct to_planner_options options = { .fixed = true, .effort = 1, .seed = 1,
+	const struct to_planner_knobs options = { .fixed = true, .effort = 1, .seed = 1,
 						    .latency = { step, step } };
 	struct to_demand *d = calloc(1, sizeof(*d));
 	struct to_error err = {};

@@ -162,13 +162,13 @@ result $? "another optical switch: no moves"
 
 # --- trouble ---
 
-run 2 diff "$tmp/ring.json" "$tmp/none.json" && [[ ! -s $tmp/out ]] &&
+run 3 diff "$tmp/ring.json" "$tmp/none.json" && [[ ! -s $tmp/out ]] &&
 	grep -qxF "toctl diff: $tmp/none.json: No such file or directory" "$tmp/err" &&
 	(($(wc -l <"$tmp/err") == 1))
-result $? "a file that is not there: status 2"
+result $? "a file that is not there: status 3"
 echo '{"format":"topoopt-plan"}' >"$tmp/bad.json"
-run 2 diff "$tmp/bad.json" "$tmp/ring.json" && grep -q '^toctl diff: .*bad.json' "$tmp/err"
-result $? "a file that is no plan: status 2"
+run 3 diff "$tmp/bad.json" "$tmp/ring.json" && grep -q '^toctl diff: .*bad.json' "$tmp/err"
+result $? "a file that is no plan: status 3"
 run 2 diff "$tmp/ring.json" && grep -q '^see toctl diff --help' "$tmp/err"
 result $? "one plan: status 2"
 

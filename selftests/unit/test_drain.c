@@ -278,7 +278,7 @@ static void simplex_links(void **state)
 /* A ring of cables, eth0 to eth1 of the next but @apart, and eth2 of all on a packet switch. */
 static struct to_plan *beside_a_switch(unsigned int apart)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_demand *demand = job_new(SERVERS);
 	struct to_error err = { 0 };
 	struct to_cluster *c = to_cluster_synthetic(SERVERS, 3, 100 * GBPS, TO_LINKS_DUPLEX, &err);

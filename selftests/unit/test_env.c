@@ -178,7 +178,7 @@ static void other_clients(void **state)
 static void packet_switches(void **state)
 {
 	static const char *const devices[] = { "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1\n", "NCCL_IB_HCA==mlx5_0:1\n" };
-	const struct to_planner_options options = { .fixed = true, .seed = 1 };
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct lab lab;
 
 	(void)state;

@@ -128,7 +128,7 @@ static struct to_figures check(const struct to_plan *plan, bool fixed)
 static struct to_plan *make(const struct to_cluster *cluster, const struct to_demand *demand,
 			    bool fixed, unsigned int effort, uint64_t seed, struct to_error *err)
 {
-	struct to_planner_options options = { .fixed = fixed, .effort = effort, .seed = seed };
+	struct to_planner_knobs options = { .fixed = fixed, .effort = effort, .seed = seed };
 	struct to_cluster *copy = to_cluster_synthetic(cluster->n_servers,
 						       cluster->servers[0].n_ports, 100 * GBPS,
 						       cluster->link_mode, err);
@@ -163,7 +163,8 @@ static double literal(const struct to_cluster *cluster, const struct to_demand *
 	struct to_plan *plan;
 	double time;
 
-	assert_int_equal(to_builder_init(&b, cluster, demand, degree, reserve, 1, 1), 0);
+	assert_int_equal(to_builder_init(&b, cluster, demand, reserve, &(const struct to_planner_knobs){
+		.degree = degree, .effort = 1, .seed = 1 }), 0);
 	n_jumps = to_totient_jumps(n, duplex, jumps);
 	for (i = 0; i < n_rings; i++) {
 		uint32_t jump = jumps[i * n_jumps / n_rings];

@@ -63,9 +63,9 @@ INPUTS = {
     "30,000 equal AllReduce groups":
         (lambda: job(16, allreduce=many(ALL, 30_000)), "plan --job {} --degree 4 -o out", ""),
     "5000 all-to-all transfers of 2048 servers":
-        (lambda: job(2048, mp=many(SQUARE, 5000)), "heatmap {} --svg out", "--large allows that"),
+        (lambda: job(2048, mp=many(SQUARE, 5000)), "heatmap {} -o out", "--large allows that"),
     "the same, allowed by --large":
-        (lambda: job(2048, mp=many(SQUARE, 5000)), "heatmap {} --large --svg out",
+        (lambda: job(2048, mp=many(SQUARE, 5000)), "heatmap {} --large -o out",
          ""),
     "40,000 process groups in a Chakra trace":
         (lambda: trace(40_000), "chakra -o out in.0.et in.1.et", ""),

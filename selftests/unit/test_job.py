@@ -157,7 +157,7 @@ same(json.loads(ran.stdout), {"GLOO_SOCKET_IFNAME": "topo9", "TP_SOCKET_IFNAME":
 ran = toctl("job", "env", proto, "--for", "openmpi", "--node", "s3")
 report("1 of the group's 2 rings stay idle" in ran.stderr, "a ring that stays idle is a warning",
        ran.stderr)
-one_order = make("one-order", "--job", "examples/prototype-12/job.json", "--degree", "4", "--one-order")
+one_order = make("one-order", "--job", "examples/prototype-12/job.json", "--degree", "4", "--family", "one-order")
 same(toctl("job", "env", one_order, "--for", "openmpi", "--node", "s3").stderr, "",
      "rings of one order all are used")
 with open(ring4, encoding="utf-8") as file:

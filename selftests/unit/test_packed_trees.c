@@ -101,7 +101,7 @@ static struct to_cluster *torus(void)
  */
 static void trees_take_what_fixed_links_have_left(void **state)
 {
-	const struct to_planner_options options = { .fixed = true, .seed = 1,
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1,
 						    .effort = TO_EFFORT_MIN };
 	struct to_demand *demand = job_new(32);
 	struct to_error err = { "" };
@@ -126,7 +126,7 @@ static void trees_take_what_fixed_links_have_left(void **state)
 /* A third port of a fifth of the speed takes its part. */
 static void slow_ports_take_less(void **state)
 {
-	struct to_planner_options options = { .degree = 3, .seed = 1 };
+	struct to_planner_knobs options = { .degree = 3, .seed = 1 };
 	struct to_error err = { "" };
 	struct to_demand *demand = job_new(16);
 	struct to_cluster *c = to_cluster_synthetic(16, 3, 100 * GBPS, TO_LINKS_DUPLEX, &err);

@@ -97,7 +97,7 @@ took() { # PLAN: seconds for the hot pairs alone
 	"$tosim" simulate "$1" --job "$tmp/hot.job" --json | jq .iteration_time_s.mean
 }
 
-run 0 replan --plan "$plan" --tm "$tmp/hot.json" -o "$tmp/routed.json" --json &&
+run 0 replan "$plan" --tm "$tmp/hot.json" -o "$tmp/routed.json" --json &&
 	jq -e '.action == "reroute" and .cut == [] and .made == []' "$tmp/out" >/dev/null &&
 	run 0 verify "$tmp/routed.json" && [[ $(jq -c '[.links[] | .a, .b]' "$tmp/routed.json") == "$(jq -c '[.links[] | .a, .b]' "$plan")" ]] &&
 	jq -en "$(took "$tmp/routed.json") < 0.8 * $(took "$plan")" >/dev/null
@@ -117,7 +117,7 @@ jq -n '{name: "tor", servers: 8, allreduce: [{group: "all", bytes: 80000000}]}' 
 	samples: [{start_ns: 0, end_ns: 1000000000, elapsed_ns: 1000000000, absent: 0, lost: [0, 0], links: [],
 		pairs: [range(8) as $i | range(8) as $j | select($i != $j)
 			| [$i, $j, 0, 1, $bytes[$i][$j] + if ($i + 4) % 8 == $j then 4000000000 else 0 end] | select(.[4] > 0)]}]}' >"$tmp/opposite.json"
-run 0 replan --plan "$tmp/tor.json" --tm "$tmp/opposite.json" -o "$tmp/rewired.json" --json &&
+run 0 replan "$tmp/tor.json" --tm "$tmp/opposite.json" -o "$tmp/rewired.json" --json &&
 	jq -e '.action == "rewire" and (.cut | length) == (.made | length) and (.cut | length) > 0
 		and (.choices | map(select(.chosen))[0].comm_time_s) < 0.5 * .choices[0].comm_time_s' "$tmp/out" >/dev/null &&
 	# dark for 10 ms, while eth2 alone sends 4 GB and 2 x 7/8 of 80 MB in 331.2 ms, 11.12 ms more than now
@@ -141,7 +141,7 @@ run 0 verify "$plan" --down sw0.0 --json && jq .down "$tmp/out" >"$tmp/switch" &
 	jq .down "$tmp/out" | cmp -s - "$tmp/switch"
 result $? "verify --down: of a switch all see it, and go round; it is the same as all of its ports"
 without() { # DOWN JQ: which bytes, by source and destination, are none then
-	run 0 replan --plan "$plan" --down "$1" -o "$tmp/down.json" && jq -e '.dark == []' "$tmp/down.json" >/dev/null &&
+	run 0 replan "$plan" --down "$1" -o "$tmp/down.json" && jq -e '.dark == []' "$tmp/down.json" >/dev/null &&
 		run 0 heatmap "$tmp/down.json" --load --json && jq -e ".bytes | $2 | add == 0" "$tmp/out" >/dev/null
 	result $? "replan --down $1: nothing is sent there any more"
 }
@@ -151,7 +151,7 @@ without sw0.0 '[.[0, 1, 2][0, 1, 2]]'
 run 0 verify "$tmp/down.json"
 result $? "replan --down: the plan that is left is whole"
 refuses "replan --down: nobody is called that" "toctl replan: $plan: no server or packet switch is called \"sw9\"" \
-	replan --plan "$plan" --down sw9
+	replan "$plan" --down sw9
 
 # --- packet by packet ---
 
@@ -177,8 +177,8 @@ result $? "report: two plans"
 # --- a model ---
 
 jq '{format: "topoopt-cluster", version: 1, link_mode, packet_switches, servers}' "$plan" >"$tmp/cluster.json"
-run 0 parallelize --model examples/models/dlrm.json --cluster "$tmp/cluster.json" --budget 8 -o "$tmp/dlrm.json" --json &&
-	jq -e '.approaches.search | .time_s >= .bound_s and .bound_s > 0' "$tmp/out" >/dev/null && run 0 verify "$tmp/dlrm.json"
+run 0 parallelize --model examples/models/dlrm.json --cluster "$tmp/cluster.json" --budget 8 -o "$tmp/dlrm" --json &&
+	jq -e '.approaches.search | .time_s >= .bound_s and .bound_s > 0' "$tmp/out" >/dev/null && run 0 verify "$tmp/dlrm/plan.json"
 result $? "parallelize: on the links that there are"
 refuses "parallelize: of less of them" "toctl parallelize: $tmp/cluster.json: it has packet switches (\"sw0.0\"), whose links are all kept: without --servers and --degree" \
 	parallelize --model examples/models/dlrm.json --cluster "$tmp/cluster.json" --servers 8

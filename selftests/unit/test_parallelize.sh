@@ -15,22 +15,23 @@ model=(--model examples/models/dlrm.json)
 fabric=(--servers 8 --degree 4)
 search=("${model[@]}" "${fabric[@]}" --budget 80)
 
-run 0 parallelize "${search[@]}" --job "$tmp/job.json" -o "$tmp/plan.json" &&
+run 0 parallelize "${search[@]}" -o "$tmp/found" &&
 	grep -qE '^  co-optimised .* 1\.000 +[0-9.]+ GiB$' "$tmp/out" &&
-	grep -q '^  table-0.*: .* on' "$tmp/out" && run 0 verify "$tmp/plan.json"
+	grep -q '^  table-0.*: .* on' "$tmp/out" && run 0 verify "$tmp/found/plan.json" &&
+	[[ $(ls "$tmp/found") == $'job.json\nplan.json' ]]
 result $? "a strategy in words, and a plan that verifies"
 
-run 0 plan --job "$tmp/job.json" --degree 4 -o "$tmp/again.json" &&
-	run 0 heatmap "$tmp/job.json"
+run 0 plan --job "$tmp/found/job.json" --degree 4 -o "$tmp/again.json" &&
+	run 0 heatmap "$tmp/found/job.json"
 result $? "its job can be planned and looked at"
 
 first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
-run 0 parallelize --json "${search[@]}" --job "$tmp/job1.json" -o "$tmp/plan1.json" &&
+run 0 parallelize --json "${search[@]}" -o "$tmp/all.dir" &&
 	cp "$tmp/out" "$tmp/all" &&
-	taskset -c "$first" "$toctl" parallelize --json "${search[@]}" --job "$tmp/job2.json" \
-		-o "$tmp/plan2.json" >"$tmp/one" 2>>"$tmp/err" &&
-	cmp "$tmp/all" "$tmp/one" 2>>"$tmp/err" && cmp "$tmp/job1.json" "$tmp/job2.json" &&
-	cmp "$tmp/plan1.json" "$tmp/plan2.json"
+	taskset -c "$first" "$toctl" parallelize --json "${search[@]}" \
+		-o "$tmp/one.dir" >"$tmp/one" 2>>"$tmp/err" &&
+	cmp "$tmp/all" "$tmp/one" 2>>"$tmp/err" && cmp "$tmp"/{all,one}.dir/job.json &&
+	cmp "$tmp"/{all,one}.dir/plan.json
 result $? "same seed, same bytes on one core and on all"
 
 python3 - "$tmp/all" 2>>"$tmp/err" <<'END'
@@ -49,16 +50,16 @@ assert said["predictions"]["servers"] == 8
 END
 result $? "--json has the strategy and the comparison"
 
-run 0 parallelize "${search[@]}" --placement sip --job "$tmp/job.json" -o "$tmp/plan.json" &&
+run 0 parallelize "${search[@]}" --placement sip -o "$tmp/found" &&
 	grep -qE "^  SiP-ML's placement .* [0-9.]+ +[0-9.]+ GiB$" "$tmp/out" &&
 	grep -qE '^  [0-9]+ blocks? of [0-9]+ contiguous servers?, sub-ops divide ' "$tmp/out" &&
-	run 0 verify "$tmp/plan.json" &&
+	run 0 verify "$tmp/found/plan.json" &&
 	run 0 parallelize --json "${search[@]}" --placement sip &&
 	jq -e '.approaches.sip | .time_s > 0 and .fits' "$tmp/out" >"$tmp/err"
 result $? "SiP-ML's placement beside the search, and its plan"
 
 run 0 parallelize --model examples/models/bert.json --cluster examples/ring-4/cluster.json \
-	--budget 8 -o "$tmp/plan.json" && run 0 verify "$tmp/plan.json"
+	--budget 8 -o "$tmp/found" && run 0 verify "$tmp/found/plan.json"
 result $? "on a cluster of one's own"
 
 printf '%s\n' '{"format": "topoopt-model", "version": 1, "name": "idle", "batch_per_gpu": 1, "operators": [
@@ -73,8 +74,16 @@ refuses "a rate for a cluster that has its own" 2 \
 	--cluster examples/ring-4/cluster.json --bandwidth 400G
 refuses "neither cluster nor servers" 2 "give --cluster, or --servers and --degree" \
 	"${model[@]}" --degree 4
-refuses "two files on standard output" 2 \
-	"--job and --output cannot both go to standard output" "${search[@]}" -j - -o -
+cp examples/jobs/dlrm-16.json "$tmp/job.json"
+refuses "a job to write" 2 "unknown option -j" "${search[@]}" -j "$tmp/job.json"
+cmp "$tmp/job.json" examples/jobs/dlrm-16.json
+result $? "the job is as it was"
+cp examples/ring-4/cluster.json "$tmp/found/plan.json"
+refuses "a cluster that would be overwritten" 2 \
+	"--output would overwrite $tmp/found/plan.json, which --cluster reads" \
+	--model examples/models/bert.json --cluster "$tmp/found/plan.json" -o "$tmp/found"
+refuses "a directory that is a file" 1 "$tmp/job.json/job.json: Not a directory" \
+	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --budget 8 -o "$tmp/job.json"
 refuses "one server" 2 "--servers: expected 2 to 65536, not 1" "${model[@]}" --degree 4 -n 1
 refuses "no degree" 2 "--degree: expected 1 to 64, not 0" "${model[@]}" -n 8 -d 0
 refuses "more ports than there are" 1 "degree 3: the servers have up to 2 ports" \

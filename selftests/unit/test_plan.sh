@@ -32,29 +32,29 @@ for job in examples/jobs/{dlrm-16,candle-16}.json "$tmp/hybrid-48.json"; do
 	done
 done
 
-run 0 plan --job examples/prototype-12/job.json --degree 4 -o "$tmp/plan.json" &&
+run 0 plan -v --job examples/prototype-12/job.json --degree 4 -o "$tmp/plan.json" &&
 	grep -q 'group 0, 12 servers, .*: +-1, +-5$' "$tmp/out" && [[ $(figure diameter) == 3 ]]
 result $? "the paper's prototype has its links at +-1 and +-5"
 
 run 0 plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed \
-	-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json" &&
+	-o "$tmp/plan.json" && run 0 verify -v "$tmp/plan.json" &&
 	grep -q '4 duplex links (4 for rings)' "$tmp/out"
 result $? "fixed ring of four servers"
 
 job9=examples/bcube-3-2/job.json
-run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/mesh.json" && run 0 verify "$tmp/mesh.json" &&
+run 0 plan --job $job9 --topology mesh:3,2 -o "$tmp/mesh.json" && run 0 verify -v "$tmp/mesh.json" &&
 	grep -q '9 servers, 18 duplex links' "$tmp/out" &&
 	grep -qE "^  diameter +2 " "$tmp/out" &&
 	run_tosim 0 schedule --network "$tmp/mesh.json" --size 1GB &&
 	grep -qE '^  2 +direct +3 ' "$tmp/out"
 result $? "mesh:3,2: two dimensions of full meshes"
 run 0 plan --job $job9 --topology bcube:3,2 -o "$tmp/bcube.json" --report "$tmp/bcube.html" &&
-	run 0 verify "$tmp/bcube.json" &&
+	run 0 verify -v "$tmp/bcube.json" &&
 	grep -q '9 servers, 18 duplex links' "$tmp/out" &&
 	grep -qE "^  any one packet switch down: [0-9]+ of [0-9]+ cases covered" "$tmp/out" &&
 	grep -q '<td>s8:eth1</td>' "$tmp/bcube.html"
 result $? "bcube:3,2: planned, verified and drawn"
-run 0 plan --job $job9 --topology rail:2 -o "$tmp/rail.json" && run 0 verify "$tmp/rail.json" &&
+run 0 plan --job $job9 --topology rail:2 -o "$tmp/rail.json" && run 0 verify -v "$tmp/rail.json" &&
 	grep -qE "^  diameter +1 " "$tmp/out"
 result $? "rail:2: everybody at one hop"
 refuses "a topology without a number" 1 "toctl plan: --topology mesh:3: expected mesh:n,k, bcube:n,k, rail:g, sip-ring:W,REACH or sip-ocs:Q" \
@@ -86,7 +86,7 @@ refuses "a ring without a reach" 1 \
 refuses "no optical switches" 1 "toctl plan: sip-ocs:0: expected 1 to 64 optical switches" \
 	plan --job $job9 --topology sip-ocs:0
 refuses "a topology, and a degree" 2 \
-	"toctl plan: --topology says servers and links: with it go only --bandwidth, --collective, --rings, --max-stretch, --step-latency, --relay-latency, --effort and --seed" \
+	"toctl plan: --topology says servers and links: it excludes --cluster, --degree, --family and --links" \
 	plan --job $job9 --topology mesh:3,2 --degree 4
 
 ring_path() { # DST SRC: servers on the way from s0
@@ -144,27 +144,27 @@ assert ('trees' in plan) == ('$family' in ('double-binary-tree', 'recursive-halv
 	result $? "--family $family plans one, and verify sees that"
 done
 
-run 0 plan --job examples/prototype-12/job.json --degree 4 --one-order -o "$tmp/family.json" &&
+run 0 plan --job examples/prototype-12/job.json --degree 4 --family one-order -o "$tmp/family.json" &&
 	grep -q '^  one order of ranks: communication time .* ms, +[0-9.]* % of the .* ms that a free plan takes$' \
 		"$tmp/out" && run 0 verify --json "$tmp/family.json" && python3 -c "
 import json
 plan = json.load(open('$tmp/family.json'))
 assert json.load(open('$tmp/out'))['family'] == 'one-order' == plan['candidates'][0]['family']
 assert len(plan['rings']) == 2 and plan['rings'][0]['order'] == plan['rings'][1]['order']" 2>>"$tmp/err"
-result $? "--one-order: two rings of one order on parallel links, and their price"
+result $? "--family one-order: two rings of one order on parallel links, and their price"
 echo '{"format": "topoopt-job", "version": 1, "name": "eight", "servers": 8,
 	"allreduce": [{"group": "all", "bytes": 1000000000}]}' >"$tmp/eight.json"
-run 0 plan --job "$tmp/eight.json" --degree 3 --links simplex --one-order \
+run 0 plan --job "$tmp/eight.json" --degree 3 --links simplex --family one-order \
 	-o "$tmp/family.json" && run 0 verify --json "$tmp/family.json" && python3 -c "
 import json
 plan = json.load(open('$tmp/family.json'))
 assert [ring['order'] for ring in plan['rings']] == 3 * ['0,1,2,3,4,5,6,7']" 2>>"$tmp/err"
-result $? "--one-order on simplex links: no ring is backwards"
+result $? "--family one-order on simplex links: no ring is backwards"
 run 0 plan --job examples/prototype-12/job.json --degree 4 -o "$tmp/family.json" &&
 	! grep -q 'one-order' "$tmp/family.json"
 result $? "which competes only when it is asked for"
 
-run 0 plan --job examples/jobs/dlrm-16.json --degree 5 -o "$tmp/family.json" &&
+run 0 plan -v --job examples/jobs/dlrm-16.json --degree 5 -o "$tmp/family.json" &&
 	grep -q '^  group 0, 16 servers, .* packed trees$' "$tmp/out" &&
 	run 0 plan --job examples/jobs/dlrm-16.json --degree 5 --rings -o "$tmp/rings.json" &&
 	run 0 verify --json "$tmp/rings.json" && python3 -c "
@@ -203,7 +203,7 @@ run 0 plan --effort 1 --job examples/jobs/dlrm-16.json --degree 4 -o "$tmp/quick
 result $? "little effort makes a plan too"
 
 echo '{"format": "topoopt-job", "version": 1, "name": "x", "servers": 4}' >"$tmp/idle.json"
-run 0 plan --job "$tmp/idle.json" --degree 2 -o "$tmp/idle-plan.json" -r "$tmp/idle.html" &&
+run 0 plan -v --job "$tmp/idle.json" --degree 2 -o "$tmp/idle-plan.json" -r "$tmp/idle.html" &&
 	grep -q '^  family .*; .* ports$' "$tmp/out" && ! grep -q '[^a-z]nan' "$tmp/out" "$tmp/idle.html"
 result $? "a job without traffic: families that no figure tells apart"
 
@@ -211,7 +211,7 @@ run 2 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 0.5 &&
 	grep -q -- '--max-stretch: .* 1 or more' "$tmp/err"
 result $? "routes cannot be shorter than the shortest"
 
-run 0 plan --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 1 -o "$tmp/short.json" &&
+run 0 plan -v --job examples/jobs/dlrm-16.json --degree 4 --max-stretch 1 -o "$tmp/short.json" &&
 	grep -q '^  at most 1 times the hops of a shortest path; longer ones would save less than 1 %$' "$tmp/out" &&
 	grep -Eq '^    MP, bytes +[0-9]+ +[0-9.]+  s[0-9]+ > s[0-9]+$' "$tmp/out" &&
 	grep -Eq '^    16 flows a pair +[0-9.]+ ' "$tmp/out" &&
@@ -229,14 +229,14 @@ assert made["comm_time_unbounded_s"] <= made["comm_time_s"] * 1.001
 END
 result $? "routes as short as the shortest, with their price, and what flows make of loads"
 
-run 0 plan --job examples/jobs/hybrid-128.json --degree 4 --max-stretch 1 --effort 2 -o "$tmp/short.json" &&
+run 0 plan -v --job examples/jobs/hybrid-128.json --degree 4 --max-stretch 1 --effort 2 -o "$tmp/short.json" &&
 	grep -qE '; with routes of any length on these links, communication takes [0-9.]+ ms, -[1-9][0-9.]* %$' "$tmp/out"
 result $? "routes that take the shortest paths alone where others would be faster"
 
 echo '{"name": "buckets", "servers": 16, "allreduce": [
 	{"group": "all", "bytes": 1048576, "calls": 16}, {"group": "all", "bytes": 33554432}]}' \
 	>"$tmp/buckets.json"
-run 0 plan --job "$tmp/buckets.json" --degree 4 --step-latency 10us -o "$tmp/buckets" &&
+run 0 plan -v --job "$tmp/buckets.json" --degree 4 --step-latency 10us -o "$tmp/buckets" &&
 	grep -Eq '^    and its latency +[0-9.]+ ' "$tmp/out" &&
 	run 0 verify --json "$tmp/buckets" && python3 - "$tmp/out" "$tmp/buckets" <<'END' 2>>"$tmp/err"
 import json, sys
@@ -249,7 +249,7 @@ assert abs(said["allreduce_latency_bound_s"] - 17 * 2e-5) < 1e-9, said
 assert said["allreduce_latency_s"] > said["allreduce_latency_bound_s"]
 END
 result $? "buckets of a group: each call waits for latency"
-run 0 plan --job "$tmp/buckets.json" --degree 4 --step-latency 0 --relay-latency 0 \
+run 0 plan -v --job "$tmp/buckets.json" --degree 4 --step-latency 0 --relay-latency 0 \
 	-o "$tmp/buckets" && ! grep -q latency "$tmp/buckets" "$tmp/out"
 result $? "without latencies no figure of them"
 
@@ -317,12 +317,6 @@ refuses "neither cluster nor degree" 2 \
 refuses "fixed links of no cluster" 2 \
 	"toctl plan: --fixed keeps the links of a cluster: give it with --cluster" \
 	plan --job examples/jobs/dlrm-16.json --degree 4 --fixed
-refuses "one order for links that are there" 2 \
-	"toctl plan: --one-order chooses links, --fixed keeps them" \
-	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed --one-order
-refuses "one order and another family" 2 \
-	"toctl plan: --one-order is a family: it excludes --family" \
-	plan --job examples/ring-4/job.json --degree 4 --one-order --family totient
 refuses "a family for links that are there" 2 \
 	"toctl plan: --family chooses links, --fixed keeps them" \
 	plan --job examples/ring-4/job.json --cluster examples/ring-4/cluster.json --fixed \

@@ -342,7 +342,7 @@ static struct to_cluster *cabled(unsigned int n, const unsigned int (*links)[2],
 
 static struct to_plan *planned_on(struct to_cluster *cluster, struct to_demand *demand)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_error err = { "" };
 	struct to_plan *plan = to_planner_make(cluster, demand, &options, &err);
 
@@ -440,7 +440,7 @@ static void a_leaf_can_be_entered_by_its_only_port(void **state)
 /* A job on some servers of a fixed fabric is relayed by the others. */
 static void fixed_links_must_fit_the_optical_switches(void **state)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1 };
+	struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_error err = { "" };
 	struct to_cluster *cluster = to_cluster_synthetic(2, 2, 100 * GBPS, TO_LINKS_SIMPLEX, &err);
 
@@ -479,7 +479,7 @@ static void others_relay_on_fixed_links(void **state)
 /* Only the servers that the job names, in its order. */
 static void a_job_takes_the_servers_it_names(void **state)
 {
-	struct to_planner_options options = { .seed = 1 };
+	struct to_planner_knobs options = { .seed = 1 };
 	struct to_cluster *cluster = to_cluster_synthetic(8, 2, 100 * GBPS, TO_LINKS_DUPLEX, NULL);
 	struct to_demand *demand = job_new(3);
 	struct to_error err = { "" };

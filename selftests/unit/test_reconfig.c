@@ -27,7 +27,8 @@ static void start(struct run *run, struct to_demand *demand, unsigned int degree
 	run->demand = demand;
 	run->cluster = to_cluster_synthetic(demand->n, degree, GBPS, mode, NULL);
 	assert_non_null(run->cluster);
-	assert_int_equal(to_builder_init(&run->b, run->cluster, demand, degree, 0, 1, 5), 0);
+	assert_int_equal(to_builder_init(&run->b, run->cluster, demand, 0, &(const struct to_planner_knobs){
+		.degree = degree, .effort = 5, .seed = 1 }), 0);
 	assert_int_equal(to_reconfig_init(&run->r, &run->b, discount, now), 0);
 }
 
@@ -59,7 +60,7 @@ static double utility_of(const struct to_reconfig *r)
 	for (uint32_t x = 0; x < b->n; x++)
 		for (uint32_t y = b->duplex ? x + 1 : 0; y < b->n; y++)
 			utility += r->bytes[x * b->n + y] *
-				   to_discount(r->discount, r->count[x * b->n + y], b->degree);
+				   to_discount(r->discount, r->count[x * b->n + y], b->knobs.degree);
 	return utility;
 }
 
@@ -478,7 +479,7 @@ static void equals_stay_where_they_are(void **state)
 		same = to_demand_copy(demand);
 		start(&first, demand, 4, mode, 0, NULL);
 		/* another seed, or they would be drawn the same way */
-		first.b.seed = 99;
+		first.b.knobs.seed = 99;
 		assert_int_equal(to_reconfig_greedy(&first.r), 0);
 		assert_int_equal(to_reconfig_repair(&first.r), 0);
 		start(&second, same, 4, mode, 0, first.r.count);

@@ -104,7 +104,7 @@ static struct to_plan *plan_buffer(struct to_cluster *cluster, unsigned int n, u
 				   const char *family)
 {
 	struct to_error err = { "" };
-	struct to_planner_options options = {
+	struct to_planner_knobs options = {
 		.seed = 1, .latency = { STEP, STEP / 10 }, .fixed = cluster->n_links,
 		.family = family ? to_family_find(family, &err) : NULL };
 	struct to_demand *demand = job_new(n);

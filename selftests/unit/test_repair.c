@@ -18,7 +18,7 @@
 static struct to_plan *plan_example(const char *cluster_path, const char *job_path,
 				    unsigned int degree)
 {
-	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_planner_knobs options = { .degree = degree, .seed = 1 };
 	struct to_error err = { 0 };
 	struct to_demand *demand = to_demand_load(job_path, TO_SERVERS_USUAL, &err);
 	struct to_cluster *cluster = NULL;
@@ -92,7 +92,7 @@ static void check_valid(const struct to_repair *repair)
 /* As toctl plan --fixed on the links that are left; rings stay rings. */
 static struct to_figures from_nothing(const struct to_plan *repaired)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1,
+	struct to_planner_knobs options = { .fixed = true, .seed = 1,
 					      .rings = !repaired->n_trees };
 	struct to_error err = { 0 };
 	struct to_plan *plan = to_planner_make(to_cluster_copy(repaired->cluster),
@@ -233,7 +233,7 @@ static void test_spare_ports(void **state)
 {
 	static const char *const one[] = { "s0:eth0", NULL };
 	struct to_demand *demand = job_new(6);
-	struct to_planner_options options = { .degree = 2, .seed = 1 };
+	struct to_planner_knobs options = { .degree = 2, .seed = 1 };
 	struct to_error err = { 0 };
 	struct to_plan *plan;
 	struct to_repair repair, more;

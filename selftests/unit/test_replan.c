@@ -232,7 +232,6 @@ static void any_traffic(void **state)
 			if (!to_random_below(&random, 4))
 				t.bytes[i] += to_random_below(&random, 100) * MIB;
 		options.topology_finder = round % 3 == 0;
-		options.discount = round % 5 % 3;
 		for (steps = 0; steps < 6; steps++) {
 			struct to_replan_result r = replan(plan, &t, &options);
 
@@ -256,7 +255,7 @@ static void any_traffic(void **state)
 static struct to_plan *planned_over(unsigned int n_switches, struct to_demand *demand,
 				    unsigned int degree, enum to_link_mode mode)
 {
-	struct to_planner_options options = { .degree = degree, .seed = 1 };
+	struct to_planner_knobs options = { .degree = degree, .seed = 1 };
 	struct to_cluster *c = to_cluster_synthetic(demand->n, degree, 100 * GBPS, mode, NULL);
 	struct to_error err = { "" };
 

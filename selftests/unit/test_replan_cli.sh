@@ -47,10 +47,11 @@ made tm 4 "$tmp/shifted.json"
 run 0 plan --job "$tmp/job.json" --degree 4 -o "$tmp/planned.json"
 edited "$tmp/planned.json" "$tmp/plan.json" \
 	"d['optical_switches'][0]['reconfiguration_ns'] = 10000000; d['collective'] = 'ps'"
-plan=(--plan "$tmp/plan.json")
+plan=("$tmp/plan.json")
 
-run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
+run 0 replan -v --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
 	grep -q '^rewire: [0-9]* new cross-connects save ' "$tmp/out" &&
+	grep -q '^  single failures  links ' "$tmp/out" &&
 	grep -q '^ \* reconfig ' "$tmp/out" && grep -q '^   topology-finder ' "$tmp/out" &&
 	run 0 verify "$tmp/new.json"
 result $? "hot pairs shift: new links, in a plan that verifies"
@@ -60,7 +61,7 @@ result $? "the new plan's job does AllReduce as the old one's did"
 run 0 plan --job "$tmp/job.json" --degree 4 --no-buffer-cycles -o "$tmp/planned.json" &&
 	edited "$tmp/planned.json" "$tmp/ordered.json" \
 		"d['optical_switches'][0]['reconfiguration_ns'] = 10000000" &&
-	run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/ordered.json" -o "$tmp/ordered.new" &&
+	run 0 replan --tm "$tmp/shifted.json" "$tmp/ordered.json" -o "$tmp/ordered.new" &&
 	grep -q '^rewire: ' "$tmp/out" && run 0 verify --json "$tmp/ordered.new" &&
 	jq -e '.buffer_cycles.routes.servers == []' "$tmp/out" >/dev/null &&
 	jq -e '.no_buffer_cycles' "$tmp/ordered.new" >/dev/null
@@ -100,12 +101,12 @@ for hot in 100000000 3000000000; do
 			lost: [0, 0], links: [], pairs: [range(6) as $x | range(6) as $y |
 				select($b[$x][$y] > 0) | [$x, $y, 0, 1, $b[$x][$y]]] }] }' \
 		"$tmp/mixed.bytes" >"$tmp/mixed.tm"
-	run 0 replan --tm "$tmp/mixed.tm" --plan "$tmp/mixed.json" -o "$tmp/mixed.new" &&
+	run 0 replan --tm "$tmp/mixed.tm" "$tmp/mixed.json" -o "$tmp/mixed.new" &&
 		run 0 verify "$tmp/mixed.new"
 	result $? "a ring over a link on no switch: a plan that verifies, $hot bytes on hot pairs"
 done
 
-run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/new.json" -o "$tmp/again.json" &&
+run 0 replan --tm "$tmp/shifted.json" "$tmp/new.json" -o "$tmp/again.json" &&
 	grep -q '^keep: ' "$tmp/out" && cmp "$tmp/new.json" "$tmp/again.json" 2>>"$tmp/err"
 result $? "they stay: the plan does, to the byte"
 
@@ -120,10 +121,13 @@ run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" --dark 120s -o "$tmp/new.json
 	grep -q '^rewire: ' "$tmp/out"
 result $? "a patch panel: new routes only, unless the traffic stays for a day"
 
-run 4 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" &&
-	run 3 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" --horizon 1ms &&
-	run 0 replan --exit-code --tm "$tmp/shifted.json" "${plan[@]}" --threshold 0.99
-result $? "--exit-code tells decisions apart"
+decides() { # ACTION ARGUMENTS...
+	run 0 replan --tm "$tmp/shifted.json" "${plan[@]}" "${@:2}" && grep -q "^$1: " "$tmp/out" &&
+		run 0 replan --json --tm "$tmp/shifted.json" "${plan[@]}" "${@:2}" &&
+		[[ $(jq -r .action "$tmp/out") == "$1" ]]
+}
+decides rewire && decides reroute --horizon 1ms && decides keep --threshold 0.99
+result $? "status 0 whatever is decided: text and JSON tell decisions apart"
 
 run 0 replan --json --tm "$tmp/shifted.json" "${plan[@]}" -o "$tmp/new.json" &&
 	python3 - "$tmp/out" "$tmp/plan.json" "$tmp/new.json" 2>>"$tmp/err" <<'END'
@@ -144,7 +148,7 @@ result $? "--json says which cross-connects go and come, as its schema has it"
 
 # One switch, set by hand or by a driver.
 moves() {
-	run 0 replan --tm "$tmp/shifted.json" --plan "$tmp/$1.json" &&
+	run 0 replan --tm "$tmp/shifted.json" "$tmp/$1.json" &&
 		grep -E '^(cut|make) ' "$tmp/out" | sort >"$tmp/moves"
 }
 edited "$tmp/plan.json" "$tmp/hand.json" "d['optical_switches'][0].pop('control', 0)"
@@ -204,13 +208,13 @@ refuses "samples in reverse" 1 \
 	"$tmp/bad.json:1: samples[1]: of the fabric: it begins before samples[0]" \
 	--tm "$tmp/bad.json" "${plan[@]}" -o "$tmp/none.json"
 edited "$tmp/plan.json" "$tmp/bad.json" "d['optical_switches'][0]['ports'] = 40"
-run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json" &&
+run 1 replan --tm "$tmp/shifted.json" "$tmp/bad.json" -o "$tmp/none.json" &&
 	grep -q "^toctl replan: $tmp/bad.json:1: servers\[10\].ports\[0\].optical_port: " "$tmp/err" &&
 	(($(wc -l <"$tmp/err") == 1))
 result $? "a switch with too few ports"
 edited "$tmp/plan.json" "$tmp/bad.json" \
 	"d['cross_connects'][0]['a'] = d['cross_connects'][1]['a']"
-run 1 replan --tm "$tmp/shifted.json" --plan "$tmp/bad.json" -o "$tmp/none.json" &&
+run 1 replan --tm "$tmp/shifted.json" "$tmp/bad.json" -o "$tmp/none.json" &&
 	grep -Eqx "toctl replan: $tmp/bad.json: links, cross_connects: port [0-9]+ of optical switch ocs0 is on two cross-connects" \
 		"$tmp/err" && (($(wc -l <"$tmp/err") == 1))
 result $? "cross-connects that collide"

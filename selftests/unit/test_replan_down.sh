@@ -13,9 +13,9 @@ run 0 plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json
 	-o "$tmp/plan.json" && cp "$tmp/plan.json" "$tmp/before.json"
 result $? "a ring of four servers"
 
-run 0 replan --plan "$tmp/plan.json" --down s0:eth0 -o "$tmp/new.json" &&
+run 0 replan "$tmp/plan.json" --down s0:eth0 -o "$tmp/new.json" &&
 	grep -q '^repair: 1 dark link, 0 moved to other ports; rings: kept$' "$tmp/out" &&
-	grep -q '^   before .* 800 MiB ' "$tmp/out" && grep -q '^   after .* 1.56 GiB ' "$tmp/out" &&
+	grep -q '; busiest link 800 MiB before, 1.56 GiB after$' "$tmp/out" &&
 	run 0 verify "$tmp/new.json" && cmp "$tmp/plan.json" "$tmp/before.json"
 result $? "a port: a plan that verifies, beside the old one"
 
@@ -31,7 +31,7 @@ assert "down" not in old and "dark" not in old
 END
 result $? "it says what it does without"
 
-run 0 replan --plan "$tmp/new.json" --down s2:eth0 --down s3 -o "$tmp/more.json" --json &&
+run 0 replan "$tmp/new.json" --down s2:eth0 --down s3 -o "$tmp/more.json" --json &&
 	python3 - "$tmp" 2>>"$tmp/err" <<'END'
 import json, sys, jsonschema
 said = json.load(open(f"{sys.argv[1]}/out"))
@@ -42,14 +42,14 @@ assert len(json.load(open(f"{sys.argv[1]}/more.json"))["dark"]) == 3
 END
 result $? "more of them, of a plan that was repaired already"
 
-run 3 replan --plan "$tmp/plan.json" --down s1 -o - --exit-code &&
+run 0 replan "$tmp/plan.json" --down s1 -o - &&
 	grep -q '^cut off: s1$' "$tmp/err" && python3 -m json.tool "$tmp/out" >/dev/null
 result $? "a server, the plan on standard output"
 
 ordered() { # DEGREE PARTS THAT_IS_DOWN...
 	run 0 plan --job examples/prototype-12/job.json --degree "$1" --effort 1 --no-buffer-cycles \
 		-o "$tmp/ordered.json" &&
-		run 0 replan --plan "$tmp/ordered.json" "${@:3}" -o "$tmp/repaired.json" --json &&
+		run 0 replan "$tmp/ordered.json" "${@:3}" -o "$tmp/repaired.json" --json &&
 		jq -e --argjson parts "$2" '.parts == $parts' "$tmp/out" >/dev/null &&
 		jq -e '.no_buffer_cycles' "$tmp/repaired.json" >/dev/null || return
 	# pairs without a path are no routes
@@ -64,13 +64,13 @@ ordered 2 4 --down s0 --down s6
 result $? "nor where a ring falls into two"
 
 refuses "an unknown server" 1 "$tmp/plan.json: no server is called \"s9\"" \
-	--plan "$tmp/plan.json" --down s9
+	"$tmp/plan.json" --down s9
 refuses "an unknown port" 1 "$tmp/plan.json: server \"s1\" has no port \"eth7\"" \
-	--plan "$tmp/plan.json" --down s0 --down s1:eth7 -o "$tmp/none.json"
+	"$tmp/plan.json" --down s0 --down s1:eth7 -o "$tmp/none.json"
 refuses "nothing left" 1 "$tmp/plan.json: no link is left" \
-	--plan "$tmp/plan.json" --down s0 --down s2 -o "$tmp/none.json"
-refuses "neither traffic nor what is down" 2 "--tm or --down is required" --plan "$tmp/plan.json"
-refuses "both" 2 "--down goes without --tm" --plan "$tmp/plan.json" --down s0 --tm "$tmp/tm.json"
+	"$tmp/plan.json" --down s0 --down s2 -o "$tmp/none.json"
+refuses "neither traffic nor what is down" 2 "--tm or --down is required" "$tmp/plan.json"
+refuses "both" 2 "--down goes without --tm" "$tmp/plan.json" --down s0 --tm "$tmp/tm.json"
 [[ ! -e $tmp/none.json ]]
 result $? "nothing was written meanwhile"
 

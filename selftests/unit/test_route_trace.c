@@ -204,7 +204,7 @@ static unsigned int compare_all(struct to_plan *plan)
 /* On a packet switch a hop is a port and a peer. */
 static void through_packet_switches(void **state)
 {
-	const struct to_planner_options options = { .fixed = true, .seed = 1 };
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_error err = { "" };
 	static const unsigned int servers[] = { 9, 9, 2 };
 	struct to_bcube bcube;

@@ -68,7 +68,7 @@ static void lab_cycle(struct lab *lab, uint64_t *random)
 
 static struct to_plan *lab_plan(struct lab *lab)
 {
-	struct to_planner_options options = { .fixed = true, .seed = 1,
+	struct to_planner_knobs options = { .fixed = true, .seed = 1,
 					      .max_stretch = lab->stretch };
 	struct to_error err = { "" };
 	struct to_plan *plan = to_planner_make(lab->cluster, lab->demand, &options, &err);

@@ -22,7 +22,7 @@ static void same(double value, double expected)
 /* Servers in a line, so that there is one way between any two. */
 static struct to_plan *line(unsigned int n)
 {
-	struct to_planner_options options = { .fixed = true, .degree = 2, .seed = 1 };
+	struct to_planner_knobs options = { .fixed = true, .degree = 2, .seed = 1 };
 	struct to_error err = { "" };
 	struct to_cluster *c = to_cluster_synthetic(n, 2, BANDWIDTH, TO_LINKS_DUPLEX, &err);
 	struct to_plan *plan;

@@ -26,7 +26,7 @@ static struct to_demand *small_job(unsigned int kind)
 static double comm_time(unsigned int kind, unsigned int degree, enum to_link_mode mode,
 			unsigned int effort, uint64_t seed)
 {
-	const struct to_planner_options options = { .degree = degree, .effort = effort,
+	const struct to_planner_knobs options = { .degree = degree, .effort = effort,
 						    .seed = seed };
 	struct to_error err = { "" };
 	struct to_cluster *cluster = to_cluster_synthetic(SERVERS, degree, 100 * GBPS, mode, &err);

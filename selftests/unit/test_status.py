@@ -238,7 +238,7 @@ text, said, code, _ = status(servers, plan=RAIL)
 report(code == 4 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 and
        sorted(link["from"] for link in said["links"] if not link["lit"]) == ["rail1", "s1:eth1"],
        "a port on a packet switch without light", text)
-subprocess.run((TOCTL, "replan", "--down", "s1:eth1", "--plan", RAIL, "-o", RAIL + ".repair"),
+subprocess.run((TOCTL, "replan", "--down", "s1:eth1", RAIL, "-o", RAIL + ".repair"),
                check=True, stdout=subprocess.DEVNULL)
 text, said, code, _ = status(servers, plan=RAIL)
 report(code == 0 and said["ports"] == 7 == said["lit"] and
@@ -261,7 +261,7 @@ report(code == 0 and said["loop"]["decision"]["event"] == "refused" and said["lo
        "a change was interrupted" in text, "the last decision of a log, a change that ended early", text)
 os.unlink(PLAN + ".next")
 
-replan = subprocess.run((TOCTL, "replan", "--down", "s0:eth0", "--plan", PLAN, "-o",
+replan = subprocess.run((TOCTL, "replan", "--down", "s0:eth0", PLAN, "-o",
                          PLAN + ".repair"), capture_output=True, text=True, check=False)
 servers["s0"].dark, servers["s1"].dark = ("eth0",), ("eth1",)
 text, said, code, _ = status(servers, forget=True)

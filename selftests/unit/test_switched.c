@@ -27,7 +27,7 @@ static struct to_cluster *bcube_new(unsigned int n, unsigned int k)
 
 static struct to_plan *fixed_plan(struct to_cluster *cluster, struct to_demand *demand)
 {
-	const struct to_planner_options options = { .fixed = true, .seed = 1 };
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1 };
 	struct to_error err = { "" };
 	struct to_plan *plan = to_planner_make(cluster, demand, &options, &err);
 

@@ -42,7 +42,7 @@ run 0 verify --down s0:eth0 "$tmp/plan.json" && grep -qx 'with s0:eth0 down:' "$
 	! grep -q 'LOSE' "$tmp/out"
 result $? "the same as text"
 
-run 0 verify "$tmp/plan.json" &&
+run 0 verify -v "$tmp/plan.json" &&
 	grep -qx '  any one link down: 40 of 40 cases covered; in 24 more the address is of a port that goes dark, as does its RDMA NIC' "$tmp/out"
 result $? "without --down, the sum of all links"
 
@@ -55,7 +55,7 @@ for table in plan["tables"]:
                        for group in table["groups"]]
 json.dump(plan, open(sys.argv[2], "w"))
 END
-run 0 verify "$tmp/weak.json" && grep -q 'NOT PROTECTED' "$tmp/out" &&
+run 0 verify -v "$tmp/weak.json" && grep -q 'NOT PROTECTED' "$tmp/out" &&
 	grep -q '^    s. > s.* while s.:eth. - s.:eth. is dark$' "$tmp/out"
 result $? "pairs that are not protected are named"
 run 0 verify --json --down s0:eth0 "$tmp/weak.json"

@@ -4,18 +4,17 @@
 
 /* Measured traffic of which no server's part is missing. */
 
-#include "base/error.h"
+#include "cli/command.h"
 #include "data/tm.h"
 
 /**
- * to_tm_samples_complete() - leave out the samples of @tm that lack a server's part
- * @path: its file
- * @command: says on standard error how many those are
+ * to_tm_samples_complete() - remove samples of @tm that lack a server's part, and warn of them
+ * @path: file of @tm
  *
- * A part of the matrix would look like other traffic. Return: 0, or -EINVAL with @err
- * when none is left.
+ * A part of the matrix would look like other traffic.
+ *
+ * Return: 0, or -EINVAL with call->err set when no sample is left.
  */
-int to_tm_samples_complete(struct to_tm *tm, const char *path, const char *command,
-			struct to_error *err);
+int to_tm_samples_complete(struct to_call *call, struct to_tm *tm, const char *path);
 
 #endif

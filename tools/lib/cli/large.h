@@ -9,7 +9,7 @@
 
 /** TO_LARGE_OPTION - the option, for a flag of the arguments at @at */
 #define TO_LARGE_OPTION(at) \
-	{ "large", 0, TO_OPTION_FLAG, .offset = (at), \
-	  .help = "allow more than 1024 servers, whose matrices take 8 bytes for each pair" }
+	{ "large", 0, TO_OPTION_FLAG, .offset = (at), .advanced = true, \
+	  .help = "allow more than 1024 servers; matrices take 8 bytes per pair" }
 
 #endif

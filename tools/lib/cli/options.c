@@ -273,7 +273,10 @@ static const char *option_text(const struct to_option *o, const void *args)
 	return *(const char *const *)((const char *)args + o->offset);
 }
 
-/* Refuse if @path, which --@name writes, is a file that the command reads or another output. */
+/*
+ * Refuse if @path, which --@name writes, is a file that the command reads or another output.
+ * @config: file of --config, or NULL
+ */
 static int check_output(const struct to_command *command, const void *args, char **operands,
 			const char *config, const char *name, const char *path,
 			struct to_error *err)

@@ -114,6 +114,23 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 
+int to_down_parse_all(struct to_down *down, const struct to_cluster *cluster,
+		      const char *const *words, unsigned int n, const char *path,
+		      struct to_error *err)
+{
+	struct to_error why = { "" };
+	int ret = to_down_init(down, cluster);
+
+	if (ret)
+		to_error_set(&why, ret, "out of memory");
+	for (unsigned int i = 0; !ret && i < n; i++)
+		ret = to_down_parse(down, cluster, words[i], &why);
+	if (!ret)
+		return 0;
+	to_down_free(down);
+	return to_error_set(err, ret, "%s: %.400s", path, why.text);
+}
+
 static bool down_is(struct to_port_ref a, struct to_port_ref b)
 {
 	return a.server == b.server && a.port == b.port;

@@ -33,12 +33,12 @@ struct to_down {
 	bool *links;
 };
 
-/** to_down_init() - nothing of @cluster is down; 0 or -ENOMEM */
+/** to_down_init() - begin with nothing of @cluster down. Return: 0 or -ENOMEM. */
 int to_down_init(struct to_down *down, const struct to_cluster *cluster);
 void to_down_free(struct to_down *down);
 
 /**
- * to_down_add() - @at goes down too; nothing changes when it is
+ * to_down_add() - take a port or server down, too; nothing changes if it is down
  * @at: a port of @cluster, or a server with TO_DOWN_SERVER
  *
  * Return: 0 or -ENOMEM.
@@ -46,7 +46,7 @@ void to_down_free(struct to_down *down);
 int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct to_port_ref at);
 
 /**
- * to_down_parse() - to_down_add() what a person wrote
+ * to_down_parse() - add what a word of the command line names
  * @word: SERVER or SERVER:PORT, as in "s3" and "s0:eth0", or a packet switch that no server
  *	is called like: all ports on it
  *
@@ -55,23 +55,34 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err);
 
-/** to_down_has() - whether port @at was named, alone or with its server */
+/**
+ * to_down_parse_all() - begin with what @n words say is down
+ * @words: as in to_down_parse()
+ * @path: file of the plan, for @err
+ *
+ * Return: 0, then @down is for to_down_free(); or a negative errno with @err.
+ */
+int to_down_parse_all(struct to_down *down, const struct to_cluster *cluster,
+		      const char *const *words, unsigned int n, const char *path,
+		      struct to_error *err);
+
+/** to_down_has() - tell whether port @at was named, alone or with its server */
 static inline bool to_down_has(const struct to_down *down, struct to_port_ref at)
 {
 	return down->ports[at.server] >> at.port & 1;
 }
 
 /**
- * to_down_darkens() - whether the port @at is without light, from whatever end
+ * to_down_darkens() - tell whether the port @at is without light, from whatever end
  *
- * That is when its link is dark; on a packet switch, when it is down itself.
+ * A port is dark when its link is; a port on a packet switch when it is down itself.
  */
 bool to_down_darkens(const struct to_down *down, const struct to_cluster *cluster,
 		     struct to_port_ref at);
 
 /**
- * to_down_name() - @at as to_down_parse() takes it
- * @text: gets it
+ * to_down_name() - write a name that to_down_parse() reads
+ * @text: set
  *
  * Return: @text.
  */

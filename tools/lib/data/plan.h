@@ -22,30 +22,23 @@
 
 /**
  * struct to_nexthop - one choice of a group
- * @port: egress port of the server that holds the table
- * @weight: relative share, >= 1
- * @backup: used only when no other next hop of the group is live
- * @ingress: 1 + port, for an alternate: it takes the packets that arrived at that
- *	port, and no others, instead of what the group has else. 0 for none.
- * @peer: server to send to, where @port is on a packet switch; else the link says it, and
- *	this is 0
  *
- * Alternates are for ports that packets for these addresses arrive at only when a
- * failure turned them back, see alternates.h. A group has one per port at most.
+ * An alternate takes packets for these addresses that arrive at one port, which they do only
+ * when a failure turned them back (alternates.h). A group has one alternate per port at most.
  *
- * The MAC address is not part of a plan's next hop: it follows from the link
- * at the other end (the RDMA address for the last hop to the port's own
- * address, the relay address else).
+ * A next hop has no MAC address: it follows from the port at the other end of the link. That is
+ * the RDMA address for the last hop to the port's own address, else the relay address.
  */
 struct to_nexthop {
-	uint16_t port;
-	uint16_t weight;
-	bool backup;
-	uint8_t ingress;
-	uint32_t peer;
+	uint16_t port;		/* egress port of the server that holds the table */
+	uint16_t weight;	/* relative share, >= 1 */
+	bool backup;		/* used only when no other next hop of the group is live */
+	uint8_t ingress;	/* of an alternate: 1 + port of arrival, for whose packets it overrides
+				   the group's other next hops; else 0 */
+	uint32_t peer;		/* server to send to, where @port is on a packet switch; else 0 */
 };
 
-/** to_nexthop_primary() - whether it is used while nothing is broken */
+/** to_nexthop_primary() - tell whether a next hop is used while nothing is broken */
 static inline bool to_nexthop_primary(const struct to_nexthop *hop)
 {
 	return !hop->backup && !hop->ingress;
@@ -58,40 +51,29 @@ struct to_group {
 };
 
 /**
- * to_group_least() - a next hop whose share is too small for the kernel
+ * to_group_least() - find a next hop whose share is too small for the kernel
  *
- * That is below one of TO_GROUP_SHARES of what all primaries of @group weigh, or
- * all its backups.
+ * The least share is 1 / TO_GROUP_SHARES of the weight of all primaries of @group, or of all
+ * its backups.
  *
- * Return: its index, -1 when there is none.
+ * Return: index of the next hop, -1 when there is none.
  */
 int to_group_least(const struct to_group *group);
 
-/**
- * struct to_source_route - source-qualified route
- * @src: source server
- * @dst: destination server
- * @slot: which address of @dst, 0 = node address, 1 + q = port q
- * @group: group of the same table
- */
+/** struct to_source_route - source-qualified route */
 struct to_source_route {
-	uint32_t src, dst;
-	uint16_t slot;
-	uint16_t group;
+	uint32_t src, dst;	/* servers */
+	uint16_t slot;		/* address of @dst: 0 = node address, 1 + q = port q */
+	uint16_t group;		/* group of the same table */
 };
 
-/**
- * struct to_table - one server's routes
- * @route: group of every destination address: entry
- *	[dst * to_plan.slots + slot], TO_GROUP_NONE where there is none (the
- *	server's own addresses, ports that do not exist)
- * @pairs: source-qualified routes, sorted by (dst, slot, src)
- */
+/** struct to_table - routes of one server */
 struct to_table {
 	unsigned int n_groups, n_pairs;
 	struct to_group *groups;
-	uint16_t *route;
-	struct to_source_route *pairs;
+	uint16_t *route;	/* group of each destination address, [dst * to_plan.slots + slot];
+				   TO_GROUP_NONE for the server's own addresses and absent ports */
+	struct to_source_route *pairs;	/* sorted by (dst, slot, src) */
 };
 
 /** struct to_cross_connect - a pair of ports of one optical switch */
@@ -100,31 +82,20 @@ struct to_cross_connect {
 	unsigned int a, b;	/* simplex: light goes from a to b */
 };
 
-/**
- * struct to_candidate - the best topology of one family, in the competition
- *	that the plan's won
- * @family: name of the family
- * @ports: ports of a server that AllReduce could take
- * @estimated_time: seconds that the busiest link is busy in one iteration, as
- *	estimated without tables
- * @comm_time: the same, predicted from its tables, and the latency of AllReduce; 0 when
- *	it was not routed
- * @chosen: the plan has it
- */
+/** struct to_candidate - the best topology of one family, among those that competed */
 struct to_candidate {
-	char family[TO_NAME_MAX];
-	unsigned int ports;
-	double estimated_time, comm_time;
-	bool chosen;
+	char family[TO_NAME_MAX];	/* name of the family */
+	unsigned int ports;		/* ports of a server that AllReduce could take */
+	double estimated_time;		/* seconds that the busiest link is busy, without tables */
+	double comm_time;		/* seconds, predicted from tables, with the latency of
+					   AllReduce; 0 when the topology was not routed */
+	bool chosen;			/* the plan has this topology */
 };
 
-/**
- * struct to_latency - what AllReduce waits for beside bandwidth, in seconds
- * @step: each message to a neighbour
- * @relay: each server that passes it on, more
- */
+/** struct to_latency - time of AllReduce beside that of bytes, in seconds */
 struct to_latency {
-	double step, relay;
+	double step;		/* per message to a neighbour */
+	double relay;		/* per server that passes a message on */
 };
 
 /*
@@ -148,56 +119,39 @@ enum to_collective_algorithm {
 
 extern const char *const to_collective_algorithms[];	/* ends with NULL */
 
-/**
- * struct to_plan - plan of one job
- * @max_stretch: most hops of any route over those of a shortest path, 0 when the plan
- *	does not say; see to_plan_most_hops()
- * @no_buffer_cycles: no buffer waits for itself on its routes, see up_down.h; not all ports'
- *	addresses are reached from all servers
- * @latency: that the plan was made for; zeroes when it does not say
- * @collective: what toctl collective does unless it is told otherwise
- * @slots: addresses per server: 1 + the largest number of ports
- * @peers: by to_plan_index(), [server * (slots - 1) + port]; of ports on cables
- * @candidates: what competed, best estimate first; none when links are fixed
- * @port_shares: of the MP transfer of each pair, how much should enter through
- *	each port of its destination when it is RDMA, in parts of
- *	TO_PORT_SHARES: [(src * n + dst) * (slots - 1) + port]; NULL when the
- *	plan does not say
- * @least_time: seconds: with no routes over its links, of whatever length, is the busiest link
- *	busy for less; 0 when that is not known
- * @down: ports and servers (TO_DOWN_SERVER for the port) that the plan does without,
- *	see down.h
- * @dark: links that it does without for that reason: no table uses them, but their
- *	cross-connects stay, so that light comes back
- * @predictions: JSON object of figures, owned; see to_verify()
- * @held: how many to_plan_free() more it takes, see to_plan_hold()
- */
+/** struct to_plan - plan of one job */
 struct to_plan {
-	struct to_cluster *cluster;	/* servers, switches; links = plan's */
-	struct to_demand *demand;
+	struct to_cluster *cluster;	/* servers, switches, and the links of the plan */
+	struct to_demand *demand;	/* traffic that the plan was made for */
 	uint64_t seed;
-	double max_stretch;
-	bool no_buffer_cycles;
-	struct to_latency latency;
-	enum to_collective_algorithm collective;
-	unsigned int slots;
+	double max_stretch;		/* most hops of a route over those of a shortest path; 0: not
+					   known. See to_plan_most_hops() */
+	bool no_buffer_cycles;		/* no buffer waits for itself on the routes, see up_down.h; some
+					   servers have no route to some addresses of ports */
+	struct to_latency latency;	/* of AllReduce; zeros: not known */
+	enum to_collective_algorithm collective;	/* default of toctl collective */
+	unsigned int slots;		/* addresses per server: 1 + the largest number of ports */
 	unsigned int n_rings, n_trees, n_cross_connects, n_candidates, n_down, n_dark;
 	struct to_ring *rings;
 	struct to_allreduce_tree *trees;
 	struct to_cross_connect *cross_connects;
-	struct to_candidate *candidates;
+	struct to_candidate *candidates;	/* best estimate first; none when links are fixed */
 	struct to_table *tables;	/* one per server */
-	struct to_port_ref *peers;
-	uint16_t *port_shares;
-	double least_time;
-	struct to_port_ref *down;
-	struct to_link *dark;
-	json_t *predictions;
-	unsigned int held;
+	struct to_port_ref *peers;	/* [server * (slots - 1) + port], of ports on cables; made by
+					   to_plan_index() */
+	uint16_t *port_shares;		/* of RDMA transfers: part of TO_PORT_SHARES that enters by each
+					   port, [(src * n + dst) * (slots - 1) + port], or NULL */
+	double least_time;		/* lower bound of the busiest link's time over all routes on
+					   these links, seconds; 0: not known */
+	struct to_port_ref *down;	/* ports, and servers with TO_DOWN_SERVER, that are not used */
+	struct to_link *dark;		/* links that no table uses, as an end is down; their
+					   cross-connects stay, so that light comes back */
+	json_t *predictions;		/* object of figures, owned; see to_verify() */
+	unsigned int held;		/* calls of to_plan_free() that only undo to_plan_hold() */
 };
 
 /**
- * to_plan_most_hops() - most hops of a route where a shortest path has @distance
+ * to_plan_most_hops() - return the most hops of a route where a shortest path has @distance
  * @stretch: >= 1; to the address of a port, the shortest path is the one that enters
  *	by it
  *
@@ -219,20 +173,19 @@ void to_plan_free(struct to_plan *plan);
  */
 struct to_plan *to_plan_hold(const struct to_plan *plan);
 
-/** to_plan_layout() - links, rings and trees, still owned by @plan */
+/** to_plan_layout() - return links, rings and trees, still owned by @plan */
 struct to_layout to_plan_layout(const struct to_plan *plan);
 
 /**
  * to_plan_set_layout() - give @plan other links, rings and trees
  * @layout: taken over
  *
- * What followed from those it had goes with them: tables, cross-connects,
- * peers, port shares and predictions.
+ * Tables, cross-connects, peers, port shares and predictions of the old layout are freed.
  */
 void to_plan_set_layout(struct to_plan *plan, struct to_layout *layout);
 
 /**
- * to_plan_swap_layouts() - exchange links, rings and trees, and all that followed from them
+ * to_plan_swap_layouts() - exchange links, rings, trees, and all that is made from them
  *
  * The plans have the same servers.
  */

@@ -29,7 +29,7 @@ int to_cluster_refuse_shared(const struct to_cluster *cluster, const char *path,
 /** to_cluster_load() - cluster.json from a file; refuses packet switches as above */
 struct to_cluster *to_cluster_load(const char *path, struct to_error *err);
 
-/** to_cluster_load_shared() - the same, that may have packet switches */
+/** to_cluster_load_shared() - load a cluster that may have packet switches */
 struct to_cluster *to_cluster_load_shared(const char *path, struct to_error *err);
 
 /** to_cluster_parse() - cluster.json from memory; @name is for errors */
@@ -73,7 +73,7 @@ void to_cluster_print(FILE *out, const struct to_cluster *cluster);
 /* What stands before the links there, and begins a line. */
 #define TO_CLUSTER_LINKS ",\n\"links\":["
 
-/** to_cluster_print_file() - all of it, with its links, as to_cluster_load() reads it */
+/** to_cluster_print_file() - print a cluster with its links, as to_cluster_load() reads it */
 void to_cluster_print_file(FILE *out, const struct to_cluster *cluster);
 
 #endif

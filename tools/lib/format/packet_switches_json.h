@@ -27,7 +27,7 @@ int to_packet_switches_check_server(const struct to_json *at, const struct to_se
  */
 int to_packet_switches_check(const struct to_json *at, const struct to_cluster *cluster);
 
-/** to_packet_switches_print() - as a JSON member and a comma, nothing without any */
+/** to_packet_switches_print() - print them as a JSON member and a comma; nothing if there are none */
 void to_packet_switches_print(FILE *out, const struct to_cluster *cluster);
 
 #endif

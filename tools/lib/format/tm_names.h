@@ -26,19 +26,19 @@ struct to_tm_names {
 	char fingerprint[17];
 };
 
-/** to_tm_names_init() - of @cluster, copied; 0 or -ENOMEM */
+/** to_tm_names_init() - copy the names of @cluster. Return: 0 or -ENOMEM. */
 int to_tm_names_init(struct to_tm_names *names, const struct to_cluster *cluster);
 void to_tm_names_free(struct to_tm_names *names);
 
 /** to_tm_names_sort() - indices of the names in their order; NULL when memory is short */
 uint32_t *to_tm_names_sort(const char (*servers)[TO_NAME_MAX], unsigned int n);
 
-/** to_tm_names_fingerprint() - of names and their order */
+/** to_tm_names_fingerprint() - make the fingerprint of names in their order */
 void to_tm_names_fingerprint(const char (*servers)[TO_NAME_MAX], unsigned int n,
 			     char fingerprint[17]);
 
 /**
- * to_tm_fingerprint() - of a plan file
+ * to_tm_fingerprint() - make the fingerprint of a plan file
  *
  * Tells apart recordings that were made under different plans.
  */

@@ -53,7 +53,7 @@ struct to_record_config {
 int to_record(const struct to_record_config *config, struct to_tm **tm,
 	      struct to_error *err);
 
-/** struct to_recorder - the same, one sample at a time */
+/** struct to_recorder - a recording that is made one sample at a time */
 struct to_recorder;
 
 /**

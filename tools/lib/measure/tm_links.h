@@ -8,7 +8,7 @@
 #include "data/tm.h"
 
 /**
- * to_tm_links_find() - from the ports of all recordings to @tm's links
+ * to_tm_links_find() - find the links of @tm from the ports of all recordings
  * @records: per server of @tm; NULL: none
  *
  * Both ends tell of a link; those of a server without recording are known by its peers.

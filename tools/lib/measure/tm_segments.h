@@ -60,22 +60,22 @@ int to_tm_segments_find(struct to_tm_segments *segments, const struct to_tm *con
 			unsigned int n_servers);
 void to_tm_segments_free(struct to_tm_segments *segments);
 
-/** to_tm_segments_index() - of port @port of @record, TO_TM_NONE when it is on no known switch */
+/** to_tm_segments_index() - find a port of @record; TO_TM_NONE if it is on no known switch */
 uint32_t to_tm_segments_index(const struct to_tm_segments *segments, const struct to_tm *record,
 			      unsigned int port);
 
 /** to_tm_segments_make_room() - for @columns; 0 or -ENOMEM */
 int to_tm_segments_make_room(struct to_tm_segments *segments, unsigned int columns);
 
-/** to_tm_segments_count() - @counters of port @index */
+/** to_tm_segments_count() - add the counters of port @index */
 void to_tm_segments_count(struct to_tm_segments *segments, uint32_t index, unsigned int column,
 			  const struct to_tm_counters *counters);
 
-/** to_tm_segments_send() - @flow, of which port @index is the egress; 0 or -ENOMEM */
+/** to_tm_segments_send() - add a flow whose egress is port @index. Return: 0 or -ENOMEM. */
 int to_tm_segments_send(struct to_tm_segments *segments, uint32_t index, unsigned int column,
 			const struct to_tm_flow *flow);
 
-/** to_tm_segments_receive() - @flow, of which port @index is the ingress; 0 or -ENOMEM */
+/** to_tm_segments_receive() - add a flow whose ingress is port @index. Return: 0 or -ENOMEM. */
 int to_tm_segments_receive(struct to_tm_segments *segments, uint32_t index, unsigned int column,
 			   const struct to_tm_flow *flow);
 
@@ -90,7 +90,7 @@ int to_tm_segments_settle(struct to_tm_segments *segments, struct to_tm_rows *ro
 			  uint32_t n_servers);
 
 /**
- * to_tm_segments_divide() - by pairs what to_tm_segments_settle() left open
+ * to_tm_segments_divide() - divide by pairs what to_tm_segments_settle() left open
  * @portions: sorted by sample; of those before @complete
  *
  * Return: 0 or -ENOMEM.
@@ -98,7 +98,7 @@ int to_tm_segments_settle(struct to_tm_segments *segments, struct to_tm_rows *ro
 int to_tm_segments_divide(struct to_tm_segments *segments, struct to_tm_portions *portions,
 			  unsigned int complete, uint32_t n_servers);
 
-/** to_tm_segments_advance() - @settled columns leave, @left stay */
+/** to_tm_segments_advance() - remove the first @settled columns and keep the @left others */
 void to_tm_segments_advance(struct to_tm_segments *segments, unsigned int settled,
 			    unsigned int left);
 

@@ -14,7 +14,7 @@
 #include "data/tm.h"
 
 /**
- * enum to_traffic_source - where the programs hang
+ * enum to_traffic_source - place where programs count packets
  * @TO_TRAFFIC_AUTO: the first of the others that works here
  * @TO_TRAFFIC_MODULE: the module's accounting point
  * @TO_TRAFFIC_TC: tc ingress and egress of every port, by tcx where the kernel

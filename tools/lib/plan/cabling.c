@@ -65,7 +65,7 @@ static struct to_demand *cabling_demand(unsigned int n)
 static int cabling_family(struct to_cluster *c, unsigned int ports,
 			  const struct to_family *family, struct to_error *err)
 {
-	const struct to_planner_options options = { .family = family, .seed = 1 };
+	const struct to_planner_knobs options = { .family = family, .seed = 1 };
 	struct to_cluster *panel = to_cluster_synthetic(c->n_servers, ports, 0, TO_LINKS_DUPLEX,
 							err);
 	struct to_demand *demand = panel ? cabling_demand(c->n_servers) : NULL;

@@ -40,7 +40,7 @@ struct to_change_price {
 	double dark, delayed, lost;
 };
 
-/** to_change_price() - of a change to @links. Return: 0 or -ENOMEM. */
+/** to_change_price() - price a change to @links. Return: 0 or -ENOMEM. */
 int to_change_price(const struct to_change_from *from, const struct to_link *links,
 		    unsigned int n_links, struct to_change_price *price);
 

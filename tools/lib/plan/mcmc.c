@@ -71,7 +71,7 @@ static int mcmc_tasks(struct to_mcmc *c, const struct to_strategy *strategy)
 static int mcmc_make(struct to_mcmc *c, unsigned int effort, struct to_plan **plan,
 		     struct to_simulator **simulator, double *time)
 {
-	const struct to_planner_options options = { .degree = c->degree, .effort = effort,
+	const struct to_planner_knobs options = { .degree = c->degree, .effort = effort,
 						    .seed = c->seed,
 						    .fixed = c->cluster->n_packet_switches };
 	struct to_demand *demand = to_taskgraph_demand(&c->tasks);

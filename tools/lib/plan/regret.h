@@ -68,14 +68,14 @@ struct to_regret {
 void to_regret_init(struct to_regret *regret);
 
 /**
- * to_regret_work() - the least of being in any state and changing to one
+ * to_regret_work() - return the least cost of being in any state and changing to one
  * @work: of all states at some time
  * @price: of changes between all states and that one
  */
 double to_regret_work(const struct to_regret *regret, const double *work, const double *price);
 
 /**
- * to_regret_add() - one more state; there must be room
+ * to_regret_add() - add a state, for which there must be room
  * @price: of changes between it and all others
  * @work: its work function
  * @last: what the last interval would have cost
@@ -88,26 +88,28 @@ unsigned int to_regret_add(struct to_regret *regret, const double *price, double
 /** to_regret_remove() - forget a state, neither 0 nor the present one; those behind move up */
 void to_regret_remove(struct to_regret *regret, unsigned int state);
 
-/** to_regret_observe() - an interval: @cost per state, seconds */
+/** to_regret_observe() - add an interval with its cost per state, in seconds */
 void to_regret_observe(struct to_regret *regret, const double *cost);
 
-/** to_regret_lost() - seconds lost by being in the present state rather than in @state */
+/** to_regret_lost() - return the seconds lost by being in the present state rather than in @state */
 double to_regret_lost(const struct to_regret *regret, unsigned int state);
 
 /**
- * to_regret_share() - of what must be lost before the change to @state pays, what was
+ * to_regret_share() - return the lost part of what must be lost before a change to @state pays
  *
  * 1 and more when to_regret_choose() may choose it; 0 while there is no credit for it.
  */
 double to_regret_share(const struct to_regret *regret, unsigned int state);
 
 /**
- * to_regret_rather() - the state that is better yet, when the present one is left for @due
+ * to_regret_rather() - return the state to go to when the present one is left for @due
  */
 unsigned int to_regret_rather(const struct to_regret *regret, unsigned int due);
 
-/** to_regret_choose() - the state to be in; call to_regret_move() when it is reached */
+/** to_regret_choose() - return the state to be in */
 unsigned int to_regret_choose(const struct to_regret *regret);
+
+/** to_regret_move() - note that @state of to_regret_choose() is reached */
 void to_regret_move(struct to_regret *regret, unsigned int state);
 
 #endif

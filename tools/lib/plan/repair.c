@@ -630,3 +630,23 @@ json_t *to_repair_json(const struct to_repair *repair)
 			 "after", "comm_time_s", repair->after.comm_time,
 			 "max_link_load", repair->after.max_link_load);
 }
+
+void to_repair_print(FILE *out, const struct to_repair *r)
+{
+	const struct to_cluster *c = r->plan->cluster;
+	char was[16], is[16];
+
+	fprintf(out, "repair: %u dark link%s, %u moved to other ports; rings: %s\n",
+		r->dark, r->dark == 1 ? "" : "s", r->moved, to_repair_rings_names[r->rings]);
+	if (r->n_cut_off) {
+		fprintf(out, "cut off:");
+		for (unsigned int s = 0; s < c->n_servers; s++)
+			if (r->cut_off[s])
+				fprintf(out, " %s", c->servers[s].name);
+		fprintf(out, "\n");
+	}
+	fprintf(out, "communication %s before, %s after", to_seconds_text(r->before.comm_time, was),
+		to_seconds_text(r->after.comm_time, is));
+	fprintf(out, "; busiest link %s before, %s after\n",
+		to_bytes_text(r->before.max_link_load, was), to_bytes_text(r->after.max_link_load, is));
+}

@@ -4,6 +4,8 @@
 
 /* A plan for what is left of a fabric when ports or servers are down. */
 
+#include <stdio.h>
+
 #include "data/down.h"
 #include "data/plan.h"
 #include "verify/predict.h"
@@ -41,7 +43,7 @@ struct to_repair {
 };
 
 /**
- * to_repair_plan() - do without what is down
+ * to_repair_plan() - plan without what is down
  * @plan: not changed; what it does without already stays so
  * @down: of its cluster
  * @effort: of routes, TO_EFFORT_MIN to TO_EFFORT_MAX
@@ -60,10 +62,13 @@ struct to_repair {
 int to_repair_plan(const struct to_plan *plan, const struct to_down *down, unsigned int effort,
 		   struct to_repair *repair, struct to_error *err);
 
-/** to_repair_free() - all but to_repair.plan, when that was taken and set to NULL */
+/** to_repair_free() - free a repair; its plan stays if it was taken and set to NULL */
 void to_repair_free(struct to_repair *repair);
 
-/** to_repair_json() - the repair as toctl replan --down --json prints it */
+/** to_repair_print() - print what a repair did, who is cut off, and figures before and after */
+void to_repair_print(FILE *out, const struct to_repair *repair);
+
+/** to_repair_json() - make JSON of a repair, as toctl replan --down --json prints it */
 json_t *to_repair_json(const struct to_repair *repair);
 
 #endif

@@ -170,7 +170,7 @@ static int replan_topology(const struct replan *r, enum to_replan_source source,
 	if (source != TO_REPLAN_ROUTES)
 		return to_rewire_reconfig(r->plan, source == TO_REPLAN_RECONFIG_MP,
 					  source == TO_REPLAN_RECONFIG_SPREAD, r->traffic->bytes,
-					  r->demand, o->discount, o->seed, t, err);
+					  r->demand, o->seed, t, err);
 	ret = to_rewire_none(r->plan, t);
 	if (!ret)
 		ret = to_topology_rate(t, c, r->demand, r->busy.graph);
@@ -430,6 +430,29 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	for (source = 0; source < TO_REPLAN_SOURCES; source++)
 		to_plan_free(plans[source]);
 	return ret;
+}
+
+void to_replan_print_choices(FILE *out, const struct to_replan_result *r)
+{
+	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
+	fprintf(out, "   %-16s %12s %5s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
+		"comm ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
+		"payback s");
+	for (unsigned int i = 0; i < r->n_choices; i++) {
+		const struct to_replan_choice *c = &r->choices[i];
+
+		fprintf(out, " %c %-16s %11.4g%c %5u %5u %5u %9.4g %9.4g %9.4g %9.4g ",
+			i == r->chosen ? '*' : ' ', to_replan_source_names[c->source],
+			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made, c->steps,
+			1e3 * c->dark, 1e3 * c->lost, 1e3 * c->gain, 1e3 * c->net);
+		if (isfinite(c->payback))
+			fprintf(out, "%9.4g\n", c->payback);
+		else
+			fprintf(out, "%9s\n", "never");
+	}
+	for (unsigned int i = 0; i < r->n_none; i++)
+		fprintf(out, "   %-16s none: %s\n", to_replan_source_names[r->none[i].source],
+			r->none[i].why.text);
 }
 
 /* Numbers that JSON has: never is null. */

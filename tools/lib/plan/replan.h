@@ -7,6 +7,8 @@
  * links new routes, or rewire. What costs least over the horizon wins.
  */
 
+#include <stdio.h>
+
 #include "base/effort.h"
 #include "data/plan.h"
 #include "plan/traffic.h"
@@ -19,7 +21,6 @@
  *	told from noise
  * @dark: seconds that changed links are dark, in each step; negative: as the
  *	switches say
- * @discount: of parallel links, see reconfig.h
  * @effort: of routes and of TopologyFinder, TO_EFFORT_MIN to TO_EFFORT_MAX
  * @topology_finder: also try TopologyFinder; takes far longer than Algorithm 5
  * @predict: give the new plan its predictions; takes a sixth of the time
@@ -27,7 +28,6 @@
  */
 struct to_replan_options {
 	double horizon, threshold, dark;
-	enum to_discount discount;
 	unsigned int effort;
 	bool topology_finder, predict;
 	uint64_t seed;
@@ -43,7 +43,7 @@ enum to_replan_action { TO_REPLAN_KEEP, TO_REPLAN_REROUTE, TO_REPLAN_REWIRE };
 extern const char *const to_replan_action_names[];
 
 /**
- * enum to_replan_source - where a choice has its links from
+ * enum to_replan_source - origin of the links of a choice
  * @TO_REPLAN_CURRENT: the plan, with its routes
  * @TO_REPLAN_ROUTES: the plan, with new routes
  * @TO_REPLAN_RECONFIG_MP: Algorithm 5, but rings and trees keep their links
@@ -113,7 +113,7 @@ struct to_replan_result {
 };
 
 /**
- * to_replan() - what to do about @traffic
+ * to_replan() - decide what to do about @traffic
  * @plan: in force; not changed
  * @traffic: measured under it or since
  *
@@ -142,8 +142,8 @@ int to_replan(const struct to_plan *plan, const struct to_traffic *traffic,
 	      struct to_error *err);
 
 /**
- * to_replan_all() - all that could be done about @traffic
- * @plans: gets the plan of every source that was routed, to be freed
+ * to_replan_all() - price all that could be done about @traffic
+ * @plans: set to the plan of every source that was routed, to be freed
  *
  * Else as to_replan(); @result has no plan.
  */
@@ -152,7 +152,10 @@ int to_replan_all(const struct to_plan *plan, const struct to_traffic *traffic,
 		  struct to_plan *plans[TO_REPLAN_SOURCES], struct to_replan_result *result,
 		  struct to_error *err);
 
-/** to_replan_json() - the decision as toctl replan --json prints it */
+/** to_replan_print_choices() - print every choice with its price, and sources without one */
+void to_replan_print_choices(FILE *out, const struct to_replan_result *result);
+
+/** to_replan_json() - make JSON of a decision, as toctl replan --json prints it */
 json_t *to_replan_json(const struct to_replan_result *result);
 
 #endif

@@ -386,8 +386,8 @@ static int rewire_make_room(const struct to_plan *plan, struct to_builder *b)
 
 int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		       const uint64_t *bytes, const struct to_demand *demand,
-		       enum to_discount discount, uint64_t seed,
-		       struct to_topology *topology, struct to_error *err)
+		       uint64_t seed, struct to_topology *topology,
+		       struct to_error *err)
 {
 	struct to_rings rings = to_allreduce_of(plan);
 	struct to_demand sent = { .n = demand->n };
@@ -401,15 +401,15 @@ int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 	rings.demand = demand;
 	/* what rings send on links that they keep is satisfied */
 	sent.mp = keep_rings ? to_allreduce_and_mp_routed(&rings, NULL) : (uint64_t *)bytes;
-	ret = to_builder_init(&b, plan->cluster, &sent, rewire_degree(plan->cluster), 0, seed,
-			      TO_EFFORT_MIN);
+	ret = to_builder_init(&b, plan->cluster, &sent, 0, &(const struct to_planner_knobs){
+		.degree = rewire_degree(plan->cluster), .effort = TO_EFFORT_MIN, .seed = seed });
 	if (!now || !sent.mp)
 		ret = -ENOMEM;
 	if (!ret)
 		ret = rewire_make_room(plan, &b);
 	if (!ret) {
 		n_fixed = rewire_begin(plan, &b, keep_rings);
-		ret = to_reconfig_init(&r, &b, discount, now);
+		ret = to_reconfig_init(&r, &b, TO_DISCOUNT_EXPONENTIAL, now);
 		r.spread = spread;
 	}
 	if (!ret)
@@ -442,6 +442,8 @@ int to_rewire_find(const struct to_plan *plan, const uint64_t *bytes,
 {
 	const struct to_demand sent = { .n = demand->n, .mp = (uint64_t *)bytes };
 	const struct to_cluster *c = plan->cluster;
+	const struct to_planner_knobs knobs = { .degree = rewire_degree(c), .effort = effort,
+						.seed = seed };
 	struct to_topology *found;
 	uint32_t x;
 	unsigned int i;
@@ -452,7 +454,7 @@ int to_rewire_find(const struct to_plan *plan, const uint64_t *bytes,
 			if (c->servers[x].ports[i].optical_switch < 0)
 				return to_error_set(err, -ENOSPC, "%s:%s is on no optical switch",
 						    c->servers[x].name, c->servers[x].ports[i].name);
-	n = to_topology_find(c, &sent, rewire_degree(c), NULL, seed, effort, &found, err);
+	n = to_topology_find(c, &sent, &knobs, &found, err);
 	if (n < 0)
 		return n;
 	ret = rewire_finish(plan, demand, 0, &found[0], err);

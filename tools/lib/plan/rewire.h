@@ -19,7 +19,7 @@
 int to_rewire_none(const struct to_plan *plan, struct to_topology *topology);
 
 /**
- * to_rewire_reconfig() - Algorithm 5
+ * to_rewire_reconfig() - find links by Algorithm 5, which discounts parallel links exponentially
  * @keep_rings: rings and trees keep the links that they own
  * @spread: see struct to_reconfig
  * @bytes: n x n, all that is sent, AllReduce too
@@ -30,8 +30,8 @@ int to_rewire_none(const struct to_plan *plan, struct to_topology *topology);
  */
 int to_rewire_reconfig(const struct to_plan *plan, bool keep_rings, bool spread,
 		       const uint64_t *bytes, const struct to_demand *demand,
-		       enum to_discount discount, uint64_t seed,
-		       struct to_topology *topology, struct to_error *err);
+		       uint64_t seed, struct to_topology *topology,
+		       struct to_error *err);
 
 /**
  * to_rewire_find() - TopologyFinder, with all that is sent as MP transfers

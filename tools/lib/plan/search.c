@@ -9,6 +9,7 @@
 #include "base/effort.h"
 #include "plan/packed_trees.h"
 #include "plan/plan_completion.h"
+#include "topology/family.h"
 #include "topology/topology.h"
 
 #define SEARCH_TRIALS 5e4	/* topologies routed in full, for each server and link */
@@ -30,28 +31,28 @@ struct rating {
 #define SEARCH_ROUTED 40
 #define SEARCH_PACKED 80
 
-static void search_progress(const struct to_search *search, unsigned int percent)
+static void search_progress(const struct to_planner_knobs *knobs, unsigned int percent)
 {
-	if (search->progress)
-		search->progress(search->data, percent);
+	if (knobs->progress)
+		knobs->progress(knobs->data, percent);
 }
 
 int to_search_complete(struct to_plan *plan, struct to_layout *layout,
-		       const struct to_search *search, struct to_figures *figures,
+		       const struct to_planner_knobs *knobs, struct to_figures *figures,
 		       struct to_error *err)
 {
-	int ret = to_plan_completion_primaries(plan, layout, search->effort, err);
+	int ret = to_plan_completion_primaries(plan, layout, knobs->effort, err);
 
-	search_progress(search, SEARCH_ROUTED);
-	if (!ret && !search->rings && !search->family) {
+	search_progress(knobs, SEARCH_ROUTED);
+	if (!ret && !knobs->rings && !knobs->family) {
 		ret = to_predict_plan(plan, figures);
 		if (!ret)
-			ret = to_packed_trees_try(plan, search->fixed, search->effort, figures, err);
+			ret = to_packed_trees_try(plan, knobs->fixed, knobs->effort, figures, err);
 	}
-	search_progress(search, SEARCH_PACKED);
+	search_progress(knobs, SEARCH_PACKED);
 	if (!ret)
 		ret = to_plan_completion_backups(plan, figures, err);
-	search_progress(search, 100);
+	search_progress(knobs, 100);
 	return ret;
 }
 
@@ -226,14 +227,15 @@ static int search_rings(struct to_topology *found, int n_found)
  * Recursive halving, for the few steps that it takes, after all that are as well connected.
  * Return: 0 or -ENOMEM.
  */
-static int search_halving(const struct to_plan *plan, const struct to_search *search,
+static int search_halving(const struct to_plan *plan, const struct to_planner_knobs *knobs,
 			  struct to_topology **found, int *n_found)
 {
 	struct to_topology *more, *all;
-	int n = to_topology_find(plan->cluster, plan->demand, search->degree,
-				 &to_family_recursive_halving, search->seed, search->effort, &more,
-				 NULL), at = *n_found, i;
+	struct to_planner_knobs halving = *knobs;
+	int n, at = *n_found, i;
 
+	halving.family = &to_family_recursive_halving;
+	n = to_topology_find(plan->cluster, plan->demand, &halving, &more, NULL);
 	if (n < 0)
 		return n == -ENOSPC ? 0 : n;
 	all = reallocarray(*found, *n_found + n, sizeof(*all));
@@ -254,26 +256,25 @@ static int search_halving(const struct to_plan *plan, const struct to_search *se
 	return 0;
 }
 
-int to_search_plan(struct to_plan *plan, const struct to_search *search,
+int to_search_plan(struct to_plan *plan, const struct to_planner_knobs *knobs,
 		   struct to_figures *figures, struct to_error *err)
 {
 	struct to_topology *found;
 	unsigned int best = 0, i;
-	int n_found = to_topology_find(plan->cluster, plan->demand, search->degree, search->family,
-				       search->seed, search->effort, &found, err);
-	const bool rings = search->rings || search->family;
+	int n_found = to_topology_find(plan->cluster, plan->demand, knobs, &found, err);
+	const bool rings = knobs->rings || knobs->family;
 	int ret = 0;
 
 	if (n_found < 0)
 		return n_found;
-	if (search->rings)
+	if (knobs->rings)
 		n_found = search_rings(found, n_found);
 	if (!n_found)
 		ret = to_error_set(err, -EINVAL, "this family has no rings");
 	else if (!rings && search_waits(plan, found[0].time, SEARCH_HALVING))
-		ret = search_halving(plan, search, &found, &n_found);
+		ret = search_halving(plan, knobs, &found, &n_found);
 	if (!ret)
-		ret = search_choose(plan, found, n_found, rings, search->effort, &best, err);
+		ret = search_choose(plan, found, n_found, rings, knobs->effort, &best, err);
 	for (i = 0; !ret && i < plan->n_candidates; i++) {
 		struct to_candidate *c = &plan->candidates[i];
 		struct to_topology *t = &found[best];
@@ -283,8 +284,8 @@ int to_search_plan(struct to_plan *plan, const struct to_search *search,
 		c->ports = t->ports;
 		c->estimated_time = t->time;
 		c->chosen = true;
-		search_progress(search, SEARCH_CHOSEN);
-		ret = to_search_complete(plan, &t->layout, search, figures, err);
+		search_progress(knobs, SEARCH_CHOSEN);
+		ret = to_search_complete(plan, &t->layout, knobs, figures, err);
 		if (!ret)
 			c->comm_time = to_predict_time(figures);
 		break;

@@ -4,51 +4,29 @@
 
 /* One search: topologies for a job, of which the best is routed. */
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/plan.h"
-#include "topology/family.h"
+#include "topology/planner_knobs.h"
 #include "verify/predict.h"
 
 /**
- * struct to_search - what a search may use
- * @rings: AllReduce over rings alone
- * @fixed: the links are given
- * @degree: ports of a server
- * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
- * @family: the only one to try, NULL for all
- * @progress: called with the percent of the search that is done, NULL for nobody
- * @data: for @progress
- */
-struct to_search {
-	bool rings, fixed;
-	unsigned int degree, effort;
-	const struct to_family *family;
-	uint64_t seed;
-	void (*progress)(void *data, unsigned int percent);
-	void *data;
-};
-
-/**
  * to_search_plan() - complete @plan by the best topology that is found
- * @plan: with cluster and demand of the same servers; also gets to_plan.candidates
- * @figures: gets what it predicts
+ * @plan: with cluster and demand of the same servers; to_plan.candidates is set, too
+ * @figures: set to what the plan predicts
  *
  * Return: 0, -EINVAL when the family has no rings, or as to_topology_find() and
  * to_plan_completion_fill(); @err may be unset after -ENOMEM.
  */
-int to_search_plan(struct to_plan *plan, const struct to_search *search,
+int to_search_plan(struct to_plan *plan, const struct to_planner_knobs *knobs,
 		   struct to_figures *figures, struct to_error *err);
 
 /**
- * to_search_complete() - to_plan_completion_fill(), AllReduce on the rings of @layout or on packed
+ * to_search_complete() - complete @plan with AllReduce on the rings of @layout or on packed
  *	trees, whichever is faster
  *
- * Only rings, and trees of @layout, where @search asks for rings or for a family.
+ * Packed trees are not tried where @knobs ask for rings or for a family.
  */
 int to_search_complete(struct to_plan *plan, struct to_layout *layout,
-		       const struct to_search *search, struct to_figures *figures,
+		       const struct to_planner_knobs *knobs, struct to_figures *figures,
 		       struct to_error *err);
 
 #endif

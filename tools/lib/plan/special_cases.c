@@ -105,7 +105,7 @@ static void special_cases_links(struct to_builder *b, const struct to_layout *fr
  * Return: 0, -ENOMEM, or -ENOSPC when they do not fit.
  */
 static int special_cases_layout(const struct to_plan *plan, unsigned int degree,
-				const struct to_search *easier, const struct to_plan *special,
+				const struct to_planner_knobs *easier, const struct to_plan *special,
 				struct to_layout *layout)
 {
 	const struct to_layout from = to_plan_layout(special);
@@ -115,9 +115,12 @@ static int special_cases_layout(const struct to_plan *plan, unsigned int degree,
 	int *back = forth ? forth + from.n_rings : NULL;
 	struct to_topology t = { .ports = 0 };
 	struct to_ring *rings;
+	struct to_planner_knobs knobs = *easier;
 	struct to_builder b;
-	int ret = to_builder_init(&b, plan->cluster, plan->demand, degree, 0, easier->seed,
-				  easier->effort);
+	int ret;
+
+	knobs.degree = degree;
+	ret = to_builder_init(&b, plan->cluster, plan->demand, 0, &knobs);
 
 	/* some rings may own no port */
 	rings = ret || !forth ? NULL :
@@ -211,7 +214,7 @@ static bool special_cases_gain(double time, const struct to_figures *figures)
 
 /* What @easier found, in @special, as a plan for @degree ports. Return: whether it is better. */
 static int special_cases_convert(struct to_plan *plan, unsigned int degree,
-				 const struct to_search *easier, struct to_plan *special,
+				 const struct to_planner_knobs *easier, struct to_plan *special,
 				 struct to_figures *figures, struct to_error *err)
 {
 	struct to_plan *other = special_cases_plan(plan, plan->cluster->link_mode, degree);
@@ -235,9 +238,9 @@ static int special_cases_convert(struct to_plan *plan, unsigned int degree,
  * @won: gets its effort and seed if it is better
  * Return: 1, 0 when none like it with fewer ports can win, or a negative errno.
  */
-static int special_cases_one(struct to_plan *plan, const struct to_search *asked,
-			     struct to_search *won, struct to_search easier, enum to_link_mode mode,
-			     struct to_figures *figures, struct to_error *err)
+static int special_cases_one(struct to_plan *plan, const struct to_planner_knobs *asked,
+			     struct to_planner_knobs *won, struct to_planner_knobs easier,
+			     enum to_link_mode mode, struct to_figures *figures, struct to_error *err)
 {
 	const bool other_mode = mode != plan->cluster->link_mode;
 	const bool same = !other_mode && easier.degree == asked->degree;
@@ -275,12 +278,12 @@ static int special_cases_one(struct to_plan *plan, const struct to_search *asked
 }
 
 /* Those with links of @mode and @least ports or more. */
-static int special_cases_mode(struct to_plan *plan, const struct to_search *asked,
-			      struct to_search *won, enum to_link_mode mode, unsigned int least,
+static int special_cases_mode(struct to_plan *plan, const struct to_planner_knobs *asked,
+			      struct to_planner_knobs *won, enum to_link_mode mode, unsigned int least,
 			      struct to_figures *figures, struct to_error *err)
 {
 	const bool other_mode = mode != plan->cluster->link_mode;
-	struct to_search easier = *asked;
+	struct to_planner_knobs easier = *asked;
 	int ret = 1;
 
 	for (; ret > 0 && easier.degree >= least; easier.degree--) {
@@ -303,23 +306,23 @@ static int special_cases_mode(struct to_plan *plan, const struct to_search *aske
 	return ret < 0 ? ret : 0;
 }
 
-int to_special_cases_try(struct to_plan *plan, struct to_search *search,
+int to_special_cases_try(struct to_plan *plan, struct to_planner_knobs *knobs,
 			 struct to_figures *figures, struct to_error *err)
 {
-	struct to_search asked = *search;
+	struct to_planner_knobs asked = *knobs;
 	const bool simplex = plan->cluster->link_mode == TO_LINKS_SIMPLEX;
 	int ret = 0;
 
 	asked.progress = NULL;	/* the search is over */
 	if ((double)plan->cluster->n_servers * plan->cluster->n_links > SPECIAL_CASES_ALL) {
 		if (simplex)
-			ret = special_cases_one(plan, &asked, search, asked, TO_LINKS_DUPLEX,
+			ret = special_cases_one(plan, &asked, knobs, asked, TO_LINKS_DUPLEX,
 						figures, err);
 		return ret < 0 ? ret : 0;
 	}
 	if (simplex)
-		ret = special_cases_mode(plan, &asked, search, TO_LINKS_DUPLEX, asked.degree,
+		ret = special_cases_mode(plan, &asked, knobs, TO_LINKS_DUPLEX, asked.degree,
 					 figures, err);
-	return ret ? ret : special_cases_mode(plan, &asked, search, plan->cluster->link_mode, 1,
+	return ret ? ret : special_cases_mode(plan, &asked, knobs, plan->cluster->link_mode, 1,
 					      figures, err);
 }

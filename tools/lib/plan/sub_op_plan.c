@@ -74,7 +74,7 @@ static int plan_make(const struct to_cluster *servers, const struct to_taskgraph
 		     const struct to_parallelize_options *options, struct to_sub_op_plan *found,
 		     struct to_error *err)
 {
-	const struct to_planner_options how = { .degree = options->degree, .seed = options->seed,
+	const struct to_planner_knobs how = { .degree = options->degree, .seed = options->seed,
 						.effort = TO_EFFORT_DEFAULT,
 						.fixed = servers->n_packet_switches };
 	struct to_demand *demand = to_taskgraph_demand(tasks);

@@ -43,11 +43,11 @@ static int traffic_check(const struct to_tm *tm, const struct to_plan *plan, str
 	return to_tm_check_fabric(tm, plan->cluster, err);
 }
 
-int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned int samples,
+int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan,
 		  struct to_traffic *traffic, struct to_error *err)
 {
 	const size_t n = plan->cluster->n_servers;
-	unsigned int left = samples ? samples : tm->n_samples;
+	bool whole = false;
 	int ret = traffic_check(tm, plan, err);
 
 	if (ret)
@@ -58,16 +58,16 @@ int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned i
 		to_traffic_free(traffic);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
-	for (unsigned int i = tm->n_samples; i-- && left;) {
+	for (unsigned int i = 0; i < tm->n_samples; i++) {
 		if (tm->samples[i].absent)
 			continue;
 		to_traffic_add(traffic, tm, i);
-		left--;
+		whole = true;
 	}
 	if (traffic->seconds > 0)
 		return 0;
 	to_traffic_free(traffic);
-	if (left == (samples ? samples : tm->n_samples))
+	if (!whole)
 		return to_error_set(err, -EINVAL, "samples: every one lacks a server's part");
 	return to_error_set(err, -EINVAL, "samples: they last no time");
 }

@@ -31,15 +31,14 @@ void to_traffic_free(struct to_traffic *traffic);
 void to_traffic_add(struct to_traffic *traffic, const struct to_tm *tm, unsigned int sample);
 
 /**
- * to_traffic_of() - the traffic of a merged matrix
- * @plan: whose servers it must have, by name and in the same order
- * @samples: the last so many, 0 for all; those that lack a server do not count
- * @traffic: to be freed
+ * to_traffic_of() - sum up the samples of a merged matrix that lack no server's part
+ * @plan: plan whose servers @tm must have, by name and in their order
+ * @traffic: set, for to_traffic_free()
  *
  * Return: 0, -ENOMEM, or -EINVAL when @tm was recorded by one server, lacks
  * servers, has no samples that are whole, or is of another job; @err then names the key.
  */
-int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan, unsigned int samples,
+int to_traffic_of(const struct to_tm *tm, const struct to_plan *plan,
 		  struct to_traffic *traffic, struct to_error *err);
 
 /**

@@ -19,7 +19,7 @@
 #include "data/plan.h"
 #include "plan/traffic.h"
 
-/** to_live_page_print() - of any fabric: what is in it comes by events */
+/** to_live_page_print() - print a page that shows any fabric, by events */
 void to_live_page_print(FILE *out, const char *version);
 
 /** to_live_plan_print() - an object with what the page draws of @plan; 0 or -ENOMEM */

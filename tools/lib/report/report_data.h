@@ -35,7 +35,7 @@ struct to_report {
 int to_report_compute(struct to_report *report, struct to_error *err);
 void to_report_free(struct to_report *report);
 
-/** to_report_print_json() - @value, which cannot end the script element it stands in */
+/** to_report_print_json() - print JSON that cannot end the script element around it */
 void to_report_print_json(FILE *out, const json_t *value);
 
 /** to_report_print_arcs() - a member: [from, to, link, bytes of AllReduce, of MP], a comma after it */

@@ -15,7 +15,7 @@
  * @allowed: per server of the cluster: it may be chosen; NULL: any
  * @servers: names, demand->n of them in its order, which must be free; NULL: free ones are
  *	chosen, unless the demand names its own
- * @planner: how to plan; degree and family are not used
+ * @planner: how to plan; degree and family do not count
  */
 struct to_shard_request {
 	const char *name;
@@ -23,7 +23,7 @@ struct to_shard_request {
 	const struct to_demand *demand;
 	const bool *allowed;
 	const char *const *servers;
-	struct to_planner_options planner;
+	struct to_planner_knobs planner;
 };
 
 /** struct to_shard_moves - cross-connects that end and that are made, sorted */

@@ -183,7 +183,8 @@ int to_optical_decide(struct to_router *router, const uint64_t *unsent, struct t
 	}
 	demand = (struct to_demand){ .n = o->cluster->n_servers,
 					  .mp = (uint64_t *)unsent };
-	ret = to_builder_init(&b, o->cluster, &demand, o->degree, 0, o->seed, TO_EFFORT_MIN);
+	ret = to_builder_init(&b, o->cluster, &demand, 0, &(const struct to_planner_knobs){
+		.degree = o->degree, .effort = TO_EFFORT_MIN, .seed = o->seed });
 
 	if (!ret)
 		ret = to_reconfig_init(&r, &b, o->setting.discount, o->count);

@@ -158,7 +158,7 @@ static int study_parallelize(struct to_job_study *s, struct to_cluster *cluster,
 
 static int study_make_plan(struct to_job_study *s, struct to_error *err)
 {
-	const struct to_planner_options options = { .degree = s->in.degree,
+	const struct to_planner_knobs options = { .degree = s->in.degree,
 						    .effort = TO_EFFORT_DEFAULT,
 						    .seed = s->setting->seed };
 	struct to_cluster *cluster = to_cluster_synthetic(s->in.n_servers, s->in.degree,

@@ -10,15 +10,14 @@
 #include "topology/builder.h"
 
 int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
-		    const struct to_demand *demand, unsigned int degree,
-		    unsigned int reserve, uint64_t seed, unsigned int effort)
+		    const struct to_demand *demand, unsigned int reserve,
+		    const struct to_planner_knobs *knobs)
 {
 	unsigned int n = cluster->n_servers, ports = 0, x;
 	uint32_t *left = calloc(3 * (size_t)n, sizeof(*left));
 
 	*b = (struct to_builder){ .cluster = cluster, .demand = demand, .n = n,
-				  .degree = degree, .seed = seed, .effort = effort,
-				  .duplex = cluster->link_mode == TO_LINKS_DUPLEX };
+				  .knobs = *knobs, .duplex = cluster->link_mode == TO_LINKS_DUPLEX };
 	if (!left)
 		return -ENOMEM;
 	b->transmit = left;
@@ -27,7 +26,7 @@ int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
 	for (x = 0; x < n; x++) {
 		unsigned int d = cluster->servers[x].n_ports;
 
-		d = d < degree ? d : degree;
+		d = d < knobs->degree ? d : knobs->degree;
 		b->transmit[x] = b->receive[x] = d;
 		b->reserved[x] = d < reserve ? d : reserve;
 		ports += d;
@@ -374,7 +373,7 @@ int to_builder_shorten(struct to_builder *b)
 	uint16_t *distance = calloc(b->n, sizeof(*distance));
 	uint32_t *queue = calloc(b->n, sizeof(*queue));
 	bool *taken = calloc(b->n, sizeof(*taken));
-	uint64_t random = b->seed;
+	uint64_t random = b->knobs.seed;
 	unsigned int before;
 	int ret = distance && queue && taken ? 0 : -ENOMEM;
 

@@ -12,34 +12,35 @@
 #include "data/demand.h"
 #include "data/graph.h"
 #include "data/layout.h"
+#include "topology/planner_knobs.h"
 
 /**
- * struct to_builder - links and rings so far
- * @duplex: a link takes one port at both ends; else a transmitter at one and a
- *	receiver at the other
- * @transmit, @receive: ports left, per server; one array on duplex links
- * @reserved: of these, kept for rings: what is left of d_AllReduce, per server
- * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
+ * struct to_builder - links and rings of a layout in the making
+ *
+ * Arrays have an entry per server.
  */
 struct to_builder {
-	const struct to_cluster *cluster;
-	const struct to_demand *demand;
-	unsigned int n, degree, effort;
-	bool duplex;
-	uint64_t seed;
-	unsigned int *transmit, *receive, *reserved;
-	struct to_layout layout;
+	const struct to_cluster *cluster;	/* servers and their ports */
+	const struct to_demand *demand;		/* what the job sends */
+	struct to_planner_knobs knobs;		/* degree, effort and seed count here */
+	unsigned int n;			/* servers */
+	bool duplex;			/* a link takes a port at both ends, else a transmitter and a receiver */
+	unsigned int *transmit;		/* ports left to send by */
+	unsigned int *receive;		/* ports left to receive by; @transmit on duplex links */
+	unsigned int *reserved;		/* ports left of d_AllReduce, which are kept for rings */
+	struct to_layout layout;	/* links, rings and trees so far */
 };
 
 /**
- * to_builder_init() - nothing built yet
+ * to_builder_init() - begin a layout without links and rings
  * @reserve: d_AllReduce, ports of a server that rings may take
+ * @knobs: copied; degree and effort are set
  *
  * Return: 0 or -ENOMEM.
  */
 int to_builder_init(struct to_builder *b, const struct to_cluster *cluster,
-		    const struct to_demand *demand, unsigned int degree,
-		    unsigned int reserve, uint64_t seed, unsigned int effort);
+		    const struct to_demand *demand, unsigned int reserve,
+		    const struct to_planner_knobs *knobs);
 void to_builder_free(struct to_builder *b);
 
 /**

@@ -27,8 +27,7 @@ int to_crossconnect_assign(const struct to_cluster *cluster,
 			   unsigned int degree, struct to_error *err);
 
 /**
- * to_crossconnect_assign_most() - the same, without the links for MP transfers that
- *	do not fit
+ * to_crossconnect_assign_most() - assign ports, and drop links for MP transfers that do not fit
  * @n_links: less those that were taken out of @links
  *
  * They only shorten paths; all others are needed.
@@ -40,7 +39,7 @@ int to_crossconnect_assign_most(const struct to_cluster *cluster,
 				unsigned int degree, struct to_error *err);
 
 /**
- * to_crossconnect_reassign() - the same, so that few cross-connects move
+ * to_crossconnect_reassign() - assign ports so that few cross-connects move
  * @now: present links, with their ports
  * @links: new ones; get ports on optical switches only
  *
@@ -58,7 +57,8 @@ int to_crossconnect_reassign(const struct to_cluster *cluster, const struct to_l
 			     struct to_error *err);
 
 /**
- * to_crossconnect_reassign_most() - the same, without the links that do not fit
+ * to_crossconnect_reassign_most() - assign ports so that few cross-connects move, and drop links
+ *	that do not fit
  * @links: needed ones first, then the more wanted; those with ports, together, can
  *	have them, and begin there; all others have TO_PORT_NONE
  * @n_needed: the first so many must fit

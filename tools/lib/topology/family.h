@@ -16,7 +16,7 @@
  *	transfers later. @backbone is how many rings over all servers to lay
  *	first, see to_builder_lay_all(). Returns 0, -ENOMEM, or -ENOSPC when
  *	the family has nothing for this split of the ports.
- * @searches: more of to_builder.effort makes better ones
+ * @searches: more of to_builder.knobs.effort makes better ones
  * @asked: competes only when it is the one asked for
  */
 struct to_family {

@@ -88,7 +88,7 @@ static int double_tree_lay(struct to_builder *b, const uint32_t *members, unsign
 	unsigned int pairs = n_rings * (b->duplex && n > 2 ? 2 : 1) / PORTS_PER_PAIR, i;
 	uint32_t *order = calloc(2 * (size_t)n, sizeof(*order));
 	uint32_t *parent = order ? order + n : NULL;
-	uint64_t random = b->seed;
+	uint64_t random = b->knobs.seed;
 	int ret = order ? 0 : -ENOMEM;
 
 	for (i = 0; !ret && i < n; i++)

@@ -56,7 +56,7 @@ static unsigned long hamiltonian_steps(const struct to_builder *b, unsigned int 
 {
 	double steps = HAMILTONIAN_STEPS / n, pairs = HAMILTONIAN_PAIRS * (double)n * n;
 
-	return to_effort_steps(steps < pairs ? steps : pairs, b->effort);
+	return to_effort_steps(steps < pairs ? steps : pairs, b->knobs.effort);
 }
 
 static int hamiltonian_lay(struct to_builder *b, const uint32_t *members, unsigned int n,
@@ -66,8 +66,8 @@ static int hamiltonian_lay(struct to_builder *b, const uint32_t *members, unsign
 	uint8_t *links = hamiltonian_links(b, members, n);
 	uint32_t *cycles = calloc((size_t)n * n_rings, sizeof(*cycles)), *order;
 	struct to_hamilton_job job = {
-		.n = n, .n_cycles = n_rings, .ports = b->degree, .duplex = b->duplex,
-		.demand = demand, .links = links, .seed = b->seed,
+		.n = n, .n_cycles = n_rings, .ports = b->knobs.degree, .duplex = b->duplex,
+		.demand = demand, .links = links, .seed = b->knobs.seed,
 		.steps = hamiltonian_steps(b, n) };
 	struct to_hamilton_score start, score;
 	int ret = demand && links && cycles ? 0 : -ENOMEM;

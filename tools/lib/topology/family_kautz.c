@@ -37,7 +37,7 @@ static int kautz_group(const struct to_builder *b)
  */
 static int kautz_rings(struct to_builder *b, unsigned int k)
 {
-	unsigned int steps = to_effort_steps(KAUTZ_STEPS, b->effort), n = b->n, j, i;
+	unsigned int steps = to_effort_steps(KAUTZ_STEPS, b->knobs.effort), n = b->n, j, i;
 	uint32_t *heads = calloc((size_t)n * k, sizeof(*heads)), *first = NULL, *last = NULL;
 	struct to_factors factors = { 0 };
 	int ret = -ENOMEM;
@@ -60,7 +60,7 @@ static int kautz_rings(struct to_builder *b, unsigned int k)
 	if (last)
 		*last = (first - heads) / k;
 	if (!to_factors_init(&factors, heads, n, k)) {
-		to_factors_merge(&factors, steps, b->seed);
+		to_factors_merge(&factors, steps, b->knobs.seed);
 		ret = 0;
 	}
 	for (j = 0; !ret && j < k; j++) {
@@ -100,7 +100,7 @@ static int kautz_build(struct to_builder *b, unsigned int backbone)
 {
 	const struct to_demand *d = b->demand;
 	bool alone = d->n_groups == 1 && d->groups[0].n_members == b->n;
-	unsigned int least = b->degree, most = 0, k, x;
+	unsigned int least = b->knobs.degree, most = 0, k, x;
 
 	for (x = 0; x < b->n; x++) {
 		least = b->reserved[x] < least ? b->reserved[x] : least;

@@ -14,15 +14,15 @@ static int moore_build(struct to_builder *b, unsigned int backbone)
 {
 	const struct to_demand *d = b->demand;
 	bool alone = d->n_groups == 1 && d->groups[0].n_members == b->n;
-	unsigned int split = b->degree - b->degree % 2, x, y;
+	unsigned int split = b->knobs.degree - b->knobs.degree % 2, x, y;
 	bool *adjacent;
 
 	for (x = 0; x < b->n; x++)
-		if (b->transmit[x] != b->degree || b->reserved[x] != split)
+		if (b->transmit[x] != b->knobs.degree || b->reserved[x] != split)
 			return -ENOSPC;
 	if (!b->duplex || backbone != (alone ? 0 : split / 2))
 		return -ENOSPC;
-	adjacent = to_moore_graph(b->n, b->degree);
+	adjacent = to_moore_graph(b->n, b->knobs.degree);
 	if (!adjacent)
 		return -ENOSPC;
 	for (x = 0; x < b->n; x++)

@@ -30,7 +30,7 @@ static int totient_fresh(const struct to_builder *b, const uint32_t *members, un
 	const struct to_layout *layout = &b->layout;
 	struct to_graph *graph = to_graph_new(b->n, layout->links, layout->n_links,
 					      b->cluster->link_mode);
-	int ret = graph ? to_ring_fresh(graph, members, n, b->seed + layout->n_links, order)
+	int ret = graph ? to_ring_fresh(graph, members, n, b->knobs.seed + layout->n_links, order)
 			: -ENOMEM;
 
 	to_graph_free(graph);
@@ -44,7 +44,7 @@ static int totient_lay(struct to_builder *b, const uint32_t *members, unsigned i
 	uint64_t *offsets = totient_offsets(b, members, n);
 	uint32_t *jumps = calloc(n_rings + 1, sizeof(*jumps)), *order;
 	int n_jumps = offsets && jumps ? to_permutation_select(n, offsets, n_rings, b->duplex,
-							       b->seed, jumps) : -ENOMEM;
+							       b->knobs.seed, jumps) : -ENOMEM;
 	int ret = n_jumps < 0 ? n_jumps : 0;
 	unsigned int i;
 
@@ -107,7 +107,7 @@ static int totient_lay_one_order(struct to_builder *b, const uint32_t *members, 
 	unsigned int i;
 
 	if (!ret && n > 2)
-		ret = to_permutation_select(n, offsets, 1, b->duplex, b->seed, &jump);
+		ret = to_permutation_select(n, offsets, 1, b->duplex, b->knobs.seed, &jump);
 	free(offsets);
 	for (i = 0; ret >= 0 && i < n_rings; i++) {
 		order = calloc(n, sizeof(*order));

@@ -122,13 +122,13 @@ static struct offer reconfig_offer(const struct to_reconfig *r, uint32_t x, uint
 	size_t pair = reconfig_pair(r, x, y);
 
 	return (struct offer){ x, y, r->bytes[pair] ? r->bytes[pair] *
-		reconfig_worth(r->discount, r->count[pair] + 1, r->builder->degree) : 0 };
+		reconfig_worth(r->discount, r->count[pair] + 1, r->builder->knobs.degree) : 0 };
 }
 
 static uint64_t reconfig_draw(const struct to_reconfig *r, const struct offer *o)
 {
 	bool turn = r->builder->duplex && o->y < o->x;
-	uint64_t state = r->builder->seed ^ (turn ? reconfig_pair(r, o->y, o->x) :
+	uint64_t state = r->builder->knobs.seed ^ (turn ? reconfig_pair(r, o->y, o->x) :
 						    reconfig_pair(r, o->x, o->y)) << 16;
 
 	return to_random_next(&state);
@@ -310,7 +310,7 @@ static double reconfig_repair_loss(const struct to_reconfig *r, unsigned int at)
 	const struct to_link *l = &r->builder->layout.links[at];
 	size_t pair = reconfig_pair(r, l->a.server, l->b.server);
 
-	return r->bytes[pair] * reconfig_worth(r->discount, r->count[pair], r->builder->degree);
+	return r->bytes[pair] * reconfig_worth(r->discount, r->count[pair], r->builder->knobs.degree);
 }
 
 static void reconfig_repair_cheaper(const struct to_reconfig *r, unsigned int *best,

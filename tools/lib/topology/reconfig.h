@@ -28,7 +28,7 @@ double to_discount(enum to_discount discount, unsigned int links, unsigned int d
  * struct to_reconfig - Algorithm 5 at work on a topology
  * @builder: ports left and links so far; its demand's MP transfers are the
  *	unsatisfied demand
- * @discount: of parallel links, for up to builder->degree of them
+ * @discount: of parallel links, for up to builder->knobs.degree of them
  * @now: links that every pair has now, n x n, row = source, symmetric when
  *	duplex: among pairs of equal demand these come first, so that less is
  *	moved; NULL for none

@@ -30,12 +30,12 @@ struct to_spread {
 	struct to_arena arena;	/* has all arrays */
 };
 
-/** to_spread_init() - no load yet, bandwidths from @cluster. 0 or -ENOMEM. */
+/** to_spread_init() - begin without load, with bandwidths of @cluster. Return: 0 or -ENOMEM. */
 int to_spread_init(struct to_spread *spread, const struct to_graph *graph,
 		   const struct to_cluster *cluster, const uint64_t *demand);
 void to_spread_free(struct to_spread *spread);
 
-/** to_spread_add() - @bytes more on @arc */
+/** to_spread_add() - put more bytes on an arc */
 void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes);
 
 /**
@@ -48,7 +48,7 @@ void to_spread_add(struct to_spread *spread, uint32_t arc, double bytes);
 void to_spread_demand(struct to_spread *spread, const struct to_spf *spf, double share);
 
 /**
- * to_spread_parts() - in how many equal shares to send the demand for each server
+ * to_spread_parts() - choose the number of equal shares of the demand for each server
  * @per_server: shares per server on average
  * @parts: graph->n numbers up to TO_SPREAD_PARTS_MAX, 0 where nothing is sent
  *

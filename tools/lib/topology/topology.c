@@ -160,9 +160,7 @@ static struct to_graph *topology_reversed(const struct to_layout *layout, unsign
 struct topology_search {
 	const struct to_cluster *cluster;
 	const struct to_demand *demand;
-	const struct to_family *family;
-	unsigned int degree, effort;
-	uint64_t seed;
+	struct to_planner_knobs knobs;
 	struct to_topology *found;
 	unsigned int n_found;
 };
@@ -196,7 +194,7 @@ int to_topology_finish(struct to_topology *t, struct to_builder *b, struct to_er
 		ret = to_builder_shorten(b);
 	if (!ret)
 		ret = to_crossconnect_assign_most(b->cluster, layout->links, &layout->n_links,
-						  b->degree, err);
+						  b->knobs.degree, err);
 	if (ret)
 		return ret;
 	ret = -ENOMEM;
@@ -226,8 +224,7 @@ static int topology_try(struct topology_search *s, unsigned int rank, unsigned i
 	struct to_topology t = { .family = to_families[rank]->name, .rank = rank,
 				 .backbone = backbone, .ports = reserve };
 	struct to_builder b;
-	int ret = to_builder_init(&b, s->cluster, s->demand, s->degree, reserve, s->seed,
-				  s->effort);
+	int ret = to_builder_init(&b, s->cluster, s->demand, reserve, &s->knobs);
 
 	if (!ret)
 		ret = to_families[rank]->build(&b, backbone);
@@ -267,7 +264,7 @@ static int topology_split(struct topology_search *s, unsigned int reserve, bool 
 		if (!topology_backbone(s->demand, reduces, rings, most))
 			continue;
 		for (i = 0; to_families[i]; i++) {
-			if (s->family ? s->family != to_families[i] : to_families[i]->asked)
+			if (s->knobs.family ? s->knobs.family != to_families[i] : to_families[i]->asked)
 				continue;
 			ret = topology_try(s, i, reserve, rings, why);
 			if (ret && ret != -ENOSPC)
@@ -284,9 +281,9 @@ static int topology_search_more(struct topology_search *s, unsigned int effort,
 	unsigned int rank, i;
 	int ret;
 
-	if (s->effort == effort)
+	if (s->knobs.effort == effort)
 		return 0;
-	s->effort = effort;
+	s->knobs.effort = effort;
 	for (rank = 0; to_families[rank]; rank++) {
 		for (i = 0; i < s->n_found && s->found[i].rank != rank; i++)
 			;
@@ -300,19 +297,18 @@ static int topology_search_more(struct topology_search *s, unsigned int effort,
 }
 
 int to_topology_find(const struct to_cluster *cluster,
-		     const struct to_demand *demand, unsigned int degree,
-		     const struct to_family *family, uint64_t seed, unsigned int effort,
+		     const struct to_demand *demand, const struct to_planner_knobs *knobs,
 		     struct to_topology **found, struct to_error *err)
 {
-	struct topology_search s = { .cluster = cluster, .demand = demand, .family = family,
-				     .degree = degree, .seed = seed };
+	struct topology_search s = { .cluster = cluster, .demand = demand, .knobs = *knobs };
+	const unsigned int degree = knobs->degree, effort = knobs->effort;
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	bool pairs = !duplex || demand->n == 2, reduces = false;
 	struct to_error why = { "" };
 	unsigned int reserve, g;
 	int ret = 0;
 
-	s.effort = effort > TOPOLOGY_SCOUT ? effort - TOPOLOGY_SCOUT : TO_EFFORT_MIN;
+	s.knobs.effort = effort > TOPOLOGY_SCOUT ? effort - TOPOLOGY_SCOUT : TO_EFFORT_MIN;
 	for (g = 0; g < demand->n_groups; g++) {
 		pairs |= demand->groups[g].n_members == 2;
 		reduces |= demand->groups[g].n_members > 1 && demand->groups[g].bytes;
@@ -342,10 +338,10 @@ int to_topology_find(const struct to_cluster *cluster,
 		return to_error_set(err, ret, "out of memory");
 	if (why.text[0])
 		return to_error_set(err, -ENOSPC, "%s", why.text);
-	if (family)
+	if (knobs->family)
 		return to_error_set(err, -ENOSPC,
 				    "no topology of family %s connects %u servers with up to %u ports each",
-				    family->name, demand->n, degree);
+				    knobs->family->name, demand->n, degree);
 	return to_error_set(err, -ENOSPC,
 			    "%u servers with up to %u ports each cannot be connected with %s links",
 			    demand->n, degree, duplex ? "duplex" : "simplex");

@@ -8,7 +8,7 @@
 #include "data/layout.h"
 
 struct to_builder;
-struct to_family;
+struct to_planner_knobs;
 
 /**
  * struct to_topology - a layout, how it came about and what it is worth
@@ -36,10 +36,7 @@ struct to_topology {
 /**
  * to_topology_find() - topologies for @demand, the best estimate first
  * @cluster: the servers of the job, links not looked at
- * @degree: ports of a server that may be used, at most
- * @family: the only one to try, NULL for all
- * @seed: same seed, same topologies
- * @effort: TO_EFFORT_MIN to TO_EFFORT_MAX
+ * @knobs: degree, effort, seed and family count; degree and effort are set
  * @found: array, to be freed, with the layout of each
  *
  * Lines 2 and 3 of Algorithm 1 split the degree by bytes; here every family
@@ -51,8 +48,7 @@ struct to_topology {
  * ports.
  */
 int to_topology_find(const struct to_cluster *cluster,
-		     const struct to_demand *demand, unsigned int degree,
-		     const struct to_family *family, uint64_t seed, unsigned int effort,
+		     const struct to_demand *demand, const struct to_planner_knobs *knobs,
 		     struct to_topology **found, struct to_error *err);
 
 /**

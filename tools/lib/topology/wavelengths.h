@@ -37,7 +37,7 @@ struct to_wavelengths {
 };
 
 /**
- * to_wavelengths_init() - none is used
+ * to_wavelengths_init() - begin with no wavelength used
  * @reach: more than n - 1 is as that
  *
  * Return: 0; -EINVAL with @err set for wavelengths that are not half and half, or a reach

@@ -44,7 +44,7 @@ static inline uint32_t to_fibre_server(const struct to_fibre *f, uint32_t positi
 	return f->back ? f->n - 1 - position : position;
 }
 
-/** to_fibre_cell() - of lightpaths from server @x to the one @d on */
+/** to_fibre_cell() - return the index of lightpaths from server @x to the server @d on */
 static inline size_t to_fibre_cell(const struct to_fibre *f, uint32_t x, uint32_t d)
 {
 	return (size_t)to_fibre_server(f, x) * f->reach + d - 1;
@@ -73,7 +73,7 @@ int to_fibre_init(struct to_fibre *f, uint32_t n, unsigned int reach, unsigned i
 		  bool back, bool ring);
 void to_fibre_free_all(struct to_fibre *f);
 
-/** to_fibre_clear() - no lightpath is needed; @random: prices are to vary a little, or NULL */
+/** to_fibre_clear() - begin with no lightpath needed; @random varies prices a little, or is NULL */
 void to_fibre_clear(struct to_fibre *f, uint64_t *random);
 
 /** to_fibre_want() - need @count lightpaths more from server @x to the one @d on; the ring's counts */

@@ -33,7 +33,7 @@ struct to_latency_parts {
 double to_allreduce_tree_latency(unsigned int depth, double path, double step, double busy);
 
 /**
- * to_allreduce_latency() - of the rings and trees of a plan that says its latencies
+ * to_allreduce_latency() - find the latency of rings and trees, of a plan that has latencies
  * @busy: seconds that AllReduce keeps the busiest link busy
  *
  * A ring of n takes 2(n - 1) steps, recursive halving twice the levels of its hypercube.

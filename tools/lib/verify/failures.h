@@ -36,12 +36,12 @@ struct to_failures {
 	struct to_arena arena;		/* has all arrays */
 };
 
-/** to_failures_init() - Return: 0 or -ENOMEM */
+/** to_failures_init() - allocate for the fabric of @f. Return: 0 or -ENOMEM. */
 int to_failures_init(struct to_failures *o, struct to_forwarding *f);
 void to_failures_free(struct to_failures *o);
 
 /**
- * to_failures_resolve() - packets for an address, see to_forwarding_resolve()
+ * to_failures_resolve() - look at packets for an address, see to_forwarding_resolve()
  * @at: 0 for the first address; moves on in o->f->qualified from one address to the
  *	next. Sources that have routes of their own to this one are left out.
  *
@@ -52,14 +52,14 @@ bool to_failures_resolve(struct to_failures *o, uint32_t dst, unsigned int slot,
 			 unsigned int *at);
 
 /**
- * to_failures_qualify() - packets of one source, see to_forwarding_qualify()
+ * to_failures_qualify() - look at packets of one source, see to_forwarding_qualify()
  *
  * Return: what becomes of them while nothing is broken. When they do not arrive they are
  * not looked at.
  */
 enum to_walk_end to_failures_qualify(struct to_failures *o, unsigned int first, unsigned int last);
 
-/** to_failures_uses() - whether packets that are looked at use @arc while nothing is broken */
+/** to_failures_uses() - tell whether packets that are looked at use @arc while nothing is broken */
 static inline bool to_failures_uses(const struct to_failures *o, uint32_t arc)
 {
 	const struct to_graph *g = o->f->graph;
@@ -68,50 +68,50 @@ static inline bool to_failures_uses(const struct to_failures *o, uint32_t arc)
 	return o->used[x] >> (arc - g->out[x]) & 1;
 }
 
-/** to_failures_above() - the sources of packets that meet server @x, those left out too */
+/** to_failures_above() - return the set of sources of packets that meet server @x */
 static inline const uint64_t *to_failures_above(const struct to_failures *o, uint32_t x)
 {
 	return &o->above[x * o->words];
 }
 
-/** to_failures_count() - how many servers of @a are in @b too */
+/** to_failures_count() - count the servers that are in both sets */
 uint64_t to_failures_count(const struct to_failures *o, const uint64_t *a, const uint64_t *b);
 
-/** to_failures_kill() - @arc is down too; nothing happens where it is so already */
+/** to_failures_kill() - take an arc down, if it is not down */
 void to_failures_kill(struct to_failures *o, uint32_t arc);
 
-/** to_failures_kill_unseen() - the same, but its sender goes on to send */
+/** to_failures_kill_unseen() - take an arc down whose sender goes on to send */
 void to_failures_kill_unseen(struct to_failures *o, uint32_t arc);
 
-/** to_failures_kill_link() - both directions of the link that @arc is on */
+/** to_failures_kill_link() - take both directions of the link of @arc down */
 void to_failures_kill_link(struct to_failures *o, uint32_t arc);
 
-/** to_failures_kill_segment() - all links of a packet switch */
+/** to_failures_kill_segment() - take all links of a packet switch down */
 void to_failures_kill_segment(struct to_failures *o, unsigned int segment);
 
-/** to_failures_kill_port() - @port of @x, on a packet switch; others do not see that */
+/** to_failures_kill_port() - take a port on a packet switch down, which others do not see */
 void to_failures_kill_port(struct to_failures *o, uint32_t x, unsigned int port);
 
-/** to_failures_kill_server() - all links of @x, which is no source; seen on cables */
+/** to_failures_kill_server() - take all links of @x down, seen on cables; @x is no source then */
 void to_failures_kill_server(struct to_failures *o, uint32_t x);
 
-/** to_failures_repair() - nothing is down */
+/** to_failures_repair() - take everything up again */
 void to_failures_repair(struct to_failures *o);
 
-/** to_failures_evaluate() - what becomes of packets that use what is dead */
+/** to_failures_evaluate() - find what becomes of packets that use what is down */
 void to_failures_evaluate(struct to_failures *o);
 
 /**
- * to_failures_whole() - whether every server that lives reaches every other by links
+ * to_failures_whole() - tell whether every server that is up reaches every other one by links
  *	that are left
  */
 bool to_failures_whole(struct to_failures *o);
 
-/** to_failures_port_dark() - nothing that is left leads into the port whose address it is */
+/** to_failures_port_dark() - tell whether no link that is left leads into the port of the address */
 bool to_failures_port_dark(const struct to_failures *o);
 
 /**
- * to_failures_joined() - servers with a path left to the address
+ * to_failures_joined() - return the set of servers with a path left to the address
  *
  * Paths to the address of a port may cross its server, as RoCEv2 does.
  */

@@ -80,13 +80,13 @@ int to_predict_routes(struct to_forwarding *f, struct to_figures *figures);
  */
 int to_predict_flows(struct to_forwarding *f, struct to_figures *figures);
 
-/** to_predict_plan() - to_predict_figures() of a plan alone */
+/** to_predict_plan() - predict the figures of a plan */
 int to_predict_plan(const struct to_plan *plan, struct to_figures *figures);
 
-/** to_predict_plan_routes() - with to_predict_routes() */
+/** to_predict_plan_routes() - predict figures and hops of routes of a plan */
 int to_predict_plan_routes(const struct to_plan *plan, struct to_figures *figures);
 
-/** to_predict_plan_flows() - with to_predict_routes() and to_predict_flows() */
+/** to_predict_plan_flows() - predict figures, hops of routes and figures of flows of a plan */
 int to_predict_plan_flows(const struct to_plan *plan, struct to_figures *figures);
 
 /**

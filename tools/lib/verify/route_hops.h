@@ -7,7 +7,7 @@
 #include "routing/forwarding.h"
 
 /**
- * struct to_hops - of some routes
+ * struct to_hops - hops of a class of routes
  * @most: hops of the longest
  * @mean: hops, flows divided by the weights of next hops; 0 without routes
  * @src, @dst, @slot: where the longest starts and ends, see to_source_route

@@ -9,6 +9,7 @@
 #include "data/allreduce.h"
 #include "data/port_loads.h"
 #include "verify/failures.h"
+#include "verify/unprotected.h"
 
 /* One fabric with its failures. Bytes are by node of struct to_walk, or by arc. */
 struct down_run {
@@ -313,4 +314,61 @@ int to_verify_down(const struct to_plan *plan, const struct to_down *down,
 	down_free(&r);
 	to_graph_free(g);
 	return ret;
+}
+
+bool to_verify_down_takes_nic(const struct to_cluster *c, const struct to_down *down,
+			      struct to_port_ref at)
+{
+	return !down->servers[at.server] && to_down_darkens(down, c, at);
+}
+
+/* Names of ports whose RDMA NIC is dark while their server is up. */
+static json_t *down_nics_json(const struct to_cluster *c, const struct to_down *down)
+{
+	json_t *array = json_array();
+	char name[TO_DOWN_NAME_MAX];
+	struct to_port_ref at;
+
+	for (at.server = 0; at.server < c->n_servers; at.server++)
+		for (at.port = 0; at.port < c->servers[at.server].n_ports; at.port++)
+			if (to_verify_down_takes_nic(c, down, at))
+				json_array_append_new(array, json_string(to_down_name(c, at, name)));
+	return array;
+}
+
+static json_t *down_dark_json(const struct to_cluster *c, const struct to_down *down)
+{
+	char a[TO_DOWN_NAME_MAX], b[TO_DOWN_NAME_MAX];
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < c->n_links; i++)
+		if (down->links[i])
+			json_array_append_new(array, json_pack("{s:s s:s}",
+				"a", to_down_name(c, c->links[i].a, a),
+				"b", to_down_name(c, c->links[i].b, b)));
+	return array;
+}
+
+json_t *to_verify_down_json(const struct to_plan *plan, const struct to_down *down,
+			    const struct to_verify_down *f)
+{
+	const struct to_cluster *c = plan->cluster;
+	json_t *object = to_failure_cases_json(&f->cases), *names = json_array();
+	json_t *busiest = json_null();
+	char name[TO_DOWN_NAME_MAX];
+
+	for (unsigned int i = 0; i < down->n; i++)
+		json_array_append_new(names, json_string(to_down_name(c, down->list[i], name)));
+	if (f->comm_time > 0)
+		busiest = json_string(to_down_name(c, f->busiest, name));
+	json_object_update_new(object, json_pack(
+		"{s:o s:o s:o s:I s:I s:o s:f s:f s:f s:o s:f}",
+		"down", names, "dark", down_dark_json(c, down),
+		"rdma_ports", down_nics_json(c, down), "pairs", (json_int_t)f->pairs,
+		"looping", (json_int_t)f->looping, "unprotected",
+		to_unprotected_json(plan, f->unprotected, f->n_unprotected),
+		"mp_max_load_bytes", f->max_mp_link_load, "max_link_load_bytes", f->max_link_load,
+		"comm_time_s", f->comm_time, "busiest_port", busiest,
+		"left_out_bytes", f->left_out));
+	return object;
 }

@@ -47,4 +47,12 @@ struct to_verify_down {
 int to_verify_down(const struct to_plan *plan, const struct to_down *down,
 		   struct to_verify_down *found);
 
+/** to_verify_down_takes_nic() - tell whether a server that is up loses the RDMA NIC of a port */
+bool to_verify_down_takes_nic(const struct to_cluster *cluster, const struct to_down *down,
+			      struct to_port_ref at);
+
+/** to_verify_down_json() - JSON object of what is down and lost, NULL when out of memory */
+json_t *to_verify_down_json(const struct to_plan *plan, const struct to_down *down,
+			    const struct to_verify_down *found);
+
 #endif

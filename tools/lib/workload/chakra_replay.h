@@ -29,7 +29,7 @@ struct to_replay {
 	uint32_t **of_comm, n_ranks;
 };
 
-/** to_replay_init() - of @n ranks; 0 or -ENOMEM */
+/** to_replay_init() - begin a replay of @n ranks. Return: 0 or -ENOMEM. */
 int to_replay_init(struct to_replay *replay, uint32_t n);
 void to_replay_free(struct to_replay *replay);
 
@@ -40,8 +40,8 @@ int to_replay_begin(struct to_replay *replay, const struct to_trace *traces);
 void to_replay_comm(struct to_replay *replay, uint32_t rank, uint32_t place, uint32_t task);
 
 /**
- * to_replay_message() - @bytes of nodes @send of rank @src and @receive of rank @dst, as
- *	to_replay_comm()
+ * to_replay_message() - add a message between node @send of rank @src and node @receive of
+ *	rank @dst, as to_replay_comm()
  */
 void to_replay_message(struct to_replay *replay, uint32_t src, uint32_t send, uint32_t dst,
 		       uint32_t receive, uint64_t bytes);

@@ -38,7 +38,7 @@ struct to_mix_sample {
 	double seconds, weight;
 };
 
-/** struct to_mix_times - of iterations, seconds, each job counting alike */
+/** struct to_mix_times - times of iterations, in seconds; each job counts alike */
 struct to_mix_times {
 	double mean, p99, max;
 };
@@ -62,7 +62,7 @@ void to_mix_counts(const double *shares, uint32_t n, uint32_t jobs, uint32_t *co
 int to_mix_run(struct to_simulator *simulator, const struct to_mix *mix,
 	       struct to_mix_sample **samples, uint32_t *n, struct to_error *err);
 
-/** to_mix_times() - of samples of @kind, or of all for UINT32_MAX; sorts them; zeroes of none */
+/** to_mix_times() - sort samples of @kind (UINT32_MAX: all) and return their times; zeros for none */
 struct to_mix_times to_mix_times(struct to_mix_sample *samples, uint32_t n, uint32_t kind);
 
 #endif

@@ -32,7 +32,7 @@ struct to_sub_ops_setting {
 };
 
 /**
- * struct to_sub_ops - where they are
+ * struct to_sub_ops - placement of sub-ops
  * @first: of each operator, and behind the last, in @server
  * @server: within the block
  * @memory: bytes of parameters, per server of the block
@@ -50,7 +50,8 @@ struct to_sub_ops {
 };
 
 /**
- * to_sub_ops_place() - by the order of their dependencies, each on the server that is free first
+ * to_sub_ops_place() - place sub-ops in the order of their dependencies, each on the server that is
+ *	free first
  * @model: outlives them
  *
  * Of equal ones the first. Where the results that a sub-op takes are farther apart than

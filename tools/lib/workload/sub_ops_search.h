@@ -41,7 +41,7 @@ struct to_sub_ops_search {
 int to_sub_ops_find(const struct to_sub_ops_search *search, struct to_simulator *simulator,
 		    struct to_sub_ops *found, struct to_error *err);
 
-/** to_sub_ops_print() - as text */
+/** to_sub_ops_print() - print a placement */
 void to_sub_ops_print(FILE *out, const struct to_sub_ops *s);
 
 /** to_sub_ops_json() - array of { operators, how, servers } as to_strategy_json(); NULL when out of memory */

@@ -11,7 +11,7 @@
 #include "data/cluster.h"
 
 /**
- * enum to_collective - Chakra's collectives, numbered as there
+ * enum to_collective - collectives of Chakra, with Chakra's numbers
  */
 enum to_collective {
 	TO_ALL_REDUCE, TO_REDUCE, TO_ALL_GATHER, TO_GATHER, TO_SCATTER, TO_BROADCAST,

@@ -133,15 +133,14 @@ static int chakra_run(struct to_call *call, const void *data)
 
 static const struct to_option chakra_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "where to write the job; default: standard output" },
+	  .help = "job to write; default: standard output" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
-	  .help = "name of the job; default: that of the traces" },
-	{ "ranks-per-server", 'r', TO_OPTION_NUMBER, FIELD(ranks_per_server), .argument = "N",
+	  .help = "name of the job; default: as the traces are called" },
+	{ "ranks-per-server", 0, TO_OPTION_NUMBER, FIELD(ranks_per_server), .argument = "N",
 	  .min = 1, .max = TO_SERVERS_MAX,
 	  .help = "consecutive ranks that share a server; default: 1" },
 	{ "dims", 0, TO_OPTION_STRING, FIELD(dims), .argument = "AxB",
-	  .help = "sizes of the rank dimensions that involved_dim refers to, fastest-varying "
-		  "first" },
+	  .help = "sizes of the dimensions of involved_dim, the fastest-varying first" },
 	{}
 };
 

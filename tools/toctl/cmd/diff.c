@@ -9,21 +9,16 @@
 #include "format/plan_json.h"
 #include "moves.h"
 
-/* As diff(1) exits. */
-enum { DIFF_SAME, DIFF_DIFFERENT, DIFF_TROUBLE };
+/* Longer than other commands: it prints links, moves, routes and figures, also as JSON. */
 
-/**
- * struct diff - two plans and what is different
- * @comparable: their cross-connects are, as they have the same optical switches
- * @cut, @made: cross-connects
- */
+/* Two plans and their differences. */
 struct diff {
 	struct to_plan *from, *to;
 	struct to_plan_diff found;
 	struct to_figures before, after;
-	bool comparable;
-	unsigned int n_cut, n_made;
-	struct to_cross_connect *cut, *made;
+	bool comparable;		/* both have the same optical switches */
+	unsigned int n_cut, n_made;	/* entries of @cut and @made */
+	struct to_cross_connect *cut, *made;	/* cross-connects that go and that come */
 };
 
 static void diff_print_links(char sign, const struct to_plan *plan, const struct to_link *links,
@@ -178,14 +173,14 @@ static int diff_plans(struct to_call *call, struct diff *d)
 	if (d->from)
 		d->to = to_plan_load_shared(call->operands[1], &call->err);
 	if (!d->to || diff_make(call, d))
-		return DIFF_TROUBLE;
+		return TO_EXIT_UNKNOWN;
 	if (call->json && diff_print_json(d)) {
 		to_error_set(&call->err, -ENOMEM, "out of memory");
-		return DIFF_TROUBLE;
+		return TO_EXIT_UNKNOWN;
 	}
 	if (!call->json && !d->found.same)
 		diff_print(d);
-	return d->found.same ? DIFF_SAME : DIFF_DIFFERENT;
+	return d->found.same ? TO_EXIT_OK : TO_EXIT_FAILURE;
 }
 
 static int diff_run(struct to_call *call, const void *data)
@@ -194,11 +189,6 @@ static int diff_run(struct to_call *call, const void *data)
 	int ret = diff_plans(call, &d);
 
 	(void)data;
-	/* said here: status 2 would add advice on how to call it */
-	if (ret == DIFF_TROUBLE) {
-		fprintf(stderr, "toctl diff: %s\n", call->err.text);
-		call->err.text[0] = '\0';
-	}
 	to_plan_diff_free(&d.found);
 	free(d.cut);
 	free(d.made);

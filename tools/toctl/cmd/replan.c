@@ -1,64 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "assessment_print.h"
 #include "cli/command.h"
-#include "tm_samples.h"
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
 #include "moves.h"
 #include "plan/repair.h"
 #include "plan/replan.h"
+#include "tm_samples.h"
+
+/* Longer than other commands: it decides on traffic or on failures. */
 
 struct replan_args {
 	struct to_words down;
-	const char *tm, *plan, *output;
-	uint64_t horizon, dark, samples, effort, seed;
+	const char *tm, *output;
+	uint64_t horizon, dark, effort, seed;
 	double threshold;
-	int discount;
-	bool incremental, exit_code;
+	bool incremental;
 };
 
 #define REPLAN_DARK_UNSAID UINT64_MAX
 
-/* Exit statuses with --exit-code; keep is 0. */
-enum { REPLAN_EXIT_REROUTE = 3, REPLAN_EXIT_REWIRE };
+/* Where text goes: the new plan may be on standard output. */
+static FILE *replan_out(const struct replan_args *args)
+{
+	return args->output && !strcmp(args->output, "-") ? stderr : stdout;
+}
 
-static int replan_print(FILE *out, const struct to_plan *plan, const struct to_replan_result *r)
+/* Prefix the error with the name of the file that it is about. */
+static int replan_blame(struct to_call *call, const char *path, int ret)
+{
+	struct to_error why = call->err;
+
+	return to_error_set(&call->err, ret, "%s: %.400s", path, why.text);
+}
+
+/* Print the figures of plan @then, and the cross-connects between @plan and @then to move by hand. */
+static int replan_print_plan(struct to_call *call, FILE *out, const struct to_plan *plan,
+			     const struct to_plan *then)
 {
 	struct to_cross_connect *cut, *made;
+	struct to_assessment assessment;
 	unsigned int n_cut, n_made;
-	int ret;
+	int ret = to_assessment_make(then, NULL, NULL, NULL, &assessment);
 
-	unsigned int i;
-
-	fprintf(out, "%s: %s\n", to_replan_action_names[r->action], r->reason);
-	fprintf(out, "%.6g bytes in %.6g s\n\n", r->bytes, r->seconds);
-	fprintf(out, "   %-16s %12s %5s %5s %5s %9s %9s %9s %9s %9s\n", "links and routes",
-		"comm ms", "cut", "made", "steps", "dark ms", "lost ms", "gain ms", "net ms",
-		"payback s");
-	for (i = 0; i < r->n_choices; i++) {
-		const struct to_replan_choice *c = &r->choices[i];
-
-		fprintf(out, " %c %-16s %11.4g%c %5u %5u %5u %9.4g %9.4g %9.4g %9.4g ",
-			i == r->chosen ? '*' : ' ', to_replan_source_names[c->source],
-			1e3 * c->comm_time, c->estimated ? '~' : ' ', c->cut, c->made, c->steps,
-			1e3 * c->dark, 1e3 * c->lost, 1e3 * c->gain, 1e3 * c->net);
-		if (isfinite(c->payback))
-			fprintf(out, "%9.4g\n", c->payback);
-		else
-			fprintf(out, "%9s\n", "never");
-	}
-	for (i = 0; i < r->n_none; i++)
-		fprintf(out, "   %-16s none: %s\n", to_replan_source_names[r->none[i].source],
-			r->none[i].why.text);
-	ret = to_cross_connects_diff(plan, r->plan ? r->plan : plan, &cut, &n_cut, &made, &n_made);
 	if (ret)
-		return ret;
+		return to_error_set(&call->err, ret, "out of memory");
+	to_assessment_print(out, then, &assessment, call->verbose);
+	to_assessment_free(&assessment);
+	ret = to_cross_connects_diff(plan, then, &cut, &n_cut, &made, &n_made);
+	if (ret)
+		return to_error_set(&call->err, ret, "out of memory");
 	to_moves_print(out, plan->cluster, "cut", cut, n_cut);
 	to_moves_print(out, plan->cluster, "make", made, n_made);
 	free(cut);
@@ -66,38 +62,26 @@ static int replan_print(FILE *out, const struct to_plan *plan, const struct to_r
 	return 0;
 }
 
-/* The decision, and the cross-connects that it changes. Return: 0 or -ENOMEM. */
-static int replan_print_json(const struct to_plan *plan, const struct to_replan_result *r)
+/* Print @decision, a reference to which is taken over, with the cross-connects that change. */
+static int replan_print_json(struct to_call *call, const struct to_plan *plan,
+			     const struct to_plan *then, json_t *decision)
 {
-	const struct to_plan *then = r->plan ? r->plan : plan;
 	struct to_cross_connect *cut, *made;
 	unsigned int n_cut, n_made;
-	json_t *json = to_replan_json(r);
 	int ret = to_cross_connects_diff(plan, then, &cut, &n_cut, &made, &n_made);
 
-	if (ret) {
-		json_decref(json);
-		return ret;
+	if (!ret) {
+		if (json_object_set_new(decision, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
+		    json_object_set_new(decision, "made", to_moves_json(plan->cluster, made, n_made)) ||
+		    json_dumpf(decision, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
+			ret = -ENOMEM;
+		else
+			putchar('\n');
+		free(cut);
+		free(made);
 	}
-	if (!json ||
-	    json_object_set_new(json, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
-	    json_object_set_new(json, "made", to_moves_json(plan->cluster, made, n_made)) ||
-	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
-		ret = -ENOMEM;
-	else
-		putchar('\n');
-	json_decref(json);
-	free(cut);
-	free(made);
-	return ret;
-}
-
-/* Prefix the error with the name of the file it is about. */
-static int replan_blame(struct to_call *call, const char *path, int ret)
-{
-	struct to_error why = call->err;
-
-	return to_error_set(&call->err, ret, "%s: %.400s", path, why.text);
+	json_decref(decision);
+	return ret ? to_error_set(&call->err, ret, "out of memory") : 0;
 }
 
 static int replan_decide(struct to_call *call, const struct replan_args *args,
@@ -106,132 +90,83 @@ static int replan_decide(struct to_call *call, const struct replan_args *args,
 	const struct to_replan_options options = {
 		.horizon = args->horizon * 1e-9, .threshold = args->threshold,
 		.dark = args->dark == REPLAN_DARK_UNSAID ? -1 : args->dark * 1e-9,
-		.discount = args->discount, .effort = args->effort, .seed = args->seed,
+		.effort = args->effort, .seed = args->seed,
 		.topology_finder = !args->incremental, .predict = true };
-	bool plan_out = args->output && !strcmp(args->output, "-");
 	struct to_replan_result result;
+	FILE *out = replan_out(args);
 	int ret = to_replan(plan, traffic, &options, &result, &call->err);
 
 	if (ret)
-		return replan_blame(call, args->plan, ret);
+		return replan_blame(call, call->operands[0], ret);
 	if (args->output)
 		ret = to_plan_save(result.plan ? result.plan : plan, args->output, &call->err);
-	if (!ret && call->json)
-		ret = replan_print_json(plan, &result);
-	else if (!ret)
-		ret = replan_print(plan_out ? stderr : stdout, plan, &result);
-	if (!ret && args->exit_code && result.action != TO_REPLAN_KEEP)
-		ret = result.action == TO_REPLAN_REWIRE ? REPLAN_EXIT_REWIRE : REPLAN_EXIT_REROUTE;
+	if (!ret && call->json) {
+		ret = replan_print_json(call, plan, result.plan ? result.plan : plan,
+					to_replan_json(&result));
+	} else if (!ret) {
+		fprintf(out, "%s: %s\n", to_replan_action_names[result.action], result.reason);
+		if (result.plan)
+			ret = replan_print_plan(call, out, plan, result.plan);
+		if (!ret && call->verbose)
+			to_replan_print_choices(out, &result);
+	}
 	to_plan_free(result.plan);
 	return ret;
 }
 
-static int replan_down_print(FILE *out, const struct to_plan *plan, const struct to_repair *r)
+static int replan_traffic(struct to_call *call, const struct replan_args *args,
+			  const struct to_plan *plan)
 {
-	const struct to_figures *figures[] = { &r->before, &r->after };
-	char time[16], load[16];
-	struct to_cross_connect *cut, *made;
-	unsigned int n_cut, n_made;
-	int ret = to_cross_connects_diff(plan, r->plan, &cut, &n_cut, &made, &n_made);
+	struct to_tm *tm = to_tm_load(args->tm, &call->err);
+	struct to_traffic traffic = { 0 };
+	int ret = tm ? to_traffic_of(tm, plan, &traffic, &call->err) : -EINVAL;
 
-	if (ret)
-		return ret;
-	fprintf(out, "repair: %u dark link%s, %u moved to other ports; rings: %s\n",
-		r->dark, r->dark == 1 ? "" : "s", r->moved, to_repair_rings_names[r->rings]);
-	if (r->n_cut_off) {
-		fprintf(out, "cut off:");
-		for (unsigned int s = 0; s < plan->cluster->n_servers; s++)
-			if (r->cut_off[s])
-				fprintf(out, " %s", plan->cluster->servers[s].name);
-		fprintf(out, "\n");
-	}
-	fprintf(out, "\n   %-8s %13s %13s %9s\n", "", "communication", "busiest link", "hops");
-	for (unsigned int i = 0; i < 2; i++)
-		fprintf(out, "   %-8s %13s %13s %9.3g\n", i ? "after" : "before",
-			to_seconds_text(figures[i]->comm_time, time),
-			to_bytes_text(figures[i]->max_link_load, load), figures[i]->mean_hops);
-	to_moves_print(out, plan->cluster, "cut", cut, n_cut);
-	to_moves_print(out, plan->cluster, "make", made, n_made);
-	free(cut);
-	free(made);
-	return 0;
-}
-
-static int replan_down_print_json(const struct to_plan *plan, const struct to_repair *r)
-{
-	struct to_cross_connect *cut, *made;
-	unsigned int n_cut, n_made;
-	json_t *json = to_repair_json(r);
-	int ret = to_cross_connects_diff(plan, r->plan, &cut, &n_cut, &made, &n_made);
-
-	if (ret) {
-		json_decref(json);
-		return ret;
-	}
-	if (json_object_set_new(json, "action", json_string("repair")) ||
-	    json_object_set_new(json, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
-	    json_object_set_new(json, "made", to_moves_json(plan->cluster, made, n_made)) ||
-	    json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
-		ret = -ENOMEM;
-	else
-		putchar('\n');
-	json_decref(json);
-	free(cut);
-	free(made);
+	if (tm && ret)
+		ret = replan_blame(call, args->tm, ret);
+	if (!ret)	/* incomplete samples did not count: warn of them */
+		ret = to_tm_samples_complete(call, tm, args->tm);
+	if (!ret)
+		ret = replan_decide(call, args, plan, &traffic);
+	to_traffic_free(&traffic);
+	to_tm_free(tm);
 	return ret;
 }
 
-static int replan_down_make(struct to_call *call, const struct replan_args *args,
-			    const struct to_plan *plan, const struct to_down *down)
+/* Make by hand the plan that toctl run makes when it sees ports without light. */
+static int replan_down(struct to_call *call, const struct replan_args *args,
+		       const struct to_plan *plan)
 {
-	const bool plan_out = args->output && !strcmp(args->output, "-");
+	FILE *out = replan_out(args);
 	struct to_repair repair;
-	int ret = to_repair_plan(plan, down, args->effort, &repair, &call->err);
+	struct to_down down;
+	json_t *json;
+	int ret = to_down_parse_all(&down, plan->cluster, args->down.list, args->down.n,
+				    call->operands[0], &call->err);
 
 	if (ret)
-		return replan_blame(call, args->plan, ret);
+		return ret;
+	ret = to_repair_plan(plan, &down, args->effort, &repair, &call->err);
+	to_down_free(&down);
+	if (ret)
+		return replan_blame(call, call->operands[0], ret);
 	if (args->output)
 		ret = to_plan_save(repair.plan, args->output, &call->err);
-	if (!ret && call->json)
-		ret = replan_down_print_json(plan, &repair);
-	else if (!ret)
-		ret = replan_down_print(plan_out ? stderr : stdout, plan, &repair);
-	if (!ret && args->exit_code && repair.dark)
-		ret = repair.moved ? REPLAN_EXIT_REWIRE : REPLAN_EXIT_REROUTE;
-	to_repair_free(&repair);
-	return ret;
-}
-
-/* By hand what toctl run does when it sees ports without light. */
-static int replan_down(struct to_call *call, const struct replan_args *args)
-{
-	struct to_plan *plan = to_plan_load_shared(args->plan, &call->err);
-	struct to_down down;
-	int ret;
-
-	if (!plan)
-		return -EINVAL;
-	ret = to_down_init(&down, plan->cluster);
-	if (ret)
-		to_error_set(&call->err, ret, "out of memory");
-	for (unsigned int i = 0; !ret && i < args->down.n; i++) {
-		ret = to_down_parse(&down, plan->cluster, args->down.list[i], &call->err);
-		if (ret)
-			ret = replan_blame(call, args->plan, ret);
+	if (!ret && call->json) {
+		json = to_repair_json(&repair);
+		json_object_set_new(json, "action", json_string("repair"));
+		ret = replan_print_json(call, plan, repair.plan, json);
+	} else if (!ret) {
+		to_repair_print(out, &repair);
+		ret = replan_print_plan(call, out, plan, repair.plan);
 	}
-	if (!ret)
-		ret = replan_down_make(call, args, plan, &down);
-	to_down_free(&down);
-	to_plan_free(plan);
+	to_repair_free(&repair);
 	return ret;
 }
 
 static int replan_run(struct to_call *call, const void *data)
 {
 	const struct replan_args *args = data;
-	struct to_traffic traffic = { 0 };
 	struct to_plan *plan;
-	struct to_tm *tm;
 	int ret;
 
 	if (call->json && args->output && !strcmp(args->output, "-"))
@@ -239,23 +174,12 @@ static int replan_run(struct to_call *call, const void *data)
 	if (!args->tm == !args->down.n)
 		return to_usage(call, args->tm ? "--down goes without --tm" :
 						 "--tm or --down is required");
-	if (args->down.n)
-		return replan_down(call, args);
 	if (args->threshold < 0 || args->threshold >= 1)
 		return to_usage(call, "--threshold is a share, from 0 to below 1");
-	plan = to_plan_load_shared(args->plan, &call->err);
+	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
-	tm = to_tm_load(args->tm, &call->err);
-	ret = tm ? to_traffic_of(tm, plan, args->samples, &traffic, &call->err) : -EINVAL;
-	if (tm && ret)
-		ret = replan_blame(call, args->tm, ret);
-	if (!ret)	/* they did not count: say so */
-		ret = to_tm_samples_complete(tm, args->tm, "replan", &call->err);
-	if (!ret)
-		ret = replan_decide(call, args, plan, &traffic);
-	to_traffic_free(&traffic);
-	to_tm_free(tm);
+	ret = args->tm ? replan_traffic(call, args, plan) : replan_down(call, args, plan);
 	to_plan_free(plan);
 	return ret;
 }
@@ -263,16 +187,12 @@ static int replan_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct replan_args, field)
 
 static const struct to_option replan_options[] = {
-	{ "tm", 't', TO_OPTION_STRING, FIELD(tm), .argument = "FILE",
+	{ "tm", 0, TO_OPTION_STRING, FIELD(tm), .argument = "FILE",
 	  .help = "measured traffic matrix of the fabric, from toctl tm merge" },
 	{ "down", 0, TO_OPTION_WORDS, FIELD(down), .argument = "SERVER[:PORT]",
-	  .help = "a server, a port or a packet switch that is down, instead of --tm; may be given "
-		  "more than once" },
-	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), .required = true, .argument = "FILE",
-	  .help = "the plan in force" },
+	  .help = "a server, port or packet switch that is down, instead of --tm; may be repeated" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "where to write the plan to use from now on, the old one when it is kept; "
-		  "default: nowhere" },
+	  .help = "plan to use from now on, the old one when it is kept; default: none" },
 	{ "horizon", 0, TO_OPTION_DURATION, FIELD(horizon), .argument = "TIME",
 	  .min = 1, .max = INT64_MAX,
 	  .help = "how long the traffic is expected to stay as measured; default: 10s" },
@@ -280,27 +200,22 @@ static const struct to_option replan_options[] = {
 	  .help = "share of the communication time that a change must save; default: 0.05" },
 	{ "dark", 0, TO_OPTION_DURATION, FIELD(dark), .argument = "TIME", .max = INT64_MAX,
 	  .help = "how long links are dark in a step; default: reconfiguration_ns of the switches" },
-	{ "samples", 0, TO_OPTION_NUMBER, FIELD(samples), .argument = "N",
-	  .min = 1, .max = UINT32_MAX, .help = "use the last N samples only, of those that lack no server's part; default: all" },
-	{ "discount", 0, TO_OPTION_CHOICE, FIELD(discount), .argument = "HOW",
-	  .choices = to_discount_names,
-	  .help = "how Algorithm 5 discounts further links between the same two servers; "
-		  "default: exponential" },
-	{ "incremental", 'i', TO_OPTION_FLAG, FIELD(incremental),
+	{ "incremental", 0, TO_OPTION_FLAG, FIELD(incremental),
 	  .help = "skip TopologyFinder, which takes most of the time" },
 	{ "effort", 'e', TO_OPTION_NUMBER, FIELD(effort), .argument = "E",
 	  .min = TO_EFFORT_MIN, .max = TO_EFFORT_MAX,
-	  .help = "1 to 9: better plans for more time, which each step doubles; default: 5" },
+	  .help = "1 to 9; each step doubles the time; default: 5" },
 	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .help = "random seed; same seed, same plan; default: 1" },
-	{ "exit-code", 0, TO_OPTION_FLAG, FIELD(exit_code),
-	  .help = "exit with 3 for new routes on the same links, with 4 for new links" },
 	{}
 };
 
 const struct to_command to_cmd_replan = {
 	.name = "replan",
 	.summary = "Decide whether traffic justifies another plan",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
 	.options = replan_options,
 	.args_size = sizeof(struct replan_args),
 	.defaults = &(const struct replan_args){

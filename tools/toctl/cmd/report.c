@@ -18,13 +18,13 @@ struct report_args {
 static const struct to_option report_options[] = {
 	{ .name = "output", .letter = 'o', .type = TO_OPTION_OUTPUT, .argument = "FILE",
 	  .offset = offsetof(struct report_args, output),
-	  .help = "where to write the page; default: standard output" },
-	{ .name = "log", .letter = 'l', .type = TO_OPTION_STRING, .argument = "FILE",
+	  .help = "page to write; default: standard output" },
+	{ .name = "log", .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, log),
-	  .help = "in place of plans: the log of a toctl run, as a page that goes through it" },
-	{ .name = "simulation", .letter = 's', .type = TO_OPTION_STRING, .argument = "FILE",
+	  .help = "log of toctl run to go through, instead of plans" },
+	{ .name = "simulation", .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, simulation),
-	  .help = "in place of plans: what tosim simulate -o wrote, drawn; operands are more of such, side by side" },
+	  .help = "file that tosim simulate -o wrote, instead of plans; operands are others to draw beside" },
 	{}
 };
 

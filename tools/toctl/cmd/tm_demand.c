@@ -78,7 +78,7 @@ static int demand_run(struct to_call *call, const void *data)
 		ret = to_error_set(&call->err, -EINVAL,
 				   "%s was merged without all servers", call->operands[0]);
 	} else if (bytes) {
-		ret = to_tm_samples_complete(tm, call->operands[0], "tm demand", &call->err);
+		ret = to_tm_samples_complete(call, tm, call->operands[0]);
 		to_tm_matrix(tm, -1, -1, TO_TM_ALL, bytes);
 		job.tm = tm;
 		job.name = args->name ? args->name : tm->job;
@@ -96,19 +96,19 @@ static int demand_run(struct to_call *call, const void *data)
 
 static const struct to_option demand_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "where to write the job; default: standard output" },
+	  .help = "job to write; default: standard output" },
 	{ "iterations", 0, TO_OPTION_NUMBER, FIELD(iterations), .argument = "N",
 	  .min = 1, .max = 1000000000,
 	  .help = "training iterations that the matrix covers; default: 1" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
-	  .help = "name of the job; default: that of the matrix" },
+	  .help = "name of the job; default: as in the matrix" },
 	TO_LARGE_OPTION(offsetof(struct demand_args, large)),
 	{}
 };
 
 const struct to_command to_cmd_tm_demand = {
 	.name = "tm demand",
-	.summary = "Turn a merged traffic matrix into the demand of a job",
+	.summary = "Turn a traffic matrix into the demand of a job",
 	.operands = "TM",
 	.min_operands = 1,
 	.max_operands = 1,

@@ -13,7 +13,7 @@
 #include "node.h"
 
 struct record_args {
-	const char *plan, *node, *dev, *output;
+	const char *node, *dev, *output;
 	uint64_t interval, count, entries;
 	const char *counters;
 	int attach;
@@ -28,6 +28,7 @@ static void record_signal(int signal)
 }
 
 struct record_progress {
+	const struct to_call *call;
 	const char *server;
 	const struct record_args *args;
 };
@@ -37,6 +38,8 @@ static void record_started(const char *source, void *arg)
 	const struct record_progress *progress = arg;
 	char count[32] = "samples until interrupted";
 
+	if (progress->call->quiet)
+		return;
 	if (progress->args->count)
 		snprintf(count, sizeof(count), "%" PRIu64 " samples",
 			 progress->args->count);
@@ -55,7 +58,7 @@ static uint64_t record_sum(const struct to_tm *tm, enum to_tm_view view)
 	return sum;
 }
 
-/* Returns whether all packets were counted. */
+/* Print what was recorded. Return: 0, or -ENOSPC with the error set if packets were not counted. */
 static int record_report(struct to_call *call, const struct to_tm *tm,
 			 const struct record_args *args)
 {
@@ -78,7 +81,7 @@ static int record_report(struct to_call *call, const struct to_tm *tm,
 		json_dumpf(report, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(report);
-	} else {
+	} else if (!call->quiet) {
 		fprintf(stderr, "%s: %u samples: originated %" PRIu64 " bytes, delivered %"
 			PRIu64 ", relayed %" PRIu64 "\n", server, tm->n_samples,
 			record_sum(tm, TO_TM_ORIGINATED),
@@ -97,7 +100,7 @@ static int record_report(struct to_call *call, const struct to_tm *tm,
 static int record_plan(struct to_call *call, const struct record_args *args,
 		       const struct to_plan *plan, const struct to_counter_names *names)
 {
-	struct record_progress progress = { .args = args };
+	struct record_progress progress = { .call = call, .args = args };
 	struct to_record_config config = {
 		.plan = plan, .device = args->dev, .interval_ns = args->interval,
 		.count = args->count, .source = args->attach,
@@ -108,7 +111,7 @@ static int record_plan(struct to_call *call, const struct record_args *args,
 	struct to_tm *tm;
 	int ret, code;
 
-	ret = to_node_find(plan, args->plan, args->node, &call->err);
+	ret = to_node_find(plan, call->operands[0], args->node, &call->err);
 	if (ret < 0)
 		return ret;
 	config.server = ret;
@@ -116,7 +119,7 @@ static int record_plan(struct to_call *call, const struct record_args *args,
 	ret = to_record(&config, &tm, &call->err);
 	/* What was recorded before an error is kept. */
 	if (tm && (tm->n_samples || !ret)) {
-		code = to_tm_fingerprint(args->plan, tm->plan, &save);
+		code = to_tm_fingerprint(call->operands[0], tm->plan, &save);
 		code = code ? code : to_tm_save(tm, args->output, &save);
 		if (code) {
 			call->err = save;
@@ -141,7 +144,7 @@ static int record_run(struct to_call *call, const void *data)
 	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
-	plan = to_plan_load_shared(args->plan, &call->err);
+	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (!plan)
 		return -EINVAL;
 	/* unless under nohup */
@@ -160,22 +163,20 @@ static int record_run(struct to_call *call, const void *data)
 static const char *const record_sources[] = { "auto", "module", "tc", NULL };
 
 static const struct to_option record_options[] = {
-	{ "plan", 'p', TO_OPTION_STRING, FIELD(plan), true, "FILE",
-	  .help = "plan in force on this server" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), true, "FILE",
-	  .help = "where to write the recording, - for standard output" },
+	  .help = "recording to write; - is standard output" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval), .argument = "TIME",
 	  .min = 1000000, .max = 3600000000000, .help = "length of a sample; default: 50ms" },
-	{ "count", 'c', TO_OPTION_NUMBER, FIELD(count), .argument = "N",
+	{ "count", 0, TO_OPTION_NUMBER, FIELD(count), .argument = "N",
 	  .max = 1000000, .help = "number of samples, 0: until interrupted; default: 20" },
-	{ "node", 'n', TO_OPTION_STRING, FIELD(node), .argument = "NAME",
+	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",
 	  .help = "name of this server in the plan; default: the host name" },
-	{ "dev", 'd', TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
+	{ "dev", 0, TO_OPTION_STRING, FIELD(dev), .argument = "DEV",
 	  .help = "topoopt device; default: topo0" },
 	{ "attach", 0, TO_OPTION_CHOICE, FIELD(attach), .choices = record_sources,
-	  .help = "where to count packets; default: auto" },
+	  .advanced = true, .help = "where to count packets; default: auto" },
 	{ "entries", 0, TO_OPTION_NUMBER, FIELD(entries), .argument = "N",
-	  .min = 1, .max = 1 << 24,
+	  .min = 1, .max = 1 << 24, .advanced = true,
 	  .help = "pairs that one interval can hold; default: 16384" },
 	TO_COUNTER_OPTIONS(struct record_args, counters),
 	{}
@@ -183,7 +184,10 @@ static const struct to_option record_options[] = {
 
 const struct to_command to_cmd_tm_record = {
 	.name = "tm record",
-	.summary = "Record the traffic of this server by source, destination, port and class",
+	.summary = "Record the traffic of this server by pairs",
+	.operands = "PLAN",
+	.min_operands = 1,
+	.max_operands = 1,
 	.options = record_options,
 	.args_size = sizeof(struct record_args),
 	.defaults = &(const struct record_args){

@@ -8,18 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/**
- * struct to_heatmap - what to draw
- * @title: job and meaning of the cells: "dlrm-16: demand per iteration"
- * @n: servers
- * @names: their names, or NULL
- * @bytes: n x n, row = source
- */
+/** struct to_heatmap - a matrix with its title */
 struct to_heatmap {
-	char title[160];
-	unsigned int n;
-	const char **names;
-	uint64_t *bytes;
+	char title[160];	/* job and meaning of the cells: "dlrm-16: demand per iteration" */
+	unsigned int n;		/* servers */
+	const char **names;	/* of servers, or NULL */
+	uint64_t *bytes;	/* n x n, row = source */
 };
 
 /**
@@ -31,7 +25,7 @@ struct to_heatmap {
 void to_heatmap_text(FILE *out, const struct to_heatmap *map,
 		     unsigned int columns, bool color);
 
-/** to_heatmap_svg() - the same as SVG; for to_file_write() */
+/** to_heatmap_svg() - draw as SVG. Return: 0 or -ENOMEM. */
 int to_heatmap_svg(FILE *out, const struct to_heatmap *map);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "heatmap.h"
+#include "report/heatmap.h"
 
 #include <errno.h>
 #include <math.h>
