@@ -21,6 +21,7 @@ TOP = Path(__file__).resolve().parent.parent
 TOOLS = TOP / "tools"
 LIB = TOOLS / "lib"
 found = set()
+COMMAND_MAX = 200	# lines of the file of a command
 
 
 class Order:
@@ -136,7 +137,16 @@ def module(objects):
     files.find_circles()
 
 
+def commands():
+    """The file of a command is short; where it is not, a comment says why."""
+    for path in sorted(TOOLS.glob("*/cmd/*.c")):
+        text = path.read_text()
+        if text.count("\n") > COMMAND_MAX and f"/* Over {COMMAND_MAX} lines: " not in text:
+            found.add(f"{path.relative_to(TOP)}: over {COMMAND_MAX} lines without a reason")
+
+
 tools(Path(sys.argv[1]))
+commands()
 if len(sys.argv) > 2:
     module(Path(sys.argv[2]))
 print(*sorted(found), sep="\n", end="\n" if found else "")

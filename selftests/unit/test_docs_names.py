@@ -12,7 +12,8 @@ sys.path.insert(0, "selftests/unit")
 from programs import commands  # noqa: E402
 from tap import done, report  # noqa: E402
 
-PAGES = ["README.md", "tools/lib/README.md", *sorted(glob.glob("Documentation/*.md"))]
+PAGES = ["README.md", "tools/lib/README.md", *sorted(glob.glob("Documentation/*.md")),
+         *sorted(glob.glob("Documentation/man/*.scd"))]
 FAMILIES = set()
 OPTIONS = {}		# of each command, with their dashes
 FLAGS = {}		# those that take no argument

@@ -89,8 +89,15 @@ static int teardown(void **state)
 /* Load @config with one --set, or none. */
 static int load(const char *config, const char *set)
 {
+	int ret;
+
 	to_fabric_conf_free(&conf);
-	return to_fabric_conf_load(&conf, config, &set, set ? 1 : 0, &err);
+	ret = to_fabric_conf_load(&conf, config, &err);
+	if (!ret && set)
+		ret = to_fabric_conf_set(&conf, set, &err);
+	if (ret)
+		to_fabric_conf_free(&conf);
+	return ret;
 }
 
 /* @path and @set are refused, and @why is all of the error behind the path. */
@@ -186,7 +193,9 @@ static void test_set(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(to_fabric_conf_load(&conf, path, set, 6, &err), 0);
+	assert_int_equal(load(path, NULL), 0);
+	for (unsigned int i = 0; i < sizeof(set) / sizeof(*set); i++)
+		assert_int_equal(to_fabric_conf_set(&conf, set[i], &err), 0);
 	is(TO_FABRIC_CONF_ENDPOINTS, "", TO_FABRIC_CONF_FROM_OPTION);
 	is(TO_FABRIC_CONF_KEY, "key.pem", TO_FABRIC_CONF_FROM_OPTION);
 	is(TO_FABRIC_CONF_STATE, "cluster", TO_FABRIC_CONF_FROM_OPTION);

@@ -60,14 +60,17 @@ run 3 fabric check examples/chain-3/plan.json --set 'agents.command=: {}' &&
 	[[ $(grep -c '^FAIL s[0-2]: agent: ' "$tmp/out") == 3 ]]
 result $? "fabric check names the servers that do not answer"
 
-run 1 status --set etcd.endpoint=http://x examples/chain-3/plan.json &&
-	[[ $(<"$tmp/err") == "toctl status: --set etcd.endpoint: unknown key; did you mean etcd.endpoints?" ]]
-result $? "--set with an unknown key"
+for command in "status examples/chain-3/plan.json" "verify examples/chain-3/plan.json"; do
+	# shellcheck disable=SC2086
+	run 2 $command --set etcd.endpoint=http://x && [[ $(head -n 1 "$tmp/err") == \
+		"toctl ${command%% *}: --set etcd.endpoint: unknown key; did you mean etcd.endpoints?" ]]
+	result $? "${command%% *} --set with an unknown key"
+done
 echo 'x' >"$tmp/bad.conf"
 run 1 clear --config "$tmp/bad.conf" --all examples/chain-3/plan.json &&
 	grep -q "^toctl clear: $tmp/bad.conf:1: " "$tmp/err"
 result $? "a command names the line of a file that is not valid"
-run 1 shard show --set shards.state=etcd && grep -q 'etcd.endpoints is not set' "$tmp/err"
+run 3 shard show --set shards.state=etcd && grep -q 'etcd.endpoints is not set' "$tmp/err"
 result $? "the state of shards is in etcd, and nobody says where that is"
 
 # --- the example ---

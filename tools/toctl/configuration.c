@@ -37,11 +37,16 @@ int to_configuration_read(struct to_call *call, void *args)
 
 	if (!conf)
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
-	ret = to_fabric_conf_load(conf, call->config, call->set.list, call->set.n, &call->err);
-	for (const struct to_option *o = call->command->options; !ret && o->name; o++)
+	ret = to_fabric_conf_load(conf, call->config, &call->err);
+	if (ret)
+		return ret;
+	for (unsigned int i = 0; i < call->set.n; i++)
+		if (to_fabric_conf_set(conf, call->set.list[i], &call->err))
+			return TO_EXIT_USAGE;
+	for (const struct to_option *o = call->command->options; o && o->name; o++)
 		if (o->type == TO_OPTION_KEY)
 			configuration_fill(conf, o, args);
-	return ret;
+	return 0;
 }
 
 void to_configuration_release(struct to_call *call)

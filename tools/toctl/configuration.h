@@ -12,7 +12,7 @@
  *
  * Strings live until to_configuration_release().
  *
- * Return: 0, or a negative errno with call->err.
+ * Return: 0, or a negative errno or TO_EXIT_USAGE with call->err.
  */
 int to_configuration_read(struct to_call *call, void *args);
 

@@ -107,6 +107,7 @@ struct to_command {
 	unsigned int min_operands;	/* fewest operands that it takes */
 	unsigned int max_operands;	/* most operands that it takes; UINT_MAX: any number */
 	const struct to_option *options; /* ends with an entry without a name, may be NULL */
+	bool configured;		/* needs to_call.configuration without a key of its own */
 	size_t args_size;		/* size of the structure that the options fill */
 	const void *defaults;		/* what it starts as, NULL for zeros */
 
@@ -147,7 +148,7 @@ struct to_program {
 
 	/*
 	 * Fill the fields of @args that are a TO_OPTION_KEY of call->command, if the
-	 * configuration has a value for them. Return: 0, or a negative errno with call->err.
+	 * configuration has a value for them. Return: as run().
 	 * release() frees to_call.configuration, also after a failure. Both may be NULL.
 	 */
 	int (*configure)(struct to_call *call, void *args);

@@ -149,18 +149,20 @@ static bool program_has_keys(const struct to_command *command)
 	for (const struct to_option *o = command->options; o && o->name; o++)
 		if (o->type == TO_OPTION_KEY)
 			return true;
-	return false;
+	return command->configured;
 }
 
 static int program_call(struct to_call *call, void *args)
 {
 	const struct to_program *program = call->program;
-	const bool keys = program->configure && program_has_keys(call->command);
-	int ret = keys ? program->configure(call, args) : 0;
+	/* --config and --set are checked for all commands */
+	const bool configure = program->configure &&
+		(call->config || call->set.n || program_has_keys(call->command));
+	int ret = configure ? program->configure(call, args) : 0;
 
 	if (!ret)
 		ret = call->command->run(call, args);
-	if (keys && program->release)
+	if (configure && program->release)
 		program->release(call);
 	return ret;
 }

@@ -189,7 +189,7 @@ static int conf_give(struct to_fabric_conf *conf, const char *name, const char *
 }
 
 /* @text: "SECTION.KEY=VALUE" */
-static int conf_set(struct to_fabric_conf *conf, const char *text, struct to_error *err)
+int to_fabric_conf_set(struct to_fabric_conf *conf, const char *text, struct to_error *err)
 {
 	char name[CONF_KEY_MAX], where[CONF_KEY_MAX + 8];
 	size_t len = strcspn(text, "=");
@@ -437,8 +437,7 @@ static int conf_find(struct to_fabric_conf *conf, const char *config, struct to_
 	return conf_choose(conf, TO_FABRIC_CONF_SYSTEM, "", "system", false, err);
 }
 
-int to_fabric_conf_load(struct to_fabric_conf *conf, const char *config, const char *const *set,
-			unsigned int n_set, struct to_error *err)
+int to_fabric_conf_load(struct to_fabric_conf *conf, const char *config, struct to_error *err)
 {
 	int ret;
 
@@ -446,8 +445,6 @@ int to_fabric_conf_load(struct to_fabric_conf *conf, const char *config, const c
 	ret = conf_find(conf, config, err);
 	if (!ret && conf->path)
 		ret = conf_read(conf, err);
-	for (unsigned int i = 0; !ret && i < n_set; i++)
-		ret = conf_set(conf, set[i], err);
 	if (ret)
 		to_fabric_conf_free(conf);
 	return ret;
@@ -508,7 +505,7 @@ int to_fabric_conf_use(const char *path, char **link, struct to_error *err)
 	*link = NULL;
 	if (!directory)
 		return to_error_set(err, -ENOENT, "neither $XDG_CONFIG_HOME nor $HOME begins with /");
-	ret = to_fabric_conf_load(&conf, path, NULL, 0, err);
+	ret = to_fabric_conf_load(&conf, path, err);
 	if (ret)
 		return ret;
 	to_fabric_conf_free(&conf);

@@ -80,20 +80,25 @@ struct to_fabric_conf {
 };
 
 /**
- * to_fabric_conf_load() - find and read the file, then apply what the command line sets
+ * to_fabric_conf_load() - find and read the file
  * @conf: for to_fabric_conf_free(); empty on failure
  * @config: file to read in place of all others; must exist. NULL: search for one
- * @set: @n_set texts "SECTION.KEY=VALUE", each over the file's value and those before it. An
- *	empty value stands for the default
  *
- * Return: 0, also when no file exists; a negative errno with @err, which names the line or
- * the text of @set: -ENOENT: @config or $TOPOOPT_FABRIC does not exist; -EPERM: somebody
- * else could write to the file or to a directory above it; -EINVAL: an unknown key, a key
- * that the file has twice, a value that its key does not take, a line that is no ini or too
- * long; -EFBIG: more than TO_FILE_SMALL_MAX bytes.
+ * Return: 0, also when no file exists; a negative errno with @err, which names the line:
+ * -ENOENT: @config or $TOPOOPT_FABRIC does not exist; -EPERM: somebody else could write to
+ * the file or to a directory above it; -EINVAL: an unknown key, a key that the file has
+ * twice, a value that its key does not take, a line that is no ini or too long; -EFBIG: more
+ * than TO_FILE_SMALL_MAX bytes.
  */
-int to_fabric_conf_load(struct to_fabric_conf *conf, const char *config, const char *const *set,
-			unsigned int n_set, struct to_error *err);
+int to_fabric_conf_load(struct to_fabric_conf *conf, const char *config, struct to_error *err);
+
+/**
+ * to_fabric_conf_set() - override a key of the file
+ * @text: "SECTION.KEY=VALUE", as of --set; an empty value stands for the default
+ *
+ * Return: 0, or -EINVAL with @err: an unknown key, or a value that its key does not take.
+ */
+int to_fabric_conf_set(struct to_fabric_conf *conf, const char *text, struct to_error *err);
 
 /** to_fabric_conf_free() - free all that @conf owns, and leave it empty */
 void to_fabric_conf_free(struct to_fabric_conf *conf);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "control/etcd.h"
 #include "job/env.h"
 
 /* Files in the directory of a launcher. */
@@ -193,6 +194,7 @@ int to_launcher_start(struct to_launcher *launcher, char **argv, struct to_error
 		for (unsigned int i = 0; i < LAUNCHER_SIGNALS; i++)
 			sigaction(launcher_signals[i], &before[i], NULL);
 		sigprocmask(SIG_SETMASK, &launcher->mask, NULL);
+		unsetenv(TO_ETCD_PASSWORD);
 		execvp(argv[0], argv);
 		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);

@@ -9,7 +9,7 @@
 #include "format/plan_json.h"
 #include "moves.h"
 
-/* Longer than other commands: it prints links, moves, routes and figures, also as JSON. */
+/* Over 200 lines: it prints links, moves, routes and figures, also as JSON. */
 
 /* Two plans and their differences. */
 struct diff {

@@ -29,30 +29,27 @@ static int show_json(const struct to_fabric_conf *conf)
 
 static int show_run(struct to_call *call, const void *args)
 {
-	struct to_fabric_conf conf;
-	int ret = to_fabric_conf_load(&conf, call->config, call->set.list, call->set.n, &call->err);
+	const struct to_fabric_conf *conf = call->configuration;
 
 	(void)args;
-	if (ret)
-		return ret;
 	if (call->json)
-		ret = show_json(&conf);
-	else if (conf.path)
-		printf("%s (%s)\n", conf.path, conf.found_by);
+		return show_json(conf);
+	if (conf->path)
+		printf("%s (%s)\n", conf->path, conf->found_by);
 	else
 		printf("no file: all keys have their defaults\n");
-	for (unsigned int i = 0; !call->json && i < TO_FABRIC_CONF_N; i++)
-		if (call->verbose || conf.origins[i] != TO_FABRIC_CONF_DEFAULT)
+	for (unsigned int i = 0; i < TO_FABRIC_CONF_N; i++)
+		if (call->verbose || conf->origins[i] != TO_FABRIC_CONF_DEFAULT)
 			printf("  %-20s %s%s\n", to_fabric_conf_keys[i].name,
-			       to_fabric_conf_text(&conf, i),
-			       conf.origins[i] == TO_FABRIC_CONF_FROM_FILE ? "" :
-			       conf.origins[i] == TO_FABRIC_CONF_DEFAULT ? " (default)" : " (--set)");
-	to_fabric_conf_free(&conf);
-	return ret;
+			       to_fabric_conf_text(conf, i),
+			       conf->origins[i] == TO_FABRIC_CONF_FROM_FILE ? "" :
+			       conf->origins[i] == TO_FABRIC_CONF_DEFAULT ? " (default)" : " (--set)");
+	return 0;
 }
 
 const struct to_command to_cmd_fabric_show = {
 	.name = "fabric show",
 	.summary = "Show where the fabric is, and which file says so",
+	.configured = true,
 	.run = show_run,
 };

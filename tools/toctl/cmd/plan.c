@@ -14,7 +14,7 @@
 #include "report/report.h"
 #include "topology/named_topology.h"
 
-/* Longer than other commands: the planner has many knobs, each an option. */
+/* Over 200 lines: the planner has many knobs, each an option. */
 
 #define PLAN_MADE 60		/* percent of the time until the plan is made; then it is verified */
 

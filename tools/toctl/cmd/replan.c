@@ -13,7 +13,7 @@
 #include "plan/replan.h"
 #include "tm_samples.h"
 
-/* Longer than other commands: it decides on traffic or on failures. */
+/* Over 200 lines: it decides on traffic or on failures. */
 
 struct replan_args {
 	struct to_words down;
