@@ -17,7 +17,7 @@ cp "$here"/{*.md,*.svg,conf.py} "$tree"
 sed -E 's/\]\(Documentation\//](/g' "$here/../README.md" >"$tree/quick-start.md"
 python3 "$("$here/netlink/ynl.sh")/tools/net/ynl/ynl-gen-rst.py" \
 	-i "$here/netlink/specs/topoopt.yaml" -o "$tree/netlink.rst"
-for page in "$here"/man/*.[1-8] "$build"/*.[1-8]; do
+for page in "$here"/man/*.[1-8] "$build"/*.[1-8] "$build"/man/*.[1-8]; do
 	name=$(basename "$page")
 	{
 		printf '# %s(%s)\n\n```\n' "${name%.*}" "${name##*.}"
