@@ -30,6 +30,23 @@ int to_shards_open_at(struct to_call *call, struct to_shards *s, const struct to
 	return ret ? ret : to_shards_open(s, &place, change, &call->err);
 }
 
+int to_shards_change(struct to_call *call, const struct to_shards_at *at,
+		     int (*change)(struct to_call *call, struct to_shards *s,
+				   struct to_shard *shard, const void *args),
+		     const void *args)
+{
+	struct to_shard *shard;
+	struct to_shards s;
+	int ret = to_shards_open_at(call, &s, at, true);
+
+	if (ret)
+		return ret;
+	shard = to_shards_find(&s, call->operands[0], &call->err);
+	ret = shard ? change(call, &s, shard, args) : TO_EXIT_FAILURE;
+	to_shards_close(&s);
+	return ret;
+}
+
 static json_t *shards_names_json(const struct to_cluster *c)
 {
 	json_t *array = json_array();
@@ -158,4 +175,23 @@ int to_shards_conclude(struct to_call *call, struct to_shards *s, struct to_shar
 	else if (!ret && !how->dry_run)
 		ret = to_shards_save(s, &call->err);
 	return ret ? ret : to_shards_print(call, s, shard);
+}
+
+static int shards_make(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+		       const void *args)
+{
+	int ret = to_shard_activation_make(args, s, shard, &call->err);
+
+	return ret ? ret : to_shards_print(call, s, shard);
+}
+
+int to_shards_activate(struct to_call *call, const char *state, const struct to_shards_apply *how,
+		       bool flip)
+{
+	const struct to_shards_at at = { .state = state, .etcd = &how->fabric.etcd };
+	struct to_shard_activation a = to_shards_activation(how);
+
+	a.moved = true;
+	a.flip = flip;
+	return to_shards_change(call, &at, shards_make, &a);
 }

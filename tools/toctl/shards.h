@@ -71,6 +71,17 @@ int to_shards_find_place(struct to_call *call, const struct to_shards_at *at,
 int to_shards_open_at(struct to_call *call, struct to_shards *s, const struct to_shards_at *at,
 		      bool change);
 
+/**
+ * to_shards_change() - open the state, call @change for the shard that operand 0 names
+ * @args: passed on to @change
+ *
+ * Return: as @change, or a negative errno or an exit status with call->err.
+ */
+int to_shards_change(struct to_call *call, const struct to_shards_at *at,
+		     int (*change)(struct to_call *call, struct to_shards *s,
+				   struct to_shard *shard, const void *args),
+		     const void *args);
+
 /** struct to_shards_apply - how a shard is made active */
 struct to_shards_apply {
 	struct to_fabric_options fabric;	/* how to reach the agents */
@@ -92,6 +103,16 @@ int to_shards_apply_check(struct to_call *call, const struct to_shards_apply *ho
  */
 int to_shards_conclude(struct to_call *call, struct to_shards *s, struct to_shard *shard,
 		       const struct to_shards_apply *how);
+
+/**
+ * to_shards_activate() - make active what the shard that operand 0 names is to have, print it
+ * @state: shards.state
+ * @flip: flip to the plan that is prepared on the look-ahead ports
+ *
+ * Return: as to_shards_change().
+ */
+int to_shards_activate(struct to_call *call, const char *state, const struct to_shards_apply *how,
+		       bool flip);
 
 /** to_shards_print() - print a shard and what has to be moved for it, as text or as JSON */
 int to_shards_print(struct to_call *call, const struct to_shards *s, const struct to_shard *shard);

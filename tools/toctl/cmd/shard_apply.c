@@ -11,23 +11,8 @@ struct apply_args {
 static int apply_run(struct to_call *call, const void *data)
 {
 	const struct apply_args *args = data;
-	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->how.fabric.etcd };
-	struct to_shard_activation a = to_shards_activation(&args->how);
-	struct to_shard *shard;
-	struct to_shards s;
-	int ret;
 
-	ret = to_shards_open_at(call, &s, &at, true);
-	if (ret)
-		return ret;
-	shard = to_shards_find(&s, call->operands[0], &call->err);
-	a.moved = true;
-	ret = shard ? to_shard_activation_make(&a, &s, shard, &call->err) : TO_EXIT_FAILURE;
-	if (!ret)
-		ret = to_shards_print(call, &s, shard);
-	to_shards_close(&s);
-	return ret;
+	return to_shards_activate(call, args->state, &args->how, false);
 }
 
 static const struct to_option apply_options[] = {

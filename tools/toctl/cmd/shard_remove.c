@@ -8,9 +8,10 @@ struct remove_args {
 	struct to_fabric_options fabric;
 };
 
-static int remove_shard(struct to_call *call, const struct remove_args *args, struct to_shards *s,
-			struct to_shard *shard)
+static int remove_shard(struct to_call *call, struct to_shards *s, struct to_shard *shard,
+			const void *data)
 {
+	const struct remove_args *args = data;
 	const unsigned int servers = shard->now.plan->cluster->n_servers;
 	const struct to_shards_apply how = { .fabric = args->fabric };
 	const struct to_shard_activation a = to_shards_activation(&how);
@@ -26,19 +27,9 @@ static int remove_shard(struct to_call *call, const struct remove_args *args, st
 static int remove_run(struct to_call *call, const void *data)
 {
 	const struct remove_args *args = data;
-	const struct to_shards_at at = {
-		.state = args->state, .etcd = &args->fabric.etcd };
-	struct to_shard *shard;
-	struct to_shards s;
-	int ret;
+	const struct to_shards_at at = { .state = args->state, .etcd = &args->fabric.etcd };
 
-	ret = to_shards_open_at(call, &s, &at, true);
-	if (ret)
-		return ret;
-	shard = to_shards_find(&s, call->operands[0], &call->err);
-	ret = shard ? remove_shard(call, args, &s, shard) : TO_EXIT_FAILURE;
-	to_shards_close(&s);
-	return ret;
+	return to_shards_change(call, &at, remove_shard, args);
 }
 
 static const struct to_option remove_options[] = {
