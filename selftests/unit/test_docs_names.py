@@ -6,6 +6,8 @@ and in the text, every target of make, and every file of the source tree."""
 import glob
 import os
 import re
+import shlex
+import subprocess
 import sys
 
 sys.path.insert(0, "selftests/unit")
@@ -71,6 +73,24 @@ for path in PAGES:
                 missing.append(f"{path}: {why}: {line.strip()}")
 report(not missing and calls > 200, "every command and option that pages name is there",
        "\n".join([*missing, f"{calls} of them"]))
+
+# Options are parsed before --help takes effect.
+failed, examples = [], 0
+for path in sorted(glob.glob("Documentation/man/*.8.scd")):
+    with open(path, encoding="utf-8") as file:
+        blocks = re.findall(r"^```\n(.*?)^```", file.read(), re.M | re.S)
+    for line in re.sub(r"\\\n\s*", " ", "".join(blocks)).splitlines():
+        if not re.match(r"(toctl|tosim) ", line):
+            continue
+        words = shlex.split(re.split(r" [|<>&;] ?| -- ", line)[0], comments=True)
+        program = os.environ.get(words[0].upper(), "build/" + words[0])
+        ran = subprocess.run([program, *words[1:], "--help"], capture_output=True, text=True,
+                             check=False)
+        examples += 1
+        if ran.returncode or not ran.stdout.startswith("usage: "):
+            failed.append(f"{path}: {line}: {ran.stderr.strip()}")
+report(not failed and examples > 50, "every example of a manual page is parsed",
+       "\n".join([*failed, f"{examples} of them"]))
 
 with open("Makefile", encoding="utf-8") as makefile:
     targets = set(re.findall(r"^([a-z-]+):", makefile.read(), re.M))
