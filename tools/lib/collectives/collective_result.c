@@ -136,7 +136,7 @@ static void result_print_json(FILE *out, const struct result *r)
 	const double form = to_collective_plan_closed_form(c);
 	json_t *object = json_pack("{s:s s:I s:I s:I s:f s:f s:f s:I s:b s:f s:f s:o}",
 		"algorithm", to_collective_algorithms[c->algorithm],
-		"servers", (json_int_t)c->n, "bytes", (json_int_t)(c->size * sizeof(float)),
+		"servers", (json_int_t)c->n, "bytes", (json_int_t)c->size * (json_int_t)sizeof(float),
 		"repeat", (json_int_t)r->run->repeat, "time_s", r->seconds,
 		"algbw_Bps", result_algbw(r), "busbw_Bps", result_busbw(r),
 		"sums_right", (json_int_t)r->right,
