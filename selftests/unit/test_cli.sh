@@ -92,6 +92,28 @@ run 0 --json version && python3 -m json.tool <"$tmp/out" >/dev/null &&
 	cp "$tmp/out" "$tmp/before" && run 0 version --json && cmp -s "$tmp/out" "$tmp/before"
 result $? "--json before and after the command"
 
+run 2 $'\033[31mfly' && ! grep -q $'\033' "$tmp/err"
+result $? "an unknown command is printed without control characters"
+run 0 help shard --json &&
+	jq -e '[.commands[].name | startswith("shard ")] | all and length > 5' "$tmp/out" >/dev/null
+result $? "help FAMILY --json has the commands of the family"
+jq '.servers[0].ports[0].bandwidth = "1G"' examples/chain-3/plan.json >"$tmp/other.json"
+"$toctl" diff examples/chain-3/plan.json "$tmp/other.json" >/dev/full 2>"$tmp/err"
+[[ $? == 1 ]] && grep -q 'No space left' "$tmp/err"
+result $? "output that is lost is an error also where the status is not 0"
+
+# --- what is read is not overwritten --------------------------------------
+
+cp examples/jobs/dlrm-16.json "$tmp/kept.json"
+for input in - /dev/stdin; do
+	"$toctl" plan -j "$input" -d 2 -o "$tmp/kept.json" <"$tmp/kept.json" >"$tmp/out" 2>"$tmp/err"
+	[[ $? == 2 ]] && cmp -s examples/jobs/dlrm-16.json "$tmp/kept.json"
+	result $? "-o does not overwrite standard input, read as $input"
+done
+run 2 plan -j "$tmp/kept.json" -d 2 -o "$tmp/new" -r "$tmp/./new" && [[ ! -e $tmp/new ]] &&
+	grep -q -- '--output and --report are both' "$tmp/err"
+result $? "-o and -r are not one new file, by two names"
+
 # --- completion -----------------------------------------------------------
 
 completes() { # NAME WORDS... EXPECTED

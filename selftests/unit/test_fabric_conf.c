@@ -617,10 +617,10 @@ static void test_files(void **state)
 		assert_int_equal(chown(at("private"), NOBODY, NOBODY), 0);
 		checked(set, -EPERM, ": belongs to another user");
 	}
-	/* without etcd, they are not needed */
+	/* a file that is named is to be there, also where etcd is not used */
 	setenv("TOPOOPT_FABRIC", put("pipes.conf", "[agents]\ntimeout = 1s\n"), 1);
 	snprintf(set, sizeof(set), "etcd.key=%s", at("none"));
-	checked(set, 0, NULL);
+	checked(set, -ENOENT, "etcd.key: /tmp/");
 }
 
 /* Every key is in the manual page, below its section, with its argument and fallback. */

@@ -48,14 +48,21 @@ run 1 fabric use "$tmp/c.conf" && grep -q 'is a file, no link' "$tmp/err" && cmp
 result $? "fabric use keeps a file that is in its place"
 rm "$link"
 
-run 0 fabric check && grep -q '^ok   no file: file: ' "$tmp/out"
+run 0 fabric check && grep -q '^ok   no file: found: ' "$tmp/out"
 result $? "fabric check of nothing"
 touch "$tmp/secret"
 chmod 644 "$tmp/secret"
-run 3 fabric check --set etcd.endpoints=http://127.0.0.1:1 --set etcd.password-file="$tmp/secret" &&
-	grep -q '^FAIL etcd: secrets: etcd.password-file: .*others may read' "$tmp/out" &&
+run 1 fabric check --set etcd.endpoints=http://127.0.0.1:1 --set etcd.password-file="$tmp/secret" &&
+	grep -q '^FAIL etcd: files: etcd.password-file: .*others may read' "$tmp/out"
+result $? "fabric check finds a secret that others may read"
+run 1 fabric check --set etcd.cacert="$tmp/none" &&
+	grep -q '^FAIL etcd: files: etcd.cacert: .*No such file' "$tmp/out"
+result $? "fabric check finds a file that is missing"
+run 1 fabric check --set shards.state=etcd && grep -q '^FAIL shards: state: ' "$tmp/out"
+result $? "fabric check finds a state in an etcd that nobody names"
+run 3 fabric check --set etcd.endpoints=http://127.0.0.1:1 &&
 	grep -q '^FAIL http://127.0.0.1:1: etcd: ' "$tmp/out"
-result $? "fabric check finds a secret that others may read, and an etcd that is away"
+result $? "fabric check finds an etcd that is away"
 run 3 fabric check examples/chain-3/plan.json --set 'agents.command=: {}' &&
 	[[ $(grep -c '^FAIL s[0-2]: agent: ' "$tmp/out") == 3 ]]
 result $? "fabric check names the servers that do not answer"
@@ -67,7 +74,7 @@ for command in "status examples/chain-3/plan.json" "verify examples/chain-3/plan
 	result $? "${command%% *} --set with an unknown key"
 done
 echo 'x' >"$tmp/bad.conf"
-run 1 clear --config "$tmp/bad.conf" --all examples/chain-3/plan.json &&
+run 3 clear --config "$tmp/bad.conf" --all examples/chain-3/plan.json &&
 	grep -q "^toctl clear: $tmp/bad.conf:1: " "$tmp/err"
 result $? "a command names the line of a file that is not valid"
 run 3 shard show --set shards.state=etcd && grep -q 'etcd.endpoints is not set' "$tmp/err"
@@ -88,6 +95,34 @@ run 1 fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json &&
 result $? "users of an etcd that nobody names"
 run 0 discover --set etcd.endpoints=http://127.0.0.1:1
 result $? "discover without names looks at this machine, also where fabric.conf names etcd"
+
+run 3 status --config "$tmp/none.conf" examples/chain-3/plan.json
+result $? "status without its fabric.conf could not tell"
+printf '[etcd]\nuser = \377\n' >"$tmp/bad.conf"
+run 3 fabric show --config "$tmp/bad.conf" && grep -q "bad.conf:2: .*no UTF-8" "$tmp/err"
+result $? "a value that is no UTF-8"
+
+# files that say where the fabric is are not written
+for option in "--config $tmp/b.conf" "--set switches.allow=$tmp/b.conf"; do
+	cp "$tmp/b.conf" "$tmp/kept"
+	# shellcheck disable=SC2086
+	run 2 init ring a b c d --ports e0,e1 --offline -o "$tmp/b.conf" $option &&
+		grep -q 'would overwrite' "$tmp/err" && cmp -s "$tmp/b.conf" "$tmp/kept"
+	result $? "-o would overwrite the file of ${option%% *}"
+done
+cp "$tmp/b.conf" "$tmp/kept"
+TOPOOPT_FABRIC=$(realpath "$tmp/b.conf") run 2 init ring a b c d --ports e0,e1 --offline -o "$tmp/b.conf" &&
+	cmp -s "$tmp/b.conf" "$tmp/kept"
+result $? "-o would overwrite the file of \$TOPOOPT_FABRIC"
+
+if ((!EUID)); then
+	mkdir -p "$tmp/other/.config" "$tmp/target"
+	chown -R nobody "$tmp/other"
+	ln -s "$tmp/target" "$tmp/other/.config/topoopt"
+	HOME=$tmp/other run 1 fabric use "$tmp/c.conf" && grep -q 'belongs to another user' "$tmp/err" &&
+		[[ -z $(ls -A "$tmp/target") ]]
+	result $? "fabric use makes no link in the home of another user"
+fi
 
 echo "1..$count"
 ((!failed))

@@ -109,6 +109,10 @@ report(said.returncode == 0 and lines == made and len(lines) == 6 and shard["sta
        "a shard of three: six fibres to make", said.stderr + said.stdout)
 report(panel.plan("a")["job"] == "a", "its plan has its name")
 panel.add("b", 2)
+before = panel.bytes()
+said = panel("show", "a", "-o", f"{panel.dir}/shards.json")
+report(said.returncode == 2 and "directory of the shards' state" in said.stderr and
+       panel.bytes() == before, "a plan is not written into the state", said.stderr)
 whole = panel.show()
 a, b = whole["shards"]
 report(set(a["servers"] + b["servers"] + whole["free"]) == {f"s{i}" for i in range(6)} and

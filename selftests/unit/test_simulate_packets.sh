@@ -181,6 +181,9 @@ refuses "links that change" 2 "--level packet: the links of ocs:1ms change" \
 	"$tmp/plan" --fabric ocs:1ms --level packet
 run_tosim 2 simulate "$tmp/plan" --transport tcp && grep -q -- '--level' "$tmp/err"
 result $? "options of the other level"
+run_tosim 2 simulate "$tmp/plan" --level flow --capture s0,s1 -o "$tmp/none.pcap" &&
+	grep -q -- '--capture goes with --level=packet' "$tmp/err" && [[ ! -e $tmp/none.pcap ]]
+result $? "options of the other level, beside --level"
 
 echo "1..$count"
 exit $((failed > 0))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/quantity.h"
 #include "control/fabric_conf.h"
 
@@ -30,6 +31,25 @@ static void configuration_fill(const struct to_fabric_conf *conf, const struct t
 		*(const char **)field = conf->values[id];
 }
 
+/* Refuse to write a file that fabric.conf is, or names. */
+static int configuration_check_output(const struct to_fabric_conf *conf, const struct to_option *o,
+				      const void *args, struct to_error *err)
+{
+	const char *path = *(const char *const *)((const char *)args + o->offset);
+
+	if (o->type != TO_OPTION_OUTPUT || !path)
+		return 0;
+	if (conf->path && to_file_is_same(path, conf->path))
+		return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read", o->name,
+				    conf->path);
+	for (int i = 0; i < TO_FABRIC_CONF_N; i++)
+		if (to_fabric_conf_keys[i].kind == TO_FABRIC_CONF_FILE && conf->values[i] &&
+		    to_file_is_same(path, conf->values[i]))
+			return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is %s",
+					    o->name, conf->values[i], to_fabric_conf_keys[i].name);
+	return 0;
+}
+
 int to_configuration_read(struct to_call *call, void *args)
 {
 	struct to_fabric_conf *conf = call->configuration = calloc(1, sizeof(*conf));
@@ -43,9 +63,12 @@ int to_configuration_read(struct to_call *call, void *args)
 	for (unsigned int i = 0; i < call->set.n; i++)
 		if (to_fabric_conf_set(conf, call->set.list[i], &call->err))
 			return TO_EXIT_USAGE;
-	for (const struct to_option *o = call->command->options; o && o->name; o++)
+	for (const struct to_option *o = call->command->options; o && o->name; o++) {
 		if (o->type == TO_OPTION_KEY)
 			configuration_fill(conf, o, args);
+		else if (configuration_check_output(conf, o, args, &call->err))
+			return TO_EXIT_USAGE;
+	}
 	return 0;
 }
 

@@ -26,40 +26,40 @@ struct to_packet_args {
  */
 #define TO_PACKET_OPTIONS(type, member) \
 	{ "transport", 0, TO_OPTION_CHOICE, offsetof(type, member.transport), \
-	  .choices = to_transport_names, .with = "level", .advanced = true, \
+	  .choices = to_transport_names, .with = "level=packet", .advanced = true, \
 	  .help = "congestion control of flows; default: dcqcn" }, \
 	{ "mtu", 0, TO_OPTION_NUMBER, offsetof(type, member.mtu), .argument = "BYTES", \
-	  .min = 64, .max = 9000, .with = "level", .advanced = true, \
+	  .min = 64, .max = 9000, .with = "level=packet", .advanced = true, \
 	  .help = "payload of a packet; default: 4096" }, \
 	{ "headers", 0, TO_OPTION_NUMBER, offsetof(type, member.headers), .argument = "BYTES", \
-	  .max = 1000, .with = "level", .advanced = true, \
+	  .max = 1000, .with = "level=packet", .advanced = true, \
 	  .help = "bytes beside the payload, preamble and gap included; default: 82 of RoCEv2, 90 of TCP" }, \
 	{ "queue-pairs", 0, TO_OPTION_NUMBER, offsetof(type, member.queue_pairs), \
-	  .argument = "N", .min = 1, .max = 64, .with = "level", .advanced = true, \
+	  .argument = "N", .min = 1, .max = 64, .with = "level=packet", .advanced = true, \
 	  .help = "flows that share a transfer and are hashed apart; default: 4" }, \
 	{ "buffer", 0, TO_OPTION_BYTES, offsetof(type, member.buffer), .argument = "BYTES", \
-	  .min = 1, .max = 1ull << 40, .with = "level", .advanced = true, \
+	  .min = 1, .max = 1ull << 40, .with = "level=packet", .advanced = true, \
 	  .help = "buffer of a switch for each link, head-room included; default: 1MiB" }, \
-	{ "no-pfc", 0, TO_OPTION_FLAG, offsetof(type, member.no_pfc), .with = "level", \
+	{ "no-pfc", 0, TO_OPTION_FLAG, offsetof(type, member.no_pfc), .with = "level=packet", \
 	  .advanced = true, .help = "let switches drop what they have no buffer for" }, \
 	{ "marks", 0, TO_OPTION_STRING, offsetof(type, member.marks), .argument = "MIN,MAX", \
-	  .with = "level", .advanced = true, \
+	  .with = "level=packet", .advanced = true, \
 	  .help = "bytes in a queue from which ECN marks some packets, and all; " \
 		  "default: 1 and 4 kB for each Gbit/s" }, \
 	{ "relay-cost", 0, TO_OPTION_DURATION, offsetof(type, member.relay_cost), \
-	  .argument = "TIME", .min = 1, .max = 1000000000, .with = "level", .advanced = true, \
+	  .argument = "TIME", .min = 1, .max = 1000000000, .with = "level=packet", .advanced = true, \
 	  .help = "time of a relay between two packets of a link; default: 137ns" }, \
 	{ "relay-queue", 0, TO_OPTION_NUMBER, offsetof(type, member.relay_queue), \
-	  .argument = "PACKETS", .min = 1, .max = 1000000, .with = "level", .advanced = true, \
+	  .argument = "PACKETS", .min = 1, .max = 1000000, .with = "level=packet", .advanced = true, \
 	  .help = "queue of a relay for each link; default: 10240" }, \
 	{ "retransmission-timeout", 0, TO_OPTION_DURATION, offsetof(type, member.timeout), \
-	  .argument = "TIME", .min = 1000, .max = 100000000000, .with = "level", \
+	  .argument = "TIME", .min = 1000, .max = 100000000000, .with = "level=packet", \
 	  .advanced = true, .help = "time without an ACK until a flow sends again; default: 67ms, TCP 200ms" }, \
 	{ "fast-forward", 0, TO_OPTION_FLAG, offsetof(type, member.fast_forward), \
-	  .with = "level", .advanced = true, \
+	  .with = "level=packet", .advanced = true, \
 	  .help = "skip over steady states, and tell how wrong that may be" }, \
 	{ "capture", 0, TO_OPTION_STRING, offsetof(type, member.capture), \
-	  .argument = "FROM,TO", .with = "level", .advanced = true, \
+	  .argument = "FROM,TO", .with = "level=packet", .advanced = true, \
 	  .help = "write to --output, as a pcap file, what that link sends in the last iteration" }
 
 /**

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <libgen.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -268,15 +269,31 @@ int to_file_write(const char *path,
 	return ret;
 }
 
-bool to_file_is_same(const char *a, const char *b)
+/* Whether two files that are not there would be one: a name in a directory. */
+static bool file_is_same_place(const char *a, const char *b)
 {
+	const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+	char directory[2][PATH_MAX];
 	struct stat sa, sb;
 
-	if (!strcmp(a, "-") || !strcmp(b, "-"))
+	snprintf(directory[0], PATH_MAX, "%.*s", name_a ? (int)(name_a - a) + 1 : 1, name_a ? a : ".");
+	snprintf(directory[1], PATH_MAX, "%.*s", name_b ? (int)(name_b - b) + 1 : 1, name_b ? b : ".");
+	return !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) &&
+	       !stat(directory[0], &sa) && !stat(directory[1], &sb) &&
+	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+bool to_file_is_same(const char *output, const char *other)
+{
+	struct stat sa, sb;
+	int ret;
+
+	if (!strcmp(output, "-"))
 		return false;
-	if (stat(a, &sa) || stat(b, &sb))
-		return !strcmp(a, b);
-	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+	ret = strcmp(other, "-") ? stat(other, &sb) : fstat(STDIN_FILENO, &sb);
+	if (stat(output, &sa))
+		return ret && strcmp(other, "-") && file_is_same_place(output, other);
+	return !ret && S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 int to_file_replace(const char *path, const char *with, struct to_error *err)

@@ -47,11 +47,13 @@ int to_file_write(const char *path,
 		  const void *data, struct to_error *err);
 
 /**
- * to_file_is_same() - whether @a and @b lead to one regular file, by whatever names
+ * to_file_is_same() - tell whether two paths lead to one regular file, by whatever names
+ * @output: file to write; "-" is standard output, which is never a file
+ * @other: file that is read or written, too; "-" is standard input
  *
- * Standard input and output are none. Of files that are not there, the names count.
+ * Two files that do not exist are one if their directories and last names are.
  */
-bool to_file_is_same(const char *a, const char *b);
+bool to_file_is_same(const char *output, const char *other);
 
 /**
  * to_file_replace() - make the file @with the one that @path leads to

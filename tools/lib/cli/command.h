@@ -73,7 +73,7 @@ struct to_option {
 	const char *argument;		/* word in the help; FILE, also in "WORD|FILE", is a file */
 	const char *const *choices;	/* words of a TO_OPTION_CHOICE, ends with NULL */
 	uint64_t min, max;		/* bounds of a number, duration or rate; max 0: none */
-	const char *with;		/* name of an option that this one needs, or NULL */
+	const char *with;		/* option that this one needs, "level=packet"; or NULL */
 	const char *help;		/* one line, no full stop */
 	bool advanced;			/* --help only names it; the manual page explains it */
 };

@@ -136,7 +136,7 @@ const char *to_help_page(char *page, size_t size, const struct to_program *progr
 	return page;
 }
 
-static bool in_family(const struct to_command *command, const char *family)
+bool to_help_in_family(const struct to_command *command, const char *family)
 {
 	const size_t len = strlen(family);
 
@@ -149,7 +149,7 @@ void to_help_family(FILE *out, const struct to_program *program, const char *fam
 	for (const struct to_command_row *row = program->rows; row->title || row->command; row++) {
 		const int indent = 2 + strlen(family) + 12;
 
-		if (!in_family(row->command, family))
+		if (!to_help_in_family(row->command, family))
 			continue;
 		fprintf(out, "  %s%*s", row->command->name,
 			indent - 2 - (int)strlen(row->command->name), "");
@@ -193,7 +193,7 @@ void to_help_overview(FILE *out, const struct to_program *program)
 
 		if (row->title && !*row->title)
 			break;
-		if (row->title || (*family && in_family(row->command, family))) {
+		if (row->title || (*family && to_help_in_family(row->command, family))) {
 			title = row->title ? row->title : title;
 			continue;
 		}

@@ -12,6 +12,9 @@ void to_help_overview(FILE *out, const struct to_program *program);
 /** to_help_family() - print the commands of a family, such as "tm", a row each */
 void to_help_family(FILE *out, const struct to_program *program, const char *family);
 
+/** to_help_in_family() - tell whether a command is of a family */
+bool to_help_in_family(const struct to_command *command, const char *family);
+
 /** to_help_command() - print usage and options of a command */
 void to_help_command(FILE *out, const struct to_program *program,
 		     const struct to_command *command);

@@ -59,8 +59,8 @@ static json_t *help_json_command(const struct to_program *program, const char *g
 			 "options", options, "keys", keys);
 }
 
-/* Print @only, or all commands if @only is NULL. */
-static int help_json(struct to_call *call, const struct to_command *only)
+/* Print the command @only, or those of @family, or all commands if both are NULL. */
+static int help_json(struct to_call *call, const struct to_command *only, const char *family)
 {
 	const struct to_program *program = call->program;
 	json_t *commands = json_array(), *all;
@@ -69,7 +69,8 @@ static int help_json(struct to_call *call, const struct to_command *only)
 
 	for (const struct to_command_row *row = program->rows; row->title || row->command; row++) {
 		group = row->title ? row->title : group;
-		if (row->command && (!only || only == row->command))
+		if (row->command && (!only || only == row->command) &&
+		    (only || !family || to_help_in_family(row->command, family)))
 			json_array_append_new(commands,
 					      help_json_command(program, group, row->command));
 	}
@@ -95,7 +96,7 @@ static int help_run(struct to_call *call, const void *data)
 	if (call->n_operands && !command && !to_program_is_family(program, call->operands[0]))
 		return to_program_unknown(program, call->n_operands, call->operands);
 	if (call->json)
-		return help_json(call, command);
+		return help_json(call, command, call->operands[0]);
 	if (command)
 		to_help_command(stdout, program, command);
 	else if (call->n_operands)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/quantity.h"
@@ -243,23 +244,32 @@ static int option_refuse(const struct parser *p, int c, const char *word, struct
 			    near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
-static bool parser_saw(const struct parser *p, const char *name)
+/* Whether an option was given that another one needs: "level", or "level=packet" for a choice. */
+static bool parser_has(const struct parser *p, const char *with, const void *args)
 {
-	for (unsigned int i = 0; i < p->n; i++)
-		if (p->seen[i] && !strcmp(p->options[i]->name, name))
-			return true;
+	const char *value = strchr(with, '=');
+	const size_t len = strcspn(with, "=");
+
+	for (unsigned int i = 0; i < p->n_own; i++) {
+		const struct to_option *o = p->options[i];
+
+		if (p->seen[i] && strlen(o->name) == len && !strncmp(o->name, with, len))
+			return !value ||
+			       !strcmp(o->choices[*(const int *)((const char *)args + o->offset)],
+				       value + 1);
+	}
 	return false;
 }
 
 /* Refuse if an option is missing that is required, or that another one needs. */
-static int parser_missing(const struct parser *p, struct to_error *err)
+static int parser_missing(const struct parser *p, const void *args, struct to_error *err)
 {
 	for (unsigned int i = 0; i < p->n; i++) {
 		const struct to_option *o = p->options[i];
 
 		if (o->required && !p->seen[i])
 			return to_error_set(err, -EINVAL, "--%s is required", o->name);
-		if (o->with && p->seen[i] && !parser_saw(p, o->with))
+		if (o->with && p->seen[i] && !parser_has(p, o->with, args))
 			return to_error_set(err, -EINVAL, "--%s goes with --%s", o->name, o->with);
 	}
 	return 0;
@@ -285,7 +295,9 @@ static int check_output(const struct to_command *command, const void *args, char
 		return to_error_set(err, -EINVAL, "--%s would overwrite %s, which --config reads",
 				    name, config);
 	for (char **operand = operands; *operand; operand++)
-		if (to_file_is_same(path, *operand))
+		/* an operand that is no file may be a name */
+		if ((!strcmp(*operand, "-") || !access(*operand, F_OK)) &&
+		    to_file_is_same(path, *operand))
 			return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read",
 					    name, *operand);
 	for (const struct to_option *other = command->options; other->name; other++) {
@@ -293,7 +305,8 @@ static int check_output(const struct to_command *command, const void *args, char
 		bool output = other->type == TO_OPTION_OUTPUT;
 
 		if (!strcmp(other->name, name) || !other->argument ||
-		    !strstr(other->argument, "FILE") || !file || !to_file_is_same(path, file))
+		    !strstr(other->argument, "FILE") || !file || (output && !strcmp(file, "-")) ||
+		    !to_file_is_same(path, file))
 			continue;
 		return output ? to_error_set(err, -EINVAL, "--%s and --%s are both %s", name,
 					     other->name, path) :
@@ -346,7 +359,7 @@ static int parser_run(struct parser *p, struct to_call *call, int argc, char **a
 	}
 	if (common->help)
 		return 0;
-	if (parser_missing(p, err))
+	if (parser_missing(p, args, err))
 		return -EINVAL;
 	if ((unsigned int)(argc - optind) < command->min_operands)
 		return to_error_set(err, -EINVAL, "%s expected", command->operands);

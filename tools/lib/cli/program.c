@@ -100,6 +100,7 @@ int to_program_unknown(const struct to_program *program, int argc, char *const *
 	const bool family = to_program_is_family(program, argv[0]);
 	const char *moved = program_moved(program, argc, argv), *name = program->name;
 	char near[TO_COMMAND_WORDS_MAX + 1];
+	struct to_error typed;
 
 	if (moved) {
 		fprintf(stderr, "%s: this is now: %s\n", name, moved);
@@ -109,8 +110,9 @@ int to_program_unknown(const struct to_program *program, int argc, char *const *
 		to_help_family(stderr, program, argv[0]);
 		return TO_EXIT_USAGE;
 	}
-	fprintf(stderr, "%s: unknown command %s%s%s; ", name, argv[0], family ? " " : "",
-		family ? argv[1] : "");
+	/* an error's text is free of control characters */
+	to_error_set(&typed, 0, "%s%s%s", argv[0], family ? " " : "", family ? argv[1] : "");
+	fprintf(stderr, "%s: unknown command %s; ", name, typed.text);
 	if (program_nearest(program, argc, argv, near))
 		fprintf(stderr, "did you mean %s?\n", near);
 	else
@@ -160,6 +162,8 @@ static int program_call(struct to_call *call, void *args)
 		(call->config || call->set.n || program_has_keys(call->command));
 	int ret = configure ? program->configure(call, args) : 0;
 
+	if (ret < 0)
+		ret = TO_EXIT_UNKNOWN;
 	if (!ret)
 		ret = call->command->run(call, args);
 	if (configure && program->release)
@@ -188,7 +192,7 @@ static int program_run(struct to_call *call, int argc, char **argv)
 		program_running = NULL;
 		if (ret < 0)
 			ret = TO_EXIT_FAILURE;
-		if (!ret && (fflush(stdout) || ferror(stdout))) {
+		if (fflush(stdout) || ferror(stdout)) {
 			to_error_set(&call->err, 0, "standard output: %s", strerror(errno));
 			ret = TO_EXIT_FAILURE;
 		}

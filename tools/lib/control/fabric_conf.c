@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -126,6 +127,15 @@ static bool conf_is_line(const char *text)
 	return true;
 }
 
+/* jansson makes strings of UTF-8 alone. */
+static bool conf_is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string;
+}
+
 /* Whether @value is one that @key takes; of a path that @must_be_absolute, "/..." */
 static int conf_check_value(const struct to_fabric_conf_key *key, const char *value,
 			    bool must_be_absolute, const char *where, struct to_error *err)
@@ -134,6 +144,8 @@ static int conf_check_value(const struct to_fabric_conf_key *key, const char *va
 
 	if (!conf_is_line(value))
 		return to_error_set(err, -EINVAL, "%s: a control character in the value", where);
+	if (!conf_is_utf8(value))
+		return to_error_set(err, -EINVAL, "%s: the value is no UTF-8", where);
 	switch (key->kind) {
 	case TO_FABRIC_CONF_DURATION:
 		if (!to_quantity_duration(value, &ns) || !ns || ns > INT64_MAX)
@@ -465,14 +477,21 @@ const char *to_fabric_conf_text(const struct to_fabric_conf *conf, enum to_fabri
 	return conf->values[id] ? conf->values[id] : fallback ? fallback : "";
 }
 
-/* Make the directories above @path, which nobody else may write to. */
+/* Make the directories above @path. Nobody else may be able to change where they lead. */
 static int conf_make_directories(char *path, struct to_error *err)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		struct stat st;
+		int ret = 0;
+
 		*slash = '\0';
-		if (mkdir(path, 0755) && errno != EEXIST)
-			return conf_failed(path, err);
+		if ((mkdir(path, 0755) && errno != EEXIST) || stat(path, &st))
+			ret = conf_failed(path, err);
+		else
+			ret = conf_trust(path, &st, err);
 		*slash = '/';
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -486,11 +505,14 @@ static int conf_link(const char *target, const char *link, struct to_error *err)
 
 	if (!lstat(link, &st) && !S_ISLNK(st.st_mode))
 		return to_error_set(err, -EEXIST, "%s: is a file, no link: move it away first", link);
-	if (asprintf(&beside, "%s.new", link) < 0)
+	if (asprintf(&beside, "%s.%d", link, (int)getpid()) < 0)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	unlink(beside);
-	if (symlink(target, beside) || rename(beside, link))
+	if (symlink(target, beside)) {
+		ret = conf_failed(beside, err);
+	} else if (rename(beside, link)) {
 		ret = conf_failed(link, err);
+		unlink(beside);
+	}
 	free(beside);
 	return ret;
 }
@@ -552,8 +574,6 @@ int to_fabric_conf_check_files(const struct to_fabric_conf *conf, struct to_erro
 {
 	int ret;
 
-	if (!conf->values[TO_FABRIC_CONF_ENDPOINTS])
-		return 0;
 	ret = conf_check_file(conf, TO_FABRIC_CONF_CACERT, false, err);
 	ret = ret ? ret : conf_check_file(conf, TO_FABRIC_CONF_CERT, false, err);
 	ret = ret ? ret : conf_check_file(conf, TO_FABRIC_CONF_KEY, true, err);

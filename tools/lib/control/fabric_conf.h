@@ -122,8 +122,7 @@ int to_fabric_conf_use(const char *path, char **link, struct to_error *err);
 /**
  * to_fabric_conf_check_files() - check that the files for etcd exist and keep their secrets
  *
- * Looks at etcd.cacert, cert, key and password-file, when etcd.endpoints is given. A key or
- * a password must belong to root or the effective user, and nobody else may read it.
+ * Looks at etcd.cacert, cert, key and password-file. A key or a password must belong to root or the effective user, and nobody else may read it.
  *
  * Return: 0; -EPERM or another negative errno with @err, which names the key and the file.
  */

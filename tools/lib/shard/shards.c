@@ -2,8 +2,10 @@
 #include "shard/shards.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/json.h"
 #include "format/cluster_json.h"
@@ -36,6 +38,19 @@ void to_shards_plan_file(const struct to_shards *s, const struct to_shard *shard
 const char *to_shards_where(const struct to_shards *s)
 {
 	return s->store->where;
+}
+
+int to_shards_check_output(const struct to_shards *s, const char *path, struct to_error *err)
+{
+	char *copy = path && strcmp(path, "-") ? strdup(path) : NULL;
+	struct stat dir, state;
+	const bool inside = copy && s->store && !stat(dirname(copy), &dir) &&
+		!stat(to_shards_where(s), &state) &&
+		dir.st_dev == state.st_dev && dir.st_ino == state.st_ino;
+
+	free(copy);
+	return inside ? to_error_set(err, -EINVAL, "%s would be in the directory of the shards' state, which is read",
+				     path) : 0;
 }
 
 /* ---- shards.json ---- */

@@ -96,6 +96,9 @@ int to_shards_save(struct to_shards *s, struct to_error *err);
 /** to_shards_where() - return the directory of the state, or etcd:KEY */
 const char *to_shards_where(const struct to_shards *s);
 
+/** to_shards_check_output() - refuse to write a file into the directory of the state; 0 or -EINVAL */
+int to_shards_check_output(const struct to_shards *s, const char *path, struct to_error *err);
+
 /** to_shards_read_plan() - a copy of @version of @shard as it was saved; NULL with @err */
 struct to_plan *to_shards_read_plan(const struct to_shards *s, const struct to_shard *shard,
 				    const struct to_shard_version *version, struct to_error *err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "checks.h"
 #include "cli/command.h"
@@ -20,15 +21,21 @@ struct check {
 	bool unreached;		/* etcd, or a server, did not answer */
 };
 
-static void check_files(struct check *c)
+/* Return: whether what the file says can be used. */
+static bool check_files(struct check *c)
 {
 	const struct to_fabric_conf *conf = c->call->configuration;
 	struct to_error why = {};
 
-	to_check_add(&c->checks, TO_CHECK_OK, "file", conf->path ? conf->path : "no file", NULL,
+	to_check_add(&c->checks, TO_CHECK_OK, "found", conf->path ? conf->path : "no file", NULL,
 		     "%s", conf->path ? conf->found_by : "all keys have their defaults");
 	if (to_fabric_conf_check_files(conf, &why))
-		to_check_add(&c->checks, TO_CHECK_FAIL, "secrets", "etcd", NULL, "%.190s", why.text);
+		to_check_add(&c->checks, TO_CHECK_FAIL, "files", "etcd", NULL, "%.190s", why.text);
+	if (!strcmp(to_fabric_conf_text(conf, TO_FABRIC_CONF_STATE), "etcd") &&
+	    !c->args->fabric.etcd.endpoints)
+		to_check_add(&c->checks, TO_CHECK_FAIL, "state", "shards", "set etcd.endpoints",
+			     "is in etcd, but nothing says where etcd is");
+	return !to_checks_failed(&c->checks);
 }
 
 static void check_etcd(struct check *c)
@@ -81,9 +88,9 @@ static int check_run(struct to_call *call, const void *args)
 	struct check c = { .call = call, .args = args };
 	int ret = 0;
 
-	check_files(&c);
-	check_etcd(&c);
-	if (call->n_operands && !c.unreached) {
+	if (check_files(&c))
+		check_etcd(&c);
+	if (call->n_operands && !c.unreached && !to_checks_failed(&c.checks)) {
 		struct to_plan *plan = to_plan_load_shared(call->operands[0], &call->err);
 
 		ret = plan ? check_servers(&c, plan) : -EINVAL;

@@ -92,7 +92,7 @@ static int plan_write(struct to_call *call, const struct plan_args *args, const 
 		to_planner_price_json(price, plan->predictions);
 		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
-	} else if (!ret) {
+	} else if (!ret && !(taken && call->quiet)) {
 		ret = plan_print(call, taken ? stderr : stdout, plan, price, progress);
 	}
 	return ret;

@@ -85,6 +85,8 @@ static int show_shard(struct to_call *call, const struct show_args *args, const 
 		return TO_EXIT_FAILURE;
 	if (!args->output)
 		return to_shards_print(call, s, shard);
+	if (to_shards_check_output(s, args->output, &call->err))
+		return TO_EXIT_USAGE;
 	ret = to_plan_save(shard->now.plan, args->output, &call->err);
 	return ret || !strcmp(args->output, "-") ? ret : to_shards_print(call, s, shard);
 }

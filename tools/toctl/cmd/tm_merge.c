@@ -58,7 +58,9 @@ static int merge_run(struct to_call *call, const void *data)
 	ret = to_tm_save(tm, args->output, &call->err);
 	if (ret)
 		goto out;
-	if (call->json) {
+	if (out == stderr && call->quiet) {
+		/* the matrix has standard output */
+	} else if (call->json) {
 		json = to_tm_merge_report_json(tm);
 		json_dumpf(json, out, JSON_INDENT(2));
 		fputc('\n', out);

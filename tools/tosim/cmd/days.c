@@ -32,22 +32,6 @@ static int days_cluster(struct to_call *call, const struct days_args *args,
 	return shards->cluster ? 0 : -EINVAL;
 }
 
-/* Refuse to write in the folder of the state. */
-static int days_check_output(struct to_call *call, const char *option, const char *path,
-			     const struct to_shards *shards)
-{
-	char *copy = path ? strdup(path) : NULL;
-	struct stat dir, state;
-	int ret = 0;
-
-	if (copy && !to_output_is_stdout(path) && !stat(dirname(copy), &dir) && shards->store &&
-	    !stat(to_shards_where(shards), &state) &&
-	    dir.st_dev == state.st_dev && dir.st_ino == state.st_ino)
-		ret = to_usage(call, "%s %s would be in the folder of --state, which is read", option, path);
-	free(copy);
-	return ret;
-}
-
 static int days_show(struct to_call *call, const struct days_args *args, const struct to_days *days)
 {
 	int ret = 0;
@@ -105,8 +89,8 @@ static int days_run(struct to_call *call, const void *data)
 		return ret;
 	ret = days_cluster(call, args, &shards);
 	if (!ret) {
-		ret = days_check_output(call, "--output", args->output, &shards);
-		ret = ret ? ret : days_check_output(call, "--report", args->report, &shards);
+		ret = to_shards_check_output(&shards, args->output, &call->err) ||
+		      to_shards_check_output(&shards, args->report, &call->err) ? TO_EXIT_USAGE : 0;
 		ret = ret ? ret : days_simulate(call, args, &trace, &shards);
 		to_shards_close(&shards);
 	}
