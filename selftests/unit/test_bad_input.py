@@ -313,7 +313,7 @@ with tempfile.TemporaryDirectory() as state:
                    stdout=subprocess.DEVNULL, check=True)
     for option in "output", "report":
         refused(f"tosim days bad --state {state} --{option} {state}/x", 2,
-                f"--{option} {state}/x would be in the folder of --state, which is read", trace)
+                f"{state}/x would be in the directory of the shards' state, which is read", trace)
 finish("nor what is named in a file, or is a folder with a state")
 
 for call, (status, line) in CALLS.items():
