@@ -55,6 +55,22 @@ chmod 644 "$tmp/secret"
 run 1 fabric check --set etcd.endpoints=http://127.0.0.1:1 --set etcd.password-file="$tmp/secret" &&
 	grep -q '^FAIL etcd: files: etcd.password-file: .*others may read' "$tmp/out"
 result $? "fabric check finds a secret that others may read"
+# A proxy would get the password in clear.
+python3 - "$tmp/proxy" <<'PY' &
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as file:
+    file.write(str(listener.getsockname()[1]))
+__import__("os").rename(sys.argv[1] + ".new", sys.argv[1])
+listener.accept()
+open(sys.argv[1] + ".asked", "w").close()
+PY
+proxy=$!
+until [[ -e $tmp/proxy ]]; do sleep 0.1; done
+http_proxy=http://127.0.0.1:$(<"$tmp/proxy") run 3 fabric check --set etcd.endpoints=http://127.0.0.1:1 &&
+	[[ ! -e $tmp/proxy.asked ]] && kill -0 $proxy
+result $? "etcd is asked without a proxy of the environment"
+kill $proxy
 run 1 fabric check --set etcd.cacert="$tmp/none" &&
 	grep -q '^FAIL etcd: files: etcd.cacert: .*No such file' "$tmp/out"
 result $? "fabric check finds a file that is missing"

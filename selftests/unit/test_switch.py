@@ -276,6 +276,8 @@ def from_and_to_nothing(kind):
 
 def restconf(device):
     os.environ["OCS_PASSWORD"] = "secret"
+    # nobody listens there: passwords go to switches, not to a proxy
+    os.environ["http_proxy"] = "http://127.0.0.1:1"
     return {"driver": "polatis-restconf", "address": f"http://{Server(Restconf, device).address}",
             "user": "admin", "password_env": "OCS_PASSWORD"}
 

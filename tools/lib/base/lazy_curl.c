@@ -13,3 +13,9 @@ int to_lazy_curl(struct to_error *err)
 
 	return to_lazy_load("libcurl.so.4", symbols, sizeof(symbols) / sizeof(symbols[0]), err);
 }
+
+void to_lazy_curl_direct(CURL *curl)
+{
+	to_curl.easy_setopt(curl, CURLOPT_PROXY, "");
+	to_curl.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+}

@@ -30,4 +30,12 @@ extern struct to_curl to_curl;
 /** to_lazy_curl() - load libcurl; returns what to_lazy_load() does */
 int to_lazy_curl(struct to_error *err);
 
+/**
+ * to_lazy_curl_direct() - let a handle speak HTTP to the host of its URL, and to no other
+ *
+ * No proxy of the environment gets the request, with the password in it. libcurl follows no
+ * redirect and reads no .netrc unless told to.
+ */
+void to_lazy_curl_direct(CURL *curl);
+
 #endif

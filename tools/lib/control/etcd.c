@@ -152,7 +152,7 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
 	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
-	to_curl.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	to_lazy_curl_direct(curl);
 	to_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
 	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1l);
 	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, ETCD_PROBE_S);

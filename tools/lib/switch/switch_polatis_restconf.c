@@ -332,7 +332,7 @@ static int restconf_open(struct to_switch *sw, struct to_error *err)
 	/* no round trip that asks whether the body is wanted */
 	r->headers = to_curl.slist_append(r->headers, "Expect:");
 	to_curl.easy_setopt(r->curl, CURLOPT_URL, url);
-	to_curl.easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	to_lazy_curl_direct(r->curl);
 	to_curl.easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
 	to_curl.easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
 	to_curl.easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
