@@ -24,7 +24,7 @@ static const struct to_command_row rows[] = {
 };
 
 static const struct to_command_family families[] = {
-	{ "fabric", "Tell where the fabric is, and prepare etcd for it" },
+	{ "fabric", "Show how to reach the fabric, and set up etcd for it" },
 	{ "switch", "Set optical switches, and show what they join" },
 	{ "job", "Start jobs in the order of the plan's rings" },
 	{ "collective", "Run an AllReduce on the fabric, with real sums" },

@@ -22,7 +22,7 @@ const struct to_option to_simulate_options[] = {
 	  .help = "servers of operators: search, sip, data, tables, or as in a FILE of --json; default: search" },
 	{ "servers", 'n', TO_OPTION_NUMBER, FIELD(servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX, .help = "servers that train the model" },
-	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "N",
+	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D",
 	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server; default: as in the plan" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "bandwidth of a port; default: as in the plan, else 100G" },
@@ -39,7 +39,7 @@ const struct to_option to_simulate_options[] = {
 	  .advanced = true, .help = "samples of a GPU in an iteration; default: as the model says" },
 	TO_PACKET_OPTIONS(struct to_simulate_args, packets),
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
-	  .help = "JSON with tasks and transfers of the last iteration" },
+	  .help = "JSON with tasks and transfers of the last iteration, or a pcap file with --capture" },
 	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
 	  .help = "HTML page of the last iteration" },
 	{}

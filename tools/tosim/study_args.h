@@ -52,7 +52,7 @@ struct to_study_args {
 	{ "budget", 0, TO_OPTION_NUMBER, offsetof(type, member.budget), .argument = "N", \
 	  .min = 4, .max = 100000000, .advanced = true, \
 	  .help = "strategies that the search tries for a model; default: 1000" }, \
-	{ "seed", 's', TO_OPTION_NUMBER, offsetof(type, member.seed), .argument = "N", \
+	{ "seed", 's', TO_OPTION_NUMBER, offsetof(type, member.seed), .argument = "S", \
 	  .max = INT64_MAX, .help = "random seed; same seed, same result; default: 1" }, \
 	TO_LARGE_OPTION(offsetof(type, member.large))
 

@@ -135,7 +135,7 @@ static const struct to_option chakra_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "job to write; default: standard output" },
 	{ "name", 0, TO_OPTION_STRING, FIELD(name), .argument = "NAME",
-	  .help = "name of the job; default: as the traces are called" },
+	  .help = "name of the job; default: the name of the traces" },
 	{ "ranks-per-server", 0, TO_OPTION_NUMBER, FIELD(ranks_per_server), .argument = "N",
 	  .min = 1, .max = TO_SERVERS_MAX,
 	  .help = "consecutive ranks that share a server; default: 1" },

@@ -49,7 +49,7 @@ static int show_run(struct to_call *call, const void *args)
 
 const struct to_command to_cmd_fabric_show = {
 	.name = "fabric show",
-	.summary = "Show where the fabric is, and which file says so",
+	.summary = "Show how to reach the fabric, and which file says so",
 	.configured = true,
 	.run = show_run,
 };

@@ -24,7 +24,7 @@ static const struct to_option report_options[] = {
 	  .help = "log of toctl run to go through, instead of plans" },
 	{ .name = "simulation", .type = TO_OPTION_STRING, .argument = "FILE",
 	  .offset = offsetof(struct report_args, simulation),
-	  .help = "file that tosim simulate -o wrote, instead of plans; operands are others to draw beside" },
+	  .help = "output of tosim simulate -o, instead of plans; operands are more files to compare with it" },
 	{}
 };
 

@@ -102,7 +102,8 @@ static const struct to_option run_options[] = {
 	  .help = "span of past traffic to plan for; default: 10s" },
 	{ "change-cost", 0, TO_OPTION_DURATION, FIELD(change_cost_ns), .argument = "TIME",
 	  .max = 86400000000000,
-	  .help = "busy time that new links must save beyond the time they are dark" },
+	  .help = "busy time that new links must save beyond their dark time; default: "
+		  "reconfiguration time of the slowest optical switch, at least 250ms" },
 	{ "carrier-timeout", 0, TO_OPTION_DURATION, FIELD(controller.carrier_ns), .argument = "TIME",
 	  .min = 1, .advanced = true, .help = "time for new links to come up; default: 5s" },
 	{ "repair-after", 0, TO_OPTION_DURATION, FIELD(controller.carrier.after_ns),

@@ -142,7 +142,7 @@ static int status_run(struct to_call *call, const void *data)
 static const struct to_option status_options[] = {
 	TO_FABRIC_KEYS(struct status_args, fabric),
 	{ "log", 0, TO_OPTION_STRING, FIELD(log), .argument = "FILE",
-	  .help = "log of a toctl run, to print its last decision" },
+	  .help = "log of a toctl run; its last decision is printed" },
 	{}
 };
 

@@ -78,9 +78,9 @@ static const struct to_option compare_options[] = {
 	  .min = 1, .max = 1000000000,
 	  .help = "training iterations that the matrix covers; default: 1" },
 	{ "tolerance", 0, TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT",
-	  .help = "deviation of a pair that is tolerated; default: 10" },
+	  .help = "tolerated deviation of a pair; default: 10" },
 	{ "slack", 0, TO_OPTION_NUMBER, FIELD(slack), .argument = "BYTES",
-	  .help = "bytes per pair that are tolerated beside; default: 65536" },
+	  .help = "bytes per pair that are tolerated in addition; default: 65536" },
 	{}
 };
 

@@ -166,7 +166,7 @@ static const struct to_option record_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), true, "FILE",
 	  .help = "recording to write; - is standard output" },
 	{ "interval", 'i', TO_OPTION_DURATION, FIELD(interval), .argument = "TIME",
-	  .min = 1000000, .max = 3600000000000, .help = "length of a sample; default: 50ms" },
+	  .min = 1000000, .max = 3600000000000, .help = "time between two samples; default: 50ms" },
 	{ "count", 0, TO_OPTION_NUMBER, FIELD(count), .argument = "N",
 	  .max = 1000000, .help = "number of samples, 0: until interrupted; default: 20" },
 	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",

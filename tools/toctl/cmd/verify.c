@@ -120,8 +120,7 @@ static int verify_run(struct to_call *call, const void *data)
 static const struct to_option verify_options[] = {
 	{ "down", 0, TO_OPTION_WORDS, offsetof(struct verify_args, down),
 	  .argument = "SERVER[:PORT]",
-	  .help = "show also what is lost while this server, port or packet switch is down; repeat "
-		  "for failures at once" },
+	  .help = "also show what is lost while SERVER[:PORT] is down; repeat to combine failures" },
 	{}
 };
 

@@ -105,7 +105,7 @@ static const struct to_option watch_options[] = {
 	{ "pairs", 0, TO_OPTION_FLAG, FIELD(pairs),
 	  .help = "count traffic between servers, by BPF programs; not through etcd" },
 	{ "log", 0, TO_OPTION_STRING, FIELD(log), .argument = "FILE",
-	  .help = "log of a toctl run, to show its decisions" },
+	  .help = "log of a toctl run; its decisions are shown" },
 	TO_FABRIC_KEYS(struct watch_args, fabric),
 	{}
 };

@@ -122,7 +122,7 @@ static const struct to_option compare_options[] = {
 	  .min = 2, .max = TO_SERVERS_MAX, .help = "servers of the cluster" },
 	{ "job-servers", 0, TO_OPTION_NUMBER, FIELD(job_servers), .argument = "N",
 	  .min = 2, .max = TO_SERVERS_MAX, .help = "servers of each job; default: 16" },
-	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "N", .required = true,
+	{ "degree", 'd', TO_OPTION_NUMBER, FIELD(degree), .argument = "D", .required = true,
 	  .min = 1, .max = TO_PORTS_MAX, .help = "ports of a server" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE",
 	  .min = 1, .max = INT64_MAX, .help = "bandwidth of a port; default: 100G" },

@@ -85,7 +85,7 @@ static const struct to_option schedule_options[] = {
 	  .help = "partial schedules that optimal tries; default: 1000000" },
 	{ "jitter", 0, TO_OPTION_DURATION, FIELD(jitter), .argument = "TIME", .min = 1,
 	  .max = 1000000000000, .help = "replay with ranks that are late by up to this" },
-	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "N", .max = INT64_MAX,
+	{ "seed", 's', TO_OPTION_NUMBER, FIELD(seed), .argument = "S", .max = INT64_MAX,
 	  .with = "jitter", .help = "random seed; same seed, same result; default: 1" },
 	{ "unordered", 0, TO_OPTION_FLAG, FIELD(unordered), .with = "jitter",
 	  .help = "let ranks take what they have ready, and deadlock" },

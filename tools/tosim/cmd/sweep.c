@@ -84,11 +84,11 @@ static int sweep_run(struct to_call *call, const void *data)
 
 static const struct to_option sweep_options[] = {
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(dir), .required = true, .argument = "DIR",
-	  .help = "folder of the points, a file each" },
+	  .help = "directory of the points, a file for each" },
 	{ "list", 0, TO_OPTION_FLAG, FIELD(list),
-	  .help = "print a shell command for each point, and run none" },
+	  .help = "print a shell command for each point; run nothing" },
 	{ "collect", 0, TO_OPTION_FLAG, FIELD(collect),
-	  .help = "run none, and tell what others have left in DIR" },
+	  .help = "run nothing; summarise the results in DIR" },
 	{ "report", 'r', TO_OPTION_OUTPUT, FIELD(report), .argument = "FILE",
 	  .help = "HTML page of the points, beside published ratios" },
 	{}
