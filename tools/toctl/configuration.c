@@ -35,9 +35,11 @@ static void configuration_fill(const struct to_fabric_conf *conf, const struct t
 static int configuration_check_output(const struct to_fabric_conf *conf, const struct to_option *o,
 				      const void *args, struct to_error *err)
 {
-	const char *path = *(const char *const *)((const char *)args + o->offset);
+	const char *path = NULL;
 
-	if (o->type != TO_OPTION_OUTPUT || !path)
+	if (o->type == TO_OPTION_OUTPUT)
+		path = *(const char *const *)((const char *)args + o->offset);
+	if (!path)
 		return 0;
 	if (conf->path && to_file_is_same(path, conf->path))
 		return to_error_set(err, -EINVAL, "--%s would overwrite %s, which is read", o->name,
