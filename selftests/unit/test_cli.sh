@@ -392,6 +392,9 @@ measured 2000000 4000000
 run 1 tm compare "$tmp/chain.json" "$tmp/tm.json" &&
 	run 0 tm compare --iterations 2 "$tmp/chain.json" "$tmp/tm.json"
 result $? "tm compare: iterations"
+measured 20000 40000
+run 0 tm compare --slack 0 --iterations 0.02 "$tmp/chain.json" "$tmp/tm.json"
+result $? "tm compare: a fraction of an iteration"
 measured 1000000 2000000 0123456789abcdef
 says "tm compare: measured under another plan" 1 \
 	"toctl tm compare: $tmp/tm.json was not measured under the plan $tmp/chain.json" \

@@ -66,8 +66,9 @@ for program, command in COMMANDS:
     for option in command["options"]:
         if option.get("letter"):
             letters[option["letter"]].add(option["name"])
-        # a word of a list here may be a file there
-        types[option["name"]].add(option["type"].replace("choice", "string"))
+        # a word of a list here may be a file there, a number may be a fraction
+        types[option["name"]].add(option["type"].replace("choice", "string")
+                                  .replace("real", "number"))
 documented = dict(re.findall(r"^\| `-(\w)` \| `--([a-z-]+)` \|", GRAMMAR, re.M))
 documented.pop("V")		# stands before a command
 report({k: {v} for k, v in documented.items()} == dict(letters),

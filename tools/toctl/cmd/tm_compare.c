@@ -8,8 +8,8 @@
 #include "measure/tm_compare.h"
 
 struct compare_args {
-	double tolerance;
-	uint64_t slack, iterations;
+	double iterations, tolerance;
+	uint64_t slack;
 };
 
 static int compare_print(struct to_call *call, const struct to_tm_compare *compare)
@@ -56,8 +56,8 @@ static int compare_run(struct to_call *call, const void *data)
 	struct to_tm *tm = NULL;
 	int ret = -EINVAL;
 
-	if (args->tolerance < 0)
-		return to_usage(call, "--tolerance is positive");
+	if (args->iterations <= 0 || args->tolerance < 0)
+		return to_usage(call, "--iterations and --tolerance are positive");
 	plan = to_plan_load_shared(call->operands[0], &call->err);
 	if (plan)
 		tm = to_tm_load(call->operands[1], &call->err);
@@ -74,8 +74,7 @@ static int compare_run(struct to_call *call, const void *data)
 #define FIELD(field) .offset = offsetof(struct compare_args, field)
 
 static const struct to_option compare_options[] = {
-	{ "iterations", 0, TO_OPTION_NUMBER, FIELD(iterations), .argument = "N",
-	  .min = 1, .max = 1000000000,
+	{ "iterations", 0, TO_OPTION_REAL, FIELD(iterations), .argument = "X",
 	  .help = "training iterations that the matrix covers; default: 1" },
 	{ "tolerance", 0, TO_OPTION_REAL, FIELD(tolerance), .argument = "PERCENT",
 	  .help = "tolerated deviation of a pair; default: 10" },
