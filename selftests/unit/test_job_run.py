@@ -123,9 +123,13 @@ for launcher, want in (
     report(ran.returncode == 0 and all("\n" + line in "\n" + found for line in want),
            f"{launcher} is told of the ranks", found + ran.stderr)
 env["OMPI_MCA_btl"] = "self"
+env["TOPOOPT_ETCD_PASSWORD"] = "secret"
 toctl("job", "run", plan, *AGENTS, "--interval", "50ms", "--", f"{top}/bin/mpirun", "true")
 with open(f"{top}/env", encoding="utf-8") as file:
-    report("\nOMPI_MCA_btl=self\n" in "\n" + file.read(), "variables that are set already stay")
+    found = file.read()
+del env["TOPOOPT_ETCD_PASSWORD"]
+report("\nOMPI_MCA_btl=self\n" in "\n" + found, "variables that are set already stay")
+report("secret" not in found, "the job does not get the password of etcd", found)
 
 # --- signals --------------------------------------------------------------------
 
