@@ -154,6 +154,9 @@ process = start("sh", "-c", f"echo up; while [ ! -e {top}/go ]; do sleep 0.05; d
 process.stdout.readline()
 save(f"{top}/harm-s1", {"action": "die", "ops": ["sample"], "count": 1, "times": 1})
 wait_for(lambda: os.path.exists(f"{top}/dead-s1"), 120)
+# an interval counts once others have been recorded after it; harm that never comes counts those
+save(f"{top}/harm-s2", {"action": "die", "ops": ["sample"], "count": 1000, "times": 1})
+wait_for(lambda: load(f"{top}/harm-s2")["count"] <= 980, 120)
 save(f"{top}/go", True)
 out, err = process.communicate(timeout=120)
 report(process.returncode == 3 and "intervals lack a server's part" in err,
