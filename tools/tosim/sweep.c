@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/command.h"
+#include "format/names.h"
 
 extern const struct to_command to_cmd_simulate;
 
@@ -254,7 +255,7 @@ static int sweep_read_ratio(const struct to_json *at, void *to)
 #define RATIO(field) offsetof(struct to_sweep_ratio, field)
 
 static const struct to_json_field ratio_fields[] = {
-	{ "name", to_json_label, RATIO(name), false },
+	{ "name", to_names_read_label, RATIO(name), false },
 	{ "comment", to_json_comment, 0, true },
 	{ "of", sweep_read_side, RATIO(of), false },
 	{ "over", sweep_read_side, RATIO(over), false },
@@ -285,7 +286,7 @@ static const struct to_json_field sweep_fields[] = {
 	{ "format", sweep_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_sweep, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_sweep, name), false },
 	{ "options", sweep_read_options, 0, true },
 	{ "axes", sweep_read_axes, 0, false },
 	/* which knows the axes by then */
@@ -389,59 +390,23 @@ char *to_sweep_file(const struct to_sweep *s, unsigned int point, const char *di
 	return NULL;
 }
 
-char *to_shell_word(const char *text)
+static int sweep_add_option(struct to_argv *command, const struct to_option *o,
+			    const struct to_sweep_value *value)
 {
-	char *word = malloc(4 * strlen(text) + 3), *to = word;
+	const int ret = to_argv_add(command, "--%s", o->name);
 
-	if (!word)
-		return NULL;
-	if (*text && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				  "0123456789_./,:=+-") == strlen(text))
-		return strcpy(word, text);
-	*to++ = '\'';
-	for (; *text; text++) {
-		if (*text == '\'')
-			to = stpcpy(to, "'\\'");
-		*to++ = *text;
-	}
-	*to++ = '\'';
-	*to = '\0';
-	return word;
+	return ret || o->type == TO_OPTION_FLAG ? ret : to_argv_add(command, "%s", value->text);
 }
 
-static bool sweep_print_option(FILE *out, const struct to_option *o,
-			       const struct to_sweep_value *value)
+int to_sweep_command(const struct to_sweep *s, unsigned int point, const char *program,
+		     struct to_argv *command)
 {
-	char *word = to_shell_word(value->text);
-	const bool whole = word;
+	int ret = to_argv_add(command, "%s", program);
 
-	if (word && o->type == TO_OPTION_FLAG)
-		fprintf(out, " --%s", o->name);
-	else if (word)
-		fprintf(out, " --%s %s", o->name, word);
-	free(word);
-	return whole;
-}
-
-char *to_sweep_command(const struct to_sweep *s, unsigned int point, const char *program)
-{
-	char *command = NULL, *word = to_shell_word(program);
-	size_t len;
-	FILE *out = word ? open_memstream(&command, &len) : NULL;
-	bool whole = out;
-
-	if (whole)
-		fprintf(out, "%s simulate", word);
-	for (unsigned int i = 0; whole && i < s->n_fixed; i++)
-		whole = sweep_print_option(out, s->fixed[i].option, s->fixed[i].values);
-	for (unsigned int i = 0; whole && i < s->n_axes; i++)
-		whole = sweep_print_option(out, s->axes[i].option, to_sweep_value(s, point, i));
-	if (whole)
-		fputs(" --json", out);
-	whole = (!out || !fclose(out)) && whole;
-	free(word);
-	if (whole)
-		return command;
-	free(command);
-	return NULL;
+	ret = ret ? ret : to_argv_add(command, "simulate");
+	for (unsigned int i = 0; !ret && i < s->n_fixed; i++)
+		ret = sweep_add_option(command, s->fixed[i].option, s->fixed[i].values);
+	for (unsigned int i = 0; !ret && i < s->n_axes; i++)
+		ret = sweep_add_option(command, s->axes[i].option, to_sweep_value(s, point, i));
+	return ret ? ret : to_argv_add(command, "--json");
 }

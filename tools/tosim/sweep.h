@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "base/argv.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -68,14 +69,13 @@ struct to_sweep_found to_sweep_find(const struct to_sweep *sweep,
 char *to_sweep_file(const struct to_sweep *sweep, unsigned int point, const char *dir);
 
 /**
- * to_sweep_command() - make the shell command whose standard output is @point's file
+ * to_sweep_command() - make the command whose standard output is @point's file
  * @program: path of tosim
+ * @command: gets the words; for to_argv_free()
  *
- * Return: NULL when out of memory.
+ * Return: 0 or -ENOMEM.
  */
-char *to_sweep_command(const struct to_sweep *sweep, unsigned int point, const char *program);
-
-/** to_shell_word() - quote @text as one word of a shell command; NULL when out of memory */
-char *to_shell_word(const char *text);
+int to_sweep_command(const struct to_sweep *sweep, unsigned int point, const char *program,
+		     struct to_argv *command);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/argv.h"
 #include "base/child.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -97,10 +98,13 @@ static int sweep_open(const struct to_sweep_run *r, bool make, struct to_error *
 static int sweep_point(struct to_sweep_run *r, unsigned int point, const char *path,
 		       struct to_error *err)
 {
-	char *command = to_sweep_command(r->sweep, point, r->program), *output = NULL;
+	struct to_argv command = {};
 	struct to_error why = { "" };
-	int ret = command ? to_child_run(command, "", SWEEP_LONGEST, &output, &why) :
-			    sweep_no_memory(&why);
+	char *output = NULL;
+	int ret = to_sweep_command(r->sweep, point, r->program, &command);
+
+	ret = ret ? sweep_no_memory(&why) :
+		    to_child_run(&command, "", SWEEP_LONGEST, &output, &why);
 
 	if (!ret)
 		r->points[point] = to_json_load(output, strlen(output), TO_JSON_MEMORY_MAX, path, &why);
@@ -110,7 +114,7 @@ static int sweep_point(struct to_sweep_run *r, unsigned int point, const char *p
 		ret = to_file_write(path, sweep_write, r->points[point], &why);
 	if (ret)
 		to_error_set(err, ret, "%s: %.400s", path, why.text);
-	free(command);
+	to_argv_free(&command);
 	free(output);
 	return ret;
 }
@@ -174,6 +178,20 @@ int to_sweep_run_collect(struct to_sweep_run *r, struct to_error *err)
 	return ret;
 }
 
+/* Print a command for a shell, without the end of its line. Return: false when out of memory. */
+static bool sweep_print_command(const struct to_argv *command)
+{
+	for (unsigned int i = 0; i < command->n; i++) {
+		char *word = to_argv_quote(command->argv[i]);
+
+		if (!word)
+			return false;
+		printf("%s%s", i ? " " : "", word);
+		free(word);
+	}
+	return true;
+}
+
 int to_sweep_run_list(const struct to_sweep_run *r, struct to_error *err)
 {
 	bool whole = true;
@@ -182,14 +200,15 @@ int to_sweep_run_list(const struct to_sweep_run *r, struct to_error *err)
 	if (ret)
 		return ret;
 	for (unsigned int i = 0; whole && i < r->sweep->n_points; i++) {
-		char *command = to_sweep_command(r->sweep, i, "tosim");
+		struct to_argv command = {};
 		char *file = to_sweep_file(r->sweep, i, r->dir);
-		char *word = file ? to_shell_word(file) : NULL;
+		char *word = file ? to_argv_quote(file) : NULL;
 
-		whole = command && word;
+		whole = word && !to_sweep_command(r->sweep, i, "tosim", &command) &&
+			sweep_print_command(&command);
 		if (whole)
-			printf("%s >%s~ && mv %s~ %s\n", command, word, word, word);
-		free(command);
+			printf(" >%s~ && mv %s~ %s\n", word, word, word);
+		to_argv_free(&command);
 		free(file);
 		free(word);
 	}

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,24 +19,6 @@
 #define CHILD_OUTPUT_MAX (16U << 20)
 
 extern char **environ;
-
-char *to_child_command(const char *command, const char *name)
-{
-	size_t len = 0;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
-	const char *at;
-
-	if (!out)
-		return NULL;
-	while ((at = strstr(command, "{}"))) {
-		fprintf(out, "%.*s%s", (int)(at - command), command, name);
-		command = at + 2;
-	}
-	fputs(command, out);
-	fclose(out);
-	return text;
-}
 
 /* What a child wrote to one of its two outputs. */
 struct stream {
@@ -120,10 +101,10 @@ static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 	return 0;
 }
 
-/* The command as a process group of its own. */
-static int child_start(const char *command, int in, int out, int errors, pid_t *pid)
+/* Start @command as a process group of its own. */
+static int child_start(const struct to_argv *command, int in, int out, int errors, pid_t *pid,
+		       struct to_error *err)
 {
-	char *argv[] = { "sh", "-c", (char *)command, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ret;
@@ -134,10 +115,10 @@ static int child_start(const char *command, int in, int out, int errors, pid_t *
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-	ret = posix_spawn(pid, "/bin/sh", &actions, &attributes, argv, environ);
+	ret = posix_spawnp(pid, command->argv[0], &actions, &attributes, command->argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
-	return -ret;
+	return ret ? to_error_set(err, -ret, "%s: %s", command->argv[0], strerror(ret)) : 0;
 }
 
 /* A file, not a pipe: a child that reads nothing raises no SIGPIPE. */
@@ -184,16 +165,16 @@ static int child_verdict(int status, struct stream *streams, struct to_error *er
 	return to_error_set(err, -EIO, "killed by signal %d", WTERMSIG(status));
 }
 
-static int child_run(const char *command, int in, uint64_t timeout_ns, struct stream *streams,
+static int child_run(const struct to_argv *command, int in, uint64_t timeout_ns, struct stream *streams,
 		     struct to_error *err)
 {
 	int out[2] = { -1, -1 }, errors[2] = { -1, -1 }, pidfd, status, ret;
 	pid_t pid;
 
 	if (pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC))
-		ret = -errno;
+		ret = to_error_set(err, -errno, "%s", strerror(errno));
 	else
-		ret = child_start(command, in, out[1], errors[1], &pid);
+		ret = child_start(command, in, out[1], errors[1], &pid, err);
 	if (out[1] >= 0)
 		close(out[1]);
 	if (errors[1] >= 0)
@@ -215,8 +196,6 @@ static int child_run(const char *command, int in, uint64_t timeout_ns, struct st
 			to_error_set(err, ret, "no answer in %.3g s", timeout_ns / 1e9);
 		else
 			to_error_set(err, ret, "%s", strerror(-ret));
-	} else {
-		to_error_set(err, ret, "%s", strerror(-ret));
 	}
 	if (out[0] >= 0)
 		close(out[0]);
@@ -225,8 +204,8 @@ static int child_run(const char *command, int in, uint64_t timeout_ns, struct st
 	return ret;
 }
 
-int to_child_run(const char *command, const char *input, uint64_t timeout_ns, char **output,
-		 struct to_error *err)
+int to_child_run(const struct to_argv *command, const char *input, uint64_t timeout_ns,
+		 char **output, struct to_error *err)
 {
 	struct stream streams[2] = {};
 	int in = child_input(input), ret;

@@ -4,22 +4,20 @@
 
 #include <stdint.h>
 
+#include "base/argv.h"
 #include "base/error.h"
 
-/** to_child_command() - @command with @name for every {}; caller frees, NULL: out of memory */
-char *to_child_command(const char *command, const char *name);
-
 /**
- * to_child_run() - run a shell command to its end, not that of what it leaves running
- * @command: for sh -c
+ * to_child_run() - run a command to its end, but do not wait for what it leaves running
+ * @command: program, by its path or found in $PATH, and its arguments
  * @input: its standard input
- * @timeout_ns: it is killed, with all that it started, when it takes longer
+ * @timeout_ns: after this time it is killed, with all that it started
  * @output: its standard output, allocated, ends with a NUL; set on success
  *
- * Return: 0 when it exits with status 0, else a negative errno (-ETIMEDOUT,
- * -EIO) with the last line that it wrote to standard error in @err.
+ * Return: 0 when it exits with status 0; else a negative errno with @err: -ETIMEDOUT; -EIO
+ * with the last line that it wrote to standard error; another one when it does not start.
  */
-int to_child_run(const char *command, const char *input, uint64_t timeout_ns, char **output,
-		 struct to_error *err);
+int to_child_run(const struct to_argv *command, const char *input, uint64_t timeout_ns,
+		 char **output, struct to_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/json_walk.h"
 #include "base/json_weight.h"
 #include "base/limits.h"
-#include "base/text.h"
 
 /* jansson tells the line of syntax errors only. */
 static unsigned int json_line_of(const struct to_json_doc *doc, const char *path)
@@ -236,64 +234,6 @@ int to_json_comment(const struct to_json *at, void *to)
 
 	(void)to;
 	return to_json_string(at, &text);
-}
-
-bool to_json_is_label(const char *text)
-{
-	json_t *string = json_string(text);	/* NULL unless UTF-8 */
-	size_t len = string ? json_string_length(string) : 0;
-
-	json_decref(string);
-	/* a terminal obeys control characters, those of one byte and U+0080 to U+009F */
-	for (const unsigned char *s = (const unsigned char *)text; len && *s; s++)
-		if (*s < ' ' || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0))
-			return false;
-	return len && len < TO_NAME_MAX;
-}
-
-int to_json_label(const struct to_json *at, void *to)
-{
-	const char *text = json_string_value(at->value);
-
-	if (!text || !to_json_is_label(text))
-		return to_json_error(at, -EINVAL,
-				     "expected a string of 1 to %d bytes without control characters",
-				     TO_NAME_MAX - 1);
-	strcpy(to, text);
-	return 0;
-}
-
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-bool to_json_is_name(const char *text)
-{
-	return *text && strlen(text) < TO_NAME_MAX && *text != '-' && *text != '.' &&
-	       strspn(text, LETTERS "0123456789._-") == strlen(text);
-}
-
-int to_json_name(const struct to_json *at, void *to)
-{
-	const char *text = json_string_value(at->value);
-
-	if (!text || !to_json_is_name(text))
-		return to_json_error(at, -EINVAL,
-				     "expected a name of 1 to %d letters, digits, \".\", \"_\" and \"-\"",
-				     TO_NAME_MAX - 1);
-	strcpy(to, text);
-	return 0;
-}
-
-int to_json_ifname(const struct to_json *at, void *to)
-{
-	const char *text = json_string_value(at->value);
-
-	if (!text || !*text || strlen(text) >= IFNAMSIZ ||
-	    !strcmp(text, ".") || !strcmp(text, "..") || strpbrk(text, "/: \t\n\v\f\r\""))
-		return to_json_error(at, -EINVAL,
-				     "expected an interface name of 1 to %d bytes",
-				     IFNAMSIZ - 1);
-	strcpy(to, text);
-	return 0;
 }
 
 int to_json_u64(const struct to_json *at, void *to)

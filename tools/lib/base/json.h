@@ -157,18 +157,8 @@ struct to_json to_json_element(const struct to_json *at, size_t index);
 /** to_json_member() - value under @key of the object @at; value may be NULL */
 struct to_json to_json_member(const struct to_json *at, const char *key);
 
-/** to_json_is_label() - is it what to_json_label() reads: 1 to 63 bytes of UTF-8,
- *	no control characters? */
-bool to_json_is_label(const char *text);
-
-/** to_json_is_name() - is it what to_json_name() reads: the name of a server? */
-bool to_json_is_name(const char *text);
-
 /* Readers for struct to_json_field; the comment is the type at @to. */
 int to_json_string(const struct to_json *at, void *to);	/* const char *, borrowed */
-int to_json_name(const struct to_json *at, void *to);	/* char[TO_NAME_MAX] */
-int to_json_label(const struct to_json *at, void *to);	/* char[TO_NAME_MAX] */
-int to_json_ifname(const struct to_json *at, void *to);	/* char[IFNAMSIZ] */
 int to_json_u64(const struct to_json *at, void *to);	/* uint64_t, to 2^63 - 1 */
 int to_json_u32(const struct to_json *at, void *to);	/* unsigned int */
 int to_json_positive(const struct to_json *at, void *to); /* uint64_t, from 1 */

@@ -27,8 +27,8 @@
 
 /**
  * struct to_fabric_options - how to reach the agents
- * @command: starts an agent that speaks on its standard input and output; run
- *	by the shell, with {} replaced by the server's name. NULL: through etcd
+ * @command: starts an agent that speaks on its standard input and output; split by
+ *	to_argv_split(), then {} stands for the server's name. NULL: through etcd
  * @shard: what is decided is for the servers of the plan alone, under this name; NULL:
  *	for all that there are agents of. At pipes there are no others
  * @timeout_ns: how long all agents together may take for one request

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/argv.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/quantity.h"
@@ -25,7 +26,7 @@
 
 const struct to_fabric_conf_key to_fabric_conf_keys[TO_FABRIC_CONF_N] = {
 	[TO_FABRIC_CONF_COMMAND] = {
-		"agents.command", TO_FABRIC_CONF_TEXT, "COMMAND", TO_FABRIC_COMMAND,
+		"agents.command", TO_FABRIC_CONF_ARGV, "COMMAND", TO_FABRIC_COMMAND,
 		"command that starts the agent of server {}" },
 	[TO_FABRIC_CONF_TIMEOUT] = {
 		"agents.timeout", TO_FABRIC_CONF_DURATION, "TIME", "10s",
@@ -140,6 +141,8 @@ static bool conf_is_utf8(const char *text)
 static int conf_check_value(const struct to_fabric_conf_key *key, const char *value,
 			    bool must_be_absolute, const char *where, struct to_error *err)
 {
+	struct to_argv argv;
+	struct to_error why;
 	uint64_t ns;
 
 	if (!conf_is_line(value))
@@ -165,6 +168,11 @@ static int conf_check_value(const struct to_fabric_conf_key *key, const char *va
 		if (must_be_absolute && value[0] != '/')
 			return to_error_set(err, -EINVAL, "%s: the name of a file must begin with /",
 					    where);
+		return 0;
+	case TO_FABRIC_CONF_ARGV:
+		if (to_argv_split(&argv, value, &why))
+			return to_error_set(err, -EINVAL, "%s: %s", where, why.text);
+		to_argv_free(&argv);
 		return 0;
 	default:
 		return 0;

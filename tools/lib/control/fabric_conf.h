@@ -16,8 +16,8 @@
  * searched: an empty variable counts as unset, a relative $TOPOOPT_FABRIC is an error, and
  * a relative $XDG_CONFIG_HOME or $HOME is ignored.
  *
- * The file names a command that the shell runs, so nobody but root and the effective user
- * may write to it or replace it. Values are data: neither ~ nor $ is expanded.
+ * The file names a command to run, so nobody but root and the effective user may write to it
+ * or replace it. Values are data: neither ~ nor $ is expanded, and no shell runs the command.
  */
 
 #include <stdint.h>
@@ -47,6 +47,7 @@ enum to_fabric_conf_id {
 /** enum to_fabric_conf_kind - what a value is */
 enum to_fabric_conf_kind {
 	TO_FABRIC_CONF_TEXT,
+	TO_FABRIC_CONF_ARGV,		/* command, as of to_argv_split() */
 	TO_FABRIC_CONF_DURATION,	/* as of to_quantity_duration(), above 0 */
 	TO_FABRIC_CONF_FILE,		/* path of a file, absolute when it is from fabric.conf */
 	TO_FABRIC_CONF_STORE,		/* "etcd", or path of a directory, absolute as of a file */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/argv.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -52,6 +52,7 @@ struct pipe_agent {
 
 /**
  * struct pipes - the connections
+ * @command: words that start an agent, with {} for its server's name
  * @n_polled, @polled: agents that are waited for
  * @polls: two for each of them
  * @reply_max: bytes of a reply
@@ -60,7 +61,7 @@ struct pipe_agent {
 struct pipes {
 	struct to_fabric_link link;
 	const struct to_cluster *cluster;
-	const char *command;
+	struct to_argv command;
 	struct pipe_agent *agents;
 	unsigned int n_polled, *polled;
 	struct pollfd *polls;
@@ -72,14 +73,15 @@ struct pipes {
  * In a session of its own: what ends the controller, Ctrl-C or a signal to its
  * process group, must leave it the agents to end in order.
  */
-static void pipe_child(const struct pipes *p, const char *command, int fd, int errors)
+static void pipe_child(const struct pipes *p, const struct to_argv *command, int fd, int errors)
 {
 	setsid();
 	setrlimit(RLIMIT_NOFILE, &p->files);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
-	execl("/bin/sh", "sh", "-c", command, NULL);
+	execvp(command->argv[0], command->argv);
+	fprintf(stderr, "%s: %s\n", command->argv[0], strerror(errno));
 	_exit(127);
 }
 
@@ -93,23 +95,24 @@ static void pipe_kill(const struct pipe_agent *agent)
 static int pipe_start(const struct pipes *p, unsigned int i)
 {
 	struct pipe_agent *agent = &p->agents[i];
-	char *command = to_child_command(p->command, p->cluster->servers[i].name);
+	struct to_argv command = {};
 	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
 
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
 	agent->servers = 0;
-	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
-	    pipe2(errors, O_CLOEXEC) || fcntl(errors[0], F_SETFL, O_NONBLOCK))
+	if (to_argv_fill(&command, &p->command, p->cluster->servers[i].name) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) || pipe2(errors, O_CLOEXEC) ||
+	    fcntl(errors[0], F_SETFL, O_NONBLOCK))
 		goto fail;
 	agent->pid = fork();
 	if (agent->pid < 0)
 		goto fail;
 	if (!agent->pid)
-		pipe_child(p, command, pair[1], errors[1]);
+		pipe_child(p, &command, pair[1], errors[1]);
 	close(pair[1]);
 	close(errors[1]);
-	free(command);
+	to_argv_free(&command);
 	agent->fd = pair[0];
 	agent->errors = errors[0];
 	return 0;
@@ -120,7 +123,7 @@ fail:
 		if (errors[k] >= 0)
 			close(errors[k]);
 	}
-	free(command);
+	to_argv_free(&command);
 	return -1;
 }
 
@@ -461,6 +464,7 @@ static void pipes_free(struct pipes *p)
 		free(p->agents);
 		free(p->polled);
 		free(p->polls);
+		to_argv_free(&p->command);
 	}
 	free(p);
 }
@@ -535,6 +539,7 @@ static int pipes_allow_files(struct pipes *p, struct to_error *err)
 struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 				       const char *command, struct to_error *err)
 {
+	struct to_error why;
 	struct pipes *p;
 
 	if (!strstr(command, "{}")) {
@@ -543,6 +548,11 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 		return NULL;
 	}
 	p = calloc(1, sizeof(*p));
+	if (p && to_argv_split(&p->command, command, &why)) {
+		to_error_set(err, -EINVAL, "agents.command: %s", why.text);
+		pipes_free(p);
+		return NULL;
+	}
 	if (p) {
 		p->agents = calloc(cluster->n_servers, sizeof(*p->agents));
 		p->polled = calloc(cluster->n_servers, sizeof(*p->polled));
@@ -554,7 +564,6 @@ struct to_fabric_link *to_fabric_pipes(const struct to_cluster *cluster,
 		return NULL;
 	}
 	p->cluster = cluster;
-	p->command = command;
 	p->reply_max = TO_REPLY_MAX(cluster->n_servers);
 	if (pipes_allow_files(p, err)) {
 		pipes_free(p);

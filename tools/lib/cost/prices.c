@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/names.h"
 
 #define PRICES_MAX 1e9		/* USD or watts of one component: its sums stay exact to the cent */
 
@@ -142,7 +143,7 @@ static const struct to_json_field prices_fields[] = {
 	{ "format", prices_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_prices, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_prices, name), false },
 	{ "speeds", prices_read_speeds, 0, false },
 	{ "panel_port", prices_read_price, offsetof(struct to_prices, panel_port), false },
 	{ "ocs_port", prices_read_price, offsetof(struct to_prices, ocs_port), false },

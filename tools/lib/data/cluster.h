@@ -93,7 +93,7 @@ enum to_switch_kind {
  * struct to_switch_control - how an optical switch is set
  * @driver: TO_SWITCH_BY_HAND when there is no "control"
  * @address: in the driver's notation; "" for the default
- * @command: shell command that sets it or that reaches it
+ * @command: command that sets it or that reaches it, for to_argv_split(); "": none
  * @user: to log in as, "" for nobody
  * @password_file: its password is the first line of this file, or
  * @password_env: the value of this environment variable

@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-
-static bool ports_is_interface(const char *word)
-{
-	return to_json_is_name(word) && strlen(word) < IFNAMSIZ;
-}
+#include "format/names.h"
 
 /* Take one port; @word is cut at its colon. */
 static int ports_add(struct to_discovery_ports *ports, char *word, const char *text,
@@ -24,7 +19,7 @@ static int ports_add(struct to_discovery_ports *ports, char *word, const char *t
 		return to_error_set(err, -EINVAL, "a server has %u ports at most", TO_PORTS_MAX);
 	if (rdma)
 		*rdma++ = '\0';
-	if (!ports_is_interface(word) || (rdma && !ports_is_interface(rdma)))
+	if (!to_names_is_interface(word) || (rdma && !to_names_is_interface(rdma)))
 		return to_error_set(err, -EINVAL,
 				    "expected names of interfaces like eth0,eth1, not \"%.200s\"",
 				    text);

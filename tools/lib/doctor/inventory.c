@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "format/names.h"
 #include "kernel/rdma.h"
 #include "kernel/rtnl.h"
 #include "kernel/sysfs.h"
@@ -314,7 +315,7 @@ static int inventory_read_text(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
-	if (!text || strlen(text) >= 64 || (*text && !to_json_is_label(text)))
+	if (!text || strlen(text) >= 64 || (*text && !to_names_is_label(text)))
 		return to_json_error(at, -EINVAL, "expected a string of at most 63 bytes");
 	strcpy(to, text);
 	return 0;
@@ -342,7 +343,7 @@ static int inventory_read_nics(const struct to_json *at, void *to)
 {
 #define NIC(member) offsetof(struct to_inventory_nic, member)
 	static const struct to_json_field fields[] = {
-		{ "name", to_json_ifname, NIC(name), false },
+		{ "name", to_names_read_interface, NIC(name), false },
 		{ "mac", to_json_mac, NIC(mac), false },
 		{ "up", to_json_bool, NIC(up), false },
 		{ "carrier", to_json_bool, NIC(carrier), false },

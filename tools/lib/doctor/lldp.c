@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "format/names.h"
 
 #define LLDP_WAIT_NS (2 * TO_NS_PER_S)
 
@@ -22,7 +23,7 @@ static const char *lldp_value(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(lldp_first(object, key), "value"));
 
-	return text && to_json_is_label(text) ? text : "";
+	return text && to_names_is_label(text) ? text : "";
 }
 
 static void lldp_interface(struct to_inventory *inventory, const json_t *interface)
@@ -57,10 +58,11 @@ void to_lldp_parse(struct to_inventory *inventory, const char *text, size_t len)
 
 void to_lldp_read(struct to_inventory *inventory)
 {
+	const struct to_argv command = { (char *[]){ "lldpctl", "-f", "json0", NULL }, 3 };
 	struct to_error why;
 	char *text = NULL;
 
-	if (to_child_run("lldpctl -f json0", "", LLDP_WAIT_NS, &text, &why))
+	if (to_child_run(&command, "", LLDP_WAIT_NS, &text, &why))
 		return;
 	to_lldp_parse(inventory, text, strlen(text));
 	free(text);

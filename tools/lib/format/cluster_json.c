@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/names.h"
 #include "format/packet_switches_json.h"
 #include "format/switch_json.h"
 
@@ -49,7 +50,7 @@ static int cluster_read_switch_ports(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field switch_fields[] = {
-	{ "name", to_json_name, offsetof(struct to_optical_switch, name), false },
+	{ "name", to_names_read, offsetof(struct to_optical_switch, name), false },
 	{ "ports", cluster_read_switch_ports, offsetof(struct to_optical_switch, n_ports), false },
 	{ "reconfiguration_ns", to_json_nanoseconds,
 	  offsetof(struct to_optical_switch, reconfiguration_ns), true },
@@ -149,10 +150,10 @@ static int cluster_read_look_ahead(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field port_fields[] = {
-	{ "name", to_json_ifname, offsetof(struct to_port, name), false },
+	{ "name", to_names_read_interface, offsetof(struct to_port, name), false },
 	{ "mac", to_json_mac, offsetof(struct to_port, mac), false },
 	{ "relay_mac", to_json_mac, offsetof(struct to_port, relay_mac), true },
-	{ "transmit", to_json_ifname, offsetof(struct to_port, transmit), true },
+	{ "transmit", to_names_read_interface, offsetof(struct to_port, transmit), true },
 	{ "ipv4", to_json_ipv4, offsetof(struct to_port, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_port, address), true },
 	{ "bandwidth", to_json_bits_per_second, offsetof(struct to_port, bandwidth), false },
@@ -217,7 +218,7 @@ static int cluster_read_ports(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field server_fields[] = {
-	{ "name", to_json_name, offsetof(struct to_server, name), false },
+	{ "name", to_names_read, offsetof(struct to_server, name), false },
 	{ "ipv4", to_json_ipv4, offsetof(struct to_server, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_server, address), true },
 	{ "ports", cluster_read_ports, 0, false },

@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/set.h"
 #include "data/allreduce_steps.h"
+#include "format/names.h"
 
 /**
  * struct reading - a demand that is being read
@@ -42,7 +43,7 @@ static int demand_read_names(const struct to_json *at, struct to_demand *d)
 		struct to_json child = to_json_element(at, i);
 		json_t *before;
 
-		ret = to_json_name(&child, d->names[i]);
+		ret = to_names_read(&child, d->names[i]);
 		if (ret)
 			break;
 		before = json_object_get(seen, d->names[i]);
@@ -482,7 +483,7 @@ static const struct to_json_field job_fields[] = {
 	{ "format", demand_read_format, 0, true },
 	{ "version", to_json_version, 0, true },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_demand, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_demand, name), false },
 	{ "servers", demand_read_servers, 0, false },
 	{ "allreduce", demand_read_allreduce, 0, true },
 	{ "mp", demand_read_mp, 0, true },

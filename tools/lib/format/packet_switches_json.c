@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "format/names.h"
 #include "format/packet_switches_json.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static int packet_switch_read_ports(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field packet_switch_fields[] = {
-	{ "name", to_json_name, offsetof(struct to_packet_switch, name), false },
+	{ "name", to_names_read, offsetof(struct to_packet_switch, name), false },
 	{ "ports", packet_switch_read_ports, offsetof(struct to_packet_switch, n_ports), false },
 	{}
 };

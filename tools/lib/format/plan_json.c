@@ -16,6 +16,7 @@
 #include "data/plan.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
+#include "format/names.h"
 #include "format/packet_switches_json.h"
 #include "format/plan_tables_json.h"
 
@@ -33,7 +34,7 @@ static int plan_read_job(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 
-	return to_json_label(at, plan->demand->name);
+	return to_names_read_label(at, plan->demand->name);
 }
 
 static int plan_read_link_mode(const struct to_json *at, void *to)
@@ -456,7 +457,7 @@ static int plan_read_predictions(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field candidate_fields[] = {
-	{ "family", to_json_name, offsetof(struct to_candidate, family), false },
+	{ "family", to_names_read, offsetof(struct to_candidate, family), false },
 	{ "ports", to_json_u32, offsetof(struct to_candidate, ports), false },
 	{ "estimated_time_s", to_json_real, offsetof(struct to_candidate, estimated_time), false },
 	{ "comm_time_s", to_json_real, offsetof(struct to_candidate, comm_time), true },

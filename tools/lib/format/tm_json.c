@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "format/names.h"
 
 #define COUNT_MAX ((int64_t)1 << 53)	/* exact in every reader of JSON */
 
@@ -173,7 +174,7 @@ static int tm_read_servers(const struct to_json *at, void *to)
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = to_json_name(&child, tm->servers[i]);
+		ret = to_names_read(&child, tm->servers[i]);
 		tm->n_servers += !ret;
 	}
 	return ret ? ret : tm_sort_servers(at);
@@ -218,10 +219,10 @@ static int tm_read_end(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field port_fields[] = {
-	{ "name", to_json_ifname, offsetof(struct to_tm_port, name), false },
+	{ "name", to_names_read_interface, offsetof(struct to_tm_port, name), false },
 	{ "to", tm_read_end, offsetof(struct to_tm_port, to), false },
 	{ "from", tm_read_end, offsetof(struct to_tm_port, from), false },
-	{ "packet_switch", to_json_name, offsetof(struct to_tm_port, packet_switch), true },
+	{ "packet_switch", to_names_read, offsetof(struct to_tm_port, packet_switch), true },
 	{}
 };
 
@@ -494,7 +495,7 @@ static int tm_read_samples(const struct to_json *at, void *to)
 	{ "format", tm_read_format, 0, false }, \
 	{ "version", to_json_version, 0, false }, \
 	{ "comment", to_json_comment, 0, true }, \
-	{ "job", to_json_label, TM(job), false }, \
+	{ "job", to_names_read_label, TM(job), false }, \
 	{ "plan", tm_read_fingerprint, TM(plan), false }, \
 	{ "interval_ns", to_json_positive, TM(interval_ns), false }, \
 	{ "classes", tm_read_classes, 0, false }, \

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "data/cluster.h"
+#include "format/names.h"
 
 #define TRACE_SECONDS_MAX 1e9
 
@@ -39,7 +40,7 @@ static int trace_read_seconds(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field job_fields[] = {
-	{ "name", to_json_label, offsetof(struct to_shard_trace_job, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_shard_trace_job, name), false },
 	{ "servers", trace_read_servers, offsetof(struct to_shard_trace_job, servers), false },
 	{ "submit_s", trace_read_seconds, offsetof(struct to_shard_trace_job, submit), false },
 	{ "run_s", trace_read_seconds, offsetof(struct to_shard_trace_job, run), false },
@@ -69,7 +70,7 @@ static const struct to_json_field trace_fields[] = {
 	{ "format", trace_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_shard_trace, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_shard_trace, name), false },
 	{ "jobs", trace_read_jobs, 0, false },
 	{}
 };

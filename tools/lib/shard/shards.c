@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "format/cluster_json.h"
+#include "format/names.h"
 #include "format/plan_json.h"
 #include "shard/shards_check.h"
 #include "shard/shards_store.h"
@@ -72,7 +73,7 @@ static int shards_read_state(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field shard_fields[] = {
-	{ "name", to_json_name, offsetof(struct to_shard, name), false },
+	{ "name", to_names_read, offsetof(struct to_shard, name), false },
 	{ "state", shards_read_state, offsetof(struct to_shard, state), false },
 	{ "generation", to_json_positive, offsetof(struct to_shard, now.generation), false },
 	{ "next", to_json_positive, offsetof(struct to_shard, next.generation), true },
@@ -119,7 +120,7 @@ static int shards_read_drained(const struct to_json *at, void *to)
 		struct to_json child = to_json_element(at, i);
 		char name[TO_NAME_MAX];
 
-		ret = to_json_name(&child, name);
+		ret = to_names_read(&child, name);
 		if (ret)
 			break;
 		server = to_cluster_find_server(s->cluster, name);

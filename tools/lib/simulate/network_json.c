@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/names.h"
 
 typedef char network_name[TO_NAME_MAX];
 
@@ -48,7 +49,7 @@ static int network_read_names(const struct to_json *at, network_name **names, un
 	for (unsigned int i = 0; !ret && i < *n; i++) {
 		struct to_json name = to_json_element(at, i);
 
-		ret = to_json_label(&name, (*names)[i]);
+		ret = to_names_read_label(&name, (*names)[i]);
 	}
 	return ret;
 }

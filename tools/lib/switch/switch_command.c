@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any other optical switch: a program that gets one JSON object on standard
- * input,
+ * Any other optical switch: a command (see to_argv_split()) that gets one JSON object on
+ * standard input,
  *
  *	{"action": "read", "switch": "ocs0", "address": "...", "ports": 24,
  *	 "link_mode": "duplex"}
@@ -36,6 +36,7 @@ static int command_call(const struct to_switch *sw, const char *action, json_t *
 	json_t *request = json_pack("{s:s, s:s, s:I, s:s}", "action", action,
 		"switch", sw->optical->name, "ports", (json_int_t)sw->optical->n_ports,
 		"link_mode", sw->mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
+	struct to_argv command;
 	char *input;
 	int ret;
 
@@ -46,7 +47,10 @@ static int command_call(const struct to_switch *sw, const char *action, json_t *
 	json_decref(request);
 	if (!input)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	ret = to_child_run(control->command, input, control->timeout_ns, output, err);
+	ret = to_argv_split(&command, control->command, err);
+	if (!ret)
+		ret = to_child_run(&command, input, control->timeout_ns, output, err);
+	to_argv_free(&command);
 	free(input);
 	return ret;
 }

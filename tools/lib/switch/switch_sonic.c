@@ -18,45 +18,29 @@
 #include "base/child.h"
 #include "switch/switch_driver.h"
 
+#define SONIC_SSH "ssh -o BatchMode=yes --"
 #define SONIC_READ "sonic-db-dump -n CONFIG_DB -y -k 'OCS_CROSS_CONNECT|*'"
 /* a file, as what ssh makes of standard input cannot be opened by name */
 #define SONIC_CHANGE "f=$(mktemp) && cat >\"$f\" && sudo config apply-patch \"$f\"; s=$?; " \
 	"rm -f \"$f\"; exit $s"
-
-/* @text for sh, which must not look into it. */
-static void sonic_quote(FILE *out, const char *text)
-{
-	fputc('\'', out);
-	for (; *text; text++)
-		if (*text == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*text, out);
-	fputc('\'', out);
-}
 
 /* Run @remote on the switch: by ssh, or by the control's own command. */
 static int sonic_run(const struct to_switch *sw, const char *remote, const char *input,
 		     char **output, struct to_error *err)
 {
 	const struct to_switch_control *control = &sw->optical->control;
-	char *command = NULL;
-	size_t size;
-	FILE *out = open_memstream(&command, &size);
-	int ret;
+	struct to_argv command;
+	int ret = to_argv_split(&command, control->command[0] ? control->command : SONIC_SSH, err);
 
-	if (!out)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	fputs(control->command[0] ? control->command : "exec ssh -o BatchMode=yes --", out);
-	if (control->address[0]) {
-		fputc(' ', out);
-		sonic_quote(out, control->address);
-	}
-	fputc(' ', out);
-	sonic_quote(out, remote);
-	ret = fclose(out) ? to_error_set(err, -ENOMEM, "out of memory") :
-	      to_child_run(command, input, control->timeout_ns, output, err);
-	free(command);
+	if (!ret && control->address[0])
+		ret = to_argv_add(&command, "%s", control->address);
+	if (!ret)
+		ret = to_argv_add(&command, "%s", remote);
+	if (ret == -ENOMEM)
+		to_error_set(err, ret, "out of memory");
+	if (!ret)
+		ret = to_child_run(&command, input, control->timeout_ns, output, err);
+	to_argv_free(&command);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "format/names.h"
 #include "workload/chakra.h"
 
 /* Ranks that do collectives together. @index: in chakra.groups */
@@ -88,7 +89,7 @@ static int chakra_rank(const struct chakra *c, const char *path, uint32_t *rank,
 	}
 	memcpy(name, base, len);
 	name[len] = 0;
-	if (!to_json_is_label(name))
+	if (!to_names_is_label(name))
 		return to_error_set(c->err, -EINVAL, "%s: the name is not UTF-8", path);
 	if (*rank < c->n)
 		return 0;

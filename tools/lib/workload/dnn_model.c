@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/names.h"
 
 /* In the order of enum to_operator_type. */
 static const char *const dnn_model_types[] = {
@@ -95,7 +96,7 @@ static int dnn_model_skip_inputs(const struct to_json *at, void *to)
 }
 
 static const struct to_json_field operator_fields[] = {
-	{ "name", to_json_name, offsetof(struct to_operator, name), false },
+	{ "name", to_names_read, offsetof(struct to_operator, name), false },
 	{ "type", dnn_model_read_type, offsetof(struct to_operator, type), false },
 	{ "flops", to_json_u64, offsetof(struct to_operator, flops), false },
 	{ "parameter_bytes", to_json_bytes, offsetof(struct to_operator, parameter_bytes), false },
@@ -236,7 +237,7 @@ static const struct to_json_field dnn_model_fields[] = {
 	{ "format", dnn_model_read_format, 0, false },
 	{ "version", to_json_version, 0, false },
 	{ "comment", to_json_comment, 0, true },
-	{ "name", to_json_label, offsetof(struct to_dnn_model, name), false },
+	{ "name", to_names_read_label, offsetof(struct to_dnn_model, name), false },
 	{ "batch_per_gpu", dnn_model_read_count, offsetof(struct to_dnn_model, batch_per_gpu), false },
 	{ "backward", dnn_model_read_rate, offsetof(struct to_dnn_model, backward), true },
 	{ "device", dnn_model_read_device, offsetof(struct to_dnn_model, device), true },

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "format/demand_json.h"
+#include "format/names.h"
 #include "workload/chakra.h"
 
 struct chakra_args {
@@ -108,7 +109,7 @@ static int chakra_run(struct to_call *call, const void *data)
 	if (args->dims && chakra_read_dims(args->dims, &options))
 		return to_usage(call, "--dims: expected up to %d sizes like 4x2, not \"%s\"",
 				TO_CHAKRA_DIMS_MAX, args->dims);
-	if (args->name && !to_json_is_label(args->name))
+	if (args->name && !to_names_is_label(args->name))
 		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
 	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, NULL, &call->err);
 	if (!demand)

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "checks.h"
 #include "doctor/inventories.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
+#include "format/names.h"
 
 struct discover_args {
 	const char *ports, *output, *cluster, *prefix;
@@ -122,7 +122,7 @@ static int discover_run(struct to_call *call, const void *data)
 	if (args->cluster && (n || args->ports))
 		return to_usage(call, "--cluster names the servers and their ports");
 	for (unsigned int i = 0; i < n; i++)
-		if (!to_json_is_name(call->operands[i]))
+		if (!to_names_is_name(call->operands[i]))
 			return to_usage(call, "expected the name of a server, not \"%s\"", call->operands[i]);
 	if (n == 1)
 		return to_usage(call, "a fabric has two servers or more");

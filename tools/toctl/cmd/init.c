@@ -9,6 +9,7 @@
 #include "doctor/inventories.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
+#include "format/names.h"
 #include "plan/cabling.h"
 
 struct init_args {
@@ -97,7 +98,7 @@ static int init_check_servers(struct to_call *call)
 	for (unsigned int i = 1; i < call->n_operands; i++) {
 		const char *name = call->operands[i];
 
-		if (!to_json_is_name(name))
+		if (!to_names_is_name(name))
 			return to_usage(call, "expected the name of a server, not \"%s\"", name);
 		for (unsigned int k = 1; k < i; k++)
 			if (!strcmp(name, call->operands[k]))

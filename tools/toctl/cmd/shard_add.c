@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
-#include "base/json.h"
 #include "cli/large.h"
 #include "fabric_options.h"
 #include "format/demand_json.h"
+#include "format/names.h"
 #include "shards.h"
 #include "switches.h"
 
@@ -40,7 +40,7 @@ static int add_run(struct to_call *call, const void *data)
 
 	if (to_shards_apply_check(call, &args->how))
 		return TO_EXIT_USAGE;
-	if (!to_json_is_name(name))
+	if (!to_names_is_name(name))
 		return to_usage(call, "expected a name of letters, digits, \".\", \"_\" and \"-\", not \"%.80s\"",
 				name);
 	demand = to_demand_load(args->job.job, to_large_most(false), &call->err);

@@ -10,6 +10,7 @@
 #include "tm_samples.h"
 #include "cli/large.h"
 #include "data/tm.h"
+#include "format/names.h"
 #include "format/tm_json.h"
 
 struct demand_args {
@@ -60,7 +61,7 @@ static int demand_run(struct to_call *call, const void *data)
 	uint64_t *bytes;
 	int ret = -ENOMEM;
 
-	if (args->name && !to_json_is_label(args->name))
+	if (args->name && !to_names_is_label(args->name))
 		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
 	tm = to_tm_load(call->operands[0], &call->err);
 	if (!tm)
