@@ -107,7 +107,7 @@ check_fails "a server that is not there" '^toctl apply: .*s9.*the agent ended: i
 	"$(plan_edit '(.. | select(type == "string")) |= (if . == "s3" then "s9" elif startswith("s3:") then "s9:" + .[3:] else . end)')"
 is "nothing changed" "$(generations)" 6
 check_fails "an agent that does not answer" 's2: the agent does not answer' \
-	apply_all "$two" --set agents.timeout=3s --set "agents.command=[ {} != s2 ] || exec sleep 1000; $tmp/proxy {}"
+	apply_all "$two" --set agents.timeout=3s --set "agents.command=sh -c '[ \$0 != s2 ] || exec sleep 1000; exec $tmp/proxy \$0' {}"
 is "nothing changed, and nothing is staged" "$(routes)" "$(cat "$tmp/one")"
 
 # --- harm that is mended ---

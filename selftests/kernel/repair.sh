@@ -36,7 +36,7 @@ run_plan() { # PLAN SERVER...
 
 loop_start() {
 	toctl run "$tmp/run.json" -o "$tmp/run.log" --set agents.timeout=20s --repair-hold 3s \
-		--set "agents.command=[ ! -e $tmp/gone.{} ] && exec in_netns {} toctl agent --stdio" \
+		--set "agents.command=sh -c '[ ! -e $tmp/gone.\$0 ] && exec in_netns \$0 toctl agent --stdio' {}" \
 		>"$tmp/run.text" 2>&1 &
 	run_pid=$!
 }

@@ -92,22 +92,22 @@ result $? "all servers, and one"
 run 1 apply --all --set agents.command=true "$plan"
 one_line 'the command "true" has no \{\} for the server'
 result $? "a command for every server alike"
-run 1 apply --all --set 'agents.command=exit 3; {}' "$plan"
+run 1 apply --all --set "agents.command=sh -c 'exit 3' {}" "$plan"
 one_line 'stage failed on 3 of 3 servers: s0: the agent ended with status 3; s1: '
 result $? "agents that end"
-run 1 apply --all --set 'agents.command=echo no route to {} >&2; exit 1' "$plan"
+run 1 apply --all --set "agents.command=sh -c 'echo no route to \$0 >&2; exit 1' {}" "$plan"
 one_line 's0: the agent ended: no route to s0; s1: '
 result $? "agents that say why"
-run 1 apply --all --set 'agents.command=printf "\303\251t\351 \033[2J\n" >&2; exit 1; {}' "$plan"
+run 1 apply --all --set "agents.command=sh -c 'printf \"\\303\\251t\\351 \\033[2J\\n\" >&2; exit 1' {}" "$plan"
 one_line 's0: the agent ended: \?\?t\? \?\[2J; s1: '
 result $? "agents that say it in no UTF-8"
-run 1 apply --all --set 'agents.command=kill -9 $$; {}' "$plan"
+run 1 apply --all --set "agents.command=sh -c 'kill -9 \$\$' {}" "$plan"
 one_line 's0: the agent was killed by signal 9'
 result $? "agents that are killed"
-run 1 apply --all --set agents.timeout=1s --set 'agents.command=exec cat >/dev/null; {}' "$plan"
+run 1 apply --all --set agents.timeout=1s --set "agents.command=sh -c 'exec cat >/dev/null' {}" "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that say nothing"
-run 1 apply --all --set agents.timeout=1s --set 'agents.command=exec yes {}' "$plan"
+run 1 apply --all --set agents.timeout=1s --set 'agents.command=yes {}' "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that talk nonsense"
 

@@ -72,7 +72,7 @@ JOBS = {
     '"servers": 1': "servers: expected 2 to 65536 servers",
     '"servers": 4.5': "servers: expected a number of servers or an array of their names",
     '"servers": ["a", "a"]': 'servers[1]: servers[0] is also called "a"',
-    '"servers": ["a", "<b>"]': 'servers[1]: expected a name of 1 to 63 letters, digits, ".", "_" and "-"',
+    '"servers": ["a", "<b>"]': 'servers[1]: expected a name of 1 to 63 letters, digits, ".", "_" and "-", not "<b>"',
     '"servers": 4, "allreduce": [{"group": "2-5", "bytes": 1}]':
         "allreduce[0].group: index 5 is outside 0 to 3",
     '"servers": 4, "allreduce": [{"group": [0, 4], "bytes": 1}]':
@@ -151,8 +151,8 @@ CALLS = {
     "replan --tm {tm} {plan} --threshold 1": (2, "--threshold is a share, from 0 to below 1"),
     "replan --tm {tm} {plan} -o out": (1, 'job: it is of job "chain", the plan of job "chain-3"'),
     "tm demand {tm} --iterations 0 -o out": (2, "--iterations: expected 1 to 1000000000, not 0"),
-    "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
-    "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
+    "tm demand {tm} -o out --name caf\udce9": (2, "--name: expected a string of 1 to 63 bytes of UTF-8 without control characters"),
+    "tm demand {tm} -o out --name " + 64 * "x": (2, "--name: expected a string of 1 to 63 bytes of UTF-8 without control characters"),
     "tosim schedule --network {dims} --size 63 -o out": (1, "chunks of 0 bytes: 63 bytes in 64 chunks"),
     "tosim schedule --network {plan} --size 1MB -o out":
         (1, "the links are of no torus or product of full meshes whose servers are in its order: "
@@ -189,7 +189,7 @@ CALLS = {
         (2, "--assume: expected KEY=VALUE with a key of optical-fibres, fibre-length, look-ahead, ocs-extra, "
             'tree-levels, oversubscription, not "fibre-length"'),
     "tosim cost --servers 4 --degree 2 --bandwidth 100G --prices none": (1, "none: No such file or directory"),
-    "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected 1 to 63 bytes of UTF-8 without control characters"),
+    "chakra -o out a.0.et a.1.et --name caf\udce9": (2, "--name: expected a string of 1 to 63 bytes of UTF-8 without control characters"),
 }
 
 # What goes for an argument that is no file, by the option's type.

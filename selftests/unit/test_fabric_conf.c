@@ -128,7 +128,7 @@ static void is(enum to_fabric_conf_id id, const char *value, enum to_fabric_conf
 static const char all_keys[] =
 	"# where the fabric is ; for # all\n"
 	"[agents]\n"
-	"command = ssh -o\t'User=root' {} $HOME/toctl agent; ~/log\n"
+	"command = ssh -o\t'User=root' {} '$HOME/toctl agent; ~/log'\n"
 	"timeout = 700ms\n"
 	"\n"
 	"[etcd]\r\n"
@@ -169,7 +169,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(conf.found_by, "--config");
 	for (unsigned int i = 0; i < TO_FABRIC_CONF_N; i++)
 		assert_int_equal(conf.origins[i], TO_FABRIC_CONF_FROM_FILE);
-	is(TO_FABRIC_CONF_COMMAND, "ssh -o\t'User=root' {} $HOME/toctl agent; ~/log",
+	is(TO_FABRIC_CONF_COMMAND, "ssh -o\t'User=root' {} '$HOME/toctl agent; ~/log'",
 	   TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_STATE, "/srv/cluster", TO_FABRIC_CONF_FROM_FILE);
 	is(TO_FABRIC_CONF_ALLOW, "/srv/allow", TO_FABRIC_CONF_FROM_FILE);
@@ -229,6 +229,10 @@ static void test_set_is_refused(void **state)
 		"--set agents.timeout: expected a duration like 10s (ns, us, ms, s, m, h), above 0");
 	refused(path, "agents.command=a\nb", -EINVAL,
 		"--set agents.command: a control character in the value");
+	refused(path, "agents.command=ssh {} agent 2>log", -EINVAL,
+		"--set agents.command: > is for a shell, and none runs the command: quote it, or use sh -c '...'");
+	refused(path, "agents.command=ssh \"{} agent", -EINVAL,
+		"--set agents.command: a \" without another one that ends the quote");
 }
 
 static void test_lines_are_refused(void **state)

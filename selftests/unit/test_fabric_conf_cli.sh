@@ -79,7 +79,7 @@ result $? "fabric check finds a state in an etcd that nobody names"
 run 3 fabric check --set etcd.endpoints=http://127.0.0.1:1 &&
 	grep -q '^FAIL http://127.0.0.1:1: etcd: ' "$tmp/out"
 result $? "fabric check finds an etcd that is away"
-run 3 fabric check examples/chain-3/plan.json --set 'agents.command=: {}' &&
+run 3 fabric check examples/chain-3/plan.json --set 'agents.command=true {}' &&
 	[[ $(grep -c '^FAIL s[0-2]: agent: ' "$tmp/out") == 3 ]]
 result $? "fabric check names the servers that do not answer"
 

@@ -12,6 +12,7 @@ a shell plays, and what becomes of agents that do not answer, or say more than t
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,12 @@ SOFT = 1024
 REPLY_MAX = 65536 * 64 + (64 << 10) + 80 * 2	# TO_REPLY_MAX of two servers
 ERRORS_MAX = 1 << 20	# TO_AGENT_ERRORS_MAX
 REPLY = r'{"id":\1,"ok":true,"generation":0,"staged":false,"live":[]}'
-ANSWERS = rf"""exec sed -u 's/.*"id":\([0-9]*\).*/{REPLY}/' # {{}}"""
+ANSWERS = rf"""exec sed -u "s/.*\"id\":\([0-9]*\).*/$1/" """
+
+
+def shell(script):
+    """A command that runs @script, which has the server's name in $0 and a reply in $1."""
+    return f"sh -c {shlex.quote(script)} {{}} {shlex.quote(REPLY)}"
 
 
 def plan(path, n):
@@ -79,13 +85,13 @@ def alive(pid):
 
 def many(tmp):
     path = plan(f"{tmp}/many.json", MANY)
-    run = clear(path, f"ulimit -Sn >>{tmp}/limits; {ANSWERS}", "60s")
+    run = clear(path, shell(f"ulimit -Sn >>{tmp}/limits; {ANSWERS}"), "60s")
     out = run.communicate()[0]
     report(run.returncode == 0 and out == f"cleared on all {MANY} servers\n",
            f"{MANY} agents, and {SOFT} open files at first", out)
     report(lines(f"{tmp}/limits") == [str(SOFT)] * MANY, "commands get the old limit",
            set(lines(f"{tmp}/limits")))
-    run = clear(path, ANSWERS, "60s", hard=SOFT)
+    run = clear(path, shell(ANSWERS), "60s", hard=SOFT)
     out = run.communicate()[0]
     report(run.returncode == 1 and out ==
            f"toctl clear: {MANY} agents need {2 * MANY + 32} open files, and {SOFT} are the hard "
@@ -95,8 +101,8 @@ def many(tmp):
 def lowered(tmp):
     """The limit falls while agents are waited for: no system call waits for them any more."""
     run = clear(plan(f"{tmp}/few.json", FEW),
-                "(while echo wait >&2; do sleep 0.1; done) </dev/null >/dev/null & "
-                f"echo >>{tmp}/started {{}}; exec cat >/dev/null", "60s")
+                shell("(while echo wait >&2; do sleep 0.1; done) </dev/null >/dev/null & "
+                      f"echo >>{tmp}/started $0; exec cat >/dev/null"), "60s")
     wait_for(lambda: len(lines(f"{tmp}/started")) == FEW)
     start = time.monotonic()
     resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (16, 1024))
@@ -109,7 +115,7 @@ def lowered(tmp):
 
 def silent(tmp):
     """Agents that neither answer nor end are killed, with what they have started."""
-    run = clear(plan(f"{tmp}/two.json", 2), f"sleep 1000 & echo $! >>{tmp}/sleeps; wait # {{}}",
+    run = clear(plan(f"{tmp}/two.json", 2), shell(f"sleep 1000 & echo $! >>{tmp}/sleeps; wait"),
                 "1s")
     out = run.communicate()[0]
     report(run.returncode == 1 and "s0: the agent does not answer" in out, "silent agents", out)
@@ -127,13 +133,13 @@ def mute(tmp):
     """Agents that close what they say nothing on."""
     path = plan(f"{tmp}/mute.json", 2)
     before = processor_time()
-    out = clear(path, "exec cat >/dev/null 2>&1 # {}", "2s").communicate()[0]
+    out = clear(path, shell("exec cat >/dev/null 2>&1"), "2s").communicate()[0]
     used = processor_time() - before
     report("s0: the agent does not answer" in out, "agents without standard error", out)
     report(used < 0.5, "cost no processor time", used)
 
     start = time.monotonic()
-    run = clear(path, f"echo $$ >>{tmp}/shells; exec >&- <&-; sleep 40 # {{}}", "2s")
+    run = clear(path, shell(f"echo $$ >>{tmp}/shells; exec >&- <&-; sleep 40"), "2s")
     out = run.communicate()[0]
     report(run.returncode == 1 and "s0: the agent closed its output and did not end" in out,
            "agents that close their output", out)
@@ -160,11 +166,11 @@ def agent_errors(path):
 def replies(tmp):
     """As long as they may be, and longer by one byte."""
     path = plan(f"{tmp}/replies.json", 2)
-    run = clear(path, f"exec {sys.executable} {SELF} replies {REPLY_MAX} # {{}}", "60s")
+    run = clear(path, f"{sys.executable} {SELF} replies {REPLY_MAX} {{}}", "60s")
     out = run.communicate()[0]
     report(run.returncode == 0 and out == "cleared on all 2 servers\n",
            "replies as long as they may be", out)
-    run = clear(path, f"exec {sys.executable} {SELF} replies {REPLY_MAX + 1} # {{}}", "60s")
+    run = clear(path, f"{sys.executable} {SELF} replies {REPLY_MAX + 1} {{}}", "60s")
     out = run.communicate()[0]
     report(run.returncode == 1 and out.count("\n") == 1 and
            f"s0: faulty agent: it sent {REPLY_MAX} bytes that are no reply" in out,
@@ -174,7 +180,7 @@ def replies(tmp):
 def endless_errors(tmp):
     """Nobody reads them all, nor keeps more than a line."""
     path = plan(f"{tmp}/errors.json", 2)
-    out = clear(path, f"exec {sys.executable} {SELF} errors {tmp}/written-{{}}",
+    out = clear(path, f"{sys.executable} {SELF} errors {tmp}/written-{{}}",
                 "3s").communicate()[0]
     written = int(lines(f"{tmp}/written-s0")[0])
     # of two requests, and what is in the pipe

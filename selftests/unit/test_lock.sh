@@ -83,13 +83,13 @@ plans() {
 	run 0 plan --cluster "$tmp/cluster.json" --job "$tmp/job.json" -o "$plan"
 	ln -s plan.json "$tmp/link.json"
 	# agents that say nothing
-	"$toctl" run "$plan" --set 'agents.command=exec sleep 60; {}' --set agents.timeout=60s >"$tmp/first" 2>&1 &
+	"$toctl" run "$plan" --set "agents.command=sh -c 'exec sleep 60' {}" --set agents.timeout=60s >"$tmp/first" 2>&1 &
 	holder=$!
 	waits held "$plan.lock"
-	run 1 run "$plan" --set 'agents.command=exit 3; {}' && grep -qxF \
+	run 1 run "$plan" --set 'agents.command=false {}' && grep -qxF \
 		"toctl run: $plan: another toctl (process $holder) is at work with this plan" "$tmp/err"
 	result $? "a second run of a plan is refused, with who has it"
-	run 1 run "$tmp/link.json" --set 'agents.command=exit 3; {}' && grep -q 'is at work with this plan' "$tmp/err"
+	run 1 run "$tmp/link.json" --set 'agents.command=false {}' && grep -q 'is at work with this plan' "$tmp/err"
 	result $? "by whatever name"
 	for command in apply flip; do
 		run 1 switch "$command" "$plan" && grep -q 'is at work with this plan' "$tmp/err"

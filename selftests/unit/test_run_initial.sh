@@ -24,7 +24,7 @@ begin() {
 
 	rm -f "$tmp/log"
 	"$toctl" run "$plan" --initial "$initial" -o "$tmp/log" \
-		--set 'agents.command=exit 3; {}' >"$tmp/out" 2>"$tmp/err" &
+		--set 'agents.command=false {}' >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	for ((i = 0; i < 600; i++)); do
 		logged .event restored && break

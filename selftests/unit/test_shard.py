@@ -166,17 +166,17 @@ class Fabric(Cluster):
         stop = f"{self.dir}-stop"
         cluster["optical_switches"][0]["control"] = {
             "driver": "command",
-            "command": f"request=$(cat); case $request in *change*) [ ! -e {stop}-switch ] || {{ kill -9 $PPID; exit 1; }};; esac; "
-                       f"echo \"$request\" | python3 selftests/unit/ocs.py {self.dir}-ocs"}
+            "command": f"sh -c 'request=$(cat); case $request in *change*) [ ! -e {stop}-switch ] || {{ kill -9 $PPID; exit 1; }};; esac; "
+                       f"echo \"$request\" | python3 selftests/unit/ocs.py {self.dir}-ocs'"}
         save(f"{self.dir}-cluster", cluster)
         self.agents = f"{self.dir}-agents"
         os.mkdir(self.agents)
         save(f"{self.agents}/ports", {f"s{i}": {f"eth{q}": 4 * i + q + 1 for q in range(4)}
                                       for i in range(6)})
         save(f"{self.agents}/light", [])
-        agent = f"{FAKES} agent {self.agents} {{}}"
+        agent = f"{FAKES} agent {self.agents} \"$0\""
         self.fabric = ("--set",
-                       f"agents.command=[ ! -e {stop}-{{}} ] || {{ kill -9 $PPID; exit 1; }}; exec {agent}")
+                       f"agents.command=sh -c '[ ! -e {stop}-$0 ] || {{ kill -9 $PPID; exit 1; }}; exec {agent}' {{}}")
         self.how = (*ALLOWED, *self.fabric)
         self("init", f"{self.dir}-cluster")
 
@@ -441,7 +441,7 @@ report(said.returncode == 0 and "next" not in shop.show("b") and shop.show()["fr
        "undo: the spare is free again", said.stderr)
 refused("not even by name", shop.add("c", 2, "--on", f"{spare},{out}"), f"server {out} is drained")
 broken = (*ALLOWED, "--set",
-          f"agents.command=[ {{}} != {out} ] || exit 1; exec {FAKES} agent {shop.agents} {{}}")
+          f"agents.command=sh -c '[ $0 != {out} ] || exit 1; exec {FAKES} agent {shop.agents} $0' {{}}")
 said = shop("replace", out, "--by", spare, "--apply", how=broken)
 report(f"warning: clear: {out}: " in said.stderr,
        "that the broken one does not answer is a warning", said.stderr)

@@ -8,6 +8,7 @@ says that it has not."""
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -72,6 +73,11 @@ def differs(got, expected, name):
     report(got == expected, name, f"got      {got!r}\nexpected {expected!r}")
 
 
+def shell(script):
+    """A command that is a script."""
+    return f"sh -c {shlex.quote(script)}"
+
+
 def on_command(tmp):
     device = Device.make(f"{tmp}/device", PORTS, [(1, 2), (3, 4), (9, 10)])
     control = {"driver": "command", "command": f"{OCS} {tmp}/device", "timeout_ms": 20000}
@@ -107,7 +113,7 @@ def program_ends(tmp):
                        ("what is written", "sh -c 'while echo more; do :; done' >&2")):
         ring = plan(f"{tmp}/ends.json", {"ocs0": {
             "driver": "command", "timeout_ms": 20000,
-            "command": f"setsid {left} </dev/null & echo $! >{tmp}/left; {answer}"}}, RING)
+            "command": shell(f"setsid {left} </dev/null & echo $! >{tmp}/left; {answer}")}}, RING)
         differs(toctl("switch", "show", ring),
                 "  ocs0 1-2  s1:eth0 - s2:eth0\n  ocs0 3-4  s3:eth0 - s4:eth0\n",
                 f"a program that ended: {what} is left to another")
@@ -116,7 +122,7 @@ def program_ends(tmp):
             os.kill(int(file.read()), signal.SIGKILL)
     ring = plan(f"{tmp}/ends.json", {"ocs0": {
         "driver": "command", "timeout_ms": 300,
-        "command": "exec >/dev/null 2>&1; sleep 30"}}, RING)
+        "command": shell("exec >/dev/null 2>&1; sleep 30")}}, RING)
     differs(toctl("switch", "show", ring, status=3),
             "toctl switch show: optical switch ocs0: no answer in 0.3 s\n",
             "a program that closed its outputs and goes on")
@@ -291,7 +297,7 @@ def sonic(device):
         with open(f"{there}/{name}", "w", encoding="utf-8") as file:
             file.write(f"#!/bin/sh\n{text}\n")
         os.chmod(f"{there}/{name}", 0o755)
-    return {"driver": "sonic", "command": f"PATH={there}:$PATH exec sh -c"}
+    return {"driver": "sonic", "command": f"env PATH={there}:{os.environ['PATH']} sh -c"}
 
 
 def refuses(tmp, name, switches, cross_connects, says, mode="duplex", **more):
@@ -347,7 +353,7 @@ def permission(tmp):
     device = Device.make(f"{tmp}/permission", PORTS, [(1, 2), (3, 4)])
     allow, secret = f"{tmp}/allowed", f"{tmp}/secret"
     ran = f"{tmp}/ran"
-    command = f"touch {ran}; exec {OCS} {device.path}"
+    command = f"sh -c 'touch {ran}; exec {OCS} {device.path}'"
     with open(secret, "w", encoding="utf-8") as file:
         file.write("secret\n")
     server = Server(Restconf, Device.make(f"{tmp}/permission-url", PORTS, [(1, 2), (3, 4)]))
@@ -399,11 +405,20 @@ def permission(tmp):
         report(json.loads(toctl("switch", "show", path, "--json", status=DIFFERS, allow=allow))["differs"],
                f"allowed by {line.split()[0]} and http")
 
-    path = plan(f"{tmp}/permission.json", {"ocs0": program | {"command": "echo\ncommand *"}}, CROSS)
+    path = plan(f"{tmp}/permission.json", {"ocs0": program | {"command": "echo " + 300 * "x"}}, CROSS)
     allows()
     differs(toctl("switch", "show", path, status=3, allow=allow), "toctl switch show: optical "
             f"switch ocs0: not allowed by {allow}: a \"command\" that is long or has control "
-            "characters\n", "a command of two lines is not told")
+            "characters\n", "a long command is not told")
+    for what, text, says in (
+            ("two lines", "echo\ncommand *", "a control character in the value"),
+            ("shell", "echo; echo", "; is for a shell, and none runs the command: quote it, or "
+             "use sh -c '...'"),
+            ("half a quote", "echo 'a", "a ' without another one that ends the quote")):
+        bad = plan(f"{tmp}/refused.json", {"ocs0": program | {"command": text}}, CROSS)
+        said = toctl("switch", "show", bad, status=3, allow=allow)
+        report(said.endswith(f" optical_switches[0].control.command: {says}\n"),
+               f"a command is refused: {what}", said)
     for line, name in (("commands x", "a word"), ("command", "nothing allowed")):
         allows("command a", line)
         differs(toctl("switch", "show", path, status=3, allow=allow), "toctl switch show: "
@@ -420,7 +435,7 @@ def two_switches(tmp):
     controls, devices = {}, []
     for name in ("ocs0", "ocs1"):
         device = Device.make(f"{tmp}/two-{name}", PORTS, [(1, 2), (2, 3), (3, 1)], sides=True)
-        controls[name] = {"driver": "command", "command": f"exec {OCS} {device.path}",
+        controls[name] = {"driver": "command", "command": f"{OCS} {device.path}",
                           "timeout_ms": 20000}
         devices.append(device)
     other = plan(f"{tmp}/two.json", controls,
@@ -445,7 +460,7 @@ def idle(tmp):
     """A switch that hangs up on who says nothing, beside two that are slow to read."""
     devices = {name: Device.make(f"{tmp}/idle-{name}", PORTS, [(1, 2), (3, 4)])
                for name in ("ocs0", "ocs1", "ocs2")}
-    controls = {name: {"driver": "command", "command": f"exec {OCS} {device.path}",
+    controls = {name: {"driver": "command", "command": f"{OCS} {device.path}",
                        "timeout_ms": 20000} for name, device in devices.items()}
     controls["ocs1"] = {"driver": "polatis-scpi",
                         "address": Server(Scpi, devices["ocs1"]).address}
@@ -466,7 +481,7 @@ def look_ahead(tmp):
     devices = {"ocs0": Device.make(f"{tmp}/ahead-ocs0", PORTS, [(1, 2), (3, 4)]),
                "ocs1": Device.make(f"{tmp}/ahead-ocs1", PORTS, [(9, 10)]),
                "flip": Device.make(f"{tmp}/ahead-flip", 12, first)}
-    controls = {name: {"driver": "command", "command": f"exec {OCS} {device.path}",
+    controls = {name: {"driver": "command", "command": f"{OCS} {device.path}",
                        "timeout_ms": 20000} for name, device in devices.items()}
 
     def ahead_plan(name, cross_connects, without=None):
@@ -527,7 +542,7 @@ def look_ahead(tmp):
 def kinds(tmp):
     """Programs take long to start on a busy machine, servers do not."""
     yield Kind("command", tmp, 10000, lambda device: {
-        "driver": "command", "command": f"exec {OCS} {device.path}"}, False)
+        "driver": "command", "command": f"{OCS} {device.path}"}, False)
     yield Kind("polatis-scpi", tmp, 2500, lambda device: {
         "driver": "polatis-scpi", "address": Server(Scpi, device).address,
         "egress_offset": PORTS}, True, PORTS, steps=2)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/names.h"
+
 /* Where a process id means the same: since this boot, in this pid namespace. */
 static void owner_place(char place[128])
 {
@@ -64,7 +66,7 @@ const char *to_agent_owner_name(char name[320], const char *text)
 	const char *host = json_string_value(json_object_get(owner, "host"));
 
 	snprintf(name, 320, "process %d on %.256s",
-		 (int)json_integer_value(json_object_get(owner, "pid")), host ? host : "?");
+		 (int)json_integer_value(json_object_get(owner, "pid")), host && to_names_is_name(host) ? host : "?");
 	json_decref(owner);
 	return name;
 }

@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "format/names.h"
 #include "kernel/netlink.h"
 
 void to_check_add(struct to_checks *checks, enum to_verdict verdict,
@@ -252,7 +253,7 @@ static int check_chain(const struct nlmsghdr *nlh, void *arg)
 	const struct nfgenmsg *nfg = to_netlink_header(nlh, sizeof(*nfg));
 	struct chains *chains = arg;
 	struct chain c = { .table = "?", .name = "?" };
-	char fix[200];
+	char fix[200] = "give the chain the policy accept";
 
 	if (!nfg)
 		return -EBADMSG;
@@ -260,8 +261,9 @@ static int check_chain(const struct nlmsghdr *nlh, void *arg)
 	if (!c.has_hook || !c.drop)
 		return 0;
 	if (nfg->nfgen_family == NFPROTO_NETDEV && c.dev && check_is_port(chains->view, c.dev)) {
-		snprintf(fix, sizeof(fix),
-			 "nft add chain netdev %s %s '{ policy accept; }'", c.table, c.name);
+		if (to_names_is_name(c.table) && to_names_is_name(c.name))
+			snprintf(fix, sizeof(fix),
+				 "nft add chain netdev %s %s '{ policy accept; }'", c.table, c.name);
 		to_check_add(chains->checks, TO_CHECK_FAIL, "netfilter", c.dev, fix,
 			     "chain %s of table netdev %s drops by default, relayed packets too",
 			     c.name, c.table);

@@ -58,7 +58,8 @@ static void inventory_judge(struct to_inventory_nic *to, const struct to_nic *ni
 	else if (access(path, F_OK))
 		snprintf(to->not_a_port, sizeof(to->not_a_port), "is no device");
 	else if (master && strcmp(master->kind, "topoopt"))
-		snprintf(to->not_a_port, sizeof(to->not_a_port), "belongs to %.15s", master->name);
+		snprintf(to->not_a_port, sizeof(to->not_a_port), "belongs to %.15s",
+			 to_names_is_interface(master->name) ? master->name : "another device");
 	else if (!master && address[0])
 		snprintf(to->not_a_port, sizeof(to->not_a_port), "has the address %s", address);
 }
@@ -73,7 +74,9 @@ static void inventory_add(struct to_inventory *inventory, const struct to_nic *n
 	long long mbits;
 
 	to_sysfs_line(line, sizeof(line), "/sys/class/net/%s/type", nic->name);
-	if (atoi(line) != ARPHRD_ETHER || !strcmp(nic->kind, "topoopt"))
+	/* no file could have an interface whose name is refused */
+	if (atoi(line) != ARPHRD_ETHER || !strcmp(nic->kind, "topoopt") ||
+	    !to_names_is_interface(nic->name))
 		return;
 	if (ports && !inventory_matches(ports, nic->name))
 		return;
@@ -315,10 +318,19 @@ static int inventory_read_text(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
-	if (!text || strlen(text) >= 64 || (*text && !to_names_is_label(text)))
-		return to_json_error(at, -EINVAL, "expected a string of at most 63 bytes");
+	if (!text || (*text && !to_names_is_label(text)))
+		return to_json_error(at, -EINVAL, "expected " TO_NAMES_LABEL_EXPECTED ", or none");
 	strcpy(to, text);
 	return 0;
+}
+
+/* The name of an RDMA device, "" without one. */
+static int inventory_read_rdma(const struct to_json *at, void *to)
+{
+	const char *text = json_string_value(at->value);
+
+	*(char *)to = '\0';
+	return text && !*text ? 0 : to_names_read(at, to);
 }
 
 static int inventory_read_answers(const struct to_json *at, void *to)
@@ -349,7 +361,7 @@ static int inventory_read_nics(const struct to_json *at, void *to)
 		{ "carrier", to_json_bool, NIC(carrier), false },
 		{ "mtu", to_json_u32, NIC(mtu), false },
 		{ "bandwidth", to_json_u64, NIC(bandwidth), false },
-		{ "rdma", inventory_read_text, NIC(rdma), false },
+		{ "rdma", inventory_read_rdma, NIC(rdma), false },
 		{ "not_a_port", inventory_read_text, NIC(not_a_port), false },
 		{ "lldp", inventory_read_text, NIC(lldp), true },
 		{ "answers", inventory_read_answers, 0, false },

@@ -40,6 +40,9 @@ static void lldp_interface(struct to_inventory *inventory, const json_t *interfa
 		if (!strcmp(nic->name, name) && !nic->lldp[0] && system[0])
 			snprintf(nic->lldp, sizeof(nic->lldp), "%.31s%s%.31s", system, id[0] ? " " : "",
 				 id);
+		/* cut in the middle of a character */
+		if (!to_names_is_text(nic->lldp))
+			nic->lldp[0] = '\0';
 	}
 }
 

@@ -2,7 +2,9 @@
 #include "doctor/server_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/argv.h"
 #include "kernel/apply.h"
 #include "kernel/genl.h"
 #include "kernel/rtnl.h"
@@ -15,10 +17,12 @@ static void server_plan(struct to_checks *checks, const struct to_check_view *vi
 	struct to_apply_counts counts;
 	struct to_error err = {};
 	struct to_apply *apply;
-	char fix[200];
+	char fix[400], *file = to_argv_quote(path);
 
-	snprintf(fix, sizeof(fix), "toctl apply %.110s --node %.64s", path,
+	snprintf(fix, sizeof(fix), "toctl apply %s --node %s",
+		 file && strlen(file) < sizeof(fix) / 2 ? file : "PLAN",
 		 view->plan->cluster->servers[view->server].name);
+	free(file);
 	apply = to_apply_open(view->plan, view->server, dev, true, NULL, &err);
 	if (!apply) {
 		to_check_add(checks, TO_CHECK_FAIL, "plan", dev, fix, "%s", err.text);

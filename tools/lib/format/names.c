@@ -39,16 +39,22 @@ static bool names_is_hidden(const unsigned char *s)
 	       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
 }
 
-bool to_names_is_label(const char *text)
+bool to_names_is_text(const char *text)
 {
 	json_t *string = json_string(text);	/* NULL unless UTF-8 */
-	size_t len = string ? json_string_length(string) : 0;
 
+	if (!string)
+		return false;
 	json_decref(string);
-	for (const unsigned char *s = (const unsigned char *)text; len && *s; s++)
+	for (const unsigned char *s = (const unsigned char *)text; *s; s++)
 		if (names_is_hidden(s))
 			return false;
-	return len && len < TO_NAME_MAX;
+	return true;
+}
+
+bool to_names_is_label(const char *text)
+{
+	return *text && strlen(text) < TO_NAME_MAX && to_names_is_text(text);
 }
 
 /* Refuse the value at @at, which is not @expected. */

@@ -35,12 +35,14 @@ bool to_names_is_name(const char *text);
 bool to_names_is_interface(const char *text);
 
 /**
- * to_names_is_label() - check a name that only people read: of a job, an LLDP neighbour
+ * to_names_is_text() - check a text that people read
  *
- * 1 to 63 bytes of UTF-8 without characters that a terminal obeys (C0, DEL, C1) and those that
- * change the order or the lines of a text (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to
- * U+2069).
+ * UTF-8 without characters that a terminal obeys (C0, DEL, C1) and those that change the order
+ * or the lines of a text (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069).
  */
+bool to_names_is_text(const char *text);
+
+/** to_names_is_label() - check a text of 1 to 63 bytes: of a job, an LLDP neighbour */
 bool to_names_is_label(const char *text);
 
 /**

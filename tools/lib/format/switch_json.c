@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argv.h"
 #include "base/json.h"
 #include "base/quantity.h"
-
+#include "format/names.h"
 
 #define TIMEOUT_MS_MAX 3600000
 
@@ -45,6 +46,8 @@ static int switch_control_text(const struct to_json *at, char *to, size_t size)
 		return ret;
 	if (!*text || strlen(text) >= size)
 		return to_json_error(at, -EINVAL, "expected a string of 1 to %zu bytes", size - 1);
+	if (!to_names_is_text(text))
+		return to_json_error(at, -EINVAL, "a control character in the value");
 	strcpy(to, text);
 	return 0;
 }
@@ -67,12 +70,24 @@ static int switch_read_driver(const struct to_json *at, void *to)
 
 static int switch_read_address(const struct to_json *at, void *to)
 {
-	return switch_control_text(at, to, FIELD_SIZE(address));
+	const int ret = switch_control_text(at, to, FIELD_SIZE(address));
+
+	return ret || to_names_is_address(to) ? ret :
+	       to_json_error(at, -EINVAL, "expected %s, not \"%.80s\"", TO_NAMES_ADDRESS_EXPECTED,
+			     (const char *)to);
 }
 
 static int switch_read_command(const struct to_json *at, void *to)
 {
-	return switch_control_text(at, to, FIELD_SIZE(command));
+	int ret = switch_control_text(at, to, FIELD_SIZE(command));
+	struct to_error why;
+	struct to_argv argv;
+
+	if (ret)
+		return ret;
+	ret = to_argv_split(&argv, to, &why);
+	to_argv_free(&argv);
+	return ret ? to_json_error(at, ret, "%s", why.text) : 0;
 }
 
 static int switch_read_user(const struct to_json *at, void *to)

@@ -207,7 +207,7 @@ static int tm_read_end(const struct to_json *at, void *to)
 		return 0;
 	text = json_string_value(at->value);
 	colon = text ? strchr(text, ':') : NULL;
-	if (!colon || !colon[1] || strlen(colon + 1) >= IFNAMSIZ)
+	if (!colon || !to_names_is_interface(colon + 1))
 		return to_json_error(at, -EINVAL, "expected \"SERVER:PORT\"");
 	server = tm_find_server(at, text, colon - text);
 	if (server < 0)

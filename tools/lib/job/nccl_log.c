@@ -6,9 +6,11 @@
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "format/names.h"
 #include "job/nccl_log.h"
 
 #define HOST_MAX 256
+#define NCCL_LOG_VARIABLE "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 void to_nccl_log_init(struct to_nccl_log *log, const struct to_plan *plan)
 {
@@ -171,6 +173,18 @@ static void nccl_log_channel(struct to_nccl_log *log, const struct nccl_line *li
 	json_object_set_new(log->sends, key, json_integer(1 + json_integer_value(count)));
 }
 
+/* A string of @len bytes; NULL, which no object takes, unless it can be printed. */
+static json_t *nccl_log_text(const char *text, size_t len)
+{
+	json_t *string = json_stringn(text, len);
+
+	if (string && !to_names_is_text(json_string_value(string))) {
+		json_decref(string);
+		string = NULL;
+	}
+	return string;
+}
+
 static void nccl_log_line(struct to_nccl_log *log, const struct nccl_line *line, int server)
 {
 	static const char by[] = " set by environment to ", to[] = " set to ";
@@ -181,7 +195,7 @@ static void nccl_log_line(struct to_nccl_log *log, const struct nccl_line *line,
 		nccl_log_channel(log, line);
 	} else if ((!strncmp(line->text, "NET/IB : Using ", 15) && (at = line->text + 15)) ||
 		   (!strncmp(line->text, "NET/Socket : Using ", 19) && (at = line->text + 19))) {
-		json_object_set_new(log->nics, name, json_string(at));
+		json_object_set_new(log->nics, name, nccl_log_text(at, strcspn(at, "\r")));
 	} else if (!strncmp(line->text, "NCCL_", 5)) {
 		const char *value = strstr(line->text, by);
 		size_t skip = sizeof(by) - 1;
@@ -191,9 +205,9 @@ static void nccl_log_line(struct to_nccl_log *log, const struct nccl_line *line,
 			skip = sizeof(to) - 1;
 		}
 		at = line->text;
-		if (value && strcspn(at, " ") == (size_t)(value - at))
+		if (value && strspn(at, NCCL_LOG_VARIABLE) == (size_t)(value - at))
 			json_object_setn_new(log->set, at, value - at,
-					     json_stringn(value + skip, strcspn(value + skip, " \r")));
+					     nccl_log_text(value + skip, strcspn(value + skip, " \r")));
 	}
 }
 

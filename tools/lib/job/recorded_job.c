@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/argv.h"
 #include "base/clock.h"
 #include "verify/verify.h"
 
@@ -41,6 +44,17 @@ static int recorded_job_verify(const struct to_recorded_job *job, struct to_erro
 	return 0;
 }
 
+static int recorded_job_differs(const char *path, uint64_t generation, struct to_error *err)
+{
+	char *file = to_argv_quote(path);
+
+	to_error_set(err, -ESTALE,
+		     "generation %" PRIu64 ", which is active, is not %.200s: toctl apply --all %s",
+		     generation, path, file && strlen(file) < 250 ? file : "PLAN");
+	free(file);
+	return -ESTALE;
+}
+
 /* Check by staging that every server has the tables of the plan, under one generation. */
 static int recorded_job_check_active(const struct recorded_job *run, struct to_error *err)
 {
@@ -61,11 +75,7 @@ static int recorded_job_check_active(const struct recorded_job *run, struct to_e
 	if (ret)
 		return ret;
 	ret = to_fabric_abort(run->fabric, err);
-	if (!ret && differs)
-		ret = to_error_set(err, -ESTALE,
-				   "generation %" PRIu64 ", which is active, is not %s: toctl apply --all %s",
-				   generation, job->path, job->path);
-	return ret;
+	return ret || !differs ? ret : recorded_job_differs(job->path, generation, err);
 }
 
 /* Record an interval. Return: end of the last sample in ns, 0 if none came or recording failed. */

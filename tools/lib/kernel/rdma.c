@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/names.h"
 #include "kernel/rdma.h"
 #include "kernel/sysfs.h"
 
@@ -82,7 +83,7 @@ static unsigned int rdma_list_directory(const char *path, char names[][64], unsi
 	unsigned int n = 0;
 
 	while (dir && n < max && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
+		if (to_names_is_name(entry->d_name))
 			snprintf(names[n++], 64, "%.63s", entry->d_name);
 	if (dir)
 		closedir(dir);

@@ -90,7 +90,7 @@ static int chakra_rank(const struct chakra *c, const char *path, uint32_t *rank,
 	memcpy(name, base, len);
 	name[len] = 0;
 	if (!to_names_is_label(name))
-		return to_error_set(c->err, -EINVAL, "%s: the name is not UTF-8", path);
+		return to_error_set(c->err, -EINVAL, "%s: expected " TO_NAMES_LABEL_EXPECTED " before the rank", path);
 	if (*rank < c->n)
 		return 0;
 	return to_error_set(c->err, -ERANGE, "%s: the ranks of %u traces are 0 to %u", path, c->n,

@@ -110,7 +110,7 @@ static int chakra_run(struct to_call *call, const void *data)
 		return to_usage(call, "--dims: expected up to %d sizes like 4x2, not \"%s\"",
 				TO_CHAKRA_DIMS_MAX, args->dims);
 	if (args->name && !to_names_is_label(args->name))
-		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
+		return to_usage(call, "--name: expected " TO_NAMES_LABEL_EXPECTED);
 	demand = to_chakra_load(call->operands, call->n_operands, &options, &totals, NULL, &call->err);
 	if (!demand)
 		return -EINVAL;

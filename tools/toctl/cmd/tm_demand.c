@@ -62,7 +62,7 @@ static int demand_run(struct to_call *call, const void *data)
 	int ret = -ENOMEM;
 
 	if (args->name && !to_names_is_label(args->name))
-		return to_usage(call, "--name: expected 1 to %d bytes of UTF-8 without control characters", TO_NAME_MAX - 1);
+		return to_usage(call, "--name: expected " TO_NAMES_LABEL_EXPECTED);
 	tm = to_tm_load(call->operands[0], &call->err);
 	if (!tm)
 		return -EINVAL;
