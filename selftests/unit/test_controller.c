@@ -343,9 +343,9 @@ static void switch_change(const json_t *request)
 	}
 }
 
-int __wrap_to_child_run(const char *command, const char *input, uint64_t timeout_ns,
+int __wrap_to_child_run(const struct to_argv *command, const char *input, uint64_t timeout_ns,
 			char **output, struct to_error *err);
-int __wrap_to_child_run(const char *command, const char *input, uint64_t timeout_ns,
+int __wrap_to_child_run(const struct to_argv *command, const char *input, uint64_t timeout_ns,
 			char **output, struct to_error *err)
 {
 	json_t *request = json_loads(input, 0, NULL), *pairs = json_array(), *answer;
