@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "control/agent_owner.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
@@ -58,13 +59,22 @@ enum to_agent_owner_state to_agent_owner_state(const char *text)
 	return state;
 }
 
+/* Names of hosts have letters, digits and these signs; another text may pose as a message. */
+static bool owner_is_host(const char *text)
+{
+	while (isalnum((unsigned char)*text) || (*text && strchr(".-_", *text)))
+		text++;
+	return !*text;
+}
+
 const char *to_agent_owner_name(char name[320], const char *text)
 {
 	json_t *owner = json_loads(text, 0, NULL);
 	const char *host = json_string_value(json_object_get(owner, "host"));
 
 	snprintf(name, 320, "process %d on %.256s",
-		 (int)json_integer_value(json_object_get(owner, "pid")), host ? host : "?");
+		 (int)json_integer_value(json_object_get(owner, "pid")),
+		 host && owner_is_host(host) ? host : "?");
 	json_decref(owner);
 	return name;
 }
