@@ -465,9 +465,9 @@ static int json_write(const char *text, size_t len, void *to)
 		if (code < ' ' || code == TO_TEXT_INVALID || !to_text_is_hidden(code))
 			fwrite(text, 1, n, out);
 		else if (code > 0xffff)
-			fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+			fprintf(out, "\\u%04X\\u%04X", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
 		else
-			fprintf(out, "\\u%04x", code);
+			fprintf(out, "\\u%04X", code);
 		text += n;
 		len -= n;
 	}

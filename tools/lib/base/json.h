@@ -199,7 +199,7 @@ int to_json_version(const struct to_json *at, void *to);
 json_t *to_json_matrix(const uint64_t *cells, size_t n);
 
 /**
- * to_json_write() - write a value as json_dumpf() does, with hidden characters as \u202e
+ * to_json_write() - write a value as json_dumpf() does, with hidden characters as \u202E
  * @flags: of json_dumpf()
  *
  * Return: 0 or -1.
