@@ -5,7 +5,8 @@ other sample is a lie: unit/fakes.py's forgeries in turn, going on where the age
 it was stopped. See hostile.sh.
 
 	hostile.py agent DIR	in front of toctl agent, as long as there is no DIR/honest
-	hostile.py told DIR	prints the lies that DIR/run.log does not tell of
+	hostile.py told DIR	prints what is wrong in DIR/run.log: it tells of ten lies in a
+				minute, and counts the others
 """
 
 import json
@@ -43,11 +44,15 @@ def main():
                 print(answer(directory, line, agent), end="", flush=True)
         return
     with open(f"{directory}/run.log", encoding="utf-8") as file:
-        told = [line.get("error", "") for line in map(json.loads, file)
-                if line["event"] == "missing"]
-    for lie, text in FORGERIES.items():
-        if not any(error.startswith(f"s3: {text}") for error in told):
-            print(lie)
+        lines = [json.loads(line) for line in file]
+    told = [line["error"] for line in lines if line["event"] == "missing" and "error" in line]
+    for error in told:
+        if not any(error.startswith(f"s3: {text}") for text in FORGERIES.values()):
+            print(error)
+    counted = sum(line["messages"] for line in lines if line["event"] == "left-out")
+    # a lie and its end are two lines
+    if len(told) < 4 or 2 * len(told) + counted < load(f"{directory}/samples") - 2:
+        print(f"{len(told)} lies are told, {counted} lines were left out")
 
 
 main()

@@ -49,8 +49,8 @@ check "another one" wait_for 300 samples $((4 * lies)) || tail -n 40 "$tmp/run.t
 count=$(<"$tmp/samples")
 last=$(memory)
 touch "$tmp/honest"
-check "all count when it is honest" wait_for 60 missing_now '[]'
-is "each lie is told" "$("$lib_dir/kernel/hostile.py" told "$tmp")" ""
+check "all count when it is honest" wait_for 120 missing_now '[]'
+is "lies are told, or counted" "$("$lib_dir/kernel/hostile.py" told "$tmp")" ""
 is "no other server is missing, once all have counted" "$(run_events missing | jq -sc '
 	.[(map(.servers) | index([[]])):] | map(.servers[]) | unique')" '["s3"]'
 is "nothing else happens" "$(run_events refused)$(run_events changed)" ""

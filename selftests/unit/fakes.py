@@ -343,8 +343,12 @@ def agent(directory, server):
             if action == "kill":
                 os.kill(load(f"{directory}/controller"), signal.SIGKILL)
                 break
-            reply = kernel.call(request) if action != "refuse" else \
-                {"ok": False, "error": "refused by the test"}
+            if action == "refuse":
+                reply = {"ok": False, "error": "refused by the test"}
+            elif action and action.startswith("say "):
+                reply = {"ok": False, "error": action.removeprefix("say ")}
+            else:
+                reply = kernel.call(request)
             reply |= {"id": request.get("id"), "staged": bool(kernel.state["stage"]),
                       "generation": kernel.state["active"]["generation"],
                       "live": kernel.live(), "plan": bool(kernel.knows or kernel.before)}

@@ -99,7 +99,7 @@ run 1 apply --all --set "agents.command=sh -c 'echo no route to \$0 >&2; exit 1'
 one_line 's0: the agent ended: no route to s0; s1: '
 result $? "agents that say why"
 run 1 apply --all --set "agents.command=sh -c 'printf \"\\303\\251t\\351 \\033[2J\\n\" >&2; exit 1' {}" "$plan"
-one_line 's0: the agent ended: \?\?t\? \?\[2J; s1: '
+one_line 's0: the agent ended: ét\\xe9 \\x1b\[2J; s1: '
 result $? "agents that say it in no UTF-8"
 run 1 apply --all --set "agents.command=sh -c 'kill -9 \$\$' {}" "$plan"
 one_line 's0: the agent was killed by signal 9'

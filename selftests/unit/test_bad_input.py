@@ -52,7 +52,7 @@ BROKEN = {
     "another version": (version(b'"version": 2'), "version: version 2 is unknown"),
     "wrong type": (version(b'"version": "1"'), "version: expected a whole number"),
     "unknown key": (version(b'"version": 1, "colour": 1'), "colour: unknown key"),
-    "unknown key of two lines": (version(b'"version": 1, "a\\nb": 1'), "a?b: unknown key"),
+    "unknown key of two lines": (version(b'"version": 1, "a\\nb": 1'), "a\\x0ab: unknown key"),
     "key twice": (version(b'"version": 1, "version": 1'), "not JSON: duplicate object key"),
     "not UTF-8": (version(b'"ver\xff\xfesion": 1'), "not JSON: unable to decode byte 0xff"),
     "another format": (lambda good: b'{"format": "topoopt-shoe", "size": 42}',
@@ -80,7 +80,7 @@ JOBS = {
     '"servers": 4, "allreduce": [{"group": "0-2,1", "bytes": 1}]':
         "allreduce[0].group: index 1 is there twice",
     '"servers": 4, "allreduce": [{"group": "0\\n1", "bytes": 1}]':
-        'allreduce[0].group: expected a set of indices like 0-5,9, not "0?1"',
+        'allreduce[0].group: expected a set of indices like 0-5,9, not "0\\x0a1"',
     '"servers": 4, "allreduce": [{"group": "3", "bytes": 1}]':
         "allreduce[0].group: expected 2 servers or more",
     '"servers": 4, "allreduce": [{"group": "all", "bytes": -1}]':

@@ -180,6 +180,7 @@ class Runs:
 
     def __init__(self, directory):
         self.dir, self.wrong, self.count = directory, {}, 0
+        self.tags = {}	# of scripts in a page
 
     def path(self, name):
         return f"{self.dir}/{name}"
@@ -201,8 +202,11 @@ class Runs:
         problem = next((hidden(text) for text in texts if hidden(text)), None)
         if said.returncode < 0:
             problem = f"signal {-said.returncode}"
-        if b"<script>" in said.stdout or any(b"<script>&amp;" in text for text in texts[2:]):
-            problem = "markup"
+        for text in texts[2:]:
+            # the first name of each input is plain
+            tags = len(re.findall(rb"</?script", text))
+            if b"</" in text and self.tags.setdefault((what, arguments[0]), tags) != tags:
+                problem = "markup"
         if os.path.exists(self.path("pwn")):
             os.unlink(self.path("pwn"))
             problem = "executed"

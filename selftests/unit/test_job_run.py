@@ -150,6 +150,24 @@ status, out, err = run("sh", "-c", "sleep 0.5")
 report(load(f"{top}/harm-s1")["count"] < 0 and status == 0 and "not recorded" not in err,
        "a link that was not known before is no failure", err)
 
+# the first sample, before the command starts, is one more
+save(f"{top}/harm-s1", {"action": "more names", "ops": ["sample"], "count": 3, "times": 6})
+save(f"{top}/harm-s2", {"action": "say \x1b[2J\nno", "ops": ["sample"], "count": 3, "times": 6})
+status, out, err = run("sh", "-c", f"until grep -q 'count.: -[0-9]' {top}/harm-s1; do sleep 0.05; done; sleep 0.3")
+faulty = "faulty recording: servers: there are 106, the fabric has 6"
+warned = [line for line in err.splitlines() if "no traffic data from" in line]
+report(status == 0 and warned and all(line.startswith("toctl job run: warning: ") for line in warned) and
+       sum(f"s1: {faulty}" in line for line in warned) in (1, 2) and len(warned) <= 2 and
+       any("s2: \\x1b[2J\\x0ano" in line for line in warned) and "\x1b" not in err,
+       "servers whose recordings are refused are named with the reason, once", err)
+save(f"{top}/harm-s1", {"action": "more names", "ops": ["sample"], "count": 3, "times": 6})
+ran = toctl("job", "run", plan, *AGENTS, "--interval", "50ms", "--json", "--", "sh", "-c",
+            f"until grep -q 'count.: -[0-9]' {top}/harm-s1; do sleep 0.05; done; sleep 0.3")
+told = json.JSONDecoder().raw_decode(ran.stderr[ran.stderr.index("{"):])[0]
+report(told.get("missing") == [{"server": "s1", "error": faulty}], "the report has them, too", ran.stderr)
+for server in ("s1", "s2"):
+    os.unlink(f"{top}/harm-{server}")
+
 process = start("sh", "-c", f"echo up; while [ ! -e {top}/go ]; do sleep 0.05; done; exit 3")
 process.stdout.readline()
 save(f"{top}/harm-s1", {"action": "die", "ops": ["sample"], "count": 1, "times": 1})

@@ -92,12 +92,14 @@ def hostile(made):
     """A server sends what it likes: it is named, and all others count."""
     fabric = Fabric(made)
     fabric.wait("missing", "a hostile agent", lambda line: line["servers"] == [])
-    for action, error in FORGERIES.items():
+    for i, (action, error) in enumerate(FORGERIES.items()):
         what, seen = f"a hostile agent, {action}", len(fabric.lines("missing"))
-        fabric.harm("s3", action, "sample", 1, 3)
+        server = f"s{1 + i % 3}"	# of each, ten lines in a minute are logged
+        fabric.harm(server, action, "sample", 1, 3)
         if fabric.wait("missing", what, lambda line, seen=seen: len(fabric.lines("missing")) > seen):
             line = fabric.lines("missing")[seen]
-            report(line["servers"] == ["s3"] and line.get("error", "").startswith(f"s3: {error}"),
+            error = f"{server}: {error.replace('s3', server)}"
+            report(line["servers"] == [server] and line.get("error", "").startswith(error),
                    f"{what}: it is named", line)
         fabric.wait("missing", f"{what}: no more",
                     lambda line, seen=seen: len(fabric.lines("missing")) > seen + 1)

@@ -257,7 +257,7 @@ with open(f"{DIR}/log", "w", encoding="utf-8") as file:
 open(PLAN + ".next", "w", encoding="utf-8").close()
 text, said, code, _ = status(servers, "--log", f"{DIR}/log", forget=True)
 report(code == 0 and said["loop"]["decision"]["event"] == "refused" and said["loop"]["change"] and
-       not said["loop"]["running"] and "refused: too ?[31mdark" in text and
+       not said["loop"]["running"] and "refused: too \\x1b[31mdark" in text and
        "a change was interrupted" in text, "the last decision of a log, a change that ended early", text)
 os.unlink(PLAN + ".next")
 

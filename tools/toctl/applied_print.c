@@ -4,11 +4,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "base/json.h"
 #include "doctor/check.h"
 
 static void applied_json(json_t *object)
 {
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	to_json_write(object, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(object);
 }

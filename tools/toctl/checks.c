@@ -3,6 +3,8 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
+
 static const char *const checks_verdicts[] = {
 	[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
 };
@@ -27,7 +29,7 @@ void to_checks_print(FILE *out, const struct to_call *call, const struct to_chec
 			fprintf(out, "     fix: %s\n", c->fix);
 	}
 	if (list) {
-		json_dumpf(list, out, JSON_INDENT(2));
+		to_json_write(list, out, JSON_INDENT(2));
 		putc('\n', out);
 		json_decref(list);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "moves.h"
 #include "shard/shard_plan.h"
 
@@ -137,7 +138,7 @@ int to_shards_print(struct to_call *call, const struct to_shards *s, const struc
 		object = to_shards_json(s, shard, &call->err);
 		if (!object)
 			return -ENOMEM;
-		json_dumpf(object, stdout, JSON_INDENT(2));
+		to_json_write(object, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(object);
 		return 0;

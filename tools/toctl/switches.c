@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 
@@ -160,7 +161,7 @@ static int switches_change(struct to_call *call, bool dry_run, const struct to_p
 	if (call->json) {
 		object = json_pack("{s:b, s:f, s:o}", "changed", !dry_run && differ,
 				   "seconds", seconds, "switches", to_switches_json(switches));
-		json_dumpf(object, stdout, JSON_INDENT(2));
+		to_json_write(object, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(object);
 		return 0;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json.h"
+
 bool to_output_is_stdout(const char *path)
 {
 	return path && !strcmp(path, "-");
@@ -20,7 +22,7 @@ int to_output_json(json_t *object, size_t flags, struct to_error *err)
 {
 	if (!object)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	json_dumpf(object, stdout, flags);
+	to_json_write(object, stdout, flags);
 	putchar('\n');
 	json_decref(object);
 	return 0;

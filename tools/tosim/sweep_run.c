@@ -65,7 +65,7 @@ static json_t *sweep_load_point(const char *path)
 
 static int sweep_write(FILE *out, const void *data, struct to_error *err)
 {
-	if (json_dumpf(data, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
+	if (to_json_write(data, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
 		return to_error_set(err, -EIO, "cannot write");
 	return 0;
 }

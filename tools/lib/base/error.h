@@ -14,7 +14,7 @@ struct to_error {
 };
 
 /**
- * to_error_set() - write the reason of a failure
+ * to_error_set() - write the reason of a failure, as of to_text_clean()
  * @err: where to, may be NULL
  * @code: negative errno
  * @fmt: printf format of the reason

@@ -11,6 +11,7 @@
 #include "base/json_walk.h"
 #include "base/json_weight.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 /* jansson tells the line of syntax errors only. */
 static unsigned int json_line_of(const struct to_json_doc *doc, const char *path)
@@ -399,10 +400,72 @@ json_t *to_json_matrix(const uint64_t *cells, size_t n)
 	return NULL;
 }
 
+static int json_write(const char *text, size_t len, void *to)
+{
+	FILE *out = to;
+
+	while (len) {
+		uint32_t code;
+		const size_t n = to_text_character(text, len, &code);
+
+		/* jansson escapes controls in strings; those that are left are between values */
+		if (code < ' ' || code == TO_TEXT_INVALID || !to_text_is_hidden(code))
+			fwrite(text, 1, n, out);
+		else if (code > 0xffff)
+			fprintf(out, "\\u%04X\\u%04X", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+		else
+			fprintf(out, "\\u%04X", code);
+		text += n;
+		len -= n;
+	}
+	return ferror(out) ? -1 : 0;
+}
+
+int to_json_write(const json_t *value, FILE *out, size_t flags)
+{
+	return json_dump_callback(value, json_write, out, flags);
+}
+
+/* Return: @value, or what replaces it. */
+static json_t *json_cleaned(json_t *value)
+{
+	const char *text = json_string_value(value);
+	char clean[TO_LINE_MAX];
+
+	if (!text) {
+		to_json_clean(value);
+		return value;
+	}
+	if (json_string_length(value) < sizeof(clean) && to_text_is_clean(text))
+		return value;
+	return json_string(to_text_clean(clean, sizeof(clean), text));
+}
+
+void to_json_clean(json_t *value)
+{
+	json_t *element, *clean;
+	const char *key;
+	void *next;
+	size_t i;
+
+	json_array_foreach(value, i, element) {
+		clean = json_cleaned(element);
+		if (clean != element)
+			json_array_set_new(value, i, clean);
+	}
+	json_object_foreach_safe(value, next, key, element) {
+		clean = json_cleaned(element);
+		if (!to_text_is_clean(key))
+			json_object_del(value, key);
+		else if (clean != element)
+			json_object_set_new(value, key, clean);
+	}
+}
+
 void to_json_print_string(FILE *out, const char *text)
 {
 	json_t *string = json_stringn_nocheck(text, strlen(text));
 
-	json_dumpf(string, out, JSON_ENCODE_ANY);
+	to_json_write(string, out, JSON_ENCODE_ANY);
 	json_decref(string);
 }

@@ -188,6 +188,21 @@ int to_json_version(const struct to_json *at, void *to);
 /** to_json_matrix() - rows of @cells, n x n; NULL when out of memory */
 json_t *to_json_matrix(const uint64_t *cells, size_t n);
 
+/**
+ * to_json_write() - write a value as json_dumpf() does, with hidden characters as \u202E
+ * @flags: of json_dumpf()
+ *
+ * Return: 0 or -1.
+ */
+int to_json_write(const json_t *value, FILE *out, size_t flags);
+
+/**
+ * to_json_clean() - make all strings in an object or array fit to be printed on a line
+ * @value: from another host; its strings become those of to_text_clean(), of TO_LINE_MAX
+ *	bytes at most, and members whose keys are not clean are removed
+ */
+void to_json_clean(json_t *value);
+
 /** to_json_print_string() - write @text quoted and escaped */
 void to_json_print_string(FILE *out, const char *text);
 

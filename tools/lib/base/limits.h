@@ -62,6 +62,14 @@
 #define TO_LIVE_JOIN_MAX 64u
 #define TO_LIVE_MEMORY 64u
 
+/* ---- what is printed ---- */
+
+/* Bytes of a warning or of a string of an agent's reply, with the NUL */
+#define TO_LINE_MAX 4096u
+
+/* Lines about a server in a minute; what follows is counted, and told in one line. */
+#define TO_NOTES_PER_MINUTE 10u
+
 /* ---- agents and controllers ---- */
 
 /* How far a server's generation may be beyond that of all others */

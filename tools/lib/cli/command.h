@@ -171,7 +171,7 @@ extern const struct to_command to_cmd_help, to_cmd_version, to_cmd_completion;
 /**
  * to_call_note() - print a warning on standard error, "toctl plan: warning: ..."
  *
- * Prints nothing with -q.
+ * The warning is one line, as of to_text_clean(). Prints nothing with -q.
  */
 void to_call_note(const struct to_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/manual.h"
@@ -76,7 +77,7 @@ static int help_json(struct to_call *call, const struct to_command *only, const 
 	}
 	all = json_pack("{ss ss so}", "program", program->name, "version", program->version,
 			"commands", commands);
-	ret = json_dumpf(all, stdout, JSON_INDENT(1));
+	ret = to_json_write(all, stdout, JSON_INDENT(1));
 	json_decref(all);
 	putchar('\n');
 	return ret ? to_error_set(&call->err, -ENOMEM, "out of memory") : 0;

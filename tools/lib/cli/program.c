@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -13,15 +14,16 @@
 
 void to_call_note(const struct to_call *call, const char *format, ...)
 {
+	char text[TO_LINE_MAX + 1], line[TO_LINE_MAX];
 	va_list args;
 
 	if (call->quiet)
 		return;
-	fprintf(stderr, "%s %s: warning: ", call->program->name, call->command->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	fprintf(stderr, "%s %s: warning: %s\n", call->program->name, call->command->name,
+		to_text_clean(line, sizeof(line), text));
 }
 
 static const struct to_call *program_running;	/* the call that runs; a process has one */
@@ -110,7 +112,7 @@ int to_program_unknown(const struct to_program *program, int argc, char *const *
 		to_help_family(stderr, program, argv[0]);
 		return TO_EXIT_USAGE;
 	}
-	/* an error's text is free of control characters */
+	/* an error's text has no hidden characters */
 	to_error_set(&typed, 0, "%s%s%s", argv[0], family ? " " : "", family ? argv[1] : "");
 	fprintf(stderr, "%s: unknown command %s; ", name, typed.text);
 	if (program_nearest(program, argc, argv, near))
@@ -138,8 +140,9 @@ static int program_leading(const struct to_program *program, struct to_call *cal
 		if (!strcmp(argv[i], "--json")) {
 			call->json = true;
 		} else {
+			to_error_set(&call->err, 0, "%s", argv[i]);
 			fprintf(stderr, "%s: unknown option %s; options other than --json follow the command, see %s --help\n",
-				program->name, argv[i], program->name);
+				program->name, call->err.text, program->name);
 			return -1;
 		}
 	}

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 /* A directed link, or all links of a port on a packet switch. */
@@ -145,7 +146,7 @@ static void result_print_json(FILE *out, const struct result *r)
 
 	if (form > 0)
 		json_object_set_new(object, "closed_form", json_real(form));
-	json_dumpf(object, out, JSON_INDENT(1) | JSON_SORT_KEYS);
+	to_json_write(object, out, JSON_INDENT(1) | JSON_SORT_KEYS);
 	fputc('\n', out);
 	json_decref(object);
 }

@@ -66,7 +66,8 @@ const char *to_agent_owner_name(char name[320], const char *text)
 	const char *host = json_string_value(json_object_get(owner, "host"));
 
 	snprintf(name, 320, "process %d on %.256s",
-		 (int)json_integer_value(json_object_get(owner, "pid")), host && to_names_is_name(host) ? host : "?");
+		 (int)json_integer_value(json_object_get(owner, "pid")),
+		 host && to_names_is_name(host) ? host : "?");
 	json_decref(owner);
 	return name;
 }

@@ -26,7 +26,7 @@ enum to_agent_owner_state {
 /** to_agent_owner_state() - of the owner in @text, which to_agent_owner_self() made */
 enum to_agent_owner_state to_agent_owner_state(const char *text);
 
-/** to_agent_owner_name() - "process 12 on host1" */
+/** to_agent_owner_name() - "process 12 on host1", "?" if that is no name of a host */
 const char *to_agent_owner_name(char name[320], const char *text);
 
 #endif

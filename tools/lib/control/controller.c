@@ -363,33 +363,37 @@ static void controller_observe(struct controller *c, const struct to_tm *tm, uns
 
 /* ---- the loop ---- */
 
-/* Logs when servers are missing, with the first reason given, and when all are there. */
+/* Log how much was not logged of a server, once that is known. */
+static void controller_note_rest(struct controller *c, bool end)
+{
+	for (unsigned int s = 0; s < c->missing.n_servers; s++) {
+		const unsigned int left_out = to_missing_rest(&c->missing, s, end);
+		const char *name = c->plan->cluster->servers[s].name;
+
+		if (left_out)
+			to_run_log(c->config->log, "left-out",
+				   json_pack("{s:s, s:i}", "server", name, "messages", (int)left_out),
+				   TO_NOTE_LEFT_OUT, name, left_out);
+	}
+}
+
+/* Log when other servers are missing, or for another reason, and when all are there. */
 static void controller_note_missing(struct controller *c, const struct to_tm *tm)
 {
-	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
-	json_t *names = json_array();
-	unsigned int missing = 0;
-	struct to_error why = {};
-	char text[256] = "";
+	struct to_missing *m = &c->missing;
+	json_t *names;
 
-	for (unsigned int s = 0; tm->missing && s < tm->n_servers; s++) {
-		if (!tm->missing[s])
-			continue;
-		missing++;
-		json_array_append_new(names, json_string(tm->servers[s]));
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", tm->servers[s]);
-		if (!why.text[0] && servers[s].error[0])
-			to_error_set(&why, 0, "%s: %s", servers[s].name, servers[s].error);
-	}
-	if (missing != c->n_missing)
-		to_run_log(c->config->log, "missing",
-			   json_pack("{s:O, s:s*}", "servers", names,
-				     "error", why.text[0] ? why.text : NULL),
-			   missing ? "no traffic data from:%s%s%s" :
-				     "traffic data from all servers%s%s%s",
-			   text, why.text[0] ? "; " : "", why.text);
-	json_decref(names);
-	c->n_missing = missing;
+	if (!to_missing_look(m, tm, to_fabric_servers(c->fabric), true))
+		return;
+	names = json_array();
+	for (unsigned int s = 0; tm->missing && s < tm->n_servers; s++)
+		if (tm->missing[s])
+			json_array_append_new(names, json_string(tm->servers[s]));
+	to_run_log(c->config->log, "missing",
+		   json_pack("{s:o, s:s*}", "servers", names,
+			     "error", m->why.text[0] ? m->why.text : NULL),
+		   m->n ? "no traffic data from:%s%s%s" : "traffic data from all servers%s%s%s",
+		   m->names, m->why.text[0] ? "; " : "", m->why.text);
 }
 
 /* Return: whether there was a matrix. */
@@ -399,8 +403,10 @@ static bool controller_interval(struct controller *c)
 	struct to_error err = { 0 };
 	struct to_tm *tm = NULL;
 
+	controller_note_rest(c, false);
 	if (to_fabric_sample(c->fabric, c->config->interval_ns, &tm, &err)) {
-		if (!*c->config->stop && strcmp(err.text, c->unknown.text))
+		if (!*c->config->stop && strcmp(err.text, c->unknown.text) &&
+		    to_missing_may_tell(&c->missing, to_fabric_servers(c->fabric)))
 			to_run_log(c->config->log, "refused", json_pack("{s:s}", "error", err.text),
 				   "no traffic data: %s", err.text);
 		c->unknown = err;
@@ -410,9 +416,9 @@ static bool controller_interval(struct controller *c)
 	controller_note_missing(c, tm);
 	to_stale_log(c->config->log, tm, &c->n_stale);
 	/* A part of the matrix would look like a shift. */
-	if (c->n_missing)
+	if (c->missing.n)
 		to_fabric_status(c->fabric, &err);
-	for (unsigned int i = 0; i < tm->n_samples && !c->n_missing && c->plan == plan; i++)
+	for (unsigned int i = 0; i < tm->n_samples && !c->missing.n && c->plan == plan; i++)
 		if (!tm->samples[i].absent && !c->asked)
 			controller_observe(c, tm, i);
 	to_tm_free(tm);
@@ -476,7 +482,7 @@ static void controller_loop(struct controller *c)
 static int controller_open(struct controller *c, const struct to_controller_config *config,
 			   struct to_error *err)
 {
-	*c = (struct controller){ .config = config, .lock = -1, .n_missing = UINT_MAX };
+	*c = (struct controller){ .config = config, .lock = -1 };
 	if (!config->dry_run) {
 		c->lock = to_plan_lock_take(config->plan, err);
 		if (c->lock < 0)
@@ -493,6 +499,7 @@ static int controller_open(struct controller *c, const struct to_controller_conf
 	    asprintf(&c->repair_path, "%s.repair", c->path) < 0 ||
 	    to_carrier_init(&c->carrier, &config->carrier, c->plan->cluster->n_servers,
 			    to_clock_monotonic_ns()) ||
+	    to_missing_init(&c->missing, c->plan->cluster->n_servers) ||
 	    to_down_init(&c->without, c->plan->cluster))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	to_run_log(config->log, "start",
@@ -551,6 +558,7 @@ static int controller_end(struct controller *c, int ret)
 		to_planning_end(c->planning, &ignored);
 	}
 	controller_release(c);
+	controller_note_rest(c, true);
 	if (!ret) {
 		to_run_log(c->config->log, "end",
 			   json_pack("{s:b, s:I, s:I, s:o*}", "as_planned", !c->broken,
@@ -571,6 +579,7 @@ static int controller_end(struct controller *c, int ret)
 	free(c->next_path);
 	free(c->repair_path);
 	to_carrier_free(&c->carrier);
+	to_missing_free(&c->missing);
 	to_down_free(&c->without);
 	to_plan_free(c->asked);
 	to_plan_free(c->plan);

@@ -6,6 +6,7 @@
 
 #include "control/candidates.h"
 #include "control/controller_config.h"
+#include "control/missing.h"
 #include "control/planning.h"
 #include "control/transition.h"
 #include "data/down.h"
@@ -46,8 +47,7 @@ struct controller_look {
  * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
  * @broken: the fabric is not as @plan says
  * @unknown: why there is no matrix; empty when there is
- * @n_missing: servers that gave no recording of the last interval; before the
- *	first, UINT_MAX
+ * @missing: servers that gave no recording of the last interval
  * @n_stale: ports whose counters stand still
  * @n_intervals, @n_changes: so far
  * @carrier: of all ports
@@ -72,7 +72,8 @@ struct controller {
 	double dark;
 	bool broken;
 	struct to_error unknown;
-	unsigned int n_missing, n_stale;
+	struct to_missing missing;
+	unsigned int n_stale;
 	uint64_t n_intervals, n_changes;
 	struct to_carrier carrier;
 	struct to_down without;

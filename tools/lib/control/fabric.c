@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "control/fabric_link.h"
 #include "control/fabric_records.h"
 
@@ -94,17 +96,35 @@ static const char *fabric_without_name(const char *error, const char *name)
 	return error + 7 + len + 2;
 }
 
+/* Note why a request failed at @server, "" for not at all. */
+static void fabric_fail(struct to_fabric_server *server, const char *error)
+{
+	to_text_clean(server->error, sizeof(server->error), error);
+}
+
+/* Make @reply fit to be printed, but for the recording, which is text of several lines. */
+static void fabric_clean(json_t *reply)
+{
+	json_t *tm = json_incref(json_object_get(reply, "tm"));
+
+	json_object_del(reply, "tm");
+	to_json_clean(reply);
+	if (tm)
+		json_object_set_new(reply, "tm", tm);
+}
+
 static void fabric_read_reply(struct to_fabric *f, unsigned int i)
 {
 	struct to_fabric_server *server = &f->servers[i];
-	const json_t *reply = f->replies[i];
+	json_t *reply = f->replies[i];
 	json_int_t generation;
 	const char *error;
 
 	server->reached = reply;
-	snprintf(server->error, sizeof(server->error), "%s", f->errors[i]);
+	fabric_fail(server, f->errors[i]);
 	if (!reply)
 		return;
+	fabric_clean(reply);
 	generation = json_integer_value(json_object_get(reply, "generation"));
 	server->generation = generation > 0 ? generation : 0;
 	server->staged = json_is_true(json_object_get(reply, "staged"));
@@ -113,8 +133,8 @@ static void fabric_read_reply(struct to_fabric *f, unsigned int i)
 	if (json_is_true(json_object_get(reply, "ok")))
 		return;
 	error = json_string_value(json_object_get(reply, "error"));
-	snprintf(server->error, sizeof(server->error), "%s",
-		 error ? fabric_without_name(error, server->name) : "no reason given");
+	error = error ? fabric_without_name(error, server->name) : "";
+	fabric_fail(server, *error ? error : "no reason given");
 }
 
 static void fabric_forget_replies(struct to_fabric *f)
@@ -651,8 +671,7 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && f->replies[i] && f->errors[i][0];
 		if (f->who[i])
-			snprintf(f->servers[i].error, sizeof(f->servers[i].error), "%s",
-				 f->errors[i]);
+			fabric_fail(&f->servers[i], f->errors[i]);
 		faulty += f->who[i];
 	}
 	return ret ? ret : faulty;

@@ -57,7 +57,7 @@ struct to_fabric_options {
  * @knows: its agent knows a plan to count under; so do those that do not say
  * @live: ports of the plan that are up and have carrier, bit by index; all of those of
  *	an agent that does not say
- * @error: why the last request failed here, "" when it did not
+ * @error: why the last request failed here, "" when it did not; as of to_text_clean()
  */
 struct to_fabric_server {
 	const char *name;
@@ -112,7 +112,8 @@ int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
 /**
  * to_fabric_look() - what all servers count, see agent_look.h
  * @replies: per server, gets the reply, to be released with json_decref(); NULL where there
- *	is none, and to_fabric_servers() says why
+ *	is none, and to_fabric_servers() says why. Strings in replies are those of
+ *	to_json_clean()
  *
  * Return: 0, also when servers do not answer; a negative errno with @err when nobody can be
  * asked.

@@ -9,11 +9,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/etcd_key.h"
 #include "control/etcd_lock.h"
 #include "control/fabric_link.h"
+#include "control/note_limit.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
@@ -29,6 +31,7 @@
  * @note: see to_fabric_options, may be NULL
  * @present: per server, whether it has an agent
  * @rivals: per server, agent that wanted to be its second, as last told of, or ""
+ * @limits: per server, of what is told of its rivals
  * @shard, @decision: of to_fabric_options, and the key of its decisions
  * @observe: we never are the controller
  * @lock: our controller key
@@ -49,6 +52,7 @@ struct cluster_link {
 	void (*note)(const char *text);
 	bool *present;
 	char (*rivals)[320];
+	struct to_note_limit *limits;
 	const char *shard;
 	char decision[256];
 	bool observe;
@@ -100,7 +104,13 @@ static void cluster_note_rival(struct cluster_link *c, unsigned int server, cons
 	snprintf(text, sizeof(text), "%s: a second agent was refused: %s",
 		 c->cluster->servers[server].name, name);
 	if (c->note)
-		c->note(text);
+		to_note_limit_note(&c->limits[server], c->cluster->servers[server].name, text, c->note);
+}
+
+static void cluster_note_rest(struct cluster_link *c, bool end)
+{
+	for (unsigned int i = 0; c->note && i < c->cluster->n_servers; i++)
+		to_note_limit_note_rest(&c->limits[i], c->cluster->servers[i].name, end, c->note);
 }
 
 /* A reply that says it is large is to be fetched; NULL: out of memory. */
@@ -510,7 +520,7 @@ static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
 
 	if (ret)
 		return ret;
-	snprintf(c->link.controller, sizeof(c->link.controller), "%s", n ? kv->value : "");
+	to_text_clean(c->link.controller, sizeof(c->link.controller), n ? kv->value : "");
 	to_etcd_kv_free(kv, n);
 	return 0;
 }
@@ -534,6 +544,7 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	ret = ret ? ret : cluster_gather(c, call, err);
 	if (!ret)
 		cluster_compact(c);
+	cluster_note_rest(c, false);
 	return ret;
 }
 
@@ -541,11 +552,13 @@ static void cluster_close(struct to_fabric_link *link)
 {
 	struct cluster_link *c = (struct cluster_link *)link;
 
+	cluster_note_rest(c, true);
 	to_etcd_watch_close(c->watch);
 	to_etcd_lock_release(&c->lock);
 	to_etcd_close(c->etcd);
 	free(c->present);
 	free(c->rivals);
+	free(c->limits);
 	free(c);
 }
 
@@ -559,11 +572,13 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	if (c) {
 		c->present = calloc(cluster->n_servers, sizeof(*c->present));
 		c->rivals = calloc(cluster->n_servers, sizeof(*c->rivals));
+		c->limits = calloc(cluster->n_servers, sizeof(*c->limits));
 	}
-	if (!c || !c->present || !c->rivals) {
+	if (!c || !c->present || !c->rivals || !c->limits) {
 		if (c) {
 			free(c->present);
 			free(c->rivals);
+			free(c->limits);
 		}
 		free(c);
 		to_error_set(err, -ENOMEM, "out of memory");

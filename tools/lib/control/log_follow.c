@@ -45,6 +45,7 @@ static void follow_tell(const char *text, size_t len,
 {
 	json_t *line = to_json_load(text, len, TO_JSON_MEMORY_MAX, "log", NULL);
 
+	to_json_clean(line);
 	if (json_is_number(json_object_get(line, "time")) &&
 	    json_is_string(json_object_get(line, "event")))
 		tell(data, line);

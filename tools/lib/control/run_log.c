@@ -7,6 +7,9 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
 
 int to_run_log_open(struct to_run_log *log, const char *path, bool json, struct to_error *err)
 {
@@ -26,7 +29,7 @@ void to_run_log_close(struct to_run_log *log)
 
 static void run_log_write_json(FILE *out, const json_t *line)
 {
-	json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(13));
+	to_json_write(line, out, JSON_COMPACT | JSON_REAL_PRECISION(13));
 	putc('\n', out);
 	fflush(out);
 }
@@ -37,7 +40,7 @@ void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 	const uint64_t now = to_clock_realtime_ns();
 	const time_t seconds = now / TO_NS_PER_S;
 	const unsigned int ns = now % TO_NS_PER_S;
-	char clock[16];
+	char clock[16], text[TO_LINE_MAX + 1], clean[TO_LINE_MAX];
 	struct tm tm;
 	json_t *line;
 	va_list ap;
@@ -55,11 +58,11 @@ void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 	} else {
 		localtime_r(&seconds, &tm);
 		strftime(clock, sizeof(clock), "%T", &tm);
-		printf("%s.%03u ", clock, ns / 1000000);
 		va_start(ap, fmt);
-		vprintf(fmt, ap);
+		vsnprintf(text, sizeof(text), fmt, ap);
 		va_end(ap);
-		putchar('\n');
+		printf("%s.%03u %s\n", clock, ns / 1000000,
+		       to_text_clean(clean, sizeof(clean), text));
 		fflush(stdout);
 	}
 	json_decref(line);

@@ -31,7 +31,7 @@ void to_run_log_close(struct to_run_log *log);
  * to_run_log() - one line
  * @event: its name
  * @fields: of the event, taken over; NULL for none
- * @fmt: the same for people
+ * @fmt: text for a person, printed as of to_text_clean()
  */
 void to_run_log(const struct to_run_log *log, const char *event, json_t *fields,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -13,6 +13,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/limits.h"
+#include "base/text.h"
 #include "format/names.h"
 #include "kernel/netlink.h"
 
@@ -20,6 +22,7 @@ void to_check_add(struct to_checks *checks, enum to_verdict verdict,
 		  const char *name, const char *subject, const char *fix,
 		  const char *fmt, ...)
 {
+	char line[TO_LINE_MAX];
 	struct to_check *c;
 	va_list ap;
 
@@ -35,11 +38,12 @@ void to_check_add(struct to_checks *checks, enum to_verdict verdict,
 	c = &checks->items[checks->n++];
 	c->verdict = verdict;
 	snprintf(c->name, sizeof(c->name), "%s", name);
-	snprintf(c->subject, sizeof(c->subject), "%s", subject);
-	snprintf(c->fix, sizeof(c->fix), "%s", fix ? fix : "");
+	to_text_clean(c->subject, sizeof(c->subject), subject);
+	to_text_clean(c->fix, sizeof(c->fix), fix ? fix : "");
 	va_start(ap, fmt);
-	vsnprintf(c->text, sizeof(c->text), fmt, ap);
+	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	to_text_clean(c->text, sizeof(c->text), line);
 }
 
 void to_checks_free(struct to_checks *checks)

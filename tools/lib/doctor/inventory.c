@@ -299,7 +299,7 @@ int to_inventory_print(FILE *out, const struct to_inventory *inventory)
 		json_array_append_new(nics, inventory_nic_json(&inventory->nics[i]));
 	all = json_pack("{ss si so so}", "format", "topoopt-inventory", "version", 1, "addresses",
 			addresses, "nics", nics);
-	ret = json_dumpf(all, out, JSON_INDENT(1)) ? -ENOMEM : 0;
+	ret = to_json_write(all, out, JSON_INDENT(1)) ? -ENOMEM : 0;
 	json_decref(all);
 	putc('\n', out);
 	return ret;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "format/names.h"
 
 #define LLDP_WAIT_NS (2 * TO_NS_PER_S)
@@ -31,6 +32,7 @@ static void lldp_interface(struct to_inventory *inventory, const json_t *interfa
 	const char *name = json_string_value(json_object_get(interface, "name"));
 	const json_t *chassis = lldp_first(interface, "chassis"), *port = lldp_first(interface, "port");
 	const char *system = lldp_value(chassis, "name"), *id = lldp_value(port, "id");
+	char there[32], at[32];
 
 	if (!system[0])
 		system = lldp_value(chassis, "id");
@@ -38,11 +40,9 @@ static void lldp_interface(struct to_inventory *inventory, const json_t *interfa
 		struct to_inventory_nic *nic = &inventory->nics[i];
 
 		if (!strcmp(nic->name, name) && !nic->lldp[0] && system[0])
-			snprintf(nic->lldp, sizeof(nic->lldp), "%.31s%s%.31s", system, id[0] ? " " : "",
-				 id);
-		/* cut in the middle of a character */
-		if (!to_names_is_text(nic->lldp))
-			nic->lldp[0] = '\0';
+			snprintf(nic->lldp, sizeof(nic->lldp), "%s%s%s",
+				 to_text_clean(there, sizeof(there), system), id[0] ? " " : "",
+				 to_text_clean(at, sizeof(at), id));
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "format/plan_lock.h"
 
 #define LOOP_TAIL (1 << 20)	/* bytes of the log that are looked through */
@@ -97,7 +98,7 @@ void to_loop_state_text(const struct to_loop_state *state, char *text, size_t si
 	const char *reason = json_string_value(json_object_get(d, "reason"));
 	const char *event = json_string_value(json_object_get(d, "event"));
 	const time_t seconds = json_number_value(json_object_get(d, "time"));
-	char clock[32] = "";
+	char clock[32] = "", line[TO_LINE_MAX];
 	struct tm tm;
 
 	if (!reason)
@@ -106,10 +107,8 @@ void to_loop_state_text(const struct to_loop_state *state, char *text, size_t si
 		reason = json_string_value(json_object_get(d, "why"));
 	if (localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%F %T", &tm);
-	snprintf(text, size, "%s %s%s%s%s%s", clock, event ? event : "", action ? " " : "",
+	snprintf(line, sizeof(line), "%s %s%s%s%s%s", clock, event ? event : "", action ? " " : "",
 		 action ? action : "", reason ? ": " : "", reason ? reason : "");
 	/* a log is a file like any other: nothing of it is printed raw */
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	to_text_clean(text, size, line);
 }

@@ -26,35 +26,9 @@ bool to_names_is_address(const char *text)
 	       strspn(text, NAMES_LETTERS "._~:/[]@%-") == strlen(text);
 }
 
-/* Whether the character at @s, of UTF-8, makes a terminal do something or reorders a text. */
-static bool names_is_hidden(const unsigned char *s)
-{
-	if (s[0] < ' ' || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0))
-		return true;
-	if (s[0] == 0xd8)
-		return s[1] == 0x9c;
-	if (s[0] != 0xe2)
-		return false;
-	return (s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
-	       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
-}
-
-bool to_names_is_text(const char *text)
-{
-	json_t *string = json_string(text);	/* NULL unless UTF-8 */
-
-	if (!string)
-		return false;
-	json_decref(string);
-	for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-		if (names_is_hidden(s))
-			return false;
-	return true;
-}
-
 bool to_names_is_label(const char *text)
 {
-	return *text && strlen(text) < TO_NAME_MAX && to_names_is_text(text);
+	return *text && strlen(text) < TO_NAME_MAX && to_text_is_clean(text);
 }
 
 /* Refuse the value at @at, which is not @expected. */

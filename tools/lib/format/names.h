@@ -34,15 +34,7 @@ bool to_names_is_name(const char *text);
 /** to_names_is_interface() - check the name of an interface: a name, less than IFNAMSIZ bytes */
 bool to_names_is_interface(const char *text);
 
-/**
- * to_names_is_text() - check a text that people read
- *
- * UTF-8 without characters that a terminal obeys (C0, DEL, C1) and those that change the order
- * or the lines of a text (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069).
- */
-bool to_names_is_text(const char *text);
-
-/** to_names_is_label() - check a text of 1 to 63 bytes: of a job, an LLDP neighbour */
+/** to_names_is_label() - check a text of 1 to 63 bytes, clean by to_text_is_clean(): of a job */
 bool to_names_is_label(const char *text);
 
 /**

@@ -10,6 +10,7 @@
 #include "base/argv.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "format/names.h"
 
 #define TIMEOUT_MS_MAX 3600000
@@ -46,7 +47,7 @@ static int switch_control_text(const struct to_json *at, char *to, size_t size)
 		return ret;
 	if (!*text || strlen(text) >= size)
 		return to_json_error(at, -EINVAL, "expected a string of 1 to %zu bytes", size - 1);
-	if (!to_names_is_text(text))
+	if (!to_text_is_clean(text))
 		return to_json_error(at, -EINVAL, "a control character in the value");
 	strcpy(to, text);
 	return 0;

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
-#include "format/names.h"
+#include "base/text.h"
 #include "job/nccl_log.h"
 
 #define HOST_MAX 256
@@ -178,7 +178,7 @@ static json_t *nccl_log_text(const char *text, size_t len)
 {
 	json_t *string = json_stringn(text, len);
 
-	if (string && !to_names_is_text(json_string_value(string))) {
+	if (string && !to_text_is_clean(json_string_value(string))) {
 		json_decref(string);
 		string = NULL;
 	}

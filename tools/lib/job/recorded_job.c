@@ -8,6 +8,7 @@
 
 #include "base/argv.h"
 #include "base/clock.h"
+#include "control/missing.h"
 #include "verify/verify.h"
 
 #define RECORDED_JOB_SETTLING 8	/* intervals after the end in which recordings may come in */
@@ -18,6 +19,8 @@ struct recorded_job {
 	struct to_fabric *fabric;
 	struct to_launcher launcher;
 	struct to_ring_traffic traffic;
+	struct to_missing missing;
+	json_t *reasons;	/* by server, why its recording was missing last */
 	unsigned int samples;	/* recorded intervals */
 	unsigned int partial;	/* recorded intervals that lack a server */
 	struct to_error failed;	/* why the recording ended, "" while it goes on */
@@ -78,6 +81,41 @@ static int recorded_job_check_active(const struct recorded_job *run, struct to_e
 	return ret || !differs ? ret : recorded_job_differs(job->path, generation, err);
 }
 
+/* Warn of how much was not told of a server, once that is known. */
+static void recorded_job_note_rest(struct recorded_job *run, bool end)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(run->fabric);
+	struct to_error text;
+
+	for (unsigned int s = 0; s < run->missing.n_servers; s++) {
+		const unsigned int left_out = to_missing_rest(&run->missing, s, end);
+
+		if (!left_out)
+			continue;
+		to_error_set(&text, 0, TO_NOTE_LEFT_OUT, servers[s].name, left_out);
+		run->job->fabric.note(text.text);
+	}
+}
+
+/* Warn of servers whose recordings are missing, once for each reason. */
+static void recorded_job_note_missing(struct recorded_job *run, const struct to_tm *tm)
+{
+	const struct to_fabric_server *servers = to_fabric_servers(run->fabric);
+	struct to_missing *m = &run->missing;
+	struct to_error text;
+
+	for (unsigned int s = 0; tm->missing && s < tm->n_servers; s++)
+		if (tm->missing[s])
+			json_object_set_new(run->reasons, servers[s].name,
+					    json_string(servers[s].error));
+	recorded_job_note_rest(run, false);
+	if (!to_missing_look(m, tm, servers, false))
+		return;
+	to_error_set(&text, 0, "no traffic data from:%s%s%s", m->names, m->why.text[0] ? "; " : "",
+		     m->why.text);
+	run->job->fabric.note(text.text);
+}
+
 /* Record an interval. Return: end of the last sample in ns, 0 if none came or recording failed. */
 static uint64_t recorded_job_sample(struct recorded_job *run)
 {
@@ -89,6 +127,7 @@ static uint64_t recorded_job_sample(struct recorded_job *run)
 		run->failed = err;
 		return 0;
 	}
+	recorded_job_note_missing(run, tm);
 	to_ring_traffic_add(&run->traffic, tm, &run->failed);
 	for (unsigned int i = 0; i < tm->n_samples; i++) {
 		run->samples++;
@@ -122,11 +161,12 @@ static int recorded_job_command(struct recorded_job *run, char **command, struct
 	return status;
 }
 
-static void recorded_job_report(const struct recorded_job *run, FILE *out)
+static void recorded_job_report(struct recorded_job *run, FILE *out)
 {
 	const struct to_recorded_job *job = run->job;
 	struct to_error text = { "" };
 
+	recorded_job_note_rest(run, true);
 	if (run->failed.text[0]) {
 		to_error_set(&text, 0, "the traffic was not recorded: %.400s", run->failed.text);
 		job->fabric.note(text.text);
@@ -137,7 +177,8 @@ static void recorded_job_report(const struct recorded_job *run, FILE *out)
 			     run->samples);
 		job->fabric.note(text.text);
 	}
-	if (to_ring_report(out, job->json, job->plan, &run->traffic, &job->limits, &text))
+	if (to_ring_report(out, job->json, job->plan, &run->traffic, run->reasons, &job->limits,
+			   &text))
 		job->fabric.note(text.text);
 }
 
@@ -156,12 +197,17 @@ int to_recorded_job_run(const struct to_recorded_job *job, char **command, FILE 
 	ret = recorded_job_check_active(&run, err);
 	if (!ret)
 		ret = to_ring_traffic_init(&run.traffic, job->plan->cluster->n_servers, err);
+	run.reasons = json_object();
+	if (!ret && (!run.reasons || to_missing_init(&run.missing, job->plan->cluster->n_servers)))
+		ret = to_error_set(err, -ENOMEM, "out of memory");
 	if (!ret)
 		ret = recorded_job_command(&run, command, err);
 	if (ret >= 0)
 		recorded_job_report(&run, out);
 	to_launcher_clean(&run.launcher);
 	to_ring_traffic_free(&run.traffic);
+	to_missing_free(&run.missing);
+	json_decref(run.reasons);
 	to_fabric_close(run.fabric);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 #define STRAYS_SHOWN 12		/* pairs in the text */
@@ -60,7 +61,21 @@ static void ring_report_text(FILE *out, const struct to_ring_check *check, const
 	       ring_report_percent(check->relayed + check->off_links, check->bytes));
 }
 
-static void ring_report_json(FILE *out, const struct to_ring_check *check, const struct to_server *servers)
+/* Servers and why their recordings were missing, for ring_report_json(). */
+static json_t *ring_report_missing(json_t *reasons)
+{
+	json_t *missing = json_array(), *reason;
+	const char *server;
+
+	json_object_foreach(reasons, server, reason) {
+		json_array_append_new(missing, json_pack("{s:s, s:O}", "server", server, "error",
+							 reason));
+	}
+	return missing;
+}
+
+static void ring_report_json(FILE *out, const struct to_ring_check *check,
+			     const struct to_server *servers, json_t *reasons)
 {
 	json_t *rings = json_array(), *strays = json_array(), *report;
 
@@ -81,7 +96,9 @@ static void ring_report_json(FILE *out, const struct to_ring_check *check, const
 			"off_links", (json_int_t)check->off_links,
 			"relayed", (json_int_t)check->relayed,
 			"shared", (json_int_t)check->shared, "rings", rings, "strays", strays);
-	json_dumpf(report, out, JSON_INDENT(2));
+	if (reasons)
+		json_object_set_new(report, "missing", ring_report_missing(reasons));
+	to_json_write(report, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(report);
 }
@@ -105,8 +122,8 @@ static int ring_report_judge(const struct to_ring_check *check, const struct to_
 }
 
 int to_ring_report(FILE *out, bool json, const struct to_plan *plan,
-		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits,
-		   struct to_error *err)
+		   const struct to_ring_traffic *traffic, json_t *reasons,
+		   const struct to_ring_limits *limits, struct to_error *err)
 {
 	const struct to_server *servers = plan->cluster->servers;
 	struct to_ring_check check;
@@ -117,7 +134,10 @@ int to_ring_report(FILE *out, bool json, const struct to_plan *plan,
 	if (!check.bytes) {
 		ret = to_error_set(err, -ENODATA, "nothing was sent between servers");
 	} else {
-		(json ? ring_report_json : ring_report_text)(out, &check, servers);
+		if (json)
+			ring_report_json(out, &check, servers, reasons);
+		else
+			ring_report_text(out, &check, servers);
 		ret = ring_report_judge(&check, servers, limits->tolerance, err);
 	}
 	to_ring_check_free(&check);

@@ -4,6 +4,7 @@
 
 /* A report of what a measured matrix says of the rings of a plan. */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -30,12 +31,13 @@ int to_ring_report_fits(const struct to_tm *tm, const char *path, const char *fi
 /**
  * to_ring_report() - print what each ring carried and what strayed
  * @json: print JSON in place of text
+ * @reasons: by server, why recordings of it were missing, for the JSON; NULL if that is not known
  *
  * Return: 0; 1 with @err when more strayed than @limits allow; -ENODATA with @err when nothing
  * was sent; -ENOMEM.
  */
 int to_ring_report(FILE *out, bool json, const struct to_plan *plan,
-		   const struct to_ring_traffic *traffic, const struct to_ring_limits *limits,
-		   struct to_error *err);
+		   const struct to_ring_traffic *traffic, json_t *reasons,
+		   const struct to_ring_limits *limits, struct to_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "kernel/rtnl.h"
 
 /* One of the topoopt device's or of a port's figures. */
@@ -154,13 +155,15 @@ static const char *metrics_type(const struct family *f)
 
 static void metrics_print_label(FILE *out, const char *name, const char *value, char *before)
 {
+	char text[128];
+
 	if (!value)
 		return;
 	fprintf(out, "%c%s=\"", *before, name);
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
+	for (const char *c = to_text_clean(text, sizeof(text), value); *c; c++) {
+		if (*c == '"' || *c == '\\')
 			putc('\\', out);
-		putc(*value, out);
+		putc(*c, out);
 	}
 	putc('"', out);
 	*before = ',';

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "collectives/chunk_json.h"
 #include "report/schedule_page.h"
@@ -40,7 +41,7 @@ json_t *to_chunk_study_json(const struct to_chunk_study *s)
 
 static int study_write(FILE *out, const void *data, struct to_error *err)
 {
-	if (json_dumpf(data, out, JSON_INDENT(1) | JSON_SORT_KEYS) || fputc('\n', out) == EOF)
+	if (to_json_write(data, out, JSON_INDENT(1) | JSON_SORT_KEYS) || fputc('\n', out) == EOF)
 		return to_error_set(err, -EIO, "cannot write");
 	return 0;
 }

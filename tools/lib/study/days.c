@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "report/shard_page.h"
 
@@ -119,7 +120,7 @@ static int days_write(FILE *out, const void *data, struct to_error *err)
 	json_t *object = to_days_json(data);
 	int ret = object ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 
-	if (!ret && (json_dumpf(object, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) ||
+	if (!ret && (to_json_write(object, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) ||
 		     fputc('\n', out) == EOF))
 		ret = to_error_set(err, -EIO, "cannot write");
 	json_decref(object);

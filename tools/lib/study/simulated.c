@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "report/iteration_page.h"
 
@@ -243,7 +244,7 @@ static json_t *simulated_utilisation(const struct to_simulated *s)
 
 static int simulated_write(FILE *out, const void *data, struct to_error *err)
 {
-	if (json_dumpf(data, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
+	if (to_json_write(data, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) || fputc('\n', out) == EOF)
 		return to_error_set(err, -EIO, "cannot write");
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "switch/switch_driver.h"
 
 #define ALLOW_TOLD_MAX 256	/* characters that fit into an error */
@@ -89,12 +90,7 @@ static int allow_find(const char *path, const char *text, const char *kind, cons
 /* Whether it can be copied from the error, and is one line. */
 static bool allow_is_plain(const char *text)
 {
-	size_t len = strlen(text);
-
-	for (size_t i = 0; i < len; i++)
-		if (iscntrl((unsigned char)text[i]))
-			return false;
-	return len <= ALLOW_TOLD_MAX;
+	return strlen(text) <= ALLOW_TOLD_MAX && to_text_is_clean(text);
 }
 
 static int allow_demand(const char *path, const char *text, const char *kind, const char *what,

@@ -6,6 +6,7 @@
 
 #include "control/agent.h"
 #include "control/agent_etcd.h"
+#include "control/note_limit.h"
 #include "counter_options.h"
 #include "doctor/inventories.h"
 #include "fabric_options.h"
@@ -54,6 +55,14 @@ static int agent_serve(struct to_call *call, struct to_agent *agent)
 	return to_agent_serve(agent, agent_request, stdin, stdout, &agent_stop, &call->err);
 }
 
+/* Warn of etcd or of decisions, which come from elsewhere. */
+static void agent_note(const char *text)
+{
+	static struct to_note_limit limit;
+
+	to_note_limit_note(&limit, "etcd", text, to_note);
+}
+
 static int agent_follow(struct to_call *call, const struct agent_args *args,
 			struct to_agent *agent)
 {
@@ -61,7 +70,7 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 	const struct to_agent_etcd config = {
 		.options = args->etcd, .server = args->node ? args->node : host,
 		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
-		.stop = &agent_stop, .note = to_note,
+		.stop = &agent_stop, .note = agent_note,
 	};
 
 	gethostname(host, sizeof(host) - 1);

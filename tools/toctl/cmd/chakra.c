@@ -89,7 +89,7 @@ static int chakra_print_json(const struct to_demand *d, const struct to_chakra_t
 			 "mp_bytes", (json_int_t)chakra_mp_bytes(d));
 	if (!json)
 		return -ENOMEM;
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+	to_json_write(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 	putchar('\n');
 	json_decref(json);
 	return 0;

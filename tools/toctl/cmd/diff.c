@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "data/cross_connects.h"
 #include "figures.h"
@@ -146,7 +147,7 @@ static int diff_print_json(const struct diff *d)
 		"cross_connects", moves, "servers", diff_servers_json(d),
 		"figures", "before", to_predict_json(d->from, &d->before),
 		"after", to_predict_json(d->to, &d->after));
-	ret = object && !json_dumpf(object, stdout, JSON_INDENT(2)) ? 0 : -ENOMEM;
+	ret = object && !to_json_write(object, stdout, JSON_INDENT(2)) ? 0 : -ENOMEM;
 	putchar('\n');
 	json_decref(object);
 	return ret;

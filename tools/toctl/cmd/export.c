@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "kernel/metrics.h"
 #include "kernel/metrics_serve.h"
@@ -36,7 +37,7 @@ static int export_once(struct to_call *call, const struct export_args *args)
 		ret = to_file_write(args->output, export_text, &metrics, &call->err);
 	} else if (call->json) {
 		json = to_metrics_json(&metrics);
-		json_dumpf(json, stdout, JSON_INDENT(2));
+		to_json_write(json, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(json);
 	} else {

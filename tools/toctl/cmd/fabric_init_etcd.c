@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "base/json.h"
 #include "control/etcd_users.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
@@ -24,7 +25,7 @@ static void init_report(const struct to_call *call, const struct to_etcd_users *
 	}
 	out = json_pack("{s:i, s:i, s:b}", "users", users->users, "new", users->made, "enabled",
 			users->enabled);
-	json_dumpf(out, stdout, JSON_INDENT(2));
+	to_json_write(out, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(out);
 }

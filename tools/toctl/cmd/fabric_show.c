@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "control/fabric_conf.h"
 
@@ -21,7 +22,7 @@ static int show_json(const struct to_fabric_conf *conf)
 			"from", show_origins[conf->origins[i]]));
 	out = json_pack("{s:s?, s:s?, s:o}", "file", conf->path, "found_by", conf->found_by,
 			"keys", keys);
-	json_dumpf(out, stdout, JSON_INDENT(2));
+	to_json_write(out, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(out);
 	return 0;

@@ -2,6 +2,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "control/fabric_conf.h"
 
@@ -20,7 +21,7 @@ static int use_run(struct to_call *call, const void *args)
 	if (call->json) {
 		json_t *out = json_pack("{s:s, s:s}", "file", call->operands[0], "link", link);
 
-		json_dumpf(out, stdout, JSON_INDENT(2));
+		to_json_write(out, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(out);
 	} else {

@@ -55,7 +55,7 @@ static void init_print_json(const struct to_cluster *c)
 	}
 	object = json_pack("{s:i, s:i, s:o}", "servers", c->n_servers, "ports",
 			   c->servers[0].n_ports, "links", links);
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	to_json_write(object, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(object);
 }

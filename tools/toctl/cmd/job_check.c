@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <limits.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
@@ -34,7 +35,7 @@ static int check_tm(struct to_call *call, const struct check_args *args, const s
 	if (!ret) {
 		ret = to_ring_traffic_add(&traffic, tm, &call->err);
 		if (!ret)
-			ret = to_ring_report(stdout, call->json, plan, &traffic, &args->limits,
+			ret = to_ring_report(stdout, call->json, plan, &traffic, NULL, &args->limits,
 					     &call->err);
 		to_ring_traffic_free(&traffic);
 	}
@@ -88,7 +89,7 @@ static void check_print_log_json(const struct to_nccl_log *log)
 	out = json_pack("{s:s*, s:O, s:O, s:O, s:O}",
 			"nccl", log->version[0] ? version : NULL, "channels", log->channels,
 			"nics", log->nics, "set", log->set, "connections", log->connections);
-	json_dumpf(out, stdout, JSON_INDENT(2));
+	to_json_write(out, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(out);
 }

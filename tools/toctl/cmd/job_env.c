@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/json.h"
 #include "cli/command.h"
 #include "job/env.h"
 #include "job_options.h"
@@ -20,7 +21,7 @@ static void env_print(const struct to_call *call, json_t *variables, json_t *war
 		to_call_note(call, "%s", json_string_value(value));
 	}
 	if (call->json) {
-		json_dumpf(variables, stdout, JSON_INDENT(2));
+		to_json_write(variables, stdout, JSON_INDENT(2));
 		putchar('\n');
 		return;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/large.h"
 #include "cli/progress.h"
@@ -71,7 +72,7 @@ static int parallelize_write(struct to_call *call, const struct parallelize_args
 
 		if (!json)
 			return to_error_set(&call->err, -ENOMEM, "out of memory");
-		json_dumpf(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		to_json_write(json, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 		json_decref(json);
 	} else {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "assessment_print.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/large.h"
 #include "cli/progress.h"
@@ -90,7 +91,7 @@ static int plan_write(struct to_call *call, const struct plan_args *args, const 
 		ret = to_report_save(plan, TO_VERSION, args->report, &call->err);
 	if (!ret && call->json && !taken) {
 		to_planner_price_json(price, plan->predictions);
-		json_dumpf(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+		to_json_write(plan->predictions, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
 	} else if (!ret && !(taken && call->quiet)) {
 		ret = plan_print(call, taken ? stderr : stdout, plan, price, progress);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assessment_print.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "data/cross_connects.h"
 #include "format/plan_json.h"
@@ -73,7 +74,7 @@ static int replan_print_json(struct to_call *call, const struct to_plan *plan,
 	if (!ret) {
 		if (json_object_set_new(decision, "cut", to_moves_json(plan->cluster, cut, n_cut)) ||
 		    json_object_set_new(decision, "made", to_moves_json(plan->cluster, made, n_made)) ||
-		    json_dumpf(decision, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
+		    to_json_write(decision, stdout, JSON_INDENT(2) | JSON_SORT_KEYS))
 			ret = -ENOMEM;
 		else
 			putchar('\n');

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "format/plan_json.h"
 #include "kernel/route_query.h"
@@ -83,7 +84,7 @@ static int route_answer(struct to_call *call, const struct route_args *args,
 		json_t *both = json_pack("{s:O?, s:O?, s:O*}", "kernel", answer, "path", path,
 					 "rdma_shares", shares);
 
-		json_dumpf(both, stdout, JSON_INDENT(2));
+		to_json_write(both, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(both);
 	} else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <jansson.h>
 
+#include "base/json.h"
 #include "fabric_options.h"
 #include "shards.h"
 
@@ -28,7 +29,7 @@ static int init_run(struct to_call *call, const void *data)
 				   "generation", (json_int_t)s.generation,
 				   "servers", s.cluster->n_servers, "links", s.cluster->n_links,
 				   "shards", s.n);
-		json_dumpf(object, stdout, JSON_INDENT(2));
+		to_json_write(object, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(object);
 	} else {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fabric_options.h"
 #include "format/plan_json.h"
 #include "shards.h"
@@ -31,7 +32,7 @@ static int show_json(struct to_call *call, const struct to_shards *s, const int 
 			   (json_int_t)s->generation, "free", available, "drained", drained,
 			   "shards", shards);
 	if (!ret) {
-		json_dumpf(object, stdout, JSON_INDENT(2));
+		to_json_write(object, stdout, JSON_INDENT(2));
 		putchar('\n');
 	}
 	json_decref(object);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "kernel/device_view.h"
 #include "kernel/xdp.h"
@@ -13,7 +14,7 @@ struct show_args {
 
 static void show_json(json_t *object)
 {
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	to_json_write(object, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(object);
 }
@@ -109,7 +110,7 @@ static void show_route_json(void *data, const struct to_kernel_route *r,
 	if (!routes->n)
 		show_routes_head(routes);
 	printf(routes->n++ ? ",\n" : "\n");
-	json_dumpf(route, stdout, JSON_COMPACT);
+	to_json_write(route, stdout, JSON_COMPACT);
 	json_decref(route);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "checks.h"
 #include "cli/command.h"
@@ -96,7 +97,7 @@ static void status_print_json(const struct status *s)
 {
 	json_t *object = to_observer_json(&s->observer, &s->st);
 
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	to_json_write(object, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(object);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/json.h"
 #include "cli/command.h"
 #include "switches.h"
 
@@ -20,7 +21,7 @@ static int show_run(struct to_call *call, const void *data)
 	if (call->json) {
 		object = json_pack("{s:b, s:o}", "differs", differs,
 				   "switches", to_switches_json(&switches));
-		json_dumpf(object, stdout, JSON_INDENT(2));
+		to_json_write(object, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(object);
 	} else {

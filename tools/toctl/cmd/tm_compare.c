@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "format/plan_json.h"
 #include "format/tm_json.h"
@@ -23,7 +24,7 @@ static int compare_print(struct to_call *call, const struct to_tm_compare *compa
 	json = to_tm_compare_json(compare);
 	if (!json)
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
-	json_dumpf(json, stdout, JSON_COMPACT);
+	to_json_write(json, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(json);
 	return to_tm_compare_verdict(compare, &call->err);

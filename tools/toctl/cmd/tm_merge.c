@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "data/tm.h"
 #include "format/tm_json.h"
@@ -62,7 +63,7 @@ static int merge_run(struct to_call *call, const void *data)
 		/* the matrix has standard output */
 	} else if (call->json) {
 		json = to_tm_merge_report_json(tm);
-		json_dumpf(json, out, JSON_INDENT(2));
+		to_json_write(json, out, JSON_INDENT(2));
 		fputc('\n', out);
 		json_decref(json);
 	} else {

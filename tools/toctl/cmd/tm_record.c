@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "counter_options.h"
 #include "format/plan_json.h"
@@ -78,7 +79,7 @@ static int record_report(struct to_call *call, const struct to_tm *tm,
 			"lost_packets", (json_int_t)packets,
 			"lost_bytes", (json_int_t)bytes);
 
-		json_dumpf(report, stdout, JSON_INDENT(2));
+		to_json_write(report, stdout, JSON_INDENT(2));
 		putchar('\n');
 		json_decref(report);
 	} else if (!call->quiet) {

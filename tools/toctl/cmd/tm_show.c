@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/large.h"
 #include "format/tm_json.h"
@@ -24,7 +25,7 @@ static int show_print(struct to_call *call, const struct to_tm_text *text)
 	json = to_tm_text_json(text);
 	if (!json)
 		return to_error_set(&call->err, -ENOMEM, "out of memory");
-	json_dumpf(json, stdout, JSON_COMPACT);
+	to_json_write(json, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(json);
 	return 0;

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "assessment_print.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "format/plan_json.h"
@@ -50,7 +51,7 @@ static void verify_print_json(const struct to_plan *plan, const struct to_assess
 
 	if (found)
 		json_object_set_new(object, "down", to_verify_down_json(plan, down, found));
-	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+	to_json_write(object, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 	putchar('\n');
 	json_decref(object);
 }
