@@ -281,7 +281,8 @@ def toctl_runs(run, names):
         run("NCCL logs", "job", "check", "good.json", "--nccl-log", "nccl.log")
     for option in (), ("--json",):
         run.put("nccl.log", b"".join(head + b"NCCL_N%d set by environment to %s\n" % (i, name) +
-                                     head + b"NET/IB : Using [0]%s:1/RoCE\n" % name for i, name in enumerate(names)))
+                                     head + b"NET/IB : Using [0]%s:1/RoCE\n" % name for i, name in enumerate(names)
+                                     if b"\0" not in name))
         run("NCCL logs", "job", "check", "good.json", "--nccl-log", "nccl.log", *option)
     for name in share[8]:
         trace = encode([collective(ALL_REDUCE, 4096, name.decode(errors="ignore").replace("\0", ""))] * 2)
