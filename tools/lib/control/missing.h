@@ -11,7 +11,7 @@
 #include "control/fabric.h"
 #include "control/note_limit.h"
 
-/** struct to_missing - what is known of the last sample, and what was told of it */
+/** struct to_missing - servers without a recording in the last sample, and reasons told so far */
 struct to_missing {
 	unsigned int n_servers;		/* servers of the fabric */
 	unsigned int n;			/* servers whose recordings are missing */
