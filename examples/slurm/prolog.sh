@@ -10,51 +10,44 @@
 # SLURM_HOSTFILE) and ranks.json. When anything fails, its servers are free again and have
 # no tables, $STATE/log and the job's AdminComment say why, and Slurm requeues the job.
 
-set -euo pipefail
-# shellcheck source=examples/slurm/topoopt.conf
-. "$(dirname "$(realpath "$0")")/topoopt.conf"
+# shellcheck source=examples/slurm/common.sh
+. "$(dirname "$(realpath "$0")")/common.sh"
 
-demand=$TOPOOPT_JOB
-[[ ${SLURM_JOB_COMMENT:-} != topoopt=* ]] || demand=${SLURM_JOB_COMMENT#topoopt=}
-[[ -n $demand ]] || exit 0
-
-dir=$STATE/$SLURM_JOB_ID
-log=$(mktemp)
-exec {lock}>>"$STATE/lock" >"$log" 2>&1
-
-remove() { # SHARD
-	toctl shard remove "$1" || toctl shard remove --forget "$1"
-	rm -rf "${STATE:?}/$1"
+failed() {
+	[[ -d $dir ]] || return 0
+	hold
+	find_shards "" "$SLURM_JOB_ID"
+	for shard in "${names[@]}"; do
+		remove "$shard"
+	done
+	rm -rf "$dir"
 }
-shards() { # of these servers, or of that name: SERVERS NAME
-	toctl shard show --json | jq -r --arg servers "$1" --arg name "$2" \
-		'.shards[] | select(.name == $name or .servers - ($servers | split(",")) != .servers).name'
-}
-finish() {
-	local status=$? reason
 
-	if ((status)); then
-		reason=$(grep . "$log" | tail -n 1)
-		for shard in $(shards "" "$SLURM_JOB_ID"); do
-			remove "$shard" || :
-		done
-		rm -rf "$dir"
-		scontrol update "JobId=$SLURM_JOB_ID" "AdminComment=topoopt: $reason"
+job=$TOPOOPT_JOB
+if [[ ${SLURM_JOB_COMMENT:-} == topoopt=* ]]; then
+	path=${SLURM_JOB_COMMENT#topoopt=} job=$tmp/job.json
+	[[ -n $path ]] || exit 0
+	if [[ $path != /* || $path == *[[:cntrl:]]* ]]; then
+		reason="--comment=topoopt=FILE: expected a path from / without control characters"
+		exit 1
 	fi
-	sed "s/^/$(date +%FT%T) job $SLURM_JOB_ID: /" "$log" >>"$STATE/log"
-	rm "$log"
-	exit "$status"
-}
-trap finish EXIT
+	# with the rights of the job's user, and before anything that others wait for
+	run_for "$READ_TIMEOUT" toctl job read --user "$SLURM_JOB_UID" "$path" >"$job"
+fi
+[[ -n $job ]] || exit 0
 
-servers=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste -sd ,)
-flock "$lock"
+run scontrol show hostnames "$SLURM_JOB_NODELIST" >"$tmp/servers"
+servers=$(paste -sd , "$tmp/servers")
+hold
 # Servers come here from another job whose epilog may not have run yet, or never will.
-for shard in $(shards "$servers" "$SLURM_JOB_ID"); do
-	[[ ! -d $STATE/$shard ]] || remove "$shard" >/dev/null
+find_shards "$servers" "$SLURM_JOB_ID"
+for shard in "${names[@]}"; do
+	[[ ! -d $STATE/$shard ]] || remove "$shard"
 done
+rm -rf "$dir"
 mkdir "$dir"
-toctl shard add --job "$demand" --on "$servers" "${PLAN_OPTIONS[@]}" --apply "$SLURM_JOB_ID" >/dev/null
-toctl shard show "$SLURM_JOB_ID" --output "$dir/plan.json" >/dev/null
-toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format slurm -o "$dir/hosts"
-toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format json -o "$dir/ranks.json"
+run toctl shard add --job "$job" --on "$servers" "${PLAN_OPTIONS[@]}" --apply "$SLURM_JOB_ID" >/dev/null
+release
+run toctl shard show "$SLURM_JOB_ID" --output "$dir/plan.json" >/dev/null
+run toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format slurm -o "$dir/hosts"
+run toctl job ranks "$dir/plan.json" --slots "$SLOTS" --format json -o "$dir/ranks.json"

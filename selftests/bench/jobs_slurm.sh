@@ -77,7 +77,7 @@ chmod 755 "$tmp"
 mkdir "$tmp/state" "$tmp/slurm"
 cp -r /src/examples/slurm "$tmp/scripts"
 cat >"$tmp/scripts/topoopt.conf" <<END
-STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=()
+STATE=$tmp/state SLOTS=1 TOPOOPT_JOB= PLAN_OPTIONS=() TIMEOUT=600 READ_TIMEOUT=60
 export PATH=$PATH
 END
 cat >/etc/topoopt/fabric.conf <<END
@@ -188,6 +188,20 @@ is "and says why" "$(field "$id" AdminComment)" \
 scancel "$id"
 
 must wait_for 300 idle 4
+mkfifo -m 666 "$tmp/fifo"
+echo hunter2 >"$tmp/secret"
+chmod 600 "$tmp/secret"
+for name in fifo secret; do
+	# the user who submits is not SlurmUser
+	id=$(runuser -u nobody -- sbatch --parsable -N 2 --comment="topoopt=$tmp/$name" -D / -o /dev/null "$tmp/job")
+	check "$name: a job that may not have it read is requeued" wait_for 300 requeued "$id"
+	echo "# $(field "$id" AdminComment)"
+	check "$name: and says why" grep -qE "toctl job read: $tmp/$name: (not a regular file|Permission denied)" \
+		<(field "$id" AdminComment)
+	scancel "$id"
+	must wait_for 300 idle 4
+done
+
 echo s1 >"$tmp/down"
 submit late 4 "topoopt=$tmp/4.json"
 check "a job with a server that is down is requeued" wait_for 300 requeued "$id"

@@ -41,6 +41,8 @@ def version(text):
     return lambda good: good.replace(b'"version": 1', text, 1)
 
 
+SECRET = b"hunter2"     # first word of a file that is no JSON, which no message repeats
+
 # What is done to a good file's text, and what the line has to say.
 BROKEN = {
     "empty": (lambda good: b"", "bad:1: the file ends early"),
@@ -61,6 +63,8 @@ BROKEN = {
     "nested too deep": (lambda good: b"[" * 100000,
                         "bad:1: arrays and objects are nested 100000 deep, more than 32"),
     "zero byte": (lambda good: good + b"\0\0", "bad: not text: it has a zero byte"),
+    "a password": (lambda good: SECRET + b"\n", "bad:1: not JSON: '[' or '{' expected"),
+    "a password in quotes": (lambda good: b' "' + SECRET + b"\n", "not JSON: unexpected newline"),
     "no text": (lambda good: bytes(range(255, 0, -1)) * 8, "bad:1: not JSON"),
 }
 
@@ -240,6 +244,8 @@ def refused(command, status, line, bad=b"", whole=True):
             say(f"expected {line!r}")
         if ran.stdout:
             say("prints something")
+        if SECRET in ran.stderr:
+            say("repeats what is in the file")
         with open(home + "/out") as out:
             if out.read() != "as it was":
                 say("out is damaged")

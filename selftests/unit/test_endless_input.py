@@ -83,6 +83,7 @@ job check --tm {} PLAN
 job check --tm TM {}
 job check --nccl-log {} PLAN
 job run {} -- true
+job read --user 0 {}
 chakra --output out {}.0.et zero.1.et
 heatmap {}
 help --manual {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that are replaced: what they keep, and that they outlive a power cut. */
+/* Files that are replaced: what they keep, whose they are, and that they outlive a power cut. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lock.h"
+#include "base/password.h"
 
 static char there[] = "/tmp/test_file.XXXXXX";
 
@@ -229,22 +231,174 @@ static void keeps_its_mode(void **state)
 	has("mode", "3");
 }
 
-static void keeps_its_owner(void **state)
+enum { STRANGER = 65534 };	/* a user who is not the one that runs this */
+
+static void belongs_to(const char *path, uid_t uid)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	assert_int_equal(st.st_uid, uid);
+}
+
+/* Make @path what a stranger would: a file for everybody, with @text in it. */
+static void strange(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+}
+
+/* What replaces a stranger's file is one's own, and the stranger's mode has no say. */
+static void a_strangers_file_is_replaced(void **state)
 {
 	struct to_error err = {};
-	struct stat st;
+	FILE *out;
 
 	(void)state;
 	if (geteuid())
 		skip();
-	save("owner", "1");
-	assert_int_equal(chown("owner", 65534, 12345), 0);
+	strange("owner", "1");
 	save("owner", "2");
-	save("owner.next", "3");
+	belongs_to("owner", 0);
+	mode_is("owner", 0644);
+	strange("owner", "3");
+	save("owner.next", "4");
 	assert_int_equal(to_file_replace("owner", "owner.next", &err), 0);
-	assert_int_equal(stat("owner", &st), 0);
-	assert_int_equal(st.st_uid, 65534);
-	assert_int_equal(st.st_gid, 12345);
+	belongs_to("owner", 0);
+	mode_is("owner", 0644);
+	has("owner", "4");
+	strange("owner", "5");
+	out = to_file_stream("owner", false, &err);
+	assert_non_null(out);
+	fputs("6", out);
+	fclose(out);
+	belongs_to("owner", 0);
+	mode_is("owner", 0644);
+	has("owner", "6");
+}
+
+static void is_refused(const char *path)
+{
+	struct to_error err = {};
+	char told[128];
+
+	snprintf(told, sizeof(told), "%s: belongs to another user, in a directory where others may write",
+		 path);
+	assert_int_equal(to_file_write("shared/by", print, "x", &err), 0);
+	assert_int_equal(to_file_replace(path, "shared/by", &err), -EPERM);
+	assert_string_equal(err.text, told);
+	unlink("shared/by");
+	err.text[0] = '\0';
+	assert_int_equal(to_file_write(path, print, "x", &err), -EPERM);
+	assert_string_equal(err.text, told);
+	err.text[0] = '\0';
+	assert_null(to_file_stream(path, false, &err));
+	assert_string_equal(err.text, told);
+	err.text[0] = '\0';
+	assert_null(to_file_stream(path, true, &err));
+	assert_string_equal(err.text, told);
+}
+
+/* In /tmp and the like, what a stranger has put there is neither replaced nor followed. */
+static void a_shared_directory_is_respected(void **state)
+{
+	struct to_error err = {};
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(mkdir("shared", 0), 0);
+	assert_int_equal(chmod("shared", 01777), 0);
+	strange("shared/file", "1");
+	is_refused("shared/file");
+	belongs_to("shared/file", STRANGER);
+	has("shared/file", "1");
+
+	save("target", "1");
+	assert_int_equal(symlink("../target", "shared/link"), 0);
+	assert_int_equal(lchown("shared/link", STRANGER, STRANGER), 0);
+	is_refused("shared/link");
+	has("target", "1");
+	/* a link of one's own leads to it */
+	assert_int_equal(symlink("shared/link", "way"), 0);
+	assert_int_equal(to_file_write("way", print, "2", &err), -EPERM);
+	has("target", "1");
+
+	/* nobody waits for a reader */
+	assert_int_equal(mkfifo("shared/fifo", 0666), 0);
+	assert_int_equal(lchown("shared/fifo", STRANGER, STRANGER), 0);
+	is_refused("shared/fifo");
+
+	save("shared/own", "1");
+	save("shared/own", "2");
+	has("shared/own", "2");
+}
+
+static void lock_is_refused(const char *path, int code)
+{
+	struct to_error err = {};
+	pid_t holder;
+
+	assert_int_equal(to_lock_take(path, 0, &holder, &err), code);
+	assert_non_null(strstr(err.text, path));
+	assert_int_equal(to_lock_holder(path, &holder), 0);
+}
+
+/* A lock is a file of its own: its holder's number overwrites nothing, and nothing waits. */
+static void a_lock_is_no_other_file(void **state)
+{
+	(void)state;
+	save("target", "1");
+	assert_int_equal(link("target", "lock"), 0);
+	lock_is_refused("lock", -EINVAL);
+	has("target", "1");
+	assert_int_equal(unlink("lock"), 0);
+	assert_int_equal(mkfifo("lock", 0666), 0);
+	lock_is_refused("lock", -EINVAL);
+	if (geteuid())
+		skip();
+	strange("shared/lock", "");
+	lock_is_refused("shared/lock", -EPERM);
+}
+
+/* Whoever made the file before, or has it open, does not get the new password. */
+static void a_password_is_in_a_new_file(void **state)
+{
+	struct to_error err = {};
+	char text[8];
+	int fd;
+
+	(void)state;
+	save("password", "");
+	fd = open("password", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	if (!geteuid())
+		strange("password", "");
+	assert_int_equal(to_password_write("password", "secret", &err), 0);
+	assert_int_equal(read(fd, text, sizeof(text)), 0);
+	close(fd);
+	belongs_to("password", geteuid());
+	mode_is("password", 0600);
+	has("password", "secret\n");
+}
+
+/* Opening a FIFO or a device for reading waits for nobody. */
+static void only_regular_files_are_bytes(void **state)
+{
+	struct to_error err = {};
+	char *data;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	assert_int_equal(to_file_read_bytes("fifo", 8, &data, &len, &err), -EINVAL);
+	assert_string_equal(err.text, "fifo: not a regular file");
+	assert_int_equal(to_file_read_bytes("/dev/zero", 8, &data, &len, &err), -EINVAL);
 }
 
 static void a_link_stays(void **state)
@@ -322,13 +476,15 @@ static int end(void **state)
 {
 	static const char *const files[] = {
 		"new", "full", "mode", "owner", "link", "store/real", "bounded", "killed",
-		"plain",
+		"plain", "target", "way", "lock", "password", "fifo", "shared/file", "shared/link",
+		"shared/fifo", "shared/own", "shared/lock",
 	};
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(files) / sizeof(*files); i++)
 		unlink(files[i]);
 	rmdir("store");
+	rmdir("shared");
 	return rmdir(there);	/* nothing was left beside them */
 }
 
@@ -340,7 +496,11 @@ int main(void)
 		cmocka_unit_test(a_kill_leaves_nothing),
 		cmocka_unit_test(a_plain_file_system_will_do),
 		cmocka_unit_test(keeps_its_mode),
-		cmocka_unit_test(keeps_its_owner),
+		cmocka_unit_test(a_strangers_file_is_replaced),
+		cmocka_unit_test(a_shared_directory_is_respected),
+		cmocka_unit_test(a_lock_is_no_other_file),
+		cmocka_unit_test(a_password_is_in_a_new_file),
+		cmocka_unit_test(only_regular_files_are_bytes),
 		cmocka_unit_test(a_link_stays),
 		cmocka_unit_test(a_file_is_bounded),
 		cmocka_unit_test(a_pipe_is_bounded),

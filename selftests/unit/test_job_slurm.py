@@ -4,9 +4,13 @@
 servers on one optical switch, their agents and the switch are fakes."""
 
 import atexit
+import contextlib
+import fcntl
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,10 +52,14 @@ if grep -qsx "$1" "{DIR}/down"; then
 	echo "connect to host $1: No route to host" >&2
 	exit 255
 fi
+if [[ -e {DIR}/hang ]]; then
+	exec sleep 1000
+fi
 exec {FAKES} agent {DIR}/agents "$1"
 """, 0o755)
 write(f"{DIR}/scripts/topoopt.conf", f"""
 STATE={DIR}/state SLOTS=2 TOPOOPT_JOB= PLAN_OPTIONS=(--effort 1)
+TIMEOUT=${{TIMEOUT:-60}} READ_TIMEOUT=${{READ_TIMEOUT:-60}}
 """)
 os.environ["TOPOOPT_FABRIC"] = f"{DIR}/fabric.conf"
 write(f"{DIR}/fabric.conf", f"""
@@ -70,6 +78,7 @@ update) echo "$2 $3" >>"{DIR}/updates" ;;
 esac
 """, 0o755)
 os.symlink(TOCTL, f"{DIR}/bin/toctl")
+os.chmod(DIR, 0o755)
 for n in (2, 3):
     save(f"{DIR}/{n}.json", {"format": "topoopt-job", "version": 1, "name": "job", "servers": n,
                              "allreduce": [{"group": "all", "bytes": 1000000}]})
@@ -79,20 +88,24 @@ subprocess.run((TOCTL, "shard", "init", f"{DIR}/cluster.json"), check=True,
                stdout=subprocess.DEVNULL)
 
 
-def script(name, number, servers, comment=""):
+def environment(number, servers, comment="", **more):
+    return os.environ | {"PATH": f"{DIR}/bin:{os.environ['PATH']}", "SLURM_JOB_ID": str(number),
+                         "SLURM_JOB_UID": str(os.getuid()), "SLURM_JOB_COMMENT": comment,
+                         "SLURM_JOB_NODELIST": servers} | more
+
+
+def script(name, number, servers, comment="", **more):
     said = subprocess.run(f"{DIR}/scripts/{name}.sh", check=False, capture_output=True, text=True,
-                          env=os.environ | {"PATH": f"{DIR}/bin:{os.environ['PATH']}",
-                                            "SLURM_JOB_ID": str(number), "SLURM_JOB_COMMENT": comment,
-                                            "SLURM_JOB_NODELIST": servers})
+                          env=environment(number, servers, comment, **more))
     return said.returncode, said.stdout + said.stderr
 
 
-def prolog(number, servers, comment):
-    return script("prolog", number, servers, comment)
+def prolog(number, servers, comment, **more):
+    return script("prolog", number, servers, comment, **more)
 
 
-def epilog(number, servers, comment=""):
-    return script("epilog", number, servers, comment)
+def epilog(number, servers, comment="", **more):
+    return script("epilog", number, servers, comment, **more)
 
 
 def tables():
@@ -168,22 +181,29 @@ subprocess.run((TOCTL, "shard", "remove", "bert"), check=True, stdout=subprocess
 # --- failures ---
 
 
-def fails(name, servers, comment, reason):
+def fails(name, servers, comment, reason, **more):
+    """@reason: what the job says, or an expression that matches it"""
     write(f"{DIR}/updates", "")
-    status, _ = prolog(5, servers, comment)
+    status, _ = prolog(5, servers, comment, **more)
     report(status > 0, f"{name}: the prolog fails")
-    same(f"{name}: the job says why", file(f"{DIR}/updates"), f"JobId=5 AdminComment=topoopt: {reason}\n")
+    said = file(f"{DIR}/updates")
+    begin = "JobId=5 AdminComment=topoopt: "
+    report(said == f"{begin}{reason}\n" if isinstance(reason, str) else
+           said.startswith(begin) and reason.fullmatch(said[len(begin):-1]),
+           f"{name}: the job says why", f"got:      {said}expected: {reason}")
+    report(said[len("JobId=5 AdminComment=topoopt: "):] in file(f"{DIR}/state/log"),
+           f"{name}: and so does the log", file(f"{DIR}/state/log"))
     same(f"{name}: and nothing is left", (tables(), state(), shards()), ("", [], []))
 
 
 fails("another number of servers", "s0,s1,s2", f"topoopt={DIR}/2.json",
       f"toctl shard add: {DIR}/2.json: the job has 2 servers, --on names 3")
 fails("no such file", "s0,s1", f"topoopt={DIR}/none.json",
-      f"toctl shard add: {DIR}/none.json: No such file or directory")
+      f"toctl job read: {DIR}/none.json: No such file or directory")
 fails("unknown servers", "s0,s8", f"topoopt={DIR}/2.json",
       "toctl shard add: server s8 is not in the cluster")
 fails("a job that cannot be planned", "s0,s1", f"topoopt={DIR}/bad.json",
-      f"toctl shard add: {DIR}/bad.json:1: allreduce[0].group: index 5 is outside 0 to 1")
+      f"toctl job read: {DIR}/bad.json:1: allreduce[0].group: index 5 is outside 0 to 1")
 write(f"{DIR}/down", "s1\n")
 fails("a server that is down", "s0,s1", f"topoopt={DIR}/2.json",
       "toctl shard add: stage: s1: the agent ended: connect to host s1: No route to host")
@@ -198,6 +218,159 @@ report("s1: the agent ended: connect to host s1: No route to host" in file(f"{DI
 os.unlink(f"{DIR}/down")
 same("the next job of its servers is not held up",
      (prolog(6, "s1,s2", f"topoopt={DIR}/2.json"), tables(), shards()), ((0, ""), "s1 s2", ["6"]))
+
+epilog(6, "s1,s2")
+
+# --- files that a user may name ---
+
+SECRET = "hunter2"
+OTHER = "1" if os.getuid() else "65534"     # a user who is not the one that runs this
+os.mkfifo(f"{DIR}/fifo", 0o666)
+write(f"{DIR}/sparse", "")
+os.truncate(f"{DIR}/sparse", 2 << 30)
+os.mkdir(f"{DIR}/closed", 0o700)
+write(f"{DIR}/secret", f"{SECRET}\n", 0o600)
+write(f"{DIR}/closed/readable", f"{SECRET}\n", 0o644)
+os.symlink(f"{DIR}/secret", f"{DIR}/link")
+os.symlink(f"{DIR}/2.json", f"{DIR}/link.json")
+
+NO_RIGHT = "(Permission denied|does not belong to the user who wants it read)"
+for what, name, reason in (
+        ("a FIFO", f"{DIR}/fifo", "not a regular file"),
+        ("a device", "/dev/zero", "not a regular file"),
+        ("a directory", DIR, "not a regular file"),
+        ("2 GiB", f"{DIR}/sparse", "more than 67108864 bytes")):
+    fails(what, "s0,s1", f"topoopt={name}", f"toctl job read: {name}: {reason}")
+for what, name in (("a secret of SlurmUser's", f"{DIR}/secret"), ("a link to one", f"{DIR}/link"),
+                   ("a file in a directory of SlurmUser's", f"{DIR}/closed/readable")):
+    fails(what, "s0,s1", f"topoopt={name}", re.compile(f"toctl job read: {name}: {NO_RIGHT}"),
+          SLURM_JOB_UID=OTHER)
+    fails(f"{what} that the user may read, and no JSON", "s0,s1", f"topoopt={name}",
+          f"toctl job read: {name}:1: not JSON: '[' or '{{' expected")
+report(SECRET not in file(f"{DIR}/state/log"), "no word of a secret is in the log")
+fails("a user whom nobody knows", "s0,s1", f"topoopt={DIR}/2.json",
+      "toctl job read: 4000000000: no such user on this host", SLURM_JOB_UID="4000000000")
+for what, name in (("an option", "--help"), ("standard input", "-"), ("a relative path", "2.json"),
+                   ("a line of its own", "/x\nJobId=5 AdminComment=topoopt: all is well"),
+                   ("an escape sequence", "/x\033[2J")):
+    fails(what, "s0,s1", f"topoopt={name}",
+          "--comment=topoopt=FILE: expected a path from / without control characters")
+fails("a name that no terminal takes", "s0,s1", f"topoopt={DIR}/\u202enone.json",
+      f"toctl job read: {DIR}/???none.json: No such file or directory")
+same("a link to a job of the user's", prolog(5, "s0,s1", f"topoopt={DIR}/link.json"), (0, ""))
+epilog(5, "s0,s1")
+if os.getuid() == 0:
+    shutil.copy(f"{DIR}/2.json", f"{DIR}/theirs.json")
+    os.chown(f"{DIR}/theirs.json", int(OTHER), int(OTHER))
+    os.chmod(f"{DIR}/theirs.json", 0o600)
+    same("a file that only the job's user may read",
+         prolog(5, "s0,s1", f"topoopt={DIR}/theirs.json", SLURM_JOB_UID=OTHER), (0, ""))
+    epilog(5, "s0,s1")
+
+# --- what hangs, ends, or is missing ---
+
+
+@contextlib.contextmanager
+def instead(command, text):
+    """Let @text be what runs as @command: $real is the command itself."""
+    os.mkdir(f"{DIR}/instead")
+    write(f"{DIR}/instead/{command}", f"""#!/bin/bash
+real={TOCTL}
+{text}
+""", 0o755)
+    try:
+        yield {"PATH": f"{DIR}/instead:{DIR}/bin:{os.environ['PATH']}"}
+    finally:
+        shutil.rmtree(f"{DIR}/instead")
+
+
+def started(number, servers, **more):
+    """A prolog that goes on while the test does."""
+    return subprocess.Popen(f"{DIR}/scripts/prolog.sh", stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL,
+                            env=environment(number, servers, f"topoopt={DIR}/2.json", **more))
+
+
+def lock_is_free():
+    with open(f"{DIR}/state/lock", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+HANG = f'''[[ "$1 $2" != "job read" ]] || {{ touch {DIR}/hangs; exec sleep 1000; }}; exec $real "$@"'''
+with instead("toctl", HANG) as path:
+    first = started(7, "s2,s3", **path)
+    wait_for(lambda: os.path.exists(f"{DIR}/hangs"))
+    same("while one job's file hangs, another job starts",
+         (prolog(5, "s0,s1", f"topoopt={DIR}/2.json"), tables(), first.poll()),
+         ((0, ""), "s0 s1", None))
+    write(f"{DIR}/updates", "")
+    first.send_signal(signal.SIGTERM)
+    same("TERM ends the first", first.wait() > 0, True)
+    same("which says what it was doing", file(f"{DIR}/updates"),
+         "JobId=7 AdminComment=topoopt: a signal ended it in: toctl job read\n")
+    epilog(5, "s0,s1")
+    fails("a file that hangs", "s0,s1", f"topoopt={DIR}/2.json",
+          "toctl job read took longer than 1 s", READ_TIMEOUT="1", **path)
+with instead("toctl", f'''[[ "$1 $2" == "shard add" ]] || exec $real "$@"
+echo $$ >{DIR}/adds; exec $real "$@"''') as path:
+    write(f"{DIR}/hang", "")
+    write(f"{DIR}/updates", "")
+    first = started(5, "s0,s1", **path)
+    wait_for(lambda: os.path.exists(f"{DIR}/adds") and file(f"{DIR}/adds") and not lock_is_free())
+    os.unlink(f"{DIR}/hang")
+    first.send_signal(signal.SIGTERM)
+    report(first.wait() > 0, "TERM while agents hang fails the prolog")
+    same("TERM: the job says why", file(f"{DIR}/updates"),
+         "JobId=5 AdminComment=topoopt: a signal ended it in: toctl shard add\n")
+    same("TERM: nothing is left", (tables(), state(), shards(), lock_is_free()), ("", [], [], True))
+    report(not os.path.exists(f"/proc/{file(f'{DIR}/adds').strip()}"), "TERM: nor toctl")
+with instead("toctl", f'''[[ "$1 $2" != "shard add" ]] || {{ sleep 1000 & echo $! >{DIR}/left; }}
+exec $real "$@"''') as path:
+    same("a command that leaves a process", prolog(5, "s0,s1", f"topoopt={DIR}/2.json", **path), (0, ""))
+    report(lock_is_free(), "which does not hold the lock")
+    os.kill(int(file(f"{DIR}/left")), signal.SIGKILL)
+same("nobody else can open the lock", os.stat(f"{DIR}/state/lock").st_mode & 0o777, 0o600)
+with instead("toctl", "exit 1") as path:
+    write(f"{DIR}/updates", "")
+    status, _ = epilog(5, "s0,s1", **path)
+    report(status > 0 and re.fullmatch(
+        "JobId=5 AdminComment=topoopt: toctl shard remove: status 1, and no message in .*\n",
+        file(f"{DIR}/updates")), "an epilog that fails without a message says what failed",
+        file(f"{DIR}/updates"))
+epilog(5, "s0,s1")
+with open(f"{DIR}/state/lock", "w", encoding="utf-8") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.write("job 41 (prolog.sh, process 1)\n")
+    lock.flush()
+    fails("a lock that is held for too long", "s0,s1", f"topoopt={DIR}/2.json", re.compile(
+        f"waited [12] s for {DIR}/state/lock, held by job 41 .prolog.sh, process 1."), TIMEOUT="2")
+for missing in "toctl", "jq":
+    os.mkdir(f"{DIR}/without")
+    for command in ("bash chmod cut date dirname flock grep head jq mkdir mktemp paste realpath rm sed "
+                    "scontrol tail timeout toctl tr").split():
+        if command != missing:
+            os.symlink(shutil.which(command, path=f"{DIR}/bin:{os.environ['PATH']}"),
+                       f"{DIR}/without/{command}")
+    fails(f"without {missing}", "s0,s1", f"topoopt={DIR}/2.json",
+          re.compile(f"timeout: .*{missing}.*: No such file or directory"), PATH=f"{DIR}/without")
+    shutil.rmtree(f"{DIR}/without")
+with instead("toctl", '[[ "$1 $2" != "shard add" ]] || exec sleep 1000; exec $real "$@"') as path:
+    fails("no end", "s0,s1", f"topoopt={DIR}/2.json", re.compile("toctl shard add took longer than [1-3] s"),
+          TIMEOUT="3", **path)
+
+# A full disk, in a mount namespace.
+full = subprocess.run(
+    ("unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=8k tmpfs {DIR}/state || exit 77; "
+     f"head -c 4096 /dev/zero >{DIR}/state/full; exec {DIR}/scripts/prolog.sh"),
+    check=False, capture_output=True, text=True, env=environment(5, "s0,s1", f"topoopt={DIR}/2.json"))
+if full.returncode != 77 and "unshare" not in full.stderr:
+    report(full.returncode > 0 and file(f"{DIR}/updates").endswith("No space left on device\n"),
+           "a full disk is a reason", file(f"{DIR}/updates"))
+    same("a full disk: nothing is left", (tables(), shards()), ("", []))
 
 # --- the state in etcd, where the agents are, too ---
 

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/json_weight.h"
 #include "base/limits.h"
+#include "base/user.h"
 #include "control/etcd_blob.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
@@ -50,6 +51,14 @@ static bool file_trace(const char *path, struct to_error *err)
 	return !to_trace_load(&trace, path, err);
 }
 
+static bool file_service(const char *path, struct to_error *err)
+{
+	char *data;
+	size_t len;
+
+	return !to_user_read(path, geteuid(), TO_FILE_SERVICE_MAX, &data, &len, err);
+}
+
 static bool file_allow(const char *path, struct to_error *err)
 {
 	const struct to_optical_switch optical = {
@@ -69,7 +78,7 @@ static void files(void **state)
 		{ file_cluster, TO_FILE_MAX }, { file_job, TO_FILE_MAX },
 		{ file_plan, TO_FILE_MAX }, { file_model, TO_FILE_MAX },
 		{ file_tm, TO_FILE_RECORDING_MAX }, { file_trace, TO_FILE_RECORDING_MAX },
-		{ file_allow, TO_FILE_SMALL_MAX },
+		{ file_allow, TO_FILE_SMALL_MAX }, { file_service, TO_FILE_SERVICE_MAX },
 	};
 	char path[] = "/tmp/test_limits.XXXXXX", told[128];
 	int fd = mkstemp(path);

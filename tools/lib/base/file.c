@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FILE_LINKS_MAX 40	/* symbolic links that the kernel follows, at most */
+
 static int file_too_large(const char *name, size_t most, struct to_error *err)
 {
 	return to_error_set(err, -EFBIG, "%s: more than %zu bytes", name, most);
@@ -67,18 +69,40 @@ static int file_read_fd(int fd, const char *name, size_t most, bool text, char *
 	return to_error_set(err, -ENOMEM, "%s: out of memory", name);
 }
 
+static int file_failed(const char *path, struct to_error *err)
+{
+	int ret = -errno;
+
+	return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
+}
+
+int to_file_open_regular(const char *path, struct stat *st, struct to_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ret;
+
+	if (fd < 0)
+		return file_failed(path, err);
+	if (fstat(fd, st))
+		ret = file_failed(path, err);
+	else if (!S_ISREG(st->st_mode))
+		ret = to_error_set(err, -EINVAL, "%s: not a regular file", path);
+	else
+		return fd;
+	close(fd);
+	return ret;
+}
+
 static int file_read(const char *path, size_t most, bool text, char **data, size_t *len,
 		     struct to_error *err)
 {
+	struct stat st;
 	int fd, ret;
 
 	if (!strcmp(path, "-"))
 		return file_read_fd(STDIN_FILENO, "<stdin>", most, text, data, len, err);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		ret = -errno;
-		return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
-	}
+	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : to_file_open_regular(path, &st, err);
+	if (fd < 0)
+		return text ? file_failed(path, err) : fd;
 	ret = file_read_fd(fd, path, most, text, data, len, err);
 	close(fd);
 	return ret;
@@ -120,34 +144,77 @@ static int file_write_device(const char *path,
 			     int (*write)(FILE *, const void *, struct to_error *),
 			     const void *data, struct to_error *err)
 {
-	FILE *out = fopen(path, "we");
-	int ret;
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
-		ret = -errno;
-		return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
+		ret = file_failed(path, err);
+		if (fd >= 0)
+			close(fd);
+		return ret;
 	}
 	ret = file_write_stream(out, path, write, data, err);
 	fclose(out);
 	return ret;
 }
 
-static int file_failed(const char *path, struct to_error *err)
+int to_file_check_shared(const char *path, const struct stat *st, struct to_error *err)
 {
-	int ret = -errno;
+	char *copy = strdup(path);
+	struct stat dir;
+	int ret = 0;
 
-	return to_error_set(err, ret, "%s: %s", path, strerror(-ret));
+	if (!copy)
+		return to_error_set(err, -ENOMEM, "%s: out of memory", path);
+	if (!stat(dirname(copy), &dir) && (dir.st_mode & S_ISVTX) &&
+	    (dir.st_mode & (S_IWGRP | S_IWOTH)) && st->st_uid != dir.st_uid &&
+	    st->st_uid != geteuid())
+		ret = to_error_set(err, -EPERM,
+				   "%s: belongs to another user, in a directory where others may write",
+				   path);
+	free(copy);
+	return ret;
+}
+
+/* Apply to_file_check_shared() to @path and to each symbolic link on the way to its file. */
+static int file_check_links(const char *path, struct to_error *err)
+{
+	char at[PATH_MAX], to[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+	int ret = 0;
+
+	snprintf(at, sizeof(at), "%s", path);
+	for (unsigned int links = 0; !ret && links <= FILE_LINKS_MAX && !lstat(at, &st); links++) {
+		ret = to_file_check_shared(at, &st, err);
+		if (ret || !S_ISLNK(st.st_mode))
+			break;
+		len = readlink(at, to, sizeof(to) - 1);
+		if (len < 0)
+			break;
+		to[len] = '\0';
+		len = to[0] == '/' || !strrchr(at, '/') ? 0 : strrchr(at, '/') + 1 - at;
+		if (snprintf(at + len, sizeof(at) - len, "%s", to) >= (int)sizeof(at) - (int)len)
+			ret = to_error_set(err, -ENAMETOOLONG, "%s: %s", path,
+					   strerror(ENAMETOOLONG));
+	}
+	return ret;
 }
 
 /*
- * @fd gets the owner and the mode of @old. Where the owner cannot be kept, the group
- * is another one, which gets no more than others.
+ * Give @fd the mode and the group of @old, a file of this user's, or NULL. A file of another
+ * user's has no say: its mode would decide who reads and writes the new one.
  */
 static int file_become(int fd, const struct stat *old)
 {
-	mode_t mode = old->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	mode_t mask = umask(0), mode;
 
-	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, -1, old->st_gid))
+	umask(mask);
+	if (!old || old->st_uid != geteuid())
+		return fchmod(fd, 0666 & ~mask);
+	mode = old->st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+	/* another group gets no more than others */
+	if (fchown(fd, -1, old->st_gid))
 		mode = (mode & ~S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
 	return fchmod(fd, mode);
 }
@@ -216,7 +283,6 @@ static int file_write_regular(const char *path, const struct stat *old,
 			      const void *data, struct to_error *err)
 {
 	char *temporary;
-	mode_t mask;
 	bool named;
 	FILE *out;
 	int fd, ret;
@@ -234,10 +300,7 @@ static int file_write_regular(const char *path, const struct stat *old,
 		free(temporary);
 		return ret;
 	}
-	mask = umask(0);
-	umask(mask);
-	ret = old ? file_become(fd, old) : fchmod(fd, 0666 & ~mask);
-	ret = ret ? file_failed(path, err) : file_write_stream(out, path, write, data, err);
+	ret = file_become(fd, old) ? file_failed(path, err) : file_write_stream(out, path, write, data, err);
 	if (!ret && fsync(fd))
 		ret = file_failed(path, err);
 	if (!ret && (named ? rename(temporary, path) : file_link(fd, temporary, path)))
@@ -259,6 +322,9 @@ int to_file_write(const char *path,
 
 	if (!strcmp(path, "-"))
 		return file_write_stream(stdout, "standard output", write, data, err);
+	ret = file_check_links(path, err);
+	if (ret)
+		return ret;
 	if (stat(path, &st))
 		return file_write_regular(path, NULL, write, data, err);
 	if (!S_ISREG(st.st_mode))
@@ -267,6 +333,33 @@ int to_file_write(const char *path,
 	ret = file_write_regular(target ? target : path, &st, write, data, err);
 	free(target);
 	return ret;
+}
+
+FILE *to_file_stream(const char *path, bool append, struct to_error *err)
+{
+	int flags = O_WRONLY | O_CLOEXEC | O_CREAT | (append ? O_APPEND : O_EXCL), fd;
+	char *target = NULL;
+	FILE *out = NULL;
+	struct stat st;
+
+	if (file_check_links(path, err))
+		return NULL;
+	if (!append && !stat(path, &st)) {
+		target = S_ISREG(st.st_mode) ? realpath(path, NULL) : NULL;
+		if (target)
+			unlink(target);
+		else
+			flags &= ~(O_CREAT | O_EXCL);
+	}
+	fd = open(target ? target : path, flags, 0666);
+	if (fd >= 0)
+		out = fdopen(fd, append ? "a" : "w");
+	if (!out)
+		file_failed(path, err);
+	if (!out && fd >= 0)
+		close(fd);
+	free(target);
+	return out;
 }
 
 /* Whether two files that are not there would be one: a name in a directory. */
@@ -300,9 +393,9 @@ int to_file_replace(const char *path, const char *with, struct to_error *err)
 {
 	char *target = realpath(path, NULL);
 	struct stat st;
-	int fd, ret = 0;
+	int fd, ret = file_check_links(path, err);
 
-	if (target && !stat(target, &st)) {
+	if (!ret && target && !stat(target, &st)) {
 		fd = open(with, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || file_become(fd, &st))
 			ret = file_failed(with, err);

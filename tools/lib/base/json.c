@@ -81,24 +81,40 @@ int to_json_error_at(const struct to_json *at, const char *path, int code,
 	return code;
 }
 
+/*
+ * Tell whether a text begins as an object or an array does. Another one may be a secret, such
+ * as a password: errors say what is wrong with it and quote none of it.
+ */
+static bool json_begins(const struct to_json_doc *doc)
+{
+	size_t i = 0;
+
+	while (i < doc->len && strchr(" \t\r\n", doc->text[i]))
+		i++;
+	return i < doc->len && strchr("[{", doc->text[i]);
+}
+
 int to_json_syntax_error(const struct to_json_doc *doc, const json_error_t *error,
 			 unsigned int line)
 {
 	enum json_error_code code = json_error_code(error);
+	const char *quote = strstr(error->text, " near '");
+	const int len = quote && !json_begins(doc) ? quote - error->text :
+						     (int)strlen(error->text);
 
 	if (code == json_error_out_of_memory)
 		return to_error_set(doc->err, -ENOMEM, "%s: out of memory", doc->name);
-	return to_error_set(doc->err, -EINVAL, "%s:%u: %s: %s", doc->name,
+	return to_error_set(doc->err, -EINVAL, "%s:%u: %s: %.*s", doc->name,
 			    line + error->line - 1,
 			    code == json_error_premature_end_of_input ?
 				    "the file ends early" : "not JSON",
-			    error->text);
+			    len, error->text);
 }
 
 json_t *to_json_load(const char *text, size_t len, size_t most, const char *name,
 		     struct to_error *err)
 {
-	const struct to_json_doc doc = { .name = name, .err = err };
+	const struct to_json_doc doc = { .name = name, .text = text, .len = len, .err = err };
 	struct to_json_weight weight = { 0 };
 	json_error_t error;
 	json_t *value;

@@ -18,6 +18,9 @@
 #define TO_FILE_RECORDING_MAX ((size_t)4 << 30)
 #define TO_FILE_SMALL_MAX ((size_t)64 << 10)
 
+/* Bytes of a user's job.json that a service reads: a matrix of 2048 servers */
+#define TO_FILE_SERVICE_MAX ((size_t)64 << 20)
+
 /* ---- JSON, from wherever it comes ---- */
 
 /* Arrays and objects inside each other; the project's formats need 8. */

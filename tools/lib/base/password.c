@@ -79,8 +79,11 @@ int to_password_make(char password[TO_PASSWORD_MAX], struct to_error *err)
 
 int to_password_write(const char *path, const char *password, struct to_error *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), ret = 0;
+	int fd, ret = 0;
 
+	/* whoever has an older file open, or owns it, would read the new password */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		ret = -errno;
 		return to_error_set(err, ret, "%s: %s", path, strerror(-ret));

@@ -24,7 +24,7 @@ int to_password_read(char password[TO_PASSWORD_MAX], const char *path, const cha
 /** to_password_make() - 32 random characters, letters and digits */
 int to_password_make(char password[TO_PASSWORD_MAX], struct to_error *err);
 
-/** to_password_write() - a new file @path, which only its owner may read */
+/** to_password_write() - write a new file in place of @path, which only this user may read */
 int to_password_write(const char *path, const char *password, struct to_error *err);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -16,8 +16,8 @@ int to_run_log_open(struct to_run_log *log, const char *path, bool json, struct 
 	*log = (struct to_run_log){ .json = json };
 	if (!path)
 		return 0;
-	log->file = fopen(path, "ae");
-	return log->file ? 0 : to_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	log->file = to_file_stream(path, true, err);
+	return log->file ? 0 : -EIO;
 }
 
 void to_run_log_close(struct to_run_log *log)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/command.h"
 #include "collectives/collective_result.h"
 #include "collectives/rendezvous.h"
@@ -67,8 +68,8 @@ static int collective_open(struct collective_host *host, const struct collective
 	}
 	if (!args->output)
 		return 0;
-	host->steps = strcmp(args->output, "-") ? fopen(args->output, "we") : stdout;
-	return host->steps ? 0 : to_error_set(err, -errno, "%s: %s", args->output, strerror(errno));
+	host->steps = strcmp(args->output, "-") ? to_file_stream(args->output, false, err) : stdout;
+	return host->steps ? 0 : -EIO;
 }
 
 static void collective_close(struct collective_host *host)
