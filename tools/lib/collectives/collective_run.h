@@ -9,6 +9,8 @@
 #include "collectives/collective_plan.h"
 #include "collectives/exchange.h"
 
+#define TO_COLLECTIVE_TOKEN "TOPOOPT_COLLECTIVE_TOKEN"	/* in the environment */
+
 /** struct to_collective_part - what one member has done */
 struct to_collective_part {
 	uint64_t wrong;			/* sums that are wrong, of all repetitions */
@@ -21,6 +23,7 @@ struct to_collective_run {
 	const struct to_collective_plan *plan;	/* steps and members */
 	uint32_t self;			/* number of this member; member 0 hears of all others */
 	const char *fingerprint;	/* of the plan's file, equal at all members */
+	const char *token;		/* secret that all members have in common */
 	uint64_t repeat;		/* repetitions */
 	uint16_t port;			/* TCP port that all members listen at */
 	uint64_t timeout_ns;		/* time for all repetitions and the start of all members */

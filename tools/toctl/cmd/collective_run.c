@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/password.h"
 #include "cli/command.h"
 #include "collectives/collective_result.h"
 #include "collectives/rendezvous.h"
@@ -16,9 +17,10 @@
 #include "node.h"
 
 #define COLLECTIVE_UNSAID (-1)
+#define COLLECTIVE_TOKEN_MIN 16		/* characters that are hard to guess */
 
 struct collective_args {
-	const char *node, *output;
+	const char *node, *output, *token;
 	uint64_t size, group, timeout_ns, repeat;
 	int algorithm;
 	double tolerance;
@@ -81,12 +83,28 @@ static void collective_close(struct collective_host *host)
 		fclose(host->steps);
 }
 
+/* Read the token of the run. Return: 0, a negative errno, or the status of a wrong command line. */
+static int collective_token(struct to_call *call, const struct collective_args *args,
+			    char token[TO_PASSWORD_MAX])
+{
+	int ret;
+
+	if (!args->token && !getenv(TO_COLLECTIVE_TOKEN))
+		return to_usage(call, "no token: give the --token FILE that all servers of the group have, or $"
+				TO_COLLECTIVE_TOKEN);
+	ret = to_password_read(token, args->token, TO_COLLECTIVE_TOKEN, &call->err);
+	if (!ret && strlen(token) < COLLECTIVE_TOKEN_MIN)
+		ret = to_error_set(&call->err, -EINVAL, "%s: a token has %d characters or more",
+				   args->token ? args->token : TO_COLLECTIVE_TOKEN, COLLECTIVE_TOKEN_MIN);
+	return ret;
+}
+
 static int collective_do(struct to_call *call, const struct collective_args *args,
-			 const struct to_collective_plan *c, int server)
+			 const struct to_collective_plan *c, int server, const char *token)
 {
 	struct collective_host host = {};
 	struct to_collective_run run = {
-		.plan = c, .repeat = args->repeat, .port = TO_RENDEZVOUS_PORT,
+		.plan = c, .token = token, .repeat = args->repeat, .port = TO_RENDEZVOUS_PORT,
 		.timeout_ns = args->timeout_ns, .count = collective_count, .data = &host };
 	const struct to_server *here = &c->plan->cluster->servers[server];
 	const int self = to_collective_plan_member(c, server);
@@ -124,12 +142,16 @@ static int collective_run(struct to_call *call, const void *data)
 {
 	const struct collective_args *args = data;
 	const char *path = call->operands[0];
+	char token[TO_PASSWORD_MAX];
 	struct to_collective_plan c;
 	struct to_plan *plan;
 	int ret, server;
 
 	if (args->size % sizeof(float))
 		return to_usage(call, "--size: expected whole elements, 4 bytes each");
+	ret = collective_token(call, args, token);
+	if (ret)
+		return ret;
 	plan = to_plan_load_shared(path, &call->err);
 	if (!plan)
 		return -EINVAL;
@@ -140,7 +162,7 @@ static int collective_run(struct to_call *call, const void *data)
 				      args->group, args->node_addresses, args->size / sizeof(float),
 				      &call->err);
 	if (!ret) {
-		ret = collective_do(call, args, &c, server);
+		ret = collective_do(call, args, &c, server, token);
 		to_collective_plan_free(&c);
 	}
 	to_plan_free(plan);
@@ -169,6 +191,8 @@ static const struct to_option collective_options[] = {
 	  .help = "use node addresses, which survive the loss of a link" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "file for a line of JSON per step of this server" },
+	{ "token", 0, TO_OPTION_STRING, FIELD(token), .argument = "FILE",
+	  .help = "secret of all servers of the group; default: $TOPOOPT_COLLECTIVE_TOKEN" },
 	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
 	  .max = INT64_MAX / 2, .help = "time for all repetitions; default: 120s" },
 	{}
