@@ -16,10 +16,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 
 #define CHILD_OUTPUT_MAX (16U << 20)
-
-extern char **environ;
 
 char *to_child_command(const char *command, const char *name)
 {
@@ -123,20 +122,24 @@ static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 /* The command as a process group of its own. */
 static int child_start(const char *command, int in, int out, int errors, pid_t *pid)
 {
-	char *argv[] = { "sh", "-c", (char *)command, NULL };
+	char *argv[] = { "sh", "-c", (char *)command, NULL }, **environment;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ret;
 
+	environment = to_environment_of_child(NULL);
+	if (!environment)
+		return -ENOMEM;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-	ret = posix_spawn(pid, "/bin/sh", &actions, &attributes, argv, environ);
+	ret = posix_spawn(pid, "/bin/sh", &actions, &attributes, argv, environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
+	free(environment);
 	return -ret;
 }
 

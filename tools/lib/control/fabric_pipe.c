@@ -14,6 +14,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "control/fabric_link.h"
@@ -72,14 +73,15 @@ struct pipes {
  * In a session of its own: what ends the controller, Ctrl-C or a signal to its
  * process group, must leave it the agents to end in order.
  */
-static void pipe_child(const struct pipes *p, const char *command, int fd, int errors)
+static void pipe_child(const struct pipes *p, const char *command, char **environment, int fd,
+		       int errors)
 {
 	setsid();
 	setrlimit(RLIMIT_NOFILE, &p->files);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
-	execl("/bin/sh", "sh", "-c", command, NULL);
+	execle("/bin/sh", "sh", "-c", command, NULL, environment);
 	_exit(127);
 }
 
@@ -94,21 +96,23 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 {
 	struct pipe_agent *agent = &p->agents[i];
 	char *command = to_child_command(p->command, p->cluster->servers[i].name);
+	char **environment = to_environment_of_child(NULL);
 	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
 
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
 	agent->servers = 0;
-	if (!command || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
+	if (!command || !environment || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
 	    pipe2(errors, O_CLOEXEC) || fcntl(errors[0], F_SETFL, O_NONBLOCK))
 		goto fail;
 	agent->pid = fork();
 	if (agent->pid < 0)
 		goto fail;
 	if (!agent->pid)
-		pipe_child(p, command, pair[1], errors[1]);
+		pipe_child(p, command, environment, pair[1], errors[1]);
 	close(pair[1]);
 	close(errors[1]);
+	free(environment);
 	free(command);
 	agent->fd = pair[0];
 	agent->errors = errors[0];
@@ -120,6 +124,7 @@ fail:
 		if (errors[k] >= 0)
 			close(errors[k]);
 	}
+	free(environment);
 	free(command);
 	return -1;
 }
