@@ -30,7 +30,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/password.h"
 #include "collectives/collective_run.h"
 #include "collectives/rendezvous.h"
 #include "data/plan.h"
@@ -446,7 +445,7 @@ int main(int argc, char **argv)
 	for (uint32_t src = 0; src < n; src++)
 		if (src != job.self)
 			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);
-	if (to_password_read(job.token, NULL, TO_COLLECTIVE_TOKEN, &err))
+	if (to_collective_run_token(job.token, NULL, &err))
 		die("%s", err.text);
 	find_reductions(timeout);
 

@@ -235,16 +235,16 @@ def run(*options, **env):
                                   if k != "TOPOOPT_COLLECTIVE_TOKEN"}, **env}, check=False)
 
 
-members = [Member(0, "--token", path, token="the file has another token")] + \
+members = [Member(0, "--token-file", path, token="the file has another token")] + \
           [Member(i) for i in range(1, N)]
-complete(members, "--token names a file")
+complete(members, "--token-file names a file")
 none = run()
-report(none.returncode == 2 and "--token" in none.stderr, "no token: status 2", none.stderr)
+report(none.returncode == 2 and "--token-file" in none.stderr, "no token: status 2", none.stderr)
 short = run(TOPOOPT_COLLECTIVE_TOKEN="guess")
 report(short.returncode == 1 and "16 characters or more" in short.stderr, "a short token is refused",
        short.stderr)
 os.chmod(path, 0o644)
-readable = run("--token", path)
+readable = run("--token-file", path)
 report(readable.returncode == 1 and "others may read" in readable.stderr,
        "a token that others may read is refused", readable.stderr)
 done()

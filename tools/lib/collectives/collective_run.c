@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "collectives/rendezvous.h"
+
+#define COLLECTIVE_TOKEN_MIN 16		/* characters that are hard to guess */
 
 /* A run under way. */
 struct collective_run {
@@ -18,6 +21,16 @@ struct collective_run {
 	char *heard;		/* a byte of each member, at member 0 */
 	unsigned int done;	/* repetitions */
 };
+
+int to_collective_run_token(char token[TO_PASSWORD_MAX], const char *path, struct to_error *err)
+{
+	int ret = to_password_read(token, path, TO_COLLECTIVE_TOKEN, err);
+
+	if (ret || strlen(token) >= COLLECTIVE_TOKEN_MIN)
+		return ret;
+	return to_error_set(err, -EINVAL, "%s: a token has %d characters or more",
+			    path ? path : TO_COLLECTIVE_TOKEN, COLLECTIVE_TOKEN_MIN);
+}
 
 static void collective_run_note(void *data, const struct to_exchange_done *done)
 {

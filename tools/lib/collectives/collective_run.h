@@ -6,10 +6,19 @@
 
 #include <stdio.h>
 
+#include "base/password.h"
 #include "collectives/collective_plan.h"
 #include "collectives/exchange.h"
 
 #define TO_COLLECTIVE_TOKEN "TOPOOPT_COLLECTIVE_TOKEN"	/* in the environment */
+
+/**
+ * to_collective_run_token() - read the token of a run
+ * @path: of a file that only its owner may read; NULL: the environment's TO_COLLECTIVE_TOKEN
+ *
+ * Return: what to_password_read() returns; -EINVAL when it is easy to guess.
+ */
+int to_collective_run_token(char token[TO_PASSWORD_MAX], const char *path, struct to_error *err);
 
 /** struct to_collective_part - what one member has done */
 struct to_collective_part {

@@ -17,10 +17,9 @@
 #include "node.h"
 
 #define COLLECTIVE_UNSAID (-1)
-#define COLLECTIVE_TOKEN_MIN 16		/* characters that are hard to guess */
 
 struct collective_args {
-	const char *node, *output, *token;
+	const char *node, *output, *token_file;
 	uint64_t size, group, timeout_ns, repeat;
 	int algorithm;
 	double tolerance;
@@ -83,22 +82,6 @@ static void collective_close(struct collective_host *host)
 		fclose(host->steps);
 }
 
-/* Read the token of the run. Return: 0, a negative errno, or the status of a wrong command line. */
-static int collective_token(struct to_call *call, const struct collective_args *args,
-			    char token[TO_PASSWORD_MAX])
-{
-	int ret;
-
-	if (!args->token && !getenv(TO_COLLECTIVE_TOKEN))
-		return to_usage(call, "no token: give the --token FILE that all servers of the group have, or $"
-				TO_COLLECTIVE_TOKEN);
-	ret = to_password_read(token, args->token, TO_COLLECTIVE_TOKEN, &call->err);
-	if (!ret && strlen(token) < COLLECTIVE_TOKEN_MIN)
-		ret = to_error_set(&call->err, -EINVAL, "%s: a token has %d characters or more",
-				   args->token ? args->token : TO_COLLECTIVE_TOKEN, COLLECTIVE_TOKEN_MIN);
-	return ret;
-}
-
 static int collective_do(struct to_call *call, const struct collective_args *args,
 			 const struct to_collective_plan *c, int server, const char *token)
 {
@@ -149,7 +132,9 @@ static int collective_run(struct to_call *call, const void *data)
 
 	if (args->size % sizeof(float))
 		return to_usage(call, "--size: expected whole elements, 4 bytes each");
-	ret = collective_token(call, args, token);
+	if (!args->token_file && !getenv(TO_COLLECTIVE_TOKEN))
+		return to_usage(call, "no token: give --token-file FILE, equal on all servers, or $" TO_COLLECTIVE_TOKEN);
+	ret = to_collective_run_token(token, args->token_file, &call->err);
 	if (ret)
 		return ret;
 	plan = to_plan_load_shared(path, &call->err);
@@ -191,7 +176,7 @@ static const struct to_option collective_options[] = {
 	  .help = "use node addresses, which survive the loss of a link" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "file for a line of JSON per step of this server" },
-	{ "token", 0, TO_OPTION_STRING, FIELD(token), .argument = "FILE",
+	{ "token-file", 0, TO_OPTION_STRING, FIELD(token_file), .argument = "FILE",
 	  .help = "secret of all servers of the group; default: $TOPOOPT_COLLECTIVE_TOKEN" },
 	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
 	  .max = INT64_MAX / 2, .help = "time for all repetitions; default: 120s" },
