@@ -406,6 +406,9 @@ sent_pairs() { # [roce]
 		else (1 + $j) * (100 + 10 * $i + 42) end]]'
 }
 
+# Secret of all servers for toctl collective run.
+export TOPOOPT_COLLECTIVE_TOKEN=lab-without-strangers
+
 # One server's part of toctl collective run: its result in $tmp/NAME.SERVER, its steps in $tmp/NAME.SERVER.log.
 collective_begin() { # NAME SERVER PLAN [OPTION...]
 	on "$2" toctl collective run "$3" --node "$2" "${@:4}" --json \

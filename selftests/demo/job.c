@@ -11,7 +11,7 @@
  * Every byte count of the demand is multiplied by F; AllReduce and, beside it, MP
  * transfers run N times; the next time begins when both have ended. With --nodes
  * AllReduce goes between node addresses, which need no certain port to have light.
- * Prints one JSON object; exit status 0 only if every peer was reached, every MP
+ * The secret of a run is in $TOPOOPT_COLLECTIVE_TOKEN. Prints one JSON object; exit status 0 only if every peer was reached, every MP
  * byte arrived and every sum was right.
  */
 
@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collectives/collective_run.h"
 #include "collectives/rendezvous.h"
 #include "data/plan.h"
 #include "format/plan_json.h"
@@ -66,6 +67,7 @@ static struct {
 	long repeat;
 	uint16_t port;
 	bool nodes;
+	char token[TO_PASSWORD_MAX];
 	struct timespec deadline;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -350,9 +352,10 @@ static void prepare_reduction(struct reduction *r, uint32_t group, uint32_t memb
 	    to_exchange_init(&r->exchange, &r->steps, r->buffer))
 		die("no memory for %llu elements", (unsigned long long)size);
 	r->rendezvous = (struct to_rendezvous){
-		.c = &r->c, .self = member, .token = size, .port = job.port + JOB_GROUP_PORT + group,
+		.c = &r->c, .self = member, .run = size, .token = job.token,
+		.port = job.port + JOB_GROUP_PORT + group,
 		.deadline_ns = to_clock_monotonic_ns() + timeout * TO_NS_PER_S };
-	if (to_rendezvous_open(&r->rendezvous, &err))
+	if (to_rendezvous_open(&r->rendezvous, &r->exchange, &err))
 		die("group %u: %s", group, err.text);
 	for (unsigned int i = 0; i < plan->n_rings; i++)
 		if (plan->rings[i].group == group)
@@ -442,6 +445,8 @@ int main(int argc, char **argv)
 	for (uint32_t src = 0; src < n; src++)
 		if (src != job.self)
 			job.mp_expected += scaled(plan->demand->mp[(size_t)src * n + job.self]);
+	if (to_collective_run_token(job.token, NULL, &err))
+		die("%s", err.text);
 	find_reductions(timeout);
 
 	if (pthread_create(&server_thread, NULL, serve,

@@ -96,13 +96,22 @@ static CURLMsg *ended(CURLM *multi, int *queued)
 	return &gateway.end;
 }
 
+CURL *__wrap_to_curl_handle(void)
+{
+	return make();
+}
+
+void __wrap_to_curl_reset(CURL *curl)
+{
+	(void)curl;
+}
+
 int __wrap_to_lazy_curl(struct to_error *err)
 {
 	(void)err;
 #define X(name) to_curl.name = (void *)stub;
 	TO_CURL_FUNCTIONS(X)
 #undef X
-	to_curl.easy_init = (void *)make;
 	to_curl.multi_init = (void *)make;
 	to_curl.slist_append = (void *)make;
 	to_curl.easy_setopt = set;

@@ -24,7 +24,7 @@ set -euo pipefail
 
 declare -A packages=(
 	[build]="gcc make pkg-config libc6-dev libmnl-dev libbpf-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
-		libinih-dev scdoc libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev libncurses-dev
+		libinih-dev scdoc libmicrohttpd-dev libcmocka-dev libglpk-dev libelf-dev zlib1g-dev libcurl4-openssl-dev libssl-dev libncurses-dev
 		clang llvm bpftool jq
 		python3-jsonschema python3-yaml"
 	[headers]="gcc make pahole kmod"

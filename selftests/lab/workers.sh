@@ -6,6 +6,7 @@
 # leaves what it prints in $tmp/NAME.SERVER. Fails when one does.
 workers() { # PLAN NAME [ARGUMENT...]
 	local server pid status=0 pids=()
+	local -x TOPOOPT_COLLECTIVE_TOKEN=lab-without-strangers
 
 	for server in $(jq -r '.servers[].name' "$1"); do
 		ip netns exec "$server" /src/build/selftests/job "${@:3}" "$1" "$server" \

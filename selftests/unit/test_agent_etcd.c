@@ -453,13 +453,25 @@ static CURLMcode free_multi(CURLM *multi)
 	return CURLM_OK;
 }
 
+CURL *__wrap_to_curl_handle(void);
+CURL *__wrap_to_curl_handle(void)
+{
+	return handle();
+}
+
+void __wrap_to_curl_reset(CURL *curl);
+void __wrap_to_curl_reset(CURL *curl)
+{
+	reset(curl);
+}
+
 int __wrap_to_lazy_curl(struct to_error *err);
 int __wrap_to_lazy_curl(struct to_error *err)
 {
 	(void)err;
 	to_curl = (struct to_curl){
-		.easy_cleanup = cleanup, .easy_getinfo = get, .easy_init = handle,
-		.easy_perform = perform, .easy_reset = reset, .easy_setopt = set,
+		.easy_cleanup = cleanup, .easy_getinfo = get,
+		.easy_perform = perform, .easy_setopt = set,
 		.multi_add_handle = add, .multi_cleanup = free_multi,
 		.multi_info_read = ended, .multi_init = handle, .multi_perform = go_on,
 		.multi_poll = wait, .multi_remove_handle = leave, .slist_append = append,

@@ -3,6 +3,7 @@
 # tosim steps: what it lists; toctl collective run: what it refuses before it waits for others.
 
 . selftests/unit/cli.sh
+export TOPOOPT_COLLECTIVE_TOKEN=of-this-test-alone
 
 said() { # NAME PYTHON, with the JSON as d
 	python3 - "$tmp/out" "$2" 2>>"$tmp/err" <<'END'

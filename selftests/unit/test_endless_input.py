@@ -89,6 +89,7 @@ heatmap {}
 help --manual {}
 tosim help --manual {}
 """
+os.environ["TOPOOPT_COLLECTIVE_TOKEN"] = "of-this-test-alone"
 FILES = {"PLAN": "plan.json", "MODEL": "examples/models/dlrm.json",
          "RING": "examples/ring-4", "TM": "selftests/unit/formats/tm.json",
          "TRACE": "selftests/unit/formats/trace.json"}

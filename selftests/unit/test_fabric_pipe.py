@@ -190,6 +190,18 @@ def endless_errors(tmp):
            "and the last line is told", out[:300])
 
 
+def clean_environment(tmp):
+    """Agents get no password of etcd, and what ssh needs."""
+    path = plan(f"{tmp}/environment.json", 2)
+    os.environ.update(TOPOOPT_ETCD_PASSWORD="secret", SSH_AUTH_SOCK="/agent")
+    out = clear(path, f"env >{tmp}/environment-{{}}; {ANSWERS}", "60s").communicate()[0]
+    del os.environ["TOPOOPT_ETCD_PASSWORD"], os.environ["SSH_AUTH_SOCK"]
+    found = lines(f"{tmp}/environment-s0")
+    report(found and not any("secret" in line for line in found), "an agent gets no secret", out)
+    report("SSH_AUTH_SOCK=/agent" in found and any(line.startswith("PATH=") for line in found),
+           "and what ssh needs", found)
+
+
 if sys.argv[1:2] == ["replies"]:
     sys.exit(agent_replies(int(sys.argv[2])))
 if sys.argv[1:2] == ["errors"]:
@@ -201,4 +213,5 @@ with tempfile.TemporaryDirectory() as directory:
     mute(directory)
     replies(directory)
     endless_errors(directory)
+    clean_environment(directory)
 done()

@@ -5,6 +5,7 @@ status, signals, and what is refused before it starts."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -123,13 +124,28 @@ for launcher, want in (
     report(ran.returncode == 0 and all("\n" + line in "\n" + found for line in want),
            f"{launcher} is told of the ranks", found + ran.stderr)
 env["OMPI_MCA_btl"] = "self"
-env["TOPOOPT_ETCD_PASSWORD"] = "secret"
+env["TOPOOPT_ETCD_PASSWORD"] = env["OCS_PASSWORD"] = "secret"
+with_switch = load(plan)
+with_switch["optical_switches"][0]["control"] = {
+    "driver": "polatis-restconf", "address": "http://127.0.0.1:1", "user": "admin",
+    "password_env": "OCS_PASSWORD"}
+save(f"{top}/with_switch.json", with_switch)
 toctl("job", "run", plan, *AGENTS, "--interval", "50ms", "--", f"{top}/bin/mpirun", "true")
 with open(f"{top}/env", encoding="utf-8") as file:
     found = file.read()
-del env["TOPOOPT_ETCD_PASSWORD"]
+toctl("apply", "--all", f"{top}/with_switch.json", *AGENTS)
+toctl("job", "run", f"{top}/with_switch.json", *AGENTS, "--interval", "50ms", "--", f"{top}/bin/srun", "true")
+with open(f"{top}/env", encoding="utf-8") as file:
+    switched = file.read()
+toctl("apply", "--all", plan, *AGENTS)
+del env["TOPOOPT_ETCD_PASSWORD"], env["OCS_PASSWORD"]
 report("\nOMPI_MCA_btl=self\n" in "\n" + found, "variables that are set already stay")
-report("secret" not in found, "the job does not get the password of etcd", found)
+report("TOPOOPT_ETCD_PASSWORD" not in found, "the job does not get the password of etcd", found)
+report("SLURM_HOSTFILE" in switched and "secret" not in switched,
+       "the job does not get the password of a switch of its plan", switched)
+tokens = re.findall("^TOPOOPT_COLLECTIVE_TOKEN=(.*)$", found + switched, re.M)
+report(len(set(tokens)) == 2 and all(len(t) >= 32 for t in tokens),
+       "each job gets a new token for toctl collective run", found)
 
 # --- signals --------------------------------------------------------------------
 

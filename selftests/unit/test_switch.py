@@ -5,7 +5,9 @@
 ones, with faults: after each, a switch has its old cross-connects or one line
 says that it has not."""
 
+import base64
 import contextlib
+import http.server
 import json
 import os
 import shlex
@@ -13,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, "selftests/unit")
@@ -286,6 +289,78 @@ def restconf(device):
     os.environ["http_proxy"] = "http://127.0.0.1:1"
     return {"driver": "polatis-restconf", "address": f"http://{Server(Restconf, device).address}",
             "user": "admin", "password_env": "OCS_PASSWORD"}
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """Answers each request with 302 to the address in its server, and keeps its headers."""
+
+    def do_GET(self):
+        self.server.seen.append(dict(self.headers))
+        self.send_response(302)
+        self.send_header("Location", self.server.location)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+def record(location="http://127.0.0.1:1"):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
+    server.seen, server.location = [], location
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}"
+
+
+def passwords_stay(tmp):
+    """A password of RESTCONF goes to its switch: not to a proxy, a redirect or from ~/.netrc."""
+    proxy, proxied = record()
+    other, location = record()
+    there, address = record(location)
+    with open(f"{tmp}/.netrc", "w", encoding="utf-8") as file:
+        file.write("machine 127.0.0.1 login admin password of-netrc\n")
+    os.chmod(f"{tmp}/.netrc", 0o600)
+    before = dict(os.environ)
+    os.environ.update({name: proxied for name in ("http_proxy", "https_proxy", "HTTPS_PROXY",
+                                                  "all_proxy", "ALL_PROXY")},
+                      HOME=tmp, OCS_PASSWORD="secret")
+    os.environ.pop("no_proxy", None)
+    control = {"driver": "polatis-restconf", "address": address}
+    path = plan(f"{tmp}/netrc.json", {"ocs0": control}, RING)
+    toctl("switch", "show", path, status=3)
+    report(there.seen and not any("Authorization" in seen for seen in there.seen),
+           "no password of ~/.netrc", there.seen)
+    path = plan(f"{tmp}/redirect.json", {"ocs0": control | {"user": "admin", "password_env": "OCS_PASSWORD"}}, RING)
+    said = toctl("switch", "show", path, status=3)
+    report("HTTP status 302" in said, "a redirect is an error", said)
+    want = "Basic " + base64.b64encode(b"admin:secret").decode()
+    report(there.seen and there.seen[-1].get("Authorization") == want, "the switch gets its password", there.seen)
+    report(not other.seen, "where a redirect leads gets nothing", other.seen)
+    report(not proxy.seen, "a proxy gets nothing", proxy.seen)
+    path = plan(f"{tmp}/scheme.json", {"ocs0": {"driver": "polatis-restconf", "address": f"file://{tmp}"}}, RING)
+    said = toctl("switch", "show", path, status=3)
+    report("status 3" not in said and "cross-connects" not in said, "no other scheme is used", said)
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def clean_environment(tmp):
+    """A command gets no password of the environment, and all else."""
+    before = dict(os.environ)
+    os.environ.update(OCS_PASSWORD="secret", TOPOOPT_ETCD_PASSWORD="secret",
+                      TOPOOPT_COLLECTIVE_TOKEN="secret", SSH_AUTH_SOCK="/agent")
+    path = plan(f"{tmp}/env.json", {
+        "ocs0": {"driver": "command", "command": f"env >{tmp}/env; echo no >&2; exit 1"},
+        "ocs1": {"driver": "polatis-restconf", "address": "http://127.0.0.1:1", "user": "admin",
+                 "password_env": "OCS_PASSWORD"}}, RING)
+    toctl("switch", "show", path, status=3)
+    os.environ.clear()
+    os.environ.update(before)
+    with open(f"{tmp}/env", encoding="utf-8") as file:
+        found = file.read()
+    report("secret" not in found, "a command gets no secret", found)
+    report("\nSSH_AUTH_SOCK=/agent\n" in found and "\nHOME=" in "\n" + found and "PATH=" in found,
+           "and what ssh needs", found)
 
 
 def sonic(device):
@@ -566,6 +641,8 @@ with tempfile.TemporaryDirectory() as directory:
         others_meanwhile(each)
         if each.name.startswith("polatis-restconf"):
             entity_tags(each)
+    passwords_stay(directory)
+    clean_environment(directory)
     permission(directory)
     bad_input(directory)
     two_switches(directory)

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 
 #define CHILD_OUTPUT_MAX (16U << 20)
 
-extern char **environ;
 
 /* What a child wrote to one of its two outputs. */
 struct stream {
@@ -105,19 +105,24 @@ static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 static int child_start(const struct to_argv *command, int in, int out, int errors, pid_t *pid,
 		       struct to_error *err)
 {
+	char **environment;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ret;
 
+	environment = to_environment_of_child(NULL);
+	if (!environment)
+		return -ENOMEM;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-	ret = posix_spawnp(pid, command->argv[0], &actions, &attributes, command->argv, environ);
+	ret = posix_spawnp(pid, command->argv[0], &actions, &attributes, command->argv, environment);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
+	free(environment);
 	return ret ? to_error_set(err, -ret, "%s: %s", command->argv[0], strerror(ret)) : 0;
 }
 

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "collectives/rendezvous.h"
+
+#define COLLECTIVE_TOKEN_MIN 16		/* characters that are hard to guess */
 
 /* A run under way. */
 struct collective_run {
@@ -19,6 +22,16 @@ struct collective_run {
 	unsigned int done;	/* repetitions */
 };
 
+int to_collective_run_token(char token[TO_PASSWORD_MAX], const char *path, struct to_error *err)
+{
+	int ret = to_password_read(token, path, TO_COLLECTIVE_TOKEN, err);
+
+	if (ret || strlen(token) >= COLLECTIVE_TOKEN_MIN)
+		return ret;
+	return to_error_set(err, -EINVAL, "%s: a token has %d characters or more",
+			    path ? path : TO_COLLECTIVE_TOKEN, COLLECTIVE_TOKEN_MIN);
+}
+
 static void collective_run_note(void *data, const struct to_exchange_done *done)
 {
 	const struct collective_run *r = data;
@@ -27,15 +40,15 @@ static void collective_run_note(void *data, const struct to_exchange_done *done)
 }
 
 /* Return a number that all members of the same run have in common. */
-static uint64_t collective_run_token(const struct to_collective_run *run)
+static uint64_t collective_run_number(const struct to_collective_run *run)
 {
 	const struct to_collective_plan *c = run->plan;
 	const uint64_t words[] = { c->algorithm, c->group, c->nodes, c->size, run->repeat };
-	uint64_t token = strtoull(run->fingerprint, NULL, 16);
+	uint64_t number = strtoull(run->fingerprint, NULL, 16);
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
-		token = (token ^ token >> 29 ^ words[i]) * 0x9e3779b97f4a7c15;
-	return token;
+		number = (number ^ number >> 29 ^ words[i]) * 0x9e3779b97f4a7c15;
+	return number;
 }
 
 static int collective_run_open(struct collective_run *r, struct to_error *err)
@@ -53,10 +66,10 @@ static int collective_run_open(struct collective_run *r, struct to_error *err)
 		r->exchange.data = r;
 	}
 	r->rendezvous = (struct to_rendezvous){
-		.c = run->plan, .self = run->self, .token = collective_run_token(run),
-		.port = run->port, .listener = -1,
+		.c = run->plan, .self = run->self, .run = collective_run_number(run),
+		.token = run->token, .port = run->port,
 		.deadline_ns = to_clock_monotonic_ns() + run->timeout_ns };
-	return to_rendezvous_open(&r->rendezvous, err);
+	return to_rendezvous_open(&r->rendezvous, &r->exchange, err);
 }
 
 static void collective_run_close(struct collective_run *r)
@@ -114,7 +127,7 @@ static int collective_run_do(struct collective_run *r, struct to_collective_part
 int to_collective_run(const struct to_collective_run *run, struct to_collective_part *own,
 		      struct to_collective_part *all, struct to_error *err)
 {
-	struct collective_run r = { .run = run, .rendezvous.listener = -1 };
+	struct collective_run r = { .run = run };
 	int ret = collective_run_open(&r, err);
 
 	*own = (struct to_collective_part){};

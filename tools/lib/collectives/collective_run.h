@@ -6,8 +6,19 @@
 
 #include <stdio.h>
 
+#include "base/password.h"
 #include "collectives/collective_plan.h"
 #include "collectives/exchange.h"
+
+#define TO_COLLECTIVE_TOKEN "TOPOOPT_COLLECTIVE_TOKEN"	/* in the environment */
+
+/**
+ * to_collective_run_token() - read the token of a run
+ * @path: of a file that only its owner may read; NULL: the environment's TO_COLLECTIVE_TOKEN
+ *
+ * Return: what to_password_read() returns; -EINVAL when it is easy to guess.
+ */
+int to_collective_run_token(char token[TO_PASSWORD_MAX], const char *path, struct to_error *err);
 
 /** struct to_collective_part - what one member has done */
 struct to_collective_part {
@@ -21,6 +32,7 @@ struct to_collective_run {
 	const struct to_collective_plan *plan;	/* steps and members */
 	uint32_t self;			/* number of this member; member 0 hears of all others */
 	const char *fingerprint;	/* of the plan's file, equal at all members */
+	const char *token;		/* secret that all members have in common */
 	uint64_t repeat;		/* repetitions */
 	uint16_t port;			/* TCP port that all members listen at */
 	uint64_t timeout_ns;		/* time for all repetitions and the start of all members */

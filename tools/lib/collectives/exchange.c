@@ -128,6 +128,11 @@ struct to_exchange_end to_exchange_out(const struct to_exchange *x, uint32_t i)
 	return x->out[i].end;
 }
 
+struct to_exchange_end to_exchange_in(const struct to_exchange *x, uint32_t i)
+{
+	return x->in[i].end;
+}
+
 void to_exchange_set_out(struct to_exchange *x, uint32_t i, int fd)
 {
 	x->out[i].fd = fd;
@@ -141,10 +146,15 @@ static struct to_exchange_in *exchange_find_in(const struct to_exchange *x, stru
 int to_exchange_set_in(struct to_exchange *x, struct to_exchange_end end, int fd)
 {
 	struct to_exchange_in *in = exchange_find_in(x, end);
+	int before;
 
-	if (!in || in->fd >= 0)
+	if (!in)
 		return -ENOENT;
+	before = in->fd;
 	in->fd = fd;
+	if (before < 0)
+		return 1;
+	close(before);
 	return 0;
 }
 

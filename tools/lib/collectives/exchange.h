@@ -59,10 +59,15 @@ struct to_exchange_end to_exchange_out(const struct to_exchange *x, uint32_t i);
 /** to_exchange_set_out() - give that one its socket, which is taken over */
 void to_exchange_set_out(struct to_exchange *x, uint32_t i, int fd);
 
+/** to_exchange_in() - find the ends of the @i-th connection that this member receives by */
+struct to_exchange_end to_exchange_in(const struct to_exchange *x, uint32_t i);
+
 /**
- * to_exchange_set_in() - give the connection that member @peer sends by in @lane its socket
+ * to_exchange_set_in() - give a connection that this member receives by its socket
+ * @fd: taken over on success; a socket that the connection had before is closed
  *
- * Return: 0 with @fd taken over, or -ENOENT where there is none or it has one.
+ * Return: 1 when the connection had no socket, 0 when it had one, -ENOENT when @end is none of
+ * those that this member receives by.
  */
 int to_exchange_set_in(struct to_exchange *x, struct to_exchange_end end, int fd);
 

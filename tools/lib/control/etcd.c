@@ -152,7 +152,6 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
 	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
-	to_lazy_curl_direct(curl);
 	to_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
 	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1l);
 	to_curl.easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, ETCD_PROBE_S);
@@ -183,7 +182,7 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 
 	if (!out)
 		return 0;
-	to_curl.easy_reset(etcd->curl);
+	to_curl_reset(etcd->curl);
 	to_etcd_set_options(etcd, etcd->curl, path, body, etcd->headers);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_TIMEOUT_MS,
 			    !strcmp(path, ETCD_READ) ? etcd->read_ms :
@@ -654,7 +653,7 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 	etcd->read_ms = ETCD_READ_MS;
 	etcd->text = strdup(options->endpoints);
 	etcd->prefix = strdup(options->prefix ? options->prefix : TO_ETCD_PREFIX);
-	etcd->curl = to_curl.easy_init();
+	etcd->curl = to_curl_handle();
 	etcd->headers = to_etcd_headers(etcd);
 	if (!etcd->text || !etcd->prefix || !etcd->curl || !etcd->headers)
 		goto no_memory;

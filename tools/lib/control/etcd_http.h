@@ -9,7 +9,8 @@
 #include "control/etcd.h"
 
 /**
- * to_etcd_set_options() - for a POST of @body to @path of the current endpoint
+ * to_etcd_set_options() - prepare a POST of @body to @path of the current endpoint
+ * @curl: new, or after to_curl_reset()
  * @headers: of to_etcd_headers(), for as long as the call takes
  */
 void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *path,

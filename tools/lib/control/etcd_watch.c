@@ -91,7 +91,7 @@ static int watch_start(struct to_etcd_watch *w, struct to_error *err)
 	}
 	w->endpoint = to_etcd_endpoint(w->etcd);
 	w->ended = false;
-	to_curl.easy_reset(w->curl);
+	to_curl_reset(w->curl);
 	to_etcd_set_options(w->etcd, w->curl, "/v3/watch", body, w->headers);
 	/* one that fell silent is not to be used again */
 	to_curl.easy_setopt(w->curl, CURLOPT_FORBID_REUSE, 1l);
@@ -114,7 +114,7 @@ struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
 		w->revision = revision;
 		w->silence_ms = silence_ms;
 		w->multi = to_curl.multi_init();
-		w->curl = to_curl.easy_init();
+		w->curl = to_curl_handle();
 	}
 	if (!w || !w->multi || !w->curl) {
 		to_error_set(err, -ENOMEM, "out of memory");

@@ -14,6 +14,7 @@
 
 #include "base/argv.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "control/fabric_link.h"
@@ -73,14 +74,15 @@ struct pipes {
  * In a session of its own: what ends the controller, Ctrl-C or a signal to its
  * process group, must leave it the agents to end in order.
  */
-static void pipe_child(const struct pipes *p, const struct to_argv *command, int fd, int errors)
+static void pipe_child(const struct pipes *p, const struct to_argv *command, char **environment,
+		       int fd, int errors)
 {
 	setsid();
 	setrlimit(RLIMIT_NOFILE, &p->files);
 	dup2(fd, STDIN_FILENO);
 	dup2(fd, STDOUT_FILENO);
 	dup2(errors, STDERR_FILENO);
-	execvp(command->argv[0], command->argv);
+	execvpe(command->argv[0], command->argv, environment);
 	fprintf(stderr, "%s: %s\n", command->argv[0], strerror(errno));
 	_exit(127);
 }
@@ -96,12 +98,13 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 {
 	struct pipe_agent *agent = &p->agents[i];
 	struct to_argv command = {};
+	char **environment = to_environment_of_child(NULL);
 	int pair[2] = { -1, -1 }, errors[2] = { -1, -1 };
 
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
 	agent->servers = 0;
-	if (to_argv_fill(&command, &p->command, p->cluster->servers[i].name) ||
+	if (!environment || to_argv_fill(&command, &p->command, p->cluster->servers[i].name) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) || pipe2(errors, O_CLOEXEC) ||
 	    fcntl(errors[0], F_SETFL, O_NONBLOCK))
 		goto fail;
@@ -109,9 +112,10 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 	if (agent->pid < 0)
 		goto fail;
 	if (!agent->pid)
-		pipe_child(p, &command, pair[1], errors[1]);
+		pipe_child(p, &command, environment, pair[1], errors[1]);
 	close(pair[1]);
 	close(errors[1]);
+	free(environment);
 	to_argv_free(&command);
 	agent->fd = pair[0];
 	agent->errors = errors[0];
@@ -123,6 +127,7 @@ fail:
 		if (errors[k] >= 0)
 			close(errors[k]);
 	}
+	free(environment);
 	to_argv_free(&command);
 	return -1;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/argv.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/text.h"
@@ -103,7 +104,12 @@ static int switch_read_password_file(const struct to_json *at, void *to)
 
 static int switch_read_password_env(const struct to_json *at, void *to)
 {
-	return switch_control_text(at, to, FIELD_SIZE(password_env));
+	int ret = switch_control_text(at, to, FIELD_SIZE(password_env));
+
+	/* children of who reads a plan do not get passwords of its switches */
+	if (!ret && to_environment_hide(to))
+		ret = to_json_error(at, -ENOMEM, "out of memory");
+	return ret;
 }
 
 static int switch_read_egress_offset(const struct to_json *at, void *to)

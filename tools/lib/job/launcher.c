@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/file.h"
-#include "control/etcd.h"
+#include "base/password.h"
+#include "collectives/collective_run.h"
 #include "job/env.h"
 
 /* Files in the directory of a launcher. */
@@ -116,6 +118,18 @@ static int launcher_client(const struct to_launcher *launcher, const struct to_l
 	return 0;
 }
 
+/* Make a token for a toctl collective run among the ranks. */
+static int launcher_token(struct to_error *err)
+{
+	char token[TO_PASSWORD_MAX];
+	int ret = to_password_make(token, err);
+
+	if (!ret && setenv(TO_COLLECTIVE_TOKEN, token, 0))
+		ret = to_error_set(err, -errno, "%s", strerror(errno));
+	explicit_bzero(token, sizeof(token));
+	return ret;
+}
+
 int to_launcher_prepare(struct to_launcher *launcher, const struct to_launcher_job *job,
 			const char *command, struct to_error *err)
 {
@@ -151,6 +165,8 @@ int to_launcher_prepare(struct to_launcher *launcher, const struct to_launcher_j
 	if (!strcmp(kind, "srun"))
 		setenv("SLURM_DISTRIBUTION", "arbitrary", 0);
 	if (!ret)
+		ret = launcher_token(err);
+	if (!ret)
 		ret = launcher_client(launcher, job, kind, err);
 	if (ret)
 		to_launcher_clean(launcher);
@@ -183,7 +199,10 @@ int to_launcher_start(struct to_launcher *launcher, char **argv, struct to_error
 		.sa_sigaction = launcher_signal, .sa_flags = SA_SIGINFO | SA_RESTART
 	};
 	struct sigaction before[LAUNCHER_SIGNALS];
+	char **environment = to_environment_of_child(TO_COLLECTIVE_TOKEN);
 
+	if (!environment)
+		return to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; i < LAUNCHER_SIGNALS; i++) {
 		sigaction(launcher_signals[i], NULL, &before[i]);
 		if (before[i].sa_handler != SIG_IGN)
@@ -194,11 +213,11 @@ int to_launcher_start(struct to_launcher *launcher, char **argv, struct to_error
 		for (unsigned int i = 0; i < LAUNCHER_SIGNALS; i++)
 			sigaction(launcher_signals[i], &before[i], NULL);
 		sigprocmask(SIG_SETMASK, &launcher->mask, NULL);
-		unsetenv(TO_ETCD_PASSWORD);
-		execvp(argv[0], argv);
+		execvpe(argv[0], argv, environment);
 		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
+	free(environment);
 	launcher_pid = launcher->pid > 0 ? launcher->pid : 0;
 	sigprocmask(SIG_SETMASK, &launcher->mask, NULL);
 	if (launcher->pid < 0)

@@ -34,7 +34,8 @@ struct to_launcher_job {
  *
  * TOPOOPT_HOSTS names a hostfile of OpenMPI, TOPOOPT_RANKS the JSON of toctl job ranks. mpirun,
  * mpiexec, mpiexec.hydra, prterun, srun and torchrun also get the variables of to_env_make() and
- * the file of their own format. Variables that are set already stay. SIGINT, SIGTERM and
+ * the file of their own format. TOPOOPT_COLLECTIVE_TOKEN is a new secret for a collective among
+ * the ranks. Variables that are set already stay. SIGINT, SIGTERM and
  * SIGHUP are blocked until to_launcher_start() or to_launcher_clean(), which remove the files.
  *
  * Return: 0, or a negative errno with @err; then nothing is left behind.
@@ -44,6 +45,9 @@ int to_launcher_prepare(struct to_launcher *launcher, const struct to_launcher_j
 
 /**
  * to_launcher_start() - start the command @argv
+ *
+ * The command gets the environment of this process without secrets (base/environment.h), apart
+ * from TOPOOPT_COLLECTIVE_TOKEN.
  *
  * From now on the command gets each SIGINT, SIGTERM or SIGHUP that a process sends to this one.
  *

@@ -321,7 +321,7 @@ static int restconf_open(struct to_switch *sw, struct to_error *err)
 	if (!r)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	pthread_once(&once, restconf_init);
-	r->curl = to_curl.easy_init();
+	r->curl = to_curl_handle();
 	if (!r->curl)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	while (len && control->address[len - 1] == '/')
@@ -332,7 +332,6 @@ static int restconf_open(struct to_switch *sw, struct to_error *err)
 	/* no round trip that asks whether the body is wanted */
 	r->headers = to_curl.slist_append(r->headers, "Expect:");
 	to_curl.easy_setopt(r->curl, CURLOPT_URL, url);
-	to_lazy_curl_direct(r->curl);
 	to_curl.easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
 	to_curl.easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
 	to_curl.easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);

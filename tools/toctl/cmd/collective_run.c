@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/password.h"
 #include "cli/command.h"
 #include "collectives/collective_result.h"
 #include "collectives/rendezvous.h"
@@ -19,7 +20,7 @@
 #define COLLECTIVE_UNSAID (-1)
 
 struct collective_args {
-	const char *node, *output;
+	const char *node, *output, *token_file;
 	uint64_t size, group, timeout_ns, repeat;
 	int algorithm;
 	double tolerance;
@@ -83,11 +84,11 @@ static void collective_close(struct collective_host *host)
 }
 
 static int collective_do(struct to_call *call, const struct collective_args *args,
-			 const struct to_collective_plan *c, int server)
+			 const struct to_collective_plan *c, int server, const char *token)
 {
 	struct collective_host host = {};
 	struct to_collective_run run = {
-		.plan = c, .repeat = args->repeat, .port = TO_RENDEZVOUS_PORT,
+		.plan = c, .token = token, .repeat = args->repeat, .port = TO_RENDEZVOUS_PORT,
 		.timeout_ns = args->timeout_ns, .count = collective_count, .data = &host };
 	const struct to_server *here = &c->plan->cluster->servers[server];
 	const int self = to_collective_plan_member(c, server);
@@ -125,12 +126,18 @@ static int collective_run(struct to_call *call, const void *data)
 {
 	const struct collective_args *args = data;
 	const char *path = call->operands[0];
+	char token[TO_PASSWORD_MAX];
 	struct to_collective_plan c;
 	struct to_plan *plan;
 	int ret, server;
 
 	if (args->size % sizeof(float))
 		return to_usage(call, "--size: expected whole elements, 4 bytes each");
+	if (!args->token_file && !getenv(TO_COLLECTIVE_TOKEN))
+		return to_usage(call, "no token: give --token-file FILE, equal on all servers, or $" TO_COLLECTIVE_TOKEN);
+	ret = to_collective_run_token(token, args->token_file, &call->err);
+	if (ret)
+		return ret;
 	plan = to_plan_load_shared(path, &call->err);
 	if (!plan)
 		return -EINVAL;
@@ -141,7 +148,7 @@ static int collective_run(struct to_call *call, const void *data)
 				      args->group, args->node_addresses, args->size / sizeof(float),
 				      &call->err);
 	if (!ret) {
-		ret = collective_do(call, args, &c, server);
+		ret = collective_do(call, args, &c, server, token);
 		to_collective_plan_free(&c);
 	}
 	to_plan_free(plan);
@@ -170,6 +177,8 @@ static const struct to_option collective_options[] = {
 	  .help = "use node addresses, which survive the loss of a link" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "file for a line of JSON per step of this server" },
+	{ "token-file", 0, TO_OPTION_STRING, FIELD(token_file), .argument = "FILE",
+	  .help = "secret of all servers of the group; default: $TOPOOPT_COLLECTIVE_TOKEN" },
 	{ "timeout", 0, TO_OPTION_DURATION, FIELD(timeout_ns), .argument = "TIME", .min = 1,
 	  .max = INT64_MAX / 2, .help = "time for all repetitions; default: 120s" },
 	{}
