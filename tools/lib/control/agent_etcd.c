@@ -14,6 +14,9 @@
 #define FOLLOW_RETRY_NS 200000000
 #define FOLLOW_REFUSED_NS 2000000000	/* a wrong password costs etcd 100 ms */
 #define FOLLOW_FRESH_MS 1000
+#define FOLLOW_LOOKS 10u		/* looks of all observers that are answered in a second */
+#define FOLLOW_SLOW_MS 100u		/* after a look that took longer, none for as long */
+#define FOLLOW_PUT_OFF_NS 10000000000ull	/* as long as an agent waits for a controller's sample */
 
 /**
  * struct follower - an agent at work
@@ -25,6 +28,8 @@
  * @shard: of the decision that is being followed, NULL: it is for all
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
+ * @looks: looks that were answered in the second that ends at @looks_ms
+ * @later: sample that an observer waits for until @later_ns (CLOCK_REALTIME), NULL: none
  */
 struct follower {
 	const struct to_agent_etcd *config;
@@ -37,6 +42,9 @@ struct follower {
 	json_t *unsaid;
 	const char *what;
 	bool apart;
+	unsigned int looks;
+	uint64_t looks_ms, later_ns;
+	json_t *later;
 };
 
 static uint64_t follow_now_ms(void)
@@ -291,6 +299,58 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	return 0;
 }
 
+/* Whether another look is one too many in this second: decisions come first. */
+static bool follow_is_flooded(struct follower *f)
+{
+	const uint64_t now = follow_now_ms();
+
+	if (now >= f->looks_ms) {
+		f->looks_ms = now + 1000;
+		f->looks = 0;
+	}
+	return f->looks++ >= FOLLOW_LOOKS;
+}
+
+/* Take no look for as long as the one that began at @since_ms took, if that was slow. */
+static void follow_rest(struct follower *f, uint64_t since_ms)
+{
+	const uint64_t now = follow_now_ms();
+
+	if (now < since_ms + FOLLOW_SLOW_MS)
+		return;
+	f->looks_ms = now + (now - since_ms);
+	f->looks = FOLLOW_LOOKS;
+}
+
+/* Put off a sample of an observer until its time has come: an agent that waits obeys nobody. */
+static bool follow_put_off(struct follower *f, const json_t *request)
+{
+	const json_int_t until = follow_number(request, "until_ns");
+	const uint64_t now = to_clock_realtime_ns();
+
+	if (until <= 0 || (uint64_t)until <= now || until - now > FOLLOW_PUT_OFF_NS)
+		return false;
+	json_decref(f->later);
+	f->later = json_deep_copy(request);
+	f->later_ns = until;
+	return f->later;
+}
+
+/* Return: 0; -EBUSY with @err when a controller is at work, whose samples end with this one's. */
+static int follow_check_alone(struct follower *f, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(f->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	if (n)
+		ret = to_error_set(err, -EBUSY, "a controller is at work: %s", kv->value);
+	to_etcd_kv_free(kv, n);
+	return ret;
+}
+
 /* Queries change nothing, whoever asks; but a controller may have interfaces set up. */
 static json_t *follow_query(struct follower *f, const char *key, const char *op,
 			    const json_t *request)
@@ -307,31 +367,73 @@ static json_t *follow_query(struct follower *f, const char *key, const char *op,
 	return follow_refuse(&why);
 }
 
+/* Answer @request with @reply, which is taken over, under the key @what. */
+static void follow_reply(struct follower *f, const json_t *request, json_t *reply, const char *what)
+{
+	struct to_error why = {};
+
+	json_object_set(reply, "id", json_object_get(request, "id"));
+	json_decref(f->unsaid);
+	f->unsaid = reply;
+	f->what = what;
+	if (follow_say(f, &why))
+		follow_note(f, true, why.text);
+}
+
+/* Answer an observer; a sample only while no controller is at work. */
+static void follow_look(struct follower *f, const json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const uint64_t since = follow_now_ms();
+	struct to_error why = {};
+	json_t *reply;
+
+	if (op && !strcmp(op, "sample") && follow_check_alone(f, &why))
+		reply = follow_refuse(&why);
+	else
+		reply = follow_query(f, TO_ETCD_LOOK, op ? op : "", request);
+	follow_reply(f, request, reply, "look");
+	follow_rest(f, since);
+}
+
+/* Time until the sample that was put off, rounded up. */
+static uint64_t follow_later_ms(const struct follower *f)
+{
+	const uint64_t now = to_clock_realtime_ns();
+
+	return now < f->later_ns ? (f->later_ns - now + 999999) / 1000000 : 0;
+}
+
+static void follow_look_later(struct follower *f)
+{
+	json_t *request = f->later;
+
+	f->later = NULL;
+	follow_look(f, request);
+	json_decref(request);
+}
+
 static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct to_error *err)
 {
-	json_t *request = json_loads(kv->value, 0, NULL), *reply;
-	const char *op = json_string_value(json_object_get(request, "op"));
-	struct to_error why = {};
+	const bool look = !strcmp(kv->key, TO_ETCD_LOOK);
+	json_t *request, *reply = NULL;
+	const char *op;
 	int ret = 0;
 
-	if (kv->deleted) {
-		json_decref(request);
+	if (kv->deleted || (look && follow_is_flooded(f)))
 		return 0;
-	}
+	request = json_loads(kv->value, 0, NULL);
+	op = json_string_value(json_object_get(request, "op"));
 	op = op ? op : "";
-	if (to_etcd_key_is_decision(kv->key))
+	if (look && (strcmp(op, "sample") || !follow_put_off(f, request)))
+		follow_look(f, request);
+	else if (to_etcd_key_is_decision(kv->key))
 		ret = follow_obey(f, kv, request, &reply, err);
-	else
+	else if (!look)
 		reply = follow_query(f, kv->key, op, request);
-	if (!ret && reply) {
-		json_object_set(reply, "id", json_object_get(request, "id"));
-		json_decref(f->unsaid);
-		f->unsaid = reply;
-		f->what = !strcmp(op, "sample") ? "matrix" :
-			  !strcmp(op, "look") || !strcmp(op, "inventory") ? "look" : "state";
-		if (follow_say(f, &why))
-			follow_note(f, true, why.text);
-	}
+	if (!ret && reply)
+		follow_reply(f, request, reply, !strcmp(op, "sample") ? "matrix" :
+						!strcmp(op, "inventory") ? "look" : "state");
 	json_decref(request);
 	return ret;
 }
@@ -418,6 +520,7 @@ static int follow_keep(struct follower *f, struct to_error *err)
 static int follow_step(struct follower *f, struct to_error *err)
 {
 	const uint64_t due = f->presence.kept_ms + f->config->ttl * 1000ull / 3;
+	const uint64_t later = f->later ? follow_later_ms(f) : UINT64_MAX;
 	uint64_t now = follow_now_ms();
 	struct to_etcd_kv kv;
 	int ret;
@@ -428,7 +531,11 @@ static int follow_step(struct follower *f, struct to_error *err)
 		return follow_keep(f, err);
 	if (f->unsaid)
 		return follow_say(f, err);
-	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
+	if (!later) {
+		follow_look_later(f);
+		return 0;
+	}
+	ret = to_etcd_watch_next(f->watch, later < due - now ? later : due - now, &kv, err);
 	if (ret == 1) {
 		/* It may take a while. */
 		if (follow_now_ms() > f->presence.kept_ms + FOLLOW_FRESH_MS)
@@ -481,5 +588,6 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
 	json_decref(f.unsaid);
+	json_decref(f.later);
 	return ret;
 }

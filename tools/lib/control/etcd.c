@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/password.h"
 #include "control/etcd_http.h"
+#include "control/etcd_key.h"
 
 #define ETCD_ENDPOINTS_MAX 16
 #define ETCD_READ "/v3/kv/range"
@@ -210,9 +211,54 @@ static bool etcd_is_unavailable(long status)
 	return status == 0 || status == 502 || status == 503 || status == 504;
 }
 
+/*
+ * The first key of a request, without the prefix; to be freed. NULL: it has none of ours.
+ * @write: set to whether the request writes the key
+ */
+static char *etcd_first_key(const struct to_etcd *etcd, const json_t *request, bool *write)
+{
+	const json_t *op = json_array_get(json_object_get(request, "success"), 0), *of = op;
+	const size_t skip = strlen(etcd->prefix) + 1;
+	const char *text;
+	char *key;
+	size_t len;
+
+	*write = op;
+	if (op)
+		of = json_object_get(op, "request_put") ?: json_object_get(op, "request_delete_range");
+	text = json_string_value(json_object_get(op ? of : request, "key"));
+	key = text ? etcd_bytes(text, &len) : NULL;
+	if (key && len >= skip) {
+		memmove(key, key + skip, len - skip + 1);
+		return key;
+	}
+	free(key);
+	return NULL;
+}
+
+/* etcd does not say which key it is that the user may not read or write. */
+static int etcd_denied(const struct to_etcd *etcd, const json_t *request, struct to_error *err)
+{
+	char role[256], user[320], *key;
+	bool write;
+
+	key = etcd_first_key(etcd, request, &write);
+	if (!key)
+		return to_error_set(err, -EACCES, "etcd: user %s may not do this", etcd->user);
+	to_etcd_user(user, etcd->prefix, to_etcd_key_role(role, key, write));
+	if (strcmp(user, etcd->user))
+		to_error_set(err, 0, "etcd: user %s may not %s %s: use %s", etcd->user,
+			     write ? "write" : "read", key, user);
+	else
+		to_error_set(err, 0, "etcd: user %s may not %s %s: toctl fabric init-etcd grants it",
+			     user, write ? "write" : "read", key);
+	free(key);
+	return -EACCES;
+}
+
 /* What etcd says of a call that it does not carry out; by gRPC's codes. */
-static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *reply,
-			struct to_error *err)
+static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *request,
+			const json_t *reply, struct to_error *err)
 {
 	const char *message = json_string_value(json_object_get(reply, "message"));
 
@@ -223,6 +269,12 @@ static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *r
 	if (strstr(message, "user name is empty"))
 		return to_error_set(err, -EACCES, "etcd %s asks for a user and its password",
 				    to_etcd_endpoint(etcd));
+	if (strstr(message, "database space exceeded"))
+		return to_error_set(err, -ENOSPC, "etcd is full (NOSPACE): toctl fabric check");
+	if (strstr(message, "corrupt cluster"))
+		return to_error_set(err, -EIO, "etcd is damaged (CORRUPT): toctl fabric check");
+	if (strstr(message, "permission denied") && etcd->user[0])
+		return etcd_denied(etcd, request, err);
 	to_error_set(err, -EIO, "etcd %s: %s", to_etcd_endpoint(etcd), message);
 	switch (json_integer_value(json_object_get(reply, "code"))) {
 	case 5:
@@ -265,7 +317,7 @@ static int etcd_ask(struct to_etcd *etcd, const char *path, const json_t *reques
 		return -EHOSTUNREACH;
 	if (status == 200 && json_is_object(*reply))
 		return 0;
-	ret = etcd_refused(etcd, status, *reply, err);
+	ret = etcd_refused(etcd, status, request, *reply, err);
 	json_decref(*reply);
 	*reply = NULL;
 	return ret;
@@ -314,7 +366,8 @@ int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
 	if (ret == -EHOSTUNREACH)
 		return to_error_set(err, ret, "%s", why.text);
 	if (ret)
-		return to_error_set(err, -EACCES, "%s (user %s)", why.text, etcd->user);
+		return to_error_set(err, -EACCES, "%s (user %s)%s", why.text, etcd->user,
+				    etcd->options.user ? "" : ": etcd.user names another");
 	token = json_string_value(json_object_get(reply, "token"));
 	ret = token ? etcd_take_token(etcd, token) : -EPROTO;
 	json_decref(reply);
@@ -416,6 +469,15 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 				    "range_end", prefix ? to_etcd_key(etcd, key, true) : NULL);
 
 	return etcd_read(etcd, request, kv, n, revision, err);
+}
+
+int to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t at, struct to_etcd_kv **kv,
+		   size_t *n, struct to_error *err)
+{
+	json_t *request = json_pack("{s:o*, s:I}", "key", to_etcd_key(etcd, key, false), "revision",
+				    (json_int_t)at);
+
+	return etcd_read(etcd, request, kv, n, NULL, err);
 }
 
 int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,

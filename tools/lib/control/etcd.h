@@ -82,6 +82,16 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n);
 int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
 		size_t *n, int64_t *revision, struct to_error *err);
 
+/**
+ * to_etcd_get_at() - Read a key as it was at a revision of the store
+ * @at: revision; 0: the latest
+ * @kv: array of @n, 0 or 1, for to_etcd_kv_free()
+ *
+ * Return: 0; -ESTALE when etcd has forgotten that revision; another negative errno with @err.
+ */
+int to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t at, struct to_etcd_kv **kv,
+		   size_t *n, struct to_error *err);
+
 /** to_etcd_list() - all keys that begin with @key, as to_etcd_get() without their values */
 int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,
 		 struct to_error *err);

@@ -103,9 +103,12 @@ static void cluster_note_rival(struct cluster_link *c, unsigned int server, cons
 		c->note(text);
 }
 
-/* A reply that says it is large is to be fetched; NULL: out of memory. */
+/*
+ * Fetch a reply that says it is large, as it was at revision @at, when it said so: its parts
+ * may have been overwritten by the next one, for somebody else. NULL: out of memory.
+ */
 static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const char *what,
-			     json_t *word)
+			     int64_t at, json_t *word)
 {
 	struct to_error why = {};
 	json_t *reply = NULL;
@@ -114,7 +117,7 @@ static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const 
 	if (!json_is_true(json_object_get(word, "large")))
 		return word;
 	to_etcd_key_sample(key, c->cluster->servers[server].name, what);
-	if (!to_etcd_download(c->etcd, key, &text, &why)) {
+	if (!to_etcd_download_at(c->etcd, key, at, &text, &why)) {
 		if (strlen(text) <= TO_ETCD_REPLY_MAX)
 			reply = to_json_load(text, strlen(text), 2 * TO_ETCD_REPLY_MAX, "reply",
 					     &why);
@@ -150,7 +153,7 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 		return;
 	reply = to_json_load(kv->value, kv->len, 2 * TO_ETCD_REPLY_MAX, kv->key, NULL);
 	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
-		call->replies[server] = cluster_fetch(c, server, what, reply);
+		call->replies[server] = cluster_fetch(c, server, what, kv->revision, reply);
 	else
 		json_decref(reply);
 }
