@@ -14,9 +14,9 @@
 #define FOLLOW_RETRY_NS 200000000
 #define FOLLOW_REFUSED_NS 2000000000	/* a wrong password costs etcd 100 ms */
 #define FOLLOW_FRESH_MS 1000
-#define FOLLOW_LOOKS 10u		/* looks of all observers that are answered in a second */
-#define FOLLOW_SLOW_MS 100u		/* after a look that took longer, none for as long */
-#define FOLLOW_PUT_OFF_NS 10000000000ull	/* as long as an agent waits for a controller's sample */
+#define FOLLOW_LOOKS 16u		/* looks of observers that wait */
+#define FOLLOW_LOOK_MS 90u		/* from one to the next, but half the time is for decisions */
+#define FOLLOW_SAMPLE_NS 10000000000ull	/* as long as an agent waits for a controller's sample */
 
 /**
  * struct follower - an agent at work
@@ -28,8 +28,10 @@
  * @shard: of the decision that is being followed, NULL: it is for all
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
- * @looks: looks that were answered in the second that ends at @looks_ms
- * @later: sample that an observer waits for until @later_ns (CLOCK_REALTIME), NULL: none
+ * @looks: those of observers that wait, @n_looks of them, the oldest first
+ * @looks_ms: when the next answer to an observer may begin
+ * @sample: that an observer waits for, NULL: none
+ * @sample_ns: when to end it, CLOCK_REALTIME
  */
 struct follower {
 	const struct to_agent_etcd *config;
@@ -42,9 +44,10 @@ struct follower {
 	json_t *unsaid;
 	const char *what;
 	bool apart;
-	unsigned int looks;
-	uint64_t looks_ms, later_ns;
-	json_t *later;
+	json_t *looks[FOLLOW_LOOKS], *sample;
+	unsigned int n_looks;
+	uint64_t looks_ms;
+	json_int_t sample_ns;
 };
 
 static uint64_t follow_now_ms(void)
@@ -299,43 +302,6 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	return 0;
 }
 
-/* Whether another look is one too many in this second: decisions come first. */
-static bool follow_is_flooded(struct follower *f)
-{
-	const uint64_t now = follow_now_ms();
-
-	if (now >= f->looks_ms) {
-		f->looks_ms = now + 1000;
-		f->looks = 0;
-	}
-	return f->looks++ >= FOLLOW_LOOKS;
-}
-
-/* Take no look for as long as the one that began at @since_ms took, if that was slow. */
-static void follow_rest(struct follower *f, uint64_t since_ms)
-{
-	const uint64_t now = follow_now_ms();
-
-	if (now < since_ms + FOLLOW_SLOW_MS)
-		return;
-	f->looks_ms = now + (now - since_ms);
-	f->looks = FOLLOW_LOOKS;
-}
-
-/* Put off a sample of an observer until its time has come: an agent that waits obeys nobody. */
-static bool follow_put_off(struct follower *f, const json_t *request)
-{
-	const json_int_t until = follow_number(request, "until_ns");
-	const uint64_t now = to_clock_realtime_ns();
-
-	if (until <= 0 || (uint64_t)until <= now || until - now > FOLLOW_PUT_OFF_NS)
-		return false;
-	json_decref(f->later);
-	f->later = json_deep_copy(request);
-	f->later_ns = until;
-	return f->later;
-}
-
 /* Return: 0; -EBUSY with @err when a controller is at work, whose samples end with this one's. */
 static int follow_check_alone(struct follower *f, struct to_error *err)
 {
@@ -380,37 +346,71 @@ static void follow_reply(struct follower *f, const json_t *request, json_t *repl
 		follow_note(f, true, why.text);
 }
 
-/* Answer an observer; a sample only while no controller is at work. */
-static void follow_look(struct follower *f, const json_t *request)
+/* An agent must not wait for the end of an observer's sample. */
+static int follow_check_past(const json_t *request, struct to_error *err)
 {
+	if (follow_number(request, "until_ns") <= (json_int_t)to_clock_realtime_ns())
+		return 0;
+	return to_error_set(err, -EINVAL, "sample: the observer's clock is more than %llu s ahead",
+			    FOLLOW_SAMPLE_NS / TO_NS_PER_S);
+}
+
+/*
+ * Let the look of an observer wait until no decision does, and a sample until its time has
+ * come: an agent that waits for that obeys nobody. Takes @request over. One too many is
+ * dropped, and of samples the last one counts.
+ */
+static void follow_queue_look(struct follower *f, json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const json_int_t latest = to_clock_realtime_ns() + FOLLOW_SAMPLE_NS;
+	const json_int_t until = follow_number(request, "until_ns");
+
+	if (op && !strcmp(op, "sample")) {
+		json_decref(f->sample);
+		f->sample = request;
+		f->sample_ns = until < latest ? until : 0;
+	} else if (f->n_looks < FOLLOW_LOOKS) {
+		f->looks[f->n_looks++] = request;
+	} else {
+		json_decref(request);
+	}
+}
+
+/* Time until a look may be answered, in ms; UINT64_MAX: none waits. */
+static uint64_t follow_look_wait(const struct follower *f)
+{
+	const uint64_t now_ms = follow_now_ms(), pause = f->looks_ms - now_ms;
+	const json_int_t now = to_clock_realtime_ns();
+	uint64_t wait = f->n_looks ? 0 : UINT64_MAX;
+
+	if (f->sample && !f->n_looks)
+		wait = now < f->sample_ns ? (f->sample_ns - now + 999999) / 1000000 : 0;
+	return now_ms < f->looks_ms && wait < pause ? pause : wait;
+}
+
+/* Answer an observer; a sample only while no controller is at work. */
+static void follow_look(struct follower *f)
+{
+	const bool sample = f->sample && f->sample_ns <= (json_int_t)to_clock_realtime_ns();
+	json_t *request = sample ? f->sample : f->looks[0], *reply;
 	const char *op = json_string_value(json_object_get(request, "op"));
 	const uint64_t since = follow_now_ms();
 	struct to_error why = {};
-	json_t *reply;
+	uint64_t took;
 
-	if (op && !strcmp(op, "sample") && follow_check_alone(f, &why))
+	if (sample)
+		f->sample = NULL;
+	else
+		memmove(f->looks, f->looks + 1, --f->n_looks * sizeof(*f->looks));
+	if (sample && (follow_check_past(request, &why) || follow_check_alone(f, &why)))
 		reply = follow_refuse(&why);
 	else
 		reply = follow_query(f, TO_ETCD_LOOK, op ? op : "", request);
 	follow_reply(f, request, reply, "look");
-	follow_rest(f, since);
-}
-
-/* Time until the sample that was put off, rounded up. */
-static uint64_t follow_later_ms(const struct follower *f)
-{
-	const uint64_t now = to_clock_realtime_ns();
-
-	return now < f->later_ns ? (f->later_ns - now + 999999) / 1000000 : 0;
-}
-
-static void follow_look_later(struct follower *f)
-{
-	json_t *request = f->later;
-
-	f->later = NULL;
-	follow_look(f, request);
 	json_decref(request);
+	took = follow_now_ms() - since;
+	f->looks_ms = since + (2 * took > FOLLOW_LOOK_MS ? 2 * took : FOLLOW_LOOK_MS);
 }
 
 static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct to_error *err)
@@ -420,16 +420,18 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 	const char *op;
 	int ret = 0;
 
-	if (kv->deleted || (look && follow_is_flooded(f)))
+	if (kv->deleted)
 		return 0;
 	request = json_loads(kv->value, 0, NULL);
+	if (look) {
+		follow_queue_look(f, request);
+		return 0;
+	}
 	op = json_string_value(json_object_get(request, "op"));
 	op = op ? op : "";
-	if (look && (strcmp(op, "sample") || !follow_put_off(f, request)))
-		follow_look(f, request);
-	else if (to_etcd_key_is_decision(kv->key))
+	if (to_etcd_key_is_decision(kv->key))
 		ret = follow_obey(f, kv, request, &reply, err);
-	else if (!look)
+	else
 		reply = follow_query(f, kv->key, op, request);
 	if (!ret && reply)
 		follow_reply(f, request, reply, !strcmp(op, "sample") ? "matrix" :
@@ -520,7 +522,7 @@ static int follow_keep(struct follower *f, struct to_error *err)
 static int follow_step(struct follower *f, struct to_error *err)
 {
 	const uint64_t due = f->presence.kept_ms + f->config->ttl * 1000ull / 3;
-	const uint64_t later = f->later ? follow_later_ms(f) : UINT64_MAX;
+	const uint64_t wait = follow_look_wait(f);
 	uint64_t now = follow_now_ms();
 	struct to_etcd_kv kv;
 	int ret;
@@ -531,11 +533,9 @@ static int follow_step(struct follower *f, struct to_error *err)
 		return follow_keep(f, err);
 	if (f->unsaid)
 		return follow_say(f, err);
-	if (!later) {
-		follow_look_later(f);
-		return 0;
-	}
-	ret = to_etcd_watch_next(f->watch, later < due - now ? later : due - now, &kv, err);
+	ret = to_etcd_watch_next(f->watch, wait < due - now ? wait : due - now, &kv, err);
+	if (!ret && !wait)
+		follow_look(f);
 	if (ret == 1) {
 		/* It may take a while. */
 		if (follow_now_ms() > f->presence.kept_ms + FOLLOW_FRESH_MS)
@@ -550,7 +550,7 @@ static int follow_step(struct follower *f, struct to_error *err)
 		to_etcd_watch_close(f->watch);
 		f->watch = NULL;
 	}
-	return ret == -EINTR || ret == -ESTALE ? 0 : ret;
+	return ret == -EINTR || ret == -ESTALE || ret == -ETIMEDOUT ? 0 : ret;
 }
 
 int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
@@ -588,6 +588,8 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
 	json_decref(f.unsaid);
-	json_decref(f.later);
+	while (f.n_looks)
+		json_decref(f.looks[--f.n_looks]);
+	json_decref(f.sample);
 	return ret;
 }

@@ -170,7 +170,8 @@ void to_etcd_watch_close(struct to_etcd_watch *watch);
  * @kv: for to_etcd_kv_clear()
  *
  * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
- * when the changes are too old for etcd, or it was silent (read all, then watch from there),
+ * when the changes are too old for etcd (read all, then watch from there), -ETIMEDOUT when
+ * it was silent (see by another call whether it answers, and call again: no change is lost),
  * -EAGAIN with @err when no endpoint answers: call again after a while. -EACCES or
  * another errno when etcd does not let us watch: read all, which may tell why.
  */

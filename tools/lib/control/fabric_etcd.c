@@ -385,6 +385,19 @@ static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_c
 	return false;
 }
 
+static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	snprintf(c->link.controller, sizeof(c->link.controller), "%s", n ? kv->value : "");
+	to_etcd_kv_free(kv, n);
+	return 0;
+}
+
 static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
 			  struct to_error *err)
 {
@@ -393,6 +406,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
 	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
+	struct to_error why;
 	uint64_t timeout;
 	int ret;
 
@@ -413,18 +427,20 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			if (ret == -ESTALE)
 				return ret;
 		}
-		ret = to_etcd_watch_next(c->watch, timeout, &kv, err);
+		ret = to_etcd_watch_next(c->watch, timeout, &kv, &why);
 		if (ret == 1) {
 			cluster_event(c, call, &kv);
 			to_etcd_kv_clear(&kv);
 		} else if (ret == -EAGAIN) {
 			to_clock_sleep(CLUSTER_RETRY_NS);
-		} else if (ret == -ESTALE) {
-			ret = cluster_read_agents(c, call, err);
+		} else if (ret == -ESTALE || ret == -ETIMEDOUT) {
+			/* an answer that is not the last one any more is only in the watch */
+			ret = ret == -ESTALE ? cluster_read_agents(c, call, err) :
+					       cluster_read_controller(c, err);
 			if (ret)
 				return ret;
 		} else if (ret < 0 && ret != -EINTR) {
-			return ret;
+			return to_error_set(err, ret, "%s", why.text);
 		}
 	} while (timeout || (ret == 1 && late--));
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
@@ -503,19 +519,6 @@ static void cluster_sweep(struct cluster_link *c)
 		json_decref(requests[i]);
 	free(requests);
 	to_etcd_kv_free(kv, n);
-}
-
-static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
-{
-	struct to_etcd_kv *kv;
-	size_t n;
-	int ret = to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
-
-	if (ret)
-		return ret;
-	snprintf(c->link.controller, sizeof(c->link.controller), "%s", n ? kv->value : "");
-	to_etcd_kv_free(kv, n);
-	return 0;
 }
 
 static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,
