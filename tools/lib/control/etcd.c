@@ -150,7 +150,8 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 
 	snprintf(url, sizeof(url), "%s%s", to_etcd_endpoint(etcd), path);
 	to_curl.easy_setopt(curl, CURLOPT_URL, url);
-	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
+	if (body)
+		to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
 	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
 	to_lazy_curl_direct(curl);
@@ -172,7 +173,7 @@ static size_t etcd_collect(char *data, size_t size, size_t n, void *out)
 	return ftell(out) + size * n > TO_ETCD_ANSWER_MAX ? 0 : fwrite(data, size, n, out);
 }
 
-/* One POST to the current endpoint; the status is 0 when it did not answer. */
+/* One POST to the current endpoint, a GET without @body; the status is 0 when it did not answer. */
 static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 		      char **answer, struct to_error *err)
 {
@@ -194,6 +195,8 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_FRESH_CONNECT, (long)etcd->failed);
+	if (!body)
+		to_curl.easy_setopt(etcd->curl, CURLOPT_HTTPGET, 1l);
 	code = to_curl.easy_perform(etcd->curl);
 	etcd->failed = code != CURLE_OK;
 	fclose(out);
@@ -383,6 +386,25 @@ int to_etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
 	if (ret == -EKEYEXPIRED)
 		ret = to_etcd_login(etcd, err) ?: etcd_ask(etcd, path, request, reply, err);
 	return ret;
+}
+
+int to_etcd_fetch(struct to_etcd *etcd, const char *path, char **text, struct to_error *err)
+{
+	long status;
+
+	*text = NULL;
+	status = etcd_post(etcd, path, NULL, text, err);
+	if (status == 200)
+		return 0;
+	free(*text);
+	*text = NULL;
+	return status ? to_error_set(err, -EIO, "etcd %s%s: HTTP status %ld", to_etcd_endpoint(etcd),
+				     path, status) : -EHOSTUNREACH;
+}
+
+const char *to_etcd_logged_in(const struct to_etcd *etcd)
+{
+	return etcd->user;
 }
 
 int64_t to_etcd_number(const json_t *object, const char *key)
@@ -618,7 +640,7 @@ static bool etcd_is_https(const char *url)
 }
 
 /* http://127.x, http://[::1] or http://localhost: nobody listens on the way */
-static bool etcd_is_here(const char *url)
+bool to_etcd_is_local(const char *url)
 {
 	const char *host = url + strlen("http://");
 	const size_t len = strcspn(host, ":/");
@@ -638,7 +660,7 @@ static int etcd_check_url(const struct to_etcd *etcd, const char *url, struct to
 		return to_error_set(err, -EINVAL,
 				    "endpoints of etcd are all https or all http, not %s and %s",
 				    first, url);
-	if (etcd->user[0] && !etcd_is_https(url) && !etcd_is_here(url))
+	if (etcd->user[0] && !etcd_is_https(url) && !to_etcd_is_local(url))
 		return to_error_set(err, -EINVAL,
 				    "%s: everybody on the way could read the password; use https",
 				    url);
@@ -683,6 +705,15 @@ static int etcd_set_user(struct to_etcd *etcd, struct to_error *err)
 	return 0;
 }
 
+/* Who reads the key of a client certificate reaches etcd. */
+static int etcd_check_key(const struct to_etcd *etcd, struct to_error *err)
+{
+	struct to_error why;
+	int ret = etcd->options.key ? to_password_check_private(etcd->options.key, &why) : 0;
+
+	return ret ? to_error_set(err, ret, "etcd.key: %s", why.text) : 0;
+}
+
 static int etcd_status(struct to_etcd *etcd, struct to_error *err)
 {
 	json_t *request, *reply;
@@ -720,7 +751,8 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 	etcd->headers = to_etcd_headers(etcd);
 	if (!etcd->text || !etcd->prefix || !etcd->curl || !etcd->headers)
 		goto no_memory;
-	if (!etcd_set_user(etcd, err) && !etcd_split(etcd, err) && !etcd_status(etcd, err))
+	if (!etcd_check_key(etcd, err) && !etcd_set_user(etcd, err) && !etcd_split(etcd, err) &&
+	    !etcd_status(etcd, err))
 		return etcd;
 	goto fail;
 

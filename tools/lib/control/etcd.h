@@ -49,7 +49,8 @@ struct to_etcd;
  * does not any more. A user is logged in first, and again whenever etcd does not know
  * the token any more; the password is read each time, so that it can be changed.
  *
- * Return: NULL with @err: no URL, no password, a password over http to another host,
+ * Return: NULL with @err: no URL, no password, a password over http to another host, a
+ * private key that others may read,
  * etcd cannot be reached, does not know the user, or asks nobody for one.
  */
 struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err);
