@@ -116,6 +116,8 @@ must wait_for 60 agents_there 4
 check "when it is back, the plan is applied" apply_all "$tmp/one.json"
 is "the tables are the first plan's" "$(routes "${servers[@]}")" "$one"
 is "under one generation" "$(generations | wc -w)" 1
+check "a job is recorded by looks" toctl job run "$tmp/one.json" --interval 1s -- sleep 3
+check_fails "not with another plan" 'which is active, is not ' toctl job run "$two" -- true
 
 # etcd away for a while.
 stop "$etcd"
@@ -149,6 +151,8 @@ is "toctl status sees it at work, and all servers" \
 	"$(jq -c '[.reached, .generation > 0, .loop.running, .loop.decision.event != null,
 		(.loop.controller | startswith("process '"$run"' on "))]' "$tmp/status")" \
 	'[4,true,true,true,true]'
+check_fails "no job is recorded beside a controller" 'a controller is at work: process ' \
+	toctl job run "$tmp/one.json" -- true
 seen=$(jq -s 'map(select(.event == "refused")) | length' "$tmp/run.log")
 is "and disturbs nothing" "$seen" 0
 kill "$flood" "$run"

@@ -888,6 +888,13 @@ static void observer_sets_up(void)
 	inventory(TO_ETCD_LOOK, 2, true);
 }
 
+/* The agent lets some time pass between two looks. */
+static void time_passes(void)
+{
+	assert_string_equal(world.asked, "");
+	world.now += TO_NS_PER_S / 10;
+}
+
 static void controller_sets_up(void)
 {
 	replied_at("agents/s0/look", 2, "only a controller may set interfaces up");
@@ -904,7 +911,7 @@ static void is_set_up(void)
 static void sets_interfaces_up_for_controllers(void **state)
 {
 	static void (*const scenes[])(void) = {
-		observer_looks, observer_sets_up, controller_sets_up, is_set_up, NULL
+		observer_looks, observer_sets_up, time_passes, controller_sets_up, is_set_up, NULL
 	};
 
 	(void)state;

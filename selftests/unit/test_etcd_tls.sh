@@ -60,18 +60,20 @@ refuses() { # LINE COMMAND...
 mapfile -d '' -t commands < <(selftests/doc_commands.py etcd "$guide")
 mapfile -d '' -t settings < <(selftests/doc_commands.py etcdenv "$guide")
 certificates() {
-	(cd "$tmp" && bash -eu -c "${commands[0]}" && ls ca.pem etcd{1,2,3}.{pem,key})
+	(cd "$tmp" && bash -eu -c "${commands[0]}" &&
+		ls ca.pem {etcd{1,2,3},controller,agent,observer}.{pem,key})
 }
 member() { # NUMBER
 	local -a env
 
 	mapfile -t env < <(sed "/^ETCD_/!d; /^ETCD_INITIAL_CLUSTER=/!s/etcd1/etcd$1/; s/192.0.2.1/192.0.2.$1/
 		s|/etc/etcd/|$tmp/|; s|/var/lib/etcd/|$tmp/data-$1-|" <<<"${settings[0]}")
-	nsenter --net="/run/netns/etcd$1" env "${env[@]}" etcd >"$tmp/log-$1" 2>&1 &
+	nsenter --net="/run/netns/etcd$1" env "${env[@]}" etcd >>"$tmp/log-$1" 2>&1 &
 }
 healthy() {
-	(($(ETCDCTL_API=3 etcdctl --cacert "$tmp/ca.pem" --endpoints https://etcd1:2379 endpoint health \
-		--cluster 2>&1 | grep -c 'is healthy') == 3))
+	(($(ETCDCTL_API=3 etcdctl --cacert "$tmp/ca.pem" --cert "$tmp/controller.pem" \
+		--key "$tmp/controller.key" --endpoints https://etcd1:2379 \
+		endpoint health --cluster 2>&1 | grep -c 'is healthy') == 3))
 }
 wait_healthy() {
 	for _ in {1..60}; do
@@ -91,6 +93,8 @@ state = etcd
 [etcd]
 endpoints = https://etcd1:2379,https://etcd2:2379,https://etcd3:2379
 cacert = $tmp/ca.pem
+cert = $tmp/controller.pem
+key = $tmp/controller.key
 END
 init() { # [OPTION...]
 	"$toctl" fabric init-etcd -o "$tmp/passwords" examples/ring-4/cluster.json "$@"
@@ -105,7 +109,34 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=o
 	-keyout "$tmp/other.key" -out "$tmp/other.pem" 2>/dev/null
 check "another authority's certificates are refused" refuses certificate init --set "etcd.cacert=$tmp/other.pem"
 check "so are those that no file names" refuses certificate init --set etcd.cacert=
-check "users are made over TLS" init
+anybody() { # what a process without the certificate can do to etcd
+	curl -sS -m 10 --cacert "$tmp/ca.pem" https://etcd1:2379/v3/maintenance/alarm \
+		-d '{"action": "ACTIVATE", "alarm": "NOSPACE", "memberID": "1"}'
+}
+stranger() { # COMMAND...: fails, as some member says that TLS let nobody in
+	local output
+
+	: >"$tmp/log-1" >"$tmp/log-2" >"$tmp/log-3"
+	! output=$("$@" 2>&1) && printf '%s\n' "$output" &&
+		grep -q "client didn't provide a certificate" "$tmp"/log-*
+}
+check "a process without a certificate raises no alarm" stranger anybody
+check "nor does it reach the users" stranger init --set etcd.cert= --set etcd.key=
+chmod 644 "$tmp/controller.key"
+check "a key that others may read is refused" refuses \
+	"etcd.key: $tmp/controller.key: others may read this secret" init
+chmod 600 "$tmp/controller.key"
+content() { # COMMAND...: no finding
+	local output
+
+	output=$("$@" 2>&1)
+	local status=$?
+
+	printf '%s\n' "$output"
+	((status == 0)) && ! grep -qE 'FAIL|warn' <<<"$output"
+}
+check "etcd without users: fabric check says so" refuses 'FAIL .*: users: ' "$toctl" fabric check
+check "users are made over TLS, and etcd is closed" content init
 echo "password-file = $tmp/passwords/controller" >>"$TOPOOPT_FABRIC"
 "$toctl" plan --cluster examples/ring-4/cluster.json --job examples/ring-4/job.json --fixed \
 	-o "$tmp/plan.json" >/dev/null
@@ -123,5 +154,31 @@ kept() {
 check "a shard is kept over TLS" kept
 check "and shown to nobody behind another authority's certificate" refuses certificate \
 	"$toctl" shard show --set "etcd.cacert=$tmp/other.pem"
+check "fabric check is content" content "$toctl" fabric check
+as_observer() { # COMMAND...
+	"$@" --set etcd.user=topoopt/observer --set "etcd.password-file=$tmp/passwords/observer" \
+		--set "etcd.cert=$tmp/observer.pem" --set "etcd.key=$tmp/observer.key"
+}
+check "with an observer, too" content as_observer "$toctl" fabric check
+check "who looks" refuses '0 of 4 reached' as_observer look
+root() {
+	refuses 'FAIL root: user: ' "$toctl" fabric check --set etcd.user=root \
+		--set "etcd.password-file=$tmp/passwords/root"
+}
+check "root is too much for a fabric" root
+alarm() { # as anybody can who has a certificate
+	curl -sS -m 10 --cacert "$tmp/ca.pem" --cert "$tmp/observer.pem" --key "$tmp/observer.key" \
+		https://etcd1:2379/v3/maintenance/alarm \
+		-d '{"action": "ACTIVATE", "alarm": "NOSPACE", "memberID": "1"}'
+}
+check "an observer's certificate is enough for an alarm" alarm
+check "fabric check finds it" refuses 'FAIL .*: alarm: NOSPACE of member 1: ' "$toctl" fabric check
+check "and a controller names it" refuses 'etcd is full (NOSPACE): toctl fabric check' \
+	"$toctl" apply --all "$tmp/plan.json"
+disarm() {
+	(cd "$tmp" && bash -eu -c "${commands[1]}")
+}
+check "the guide's commands disarm it" disarm
+check "fabric check is content again" content "$toctl" fabric check
 echo "1..$number"
 exit "$failed"

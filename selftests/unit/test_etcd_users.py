@@ -1,15 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Agents and controllers as users of three real members of etcd: what each may not do,
-tokens that etcd has forgotten, a server with two agents, replies above etcd's limit;
-agents have no kernel (bench/agents.c)."""
+"""Agents, controllers and observers as users of three real members of etcd: what each may
+not do, tokens that etcd has forgotten, a server with two agents, replies above etcd's limit,
+observers that ask without end; agents have no kernel (bench/agents.c)."""
 
+import base64
+import http.client
 import json
 import os
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.path.insert(0, "selftests/unit")
 from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, end, make_plans  # noqa: E402
@@ -86,6 +90,26 @@ class Fabric:
     def tables(self):
         return {server: table for server, (_, table) in self.agents.state().items()}
 
+    def status(self, user="observer", password=None):
+        """toctl status, under way."""
+        return subprocess.Popen(
+            [TOCTL, "status", "--json", self.one, "--set", f"etcd.endpoints={self.urls}",
+             "--set", f"etcd.user=topoopt/{user}", *self.passwords.login(password or user),
+             "--set", "agents.timeout=30s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=dict(os.environ, TOPOOPT_STATE=f"{self.directory}/state"))
+
+    def look(self, request):
+        """As an observer, by its own hands."""
+        return self.passwords.ctl("observer", "put", "/topoopt/request/look", json.dumps(request))
+
+    def answer(self, server):
+        """The last one to a look, and how many there were."""
+        reply = json.loads(self.passwords.ctl("observer", "get", "-w", "json",
+                                              f"/topoopt/agents/{server}/look").stdout or "{}")
+        if not reply.get("kvs"):
+            return {}, 0
+        return json.loads(base64.b64decode(reply["kvs"][0]["value"])), reply["kvs"][0]["version"]
+
     def agent(self, server, *more):
         """One that is to be refused; it is ended when it is not."""
         return subprocess.run(["timeout", "60", TOCTL, "agent", "--set", f"etcd.endpoints={self.urls}",
@@ -108,10 +132,10 @@ def users(fabric):
     """Made once; another run makes what is missing."""
     passwords = fabric.passwords
     run = passwords.init()
-    report(run.returncode == 0 and run.stdout.startswith("6 users, 6 of them new"),
-           "users for root, the controller and four agents", run)
+    report(run.returncode == 0 and run.stdout.startswith("7 users, 7 of them new"),
+           "users for root, the controller, an observer and four agents", run)
     files = [passwords.file(name) for name in
-             ["root", "controller"] + [f"agents/{server}" for server in SERVERS]]
+             ["root", "controller", "observer"] + [f"agents/{server}" for server in SERVERS]]
     report(all(stat.S_IMODE(os.stat(file).st_mode) == 0o600 for file in files),
            "nobody else reads their passwords")
     before = passwords.of("agents/s1")
@@ -134,7 +158,8 @@ def users(fabric):
            "a password that others may read is refused", run)
     os.chmod(passwords.file("agents/s1"), 0o600)
     run = fabric.agent("s1", *passwords.login("agents/s2"))
-    report(one_line(run, "(user topoopt/agents/s1)"), "another server's password is none", run)
+    report(one_line(run, "(user topoopt/agents/s1): etcd.user names another"),
+           "another server's password is none", run)
     run = subprocess.run([TOCTL, "agent", "--set", "etcd.endpoints=http://192.0.2.1:2379",
                           "--node", "s1", *passwords.login("agents/s1")],
                          capture_output=True, text=True, check=False)
@@ -162,8 +187,8 @@ def forgeries(fabric, plan_one):
            "an agent's password makes no controller", text)
     status, text = fabric.apply(fabric.two, "--set", "etcd.user=topoopt/agents/s1",
                                 password="agents/s1")
-    report(status == 1 and "permission denied" in text and text.count("\n") == 1,
-           "nor does its user", text)
+    report(status == 1 and text == "toctl apply: etcd: user topoopt/agents/s1 may not write "
+           "controller: use topoopt/controller\n", "nor does its user, and it is said whose may", text)
     report(fabric.tables() == plan_one, "nothing has changed", fabric.agents.state())
 
 
@@ -248,6 +273,109 @@ def large(fabric, plan_one, plan_two):
     report(status == 0 and fabric.tables() == plan_one, "the agent hears all the same", text)
 
 
+def reached(run):
+    """How many servers an observer reached, and what it said."""
+    out, err = run.communicate(timeout=120)
+    return json.loads(out)["reached"] if out else 0, out + err
+
+
+def observers(fabric):
+    """What they may: look, and nothing else."""
+    ctl = fabric.passwords.ctl
+    for key in ("request/decision", "request/query", "controller", "plans/1/job/0",
+                "agents/s2/state", "agents/s1/look", "samples/s2/look/0", "shards/current", "more"):
+        run = ctl("observer", "put", f"/topoopt/{key}", "{}")
+        report("permission denied" in run.stderr, f"an observer cannot write {key}", run)
+    for key in ("controller", "request/", "plans/", "agents/", "samples/", "shards/"):
+        run = ctl("observer", "get", "--limit=1", "-w", "json", *["--prefix"] * key.endswith("/"),
+                  f"/topoopt/{key}")
+        report(not run.returncode, f"it reads {key}", run)
+    number, text = reached(fabric.status())
+    report(number == len(SERVERS), "toctl status, as an observer", text)
+    status, text = fabric.apply(fabric.two, "--set", "etcd.user=topoopt/observer",
+                                password="observer")
+    report(status == 1 and text == "toctl apply: etcd: user topoopt/observer may not write "
+           "controller: use topoopt/controller\n", "it applies nothing", text)
+    number, text = reached(fabric.status("agents/s1"))
+    report(not number and text == "toctl status: etcd: user topoopt/agents/s1 may not read agents/: "
+           "use topoopt/observer\n", "an agent's user is no observer's", text)
+    run = subprocess.run([TOCTL, "shard", "show", "--set", "shards.state=etcd",
+                          "--set", f"etcd.endpoints={fabric.urls}",
+                          "--set", "etcd.user=topoopt/observer", *fabric.passwords.login("observer")],
+                         capture_output=True, text=True, check=False)
+    report("no cluster is shared here" in run.stderr, "toctl shard show reads as an observer", run)
+
+
+def together(fabric):
+    """Observers that ask at the same time, for replies that go in parts."""
+    path = f"{fabric.directory}/padding-s1"
+    with open(path, "w", encoding="ascii") as file:
+        file.write("500000")
+    found = []
+    for _ in range(2):
+        found += [reached(run) for run in [fabric.status() for _ in range(3)]]
+    report(all(number == len(SERVERS) for number, _ in found),
+           "three observers at once, all of which get large replies",
+           [text[-400:] for number, text in found if number != len(SERVERS)])
+    os.unlink(path)
+
+
+def samples(fabric):
+    """An observer's sample is put off until its time; none is taken beside a controller."""
+    until = time.time_ns() + 3_000_000_000
+    fabric.look({"op": "sample", "id": 1, "interval_ns": 1_000_000, "until_ns": until})
+    fabric.look({"op": "look", "id": 2})
+    report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 2) and time.time_ns() < until,
+           "an agent does not wait for a sample", fabric.answer("s1"))
+    report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 1) and time.time_ns() >= until,
+           "which comes when its time is over", fabric.answer("s1"))
+    fabric.look({"op": "sample", "id": 5, "interval_ns": 1_000_000,
+                 "until_ns": time.time_ns() + 60_000_000_000})
+    report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 5) and
+           "clock is more than 10 s ahead" in fabric.answer("s1")[0].get("error", ""),
+           "one that would be too far ahead is refused", fabric.answer("s1"))
+    fabric.passwords.ctl("controller", "put", "/topoopt/controller", "process 7 on host9")
+    fabric.look({"op": "sample", "id": 3, "interval_ns": 1_000_000, "until_ns": 1})
+    wait_for(lambda: fabric.answer("s1")[0].get("id") == 3)
+    report(fabric.answer("s1")[0].get("error") == "a controller is at work: process 7 on host9",
+           "a controller's samples are not cut by an observer's", fabric.answer("s1"))
+    fabric.passwords.ctl("controller", "del", "/topoopt/controller")
+
+
+def flood(fabric, plan_two):
+    """Looks without end: decisions are obeyed, and few looks are answered."""
+    url = fabric.etcd.clients[0]
+    token = fabric.etcd.ask(url, "/v3/auth/authenticate", {
+        "name": "topoopt/observer", "password": fabric.passwords.of("observer")})["token"]
+    headers = {"Authorization": token}
+    encoded = [base64.b64encode(text.encode()).decode()
+               for text in ("/topoopt/request/look", json.dumps({"op": "look", "id": 4}))]
+    document = json.dumps({"key": encoded[0], "value": encoded[1]})
+    over, sent = threading.Event(), []
+
+    def ask():
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
+        while not over.is_set():
+            connection.request("POST", "/v3/kv/put", document, headers)
+            connection.getresponse().read()
+            sent.append(time.monotonic())
+
+    before = fabric.answer("s1")[1]
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: len(sent) > 3000)
+    status, text = fabric.apply(fabric.two, "--set", "agents.timeout=5s")
+    over.set()
+    for thread in threads:
+        thread.join()
+    seconds = sent[-1] - sent[0]
+    answers = fabric.answer("s1")[1] - before
+    print(f"# {len(sent)} looks in {seconds:.1f} s, {answers} answers of s1")
+    report(status == 0 and fabric.tables() == plan_two, "looks without end hold up no decision", text)
+    report(0 < answers <= 12 * (seconds + 2), "some ten a second are answered", (answers, seconds))
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         fabric = Fabric(directory)
@@ -265,6 +393,10 @@ def main():
             tokens(fabric, plan_two)
             names(fabric)
             large(fabric, plan_one, plan_two)
+            observers(fabric)
+            together(fabric)
+            samples(fabric)
+            flood(fabric, plan_two)
         finally:
             if fabric.agents:
                 fabric.agents.stop()

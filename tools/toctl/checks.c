@@ -1,37 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "checks.h"
 
-#include <jansson.h>
-
 #include "base/json.h"
 
 static const char *const checks_verdicts[] = {
 	[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
 };
 
-void to_checks_print(FILE *out, const struct to_call *call, const struct to_checks *checks)
+json_t *to_checks_json(const struct to_checks *checks)
 {
-	json_t *list = call->json ? json_array() : NULL;
+	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < checks->n; i++) {
 		const struct to_check *c = &checks->items[i];
 
-		if (list) {
-			json_array_append_new(list, json_pack(
-				"{s:s, s:s, s:s, s:s, s:s}", "verdict",
-				checks_verdicts[c->verdict], "check", c->name,
-				"subject", c->subject, "text", c->text, "fix", c->fix));
-			continue;
-		}
-		fprintf(out, "%-4s %s: %s: %s\n", checks_verdicts[c->verdict], c->subject,
-		       c->name, c->text);
-		if (c->fix[0])
-			fprintf(out, "     fix: %s\n", c->fix);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "verdict",
+			checks_verdicts[c->verdict], "check", c->name, "subject", c->subject,
+			"text", c->text, "fix", c->fix));
 	}
-	if (list) {
+	return list;
+}
+
+void to_checks_print(FILE *out, const struct to_call *call, const struct to_checks *checks)
+{
+	if (call->json) {
+		json_t *list = to_checks_json(checks);
+
 		to_json_write(list, out, JSON_INDENT(2));
 		putc('\n', out);
 		json_decref(list);
+		return;
+	}
+	for (unsigned int i = 0; i < checks->n; i++) {
+		const struct to_check *c = &checks->items[i];
+
+		fprintf(out, "%-4s %s: %s: %s\n", checks_verdicts[c->verdict], c->subject,
+			c->name, c->text);
+		if (c->fix[0])
+			fprintf(out, "     fix: %s\n", c->fix);
 	}
 }
 

@@ -105,14 +105,13 @@ static int child_collect(struct stream *streams, int pidfd, uint64_t deadline)
 static int child_start(const struct to_argv *command, int in, int out, int errors, pid_t *pid,
 		       struct to_error *err)
 {
-	char **environment;
+	char **environment = to_environment_of_child(NULL);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int ret;
 
-	environment = to_environment_of_child(NULL);
 	if (!environment)
-		return -ENOMEM;
+		return to_error_set(err, -ENOMEM, "out of memory");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);

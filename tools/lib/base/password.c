@@ -63,6 +63,19 @@ int to_password_read(char password[TO_PASSWORD_MAX], const char *path, const cha
 	return ret;
 }
 
+int to_password_check_private(const char *path, struct to_error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) || access(path, R_OK))
+		return to_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (st.st_uid && st.st_uid != geteuid())
+		return to_error_set(err, -EPERM, "%s: belongs to another user", path);
+	if (st.st_mode & (S_IRWXG | S_IRWXO))
+		return to_error_set(err, -EPERM, "%s: others may read this secret; chmod 600 it", path);
+	return 0;
+}
+
 int to_password_make(char password[TO_PASSWORD_MAX], struct to_error *err)
 {
 	static const char letters[] =

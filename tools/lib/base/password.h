@@ -21,6 +21,14 @@
 int to_password_read(char password[TO_PASSWORD_MAX], const char *path, const char *variable,
 		     struct to_error *err);
 
+/**
+ * to_password_check_private() - Check that nobody but root and the user reads a secret file
+ *
+ * Return: 0; -EPERM with @err when the file is another user's, or others may read it; another
+ * negative errno with @err when it cannot be read.
+ */
+int to_password_check_private(const char *path, struct to_error *err);
+
 /** to_password_make() - 32 random characters, letters and digits */
 int to_password_make(char password[TO_PASSWORD_MAX], struct to_error *err);
 

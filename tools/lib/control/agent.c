@@ -496,6 +496,9 @@ static uint32_t agent_pairs(const struct to_plan *plan, uint32_t server)
 static int agent_record(struct to_agent *agent, const struct to_record_config *config,
 			bool *first, struct to_error *err)
 {
+	/* another controller has other intervals */
+	if (agent->recorder && to_recorder_tm(agent->recorder)->interval_ns != config->interval_ns)
+		agent_stop_recording(agent);
 	*first = agent->moved || !agent->recorder;
 	if (agent->recorder && agent->moved &&
 	    to_recorder_follow(agent->recorder, config->plan, config->generation, NULL))

@@ -14,6 +14,9 @@
 #define FOLLOW_RETRY_NS 200000000
 #define FOLLOW_REFUSED_NS 2000000000	/* a wrong password costs etcd 100 ms */
 #define FOLLOW_FRESH_MS 1000
+#define FOLLOW_LOOKS 16u		/* looks of observers that wait */
+#define FOLLOW_LOOK_MS 90u		/* from one to the next, but half the time is for decisions */
+#define FOLLOW_SAMPLE_NS 10000000000ull	/* as long as an agent waits for a controller's sample */
 
 /**
  * struct follower - an agent at work
@@ -25,6 +28,10 @@
  * @shard: of the decision that is being followed, NULL: it is for all
  * @unsaid: the last answer, under @what, when etcd did not take it
  * @apart: etcd does not answer
+ * @looks: those of observers that wait, @n_looks of them, the oldest first
+ * @looks_ms: when the next answer to an observer may begin
+ * @sample: that an observer waits for, NULL: none
+ * @sample_ns: when to end it, CLOCK_REALTIME
  */
 struct follower {
 	const struct to_agent_etcd *config;
@@ -37,6 +44,10 @@ struct follower {
 	json_t *unsaid;
 	const char *what;
 	bool apart;
+	json_t *looks[FOLLOW_LOOKS], *sample;
+	unsigned int n_looks;
+	uint64_t looks_ms;
+	json_int_t sample_ns;
 };
 
 static uint64_t follow_now_ms(void)
@@ -291,6 +302,21 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	return 0;
 }
 
+/* Return: 0; -EBUSY with @err when a controller is at work, whose samples end with this one's. */
+static int follow_check_alone(struct follower *f, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(f->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	if (n)
+		ret = to_error_set(err, -EBUSY, "a controller is at work: %s", kv->value);
+	to_etcd_kv_free(kv, n);
+	return ret;
+}
+
 /* Queries change nothing, whoever asks; but a controller may have interfaces set up. */
 static json_t *follow_query(struct follower *f, const char *key, const char *op,
 			    const json_t *request)
@@ -307,31 +333,109 @@ static json_t *follow_query(struct follower *f, const char *key, const char *op,
 	return follow_refuse(&why);
 }
 
+/* Answer @request with @reply, which is taken over, under the key @what. */
+static void follow_reply(struct follower *f, const json_t *request, json_t *reply, const char *what)
+{
+	struct to_error why = {};
+
+	json_object_set(reply, "id", json_object_get(request, "id"));
+	json_decref(f->unsaid);
+	f->unsaid = reply;
+	f->what = what;
+	if (follow_say(f, &why))
+		follow_note(f, true, why.text);
+}
+
+/* An agent must not wait for the end of an observer's sample. */
+static int follow_check_past(const json_t *request, struct to_error *err)
+{
+	if (follow_number(request, "until_ns") <= (json_int_t)to_clock_realtime_ns())
+		return 0;
+	return to_error_set(err, -EINVAL, "sample: the observer's clock is more than %llu s ahead",
+			    FOLLOW_SAMPLE_NS / TO_NS_PER_S);
+}
+
+/*
+ * Let the look of an observer wait until no decision does, and a sample until its time has
+ * come: an agent that waits for that obeys nobody. Takes @request over. One too many is
+ * dropped, and of samples the last one counts.
+ */
+static void follow_queue_look(struct follower *f, json_t *request)
+{
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const json_int_t latest = to_clock_realtime_ns() + FOLLOW_SAMPLE_NS;
+	const json_int_t until = follow_number(request, "until_ns");
+
+	if (op && !strcmp(op, "sample")) {
+		json_decref(f->sample);
+		f->sample = request;
+		f->sample_ns = until < latest ? until : 0;
+	} else if (f->n_looks < FOLLOW_LOOKS) {
+		f->looks[f->n_looks++] = request;
+	} else {
+		json_decref(request);
+	}
+}
+
+/* Time until a look may be answered, in ms; UINT64_MAX: none waits. */
+static uint64_t follow_look_wait(const struct follower *f)
+{
+	const uint64_t now_ms = follow_now_ms(), pause = f->looks_ms - now_ms;
+	const json_int_t now = to_clock_realtime_ns();
+	uint64_t wait = f->n_looks ? 0 : UINT64_MAX;
+
+	if (f->sample && !f->n_looks)
+		wait = now < f->sample_ns ? (f->sample_ns - now + 999999) / 1000000 : 0;
+	return now_ms < f->looks_ms && wait < pause ? pause : wait;
+}
+
+/* Answer an observer; a sample only while no controller is at work. */
+static void follow_look(struct follower *f)
+{
+	const bool sample = f->sample && f->sample_ns <= (json_int_t)to_clock_realtime_ns();
+	json_t *request = sample ? f->sample : f->looks[0], *reply;
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const uint64_t since = follow_now_ms();
+	struct to_error why = {};
+	uint64_t took;
+
+	if (sample)
+		f->sample = NULL;
+	else
+		memmove(f->looks, f->looks + 1, --f->n_looks * sizeof(*f->looks));
+	if (sample && (follow_check_past(request, &why) || follow_check_alone(f, &why)))
+		reply = follow_refuse(&why);
+	else
+		reply = follow_query(f, TO_ETCD_LOOK, op ? op : "", request);
+	follow_reply(f, request, reply, "look");
+	json_decref(request);
+	took = follow_now_ms() - since;
+	f->looks_ms = since + (2 * took > FOLLOW_LOOK_MS ? 2 * took : FOLLOW_LOOK_MS);
+}
+
 static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct to_error *err)
 {
-	json_t *request = json_loads(kv->value, 0, NULL), *reply;
-	const char *op = json_string_value(json_object_get(request, "op"));
-	struct to_error why = {};
+	const bool look = !strcmp(kv->key, TO_ETCD_LOOK);
+	json_t *request, *reply = NULL;
+	const char *op;
 	int ret = 0;
 
-	if (kv->deleted) {
-		json_decref(request);
+	if (kv->deleted)
+		return 0;
+	request = json_loads(kv->value, 0, NULL);
+	if (look) {
+		follow_queue_look(f, request);
 		return 0;
 	}
+	op = json_string_value(json_object_get(request, "op"));
 	op = op ? op : "";
 	if (to_etcd_key_is_decision(kv->key))
 		ret = follow_obey(f, kv, request, &reply, err);
 	else
 		reply = follow_query(f, kv->key, op, request);
-	if (!ret && reply) {
-		json_object_set(reply, "id", json_object_get(request, "id"));
-		json_decref(f->unsaid);
-		f->unsaid = reply;
-		f->what = !strcmp(op, "sample") ? "matrix" :
-			  !strcmp(op, "look") || !strcmp(op, "inventory") ? "look" : "state";
-		if (follow_say(f, &why))
-			follow_note(f, true, why.text);
-	}
+	if (!ret && reply)
+		follow_reply(f, request, reply, !strcmp(op, "sample") ? "matrix" :
+						!strcmp(op, "inventory") ? "look" : "state");
 	json_decref(request);
 	return ret;
 }
@@ -418,6 +522,7 @@ static int follow_keep(struct follower *f, struct to_error *err)
 static int follow_step(struct follower *f, struct to_error *err)
 {
 	const uint64_t due = f->presence.kept_ms + f->config->ttl * 1000ull / 3;
+	const uint64_t wait = follow_look_wait(f);
 	uint64_t now = follow_now_ms();
 	struct to_etcd_kv kv;
 	int ret;
@@ -428,7 +533,9 @@ static int follow_step(struct follower *f, struct to_error *err)
 		return follow_keep(f, err);
 	if (f->unsaid)
 		return follow_say(f, err);
-	ret = to_etcd_watch_next(f->watch, due - now, &kv, err);
+	ret = to_etcd_watch_next(f->watch, wait < due - now ? wait : due - now, &kv, err);
+	if (!ret && !wait)
+		follow_look(f);
 	if (ret == 1) {
 		/* It may take a while. */
 		if (follow_now_ms() > f->presence.kept_ms + FOLLOW_FRESH_MS)
@@ -443,7 +550,7 @@ static int follow_step(struct follower *f, struct to_error *err)
 		to_etcd_watch_close(f->watch);
 		f->watch = NULL;
 	}
-	return ret == -EINTR || ret == -ESTALE ? 0 : ret;
+	return ret == -EINTR || ret == -ESTALE || ret == -ETIMEDOUT ? 0 : ret;
 }
 
 int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
@@ -481,5 +588,8 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
 	json_decref(f.unsaid);
+	while (f.n_looks)
+		json_decref(f.looks[--f.n_looks]);
+	json_decref(f.sample);
 	return ret;
 }

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/password.h"
 #include "control/etcd_http.h"
+#include "control/etcd_key.h"
 
 #define ETCD_ENDPOINTS_MAX 16
 #define ETCD_READ "/v3/kv/range"
@@ -149,7 +150,8 @@ void to_etcd_set_options(const struct to_etcd *etcd, CURL *curl, const char *pat
 
 	snprintf(url, sizeof(url), "%s%s", to_etcd_endpoint(etcd), path);
 	to_curl.easy_setopt(curl, CURLOPT_URL, url);
-	to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
+	if (body)
+		to_curl.easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body);
 	to_curl.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	to_curl.easy_setopt(curl, CURLOPT_NOSIGNAL, 1l);
 	to_curl.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, ETCD_CONNECT_MS);
@@ -170,7 +172,7 @@ static size_t etcd_collect(char *data, size_t size, size_t n, void *out)
 	return ftell(out) + size * n > TO_ETCD_ANSWER_MAX ? 0 : fwrite(data, size, n, out);
 }
 
-/* One POST to the current endpoint; the status is 0 when it did not answer. */
+/* One POST to the current endpoint, a GET without @body; the status is 0 when it did not answer. */
 static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 		      char **answer, struct to_error *err)
 {
@@ -192,6 +194,8 @@ static long etcd_post(struct to_etcd *etcd, const char *path, const char *body,
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEFUNCTION, etcd_collect);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_WRITEDATA, out);
 	to_curl.easy_setopt(etcd->curl, CURLOPT_FRESH_CONNECT, (long)etcd->failed);
+	if (!body)
+		to_curl.easy_setopt(etcd->curl, CURLOPT_HTTPGET, 1l);
 	code = to_curl.easy_perform(etcd->curl);
 	etcd->failed = code != CURLE_OK;
 	fclose(out);
@@ -209,9 +213,54 @@ static bool etcd_is_unavailable(long status)
 	return status == 0 || status == 502 || status == 503 || status == 504;
 }
 
+/*
+ * The first key of a request, without the prefix; to be freed. NULL: it has none of ours.
+ * @write: set to whether the request writes the key
+ */
+static char *etcd_first_key(const struct to_etcd *etcd, const json_t *request, bool *write)
+{
+	const json_t *op = json_array_get(json_object_get(request, "success"), 0), *of = op;
+	const size_t skip = strlen(etcd->prefix) + 1;
+	const char *text;
+	char *key;
+	size_t len;
+
+	*write = op;
+	if (op)
+		of = json_object_get(op, "request_put") ?: json_object_get(op, "request_delete_range");
+	text = json_string_value(json_object_get(op ? of : request, "key"));
+	key = text ? etcd_bytes(text, &len) : NULL;
+	if (key && len >= skip) {
+		memmove(key, key + skip, len - skip + 1);
+		return key;
+	}
+	free(key);
+	return NULL;
+}
+
+/* etcd does not say which key it is that the user may not read or write. */
+static int etcd_denied(const struct to_etcd *etcd, const json_t *request, struct to_error *err)
+{
+	char role[256], user[320], *key;
+	bool write;
+
+	key = etcd_first_key(etcd, request, &write);
+	if (!key)
+		return to_error_set(err, -EACCES, "etcd: user %s may not do this", etcd->user);
+	to_etcd_user(user, etcd->prefix, to_etcd_key_role(role, key, write));
+	if (strcmp(user, etcd->user))
+		to_error_set(err, 0, "etcd: user %s may not %s %s: use %s", etcd->user,
+			     write ? "write" : "read", key, user);
+	else
+		to_error_set(err, 0, "etcd: user %s may not %s %s: toctl fabric init-etcd grants it",
+			     user, write ? "write" : "read", key);
+	free(key);
+	return -EACCES;
+}
+
 /* What etcd says of a call that it does not carry out; by gRPC's codes. */
-static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *reply,
-			struct to_error *err)
+static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *request,
+			const json_t *reply, struct to_error *err)
 {
 	const char *message = json_string_value(json_object_get(reply, "message"));
 
@@ -222,6 +271,12 @@ static int etcd_refused(const struct to_etcd *etcd, long status, const json_t *r
 	if (strstr(message, "user name is empty"))
 		return to_error_set(err, -EACCES, "etcd %s asks for a user and its password",
 				    to_etcd_endpoint(etcd));
+	if (strstr(message, "database space exceeded"))
+		return to_error_set(err, -ENOSPC, "etcd is full (NOSPACE): toctl fabric check");
+	if (strstr(message, "corrupt cluster"))
+		return to_error_set(err, -EIO, "etcd is damaged (CORRUPT): toctl fabric check");
+	if (strstr(message, "permission denied") && etcd->user[0])
+		return etcd_denied(etcd, request, err);
 	to_error_set(err, -EIO, "etcd %s: %s", to_etcd_endpoint(etcd), message);
 	switch (json_integer_value(json_object_get(reply, "code"))) {
 	case 5:
@@ -264,7 +319,7 @@ static int etcd_ask(struct to_etcd *etcd, const char *path, const json_t *reques
 		return -EHOSTUNREACH;
 	if (status == 200 && json_is_object(*reply))
 		return 0;
-	ret = etcd_refused(etcd, status, *reply, err);
+	ret = etcd_refused(etcd, status, request, *reply, err);
 	json_decref(*reply);
 	*reply = NULL;
 	return ret;
@@ -313,7 +368,8 @@ int to_etcd_login(struct to_etcd *etcd, struct to_error *err)
 	if (ret == -EHOSTUNREACH)
 		return to_error_set(err, ret, "%s", why.text);
 	if (ret)
-		return to_error_set(err, -EACCES, "%s (user %s)", why.text, etcd->user);
+		return to_error_set(err, -EACCES, "%s (user %s)%s", why.text, etcd->user,
+				    etcd->options.user ? "" : ": etcd.user names another");
 	token = json_string_value(json_object_get(reply, "token"));
 	ret = token ? etcd_take_token(etcd, token) : -EPROTO;
 	json_decref(reply);
@@ -329,6 +385,25 @@ int to_etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
 	if (ret == -EKEYEXPIRED)
 		ret = to_etcd_login(etcd, err) ?: etcd_ask(etcd, path, request, reply, err);
 	return ret;
+}
+
+int to_etcd_fetch(struct to_etcd *etcd, const char *path, char **text, struct to_error *err)
+{
+	long status;
+
+	*text = NULL;
+	status = etcd_post(etcd, path, NULL, text, err);
+	if (status == 200)
+		return 0;
+	free(*text);
+	*text = NULL;
+	return status ? to_error_set(err, -EIO, "etcd %s%s: HTTP status %ld", to_etcd_endpoint(etcd),
+				     path, status) : -EHOSTUNREACH;
+}
+
+const char *to_etcd_logged_in(const struct to_etcd *etcd)
+{
+	return etcd->user;
 }
 
 int64_t to_etcd_number(const json_t *object, const char *key)
@@ -415,6 +490,15 @@ int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_et
 				    "range_end", prefix ? to_etcd_key(etcd, key, true) : NULL);
 
 	return etcd_read(etcd, request, kv, n, revision, err);
+}
+
+int to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t at, struct to_etcd_kv **kv,
+		   size_t *n, struct to_error *err)
+{
+	json_t *request = json_pack("{s:o*, s:I}", "key", to_etcd_key(etcd, key, false), "revision",
+				    (json_int_t)at);
+
+	return etcd_read(etcd, request, kv, n, NULL, err);
 }
 
 int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,
@@ -555,7 +639,7 @@ static bool etcd_is_https(const char *url)
 }
 
 /* http://127.x, http://[::1] or http://localhost: nobody listens on the way */
-static bool etcd_is_here(const char *url)
+bool to_etcd_is_local(const char *url)
 {
 	const char *host = url + strlen("http://");
 	const size_t len = strcspn(host, ":/");
@@ -575,7 +659,7 @@ static int etcd_check_url(const struct to_etcd *etcd, const char *url, struct to
 		return to_error_set(err, -EINVAL,
 				    "endpoints of etcd are all https or all http, not %s and %s",
 				    first, url);
-	if (etcd->user[0] && !etcd_is_https(url) && !etcd_is_here(url))
+	if (etcd->user[0] && !etcd_is_https(url) && !to_etcd_is_local(url))
 		return to_error_set(err, -EINVAL,
 				    "%s: everybody on the way could read the password; use https",
 				    url);
@@ -620,6 +704,15 @@ static int etcd_set_user(struct to_etcd *etcd, struct to_error *err)
 	return 0;
 }
 
+/* Who reads the key of a client certificate reaches etcd. */
+static int etcd_check_key(const struct to_etcd *etcd, struct to_error *err)
+{
+	struct to_error why;
+	int ret = etcd->options.key ? to_password_check_private(etcd->options.key, &why) : 0;
+
+	return ret ? to_error_set(err, ret, "etcd.key: %s", why.text) : 0;
+}
+
 static int etcd_status(struct to_etcd *etcd, struct to_error *err)
 {
 	json_t *request, *reply;
@@ -657,7 +750,8 @@ struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_er
 	etcd->headers = to_etcd_headers(etcd);
 	if (!etcd->text || !etcd->prefix || !etcd->curl || !etcd->headers)
 		goto no_memory;
-	if (!etcd_set_user(etcd, err) && !etcd_split(etcd, err) && !etcd_status(etcd, err))
+	if (!etcd_check_key(etcd, err) && !etcd_set_user(etcd, err) && !etcd_split(etcd, err) &&
+	    !etcd_status(etcd, err))
 		return etcd;
 	goto fail;
 

@@ -49,7 +49,8 @@ struct to_etcd;
  * does not any more. A user is logged in first, and again whenever etcd does not know
  * the token any more; the password is read each time, so that it can be changed.
  *
- * Return: NULL with @err: no URL, no password, a password over http to another host,
+ * Return: NULL with @err: no URL, no password, a password over http to another host, a
+ * private key that others may read,
  * etcd cannot be reached, does not know the user, or asks nobody for one.
  */
 struct to_etcd *to_etcd_open(const struct to_etcd_options *options, struct to_error *err);
@@ -81,6 +82,16 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n);
  */
 int to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
 		size_t *n, int64_t *revision, struct to_error *err);
+
+/**
+ * to_etcd_get_at() - Read a key as it was at a revision of the store
+ * @at: revision; 0: the latest
+ * @kv: array of @n, 0 or 1, for to_etcd_kv_free()
+ *
+ * Return: 0; -ESTALE when etcd has forgotten that revision; another negative errno with @err.
+ */
+int to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t at, struct to_etcd_kv **kv,
+		   size_t *n, struct to_error *err);
 
 /** to_etcd_list() - all keys that begin with @key, as to_etcd_get() without their values */
 int to_etcd_list(struct to_etcd *etcd, const char *key, struct to_etcd_kv **kv, size_t *n,
@@ -160,7 +171,8 @@ void to_etcd_watch_close(struct to_etcd_watch *watch);
  * @kv: for to_etcd_kv_clear()
  *
  * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
- * when the changes are too old for etcd, or it was silent (read all, then watch from there),
+ * when the changes are too old for etcd (read all, then watch from there), -ETIMEDOUT when
+ * it was silent (see by another call whether it answers, and call again: no change is lost),
  * -EAGAIN with @err when no endpoint answers: call again after a while. -EACCES or
  * another errno when etcd does not let us watch: read all, which may tell why.
  */

@@ -114,8 +114,13 @@ int to_etcd_upload_add(struct to_etcd_upload *u, const char *key, const char *te
 	return ret;
 }
 
-int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
-		     struct to_error *err)
+int to_etcd_download(struct to_etcd *etcd, const char *key, char **text, struct to_error *err)
+{
+	return to_etcd_download_at(etcd, key, 0, text, err);
+}
+
+int to_etcd_download_at(struct to_etcd *etcd, const char *key, int64_t at, char **text,
+			struct to_error *err)
 {
 	char chunk[256], *blob = NULL;
 	size_t size = 0;
@@ -128,7 +133,7 @@ int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
 		size_t n;
 
 		snprintf(chunk, sizeof(chunk), "%s/%u", key, i);
-		ret = to_etcd_get(etcd, chunk, false, &kv, &n, NULL, err);
+		ret = to_etcd_get_at(etcd, chunk, at, &kv, &n, err);
 		if (ret || !n) {
 			to_etcd_kv_free(kv, n);
 			break;

@@ -40,4 +40,14 @@ int to_etcd_upload_end(struct to_etcd_upload *upload, struct to_error *err);
 int to_etcd_download(struct to_etcd *etcd, const char *key, char **text,
 		     struct to_error *err);
 
+/**
+ * to_etcd_download_at() - Read a text as it was at a revision of the store
+ * @at: revision; 0: the latest
+ * @text: for free()
+ *
+ * Return: as to_etcd_download(); -ESTALE when etcd has forgotten that revision.
+ */
+int to_etcd_download_at(struct to_etcd *etcd, const char *key, int64_t at, char **text,
+			struct to_error *err);
+
 #endif

@@ -29,6 +29,20 @@ bool to_etcd_is_logged_out(const struct to_etcd *etcd, const char *message);
 int to_etcd_call(struct to_etcd *etcd, const char *path, const json_t *request,
 		 json_t **reply, struct to_error *err);
 
+/**
+ * to_etcd_fetch() - GET @path of the current endpoint
+ * @text: for free(), NULL on failure
+ *
+ * Return: 0, or a negative errno with @err.
+ */
+int to_etcd_fetch(struct to_etcd *etcd, const char *path, char **text, struct to_error *err);
+
+/** to_etcd_logged_in() - Return the user who is logged in, "" for nobody */
+const char *to_etcd_logged_in(const struct to_etcd *etcd);
+
+/** to_etcd_is_local() - Tell whether an http URL leads to this host */
+bool to_etcd_is_local(const char *url);
+
 /** to_etcd_endpoint() - the current one */
 const char *to_etcd_endpoint(const struct to_etcd *etcd);
 

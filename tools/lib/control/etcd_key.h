@@ -10,7 +10,7 @@
  *				away follows it when coming back
  *	request/decision/SHARD	the same of agents that "servers" names alone
  *	request/query		the last hello, sample or inventory
- *	request/look		the last look or inventory of an observer, who is no controller
+ *	request/look		the last look, inventory or sample of an observer, who is no controller
  *	plans/GENERATION/job, plans/GENERATION/cluster,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
@@ -19,7 +19,7 @@
  *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
  *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
- *	agents/SERVER/look	last answer to a look or inventory; has the same lease
+ *	agents/SERVER/look	last answer to an observer, or to an inventory; has the same lease
  *	agents/SERVER/rival	another one that wanted to be; has a lease
  *	shards/			the state of a cluster that jobs share (shards_store.h); not for agents
  *	samples/SERVER/state, samples/SERVER/matrix, samples/SERVER/look
@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #define TO_ETCD_CONTROLLER "controller"
+#define TO_ETCD_OBSERVER "observer"	/* role without a key of that name */
 #define TO_ETCD_DECISION "request/decision"
 #define TO_ETCD_QUERY "request/query"
 #define TO_ETCD_LOOK "request/look"
@@ -62,6 +63,15 @@ const char *to_etcd_key_decision(char key[256], const char *shard);
 
 /** to_etcd_key_is_decision() - Tell whether @key, below TO_ETCD_REQUESTS, is that of a decision */
 bool to_etcd_key_is_decision(const char *key);
+
+/**
+ * to_etcd_key_role() - Name a role that may read or write a key, below the prefix
+ * @key: below the prefix
+ * @write: whether it is to be written
+ *
+ * Return: @role: "controller", "observer" or "agents/SERVER".
+ */
+const char *to_etcd_key_role(char role[256], const char *key, bool write);
 
 /** to_etcd_key_sample() - Write the key of the parts of a large reply; returns @key */
 const char *to_etcd_key_sample(char key[256], const char *server, const char *what);

@@ -190,6 +190,25 @@ static int users_make_controller(struct users *u, struct to_error *err)
 	return ret ? ret : users_grant(u, user, user, err);
 }
 
+/* An observer asks by a look, which agents answer without changing anything. */
+static int users_make_observer(struct users *u, struct to_error *err)
+{
+	static const char *const reads[] = {
+		TO_ETCD_CONTROLLER, TO_ETCD_REQUESTS, TO_ETCD_PLANS, TO_ETCD_AGENTS,
+		TO_ETCD_SAMPLES, TO_ETCD_SHARDS,
+	};
+	char user[320];
+	int ret;
+
+	to_etcd_user(user, u->options->prefix, TO_ETCD_OBSERVER);
+	ret = users_make(u, user, TO_ETCD_OBSERVER, err);
+	ret = ret ? ret : users_make_role(u, user, err);
+	for (unsigned int i = 0; !ret && i < sizeof(reads) / sizeof(*reads); i++)
+		ret = users_allow(u, user, "READ", reads[i], err);
+	ret = ret ? ret : users_allow(u, user, "WRITE", TO_ETCD_LOOK, err);
+	return ret ? ret : users_grant(u, user, user, err);
+}
+
 /* Role @all is what all agents may. */
 static int users_make_agents(struct users *u, char all[320], struct to_error *err)
 {
@@ -208,7 +227,9 @@ static int users_make_agents(struct users *u, char all[320], struct to_error *er
 static int users_make_agent(struct users *u, const char *all, const char *server,
 			    struct to_error *err)
 {
-	static const char *const writes[] = { TO_ETCD_OWNER, "state", "matrix", TO_ETCD_RIVAL };
+	static const char *const writes[] = {
+		TO_ETCD_OWNER, "state", "matrix", "look", TO_ETCD_RIVAL
+	};
 	char user[320], name[256], key[512];
 	int ret;
 
@@ -263,6 +284,7 @@ int to_etcd_users_init(const struct to_etcd_options *options, const struct to_cl
 	ret = ret ? ret : users_open(&u, err);
 	ret = ret ? ret : users_make_root(&u, err);
 	ret = ret ? ret : users_make_controller(&u, err);
+	ret = ret ? ret : users_make_observer(&u, err);
 	ret = ret ? ret : users_make_agents(&u, all, err);
 	for (unsigned int i = 0; !ret && i < cluster->n_servers; i++)
 		ret = users_make_agent(&u, all, cluster->servers[i].name, err);

@@ -9,6 +9,7 @@
  *	controller	writes controller, request/, plans/ and shards/, reads all
  *	agents/SERVER	reads controller, request/ and plans/, and writes what agents/SERVER/
  *			and samples/SERVER/ hold
+ *	observer	reads all that a controller reads, and writes request/look alone
  *
  * and root, which may do everything.
  */
@@ -28,7 +29,7 @@ struct to_etcd_users {
  * to_etcd_users_init() - make the users that are missing, and have etcd ask for them
  * @options: user and password are those of an administrator, if etcd asks for one
  *	already; by default root with the password in @directory
- * @directory: gets a password file for each user: root, controller, agents/SERVER.
+ * @directory: gets a password file for each user: root, controller, observer, agents/SERVER.
  *	A user whose file is missing gets another password
  *
  * Can be repeated after a failure, or when servers were added. Return: 0 or a

@@ -222,10 +222,10 @@ static int watch_connect(struct to_etcd_watch *w, struct to_error *err)
 		return to_error_set(err, -EAGAIN, "etcd: a watch has ended");
 	}
 	if (w->endpoint && w->waited_ms >= w->silence_ms) {
-		to_error_set(err, -ESTALE, "etcd %s: silent for %u s", w->endpoint,
+		to_error_set(err, -ETIMEDOUT, "etcd %s: silent for %u s", w->endpoint,
 			     (unsigned int)(w->waited_ms / 1000));
 		watch_stop(w);
-		return -ESTALE;
+		return -ETIMEDOUT;
 	}
 	return w->endpoint ? 0 : watch_start(w, err);
 }

@@ -32,9 +32,10 @@
  * @shard: what is decided is for the servers of the plan alone, under this name; NULL:
  *	for all that there are agents of. At pipes there are no others
  * @timeout_ns: how long all agents together may take for one request
- * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory() and
- *	to_fabric_servers() may be asked of the fabric, and at pipes to_fabric_status(),
- *	to_fabric_assume() and to_fabric_sample(); a controller may be at work meanwhile
+ * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory(),
+ *	to_fabric_servers(), to_fabric_status(), to_fabric_assume() and to_fabric_sample() may
+ *	be asked of the fabric; a controller may be at work meanwhile, and agents reached
+ *	through etcd then refuse samples
  * @note: told of what is no failure, such as a server with two agents; may be NULL
  */
 struct to_fabric_options {

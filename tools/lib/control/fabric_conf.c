@@ -17,6 +17,7 @@
 #include "base/argv.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/password.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "switch/switch_allow.h"
@@ -562,7 +563,9 @@ static int conf_check_file(const struct to_fabric_conf *conf, enum to_fabric_con
 			   bool secret, struct to_error *err)
 {
 	const char *name = to_fabric_conf_keys[id].name, *path = conf->values[id];
+	struct to_error why;
 	struct stat st;
+	int ret;
 
 	if (!path)
 		return 0;
@@ -570,12 +573,8 @@ static int conf_check_file(const struct to_fabric_conf *conf, enum to_fabric_con
 		return to_error_set(err, -errno, "%s: %s: %s", name, path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return to_error_set(err, -EISDIR, "%s: %s: is a directory", name, path);
-	if (secret && st.st_uid && st.st_uid != geteuid())
-		return to_error_set(err, -EPERM, "%s: %s: belongs to another user", name, path);
-	if (secret && (st.st_mode & (S_IRWXG | S_IRWXO)))
-		return to_error_set(err, -EPERM, "%s: %s: others may read this secret; chmod 600 it",
-				    name, path);
-	return 0;
+	ret = secret ? to_password_check_private(path, &why) : 0;
+	return ret ? to_error_set(err, ret, "%s: %s", name, why.text) : 0;
 }
 
 int to_fabric_conf_check_files(const struct to_fabric_conf *conf, struct to_error *err)

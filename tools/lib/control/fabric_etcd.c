@@ -113,9 +113,12 @@ static void cluster_note_rest(struct cluster_link *c, bool end)
 		to_note_limit_note_rest(&c->limits[i], c->cluster->servers[i].name, end, c->note);
 }
 
-/* A reply that says it is large is to be fetched; NULL: out of memory. */
+/*
+ * Fetch a reply that says it is large, as it was at revision @at, when it said so: its parts
+ * may have been overwritten by the next one, for somebody else. NULL: out of memory.
+ */
 static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const char *what,
-			     json_t *word)
+			     int64_t at, json_t *word)
 {
 	struct to_error why = {};
 	json_t *reply = NULL;
@@ -124,7 +127,7 @@ static json_t *cluster_fetch(struct cluster_link *c, unsigned int server, const 
 	if (!json_is_true(json_object_get(word, "large")))
 		return word;
 	to_etcd_key_sample(key, c->cluster->servers[server].name, what);
-	if (!to_etcd_download(c->etcd, key, &text, &why)) {
+	if (!to_etcd_download_at(c->etcd, key, at, &text, &why)) {
 		if (strlen(text) <= TO_ETCD_REPLY_MAX)
 			reply = to_json_load(text, strlen(text), 2 * TO_ETCD_REPLY_MAX, "reply",
 					     &why);
@@ -160,7 +163,7 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 		return;
 	reply = to_json_load(kv->value, kv->len, 2 * TO_ETCD_REPLY_MAX, kv->key, NULL);
 	if (json_equal(json_object_get(reply, "id"), json_object_get(call->request, "id")))
-		call->replies[server] = cluster_fetch(c, server, what, reply);
+		call->replies[server] = cluster_fetch(c, server, what, kv->revision, reply);
 	else
 		json_decref(reply);
 }
@@ -392,6 +395,19 @@ static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_c
 	return false;
 }
 
+static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
+{
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	to_text_clean(c->link.controller, sizeof(c->link.controller), n ? kv->value : "");
+	to_etcd_kv_free(kv, n);
+	return 0;
+}
+
 static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
 			  struct to_error *err)
 {
@@ -400,6 +416,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
 	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
+	struct to_error why;
 	uint64_t timeout;
 	int ret;
 
@@ -420,18 +437,20 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			if (ret == -ESTALE)
 				return ret;
 		}
-		ret = to_etcd_watch_next(c->watch, timeout, &kv, err);
+		ret = to_etcd_watch_next(c->watch, timeout, &kv, &why);
 		if (ret == 1) {
 			cluster_event(c, call, &kv);
 			to_etcd_kv_clear(&kv);
 		} else if (ret == -EAGAIN) {
 			to_clock_sleep(CLUSTER_RETRY_NS);
-		} else if (ret == -ESTALE) {
-			ret = cluster_read_agents(c, call, err);
+		} else if (ret == -ESTALE || ret == -ETIMEDOUT) {
+			/* an answer that is not the last one any more is only in the watch */
+			ret = ret == -ESTALE ? cluster_read_agents(c, call, err) :
+					       cluster_read_controller(c, err);
 			if (ret)
 				return ret;
 		} else if (ret < 0 && ret != -EINTR) {
-			return ret;
+			return to_error_set(err, ret, "%s", why.text);
 		}
 	} while (timeout || (ret == 1 && late--));
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
@@ -510,19 +529,6 @@ static void cluster_sweep(struct cluster_link *c)
 		json_decref(requests[i]);
 	free(requests);
 	to_etcd_kv_free(kv, n);
-}
-
-static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
-{
-	struct to_etcd_kv *kv;
-	size_t n;
-	int ret = to_etcd_get(c->etcd, TO_ETCD_CONTROLLER, false, &kv, &n, NULL, err);
-
-	if (ret)
-		return ret;
-	to_text_clean(c->link.controller, sizeof(c->link.controller), n ? kv->value : "");
-	to_etcd_kv_free(kv, n);
-	return 0;
 }
 
 static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,

@@ -9,6 +9,7 @@
 #include "base/argv.h"
 #include "base/clock.h"
 #include "control/missing.h"
+#include "doctor/plan_digests.h"
 #include "verify/verify.h"
 
 #define RECORDED_JOB_SETTLING 8	/* intervals after the end in which recordings may come in */
@@ -58,7 +59,39 @@ static int recorded_job_differs(const char *path, uint64_t generation, struct to
 	return -ESTALE;
 }
 
-/* Check by staging that every server has the tables of the plan, under one generation. */
+/* Compare what servers have with the plan by staging it. */
+static int recorded_job_stage(const struct recorded_job *run, bool *differs, struct to_error *err)
+{
+	int ret = to_fabric_stage(run->fabric, run->job->plan, differs, err);
+
+	return ret ? ret : to_fabric_abort(run->fabric, err);
+}
+
+/* Compare what servers have with the plan by looks, which an observer may ask for. */
+static int recorded_job_look(const struct recorded_job *run, bool *differs, struct to_error *err)
+{
+	const struct to_plan *plan = run->job->plan;
+	const unsigned int n = plan->cluster->n_servers;
+	json_t **replies = calloc(n, sizeof(*replies));
+	uint64_t *digests = to_plan_digests(plan);
+	int ret = replies && digests ? to_fabric_look(run->fabric, replies, err) :
+				       to_error_set(err, -ENOMEM, "out of memory");
+
+	*differs = false;
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		const char *table = json_string_value(json_object_get(replies[i], "table"));
+
+		*differs |= !table || strtoull(table, NULL, 16) != digests[i];
+		json_decref(replies[i]);
+	}
+	free(replies);
+	free(digests);
+	if (!ret)
+		to_fabric_assume(run->fabric, plan);
+	return ret;
+}
+
+/* Check that every server has the tables of the plan, under one generation. */
 static int recorded_job_check_active(const struct recorded_job *run, struct to_error *err)
 {
 	const struct to_recorded_job *job = run->job;
@@ -67,17 +100,19 @@ static int recorded_job_check_active(const struct recorded_job *run, struct to_e
 	bool differs;
 	int ret = to_fabric_status(run->fabric, err);
 
+	if (!ret && to_fabric_controller(run->fabric)[0])
+		ret = to_error_set(err, -EBUSY, "a controller is at work: %s",
+				   to_fabric_controller(run->fabric));
 	if (!ret)
 		ret = to_fabric_generation(run->fabric, &generation, err);
 	for (unsigned int i = 0; !ret && i < job->plan->cluster->n_servers; i++)
 		if (servers[i].staged)
 			ret = to_error_set(err, -EBUSY, "%s has a stage that is not committed",
 					   servers[i].name);
-	if (!ret)
-		ret = to_fabric_stage(run->fabric, job->plan, &differs, err);
 	if (ret)
 		return ret;
-	ret = to_fabric_abort(run->fabric, err);
+	ret = job->fabric.etcd.endpoints ? recorded_job_look(run, &differs, err) :
+					   recorded_job_stage(run, &differs, err);
 	return ret || !differs ? ret : recorded_job_differs(job->path, generation, err);
 }
 
@@ -187,11 +222,14 @@ int to_recorded_job_run(const struct to_recorded_job *job, char **command, FILE 
 {
 	struct recorded_job run = {
 		.job = job, .launcher = { .note = job->fabric.note } };
+	struct to_fabric_options options = job->fabric;
 	int ret = recorded_job_verify(job, err);
 
 	if (ret)
 		return ret;
-	run.fabric = to_fabric_open(job->plan, &job->fabric, err);
+	/* through etcd, whose users say who may only look */
+	options.observe = options.etcd.endpoints;
+	run.fabric = to_fabric_open(job->plan, &options, err);
 	if (!run.fabric)
 		return -EHOSTUNREACH;
 	ret = recorded_job_check_active(&run, err);

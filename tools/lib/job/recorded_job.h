@@ -23,7 +23,9 @@ struct to_recorded_job {
  * to_recorded_job_run() - run a command, then report on @out what its rings carried
  *
  * The command is started only when the plan is valid and active on all servers, and when the
- * traffic can be recorded. Bytes that strayed are a warning.
+ * traffic can be recorded. Bytes that strayed are a warning. Through etcd, the fabric is only
+ * observed: a user of etcd that may look suffices, and the recording ends when a controller
+ * begins.
  *
  * Return: exit status of the command, 128 + signal if a signal ended it; a negative errno with
  * @err when it was not started.

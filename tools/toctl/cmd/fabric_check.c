@@ -5,7 +5,9 @@
 
 #include "checks.h"
 #include "cli/command.h"
+#include "control/etcd_key.h"
 #include "control/fabric_conf.h"
+#include "doctor/etcd_check.h"
 #include "fabric_options.h"
 #include "format/plan_json.h"
 
@@ -41,20 +43,13 @@ static bool check_files(struct check *c)
 static void check_etcd(struct check *c)
 {
 	struct to_etcd_options options = c->args->fabric.etcd;
-	struct to_error why = {};
-	struct to_etcd *etcd;
 
 	if (!options.endpoints)
 		return;
-	options.role = "controller";
-	etcd = to_etcd_open(&options, &why);
-	c->unreached |= !etcd;
-	if (etcd)
-		to_check_add(&c->checks, TO_CHECK_OK, "etcd", options.endpoints, NULL, "answers");
-	else
-		to_check_add(&c->checks, TO_CHECK_FAIL, "etcd", options.endpoints, NULL, "%.190s",
-			     why.text);
-	to_etcd_close(etcd);
+	options.role = TO_ETCD_CONTROLLER;
+	c->unreached |= !to_etcd_check(&c->checks, &options);
+	if (!c->unreached)
+		to_etcd_check_user(&c->checks, &options);
 }
 
 static int check_servers(struct check *c, const struct to_plan *plan)
@@ -90,7 +85,7 @@ static int check_run(struct to_call *call, const void *args)
 
 	if (check_files(&c))
 		check_etcd(&c);
-	if (call->n_operands && !c.unreached && !to_checks_failed(&c.checks)) {
+	if (call->n_operands && !c.unreached) {
 		struct to_plan *plan = to_plan_load_shared(call->operands[0], &call->err);
 
 		ret = plan ? check_servers(&c, plan) : -EINVAL;

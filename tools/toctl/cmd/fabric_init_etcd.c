@@ -3,7 +3,9 @@
 #include <jansson.h>
 
 #include "base/json.h"
+#include "checks.h"
 #include "control/etcd_users.h"
+#include "doctor/etcd_check.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
 
@@ -12,8 +14,19 @@ struct init_args {
 	struct to_etcd_options etcd;
 };
 
+/* Remove what is well: the command is about users. */
+static void init_keep_findings(struct to_checks *checks)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < checks->n; i++)
+		if (checks->items[i].verdict != TO_CHECK_OK)
+			checks->items[n++] = checks->items[i];
+	checks->n = n;
+}
+
 static void init_report(const struct to_call *call, const struct to_etcd_users *users,
-			const char *directory)
+			const char *directory, const struct to_checks *checks)
 {
 	json_t *out;
 
@@ -21,10 +34,11 @@ static void init_report(const struct to_call *call, const struct to_etcd_users *
 		printf("%u users, %u of them new, with their passwords in %s; etcd asks for %s\n",
 		       users->users, users->made, directory,
 		       users->enabled ? "them from now on" : "them");
+		to_checks_print(stdout, call, checks);
 		return;
 	}
-	out = json_pack("{s:i, s:i, s:b}", "users", users->users, "new", users->made, "enabled",
-			users->enabled);
+	out = json_pack("{s:i, s:i, s:b, s:o}", "users", users->users, "new", users->made,
+			"enabled", users->enabled, "checks", to_checks_json(checks));
 	to_json_write(out, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(out);
@@ -33,6 +47,7 @@ static void init_report(const struct to_call *call, const struct to_etcd_users *
 static int init_run(struct to_call *call, const void *data)
 {
 	const struct init_args *args = data;
+	struct to_checks checks = {};
 	struct to_etcd_users users;
 	struct to_cluster *cluster;
 	int ret;
@@ -42,8 +57,13 @@ static int init_run(struct to_call *call, const void *data)
 		return -EINVAL;
 	ret = to_etcd_users_init(&args->etcd, cluster, args->directory, &users, &call->err);
 	to_cluster_free(cluster);
-	if (!ret)
-		init_report(call, &users, args->directory);
+	if (ret)
+		return ret;
+	to_etcd_check(&checks, &args->etcd);
+	init_keep_findings(&checks);
+	init_report(call, &users, args->directory, &checks);
+	ret = to_checks_failed(&checks) ? TO_EXIT_FAILURE : TO_EXIT_OK;
+	to_checks_free(&checks);
 	return ret;
 }
 
