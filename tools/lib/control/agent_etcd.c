@@ -388,7 +388,7 @@ static int follow_start(struct follower *f, struct to_error *err)
 
 	to_etcd_watch_close(f->watch);
 	f->watch = NULL;
-	ret = f->presence.lease ? 0 : follow_claim(f, err);
+	ret = to_agent_presence_is_claimed(&f->presence) ? 0 : follow_claim(f, err);
 	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
@@ -459,9 +459,7 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	f.etcd = to_etcd_open(&options, err);
 	if (!f.etcd)
 		return -EHOSTUNREACH;
-	f.presence = (struct to_agent_presence){
-		.etcd = f.etcd, .server = config->server, .ttl = config->ttl,
-	};
+	to_agent_presence_init(&f.presence, f.etcd, config->server, config->ttl);
 	/* A member that hangs must not cost the lease. */
 	to_etcd_hurry(f.etcd, config->ttl * 1000 / 2);
 	while (!*config->stop) {

@@ -208,7 +208,9 @@ static int users_make_agents(struct users *u, char all[320], struct to_error *er
 static int users_make_agent(struct users *u, const char *all, const char *server,
 			    struct to_error *err)
 {
-	static const char *const writes[] = { TO_ETCD_OWNER, "state", "matrix", TO_ETCD_RIVAL };
+	static const char *const writes[] = {
+		TO_ETCD_OWNER, "state", "matrix", "look", TO_ETCD_RIVAL,
+	};
 	char user[320], name[256], key[512];
 	int ret;
 

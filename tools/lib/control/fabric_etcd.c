@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/etcd_key.h"
 #include "control/etcd_lock.h"
+#include "control/etcd_owner.h"
 #include "control/fabric_link.h"
 #include "format/cluster_json.h"
 #include "format/plan_json.h"
@@ -25,9 +25,21 @@
 #define CLUSTER_LATE 64u		/* events of each server, when none is waited for */
 
 /**
+ * struct cluster_signs - signs of an agent's life
+ * @seen: revision of what it wrote last, 0: it has gone
+ * @missed: revision of the last request that it did not answer in time, 0: none
+ *
+ * A lease that others keep leaves the keys of an agent that died. So one that does not answer
+ * a request is present again when it has written something since.
+ */
+struct cluster_signs {
+	int64_t seen, missed;
+};
+
+/**
  * struct cluster_link - the connections
  * @note: see to_fabric_options, may be NULL
- * @present: per server, whether it has an agent
+ * @signs: per server, of its agent
  * @rivals: per server, agent that wanted to be its second, as last told of, or ""
  * @shard, @decision: of to_fabric_options, and the key of its decisions
  * @observe: we never are the controller
@@ -47,7 +59,7 @@ struct cluster_link {
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
 	void (*note)(const char *text);
-	bool *present;
+	struct cluster_signs *signs;
 	char (*rivals)[320];
 	const char *shard;
 	char decision[256];
@@ -89,11 +101,16 @@ static int cluster_server(const struct cluster_link *c, const char *key, const c
 	return to_cluster_find_server(c->cluster, text);
 }
 
+static bool cluster_is_present(const struct cluster_link *c, unsigned int server)
+{
+	return c->signs[server].seen > c->signs[server].missed;
+}
+
 static void cluster_note_rival(struct cluster_link *c, unsigned int server, const char *owner)
 {
 	char name[320], text[512];
 
-	to_agent_owner_name(name, owner);
+	to_etcd_owner_name(name, owner);
 	if (!strcmp(name, c->rivals[server]))
 		return;
 	strcpy(c->rivals[server], name);
@@ -140,12 +157,14 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 	if (server < 0)
 		return;
 	if (kv->deleted) {
-		c->present[server] &= strcmp(what, "state") != 0;
+		if (!strcmp(what, "state"))
+			c->signs[server].seen = 0;
 		return;
 	}
 	if (!strcmp(what, TO_ETCD_RIVAL))
 		cluster_note_rival(c, server, kv->value);
-	c->present[server] |= !strcmp(what, "state");
+	else if (kv->revision > c->signs[server].seen && strcmp(what, TO_ETCD_OWNER))
+		c->signs[server].seen = kv->revision;
 	if (!call || !call->who[server] || call->replies[server])
 		return;
 	reply = to_json_load(kv->value, kv->len, 2 * TO_ETCD_REPLY_MAX, kv->key, NULL);
@@ -168,7 +187,8 @@ static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_ca
 	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	memset(c->present, 0, c->cluster->n_servers * sizeof(*c->present));
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		c->signs[i].seen = 0;
 	for (size_t i = 0; i < n; i++)
 		cluster_event(c, call, &kv[i]);
 	to_etcd_kv_free(kv, n);
@@ -377,7 +397,7 @@ static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_c
 			  bool decided)
 {
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i] && (decided || c->present[i]))
+		if (call->who[i] && !call->replies[i] && (decided || cluster_is_present(c, i)))
 			return true;
 	return false;
 }
@@ -389,6 +409,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
+	const int64_t asked = c->revision;
 	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
 	uint64_t timeout;
 	int ret;
@@ -424,10 +445,14 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			return ret;
 		}
 	} while (timeout || (ret == 1 && late--));
-	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i])
-			snprintf(call->errors[i], 256, "%s", c->present[i] ?
-				 "its agent does not answer" : "no agent of it is there");
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++) {
+		if (!call->who[i] || call->replies[i])
+			continue;
+		snprintf(call->errors[i], 256, "%s", c->signs[i].seen ?
+			 "its agent does not answer" : "no agent of it is there");
+		if (c->signs[i].seen)
+			c->signs[i].missed = asked;
+	}
 	return 0;
 }
 
@@ -510,7 +535,9 @@ static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
 
 	if (ret)
 		return ret;
-	snprintf(c->link.controller, sizeof(c->link.controller), "%s", n ? kv->value : "");
+	c->link.controller[0] = '\0';
+	if (n)
+		to_etcd_owner_name(c->link.controller, kv->value);
 	to_etcd_kv_free(kv, n);
 	return 0;
 }
@@ -544,7 +571,7 @@ static void cluster_close(struct to_fabric_link *link)
 	to_etcd_watch_close(c->watch);
 	to_etcd_lock_release(&c->lock);
 	to_etcd_close(c->etcd);
-	free(c->present);
+	free(c->signs);
 	free(c->rivals);
 	free(c);
 }
@@ -557,12 +584,12 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	struct to_etcd_options etcd = options->etcd;
 
 	if (c) {
-		c->present = calloc(cluster->n_servers, sizeof(*c->present));
+		c->signs = calloc(cluster->n_servers, sizeof(*c->signs));
 		c->rivals = calloc(cluster->n_servers, sizeof(*c->rivals));
 	}
-	if (!c || !c->present || !c->rivals) {
+	if (!c || !c->signs || !c->rivals) {
 		if (c) {
-			free(c->present);
+			free(c->signs);
 			free(c->rivals);
 		}
 		free(c);
@@ -580,7 +607,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	c->cluster = cluster;
 	c->etcd = to_etcd_open(&etcd, err);
 	if (c->etcd && (c->observe || !to_etcd_lock_take(&c->lock, c->etcd, &etcd, TO_ETCD_CONTROLLER,
-						     "another controller is at work", err)) &&
+						     0, "another controller is at work", err)) &&
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;
