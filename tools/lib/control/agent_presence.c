@@ -49,25 +49,27 @@ static void presence_complain(struct to_agent_presence *p)
 	free(value);
 }
 
-int to_agent_presence_claim(struct to_agent_presence *p, const json_t *state,
-			    struct to_error *err)
+int to_agent_presence_claim(struct to_agent_presence *p, struct to_error *err)
 {
 	const uint64_t now = to_clock_monotonic_ns() / 1000000;
 	int ret = to_etcd_owner_claim(&p->owner, p->etcd, err);
 
 	if (ret == -EBUSY)
 		presence_complain(p);
-	if (ret == -EBUSY || ret == -EAGAIN)
+	if (ret == -EBUSY)
 		return to_error_set(err, ret, "server %s has an agent already: %s", p->server,
 				    p->owner.other);
-	if (ret)
-		return ret;
-	p->kept_ms = now;
-	ret = to_agent_presence_say(p, "state", state, err);
-	/* Without a state the name is not claimed; the next claim replaces our own key. */
-	if (ret)
-		p->owner.created = 0;
+	if (ret == -EAGAIN)
+		return to_error_set(err, ret, "server %s had an agent: asking whether %s lives",
+				    p->server, p->owner.other);
+	if (!ret)
+		p->kept_ms = now;
 	return ret;
+}
+
+void to_agent_presence_lose(struct to_agent_presence *p)
+{
+	p->owner.created = 0;
 }
 
 int to_agent_presence_keep(struct to_agent_presence *p, struct to_error *err)

@@ -34,15 +34,18 @@ void to_agent_presence_init(struct to_agent_presence *p, struct to_etcd *etcd,
 bool to_agent_presence_is_claimed(const struct to_agent_presence *p);
 
 /**
- * to_agent_presence_claim() - Take the name and say @state
- * @state: first reply; etcd has none of what was said before
+ * to_agent_presence_claim() - Take the name
+ *
+ * Controllers see the agent when it says its state.
  *
  * Return: 0; -EBUSY: another agent has the name and lives, @err says which, and
  * controllers learn of us; -EAGAIN: another agent has the name and was asked whether it
  * lives, call again; another negative errno with @err.
  */
-int to_agent_presence_claim(struct to_agent_presence *p, const json_t *state,
-			    struct to_error *err);
+int to_agent_presence_claim(struct to_agent_presence *p, struct to_error *err);
+
+/** to_agent_presence_lose() - Give the name up; the next claim replaces our own key */
+void to_agent_presence_lose(struct to_agent_presence *p);
 
 /**
  * to_agent_presence_keep() - Prolong the lease, and answer who wants the name
