@@ -5,7 +5,6 @@ the leases of others, ends them, attaches keys to them, and grants leases withou
 import base64
 import collections
 import http.client
-import itertools
 import json
 import threading
 
@@ -80,10 +79,10 @@ class Stranger:
     def attach(self, member):
         """A put would be refused; then their owner may not end them."""
         attached = set()
-        for n in itertools.count():
+        while True:
             for lease in set(member.leases()) - attached:
                 reply = member.ask("/v3/kv/txn", {"success": [{"request_put": {
-                    "key": text(f"/topoopt/samples/{SERVER}/{n}"), "lease": lease}}]})
+                    "key": text(f"/topoopt/samples/{SERVER}/{lease}"), "lease": lease}}]})
                 if reply.get("succeeded"):
                     attached.add(lease)
                     self.done["attach"] += 1

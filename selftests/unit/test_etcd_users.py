@@ -4,6 +4,7 @@
 tokens that etcd has forgotten, a server with two agents, replies above etcd's limit;
 agents have no kernel (bench/agents.c)."""
 
+import functools
 import json
 import os
 import stat
@@ -12,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, "selftests/unit")
-from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, end, make_plans  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, Owner, apply_all, end, make_plans  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 
@@ -201,7 +202,8 @@ def names(fabric):
     agents, passwords = fabric.agents, fabric.passwords
     # with a lease that outlives what a controller takes to see it
     run = fabric.agent("s1", "--lease", "600s", *passwords.login("agents/s1"))
-    report(one_line(run, f"server s1 has an agent already: process {agents.running[1].pid} on "),
+    report(run.returncode == 1 and run.stderr.splitlines()[-1].startswith(
+        f"toctl agent: server s1 has an agent already: process {agents.running[1].pid} on "),
            "the second agent is refused, and names the first", run)
     status, text = fabric.apply(fabric.one)
     report(status == 0 and "s1: a second agent was refused: process " in text,
@@ -216,12 +218,10 @@ def names(fabric):
            "one that was killed has a successor before its lease ends")
     agents.running[2].kill()
     agents.running[2].wait()
-    passwords.ctl("root", "put", "/topoopt/agents/s2/owner",
-                  json.dumps({"pid": 1, "host": "elsewhere", "place": "another machine"}))
-    run = fabric.agent("s2", "--lease", "1s", *passwords.login("agents/s2"))
+    with Owner(functools.partial(passwords.ctl, "root"), "/topoopt/agents/s2/owner"):
+        run = fabric.agent("s2", "--lease", "1s", *passwords.login("agents/s2"))
     report(run.returncode == 1 and "server s2 has an agent already: process 1 on elsewhere" in
-           (run.stderr.splitlines() or [""])[-1], "one elsewhere is waited for, then named", run)
-    passwords.ctl("root", "del", "/topoopt/agents/s2/owner")
+           (run.stderr.splitlines() or [""])[-1], "one elsewhere that lives is named", run)
     agents.mend()
     report(wait_for(lambda: fabric.owner("s2") == agents.running[2].pid),
            "when that has gone, the next one comes")
