@@ -106,6 +106,9 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 	@$(LAB)/deps.sh etcd
 	@selftests/bench/fabric.sh
 
+bench-lockout: unit  ## strangers at etcd's leases: operations refused; SECONDS=
+	@selftests/bench/lockout.py $(or $(SECONDS),600)
+
 bench-change: KERNEL = 7.2
 bench-change: guest  ## what a change of plan takes of each server's processor; KERNEL=
 	@selftests/bench/change.sh -k $(KERNEL)

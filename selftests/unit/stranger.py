@@ -8,6 +8,7 @@ import http.client
 import json
 import threading
 
+DEEDS = ("keep", "attach", "end", "grant")
 SERVER = "s9"	# its agent's user is the stranger's
 
 
@@ -45,7 +46,7 @@ class Stranger:
     """Does what @deeds name, each in a thread with a @pause between two rounds, until it is
     stopped. @done counts what etcd did for it."""
 
-    def __init__(self, etcd, password, deeds=("keep", "attach", "end", "grant"), pause=0.05):
+    def __init__(self, etcd, password, deeds, pause):
         self.etcd, self.password, self.pause = etcd, password, pause
         self.done = collections.Counter()
         self.stopped = threading.Event()

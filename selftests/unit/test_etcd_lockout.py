@@ -15,7 +15,7 @@ import threading
 
 sys.path.insert(0, "selftests/unit")
 from cluster import TOCTL, apply_all  # noqa: E402
-from stranger import SERVER, Stranger  # noqa: E402
+from stranger import DEEDS, SERVER, Stranger  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 from test_etcd_users import Fabric, Users, read  # noqa: E402
 
@@ -37,8 +37,9 @@ class Target(Fabric):
             ctl("root", *words)
         self.agents = Users(self.etcd, directory, self.passwords)
 
-    def stranger(self, *deeds):
-        return Stranger(self.etcd, "secret", *([deeds] if deeds else []))
+    def stranger(self, *deeds, pause=0.05):
+        """Who does all that strangers do, or only @deeds."""
+        return Stranger(self.etcd, "secret", deeds or DEEDS, pause)
 
     def get(self, key):
         return self.passwords.ctl("root", "get", "--print-value-only", PREFIX + key).stdout.strip()
