@@ -390,14 +390,16 @@ static void cluster_compact(struct cluster_link *c)
 }
 
 /*
- * An agent that is away carries out what was decided when it comes back, so it
- * is worth waiting for it; anything else can be asked again.
+ * An agent that is away carries out what was decided when it comes back, so it is worth
+ * waiting for it. A query can be made again, so it waits for agents that answered the last
+ * request. Other requests wait for agents that have a key.
  */
 static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call,
-			  bool decided)
+			  bool decided, bool query)
 {
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i] && (decided || cluster_is_present(c, i)))
+		if (call->who[i] && !call->replies[i] &&
+		    (decided || (query ? cluster_is_present(c, i) : c->signs[i].seen > 0)))
 			return true;
 	return false;
 }
@@ -423,7 +425,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		struct to_etcd_kv kv;
 
 		timeout = 0;
-		if (now < deadline && cluster_waits(c, call, decided)) {
+		if (now < deadline && cluster_waits(c, call, decided, cluster_is_query(op))) {
 			timeout = TO_ETCD_LOCK_TTL * 1000 / 3;
 			if (timeout > deadline - now)
 				timeout = deadline - now;
