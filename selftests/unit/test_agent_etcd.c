@@ -960,7 +960,7 @@ static void other_answers_late(void)
 
 static void etcd_goes_for_a_minute(void)
 {
-	if (is_asked() && !etcd.until)
+	if (!etcd.until && world.now > OTHER_TTL * TO_NS_PER_S)
 		etcd.until = world.now + 60 * TO_NS_PER_S;
 	else if (etcd.until && world.now > etcd.until + 10 * TO_NS_PER_S)
 		other_has_it(1);

@@ -63,7 +63,7 @@ int to_agent_presence_keep(struct to_agent_presence *p, struct to_error *err);
 int to_agent_presence_say(struct to_agent_presence *p, const char *what, const json_t *reply,
 			  struct to_error *err);
 
-/** to_agent_presence_end() - Delete all of it from etcd */
+/** to_agent_presence_end() - Delete the keys of the agent from etcd */
 void to_agent_presence_end(struct to_agent_presence *p);
 
 #endif
