@@ -106,6 +106,9 @@ bench-fabric: unit  ## a plan on 1024 servers through etcd
 	@$(LAB)/deps.sh etcd
 	@selftests/bench/fabric.sh
 
+bench-lockout: unit  ## strangers at etcd's leases: operations refused; SECONDS=
+	@selftests/bench/lockout.py $(or $(SECONDS),600)
+
 bench-change: KERNEL = 7.2
 bench-change: guest  ## what a change of plan takes of each server's processor; KERNEL=
 	@selftests/bench/change.sh -k $(KERNEL)
@@ -186,4 +189,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-jobs lab install uninstall lint docs deb check-deb check-bare clean help
+.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-lockout bench-jobs lab install uninstall lint docs deb check-deb check-bare clean help

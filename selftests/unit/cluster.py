@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
@@ -117,6 +118,39 @@ class Etcd:
         for member in self.members:
             member.kill()
             member.wait()
+
+
+class Owner:
+    """A process on another machine, which owns @key and answers newcomers until it ends, in a
+    with statement. @ctl: etcdctl, as Etcd.ctl()"""
+
+    def __init__(self, ctl, key):
+        self.ctl, self.key = ctl, key
+        self.ended, self.thread = threading.Event(), None
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.work, args=(self.put(0),))
+        self.thread.start()
+        return self
+
+    def put(self, answers):
+        """Return: the revision."""
+        value = json.dumps({"pid": 1, "host": "elsewhere", "place": "another machine", "ttl": 8,
+                            "answers": answers})
+        return json.loads(self.ctl("put", self.key, value, "-w", "json").stdout)["header"]["revision"]
+
+    def work(self, mine):
+        answers = 0
+        while not self.ended.wait(0.2):
+            kvs = json.loads(self.ctl("get", self.key, "-w", "json").stdout).get("kvs")
+            if kvs and kvs[0]["mod_revision"] != mine:
+                answers += 1
+                mine = self.put(answers)
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+        self.ctl("del", self.key)
 
 
 class Agents:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An agent beside an etcd of a few lines, which forgets tokens, takes no more than it
- * does, tells what was at a revision, and falls silent. Time passes when the agent waits.
+ * does, tells what was at a revision, falls silent, and goes away. Time passes when the agent
+ * waits. Another agent may have had the name of its server before.
  */
 
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <resolv.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -49,6 +51,10 @@ struct call {
  * @silent: an open watch is told nothing any more
  * @hangs_up: it ends
  * @downloads: how often a part of a plan was asked for
+ * @until: time of the world until which it does not answer at all
+ * @slow: ns that each of its answers takes
+ * @robbed: so many leases end before they have a key
+ * @writes: transactions that it has made
  */
 static struct {
 	json_t *keys;
@@ -57,11 +63,14 @@ static struct {
 	struct call *watch;
 	int64_t said;
 	bool silent, hangs_up;
+	uint64_t until, slow;
+	unsigned int robbed, writes;
 } etcd;
 
 /**
  * @now, @since: ns
  * @scene: what happens the next time that the agent waits, NULL: it is told to stop
+ * @sleeps: what happens each time that it has slept, or NULL
  * @asked: ops that the agent was asked for, a word each
  * @reply: its reply's "padding"
  * @generation, @ahead: of the last request
@@ -70,6 +79,7 @@ static struct {
 static struct {
 	uint64_t now, since;
 	void (*const *scene)(void);
+	void (*sleeps)(void);
 	unsigned int steps;
 	volatile sig_atomic_t stop;
 	char asked[256], notes[2048];
@@ -91,6 +101,8 @@ void __wrap_to_clock_sleep(uint64_t ns)
 {
 	world.now += ns;
 	assert_true(++world.steps < ETCD_STEPS_MAX);
+	if (world.sleeps)
+		world.sleeps();
 }
 
 /* ---- etcd's store ---- */
@@ -210,6 +222,26 @@ static json_t *answer_range(const json_t *request)
 			 "kvs", found);
 }
 
+static bool txn_holds(const json_t *compare)
+{
+	const char *target = json_string_value(json_object_get(compare, "target"));
+	const json_t *now = version(key_of(compare), 0);
+
+	if (!strcmp(target, "VALUE"))
+		return json_equal(json_object_get(compare, "value"), json_object_get(now, "value"));
+	return json_integer_value(json_object_get(now, "create_revision")) ==
+	       json_integer_value(json_object_get(compare, "create_revision"));
+}
+
+static void txn_put(const json_t *put)
+{
+	const json_t *now = version(key_of(put), 0);
+	const bool touch = json_is_true(json_object_get(put, "ignore_value"));
+
+	change_now(key_of(put), json_string_value(json_object_get(touch ? now : put, "value")),
+		   json_integer_value(json_object_get(touch ? now : put, "lease")));
+}
+
 static json_t *answer_txn(const json_t *request, size_t size)
 {
 	const json_t *one, *operation;
@@ -219,15 +251,23 @@ static json_t *answer_txn(const json_t *request, size_t size)
 	if (size > ETCD_REQUEST_MAX * 4 / 3)
 		return refusal(3, "etcdserver: request is too large");
 	json_array_foreach(json_object_get(request, "compare"), i, one)
-		holds &= created(key_of(one), 0) ==
-			 json_integer_value(json_object_get(one, "create_revision"));
+		holds &= txn_holds(one);
+	json_array_foreach(json_object_get(request, "success"), i, one) {
+		operation = json_object_get(one, "request_put");
+		if (holds && json_integer_value(json_object_get(operation, "lease")) && etcd.robbed) {
+			etcd.robbed--;
+			return refusal(5, "etcdserver: requested lease not found");
+		}
+	}
 	etcd.revision += holds;
+	etcd.writes += holds;
 	json_array_foreach(json_object_get(request, "success"), i, one) {
 		operation = json_object_get(one, "request_put");
 		if (holds && operation)
-			change_now(key_of(operation),
-				   json_string_value(json_object_get(operation, "value")),
-				   json_integer_value(json_object_get(operation, "lease")));
+			txn_put(operation);
+		operation = json_object_get(one, "request_delete_range");
+		if (holds && operation && version(key_of(operation), 0))
+			change_now(key_of(operation), NULL, 0);
 	}
 	return json_pack("{s:{s:I}, s:b}", "header", "revision", (json_int_t)etcd.revision,
 			 "succeeded", holds);
@@ -322,12 +362,15 @@ static long status;
 static CURLcode perform(CURL *curl)
 {
 	struct call *call = curl;
-	json_t *reply = answer(call);
-	char *text = json_dumps(reply, JSON_COMPACT);
+	json_t *reply;
+	char *text;
 
 	assert_true(call->kept_alive);
 	assert_true(++world.steps < ETCD_STEPS_MAX);
-	status = json_object_get(reply, "message") ? 400 : 200;
+	world.now += etcd.slow;
+	reply = world.now < etcd.until ? json_object() : answer(call);
+	text = json_dumps(reply, JSON_COMPACT);
+	status = world.now < etcd.until ? 503 : json_object_get(reply, "message") ? 400 : 200;
 	call->write(text, 1, strlen(text), call->arg);
 	free(text);
 	json_decref(reply);
@@ -500,8 +543,8 @@ static void note(const char *text)
 	strcat(strcat(world.notes, text), "\n");
 }
 
-/* An agent that is there when it waits first; then what @scenes, ended by NULL, says. */
-static void play(void (*const *scenes)(void))
+/* As play(), with @sleeps; the agent ends with @result. */
+static void play_until(void (*const *scenes)(void), void (*sleeps)(void), int result)
 {
 	const struct to_agent_etcd config = {
 		.options = { .endpoints = "http://127.0.0.1:1" },
@@ -512,8 +555,17 @@ static void play(void (*const *scenes)(void))
 	memset(&world, 0, sizeof(world));
 	world.now = TO_NS_PER_S;
 	world.scene = scenes;
-	assert_int_equal(to_agent_follow(&config, &err), 0);
+	world.sleeps = sleeps;
+	assert_int_equal(to_agent_follow(&config, &err), result);
+	if (result)
+		assert_string_equal(err.text, "server s0 has an agent already: process 1 on elsewhere");
 	assert_null(*world.scene);
+}
+
+/* An agent that is there when it waits first; then what @scenes, ended by NULL, says. */
+static void play(void (*const *scenes)(void))
+{
+	play_until(scenes, NULL, 0);
 }
 
 /* Decision @op with @id of the controller that was there since @controller. */
@@ -863,7 +915,189 @@ static void notices_silence(void **state)
 	play(scenes);
 }
 
-/* With a controller. */
+/* ---- whose the name is ---- */
+
+#define OWNER "agents/s0/owner"
+#define OTHER_TTL 20	/* seconds, of the other agent's lease */
+
+/* An agent on another machine has the name, and has answered @answers times. */
+static void other_has_it(unsigned int answers)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "{\"pid\":1,\"host\":\"elsewhere\",\"place\":\"x\",\"ttl\":%d,\"answers\":%u}",
+		 OTHER_TTL, answers);
+	put(OWNER, text);
+}
+
+static bool is_others(void)
+{
+	json_t *owner = value_of(OWNER);
+	const bool others = json_integer_value(json_object_get(owner, "pid")) == 1;
+
+	json_decref(owner);
+	return others;
+}
+
+/* Somebody wants to know whether the owner lives. */
+static bool is_asked(void)
+{
+	const json_t *now = version(OWNER, 0);
+
+	return json_integer_value(json_object_get(now, "mod_revision")) > created(OWNER, 0);
+}
+
+static void has_taken_it(void)
+{
+	assert_false(is_others());
+	assert_true(world.now >= (1 + OTHER_TTL + 3) * TO_NS_PER_S);
+	assert_true(world.now < (1 + OTHER_TTL + 5) * TO_NS_PER_S);
+	assert_int_equal(created(OWNER, 0), etcd.revision - 1);
+}
+
+static void takes_the_name_of_the_silent(void **state)
+{
+	static void (*const scenes[])(void) = { has_taken_it, NULL };
+
+	(void)state;
+	other_has_it(0);
+	play(scenes);
+}
+
+static void other_answers_late(void)
+{
+	if (is_asked() && world.now > (1 + OTHER_TTL) * TO_NS_PER_S)
+		other_has_it(1);
+}
+
+static void etcd_goes_for_a_minute(void)
+{
+	if (!etcd.until && world.now > OTHER_TTL * TO_NS_PER_S)
+		etcd.until = world.now + 60 * TO_NS_PER_S;
+	else if (etcd.until && world.now > etcd.until + 10 * TO_NS_PER_S)
+		other_has_it(1);
+}
+
+static void etcd_takes_its_time(void)
+{
+	if (is_asked())
+		etcd.slow = 9 * TO_NS_PER_S;
+	if (world.now > 40 * TO_NS_PER_S)
+		other_has_it(1);
+}
+
+static void leaves_the_name_to_who_answers(void **state)
+{
+	static void (*const sleeps[])(void) = {
+		other_answers_late, etcd_goes_for_a_minute, etcd_takes_its_time,
+	};
+	static void (*const scenes[])(void) = { NULL };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(sleeps) / sizeof(*sleeps); i++) {
+		change(OWNER, NULL);
+		etcd.until = 0;
+		other_has_it(0);
+		play_until(scenes, sleeps[i], -EBUSY);
+		assert_true(is_others());
+		assert_non_null(version("agents/s0/rival", 0));
+	}
+}
+
+static void nobody_asks(void)
+{
+	etcd.writes = 0;
+	world.now += TTL * TO_NS_PER_S / 3;
+}
+
+static void somebody_asks(void)
+{
+	const char *value = json_string_value(json_object_get(version(OWNER, 0), "value"));
+
+	assert_int_equal(etcd.writes, 0);
+	change(OWNER, value);
+	world.now += TTL * TO_NS_PER_S / 3;
+}
+
+static void has_answered(void)
+{
+	json_t *owner = value_of(OWNER);
+
+	assert_int_equal(json_integer_value(json_object_get(owner, "answers")), 1);
+	assert_int_equal(etcd.writes, 1);
+	assert_true(is_asked());
+	json_decref(owner);
+}
+
+static void answers_who_asks(void **state)
+{
+	static void (*const scenes[])(void) = { nobody_asks, somebody_asks, has_answered, NULL };
+
+	(void)state;
+	play(scenes);
+}
+
+static void other_takes_it(void)
+{
+	change(OWNER, NULL);
+	other_has_it(0);
+	put("agents/s0/state", "{\"id\":9,\"ok\":true}");
+	ask(1);
+}
+
+static void other_answers(void)
+{
+	if (is_asked())
+		other_has_it(1);
+}
+
+/* It stood still for so long that another one has its name. */
+static void is_silent_when_it_has_lost_its_name(void **state)
+{
+	static void (*const scenes[])(void) = { other_takes_it, NULL };
+
+	(void)state;
+	play_until(scenes, other_answers, -EBUSY);
+	replied(9, NULL);
+}
+
+static int64_t lease_of_owner(void)
+{
+	return json_integer_value(json_object_get(version(OWNER, 0), "lease"));
+}
+
+static void has_no_lease(void)
+{
+	assert_int_equal(lease_of_owner(), 0);
+	assert_non_null(version("agents/s0/state", 0));
+	world.now += TTL * TO_NS_PER_S / 3;
+}
+
+static void has_a_lease(void)
+{
+	assert_int_equal(lease_of_owner(), 7);
+}
+
+/* Others may end a lease that has no key yet. */
+static void needs_no_lease(void **state)
+{
+	static void (*const scenes[])(void) = { has_no_lease, has_a_lease, NULL };
+
+	(void)state;
+	etcd.robbed = 1;
+	play(scenes);
+}
+
+static void leaves_nothing_behind(void **state)
+{
+	static void (*const scenes[])(void) = { NULL };
+
+	(void)state;
+	play(scenes);
+	assert_null(version(OWNER, 0));
+	assert_null(version("agents/s0/state", 0));
+}
+
 /* ---- who may set interfaces up ---- */
 
 static void inventory(const char *key, int id, bool up)
@@ -945,6 +1179,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(starts_while_one_is_staged, begin, end),
 		cmocka_unit_test_setup_teardown(reads_a_plan_once, begin, end),
 		cmocka_unit_test_setup_teardown(notices_silence, begin, end),
+		cmocka_unit_test_setup_teardown(takes_the_name_of_the_silent, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_the_name_to_who_answers, begin, end),
+		cmocka_unit_test_setup_teardown(answers_who_asks, begin, end),
+		cmocka_unit_test_setup_teardown(is_silent_when_it_has_lost_its_name, begin, end),
+		cmocka_unit_test_setup_teardown(needs_no_lease, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_nothing_behind, begin, end),
 		cmocka_unit_test_setup_teardown(sets_interfaces_up_for_controllers, begin, end),
 	};
 

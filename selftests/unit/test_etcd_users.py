@@ -5,6 +5,7 @@ not do, tokens that etcd has forgotten, a server with two agents, replies above 
 observers that ask without end; agents have no kernel (bench/agents.c)."""
 
 import base64
+import functools
 import http.client
 import json
 import os
@@ -16,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, "selftests/unit")
-from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, end, make_plans  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, Owner, apply_all, end, make_plans  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 
@@ -226,7 +227,8 @@ def names(fabric):
     agents, passwords = fabric.agents, fabric.passwords
     # with a lease that outlives what a controller takes to see it
     run = fabric.agent("s1", "--lease", "600s", *passwords.login("agents/s1"))
-    report(one_line(run, f"server s1 has an agent already: process {agents.running[1].pid} on "),
+    report(run.returncode == 1 and run.stderr.splitlines()[-1].startswith(
+        f"toctl agent: server s1 has an agent already: process {agents.running[1].pid} on "),
            "the second agent is refused, and names the first", run)
     status, text = fabric.apply(fabric.one)
     report(status == 0 and "s1: a second agent was refused: process " in text,
@@ -241,12 +243,10 @@ def names(fabric):
            "one that was killed has a successor before its lease ends")
     agents.running[2].kill()
     agents.running[2].wait()
-    passwords.ctl("root", "put", "/topoopt/agents/s2/owner",
-                  json.dumps({"pid": 1, "host": "elsewhere", "place": "another machine"}))
-    run = fabric.agent("s2", "--lease", "1s", *passwords.login("agents/s2"))
+    with Owner(functools.partial(passwords.ctl, "root"), "/topoopt/agents/s2/owner"):
+        run = fabric.agent("s2", "--lease", "1s", *passwords.login("agents/s2"))
     report(run.returncode == 1 and "server s2 has an agent already: process 1 on elsewhere" in
-           (run.stderr.splitlines() or [""])[-1], "one elsewhere is waited for, then named", run)
-    passwords.ctl("root", "del", "/topoopt/agents/s2/owner")
+           (run.stderr.splitlines() or [""])[-1], "one elsewhere that lives is named", run)
     agents.mend()
     report(wait_for(lambda: fabric.owner("s2") == agents.running[2].pid),
            "when that has gone, the next one comes")

@@ -14,7 +14,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, "selftests/unit")
-from cluster import SERVERS, TOCTL, Agents, Etcd, apply_all, make_plan, make_plans  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Etcd, Owner, apply_all, make_plan, make_plans  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
 
 STEPS = ("stage", "commit", "confirm")
@@ -152,9 +152,9 @@ def test(etcd, agents, directory):
     thread = threading.Thread(target=lambda: late.extend(
         apply_all(urls, three, f"{directory}/late", "--set", "agents.timeout=60s")))
     thread.start()
-    report(wait_for(lambda: "process" in etcd.value("/topoopt/controller")),
+    report(wait_for(lambda: etcd.value("/topoopt/controller")),
            f"{what}: it has the lock")
-    report(wait_for(lambda: "process" not in etcd.value("/topoopt/controller")),
+    report(wait_for(lambda: not etcd.value("/topoopt/controller")),
            f"{what}: the lock ends")
     status, text = apply_all(urls, two, directory)
     report(status == 0 and tables() == plan_two, f"{what}: another one decides", text)
@@ -199,11 +199,10 @@ def test(etcd, agents, directory):
     report(tables() == plan_one, "which changes nothing", agents.state())
 
     # Controllers exclude each other.
-    etcd.ctl("put", "/topoopt/controller", "process 1 on somewhere")
-    status, text = apply_all(urls, two, directory)
-    report(status == 1 and "another controller is at work: process 1 on somewhere" in text,
+    with Owner(etcd.ctl, "/topoopt/controller"):
+        status, text = apply_all(urls, two, directory)
+    report(status == 1 and "another controller is at work: process 1 on elsewhere" in text,
            "a second controller is told", text)
-    etcd.ctl("del", "/topoopt/controller")
     report(tables() == plan_one, "and changes nothing", agents.state())
 
     # What a plan has as its generation may be another table's on a server.

@@ -44,6 +44,9 @@ class Proxy(http.server.ThreadingHTTPServer):
         self.decisions = []
         self.op, self.carried_out, self.seconds = op, carried_out, seconds
 
+    def is_dark(self):
+        return time.monotonic() < self.dark_until
+
     def unknown_plans(self):
         """Decisions that name a plan which was not confirmed before."""
         known = {0, self.decisions[0]["plan"]}
@@ -85,7 +88,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fails:
             proxy.op = None
             proxy.dark_until = time.monotonic() + proxy.seconds
-        if time.monotonic() < proxy.dark_until and not (fails and proxy.carried_out):
+        if proxy.is_dark() and not (fails and proxy.carried_out):
             self.refuse()
             return
         to = http.client.HTTPConnection(proxy.to)
@@ -192,6 +195,7 @@ def outages(fabric, proxy, plan_one, plan_two):
                 status, text = fabric.apply(fabric.two)
                 report(status == 0 and fabric.is_at(plan_two), f"{what}: the next one goes on",
                        [text, fabric.agents.state()])
+                wait_for(lambda: not proxy.is_dark())
 
     # The controller dies while nothing is known of the confirm.
     what = "no answer to a confirm"

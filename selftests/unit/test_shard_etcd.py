@@ -4,7 +4,6 @@
 answers, waits and kills; agents have no kernel (bench/agents.c)."""
 
 import atexit
-import base64
 import json
 import os
 import random
@@ -13,7 +12,7 @@ import sys
 import threading
 
 sys.path.insert(0, "selftests/unit")
-from cluster import SERVERS, TOCTL, Agents  # noqa: E402
+from cluster import SERVERS, TOCTL, Agents, Owner  # noqa: E402
 from fakes import load, save  # noqa: E402
 from shard_etcd import CLUSTER, DIR, PREFIX, State  # noqa: E402
 from tap import done, report, wait_for  # noqa: E402
@@ -77,16 +76,13 @@ class Pause:
         return False
 
 
-state.etcd.ask(state.url, "/v3/kv/put", {
-    "key": base64.b64encode(f"{PREFIX}lock".encode()).decode(),
-    "value": base64.b64encode(b"process 1 on elsewhere").decode()})
-before = state.keys()
-said = state.add("c", 2)
-report(said.returncode == 1 and said.err.count("\n") == 1 and state.keys() == before and
-       "another toctl is changing the cluster: process 1 on elsewhere" in said.err,
-       "two at once: one is told of the other", said.err)
-report(state.names() == ["a"], "who only looks waits for nobody")
-state.unlock()
+with Owner(state.etcd.ctl, f"{PREFIX}lock"):
+    before = state.keys()
+    said = state.add("c", 2)
+    report(said.returncode == 1 and said.err.count("\n") == 1 and state.keys() == before and
+           "another toctl is changing the cluster: process 1 on elsewhere" in said.err,
+           "two at once: one is told of the other", said.err)
+    report(state.names() == ["a"], "who only looks waits for nobody")
 
 pause = Pause("current")
 first = state.start("add", "b", "--job", f"{DIR}/2.json", "--effort", "1", url=state.proxy.url)

@@ -195,17 +195,23 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	return reply;
 }
 
-/* What was said under the old lease is gone. */
+/* Take the name, and say the state anew: etcd may have nothing of what was said before. */
 static int follow_claim(struct follower *f, struct to_error *err)
 {
-	json_t *reply = follow_call(f, "hello", 0);
-	int ret = to_agent_presence_claim(&f->presence, reply, err);
+	int ret = to_agent_presence_claim(&f->presence, err);
+	json_t *reply;
 
+	if (ret)
+		return ret;
+	reply = follow_call(f, "hello", 0);
+	ret = to_agent_presence_say(&f->presence, "state", reply, err);
 	json_decref(reply);
+	if (ret)
+		to_agent_presence_lose(&f->presence);
 	return ret;
 }
 
-/* The lease may have ended while etcd was away, or the agent busy. */
+/* The name may be lost: etcd was away, or the agent busy, for longer than its TTL. */
 static int follow_publish(struct follower *f, struct to_error *err)
 {
 	int ret = to_agent_presence_say(&f->presence, f->what, f->unsaid, err);
@@ -492,7 +498,7 @@ static int follow_start(struct follower *f, struct to_error *err)
 
 	to_etcd_watch_close(f->watch);
 	f->watch = NULL;
-	ret = f->presence.lease ? 0 : follow_claim(f, err);
+	ret = to_agent_presence_is_claimed(&f->presence) ? 0 : follow_claim(f, err);
 	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
@@ -566,15 +572,13 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	f.etcd = to_etcd_open(&options, err);
 	if (!f.etcd)
 		return -EHOSTUNREACH;
-	f.presence = (struct to_agent_presence){
-		.etcd = f.etcd, .server = config->server, .ttl = config->ttl,
-	};
+	to_agent_presence_init(&f.presence, f.etcd, config->server, config->ttl);
 	/* A member that hangs must not cost the lease. */
 	to_etcd_hurry(f.etcd, config->ttl * 1000 / 2);
 	while (!*config->stop) {
 		ret = follow_step(&f, err);
-		begun |= !ret;
-		if (ret == -EBUSY || (ret && !begun && ret != -EAGAIN))
+		begun |= !ret || ret == -EAGAIN;
+		if (ret == -EBUSY || (ret && !begun))
 			break;
 		if (ret) {
 			follow_note(&f, true, err->text);

@@ -8,17 +8,10 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/etcd_key.h"
 
 #define PRESENCE_VALUE_MAX 250000u	/* controllers read those of all agents at once */
-#define PRESENCE_GRACE_S 2u		/* etcd ends leases late */
-
-static uint64_t presence_now_ms(void)
-{
-	return to_clock_monotonic_ns() / 1000000;
-}
 
 static const char *presence_key(char key[256], const struct to_agent_presence *p,
 				const char *what)
@@ -27,109 +20,62 @@ static const char *presence_key(char key[256], const struct to_agent_presence *p
 	return key;
 }
 
-/* Takes the name that nobody has (@created: 0), or that of who took it at @created. */
-static int presence_take(struct to_agent_presence *p, int64_t lease, int64_t created,
-			 const json_t *state, struct to_error *err)
+void to_agent_presence_init(struct to_agent_presence *p, struct to_etcd *etcd,
+			    const char *server, unsigned int ttl)
 {
-	char *self = to_agent_owner_self(), *text = json_dumps(state, JSON_COMPACT), key[256];
-	struct to_etcd_txn txn;
-	int64_t now;
-	int ret;
-
-	if (!self || !text || to_etcd_txn_begin(&txn, p->etcd)) {
-		free(self);
-		free(text);
-		return to_error_set(err, -ENOMEM, "out of memory");
-	}
-	to_etcd_txn_created(&txn, presence_key(key, p, TO_ETCD_OWNER), created);
-	to_etcd_txn_put(&txn, key, self, strlen(self), lease);
-	to_etcd_txn_put(&txn, presence_key(key, p, "state"), text, strlen(text), lease);
-	free(self);
-	free(text);
-	ret = to_etcd_txn_commit(&txn, &now, err);
-	if (!ret)
-		p->created = created ? created : now;
-	return ret;
+	*p = (struct to_agent_presence){ .etcd = etcd, .server = server };
+	p->owner.key = presence_key(p->key, p, TO_ETCD_OWNER);
+	p->owner.ttl = ttl;
 }
 
-/* So that controllers can say that this server has two agents. */
-static void presence_complain(struct to_agent_presence *p, int64_t lease)
+bool to_agent_presence_is_claimed(const struct to_agent_presence *p)
 {
-	char *self = to_agent_owner_self(), key[256];
-	struct to_etcd_txn txn;
+	return p->owner.created;
+}
 
-	if (self && !to_etcd_txn_begin(&txn, p->etcd)) {
-		to_etcd_txn_put(&txn, presence_key(key, p, TO_ETCD_RIVAL), self, strlen(self),
+/* Tell controllers that this server has two agents; no failure matters. */
+static void presence_complain(struct to_agent_presence *p)
+{
+	char *value = to_etcd_owner_value(&p->owner), key[256];
+	struct to_etcd_txn txn;
+	int64_t lease;
+
+	if (value && !to_etcd_lease(p->etcd, p->owner.ttl, &lease, NULL) &&
+	    !to_etcd_txn_begin(&txn, p->etcd)) {
+		to_etcd_txn_put(&txn, presence_key(key, p, TO_ETCD_RIVAL), value, strlen(value),
 				lease);
 		to_etcd_txn_commit(&txn, NULL, NULL);
 	}
-	free(self);
+	free(value);
 }
 
-/* The name is taken: by an agent that is gone, or by one to wait for, or by a rival. */
-static int presence_succeed(struct to_agent_presence *p, int64_t lease, const json_t *state,
-			    struct to_error *err)
+int to_agent_presence_claim(struct to_agent_presence *p, struct to_error *err)
 {
-	enum to_agent_owner_state who;
-	struct to_etcd_kv *owner;
-	char key[256], name[320];
-	size_t n;
-	int ret;
+	const uint64_t now = to_clock_monotonic_ns() / 1000000;
+	int ret = to_etcd_owner_claim(&p->owner, p->etcd, err);
 
-	ret = to_etcd_get(p->etcd, presence_key(key, p, TO_ETCD_OWNER), false, &owner, &n, NULL,
-			  err);
-	if (ret)
-		return ret;
-	if (!n) {
-		to_etcd_kv_free(owner, n);
-		return to_error_set(err, -EAGAIN, "the agent before has just gone");
-	}
-	who = to_agent_owner_state(owner->value);
-	to_agent_owner_name(name, owner->value);
-	if (who == TO_AGENT_OWNER_SELF || who == TO_AGENT_OWNER_GONE) {
-		ret = presence_take(p, lease, owner->created, state, err);
-		ret = ret == -ESTALE ? -EAGAIN : ret;
-		to_etcd_kv_free(owner, n);
-		return ret;
-	}
-	to_etcd_kv_free(owner, n);
-	if (!p->patience_ms)
-		p->patience_ms = presence_now_ms() + (p->ttl + PRESENCE_GRACE_S) * 1000;
-	ret = who == TO_AGENT_OWNER_ELSEWHERE && presence_now_ms() < p->patience_ms ? -EAGAIN :
-										      -EBUSY;
-	return to_error_set(err, ret, "server %s has an agent already: %s", p->server, name);
-}
-
-int to_agent_presence_claim(struct to_agent_presence *p, const json_t *state,
-			    struct to_error *err)
-{
-	const uint64_t now = presence_now_ms();
-	int64_t lease;
-	int ret;
-
-	p->lease = 0;
-	ret = to_etcd_lease(p->etcd, p->ttl, &lease, err);
-	if (ret)
-		return ret;
-	ret = presence_take(p, lease, 0, state, err);
-	if (ret == -ESTALE)
-		ret = presence_succeed(p, lease, state, err);
 	if (ret == -EBUSY)
-		presence_complain(p, lease);
-	else if (ret)
-		to_etcd_revoke(p->etcd, lease, NULL);
-	if (ret)
-		return ret;
-	p->lease = lease;
-	p->kept_ms = now;
-	p->patience_ms = 0;
-	return 0;
+		presence_complain(p);
+	if (ret == -EBUSY)
+		return to_error_set(err, ret, "server %s has an agent already: %s", p->server,
+				    p->owner.other);
+	if (ret == -EAGAIN)
+		return to_error_set(err, ret, "server %s had an agent: asking whether %s lives",
+				    p->server, p->owner.other);
+	if (!ret)
+		p->kept_ms = now;
+	return ret;
+}
+
+void to_agent_presence_lose(struct to_agent_presence *p)
+{
+	p->owner.created = 0;
 }
 
 int to_agent_presence_keep(struct to_agent_presence *p, struct to_error *err)
 {
-	const uint64_t now = presence_now_ms();
-	int ret = p->lease ? to_etcd_keep(p->etcd, p->lease, err) : -ENOENT;
+	const uint64_t now = to_clock_monotonic_ns() / 1000000;
+	int ret = to_etcd_owner_keep(&p->owner, p->etcd, err);
 
 	if (!ret)
 		p->kept_ms = now;
@@ -141,11 +87,14 @@ static int presence_put(struct to_agent_presence *p, const char *what, const cha
 {
 	struct to_etcd_txn txn;
 	char key[256];
+	int ret;
 
 	if (to_etcd_txn_begin(&txn, p->etcd))
 		return to_error_set(err, -ENOMEM, "out of memory");
-	to_etcd_txn_put(&txn, presence_key(key, p, what), text, strlen(text), p->lease);
-	return to_etcd_txn_commit(&txn, NULL, err);
+	to_etcd_txn_created(&txn, p->owner.key, p->owner.created);
+	to_etcd_txn_put(&txn, presence_key(key, p, what), text, strlen(text), p->owner.lease);
+	ret = to_etcd_txn_commit(&txn, NULL, err);
+	return ret == -ESTALE ? -ENOENT : ret;
 }
 
 /* In pieces first, then a word that they are there. */
@@ -153,11 +102,11 @@ static int presence_put_large(struct to_agent_presence *p, const char *what,
 			      const json_t *reply, const char *text, size_t len,
 			      struct to_error *err)
 {
-	char owner[256], key[256];
 	struct to_etcd_upload upload = {
-		.etcd = p->etcd, .lock = presence_key(owner, p, TO_ETCD_OWNER),
-		.created = p->created, .lease = p->lease,
+		.etcd = p->etcd, .lock = p->owner.key, .created = p->owner.created,
+		.lease = p->owner.lease,
 	};
+	char key[256];
 	json_t *word;
 	char *said;
 	int ret;
@@ -187,7 +136,7 @@ int to_agent_presence_say(struct to_agent_presence *p, const char *what, const j
 	size_t len;
 	int ret;
 
-	if (!p->lease)
+	if (!p->owner.created)
 		return -ENOENT;
 	text = json_dumps(reply, JSON_COMPACT);
 	if (!text)
@@ -199,9 +148,28 @@ int to_agent_presence_say(struct to_agent_presence *p, const char *what, const j
 	return ret;
 }
 
+/* Delete what was said, while the name is ours; no failure matters. */
+static int presence_delete(struct to_agent_presence *p)
+{
+	static const char *const said[] = { "state", "matrix", "look" };
+	struct to_etcd_txn txn;
+	char key[256], end[256];
+
+	if (to_etcd_txn_begin(&txn, p->etcd))
+		return -ENOMEM;
+	to_etcd_txn_created(&txn, p->owner.key, p->owner.created);
+	for (unsigned int i = 0; i < sizeof(said) / sizeof(*said); i++)
+		to_etcd_txn_delete(&txn, presence_key(key, p, said[i]), NULL);
+	snprintf(key, sizeof(key), TO_ETCD_SAMPLES "%s/", p->server);
+	snprintf(end, sizeof(end), TO_ETCD_SAMPLES "%s0", p->server);
+	to_etcd_txn_delete(&txn, key, end);
+	return to_etcd_txn_commit(&txn, NULL, NULL);
+}
+
 void to_agent_presence_end(struct to_agent_presence *p)
 {
-	if (p->lease)
-		to_etcd_revoke(p->etcd, p->lease, NULL);
-	p->lease = 0;
+	/* An etcd that does not answer costs its time once. */
+	if (p->owner.created && presence_delete(p) == -EHOSTUNREACH)
+		p->owner.created = p->owner.lease = 0;
+	to_etcd_owner_release(&p->owner, p->etcd);
 }

@@ -546,6 +546,21 @@ void to_etcd_txn_changed(struct to_etcd_txn *txn, const char *key, int64_t revis
 		"key", to_etcd_key(txn->etcd, key, false), "mod_revision", (json_int_t)revision));
 }
 
+void to_etcd_txn_value(struct to_etcd_txn *txn, const char *key, const void *value, size_t len)
+{
+	char *text = etcd_base64(value, len);
+
+	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:s*}", "target", "VALUE",
+		"key", to_etcd_key(txn->etcd, key, false), "value", text));
+	free(text);
+}
+
+void to_etcd_txn_touch(struct to_etcd_txn *txn, const char *key)
+{
+	json_array_append_new(txn->success, json_pack("{s:{s:o*, s:b, s:b}}", "request_put",
+		"key", to_etcd_key(txn->etcd, key, false), "ignore_value", 1, "ignore_lease", 1));
+}
+
 void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,
 		     int64_t lease)
 {

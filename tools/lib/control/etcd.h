@@ -123,6 +123,12 @@ void to_etcd_txn_created(struct to_etcd_txn *txn, const char *key, int64_t revis
 /** to_etcd_txn_changed() - only if @key was changed last at @revision, 0: is not there */
 void to_etcd_txn_changed(struct to_etcd_txn *txn, const char *key, int64_t revision);
 
+/** to_etcd_txn_value() - Require that @key has @value, of @len bytes */
+void to_etcd_txn_value(struct to_etcd_txn *txn, const char *key, const void *value, size_t len);
+
+/** to_etcd_txn_touch() - Write @key, which is there, with the value and the lease that it has */
+void to_etcd_txn_touch(struct to_etcd_txn *txn, const char *key);
+
 /** to_etcd_txn_put() - @lease: the key goes when it ends; 0 for none */
 void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,
 		     int64_t lease);

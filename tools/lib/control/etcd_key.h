@@ -5,7 +5,7 @@
 /*
  * The keys of a cluster in etcd, below its prefix:
  *
- *	controller		who decides; has a lease
+ *	controller		the controller, as etcd_owner.h names a process; has a lease
  *	request/decision	the last request that changes tables. Who was
  *				away follows it when coming back
  *	request/decision/SHARD	the same of agents that "servers" names alone
@@ -16,7 +16,7 @@
  *				parts of the plan staged as GENERATION (etcd_blob.h)
  *	plans/shards/SHARD/GENERATION/...
  *				the same of such a decision
- *	agents/SERVER/owner	its agent (agent_owner.h); has a lease
+ *	agents/SERVER/owner	the server's agent, as etcd_owner.h names a process; has a lease
  *	agents/SERVER/state	last reply of its agent; has the same lease
  *	agents/SERVER/matrix	last sample; has the same lease
  *	agents/SERVER/look	last answer to an observer, or to an inventory; has the same lease

@@ -12,45 +12,26 @@
 
 #define LOCK_KEEP_MS (TO_ETCD_LOCK_TTL * 1000 / 4)
 #define LOCK_RETRY_NS 100000000
+#define LOCK_GIVE_UP_MS 60000	/* while the owner changes again and again */
 
 static uint64_t lock_now_ms(void)
 {
 	return to_clock_monotonic_ns() / 1000000;
 }
 
-static int lock_once(struct to_etcd_lock *lock, struct to_error *err)
+static int lock_keep_once(struct to_etcd_lock *lock, struct to_etcd *etcd, struct to_error *err)
 {
-	struct to_etcd_txn txn;
-	char who[320], host[256] = "";
-	int64_t lease, created;
-	int ret;
+	int ret = lock->owner.created ? to_etcd_owner_keep(&lock->owner, etcd, err) : -ENOENT;
 
-	lock->lease = 0;
-	ret = to_etcd_lease(lock->etcd, TO_ETCD_LOCK_TTL, &lease, err);
-	if (ret)
-		return ret;
-	gethostname(host, sizeof(host) - 1);
-	snprintf(who, sizeof(who), "process %d on %s", (int)getpid(), host);
-	if (to_etcd_txn_begin(&txn, lock->etcd))
-		return to_error_set(err, -ENOMEM, "out of memory");
-	to_etcd_txn_created(&txn, lock->key, 0);
-	to_etcd_txn_put(&txn, lock->key, who, strlen(who), lease);
-	ret = to_etcd_txn_commit(&txn, &created, err);
-	if (ret) {
-		/* When this fails too, what it may have locked ends with its time. */
-		to_etcd_revoke(lock->etcd, lease, NULL);
-		return ret;
-	}
-	lock->lease = lease;
-	lock->created = created;
-	lock->kept_ms = lock_now_ms();
-	return 0;
+	if (!ret)
+		lock->kept_ms = lock_now_ms();
+	return ret;
 }
 
 /*
- * A switch takes minutes to change, and a fabric that waits to be mended is
- * left alone for longer than the lease: others stay out meanwhile. Whether the
- * lease did end is for to_etcd_lock_keep() to see.
+ * A switch takes minutes to change, and a controller that waits to mend its fabric is
+ * idle for longer than the TTL: others stay out meanwhile. to_etcd_lock_keep() takes anew
+ * what was lost.
  */
 static void *lock_prolong(void *arg)
 {
@@ -58,10 +39,9 @@ static void *lock_prolong(void *arg)
 	struct pollfd closing = { .fd = lock->closing[0] };
 
 	while (!poll(&closing, 1, LOCK_KEEP_MS)) {
-		int64_t lease = lock->lease;
-
-		if (lease)
-			to_etcd_keep(lock->keeper_etcd, lease, NULL);
+		pthread_mutex_lock(&lock->mutex);
+		lock_keep_once(lock, lock->keeper_etcd, NULL);
+		pthread_mutex_unlock(&lock->mutex);
 	}
 	return NULL;
 }
@@ -78,7 +58,7 @@ static int lock_start_keeper(struct to_etcd_lock *lock, const struct to_etcd_opt
 	to_etcd_hurry(lock->keeper_etcd, LOCK_KEEP_MS);
 	if (pipe2(lock->closing, O_CLOEXEC))
 		return to_error_set(err, -errno, "pipe: %s", strerror(errno));
-	/* signals are for who is told to stop */
+	/* Signals are for the thread that is told to stop. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&lock->keeper, NULL, lock_prolong, lock);
@@ -91,28 +71,29 @@ static int lock_start_keeper(struct to_etcd_lock *lock, const struct to_etcd_opt
 	return to_error_set(err, -ret, "thread: %s", strerror(ret));
 }
 
-/* The lease of who died ends by itself: wait for that. */
 int to_etcd_lock_take(struct to_etcd_lock *lock, struct to_etcd *etcd,
-		      const struct to_etcd_options *options, const char *key, const char *what,
-		      struct to_error *err)
+		      const struct to_etcd_options *options, const char *key,
+		      unsigned int wait_s, const char *what, struct to_error *err)
 {
-	const uint64_t deadline = lock_now_ms() + (TO_ETCD_LOCK_TTL + 3) * 1000;
-	struct to_etcd_kv *kv;
-	size_t n;
+	const uint64_t since = lock_now_ms();
 	int ret;
 
-	*lock = (struct to_etcd_lock){ .etcd = etcd, .key = key };
-	while ((ret = lock_once(lock, err)) == -ESTALE && lock_now_ms() < deadline)
+	*lock = (struct to_etcd_lock){
+		.etcd = etcd, .mutex = PTHREAD_MUTEX_INITIALIZER,
+		.owner = { .key = key, .ttl = TO_ETCD_LOCK_TTL },
+	};
+	while ((ret = to_etcd_owner_claim(&lock->owner, etcd, err)) == -EAGAIN || ret == -EBUSY) {
+		const uint64_t waited = lock_now_ms() - since;
+
+		if (waited >= (ret == -EBUSY ? wait_s * 1000ull : LOCK_GIVE_UP_MS))
+			return to_error_set(err, -EBUSY, "%s: %s", what, lock->owner.other);
 		to_clock_sleep(LOCK_RETRY_NS);
-	if (!ret)
-		return lock_start_keeper(lock, options, err);
-	if (ret != -ESTALE)
+	}
+	if (ret)
 		return ret;
-	if (to_etcd_get(etcd, key, false, &kv, &n, NULL, err))
-		return -EIO;
-	to_error_set(err, -EBUSY, "%s: %s", what, n ? kv->value : "just gone");
-	to_etcd_kv_free(kv, n);
-	return -EBUSY;
+	lock->created = lock->owner.created;
+	lock->kept_ms = lock_now_ms();
+	return lock_start_keeper(lock, options, err);
 }
 
 int to_etcd_lock_keep(struct to_etcd_lock *lock, struct to_error *err)
@@ -121,11 +102,19 @@ int to_etcd_lock_keep(struct to_etcd_lock *lock, struct to_error *err)
 
 	if (lock_now_ms() < lock->kept_ms + TO_ETCD_LOCK_TTL * 1000 / 3)
 		return 0;
-	ret = lock->lease ? to_etcd_keep(lock->etcd, lock->lease, err) : -ENOENT;
-	if (!ret)
-		lock->kept_ms = lock_now_ms();
-	if (ret == -ENOENT)
-		ret = lock_once(lock, err) ?: 1;
+	pthread_mutex_lock(&lock->mutex);
+	ret = lock_keep_once(lock, lock->etcd, err);
+	if (ret == -ENOENT) {
+		ret = to_etcd_owner_claim(&lock->owner, lock->etcd, err);
+		if (!ret) {
+			lock->created = lock->owner.created;
+			lock->kept_ms = lock_now_ms();
+			ret = 1;
+		} else if (ret == -EAGAIN || ret == -EBUSY) {
+			ret = -ESTALE;
+		}
+	}
+	pthread_mutex_unlock(&lock->mutex);
 	return ret;
 }
 
@@ -137,7 +126,7 @@ void to_etcd_lock_release(struct to_etcd_lock *lock)
 		close(lock->closing[0]);
 	}
 	to_etcd_close(lock->keeper_etcd);
-	if (lock->lease)
-		to_etcd_revoke(lock->etcd, lock->lease, NULL);
+	if (lock->etcd)
+		to_etcd_owner_release(&lock->owner, lock->etcd);
 	*lock = (struct to_etcd_lock){};
 }

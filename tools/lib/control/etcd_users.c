@@ -228,7 +228,7 @@ static int users_make_agent(struct users *u, const char *all, const char *server
 			    struct to_error *err)
 {
 	static const char *const writes[] = {
-		TO_ETCD_OWNER, "state", "matrix", "look", TO_ETCD_RIVAL
+		TO_ETCD_OWNER, "state", "matrix", "look", TO_ETCD_RIVAL,
 	};
 	char user[320], name[256], key[512];
 	int ret;

@@ -9,11 +9,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/text.h"
-#include "control/agent_owner.h"
 #include "control/etcd_blob.h"
 #include "control/etcd_key.h"
 #include "control/etcd_lock.h"
+#include "control/etcd_owner.h"
 #include "control/fabric_link.h"
 #include "control/note_limit.h"
 #include "format/cluster_json.h"
@@ -27,9 +26,21 @@
 #define CLUSTER_LATE 64u		/* events of each server, when none is waited for */
 
 /**
+ * struct cluster_signs - signs of an agent's life
+ * @seen: revision of what it wrote last, 0: it has gone
+ * @missed: revision of the last request that it did not answer in time, 0: none
+ *
+ * A lease that others keep leaves the keys of an agent that died. So one that does not answer
+ * a request is present again when it has written something since.
+ */
+struct cluster_signs {
+	int64_t seen, missed;
+};
+
+/**
  * struct cluster_link - the connections
  * @note: see to_fabric_options, may be NULL
- * @present: per server, whether it has an agent
+ * @signs: per server, of its agent
  * @rivals: per server, agent that wanted to be its second, as last told of, or ""
  * @limits: per server, of what is told of its rivals
  * @shard, @decision: of to_fabric_options, and the key of its decisions
@@ -50,7 +61,7 @@ struct cluster_link {
 	struct to_etcd *etcd;
 	struct to_etcd_watch *watch;
 	void (*note)(const char *text);
-	bool *present;
+	struct cluster_signs *signs;
 	char (*rivals)[320];
 	struct to_note_limit *limits;
 	const char *shard;
@@ -93,11 +104,16 @@ static int cluster_server(const struct cluster_link *c, const char *key, const c
 	return to_cluster_find_server(c->cluster, text);
 }
 
+static bool cluster_is_present(const struct cluster_link *c, unsigned int server)
+{
+	return c->signs[server].seen > c->signs[server].missed;
+}
+
 static void cluster_note_rival(struct cluster_link *c, unsigned int server, const char *owner)
 {
 	char name[320], text[512];
 
-	to_agent_owner_name(name, owner);
+	to_etcd_owner_name(name, owner);
 	if (!strcmp(name, c->rivals[server]))
 		return;
 	strcpy(c->rivals[server], name);
@@ -153,12 +169,14 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 	if (server < 0)
 		return;
 	if (kv->deleted) {
-		c->present[server] &= strcmp(what, "state") != 0;
+		if (!strcmp(what, "state"))
+			c->signs[server].seen = 0;
 		return;
 	}
 	if (!strcmp(what, TO_ETCD_RIVAL))
 		cluster_note_rival(c, server, kv->value);
-	c->present[server] |= !strcmp(what, "state");
+	else if (kv->revision > c->signs[server].seen && strcmp(what, TO_ETCD_OWNER))
+		c->signs[server].seen = kv->revision;
 	if (!call || !call->who[server] || call->replies[server])
 		return;
 	reply = to_json_load(kv->value, kv->len, 2 * TO_ETCD_REPLY_MAX, kv->key, NULL);
@@ -181,7 +199,8 @@ static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_ca
 	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	memset(c->present, 0, c->cluster->n_servers * sizeof(*c->present));
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		c->signs[i].seen = 0;
 	for (size_t i = 0; i < n; i++)
 		cluster_event(c, call, &kv[i]);
 	to_etcd_kv_free(kv, n);
@@ -383,14 +402,16 @@ static void cluster_compact(struct cluster_link *c)
 }
 
 /*
- * An agent that is away carries out what was decided when it comes back, so it
- * is worth waiting for it; anything else can be asked again.
+ * An agent that is away carries out what was decided when it comes back, so it is worth
+ * waiting for it. A query can be made again, so it waits for agents that answered the last
+ * request. Other requests wait for agents that have a key.
  */
 static bool cluster_waits(const struct cluster_link *c, const struct to_fabric_call *call,
-			  bool decided)
+			  bool decided, bool query)
 {
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i] && (decided || c->present[i]))
+		if (call->who[i] && !call->replies[i] &&
+		    (decided || (query ? cluster_is_present(c, i) : c->signs[i].seen > 0)))
 			return true;
 	return false;
 }
@@ -403,7 +424,9 @@ static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
 
 	if (ret)
 		return ret;
-	to_text_clean(c->link.controller, sizeof(c->link.controller), n ? kv->value : "");
+	c->link.controller[0] = '\0';
+	if (n)
+		to_etcd_owner_name(c->link.controller, kv->value);
 	to_etcd_kv_free(kv, n);
 	return 0;
 }
@@ -415,6 +438,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	const bool decided = !strcmp(op, "commit") || !strcmp(op, "confirm") ||
 			     !strcmp(op, "revert");
 	const uint64_t deadline = call->deadline_ns / 1000000;
+	const int64_t asked = c->revision;
 	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
 	struct to_error why;
 	uint64_t timeout;
@@ -429,7 +453,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 		struct to_etcd_kv kv;
 
 		timeout = 0;
-		if (now < deadline && cluster_waits(c, call, decided)) {
+		if (now < deadline && cluster_waits(c, call, decided, cluster_is_query(op))) {
 			timeout = TO_ETCD_LOCK_TTL * 1000 / 3;
 			if (timeout > deadline - now)
 				timeout = deadline - now;
@@ -453,10 +477,14 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			return to_error_set(err, ret, "%s", why.text);
 		}
 	} while (timeout || (ret == 1 && late--));
-	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
-		if (call->who[i] && !call->replies[i])
-			snprintf(call->errors[i], 256, "%s", c->present[i] ?
-				 "its agent does not answer" : "no agent of it is there");
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++) {
+		if (!call->who[i] || call->replies[i])
+			continue;
+		snprintf(call->errors[i], 256, "%s", c->signs[i].seen ?
+			 "its agent does not answer" : "no agent of it is there");
+		if (c->signs[i].seen)
+			c->signs[i].missed = asked;
+	}
 	return 0;
 }
 
@@ -562,7 +590,7 @@ static void cluster_close(struct to_fabric_link *link)
 	to_etcd_watch_close(c->watch);
 	to_etcd_lock_release(&c->lock);
 	to_etcd_close(c->etcd);
-	free(c->present);
+	free(c->signs);
 	free(c->rivals);
 	free(c->limits);
 	free(c);
@@ -576,13 +604,13 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	struct to_etcd_options etcd = options->etcd;
 
 	if (c) {
-		c->present = calloc(cluster->n_servers, sizeof(*c->present));
+		c->signs = calloc(cluster->n_servers, sizeof(*c->signs));
 		c->rivals = calloc(cluster->n_servers, sizeof(*c->rivals));
 		c->limits = calloc(cluster->n_servers, sizeof(*c->limits));
 	}
-	if (!c || !c->present || !c->rivals || !c->limits) {
+	if (!c || !c->signs || !c->rivals || !c->limits) {
 		if (c) {
-			free(c->present);
+			free(c->signs);
 			free(c->rivals);
 			free(c->limits);
 		}
@@ -601,7 +629,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	c->cluster = cluster;
 	c->etcd = to_etcd_open(&etcd, err);
 	if (c->etcd && (c->observe || !to_etcd_lock_take(&c->lock, c->etcd, &etcd, TO_ETCD_CONTROLLER,
-						     "another controller is at work", err)) &&
+						     0, "another controller is at work", err)) &&
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;

@@ -42,7 +42,7 @@ struct to_fabric_call {
  */
 struct to_fabric_link {
 	uint64_t generation;
-	char controller[256];
+	char controller[320];
 	bool staged, committed, learns;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);

@@ -267,7 +267,8 @@ struct to_shards_store *to_shards_etcd(const struct to_etcd_options *options, bo
 	s->etcd = to_etcd_open(&controller, err);
 	*ret = s->etcd ? 0 : -EHOSTUNREACH;
 	if (!*ret && change)
-		*ret = to_etcd_lock_take(&s->lock, s->etcd, &controller, STATE_LOCK, what, err);
+		*ret = to_etcd_lock_take(&s->lock, s->etcd, &controller, STATE_LOCK,
+					 TO_ETCD_LOCK_WAIT, what, err);
 	if (!*ret)
 		return &s->store;
 	state_close(&s->store);
