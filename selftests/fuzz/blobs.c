@@ -21,11 +21,10 @@ static char *copy(const void *data, size_t len)
 	return text;
 }
 
-int __wrap_to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
-		       size_t *n, int64_t *revision, struct to_error *err)
+int __wrap_to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t revision,
+			  struct to_etcd_kv **kv, size_t *n, struct to_error *err)
 {
 	(void)etcd;
-	(void)prefix;
 	(void)revision;
 	(void)err;
 	*n = !strcmp(key, "key/0");

@@ -194,7 +194,7 @@ def clean_environment(tmp):
     """Agents get no password of etcd, and what ssh needs."""
     path = plan(f"{tmp}/environment.json", 2)
     os.environ.update(TOPOOPT_ETCD_PASSWORD="secret", SSH_AUTH_SOCK="/agent")
-    out = clear(path, f"env >{tmp}/environment-{{}}; {ANSWERS}", "60s").communicate()[0]
+    out = clear(path, shell(f"env >{tmp}/environment-$0; {ANSWERS}"), "60s").communicate()[0]
     del os.environ["TOPOOPT_ETCD_PASSWORD"], os.environ["SSH_AUTH_SOCK"]
     found = lines(f"{tmp}/environment-s0")
     report(found and not any("secret" in line for line in found), "an agent gets no secret", out)

@@ -256,7 +256,7 @@ for what, name in (("an option", "--help"), ("standard input", "-"), ("a relativ
     fails(what, "s0,s1", f"topoopt={name}",
           "--comment=topoopt=FILE: expected a path from / without control characters")
 fails("a name that no terminal takes", "s0,s1", f"topoopt={DIR}/\u202enone.json",
-      f"toctl job read: {DIR}/???none.json: No such file or directory")
+      f"toctl job read: {DIR}/\\u202enone.json: No such file or directory")
 same("a link to a job of the user's", prolog(5, "s0,s1", f"topoopt={DIR}/link.json"), (0, ""))
 epilog(5, "s0,s1")
 if os.getuid() == 0:

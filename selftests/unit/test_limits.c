@@ -373,13 +373,12 @@ static struct {
 	size_t len;
 } blob;
 
-int __wrap_to_etcd_get(struct to_etcd *etcd, const char *key, bool prefix, struct to_etcd_kv **kv,
-		       size_t *n, int64_t *revision, struct to_error *err)
+int __wrap_to_etcd_get_at(struct to_etcd *etcd, const char *key, int64_t revision,
+			  struct to_etcd_kv **kv, size_t *n, struct to_error *err)
 {
 	const size_t at = strtoul(key + 4, NULL, 10) * 1000000;
 
 	(void)etcd;
-	(void)prefix;
 	(void)revision;
 	(void)err;
 	*n = at < blob.len;

@@ -350,7 +350,7 @@ def clean_environment(tmp):
     os.environ.update(OCS_PASSWORD="secret", TOPOOPT_ETCD_PASSWORD="secret",
                       TOPOOPT_COLLECTIVE_TOKEN="secret", SSH_AUTH_SOCK="/agent")
     path = plan(f"{tmp}/env.json", {
-        "ocs0": {"driver": "command", "command": f"env >{tmp}/env; echo no >&2; exit 1"},
+        "ocs0": {"driver": "command", "command": f"sh -c 'env >{tmp}/env; echo no >&2; exit 1'"},
         "ocs1": {"driver": "polatis-restconf", "address": "http://127.0.0.1:1", "user": "admin",
                  "password_env": "OCS_PASSWORD"}}, RING)
     toctl("switch", "show", path, status=3)
