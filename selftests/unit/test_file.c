@@ -150,6 +150,23 @@ static void a_full_disk_leaves_the_old(void **state)
 	has("full", "old");
 }
 
+/* More than a buffer of stdio, and then a failure that is no more than its consequence. */
+static int print_and_fail(FILE *out, const void *data, struct to_error *err)
+{
+	for (unsigned int i = 0; i < 100000; i++)
+		fputs(data, out);
+	return to_error_set(err, -EINVAL, "no JSON");
+}
+
+static void a_full_disk_is_the_reason(void **state)
+{
+	struct to_error err = {};
+
+	(void)state;
+	assert_int_equal(to_file_write("/dev/full", print_and_fail, "text", &err), -ENOSPC);
+	assert_string_equal(err.text, "/dev/full: No space left on device");
+}
+
 /* How many files there are. */
 static unsigned int count(void)
 {
@@ -493,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outlives_a_power_cut),
 		cmocka_unit_test(a_full_disk_leaves_the_old),
+		cmocka_unit_test(a_full_disk_is_the_reason),
 		cmocka_unit_test(a_kill_leaves_nothing),
 		cmocka_unit_test(a_plain_file_system_will_do),
 		cmocka_unit_test(keeps_its_mode),

@@ -132,7 +132,8 @@ static int file_write_stream(FILE *out, const char *name,
 {
 	int ret = write(out, data, err);
 
-	if (!ret && (fflush(out) || ferror(out))) {
+	/* a full disk is the reason, whatever @write made of it */
+	if (fflush(out) || ferror(out)) {
 		ret = errno ? -errno : -EIO;
 		to_error_set(err, ret, "%s: %s", name, strerror(-ret));
 	}
