@@ -83,6 +83,13 @@ gid_of() { # IPV4-ADDRESS
 gids_are() { # IPV4-ADDRESS...
 	[[ $(gids | xargs) == "$(for address; do gid_of "$address"; echo; done | xargs)" ]]
 }
+# in an order that the links' going dark and light has no part in
+must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
+must on "$B" ip address del "$(node "$B")/32" dev topo0
+must wait_for 60 eval '[[ -z $(gids) ]]'
+must on "$B" ip address add "$(port_ip "$B" eth1)/32" dev eth1
+must wait_for 60 gids_are "$(port_ip "$B" eth1)"
+must on "$B" ip address add "$(node "$B")/32" dev topo0
 check "the node's address is a GID, too, after that of the port" \
 	wait_for 60 gids_are "$(port_ip "$B" eth1)" "$(node "$B")"
 must on "$B" ip address del "$(port_ip "$B" eth1)/32" dev eth1
