@@ -106,6 +106,7 @@ result $? "output that is lost is an error also where the status is not 0"
 
 cp examples/jobs/dlrm-16.json "$tmp/kept.json"
 for input in - /dev/stdin; do
+	# shellcheck disable=SC2094 # which is refused
 	"$toctl" plan -j "$input" -d 2 -o "$tmp/kept.json" <"$tmp/kept.json" >"$tmp/out" 2>"$tmp/err"
 	[[ $? == 2 ]] && cmp -s examples/jobs/dlrm-16.json "$tmp/kept.json"
 	result $? "-o does not overwrite standard input, read as $input"

@@ -116,7 +116,7 @@ anybody() { # what a process without the certificate can do to etcd
 stranger() { # COMMAND...: fails, as some member says that TLS let nobody in
 	local output
 
-	: >"$tmp/log-1" >"$tmp/log-2" >"$tmp/log-3"
+	truncate -s 0 "$tmp"/log-{1,2,3}
 	! output=$("$@" 2>&1) && printf '%s\n' "$output" &&
 		grep -q "client didn't provide a certificate" "$tmp"/log-*
 }
