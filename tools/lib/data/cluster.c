@@ -105,8 +105,10 @@ void to_cluster_free(struct to_cluster *c)
 {
 	if (!c)
 		return;
-	for (unsigned int i = 0; i < c->n_servers; i++)
+	for (unsigned int i = 0; i < c->n_servers; i++) {
 		free(c->servers[i].ports);
+		free(c->servers[i].pcie);
+	}
 	free(c->servers);
 	free(c->switches);
 	free(c->packet_switches);
@@ -145,7 +147,8 @@ struct to_cluster *to_cluster_copy(const struct to_cluster *c)
 
 		*to = *from;
 		to->ports = cluster_copy(from->ports, from->n_ports, sizeof(*from->ports));
-		copied = to->ports;
+		to->pcie = cluster_copy(from->pcie, from->n_pcie, sizeof(*from->pcie));
+		copied = to->ports && to->pcie;
 	}
 	if (copied)
 		return new;
@@ -269,6 +272,24 @@ int to_cluster_find_on(const struct to_server *server, unsigned int packet_switc
 		if (server->ports[q].packet_switch == packet_switch)
 			return q;
 	return -1;
+}
+
+bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsigned int q)
+{
+	return server->ports[p].cable[0] &&
+	       !strcmp(server->ports[p].cable, server->ports[q].cable);
+}
+
+unsigned int to_server_cables(const struct to_server *server)
+{
+	unsigned int n = 0, q;
+
+	for (unsigned int p = 0; p < server->n_ports; p++) {
+		for (q = 0; q < p && !to_port_shares_cable(server, p, q); q++)
+			;
+		n += q == p;
+	}
+	return n;
 }
 
 const char *to_port_rdma(const struct to_port *port)

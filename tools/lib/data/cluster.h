@@ -45,8 +45,43 @@ struct to_look_ahead {
 	unsigned int optical_port, common, ends[2];
 };
 
+/** enum to_transit - who takes RoCEv2 for other servers that comes in by a port */
+enum to_transit {
+	TO_TRANSIT_KERNEL,	/* the topoopt device */
+	TO_TRANSIT_NIC,		/* the card, which forwards it to another of its ports */
+	TO_TRANSIT_NONE,	/* nobody: the RDMA engine drops it */
+};
+
 /**
- * struct to_port - one NIC interface that faces the fabric
+ * struct to_pcie_link - what ports of a server share towards its memory
+ * @name: unique on the server
+ * @within: 1 + index of the link that this one is a branch of, which comes before it; 0
+ *	when it is none
+ * @rate: bits/s each way as sysfs has it, after line coding; 0 if unknown
+ * @to_host: measured, bits/s; 0 if not
+ * @from_host: measured, bits/s; 0 if not
+ */
+struct to_pcie_link {
+	char name[IFNAMSIZ];
+	unsigned int within;
+	uint64_t rate, to_host, from_host;
+};
+
+/** to_pcie_link_to_host() - bits/s that @link carries from its ports to memory */
+static inline uint64_t to_pcie_link_to_host(const struct to_pcie_link *link)
+{
+	return link->to_host ? link->to_host : link->rate;
+}
+
+/** to_pcie_link_from_host() - bits/s that @link carries from memory to its ports */
+static inline uint64_t to_pcie_link_from_host(const struct to_pcie_link *link)
+{
+	return link->from_host ? link->from_host : link->rate;
+}
+
+/**
+ * struct to_port - one NIC interface that faces the fabric: a port, or one of the PCI
+ *	functions that share it
  * @name: interface name on its server
  * @transmit: interface to transmit through when it is not @name, else ""
  * @mac: address of the RDMA interface, to which last hops are sent
@@ -58,6 +93,10 @@ struct to_look_ahead {
  * @optical_port: port number on that switch, as the switch counts
  * @look_ahead: the second fibre
  * @packet_switch: 1 + index into to_cluster.packet_switches, 0 when not on one
+ * @cable: name of the connector on the server that the function shares, "" when not
+ * @card: name of the card that can forward between its ports, "" if none is known to
+ * @pcie: 1 + index of the innermost of to_server.pcie that it is on, 0 when unknown
+ * @transit: who takes RoCEv2 for other servers
  */
 struct to_port {
 	char name[IFNAMSIZ];
@@ -69,18 +108,23 @@ struct to_port {
 	unsigned int optical_port;
 	struct to_look_ahead look_ahead;
 	unsigned int packet_switch;
+	char cable[IFNAMSIZ], card[IFNAMSIZ];
+	unsigned int pcie;
+	enum to_transit transit;
 };
 
 /**
  * struct to_server - one host
  * @name: as its host name says
  * @address: node address, carried by the topoopt device
+ * @pcie: outer links before their branches
  */
 struct to_server {
 	char name[TO_NAME_MAX];
 	struct to_address address;
-	unsigned int n_ports;
+	unsigned int n_ports, n_pcie;
 	struct to_port *ports;
+	struct to_pcie_link *pcie;
 };
 
 /** enum to_switch_kind - driver of an optical switch; see switch.h */
@@ -232,6 +276,12 @@ int to_cluster_find_port(const struct to_server *server, const char *name);
  * @packet_switch: 1 + index, as to_port.packet_switch; 0 finds none
  */
 int to_cluster_find_on(const struct to_server *server, unsigned int packet_switch);
+
+/** to_port_shares_cable() - tell whether ports @p and @q of @server are functions on one cable */
+bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsigned int q);
+
+/** to_server_cables() - count the connectors of @server: its ports, shared ones once */
+unsigned int to_server_cables(const struct to_server *server);
 
 /**
  * to_port_rdma() - name of the interface that has the port's mac and address

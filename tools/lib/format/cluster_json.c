@@ -14,6 +14,7 @@
 #include "base/quantity.h"
 #include "format/names.h"
 #include "format/packet_switches_json.h"
+#include "format/pcie_json.h"
 #include "format/switch_json.h"
 
 
@@ -162,15 +163,22 @@ static const struct to_json_field port_fields[] = {
 	{ "optical_port", to_json_u32, offsetof(struct to_port, optical_port), true },
 	{ "look_ahead", cluster_read_look_ahead, offsetof(struct to_port, look_ahead), true },
 	{ "packet_switch", to_packet_switch_read, offsetof(struct to_port, packet_switch), true },
+	{ "cable", to_names_read_interface, offsetof(struct to_port, cable), true },
+	{ "card", to_names_read_interface, offsetof(struct to_port, card), true },
+	{ "pcie", to_pcie_read_name, 0, true },
+	{ "transit", to_pcie_read_transit, offsetof(struct to_port, transit), true },
 	{}
 };
 
-static int cluster_read_port(const struct to_json *at, struct to_port *port)
+static int cluster_read_port(const struct to_json *at, const struct to_server *server,
+			     struct to_port *port)
 {
 	int ret;
 
 	port->optical_switch = -1;
 	ret = to_json_object(at, port_fields, port);
+	if (!ret)
+		ret = to_pcie_read_port(at, server, port);
 	if (ret)
 		return ret;
 	if (!json_object_get(at->value, "relay_mac"))
@@ -204,7 +212,7 @@ static int cluster_read_ports(const struct to_json *at, void *to)
 	for (unsigned int i = 0; i < server->n_ports; i++) {
 		struct to_json child = to_json_element(at, i);
 
-		ret = cluster_read_port(&child, &server->ports[i]);
+		ret = cluster_read_port(&child, server, &server->ports[i]);
 		if (ret)
 			return ret;
 		same = cluster_find_name(server->ports, i, sizeof(*server->ports),
@@ -221,6 +229,7 @@ static const struct to_json_field server_fields[] = {
 	{ "name", to_names_read, offsetof(struct to_server, name), false },
 	{ "ipv4", to_json_ipv4, offsetof(struct to_server, address), true },
 	{ "ipv6", to_json_ipv6, offsetof(struct to_server, address), true },
+	{ "pcie", to_pcie_read, 0, true },
 	{ "ports", cluster_read_ports, 0, false },
 	{}
 };
@@ -530,6 +539,8 @@ int to_cluster_read_links(const struct to_json *at,
 	}
 	free(transmits);
 	free(receives);
+	if (!ret)
+		ret = to_pcie_check_cables(at, c);
 	return ret || !c->n_packet_switches ? ret : cluster_check_shared(at, c);
 }
 
@@ -651,7 +662,7 @@ static void cluster_print_mac(FILE *out, const char *key, const uint8_t *mac)
 }
 
 static void cluster_print_port(FILE *out, const struct to_cluster *c,
-			       const struct to_port *p)
+			       const struct to_server *server, const struct to_port *p)
 {
 	fprintf(out, "   {\"name\":");
 	to_json_print_string(out, p->name);
@@ -675,6 +686,7 @@ static void cluster_print_port(FILE *out, const struct to_cluster *c,
 			p->look_ahead.ends[0], p->look_ahead.ends[1]);
 	if (p->packet_switch)
 		fprintf(out, ",\"packet_switch\":\"%s\"", to_port_packet_switch(c, p)->name);
+	to_pcie_print_port(out, server, p);
 	fprintf(out, "}");
 }
 
@@ -697,9 +709,10 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 
 		fprintf(out, "%s\n {\"name\":\"%s\"", i ? "," : "", s->name);
 		cluster_print_address(out, &s->address);
+		to_pcie_print(out, s);
 		fprintf(out, ",\"ports\":[\n");
 		for (unsigned int q = 0; q < s->n_ports; q++) {
-			cluster_print_port(out, c, &s->ports[q]);
+			cluster_print_port(out, c, s, &s->ports[q]);
 			fprintf(out, q + 1 < s->n_ports ? ",\n" : "]}");
 		}
 	}
