@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "doctor/discovery.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,49 +272,6 @@ static void discovery_check_speed(const struct wires *w, uint32_t i, uint64_t mo
 			     (unsigned long long)most / 1000000);
 }
 
-/* Address @q of server @n, from 1; 0 or -ERANGE. */
-static int discovery_address(const struct to_discovery_options *options, unsigned int servers,
-			     struct to_address *address, unsigned int q, unsigned int n)
-{
-	unsigned int host_bits = 1;
-	uint64_t host;
-
-	to_cluster_default_address(address, q, n);
-	if (!options->prefix_len)
-		return q <= 54 && servers <= 65534 ? 0 : -ERANGE;	/* 10.254 is the last */
-	while ((1u << host_bits) < servers + 2)
-		host_bits++;
-	host = ((uint64_t)q << host_bits) + n;
-	if (host >= 1ull << (32 - options->prefix_len))
-		return -ERANGE;
-	address->v4.s_addr = htonl(ntohl(options->prefix.s_addr) | host);
-	return 0;
-}
-
-static int discovery_address_refuse(const struct to_discovery_options *options,
-				    struct to_error *err)
-{
-	return to_error_set(err, -ERANGE, options->prefix_len ?
-			    "the prefix is too small" : "more than 54 ports a server take --prefix");
-}
-
-int to_discovery_prefix(const char *text, struct to_discovery_options *options)
-{
-	char address[INET_ADDRSTRLEN], *end;
-	const char *slash = strchr(text, '/');
-	unsigned long len;
-
-	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
-		return -EINVAL;
-	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
-	len = strtoul(slash + 1, &end, 10);
-	if (inet_pton(AF_INET, address, &options->prefix) != 1 || *end || end == slash + 1 ||
-	    len < 8 || len > 28 || ntohl(options->prefix.s_addr) & (UINT32_MAX >> len))
-		return -EINVAL;
-	options->prefix_len = len;
-	return 0;
-}
-
 /* @port relays by @relay, and @rdma has its address. */
 static void discovery_set_port(struct to_port *port, const struct to_inventory_nic *relay,
 			       const struct to_inventory_nic *rdma,
@@ -369,8 +325,6 @@ static int discovery_fill(const struct wires *w, struct to_cluster *c, const boo
 		server->ports = calloc(w->servers[s].inventory.n_nics + 1, sizeof(*server->ports));
 		if (!server->ports)
 			return to_error_set(err, -ENOMEM, "out of memory");
-		if (discovery_address(options, w->n_servers, &server->address, 0, s + 1))
-			return to_error_set(err, -ERANGE, "the prefix is too small");
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct to_server *server = &c->servers[w->items[i].server];
@@ -388,9 +342,6 @@ static int discovery_fill(const struct wires *w, struct to_cluster *c, const boo
 			return to_error_set(err, -ERANGE, "%s: more than %u ports", server->name,
 					    TO_PORTS_MAX);
 		discovery_fill_port(w, port, i, twin, options);
-		if (discovery_address(options, w->n_servers, &port->address, port_of[i] + 1,
-				      w->items[i].server + 1))
-			return discovery_address_refuse(options, err);
 	}
 	return 0;
 }
@@ -492,6 +443,8 @@ struct to_cluster *to_discovery_cluster(const struct to_discovery_server *server
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	if (!ret && !c->n_links)
 		ret = to_error_set(err, -ENOENT, "no cable was found between these servers");
+	if (!ret)
+		ret = to_addresses_number(c, &options->prefix, err);
 	for (unsigned int s = 0; !ret && s < n; s++)
 		if (!c->servers[s].n_ports)
 			ret = to_error_set(err, -ENOENT, "%s has no cable: leave it out", servers[s].name);
@@ -546,16 +499,12 @@ static int discovery_named(const struct to_discovery_server *servers, struct to_
 		if (!server->ports)
 			return to_error_set(err, -ENOMEM, "out of memory");
 		server->n_ports = n_ports;
-		for (unsigned int p = 0; p <= n_ports; p++) {
-			struct to_address *address = p ? &server->ports[p - 1].address :
-						     &server->address;
-			int ret = p ? discovery_named_port(&servers[s], &server->ports[p - 1],
-							   &ports[p - 1], options, checks, err) : 0;
+		for (unsigned int p = 0; p < n_ports; p++) {
+			int ret = discovery_named_port(&servers[s], &server->ports[p], &ports[p],
+						       options, checks, err);
 
 			if (ret)
 				return ret;
-			if (discovery_address(options, c->n_servers, address, p, s + 1))
-				return discovery_address_refuse(options, err);
 		}
 	}
 	return to_cluster_sort(c) ? to_error_set(err, -ENOMEM, "out of memory") : 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "data/addresses.h"
 #include "data/cluster.h"
 #include "doctor/check.h"
 #include "doctor/inventory.h"
@@ -23,18 +24,13 @@ struct to_discovery_server {
 
 /**
  * struct to_discovery_options - what cables cannot tell
- * @prefix, @prefix_len: of the fabric's IPv4 addresses; length 0: the default scheme,
- *	see to_cluster_synthetic()
+ * @prefix: of the fabric's IPv4 addresses
  * @bandwidth: bits/s of ports whose driver names no speed, 0: TO_SYNTHETIC_BANDWIDTH
  */
 struct to_discovery_options {
-	struct in_addr prefix;
-	unsigned int prefix_len;
+	struct to_addresses_prefix prefix;
 	uint64_t bandwidth;
 };
-
-/** to_discovery_prefix() - take "10.210.0.0/16", of 8 to 28 bits; -EINVAL when it is none */
-int to_discovery_prefix(const char *text, struct to_discovery_options *options);
 
 /**
  * to_discovery_targets() - an address of each server that no other server has
@@ -74,8 +70,8 @@ struct to_discovery_port {
  * to_discovery_named() - the cluster of @n servers whose ports are known by name
  * @checks: gets ports without a known speed
  *
- * It has no links. Return: NULL with @err: a server lacks an interface, addresses that do
- * not fit, out of memory.
+ * It has no links, and addresses only when to_addresses_number() gave them. Return: NULL with
+ * @err: a server lacks an interface, out of memory.
  */
 struct to_cluster *to_discovery_named(const struct to_discovery_server *servers, unsigned int n,
 				      const struct to_discovery_port *ports, unsigned int n_ports,

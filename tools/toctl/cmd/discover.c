@@ -64,7 +64,7 @@ static int discover_fabric(struct to_call *call, const struct discover_args *arg
 	struct to_inventories all;
 	int ret;
 
-	if (args->prefix && to_discovery_prefix(args->prefix, &options))
+	if (args->prefix && to_addresses_prefix_parse(&options.prefix, args->prefix))
 		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
 				args->prefix);
 	ret = to_inventories_init(&all, n, names, &call->err);

@@ -78,6 +78,7 @@ static int init_cluster(struct to_call *call, const struct init_args *args,
 	cluster = to_discovery_named(all->servers, all->n, ports->list, ports->n, options, &checks,
 				     &call->err);
 	ret = cluster ? to_cabling_make(cluster, call->operands[0], &call->err) : -EINVAL;
+	ret = ret ? ret : to_addresses_number(cluster, &options->prefix, &call->err);
 	for (unsigned int i = 0; !ret && i < checks.n; i++)
 		to_call_note(call, "%s: %s; %s", checks.items[i].subject, checks.items[i].text,
 			     checks.items[i].fix);
@@ -121,7 +122,7 @@ static int init_run(struct to_call *call, const void *data)
 		return to_usage(call, "the cluster and its cables cannot both go to standard output: give -o");
 	if (args->offline && args->up)
 		return to_usage(call, "--offline asks no server, --up changes all");
-	if (args->prefix && to_discovery_prefix(args->prefix, &options))
+	if (args->prefix && to_addresses_prefix_parse(&options.prefix, args->prefix))
 		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
 				args->prefix);
 	ret = to_discovery_ports_parse(&ports, args->ports, &why) ?
