@@ -15,6 +15,11 @@
 
 #define TO_ADDRESSES_SUBNET 24	/* bits that NCCL compares: NCCL_IB_SUBNET_PREFIX_LEN's default */
 
+/* What to say where to_addresses_subnet() finds none. */
+#define TO_ADDRESSES_MIXED \
+	"subnets do not tell the cables apart: NCCL may relay what a cable could carry"
+#define TO_ADDRESSES_RENUMBER "toctl init --renumber cluster.json -o cluster.json, then plan anew"
+
 /**
  * struct to_addresses_prefix - where a fabric's IPv4 addresses are
  * @network: in network byte order

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/addresses.h"
 #include "job/env.h"
 #include "kernel/rtnl.h"
 
-#define NCCL_PREFIX 24	/* NCCL_IB_SUBNET_PREFIX_LEN unless set */
 #define NCCL_ADDR_RANGE 22100	/* the first version with NCCL_IB_ADDR_RANGE */
 
 const char *const to_env_clients[] = {
@@ -315,40 +315,21 @@ static void env_cabling(const struct env *env, unsigned int *same, unsigned int 
 	}
 }
 
-/* Ends of a link that NCCL does not take for neighbours: it compares their subnets. */
-static void env_warn_subnet(struct env *env, unsigned int p, struct to_port_ref peer)
+/* Have NCCL compare as many bits as tell the cables apart. */
+static int env_set_subnet(struct env *env)
 {
-	const struct to_port *here = &env->self->ports[p], *there;
-	const struct to_server *server = &env->plan->cluster->servers[peer.server];
+	const struct to_cluster *c = env->plan->cluster;
+	const int bits = to_addresses_subnet(c, c->links, c->n_links);
 
-	there = &server->ports[peer.port];
-	if (here->address.has_v4 && there->address.has_v4 &&
-	    (ntohl(here->address.v4.s_addr ^ there->address.v4.s_addr) >> (32 - NCCL_PREFIX)))
-		env_warn(env, json_sprintf("%s:%s and %s:%s %s are not in one subnet (/%d): NCCL does not connect them, its connections are relayed",
-					   env->self->name, here->name, server->name, there->name,
-					   here->packet_switch ? "on its packet switch" :
-								 "at the other end of its cable",
-					   NCCL_PREFIX));
-}
-
-/* Of all cables; of a packet switch, those to the neighbours on the ring. */
-static void env_warn_subnets(struct env *env)
-{
-	const struct to_server *servers = env->plan->cluster->servers;
-	const uint32_t neighbours[] = { env->after, env->before };
-
-	for (unsigned int p = 0; p < env->self->n_ports; p++) {
-		const struct to_port_ref at = { env->view->server, p };
-		const unsigned int on = env->self->ports[p].packet_switch;
-		struct to_port_ref peer;
-
-		if (env->used[p] && !to_plan_peer(env->plan, at, &peer))
-			env_warn_subnet(env, p, peer);
-		for (unsigned int i = 0; env->used[p] && on && i < 2; i++)
-			if (env_leads(env, p, neighbours[i]) && !(i && neighbours[0] == neighbours[1]))
-				env_warn_subnet(env, p, (struct to_port_ref){ neighbours[i],
-						to_cluster_find_on(&servers[neighbours[i]], on) });
-	}
+	if (bits < 0)
+		return to_error_set(env->err, bits, "out of memory");
+	if (!bits)
+		env_warn(env, c->n_switches ?
+			 json_string(TO_ADDRESSES_MIXED "; links move behind an optical switch, and ports keep their addresses") :
+			 json_string(TO_ADDRESSES_MIXED "; " TO_ADDRESSES_RENUMBER));
+	else if (bits != TO_ADDRESSES_SUBNET)
+		env_set_number(env, "NCCL_IB_SUBNET_PREFIX_LEN", bits);
+	return 0;
 }
 
 static int env_nccl(struct env *env)
@@ -379,18 +360,20 @@ static int env_nccl(struct env *env)
 	env_cabling(env, &same, &crossed);
 	env_set_number(env, "NCCL_IB_MERGE_NICS", same > crossed);
 	env_set(env, "NCCL_IB_SUBNET_AWARE_ROUTING", "1");
+	ret = env_set_subnet(env);
+	if (ret)
+		return ret;
 	if (env->view->ranks->ring != TO_RANKS_NONE)
 		env_set(env, "NCCL_ALGO", "Ring");
 	for (unsigned int p = 0; p < env->self->n_ports; p++)
 		n += env->used[p];
 	if (env->view->version < TO_ENV_NCCL_SUBNET_AWARE)
 		env_warn(env, json_string("NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: connections enter by other ports than their cables'; relayed"));
-	env_warn_subnets(env);
 	if (same && crossed)
 		env_warn(env, json_sprintf("of the ring's cables %u join ports of the same index and %u others: NCCL finds the one kind or the other; the rest is relayed",
 					   same, crossed));
-	if (n > 2)
-		env_warn(env, json_sprintf("NCCL offers its peers two GIDs of a server: connections by the others of its %u ports may be relayed",
+	if (n > 2 && same > crossed)
+		env_warn(env, json_sprintf("NCCL offers its peers two GIDs of a merged device: connections by the others of its %u ports may be relayed",
 					   n));
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint32_t to = i ? env->before : env->after;

@@ -13,7 +13,7 @@
 #include "plan/cabling.h"
 
 struct init_args {
-	const char *ports, *output, *prefix;
+	const char *ports, *output, *prefix, *renumber;
 	uint64_t bandwidth;
 	bool up, offline;
 	struct to_fabric_options fabric;
@@ -108,39 +108,82 @@ static int init_check_servers(struct to_call *call)
 	return 0;
 }
 
-static int init_run(struct to_call *call, const void *data)
+/* Give the servers and ports of a file new addresses. */
+static int init_renumber(struct to_call *call, const struct init_args *args,
+			 const struct to_addresses_prefix *prefix)
 {
-	const struct init_args *args = data;
+	struct to_cluster *cluster = to_cluster_load_shared(args->renumber, &call->err);
+	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
+	int ret;
+
+	if (!cluster)
+		return -EINVAL;
+	ret = cluster->n_switches ?
+		to_error_set(&call->err, -EOPNOTSUPP, "%s: behind optical switches links move, and ports keep their addresses",
+			     args->renumber) :
+		!cluster->n_links && !cluster->n_packet_switches ?
+		to_error_set(&call->err, -ENOENT, "%s: it has no links, which subnets could be told apart by",
+			     args->renumber) :
+		to_addresses_number(cluster, prefix, &call->err);
+	if (!ret)
+		ret = to_file_write(args->output, init_write, cluster, &call->err);
+	if (!ret && call->json)
+		init_print_json(cluster);
+	else if (!ret)
+		fprintf(out, "%u servers and %u cables have new addresses: plan anew, then toctl apply --all\n",
+			cluster->n_servers, cluster->n_links);
+	to_cluster_free(cluster);
+	return ret;
+}
+
+static int init_new(struct to_call *call, const struct init_args *args,
+		    struct to_discovery_options *options)
+{
 	const unsigned int n = call->n_operands - 1;
-	struct to_discovery_options options = { .bandwidth = args->bandwidth };
 	struct to_discovery_ports ports;
 	struct to_inventories all = {};
 	struct to_error why;
 	int ret;
 
-	if (call->json && !strcmp(args->output, "-"))
-		return to_usage(call, "the cluster and its cables cannot both go to standard output: give -o");
+	if (call->n_operands < 3)
+		return to_usage(call, "a topology and two servers or more are needed");
+	if (!args->ports)
+		return to_usage(call, "--ports is needed");
 	if (args->offline && args->up)
 		return to_usage(call, "--offline asks no server, --up changes all");
-	if (args->prefix && to_addresses_prefix_parse(&options.prefix, args->prefix))
-		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
-				args->prefix);
 	ret = to_discovery_ports_parse(&ports, args->ports, &why) ?
 	      to_usage(call, "--ports: %s", why.text) : init_check_servers(call);
 	/* before --up changes a server */
 	ret = ret ? ret : to_cabling_check(call->operands[0], n, ports.n, &call->err);
 	ret = ret ? ret : to_inventories_init(&all, n, (const char *const *)call->operands + 1,
 					      &call->err);
-	ret = ret ? ret : init_cluster(call, args, &ports, &all, &options);
+	ret = ret ? ret : init_cluster(call, args, &ports, &all, options);
 	to_inventories_free(&all);
 	to_discovery_ports_free(&ports);
 	return ret;
 }
 
+static int init_run(struct to_call *call, const void *data)
+{
+	const struct init_args *args = data;
+	struct to_discovery_options options = { .bandwidth = args->bandwidth };
+
+	if (call->json && !strcmp(args->output, "-"))
+		return to_usage(call, "the cluster and its cables cannot both go to standard output: give -o");
+	if (args->prefix && to_addresses_prefix_parse(&options.prefix, args->prefix))
+		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
+				args->prefix);
+	if (!args->renumber)
+		return init_new(call, args, &options);
+	if (call->n_operands || args->ports || args->offline || args->up || args->bandwidth)
+		return to_usage(call, "--renumber takes a file, and no servers or ports");
+	return init_renumber(call, args, &options.prefix);
+}
+
 #define FIELD(field) .offset = offsetof(struct init_args, field)
 
 static const struct to_option init_options[] = {
-	{ "ports", 0, TO_OPTION_STRING, FIELD(ports), .required = true, .argument = "NAMES",
+	{ "ports", 0, TO_OPTION_STRING, FIELD(ports), .argument = "NAMES",
 	  .help = "ports of each server, as eth0,eth1; one that relays for another with RDMA: eth0t:eth0" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write cluster.json; default: standard output" },
@@ -150,6 +193,8 @@ static const struct to_option init_options[] = {
 	{ "up", 0, TO_OPTION_FLAG, FIELD(up), .help = "set ports up that are down" },
 	{ "prefix", 0, TO_OPTION_STRING, FIELD(prefix), .argument = "PREFIX",
 	  .help = "IPv4 prefix for the servers' addresses; default: 10.200.0.0/16" },
+	{ "renumber", 0, TO_OPTION_STRING, FIELD(renumber), .argument = "FILE",
+	  .help = "give this cluster.json a subnet per cable, instead of making one" },
 	{ "bandwidth", 'b', TO_OPTION_RATE, FIELD(bandwidth), .argument = "RATE", .min = 1,
 	  .max = INT64_MAX, .help = "bits/s of ports whose driver names no speed; default: 100G" },
 	{}
@@ -158,8 +203,7 @@ static const struct to_option init_options[] = {
 const struct to_command to_cmd_init = {
 	.name = "init",
 	.summary = "Write cluster.json, and list the cables to plug",
-	.operands = "TOPOLOGY SERVER SERVER...",
-	.min_operands = 3,
+	.operands = "[TOPOLOGY SERVER SERVER...]",
 	.max_operands = UINT_MAX,
 	.options = init_options,
 	.args_size = sizeof(struct init_args),

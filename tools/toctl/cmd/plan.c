@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/large.h"
 #include "cli/progress.h"
+#include "data/addresses.h"
 #include "format/cluster_json.h"
 #include "format/demand_json.h"
 #include "format/plan_json.h"
@@ -122,6 +123,13 @@ static int plan_check(struct to_call *call, const struct plan_args *args)
 	return 0;
 }
 
+/* Say it when clients that compare subnets cannot find the cables of @cluster. */
+static void plan_note_subnets(const struct to_call *call, const struct to_cluster *cluster)
+{
+	if (!cluster->n_switches && !to_addresses_subnet(cluster, cluster->links, cluster->n_links))
+		to_call_note(call, TO_ADDRESSES_MIXED "; " TO_ADDRESSES_RENUMBER);
+}
+
 static int plan_run(struct to_call *call, const void *data)
 {
 	const struct plan_args *args = data;
@@ -155,6 +163,8 @@ static int plan_run(struct to_call *call, const void *data)
 		to_demand_free(demand);
 		return -EINVAL;
 	}
+	if (args->cluster && args->fixed)
+		plan_note_subnets(call, cluster);
 	/* the planner may take seconds until it says how far it is */
 	if (!call->quiet)
 		to_progress(&progress, 0, 100);
