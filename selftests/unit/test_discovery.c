@@ -168,7 +168,7 @@ static void a_ring_is_found(void **state)
 		assert_int_equal(c->servers[s].ports[1].bandwidth, 200000000000);
 		assert_memory_equal(c->servers[s].ports[1].mac, c->servers[s].ports[1].relay_mac, 6);
 	}
-	assert_int_equal(ntohl(c->servers[2].ports[1].address.v4.s_addr), 0x0aca0003);
+	assert_int_equal(ntohl(c->servers[2].ports[1].address.v4.s_addr), 0x0ac90302);	/* 10.201.3.2 */
 	assert_int_equal(c->links[0].a.server, 0);
 	assert_int_equal(c->links[0].b.server, 1);
 	assert_int_equal(c->links[0].b.port, 1);
@@ -180,19 +180,19 @@ static void a_ring_is_found(void **state)
 
 static void addresses_come_from_the_prefix(void **state)
 {
-	struct to_discovery_options options = { .prefix_len = 27 };
+	struct to_discovery_options options = {};
 	struct to_cluster *c;
 	struct to_error err;
 
 	(void)state;
-	inet_pton(AF_INET, "192.0.2.32", &options.prefix);
+	to_addresses_prefix_parse(&options.prefix, "192.0.2.32/27");
 	ring();
 	c = discover(&options, &err);
 	assert_non_null(c);
 	assert_int_equal(ntohl(c->servers[0].address.v4.s_addr), 0xc0000221);
-	assert_int_equal(ntohl(c->servers[3].ports[1].address.v4.s_addr), 0xc0000234);
+	assert_int_equal(ntohl(c->servers[3].ports[1].address.v4.s_addr), 0xc0000236);
 	to_cluster_free(c);
-	options.prefix_len = 28;
+	options.prefix.length = 28;
 	assert_null(discover(&options, &err));
 	assert_string_equal(err.text, "the prefix is too small");
 }

@@ -47,8 +47,52 @@ done
 
 run 0 init ring s0 s1 s2 --ports eth0,eth1 --prefix 10.20.0.0/16 --offline -o "$tmp/prefix.json" &&
 	[[ $(has prefix.json '[.servers[0].ipv4, .servers[2].ipv4, .servers[0].ports[1].ipv4]') \
-		== '["10.20.0.1","10.20.0.3","10.20.0.17"]' ]]
+		== '["10.20.0.1","10.20.0.3","10.20.3.2"]' ]]
 result $? "addresses from a prefix"
+
+# --- addresses that tell cables apart ---
+
+mixed='subnets do not tell the cables apart: NCCL may relay what a cable could carry'
+by_index() { # FILE [PREFIX]: addresses as port indices number them
+	jq --arg prefix "${2:-}" '.servers |= [to_entries[] | .key as $s | .value |
+		.ports |= [to_entries[] | .key as $q | .value |
+			.ipv4 = (if $prefix == "" then "10.\(201 + $q).0.\($s + 1)"
+				else "\($prefix).\($q * 8 + $s + 9)" end)]]' "$1"
+}
+warns() { # CLUSTER: toctl plan warns of its subnets
+	run 0 plan --cluster "$1" --job examples/ring-4/job.json --fixed -o "$tmp/plan.json" &&
+		[[ $(grep -cF "$mixed; toctl init --renumber" "$tmp/err") == 1 ]]
+}
+quiet() { # CLUSTER
+	run 0 plan --cluster "$1" --job examples/ring-4/job.json --fixed -o "$tmp/plan.json" &&
+		[[ ! -s $tmp/err ]]
+}
+
+run 0 init ring s0 s1 s2 s3 --ports eth0,eth1 --offline -o "$tmp/ring4.json" && quiet "$tmp/ring4.json" &&
+	[[ $(has ring4.json '[.servers[].ports[].ipv4]') \
+		== "$(jq -c '[.servers[].ports[].ipv4]' examples/ring-4/cluster.json)" ]]
+result $? "a /24 per cable, as examples/ring-4 has it"
+by_index "$tmp/ring4.json" >"$tmp/index.json"
+by_index "$tmp/ring4.json" 10.210.0 >"$tmp/one-subnet.json"
+jq '.links = [["s0:eth0", "s1:eth0"], ["s1:eth1", "s2:eth1"], ["s2:eth0", "s3:eth0"], ["s3:eth1", "s0:eth1"]] |
+	.links |= map({a: .[0], b: .[1]})' "$tmp/index.json" >"$tmp/straight.json"
+jq 'del(.servers[].ipv4, .servers[].ports[].ipv4)' "$tmp/ring4.json" >"$tmp/ipv6.json"
+for what in index one-subnet straight ipv6; do
+	warns "$tmp/$what.json" &&
+		run 0 init --renumber "$tmp/$what.json" -o "$tmp/$what-new.json" &&
+		quiet "$tmp/$what-new.json"
+	result $? "$what: a warning, until it is renumbered"
+done
+[[ $(has index-new.json '[.servers, .links]') == "$(has ring4.json '[.servers, .links]')" ]]
+result $? "renumbering changes nothing but addresses"
+refuses "renumbering: optical switches" 1 \
+	"examples/panel-6/cluster.json: behind optical switches links move, and ports keep their addresses" \
+	--renumber examples/panel-6/cluster.json -o "$tmp/refused.json"
+jq '.links = []' "$tmp/ring4.json" >"$tmp/no-links.json"
+refuses "renumbering: no links" 1 "$tmp/no-links.json: it has no links that subnets could tell apart" \
+	--renumber "$tmp/no-links.json" -o "$tmp/refused.json"
+refuses "renumbering: no servers beside the file" 2 "--renumber takes a file, and no servers or ports" \
+	--renumber "$tmp/ring4.json" ring s0 s1 -o "$tmp/refused.json"
 
 run 0 init ring s0 s1 s2 --ports eth0,eth1 --offline --json -o "$tmp/ring.json" &&
 	python3 - "$tmp/out" "$tmp/ring.json" 2>>"$tmp/err" <<'END'

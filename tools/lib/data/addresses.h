@@ -18,7 +18,7 @@
 /* What to say where to_addresses_subnet() finds none. */
 #define TO_ADDRESSES_MIXED \
 	"subnets do not tell the cables apart: NCCL may relay what a cable could carry"
-#define TO_ADDRESSES_RENUMBER "toctl init --renumber cluster.json -o cluster.json, then plan anew"
+#define TO_ADDRESSES_RENUMBER "toctl init --renumber cluster.json -o renumbered.json, then plan by that"
 
 /**
  * struct to_addresses_prefix - where a fabric's IPv4 addresses are

@@ -122,7 +122,7 @@ static int init_renumber(struct to_call *call, const struct init_args *args,
 		to_error_set(&call->err, -EOPNOTSUPP, "%s: behind optical switches links move, and ports keep their addresses",
 			     args->renumber) :
 		!cluster->n_links && !cluster->n_packet_switches ?
-		to_error_set(&call->err, -ENOENT, "%s: it has no links, which subnets could be told apart by",
+		to_error_set(&call->err, -ENOENT, "%s: it has no links that subnets could tell apart",
 			     args->renumber) :
 		to_addresses_number(cluster, prefix, &call->err);
 	if (!ret)
@@ -146,9 +146,9 @@ static int init_new(struct to_call *call, const struct init_args *args,
 	int ret;
 
 	if (call->n_operands < 3)
-		return to_usage(call, "a topology and two servers or more are needed");
+		return to_usage(call, "TOPOLOGY SERVER SERVER... expected");
 	if (!args->ports)
-		return to_usage(call, "--ports is needed");
+		return to_usage(call, "--ports is required");
 	if (args->offline && args->up)
 		return to_usage(call, "--offline asks no server, --up changes all");
 	ret = to_discovery_ports_parse(&ports, args->ports, &why) ?
