@@ -116,13 +116,24 @@ static const struct to_check *found(const char *subject, const char *name)
 	return NULL;
 }
 
+static bool failed(void)
+{
+	for (unsigned int i = 0; i < checks.n; i++)
+		if (checks.items[i].verdict == TO_CHECK_FAIL)
+			return true;
+	return false;
+}
+
 /* What lldpctl says of a's interfaces. */
 static void who_says_to_be_there_is_named(void **state)
 {
 	static const char text[] =
 		"{\"lldp\":[{\"interface\":["
 		"{\"name\":\"lo\",\"chassis\":[{\"name\":[{\"value\":\"x\"}]}]},"
-		"{\"name\":\"eth1\",\"via\":\"LLDP\",\"chassis\":[{\"id\":[{\"type\":\"mac\",\"value\":\"02:00:00:00:00:01\"}],"
+		/* a sibling on one's own connector */
+		"{\"name\":\"eth1\",\"chassis\":[{\"id\":[{\"type\":\"mac\",\"value\":\"02:00:00:00:00:01\"}],"
+		"\"name\":[{\"value\":\"a\"}]}]},"
+		"{\"name\":\"eth1\",\"via\":\"LLDP\",\"chassis\":[{\"id\":[{\"type\":\"mac\",\"value\":\"02:00:00:00:09:01\"}],"
 		"\"name\":[{\"value\":\"tor1\"}]}],\"port\":[{\"id\":[{\"type\":\"ifname\",\"value\":\"Ethernet12\"}]}]},"
 		"{\"name\":\"eth0\",\"chassis\":[{\"name\":[{\"value\":\"\\u001b]0;\"}]}]},"
 		"{\"name\":\"eth2\",\"chassis\":[{\"id\":[{\"value\":\"02:00:00:00:00:09\"}]}]}]}]}";
@@ -147,6 +158,7 @@ static void who_says_to_be_there_is_named(void **state)
 	assert_string_equal(found("d:eth0", "cabling")->text, "light, but no server answers");
 	/* b:eth1 is moved to a switch */
 	to_checks_free(&checks);
+	servers[0].inventory.nics[0].n_answers = 0;
 	servers[1].inventory.nics[1].n_answers = 0;
 	strcpy(servers[1].inventory.nics[1].lldp, "tor2 Ethernet1");
 	to_discovery_compare(servers, c, &checks);
@@ -267,6 +279,265 @@ static void two_interfaces_make_one_port(void **state)
 	to_cluster_free(c);
 }
 
+/*
+ * Servers a to d are DGX Sparks in a ring: nics[0], [1] are the functions of connector p0 in
+ * PCI domains 0 and 2, nics[2], [3] those of p1. p0 of each is cabled to p1 of the next.
+ */
+static void sparks(void)
+{
+	static const char *const names[] = { "enp1s0f0np0", "enP2p1s0f0np0", "enp1s0f1np1", "enP2p1s0f1np1" };
+
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		struct to_inventory *inventory = &servers[s].inventory;
+
+		free(inventory->nics);
+		inventory->nics = calloc(4, sizeof(*inventory->nics));
+		inventory->n_nics = 4;
+		for (unsigned int i = 0; i < 4; i++) {
+			struct to_inventory_nic *nic = &inventory->nics[i];
+			struct to_hardware *hardware = &nic->hardware;
+
+			strcpy(nic->name, names[i]);
+			mac_of(nic->mac, s, i);
+			nic->up = nic->carrier = nic->takes_roce = true;
+			nic->bandwidth = 200000000000;
+			nic->mtu = 9000;
+			snprintf(nic->rdma, sizeof(nic->rdma), "mlx5_%u", i);
+			snprintf(hardware->pci, sizeof(hardware->pci), "000%u:01:00.%u", i % 2 * 2, i / 2);
+			snprintf(hardware->connector, sizeof(hardware->connector), "p%u", i / 2);
+			snprintf(hardware->card, sizeof(hardware->card), "c0ffee%u", s);
+			hardware->n_links = 1;
+			hardware->links[0].rate = 126030769230;
+			snprintf(hardware->links[0].name, IFNAMSIZ, "000%u.01.00", i % 2 * 2);
+		}
+	}
+}
+
+/* @s's connector @i to @t's @k: all functions hear each other, and siblings hear siblings. */
+static void spark_cable(unsigned int s, unsigned int i, unsigned int t, unsigned int k)
+{
+	for (unsigned int f = 0; f < 2; f++) {
+		for (unsigned int g = 0; g < 2; g++)
+			cable(s, 2 * i + f, t, 2 * k + g);
+		hears(s, 2 * i + f, s, 2 * i + !f, true);
+		hears(t, 2 * k + f, t, 2 * k + !f, true);
+	}
+}
+
+static void sparks_in_a_ring(void)
+{
+	sparks();
+	for (unsigned int s = 0; s < SERVERS; s++)
+		spark_cable(s, 0, (s + 1) % SERVERS, 1);
+}
+
+static void functions_are_ports_that_share_cables(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	sparks_in_a_ring();
+	c = discover_links(8);
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		const struct to_server *server = &c->servers[s];
+
+		assert_int_equal(server->n_ports, 4);
+		assert_int_equal(to_server_cables(server), 2);
+		assert_string_equal(server->ports[0].cable, "p0");
+		assert_string_equal(server->ports[3].cable, "p1");
+		assert_string_equal(server->ports[3].card, "card0");
+		assert_int_equal(server->n_pcie, 2);
+		assert_int_equal(server->pcie[1].rate, 126030769230);
+		assert_string_equal(server->pcie[server->ports[1].pcie - 1].name, "0002.01.00");
+		assert_int_equal(server->ports[0].pcie, server->ports[2].pcie);
+		assert_int_equal(server->ports[2].transit, TO_TRANSIT_NONE);
+		assert_string_equal(server->ports[1].transmit, "");
+	}
+	/* each function to that of the same PCI domain */
+	for (unsigned int i = 0; i < c->n_links; i++)
+		assert_int_equal(c->links[i].a.port % 2, c->links[i].b.port % 2);
+	assert_string_equal(found("a:enP2p1s0f0np0", "cabling")->text, "leads to b:enP2p1s0f1np1");
+	assert_non_null(strstr(found("a", "transit")->text, "4 of its ports take RoCEv2"));
+	to_checks_free(&checks);
+	to_discovery_compare(servers, c, &checks);
+	assert_false(failed());
+	to_cluster_free(c);
+}
+
+/* Of two functions, the one without RDMA relays for the other, whichever comes first. */
+static void a_function_without_rdma_relays(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	for (unsigned int without = 0; without < 2; without++) {
+		sparks_in_a_ring();
+		for (unsigned int s = 0; s < SERVERS; s++)
+			for (unsigned int i = without; i < 4; i += 2)
+				servers[s].inventory.nics[i].rdma[0] = '\0';
+		c = discover_links(4);
+		assert_int_equal(c->servers[2].n_ports, 2);
+		assert_string_equal(c->servers[2].ports[1].name, without ? "enP2p1s0f1np1" : "enp1s0f1np1");
+		assert_string_equal(c->servers[2].ports[1].transmit,
+				    without ? "enp1s0f1np1" : "enP2p1s0f1np1");
+		assert_string_equal(c->servers[2].ports[1].cable, "");
+		assert_int_equal(c->servers[2].ports[1].transit, TO_TRANSIT_KERNEL);
+		to_cluster_free(c);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* The second function of b's p1 is down. */
+static void a_function_that_is_down_is_named(void **state)
+{
+	struct to_inventory_nic *nic;
+	struct to_cluster *c, *other;
+
+	(void)state;
+	sparks_in_a_ring();
+	c = discover_links(8);
+	nic = &servers[1].inventory.nics[3];
+	nic->up = nic->carrier = false;
+	nic->n_answers = 0;
+	for (unsigned int f = 0; f < 2; f++) {
+		nic = &servers[0].inventory.nics[f];
+		for (unsigned int i = 0; i < nic->n_answers; i++)
+			if (nic->answers[i].mac[4] == 1 && nic->answers[i].mac[5] == 3)
+				nic->answers[i--] = nic->answers[--nic->n_answers];
+	}
+	to_checks_free(&checks);
+	to_discovery_compare(servers, c, &checks);
+	assert_string_equal(found("a:enP2p1s0f0np0", "cabling")->text,
+			    "b:enP2p1s0f1np1 does not answer, and b:enp1s0f1np1 on its cable does");
+	assert_string_equal(found("b:enP2p1s0f1np1", "cabling")->text,
+			    "down; the file says to a:enP2p1s0f0np0");
+	assert_int_equal(found("a:enp1s0f0np0", "cabling")->verdict, TO_CHECK_OK);
+	to_checks_free(&checks);
+	other = discover_links(7);
+	assert_string_equal(found("a:enP2p1s0f0np0", "cabling")->text,
+			    "shares its cable, and b:enp1s0f1np1 is alone at the other end");
+	to_cluster_free(other);
+	to_cluster_free(c);
+}
+
+/* Cables of a's p0 and c's p0 are swapped. */
+static void swapped_cables_of_functions_are_named(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	sparks_in_a_ring();
+	c = discover_links(8);
+	teardown(NULL);
+	setup(NULL);
+	sparks();
+	spark_cable(0, 0, 3, 1);
+	spark_cable(2, 0, 1, 1);
+	spark_cable(1, 0, 2, 1);
+	spark_cable(3, 0, 0, 1);
+	to_discovery_compare(servers, c, &checks);
+	assert_int_equal(checks.n, 16);
+	assert_non_null(strstr(found("a:enp1s0f0np0", "cabling")->fix, "to b:enp1s0f1np1"));
+	assert_int_equal(found("b:enp1s0f0np0", "cabling")->verdict, TO_CHECK_OK);
+	to_cluster_free(c);
+}
+
+/* Two NICs of a and two of b in one LAN, whose connectors say that they are not one cable. */
+static void connectors_tell_a_network_from_a_cable(void **state)
+{
+	struct to_error err;
+
+	(void)state;
+	sparks();
+	for (unsigned int f = 0; f < 2; f++) {
+		for (unsigned int g = 0; g < 2; g++)
+			cable(0, f, 1, g);
+		strcpy(servers[f].inventory.nics[1].hardware.connector, "p7");
+	}
+	assert_null(discover(NULL, &err));
+	assert_non_null(strstr(found("a:enp1s0f0np0", "cabling")->text, "a network, no cable"));
+}
+
+/* b answers nobody; others hear it ask. */
+static void a_server_that_does_not_answer_arp_is_named(void **state)
+{
+	struct to_inventory *inventory = &servers[1].inventory;
+	struct to_cluster *c;
+
+	(void)state;
+	for (unsigned int arp_ignore = 0; arp_ignore < 2; arp_ignore++) {
+		cable(2, 0, 3, 1);
+		cable(3, 0, 0, 1);
+		hears(1, 1, 0, 0, true);
+		hears(1, 0, 2, 1, true);
+		hears(0, 0, 1, 1, false);
+		hears(2, 1, 1, 0, false);
+		inventory->nics[0].arp_ignore = inventory->nics[1].arp_ignore = arp_ignore;
+		c = discover_links(4);
+		assert_int_equal(found("b:eth0", "arp")->verdict, TO_CHECK_WARN);
+		assert_string_equal(found("b:eth0", "arp")->text, arp_ignore ?
+				    "does not answer ARP, as arp_ignore is 1; the cable is good" :
+				    "does not answer ARP, and others hear it; the cable is good");
+		assert_int_equal(found("a:eth0", "cabling")->verdict, TO_CHECK_OK);
+		to_checks_free(&checks);
+		to_discovery_compare(servers, c, &checks);
+		assert_false(failed());
+		assert_non_null(strstr(found("a:eth0", "arp")->fix, arp_ignore ? "on b: sysctl -w net.ipv4.conf.all.arp_ignore=0" : "on b look for a filter"));
+		to_cluster_free(c);
+		teardown(NULL);
+		setup(NULL);
+		inventory = &servers[1].inventory;
+	}
+}
+
+/* Nobody answers ARP, and all hear each other ask. */
+static void servers_that_all_ignore_arp_are_cabled(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS; s++) {
+		hears(s, 0, (s + 1) % SERVERS, 1, false);
+		hears((s + 1) % SERVERS, 1, s, 0, false);
+		servers[s].inventory.nics[0].arp_ignore = servers[s].inventory.nics[1].arp_ignore = 2;
+	}
+	c = discover_links(4);
+	assert_false(failed());
+	to_checks_free(&checks);
+	to_discovery_compare(servers, c, &checks);
+	assert_false(failed());
+	assert_int_equal(found("d:eth1", "arp")->verdict, TO_CHECK_WARN);
+	to_cluster_free(c);
+}
+
+static void what_is_left_out_says_why(void **state)
+{
+	struct to_inventory *inventory = &servers[1].inventory;
+	struct to_cluster *c;
+	struct to_error err;
+
+	(void)state;
+	ring();
+	strcpy(inventory->nics[2].not_a_port, "has the address 192.168.177.11");
+	strcpy(servers[0].inventory.nics[2].not_a_port, "is of kind bridge");
+	strcpy(inventory->unmatched, "ens*");
+	servers[0].inventory.nics[0].mtu = 9000;
+	c = discover_links(4);
+	assert_string_equal(found("b:eth2", "left out")->text, "has the address 192.168.177.11");
+	assert_string_equal(found("b:eth2", "left out")->fix, "to take it: --ports eth2");
+	assert_int_equal(found("b:eth2", "left out")->verdict, TO_CHECK_OK);
+	assert_string_equal(found("b", "ports")->text, "no interface is called ens*");
+	assert_string_equal(found("a:eth0", "mtu")->text, "9000, and 0 at b:eth1");
+	assert_string_equal(found("a:eth0", "mtu")->fix, "on b: ip link set eth1 mtu 9000");
+	to_cluster_free(c);
+	to_checks_free(&checks);
+	for (unsigned int i = 0; i < 2; i++)
+		strcpy(inventory->nics[i].not_a_port, "belongs to bond0");
+	assert_null(discover(NULL, &err));
+	assert_int_equal(found("b:eth1", "left out")->verdict, TO_CHECK_WARN);
+}
+
 static void what_is_wrong_is_named(void **state)
 {
 	struct to_cluster *c;
@@ -326,6 +597,12 @@ static void an_inventory_survives_the_round_trip(void **state)
 	ring();
 	hears(0, 1, 2, 2, false);
 	strcpy(servers[0].inventory.nics[2].not_a_port, "has the address 192.0.2.9");
+	strcpy(servers[0].inventory.unmatched, "ens*,x?");
+	servers[0].inventory.nics[1].takes_roce = true;
+	servers[0].inventory.nics[1].arp_ignore = 2;
+	servers[0].inventory.nics[1].hardware = (struct to_hardware){
+		.pci = "0002:01:00.1", .card = "c0ffee", .connector = "p1", .n_links = 2,
+		.links = { { "0000.01.00", 1000 }, { "0000.02.00", 2000 } } };
 	out = open_memstream(&text, &len);
 	assert_int_equal(to_inventory_print(out, &servers[0].inventory), 0);
 	fclose(out);
@@ -415,6 +692,14 @@ int main(void)
 		TEST(an_inventory_survives_the_round_trip),
 		TEST(swapped_cables_are_named),
 		TEST(who_is_not_on_a_packet_switch_is_named),
+		TEST(functions_are_ports_that_share_cables),
+		TEST(a_function_without_rdma_relays),
+		TEST(a_function_that_is_down_is_named),
+		TEST(swapped_cables_of_functions_are_named),
+		TEST(connectors_tell_a_network_from_a_cable),
+		TEST(a_server_that_does_not_answer_arp_is_named),
+		TEST(servers_that_all_ignore_arp_are_cabled),
+		TEST(what_is_left_out_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 #define TO_ADDRESSES_RENUMBER "toctl init --renumber cluster.json -o renumbered.json, then plan by that"
 
 /**
- * struct to_addresses_prefix - where a fabric's IPv4 addresses are
+ * struct to_addresses_prefix - prefix that a fabric's IPv4 addresses have
  * @network: in network byte order
  * @length: bits; 0 for the default: servers in 10.200.0.0/16, ports in 10.201.0.0 to 10.254.255.255
  */

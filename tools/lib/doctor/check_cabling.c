@@ -15,7 +15,7 @@
 #define SMALL 64	/* bytes of a small echo */
 
 /*
- * A port that is being checked, and the one planned at its other end. @nic has the
+ * A port of server @self that is being checked, and the one planned at its other end. @nic has the
  * port's MAC and address, where answers come. @on: the packet switch between the two, or
  * NULL. What is well there is told once for all ports on it, of which @answered answer,
  * @stuck of these not to large packets.
@@ -26,19 +26,31 @@ struct cable {
 	const struct to_cluster *cluster;
 	const struct to_nic *nic;
 	const struct to_port *port, *peer;
+	const struct to_server *peer_server;
+	uint32_t self;
 	char peer_name[TO_NAME_MAX + IFNAMSIZ + 1];
 	struct to_probe probe;
 	const struct to_packet_switch *on;
 	unsigned int answered, stuck;
 };
 
-static int cabling_ask(struct cable *c, const struct in_addr *targets, unsigned int n,
-		       unsigned int *who, uint8_t mac[6])
+/* Whether @mac is one of @c's planned peer. */
+static bool cabling_is_peer(const struct cable *c, const uint8_t *mac)
 {
+	return !memcmp(mac, c->peer->mac, 6) || !memcmp(mac, c->peer->relay_mac, 6);
+}
+
+/* @mac gets who answers: the planned peer, if it does in one of the tries. */
+static int cabling_ask(struct cable *c, const struct in_addr *targets, unsigned int n,
+		       uint8_t mac[6])
+{
+	uint8_t wanted[2][6];
 	int ret = -ETIMEDOUT;
 
-	for (int i = 0; i < TRIES && ret == -ETIMEDOUT; i++)
-		ret = to_probe_arp(&c->probe, targets, n, ANSWER_MS, who, mac);
+	memcpy(wanted[0], c->peer->mac, 6);
+	memcpy(wanted[1], c->peer->relay_mac, 6);
+	for (int i = 0; i < TRIES && (ret == -ETIMEDOUT || (!ret && !cabling_is_peer(c, mac))); i++)
+		ret = to_probe_arp(&c->probe, targets, n, wanted, 2, ANSWER_MS, mac);
 	return ret;
 }
 
@@ -56,6 +68,30 @@ static void cabling_port_of_mac(const struct to_cluster *cluster, const uint8_t 
 				snprintf(text, size, "%s:%s", server->name,
 					 server->ports[p].name);
 	}
+}
+
+/* The function that shares the planned peer's cable and has @mac, NULL for none. */
+static const struct to_port *cabling_sibling(const struct cable *c, const uint8_t *mac)
+{
+	for (unsigned int q = 0; q < c->peer_server->n_ports; q++) {
+		const struct to_port *port = &c->peer_server->ports[q];
+
+		if (to_port_shares_cable(c->peer_server, q, c->peer - c->peer_server->ports) &&
+		    (!memcmp(port->mac, mac, 6) || !memcmp(port->relay_mac, mac, 6)))
+			return port;
+	}
+	return NULL;
+}
+
+/* The cable is right, and the planned function at its other end says nothing. */
+static void cabling_report_sibling(struct cable *c, const struct to_port *sibling)
+{
+	char fix[200];
+
+	snprintf(fix, sizeof(fix), "the cable is right: on %.63s, ip link set %s up, or run toctl apply",
+		 c->peer_server->name, to_port_rdma(c->peer));
+	to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, fix,
+		     "%s does not answer, and %s on its cable does", c->peer_name, sibling->name);
 }
 
 static void cabling_report_wrong(struct cable *c, const uint8_t *mac)
@@ -79,6 +115,17 @@ static void cabling_report_wrong(struct cable *c, const uint8_t *mac)
 		     "leads to %s, the plan says %s", found, c->peer_name);
 }
 
+/* Somebody else than the planned peer answers. */
+static void cabling_report_answer(struct cable *c, const uint8_t *mac)
+{
+	const struct to_port *sibling = cabling_sibling(c, mac);
+
+	if (sibling)
+		cabling_report_sibling(c, sibling);
+	else
+		cabling_report_wrong(c, mac);
+}
+
 /* On a packet switch others answering says nothing of the one that does not. */
 static void cabling_report_silent(struct cable *c)
 {
@@ -100,11 +147,12 @@ static void cabling_find_other(struct cable *c)
 	uint8_t mac[6];
 	char fix[200];
 
+	/* one's own siblings hear the question, too */
 	for (unsigned int s = 0; nodes && s < cluster->n_servers; s++)
-		if (cluster->servers[s].address.has_v4)
+		if (s != c->self && cluster->servers[s].address.has_v4)
 			nodes[n++] = cluster->servers[s].address.v4;
-	if (n && !cabling_ask(c, nodes, n, NULL, mac)) {
-		cabling_report_wrong(c, mac);
+	if (n && !cabling_ask(c, nodes, n, mac)) {
+		cabling_report_answer(c, mac);
 	} else {
 		snprintf(fix, sizeof(fix), "run toctl apply on %.*s, then check the fibre",
 			 (int)strcspn(c->peer_name, ":"), c->peer_name);
@@ -165,7 +213,7 @@ static void cabling_check_cable(struct cable *c)
 			     "not checked: %s", err.text);
 		return;
 	}
-	ret = cabling_ask(c, &c->peer->address.v4, 1, NULL, mac);
+	ret = cabling_ask(c, &c->peer->address.v4, 1, mac);
 	if (ret == -ETIMEDOUT && c->on) {
 		cabling_report_silent(c);
 	} else if (ret == -ETIMEDOUT) {
@@ -173,8 +221,8 @@ static void cabling_check_cable(struct cable *c)
 	} else if (ret) {
 		to_check_add(c->checks, TO_CHECK_FAIL, "cabling", c->port->name, NULL,
 			     "cannot send: %s", strerror(-ret));
-	} else if (memcmp(mac, c->peer->mac, 6) && memcmp(mac, c->peer->relay_mac, 6)) {
-		cabling_report_wrong(c, mac);
+	} else if (!cabling_is_peer(c, mac)) {
+		cabling_report_answer(c, mac);
 	} else {
 		c->answered++;
 		if (!c->on)
@@ -192,6 +240,7 @@ static void cabling_check_peer(struct cable *c, struct to_port_ref peer)
 {
 	const struct to_server *server = &c->cluster->servers[peer.server];
 
+	c->peer_server = server;
 	c->peer = &server->ports[peer.port];
 	snprintf(c->peer_name, sizeof(c->peer_name), "%s:%s", server->name, c->peer->name);
 	if (c->port->address.has_v4 && c->peer->address.has_v4)
@@ -240,7 +289,7 @@ void to_check_cabling(struct to_checks *checks, const struct to_check_view *view
 	for (unsigned int p = 0; p < self->n_ports; p++) {
 		struct cable c = {
 			.checks = checks, .plan = view->plan, .cluster = view->plan->cluster,
-			.port = &self->ports[p],
+			.port = &self->ports[p], .self = view->server,
 			.nic = to_rtnl_nic_find(view->nics, view->n_nics,
 						to_port_rdma(&self->ports[p])),
 		};

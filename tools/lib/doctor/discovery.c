@@ -5,28 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE (TO_NAME_MAX + IFNAMSIZ + 2)
-#define NONE UINT32_MAX
-
-/**
- * struct wire - an interface that could be a port
- * @heard: those of other servers that answered here, ascending, without repetition
- * @overheard: one of them that asked here and did not answer, else NONE
- * @strangers: answers with a MAC address that no listed interface has
- */
-struct wire {
-	uint32_t server;
-	const struct to_inventory_nic *nic;
-	unsigned int n_heard, strangers;
-	uint32_t *heard, overheard;
-};
-
-struct wires {
-	const struct to_discovery_server *servers;
-	unsigned int n_servers, n;
-	struct wire *items;
-	struct to_checks *checks;
-};
+#include "doctor/wires.h"
+#include "format/names.h"
 
 static bool discovery_has(const struct to_inventory *inventory, struct in_addr address)
 {
@@ -60,196 +40,19 @@ int to_discovery_targets(const struct to_discovery_server *servers, unsigned int
 	return 0;
 }
 
-static void wire_name(const struct wires *w, uint32_t i, char text[NAME_SIZE])
-{
-	snprintf(text, NAME_SIZE, "%s:%s", w->servers[w->items[i].server].name,
-		 w->items[i].nic->name);
-}
-
-static uint32_t wire_of_mac(const struct wires *w, const uint8_t *mac)
-{
-	for (uint32_t i = 0; i < w->n; i++)
-		if (!memcmp(w->items[i].nic->mac, mac, 6))
-			return i;
-	return NONE;
-}
-
-static int wire_compare(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int wire_read_answers(const struct wires *w, struct wire *wire)
-{
-	unsigned int n = 0;
-
-	wire->heard = calloc(wire->nic->n_answers + 1, sizeof(*wire->heard));
-	if (!wire->heard)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < wire->nic->n_answers; i++) {
-		const uint32_t other = wire_of_mac(w, wire->nic->answers[i].mac);
-
-		if (other == NONE)
-			wire->strangers++;
-		else if (w->items[other].server == wire->server)
-			continue;
-		else if (wire->nic->answers[i].address.s_addr)
-			wire->heard[n++] = other;
-		else
-			wire->overheard = other;
-	}
-	qsort(wire->heard, n, sizeof(*wire->heard), wire_compare);
-	for (unsigned int i = 0; i < n; i++)
-		if (!wire->n_heard || wire->heard[wire->n_heard - 1] != wire->heard[i])
-			wire->heard[wire->n_heard++] = wire->heard[i];
-	return 0;
-}
-
-static void wires_close(struct wires *w)
-{
-	for (unsigned int i = 0; w->items && i < w->n; i++)
-		free(w->items[i].heard);
-	free(w->items);
-}
-
-static int wires_open(struct wires *w, const struct to_discovery_server *servers, unsigned int n,
-		      struct to_checks *checks)
-{
-	unsigned int room = 0;
-	int ret = 0;
-
-	*w = (struct wires){ servers, n, 0, NULL, checks };
-	for (unsigned int s = 0; s < n; s++)
-		room += servers[s].inventory.n_nics;
-	w->items = calloc(room + 1, sizeof(*w->items));
-	if (!w->items)
-		return -ENOMEM;
-	for (unsigned int s = 0; s < n; s++)
-		for (unsigned int i = 0; i < servers[s].inventory.n_nics; i++)
-			if (!servers[s].inventory.nics[i].not_a_port[0])
-				w->items[w->n++] = (struct wire){
-					.server = s, .nic = &servers[s].inventory.nics[i],
-					.overheard = NONE };
-	for (uint32_t i = 0; !ret && i < w->n; i++)
-		ret = wire_read_answers(w, &w->items[i]);
-	if (ret)
-		wires_close(w);
-	return ret;
-}
-
-/* The only other server that was heard, NONE when there are more or none. */
-static uint32_t wire_peer_server(const struct wires *w, const struct wire *wire)
-{
-	uint32_t server = wire->n_heard ? w->items[wire->heard[0]].server : NONE;
-
-	for (unsigned int i = 1; i < wire->n_heard; i++)
-		if (w->items[wire->heard[i]].server != server)
-			return NONE;
-	return server;
-}
-
-static bool wire_hears(const struct wires *w, uint32_t i, uint32_t other)
-{
-	return bsearch(&other, w->items[i].heard, w->items[i].n_heard, sizeof(other), wire_compare);
-}
-
-/*
- * The other interface on the cable of @i: of the same server, and hears the same. NONE
- * when there is none, @i itself when there are several.
- */
-static uint32_t wire_twin(const struct wires *w, uint32_t i)
-{
-	const struct wire *a = &w->items[i];
-	uint32_t twin = NONE;
-
-	for (uint32_t k = 0; k < w->n; k++) {
-		const struct wire *b = &w->items[k];
-
-		if (k == i || b->server != a->server || b->n_heard != a->n_heard ||
-		    memcmp(a->heard, b->heard, a->n_heard * sizeof(*a->heard)))
-			continue;
-		twin = twin == NONE ? k : i;
-	}
-	return twin;
-}
-
-/* Is @i on a cable, both ends of which agree? Says what is wrong if not. */
-static bool wire_is_cabled(const struct wires *w, uint32_t i)
-{
-	const struct wire *wire = &w->items[i];
-	const struct to_inventory_nic *nic = wire->nic;
-	char name[NAME_SIZE], other[NAME_SIZE], fix[200];
-
-	wire_name(w, i, name);
-	if (!nic->up || !nic->carrier) {
-		snprintf(fix, sizeof(fix), nic->up ? "check cable, transceiver and the other end" :
-			 "ip link set %s up, or toctl discover --up", nic->name);
-		to_check_add(w->checks, TO_CHECK_WARN, "carrier", name, fix, "%s",
-			     nic->up ? "no light" : "down");
-		return false;
-	}
-	if (!wire->n_heard && wire->overheard != NONE) {
-		wire_name(w, wire->overheard, other);
-		to_check_add(w->checks, TO_CHECK_FAIL, "cabling", name,
-			     "check the fibre that goes there, and the transceivers at its ends",
-			     "hears %s, which does not hear it", other);
-		return false;
-	}
-	if (!wire->n_heard && nic->lldp[0]) {
-		to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
-			     "leave it out by --ports, if it is not to be cabled otherwise",
-			     "light, but no server answers; %s says to be there (LLDP)", nic->lldp);
-		return false;
-	}
-	if (!wire->n_heard) {
-		to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
-			     "is the server at the other end listed, its interface up, and arp_ignore 0 there?",
-			     wire->strangers ?
-			     "light, and answers from interfaces that are not listed as ports" :
-			     "light, but no server answers");
-		return false;
-	}
-	wire_name(w, wire->heard[0], other);
-	if (wire_peer_server(w, wire) == NONE || wire_twin(w, i) == i || wire->n_heard > 2) {
-		to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
-			     "leave it out by --ports, if it is not to be cabled otherwise",
-			     "%u interfaces answer, %s first: a network, no cable", wire->n_heard, other);
-		return false;
-	}
-	for (unsigned int k = 0; k < wire->n_heard; k++) {
-		wire_name(w, wire->heard[k], other);
-		if (wire_hears(w, wire->heard[k], i)) {
-			/* some switches keep ports from each other, not from this one */
-			if (wire_peer_server(w, &w->items[wire->heard[k]]) != NONE)
-				continue;
-			to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
-				     "leave it out by --ports, if it is not to be cabled otherwise",
-				     "leads to %s, as others do: a network, no cable", other);
-			return false;
-		}
-		to_check_add(w->checks, TO_CHECK_FAIL, "cabling", name,
-			     "try again; if it stays so, check cable and transceivers",
-			     "%s answers it, and got no answer itself", other);
-		return false;
-	}
-	return true;
-}
-
 /* A MAC address that two interfaces have. */
-static bool discovery_check_macs(const struct wires *w)
+static bool discovery_check_macs(const struct to_wires *w)
 {
-	char name[NAME_SIZE], other[NAME_SIZE];
+	char name[TO_WIRE_NAME], other[TO_WIRE_NAME];
 	bool fine = true;
 
 	for (uint32_t i = 0; i < w->n; i++) {
-		const uint32_t first = wire_of_mac(w, w->items[i].nic->mac);
+		const uint32_t first = to_wires_of_mac(w, w->items[i].nic->mac);
 
 		if (first == i)
 			continue;
-		wire_name(w, i, name);
-		wire_name(w, first, other);
+		to_wires_name(w, i, name);
+		to_wires_name(w, first, other);
 		to_check_add(w->checks, TO_CHECK_FAIL, "mac", name,
 			     "give one of them another: ip link set DEV address MAC",
 			     "has the MAC address of %s, too", other);
@@ -258,12 +61,12 @@ static bool discovery_check_macs(const struct wires *w)
 	return fine;
 }
 
-static void discovery_check_speed(const struct wires *w, uint32_t i, uint64_t most)
+static void discovery_check_speed(const struct to_wires *w, uint32_t i, uint64_t most)
 {
 	const struct to_inventory_nic *nic = w->items[i].nic;
-	char name[NAME_SIZE];
+	char name[TO_WIRE_NAME];
 
-	wire_name(w, i, name);
+	to_wires_name(w, i, name);
 	if (nic->bandwidth && nic->bandwidth < most)
 		to_check_add(w->checks, TO_CHECK_WARN, "speed", name,
 			     "check cable and transceiver, and the speed of the other end",
@@ -289,32 +92,116 @@ static void discovery_set_port(struct to_port *port, const struct to_inventory_n
 			     "the driver names no speed, 100 Gbit/s are taken");
 }
 
-/* The port that wire @i is, or that it and @twin are. */
-static void discovery_fill_port(const struct wires *w, struct to_port *port, uint32_t i,
-				uint32_t twin, const struct to_discovery_options *options)
+/* One relays for the other, if just one of the two functions on a cable has RDMA. */
+static bool discovery_fuses(const struct to_wires *w, const uint32_t *list, unsigned int n)
 {
-	const struct to_inventory_nic *rdma = w->items[i].nic, *relay = rdma;
-	char name[NAME_SIZE];
-
-	wire_name(w, i, name);
-	if (twin != NONE) {
-		relay = w->items[twin].nic;
-		if (relay->rdma[0] && !rdma->rdma[0]) {
-			rdma = relay;
-			relay = w->items[i].nic;
-		}
-		snprintf(port->transmit, sizeof(port->transmit), "%s", rdma->name);
-		if (rdma->rdma[0] && relay->rdma[0])
-			to_check_add(w->checks, TO_CHECK_WARN, "rdma", name,
-				     "turn RDMA off on the interface that is to relay",
-				     "shares its cable with %s, and both have RDMA: %s is taken to relay",
-				     w->items[twin].nic->name, relay->name);
-	}
-	discovery_set_port(port, relay, rdma, options, name, w->checks);
+	return n == 2 && !w->items[list[0]].nic->rdma[0] != !w->items[list[1]].nic->rdma[0];
 }
 
-/* @port_of: the port of each wire on its server, NONE for those that are none */
-static int discovery_fill(const struct wires *w, struct to_cluster *c, const bool *cabled,
+/* The ports at wire @i's end of its cable, each by its first wire. Return: how many. */
+static unsigned int discovery_ends(const struct to_wires *w, uint32_t i, uint32_t *list)
+{
+	const unsigned int n = to_wires_siblings(w, i, list);
+
+	if (!discovery_fuses(w, list, n))
+		return n;
+	if (list[1] < list[0])
+		list[0] = list[1];
+	return 1;
+}
+
+/* PCIe link @link of @server, a branch of @within; as to_port.pcie, 0 when out of memory. */
+static unsigned int discovery_pcie_link(struct to_server *server, unsigned int within,
+					const struct to_hardware_link *link)
+{
+	struct to_pcie_link *pcie;
+
+	for (unsigned int i = 0; i < server->n_pcie; i++)
+		if (!strcmp(server->pcie[i].name, link->name))
+			return 1 + i;
+	pcie = reallocarray(server->pcie, server->n_pcie + 1, sizeof(*pcie));
+	if (!pcie)
+		return 0;
+	server->pcie = pcie;
+	pcie[server->n_pcie] = (struct to_pcie_link){ .within = within, .rate = link->rate };
+	strcpy(pcie[server->n_pcie].name, link->name);
+	return ++server->n_pcie;
+}
+
+static int discovery_set_pcie(struct to_server *server, struct to_port *port,
+			      const struct to_hardware *hardware)
+{
+	for (unsigned int i = 0; i < hardware->n_links; i++) {
+		port->pcie = discovery_pcie_link(server, port->pcie, &hardware->links[i]);
+		if (!port->pcie)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A card's name in the file: a number, in the order of its first port. */
+static void discovery_set_card(const struct to_wires *w, struct to_port *port, uint32_t i)
+{
+	const char *const card = w->items[i].nic->hardware.card;
+	unsigned int number = 0;
+
+	for (uint32_t k = 0; card[0] && strcmp(w->items[k].nic->hardware.card, card); k++) {
+		const char *const other = w->items[k].nic->hardware.card;
+		bool first = w->items[k].server == w->items[i].server && other[0];
+
+		for (uint32_t j = 0; first && j < k; j++)
+			first = w->items[j].server != w->items[k].server ||
+				strcmp(w->items[j].nic->hardware.card, other);
+		number += first;
+	}
+	if (card[0])
+		snprintf(port->card, sizeof(port->card), "card%u", number);
+}
+
+/* The connector's own name, unless another cable of @server has it. */
+static void discovery_set_cable(struct to_server *server, struct to_port *port, const char *connector)
+{
+	bool taken = !to_names_is_interface(connector);
+
+	for (unsigned int q = 0; q + 1 < server->n_ports; q++)
+		taken |= !strcmp(server->ports[q].cable, connector);
+	if (taken)
+		snprintf(port->cable, sizeof(port->cable), "c%u", server->n_ports - 1);
+	else
+		snprintf(port->cable, sizeof(port->cable), "%s", connector);
+}
+
+/* Add the port whose first wire is @i, of @n on its cable that begin at @list. */
+static int discovery_add_port(const struct to_wires *w, struct to_server *server, uint32_t i,
+			      const uint32_t *list, unsigned int n,
+			      const struct to_discovery_options *options)
+{
+	struct to_port *port = &server->ports[server->n_ports++];
+	const struct to_inventory_nic *rdma = w->items[i].nic, *relay = rdma;
+	const bool fused = discovery_fuses(w, list, n);
+	char name[TO_WIRE_NAME];
+
+	to_wires_name(w, i, name);
+	if (fused) {
+		rdma = w->items[list[!w->items[list[0]].nic->rdma[0]]].nic;
+		relay = w->items[list[!!w->items[list[0]].nic->rdma[0]]].nic;
+		snprintf(port->transmit, sizeof(port->transmit), "%s", rdma->name);
+	} else {
+		port->transit = rdma->takes_roce ? TO_TRANSIT_NONE : TO_TRANSIT_KERNEL;
+	}
+	discovery_set_port(port, relay, rdma, options, name, w->checks);
+	discovery_set_card(w, port, i);
+	for (unsigned int k = 0; n > 1 && !fused && k < n && !port->cable[0]; k++)
+		for (unsigned int q = 0; q + 1 < server->n_ports && !port->cable[0]; q++)
+			if (!strcmp(server->ports[q].name, w->items[list[k]].nic->name))
+				strcpy(port->cable, server->ports[q].cable);
+	if (n > 1 && !fused && !port->cable[0])
+		discovery_set_cable(server, port, rdma->hardware.connector);
+	return discovery_set_pcie(server, port, &rdma->hardware);
+}
+
+/* @port_of: the port of each wire on its server, TO_WIRE_NONE for those that are none */
+static int discovery_fill(const struct to_wires *w, struct to_cluster *c, const bool *cabled,
 			  uint32_t *port_of, const struct to_discovery_options *options,
 			  struct to_error *err)
 {
@@ -328,48 +215,118 @@ static int discovery_fill(const struct wires *w, struct to_cluster *c, const boo
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct to_server *server = &c->servers[w->items[i].server];
-		const uint32_t twin = cabled[i] ? wire_twin(w, i) : NONE;
-		struct to_port *port = &server->ports[server->n_ports];
+		uint32_t list[TO_PORTS_MAX];
+		const unsigned int n = cabled[i] ? to_wires_siblings(w, i, list) : 0;
+		const bool fused = discovery_fuses(w, list, n);
 
-		if (!cabled[i])
+		port_of[i] = TO_WIRE_NONE;
+		if (!n)
 			continue;
-		if (twin != NONE && twin < i) {
-			port_of[i] = port_of[twin];
+		if (fused && (list[0] < i || list[1] < i)) {
+			port_of[i] = port_of[list[0] == i ? list[1] : list[0]];
 			continue;
 		}
-		port_of[i] = server->n_ports++;
-		if (server->n_ports > TO_PORTS_MAX)
+		if (server->n_ports == TO_PORTS_MAX)
 			return to_error_set(err, -ERANGE, "%s: more than %u ports", server->name,
 					    TO_PORTS_MAX);
-		discovery_fill_port(w, port, i, twin, options);
+		port_of[i] = server->n_ports;
+		if (discovery_add_port(w, server, i, list, n, options))
+			return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
 }
 
-static int discovery_link(const struct wires *w, struct to_cluster *c, const bool *cabled,
+static void discovery_check_mtu(const struct to_wires *w, uint32_t i, uint32_t k, const char *name,
+				const char *other)
+{
+	const unsigned int mtu = w->items[i].nic->mtu, there = w->items[k].nic->mtu;
+	const bool here = mtu < there;
+	char fix[120];
+
+	if (mtu == there)
+		return;
+	snprintf(fix, sizeof(fix), "on %s: ip link set %s mtu %u",
+		 w->servers[w->items[here ? i : k].server].name, w->items[here ? i : k].nic->name,
+		 here ? there : mtu);
+	to_check_add(w->checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s", mtu, there, other);
+}
+
+/* A link for each two ports at the ends of a cable, in the order of their PCI addresses. */
+static int discovery_link(const struct to_wires *w, struct to_cluster *c, const bool *cabled,
 			  const uint32_t *port_of)
 {
-	char name[NAME_SIZE], other[NAME_SIZE];
+	char name[TO_WIRE_NAME], other[TO_WIRE_NAME];
+	uint32_t here[TO_PORTS_MAX], there[TO_PORTS_MAX];
 
 	c->links = calloc(w->n + 1, sizeof(*c->links));
 	if (!c->links)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->n; i++) {
-		const uint32_t twin = cabled[i] ? wire_twin(w, i) : NONE;
-		const uint32_t k = cabled[i] ? w->items[i].heard[0] : NONE;
+		const unsigned int n = cabled[i] ? discovery_ends(w, i, here) : 0;
+		unsigned int rank = 0, far;
 
-		/* once for a cable: from the lower end, of two interfaces the first */
-		if (!cabled[i] || !cabled[k] || k < i || (twin != NONE && twin < i))
+		while (rank < n && here[rank] != i)
+			rank++;
+		if (rank == n || !cabled[w->items[i].joined[0]])
+			continue;
+		far = discovery_ends(w, w->items[i].joined[0], there);
+		to_wires_name(w, i, name);
+		to_wires_name(w, there[rank < far ? rank : 0], other);
+		if (rank >= far)
+			to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
+				     "set the other function up there: toctl discover --up",
+				     "shares its cable, and %s is alone at the other end", other);
+		if (rank >= far || there[rank] < i)
 			continue;
 		c->links[c->n_links++] = (struct to_link){
 			.a = { w->items[i].server, port_of[i] },
-			.b = { w->items[k].server, port_of[k] },
+			.b = { w->items[there[rank]].server, port_of[there[rank]] },
 			.use = TO_LINK_FIXED, .ring = -1, .tree = -1 };
-		wire_name(w, i, name);
-		wire_name(w, k, other);
 		to_check_add(w->checks, TO_CHECK_OK, "cabling", name, NULL, "leads to %s", other);
+		discovery_check_mtu(w, i, there[rank], name, other);
 	}
 	return 0;
+}
+
+/* Interfaces that were left out and may be missed, with what takes them in. */
+static void discovery_check_left_out(const struct to_wires *w, const struct to_cluster *c)
+{
+	char name[TO_WIRE_NAME], fix[80];
+
+	for (unsigned int s = 0; s < w->n_servers; s++) {
+		const struct to_inventory *inventory = &w->servers[s].inventory;
+		const enum to_verdict verdict = c->servers[s].n_ports ? TO_CHECK_OK : TO_CHECK_WARN;
+
+		if (inventory->unmatched[0])
+			to_check_add(w->checks, TO_CHECK_WARN, "ports", w->servers[s].name,
+				     "correct --ports; toctl discover on the server lists its interfaces",
+				     "no interface is called %s", inventory->unmatched);
+		for (unsigned int i = 0; i < inventory->n_nics; i++) {
+			const struct to_inventory_nic *nic = &inventory->nics[i];
+
+			if (!nic->not_a_port[0] || !strncmp(nic->not_a_port, "is ", 3))
+				continue;
+			snprintf(name, sizeof(name), "%s:%s", w->servers[s].name, nic->name);
+			snprintf(fix, sizeof(fix), "to take it: --ports %s", nic->name);
+			to_check_add(w->checks, verdict, "left out", name, fix, "%s", nic->not_a_port);
+		}
+	}
+}
+
+/* Servers whose NICs let none of the RoCEv2 for others through to the kernel. */
+static void discovery_check_transit(const struct to_wires *w, const struct to_cluster *c)
+{
+	for (unsigned int s = 0; s < c->n_servers; s++) {
+		unsigned int none = 0;
+
+		for (unsigned int q = 0; q < c->servers[s].n_ports; q++)
+			none += c->servers[s].ports[q].transit == TO_TRANSIT_NONE;
+		if (none)
+			to_check_add(w->checks, TO_CHECK_WARN, "transit", c->servers[s].name,
+				     "relay by a second interface of each cable, as Documentation/nics.md says",
+				     "the NICs of %u of its ports take RoCEv2 for other servers: it relays none of that",
+				     none);
+	}
 }
 
 static uint32_t discovery_root(uint32_t *part, uint32_t s)
@@ -380,7 +337,7 @@ static uint32_t discovery_root(uint32_t *part, uint32_t s)
 }
 
 /* Servers that no path joins to the first. */
-static int discovery_check_parts(const struct wires *w, const struct to_cluster *c)
+static int discovery_check_parts(const struct to_wires *w, const struct to_cluster *c)
 {
 	uint32_t *part = calloc(c->n_servers, sizeof(*part));
 
@@ -409,10 +366,10 @@ struct to_cluster *to_discovery_cluster(const struct to_discovery_server *server
 	uint32_t *port_of = NULL;
 	bool *cabled = NULL;
 	uint64_t most = 0;
-	struct wires w;
+	struct to_wires w;
 	int ret = -ENOMEM;
 
-	if (!c || wires_open(&w, servers, n, checks)) {
+	if (!c || to_wires_open(&w, servers, n, checks)) {
 		free(c);
 		to_error_set(err, -ENOMEM, "out of memory");
 		return NULL;
@@ -430,7 +387,7 @@ struct to_cluster *to_discovery_cluster(const struct to_discovery_server *server
 		goto out;
 	}
 	for (uint32_t i = 0; i < w.n; i++) {
-		cabled[i] = wire_is_cabled(&w, i);
+		cabled[i] = to_wires_is_cabled(&w, i);
 		if (cabled[i] && w.items[i].nic->bandwidth > most)
 			most = w.items[i].nic->bandwidth;
 	}
@@ -441,6 +398,10 @@ struct to_cluster *to_discovery_cluster(const struct to_discovery_server *server
 	if (!ret && (discovery_link(&w, c, cabled, port_of) || to_cluster_sort(c) ||
 		     discovery_check_parts(&w, c)))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
+	if (!ret) {
+		discovery_check_transit(&w, c);
+		discovery_check_left_out(&w, c);
+	}
 	if (!ret && !c->n_links)
 		ret = to_error_set(err, -ENOENT, "no cable was found between these servers");
 	if (!ret)
@@ -451,7 +412,7 @@ struct to_cluster *to_discovery_cluster(const struct to_discovery_server *server
 out:
 	free(cabled);
 	free(port_of);
-	wires_close(&w);
+	to_wires_close(&w);
 	if (!ret)
 		return c;
 	to_cluster_free(c);
@@ -475,7 +436,7 @@ static int discovery_named_port(const struct to_discovery_server *server, struct
 	const char *const rdma_name = wanted->rdma[0] ? wanted->rdma : wanted->name;
 	const struct to_inventory_nic *relay = discovery_find_nic(&server->inventory, wanted->name);
 	const struct to_inventory_nic *rdma = discovery_find_nic(&server->inventory, rdma_name);
-	char name[NAME_SIZE];
+	char name[TO_WIRE_NAME];
 
 	if (!relay || !rdma)
 		return to_error_set(err, -ENODEV, "%s has no interface %s", server->name,
@@ -529,161 +490,4 @@ struct to_cluster *to_discovery_named(const struct to_discovery_server *servers,
 		return c;
 	to_cluster_free(c);
 	return NULL;
-}
-
-/* Port of @cluster with @mac. */
-static bool discovery_find_port(const struct to_cluster *cluster, const uint8_t *mac,
-				struct to_port_ref *ref)
-{
-	for (uint32_t s = 0; s < cluster->n_servers; s++)
-		for (uint32_t p = 0; p < cluster->servers[s].n_ports; p++)
-			if (!memcmp(cluster->servers[s].ports[p].mac, mac, 6) ||
-			    !memcmp(cluster->servers[s].ports[p].relay_mac, mac, 6)) {
-				*ref = (struct to_port_ref){ s, p };
-				return true;
-			}
-	return false;
-}
-
-static void discovery_port_name(const struct to_cluster *c, struct to_port_ref ref,
-				char text[NAME_SIZE])
-{
-	snprintf(text, NAME_SIZE, "%s:%s", c->servers[ref.server].name,
-		 c->servers[ref.server].ports[ref.port].name);
-}
-
-/* Where a link of @cluster leads from @at by its file. */
-static bool discovery_expected(const struct to_cluster *cluster, struct to_port_ref at,
-			       struct to_port_ref *peer)
-{
-	for (unsigned int i = 0; i < cluster->n_links; i++) {
-		const struct to_link *link = &cluster->links[i];
-
-		*peer = link->b;
-		if (link->a.server == at.server && link->a.port == at.port)
-			return true;
-		*peer = link->a;
-		if (link->b.server == at.server && link->b.port == at.port)
-			return true;
-	}
-	return false;
-}
-
-/* The port of @cluster that answered @nic as the @i-th. Return: whether one of others did. */
-static bool discovery_answered(const struct to_inventory_nic *nic, unsigned int i,
-			       const struct to_cluster *cluster, uint32_t server,
-			       struct to_port_ref *heard)
-{
-	return nic->answers[i].address.s_addr &&
-	       discovery_find_port(cluster, nic->answers[i].mac, heard) && heard->server != server;
-}
-
-static bool discovery_hears(const struct to_inventory_nic *nic, const struct to_port *port)
-{
-	for (unsigned int i = 0; i < nic->n_answers; i++)
-		if (nic->answers[i].address.s_addr && (!memcmp(nic->answers[i].mac, port->mac, 6) ||
-						       !memcmp(nic->answers[i].mac, port->relay_mac, 6)))
-			return true;
-	return false;
-}
-
-/* Who is on the packet switch of @at hears all others there, and nobody else. */
-static void discovery_compare_shared(const struct to_inventory_nic *nic,
-				     const struct to_cluster *cluster, struct to_port_ref at,
-				     const char *name, struct to_checks *checks)
-{
-	const unsigned int on = cluster->servers[at.server].ports[at.port].packet_switch;
-	const char *const segment = cluster->packet_switches[on - 1].name;
-	char other[NAME_SIZE], fix[200];
-	unsigned int others = 0, silent = 0;
-	struct to_port_ref heard;
-
-	for (unsigned int i = 0; i < nic->n_answers; i++) {
-		if (!discovery_answered(nic, i, cluster, at.server, &heard) ||
-		    cluster->servers[heard.server].ports[heard.port].packet_switch == on)
-			continue;
-		discovery_port_name(cluster, heard, other);
-		snprintf(fix, sizeof(fix), "check the cables of %.70s and %.70s, or correct the file",
-			 name, other);
-		to_check_add(checks, TO_CHECK_FAIL, "cabling", name, fix,
-			     "%s answers there, which by the file is not on %s", other, segment);
-		return;
-	}
-	for (uint32_t s = 0; s < cluster->n_servers; s++) {
-		const int p = s == at.server ? -1 : to_cluster_find_on(&cluster->servers[s], on);
-
-		if (p < 0)
-			continue;
-		others++;
-		if (discovery_hears(nic, &cluster->servers[s].ports[p]))
-			continue;
-		if (!silent++)
-			discovery_port_name(cluster, (struct to_port_ref){ s, p }, other);
-	}
-	if (!silent) {
-		to_check_add(checks, TO_CHECK_OK, "cabling", name, NULL, "on %s with %u others",
-			     segment, others);
-		return;
-	}
-	snprintf(fix, sizeof(fix), "check the cables to %.80s, and that all are up", segment);
-	to_check_add(checks, TO_CHECK_FAIL, "cabling", name, fix,
-		     "of %u others on %s %u do not answer, %s first", others, segment, silent, other);
-}
-
-static void discovery_compare_port(const struct to_inventory *inventory,
-				   const struct to_cluster *cluster, struct to_port_ref at,
-				   struct to_checks *checks)
-{
-	const struct to_port *port = &cluster->servers[at.server].ports[at.port];
-	char name[NAME_SIZE], found[NAME_SIZE] = "nobody", wanted[NAME_SIZE] = "nobody", fix[200];
-	const struct to_inventory_nic *nic = NULL;
-	struct to_port_ref peer, heard;
-	bool expected = discovery_expected(cluster, at, &peer), answered = false;
-
-	discovery_port_name(cluster, at, name);
-	for (unsigned int i = 0; i < inventory->n_nics; i++)
-		if (!memcmp(inventory->nics[i].mac, port->mac, 6))
-			nic = &inventory->nics[i];
-	if (nic && strcmp(nic->name, to_port_rdma(port)))
-		to_check_add(checks, TO_CHECK_FAIL, "port", name, "correct the file, or rename the interface",
-			     "its MAC address is that of %s", nic->name);
-	if (!nic) {
-		to_check_add(checks, TO_CHECK_FAIL, "port", name, "correct its mac in the file",
-			     "no interface of the server has its MAC address");
-		return;
-	}
-	if (port->packet_switch) {
-		discovery_compare_shared(nic, cluster, at, name, checks);
-		return;
-	}
-	for (unsigned int i = 0; i < nic->n_answers && !answered; i++)
-		answered = discovery_answered(nic, i, cluster, at.server, &heard);
-	if (answered)
-		discovery_port_name(cluster, heard, found);
-	else if (nic->lldp[0])
-		snprintf(found, sizeof(found), "%s (LLDP)", nic->lldp);
-	if (expected)
-		discovery_port_name(cluster, peer, wanted);
-	if (!strcmp(found, wanted)) {
-		to_check_add(checks, TO_CHECK_OK, "cabling", name, NULL,
-			     expected ? "leads to %s" : "leads to %s, as in the file", found);
-		return;
-	}
-	if (expected && !answered)
-		snprintf(fix, sizeof(fix), "check the cable to %.80s, and that both are up", wanted);
-	else if (expected)
-		snprintf(fix, sizeof(fix), "move the cable from %.80s to %.80s", found, wanted);
-	else
-		snprintf(fix, sizeof(fix), "remove the cable, or add the link to the file");
-	to_check_add(checks, TO_CHECK_FAIL, "cabling", name, fix, "leads to %s, the file says %s",
-		     found, wanted);
-}
-
-void to_discovery_compare(const struct to_discovery_server *servers,
-			  const struct to_cluster *cluster, struct to_checks *checks)
-{
-	for (uint32_t s = 0; s < cluster->n_servers; s++)
-		for (uint32_t p = 0; p < cluster->servers[s].n_ports; p++)
-			discovery_compare_port(&servers[s].inventory, cluster,
-					       (struct to_port_ref){ s, p }, checks);
 }

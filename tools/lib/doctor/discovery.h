@@ -13,14 +13,7 @@
 #include "base/error.h"
 #include "data/addresses.h"
 #include "data/cluster.h"
-#include "doctor/check.h"
-#include "doctor/inventory.h"
-
-/** struct to_discovery_server - a server and what was found on it */
-struct to_discovery_server {
-	const char *name;
-	struct to_inventory inventory;
-};
+#include "doctor/wires.h"
 
 /**
  * struct to_discovery_options - what cables cannot tell
@@ -47,9 +40,9 @@ int to_discovery_targets(const struct to_discovery_server *servers, unsigned int
  *	nobody answers, heard in one direction, a network of several servers, a speed
  *	below that of others, a MAC address twice, servers without a path to each other
  *
- * A port is an interface that hears one interface of another server and is heard by it;
- * or two such interfaces on one cable, of which the one with RDMA gets last hops and the
- * other transit.
+ * A port is an interface on a cable to another server. Several functions of a NIC may share
+ * the cable, and are joined in the order of their PCI addresses; where one of two has RDMA,
+ * the two are one port: the one with RDMA gets last hops and the other transit.
  *
  * Return: NULL with @err: no cable, addresses that do not fit, out of memory.
  */

@@ -24,6 +24,12 @@
 #define LIGHT_STEP_MS 50
 #define MBIT 1000000ull
 
+/* Whether @pattern matches interface @name, or is an alternative name of it. */
+static bool inventory_matches_one(const char *pattern, const char *name)
+{
+	return !fnmatch(pattern, name, 0) || if_nametoindex(pattern) == if_nametoindex(name);
+}
+
 static bool inventory_matches(const char *patterns, const char *name)
 {
 	char *copy = strdup(patterns), *save = NULL;
@@ -31,9 +37,45 @@ static bool inventory_matches(const char *patterns, const char *name)
 
 	for (char *word = copy ? strtok_r(copy, ",", &save) : NULL; word && !found;
 	     word = strtok_r(NULL, ",", &save))
-		found = !fnmatch(word, name, 0);
+		found = inventory_matches_one(word, name);
 	free(copy);
 	return found;
+}
+
+/* Note the @patterns that match none of the interfaces that were taken. */
+static int inventory_set_unmatched(struct to_inventory *inventory, const char *patterns)
+{
+	char *copy = strdup(patterns), *save = NULL;
+	size_t length = 0;
+
+	for (char *word = copy ? strtok_r(copy, ",", &save) : NULL; word;
+	     word = strtok_r(NULL, ",", &save)) {
+		bool found = false;
+
+		for (unsigned int i = 0; i < inventory->n_nics && !found; i++)
+			found = inventory_matches_one(word, inventory->nics[i].name);
+		if (!found && to_text_is_clean(word) &&
+		    length + strlen(word) + 2 < sizeof(inventory->unmatched))
+			length += sprintf(inventory->unmatched + length, "%s%s",
+					  length ? "," : "", word);
+	}
+	free(copy);
+	return copy ? 0 : -ENOMEM;
+}
+
+/* The higher of the two values that the kernel takes for an interface (IN_DEV_MAXCONF). */
+static unsigned int inventory_arp_ignore(const char *name)
+{
+	const char *const of[] = { "all", name };
+	unsigned int most = 0;
+	char line[16];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		to_sysfs_line(line, sizeof(line), "/proc/sys/net/ipv4/conf/%s/arp_ignore", of[i]);
+		if (atoi(line) > (int)most)
+			most = atoi(line);
+	}
+	return most;
 }
 
 /* An IPv4 address of interface @name as text, "" when it has none. */
@@ -93,6 +135,9 @@ static void inventory_add(struct to_inventory *inventory, const struct to_nic *n
 	to->bandwidth = mbits > 0 ? mbits * MBIT : 0;
 	to_rdma_find(&rdma, nic->name, NULL);
 	strcpy(to->rdma, rdma.device);
+	to->takes_roce = to->rdma[0] && to_hardware_takes_roce(to->rdma);
+	to->arp_ignore = inventory_arp_ignore(nic->name);
+	to_hardware_read(&to->hardware, nic->name);
 }
 
 static bool inventory_is_port(const struct to_inventory *inventory, const char *name)
@@ -159,7 +204,8 @@ int to_inventory_read(struct to_inventory *inventory, const char *ports, struct 
 			      ports, all);
 	if (!ret)
 		qsort(inventory->nics, inventory->n_nics, sizeof(*inventory->nics), inventory_by_name);
-	if (!ret && inventory_addresses(inventory, nics, n, all))
+	if (!ret && ((ports && inventory_set_unmatched(inventory, ports)) ||
+		     inventory_addresses(inventory, nics, n, all)))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	freeifaddrs(all);
 	free(nics);
@@ -272,7 +318,8 @@ static json_t *inventory_ipv4(struct in_addr address)
 
 static json_t *inventory_nic_json(const struct to_inventory_nic *nic)
 {
-	json_t *answers = json_array();
+	const struct to_hardware *hardware = &nic->hardware;
+	json_t *answers = json_array(), *pcie = json_array();
 
 	for (unsigned int i = 0; i < nic->n_answers; i++) {
 		const struct to_answer *answer = &nic->answers[i];
@@ -282,9 +329,15 @@ static json_t *inventory_nic_json(const struct to_inventory_nic *nic)
 						inventory_ipv4(answer->address) : NULL, "mac",
 						inventory_mac(answer->mac)));
 	}
-	return json_pack("{ss so sb sb si sI ss ss ss so}", "name", nic->name, "mac",
+	for (unsigned int i = 0; i < hardware->n_links; i++)
+		json_array_append_new(pcie, json_pack("{ss sI}", "name", hardware->links[i].name,
+						      "rate", (json_int_t)hardware->links[i].rate));
+	return json_pack("{ss so sb sb si sI ss sb si ss ss ss so ss ss so}", "name", nic->name, "mac",
 			 inventory_mac(nic->mac), "up", nic->up, "carrier", nic->carrier, "mtu",
 			 nic->mtu, "bandwidth", (json_int_t)nic->bandwidth, "rdma", nic->rdma,
+			 "takes_roce", nic->takes_roce, "arp_ignore", nic->arp_ignore,
+			 "pci", hardware->pci, "card", hardware->card, "connector",
+			 hardware->connector, "pcie", pcie,
 			 "not_a_port", nic->not_a_port, "lldp", nic->lldp, "answers", answers);
 }
 
@@ -299,6 +352,8 @@ int to_inventory_print(FILE *out, const struct to_inventory *inventory)
 		json_array_append_new(nics, inventory_nic_json(&inventory->nics[i]));
 	all = json_pack("{ss si so so}", "format", "topoopt-inventory", "version", 1, "addresses",
 			addresses, "nics", nics);
+	if (inventory->unmatched[0])
+		json_object_set_new(all, "unmatched", json_string(inventory->unmatched));
 	ret = to_json_write(all, out, JSON_INDENT(1)) ? -ENOMEM : 0;
 	json_decref(all);
 	putc('\n', out);
@@ -351,6 +406,60 @@ static int inventory_read_answers(const struct to_json *at, void *to)
 	return ret;
 }
 
+/* As inventory_read_text(), for fields with their own sizes. */
+static int inventory_read_short(const struct to_json *at, char *to, size_t size)
+{
+	char text[TO_NAME_MAX];
+	int ret = inventory_read_text(at, text);
+
+	if (!ret && strlen(text) >= size)
+		return to_json_error(at, -EINVAL, "expected %zu bytes at most", size - 1);
+	if (!ret)
+		strcpy(to, text);
+	return ret;
+}
+
+static int inventory_read_pci(const struct to_json *at, void *to)
+{
+	struct to_hardware *hardware = to;
+
+	return inventory_read_short(at, hardware->pci, sizeof(hardware->pci));
+}
+
+static int inventory_read_card(const struct to_json *at, void *to)
+{
+	struct to_hardware *hardware = to;
+
+	return inventory_read_short(at, hardware->card, sizeof(hardware->card));
+}
+
+static int inventory_read_connector(const struct to_json *at, void *to)
+{
+	struct to_hardware *hardware = to;
+
+	return inventory_read_short(at, hardware->connector, sizeof(hardware->connector));
+}
+
+static int inventory_read_pcie(const struct to_json *at, void *to)
+{
+	static const struct to_json_field fields[] = {
+		{ "name", to_names_read_interface, offsetof(struct to_hardware_link, name), false },
+		{ "rate", to_json_positive, offsetof(struct to_hardware_link, rate), false },
+		{}
+	};
+	struct to_hardware *hardware = to;
+	int ret = 0;
+
+	if (!json_is_array(at->value) || json_array_size(at->value) > TO_HARDWARE_LINKS)
+		return to_json_error(at, -EINVAL, "expected %u PCIe links at most", TO_HARDWARE_LINKS);
+	for (unsigned int i = 0; !ret && i < json_array_size(at->value); i++) {
+		const struct to_json element = to_json_element(at, i);
+
+		ret = to_json_object(&element, fields, &hardware->links[hardware->n_links++]);
+	}
+	return ret;
+}
+
 static int inventory_read_nics(const struct to_json *at, void *to)
 {
 #define NIC(member) offsetof(struct to_inventory_nic, member)
@@ -362,6 +471,12 @@ static int inventory_read_nics(const struct to_json *at, void *to)
 		{ "mtu", to_json_u32, NIC(mtu), false },
 		{ "bandwidth", to_json_u64, NIC(bandwidth), false },
 		{ "rdma", inventory_read_rdma, NIC(rdma), false },
+		{ "takes_roce", to_json_bool, NIC(takes_roce), true },
+		{ "arp_ignore", to_json_u32, NIC(arp_ignore), true },
+		{ "pci", inventory_read_pci, NIC(hardware), true },
+		{ "card", inventory_read_card, NIC(hardware), true },
+		{ "connector", inventory_read_connector, NIC(hardware), true },
+		{ "pcie", inventory_read_pcie, NIC(hardware), true },
 		{ "not_a_port", inventory_read_text, NIC(not_a_port), false },
 		{ "lldp", inventory_read_text, NIC(lldp), true },
 		{ "answers", inventory_read_answers, 0, false },
@@ -393,6 +508,16 @@ static int inventory_read_addresses(const struct to_json *at, void *to)
 	return ret;
 }
 
+static int inventory_read_unmatched(const struct to_json *at, void *to)
+{
+	const char *text = json_string_value(at->value);
+
+	if (!text || !to_text_is_clean(text) || strlen(text) >= TO_INVENTORY_UNMATCHED)
+		return to_json_error(at, -EINVAL, "expected patterns of names");
+	strcpy(to, text);
+	return 0;
+}
+
 static int inventory_read_format(const struct to_json *at, void *to)
 {
 	(void)to;
@@ -407,6 +532,7 @@ int to_inventory_parse(struct to_inventory *inventory, const char *text, size_t 
 		{ "version", to_json_version, 0, false },
 		{ "addresses", inventory_read_addresses, 0, false },
 		{ "nics", inventory_read_nics, 0, false },
+		{ "unmatched", inventory_read_unmatched, offsetof(struct to_inventory, unmatched), true },
 		{}
 	};
 	struct to_json_doc doc;
@@ -436,6 +562,8 @@ static void inventory_print_answer(FILE *out, const struct to_answer *answer)
 
 void to_inventory_print_text(FILE *out, const struct to_inventory *inventory)
 {
+	if (inventory->unmatched[0])
+		fprintf(out, "no interface is called %s\n", inventory->unmatched);
 	if (!inventory->n_nics)
 		fprintf(out, "no interface could be a port\n");
 	for (unsigned int i = 0; i < inventory->n_nics; i++) {
@@ -450,6 +578,9 @@ void to_inventory_print_text(FILE *out, const struct to_inventory *inventory)
 			nic->mac[5], speed, !nic->up ? "down" : nic->carrier ? "light" : "no light",
 			nic->mtu, nic->rdma[0] ? "  " : "", nic->rdma,
 			nic->not_a_port[0] ? "  no port: " : "", nic->not_a_port);
+		if (nic->hardware.pci[0])
+			fprintf(out, "    PCI %s%s%s\n", nic->hardware.pci,
+				nic->hardware.connector[0] ? ", connector " : "", nic->hardware.connector);
 		if (nic->lldp[0])
 			fprintf(out, "    %s (LLDP)\n", nic->lldp);
 		for (unsigned int k = 0; k < nic->n_answers; k++)

@@ -15,11 +15,15 @@
 
 #include "base/error.h"
 #include "doctor/probe.h"
+#include "kernel/hardware.h"
 
 /**
  * struct to_inventory_nic - an interface
  * @bandwidth: bits/s, 0 when the driver does not say
  * @rdma: its RDMA device, "" without one
+ * @takes_roce: that device takes RoCEv2 for other servers, too; see to_hardware_takes_roce()
+ * @arp_ignore: the sysctl in force; 0 answers for all addresses of the server
+ * @hardware: what it is made of
  * @not_a_port: why it is none, "" when it could be one
  * @lldp: who says to be at the other end, "tor1 Ethernet12", see lldp.h; "": nobody
  * @answers: to what was asked through it
@@ -27,29 +31,35 @@
 struct to_inventory_nic {
 	char name[IFNAMSIZ];
 	uint8_t mac[6];
-	bool up, carrier;
-	unsigned int mtu;
+	bool up, carrier, takes_roce;
+	unsigned int mtu, arp_ignore;
 	uint64_t bandwidth;
 	char rdma[64], not_a_port[64], lldp[64];
+	struct to_hardware hardware;
 	unsigned int n_answers;
 	struct to_answer *answers;
 };
 
+#define TO_INVENTORY_UNMATCHED 256
+
 /**
  * struct to_inventory - a server
  * @addresses: its IPv4 addresses, without those of ports, topoopt devices and loopback
+ * @unmatched: of the patterns that were asked for, those that match no interface, with commas
+ *	between them
  */
 struct to_inventory {
 	unsigned int n_addresses, n_nics;
 	struct in_addr *addresses;
 	struct to_inventory_nic *nics;
+	char unmatched[TO_INVENTORY_UNMATCHED];
 };
 
 /**
  * to_inventory_read() - look at the interfaces of this network namespace
- * @ports: shell patterns of names with commas between them, "eth*,mlx0"; those that
- *	match could be ports, whatever they are. NULL: Ethernet NICs without an IPv4
- *	address that belong to no bridge or bond
+ * @ports: shell patterns of names with commas between them, "eth*,mlx0", or alternative
+ *	names; those that match could be ports, whatever they are. NULL: Ethernet NICs
+ *	without an IPv4 address that belong to no bridge or bond
  */
 int to_inventory_read(struct to_inventory *inventory, const char *ports, struct to_error *err);
 void to_inventory_free(struct to_inventory *inventory);

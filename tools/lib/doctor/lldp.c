@@ -27,6 +27,22 @@ static const char *lldp_value(const json_t *object, const char *key)
 	return text && to_names_is_label(text) ? text : "";
 }
 
+/* Whether MAC address @text is one of this server: functions on one cable hear each other. */
+static bool lldp_is_own(const struct to_inventory *inventory, const char *text)
+{
+	char own[18];
+
+	for (unsigned int i = 0; i < inventory->n_nics; i++) {
+		const uint8_t *mac = inventory->nics[i].mac;
+
+		snprintf(own, sizeof(own), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+			 mac[3], mac[4], mac[5]);
+		if (!strcasecmp(own, text))
+			return true;
+	}
+	return false;
+}
+
 static void lldp_interface(struct to_inventory *inventory, const json_t *interface)
 {
 	const char *name = json_string_value(json_object_get(interface, "name"));
@@ -34,6 +50,8 @@ static void lldp_interface(struct to_inventory *inventory, const json_t *interfa
 	const char *system = lldp_value(chassis, "name"), *id = lldp_value(port, "id");
 	char there[32], at[32];
 
+	if (lldp_is_own(inventory, id) || lldp_is_own(inventory, lldp_value(chassis, "id")))
+		return;
 	if (!system[0])
 		system = lldp_value(chassis, "id");
 	for (unsigned int i = 0; name && i < inventory->n_nics; i++) {

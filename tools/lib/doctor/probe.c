@@ -119,11 +119,23 @@ static int probe_arp_ask(const struct to_probe *probe, struct in_addr target)
 	return send(probe->arp, &f, sizeof(f), 0) < 0 ? -errno : 0;
 }
 
-int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
-		 unsigned int n, int timeout_ms, unsigned int *who,
-		 uint8_t mac[6])
+/* Whether @f answers a question of @probe for one of @targets. */
+static bool probe_answers(const struct to_probe *probe, const struct arp_frame *f,
+			  const struct in_addr *targets, unsigned int n)
+{
+	if (f->op != htons(ARPOP_REPLY) || memcmp(f->tha, probe->mac, 6))
+		return false;
+	for (unsigned int i = 0; i < n; i++)
+		if (!memcmp(f->spa, &targets[i], 4))
+			return true;
+	return false;
+}
+
+int to_probe_arp(struct to_probe *probe, const struct in_addr *targets, unsigned int n,
+		 const uint8_t (*wanted)[6], unsigned int n_wanted, int timeout_ms, uint8_t mac[6])
 {
 	uint64_t end = to_clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	bool answered = false;
 	struct arp_frame f;
 	int ret;
 
@@ -135,19 +147,17 @@ int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
 	for (;;) {
 		ssize_t len = probe_receive(probe->arp, &f, sizeof(f), end);
 
+		if (len == -ETIMEDOUT && answered)
+			return 0;
 		if (len < 0)
 			return len;
-		if (len < (ssize_t)sizeof(f) || f.op != htons(ARPOP_REPLY) ||
-		    memcmp(f.tha, probe->mac, 6))
+		if (len < (ssize_t)sizeof(f) || !probe_answers(probe, &f, targets, n))
 			continue;
-		for (unsigned int i = 0; i < n; i++) {
-			if (memcmp(f.spa, &targets[i], 4))
-				continue;
-			if (who)
-				*who = i;
-			memcpy(mac, f.sha, 6);
-			return 0;
-		}
+		memcpy(mac, f.sha, 6);
+		answered = true;
+		for (unsigned int i = 0; i < n_wanted; i++)
+			if (!memcmp(mac, wanted[i], 6))
+				return 0;
 	}
 }
 
@@ -157,12 +167,7 @@ static bool probe_tells(const struct to_probe *probe, const struct arp_frame *f,
 {
 	if (f->op == htons(ARPOP_REQUEST))
 		return memcmp(f->sha, probe->mac, 6);
-	if (f->op != htons(ARPOP_REPLY) || memcmp(f->tha, probe->mac, 6))
-		return false;
-	for (unsigned int i = 0; i < n; i++)
-		if (!memcmp(f->spa, &targets[i], 4))
-			return true;
-	return false;
+	return probe_answers(probe, f, targets, n);
 }
 
 static int probe_note_answer(const struct arp_frame *f, struct to_answers *answers)

@@ -22,15 +22,15 @@ int to_probe_open(struct to_probe *probe, uint32_t ifindex, const uint8_t *mac,
 void to_probe_close(struct to_probe *probe);
 
 /**
- * to_probe_arp() - ask for @targets and wait for the first answer
- * @who: gets the index of the target that answered, may be NULL
- * @mac: gets the MAC that answered
+ * to_probe_arp() - ask for @targets and wait for the answer of an expected interface
+ * @wanted: MAC addresses of the expected ones; the first that answers ends the wait. A question
+ *	reaches all functions that share a cable, and each answers
+ * @mac: gets the MAC address that answered: a wanted one, else that of the last answer
  *
- * Return: 0, or -ETIMEDOUT after @timeout_ms, or another errno.
+ * Return: 0, or -ETIMEDOUT without an answer in @timeout_ms, or another errno.
  */
-int to_probe_arp(struct to_probe *probe, const struct in_addr *targets,
-		 unsigned int n, int timeout_ms, unsigned int *who,
-		 uint8_t mac[6]);
+int to_probe_arp(struct to_probe *probe, const struct in_addr *targets, unsigned int n,
+		 const uint8_t (*wanted)[6], unsigned int n_wanted, int timeout_ms, uint8_t mac[6]);
 
 /**
  * struct to_answer - whoever has @address answered through an interface with @mac

@@ -12,6 +12,8 @@
 #include "format/names.h"
 #include "plan/cabling.h"
 
+/* Over 200 lines: two ways to a cluster.json, from words and from another one. */
+
 struct init_args {
 	const char *ports, *output, *prefix, *renumber;
 	uint64_t bandwidth;
