@@ -4,7 +4,7 @@
 
     toctl job ranks plan.json -o hosts
     toctl job ranks plan.json --format json -o ranks.json
-    env $(toctl job env plan.json --for openmpi) \\
+    env=$(toctl job env plan.json --for openmpi) && env $env \\
         mpirun --hostfile hosts -n 12 ring_allreduce.py ranks.json
 
 Prints seconds per AllReduce; a wrong sum ends it with status 1.

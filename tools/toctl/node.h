@@ -8,9 +8,9 @@
 /**
  * to_node_find() - which server of a plan a command is about
  * @path: of the plan, for the error
- * @node: its name, NULL for this host's
+ * @node: its name, NULL for this host's, see to_cluster_find_host()
  *
- * Return: index of the server, or -ENOENT with @err naming some that there are.
+ * Return: index of the server, or -ENOENT or -EEXIST with @err.
  */
 int to_node_find(const struct to_plan *plan, const char *path, const char *node,
 		 struct to_error *err);

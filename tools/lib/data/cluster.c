@@ -258,6 +258,34 @@ int to_cluster_find_server(const struct to_cluster *c, const char *name)
 	return -1;
 }
 
+/* Length of @name up to its first dot; whole where it is an IPv4 address. */
+static size_t cluster_first_part(const char *name)
+{
+	struct in_addr address;
+
+	return inet_pton(AF_INET, name, &address) == 1 ? strlen(name) : strcspn(name, ".");
+}
+
+int to_cluster_find_host(const struct to_cluster *c, const char *host)
+{
+	const size_t length = cluster_first_part(host);
+	int found = to_cluster_find_server(c, host);
+
+	if (found >= 0)
+		return found;
+	found = -ENOENT;
+	for (uint32_t s = 0; s < c->n_servers; s++) {
+		const char *const name = c->servers[s].name;
+
+		if (cluster_first_part(name) != length || strncmp(name, host, length))
+			continue;
+		if (found >= 0)
+			return -EEXIST;
+		found = s;
+	}
+	return found;
+}
+
 int to_cluster_find_port(const struct to_server *server, const char *name)
 {
 	for (unsigned int q = 0; q < server->n_ports; q++)

@@ -268,6 +268,16 @@ int to_cluster_reach(const struct to_cluster *cluster, unsigned int *reach);
 /** to_cluster_find_server() - index of the server called @name, or -1 */
 int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
 
+/**
+ * to_cluster_find_host() - find the server that a host is, by the host's own name
+ *
+ * The server's name is that of the host to the letter; else the two are equal up to their
+ * first dots, and no other server's name is. Addresses have no first part, and match whole.
+ *
+ * Return: index of the server; -ENOENT without one; -EEXIST when there are several.
+ */
+int to_cluster_find_host(const struct to_cluster *cluster, const char *host);
+
 /** to_cluster_find_port() - index of @server's port called @name, or -1 */
 int to_cluster_find_port(const struct to_server *server, const char *name);
 

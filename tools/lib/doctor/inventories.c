@@ -7,16 +7,61 @@
 #include <string.h>
 
 #include "doctor/lldp.h"
+#include "format/names.h"
 
-int to_inventories_init(struct to_inventories *all, unsigned int n, const char *const *names,
+/* The host in @target. */
+static const char *inventories_host(const char *target)
+{
+	const char *at = strchr(target, '@');
+
+	return at ? at + 1 : target;
+}
+
+bool to_inventories_is_target(const char *word)
+{
+	const char *host = inventories_host(word);
+	char user[TO_NAME_MAX];
+
+	if (host == word)
+		return to_names_is_name(word);
+	if (host - word > TO_NAME_MAX)
+		return false;
+	snprintf(user, sizeof(user), "%.*s", (int)(host - word - 1), word);
+	return to_names_is_name(user) && to_names_is_name(host) && strlen(word) < TO_NAME_MAX;
+}
+
+int to_inventories_init(struct to_inventories *all, unsigned int n, const char *const *targets,
 			struct to_error *err)
 {
 	*all = (struct to_inventories){ .n = n, .servers = calloc(n, sizeof(*all->servers)) };
 	if (!all->servers)
 		return to_error_set(err, -ENOMEM, "out of memory");
-	for (unsigned int i = 0; i < n; i++)
-		all->servers[i].name = names[i];
+	for (unsigned int i = 0; i < n; i++) {
+		all->servers[i].target = targets[i];
+		all->servers[i].name = inventories_host(targets[i]);
+		for (unsigned int k = 0; k < i; k++)
+			if (!strcmp(all->servers[k].name, all->servers[i].name))
+				return to_error_set(err, -EEXIST, "server %s is there twice",
+						    all->servers[i].name);
+	}
 	return 0;
+}
+
+/* Call servers that were given by address as they call themselves. */
+static void inventories_name(struct to_inventories *all)
+{
+	struct in_addr address;
+
+	for (unsigned int i = 0; i < all->n; i++) {
+		const char *const host = all->servers[i].inventory.host;
+		bool others = false;
+
+		for (unsigned int k = 0; k < all->n; k++)
+			others |= k != i && (!strcmp(all->servers[k].inventory.host, host) ||
+					     !strcmp(all->servers[k].name, host));
+		if (host[0] && !others && inet_pton(AF_INET, all->servers[i].name, &address) == 1)
+			all->servers[i].name = host;
+	}
 }
 
 void to_inventories_free(struct to_inventories *all)
@@ -37,7 +82,7 @@ static struct to_cluster *inventories_cluster(const struct to_inventories *all)
 	cluster->servers = calloc(all->n, sizeof(*cluster->servers));
 	cluster->n_servers = cluster->servers ? all->n : 0;
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
-		snprintf(cluster->servers[i].name, TO_NAME_MAX, "%s", all->servers[i].name);
+		snprintf(cluster->servers[i].name, TO_NAME_MAX, "%s", all->servers[i].target);
 	if (cluster->servers && !to_cluster_sort(cluster))
 		return cluster;
 	to_cluster_free(cluster);
@@ -75,6 +120,7 @@ static int inventories_read(struct to_discovery_server *server,
 	if (!text)
 		return to_error_set(err, -EPROTO, "%s: its agent says nothing of interfaces",
 				    server->name);
+	server->name = inventories_host(server->target);
 	to_inventory_free(&server->inventory);
 	ret = to_inventory_parse(&server->inventory, text, strlen(text), server->name, err);
 	free(text);
@@ -96,6 +142,8 @@ static int inventories_ask(struct to_inventories *all, const struct to_inventori
 	for (unsigned int i = 0; replies && i < all->n; i++)
 		json_decref(replies[i]);
 	free(replies);
+	if (!ret)
+		inventories_name(all);
 	return ret;
 }
 

@@ -28,13 +28,20 @@ struct to_inventories_question {
 	bool up;		/* set ports up that are down */
 };
 
+/** to_inventories_is_target() - check a word that is to reach a server: HOST or USER@HOST */
+bool to_inventories_is_target(const char *word);
+
 /**
  * to_inventories_init() - make inventories of servers
- * @names: of @n servers, borrowed
+ * @targets: of @n servers, as to_inventories_is_target(), borrowed
  *
- * Return: 0 or -ENOMEM with @err. Call to_inventories_free() either way.
+ * A server is called as its host. Where that is an IPv4 address, it gets the name that it calls
+ * itself by once it was asked, if no other of the servers does.
+ *
+ * Return: 0; -EEXIST with @err: a host is there twice; -ENOMEM. Call to_inventories_free()
+ * either way.
  */
-int to_inventories_init(struct to_inventories *all, unsigned int n, const char *const *names,
+int to_inventories_init(struct to_inventories *all, unsigned int n, const char *const *targets,
 			struct to_error *err);
 
 /** to_inventories_free() - free all inventories, and leave the agents */

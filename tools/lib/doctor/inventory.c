@@ -187,6 +187,9 @@ int to_inventory_read(struct to_inventory *inventory, const char *ports, struct 
 	int ret;
 
 	memset(inventory, 0, sizeof(*inventory));
+	if (gethostname(inventory->host, sizeof(inventory->host) - 1) ||
+	    !to_names_is_name(inventory->host))
+		inventory->host[0] = '\0';
 	ret = to_netlink_open(&rt, NETLINK_ROUTE, err);
 	if (ret)
 		return ret;
@@ -350,8 +353,8 @@ int to_inventory_print(FILE *out, const struct to_inventory *inventory)
 		json_array_append_new(addresses, inventory_ipv4(inventory->addresses[i]));
 	for (unsigned int i = 0; i < inventory->n_nics; i++)
 		json_array_append_new(nics, inventory_nic_json(&inventory->nics[i]));
-	all = json_pack("{ss si so so}", "format", "topoopt-inventory", "version", 1, "addresses",
-			addresses, "nics", nics);
+	all = json_pack("{ss si ss so so}", "format", "topoopt-inventory", "version", 1, "host",
+			inventory->host, "addresses", addresses, "nics", nics);
 	if (inventory->unmatched[0])
 		json_object_set_new(all, "unmatched", json_string(inventory->unmatched));
 	ret = to_json_write(all, out, JSON_INDENT(1)) ? -ENOMEM : 0;
@@ -379,8 +382,8 @@ static int inventory_read_text(const struct to_json *at, void *to)
 	return 0;
 }
 
-/* The name of an RDMA device, "" without one. */
-static int inventory_read_rdma(const struct to_json *at, void *to)
+/* The name of an RDMA device or a host, "" without one. */
+static int inventory_read_name(const struct to_json *at, void *to)
 {
 	const char *text = json_string_value(at->value);
 
@@ -470,7 +473,7 @@ static int inventory_read_nics(const struct to_json *at, void *to)
 		{ "carrier", to_json_bool, NIC(carrier), false },
 		{ "mtu", to_json_u32, NIC(mtu), false },
 		{ "bandwidth", to_json_u64, NIC(bandwidth), false },
-		{ "rdma", inventory_read_rdma, NIC(rdma), false },
+		{ "rdma", inventory_read_name, NIC(rdma), false },
 		{ "takes_roce", to_json_bool, NIC(takes_roce), true },
 		{ "arp_ignore", to_json_u32, NIC(arp_ignore), true },
 		{ "pci", inventory_read_pci, NIC(hardware), true },
@@ -530,6 +533,7 @@ int to_inventory_parse(struct to_inventory *inventory, const char *text, size_t 
 	static const struct to_json_field fields[] = {
 		{ "format", inventory_read_format, 0, false },
 		{ "version", to_json_version, 0, false },
+		{ "host", inventory_read_name, offsetof(struct to_inventory, host), true },
 		{ "addresses", inventory_read_addresses, 0, false },
 		{ "nics", inventory_read_nics, 0, false },
 		{ "unmatched", inventory_read_unmatched, offsetof(struct to_inventory, unmatched), true },

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "doctor/probe.h"
 #include "kernel/hardware.h"
 
@@ -44,6 +45,7 @@ struct to_inventory_nic {
 
 /**
  * struct to_inventory - a server
+ * @host: the name that it calls itself by, "" when that is not one for files
  * @addresses: its IPv4 addresses, without those of ports, topoopt devices and loopback
  * @unmatched: of the patterns that were asked for, those that match no interface, with commas
  *	between them
@@ -52,7 +54,7 @@ struct to_inventory {
 	unsigned int n_addresses, n_nics;
 	struct in_addr *addresses;
 	struct to_inventory_nic *nics;
-	char unmatched[TO_INVENTORY_UNMATCHED];
+	char host[TO_NAME_MAX], unmatched[TO_INVENTORY_UNMATCHED];
 };
 
 /**

@@ -15,9 +15,13 @@
 #define TO_WIRE_NAME (TO_NAME_MAX + IFNAMSIZ + 2)
 #define TO_WIRE_NONE UINT32_MAX
 
-/** struct to_discovery_server - a server and what was found on it */
+/**
+ * struct to_discovery_server - a server and what was found on it
+ * @target: what reaches it, as it was given: s0, admin@s0, 192.0.2.7; NULL: nothing
+ * @name: in files
+ */
 struct to_discovery_server {
-	const char *name;
+	const char *target, *name;
 	struct to_inventory inventory;
 };
 

@@ -88,19 +88,6 @@ static bool nccl_log_cut(char *text, struct nccl_line *line)
 	return false;
 }
 
-static int nccl_log_server(const struct to_nccl_log *log, const char *host)
-{
-	char name[HOST_MAX];
-	int server = to_cluster_find_server(log->plan->cluster, host);
-
-	if (server >= 0)
-		return server;
-	/* a name with its domain */
-	snprintf(name, sizeof(name), "%s", host);
-	name[strcspn(name, ".")] = '\0';
-	return to_cluster_find_server(log->plan->cluster, name);
-}
-
 /* The communicator that a process sets up. */
 static const char *nccl_log_comm(const struct to_nccl_log *log, const struct nccl_line *line)
 {
@@ -232,10 +219,11 @@ int to_nccl_log_read(struct to_nccl_log *log, const char *path, struct to_error 
 		if (!nccl_log_cut(at, &line))
 			continue;
 		lines++;
-		server = nccl_log_server(log, line.host);
+		server = to_cluster_find_host(log->plan->cluster, line.host);
 		if (server < 0)
-			ret = to_error_set(err, -ENOENT, "%s:%u: %.200s is no server of the plan",
-					   path, number, line.host);
+			ret = to_error_set(err, -ENOENT, "%s:%u: %.200s is %s of the plan",
+					   path, number, line.host, server == -EEXIST ?
+					   "up to the first dot the name of several servers" : "no server");
 		else
 			nccl_log_line(log, &line, server);
 	}

@@ -10,7 +10,6 @@
 #include "doctor/inventories.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
-#include "format/names.h"
 
 struct discover_args {
 	const char *ports, *output, *cluster, *prefix;
@@ -68,8 +67,11 @@ static int discover_fabric(struct to_call *call, const struct discover_args *arg
 		return to_usage(call, "--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"%s\"",
 				args->prefix);
 	ret = to_inventories_init(&all, n, names, &call->err);
-	if (!ret)
-		ret = to_inventories_probe(&all, &question, &call->err);
+	if (ret) {
+		to_inventories_free(&all);
+		return ret;
+	}
+	ret = to_inventories_probe(&all, &question, &call->err);
 	/* -ENOENT: all servers answered, and one has no address to ask for */
 	if (ret < 0 && ret != -ENOENT)
 		ret = TO_EXIT_UNKNOWN;
@@ -122,8 +124,8 @@ static int discover_run(struct to_call *call, const void *data)
 	if (args->cluster && (n || args->ports))
 		return to_usage(call, "--cluster names the servers and their ports");
 	for (unsigned int i = 0; i < n; i++)
-		if (!to_names_is_name(call->operands[i]))
-			return to_usage(call, "expected the name of a server, not \"%s\"", call->operands[i]);
+		if (!to_inventories_is_target(call->operands[i]))
+			return to_usage(call, "expected a server as HOST or USER@HOST, not \"%s\"", call->operands[i]);
 	if (n == 1)
 		return to_usage(call, "a fabric has two servers or more");
 	if (call->json && n && !strcmp(args->output, "-"))

@@ -9,7 +9,6 @@
 #include "doctor/inventories.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
-#include "format/names.h"
 #include "plan/cabling.h"
 
 /* Over 200 lines: two ways to a cluster.json, from words and from another one. */
@@ -101,8 +100,8 @@ static int init_check_servers(struct to_call *call)
 	for (unsigned int i = 1; i < call->n_operands; i++) {
 		const char *name = call->operands[i];
 
-		if (!to_names_is_name(name))
-			return to_usage(call, "expected the name of a server, not \"%s\"", name);
+		if (!to_inventories_is_target(name))
+			return to_usage(call, "expected a server as HOST or USER@HOST, not \"%s\"", name);
 		for (unsigned int k = 1; k < i; k++)
 			if (!strcmp(name, call->operands[k]))
 				return to_usage(call, "server %s is there twice", name);
