@@ -352,6 +352,7 @@ static void functions_are_ports_that_share_cables(void **state)
 		assert_int_equal(server->ports[0].pcie, server->ports[2].pcie);
 		assert_int_equal(server->ports[2].transit, TO_TRANSIT_NONE);
 		assert_string_equal(server->ports[1].transmit, "");
+		assert_int_equal(server->ports[1].bandwidth, 100000000000);
 	}
 	/* each function to that of the same PCI domain */
 	for (unsigned int i = 0; i < c->n_links; i++)

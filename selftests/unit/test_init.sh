@@ -157,14 +157,14 @@ refuses "a ring with an odd number of ports" 1 \
 refuses "a full mesh with too few" 1 "a full mesh of 4 servers takes 3 ports of each, not 2" \
 	full-mesh a b c d --ports x,y "${none[@]}"
 refuses "a topology that there is not" 1 \
-	'no topology is called "torus": ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, recursive-halving, one-order' \
+	'no topology is called "torus": ring, straight-ring, full-mesh, totient, hamiltonian, double-binary-tree, kautz, moore, recursive-halving, one-order' \
 	torus a b c --ports x,y "${none[@]}"
 rm "$tmp/asked"
 run 1 init full-mesh h1 h2 h3 --ports eth0 "${ask[@]}" -o "$tmp/refused.json" && [[ ! -e $tmp/asked ]] &&
 	grep -q 'a full mesh of 3 servers takes 2 ports of each, not 1' "$tmp/err"
 result $? "they are told of before a server is asked"
 refuses "one server" 2 "TOPOLOGY SERVER SERVER... expected" ring a --ports x,y "${none[@]}"
-refuses "no ports" 2 "--ports is required" ring a b "${none[@]}"
+refuses "no ports" 2 "--ports is required, or --machine" ring a b "${none[@]}"
 refuses "a server twice" 2 "server b is there twice" ring a b b --ports x,y "${none[@]}"
 refuses "a port twice" 2 "--ports: x is there twice" ring a b --ports x,x "${none[@]}"
 # shellcheck disable=SC2016

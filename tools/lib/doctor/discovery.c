@@ -190,6 +190,9 @@ static int discovery_add_port(const struct to_wires *w, struct to_server *server
 		port->transit = rdma->takes_roce ? TO_TRANSIT_NONE : TO_TRANSIT_KERNEL;
 	}
 	discovery_set_port(port, relay, rdma, options, name, w->checks);
+	/* each function names the speed of the connector */
+	if (!fused)
+		port->bandwidth /= n;
 	discovery_set_card(w, port, i);
 	for (unsigned int k = 0; n > 1 && !fused && k < n && !port->cable[0]; k++)
 		for (unsigned int q = 0; q + 1 < server->n_ports && !port->cable[0]; q++)

@@ -15,12 +15,22 @@ static struct to_link cabling_link(uint32_t s, uint32_t p, uint32_t t, uint32_t 
 				 .ring = -1, .tree = -1 };
 }
 
-static int cabling_ring(struct to_cluster *c, unsigned int ports, struct to_error *err)
+static int cabling_ring(struct to_cluster *c, unsigned int cables, struct to_error *err)
 {
-	c->links = calloc((size_t)c->n_servers * ports / 2, sizeof(*c->links));
+	c->links = calloc((size_t)c->n_servers * cables / 2, sizeof(*c->links));
 	for (uint32_t s = 0; c->links && s < c->n_servers; s++)
-		for (unsigned int p = 0; p < ports; p += 2)
+		for (unsigned int p = 0; p < cables; p += 2)
 			c->links[c->n_links++] = cabling_link(s, p, (s + 1) % c->n_servers, p + 1);
+	return c->links ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+}
+
+/* Connectors of the same number by turns; one more cable closes an even ring. */
+static int cabling_straight_ring(struct to_cluster *c, unsigned int cables, struct to_error *err)
+{
+	c->links = calloc((size_t)c->n_servers * cables / 2, sizeof(*c->links));
+	for (uint32_t s = 0; c->links && s < c->n_servers; s++)
+		for (unsigned int p = s % 2; p < cables; p += 2)
+			c->links[c->n_links++] = cabling_link(s, p, (s + 1) % c->n_servers, p);
 	return c->links ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 }
 
@@ -61,12 +71,12 @@ static struct to_demand *cabling_demand(unsigned int n)
 	return d;
 }
 
-/* The planner's links for the same number of servers and ports on one panel. */
-static int cabling_family(struct to_cluster *c, unsigned int ports,
+/* The planner's links for the same number of servers and cables on one panel. */
+static int cabling_family(struct to_cluster *c, unsigned int cables,
 			  const struct to_family *family, struct to_error *err)
 {
 	const struct to_planner_knobs options = { .family = family, .seed = 1 };
-	struct to_cluster *panel = to_cluster_synthetic(c->n_servers, ports, 0, TO_LINKS_DUPLEX,
+	struct to_cluster *panel = to_cluster_synthetic(c->n_servers, cables, 0, TO_LINKS_DUPLEX,
 							err);
 	struct to_demand *demand = panel ? cabling_demand(c->n_servers) : NULL;
 	struct to_plan *plan;
@@ -102,7 +112,7 @@ static int cabling_refuse(const char *shape, struct to_error *err)
 		if (!strstr(names, to_families[i]->name))	/* some share a name */
 			len += snprintf(names + len, sizeof(names) - len, ", %s",
 					to_families[i]->name);
-	return to_error_set(err, -ENOENT, "no topology is called \"%.60s\": ring, full-mesh%s",
+	return to_error_set(err, -ENOENT, "no topology is called \"%.60s\": ring, straight-ring, full-mesh%s",
 			    shape, names);
 }
 
@@ -114,29 +124,84 @@ static const struct to_family *cabling_find(const char *shape)
 	return NULL;
 }
 
-int to_cabling_check(const char *shape, unsigned int servers, unsigned int ports,
+int to_cabling_check(const char *shape, unsigned int servers, unsigned int cables,
 		     struct to_error *err)
 {
-	if (!strcmp(shape, "ring"))
-		return !(ports % 2) ? 0 : to_error_set(err, -EINVAL,
-			"a ring takes two ports of each server, or twice as many, not %u", ports);
+	const bool straight = !strcmp(shape, "straight-ring");
+
+	if (straight && servers % 2)
+		return to_error_set(err, -EINVAL, "a straight ring has an even number of servers, not %u",
+				    servers);
+	if (straight || !strcmp(shape, "ring"))
+		return !(cables % 2) ? 0 : to_error_set(err, -EINVAL,
+			"a ring takes two ports of each server, or twice as many, not %u", cables);
 	if (!strcmp(shape, "full-mesh"))
-		return ports == servers - 1 ? 0 : to_error_set(err, -EINVAL,
+		return cables == servers - 1 ? 0 : to_error_set(err, -EINVAL,
 			"a full mesh of %u servers takes %u port%s of each, not %u", servers,
-			servers - 1, servers == 2 ? "" : "s", ports);
+			servers - 1, servers == 2 ? "" : "s", cables);
 	return cabling_find(shape) ? 0 : cabling_refuse(shape, err);
+}
+
+/* The @rank-th port on the connector number @cable of @server, TO_PORTS_MAX for none. */
+static uint32_t cabling_function(const struct to_server *server, unsigned int cable,
+				 unsigned int rank)
+{
+	for (unsigned int p = 0; p < server->n_ports; p++) {
+		unsigned int q = 0;
+
+		while (q < p && !to_port_shares_cable(server, q, p))
+			q++;
+		if (q < p || cable--)
+			continue;
+		for (q = p; q < server->n_ports; q++)
+			if ((q == p || to_port_shares_cable(server, p, q)) && !rank--)
+				return q;
+		break;
+	}
+	return TO_PORTS_MAX;
+}
+
+/* Links were laid between connectors: give each function that shares one its own. */
+static int cabling_spread(struct to_cluster *c, struct to_error *err)
+{
+	struct to_link *cables = c->links;
+	const unsigned int n = c->n_links;
+
+	c->links = calloc((size_t)n * c->servers[0].n_ports, sizeof(*c->links));
+	c->n_links = 0;
+	for (unsigned int i = 0; c->links && i < n; i++) {
+		const struct to_port_ref a = cables[i].a, b = cables[i].b;
+
+		for (unsigned int rank = 0; rank < c->servers[0].n_ports; rank++) {
+			const uint32_t p = cabling_function(&c->servers[a.server], a.port, rank);
+			const uint32_t q = cabling_function(&c->servers[b.server], b.port, rank);
+
+			if (p == TO_PORTS_MAX || q == TO_PORTS_MAX)
+				break;
+			c->links[c->n_links++] = cabling_link(a.server, p, b.server, q);
+		}
+	}
+	free(cables);
+	return c->links ? 0 : to_error_set(err, -ENOMEM, "out of memory");
+}
+
+static int cabling_lay(struct to_cluster *c, const char *shape, unsigned int cables,
+		       struct to_error *err)
+{
+	if (!strcmp(shape, "ring"))
+		return cabling_ring(c, cables, err);
+	if (!strcmp(shape, "straight-ring"))
+		return cabling_straight_ring(c, cables, err);
+	if (!strcmp(shape, "full-mesh"))
+		return cabling_full_mesh(c, err);
+	return cabling_family(c, cables, cabling_find(shape), err);
 }
 
 int to_cabling_make(struct to_cluster *c, const char *shape, struct to_error *err)
 {
-	const unsigned int ports = c->servers[0].n_ports;
-	const int ret = to_cabling_check(shape, c->n_servers, ports, err);
+	const unsigned int cables = to_server_cables(&c->servers[0]);
+	int ret = to_cabling_check(shape, c->n_servers, cables, err);
 
-	if (ret)
-		return ret;
-	if (!strcmp(shape, "ring"))
-		return cabling_ring(c, ports, err);
-	if (!strcmp(shape, "full-mesh"))
-		return cabling_full_mesh(c, err);
-	return cabling_family(c, ports, cabling_find(shape), err);
+	ret = ret ? ret : cabling_lay(c, shape, cables, err);
+	return ret || cables == c->servers[0].n_ports ? ret : cabling_spread(c, err);
 }

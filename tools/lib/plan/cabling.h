@@ -8,19 +8,23 @@
 #include "data/cluster.h"
 
 /**
- * to_cabling_check() - whether to_cabling_make() can lay @shape for so many servers and ports of each
+ * to_cabling_check() - check whether to_cabling_make() can lay @shape
+ * @cables: that each server can take
  *
- * Return: 0; a negative errno with @err: ports that do not do for the shape, no such shape.
+ * Return: 0; a negative errno with @err: cables that do not do for the shape, no such shape.
  */
-int to_cabling_check(const char *shape, unsigned int servers, unsigned int ports,
+int to_cabling_check(const char *shape, unsigned int servers, unsigned int cables,
 		     struct to_error *err);
 
 /**
  * to_cabling_make() - lay the links of @cluster
- * @cluster: has none yet, nor optical switches; all servers with the same number of ports
- * @shape: "ring": the first port of each server to the second port of the next, the third
- *	to the fourth and so on; "full-mesh": a link for each pair of servers; else the name
- *	of a family of topologies (family.h), laid for an AllReduce over all servers
+ * @cluster: has none yet, nor optical switches; all servers have the same ports
+ * @shape: "ring": the first connector of each server to the second of the next, the third
+ *	to the fourth and so on; "straight-ring": those of the same number, by turns;
+ *	"full-mesh": a cable for each pair of servers; else the name of a family of
+ *	topologies (family.h), laid for an AllReduce over all servers
+ *
+ * Functions that share a cable get a link each, in the order of the ports.
  *
  * Return: 0; a negative errno with @err: what to_cabling_check() says, or memory.
  */

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "data/machines.h"
 #include "doctor/inventories.h"
 #include "fabric_options.h"
 #include "format/cluster_json.h"
@@ -16,9 +17,12 @@
 struct init_args {
 	const char *ports, *output, *prefix, *renumber;
 	uint64_t bandwidth;
+	int machine;
 	bool up, offline;
 	struct to_fabric_options fabric;
 };
+
+#define INIT_NO_MACHINE (-1)
 
 static int init_write(FILE *out, const void *data, struct to_error *err)
 {
@@ -29,9 +33,12 @@ static int init_write(FILE *out, const void *data, struct to_error *err)
 
 static void init_print_cables(FILE *out, const struct to_cluster *c)
 {
+	const unsigned int functions = c->servers[0].n_ports / to_server_cables(&c->servers[0]);
+
 	fprintf(out, "%u servers with %u ports each, %u cables:\n", c->n_servers,
-		c->servers[0].n_ports, c->n_links);
-	for (unsigned int i = 0; i < c->n_links; i++) {
+		c->servers[0].n_ports, c->n_links / functions);
+	/* functions that share a cable follow each other */
+	for (unsigned int i = 0; i < c->n_links; i += functions) {
 		const struct to_link *l = &c->links[i];
 
 		fprintf(out, "%s %s -- %s %s\n", c->servers[l->a.server].name,
@@ -78,7 +85,11 @@ static int init_cluster(struct to_call *call, const struct init_args *args,
 		return args->offline ? ret : TO_EXIT_UNKNOWN;
 	cluster = to_discovery_named(all->servers, all->n, ports->list, ports->n, options, &checks,
 				     &call->err);
-	ret = cluster ? to_cabling_make(cluster, call->operands[0], &call->err) : -EINVAL;
+	if (cluster && args->machine != INIT_NO_MACHINE &&
+	    to_machine_apply(to_machine_get(args->machine), cluster))
+		ret = to_error_set(&call->err, -ENOMEM, "out of memory");
+	else
+		ret = cluster ? to_cabling_make(cluster, call->operands[0], &call->err) : -EINVAL;
 	ret = ret ? ret : to_addresses_number(cluster, &options->prefix, &call->err);
 	for (unsigned int i = 0; !ret && i < checks.n; i++)
 		to_call_note(call, "%s: %s; %s", checks.items[i].subject, checks.items[i].text,
@@ -141,21 +152,28 @@ static int init_new(struct to_call *call, const struct init_args *args,
 		    struct to_discovery_options *options)
 {
 	const unsigned int n = call->n_operands - 1;
+	const struct to_machine *machine = args->machine == INIT_NO_MACHINE ? NULL :
+					   to_machine_get(args->machine);
 	struct to_discovery_ports ports;
 	struct to_inventories all = {};
 	struct to_error why;
+	char names[256];
 	int ret;
 
 	if (call->n_operands < 3)
 		return to_usage(call, "TOPOLOGY SERVER SERVER... expected");
-	if (!args->ports)
-		return to_usage(call, "--ports is required");
+	if (!args->ports == !machine)
+		return to_usage(call, machine ? "--machine says what --ports would" :
+				"--ports is required, or --machine");
+	if (machine)
+		to_machine_ports(machine, names, sizeof(names));
 	if (args->offline && args->up)
 		return to_usage(call, "--offline asks no server, --up changes all");
-	ret = to_discovery_ports_parse(&ports, args->ports, &why) ?
+	ret = to_discovery_ports_parse(&ports, machine ? names : args->ports, &why) ?
 	      to_usage(call, "--ports: %s", why.text) : init_check_servers(call);
 	/* before --up changes a server */
-	ret = ret ? ret : to_cabling_check(call->operands[0], n, ports.n, &call->err);
+	ret = ret ? ret : to_cabling_check(call->operands[0], n,
+					   machine ? to_machine_cables(machine) : ports.n, &call->err);
 	ret = ret ? ret : to_inventories_init(&all, n, (const char *const *)call->operands + 1,
 					      &call->err);
 	ret = ret ? ret : init_cluster(call, args, &ports, &all, options);
@@ -176,7 +194,8 @@ static int init_run(struct to_call *call, const void *data)
 				args->prefix);
 	if (!args->renumber)
 		return init_new(call, args, &options);
-	if (call->n_operands || args->ports || args->offline || args->up || args->bandwidth)
+	if (call->n_operands || args->ports || args->offline || args->up || args->bandwidth ||
+	    args->machine != INIT_NO_MACHINE)
 		return to_usage(call, "--renumber takes a file, and no servers or ports");
 	return init_renumber(call, args, &options.prefix);
 }
@@ -186,6 +205,8 @@ static int init_run(struct to_call *call, const void *data)
 static const struct to_option init_options[] = {
 	{ "ports", 0, TO_OPTION_STRING, FIELD(ports), .argument = "NAMES",
 	  .help = "ports of each server, as eth0,eth1; one that relays for another with RDMA: eth0t:eth0" },
+	{ "machine", 0, TO_OPTION_CHOICE, FIELD(machine), .argument = "MACHINE", .choices = to_machines,
+	  .help = "ports, cables and PCIe links of a machine that is known, instead of --ports" },
 	{ "output", 'o', TO_OPTION_OUTPUT, FIELD(output), .argument = "FILE",
 	  .help = "where to write cluster.json; default: standard output" },
 	TO_FABRIC_KEYS(struct init_args, fabric),
@@ -208,7 +229,7 @@ const struct to_command to_cmd_init = {
 	.max_operands = UINT_MAX,
 	.options = init_options,
 	.args_size = sizeof(struct init_args),
-	.defaults = &(const struct init_args){ .output = "-", .fabric = {
+	.defaults = &(const struct init_args){ .output = "-", .machine = INIT_NO_MACHINE, .fabric = {
 		.command = TO_FABRIC_COMMAND, .timeout_ns = 30000000000 } },
 	.run = init_run,
 };

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Machines that toctl init knows: the examples are what it writes, and have plans that verify.
+
+. selftests/unit/cli.sh
+
+is_written() { # EXAMPLE TOPOLOGY SERVERS MACHINE
+	# shellcheck disable=SC2046
+	run 0 init "$2" $(seq -f spark%g "$3") --machine "$4" --offline -o "$tmp/cluster.json" &&
+		diff "$tmp/cluster.json" "examples/$1" >>"$tmp/err"
+	result $? "examples/$1 is what toctl init writes"
+}
+for n in 2 3 4 8; do
+	is_written "spark-$n/cluster.json" ring $n dgx-spark
+done
+is_written spark-4/straight.json straight-ring 4 dgx-spark
+is_written spark-4/one-domain.json ring 4 dgx-spark-one-domain
+is_written spark-4-relay/cluster.json ring 4 dgx-spark-relay
+
+# --- figures: those of owners, and what they follow from ---
+
+allreduce() { # CLUSTER SERVERS: GB/s of bus bandwidth that an AllReduce of 1 GiB is planned with
+	jq -n --argjson n "$2" '{name: "allreduce", servers: $n, mp: [],
+		allreduce: [{group: "0-\($n - 1)", bytes: 1073741824}]}' >"$tmp/job.json"
+	run 0 plan --cluster "examples/$1" --job "$tmp/job.json" --fixed -o "$tmp/plan.json" &&
+		run 0 verify --json "$tmp/plan.json" &&
+		jq --argjson n "$2" '2 * ($n - 1) / $n * 1073741824 / .allreduce_time_s / 1e9' "$tmp/out"
+}
+within() { # NAME CLUSTER SERVERS LOW HIGH
+	local rate
+
+	rate=$(allreduce "$2" "$3") && jq -en --argjson r "$rate" "\$r >= $4 and \$r <= $5" >/dev/null
+	result $? "$1: ${rate:-no} GB/s, $4 to $5 expected"
+}
+# othexmr/switchless-nccl, 16 to 256 MiB on four: 22.50 to 23.23 GB/s by four functions, 13.46
+# to 13.79 by two; FujitsuPolycom/sparkring, 256 MiB on eight: 23.6
+within "four functions" spark-4/cluster.json 4 20.2 26.8
+within "two functions of one domain" spark-4/one-domain.json 4 12.2 15.2
+within "eight Sparks" spark-8/cluster.json 8 21.2 26
+within "straight cables" spark-4/straight.json 4 20.2 26.8
+run 0 verify "$tmp/plan.json" && grep -q "^ *PCIe .*chip" "$tmp/out"
+result $? "verify says that the chip's PCIe link binds"
+
+# --- RDMA ---
+
+for n in 2 3; do
+	run 0 plan --cluster "examples/spark-$n/cluster.json" \
+		--job <(jq -n --argjson n $n '{name: "a", servers: $n, mp: [],
+			allreduce: [{group: "0-\($n - 1)", bytes: 1000000}]}') --fixed -o "$tmp/plan.json" &&
+		run 0 verify "$tmp/plan.json"
+	result $? "spark-$n: a plan"
+done
+
+# --- what people get wrong ---
+
+refuses() { # NAME LINE ARGUMENTS...
+	! "$toctl" init "${@:3}" --offline -o "$tmp/refused.json" >"$tmp/out" 2>"$tmp/err" &&
+		grep -qF "$2" "$tmp/err" && [[ ! -e $tmp/refused.json ]]
+	result $? "$1"
+}
+refuses "an odd straight ring" "a straight ring has an even number of servers, not 3" \
+	straight-ring a b c --machine dgx-spark
+refuses "a full mesh of more cables than connectors" "a full mesh of 4 servers takes 3 ports of each, not 2" \
+	full-mesh a b c d --machine dgx-spark
+refuses "ports and a machine" "--machine says what --ports would" ring a b --machine dgx-spark --ports x,y
+refuses "no such machine" "dgx-spark" ring a b --machine dgx
+
+echo "1..$count"
+((!failed))
