@@ -190,23 +190,27 @@ static void busy_time_received(const uint64_t *bytes, unsigned int n, unsigned i
 double to_busy_time_bound(const struct to_cluster *cluster, const uint64_t *bytes)
 {
 	const unsigned int n = cluster->n_servers;
-	double bound = 0, hops = 0, rates = 0, received[BUSY_TIME_RECEIVERS];
+	double bound = 0, hops = 0, hops_out = 0, hops_in = 0, received[BUSY_TIME_RECEIVERS];
 
 	for (unsigned int x = 0; x < n; x++) {
 		const struct to_server *server = &cluster->servers[x];
-		double rate = 0, out = 0, in;
+		double out = 0, in, ports = 0, sends, receives;
 
 		if (x % BUSY_TIME_RECEIVERS == 0)
 			busy_time_received(bytes, n, x, received);
 		in = received[x % BUSY_TIME_RECEIVERS];
 		for (unsigned int p = 0; p < server->n_ports; p++)
-			rate += server->ports[p].bandwidth / 8.0;
+			ports += server->ports[p].bandwidth / 8.0;
+		sends = to_pcie_sends(server, server->n_ports) / 8.0;
+		receives = to_pcie_receives(server, server->n_ports) / 8.0;
 		for (unsigned int y = 0; y < n; y++)
 			out += bytes[(size_t)x * n + y];
 		hops += out + busy_time_beyond(bytes + (size_t)x * n, n, server->n_ports);
-		rates += rate;
-		if (rate > 0)
-			bound = fmax(bound, fmax(out, in) / rate);
+		/* bytes that a card passes on cross no PCIe link */
+		hops_out += to_pcie_is_bypassed(server) ? ports : sends;
+		hops_in += to_pcie_is_bypassed(server) ? ports : receives;
+		if (ports > 0)
+			bound = fmax(bound, fmax(out / sends, in / receives));
 	}
-	return rates > 0 ? fmax(bound, hops / rates) : bound;
+	return hops_out > 0 ? fmax(bound, hops / fmin(hops_out, hops_in)) : bound;
 }

@@ -4,7 +4,7 @@
 
 /*
  * How long a plan's busiest link is busy with traffic that was measured; behind a packet
- * switch, the busiest port.
+ * switch, the busiest port; or the busiest PCIe link.
  */
 
 #include "data/port_loads.h"
@@ -45,7 +45,8 @@ int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, d
  * to_busy_time_bound() - lower bound of that, whatever the links and routes
  * @bytes: n x n, row = source
  *
- * No server sends or receives faster than through all of its ports; and all links
+ * No server sends or receives faster than through all of its ports, or the PCIe links
+ * behind them; and all links
  * together carry each byte once, twice where its server has no port left for its
  * destination.
  */
