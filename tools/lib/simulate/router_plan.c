@@ -218,14 +218,24 @@ out:
 	return ret;
 }
 
+/* Put bytes on a link, and on the PCIe links at its ends. */
+static void plan_put_link(const struct to_network *network, uint32_t link, double part,
+			  double *bytes)
+{
+	bytes[link] += part;
+	for (uint32_t i = network->n_pcie ? network->first_pcie[link] : 0;
+	     network->n_pcie && i < network->first_pcie[link + 1]; i++)
+		bytes[network->n_links + network->pcie[i]] += part;
+}
+
 /* Put bytes on the links of an arc. */
 static void plan_put(const struct router_plan *w, uint32_t arc, double part, double *bytes)
 {
 	const uint32_t *links = w->links[arc];
 
-	bytes[links[0]] += part;
+	plan_put_link(w->router.network, links[0], part, bytes);
 	if (links[1] != TO_NETWORK_LINK_NONE)
-		bytes[links[1]] += part;
+		plan_put_link(w->router.network, links[1], part, bytes);
 }
 
 /* Send w->flow along steps @first to @last - 1. */
@@ -475,7 +485,7 @@ static int plan_allreduce(struct to_router *router, const uint32_t *members, uin
 	struct to_rings rings = to_allreduce_of(w->plan);
 	struct to_demand demand = *w->plan->demand;
 	unsigned int n_arcs = w->graph->n_arcs, group;
-	const uint32_t n_links = router->network->n_links;
+	const uint32_t n_links = to_network_capacities(router->network);
 	double *owned = calloc(n_arcs + 1, sizeof(*owned)), wait = 0;
 	double *load = calloc(n_links + 1, sizeof(*load));
 	bool *in = calloc(w->graph->n, sizeof(*in));
