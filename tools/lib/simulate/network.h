@@ -39,12 +39,18 @@ struct to_network {
 	struct to_network_link *links;
 	uint32_t *out;
 	bool failed;
-	/* directions of PCIe links behind the ports of servers, which are not among the links */
+	/* PCIe links behind the ports of servers, from memory and to memory; not among @links */
 	uint32_t n_pcie;
 	double *pcie_capacity;	/* bytes/s, of @n_pcie */
 	uint32_t *first_pcie;	/* per link and one more: offset into @pcie; NULL without any */
 	uint32_t *pcie;		/* below @n_pcie: what bytes on a link cross, too */
 };
+
+/** to_network_pcie_to_host() - tell whether direction @index of a PCIe link is towards memory */
+static inline bool to_network_pcie_to_host(uint32_t index)
+{
+	return index % 2;
+}
 
 /** to_network_capacities() - count what flows share: links, and behind them PCIe links */
 static inline uint32_t to_network_capacities(const struct to_network *network)
