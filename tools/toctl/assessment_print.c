@@ -59,6 +59,18 @@ static void assessment_print_pairs(FILE *out, const struct to_verify_report *r)
 			pairs - r->unreachable, pairs);
 }
 
+static void assessment_print_rdma(FILE *out, const struct to_rdma_pairs *rdma)
+{
+	if (!rdma->pairs)
+		return;
+	fprintf(out, "  %-16s %" PRIu64 " of %" PRIu64 ", of a server and a port", "RDMA pairs",
+		rdma->reached, rdma->pairs);
+	if (rdma->reached < rdma->pairs)
+		fprintf(out, "; TCP alone reaches the other %" PRIu64 ", by relays",
+			rdma->pairs - rdma->reached);
+	fputc('\n', out);
+}
+
 static bool assessment_print_class(FILE *out, const char *what, const struct to_failure_cases *c,
 				   bool first)
 {
@@ -203,6 +215,7 @@ void to_assessment_print(FILE *out, const struct to_plan *plan, const struct to_
 	assessment_print_bounded(out, "busiest link", &r->figures, TO_FIGURE_LINK_LOAD);
 	assessment_print_pcie(out, c, &r->figures);
 	assessment_print_pairs(out, r);
+	assessment_print_rdma(out, &r->rdma);
 	assessment_print_failures(out, r);
 	assessment_print_pfc(out, a);
 	assessment_print_families(out, plan, &r->figures);

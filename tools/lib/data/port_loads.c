@@ -193,10 +193,13 @@ double to_port_loads_seconds(const struct to_port_loads *p)
 
 uint32_t to_port_loads_pcie(const struct to_port_loads *p)
 {
-	uint32_t most = p->n_ports;
+	double most = 0;
+	uint32_t w;
 
-	for (uint32_t w = p->n_ports + 1; w < p->n; w++)
-		if (to_port_loads_way_seconds(p, w) > to_port_loads_way_seconds(p, most))
-			most = w;
-	return p->n > p->n_ports ? most : UINT32_MAX;
+	for (w = p->n_ports; w < p->n; w++)
+		most = fmax(most, to_port_loads_way_seconds(p, w));
+	for (w = p->n_ports; w < p->n; w++)
+		if (to_port_loads_way_seconds(p, w) >= most * TO_PORT_LOADS_EQUAL)
+			return w;
+	return UINT32_MAX;
 }

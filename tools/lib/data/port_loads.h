@@ -58,7 +58,14 @@ static inline double to_port_loads_way_seconds(const struct to_port_loads *loads
 /** to_port_loads_seconds() - seconds that the busiest way is busy */
 double to_port_loads_seconds(const struct to_port_loads *loads);
 
-/** to_port_loads_pcie() - the busiest way of a PCIe link, UINT32_MAX if there is none */
+/** Times that are this part of another differ by no more than the rounding of a plan file. */
+#define TO_PORT_LOADS_EQUAL (1 - 1e-6)
+
+/**
+ * to_port_loads_pcie() - find the busiest way of a PCIe link
+ *
+ * Return: the first of those that are as busy, UINT32_MAX if there is no PCIe link.
+ */
 uint32_t to_port_loads_pcie(const struct to_port_loads *loads);
 
 #endif

@@ -14,7 +14,8 @@ struct to_pcie_load to_pcie_load_find(const struct to_port_loads *loads,
 	load.way = loads->pcie[way - loads->n_ports];
 	load.rate = to_pcie_way_rate(cluster, &load.way);
 	load.seconds = to_port_loads_way_seconds(loads, way);
-	load.binds = load.seconds > 0 && load.seconds >= to_port_loads_seconds(loads);
+	load.binds = load.seconds > 0 &&
+		     load.seconds >= to_port_loads_seconds(loads) * TO_PORT_LOADS_EQUAL;
 	return load;
 }
 
