@@ -6,7 +6,7 @@
  * PCIe links between NICs and memory. Each takes one packet at a time, like a shaper with a
  * burst of one packet: a NIC reads a packet from memory as its link begins to send it, and
  * writes one to memory in the order of arrival. ACKs, NAKs and CNPs are small and do not
- * wait.
+ * wait. Relays are kernels here: all packets in transit cross twice.
  */
 
 #include "packets/state.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "data/allreduce.h"
-#include "routing/link_loads.h"
 
 /* Destinations at a time: as many as a cache line has of a row of the matrix. */
 #define BUSY_TIME_COLUMNS 8
@@ -21,7 +20,7 @@ static int busy_time_compile(struct to_busy_time *busy)
 	size_t room = 0, used = 0;
 	int ret = to_forwarding_init(&f, busy->plan, busy->graph);
 
-	for (uint32_t dst = 0; !ret && !f.n_qualified && dst < n; dst++) {
+	for (uint32_t dst = 0; !ret && !f.n_qualified && !busy->bypass.mp.any && dst < n; dst++) {
 		busy->first[dst] = used;
 		if (used + busy->graph->n_arcs > room) {
 			struct to_part *more;
@@ -53,7 +52,9 @@ int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 	if (busy->graph)
 		busy->load = calloc(2 * (size_t)busy->graph->n_arcs + 1, sizeof(*busy->load));
 	if (busy->first && busy->flow && busy->load &&
-	    !to_port_loads_init(&busy->ports, busy->graph, c) && !busy_time_compile(busy))
+	    !to_port_loads_init(&busy->ports, busy->graph, c) &&
+	    !to_bypass_init(&busy->bypass.rings, busy->graph, c) &&
+	    !to_bypass_init(&busy->bypass.mp, busy->graph, c) && !busy_time_compile(busy))
 		return 0;
 	to_busy_time_free(busy);
 	return -ENOMEM;
@@ -63,6 +64,8 @@ void to_busy_time_free(struct to_busy_time *busy)
 {
 	to_graph_free(busy->graph);
 	to_port_loads_free(&busy->ports);
+	to_bypass_free(&busy->bypass.rings);
+	to_bypass_free(&busy->bypass.mp);
 	free(busy->parts);
 	free(busy->first);
 	free(busy->load);
@@ -126,7 +129,9 @@ static int busy_time_load(struct to_busy_time *busy, const struct to_demand *dem
 	ret = to_forwarding_init(&f, &view, busy->graph);
 	if (ret)
 		return ret;
-	ret = to_link_loads(&f, load, mp);
+	to_bypass_clear(&busy->bypass.rings);
+	to_bypass_clear(&busy->bypass.mp);
+	ret = to_link_loads_bypass(&f, load, mp, &busy->bypass);
 	for (uint32_t a = 0; !ret && a < busy->graph->n_arcs; a++)
 		load[a] += mp[a];
 	to_forwarding_free(&f);
@@ -142,6 +147,8 @@ int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, d
 	if (busy_time_load(busy, demand))
 		return -ENOMEM;
 	to_port_loads_set(&busy->ports, busy->load);
+	to_bypass_relieve(&busy->bypass.rings, &busy->ports);
+	to_bypass_relieve(&busy->bypass.mp, &busy->ports);
 	*seconds = to_port_loads_seconds(&busy->ports);
 	if (load)
 		memcpy(load, busy->load, graph->n_arcs * sizeof(*load));

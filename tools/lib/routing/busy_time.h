@@ -9,12 +9,14 @@
 
 #include "data/port_loads.h"
 #include "routing/forwarding.h"
+#include "routing/link_loads.h"
 
 /**
  * struct to_busy_time - a plan, to price one matrix after the other on it
  * @plan: held
  * @parts: paths to every server: those to server d are @first[d] to @first[d + 1] - 1.
- *	NULL where sources have routes of their own
+ *	NULL where sources have routes of their own, or cards pass bytes on
+ * @bypass: what cards pass on
  * @load: scratch: bytes per arc, of two kinds
  * @flow: scratch: bytes per server, to as many destinations as are taken at a time
  */
@@ -22,6 +24,7 @@ struct to_busy_time {
 	struct to_plan *plan;
 	struct to_graph *graph;
 	struct to_port_loads ports;
+	struct to_link_bypass bypass;
 	struct to_part *parts;
 	uint32_t *first;
 	double *load, *flow;

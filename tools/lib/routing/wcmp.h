@@ -34,7 +34,8 @@
  *	NULL before to_wcmp_round()
  *
  * The next hops for one destination never form a cycle. Demand of servers that do
- * not reach it is left out.
+ * not reach it is left out. All bytes in transit load the PCIe links of their relays, also
+ * where a card passes them on: which bytes of a way these are depends on all splits before.
  */
 struct to_wcmp {
 	const struct to_graph *graph;

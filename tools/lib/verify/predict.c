@@ -39,13 +39,18 @@ static int predict_loads(struct to_forwarding *f, struct to_port_loads *ports,
 	const struct to_graph *g = f->graph;
 	double *rings = calloc(2 * (size_t)g->n_arcs + 1, sizeof(*rings));
 	double *mp = rings ? rings + g->n_arcs : NULL;
+	struct to_link_bypass bypass = { 0 };
 	uint32_t a;
+	int ret = rings ? to_bypass_init(&bypass.rings, g, f->plan->cluster) : -ENOMEM;
 
-	if (!rings || to_link_loads(f, rings, mp)) {
-		free(rings);
-		return -ENOMEM;
-	}
+	if (!ret)
+		ret = to_bypass_init(&bypass.mp, g, f->plan->cluster);
+	if (!ret)
+		ret = to_link_loads_bypass(f, rings, mp, &bypass);
+	if (ret)
+		goto out;
 	to_port_loads_set(ports, rings);
+	to_bypass_relieve(&bypass.rings, ports);
 	o->allreduce_time = to_port_loads_seconds(ports);
 	o->allreduce_pcie = to_pcie_load_find(ports, f->plan->cluster);
 	to_port_loads_set(ports, mp);
@@ -55,11 +60,16 @@ static int predict_loads(struct to_forwarding *f, struct to_port_loads *ports,
 		*on_links += mp[a];
 	}
 	to_port_loads_set(ports, mp);
+	to_bypass_relieve(&bypass.rings, ports);
+	to_bypass_relieve(&bypass.mp, ports);
 	o->max_link_load = to_port_loads_most(ports);
 	o->comm_time = to_port_loads_seconds(ports);
 	o->comm_pcie = to_pcie_load_find(ports, f->plan->cluster);
+out:
+	to_bypass_free(&bypass.rings);
+	to_bypass_free(&bypass.mp);
 	free(rings);
-	return 0;
+	return ret;
 }
 
 static int predict_hops(const struct to_graph *g, struct to_figures *o)

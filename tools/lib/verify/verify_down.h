@@ -26,7 +26,8 @@
  *
  * Hops of rings and trees whose link is dark go to the node address of the next server,
  * as TCP does; RDMA needs other NICs. What is sent over a packet switch to a port that is
- * down is lost: only its own server sees that.
+ * down is lost: only its own server sees that. Cards pass nothing on: all bytes in transit
+ * cross the PCIe links of their relays.
  */
 struct to_verify_down {
 	uint64_t pairs, looping;
