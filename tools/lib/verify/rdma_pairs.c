@@ -52,17 +52,6 @@ static bool rdma_pairs_passes(const struct rdma_pairs *r, uint32_t x)
 	return true;
 }
 
-/* Whether a link joins @x to the port that is resolved. */
-static bool rdma_pairs_linked(const struct rdma_pairs *r, uint32_t x)
-{
-	const struct to_graph *g = r->f.graph;
-
-	for (uint32_t a = g->out[x]; a < g->out[x + 1]; a++)
-		if (g->to[a] == r->f.dst && g->peer_port[a] == r->f.slot - 1)
-			return true;
-	return false;
-}
-
 /* Count the pairs of the port that is resolved. */
 static void rdma_pairs_count(struct rdma_pairs *r, uint32_t src, struct to_rdma_pairs *pairs)
 {
@@ -75,7 +64,7 @@ static void rdma_pairs_count(struct rdma_pairs *r, uint32_t src, struct to_rdma_
 		if (src != TO_SERVER_NONE && x != src)
 			continue;
 		pairs->pairs++;
-		pairs->reached += r->passes[x] || rdma_pairs_linked(r, x);
+		pairs->reached += r->passes[x];
 	}
 }
 

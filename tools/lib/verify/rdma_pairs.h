@@ -20,10 +20,9 @@ bool to_rdma_pairs_limited(const struct to_cluster *cluster);
  * @src: source of the pairs, TO_SERVER_NONE for all servers
  * @pairs: set
  *
- * RDMA reaches a port by a queue pair on a port that a link joins to it, or where every
- * relay on all paths of the tables takes RoCEv2 on: the kernel of a port whose transit is
- * "kernel", the card of one whose transit is "nic", to ports of that card alone. Backups
- * and routes of single sources are not looked at.
+ * RDMA reaches a port where every relay on all paths of the tables takes RoCEv2 on: the
+ * kernel of a port whose transit is "kernel", the card of one whose transit is "nic", to
+ * ports of that card alone. Backups and routes of single sources are not looked at.
  *
  * Return: 0 or -ENOMEM.
  */
