@@ -9,6 +9,7 @@
 #include "data/down.h"
 #include "packets/simulator.h"
 #include "routing/busy_time.h"
+#include "shard/shard_plan.h"
 #include "simulate/bound.h"
 #include "simulate/simulate.h"
 #include "verify/verify_down.h"
@@ -333,6 +334,40 @@ static void routes_share(void **state)
 	to_plan_free(plan);
 }
 
+/* Routes of single sources leave no PCIe link busier than plain routes do. */
+static void sources_spare_pcie(void **state)
+{
+	uint64_t random = 5;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++) {
+		struct to_planner_knobs knobs = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
+		struct to_cluster *c = ring(6, 2);
+		struct to_demand *demand = job_new(6);
+		struct to_error err = { "" };
+		struct to_figures without, with;
+		struct to_cluster *same;
+		struct to_demand *also;
+		struct to_plan *plan;
+
+		for (uint32_t x = 0; x < 6; x++)
+			on_pcie(c, x, (20 + to_random_below(&random, 180)) * GBPS,
+				(20 + to_random_below(&random, 180)) * GBPS);
+		for (unsigned int k = 0; k < 36; k++)
+			demand->mp[k] = k % 7 ? to_random_below(&random, 64) * MIB : 0;
+		same = to_cluster_copy(c);
+		also = to_demand_copy(demand);
+		plan = to_planner_make(c, demand, &knobs, &err);
+		assert_non_null(plan);
+		without = job_verify(plan).figures;
+		to_plan_free(plan);
+		plan = planned(same, also);
+		with = job_verify(plan).figures;
+		to_plan_free(plan);
+		assert_true(with.comm_time <= without.comm_time * 1.01);
+	}
+}
+
 /* Routes that go up and down have no choice but the root: not the slow server. */
 static void roots_are_chosen(void **state)
 {
@@ -409,6 +444,20 @@ static void jobs_select(void **state)
 	assert_string_equal(err.text, "");
 	near(job_verify(plan).figures.comm_time, GIB * 8 / 50e9, 1e-6);
 	to_plan_free(plan);
+}
+
+/* Nor are those outside a shard. */
+static void shards_select(void **state)
+{
+	const uint32_t servers[] = { 3, 1 };
+	struct to_cluster *c = sparks(4), *part = to_shard_part(c, servers, 2);
+
+	(void)state;
+	to_cluster_free(c);
+	assert_non_null(part);
+	assert_int_equal(part->servers[0].n_pcie, 3);
+	assert_string_equal(part->servers[1].pcie[1].name, "x4a");
+	to_cluster_free(part);
 }
 
 static void failures_bind(void **state)
@@ -648,10 +697,12 @@ int main(void)
 		cmocka_unit_test(bounds_of_cards),
 		cmocka_unit_test(estimates),
 		cmocka_unit_test(routes_share),
+		cmocka_unit_test(sources_spare_pcie),
 		cmocka_unit_test(roots_are_chosen),
 		cmocka_unit_test(trees_spare),
 		cmocka_unit_test(measured_bound),
 		cmocka_unit_test(jobs_select),
+		cmocka_unit_test(shards_select),
 		cmocka_unit_test(failures_bind),
 		cmocka_unit_test(flows_share),
 		cmocka_unit_test(packets_wait),
