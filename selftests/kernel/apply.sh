@@ -63,6 +63,16 @@ check "A reaches C's port, as RDMA would" on "$A" ping -c 1 -W 30 "$(port_ip "$C
 check "A reaches C's port over IPv6" on "$A" ping -c 1 -W 30 "$(port_ip6 "$C" eth0)"
 check "from its own port" on "$A" ping -c 1 -W 30 -I "$(port_ip "$A" eth1)" "$(port_ip "$C" eth0)"
 
+# --- relays that RDMA has not ---
+
+jq '.servers |= map(.ports |= map(.transit = "none"))' "$plan" >"$tmp/none.json"
+on "$A" toctl apply "$tmp/none.json" --node "$A" --dry-run 2>"$tmp/warned" >/dev/null
+is "a server is warned once of pairs that only TCP reaches" "$(grep -c 'RDMA to' "$tmp/warned")" 1
+check "and of how many" \
+	grep -q 'RDMA to 1 of 2 pairs of a server and a port has no relay' "$tmp/warned"
+on "$B" toctl apply "$tmp/none.json" --node "$B" --dry-run 2>"$tmp/warned" >/dev/null
+is "a server that only has neighbours is not" "$(grep -c 'RDMA to' "$tmp/warned")" 0
+
 # --- a second time ---
 
 

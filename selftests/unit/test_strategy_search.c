@@ -140,7 +140,7 @@ static void nothing_is_faster(void **state)
 	assert_non_null(strategy);
 	assert_int_equal(to_proposals_init(&proposals, model, 8), 0);
 	assert_int_equal(to_bound_init_network(&bound, router->network), 0);
-	assert_true(bound.bandwidth[3] == 2.5e9);
+	assert_true(bound.sends_at[3] == 2.5e9);
 	to_taskgraph_init(&g, 8);
 	for (unsigned int i = 0; i < 100; i++) {
 		to_propose(&proposals, strategy, &random);

@@ -300,9 +300,9 @@ static void simulated_loads(void **state)
 
 		for (uint32_t i = 0; i < w->n_links; i++) {
 			if (w->links[i].from == graph->from[a] && w->links[i].to == 9 + on - 1)
-				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.out[a]]) < 0.5);
+				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.way[ports.first[a]]]) < 0.5);
 			if (w->links[i].from == 9 + on - 1 && w->links[i].to == graph->to[a])
-				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.in[a]]) < 0.5);
+				assert_true(fabs(run->link_bytes[i] - ports.bytes[ports.way[ports.first[a] + 1]]) < 0.5);
 		}
 	}
 	to_port_loads_free(&ports);

@@ -46,6 +46,32 @@ run 0 verify -v "$tmp/plan.json" &&
 	grep -qx '  any one link down: 40 of 40 cases covered; in 24 more the address is of a port that goes dark, as does its RDMA NIC' "$tmp/out"
 result $? "without --down, the sum of all links"
 
+# two functions of one PCI domain on each server, whose RDMA engines take all RoCEv2
+python3 - "$tmp/pcie.json" <<'END'
+import json, sys
+cluster = json.load(open("examples/ring-4/cluster.json"))
+for server in cluster["servers"]:
+    server["pcie"] = [{"name": "x4a", "rate": "126G", "to_host": "109G", "from_host": "109G"}]
+    for port in server["ports"]:
+        port |= {"bandwidth": "100G", "pcie": "x4a", "card": "cx7", "transit": "none"}
+json.dump(cluster, open(sys.argv[1], "w"))
+END
+printf '%s' '{"name": "ring", "servers": 4, "allreduce": [{"group": "all", "bytes": 1073741824}]}' \
+	>"$tmp/ring.json"
+run 0 plan --cluster "$tmp/pcie.json" --job "$tmp/ring.json" --fixed -o "$tmp/pcie.plan.json" &&
+	grep -qx '  PCIe             s0:x4a, from host, 13.6 GB/s: binds AllReduce' "$tmp/out" &&
+	grep -qx '  RDMA pairs       8 of 24, of a server and a port; TCP alone reaches the other 16, by relays' "$tmp/out"
+result $? "plan says which PCIe link binds, and that RDMA has no relays"
+
+run 0 verify --json --down s0:eth0 "$tmp/pcie.plan.json"
+said "so does verify, as JSON" 'assert d["rdma_pairs"] == {"pairs": 24, "reached": 8}, d
+assert d["pcie"]["allreduce"] == d["pcie"]["communication"] == {"server": "s0", "link": "x4a",
+	"direction": "from_host", "rate_bps": 109e9, "binds": True, "busy_s": d["allreduce_time_s"]}, d
+assert w["busiest_pcie"]["link"] == "x4a", w'
+run 0 verify --down s0:eth0 "$tmp/pcie.plan.json" &&
+	grep -q '^  busiest then: PCIe of s[0-3]:x4a, \(from\|to\) host$' "$tmp/out"
+result $? "a failure may leave a PCIe link the busiest"
+
 # without backups and alternates
 python3 - "$tmp/plan.json" "$tmp/weak.json" <<'END'
 import json, sys

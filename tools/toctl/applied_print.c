@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "doctor/check.h"
+#include "verify/rdma_pairs.h"
 
 static void applied_json(json_t *object)
 {
@@ -123,6 +124,17 @@ void to_applied_print_all(const struct to_call *call, const struct to_applied_al
 		       (r->committed - r->staged) * 1e3);
 }
 
+void to_applied_warn_rdma(const struct to_call *call, const struct to_plan *plan, uint32_t src)
+{
+	struct to_rdma_pairs rdma;
+
+	if (!to_rdma_pairs_limited(plan->cluster) || to_rdma_pairs_find(plan, src, &rdma) ||
+	    rdma.reached == rdma.pairs)
+		return;
+	to_call_note(call, "RDMA to %" PRIu64 " of %" PRIu64 " pairs of a server and a port has no relay: only TCP reaches them",
+		     rdma.pairs - rdma.reached, rdma.pairs);
+}
+
 void to_applied_warn(const struct to_call *call, const struct to_apply_job *job)
 {
 	struct to_check_view view = {};
@@ -137,4 +149,5 @@ void to_applied_warn(const struct to_call *call, const struct to_apply_job *job)
 			to_call_note(call, "%s: %s: %s; %s", c->subject, c->name, c->text, c->fix);
 	}
 	to_checks_free(&checks);
+	to_applied_warn_rdma(call, job->plan, job->server);
 }

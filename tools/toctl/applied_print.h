@@ -18,7 +18,13 @@ void to_applied_print_all(const struct to_call *call, const struct to_applied_al
 /** to_applied_print_changes() - print what to_apply_server() would change; 0 or a negative errno */
 int to_applied_print_changes(struct to_call *call, const struct to_apply_job *job);
 
-/** to_applied_warn() - warn of kernel settings of this server that break the plan */
+/** to_applied_warn() - warn of what on this server limits the plan: kernel settings, relays */
 void to_applied_warn(const struct to_call *call, const struct to_apply_job *job);
+
+/**
+ * to_applied_warn_rdma() - warn that not all pairs have relays for RDMA
+ * @src: server whose pairs count, TO_SERVER_NONE for all servers
+ */
+void to_applied_warn_rdma(const struct to_call *call, const struct to_plan *plan, uint32_t src);
 
 #endif

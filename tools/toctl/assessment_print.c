@@ -25,6 +25,27 @@ static void assessment_print_bounded(FILE *out, const char *name, const struct t
 	fputc('\n', out);
 }
 
+/* Whether a PCIe link or the cables bind, which is shown where servers have PCIe links. */
+static void assessment_print_pcie(FILE *out, const struct to_cluster *c, const struct to_figures *f)
+{
+	const bool alone = f->allreduce_pcie.binds && !f->comm_pcie.binds;
+	const struct to_pcie_load *load = alone ? &f->allreduce_pcie : &f->comm_pcie;
+	char text[TO_PCIE_LOAD_TEXT_MAX], seconds[24];
+
+	if (!(load->rate > 0))
+		return;
+	fprintf(out, "  %-16s %s, %.1f GB/s: ", "PCIe", to_pcie_load_text(c, &load->way, text),
+		load->rate / 8e9);
+	if (alone)
+		fprintf(out, "binds AllReduce alone, cables bind with MP transfers\n");
+	else if (load->binds)
+		fprintf(out, "binds %s\n", f->allreduce_time >= f->comm_time ? "AllReduce" :
+			f->allreduce_pcie.binds ? "communication and AllReduce alone" :
+						  "communication, not AllReduce alone");
+	else
+		fprintf(out, "busy %s, cables bind\n", to_seconds_text(load->seconds, seconds));
+}
+
 static void assessment_print_pairs(FILE *out, const struct to_verify_report *r)
 {
 	const uint64_t pairs = r->addresses * (r->figures.servers - 1);
@@ -36,6 +57,18 @@ static void assessment_print_pairs(FILE *out, const struct to_verify_report *r)
 	else
 		fprintf(out, "%" PRIu64 " of %" PRIu64 ", of a server and an address\n",
 			pairs - r->unreachable, pairs);
+}
+
+static void assessment_print_rdma(FILE *out, const struct to_rdma_pairs *rdma)
+{
+	if (!rdma->pairs)
+		return;
+	fprintf(out, "  %-16s %" PRIu64 " of %" PRIu64 ", of a server and a port", "RDMA pairs",
+		rdma->reached, rdma->pairs);
+	if (rdma->reached < rdma->pairs)
+		fprintf(out, "; TCP alone reaches the other %" PRIu64 ", by relays",
+			rdma->pairs - rdma->reached);
+	fputc('\n', out);
 }
 
 static bool assessment_print_class(FILE *out, const char *what, const struct to_failure_cases *c,
@@ -180,7 +213,9 @@ void to_assessment_print(FILE *out, const struct to_plan *plan, const struct to_
 		c->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
 	assessment_print_bounded(out, "communication", &r->figures, TO_FIGURE_COMM_TIME);
 	assessment_print_bounded(out, "busiest link", &r->figures, TO_FIGURE_LINK_LOAD);
+	assessment_print_pcie(out, c, &r->figures);
 	assessment_print_pairs(out, r);
+	assessment_print_rdma(out, &r->rdma);
 	assessment_print_failures(out, r);
 	assessment_print_pfc(out, a);
 	assessment_print_families(out, plan, &r->figures);
@@ -260,7 +295,7 @@ void to_assessment_print_down(FILE *out, const struct to_plan *plan,
 {
 	const struct to_failure_cases *k = &f->cases;
 	const struct to_cluster *c = plan->cluster;
-	char name[TO_DOWN_NAME_MAX], was[16], then[16];
+	char name[TO_DOWN_NAME_MAX], pcie[TO_PCIE_LOAD_TEXT_MAX], was[16], then[16];
 
 	assessment_print_dark(out, c, down);
 	fprintf(out, "  of %" PRIu64 " pairs of a server and another's address:\n", f->pairs);
@@ -282,7 +317,9 @@ void to_assessment_print_down(FILE *out, const struct to_plan *plan,
 		to_bytes_text(before->max_link_load, was), to_bytes_text(f->max_link_load, then));
 	fprintf(out, "  %-18s %12s %12s\n", "communication time",
 		to_seconds_text(before->comm_time, was), to_seconds_text(f->comm_time, then));
-	if (f->comm_time > 0)
+	if (f->pcie_binds)
+		fprintf(out, "  busiest then: PCIe of %s\n", to_pcie_load_text(c, &f->pcie, pcie));
+	else if (f->comm_time > 0)
 		fprintf(out, "  busiest then: what %s %s\n", to_down_name(c, f->busiest, name),
 			f->receives ? "receives" : "sends");
 	if (f->left_out > 0)

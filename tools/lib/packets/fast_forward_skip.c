@@ -378,6 +378,8 @@ static void skip_all(struct to_packet_simulator *s, uint32_t windows, uint64_t b
 	/* ports before flows, whose packets they count */
 	for (i = 0; i < s->network->n_links; i++)
 		skip_port(s, i, windows, by);
+	for (i = 0; i < s->network->n_pcie; i++)
+		s->pcie[i].free_at += by;
 	for (i = 0; i < f->n_flows; i++)
 		skip_flow(s, &f->flows[i], windows);
 	for (i = f->oldest_flow; i < s->n_flows; i++)

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "packets/capture.h"
+#include "packets/pcie.h"
 #include "packets/sender.h"
 
 #define PORT_PAUSE_WIRE 84	/* a PFC frame, with preamble and gap */
@@ -75,6 +76,23 @@ static uint32_t port_take_data(struct to_packet_simulator *s, uint32_t link)
 	return packet;
 }
 
+/* Take a packet of data, or wait for the PCIe links before it. */
+static uint32_t port_take_data_from_host(struct to_packet_simulator *s, uint32_t link)
+{
+	const uint64_t at = to_packet_pcie_free_at(s, link, false);
+	uint32_t packet;
+
+	if (at > s->now) {
+		s->ports[link].waits = true;
+		packet_schedule(s, at, PACKET_FREE, link);
+		return PACKET_NONE;
+	}
+	packet = port_take_data(s, link);
+	if (packet != PACKET_NONE)
+		to_packet_pcie_cross(s, link, false, s->now, s->store.packets[packet].wire);
+	return packet;
+}
+
 static void port_send(struct to_packet_simulator *s, uint32_t link)
 {
 	struct packet_port *port = &s->ports[link];
@@ -85,7 +103,7 @@ static void port_send(struct to_packet_simulator *s, uint32_t link)
 	if (port->control.first != PACKET_NONE)
 		packet = port_take(&s->store, &port->control);
 	else if (port_has_data(port))
-		packet = port_take_data(s, link);
+		packet = port_take_data_from_host(s, link);
 	else
 		return;
 	if (packet == PACKET_NONE)

@@ -10,14 +10,15 @@
 #include "packets/deadlock.h"
 #include "packets/fast_forward.h"
 #include "packets/leg.h"
+#include "packets/pcie.h"
 #include "packets/port.h"
 #include "packets/relay.h"
 #include "packets/transport.h"
 
 #define SIMULATOR_WATCH (1 << 16)	/* events between looks at the watch */
 
-/* The end of a path, a relay or a switch takes a packet at the end of its link. */
-static void simulator_arrive(struct to_packet_simulator *s, uint32_t packet)
+/* The end of a path, a relay or a switch takes a packet that has come over its link. */
+static void simulator_take(struct to_packet_simulator *s, uint32_t packet)
 {
 	const uint32_t entry = s->paths[s->store.packets[packet].at];
 
@@ -29,6 +30,45 @@ static void simulator_arrive(struct to_packet_simulator *s, uint32_t packet)
 	} else {
 		to_packet_port_arrive(s, packet);
 	}
+}
+
+/* Take a packet at the end of its link, once the PCIe links behind it are free. */
+static void simulator_arrive(struct to_packet_simulator *s, uint32_t packet)
+{
+	const struct to_packet *arrived = &s->store.packets[packet];
+	const uint32_t link = packet_link(s, arrived->at);
+	struct packet_port *port = &s->ports[link];
+	uint64_t at;
+
+	if (arrived->kind != TO_PACKET_DATA || !port->to_server || !s->network->n_pcie) {
+		simulator_take(s, packet);
+		return;
+	}
+	at = to_packet_pcie_free_at(s, link, true);
+	if (at > s->now) {
+		/* the ring of a NIC without PFC drops what it has no room for */
+		if (port->ring >= s->options.relay_ring ||
+		    !to_packet_port_hold(s, link, arrived->wire)) {
+			to_packet_port_drop(s, link, packet);
+			return;
+		}
+		port->ring++;
+		packet_schedule(s, at, PACKET_CROSSED, packet);
+	}
+	to_packet_pcie_cross(s, link, true, at, arrived->wire);
+	if (at == s->now)
+		simulator_take(s, packet);
+}
+
+/* Take a packet that a PCIe link has begun to carry out of the ring of its NIC. */
+static void simulator_crossed(struct to_packet_simulator *s, uint32_t packet)
+{
+	const struct to_packet *arrived = &s->store.packets[packet];
+	const uint32_t link = packet_link(s, arrived->at);
+
+	s->ports[link].ring--;
+	to_packet_port_release(s, link, arrived->wire);
+	simulator_take(s, packet);
 }
 
 /* Note that more chunks of a leg have arrived, perhaps the last ones of its task. */
@@ -53,6 +93,7 @@ static void simulator_computed(struct to_packet_simulator *s, uint32_t task)
 
 static packet_handler *const simulator_handlers[PACKET_EVENTS] = {
 	[PACKET_ARRIVE] = simulator_arrive,
+	[PACKET_CROSSED] = simulator_crossed,
 	[PACKET_RELAYED] = to_packet_relay_forward,
 	[PACKET_FREE] = to_packet_port_free,
 	[PACKET_PAUSE] = to_packet_port_pause,
@@ -75,6 +116,7 @@ void to_packet_simulator_free(struct to_packet_simulator *s)
 	to_packet_messages_free(&s->scratch);
 	to_iteration_free(&s->iteration);
 	free(s->ports);
+	free(s->pcie);
 	free(s->flows);
 	free(s->legs);
 	free(s->paths);
@@ -139,7 +181,8 @@ static int simulator_init(struct to_packet_simulator *s, struct to_error *err)
 	s->ports = calloc(w->n_links + 1, sizeof(*s->ports));
 	s->result.links = calloc(w->n_links + 1, sizeof(*s->result.links));
 	s->result.simulation.link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(double));
-	if (!s->ports || !s->result.links || !s->result.simulation.link_bytes)
+	if (!s->ports || !s->result.links || !s->result.simulation.link_bytes ||
+	    to_packet_pcie_init(s))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	s->result.simulation.link_busy = s->result.simulation.link_bytes + w->n_links;
 	if (s->options.fast_forward) {
@@ -333,6 +376,8 @@ static int simulator_reset(struct to_packet_simulator *s, const struct to_taskgr
 		port->turn = port->waits = port->paused = port->stopped = false;
 		memset(&port->count, 0, sizeof(port->count));
 	}
+	for (uint32_t i = 0; i < s->network->n_pcie; i++)
+		s->pcie[i].free_at = 0;
 	free(s->open);
 	free(s->done);
 	free(r->transfer_finish);

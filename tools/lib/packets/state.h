@@ -11,6 +11,7 @@
  *	window, dcqcn		the window of a TCP sender, the rate of a DCQCN sender
  *	sender			the next packet of a flow
  *	capture			what a link sent, as a capture file
+ *	pcie			PCIe links between NICs and memory
  *	port			from the queue of a link over it to a switch, and PFC
  *	relay			a server between the two ends of a flow
  *	transport		packets that arrive at the ends of a flow, and what they answer
@@ -41,6 +42,7 @@
 /* An event, in the upper bits of what the calendar keeps; below, an index. */
 enum packet_event {
 	PACKET_ARRIVE,		/* packet: is at the end of its link */
+	PACKET_CROSSED,		/* packet: goes from the NIC at the end of its link to memory */
 	PACKET_RELAYED,		/* packet: goes from softirq to the queue of its next link */
 	PACKET_FREE,		/* link: can take another packet */
 	PACKET_PAUSE,		/* link: its receiver's PAUSE has come */
@@ -91,6 +93,12 @@ struct packet_port {
 	uint64_t softirq;		/* when the last packet leaves that ring */
 	uint64_t paused_since;
 	struct to_packet_link count;
+};
+
+/* One direction of a PCIe link. */
+struct packet_pcie {
+	uint64_t cost;			/* time per byte, times 2^20 */
+	uint64_t free_at;		/* when it can take another packet */
 };
 
 /* Rate of a DCQCN sender, and what its receiver notes. Rates are bytes/s. */
@@ -182,6 +190,7 @@ struct to_packet_simulator {
 	struct to_packet_calendar calendar;
 	struct to_packet_store store;
 	struct packet_port *ports;		/* per link */
+	struct packet_pcie *pcie;		/* per direction of a PCIe link of the network */
 	struct packet_flow *flows;
 	struct packet_leg *legs;
 	uint32_t *paths;			/* links of all paths */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/effort.h"
+#include "data/port_loads.h"
 #include "graph/recursive_halving.h"
 #include "graph/shallow_trees.h"
 #include "graph/tree_packing.h"
@@ -25,8 +26,17 @@
  */
 #define TREES_AROUND 0.95
 
+/*
+ * What arcs of a graph are worth to trees. A PCIe link is divided among the arcs that cross
+ * it, as if trees put equal bytes on them.
+ */
+struct trees_arcs {
+	double *each;		/* per arc, seconds per byte */
+	double *busy;		/* per arc, seconds that MP transfers keep it busy */
+};
+
 /* MP bytes on all arcs of @graph, to be freed; NULL when out of memory. */
-static double *trees_busy(const struct to_plan *plan, struct to_graph *graph)
+static double *trees_mp(const struct to_plan *plan, struct to_graph *graph)
 {
 	double *mp = calloc(2 * (size_t)graph->n_arcs + 1, sizeof(*mp));
 	struct to_forwarding f = { 0 };
@@ -41,25 +51,65 @@ static double *trees_busy(const struct to_plan *plan, struct to_graph *graph)
 	return NULL;
 }
 
+/* Per arc, seconds that @bytes keep it or a PCIe link at its ends busy, into @seconds. */
+static void trees_seconds(struct to_port_loads *ports, const struct to_cluster *cluster,
+			  const double *bytes, double *seconds)
+{
+	to_port_loads_set(ports, bytes);
+	for (uint32_t a = 0; a < ports->graph->n_arcs; a++) {
+		seconds[a] = bytes[a] * to_graph_seconds_per_byte(ports->graph, cluster, a);
+		for (uint32_t i = ports->first[a]; i < ports->first[a + 1]; i++)
+			if (ports->way[i] >= ports->n_ports)
+				seconds[a] = fmax(seconds[a], to_port_loads_way_seconds(ports, ports->way[i]));
+	}
+}
+
+/* Return: 0 or -ENOMEM; @arcs is to be freed by trees_arcs_free(). */
+static int trees_arcs_init(struct trees_arcs *arcs, const struct to_plan *plan,
+			   struct to_graph *graph)
+{
+	double *mp = trees_mp(plan, graph);
+	struct to_port_loads ports = { 0 };
+	int ret = mp ? to_port_loads_init(&ports, graph, plan->cluster) : -ENOMEM;
+
+	arcs->each = calloc(graph->n_arcs + 1, sizeof(*arcs->each));
+	arcs->busy = calloc(graph->n_arcs + 1, sizeof(*arcs->busy));
+	if (!ret && arcs->each && arcs->busy) {
+		trees_seconds(&ports, plan->cluster, mp, arcs->busy);
+		for (uint32_t a = 0; a < graph->n_arcs; a++)
+			mp[a] = 1;
+		trees_seconds(&ports, plan->cluster, mp, arcs->each);
+	} else {
+		ret = -ENOMEM;
+	}
+	to_port_loads_free(&ports);
+	free(mp);
+	return ret;
+}
+
+static void trees_arcs_free(struct trees_arcs *arcs)
+{
+	free(arcs->each);
+	free(arcs->busy);
+}
+
 /*
- * Seconds that @bytes keep the busiest arc from @x to @y busy.
+ * Seconds that MP transfers keep the busiest arc from @x to @y busy.
  * @spb: gets the seconds per byte of hops that all arcs there share alike, 0 for none
  */
-static double trees_direction(const struct to_graph *graph, const struct to_cluster *cluster,
-			      const double *bytes, uint32_t x, uint32_t y, double *spb)
+static double trees_direction(const struct to_graph *graph, const struct trees_arcs *of,
+			      uint32_t x, uint32_t y, double *spb)
 {
 	double busy = 0, slowest = 0;
 	unsigned int arcs = 0;
 	uint32_t a;
 
 	for (a = graph->out[x]; a < graph->out[x + 1]; a++) {
-		double each = to_graph_seconds_per_byte(graph, cluster, a);
-
 		if (graph->to[a] != y)
 			continue;
 		arcs++;
-		slowest = fmax(slowest, each);
-		busy = fmax(busy, bytes[a] * each);
+		slowest = fmax(slowest, of->each[a]);
+		busy = fmax(busy, of->busy[a]);
 	}
 	*spb = arcs ? slowest / arcs : 0;
 	return busy;
@@ -82,12 +132,15 @@ static int trees_edges(const struct to_plan *plan, struct to_packing *packing)
 {
 	const struct to_cluster *c = plan->cluster;
 	struct to_graph *graph = to_graph_new(c->n_servers, c->links, c->n_links, c->link_mode);
-	double *mp = graph ? trees_busy(plan, graph) : NULL;
+	struct trees_arcs arcs = { 0 };
 	uint32_t *seen = calloc(c->n_servers, sizeof(*seen)), x, y, a;
+	int ret = graph ? trees_arcs_init(&arcs, plan, graph) : -ENOMEM;
 
 	packing->n = c->n_servers;
 	packing->edges = graph ? calloc(graph->n_arcs + 1, sizeof(*packing->edges)) : NULL;
-	for (x = 0; mp && seen && packing->edges && x < graph->n; x++) {
+	if (!seen || !packing->edges)
+		ret = -ENOMEM;
+	for (x = 0; !ret && x < graph->n; x++) {
 		for (a = graph->out[x]; a < graph->out[x + 1]; a++) {
 			double forth, back, busy_forth, busy_back;
 
@@ -95,8 +148,8 @@ static int trees_edges(const struct to_plan *plan, struct to_packing *packing)
 			if (y < x || seen[y] == x + 1)
 				continue;
 			seen[y] = x + 1;
-			busy_forth = trees_direction(graph, c, mp, x, y, &forth);
-			busy_back = trees_direction(graph, c, mp, y, x, &back);
+			busy_forth = trees_direction(graph, &arcs, x, y, &forth);
+			busy_back = trees_direction(graph, &arcs, y, x, &back);
 			if (back > 0)
 				packing->edges[packing->n_edges++] = (struct to_packing_edge){
 					.a = x, .b = y, .seconds_per_byte = fmax(forth, back),
@@ -107,13 +160,9 @@ static int trees_edges(const struct to_plan *plan, struct to_packing *packing)
 	if (packing->n_edges)
 		qsort(packing->edges, packing->n_edges, sizeof(*packing->edges), trees_compare);
 	to_graph_free(graph);
+	trees_arcs_free(&arcs);
 	free(seen);
-	if (mp && seen && packing->edges) {
-		free(mp);
-		return 0;
-	}
-	free(mp);
-	return -ENOMEM;
+	return ret;
 }
 
 /* Links of the slowest edge's speed that all edges come to. */

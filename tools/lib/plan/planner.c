@@ -57,11 +57,14 @@ static int planner_select(struct to_cluster *cluster, const struct to_demand *de
 	for (i = 0; i < demand->n; i++) {
 		servers[i] = cluster->servers[places[i]];
 		cluster->servers[places[i]].ports = NULL;
+		cluster->servers[places[i]].pcie = NULL;
 		if (servers[i].n_ports > degree)
 			servers[i].n_ports = degree;
 	}
-	for (i = 0; i < cluster->n_servers; i++)
+	for (i = 0; i < cluster->n_servers; i++) {
 		free(cluster->servers[i].ports);
+		free(cluster->servers[i].pcie);
+	}
 	free(cluster->servers);
 	cluster->servers = servers;
 	cluster->n_servers = demand->n;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "data/pcie.h"
 #include "plan/planner.h"
 #include "simulate/bound.h"
 #include "simulate/network_named.h"
@@ -15,7 +16,7 @@ static int plan_no_memory(struct to_error *err)
 	return to_error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Ports of each server, as many as all have, and bits/s of the slowest. */
+/* Ports of each server, as many as all have; bits/s of the slowest, alone or behind PCIe links. */
 static struct to_network_setting plan_ports(const struct to_cluster *cluster, uint32_t n,
 					    unsigned int degree)
 {
@@ -33,6 +34,14 @@ static struct to_network_setting plan_ports(const struct to_cluster *cluster, ui
 	}
 	if (degree && degree < ports.degree)
 		ports.degree = degree;
+	for (uint32_t x = 0; x < n; x++) {
+		const double sends = to_pcie_sends(&cluster->servers[x], ports.degree);
+		const double receives = to_pcie_receives(&cluster->servers[x], ports.degree);
+		const double each = fmin(sends, receives) / ports.degree;
+
+		if (each < ports.bandwidth)
+			ports.bandwidth = each;
+	}
 	return ports;
 }
 

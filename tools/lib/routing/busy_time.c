@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "data/allreduce.h"
-#include "routing/link_loads.h"
 
 /* Destinations at a time: as many as a cache line has of a row of the matrix. */
 #define BUSY_TIME_COLUMNS 8
@@ -21,7 +20,7 @@ static int busy_time_compile(struct to_busy_time *busy)
 	size_t room = 0, used = 0;
 	int ret = to_forwarding_init(&f, busy->plan, busy->graph);
 
-	for (uint32_t dst = 0; !ret && !f.n_qualified && dst < n; dst++) {
+	for (uint32_t dst = 0; !ret && !f.n_qualified && !busy->bypass.mp.any && dst < n; dst++) {
 		busy->first[dst] = used;
 		if (used + busy->graph->n_arcs > room) {
 			struct to_part *more;
@@ -53,7 +52,9 @@ int to_busy_time_init(struct to_busy_time *busy, const struct to_plan *plan)
 	if (busy->graph)
 		busy->load = calloc(2 * (size_t)busy->graph->n_arcs + 1, sizeof(*busy->load));
 	if (busy->first && busy->flow && busy->load &&
-	    !to_port_loads_init(&busy->ports, busy->graph, c) && !busy_time_compile(busy))
+	    !to_port_loads_init(&busy->ports, busy->graph, c) &&
+	    !to_bypass_init(&busy->bypass.rings, busy->graph, c) &&
+	    !to_bypass_init(&busy->bypass.mp, busy->graph, c) && !busy_time_compile(busy))
 		return 0;
 	to_busy_time_free(busy);
 	return -ENOMEM;
@@ -63,6 +64,8 @@ void to_busy_time_free(struct to_busy_time *busy)
 {
 	to_graph_free(busy->graph);
 	to_port_loads_free(&busy->ports);
+	to_bypass_free(&busy->bypass.rings);
+	to_bypass_free(&busy->bypass.mp);
 	free(busy->parts);
 	free(busy->first);
 	free(busy->load);
@@ -126,7 +129,9 @@ static int busy_time_load(struct to_busy_time *busy, const struct to_demand *dem
 	ret = to_forwarding_init(&f, &view, busy->graph);
 	if (ret)
 		return ret;
-	ret = to_link_loads(&f, load, mp);
+	to_bypass_clear(&busy->bypass.rings);
+	to_bypass_clear(&busy->bypass.mp);
+	ret = to_link_loads_bypass(&f, load, mp, &busy->bypass);
 	for (uint32_t a = 0; !ret && a < busy->graph->n_arcs; a++)
 		load[a] += mp[a];
 	to_forwarding_free(&f);
@@ -142,6 +147,8 @@ int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, d
 	if (busy_time_load(busy, demand))
 		return -ENOMEM;
 	to_port_loads_set(&busy->ports, busy->load);
+	to_bypass_relieve(&busy->bypass.rings, &busy->ports);
+	to_bypass_relieve(&busy->bypass.mp, &busy->ports);
 	*seconds = to_port_loads_seconds(&busy->ports);
 	if (load)
 		memcpy(load, busy->load, graph->n_arcs * sizeof(*load));
@@ -190,23 +197,27 @@ static void busy_time_received(const uint64_t *bytes, unsigned int n, unsigned i
 double to_busy_time_bound(const struct to_cluster *cluster, const uint64_t *bytes)
 {
 	const unsigned int n = cluster->n_servers;
-	double bound = 0, hops = 0, rates = 0, received[BUSY_TIME_RECEIVERS];
+	double bound = 0, hops = 0, hops_out = 0, hops_in = 0, received[BUSY_TIME_RECEIVERS];
 
 	for (unsigned int x = 0; x < n; x++) {
 		const struct to_server *server = &cluster->servers[x];
-		double rate = 0, out = 0, in;
+		double out = 0, in, ports = 0, sends, receives;
 
 		if (x % BUSY_TIME_RECEIVERS == 0)
 			busy_time_received(bytes, n, x, received);
 		in = received[x % BUSY_TIME_RECEIVERS];
 		for (unsigned int p = 0; p < server->n_ports; p++)
-			rate += server->ports[p].bandwidth / 8.0;
+			ports += server->ports[p].bandwidth / 8.0;
+		sends = to_pcie_sends(server, server->n_ports) / 8.0;
+		receives = to_pcie_receives(server, server->n_ports) / 8.0;
 		for (unsigned int y = 0; y < n; y++)
 			out += bytes[(size_t)x * n + y];
 		hops += out + busy_time_beyond(bytes + (size_t)x * n, n, server->n_ports);
-		rates += rate;
-		if (rate > 0)
-			bound = fmax(bound, fmax(out, in) / rate);
+		/* bytes that a card passes on cross no PCIe link */
+		hops_out += to_pcie_is_bypassed(server) ? ports : sends;
+		hops_in += to_pcie_is_bypassed(server) ? ports : receives;
+		if (ports > 0)
+			bound = fmax(bound, fmax(out / sends, in / receives));
 	}
-	return rates > 0 ? fmax(bound, hops / rates) : bound;
+	return hops_out > 0 ? fmax(bound, hops / fmin(hops_out, hops_in)) : bound;
 }

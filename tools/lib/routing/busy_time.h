@@ -4,17 +4,19 @@
 
 /*
  * How long a plan's busiest link is busy with traffic that was measured; behind a packet
- * switch, the busiest port.
+ * switch, the busiest port; or the busiest PCIe link.
  */
 
 #include "data/port_loads.h"
 #include "routing/forwarding.h"
+#include "routing/link_loads.h"
 
 /**
  * struct to_busy_time - a plan, to price one matrix after the other on it
  * @plan: held
  * @parts: paths to every server: those to server d are @first[d] to @first[d + 1] - 1.
- *	NULL where sources have routes of their own
+ *	NULL where sources have routes of their own, or cards pass bytes on
+ * @bypass: what cards pass on
  * @load: scratch: bytes per arc, of two kinds
  * @flow: scratch: bytes per server, to as many destinations as are taken at a time
  */
@@ -22,6 +24,7 @@ struct to_busy_time {
 	struct to_plan *plan;
 	struct to_graph *graph;
 	struct to_port_loads ports;
+	struct to_link_bypass bypass;
 	struct to_part *parts;
 	uint32_t *first;
 	double *load, *flow;
@@ -45,7 +48,8 @@ int to_busy_time_of(struct to_busy_time *busy, const struct to_demand *demand, d
  * to_busy_time_bound() - lower bound of that, whatever the links and routes
  * @bytes: n x n, row = source
  *
- * No server sends or receives faster than through all of its ports; and all links
+ * No server sends or receives faster than through all of its ports, or the PCIe links
+ * behind them; and all links
  * together carry each byte once, twice where its server has no port left for its
  * destination.
  */

@@ -297,6 +297,8 @@ void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *l
 	const struct to_graph *g = f->graph;
 	unsigned int i, k;
 
+	if (f->bypass)
+		to_bypass_begin(f->bypass);
 	for (i = f->n_reached; i-- > 1;) {
 		uint32_t x = f->order[i];
 		const struct to_group *group;
@@ -318,6 +320,8 @@ void to_forwarding_spread(const struct to_forwarding *f, double *flow, double *l
 			flow[g->to[arc]] += bytes;
 			if (load)
 				load[arc] += bytes;
+			if (f->bypass)
+				to_bypass_send(f->bypass, arc, (double)hop->weight / weights, bytes);
 		}
 	}
 }

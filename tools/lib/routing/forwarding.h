@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "data/bypass.h"
 #include "data/graph.h"
 #include "data/plan.h"
 
@@ -32,6 +33,7 @@ struct to_qualified {
  * @n_loop_free: the packets of the next ones up to here can be lost at a server
  *	without a route; those of the rest can loop
  * @level: per server among @n_reached, most hops to @dst
+ * @bypass: gets what cards pass on of bytes that are spread; borrowed, NULL for nothing
  */
 struct to_forwarding {
 	const struct to_plan *plan;
@@ -46,6 +48,7 @@ struct to_forwarding {
 	unsigned int n_reached, n_loop_free;
 	uint64_t *next;			/* @live of @group, per server */
 	unsigned int *waiting;		/* scratch */
+	struct to_bypass *bypass;
 	struct to_arena arena;		/* has all arrays */
 };
 

@@ -8,22 +8,53 @@
 #include "data/allreduce.h"
 #include "routing/queue_pairs.h"
 
+/* Where bytes go that are spread. */
+struct link_loads {
+	double *rings, *mp;
+	struct to_link_bypass *bypass;	/* or NULL */
+};
+
+static void link_loads_send(struct to_forwarding *f, double *flow, double *load,
+			    struct to_bypass *bypass)
+{
+	f->bypass = bypass;
+	to_forwarding_spread(f, flow, load);
+	f->bypass = NULL;
+}
+
+static void link_loads_send_mp(struct to_forwarding *f, double *flow, const struct link_loads *to)
+{
+	link_loads_send(f, flow, to->mp, to->bypass ? &to->bypass->mp : NULL);
+}
+
+static void link_loads_send_rings(struct to_forwarding *f, double *flow, const struct link_loads *to)
+{
+	link_loads_send(f, flow, to->rings, to->bypass ? &to->bypass->rings : NULL);
+}
+
 /* Send what sources that are not @apart have for the destination that is resolved. */
-static void link_loads_spread(const struct to_forwarding *f, const double *routed,
-			      const bool *apart, double *flow, double *rings, double *mp)
+static void link_loads_spread(struct to_forwarding *f, const double *routed, const bool *apart,
+			      double *flow, const struct link_loads *to)
 {
 	size_t n = f->graph->n, x;
 
 	for (x = 0; x < n; x++)
 		flow[x] = apart[x] ? 0 : f->plan->demand->mp[x * n + f->dst];
-	to_forwarding_spread(f, flow, mp);
+	link_loads_send_mp(f, flow, to);
 	for (x = 0; x < n; x++)
 		flow[x] = apart[x] ? 0 : routed[x * n + f->dst];
-	to_forwarding_spread(f, flow, rings);
+	link_loads_send_rings(f, flow, to);
 }
 
 int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 {
+	return to_link_loads_bypass(f, rings, mp, NULL);
+}
+
+int to_link_loads_bypass(struct to_forwarding *f, double *rings, double *mp,
+			 struct to_link_bypass *bypass)
+{
+	const struct link_loads to = { rings, mp, bypass };
 	const struct to_demand *demand = f->plan->demand;
 	struct to_rings r = to_allreduce_of(f->plan);
 	size_t n = f->graph->n;
@@ -58,13 +89,13 @@ int to_link_loads(struct to_forwarding *f, double *rings, double *mp)
 			to_forwarding_qualify(f, first, at);
 			memset(flow, 0, n * sizeof(*flow));
 			flow[x] = demand->mp[x * n + dst];
-			to_forwarding_spread(f, flow, mp);
+			link_loads_send_mp(f, flow, &to);
 			memset(flow, 0, n * sizeof(*flow));
 			flow[x] = routed[x * n + dst];
-			to_forwarding_spread(f, flow, rings);
+			link_loads_send_rings(f, flow, &to);
 		}
 		to_forwarding_resolve(f, dst, 0);
-		link_loads_spread(f, routed, apart, flow, rings, mp);
+		link_loads_spread(f, routed, apart, flow, &to);
 	}
 	free(routed);
 	free(flow);

@@ -15,6 +15,15 @@
  */
 int to_link_loads(struct to_forwarding *f, double *rings, double *mp);
 
+/** struct to_link_bypass - what cards pass on: of AllReduce, and of MP transfers */
+struct to_link_bypass {
+	struct to_bypass rings, mp;
+};
+
+/** to_link_loads_bypass() - find the loads of links, and of these what cards pass on */
+int to_link_loads_bypass(struct to_forwarding *f, double *rings, double *mp,
+			 struct to_link_bypass *bypass);
+
 /**
  * to_link_loads_rdma() - bytes per arc and iteration of MP transfers by RDMA
  * @routed: gets those of queue pairs on the ports that their servers' tables send by

@@ -38,28 +38,41 @@ struct pair {
 	struct to_arena arena;	/* has all arrays but @moved */
 };
 
-/* Seconds that the ports of @a are busy with what they are loaded with and @more bytes. */
+/* Seconds that the busiest way of @a is busy with its load and @more bytes. */
 static double source_routes_busy(const struct pair *p, uint32_t a, double more)
 {
 	const struct to_port_loads *ports = &p->ports;
-	uint32_t out = ports->out[a], in = ports->in[a];
+	double most = 0;
 
-	return fmax((ports->bytes[out] + more) * ports->seconds_per_byte[out],
-		    (ports->bytes[in] + more) * ports->seconds_per_byte[in]);
+	for (uint32_t i = ports->first[a]; i < ports->first[a + 1]; i++) {
+		const uint32_t w = ports->way[i];
+
+		most = fmax(most, (ports->bytes[w] + more) * ports->seconds_per_byte[w]);
+	}
+	return most;
 }
 
-/* The link of the busiest port that puts most on it. Loads the ports. */
+/* Tell whether @a and @b load a way in common. */
+static bool source_routes_meet(const struct to_port_loads *ports, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = ports->first[a]; i < ports->first[a + 1]; i++)
+		for (uint32_t k = ports->first[b]; k < ports->first[b + 1]; k++)
+			if (ports->way[i] == ports->way[k])
+				return true;
+	return false;
+}
+
+/* The link of the busiest way that puts most on it. Loads the ways. */
 static uint32_t source_routes_busiest(struct pair *p)
 {
-	const struct to_port_loads *ports = &p->ports;
 	uint32_t a, most = 0;
 
 	to_port_loads_set(&p->ports, p->load);
 	for (a = 1; a < p->graph->n_arcs; a++) {
 		double busy = source_routes_busy(p, a, 0), least = source_routes_busy(p, most, 0);
-		bool same = ports->out[a] == ports->out[most] || ports->in[a] == ports->in[most];
 
-		if (busy > least || (same && busy == least && p->load[a] > p->load[most]))
+		if (busy > least || (busy == least && p->load[a] > p->load[most] &&
+				     source_routes_meet(&p->ports, a, most)))
 			most = a;
 	}
 	return most;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "data/allreduce.h"
-#include "data/graph.h"
+#include "data/port_loads.h"
 #include "routing/forwarding.h"
 
 #define UP_DOWN_STEPS 2e8	/* arcs looked at for all roots that are tried */
@@ -21,6 +21,7 @@
  * @pairs: of servers with a path
  * @sends: n x n, what is routed; @base: per arc, what is there without routes
  * @load, @flow: of the root that is tried: per arc, and per server to one address
+ * @ports: gets @load
  * @groups, @n_groups: per server, next hops that it has a group for
  */
 struct up_down {
@@ -31,6 +32,7 @@ struct up_down {
 	bool *down;
 	uint64_t *next, *sends, pairs;
 	double *base, *load, *flow;
+	struct to_port_loads ports;
 	uint64_t **groups;
 	unsigned int *n_groups;
 	struct to_arena arena;
@@ -142,13 +144,12 @@ static void up_down_send(struct up_down *u, uint32_t dst, bool down)
 }
 
 /*
- * What @root is worth. Return: seconds that the busiest link is busy, below 0 when not all
- * pairs with a path have a route; @hops: of all pairs
+ * What @root is worth. Return: seconds that the busiest cable or PCIe link is busy, below 0
+ * when not all pairs with a path have a route; @hops: of all pairs
  */
 static double up_down_try(struct up_down *u, uint32_t root, uint64_t *hops)
 {
 	const struct to_graph *g = u->graph;
-	double most = 0, seconds;
 	uint64_t routed = 0;
 
 	*hops = 0;
@@ -166,12 +167,8 @@ static double up_down_try(struct up_down *u, uint32_t root, uint64_t *hops)
 	}
 	if (routed < u->pairs)
 		return -1;
-	for (uint32_t a = 0; a < g->n_arcs; a++) {
-		seconds = u->load[a] * to_graph_seconds_per_byte(g, u->plan->cluster, a);
-		if (seconds > most)
-			most = seconds;
-	}
-	return most;
+	to_port_loads_set(&u->ports, u->load);
+	return to_port_loads_seconds(&u->ports);
 }
 
 /* Return: the best root, TO_SERVER_NONE when there is none. */
@@ -307,7 +304,7 @@ static int up_down_init(struct up_down *u)
 	u->flow = to_arena_array(arena, n, sizeof(*u->flow));
 	u->groups = to_arena_array(arena, n, sizeof(*u->groups));
 	u->n_groups = to_arena_array(arena, n, sizeof(*u->n_groups));
-	if (!u->sends || arena->failed)
+	if (!u->sends || arena->failed || to_port_loads_init(&u->ports, u->graph, c))
 		return -ENOMEM;
 	to_allreduce_link_bytes(&rings, u->graph, u->base);
 	for (uint32_t dst = 0; dst < n; dst++)
@@ -332,6 +329,7 @@ int to_up_down_fill(struct to_plan *plan, struct to_error *err)
 	for (uint32_t x = 0; u.groups && u.n_groups && x < u.graph->n; x++)
 		free(u.groups[x]);
 	free(u.sends);
+	to_port_loads_free(&u.ports);
 	to_arena_free(&u.arena);
 	to_graph_free(u.graph);
 	plan->no_buffer_cycles = !ret;

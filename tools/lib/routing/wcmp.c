@@ -28,46 +28,10 @@
 #define WCMP_POWERS 6		/* each the square of the one before: up to the 128th power */
 #define WCMP_POWER_PASSES 3	/* passes that each power takes at least */
 
-/* Whether @w is an arc between ports of a packet switch, whose bytes are on other ways. */
+/* Whether @w is an arc that shares ways, whose bytes are on these. */
 static bool wcmp_shares(const struct to_wcmp *s, uint32_t w)
 {
-	return s->n_ways > s->graph->n_arcs && w < s->graph->n_arcs && s->out[w] != w;
-}
-
-/* The way through @port of server @x, after all that have one. */
-static uint32_t wcmp_way(struct to_wcmp *s, uint32_t *way, uint32_t x, uint32_t port)
-{
-	uint32_t *at = &way[(size_t)x * TO_PORTS_MAX + port];
-
-	if (!*at)
-		*at = s->n_ways++;
-	return *at;
-}
-
-/* Number the ways through ports of packet switches. Return: 0 or -ENOMEM. */
-static int wcmp_find_ways(struct to_wcmp *s, const struct to_cluster *cluster)
-{
-	const struct to_graph *g = s->graph;
-	size_t ports = (size_t)g->n * TO_PORTS_MAX;
-	uint32_t *way, a;
-
-	s->n_ways = g->n_arcs;
-	if (!cluster->n_packet_switches)
-		return 0;
-	way = calloc(2 * ports, sizeof(*way));
-	s->out = to_arena_array(&s->arena, g->n_arcs, sizeof(*s->out));
-	s->in = to_arena_array(&s->arena, g->n_arcs, sizeof(*s->in));
-	for (a = 0; way && !s->arena.failed && a < g->n_arcs; a++) {
-		uint32_t x = g->from[a], y = g->to[a];
-
-		s->out[a] = s->in[a] = a;
-		if (!cluster->servers[x].ports[g->port[a]].packet_switch)
-			continue;
-		s->out[a] = wcmp_way(s, way, x, g->port[a]);
-		s->in[a] = wcmp_way(s, way + ports, y, g->peer_port[a]);
-	}
-	free(way);
-	return way ? 0 : -ENOMEM;
+	return w < s->graph->n_arcs && to_port_loads_shares(&s->ways, w);
 }
 
 static int wcmp_alloc(struct to_wcmp *s, const struct to_cluster *cluster)
@@ -75,18 +39,18 @@ static int wcmp_alloc(struct to_wcmp *s, const struct to_cluster *cluster)
 	size_t n = s->graph->n, arcs = s->graph->n_arcs, ways;
 	struct to_arena *arena = &s->arena;
 
-	if (wcmp_find_ways(s, cluster))
+	if (to_port_loads_init(&s->ways, s->graph, cluster))
 		return -ENOMEM;
-	ways = s->n_ways;
+	ways = s->ways.n;
+	s->bytes = s->ways.bytes;
+	s->seconds_per_byte = s->ways.seconds_per_byte;
 	s->base = to_arena_array(arena, ways, sizeof(*s->base));
-	s->bytes = to_arena_array(arena, ways, sizeof(*s->bytes));
-	s->seconds_per_byte = to_arena_array(arena, ways, sizeof(*s->seconds_per_byte));
 	s->price = to_arena_array(arena, ways, sizeof(*s->price));
 	s->slope = to_arena_array(arena, ways, sizeof(*s->slope));
 	s->next = to_arena_array(arena, arcs, sizeof(*s->next));
 	s->delta = to_arena_array(arena, ways, sizeof(*s->delta));
 	s->changed = to_arena_array(arena, arcs, sizeof(*s->changed));
-	s->ways = to_arena_array(arena, ways, sizeof(*s->ways));
+	s->touched = to_arena_array(arena, ways, sizeof(*s->touched));
 	s->listed = to_arena_array(arena, ways, sizeof(*s->listed));
 	s->label = to_arena_array(arena, n, sizeof(*s->label));
 	s->curve = to_arena_array(arena, n, sizeof(*s->curve));
@@ -104,32 +68,13 @@ static int wcmp_alloc(struct to_wcmp *s, const struct to_cluster *cluster)
 }
 
 /* @base bytes on every arc, and how fast the ways are. */
-static void wcmp_load_base(struct to_wcmp *s, const struct to_cluster *cluster,
-			   const double *base)
+static void wcmp_load_base(struct to_wcmp *s, const double *base)
 {
-	const struct to_graph *g = s->graph;
-	uint32_t a, w;
-
-	for (a = 0; a < g->n_arcs; a++) {
-		uint32_t x = g->from[a], y = g->to[a];
-
-		s->seconds_per_byte[a] = to_graph_seconds_per_byte(g, cluster, a);
-		if (!wcmp_shares(s, a)) {
-			s->base[a] = base[a];
-			continue;
-		}
-		s->base[s->out[a]] += base[a];
-		s->base[s->in[a]] += base[a];
-		s->seconds_per_byte[s->out[a]] =
-			8.0 / cluster->servers[x].ports[g->port[a]].bandwidth;
-		s->seconds_per_byte[s->in[a]] =
-			8.0 / cluster->servers[y].ports[g->peer_port[a]].bandwidth;
-	}
+	to_port_loads_set(&s->ways, base);
+	memcpy(s->base, s->bytes, s->ways.n * sizeof(*s->base));
 	s->least_spb = INFINITY;
-	for (w = 0; w < s->n_ways; w++) {
-		s->bytes[w] = s->base[w];
+	for (uint32_t w = 0; w < s->ways.n; w++)
 		s->least_spb = fmin(s->least_spb, s->seconds_per_byte[w]);
-	}
 }
 
 int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
@@ -159,7 +104,7 @@ int to_wcmp_init(struct to_wcmp *s, const struct to_graph *graph,
 	s->demand = to_arena_array(&s->arena, s->n_roots * n, sizeof(*s->demand));
 	if (s->arena.failed)
 		goto fail;
-	wcmp_load_base(s, cluster, base);
+	wcmp_load_base(s, base);
 	for (r = 0; r < s->n_roots; r++) {
 		s->damping[r] = 1;
 		s->n_reached[r] = to_graph_distances(graph, s->root[r], TO_SERVER_NONE, distance,
@@ -178,18 +123,14 @@ fail:
 
 void to_wcmp_free(struct to_wcmp *s)
 {
+	to_port_loads_free(&s->ways);
 	to_arena_free(&s->arena);
 	memset(s, 0, sizeof(*s));
 }
 
 double to_wcmp_busiest(const struct to_wcmp *s)
 {
-	double most = 0;
-	uint32_t w;
-
-	for (w = 0; w < s->n_ways; w++)
-		most = fmax(most, s->bytes[w] * s->seconds_per_byte[w]);
-	return most;
+	return to_port_loads_seconds(&s->ways);
 }
 
 /* Load of @w with @bytes on it. */
@@ -223,16 +164,20 @@ static void wcmp_price(struct to_wcmp *s, uint32_t w)
 	s->slope[w] = (1u << s->squarings) * power / load * spb / s->full;
 }
 
-/* An arc that shares ways costs what both do. */
+/* An arc that shares ways costs what they all do. */
 static void wcmp_price_shared(struct to_wcmp *s)
 {
-	uint32_t a;
+	const struct to_port_loads *ways = &s->ways;
+	uint32_t a, i;
 
-	for (a = 0; s->n_ways > s->graph->n_arcs && a < s->graph->n_arcs; a++) {
+	for (a = 0; ways->n > s->graph->n_arcs && a < s->graph->n_arcs; a++) {
 		if (!wcmp_shares(s, a))
 			continue;
-		s->price[a] = s->price[s->out[a]] + s->price[s->in[a]];
-		s->slope[a] = s->slope[s->out[a]] + s->slope[s->in[a]];
+		s->price[a] = s->slope[a] = 0;
+		for (i = ways->first[a]; i < ways->first[a + 1]; i++) {
+			s->price[a] += s->price[ways->way[i]];
+			s->slope[a] += s->slope[ways->way[i]];
+		}
 	}
 }
 
@@ -243,7 +188,7 @@ static void wcmp_price_all(struct to_wcmp *s)
 
 	if (busiest > 0)
 		s->full = busiest;
-	for (w = 0; w < s->n_ways; w++)
+	for (w = 0; w < s->ways.n; w++)
 		wcmp_price(s, w);
 	wcmp_price_shared(s);
 }
@@ -426,14 +371,14 @@ static void wcmp_move(struct to_wcmp *s, uint32_t x, const float *flow, double b
 	s->inflow[g->to[best]] += bytes - kept;
 }
 
-/* What the changes of the first @n of s->ways cost when @step of them is made, as a derivative. */
+/* What the changes of the first @n of s->touched cost when @step of them is made, as a derivative. */
 static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double step)
 {
 	double sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		uint32_t w = s->ways[i];
+		uint32_t w = s->touched[i];
 		double load = wcmp_load(s, w, s->bytes[w] + step * s->delta[w]);
 
 		sum += s->delta[w] * (wcmp_power(s, load) + WCMP_HOP_PRICE) *
@@ -442,7 +387,7 @@ static double wcmp_derivative(const struct to_wcmp *s, unsigned int n, double st
 	return sum;
 }
 
-/* Way @w is to carry @delta bytes more. Return: how many ways are in s->ways. */
+/* Way @w is to carry @delta bytes more. Return: how many ways are in s->touched. */
 static unsigned int wcmp_change(struct to_wcmp *s, unsigned int n, uint32_t w, double delta)
 {
 	if (s->listed[w]) {
@@ -451,16 +396,16 @@ static unsigned int wcmp_change(struct to_wcmp *s, unsigned int n, uint32_t w, d
 	}
 	s->listed[w] = true;
 	s->delta[w] = delta;
-	s->ways[n] = w;
+	s->touched[n] = w;
 	return n + 1;
 }
 
-/* The same of what arc @a crosses. */
+/* All ways of arc @a are to carry @delta bytes more. Return: as wcmp_change(). */
 static unsigned int wcmp_change_arc(struct to_wcmp *s, unsigned int n, uint32_t a, double delta)
 {
-	if (!wcmp_shares(s, a))
-		return wcmp_change(s, n, a, delta);
-	return wcmp_change(s, wcmp_change(s, n, s->out[a], delta), s->in[a], delta);
+	for (uint32_t i = s->ways.first[a]; i < s->ways.first[a + 1]; i++)
+		n = wcmp_change(s, n, s->ways.way[i], delta);
+	return n;
 }
 
 /*
@@ -495,16 +440,12 @@ static double wcmp_go(struct to_wcmp *s, float *flow, bool whole)
 		a = s->changed[i];
 		was = flow[a];
 		flow[a] = step < 1 ? was + step * (s->next[a] - was) : s->next[a];
-		if (wcmp_shares(s, a)) {
-			s->bytes[s->out[a]] += (double)flow[a] - was;
-			s->bytes[s->in[a]] += (double)flow[a] - was;
-		} else {
-			s->bytes[a] += (double)flow[a] - was;
-		}
+		for (uint32_t k = s->ways.first[a]; k < s->ways.first[a + 1]; k++)
+			s->bytes[s->ways.way[k]] += (double)flow[a] - was;
 	}
 	for (i = 0; i < n_ways; i++) {
-		s->listed[s->ways[i]] = false;
-		wcmp_price(s, s->ways[i]);
+		s->listed[s->touched[i]] = false;
+		wcmp_price(s, s->touched[i]);
 	}
 	wcmp_price_shared(s);
 	return step;
@@ -548,10 +489,10 @@ static void wcmp_start(struct to_wcmp *s)
 	uint32_t w;
 
 	s->idle = INFINITY;
-	for (w = 0; w < s->n_ways; w++)
+	for (w = 0; w < s->ways.n; w++)
 		if (!wcmp_shares(s, w))
 			s->idle = fmin(s->idle, s->bytes[w] * s->seconds_per_byte[w]);
-	for (w = 0; w < s->n_ways; w++) {
+	for (w = 0; w < s->ways.n; w++) {
 		if (wcmp_shares(s, w))
 			continue;
 		room += 1 / s->seconds_per_byte[w];
@@ -590,7 +531,7 @@ double to_wcmp_bound(struct to_wcmp *s)
 	if (!(s->full > 0))
 		return to_wcmp_busiest(s);
 	wcmp_price_all(s);
-	for (w = 0; w < s->n_ways; w++) {
+	for (w = 0; w < s->ways.n; w++) {
 		double spb = s->seconds_per_byte[w];
 
 		if (wcmp_shares(s, w))
@@ -739,7 +680,7 @@ static double wcmp_cost(const struct to_wcmp *s)
 	double cost = 0;
 	uint32_t w;
 
-	for (w = 0; w < s->n_ways; w++) {
+	for (w = 0; w < s->ways.n; w++) {
 		double load = wcmp_load(s, w, s->bytes[w]);
 
 		if (wcmp_shares(s, w))

@@ -10,18 +10,17 @@
 #include "base/arena.h"
 #include "data/graph.h"
 #include "data/plan.h"
+#include "data/port_loads.h"
 
 #define TO_WCMP_NEXT_HOPS 32	/* next hops of a server for a destination, as in the kernel */
 #define TO_WCMP_WEIGHTS TO_GROUP_SHARES	/* what their weights add up to at most */
 
 /**
  * struct to_wcmp - a demand on its paths over the links
- * @n_ways: arcs, then the ways out of and into ports of packet switches, which all arcs
- *	there share
- * @out, @in: per arc between such ports, its two ways; @out is the arc itself on a cable
+ * @ways: of the arcs
  * @base: per way, bytes that are on it whatever is done
- * @bytes: per way, with those of all destinations; none per arc that shares ways
- * @seconds_per_byte: per way; of an arc that shares ways, of the slower
+ * @bytes: per way, with those of all destinations
+ * @seconds_per_byte: per way
  * @n_roots: destinations that something is sent to
  * @root: these
  * @row: per server, its row in the arrays below, UINT32_MAX when nothing is
@@ -35,12 +34,14 @@
  *	NULL before to_wcmp_round()
  *
  * The next hops for one destination never form a cycle. Demand of servers that do
- * not reach it is left out.
+ * not reach it is left out. All bytes in transit load the PCIe links of their relays, also
+ * where a card passes them on: which bytes of a way these are depends on all splits before.
  */
 struct to_wcmp {
 	const struct to_graph *graph;
-	uint32_t n_ways, *out, *in;
-	double *base, *bytes, *seconds_per_byte;
+	struct to_port_loads ways;
+	double *base;
+	double *bytes, *seconds_per_byte;	/* of @ways */
 	unsigned int n_roots;
 	uint32_t *root, *row, *n_reached, *order;
 	uint64_t *demand;
@@ -55,7 +56,7 @@ struct to_wcmp {
 	double *price, *slope;
 	/* scratch */
 	double *next, *delta, *label, *curve, *far, *inflow;
-	uint32_t *place, *changed, *ways, *best;
+	uint32_t *place, *changed, *touched, *best;
 	bool *listed;
 	uint64_t *used;			/* per server, arcs that it sends by, from graph.out on */
 	uint16_t *hops, *room;

@@ -97,9 +97,12 @@ struct to_cluster *to_shard_part(const struct to_cluster *c, const uint32_t *ser
 		place[servers[i]] = i + 1;
 		list[i] = part->servers[servers[i]];
 		part->servers[servers[i]].ports = NULL;
+		part->servers[servers[i]].pcie = NULL;
 	}
-	for (i = 0; i < c->n_servers; i++)
+	for (i = 0; i < c->n_servers; i++) {
 		free(part->servers[i].ports);
+		free(part->servers[i].pcie);
+	}
 	free(part->servers);
 	part->servers = list;
 	part->n_servers = n;

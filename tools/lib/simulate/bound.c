@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/pcie.h"
+
 static int bound_init(struct to_bound *b, uint32_t n_servers)
 {
 	*b = (struct to_bound){ .n_servers = n_servers };
-	b->bandwidth = calloc(6 * (size_t)n_servers, sizeof(*b->bandwidth));
-	if (!b->bandwidth)
+	b->sends_at = calloc(7 * (size_t)n_servers, sizeof(*b->sends_at));
+	if (!b->sends_at)
 		return -ENOMEM;
-	b->computes = b->bandwidth + n_servers;
+	b->receives_at = b->sends_at + n_servers;
+	b->computes = b->receives_at + n_servers;
 	b->sends = b->computes + n_servers;
 	b->receives = b->sends + n_servers;
 	b->out = b->receives + n_servers;
@@ -27,9 +30,10 @@ int to_bound_init(struct to_bound *b, const struct to_cluster *cluster, uint32_t
 		return -ENOMEM;
 	for (uint32_t x = 0; x < n_servers; x++) {
 		const struct to_server *server = &cluster->servers[x];
+		const unsigned int ports = degree ? degree : server->n_ports;
 
-		for (unsigned int q = 0; q < server->n_ports && (!degree || q < degree); q++)
-			b->bandwidth[x] += server->ports[q].bandwidth / 8.;
+		b->sends_at[x] = to_pcie_sends(server, ports) / 8.;
+		b->receives_at[x] = to_pcie_receives(server, ports) / 8.;
 	}
 	return 0;
 }
@@ -49,13 +53,13 @@ int to_bound_init_network(struct to_bound *b, const struct to_network *w)
 			b->in[link->to] += link->capacity;
 	}
 	for (uint32_t x = 0; x < n; x++)
-		b->bandwidth[x] = fmax(b->out[x], b->in[x]);
+		b->sends_at[x] = b->receives_at[x] = fmax(b->out[x], b->in[x]);
 	return 0;
 }
 
 void to_bound_free(struct to_bound *b)
 {
-	free(b->bandwidth);
+	free(b->sends_at);
 	free(b->ready);
 	free(b->waiting);
 }
@@ -89,7 +93,7 @@ static double bound_transfers(struct to_bound *b, const struct to_transfer *tran
 		b->in[y] += transfers[i].bytes;
 		b->sends[x] += transfers[i].bytes;
 		b->receives[y] += transfers[i].bytes;
-		most = fmax(most, fmax(b->out[x] / b->bandwidth[x], b->in[y] / b->bandwidth[y]));
+		most = fmax(most, fmax(b->out[x] / b->sends_at[x], b->in[y] / b->receives_at[y]));
 	}
 	return most;
 }
@@ -102,7 +106,7 @@ static double bound_allreduce(struct to_bound *b, const uint32_t *members, uint3
 	for (uint32_t i = 0; i < n; i++) {
 		b->sends[members[i]] += each;
 		b->receives[members[i]] += each;
-		most = fmax(most, each / b->bandwidth[members[i]]);
+		most = fmax(most, each / fmin(b->sends_at[members[i]], b->receives_at[members[i]]));
 	}
 	return most;
 }
@@ -151,6 +155,7 @@ double to_bound_time(struct to_bound *b, const struct to_taskgraph *g)
 	}
 	for (x = 0; x < b->n_servers; x++)
 		most = fmax(most, fmax(b->computes[x],
-				       fmax(b->sends[x], b->receives[x]) / b->bandwidth[x]));
+				       fmax(b->sends[x] / b->sends_at[x],
+					    b->receives[x] / b->receives_at[x])));
 	return most;
 }

@@ -10,11 +10,11 @@
 
 /**
  * struct to_bound - for many task graphs of the same servers
- * @bandwidth: bytes/s of all ports of each server, or of its links
+ * @sends_at, @receives_at: bytes/s of each server by all of its ports, or by its links
  */
 struct to_bound {
 	uint32_t n_servers, max_tasks;
-	double *bandwidth;
+	double *sends_at, *receives_at;
 	double *computes, *sends, *receives, *out, *in;	/* scratch, per server */
 	double *ready;					/* scratch, per task */
 	uint32_t *waiting, *queue;

@@ -25,22 +25,25 @@ static int flows_init_changes(struct to_flows *f)
 int to_flows_init(struct to_flows *f, struct to_router *router, struct to_error *err)
 {
 	const struct to_network *w = router->network;
+	const uint32_t n = to_network_capacities(w);
 
 	*f = (struct to_flows){ .router = router };
-	f->capacity = calloc(w->n_links + 1, sizeof(*f->capacity));
-	f->classes = calloc(w->n_links + 1, sizeof(*f->classes));
-	f->class_at = calloc(w->n_links + 1, sizeof(*f->class_at));
-	f->active = calloc(w->n_links + 1, sizeof(*f->active));
-	f->active_since = calloc(w->n_links + 1, sizeof(*f->active_since));
-	f->link_bytes = calloc(2 * (size_t)w->n_links + 1, sizeof(*f->link_bytes));
+	f->capacity = calloc(n + 1, sizeof(*f->capacity));
+	f->classes = calloc(n + 1, sizeof(*f->classes));
+	f->class_at = calloc(n + 1, sizeof(*f->class_at));
+	f->active = calloc(n + 1, sizeof(*f->active));
+	f->active_since = calloc(n + 1, sizeof(*f->active_since));
+	f->link_bytes = calloc(2 * (size_t)n + 1, sizeof(*f->link_bytes));
 	if (!f->capacity || !f->classes || !f->class_at || !f->active || !f->active_since || !f->link_bytes)
 		return flows_no_memory(err);
-	f->link_busy = f->link_bytes + w->n_links;
-	f->n_classes = w->n_links + 1;
+	f->link_busy = f->link_bytes + n;
+	f->n_classes = n + 1;
 	for (uint32_t i = 0; i < w->n_links; i++)
 		f->capacity[i] = w->links[i].capacity;
+	for (uint32_t i = 0; i < w->n_pcie; i++)
+		f->capacity[w->n_links + i] = w->pcie_capacity[i];
 	if (to_streams_init(&f->streams, router, err) ||
-	    to_maxmin_init(&f->maxmin, f->capacity, w->n_links) ||
+	    to_maxmin_init(&f->maxmin, f->capacity, n) ||
 	    (router->optical && flows_init_changes(f)))
 		return flows_no_memory(err);
 	return 0;
@@ -85,7 +88,7 @@ static void flows_clear_classes(struct to_flows *f)
 
 void to_flows_clear(struct to_flows *f)
 {
-	const uint32_t n_links = f->router->network->n_links;
+	const uint32_t n_links = to_network_capacities(f->router->network);
 	const size_t n = f->router->network->n_servers;
 
 	memset(f->link_bytes, 0, 2 * (size_t)n_links * sizeof(*f->link_bytes));

@@ -56,14 +56,14 @@ struct to_flow_class {
 
 /**
  * struct to_flows - all that is being sent on @router
- * @capacity: bytes/s, per link
- * @classes: of @n_classes, per link, and one of flows without
+ * @capacity: bytes/s, per link of the network, then per direction of a PCIe link
+ * @classes: of @n_classes, per capacity, and one of flows without
  * @class_at, @part_at: where they are in a heap
  * @ends: classes by the time at which the next part of each has been sent
  * @list: @n_parts, behind them those unused
  * @first_part: per flow
- * @active: flows, per link, @active_since a time
- * @link_bytes, @link_busy: as in struct to_simulation
+ * @active: flows, per capacity, @active_since a time
+ * @link_bytes, @link_busy: as in struct to_simulation, and of PCIe links
  * @changed: flows, since the rates were set
  * @change: where links change: the time at which they do, if @dark, or else a decision is
  *	made; INFINITY while nothing is to be sent

@@ -31,6 +31,9 @@ void to_network_free(struct to_network *w)
 	free(w->names);
 	free(w->links);
 	free(w->out);
+	free(w->pcie_capacity);
+	free(w->first_pcie);
+	free(w->pcie);
 	free(w);
 }
 
@@ -175,6 +178,78 @@ static void network_add_switches(struct to_network *w, const struct to_cluster *
 		}
 }
 
+/*
+ * Append the PCIe links behind @port, in one direction, to w->pcie; count them while there is
+ * none. @first: index of those of the server.
+ */
+static void network_list_pcie(struct to_network *w, const struct to_server *server, uint32_t first,
+			      uint32_t port, bool to_host, uint32_t *count)
+{
+	for (unsigned int link = server->ports[port].pcie; link;
+	     link = server->pcie[link - 1].within) {
+		if (w->pcie)
+			w->pcie[*count] = first + 2 * (link - 1) + to_host;
+		++*count;
+	}
+}
+
+/* All lists of PCIe links. @first: per server. @peer_port: per link. Return: their length. */
+static uint32_t network_list_all(struct to_network *w, const struct to_cluster *c,
+				 const uint32_t *first, const uint32_t *peer_port)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < w->n_links; i++) {
+		const struct to_network_link *l = &w->links[i];
+
+		w->first_pcie[i] = count;
+		if (l->from < w->n_servers)
+			network_list_pcie(w, &c->servers[l->from], first[l->from], l->port, false,
+					  &count);
+		if (l->to < w->n_servers)
+			network_list_pcie(w, &c->servers[l->to], first[l->to], peer_port[i], true,
+					  &count);
+	}
+	w->first_pcie[w->n_links] = count;
+	return count;
+}
+
+/* PCIe links behind the ports of @c, and which of them each link crosses. Return: 0 or -ENOMEM. */
+static int network_add_pcie(struct to_network *w, const struct to_graph *g,
+			    const struct to_cluster *c, uint32_t (*links)[2])
+{
+	uint32_t *first = calloc((size_t)w->n_servers + w->n_links + 1, sizeof(*first)), x, a;
+	uint32_t *peer_port = first ? first + w->n_servers : NULL;
+
+	for (x = 0; first && x < w->n_servers; x++) {
+		first[x] = w->n_pcie;
+		w->n_pcie += 2 * c->servers[x].n_pcie;
+	}
+	if (!w->n_pcie) {
+		free(first);
+		return first ? 0 : -ENOMEM;
+	}
+	w->pcie_capacity = calloc(w->n_pcie, sizeof(*w->pcie_capacity));
+	w->first_pcie = calloc((size_t)w->n_links + 1, sizeof(*w->first_pcie));
+	for (x = 0; w->pcie_capacity && x < w->n_servers; x++)
+		for (uint32_t i = 0; i < 2 * c->servers[x].n_pcie; i++) {
+			const struct to_pcie_way way = { x, i / 2, i % 2 };
+
+			w->pcie_capacity[first[x] + i] = to_pcie_way_rate(c, &way) / 8.0;
+		}
+	for (a = 0; a < g->n_arcs; a++) {
+		const uint32_t last = links[a][1] == TO_NETWORK_LINK_NONE ? links[a][0] : links[a][1];
+
+		peer_port[last] = g->peer_port[a];
+	}
+	if (w->pcie_capacity && w->first_pcie)
+		w->pcie = calloc(network_list_all(w, c, first, peer_port) + 1, sizeof(*w->pcie));
+	if (w->pcie)
+		network_list_all(w, c, first, peer_port);
+	free(first);
+	return w->pcie ? 0 : -ENOMEM;
+}
+
 struct to_network *to_network_of_graph(const struct to_graph *g, const struct to_cluster *c,
 				       double latency, uint32_t (*links)[2])
 {
@@ -198,7 +273,7 @@ struct to_network *to_network_of_graph(const struct to_graph *g, const struct to
 			links[a][1] = of_port[(size_t)g->to[a] * TO_PORTS_MAX + g->peer_port[a]] - 1;
 	free(of_port);
 	/* they were added in the order that this keeps */
-	if (to_network_finish(w)) {
+	if (to_network_finish(w) || network_add_pcie(w, g, c, links)) {
 		to_network_free(w);
 		return NULL;
 	}

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/cluster.h"
 #include "data/graph.h"
+#include "data/pcie.h"
 
 /**
  * struct to_delays - what bytes wait for besides bandwidth, seconds
@@ -38,7 +39,24 @@ struct to_network {
 	struct to_network_link *links;
 	uint32_t *out;
 	bool failed;
+	/* PCIe links behind the ports of servers, from memory and to memory; not among @links */
+	uint32_t n_pcie;
+	double *pcie_capacity;	/* bytes/s, of @n_pcie */
+	uint32_t *first_pcie;	/* per link and one more: offset into @pcie; NULL without any */
+	uint32_t *pcie;		/* below @n_pcie: what bytes on a link cross, too */
 };
+
+/** to_network_pcie_to_host() - tell whether direction @index of a PCIe link is towards memory */
+static inline bool to_network_pcie_to_host(uint32_t index)
+{
+	return index % 2;
+}
+
+/** to_network_capacities() - count what flows share: links, and behind them PCIe links */
+static inline uint32_t to_network_capacities(const struct to_network *network)
+{
+	return network->n_links + network->n_pcie;
+}
 
 /**
  * to_network_new() - vertices without links; servers are s0, s1, ..., switches nameless
@@ -75,7 +93,8 @@ uint16_t *to_network_distances(const struct to_network *network);
  *	TO_NETWORK_LINK_NONE; through a packet switch an arc takes two, to it and from it,
  *	which are those of all arcs of the port
  *
- * Without packet switches, links are in the order of arcs. Return: NULL when out of memory.
+ * Without packet switches, links are in the order of arcs. PCIe links of @cluster are
+ * behind those of the ports. Return: NULL when out of memory.
  */
 struct to_network *to_network_of_graph(const struct to_graph *graph,
 				       const struct to_cluster *cluster, double latency,

@@ -14,7 +14,8 @@ struct to_optical;
 
 /**
  * struct to_router_ops - of one kind of router
- * @transfers: add to @bytes, per link, what @n transfers put on it; @latency gets the
+ * @transfers: add to @bytes, per capacity of the network, what @n transfers put on it;
+ *	@latency gets the
  *	seconds from the last byte sent to the last one received
  * @phases: of AllReduce over @n servers: each begins when the one before has arrived
  * @allreduce: the same of @phase of an AllReduce of one byte over @n servers in

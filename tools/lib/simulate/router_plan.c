@@ -8,6 +8,7 @@
 
 #include "data/allreduce.h"
 #include "data/allreduce_steps.h"
+#include "data/bypass.h"
 #include "graph/ring.h"
 #include "routing/forwarding.h"
 #include "simulate/router.h"
@@ -36,6 +37,7 @@ struct plan_exception {
 struct router_plan {
 	struct to_router router;
 	const struct to_plan *plan;
+	struct to_bypass bypass;	/* what cards pass on of transfers that are being spread */
 	struct to_graph *graph;
 	uint32_t *first_step;
 	uint32_t n_steps, max_steps, n_exceptions;
@@ -165,6 +167,7 @@ static void plan_free(struct to_router *router)
 {
 	struct router_plan *w = (struct router_plan *)router;
 
+	to_bypass_free(&w->bypass);
 	to_graph_free(w->graph);
 	free(w->first_step);
 	free(w->steps);
@@ -193,7 +196,7 @@ static int plan_read_all(struct router_plan *w)
 	if (!w->graph)
 		return -ENOMEM;
 	w->links = calloc(w->graph->n_arcs + 1, sizeof(*w->links));
-	if (!w->links)
+	if (!w->links || to_bypass_init(&w->bypass, w->graph, plan->cluster))
 		return -ENOMEM;
 	w->router.network = to_network_of_graph(w->graph, plan->cluster, w->router.delays.link,
 						w->links);
@@ -218,29 +221,62 @@ out:
 	return ret;
 }
 
+/* Put bytes on a link, and on the PCIe links at its ends. */
+static void plan_put_link(const struct to_network *network, uint32_t link, double part,
+			  double *bytes)
+{
+	bytes[link] += part;
+	for (uint32_t i = network->n_pcie ? network->first_pcie[link] : 0;
+	     network->n_pcie && i < network->first_pcie[link + 1]; i++)
+		bytes[network->n_links + network->pcie[i]] += part;
+}
+
 /* Put bytes on the links of an arc. */
 static void plan_put(const struct router_plan *w, uint32_t arc, double part, double *bytes)
 {
 	const uint32_t *links = w->links[arc];
 
-	bytes[links[0]] += part;
+	plan_put_link(w->router.network, links[0], part, bytes);
 	if (links[1] != TO_NETWORK_LINK_NONE)
-		bytes[links[1]] += part;
+		plan_put_link(w->router.network, links[1], part, bytes);
+}
+
+/* Take bytes that cards have passed on off the PCIe links of @link. */
+static void plan_relieve_link(const struct to_network *network, uint32_t link, bool to_host,
+			      double part, double *bytes)
+{
+	for (uint32_t i = network->first_pcie[link]; i < network->first_pcie[link + 1]; i++)
+		if (to_network_pcie_to_host(network->pcie[i]) == to_host)
+			bytes[network->n_links + network->pcie[i]] -= part;
+}
+
+static void plan_relieve(const struct router_plan *w, double *bytes)
+{
+	const struct to_bypass *b = &w->bypass;
+
+	for (uint32_t a = 0; b->any && a < w->graph->n_arcs; a++) {
+		const uint32_t first = w->links[a][0], second = w->links[a][1];
+
+		plan_relieve_link(w->router.network, first, false, b->passed[a], bytes);
+		plan_relieve_link(w->router.network, second == TO_NETWORK_LINK_NONE ? first : second,
+				  true, b->arrived[a], bytes);
+	}
 }
 
 /* Send w->flow along steps @first to @last - 1. */
-static void plan_follow(const struct router_plan *w, uint32_t first, uint32_t last,
-			  double *bytes)
+static void plan_follow(struct router_plan *w, uint32_t first, uint32_t last, double *bytes)
 {
 	const uint32_t *from = w->graph->from, *to = w->graph->to;
 	uint32_t i;
 
+	to_bypass_begin(&w->bypass);
 	for (i = first; i < last; i++) {
 		uint32_t arc = w->steps[i].arc;
 		double part = w->flow[from[arc]] * w->steps[i].share;
 
 		w->flow[to[arc]] += part;
 		plan_put(w, arc, part, bytes);
+		to_bypass_send(&w->bypass, arc, w->steps[i].share, part);
 	}
 }
 
@@ -321,12 +357,14 @@ static int plan_spread(struct router_plan *w, const struct to_transfer *transfer
 		w->next[i] = w->head[dst];
 		w->head[dst] = i;
 	}
+	to_bypass_clear(&w->bypass);
 	for (dst = 0; dst < n; dst++) {
 		if (w->head[dst] == UINT32_MAX)
 			continue;
 		plan_send(w, transfers, dst, bytes);
 		w->head[dst] = UINT32_MAX;
 	}
+	plan_relieve(w, bytes);
 	return 0;
 }
 
@@ -475,7 +513,7 @@ static int plan_allreduce(struct to_router *router, const uint32_t *members, uin
 	struct to_rings rings = to_allreduce_of(w->plan);
 	struct to_demand demand = *w->plan->demand;
 	unsigned int n_arcs = w->graph->n_arcs, group;
-	const uint32_t n_links = router->network->n_links;
+	const uint32_t n_links = to_network_capacities(router->network);
 	double *owned = calloc(n_arcs + 1, sizeof(*owned)), wait = 0;
 	double *load = calloc(n_links + 1, sizeof(*load));
 	bool *in = calloc(w->graph->n, sizeof(*in));

@@ -116,7 +116,7 @@ int to_simulator_record(struct to_simulator *s, struct to_utilisation *utilisati
 {
 	s->flows.utilisation = NULL;
 	if (utilisation && !utilisation->bytes &&
-	    to_utilisation_init(utilisation, s->router->network->n_links, s->flows.n_classes))
+	    to_utilisation_init(utilisation, s->router->network, s->flows.n_classes))
 		return -ENOMEM;
 	s->flows.utilisation = utilisation;
 	return 0;

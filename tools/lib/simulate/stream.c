@@ -15,7 +15,7 @@ int to_streams_init(struct to_streams *s, struct to_router *router, struct to_er
 {
 	memset(s, 0, sizeof(*s));
 	s->router = router;
-	s->load = calloc(router->network->n_links + 1, sizeof(*s->load));
+	s->load = calloc(to_network_capacities(router->network) + 1, sizeof(*s->load));
 	return s->load ? 0 : to_error_set(err, -ENOMEM, "out of memory");
 }
 
@@ -54,7 +54,7 @@ void to_streams_rewind(struct to_streams *s)
 
 static int stream_reserve(struct to_streams *s)
 {
-	uint32_t n_links = s->router->network->n_links;
+	uint32_t n = to_network_capacities(s->router->network);
 	struct to_stream *streams;
 	struct to_share *shares;
 
@@ -65,12 +65,12 @@ static int stream_reserve(struct to_streams *s)
 		s->streams = streams;
 		s->max_streams = 2 * s->max_streams + 16;
 	}
-	if (s->n_shares + n_links > s->max_shares) {
-		shares = realloc(s->shares, (2 * s->max_shares + n_links) * sizeof(*shares));
+	if (s->n_shares + n > s->max_shares) {
+		shares = realloc(s->shares, (2 * s->max_shares + n) * sizeof(*shares));
 		if (!shares)
 			return -ENOMEM;
 		s->shares = shares;
-		s->max_shares = 2 * s->max_shares + n_links;
+		s->max_shares = 2 * s->max_shares + n;
 	}
 	return 0;
 }
@@ -82,7 +82,7 @@ static int stream_reserve(struct to_streams *s)
 static int stream_add(struct to_streams *s, double size, double latency, int ret,
 		      struct to_error *err)
 {
-	uint32_t n_links = s->router->network->n_links, a;
+	uint32_t n = to_network_capacities(s->router->network), a;
 	const uint32_t *alike = s->router->alike;
 	struct to_stream *stream;
 	double most = 0;
@@ -90,15 +90,15 @@ static int stream_add(struct to_streams *s, double size, double latency, int ret
 	if (!ret && stream_reserve(s))
 		ret = to_error_set(err, -ENOMEM, "out of memory");
 	if (ret) {
-		memset(s->load, 0, n_links * sizeof(*s->load));
+		memset(s->load, 0, n * sizeof(*s->load));
 		return ret;
 	}
-	for (a = 0; a < n_links; a++)
+	for (a = 0; a < s->router->network->n_links; a++)
 		most = s->load[a] > most ? s->load[a] : most;
 	stream = &s->streams[s->n_streams];
 	*stream = (struct to_stream){ .first = s->n_shares, .size = size ? size : most,
 				      .latency = latency, .flow = UINT32_MAX };
-	for (a = 0; a < n_links; a++) {
+	for (a = 0; a < n; a++) {
 		if (s->load[a] > STREAM_SHARE_MIN * most && (!alike || alike[a] == a))
 			s->shares[stream->first + stream->n++] = (struct to_share){
 				.arc = a, .bytes = s->load[a] / stream->size };

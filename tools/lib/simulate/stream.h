@@ -40,7 +40,7 @@ struct to_streams {
 	struct to_stream *streams;
 	struct to_share *shares;
 	struct to_stream_group *groups;
-	double *load;		/* scratch, per link, 0 between calls */
+	double *load;		/* scratch, per capacity of the network, 0 between calls */
 };
 
 /** to_streams_init() - @router outlives them. Return: 0, or -ENOMEM with @err set */

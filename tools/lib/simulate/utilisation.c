@@ -11,11 +11,13 @@
 /* Boundaries of intervals. */
 #define UTILISATION_BOUNDS (TO_UTILISATION_INTERVALS + 1)
 
-int to_utilisation_init(struct to_utilisation *u, uint32_t n_links, uint32_t n_classes)
+int to_utilisation_init(struct to_utilisation *u, const struct to_network *network,
+			uint32_t n_classes)
 {
-	*u = (struct to_utilisation){ .interval = UTILISATION_FIRST, .n_links = n_links,
+	*u = (struct to_utilisation){ .interval = UTILISATION_FIRST, .n_links = network->n_links,
+				      .n_capacities = to_network_capacities(network),
 				      .n_classes = n_classes };
-	u->bytes = calloc((size_t)n_links * TO_UTILISATION_INTERVALS + 1, sizeof(*u->bytes));
+	u->bytes = calloc((size_t)u->n_capacities * TO_UTILISATION_INTERVALS + 1, sizeof(*u->bytes));
 	u->served = calloc((size_t)n_classes * UTILISATION_BOUNDS + 1, sizeof(*u->served));
 	if (u->bytes && u->served)
 		return 0;
@@ -33,7 +35,7 @@ void to_utilisation_free(struct to_utilisation *u)
 void to_utilisation_clear(struct to_utilisation *u)
 {
 	u->interval = UTILISATION_FIRST;
-	memset(u->bytes, 0, (size_t)u->n_links * TO_UTILISATION_INTERVALS * sizeof(*u->bytes));
+	memset(u->bytes, 0, (size_t)u->n_capacities * TO_UTILISATION_INTERVALS * sizeof(*u->bytes));
 }
 
 /* Two intervals become one. */
@@ -41,7 +43,7 @@ static void utilisation_double(struct to_utilisation *u)
 {
 	const unsigned int half = TO_UTILISATION_INTERVALS / 2;
 
-	for (uint32_t link = 0; link < u->n_links; link++) {
+	for (uint32_t link = 0; link < u->n_capacities; link++) {
 		double *bytes = u->bytes + (size_t)link * TO_UTILISATION_INTERVALS;
 
 		for (unsigned int i = 0; i < half; i++)

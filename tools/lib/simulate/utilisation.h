@@ -13,12 +13,12 @@
 /**
  * struct to_utilisation - bytes per link and interval
  * @interval: seconds; doubles when the iteration lasts longer than all of them
- * @bytes: of @n_links links, TO_UTILISATION_INTERVALS each
+ * @bytes: per capacity of the network, TO_UTILISATION_INTERVALS each
  * @served: of @n_classes, what each had served when an interval began, one more each
  */
 struct to_utilisation {
 	double interval;
-	uint32_t n_links, n_classes;
+	uint32_t n_links, n_capacities, n_classes;
 	double *bytes, *served;
 };
 
@@ -29,7 +29,8 @@ struct to_utilisation_span {
 };
 
 /** to_utilisation_init() - @n_classes: of flows that have the same rate. Return: 0 or -ENOMEM */
-int to_utilisation_init(struct to_utilisation *u, uint32_t n_links, uint32_t n_classes);
+int to_utilisation_init(struct to_utilisation *u, const struct to_network *network,
+			uint32_t n_classes);
 void to_utilisation_free(struct to_utilisation *u);
 void to_utilisation_clear(struct to_utilisation *u);
 

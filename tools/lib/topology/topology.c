@@ -88,8 +88,7 @@ int to_topology_rate(struct to_topology *t, const struct to_cluster *cluster,
 		for (i = 0; i < parts[root]; i++)
 			to_spread_demand(&spread, &spf, 1.0 / parts[root]);
 	}
-	t->time = cluster->n_packet_switches ? topology_port_time(cluster, graph, spread.bytes) :
-					       spread.busiest;
+	t->time = topology_port_time(cluster, graph, spread.bytes);
 	if (t->time < 0)
 		ret = -ENOMEM;
 	/* all links busy with shortest paths, or one with the ring or tree that owns it */

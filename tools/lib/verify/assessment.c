@@ -95,6 +95,10 @@ json_t *to_assessment_json(const struct to_plan *plan, const struct to_assessmen
 		"violation_count", (json_int_t)r->violations, "violations", violations,
 		"addresses", (json_int_t)r->addresses,
 		"unreachable", (json_int_t)r->unreachable, "failures", failures));
+	if (r->rdma.pairs)
+		json_object_set_new(object, "rdma_pairs", json_pack(
+			"{s:I s:I}", "pairs", (json_int_t)r->rdma.pairs,
+			"reached", (json_int_t)r->rdma.reached));
 	if (!r->violations)
 		json_object_set_new(object, "buffer_cycles", json_pack(
 			"{s:o s:o}", "routes", assessment_cycle_json(plan, &a->routes),

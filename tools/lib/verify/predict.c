@@ -39,14 +39,20 @@ static int predict_loads(struct to_forwarding *f, struct to_port_loads *ports,
 	const struct to_graph *g = f->graph;
 	double *rings = calloc(2 * (size_t)g->n_arcs + 1, sizeof(*rings));
 	double *mp = rings ? rings + g->n_arcs : NULL;
+	struct to_link_bypass bypass = { 0 };
 	uint32_t a;
+	int ret = rings ? to_bypass_init(&bypass.rings, g, f->plan->cluster) : -ENOMEM;
 
-	if (!rings || to_link_loads(f, rings, mp)) {
-		free(rings);
-		return -ENOMEM;
-	}
+	if (!ret)
+		ret = to_bypass_init(&bypass.mp, g, f->plan->cluster);
+	if (!ret)
+		ret = to_link_loads_bypass(f, rings, mp, &bypass);
+	if (ret)
+		goto out;
 	to_port_loads_set(ports, rings);
+	to_bypass_relieve(&bypass.rings, ports);
 	o->allreduce_time = to_port_loads_seconds(ports);
+	o->allreduce_pcie = to_pcie_load_find(ports, f->plan->cluster);
 	to_port_loads_set(ports, mp);
 	o->max_mp_link_load = to_port_loads_most(ports);
 	for (a = 0; a < g->n_arcs; a++) {
@@ -54,10 +60,16 @@ static int predict_loads(struct to_forwarding *f, struct to_port_loads *ports,
 		*on_links += mp[a];
 	}
 	to_port_loads_set(ports, mp);
+	to_bypass_relieve(&bypass.rings, ports);
+	to_bypass_relieve(&bypass.mp, ports);
 	o->max_link_load = to_port_loads_most(ports);
 	o->comm_time = to_port_loads_seconds(ports);
+	o->comm_pcie = to_pcie_load_find(ports, f->plan->cluster);
+out:
+	to_bypass_free(&bypass.rings);
+	to_bypass_free(&bypass.mp);
 	free(rings);
-	return 0;
+	return ret;
 }
 
 static int predict_hops(const struct to_graph *g, struct to_figures *o)
@@ -115,15 +127,33 @@ static double predict_byte_hops(const uint64_t *sorted, size_t n, unsigned int p
 	return sum;
 }
 
-/* Lower bounds from what some servers have to send: @mp and @reduced bytes. */
-static void predict_some(struct to_figures *o, double mp, double reduced, double ports,
-			 double bandwidth)
+/* What servers can do: @ports of them, and bits/s that all of them send and receive at most. */
+struct predict_rates {
+	double ports, sends, receives;
+};
+
+static void predict_add_rates(struct predict_rates *sum, const struct predict_rates *more)
 {
-	if (!ports)
+	sum->ports += more->ports;
+	sum->sends += more->sends;
+	sum->receives += more->receives;
+}
+
+/*
+ * Lower bounds from what some servers of these @rates have to send and receive: MP bytes
+ * @out and @in, and @reduced bytes each way.
+ */
+static void predict_some(struct to_figures *o, double out, double in, double reduced,
+			 const struct predict_rates *rates)
+{
+	if (!rates->ports)
 		return;
-	predict_raise(&o->max_link_load_bound, (mp + reduced) / ports);
-	predict_raise(&o->allreduce_time_bound, reduced * 8 / bandwidth);
-	predict_raise(&o->comm_time_bound, (mp + reduced) * 8 / bandwidth);
+	predict_raise(&o->max_link_load_bound, (out + reduced) / rates->ports);
+	predict_raise(&o->max_link_load_bound, (in + reduced) / rates->ports);
+	predict_raise(&o->allreduce_time_bound, reduced * 8 / rates->sends);
+	predict_raise(&o->allreduce_time_bound, reduced * 8 / rates->receives);
+	predict_raise(&o->comm_time_bound, (out + reduced) * 8 / rates->sends);
+	predict_raise(&o->comm_time_bound, (in + reduced) * 8 / rates->receives);
 }
 
 /*
@@ -132,9 +162,8 @@ static void predict_some(struct to_figures *o, double mp, double reduced, double
  * and Yuan, 2009), which a ring shares evenly. @out, @in: MP bytes per server.
  */
 static void predict_reduced(const struct to_plan *plan, struct to_figures *o, const double *out,
-			    const double *in, const double *bandwidth, double *own)
+			    const double *in, const struct predict_rates *rates, double *own)
 {
-	const struct to_server *servers = plan->cluster->servers;
 	const struct to_demand *demand = plan->demand;
 	unsigned int g, i;
 	uint32_t x;
@@ -143,23 +172,34 @@ static void predict_reduced(const struct to_plan *plan, struct to_figures *o, co
 		for (i = 0; demand->groups[g].n_members > 1 && i < demand->groups[g].n_members; i++)
 			own[demand->groups[g].members[i]] += demand->groups[g].bytes;
 	for (x = 0; x < demand->n; x++)
-		predict_some(o, out[x] > in[x] ? out[x] : in[x], own[x], servers[x].n_ports,
-			     bandwidth[x]);
+		predict_some(o, out[x], in[x], own[x], &rates[x]);
 	for (g = 0; g < demand->n_groups; g++) {
 		const struct to_allreduce *group = &demand->groups[g];
 		double reduced = (group->n_members - 2.0) * group->bytes;
-		double sent = 0, received = 0, ports = 0, all = 0;
+		double sent = 0, received = 0;
+		struct predict_rates all = { 0 };
 
 		for (i = 0; group->n_members > 1 && i < group->n_members; i++) {
 			x = group->members[i];
 			sent += out[x];
 			received += in[x];
 			reduced += own[x];	/* with the part of this group */
-			ports += servers[x].n_ports;
-			all += bandwidth[x];
+			predict_add_rates(&all, &rates[x]);
 		}
-		predict_some(o, sent > received ? sent : received, reduced, ports, all);
+		predict_some(o, sent, received, reduced, &all);
 	}
+}
+
+/* Rates of every hop that begins or ends at @server: the card's own cross no PCIe link. */
+static void predict_add_hops(struct predict_rates *sum, const struct to_server *server,
+			     const struct predict_rates *own)
+{
+	struct predict_rates ports = { own->ports, 0, 0 };
+
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		ports.sends += server->ports[q].bandwidth;
+	ports.receives = ports.sends;
+	predict_add_rates(sum, to_pcie_is_bypassed(server) ? &ports : own);
 }
 
 static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
@@ -168,13 +208,15 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 	const struct to_demand *demand = plan->demand;
 	bool duplex = cluster->link_mode == TO_LINKS_DUPLEX;
 	size_t n = cluster->n_servers, x, y;
-	double *out = calloc(4 * n, sizeof(*out)), *in = out + n, *bandwidth = in + n;
+	double *out = calloc(3 * n, sizeof(*out)), *in = out + n, *own = in + n;
+	struct predict_rates *rates = calloc(n, sizeof(*rates)), hops = { 0 };
 	uint64_t *sorted = calloc(n, sizeof(*sorted));
-	double all_reduced = 0, all_hops = 0, all_ports = 0, all_bandwidth = 0, left;
-	unsigned int *reach = calloc(n, sizeof(*reach)), g, i;
+	double all_reduced = 0, all_hops = 0, left;
+	unsigned int *reach = calloc(n, sizeof(*reach)), g;
 
-	if (!out || !sorted || !reach || to_cluster_reach(cluster, reach)) {
+	if (!out || !rates || !sorted || !reach || to_cluster_reach(cluster, reach)) {
 		free(out);
+		free(rates);
 		free(sorted);
 		free(reach);
 		return -ENOMEM;
@@ -192,13 +234,13 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 
 		if (!server->n_ports)
 			continue;
-		for (i = 0; i < server->n_ports; i++)
-			bandwidth[x] += server->ports[i].bandwidth;
+		rates[x] = (struct predict_rates){ server->n_ports,
+						   to_pcie_sends(server, server->n_ports),
+						   to_pcie_receives(server, server->n_ports) };
 		memcpy(sorted, &demand->mp[x * n], n * sizeof(*sorted));
 		qsort(sorted, n, sizeof(*sorted), predict_descending);
 		all_hops += predict_byte_hops(sorted, n, reach[x], o->reach, duplex);
-		all_ports += server->n_ports;
-		all_bandwidth += bandwidth[x];
+		predict_add_hops(&hops, server, &rates[x]);
 		predict_raise(&o->max_mp_link_load_bound,
 			      (out[x] > in[x] ? out[x] : in[x]) / server->n_ports);
 	}
@@ -206,9 +248,9 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 		if (demand->groups[g].n_members)
 			all_reduced += 2.0 * (demand->groups[g].n_members - 1) *
 				       demand->groups[g].bytes;
-	predict_raise(&o->max_mp_link_load_bound, all_hops / all_ports);
-	predict_reduced(plan, o, out, in, bandwidth, bandwidth + n);
-	predict_some(o, all_hops, all_reduced, all_ports, all_bandwidth);
+	predict_raise(&o->max_mp_link_load_bound, all_hops / hops.ports);
+	predict_reduced(plan, o, out, in, rates, own);
+	predict_some(o, all_hops, all_hops, all_reduced, &hops);
 	o->bandwidth_tax_bound = all_hops + all_reduced;	/* bytes on links yet */
 
 	for (left = n - 1; left > 0 && o->degree;) {
@@ -221,6 +263,7 @@ static int predict_bounds(const struct to_plan *plan, struct to_figures *o)
 		left -= servers;
 	}
 	free(out);
+	free(rates);
 	free(sorted);
 	free(reach);
 	return 0;
@@ -395,5 +438,9 @@ json_t *to_predict_json(const struct to_plan *plan, const struct to_figures *o)
 	}
 	json_object_set_new(figures, "routes", routes);
 	predict_flows_json(figures, o);
+	if (o->comm_pcie.rate > 0)
+		json_object_set_new(figures, "pcie", json_pack(
+			"{s:o s:o}", "allreduce", to_pcie_load_json(plan->cluster, &o->allreduce_pcie),
+			"communication", to_pcie_load_json(plan->cluster, &o->comm_pcie)));
 	return figures;
 }

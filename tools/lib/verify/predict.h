@@ -8,6 +8,7 @@
 
 #include "verify/allreduce_latency.h"
 #include "verify/flow_split.h"
+#include "verify/pcie_load.h"
 #include "verify/route_hops.h"
 
 /**
@@ -34,14 +35,16 @@
  * @max_link_load: @max_mp_link_load with AllReduce
  * @bandwidth_tax: bytes on links for each byte of demand; the bound has MP
  *	bytes on Moore distances
- * @allreduce_time: seconds that the busiest link is busy with AllReduce; the
- *	bound is 2(n - 1) times the buffer over all ports of a group, or the
+ * @allreduce_time: seconds that the busiest link is busy with AllReduce, be it a PCIe
+ *	link; the bound is 2(n - 1) times the buffer over all ports of a group, or the
  *	buffers of a server over its ports, which is all that a leaf of a tree
- *	sends
+ *	sends; ports are as fast as the PCIe links behind them let them be together
+ * @allreduce_pcie: busiest PCIe link of AllReduce alone
  * @allreduce_latency: what its steps take beside, see allreduce_latency.h; 0 where the plan
  *	does not say latencies
  * @comm_time: seconds that the busiest link is busy in one iteration, or the busiest port
- *	of a packet switch
+ *	of a packet switch, or the busiest PCIe link
+ * @comm_pcie: that PCIe link
  */
 struct to_figures {
 	const char *family;
@@ -55,8 +58,10 @@ struct to_figures {
 	double max_link_load, max_link_load_bound;
 	double bandwidth_tax, bandwidth_tax_bound;
 	double allreduce_time, allreduce_time_bound;
+	struct to_pcie_load allreduce_pcie;
 	struct to_latency_parts allreduce_latency;
 	double comm_time, comm_time_bound;
+	struct to_pcie_load comm_pcie;
 };
 
 /** to_predict_figures() - all figures but hops of routes and flows. Return: 0 or -ENOMEM. */

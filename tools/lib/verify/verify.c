@@ -446,6 +446,8 @@ static int verify_tables(struct verify *v)
 		ret = verify_predictions(v->plan, v->out);
 	if (!ret)
 		ret = verify_buffers(v);
+	if (!ret && to_rdma_pairs_limited(v->plan->cluster))
+		ret = to_rdma_pairs_find(v->plan, TO_SERVER_NONE, &v->out->report->rdma);
 out:
 	to_verify_failures_free(&v->failures);
 	to_forwarding_free(&v->f);

@@ -2,7 +2,6 @@
 #include "verify/verify_down.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,9 +253,27 @@ static void down_leave_out(struct down_run *r)
 				r->found->left_out += mp[x * n + y] + r->routed[x * n + y];
 }
 
-static double down_busy(const struct to_port_loads *ports, uint32_t way)
+/* Note the first of the busiest ways, of which @arc loads one. Return: whether it does. */
+static bool down_busiest(struct down_run *r, const struct to_port_loads *ports, uint32_t arc)
 {
-	return ports->bytes[way] * ports->seconds_per_byte[way];
+	const struct to_graph *g = r->f.graph;
+	struct to_verify_down *found = r->found;
+
+	for (uint32_t i = ports->first[arc]; i < ports->first[arc + 1]; i++) {
+		const uint32_t way = ports->way[i];
+
+		if (to_port_loads_way_seconds(ports, way) < found->comm_time)
+			continue;
+		found->pcie_binds = way >= ports->n_ports;
+		if (found->pcie_binds)
+			found->pcie = ports->pcie[way - ports->n_ports];
+		found->receives = found->pcie_binds ? found->pcie.to_host : i > ports->first[arc];
+		found->busiest = found->receives ?
+			(struct to_port_ref){ g->to[arc], g->peer_port[arc] } :
+			(struct to_port_ref){ g->from[arc], g->port[arc] };
+		return true;
+	}
+	return false;
 }
 
 /* Return: 0 or -ENOMEM. */
@@ -276,17 +293,8 @@ static int down_loads(struct down_run *r)
 	to_port_loads_set(&ports, r->rings_load);
 	found->max_link_load = to_port_loads_most(&ports);
 	found->comm_time = to_port_loads_seconds(&ports);
-	for (a = 0; a < g->n_arcs; a++) {
-		double out = down_busy(&ports, ports.out[a]), in = down_busy(&ports, ports.in[a]);
-
-		if (fmax(out, in) < found->comm_time)
-			continue;
-		found->receives = r->packets.segment[a] && in > out;
-		found->busiest = found->receives ?
-			(struct to_port_ref){ g->to[a], g->peer_port[a] } :
-			(struct to_port_ref){ g->from[a], g->port[a] };
-		break;
-	}
+	for (a = 0; a < g->n_arcs && !down_busiest(r, &ports, a); a++)
+		;
 	to_port_loads_free(&ports);
 	return 0;
 }
@@ -361,6 +369,8 @@ json_t *to_verify_down_json(const struct to_plan *plan, const struct to_down *do
 		json_array_append_new(names, json_string(to_down_name(c, down->list[i], name)));
 	if (f->comm_time > 0)
 		busiest = json_string(to_down_name(c, f->busiest, name));
+	if (f->pcie_binds)
+		json_object_set_new(object, "busiest_pcie", to_pcie_load_way_json(c, &f->pcie));
 	json_object_update_new(object, json_pack(
 		"{s:o s:o s:o s:I s:I s:o s:f s:f s:f s:o s:f}",
 		"down", names, "dark", down_dark_json(c, down),

@@ -5,6 +5,7 @@
 /* What a plan's tables do while given ports and servers are down, before anybody repairs it. */
 
 #include "data/down.h"
+#include "data/pcie.h"
 #include "verify/verify.h"
 
 /**
@@ -18,13 +19,15 @@
  * @max_mp_link_load, @max_link_load, @comm_time: as in to_figures, with the packets
  *	where the kernel sends them; flows spread over next hops by weight
  * @busiest: the port of @comm_time, if that is not 0; of a cable the one that sends
- * @receives: it is busy with what comes to it over a packet switch
+ * @receives: it is busy with what comes to it over a packet switch, or to a PCIe link
+ * @pcie_binds: the busiest is @pcie, a PCIe link behind @busiest
  * @left_out: bytes of the demand that nothing is known to carry: of servers that are
  *	down, and of pairs whose packets can be lost
  *
  * Hops of rings and trees whose link is dark go to the node address of the next server,
  * as TCP does; RDMA needs other NICs. What is sent over a packet switch to a port that is
- * down is lost: only its own server sees that.
+ * down is lost: only its own server sees that. Cards pass nothing on: all bytes in transit
+ * cross the PCIe links of their relays.
  */
 struct to_verify_down {
 	uint64_t pairs, looping;
@@ -33,7 +36,8 @@ struct to_verify_down {
 	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];
 	double max_mp_link_load, max_link_load, comm_time;
 	struct to_port_ref busiest;
-	bool receives;
+	bool receives, pcie_binds;
+	struct to_pcie_way pcie;
 	double left_out;
 };
 

@@ -5,6 +5,7 @@
 /* What to_verify() finds, and where its parts put it. */
 
 #include "verify/predict.h"
+#include "verify/rdma_pairs.h"
 
 #define TO_UNPROTECTED_MAX 100
 
@@ -40,6 +41,7 @@ struct to_verify_report {
 	 * that it has no route for.
 	 */
 	uint64_t unreachable;
+	struct to_rdma_pairs rdma;	/* none where the kernel takes all RoCEv2 in transit */
 	/* one cable is down: both ends see that, of a simplex link the server that sends */
 	struct to_failure_cases links;
 	/* one server is down, neither source nor destination: its neighbours on cables see that */

@@ -80,6 +80,7 @@ static int apply_all(struct to_call *call, const struct apply_args *args,
 	if (ret)
 		return ret;
 	to_applied_print_all(call, &result);
+	to_applied_warn_rdma(call, plan, TO_SERVER_NONE);
 	apply_keep(call, plan, true);
 	return 0;
 }
