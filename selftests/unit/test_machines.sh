@@ -55,7 +55,7 @@ done
 
 refuses() { # NAME LINE ARGUMENTS...
 	! "$toctl" init "${@:3}" --offline -o "$tmp/refused.json" >"$tmp/out" 2>"$tmp/err" &&
-		grep -qF "$2" "$tmp/err" && [[ ! -e $tmp/refused.json ]]
+		grep -qF -- "$2" "$tmp/err" && [[ ! -e $tmp/refused.json ]]
 	result $? "$1"
 }
 refuses "an odd straight ring" "a straight ring has an even number of servers, not 3" \
