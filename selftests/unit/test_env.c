@@ -28,9 +28,6 @@ static int lab_make(struct lab *lab, enum to_env_client client)
 	return 0;
 }
 
-#define OLD_NCCL \
-	"! NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: " \
-	"connections enter by other ports than their cables'; relayed\n"
 #define MIXED \
 	"! subnets do not tell the cables apart: NCCL may relay what a cable could carry; "
 #define MOVING "links move behind an optical switch, and ports keep their addresses\n"
@@ -41,7 +38,7 @@ static int lab_make(struct lab *lab, enum to_env_client client)
 	"NCCL_IB_GID_INDEX=3\n" \
 	"NCCL_IB_MERGE_NICS=" merge "\n" \
 	"NCCL_IB_SUBNET_AWARE_ROUTING=1\n" \
-	"NCCL_ALGO=Ring\n" OLD_NCCL \
+	"NCCL_ALGO=Ring\n" \
 	"! s0 - s2" NO_CABLE
 
 /* Where /24s are too wide, NCCL is told how wide; where no width does, how to renumber. */
@@ -110,7 +107,7 @@ static void nccl_prototype(void **state)
 		"NCCL_IB_GID_INDEX=3\n"
 		"NCCL_IB_MERGE_NICS=0\n"
 		"NCCL_IB_SUBNET_AWARE_ROUTING=1\n"
-		"NCCL_ALGO=Ring\n" MIXED MOVING OLD_NCCL
+		"NCCL_ALGO=Ring\n" MIXED MOVING
 		"! NCCL has one order of ranks for a communicator: 1 of the group's 2 rings stay "
 		"idle unless each has one of its own, with ranks in its order\n"
 		"! s3 - s5" NO_CABLE "! s3 - s11" NO_CABLE "! s3 - s7" NO_CABLE);
@@ -172,7 +169,11 @@ static void devices_and_gids(void **state)
 	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
 	assert_null(strstr(lab.text, "NCCL_IB_GID_INDEX"));
 	assert_non_null(strstr(lab.text, "NCCL_IB_ADDR_RANGE=10.200.0.0/14\n"));
+	assert_null(strstr(lab.text, "NCCL before"));
+	lab.view.version = 22000;
+	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), 0);
 	assert_non_null(strstr(lab.text, "! the ports' GIDs have different indices: NCCL before 2.21"));
+	assert_non_null(strstr(lab.text, "! NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING"));
 	lab.ports[1].rdma.gid = -1;
 	assert_int_equal(lab_make(&lab, TO_ENV_NCCL), -ENODEV);
 	assert_string_equal(lab.err.text, "s3: mlx5_1 of eth1 has no RoCEv2 GID of the port's "

@@ -110,6 +110,9 @@ void to_client_check(struct to_checks *checks, const struct to_env_view *view,
 	if (client == TO_ENV_NCCL) {
 		versioned.version = client_nccl_version(root);
 		client_check_version(checks, versioned.version);
+		/* where it is not known, what an old one lacks is told, too */
+		if (!versioned.version)
+			versioned.version = 1;
 	}
 	if (client == TO_ENV_NCCL || client == TO_ENV_UCX)
 		client_check_memlock(checks, name);

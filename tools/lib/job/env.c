@@ -7,6 +7,7 @@
 #include "data/addresses.h"
 #include "job/env.h"
 #include "kernel/rtnl.h"
+#include "verify/rdma_pairs.h"
 
 #define NCCL_ADDR_RANGE 22100	/* the first version with NCCL_IB_ADDR_RANGE */
 
@@ -181,10 +182,16 @@ static uint32_t env_nccl_parent(uint32_t at, unsigned int n, bool second)
 	return !second ? up : n % 2 ? (up + 1) % n : n - 1 - up;
 }
 
-static void env_warn_nccl_trees(struct env *env)
+static int env_warn_nccl_trees(struct env *env)
 {
 	const struct to_ranks *ranks = env->view->ranks;
 	const uint32_t here = to_ranks_place(ranks, env->view->server);
+	struct to_rdma_pairs pairs = {};
+	int ret = to_rdma_pairs_limited(env->plan->cluster) ?
+		  to_rdma_pairs_find(env->plan, env->view->server, &pairs) : 0;
+
+	if (ret)
+		return to_error_set(env->err, ret, "out of memory");
 
 	for (uint32_t at = 0; at < ranks->n; at++) {
 		const uint32_t to = to_ranks_server(ranks, at);
@@ -194,9 +201,12 @@ static void env_warn_nccl_trees(struct env *env)
 			peers |= env_nccl_parent(at, ranks->n, second) == here ||
 				 env_nccl_parent(here, ranks->n, second) == at;
 		if (peers && !env_cabled(env, to))
-			env_warn(env, json_sprintf("%s - %s has no cable: NCCL connects them for its trees when it starts; relayed",
-						   env->self->name, env_name(env, to)));
+			env_warn(env, json_sprintf("%s - %s has no cable: NCCL connects them for its trees when it starts; %s",
+						   env->self->name, env_name(env, to),
+						   pairs.reached < pairs.pairs ?
+						   "RDMA does not reach all other ports, so that may fail" : "relayed"));
 	}
+	return 0;
 }
 
 static bool env_near(const struct env *env, unsigned int p)
@@ -350,7 +360,7 @@ static int env_nccl(struct env *env)
 		env_set_number(env, "NCCL_IB_GID_INDEX", gid);
 	} else if (prefix) {
 		json_object_set_new(env->variables, "NCCL_IB_ADDR_RANGE", prefix);
-		if (env->view->version < NCCL_ADDR_RANGE)
+		if (env->view->version && env->view->version < NCCL_ADDR_RANGE)
 			env_warn(env, json_string("the ports' GIDs have different indices: NCCL before 2.21 does not know NCCL_IB_ADDR_RANGE, and may take another"));
 	} else {
 		return to_error_set(env->err, -ENOTSUP,
@@ -367,7 +377,7 @@ static int env_nccl(struct env *env)
 		env_set(env, "NCCL_ALGO", "Ring");
 	for (unsigned int p = 0; p < env->self->n_ports; p++)
 		n += env->used[p];
-	if (env->view->version < TO_ENV_NCCL_SUBNET_AWARE)
+	if (env->view->version && env->view->version < TO_ENV_NCCL_SUBNET_AWARE)
 		env_warn(env, json_string("NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: connections enter by other ports than their cables'; relayed"));
 	if (same && crossed)
 		env_warn(env, json_sprintf("of the ring's cables %u join ports of the same index and %u others: NCCL finds the one kind or the other; the rest is relayed",
@@ -383,8 +393,7 @@ static int env_nccl(struct env *env)
 						   env_name(env, to)));
 	}
 	env_warn_rings(env, "NCCL");
-	env_warn_nccl_trees(env);
-	return 0;
+	return env_warn_nccl_trees(env);
 }
 
 static int env_ucx(struct env *env)
