@@ -104,5 +104,17 @@ index=$(grep -l "$(gid_of "$(port_ip "$B" eth1)")" \
 check "a GID of another address comes first" \
 	grep -q "^warn eth1: gid: .* GID" "$tmp/doctor"
 check "doctor says what to set" grep -q "NCCL_IB_GID_INDEX=${index##*/} " "$tmp/doctor"
+check "and that it has drifted from that of the others" grep -q \
+	"^warn eth1: gid: $B-eth1 has the port's address at GID ${index##*/}, others at " "$tmp/doctor"
+
+# Doctor's own command mends it, once the address in its place is gone.
+must on "$B" ip address del 10.250.0.1/32 dev topo0
+must on "$B" ip address del "$(node "$B")/32" dev topo0
+must wait_for 60 gids_are "$(port_ip "$B" eth1)"
+doctor >"$tmp/doctor"
+mend=$(sed -n 's/^ *fix: with no job on it: //p' "$tmp/doctor")
+[[ $mend ]] && must on "$B" sh -c "$mend"
+check "its command mends that" wait_for 60 sh -c \
+	"! ip netns exec $B toctl doctor '$plan' --node '$B' | grep -q 'others at'"
 
 done_testing

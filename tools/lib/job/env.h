@@ -30,7 +30,7 @@ struct to_env_port {
  * @server: has a place in @ranks
  * @device: the topoopt device
  * @ports: of the server, as the plan has them
- * @version: of NCCL, as its NCCL_VERSION_CODE; 0: unknown, warned of what any lacks
+ * @version: of NCCL, as its NCCL_VERSION_CODE; 0: unknown
  */
 struct to_env_view {
 	const struct to_ranks *ranks;
