@@ -83,6 +83,19 @@ static unsigned int down_find_switch(const struct to_cluster *cluster, const cha
 	return 0;
 }
 
+/* All functions on the cable of port @at, as a cut takes them together. */
+static int down_add_cable(struct to_down *down, const struct to_cluster *cluster,
+			  struct to_port_ref at)
+{
+	const struct to_server *server = &cluster->servers[at.server];
+	int ret = to_down_add(down, cluster, at);
+
+	for (unsigned int q = 0; !ret && q < server->n_ports; q++)
+		if (to_port_shares_cable(server, at.port, q))
+			ret = to_down_add(down, cluster, (struct to_port_ref){ at.server, q });
+	return ret;
+}
+
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err)
 {
@@ -108,9 +121,10 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 	}
 	if (server < 0)
 		ret = down_add_switch(down, cluster, on);
+	else if (port < 0)
+		ret = to_down_add(down, cluster, (struct to_port_ref){ server, TO_DOWN_SERVER });
 	else
-		ret = to_down_add(down, cluster, (struct to_port_ref){
-				server, word[length] ? (uint32_t)port : TO_DOWN_SERVER });
+		ret = down_add_cable(down, cluster, (struct to_port_ref){ server, port });
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
 }
 

@@ -48,7 +48,8 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 /**
  * to_down_parse() - add what a word of the command line names
  * @word: SERVER or SERVER:PORT, as in "s3" and "s0:eth0", or a packet switch that no server
- *	is called like: all ports on it
+ *	is called like: all ports on it. A port stands for its cable, with all functions
+ *	that share it
  *
  * Return: 0; -ENOENT when the cluster has none of that; -ENOMEM.
  */

@@ -85,6 +85,21 @@ void to_graph_free(struct to_graph *graph)
 	free(graph);
 }
 
+void to_graph_cables(const struct to_graph *g, const struct to_cluster *cluster, uint64_t *cables)
+{
+	for (uint32_t a = 0; a < g->n_arcs; a++) {
+		const uint32_t x = g->from[a];
+		const struct to_server *server = &cluster->servers[x];
+
+		cables[a] = 1ull << (a - g->out[x]);
+		if (!server->ports[g->port[a]].cable[0])
+			continue;
+		for (uint32_t b = g->out[x]; b < g->out[x + 1]; b++)
+			if (to_port_shares_cable(server, g->port[a], g->port[b]))
+				cables[a] |= 1ull << (b - g->out[x]);
+	}
+}
+
 double to_graph_seconds_per_byte(const struct to_graph *graph,
 				 const struct to_cluster *cluster, uint32_t arc)
 {

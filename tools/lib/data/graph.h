@@ -51,6 +51,16 @@ double to_graph_seconds_per_byte(const struct to_graph *graph,
 				 const struct to_cluster *cluster, uint32_t arc);
 
 /**
+ * to_graph_cables() - find which arcs a cut of one cable takes together
+ * @cables: per arc, a bit for each arc that leaves its server on its cable, itself included:
+ *	bit i is arc out[x] + i
+ *
+ * One arc each, but where functions share a cable.
+ */
+void to_graph_cables(const struct to_graph *graph, const struct to_cluster *cluster,
+		     uint64_t *cables);
+
+/**
  * to_graph_distances() - hops from every server to @dst
  * @without: server taken out of the graph, TO_SERVER_NONE for none
  * @distance: n hops, TO_DISTANCE_NONE where there is no path

@@ -54,6 +54,7 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 	d->leaps = !cluster->n_packet_switches;
 	d->entry = to_arena_array(arena, arcs, sizeof(*d->entry));
 	d->segment = to_arena_array(arena, arcs, sizeof(*d->segment));
+	d->cable = to_arena_array(arena, arcs, sizeof(*d->cable));
 	d->entered = to_arena_array(arena, arcs, sizeof(*d->entered));
 	d->onward = to_arena_array(arena, arcs, sizeof(*d->onward));
 	d->base_onward = to_arena_array(arena, arcs, sizeof(*d->base_onward));
@@ -75,6 +76,7 @@ int to_detours_init(struct to_detours *d, const struct to_graph *graph,
 		return -ENOMEM;
 	}
 	detours_find_entries(d, cluster);
+	to_graph_cables(graph, cluster, d->cable);
 	return 0;
 }
 
@@ -196,6 +198,24 @@ static void detours_mark_paths(struct to_detours *d, const struct to_forwarding 
 	detours_number(d, f);
 }
 
+/* Arcs of @x that die with those of its next hops. */
+static uint64_t detours_dead(const struct to_detours *d, const struct to_forwarding *f, uint32_t x)
+{
+	uint64_t dead = 0;
+
+	for (uint64_t left = f->next[x]; left; left &= left - 1)
+		dead |= d->cable[d->graph->out[x] + __builtin_ctzll(left)];
+	return dead;
+}
+
+/* Whether all next hops of @x are on one cable. */
+static bool detours_single(const struct to_detours *d, const struct to_forwarding *f, uint32_t x)
+{
+	const uint64_t next = f->next[x];
+
+	return !next || !(next & ~d->cable[d->graph->out[x] + __builtin_ctzll(next)]);
+}
+
 /*
  * What all next hops of @x share, so that one failure takes them all: the server behind
  * cables, or a packet switch. There @x sees neither a server nor its port die.
@@ -246,7 +266,7 @@ static void detours_list(struct to_detours *d, const struct to_forwarding *f)
 
 			if ((d->leaps && d->servers[x].sole != v) || !d->primary[g->in_arc[k]] ||
 			    !d->open[x] || x == f->dst || detours_behind(d, f, x, &segment) != v ||
-			    (!i && (f->slot || (!segment && f->next[x] & (f->next[x] - 1)))))
+			    (!i && (f->slot || (!segment && !detours_single(d, f, x)))))
 				continue;
 			for (j = first; j < d->n_critical && d->critical[j] != x; j++)
 				;	/* there by a parallel link */
@@ -577,8 +597,8 @@ static bool detours_protect(struct to_detours *d, const struct to_forwarding *f,
 {
 	unsigned int segment;
 	uint32_t v = detours_behind(d, f, x, &segment);
-	bool single = !(f->next[x] & (f->next[x] - 1));
-	struct search s = { .d = d, .f = f, .x = x, .without = v, .dead = f->next[x] };
+	bool single = detours_single(d, f, x);
+	struct search s = { .d = d, .f = f, .x = x, .without = v, .dead = detours_dead(d, f, x) };
 
 	if (segment)
 		return detours_protect_segment(d, f, x, segment);
@@ -590,7 +610,7 @@ static bool detours_protect(struct to_detours *d, const struct to_forwarding *f,
 		}
 	}
 	if (!single)
-		return true;	/* no link leaves it without a next hop */
+		return true;	/* no cable leaves it without a next hop */
 	s.without = TO_SERVER_NONE;
 	detours_mark_server(d, x);
 	if (detours_search(&s)) {

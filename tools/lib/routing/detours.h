@@ -40,8 +40,8 @@ struct to_detour_server {
  * @onward: per arc that is its own @entry, the arc that packets take which arrived at the
  *	port; TO_DETOUR_PLAIN where a detour ends and they do as all others;
  *	TO_DETOUR_NONE where there is no detour, which is the same for them
- * @backup: per server, the arc to take when its only next hop is down, or
- *	TO_DETOUR_NONE
+ * @backup: per server, the arc to take when its next hops are down, which are on one cable,
+ *	or TO_DETOUR_NONE
  */
 struct to_detours {
 	const struct to_graph *graph;
@@ -55,6 +55,7 @@ struct to_detours {
 	bool *primary;				/* per arc: carries packets without a failure */
 	bool *entered;				/* per entry: an arc there does */
 	unsigned int *segment;			/* per arc: to_port.packet_switch */
+	uint64_t *cable;			/* per arc: see to_graph_cables() */
 	uint32_t *critical, *chosen;
 	unsigned int n_critical, n_chosen;
 	struct to_detour_step *steps;		/* per arc */

@@ -28,10 +28,12 @@ int to_failures_init(struct to_failures *o, struct to_forwarding *f)
 	o->twin = to_arena_array(arena, g->n_arcs, sizeof(*o->twin));
 	o->dead = to_arena_array(arena, g->n_arcs, sizeof(*o->dead));
 	o->segment = to_arena_array(arena, g->n_arcs, sizeof(*o->segment));
+	o->cable = to_arena_array(arena, g->n_arcs, sizeof(*o->cable));
 	if (arena->failed || to_walk_init(&o->walk, f)) {
 		to_failures_free(o);
 		return -ENOMEM;
 	}
+	to_graph_cables(g, f->plan->cluster, o->cable);
 	memset(o->twin, 0xff, g->n_arcs * sizeof(*o->twin));
 	for (a = 0; a < g->n_arcs; a++) {
 		x = g->from[a];
@@ -176,11 +178,31 @@ void to_failures_kill(struct to_failures *o, uint32_t arc)
 	o->dead[o->n_dead++] = arc;
 }
 
-void to_failures_kill_link(struct to_failures *o, uint32_t arc)
+bool to_failures_first_of_cable(const struct to_failures *o, uint32_t arc)
 {
-	to_failures_kill(o, arc);
-	if (o->twin[arc] != UINT32_MAX)
-		to_failures_kill(o, o->twin[arc]);
+	const uint32_t first = o->f->graph->out[o->f->graph->from[arc]];
+
+	for (uint64_t left = o->cable[arc]; left; left &= left - 1) {
+		const uint32_t a = first + __builtin_ctzll(left), twin = o->twin[a];
+
+		if ((a < arc && to_failures_uses(o, a)) ||
+		    (twin != UINT32_MAX && twin < arc && to_failures_uses(o, twin)))
+			return false;
+	}
+	return true;
+}
+
+void to_failures_kill_cable(struct to_failures *o, uint32_t arc)
+{
+	const uint32_t first = o->f->graph->out[o->f->graph->from[arc]];
+
+	for (uint64_t left = o->cable[arc]; left; left &= left - 1) {
+		const uint32_t a = first + __builtin_ctzll(left);
+
+		to_failures_kill(o, a);
+		if (o->twin[a] != UINT32_MAX)
+			to_failures_kill(o, o->twin[a]);
+	}
 }
 
 void to_failures_kill_segment(struct to_failures *o, unsigned int segment)

@@ -17,6 +17,7 @@
  *	to_failures_evaluate() as are
  * @lost, @looping: the sources among them whose packets can be lost, or loop
  * @twin: per arc, the other direction of its link, UINT32_MAX for none
+ * @cable: per arc, see to_graph_cables()
  * @segment: per arc, the packet switch that it crosses, as to_port.packet_switch
  * @dead: arcs that are down or lead nowhere, @n_dead of them
  * @without: server that is down, TO_SERVER_NONE for none
@@ -28,6 +29,7 @@ struct to_failures {
 	uint64_t *sources, *used, *affected, *lost, *looping;
 	uint32_t *met, n_met, *twin, *dead, n_dead, without;
 	unsigned int *segment;
+	uint64_t *cable;
 	bool one;			/* all packets are of @source */
 	uint32_t source;
 	uint64_t *above, *reached;	/* [server * words]: sources of packets that meet it */
@@ -83,8 +85,11 @@ void to_failures_kill(struct to_failures *o, uint32_t arc);
 /** to_failures_kill_unseen() - take an arc down whose sender goes on to send */
 void to_failures_kill_unseen(struct to_failures *o, uint32_t arc);
 
-/** to_failures_kill_link() - take both directions of the link of @arc down */
-void to_failures_kill_link(struct to_failures *o, uint32_t arc);
+/** to_failures_first_of_cable() - tell whether of the arcs on its cable @arc is the first in use */
+bool to_failures_first_of_cable(const struct to_failures *o, uint32_t arc);
+
+/** to_failures_kill_cable() - take both directions of all links on the cable of @arc down */
+void to_failures_kill_cable(struct to_failures *o, uint32_t arc);
 
 /** to_failures_kill_segment() - take all links of a packet switch down */
 void to_failures_kill_segment(struct to_failures *o, unsigned int segment);

@@ -129,14 +129,14 @@ static void verify_failures_link(struct to_verify_failures *o, uint32_t arc)
 	struct failure what = { .cases = cases, .whole = &o->whole_links[link], .link = link };
 
 	/* the other next hops are used already, and do not lead back */
-	if (!p->one && p->used[x] & ~(1ull << (arc - g->out[x]))) {
+	if (!p->one && p->used[x] & ~p->cable[arc]) {
 		uint64_t n = to_failures_count(p, to_failures_above(p, x), p->sources);
 
 		cases->cases += n;
 		cases->covered += n;
 		return;
 	}
-	to_failures_kill_link(p, arc);
+	to_failures_kill_cable(p, arc);
 	to_failures_evaluate(p);
 	snprintf(what.text, sizeof(what.text), "link %s - %s", verify_failures_name(o, x),
 		 verify_failures_name(o, g->to[arc]));
@@ -261,7 +261,7 @@ void to_verify_failures(struct to_verify_failures *o)
 		uint32_t x = p->met[i];
 
 		for (left = p->used[x]; left; left &= left - 1) {
-			uint32_t arc = g->out[x] + __builtin_ctzll(left), twin = p->twin[arc];
+			uint32_t arc = g->out[x] + __builtin_ctzll(left);
 
 			if (p->segment[arc]) {
 				verify_failures_segment(o, p->segment[arc]);
@@ -269,8 +269,8 @@ void to_verify_failures(struct to_verify_failures *o)
 				verify_failures_port(o, g->to[arc], g->peer_port[arc]);
 				continue;
 			}
-			/* a link that is used both ways fails once */
-			if (twin == UINT32_MAX || twin > arc || !to_failures_uses(p, twin))
+			/* a cable that is used both ways, or by several functions, fails once */
+			if (to_failures_first_of_cable(p, arc))
 				verify_failures_link(o, arc);
 		}
 		if (x != p->f->dst && !(p->one && x == p->source))
