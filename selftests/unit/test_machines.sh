@@ -38,7 +38,9 @@ within "four functions" spark-4/cluster.json 4 20.2 26.8
 within "two functions of one domain" spark-4/one-domain.json 4 12.2 15.2
 within "eight Sparks" spark-8/cluster.json 8 21.2 26
 within "straight cables" spark-4/straight.json 4 20.2 26.8
-run 0 verify "$tmp/plan.json" && grep -q "^ *PCIe .*chip" "$tmp/out"
+# on one function of each PCIe link the chip binds, as on four
+within "one function of each connector relays" spark-4-relay/cluster.json 4 20.2 26.8
+run 0 verify "$tmp/plan.json" && grep -q "^ *PCIe .*chip, .*binds" "$tmp/out"
 result $? "verify says that the chip's PCIe link binds"
 
 # --- servers that are asked: before their cables are plugged, drivers name no speed ---
@@ -81,6 +83,23 @@ for n in 2 3; do
 		run 0 verify "$tmp/plan.json"
 	result $? "spark-$n: a plan"
 done
+
+# --- what pages say ---
+
+guide=Documentation/dgx-spark.md
+shown() { # FILE: its lines that are verify's
+	grep -E '^ +(PCIe|RDMA pairs) ' "$1" | sed 's/^ *//'
+}
+run 0 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json --fixed \
+	-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json" &&
+	[[ $(shown "$tmp/out") == "$(shown $guide)" && $(shown $guide) == "$(shown Documentation/nics.md)" ]]
+result $? "pages show what verify prints"
+relays() { # PCI addresses of the functions that relay in examples/spark-4-relay
+	jq -r '.servers[0].ports[].name' examples/spark-4-relay/cluster.json |
+		sed -E 's/^enp1s0f(.)np.$/0000:01:00.\1/; s/^enP2p1s0f(.)np.$/0002:01:00.\1/'
+}
+[[ $(sed -n 's|.*ExecStart=devlink dev reload pci/||p' $guide) == "$(relays)" ]]
+result $? "the guide turns RDMA off on the functions that relay"
 
 # --- what people get wrong ---
 
