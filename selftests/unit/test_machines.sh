@@ -38,8 +38,41 @@ within "four functions" spark-4/cluster.json 4 20.2 26.8
 within "two functions of one domain" spark-4/one-domain.json 4 12.2 15.2
 within "eight Sparks" spark-8/cluster.json 8 21.2 26
 within "straight cables" spark-4/straight.json 4 20.2 26.8
-run 0 verify "$tmp/plan.json" && grep -q "^ *PCIe .*chip" "$tmp/out"
+# on one function of each PCIe link the chip binds, as on four
+within "one function of each connector relays" spark-4-relay/cluster.json 4 20.2 26.8
+run 0 verify "$tmp/plan.json" && grep -q "^ *PCIe .*chip, .*binds" "$tmp/out"
 result $? "verify says that the chip's PCIe link binds"
+
+# --- servers that are asked: before their cables are plugged, drivers name no speed ---
+
+nic() { # SERVER NUMBER NAME
+	printf '{"name": "%s", "mac": "02:00:00:00:0%s:0%s", "up": false, "carrier": false, "mtu": 1500,
+		"bandwidth": 0, "rdma": "mlx5_%s", "not_a_port": "", "answers": []}' "$3" "$1" "$2" "$2"
+}
+mkdir "$tmp/inventories"
+for i in 1 2; do
+	printf '{"format": "topoopt-inventory", "version": 1, "host": "spark%s", "addresses": ["192.0.2.%s"],
+		"nics": [%s, %s, %s, %s]}' $i $i "$(nic $i 0 enp1s0f0np0)" "$(nic $i 1 enp1s0f1np1)" \
+		"$(nic $i 2 enP2p1s0f0np0)" "$(nic $i 3 enP2p1s0f1np1)" >"$tmp/inventories/spark$i"
+done
+cat >"$tmp/agent" <<'END'
+#!/bin/sh
+while read -r request; do
+	id=$(printf %s "$request" | sed 's/.*"id": *\([0-9]*\).*/\1/')
+	printf '{"ok": true, "id": %s, "inventory": %s}\n' "$id" "$(tr '\n' ' ' <"$1")"
+done
+END
+chmod +x "$tmp/agent"
+for machine in dgx-spark dgx-spark-one-domain dgx-spark-relay; do
+	run 0 init ring spark1 spark2 --machine $machine --offline -o "$tmp/offline.json" &&
+		run 0 init ring spark1 spark2 --machine $machine -o "$tmp/asked.json" \
+			--set "agents.command=$tmp/agent $tmp/inventories/{}" && [[ ! -s $tmp/err ]] &&
+		jq -s 'map(del(.servers[].ports[] | .mac, .relay_mac)) | .[0] == .[1]' \
+			"$tmp/offline.json" "$tmp/asked.json" | grep -qx true &&
+		jq -e '[.servers[0].ports[].mac | startswith("02:00:00:00:01:")] | all' "$tmp/asked.json" \
+			>/dev/null
+	result $? "$machine: servers that are asked give their MAC addresses, and nothing is missed"
+done
 
 # --- RDMA ---
 
@@ -50,6 +83,23 @@ for n in 2 3; do
 		run 0 verify "$tmp/plan.json"
 	result $? "spark-$n: a plan"
 done
+
+# --- what pages say ---
+
+guide=Documentation/dgx-spark.md
+shown() { # FILE: its lines that are verify's
+	grep -E '^ +(PCIe|RDMA pairs) ' "$1" | sed 's/^ *//'
+}
+run 0 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json --fixed \
+	-o "$tmp/plan.json" && run 0 verify "$tmp/plan.json" &&
+	[[ $(shown "$tmp/out") == "$(shown $guide)" && $(shown $guide) == "$(shown Documentation/nics.md)" ]]
+result $? "pages show what verify prints"
+relays() { # PCI addresses of the functions that relay in examples/spark-4-relay
+	jq -r '.servers[0].ports[].name' examples/spark-4-relay/cluster.json |
+		sed -E 's/^enp1s0f(.)np.$/0000:01:00.\1/; s/^enP2p1s0f(.)np.$/0002:01:00.\1/'
+}
+[[ $(sed -n 's|.*ExecStart=devlink dev reload pci/||p' $guide) == "$(relays)" ]]
+result $? "the guide turns RDMA off on the functions that relay"
 
 # --- what people get wrong ---
 
@@ -63,6 +113,8 @@ refuses "an odd straight ring" "a straight ring has an even number of servers, n
 refuses "a full mesh of more cables than connectors" "a full mesh of 4 servers takes 3 ports of each, not 2" \
 	full-mesh a b c d --machine dgx-spark
 refuses "ports and a machine" "--machine says what --ports would" ring a b --machine dgx-spark --ports x,y
+refuses "a bandwidth and a machine" "--machine says what --bandwidth would" ring a b \
+	--machine dgx-spark --bandwidth 1G
 refuses "no such machine" "dgx-spark" ring a b --machine dgx
 
 echo "1..$count"

@@ -165,8 +165,12 @@ static int init_new(struct to_call *call, const struct init_args *args,
 	if (!args->ports == !machine)
 		return to_usage(call, machine ? "--machine says what --ports would" :
 				"--ports is required, or --machine");
-	if (machine)
+	if (machine && args->bandwidth)
+		return to_usage(call, "--machine says what --bandwidth would");
+	if (machine) {
 		to_machine_ports(machine, names, sizeof(names));
+		options->bandwidth = machine->bandwidth;
+	}
 	if (args->offline && args->up)
 		return to_usage(call, "--offline asks no server, --up changes all");
 	ret = to_discovery_ports_parse(&ports, machine ? names : args->ports, &why) ?
