@@ -101,6 +101,36 @@ relays() { # PCI addresses of the functions that relay in examples/spark-4-relay
 [[ $(sed -n 's|.*ExecStart=devlink dev reload pci/||p' $guide) == "$(relays)" ]]
 result $? "the guide turns RDMA off on the functions that relay"
 
+# --- cables that functions share ---
+
+for example in spark-3 spark-4 spark-8; do
+	allreduce $example/cluster.json "${example#spark-}" >/dev/null &&
+		run 0 verify --json "$tmp/plan.json" &&
+		jq -e '.failures | .covered > 0 and .uncovered == 0' "$tmp/out" >/dev/null
+	result $? "$example: backups survive each cut"
+done
+run 0 verify --json "$tmp/plan.json" --down spark1:enp1s0f0np0 &&
+	[[ $(jq -c '.down | [.down, (.dark | length)]' "$tmp/out") \
+		== '[["spark1:enp1s0f0np0","spark1:enP2p1s0f0np0"],2]' ]]
+result $? "a port that is down stands for its cable"
+run 1 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json -o "$tmp/free.json" &&
+	grep -q "examples/spark-4/cluster.json: ports share cables, which no plan can move apart" "$tmp/err"
+result $? "links of shared cables are not free"
+jq '.servers[0].ports[0].transit = "nic"' examples/spark-4/cluster.json >"$tmp/nic.json"
+jq '.servers[0].pcie[0].to_host = 1000000000' examples/spark-4/cluster.json >"$tmp/slow.json"
+jq '.links[0].b = "spark3:enp1s0f1np1" | .links[2].b = "spark4:enp1s0f1np1" | .links[4].b = "spark2:enp1s0f1np1"
+	| .links[6].b = "spark1:enp1s0f1np1"' examples/spark-4/cluster.json >"$tmp/torn.json"
+run 1 plan --cluster "$tmp/torn.json" --job examples/ring-4/job.json --fixed -o "$tmp/free.json" &&
+	grep -q 'torn.json:.*links\[.\].*cable "p.*" of server "spark.*" has its other end at' "$tmp/err"
+result $? "functions of a cable lead to one place"
+run 0 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json --fixed -o "$tmp/plan.json"
+for other in nic slow; do
+	run 0 plan --cluster "$tmp/$other.json" --job examples/ring-4/job.json --fixed -o "$tmp/other.json"
+	"$toctl" diff "$tmp/plan.json" "$tmp/other.json" >"$tmp/out" 2>"$tmp/err"
+	grep -q "spark1" "$tmp/out"
+	result $? "toctl diff shows what changed: $other"
+done
+
 # --- what people get wrong ---
 
 refuses() { # NAME LINE ARGUMENTS...

@@ -308,6 +308,14 @@ bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsign
 	       !strcmp(server->ports[p].cable, server->ports[q].cable);
 }
 
+bool to_cluster_shares_cables(const struct to_cluster *c)
+{
+	for (uint32_t s = 0; s < c->n_servers; s++)
+		if (to_server_cables(&c->servers[s]) < c->servers[s].n_ports)
+			return true;
+	return false;
+}
+
 unsigned int to_server_cables(const struct to_server *server)
 {
 	unsigned int n = 0, q;

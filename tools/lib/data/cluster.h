@@ -290,6 +290,9 @@ int to_cluster_find_on(const struct to_server *server, unsigned int packet_switc
 /** to_port_shares_cable() - tell whether ports @p and @q of @server are functions on one cable */
 bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsigned int q);
 
+/** to_cluster_shares_cables() - tell whether any ports of @cluster share a cable */
+bool to_cluster_shares_cables(const struct to_cluster *cluster);
+
 /** to_server_cables() - count the connectors of @server: its ports, shared ones once */
 unsigned int to_server_cables(const struct to_server *server);
 

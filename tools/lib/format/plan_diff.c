@@ -233,15 +233,26 @@ static bool same_port(const struct to_port *a, const struct to_port *b)
 	return !strcmp(a->name, b->name) && !strcmp(a->transmit, b->transmit) &&
 	       !memcmp(a->mac, b->mac, sizeof(a->mac)) &&
 	       !memcmp(a->relay_mac, b->relay_mac, sizeof(a->relay_mac)) &&
-	       same_address(&a->address, &b->address) && a->bandwidth == b->bandwidth;
+	       same_address(&a->address, &b->address) && a->bandwidth == b->bandwidth &&
+	       !strcmp(a->cable, b->cable) && !strcmp(a->card, b->card) && a->pcie == b->pcie &&
+	       a->transit == b->transit;
+}
+
+static bool same_pcie(const struct to_pcie_link *a, const struct to_pcie_link *b)
+{
+	return !strcmp(a->name, b->name) && a->within == b->within && a->rate == b->rate &&
+	       a->to_host == b->to_host && a->from_host == b->from_host;
 }
 
 bool to_plan_diff_settings(const struct to_server *a, const struct to_server *b)
 {
-	bool same = a->n_ports == b->n_ports && same_address(&a->address, &b->address);
+	bool same = a->n_ports == b->n_ports && a->n_pcie == b->n_pcie &&
+		    same_address(&a->address, &b->address);
 
 	for (unsigned int p = 0; same && p < a->n_ports; p++)
 		same = same_port(&a->ports[p], &b->ports[p]);
+	for (unsigned int i = 0; same && i < a->n_pcie; i++)
+		same = same_pcie(&a->pcie[i], &b->pcie[i]);
 	return !same;
 }
 

@@ -47,10 +47,16 @@ static struct to_cluster *plan_cluster(const struct plan_args *args,
 	cluster = to_cluster_load_shared(args->cluster, err);
 	if (cluster && said)
 		cluster->link_mode = args->links;
-	if (!cluster || args->fixed || !cluster->n_packet_switches)
+	if (!cluster || args->fixed)
 		return cluster;
-	to_error_set(err, -EINVAL, "%s: packet switches (\"%s\") make all links between their ports: --fixed keeps them",
-		     args->cluster, cluster->packet_switches[0].name);
+	if (cluster->n_packet_switches)
+		to_error_set(err, -EINVAL, "%s: packet switches (\"%s\") make all links between their ports: --fixed keeps them",
+			     args->cluster, cluster->packet_switches[0].name);
+	else if (to_cluster_shares_cables(cluster))
+		to_error_set(err, -EINVAL, "%s: ports share cables, which no plan can move apart: --fixed keeps the links",
+			     args->cluster);
+	else
+		return cluster;
 	to_cluster_free(cluster);
 	return NULL;
 }
