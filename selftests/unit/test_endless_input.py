@@ -21,6 +21,7 @@ MEMORY = 1 << 30    # bytes of addresses; what is read may be a file of as many
 # Each file that a command reads, as {}; the others are good.
 CALLS = """
 discover --cluster {}
+init --renumber {}
 plan --degree 2 --job {}
 plan --job RING/job.json --cluster {}
 parallelize --servers 4 --degree 2 --model {}
