@@ -70,7 +70,8 @@
  *	port names and switch ids: mellanox/mlx5/core/en/devlink.c:47
  */
 
-#include <linux/mutex.h>
+#include <linux/bpf.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <linux/ptr_ring.h>
