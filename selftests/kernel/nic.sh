@@ -372,10 +372,15 @@ case $(uname -r) in
 	must on a rdma link add nic-a type rxe netdev near0
 	must on b rdma link add nic-b type rxe netdev far0
 	at_exit "modprobe -r rdma_rxe"
-	in_netns b ib_write_bw -d nic-b -R -F -s 4096 -n 100 >"$tmp/server" 2>&1 &
+	gid() { # DEVICE ADDRESS: index, once it is there
+		grep -l "ffff:$2" "/sys/class/infiniband/$1/ports/1/gids/"[0-9] 2>/dev/null | sed 's|.*/||'
+	}
+	has_gids() { [[ $(gid nic-a 0a01:0001) && $(gid nic-b 0a01:0002) ]]; }
+	must wait_for 60 has_gids
+	in_netns b ib_write_bw -d nic-b -x "$(gid nic-b 0a01:0002)" -F -s 4096 -n 100 >"$tmp/server" 2>&1 &
 	must wait_listen b 18515
 	check "perftest over RDMA functions" timeout 60 in_netns a \
-		ib_write_bw -d nic-a -R -F -s 4096 -n 100 10.1.0.2 || sed 's/^/# /' "$tmp/server"
+		ib_write_bw -d nic-a -x "$(gid nic-a 0a01:0001)" -F -s 4096 -n 100 10.1.0.2 || sed 's/^/# /' "$tmp/server"
 	must on a rdma link del nic-a
 	must on b rdma link del nic-b
 	;;
