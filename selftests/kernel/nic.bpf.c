@@ -7,7 +7,7 @@
 
 enum { SEEN_LINEAR, SEEN_LENGTH, TARGET, VALUES };
 
-/* Bytes of the longest frame so far; where nic_redirect sends to. */
+/* Bytes of the last of the longest frames; where nic_redirect sends to. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, VALUES);
@@ -26,7 +26,7 @@ int nic_look(struct xdp_md *ctx)
 	__u32 *linear = value(SEEN_LINEAR), *length = value(SEEN_LENGTH);
 	__u32 bytes = bpf_xdp_get_buff_len(ctx);
 
-	if (linear && length && bytes > *length) {
+	if (linear && length && bytes >= *length) {
 		*linear = ctx->data_end - ctx->data;
 		*length = bytes;
 	}

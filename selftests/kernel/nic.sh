@@ -33,19 +33,15 @@ nic_move b enP20p1s0f0np0 spare
 must ip -n a link add v0 type veth peer name v1 netns b
 near0=$(nic_mac 16 0) near1=$(nic_mac 18 0) far0=$(nic_mac 20 1)
 
+nic_peers a b
+
 declare -A server_of=([near0]=a [near1]=a [other]=a [v0]=a [far0]=b [far1]=b [spare]=b [v1]=b)
 counter() { # DEVICE NAME
-	ethtool_counter "${server_of[$1]}" "$1" "$2"
+	nic_ask value "$1:$2"
+	echo "$nic_ask"
 }
-carrier() { # DEVICE...
-	local device
-
-	for device; do
-		on_sysfs "${server_of[$device]}" cat "/sys/class/net/$device/carrier"
-	done | paste -sd ' '
-}
-carrier_is() { # VALUES DEVICE...
-	[[ $(carrier "${@:2}") == "$1" ]]
+carrier() { # NAME EXPECTED DEVICE...
+	answer_is "$1" "$2" links "${@:3}"
 }
 
 # --- cables and carrier -----------------------------------------------------
@@ -53,21 +49,21 @@ carrier_is() { # VALUES DEVICE...
 for device in "${!server_of[@]}"; do
 	must ip -n "${server_of[$device]}" link set "$device" up
 done
-is "no carrier without a cable" "$(carrier near0 near1 far0 far1)" "0 0 0 0"
+carrier "no carrier without a cable" "0 0 0 0" near0 near1 far0 far1
 nic_cable left:0 right:1
 nic_cable right:0 left:1
-check "carrier with one" wait_for 60 carrier_is "1 1 1 1 1 1" near0 near1 far0 far1 other spare
+carrier "carrier with one" "1 1 1 1 1 1" near0 near1 far0 far1 other spare
 check_fails "a port takes one cable" . nic_command cable left:0 left:1
 nic_cut right:1
-check "a cut darkens all functions at both ends" wait_for 60 carrier_is "0 0 0 0 1 1" near0 near1 far0 far1 other spare
+carrier "a cut darkens all functions at both ends" "0 0 0 0 1 1" near0 near1 far0 far1 other spare
 nic_cable left:0 right:1
 must ip -n b link set far0 down
-check "a port shines while one of its functions is up" wait_for 60 carrier_is "1 1 1" near0 near1 far1
+carrier "a port shines while one of its functions is up" "1 1 1" near0 near1 far1
 must ip -n b link set far1 down
-check "and no longer" wait_for 60 carrier_is "0 0" near0 near1
+carrier "and no longer" "0 0" near0 near1
 must ip -n b link set far0 up
 must ip -n b link set far1 up
-must wait_for 60 carrier_is "1 1 1 1" near0 near1 far0 far1
+carrier "a port shines again" "1 1 1 1" near0 near1 far0 far1
 
 # --- PCI, names, speed ------------------------------------------------------
 
@@ -77,99 +73,51 @@ is "its link" "$(cat $pci/current_link_{speed,width} | paste -sd ' ')" "32.0 GT/
 is "that of the root port" "$(cat $pci/../current_link_{speed,width} | paste -sd ' ')" "32.0 GT/s PCIe 4"
 is "ethtool -i" "$(on a ethtool -i near0 | sed -n 's/^\(driver\|bus-info\): //p' | paste -sd ' ')" \
 	"topoopt_nic 0010:01:00.0"
-attribute() { # FILE DEVICE...
-	local device
-
-	for device in "${@:2}"; do
-		on_sysfs "${server_of[$device]}" cat "/sys/class/net/$device/$1"
-	done | paste -sd ' '
+attributes() { # DEVICE FILE...: of one that discovery reads
+	on_sysfs "${server_of[$1]}" cat "${@/#//sys/class/net/$1/}" | paste -sd ' '
 }
-is "port names" "$(attribute phys_port_name near0 near1 other far0 spare)" "p0 p0 p1 p1 p0"
-read -ra ids < <(attribute phys_switch_id near0 near1 other far0)
-is "all functions of a card have its switch id" "${ids[1]} ${ids[2]}" "${ids[0]} ${ids[0]}"
-check "other cards have another one" test "${ids[3]}" != "${ids[0]}"
+read -r card _ < <(attributes near0 phys_switch_id)
+check "a card's switch id" test -n "$card"
+is "what sysfs has of a function" "$(attributes near0 phys_switch_id phys_port_name address speed)" \
+	"$card p0 $near0 200000"
+is "of its sibling" "$(attributes near1 phys_switch_id phys_port_name address speed)" \
+	"$card p0 $near1 200000"
+is "of the other port's" "$(attributes other phys_switch_id phys_port_name)" "$card p1"
+check "another card has another switch id" test "$(attributes far0 phys_switch_id)" != "$card"
+is "the network device is its PCI function's" \
+	"$(on_sysfs a readlink -f /sys/class/net/near0/device)" "$(readlink -f $pci)"
 check "devlink has the function" devlink dev show pci/0010:01:00.0
 check "and its port" grep -q "flavour physical port 1" <(devlink port show pci/0010:01:00.1/1)
-is "speed" "$(attribute speed near0 near1 far0)" "200000 200000 200000"
 must on a ethtool -s near0 speed 100000 autoneg off
-is "is the port's" "$(attribute speed near0 near1 far0)" "100000 100000 200000"
+is "speed is the port's" "$(attributes near1 speed)" 100000
 is "hw-tc-offload is off" "$(on a ethtool -k near0 | sed -n 's/^hw-tc-offload: //p')" off
 must on a ethtool -K near0 hw-tc-offload on
 is "and can be switched on" "$(on a ethtool -k near0 | sed -n 's/^hw-tc-offload: //p')" on
 
 # --- what it shares with veth -----------------------------------------------
 
-in_netns b iperf3 -s >/dev/null 2>&1 &
-must wait_listen b 5201
-as_veth() { # NAME DEVICE PEER NETWORK
-	local before
-
-	must ip -n a address add "$4.1/24" dev "$2"
-	must ip -n b address add "$4.2/24" dev "$3"
-	must on a ping -q -c 1 -W 30 "$4.2" >/dev/null
-	for mtu in 1500 4200; do
-		must ip -n a link set "$2" mtu $mtu
-		must ip -n b link set "$3" mtu $mtu
-		check "$1: ping at MTU $mtu" on a ping -q -c 2 -i .01 -W 30 -M "do" -s $((mtu - 28)) "$4.2"
-		check_fails "$1: no more than that" "message too long|100% packet loss" \
-			on a ping -q -c 1 -W 1 -M "do" -s $((mtu - 27)) "$4.2"
-		check "$1: iperf3 at MTU $mtu" on a iperf3 -c "$4.2" -n 1M
-		check "$1: and back" on a iperf3 -c "$4.2" -n 1M -R
-	done
-	before=$(on b ip -s -j link show "$3" | jq '.[0].stats64.rx.packets')
-	must on a ping -q -c 5 -i .01 -W 30 "$4.2" >/dev/null
-	is "$1: counters" $(($(on b ip -s -j link show "$3" | jq '.[0].stats64.rx.packets') - before)) 5
-}
-as_veth veth v0 v1 10.2.0
-as_veth nic near0 far0 10.1.0
+nic_basics veth a v0 b v1 10.2.0
+nic_basics nic a near0 b far0 10.1.0
+nic_chooses nic a near0 b far0
 nic_trait 20 1 linear 0
 nic_trait 16 0 linear 0
-check "nic: headers alone in the linear part: iperf3" on a iperf3 -c 10.1.0.2 -n 1M
-check "ping" on a ping -q -c 2 -i .01 -W 30 -M "do" -s 4172 10.1.0.2
+nic_tcp "headers alone in the linear part" a b 10.1.0.2
+answer_is "of datagrams, too" ok datagrams a b 10.1.0.2 4200 5
 must on a ethtool -K near0 tso off tx off >/dev/null
-check "nothing offloaded to the sender" on a iperf3 -c 10.1.0.2 -n 1M
+nic_tcp "nothing offloaded to the sender" a b 10.1.0.2
 must on a ethtool -K near0 tso on tx on >/dev/null
 must on b ethtool -K far0 rx off
-check "nor to the receiver" on a iperf3 -c 10.1.0.2 -n 1M
+nic_tcp "nor to the receiver" a b 10.1.0.2
 must on b ethtool -K far0 rx on
 
 # --- several functions a port -------------------------------------------------
 
-coproc sender { exec in_netns a python3 "$lib_dir/kernel/nic.py"; }
-raw() { # DEVICE DESTINATION LENGTH PROCESSOR [WORD...], see nic.py
-	echo "$@" >&"${sender[1]}" && read -rt 60 -u "${sender[0]}"
-}
-# What the functions have received, then the ports.
-received() {
-	local device
-
-	for device in near0 near1 far0 far1; do
-		on "${server_of[$device]}" ethtool -S "$device"
-	done | awk '$1 == "rx_packets:" { n[i++] = $2 } $1 == "rx_packets_phy:" { phy[i] = $2 }
-		END { print n[0], n[1], n[2], n[3], phy[1], phy[4] }'
-}
-less() { # NUMBERS NUMBERS: the difference of each pair
-	local a b i text=''
-
-	read -ra a <<<"$1"
-	read -ra b <<<"$2"
-	for i in "${!a[@]}"; do
-		text+=" $((a[i] - b[i]))"
-	done
-	echo "${text# }"
-}
-# One frame makes these numbers: near0, near1, far0, far1, port of near, port of far. It has
-# arrived when it is sent, unless there is more to do for the processor.
+# Frames make these numbers: near0, near1, far0, far1, port of near, port of far.
 one() { # NAME DEVICE DESTINATION EXPECTED [WORD...]
-	local before
-
-	before=$(received)
-	must raw "$2" "$3" 60 0 "${@:5}"
-	wait_for 5 one_is "$4"
-	is "$1" "$(less "$(received)" "$before")" "$4"
-}
-one_is() { # EXPECTED
-	[[ $(less "$(received)" "$before") == "$1" ]]
+	nic_ask mark {near0,near1,far0,far1}:rx_packets {near1,far0}:rx_packets_phy
+	nic_ask send "$2" "$3" 60 cpu=0 "${@:5}"
+	# shellcheck disable=SC2086 # several words
+	answer_is "$1" "$4" delta $4
 }
 one "unicast goes to the function with the address" near0 "$far0" "0 0 1 0 0 1"
 one "broadcast to both functions of the far port and to the sibling" near0 ff:ff:ff:ff:ff:ff "0 1 1 1 0 1"
@@ -192,8 +140,9 @@ is "at both ends of the cable" "$(counter far0 rx_packets_phy) $(counter far0 rx
 # --- VLANs ----------------------------------------------------------------------
 
 vlan7=81000007
+before=$(counter far0 rx_steer_missed_packets)
 one "a VLAN that was not added is dropped" near0 "$far0" "0 0 0 0 0 1" $vlan7 88b5
-is "and counted" "$(counter far0 rx_steer_missed_packets)" 1
+is "and counted" "$(counter far0 rx_steer_missed_packets)" $((before + 1))
 must on b ethtool -K far0 rx-vlan-filter off
 one "without the filter it arrives" near0 "$far0" "0 0 1 0 0 1" $vlan7 88b5
 must on b ethtool -K far0 rx-vlan-filter on
@@ -204,11 +153,10 @@ must ip -n b address add 10.7.0.2/24 dev far0.7
 must ip -n a link set near0.7 up
 must ip -n b link set far0.7 up
 one "one that was added arrives" near0 "$far0" "0 0 1 0 0 1" $vlan7 88b5
-check "ping in a VLAN" on a ping -q -c 2 -i .01 -W 30 -s 4000 10.7.0.2
-check "iperf3" on a iperf3 -c 10.7.0.2 -n 1M
+nic_tcp "TCP in a VLAN" a b 10.7.0.2
 must on a ethtool -K near0 txvlan off rxvlan off
 must on b ethtool -K far0 txvlan off rxvlan off
-check "with tags in software" on a iperf3 -c 10.7.0.2 -n 1M
+nic_tcp "with tags in software" a b 10.7.0.2
 
 # --- RoCEv2 -------------------------------------------------------------------
 
@@ -241,14 +189,11 @@ attach() { # DEVICE PROGRAM|off
 		ip -n "${server_of[$1]}" -force link set dev "$1" xdpdrv obj "$objects/nic.bpf.o" program "$2"
 	fi
 }
-values() { # DEVICE: id of the map of its program
+map_of() { # DEVICE: id of the map of its program
 	local id
 
 	id=$(ip -n "${server_of[$1]}" -j link show "$1" | jq '.[0].xdp.prog.id')
 	bpftool -j prog show id "$id" | jq '.map_ids[0]'
-}
-value() { # DEVICE KEY
-	bpftool -j map lookup id "$(values "$1")" key "$2" 0 0 0 | jq '.formatted.value // .value'
 }
 check_fails "a program without frags needs a small MTU" . attach far0 nic_plain
 must ip -n b link set far0 mtu 1500
@@ -256,16 +201,17 @@ check "which it has now" attach far0 nic_plain
 check_fails "and keeps" . ip -n b link set far0 mtu 4200
 must attach far0 off
 must ip -n b link set far0 mtu 4200
+must attach far0 nic_look
+map=$(map_of far0)
 for linear in 0 64 128 4096; do
 	nic_trait 20 1 linear $linear
-	must attach far0 nic_look
-	check "XDP with $linear bytes in the linear part: ping" \
-		on a ping -q -c 2 -i .01 -W 30 -M "do" -s 4172 10.1.0.2
-	is "the program sees that, and the rest in frags" "$(value far0 0) $(value far0 1)" \
+	answer_is "XDP with $linear bytes in the linear part" ok datagrams a b 10.1.0.2 4200 2
+	is "the program sees that, and the rest in frags" \
+		"$(bpftool -j map dump id "$map" | jq -r '[.[].formatted.value] | "\(.[0]) \(.[1])"')" \
 		"$((linear < 3520 ? linear : 3520)) 4214"
-	check "iperf3" on a iperf3 -c 10.1.0.2 -n 1M
-	must attach far0 off
+	nic_tcp "and TCP" a b 10.1.0.2
 done
+must attach far0 off
 must attach far0 nic_return
 one "XDP_TX" near0 "$far0" "1 0 1 0 1 1"
 is "is counted" "$(counter far0 rx_xdp_tx_xmit)" 1
@@ -274,22 +220,13 @@ is "is counted" "$(counter far0 rx_xdp_tx_xmit)" 1
 must attach far0 nic_redirect
 must ip -n b link set spare mtu 4200
 spare=$(ip -n b -j link show spare | jq '.[0].ifindex')
-must bpftool map update id "$(values far0)" key 2 0 0 0 \
+must bpftool map update id "$(map_of far0)" key 2 0 0 0 \
 	value $((spare & 255)) $((spare >> 8)) 0 0
-passed() {
-	on b ethtool -S spare | awk '{ n[$1] = $2 } END {
-		print n["tx_xdp_xmit:"], n["tx_xdp_err:"], n["tx_packets_phy:"], n["tx_prio0_packets:"] }'
-}
 redirected() { # NAME PROCESSOR EXPECTED: sent, refused, on the wire, in traffic class 0
-	local before
-
-	before=$(passed)
-	must raw near0 "$far0" 2000 "$2"
-	wait_for 5 redirected_is "$3"
-	is "$1" "$(less "$(passed)" "$before")" "$3"
-}
-redirected_is() { # EXPECTED
-	[[ $(less "$(passed)" "$before") == "$1" ]]
+	nic_ask mark spare:{tx_xdp_xmit,tx_xdp_err,tx_packets_phy,tx_prio0_packets}
+	nic_ask send near0 "$far0" 2000 "cpu=$2"
+	# shellcheck disable=SC2086 # several words
+	answer_is "$1" "$3" delta $3
 }
 # Whether the kernel shows that XDP may redirect to a device; before 6.3 none does.
 target() {
@@ -303,11 +240,9 @@ must attach spare nic_look
 [[ -z $features ]] || is "with one it is" "$(target)" yes
 redirected "and XDP sends" 0 "1 0 1 1"
 must on b tc qdisc replace dev spare root mqprio num_tc 2 map 0 1 1 1 1 1 1 1 0 0 0 0 0 0 0 0 hw 1
-must ip -n b address add 10.3.0.2/24 dev spare
-must ip -n b neigh add 10.3.0.1 lladdr "$near1" dev spare
-before=$(counter spare tx_prio1_packets)
-on b ping -q -c 1 -W 1 -Q 0x10 10.3.0.1 >/dev/null
-is "mqprio: a packet with priority is of class 1" $(($(counter spare tx_prio1_packets) - before)) 1
+nic_ask mark spare:tx_prio{0,1}_packets
+nic_ask send spare "$near1" 60 priority=4
+answer_is "mqprio: a packet with priority is of class 1" "0 1" delta 0 1
 redirected "XDP is of class 0" 0 "1 0 1 1"
 must on b tc qdisc del dev spare root
 if (($(nproc) > 1)); then
@@ -322,44 +257,131 @@ must attach far0 off
 
 # --- statistics ---------------------------------------------------------------
 
-pings() { # NUMBER
-	must on a ping -q -c "$1" -i .01 -W 30 10.1.0.2 >/dev/null
+datagrams() { # NUMBER
+	nic_ask datagrams a b 10.1.0.2 100 "$1"
 }
 statistics() { # of the device, and of ethtool
-	echo "$(on b ip -s -j link show far0 | jq '.[0].stats64.rx.packets')" "$(counter far0 rx_packets)" \
+	echo "$(ip -n b -s -j link show far0 | jq '.[0].stats64.rx.packets')" "$(counter far0 rx_packets)" \
 		"$(counter far0 rx_packets_phy)"
 }
 renewed() { [[ $(statistics) == "$now" ]]; }
 nic_trait 20 1 linear 4096
-pings 1
+datagrams 1
 now=$(statistics)
-nic_trait 20 1 stats_ms 60000
+nic_trait 20 1 stats_ms 3600000
 check "statistics of the last renewal" wait_for 60 renewed
-pings 3
+datagrams 3
 is "stay" "$(statistics)" "$now"
 read -r packets _ phy <<<"$now"
 now="$((packets + 3)) $((packets + 3)) $((phy + 3))"
 nic_trait 20 1 stats_ms 200
 check "until the next one" wait_for 60 renewed
 nic_trait 20 1 stats_ms 0
-pings 2
-check "or are fresh" test "$(counter far0 rx_packets)" = $((packets + 5))
+datagrams 2
+is "or are fresh" "$(counter far0 rx_packets)" $((packets + 5))
 must on b ethtool -G far0 rx 512
 is "new queues keep counting" "$(counter far0 rx_packets)" $((packets + 5))
 nic_trait 20 1 reset_stats 1
 must on b ethtool -G far0 rx 256
 is "or begin at 0" "$(counter far0 rx_packets)" 0
 check "which the port does not" test "$(counter far0 rx_packets_phy)" -gt 0
-pings 2
+datagrams 2
 is "and count" "$(counter far0 rx_packets)" 2
+must on b ethtool -G far0 rx 1024
 
 # --- drops --------------------------------------------------------------------
 
 must ip -n b link set far0 mtu 1500
-on a ping -q -c 1 -W 1 -s 4000 10.1.0.2 >/dev/null
-is "larger than the receiver's MTU: dropped and counted" "$(counter far0 rx_oversize_pkts_sw_drop)" 1
+nic_ask mark far0:rx_oversize_pkts_sw_drop
+nic_ask send near0 "$far0" 4000
+answer_is "larger than the receiver's MTU: dropped and counted" 1 delta 1
 must ip -n b link set far0 mtu 4200
 
+# --- PCIe -----------------------------------------------------------------------
+
+# A link that has a rate of 1 bit/s carries 64 KiB, 16 frames, and no more in our time.
+slow() { # DOMAIN|CARD from_host|to_host
+	nic_rate "$1" "$2" 1
+}
+burst() { # DEVICE DESTINATION N
+	nic_ask send "$1" "$2" 4096 "n=$3"
+	must test "$nic_ask" = ok
+}
+for device in near1 other far1 spare; do
+	must ip -n "${server_of[$device]}" link set "$device" mtu 4200
+done
+spare=$(nic_mac 20 0) far1=02:00:00:00:00:99
+sent="near0:tx_packets other:tx_packets near1:tx_packets"
+came="far0:rx_packets spare:rx_packets far1:rx_packets"
+nic_ask mark "$sent"
+slow 16 from_host
+burst near0 "$far0" 10
+burst other "$spare" 10
+burst near1 "$far1" 20
+answer_is "two functions share their link to the card, another has its own" "10 6 20" delta 10 6 20
+nic_rate 16 from_host 0
+answer_is "what waits goes on with the rate" "10 10 20" delta 10 10 20
+nic_ask mark "$sent"
+slow left from_host
+burst near0 "$far0" 6
+burst other "$spare" 6
+burst near1 "$far1" 6
+answer_is "all functions share what the host gives" "6 6 4" delta 6 6 4
+nic_rate left from_host 0
+answer_is "and get the rest" "6 6 6" delta 6 6 6
+nic_ask mark "$came" far0:rx_discards_phy
+slow 20 to_host
+burst near0 "$far0" 10
+burst other "$spare" 10
+burst near1 "$far1" 20
+answer_is "two functions share their link to the host, another has its own" "10 6 20 0" delta 10 6 20 0
+# 1 MiB waits in the card
+burst near0 "$far0" 300
+answer_is "what has no room in the card is dropped" "10 6 20 48" delta 10 6 20 48
+nic_rate 20 to_host 0
+answer_is "the rest arrives" "262 10 20 48" delta 262 10 20 48
+nic_ask mark "$came"
+slow right to_host
+burst near0 "$far0" 6
+burst other "$spare" 6
+burst near1 "$far1" 6
+answer_is "all functions share what the host takes" "6 6 4" delta 6 6 4
+nic_rate right to_host 0
+answer_is "and get the rest" "6 6 6" delta 6 6 6
+
+# Rates as on a DGX Spark, by a thousand.
+must ip -n a address add 10.3.0.1/24 dev other
+must ip -n b address add 10.3.0.2/24 dev spare
+must ip -n a address add 10.4.0.1/24 dev near1
+must ip -n b address add 10.4.0.2/24 dev far1
+for domain in 16 18 20 22; do
+	nic_rate $domain from_host 109000000
+	nic_rate $domain to_host 109000000
+done
+for card in left right; do
+	nic_rate $card from_host 192000000
+	nic_rate $card to_host 214400000
+done
+at_least() { # NAME MILLISECONDS ADDRESS...: 500 kB to each take so long, less a burst
+	local answer there back
+
+	nic_ask tcp a b 500000 "${@:3}"
+	read -r answer there back <<<"$nic_ask"
+	is "$1: TCP" "$answer" ok
+	check "$1: not faster ($there and $back ms)" test "$there" -ge "$2" -a "$back" -ge "$2"
+}
+at_least "one function has the rate of its link" 31 10.1.0.2
+at_least "two share it" 68 10.1.0.2 10.3.0.2
+at_least "those of another link have another one" 31 10.1.0.2 10.4.0.2
+for domain in 16 18 20 22; do
+	nic_rate $domain from_host 0
+	nic_rate $domain to_host 0
+done
+at_least "three share what the host gives and takes" 58 10.1.0.2 10.3.0.2 10.4.0.2
+for card in left right; do
+	nic_rate $card from_host 0
+	nic_rate $card to_host 0
+done
 # --- RDMA on top --------------------------------------------------------------
 
 case $(uname -r) in
@@ -394,5 +416,5 @@ must tee /sys/bus/pci/drivers/topoopt_nic/bind >/dev/null <<<0016:01:00.1
 check "bound: it is back" ip link show enP22p1s0f1np1
 check "a card is removed" nic_command remove left
 check_fails "with its devices" "does not exist" ip -n a link show near0
-check "and carrier" wait_for 60 carrier_is "0 0" far0 spare
+carrier "and carrier" "0 0" far0 spare
 done_testing

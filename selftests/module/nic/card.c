@@ -99,6 +99,9 @@ static void nic_card_free(struct nic_card *card)
 			nic_traits_remove(&card->port[p].traits[l]);
 		free_percpu(card->port[p].stats);
 	}
+	for (l = 0; l < card->links; l++)
+		nic_pcie_remove(&card->link[l].pcie);
+	nic_pcie_remove(&card->pcie);
 	kfree(card);
 }
 
@@ -162,6 +165,7 @@ int nic_card_add(char *arguments)
 		return err;
 	}
 	card->id = domains[0];
+	nic_pcie_add_card(card);
 	err = nic_card_ports(card, speed);
 	if (!err)
 		err = nic_card_links(card, domains);

@@ -4,6 +4,7 @@
 
 /* What differs between kernels: told by macros, and by Kbuild's looks into headers. */
 
+#include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <net/xdp.h>
@@ -15,6 +16,18 @@
 #else
 #include <net/page_pool.h>
 #endif
+
+static inline void nic_compat_hrtimer(struct hrtimer *timer,
+				      enum hrtimer_restart (*function)(struct hrtimer *timer),
+				      enum hrtimer_mode mode)
+{
+#ifdef TOPOOPT_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = function;
+#endif
+}
 
 /* Add a page to a frame, which takes it over. */
 static inline void nic_compat_add_frag(struct xdp_buff *xdp, struct page *page, u32 size)

@@ -19,11 +19,13 @@ static const char *const nic_counters_text[NIC_COUNTER_NAMES] = {
 	[NIC_RX_XDP_REDIRECT] = "rx_xdp_redirect",
 	[NIC_RX_XDP_TX] = "rx_xdp_tx_xmit",
 	[NIC_TX_XDP_XMIT] = "tx_xdp_xmit",
+	[NIC_TX_XDP_FULL] = "tx_xdp_full",
 	[NIC_TX_XDP_REFUSED] = "tx_xdp_err",
 	[NIC_COUNTERS + NIC_RX_PACKETS_PHY] = "rx_packets_phy",
 	[NIC_COUNTERS + NIC_RX_BYTES_PHY] = "rx_bytes_phy",
 	[NIC_COUNTERS + NIC_TX_PACKETS_PHY] = "tx_packets_phy",
 	[NIC_COUNTERS + NIC_TX_BYTES_PHY] = "tx_bytes_phy",
+	[NIC_COUNTERS + NIC_RX_DISCARDS_PHY] = "rx_discards_phy",
 	[NIC_COUNTERS + NIC_TX_PRIO_PHY + 0] = "tx_prio0_packets",
 	[NIC_COUNTERS + NIC_TX_PRIO_PHY + 1] = "tx_prio1_packets",
 	[NIC_COUNTERS + NIC_TX_PRIO_PHY + 2] = "tx_prio2_packets",
@@ -39,7 +41,7 @@ void nic_counters_names(u8 *text)
 	int i;
 
 	for (i = 0; i < NIC_COUNTER_NAMES; i++)
-		ethtool_sprintf(&text, "%s", nic_counters_text[i]);
+		strscpy(text + i * ETH_GSTRING_LEN, nic_counters_text[i], ETH_GSTRING_LEN);
 }
 
 /* Add up what all processors have counted. */

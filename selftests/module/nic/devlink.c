@@ -33,7 +33,9 @@ int nic_devlink_add(struct nic_function *f)
 		.flavour = DEVLINK_PORT_FLAVOUR_PHYSICAL,
 		.phys.port_number = f->port->index,
 		/* of all functions of the card */
-		.switch_id.id = { 0x02, 0x54, 0x4e, 0xff, 0xfe, card->id >> 16, card->id >> 8, card->id },
+		.switch_id.id = {
+			0x02, 0x54, 0x4e, 0xff, 0xfe, card->id >> 16, card->id >> 8, card->id,
+		},
 		.switch_id.id_len = 8,
 	};
 	struct devlink *devlink;

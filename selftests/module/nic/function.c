@@ -212,6 +212,7 @@ static void nic_function_remove(struct pci_dev *pdev)
 	nic_cable_detach(f);
 	nic_counters_stop(f);
 	unregister_netdev(f->dev);	/* waits for senders */
+	nic_pcie_purge(f);
 	nic_devlink_remove(f);
 	filter = rcu_dereference_protected(f->filter, true);
 	kfree(filter);

@@ -20,18 +20,27 @@
  *
  *	sent by the stack	transmit.c nic_transmit_skb()
  *	redirected by XDP	transmit.c nic_transmit_xdp()
+ *	over PCIe to the card	pcie.c nic_pcie_send()
  *	switched, on the wire	wire.c nic_wire_send()
- *	taken or not		filter.c nic_filter_match(), nic_filter_vlan(), roce.c nic_roce_foreign()
- *	received		receive.c nic_receive_frame() queues, nic_receive_poll() runs XDP
+ *	taken or not		receive.c nic_receive_frame(), which asks filter.c and roce.c
+ *	over PCIe to the host	pcie.c nic_pcie_receive()
+ *	received		receive.c nic_receive_queue(), nic_receive_poll() runs XDP
  *
  * Cards and cables are made by commands (main.c). What a function does beyond that is
- * switched by its traits (traits.c). This is what differs from veth, and who really does it,
- * with lines of Linux 7.2, below drivers/net/ethernet/ unless said:
+ * switched by its traits (traits.c), what PCIe carries by rates (pcie.c). This is what differs
+ * from veth, and who really does it, with lines of Linux 7.2, below drivers/net/ethernet/
+ * unless said:
  *
  *	several functions a port: unicast by address; broadcast and multicast reach all
  *	functions of the far port and those of the own one; a frame to the own port's other
  *	function stays in the card
  *		DGX Spark (ConnectX-7 with two PCIe links), as measured by owners
+ *	functions share the rate of their PCIe link, and all functions of a card what the host
+ *	takes and gives (rates to_host, from_host)
+ *		DGX Spark: 109 Gbit/s each way for two functions, 192 sent and 214.4 received
+ *		by four, as measured by owners
+ *	frames that the host does not take fast enough are dropped and counted
+ *		mellanox/mlx5/core/en_stats.c pport_2863_stats_desc
  *	frames for no address of a function are not received, nor multicast that nobody joined
  *		mellanox/mlx5/core/en_fs.c:831 mlx5e_fs_set_rx_mode_work()
  *	VLANs that were not added are not received (rx-vlan-filter), unless in promiscuous mode
@@ -71,6 +80,7 @@
  */
 
 #include <linux/bpf.h>
+#include <linux/hrtimer.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -108,6 +118,7 @@ enum nic_counter {
 	NIC_RX_XDP_REDIRECT,
 	NIC_RX_XDP_TX,
 	NIC_TX_XDP_XMIT,	/* redirected to here */
+	NIC_TX_XDP_FULL,	/* not sent, as PCIe is busy */
 	NIC_TX_XDP_REFUSED,	/* calls without a program or a queue */
 	NIC_COUNTERS
 };
@@ -118,6 +129,7 @@ enum nic_phy_counter {
 	NIC_RX_BYTES_PHY,
 	NIC_TX_PACKETS_PHY,
 	NIC_TX_BYTES_PHY,
+	NIC_RX_DISCARDS_PHY,	/* the card had no room */
 	NIC_TX_PRIO_PHY,	/* packets of each traffic class */
 	NIC_PHY_COUNTERS = NIC_TX_PRIO_PHY + NIC_CLASSES
 };
@@ -180,6 +192,35 @@ struct nic_port {
 	struct nic_phy_percpu __percpu *stats;
 };
 
+/**
+ * struct nic_lane - one way of a PCIe link, or of all of a card's together
+ * @lock:	of all below
+ * @rate:	bits/s; 0: no limit
+ * @done:	time at which what has passed would have, had it passed at the rate, in ns
+ * @queue:	frames that wait
+ * @bytes:	in @queue
+ * @draining:	frames that are no longer in @queue have not left yet
+ * @timer:	when the first frame of @queue may leave
+ * @leave:	where frames go from here
+ */
+struct nic_lane {
+	spinlock_t lock;
+	u64 rate;
+	s64 done;
+	struct sk_buff_head queue;
+	unsigned int bytes;
+	bool draining;
+	struct hrtimer timer;
+	void (*leave)(struct sk_buff *skb);
+};
+
+/* Both ways, and their debugfs directory. */
+struct nic_pcie {
+	struct nic_lane from_host;
+	struct nic_lane to_host;
+	struct dentry *dir;
+};
+
 /* Config space of a PCI function. */
 struct nic_config {
 	u8 value[PCI_CFG_SPACE_SIZE];
@@ -194,6 +235,7 @@ struct nic_config {
  * @bridge:	host bridge, NULL without one
  * @root_port:	DOMAIN:00:00.0
  * @function:	DOMAIN:01:00.PORT
+ * @pcie:	rates
  */
 struct nic_link {
 	struct pci_sysdata sysdata;
@@ -202,6 +244,7 @@ struct nic_link {
 	struct pci_host_bridge *bridge;
 	struct nic_config root_port;
 	struct nic_config function[NIC_PORTS];
+	struct nic_pcie pcie;
 };
 
 /**
@@ -215,6 +258,7 @@ struct nic_link {
  * @width:	lanes of a PCIe link
  * @port:	ports
  * @link:	PCIe links
+ * @pcie:	rates of all links together
  */
 struct nic_card {
 	struct list_head list;
@@ -226,6 +270,7 @@ struct nic_card {
 	unsigned int width;
 	struct nic_port port[NIC_PORTS];
 	struct nic_link link[NIC_LINKS];
+	struct nic_pcie pcie;
 };
 
 /* A receive queue. */
@@ -267,6 +312,7 @@ struct nic_filter {
  * @n_channels:	channels that the next opening makes
  * @ring:	packets in a receive queue
  * @classes:	traffic classes, of mqprio
+ * @sending:	bytes that wait for PCIe
  * @stats:	counters
  * @stats_lock:	of @base and @shown
  * @base:	what counters were when they began anew
@@ -287,6 +333,7 @@ struct nic_function {
 	unsigned int n_channels;
 	unsigned int ring;
 	unsigned int classes;
+	atomic_t sending;
 	struct nic_percpu __percpu *stats;
 	spinlock_t stats_lock;
 	struct nic_sums base;
@@ -303,6 +350,11 @@ static inline void nic_count(struct nic_function *f, enum nic_counter which, u64
 static inline void nic_count_phy(struct nic_port *port, unsigned int which, u64 n)
 {
 	this_cpu_add(port->stats->port[which], n);
+}
+
+static inline struct nic_pcie *nic_pcie_link(const struct nic_function *f)
+{
+	return &f->port->card->link[f->link].pcie;
 }
 
 /* card.c */
@@ -330,6 +382,16 @@ int nic_pci_add(struct nic_link *link, int domain);
 void nic_pci_remove(struct nic_link *link);
 struct nic_link *nic_pci_link(struct pci_dev *pdev);
 extern const struct pci_device_id nic_pci_ids[];
+
+/* pcie.c */
+void nic_pcie_add_card(struct nic_card *card);
+void nic_pcie_add_link(struct nic_link *link, int domain);
+void nic_pcie_remove(struct nic_pcie *pcie);
+void nic_pcie_send(struct nic_function *f, struct sk_buff *skb, unsigned int class);
+bool nic_pcie_busy(const struct nic_function *f);
+void nic_pcie_throttle(struct nic_function *f);
+void nic_pcie_receive(struct nic_function *f, struct sk_buff *skb);
+void nic_pcie_purge(struct nic_function *f);
 
 /* function.c */
 extern struct pci_driver nic_function_driver;
@@ -362,6 +424,7 @@ bool nic_transmit_frame(struct nic_function *f, struct xdp_frame *frame);
 
 /* receive.c */
 void nic_receive_frame(struct nic_function *f, struct sk_buff *skb);
+void nic_receive_queue(struct nic_function *f, struct sk_buff *skb);
 int nic_receive_poll(struct napi_struct *napi, int budget);
 
 /* xdp.c */

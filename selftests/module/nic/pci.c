@@ -10,7 +10,8 @@
 
 #include "nic.h"
 
-#define NIC_PCI_VENDOR		0xfffd	/* nobody's */
+/* Nobody's: with NVIDIA's, mlx5_core would take the functions where it is loaded. */
+#define NIC_PCI_VENDOR		0xfffd
 #define NIC_PCI_FUNCTION	0x0001
 #define NIC_PCI_ROOT_PORT	0x0002
 #define NIC_PCI_EXPRESS		0x40	/* where the capability is */
@@ -164,6 +165,7 @@ int nic_pci_add(struct nic_link *link, int domain)
 	bridge = pci_alloc_host_bridge(0);
 	if (!bridge)
 		return -ENOMEM;
+	nic_pcie_add_link(link, domain);
 	nic_pci_root_port(link);
 	for (p = 0; p < link->card->ports; p++) {
 		nic_pci_function(link, p);

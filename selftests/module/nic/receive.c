@@ -14,10 +14,7 @@
 /* Give a frame to a function, which may not want it. Under RCU, bottom halves are off. */
 void nic_receive_frame(struct nic_function *f, struct sk_buff *skb)
 {
-	struct nic_channels *channels = rcu_dereference(f->channels);
-	struct nic_channel *c;
-
-	if (!channels)
+	if (!rcu_access_pointer(f->channels))
 		goto drop;
 	if (!nic_filter_vlan(f, skb)) {
 		nic_count(f, NIC_RX_STEER_MISSED, 1);
@@ -31,7 +28,24 @@ void nic_receive_frame(struct nic_function *f, struct sk_buff *skb)
 		nic_count(f, NIC_RX_OVERSIZE, 1);
 		goto drop;
 	}
-	c = &channels->channel[channels->n > 1 ? reciprocal_scale(skb_get_hash(skb), channels->n) : 0];
+	nic_pcie_receive(f, skb);
+	return;
+
+drop:
+	kfree_skb(skb);
+}
+
+/* Put a frame into a receive queue. Under RCU, bottom halves are off. */
+void nic_receive_queue(struct nic_function *f, struct sk_buff *skb)
+{
+	struct nic_channels *channels = rcu_dereference(f->channels);
+	struct nic_channel *c;
+
+	if (!channels)
+		goto drop;
+	c = channels->channel;
+	if (channels->n > 1)
+		c += reciprocal_scale(skb_get_hash(skb), channels->n);
 	if (ptr_ring_produce(&c->ring, skb)) {
 		nic_count(f, NIC_RX_OUT_OF_BUFFER, 1);
 		goto drop;

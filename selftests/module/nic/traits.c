@@ -22,7 +22,7 @@ static int nic_traits_set_stats_ms(void *data, u64 value)
 {
 	struct nic_traits *traits = data;
 
-	if (value > 60 * MSEC_PER_SEC)
+	if (value > 3600 * MSEC_PER_SEC)
 		return -ERANGE;
 	WRITE_ONCE(traits->stats_ms, value);
 	nic_cable_renew(traits->port, traits->link);

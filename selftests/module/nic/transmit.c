@@ -21,9 +21,7 @@ static void nic_transmit_one(struct nic_function *f, struct sk_buff *skb, unsign
 	}
 	if (eth_skb_pad(skb))
 		return;
-	nic_count(f, NIC_TX_PACKETS, 1);
-	nic_count(f, NIC_TX_BYTES, skb->len);
-	nic_wire_send(f, skb, class);
+	nic_pcie_send(f, skb, class);
 }
 
 netdev_tx_t nic_transmit_skb(struct sk_buff *skb, struct net_device *dev)
@@ -36,6 +34,7 @@ netdev_tx_t nic_transmit_skb(struct sk_buff *skb, struct net_device *dev)
 	skb_tx_timestamp(skb);
 	if (!skb_is_gso(skb)) {
 		nic_transmit_one(f, skb, class);
+		nic_pcie_throttle(f);
 		return NETDEV_TX_OK;
 	}
 	segments = skb_gso_segment(skb, dev->features & ~NETIF_F_GSO_MASK);
@@ -48,10 +47,11 @@ netdev_tx_t nic_transmit_skb(struct sk_buff *skb, struct net_device *dev)
 		skb_mark_not_on_list(skb);
 		nic_transmit_one(f, skb, class);
 	}
+	nic_pcie_throttle(f);
 	return NETDEV_TX_OK;
 }
 
-/* Send a copy of an XDP frame; false without memory. */
+/* Send a copy of an XDP frame; false without room or memory. */
 bool nic_transmit_frame(struct nic_function *f, struct xdp_frame *frame)
 {
 	unsigned int len = xdp_get_frame_len(frame);
@@ -59,6 +59,10 @@ bool nic_transmit_frame(struct nic_function *f, struct xdp_frame *frame)
 	struct sk_buff *skb;
 	int i;
 
+	if (nic_pcie_busy(f)) {
+		nic_count(f, NIC_TX_XDP_FULL, 1);
+		return false;
+	}
 	skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return false;

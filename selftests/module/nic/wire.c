@@ -57,6 +57,9 @@ void nic_wire_send(struct nic_function *from, struct sk_buff *skb, unsigned int 
 	struct nic_port *peer;
 	unsigned int i;
 
+	nic_count(from, NIC_TX_PACKETS, 1);
+	nic_count(from, NIC_TX_BYTES, skb->len);
+	skb_orphan(skb);
 	skb_reset_mac_header(skb);
 	rcu_read_lock();
 	if (!nic_wire_match(from->port, from, skb, &to) && READ_ONCE(from->port->up)) {
