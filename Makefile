@@ -25,8 +25,9 @@ shadow:
 	@find $(tree) -xtype l -delete
 	@find kmod uapi -type d -exec mkdir -p $(tree)/{} \;
 	@find Kbuild kmod uapi -type f -exec ln -srf {} $(tree)/{} \;
-	@mkdir -p $(tree)/test
-	@ln -srf selftests/module/* kmod/*.[ch] kmod/compat uapi $(tree)/test
+	@mkdir -p $(tree)/test/nic
+	@ln -srf selftests/module/nic/* $(tree)/test/nic
+	@ln -srf selftests/module/Kbuild selftests/module/*.c kmod/*.[ch] kmod/compat uapi $(tree)/test
 
 tools: bpf  ## toctl and tosim, their library, manual pages and completion
 	$(SUB) -C tools

@@ -28,7 +28,7 @@ lint_checkpatch() {
 	# what newer kernels define, as they do
 	local compat=(COMPLEX_MACRO MULTISTATEMENT_MACRO_USE_DO_WHILE TRAILING_SEMICOLON)
 
-	checkpatch "${ignore[*]}" kmod/*.[ch] bpf/*.[ch] || return
+	checkpatch "${ignore[*]}" kmod/*.[ch] bpf/*.[ch] selftests/module/nic/*.[ch] || return
 	checkpatch "${ignore[*]} ${compat[*]}" kmod/compat/*.h
 }
 
