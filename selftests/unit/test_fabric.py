@@ -231,6 +231,16 @@ def test(etcd, agents, directory):
     status, text = apply_all(urls, one, directory)
     report(status == 1 and "s0: no agent of it is there" in text and text.count("\n") == 1,
            "no agent: named in one line", text)
+    etcd.ctl("put", "/topoopt/agents/s0.lab.example/state", "{}")
+    status, text = apply_all(urls, one, directory)
+    report(status == 1 and text.count("\n") == 1 and "s0: no agent of it is there; one is "
+           "called s0.lab.example: if that is it, start it with --node s0" in text,
+           "an agent whose name has a domain is told from none", text)
+    ran = subprocess.run([TOCTL, "discover", "admin@s0", "admin@s9", "--set", f"etcd.endpoints={urls}",
+                          "--set", "agents.timeout=2s"],
+                         capture_output=True, text=True, check=False)
+    report("s0: no agent of it is there; one is called s0.lab.example" in ran.stderr,
+           "in etcd, a server given as USER@HOST is the host", ran.stderr)
 
 
 if __name__ == "__main__":

@@ -40,11 +40,23 @@ is_server s1 full.json s1.lab.example
 is_server s1.local full.json s1.lab.example
 is_server s0.rack2.example mixed.json s0.rack2.example
 is_server s0.lab.example mixed.json s0.lab.example
-is_none s0 mixed.json "several servers of this plan are called as this host, s0, up to the first dot"
+is_none s0 mixed.json "s0, this host's name, may be several servers of this plan (s0.lab.example, s0.rack2.example);"
 is_none s7.lab.example short.json "no server s7.lab.example, this host's name,"
 is_server 10.6.42.209 addresses.json 10.6.42.209
 is_none 10.6.42.3 addresses.json "no server 10.6.42.3"
 is_none 10 addresses.json "no server 10,"
+
+# --- systemd and Kubernetes give the host's name as --node ---
+
+node() { # NAME PLAN
+	"$toctl" route "$(jq -r '.servers[3].ipv4' "$tmp/$2")" --plan "$tmp/$2" --node "$1" --json >"$tmp/out" 2>"$tmp/err"
+}
+node s0.lab.example short.json && grep -q '"s0"' "$tmp/out"
+result $? "--node with a domain that the plan's name has not"
+node s1 full.json && grep -q '"s1.lab.example"' "$tmp/out"
+result $? "--node without the domain of the plan's name"
+! node s0 mixed.json && grep -qF "s0 may be several servers of this plan (s0.lab.example, s0.rack2.example); name one with --node" "$tmp/err"
+result $? "--node that fits two"
 
 # --- NCCL's logs have host names up to the first dot ---
 
@@ -101,6 +113,11 @@ cp "$tmp/inventories/10.6.42.1" "$tmp/inventories/10.6.42.3"
 sed 's/"spark2"/"spark1"/' "$tmp/inventories/10.6.42.2" >"$tmp/inventories/10.6.42.4"
 [[ $(names 10.6.42.3 10.6.42.4) == "10.6.42.3 10.6.42.4" ]]
 result $? "two that call themselves alike keep their addresses"
+for own in localhost localhost.localdomain; do
+	sed "s/\"spark1\"/\"$own\"/" "$tmp/inventories/10.6.42.1" >"$tmp/inventories/10.6.42.3"
+	[[ $(names 10.6.42.3 10.6.42.2) == "10.6.42.3 spark2" ]]
+	result $? "one that calls itself $own, as all may, keeps its address"
+done
 run 1 discover a@spark1 b@spark1 --set "agents.command=false" &&
 	grep -q "server spark1 is there twice" "$tmp/err"
 result $? "a host twice"

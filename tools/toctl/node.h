@@ -8,7 +8,7 @@
 /**
  * to_node_find() - which server of a plan a command is about
  * @path: of the plan, for the error
- * @node: its name, NULL for this host's, see to_cluster_find_host()
+ * @node: its name, NULL for this host's; either as in to_cluster_find_host()
  *
  * Return: index of the server, or -ENOENT or -EEXIST with @err.
  */

@@ -16,6 +16,7 @@
 #include "control/fabric_link.h"
 #include "control/note_limit.h"
 #include "format/cluster_json.h"
+#include "format/names.h"
 #include "format/plan_json.h"
 #include "format/plan_slice.h"
 
@@ -29,12 +30,14 @@
  * struct cluster_signs - signs of an agent's life
  * @seen: revision of what it wrote last, 0: it has gone
  * @missed: revision of the last request that it did not answer in time, 0: none
+ * @stray: another name, that of an agent which the server's name fits; "" for none
  *
  * A lease that others keep leaves the keys of an agent that died. So one that does not answer
  * a request is present again when it has written something since.
  */
 struct cluster_signs {
 	int64_t seen, missed;
+	char stray[TO_NAME_MAX];
 };
 
 /**
@@ -91,17 +94,27 @@ static int cluster_keep(struct cluster_link *c, struct to_error *err)
 	return ret == 1 ? 0 : ret;
 }
 
-/* Server and "state" or "matrix" of a key of an agent; -1: no server of ours. */
-static int cluster_server(const struct cluster_link *c, const char *key, const char **what)
+/* Server and "state" or "matrix" of a key of agent @name; -1: no server of ours. */
+static int cluster_server(const struct cluster_link *c, const char *key, char name[TO_NAME_MAX],
+			  const char **what)
 {
-	const char *name = key + strlen(TO_ETCD_AGENTS), *slash = strchr(name, '/');
-	char text[TO_NAME_MAX];
+	const char *const start = key + strlen(TO_ETCD_AGENTS), *const slash = strchr(start, '/');
 
-	if (!slash || slash - name >= (int)sizeof(text))
+	name[0] = '\0';
+	if (!slash || slash - start >= TO_NAME_MAX)
 		return -1;
-	snprintf(text, sizeof(text), "%.*s", (int)(slash - name), name);
+	snprintf(name, TO_NAME_MAX, "%.*s", (int)(slash - start), start);
 	*what = slash + 1;
-	return to_cluster_find_server(c->cluster, text);
+	return to_cluster_find_server(c->cluster, name);
+}
+
+/* An agent that has no server's name to the letter, which its keys need, but one that fits. */
+static void cluster_note_stray(struct cluster_link *c, const char *name, bool gone)
+{
+	const int server = to_names_is_name(name) ? to_cluster_find_host(c->cluster, name) : -1;
+
+	if (server >= 0)
+		snprintf(c->signs[server].stray, TO_NAME_MAX, "%s", gone ? "" : name);
 }
 
 static bool cluster_is_present(const struct cluster_link *c, unsigned int server)
@@ -163,11 +176,14 @@ static void cluster_event(struct cluster_link *c, const struct to_fabric_call *c
 			  const struct to_etcd_kv *kv)
 {
 	const char *what;
-	int server = cluster_server(c, kv->key, &what);
+	char name[TO_NAME_MAX];
+	int server = cluster_server(c, kv->key, name, &what);
 	json_t *reply;
 
-	if (server < 0)
+	if (server < 0) {
+		cluster_note_stray(c, name, kv->deleted);
 		return;
+	}
 	if (kv->deleted) {
 		if (!strcmp(what, "state"))
 			c->signs[server].seen = 0;
@@ -199,8 +215,10 @@ static int cluster_read_agents(struct cluster_link *c, const struct to_fabric_ca
 	ret = to_etcd_get(c->etcd, TO_ETCD_AGENTS, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++) {
 		c->signs[i].seen = 0;
+		c->signs[i].stray[0] = '\0';
+	}
 	for (size_t i = 0; i < n; i++)
 		cluster_event(c, call, &kv[i]);
 	to_etcd_kv_free(kv, n);
@@ -431,6 +449,20 @@ static int cluster_read_controller(struct cluster_link *c, struct to_error *err)
 	return 0;
 }
 
+/* Say why @server did not answer. */
+static void cluster_silent(const struct cluster_link *c, unsigned int server, char text[256])
+{
+	const struct cluster_signs *const signs = &c->signs[server];
+
+	if (signs->seen)
+		snprintf(text, 256, "its agent does not answer");
+	else if (signs->stray[0])
+		snprintf(text, 256, "no agent of it is there; one is called %s: if that is it, start it with --node %s",
+			 signs->stray, c->cluster->servers[server].name);
+	else
+		snprintf(text, 256, "no agent of it is there");
+}
+
 static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *call,
 			  struct to_error *err)
 {
@@ -480,8 +512,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++) {
 		if (!call->who[i] || call->replies[i])
 			continue;
-		snprintf(call->errors[i], 256, "%s", c->signs[i].seen ?
-			 "its agent does not answer" : "no agent of it is there");
+		cluster_silent(c, i, call->errors[i]);
 		if (c->signs[i].seen)
 			c->signs[i].missed = asked;
 	}

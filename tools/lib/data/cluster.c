@@ -266,18 +266,22 @@ static size_t cluster_first_part(const char *name)
 	return inet_pton(AF_INET, name, &address) == 1 ? strlen(name) : strcspn(name, ".");
 }
 
-int to_cluster_find_host(const struct to_cluster *c, const char *host)
+bool to_server_fits_host(const struct to_server *server, const char *host)
 {
 	const size_t length = cluster_first_part(host);
+
+	return cluster_first_part(server->name) == length && !strncmp(server->name, host, length);
+}
+
+int to_cluster_find_host(const struct to_cluster *c, const char *host)
+{
 	int found = to_cluster_find_server(c, host);
 
 	if (found >= 0)
 		return found;
 	found = -ENOENT;
 	for (uint32_t s = 0; s < c->n_servers; s++) {
-		const char *const name = c->servers[s].name;
-
-		if (cluster_first_part(name) != length || strncmp(name, host, length))
+		if (!to_server_fits_host(&c->servers[s], host))
 			continue;
 		if (found >= 0)
 			return -EEXIST;

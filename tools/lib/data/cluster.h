@@ -269,10 +269,16 @@ int to_cluster_reach(const struct to_cluster *cluster, unsigned int *reach);
 int to_cluster_find_server(const struct to_cluster *cluster, const char *name);
 
 /**
+ * to_server_fits_host() - tell whether the names of @server and of a host are equal up to
+ * their first dots; addresses have no first part, and match whole
+ */
+bool to_server_fits_host(const struct to_server *server, const char *host);
+
+/**
  * to_cluster_find_host() - find the server that a host is, by the host's own name
  *
- * The server's name is that of the host to the letter; else the two are equal up to their
- * first dots, and no other server's name is. Addresses have no first part, and match whole.
+ * The server's name is that of the host to the letter; else it fits the host, and no other
+ * server's name does.
  *
  * Return: index of the server; -ENOENT without one; -EEXIST when there are several.
  */

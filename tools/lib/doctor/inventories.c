@@ -47,6 +47,14 @@ int to_inventories_init(struct to_inventories *all, unsigned int n, const char *
 	return 0;
 }
 
+/* Whether a server that calls itself @host has no name of its own. */
+static bool inventories_is_nameless(const char *host)
+{
+	const size_t length = strcspn(host, ".");
+
+	return !length || (length == strlen("localhost") && !strncmp(host, "localhost", length));
+}
+
 /* Call servers that were given by address as they call themselves. */
 static void inventories_name(struct to_inventories *all)
 {
@@ -59,7 +67,8 @@ static void inventories_name(struct to_inventories *all)
 		for (unsigned int k = 0; k < all->n; k++)
 			others |= k != i && (!strcmp(all->servers[k].inventory.host, host) ||
 					     !strcmp(all->servers[k].name, host));
-		if (host[0] && !others && inet_pton(AF_INET, all->servers[i].name, &address) == 1)
+		if (!others && !inventories_is_nameless(host) &&
+		    inet_pton(AF_INET, all->servers[i].name, &address) == 1)
 			all->servers[i].name = host;
 	}
 }
@@ -72,8 +81,8 @@ void to_inventories_free(struct to_inventories *all)
 	to_fabric_close(all->fabric);
 }
 
-/* A cluster of servers that have nothing but names, to reach their agents. */
-static struct to_cluster *inventories_cluster(const struct to_inventories *all)
+/* A cluster of servers that have nothing but names, to reach their agents; in @etcd by host. */
+static struct to_cluster *inventories_cluster(const struct to_inventories *all, bool etcd)
 {
 	struct to_cluster *cluster = calloc(1, sizeof(*cluster));
 
@@ -82,7 +91,8 @@ static struct to_cluster *inventories_cluster(const struct to_inventories *all)
 	cluster->servers = calloc(all->n, sizeof(*cluster->servers));
 	cluster->n_servers = cluster->servers ? all->n : 0;
 	for (unsigned int i = 0; i < cluster->n_servers; i++)
-		snprintf(cluster->servers[i].name, TO_NAME_MAX, "%s", all->servers[i].target);
+		snprintf(cluster->servers[i].name, TO_NAME_MAX, "%s",
+			 etcd ? all->servers[i].name : all->servers[i].target);
 	if (cluster->servers && !to_cluster_sort(cluster))
 		return cluster;
 	to_cluster_free(cluster);
@@ -98,7 +108,7 @@ static int inventories_open(struct to_inventories *all, const struct to_inventor
 
 	if (all->fabric)
 		return 0;
-	plan.cluster = inventories_cluster(all);
+	plan.cluster = inventories_cluster(all, options.etcd.endpoints);
 	if (!plan.cluster)
 		return to_error_set(err, -ENOMEM, "out of memory");
 	options.observe = !q->up;

@@ -10,6 +10,7 @@
 #include "verify/rdma_pairs.h"
 
 #define NCCL_ADDR_RANGE 22100	/* the first version with NCCL_IB_ADDR_RANGE */
+#define NCCL_OFFERED 2		/* GIDs in a handle: ncclIbHandle.listenGids */
 
 const char *const to_env_clients[] = {
 	[TO_ENV_NCCL] = "nccl", [TO_ENV_OPENMPI] = "openmpi", [TO_ENV_UCX] = "ucx",
@@ -342,10 +343,27 @@ static int env_set_subnet(struct env *env)
 	return 0;
 }
 
+/* The most ports in use that NCCL merges into one device: they are on one PCI device. */
+static unsigned int env_merged(const struct env *env)
+{
+	const struct to_port *ports = env->self->ports;
+	unsigned int most = 0;
+
+	for (unsigned int p = 0; p < env->self->n_ports; p++) {
+		unsigned int n = 0;
+
+		for (unsigned int q = 0; q < env->self->n_ports; q++)
+			n += env->used[q] && ports[p].pcie == ports[q].pcie &&
+			     !strcmp(ports[p].card, ports[q].card);
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 static int env_nccl(struct env *env)
 {
 	char interface[IFNAMSIZ + 1];
-	unsigned int same, crossed, n = 0;
+	unsigned int same, crossed, merged;
 	int ret = env_use_ports(env, true), gid;
 	json_t *prefix;
 
@@ -375,16 +393,15 @@ static int env_nccl(struct env *env)
 		return ret;
 	if (env->view->ranks->ring != TO_RANKS_NONE)
 		env_set(env, "NCCL_ALGO", "Ring");
-	for (unsigned int p = 0; p < env->self->n_ports; p++)
-		n += env->used[p];
+	merged = same > crossed ? env_merged(env) : 1;
 	if (env->view->version && env->view->version < TO_ENV_NCCL_SUBNET_AWARE)
 		env_warn(env, json_string("NCCL before 2.30.7 does not know NCCL_IB_SUBNET_AWARE_ROUTING: connections enter by other ports than their cables'; relayed"));
 	if (same && crossed)
 		env_warn(env, json_sprintf("of the ring's cables %u join ports of the same index and %u others: NCCL finds the one kind or the other; the rest is relayed",
 					   same, crossed));
-	if (n > 2 && same > crossed)
+	if (merged > NCCL_OFFERED)
 		env_warn(env, json_sprintf("NCCL offers its peers two GIDs of a merged device: connections by the others of its %u ports may be relayed",
-					   n));
+					   merged));
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint32_t to = i ? env->before : env->after;
 
