@@ -118,6 +118,10 @@ bench-collective: KERNEL = 7.2
 bench-collective: guest  ## BML, parameter servers and rings side by side; KERNEL=
 	@selftests/bench/collective.sh -k $(KERNEL)
 
+bench-nic: KERNEL = 7.2
+bench-nic: guest  ## QEMU's NICs beside the test NIC; KERNEL=
+	@selftests/bench/nic.sh -k $(KERNEL)
+
 bench-packets: KERNEL = 7.2
 bench-packets: guest  ## an iteration over TCP and UDP in the lab beside the same one simulated; KERNEL=
 	@selftests/bench/packets.sh -k $(KERNEL)

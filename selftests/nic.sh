@@ -81,22 +81,38 @@ answer_is() { # NAME EXPECTED COMMAND...
 	is "$1" "$nic_ask" "$2"
 }
 
+nic_mac_of() { # NAMESPACE DEVICE
+	ip -n "$1" -j link show "$2" | jq -r '.[0].address'
+}
+
+# Give two devices addresses .1 and .2 of a network. They know each other, so that no ARP
+# comes when frames are counted.
+nic_addresses() { # NAMESPACE DEVICE NAMESPACE PEER NETWORK
+	must ip -n "$1" address add "$5.1/24" dev "$2"
+	must ip -n "$3" address add "$5.2/24" dev "$4"
+	must ip -n "$1" neigh add "$5.2" lladdr "$(nic_mac_of "$3" "$4")" dev "$2"
+	must ip -n "$3" neigh add "$5.1" lladdr "$(nic_mac_of "$1" "$2")" dev "$4"
+}
+
 # Two devices do for each other what any NIC does. MTUs and addresses of both change.
 nic_basics() { # NAME NAMESPACE DEVICE NAMESPACE PEER NETWORK
 	local mtu
 
-	must ip -n "$2" address add "$6.1/24" dev "$3"
-	must ip -n "$4" address add "$6.2/24" dev "$5"
+	nic_addresses "$2" "$3" "$4" "$5" "$6"
 	for mtu in 1500 4200; do
 		must ip -n "$2" link set "$3" mtu $mtu
 		must ip -n "$4" link set "$5" mtu $mtu
+		must wait_for 60 nic_shines "$3" "$5"	# drivers restart
 		answer_is "$1: datagrams of $mtu bytes" ok datagrams "$2" "$4" "$6.2" $mtu 5
 		nic_ask datagrams "$2" "$4" "$6.2" $((mtu + 1)) 1
 		is "$1: none of more than that" "${nic_ask%% *}" EMSGSIZE
 		nic_tcp "$1: TCP at MTU $mtu" "$2" "$4" "$6.2"
 	done
-	nic_ask links "$3" "$5"
-	is "$1: carrier" "$nic_ask" "1 1"
+}
+
+nic_shines() { # DEVICE DEVICE
+	nic_ask links "$1" "$2"
+	[[ $nic_ask == "1 1" ]]
 }
 
 nic_tcp() { # NAME FROM TO ADDRESS...: both ways
@@ -106,19 +122,37 @@ nic_tcp() { # NAME FROM TO ADDRESS...: both ways
 
 # The second device receives what is for it, and nothing else. veth does not choose.
 nic_chooses() { # NAME NAMESPACE DEVICE NAMESPACE PEER
-	local own stranger=02:00:00:00:00:99 vlan9="81000009 88b5"
+	local own stranger=02:00:00:00:00:99
 
-	own=$(ip -n "$4" -j link show "$5" | jq -r '.[0].address')
+	own=$(nic_mac_of "$4" "$5")
 	answer_is "$1: hears what is for it" 1 hears "$3" "$5" "$own"
 	answer_is "$1: and broadcast" 1 hears "$3" "$5" ff:ff:ff:ff:ff:ff
 	answer_is "$1: no unicast to a stranger" 0 hears "$3" "$5" $stranger
+	must ip -n "$4" link set "$5" promisc on
+	answer_is "$1: but in promiscuous mode" 1 hears "$3" "$5" $stranger
+	must ip -n "$4" link set "$5" promisc off
+	answer_is "$1: and no longer" 0 hears "$3" "$5" $stranger
+}
+
+# Nor VLANs that were not added.
+nic_chooses_vlans() { # NAME NAMESPACE DEVICE NAMESPACE PEER
+	local own vlan9="81000009 88b5"
+
+	own=$(nic_mac_of "$4" "$5")
 	answer_is "$1: no VLAN that was not added" 0 hears "$3" "$5" "$own" "$vlan9"
 	must ip -n "$4" link add link "$5" name "$5.9" type vlan id 9
 	must ip -n "$4" link set "$5.9" up
 	answer_is "$1: a VLAN that was" 1 hears "$3" "$5" "$own" "$vlan9"
 	must ip -n "$4" link del "$5.9"
-	must ip -n "$4" link set "$5" promisc on
-	answer_is "$1: the stranger in promiscuous mode" 1 hears "$3" "$5" $stranger
-	must ip -n "$4" link set "$5" promisc off
-	answer_is "$1: and no longer" 0 hears "$3" "$5" $stranger
+}
+
+# Programs for native XDP run on what the second device receives.
+nic_runs_xdp() { # NAME NAMESPACE DEVICE NAMESPACE PEER ADDRESS
+	must ip -n "$2" link set "$3" mtu 1500
+	must ip -n "$4" link set "$5" mtu 1500
+	check "$1: native XDP" ip -n "$4" link set dev "$5" xdpdrv \
+		obj "$lib_dir/../build/kernel/nic.bpf.o" program nic_plain
+	answer_is "$1: which passes" ok datagrams "$2" "$4" "$6" 1500 5
+	must ip -n "$4" link set dev "$5" xdpdrv off
+	answer_is "$1: and without it" ok datagrams "$2" "$4" "$6" 1500 5
 }

@@ -230,9 +230,12 @@ def tcp(source, target, size, *addresses):
             pairs[-1][1].settimeout(PATIENCE)
     there = transfer(pairs, data)
     back = transfer([(b, a) for a, b in pairs], data)
-    for pair in pairs:
-        for sock in pair:
-            sock.close()
+    for client, server in pairs:
+        client.shutdown(socket.SHUT_WR)
+        server.recv(1)      # nothing: the end
+        server.close()
+        client.recv(1)
+        client.close()
     return f'ok {there} {back}'
 
 

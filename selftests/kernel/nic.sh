@@ -99,6 +99,11 @@ is "and can be switched on" "$(on a ethtool -k near0 | sed -n 's/^hw-tc-offload:
 nic_basics veth a v0 b v1 10.2.0
 nic_basics nic a near0 b far0 10.1.0
 nic_chooses nic a near0 b far0
+nic_chooses_vlans nic a near0 b far0
+nic_runs_xdp veth a v0 b v1 10.2.0.2
+nic_runs_xdp nic a near0 b far0 10.1.0.2
+must ip -n a link set near0 mtu 4200
+must ip -n b link set far0 mtu 4200
 nic_trait 20 1 linear 0
 nic_trait 16 0 linear 0
 nic_tcp "headers alone in the linear part" a b 10.1.0.2
@@ -148,8 +153,7 @@ one "without the filter it arrives" near0 "$far0" "0 0 1 0 0 1" $vlan7 88b5
 must on b ethtool -K far0 rx-vlan-filter on
 must ip -n a link add link near0 name near0.7 type vlan id 7
 must ip -n b link add link far0 name far0.7 type vlan id 7
-must ip -n a address add 10.7.0.1/24 dev near0.7
-must ip -n b address add 10.7.0.2/24 dev far0.7
+nic_addresses a near0.7 b far0.7 10.7.0
 must ip -n a link set near0.7 up
 must ip -n b link set far0.7 up
 one "one that was added arrives" near0 "$far0" "0 0 1 0 0 1" $vlan7 88b5
@@ -350,10 +354,8 @@ nic_rate right to_host 0
 answer_is "and get the rest" "6 6 6" delta 6 6 6
 
 # Rates as on a DGX Spark, by a thousand.
-must ip -n a address add 10.3.0.1/24 dev other
-must ip -n b address add 10.3.0.2/24 dev spare
-must ip -n a address add 10.4.0.1/24 dev near1
-must ip -n b address add 10.4.0.2/24 dev far1
+nic_addresses a other b spare 10.3.0
+nic_addresses a near1 b far1 10.4.0
 for domain in 16 18 20 22; do
 	nic_rate $domain from_host 109000000
 	nic_rate $domain to_host 109000000
