@@ -78,6 +78,11 @@ for server in "${servers[@]}"; do
 	is "and none wrong" "$(grep -c '^FAIL .*: cabling: ' "doctor.$server")" 0
 done
 
+phy=rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy,fcs
+check_fails "counters that two functions share are not added up" \
+	"are functions on one connector, and both count all of its frames as rx_bytes_phy" \
+	on_sysfs spark1 toctl tm record plan.json --node spark1 --count 1 --nic-counters $phy -o shared.tm
+
 # --- a cut ---
 
 nic_cut spark1:0

@@ -87,7 +87,8 @@ static int look_bytes(const struct to_kernel_port *ports, unsigned int n,
 		ifindex[i] = ports[i].tx_ifindex;
 		ifindex[n + i] = ports[i].ifindex;
 	}
-	counters = to_counters_open(&nl, ifindex, 2 * n, names, err);
+	ret = to_counters_check(ifindex, n, names, err);
+	counters = ret ? NULL : to_counters_open(&nl, ifindex, 2 * n, names, err);
 	ret = counters ? to_counters_read(counters, values, err) : -EIO;
 	for (unsigned int i = 0; !ret && i < n; i++) {
 		/* of the wire are those that ethtool names, whichever interface is asked */

@@ -147,7 +147,7 @@ static int wire_one_connector(const struct to_wires *w, uint32_t i, uint32_t k)
 
 	if (!a->connector[0] || !b->connector[0] || !a->card[0] || !b->card[0])
 		return -1;
-	return !strcmp(a->card, b->card) && !strcmp(a->connector, b->connector);
+	return to_hardware_share_connector(a, b);
 }
 
 static int wire_compare_pci(const void *a, const void *b, void *wires)

@@ -93,6 +93,12 @@ void to_hardware_read(struct to_hardware *hardware, const char *name)
 	hardware_add_links(hardware, path);
 }
 
+bool to_hardware_share_connector(const struct to_hardware *a, const struct to_hardware *b)
+{
+	return a->card[0] && a->connector[0] && !strcmp(a->card, b->card) &&
+	       !strcmp(a->connector, b->connector);
+}
+
 bool to_hardware_takes_roce(const char *rdma)
 {
 	char type[64];

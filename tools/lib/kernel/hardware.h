@@ -37,6 +37,9 @@ struct to_hardware {
 /** to_hardware_read() - read what sysfs has of interface @name */
 void to_hardware_read(struct to_hardware *hardware, const char *name);
 
+/** to_hardware_share_connector() - tell whether two are known to be functions on one connector */
+bool to_hardware_share_connector(const struct to_hardware *a, const struct to_hardware *b);
+
 /**
  * to_hardware_takes_roce() - tell whether RDMA device @rdma is one of hardware
  *

@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "kernel/hardware.h"
+
 #define FCS_BYTES 4
 
 #define COUNTERS_REQUEST (NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct if_stats_msg)))
@@ -243,6 +245,48 @@ void to_counters_close(struct to_counters *c)
 	free(c->ifindex);
 	free(c->requests);
 	free(c);
+}
+
+/* The first of @names that is of a connector, NULL for none. */
+static const char *counters_of_connector(const struct to_counter_names *names)
+{
+	static const char suffix[] = "_phy";
+
+	for (unsigned int i = 0; i < sizeof(names->name) / sizeof(*names->name); i++) {
+		const size_t length = strlen(names->name[i]);
+
+		if (length >= sizeof(suffix) &&
+		    !strcmp(names->name[i] + length - (sizeof(suffix) - 1), suffix))
+			return names->name[i];
+	}
+	return NULL;
+}
+
+int to_counters_check(const uint32_t *ifindex, unsigned int n, const struct to_counter_names *names,
+		      struct to_error *err)
+{
+	const char *const of_connector = names ? counters_of_connector(names) : NULL;
+	struct to_hardware *hardware = of_connector ? calloc(n + 1, sizeof(*hardware)) : NULL;
+	char name[IFNAMSIZ], other[IFNAMSIZ];
+	int ret = 0;
+
+	if (!of_connector)
+		return 0;
+	if (!hardware)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		if (!if_indextoname(ifindex[i], name))
+			continue;
+		to_hardware_read(&hardware[i], name);
+		for (unsigned int k = 0; !ret && k < i; k++)
+			if (to_hardware_share_connector(&hardware[i], &hardware[k]) &&
+			    if_indextoname(ifindex[k], other))
+				ret = to_error_set(err, -ENOTSUP,
+						   "%s and %s are functions on one connector, and both count all of its frames as %s: name counters of one function",
+						   other, name, of_connector);
+	}
+	free(hardware);
+	return ret;
 }
 
 struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifindex,

@@ -33,6 +33,19 @@ struct to_counter_names {
 int to_counter_names_parse(const char *text, struct to_counter_names *names,
 			   struct to_error *err);
 
+/**
+ * to_counters_check() - refuse counters that several ports would add up
+ * @ifindex: of the interface that counts, for each of @n ports
+ * @names: NULL for the standard ones
+ *
+ * Functions that share a connector each show all of its frames in statistics whose names end
+ * with "_phy" (mlx5/core/en_stats.c, pport counters).
+ *
+ * Return: 0, or -ENOTSUP with @err.
+ */
+int to_counters_check(const uint32_t *ifindex, unsigned int n, const struct to_counter_names *names,
+		      struct to_error *err);
+
 /** struct to_counters - counters of some interfaces, ready to be read at once */
 struct to_counters;
 

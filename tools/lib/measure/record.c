@@ -178,6 +178,8 @@ static int record_open_counters(struct to_recorder *r)
 	for (unsigned int p = 0; p < r->tm->n_ports; p++)
 		if (record_counts_apart(r, p))
 			ifindex[n++] = r->ports[p].ifindex;
+	if (to_counters_check(ifindex, r->tm->n_ports, r->config.counter_names, r->err))
+		return -ENOTSUP;
 	r->counters = to_counters_open(&r->rt, ifindex, n, r->config.counter_names, r->err);
 	return r->counters ? 0 : -EIO;
 }
