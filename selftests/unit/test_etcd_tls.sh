@@ -173,6 +173,8 @@ alarm() { # as anybody can who has a certificate
 }
 check "an observer's certificate is enough for an alarm" alarm
 check "fabric check finds it" refuses 'FAIL .*: alarm: NOSPACE of member 1: ' "$toctl" fabric check
+check "that of a plan does not end there" refuses 'FAIL .*: alarm: NOSPACE of member 1: ' \
+	"$toctl" fabric check "$tmp/plan.json"
 check "and a controller names it" refuses 'etcd is full (NOSPACE): toctl fabric check' \
 	"$toctl" apply --all "$tmp/plan.json"
 disarm() {

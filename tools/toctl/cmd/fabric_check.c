@@ -57,14 +57,15 @@ static int check_servers(struct check *c, const struct to_plan *plan)
 	struct to_fabric_options options = c->args->fabric;
 	json_t **replies = calloc(plan->cluster->n_servers, sizeof(*replies));
 	const struct to_fabric_server *servers;
+	struct to_error why = {};
 	struct to_fabric *fabric;
 	int ret;
 
 	options.observe = true;
 	if (!replies)
 		return to_error_set(&c->call->err, -ENOMEM, "out of memory");
-	fabric = to_fabric_open(plan, &options, &c->call->err);
-	ret = fabric ? to_fabric_look(fabric, replies, &c->call->err) : -EIO;
+	fabric = to_fabric_open(plan, &options, &why);
+	ret = fabric ? to_fabric_look(fabric, replies, &why) : -EIO;
 	servers = fabric ? to_fabric_servers(fabric) : NULL;
 	for (uint32_t i = 0; !ret && i < plan->cluster->n_servers; i++) {
 		c->unreached |= !replies[i];
@@ -75,7 +76,12 @@ static int check_servers(struct check *c, const struct to_plan *plan)
 	}
 	to_fabric_close(fabric);
 	free(replies);
-	return ret;
+	if (ret) {
+		c->unreached = true;
+		to_check_add(&c->checks, TO_CHECK_FAIL, "agents", "all servers", NULL, "%.190s",
+			     why.text);
+	}
+	return 0;
 }
 
 static int check_run(struct to_call *call, const void *args)
