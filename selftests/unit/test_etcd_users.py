@@ -151,6 +151,16 @@ def users(fabric):
     report("1 of them new" in run.stdout and passwords.of("agents/s1") != before and
            passwords.ctl("agents/s1", "get", "/topoopt/controller").returncode == 0,
            "a password that was lost is replaced", run)
+    os.chmod(passwords.file("agents"), 0o777)
+    run = passwords.init()
+    report(one_line(run, "agents/: others may write there; chmod 700 it"),
+           "no passwords where others may write", run)
+    os.chmod(passwords.file("agents"), 0o700)
+    if os.geteuid() == 0:
+        os.chown(passwords.file("agents/s1"), 65534, -1)
+        run = passwords.init()
+        report(one_line(run, "agents/s1: belongs to another user"), "nor is another user's taken", run)
+        os.chown(passwords.file("agents/s1"), 0, -1)
     run = fabric.agent("s1")
     report(one_line(run, "asks for a user and its password"), "no password: one line", run)
     os.chmod(passwords.file("agents/s1"), 0o640)

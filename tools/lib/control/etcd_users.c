@@ -68,6 +68,19 @@ static int users_file(const struct users *u, char path[4096], const char *name,
 	return 0;
 }
 
+/* Another user would know the passwords in a file of its own, and decide what is in its directory. */
+static int users_check_owner(const char *path, struct to_error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return to_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	if (st.st_uid && st.st_uid != geteuid())
+		return to_error_set(err, -EPERM, "%s: belongs to another user", path);
+	return st.st_mode & (S_IWGRP | S_IWOTH) && S_ISDIR(st.st_mode) ?
+	       to_error_set(err, -EPERM, "%s: others may write there; chmod 700 it", path) : 0;
+}
+
 static int users_open(struct users *u, struct to_error *err)
 {
 	struct to_etcd_options options = *u->options;
@@ -127,7 +140,8 @@ static int users_make(struct users *u, const char *user, const char *name, struc
 	u->result->users++;
 	if (access(path, F_OK))
 		return users_set_password(u, user, known, path, err);
-	ret = to_password_read(password, path, NULL, err);
+	ret = users_check_owner(path, err);
+	ret = ret ? ret : to_password_read(password, path, NULL, err);
 	if (!ret && !known)
 		ret = users_call(u, "/v3/auth/user/add", json_pack("{s:s, s:s}", "name", user,
 								   "password", password), err);
@@ -263,7 +277,7 @@ static int users_make_directory(const struct users *u, const char *name, struct 
 
 	if (!ret && mkdir(path, 0700) && errno != EEXIST)
 		ret = to_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	return ret;
+	return ret ? ret : users_check_owner(path, err);
 }
 
 int to_etcd_users_init(const struct to_etcd_options *options, const struct to_cluster *cluster,
