@@ -339,6 +339,11 @@ def samples(fabric):
            "an agent does not wait for a sample", fabric.answer("s1"))
     report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 1) and time.time_ns() >= until,
            "which comes when its time is over", fabric.answer("s1"))
+    answers = fabric.answer("s1")[1]
+    fabric.look({"op": "look", "id": 1000 * "long"})
+    fabric.look({"op": "look", "id": 6})
+    report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 6) and
+           fabric.answer("s1")[1] == answers + 1, "what is no number is not repeated")
     fabric.look({"op": "sample", "id": 5, "interval_ns": 1_000_000,
                  "until_ns": time.time_ns() + 60_000_000_000})
     report(wait_for(lambda: fabric.answer("s1")[0].get("id") == 5) and

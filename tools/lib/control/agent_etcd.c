@@ -372,7 +372,10 @@ static void follow_queue_look(struct follower *f, json_t *request)
 	const json_int_t latest = to_clock_realtime_ns() + FOLLOW_SAMPLE_NS;
 	const json_int_t until = follow_number(request, "until_ns");
 
-	if (op && !strcmp(op, "sample")) {
+	if (!json_is_integer(json_object_get(request, "id"))) {
+		/* every agent would repeat it, however long it is */
+		json_decref(request);
+	} else if (op && !strcmp(op, "sample")) {
 		json_decref(f->sample);
 		f->sample = request;
 		f->sample_ns = until < latest ? until : 0;
