@@ -129,9 +129,26 @@ def one_line(run, text):
     return run.returncode == 1 and text in run.stderr and run.stderr.count("\n") == 1
 
 
+def strangers(fabric):
+    """What others made before etcd asked for users does not outlive that."""
+    passwords, ctl = fabric.passwords, fabric.etcd.ctl
+    for command in (
+            ["role", "add", "root"], ["user", "add", "evil:evil"], ["user", "grant-role", "evil", "root"],
+            ["role", "add", "topoopt/agents"],
+            ["role", "grant-permission", "topoopt/agents", "--prefix=true", "readwrite", "/topoopt/"],
+            ["user", "add", "topoopt/agents/s2:x"],
+            ["user", "grant-role", "topoopt/agents/s2", "root"]):
+        ctl(*command)
+    run = passwords.init()
+    report(one_line(run, "anybody may have made the users that etcd has (evil): "),
+           "a user that anybody may have made is refused by name", run)
+    ctl("user", "delete", "evil")
+
+
 def users(fabric):
     """Made once; another run makes what is missing."""
     passwords = fabric.passwords
+    strangers(fabric)
     run = passwords.init()
     report(run.returncode == 0 and run.stdout.startswith("7 users, 7 of them new"),
            "users for root, the controller, an observer and four agents", run)
@@ -139,6 +156,9 @@ def users(fabric):
              ["root", "controller", "observer"] + [f"agents/{server}" for server in SERVERS]]
     report(all(stat.S_IMODE(os.stat(file).st_mode) == 0o600 for file in files),
            "nobody else reads their passwords")
+    report(passwords.ctl("agents/s2", "user", "list").returncode != 0 and
+           passwords.ctl("agents/s1", "put", "/topoopt/request/decision", "x").returncode != 0,
+           "what others allowed them before is gone")
     before = passwords.of("agents/s1")
     run = passwords.init("--json")
     report(run.returncode == 0 and json.loads(run.stdout)["new"] == 0 and

@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include "base/password.h"
+#include "base/text.h"
 #include "control/etcd_http.h"
 #include "control/etcd_key.h"
 
 /**
  * struct users - the work
  * @enabled: etcd asks for users already
- * @known: names of the users that there are
+ * @known: names of the users that there are, and that were not made yet
+ *
+ * Until etcd asks for users, anybody may have made users and roles: those that are to be made
+ * are made anew then, and others are refused.
  */
 struct users {
 	const struct to_etcd_options *options;
@@ -39,6 +43,16 @@ static int users_call(struct users *u, const char *path, json_t *request, struct
 	if (ret && strstr(why.text, "already exists"))
 		return 0;
 	return ret ? to_error_set(err, ret, "%s", why.text) : 0;
+}
+
+/* Take away what a stranger may have made. Takes @request. */
+static int users_drop(struct users *u, const char *path, json_t *request, struct to_error *err)
+{
+	struct to_error why = {};
+	int ret = u->enabled ? 0 : users_call(u, path, json_incref(request), &why);
+
+	json_decref(request);
+	return ret && !strstr(why.text, "not found") ? to_error_set(err, ret, "%s", why.text) : 0;
 }
 
 /* Whether etcd asks for users, and which it knows. */
@@ -131,12 +145,14 @@ static int users_set_password(struct users *u, const char *user, bool known, con
 /* @name: of its password file */
 static int users_make(struct users *u, const char *user, const char *name, struct to_error *err)
 {
-	const bool known = json_object_get(u->known, user);
+	const bool known = u->enabled && json_object_get(u->known, user);
 	char path[4096], password[TO_PASSWORD_MAX];
 	int ret = users_file(u, path, name, err);
 
+	ret = ret ? ret : users_drop(u, "/v3/auth/user/delete", json_pack("{s:s}", "name", user), err);
 	if (ret)
 		return ret;
+	json_object_del(u->known, user);
 	u->result->users++;
 	if (access(path, F_OK))
 		return users_set_password(u, user, known, path, err);
@@ -151,7 +167,9 @@ static int users_make(struct users *u, const char *user, const char *name, struc
 
 static int users_make_role(struct users *u, const char *role, struct to_error *err)
 {
-	return users_call(u, "/v3/auth/role/add", json_pack("{s:s}", "name", role), err);
+	int ret = users_drop(u, "/v3/auth/role/delete", json_pack("{s:s}", "role", role), err);
+
+	return ret ? ret : users_call(u, "/v3/auth/role/add", json_pack("{s:s}", "name", role), err);
 }
 
 static int users_grant(struct users *u, const char *user, const char *role,
@@ -262,10 +280,34 @@ static int users_make_agent(struct users *u, const char *all, const char *server
 	return ret ? ret : users_grant(u, user, all, err);
 }
 
+/* Users that a stranger may have made would outlive what shuts strangers out. */
+static int users_refuse_others(const struct users *u, struct to_error *err)
+{
+	char list[256], name[64];
+	size_t length = 0;
+	const char *user;
+	json_t *value;
+
+	json_object_foreach(u->known, user, value)
+		if (length < sizeof(list))
+			length += snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
+					   to_text_clean(name, sizeof(name), user));
+	if (!length)
+		return 0;
+	return to_error_set(err, -EEXIST,
+			    "anybody may have made the users that etcd has (%s): delete those that are not yours (etcdctl user delete), or have etcd ask for users yourself (etcdctl auth enable), then run this again",
+			    list);
+}
+
 static int users_enable(struct users *u, struct to_error *err)
 {
+	int ret;
+
 	if (u->enabled)
 		return 0;
+	ret = users_refuse_others(u, err);
+	if (ret)
+		return ret;
 	u->result->enabled = true;
 	return users_call(u, "/v3/auth/enable", json_object(), err);
 }
