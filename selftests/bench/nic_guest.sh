@@ -5,6 +5,7 @@
 #	nic_guest.sh MODEL
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
+# shellcheck source=selftests/nic.sh
 . "$lib_dir/nic.sh"
 model=$1 driver=${1%-pci}
 

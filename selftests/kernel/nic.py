@@ -144,7 +144,7 @@ def delta(*expected):
         now = [str(b - a) for a, b in zip(marked[1], values(marked[0]))]
         if now == list(expected) or time.monotonic() > end:
             return ' '.join(now)
-        time.sleep(.01)
+        time.sleep(.1)
 
 
 def value(which):

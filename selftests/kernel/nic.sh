@@ -11,6 +11,7 @@
 #	      v0        ------veth------       v1
 
 . "$(dirname "$(realpath "$0")")/../lib.sh"
+# shellcheck source=selftests/nic.sh
 . "$lib_dir/nic.sh"
 objects=$lib_dir/../build/kernel
 
@@ -74,7 +75,9 @@ is "that of the root port" "$(cat $pci/../current_link_{speed,width} | paste -sd
 is "ethtool -i" "$(on a ethtool -i near0 | sed -n 's/^\(driver\|bus-info\): //p' | paste -sd ' ')" \
 	"topoopt_nic 0010:01:00.0"
 attributes() { # DEVICE FILE...: of one that discovery reads
-	on_sysfs "${server_of[$1]}" cat "${@/#//sys/class/net/$1/}" | paste -sd ' '
+	local files=("${@:2}")
+
+	on_sysfs "${server_of[$1]}" cat "${files[@]/#//sys/class/net/$1/}" | paste -sd ' '
 }
 read -r card _ < <(attributes near0 phys_switch_id)
 check "a card's switch id" test -n "$card"
@@ -384,6 +387,7 @@ for card in left right; do
 	nic_rate $card from_host 0
 	nic_rate $card to_host 0
 done
+
 # --- RDMA on top --------------------------------------------------------------
 
 case $(uname -r) in

@@ -74,8 +74,10 @@ static void nic_pci_root_port(struct nic_link *link)
 	config->value[PCI_SUBORDINATE_BUS] = 1;
 	nic_pci_writable(config, PCI_PRIMARY_BUS, 3);
 	nic_pci_writable(config, PCI_BRIDGE_CONTROL, 2);
-	/* a window that ends before it begins is none */
+	/* windows that end before they begin are none */
+	config->value[PCI_IO_BASE] = PCI_IO_RANGE_MASK & 0xff;
 	nic_pci_set16(config, PCI_MEMORY_BASE, PCI_MEMORY_RANGE_MASK & 0xffff);
+	nic_pci_set16(config, PCI_PREF_MEMORY_BASE, PCI_PREF_RANGE_MASK & 0xffff);
 }
 
 static void nic_pci_function(struct nic_link *link, unsigned int port)

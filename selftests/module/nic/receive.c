@@ -28,6 +28,7 @@ void nic_receive_frame(struct nic_function *f, struct sk_buff *skb)
 		nic_count(f, NIC_RX_OVERSIZE, 1);
 		goto drop;
 	}
+	skb->dev = f->dev;	/* until now the sender's, or of XDP, none */
 	nic_pcie_receive(f, skb);
 	return;
 
