@@ -174,6 +174,11 @@ refuses "a port that a shell would read" 2 \
 refuses "a prefix that is none" 2 \
 	'--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not "10.0.0.1/8"' \
 	ring a b --ports x,y --prefix 10.0.0.1/8 "${none[@]}"
+for first in 0 127 224 240; do
+	refuses "a prefix whose addresses no host has: $first" 2 \
+		"--prefix: expected an IPv4 prefix of 8 to 28 bits like 10.210.0.0/16, not \"$first.0.0.0/8\"" \
+		ring a b --ports x,y --prefix $first.0.0.0/8 "${none[@]}"
+done
 refuses "a prefix that is too small" 1 "the prefix is too small" \
 	ring s{0..9} --ports x,y --prefix 10.0.0.0/28 "${none[@]}"
 

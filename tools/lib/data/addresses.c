@@ -32,6 +32,7 @@ int to_addresses_prefix_parse(struct to_addresses_prefix *prefix, const char *te
 	char address[INET_ADDRSTRLEN], *end;
 	const char *slash = strchr(text, '/');
 	unsigned long length;
+	uint32_t first;
 
 	if (!slash || slash - text >= (ptrdiff_t)sizeof(address))
 		return -EINVAL;
@@ -39,6 +40,10 @@ int to_addresses_prefix_parse(struct to_addresses_prefix *prefix, const char *te
 	length = strtoul(slash + 1, &end, 10);
 	if (inet_pton(AF_INET, address, &prefix->network) != 1 || *end || end == slash + 1 ||
 	    length < 8 || length > 28 || ntohl(prefix->network.s_addr) & (UINT32_MAX >> length))
+		return -EINVAL;
+	/* loaders refuse what no host has: 0, 127, and 224 and up */
+	first = ntohl(prefix->network.s_addr) >> 24;
+	if (!first || first == IN_LOOPBACKNET || first >= 224)
 		return -EINVAL;
 	prefix->length = length;
 	return 0;
