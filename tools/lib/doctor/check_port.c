@@ -107,9 +107,12 @@ static void check_mtu(struct to_checks *checks, const struct to_check_view *view
 	}
 }
 
+/* Functions that share a cable each name its speed, and have a share each in the plan. */
 static void check_speed(struct to_checks *checks, const struct to_nic *nic,
-			const struct to_port *planned)
+			const struct to_check_view *view, unsigned int p)
 {
+	const struct to_port *planned = check_planned_port(view, p);
+	unsigned long long bandwidth;
 	char path[128], line[32];
 	long long mbits;
 
@@ -121,14 +124,18 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 	mbits = atoll(line);
 	if (mbits <= 0)
 		return;
-	if (mbits * 1000000 >= (long long)planned->bandwidth)
+	bandwidth = planned->bandwidth;
+	for (unsigned int q = 0; q < view->n_ports; q++)
+		if (q != p && to_port_shares_cable(&view->plan->cluster->servers[view->server], p, q))
+			bandwidth += check_planned_port(view, q)->bandwidth;
+	if ((unsigned long long)mbits * 1000000 >= bandwidth)
 		to_check_add(checks, TO_CHECK_OK, "speed", nic->name, NULL,
 			     "%lld Mbit/s", mbits);
 	else
 		to_check_add(checks, TO_CHECK_WARN, "speed", nic->name,
 			     "check the transceiver, or correct the plan's bandwidth",
 			     "%lld Mbit/s, planned for %llu", mbits,
-			     (unsigned long long)planned->bandwidth / 1000000);
+			     bandwidth / 1000000);
 }
 
 /*
@@ -220,7 +227,7 @@ static const struct to_nic *check_nic(struct to_checks *checks,
 	}
 	check_link(checks, view, p, nic);
 	check_mtu(checks, view, nic, smallest);
-	check_speed(checks, nic, check_planned_port(view, p));
+	check_speed(checks, nic, view, p);
 	check_offloads(checks, nic);
 	return nic;
 }
