@@ -126,10 +126,13 @@ static int init_renumber(struct to_call *call, const struct init_args *args,
 {
 	struct to_cluster *cluster = to_cluster_load_shared(args->renumber, &call->err);
 	FILE *out = strcmp(args->output, "-") ? stdout : stderr;
+	unsigned int links = 0;
 	int ret;
 
 	if (!cluster)
 		return -EINVAL;
+	for (unsigned int i = 0; i < cluster->n_links; i++)
+		links += !to_link_is_shared(cluster, &cluster->links[i]);
 	ret = cluster->n_switches ?
 		to_error_set(&call->err, -EOPNOTSUPP, "%s: behind optical switches links move, and ports keep their addresses",
 			     args->renumber) :
@@ -142,8 +145,8 @@ static int init_renumber(struct to_call *call, const struct init_args *args,
 	if (!ret && call->json)
 		init_print_json(cluster);
 	else if (!ret)
-		fprintf(out, "%u servers and %u cables have new addresses: plan anew, then toctl apply --all\n",
-			cluster->n_servers, cluster->n_links);
+		fprintf(out, "%u servers and %u links have new addresses: plan anew, then toctl apply --all\n",
+			cluster->n_servers, links);
 	to_cluster_free(cluster);
 	return ret;
 }
