@@ -15,10 +15,10 @@ domain=16
 for server in "${servers[@]}"; do
 	must ip netns add "$server"
 	at_exit "ip netns del $server"
-	nic_card "$server" domains=$domain,$((domain + 2)) speed=200000 generation=5 width=4
+	nic_card "$server" "domains=$domain,$((domain + 2))" speed=200000 generation=5 width=4
 	for port in 0 1; do
-		nic_move "$server" enP${domain}p1s0f${port}np$port enp1s0f${port}np$port
-		nic_move "$server" enP$((domain + 2))p1s0f${port}np$port enP2p1s0f${port}np$port
+		nic_move "$server" "enP${domain}p1s0f${port}np$port" "enp1s0f${port}np$port"
+		nic_move "$server" "enP$((domain + 2))p1s0f${port}np$port" "enP2p1s0f${port}np$port"
 	done
 	must ip -n "$server" link set lo up
 	must ip -n "$server" address add "192.0.2.${server#spark}/32" dev lo
@@ -81,7 +81,7 @@ done
 phy=rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy,fcs
 check_fails "counters that two functions share are not added up" \
 	"are functions on one connector, and both count all of its frames as rx_bytes_phy" \
-	on_sysfs spark1 toctl tm record plan.json --node spark1 --count 1 --nic-counters $phy -o shared.tm
+	on_sysfs spark1 toctl tm record plan.json --node spark1 --count 1 --nic-counters "$phy" -o shared.tm
 
 # --- a cut ---
 

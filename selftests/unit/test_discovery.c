@@ -422,6 +422,30 @@ static void a_function_that_is_down_is_named(void **state)
 	to_cluster_free(c);
 }
 
+/* The first function of b's p1 is down: the second is joined to that of its own domain. */
+static void functions_keep_to_their_domain(void **state)
+{
+	struct to_inventory_nic *nic;
+	struct to_cluster *c;
+
+	(void)state;
+	sparks_in_a_ring();
+	nic = &servers[1].inventory.nics[2];
+	nic->up = nic->carrier = false;
+	nic->n_answers = 0;
+	for (unsigned int f = 0; f < 2; f++) {
+		nic = &servers[0].inventory.nics[f];
+		for (unsigned int i = 0; i < nic->n_answers; i++)
+			if (nic->answers[i].mac[4] == 1 && nic->answers[i].mac[5] == 2)
+				nic->answers[i--] = nic->answers[--nic->n_answers];
+	}
+	c = discover_links(7);
+	assert_string_equal(found("a:enp1s0f0np0", "cabling")->text,
+			    "shares its cable, and b:enP2p1s0f1np1 is alone at the other end");
+	assert_string_equal(found("a:enP2p1s0f0np0", "cabling")->text, "leads to b:enP2p1s0f1np1");
+	to_cluster_free(c);
+}
+
 /* Cables of a's p0 and c's p0 are swapped. */
 static void swapped_cables_of_functions_are_named(void **state)
 {
@@ -696,6 +720,7 @@ int main(void)
 		TEST(functions_are_ports_that_share_cables),
 		TEST(a_function_without_rdma_relays),
 		TEST(a_function_that_is_down_is_named),
+		TEST(functions_keep_to_their_domain),
 		TEST(swapped_cables_of_functions_are_named),
 		TEST(connectors_tell_a_network_from_a_cable),
 		TEST(a_server_that_does_not_answer_arp_is_named),

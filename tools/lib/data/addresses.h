@@ -30,7 +30,7 @@ struct to_addresses_prefix {
 	unsigned int length;
 };
 
-/** to_addresses_prefix_parse() - take "10.210.0.0/16", of 8 to 28 bits; -EINVAL when it is none that hosts have */
+/** to_addresses_prefix_parse() - take "10.210.0.0/16", of 8 to 28 bits and for hosts; else -EINVAL */
 int to_addresses_prefix_parse(struct to_addresses_prefix *prefix, const char *text);
 
 /**

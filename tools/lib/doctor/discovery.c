@@ -254,7 +254,26 @@ static void discovery_check_mtu(const struct to_wires *w, uint32_t i, uint32_t k
 	to_check_add(w->checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s", mtu, there, other);
 }
 
-/* A link for each two ports at the ends of a cable, in the order of their PCI addresses. */
+/*
+ * The port at the other end for number @rank of the @n at this one, both in the order of PCI
+ * addresses: the one of that rank; where one end has fewer, the one of the same PCI domain.
+ * TO_WIRE_NONE for none.
+ */
+static uint32_t discovery_partner(const struct to_wires *w, const uint32_t *here, unsigned int n,
+				  unsigned int rank, const uint32_t *there, unsigned int far)
+{
+	const char *const pci = w->items[here[rank]].nic->hardware.pci;
+	const size_t domain = strcspn(pci, ":");
+
+	if (n == far || (!pci[0] && rank < far))
+		return there[rank];
+	for (unsigned int k = 0; pci[0] && k < far; k++)
+		if (!strncmp(pci, w->items[there[k]].nic->hardware.pci, domain + 1))
+			return there[k];
+	return TO_WIRE_NONE;
+}
+
+/* A link for each two ports at the ends of a cable. */
 static int discovery_link(const struct to_wires *w, struct to_cluster *c, const bool *cabled,
 			  const uint32_t *port_of)
 {
@@ -267,26 +286,28 @@ static int discovery_link(const struct to_wires *w, struct to_cluster *c, const 
 	for (uint32_t i = 0; i < w->n; i++) {
 		const unsigned int n = cabled[i] ? discovery_ends(w, i, here) : 0;
 		unsigned int rank = 0, far;
+		uint32_t k;
 
 		while (rank < n && here[rank] != i)
 			rank++;
 		if (rank == n || !cabled[w->items[i].joined[0]])
 			continue;
 		far = discovery_ends(w, w->items[i].joined[0], there);
+		k = discovery_partner(w, here, n, rank, there, far);
 		to_wires_name(w, i, name);
-		to_wires_name(w, there[rank < far ? rank : 0], other);
-		if (rank >= far)
+		to_wires_name(w, k == TO_WIRE_NONE ? there[0] : k, other);
+		if (k == TO_WIRE_NONE)
 			to_check_add(w->checks, TO_CHECK_WARN, "cabling", name,
-				     "set the other function up there: toctl discover --up",
+				     "is the other function there down, left out, or the only one without RDMA?",
 				     "shares its cable, and %s is alone at the other end", other);
-		if (rank >= far || there[rank] < i)
+		if (k == TO_WIRE_NONE || k < i)
 			continue;
 		c->links[c->n_links++] = (struct to_link){
 			.a = { w->items[i].server, port_of[i] },
-			.b = { w->items[there[rank]].server, port_of[there[rank]] },
+			.b = { w->items[k].server, port_of[k] },
 			.use = TO_LINK_FIXED, .ring = -1, .tree = -1 };
 		to_check_add(w->checks, TO_CHECK_OK, "cabling", name, NULL, "leads to %s", other);
-		discovery_check_mtu(w, i, there[rank], name, other);
+		discovery_check_mtu(w, i, k, name, other);
 	}
 	return 0;
 }
