@@ -536,6 +536,26 @@ static void servers_that_all_ignore_arp_are_cabled(void **state)
 	to_cluster_free(c);
 }
 
+/* The cables are right, and what runs over them is not. */
+static void settings_are_compared_with_the_file(void **state)
+{
+	struct to_cluster *c;
+
+	(void)state;
+	sparks_in_a_ring();
+	c = discover_links(8);
+	to_checks_free(&checks);
+	servers[0].inventory.nics[1].mtu = 1500;
+	servers[2].inventory.nics[2].bandwidth = 100000000000;
+	to_discovery_compare(servers, c, &checks);
+	assert_false(failed());
+	assert_int_equal(checks.n, 16 + 2);
+	assert_string_equal(found("a:enP2p1s0f0np0", "mtu")->text, "1500, and 9000 at b:enP2p1s0f1np1");
+	assert_string_equal(found("c:enp1s0f1np1", "speed")->text,
+			    "100000 Mbit/s, the file says 200000 for its cable");
+	to_cluster_free(c);
+}
+
 static void what_is_left_out_says_why(void **state)
 {
 	struct to_inventory *inventory = &servers[1].inventory;
@@ -725,6 +745,7 @@ int main(void)
 		TEST(connectors_tell_a_network_from_a_cable),
 		TEST(a_server_that_does_not_answer_arp_is_named),
 		TEST(servers_that_all_ignore_arp_are_cabled),
+		TEST(settings_are_compared_with_the_file),
 		TEST(what_is_left_out_says_why),
 	};
 

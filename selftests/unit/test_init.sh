@@ -137,6 +137,10 @@ run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -o "$tmp/asked.json" &
 		== '[["eth0t","eth0","02:00:00:00:02:01","02:00:00:00:02:00",400000000000],["eth1",null,"02:00:00:00:02:02",null,100000000000]]' ]] &&
 	grep -qxF 'toctl init: warning: h2:eth1: the driver names no speed, 100 Gbit/s are taken; give --bandwidth' "$tmp/err"
 result $? "MAC addresses, speeds and second interfaces are the servers'"
+cp "$tmp/h1.inventory" "$tmp/twin.inventory"
+refuses "two servers with one MAC address" 1 \
+	"twin:eth0t has the MAC address of h1:eth0t, too: give one of them another" \
+	ring h1 twin --ports eth0t:eth0,eth1 "${ask[@]}" -o "$tmp/refused.json"
 run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -q -o "$tmp/asked.json" && [[ ! -s $tmp/err ]]
 result $? "-q: no warnings"
 run 0 init ring h1 h2 --ports eth0t:eth0,eth1 "${ask[@]}" -o - && jq -e .links "$tmp/out" >/dev/null &&

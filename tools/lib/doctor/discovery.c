@@ -471,6 +471,21 @@ static int discovery_named_port(const struct to_discovery_server *server, struct
 	return 0;
 }
 
+/* Refuse a MAC address that ports of two servers have. */
+static int discovery_named_macs(const struct to_cluster *c, struct to_error *err)
+{
+	for (unsigned int s = 0; s < c->n_servers; s++)
+		for (unsigned int p = 0; p < c->servers[s].n_ports; p++)
+			for (unsigned int t = 0; t < s; t++)
+				for (unsigned int q = 0; q < c->servers[t].n_ports; q++)
+					if (!memcmp(c->servers[s].ports[p].mac, c->servers[t].ports[q].mac, 6))
+						return to_error_set(err, -EEXIST,
+								    "%s:%s has the MAC address of %s:%s, too: give one of them another",
+								    c->servers[s].name, c->servers[s].ports[p].name,
+								    c->servers[t].name, c->servers[t].ports[q].name);
+	return 0;
+}
+
 static int discovery_named(const struct to_discovery_server *servers, struct to_cluster *c,
 			   const struct to_discovery_port *ports, unsigned int n_ports,
 			   const struct to_discovery_options *options, struct to_checks *checks,
@@ -492,7 +507,9 @@ static int discovery_named(const struct to_discovery_server *servers, struct to_
 				return ret;
 		}
 	}
-	return to_cluster_sort(c) ? to_error_set(err, -ENOMEM, "out of memory") : 0;
+	if (to_cluster_sort(c))
+		return to_error_set(err, -ENOMEM, "out of memory");
+	return discovery_named_macs(c, err);
 }
 
 struct to_cluster *to_discovery_named(const struct to_discovery_server *servers, unsigned int n,

@@ -216,6 +216,32 @@ static void discovery_compare_wrong(const struct to_inventory_nic *nic, struct t
 			     "leads to %s, the file says %s", found, wanted);
 }
 
+/* The cable is right: are MTU and speed, too? @there: the interface at the other end. */
+static void discovery_compare_settings(const struct to_inventory_nic *nic,
+				       const struct to_inventory_nic *there,
+				       const struct to_server *server, unsigned int port, bool first,
+				       const char *name, const char *other, struct to_checks *checks)
+{
+	uint64_t planned = 0;
+	char fix[200];
+
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (q == port || to_port_shares_cable(server, q, port))
+			planned += server->ports[q].bandwidth;
+	if (nic->bandwidth && nic->bandwidth < planned)
+		to_check_add(checks, TO_CHECK_WARN, "speed", name,
+			     "check cable and transceiver, or correct bandwidth in the file",
+			     "%llu Mbit/s, the file says %llu for its cable",
+			     (unsigned long long)nic->bandwidth / 1000000,
+			     (unsigned long long)planned / 1000000);
+	if (!first || !there || nic->mtu == there->mtu)
+		return;
+	snprintf(fix, sizeof(fix), "give both ends the larger: ip link set DEV mtu %u",
+		 nic->mtu > there->mtu ? nic->mtu : there->mtu);
+	to_check_add(checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s", nic->mtu, there->mtu,
+		     other);
+}
+
 static void discovery_compare_cable(const struct to_discovery_server *servers,
 				    const struct to_inventory_nic *nic,
 				    const struct to_cluster *cluster, struct to_port_ref at,
@@ -232,16 +258,22 @@ static void discovery_compare_cable(const struct to_discovery_server *servers,
 		snprintf(found, sizeof(found), "%s (LLDP)", nic->lldp);
 	if (expected)
 		discovery_port_name(cluster, peer, wanted);
-	if (!strcmp(found, wanted))
+	if (!strcmp(found, wanted)) {
 		to_check_add(checks, TO_CHECK_OK, "cabling", name, NULL,
 			     expected ? "leads to %s" : "leads to %s, as in the file", found);
-	else if (expected && answered && discovery_is_end(cluster, heard, peer))
+		if (expected)
+			discovery_compare_settings(nic, discovery_nic_of(&servers[peer.server].inventory,
+							&cluster->servers[peer.server].ports[peer.port]),
+						   &cluster->servers[at.server], at.port,
+						   at.server < peer.server, name, found, checks);
+	} else if (expected && answered && discovery_is_end(cluster, heard, peer)) {
 		discovery_compare_sibling(checks, name, found, wanted);
-	else if (!expected || answered ||
+	} else if (!expected || answered ||
 		 !discovery_compare_silent(&servers[peer.server], nic,
 					   &cluster->servers[peer.server].ports[peer.port], checks,
-					   name, wanted))
+					   name, wanted)) {
 		discovery_compare_wrong(nic, checks, name, found, wanted, expected, answered);
+	}
 }
 
 static void discovery_compare_port(const struct to_discovery_server *servers,
