@@ -113,6 +113,25 @@ run 0 verify --json "$tmp/plan.json" --down spark1:enp1s0f0np0 &&
 	[[ $(jq -c '.down | [.down, (.dark | length)]' "$tmp/out") \
 		== '[["spark1:enp1s0f0np0","spark1:enP2p1s0f0np0"],2]' ]]
 result $? "a port that is down stands for its cable"
+allreduce spark-4/cluster.json 4 >/dev/null &&
+	run 0 plan -v --cluster examples/spark-4/cluster.json --job "$tmp/job.json" --fixed -o "$tmp/plan.json" \
+	--report "$tmp/page.html" && grep -q '^allreduce: 4 servers, 8 duplex links on 4 cables$' "$tmp/out" &&
+	grep -q '8 duplex links on 4 cables (8 for rings)' "$tmp/out" &&
+	grep -qE 'any one function of a shared cable down: [1-9][0-9]* of [0-9]+ cases covered' "$tmp/out"
+result $? "links are counted, and cables, and functions that fail alone"
+grep -q '4 servers of degree 2, 8 duplex links on 4 cables' "$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:enp1s0f0np0</th><td>p0</td><td>card0</td><td>x4a</td><td>nobody</td></tr>' \
+		"$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:x4a</th><td>chip</td><td>126 Gbit/s</td><td>109 Gbit/s, measured</td><td>109 Gbit/s, measured</td></tr>' \
+		"$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:chip</th><td>&ndash;</td><td>&ndash;</td><td>214.4 Gbit/s, measured</td><td>192 Gbit/s, measured</td></tr>' \
+		"$tmp/page.html"
+result $? "the page has rates of sysfs and measured ones, cables and cards"
+"$tosim" simulate "$tmp/plan.json" --fabric expander --json >"$tmp/out" 2>"$tmp/err" &&
+	"$tosim" simulate --job "$tmp/job.json" --fabric expander -d 2 -b 200G --json >"$tmp/other" 2>>"$tmp/err" &&
+	jq -e '.links | length == 8 and all(.bandwidth_bps == 2e11)' "$tmp/out" >/dev/null &&
+	diff <(jq '.iteration_time_s, .links' "$tmp/out") <(jq '.iteration_time_s, .links' "$tmp/other") >>"$tmp/err"
+result $? "another fabric has as many cables, each as fast as its functions"
 run 1 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json -o "$tmp/free.json" &&
 	grep -q "examples/spark-4/cluster.json: ports share cables, which no plan can move apart" "$tmp/err"
 result $? "links of shared cables are not free"
