@@ -137,16 +137,20 @@ run 1 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.jso
 result $? "links of shared cables are not free"
 jq '.servers[0].ports[0].transit = "nic"' examples/spark-4/cluster.json >"$tmp/nic.json"
 jq '.servers[0].pcie[0].to_host = 1000000000' examples/spark-4/cluster.json >"$tmp/slow.json"
+jq '(.servers[0].ports[] | select(.cable == "p0")).cable = "p9"' examples/spark-4/cluster.json >"$tmp/cable.json"
+jq '.servers[0].ports[0].card = "card9"' examples/spark-4/cluster.json >"$tmp/card.json"
+jq '.servers[0].ports[0].pcie = "chip"' examples/spark-4/cluster.json >"$tmp/pcie.json"
+jq '.servers[0].pcie[1].rate = 63000000000' examples/spark-4/cluster.json >"$tmp/rate.json"
 jq '.links[0].b = "spark3:enp1s0f1np1" | .links[2].b = "spark4:enp1s0f1np1" | .links[4].b = "spark2:enp1s0f1np1"
 	| .links[6].b = "spark1:enp1s0f1np1"' examples/spark-4/cluster.json >"$tmp/torn.json"
 run 1 plan --cluster "$tmp/torn.json" --job examples/ring-4/job.json --fixed -o "$tmp/free.json" &&
 	grep -q 'torn.json:.*links\[.\].*cable "p.*" of server "spark.*" has its other end at' "$tmp/err"
 result $? "functions of a cable lead to one place"
 run 0 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json --fixed -o "$tmp/plan.json"
-for other in nic slow; do
+for other in nic slow cable card pcie rate; do
 	run 0 plan --cluster "$tmp/$other.json" --job examples/ring-4/job.json --fixed -o "$tmp/other.json"
 	"$toctl" diff "$tmp/plan.json" "$tmp/other.json" >"$tmp/out" 2>"$tmp/err"
-	grep -q "spark1" "$tmp/out"
+	grep -q "spark1 .*other addresses, ports or PCIe links" "$tmp/out"
 	result $? "toctl diff shows what changed: $other"
 done
 
