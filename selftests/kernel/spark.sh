@@ -78,6 +78,11 @@ for server in "${servers[@]}"; do
 	is "and none wrong" "$(grep -c '^FAIL .*: cabling: ' "doctor.$server")" 0
 done
 
+is "ports say what they are made of" \
+	"$(on_sysfs spark1 toctl show ports --json | jq -r 'sort_by(.pci)[] | "\(.pci) \(.connector)"' | paste -sd ,)" \
+	"0010:01:00.0 p0,0010:01:00.1 p1,0012:01:00.0 p0,0012:01:00.1 p1"
+is "as text, too" "$(on_sysfs spark1 toctl show ports | grep -c ' 001[02]:01:00.[01] p[01]  *[0-9.]* Gbit/s$')" 4
+
 phy=rx_bytes_phy,rx_packets_phy,tx_bytes_phy,tx_packets_phy,fcs
 check_fails "counters that two functions share are not added up" \
 	"are functions on one connector, and both count all of its frames as rx_bytes_phy" \
@@ -111,6 +116,9 @@ is "a function is down: it is named" "$(said spark2:enP2p1s0f1np1 cabling)" \
 is "and at the other end" "$(said spark1:enP2p1s0f0np0 cabling)" \
 	"spark2:enP2p1s0f1np1 does not answer, and spark2:enp1s0f1np1 on its cable does"
 is "its sibling is fine" "$(said spark1:enp1s0f0np0 cabling)" "leads to spark2:enp1s0f1np1"
+is "the other end keeps its light" \
+	"$(toctl status --json plan.json | jq -r '.checks[] | select(.check == "carrier") | "\(.subject) \(.text)"')" \
+	"spark2:enP2p1s0f1np1 down, while enp1s0f1np1 has light on the same cable"
 must ip -n spark2 link set enP2p1s0f1np1 up
 wait_for 60 toctl status plan.json >/dev/null
 

@@ -153,6 +153,51 @@ static inline struct to_plan *job_plan_any(struct to_demand *demand, unsigned in
 	return to_planner_make(cluster, demand, &options, err);
 }
 
+/*
+ * Random cables between @n servers, of one to three functions each, which are named after the
+ * connector where there are several. @ports: of a server at most. Return: NULL when they join no
+ * whole network.
+ */
+static inline struct to_cluster *job_cabled(unsigned int n, unsigned int ports, uint64_t *random)
+{
+	struct to_error err = { "" };
+	struct to_cluster *c = to_cluster_synthetic(n, ports, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+	const unsigned int cables = n + to_random_below(random, n);
+	bool whole = true;
+
+	assert_non_null(c);
+	c->links = calloc(3 * cables, sizeof(*c->links));
+	assert_non_null(c->links);
+	for (uint32_t x = 0; x < n; x++)
+		c->servers[x].n_ports = 0;
+	for (uint32_t x = 1; x < cables; x++) {
+		const uint32_t a = x < n ? x : to_random_below(random, n);
+		const uint32_t b = to_random_below(random, x < n ? x : n);
+		const unsigned int functions = 1 + to_random_below(random, 3);
+		struct to_server *ends[] = { &c->servers[a], &c->servers[b] };
+
+		if (a == b || ends[0]->n_ports + functions > ports ||
+		    ends[1]->n_ports + functions > ports) {
+			whole &= x >= n;
+			continue;
+		}
+		for (unsigned int f = 0; f < functions; f++) {
+			c->links[c->n_links++] = (struct to_link){
+				.a = { a, ends[0]->n_ports }, .b = { b, ends[1]->n_ports },
+				.use = TO_LINK_FIXED, .ring = -1, .tree = -1,
+			};
+			for (unsigned int i = 0; functions > 1 && i < 2; i++)
+				snprintf(ends[i]->ports[ends[i]->n_ports].cable, IFNAMSIZ, "p%u", x);
+			ends[0]->n_ports++;
+			ends[1]->n_ports++;
+		}
+	}
+	if (whole)
+		return c;
+	to_cluster_free(c);
+	return NULL;
+}
+
 struct job_lines {
 	unsigned int n;
 	char first[1024];

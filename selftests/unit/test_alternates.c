@@ -351,6 +351,55 @@ static void any_cabling(void **state)
 	assert_true(1000 * servers.lost <= servers.arrived);
 }
 
+/* Darken all links of the cable that @link is on, or light them. */
+static void darken_cable(struct walk *w, const struct to_link *link, bool dark)
+{
+	const struct to_cluster *c = w->plan->cluster;
+
+	darken(w, link->a, dark);
+	for (unsigned int i = 0; i < c->n_links; i++)
+		if (c->links[i].a.server == link->a.server &&
+		    to_port_shares_cable(&c->servers[link->a.server], c->links[i].a.port, link->a.port))
+			darken(w, c->links[i].a, dark);
+}
+
+/* A cut takes all functions of a cable: none of them is the other's backup. */
+static void shared_cables(void **state)
+{
+	struct count cables = { 0 }, links = { 0 }, servers = { 0 };
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
+	struct walk *w = calloc(1, sizeof(*w));
+	unsigned int shared = 0;
+	uint64_t random = 10;
+
+	(void)state;
+	assert_non_null(w);
+	for (unsigned int round = 0; round < 60; round++) {
+		unsigned int n = 3 + to_random_below(&random, 9);
+		struct to_cluster *c = job_cabled(n, PORTS_MAX, &random);
+		struct to_error err = { "" };
+
+		if (!c)
+			continue;
+		w->plan = to_planner_make(c, job_random(n, &random), &options, &err);
+		assert_string_equal(err.text, "");
+		shared += to_cluster_shares_cables(c);
+		fail_each(w->plan, &links, &servers);
+		for (unsigned int i = 0; i < c->n_links; i++) {
+			darken_cable(w, &c->links[i], true);
+			walk_all(w, &cables, UINT32_MAX);
+			darken_cable(w, &c->links[i], false);
+		}
+		assert_int_equal(job_verify(w->plan).links.uncovered, 0);
+		to_plan_free((struct to_plan *)w->plan);
+	}
+	free(w);
+	assert_true(shared > 30 && cables.arrived > 0);
+	assert_int_equal(cables.lost, 0);
+	assert_int_equal(links.lost, 0);
+	assert_true(1000 * servers.lost <= servers.arrived);
+}
+
 /* Clusters that grew: from two ports to seven per server, and what the planner makes of them. */
 static void unequal_ports(void **state)
 {
@@ -407,6 +456,7 @@ int main(void)
 		cmocka_unit_test(random_jobs),
 		cmocka_unit_test(routes_of_sources),
 		cmocka_unit_test(any_cabling),
+		cmocka_unit_test(shared_cables),
 		cmocka_unit_test(unequal_ports),
 		cmocka_unit_test(simplex_links),
 	};

@@ -40,7 +40,8 @@ struct kernel {
  * struct world - what outlives a controller, and what happens to it
  * @now: both clocks; every sample takes an interval
  * @set_at: when CLOCK_REALTIME is set back by SET_BACK, 0: never
- * @cut, @back: when link 0 is dark
+ * @cut, @back: when the cable of link 0 is dark
+ * @one: the port at the first end of link 0 alone is dark, and no other on its cable
  * @flap_ns: it is dark for every second one of these, from @cut to @back; 0: always
  * @dead: server without agent and light from @cut to @back, -1 for none
  * @alive: @dead is only dark, its agent is there
@@ -53,7 +54,7 @@ struct world {
 	struct kernel kernels[SERVERS];
 	uint64_t now, set_at, cut, back, flap_ns, end, armed;
 	int dead;
-	bool mute, alive;
+	bool one, mute, alive;
 	volatile sig_atomic_t stop;
 	unsigned int die_at, point;
 };
@@ -82,11 +83,25 @@ static bool happens(void)
 	       (!world->flap_ns || !((world->now - world->cut) / world->flap_ns % 2));
 }
 
+/* Whether link 0 and @link are on one cable. */
+static bool is_cut(const struct to_link *link)
+{
+	const struct to_link *first = &plan->cluster->links[0];
+	const struct to_server *server = &plan->cluster->servers[first->a.server];
+
+	return link == first || (link->a.server == first->a.server &&
+				 to_port_shares_cable(server, link->a.port, first->a.port));
+}
+
 static bool is_lit(unsigned int server, unsigned int port)
 {
+	const struct to_port_ref first = plan->cluster->links[0].a;
+
+	if (world->one)
+		return server != first.server || port != first.port || !happens();
 	for (unsigned int l = 0; l < plan->cluster->n_links; l++) {
 		const struct to_link *link = &plan->cluster->links[l];
-		bool dark = world->dead < 0 ? l == 0 : (int)link->a.server == world->dead ||
+		bool dark = world->dead < 0 ? is_cut(link) : (int)link->a.server == world->dead ||
 						       (int)link->b.server == world->dead;
 
 		if ((link->a.server == server && link->a.port == port) ||
@@ -482,6 +497,65 @@ static void test_cut_and_back(void **state)
 	assert_int_equal(n_changes(), 2);
 }
 
+/* A ring, of cables with two functions each. */
+static struct to_plan *plan_shared(void)
+{
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1 };
+	struct to_error err = { 0 };
+	struct to_cluster *c = to_cluster_synthetic(SERVERS, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+	struct to_demand *demand = job_new(SERVERS);
+	struct to_plan *shared;
+
+	assert_non_null(c);
+	job_group(demand, 0, 1, SERVERS, 100 * MIB);
+	c->links = calloc(2 * SERVERS, sizeof(*c->links));
+	assert_non_null(c->links);
+	c->n_switches = 0;
+	for (uint32_t x = 0; x < SERVERS; x++) {
+		for (unsigned int q = 0; q < 4; q++) {
+			c->servers[x].ports[q].optical_switch = -1;
+			strcpy(c->servers[x].ports[q].cable, q % 2 ? "p1" : "p0");
+			if (q % 2)
+				c->links[c->n_links++] = (struct to_link){
+					.a = { x, q - 1 }, .b = { (x + 1) % SERVERS, q },
+					.ring = -1, .tree = -1 };
+		}
+	}
+	shared = to_planner_make(c, demand, &options, &err);
+	assert_string_equal(err.text, "");
+	return shared;
+}
+
+/* A cut is one repair without all functions of the cable; one function alone is one without it. */
+static void test_shared_cable(void **state)
+{
+	struct to_plan *others = plan, *repaired;
+	struct to_error err = { 0 };
+
+	(void)state;
+	plan = plan_shared();
+	for (unsigned int one = 0; one < 2; one++) {
+		world_begin(2, 8);
+		world->one = one;
+		assert_int_equal(controller(4.2), 0);
+		assert_int_equal(n_changes(), 1);
+		check_runs(repair_path, -1);
+		repaired = to_plan_load_shared(repair_path, &err);
+		assert_string_equal(err.text, "");
+		assert_int_equal(repaired->n_down, one ? 1 : 4);
+		assert_int_equal(repaired->n_dark, one ? 1 : 2);
+		to_plan_free(repaired);
+		/* another controller finds what the plan is without */
+		assert_int_equal(controller(3), 0);
+		assert_int_equal(n_changes(), 1);
+		assert_int_equal(controller(30), 0);
+		assert_int_equal(n_changes(), 2);
+		check_runs(plan_path, -1);
+	}
+	to_plan_free(plan);
+	plan = others;
+}
+
 /* In one run: after 1 s of darkness and 10 s of light, and not sooner. */
 static void test_times(void **state)
 {
@@ -697,6 +771,7 @@ int main(void)
 		cmocka_unit_test(test_old_agents),
 		cmocka_unit_test(test_other_plan),
 		cmocka_unit_test(test_deaths),
+		cmocka_unit_test(test_shared_cable),
 	};
 	struct to_demand *demand = job_new(SERVERS);
 	struct to_error err = { 0 };

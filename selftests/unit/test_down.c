@@ -103,11 +103,49 @@ static void test_unknown_names(void **state)
 	to_cluster_free(c);
 }
 
+/* A word of the command line names a cable; a plan names the functions that are down. */
+static void test_shared_cable(void **state)
+{
+	struct to_cluster *c = triangle(TO_LINKS_DUPLEX);
+	const char *const words[] = { "s0:eth1", "s2:eth0" };
+	struct to_error err = { 0 };
+	struct to_down down;
+
+	(void)state;
+	for (unsigned int q = 0; q < 2; q++)
+		strcpy(c->servers[0].ports[q].cable, "p0");
+	assert_int_equal(to_down_init(&down, c), 0);
+	assert_int_equal(to_down_parse(&down, c, "s0:eth1", &err), 0);
+	check_links(&down, false, false, true);
+	/* the other function keeps the light */
+	assert_false(to_down_cuts(&down, c, (struct to_port_ref){ 0, 1 }));
+	assert_false(to_down_cuts(&down, c, (struct to_port_ref){ 0, 0 }));
+	assert_int_equal(to_down_parse(&down, c, "s0:eth0", &err), 0);
+	assert_int_equal(down.n, 2);
+	assert_true(to_down_cuts(&down, c, (struct to_port_ref){ 0, 1 }));
+	/* a cable of one function is dark with it */
+	assert_int_equal(to_down_parse(&down, c, "s2:eth0", &err), 0);
+	assert_true(to_down_cuts(&down, c, (struct to_port_ref){ 2, 0 }));
+	assert_false(to_down_cuts(&down, c, (struct to_port_ref){ 2, 1 }));
+	to_down_free(&down);
+
+	assert_int_equal(to_down_parse_all(&down, c, words, 2, "plan", &err), 0);
+	assert_int_equal(down.n, 3);
+	check_links(&down, true, false, true);
+	assert_int_equal(down.list[0].port, 1);
+	assert_int_equal(down.list[1].server, 0);
+	assert_int_equal(down.list[1].port, 0);
+	assert_int_equal(down.list[2].server, 2);
+	to_down_free(&down);
+	to_cluster_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_port_and_server),
 		cmocka_unit_test(test_unknown_names),
+		cmocka_unit_test(test_shared_cable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

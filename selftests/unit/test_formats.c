@@ -228,8 +228,8 @@ static void reads_units(void **state)
 static void survives_truncation_and_noise(void **state)
 {
 	static const char *const names[] = {
-		"cluster.json", "cluster-tor.json", "dims.json", "job.json", "matrix.json",
-		"model.json", "network.json", "plan.json", "plan-tor.json", "prices.json",
+		"cluster.json", "cluster-cards.json", "cluster-tor.json", "dims.json", "job.json",
+		"matrix.json", "model.json", "network.json", "plan.json", "plan-tor.json", "prices.json",
 		"tm.json", "tm-server.json", "trace.json" };
 
 	(void)state;
@@ -328,6 +328,73 @@ static void reads_packet_switches(void **state)
 		assert_int_equal(copy->servers[0].ports[0].packet_switch, 1);
 		assert_int_equal(copy->servers[0].ports[1].packet_switch, 0);
 		assert_int_equal(copy->n_links, 1);
+		free(again);
+	}
+	to_cluster_free(copy);
+}
+
+static void check_cards(const struct to_cluster *c)
+{
+	const struct to_server *a = &c->servers[0], *b = &c->servers[1];
+	const struct to_pcie_link *chip = &a->pcie[0], *x4a = &a->pcie[1], *x4b = &a->pcie[2];
+
+	assert_int_equal(a->n_pcie, 3);
+	assert_int_equal(b->n_pcie, 0);
+	assert_string_equal(x4a->name, "x4a");
+	assert_int_equal(chip->within, 0);
+	assert_int_equal(x4b->within, 1);
+	/* what was measured overrides the rate, which is kept */
+	assert_int_equal(chip->rate, 0);
+	assert_int_equal(to_pcie_link_to_host(chip), 214400000000);
+	assert_int_equal(to_pcie_link_from_host(chip), 192000000000);
+	assert_int_equal(x4a->rate, 126030769231);
+	assert_int_equal(to_pcie_link_to_host(x4a), 109000000000);
+	assert_int_equal(to_pcie_link_from_host(x4a), 126030769231);
+	assert_int_equal(to_pcie_link_to_host(x4b), 126000000000);
+	assert_string_equal(a->ports[0].cable, "p0");
+	assert_string_equal(a->ports[0].card, "cx7");
+	assert_int_equal(a->ports[0].pcie, 2);
+	assert_int_equal(a->ports[1].pcie, 3);
+	assert_int_equal(a->ports[0].transit, TO_TRANSIT_NONE);
+	assert_int_equal(a->ports[1].transit, TO_TRANSIT_NIC);
+	assert_int_equal(a->ports[2].transit, TO_TRANSIT_KERNEL);
+	assert_string_equal(a->ports[2].cable, "");
+	assert_string_equal(a->ports[2].card, "");
+	assert_int_equal(a->ports[2].pcie, 0);
+	assert_true(to_port_shares_cable(a, 0, 1) && to_port_shares_cable(b, 1, 0));
+	assert_false(to_port_shares_cable(a, 1, 2) || to_port_shares_cable(a, 2, 3));
+	assert_true(to_port_is_function(a, 1));
+	assert_false(to_port_is_function(a, 2));
+	assert_int_equal(to_server_cables(a), 3);
+	assert_int_equal(to_server_cables(&c->servers[2]), 1);
+	assert_int_equal(to_cluster_cables(c), 2);
+	assert_true(to_cluster_shares_cables(c));
+}
+
+static void reads_cards(void **state)
+{
+	struct to_error err = {};
+	size_t len;
+	char *text = read_text(FORMATS "cluster-cards.json", &len), *again;
+	struct to_cluster *c = to_cluster_parse(text, len, "cards", &err), *copy;
+	FILE *out;
+
+	(void)state;
+	assert_string_equal(err.text, "");
+	free(text);
+	check_cards(c);
+	/* written, copied and read again it is the same */
+	copy = to_cluster_copy(c);
+	to_cluster_free(c);
+	check_cards(copy);
+	for (unsigned int i = 0; i < 2; i++) {
+		out = open_memstream(&again, &len);
+		to_cluster_print_file(out, copy);
+		fclose(out);
+		to_cluster_free(copy);
+		copy = to_cluster_parse(again, len, "again", &err);
+		assert_string_equal(err.text, "");
+		check_cards(copy);
 		free(again);
 	}
 	to_cluster_free(copy);
@@ -615,6 +682,13 @@ static struct to_plan *random_plan(enum to_link_mode mode, bool dense)
 	struct to_demand *d = calloc(1, sizeof(*d));
 
 	p->cluster = c;
+	c->servers[1].pcie = calloc(2, sizeof(*c->servers[1].pcie));
+	c->servers[1].n_pcie = 2;
+	c->servers[1].pcie[0] = (struct to_pcie_link){ "chip", 0, 0, 214400000000, 192000000000 };
+	c->servers[1].pcie[1] = (struct to_pcie_link){ "x4", 1, 126030769231, 0, 0 };
+	c->servers[1].ports[1].pcie = 2;
+	c->servers[1].ports[1].transit = TO_TRANSIT_NIC;
+	strcpy(c->servers[1].ports[1].card, "cx7");
 	p->demand = d;
 	p->seed = INT64_MAX;
 	p->latency = (struct to_latency){ 8e-6, 1.0 / 3 };
@@ -689,6 +763,17 @@ static void same_plan(const struct to_plan *a, const struct to_plan *b)
 	size_t routes = (size_t)a->cluster->n_servers * a->slots;
 
 	assert_int_equal(a->slots, b->slots);
+	for (unsigned int s = 0; s < a->cluster->n_servers; s++) {
+		const struct to_server *x = &a->cluster->servers[s], *y = &b->cluster->servers[s];
+
+		assert_int_equal(x->n_pcie, y->n_pcie);
+		assert_memory_equal(x->pcie, y->pcie, x->n_pcie * sizeof(*x->pcie));
+		for (unsigned int q = 0; q < x->n_ports; q++) {
+			assert_string_equal(x->ports[q].card, y->ports[q].card);
+			assert_int_equal(x->ports[q].pcie, y->ports[q].pcie);
+			assert_int_equal(x->ports[q].transit, y->ports[q].transit);
+		}
+	}
 	assert_memory_equal(a->demand->mp, b->demand->mp,
 			    a->demand->n * a->demand->n * sizeof(uint64_t));
 	for (unsigned int s = 0; s < a->cluster->n_servers; s++) {
@@ -916,6 +1001,7 @@ int main(void)
 		cmocka_unit_test(survives_truncation_and_noise),
 		cmocka_unit_test(reads_cluster),
 		cmocka_unit_test(reads_packet_switches),
+		cmocka_unit_test(reads_cards),
 		cmocka_unit_test(reads_plan_with_packet_switch),
 		cmocka_unit_test(server_has_64_neighbours),
 		cmocka_unit_test(simplex_port_sends_and_receives),

@@ -107,11 +107,12 @@ INVENTORY = {"format": "topoopt-inventory", "version": 1, "addresses": ["10.0.0.
      "bandwidth": 0, "rdma": "mlx5_0", "not_a_port": "no", "lldp": "tor1", "answers": []}]}
 
 
-def inventory(key):
-    return json.dumps(INVENTORY | {"nics": [INVENTORY["nics"][0] | {key: "@"}]}).encode()
+def inventory(key, value="@"):
+    return json.dumps(INVENTORY | {"nics": [INVENTORY["nics"][0] | {key: value}]}).encode()
 
 
-CLUSTER, JOB, PLAN, TM, TM_SERVER = (FORMATS + name + ".json" for name in ("cluster", "job", "plan", "tm", "tm-server"))
+CLUSTER, CARDS, JOB, PLAN, TM, TM_SERVER = (FORMATS + name + ".json" for name in (
+    "cluster", "cluster-cards", "job", "plan", "tm", "tm-server"))
 CONTROL = b'"reconfiguration_ns": 10000000, "control": { "driver": "%s", "%s": "@" }'
 # input: format, document with "@" in the place of the name, names that it takes
 READERS = {
@@ -120,6 +121,10 @@ READERS = {
     "cluster: switch": ("cluster", swapped(CLUSTER, (b'"ocs0"', b'"@"')), is_name),
     "cluster: address": ("cluster", swapped(CLUSTER, (b'"reconfiguration_ns": 10000000',
                                                       CONTROL % (b"netns", b"address"))), is_address),
+    "cluster: cable": ("cluster", swapped(CARDS, (b'"cable": "p0"', b'"cable": "@"')), is_interface),
+    "cluster: card": ("cluster", swapped(CARDS, (b'"cx7"', b'"@"')), is_interface),
+    "cluster: PCIe link": ("cluster", swapped(CARDS, (b'"pcie": "x4b"', b'"pcie": "x4a"'),
+                                                       (b'"x4b"', b'"@"')), is_interface),
     "job: name": ("job", swapped(JOB, (b'"a job"', b'"@"')), is_label),
     "job: server": ("job", swapped(JOB, (b'"c", "d"]', b'"c", "@"]')), is_name),
     "plan: job": ("plan", re.sub(rb'"job": "[^"]*"', b'"job": "@"', read(PLAN), count=1), is_label),
@@ -132,6 +137,9 @@ READERS = {
     "inventory: RDMA device": ("inventory", inventory("rdma"), lambda name: not name or is_name(name)),
     "inventory: reason": ("inventory", inventory("not_a_port"), is_label_or_none),
     "inventory: LLDP": ("inventory", inventory("lldp"), is_label_or_none),
+    "inventory: card": ("inventory", inventory("card"), is_label_or_none),
+    "inventory: connector": ("inventory", inventory("connector"), lambda name: is_label_or_none(name) and len(name) < 16),
+    "inventory: PCIe link": ("inventory", inventory("pcie", [{"name": "@", "rate": 1}]), is_interface),
 }
 
 
@@ -258,7 +266,7 @@ def toctl_runs(run, names):
         run("tm.json", "tm", "demand", "tm.json", "-o", "job.out", outputs=("job.out",))
     answers(run, "s1", b'{"ok": true, "inventory": ' + json.dumps(INVENTORY).encode())
     for i, name in enumerate(share[4]):
-        key = ("name", "rdma", "not_a_port", "lldp")[i % 4]
+        key = ("name", "rdma", "not_a_port", "lldp", "connector")[i % 5]
         answers(run, "s0", b'{"ok": true, "inventory": ' + fill(inventory(key), name))
         run("inventories", "discover", "s0", "s1", "-o", "made.json", *agents, outputs=("made.json",))
     shutil.copy(PLAN, run.path("good.json"))

@@ -113,21 +113,44 @@ run 0 verify --json "$tmp/plan.json" --down spark1:enp1s0f0np0 &&
 	[[ $(jq -c '.down | [.down, (.dark | length)]' "$tmp/out") \
 		== '[["spark1:enp1s0f0np0","spark1:enP2p1s0f0np0"],2]' ]]
 result $? "a port that is down stands for its cable"
+allreduce spark-4/cluster.json 4 >/dev/null &&
+	run 0 plan -v --cluster examples/spark-4/cluster.json --job "$tmp/job.json" --fixed -o "$tmp/plan.json" \
+	--report "$tmp/page.html" && grep -q '^allreduce: 4 servers, 8 duplex links on 4 cables$' "$tmp/out" &&
+	grep -q '8 duplex links on 4 cables (8 for rings)' "$tmp/out" &&
+	grep -qE 'any one function of a shared cable down: [1-9][0-9]* of [0-9]+ cases covered' "$tmp/out"
+result $? "links are counted, and cables, and functions that fail alone"
+grep -q '4 servers of degree 2, 8 duplex links on 4 cables' "$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:enp1s0f0np0</th><td>p0</td><td>card0</td><td>x4a</td><td>nobody</td></tr>' \
+		"$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:x4a</th><td>chip</td><td>126 Gbit/s</td><td>109 Gbit/s, measured</td><td>109 Gbit/s, measured</td></tr>' \
+		"$tmp/page.html" &&
+	grep -qF '<tr><th scope="row">spark1:chip</th><td>&ndash;</td><td>&ndash;</td><td>214.4 Gbit/s, measured</td><td>192 Gbit/s, measured</td></tr>' \
+		"$tmp/page.html"
+result $? "the page has rates of sysfs and measured ones, cables and cards"
+"$tosim" simulate "$tmp/plan.json" --fabric expander --json >"$tmp/out" 2>"$tmp/err" &&
+	"$tosim" simulate --job "$tmp/job.json" --fabric expander -d 2 -b 200G --json >"$tmp/other" 2>>"$tmp/err" &&
+	jq -e '.links | length == 8 and all(.bandwidth_bps == 2e11)' "$tmp/out" >/dev/null &&
+	diff <(jq '.iteration_time_s, .links' "$tmp/out") <(jq '.iteration_time_s, .links' "$tmp/other") >>"$tmp/err"
+result $? "another fabric has as many cables, each as fast as its functions"
 run 1 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json -o "$tmp/free.json" &&
 	grep -q "examples/spark-4/cluster.json: ports share cables, which no plan can move apart" "$tmp/err"
 result $? "links of shared cables are not free"
 jq '.servers[0].ports[0].transit = "nic"' examples/spark-4/cluster.json >"$tmp/nic.json"
 jq '.servers[0].pcie[0].to_host = 1000000000' examples/spark-4/cluster.json >"$tmp/slow.json"
+jq '(.servers[0].ports[] | select(.cable == "p0")).cable = "p9"' examples/spark-4/cluster.json >"$tmp/cable.json"
+jq '.servers[0].ports[0].card = "card9"' examples/spark-4/cluster.json >"$tmp/card.json"
+jq '.servers[0].ports[0].pcie = "chip"' examples/spark-4/cluster.json >"$tmp/pcie.json"
+jq '.servers[0].pcie[1].rate = 63000000000' examples/spark-4/cluster.json >"$tmp/rate.json"
 jq '.links[0].b = "spark3:enp1s0f1np1" | .links[2].b = "spark4:enp1s0f1np1" | .links[4].b = "spark2:enp1s0f1np1"
 	| .links[6].b = "spark1:enp1s0f1np1"' examples/spark-4/cluster.json >"$tmp/torn.json"
 run 1 plan --cluster "$tmp/torn.json" --job examples/ring-4/job.json --fixed -o "$tmp/free.json" &&
 	grep -q 'torn.json:.*links\[.\].*cable "p.*" of server "spark.*" has its other end at' "$tmp/err"
 result $? "functions of a cable lead to one place"
 run 0 plan --cluster examples/spark-4/cluster.json --job examples/ring-4/job.json --fixed -o "$tmp/plan.json"
-for other in nic slow; do
+for other in nic slow cable card pcie rate; do
 	run 0 plan --cluster "$tmp/$other.json" --job examples/ring-4/job.json --fixed -o "$tmp/other.json"
 	"$toctl" diff "$tmp/plan.json" "$tmp/other.json" >"$tmp/out" 2>"$tmp/err"
-	grep -q "spark1" "$tmp/out"
+	grep -q "spark1 .*other addresses, ports or PCIe links" "$tmp/out"
 	result $? "toctl diff shows what changed: $other"
 done
 

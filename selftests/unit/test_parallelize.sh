@@ -61,6 +61,10 @@ result $? "SiP-ML's placement beside the search, and its plan"
 run 0 parallelize --model examples/models/bert.json --cluster examples/ring-4/cluster.json \
 	--budget 8 -o "$tmp/found" && run 0 verify "$tmp/found/plan.json"
 result $? "on a cluster of one's own"
+run 0 parallelize --model examples/models/bert.json --cluster examples/spark-4/cluster.json --budget 8 \
+	-o "$tmp/spark" && diff <(jq -c '.links[] | [.a, .b]' "$tmp/spark/plan.json") \
+		<(jq -c '.links[] | [.a, .b]' examples/spark-4/cluster.json) >>"$tmp/err"
+result $? "links on shared cables stay"
 
 printf '%s\n' '{"format": "topoopt-model", "version": 1, "name": "idle", "batch_per_gpu": 1, "operators": [
 	{"name": "ids", "type": "other", "flops": 0, "parameter_bytes": 0, "output_bytes": 0}]}' >"$tmp/idle.json"
@@ -88,6 +92,9 @@ refuses "one server" 2 "--servers: expected 2 to 65536, not 1" "${model[@]}" --d
 refuses "no degree" 2 "--degree: expected 1 to 64, not 0" "${model[@]}" -n 8 -d 0
 refuses "more ports than there are" 1 "degree 3: the servers have up to 2 ports" \
 	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --degree 3
+refuses "a degree for shared cables" 1 \
+	"examples/spark-4/cluster.json: ports share cables, whose links are all kept: without --servers and --degree" \
+	--model examples/models/bert.json --cluster examples/spark-4/cluster.json --degree 2
 refuses "more servers than there are" 1 "the cluster has 4 servers, not 8" \
 	--model examples/models/bert.json --cluster examples/ring-4/cluster.json --servers 8
 jq -n '{format: "topoopt-cluster", version: 1, servers: [range(1025) | {name: "s\(.)",

@@ -287,6 +287,42 @@ static void rdma_leaves_by_its_own_port(void **state)
 }
 
 /* Four servers in a ring: everything by hand. */
+/* Two functions on each cable are two links to one neighbour, not two neighbours. */
+static void degree_counts_cables(void **state)
+{
+	struct to_error err = { "" };
+	struct to_cluster *c = to_cluster_synthetic(4, 4, 100 * GBPS, TO_LINKS_DUPLEX, &err);
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1 };
+	struct to_demand *demand = job_new(4);
+	struct to_figures apart, shared;
+	struct to_plan *plan;
+
+	(void)state;
+	job_group(demand, 0, 1, 4, MIB);
+	c->links = calloc(8, sizeof(*c->links));
+	assert_non_null(c->links);
+	for (uint32_t x = 0; x < 4; x++)
+		for (unsigned int f = 0; f < 4; f += 2)
+			c->links[c->n_links++] = (struct to_link){
+				.a = { x, f }, .b = { (x + 1) % 4, f + 1 }, .ring = -1, .tree = -1 };
+	plan = to_planner_make(c, demand, &options, &err);
+	assert_string_equal(err.text, "");
+	apart = job_verify(plan).figures;
+	for (uint32_t x = 0; x < 4; x++)
+		for (unsigned int q = 0; q < 4; q++)
+			strcpy(c->servers[x].ports[q].cable, q % 2 ? "p1" : "p0");
+	assert_int_equal(to_predict_plan(plan, &shared), 0);
+	assert_int_equal(apart.degree, 4);
+	assert_int_equal(apart.diameter_bound, 1);
+	assert_int_equal(shared.degree, 2);
+	assert_int_equal(shared.ports, 4);
+	assert_int_equal(shared.reach, 2);
+	assert_int_equal(shared.diameter_bound, 2);
+	assert_true(fabs(shared.mean_hops_bound - 4.0 / 3) < 1e-9);
+	assert_true(shared.comm_time == apart.comm_time);
+	to_plan_free(plan);
+}
+
 static void a_ring_of_four(void **state)
 {
 	struct to_demand *demand = job_new(4);
@@ -523,6 +559,7 @@ int main(void)
 		cmocka_unit_test(loads_are_what_the_tables_do),
 		cmocka_unit_test(rdma_leaves_by_its_own_port),
 		cmocka_unit_test(a_ring_of_four),
+		cmocka_unit_test(degree_counts_cables),
 		cmocka_unit_test(jobs_have_the_known_bounds),
 		cmocka_unit_test(byte_hops_bound_the_load),
 		cmocka_unit_test(ingress_bounds_the_load),

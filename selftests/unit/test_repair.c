@@ -207,6 +207,33 @@ static void test_islands(void **state)
 }
 
 /* Nothing is left of a fabric without links. */
+/* A function without its siblings, and all of a cable: what the plan says is what was down. */
+static void test_shared_cable(void **state)
+{
+	const char *const one[] = { "spark1:enp1s0f0np0", NULL };
+	const char *const both[] = { "spark1:enp1s0f0np0", "spark1:enP2p1s0f0np0", NULL };
+	struct to_planner_knobs options = { .fixed = true, .seed = 1 };
+	struct to_error err = { 0 };
+	struct to_demand *demand = job_new(4);
+	struct to_repair repair;
+	struct to_plan *plan;
+
+	(void)state;
+	job_group(demand, 0, 1, 4, 100 * MIB);
+	plan = to_planner_make(to_cluster_load(EXAMPLES "spark-4/cluster.json", &err), demand,
+			       &options, &err);
+	assert_string_equal(err.text, "");
+	for (unsigned int n = 1; n <= 2; n++) {
+		repair = repair_words(plan, TO_EFFORT_MIN, n == 1 ? one : both);
+		assert_int_equal(repair.plan->n_down, n);
+		assert_int_equal(repair.dark, n);
+		assert_int_equal(repair.n_cut_off, 0);
+		check_valid(&repair);
+		to_repair_free(&repair);
+	}
+	to_plan_free(plan);
+}
+
 static void test_nothing_left(void **state)
 {
 	struct to_plan *plan = plan_example(EXAMPLES "ring-4/cluster.json",
@@ -291,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_hybrid),
 		cmocka_unit_test(test_dead_server),
 		cmocka_unit_test(test_islands),
+		cmocka_unit_test(test_shared_cable),
 		cmocka_unit_test(test_nothing_left),
 		cmocka_unit_test(test_spare_ports),
 	};

@@ -105,7 +105,7 @@ report(not wrong, f"schemas judge {len(cases)} broken documents as said",
        "; ".join(wrong))
 for line in wrong:
     print("# " + line)
-for base in ("cluster", "cluster-tor", "dims", "job", "matrix", "model", "network", "plan", "plan-tor",
+for base in ("cluster", "cluster-cards", "cluster-tor", "dims", "job", "matrix", "model", "network", "plan", "plan-tor",
              "prices", "tm", "tm-server", "trace"):
     error = why(kind(base), load(f"{FORMATS}{base}.json"))
     report(not error, f"schema accepts {base}.json of the cases", error)

@@ -265,7 +265,7 @@ def others_server(document):
     document.update(json.loads(text))
 
 
-spoilt("a plan with another address than the cluster", "has other addresses or ports", other_mac)
+spoilt("a plan with another address than the cluster", "has other addresses, ports or PCIe links", other_mac)
 spoilt("a plan with a server of another shard", "is in shard", others_server)
 
 a_path = lab.show("a")["plan"]
@@ -358,7 +358,7 @@ cluster["servers"][0]["ports"][0]["mac"] = "02:54:4f:77:77:77"
 save(f"{DIR}/changed", cluster)
 before = lab.bytes()
 refused("a server of a shard that changed", lab("init", f"{DIR}/changed"),
-        "server s0 has other addresses or ports", (before, lab.bytes()))
+        "server s0 has other addresses, ports or PCIe links", (before, lab.bytes()))
 cluster = load(f"{lab.dir}-cluster")
 del cluster["servers"][0]
 save(f"{DIR}/changed", cluster)

@@ -245,6 +245,35 @@ report(code == 0 and said["ports"] == 7 == said["lit"] and
        not [link for link in said["links"] if "s1:eth1" in (link["from"], link["to"])],
        "a plan without it is in force: all is well", text)
 
+# --- functions that share a cable ---
+
+with open(RING + "cluster.json", encoding="utf-8") as file:
+    cluster = json.load(file)
+for server in cluster["servers"]:
+    for port in server["ports"]:
+        port["cable"] = "p0"
+# two servers, two links on one cable
+cluster["servers"] = cluster["servers"][:2]
+cluster["links"] = [{"a": "s0:eth0", "b": "s1:eth1"}, {"a": "s0:eth1", "b": "s1:eth0"}]
+with open(f"{DIR}/shared.json", "w", encoding="utf-8") as file:
+    json.dump(cluster, file)
+with open(f"{DIR}/job.json", "w", encoding="utf-8") as file:
+    json.dump({"name": "ring-4", "servers": 2, "allreduce": [{"group": "all", "bytes": 10 ** 9}], "mp": []}, file)
+SHARED = f"{DIR}/shared-plan.json"
+subprocess.run((TOCTL, "plan", "--job", f"{DIR}/job.json", "--cluster", f"{DIR}/shared.json", "--fixed",
+                "-o", SHARED), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+servers = {name: server for name, server in fabric().items() if name in ("s0", "s1")}
+servers["s0"].dark = ("eth1",)
+text, said, code, _ = status(servers, forget=True, plan=SHARED)
+report(code == 4 and checks(said) == ["s0:eth1 carrier"] and
+       said["checks"][0]["text"] == "down, while eth0 has light on the same cable",
+       "a function that is down alone", text)
+for name, server in servers.items():
+    server.dark = ("eth0", "eth1")
+text, said, code, _ = status(servers, plan=SHARED)
+report(code == 4 and len(checks(said)) == 4 and {c["text"] for c in said["checks"]} == {"no light"},
+       "a cable that is cut", text)
+
 # --- the loop ---
 
 servers = fabric()

@@ -480,6 +480,7 @@ struct packets {
 	uint32_t src, dst;
 	unsigned int slot;
 	const bool *down;		/* per link */
+	const struct to_port_ref *dead;	/* function whose server alone sees that it is down */
 	bool used[64], met[16];		/* links and servers, if wanted */
 	bool on_path[16][16];		/* server, port that they arrived at */
 };
@@ -515,11 +516,16 @@ static int link_into(const struct to_plan *plan, uint32_t server, unsigned int p
 	return -1;
 }
 
+static bool is_dead(const struct packets *p, uint32_t server, unsigned int port)
+{
+	return p->dead && p->dead->server == server && p->dead->port == port;
+}
+
 static bool port_up(const struct packets *p, uint32_t server, unsigned int port)
 {
 	int link = link_from(p->plan, server, port);
 
-	return link >= 0 && !p->down[link];
+	return link >= 0 && !p->down[link] && !is_dead(p, server, port);
 }
 
 static const struct to_group *group_of(const struct packets *p, uint32_t at)
@@ -561,6 +567,8 @@ static enum end follow(struct packets *p, uint32_t at, unsigned int in)
 	enum end worst = ARRIVE;
 	unsigned int out;
 
+	if (in != NO_PORT && is_dead(p, at, in))
+		return LOST;
 	if (at == p->dst && (!p->slot || in == p->slot - 1))
 		return ARRIVE;
 	if (p->on_path[at][in])
@@ -595,6 +603,8 @@ static bool follows(const struct to_plan *plan, uint32_t src, uint32_t dst, unsi
 /* Could any tables bring packets there? */
 static bool could_arrive(struct packets *p, uint32_t at, unsigned int in, bool seen[16][16])
 {
+	if (in != NO_PORT && is_dead(p, at, in))
+		return false;
 	if (at == p->dst && (!p->slot || in == p->slot - 1))
 		return true;
 	if (seen[at][in])
@@ -612,21 +622,34 @@ static bool could_arrive(struct packets *p, uint32_t at, unsigned int in, bool s
 	return false;
 }
 
-static void count_failure(struct packets *p, const bool *down, struct to_failure_cases *c)
+static void count_failure(struct packets *p, const bool *down, const struct to_port_ref *dead,
+			  struct to_failure_cases *c)
 {
 	struct packets broken = { .plan = p->plan, .src = p->src, .dst = p->dst,
-				  .slot = p->slot, .down = down };
+				  .slot = p->slot, .down = down, .dead = dead };
+	int last = p->slot ? link_into(p->plan, p->dst, p->slot - 1) : -1;
 	bool seen[16][16] = { { false } };
 
 	c->cases++;
 	if (follow(&broken, p->src, NO_PORT) == ARRIVE)
 		c->covered++;
-	else if (p->slot && down[link_into(p->plan, p->dst, p->slot - 1)])
+	else if (p->slot && (down[last] ||
+			     (dead && link_from(p->plan, dead->server, dead->port) == last)))
 		c->last_hops++;
 	else if (could_arrive(&broken, p->src, NO_PORT, seen))
 		c->uncovered++;
 	else
 		c->disconnected++;
+}
+
+/* Whether one cut takes both. */
+static bool on_one_cable(const struct to_cluster *c, const struct to_link *l, const struct to_link *m)
+{
+	const struct to_server *server = &c->servers[l->a.server];
+
+	return l == m ||
+	       (m->a.server == l->a.server && to_port_shares_cable(server, m->a.port, l->a.port)) ||
+	       (m->b.server == l->a.server && to_port_shares_cable(server, m->b.port, l->a.port));
 }
 
 static void count_failures(struct packets *p, struct to_verify_report *report)
@@ -635,17 +658,29 @@ static void count_failures(struct packets *p, struct to_verify_report *report)
 	bool down[64] = { false };
 
 	for (unsigned int i = 0; i < c->n_links; i++) {
-		down[i] = true;
-		if (p->used[i])
-			count_failure(p, down, &report->links);
-		down[i] = false;
+		bool used = false, earlier = false;
+
+		for (unsigned int k = 0; k < c->n_links; k++) {
+			down[k] = on_one_cable(c, &c->links[i], &c->links[k]);
+			used |= down[k] && p->used[k];
+			earlier |= down[k] && k < i;
+		}
+		if (used && !earlier)
+			count_failure(p, down, NULL, &report->links);
+		memset(down, 0, sizeof(down));
+		for (unsigned int end = 0; end < 2; end++) {
+			const struct to_port_ref *at = end ? &c->links[i].b : &c->links[i].a;
+
+			if (p->used[i] && to_port_is_function(&c->servers[at->server], at->port))
+				count_failure(p, down, at, &report->functions);
+		}
 	}
 	for (uint32_t x = 0; x < c->n_servers; x++) {
 		if (!p->met[x] || x == p->src || x == p->dst)
 			continue;
 		for (unsigned int i = 0; i < c->n_links; i++)
 			down[i] = c->links[i].a.server == x || c->links[i].b.server == x;
-		count_failure(p, down, &report->servers);
+		count_failure(p, down, NULL, &report->servers);
 	}
 }
 
@@ -761,18 +796,22 @@ static void assert_same_cases(const struct to_failure_cases *a, const struct to_
 /* Every failure in every plan is what verify says it is. */
 static void failures_are_what_packets_see(void **state)
 {
-	struct to_failure_cases all = { 0 };
+	struct to_failure_cases all = { 0 }, functions = { 0 };
+	const struct to_planner_knobs fixed = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
 	unsigned int looping = 0, qualified = 0;
 	uint64_t random = 21;
 
 	(void)state;
-	for (unsigned int round = 0; round < 150; round++) {
+	for (unsigned int round = 0; round < 200; round++) {
 		unsigned int n = 3 + to_random_below(&random, 6);
 		unsigned int degree = 2 + to_random_below(&random, 3);
 		enum to_link_mode mode = to_random_below(&random, 3) ? TO_LINKS_DUPLEX : TO_LINKS_SIMPLEX;
 		bool turned = to_random_below(&random, 4);
 		struct to_error err = { "" };
-		struct to_plan *plan = job_plan(job_random(n, &random), degree, mode, &err);
+		struct to_cluster *cabled = round < 150 ? NULL : job_cabled(n, NO_PORT, &random);
+		struct to_plan *plan = cabled ?
+			to_planner_make(cabled, job_random(n, &random), &fixed, &err) :
+			job_plan(job_random(n, &random), degree, mode, &err);
 		struct to_verify_report report, truth = { 0 };
 		bool down[64] = { false };
 		struct failure_lines lines = { .n = 0 };
@@ -802,6 +841,7 @@ static void failures_are_what_packets_see(void **state)
 		}
 		assert_same_cases(&report.links, &truth.links);
 		assert_same_cases(&report.servers, &truth.servers);
+		assert_same_cases(&report.functions, &truth.functions);
 		assert_int_equal(report.n_unprotected, truth.links.uncovered < TO_UNPROTECTED_MAX ?
 				 truth.links.uncovered : TO_UNPROTECTED_MAX);
 		looping += lines.loops;
@@ -811,9 +851,13 @@ static void failures_are_what_packets_see(void **state)
 		all.last_hops += truth.links.last_hops;
 		all.disconnected += truth.links.disconnected;
 		all.uncovered += truth.links.uncovered;
+		functions.covered += truth.functions.covered;
+		functions.last_hops += truth.functions.last_hops;
+		functions.uncovered += truth.functions.uncovered;
 		to_plan_free(plan);
 	}
 	assert_true(all.covered && all.last_hops && all.disconnected && all.uncovered);
+	assert_true(functions.covered && functions.last_hops && functions.uncovered);
 	assert_true(looping && qualified);
 }
 

@@ -104,6 +104,75 @@ static void sums(void **state)
 	assert_true(all.covered && all.uncovered && all.last_hops);
 }
 
+/* The cable of link @i: gets a port of each of its functions. Return: 0 if an earlier link has it. */
+static unsigned int cable(const struct to_cluster *c, unsigned int i, struct to_port_ref *ports)
+{
+	unsigned int n = 0;
+
+	for (unsigned int k = 0; k < c->n_links; k++) {
+		const struct to_port_ref a = c->links[i].a, b = c->links[k].a;
+
+		if (k != i && (a.server != b.server ||
+			       !to_port_shares_cable(&c->servers[a.server], a.port, b.port)))
+			continue;
+		if (k < i)
+			return 0;
+		ports[n++] = b;
+	}
+	return n;
+}
+
+/* One cable after the other, and one function while its siblings keep the light. */
+static void sums_of_shared_cables(void **state)
+{
+	const struct to_planner_knobs options = { .fixed = true, .seed = 1, .effort = TO_EFFORT_MIN };
+	struct to_failure_cases all = { 0 };
+	uint64_t random = 32;
+
+	(void)state;
+	for (unsigned int round = 0; round < 40; round++) {
+		unsigned int n = 3 + to_random_below(&random, 6);
+		struct to_cluster *c = job_cabled(n, 12, &random);
+		struct to_failure_cases cables = { 0 }, functions = { 0 };
+		struct to_verify_report report;
+		struct to_verify_down found;
+		struct job_lines loops = { 0 };
+		struct to_port_ref ports[3];
+		struct to_error err = { "" };
+		struct to_plan *plan;
+
+		if (!c)
+			continue;
+		plan = to_planner_make(c, job_random(n, &random), &options, &err);
+		assert_string_equal(err.text, "");
+		if (round % 2)
+			weaken(plan, &random);
+		assert_int_equal(to_verify(plan, job_line, &loops, &report), 0);
+		for (unsigned int i = 0; i < c->n_links; i++) {
+			const struct to_port_ref ends[] = { c->links[i].a, c->links[i].b };
+			unsigned int cut = cable(c, i, ports);
+
+			if (cut) {
+				found = what_if(plan, ports, cut);
+				add(&cables, &found);
+			}
+			for (unsigned int e = 0; e < 2; e++) {
+				if (!to_port_is_function(&c->servers[ends[e].server], ends[e].port))
+					continue;
+				found = what_if(plan, &ends[e], 1);
+				add(&functions, &found);
+			}
+		}
+		assert_same(&cables, &report.links);
+		assert_same(&functions, &report.functions);
+		all.covered += functions.covered;
+		all.uncovered += functions.uncovered;
+		all.last_hops += functions.last_hops;
+		to_plan_free(plan);
+	}
+	assert_true(all.covered && all.uncovered && all.last_hops);
+}
+
 /* Four servers in a ring, each with 3 MiB for both neighbours. */
 static struct to_plan *ring(void)
 {
@@ -215,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums),
+		cmocka_unit_test(sums_of_shared_cables),
 		cmocka_unit_test(loads),
 		cmocka_unit_test(ring_loads),
 		cmocka_unit_test(own_route),

@@ -145,6 +145,12 @@ static void assessment_print_cases(FILE *out, const char *what, const struct to_
 	fputc('\n', out);
 }
 
+/* Explain the cases above this line. */
+static void assessment_print_alone(FILE *out)
+{
+	fprintf(out, "    which its own server alone sees: what others send there is lost until they have another plan\n");
+}
+
 static void assessment_print_unprotected(FILE *out, const struct to_plan *plan,
 					 const struct to_unprotected *list, unsigned int n,
 					 uint64_t all)
@@ -186,7 +192,11 @@ static void assessment_print_details(FILE *out, const struct to_plan *plan,
 	if (plan->cluster->n_packet_switches) {
 		assessment_print_cases(out, "packet switch", &r->switches);
 		assessment_print_cases(out, "port on a packet switch", &r->ports);
-		fprintf(out, "    which its own server alone sees: what others send there is lost until they have another plan\n");
+		assessment_print_alone(out);
+	}
+	if (to_cluster_shares_cables(plan->cluster)) {
+		assessment_print_cases(out, "function of a shared cable", &r->functions);
+		assessment_print_alone(out);
 	}
 	if (r->links.uncovered || r->switches.uncovered) {
 		fprintf(out, "  NOT PROTECTED against every single link%s:\n",
@@ -209,8 +219,11 @@ void to_assessment_print(FILE *out, const struct to_plan *plan, const struct to_
 
 	if (!r->figures.servers)
 		return;
-	fprintf(out, "%s: %u servers, %u %s links\n", plan->demand->name, c->n_servers, c->n_links,
+	fprintf(out, "%s: %u servers, %u %s links", plan->demand->name, c->n_servers, c->n_links,
 		c->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
+	if (to_cluster_shares_cables(c))
+		fprintf(out, " on %u cables", to_cluster_cables(c));
+	fputc('\n', out);
 	assessment_print_bounded(out, "communication", &r->figures, TO_FIGURE_COMM_TIME);
 	assessment_print_bounded(out, "busiest link", &r->figures, TO_FIGURE_LINK_LOAD);
 	assessment_print_pcie(out, c, &r->figures);

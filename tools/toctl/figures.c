@@ -40,8 +40,11 @@ static void figures_links(FILE *out, const struct to_plan *plan)
 	const char *before = "";
 	unsigned int u, i;
 
-	fprintf(out, "%s: %u servers, %u %s links (", plan->demand->name, c->n_servers,
+	fprintf(out, "%s: %u servers, %u %s links", plan->demand->name, c->n_servers,
 		c->n_links, c->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
+	if (to_cluster_shares_cables(c))
+		fprintf(out, " on %u cables", to_cluster_cables(c));
+	fprintf(out, " (");
 	for (u = 0; u < sizeof(uses) / sizeof(*uses); u++) {
 		unsigned int n = 0;
 

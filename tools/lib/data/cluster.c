@@ -219,6 +219,15 @@ int to_cluster_join_shared(struct to_cluster *c)
 	return ret;
 }
 
+/* Whether port @p is the first on its cable. */
+static bool cluster_first_on_cable(const struct to_server *server, unsigned int p)
+{
+	for (unsigned int q = 0; q < p; q++)
+		if (to_port_shares_cable(server, p, q))
+			return false;
+	return true;
+}
+
 int to_cluster_reach(const struct to_cluster *c, unsigned int *reach)
 {
 	unsigned int *used = calloc(c->n_packet_switches + 1, sizeof(*used));
@@ -233,7 +242,8 @@ int to_cluster_reach(const struct to_cluster *c, unsigned int *reach)
 		for (unsigned int q = 0; q < c->servers[x].n_ports; q++) {
 			unsigned int on = c->servers[x].ports[q].packet_switch;
 
-			reach[x] += on ? used[on] - 1 : 1;
+			/* functions that share a cable lead to one server */
+			reach[x] += on ? used[on] - 1 : cluster_first_on_cable(&c->servers[x], q);
 		}
 	}
 	free(used);
@@ -312,6 +322,14 @@ bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsign
 	       !strcmp(server->ports[p].cable, server->ports[q].cable);
 }
 
+bool to_port_is_function(const struct to_server *server, unsigned int p)
+{
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (q != p && to_port_shares_cable(server, p, q))
+			return true;
+	return false;
+}
+
 bool to_cluster_shares_cables(const struct to_cluster *c)
 {
 	for (uint32_t s = 0; s < c->n_servers; s++)
@@ -320,15 +338,35 @@ bool to_cluster_shares_cables(const struct to_cluster *c)
 	return false;
 }
 
+/* Whether a link before @link joins the cables that it joins. */
+static bool cluster_on_earlier_cable(const struct to_cluster *c, const struct to_link *link)
+{
+	const struct to_server *server = &c->servers[link->a.server];
+
+	for (const struct to_link *l = c->links; l < link; l++)
+		if ((l->a.server == link->a.server &&
+		     to_port_shares_cable(server, l->a.port, link->a.port)) ||
+		    (l->b.server == link->a.server &&
+		     to_port_shares_cable(server, l->b.port, link->a.port)))
+			return true;
+	return false;
+}
+
+unsigned int to_cluster_cables(const struct to_cluster *c)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->n_links; i++)
+		n += !to_link_is_shared(c, &c->links[i]) && !cluster_on_earlier_cable(c, &c->links[i]);
+	return n;
+}
+
 unsigned int to_server_cables(const struct to_server *server)
 {
-	unsigned int n = 0, q;
+	unsigned int n = 0;
 
-	for (unsigned int p = 0; p < server->n_ports; p++) {
-		for (q = 0; q < p && !to_port_shares_cable(server, p, q); q++)
-			;
-		n += q == p;
-	}
+	for (unsigned int p = 0; p < server->n_ports; p++)
+		n += cluster_first_on_cable(server, p);
 	return n;
 }
 

@@ -258,7 +258,7 @@ int to_cluster_sort(struct to_cluster *cluster);
 int to_cluster_join_shared(struct to_cluster *cluster);
 
 /**
- * to_cluster_reach() - ports that servers reach at one hop, if no cable is dark
+ * to_cluster_reach() - count the servers that servers reach at one hop at most, if no cable is dark
  * @reach: per server
  *
  * Return: 0 or -ENOMEM.
@@ -296,8 +296,23 @@ int to_cluster_find_on(const struct to_server *server, unsigned int packet_switc
 /** to_port_shares_cable() - tell whether ports @p and @q of @server are functions on one cable */
 bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsigned int q);
 
+/** to_port_is_function() - tell whether port @p of @server shares its cable with others */
+bool to_port_is_function(const struct to_server *server, unsigned int p);
+
 /** to_cluster_shares_cables() - tell whether any ports of @cluster share a cable */
 bool to_cluster_shares_cables(const struct to_cluster *cluster);
+
+/**
+ * to_cluster_keeps_links() - tell whether no plan may choose links: those of packet switches are
+ * all there, and functions that share a cable cannot be joined to different places
+ */
+static inline bool to_cluster_keeps_links(const struct to_cluster *cluster)
+{
+	return cluster->n_packet_switches || to_cluster_shares_cables(cluster);
+}
+
+/** to_cluster_cables() - count the cables of @cluster's links: those of functions that share one once */
+unsigned int to_cluster_cables(const struct to_cluster *cluster);
 
 /** to_server_cables() - count the connectors of @server: its ports, shared ones once */
 unsigned int to_server_cables(const struct to_server *server);

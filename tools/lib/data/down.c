@@ -83,19 +83,6 @@ static unsigned int down_find_switch(const struct to_cluster *cluster, const cha
 	return 0;
 }
 
-/* All functions on the cable of port @at, as a cut takes them together. */
-static int down_add_cable(struct to_down *down, const struct to_cluster *cluster,
-			  struct to_port_ref at)
-{
-	const struct to_server *server = &cluster->servers[at.server];
-	int ret = to_down_add(down, cluster, at);
-
-	for (unsigned int q = 0; !ret && q < server->n_ports; q++)
-		if (to_port_shares_cable(server, at.port, q))
-			ret = to_down_add(down, cluster, (struct to_port_ref){ at.server, q });
-	return ret;
-}
-
 int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const char *word,
 		  struct to_error *err)
 {
@@ -124,8 +111,20 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 	else if (port < 0)
 		ret = to_down_add(down, cluster, (struct to_port_ref){ server, TO_DOWN_SERVER });
 	else
-		ret = down_add_cable(down, cluster, (struct to_port_ref){ server, port });
+		ret = to_down_add(down, cluster, (struct to_port_ref){ server, port });
 	return ret ? to_error_set(err, ret, "out of memory") : 0;
+}
+
+/* Take down all functions on the cable of port @at, as a cut does. Return: 0 or -ENOMEM. */
+static int down_cut(struct to_down *down, const struct to_cluster *cluster, struct to_port_ref at)
+{
+	const struct to_server *server = &cluster->servers[at.server];
+	int ret = 0;
+
+	for (unsigned int q = 0; !ret && at.port != TO_DOWN_SERVER && q < server->n_ports; q++)
+		if (to_port_shares_cable(server, at.port, q))
+			ret = to_down_add(down, cluster, (struct to_port_ref){ at.server, q });
+	return ret;
 }
 
 int to_down_parse_all(struct to_down *down, const struct to_cluster *cluster,
@@ -137,12 +136,29 @@ int to_down_parse_all(struct to_down *down, const struct to_cluster *cluster,
 
 	if (ret)
 		to_error_set(&why, ret, "out of memory");
-	for (unsigned int i = 0; !ret && i < n; i++)
+	for (unsigned int i = 0; !ret && i < n; i++) {
+		const unsigned int named = down->n;
+
 		ret = to_down_parse(down, cluster, words[i], &why);
+		if (!ret && down->n > named && down_cut(down, cluster, down->list[named]))
+			ret = to_error_set(&why, -ENOMEM, "out of memory");
+	}
 	if (!ret)
 		return 0;
 	to_down_free(down);
 	return to_error_set(err, ret, "%s: %.400s", path, why.text);
+}
+
+bool to_down_cuts(const struct to_down *down, const struct to_cluster *cluster,
+		  struct to_port_ref at)
+{
+	const struct to_server *server = &cluster->servers[at.server];
+
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if ((q == at.port || to_port_shares_cable(server, at.port, q)) &&
+		    !to_down_has(down, (struct to_port_ref){ at.server, q }))
+			return false;
+	return true;
 }
 
 static bool down_is(struct to_port_ref a, struct to_port_ref b)

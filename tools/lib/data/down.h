@@ -23,7 +23,8 @@
  * @n_links: of the cluster
  * @n_dark: how many of them are dark
  * @links: per link of the cluster, whether it is dark: a port at either of its ends
- *	is down. Behind a packet switch only the server at that end sees it
+ *	is down. Behind a packet switch, and where other functions keep the light of the
+ *	cable, only the server at that end sees it
  */
 struct to_down {
 	unsigned int n, n_servers, n_links, n_dark;
@@ -48,8 +49,7 @@ int to_down_add(struct to_down *down, const struct to_cluster *cluster, struct t
 /**
  * to_down_parse() - add what a word of the command line names
  * @word: SERVER or SERVER:PORT, as in "s3" and "s0:eth0", or a packet switch that no server
- *	is called like: all ports on it. A port stands for its cable, with all functions
- *	that share it
+ *	is called like: all ports on it
  *
  * Return: 0; -ENOENT when the cluster has none of that; -ENOMEM.
  */
@@ -58,7 +58,8 @@ int to_down_parse(struct to_down *down, const struct to_cluster *cluster, const 
 
 /**
  * to_down_parse_all() - begin with what @n words say is down
- * @words: as in to_down_parse()
+ * @words: as in to_down_parse(), but a port stands for its cable: all functions that
+ *	share the cable are down with it
  * @path: file of the plan, for @err
  *
  * Return: 0, then @down is for to_down_free(); or a negative errno with @err.
@@ -72,6 +73,15 @@ static inline bool to_down_has(const struct to_down *down, struct to_port_ref at
 {
 	return down->ports[at.server] >> at.port & 1;
 }
+
+/**
+ * to_down_cuts() - tell whether the cable of port @at is without light for @at's end
+ *
+ * One function of several on a cable that is down alone leaves the light to the other end,
+ * which goes on to send.
+ */
+bool to_down_cuts(const struct to_down *down, const struct to_cluster *cluster,
+		  struct to_port_ref at);
 
 /**
  * to_down_darkens() - tell whether the port @at is without light, from whatever end

@@ -321,8 +321,7 @@ static json_t *inventory_ipv4(struct in_addr address)
 
 static json_t *inventory_nic_json(const struct to_inventory_nic *nic)
 {
-	const struct to_hardware *hardware = &nic->hardware;
-	json_t *answers = json_array(), *pcie = json_array();
+	json_t *answers = json_array(), *object;
 
 	for (unsigned int i = 0; i < nic->n_answers; i++) {
 		const struct to_answer *answer = &nic->answers[i];
@@ -332,16 +331,14 @@ static json_t *inventory_nic_json(const struct to_inventory_nic *nic)
 						inventory_ipv4(answer->address) : NULL, "mac",
 						inventory_mac(answer->mac)));
 	}
-	for (unsigned int i = 0; i < hardware->n_links; i++)
-		json_array_append_new(pcie, json_pack("{ss sI}", "name", hardware->links[i].name,
-						      "rate", (json_int_t)hardware->links[i].rate));
-	return json_pack("{ss so sb sb si sI ss sb si ss ss ss so ss ss so}", "name", nic->name, "mac",
+	object = json_pack("{ss so sb sb si sI ss sb si ss ss so}", "name", nic->name, "mac",
 			 inventory_mac(nic->mac), "up", nic->up, "carrier", nic->carrier, "mtu",
 			 nic->mtu, "bandwidth", (json_int_t)nic->bandwidth, "rdma", nic->rdma,
 			 "takes_roce", nic->takes_roce, "arp_ignore", nic->arp_ignore,
-			 "pci", hardware->pci, "card", hardware->card, "connector",
-			 hardware->connector, "pcie", pcie,
 			 "not_a_port", nic->not_a_port, "lldp", nic->lldp, "answers", answers);
+	if (object)
+		to_hardware_json(&nic->hardware, object);
+	return object;
 }
 
 int to_inventory_print(FILE *out, const struct to_inventory *inventory)

@@ -401,6 +401,19 @@ static void status_check_server(struct to_status *st, const struct to_status_ser
 			     "%" PRIu64 " packets in %.3g s", s->drops, s->seconds);
 }
 
+/* The function that keeps the light of @at's cable, which is dark itself; NULL for none. */
+static const struct to_port *status_sibling(const struct to_status *st, const json_t *now,
+					    struct to_port_ref at)
+{
+	const struct to_server *server = &st->plan->cluster->servers[at.server];
+
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (to_port_shares_cable(server, at.port, q) &&
+		    status_lit(st, now, (struct to_port_ref){ at.server, q }))
+			return &server->ports[q];
+	return NULL;
+}
+
 static void status_check_ports(struct to_status *st, const json_t *now)
 {
 	const struct to_cluster *c = st->plan->cluster;
@@ -410,6 +423,7 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 			const struct to_port_ref at = { s, p };
 			bool linked = c->servers[s].ports[p].packet_switch &&
 				      !to_plan_does_without(st->plan, at);
+			const struct to_port *sibling;
 			char name[TO_STATUS_END];
 
 			for (unsigned int i = 0; !linked && i < c->n_links; i++)
@@ -417,9 +431,11 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 					 (c->links[i].b.server == s && c->links[i].b.port == p);
 			if (!linked || !st->servers[s].generation || status_lit(st, now, at))
 				continue;
+			sibling = status_sibling(st, now, at);
 			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", to_status_end(st, at, name),
 				     "toctl doctor PLAN on this server tells why",
-				     "no light");
+				     sibling ? "down, while %s has light on the same cable" :
+					       "no light", sibling ? sibling->name : "");
 		}
 }
 

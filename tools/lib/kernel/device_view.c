@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/hardware.h"
 #include "kernel/rtnl.h"
 #include "kernel/xdp.h"
 
@@ -65,10 +66,16 @@ static json_t *view_counters_json(const uint64_t *counters)
 
 static json_t *view_port_json(const struct to_kernel_port *p)
 {
-	return json_pack("{s:s, s:i, s:b, s:s, s:s, s:o}", "port", p->name, "ifindex",
-			 p->ifindex, "live", p->live, "transmit", p->tx_name,
-			 "path", to_xdp_path_names[to_xdp_path(p->ifindex)],
-			 "counters", view_counters_json(p->counters));
+	json_t *port = json_pack("{s:s, s:i, s:b, s:s, s:s, s:o}", "port", p->name, "ifindex",
+				 p->ifindex, "live", p->live, "transmit", p->tx_name,
+				 "path", to_xdp_path_names[to_xdp_path(p->ifindex)],
+				 "counters", view_counters_json(p->counters));
+	struct to_hardware hardware;
+
+	to_hardware_read(&hardware, p->name);
+	if (port && to_hardware_is_known(&hardware))
+		to_hardware_json(&hardware, port);
+	return port;
 }
 
 json_t *to_device_view_ports_json(const struct to_device_view *s)

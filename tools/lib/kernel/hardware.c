@@ -93,6 +93,19 @@ void to_hardware_read(struct to_hardware *hardware, const char *name)
 	hardware_add_links(hardware, path);
 }
 
+void to_hardware_json(const struct to_hardware *hardware, json_t *to)
+{
+	json_t *pcie = json_array();
+
+	for (unsigned int i = 0; i < hardware->n_links; i++)
+		json_array_append_new(pcie, json_pack("{ss sI}", "name", hardware->links[i].name,
+						      "rate", (json_int_t)hardware->links[i].rate));
+	json_object_set_new(to, "pci", json_string(hardware->pci));
+	json_object_set_new(to, "card", json_string(hardware->card));
+	json_object_set_new(to, "connector", json_string(hardware->connector));
+	json_object_set_new(to, "pcie", pcie);
+}
+
 bool to_hardware_share_connector(const struct to_hardware *a, const struct to_hardware *b)
 {
 	return a->card[0] && a->connector[0] && !strcmp(a->card, b->card) &&

@@ -4,6 +4,7 @@
 
 /* What a network interface is made of, as sysfs shows it: PCI function, PCIe links, card. */
 
+#include <jansson.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,15 @@ struct to_hardware {
 
 /** to_hardware_read() - read what sysfs has of interface @name */
 void to_hardware_read(struct to_hardware *hardware, const char *name);
+
+/** to_hardware_is_known() - tell whether sysfs has a PCI function or a connector */
+static inline bool to_hardware_is_known(const struct to_hardware *hardware)
+{
+	return hardware->pci[0] || hardware->connector[0];
+}
+
+/** to_hardware_json() - add "pci", "card", "connector" and "pcie" to the JSON object @to */
+void to_hardware_json(const struct to_hardware *hardware, json_t *to);
 
 /** to_hardware_share_connector() - tell whether two are known to be functions on one connector */
 bool to_hardware_share_connector(const struct to_hardware *a, const struct to_hardware *b);

@@ -73,7 +73,7 @@ static int mcmc_make(struct to_mcmc *c, unsigned int effort, struct to_plan **pl
 {
 	const struct to_planner_knobs options = { .degree = c->degree, .effort = effort,
 						    .seed = c->seed,
-						    .fixed = c->cluster->n_packet_switches };
+						    .fixed = to_cluster_keeps_links(c->cluster) };
 	struct to_demand *demand = to_taskgraph_demand(&c->tasks);
 	struct to_cluster *cluster = to_cluster_copy(c->cluster);
 

@@ -413,7 +413,7 @@ static int trees_halving(struct to_plan *plan, unsigned int effort, struct to_fi
 
 		if (group->n_members < 2)
 			continue;
-		linked = to_recursive_halving_find(group->n_members, figures->degree, &cube) &&
+		linked = to_recursive_halving_find(group->n_members, figures->ports, &cube) &&
 			 to_recursive_halving_linked(&cube, group->members, graph);
 		if (linked)
 			ret = to_recursive_halving_trees(&cube, group->members, g, &layout);
@@ -429,7 +429,7 @@ static int trees_halving(struct to_plan *plan, unsigned int effort, struct to_fi
 static int trees_shallow(struct to_plan *plan, unsigned int effort, struct to_figures *figures,
 			 struct to_error *err)
 {
-	unsigned int counts[] = { 1, figures->degree, 4 * figures->degree }, i;
+	unsigned int counts[] = { 1, figures->ports, 4 * figures->ports }, i;
 	int ret = 0;
 
 	for (i = 0; ret >= 0 && i < sizeof(counts) / sizeof(*counts); i++)

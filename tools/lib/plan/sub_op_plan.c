@@ -85,7 +85,7 @@ static int plan_make(const struct to_cluster *servers, const struct to_taskgraph
 {
 	const struct to_planner_knobs how = { .degree = options->degree, .seed = options->seed,
 						.effort = TO_EFFORT_DEFAULT,
-						.fixed = servers->n_packet_switches };
+						.fixed = to_cluster_keeps_links(servers) };
 	struct to_demand *demand = to_taskgraph_demand(tasks);
 	struct to_cluster *cluster = to_cluster_copy(servers);
 	struct to_bound bound;

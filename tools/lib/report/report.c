@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/allreduce.h"
+#include "report/hardware.h"
 #include "report/page.h"
 #include "report/report_data.h"
 #include "report/wavelength_chart.h"
@@ -122,6 +123,7 @@ static void report_verdict(FILE *out, const struct to_report *r)
 		report_cases(out, "server", &v->servers);
 		report_cases(out, "packet switch", &v->switches);
 		report_cases(out, "port on a packet switch", &v->ports);
+		report_cases(out, "function of a shared cable", &v->functions);
 		fprintf(out, "</p>\n");
 		return;
 	}
@@ -447,9 +449,11 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	to_page_begin(out, plan->demand->name, ": plan", TO_PAGE_SCRIPT);
 	fprintf(out, "<header><h1>");
 	to_markup_print(out, plan->demand->name);
-	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links, family <b>%s</b></p>"
-		"</header>\n<main>\n", o->servers, o->degree, o->links,
-		plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex", o->family);
+	fprintf(out, "</h1>\n<p>%u servers of degree %u, %u %s links", o->servers, o->degree,
+		o->links, plan->cluster->link_mode == TO_LINKS_DUPLEX ? "duplex" : "simplex");
+	if (to_cluster_shares_cables(plan->cluster))
+		fprintf(out, " on %u cables", to_cluster_cables(plan->cluster));
+	fprintf(out, ", family <b>%s</b></p></header>\n<main>\n", o->family);
 	report_verdict(out, r);
 	report_figures(out, r);
 	if (to_wavelength_chart(out, plan->cluster))
@@ -461,6 +465,7 @@ static int report_write(FILE *out, const void *data, struct to_error *err)
 	fprintf(out, "</div>\n");
 	report_patches(out, plan);
 	report_packet_switches(out, r);
+	to_report_hardware(out, plan->cluster);
 	fprintf(out, "</main>\n<footer>toctl %s, seed %" PRIu64 "</footer>\n"
 		"<script type=\"application/json\" id=\"data\">\n", r->version, plan->seed);
 	if (to_report_print_data(out, r))

@@ -588,8 +588,25 @@ static bool detours_protect_segment(struct to_detours *d, const struct to_forwar
 }
 
 /*
+ * A detour of @s->x around @s->dead.
+ * Return: false when there is one that other detours are in the way of.
+ */
+static bool detours_protect_link(struct search *s)
+{
+	if (detours_search(s)) {
+		detours_take(s);
+		return true;
+	}
+	s->anew = true;
+	if (detours_search(s))
+		return false;
+	s->anew = false;
+	return true;
+}
+
+/*
  * A detour of @x: around the server or packet switch behind its next hop, else around the
- * link to it.
+ * cable to it, else by another function of the cable.
  * Return: false when there is one that other detours are in the way of.
  */
 static bool detours_protect(struct to_detours *d, const struct to_forwarding *f, uint32_t x,
@@ -613,12 +630,13 @@ static bool detours_protect(struct to_detours *d, const struct to_forwarding *f,
 		return true;	/* no cable leaves it without a next hop */
 	s.without = TO_SERVER_NONE;
 	detours_mark_server(d, x);
-	if (detours_search(&s)) {
-		detours_take(&s);
+	if (!detours_protect_link(&s))
+		return false;
+	if (d->backup[x] != TO_DETOUR_NONE || s.dead == f->next[x])
 		return true;
-	}
-	s.anew = true;
-	return !detours_search(&s);
+	/* a function may fail alone, while its siblings keep the light */
+	s.dead = f->next[x];
+	return detours_protect_link(&s);
 }
 
 /* Back to where detours_find() began. */

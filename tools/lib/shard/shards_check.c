@@ -81,7 +81,7 @@ static void shards_check_server(struct shards_check *check, const struct to_serv
 	for (unsigned int q = 0; same && q < server->n_ports; q++)
 		same = shards_check_same_fibre(&server->ports[q], &c->servers[at].ports[q]);
 	if (!same)
-		shards_check_say(check, "server %s has other addresses or ports in the cluster",
+		shards_check_say(check, "server %s has other addresses, ports or PCIe links in the cluster",
 				 server->name);
 }
 

@@ -11,21 +11,26 @@
 #include "simulate/router_named.h"
 #include "workload/chakra.h"
 
-/* Take the ports of the plan's servers, which are all alike. */
+/*
+ * Take the cables of the plan's servers, which are all alike: one is as fast as the functions
+ * that share it are together.
+ */
 static int inputs_plan_ports(struct to_job_inputs *in, const char *path, struct to_error *err)
 {
 	const struct to_cluster *c = in->plan->cluster;
 	const struct to_server *first = &c->servers[0];
+	const unsigned int cables = to_server_cables(first);
 
 	for (uint32_t x = 0; x < c->n_servers; x++)
 		for (unsigned int q = 0; q < c->servers[x].n_ports; q++)
 			if (c->servers[x].n_ports != first->n_ports ||
+			    to_server_cables(&c->servers[x]) != cables || first->n_ports % cables ||
 			    c->servers[x].ports[q].bandwidth != first->ports[0].bandwidth)
 				return to_error_set(err, -EINVAL,
 						    "%s has servers with different ports: give --degree and --bandwidth",
 						    path);
-	in->degree = first->n_ports;
-	in->bandwidth = first->ports[0].bandwidth;
+	in->degree = cables;
+	in->bandwidth = first->ports[0].bandwidth * (first->n_ports / cables);
 	return 0;
 }
 

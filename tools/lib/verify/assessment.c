@@ -89,6 +89,8 @@ json_t *to_assessment_json(const struct to_plan *plan, const struct to_assessmen
 		json_object_set_new(failures, "packet_switches", to_failure_cases_json(&r->switches));
 		json_object_set_new(failures, "ports", to_failure_cases_json(&r->ports));
 	}
+	if (to_cluster_shares_cables(plan->cluster))
+		json_object_set_new(failures, "functions", to_failure_cases_json(&r->functions));
 	json_object_update_new(object, json_pack(
 		"{s:b s:s s:I s:o s:I s:I s:o}",
 		"valid", !r->violations, "verdict", to_verify_verdict(r),

@@ -288,9 +288,13 @@ int to_predict_bounds(const struct to_plan *plan, struct to_figures *figures)
 
 	memset(figures, 0, sizeof(*figures));
 	figures->servers = plan->cluster->n_servers;
-	for (i = 0; i < figures->servers; i++)
-		if (plan->cluster->servers[i].n_ports > figures->degree)
-			figures->degree = plan->cluster->servers[i].n_ports;
+	for (i = 0; i < figures->servers; i++) {
+		const struct to_server *server = &plan->cluster->servers[i];
+		const unsigned int cables = to_server_cables(server);
+
+		figures->ports = server->n_ports > figures->ports ? server->n_ports : figures->ports;
+		figures->degree = cables > figures->degree ? cables : figures->degree;
+	}
 	return predict_bounds(plan, figures);
 }
 

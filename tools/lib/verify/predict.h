@@ -14,8 +14,9 @@
 /**
  * struct to_figures - figures of a plan and their bounds
  * @family: see to_family_name()
- * @degree: most ports of a server
- * @reach: most ports that a server reaches at one hop: @degree, but for packet switches
+ * @degree: most cables of a server: ports, of functions that share a cable one
+ * @ports: most ports of a server
+ * @reach: most servers that a server reaches at one hop: @degree, but for packet switches
  * @diameter, @mean_hops: over all pairs of servers; the bounds are Moore's for
  *	@reach: d servers at one hop, then d - 1 (duplex) or d (simplex) more for each
  * @hops: of the routes, zero before to_predict_routes(); @diameter and @mean_hops are
@@ -48,7 +49,7 @@
  */
 struct to_figures {
 	const char *family;
-	unsigned int servers, degree, reach, links;
+	unsigned int servers, degree, ports, reach, links;
 	unsigned int diameter, diameter_bound;
 	double mean_hops, mean_hops_bound;
 	struct to_route_hops hops;

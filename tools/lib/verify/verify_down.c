@@ -25,13 +25,18 @@ struct down_run {
 	struct to_arena arena;
 };
 
-/* The server at the other end of a packet switch does not see that a port is down. */
+/*
+ * Whether the sender on @arc sees that it is down. At the other end of a packet switch, and of
+ * a cable that another function keeps alight, it does not see that a port is.
+ */
 static bool down_sees(const struct down_run *r, uint32_t arc)
 {
 	const struct to_graph *g = r->f.graph;
 
-	return !r->packets.segment[arc] ||
-	       to_down_has(r->down, (struct to_port_ref){ g->from[arc], g->port[arc] });
+	return to_down_has(r->down, (struct to_port_ref){ g->from[arc], g->port[arc] }) ||
+	       (!r->packets.segment[arc] &&
+		to_down_cuts(r->down, r->f.plan->cluster,
+			     (struct to_port_ref){ g->to[arc], g->peer_port[arc] }));
 }
 
 static int down_init(struct down_run *r, const struct to_plan *plan, const struct to_graph *g)

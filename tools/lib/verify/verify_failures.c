@@ -11,7 +11,7 @@ int to_verify_failures_init(struct to_verify_failures *o, struct to_forwarding *
 			    const struct to_verify_out *out)
 {
 	const struct to_cluster *c = f->plan->cluster;
-	size_t ports = c->n_packet_switches ? (size_t)c->n_servers * TO_PORTS_MAX : 0;
+	size_t ports = to_cluster_keeps_links(c) ? (size_t)c->n_servers * TO_PORTS_MAX : 0;
 	struct to_arena *arena = &o->arena;
 
 	o->out = out;
@@ -183,11 +183,13 @@ static void verify_failures_segment(struct to_verify_failures *o, unsigned int s
 	verify_failures_shared(o, &what);
 }
 
-static void verify_failures_port(struct to_verify_failures *o, uint32_t x, unsigned int port)
+/* Port @port of server @x, which the server at the other end does not see go. */
+static void verify_failures_port(struct to_verify_failures *o, uint32_t x, unsigned int port,
+				 struct to_failure_cases *cases)
 {
 	const struct to_cluster *c = o->packets.f->plan->cluster;
 	size_t at = (size_t)x * TO_PORTS_MAX + port;
-	struct failure what = { .cases = &o->out->report->ports, .link = UINT32_MAX,
+	struct failure what = { .cases = cases, .link = UINT32_MAX,
 				.whole = &o->whole_ports[at] };
 	uint32_t *broken = &o->broken[c->n_packet_switches + at];
 
@@ -249,9 +251,23 @@ static void verify_failures_server(struct to_verify_failures *o, uint32_t x)
 	to_failures_repair(p);
 }
 
+/* The functions at both ends of @arc, if others keep the light of its cable. */
+static void verify_failures_functions(struct to_verify_failures *o, uint32_t arc)
+{
+	const struct to_graph *g = o->packets.f->graph;
+	const struct to_server *servers = o->packets.f->plan->cluster->servers;
+	struct to_failure_cases *cases = &o->out->report->functions;
+
+	if (to_port_is_function(&servers[g->from[arc]], g->port[arc]))
+		verify_failures_port(o, g->from[arc], g->port[arc], cases);
+	if (to_port_is_function(&servers[g->to[arc]], g->peer_port[arc]))
+		verify_failures_port(o, g->to[arc], g->peer_port[arc], cases);
+}
+
 void to_verify_failures(struct to_verify_failures *o)
 {
 	struct to_failures *p = &o->packets;
+	struct to_failure_cases *ports = &o->out->report->ports;
 	const struct to_graph *g = p->f->graph;
 	uint64_t left;
 	unsigned int i;
@@ -265,10 +281,11 @@ void to_verify_failures(struct to_verify_failures *o)
 
 			if (p->segment[arc]) {
 				verify_failures_segment(o, p->segment[arc]);
-				verify_failures_port(o, x, g->port[arc]);
-				verify_failures_port(o, g->to[arc], g->peer_port[arc]);
+				verify_failures_port(o, x, g->port[arc], ports);
+				verify_failures_port(o, g->to[arc], g->peer_port[arc], ports);
 				continue;
 			}
+			verify_failures_functions(o, arc);
 			/* a cable that is used both ways, or by several functions, fails once */
 			if (to_failures_first_of_cable(p, arc))
 				verify_failures_link(o, arc);

@@ -50,6 +50,8 @@ struct to_verify_report {
 	struct to_failure_cases switches;
 	/* one port on a packet switch is down: its server sees that, what others send is lost */
 	struct to_failure_cases ports;
+	/* one function is down while others keep the light of its cable: as for a port above */
+	struct to_failure_cases functions;
 	unsigned int n_unprotected;
 	/* the first uncovered cases of @links and @switches */
 	struct to_unprotected unprotected[TO_UNPROTECTED_MAX];

@@ -46,7 +46,7 @@ static const char *diff_server_note(const struct to_plan_diff_server *s)
 		return "  new server";
 	if (s->to < 0)
 		return "  gone";
-	return s->settings ? "  other addresses or ports" : "";
+	return s->settings ? "  other addresses, ports or PCIe links" : "";
 }
 
 static void diff_print_servers(const struct diff *d)

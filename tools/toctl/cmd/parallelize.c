@@ -38,11 +38,15 @@ static struct to_cluster *parallelize_cluster(const struct parallelize_args *arg
 		return to_cluster_synthetic(args->servers, args->degree, args->bandwidth,
 					    TO_LINKS_DUPLEX, err);
 	cluster = to_cluster_load_shared(args->cluster, err);
-	if (!cluster || !cluster->n_packet_switches ||
+	if (!cluster || !to_cluster_keeps_links(cluster) ||
 	    (!args->degree && (!args->servers || args->servers == cluster->n_servers)))
 		return cluster;
-	to_error_set(err, -EINVAL, "%s: it has packet switches (\"%s\"), whose links are all kept: without --servers and --degree",
-		     args->cluster, cluster->packet_switches[0].name);
+	if (cluster->n_packet_switches)
+		to_error_set(err, -EINVAL, "%s: it has packet switches (\"%s\"), whose links are all kept: without --servers and --degree",
+			     args->cluster, cluster->packet_switches[0].name);
+	else
+		to_error_set(err, -EINVAL, "%s: ports share cables, whose links are all kept: without --servers and --degree",
+			     args->cluster);
 	to_cluster_free(cluster);
 	return NULL;
 }

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "kernel/device_view.h"
-#include "kernel/xdp.h"
+#include "ports_print.h"
 
 struct show_args {
 	const char *dev;
@@ -21,23 +21,9 @@ static void show_json(json_t *object)
 
 static int show_ports(struct to_call *call, struct to_device_view *view)
 {
-	if (call->json) {
-		show_json(to_device_view_ports_json(view));
-		return 0;
-	}
-	printf("%-15s %-5s %-15s %-11s %15s %15s %15s %9s\n", "PORT", "STATE", "TRANSMITS",
-	       "PATH", "RELAYED IN", "SENT", "LOCAL", "DROPPED");
-	for (unsigned int i = 0; i < view->n_ports; i++) {
-		const struct to_kernel_port *p = &view->ports[i];
-
-		printf("%-15s %-5s %-15s %-11s %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %9" PRIu64 "\n",
-		       p->name, p->live ? "live" : "dead", p->tx_name,
-		       to_xdp_path_names[to_xdp_path(p->ifindex)],
-		       p->counters[TO_COUNTER(RELAY_RX_PACKETS)],
-		       p->counters[TO_COUNTER(RELAY_TX_PACKETS)],
-		       p->counters[TO_COUNTER(LOCAL_PACKETS)],
-		       to_device_view_drops(p->counters));
-	}
+	if (!call->json)
+		return to_ports_print(stdout, view, &call->err);
+	show_json(to_device_view_ports_json(view));
 	return 0;
 }
 
