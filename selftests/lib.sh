@@ -165,6 +165,17 @@ on_sysfs() { # SERVER COMMAND...: one that looks at the server's own /sys
 	ip netns exec "$@"
 }
 
+# ssh leads into the servers' network namespaces, each with a host name of its own.
+ssh_to_namespaces() {
+	mkdir "$tmp/bin"
+	cat >"$tmp/bin/ssh" <<-'END'
+		#!/bin/bash
+		exec ip netns exec "$1" unshare --uts sh -c "hostname $1; ${*:2}"
+	END
+	chmod +x "$tmp/bin/ssh"
+	PATH=$tmp/bin:$PATH
+}
+
 # Node address of a server, address and MAC of a port, in the fabric's plan: read at
 # once, as processes are slow in an emulated machine. Sets servers.
 declare -A lib_facts	# by "SERVER FIELD" or "SERVER PORT FIELD"

@@ -17,13 +17,7 @@ for server in "${servers[@]}"; do
 	ip -n "$server" addr add "192.0.2.$((++number))/32" dev lo
 done
 
-mkdir "$tmp/bin"
-cat >"$tmp/bin/ssh" <<'END'
-#!/bin/bash
-exec ip netns exec "$1" unshare --uts sh -c "hostname $1; ${*:2}"
-END
-chmod +x "$tmp/bin/ssh"
-PATH=$tmp/bin:$PATH
+ssh_to_namespaces
 cd "$tmp" || exit
 export TOPOOPT_STATE=$tmp/state
 ln -s "$examples" examples

@@ -31,13 +31,7 @@ for server in "${servers[@]}"; do
 	nic_cable "$server:0" "$(next "$server"):1"
 done
 
-mkdir "$tmp/bin"
-cat >"$tmp/bin/ssh" <<'END'
-#!/bin/bash
-exec ip netns exec "$1" unshare --uts sh -c "hostname $1; ${*:2}"
-END
-chmod +x "$tmp/bin/ssh"
-PATH=$tmp/bin:$PATH
+ssh_to_namespaces
 export TOPOOPT_STATE=$tmp/state
 cd "$tmp" || exit
 job() { # SERVERS

@@ -154,6 +154,9 @@ static void what_mixes_cables_is_found(void **state)
 	cluster->servers[0].ports[0].address.v4.s_addr = htonl(0x0ac90281);
 	cluster->servers[1].ports[1].address.v4.s_addr = htonl(0x0ac90282);
 	assert_int_equal(subnet(), 25);
+	/* an end that is in no subnet of others, nor in that of its cable */
+	cluster->servers[1].ports[1].address.v4.s_addr = htonl(0x0ac90901);
+	assert_int_equal(subnet(), 0);
 	cluster->servers[1].ports[1].address.has_v4 = false;
 	assert_int_equal(subnet(), 0);
 	/* straight cables by index: eth0 to eth0 and eth1 to eth1 by turns */

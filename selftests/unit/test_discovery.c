@@ -508,7 +508,7 @@ static void a_server_that_does_not_answer_arp_is_named(void **state)
 		to_checks_free(&checks);
 		to_discovery_compare(servers, c, &checks);
 		assert_false(failed());
-		assert_non_null(strstr(found("a:eth0", "arp")->fix, arp_ignore ? "on b: sysctl -w net.ipv4.conf.all.arp_ignore=0" : "on b look for a filter"));
+		assert_non_null(strstr(found("a:eth0", "arp")->fix, arp_ignore ? "on b: sysctl -w net.ipv4.conf.all.arp_ignore=0" : "on b: look for a filter"));
 		to_cluster_free(c);
 		teardown(NULL);
 		setup(NULL);

@@ -322,6 +322,16 @@ bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsign
 	       !strcmp(server->ports[p].cable, server->ports[q].cable);
 }
 
+uint64_t to_server_cable_bandwidth(const struct to_server *server, unsigned int p)
+{
+	uint64_t sum = server->ports[p].bandwidth;
+
+	for (unsigned int q = 0; q < server->n_ports; q++)
+		if (q != p && to_port_shares_cable(server, p, q))
+			sum += server->ports[q].bandwidth;
+	return sum;
+}
+
 bool to_port_is_function(const struct to_server *server, unsigned int p)
 {
 	for (unsigned int q = 0; q < server->n_ports; q++)

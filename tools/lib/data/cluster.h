@@ -296,6 +296,9 @@ int to_cluster_find_on(const struct to_server *server, unsigned int packet_switc
 /** to_port_shares_cable() - tell whether ports @p and @q of @server are functions on one cable */
 bool to_port_shares_cable(const struct to_server *server, unsigned int p, unsigned int q);
 
+/** to_server_cable_bandwidth() - add up the shares that port @p and its siblings have of their cable */
+uint64_t to_server_cable_bandwidth(const struct to_server *server, unsigned int p);
+
 /** to_port_is_function() - tell whether port @p of @server shares its cable with others */
 bool to_port_is_function(const struct to_server *server, unsigned int p);
 

@@ -124,10 +124,7 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 	mbits = atoll(line);
 	if (mbits <= 0)
 		return;
-	bandwidth = planned->bandwidth;
-	for (unsigned int q = 0; q < view->n_ports; q++)
-		if (q != p && to_port_shares_cable(&view->plan->cluster->servers[view->server], p, q))
-			bandwidth += check_planned_port(view, q)->bandwidth;
+	bandwidth = to_server_cable_bandwidth(&view->plan->cluster->servers[view->server], p);
 	if ((unsigned long long)mbits * 1000000 >= bandwidth)
 		to_check_add(checks, TO_CHECK_OK, "speed", nic->name, NULL,
 			     "%lld Mbit/s", mbits);

@@ -139,23 +139,34 @@ static int discovery_set_pcie(struct to_server *server, struct to_port *port,
 	return 0;
 }
 
-/* A card's name in the file: a number, in the order of its first port. */
+/* Whether wire @i is the first of its server on its card. */
+static bool discovery_first_on_card(const struct to_wires *w, uint32_t i)
+{
+	const char *const card = w->items[i].nic->hardware.card;
+
+	for (uint32_t k = 0; k < i; k++)
+		if (w->items[k].server == w->items[i].server &&
+		    !strcmp(w->items[k].nic->hardware.card, card))
+			return false;
+	return card[0];
+}
+
+/* A card's name in the file: a number, in the order of its first interface. */
 static void discovery_set_card(const struct to_wires *w, struct to_port *port, uint32_t i)
 {
 	const char *const card = w->items[i].nic->hardware.card;
 	unsigned int number = 0;
 
-	for (uint32_t k = 0; card[0] && strcmp(w->items[k].nic->hardware.card, card); k++) {
-		const char *const other = w->items[k].nic->hardware.card;
-		bool first = w->items[k].server == w->items[i].server && other[0];
-
-		for (uint32_t j = 0; first && j < k; j++)
-			first = w->items[j].server != w->items[k].server ||
-				strcmp(w->items[j].nic->hardware.card, other);
-		number += first;
+	if (!card[0])
+		return;
+	for (uint32_t k = 0; k < i; k++) {
+		if (w->items[k].server != w->items[i].server || !discovery_first_on_card(w, k))
+			continue;
+		if (!strcmp(w->items[k].nic->hardware.card, card))
+			break;
+		number++;
 	}
-	if (card[0])
-		snprintf(port->card, sizeof(port->card), "card%u", number);
+	snprintf(port->card, sizeof(port->card), "card%u", number);
 }
 
 /* The connector's own name, unless another cable of @server has it. */
@@ -171,9 +182,9 @@ static void discovery_set_cable(struct to_server *server, struct to_port *port, 
 		snprintf(port->cable, sizeof(port->cable), "%s", connector);
 }
 
-/* Add the port whose first wire is @i, of @n on its cable that begin at @list. */
+/* Add the port whose first wire is @i, of the @n in @list on its cable. */
 static int discovery_add_port(const struct to_wires *w, struct to_server *server, uint32_t i,
-			      const uint32_t *list, unsigned int n,
+			      const uint32_t *list, unsigned int n, const uint32_t *port_of,
 			      const struct to_discovery_options *options)
 {
 	struct to_port *port = &server->ports[server->n_ports++];
@@ -194,10 +205,9 @@ static int discovery_add_port(const struct to_wires *w, struct to_server *server
 	if (!fused)
 		port->bandwidth /= n;
 	discovery_set_card(w, port, i);
-	for (unsigned int k = 0; n > 1 && !fused && k < n && !port->cable[0]; k++)
-		for (unsigned int q = 0; q + 1 < server->n_ports && !port->cable[0]; q++)
-			if (!strcmp(server->ports[q].name, w->items[list[k]].nic->name))
-				strcpy(port->cable, server->ports[q].cable);
+	for (unsigned int k = 0; !fused && k < n; k++)
+		if (list[k] < i)
+			strcpy(port->cable, server->ports[port_of[list[k]]].cable);
 	if (n > 1 && !fused && !port->cable[0])
 		discovery_set_cable(server, port, rdma->hardware.connector);
 	return discovery_set_pcie(server, port, &rdma->hardware);
@@ -233,25 +243,10 @@ static int discovery_fill(const struct to_wires *w, struct to_cluster *c, const 
 			return to_error_set(err, -ERANGE, "%s: more than %u ports", server->name,
 					    TO_PORTS_MAX);
 		port_of[i] = server->n_ports;
-		if (discovery_add_port(w, server, i, list, n, options))
+		if (discovery_add_port(w, server, i, list, n, port_of, options))
 			return to_error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
-}
-
-static void discovery_check_mtu(const struct to_wires *w, uint32_t i, uint32_t k, const char *name,
-				const char *other)
-{
-	const unsigned int mtu = w->items[i].nic->mtu, there = w->items[k].nic->mtu;
-	const bool here = mtu < there;
-	char fix[120];
-
-	if (mtu == there)
-		return;
-	snprintf(fix, sizeof(fix), "on %s: ip link set %s mtu %u",
-		 w->servers[w->items[here ? i : k].server].name, w->items[here ? i : k].nic->name,
-		 here ? there : mtu);
-	to_check_add(w->checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s", mtu, there, other);
 }
 
 /*
@@ -307,7 +302,8 @@ static int discovery_link(const struct to_wires *w, struct to_cluster *c, const 
 			.b = { w->items[k].server, port_of[k] },
 			.use = TO_LINK_FIXED, .ring = -1, .tree = -1 };
 		to_check_add(w->checks, TO_CHECK_OK, "cabling", name, NULL, "leads to %s", other);
-		discovery_check_mtu(w, i, k, name, other);
+		to_wires_check_mtu(w->checks, w->servers[w->items[i].server].name, w->items[i].nic,
+				   w->servers[w->items[k].server].name, w->items[k].nic);
 	}
 	return 0;
 }

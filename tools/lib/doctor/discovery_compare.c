@@ -169,9 +169,8 @@ static bool discovery_compare_silent(const struct to_discovery_server *server,
 				     struct to_checks *checks, const char *name, const char *wanted)
 {
 	const struct to_inventory_nic *there = discovery_nic_of(&server->inventory, peer);
-	const unsigned int ignore = there ? there->arp_ignore : 0;
+	char mend[160], fix[240];
 	bool heard = false;
-	char fix[200];
 
 	for (unsigned int i = 0; i < nic->n_answers; i++)
 		heard |= !memcmp(nic->answers[i].mac, peer->mac, 6) ||
@@ -179,17 +178,14 @@ static bool discovery_compare_silent(const struct to_discovery_server *server,
 	for (unsigned int i = 0; there && i < there->n_answers; i++)
 		heard |= there->answers[i].address.s_addr &&
 			 !memcmp(there->answers[i].mac, nic->mac, 6);
-	if (!heard)
+	if (!there || !heard)
 		return false;
-	if (ignore)
-		snprintf(fix, sizeof(fix), "on %.63s: sysctl -w net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.%s.arp_ignore=0",
-			 server->name, to_port_rdma(peer));
-	else
-		snprintf(fix, sizeof(fix), "on %.63s look for a filter of ARP: nft list ruleset, arptables -L",
-			 server->name);
-	to_check_add(checks, TO_CHECK_WARN, "arp", name, fix,
-		     ignore ? "leads to %s, which does not answer ARP, as arp_ignore is %u there; the cable is good" :
-			      "leads to %s, which does not answer ARP; the cable is good", wanted, ignore);
+	to_wires_arp_fix(there, mend, sizeof(mend));
+	snprintf(fix, sizeof(fix), "on %.63s: %s", server->name, mend);
+	to_check_add(checks, TO_CHECK_WARN, "arp", name, fix, there->arp_ignore ?
+		     "leads to %s, which does not answer ARP, as arp_ignore is %u there; the cable is good" :
+		     "leads to %s, which does not answer ARP; the cable is good", wanted,
+		     there->arp_ignore);
 	return true;
 }
 
@@ -216,30 +212,19 @@ static void discovery_compare_wrong(const struct to_inventory_nic *nic, struct t
 			     "leads to %s, the file says %s", found, wanted);
 }
 
-/* The cable is right: are MTU and speed, too? @there: the interface at the other end. */
-static void discovery_compare_settings(const struct to_inventory_nic *nic,
-				       const struct to_inventory_nic *there,
-				       const struct to_server *server, unsigned int port, bool first,
-				       const char *name, const char *other, struct to_checks *checks)
+/* The cable is right: is the speed of port @at, too? */
+static void discovery_compare_speed(const struct to_inventory_nic *nic,
+				    const struct to_cluster *cluster, struct to_port_ref at,
+				    const char *name, struct to_checks *checks)
 {
-	uint64_t planned = 0;
-	char fix[200];
+	const uint64_t planned = to_server_cable_bandwidth(&cluster->servers[at.server], at.port);
 
-	for (unsigned int q = 0; q < server->n_ports; q++)
-		if (q == port || to_port_shares_cable(server, q, port))
-			planned += server->ports[q].bandwidth;
 	if (nic->bandwidth && nic->bandwidth < planned)
 		to_check_add(checks, TO_CHECK_WARN, "speed", name,
 			     "check cable and transceiver, or correct bandwidth in the file",
 			     "%llu Mbit/s, the file says %llu for its cable",
 			     (unsigned long long)nic->bandwidth / 1000000,
 			     (unsigned long long)planned / 1000000);
-	if (!first || !there || nic->mtu == there->mtu)
-		return;
-	snprintf(fix, sizeof(fix), "give both ends the larger: ip link set DEV mtu %u",
-		 nic->mtu > there->mtu ? nic->mtu : there->mtu);
-	to_check_add(checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s", nic->mtu, there->mtu,
-		     other);
 }
 
 static void discovery_compare_cable(const struct to_discovery_server *servers,
@@ -248,6 +233,7 @@ static void discovery_compare_cable(const struct to_discovery_server *servers,
 				    const char *name, struct to_checks *checks)
 {
 	char found[TO_WIRE_NAME] = "nobody", wanted[TO_WIRE_NAME] = "nobody";
+	const struct to_inventory_nic *there;
 	struct to_port_ref peer, heard;
 	const bool expected = discovery_expected(cluster, at, &peer);
 	const bool answered = discovery_found(nic, cluster, at.server, expected ? &peer : NULL, &heard);
@@ -261,11 +247,15 @@ static void discovery_compare_cable(const struct to_discovery_server *servers,
 	if (!strcmp(found, wanted)) {
 		to_check_add(checks, TO_CHECK_OK, "cabling", name, NULL,
 			     expected ? "leads to %s" : "leads to %s, as in the file", found);
-		if (expected)
-			discovery_compare_settings(nic, discovery_nic_of(&servers[peer.server].inventory,
-							&cluster->servers[peer.server].ports[peer.port]),
-						   &cluster->servers[at.server], at.port,
-						   at.server < peer.server, name, found, checks);
+		if (!expected)
+			return;
+		discovery_compare_speed(nic, cluster, at, name, checks);
+		there = discovery_nic_of(&servers[peer.server].inventory,
+					 &cluster->servers[peer.server].ports[peer.port]);
+		/* once for both ends */
+		if (there && at.server < peer.server)
+			to_wires_check_mtu(checks, servers[at.server].name, nic,
+					   servers[peer.server].name, there);
 	} else if (expected && answered && discovery_is_end(cluster, heard, peer)) {
 		discovery_compare_sibling(checks, name, found, wanted);
 	} else if (!expected || answered ||

@@ -219,16 +219,36 @@ static void wire_check_silent(const struct to_wires *w, uint32_t i, const char *
 	const struct to_inventory_nic *nic = w->items[i].nic;
 	char fix[200];
 
-	if (nic->arp_ignore) {
-		snprintf(fix, sizeof(fix), "sysctl -w net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.%s.arp_ignore=0",
+	to_wires_arp_fix(nic, fix, sizeof(fix));
+	to_check_add(w->checks, TO_CHECK_WARN, "arp", name, fix,
+		     nic->arp_ignore ? "does not answer ARP, as arp_ignore is %u; the cable is good" :
+				       "does not answer ARP, and others hear it; the cable is good",
+		     nic->arp_ignore);
+}
+
+void to_wires_arp_fix(const struct to_inventory_nic *nic, char *fix, size_t size)
+{
+	if (nic->arp_ignore)
+		snprintf(fix, size, "sysctl -w net.ipv4.conf.all.arp_ignore=0 net.ipv4.conf.%s.arp_ignore=0",
 			 nic->name);
-		to_check_add(w->checks, TO_CHECK_WARN, "arp", name, fix,
-			     "does not answer ARP, as arp_ignore is %u; the cable is good", nic->arp_ignore);
-	} else {
-		to_check_add(w->checks, TO_CHECK_WARN, "arp", name,
-			     "look for a filter of ARP there: nft list ruleset, arptables -L",
-			     "does not answer ARP, and others hear it; the cable is good");
-	}
+	else
+		snprintf(fix, size, "look for a filter of ARP there: nft list ruleset, arptables -L");
+}
+
+void to_wires_check_mtu(struct to_checks *checks, const char *server,
+			const struct to_inventory_nic *nic, const char *other,
+			const struct to_inventory_nic *there)
+{
+	const bool here = nic->mtu < there->mtu;
+	char name[TO_WIRE_NAME], fix[160];
+
+	if (nic->mtu == there->mtu)
+		return;
+	snprintf(name, sizeof(name), "%s:%s", server, nic->name);
+	snprintf(fix, sizeof(fix), "on %.63s: ip link set %s mtu %u", here ? server : other,
+		 here ? nic->name : there->name, here ? there->mtu : nic->mtu);
+	to_check_add(checks, TO_CHECK_WARN, "mtu", name, fix, "%u, and %u at %s:%s", nic->mtu, there->mtu,
+		     other, there->name);
 }
 
 bool to_wires_is_cabled(const struct to_wires *w, uint32_t i)

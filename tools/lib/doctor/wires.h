@@ -68,6 +68,14 @@ uint32_t to_wires_of_mac(const struct to_wires *wires, const uint8_t *mac);
  */
 bool to_wires_is_cabled(const struct to_wires *wires, uint32_t i);
 
+/** to_wires_arp_fix() - write how the server of @nic, which others hear, is made to answer ARP */
+void to_wires_arp_fix(const struct to_inventory_nic *nic, char *fix, size_t size);
+
+/** to_wires_check_mtu() - check that interfaces at both ends of a cable have one MTU */
+void to_wires_check_mtu(struct to_checks *checks, const char *server,
+			const struct to_inventory_nic *nic, const char *other,
+			const struct to_inventory_nic *there);
+
 /**
  * to_wires_siblings() - list the wires of @i's server on its cable, itself included
  * @list: gets them in the order of their PCI addresses; room for TO_PORTS_MAX
