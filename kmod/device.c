@@ -135,6 +135,8 @@ static const char topoopt_device_strings[TOPOOPT_COUNTERS][ETH_GSTRING_LEN] = {
 	"relay_rx_bytes",
 	"relay_tx_packets",
 	"relay_tx_bytes",
+	"relay_xdp_packets",
+	"relay_xdp_generic_packets",
 	"local_packets",
 	"local_bytes",
 	"miss_packets",

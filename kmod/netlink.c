@@ -123,6 +123,18 @@ int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
 	return 0;
 }
 
+static int topoopt_netlink_put_xdp(struct sk_buff *skb, const struct topoopt_port *port)
+{
+	u32 error = READ_ONCE(port->xdp_error);
+
+	if ((READ_ONCE(port->xdp) && nla_put_flag(skb, TOPOOPT_A_PORT_XDP_RECEIVE)) ||
+	    (READ_ONCE(port->xdp_tx) && nla_put_flag(skb, TOPOOPT_A_PORT_XDP_TRANSMIT)) ||
+	    (error && nla_put_u32(skb, TOPOOPT_A_PORT_XDP_ERROR, error)) ||
+	    nla_put_u32(skb, TOPOOPT_A_PORT_XDP_CLASSES, READ_ONCE(port->xdp_classes)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 int topoopt_netlink_put_port(struct sk_buff *skb,
 			     const struct topoopt_port *port)
 {
@@ -143,6 +155,8 @@ int topoopt_netlink_put_port(struct sk_buff *skb,
 		return -EMSGSIZE;
 	if (rcu_access_pointer(port->tdev->ports[port->slot]) != port &&
 	    nla_put_flag(skb, TOPOOPT_A_PORT_LEFT))
+		return -EMSGSIZE;
+	if (topoopt_netlink_put_xdp(skb, port))
 		return -EMSGSIZE;
 	topoopt_stats_port(port, sum);
 	if (topoopt_netlink_put_counters(skb, TOPOOPT_A_PORT_COUNTERS, sum))

@@ -16,6 +16,8 @@ const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_
 	[TOPOOPT_A_COUNTERS_RELAY_RX_BYTES] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_TX_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_TX_BYTES] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_RELAY_XDP_PACKETS] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_RELAY_XDP_GENERIC_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_LOCAL_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_LOCAL_BYTES] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_MISS_PACKETS] = { .type = NLA_U64, },
@@ -45,7 +47,7 @@ const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1]
 	[TOPOOPT_A_NEXTHOP_INGRESS] = { .type = NLA_U32, },
 };
 
-const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_LEFT + 1] = {
+const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_XDP_CLASSES + 1] = {
 	[TOPOOPT_A_PORT_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_PORT_IFNAME] = { .type = NLA_NUL_STRING, .len = 15, },
 	[TOPOOPT_A_PORT_TX_IFINDEX] = { .type = NLA_U32, },
@@ -53,6 +55,10 @@ const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_LEFT + 1] = {
 	[TOPOOPT_A_PORT_LIVE] = { .type = NLA_FLAG, },
 	[TOPOOPT_A_PORT_COUNTERS] = NLA_POLICY_NESTED(topoopt_counters_nl_policy),
 	[TOPOOPT_A_PORT_LEFT] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_PORT_XDP_RECEIVE] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_PORT_XDP_TRANSMIT] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_PORT_XDP_ERROR] = { .type = NLA_U32, },
+	[TOPOOPT_A_PORT_XDP_CLASSES] = NLA_POLICY_MASK(NLA_U32, 0x7),
 };
 
 const struct nla_policy topoopt_route_nl_policy[TOPOOPT_A_ROUTE_SERVER + 1] = {

@@ -15,7 +15,7 @@
 extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1];
 extern const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1];
 extern const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1];
-extern const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_LEFT + 1];
+extern const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_XDP_CLASSES + 1];
 extern const struct nla_policy topoopt_route_nl_policy[TOPOOPT_A_ROUTE_SERVER + 1];
 
 extern const struct nla_policy topoopt_dev_get_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1];

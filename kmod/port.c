@@ -95,16 +95,27 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 /*
  * Whether XDP may take frames from the port and send frames through it. XDP does
  * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
- * and its priority.
+ * and its priority. Some drivers, as nfp, run programs but drop what they redirect.
  */
 static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 {
-	WRITE_ONCE(port->xdp, netif_running(port->tdev->dev) &&
-			      !(port->dev->features & TOPOOPT_PORT_STRIPS));
+	bool receives = netif_running(port->tdev->dev) &&
+			!(port->dev->features & TOPOOPT_PORT_STRIPS);
+
+	WRITE_ONCE(port->xdp_generic, receives);
+	WRITE_ONCE(port->xdp, receives && topoopt_compat_xdp_redirect(port->dev));
 	if (!live)
-		WRITE_ONCE(port->lossy, false);
-	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->lossy) &&
+		WRITE_ONCE(port->xdp_error, 0);
+	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->xdp_error) &&
+		   port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
 		   topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false));
+}
+
+void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
+{
+	ASSERT_RTNL();
+	WRITE_ONCE(port->xdp_classes, classes);
+	topoopt_port_update_xdp(port, topoopt_port_live(port));
 }
 
 /*
@@ -212,6 +223,7 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 	port->slot = slot;
 	port->bit = BIT_ULL(slot);
 	port->vlan = is_vlan_dev(port_dev);
+	port->xdp_classes = TOPOOPT_PORT_XDP_CLASSES;
 	RCU_INIT_POINTER(port->tx, port_dev);
 	port->stats = netdev_alloc_pcpu_stats(struct topoopt_stats);
 	if (!port->stats) {
@@ -308,19 +320,14 @@ static void topoopt_port_change_tx(struct topoopt_port *port,
 	topoopt_port_update(port, true);
 }
 
-int topoopt_port_set_tx(struct topoopt_dev *tdev, u32 ifindex, u32 tx_ifindex,
+int topoopt_port_set_tx(struct topoopt_port *port, u32 tx_ifindex,
 			struct netlink_ext_ack *extack)
 {
-	struct topoopt_port *port;
+	const struct topoopt_dev *tdev = port->tdev;
 	struct net_device *tx;
 	int err;
 
 	ASSERT_RTNL();
-	port = topoopt_port_find(tdev, ifindex);
-	if (!port) {
-		NL_SET_ERR_MSG(extack, "No such port");
-		return -ENODEV;
-	}
 	tx = tx_ifindex ? __dev_get_by_index(dev_net(tdev->dev), tx_ifindex) :
 			  port->dev;
 	if (!tx) {

@@ -216,6 +216,29 @@ int topoopt_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* What @attr says of the port; a request that fails changes nothing. Under RTNL. */
+static int topoopt_request_set_port(struct topoopt_dev *tdev, struct nlattr **attr,
+				    struct netlink_ext_ack *extack)
+{
+	const struct nlattr *ifindex = attr[TOPOOPT_A_PORT_IFINDEX];
+	struct topoopt_port *port;
+	int err = 0;
+
+	port = topoopt_port_find(tdev, nla_get_u32(ifindex));
+	if (!port) {
+		NL_SET_ERR_MSG_ATTR(extack, ifindex, "No such port");
+		return -ENODEV;
+	}
+	if (attr[TOPOOPT_A_PORT_TX_IFINDEX])
+		err = topoopt_port_set_tx(port,
+					  nla_get_u32(attr[TOPOOPT_A_PORT_TX_IFINDEX]),
+					  extack);
+	if (!err && attr[TOPOOPT_A_PORT_XDP_CLASSES])
+		topoopt_port_set_xdp_classes(port,
+					     nla_get_u32(attr[TOPOOPT_A_PORT_XDP_CLASSES]));
+	return err;
+}
+
 int topoopt_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *attr[TOPOOPT_A_PORT_MAX + 1];
@@ -226,10 +249,11 @@ int topoopt_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = topoopt_request_parse_port(info, attr);
 	if (err)
 		return err;
-	if (NL_REQ_ATTR_CHECK(info->extack, info->attrs[TOPOOPT_A_DEVICE_PORT],
+	if (!attr[TOPOOPT_A_PORT_XDP_CLASSES] &&
+	    NL_REQ_ATTR_CHECK(info->extack, info->attrs[TOPOOPT_A_DEVICE_PORT],
 			      attr, TOPOOPT_A_PORT_TX_IFINDEX)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "The tx-ifindex of the port is missing");
+			       "Neither tx-ifindex nor xdp-classes of the port is there");
 		return -EINVAL;
 	}
 
@@ -237,9 +261,7 @@ int topoopt_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(tdev))
 		return PTR_ERR(tdev);
 	rtnl_lock();
-	err = topoopt_port_set_tx(tdev, nla_get_u32(attr[TOPOOPT_A_PORT_IFINDEX]),
-				  nla_get_u32(attr[TOPOOPT_A_PORT_TX_IFINDEX]),
-				  info->extack);
+	err = topoopt_request_set_port(tdev, attr, info->extack);
 	rtnl_unlock();
 	netdev_put(tdev->dev, &tracker);
 	return err;

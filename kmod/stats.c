@@ -21,6 +21,8 @@ void topoopt_stats_read(const struct topoopt_stats __percpu *stats,
 
 		for (i = 0; i < TOPOOPT_COUNTERS; i++)
 			sum[i] += value[i];
+		sum[TOPOOPT_RELAY_RX_PACKETS] += value[TOPOOPT_RELAY_XDP_PACKETS] +
+						 value[TOPOOPT_RELAY_XDP_GENERIC_PACKETS];
 	}
 }
 

@@ -58,13 +58,16 @@ struct topoopt_table;
 
 /*
  * Counters of a port, and of the device. In the order of the attributes of
- * the netlink set "counters", from relay-rx-packets on.
+ * the netlink set "counters", from relay-rx-packets on. A packet that XDP relays is
+ * counted as such only; topoopt_stats_read() adds it to TOPOOPT_RELAY_RX_PACKETS.
  */
 enum topoopt_counter {
 	TOPOOPT_RELAY_RX_PACKETS,
 	TOPOOPT_RELAY_RX_BYTES,
 	TOPOOPT_RELAY_TX_PACKETS,
 	TOPOOPT_RELAY_TX_BYTES,
+	TOPOOPT_RELAY_XDP_PACKETS,
+	TOPOOPT_RELAY_XDP_GENERIC_PACKETS,
 	TOPOOPT_LOCAL_PACKETS,
 	TOPOOPT_LOCAL_BYTES,
 	TOPOOPT_MISS_PACKETS,
@@ -95,15 +98,19 @@ struct topoopt_stats {
  * @bit: of @slot, to be held against topoopt_group.alternate_slots
  * @ifindex: of @dev
  * @slot: index into topoopt_dev.ports
- * @xdp: XDP may take frames: the topoopt device is up, and @dev strips no
- *	VLAN tags; written under RTNL
- * @xdp_tx: XDP may send through the port: it is live, and the driver of @tx sends
- *	what XDP redirects and has dropped nothing so far. A drop while this is
- *	written takes effect with the next one.
+ * @xdp: a program in the driver of @dev may take frames: @xdp_generic, and the
+ *	driver redirects; written under RTNL
+ * @xdp_generic: a program behind the driver may: the topoopt device is up, and @dev
+ *	strips no VLAN tags; written under RTNL
+ * @xdp_tx: XDP may send RoCEv2 through the port: it is live, @xdp_classes has the
+ *	class, and the driver of @tx sends what XDP redirects and has dropped nothing
+ *	so far. A drop while this is written takes effect with the next one.
+ * @xdp_classes: bit per traffic class that XDP may send through the port; written
+ *	under RTNL
+ * @xdp_error: positive error number of the last frame that XDP redirected to @tx and
+ *	that was refused or dropped, since the port became live; 0: none was
  * @vlan: @dev is a VLAN device: it took the tag of a packet, and its ingress map
  *	turned the tag's priority into the packet's; constant
- * @lossy: the driver of @tx has dropped frames that XDP redirected, since the port
- *	became live
  * @list: in topoopt_dev.port_list
  *
  * Freed a grace period after it left its slot; whatever a reader got from
@@ -118,9 +125,11 @@ struct topoopt_port {
 	u32 ifindex;
 	u16 slot;
 	bool xdp;
+	bool xdp_generic;
 	bool xdp_tx;
 	bool vlan;
-	bool lossy;
+	u8 xdp_classes;
+	u16 xdp_error;
 	netdevice_tracker dev_tracker;
 	netdevice_tracker tx_tracker;
 	struct list_head list;
@@ -229,8 +238,7 @@ struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
 
 /**
  * topoopt_port_set_tx() - choose what a port transmits through
- * @tdev: topoopt device
- * @ifindex: of the port
+ * @port: port
  * @tx_ifindex: of an Ethernet device of the same namespace, or 0 for the port
  *	itself
  * @extack: told why not
@@ -239,8 +247,13 @@ struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
  *
  * Return: 0, -ENODEV, -EINVAL for a device that cannot be one.
  */
-int topoopt_port_set_tx(struct topoopt_dev *tdev, u32 ifindex, u32 tx_ifindex,
+int topoopt_port_set_tx(struct topoopt_port *port, u32 tx_ifindex,
 			struct netlink_ext_ack *extack);
+
+/* What XDP may send through a port, bit per traffic class. Under RTNL. */
+void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes);
+
+#define TOPOOPT_PORT_XDP_CLASSES	GENMASK(TOPOOPT_TRAFFIC_CLASS_OTHER, 0)
 
 /* For those who look at slot_ifindex: it is not older. */
 static inline u64 topoopt_port_live_slots(const struct topoopt_dev *tdev)
@@ -298,17 +311,24 @@ static inline void topoopt_stats_add(struct topoopt_stats __percpu *stats,
 	u64_stats_update_end(&s->syncp);
 }
 
-/* A counter of packets and the counter of bytes that follows it. */
-static inline void topoopt_stats_add_bytes(struct topoopt_stats __percpu *stats,
-					   enum topoopt_counter packet_counter,
-					   u32 packets, u32 bytes)
+static inline void topoopt_stats_add_two(struct topoopt_stats __percpu *stats,
+					 enum topoopt_counter packet_counter, u32 packets,
+					 enum topoopt_counter byte_counter, u32 bytes)
 {
 	struct topoopt_stats *s = this_cpu_ptr(stats);
 
 	u64_stats_update_begin(&s->syncp);
 	u64_stats_add(&s->counter[packet_counter], packets);
-	u64_stats_add(&s->counter[packet_counter + 1], bytes);
+	u64_stats_add(&s->counter[byte_counter], bytes);
 	u64_stats_update_end(&s->syncp);
+}
+
+/* A counter of packets and the counter of bytes that follows it. */
+static inline void topoopt_stats_add_bytes(struct topoopt_stats __percpu *stats,
+					   enum topoopt_counter packet_counter,
+					   u32 packets, u32 bytes)
+{
+	topoopt_stats_add_two(stats, packet_counter, packets, packet_counter + 1, bytes);
 }
 
 /* drops.c: counts frames that XDP redirected and the driver dropped, on their port. */

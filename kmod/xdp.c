@@ -6,6 +6,7 @@
  */
 
 #include <linux/filter.h>
+#include <linux/if_vlan.h>
 #include <net/xdp.h>
 
 #include "account.h"
@@ -23,13 +24,48 @@
 /* The same for IPv6, from its header on. */
 #define TOPOOPT_XDP_HEAD6	((int)(sizeof(struct ipv6hdr) + sizeof(struct udphdr)))
 
+/* All that is ever looked at: Ethernet with tag, IPv6, UDP or TCP, queue pair. */
+#define TOPOOPT_XDP_HEADERS						\
+	(VLAN_ETH_HLEN + sizeof(struct ipv6hdr) + TOPOOPT_FASTPATH_TRANSPORT)
+
+/*
+ * Make the first @len bytes of a frame linear, as bpf_xdp_pull_data() does from 6.18
+ * on. Frames above a page arrive at mlx5 with nothing in the linear part, and it sends
+ * none with less than 18 bytes there (en/xdp.c, MLX5E_XDP_MIN_INLINE).
+ *
+ * Return: false when the bytes are not all in the first frag, or have no room.
+ */
+static __always_inline bool topoopt_xdp_pull(struct xdp_buff *xdp, unsigned int len)
+{
+	struct skb_shared_info *info;
+	skb_frag_t *frag;
+	int more;
+
+	more = xdp->data + len - xdp->data_end;
+	if (likely(more <= 0))
+		return true;
+	info = xdp_get_shared_info_from_buff(xdp);
+	frag = &info->frags[0];
+	/* A frag must not become empty. One of AF_XDP is no page that goes with the frame. */
+	if (xdp->data + len > xdp_data_hard_end(xdp) || skb_frag_size(frag) <= more ||
+	    xdp->rxq->mem.type == MEM_TYPE_XSK_BUFF_POOL)
+		return false;
+	memcpy(xdp->data_end, skb_frag_address(frag), more);
+	xdp->data_end += more;
+	skb_frag_off_add(frag, more);
+	skb_frag_size_sub(frag, more);
+	info->xdp_frags_size -= more;
+	return true;
+}
+
 /* Return: ifindex to redirect to. */
 static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
 					     const struct topoopt_port *in,
 					     const struct topoopt_port *out,
 					     const struct net_device *tx,
 					     const struct topoopt_nexthop *nexthop,
-					     void *ip, bool v6, u32 bytes)
+					     void *ip, bool v6,
+					     enum topoopt_counter counter, u32 bytes)
 {
 	struct ethhdr *eth = xdp->data;
 
@@ -38,19 +74,22 @@ static __always_inline u32 topoopt_xdp_write(struct xdp_buff *xdp,
 	else
 		topoopt_fastpath_hop4(ip);
 	topoopt_output_macs(eth, nexthop, tx);
-	topoopt_stats_add_bytes(in->stats, TOPOOPT_RELAY_RX_PACKETS, 1, bytes);
+	topoopt_stats_add_two(in->stats, counter, 1, TOPOOPT_RELAY_RX_BYTES, bytes);
 	topoopt_stats_add_bytes(out->stats, TOPOOPT_RELAY_TX_PACKETS, 1, bytes);
 	return tx->ifindex;
 }
 
-/* Everything that XDP may relay. Return: as topoopt_xdp_relay(). */
+/*
+ * Everything that XDP may relay. The IP header is @nhoff bytes into the frame; @ip is
+ * it, or a copy, of @head bytes. Return: as topoopt_xdp_relay().
+ */
 static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
-					   const struct topoopt_port *in, void *ip,
-					   u32 flags, bool v6)
+					   const struct topoopt_port *in, const void *ip,
+					   int head, unsigned int nhoff, u32 flags, bool v6)
 {
 	const struct topoopt_table *table = topoopt_xdp_dereference(in->tdev->table);
-	int head = xdp->data_end - ip, len;
 	u32 bytes = xdp_get_buff_len(xdp);
+	int len = bytes - nhoff;
 	const struct ipv6hdr *ip6 = ip;
 	const struct iphdr *ip4 = ip;
 	struct topoopt_output output;
@@ -58,7 +97,6 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	u32 hash, class;
 	bool found;
 
-	len = bytes - (ip - xdp->data);
 	if (v6 ? head < TOPOOPT_XDP_HEAD6 || !topoopt_fastpath_valid6(ip, len) ||
 		 topoopt_flow_scoped6(&ip6->daddr) :
 		 !topoopt_fastpath_valid4(ip, len) || topoopt_flow_scoped4(ip4->daddr))
@@ -79,7 +117,11 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	if (!topoopt_compat_xdp_xmit(output.dev, xdp_buff_has_frags(xdp)) &&
 	    !(flags & TOPOOPT_XDP_GENERIC))
 		return 0;
-	if (READ_ONCE(output.port->lossy) && !(flags & TOPOOPT_XDP_LOSSY))
+	if (!(READ_ONCE(output.port->xdp_classes) & BIT(class)))
+		return 0;
+	if (READ_ONCE(output.port->xdp_error) && !(flags & TOPOOPT_XDP_LOSSY))
+		return 0;
+	if (!topoopt_xdp_pull(xdp, nhoff + (v6 ? sizeof(*ip6) : sizeof(*ip4))))
 		return 0;
 
 	if (topoopt_account_enabled())
@@ -87,16 +129,115 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 				topoopt_fastpath_source(table, ip, v6), route.server,
 				class, 1, bytes);
 	topoopt_output_count_detour(&output, 1);
-	return topoopt_xdp_write(xdp, in, output.port, output.dev, output.nexthop, ip,
-				 v6, bytes);
+	return topoopt_xdp_write(xdp, in, output.port, output.dev, output.nexthop,
+				 xdp->data + nhoff, v6,
+				 flags & TOPOOPT_XDP_GENERIC ?
+				 TOPOOPT_RELAY_XDP_GENERIC_PACKETS :
+				 TOPOOPT_RELAY_XDP_PACKETS, bytes);
 }
 
-static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt_port *in,
-				      void *ip, u32 flags)
+/* EtherType, and the first byte after it. */
+static __always_inline bool topoopt_xdp_is4(const void *ip)
 {
-	if (((struct iphdr *)ip)->version == 6)
-		return topoopt_xdp_any(xdp, in, ip, flags, true);
-	return topoopt_xdp_any(xdp, in, ip, flags, false);
+	return (*(const __be32 *)(ip - 2) & htonl(0xffffff00)) ==
+	       htonl(ETH_P_IP << 16 | 0x45 << 8);
+}
+
+static __always_inline bool topoopt_xdp_is6(const void *ip)
+{
+	return (*(const __be32 *)(ip - 2) & htonl(0xfffff000)) ==
+	       htonl((u32)ETH_P_IPV6 << 16 | 0x6 << 12);
+}
+
+static __always_inline bool topoopt_xdp_has_vlans(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	return rcu_access_pointer(dev->vlan_info);
+#else
+	return false;
+#endif
+}
+
+/* Whether a tagged frame is for a VLAN device, which gets it. */
+static bool topoopt_xdp_for_vlan(const struct net_device *dev, const struct vlan_ethhdr *eth)
+{
+#if IS_ENABLED(CONFIG_VLAN_8021Q)
+	bool device;
+
+	if (likely(!topoopt_xdp_has_vlans(dev)))
+		return false;
+	rcu_read_lock();
+	device = __vlan_find_dev_deep_rcu((struct net_device *)dev, eth->h_vlan_proto,
+					  ntohs(eth->h_vlan_TCI) & VLAN_VID_MASK);
+	rcu_read_unlock();
+	return device;
+#else
+	return false;
+#endif
+}
+
+/*
+ * From the start of a frame, or from a copy of it of @len bytes, nothing checked yet
+ * but that headers of IPv4 are there.
+ */
+static __always_inline u32 topoopt_xdp_start(struct xdp_buff *xdp,
+					     const struct topoopt_port *in, const void *start,
+					     unsigned int len, u32 flags)
+{
+	const struct net_device *dev = xdp->rxq->dev;
+	const struct ethhdr *eth = start;
+	unsigned int nhoff = ETH_HLEN;
+	const void *ip;
+
+	if (!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr))
+		return 0;
+	if (eth_type_vlan(eth->h_proto)) {
+		if (topoopt_xdp_for_vlan(dev, start))
+			return 0;
+		nhoff += VLAN_HLEN;
+	}
+	ip = start + nhoff;
+	if (topoopt_xdp_is4(ip))
+		return topoopt_xdp_any(xdp, in, ip, len - nhoff, nhoff, flags, false);
+	if (topoopt_xdp_is6(ip))
+		return topoopt_xdp_any(xdp, in, ip, len - nhoff, nhoff, flags, true);
+	return 0;
+}
+
+/*
+ * A frame whose headers are not all in the linear part. Nothing moves before it is sure
+ * that the frame is relayed: not all drivers that pass a frame on to the stack let a
+ * program do that.
+ */
+static noinline u32 topoopt_xdp_scattered(struct xdp_buff *xdp,
+					  const struct topoopt_port *in, u32 flags)
+{
+	unsigned int linear = xdp->data_end - xdp->data, more;
+	u8 start[TOPOOPT_XDP_HEADERS] __aligned(8);
+	const skb_frag_t *frag;
+
+	frag = &xdp_get_shared_info_from_buff(xdp)->frags[0];
+	more = min_t(unsigned int, skb_frag_size(frag), sizeof(start) - linear);
+	if (linear + more < TOPOOPT_XDP_HEAD4)
+		return 0;
+	memcpy(start, xdp->data, linear);
+	memcpy(start + linear, skb_frag_address(frag), more);
+	return topoopt_xdp_start(xdp, in, start, linear + more, flags);
+}
+
+/* Any frame. */
+static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt_port *in,
+				      u32 flags)
+{
+	unsigned int linear = xdp->data_end - xdp->data;
+
+	if (flags & TOPOOPT_XDP_GENERIC ? !READ_ONCE(in->xdp_generic) : !READ_ONCE(in->xdp))
+		return 0;
+	if (xdp_buff_has_frags(xdp) && linear < TOPOOPT_XDP_HEADERS)
+		return topoopt_xdp_scattered(xdp, in, flags);
+	if (linear < TOPOOPT_XDP_HEAD4)
+		return 0;
+	return topoopt_xdp_start(xdp, in, xdp->data, linear, flags);
 }
 
 /*
@@ -125,7 +266,8 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 		goto other;
 
 	bytes = xdp->data_end - xdp->data;
-	ifindex = topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6, bytes);
+	ifindex = topoopt_xdp_write(xdp, in, out, tx, nexthop, ip, v6,
+				    TOPOOPT_RELAY_XDP_PACKETS, bytes);
 	if (account) {
 		/* To carry the table here costs more. A newer one is as good. */
 		src = topoopt_fastpath_source(topoopt_xdp_dereference(tdev->table), ip, v6);
@@ -137,7 +279,7 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 	return ifindex;
 
 other:
-	return topoopt_xdp_frame(xdp, in, ip, flags);
+	return topoopt_xdp_frame(xdp, in, flags);
 }
 
 static noinline u32 topoopt_xdp_quiet4(struct xdp_buff *xdp, const struct topoopt_port *in,
@@ -223,7 +365,7 @@ static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp,
 
 	if (unlikely(target & TOPOOPT_TARGET_FLAGS) ||
 	    unlikely(group->alternate_slots & in->bit))
-		return topoopt_xdp_frame(xdp, in, ip, flags);
+		return topoopt_xdp_frame(xdp, in, flags);
 	if (group->primaries > 1)
 		return v6 ? topoopt_xdp_choose6(xdp, in, ip, flags, group, slot) :
 			    topoopt_xdp_choose4(xdp, in, ip, flags, group, slot);
@@ -242,24 +384,11 @@ static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
 	if (unlikely((*word & htonl(0x3fff00ff)) != htonl(IPPROTO_UDP) ||
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
-		return topoopt_xdp_frame(xdp, in, ip, flags);
+		return topoopt_xdp_frame(xdp, in, flags);
 	if (unlikely(!topoopt_fastpath_valid4(ip4, xdp->data_end - ip)))
 		return 0;
 	return topoopt_xdp_route(xdp, in, ip, flags,
 				 topoopt_fastpath_lookup4(table, ip4->daddr), false);
-}
-
-/* EtherType, and the first byte after it. */
-static __always_inline bool topoopt_xdp_is4(const void *ip)
-{
-	return (*(const __be32 *)(ip - 2) & htonl(0xffffff00)) ==
-	       htonl(ETH_P_IP << 16 | 0x45 << 8);
-}
-
-static __always_inline bool topoopt_xdp_is6(const void *ip)
-{
-	return (*(const __be32 *)(ip - 2) & htonl(0xfffff000)) ==
-	       htonl((u32)ETH_P_IPV6 << 16 | 0x6 << 12);
 }
 
 /* What is not IPv4. */
@@ -275,44 +404,11 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 		     ip6->nexthdr != IPPROTO_UDP ||
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
-		return topoopt_xdp_frame(xdp, in, ip, flags);
+		return topoopt_xdp_frame(xdp, in, flags);
 	if (unlikely(!topoopt_fastpath_valid6(ip6, xdp->data_end - ip)))
 		return 0;
 	return topoopt_xdp_route(xdp, in, ip, flags,
 				 topoopt_fastpath_lookup6(table, &ip6->daddr), true);
-}
-
-/*
- * A tagged frame from a NIC with VLANs, which need not have devices: 8021q adds
- * VLAN 0 to every NIC that filters. Frames for a VLAN device are left to it. Out of
- * line and last, so that the path of other frames saves no registers for it.
- */
-static noinline u32 topoopt_xdp_vlan(struct xdp_buff *xdp, const struct topoopt_port *in,
-				     void *ip, u32 flags)
-{
-#if IS_ENABLED(CONFIG_VLAN_8021Q)
-	const struct vlan_ethhdr *eth = xdp->data;
-	bool device;
-
-	rcu_read_lock();
-	device = __vlan_find_dev_deep_rcu(xdp->rxq->dev, eth->h_vlan_proto,
-					  ntohs(eth->h_vlan_TCI) & VLAN_VID_MASK);
-	rcu_read_unlock();
-	if (device)
-		return 0;
-#endif
-	if (!topoopt_xdp_is4(ip) && !topoopt_xdp_is6(ip))
-		return 0;
-	return topoopt_xdp_frame(xdp, in, ip, flags);
-}
-
-static __always_inline bool topoopt_xdp_has_vlans(const struct net_device *dev)
-{
-#if IS_ENABLED(CONFIG_VLAN_8021Q)
-	return rcu_access_pointer(dev->vlan_info);
-#else
-	return false;
-#endif
 }
 
 __bpf_kfunc_start_defs();
@@ -340,14 +436,16 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	struct ethhdr *eth;
 	void *ip;
 
-	if (unlikely(!topoopt_port_receives(dev) ||
-		     xdp->data + TOPOOPT_XDP_HEAD4 > xdp->data_end))
+	if (unlikely(!topoopt_port_receives(dev)))
 		return 0;
 	in = topoopt_xdp_dereference(dev->rx_handler_data);
 	table = topoopt_xdp_dereference(in->tdev->table);
-	/* while it changes, either path may take the packet */
-	if (unlikely(!table || !data_race(in->xdp) || trace_topoopt_relay_enabled()))
+	if (unlikely(!table || trace_topoopt_relay_enabled()))
 		return 0;
+	/* data_race(): while it changes, either path may take the packet. */
+	if (unlikely(!data_race(in->xdp) || flags & TOPOOPT_XDP_GENERIC ||
+		     xdp->data + TOPOOPT_XDP_HEAD4 > xdp->data_end))
+		return topoopt_xdp_frame(xdp, in, flags);
 	eth = xdp->data;
 	if (unlikely(!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr)))
 		return 0;
@@ -355,8 +453,9 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 	if (!topoopt_xdp_is4(ip)) {
 		if (eth_type_vlan(eth->h_proto)) {
 			ip += VLAN_HLEN;
+			/* 8021q adds VLAN 0 to every NIC that filters. */
 			if (unlikely(topoopt_xdp_has_vlans(dev)))
-				return topoopt_xdp_vlan(xdp, in, ip, flags);
+				return topoopt_xdp_frame(xdp, in, flags);
 		}
 		if (!topoopt_xdp_is4(ip))
 			return topoopt_xdp_roce6(xdp, in, ip, flags, table);

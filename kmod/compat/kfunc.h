@@ -49,6 +49,16 @@ static inline bool topoopt_compat_prog_private_stack(const struct bpf_prog *prog
 #endif
 }
 
+/* Whether a driver redirects frames for a program in it. Before 6.3, none says so. */
+static inline bool topoopt_compat_xdp_redirect(const struct net_device *dev)
+{
+#ifdef TOPOOPT_HAVE_XDP_FEATURES
+	return dev->xdp_features & NETDEV_XDP_ACT_REDIRECT;
+#else
+	return dev->netdev_ops->ndo_bpf;
+#endif
+}
+
 /* Whether a driver sends what XDP redirects, in how many pieces it may be. */
 static __always_inline bool topoopt_compat_xdp_xmit(const struct net_device *dev, bool frags)
 {

@@ -26,6 +26,8 @@ metric() { # NAME LABELS
 # the ports as toctl show does. Prints those that differ.
 declare -A names=(
 	[relay_rx_packets]=relay_receive_packets_total [relay_rx_bytes]=relay_receive_bytes_total
+	[relay_xdp_packets]=relay_xdp_packets_total
+	[relay_xdp_generic_packets]=relay_xdp_generic_packets_total
 	[relay_tx_packets]=transmit_packets_total [relay_tx_bytes]=transmit_bytes_total
 	[local_packets]=local_receive_packets_total [local_bytes]=local_receive_bytes_total
 	[miss_packets]=miss_packets_total [backup_packets]=backup_packets_total

@@ -11,9 +11,9 @@
 #define ROUTE_SIZE 72		/* upper bound of one route attribute */
 
 const char *const to_genl_counter_names[TO_COUNTERS] = {
-	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets",
-	"relay-tx-bytes", "local-packets", "local-bytes", "miss-packets",
-	"backup-packets", "drop-header", "drop-ttl", "drop-mtu",
+	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets", "relay-tx-bytes",
+	"relay-xdp-packets", "relay-xdp-generic-packets", "local-packets", "local-bytes",
+	"miss-packets", "backup-packets", "drop-header", "drop-ttl", "drop-mtu",
 	"drop-no-port", "drop-gso", "drop-nomem", "drop-tx", "alternate-packets",
 };
 _Static_assert(TOPOOPT_A_COUNTERS_MAX - TOPOOPT_A_COUNTERS_PAD == TO_COUNTERS,

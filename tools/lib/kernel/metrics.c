@@ -35,6 +35,10 @@ struct family {
 	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_RX_BYTES), 0 }, \
 	{ prefix "_relay_receive_packets", NULL, "Packets that arrived " where " and were relayed.", \
 	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_RX_PACKETS), 0 }, \
+	{ prefix "_relay_xdp_packets", NULL, "Packets of these that XDP relayed in the driver.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_XDP_PACKETS), 0 }, \
+	{ prefix "_relay_xdp_generic_packets", NULL, "Packets of these that generic XDP relayed.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_XDP_GENERIC_PACKETS), 0 }, \
 	{ prefix "_transmit_bytes", "bytes", "Frames relayed or originated, and sent " where ".", \
 	  scope, SOURCE_COUNTER, TO_COUNTER(RELAY_TX_BYTES), 0 }, \
 	{ prefix "_transmit_packets", NULL, "Packets relayed or originated, and sent " where ".", \
