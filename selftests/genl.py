@@ -7,7 +7,8 @@
 
 Attributes are dicts, or lists of (name, value) where order or repetition
 matters. A value of bytes goes out as it is, so that nothing is beyond it: wrong
-lengths, unknown types (a name may be a number), messages of any shape (raw()).
+lengths, unknown types (a name may be a number), messages of any shape (raw()). Flags are
+a list of names.
 """
 
 import errno
@@ -132,6 +133,8 @@ class Family:
             return attribute(kind, address(value))
         if isinstance(value, str):
             value = self.enums[spec["enum"]].index(value)
+        if isinstance(value, list):
+            value = sum(1 << self.enums[spec["enum"]].index(name) for name in value)
         return attribute(kind, struct.pack(self.FORMATS[spec["type"]], value))
 
     def decode(self, data, space="device"):
@@ -152,7 +155,9 @@ class Family:
                 continue
             else:
                 value, = struct.unpack(self.FORMATS[spec["type"]], payload)
-                if "enum" in spec:
+                if spec.get("enum-as-flags"):
+                    value = [n for i, n in enumerate(self.enums[spec["enum"]]) if value >> i & 1]
+                elif "enum" in spec:
                     value = self.enums[spec["enum"]][value]
             if spec.get("multi-attr"):
                 values.setdefault(name, []).append(value)

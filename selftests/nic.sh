@@ -66,6 +66,34 @@ nic_rate() { # DOMAIN|CARD to_host|from_host BITS-PER-SECOND
 	must tee "$nic_debugfs/$what/$2" >/dev/null <<<"$3"
 }
 
+# Servers of lib.sh's chain whose ports are functions of cards: no veth anywhere. Cards are
+# named by their servers, the first in PCI domain 16. Sets plan, servers and $A, $B, $C ...
+nic_chain() { # N [CARD-OPTION...]
+	local i port letters=ABCDEFGHIJKLMNOP
+
+	plan=$tmp/plan.json
+	chain_plan "$1" >"$plan"
+	lib_read_plan
+	must modprobe topoopt_fwd
+	nic_load
+	for ((i = 0; i < $1; i++)); do
+		printf -v "${letters:i:1}" %s "${servers[i]}"
+		must ip netns add "${servers[i]}"
+		at_exit "ip netns del ${servers[i]}"
+		nic_card "${servers[i]}" "domains=$((16 + i))" "${@:2}"
+		must ip -n "${servers[i]}" link set lo up
+		for port in 0 1; do
+			nic_move "${servers[i]}" "enP$((16 + i))p1s0f${port}np$port" eth$port
+			must ip -n "${servers[i]}" link set eth$port mtu 4200 up \
+				address "$(port_mac "${servers[i]}" eth$port)"
+		done
+		((!i)) || nic_cable "${servers[i - 1]}:1" "${servers[i]}:0"
+	done
+	for ((i = 0; i < $1; i++)); do
+		must apply "${servers[i]}" "$plan" >/dev/null
+	done
+}
+
 # --- traffic and counters, by kernel/nic.py ---------------------------------------
 
 nic_peers() { # NAMESPACE...

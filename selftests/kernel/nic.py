@@ -15,8 +15,8 @@ Reads commands, one a line, and answers each with a line:
     links DEVICE...         1 for each that has a carrier, else 0
     hears DEVICE PEER MAC [WORD...]
                             1 if the peer hears a frame to that address, else 0
-    datagrams FROM TO ADDRESS LENGTH N
-                            send IPv4 packets from one namespace into another: ok when all
+    datagrams FROM TO ADDRESS LENGTH N [PORT]
+                            send IP packets from one namespace into another: ok when all
                             have arrived, else an error
     tcp FROM TO BYTES ADDRESS...
                             send bytes to each address, and from it, all at a time: ok and how
@@ -173,18 +173,21 @@ def hears(device, peer, mac, *words):
             heard = 1
 
 
-def datagrams(source, target, address, length, n):
+def datagrams(source, target, address, length, n, port=PORT):
+    # IP_MTU_DISCOVER and IPV6_MTU_DISCOVER; IP_PMTUDISC_DO is 2 of both
+    family, headers, level, discover = (
+        (socket.AF_INET6, 48, socket.IPPROTO_IPV6, 23) if ':' in address else
+        (socket.AF_INET, 28, socket.IPPROTO_IP, 10))
     enter(target)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+    with socket.socket(family, socket.SOCK_DGRAM) as server:
         server.settimeout(PATIENCE)
-        server.bind((address, PORT))
+        server.bind((address, int(port)))
         enter(source)
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-            # IP_MTU_DISCOVER, IP_PMTUDISC_DO
-            client.setsockopt(socket.IPPROTO_IP, 10, 2)
-            data = os.urandom(int(length) - 28)
+        with socket.socket(family, socket.SOCK_DGRAM) as client:
+            client.setsockopt(level, discover, 2)
+            data = os.urandom(int(length) - headers)
             for _ in range(int(n)):
-                client.sendto(data, (address, PORT))
+                client.sendto(data, (address, int(port)))
                 if server.recv(65536) != data:
                     return 'other data'
     return 'ok'

@@ -85,6 +85,8 @@ check "without complaint" test ! -s "$tmp/err"
 count_all on
 is "the same frames, the same result" "$(arrived on)" "$(arrived queues)"
 is "counted the same" "$counted" "$by_queues"
+is "by generic XDP" "$(on "$B" toctl show --json |
+	jq '.ports[] | select(.port == "eth0").counters["relay-xdp-generic-packets"]')" 6
 is "all but TCP at XDP, to a driver that takes none from native XDP" "$(redirected)" 6
 check "traceroute" grep -q "$(node "$B")" <(on "$A" traceroute -n -q 1 -w 30 "$(node "$C")")
 

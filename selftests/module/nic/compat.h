@@ -47,22 +47,16 @@ static inline void nic_compat_add_frag(struct xdp_buff *xdp, struct page *page, 
 #endif
 }
 
-/* Tell XDP what a device does; before 6.3 nobody asks. */
-static inline void nic_compat_xdp_features(struct net_device *dev)
+/*
+ * Tell XDP what a device does: whether it redirects, and whether it sends what is
+ * redirected to it. Before 6.3 nobody asks.
+ */
+static inline void nic_compat_xdp_features(struct net_device *dev, bool redirects, bool sends)
 {
 #ifdef TOPOOPT_HAVE_XDP_FEATURES
-	xdp_set_features_flag(dev, NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_REDIRECT |
-			      NETDEV_XDP_ACT_RX_SG);
-#endif
-}
-
-static inline void nic_compat_xdp_target(struct net_device *dev, bool target)
-{
-#ifdef TOPOOPT_HAVE_XDP_FEATURES
-	if (target)
-		xdp_features_set_redirect_target(dev, true);
-	else
-		xdp_features_clear_redirect_target(dev);
+	xdp_set_features_flag(dev, NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_RX_SG |
+			      (redirects ? NETDEV_XDP_ACT_REDIRECT : 0) |
+			      (sends ? NETDEV_XDP_ACT_NDO_XMIT | NETDEV_XDP_ACT_NDO_XMIT_SG : 0));
 #endif
 }
 

@@ -55,12 +55,17 @@
  *		64, 128: header split, meta/fbnic/fbnic_netdev.c:526; as many as vmxnet3's
  *		data ring copies, drivers/net/vmxnet3/vmxnet3_int.h:499
  *		a page: intel/ice/ice_txrx.c, mellanox/mlx5/core/en_rx.c legacy RQ
+ *	no frame is redirected from here, a program that wants it loses the frame (trait
+ *	redirect)
+ *		netronome/nfp/nfd3/dp.c nfp_nfd3_rx()
  *	XDP redirects into a device while that has a program of its own, else ENETDOWN or ENXIO
  *		mellanox/mlx5/core/en/xdp.c:867, intel/i40e/i40e_txrx.c:4018,
  *		intel/ice/ice_txrx.c:744; the feature flag: en_main.c mlx5e_set_xdp_feature(),
  *		ice_main.c:2946
  *	its queue is that of the processor, and there is none beyond the number of channels
  *		mellanox/mlx5/core/en/xdp.c:873, i40e_txrx.c:4018, ice_txrx.c:754
+ *	none is sent with less than 18 bytes in its linear part
+ *		mellanox/mlx5/core/en/xdp.c mlx5e_xmit_xdp_frame(), MLX5E_XDP_MIN_INLINE
  *	it is of traffic class 0, whatever mqprio says of the packet's priority
  *		mellanox/mlx5/core/en_main.c:2122
  *	counters *_phy and *_prio are the port's, each function shows the sums
@@ -156,6 +161,7 @@ struct nic_phy_percpu {
  * @link:	and the card's link
  * @dir:	debugfs directory
  * @linear:	bytes of a frame in the linear part that XDP sees
+ * @redirect:	the driver redirects what a program tells it to
  * @rdma:	takes RoCEv2 that is for other addresses
  * @stats_ms:	milliseconds between renewals of the statistics; 0: always fresh
  * @reset_stats: counters begin anew with new channels
@@ -165,6 +171,7 @@ struct nic_traits {
 	unsigned int link;
 	struct dentry *dir;
 	u32 linear;
+	bool redirect;
 	bool rdma;
 	u32 stats_ms;
 	bool reset_stats;

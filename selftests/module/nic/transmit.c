@@ -51,7 +51,10 @@ netdev_tx_t nic_transmit_skb(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
-/* Send a copy of an XDP frame; false without room or memory. */
+/* What the hardware wants of a frame beside its descriptor. */
+#define NIC_INLINE_MIN	(ETH_HLEN + VLAN_HLEN)
+
+/* Send a copy of an XDP frame; false without room, memory or headers in its linear part. */
 bool nic_transmit_frame(struct nic_function *f, struct xdp_frame *frame)
 {
 	unsigned int len = xdp_get_frame_len(frame);
@@ -59,6 +62,10 @@ bool nic_transmit_frame(struct nic_function *f, struct xdp_frame *frame)
 	struct sk_buff *skb;
 	int i;
 
+	if (frame->len < NIC_INLINE_MIN) {
+		nic_count(f, NIC_TX_XDP_REFUSED, 1);
+		return false;
+	}
 	if (nic_pcie_busy(f)) {
 		nic_count(f, NIC_TX_XDP_FULL, 1);
 		return false;

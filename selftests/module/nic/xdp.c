@@ -28,10 +28,10 @@ int nic_xdp_bpf(struct net_device *dev, struct netdev_bpf *bpf)
 		return -EINVAL;
 	}
 	if (!bpf->prog)
-		nic_compat_xdp_target(dev, false);
+		nic_compat_xdp_features(dev, f->traits->redirect, false);
 	old = rcu_replace_pointer(f->program, bpf->prog, lockdep_rtnl_is_held());
 	if (bpf->prog)
-		nic_compat_xdp_target(dev, true);
+		nic_compat_xdp_features(dev, f->traits->redirect, true);
 	if (old)
 		bpf_prog_put(old);
 	return 0;
@@ -71,20 +71,23 @@ bool nic_xdp_run(struct nic_channel *c, struct bpf_prog *program, struct xdp_buf
 		nic_xdp_send(f, xdp);
 		return false;
 	case XDP_REDIRECT:
-		if (!xdp_do_redirect(f->dev, xdp, program)) {
-			nic_count(f, NIC_RX_XDP_REDIRECT, 1);
-			c->redirected = true;
-			return false;
+		if (READ_ONCE(f->traits->redirect)) {
+			if (!xdp_do_redirect(f->dev, xdp, program)) {
+				nic_count(f, NIC_RX_XDP_REDIRECT, 1);
+				c->redirected = true;
+				return false;
+			}
+			trace_xdp_exception(f->dev, program, act);
+			break;
 		}
-		trace_xdp_exception(f->dev, program, act);
-		break;
-	case XDP_DROP:
-		break;
+		fallthrough;
 	default:
 		bpf_warn_invalid_xdp_action(f->dev, program, act);
 		fallthrough;
 	case XDP_ABORTED:
 		trace_xdp_exception(f->dev, program, act);
+		break;
+	case XDP_DROP:
 		break;
 	}
 	nic_count(f, NIC_RX_XDP_DROP, 1);
