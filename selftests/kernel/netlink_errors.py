@@ -174,11 +174,14 @@ refused("port-get: port without ifindex", do("port-get", ("ifindex", device), ("
 refused("port-get: not a port", do("port-get", ("ifindex", device),
                                    ("port", {"ifindex": loopback})),
         errno.ENODEV, "Not a port", "port.ifindex")
-refused("port-set: no tx-ifindex", do("port-set", ("ifindex", device),
-                                      ("port", {"ifindex": port})), errno.EINVAL, "missing")
+refused("port-set: nothing to set", do("port-set", ("ifindex", device),
+                                       ("port", {"ifindex": port})), errno.EINVAL, "Neither")
+refused("port-set: a class that does not exist",
+        do("port-set", ("ifindex", device), ("port", {"ifindex": port, "xdp-classes": 8})),
+        errno.EINVAL, "", "port.xdp-classes")
 refused("port-set: not a port", do("port-set", ("ifindex", device),
                                    ("port", {"ifindex": loopback, "tx-ifindex": 0})),
-        errno.ENODEV, "")
+        errno.ENODEV, "No such port", "port.ifindex")
 refused("port-set: no such transmit device",
         do("port-set", ("ifindex", device), ("port", {"ifindex": port, "tx-ifindex": 99999})),
         errno.ENODEV, "")

@@ -71,7 +71,7 @@ tap.ok(list(family.groups) == [g["name"] for g in family.spec["mcast-groups"]["l
 # enum netlink_attribute_type and netlink_policy_type_attr of linux/netlink.h
 TYPES = {1: "flag", 2: "u8", 3: "u16", 4: "u32", 5: "u64", 10: "binary", 11: "string",
          12: "string", 13: "nest"}
-TYPE, MAX_U, MIN_U, MIN_LENGTH, MAX_LENGTH, POLICY_INDEX = 1, 5, 4, 6, 7, 8
+TYPE, MAX_U, MIN_U, MIN_LENGTH, MAX_LENGTH, POLICY_INDEX, MASK = 1, 5, 4, 6, 7, 8, 12
 LIMITS = {"u8": 0xff, "u16": 0xffff, "u32": 0xffffffff, "u64": 0xffffffffffffffff}
 
 
@@ -113,11 +113,16 @@ def compare(found, index, space, names, path, problems, seen=()):
         if TYPES.get(entry[TYPE]) != spec["type"]:
             problems.append(f"{where}: is type {entry[TYPE]}, spec says {spec['type']}")
         highest = checks.get("max", LIMITS.get(spec["type"]))
+        lowest = checks.get("min", 0) if spec["type"] in LIMITS else None
+        mask = None
         if "enum" in spec:
             highest = len(family.enums[spec["enum"]]) - 1
+        if spec.get("enum-as-flags"):
+            lowest, highest, mask = None, None, (2 << highest) - 1
         for what, field, value in (
                 ("max", MAX_U, highest),
-                ("min", MIN_U, checks.get("min", 0) if spec["type"] in LIMITS else None),
+                ("min", MIN_U, lowest),
+                ("mask", MASK, mask),
                 ("min-len", MIN_LENGTH, checks.get("exact-len")),
                 ("max-len", MAX_LENGTH, checks.get("exact-len", checks.get("max-len")))):
             if value is not None and entry.get(field) != value:
