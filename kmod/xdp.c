@@ -31,9 +31,10 @@
 /*
  * Make the first @len bytes of a frame linear, as bpf_xdp_pull_data() does from 6.18
  * on. Frames above a page arrive at mlx5 with nothing in the linear part, and it sends
- * none with less than 18 bytes there (en/xdp.c, MLX5E_XDP_MIN_INLINE).
+ * none with less than 18 bytes there (en/xdp.c, MLX5E_XDP_MIN_INLINE). The caller has
+ * seen more bytes than @len in the linear part and the first frag.
  *
- * Return: false when the bytes are not all in the first frag, or have no room.
+ * Return: false when they have no room there.
  */
 static __always_inline bool topoopt_xdp_pull(struct xdp_buff *xdp, unsigned int len)
 {
@@ -46,8 +47,8 @@ static __always_inline bool topoopt_xdp_pull(struct xdp_buff *xdp, unsigned int 
 		return true;
 	info = xdp_get_shared_info_from_buff(xdp);
 	frag = &info->frags[0];
-	/* A frag must not become empty. One of AF_XDP is no page that goes with the frame. */
-	if (xdp->data + len > xdp_data_hard_end(xdp) || skb_frag_size(frag) <= more ||
+	/* A frag of AF_XDP is no page that goes with the frame. */
+	if (xdp->data + len > xdp_data_hard_end(xdp) ||
 	    xdp->rxq->mem.type == MEM_TYPE_XSK_BUFF_POOL)
 		return false;
 	memcpy(xdp->data_end, skb_frag_address(frag), more);
