@@ -58,7 +58,7 @@ nic_trait 17 0 linear 0
 relayed "nor a linear part" "5 0 0 0" "$four" 4164
 xdp auto
 for linear in 4096 0 10 14 18 34 54 64; do
-	nic_trait 17 0 linear $linear
+	nic_trait 17 0 linear "$linear"
 	relayed "$linear bytes linear" "5 5 0 0" "$four" 4164
 	relayed "$linear bytes linear, IPv6" "5 5 0 0" "$six" 4164
 done
