@@ -112,8 +112,11 @@ check "a plan without a second interface" apply B "$one"
 is "takes its program away" "$(program out0),$(program out1)" ",topoopt_pass"
 must apply B "$plan" >/dev/null 2>&1
 must xdp auto
-check_fails "a change that fails" . apply B "$one" --base-generation 12345
+must apply B "$(plan_edit '.tables[1].groups[][0].weight = 3')" --stage >/dev/null 2>&1
+check_fails "a change that fails" "stage already" apply B "$(plan_edit '.tables[1].groups[][0].weight = 5
+	| .servers[1].ports[0] |= (del(.transmit) | .mac = .relay_mac | del(.relay_mac))')"
 is "leaves all as it was" "$(program out0) $(program out1)" "topoopt_pass topoopt_pass"
+must on B toctl apply --abort >/dev/null
 
 # --- processors without a channel ---------------------------------------------
 

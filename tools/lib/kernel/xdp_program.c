@@ -31,7 +31,8 @@ struct to_xdp_program to_xdp_program_look(uint32_t ifindex)
 	uint32_t len = sizeof(info);
 	bool native;
 
-	if (bpf_xdp_query(ifindex, 0, &query) || query.attach_mode == XDP_ATTACHED_NONE)
+	/* 0 would be any interface */
+	if (!ifindex || bpf_xdp_query(ifindex, 0, &query) || query.attach_mode == XDP_ATTACHED_NONE)
 		return at;
 	at.owner = TO_XDP_STRANGER;
 	native = query.attach_mode == XDP_ATTACHED_DRV;
