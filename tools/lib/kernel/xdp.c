@@ -11,6 +11,7 @@
 #include "kernel/genl.h"
 #include "kernel/napi_processors.h"
 #include "kernel/verifier_log.h"
+#include "kernel/xdp_features.h"
 #include "kernel/xdp_program.h"
 #include "pass.skel.h"
 #include "relay.skel.h"
@@ -96,11 +97,39 @@ const char *to_xdp_stripping(const char *name)
 	return fix[stripped];
 }
 
+/*
+ * Attach the relay in the driver. One that then sends nothing for XDP is told, where the port
+ * has no other interface to send through.
+ */
+static int xdp_attach_native(struct to_xdp_port *port, struct to_xdp_program *at,
+			     const struct xdp_programs *programs)
+{
+	struct to_xdp_features features;
+	int ret = to_xdp_program_attach(port->ifindex, at,
+					bpf_program__fd(programs->native->progs.topoopt_relay),
+					XDP_FLAGS_DRV_MODE);
+
+	features = to_xdp_features(port->ifindex);
+	if (ret) {
+		snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
+			 *to_verifier_log() ? to_verifier_log() : strerror(-ret));
+	} else if (features.redirect == TO_XDP_CANNOT) {
+		to_xdp_program_detach(port->ifindex, TO_XDP_RELAY, NULL, NULL);
+		to_xdp_program_release(at);
+		snprintf(port->why, sizeof(port->why), "its driver does not redirect");
+		ret = -EOPNOTSUPP;
+	} else if (features.send == TO_XDP_CANNOT && port->transmit == port->ifindex &&
+		   !programs->generic && !port->egress.why[0]) {
+		snprintf(port->egress.why, sizeof(port->egress.why),
+			 "%s does not send what XDP redirects", port->name);
+	}
+	return ret;
+}
+
 static void xdp_attach_relay(struct to_xdp_port *port, const struct xdp_programs *programs)
 {
 	const char *strips = to_xdp_stripping(port->name);
 	struct to_xdp_program at = to_xdp_program_look(port->ifindex);
-	int ret;
 
 	if (strips) {
 		snprintf(port->why, sizeof(port->why),
@@ -108,18 +137,11 @@ static void xdp_attach_relay(struct to_xdp_port *port, const struct xdp_programs
 			 "ethtool -K %s %s", port->name, strips);
 	} else if (at.owner == TO_XDP_STRANGER) {
 		snprintf(port->why, sizeof(port->why), "another XDP program is attached");
-	} else {
-		ret = to_xdp_program_attach(port->ifindex, &at,
-					    bpf_program__fd(programs->native->progs.topoopt_relay),
-					    XDP_FLAGS_DRV_MODE);
-		if (ret)
-			snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
-				 *to_verifier_log() ? to_verifier_log() : strerror(-ret));
-		if (ret && programs->generic &&
-		    !to_xdp_program_attach(port->ifindex, &at,
-					   bpf_program__fd(programs->generic->progs.topoopt_relay),
-					   XDP_FLAGS_SKB_MODE))
-			port->why[0] = '\0';
+	} else if (xdp_attach_native(port, &at, programs) && programs->generic &&
+		   !to_xdp_program_attach(port->ifindex, &at,
+					  bpf_program__fd(programs->generic->progs.topoopt_relay),
+					  XDP_FLAGS_SKB_MODE)) {
+		port->why[0] = '\0';
 	}
 	to_xdp_program_release(&at);
 }

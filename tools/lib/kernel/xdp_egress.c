@@ -89,11 +89,11 @@ int to_xdp_egress_open(uint32_t ifindex, int pass, struct to_error *err)
 {
 	int ret;
 
-	if (to_xdp_features_sends(ifindex) == TO_XDP_SENDS)
+	if (to_xdp_features(ifindex).send == TO_XDP_CAN)
 		return 0;
 	/* A kernel that does not tell would not miss the program. */
 	ret = egress_attach(ifindex, pass, err);
-	if (ret || to_xdp_features_sends(ifindex) != TO_XDP_SENDS_NOT)
+	if (ret || to_xdp_features(ifindex).send != TO_XDP_CANNOT)
 		return ret;
 	to_xdp_program_detach(ifindex, TO_XDP_PASS, NULL, NULL);
 	return to_error_set(err, -EOPNOTSUPP, "the driver does not send what XDP redirects");

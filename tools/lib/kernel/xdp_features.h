@@ -6,10 +6,16 @@
 
 #include <stdint.h>
 
-/** enum to_xdp_sends - whether a driver now sends what XDP redirects */
-enum to_xdp_sends { TO_XDP_SENDS_UNKNOWN, TO_XDP_SENDS_NOT, TO_XDP_SENDS };
+/** enum to_xdp_ability - answer of the kernel to whether a driver can do something now */
+enum to_xdp_ability { TO_XDP_UNKNOWN, TO_XDP_CANNOT, TO_XDP_CAN };
 
-/** to_xdp_features_sends() - ask the kernel whether an interface sends what XDP redirects */
-enum to_xdp_sends to_xdp_features_sends(uint32_t ifindex);
+/** struct to_xdp_features - what a driver can do now */
+struct to_xdp_features {
+	enum to_xdp_ability redirect;	/* frames that it receives, to where a program says */
+	enum to_xdp_ability send;	/* frames that others redirect to it */
+};
+
+/** to_xdp_features() - ask the kernel what the driver of an interface can do now */
+struct to_xdp_features to_xdp_features(uint32_t ifindex);
 
 #endif
