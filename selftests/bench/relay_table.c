@@ -144,12 +144,14 @@ static void xdp(struct to_genl *genl, uint32_t ifindex)
 
 	for (unsigned int i = 0; i < n; i++) {
 		at[i].ifindex = ports[i].ifindex;
+		at[i].transmit = ports[i].tx_ifindex;
 		strcpy(at[i].name, ports[i].name);
+		strcpy(at[i].transmit_name, ports[i].tx_name);
 	}
-	if (to_xdp_attach(at, n, TO_XDP_AUTO, &err))
+	if (to_xdp_attach(ifindex, at, n, TO_XDP_AUTO, &err))
 		die(&err, NULL);
 	for (unsigned int i = 0; i < n; i++)
-		if (at[i].path != TO_XDP_NATIVE)
+		if (to_xdp_path(at[i].ifindex) != TO_XDP_NATIVE)
 			die(NULL, at[i].why);
 	free(ports);
 }

@@ -43,7 +43,7 @@ generation() {
 	toctl --json show | jq .generation
 }
 relays() { # skb, or xdp in whatever mode the driver has
-	toctl --json show | jq -r '[.ports[].path | sub("-generic$"; "")] | unique | join(" ")'
+	toctl --json show | jq -r '[.ports[].xdp.program | sub("-generic$"; "")] | unique | join(" ")'
 }
 
 files() {

@@ -153,7 +153,7 @@ more=$(plan_edit '.servers[1].ports += [.servers[1].ports[0] + {
 must apply s1 "$more" --xdp on >/dev/null 2>&1
 extra_port() {
 	on s1 toctl show --json |
-		jq -c '.ports[] | select(.port == "x0t") | [.path, .transmit]'
+		jq -c '.ports[] | select(.port == "x0t") | [.xdp.program, .transmit]'
 }
 before='["xdp-generic","x0"]'
 is "a port that transmits through another NIC, with XDP" "$(extra_port)" "$before"

@@ -24,6 +24,7 @@ Reads commands, one a line, and answers each with a line:
 
 A frame consists of its words, which are bytes in hexadecimal, or udp/ADDRESS/PORT: EtherType,
 IPv4 or IPv6 header, UDP header, without checksums; without words it has EtherType 0x88b5.
+roce/SOURCE/ADDRESS/DSCP is a whole IPv4 packet of RoCEv2, of the frame's length.
 """
 import array
 import errno
@@ -106,7 +107,19 @@ def mouth(device):
     return mouths[device]
 
 
-def word(text):
+def roce(source, address, dscp, length):
+    header = struct.pack('!BBHHHBBH', 0x45, int(dscp) << 2, length, 0, 0x4000, 64, 17, 0)
+    header += ipaddress.ip_address(source).packed + ipaddress.ip_address(address).packed
+    total = sum(struct.unpack('!10H', header))
+    total = (total & 0xffff) + (total >> 16)
+    check = ~(total + (total >> 16)) & 0xffff
+    return (b'\x08\x00' + header[:10] + struct.pack('!H', check) + header[12:] +
+            struct.pack('!HHHH', 49152, 4791, length - 20, 0))
+
+
+def word(text, length=0):
+    if text.startswith('roce/'):
+        return roce(*text.split('/')[1:], length - 14)
     if not text.startswith('udp/'):
         return bytes.fromhex(text)
     address, port = text.split('/')[1:]
@@ -116,9 +129,9 @@ def word(text):
     return bytes.fromhex(header) + to.packed + struct.pack('!HHHH', 49152, int(port), 12, 0)
 
 
-def frame(sock, mac, words):
+def frame(sock, mac, words, length=0):
     return (bytes.fromhex(mac.replace(':', '')) + sock.getsockname()[4] +
-            b''.join(map(word, words or ['88b5'])))
+            b''.join(word(text, length) for text in words or ['88b5']))
 
 
 def send(device, mac, length, *words):
@@ -127,7 +140,8 @@ def send(device, mac, length, *words):
         os.sched_setaffinity(0, [int(options['cpu'])])
     sock = mouth(device)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, int(options.get('priority', 0)))
-    data = frame(sock, mac, [w for w in words if '=' not in w]).ljust(int(length), b'\0')
+    length = int(length)
+    data = frame(sock, mac, [w for w in words if '=' not in w], length).ljust(length, b'\0')
     for _ in range(int(options.get('n', 1))):
         sock.send(data)
     return 'ok'

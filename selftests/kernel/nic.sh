@@ -96,6 +96,10 @@ is "speed is the port's" "$(attributes near1 speed)" 100000
 is "hw-tc-offload is off" "$(on a ethtool -k near0 | sed -n 's/^hw-tc-offload: //p')" off
 must on a ethtool -K near0 hw-tc-offload on
 is "and can be switched on" "$(on a ethtool -k near0 | sed -n 's/^hw-tc-offload: //p')" on
+must on a dcb pfc set dev near0 prio-pfc 3:on
+check "PFC is the port's" grep -q "3:on" <(on a dcb pfc show dev near1 prio-pfc)
+must on a dcb pfc set dev near0 prio-pfc all:off
+check_fails "and can be switched off" "" grep -q ":on" <(on a dcb pfc show dev near1 prio-pfc)
 
 # --- what it shares with veth -----------------------------------------------
 

@@ -29,7 +29,7 @@ strip() { # on|off
 	done
 }
 paths() {
-	on "$R" toctl show --json | jq -r '[.ports[].path] | join(" ")'
+	on "$R" toctl show --json | jq -r '[.ports[].xdp.program] | join(" ")'
 }
 xdp() { # off|auto|on [FILE-FOR-STDERR]
 	apply "$R" "$plan" --xdp "$1" 2>"${2:-$tmp/err}" >/dev/null
@@ -57,7 +57,7 @@ must xdp off
 check "apply --xdp auto" xdp auto
 is "all ports at XDP" "$(paths)" "xdp xdp xdp"
 check "without complaint" test ! -s "$tmp/err"
-check "doctor says so" grep -q "eth1: path: relays at native XDP" \
+check "doctor says so" grep -q "eth1: path: native XDP relayed 0 of 0 packets" \
 	<(on_sysfs "$R" toctl doctor "$plan" --node "$R")
 before=$(on "$R" ip -j link show eth0 | jq '.[0].xdp.prog.id')
 check "apply --xdp on replaces the program" xdp on

@@ -35,7 +35,7 @@ echo 1 >$trace/events/xdp/xdp_redirect/enable
 at_exit "echo 0 >$trace/events/xdp/xdp_redirect/enable"
 
 paths() {
-	on "$B" toctl show --json | jq -r '[.ports | sort_by(.port)[].path] | join(" ")'
+	on "$B" toctl show --json | jq -r '[.ports | sort_by(.port)[].xdp.program] | join(" ")'
 }
 xdp() { # off|auto|on
 	apply "$B" "$plan" --xdp "$1" 2>"$tmp/err" >/dev/null

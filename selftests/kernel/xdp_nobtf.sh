@@ -14,7 +14,7 @@ for mode in auto on; do
 	is "one complaint" "$(grep -c "no XDP relay here" "$tmp/err")" 1
 	is "and only that one" "$(wc -l <"$tmp/err")" 1
 done
-is "no port at XDP" "$(on "$B" toctl show --json | jq -r '[.ports[].path] | unique[]')" skb
+is "no port at XDP" "$(on "$B" toctl show --json | jq -r '[.ports[].xdp.program] | unique[]')" skb
 check "B relays" wait_for 60 on "$A" ping -c 1 -W 2 "$(node "$C")"
 check "apply --xdp off" apply "$B" "$plan" --xdp off
 done_testing

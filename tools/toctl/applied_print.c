@@ -59,10 +59,16 @@ static void applied_xdp_notes(const struct to_call *call, const struct to_applie
 {
 	if (r->xdp.text[0])
 		to_call_note(call, "%s; relaying without XDP", r->xdp.text);
-	for (unsigned int p = 0; p < r->n_ports; p++)
-		if (r->ports[p].why[0])
-			to_call_note(call, "%s: relaying without XDP: %s", r->ports[p].name,
-				     r->ports[p].why);
+	for (unsigned int p = 0; p < r->n_ports; p++) {
+		const struct to_xdp_port *port = &r->ports[p];
+		const struct to_xdp_egress *egress = &port->egress;
+
+		if (port->why[0])
+			to_call_note(call, "%s: relaying without XDP: %s", port->name, port->why);
+		if (egress->why[0])
+			to_call_note(call, "to %s: %s%s%s", port->name, egress->why,
+				     egress->fix[0] ? ": " : "", egress->fix);
+	}
 }
 
 static void applied_server_json(const struct to_apply_job *job, const struct to_applied_server *r,

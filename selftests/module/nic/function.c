@@ -135,6 +135,7 @@ static void nic_function_setup(struct net_device *dev, struct pci_dev *pdev)
 	ether_addr_copy(dev->perm_addr, address);
 	dev->netdev_ops = &nic_function_ops;
 	dev->ethtool_ops = &nic_ethtool_ops;
+	nic_dcb_add(f);
 	dev->max_mtu = NIC_MTU_MAX;
 	dev->vlan_features = NIC_FEATURES;
 	dev->features = NIC_FEATURES | NIC_VLAN | NETIF_F_HIGHDMA;

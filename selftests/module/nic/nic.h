@@ -68,6 +68,9 @@
  *		mellanox/mlx5/core/en/xdp.c mlx5e_xmit_xdp_frame(), MLX5E_XDP_MIN_INLINE
  *	it is of traffic class 0, whatever mqprio says of the packet's priority
  *		mellanox/mlx5/core/en_main.c:2122
+ *	PFC is a setting of the port, which functions show and set by dcbnl; frames are sent
+ *	in their traffic class (tx_prio*_packets), and no pause frame is made
+ *		mellanox/mlx5/core/en_dcbnl.c:392 mlx5e_dcbnl_ieee_setpfc()
  *	counters *_phy and *_prio are the port's, each function shows the sums
  *		mellanox/mlx5/core/en_stats.c:833, 1948
  *	statistics are as old as a second (trait stats_ms)
@@ -183,6 +186,7 @@ struct nic_traits {
  * @index:	number, from 0
  * @speed:	Mbit/s, for ethtool
  * @up:		light in both directions
+ * @pfc:	priorities that have PFC, 1 << priority
  * @peer:	other end of the cable; written under nic_cable_lock
  * @function:	functions, by the card's link; written under nic_cable_lock
  * @traits:	of these
@@ -193,6 +197,7 @@ struct nic_port {
 	unsigned int index;
 	u32 speed;
 	bool up;
+	u8 pfc;
 	struct nic_port __rcu *peer;
 	struct nic_function __rcu *function[NIC_LINKS];
 	struct nic_traits traits[NIC_LINKS];
@@ -451,6 +456,13 @@ void nic_counters_names(u8 *text);
 
 /* ethtool.c */
 extern const struct ethtool_ops nic_ethtool_ops;
+
+/* dcb.c */
+#ifdef CONFIG_DCB
+void nic_dcb_add(struct nic_function *f);
+#else
+static inline void nic_dcb_add(struct nic_function *f) { }
+#endif
 
 /* devlink.c */
 #ifdef CONFIG_NET_DEVLINK

@@ -19,13 +19,14 @@ static void apply_xdp(const struct to_apply_job *job, const struct to_interfaces
 	result->n_ports = self->n_ports;
 	for (unsigned int p = 0; p < self->n_ports; p++) {
 		ports[p].ifindex = found->port[p];
+		ports[p].transmit = found->transmit[p];
 		snprintf(ports[p].name, IFNAMSIZ, "%s", self->ports[p].name);
+		if_indextoname(ports[p].transmit, ports[p].transmit_name);
 	}
 	if (job->xdp == TO_XDP_OFF)
-		for (unsigned int p = 0; !ret && p < self->n_ports; p++)
-			ret = to_xdp_detach(ports[p].ifindex, NULL, &result->xdp);
+		ret = to_xdp_detach(found->device, ports, self->n_ports, &result->xdp);
 	else
-		ret = to_xdp_attach(ports, self->n_ports, job->xdp, &result->xdp);
+		ret = to_xdp_attach(found->device, ports, self->n_ports, job->xdp, &result->xdp);
 	if (!ret)
 		result->xdp.text[0] = '\0';
 	for (unsigned int p = 0; p < self->n_ports; p++)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/plan.h"
+#include "kernel/genl.h"
 #include "kernel/rtnl.h"
 
 enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
@@ -92,6 +93,13 @@ void to_check_netfilter(struct to_checks *checks,
  * carrier, MAC, MTU, speed, offloads
  */
 void to_check_ports(struct to_checks *checks, const struct to_check_view *view);
+
+/**
+ * to_check_xdp() - check how ports relay, by packets, and what keeps XDP from some
+ * @ports: all ports of the topoopt device
+ * @n: number of ports
+ */
+void to_check_xdp(struct to_checks *checks, const struct to_kernel_port *ports, unsigned int n);
 
 /**
  * to_check_queues() - whether the ports' queues are long enough for RoCEv2, and mark it

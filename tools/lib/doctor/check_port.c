@@ -4,7 +4,6 @@
 #include "doctor/check.h"
 #include "kernel/features.h"
 #include "kernel/sysfs.h"
-#include "kernel/xdp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,35 +173,6 @@ static void check_offloads(struct to_checks *checks, const struct to_nic *nic)
 	to_features_free(&features);
 }
 
-static void check_path(struct to_checks *checks, const struct to_nic *nic)
-{
-	const enum to_xdp_path path = to_xdp_path(nic->ifindex);
-	const char *strips = to_xdp_stripping(nic->name);
-	char fix[200];
-
-	switch (path) {
-	case TO_XDP_SKB:
-		to_check_add(checks, TO_CHECK_OK, "path", nic->name, NULL,
-			     "relays through the kernel's queues");
-		break;
-	case TO_XDP_FOREIGN:
-		to_check_add(checks, TO_CHECK_WARN, "path", nic->name,
-			     "make sure that it passes on frames that are not its own",
-			     "another XDP program sees all frames first");
-		break;
-	default:
-		if (strips) {
-			snprintf(fix, sizeof(fix), "ethtool -K %s %s", nic->name, strips);
-			to_check_add(checks, TO_CHECK_WARN, "path", nic->name, fix,
-				     "the NIC strips VLAN tags: nothing is relayed at XDP");
-			break;
-		}
-		to_check_add(checks, TO_CHECK_OK, "path", nic->name, NULL,
-			     "relays at %s XDP",
-			     path == TO_XDP_NATIVE ? "native" : "generic");
-	}
-}
-
 static const struct to_nic *check_find_nic(const struct to_check_view *view, const char *name)
 {
 	return to_rtnl_nic_find(view->nics, view->n_nics, name);
@@ -236,10 +206,8 @@ static void check_port(struct to_checks *checks, const struct to_check_view *vie
 	const struct to_nic *nic, *rdma;
 
 	nic = rdma = check_nic(checks, view, p, view->ports[p], smallest);
-	if (nic) {
+	if (nic)
 		check_master(checks, view, nic);
-		check_path(checks, nic);
-	}
 	if (to_check_two(view, p))
 		rdma = check_nic(checks, view, p, view->rdma[p], smallest);
 	if (!planned)

@@ -68,12 +68,11 @@ static void server_table(struct to_checks *checks, const struct to_device *devic
 			     "toctl apply PLAN", "no table was ever committed");
 }
 
-/* Read the device, and without a plan its ports, if the module is loaded. */
+/* Read the device and its ports if the module is loaded. Without a plan, these are looked at. */
 static int server_device(struct to_check_view *view, struct to_device *device,
-			 struct to_kernel_port **ports, struct to_error *err)
+			 struct to_kernel_port **ports, unsigned int *n, struct to_error *err)
 {
 	struct to_genl genl;
-	unsigned int n = 0;
 	int ret = 0;
 
 	/* Asking for the family makes the kernel load the module if it can. */
@@ -81,10 +80,10 @@ static int server_device(struct to_check_view *view, struct to_device *device,
 		return 0;
 	if (view->device)
 		ret = to_genl_device(&genl, view->device->ifindex, device, err);
-	if (view->device && !ret && !view->plan)
-		ret = to_genl_ports(&genl, view->device->ifindex, ports, &n, err);
+	if (view->device && !ret)
+		ret = to_genl_ports(&genl, view->device->ifindex, ports, n, err);
 	to_genl_close(&genl);
-	for (; !ret && view->n_ports < n; view->n_ports++) {
+	for (; !ret && !view->plan && view->n_ports < *n; view->n_ports++) {
 		view->ports[view->n_ports] = (*ports)[view->n_ports].name;
 		view->rdma[view->n_ports] = (*ports)[view->n_ports].tx_name;
 	}
@@ -96,12 +95,14 @@ static int server_look(struct to_checks *checks, struct to_check_view *view, con
 {
 	struct to_kernel_port *ports = NULL;
 	struct to_device state = {};
-	int ret = server_device(view, &state, &ports, err);
+	unsigned int n_ports = 0;
+	int ret = server_device(view, &state, &ports, &n_ports, err);
 
 	if (ret)
 		return ret;
 	to_check_module(checks);
 	to_check_ports(checks, view);
+	to_check_xdp(checks, ports, n_ports);
 	to_check_queues(checks, view);
 	to_check_rdma(checks, view);
 	to_check_sysctl(checks, device, view);

@@ -8,7 +8,7 @@
 
 #include "kernel/desired_state.h"
 #include "kernel/rtnl.h"
-#include "kernel/xdp.h"
+#include "kernel/xdp_program.h"
 
 /* Alias of a device that apply made, so that clear knows to remove it. */
 #define DEVICE_ALIAS "made by toctl apply"
@@ -28,11 +28,12 @@ enum step_verb {
  * @value: interface to transmit through
  * @old: the same before
  * @xdp: program that a released port had
+ * @pass: program that the interface had which the port transmitted through
  */
 struct step {
 	enum step_verb verb;
 	uint32_t ifindex, value, old;
-	struct to_xdp_held xdp;
+	struct to_xdp_program xdp, pass;
 	bool done;
 };
 
@@ -277,8 +278,10 @@ void to_apply_close(struct to_apply *a)
 {
 	if (!a)
 		return;
-	for (unsigned int i = 0; i < a->n_steps; i++)
-		to_xdp_let_go(&a->steps[i].xdp);
+	for (unsigned int i = 0; i < a->n_steps; i++) {
+		to_xdp_program_release(&a->steps[i].xdp);
+		to_xdp_program_release(&a->steps[i].pass);
+	}
 	if (a->active && a->complete)
 		to_apply_kept_leave(a->kept, a->active->generation, &a->entries, &a->foreign);
 	if (a->active)
@@ -369,10 +372,34 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 	return to_diff_tables(&a->have, &a->want, &count, line, &names, arg, err);
 }
 
-static int apply_do_step(struct to_apply *a, struct step *s, struct to_error *err)
+/* Set what a port transmits through. What it transmitted through no longer needs a program. */
+static int apply_transmit(struct to_apply *a, struct step *s, struct to_error *err)
 {
 	int ret;
 
+	to_xdp_program_detach(s->old, TO_XDP_PASS, &s->pass, NULL);
+	ret = to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->value, err);
+	if (ret)
+		to_xdp_program_give_back(s->old, &s->pass);
+	return ret;
+}
+
+static int apply_release(struct to_apply *a, struct step *s, struct to_error *err)
+{
+	int ret;
+
+	to_xdp_program_detach(s->ifindex, TO_XDP_NOBODY, &s->xdp, NULL);
+	to_xdp_program_detach(s->old, TO_XDP_PASS, &s->pass, NULL);
+	ret = to_rtnl_set_master(&a->kept->rt, s->ifindex, 0, err);
+	if (ret) {
+		to_xdp_program_give_back(s->ifindex, &s->xdp);
+		to_xdp_program_give_back(s->old, &s->pass);
+	}
+	return ret;
+}
+
+static int apply_do_step(struct to_apply *a, struct step *s, struct to_error *err)
+{
 	switch (s->verb) {
 	case STEP_CREATE:
 		return to_rtnl_create(&a->kept->rt, a->device, DEVICE_ALIAS, err);
@@ -382,14 +409,9 @@ static int apply_do_step(struct to_apply *a, struct step *s, struct to_error *er
 		return to_rtnl_set_up(&a->kept->rt, s->ifindex ? s->ifindex : a->found.device,
 				      true, err);
 	case STEP_TRANSMIT:
-		return to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->value,
-					err);
+		return apply_transmit(a, s, err);
 	case STEP_RELEASE:
-		to_xdp_detach(s->ifindex, &s->xdp, NULL);
-		ret = to_rtnl_set_master(&a->kept->rt, s->ifindex, 0, err);
-		if (ret)
-			to_xdp_give_back(s->ifindex, &s->xdp);
-		return ret;
+		return apply_release(a, s, err);
 	}
 	return -EINVAL;
 }
@@ -417,11 +439,13 @@ static void apply_undo_steps(struct to_apply *a, unsigned int first)
 		case STEP_TRANSMIT:
 			to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->old,
 					 NULL);
+			to_xdp_program_give_back(s->old, &s->pass);
 			break;
 		case STEP_RELEASE:
 			to_rtnl_set_master(&a->kept->rt, s->ifindex, a->found.device, NULL);
 			to_genl_port_set(&a->kept->genl, a->found.device, s->ifindex, s->old, NULL);
-			to_xdp_give_back(s->ifindex, &s->xdp);
+			to_xdp_program_give_back(s->ifindex, &s->xdp);
+			to_xdp_program_give_back(s->old, &s->pass);
 			break;
 		}
 	}
@@ -667,7 +691,10 @@ static int apply_clear_table(uint32_t ifindex, struct to_cleared *cleared,
 	return ret;
 }
 
-/* From ports of the device, and from those it had before it was removed. */
+/*
+ * From ports of the device and what they transmit through, and from those it had before it
+ * was removed. What other devices use keeps its programs.
+ */
 static int apply_clear_xdp(const struct to_interfaces *found, struct to_error *err)
 {
 	int ret = 0;
@@ -675,8 +702,8 @@ static int apply_clear_xdp(const struct to_interfaces *found, struct to_error *e
 	for (unsigned int i = 0; !ret && i < found->n_nics; i++) {
 		const struct to_nic *nic = &found->nics[i];
 
-		if (!nic->master || nic->master == found->device)
-			ret = to_xdp_detach(nic->ifindex, NULL, err);
+		if (!nic->owner && (!nic->master || nic->master == found->device))
+			ret = to_xdp_program_detach(nic->ifindex, TO_XDP_NOBODY, NULL, err);
 	}
 	return ret;
 }

@@ -7,7 +7,7 @@
 
 #include "kernel/hardware.h"
 #include "kernel/rtnl.h"
-#include "kernel/xdp.h"
+#include "kernel/xdp_state.h"
 
 static int view_read(struct to_device_view *view, const char *device, struct to_error *err)
 {
@@ -64,11 +64,34 @@ static json_t *view_counters_json(const uint64_t *counters)
 	return object;
 }
 
-static json_t *view_port_json(const struct to_kernel_port *p)
+static json_t *view_notes_json(const struct to_xdp_state *state)
 {
-	json_t *port = json_pack("{s:s, s:i, s:b, s:s, s:s, s:o}", "port", p->name, "ifindex",
-				 p->ifindex, "live", p->live, "transmit", p->tx_name,
-				 "path", to_xdp_path_names[to_xdp_path(p->ifindex)],
+	json_t *notes = json_array();
+
+	for (unsigned int i = 0; i < state->n; i++)
+		json_array_append_new(notes, json_pack("{s:b, s:s, s:s}", "fault",
+						       state->notes[i].fault, "text",
+						       state->notes[i].text, "fix",
+						       state->notes[i].fix));
+	return notes;
+}
+
+static json_t *view_xdp_json(const struct to_kernel_port *p, const struct to_xdp_state *state)
+{
+	return json_pack("{s:s, s:b, s:b, s:i, s:i, s:o}", "program",
+			 to_xdp_path_names[state->program], "receive", p->xdp_receive,
+			 "transmit", p->xdp_transmit, "error", p->xdp_error, "classes",
+			 p->xdp_classes, "notes", view_notes_json(state));
+}
+
+static json_t *view_port_json(const struct to_kernel_port *p, const struct to_xdp_state *state)
+{
+	const struct to_xdp_relayed *relayed = &state->relayed;
+	json_t *port = json_pack("{s:s, s:i, s:b, s:s, s:{s:I, s:I, s:I}, s:o, s:o}", "port", p->name,
+				 "ifindex", p->ifindex, "live", p->live, "transmit", p->tx_name,
+				 "relayed", "skb", (json_int_t)relayed->skb, "xdp",
+				 (json_int_t)relayed->native, "xdp-generic",
+				 (json_int_t)relayed->generic, "xdp", view_xdp_json(p, state),
 				 "counters", view_counters_json(p->counters));
 	struct to_hardware hardware;
 
@@ -80,10 +103,12 @@ static json_t *view_port_json(const struct to_kernel_port *p)
 
 json_t *to_device_view_ports_json(const struct to_device_view *s)
 {
+	struct to_xdp_state *states = to_xdp_states(s->ports, s->n_ports);
 	json_t *ports = json_array();
 
-	for (unsigned int i = 0; i < s->n_ports; i++)
-		json_array_append_new(ports, view_port_json(&s->ports[i]));
+	for (unsigned int i = 0; states && i < s->n_ports; i++)
+		json_array_append_new(ports, view_port_json(&s->ports[i], &states[i]));
+	free(states);
 	return ports;
 }
 

@@ -47,6 +47,7 @@ static const struct to_attribute route_attributes[] = {
 static const struct to_attribute port_attributes[] = {
 	[TOPOOPT_A_PORT_IFINDEX] = { "ifindex" },
 	[TOPOOPT_A_PORT_TX_IFINDEX] = { "tx-ifindex" },
+	[TOPOOPT_A_PORT_XDP_CLASSES] = { "xdp-classes" },
 };
 
 static const struct to_attribute device_attributes[] = {
@@ -243,6 +244,42 @@ int to_genl_device(struct to_genl *genl, uint32_t ifindex,
 			       genl_set_device, device, err);
 }
 
+static void genl_set_port(struct to_kernel_port *p, const struct nlattr *nla)
+{
+	switch (mnl_attr_get_type(nla)) {
+	case TOPOOPT_A_PORT_IFINDEX:
+		p->ifindex = to_attr_u32(nla);
+		break;
+	case TOPOOPT_A_PORT_IFNAME:
+		genl_parse_name(p->name, nla);
+		break;
+	case TOPOOPT_A_PORT_TX_IFINDEX:
+		p->tx_ifindex = to_attr_u32(nla);
+		break;
+	case TOPOOPT_A_PORT_TX_IFNAME:
+		genl_parse_name(p->tx_name, nla);
+		break;
+	case TOPOOPT_A_PORT_LIVE:
+		p->live = true;
+		break;
+	case TOPOOPT_A_PORT_COUNTERS:
+		genl_parse_counters(p->counters, nla);
+		break;
+	case TOPOOPT_A_PORT_XDP_RECEIVE:
+		p->xdp_receive = true;
+		break;
+	case TOPOOPT_A_PORT_XDP_TRANSMIT:
+		p->xdp_transmit = true;
+		break;
+	case TOPOOPT_A_PORT_XDP_ERROR:
+		p->xdp_error = to_attr_u32(nla);
+		break;
+	case TOPOOPT_A_PORT_XDP_CLASSES:
+		p->xdp_classes = to_attr_u32(nla);
+		break;
+	}
+}
+
 static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct nlattr *nest, *nla;
@@ -254,28 +291,8 @@ static int genl_add_port(const struct nlmsghdr *nlh, void *arg)
 		p = genl_list_add(arg);
 		if (!p)
 			return -ENOMEM;
-		mnl_attr_for_each_nested(nla, nest) {
-			switch (mnl_attr_get_type(nla)) {
-			case TOPOOPT_A_PORT_IFINDEX:
-				p->ifindex = to_attr_u32(nla);
-				break;
-			case TOPOOPT_A_PORT_IFNAME:
-				genl_parse_name(p->name, nla);
-				break;
-			case TOPOOPT_A_PORT_TX_IFINDEX:
-				p->tx_ifindex = to_attr_u32(nla);
-				break;
-			case TOPOOPT_A_PORT_TX_IFNAME:
-				genl_parse_name(p->tx_name, nla);
-				break;
-			case TOPOOPT_A_PORT_LIVE:
-				p->live = true;
-				break;
-			case TOPOOPT_A_PORT_COUNTERS:
-				genl_parse_counters(p->counters, nla);
-				break;
-			}
-		}
+		mnl_attr_for_each_nested(nla, nest)
+			genl_set_port(p, nla);
 		if (!p->tx_ifindex) {
 			p->tx_ifindex = p->ifindex;
 			memcpy(p->tx_name, p->name, sizeof(p->name));
@@ -304,17 +321,29 @@ int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
 	return 0;
 }
 
-int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
-		     uint32_t tx_ifindex, struct to_error *err)
+static int genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+			 uint16_t attribute, uint32_t value, struct to_error *err)
 {
 	char buf[256];
 	struct nlmsghdr *nlh = genl_request(genl, buf, TOPOOPT_CMD_PORT_SET, ifindex);
 	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_PORT);
 
 	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_IFINDEX, port);
-	mnl_attr_put_u32(nlh, TOPOOPT_A_PORT_TX_IFINDEX, tx_ifindex);
+	mnl_attr_put_u32(nlh, attribute, value);
 	mnl_attr_nest_end(nlh, nest);
 	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
+}
+
+int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+		     uint32_t tx_ifindex, struct to_error *err)
+{
+	return genl_port_set(genl, ifindex, port, TOPOOPT_A_PORT_TX_IFINDEX, tx_ifindex, err);
+}
+
+int to_genl_port_set_xdp(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+			 uint32_t classes, struct to_error *err)
+{
+	return genl_port_set(genl, ifindex, port, TOPOOPT_A_PORT_XDP_CLASSES, classes, err);
 }
 
 int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,

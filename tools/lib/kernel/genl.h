@@ -40,11 +40,16 @@ struct to_device {
  * struct to_kernel_port - a port of a topoopt device
  * @tx_ifindex: what it transmits through, @ifindex unless set otherwise
  * @live: up and with carrier
+ * @xdp_receive: XDP may relay in the driver what arrives
+ * @xdp_transmit: XDP may send RoCEv2 through it now
+ * @xdp_error: errno of the last frame that XDP could not send, since it is live; 0 for none
+ * @xdp_classes: 1 << enum topoopt_traffic_class, of what XDP may send through it
  */
 struct to_kernel_port {
 	uint32_t ifindex, tx_ifindex;
 	char name[IFNAMSIZ], tx_name[IFNAMSIZ];
-	bool live;
+	bool live, xdp_receive, xdp_transmit;
+	uint32_t xdp_error, xdp_classes;
 	uint64_t counters[TO_COUNTERS];
 };
 
@@ -115,6 +120,10 @@ int to_genl_ports(struct to_genl *genl, uint32_t ifindex,
 /** to_genl_port_set() - transmit of @port through @tx_ifindex, 0: the port */
 int to_genl_port_set(struct to_genl *genl, uint32_t ifindex, uint32_t port,
 		     uint32_t tx_ifindex, struct to_error *err);
+
+/** to_genl_port_set_xdp() - set the traffic classes that XDP may send through @port */
+int to_genl_port_set_xdp(struct to_genl *genl, uint32_t ifindex, uint32_t port,
+			 uint32_t classes, struct to_error *err);
 
 /** to_genl_account() - run BPF program @program for every packet while @genl is open */
 int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,

@@ -1,66 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "kernel/xdp.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
-#include <linux/topoopt_bpf.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/features.h"
+#include "kernel/genl.h"
+#include "kernel/napi_processors.h"
 #include "kernel/verifier_log.h"
+#include "kernel/xdp_features.h"
+#include "kernel/xdp_program.h"
+#include "pass.skel.h"
 #include "relay.skel.h"
-
-/* Name of the program, by which it is known again. */
-#define PROGRAM "topoopt_relay"
 
 const char *const to_xdp_path_names[] = {
 	[TO_XDP_SKB] = "skb", [TO_XDP_NATIVE] = "xdp",
 	[TO_XDP_GENERIC] = "xdp-generic", [TO_XDP_FOREIGN] = "foreign-xdp",
 };
 
-/* What is attached to a port now; @fd holds it, -1 for none. */
-struct attached {
-	enum to_xdp_path path;
-	uint32_t flags;		/* XDP_FLAGS_*_MODE */
-	int fd;
+/* Programs that are loaded, not yet attached; @generic only for TO_XDP_ON. */
+struct xdp_programs {
+	struct relay_bpf *native, *generic;
+	struct pass_bpf *pass;
 };
-
-static struct attached xdp_look(uint32_t ifindex)
-{
-	DECLARE_LIBBPF_OPTS(bpf_xdp_query_opts, query);
-	struct attached at = { .path = TO_XDP_SKB, .fd = -1 };
-	struct bpf_prog_info info = {};
-	uint32_t len = sizeof(info);
-
-	if (bpf_xdp_query(ifindex, 0, &query) || query.attach_mode == XDP_ATTACHED_NONE)
-		return at;
-	at.path = TO_XDP_FOREIGN;
-	if (query.attach_mode == XDP_ATTACHED_DRV)
-		at.fd = bpf_prog_get_fd_by_id(query.drv_prog_id);
-	else if (query.attach_mode == XDP_ATTACHED_SKB)
-		at.fd = bpf_prog_get_fd_by_id(query.skb_prog_id);
-	if (at.fd < 0 || bpf_obj_get_info_by_fd(at.fd, &info, &len) ||
-	    strcmp(info.name, PROGRAM))
-		return at;
-	at.path = query.attach_mode == XDP_ATTACHED_DRV ? TO_XDP_NATIVE : TO_XDP_GENERIC;
-	at.flags = at.path == TO_XDP_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
-	return at;
-}
 
 enum to_xdp_path to_xdp_path(uint32_t ifindex)
 {
-	struct attached at = xdp_look(ifindex);
+	struct to_xdp_program at = to_xdp_program_look(ifindex);
+	enum to_xdp_path path = TO_XDP_SKB;
 
-	if (at.fd >= 0)
-		close(at.fd);
-	return at.path;
+	if (at.owner == TO_XDP_STRANGER)
+		path = TO_XDP_FOREIGN;
+	else if (at.owner == TO_XDP_RELAY)
+		path = at.flags == XDP_FLAGS_DRV_MODE ? TO_XDP_NATIVE : TO_XDP_GENERIC;
+	to_xdp_program_release(&at);
+	return path;
 }
 
-static struct relay_bpf *xdp_load(uint32_t flags)
+static struct relay_bpf *xdp_load_relay(uint32_t flags)
 {
 	struct relay_bpf *skel = relay_bpf__open();
 
@@ -74,25 +54,31 @@ static struct relay_bpf *xdp_load(uint32_t flags)
 	return NULL;
 }
 
-static int xdp_attach(struct to_xdp_port *port, struct attached *at,
-		      const struct relay_bpf *skel, uint32_t flags)
+static void xdp_unload(struct xdp_programs *programs)
 {
-	DECLARE_LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = at->fd);
-	int ret;
+	relay_bpf__destroy(programs->native);
+	relay_bpf__destroy(programs->generic);
+	pass_bpf__destroy(programs->pass);
+}
 
-	to_verifier_log_forget();
-	/* Native and generic exclude each other: without one for a moment. */
-	if (at->fd >= 0 && at->flags != flags) {
-		ret = bpf_xdp_detach(port->ifindex, at->flags | XDP_FLAGS_REPLACE, &opts);
-		if (ret)
-			return ret;
-		close(at->fd);
-		at->fd = -1;
+static int xdp_load(struct xdp_programs *programs, enum to_xdp_mode mode, struct to_error *err)
+{
+	const uint32_t flags = mode == TO_XDP_AUTO ? TOPOOPT_XDP_ROCE :
+		TOPOOPT_XDP_ROCE | TOPOOPT_XDP_OTHER | TOPOOPT_XDP_LOSSY;
+
+	*programs = (struct xdp_programs){};
+	programs->native = xdp_load_relay(flags);
+	if (programs->native)
+		programs->pass = pass_bpf__open_and_load();
+	if (!programs->pass) {
+		to_error_set(err, -EOPNOTSUPP, "no XDP relay here%s%s",
+			     *to_verifier_log() ? ": " : "", to_verifier_log());
+		xdp_unload(programs);
+		return -EOPNOTSUPP;
 	}
-	if (at->fd < 0)
-		flags |= XDP_FLAGS_UPDATE_IF_NOEXIST;
-	return bpf_xdp_attach(port->ifindex, bpf_program__fd(skel->progs.topoopt_relay),
-			      flags, at->fd < 0 ? NULL : &opts);
+	if (mode == TO_XDP_ON)
+		programs->generic = xdp_load_relay(flags | TOPOOPT_XDP_GENERIC);
+	return 0;
 }
 
 const char *to_xdp_stripping(const char *name)
@@ -111,91 +97,149 @@ const char *to_xdp_stripping(const char *name)
 	return fix[stripped];
 }
 
-static void xdp_attach_port(struct to_xdp_port *port, const struct relay_bpf *native,
-			    const struct relay_bpf *generic)
+/*
+ * Attach the relay in the driver. One that then sends nothing for XDP is told, where the port
+ * has no other interface to send through.
+ */
+static int xdp_attach_native(struct to_xdp_port *port, struct to_xdp_program *at,
+			     const struct xdp_programs *programs)
+{
+	struct to_xdp_features features;
+	int ret = to_xdp_program_attach(port->ifindex, at,
+					bpf_program__fd(programs->native->progs.topoopt_relay),
+					XDP_FLAGS_DRV_MODE);
+
+	features = to_xdp_features(port->ifindex);
+	if (ret) {
+		snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
+			 *to_verifier_log() ? to_verifier_log() : strerror(-ret));
+	} else if (features.redirect == TO_XDP_CANNOT) {
+		to_xdp_program_detach(port->ifindex, TO_XDP_RELAY, NULL, NULL);
+		to_xdp_program_release(at);
+		snprintf(port->why, sizeof(port->why), "its driver does not redirect");
+		ret = -EOPNOTSUPP;
+	} else if (features.send == TO_XDP_CANNOT && port->transmit == port->ifindex &&
+		   !programs->generic && !port->egress.why[0]) {
+		snprintf(port->egress.why, sizeof(port->egress.why),
+			 "%s does not send what XDP redirects", port->name);
+	}
+	return ret;
+}
+
+static void xdp_attach_relay(struct to_xdp_port *port, const struct xdp_programs *programs)
 {
 	const char *strips = to_xdp_stripping(port->name);
-	struct attached at = xdp_look(port->ifindex);
-	int ret;
+	struct to_xdp_program at = to_xdp_program_look(port->ifindex);
 
-	port->why[0] = '\0';
 	if (strips) {
 		snprintf(port->why, sizeof(port->why),
 			 "the NIC strips VLAN tags, which XDP would lose: "
 			 "ethtool -K %s %s", port->name, strips);
-	} else if (at.path == TO_XDP_FOREIGN) {
+	} else if (at.owner == TO_XDP_STRANGER) {
 		snprintf(port->why, sizeof(port->why), "another XDP program is attached");
-	} else {
-		ret = xdp_attach(port, &at, native, XDP_FLAGS_DRV_MODE);
-		if (ret)
-			snprintf(port->why, sizeof(port->why), "no native XDP: %.130s",
-				 *to_verifier_log() ? to_verifier_log() : strerror(-ret));
-		if (ret && generic && !xdp_attach(port, &at, generic, XDP_FLAGS_SKB_MODE))
-			port->why[0] = '\0';
+	} else if (xdp_attach_native(port, &at, programs) && programs->generic &&
+		   !to_xdp_program_attach(port->ifindex, &at,
+					  bpf_program__fd(programs->generic->progs.topoopt_relay),
+					  XDP_FLAGS_SKB_MODE)) {
+		port->why[0] = '\0';
 	}
-	if (at.fd >= 0)
-		close(at.fd);
-	port->path = to_xdp_path(port->ifindex);
+	to_xdp_program_release(&at);
 }
 
-int to_xdp_attach(struct to_xdp_port *ports, unsigned int n, enum to_xdp_mode mode,
-		  struct to_error *err)
+/* Have XDP send through a port what it should. */
+static int xdp_open_egress(struct to_genl *genl, uint32_t device, struct to_xdp_port *port,
+			   const struct xdp_programs *programs, struct to_error *err)
 {
-	const uint32_t flags = mode == TO_XDP_AUTO ? TOPOOPT_XDP_ROCE :
-		TOPOOPT_XDP_ROCE | TOPOOPT_XDP_OTHER | TOPOOPT_XDP_LOSSY;
-	struct relay_bpf *native, *generic = NULL;
-	libbpf_print_fn_t print;
-	int ret = 0;
+	struct to_xdp_egress *egress = &port->egress;
+	struct to_error why = {};
 
-	print = libbpf_set_print(to_verifier_log_keep);
-	native = xdp_load(flags);
-	if (native && mode == TO_XDP_ON)
-		generic = xdp_load(flags | TOPOOPT_XDP_GENERIC);
-	if (!native)
-		ret = to_error_set(err, -EOPNOTSUPP, "no XDP relay here%s%s",
-				   *to_verifier_log() ? ": " : "", to_verifier_log());
-	for (unsigned int i = 0; !ret && i < n; i++)
-		xdp_attach_port(&ports[i], native, generic);
-	relay_bpf__destroy(generic);
-	relay_bpf__destroy(native);
-	libbpf_set_print(print);
-	return ret;
+	if (port->transmit == port->ifindex)
+		;	/* has the relay, or no program */
+	else if (!egress->classes)
+		to_xdp_program_detach(port->transmit, TO_XDP_PASS, NULL, NULL);
+	else if (to_xdp_egress_open(port->transmit,
+				    bpf_program__fd(programs->pass->progs.topoopt_pass), &why)) {
+		/* generic XDP sends through any interface */
+		if (!programs->generic)
+			egress->classes = 0;
+		snprintf(egress->why, sizeof(egress->why),
+			 "%s sends nothing by native XDP: %.110s",
+			 port->transmit_name, why.text);
+	}
+	return to_genl_port_set_xdp(genl, device, port->ifindex, egress->classes, err);
 }
 
-int to_xdp_detach(uint32_t ifindex, struct to_xdp_held *held, struct to_error *err)
+static int xdp_attach_all(struct to_genl *genl, uint32_t device, struct to_xdp_port *ports,
+			  unsigned int n, enum to_xdp_mode mode,
+			  const struct xdp_programs *programs, struct to_error *err)
 {
-	struct attached at = xdp_look(ifindex);
+	unsigned int processor = 0;
+	uint32_t classes = 0;
 	int ret = 0;
 
-	if (at.path == TO_XDP_NATIVE || at.path == TO_XDP_GENERIC) {
-		DECLARE_LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = at.fd);
-		char name[IFNAMSIZ] = "";
+	for (unsigned int p = 0; p < n; p++) {
+		unsigned int highest = to_napi_processors_highest(ports[p].name);
 
-		ret = bpf_xdp_detach(ifindex, at.flags | XDP_FLAGS_REPLACE, &opts);
-		if (ret)
-			to_error_set(err, ret, "%s: removing the XDP program: %s",
-				     if_indextoname(ifindex, name), strerror(-ret));
-		if (!ret && held) {
-			*held = (struct to_xdp_held){ at.flags, at.fd };
-			return 0;
+		processor = highest > processor ? highest : processor;
+	}
+	for (unsigned int p = 0; !ret && p < n; p++) {
+		ports[p].why[0] = '\0';
+		to_xdp_egress_judge(&ports[p].egress, ports[p].transmit_name, processor,
+				    mode == TO_XDP_AUTO ? TOPOOPT_XDP_ROCE : TO_XDP_CLASSES,
+				    mode == TO_XDP_ON);
+		ret = xdp_open_egress(genl, device, &ports[p], programs, err);
+		classes |= ports[p].egress.classes;
+	}
+	for (unsigned int p = 0; !ret && p < n; p++) {
+		if (classes) {
+			xdp_attach_relay(&ports[p], programs);
+		} else {
+			ret = to_xdp_program_detach(ports[p].ifindex, TO_XDP_RELAY, NULL, err);
+			snprintf(ports[p].why, sizeof(ports[p].why), "no port may send by XDP");
 		}
 	}
-	if (at.fd >= 0)
-		close(at.fd);
 	return ret;
 }
 
-void to_xdp_give_back(uint32_t ifindex, struct to_xdp_held *held)
+int to_xdp_attach(uint32_t device, struct to_xdp_port *ports, unsigned int n,
+		  enum to_xdp_mode mode, struct to_error *err)
 {
-	if (held->flags)
-		bpf_xdp_attach(ifindex, held->fd, held->flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
-			       NULL);
-	to_xdp_let_go(held);
+	struct xdp_programs programs;
+	libbpf_print_fn_t print;
+	struct to_genl genl;
+	int ret = to_genl_open(&genl, err);
+
+	if (ret)
+		return ret;
+	print = libbpf_set_print(to_verifier_log_keep);
+	ret = xdp_load(&programs, mode, err);
+	if (!ret) {
+		ret = xdp_attach_all(&genl, device, ports, n, mode, &programs, err);
+		if (ret)
+			to_xdp_detach(device, ports, n, NULL);
+		xdp_unload(&programs);
+	}
+	libbpf_set_print(print);
+	to_genl_close(&genl);
+	return ret;
 }
 
-void to_xdp_let_go(struct to_xdp_held *held)
+int to_xdp_detach(uint32_t device, const struct to_xdp_port *ports, unsigned int n,
+		  struct to_error *err)
 {
-	if (held->flags)
-		close(held->fd);
-	held->flags = 0;
+	struct to_genl genl;
+	int ret = to_genl_open(&genl, err);
+
+	if (ret)
+		return ret;
+	for (unsigned int p = 0; !ret && p < n; p++) {
+		ret = to_xdp_program_detach(ports[p].ifindex, TO_XDP_NOBODY, NULL, err);
+		if (!ret)
+			ret = to_xdp_program_detach(ports[p].transmit, TO_XDP_PASS, NULL, err);
+		if (!ret)
+			ret = to_genl_port_set_xdp(&genl, device, ports[p].ifindex,
+						   TO_XDP_CLASSES, err);
+	}
+	to_genl_close(&genl);
+	return ret;
 }

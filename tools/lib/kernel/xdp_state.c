@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "kernel/xdp_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/napi_processors.h"
+
+static void state_note(struct to_xdp_state *state, bool fault, const char *fix, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void state_note(struct to_xdp_state *state, bool fault, const char *fix, const char *fmt, ...)
+{
+	struct to_xdp_note *note = &state->notes[state->n++];
+	va_list ap;
+
+	note->fault = fault;
+	snprintf(note->fix, sizeof(note->fix), "%s", fix);
+	va_start(ap, fmt);
+	vsnprintf(note->text, sizeof(note->text), fmt, ap);
+	va_end(ap);
+}
+
+static struct to_xdp_relayed state_relayed(const uint64_t *counters)
+{
+	struct to_xdp_relayed relayed = {
+		.native = counters[TO_COUNTER(RELAY_XDP_PACKETS)],
+		.generic = counters[TO_COUNTER(RELAY_XDP_GENERIC_PACKETS)],
+	};
+
+	relayed.skb = counters[TO_COUNTER(RELAY_RX_PACKETS)] - relayed.native - relayed.generic;
+	return relayed;
+}
+
+/* What keeps XDP from frames that arrive at a port. */
+static void state_receive(struct to_xdp_state *state, const struct to_kernel_port *port)
+{
+	const char *strips = to_xdp_stripping(port->name);
+	char fix[64];
+
+	if (state->program == TO_XDP_FOREIGN) {
+		state_note(state, true, "make sure that it passes on frames that are not its own",
+			   "another XDP program sees all frames first");
+	} else if (state->program != TO_XDP_SKB && strips) {
+		snprintf(fix, sizeof(fix), "ethtool -K %s %s", port->name, strips);
+		state_note(state, true, fix, "the NIC strips VLAN tags: nothing is relayed at XDP");
+	} else if (state->program == TO_XDP_NATIVE && port->live && !port->xdp_receive) {
+		state_note(state, true, "toctl apply PLAN --xdp off",
+			   "the driver does not redirect: nothing is relayed at XDP");
+	}
+}
+
+/* What keeps XDP from frames that leave by a port, or should. */
+static void state_transmit(struct to_xdp_state *state, const struct to_kernel_port *port,
+			   unsigned int processor)
+{
+	const bool allowed = port->xdp_classes & TOPOOPT_XDP_ROCE;
+	struct to_xdp_egress egress;
+
+	to_xdp_egress_judge(&egress, port->tx_name, processor, TOPOOPT_XDP_ROCE, allowed);
+	if (egress.why[0])
+		state_note(state, egress.fix[0], egress.fix, "%s", egress.why);
+	else if (!allowed)
+		state_note(state, true, "toctl apply PLAN --xdp auto",
+			   "XDP sends no RoCEv2 through it, and could");
+	else if (port->live && !port->xdp_error && !port->xdp_transmit)
+		state_note(state, true, "toctl apply PLAN --xdp auto",
+			   "%s does not send what XDP redirects", port->tx_name);
+}
+
+/* A frame that XDP lost: from then on, apply --xdp auto uses the kernel's queues. */
+static void state_error(struct to_xdp_state *state, const struct to_kernel_port *port)
+{
+	char fix[96];
+
+	if (!port->xdp_error)
+		return;
+	snprintf(fix, sizeof(fix), "ip link set %s down && ip link set %s up", port->tx_name,
+		 port->tx_name);
+	state_note(state, true, fix,
+		   "%s lost a frame that XDP sent (%s): RoCEv2 takes the kernel's queues until the link was down",
+		   port->tx_name, strerror(port->xdp_error));
+}
+
+struct to_xdp_state *to_xdp_states(const struct to_kernel_port *ports, unsigned int n)
+{
+	struct to_xdp_state *states = calloc(n + 1, sizeof(*states));
+	unsigned int processor = 0;
+	bool used = false;
+
+	for (unsigned int p = 0; states && p < n; p++) {
+		states[p].program = to_xdp_path(ports[p].ifindex);
+		states[p].relayed = state_relayed(ports[p].counters);
+		used |= states[p].program == TO_XDP_NATIVE || ports[p].xdp_classes != TO_XDP_CLASSES;
+		state_receive(&states[p], &ports[p]);
+	}
+	if (!states || !used)
+		return states;
+	for (unsigned int p = 0; p < n; p++) {
+		unsigned int highest = to_napi_processors_highest(ports[p].name);
+
+		processor = highest > processor ? highest : processor;
+	}
+	for (unsigned int p = 0; p < n; p++) {
+		state_transmit(&states[p], &ports[p], processor);
+		state_error(&states[p], &ports[p]);
+	}
+	return states;
+}
