@@ -91,6 +91,27 @@ topoopt_fastpath_lookup6(const struct topoopt_table *table,
 }
 
 /*
+ * The group of a unicast route that depends on the destination alone. Return: false when
+ * the slot is empty or leads to anything else; a pointer alone would be tested once more.
+ */
+static __always_inline bool topoopt_fastpath_group(const struct topoopt_slot *slot,
+						   const struct topoopt_group **group)
+{
+	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
+
+	*group = (void *)target;
+	return !(target & TOPOOPT_TARGET_FLAGS);
+}
+
+/* Whether a packet is a fragment, or has extension headers before its payload. */
+static __always_inline bool topoopt_fastpath_extended(const void *ip, u8 proto, bool v6)
+{
+	if (!v6)
+		return ip_is_fragment(ip);
+	return proto != IPPROTO_UDP && proto != IPPROTO_TCP && ipv6_ext_hdr(proto);
+}
+
+/*
  * As topoopt_flow_hash(), for a packet whose first @head bytes are at @ip.
  * Return: false when only topoopt_flow_hash() can tell.
  */
@@ -104,7 +125,7 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 	const struct udphdr *udp;
 	u32 ports = 0, qp = 0;
 
-	if (v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4))
+	if (topoopt_fastpath_extended(ip, proto, v6))
 		return false;
 	udp = ip + hlen;
 	if (likely(proto == IPPROTO_UDP || proto == IPPROTO_TCP)) {
@@ -123,27 +144,24 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 }
 
 /*
- * The next hop of a flow. Return: false when its port is not live, and for packets
- * that an alternate takes; a pointer alone would be tested once more.
+ * The first choice of next hop for a flow, of a group that is not direct; its port need
+ * not work. Return: false for packets that an alternate takes, and when only
+ * topoopt_flow_hash() can tell.
  */
 static __always_inline bool
-topoopt_fastpath_nexthop(const struct topoopt_port *in,
-			 const struct topoopt_group *group,
-			 const void *ip, int head, bool v6,
-			 const struct topoopt_nexthop **nexthop)
+topoopt_fastpath_choose(const struct topoopt_port *in, const struct topoopt_group *group,
+			const void *ip, int head, bool v6,
+			const struct topoopt_nexthop **nexthop)
 {
-	const struct topoopt_dev *tdev = in->tdev;
-	u32 hash;
+	u32 hash = 0;
 
 	if (unlikely(group->alternate_slots & in->bit))
 		return false;
-	*nexthop = group->nexthop;
-	if (group->primaries > 1) {
-		if (unlikely(!topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash)))
-			return false;
-		*nexthop = topoopt_group_first(group, hash);
-	}
-	return READ_ONCE(tdev->live) & BIT_ULL((*nexthop)->slot);
+	if (unlikely(group->primaries > 1 &&
+		     !topoopt_fastpath_hash(ip, head, v6, in->tdev->hash_seed, &hash)))
+		return false;
+	*nexthop = group->primaries > 1 ? topoopt_group_first(group, hash) : group->nexthop;
+	return true;
 }
 
 /* netif_running() && netif_carrier_ok(), in one load */
@@ -164,7 +182,7 @@ static __always_inline bool topoopt_fastpath_class(const void *ip, int head, boo
 	int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
 	const struct udphdr *udp = ip + hlen;
 
-	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)))
+	if (unlikely(topoopt_fastpath_extended(ip, proto, v6)))
 		return false;
 	*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
 	if (likely(proto == IPPROTO_UDP)) {

@@ -259,8 +259,7 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 	u32 bytes, ifindex, src;
 
 	out = topoopt_xdp_dereference(tdev->ports[nexthop->slot]);
-	/* data_race(): as good as READ_ONCE() for a bool, in fewer instructions. */
-	if (unlikely(!out || out->ifindex != nexthop->ifindex || !data_race(out->xdp_tx)))
+	if (unlikely(!out || READ_ONCE(out->xdp_ifindex) != nexthop->ifindex))
 		goto other;
 	tx = topoopt_xdp_dereference(out->tx);
 	if (unlikely(!topoopt_fastpath_works(tx) || xdp->data_end > ip + READ_ONCE(tx->mtu)))
