@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fast path, for nearly all packets of a fabric: a complete IP packet that
+ * The fast path, for nearly all packets of a fabric: an unfragmented IP packet that
  * nobody else holds, a route that depends on the destination alone, a port that
  * works. It does not touch the packet before it knows all of this, so that
  * relay.c gets every other packet as it came.
