@@ -82,13 +82,12 @@ static noinline void topoopt_fast_refused(const struct topoopt_port *out)
 /* By the first choice of next hop. */
 static __always_inline rx_handler_result_t
 topoopt_fast_send(struct sk_buff **pskb, const struct topoopt_port *in,
-		  const struct topoopt_nexthop *nexthop, const struct topoopt_slot *slot,
-		  bool v6, bool account)
+		  const struct topoopt_nexthop *nexthop, u64 pair, bool v6, bool account)
 {
 	const struct topoopt_dev *tdev = in->tdev;
 	const struct topoopt_port *out;
 	struct sk_buff *skb = *pskb;
-	u64 ports = 0, pair = 0;
+	u64 ports = 0;
 	struct net_device *dev;
 	u32 class, bytes;
 	int err;
@@ -105,10 +104,6 @@ topoopt_fast_send(struct sk_buff **pskb, const struct topoopt_port *in,
 						     &class)))
 			goto other;
 		ports = topoopt_account_ports(in->ifindex, out->ifindex, class);
-		/* To carry the table here costs more. A newer one is as good. */
-		pair = topoopt_account_pair(topoopt_fastpath_source(rcu_dereference(tdev->table),
-								    skb->data, v6),
-					    slot->server);
 	}
 
 	bytes = topoopt_fast_hop(skb, v6);
@@ -131,30 +126,42 @@ static noinline rx_handler_result_t
 topoopt_fast_quiet4(struct sk_buff **pskb, const struct topoopt_port *in,
 		    const struct topoopt_nexthop *nexthop)
 {
-	return topoopt_fast_send(pskb, in, nexthop, NULL, false, false);
+	return topoopt_fast_send(pskb, in, nexthop, 0, false, false);
 }
 
 static noinline rx_handler_result_t
 topoopt_fast_quiet6(struct sk_buff **pskb, const struct topoopt_port *in,
 		    const struct topoopt_nexthop *nexthop)
 {
-	return topoopt_fast_send(pskb, in, nexthop, NULL, true, false);
+	return topoopt_fast_send(pskb, in, nexthop, 0, true, false);
 }
 
 static noinline rx_handler_result_t
 topoopt_fast_account4(struct sk_buff **pskb, const struct topoopt_port *in,
-		      const struct topoopt_nexthop *nexthop,
-		      const struct topoopt_slot *slot)
+		      const struct topoopt_nexthop *nexthop, u64 pair)
 {
-	return topoopt_fast_send(pskb, in, nexthop, slot, false, true);
+	return topoopt_fast_send(pskb, in, nexthop, pair, false, true);
 }
 
 static noinline rx_handler_result_t
 topoopt_fast_account6(struct sk_buff **pskb, const struct topoopt_port *in,
-		      const struct topoopt_nexthop *nexthop,
-		      const struct topoopt_slot *slot)
+		      const struct topoopt_nexthop *nexthop, u64 pair)
 {
-	return topoopt_fast_send(pskb, in, nexthop, slot, true, true);
+	return topoopt_fast_send(pskb, in, nexthop, pair, true, true);
+}
+
+/* With the source looked up, as it is another one than that of the last packet. */
+static noinline rx_handler_result_t
+topoopt_fast_source(struct sk_buff **pskb, const struct topoopt_port *in,
+		    const struct topoopt_nexthop *nexthop, const struct topoopt_slot *slot,
+		    bool v6)
+{
+	u32 source = topoopt_fastpath_source_find(rcu_dereference(in->tdev->table),
+						  (*pskb)->data, v6);
+	u64 pair = topoopt_account_pair(source, slot->server);
+
+	return v6 ? topoopt_fast_account6(pskb, in, nexthop, pair) :
+		    topoopt_fast_account4(pskb, in, nexthop, pair);
 }
 
 static __always_inline rx_handler_result_t
@@ -162,11 +169,19 @@ topoopt_fast_nexthop(struct sk_buff **pskb, const struct topoopt_port *in,
 		     const struct topoopt_nexthop *nexthop, const struct topoopt_slot *slot,
 		     bool v6, bool account)
 {
-	if (account)
-		return v6 ? topoopt_fast_account6(pskb, in, nexthop, slot) :
-			    topoopt_fast_account4(pskb, in, nexthop, slot);
-	return v6 ? topoopt_fast_quiet6(pskb, in, nexthop) :
-		    topoopt_fast_quiet4(pskb, in, nexthop);
+	u32 source;
+	u64 pair;
+
+	if (!account)
+		return v6 ? topoopt_fast_quiet6(pskb, in, nexthop) :
+			    topoopt_fast_quiet4(pskb, in, nexthop);
+	/* To carry the table here costs more. A newer one is as good. */
+	if (unlikely(!topoopt_fastpath_source_last(rcu_dereference(in->tdev->table),
+						   (*pskb)->data, v6, &source)))
+		return topoopt_fast_source(pskb, in, nexthop, slot, v6);
+	pair = topoopt_account_pair(source, slot->server);
+	return v6 ? topoopt_fast_account6(pskb, in, nexthop, pair) :
+		    topoopt_fast_account4(pskb, in, nexthop, pair);
 }
 
 /* By one of several next hops, unless an alternate takes the packet. */

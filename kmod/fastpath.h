@@ -189,14 +189,14 @@ static __always_inline bool topoopt_fastpath_class(const void *ip, int head, boo
 	int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
 	const struct udphdr *udp = ip + hlen;
 
-	if (unlikely(topoopt_fastpath_extended(proto, v6)))
-		return false;
 	*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
 	if (likely(proto == IPPROTO_UDP)) {
 		if (unlikely(head < hlen + (int)sizeof(*udp)))
 			return false;
 		if (likely(udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
 			return true;
+	} else if (unlikely(topoopt_fastpath_extended(proto, v6))) {
+		return false;
 	}
 	*class = proto == IPPROTO_TCP ? TOPOOPT_TRAFFIC_CLASS_TCP :
 					TOPOOPT_TRAFFIC_CLASS_OTHER;
@@ -226,18 +226,31 @@ static __always_inline u64 topoopt_fastpath_source_key(const void *ip, unsigned 
 	return half ? 0 : (__force u32)((const struct iphdr *)ip)->saddr;
 }
 
-/* The server that owns the source address. */
-static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *table,
-						   const void *ip, bool v6)
+/*
+ * The server that owns the source address, if the last packet had that one. Return:
+ * false when topoopt_fastpath_source_find() has to tell; where it is called, registers
+ * are saved.
+ */
+static __always_inline bool topoopt_fastpath_source_last(const struct topoopt_table *table,
+							 const void *ip, bool v6,
+							 u32 *server)
 {
 	const struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
 
-	if (TOPOOPT_BH_PREEMPTIBLE ||
-	    unlikely(last->table != table->id ||
-		     last->key[0] != topoopt_fastpath_source_key(ip, 0, v6) ||
-		     (v6 && last->key[1] != topoopt_fastpath_source_key(ip, 1, v6))))
+	*server = last->server;
+	return !TOPOOPT_BH_PREEMPTIBLE && last->table == table->id &&
+	       last->key[0] == topoopt_fastpath_source_key(ip, 0, v6) &&
+	       (!v6 || last->key[1] == topoopt_fastpath_source_key(ip, 1, v6));
+}
+
+static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *table,
+						   const void *ip, bool v6)
+{
+	u32 server;
+
+	if (unlikely(!topoopt_fastpath_source_last(table, ip, v6, &server)))
 		return topoopt_fastpath_source_find(table, ip, v6);
-	return last->server;
+	return server;
 }
 
 #endif
