@@ -63,7 +63,7 @@ static __always_inline u64 topoopt_account_pair(u32 src, u32 dst)
 /* Runs a program while the kernel measures how long programs take. */
 void topoopt_account_run_measured(const struct bpf_prog *prog, const u64 *args);
 
-/* As bpf_prog_run(), which keeps registers for the measurement that hardly anybody makes. */
+/* Does what bpf_prog_run() does, without the registers that it saves to measure. */
 static __always_inline void topoopt_account_run_prog(const struct bpf_prog *prog,
 						     const u64 *args)
 {

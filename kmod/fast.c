@@ -4,6 +4,9 @@
  * nobody else holds, a route that depends on the destination alone, a port that
  * works. It does not touch the packet before it knows all of this, so that
  * relay.c gets every other packet as it came.
+ *
+ * Each step ends in a tail call of the next one: only the last one, which queues the
+ * packet, saves registers.
  */
 
 #include <net/dsfield.h>
@@ -74,12 +77,13 @@ static __always_inline u32 topoopt_fast_hop(struct sk_buff *skb, bool v6)
 	return bytes;
 }
 
+/* Counts a packet that the queue dropped; out of line, off the path of all others. */
 static noinline void topoopt_fast_refused(const struct topoopt_port *out)
 {
 	topoopt_stats_add(out->stats, TOPOOPT_DROP_TX, 1);
 }
 
-/* By the first choice of next hop. */
+/* Sends a packet to its first choice of next hop, if the port works. */
 static __always_inline rx_handler_result_t
 topoopt_fast_send(struct sk_buff **pskb, const struct topoopt_port *in,
 		  const struct topoopt_nexthop *nexthop, u64 pair, bool v6, bool account)
@@ -150,7 +154,7 @@ topoopt_fast_account6(struct sk_buff **pskb, const struct topoopt_port *in,
 	return topoopt_fast_send(pskb, in, nexthop, pair, true, true);
 }
 
-/* With the source looked up, as it is another one than that of the last packet. */
+/* Looks up the source, which is not that of the last packet. */
 static noinline rx_handler_result_t
 topoopt_fast_source(struct sk_buff **pskb, const struct topoopt_port *in,
 		    const struct topoopt_nexthop *nexthop, const struct topoopt_slot *slot,
@@ -184,7 +188,7 @@ topoopt_fast_nexthop(struct sk_buff **pskb, const struct topoopt_port *in,
 		    topoopt_fast_account4(pskb, in, nexthop, pair);
 }
 
-/* By one of several next hops, unless an alternate takes the packet. */
+/* Chooses one of several next hops, unless an alternate takes the packet. */
 static __always_inline rx_handler_result_t
 topoopt_fast_choose(struct sk_buff **pskb, const struct topoopt_port *in,
 		    const struct topoopt_group *group, const struct topoopt_slot *slot,
@@ -237,12 +241,7 @@ topoopt_fast_relay(struct sk_buff **pskb, const struct topoopt_port *in,
 		    topoopt_fast_choose4(pskb, in, group, slot, account);
 }
 
-/*
- * What is not IPv4.
- *
- * Each step from here on leaves the packet as it came, until it is sure to relay it,
- * and ends in a tail call of the next, so that none saves registers for another.
- */
+/* What is not IPv4. */
 static noinline rx_handler_result_t
 topoopt_fast_relay6(struct sk_buff **pskb, const struct topoopt_port *in,
 		    const struct topoopt_table *table, bool account)

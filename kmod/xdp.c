@@ -242,9 +242,9 @@ static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt
 }
 
 /*
- * The same for the common case: unfragmented RoCEv2, a route that depends on the
- * destination alone, its first choice of port. Each step ends in a tail call of the
- * next, so that none saves registers for another.
+ * The common case: unfragmented RoCEv2, a route that depends on the destination alone,
+ * its first choice of port. All other frames go to topoopt_xdp_frame(). What calls
+ * functions is out of line and called last, so that no step saves registers for it.
  */
 
 static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
@@ -257,7 +257,10 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 	const struct net_device *tx;
 	u32 bytes, ifindex, src;
 
-	/* What the checks have read is read again: registers for it would be saved. */
+	/*
+	 * What the checks have read is in the cache: to read it again costs less than to
+	 * save a register for it.
+	 */
 	barrier();
 	out = topoopt_xdp_dereference(in->tdev->ports[nexthop->slot]);
 	if (unlikely(!out || READ_ONCE(out->xdp_ifindex) != nexthop->ifindex))
@@ -310,7 +313,7 @@ static __always_inline u32 topoopt_xdp_nexthop(struct xdp_buff *xdp,
 	return topoopt_xdp_send(xdp, in, nexthop, slot, ip, flags, v6, false);
 }
 
-/* By one of several next hops, unless an alternate takes the frame. */
+/* Chooses one of several next hops, unless an alternate takes the frame. */
 static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp,
 					      const struct topoopt_port *in,
 					      const struct topoopt_group *group,
