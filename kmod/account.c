@@ -48,6 +48,11 @@ u32 topoopt_fastpath_source_find(const struct topoopt_table *table, const void *
 	return server;
 }
 
+void topoopt_account_run_measured(const struct bpf_prog *prog, const u64 *args)
+{
+	bpf_prog_run(prog, args);
+}
+
 int topoopt_account_reg(void)
 {
 	static_branch_inc(&topoopt_account_key);

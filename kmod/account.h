@@ -60,6 +60,19 @@ static __always_inline u64 topoopt_account_pair(u32 src, u32 dst)
 	return (u64)src << 32 | dst;
 }
 
+/* Runs a program while the kernel measures how long programs take. */
+void topoopt_account_run_measured(const struct bpf_prog *prog, const u64 *args);
+
+/* Does what bpf_prog_run() does, without the registers that it saves to measure. */
+static __always_inline void topoopt_account_run_prog(const struct bpf_prog *prog,
+						     const u64 *args)
+{
+	if (static_branch_unlikely(&bpf_stats_enabled_key))
+		topoopt_account_run_measured(prog, args);
+	else
+		bpf_dispatcher_nop_func(args, prog->insnsi, prog->bpf_func);
+}
+
 /* The accounting point, with arguments made beforehand. */
 static __always_inline void topoopt_account_run(const struct topoopt_dev *tdev,
 						u64 ports, u64 pair,
@@ -83,7 +96,7 @@ static __always_inline void topoopt_account_run(const struct topoopt_dev *tdev,
 	old = bpf_set_run_ctx(&frame->run.run_ctx);
 	hlist_for_each_entry_rcu(program, &tdev->programs, node,
 				 rcu_read_lock_bh_held())
-		bpf_prog_run(program->prog, frame->args);
+		topoopt_account_run_prog(program->prog, frame->args);
 	bpf_reset_run_ctx(old);
 }
 

@@ -38,7 +38,7 @@ static void topoopt_drops_count(const struct net_device *from, u32 tx, int drops
 	if (port) {
 		topoopt_stats_add(port->stats, TOPOOPT_DROP_TX, drops);
 		WRITE_ONCE(port->xdp_error, error);
-		WRITE_ONCE(port->xdp_tx, false);
+		WRITE_ONCE(port->xdp_ifindex, 0);
 	}
 	rcu_read_unlock();
 }

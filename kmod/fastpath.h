@@ -8,6 +8,7 @@
  * on the destination alone, and its port works.
  */
 
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <net/ip.h>
 
@@ -24,31 +25,39 @@
 /* @sum + @word with end-around carry: the same mod 0xffff. */
 static __always_inline u64 topoopt_fastpath_add(u64 sum, u64 word)
 {
-	sum += word;
-	return sum + (sum < word);
+	bool carry = check_add_overflow(sum, word, &sum);
+
+	return sum + carry;
 }
 
 /*
- * Whether the checksum is right: the words add up to a multiple of 0xffff.
- * ip_fast_csum(), made for headers of any length, costs more than all other checks.
+ * Whether the checksum of an unfragmented packet is right: the words add up to a
+ * multiple of 0xffff. ip_fast_csum(), made for headers of any length, costs more than
+ * all other checks.
  */
 static __always_inline bool topoopt_fastpath_csum4(const struct iphdr *ip)
 {
 	u64 sum = get_unaligned((const u64 *)ip);
 
-	sum = topoopt_fastpath_add(sum, get_unaligned((const u64 *)ip + 1));
-	return topoopt_fastpath_add(sum, (__force u32)ip->daddr) % 0xffff == 0;
+	/* No carry: the highest byte is 0, of the fragment offset, or of the first 0x45. */
+	sum += (__force u32)ip->daddr;
+	return topoopt_fastpath_add(sum, get_unaligned((const u64 *)ip + 1)) % 0xffff == 0;
 }
 
 /*
  * The checks of topoopt_flow_parse(), _validate(), _scoped() and _alert(), after
- * the first byte. The caller holds @len against the MTU. Destinations that stay on
- * their link have no slot that is TOPOOPT_TARGET_ALONE.
+ * the first byte and for an unfragmented packet. The caller holds @len against the MTU.
+ * Destinations that stay on their link have no slot that is TOPOOPT_TARGET_ALONE.
  */
-static __always_inline bool topoopt_fastpath_valid4(const struct iphdr *ip, u32 len)
+static __always_inline bool topoopt_fastpath_whole4(const struct iphdr *ip, u32 len)
 {
 	return ip->ttl > 1 && ip->tot_len == htons(len) &&
 	       !topoopt_flow_scoped4(ip->saddr) && topoopt_fastpath_csum4(ip);
+}
+
+static __always_inline bool topoopt_fastpath_valid4(const struct iphdr *ip, u32 len)
+{
+	return !ip_is_fragment(ip) && topoopt_fastpath_whole4(ip, len);
 }
 
 static __always_inline bool topoopt_fastpath_valid6(const struct ipv6hdr *ip, u32 len)
@@ -73,9 +82,9 @@ static __always_inline const struct topoopt_slot *
 topoopt_fastpath_lookup4(const struct topoopt_table *table, __be32 addr)
 {
 	const struct topoopt_tuple *tuple = table->family[false].dst.begin;
+	u32 key = (__force u32)addr & (u32)tuple->mask[0];
 
-	return topoopt_tuple_search(tuple, (__force u32)addr & tuple->mask[0], 0,
-				    false);
+	return topoopt_tuple_search(tuple, key, 0, false);
 }
 
 static __always_inline const struct topoopt_slot *
@@ -91,7 +100,26 @@ topoopt_fastpath_lookup6(const struct topoopt_table *table,
 }
 
 /*
- * As topoopt_flow_hash(), for a packet whose first @head bytes are at @ip.
+ * The group of a unicast route that depends on the destination alone. Return: false when
+ * the slot is empty or leads to anything else; a pointer alone would be tested once more.
+ */
+static __always_inline bool topoopt_fastpath_group(const struct topoopt_slot *slot,
+						   const struct topoopt_group **group)
+{
+	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
+
+	*group = (void *)target;
+	return !(target & TOPOOPT_TARGET_FLAGS);
+}
+
+/* Whether there are extension headers before the payload, that of fragments included. */
+static __always_inline bool topoopt_fastpath_extended(u8 proto, bool v6)
+{
+	return v6 && proto != IPPROTO_UDP && proto != IPPROTO_TCP && ipv6_ext_hdr(proto);
+}
+
+/*
+ * As topoopt_flow_hash(), for a valid packet whose first @head bytes are at @ip.
  * Return: false when only topoopt_flow_hash() can tell.
  */
 static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool v6,
@@ -104,7 +132,7 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 	const struct udphdr *udp;
 	u32 ports = 0, qp = 0;
 
-	if (v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4))
+	if (topoopt_fastpath_extended(proto, v6))
 		return false;
 	udp = ip + hlen;
 	if (likely(proto == IPPROTO_UDP || proto == IPPROTO_TCP)) {
@@ -123,27 +151,24 @@ static __always_inline bool topoopt_fastpath_hash(const void *ip, int head, bool
 }
 
 /*
- * The next hop of a flow. Return: false when its port is not live, and for packets
- * that an alternate takes; a pointer alone would be tested once more.
+ * The first choice of next hop for a flow, of a group that is not direct; its port need
+ * not work. Return: false for packets that an alternate takes, and when only
+ * topoopt_flow_hash() can tell.
  */
 static __always_inline bool
-topoopt_fastpath_nexthop(const struct topoopt_port *in,
-			 const struct topoopt_group *group,
-			 const void *ip, int head, bool v6,
-			 const struct topoopt_nexthop **nexthop)
+topoopt_fastpath_choose(const struct topoopt_port *in, const struct topoopt_group *group,
+			const void *ip, int head, bool v6,
+			const struct topoopt_nexthop **nexthop)
 {
-	const struct topoopt_dev *tdev = in->tdev;
-	u32 hash;
+	u32 hash = 0;
 
 	if (unlikely(group->alternate_slots & in->bit))
 		return false;
-	*nexthop = group->nexthop;
-	if (group->primaries > 1) {
-		if (unlikely(!topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash)))
-			return false;
-		*nexthop = topoopt_group_first(group, hash);
-	}
-	return READ_ONCE(tdev->live) & BIT_ULL((*nexthop)->slot);
+	if (unlikely(group->primaries > 1 &&
+		     !topoopt_fastpath_hash(ip, head, v6, in->tdev->hash_seed, &hash)))
+		return false;
+	*nexthop = group->primaries > 1 ? topoopt_group_first(group, hash) : group->nexthop;
+	return true;
 }
 
 /* netif_running() && netif_carrier_ok(), in one load */
@@ -154,7 +179,7 @@ static __always_inline bool topoopt_fastpath_works(const struct net_device *dev)
 	return (READ_ONCE(dev->state) & (works | BIT(__LINK_STATE_NOCARRIER))) == works;
 }
 
-/* As topoopt_flow_class(). Return: false when only that one can tell. */
+/* As topoopt_flow_class(), for a valid packet. Return: false when only that one can tell. */
 static __always_inline bool topoopt_fastpath_class(const void *ip, int head, bool v6,
 						   u32 *class)
 {
@@ -164,14 +189,14 @@ static __always_inline bool topoopt_fastpath_class(const void *ip, int head, boo
 	int hlen = v6 ? sizeof(*ip6) : sizeof(*ip4);
 	const struct udphdr *udp = ip + hlen;
 
-	if (unlikely(v6 ? ipv6_ext_hdr(proto) : ip_is_fragment(ip4)))
-		return false;
 	*class = TOPOOPT_TRAFFIC_CLASS_ROCE;
 	if (likely(proto == IPPROTO_UDP)) {
 		if (unlikely(head < hlen + (int)sizeof(*udp)))
 			return false;
 		if (likely(udp->dest == htons(TOPOOPT_FLOW_ROCE_PORT)))
 			return true;
+	} else if (unlikely(topoopt_fastpath_extended(proto, v6))) {
+		return false;
 	}
 	*class = proto == IPPROTO_TCP ? TOPOOPT_TRAFFIC_CLASS_TCP :
 					TOPOOPT_TRAFFIC_CLASS_OTHER;
@@ -201,18 +226,31 @@ static __always_inline u64 topoopt_fastpath_source_key(const void *ip, unsigned 
 	return half ? 0 : (__force u32)((const struct iphdr *)ip)->saddr;
 }
 
-/* The server that owns the source address. */
-static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *table,
-						   const void *ip, bool v6)
+/*
+ * The server that owns the source address, if the last packet had that one. Return:
+ * false when topoopt_fastpath_source_find() has to tell; where it is called, registers
+ * are saved.
+ */
+static __always_inline bool topoopt_fastpath_source_last(const struct topoopt_table *table,
+							 const void *ip, bool v6,
+							 u32 *server)
 {
 	const struct topoopt_fastpath_last *last = this_cpu_ptr(&topoopt_fastpath_lasts[v6]);
 
-	if (TOPOOPT_BH_PREEMPTIBLE ||
-	    unlikely(last->table != table->id ||
-		     last->key[0] != topoopt_fastpath_source_key(ip, 0, v6) ||
-		     (v6 && last->key[1] != topoopt_fastpath_source_key(ip, 1, v6))))
+	*server = last->server;
+	return !TOPOOPT_BH_PREEMPTIBLE && last->table == table->id &&
+	       last->key[0] == topoopt_fastpath_source_key(ip, 0, v6) &&
+	       (!v6 || last->key[1] == topoopt_fastpath_source_key(ip, 1, v6));
+}
+
+static __always_inline u32 topoopt_fastpath_source(const struct topoopt_table *table,
+						   const void *ip, bool v6)
+{
+	u32 server;
+
+	if (unlikely(!topoopt_fastpath_source_last(table, ip, v6, &server)))
 		return topoopt_fastpath_source_find(table, ip, v6);
-	return last->server;
+	return server;
 }
 
 #endif

@@ -128,7 +128,7 @@ static int topoopt_netlink_put_xdp(struct sk_buff *skb, const struct topoopt_por
 	u32 error = READ_ONCE(port->xdp_error);
 
 	if ((READ_ONCE(port->xdp) && nla_put_flag(skb, TOPOOPT_A_PORT_XDP_RECEIVE)) ||
-	    (READ_ONCE(port->xdp_tx) && nla_put_flag(skb, TOPOOPT_A_PORT_XDP_TRANSMIT)) ||
+	    (READ_ONCE(port->xdp_ifindex) && nla_put_flag(skb, TOPOOPT_A_PORT_XDP_TRANSMIT)) ||
 	    (error && nla_put_u32(skb, TOPOOPT_A_PORT_XDP_ERROR, error)) ||
 	    nla_put_u32(skb, TOPOOPT_A_PORT_XDP_CLASSES, READ_ONCE(port->xdp_classes)))
 		return -EMSGSIZE;

@@ -141,6 +141,7 @@ struct topoopt_group *topoopt_group_build(u32 id,
 	group->primaries = primaries;
 	group->backups = backups;
 	group->alternates = count - primaries - backups;
+	group->direct = primaries == 1 && !group->alternates;
 	group->buckets = buckets;
 	primary = group->nexthop;
 	backup = primary + primaries;

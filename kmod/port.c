@@ -93,29 +93,33 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 #define TOPOOPT_PORT_STRIPS	(NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
 
 /*
- * Whether XDP may take frames from the port and send frames through it. XDP does
- * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
- * and its priority. Some drivers, as nfp, run programs but drop what they redirect.
+ * Whether packets may be relayed through the port, and whether XDP may take frames from
+ * the port and send frames through it. XDP does not see a VLAN tag that the NIC strips:
+ * a frame it redirects would lose the tag and its priority. Some drivers, as nfp, run
+ * programs but drop what they redirect.
  */
-static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
+static void topoopt_port_update_relay(struct topoopt_port *port, bool live)
 {
-	bool receives = netif_running(port->tdev->dev) &&
-			!(port->dev->features & TOPOOPT_PORT_STRIPS);
+	bool up = netif_running(port->tdev->dev);
+	bool receives = up && !(port->dev->features & TOPOOPT_PORT_STRIPS);
+	bool transmits;
 
+	WRITE_ONCE(port->relay_ifindex, live && up ? port->ifindex : 0);
 	WRITE_ONCE(port->xdp_generic, receives);
 	WRITE_ONCE(port->xdp, receives && topoopt_compat_xdp_redirect(port->dev));
 	if (!live)
 		WRITE_ONCE(port->xdp_error, 0);
-	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->xdp_error) &&
-		   port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
-		   topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false));
+	transmits = live && !READ_ONCE(port->xdp_error) &&
+		    port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
+		    topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false);
+	WRITE_ONCE(port->xdp_ifindex, transmits ? port->ifindex : 0);
 }
 
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
 {
 	ASSERT_RTNL();
 	WRITE_ONCE(port->xdp_classes, classes);
-	topoopt_port_update_xdp(port, topoopt_port_live(port));
+	topoopt_port_update_relay(port, topoopt_port_live(port));
 }
 
 /*
@@ -132,7 +136,7 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 
 	/* Pairs with topoopt_port_live_slots(). */
 	smp_store_release(&tdev->live, live ? before | bit : before & ~bit);
-	topoopt_port_update_xdp(port, live);
+	topoopt_port_update_relay(port, live);
 	topoopt_port_update_device(tdev);
 	if (changed || tdev->live != before)
 		topoopt_notify_port(tdev, port, before, tdev->live);
@@ -379,7 +383,7 @@ static void topoopt_port_device_event(struct topoopt_dev *tdev)
 		struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
 
 		if (port)
-			topoopt_port_update_xdp(port, topoopt_port_live(port));
+			topoopt_port_update_relay(port, topoopt_port_live(port));
 	}
 }
 

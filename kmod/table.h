@@ -46,6 +46,8 @@ struct topoopt_nexthop {
  * @primaries: number of primaries, at least 1
  * @backups: number of backups
  * @alternates: number of alternates, one per ingress port
+ * @direct: one primary and no alternates: the first next hop is the first choice of all
+ *	packets
  * @size: bytes allocated
  * @buckets: where the bucket tables are, in bytes from the start of the group:
  *	that of the primaries, that of the backups, of either that has several
@@ -59,6 +61,7 @@ struct topoopt_group {
 	u8 primaries;
 	u8 backups;
 	u8 alternates;
+	bool direct;
 	u16 size;
 	u16 buckets;
 	u32 id;

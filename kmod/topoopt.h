@@ -83,10 +83,11 @@ enum topoopt_counter {
 	TOPOOPT_COUNTERS
 };
 
+/* Aligned, so that all counters of a relayed packet are in one cache line. */
 struct topoopt_stats {
 	u64_stats_t counter[TOPOOPT_COUNTERS];
 	struct u64_stats_sync syncp;
-};
+} ____cacheline_aligned;
 
 /**
  * struct topoopt_port - one NIC interface that faces the fabric
@@ -97,14 +98,17 @@ struct topoopt_stats {
  * @stats: counters
  * @bit: of @slot, to be held against topoopt_group.alternate_slots
  * @ifindex: of @dev
+ * @relay_ifindex: @ifindex while packets may be relayed through the port: it is live,
+ *	and the topoopt device is up; else 0; written under RTNL
+ * @xdp_ifindex: @ifindex while XDP may send RoCEv2 through the port: it is live,
+ *	@xdp_classes has the class, and the driver of @tx sends what XDP redirects and
+ *	has dropped nothing so far; else 0. A drop while this is written takes effect
+ *	with the next one.
  * @slot: index into topoopt_dev.ports
  * @xdp: a program in the driver of @dev may take frames: @xdp_generic, and the
  *	driver redirects; written under RTNL
  * @xdp_generic: a program behind the driver may: the topoopt device is up, and @dev
  *	strips no VLAN tags; written under RTNL
- * @xdp_tx: XDP may send RoCEv2 through the port: it is live, @xdp_classes has the
- *	class, and the driver of @tx sends what XDP redirects and has dropped nothing
- *	so far. A drop while this is written takes effect with the next one.
  * @xdp_classes: bit per traffic class that XDP may send through the port; written
  *	under RTNL
  * @xdp_error: positive error number of the last frame that XDP redirected to @tx and
@@ -112,6 +116,8 @@ struct topoopt_stats {
  * @vlan: @dev is a VLAN device: it took the tag of a packet, and its ingress map
  *	turned the tag's priority into the packet's; constant
  * @list: in topoopt_dev.port_list
+ *
+ * What a packet needs is in the first cache line.
  *
  * Freed a grace period after it left its slot; whatever a reader got from
  * topoopt_dev.ports stays valid until it leaves the RCU section.
@@ -123,17 +129,18 @@ struct topoopt_port {
 	struct topoopt_stats __percpu *stats;
 	u64 bit;
 	u32 ifindex;
+	u32 relay_ifindex;
+	u32 xdp_ifindex;
 	u16 slot;
 	bool xdp;
 	bool xdp_generic;
-	bool xdp_tx;
 	bool vlan;
 	u8 xdp_classes;
 	u16 xdp_error;
 	netdevice_tracker dev_tracker;
 	netdevice_tracker tx_tracker;
 	struct list_head list;
-};
+} ____cacheline_aligned;
 
 /**
  * struct topoopt_dev - private part of a topoopt device

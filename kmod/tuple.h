@@ -65,7 +65,7 @@ struct topoopt_pair {
 /**
  * struct topoopt_tuple - hash of the prefixes with one length
  * @slots: struct topoopt_slot of either size, or struct topoopt_pair
- * @size: number of slots that keys hash to
+ * @size: number of slots that keys hash to; of 64 bits, as it is multiplied with
  * @tail: further slots, for keys that do not fit where they hash to; the last
  *	one stays empty
  * @base: id of the first slot, unique among the tuples of a family
@@ -82,11 +82,11 @@ struct topoopt_pair {
  */
 struct topoopt_tuple {
 	void *slots;
-	u32 size;
-	u32 base;
+	u64 size;
 	u64 seed;
 	u64 mask[2];
 	u32 salt[4];
+	u32 base;
 	u8 len;
 	bool settled;
 	bool full;
@@ -157,17 +157,17 @@ static inline void topoopt_tuple_key(u64 key[2], const struct in6_addr *addr,
 static __always_inline u32 topoopt_tuple_home(const struct topoopt_tuple *tuple,
 					      u32 hash)
 {
-	return ((u64)hash * tuple->size) >> 32;
+	return (hash * tuple->size) >> 32;
 }
 
 /*
- * One multiplication alone collides for addresses that count up in two of
- * their bytes; the second one spreads what the first made of them.
+ * Both halves of a product, one on the other: either alone collides for addresses that
+ * count up in two of their bytes.
  */
-static __always_inline u64 topoopt_tuple_mix(u64 word, u64 seed)
+static __always_inline u32 topoopt_tuple_mix(u64 word, u64 seed)
 {
 	word *= seed;
-	return word ^ (word >> 32);
+	return lower_32_bits(word) ^ upper_32_bits(word);
 }
 
 /*
@@ -188,11 +188,9 @@ static __always_inline u64 topoopt_tuple_fold(const struct topoopt_tuple *tuple,
 static __always_inline u32 topoopt_tuple_hash(const struct topoopt_tuple *tuple,
 					      u64 key0, u64 key1, bool v6)
 {
-	u64 seed = tuple->seed;
-
 	if (v6)
 		key0 = topoopt_tuple_fold(tuple, key0, key1);
-	return (u32)topoopt_tuple_mix(key0, seed) * (u32)seed;
+	return topoopt_tuple_mix(key0, tuple->seed);
 }
 
 static inline u32 topoopt_tuple_hash_pair(const struct topoopt_tuple *tuple,
@@ -201,7 +199,7 @@ static inline u32 topoopt_tuple_hash_pair(const struct topoopt_tuple *tuple,
 	u64 seed = tuple->seed;
 
 	key0 = topoopt_tuple_fold(tuple, key0 + topoopt_tuple_mix(id, seed), key1);
-	return (u32)topoopt_tuple_mix(key0, seed) * (u32)seed;
+	return topoopt_tuple_mix(key0, seed);
 }
 
 /*

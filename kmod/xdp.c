@@ -242,25 +242,28 @@ static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt
 }
 
 /*
- * The same for the common case: unfragmented RoCEv2, a route that depends on the
- * destination alone, its first choice of port. Each step ends in a tail call of the
- * next, so that none saves registers for another.
+ * The common case: unfragmented RoCEv2, a route that depends on the destination alone,
+ * its first choice of port. All other frames go to topoopt_xdp_frame(). What calls
+ * functions is out of line and called last, so that no step saves registers for it.
  */
 
 static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
-					    const struct topoopt_port *in, void *ip,
-					    u32 flags, const struct topoopt_nexthop *nexthop,
-					    const struct topoopt_slot *slot, bool v6,
-					    bool account)
+					    const struct topoopt_port *in,
+					    const struct topoopt_nexthop *nexthop,
+					    const struct topoopt_slot *slot, void *ip,
+					    u32 flags, bool v6, bool account)
 {
-	const struct topoopt_dev *tdev = in->tdev;
 	const struct topoopt_port *out;
 	const struct net_device *tx;
 	u32 bytes, ifindex, src;
 
-	out = topoopt_xdp_dereference(tdev->ports[nexthop->slot]);
-	/* data_race(): as good as READ_ONCE() for a bool, in fewer instructions. */
-	if (unlikely(!out || out->ifindex != nexthop->ifindex || !data_race(out->xdp_tx)))
+	/*
+	 * What the checks have read is in the cache: to read it again costs less than to
+	 * save a register for it.
+	 */
+	barrier();
+	out = topoopt_xdp_dereference(in->tdev->ports[nexthop->slot]);
+	if (unlikely(!out || READ_ONCE(out->xdp_ifindex) != nexthop->ifindex))
 		goto other;
 	tx = topoopt_xdp_dereference(out->tx);
 	if (unlikely(!topoopt_fastpath_works(tx) || xdp->data_end > ip + READ_ONCE(tx->mtu)))
@@ -271,8 +274,9 @@ static __always_inline u32 topoopt_xdp_send(struct xdp_buff *xdp,
 				    TOPOOPT_RELAY_XDP_PACKETS, bytes);
 	if (account) {
 		/* To carry the table here costs more. A newer one is as good. */
-		src = topoopt_fastpath_source(topoopt_xdp_dereference(tdev->table), ip, v6);
-		topoopt_account_run(tdev,
+		src = topoopt_fastpath_source(topoopt_xdp_dereference(in->tdev->table), ip,
+					      v6);
+		topoopt_account_run(in->tdev,
 				    topoopt_account_ports(in->ifindex, out->ifindex,
 							  TOPOOPT_TRAFFIC_CLASS_ROCE),
 				    topoopt_account_pair(src, slot->server), 1, bytes);
@@ -283,99 +287,80 @@ other:
 	return topoopt_xdp_frame(xdp, in, flags);
 }
 
-static noinline u32 topoopt_xdp_quiet4(struct xdp_buff *xdp, const struct topoopt_port *in,
-				       void *ip, u32 flags,
-				       const struct topoopt_nexthop *nexthop)
-{
-	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, NULL, false, false);
-}
-
-static noinline u32 topoopt_xdp_quiet6(struct xdp_buff *xdp, const struct topoopt_port *in,
-				       void *ip, u32 flags,
-				       const struct topoopt_nexthop *nexthop)
-{
-	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, NULL, true, false);
-}
-
 static noinline u32 topoopt_xdp_account4(struct xdp_buff *xdp, const struct topoopt_port *in,
-					 void *ip, u32 flags,
 					 const struct topoopt_nexthop *nexthop,
-					 const struct topoopt_slot *slot)
+					 const struct topoopt_slot *slot, void *ip, u32 flags)
 {
-	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, slot, false, true);
+	return topoopt_xdp_send(xdp, in, nexthop, slot, ip, flags, false, true);
 }
 
 static noinline u32 topoopt_xdp_account6(struct xdp_buff *xdp, const struct topoopt_port *in,
-					 void *ip, u32 flags,
 					 const struct topoopt_nexthop *nexthop,
-					 const struct topoopt_slot *slot)
+					 const struct topoopt_slot *slot, void *ip, u32 flags)
 {
-	return topoopt_xdp_send(xdp, in, ip, flags, nexthop, slot, true, true);
+	return topoopt_xdp_send(xdp, in, nexthop, slot, ip, flags, true, true);
 }
 
 static __always_inline u32 topoopt_xdp_nexthop(struct xdp_buff *xdp,
-					       const struct topoopt_port *in, void *ip,
-					       u32 flags, const struct topoopt_nexthop *nexthop,
-					       const struct topoopt_slot *slot, bool v6)
+					       const struct topoopt_port *in,
+					       const struct topoopt_nexthop *nexthop,
+					       const struct topoopt_slot *slot, void *ip,
+					       u32 flags, bool v6)
 {
 	if (topoopt_account_enabled())
-		return v6 ? topoopt_xdp_account6(xdp, in, ip, flags, nexthop, slot) :
-			    topoopt_xdp_account4(xdp, in, ip, flags, nexthop, slot);
-	return v6 ? topoopt_xdp_quiet6(xdp, in, ip, flags, nexthop) :
-		    topoopt_xdp_quiet4(xdp, in, ip, flags, nexthop);
+		return v6 ? topoopt_xdp_account6(xdp, in, nexthop, slot, ip, flags) :
+			    topoopt_xdp_account4(xdp, in, nexthop, slot, ip, flags);
+	return topoopt_xdp_send(xdp, in, nexthop, slot, ip, flags, v6, false);
 }
 
-/* By one of several next hops. */
+/* Chooses one of several next hops, unless an alternate takes the frame. */
 static __always_inline u32 topoopt_xdp_choose(struct xdp_buff *xdp,
-					      const struct topoopt_port *in, void *ip,
-					      u32 flags, const struct topoopt_group *group,
-					      const struct topoopt_slot *slot, bool v6)
+					      const struct topoopt_port *in,
+					      const struct topoopt_group *group,
+					      const struct topoopt_slot *slot, void *ip,
+					      u32 flags, bool v6)
 {
-	u32 hash;
+	const struct topoopt_nexthop *nexthop;
 
-	if (unlikely(!topoopt_fastpath_hash(ip, xdp->data_end - ip, v6,
-					    in->tdev->hash_seed, &hash)))
-		return 0;
-	return topoopt_xdp_nexthop(xdp, in, ip, flags, topoopt_group_first(group, hash),
-				   slot, v6);
+	if (unlikely(!topoopt_fastpath_choose(in, group, ip, xdp->data_end - ip, v6,
+					      &nexthop)))
+		return topoopt_xdp_frame(xdp, in, flags);
+	return topoopt_xdp_nexthop(xdp, in, nexthop, slot, ip, flags, v6);
 }
 
 static noinline u32 topoopt_xdp_choose4(struct xdp_buff *xdp, const struct topoopt_port *in,
-					void *ip, u32 flags,
 					const struct topoopt_group *group,
-					const struct topoopt_slot *slot)
+					const struct topoopt_slot *slot, void *ip, u32 flags)
 {
-	return topoopt_xdp_choose(xdp, in, ip, flags, group, slot, false);
+	return topoopt_xdp_choose(xdp, in, group, slot, ip, flags, false);
 }
 
 static noinline u32 topoopt_xdp_choose6(struct xdp_buff *xdp, const struct topoopt_port *in,
-					void *ip, u32 flags,
 					const struct topoopt_group *group,
-					const struct topoopt_slot *slot)
+					const struct topoopt_slot *slot, void *ip, u32 flags)
 {
-	return topoopt_xdp_choose(xdp, in, ip, flags, group, slot, true);
+	return topoopt_xdp_choose(xdp, in, group, slot, ip, flags, true);
 }
 
 static __always_inline u32 topoopt_xdp_route(struct xdp_buff *xdp,
-					     const struct topoopt_port *in, void *ip,
-					     u32 flags, const struct topoopt_slot *slot,
-					     bool v6)
+					     const struct topoopt_port *in,
+					     const struct topoopt_slot *slot, void *ip,
+					     u32 flags, bool v6)
 {
-	unsigned long target = slot->target ^ TOPOOPT_TARGET_ALONE;
-	const struct topoopt_group *group = (void *)target;
+	const struct topoopt_group *group;
 
-	if (unlikely(target & TOPOOPT_TARGET_FLAGS) ||
-	    unlikely(group->alternate_slots & in->bit))
+	if (unlikely(!topoopt_fastpath_group(slot, &group)))
 		return topoopt_xdp_frame(xdp, in, flags);
-	if (group->primaries > 1)
-		return v6 ? topoopt_xdp_choose6(xdp, in, ip, flags, group, slot) :
-			    topoopt_xdp_choose4(xdp, in, ip, flags, group, slot);
-	return topoopt_xdp_nexthop(xdp, in, ip, flags, group->nexthop, slot, v6);
+	if (likely(group->direct))
+		return topoopt_xdp_nexthop(xdp, in, group->nexthop, slot, ip, flags, v6);
+	return v6 ? topoopt_xdp_choose6(xdp, in, group, slot, ip, flags) :
+		    topoopt_xdp_choose4(xdp, in, group, slot, ip, flags);
 }
 
 static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
-					     const struct topoopt_port *in, void *ip,
-					     u32 flags, const struct topoopt_table *table)
+					     const struct topoopt_port *in,
+					     const struct topoopt_table *table, void *ip,
+					     u32 flags)
 {
 	/* fragment, TTL and protocol: UDP, no fragment, DF or not */
 	const __be32 *word = ip + offsetof(struct iphdr, frag_off);
@@ -386,15 +371,15 @@ static __always_inline u32 topoopt_xdp_roce4(struct xdp_buff *xdp,
 		     udp->dest != htons(TOPOOPT_FLOW_ROCE_PORT) ||
 		     xdp_buff_has_frags(xdp)))
 		return topoopt_xdp_frame(xdp, in, flags);
-	if (unlikely(!topoopt_fastpath_valid4(ip4, xdp->data_end - ip)))
-		return 0;
-	return topoopt_xdp_route(xdp, in, ip, flags,
-				 topoopt_fastpath_lookup4(table, ip4->daddr), false);
+	if (unlikely(!topoopt_fastpath_whole4(ip4, xdp->data_end - ip)))
+		return topoopt_xdp_frame(xdp, in, flags);
+	return topoopt_xdp_route(xdp, in, topoopt_fastpath_lookup4(table, ip4->daddr), ip,
+				 flags, false);
 }
 
 /* What is not IPv4. */
 static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt_port *in,
-				      void *ip, u32 flags, const struct topoopt_table *table)
+				      const struct topoopt_table *table, void *ip, u32 flags)
 {
 	const struct udphdr *udp = ip + sizeof(struct ipv6hdr);
 	const struct ipv6hdr *ip6 = ip;
@@ -408,8 +393,8 @@ static noinline u32 topoopt_xdp_roce6(struct xdp_buff *xdp, const struct topoopt
 		return topoopt_xdp_frame(xdp, in, flags);
 	if (unlikely(!topoopt_fastpath_valid6(ip6, xdp->data_end - ip)))
 		return 0;
-	return topoopt_xdp_route(xdp, in, ip, flags,
-				 topoopt_fastpath_lookup6(table, &ip6->daddr), true);
+	return topoopt_xdp_route(xdp, in, topoopt_fastpath_lookup6(table, &ip6->daddr), ip,
+				 flags, true);
 }
 
 __bpf_kfunc_start_defs();
@@ -449,7 +434,7 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 		return topoopt_xdp_frame(xdp, in, flags);
 	eth = xdp->data;
 	if (unlikely(!ether_addr_equal_64bits(eth->h_dest, dev->dev_addr)))
-		return 0;
+		return topoopt_xdp_frame(xdp, in, flags);
 	ip = eth + 1;
 	if (!topoopt_xdp_is4(ip)) {
 		if (eth_type_vlan(eth->h_proto)) {
@@ -459,9 +444,9 @@ __bpf_kfunc u32 topoopt_xdp_relay(struct xdp_md *ctx, u32 flags)
 				return topoopt_xdp_frame(xdp, in, flags);
 		}
 		if (!topoopt_xdp_is4(ip))
-			return topoopt_xdp_roce6(xdp, in, ip, flags, table);
+			return topoopt_xdp_roce6(xdp, in, table, ip, flags);
 	}
-	return topoopt_xdp_roce4(xdp, in, ip, flags, table);
+	return topoopt_xdp_roce4(xdp, in, table, ip, flags);
 }
 
 __bpf_kfunc_end_defs();
