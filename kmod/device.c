@@ -217,6 +217,9 @@ static void topoopt_device_setup(struct net_device *dev)
 	dev->vlan_features |= TOPOOPT_DEVICE_FEATURES;
 	topoopt_compat_device_setup(dev);
 	dev->max_mtu = ETH_MAX_MTU;
+	/* The software limits; ports lower them. */
+	netif_set_tso_max_size(dev, TSO_MAX_SIZE);
+	netif_set_tso_max_segs(dev, TSO_MAX_SEGS);
 	eth_hw_addr_random(dev);
 }
 

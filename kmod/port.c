@@ -56,12 +56,12 @@ static bool topoopt_port_dev_works(const struct net_device *dev)
 	       !netif_dormant(dev);
 }
 
-/* What the device takes from its ports: carrier, MTU and headroom. */
+/* What the device takes from its ports: carrier, MTU, headroom and limits of TSO. */
 static void topoopt_port_update_device(struct topoopt_dev *tdev)
 {
+	unsigned int mtu = 0, tso_max_size = TSO_MAX_SIZE, slot;
+	u16 headroom = 0, tso_max_segs = TSO_MAX_SEGS;
 	struct net_device *dev = tdev->dev;
-	unsigned int mtu = 0, slot;
-	u16 headroom = 0;
 
 	if (dev->reg_state != NETREG_REGISTERED)
 		return;
@@ -74,10 +74,15 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 			continue;
 		tx = rtnl_dereference(port->tx);
 		headroom = max_t(u16, headroom, tx->needed_headroom);
+		tso_max_size = min(tso_max_size, tx->tso_max_size);
+		tso_max_segs = min(tso_max_segs, tx->tso_max_segs);
 		if (!mtu || tx->mtu < mtu)
 			mtu = tx->mtu;
 	}
 	WRITE_ONCE(dev->needed_headroom, headroom);
+	/* Aggregates above the limit of a port would be split in software. */
+	netif_set_tso_max_size(dev, tso_max_size);
+	netif_set_tso_max_segs(dev, tso_max_segs);
 	if (mtu && mtu != dev->mtu && !tdev->mtu_by_user) {
 		/* This calls ndo_change_mtu(), as if the user had. */
 		dev_set_mtu(dev, mtu);
