@@ -191,6 +191,9 @@ static void topoopt_device_setup(struct net_device *dev)
 
 	tdev->dev = dev;
 	tdev->hash_seed = get_random_u32();
+	tdev->table_seq = 1;
+	tdev->stage_seq = 1;
+	tdev->port_seq = 1;
 	INIT_LIST_HEAD(&tdev->port_list);
 	spin_lock_init(&tdev->port_lock);
 	mutex_init(&tdev->lock);

@@ -101,6 +101,7 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
  * Whether XDP may take frames from the port and send frames through it. XDP does
  * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
  * and its priority. Some drivers, as nfp, run programs but drop what they redirect.
+ * Ends every change of a port, so it moves the dump sequence.
  */
 static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 {
@@ -114,6 +115,9 @@ static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->xdp_error) &&
 		   port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
 		   topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false));
+	smp_wmb();	/* pairs with topoopt_request_port_seq() */
+	WRITE_ONCE(port->tdev->port_seq, topoopt_seq_next(port->tdev->port_seq));
+	smp_wmb();	/* what changes next comes after it */
 }
 
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
