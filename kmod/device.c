@@ -191,6 +191,9 @@ static void topoopt_device_setup(struct net_device *dev)
 
 	tdev->dev = dev;
 	tdev->hash_seed = get_random_u32();
+	tdev->table_seq = 1;
+	tdev->stage_seq = 1;
+	tdev->port_seq = 1;
 	INIT_LIST_HEAD(&tdev->port_list);
 	spin_lock_init(&tdev->port_lock);
 	mutex_init(&tdev->lock);
@@ -217,6 +220,9 @@ static void topoopt_device_setup(struct net_device *dev)
 	dev->vlan_features |= TOPOOPT_DEVICE_FEATURES;
 	topoopt_compat_device_setup(dev);
 	dev->max_mtu = ETH_MAX_MTU;
+	/* The software limits; ports lower them. */
+	netif_set_tso_max_size(dev, TSO_MAX_SIZE);
+	netif_set_tso_max_segs(dev, TSO_MAX_SEGS);
 	eth_hw_addr_random(dev);
 }
 

@@ -42,6 +42,11 @@ topoopt_dump_active(const struct topoopt_dev *tdev)
 
 /* One */
 
+/* What a lookup takes of a route. */
+#define TOPOOPT_DUMP_LOOKUP						\
+	(BIT(TOPOOPT_A_ROUTE_DST) | BIT(TOPOOPT_A_ROUTE_DST_LEN) |	\
+	 BIT(TOPOOPT_A_ROUTE_SRC) | BIT(TOPOOPT_A_ROUTE_SRC_LEN))
+
 /* An address to look up; exactly one of its two lengths. */
 static int topoopt_dump_address(const struct nlattr *attr,
 				const struct nlattr *len_attr,
@@ -72,6 +77,9 @@ static int topoopt_dump_find(const struct topoopt_table *table,
 	struct nlattr *attr[TOPOOPT_A_ROUTE_MAX + 1];
 	int err;
 
+	err = topoopt_netlink_takes(route, TOPOOPT_DUMP_LOOKUP, extack);
+	if (err)
+		return err;
 	nla_parse_nested(attr, TOPOOPT_A_ROUTE_MAX, route, NULL, NULL);
 	if (!attr[TOPOOPT_A_ROUTE_DST]) {
 		NL_SET_ERR_MSG_ATTR(extack, route, "The dst to look up is missing");
@@ -174,11 +182,16 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 	const struct topoopt_table *table;
 	struct sk_buff *skb;
 	void *header;
+	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_GROUP)) {
 		NL_SET_ERR_MSG(info->extack, "The group to get is missing");
 		return -EINVAL;
 	}
+	err = topoopt_netlink_takes(info->attrs[TOPOOPT_A_DEVICE_GROUP],
+				    BIT(TOPOOPT_A_GROUP_ID), info->extack);
+	if (err)
+		return err;
 	nla_parse_nested(attr, TOPOOPT_A_GROUP_MAX,
 			 info->attrs[TOPOOPT_A_DEVICE_GROUP], NULL, NULL);
 	if (!attr[TOPOOPT_A_GROUP_ID]) {
@@ -281,7 +294,7 @@ static int topoopt_dump_message(struct sk_buff *skb,
 	int more;
 
 	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-			     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+			     cb->nlh->nlmsg_seq, &topoopt_nl_family,
 			     NLM_F_MULTI, cmd);
 	if (!header)
 		return -EMSGSIZE;
@@ -306,7 +319,7 @@ static int topoopt_dump_message(struct sk_buff *skb,
 
 /* In cb->args: the position, and the sequence that it belongs to. */
 static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
-			    u8 cmd, int one, topoopt_dump_next_t *put)
+			    u8 cmd, topoopt_dump_next_t *put)
 {
 	struct nlattr *attr[TOPOOPT_A_DEVICE_MAX + 1];
 	struct topoopt_dump dump = {};
@@ -319,20 +332,13 @@ static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 		return PTR_ERR(tdev);
 
 	mutex_lock(&tdev->lock);
-	if (attr[one]) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr[one],
-				    "A dump takes no single one");
-		ret = -EINVAL;
-		goto out;
-	}
-	/* Odd and even, never 0, which would mean that nothing can change. */
 	if (!attr[TOPOOPT_A_DEVICE_STAGED]) {
-		cb->seq = (u32)tdev->generation << 1 | 1;
+		cb->seq = tdev->table_seq;
 		dump.table = topoopt_dump_active(tdev);
 		if (!dump.table)
 			goto out;
 	} else if (tdev->stage) {
-		cb->seq = topoopt_stage_version(tdev->stage) << 1 ?: 2;
+		cb->seq = tdev->stage_seq;
 		dump.table = topoopt_stage_table(tdev->stage);
 		dump.routes = topoopt_stage_routes(tdev->stage);
 	} else {
@@ -358,7 +364,6 @@ int topoopt_nl_route_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)
 {
 	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_ROUTE_GET,
-				TOPOOPT_A_DEVICE_ROUTE,
 				topoopt_dump_next_route);
 }
 
@@ -366,6 +371,5 @@ int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb)
 {
 	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_GROUP_GET,
-				TOPOOPT_A_DEVICE_GROUP,
 				topoopt_dump_next_group);
 }

@@ -6,6 +6,7 @@
 #include <linux/notifier.h>
 #include <net/rtnetlink.h>
 
+#include "compat/genl.h"
 #include "kfunc.h"
 #include "netlink.h"
 #include "netlink_policy.h"
@@ -27,9 +28,7 @@ static int __init topoopt_init(void)
 	err = netlink_register_notifier(&topoopt_request_notifier);
 	if (err)
 		goto err_table;
-	topoopt_netlink_family.ops = topoopt_nl_ops;
-	topoopt_netlink_family.n_ops = ARRAY_SIZE(topoopt_nl_ops);
-	err = genl_register_family(&topoopt_netlink_family);
+	err = topoopt_compat_genl_register(&topoopt_nl_family);
 	if (err)
 		goto err_netlink;
 	err = rtnl_link_register(&topoopt_device_link_ops);
@@ -40,7 +39,7 @@ static int __init topoopt_init(void)
 	return 0;
 
 err_family:
-	genl_unregister_family(&topoopt_netlink_family);
+	genl_unregister_family(&topoopt_nl_family);
 err_netlink:
 	netlink_unregister_notifier(&topoopt_request_notifier);
 err_table:
@@ -56,7 +55,7 @@ static void __exit topoopt_exit(void)
 {
 	topoopt_drops_exit();
 	rtnl_link_unregister(&topoopt_device_link_ops);
-	genl_unregister_family(&topoopt_netlink_family);
+	genl_unregister_family(&topoopt_nl_family);
 	netlink_unregister_notifier(&topoopt_request_notifier);
 	topoopt_table_exit();
 	unregister_netdevice_notifier(&topoopt_port_notifier);

@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The generic netlink family, and what its requests, answers and events share. */
+/* What requests, answers and events of the generic netlink family share. */
 
 #include <net/sock.h>
 
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
-
-static const struct genl_multicast_group topoopt_netlink_groups[] = {
-	[TOPOOPT_NLGRP_EVENTS] = { .name = TOPOOPT_MCGRP_EVENTS },
-};
-
-/* main.c adds the operations: what handles them uses the family. */
-struct genl_family topoopt_netlink_family __ro_after_init = {
-	.name		= TOPOOPT_FAMILY_NAME,
-	.version	= TOPOOPT_FAMILY_VERSION,
-	.netnsok	= true,
-	.parallel_ops	= true,
-	.module		= THIS_MODULE,
-	.resv_start_op	= TOPOOPT_CMD_DEV_GET,
-	.mcgrps		= topoopt_netlink_groups,
-	.n_mcgrps	= ARRAY_SIZE(topoopt_netlink_groups),
-};
 
 struct topoopt_dev *topoopt_netlink_dev(struct genl_info *info,
 					netdevice_tracker *tracker)
@@ -39,6 +23,22 @@ struct topoopt_dev *topoopt_netlink_dev(struct genl_info *info,
 		NL_SET_BAD_ATTR(info->extack,
 				info->attrs[TOPOOPT_A_DEVICE_IFINDEX]);
 	return tdev;
+}
+
+int topoopt_netlink_takes(const struct nlattr *nest, u32 types,
+			  struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	nla_for_each_nested(attr, nest, rem) {
+		if (types & BIT(nla_type(attr)))
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "The request does not take this attribute");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int topoopt_netlink_call(struct genl_info *info, topoopt_netlink_fn_t *fn)
@@ -87,7 +87,7 @@ struct sk_buff *topoopt_netlink_answer(struct topoopt_dev *tdev,
 	if (!skb)
 		return NULL;
 	/* Both fit into an empty message. */
-	*header = genlmsg_put_reply(skb, info, &topoopt_netlink_family, 0,
+	*header = genlmsg_put_reply(skb, info, &topoopt_nl_family, 0,
 				    info->genlhdr->cmd);
 	nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX, tdev->dev->ifindex);
 	return skb;

@@ -5,12 +5,12 @@
 /*
  * The generic netlink family, see Documentation/netlink/specs/topoopt.yaml.
  *
- *	netlink.c	the family, and what the others share
+ *	netlink.c	what the others share
  *	notify.c	events
  *	stage.c		stages and commits
  *	dump.c		routes and groups, as they are asked for
  *	request.c	all other requests, and what ends with a socket
- *	netlink_policy.c	made from the specification
+ *	netlink_policy.c	the family, made from the specification
  */
 
 #include <net/genetlink.h>
@@ -19,8 +19,6 @@
 
 struct topoopt_group;
 struct topoopt_stage;
-
-extern struct genl_family topoopt_netlink_family;
 
 /* netlink.c */
 
@@ -32,6 +30,17 @@ typedef int topoopt_netlink_fn_t(struct topoopt_dev *tdev,
  * it is not being unregistered.
  */
 int topoopt_netlink_call(struct genl_info *info, topoopt_netlink_fn_t *fn);
+
+/**
+ * topoopt_netlink_takes() - refuse attributes of a nest that a request does not take
+ * @nest: valid by the policy, which knows the attributes of replies, too
+ * @types: bitmap of the types that the request takes
+ * @extack: told which attribute is at fault
+ *
+ * Return: 0 or -EINVAL.
+ */
+int topoopt_netlink_takes(const struct nlattr *nest, u32 types,
+			  struct netlink_ext_ack *extack);
 
 /* The device that a request names, to be released with netdev_put(). */
 struct topoopt_dev *topoopt_netlink_dev(struct genl_info *info,
@@ -79,9 +88,6 @@ const struct topoopt_routes *
 topoopt_stage_routes(const struct topoopt_stage *stage);
 u32 topoopt_stage_count_routes(const struct topoopt_stage *stage);
 u32 topoopt_stage_count_groups(const struct topoopt_stage *stage);
-
-/* Changes with every change of any stage. */
-u32 topoopt_stage_version(const struct topoopt_stage *stage);
 
 /* NULL is fine. */
 void topoopt_stage_free(struct topoopt_stage *stage);

@@ -4,7 +4,7 @@
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
-#include <net/genetlink.h>
+#include "compat/genl.h"
 
 #include "netlink_policy.h"
 
@@ -72,149 +72,207 @@ const struct nla_policy topoopt_route_nl_policy[TOPOOPT_A_ROUTE_SERVER + 1] = {
 };
 
 /* TOPOOPT_CMD_DEV_GET - do */
-const struct nla_policy topoopt_dev_get_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+static const struct nla_policy topoopt_dev_get_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 };
 
 /* TOPOOPT_CMD_PORT_GET - do */
-const struct nla_policy topoopt_port_get_nl_policy[TOPOOPT_A_DEVICE_PORT + 1] = {
+static const struct nla_policy topoopt_port_get_do_nl_policy[TOPOOPT_A_DEVICE_PORT + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_PORT] = NLA_POLICY_NESTED(topoopt_port_nl_policy),
 };
 
+/* TOPOOPT_CMD_PORT_GET - dump */
+static const struct nla_policy topoopt_port_get_dump_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
+};
+
 /* TOPOOPT_CMD_PORT_SET - do */
-const struct nla_policy topoopt_port_set_nl_policy[TOPOOPT_A_DEVICE_PORT + 1] = {
+static const struct nla_policy topoopt_port_set_nl_policy[TOPOOPT_A_DEVICE_PORT + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_PORT] = NLA_POLICY_NESTED(topoopt_port_nl_policy),
 };
 
 /* TOPOOPT_CMD_STAGE_NEW - do */
-const struct nla_policy topoopt_stage_new_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+static const struct nla_policy topoopt_stage_new_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 };
 
 /* TOPOOPT_CMD_STAGE_ADD - do */
-const struct nla_policy topoopt_stage_add_nl_policy[TOPOOPT_A_DEVICE_ROUTE + 1] = {
+static const struct nla_policy topoopt_stage_add_nl_policy[TOPOOPT_A_DEVICE_ROUTE + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_GROUP] = NLA_POLICY_NESTED(topoopt_group_nl_policy),
 	[TOPOOPT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(topoopt_route_nl_policy),
 };
 
 /* TOPOOPT_CMD_STAGE_PREPARE - do */
-const struct nla_policy topoopt_stage_prepare_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+static const struct nla_policy topoopt_stage_prepare_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 };
 
 /* TOPOOPT_CMD_COMMIT - do */
-const struct nla_policy topoopt_commit_nl_policy[TOPOOPT_A_DEVICE_BASE_GENERATION + 1] = {
+static const struct nla_policy topoopt_commit_nl_policy[TOPOOPT_A_DEVICE_BASE_GENERATION + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_BASE_GENERATION] = { .type = NLA_U64, },
 	[TOPOOPT_A_DEVICE_GENERATION] = { .type = NLA_U64, },
 };
 
 /* TOPOOPT_CMD_ABORT - do */
-const struct nla_policy topoopt_abort_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+static const struct nla_policy topoopt_abort_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 };
 
 /* TOPOOPT_CMD_ROUTE_GET - do */
-const struct nla_policy topoopt_route_get_nl_policy[TOPOOPT_A_DEVICE_ROUTE + 1] = {
+static const struct nla_policy topoopt_route_get_do_nl_policy[TOPOOPT_A_DEVICE_ROUTE + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(topoopt_route_nl_policy),
 	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
 };
 
+/* TOPOOPT_CMD_ROUTE_GET - dump */
+static const struct nla_policy topoopt_route_get_dump_nl_policy[TOPOOPT_A_DEVICE_STAGED + 1] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
+	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
+};
+
 /* TOPOOPT_CMD_GROUP_GET - do */
-const struct nla_policy topoopt_group_get_nl_policy[TOPOOPT_A_DEVICE_GROUP + 1] = {
+static const struct nla_policy topoopt_group_get_do_nl_policy[TOPOOPT_A_DEVICE_GROUP + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_GROUP] = NLA_POLICY_NESTED(topoopt_group_nl_policy),
 	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
 };
 
+/* TOPOOPT_CMD_GROUP_GET - dump */
+static const struct nla_policy topoopt_group_get_dump_nl_policy[TOPOOPT_A_DEVICE_STAGED + 1] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
+	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
+};
+
 /* TOPOOPT_CMD_ACCOUNT - do */
-const struct nla_policy topoopt_account_nl_policy[TOPOOPT_A_DEVICE_PROGRAM + 1] = {
+static const struct nla_policy topoopt_account_nl_policy[TOPOOPT_A_DEVICE_PROGRAM + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_PROGRAM] = { .type = NLA_U32, },
 };
 
 /* Ops table for topoopt */
-const struct genl_ops topoopt_nl_ops[11] = {
+static const struct genl_split_ops topoopt_nl_ops[] = {
 	{
 		.cmd		= TOPOOPT_CMD_DEV_GET,
 		.doit		= topoopt_nl_dev_get_doit,
-		.dumpit		= topoopt_nl_dev_get_dumpit,
 		.policy		= topoopt_dev_get_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= TOPOOPT_CMD_DEV_GET,
+		.dumpit	= topoopt_nl_dev_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_PORT_GET,
 		.doit		= topoopt_nl_port_get_doit,
-		.dumpit		= topoopt_nl_port_get_dumpit,
-		.policy		= topoopt_port_get_nl_policy,
+		.policy		= topoopt_port_get_do_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_PORT,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= TOPOOPT_CMD_PORT_GET,
+		.dumpit		= topoopt_nl_port_get_dumpit,
+		.policy		= topoopt_port_get_dump_nl_policy,
+		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_PORT_SET,
 		.doit		= topoopt_nl_port_set_doit,
 		.policy		= topoopt_port_set_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_PORT,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_STAGE_NEW,
 		.doit		= topoopt_nl_stage_new_doit,
 		.policy		= topoopt_stage_new_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_STAGE_ADD,
 		.doit		= topoopt_nl_stage_add_doit,
 		.policy		= topoopt_stage_add_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_ROUTE,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_STAGE_PREPARE,
 		.doit		= topoopt_nl_stage_prepare_doit,
 		.policy		= topoopt_stage_prepare_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_COMMIT,
 		.doit		= topoopt_nl_commit_doit,
 		.policy		= topoopt_commit_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_BASE_GENERATION,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_ABORT,
 		.doit		= topoopt_nl_abort_doit,
 		.policy		= topoopt_abort_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_ROUTE_GET,
 		.doit		= topoopt_nl_route_get_doit,
-		.dumpit		= topoopt_nl_route_get_dumpit,
-		.policy		= topoopt_route_get_nl_policy,
+		.policy		= topoopt_route_get_do_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_ROUTE,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= TOPOOPT_CMD_ROUTE_GET,
+		.dumpit		= topoopt_nl_route_get_dumpit,
+		.policy		= topoopt_route_get_dump_nl_policy,
+		.maxattr	= TOPOOPT_A_DEVICE_STAGED,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_GROUP_GET,
 		.doit		= topoopt_nl_group_get_doit,
-		.dumpit		= topoopt_nl_group_get_dumpit,
-		.policy		= topoopt_group_get_nl_policy,
+		.policy		= topoopt_group_get_do_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_GROUP,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= TOPOOPT_CMD_GROUP_GET,
+		.dumpit		= topoopt_nl_group_get_dumpit,
+		.policy		= topoopt_group_get_dump_nl_policy,
+		.maxattr	= TOPOOPT_A_DEVICE_STAGED,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= TOPOOPT_CMD_ACCOUNT,
 		.doit		= topoopt_nl_account_doit,
 		.policy		= topoopt_account_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_PROGRAM,
-		.flags		= GENL_UNS_ADMIN_PERM,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 
+static const struct genl_multicast_group topoopt_nl_mcgrps[] = {
+	[TOPOOPT_NLGRP_EVENTS] = { "events", },
+};
+
+struct genl_family topoopt_nl_family __ro_after_init = {
+	.name		= TOPOOPT_FAMILY_NAME,
+	.version	= TOPOOPT_FAMILY_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.split_ops	= topoopt_nl_ops,
+	.n_split_ops	= ARRAY_SIZE(topoopt_nl_ops),
+	.mcgrps		= topoopt_nl_mcgrps,
+	.n_mcgrps	= ARRAY_SIZE(topoopt_nl_mcgrps),
+};

@@ -7,7 +7,7 @@
 
 static bool topoopt_notify_wanted(const struct topoopt_dev *tdev)
 {
-	return genl_has_listeners(&topoopt_netlink_family, dev_net(tdev->dev),
+	return genl_has_listeners(&topoopt_nl_family, dev_net(tdev->dev),
 				  TOPOOPT_NLGRP_EVENTS);
 }
 
@@ -20,7 +20,7 @@ static struct sk_buff *topoopt_notify_begin(const struct topoopt_dev *tdev,
 	if (!skb)
 		return NULL;
 	/* All of this fits into an empty message. */
-	*header = genlmsg_put(skb, 0, 0, &topoopt_netlink_family, 0, cmd);
+	*header = genlmsg_put(skb, 0, 0, &topoopt_nl_family, 0, cmd);
 	nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX, tdev->dev->ifindex);
 	nla_put_string(skb, TOPOOPT_A_DEVICE_IFNAME, tdev->dev->name);
 	return skb;
@@ -30,7 +30,7 @@ static void topoopt_notify_send(const struct topoopt_dev *tdev,
 				struct sk_buff *skb, void *header, gfp_t gfp)
 {
 	genlmsg_end(skb, header);
-	genlmsg_multicast_netns(&topoopt_netlink_family, dev_net(tdev->dev),
+	genlmsg_multicast_netns(&topoopt_nl_family, dev_net(tdev->dev),
 				skb, 0, TOPOOPT_NLGRP_EVENTS, gfp);
 }
 

@@ -56,12 +56,12 @@ static bool topoopt_port_dev_works(const struct net_device *dev)
 	       !netif_dormant(dev);
 }
 
-/* What the device takes from its ports: carrier, MTU and headroom. */
+/* What the device takes from its ports: carrier, MTU, headroom and limits of TSO. */
 static void topoopt_port_update_device(struct topoopt_dev *tdev)
 {
+	unsigned int mtu = 0, tso_max_size = TSO_MAX_SIZE, slot;
+	u16 headroom = 0, tso_max_segs = TSO_MAX_SEGS;
 	struct net_device *dev = tdev->dev;
-	unsigned int mtu = 0, slot;
-	u16 headroom = 0;
 
 	if (dev->reg_state != NETREG_REGISTERED)
 		return;
@@ -74,10 +74,15 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 			continue;
 		tx = rtnl_dereference(port->tx);
 		headroom = max_t(u16, headroom, tx->needed_headroom);
+		tso_max_size = min(tso_max_size, tx->tso_max_size);
+		tso_max_segs = min(tso_max_segs, tx->tso_max_segs);
 		if (!mtu || tx->mtu < mtu)
 			mtu = tx->mtu;
 	}
 	WRITE_ONCE(dev->needed_headroom, headroom);
+	/* Aggregates above the limit of a port would be split in software. */
+	netif_set_tso_max_size(dev, tso_max_size);
+	netif_set_tso_max_segs(dev, tso_max_segs);
 	if (mtu && mtu != dev->mtu && !tdev->mtu_by_user) {
 		/* This calls ndo_change_mtu(), as if the user had. */
 		dev_set_mtu(dev, mtu);
@@ -96,7 +101,8 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
  * Whether packets may be relayed through the port, and whether XDP may take frames from
  * the port and send frames through it. XDP does not see a VLAN tag that the NIC strips:
  * a frame it redirects would lose the tag and its priority. Some drivers, as nfp, run
- * programs but drop what they redirect.
+ * programs but drop what they redirect. Ends every change of a port, so it moves the
+ * dump sequence.
  */
 static void topoopt_port_update_relay(struct topoopt_port *port, bool live)
 {
@@ -113,6 +119,9 @@ static void topoopt_port_update_relay(struct topoopt_port *port, bool live)
 		    port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
 		    topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false);
 	WRITE_ONCE(port->xdp_ifindex, transmits ? port->ifindex : 0);
+	smp_wmb();	/* pairs with topoopt_request_port_seq() */
+	WRITE_ONCE(port->tdev->port_seq, topoopt_seq_next(port->tdev->port_seq));
+	smp_wmb();	/* what changes next comes after it */
 }
 
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)

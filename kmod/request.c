@@ -93,11 +93,19 @@ int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	bool full = false;
 	void *header;
 
-	while (!full &&
-	       (tdev = topoopt_request_next_dev(net, cb->args[0], &tracker))) {
+	/* Where a dump takes nothing and so has no policy, kernels as 6.12 take all. */
+	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
+		NL_SET_ERR_MSG(cb->extack, "The dump takes no attributes");
+		return -EINVAL;
+	}
+	while (!full) {
+		cb->seq = READ_ONCE(net->dev_base_seq);
+		tdev = topoopt_request_next_dev(net, cb->args[0], &tracker);
+		if (!tdev)
+			break;
 		mutex_lock(&tdev->lock);
 		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+				     cb->nlh->nlmsg_seq, &topoopt_nl_family,
 				     NLM_F_MULTI, TOPOOPT_CMD_DEV_GET);
 		full = !header ||
 		       nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX,
@@ -105,6 +113,7 @@ int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		       topoopt_request_put_device(skb, tdev);
 		mutex_unlock(&tdev->lock);
 		if (!full) {
+			genl_dump_check_consistent(cb, header);
 			genlmsg_end(skb, header);
 			cb->args[0] = tdev->dev->ifindex;
 		} else if (header) {
@@ -117,16 +126,20 @@ int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* Ports */
 
-/* The port attribute of a request, parsed; its ifindex is there. */
-static int topoopt_request_parse_port(struct genl_info *info,
+/* The port attribute of a request that takes @types, parsed; its ifindex is there. */
+static int topoopt_request_parse_port(struct genl_info *info, u32 types,
 				      struct nlattr **attr)
 {
 	struct nlattr *port = info->attrs[TOPOOPT_A_DEVICE_PORT];
+	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, TOPOOPT_A_DEVICE_PORT)) {
 		NL_SET_ERR_MSG(info->extack, "The port is missing");
 		return -EINVAL;
 	}
+	err = topoopt_netlink_takes(port, types, info->extack);
+	if (err)
+		return err;
 	nla_parse_nested(attr, TOPOOPT_A_PORT_MAX, port, NULL, NULL);
 	if (NL_REQ_ATTR_CHECK(info->extack, port, attr, TOPOOPT_A_PORT_IFINDEX)) {
 		NL_SET_ERR_MSG(info->extack, "The ifindex of the port is missing");
@@ -144,7 +157,7 @@ static int topoopt_request_get_port(struct topoopt_dev *tdev,
 	void *header;
 	int err;
 
-	err = topoopt_request_parse_port(info, attr);
+	err = topoopt_request_parse_port(info, BIT(TOPOOPT_A_PORT_IFINDEX), attr);
 	if (err)
 		return err;
 	skb = topoopt_netlink_answer(tdev, info, &header);
@@ -173,6 +186,20 @@ int topoopt_nl_port_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return topoopt_netlink_call(info, topoopt_request_get_port);
 }
 
+/*
+ * The dump sequence of the ports. Read before each port and after the last one: no
+ * lock keeps the ports of a message together.
+ */
+static u32 topoopt_request_port_seq(const struct topoopt_dev *tdev)
+{
+	u32 seq;
+
+	smp_rmb();	/* pairs with topoopt_port_update_xdp() */
+	seq = READ_ONCE(tdev->port_seq);
+	smp_rmb();	/* the port is read after it */
+	return seq;
+}
+
 int topoopt_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attr[TOPOOPT_A_DEVICE_MAX + 1];
@@ -185,20 +212,17 @@ int topoopt_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	tdev = topoopt_netlink_dump_dev(cb, attr, &tracker);
 	if (IS_ERR(tdev))
 		return PTR_ERR(tdev);
-	if (attr[TOPOOPT_A_DEVICE_PORT]) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr[TOPOOPT_A_DEVICE_PORT],
-				    "A dump is of all ports");
-		netdev_put(tdev->dev, &tracker);
-		return -EINVAL;
-	}
 
 	rcu_read_lock();
-	for (; cb->args[0] < TOPOOPT_MAX_PORTS; cb->args[0]++) {
+	for (;; cb->args[0]++) {
+		cb->seq = topoopt_request_port_seq(tdev);
+		if (cb->args[0] == TOPOOPT_MAX_PORTS)
+			break;
 		port = rcu_dereference(tdev->ports[cb->args[0]]);
 		if (!port)
 			continue;
 		header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				     cb->nlh->nlmsg_seq, &topoopt_netlink_family,
+				     cb->nlh->nlmsg_seq, &topoopt_nl_family,
 				     NLM_F_MULTI, TOPOOPT_CMD_PORT_GET);
 		full = !header ||
 		       nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX,
@@ -209,12 +233,18 @@ int topoopt_nl_port_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 				genlmsg_cancel(skb, header);
 			break;
 		}
+		/* A message that was cancelled would take the mark with it. */
+		genl_dump_check_consistent(cb, header);
 		genlmsg_end(skb, header);
 	}
 	rcu_read_unlock();
 	netdev_put(tdev->dev, &tracker);
 	return skb->len;
 }
+
+#define TOPOOPT_REQUEST_PORT_SET					\
+	(BIT(TOPOOPT_A_PORT_IFINDEX) | BIT(TOPOOPT_A_PORT_TX_IFINDEX) |	\
+	 BIT(TOPOOPT_A_PORT_XDP_CLASSES))
 
 /* What @attr says of the port; a request that fails changes nothing. Under RTNL. */
 static int topoopt_request_set_port(struct topoopt_dev *tdev, struct nlattr **attr,
@@ -246,7 +276,7 @@ int topoopt_nl_port_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct topoopt_dev *tdev;
 	int err;
 
-	err = topoopt_request_parse_port(info, attr);
+	err = topoopt_request_parse_port(info, TOPOOPT_REQUEST_PORT_SET, attr);
 	if (err)
 		return err;
 	if (!attr[TOPOOPT_A_PORT_XDP_CLASSES] &&

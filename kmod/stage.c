@@ -29,7 +29,6 @@
  * @build: what is done of @table, while it takes more than one request
  * @table: made by preparing, NULL before
  * @portid: socket that it belongs to until then
- * @version: changes with every change of any stage
  */
 struct topoopt_stage {
 	struct topoopt_routes routes;
@@ -38,13 +37,10 @@ struct topoopt_stage {
 	struct topoopt_build *build;
 	struct topoopt_table *table;
 	u32 portid;
-	u32 version;
 };
 
 /* Stages not prepared yet. */
 static atomic_t topoopt_stages_owned;
-
-static atomic_t topoopt_stage_changes;
 
 bool topoopt_stage_owned(void)
 {
@@ -77,16 +73,6 @@ u32 topoopt_stage_count_groups(const struct topoopt_stage *stage)
 	return stage->routes.groups.count;
 }
 
-u32 topoopt_stage_version(const struct topoopt_stage *stage)
-{
-	return stage->version;
-}
-
-static void topoopt_stage_changed(struct topoopt_stage *stage)
-{
-	stage->version = atomic_inc_return(&topoopt_stage_changes);
-}
-
 static struct topoopt_stage *topoopt_stage_alloc(u32 portid)
 {
 	struct topoopt_stage *stage;
@@ -98,7 +84,6 @@ static struct topoopt_stage *topoopt_stage_alloc(u32 portid)
 	xa_init_flags(&stage->groups, XA_FLAGS_ACCOUNT);
 	stage->portid = portid;
 	atomic_inc(&topoopt_stages_owned);
-	topoopt_stage_changed(stage);
 	return stage;
 }
 
@@ -176,6 +161,7 @@ static int topoopt_stage_new(struct topoopt_dev *tdev, struct genl_info *info)
 		return err;
 	}
 	tdev->stage = stage;
+	tdev->stage_seq = topoopt_seq_next(tdev->stage_seq);
 	return 0;
 }
 
@@ -206,6 +192,11 @@ static int topoopt_stage_port(const struct topoopt_dev *tdev,
 	return 0;
 }
 
+#define TOPOOPT_STAGE_NEXTHOP						\
+	(BIT(TOPOOPT_A_NEXTHOP_PORT) | BIT(TOPOOPT_A_NEXTHOP_MAC) |	\
+	 BIT(TOPOOPT_A_NEXTHOP_WEIGHT) | BIT(TOPOOPT_A_NEXTHOP_BACKUP) |	\
+	 BIT(TOPOOPT_A_NEXTHOP_INGRESS))
+
 static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
 				 const struct nlattr *attr,
 				 struct topoopt_nexthop *nexthop,
@@ -215,6 +206,9 @@ static int topoopt_stage_nexthop(struct topoopt_dev *tdev,
 	const struct nlattr *share = NULL;
 	int err, rem;
 
+	err = topoopt_netlink_takes(attr, TOPOOPT_STAGE_NEXTHOP, extack);
+	if (err)
+		return err;
 	memset(nexthop, 0, sizeof(*nexthop));
 	nexthop->weight = 1;
 	nla_for_each_nested(pos, attr, rem) {
@@ -309,6 +303,10 @@ static int topoopt_stage_add_group(struct topoopt_dev *tdev,
 	unsigned int count = 0;
 	int err, rem;
 
+	err = topoopt_netlink_takes(attr, BIT(TOPOOPT_A_GROUP_ID) |
+				    BIT(TOPOOPT_A_GROUP_NEXTHOP), extack);
+	if (err)
+		return err;
 	nla_for_each_nested(pos, attr, rem) {
 		if (nla_type(pos) == TOPOOPT_A_GROUP_ID)
 			id = pos;
@@ -556,7 +554,7 @@ static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
 		if (err)
 			goto err_rollback;
 	}
-	topoopt_stage_changed(stage);
+	tdev->stage_seq = topoopt_seq_next(tdev->stage_seq);
 	return 0;
 
 err_rollback:
@@ -572,7 +570,7 @@ int topoopt_nl_stage_add_doit(struct sk_buff *skb, struct genl_info *info)
 /* stage-prepare, commit, abort */
 
 /* Return: 0, -EINPROGRESS when the request has to be made again, or another error. */
-static int topoopt_stage_build(const struct topoopt_dev *tdev,
+static int topoopt_stage_build(struct topoopt_dev *tdev,
 			       struct topoopt_stage *stage,
 			       struct netlink_ext_ack *extack)
 {
@@ -588,7 +586,7 @@ static int topoopt_stage_build(const struct topoopt_dev *tdev,
 		return PTR_ERR(table);
 	stage->table = table;
 	atomic_dec(&topoopt_stages_owned);
-	topoopt_stage_changed(stage);
+	tdev->stage_seq = topoopt_seq_next(tdev->stage_seq);
 	return 0;
 }
 
@@ -637,6 +635,12 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 	attr = info->attrs[TOPOOPT_A_DEVICE_GENERATION];
 	if (attr)
 		generation = nla_get_u64(attr);
+	/* The other half of the numbers is for commits that ask for none. */
+	if (attr && generation > S64_MAX) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "The generation is above 2^63 - 1");
+		return -ERANGE;
+	}
 	if (generation <= base) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "The generation must grow");
@@ -659,6 +663,7 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 
 	topoopt_table_set_generation(stage->table, generation);
 	tdev->generation = generation;
+	tdev->table_seq = topoopt_seq_next(tdev->table_seq);
 	old = rcu_replace_pointer(tdev->table, stage->table,
 				  lockdep_is_held(&tdev->lock));
 	topoopt_table_free_rcu(old);

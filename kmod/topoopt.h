@@ -34,6 +34,7 @@
  *	netlink.h	generic netlink, with a map of its own
  *	main.c		module init and exit
  *
+ * Files of control use the family in netlink_policy, which names their functions.
  * A file calls only files that come before it here:
  *
  *	tables		array nexthop routes build table
@@ -162,6 +163,9 @@ struct topoopt_port {
  * @lock: serializes stages and commits
  * @stage: table being built, owned by stage.c; under @lock
  * @generation: of the active table, 0 while there has been none; under @lock
+ * @table_seq: dump sequence of the active table, see topoopt_seq_next(); under @lock
+ * @stage_seq: dump sequence of the stage; under @lock
+ * @port_seq: dump sequence of the ports; written under RTNL
  * @gone: unregistering: nothing may be staged or committed any more; what
  *	there is gets removed under @lock afterwards
  */
@@ -184,8 +188,20 @@ struct topoopt_dev {
 	struct mutex lock;
 	struct topoopt_stage *stage;
 	u64 generation;
+	u32 table_seq;
+	u32 stage_seq;
+	u32 port_seq;
 	bool gone;
 };
+
+/*
+ * Next value of a dump sequence. A dump that finds another one than it began with is
+ * marked NLM_F_DUMP_INTR; netlink takes 0 for no sequence at all.
+ */
+static inline u32 topoopt_seq_next(u32 seq)
+{
+	return seq + 1 ?: 1;
+}
 
 /* device.c */
 

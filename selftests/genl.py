@@ -65,8 +65,10 @@ def read_spec(path):
 class Family:
     FORMATS = {"u8": "=B", "u16": "=H", "u32": "=I", "u64": "=Q"}
 
-    def __init__(self, spec=SPEC, groups=()):
+    def __init__(self, spec=SPEC, groups=(), room=1 << 20):
+        """@room: bytes of one receive; the kernel makes the parts of a dump no larger."""
         self.spec = read_spec(spec)
+        self.room = room
         self.sets = {}
         for entry in self.spec["attribute-sets"]:
             self.sets[entry["name"]] = {
@@ -187,10 +189,13 @@ class Family:
     def _exchange(self, kind, flags, payload):
         flags |= 0 if flags & DUMP else ACK
         self._send(kind, flags, payload)
+        return self._receive(payload)
+
+    def _receive(self, payload):
         replies = []
         self.interrupted = False
         while True:
-            datagram = self.socket.recv(1 << 20)
+            datagram = self.socket.recv(self.room)
             offset = 0
             while offset < len(datagram):
                 length, got, gflags, sequence, _ = struct.unpack_from(
@@ -240,6 +245,16 @@ class Family:
     def dump(self, operation, values=()):
         return [self.decode(reply[4:]) for reply in
                 self.raw(self.header(operation) + self.encode(values or {}), DUMP)]
+
+    def dump_begin(self, operation, values=()):
+        """Request a dump. The kernel makes the first part, the others when that is read."""
+        payload = self.header(operation) + self.encode(values or {})
+        self._send(self.id, DUMP, payload)
+        return payload
+
+    def dump_end(self, payload):
+        """The replies to dump_begin(); self.interrupted has the mark."""
+        return [self.decode(reply[4:]) for reply in self._receive(payload)]
 
     def event(self, timeout):
         """The next event, as (operation, attributes), or None."""

@@ -132,8 +132,10 @@ def module(objects):
                     files.use(path, path.parent / header, header)
     for path, other, name in symbols({path: objects / f"{path.stem}.o"
                                       for path in sources if path.suffix == ".c"}):
-        order.use(path, path.stem, other.stem, f"{name} of {other}")
-        files.use(path, other, name)
+        # Data that refers to all that handles requests.
+        if name != "topoopt_nl_family":
+            order.use(path, path.stem, other.stem, f"{name} of {other}")
+            files.use(path, other, name)
     files.find_circles()
 
 

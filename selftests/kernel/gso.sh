@@ -32,15 +32,41 @@ check "relayed in aggregates" grep -q topoopt_relay "$trace/trace"
 check "and over IPv6" stream "$tmp/short" "$D" "$A" "TCP6:[$(node6 "$A")]"
 is "nothing was dropped for it" "$(ethtool_counter "$B" topo0 drop_gso)" 0
 
-# Above 64 KiB: over IPv6 with an option that segments do not have.
-for server in "${servers[@]}"; do
-	for dev in eth0 eth1 topo0; do
-		ip -n "$server" link set "$dev" gso_max_size 180000 gro_max_size 180000 2>/dev/null
+# Above 64 KiB. Before Linux 7.0, IPv6 has an option then that segments do not have.
+limit() { # SERVER DEVICE NAME
+	ip -n "$1" -d -j link show "$2" | jq --arg name "$3" '.[0][$name]'
+}
+devices() { # SERVER: ports and topo0, or the wires in the namespace ocs
+	ip -n "$1" -br link | sed -n 's/^\(eth[01]\|topo0\|w[^@ ]*\)[@ ].*/\1/p'
+}
+sizes=(gso_max_size 180000 gro_max_size 180000)
+# IPv4 came with 6.3.
+ipv4=
+if [[ $(limit "$A" topo0 gso_ipv4_max_size) != null ]]; then
+	ipv4=1
+	sizes+=(gso_ipv4_max_size 180000 gro_ipv4_max_size 180000)
+fi
+is "topo0 takes what its ports take" "$(limit "$B" topo0 tso_max_size) $(limit "$B" topo0 tso_max_segs)" \
+	"$(limit "$B" eth0 tso_max_size) $(limit "$B" eth0 tso_max_segs)"
+for server in "${servers[@]}" ocs; do
+	for dev in $(devices "$server"); do
+		must ip -n "$server" link set "$dev" "${sizes[@]}"
 	done
 done
-for wire in $(ip -n ocs -br link | sed -n 's/^\(w[^@ ]*\).*/\1/p'); do
-	must ip -n ocs link set "$wire" gso_max_size 180000 gro_max_size 180000
-done
+is "and is set to it" "$(limit "$A" topo0 gso_max_size)" 180000
+
+# A port that takes less lowers the limit, and its removal ends that.
+modprobe tun
+must ip -n "$B" tuntap add dev tap0 mode tap
+must ip -n "$B" link set tap0 master topo0
+is "a port that takes less lowers the limit" \
+	"$(limit "$B" topo0 tso_max_size) $(limit "$B" topo0 gso_max_size)" "65536 65536"
+check_fails "more is refused" "greater than|too big|Invalid argument" \
+	ip -n "$B" link set topo0 gso_max_size 180000
+must ip -n "$B" link delete tap0
+is "without the port the limit is back" "$(limit "$B" topo0 tso_max_size)" \
+	"$(limit "$B" eth0 tso_max_size)"
+must ip -n "$B" link set topo0 gso_max_size 180000
 echo 0 >"$trace/trace"
 echo 'len > 66000' >"$trace/events/topoopt/topoopt_relay/filter"
 echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
@@ -51,15 +77,27 @@ echo 1 >"$trace/events/topoopt/topoopt_account/enable"
 must on "$A" sysctl -qw net.ipv4.tcp_tso_rtt_log=30
 
 check "larger aggregates arrive over IPv6" \
-	stream "$tmp/short" "$A" "$D" "TCP6:[$(port_ip6 "$D" eth0)]"
+	stream "$tmp/short" "$A" "$D" "TCP6:[$(node6 "$D")]"
 echo 0 >"$trace/events/topoopt/topoopt_account/enable"
 echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
 check "they are larger" grep -q topoopt_relay "$trace/trace"
+check "from their origin on" grep -q 'topoopt_account: .* in=0 ' "$trace/trace"
 is "nothing was too big for the MTU" "$(ethtool_counter "$B" topo0 drop_mtu)" 0
 mtu=$(on_sysfs "$B" cat /sys/class/net/eth0/mtu)
 is "nor do their segments count for more than that" "$(sed -n 's/.* packets=\([0-9]*\) bytes=/\1 /p' \
 	"$trace/trace" | awk -v frame=$((mtu + 14)) '$2 > $1 * frame { n++ } END { print n + 0, (NR > 0) }')" \
 	"0 1"
+
+if [[ $ipv4 ]]; then
+	echo 0 >"$trace/trace"
+	echo 1 >"$trace/events/topoopt/topoopt_relay/enable"
+	echo 1 >"$trace/events/topoopt/topoopt_account/enable"
+	check "and over IPv4" stream "$tmp/short" "$A" "$D" "TCP:$(node "$D")"
+	echo 0 >"$trace/events/topoopt/topoopt_account/enable"
+	echo 0 >"$trace/events/topoopt/topoopt_relay/enable"
+	check "they are larger, too" grep -q topoopt_relay "$trace/trace"
+	check "from their origin on" grep -q 'topoopt_account: .* in=0 ' "$trace/trace"
+fi
 
 # Three segments in one packet that does not say how long it is, as larger ones.
 forge() { # MTU

@@ -112,7 +112,9 @@ for operation in ("route-get", "group-get", "port-get"):
 for operation, one in (("route-get", "route"), ("group-get", "group"), ("port-get", "port")):
     refused(f"{operation}: dump of a single one",
             lambda: family.dump(operation, {"ifindex": device, one: {}}),
-            errno.EINVAL, "A dump", ANY)
+            errno.EINVAL, "(?i)unknown|unsupported", ANY)
+refused("dev-get: dump of a single one", lambda: family.dump("dev-get", ON), errno.EINVAL,
+        "(?i)unknown|unsupported|no attributes", ANY)
 
 # --- programs that count ---
 
@@ -186,6 +188,19 @@ refused("port-set: no such transmit device",
         do("port-set", ("ifindex", device), ("port", {"ifindex": port, "tx-ifindex": 99999})),
         errno.ENODEV, "")
 
+# Attributes of replies, which the policy knows.
+NOT_TAKEN = (errno.EINVAL, "does not take")
+for name, value in (("ifname", "eth9"), ("tx-ifname", "eth9"), ("live", True), ("left", True),
+                    ("counters", {}), ("xdp-error", 1)):
+    for operation in ("port-get", "port-set"):
+        refused(f"{operation}: {name}", do(operation, ("ifindex", device), (
+            "port", {"ifindex": port, "tx-ifindex": 0, name: value}
+            if operation == "port-set" else {"ifindex": port, name: value})),
+                *NOT_TAKEN, f"port.{name}")
+refused("port-get: tx-ifindex", do("port-get", ("ifindex", device),
+                                   ("port", {"ifindex": port, "tx-ifindex": 0})),
+        *NOT_TAKEN, "port.tx-ifindex")
+
 # --- without a stage ---
 
 for operation in ("stage-add", "stage-prepare", "abort"):
@@ -257,6 +272,10 @@ refused("alternate with half an ingress", add(group(HOP, dict(HOP, ingress=bytes
 refused("too many next hops beside an alternate", add(group(BACK, *(
     {"port": port, "mac": f"02:00:00:00:00:{i:02x}"} for i in range(33)))),
         errno.EINVAL, "Too many next hops", NEXTHOP)
+refused("next hop that says it is live", add(group(dict(HOP, live=True))), *NOT_TAKEN,
+        NEXTHOP + ".live")
+refused("group that says it is on backups", add(("group", [
+    ("id", 9), ("nexthop", HOP), ("backup-in-use", True)])), *NOT_TAKEN, "group.backup-in-use")
 refused("unknown attribute of a next hop", add(group([("port", port), (99, b"")])),
         errno.EINVAL, "(?i)unknown|unsupported", NEXTHOP + ".99")
 
@@ -332,6 +351,11 @@ for new in (generation, 0):
             do("commit", ("ifindex", device), ("base-generation", generation),
                ("generation", new)), errno.EINVAL, "must grow", "generation")
 
+for new in (1 << 63, (1 << 64) - 1):
+    refused(f"commit of generation {new}",
+            do("commit", ("ifindex", device), ("base-generation", generation),
+               ("generation", new)), errno.ERANGE, "above 2.63 - 1", "generation")
+
 family.do("stage-add", {"ifindex": device, "route": [{"dst": "10.9.0.1", "group": 2}]})
 refused("prepare with two equal routes", do("stage-prepare", ("ifindex", device)),
         errno.EEXIST, "Equal routes")
@@ -361,6 +385,13 @@ refused("route-get: no route given", do("route-get", ("ifindex", device)), errno
         "missing")
 refused("route-get: no dst", do("route-get", ("ifindex", device), ("route", {})),
         errno.EINVAL, "missing", "route")
+for name in ("type", "group", "server"):
+    refused(f"route-get: {name}", do("route-get", ("ifindex", device),
+                                     ("route", {"dst": "10.9.0.1", name: 1})),
+            *NOT_TAKEN, f"route.{name}")
+refused("group-get: next hop", do("group-get", ("ifindex", device),
+                                  ("group", {"id": 1, "nexthop": HOP})),
+        *NOT_TAKEN, "group.nexthop")
 refused("route-get: prefix", do("route-get", ("ifindex", device),
                                 ("route", {"dst": "10.9.0.0", "dst-len": 24})),
         errno.EINVAL, "not prefixes", "route.dst-len")

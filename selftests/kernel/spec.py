@@ -72,7 +72,11 @@ tap.ok(list(family.groups) == [g["name"] for g in family.spec["mcast-groups"]["l
 TYPES = {1: "flag", 2: "u8", 3: "u16", 4: "u32", 5: "u64", 10: "binary", 11: "string",
          12: "string", 13: "nest"}
 TYPE, MAX_U, MIN_U, MIN_LENGTH, MAX_LENGTH, POLICY_INDEX, MASK = 1, 5, 4, 6, 7, 8, 12
+# enum ctrl_attr_policy_op
+DO_POLICY, DUMP_POLICY = 1, 2
 LIMITS = {"u8": 0xff, "u16": 0xffff, "u32": 0xffffffff, "u64": 0xffffffffffffffff}
+# Do and dump have policies of their own.
+SPLIT = tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= (6, 2)
 
 
 def number(data):
@@ -80,7 +84,8 @@ def number(data):
 
 
 def policies(operation):
-    """Policy of the command, and all that it nests, as {index: {type: {...}}}."""
+    """What the command nests, as {index: {type: {...}}}, and the index of its policy for
+    each mode, DO_POLICY or DUMP_POLICY."""
     found, index = {}, {}
     for reply in family._exchange(
             genl.CTRL, genl.DUMP, struct.pack("=BBH", genl.GETPOLICY, 1, 0) +
@@ -96,7 +101,7 @@ def policies(operation):
                 for command, _, entries in genl.attributes(data):
                     for mode, _, policy in genl.attributes(entries):
                         index.setdefault(command, {})[mode] = number(policy)
-    return found, index[operation][1]
+    return found, index[operation]
 
 
 def compare(found, index, space, names, path, problems, seen=()):
@@ -138,7 +143,11 @@ for name, operation in family.operations.items():
         continue
     problems = []
     found, index = policies(operation["value"])
-    compare(found, index, operation["attribute-set"],
-            operation["do"]["request"]["attributes"], name, problems)
+    for mode, policy in (("do", DO_POLICY), ("dump", DUMP_POLICY)):
+        # Before 6.2 the kernel shows the policy of the do for the dump, too.
+        request = operation.get(mode, {}).get("request")
+        if request and (mode == "do" or SPLIT):
+            compare(found, index[policy], operation["attribute-set"],
+                    request["attributes"], f"{name} {mode}", problems)
     tap.ok(not problems, f"policy of {name}", "; ".join(problems))
 tap.done()
