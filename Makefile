@@ -100,7 +100,7 @@ bench-merge: unit  ## what an interval of toctl run takes before it decides, 128
 	@build/bench/tm_live 128 1024
 
 bench-relay: KERNEL = 6.12
-bench-relay: guest  ## what relaying a packet costs, beside every alternative; KERNEL=
+bench-relay: guest  ## what relaying a packet costs, by driver, beside every alternative; KERNEL=
 	@selftests/bench/relay.sh -k $(KERNEL)
 
 bench-fabric: unit  ## a plan on 1024 servers through etcd
@@ -119,8 +119,9 @@ bench-collective: guest  ## BML, parameter servers and rings side by side; KERNE
 	@selftests/bench/collective.sh -k $(KERNEL)
 
 bench-nic: KERNEL = 7.2
-bench-nic: guest  ## QEMU's NICs beside the test NIC; KERNEL=
+bench-nic: guest  ## QEMU's NICs beside the test NIC, and relaying at XDP; KERNEL=
 	@selftests/bench/nic.sh -k $(KERNEL)
+	@selftests/bench/nic_relay.sh -k $(KERNEL)
 
 bench-packets: KERNEL = 7.2
 bench-packets: guest  ## an iteration over TCP and UDP in the lab beside the same one simulated; KERNEL=

@@ -13,6 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 . selftests/lab/common.sh
+. selftests/bench/qemu_nics.sh
 kernel=7.2
 while getopts k:h option; do
 	case $option in
@@ -23,18 +24,6 @@ done
 shift $((OPTIND - 1))
 (($#)) || set -- virtio-net-pci e1000e vmxnet3 igb
 
-# A bridge for each, as igb takes numbers of other devices for its virtual functions.
-devices() { # MODEL
-	local i
-
-	for i in 1 2; do
-		printf -- '-netdev hubport,id=net%d,hubid=1 -device pci-bridge,id=bus%d,chassis_nr=%d,shpc=off ' \
-			$i $i $i
-		printf -- '-device %s,netdev=net%d,bus=bus%d,addr=1,romfile=,mac=52:54:00:00:00:0%d ' \
-			"$1" $i $i $i
-	done
-}
-
 known=$("${LAB_QEMU:-qemu-system-x86_64}" -device help)
 status=0
 for model; do
@@ -43,7 +32,7 @@ for model; do
 		echo "not in this QEMU"
 		continue
 	fi
-	selftests/lab/guest -k "$kernel" -c 1 -n "$(devices "$model")" -- \
+	selftests/lab/guest -k "$kernel" -c 1 -n "$(qemu_nics "$model" 1 1)" -- \
 		/src/selftests/bench/nic_guest.sh "$model" || status=1
 done
 exit "$status"

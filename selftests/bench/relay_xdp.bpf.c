@@ -14,12 +14,6 @@
 static const __u8 b1_mac[] = { 2, 0, 0, 0, 0, 0xb1 };
 static const __u8 c0_mac[] = { 2, 0, 0, 0, 0, 0xc0 };
 
-SEC("xdp.frags")
-int drop(struct xdp_md *ctx)
-{
-	return XDP_DROP;
-}
-
 /* Constant MAC addresses, constant port. */
 SEC("xdp.frags")
 int bare(struct xdp_md *ctx)
