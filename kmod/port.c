@@ -5,7 +5,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 
-#include "compat/kfunc.h"
+#include "output.h"
 #include "topoopt.h"
 
 struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
@@ -92,6 +92,16 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 /* Takes a VLAN tag out of the frame, 802.1Q or 802.1ad. */
 #define TOPOOPT_PORT_STRIPS	(NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
 
+/* Whether a driver redirects frames for a program in it. */
+static bool topoopt_port_redirects(const struct net_device *dev)
+{
+#ifdef TOPOOPT_HAVE_XDP_FEATURES
+	return dev->xdp_features & NETDEV_XDP_ACT_REDIRECT;
+#else
+	return dev->netdev_ops->ndo_bpf;	/* before 6.3, no driver says so */
+#endif
+}
+
 /*
  * Whether XDP may take frames from the port and send frames through it. XDP does
  * not see a VLAN tag that the NIC strips: a frame it redirects would lose the tag
@@ -103,12 +113,12 @@ static void topoopt_port_update_xdp(struct topoopt_port *port, bool live)
 			!(port->dev->features & TOPOOPT_PORT_STRIPS);
 
 	WRITE_ONCE(port->xdp_generic, receives);
-	WRITE_ONCE(port->xdp, receives && topoopt_compat_xdp_redirect(port->dev));
+	WRITE_ONCE(port->xdp, receives && topoopt_port_redirects(port->dev));
 	if (!live)
 		WRITE_ONCE(port->xdp_error, 0);
 	WRITE_ONCE(port->xdp_tx, live && !READ_ONCE(port->xdp_error) &&
 		   port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
-		   topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false));
+		   topoopt_output_xdp(rtnl_dereference(port->tx), false));
 }
 
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
@@ -396,9 +406,7 @@ static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGENAME:
 	case NETDEV_CHANGEMTU:
 	case NETDEV_FEAT_CHANGE:
-#ifdef TOPOOPT_HAVE_XDP_FEATURES
 	case NETDEV_XDP_FEAT_CHANGE:
-#endif
 		if (topoopt_device_is(dev))
 			topoopt_port_device_event(netdev_priv(dev));
 		topoopt_port_tx_event(dev, event);
