@@ -57,20 +57,19 @@ index() { # DEVICE
 }
 
 counter() { # NAME
-	client --do dev-get --json "{\"ifindex\": $(index topo0)}" |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)["counters"][sys.argv[1]])' "$1"
+	client --do dev-get --json "{$device}" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["counters"][sys.argv[1]])' "$1"
 }
 
 commit() { # BASE
-	local group='[{"id": 0, "nexthop": [{"port": %d, "mac": "020000000001"}]},
-		{"id": 1, "nexthop": [{"port": %d, "mac": "020000000002"}]}]'
-	local route='[{"dst": "0a640001", "group": 0}, {"dst": "0a640002", "group": 1}]'
-	local device
+	local groups routes
 
-	device="\"ifindex\": $(index topo0)"
-	# shellcheck disable=SC2059
+	groups="{\"id\": 0, \"nexthop\": [{\"port\": $(index p0), \"mac\": \"020000000001\"}]},
+		{\"id\": 1, \"nexthop\": [{\"port\": $(index p1), \"mac\": \"020000000002\"}]}"
+	routes='{"dst": "0a640001", "group": 0}, {"dst": "0a640002", "group": 1}'
 	client --multi stage-new "{$device}" \
-		--multi stage-add "{$device, \"group\": $(printf "$group" "$(index p0)" "$(index p1)"), \"route\": $route}" \
+		--multi stage-add "{$device, \"group\": [$groups], \"route\": [$routes]}" \
 		--multi commit "{$device, \"base-generation\": $1}" >/dev/null 2>&1
 }
 
@@ -80,6 +79,7 @@ trap cleanup EXIT
 ip netns add "$relay"
 ip -n "$relay" link add topo0 type topoopt 2>/dev/null || skip "no topoopt devices"
 ip -n "$relay" link set topo0 up
+device="\"ifindex\": $(index topo0)"
 host "$a" p0 02:00:00:00:00:01 10.100.0.1 10.100.0.2
 host "$b" p1 02:00:00:00:00:02 10.100.0.2 10.100.0.1
 

@@ -99,6 +99,8 @@ ignore=(
 	OPEN_ENDED_LINE		# TRACE_EVENT() is laid out that way
 	PARENTHESIS_ALIGNMENT	# the same
 	UNCOMMENTED_DEFINITION	# kernel-doc above the struct says what a lock is for
+	ALLOC_WITH_SIZEOF	# older kernels have no kzalloc_obj()
+	AVOID_EXTERNS		# how BPF programs declare kfuncs
 )
 (
 	cd "$layout"
