@@ -16,7 +16,6 @@ set -euo pipefail
 
 kernel=${1:-7.2}
 layout=$lab_src/build/intree
-driver=$layout/drivers/net/topoopt
 tests=tools/testing/selftests/drivers/net/topoopt
 lab_check_kernel "$kernel"
 lab_use_kernel "$kernel"
