@@ -27,7 +27,7 @@ shadow:
 	@find Kbuild kmod uapi -type f -exec ln -srf {} $(tree)/{} \;
 	@mkdir -p $(tree)/test/nic
 	@ln -srf selftests/module/nic/* $(tree)/test/nic
-	@ln -srf selftests/module/Kbuild selftests/module/*.c kmod/*.[ch] kmod/compat uapi $(tree)/test
+	@ln -srf selftests/module/Kbuild selftests/module/*.[ch] kmod/*.[ch] kmod/compat uapi $(tree)/test
 
 tools: bpf  ## toctl and tosim, their library, manual pages and completion
 	$(SUB) -C tools
@@ -162,6 +162,10 @@ lint:  ## static checks; CHECK=
 	@$(LAB)/deps.sh lab lint
 	@selftests/lint.sh $(CHECK)
 
+intree:  ## the module laid out and built as drivers/net/topoopt of the kernel's tree; KERNEL=
+	@$(LAB)/deps.sh lab lint
+	@$(LAB)/intree.sh $(KERNEL)
+
 docs: tools  ## documentation as HTML, in build/docs/html
 	@$(LAB)/deps.sh docs
 	@Documentation/docs.sh $(BUILD)
@@ -195,4 +199,4 @@ clean:  ## remove build/
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 13
 
-.PHONY: all kmod shadow tools bpf unit guest prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-lockout bench-jobs lab install uninstall lint docs deb check-deb check-bare clean help
+.PHONY: all kmod shadow tools bpf unit guest intree prepare check check-debug chaos check-sanitize check-valgrind fuzz demo bench bench-plan bench-replan bench-loop bench-simulate bench-merge bench-relay bench-change bench-collective bench-packets bench-recovery bench-throughput bench-fabric bench-lockout bench-jobs lab install uninstall lint docs deb check-deb check-bare clean help

@@ -11,7 +11,6 @@
 #include <net/genetlink.h>
 
 #include "account.h"
-#include "compat/kfunc.h"
 #include "fastpath.h"
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -67,6 +66,29 @@ void topoopt_account_unreg(void)
 bool topoopt_account_owned(void)
 {
 	return atomic_read(&topoopt_accounts);
+}
+
+static bool topoopt_account_sleeps(const struct bpf_prog *prog)
+{
+#ifdef TOPOOPT_HAVE_PROG_SLEEPABLE
+	return prog->sleepable;
+#else
+	return false;	/* programs for raw tracepoints could not */
+#endif
+}
+
+/*
+ * Whether a program has a stack of its own on each processor. Run again in an
+ * interrupt, where somebody else may have attached it too, it would overwrite what
+ * it was interrupted with.
+ */
+static bool topoopt_account_private_stack(const struct bpf_prog *prog)
+{
+#ifdef TOPOOPT_HAVE_PROG_PRIVATE_STACK
+	return prog->aux->jits_use_priv_stack;
+#else
+	return false;
+#endif
 }
 
 static struct topoopt_account_program *
@@ -133,13 +155,13 @@ int topoopt_account_add(struct topoopt_dev *tdev, struct genl_info *info)
 		bpf_prog_put(prog);
 		return -EINVAL;
 	}
-	if (topoopt_compat_prog_sleeps(prog)) {
+	if (topoopt_account_sleeps(prog)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "Programs that sleep cannot run here");
 		bpf_prog_put(prog);
 		return -EINVAL;
 	}
-	if (topoopt_compat_prog_private_stack(prog)) {
+	if (topoopt_account_private_stack(prog)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "The program needs too much stack");
 		bpf_prog_put(prog);

@@ -6,7 +6,7 @@
 #include <linux/jump_label.h>
 #include <linux/rculist.h>
 
-#include "compat/compat.h"
+#include "nesting.h"
 #include "topoopt.h"
 #include "trace.h"
 

@@ -11,7 +11,6 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "compat/extack.h"
 #include "flow.h"
 #include "table.h"
 #include "tuple.h"
@@ -108,11 +107,11 @@ static int topoopt_build_duplicate(const struct topoopt_rule *rule,
 	const char *source = rule->src_len ? " from one source" : "";
 
 	if (rule->v6)
-		TOPOOPT_SET_ERR_MSG_FMT(extack, "Equal routes", ": %pI6c/%u%s",
-					&rule->dst, rule->dst_len, source);
+		NL_SET_ERR_MSG_FMT(extack, "Equal routes: %pI6c/%u%s",
+				   &rule->dst, rule->dst_len, source);
 	else
-		TOPOOPT_SET_ERR_MSG_FMT(extack, "Equal routes", ": %pI4/%u%s",
-					&rule->dst, rule->dst_len, source);
+		NL_SET_ERR_MSG_FMT(extack, "Equal routes: %pI4/%u%s",
+				   &rule->dst, rule->dst_len, source);
 	return -EEXIST;
 }
 

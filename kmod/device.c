@@ -8,7 +8,6 @@
 #include <net/rtnetlink.h>
 
 #include "account.h"
-#include "compat/compat.h"
 #include "netlink.h"
 #include "table.h"
 #include "topoopt.h"
@@ -218,7 +217,12 @@ static void topoopt_device_setup(struct net_device *dev)
 	dev->features |= NETIF_F_HW_VLAN_CTAG_FILTER | NETIF_F_HW_VLAN_STAG_FILTER;
 	dev->hw_features |= TOPOOPT_DEVICE_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
 	dev->vlan_features |= TOPOOPT_DEVICE_FEATURES;
-	topoopt_compat_device_setup(dev);
+#ifdef NETIF_F_LLTX
+	dev->features |= NETIF_F_LLTX | NETIF_F_NETNS_LOCAL;
+#else
+	dev->lltx = true;
+	dev->netns_immutable = true;
+#endif
 	dev->max_mtu = ETH_MAX_MTU;
 	/* The software limits; ports lower them. */
 	netif_set_tso_max_size(dev, TSO_MAX_SIZE);

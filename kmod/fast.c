@@ -13,7 +13,6 @@
 #include <net/ip.h>
 
 #include "account.h"
-#include "compat/compat.h"
 #include "fastpath.h"
 #include "flow.h"
 #include "output.h"

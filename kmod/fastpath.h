@@ -12,8 +12,8 @@
 #include <linux/percpu.h>
 #include <net/ip.h>
 
-#include "compat/compat.h"
 #include "flow.h"
+#include "nesting.h"
 #include "table.h"
 #include "topoopt.h"
 #include "tuple.h"

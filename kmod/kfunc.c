@@ -4,11 +4,14 @@
  * would take. They write nothing and count nothing.
  */
 
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <net/sch_generic.h>
+#include <net/xdp.h>
 
-#include "compat/kfunc.h"
 #include "fastpath.h"
 #include "kfunc.h"
 #include "output.h"

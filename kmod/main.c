@@ -6,7 +6,6 @@
 #include <linux/notifier.h>
 #include <net/rtnetlink.h>
 
-#include "compat/genl.h"
 #include "kfunc.h"
 #include "netlink.h"
 #include "netlink_policy.h"
@@ -28,7 +27,7 @@ static int __init topoopt_init(void)
 	err = netlink_register_notifier(&topoopt_request_notifier);
 	if (err)
 		goto err_table;
-	err = topoopt_compat_genl_register(&topoopt_nl_family);
+	err = genl_register_family(&topoopt_nl_family);
 	if (err)
 		goto err_netlink;
 	err = rtnl_link_register(&topoopt_device_link_ops);

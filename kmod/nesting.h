@@ -11,7 +11,13 @@
 #include <linux/list.h>
 #include <linux/percpu.h>
 
-#include "compat/compat.h"
+/*
+ * Senders and receivers on one CPU preempt each other although bottom halves are off:
+ * what is per CPU is not one's own for longer than one access.
+ */
+#ifndef TOPOOPT_BH_PREEMPTIBLE
+#define TOPOOPT_BH_PREEMPTIBLE	IS_ENABLED(CONFIG_PREEMPT_RT)
+#endif
 
 #define TOPOOPT_NESTING_MAX	4
 

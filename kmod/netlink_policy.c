@@ -4,7 +4,7 @@
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
-#include "compat/genl.h"
+#include <net/genetlink.h>
 
 #include "netlink_policy.h"
 

@@ -7,7 +7,7 @@
 #define _LINUX_TOPOOPT_GEN_H
 
 #include <net/netlink.h>
-#include "compat/genl.h"
+#include <net/genetlink.h>
 
 #include <linux/topoopt.h>
 

@@ -5,11 +5,11 @@
 #include <linux/if_vlan.h>
 #include <linux/tcp.h>
 #include <net/dsfield.h>
+#include <net/gso.h>
 #include <net/ip.h>
 #include <net/route.h>
 
 #include "account.h"
-#include "compat/compat.h"
 #include "flow.h"
 #include "icmp.h"
 #include "output.h"

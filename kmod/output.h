@@ -5,7 +5,6 @@
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 
-#include "compat/compat.h"
 #include "nesting.h"
 #include "table.h"
 #include "topoopt.h"
@@ -47,6 +46,19 @@ static inline void topoopt_output_count_detour(const struct topoopt_output *out,
 	else if (unlikely(out->nexthop->backup))
 		topoopt_stats_add(out->port->stats, TOPOOPT_BACKUP_PACKETS,
 				  packets);
+}
+
+/* Whether the driver of @dev sends what XDP redirects, @frags: in several pieces. */
+static __always_inline bool topoopt_output_xdp(const struct net_device *dev, bool frags)
+{
+#ifdef TOPOOPT_HAVE_XDP_FEATURES
+	xdp_features_t need = NETDEV_XDP_ACT_NDO_XMIT |
+			      (frags ? NETDEV_XDP_ACT_NDO_XMIT_SG : 0);
+
+	return (READ_ONCE(dev->xdp_features) & need) == need;
+#else
+	return !frags && dev->netdev_ops->ndo_xdp_xmit;
+#endif
 }
 
 /**
@@ -101,7 +113,7 @@ static __always_inline int topoopt_output_queue(struct sk_buff *skb,
 	skb->dev = dev;
 
 	if (unlikely(!topoopt_nesting_enter(&nesting))) {
-		kfree_skb_reason(skb, TOPOOPT_DROP_REASON_RECURSION);
+		kfree_skb_reason(skb, SKB_DROP_REASON_RECURSION_LIMIT);
 		return -ELOOP;
 	}
 	err = dev_queue_xmit(skb);

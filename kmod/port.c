@@ -5,7 +5,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 
-#include "compat/kfunc.h"
+#include "output.h"
 #include "topoopt.h"
 
 struct topoopt_port *topoopt_port_find(const struct topoopt_dev *tdev,
@@ -97,6 +97,16 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 /* Takes a VLAN tag out of the frame, 802.1Q or 802.1ad. */
 #define TOPOOPT_PORT_STRIPS	(NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
 
+/* Whether a driver redirects frames for a program in it. */
+static bool topoopt_port_redirects(const struct net_device *dev)
+{
+#ifdef TOPOOPT_HAVE_XDP_FEATURES
+	return dev->xdp_features & NETDEV_XDP_ACT_REDIRECT;
+#else
+	return dev->netdev_ops->ndo_bpf;	/* before 6.3, no driver says so */
+#endif
+}
+
 /*
  * Whether packets may be relayed through the port, and whether XDP may take frames from
  * the port and send frames through it. XDP does not see a VLAN tag that the NIC strips:
@@ -112,12 +122,12 @@ static void topoopt_port_update_relay(struct topoopt_port *port, bool live)
 
 	WRITE_ONCE(port->relay_ifindex, live && up ? port->ifindex : 0);
 	WRITE_ONCE(port->xdp_generic, receives);
-	WRITE_ONCE(port->xdp, receives && topoopt_compat_xdp_redirect(port->dev));
+	WRITE_ONCE(port->xdp, receives && topoopt_port_redirects(port->dev));
 	if (!live)
 		WRITE_ONCE(port->xdp_error, 0);
 	transmits = live && !READ_ONCE(port->xdp_error) &&
 		    port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
-		    topoopt_compat_xdp_xmit(rtnl_dereference(port->tx), false);
+		    topoopt_output_xdp(rtnl_dereference(port->tx), false);
 	WRITE_ONCE(port->xdp_ifindex, transmits ? port->ifindex : 0);
 	smp_wmb();	/* pairs with topoopt_request_port_seq() */
 	WRITE_ONCE(port->tdev->port_seq, topoopt_seq_next(port->tdev->port_seq));
@@ -409,9 +419,7 @@ static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGENAME:
 	case NETDEV_CHANGEMTU:
 	case NETDEV_FEAT_CHANGE:
-#ifdef TOPOOPT_HAVE_XDP_FEATURES
 	case NETDEV_XDP_FEAT_CHANGE:
-#endif
 		if (topoopt_device_is(dev))
 			topoopt_port_device_event(netdev_priv(dev));
 		topoopt_port_tx_event(dev, event);

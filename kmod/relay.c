@@ -2,7 +2,6 @@
 /* The complete receive path: packets for this server, for another one, or not ours. */
 
 #include "account.h"
-#include "compat/compat.h"
 #include "flow.h"
 #include "icmp.h"
 #include "output.h"

@@ -9,7 +9,6 @@
 #include <linux/xarray.h>
 #include <net/ipv6.h>
 
-#include "compat/extack.h"
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
@@ -626,9 +625,9 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 	attr = info->attrs[TOPOOPT_A_DEVICE_BASE_GENERATION];
 	base = nla_get_u64(attr);
 	if (base != tdev->generation) {
-		TOPOOPT_SET_ERR_MSG_FMT(info->extack,
-					"Another table became active",
-					": generation %llu", tdev->generation);
+		NL_SET_ERR_MSG_FMT(info->extack,
+				   "Another table became active: generation %llu",
+				   tdev->generation);
 		NL_SET_BAD_ATTR(info->extack, attr);
 		return -ESTALE;
 	}

@@ -10,7 +10,6 @@
 #include <net/xdp.h>
 
 #include "account.h"
-#include "compat/kfunc.h"
 #include "fastpath.h"
 #include "kfunc.h"
 #include "output.h"
@@ -115,7 +114,7 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	rcu_read_unlock();
 	if (!found || len > READ_ONCE(output.dev->mtu))
 		return 0;
-	if (!topoopt_compat_xdp_xmit(output.dev, xdp_buff_has_frags(xdp)) &&
+	if (!topoopt_output_xdp(output.dev, xdp_buff_has_frags(xdp)) &&
 	    !(flags & TOPOOPT_XDP_GENERIC))
 		return 0;
 	if (!(READ_ONCE(output.port->xdp_classes) & BIT(class)))

@@ -86,6 +86,11 @@ lint_coccinelle() {
 	return "$status"
 }
 
+# The module as drivers/net/topoopt of the newest guest kernel.
+lint_intree() {
+	"$here/lab/intree.sh"
+}
+
 # Every shell script that git would keep.
 lint_shellcheck() {
 	grep -rlE --exclude-dir={.git,build} '^#! ?/bin/(ba)?sh' . | xargs shellcheck -x
@@ -95,7 +100,7 @@ lint_yamllint() {
 	yamllint --strict -c Documentation/netlink/yamllint.yaml Documentation/netlink/specs
 }
 
-all=(shellcheck yamllint words rooms checkpatch cppcheck clang_tidy coccinelle sparse)
+all=(shellcheck yamllint words rooms checkpatch cppcheck clang_tidy coccinelle sparse intree)
 (($#)) || set -- "${all[@]}"
 source=$("$here/lab/source.sh") || exit
 log=$(mktemp)

@@ -17,10 +17,8 @@ ynl_generate() { # MODE PART FILE
 
 	python3 "$tree/tools/net/ynl/ynl-gen-c.py" --spec "$tree/$spec" \
 		--mode "$1" "--$2" -o "$out"
-	# Inside the kernel tree uapi headers have another prefix, and no kernel
-	# is older than the generator.
-	sed -i -e 's,<uapi/linux/,<linux/,' \
-		-e 's,<net/genetlink.h>,"compat/genl.h",' "$out"
+	# Inside the kernel tree uapi headers have another prefix.
+	sed -i 's,<uapi/linux/,<linux/,' "$out"
 	if [[ $check ]]; then
 		diff -u --label "$3" --label "$3 (from the spec)" "$src/$3" "$out"
 	else

@@ -3,43 +3,66 @@
 #define TOPOOPT_COMPAT_H
 
 /*
- * What differs between the kernels supported. Told apart by the headers
- * themselves: macros here, the rest by compat/probe.mk.
+ * Gives older kernels what the module takes from newer ones, under the newer names.
+ * Kbuild includes it in front of every source, so that sources are as the kernel's own
+ * tree would have them; a kernel's headers tell what it has, by macros or, where there
+ * is none, by compat/probe.mk. A few functions of the module differ by
+ * TOPOOPT_HAVE_* inside; `make intree` resolves these.
  */
 
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
 #include <linux/netdevice.h>
-#include <linux/skbuff.h>
-#ifdef TOPOOPT_HAVE_NET_GSO_H
-#include <net/gso.h>
+#include <linux/netlink.h>
+
+/* Since 6.2. Older kernels cannot carry what is known at run time: text before ": ". */
+#ifndef NL_SET_ERR_MSG_FMT
+#define NL_SET_ERR_MSG_FMT(extack, fmt, ...)				\
+do {									\
+	struct netlink_ext_ack *__extack = (extack);			\
+	static char __text[] = fmt;					\
+									\
+	no_printk(fmt, ##__VA_ARGS__);					\
+	*strchrnul(__text, ':') = '\0';					\
+	if (__extack)							\
+		__extack->_msg = __text;				\
+} while (0)
 #endif
 
-#ifdef TOPOOPT_HAVE_DROP_REASON_RECURSION_LIMIT
-#define TOPOOPT_DROP_REASON_RECURSION	SKB_DROP_REASON_RECURSION_LIMIT
-#else
-#define TOPOOPT_DROP_REASON_RECURSION	SKB_DROP_REASON_NOT_SPECIFIED
+/* Since 6.3. */
+#ifndef __bpf_kfunc
+#define __bpf_kfunc	__used noinline
+#endif
+#ifndef TOPOOPT_HAVE_XDP_FEATURES
+#define NETDEV_XDP_FEAT_CHANGE	0	/* no event */
 #endif
 
-/*
- * Senders and receivers on one CPU preempt each other although bottom halves are off:
- * what is per CPU is not one's own for longer than one access.
- */
-#ifndef TOPOOPT_BH_PREEMPTIBLE
-#define TOPOOPT_BH_PREEMPTIBLE	IS_ENABLED(CONFIG_PREEMPT_RT)
+/* Since 6.7. */
+#ifndef __bpf_kfunc_start_defs
+#define __bpf_kfunc_start_defs()					\
+	__diag_push();							\
+	__diag_ignore(GCC, 8, "-Wmissing-prototypes", "kfuncs are called by BPF only");
+#define __bpf_kfunc_end_defs()	__diag_pop()
 #endif
 
-/* Transmit needs no lock; the device cannot change namespaces. */
-static inline void topoopt_compat_device_setup(struct net_device *dev)
-{
-#ifdef NETIF_F_LLTX
-	dev->features |= NETIF_F_LLTX | NETIF_F_NETNS_LOCAL;
-#else
-	dev->lltx = true;
-#ifdef TOPOOPT_HAVE_NETNS_IMMUTABLE
-	dev->netns_immutable = true;
-#else
-	dev->netns_local = true;
+/* Since 6.9. */
+#ifndef BTF_KFUNCS_START
+#define BTF_KFUNCS_START	BTF_SET8_START
+#define BTF_KFUNCS_END		BTF_SET8_END
 #endif
+
+#ifndef TOPOOPT_HAVE_DROP_REASON_RECURSION_LIMIT
+#define SKB_DROP_REASON_RECURSION_LIMIT	SKB_DROP_REASON_NOT_SPECIFIED
 #endif
-}
+
+#ifndef TOPOOPT_HAVE_NETNS_IMMUTABLE
+#define netns_immutable	netns_local
+#endif
+
+/* Since 6.2. */
+#ifndef TOPOOPT_HAVE_GENL_SPLIT_OPS
+#include "genl.h"
+#endif
 
 #endif

@@ -3,27 +3,18 @@
 #define TOPOOPT_COMPAT_GENL_H
 
 /*
- * Generic netlink operations with separate entries for do and dump. Kernels before
- * 6.2 have one entry per command, of the same fields, whose policy is for both.
+ * Generic netlink operations with separate entries for do and dump, for kernels before
+ * 6.2. These have one entry per command, of the same fields, whose policy is for both.
  */
 
 #include <net/genetlink.h>
 #include <linux/topoopt.h>
 
-#ifdef TOPOOPT_HAVE_GENL_SPLIT_OPS
-
-static inline int topoopt_compat_genl_register(struct genl_family *family)
-{
-	return genl_register_family(family);
-}
-
-#else
-
 #define genl_split_ops	genl_ops
 #define split_ops	ops
 #define n_split_ops	n_ops
 
-/* The separate entries, as main.c got them. */
+/* The separate entries, as the family has them. */
 static const struct genl_ops *topoopt_compat_genl_ops;
 
 /*
@@ -63,6 +54,6 @@ static inline int topoopt_compat_genl_register(struct genl_family *family)
 	return genl_register_family(family);
 }
 
-#endif
+#define genl_register_family	topoopt_compat_genl_register
 
 #endif

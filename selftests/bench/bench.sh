@@ -15,8 +15,8 @@ build/bench/plan_format build/bench/plan_format.json
 echo "== Lookups in tables of up to 1,000,000 routes, kernel $kernel: ns = instructions"
 selftests/lab/guest -k "$kernel" -i -m 2048 -- bash -c '
 	dmesg --clear
-	insmod "/src/build/kmod-$(uname -r)/test/topoopt_table_test.ko" bench=1000000
-	dmesg -t | sed -n "s/^table_test: //p"'
+	insmod "/src/build/kmod-$(uname -r)/test/topoopt_table_bench.ko" limit=1000000
+	dmesg -t | sed -n "s/^table_bench: //p"'
 
 echo "== A million routes from plan.json into the active table, kernel $kernel"
 selftests/lab/guest -k "$kernel" -m 2048 -- /src/selftests/kernel/load.sh |

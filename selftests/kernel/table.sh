@@ -14,5 +14,5 @@ dmesg --clear
 insmod "$module" || not_ok "the test module loads"
 rmmod topoopt_table_test
 # TAP as the module wrote it, the final plan included.
-dmesg -t | sed -n 's/^table_test: //p' | tee "$tmp/tap"
+dmesg -t | sed -n 's/^topoopt_table: //p' | tee "$tmp/tap"
 grep -q '^1\.\.[1-9]' "$tmp/tap" && ! grep -q '^not ok' "$tmp/tap"

@@ -68,8 +68,9 @@ lab_use_jobs() { # the root that has MPI, PyTorch and Slurm instead; sets $root
 	root=$jobs/root
 }
 
-# The source tree is at /src there, as in a guest. A debug kernel brings its own
-# /lib/modules and the tree that points to. After lab_use_kernel.
+# The source tree is at /src there, as in a guest. A debug kernel in $boot brings its own
+# /lib/modules and the tree that points to; tree.sh makes the tree alone. After
+# lab_use_kernel.
 lab_in_root() { # ROOT COMMAND...
 	local -a mapping=()
 
@@ -82,8 +83,8 @@ lab_in_root() { # ROOT COMMAND...
 		mount -t tmpfs tmpfs "$1/tmp"
 		if [ -d "$3/modules" ]; then
 			mount --bind "$3/modules" "$1/usr/lib/modules"
-			mount --bind "$3/tree" "$1/mnt"
 		fi
+		[ ! -d "$3/tree" ] || mount --bind "$3/tree" "$1/mnt"
 		shift 3
 		exec chroot "$@"
 	' sh "$1" "$lab_src" "$boot" "$@"

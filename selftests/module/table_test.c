@@ -1,42 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests the tables of topoopt_fwd without a NIC: lookups against a linear
- * search, weights and stability of next hop groups, and the cost of a lookup. And how
- * sends are counted where tasks preempt each other with bottom halves off.
- * The kernel log gets TAP; kernel/table.sh reads it.
+ * search, weights and stability of next hop groups. And how sends are counted where
+ * tasks preempt each other with bottom halves off.
+ *
+ * A KUnit suite in the kernel's tree; selftests/module/kunit.h runs it elsewhere.
  */
-
-#define pr_fmt(fmt) "table_test: " fmt
 
 #include <linux/etherdevice.h>
 #include <linux/hash.h>
-#include <linux/ktime.h>
-#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
+#if IS_ENABLED(CONFIG_KUNIT)
+#include <kunit/test.h>
+#else
+#include "kunit.h"
+#endif
 
 #include "nesting.h"
 #include "table.h"
 #include "tuple.h"
 
-static unsigned int rules = 10000;
-module_param(rules, uint, 0);
-MODULE_PARM_DESC(rules, "Rules in a table that is compared with linear search");
-
-static unsigned int bench;
-module_param(bench, uint, 0);
-MODULE_PARM_DESC(bench, "Measure tables of up to so many routes instead");
-
-static unsigned int test_count;
+#define TEST_RULES	10000U	/* in a table that is compared with linear search */
 
 static const bool test_wanted;	/* not gone */
-
-#define test_ok(condition, fmt, ...)					\
-	pr_info("%s %u - " fmt "\n", (condition) ? "ok" : "not ok",	\
-		++test_count, ##__VA_ARGS__)
 
 /* The same numbers every time. */
 static u64 test_state;
@@ -197,19 +187,26 @@ static struct topoopt_group *test_group(u32 id, unsigned int count,
 }
 
 /* Groups 0 and 1 of one next hop each. */
-static int test_add_groups(struct topoopt_routes *routes,
-			   struct topoopt_group *group[2])
+static void test_add_groups(struct kunit *test, struct topoopt_routes *routes,
+			    struct topoopt_group *group[2])
 {
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
 		group[i] = test_group(i, 1, NULL, 0);
-		if (IS_ERR(group[i]))
-			return PTR_ERR(group[i]);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group[i]);
 		*(struct topoopt_group **)topoopt_array_push(&routes->groups) =
 			group[i];
 	}
-	return 0;
+}
+
+static struct topoopt_routes *test_routes(struct kunit *test)
+{
+	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, routes);
+	topoopt_routes_init(routes);
+	return routes;
 }
 
 static bool test_same_route(const struct topoopt_route *a,
@@ -219,7 +216,7 @@ static bool test_same_route(const struct topoopt_route *a,
 	       a->server == b->server;
 }
 
-static void test_lookups(const struct topoopt_table *table,
+static void test_lookups(struct kunit *test, const struct topoopt_table *table,
 			 const struct topoopt_rule *rule, u32 count, bool v6)
 {
 	u32 i, hits = 0, wrong = 0, wrong_match = 0, wrong_server = 0;
@@ -259,15 +256,13 @@ static void test_lookups(const struct topoopt_table *table,
 		if (i % 64 == 0)
 			cond_resched();
 	}
-	test_ok(!wrong && hits && hits < 4000, "IPv%d: 4000 lookups, %u with a route, %u differ",
-		v6 ? 6 : 4, hits, wrong);
-	test_ok(!wrong_match, "IPv%d: rules found, %u differ", v6 ? 6 : 4,
-		wrong_match);
-	test_ok(!wrong_server, "IPv%d: owners found, %u differ", v6 ? 6 : 4,
-		wrong_server);
+	KUNIT_EXPECT_EQ_MSG(test, wrong, 0, "IPv%d", v6 ? 6 : 4);
+	KUNIT_EXPECT_TRUE_MSG(test, hits && hits < 4000, "IPv%d: %u", v6 ? 6 : 4, hits);
+	KUNIT_EXPECT_EQ_MSG(test, wrong_match, 0, "IPv%d", v6 ? 6 : 4);
+	KUNIT_EXPECT_EQ_MSG(test, wrong_server, 0, "IPv%d", v6 ? 6 : 4);
 }
 
-static void test_walk(const struct topoopt_table *table,
+static void test_walk(struct kunit *test, const struct topoopt_table *table,
 		      const struct topoopt_rule *rule, u32 count)
 {
 	struct topoopt_rule next;
@@ -280,31 +275,25 @@ static void test_walk(const struct topoopt_table *table,
 		if (seen % 64 == 0)
 			cond_resched();
 	}
-	test_ok(seen == count && !unknown,
-		"walk: %u of %u rules, %u not in the table", seen, count, unknown);
+	KUNIT_EXPECT_EQ(test, seen, count);
+	KUNIT_EXPECT_EQ(test, unknown, 0);
 }
 
-static int test_tables(void)
+static void test_random_tables(struct kunit *test)
 {
-	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
-	struct topoopt_rule *rule = vmalloc(array_size(rules, sizeof(*rule)));
+	struct topoopt_rule *rule = vmalloc(array_size(TEST_RULES, sizeof(*rule)));
+	struct topoopt_routes *routes = test_routes(test);
 	struct topoopt_group *group[2];
 	struct topoopt_table *table;
 	u32 i = 0;
-	int err;
 
-	if (!routes || !rule)
-		return -ENOMEM;
-	topoopt_routes_init(routes);
-	err = test_add_groups(routes, group);
-	if (err)
-		return err;
-	while (i < rules) {
+	KUNIT_ASSERT_NOT_NULL(test, rule);
+	test_add_groups(test, routes, group);
+	while (i < TEST_RULES) {
 		test_rule(&rule[i], i & 1, i, group);
 		if (test_rule_known(rule, i, &rule[i]))
 			continue;
-		if (topoopt_routes_add(routes, &rule[i]))
-			return -ENOMEM;
+		KUNIT_ASSERT_EQ(test, topoopt_routes_add(routes, &rule[i]), 0);
 		if (++i % 64 == 0)
 			cond_resched();
 	}
@@ -314,37 +303,32 @@ static int test_tables(void)
 		;
 	topoopt_routes_add(routes, &rule[i]);
 	table = test_build(routes, &test_wanted);
-	test_ok(table == ERR_PTR(-EEXIST), "equal rules are refused");
-	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
+	KUNIT_EXPECT_PTR_EQ(test, table, ERR_PTR(-EEXIST));
+	topoopt_routes_truncate(routes, (TEST_RULES + 1) / 2, TEST_RULES / 2, 2);
 	for (i = 0; !rule[i].src_len; i++)
 		;
 	topoopt_routes_add(routes, &rule[i]);
 	table = test_build(routes, &test_wanted);
-	test_ok(table == ERR_PTR(-EEXIST), "equal rules with source are refused");
-	topoopt_routes_truncate(routes, (rules + 1) / 2, rules / 2, 2);
+	KUNIT_EXPECT_PTR_EQ(test, table, ERR_PTR(-EEXIST));
+	topoopt_routes_truncate(routes, (TEST_RULES + 1) / 2, TEST_RULES / 2, 2);
 
 	table = test_build(routes, &test_wanted);
-	test_ok(!IS_ERR(table), "%u rules make a table", rules);
-	if (!IS_ERR(table)) {
-		test_ok(topoopt_table_routes(table) == rules,
-			"the table counts its rules");
-		test_lookups(table, rule, rules, false);
-		test_lookups(table, rule, rules, true);
-		test_walk(table, rule, rules);
-		topoopt_table_free(table);
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
+	KUNIT_EXPECT_EQ(test, topoopt_table_routes(table), TEST_RULES);
+	test_lookups(test, table, rule, TEST_RULES, false);
+	test_lookups(test, table, rule, TEST_RULES, true);
+	test_walk(test, table, rule, TEST_RULES);
+	topoopt_table_free(table);
 
+	/* the routes went into the table */
 	table = test_build(routes, &test_wanted);
-	test_ok(!IS_ERR(table) &&
-		!topoopt_table_lookup4(table, 0, 0, &rule->route),
-		"an empty table has no routes");
-	if (!IS_ERR(table))
-		topoopt_table_free(table);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
+	KUNIT_EXPECT_FALSE(test, topoopt_table_lookup4(table, 0, 0, &rule->route));
+	topoopt_table_free(table);
 
 	topoopt_routes_free(routes);
 	kvfree(routes);
 	vfree(rule);
-	return 0;
 }
 
 /*
@@ -354,7 +338,8 @@ static int test_tables(void)
 #define TEST_CHOSEN_SEEDS	9U
 #define TEST_CHOSEN		1000U
 
-static int test_add_chosen(struct topoopt_routes *routes, u64 seed, u8 first)
+static void test_add_chosen(struct kunit *test, struct topoopt_routes *routes, u64 seed,
+			    u8 first)
 {
 	struct topoopt_tuple tuple = {
 		.size = 2 * TEST_CHOSEN_SEEDS * TEST_CHOSEN, .seed = seed,
@@ -371,11 +356,9 @@ static int test_add_chosen(struct topoopt_routes *routes, u64 seed, u8 first)
 					  0, false);
 		if (topoopt_tuple_home(&tuple, hash) >= tuple.size / 64)
 			continue;
-		if (topoopt_routes_add(routes, &rule))
-			return -ENOMEM;
+		KUNIT_ASSERT_EQ(test, topoopt_routes_add(routes, &rule), 0);
 		n++;
 	}
-	return 0;
 }
 
 /* Slots between a key of the longest prefixes and the one it hashes to. */
@@ -396,44 +379,31 @@ static u32 test_farthest(const struct topoopt_table *table, bool v6)
 }
 
 /* A table of routes that were chosen to collide; frees them. */
-static void test_collide(struct topoopt_routes *routes, bool v6, const char *name, u32 limit)
+static void test_collide(struct kunit *test, struct topoopt_routes *routes, bool v6, u32 limit)
 {
 	struct topoopt_table *table = test_build(routes, &test_wanted);
-	u32 farthest;
 
-	test_ok(!IS_ERR(table), "%s make a table", name);
-	if (!IS_ERR(table)) {
-		farthest = test_farthest(table, v6);
-		test_ok(farthest <= limit, "%s: none is far from where it hashes to: %u slots",
-			name, farthest);
-		topoopt_table_free(table);
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, table);
+	KUNIT_EXPECT_LE_MSG(test, test_farthest(table, v6), limit, "slots");
+	topoopt_table_free(table);
 	topoopt_routes_free(routes);
 	kvfree(routes);
 }
 
-static int test_chosen(void)
+static void test_chosen_addresses(struct kunit *test)
 {
-	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
-	const bool gone = true;
-	struct topoopt_table *table;
+	struct topoopt_routes *routes = test_routes(test);
 	u64 seed = GOLDEN_RATIO_64;
-	int err = 0;
+	const bool gone = true;
 	u32 i;
 
-	if (!routes)
-		return -ENOMEM;
-	topoopt_routes_init(routes);
-	for (i = 0; i < TEST_CHOSEN_SEEDS && !err; i++) {
-		err = test_add_chosen(routes, seed, 20 + i);
+	for (i = 0; i < TEST_CHOSEN_SEEDS; i++) {
+		test_add_chosen(test, routes, seed, 20 + i);
 		seed = hash_64(seed, 64) | 1;
 	}
-	if (err)
-		return err;
-	table = test_build(routes, &gone);
-	test_ok(table == ERR_PTR(-ENODEV), "nobody builds what nobody wants");
-	test_collide(routes, false, "chosen addresses", 256);
-	return 0;
+	/* Nobody builds what nobody wants. */
+	KUNIT_EXPECT_PTR_EQ(test, test_build(routes, &gone), ERR_PTR(-ENODEV));
+	test_collide(test, routes, false, 256);
 }
 
 /*
@@ -442,28 +412,23 @@ static int test_chosen(void)
  */
 #define TEST_HIGH_BITS		8
 
-static int test_high_bits(void)
+static void test_high_bits(struct kunit *test)
 {
-	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
+	struct topoopt_routes *routes = test_routes(test);
 	struct topoopt_rule rule = {
 		.v6 = true, .dst_len = 128, .route.type = TOPOOPT_ROUTE_TYPE_NODE,
 		.route.server = TOPOOPT_SERVER_NONE,
 	};
 	u64 i, j, half[2];
 
-	if (!routes)
-		return -ENOMEM;
-	topoopt_routes_init(routes);
 	for (i = 0; i < BIT(2 * TEST_HIGH_BITS); i++) {
 		j = i >> TEST_HIGH_BITS;
 		half[0] = i << (64 - TEST_HIGH_BITS);
 		half[1] = -((j << (64 - TEST_HIGH_BITS)) + (j << (32 - TEST_HIGH_BITS)));
 		memcpy(&rule.dst, half, sizeof(half));
-		if (topoopt_routes_add(routes, &rule))
-			return -ENOMEM;
+		KUNIT_ASSERT_EQ(test, topoopt_routes_add(routes, &rule), 0);
 	}
-	test_collide(routes, true, "addresses of few bits", 128);
-	return 0;
+	test_collide(test, routes, true, 128);
 }
 
 /* --- groups ---------------------------------------------------------- */
@@ -477,37 +442,32 @@ static unsigned int test_slot(const struct topoopt_group *group, u64 live,
 	return nexthop ? nexthop->slot : TOPOOPT_MAX_PORTS;
 }
 
-static void test_shares(const char *name, const u16 *weight, unsigned int count)
+static void test_share(struct kunit *test, const char *name, const u16 *weight,
+		       unsigned int count)
 {
 	struct topoopt_group *group = test_group(0, count, weight, 0);
 	unsigned int i, buckets[TOPOOPT_MAX_NEXTHOPS] = {}, total = 0, off = 0;
 
-	if (IS_ERR(group)) {
-		test_ok(false, "weights %s: %ld", name, PTR_ERR(group));
-		return;
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	for (i = 0; i < 256; i++)
 		buckets[test_slot(group, ~0ULL, i << 24)]++;
 	for (i = 0; i < count; i++)
 		total += weight[i];
 	for (i = 0; i < count; i++)
 		off += abs((int)(buckets[i] * total) - weight[i] * 256) >= total;
-	test_ok(!off, "weights %s hold to 1/256", name);
+	KUNIT_EXPECT_EQ_MSG(test, off, 0, "weights %s", name);
 	topoopt_group_free(group);
 }
 
 /* Every next hop in turn, then every two, dies: who moves? */
-static void test_deaths(const char *name, unsigned int count)
+static void test_death(struct kunit *test, unsigned int count)
 {
 	struct topoopt_group *group = test_group(0, count, NULL, 0);
 	unsigned int i, j, before, after, moved = 0, dead = 0, most = 0;
 	unsigned int orphans, gained[TOPOOPT_MAX_NEXTHOPS];
 	u32 hash;
 
-	if (IS_ERR(group)) {
-		test_ok(false, "%s: %ld", name, PTR_ERR(group));
-		return;
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	for (i = 0; i < count; i++) {
 		orphans = 0;
 		memset(gained, 0, sizeof(gained));
@@ -532,47 +492,40 @@ static void test_deaths(const char *name, unsigned int count)
 			most = max(most, gained[j] * 100 * (count - 1) /
 					 max(orphans, 1U));
 	}
-	test_ok(!moved && !dead, "%s: flows of live next hops stay, %u moved",
-		name, moved);
-	test_ok(most < 200, "%s: flows of a dead one spread, to one at most %u %% of fair",
-		name, most);
+	KUNIT_EXPECT_EQ_MSG(test, moved, 0, "flows of live next hops, of %u", count);
+	KUNIT_EXPECT_EQ_MSG(test, dead, 0, "flows to a dead one, of %u", count);
+	KUNIT_EXPECT_LE_MSG(test, most, 199, "%% of its fair share get one of %u", count);
 	topoopt_group_free(group);
 }
 
 /* The same group without its last next hop, in another table. */
-static void test_change(const char *name, const u16 *weight, unsigned int count)
+static void test_change(struct kunit *test, const char *name, const u16 *weight,
+			unsigned int count)
 {
 	struct topoopt_group *old = test_group(0, count, weight, 0);
 	struct topoopt_group *new = test_group(1, count - 1, weight, 0);
-	unsigned int i, before, after, moved = 0, share = 0;
+	unsigned int i, before, after, moved = 0;
 
-	if (IS_ERR(old) || IS_ERR(new)) {
-		test_ok(false, "%s", name);
-		return;
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, old);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, new);
 	for (i = 0; i < 256; i++) {
 		before = test_slot(old, ~0ULL, i << 24);
 		after = test_slot(new, ~0ULL, i << 24);
-		share += before == count - 1;
 		moved += before != count - 1 && before != after;
 	}
-	test_ok(moved * 10 <= 256, "%s: without a next hop of %u/256, %u/256 of the others move",
-		name, share, moved);
+	KUNIT_EXPECT_LE_MSG(test, moved, 25, "of 256 of the others, of %s", name);
 	topoopt_group_free(old);
 	topoopt_group_free(new);
 }
 
-static void test_backups(void)
+static void test_backups(struct kunit *test)
 {
 	/* 0, 2: primaries; 1, 3: backups */
 	struct topoopt_group *group = test_group(0, 4, NULL, 0xa);
 	u32 ports[] = { 100, 101, 102, 103 };
 	unsigned int i, used = 0, early = 0, wrong = 0;
 
-	if (IS_ERR(group)) {
-		test_ok(false, "group with backups: %ld", PTR_ERR(group));
-		return;
-	}
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	for (i = 0; i < 256; i++) {
 		u32 hash = i << 24 | i;
 
@@ -582,26 +535,28 @@ static void test_backups(void)
 		wrong += test_slot(group, 0x8, hash) != 3;
 		wrong += test_slot(group, 0x0, hash) != TOPOOPT_MAX_PORTS;
 	}
-	test_ok(early == 0x5, "backups wait for the last primary");
-	test_ok(used == 0xa && !wrong, "backups share the flows");
-	test_ok(topoopt_group_on_backup(group, 0xa, ports) &&
-		!topoopt_group_on_backup(group, 0xb, ports) &&
-		!topoopt_group_on_backup(group, 0, ports),
-		"a group knows when it runs on backups");
+	/* Backups wait for the last primary, then share the flows. */
+	KUNIT_EXPECT_EQ(test, early, 0x5);
+	KUNIT_EXPECT_EQ(test, used, 0xa);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_TRUE(test, topoopt_group_on_backup(group, 0xa, ports));
+	KUNIT_EXPECT_FALSE(test, topoopt_group_on_backup(group, 0xb, ports));
+	KUNIT_EXPECT_FALSE(test, topoopt_group_on_backup(group, 0, ports));
+	/* Another NIC in the slot of a primary does not count, */
 	ports[0] = 200;
-	test_ok(topoopt_group_on_backup(group, 0xb, ports) &&
-		!topoopt_nexthop_live(&group->nexthop[0], 0xb, ports),
-		"another NIC in the slot of a primary does not count");
-	ports[1] = ports[3] = 201;
-	test_ok(!topoopt_group_on_backup(group, 0xb, ports),
-		"nor does one in the slot of a backup");
+	KUNIT_EXPECT_TRUE(test, topoopt_group_on_backup(group, 0xb, ports));
+	KUNIT_EXPECT_FALSE(test, topoopt_nexthop_live(&group->nexthop[0], 0xb, ports));
+	/* nor does one in the slot of a backup. */
+	ports[1] = 201;
+	ports[3] = 201;
+	KUNIT_EXPECT_FALSE(test, topoopt_group_on_backup(group, 0xb, ports));
 	topoopt_group_free(group);
 
-	group = test_group(0, 2, NULL, 0x3);
-	test_ok(group == ERR_PTR(-EINVAL), "a group of backups is refused");
+	/* Backups alone are no group. */
+	KUNIT_EXPECT_PTR_EQ(test, test_group(0, 2, NULL, 0x3), ERR_PTR(-EINVAL));
 }
 
-static void test_alternates(void)
+static void test_alternates(struct kunit *test)
 {
 	/* in an order in which they are not kept */
 	struct topoopt_nexthop nexthop[] = {
@@ -616,43 +571,44 @@ static void test_alternates(void)
 	struct topoopt_group *group;
 
 	group = topoopt_group_build(0, nexthop, ARRAY_SIZE(nexthop), NULL);
-	if (IS_ERR(group)) {
-		test_ok(false, "group with alternates: %ld", PTR_ERR(group));
-		return;
-	}
-	test_ok(group->primary_slots == 0x3 && group->backup_slots == 0x4 &&
-		group->alternate_slots == (BIT_ULL(3) | BIT_ULL(63)),
-		"alternates are known by the port that packets arrive at");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	/* Alternates are known by the port that packets arrive at, not by its slot. */
+	KUNIT_EXPECT_EQ(test, group->primary_slots, 0x3);
+	KUNIT_EXPECT_EQ(test, group->backup_slots, 0x4);
+	KUNIT_EXPECT_EQ(test, group->alternate_slots, BIT_ULL(3) | BIT_ULL(63));
 	alternate = topoopt_group_alternate(group, 103);
-	test_ok(alternate && alternate->slot == 5, "alternate for one port");
+	KUNIT_ASSERT_NOT_NULL(test, alternate);
+	KUNIT_EXPECT_EQ(test, alternate->slot, 5);
 	alternate = topoopt_group_alternate(group, 163);
-	test_ok(alternate && alternate->slot == 4, "alternate for another");
-	test_ok(!topoopt_group_alternate(group, 104) && !topoopt_group_alternate(group, 0),
-		"none for other ports, in whatever slot they are");
+	KUNIT_ASSERT_NOT_NULL(test, alternate);
+	KUNIT_EXPECT_EQ(test, alternate->slot, 4);
+	KUNIT_EXPECT_NULL(test, topoopt_group_alternate(group, 104));
+	KUNIT_EXPECT_NULL(test, topoopt_group_alternate(group, 0));
+	/* Other packets use the primaries alone, then the backups, never an alternate. */
 	for (i = 0; i < 256; i++)
 		share[test_slot(group, ~0ULL, i << 24)]++;
-	test_ok(share[0] == 64 && share[1] == 192, "other packets use the primaries alone");
-	test_ok(test_slot(group, ~0x3ULL, 7) == 2 &&
-		test_slot(group, ~0x7ULL, 7) == TOPOOPT_MAX_PORTS,
-		"then the backups, and never an alternate");
+	KUNIT_EXPECT_EQ(test, share[0], 64);
+	KUNIT_EXPECT_EQ(test, share[1], 192);
+	KUNIT_EXPECT_EQ(test, test_slot(group, ~0x3ULL, 7), 2);
+	KUNIT_EXPECT_EQ(test, test_slot(group, ~0x7ULL, 7), TOPOOPT_MAX_PORTS);
 	topoopt_group_free(group);
 
+	/* without a primary */
 	nexthop[2].ingress = 101;
 	nexthop[4].ingress = 100;
-	test_ok(topoopt_group_build(0, nexthop, ARRAY_SIZE(nexthop), NULL) == ERR_PTR(-EINVAL),
-		"a group without a primary is refused");
+	group = topoopt_group_build(0, nexthop, ARRAY_SIZE(nexthop), NULL);
+	KUNIT_EXPECT_PTR_EQ(test, group, ERR_PTR(-EINVAL));
 }
 
-/* As large as groups get. */
-static void test_largest(void)
+/* 32 next hops with an alternate for each of 64 ports: as large as groups get. */
+static void test_largest_group(struct kunit *test)
 {
 	struct topoopt_nexthop *nexthop;
 	struct topoopt_group *group;
 	unsigned int i, wrong = 0;
 
 	nexthop = kcalloc(TOPOOPT_GROUP_MAX, sizeof(*nexthop), GFP_KERNEL);
-	if (!nexthop)
-		return;
+	KUNIT_ASSERT_NOT_NULL(test, nexthop);
 	for (i = 0; i < TOPOOPT_GROUP_MAX; i++) {
 		nexthop[i].ifindex = 100 + i % TOPOOPT_MAX_PORTS;
 		nexthop[i].slot = i % TOPOOPT_MAX_PORTS;
@@ -664,141 +620,52 @@ static void test_largest(void)
 		nexthop[i].ingress_slot = i - TOPOOPT_MAX_NEXTHOPS;
 	}
 	group = topoopt_group_build(0, nexthop, TOPOOPT_GROUP_MAX, NULL);
-	if (!IS_ERR(group)) {
-		for (i = 0; i < TOPOOPT_MAX_PORTS; i++)
-			wrong += topoopt_group_alternate(group, 100 + i)->slot !=
-				 (i + TOPOOPT_MAX_NEXTHOPS) % TOPOOPT_MAX_PORTS;
-		for (i = 0; i < 256; i++)
-			wrong += test_slot(group, ~0ULL, i << 24) / 16 != 1 ||
-				 test_slot(group, 0xffff, i << 24) >= 16;
-		topoopt_group_free(group);
-	}
-	test_ok(!IS_ERR(group) && !wrong,
-		"a group of 32 next hops with an alternate for each of 64 ports");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	for (i = 0; i < TOPOOPT_MAX_PORTS; i++)
+		wrong += topoopt_group_alternate(group, 100 + i)->slot !=
+			 (i + TOPOOPT_MAX_NEXTHOPS) % TOPOOPT_MAX_PORTS;
+	for (i = 0; i < 256; i++)
+		wrong += test_slot(group, ~0ULL, i << 24) / 16 != 1 ||
+			 test_slot(group, 0xffff, i << 24) >= 16;
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	topoopt_group_free(group);
 	kfree(nexthop);
 }
 
-static void test_groups(void)
+static const u16 test_equal[] = { 1, 1, 1, 1, 1, 1, 1 };
+static const u16 test_odd[] = { 7, 5, 3, 2, 1, 11, 13, 17 };
+
+/* Weights hold to 1/256; a share below that is refused. */
+static void test_weights(struct kunit *test)
 {
-	static const u16 equal[] = { 1, 1, 1, 1, 1, 1, 1 };
 	static const u16 skewed[] = { 100, 10, 1 };
-	static const u16 odd[] = { 7, 5, 3, 2, 1, 11, 13, 17 };
 	static const u16 large[] = { 65535, 500, 40000, 12345 };
 	static const u16 small[] = { 255, 1 };
 	static const u16 smaller[] = { 256, 1 };
 
-	test_shares("1:1:1:1:1:1:1", equal, ARRAY_SIZE(equal));
-	test_shares("1:1", equal, 2);
-	test_shares("100:10:1", skewed, ARRAY_SIZE(skewed));
-	test_shares("7:5:3:2:1:11:13:17", odd, ARRAY_SIZE(odd));
-	test_shares("65535:500:40000:12345", large, ARRAY_SIZE(large));
-	test_shares("255:1", small, ARRAY_SIZE(small));
-	test_ok(test_group(0, 2, smaller, 0) == ERR_PTR(-EINVAL),
-		"a share below 1/256 is refused");
-	test_deaths("2 next hops", 2);
-	test_deaths("4 next hops", 4);
-	test_deaths("32 next hops", 32);
-	test_change("7 equal", equal, 7);
-	test_change("3 equal", equal, 3);
-	test_change("8 odd", odd, ARRAY_SIZE(odd));
-	test_backups();
-	test_alternates();
-	test_largest();
+	test_share(test, "1:1:1:1:1:1:1", test_equal, ARRAY_SIZE(test_equal));
+	test_share(test, "1:1", test_equal, 2);
+	test_share(test, "100:10:1", skewed, ARRAY_SIZE(skewed));
+	test_share(test, "7:5:3:2:1:11:13:17", test_odd, ARRAY_SIZE(test_odd));
+	test_share(test, "65535:500:40000:12345", large, ARRAY_SIZE(large));
+	test_share(test, "255:1", small, ARRAY_SIZE(small));
+	KUNIT_EXPECT_PTR_EQ(test, test_group(0, 2, smaller, 0), ERR_PTR(-EINVAL));
 }
 
-/* --- cost ------------------------------------------------------------ */
-
-#define TEST_KEYS	1024
-#define TEST_PASSES	10
-
-struct test_key {
-	struct in6_addr dst;
-	struct in6_addr src;
-};
-
-static noinline u64 test_time(const struct topoopt_table *table,
-			      const struct test_key *key, int family)
+/* Flows of live next hops stay, those of a dead one spread. */
+static void test_deaths(struct kunit *test)
 {
-	struct topoopt_route route = {};
-	unsigned int i, pass;
-	u64 start, sum = 0;
-
-	start = ktime_get_ns();
-	for (pass = 0; pass < TEST_PASSES; pass++) {
-		for (i = 0; i < TEST_KEYS; i++) {
-			if (family == 4)
-				topoopt_table_lookup4(table,
-						      key[i].dst.s6_addr32[0],
-						      key[i].src.s6_addr32[0],
-						      &route);
-			else if (family == 6)
-				topoopt_table_lookup6(table, &key[i].dst,
-						      &key[i].src, &route);
-			else
-				barrier();
-			sum += route.type;
-		}
-	}
-	barrier_data(&sum);
-	return ktime_get_ns() - start;
+	test_death(test, 2);
+	test_death(test, 4);
+	test_death(test, 32);
 }
 
-/* Tables as a plan makes them: node and port addresses of many servers. */
-static int test_bench(u32 count, bool v6, bool sources)
+/* A next hop less in the next table moves few flows of the others. */
+static void test_changes(struct kunit *test)
 {
-	struct topoopt_routes *routes = kvzalloc(sizeof(*routes), GFP_KERNEL);
-	struct test_key *key = kvcalloc(TEST_KEYS, sizeof(*key), GFP_KERNEL);
-	struct topoopt_rule rule = { .v6 = v6, .dst_len = v6 ? 128 : 32 };
-	struct topoopt_group *group[2];
-	struct topoopt_table *table;
-	u64 start, built, empty, time;
-	u32 i;
-
-	if (!routes || !key)
-		return -ENOMEM;
-	topoopt_routes_init(routes);
-	if (test_add_groups(routes, group))
-		return -ENOMEM;
-	rule.src_len = sources ? rule.dst_len : 0;
-	for (i = 0; i < count; i++) {
-		u32 at = sources ? i / 16 : i;
-
-		rule.dst.s6_addr32[0] = htonl(v6 ? 0xfd00746f : 0x0a000000 + at);
-		rule.dst.s6_addr32[3] = htonl(v6 ? at : 0);
-		if (sources)
-			rule.src.s6_addr32[v6 ? 3 : 0] = htonl(0x0b000000 + i % 16);
-		rule.route.group = group[i & 1];
-		rule.route.server = at / 8;
-		if (topoopt_routes_add(routes, &rule))
-			return -ENOMEM;
-		if (i < TEST_KEYS || !test_random(count / TEST_KEYS)) {
-			u32 k = i < TEST_KEYS ? i : test_random(TEST_KEYS);
-
-			key[k].dst = rule.dst;
-			key[k].src = rule.src;
-		}
-	}
-	for (i = count; i < TEST_KEYS; i++)
-		key[i] = key[i % count];
-
-	start = ktime_get_ns();
-	table = test_build(routes, &test_wanted);
-	if (IS_ERR(table))
-		return PTR_ERR(table);
-	built = ktime_get_ns() - start;
-	empty = test_time(table, key, 0);
-	time = test_time(table, key, v6 ? 6 : 4) - empty;
-	pr_info("bench IPv%d%s %7u routes: lookup %3llu.%llu ns, %3llu bytes/route, built at %llu routes/s\n",
-		v6 ? 6 : 4, sources ? " sources" : "", count,
-		div_u64(time, TEST_PASSES * TEST_KEYS),
-		div_u64(time * 10, TEST_PASSES * TEST_KEYS) % 10,
-		div_u64(topoopt_table_memory(table), count),
-		div64_u64(count * (u64)NSEC_PER_SEC, built));
-	topoopt_table_free(table);
-	topoopt_routes_free(routes);
-	kvfree(routes);
-	kvfree(key);
-	return 0;
+	test_change(test, "7 equal", test_equal, 7);
+	test_change(test, "3 equal", test_equal, 3);
+	test_change(test, "8 odd", test_odd, ARRAY_SIZE(test_odd));
 }
 
 /* --- sends within sends ---------------------------------------------- */
@@ -827,66 +694,62 @@ static long test_preempting(void *unused)
 	return count;
 }
 
-static long test_preempted(void *cpu)
+struct test_preempted {
+	struct kunit *test;
+	unsigned int cpu;
+};
+
+static long test_preempted(void *data)
 {
 	struct topoopt_nesting nesting[TOPOOPT_NESTING_MAX + 1];
+	const struct test_preempted *preempted = data;
+	struct kunit *test = preempted->test;
 	unsigned int count;
 	long others;
 
 	if (!topoopt_nesting_enter(&nesting[0]))
 		return 0;
-	others = work_on_cpu((unsigned long)cpu, test_preempting, NULL);
+	others = work_on_cpu(preempted->cpu, test_preempting, NULL);
 	count = test_nest(nesting, 1);
 	test_unnest(nesting, count);
-	test_ok(others == TOPOOPT_NESTING_MAX,
-		"a task that preempts a sender may nest as many sends as any: %ld", others);
-	test_ok(count == TOPOOPT_NESTING_MAX, "so may the sender: %u", count);
+	/* Who preempts a sender may nest as many sends as any, and so may the sender. */
+	KUNIT_EXPECT_EQ(test, others, TOPOOPT_NESTING_MAX);
+	KUNIT_EXPECT_EQ(test, count, TOPOOPT_NESTING_MAX);
 	count = test_nest(nesting, 0);
 	test_unnest(nesting, count);
 	return count;
 }
 
-static void test_nesting(void)
+static void test_nesting(struct kunit *test)
 {
-	unsigned long cpu = cpumask_first(cpu_online_mask);
-	long count = work_on_cpu(cpu, test_preempted, (void *)cpu);
+	struct test_preempted preempted = {
+		.test = test, .cpu = cpumask_first(cpu_online_mask),
+	};
 
-	test_ok(count == TOPOOPT_NESTING_MAX, "and once more after these: %ld", count);
+	if (!TOPOOPT_BH_PREEMPTIBLE)
+		kunit_skip(test, "senders do not preempt each other in this kernel");
+	/* Once more after these. */
+	KUNIT_EXPECT_EQ(test, work_on_cpu(preempted.cpu, test_preempted, &preempted),
+			TOPOOPT_NESTING_MAX);
 }
 
-static int __init test_init(void)
-{
-	u32 count;
-	int err = 0;
+static struct kunit_case test_cases[] = {
+	KUNIT_CASE(test_random_tables),
+	KUNIT_CASE(test_chosen_addresses),
+	KUNIT_CASE(test_high_bits),
+	KUNIT_CASE(test_weights),
+	KUNIT_CASE(test_deaths),
+	KUNIT_CASE(test_changes),
+	KUNIT_CASE(test_backups),
+	KUNIT_CASE(test_alternates),
+	KUNIT_CASE(test_largest_group),
+	KUNIT_CASE(test_nesting),
+	{}
+};
 
-	if (!bench) {
-		err = test_tables();
-		if (!err)
-			err = test_chosen();
-		if (!err)
-			err = test_high_bits();
-		if (!err) {
-			test_groups();
-			test_nesting();
-		}
-		pr_info("1..%u\n", test_count);
-		return err;
-	}
-	for (count = 1; count <= bench && !err; count *= 10)
-		err = test_bench(count, false, false);
-	for (count = 1; count <= bench && !err; count *= 10)
-		err = test_bench(count, true, false);
-	for (count = 100; count <= bench && !err; count *= 100)
-		err = test_bench(count, false, true);
-	return err;
-}
+static struct kunit_suite test_suite = {
+	.name = "topoopt_table",
+	.test_cases = test_cases,
+};
 
-static void __exit test_exit(void)
-{
-}
-
-module_init(test_init);
-module_exit(test_exit);
-
-MODULE_DESCRIPTION("Tests of the tables of topoopt_fwd");
-MODULE_LICENSE("GPL");
+kunit_test_suite(test_suite);
