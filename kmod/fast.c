@@ -46,9 +46,8 @@ static __always_inline bool topoopt_fast_takes(const struct net_device *dev,
 					       const struct sk_buff *skb)
 {
 	/* data_race(): as good as READ_ONCE() for a u16, in fewer instructions. */
-	return topoopt_fastpath_works(dev) && skb->len <= READ_ONCE(dev->mtu) &&
-	       skb->head + dev->hard_header_len + data_race(dev->needed_headroom) <=
-	       skb->data;
+	return skb->head + dev->hard_header_len + data_race(dev->needed_headroom) <= skb->data &&
+	       topoopt_fastpath_works(dev) && skb->len <= READ_ONCE(dev->mtu);
 }
 
 /*
