@@ -246,6 +246,15 @@ class Family:
         return [self.decode(reply[4:]) for reply in
                 self.raw(self.header(operation) + self.encode(values or {}), DUMP)]
 
+    def table_groups(self, on):
+        """The groups of the active table, as a stage takes them."""
+        groups = [g for reply in self.dump("group-get", on) for g in reply["group"]]
+        for group in groups:
+            group.pop("backup-in-use", None)
+            for nexthop in group["nexthop"]:
+                nexthop.pop("live", None)
+        return groups
+
     def dump_begin(self, operation, values=()):
         """Request a dump. The kernel makes the first part, the others when that is read."""
         payload = self.header(operation) + self.encode(values or {})

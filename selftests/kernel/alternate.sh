@@ -167,7 +167,7 @@ table() { # PYTHON: changes groups and routes of T
 	on = {"ifindex": genl.ifindex("topo0")}
 	eth0, eth1 = genl.ifindex("eth0"), genl.ifindex("eth1")
 	state = family.do("dev-get", on)
-	groups = [g for m in family.dump("group-get", on) for g in m["group"]]
+	groups = family.table_groups(on)
 	routes = [r for m in family.dump("route-get", on) for r in m["route"]]
 	route = next(r for r in routes if r["dst"] == "$(port_ip "$T" eth0)")
 	hops = next(g for g in groups if g["id"] == route["group"])["nexthop"]

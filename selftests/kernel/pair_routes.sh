@@ -22,7 +22,7 @@ add_routes() { # ROUTE...
 	family = genl.Family()
 	on = {"ifindex": genl.ifindex("topo0")}
 	state = family.do("dev-get", on)
-	groups = [g for m in family.dump("group-get", on) for g in m["group"]]
+	groups = family.table_groups(on)
 	routes = [r for m in family.dump("route-get", on) for r in m["route"]]
 	by_port = {g["nexthop"][0]["port"]: g["id"] for g in groups}
 	for extra in sys.argv[1:]:

@@ -46,7 +46,7 @@ change() {
 	os.sched_setaffinity(0, {1})
 	family = genl.Family()
 	on = {"ifindex": genl.ifindex("topo0")}
-	groups = [g for m in family.dump("group-get", on) for g in m["group"]]
+	groups = family.table_groups(on)
 	routes = [r for m in family.dump("route-get", on) for r in m["route"]]
 	add = family.header("stage-add") + family.encode(dict(on, group=groups, route=routes))
 

@@ -54,7 +54,7 @@ import genl
 family = genl.Family()
 on = {"ifindex": genl.ifindex("topo0")}
 generation = family.do("dev-get", on)["generation"]
-groups = [g for m in family.dump("group-get", on) for g in m["group"]]
+groups = family.table_groups(on)
 routes = [r for m in family.dump("route-get", on) for r in m["route"]]
 spare = [dict(groups[0], id=1000 + i) for i in range(40)]
 add = [family.header("stage-add") + family.encode(dict(on, group=groups + more, route=routes))
