@@ -340,6 +340,7 @@ static void topoopt_port_change_tx(struct topoopt_port *port,
 	netdev_put(old, &port->tx_tracker);
 	netdev_hold(tx, &port->tx_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->tx, tx);
+	WRITE_ONCE(port->xdp_error, 0);	/* that of @old */
 	topoopt_port_update(port, true);
 }
 

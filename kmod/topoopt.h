@@ -113,7 +113,7 @@ struct topoopt_stats {
  * @xdp_classes: bit per traffic class that XDP may send through the port; written
  *	under RTNL
  * @xdp_error: positive error number of the last frame that XDP redirected to @tx and
- *	that was refused or dropped, since the port became live; 0: none was
+ *	that was refused or dropped, since the port became live or got @tx; 0: none was
  * @vlan: @dev is a VLAN device: it took the tag of a packet, and its ingress map
  *	turned the tag's priority into the packet's; constant
  * @list: in topoopt_dev.port_list

@@ -233,6 +233,7 @@ static noinline u32 topoopt_xdp_frame(struct xdp_buff *xdp, const struct topoopt
 
 	if (flags & TOPOOPT_XDP_GENERIC ? !READ_ONCE(in->xdp_generic) : !READ_ONCE(in->xdp))
 		return 0;
+	flags |= TOPOOPT_XDP_ROCE;	/* which every program relays */
 	if (xdp_buff_has_frags(xdp) && linear < TOPOOPT_XDP_HEADERS)
 		return topoopt_xdp_scattered(xdp, in, flags);
 	if (linear < TOPOOPT_XDP_HEAD4)

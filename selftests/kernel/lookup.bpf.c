@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Forwards on its own, with nothing but what the module's lookups tell it: the
- * TTL stays as it is, which is how xdp.sh knows its frames.
+ * Programs other than toctl's. Those that are named by their type forward on their own, with
+ * nothing but what the module's lookups tell them: the TTL stays as it is, which is how xdp.sh
+ * knows their frames.
  */
 
 #include <linux/bpf.h>
@@ -24,6 +25,15 @@ int lookup_xdp(struct xdp_md *ctx)
 	__builtin_memcpy(eth->h_dest, lookup.dmac, ETH_ALEN);
 	__builtin_memcpy(eth->h_source, lookup.smac, ETH_ALEN);
 	return bpf_redirect(lookup.ifindex, 0);
+}
+
+/* Relays RoCEv2, which takes no flag. */
+SEC("xdp.frags")
+int lookup_relay(struct xdp_md *ctx)
+{
+	__u32 ifindex = topoopt_xdp_relay(ctx, 0);
+
+	return ifindex ? bpf_redirect(ifindex, 0) : XDP_PASS;
 }
 
 SEC("tc")

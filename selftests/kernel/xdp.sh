@@ -74,6 +74,14 @@ as_unit() { # COMMAND...
 }
 check "apply --xdp auto as topoopt@.service may" as_unit toctl apply "$plan" --node "$R" --xdp auto
 is "it is enough for XDP" "$(paths)" "xdp xdp xdp"
+without_net_admin() { # COMMAND...
+	on "$R" setpriv --bounding-set -net_admin "$@"
+}
+check_fails "apply --xdp off without CAP_NET_ADMIN fails" "Operation not permitted" \
+	without_net_admin toctl apply "$plan" --node "$R" --xdp off
+must without_net_admin toctl apply "$plan" --node "$R" --xdp auto 2>"$tmp/err"
+check "apply --xdp auto says what became of it" \
+	grep -q "Operation not permitted; some ports still relay by XDP" "$tmp/err"
 check "apply --xdp off" as_unit toctl apply "$plan" --node "$R" --xdp off
 is "and to end it" "$(paths)" "skb skb skb"
 must on "$R" ip link set eth1 xdpdrv obj "$objects/bench/relay_xdp.bpf.o" program fib

@@ -135,6 +135,21 @@ if ((processors > 1)); then
 	must on B ethtool -L out1 combined "$processors"
 	check "with as many channels" xdp auto
 	relayed "XDP relays again" 20 $last "20 20 0"
+
+	must on B ethtool -L out1 combined 1
+	relayed "where they become fewer, one frame is lost" 20 $last "19 1 1"
+	relayed "and no more" 20 $last "20 0 0"
+	must on B ethtool -L out1 combined "$processors"
+	lost_a_frame="out1 lost a frame that XDP sent .*: ip link set out1 down && ip link set out1 up"
+	check "show says so" grep -q "$lost_a_frame" <(on B toctl show ports)
+	check "apply --xdp auto" xdp auto
+	check "says so" said "to in1: $lost_a_frame"
+	own=$(plan_edit '.servers[1].ports[1] |= (del(.transmit) | .mac = .relay_mac | del(.relay_mac))')
+	must apply B "$own" >/dev/null 2>&1
+	check_fails "another interface lost nothing" "" grep "lost a frame" <(on B toctl show ports)
+	must apply B "$plan" >/dev/null 2>&1
+	check "nor has this one since" xdp auto
+	relayed "XDP relays" 20 $last "20 20 0"
 else
 	skip "processors beyond the channels" "one processor"
 fi

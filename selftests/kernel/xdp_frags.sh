@@ -77,6 +77,16 @@ must on "$B" ip link add link eth0 name eth0.9 type vlan id 9
 relayed "beside a VLAN device" "5 5 0 0" "$four" 4164
 must on "$B" ip link del eth0.9
 
+must xdp off
+for interface in eth0 eth1; do
+	must on "$B" ip link set $interface xdpdrv obj "$lib_dir/../build/kernel/lookup.bpf.o" \
+		program lookup_relay
+done
+relayed "a program without flags relays RoCEv2" "5 5 0 0" "$four" 4164
+relayed "and nothing else" "5 0 0 0" "$four" 4164 9
+must on "$B" ip link set eth0 xdpdrv off
+must on "$B" ip link set eth1 xdpdrv off
+
 # --- what drivers and the kernel refuse ---
 
 xdp auto

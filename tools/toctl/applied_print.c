@@ -55,10 +55,19 @@ static json_t *applied_paths(const struct to_applied_server *r)
 	return paths;
 }
 
+static bool applied_relays_by_xdp(const struct to_applied_server *r)
+{
+	for (unsigned int p = 0; p < r->n_ports; p++)
+		if (r->ports[p].path == TO_XDP_NATIVE || r->ports[p].path == TO_XDP_GENERIC)
+			return true;
+	return false;
+}
+
 static void applied_xdp_notes(const struct to_call *call, const struct to_applied_server *r)
 {
 	if (r->xdp.text[0])
-		to_call_note(call, "%s; relaying without XDP", r->xdp.text);
+		to_call_note(call, "%s; %s", r->xdp.text, applied_relays_by_xdp(r) ?
+			     "some ports still relay by XDP" : "relaying without XDP");
 	for (unsigned int p = 0; p < r->n_ports; p++) {
 		const struct to_xdp_port *port = &r->ports[p];
 		const struct to_xdp_egress *egress = &port->egress;

@@ -8,9 +8,12 @@
 #include "base/clock.h"
 #include "kernel/device_lock.h"
 
-/* XDP only makes an active plan faster, so a port that has to do without is no failure. */
-static void apply_xdp(const struct to_apply_job *job, const struct to_interfaces *found,
-		      struct to_applied_server *result)
+/*
+ * XDP only makes an active plan faster, so a port that has to do without is no failure. One that
+ * cannot be rid of it is.
+ */
+static int apply_xdp(const struct to_apply_job *job, const struct to_interfaces *found,
+		     struct to_applied_server *result, struct to_error *err)
 {
 	const struct to_server *self = &job->plan->cluster->servers[job->server];
 	struct to_xdp_port *ports = result->ports;
@@ -24,13 +27,12 @@ static void apply_xdp(const struct to_apply_job *job, const struct to_interfaces
 		if_indextoname(ports[p].transmit, ports[p].transmit_name);
 	}
 	if (job->xdp == TO_XDP_OFF)
-		ret = to_xdp_detach(found->device, ports, self->n_ports, &result->xdp);
-	else
-		ret = to_xdp_attach(found->device, ports, self->n_ports, job->xdp, &result->xdp);
-	if (!ret)
+		ret = to_xdp_detach(found->device, ports, self->n_ports, err);
+	else if (!to_xdp_attach(found->device, ports, self->n_ports, job->xdp, &result->xdp))
 		result->xdp.text[0] = '\0';
 	for (unsigned int p = 0; p < self->n_ports; p++)
 		ports[p].path = to_xdp_path(ports[p].ifindex);
+	return ret;
 }
 
 static int apply_change(const struct to_apply_job *job, struct to_apply *apply,
@@ -118,7 +120,7 @@ static int apply_locked(const struct to_apply_job *job, struct to_applied_server
 			ret = apply_confirm(job, apply, result, lock, err);
 	}
 	if (!ret && job->xdp != TO_XDP_KEEP)
-		apply_xdp(job, to_apply_interfaces(apply), result);
+		ret = apply_xdp(job, to_apply_interfaces(apply), result, err);
 	result->counts = to_apply_count(apply);
 	to_apply_close(apply);
 	return ret;

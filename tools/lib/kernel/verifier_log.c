@@ -17,7 +17,10 @@ int to_verifier_log_keep(enum libbpf_print_level level, const char *format, va_l
 
 const char *to_verifier_log(void)
 {
-	return complaint;
+	static const char kernel[] = "Kernel error message: ";
+	const char *said = strstr(complaint, kernel);
+
+	return said ? said + strlen(kernel) : complaint;
 }
 
 void to_verifier_log_forget(void)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/if_link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/features.h"
@@ -169,6 +170,24 @@ static int xdp_open_egress(struct to_genl *genl, uint32_t device, struct to_xdp_
 	return to_genl_port_set_xdp(genl, device, port->ifindex, egress->classes, err);
 }
 
+/* A port that lost a frame of XDP's takes none in TO_XDP_AUTO: say so. */
+static int xdp_tell_lost(struct to_genl *genl, uint32_t device, struct to_xdp_port *ports,
+			 unsigned int n, struct to_error *err)
+{
+	struct to_kernel_port *now = NULL;
+	unsigned int n_now = 0;
+	int ret = to_genl_ports(genl, device, &now, &n_now, err);
+
+	for (unsigned int i = 0; !ret && i < n_now; i++)
+		for (unsigned int p = 0; p < n; p++)
+			if (ports[p].ifindex == now[i].ifindex && now[i].xdp_error &&
+			    !ports[p].egress.why[0])
+				to_xdp_egress_lost(&ports[p].egress, now[i].tx_name,
+						   now[i].xdp_error, false);
+	free(now);
+	return ret;
+}
+
 static int xdp_attach_all(struct to_genl *genl, uint32_t device, struct to_xdp_port *ports,
 			  unsigned int n, enum to_xdp_mode mode,
 			  const struct xdp_programs *programs, struct to_error *err)
@@ -198,6 +217,8 @@ static int xdp_attach_all(struct to_genl *genl, uint32_t device, struct to_xdp_p
 			snprintf(ports[p].why, sizeof(ports[p].why), "no port may send by XDP");
 		}
 	}
+	if (!ret && mode == TO_XDP_AUTO)
+		ret = xdp_tell_lost(genl, device, ports, n, err);
 	return ret;
 }
 

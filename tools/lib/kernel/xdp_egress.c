@@ -69,6 +69,21 @@ void to_xdp_egress_judge(struct to_xdp_egress *egress, const char *ifname, unsig
 		egress_pfc(egress, ifname, lossy);
 }
 
+void to_xdp_egress_lost(struct to_xdp_egress *egress, const char *ifname, int error, bool lossy)
+{
+	const int n = snprintf(egress->why, sizeof(egress->why), "%s lost a frame that XDP sent (%s)",
+			       ifname, strerror(error));
+
+	if (lossy) {
+		snprintf(egress->fix, sizeof(egress->fix), "toctl apply PLAN --xdp auto");
+		return;
+	}
+	snprintf(egress->why + n, sizeof(egress->why) - n,
+		 ": RoCEv2 takes the kernel's queues until the link was down");
+	snprintf(egress->fix, sizeof(egress->fix), "ip link set %s down && ip link set %s up", ifname,
+		 ifname);
+}
+
 static int egress_attach(uint32_t ifindex, int pass, struct to_error *err)
 {
 	struct to_xdp_program now = to_xdp_program_look(ifindex);
@@ -79,7 +94,7 @@ static int egress_attach(uint32_t ifindex, int pass, struct to_error *err)
 	else if (now.owner == TO_XDP_NOBODY)
 		ret = to_xdp_program_attach(ifindex, &now, pass, XDP_FLAGS_DRV_MODE);
 	if (ret && ret != -EBUSY)
-		to_error_set(err, ret, "no native XDP: %s",
+		to_error_set(err, ret, "%s",
 			     *to_verifier_log() ? to_verifier_log() : strerror(-ret));
 	to_xdp_program_release(&now);
 	return ret;

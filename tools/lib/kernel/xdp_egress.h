@@ -35,6 +35,13 @@ void to_xdp_egress_judge(struct to_xdp_egress *egress, const char *ifname, unsig
 			 uint32_t classes, bool lossy);
 
 /**
+ * to_xdp_egress_lost() - say that an interface lost a frame that XDP sent
+ * @error: positive errno
+ * @lossy: RoCEv2 is sent there by XDP all the same
+ */
+void to_xdp_egress_lost(struct to_xdp_egress *egress, const char *ifname, int error, bool lossy);
+
+/**
  * to_xdp_egress_open() - have a driver send what XDP redirects
  * @ifindex: interface that is no port
  * @pass: descriptor of the program that passes all frames on

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernel/napi_processors.h"
 
@@ -63,25 +62,23 @@ static void state_transmit(struct to_xdp_state *state, const struct to_kernel_po
 	if (egress.why[0])
 		state_note(state, egress.fix[0], egress.fix, "%s", egress.why);
 	else if (!allowed)
-		state_note(state, true, "toctl apply PLAN --xdp auto",
-			   "XDP sends no RoCEv2 through it, and could");
+		state_note(state, true, "toctl apply PLAN --xdp auto tries again, or says why not",
+			   "XDP sends no RoCEv2 through %s", port->tx_name);
 	else if (port->live && !port->xdp_error && !port->xdp_transmit)
-		state_note(state, true, "toctl apply PLAN --xdp auto",
+		state_note(state, true, "toctl apply PLAN --xdp auto tries again, or says why not",
 			   "%s does not send what XDP redirects", port->tx_name);
 }
 
-/* A frame that XDP lost: from then on, apply --xdp auto uses the kernel's queues. */
+/* A frame that XDP lost. Only apply --xdp on allows classes beside RoCEv2. */
 static void state_error(struct to_xdp_state *state, const struct to_kernel_port *port)
 {
-	char fix[96];
+	struct to_xdp_egress egress;
 
 	if (!port->xdp_error)
 		return;
-	snprintf(fix, sizeof(fix), "ip link set %s down && ip link set %s up", port->tx_name,
-		 port->tx_name);
-	state_note(state, true, fix,
-		   "%s lost a frame that XDP sent (%s): RoCEv2 takes the kernel's queues until the link was down",
-		   port->tx_name, strerror(port->xdp_error));
+	to_xdp_egress_lost(&egress, port->tx_name, port->xdp_error,
+			   port->xdp_classes & TOPOOPT_XDP_OTHER);
+	state_note(state, true, egress.fix, "%s", egress.why);
 }
 
 struct to_xdp_state *to_xdp_states(const struct to_kernel_port *ports, unsigned int n)
