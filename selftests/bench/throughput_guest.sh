@@ -26,7 +26,7 @@ xdp_up() {
 	on B ethtool -K eth0 rxvlan off rx-vlan-stag-hw-parse off
 	on B ethtool -K eth1 rxvlan off rx-vlan-stag-hw-parse off
 	on B toctl apply "$plan" --node B --xdp auto || die "XDP"
-	[[ $(on B toctl show --json | jq -r '[.ports[].path] | unique[]') == xdp ]] || die "no XDP"
+	[[ $(on B toctl show --json | jq -r '[.ports[].xdp.program] | unique[]') == xdp ]] || die "no XDP"
 }
 
 xdp_down() {
