@@ -79,7 +79,7 @@ must on "$B" ip link del eth0.9
 
 must xdp off
 for interface in eth0 eth1; do
-	must on "$B" ip link set $interface xdpdrv obj "$lib_dir/../build/kernel/lookup.bpf.o" \
+	must on "$B" ip link set "$interface" xdpdrv obj "$lib_dir/../build/kernel/lookup.bpf.o" \
 		program lookup_relay
 done
 relayed "a program without flags relays RoCEv2" "5 5 0 0" "$four" 4164
