@@ -108,6 +108,17 @@ check_fails "to set nothing is no request" "Neither tx-ifindex nor xdp-classes" 
 must port set '{"xdp-classes": ["roce", "tcp", "other"]}'
 relayed "again" "5 5 0 0" "$four" 4164
 
+nic_trait 17 1 send_frags 0
+xdp off
+xdp auto
+relayed "a driver that sends nothing of several buffers" "5 0 0 0" "$four" 4164
+check "is named" grep -q "ok .*eth1: xdp: eth1 sends no frames of several buffers by XDP" \
+	<(on_sysfs "$B" toctl doctor "$plan" --node "$B")
+nic_trait 17 1 send_frags 1
+xdp off
+xdp auto
+relayed "and one that does" "5 5 0 0" "$four" 4164
+
 # A program of somebody else's sends frames to eth1 that are beyond its MTU.
 must on "$B" ip link set eth1 mtu 1500
 must on "$B" ip link set eth0 xdpdrv off

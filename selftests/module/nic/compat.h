@@ -49,14 +49,16 @@ static inline void nic_compat_add_frag(struct xdp_buff *xdp, struct page *page, 
 
 /*
  * Tell XDP what a device does: whether it redirects, and whether it sends what is
- * redirected to it. Before 6.3 nobody asks.
+ * redirected to it, in how many pieces it may be. Before 6.3 nobody asks.
  */
-static inline void nic_compat_xdp_features(struct net_device *dev, bool redirects, bool sends)
+static inline void nic_compat_xdp_features(struct net_device *dev, bool redirects, bool sends,
+					   bool frags)
 {
 #ifdef TOPOOPT_HAVE_XDP_FEATURES
 	xdp_set_features_flag(dev, NETDEV_XDP_ACT_BASIC | NETDEV_XDP_ACT_RX_SG |
 			      (redirects ? NETDEV_XDP_ACT_REDIRECT : 0) |
-			      (sends ? NETDEV_XDP_ACT_NDO_XMIT | NETDEV_XDP_ACT_NDO_XMIT_SG : 0));
+			      (sends ? NETDEV_XDP_ACT_NDO_XMIT : 0) |
+			      (sends && frags ? NETDEV_XDP_ACT_NDO_XMIT_SG : 0));
 #endif
 }
 

@@ -141,7 +141,7 @@ static void nic_function_setup(struct net_device *dev, struct pci_dev *pdev)
 	dev->features = NIC_FEATURES | NIC_VLAN | NETIF_F_HIGHDMA;
 	dev->hw_features = NIC_FEATURES | NIC_VLAN | NETIF_F_HW_TC;
 	dev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE;
-	nic_compat_xdp_features(dev, true, false);
+	nic_compat_xdp_features(dev, true, false, false);
 	netif_carrier_off(dev);
 }
 

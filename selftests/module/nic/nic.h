@@ -64,6 +64,8 @@
  *		ice_main.c:2946
  *	its queue is that of the processor, and there is none beyond the number of channels
  *		mellanox/mlx5/core/en/xdp.c:873, i40e_txrx.c:4018, ice_txrx.c:754
+ *	none is sent that has frags (trait send_frags)
+ *		intel/igb/igb_main.c igb_probe(), features without NDO_XMIT_SG
  *	none is sent with less than 18 bytes in its linear part
  *		mellanox/mlx5/core/en/xdp.c mlx5e_xmit_xdp_frame(), MLX5E_XDP_MIN_INLINE
  *	it is of traffic class 0, whatever mqprio says of the packet's priority
@@ -165,6 +167,7 @@ struct nic_phy_percpu {
  * @dir:	debugfs directory
  * @linear:	bytes of a frame in the linear part that XDP sees
  * @redirect:	the driver redirects what a program tells it to
+ * @send_frags:	sends frames of several buffers that XDP redirects
  * @rdma:	takes RoCEv2 that is for other addresses
  * @stats_ms:	milliseconds between renewals of the statistics; 0: always fresh
  * @reset_stats: counters begin anew with new channels
@@ -175,6 +178,7 @@ struct nic_traits {
 	struct dentry *dir;
 	u32 linear;
 	bool redirect;
+	bool send_frags;
 	bool rdma;
 	u32 stats_ms;
 	bool reset_stats;

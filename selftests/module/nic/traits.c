@@ -42,6 +42,8 @@ void nic_traits_add(struct nic_port *port, unsigned int link, const char *name)
 	traits->dir = debugfs_create_dir(name, nic_traits_root);
 	debugfs_create_u32("linear", 0600, traits->dir, &traits->linear);
 	traits->redirect = true;
+	traits->send_frags = true;
+	debugfs_create_bool("send_frags", 0600, traits->dir, &traits->send_frags);
 	debugfs_create_bool("redirect", 0600, traits->dir, &traits->redirect);
 	debugfs_create_bool("rdma", 0600, traits->dir, &traits->rdma);
 	debugfs_create_file_unsafe("stats_ms", 0600, traits->dir, traits, &nic_traits_stats_ms);

@@ -28,10 +28,11 @@ int nic_xdp_bpf(struct net_device *dev, struct netdev_bpf *bpf)
 		return -EINVAL;
 	}
 	if (!bpf->prog)
-		nic_compat_xdp_features(dev, f->traits->redirect, false);
+		nic_compat_xdp_features(dev, f->traits->redirect, false, false);
 	old = rcu_replace_pointer(f->program, bpf->prog, lockdep_rtnl_is_held());
 	if (bpf->prog)
-		nic_compat_xdp_features(dev, f->traits->redirect, true);
+		nic_compat_xdp_features(dev, f->traits->redirect, true,
+					f->traits->send_frags);
 	if (old)
 		bpf_prog_put(old);
 	return 0;

@@ -12,6 +12,7 @@
 #define FEATURES_XDP		3	/* NETDEV_A_DEV_XDP_FEATURES */
 #define FEATURES_REDIRECT	2	/* NETDEV_XDP_ACT_REDIRECT */
 #define FEATURES_SEND		4	/* NETDEV_XDP_ACT_NDO_XMIT */
+#define FEATURES_SEND_FRAGS	64	/* NETDEV_XDP_ACT_NDO_XMIT_SG */
 
 static struct nlmsghdr *features_request(void *buf, uint16_t family, uint8_t command)
 {
@@ -50,6 +51,7 @@ static int features_parse(const struct nlmsghdr *nlh, void *arg)
 			continue;
 		features->redirect = features_ability(nla, FEATURES_REDIRECT);
 		features->send = features_ability(nla, FEATURES_SEND);
+		features->send_frags = features_ability(nla, FEATURES_SEND_FRAGS);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@ enum to_xdp_ability { TO_XDP_UNKNOWN, TO_XDP_CANNOT, TO_XDP_CAN };
 struct to_xdp_features {
 	enum to_xdp_ability redirect;	/* frames that it receives, to where a program says */
 	enum to_xdp_ability send;	/* frames that others redirect to it */
+	enum to_xdp_ability send_frags;	/* and of several buffers */
 };
 
 /** to_xdp_features() - ask the kernel what the driver of an interface can do now */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kernel/napi_processors.h"
+#include "kernel/xdp_features.h"
 
 static void state_note(struct to_xdp_state *state, bool fault, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -69,6 +70,18 @@ static void state_transmit(struct to_xdp_state *state, const struct to_kernel_po
 			   "%s does not send what XDP redirects", port->tx_name);
 }
 
+/*
+ * The module gives a driver frames of several buffers only if the kernel says that it sends
+ * them. Those that do not fit into a page arrive so at most drivers.
+ */
+static void state_frags(struct to_xdp_state *state, const struct to_kernel_port *port)
+{
+	if (port->xdp_transmit && to_xdp_features(port->tx_ifindex).send_frags != TO_XDP_CAN)
+		state_note(state, false, "",
+			   "%s sends no frames of several buffers by XDP: those take the kernel's queues",
+			   port->tx_name);
+}
+
 /* A frame that XDP lost. Only apply --xdp on allows classes beside RoCEv2. */
 static void state_error(struct to_xdp_state *state, const struct to_kernel_port *port)
 {
@@ -102,6 +115,7 @@ struct to_xdp_state *to_xdp_states(const struct to_kernel_port *ports, unsigned 
 	}
 	for (unsigned int p = 0; p < n; p++) {
 		state_transmit(&states[p], &ports[p], processor);
+		state_frags(&states[p], &ports[p]);
 		state_error(&states[p], &ports[p]);
 	}
 	return states;

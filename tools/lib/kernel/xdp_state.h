@@ -7,7 +7,7 @@
 #include "kernel/genl.h"
 #include "kernel/xdp.h"
 
-#define TO_XDP_NOTES 3	/* of a port, at most */
+#define TO_XDP_NOTES 4	/* of a port, at most */
 
 /**
  * struct to_xdp_note - what keeps XDP from relaying frames from a port, or to it
