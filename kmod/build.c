@@ -461,6 +461,7 @@ void topoopt_table_free(struct topoopt_table *table)
 	for (i = 0; i < table->groups; i++)
 		topoopt_group_free(table->group[i]);
 	kvfree(table->group);
+	kvfree(table->peers);
 	kfree(table);
 }
 

@@ -8,6 +8,7 @@
 #include <net/rtnetlink.h>
 
 #include "account.h"
+#include "continuity.h"
 #include "netlink.h"
 #include "table.h"
 #include "topoopt.h"
@@ -52,6 +53,8 @@ static void topoopt_device_clear(struct topoopt_dev *tdev)
 	table = rcu_replace_pointer(tdev->table, NULL,
 				    lockdep_is_held(&tdev->lock));
 	mutex_unlock(&tdev->lock);
+	/* No table, no checks; a tick under way may still read this one. */
+	topoopt_continuity_exit(tdev);
 	topoopt_table_free_rcu(table);
 }
 
@@ -196,6 +199,7 @@ static void topoopt_device_setup(struct net_device *dev)
 	INIT_LIST_HEAD(&tdev->port_list);
 	spin_lock_init(&tdev->port_lock);
 	mutex_init(&tdev->lock);
+	topoopt_continuity_init(tdev);
 
 	ether_setup(dev);
 	dev->netdev_ops = &topoopt_device_ops;

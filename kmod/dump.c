@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Routes and groups, one or all, of the active table or of the stage. */
 
+#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
@@ -282,6 +283,24 @@ static int topoopt_dump_next_group(struct sk_buff *skb,
 	return 1;
 }
 
+static int topoopt_dump_next_peer(struct sk_buff *skb,
+				  const struct topoopt_dump *dump, u64 *pos)
+{
+	const struct topoopt_peers *peers = topoopt_table_peers(dump->table);
+	struct topoopt_dev *tdev = (struct topoopt_dev *)dump->tdev;
+	int err;
+
+	if (!peers || *pos == peers->count)
+		return 0;
+	spin_lock_bh(&tdev->live_lock);
+	err = topoopt_netlink_put_peer(skb, &peers->peer[*pos]);
+	spin_unlock_bh(&tdev->live_lock);
+	if (err)
+		return err;
+	(*pos)++;
+	return 1;
+}
+
 /* One message with as much as fits; none when there is nothing left. */
 static int topoopt_dump_message(struct sk_buff *skb,
 				struct netlink_callback *cb,
@@ -372,4 +391,9 @@ int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
 {
 	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_GROUP_GET,
 				topoopt_dump_next_group);
+}
+
+int topoopt_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return topoopt_dump_all(skb, cb, TOPOOPT_CMD_PEER_GET, topoopt_dump_next_peer);
 }

@@ -26,17 +26,18 @@ static const struct topoopt_port *topoopt_kfunc_port(const struct net_device *de
 
 static int topoopt_kfunc_nexthop(const struct topoopt_dev *tdev,
 				 const struct topoopt_port *in,
-				 const struct topoopt_group *group,
+				 const struct topoopt_table *table,
+				 const struct topoopt_route *route,
 				 const void *ip, int head, bool v6,
 				 struct topoopt_lookup *lookup)
 {
 	struct topoopt_output output;
 	u32 hash = 0;
 
-	if (topoopt_group_needs_hash(group) &&
+	if (topoopt_group_needs_hash(route->group) &&
 	    !topoopt_fastpath_hash(ip, head, v6, tdev->hash_seed, &hash))
 		return -EOPNOTSUPP;
-	if (!topoopt_output_select(tdev, in, group, hash, &output))
+	if (!topoopt_output_select(tdev, in, table, route, hash, &output))
 		return -EHOSTUNREACH;
 	lookup->port = output.port->ifindex;
 	lookup->ifindex = output.dev->ifindex;
@@ -71,7 +72,7 @@ static int topoopt_kfunc_route(const struct topoopt_dev *tdev,
 	lookup->server = route.server;
 	switch (route.type) {
 	case TOPOOPT_ROUTE_TYPE_UNICAST:
-		return topoopt_kfunc_nexthop(tdev, in, route.group, ip, head, v6,
+		return topoopt_kfunc_nexthop(tdev, in, table, &route, ip, head, v6,
 					     lookup);
 	case TOPOOPT_ROUTE_TYPE_NODE:
 		return TOPOOPT_VERDICT_NODE;

@@ -3,6 +3,7 @@
 
 #include <net/sock.h>
 
+#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
@@ -163,6 +164,41 @@ int topoopt_netlink_put_port(struct sk_buff *skb,
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+int topoopt_netlink_put_peer(struct sk_buff *skb, const struct topoopt_peer *peer)
+{
+	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_PEER);
+
+	if (!nest || nla_put_u32(skb, TOPOOPT_A_PEER_PORT, peer->ifindex) ||
+	    nla_put(skb, TOPOOPT_A_PEER_MAC, ETH_ALEN, peer->mac) ||
+	    nla_put_u32(skb, TOPOOPT_A_PEER_INDEX, peer->index) ||
+	    nla_put_string(skb, TOPOOPT_A_PEER_SERVER, peer->server) ||
+	    nla_put_string(skb, TOPOOPT_A_PEER_SERVER_PORT, peer->port) ||
+	    (peer->takes & TOPOOPT_PEER_TRANSIT && nla_put_flag(skb, TOPOOPT_A_PEER_TRANSIT)) ||
+	    (peer->takes & TOPOOPT_PEER_LOCAL && nla_put_flag(skb, TOPOOPT_A_PEER_LOCAL)) ||
+	    nla_put_u32(skb, TOPOOPT_A_PEER_REASON, peer->reason) ||
+	    nla_put_u64_64bit(skb, TOPOOPT_A_PEER_RECEIVED, peer->received,
+			      TOPOOPT_A_PEER_PAD) ||
+	    nla_put_u64_64bit(skb, TOPOOPT_A_PEER_MISSING, peer->missing,
+			      TOPOOPT_A_PEER_PAD))
+		goto err;
+	if (peer->received && peer->last.table &&
+	    nla_put_u64_64bit(skb, TOPOOPT_A_PEER_GENERATION, peer->last.generation,
+			      TOPOOPT_A_PEER_PAD))
+		goto err;
+	if (peer->received && nla_put_u32(skb, TOPOOPT_A_PEER_LARGEST, peer->last.largest))
+		goto err;
+	if (peer->reason == TOPOOPT_CHECK_REASON_STRANGER &&
+	    (nla_put_string(skb, TOPOOPT_A_PEER_STRANGER, peer->stranger_server) ||
+	     nla_put_string(skb, TOPOOPT_A_PEER_STRANGER_PORT, peer->stranger_port)))
+		goto err;
+	nla_nest_end(skb, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(skb, nest);
+	return -EMSGSIZE;
 }
 
 static int topoopt_netlink_put_nexthop(struct sk_buff *skb,

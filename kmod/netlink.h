@@ -72,6 +72,8 @@ int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
 				 const u64 sum[TOPOOPT_COUNTERS]);
 int topoopt_netlink_put_port(struct sk_buff *skb,
 			     const struct topoopt_port *port);
+/* Under topoopt_dev.live_lock. */
+int topoopt_netlink_put_peer(struct sk_buff *skb, const struct topoopt_peer *peer);
 int topoopt_netlink_put_group(struct sk_buff *skb,
 			      const struct topoopt_dev *tdev,
 			      const struct topoopt_group *group, u64 live);

@@ -11,6 +11,14 @@
 #include <linux/topoopt.h>
 
 /* Common nested types */
+const struct nla_policy topoopt_check_nl_policy[TOPOOPT_A_CHECK_SERVER + 1] = {
+	[TOPOOPT_A_CHECK_INTERVAL] = NLA_POLICY_MAX(NLA_U32, 4),
+	[TOPOOPT_A_CHECK_FABRIC] = { .type = NLA_U64, },
+	[TOPOOPT_A_CHECK_KEY] = NLA_POLICY_EXACT_LEN(16),
+	[TOPOOPT_A_CHECK_GRACE] = { .type = NLA_U32, },
+	[TOPOOPT_A_CHECK_SERVER] = { .type = NLA_NUL_STRING, .len = 63, },
+};
+
 const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1] = {
 	[TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_RX_BYTES] = { .type = NLA_U64, },
@@ -45,6 +53,24 @@ const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1]
 	[TOPOOPT_A_NEXTHOP_BACKUP] = { .type = NLA_FLAG, },
 	[TOPOOPT_A_NEXTHOP_LIVE] = { .type = NLA_FLAG, },
 	[TOPOOPT_A_NEXTHOP_INGRESS] = { .type = NLA_U32, },
+};
+
+const struct nla_policy topoopt_peer_nl_policy[TOPOOPT_A_PEER_STRANGER_PORT + 1] = {
+	[TOPOOPT_A_PEER_PORT] = { .type = NLA_U32, },
+	[TOPOOPT_A_PEER_MAC] = NLA_POLICY_EXACT_LEN(6),
+	[TOPOOPT_A_PEER_INDEX] = { .type = NLA_U32, },
+	[TOPOOPT_A_PEER_SERVER] = { .type = NLA_NUL_STRING, .len = 63, },
+	[TOPOOPT_A_PEER_SERVER_PORT] = { .type = NLA_NUL_STRING, .len = 15, },
+	[TOPOOPT_A_PEER_TRANSIT] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_PEER_LOCAL] = { .type = NLA_FLAG, },
+	[TOPOOPT_A_PEER_REASON] = NLA_POLICY_MAX(NLA_U32, 8),
+	[TOPOOPT_A_PEER_SILENCE] = { .type = NLA_U32, },
+	[TOPOOPT_A_PEER_RECEIVED] = { .type = NLA_U64, },
+	[TOPOOPT_A_PEER_MISSING] = { .type = NLA_U64, },
+	[TOPOOPT_A_PEER_GENERATION] = { .type = NLA_U64, },
+	[TOPOOPT_A_PEER_LARGEST] = { .type = NLA_U32, },
+	[TOPOOPT_A_PEER_STRANGER] = { .type = NLA_NUL_STRING, },
+	[TOPOOPT_A_PEER_STRANGER_PORT] = { .type = NLA_NUL_STRING, },
 };
 
 const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_XDP_CLASSES + 1] = {
@@ -99,10 +125,12 @@ static const struct nla_policy topoopt_stage_new_nl_policy[TOPOOPT_A_DEVICE_IFIN
 };
 
 /* TOPOOPT_CMD_STAGE_ADD - do */
-static const struct nla_policy topoopt_stage_add_nl_policy[TOPOOPT_A_DEVICE_ROUTE + 1] = {
+static const struct nla_policy topoopt_stage_add_nl_policy[TOPOOPT_A_DEVICE_PEER + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_GROUP] = NLA_POLICY_NESTED(topoopt_group_nl_policy),
 	[TOPOOPT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(topoopt_route_nl_policy),
+	[TOPOOPT_A_DEVICE_CHECK] = NLA_POLICY_NESTED(topoopt_check_nl_policy),
+	[TOPOOPT_A_DEVICE_PEER] = NLA_POLICY_NESTED(topoopt_peer_nl_policy),
 };
 
 /* TOPOOPT_CMD_STAGE_PREPARE - do */
@@ -146,6 +174,11 @@ static const struct nla_policy topoopt_group_get_do_nl_policy[TOPOOPT_A_DEVICE_G
 static const struct nla_policy topoopt_group_get_dump_nl_policy[TOPOOPT_A_DEVICE_STAGED + 1] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 	[TOPOOPT_A_DEVICE_STAGED] = { .type = NLA_FLAG, },
+};
+
+/* TOPOOPT_CMD_PEER_GET - dump */
+static const struct nla_policy topoopt_peer_get_nl_policy[TOPOOPT_A_DEVICE_IFINDEX + 1] = {
+	[TOPOOPT_A_DEVICE_IFINDEX] = { .type = NLA_U32, },
 };
 
 /* TOPOOPT_CMD_ACCOUNT - do */
@@ -200,7 +233,7 @@ static const struct genl_split_ops topoopt_nl_ops[] = {
 		.cmd		= TOPOOPT_CMD_STAGE_ADD,
 		.doit		= topoopt_nl_stage_add_doit,
 		.policy		= topoopt_stage_add_nl_policy,
-		.maxattr	= TOPOOPT_A_DEVICE_ROUTE,
+		.maxattr	= TOPOOPT_A_DEVICE_PEER,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -250,6 +283,13 @@ static const struct genl_split_ops topoopt_nl_ops[] = {
 		.dumpit		= topoopt_nl_group_get_dumpit,
 		.policy		= topoopt_group_get_dump_nl_policy,
 		.maxattr	= TOPOOPT_A_DEVICE_STAGED,
+		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= TOPOOPT_CMD_PEER_GET,
+		.dumpit		= topoopt_nl_peer_get_dumpit,
+		.policy		= topoopt_peer_get_nl_policy,
+		.maxattr	= TOPOOPT_A_DEVICE_IFINDEX,
 		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{

@@ -12,9 +12,11 @@
 #include <linux/topoopt.h>
 
 /* Common nested types */
+extern const struct nla_policy topoopt_check_nl_policy[TOPOOPT_A_CHECK_SERVER + 1];
 extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1];
 extern const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1];
 extern const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1];
+extern const struct nla_policy topoopt_peer_nl_policy[TOPOOPT_A_PEER_STRANGER_PORT + 1];
 extern const struct nla_policy topoopt_port_nl_policy[TOPOOPT_A_PORT_XDP_CLASSES + 1];
 extern const struct nla_policy topoopt_route_nl_policy[TOPOOPT_A_ROUTE_SERVER + 1];
 
@@ -35,6 +37,8 @@ int topoopt_nl_route_get_dumpit(struct sk_buff *skb,
 int topoopt_nl_group_get_doit(struct sk_buff *skb, struct genl_info *info);
 int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int topoopt_nl_peer_get_dumpit(struct sk_buff *skb,
+			       struct netlink_callback *cb);
 int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {

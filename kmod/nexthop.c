@@ -16,6 +16,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
+#include "continuity.h"
 #include "table.h"
 
 #define TOPOOPT_BUCKETS		256
@@ -176,10 +177,42 @@ void topoopt_group_free(struct topoopt_group *group)
 	kfree(group);
 }
 
-/* One of several next hops, at least one of which is live. */
+bool topoopt_nexthop_usable(const struct topoopt_nexthop *nexthop,
+			    const struct topoopt_liveness *liveness)
+{
+	u64 bit = BIT_ULL(nexthop->slot);
+	const struct topoopt_peer *peer;
+	u8 takes;
+
+	if (liveness->live & bit)
+		return true;
+	if (!(liveness->light & bit) || !liveness->peers)
+		return false;
+	if (!nexthop->peer)
+		return true;
+	peer = &liveness->peers->peer[nexthop->peer - 1];
+	takes = READ_ONCE(peer->takes);
+	return takes & TOPOOPT_PEER_TRANSIT ||
+	       (takes & TOPOOPT_PEER_LOCAL && peer->index == liveness->server);
+}
+
+/* Bit per next hop that may be taken. */
+static u32 topoopt_nexthop_mask(const struct topoopt_nexthop *nexthop, unsigned int count,
+				const struct topoopt_liveness *liveness)
+{
+	unsigned int i;
+	u32 mask = 0;
+
+	for (i = 0; i < count; i++)
+		if (topoopt_nexthop_usable(&nexthop[i], liveness))
+			mask |= BIT(i);
+	return mask;
+}
+
+/* One of several next hops, at least one of which is in @usable. */
 static const struct topoopt_nexthop *
 topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
-		     const u8 *bucket, u64 live, u32 hash)
+		     const u8 *bucket, u32 usable, u32 hash)
 {
 	const struct topoopt_nexthop *best = NULL;
 	u32 score, highest = 0;
@@ -190,17 +223,16 @@ topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
 	 * one: one whose next hop stays live does not move.
 	 */
 	for (i = 0; i <= TOPOOPT_REHASHES; i++) {
-		const struct topoopt_nexthop *choice;
+		unsigned int choice = bucket[hash >> 24];
 
-		choice = &nexthop[bucket[hash >> 24]];
-		if (likely(live & BIT_ULL(choice->slot)))
-			return choice;
+		if (likely(usable & BIT(choice)))
+			return &nexthop[choice];
 		hash = jhash_1word(hash, i);
 	}
 
 	/* Few are left; rendezvous over the next hops has the same property. */
 	for (i = 0; i < count; i++) {
-		if (!(live & BIT_ULL(nexthop[i].slot)))
+		if (!(usable & BIT(i)))
 			continue;
 		score = jhash_1word(hash, nexthop[i].ifindex);
 		if (!best || score > highest) {
@@ -212,27 +244,31 @@ topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
 }
 
 const struct topoopt_nexthop *
-topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash)
+topoopt_group_select(const struct topoopt_group *group,
+		     const struct topoopt_liveness *liveness, u32 hash)
 {
 	const struct topoopt_nexthop *nexthop = group->nexthop;
 	const u8 *bucket;
+	u32 usable;
 
-	if (likely(group->primary_slots & live)) {
+	usable = topoopt_nexthop_mask(nexthop, group->primaries, liveness);
+	if (likely(usable)) {
 		if (group->primaries == 1)
 			return nexthop;
 		return topoopt_nexthop_pick(nexthop, group->primaries,
 					    topoopt_group_buckets(group),
-					    live, hash);
+					    usable, hash);
 	}
-	if (!(group->backup_slots & live))
-		return NULL;
 	nexthop += group->primaries;
+	usable = topoopt_nexthop_mask(nexthop, group->backups, liveness);
+	if (!usable)
+		return NULL;
 	if (group->backups == 1)
 		return nexthop;
 	bucket = topoopt_group_buckets(group);
 	if (group->primaries > 1)
 		bucket += TOPOOPT_BUCKETS;
-	return topoopt_nexthop_pick(nexthop, group->backups, bucket, live, hash);
+	return topoopt_nexthop_pick(nexthop, group->backups, bucket, usable, hash);
 }
 
 static bool topoopt_nexthop_any_live(const struct topoopt_nexthop *nexthop,

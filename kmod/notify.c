@@ -104,7 +104,7 @@ void topoopt_notify_commit(struct topoopt_dev *tdev)
 
 void topoopt_notify_port(struct topoopt_dev *tdev,
 			 const struct topoopt_port *port,
-			 u64 live_before, u64 live_now)
+			 u64 live_before, u64 live_now, gfp_t gfp)
 {
 	const struct topoopt_table *table;
 	struct sk_buff *skb;
@@ -112,13 +112,12 @@ void topoopt_notify_port(struct topoopt_dev *tdev,
 
 	if (!topoopt_notify_wanted(tdev))
 		return;
-	skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_PORT_NTF, GFP_KERNEL,
-				   &header);
+	skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_PORT_NTF, gfp, &header);
 	if (skb) {
 		if (topoopt_netlink_put_port(skb, port))
 			nlmsg_free(skb);
 		else
-			topoopt_notify_send(tdev, skb, header, GFP_KERNEL);
+			topoopt_notify_send(tdev, skb, header, gfp);
 	}
 
 	smp_mb();	/* see topoopt_notify_commit() */
@@ -127,4 +126,20 @@ void topoopt_notify_port(struct topoopt_dev *tdev,
 	if (table)
 		topoopt_notify_groups(tdev, table, live_before, live_now);
 	rcu_read_unlock();
+}
+
+void topoopt_notify_peer(const struct topoopt_dev *tdev, const struct topoopt_peer *peer)
+{
+	struct sk_buff *skb;
+	void *header;
+
+	if (!topoopt_notify_wanted(tdev))
+		return;
+	skb = topoopt_notify_begin(tdev, TOPOOPT_CMD_PEER_NTF, GFP_ATOMIC, &header);
+	if (!skb)
+		return;
+	if (topoopt_netlink_put_peer(skb, peer))
+		nlmsg_free(skb);
+	else
+		topoopt_notify_send(tdev, skb, header, GFP_ATOMIC);
 }

@@ -33,21 +33,29 @@ static bool topoopt_output_works(const struct topoopt_dev *tdev,
 
 bool topoopt_output_select(const struct topoopt_dev *tdev,
 			   const struct topoopt_port *in,
-			   const struct topoopt_group *group, u32 hash,
+			   const struct topoopt_table *table,
+			   const struct topoopt_route *route, u32 hash,
 			   struct topoopt_output *out)
 {
-	u64 live = READ_ONCE(tdev->live);
+	const struct topoopt_group *group = route->group;
+	struct topoopt_liveness liveness = {
+		.light = READ_ONCE(tdev->light),
+		.live = READ_ONCE(tdev->live),
+		.peers = topoopt_table_peers(table),
+		.server = route->server,
+	};
 
 	if (unlikely(in && group->alternate_slots & in->bit)) {
 		out->nexthop = topoopt_group_alternate(group, in->ifindex);
-		if (out->nexthop && live & BIT_ULL(out->nexthop->slot) &&
+		if (out->nexthop && topoopt_nexthop_usable(out->nexthop, &liveness) &&
 		    topoopt_output_works(tdev, out))
 			return true;
 	}
-	while ((out->nexthop = topoopt_group_select(group, live, hash))) {
+	while ((out->nexthop = topoopt_group_select(group, &liveness, hash))) {
 		if (likely(topoopt_output_works(tdev, out)))
 			return true;
-		live &= ~BIT_ULL(out->nexthop->slot);
+		liveness.light &= ~BIT_ULL(out->nexthop->slot);
+		liveness.live &= liveness.light;
 	}
 	return false;
 }
@@ -150,7 +158,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 
 	if (topoopt_group_needs_hash(route->group))
 		hash = topoopt_flow_hash(skb, flow, tdev->hash_seed);
-	if (unlikely(!topoopt_output_select(tdev, in, route->group, hash, &out))) {
+	if (unlikely(!topoopt_output_select(tdev, in, table, route, hash, &out))) {
 		topoopt_icmp_unreachable(tdev, skb, flow);
 		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NO_PORT,
 				    SKB_DROP_REASON_DEV_READY);

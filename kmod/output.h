@@ -22,7 +22,8 @@ struct topoopt_output {
  * topoopt_output_select() - next hop for a packet
  * @tdev: topoopt device
  * @in: port that the packet arrived at, NULL when this server originated it
- * @group: of its route
+ * @table: that the route is from
+ * @route: with a group
  * @hash: of its flow, see topoopt_group_needs_hash()
  * @out: filled
  *
@@ -33,7 +34,8 @@ struct topoopt_output {
  */
 bool topoopt_output_select(const struct topoopt_dev *tdev,
 			   const struct topoopt_port *in,
-			   const struct topoopt_group *group, u32 hash,
+			   const struct topoopt_table *table,
+			   const struct topoopt_route *route, u32 hash,
 			   struct topoopt_output *out);
 
 /* Counts packets that did not take a primary. */

@@ -88,7 +88,7 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 		dev_set_mtu(dev, mtu);
 		tdev->mtu_by_user = false;
 	}
-	if (tdev->live)
+	if (tdev->light)
 		netif_carrier_on(dev);
 	else
 		netif_carrier_off(dev);
@@ -112,53 +112,84 @@ static bool topoopt_port_redirects(const struct net_device *dev)
  * the port and send frames through it. XDP does not see a VLAN tag that the NIC strips:
  * a frame it redirects would lose the tag and its priority. Some drivers, as nfp, run
  * programs but drop what they redirect. Ends every change of a port, so it moves the
- * dump sequence.
+ * dump sequence. Under topoopt_dev.live_lock.
  */
-static void topoopt_port_update_relay(struct topoopt_port *port, bool live)
+static void topoopt_port_update_relay(struct topoopt_port *port)
 {
-	bool up = netif_running(port->tdev->dev);
+	bool up = netif_running(port->tdev->dev), live = topoopt_port_live(port);
 	bool receives = up && !(port->dev->features & TOPOOPT_PORT_STRIPS);
 	bool transmits;
 
 	WRITE_ONCE(port->relay_ifindex, live && up ? port->ifindex : 0);
 	WRITE_ONCE(port->xdp_generic, receives);
 	WRITE_ONCE(port->xdp, receives && topoopt_port_redirects(port->dev));
-	if (!live)
+	if (!topoopt_port_lit(port))
 		WRITE_ONCE(port->xdp_error, 0);
 	transmits = live && !READ_ONCE(port->xdp_error) &&
 		    port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
-		    topoopt_output_xdp(rtnl_dereference(port->tx), false);
+		    topoopt_output_xdp(rcu_dereference_rtnl(port->tx), false);
 	WRITE_ONCE(port->xdp_ifindex, transmits ? port->ifindex : 0);
 	smp_wmb();	/* pairs with topoopt_request_port_seq() */
 	WRITE_ONCE(port->tdev->port_seq, topoopt_seq_next(port->tdev->port_seq));
 	smp_wmb();	/* what changes next comes after it */
 }
 
+static void topoopt_port_refresh(struct topoopt_port *port)
+{
+	spin_lock_bh(&port->tdev->live_lock);
+	topoopt_port_update_relay(port);
+	spin_unlock_bh(&port->tdev->live_lock);
+}
+
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
 {
 	ASSERT_RTNL();
 	WRITE_ONCE(port->xdp_classes, classes);
-	topoopt_port_update_relay(port, topoopt_port_live(port));
+	topoopt_port_refresh(port);
 }
 
 /*
- * Sets or clears the port's live bit. Notifies listeners when that changes it, or
- * when something else about the port has changed.
+ * Sets or clears the port's light, and with it its live bit. Notifies listeners when that
+ * changes, or when something else about the port has changed.
  */
 static void topoopt_port_update(struct topoopt_port *port, bool changed)
 {
 	struct topoopt_dev *tdev = port->tdev;
-	u64 before = tdev->live, bit = BIT_ULL(port->slot);
-	bool live = rtnl_dereference(tdev->ports[port->slot]) == port &&
-		    topoopt_port_dev_works(port->dev) &&
-		    topoopt_port_dev_works(rtnl_dereference(port->tx));
+	bool light = rtnl_dereference(tdev->ports[port->slot]) == port &&
+		     topoopt_port_dev_works(port->dev) &&
+		     topoopt_port_dev_works(rtnl_dereference(port->tx));
+	u64 before, now;
 
+	spin_lock_bh(&tdev->live_lock);
+	before = tdev->live;
+	WRITE_ONCE(tdev->light, light ? tdev->light | port->bit : tdev->light & ~port->bit);
+	now = tdev->light & ~tdev->silent;
 	/* Pairs with topoopt_port_live_slots(). */
-	smp_store_release(&tdev->live, live ? before | bit : before & ~bit);
-	topoopt_port_update_relay(port, live);
+	smp_store_release(&tdev->live, now);
+	topoopt_port_update_relay(port);
+	spin_unlock_bh(&tdev->live_lock);
 	topoopt_port_update_device(tdev);
-	if (changed || tdev->live != before)
-		topoopt_notify_port(tdev, port, before, tdev->live);
+	if (changed || now != before)
+		topoopt_notify_port(tdev, port, before, now, GFP_KERNEL);
+}
+
+void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent)
+{
+	u64 before = tdev->live, now = tdev->light & ~silent;
+	unsigned int slot;
+
+	lockdep_assert_held(&tdev->live_lock);
+	tdev->silent = silent;
+	/* Pairs with topoopt_port_live_slots(). */
+	smp_store_release(&tdev->live, now);
+	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
+		struct topoopt_port *port = rcu_dereference(tdev->ports[slot]);
+
+		if (!port || !((before ^ now) & port->bit))
+			continue;
+		topoopt_port_update_relay(port);
+		topoopt_notify_port(tdev, port, before, now, GFP_ATOMIC);
+	}
 }
 
 /* From all ports in slots below @slot. */
@@ -403,7 +434,7 @@ static void topoopt_port_device_event(struct topoopt_dev *tdev)
 		struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
 
 		if (port)
-			topoopt_port_update_relay(port, topoopt_port_live(port));
+			topoopt_port_refresh(port);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* The complete receive path: packets for this server, for another one, or not ours. */
 
 #include "account.h"
+#include "continuity.h"
 #include "flow.h"
 #include "icmp.h"
 #include "output.h"
@@ -128,6 +129,23 @@ static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
 	return RX_HANDLER_PASS;
 }
 
+/* Checks of neighbours end here, whatever they say; the stack gets others' frames. */
+static noinline rx_handler_result_t topoopt_relay_check(struct sk_buff **pskb,
+							const struct topoopt_port *port)
+{
+	struct sk_buff *skb = skb_share_check(*pskb, GFP_ATOMIC);
+
+	if (unlikely(!skb)) {
+		topoopt_stats_add(port->stats, TOPOOPT_DROP_NOMEM, 1);
+		return RX_HANDLER_CONSUMED;
+	}
+	*pskb = skb;
+	if (!topoopt_continuity_receive(port, skb))
+		return topoopt_relay_pass(port, skb, NULL);
+	consume_skb(skb);
+	return RX_HANDLER_CONSUMED;
+}
+
 /**
  * topoopt_relay_receive() - take a packet that arrived at a port
  * @pskb: packet, after GRO, taps and tc ingress; data at the network header,
@@ -147,6 +165,8 @@ rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 
 	port = rcu_dereference(skb->dev->rx_handler_data);
 	table = rcu_dereference(port->tdev->table);
+	if (unlikely(skb->protocol == htons(ETH_P_CFM)))
+		return topoopt_relay_check(pskb, port);
 	if (unlikely(skb->pkt_type != PACKET_HOST || !table ||
 		     !netif_running(port->tdev->dev)))
 		return topoopt_relay_pass(port, skb, NULL);

@@ -9,8 +9,10 @@
 #include <linux/xarray.h>
 #include <net/ipv6.h>
 
+#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
+#include "stage_peers.h"
 #include "table.h"
 
 /*
@@ -24,6 +26,7 @@
  * struct topoopt_stage - table in the making; under topoopt_dev.lock
  * @routes: what was added, until it is prepared
  * @groups: the groups in @routes by id
+ * @peers: neighbours
  * @nexthop: of the group being added
  * @build: what is done of @table, while it takes more than one request
  * @table: made by preparing, NULL before
@@ -32,6 +35,7 @@
 struct topoopt_stage {
 	struct topoopt_routes routes;
 	struct xarray groups;
+	struct topoopt_stage_peers peers;
 	struct topoopt_nexthop nexthop[TOPOOPT_GROUP_MAX];
 	struct topoopt_build *build;
 	struct topoopt_table *table;
@@ -81,6 +85,7 @@ static struct topoopt_stage *topoopt_stage_alloc(u32 portid)
 		return NULL;
 	topoopt_routes_init(&stage->routes);
 	xa_init_flags(&stage->groups, XA_FLAGS_ACCOUNT);
+	stage->peers.peers.size = sizeof(struct topoopt_peer);
 	stage->portid = portid;
 	atomic_inc(&topoopt_stages_owned);
 	return stage;
@@ -97,6 +102,7 @@ void topoopt_stage_free(struct topoopt_stage *stage)
 	topoopt_build_cancel(stage->build);
 	xa_destroy(&stage->groups);
 	topoopt_routes_free(&stage->routes);
+	topoopt_array_truncate(&stage->peers.peers, 0);
 	kvfree(stage);
 }
 
@@ -171,8 +177,7 @@ int topoopt_nl_stage_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* stage-add: groups */
 
-/* The port that an attribute names. */
-static int topoopt_stage_port(const struct topoopt_dev *tdev,
+int topoopt_stage_port(const struct topoopt_dev *tdev,
 			      const struct nlattr *attr, u32 *ifindex, u16 *slot,
 			      struct netlink_ext_ack *extack)
 {
@@ -517,7 +522,7 @@ static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
 {
 	const struct nlattr *attr, *head;
 	struct topoopt_stage *stage;
-	u32 rules4, rules6, groups;
+	u32 rules4, rules6, groups, peers;
 	int err = 0, len, rem;
 
 	stage = topoopt_stage_get(tdev, info);
@@ -537,8 +542,16 @@ static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
 	rules4 = stage->routes.rules4.count;
 	rules6 = stage->routes.rules6.count;
 	groups = stage->routes.groups.count;
+	peers = stage->peers.peers.count;
 	head = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN);
 	len = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN);
+	nla_for_each_attr(attr, head, len, rem) {
+		if (nla_type(attr) != TOPOOPT_A_DEVICE_PEER)
+			continue;
+		err = topoopt_stage_peer(tdev, &stage->peers, attr, info->extack);
+		if (err)
+			goto err_rollback;
+	}
 	nla_for_each_attr(attr, head, len, rem) {
 		if (nla_type(attr) != TOPOOPT_A_DEVICE_GROUP)
 			continue;
@@ -553,10 +566,17 @@ static int topoopt_stage_add(struct topoopt_dev *tdev, struct genl_info *info)
 		if (err)
 			goto err_rollback;
 	}
+	/* Last: a request that fails leaves the former ones. */
+	if (info->attrs[TOPOOPT_A_DEVICE_CHECK])
+		err = topoopt_stage_check(&stage->peers, info->attrs[TOPOOPT_A_DEVICE_CHECK],
+					  info->extack);
+	if (err)
+		goto err_rollback;
 	tdev->stage_seq = topoopt_seq_next(tdev->stage_seq);
 	return 0;
 
 err_rollback:
+	topoopt_array_truncate(&stage->peers.peers, peers);
 	topoopt_stage_rollback(stage, rules4, rules6, groups);
 	return err;
 }
@@ -573,6 +593,7 @@ static int topoopt_stage_build(struct topoopt_dev *tdev,
 			       struct topoopt_stage *stage,
 			       struct netlink_ext_ack *extack)
 {
+	struct topoopt_peers *peers;
 	struct topoopt_table *table;
 
 	if (stage->table)
@@ -583,6 +604,13 @@ static int topoopt_stage_build(struct topoopt_dev *tdev,
 		NL_SET_ERR_MSG(extack, "The table is being built: ask again");
 	if (IS_ERR(table))
 		return PTR_ERR(table);
+	peers = topoopt_stage_peers_build(&stage->peers);
+	if (IS_ERR(peers)) {
+		topoopt_table_free(table);
+		return PTR_ERR(peers);
+	}
+	topoopt_table_set_peers(table, peers);
+	topoopt_array_truncate(&stage->peers.peers, 0);
 	stage->table = table;
 	atomic_dec(&topoopt_stages_owned);
 	tdev->stage_seq = topoopt_seq_next(tdev->stage_seq);
@@ -663,8 +691,7 @@ static int topoopt_stage_commit(struct topoopt_dev *tdev,
 	topoopt_table_set_generation(stage->table, generation);
 	tdev->generation = generation;
 	tdev->table_seq = topoopt_seq_next(tdev->table_seq);
-	old = rcu_replace_pointer(tdev->table, stage->table,
-				  lockdep_is_held(&tdev->lock));
+	old = topoopt_continuity_commit(tdev, stage->table);
 	topoopt_table_free_rcu(old);
 	topoopt_notify_commit(tdev);
 

@@ -3,6 +3,7 @@
 
 #include <linux/string.h>
 
+#include "continuity.h"
 #include "table.h"
 #include "tuple.h"
 
@@ -297,6 +298,50 @@ u32 topoopt_table_routes(const struct topoopt_table *table)
 u64 topoopt_table_memory(const struct topoopt_table *table)
 {
 	return table->memory;
+}
+
+struct topoopt_peers *topoopt_table_peers(const struct topoopt_table *table)
+{
+	return table->peers;
+}
+
+/* The neighbour of a next hop, as topoopt_nexthop.peer. */
+static u16 topoopt_table_peer(const struct topoopt_peers *peers,
+			      const struct topoopt_nexthop *nexthop)
+{
+	u32 low = 0, high = peers->count, middle;
+	struct topoopt_peer key = { .slot = nexthop->slot };
+	int order;
+
+	memcpy(key.mac, nexthop->mac, ETH_ALEN);
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		order = topoopt_peer_order(&peers->peer[middle], &key);
+		if (!order)
+			return middle + 1;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+void topoopt_table_set_peers(struct topoopt_table *table, struct topoopt_peers *peers)
+{
+	struct topoopt_group *group;
+	unsigned int i, n;
+	u32 g;
+
+	table->peers = peers;
+	if (!peers)
+		return;
+	for (g = 0; g < table->groups; g++) {
+		group = table->group[g];
+		n = group->primaries + group->backups + group->alternates;
+		for (i = 0; i < n; i++)
+			group->nexthop[i].peer = topoopt_table_peer(peers, &group->nexthop[i]);
+	}
 }
 
 u64 topoopt_table_generation(const struct topoopt_table *table)

@@ -25,6 +25,8 @@
  *	or a backup
  * @ingress_slot: slot of that port
  * @weight: share among the next hops of the group with the same @backup
+ * @peer: the neighbour there, 1 is the first of the table's; 0: none is expected, so that
+ *	nothing but light counts
  * @mac: destination MAC address; so aligned that eight bytes can be read
  * @backup: used only when no primary is live
  */
@@ -34,6 +36,7 @@ struct topoopt_nexthop {
 	u16 slot;
 	u16 ingress_slot;
 	u16 weight;
+	u16 peer;
 	u8 mac[ETH_ALEN] __aligned(8);
 	bool backup;
 };
@@ -150,6 +153,14 @@ u32 topoopt_table_groups(const struct topoopt_table *table);
 u32 topoopt_table_routes(const struct topoopt_table *table);
 u64 topoopt_table_memory(const struct topoopt_table *table);
 
+/*
+ * Neighbours that the table expects, NULL without continuity checks; freed with it. Set
+ * before it is published, which tells next hops which neighbour is theirs.
+ */
+struct topoopt_peers;
+struct topoopt_peers *topoopt_table_peers(const struct topoopt_table *table);
+void topoopt_table_set_peers(struct topoopt_table *table, struct topoopt_peers *peers);
+
 /* Number of the table among those committed; written before it is published. */
 u64 topoopt_table_generation(const struct topoopt_table *table);
 void topoopt_table_set_generation(struct topoopt_table *table, u64 generation);
@@ -245,8 +256,22 @@ static inline bool topoopt_group_needs_hash(const struct topoopt_group *group)
 	return group->primaries > 1 || group->backups > 1;
 }
 
+/**
+ * struct topoopt_liveness - what decides which next hops a packet may take
+ * @light: bit per port slot, set when the port is present, up and with carrier
+ * @live: of these, those whose neighbours all take transit
+ * @peers: that the table expects, NULL while checks are off
+ * @server: that the packet is for, as topoopt_route.server: it may have lost its table
+ */
+struct topoopt_liveness {
+	u64 light;
+	u64 live;
+	const struct topoopt_peers *peers;
+	u32 server;
+};
+
 /*
- * Whether the port meant is live; @live as for topoopt_group_select(), @slot_ifindex
+ * Whether the port meant is live; @live has a bit per port slot, @slot_ifindex
  * has the port of each slot: a table outlives ports, and others take their slots.
  */
 static inline bool topoopt_nexthop_live(const struct topoopt_nexthop *nexthop,
@@ -275,7 +300,7 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
 /**
  * topoopt_group_select() - primary or backup for a flow
  * @group: from a lookup
- * @live: bit per port slot, set when the port is present, up and with carrier
+ * @liveness: of ports and neighbours
  * @hash: flow hash, uniform in all bits; ignored when the group has a single
  *	choice
  *
@@ -286,7 +311,12 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
  * Return: the next hop, or NULL when none is live.
  */
 const struct topoopt_nexthop *
-topoopt_group_select(const struct topoopt_group *group, u64 live, u32 hash);
+topoopt_group_select(const struct topoopt_group *group,
+		     const struct topoopt_liveness *liveness, u32 hash);
+
+/* Whether a next hop may be taken. */
+bool topoopt_nexthop_usable(const struct topoopt_nexthop *nexthop,
+			    const struct topoopt_liveness *liveness);
 
 /**
  * topoopt_group_alternate() - next hop for packets that arrived at a port

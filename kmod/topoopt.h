@@ -20,6 +20,8 @@
  *	icmp.c		ICMP errors for packets that cannot be relayed or sent
  *	flow.c		addresses, protocol and ports of a packet, flow hash
  *	fastpath.h	checks, lookup and next hop, shared by fast.c and xdp.c
+ *	ccm.c		frames of continuity checks
+ *	continuity.c	continuity checks: neighbours that are heard, or not
  *	drops.c		frames that XDP redirected and the driver dropped
  *	kfunc.c		lookups for BPF programs
  *
@@ -43,6 +45,7 @@
  *	top		device main
  */
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -147,8 +150,16 @@ struct topoopt_port {
  * struct topoopt_dev - private part of a topoopt device
  * @ports: slots; written under RTNL; first, as it is indexed
  * @table: active table, NULL before the first commit; written under @lock
- * @live: bit per slot, set while the port is up and has carrier; written
- *	under RTNL, read with READ_ONCE(), or topoopt_port_live_slots()
+ * @live: bit per slot of @light and not of @silent; written under @live_lock, read with
+ *	READ_ONCE(), or topoopt_port_live_slots()
+ * @light: bit per slot, set while the port is up and has carrier; written under RTNL and
+ *	@live_lock
+ * @silent: bit per slot, set while a neighbour takes no transit, by continuity checks;
+ *	written under @live_lock
+ * @live_lock: spinlock of what decides whether packets go through a port; see
+ *	continuity.c
+ * @check_timer: ticks twice per interval of continuity checks
+ * @check_ticks: how often it has
  * @dev: the topoopt device
  * @programs: run for every packet, see account.h; written under @lock
  * @stats: drops of packets that this server originated
@@ -173,6 +184,8 @@ struct topoopt_dev {
 	struct topoopt_port __rcu *ports[TOPOOPT_MAX_PORTS];
 	struct topoopt_table __rcu *table;
 	u64 live;
+	u64 light;
+	u64 silent;
 	struct net_device *dev;
 	struct hlist_head programs;
 	struct topoopt_stats __percpu *stats;
@@ -181,6 +194,9 @@ struct topoopt_dev {
 	bool mtu_by_user;
 	struct list_head list;
 	u32 slot_ifindex[TOPOOPT_MAX_PORTS];
+	spinlock_t live_lock;
+	struct hrtimer check_timer;
+	u32 check_ticks;
 	struct list_head port_list;
 	u64 past[TOPOOPT_COUNTERS];
 	spinlock_t port_lock;
@@ -281,7 +297,7 @@ void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes);
 /* For those who look at slot_ifindex: it is not older. */
 static inline u64 topoopt_port_live_slots(const struct topoopt_dev *tdev)
 {
-	return smp_load_acquire(&tdev->live);	/* pairs with topoopt_port_update() */
+	return smp_load_acquire(&tdev->live);	/* pairs with topoopt_port_silence() */
 }
 
 /* VLAN ids that the NICs must let pass, on all ports; under RTNL. */
@@ -292,6 +308,17 @@ static inline bool topoopt_port_live(const struct topoopt_port *port)
 {
 	return READ_ONCE(port->tdev->live) & BIT_ULL(port->slot);
 }
+
+static inline bool topoopt_port_lit(const struct topoopt_port *port)
+{
+	return READ_ONCE(port->tdev->light) & BIT_ULL(port->slot);
+}
+
+/*
+ * What continuity checks say: slots of ports with a neighbour that takes no transit. Under
+ * topoopt_dev.live_lock and RCU.
+ */
+void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent);
 
 /* fast.c, relay.c, xmit.c */
 
@@ -368,6 +395,11 @@ void topoopt_drops_exit(void);
  */
 void topoopt_notify_port(struct topoopt_dev *tdev,
 			 const struct topoopt_port *port,
-			 u64 live_before, u64 live_now);
+			 u64 live_before, u64 live_now, gfp_t gfp);
+
+struct topoopt_peer;
+
+/* What continuity checks say of a neighbour changed. Under topoopt_dev.live_lock. */
+void topoopt_notify_peer(const struct topoopt_dev *tdev, const struct topoopt_peer *peer);
 
 #endif

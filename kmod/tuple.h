@@ -116,6 +116,7 @@ struct topoopt_table {
 	u32 routes;
 	u64 memory;
 	u64 generation;
+	struct topoopt_peers *peers;
 	u64 id;		/* unlike that of any other table */
 	struct rcu_work work;
 };

@@ -110,7 +110,7 @@ static __always_inline u32 topoopt_xdp_any(struct xdp_buff *xdp,
 	if (!found || route.type != TOPOOPT_ROUTE_TYPE_UNICAST)
 		return 0;
 	rcu_read_lock();
-	found = topoopt_output_select(in->tdev, in, route.group, hash, &output);
+	found = topoopt_output_select(in->tdev, in, table, &route, hash, &output);
 	rcu_read_unlock();
 	if (!found || len > READ_ONCE(output.dev->mtu))
 		return 0;

@@ -38,6 +38,11 @@ do {									\
 #define NETDEV_XDP_FEAT_CHANGE	0	/* no event */
 #endif
 
+/* Since 6.6. */
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
+
 /* Since 6.7. */
 #ifndef __bpf_kfunc_start_defs
 #define __bpf_kfunc_start_defs()					\
@@ -58,6 +63,15 @@ do {									\
 
 #ifndef TOPOOPT_HAVE_NETNS_IMMUTABLE
 #define netns_immutable	netns_local
+#endif
+
+/* Since 6.13. */
+#ifndef TOPOOPT_HAVE_HRTIMER_SETUP
+#define hrtimer_setup(timer, callback, clock, mode)			\
+do {									\
+	hrtimer_init((timer), (clock), (mode));				\
+	(timer)->function = (callback);					\
+} while (0)
 #endif
 
 /* Since 6.2. */

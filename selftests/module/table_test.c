@@ -436,9 +436,10 @@ static void test_high_bits(struct kunit *test)
 static unsigned int test_slot(const struct topoopt_group *group, u64 live,
 			      u32 hash)
 {
+	struct topoopt_liveness liveness = { .light = live, .live = live };
 	const struct topoopt_nexthop *nexthop;
 
-	nexthop = topoopt_group_select(group, live, hash);
+	nexthop = topoopt_group_select(group, &liveness, hash);
 	return nexthop ? nexthop->slot : TOPOOPT_MAX_PORTS;
 }
 
