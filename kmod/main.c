@@ -65,5 +65,6 @@ module_init(topoopt_init);
 module_exit(topoopt_exit);
 
 MODULE_DESCRIPTION("Relay between the NICs of servers wired directly to each other");
+MODULE_VERSION(TOPOOPT_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_RTNL_LINK(TOPOOPT_KIND);

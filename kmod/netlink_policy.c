@@ -299,6 +299,11 @@ static const struct genl_split_ops topoopt_nl_ops[] = {
 		.maxattr	= TOPOOPT_A_DEVICE_PROGRAM,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
+	{
+		.cmd	= TOPOOPT_CMD_MODULE_GET,
+		.doit	= topoopt_nl_module_get_doit,
+		.flags	= GENL_CMD_CAP_DO,
+	},
 };
 
 static const struct genl_multicast_group topoopt_nl_mcgrps[] = {

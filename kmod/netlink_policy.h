@@ -40,6 +40,7 @@ int topoopt_nl_group_get_dumpit(struct sk_buff *skb,
 int topoopt_nl_peer_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
 int topoopt_nl_account_doit(struct sk_buff *skb, struct genl_info *info);
+int topoopt_nl_module_get_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	TOPOOPT_NLGRP_EVENTS,

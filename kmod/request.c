@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests about devices, their ports and their programs; sockets that close. */
+/* Requests about the module, devices, their ports and their programs; sockets that close. */
 
 #include <linux/netlink.h>
 #include <linux/notifier.h>
@@ -10,6 +10,31 @@
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
+
+/* The module */
+
+#define TOPOOPT_REQUEST_FEATURES	BIT(TOPOOPT_FEATURE_CHECKS)
+
+int topoopt_nl_module_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sk_buff *reply;
+	void *header;
+
+	/* The core refuses no attribute where the request has no policy. */
+	if (nlmsg_attrlen(info->nlhdr, GENL_HDRLEN)) {
+		NL_SET_ERR_MSG(info->extack, "The request takes no attributes");
+		return -EINVAL;
+	}
+	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	/* All of this fits into an empty message. */
+	header = genlmsg_put_reply(reply, info, &topoopt_nl_family, 0,
+				   info->genlhdr->cmd);
+	nla_put_string(reply, TOPOOPT_A_DEVICE_VERSION, TOPOOPT_VERSION);
+	nla_put_u32(reply, TOPOOPT_A_DEVICE_FEATURES, TOPOOPT_REQUEST_FEATURES);
+	return topoopt_netlink_reply(reply, header, info);
+}
 
 /* Devices */
 

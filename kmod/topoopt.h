@@ -219,6 +219,9 @@ static inline u32 topoopt_seq_next(u32 seq)
 	return seq + 1 ?: 1;
 }
 
+/* Version of the module, that of tools/debian/changelog. */
+#define TOPOOPT_VERSION	"0.1.0"
+
 /* device.c */
 
 extern struct rtnl_link_ops topoopt_device_link_ops;

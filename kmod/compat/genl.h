@@ -36,7 +36,7 @@ static inline int topoopt_compat_genl_dumpit(struct sk_buff *skb,
 	return err ?: op->dumpit(skb, cb);
 }
 
-/* Merge the dump of a command, which comes after its do, into one entry. */
+/* Merge the dump of a command, which comes after its do if there is one, into one entry. */
 static inline int topoopt_compat_genl_register(struct genl_family *family)
 {
 	static struct genl_ops merged[TOPOOPT_CMD_MAX];
@@ -44,7 +44,7 @@ static inline int topoopt_compat_genl_register(struct genl_family *family)
 
 	topoopt_compat_genl_ops = family->ops;
 	for (i = 0; i < family->n_ops; i++) {
-		if (family->ops[i].dumpit)
+		if (family->ops[i].dumpit && n && merged[n - 1].cmd == family->ops[i].cmd)
 			merged[n - 1].dumpit = topoopt_compat_genl_dumpit;
 		else
 			merged[n++] = family->ops[i];

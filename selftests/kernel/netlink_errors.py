@@ -116,6 +116,9 @@ for operation, one in (("route-get", "route"), ("group-get", "group"), ("port-ge
 refused("dev-get: dump of a single one", lambda: family.dump("dev-get", ON), errno.EINVAL,
         "(?i)unknown|unsupported|no attributes", ANY)
 
+refused("module-get: any attribute", do("module-get", ("ifindex", device)), errno.EINVAL,
+        "(?i)unknown|no attributes|policy", ANY)
+
 # --- programs that count ---
 
 

@@ -103,6 +103,15 @@ enum topoopt_check_reason {
 	TOPOOPT_CHECK_REASON_RECOVERING,
 };
 
+/**
+ * enum topoopt_feature - What a module can that older ones cannot.
+ * @TOPOOPT_FEATURE_CHECKS: Continuity checks, attributes check and peer of
+ *   stage-add.
+ */
+enum topoopt_feature {
+	TOPOOPT_FEATURE_CHECKS,
+};
+
 enum {
 	TOPOOPT_A_DEVICE_IFINDEX = 1,
 	TOPOOPT_A_DEVICE_IFNAME,
@@ -123,6 +132,8 @@ enum {
 	TOPOOPT_A_DEVICE_PROGRAM,
 	TOPOOPT_A_DEVICE_CHECK,
 	TOPOOPT_A_DEVICE_PEER,
+	TOPOOPT_A_DEVICE_VERSION,
+	TOPOOPT_A_DEVICE_FEATURES,
 
 	__TOPOOPT_A_DEVICE_MAX,
 	TOPOOPT_A_DEVICE_MAX = (__TOPOOPT_A_DEVICE_MAX - 1)
@@ -255,6 +266,7 @@ enum {
 	TOPOOPT_CMD_PORT_NTF,
 	TOPOOPT_CMD_GROUP_NTF,
 	TOPOOPT_CMD_ACCOUNT,
+	TOPOOPT_CMD_MODULE_GET,
 
 	__TOPOOPT_CMD_MAX,
 	TOPOOPT_CMD_MAX = (__TOPOOPT_CMD_MAX - 1)
