@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "continuity.h"
 #include "flow.h"
 #include "table.h"
 #include "tuple.h"
@@ -461,7 +462,7 @@ void topoopt_table_free(struct topoopt_table *table)
 	for (i = 0; i < table->groups; i++)
 		topoopt_group_free(table->group[i]);
 	kvfree(table->group);
-	kvfree(table->peers);
+	topoopt_peers_put(table->peers);
 	kfree(table);
 }
 

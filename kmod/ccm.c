@@ -15,6 +15,7 @@
 #define TOPOOPT_CCM_VERSION	1
 #define TOPOOPT_CCM_TABLE	BIT(0)
 #define TOPOOPT_CCM_UP		BIT(1)
+#define TOPOOPT_CCM_EXPECTS	BIT(2)
 
 const u8 topoopt_ccm_group[ETH_ALEN] = {
 	0x01, 0x80, 0xc2, 0x00, 0x00, 0x30 + TOPOOPT_CCM_LEVEL
@@ -88,7 +89,8 @@ void topoopt_ccm_write(u8 *pdu, const struct topoopt_ccm *ccm, const siphash_key
 
 	memcpy(tlv, topoopt_ccm_start, sizeof(topoopt_ccm_start));
 	tlv->version = TOPOOPT_CCM_VERSION;
-	tlv->flags = (ccm->table ? TOPOOPT_CCM_TABLE : 0) | (ccm->up ? TOPOOPT_CCM_UP : 0);
+	tlv->flags = (ccm->table ? TOPOOPT_CCM_TABLE : 0) | (ccm->up ? TOPOOPT_CCM_UP : 0) |
+		     (ccm->expects ? TOPOOPT_CCM_EXPECTS : 0);
 	tlv->fabric = cpu_to_be64(ccm->fabric);
 	tlv->nonce = cpu_to_be64(ccm->nonce);
 	tlv->echo = cpu_to_be64(ccm->echo);
@@ -110,18 +112,21 @@ bool topoopt_ccm_ours(const u8 *pdu, unsigned int len)
 	       !memcmp(pdu + TOPOOPT_CCM_TLV, topoopt_ccm_start, sizeof(topoopt_ccm_start));
 }
 
-/* A name may be printed as it is. */
+bool topoopt_ccm_name_valid(const char *name, size_t size)
+{
+	size_t len = strnlen(name, size), i;
+
+	for (i = 0; i < len; i++)
+		if (!isascii(name[i]) || (!isalnum(name[i]) && !strchr("._-", name[i])))
+			return false;
+	return len && len < size;
+}
+
 static bool topoopt_ccm_read_name(char *name, const char *from, size_t size)
 {
-	size_t len = strnlen(from, size), i;
-
-	if (!len || len == size)
+	if (!topoopt_ccm_name_valid(from, size))
 		return false;
-	for (i = 0; i < len; i++)
-		if (!isascii(from[i]) || (!isalnum(from[i]) && !strchr("._-", from[i])))
-			return false;
-	memset(name, 0, size);
-	memcpy(name, from, len);
+	strscpy_pad(name, from, size);
 	return true;
 }
 
@@ -130,17 +135,20 @@ bool topoopt_ccm_read(const u8 *pdu, const siphash_key_t *key, struct topoopt_cc
 	const struct topoopt_ccm_tlv *tlv = (const void *)(pdu + TOPOOPT_CCM_TLV);
 	const struct topoopt_ccm_header *header = (const void *)pdu;
 
+	ccm->interval = header->flags & TOPOOPT_CCM_INTERVAL;
 	if (tlv->version != TOPOOPT_CCM_VERSION ||
+	    ccm->interval < TOPOOPT_CHECK_INTERVAL_3MS ||
+	    ccm->interval > TOPOOPT_CHECK_INTERVAL_1S ||
 	    be64_to_cpu(tlv->authentication) != topoopt_ccm_authenticate(pdu, key) ||
 	    !topoopt_ccm_read_name(ccm->server, tlv->server, sizeof(ccm->server)) ||
 	    !topoopt_ccm_read_name(ccm->port, tlv->port, sizeof(ccm->port)))
 		return false;
 	ccm->sequence = be32_to_cpu(header->sequence);
 	ccm->mep = be16_to_cpu(header->mep);
-	ccm->interval = header->flags & TOPOOPT_CCM_INTERVAL;
 	ccm->rdi = header->flags & TOPOOPT_CCM_RDI;
 	ccm->table = tlv->flags & TOPOOPT_CCM_TABLE;
 	ccm->up = tlv->flags & TOPOOPT_CCM_UP;
+	ccm->expects = tlv->flags & TOPOOPT_CCM_EXPECTS;
 	ccm->fabric = be64_to_cpu(tlv->fabric);
 	ccm->nonce = be64_to_cpu(tlv->nonce);
 	ccm->echo = be64_to_cpu(tlv->echo);

@@ -35,10 +35,12 @@ extern const u8 topoopt_ccm_group[ETH_ALEN];
 /**
  * struct topoopt_ccm - what a check says
  * @fabric: number of the fabric, the same on all its servers
- * @nonce: of the sender, drawn when its checks were switched on
- * @echo: the nonce that the sender last heard here; 0: none
+ * @nonce: drawn by the sender for the receiver; the upper half names a session and stays,
+ *	the lower half is renewed
+ * @echo: the nonce that the sender last heard of the receiver; 0: none
  * @generation: of the sender's active table; with @table
- * @sequence: grows by one with each check of the port
+ * @sequence: grows by one with each check from the sender to the receiver; a padded
+ *	check has that of the one that it is a copy of
  * @largest: bytes of the largest frame that arrived from the receiver, MAC header
  *	included
  * @mep: number of the sender on this link
@@ -46,6 +48,7 @@ extern const u8 topoopt_ccm_group[ETH_ALEN];
  * @rdi: the sender does not hear the receiver
  * @table: the sender has a table
  * @up: the sender's topoopt device is up
+ * @expects: the sender takes a receiver that sends no checks for dead
  * @mac: MAC address that takes transit
  * @server: name of the sender
  * @port: and of its port
@@ -62,6 +65,7 @@ struct topoopt_ccm {
 	bool rdi;
 	bool table;
 	bool up;
+	bool expects;
 	u8 mac[ETH_ALEN];
 	char server[TOPOOPT_CCM_SERVER];
 	char port[TOPOOPT_CCM_PORT];
@@ -81,6 +85,9 @@ void topoopt_ccm_write(u8 *pdu, const struct topoopt_ccm *ccm, const siphash_key
  * @len: how many there are; padding may follow the check
  */
 bool topoopt_ccm_ours(const u8 *pdu, unsigned int len);
+
+/* Whether a name is of a server or an interface, and fits into @size with its end. */
+bool topoopt_ccm_name_valid(const char *name, size_t size);
 
 /**
  * topoopt_ccm_read() - read a check that is ours

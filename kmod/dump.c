@@ -122,10 +122,27 @@ topoopt_dump_table(const struct topoopt_dev *tdev, bool staged,
 	return topoopt_stage_table(tdev->stage);
 }
 
+/*
+ * What decides which next hops of a table are live. Of neighbours that a stage expects,
+ * nothing is known yet. Under topoopt_dev.lock.
+ */
+static struct topoopt_liveness
+topoopt_dump_liveness(const struct topoopt_dev *tdev, const struct topoopt_table *table)
+{
+	bool active = table && table == topoopt_dump_active(tdev);
+
+	return (struct topoopt_liveness) {
+		.live = topoopt_port_live_slots(tdev),
+		.light = READ_ONCE(tdev->light),
+		.peers = active ? topoopt_table_peers(table) : NULL,
+		.server = TOPOOPT_SERVER_NONE,
+	};
+}
+
 static int topoopt_dump_get_route(struct topoopt_dev *tdev,
 				  struct genl_info *info)
 {
-	u64 live = topoopt_port_live_slots(tdev);
+	struct topoopt_liveness liveness;
 	const struct topoopt_table *table;
 	struct topoopt_rule rule;
 	struct sk_buff *skb;
@@ -145,13 +162,14 @@ static int topoopt_dump_get_route(struct topoopt_dev *tdev,
 	if (err)
 		return err;
 
+	liveness = topoopt_dump_liveness(tdev, table);
 	skb = topoopt_netlink_answer(tdev, info, &header);
 	if (!skb)
 		return -ENOMEM;
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
 	    topoopt_dump_put_route(skb, &rule) ||
 	    (rule.route.group &&
-	     topoopt_netlink_put_group(skb, tdev, rule.route.group, live))) {
+	     topoopt_netlink_put_group(skb, tdev, rule.route.group, &liveness))) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -179,7 +197,7 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 {
 	struct nlattr *attr[TOPOOPT_A_GROUP_MAX + 1];
 	const struct topoopt_group *group = NULL;
-	u64 live = topoopt_port_live_slots(tdev);
+	struct topoopt_liveness liveness;
 	const struct topoopt_table *table;
 	struct sk_buff *skb;
 	void *header;
@@ -214,11 +232,12 @@ static int topoopt_dump_get_group(struct topoopt_dev *tdev,
 		return -ENOENT;
 	}
 
+	liveness = topoopt_dump_liveness(tdev, table);
 	skb = topoopt_netlink_answer(tdev, info, &header);
 	if (!skb)
 		return -ENOMEM;
 	if (topoopt_netlink_put_generation(skb, tdev->generation) ||
-	    topoopt_netlink_put_group(skb, tdev, group, live)) {
+	    topoopt_netlink_put_group(skb, tdev, group, &liveness)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
 	}
@@ -237,7 +256,7 @@ struct topoopt_dump {
 	const struct topoopt_dev *tdev;
 	const struct topoopt_table *table;
 	const struct topoopt_routes *routes;
-	u64 live;
+	struct topoopt_liveness liveness;
 };
 
 /*
@@ -277,7 +296,7 @@ static int topoopt_dump_next_group(struct sk_buff *skb,
 		group = *(struct topoopt_group **)
 			topoopt_array_at(&dump->routes->groups, *pos);
 	}
-	if (topoopt_netlink_put_group(skb, dump->tdev, group, dump->live))
+	if (topoopt_netlink_put_group(skb, dump->tdev, group, &dump->liveness))
 		return -EMSGSIZE;
 	(*pos)++;
 	return 1;
@@ -290,7 +309,7 @@ static int topoopt_dump_next_peer(struct sk_buff *skb,
 	struct topoopt_dev *tdev = (struct topoopt_dev *)dump->tdev;
 	int err;
 
-	if (!peers || *pos == peers->count)
+	if (!peers || READ_ONCE(peers->answers) || *pos == peers->count)
 		return 0;
 	spin_lock_bh(&tdev->live_lock);
 	err = topoopt_netlink_put_peer(skb, &peers->peer[*pos]);
@@ -371,7 +390,7 @@ static int topoopt_dump_all(struct sk_buff *skb, struct netlink_callback *cb,
 		goto out;
 	cb->args[1] = cb->seq;
 	dump.tdev = tdev;
-	dump.live = topoopt_port_live_slots(tdev);
+	dump.liveness = topoopt_dump_liveness(tdev, dump.table);
 	ret = topoopt_dump_message(skb, cb, &dump, cmd, put);
 out:
 	mutex_unlock(&tdev->lock);

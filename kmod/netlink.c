@@ -187,7 +187,11 @@ int topoopt_netlink_put_peer(struct sk_buff *skb, const struct topoopt_peer *pee
 	    nla_put_u64_64bit(skb, TOPOOPT_A_PEER_GENERATION, peer->last.generation,
 			      TOPOOPT_A_PEER_PAD))
 		goto err;
-	if (peer->received && nla_put_u32(skb, TOPOOPT_A_PEER_LARGEST, peer->last.largest))
+	if (peer->received && nla_put_u32(skb, TOPOOPT_A_PEER_SILENCE,
+					  div_u64(ktime_get_ns() - peer->heard_at,
+						  NSEC_PER_MSEC)))
+		goto err;
+	if (peer->last.largest && nla_put_u32(skb, TOPOOPT_A_PEER_LARGEST, peer->last.largest))
 		goto err;
 	if (peer->reason == TOPOOPT_CHECK_REASON_STRANGER &&
 	    (nla_put_string(skb, TOPOOPT_A_PEER_STRANGER, peer->stranger_server) ||
@@ -204,7 +208,7 @@ err:
 static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
 				       const struct topoopt_dev *tdev,
 				       const struct topoopt_nexthop *nexthop,
-				       u64 live)
+				       const struct topoopt_liveness *liveness)
 {
 	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_GROUP_NEXTHOP);
 
@@ -215,7 +219,7 @@ static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
 	     nla_put_u32(skb, TOPOOPT_A_NEXTHOP_INGRESS, nexthop->ingress) :
 	     nla_put_u16(skb, TOPOOPT_A_NEXTHOP_WEIGHT, nexthop->weight)) ||
 	    (nexthop->backup && nla_put_flag(skb, TOPOOPT_A_NEXTHOP_BACKUP)) ||
-	    (topoopt_nexthop_live(nexthop, live, tdev->slot_ifindex) &&
+	    (topoopt_nexthop_works(nexthop, liveness, tdev->slot_ifindex) &&
 	     nla_put_flag(skb, TOPOOPT_A_NEXTHOP_LIVE)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -224,7 +228,8 @@ static int topoopt_netlink_put_nexthop(struct sk_buff *skb,
 
 int topoopt_netlink_put_group(struct sk_buff *skb,
 			      const struct topoopt_dev *tdev,
-			      const struct topoopt_group *group, u64 live)
+			      const struct topoopt_group *group,
+			      const struct topoopt_liveness *liveness)
 {
 	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_GROUP);
 	unsigned int i;
@@ -232,9 +237,9 @@ int topoopt_netlink_put_group(struct sk_buff *skb,
 	if (!nest || nla_put_u32(skb, TOPOOPT_A_GROUP_ID, group->id))
 		goto err;
 	for (i = 0; i < group->primaries + group->backups + group->alternates; i++)
-		if (topoopt_netlink_put_nexthop(skb, tdev, &group->nexthop[i], live))
+		if (topoopt_netlink_put_nexthop(skb, tdev, &group->nexthop[i], liveness))
 			goto err;
-	if (topoopt_group_on_backup(group, live, tdev->slot_ifindex) &&
+	if (topoopt_group_on_backup(group, liveness, tdev->slot_ifindex) &&
 	    nla_put_flag(skb, TOPOOPT_A_GROUP_BACKUP_IN_USE))
 		goto err;
 	nla_nest_end(skb, nest);

@@ -18,6 +18,7 @@
 #include "topoopt.h"
 
 struct topoopt_group;
+struct topoopt_liveness;
 struct topoopt_stage;
 
 /* netlink.c */
@@ -65,7 +66,7 @@ int topoopt_netlink_reply(struct sk_buff *skb, void *header,
 
 /*
  * Put attributes; 0 or -EMSGSIZE. Counters are of a device or of a port, which
- * @type is an attribute of. @live is what topoopt_port_live_slots() was.
+ * @type is an attribute of.
  */
 int topoopt_netlink_put_generation(struct sk_buff *skb, u64 generation);
 int topoopt_netlink_put_counters(struct sk_buff *skb, int type,
@@ -76,7 +77,8 @@ int topoopt_netlink_put_port(struct sk_buff *skb,
 int topoopt_netlink_put_peer(struct sk_buff *skb, const struct topoopt_peer *peer);
 int topoopt_netlink_put_group(struct sk_buff *skb,
 			      const struct topoopt_dev *tdev,
-			      const struct topoopt_group *group, u64 live);
+			      const struct topoopt_group *group,
+			      const struct topoopt_liveness *liveness);
 
 /*
  * stage.c, all under topoopt_dev.lock

@@ -271,27 +271,35 @@ topoopt_group_select(const struct topoopt_group *group,
 	return topoopt_nexthop_pick(nexthop, group->backups, bucket, usable, hash);
 }
 
-static bool topoopt_nexthop_any_live(const struct topoopt_nexthop *nexthop,
-				     unsigned int count, u64 live,
-				     const u32 *slot_ifindex)
+bool topoopt_nexthop_works(const struct topoopt_nexthop *nexthop,
+			   const struct topoopt_liveness *liveness, const u32 *slot_ifindex)
+{
+	return topoopt_nexthop_usable(nexthop, liveness) &&
+	       READ_ONCE(slot_ifindex[nexthop->slot]) == nexthop->ifindex;
+}
+
+static bool topoopt_nexthop_any_works(const struct topoopt_nexthop *nexthop,
+				      unsigned int count,
+				      const struct topoopt_liveness *liveness,
+				      const u32 *slot_ifindex)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		if (topoopt_nexthop_live(&nexthop[i], live, slot_ifindex))
+		if (topoopt_nexthop_works(&nexthop[i], liveness, slot_ifindex))
 			return true;
 	return false;
 }
 
-bool topoopt_group_on_backup(const struct topoopt_group *group, u64 live,
-			     const u32 *slot_ifindex)
+bool topoopt_group_on_backup(const struct topoopt_group *group,
+			     const struct topoopt_liveness *liveness, const u32 *slot_ifindex)
 {
 	/* Most groups do not, and slots alone tell. */
-	return group->backup_slots & live &&
-	       !topoopt_nexthop_any_live(group->nexthop, group->primaries, live,
-					 slot_ifindex) &&
-	       topoopt_nexthop_any_live(group->nexthop + group->primaries,
-					group->backups, live, slot_ifindex);
+	return group->backup_slots & liveness->light &&
+	       !topoopt_nexthop_any_works(group->nexthop, group->primaries, liveness,
+					  slot_ifindex) &&
+	       topoopt_nexthop_any_works(group->nexthop + group->primaries,
+					 group->backups, liveness, slot_ifindex);
 }
 
 const struct topoopt_nexthop *

@@ -38,12 +38,7 @@ bool topoopt_output_select(const struct topoopt_dev *tdev,
 			   struct topoopt_output *out)
 {
 	const struct topoopt_group *group = route->group;
-	struct topoopt_liveness liveness = {
-		.light = READ_ONCE(tdev->light),
-		.live = READ_ONCE(tdev->live),
-		.peers = topoopt_table_peers(table),
-		.server = route->server,
-	};
+	struct topoopt_liveness liveness = topoopt_output_liveness(tdev, table, route->server);
 
 	if (unlikely(in && group->alternate_slots & in->bit)) {
 		out->nexthop = topoopt_group_alternate(group, in->ifindex);

@@ -18,6 +18,19 @@ struct topoopt_output {
 	struct net_device *dev;
 };
 
+/* What decides now which next hops packets for a server may take; under RCU. */
+static inline struct topoopt_liveness
+topoopt_output_liveness(const struct topoopt_dev *tdev, const struct topoopt_table *table,
+			u32 server)
+{
+	return (struct topoopt_liveness) {
+		.light = READ_ONCE(tdev->light),
+		.live = topoopt_port_live_slots(tdev),
+		.peers = topoopt_table_peers(table),
+		.server = server,
+	};
+}
+
 /**
  * topoopt_output_select() - next hop for a packet
  * @tdev: topoopt device

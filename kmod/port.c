@@ -5,6 +5,8 @@
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 
+#include "ccm.h"
+#include "continuity.h"
 #include "output.h"
 #include "topoopt.h"
 
@@ -148,6 +150,13 @@ void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
 	topoopt_port_refresh(port);
 }
 
+/* Under topoopt_dev.live_lock. */
+static void topoopt_port_set_live(struct topoopt_dev *tdev, u64 live)
+{
+	/* Pairs with topoopt_port_live_slots(). */
+	smp_store_release(&tdev->live, live);
+}
+
 /*
  * Sets or clears the port's light, and with it its live bit. Notifies listeners when that
  * changes, or when something else about the port has changed.
@@ -158,38 +167,55 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 	bool light = rtnl_dereference(tdev->ports[port->slot]) == port &&
 		     topoopt_port_dev_works(port->dev) &&
 		     topoopt_port_dev_works(rtnl_dereference(port->tx));
-	u64 before, now;
 
 	spin_lock_bh(&tdev->live_lock);
-	before = tdev->live;
 	WRITE_ONCE(tdev->light, light ? tdev->light | port->bit : tdev->light & ~port->bit);
-	now = tdev->light & ~tdev->silent;
-	/* Pairs with topoopt_port_live_slots(). */
-	smp_store_release(&tdev->live, now);
+	topoopt_port_set_live(tdev, tdev->light & ~tdev->silent);
 	topoopt_port_update_relay(port);
+	changed |= (tdev->live ^ tdev->told) & port->bit;
+	tdev->told ^= (tdev->live ^ tdev->told) & port->bit;
 	spin_unlock_bh(&tdev->live_lock);
 	topoopt_port_update_device(tdev);
-	if (changed || now != before)
-		topoopt_notify_port(tdev, port, before, now, GFP_KERNEL);
+	if (!changed)
+		return;
+	topoopt_notify_port(tdev, port, GFP_KERNEL);
+	rcu_read_lock();
+	spin_lock_bh(&tdev->live_lock);
+	topoopt_notify_groups(tdev);
+	spin_unlock_bh(&tdev->live_lock);
+	rcu_read_unlock();
 }
 
 void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent)
 {
 	u64 before = tdev->live, now = tdev->light & ~silent;
+	struct topoopt_port *port;
 	unsigned int slot;
 
 	lockdep_assert_held(&tdev->live_lock);
 	tdev->silent = silent;
-	/* Pairs with topoopt_port_live_slots(). */
-	smp_store_release(&tdev->live, now);
+	topoopt_port_set_live(tdev, now);
 	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
-		struct topoopt_port *port = rcu_dereference(tdev->ports[slot]);
-
-		if (!port || !((before ^ now) & port->bit))
-			continue;
-		topoopt_port_update_relay(port);
-		topoopt_notify_port(tdev, port, before, now, GFP_ATOMIC);
+		port = rcu_dereference(tdev->ports[slot]);
+		if (port && (before ^ now) & port->bit)
+			topoopt_port_update_relay(port);
 	}
+}
+
+bool topoopt_port_tell(struct topoopt_dev *tdev, u64 slots)
+{
+	u64 news = (tdev->live ^ tdev->told) & slots;
+	struct topoopt_port *port;
+	unsigned int slot;
+
+	lockdep_assert_held(&tdev->live_lock);
+	tdev->told ^= news;
+	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
+		port = rcu_dereference(tdev->ports[slot]);
+		if (port && news & port->bit)
+			topoopt_notify_port(tdev, port, GFP_ATOMIC);
+	}
+	return news;
 }
 
 /* From all ports in slots below @slot. */
@@ -292,11 +318,14 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 					 topoopt_fast_receive, port);
 	if (err)
 		goto err_stats;
+	err = dev_mc_add(port_dev, topoopt_ccm_group);
+	if (err)
+		goto err_rx_handler;
 	err = vlan_vids_add_by_dev(port_dev, dev);
 	if (err) {
 		NL_SET_ERR_MSG(extack,
 			       "The device refuses a VLAN id of the topoopt device");
-		goto err_rx_handler;
+		goto err_group;
 	}
 	err = netdev_master_upper_dev_link(port_dev, dev, NULL, NULL, extack);
 	if (err)
@@ -314,6 +343,8 @@ int topoopt_port_add(struct net_device *dev, struct net_device *port_dev,
 
 err_vids:
 	vlan_vids_del_by_dev(port_dev, dev);
+err_group:
+	dev_mc_del(port_dev, topoopt_ccm_group);
 err_rx_handler:
 	netdev_rx_handler_unregister(port_dev);
 err_stats:
@@ -333,6 +364,7 @@ static void topoopt_port_release(struct topoopt_port *port)
 	/* Waits for readers that received through the port or selected it. */
 	netdev_rx_handler_unregister(port->dev);
 	vlan_vids_del_by_dev(port->dev, tdev->dev);
+	dev_mc_del(port->dev, topoopt_ccm_group);
 
 	topoopt_stats_retire(port);
 	netdev_put(rtnl_dereference(port->tx), &port->tx_tracker);
@@ -454,6 +486,8 @@ static int topoopt_port_notify(struct notifier_block *nb, unsigned long event,
 	case NETDEV_XDP_FEAT_CHANGE:
 		if (topoopt_device_is(dev))
 			topoopt_port_device_event(netdev_priv(dev));
+		if (topoopt_device_is(dev) && (event == NETDEV_UP || event == NETDEV_DOWN))
+			topoopt_continuity_announce(netdev_priv(dev));
 		topoopt_port_tx_event(dev, event);
 		if (port)
 			topoopt_port_update(port, event == NETDEV_CHANGENAME);

@@ -27,6 +27,7 @@
  * @routes: what was added, until it is prepared
  * @groups: the groups in @routes by id
  * @peers: neighbours
+ * @expected: what is made of @peers for @table
  * @nexthop: of the group being added
  * @build: what is done of @table, while it takes more than one request
  * @table: made by preparing, NULL before
@@ -36,6 +37,7 @@ struct topoopt_stage {
 	struct topoopt_routes routes;
 	struct xarray groups;
 	struct topoopt_stage_peers peers;
+	struct topoopt_peers *expected;
 	struct topoopt_nexthop nexthop[TOPOOPT_GROUP_MAX];
 	struct topoopt_build *build;
 	struct topoopt_table *table;
@@ -103,6 +105,7 @@ void topoopt_stage_free(struct topoopt_stage *stage)
 	xa_destroy(&stage->groups);
 	topoopt_routes_free(&stage->routes);
 	topoopt_array_truncate(&stage->peers.peers, 0);
+	topoopt_peers_put(stage->expected);
 	kvfree(stage);
 }
 
@@ -598,16 +601,24 @@ static int topoopt_stage_build(struct topoopt_dev *tdev,
 
 	if (stage->table)
 		return 0;
+	/* First: with the table, the routes leave the stage. */
+	if (!stage->expected) {
+		peers = topoopt_stage_peers_build(&stage->peers, extack);
+		if (IS_ERR(peers))
+			return PTR_ERR(peers);
+		stage->expected = peers;
+	}
 	table = topoopt_table_build(&stage->build, TOPOOPT_STAGE_RULES,
 				    &stage->routes, &tdev->gone, extack);
-	if (table == ERR_PTR(-EINPROGRESS))
+	if (table == ERR_PTR(-EINPROGRESS)) {
 		NL_SET_ERR_MSG(extack, "The table is being built: ask again");
-	if (IS_ERR(table))
+		return -EINPROGRESS;
+	}
+	peers = stage->expected;
+	stage->expected = NULL;
+	if (IS_ERR(table)) {
+		topoopt_peers_put(peers);
 		return PTR_ERR(table);
-	peers = topoopt_stage_peers_build(&stage->peers);
-	if (IS_ERR(peers)) {
-		topoopt_table_free(table);
-		return PTR_ERR(peers);
 	}
 	topoopt_table_set_peers(table, peers);
 	topoopt_array_truncate(&stage->peers.peers, 0);

@@ -2,7 +2,6 @@
 /* Stages: the neighbours that a table expects, and how they are checked. */
 
 #include <linux/etherdevice.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
@@ -31,6 +30,12 @@ int topoopt_stage_check(struct topoopt_stage_peers *stage, const struct nlattr *
 	    !attr[TOPOOPT_A_CHECK_SERVER]) {
 		NL_SET_ERR_MSG_ATTR(extack, check,
 				    "Checks without interval, fabric or server");
+		return -EINVAL;
+	}
+	if (!topoopt_ccm_name_valid(nla_data(attr[TOPOOPT_A_CHECK_SERVER]),
+				    TOPOOPT_CCM_SERVER)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr[TOPOOPT_A_CHECK_SERVER],
+				    "Not a name of a server");
 		return -EINVAL;
 	}
 	memset(&stage->check, 0, sizeof(stage->check));
@@ -102,10 +107,9 @@ static int topoopt_stage_order(const void *a, const void *b)
 	return topoopt_peer_order(a, b);
 }
 
-struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers *stage)
+struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers *stage,
+						struct netlink_ext_ack *extack)
 {
-	u32 half_ms[] = { [TOPOOPT_CHECK_INTERVAL_3MS] = 1, [TOPOOPT_CHECK_INTERVAL_10MS] = 5,
-			  [TOPOOPT_CHECK_INTERVAL_100MS] = 50, [TOPOOPT_CHECK_INTERVAL_1S] = 500 };
 	struct topoopt_peers *peers;
 	u32 i, n = stage->peers.count;
 
@@ -114,16 +118,23 @@ struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers
 	peers = kvzalloc(struct_size(peers, peer, n), GFP_KERNEL_ACCOUNT);
 	if (!peers)
 		return ERR_PTR(-ENOMEM);
+	refcount_set(&peers->users, 1);
 	peers->interval = stage->check.interval;
 	peers->fabric = stage->check.fabric;
 	peers->key = stage->check.key;
-	peers->grace = stage->check.grace_ms / half_ms[peers->interval];
-	peers->nonce = get_random_u64();
+	peers->grace = topoopt_continuity_ticks(peers->interval, stage->check.grace_ms);
 	memcpy(peers->server, stage->check.server, sizeof(peers->server));
 	peers->count = n;
 	for (i = 0; i < n; i++)
 		peers->peer[i] = *(struct topoopt_peer *)topoopt_array_at(&stage->peers, i);
 	sort(peers->peer, n, sizeof(*peers->peer), topoopt_stage_order, NULL);
+	for (i = 1; i < n; i++) {
+		if (topoopt_peer_order(&peers->peer[i - 1], &peers->peer[i]))
+			continue;
+		NL_SET_ERR_MSG(extack, "Two neighbours have the same port and MAC address");
+		topoopt_peers_put(peers);
+		return ERR_PTR(-EEXIST);
+	}
 	for (i = 0; i < n; i++)
 		topoopt_continuity_begin(peers, &peers->peer[i]);
 	return peers;

@@ -40,7 +40,8 @@ int topoopt_stage_peer(const struct topoopt_dev *tdev, struct topoopt_stage_peer
 int topoopt_stage_port(const struct topoopt_dev *tdev, const struct nlattr *attr,
 		       u32 *ifindex, u16 *slot, struct netlink_ext_ack *extack);
 
-/* The neighbours, to go with a table; NULL while checks are off; -ENOMEM. */
-struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers *stage);
+/* The neighbours, to go with a table; NULL while checks are off; -EEXIST, -ENOMEM. */
+struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers *stage,
+						struct netlink_ext_ack *extack);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lookups in tables, and walks over them. */
 
+#include <linux/etherdevice.h>
 #include <linux/string.h>
 
 #include "continuity.h"
@@ -279,8 +280,7 @@ bool topoopt_table_next(const struct topoopt_table *table, u64 *pos,
 	return false;
 }
 
-const struct topoopt_group *
-topoopt_table_group(const struct topoopt_table *table, u32 index)
+struct topoopt_group *topoopt_table_group(const struct topoopt_table *table, u32 index)
 {
 	return table->group[index];
 }
@@ -305,26 +305,30 @@ struct topoopt_peers *topoopt_table_peers(const struct topoopt_table *table)
 	return table->peers;
 }
 
-/* The neighbour of a next hop, as topoopt_nexthop.peer. */
-static u16 topoopt_table_peer(const struct topoopt_peers *peers,
-			      const struct topoopt_nexthop *nexthop)
+u32 topoopt_table_peer(const struct topoopt_peers *peers, u16 slot, const u8 *mac)
 {
 	u32 low = 0, high = peers->count, middle;
-	struct topoopt_peer key = { .slot = nexthop->slot };
-	int order;
+	struct topoopt_peer key = { .slot = slot };
 
-	memcpy(key.mac, nexthop->mac, ETH_ALEN);
+	ether_addr_copy(key.mac, mac);
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		order = topoopt_peer_order(&peers->peer[middle], &key);
-		if (!order)
-			return middle + 1;
-		if (order < 0)
+		if (topoopt_peer_order(&peers->peer[middle], &key) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return 0;
+	return low;
+}
+
+/* The neighbour of a next hop, as topoopt_nexthop.peer. */
+static u16 topoopt_table_nexthop_peer(const struct topoopt_peers *peers,
+				      const struct topoopt_nexthop *nexthop)
+{
+	u32 i = topoopt_table_peer(peers, nexthop->slot, nexthop->mac);
+
+	return i < peers->count && peers->peer[i].slot == nexthop->slot &&
+	       ether_addr_equal(peers->peer[i].mac, nexthop->mac) ? i + 1 : 0;
 }
 
 void topoopt_table_set_peers(struct topoopt_table *table, struct topoopt_peers *peers)
@@ -340,7 +344,8 @@ void topoopt_table_set_peers(struct topoopt_table *table, struct topoopt_peers *
 		group = table->group[g];
 		n = group->primaries + group->backups + group->alternates;
 		for (i = 0; i < n; i++)
-			group->nexthop[i].peer = topoopt_table_peer(peers, &group->nexthop[i]);
+			group->nexthop[i].peer =
+				topoopt_table_nexthop_peer(peers, &group->nexthop[i]);
 	}
 }
 

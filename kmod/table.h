@@ -51,6 +51,8 @@ struct topoopt_nexthop {
  * @alternates: number of alternates, one per ingress port
  * @direct: one primary and no alternates: the first next hop is the first choice of all
  *	packets
+ * @backup_told: listeners know the group as one that runs on its backups; the only field
+ *	that is ever written, under topoopt_dev.live_lock
  * @size: bytes allocated
  * @buckets: where the bucket tables are, in bytes from the start of the group:
  *	that of the primaries, that of the backups, of either that has several
@@ -68,6 +70,7 @@ struct topoopt_group {
 	u16 size;
 	u16 buckets;
 	u32 id;
+	bool backup_told;
 	struct topoopt_nexthop nexthop[];
 };
 
@@ -147,8 +150,7 @@ bool topoopt_table_match(const struct topoopt_table *table,
 bool topoopt_table_next(const struct topoopt_table *table, u64 *pos,
 			struct topoopt_rule *rule);
 
-const struct topoopt_group *
-topoopt_table_group(const struct topoopt_table *table, u32 index);
+struct topoopt_group *topoopt_table_group(const struct topoopt_table *table, u32 index);
 u32 topoopt_table_groups(const struct topoopt_table *table);
 u32 topoopt_table_routes(const struct topoopt_table *table);
 u64 topoopt_table_memory(const struct topoopt_table *table);
@@ -160,6 +162,9 @@ u64 topoopt_table_memory(const struct topoopt_table *table);
 struct topoopt_peers;
 struct topoopt_peers *topoopt_table_peers(const struct topoopt_table *table);
 void topoopt_table_set_peers(struct topoopt_table *table, struct topoopt_peers *peers);
+
+/* Index of the first neighbour that does not come before a port and a MAC address. */
+u32 topoopt_table_peer(const struct topoopt_peers *peers, u16 slot, const u8 *mac);
 
 /* Number of the table among those committed; written before it is published. */
 u64 topoopt_table_generation(const struct topoopt_table *table);
@@ -270,20 +275,20 @@ struct topoopt_liveness {
 	u32 server;
 };
 
+/* Whether a next hop may be taken. */
+bool topoopt_nexthop_usable(const struct topoopt_nexthop *nexthop,
+			    const struct topoopt_liveness *liveness);
+
 /*
- * Whether the port meant is live; @live has a bit per port slot, @slot_ifindex
- * has the port of each slot: a table outlives ports, and others take their slots.
+ * The same, if the port meant is the one in the slot: @slot_ifindex has the port of each
+ * slot. A table outlives ports, and others take their slots.
  */
-static inline bool topoopt_nexthop_live(const struct topoopt_nexthop *nexthop,
-					u64 live, const u32 *slot_ifindex)
-{
-	return live & BIT_ULL(nexthop->slot) &&
-	       READ_ONCE(slot_ifindex[nexthop->slot]) == nexthop->ifindex;
-}
+bool topoopt_nexthop_works(const struct topoopt_nexthop *nexthop,
+			   const struct topoopt_liveness *liveness, const u32 *slot_ifindex);
 
 /* Whether the group runs on its backups; arguments as above. */
-bool topoopt_group_on_backup(const struct topoopt_group *group, u64 live,
-			     const u32 *slot_ifindex);
+bool topoopt_group_on_backup(const struct topoopt_group *group,
+			     const struct topoopt_liveness *liveness, const u32 *slot_ifindex);
 
 static inline const u8 *topoopt_group_buckets(const struct topoopt_group *group)
 {
@@ -313,10 +318,6 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
 const struct topoopt_nexthop *
 topoopt_group_select(const struct topoopt_group *group,
 		     const struct topoopt_liveness *liveness, u32 hash);
-
-/* Whether a next hop may be taken. */
-bool topoopt_nexthop_usable(const struct topoopt_nexthop *nexthop,
-			    const struct topoopt_liveness *liveness);
 
 /**
  * topoopt_group_alternate() - next hop for packets that arrived at a port

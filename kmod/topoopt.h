@@ -158,7 +158,10 @@ struct topoopt_port {
  *	written under @live_lock
  * @live_lock: spinlock of what decides whether packets go through a port; see
  *	continuity.c
- * @check_timer: ticks twice per interval of continuity checks
+ * @told: @live as listeners know it; under @live_lock
+ * @told_ticks: ticks until they may be told more of what continuity checks say of the
+ *	neighbours of a port; under @live_lock
+ * @check_timer: ticks at least twice per interval of continuity checks
  * @check_ticks: how often it has
  * @dev: the topoopt device
  * @programs: run for every packet, see account.h; written under @lock
@@ -195,6 +198,8 @@ struct topoopt_dev {
 	struct list_head list;
 	u32 slot_ifindex[TOPOOPT_MAX_PORTS];
 	spinlock_t live_lock;
+	u64 told;
+	u32 told_ticks[TOPOOPT_MAX_PORTS];
 	struct hrtimer check_timer;
 	u32 check_ticks;
 	struct list_head port_list;
@@ -323,6 +328,12 @@ static inline bool topoopt_port_lit(const struct topoopt_port *port)
  */
 void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent);
 
+/*
+ * Tell listeners which of the ports in these slots became live, or ceased to be. Under
+ * topoopt_dev.live_lock and RCU. Return: whether there are any.
+ */
+bool topoopt_port_tell(struct topoopt_dev *tdev, u64 slots);
+
 /* fast.c, relay.c, xmit.c */
 
 rx_handler_result_t topoopt_fast_receive(struct sk_buff **pskb);
@@ -392,17 +403,24 @@ void topoopt_drops_exit(void);
 /*
  * notify.c
  *
- * Called under RTNL after a port joined, left, was renamed, or changed its
- * transmit device or its liveness; live_before and live_now are the bitmaps of
- * all slots around the change. A leaving port is already out of its slot.
+ * A port joined, left, was renamed, or changed its transmit device or its liveness. A
+ * leaving port is already out of its slot.
  */
-void topoopt_notify_port(struct topoopt_dev *tdev,
-			 const struct topoopt_port *port,
-			 u64 live_before, u64 live_now, gfp_t gfp);
+void topoopt_notify_port(const struct topoopt_dev *tdev, const struct topoopt_port *port,
+			 gfp_t gfp);
+
+/*
+ * Groups that switched to their backups, or back to their primaries, since this was called
+ * last. Under topoopt_dev.live_lock and RCU.
+ */
+void topoopt_notify_groups(const struct topoopt_dev *tdev);
 
 struct topoopt_peer;
 
-/* What continuity checks say of a neighbour changed. Under topoopt_dev.live_lock. */
-void topoopt_notify_peer(const struct topoopt_dev *tdev, const struct topoopt_peer *peer);
+/*
+ * What continuity checks say of neighbours, where it changed. Under topoopt_dev.live_lock.
+ * Return: whether it did.
+ */
+bool topoopt_notify_peers(const struct topoopt_dev *tdev, struct topoopt_peer *peer, u32 count);
 
 #endif
