@@ -320,7 +320,8 @@ static u32 topoopt_continuity_tell(struct topoopt_dev *tdev, struct topoopt_peer
 	return next;
 }
 
-static void topoopt_continuity_age(struct topoopt_dev *tdev, struct topoopt_peers *peers)
+/* Return: whether neighbours should hear of it at once. */
+static bool topoopt_continuity_age(struct topoopt_dev *tdev, struct topoopt_peers *peers)
 {
 	bool changed = false;
 	u32 i;
@@ -334,6 +335,7 @@ static void topoopt_continuity_age(struct topoopt_dev *tdev, struct topoopt_peer
 		topoopt_port_silence(tdev, topoopt_continuity_silent(peers));
 	for (i = 0; i < peers->count && !peers->answers;)
 		i = topoopt_continuity_tell(tdev, peers, i);
+	return changed;
 }
 
 /* --- sent --- */
@@ -470,6 +472,7 @@ static enum hrtimer_restart topoopt_continuity_tick(struct hrtimer *timer)
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	const struct topoopt_table *table;
 	struct topoopt_peers *peers;
+	bool changed = false;
 
 	rcu_read_lock();
 	spin_lock(&tdev->live_lock);
@@ -477,11 +480,12 @@ static enum hrtimer_restart topoopt_continuity_tick(struct hrtimer *timer)
 	table = rcu_dereference(tdev->table);
 	peers = table ? topoopt_table_peers(table) : NULL;
 	if (peers)
-		topoopt_continuity_age(tdev, peers);
+		changed = topoopt_continuity_age(tdev, peers);
 	spin_unlock(&tdev->live_lock);
 	if (peers) {
+		/* A neighbour that is not heard any more learns that before it falls silent. */
 		if (++tdev->check_ticks %
-		    topoopt_continuity_clock[peers->interval].ticks == 0)
+		    topoopt_continuity_clock[peers->interval].ticks == 0 || changed)
 			topoopt_continuity_send_all(tdev, table);
 		hrtimer_forward_now(timer, topoopt_continuity_period(peers));
 		restart = HRTIMER_RESTART;
