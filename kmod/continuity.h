@@ -110,6 +110,7 @@ struct topoopt_peer {
  *	topoopt_dev.live_lock
  * @fabric: number of the fabric
  * @key: secret that the fabric shares
+ * @grace_ms: as it was asked for
  * @grace: ticks in which neighbours that were never heard are trusted
  * @server: name of this server
  * @count: neighbours
@@ -121,6 +122,7 @@ struct topoopt_peers {
 	bool answers;
 	u64 fabric;
 	siphash_key_t key;
+	u32 grace_ms;
 	u32 grace;
 	char server[TOPOOPT_CCM_SERVER];
 	u32 count;

@@ -7,6 +7,7 @@
 #include <net/sock.h>
 
 #include "account.h"
+#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "table.h"
@@ -38,8 +39,24 @@ int topoopt_nl_module_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* Devices */
 
+/* How a table is checked; the key for those who may set it. */
+static int topoopt_request_put_check(struct sk_buff *skb, const struct topoopt_peers *peers,
+				     bool with_key)
+{
+	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_CHECK);
+
+	if (!nest || nla_put_u32(skb, TOPOOPT_A_CHECK_INTERVAL, peers->interval) ||
+	    nla_put_u64_64bit(skb, TOPOOPT_A_CHECK_FABRIC, peers->fabric, TOPOOPT_A_CHECK_PAD) ||
+	    nla_put_u32(skb, TOPOOPT_A_CHECK_GRACE, peers->grace_ms) ||
+	    nla_put_string(skb, TOPOOPT_A_CHECK_SERVER, peers->server) ||
+	    (with_key && nla_put(skb, TOPOOPT_A_CHECK_KEY, sizeof(peers->key), &peers->key)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int topoopt_request_put_device(struct sk_buff *skb,
-				      struct topoopt_dev *tdev)
+				      struct topoopt_dev *tdev, bool with_key)
 {
 	const struct topoopt_table *table;
 	u64 sum[TOPOOPT_COUNTERS];
@@ -54,7 +71,9 @@ static int topoopt_request_put_device(struct sk_buff *skb,
 			table ? topoopt_table_groups(table) : 0) ||
 	    nla_put_u64_64bit(skb, TOPOOPT_A_DEVICE_MEMORY,
 			      table ? topoopt_table_memory(table) : 0,
-			      TOPOOPT_A_DEVICE_PAD))
+			      TOPOOPT_A_DEVICE_PAD) ||
+	    (table && topoopt_table_peers(table) &&
+	     topoopt_request_put_check(skb, topoopt_table_peers(table), with_key)))
 		return -EMSGSIZE;
 
 	if (tdev->stage &&
@@ -80,7 +99,7 @@ static int topoopt_request_get_device(struct topoopt_dev *tdev,
 	skb = topoopt_netlink_answer(tdev, info, &header);
 	if (!skb)
 		return -ENOMEM;
-	err = topoopt_request_put_device(skb, tdev);
+	err = topoopt_request_put_device(skb, tdev, info->user_ptr[0]);
 	if (err) {
 		nlmsg_free(skb);
 		return err;
@@ -90,6 +109,10 @@ static int topoopt_request_get_device(struct topoopt_dev *tdev,
 
 int topoopt_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct net *net = genl_info_net(info);
+
+	if (netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+		info->user_ptr[0] = net;
 	return topoopt_netlink_call(info, topoopt_request_get_device);
 }
 
@@ -135,7 +158,7 @@ int topoopt_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		full = !header ||
 		       nla_put_u32(skb, TOPOOPT_A_DEVICE_IFINDEX,
 				   tdev->dev->ifindex) ||
-		       topoopt_request_put_device(skb, tdev);
+		       topoopt_request_put_device(skb, tdev, false);
 		mutex_unlock(&tdev->lock);
 		if (!full) {
 			genl_dump_check_consistent(cb, header);

@@ -122,6 +122,7 @@ struct topoopt_peers *topoopt_stage_peers_build(const struct topoopt_stage_peers
 	peers->interval = stage->check.interval;
 	peers->fabric = stage->check.fabric;
 	peers->key = stage->check.key;
+	peers->grace_ms = stage->check.grace_ms;
 	peers->grace = topoopt_continuity_ticks(peers->interval, stage->check.grace_ms);
 	memcpy(peers->server, stage->check.server, sizeof(peers->server));
 	peers->count = n;

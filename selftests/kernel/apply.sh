@@ -186,7 +186,7 @@ is "that leaves everything as it was" "$(state "$B")" "$(cat "$tmp/before")"
 must on "$B" ip route del "$(port_ip "$C" eth0)/32" dev other
 must on "$B" ip address add 192.0.2.1/24 dev eth0
 check "without it the plan goes in" apply "$B" "$plan"
-check "A reaches C again" on "$A" ping -c 1 -W 30 "$(node "$C")"
+check "A reaches C again" wait_for 30 on "$A" ping -c 1 -W 1 "$(node "$C")"
 
 # --- confirmed, or back ---
 

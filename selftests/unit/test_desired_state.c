@@ -375,6 +375,148 @@ static void test_cover(void **state)
 	}
 }
 
+static void expect_peer(const struct to_kernel_table *t, uint32_t ifindex, const char *mac,
+			uint32_t index, const char *server, const char *port)
+{
+	int found = 0;
+
+	for (unsigned int i = 0; i < t->n_peers; i++) {
+		const struct to_peer *p = &t->peers[i];
+		char text[18];
+
+		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", p->mac[0], p->mac[1],
+			 p->mac[2], p->mac[3], p->mac[4], p->mac[5]);
+		if (p->ifindex != ifindex || strcmp(text, mac))
+			continue;
+		found++;
+		assert_int_equal(p->index, index);
+		assert_string_equal(p->server, server);
+		assert_string_equal(p->server_port, port);
+	}
+	assert_int_equal(found, 1);
+}
+
+static struct to_kernel_table checked(const struct to_plan *plan, unsigned int server)
+{
+	struct to_kernel_table t;
+	struct to_error err = {};
+
+	assert_int_equal(to_desired_state_table(plan, server, ifindex, &t, &err), 0);
+	return t;
+}
+
+/* A plan without checks has the defaults; who transit goes to is expected. */
+static void test_peers(void **state)
+{
+	struct to_plan *plan = load(plan_text);
+	struct to_continuity *checks = &plan->cluster->continuity;
+	struct to_kernel_table t = checked(plan, 0);
+	const uint64_t fabric = t.check.fabric;
+
+	(void)state;
+	assert_int_equal(t.check.interval, TOPOOPT_CHECK_INTERVAL_100MS);
+	assert_int_equal(t.check.grace_ms, 5000);
+	assert_string_equal(t.check.server, "a");
+	/* the relay MAC; the dark port expects nobody */
+	assert_int_equal(t.n_peers, 2);
+	expect_peer(&t, 10, "02:00:00:00:01:b0", 1, "b", "p0");
+	expect_peer(&t, 11, "02:00:00:00:00:c1", 2, "c", "p1");
+	to_kernel_table_free(&t);
+
+	/* the other end; a fabric is its name, on whatever server */
+	strcpy(checks->fabric, "other");
+	checks->interval = TO_CONTINUITY_3MS;
+	checks->has_grace = true;
+	t = checked(plan, 1);
+	assert_int_equal(t.check.interval, TOPOOPT_CHECK_INTERVAL_3MS);
+	assert_int_equal(t.check.grace_ms, 0);
+	assert_int_not_equal(t.check.fabric, fabric);
+	assert_int_equal(t.n_peers, 2);
+	expect_peer(&t, 10, "02:00:00:00:00:a0", 0, "a", "p0");
+	expect_peer(&t, 11, "02:00:00:00:00:c0", 2, "c", "p0");
+	to_kernel_table_free(&t);
+	strcpy(checks->fabric, "topoopt");
+	t = checked(plan, 1);
+	assert_int_equal(t.check.fabric, fabric);
+	to_kernel_table_free(&t);
+
+	/* nobody is expected of a module without checks, and it expects nobody */
+	plan->cluster->servers[1].unable = true;
+	t = checked(plan, 0);
+	assert_int_equal(t.n_peers, 1);
+	expect_peer(&t, 11, "02:00:00:00:00:c1", 2, "c", "p1");
+	to_kernel_table_free(&t);
+	t = checked(plan, 1);
+	assert_int_equal(t.check.interval, TOPOOPT_CHECK_INTERVAL_OFF);
+	assert_int_equal(t.n_peers, 0);
+	to_kernel_table_free(&t);
+	plan->cluster->servers[1].unable = false;
+	checks->interval = TO_CONTINUITY_OFF;
+	t = checked(plan, 0);
+	assert_int_equal(t.check.interval, TOPOOPT_CHECK_INTERVAL_OFF);
+	assert_int_equal(t.n_peers, 0);
+	to_kernel_table_free(&t);
+	to_plan_free(plan);
+}
+
+/* What a repaired plan does without is still listened to: that is how it comes back. */
+static void test_dark_peers(void **state)
+{
+	struct to_plan *plan = load(plan_text);
+	struct to_link dark = { .a = { 0, 2 }, .b = { 2, 0 } };
+	struct to_kernel_table t;
+
+	(void)state;
+	plan->dark = &dark;
+	plan->n_dark = 1;
+	t = checked(plan, 0);
+	assert_int_equal(t.n_peers, 3);
+	expect_peer(&t, 12, "02:00:00:00:00:c0", 2, "c", "p0");
+	to_kernel_table_free(&t);
+	plan->dark = NULL;
+	plan->n_dark = 0;
+	to_plan_free(plan);
+}
+
+/* A simplex link is checked when another one leads back to its port. */
+static void test_simplex_peers(void **state)
+{
+	struct to_plan *plan = load(plan_text);
+	struct to_link *l = plan->cluster->links;
+	struct to_kernel_table t;
+
+	(void)state;
+	plan->cluster->link_mode = TO_LINKS_SIMPLEX;
+	l[0] = (struct to_link){ .a = { 0, 0 }, .b = { 1, 0 } };
+	l[1] = (struct to_link){ .a = { 1, 0 }, .b = { 0, 0 } };
+	l[2] = (struct to_link){ .a = { 0, 1 }, .b = { 2, 0 } };
+	assert_int_equal(to_plan_index(plan), 0);
+	t = checked(plan, 0);
+	assert_int_equal(t.n_peers, 1);
+	expect_peer(&t, 10, "02:00:00:00:01:b0", 1, "b", "p0");
+	to_kernel_table_free(&t);
+	to_plan_free(plan);
+}
+
+/* A port on a packet switch has many neighbours. */
+static void test_shared_peers(void **state)
+{
+	struct to_error err = {};
+	struct to_plan *plan = to_plan_load_shared("selftests/unit/formats/plan-tor.json", &err);
+	struct to_kernel_table t;
+	unsigned int on[2] = {};
+
+	(void)state;
+	assert_non_null(plan);
+	t = checked(plan, 0);
+	for (unsigned int i = 0; i < t.n_peers; i++)
+		on[t.peers[i].ifindex - 10]++;
+	assert_int_equal(on[0], 2);
+	expect_peer(&t, 10, "02:00:00:00:00:03", 1, "b", "eth0");
+	to_kernel_table_free(&t);
+	to_plan_free(plan);
+}
+
 static void count_line(char sign, const char *what, const char *text, void *arg)
 {
 	(void)what;
@@ -429,6 +571,53 @@ static void test_diff(void **state)
 	to_plan_free(plan);
 }
 
+static void keep_line(char sign, const char *what, const char *text, void *arg)
+{
+	char *lines = arg;
+
+	assert_string_equal(what, "check");
+	sprintf(lines + strlen(lines), "%c %s\n", sign, text);
+}
+
+/* Settings and neighbours that come and go are told, a key never. */
+static void test_diff_checks(void **state)
+{
+	const struct to_diff_names names = {};
+	struct to_plan *plan = load(plan_text);
+	struct to_continuity *checks = &plan->cluster->continuity;
+	struct to_kernel_table a = checked(plan, 0), b;
+	char lines[1024] = "";
+
+	(void)state;
+	checks->interval = TO_CONTINUITY_10MS;
+	checks->has_key = true;
+	memset(checks->key, 0xab, sizeof(checks->key));
+	b = checked(plan, 0);
+	b.peers[0].mac[5] ^= 1;
+	strcpy(b.peers[1].server_port, "p7");
+	assert_int_equal(to_diff_checks(&a, &a, NULL, NULL, NULL), 0);
+	assert_int_equal(to_diff_checks(&a, &b, NULL, NULL, NULL), 6);
+	assert_int_equal(to_diff_checks(&a, &b, keep_line, &names, lines), 6);
+	assert_non_null(strstr(lines, "- every 100ms as a, fabric "));
+	assert_non_null(strstr(lines, "+ every 10ms as a, fabric "));
+	assert_non_null(strstr(lines, ", grace 5000 ms, with a key\n"));
+	assert_non_null(strstr(lines, "- if10 of b:p0 02:00:00:00:01:b0\n+ if10 of b:p0 02:00:00:00:01:b1\n"));
+	assert_non_null(strstr(lines, "- if11 of c:p1 02:00:00:00:00:c1\n+ if11 of c:p7 02:00:00:00:00:c1\n"));
+	assert_null(strstr(lines, "abab"));
+	to_kernel_table_free(&a);
+	/* a key alone, which some may not read */
+	a = checked(plan, 0);
+	to_kernel_table_free(&b);
+	b = checked(plan, 0);
+	a.check.key[3] = 0;
+	assert_int_equal(to_diff_checks(&a, &b, NULL, NULL, NULL), 2);
+	a.check.hidden = true;
+	assert_int_equal(to_diff_checks(&a, &b, NULL, NULL, NULL), 0);
+	to_kernel_table_free(&a);
+	to_kernel_table_free(&b);
+	to_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +627,11 @@ int main(void)
 		cmocka_unit_test(test_least_share),
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_packet_switch),
+		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_dark_peers),
+		cmocka_unit_test(test_simplex_peers),
+		cmocka_unit_test(test_shared_peers),
+		cmocka_unit_test(test_diff_checks),
 		cmocka_unit_test(test_cover),
 		cmocka_unit_test(test_diff),
 	};

@@ -224,6 +224,71 @@ static void reads_units(void **state)
 	free(units);
 }
 
+/* What is not the default is kept, in copies too, and a key is for the owner of the file. */
+static void checks_survive_the_round_trip(void **state)
+{
+	static const char checks[] =
+		"\"checks\":{\"interval\":\"10ms\",\"fabric\":\"blue\",\"key\":\"00112233445566778899aabbccddeeff\",\"grace\":0,\"unable\":[\"a\",\"c\"]}";
+	char path[] = "/tmp/test_formats.XXXXXX", *put, *text, *with, *printed, *again;
+	struct to_error err = {};
+	struct to_cluster *cluster, *copy;
+	struct to_plan *plan;
+	struct stat st;
+	size_t len;
+
+	(void)state;
+	text = read_text(FORMATS "cluster.json", &len);
+	printed = printed_cluster(text);
+	assert_null(strstr(printed, "\"checks\""));
+	free(printed);
+	with = replace(text, "\"links\": [", "\"checks\": { \"interval\": \"100ms\" }, \"links\": [");
+	printed = printed_cluster(with);
+	assert_null(strstr(printed, "\"checks\""));
+	free(printed);
+	free(with);
+
+	assert_true(asprintf(&put, "%s, \"links\": [", checks) > 0);
+	with = replace(text, "\"links\": [", put);
+	printed = printed_cluster(with);
+	assert_non_null(strstr(printed, checks));
+	again = printed_cluster(printed);
+	assert_string_equal(printed, again);
+	cluster = to_cluster_parse(printed, strlen(printed), "doc", &err);
+	assert_non_null(cluster);
+	copy = to_cluster_copy(cluster);
+	to_cluster_free(cluster);
+	assert_int_equal(copy->continuity.interval, TO_CONTINUITY_10MS);
+	assert_int_equal(to_continuity_grace_ms(&copy->continuity), 0);
+	assert_int_equal(copy->continuity.key[15], 0xff);
+	assert_true(copy->servers[0].unable && !copy->servers[1].unable);
+	to_cluster_free(copy);
+	free(again);
+	free(printed);
+	free(with);
+	free(text);
+
+	text = read_text(FORMATS "plan.json", &len);
+	with = replace(text, "\"links\": [",
+		       "\"checks\": { \"key\": \"00112233445566778899AABBCCDDEEFF\" }, \"links\": [");
+	plan = to_plan_parse(with, strlen(with), "doc", &err);
+	if (!plan)
+		fail_msg("%s", err.text);
+	close(mkstemp(path));
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(to_plan_save(plan, path, &err), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	printed = read_text(path, &len);
+	assert_non_null(strstr(printed,
+			       "\"checks\":{\"key\":\"00112233445566778899aabbccddeeff\"}"));
+	to_plan_free(plan);
+	free(printed);
+	free(with);
+	free(text);
+	free(put);
+	remove(path);
+}
+
 /* Every prefix is refused; any one byte changed may be, but nothing breaks. */
 static void survives_truncation_and_noise(void **state)
 {
@@ -998,6 +1063,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_broken_documents),
 		cmocka_unit_test(reads_units),
+		cmocka_unit_test(checks_survive_the_round_trip),
 		cmocka_unit_test(survives_truncation_and_noise),
 		cmocka_unit_test(reads_cluster),
 		cmocka_unit_test(reads_packet_switches),

@@ -336,6 +336,15 @@ int to_file_write(const char *path,
 	return ret;
 }
 
+void to_file_hide(FILE *out)
+{
+	const int fd = fileno(out);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		fchmod(fd, 0600);
+}
+
 FILE *to_file_stream(const char *path, bool append, struct to_error *err)
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_CREAT | (append ? O_APPEND : O_EXCL), fd;

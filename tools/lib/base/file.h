@@ -75,6 +75,12 @@ int to_file_write(const char *path,
 		  const void *data, struct to_error *err);
 
 /**
+ * to_file_hide() - let nobody but its owner read a file that is being written
+ * @out: a stream; only regular files are changed
+ */
+void to_file_hide(FILE *out);
+
+/**
  * to_file_stream() - open a file that is written line by line
  * @append: add to an older file instead of replacing it by a new one
  *

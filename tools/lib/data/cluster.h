@@ -14,6 +14,7 @@
 #include "base/address.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "data/continuity.h"
 
 #define TO_PORTS_MAX 64		/* TOPOOPT_MAX_PORTS of the kernel */
 #define TO_SERVERS_MAX 65536
@@ -118,6 +119,7 @@ struct to_port {
  * @name: as its host name says
  * @address: node address, carried by the topoopt device
  * @pcie: outer links before their branches
+ * @unable: its module has no continuity checks; links to it follow light
  */
 struct to_server {
 	char name[TO_NAME_MAX];
@@ -125,6 +127,7 @@ struct to_server {
 	unsigned int n_ports, n_pcie;
 	struct to_port *ports;
 	struct to_pcie_link *pcie;
+	bool unable;
 };
 
 /** enum to_switch_kind - driver of an optical switch; see switch.h */
@@ -200,6 +203,7 @@ struct to_link {
  * @links: the cabling, if it is fixed, or its current state; may be empty. Those of packet
  *	switches, which follow from their ports, are not among them
  * @by_name: indices of the servers sorted by name
+ * @continuity: how servers check their links
  */
 struct to_cluster {
 	enum to_link_mode link_mode;
@@ -209,6 +213,7 @@ struct to_cluster {
 	struct to_packet_switch *packet_switches;
 	struct to_link *links;
 	uint32_t *by_name;
+	struct to_continuity continuity;
 };
 
 #define TO_SYNTHETIC_BANDWIDTH 100000000000	/* bits/s */

@@ -34,10 +34,10 @@ static void server_plan(struct to_checks *checks, const struct to_check_view *vi
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix, "no table was ever committed");
 	else if (to_apply_table_differs(apply))
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix,
-			     "generation %llu is not this plan: %u routes missing, %u too many, %u different",
+			     "generation %llu is not this plan: %u routes missing, %u too many, %u different, %u settings of checks and neighbours",
 			     (unsigned long long)device->generation,
 			     counts.differing.added, counts.differing.removed,
-			     counts.differing.changed);
+			     counts.differing.changed, counts.checks);
 	else
 		to_check_add(checks, TO_CHECK_OK, "table", dev, NULL,
 			     "generation %llu is this plan, %u routes",

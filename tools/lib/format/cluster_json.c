@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/quantity.h"
+#include "format/continuity_json.h"
 #include "format/names.h"
 #include "format/packet_switches_json.h"
 #include "format/pcie_json.h"
@@ -579,6 +580,7 @@ static const struct to_json_field cluster_fields[] = {
 	{ "optical_switches", to_cluster_read_switches, 0, true },
 	{ "packet_switches", to_packet_switches_read, 0, true },
 	{ "servers", to_cluster_read_servers, 0, false },
+	{ "checks", to_continuity_read, 0, true },
 	{ "links", cluster_read_links, 0, true },
 	{}
 };
@@ -717,6 +719,7 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 		}
 	}
 	fprintf(out, "]");
+	to_continuity_print(out, c);
 }
 
 static void cluster_print_end(FILE *out, const struct to_cluster *c, const char *key,

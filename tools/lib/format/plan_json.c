@@ -15,6 +15,7 @@
 #include "data/down.h"
 #include "data/plan.h"
 #include "format/cluster_json.h"
+#include "format/continuity_json.h"
 #include "format/demand_json.h"
 #include "format/names.h"
 #include "format/packet_switches_json.h"
@@ -66,6 +67,13 @@ static int plan_read_servers(const struct to_json *at, void *to)
 	if (!ret && to_plan_alloc_tables(plan))
 		ret = to_json_error(at, -ENOMEM, "out of memory");
 	return ret;
+}
+
+static int plan_read_continuity(const struct to_json *at, void *to)
+{
+	struct to_plan *plan = to;
+
+	return to_continuity_read(at, plan->cluster);
 }
 
 static int plan_read_demand(const struct to_json *at, void *to)
@@ -592,6 +600,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "optical_switches", plan_read_switches, 0, true },
 	{ "packet_switches", plan_read_packet_switches, 0, true },
 	{ "servers", plan_read_servers, 0, false },
+	{ "checks", plan_read_continuity, 0, true },
 	{ "demand", plan_read_demand, 0, false },
 	{ "rings", plan_read_rings, 0, true },
 	{ "trees", plan_read_trees, 0, true },

@@ -46,6 +46,8 @@ struct step {
  * @have: table of the kernel, known when @has_table
  * @active: the one of them that is active, NULL: not known
  * @routes: how they differ
+ * @checks: lines in which their checks and neighbours differ
+ * @unchecked: the plan has checks and the module has none: links follow light
  * @steps: link changes; the last @n_steps - @n_early come after the commit
  * @changes: entries; the last @n_changes - @n_added come after the commit
  * @entries: of the plan, but those that are there as @foreign addresses
@@ -61,6 +63,8 @@ struct to_apply {
 	struct to_kernel_table want, have, *active;
 	bool has_table;
 	struct to_diff_count routes;
+	unsigned int checks;
+	bool unchecked;
 	struct step steps[5 * TO_PORTS_MAX + 2];
 	unsigned int n_steps, n_early;
 	struct to_change *changes;
@@ -181,6 +185,16 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 	return 0;
 }
 
+/* A module without checks gets none. */
+static void apply_fit_module(struct to_apply *a)
+{
+	if (a->kept->genl.checks || a->want.check.interval == TOPOOPT_CHECK_INTERVAL_OFF)
+		return;
+	a->unchecked = true;
+	a->want.check = (struct to_kernel_check){ 0 };
+	a->want.n_peers = 0;
+}
+
 static int apply_compare_table(struct to_apply *a, bool full, struct to_error *err)
 {
 	int ret;
@@ -198,6 +212,7 @@ static int apply_compare_table(struct to_apply *a, bool full, struct to_error *e
 	if (!a->has_table)
 		return 0;
 	a->active = &a->have;
+	a->checks = to_diff_checks(&a->have, &a->want, NULL, NULL, NULL);
 	return to_diff_tables(&a->have, &a->want, &a->routes, NULL, NULL, NULL, err);
 }
 
@@ -237,6 +252,8 @@ static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 		ret = to_apply_kept_device(a->kept, a->found.device, err);
 		if (!ret)
 			ret = to_genl_device(&a->kept->genl, a->found.device, &a->current, err);
+		if (!ret)
+			apply_fit_module(a);
 	}
 	if (!ret)
 		ret = apply_plan_steps(a, err);
@@ -310,14 +327,19 @@ struct to_apply_counts to_apply_count(const struct to_apply *a)
 {
 	return (struct to_apply_counts){
 		.routes = a->want.n_routes, .groups = a->want.n_groups,
-		.differing = a->routes, .entries_added = a->n_added,
+		.differing = a->routes, .checks = a->checks, .entries_added = a->n_added,
 		.entries_removed = a->n_changes - a->n_added,
 	};
 }
 
 bool to_apply_table_differs(const struct to_apply *a)
 {
-	return !a->has_table || !a->current.generation || to_diff_any(&a->routes);
+	return !a->has_table || !a->current.generation || to_diff_any(&a->routes) || a->checks;
+}
+
+bool to_apply_is_unchecked(const struct to_apply *a)
+{
+	return a->unchecked;
 }
 
 bool to_apply_differs(const struct to_apply *a)
@@ -369,6 +391,7 @@ int to_apply_print(struct to_apply *a, to_diff_line line, void *arg,
 			line('+', kinds[c->entry.kind], strchr(text, ' ') + 1, arg);
 		}
 	}
+	to_diff_checks(&a->have, &a->want, line, &names, arg);
 	return to_diff_tables(&a->have, &a->want, &count, line, &names, arg, err);
 }
 
@@ -518,6 +541,7 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	struct to_error why = {};
 	int ret;
 
+	apply_fit_module(a);
 	ret = to_genl_stage(&a->kept->genl, a->found.device, &a->want, &why);
 	if (ret == -EBUSY)
 		to_error_set(&why, ret,

@@ -49,19 +49,27 @@ const struct to_interfaces *to_apply_interfaces(const struct to_apply *apply);
  * @routes, @groups: of the plan's table
  * @differing: routes that the kernel's table lacks, has too many or has
  *	otherwise; 0 when it was not read
+ * @checks: settings of continuity checks and neighbours that differ; 0 when it was not read
  * @entries_added: addresses, neighbours, routes and rules to add or replace
  * @entries_removed: those to remove
  */
 struct to_apply_counts {
 	unsigned int routes, groups;
 	struct to_diff_count differing;
-	unsigned int entries_added, entries_removed;
+	unsigned int checks, entries_added, entries_removed;
 };
 
 struct to_apply_counts to_apply_count(const struct to_apply *apply);
 
 /** to_apply_table_differs() - whether there is a table to stage and commit */
 bool to_apply_table_differs(const struct to_apply *apply);
+
+/**
+ * to_apply_is_unchecked() - tell whether the plan's checks are left out, as the module has none
+ *
+ * Known when there was a device, and of all others after to_apply_stage().
+ */
+bool to_apply_is_unchecked(const struct to_apply *apply);
 
 /** to_apply_differs() - whether there is anything to do */
 bool to_apply_differs(const struct to_apply *apply);

@@ -113,7 +113,7 @@ struct last {
 struct builder {
 	struct view v;
 	struct to_kernel_table *out;
-	unsigned int groups_room, routes_room;
+	unsigned int groups_room, routes_room, peers_room;
 	struct last *last;
 	unsigned int n_last, last_room;
 	unsigned int *first_last;	/* per group of the plan, as @next */
@@ -304,6 +304,81 @@ static int desired_detour(struct builder *b, unsigned int port)
 	return desired_add_group(b, &(struct to_group){ .n = 1, .nexthops = &peer }, NULL);
 }
 
+static const uint32_t desired_intervals[] = {
+	[TO_CONTINUITY_100MS] = TOPOOPT_CHECK_INTERVAL_100MS,
+	[TO_CONTINUITY_OFF] = TOPOOPT_CHECK_INTERVAL_OFF,
+	[TO_CONTINUITY_3MS] = TOPOOPT_CHECK_INTERVAL_3MS,
+	[TO_CONTINUITY_10MS] = TOPOOPT_CHECK_INTERVAL_10MS,
+	[TO_CONTINUITY_1S] = TOPOOPT_CHECK_INTERVAL_1S,
+};
+
+/* Expect @end at @port, unless no checks can come from there. */
+static int desired_add_peer(struct builder *b, unsigned int port, struct to_port_ref end)
+{
+	const struct to_server *server = &b->v.cluster->servers[end.server];
+	struct to_kernel_table *out = b->out;
+	struct to_peer *p;
+
+	if (server->unable)
+		return 0;
+	if (out->n_peers == b->peers_room) {
+		unsigned int room = b->peers_room ? 2 * b->peers_room : 16;
+
+		p = reallocarray(out->peers, room, sizeof(*p));
+		if (!p)
+			return to_error_set(b->err, -ENOMEM, "out of memory");
+		out->peers = p;
+		b->peers_room = room;
+	}
+	p = memset(&out->peers[out->n_peers++], 0, sizeof(*p));
+	p->ifindex = b->v.ifindex[port];
+	p->index = end.server;
+	memcpy(p->mac, server->ports[end.port].relay_mac, sizeof(p->mac));
+	strcpy(p->server, server->name);
+	strcpy(p->server_port, server->ports[end.port].name);
+	return 0;
+}
+
+/* Expect the other end of @link; of a simplex link when another one leads back. */
+static int desired_add_link_peer(struct builder *b, const struct to_link *link)
+{
+	struct to_port_ref self = link->a, end = link->b, back;
+
+	if (link->b.server == b->v.server && b->v.cluster->link_mode == TO_LINKS_DUPLEX) {
+		self = link->b;
+		end = link->a;
+	}
+	if (self.server != b->v.server)
+		return 0;
+	if (b->v.cluster->link_mode == TO_LINKS_SIMPLEX &&
+	    (to_plan_peer(b->v.plan, end, &back) || !desired_same_port(back, self)))
+		return 0;
+	return desired_add_peer(b, self.port, end);
+}
+
+/* How links are checked, and the neighbours at those of the plan, dark ones with them. */
+static int desired_add_checks(struct builder *b)
+{
+	const struct to_continuity *checks = &b->v.cluster->continuity;
+	const struct to_plan *plan = b->v.plan;
+	int ret = 0;
+
+	if (checks->interval == TO_CONTINUITY_OFF || b->v.self->unable)
+		return 0;
+	b->out->check = (struct to_kernel_check){
+		.interval = desired_intervals[checks->interval],
+		.fabric = to_continuity_fabric(checks),
+		.grace_ms = to_continuity_grace_ms(checks),
+	};
+	memcpy(b->out->check.key, checks->key, sizeof(checks->key));
+	strcpy(b->out->check.server, b->v.self->name);
+	for (unsigned int i = 0; !ret && i < b->v.cluster->n_links; i++)
+		ret = desired_add_link_peer(b, &b->v.cluster->links[i]);
+	for (unsigned int i = 0; !ret && i < plan->n_dark; i++)
+		ret = desired_add_link_peer(b, &plan->dark[i]);
+	return ret;
+}
+
 static int desired_add_destination(struct builder *b, uint32_t server, unsigned int slot)
 {
 	const struct to_address *dst = desired_address_of(b->v.cluster, server, slot);
@@ -370,6 +445,7 @@ int to_desired_state_table(const struct to_plan *plan, unsigned int server,
 	b.first_last = calloc(b.v.table->n_groups + 1, sizeof(*b.first_last));
 	if (!b.first_last)
 		return to_error_set(err, -ENOMEM, "out of memory");
+	ret = desired_add_checks(&b);
 	for (unsigned int g = 0; !ret && g < b.v.table->n_groups; g++) {
 		ret = desired_check_group(&b, g);
 		if (!ret && desired_add_group(&b, &b.v.table->groups[g], NULL) < 0)

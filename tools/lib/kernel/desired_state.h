@@ -16,8 +16,12 @@
 #include "kernel/rtnl.h"
 
 /**
- * to_desired_state_table() - groups and routes of the topoopt device of @server
+ * to_desired_state_table() - checks, groups and routes of the topoopt device of @server
  * @ifindex: interface of every port of @server
+ *
+ * A neighbour is expected at both ends of each link, also of those that are dark; not of a
+ * link to or from a server whose module has no checks, nor of a simplex link without one that
+ * leads back to its port.
  *
  * Own node address: type node. Own port addresses: type local, with a group
  * that leads to the port's peer, one of them on a packet switch. It is for RoCEv2 that

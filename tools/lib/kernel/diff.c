@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,113 @@ int to_diff_tables(struct to_kernel_table *have, struct to_kernel_table *want,
 	diff_classes_free(&ch);
 	diff_classes_free(&cw);
 	return 0;
+}
+
+/* By port and MAC address, of which a table has each pair once. */
+static int diff_peer_compare(const void *a, const void *b)
+{
+	const struct to_peer *x = a, *y = b;
+
+	if (x->ifindex != y->ifindex)
+		return x->ifindex < y->ifindex ? -1 : 1;
+	return memcmp(x->mac, y->mac, sizeof(x->mac));
+}
+
+static bool diff_peer_same(const struct to_peer *a, const struct to_peer *b)
+{
+	return a->index == b->index && !strcmp(a->server, b->server) &&
+	       !strcmp(a->server_port, b->server_port);
+}
+
+struct printer_count {
+	struct printer to;
+	unsigned int lines;
+};
+
+static void diff_print_check(struct printer_count *p, char sign, const char *text)
+{
+	p->lines++;
+	if (p->to.line)
+		p->to.line(sign, "check", text, p->to.arg);
+}
+
+/* "eth0 of s1:eth1 02:54:4f:01:00:02" */
+static void diff_print_peer(struct printer_count *p, char sign, const struct to_peer *peer)
+{
+	char name[IFNAMSIZ], text[160];
+
+	/* nobody to tell, and no names to tell it with */
+	if (!p->to.line) {
+		p->lines++;
+		return;
+	}
+	snprintf(text, sizeof(text), "%s of %s:%s %02x:%02x:%02x:%02x:%02x:%02x",
+		 diff_ifname(p->to.names, peer->ifindex, name), peer->server, peer->server_port,
+		 peer->mac[0], peer->mac[1], peer->mac[2], peer->mac[3], peer->mac[4],
+		 peer->mac[5]);
+	diff_print_check(p, sign, text);
+}
+
+/* "every 100ms as s1, fabric 8d1e..., grace 5000 ms" */
+static void diff_print_settings(struct printer_count *p, char sign,
+				const struct to_kernel_check *check)
+{
+	static const uint8_t none[TO_KERNEL_KEY];
+	static const char *const intervals[] = {
+		[TOPOOPT_CHECK_INTERVAL_3MS] = "3ms", [TOPOOPT_CHECK_INTERVAL_10MS] = "10ms",
+		[TOPOOPT_CHECK_INTERVAL_100MS] = "100ms", [TOPOOPT_CHECK_INTERVAL_1S] = "1s",
+	};
+	char text[160];
+
+	if (check->interval == TOPOOPT_CHECK_INTERVAL_OFF)
+		return;
+	snprintf(text, sizeof(text), "every %s as %s, fabric %016" PRIx64 ", grace %u ms%s",
+		 check->interval < 5 ? intervals[check->interval] : "?", check->server,
+		 check->fabric, check->grace_ms,
+		 memcmp(check->key, none, sizeof(none)) ? ", with a key" : "");
+	diff_print_check(p, sign, text);
+}
+
+static void diff_sort_peers(struct to_kernel_table *table)
+{
+	if (table->n_peers)
+		qsort(table->peers, table->n_peers, sizeof(*table->peers), diff_peer_compare);
+}
+
+static bool diff_check_same(const struct to_kernel_check *a, const struct to_kernel_check *b)
+{
+	return a->interval == b->interval && a->fabric == b->fabric &&
+	       a->grace_ms == b->grace_ms &&
+	       (a->hidden || b->hidden || !memcmp(a->key, b->key, sizeof(a->key))) &&
+	       !strcmp(a->server, b->server);
+}
+
+unsigned int to_diff_checks(struct to_kernel_table *have, struct to_kernel_table *want,
+			    to_diff_line line, const struct to_diff_names *names, void *arg)
+{
+	struct printer_count p = { .to = { line, names, arg } };
+	unsigned int h = 0, w = 0;
+
+	if (!diff_check_same(&have->check, &want->check)) {
+		diff_print_settings(&p, '-', &have->check);
+		diff_print_settings(&p, '+', &want->check);
+	}
+	diff_sort_peers(have);
+	diff_sort_peers(want);
+	while (h < have->n_peers || w < want->n_peers) {
+		int order = h == have->n_peers ? 1 : w == want->n_peers ? -1 :
+			    diff_peer_compare(&have->peers[h], &want->peers[w]);
+
+		if (order || !diff_peer_same(&have->peers[h], &want->peers[w])) {
+			if (order <= 0)
+				diff_print_peer(&p, '-', &have->peers[h]);
+			if (order >= 0)
+				diff_print_peer(&p, '+', &want->peers[w]);
+		}
+		h += order <= 0;
+		w += order >= 0;
+	}
+	return p.lines;
 }
 
 static bool diff_has_address(const struct to_entries *list, const struct to_entry *e)

@@ -13,7 +13,7 @@
 
 /**
  * typedef to_diff_line - one thing that goes ('-') or comes ('+')
- * @what: "relay", "address", "neighbour", "route", "rule", "port", "device"
+ * @what: "relay", "check", "address", "neighbour", "route", "rule", "port", "device"
  * @text: it, as a person would write it
  */
 typedef void (*to_diff_line)(char sign, const char *what, const char *text,
@@ -47,6 +47,16 @@ int to_diff_tables(struct to_kernel_table *have, struct to_kernel_table *want,
 		   struct to_diff_count *count, to_diff_line line,
 		   const struct to_diff_names *names, void *arg,
 		   struct to_error *err);
+
+/**
+ * to_diff_checks() - compare how two tables are checked, and the neighbours that they expect
+ * @line: called for what comes or goes; NULL to only count. No key is told,
+ *	and one that the kernel hides is not compared
+ *
+ * Both tables' neighbours may be reordered. Return: the number of lines.
+ */
+unsigned int to_diff_checks(struct to_kernel_table *have, struct to_kernel_table *want,
+			    to_diff_line line, const struct to_diff_names *names, void *arg);
 
 /**
  * to_diff_entries() - changes that lead from @have to @want

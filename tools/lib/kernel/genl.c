@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define MESSAGE_SIZE 65536
 #define ROUTE_SIZE 72		/* upper bound of one route attribute */
+#define PEER_SIZE 128		/* upper bound of one peer attribute in a request */
 
 const char *const to_genl_counter_names[TO_COUNTERS] = {
 	"relay-rx-packets", "relay-rx-bytes", "relay-tx-packets", "relay-tx-bytes",
@@ -50,6 +52,22 @@ static const struct to_attribute port_attributes[] = {
 	[TOPOOPT_A_PORT_XDP_CLASSES] = { "xdp-classes" },
 };
 
+static const struct to_attribute check_attributes[] = {
+	[TOPOOPT_A_CHECK_INTERVAL] = { "interval" },
+	[TOPOOPT_A_CHECK_FABRIC] = { "fabric" },
+	[TOPOOPT_A_CHECK_KEY] = { "key" },
+	[TOPOOPT_A_CHECK_GRACE] = { "grace" },
+	[TOPOOPT_A_CHECK_SERVER] = { "server" },
+};
+
+static const struct to_attribute peer_attributes[] = {
+	[TOPOOPT_A_PEER_PORT] = { "port" },
+	[TOPOOPT_A_PEER_MAC] = { "mac" },
+	[TOPOOPT_A_PEER_INDEX] = { "index" },
+	[TOPOOPT_A_PEER_SERVER] = { "server" },
+	[TOPOOPT_A_PEER_SERVER_PORT] = { "server-port" },
+};
+
 static const struct to_attribute device_attributes[] = {
 	[TOPOOPT_A_DEVICE_IFINDEX] = { "ifindex" },
 	[TOPOOPT_A_DEVICE_GENERATION] = { "generation" },
@@ -59,12 +77,15 @@ static const struct to_attribute device_attributes[] = {
 	[TOPOOPT_A_DEVICE_ROUTE] = { "route", NESTED(route_attributes) },
 	[TOPOOPT_A_DEVICE_PORT] = { "port", NESTED(port_attributes) },
 	[TOPOOPT_A_DEVICE_PROGRAM] = { "program" },
+	[TOPOOPT_A_DEVICE_CHECK] = { "check", NESTED(check_attributes) },
+	[TOPOOPT_A_DEVICE_PEER] = { "peer", NESTED(peer_attributes) },
 };
 
 void to_kernel_table_free(struct to_kernel_table *table)
 {
 	for (unsigned int i = 0; i < table->n_groups; i++)
 		free(table->groups[i].nexthops);
+	free(table->peers);
 	free(table->groups);
 	free(table->routes);
 	memset(table, 0, sizeof(*table));
@@ -99,17 +120,22 @@ static struct nlmsghdr *genl_request(const struct to_genl *genl, void *buf,
 static int genl_parse_family(const struct nlmsghdr *nlh, void *arg)
 {
 	struct to_genl *genl = arg;
-	const struct nlattr *nla, *group, *a;
+	const struct nlattr *nla, *nest, *a;
 
 	genl_for_each_attr(nla, nlh) {
 		if (mnl_attr_get_type(nla) == CTRL_ATTR_FAMILY_ID)
 			genl->family = to_attr_u16(nla);
-		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS)
+		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS &&
+		    mnl_attr_get_type(nla) != CTRL_ATTR_OPS)
 			continue;
-		mnl_attr_for_each_nested(group, nla)
-			mnl_attr_for_each_nested(a, group)
-				if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
+		mnl_attr_for_each_nested(nest, nla)
+			mnl_attr_for_each_nested(a, nest) {
+				if (mnl_attr_get_type(nla) == CTRL_ATTR_OPS)
+					genl->checks |= mnl_attr_get_type(a) == CTRL_ATTR_OP_ID &&
+							to_attr_u32(a) == TOPOOPT_CMD_PEER_GET;
+				else if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
 					genl->events = to_attr_u32(a);
+			}
 	}
 	return 0;
 }
@@ -121,6 +147,7 @@ int to_genl_open(struct to_genl *genl, struct to_error *err)
 	int ret;
 
 	genl->events = 0;
+	genl->checks = false;
 	ret = to_netlink_open(&genl->nl, NETLINK_GENERIC, err);
 	if (ret)
 		return ret;
@@ -190,6 +217,40 @@ static void genl_parse_counters(uint64_t *counters, const struct nlattr *nest)
 	}
 }
 
+static void genl_parse_text(char *text, size_t size, const struct nlattr *nla)
+{
+	snprintf(text, size, "%s", to_attr_text(nla));
+}
+
+static void genl_parse_check(struct to_kernel_check *check, const struct nlattr *nest)
+{
+	const struct nlattr *nla;
+
+	check->hidden = true;
+	mnl_attr_for_each_nested(nla, nest) {
+		switch (mnl_attr_get_type(nla)) {
+		case TOPOOPT_A_CHECK_INTERVAL:
+			check->interval = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_CHECK_FABRIC:
+			check->fabric = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_CHECK_KEY:
+			if (mnl_attr_get_payload_len(nla) != sizeof(check->key))
+				break;
+			memcpy(check->key, mnl_attr_get_payload(nla), sizeof(check->key));
+			check->hidden = false;
+			break;
+		case TOPOOPT_A_CHECK_GRACE:
+			check->grace_ms = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_CHECK_SERVER:
+			genl_parse_text(check->server, sizeof(check->server), nla);
+			break;
+		}
+	}
+}
+
 static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 {
 	struct to_device *d = arg;
@@ -227,6 +288,9 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 			break;
 		case TOPOOPT_A_DEVICE_COUNTERS:
 			genl_parse_counters(d->counters, nla);
+			break;
+		case TOPOOPT_A_DEVICE_CHECK:
+			genl_parse_check(&d->check, nla);
 			break;
 		}
 	}
@@ -356,6 +420,32 @@ int to_genl_account(struct to_genl *genl, uint32_t ifindex, int program,
 	return to_netlink_call(&genl->nl, nlh, NULL, NULL, err);
 }
 
+static void genl_put_check(struct nlmsghdr *nlh, const struct to_kernel_check *check)
+{
+	static const uint8_t none[TO_KERNEL_KEY];
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_CHECK);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_CHECK_INTERVAL, check->interval);
+	mnl_attr_put_u64(nlh, TOPOOPT_A_CHECK_FABRIC, check->fabric);
+	if (memcmp(check->key, none, sizeof(none)))
+		mnl_attr_put(nlh, TOPOOPT_A_CHECK_KEY, sizeof(check->key), check->key);
+	mnl_attr_put_u32(nlh, TOPOOPT_A_CHECK_GRACE, check->grace_ms);
+	mnl_attr_put_strz(nlh, TOPOOPT_A_CHECK_SERVER, check->server);
+	mnl_attr_nest_end(nlh, nest);
+}
+
+static void genl_put_peer(struct nlmsghdr *nlh, const struct to_peer *peer)
+{
+	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_PEER);
+
+	mnl_attr_put_u32(nlh, TOPOOPT_A_PEER_PORT, peer->ifindex);
+	mnl_attr_put(nlh, TOPOOPT_A_PEER_MAC, sizeof(peer->mac), peer->mac);
+	mnl_attr_put_u32(nlh, TOPOOPT_A_PEER_INDEX, peer->index);
+	mnl_attr_put_strz(nlh, TOPOOPT_A_PEER_SERVER, peer->server);
+	mnl_attr_put_strz(nlh, TOPOOPT_A_PEER_SERVER_PORT, peer->server_port);
+	mnl_attr_nest_end(nlh, nest);
+}
+
 static void genl_put_group(struct nlmsghdr *nlh, const struct to_kernel_group *group)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, TOPOOPT_A_DEVICE_GROUP);
@@ -427,14 +517,23 @@ static int genl_stage_fill(struct to_genl *genl, uint32_t ifindex,
 			   const struct to_kernel_table *table, char *buf,
 			   struct to_error *err)
 {
-	unsigned int g = 0, r = 0;
+	bool check = table->check.interval != TOPOOPT_CHECK_INTERVAL_OFF;
+	unsigned int p = 0, g = 0, r = 0;
 	int ret;
 
-	while (g < table->n_groups || r < table->n_routes) {
+	while (check || p < table->n_peers || g < table->n_groups || r < table->n_routes) {
 		struct nlmsghdr *nlh = genl_request(genl, buf,
 						    TOPOOPT_CMD_STAGE_ADD, ifindex);
 
-		for (; g < table->n_groups; g++) {
+		if (check)
+			genl_put_check(nlh, &table->check);
+		check = false;
+		for (; p < table->n_peers; p++) {
+			if (nlh->nlmsg_len + PEER_SIZE > MESSAGE_SIZE)
+				break;
+			genl_put_peer(nlh, &table->peers[p]);
+		}
+		for (; p == table->n_peers && g < table->n_groups; g++) {
 			/* Upper bound: id, and port, MAC, weight or ingress, backup of each. */
 			if (nlh->nlmsg_len + 16 + 40 * table->groups[g].n > MESSAGE_SIZE)
 				break;
@@ -626,6 +725,121 @@ static void genl_parse_route(const struct nlattr *nest, struct to_kernel_route *
 		r->dst_len = full;
 }
 
+static void genl_parse_peer(struct to_peer *p, const struct nlattr *nest)
+{
+	const struct nlattr *nla;
+
+	mnl_attr_for_each_nested(nla, nest) {
+		switch (mnl_attr_get_type(nla)) {
+		case TOPOOPT_A_PEER_PORT:
+			p->ifindex = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_PEER_MAC:
+			if (mnl_attr_get_payload_len(nla) == sizeof(p->mac))
+				memcpy(p->mac, mnl_attr_get_payload(nla), sizeof(p->mac));
+			break;
+		case TOPOOPT_A_PEER_INDEX:
+			p->index = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_PEER_SERVER:
+			genl_parse_text(p->server, sizeof(p->server), nla);
+			break;
+		case TOPOOPT_A_PEER_SERVER_PORT:
+			genl_parse_text(p->server_port, sizeof(p->server_port), nla);
+			break;
+		case TOPOOPT_A_PEER_TRANSIT:
+			p->transit = true;
+			break;
+		case TOPOOPT_A_PEER_LOCAL:
+			p->local = true;
+			break;
+		case TOPOOPT_A_PEER_REASON:
+			p->reason = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_PEER_SILENCE:
+			p->silence_ms = to_attr_u32(nla);
+			p->heard = true;
+			break;
+		case TOPOOPT_A_PEER_RECEIVED:
+			p->received = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_PEER_MISSING:
+			p->missing = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_PEER_GENERATION:
+			p->generation = to_attr_u64(nla);
+			break;
+		case TOPOOPT_A_PEER_LARGEST:
+			p->largest = to_attr_u32(nla);
+			break;
+		case TOPOOPT_A_PEER_STRANGER:
+			genl_parse_text(p->stranger, sizeof(p->stranger), nla);
+			break;
+		case TOPOOPT_A_PEER_STRANGER_PORT:
+			genl_parse_text(p->stranger_port, sizeof(p->stranger_port), nla);
+			break;
+		}
+	}
+}
+
+static int genl_add_peer(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct nlattr *nla;
+	struct to_peer *p;
+
+	genl_for_each_attr(nla, nlh) {
+		if (mnl_attr_get_type(nla) != TOPOOPT_A_DEVICE_PEER)
+			continue;
+		p = genl_list_add(arg);
+		if (!p)
+			return -ENOMEM;
+		genl_parse_peer(p, nla);
+	}
+	return 0;
+}
+
+bool to_genl_peer(const struct nlmsghdr *nlh, struct to_peer *peer)
+{
+	const struct nlattr *nla;
+
+	memset(peer, 0, sizeof(*peer));
+	genl_for_each_attr(nla, nlh) {
+		if (mnl_attr_get_type(nla) != TOPOOPT_A_DEVICE_PEER)
+			continue;
+		genl_parse_peer(peer, nla);
+		return true;
+	}
+	return false;
+}
+
+/* None of a module without checks. */
+static int genl_read_peers(struct to_genl *genl, uint32_t ifindex, struct list *peers,
+			   struct to_error *err)
+{
+	char buf[256];
+
+	peers->n = 0;
+	if (!genl->checks)
+		return 0;
+	return to_netlink_dump(&genl->nl, genl_request(genl, buf, TOPOOPT_CMD_PEER_GET, ifindex),
+			       genl_add_peer, genl_list_clear, peers, err);
+}
+
+int to_genl_peers(struct to_genl *genl, uint32_t ifindex, struct to_peer **peers,
+		  unsigned int *n, struct to_error *err)
+{
+	struct list list = { .size = sizeof(**peers) };
+	int ret = genl_read_peers(genl, ifindex, &list, err);
+
+	if (ret) {
+		free(list.items);
+		return ret;
+	}
+	*peers = list.items;
+	*n = list.n;
+	return 0;
+}
+
 /* Groups and routes of a dump, and the generation they belong to. */
 struct dump {
 	struct list groups, routes;
@@ -682,6 +896,8 @@ int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
 		.groups.size = sizeof(struct to_kernel_group),
 		.routes.size = sizeof(struct to_kernel_route),
 	};
+	struct list peers = { .size = sizeof(struct to_peer) };
+	struct to_device device = {};
 	uint64_t generation;
 	struct nlmsghdr *nlh;
 	char buf[256];
@@ -701,12 +917,20 @@ int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
 		if (!ret)
 			ret = to_netlink_dump(&genl->nl, nlh, genl_add_entries,
 					      genl_routes_clear, &d, err);
-	} while (!ret && d.routes.n && d.generation != generation);
+		if (!ret && !staged)
+			ret = genl_read_peers(genl, ifindex, &peers, err);
+		if (!ret && !staged)
+			ret = to_genl_device(genl, ifindex, &device, err);
+	} while (!ret && d.routes.n &&
+		 (d.generation != generation || (!staged && d.generation != device.generation)));
 	table->generation = d.generation;
 	table->groups = d.groups.items;
 	table->n_groups = d.groups.n;
 	table->routes = d.routes.items;
 	table->n_routes = d.routes.n;
+	table->check = device.check;
+	table->peers = peers.items;
+	table->n_peers = peers.n;
 	if (ret)
 		to_kernel_table_free(table);
 	return ret;

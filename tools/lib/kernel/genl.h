@@ -13,6 +13,8 @@
 #include "kernel/netlink.h"
 
 #define TO_COUNTERS 18
+#define TO_KERNEL_NAME 64	/* bytes of a server's name, with the NUL */
+#define TO_KERNEL_KEY 16	/* bytes of a key of continuity checks */
 
 /** Index into counters of TOPOOPT_A_COUNTERS_@name */
 #define TO_COUNTER(name) \
@@ -21,11 +23,45 @@
 /** Names of the counters, in the order of to_device.counters. */
 extern const char *const to_genl_counter_names[TO_COUNTERS];
 
+/** struct to_kernel_check - how a table's neighbours are checked; zeroed: they are not */
+struct to_kernel_check {
+	uint32_t interval;		/* enum topoopt_check_interval */
+	uint64_t fabric;		/* number of the fabric */
+	uint32_t grace_ms;		/* time after a commit in which neighbours are trusted */
+	uint8_t key[TO_KERNEL_KEY];	/* zeroed without one */
+	bool hidden;			/* the kernel keeps the key from the caller */
+	char server[TO_KERNEL_NAME];	/* name of this server */
+};
+
+/**
+ * struct to_peer - neighbour that a table expects at a port, with its checks
+ *
+ * A table that is to be staged has only what comes before @reason.
+ */
+struct to_peer {
+	uint32_t ifindex;		/* of the port */
+	char port[IFNAMSIZ];		/* name of the port; "" unless to_peers_get() filled it in */
+	uint32_t index;			/* of the neighbour's server in the plan */
+	uint8_t mac[6];			/* where transit goes */
+	char server[TO_KERNEL_NAME];	/* name of the neighbour's server */
+	char server_port[IFNAMSIZ];	/* name of the neighbour's port */
+	uint32_t reason;		/* enum topoopt_check_reason */
+	bool transit, local;		/* takes packets to relay, takes packets for itself */
+	bool heard;			/* a check arrived, the last one @silence_ms ago */
+	uint32_t silence_ms;
+	uint64_t received, missing;	/* checks that arrived, checks that did not */
+	uint64_t generation;		/* of its table, 0 without one */
+	uint32_t largest;		/* bytes of the largest frame that it received, 0: not known */
+	char stranger[TO_KERNEL_NAME];	/* server that is heard in its place, "" */
+	char stranger_port[IFNAMSIZ];	/* name of that server's port */
+};
+
 /**
  * struct to_device - a topoopt device
  * @memory: bytes of kernel memory that the active table holds
  * @staged: there is a stage, of @staged_routes and @staged_groups
  * @prepared: it outlives the socket that made it
+ * @check: how the active table's neighbours are checked
  */
 struct to_device {
 	uint32_t ifindex;
@@ -33,6 +69,7 @@ struct to_device {
 	uint64_t generation, memory;
 	uint32_t routes, groups, staged_routes, staged_groups;
 	bool staged, prepared;
+	struct to_kernel_check check;
 	uint64_t counters[TO_COUNTERS];
 };
 
@@ -84,10 +121,12 @@ struct to_kernel_route {
 	uint32_t group, server;
 };
 
-/** struct to_kernel_table - a whole table, groups and routes */
+/** struct to_kernel_table - a whole table: checks, neighbours, groups and routes */
 struct to_kernel_table {
 	uint64_t generation;
-	unsigned int n_groups, n_routes;
+	struct to_kernel_check check;
+	unsigned int n_peers, n_groups, n_routes;
+	struct to_peer *peers;
 	struct to_kernel_group *groups;
 	struct to_kernel_route *routes;
 };
@@ -99,6 +138,7 @@ struct to_genl {
 	struct to_netlink nl;
 	uint16_t family;
 	uint32_t events;	/* multicast group */
+	bool checks;		/* the module has continuity checks */
 };
 
 /**
@@ -146,7 +186,19 @@ int to_genl_abort(struct to_genl *genl, uint32_t ifindex, struct to_error *err);
 int to_genl_commit(struct to_genl *genl, uint32_t ifindex, uint64_t base,
 		   uint64_t *generation, struct to_error *err);
 
-/** to_genl_table() - read the active table, or the stage */
+/**
+ * to_genl_peers() - read the neighbours of the active table, without names of ports
+ * @peers: gets them, for free()
+ *
+ * Return: 0, with none from a module without checks; a negative errno.
+ */
+int to_genl_peers(struct to_genl *genl, uint32_t ifindex, struct to_peer **peers,
+		  unsigned int *n, struct to_error *err);
+
+/** to_genl_peer() - read the neighbour of a peer-ntf message; false when there is none */
+bool to_genl_peer(const struct nlmsghdr *nlh, struct to_peer *peer);
+
+/** to_genl_table() - read the active table, or the stage, of which no neighbours are known */
 int to_genl_table(struct to_genl *genl, uint32_t ifindex, bool staged,
 		  struct to_kernel_table *table, struct to_error *err);
 

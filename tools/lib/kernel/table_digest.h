@@ -4,7 +4,8 @@
 
 /*
  * A table in 64 bits, the same on any host: two tables between which to_diff_tables() finds
- * no difference have the same digest.
+ * no difference have the same digest. Checks and neighbours are no part of it: they say nothing
+ * of where packets go.
  */
 
 #include "kernel/genl.h"
