@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "kernel/netlink.h"
 
-#define TO_COUNTERS 18
+#define TO_COUNTERS 24
 
 /** Index into counters of TOPOOPT_A_COUNTERS_@name */
 #define TO_COUNTER(name) \
