@@ -46,6 +46,7 @@
 #include "output.h"
 #include "table.h"
 #include "topoopt.h"
+#include "trace.h"
 
 /* In halves of an interval, the sender's or the receiver's, whichever is longer. */
 #define TOPOOPT_CONTINUITY_SILENT	7	/* is not heard any more */
@@ -180,6 +181,7 @@ static bool topoopt_continuity_judge(const struct topoopt_peers *peers,
 		if (peer->takes && !takes)
 			topoopt_continuity_distrust(peers, peer);
 	}
+	trace_topoopt_peer(peer, reason);
 	peer->reason = reason;
 	WRITE_ONCE(peer->takes, takes);
 	peer->untold = true;
@@ -246,14 +248,19 @@ static bool topoopt_continuity_newer(const struct topoopt_peers *peers,
 	return true;
 }
 
-/* A check of the neighbour that is expected, in a frame of @bytes. */
-static void topoopt_continuity_heard(const struct topoopt_peers *peers,
+/* A check of the neighbour that is expected at @port, in a frame of @bytes. */
+static void topoopt_continuity_heard(const struct topoopt_port *port,
+				     const struct topoopt_peers *peers,
 				     struct topoopt_peer *peer,
 				     const struct topoopt_ccm *ccm, u32 bytes)
 {
+	u64 missing = peer->missing;
+
 	if (!topoopt_continuity_newer(peers, peer, ccm))
 		return;
+	topoopt_stats_add(port->stats, TOPOOPT_CHECK_MISSING, peer->missing - missing);
 	peer->received++;
+	topoopt_stats_add(port->stats, TOPOOPT_CHECK_RECEIVED, 1);
 	peer->last = *ccm;
 	peer->silence = 0;
 	peer->heard_at = ktime_get_ns();
@@ -363,6 +370,7 @@ static void topoopt_continuity_send(const struct topoopt_port *port,
 	skb->protocol = htons(ETH_P_CFM);
 	skb->priority = TC_PRIO_CONTROL;
 	skb->dev = dev;
+	topoopt_stats_add(port->stats, TOPOOPT_CHECK_SENT, 1);
 	dev_queue_xmit(skb);
 }
 
@@ -549,7 +557,7 @@ static void topoopt_continuity_take(const struct topoopt_port *port,
 	}
 	if (!unicast)
 		return;
-	topoopt_continuity_heard(peers, peer, ccm, bytes);
+	topoopt_continuity_heard(port, peers, peer, ccm, bytes);
 	/* What gets better waits for the tick. */
 	if (peers->answers ||
 	    !(peer->takes & ~topoopt_continuity_takes(topoopt_continuity_reason(peers, peer))))
@@ -569,9 +577,14 @@ bool topoopt_continuity_receive(const struct topoopt_port *port, struct sk_buff 
 	    !pskb_may_pull(skb, TOPOOPT_CCM_LEN) ||
 	    !topoopt_ccm_ours(skb->data, skb_headlen(skb)))
 		return false;
+	if (!peers)
+		return true;
+	if (!topoopt_ccm_read(skb->data, &peers->key, &ccm)) {
+		topoopt_stats_add(port->stats, TOPOOPT_CHECK_REFUSED, 1);
+		return true;
+	}
 	/* Own checks come back from a loop. */
-	if (!peers || !topoopt_ccm_read(skb->data, &peers->key, &ccm) ||
-	    !strcmp(ccm.server, peers->server))
+	if (!strcmp(ccm.server, peers->server))
 		return true;
 
 	spin_lock(&tdev->live_lock);

@@ -98,7 +98,9 @@ static void topoopt_device_get_stats64(struct net_device *dev,
 	dev_fetch_sw_netstats(stats, dev->tstats);
 	topoopt_stats_device(tdev, sum);
 	topoopt_stats_read(tdev->stats, own);
-	for (i = TOPOOPT_DROP_HEADER; i <= TOPOOPT_DROP_TX; i++) {
+	for (i = 0; i < TOPOOPT_COUNTERS; i++) {
+		if (!topoopt_counter_drops(i))
+			continue;
 		stats->tx_dropped += own[i];
 		stats->rx_dropped += sum[i] - min(own[i], sum[i]);
 	}
@@ -151,6 +153,12 @@ static const char topoopt_device_strings[TOPOOPT_COUNTERS][ETH_GSTRING_LEN] = {
 	"drop_nomem",
 	"drop_tx",
 	"alternate_packets",
+	"drop_silent",
+	"drop_down",
+	"check_sent",
+	"check_received",
+	"check_missing",
+	"check_refused",
 };
 
 static int topoopt_device_get_sset_count(struct net_device *dev, int set)

@@ -19,7 +19,7 @@ const struct nla_policy topoopt_check_nl_policy[TOPOOPT_A_CHECK_SERVER + 1] = {
 	[TOPOOPT_A_CHECK_SERVER] = { .type = NLA_NUL_STRING, .len = 63, },
 };
 
-const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1] = {
+const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_CHECK_REFUSED + 1] = {
 	[TOPOOPT_A_COUNTERS_RELAY_RX_PACKETS] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_RX_BYTES] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_RELAY_TX_PACKETS] = { .type = NLA_U64, },
@@ -38,6 +38,12 @@ const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_
 	[TOPOOPT_A_COUNTERS_DROP_NOMEM] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_DROP_TX] = { .type = NLA_U64, },
 	[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_DROP_SILENT] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_DROP_DOWN] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_CHECK_SENT] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_CHECK_RECEIVED] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_CHECK_MISSING] = { .type = NLA_U64, },
+	[TOPOOPT_A_COUNTERS_CHECK_REFUSED] = { .type = NLA_U64, },
 };
 
 const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1] = {

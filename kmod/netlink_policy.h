@@ -13,7 +13,7 @@
 
 /* Common nested types */
 extern const struct nla_policy topoopt_check_nl_policy[TOPOOPT_A_CHECK_SERVER + 1];
-extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_ALTERNATE_PACKETS + 1];
+extern const struct nla_policy topoopt_counters_nl_policy[TOPOOPT_A_COUNTERS_CHECK_REFUSED + 1];
 extern const struct nla_policy topoopt_group_nl_policy[TOPOOPT_A_GROUP_BACKUP_IN_USE + 1];
 extern const struct nla_policy topoopt_nexthop_nl_policy[TOPOOPT_A_NEXTHOP_INGRESS + 1];
 extern const struct nla_policy topoopt_peer_nl_policy[TOPOOPT_A_PEER_STRANGER_PORT + 1];

@@ -56,6 +56,25 @@ bool topoopt_output_select(const struct topoopt_dev *tdev,
 }
 
 /*
+ * Counts and drops a packet without a next hop. Neighbours that continuity checks
+ * distrust are told from ports without light.
+ */
+static void topoopt_output_unreachable(const struct topoopt_dev *tdev,
+				       struct topoopt_stats __percpu *stats,
+				       const struct topoopt_group *group,
+				       struct sk_buff *skb)
+{
+	u64 distrusted = READ_ONCE(tdev->light) & ~READ_ONCE(tdev->live);
+
+	if ((group->primary_slots | group->backup_slots) & distrusted)
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_SILENT,
+				    SKB_DROP_REASON_NEIGH_FAILED);
+	else
+		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NO_PORT,
+				    SKB_DROP_REASON_DEV_READY);
+}
+
+/*
  * GSO packets fit when their segments do. To know, the kernel reads the TCP header,
  * which in an aggregate of a virtual machine may be in page fragments.
  * Return: 0, -EMSGSIZE, -EINVAL without such a header.
@@ -155,8 +174,7 @@ int topoopt_output_forward(struct topoopt_dev *tdev,
 		hash = topoopt_flow_hash(skb, flow, tdev->hash_seed);
 	if (unlikely(!topoopt_output_select(tdev, in, table, route, hash, &out))) {
 		topoopt_icmp_unreachable(tdev, skb, flow);
-		topoopt_output_drop(stats, skb, TOPOOPT_DROP_NO_PORT,
-				    SKB_DROP_REASON_DEV_READY);
+		topoopt_output_unreachable(tdev, stats, route->group, skb);
 		return -EHOSTUNREACH;
 	}
 	mtu = READ_ONCE(out.dev->mtu);

@@ -146,14 +146,34 @@ static noinline rx_handler_result_t topoopt_relay_check(struct sk_buff **pskb,
 	return RX_HANDLER_CONSUMED;
 }
 
+/*
+ * While the topoopt device is down, ports are NICs like others. What they would relay is
+ * dropped: neighbours do not know yet.
+ */
+static noinline rx_handler_result_t topoopt_relay_down(const struct topoopt_port *port,
+						       const struct topoopt_table *table,
+						       struct sk_buff *skb)
+{
+	struct topoopt_route route;
+	struct topoopt_flow flow;
+
+	if (!topoopt_flow_parse(skb, skb->protocol, &flow) ||
+	    !topoopt_flow_lookup(table, skb, &flow, &route) ||
+	    route.type != TOPOOPT_ROUTE_TYPE_UNICAST || topoopt_flow_scoped(skb, &flow))
+		return topoopt_relay_pass(port, skb, NULL);
+	topoopt_output_drop(port->stats, skb, TOPOOPT_DROP_DOWN,
+			    SKB_DROP_REASON_IP_INNOROUTES);
+	return RX_HANDLER_CONSUMED;
+}
+
 /**
  * topoopt_relay_receive() - take a packet that arrived at a port
  * @pskb: packet, after GRO, taps and tc ingress; data at the network header,
  *	the outermost VLAN tag taken out
  *
  * Under RCU. Whatever is not IP, has no route, or must not leave its link goes
- * on to the stack untouched; so does everything while the topoopt device is
- * down.
+ * on to the stack untouched. So does everything that is not to be relayed while the
+ * topoopt device is down.
  */
 rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 {
@@ -167,8 +187,7 @@ rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 	table = rcu_dereference(port->tdev->table);
 	if (unlikely(skb->protocol == htons(ETH_P_CFM)))
 		return topoopt_relay_check(pskb, port);
-	if (unlikely(skb->pkt_type != PACKET_HOST || !table ||
-		     !netif_running(port->tdev->dev)))
+	if (unlikely(skb->pkt_type != PACKET_HOST || !table))
 		return topoopt_relay_pass(port, skb, NULL);
 
 	skb = skb_share_check(skb, GFP_ATOMIC);
@@ -178,6 +197,8 @@ rx_handler_result_t topoopt_relay_receive(struct sk_buff **pskb)
 	}
 	*pskb = skb;
 
+	if (unlikely(!netif_running(port->tdev->dev)))
+		return topoopt_relay_down(port, table, skb);
 	if (unlikely(!topoopt_flow_parse(skb, skb->protocol, &flow)))
 		return topoopt_relay_pass(port, skb, NULL);
 	if (unlikely(!topoopt_flow_lookup(table, skb, &flow, &route))) {

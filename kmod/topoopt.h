@@ -84,8 +84,20 @@ enum topoopt_counter {
 	TOPOOPT_DROP_NOMEM,
 	TOPOOPT_DROP_TX,
 	TOPOOPT_ALTERNATE_PACKETS,
+	TOPOOPT_DROP_SILENT,
+	TOPOOPT_DROP_DOWN,
+	TOPOOPT_CHECK_SENT,
+	TOPOOPT_CHECK_RECEIVED,
+	TOPOOPT_CHECK_MISSING,
+	TOPOOPT_CHECK_REFUSED,
 	TOPOOPT_COUNTERS
 };
+
+static inline bool topoopt_counter_drops(enum topoopt_counter counter)
+{
+	return (counter >= TOPOOPT_DROP_HEADER && counter <= TOPOOPT_DROP_TX) ||
+	       counter == TOPOOPT_DROP_SILENT || counter == TOPOOPT_DROP_DOWN;
+}
 
 /* Aligned, so that all counters of a relayed packet are in one cache line. */
 struct topoopt_stats {

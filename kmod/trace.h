@@ -9,12 +9,23 @@
 #include <linux/tracepoint.h>
 #include <net/ipv6.h>
 
+#include "continuity.h"
 #include "flow.h"
 #include "table.h"
 
 TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_ROCE);
 TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_TCP);
 TRACE_DEFINE_ENUM(TOPOOPT_TRAFFIC_CLASS_OTHER);
+
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_HEARD);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_UNPROVEN);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_NO_TABLE);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_DOWN);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_SILENT);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_STRANGER);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_UNHEARD);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_FABRIC);
+TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_RECOVERING);
 
 #define topoopt_trace_class(class)					\
 	__print_symbolic(class, { TOPOOPT_TRAFFIC_CLASS_ROCE, "roce" },	\
@@ -122,6 +133,44 @@ TRACE_EVENT(topoopt_relay,
 		  __entry->daddr, __entry->ttl, __entry->proto, __entry->sport,
 		  __entry->dport, __entry->qp, __entry->len,
 		  topoopt_trace_nexthop(__entry->kind))
+);
+
+#define topoopt_trace_reason(reason)					\
+	__print_symbolic(reason, { TOPOOPT_CHECK_REASON_HEARD, "heard" },	\
+			 { TOPOOPT_CHECK_REASON_UNPROVEN, "unproven" },	\
+			 { TOPOOPT_CHECK_REASON_NO_TABLE, "no-table" },	\
+			 { TOPOOPT_CHECK_REASON_DOWN, "down" },		\
+			 { TOPOOPT_CHECK_REASON_SILENT, "silent" },	\
+			 { TOPOOPT_CHECK_REASON_STRANGER, "stranger" },	\
+			 { TOPOOPT_CHECK_REASON_UNHEARD, "unheard" },	\
+			 { TOPOOPT_CHECK_REASON_FABRIC, "fabric" },	\
+			 { TOPOOPT_CHECK_REASON_RECOVERING, "recovering" })
+
+/* What continuity checks say of a neighbour is about to change to @reason. */
+TRACE_EVENT(topoopt_peer,
+	TP_PROTO(const struct topoopt_peer *peer, u8 reason),
+
+	TP_ARGS(peer, reason),
+
+	TP_STRUCT__entry(
+		__field(u32, in)
+		__field(u8, before)
+		__field(u8, now)
+		__array(char, server, TOPOOPT_CCM_SERVER)
+		__array(char, port, TOPOOPT_CCM_PORT)
+	),
+
+	TP_fast_assign(
+		__entry->in = peer->ifindex;
+		__entry->before = peer->reason;
+		__entry->now = reason;
+		memcpy(__entry->server, peer->server, TOPOOPT_CCM_SERVER);
+		memcpy(__entry->port, peer->port, TOPOOPT_CCM_PORT);
+	),
+
+	TP_printk("in=%u server=%s port=%s %s -> %s",
+		  __entry->in, __entry->server, __entry->port,
+		  topoopt_trace_reason(__entry->before), topoopt_trace_reason(__entry->now))
 );
 
 #endif

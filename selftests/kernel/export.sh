@@ -32,6 +32,8 @@ declare -A names=(
 	[local_packets]=local_receive_packets_total [local_bytes]=local_receive_bytes_total
 	[miss_packets]=miss_packets_total [backup_packets]=backup_packets_total
 	[alternate_packets]=alternate_packets_total
+	[check_sent]=checks_sent_total [check_received]=checks_received_total
+	[check_missing]=checks_missing_total [check_refused]=checks_refused_total
 )
 compare() { # PREFIX LABELS; "name: value" on standard input
 	local name value key

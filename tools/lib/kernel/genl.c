@@ -17,6 +17,8 @@ const char *const to_genl_counter_names[TO_COUNTERS] = {
 	"relay-xdp-packets", "relay-xdp-generic-packets", "local-packets", "local-bytes",
 	"miss-packets", "backup-packets", "drop-header", "drop-ttl", "drop-mtu",
 	"drop-no-port", "drop-gso", "drop-nomem", "drop-tx", "alternate-packets",
+	"drop-silent", "drop-down", "check-sent", "check-received", "check-missing",
+	"check-refused",
 };
 _Static_assert(TOPOOPT_A_COUNTERS_MAX - TOPOOPT_A_COUNTERS_PAD == TO_COUNTERS,
 	       "a name for every counter");

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "kernel/netlink.h"
 
-#define TO_COUNTERS 18
+#define TO_COUNTERS 24
 #define TO_KERNEL_NAME 64	/* bytes of a server's name, with the NUL */
 #define TO_KERNEL_KEY 16	/* bytes of a key of continuity checks */
 

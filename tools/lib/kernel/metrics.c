@@ -18,17 +18,16 @@ enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_TOOL };
 /**
  * struct family - metric family
  * @name: without _total, which the samples of counters end in
- * @counter: TO_COUNTER() of SOURCE_COUNTER; of @reasons the first
- * @reasons: as many counters in a row, told apart by the label "reason"
+ * @counter: TO_COUNTER() of SOURCE_COUNTER
+ * @drops: all counters of drops, told apart by the label "reason"
  */
 struct family {
 	const char *name, *unit, *help;
 	enum scope scope;
 	enum source source;
-	unsigned int counter, reasons;
+	unsigned int counter;
+	bool drops;
 };
-
-#define N_REASONS (TO_COUNTER(DROP_TX) - TO_COUNTER(DROP_HEADER) + 1)
 
 #define COUNTERS(scope, prefix, where) \
 	{ prefix "_relay_receive_bytes", "bytes", "Frames that arrived " where " and were relayed.", \
@@ -54,8 +53,19 @@ struct family {
 	{ prefix "_alternate_packets", NULL, \
 	  "Packets that a failure turned back, sent through an alternate next hop.", \
 	  scope, SOURCE_COUNTER, TO_COUNTER(ALTERNATE_PACKETS), 0 }, \
+	{ prefix "_checks_sent", NULL, "Continuity checks sent " where ".", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(CHECK_SENT), 0 }, \
+	{ prefix "_checks_received", NULL, \
+	  "Continuity checks that arrived " where " from the planned neighbour.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(CHECK_RECEIVED), 0 }, \
+	{ prefix "_checks_missing", NULL, \
+	  "Continuity checks that the neighbour sent and that did not arrive.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(CHECK_MISSING), 0 }, \
+	{ prefix "_checks_refused", NULL, \
+	  "Continuity checks that were malformed or wrongly authenticated.", \
+	  scope, SOURCE_COUNTER, TO_COUNTER(CHECK_REFUSED), 0 }, \
 	{ prefix "_dropped_packets", NULL, "Packets that could not be relayed or sent.", \
-	  scope, SOURCE_COUNTER, TO_COUNTER(DROP_HEADER), N_REASONS }
+	  scope, SOURCE_COUNTER, 0, true }
 
 static const struct family families[] = {
 	COUNTERS(SCOPE_PORT, "topoopt_port", "at the port"),
@@ -100,11 +110,13 @@ static uint64_t metrics_device_value(const struct family *f, const struct to_dev
 static void metrics_each_counter(const struct family *f, const uint64_t *counters,
 				 struct labels labels, sample_fn sample, void *arg)
 {
-	if (!f->reasons) {
+	if (!f->drops) {
 		sample(f, &labels, counters[f->counter], arg);
 		return;
 	}
-	for (unsigned int i = f->counter; i < f->counter + f->reasons; i++) {
+	for (unsigned int i = 0; i < TO_COUNTERS; i++) {
+		if (strncmp(to_genl_counter_names[i], "drop-", strlen("drop-")))
+			continue;
 		labels.reason = to_genl_counter_names[i] + strlen("drop-");
 		sample(f, &labels, counters[i], arg);
 	}
