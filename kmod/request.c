@@ -39,12 +39,15 @@ int topoopt_nl_module_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* Devices */
 
-/* How a table is checked; the key for those who may set it. */
+/* How a table is checked, if it is; the key for those who may set it. */
 static int topoopt_request_put_check(struct sk_buff *skb, const struct topoopt_peers *peers,
 				     bool with_key)
 {
-	struct nlattr *nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_CHECK);
+	struct nlattr *nest;
 
+	if (!peers || READ_ONCE(peers->answers))
+		return 0;
+	nest = nla_nest_start(skb, TOPOOPT_A_DEVICE_CHECK);
 	if (!nest || nla_put_u32(skb, TOPOOPT_A_CHECK_INTERVAL, peers->interval) ||
 	    nla_put_u64_64bit(skb, TOPOOPT_A_CHECK_FABRIC, peers->fabric, TOPOOPT_A_CHECK_PAD) ||
 	    nla_put_u32(skb, TOPOOPT_A_CHECK_GRACE, peers->grace_ms) ||
@@ -72,7 +75,7 @@ static int topoopt_request_put_device(struct sk_buff *skb,
 	    nla_put_u64_64bit(skb, TOPOOPT_A_DEVICE_MEMORY,
 			      table ? topoopt_table_memory(table) : 0,
 			      TOPOOPT_A_DEVICE_PAD) ||
-	    (table && topoopt_table_peers(table) &&
+	    (table &&
 	     topoopt_request_put_check(skb, topoopt_table_peers(table), with_key)))
 		return -EMSGSIZE;
 

@@ -30,7 +30,7 @@ follow() { # CHANGE HEALTHY
 	changed = time.time()
 	while looks < 60:
 	    data, _ = stream.find("status", lambda data: data["time"] > changed)
-	    if data["healthy"] == (sys.argv[3] == "true"):
+	    if (data["health"] == "healthy") == (sys.argv[3] == "true"):
 	        break
 	    looks += 1
 	print(looks, *sorted(link["from"] for link in data["links"] if not link["lit"]))

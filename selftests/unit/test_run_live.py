@@ -59,7 +59,7 @@ try:
         browser.open(f"http://127.0.0.1:{port}/")
     with contextlib.closing(Stream(port, {})) as stream:
         before, _ = stream.find("plan")
-        status, _ = stream.find("status", lambda data: "seconds" in data and data["healthy"])
+        status, _ = stream.find("status", lambda data: "seconds" in data and data["health"] == "healthy")
         report(status["loop"]["running"], "a fabric, and its loop", status["loop"])
         if browser:
             report(browser.becomes("document.querySelectorAll('#topology .drawing .link').length > 0"),
@@ -77,7 +77,7 @@ try:
         report(links(after) != links(before), "the new links")
         traffic, _ = stream.find("traffic", lambda data: most(data) == apart(IS))
         report(True, "the traffic as it is now")
-        stream.find("status", lambda data: data["healthy"])
+        stream.find("status", lambda data: data["health"] == "healthy")
         report(True, "healthy again")
     if browser:
         shown = browser.becomes("document.querySelectorAll('#timeline .decision').length > 0") and \

@@ -44,11 +44,15 @@ class Server:
         self.bytes = {"eth0": [1000, 1000], "eth1": [1000, 1000]}	# received, sent
         self.counters = dict.fromkeys(COUNTERS, 7)
         self.misses = {"eth0": 7, "eth1": 7}
+        self.mtu = {}
         self.more = {"ok": True, "generation": 5, "staged": False, "device": 9, "backups": 0}
 
     def say(self):
         ports = [{"name": port, "live": port not in self.dark, "rx_bytes": rx, "tx_bytes": tx,
                   "counters": {"miss-packets": self.misses[port]}} for port, (rx, tx) in self.bytes.items()]
+        for port in ports:
+            if port["name"] in self.mtu:
+                port["mtu"] = self.mtu[port["name"]]
         reply = self.more | {"id": "ID", "time_ns": int(self.time * 1e9), "ports": ports,
                              "counters": self.counters,
                              "live": [p["name"] for p in ports if p["live"]]}
@@ -106,7 +110,7 @@ def planned(servers, document, unit):
 
 servers = fabric()
 text, first, code, err = status(servers, forget=True)
-report(code == 0 and text.endswith("status: healthy\n") and not err and first["healthy"] and
+report(code == 0 and text.endswith("status: healthy\n") and not err and first["health"] == "healthy" and
        "seconds" not in first and "run it again" in text,
        "a first look at a healthy fabric, whatever its counters", text + err)
 report(set(open(f"{DIR}/requests", encoding="utf-8").read().split('"op":"')[1:]) and
@@ -144,7 +148,7 @@ servers["s1"].counters["miss-packets"] += 15
 servers["s1"].misses["eth1"] += 5
 servers["s3"].counters["drop-header"] += 6
 text, said, code, _ = status(servers)
-report(code == 4 and checks(said) == ["s1 misses", "s3 drops"] and "NOT healthy" in text and
+report(code == 4 and checks(said) == ["s1 misses", "s3 drops"] and text.endswith("status: degraded\n") and
        said["misses"] == 5 and said["drops"] == 6 and
        "FAIL s1: misses: 5 packets without a route in 1 s" in text, "misses and drops", text)
 pass_time(servers, 1)
@@ -207,6 +211,112 @@ text, said, code, _ = status(servers, forget=True)
 report(code == 1 and checks(said) == ["s1 agent"] and 'no request is called "look"' in text,
        "an agent of an older version says so", text)
 
+# --- continuity checks ---
+
+RING_LINKS = [[end.split(":") for end in (link["a"], link["b"])]
+              for link in json.load(open(PLAN, encoding="utf-8"))["links"]]
+
+
+def checked(**wrong):
+    """A fabric whose neighbours hear each other, but for those named as SERVER_PORT."""
+    servers = fabric()
+    for server in servers.values():
+        server.more["peers"] = []
+        server.more["up"] = True
+    for ends in RING_LINKS:
+        for (server, port), (peer, peer_port) in (ends, ends[::-1]):
+            said = {"port": port, "server": peer, "server_port": peer_port, "index": int(peer[1:]),
+                    "mac": "02:00:00:00:00:01", "reason": "heard", "transit": True, "local": True,
+                    "silence_ms": 40, "received": 1000, "missing": 0, "generation": 5}
+            said |= wrong.get(f"{server}_{port}", {})
+            servers[server].more["peers"].append(said)
+    return servers
+
+
+def dead(reason, **more):
+    return {"reason": reason, "transit": False, "local": False} | more
+
+
+def end_of(server, port):
+    """The other end of a link, as SERVER, PORT."""
+    return next(ends[not k] for ends in RING_LINKS for k in (0, 1) if ends[k] == [server, port])
+
+
+text, said, code, _ = status(checked(), forget=True)
+report(code == 0 and said["health"] == "healthy" and said["heard"] == 8 == said["neighbours"] and
+       said["pairs"] == 12 and said["apart"] == 0 and "8 of 8 neighbours are heard" in text and
+       "12 of 12 are reached" in text, "all neighbours hear each other", text)
+
+far, far_port = end_of("s1", "eth0")
+both = checked(**{"s1_eth0": dead("silent"), f"{far}_{far_port}": dead("silent")})
+text, said, code, _ = status(both, forget=True)
+report(code == 4 and checks(said) == ["s1:eth0 link"] and said["apart"] == 0 and said["heard"] == 6 and
+       f"has light, but nothing passes to or from {far}:{far_port}" in text,
+       "light without frames, both ways: backups reach all", text)
+one = checked(**{"s1_eth0": dead("silent"), f"{far}_{far_port}": dead("unheard")})
+text, said, code, _ = status(one, forget=True)
+report(code == 4 and checks(said) == [f"{far}:{far_port} link"] and
+       "nothing passes from here to s1:eth0: one way is dead" in text, "one way is dead", text)
+
+far1, far_port1 = end_of("s1", "eth1")
+alone = checked(**{"s1_eth0": dead("silent"), f"{far}_{far_port}": dead("silent"),
+                   "s1_eth1": dead("silent"), f"{far1}_{far_port1}": dead("silent")})
+text, said, code, _ = status(alone, forget=True)
+report(code == 1 and said["health"] == "broken" and said["apart"] == 6 and
+       checks(said) == [f"{':'.join(ends[0])} link" for ends in RING_LINKS
+                        if "s1" in (ends[0][0], ends[1][0])] and
+       "6 of 12 are reached; s1 does not reach s0" in text and
+       text.endswith("status: broken\n"), "both links of a server: pairs are apart", text)
+
+swap = checked(**{"s1_eth0": dead("stranger", stranger="s3", stranger_port="eth1")})
+text, said, code, _ = status(swap, forget=True)
+report(code == 4 and checks(said) == ["s1:eth0 cabling"] and
+       f"s1:eth0 hears s3:eth1; the plan says {far}:{far_port}" in text, "a cable in a wrong port", text)
+
+down = checked(**{f"{peer}_{port}": dead("down") for peer, port in (end_of("s2", "eth0"), end_of("s2", "eth1"))})
+down["s2"].more["up"] = False
+text, said, code, _ = status(down, forget=True)
+report(code == 1 and checks(said) == ["s2 device"] and said["apart"] == 6,
+       "a topoopt device that is down", text)
+del down["s2"]
+os.unlink(f"{DIR}/s2")
+text, said, code, _ = status(down, forget=True)
+report(code == 1 and checks(said) == ["s2 agent", "s2 device"],
+       "its neighbours tell, if its agent does not", text)
+
+away = checked()
+del away["s2"]
+text, said, code, _ = status(away, forget=True)
+report(code == 4 and checks(said) == ["s2 agent"] and said["apart"] == 0,
+       "an agent is away, and its server is heard to relay", text)
+
+mixed = checked()
+del mixed["s3"].more["peers"]
+text, said, code, _ = status(mixed, forget=True)
+report(code == 0 and said["neighbours"] == 6 and "no checks, links follow light: s3" in text,
+       "a server whose module has no checks is named", text)
+
+mtus = checked(s1_eth0={"largest": 1514})
+mtus["s1"].mtu = {"eth0": 9000}
+text, said, code, _ = status(mtus, forget=True)
+report(code == 4 and checks(said) == ["s1:eth0 mtu"] and
+       f"9000, but {far}:{far_port} never got a frame of more than 1514 bytes" in text,
+       "a path that takes less than its ends", text)
+mtus[far].mtu = {far_port: 1500}
+text, said, code, _ = status(mtus, forget=True)
+report(code == 4 and checks(said) == [f"{far}:{far_port} mtu"] and "1500, while s1:eth0 has 9000" in text,
+       "one end with a smaller MTU", text)
+
+off = json.load(open(PLAN, encoding="utf-8")) | {"checks": {"interval": "off"}}
+OFF = f"{DIR}/off.json"
+with open(OFF, "w", encoding="utf-8") as file:
+    json.dump(off, file)
+servers = checked()
+for server in servers.values():
+    server.more["peers"] = []
+text, said, code, _ = status(servers, forget=True, plan=OFF)
+report(code == 0 and "off by the plan: links follow light" in text, "checks are off by the plan", text)
+
 # --- packet switches ---
 
 RAIL = f"{DIR}/rail.json"
@@ -241,9 +351,10 @@ report(code == 4 and checks(said) == ["s1:eth1 carrier"] and said["lit"] == 7 an
 subprocess.run((TOCTL, "replan", "--down", "s1:eth1", RAIL, "-o", RAIL + ".repair"),
                check=True, stdout=subprocess.DEVNULL)
 text, said, code, _ = status(servers, plan=RAIL)
-report(code == 0 and said["ports"] == 7 == said["lit"] and
+report(code == 4 and said["ports"] == 8 and said["lit"] == 7 and
+       checks(said) == ["all servers repair", "s1:eth1 carrier"] and
        not [link for link in said["links"] if "s1:eth1" in (link["from"], link["to"])],
-       "a plan without it is in force: all is well", text)
+       "a plan without it is in force, and health is judged by the operator's", text)
 
 # --- functions that share a cable ---
 
@@ -271,8 +382,8 @@ report(code == 4 and checks(said) == ["s0:eth1 carrier"] and
 for name, server in servers.items():
     server.dark = ("eth0", "eth1")
 text, said, code, _ = status(servers, plan=SHARED)
-report(code == 4 and len(checks(said)) == 4 and {c["text"] for c in said["checks"]} == {"no light"},
-       "a cable that is cut", text)
+report(code == 1 and len(checks(said)) == 4 and {c["text"] for c in said["checks"]} == {"no light"},
+       "the only cable is cut", text)
 
 # --- the loop ---
 
@@ -294,9 +405,11 @@ replan = subprocess.run((TOCTL, "replan", "--down", "s0:eth0", PLAN, "-o",
                          PLAN + ".repair"), capture_output=True, text=True, check=False)
 servers["s0"].dark, servers["s1"].dark = ("eth0",), ("eth1",)
 text, said, code, _ = status(servers, forget=True)
-report(code == 0 and said["loop"]["repair"] and said["ports"] == 6 and
-       "a plan without what is down is in force" in text,
-       "a repaired fabric is looked at by its repaired plan", text + replan.stderr)
+report(code == 4 and said["loop"]["repair"] and said["ports"] == 8 and said["lit"] == 6 and
+       said["apart"] == 0 and text.endswith("status: degraded\n") and
+       checks(said) == ["all servers repair", "s0:eth0 carrier", "s1:eth1 carrier"] and
+       "a plan without s0:eth0 is in force" in text,
+       "a repaired fabric lacks something of the operator's plan", text + replan.stderr)
 os.unlink(PLAN + ".repair")
 
 # --- trouble ---

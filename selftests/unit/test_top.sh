@@ -61,7 +61,7 @@ terminal send-keys -t top u
 first s1:eth0
 result $? "by utilisation, from the top again"
 touch "$tmp/agent.dark-s2"
-shows '^s2:eth0 .*no light' && shows 's2:eth0: carrier: no light$' && shows 'NOT healthy$'
+shows '^s2:eth0 .*no light' && shows 's2:eth0: carrier: no light$' && shows 'degraded$'
 result $? "a port goes dark: its links say so, and there is an event"
 rm "$tmp/agent.dark-s2"
 shows 's2:eth0: carrier: well again'

@@ -116,7 +116,7 @@ static void top_head(WINDOW *screen, const struct to_top_view *view, const struc
 		snprintf(off, sizeof(off), "   off plan %.1f %%", st->off_plan * 100);
 	top_line(screen, 0, TOP_BOLD, "%s  %.24s  %u of %u servers, %s: %s", clock,
 		 st->plan->demand->name, st->reached, n, generation,
-		 st->checks.n ? "NOT healthy" : "healthy");
+		 to_status_word(st));
 	top_line(screen, 1, TOP_PLAIN, "ports %u of %u lit   backups %u%s", st->lit, st->ports,
 		 st->backups, off);
 	if (st->seconds > 0)

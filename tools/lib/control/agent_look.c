@@ -5,8 +5,13 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "kernel/peers.h"
 #include "kernel/table_digest.h"
 
 static json_t *look_counters(const uint64_t *counters)
@@ -106,6 +111,43 @@ out:
 	return ret;
 }
 
+/* What the neighbours are heard to say. */
+static int look_peers(const struct look *l, json_t *reply, struct to_error *err)
+{
+	struct to_peer *peers = NULL;
+	unsigned int n = 0;
+	int ret;
+
+	/* a module without checks: the reply says nothing of them */
+	if (!l->genl->checks)
+		return 0;
+	ret = to_peers_get(l->genl, l->device.ifindex, &peers, &n, err);
+	if (!ret)
+		json_object_set_new(reply, "peers", to_peers_json(peers, n));
+	free(peers);
+	return ret;
+}
+
+/* Whether the device is up, and the MTU of what each port transmits through. */
+static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
+{
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { 0 };
+
+	if (fd < 0)
+		return;
+	strcpy(request.ifr_name, l->device.name);
+	if (!ioctl(fd, SIOCGIFFLAGS, &request))
+		json_object_set_new(reply, "up", json_boolean(request.ifr_flags & IFF_UP));
+	for (unsigned int i = 0; i < l->n; i++) {
+		strcpy(request.ifr_name, l->ports[i].tx_name);
+		if (!ioctl(fd, SIOCGIFMTU, &request))
+			json_object_set_new(json_array_get(ports, i), "mtu",
+					    json_integer(request.ifr_mtu));
+	}
+	close(fd);
+}
+
 static int look_device(struct look *l, uint32_t ifindex, const struct to_counter_names *names,
 		       struct to_agent_seen *seen, json_t *reply, struct to_error *err)
 {
@@ -135,6 +177,8 @@ static int look_device(struct look *l, uint32_t ifindex, const struct to_counter
 		json_object_set_new(reply, "backups", json_integer(backups));
 		json_object_set_new(reply, "counters", look_counters(l->device.counters));
 		json_object_set_new(reply, "ports", list);
+		look_interfaces(l, list, reply);
+		ret = look_peers(l, reply, err);
 	}
 	free(bytes);
 	free(l->ports);

@@ -21,46 +21,63 @@ static const char *observer_path(const struct to_observer *o, char repair[PATH_M
 	return repair;
 }
 
-/* Tell whether the file at @path has changed since it was loaded. */
-static bool observer_changed(const struct to_observer *o, const char *path)
+/* Tell whether the file at @path has changed since it was @loaded. */
+static bool observer_changed(const struct stat *loaded, const char *path)
 {
 	struct stat file;
 
 	return !stat(path, &file) &&
-	       (file.st_ino != o->loaded.st_ino || file.st_size != o->loaded.st_size ||
-		file.st_mtim.tv_sec != o->loaded.st_mtim.tv_sec ||
-		file.st_mtim.tv_nsec != o->loaded.st_mtim.tv_nsec);
+	       (file.st_ino != loaded->st_ino || file.st_size != loaded->st_size ||
+		file.st_mtim.tv_sec != loaded->st_mtim.tv_sec ||
+		file.st_mtim.tv_nsec != loaded->st_mtim.tv_nsec);
 }
 
-/* Load the plan in force if it has changed. */
+/* Load the plan at @path in the place of @plan, unless that is what it is. Return: 1 if so. */
+static int observer_load_plan(struct to_plan **plan, struct stat *loaded, const char *path,
+			      unsigned int servers, struct to_error *err)
+{
+	struct to_plan *read;
+
+	if (*plan && !observer_changed(loaded, path))
+		return 0;
+	read = to_plan_load_shared(path, err);
+	if (!read)
+		return -EINVAL;
+	if (servers && servers != read->cluster->n_servers) {
+		to_plan_free(read);
+		return to_error_set(err, -EINVAL, "%s: has other servers now", path);
+	}
+	if (stat(path, loaded))
+		memset(loaded, 0, sizeof(*loaded));
+	to_plan_free(*plan);
+	*plan = read;
+	return 1;
+}
+
+/* Load the plan in force, and the operator's beside a repair, if they have changed. */
 static int observer_load(struct to_observer *o, struct to_error *err)
 {
+	const unsigned int servers = o->plan ? o->plan->cluster->n_servers : 0;
 	char repair[PATH_MAX];
-	struct to_plan *plan;
-	const char *path;
 	int ret;
 
 	to_loop_state_free(&o->loop);
 	ret = to_loop_state_read(&o->loop, o->path, o->log, err);
 	if (ret)
 		return ret;
-	path = observer_path(o, repair);
-	if (o->plan && !observer_changed(o, path))
-		return 0;
-	plan = to_plan_load_shared(path, err);
-	if (!plan)
-		return -EINVAL;
-	if (stat(path, &o->loaded))
-		memset(&o->loaded, 0, sizeof(o->loaded));
-	if (o->plan && o->plan->cluster->n_servers != plan->cluster->n_servers) {
-		to_plan_free(plan);
-		return to_error_set(err, -EINVAL, "%s: has other servers now", path);
+	ret = observer_load_plan(&o->plan, &o->loaded, observer_path(o, repair), servers, err);
+	if (ret > 0) {
+		free(o->digests);
+		o->digests = NULL;
 	}
-	to_plan_free(o->plan);
-	o->plan = plan;
-	free(o->digests);
-	o->digests = NULL;
-	return 0;
+	if (ret >= 0 && o->loop.repair) {
+		ret = observer_load_plan(&o->wanted, &o->wanted_loaded, o->path,
+					 o->plan->cluster->n_servers, err);
+	} else {
+		to_plan_free(o->wanted);
+		o->wanted = NULL;
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -74,7 +91,7 @@ static bool observer_settled(const struct to_observer *o)
 	struct to_error why;
 
 	return !o->loop.change && !to_loop_state_read(&now, o->path, NULL, &why) && !now.change &&
-	       now.repair == o->loop.repair && !observer_changed(o, observer_path(o, repair));
+	       now.repair == o->loop.repair && !observer_changed(&o->loaded, observer_path(o, repair));
 }
 
 int to_observer_open(struct to_observer *o, const char *path, const char *log,
@@ -97,6 +114,7 @@ void to_observer_close(struct to_observer *o)
 	to_fabric_close(o->fabric);
 	to_loop_state_free(&o->loop);
 	to_plan_free(o->plan);
+	to_plan_free(o->wanted);
 	free(o->digests);
 	json_decref(o->before);
 }
@@ -111,8 +129,8 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 		return ret;
 	if (!o->digests)
 		o->digests = to_plan_digests(o->plan);
-	ret = to_status_make(status, o->plan, observer_settled(o) ? o->digests : NULL, o->before, now,
-			     err);
+	ret = to_status_make(status, o->plan, o->wanted ? o->wanted : o->plan,
+			     observer_settled(o) ? o->digests : NULL, o->before, now, err);
 	json_decref(o->before);
 	o->before = now;
 	return ret;

@@ -17,6 +17,8 @@ struct to_observer {
 	const char *log;	/* path of its loop's log, or NULL */
 	struct stat loaded;	/* of the file that @plan was loaded from */
 	struct to_plan *plan;	/* in force: PLAN.repair while that exists; loaded again when it changes */
+	struct stat wanted_loaded;	/* of the file that @wanted was loaded from */
+	struct to_plan *wanted;	/* the operator's, while PLAN.repair is in force; else NULL */
 	uint64_t *digests;	/* of the plan's tables; NULL until they are needed */
 	struct to_fabric *fabric;
 	struct to_loop_state loop;

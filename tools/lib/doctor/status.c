@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "data/down.h"
+#include "doctor/status_peers.h"
 #include "routing/link_loads.h"
 
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
@@ -35,7 +37,7 @@ int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 	return ret;
 }
 
-static const json_t *status_reply(const json_t *look, const char *server)
+const json_t *to_status_reply(const json_t *look, const char *server)
 {
 	return json_object_get(json_object_get(look, "servers"), server);
 }
@@ -47,7 +49,7 @@ static uint64_t status_number(const json_t *object, const char *key)
 	return n > 0 ? n : 0;
 }
 
-static const json_t *status_port(const json_t *reply, const char *name)
+const json_t *to_status_port(const json_t *reply, const char *name)
 {
 	const json_t *port;
 	size_t i;
@@ -89,7 +91,7 @@ static uint64_t status_misses(const json_t *before, const json_t *now)
 
 	json_array_foreach(json_object_get(now, "ports"), i, port) {
 		const char *name = json_string_value(json_object_get(port, "name"));
-		const json_t *old = name ? status_port(before, name) : NULL;
+		const json_t *old = name ? to_status_port(before, name) : NULL;
 
 		if (old)
 			misses += status_delta(json_object_get(old, "counters"),
@@ -151,8 +153,7 @@ static bool status_is_switch(struct to_port_ref end)
 	return end.server == TO_SERVER_NONE;
 }
 
-/* Whether @at has carrier; a server that was not reached says nothing: 1. */
-static bool status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
+bool to_status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
 {
 	const struct to_server *server;
 	const json_t *port;
@@ -160,7 +161,7 @@ static bool status_lit(const struct to_status *st, const json_t *now, struct to_
 	if (status_is_switch(at) || !st->servers[at.server].reached)
 		return true;
 	server = &st->plan->cluster->servers[at.server];
-	port = status_port(status_reply(now, server->name), server->ports[at.port].name);
+	port = to_status_port(to_status_reply(now, server->name), server->ports[at.port].name);
 	return json_is_true(json_object_get(port, "live"));
 }
 
@@ -176,8 +177,8 @@ static bool status_bytes(const struct to_status *st, const json_t *before, const
 		return false;
 	server = &st->plan->cluster->servers[at.server];
 	name = server->ports[at.port].name;
-	old = status_port(status_reply(before, server->name), name);
-	port = status_port(status_reply(now, server->name), name);
+	old = to_status_port(to_status_reply(before, server->name), name);
+	port = to_status_port(to_status_reply(now, server->name), name);
 	*bytes = status_delta(old, port, key);
 	return old && port;
 }
@@ -194,7 +195,7 @@ static void status_arc(struct to_status *st, struct to_status_arc *arc, const js
 	const uint64_t a = status_bandwidth(st, arc->from), b = status_bandwidth(st, arc->to);
 	double seconds = 0;
 
-	arc->lit = status_lit(st, now, arc->from) && status_lit(st, now, arc->to);
+	arc->lit = to_status_lit(st, now, arc->from) && to_status_lit(st, now, arc->to);
 	arc->counted = status_bytes(st, before, now, arc->from, "tx_bytes", &arc->bytes);
 	if (arc->counted) {
 		seconds = st->servers[arc->from.server].seconds;
@@ -297,24 +298,35 @@ static double status_off_plan(const struct to_status *st)
 	return st->bytes && planned > 0 ? off / 2 : -1;
 }
 
+/* Whether port @at has a link by the operator's plan. */
+static bool status_is_linked(const struct to_status *st, struct to_port_ref at)
+{
+	const struct to_cluster *c = st->wanted->cluster;
+	bool linked = c->servers[at.server].ports[at.port].packet_switch &&
+		      !to_plan_does_without(st->wanted, at);
+
+	for (unsigned int i = 0; !linked && i < c->n_links; i++) {
+		const struct to_link *link = &c->links[i];
+
+		linked = (link->a.server == at.server && link->a.port == at.port) ||
+			 (link->b.server == at.server && link->b.port == at.port);
+	}
+	return linked;
+}
+
 static void status_count_ports(struct to_status *st, const json_t *now)
 {
-	for (unsigned int i = 0; i < st->n_arcs; i++) {
-		const struct to_port_ref ends[] = { st->arcs[i].from, st->arcs[i].to };
+	const struct to_cluster *c = st->wanted->cluster;
 
-		/* a duplex link is two arcs: each end once, where it sends */
-		for (unsigned int k = 0; k < 2; k++) {
-			struct to_status_server *s;
-			struct to_port_ref peer;
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		for (unsigned int p = 0; p < c->servers[i].n_ports; p++) {
+			const struct to_port_ref at = { i, p };
 
-			if (status_is_switch(ends[k]) || (k && status_is_switch(ends[0])) ||
-			    (k && !to_plan_peer(st->plan, ends[k], &peer)))
+			if (!status_is_linked(st, at))
 				continue;
-			s = &st->servers[ends[k].server];
-			s->ports++;
-			s->lit += s->reached && status_lit(st, now, ends[k]);
+			st->servers[i].ports++;
+			st->servers[i].lit += st->servers[i].reached && to_status_lit(st, now, at);
 		}
-	}
 }
 
 static void status_sum(struct to_status *st)
@@ -409,27 +421,22 @@ static const struct to_port *status_sibling(const struct to_status *st, const js
 
 	for (unsigned int q = 0; q < server->n_ports; q++)
 		if (to_port_shares_cable(server, at.port, q) &&
-		    status_lit(st, now, (struct to_port_ref){ at.server, q }))
+		    to_status_lit(st, now, (struct to_port_ref){ at.server, q }))
 			return &server->ports[q];
 	return NULL;
 }
 
 static void status_check_ports(struct to_status *st, const json_t *now)
 {
-	const struct to_cluster *c = st->plan->cluster;
+	const struct to_cluster *c = st->wanted->cluster;
 
 	for (unsigned int s = 0; s < c->n_servers; s++)
 		for (unsigned int p = 0; st->servers[s].reached && p < c->servers[s].n_ports; p++) {
 			const struct to_port_ref at = { s, p };
-			bool linked = c->servers[s].ports[p].packet_switch &&
-				      !to_plan_does_without(st->plan, at);
 			const struct to_port *sibling;
 			char name[TO_STATUS_END];
 
-			for (unsigned int i = 0; !linked && i < c->n_links; i++)
-				linked = (c->links[i].a.server == s && c->links[i].a.port == p) ||
-					 (c->links[i].b.server == s && c->links[i].b.port == p);
-			if (!linked || !st->servers[s].generation || status_lit(st, now, at))
+			if (!status_is_linked(st, at) || !st->servers[s].generation || to_status_lit(st, now, at))
 				continue;
 			sibling = status_sibling(st, now, at);
 			to_check_add(&st->checks, TO_CHECK_FAIL, "carrier", to_status_end(st, at, name),
@@ -448,13 +455,45 @@ static void status_check_plan(struct to_status *st)
 			     "run another plan than this one");
 }
 
-int to_status_make(struct to_status *st, const struct to_plan *plan, const uint64_t *digests,
-		   const json_t *before, const json_t *now, struct to_error *err)
+/* While no change is under way, a generation that is not the usual one is another plan. */
+static void status_find_astray(struct to_status *st, uint64_t usual)
+{
+	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++)
+		st->servers[i].astray = st->servers[i].reached && st->servers[i].generation != usual;
+}
+
+/* A repair that is in force lacks something of the operator's plan. */
+static void status_check_repair(struct to_status *st)
+{
+	char text[160] = "";
+
+	for (unsigned int i = 0; st->plan != st->wanted && i < st->plan->n_down; i++) {
+		char name[TO_DOWN_NAME_MAX];
+		const size_t at = strlen(text);
+
+		snprintf(text + at, sizeof(text) - at, "%s%s", i ? ", " : "",
+			 to_down_name(st->plan->cluster, st->plan->down[i], name));
+	}
+	if (st->plan != st->wanted)
+		to_check_add(&st->checks, TO_CHECK_WARN, "repair", "all servers", NULL,
+			     "a plan without %s is in force", text[0] ? text : "what was down");
+}
+
+static enum to_health status_judge(const struct to_status *st)
+{
+	if (st->apart)
+		return TO_HEALTH_BROKEN;
+	return st->checks.n ? TO_HEALTH_DEGRADED : TO_HEALTH_HEALTHY;
+}
+
+int to_status_make(struct to_status *st, const struct to_plan *plan, const struct to_plan *wanted,
+		   const uint64_t *digests, const json_t *before, const json_t *now,
+		   struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 	uint64_t usual;
 
-	*st = (struct to_status){ .plan = plan, .off_plan = -1 };
+	*st = (struct to_status){ .plan = plan, .wanted = wanted, .off_plan = -1 };
 	st->time = json_number_value(json_object_get(now, "time"));
 	st->servers = calloc(c->n_servers, sizeof(*st->servers));
 	if (!st->servers || status_arcs(st)) {
@@ -464,8 +503,8 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const uint6
 	for (unsigned int i = 0; i < c->n_servers; i++) {
 		st->servers[i].name = c->servers[i].name;
 		status_server(&st->servers[i], digests ? digests[i] : 0,
-			      status_reply(before, c->servers[i].name),
-			      status_reply(now, c->servers[i].name));
+			      to_status_reply(before, c->servers[i].name),
+			      to_status_reply(now, c->servers[i].name));
 	}
 	for (unsigned int i = 0; i < st->n_arcs; i++)
 		status_arc(st, &st->arcs[i], before, now);
@@ -473,30 +512,32 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const uint6
 	status_sum(st);
 	st->off_plan = status_off_plan(st);
 	usual = status_usual(st);
+	if (digests)
+		status_find_astray(st, usual);
+	if (to_status_peers_read(st, now) || to_status_pairs(st, now)) {
+		to_status_free(st);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	to_status_peers_count(st);
+	status_check_repair(st);
 	status_check_plan(st);
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		status_check_server(st, &st->servers[i], usual);
 	status_check_ports(st, now);
+	to_status_peers_check(st, now);
+	st->health = status_judge(st);
 	return 0;
 }
 
-enum to_status_health to_status_health(const struct to_status *st)
+const char *to_status_word(const struct to_status *st)
 {
-	if (!st->reached)
-		return TO_STATUS_UNKNOWN;
-	if (!st->checks.n)
-		return TO_STATUS_HEALTHY;
-	if (st->reached < st->plan->cluster->n_servers || !st->generation ||
-	    st->planned < st->compared)
-		return TO_STATUS_BROKEN;
-	for (unsigned int i = 0; i < st->plan->cluster->n_servers; i++)
-		if (st->servers[i].error[0])
-			return TO_STATUS_BROKEN;
-	return TO_STATUS_DEGRADED;
+	return st->reached ? to_health_words[st->health] : "unknown";
 }
 
 void to_status_free(struct to_status *st)
 {
+	for (unsigned int i = 0; st->servers && i < st->plan->cluster->n_servers; i++)
+		free(st->servers[i].peers);
 	free(st->servers);
 	free(st->arcs);
 	to_checks_free(&st->checks);
@@ -547,6 +588,8 @@ static json_t *status_servers_json(const struct to_status *st)
 		if (s->table != TO_STATUS_TABLE_UNKNOWN)
 			json_object_set_new(object, "planned",
 					    json_boolean(s->table == TO_STATUS_TABLE_PLANNED));
+		if (s->checked)
+			json_object_set_new(object, "peers", to_peers_json(s->peers, s->n_peers));
 		if (s->seconds > 0)
 			json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I}",
 				"seconds", s->seconds, "misses", (json_int_t)s->misses,
@@ -591,8 +634,10 @@ json_t *to_status_json(const struct to_status *st)
 			"verdict", verdicts[c->verdict], "check", c->name, "subject", c->subject,
 			"text", c->text, "fix", c->fix));
 	}
-	object = json_pack("{s:b, s:s, s:f, s:I, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
-		"healthy", !st->checks.n, "job", st->plan->demand->name, "time", st->time,
+	object = json_pack("{s:s, s:I, s:I, s:i, s:i, s:s, s:f, s:I, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
+		"health", to_status_word(st), "pairs", (json_int_t)st->pairs,
+		"apart", (json_int_t)st->apart, "neighbours", st->expected, "heard", st->heard,
+		"job", st->plan->demand->name, "time", st->time,
 		"generation", (json_int_t)st->generation, "reached", st->reached,
 		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks", checks,
 		"servers", status_servers_json(st), "links", status_arcs_json(st));

@@ -15,8 +15,10 @@
 
 #include "base/error.h"
 #include "control/fabric.h"
+#include "data/health.h"
 #include "data/plan.h"
 #include "doctor/check.h"
+#include "kernel/peers.h"
 
 /**
  * to_status_look() - ask all servers of a fabric; to_fabric_options.observe will do
@@ -37,8 +39,11 @@ enum to_status_table { TO_STATUS_TABLE_UNKNOWN, TO_STATUS_TABLE_PLANNED, TO_STAT
  * @generation: of its table, 0 without one
  * @table: whether that is what the plan says for this server
  * @staged: a stage waits to be committed
- * @ports, @lit: ports that have a link by the plan, and of them those with carrier
+ * @ports, @lit: ports that have a link by the operator's plan, and of them those with carrier
  * @backups: groups of next hops of which a backup is in use
+ * @astray: it runs another generation than most, and no change is under way
+ * @down: its topoopt device is down
+ * @checked: it says what its neighbours are heard to say: @peers, @n_peers of them
  * @seconds: since it was looked at before; 0: it was not, and the next members say nothing
  * @misses: packets of others that arrived and had no route
  * @drops: dropped but for those
@@ -51,7 +56,9 @@ struct to_status_server {
 	char error[256];
 	uint64_t generation;
 	enum to_status_table table;
-	bool staged;
+	bool staged, astray, down, checked;
+	struct to_peer *peers;
+	unsigned int n_peers;
 	unsigned int ports, lit, backups;
 	double seconds;
 	uint64_t misses, drops, congested, expired;
@@ -78,13 +85,19 @@ struct to_status_arc {
 
 /**
  * struct to_status - the fabric
- * @plan: borrowed
+ * @plan: in force; borrowed
+ * @wanted: the operator's, which health is judged by; @plan but while a repair is in force;
+ *	borrowed
  * @time: seconds since the epoch
  * @seconds: the longest of any server's since the look before; 0: there was none
  * @servers, @arcs: arrays
  * @reached, @ports, @lit, @backups, @misses, @drops, @congested, @expired: sums
  * @compared, @planned: servers whose table is known, and of these, those that have the plan's
  * @generation: that all servers run; 0: they do not run one
+ * @expected, @heard: neighbours of ends of links, and those that are heard; of servers that say so
+ * @pairs, @apart: ordered pairs of servers that @wanted joins, and those of them that @plan's
+ *	tables leave apart now; the first of these is @apart_from, @apart_to
+ * @health: valid while @reached is not 0
  * @bytes: that all links carried, each link a packet crosses counts
  * @off_plan: of these, the share that would have to be on other links for all links to
  *	have the shares that the plan gives them (total variation distance), 0 to 1;
@@ -92,38 +105,36 @@ struct to_status_arc {
  * @checks: what is not well, nothing for a healthy fabric
  */
 struct to_status {
-	const struct to_plan *plan;
+	const struct to_plan *plan, *wanted;
 	double time, seconds;
 	struct to_status_server *servers;
 	struct to_status_arc *arcs;
 	unsigned int n_arcs, reached, ports, lit, backups, compared, planned;
+	unsigned int expected, heard;
+	uint64_t pairs, apart;
+	uint32_t apart_from, apart_to;
 	uint64_t misses, drops, congested, expired, generation, bytes;
 	double off_plan;
+	enum to_health health;
 	struct to_checks checks;
 };
 
 /**
  * to_status_make() - what @now says
+ * @plan: in force
+ * @wanted: the operator's; @plan, or what @plan repairs
  * @digests: of the plan's tables, see to_plan_digests(); NULL: tables are not compared, as while
  *	a change is under way
  * @before: an earlier look at the same servers, NULL for none
  *
  * Return: 0 or -ENOMEM with @err.
  */
-int to_status_make(struct to_status *status, const struct to_plan *plan, const uint64_t *digests,
-		   const json_t *before, const json_t *now, struct to_error *err);
+int to_status_make(struct to_status *status, const struct to_plan *plan,
+		   const struct to_plan *wanted, const uint64_t *digests, const json_t *before, const json_t *now, struct to_error *err);
 void to_status_free(struct to_status *status);
 
-/** enum to_status_health - how well a fabric is */
-enum to_status_health {
-	TO_STATUS_HEALTHY,	/* no check complains */
-	TO_STATUS_DEGRADED,	/* all servers run the plan, but ports or packets are missing */
-	TO_STATUS_BROKEN,	/* servers do not answer, or run something else */
-	TO_STATUS_UNKNOWN,	/* no server answers */
-};
-
-/** to_status_health() - tell how well the fabric is */
-enum to_status_health to_status_health(const struct to_status *status);
+/** to_status_word() - tell how well the fabric is: to_health_words, or "unknown" */
+const char *to_status_word(const struct to_status *status);
 
 /** to_status_end() - name of an end of an arc: "s0:eth0", or the packet switch's */
 const char *to_status_end(const struct to_status *status, struct to_port_ref end,

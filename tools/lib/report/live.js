@@ -219,11 +219,11 @@ function onStatus(next) {
 	showLinks();
 	byId("checks").replaceChildren(...status.checks.map((check) => html("li", {},
 		html("b", {}, check.subject), ` ${check.check}: ${check.text}`, check.fix ? html("small", {}, " " + check.fix) : "")));
-	tell(`${status.healthy ? "Healthy" : "Not healthy"}: ${status.reached} of ${servers.length} servers, ` +
+	tell(`${status.health[0].toUpperCase()}${status.health.slice(1)}: ${status.reached} of ${servers.length} servers, ` +
 		(status.generation ? `generation ${status.generation}` : "no common generation") +
 		`, ${status.lit} of ${status.ports} ports with light` +
 		(status.loop.running ? status.loop.change ? ", a change is under way" : ", toctl run is at work" : ""),
-	status.healthy ? "good" : "bad");
+	status.health === "healthy" ? "good" : "bad");
 	byId("summary").textContent = `${servers.length} servers, ${links.length} ${plan.duplex ? "duplex" : "simplex"} links; ` +
 		`${links.filter(isDark).length} without light` + (typeof status.off_plan === "number" ? `; ${(100 * status.off_plan).toFixed(1)} % of the bytes off plan` : "") +
 		`; at ${clock(status.time)}`;

@@ -18,6 +18,25 @@ struct status {
 	struct to_status st;
 };
 
+/* How many neighbours are heard, and which servers are not checked. */
+static void status_print_checks(const struct to_status *st)
+{
+	const struct to_cluster *c = st->wanted->cluster;
+	unsigned int unchecked = 0;
+
+	printf("  %-10s ", "checks");
+	if (c->continuity.interval == TO_CONTINUITY_OFF)
+		printf("off by the plan: links follow light\n");
+	else
+		printf("%u of %u neighbours are heard\n", st->heard, st->expected);
+	for (unsigned int i = 0; c->continuity.interval != TO_CONTINUITY_OFF && i < c->n_servers; i++)
+		if (c->servers[i].unable || (st->servers[i].reached && !st->servers[i].checked))
+			printf("%s%s", unchecked++ ? ", " : "             no checks, links follow light: ",
+			       c->servers[i].name);
+	if (unchecked)
+		printf("\n");
+}
+
 static void status_print_ports(const struct to_status *st)
 {
 	printf("  %-10s %u of %u reached\n", "servers", st->reached, st->plan->cluster->n_servers);
@@ -27,6 +46,13 @@ static void status_print_ports(const struct to_status *st)
 	else if (st->generation)
 		printf("  %-10s not compared\n", "tables");
 	printf("  %-10s %u of %u have light\n", "ports", st->lit, st->ports);
+	printf("  %-10s %" PRIu64 " of %" PRIu64 " are reached", "pairs", st->pairs - st->apart,
+	       st->pairs);
+	if (st->apart)
+		printf("; %s does not reach %s", st->servers[st->apart_from].name,
+		       st->servers[st->apart_to].name);
+	printf("\n");
+	status_print_checks(st);
 	if (st->backups)
 		printf("  %-10s in use for %u groups of next hops\n", "backups", st->backups);
 	else
@@ -90,7 +116,7 @@ static void status_print(const struct to_call *call, const struct status *s)
 	status_print_traffic(st);
 	status_print_loop(s);
 	to_checks_print(stdout, call, &st->checks);
-	printf("status: %s\n", st->checks.n ? "NOT healthy" : "healthy");
+	printf("status: %s\n", to_status_word(st));
 }
 
 static void status_print_json(const struct status *s)
@@ -105,11 +131,11 @@ static void status_print_json(const struct status *s)
 static int status_exit(const struct to_status *st)
 {
 	static const int exits[] = {
-		[TO_STATUS_HEALTHY] = TO_EXIT_OK, [TO_STATUS_DEGRADED] = TO_EXIT_DEGRADED,
-		[TO_STATUS_BROKEN] = TO_EXIT_FAILURE, [TO_STATUS_UNKNOWN] = TO_EXIT_UNKNOWN,
+		[TO_HEALTH_HEALTHY] = TO_EXIT_OK, [TO_HEALTH_DEGRADED] = TO_EXIT_DEGRADED,
+		[TO_HEALTH_BROKEN] = TO_EXIT_FAILURE,
 	};
 
-	return exits[to_status_health(st)];
+	return st->reached ? exits[st->health] : TO_EXIT_UNKNOWN;
 }
 
 static int status_run(struct to_call *call, const void *data)
