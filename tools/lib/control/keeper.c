@@ -542,7 +542,6 @@ static int keeper_keep(struct to_keeper *k, json_t *list)
 		keeper_end_excuses(k, &u);
 		keeper_add_ports(&u, self, list);
 		keeper_add_lost(&u, &refusal, list);
-		to_upkeep_drop_lost(&u);
 		keeper_add_conflicts(k, &u, list);
 	}
 	to_upkeep_close(&u);

@@ -20,6 +20,8 @@ struct question {
 	bool has_source;
 	uint8_t dst[16], source[16];
 	uint32_t expected;	/* interface that the plan's route leads to, 0: none */
+	uint32_t table;		/* that has this route */
+	uint8_t len;		/* prefix length of this route */
 };
 
 /** struct answer - the kernel's route to it */
@@ -78,25 +80,25 @@ static int conflict_compare(const void *a, const void *b)
 }
 
 /*
- * Interface of the longest route of @table to @dst that is @entries', which are sorted; 0: there
- * is none, or its interface is down.
+ * The longest route to @q->dst of @q->table among @entries, which are sorted. An interface that is
+ * down has none.
  */
-static uint32_t conflict_expected(const struct search *s, uint8_t family, uint32_t table,
-				  const uint8_t *dst)
+static void conflict_expect(const struct search *s, struct question *q)
 {
-	struct to_entry key = { .kind = TO_ENTRY_ROUTE, .family = family, .table = table,
-				.dst_len = 8 * conflict_bytes(family) };
+	struct to_entry key = { .kind = TO_ENTRY_ROUTE, .family = q->family, .table = q->table,
+				.dst_len = 8 * conflict_bytes(q->family) };
 	const struct to_entry *best;
 
-	memcpy(key.dst, dst, sizeof(key.dst));
+	memcpy(key.dst, q->dst, sizeof(key.dst));
 	best = bsearch(&key, s->entries->items, s->entries->n, sizeof(key), conflict_compare);
-	for (unsigned int i = 0; !best && key.dst_len && i < 8 * conflict_bytes(family); i++) {
+	while (!best && key.dst_len) {
 		key.dst_len--;
 		key.dst[key.dst_len / 8] &= 0xff00 >> key.dst_len % 8;
 		best = bsearch(&key, s->entries->items, s->entries->n, sizeof(key),
 			       conflict_compare);
 	}
-	return best && conflict_is_up(s, best->ifindex) ? best->ifindex : 0;
+	q->expected = best && conflict_is_up(s, best->ifindex) ? best->ifindex : 0;
+	q->len = key.dst_len;
 }
 
 static int conflict_add(struct search *s, const struct question *q)
@@ -118,14 +120,14 @@ static int conflict_add(struct search *s, const struct question *q)
 static int conflict_add_address(struct search *s, uint8_t family, const struct to_address *address,
 				bool port)
 {
-	struct question q = { .family = family };
+	struct question q = { .family = family, .table = RT_TABLE_MAIN };
 	int ret = 0;
 
 	if (!(family == AF_INET ? address->has_v4 : address->has_v6))
 		return 0;
 	memcpy(q.dst, family == AF_INET ? (const void *)&address->v4 : &address->v6,
 	       conflict_bytes(family));
-	q.expected = conflict_expected(s, family, RT_TABLE_MAIN, q.dst);
+	conflict_expect(s, &q);
 	if (q.expected)
 		ret = conflict_add(s, &q);
 	for (unsigned int i = 0; !ret && port && i < s->entries->n; i++) {
@@ -135,7 +137,8 @@ static int conflict_add_address(struct search *s, uint8_t family, const struct t
 			continue;
 		q.has_source = true;
 		memcpy(q.source, rule->dst, sizeof(q.source));
-		q.expected = conflict_expected(s, family, rule->table, q.dst);
+		q.table = rule->table;
+		conflict_expect(s, &q);
 		if (q.expected)
 			ret = conflict_add(s, &q);
 	}
@@ -351,6 +354,14 @@ static bool conflict_is_own(const struct question *q, const struct answer *a)
 	       a->ifindex == q->expected;
 }
 
+/* A route that wins only as the plan's is missing is no conflict. */
+static bool conflict_is_missing(const struct question *q, const struct answer *a,
+				const struct rule *rule)
+{
+	return a->code ? a->code == -ENETUNREACH && !rule :
+			 a->table == q->table && a->dst_len < q->len;
+}
+
 static const char *conflict_name(const struct search *s, uint32_t ifindex)
 {
 	const struct to_nic *nic = to_rtnl_nic_by_index(s->found->nics, s->found->n_nics, ifindex);
@@ -366,9 +377,9 @@ static bool conflict_is_other_rule(const struct rule *rule)
 }
 
 static void conflict_describe(const struct search *s, const struct question *q,
-			      const struct answer *a, struct to_route_conflict *c)
+			      const struct answer *a, const struct rule *rule,
+			      struct to_route_conflict *c)
 {
-	const struct rule *rule = conflict_rule(s, q, a);
 	const char *ip = q->family == AF_INET6 ? "ip -6" : "ip";
 	char address[INET6_ADDRSTRLEN], route[INET6_ADDRSTRLEN + 4], number[16], by[48] = "";
 
@@ -400,9 +411,12 @@ static void conflict_describe(const struct search *s, const struct question *q,
 static void conflict_note(struct search *s, const struct question *q, const struct answer *a)
 {
 	struct to_route_conflicts *all = s->conflicts;
+	const struct rule *rule = conflict_rule(s, q, a);
 	struct to_route_conflict one = { .n = 1 };
 
-	conflict_describe(s, q, a, &one);
+	if (conflict_is_missing(q, a, rule))
+		return;
+	conflict_describe(s, q, a, rule, &one);
 	for (unsigned int i = 0; i < all->n; i++)
 		if (!strcmp(all->items[i].text, one.text) && !strcmp(all->items[i].fix, one.fix)) {
 			all->items[i].n++;
@@ -471,11 +485,9 @@ int to_route_conflicts_here(const struct to_plan *plan, unsigned int server, con
 	int ret = to_upkeep_look(&upkeep, plan, server, device, &kept, err);
 
 	*conflicts = (struct to_route_conflicts){};
-	if (!ret) {
-		to_upkeep_drop_lost(&upkeep);
+	if (!ret)
 		ret = to_route_conflicts_find(&kept.rt, plan, server, &upkeep.found,
 					      &upkeep.entries, conflicts, err);
-	}
 	to_upkeep_close(&upkeep);
 	to_apply_kept_close(&kept);
 	return ret;

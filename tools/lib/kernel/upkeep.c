@@ -218,25 +218,6 @@ int to_upkeep_restore(struct to_upkeep *u, struct to_apply_kept *kept, struct to
 	return upkeep_restore_entries(u, kept, ret ? &why : err) ?: ret;
 }
 
-static bool upkeep_has_lost(const struct to_upkeep *u, const struct to_entry *entry)
-{
-	for (unsigned int i = 0; i < u->n_lost; i++)
-		if (u->lost[i].kind == TO_LOST_ENTRY && !u->lost[i].restored &&
-		    !memcmp(&u->lost[i].change.entry, entry, TO_ENTRY_KEY))
-			return true;
-	return false;
-}
-
-void to_upkeep_drop_lost(struct to_upkeep *u)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < u->entries.n; i++)
-		if (!upkeep_has_lost(u, &u->entries.items[i]))
-			u->entries.items[n++] = u->entries.items[i];
-	u->entries.n = n;
-}
-
 void to_upkeep_text(const struct to_upkeep *u, const struct to_lost *lost, char *text, size_t size)
 {
 	const char *name = upkeep_name(u, lost->ifindex);

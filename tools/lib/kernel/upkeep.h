@@ -69,9 +69,6 @@ int to_upkeep_restore(struct to_upkeep *upkeep, struct to_apply_kept *kept, stru
 /** to_upkeep_is_down() - tell whether an interface is one of to_upkeep.down */
 bool to_upkeep_is_down(const struct to_upkeep *upkeep, uint32_t ifindex);
 
-/** to_upkeep_drop_lost() - leave out of to_upkeep.entries what is lost and was not restored */
-void to_upkeep_drop_lost(struct to_upkeep *upkeep);
-
 /** to_upkeep_text() - something lost, as a person would write it */
 void to_upkeep_text(const struct to_upkeep *upkeep, const struct to_lost *lost, char *text,
 		    size_t size);
