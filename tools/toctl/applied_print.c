@@ -157,11 +157,13 @@ void to_applied_warn(const struct to_call *call, const struct to_apply_job *job)
 
 	to_check_view_plan(&view, job->plan, job->server);
 	to_check_sysctl(&checks, job->device, &view);
+	to_check_routes(&checks, job->device, &view);
 	for (unsigned int i = 0; i < checks.n; i++) {
 		const struct to_check *c = &checks.items[i];
 
 		if (c->verdict != TO_CHECK_OK)
-			to_call_note(call, "%s: %s: %s; %s", c->subject, c->name, c->text, c->fix);
+			to_call_note(call, "%s: %s: %s%s%s", c->subject, c->name, c->text,
+				     c->fix[0] ? "; " : "", c->fix);
 	}
 	to_checks_free(&checks);
 	to_applied_warn_rdma(call, job->plan, job->server);

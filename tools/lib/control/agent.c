@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "control/agent_look.h"
+#include "control/agent_state.h"
 #include "format/plan_slice.h"
 #include "format/tm_json.h"
 #include "kernel/apply.h"
@@ -39,6 +40,8 @@
  * @recorder: NULL: nothing is counted
  * @moved: another table became active since @recorder last ended a sample
  * @seen: by the last look
+ * @keeper: keeps what apply made, NULL: nobody does
+ * @restored: to_keeper_restored() before the stage
  */
 struct to_agent {
 	char device[IFNAMSIZ];
@@ -55,6 +58,8 @@ struct to_agent {
 	struct to_recorder *recorder;
 	bool moved;
 	struct to_agent_seen seen;
+	struct to_keeper *keeper;
+	uint64_t restored;
 };
 
 struct to_agent *to_agent_new(const char *device, const struct to_counter_names *counter_names,
@@ -76,6 +81,19 @@ struct to_agent *to_agent_new(const char *device, const struct to_counter_names 
 	strcpy(agent->device, device);
 	agent->counter_names = counter_names;
 	return agent;
+}
+
+void to_agent_keep(struct to_agent *agent, struct to_keeper *keeper)
+{
+	agent->keeper = keeper;
+}
+
+/* While a stage waits to be committed, nobody changes what it was compared with. */
+static void agent_keep(struct to_agent *agent)
+{
+	if (agent->keeper)
+		to_keeper_take(agent->keeper, agent->plan, agent->server,
+			       (agent->staged && !agent->ahead) || agent->committed);
 }
 
 static int agent_lock(struct to_agent *agent, struct to_error *err)
@@ -122,6 +140,8 @@ static int agent_claim(struct to_agent *agent, struct to_error *err)
 	if (ret)
 		return ret;
 	ret = to_apply_check_stage(agent->apply, &why);
+	if (!ret && agent->keeper && to_keeper_restored(agent->keeper) != agent->restored)
+		ret = to_error_set(&why, -ESTALE, "addresses, neighbours, routes or rules were restored since");
 	if (ret)
 		return to_error_set(err, ret, "what was staged as generation %" PRIu64 " is not any more: %s",
 				    agent->staged, why.text);
@@ -129,25 +149,11 @@ static int agent_claim(struct to_agent *agent, struct to_error *err)
 	return 0;
 }
 
-/* Return: 0, an error, or 1 when there is no device. */
-static int agent_find_device(struct to_agent *agent, struct to_device *device,
-			     struct to_error *err)
-{
-	uint32_t ifindex = if_nametoindex(agent->device);
-	int ret;
-
-	memset(device, 0, sizeof(*device));
-	if (!ifindex)
-		return 1;
-	ret = to_apply_kept_device(&agent->kept, ifindex, err);
-	return ret ? ret : to_genl_device(&agent->kept.genl, ifindex, device, err);
-}
-
 /* Generation of the active table, 0 when there is none. */
 static int agent_active(struct to_agent *agent, uint64_t *generation, struct to_error *err)
 {
 	struct to_device device;
-	int ret = agent_find_device(agent, &device, err);
+	int ret = to_agent_device(&agent->kept, agent->device, &device, err);
 
 	*generation = device.generation;
 	return ret < 0 ? ret : 0;
@@ -157,7 +163,7 @@ static int agent_active(struct to_agent *agent, uint64_t *generation, struct to_
 static int agent_drop_stage(struct to_agent *agent, struct to_error *err)
 {
 	struct to_device device;
-	int ret = agent_find_device(agent, &device, err);
+	int ret = to_agent_device(&agent->kept, agent->device, &device, err);
 
 	if (!ret && device.prepared)
 		ret = to_genl_abort(&agent->kept.genl, device.ifindex, err);
@@ -206,6 +212,7 @@ static int agent_stage(struct to_agent *agent, const json_t *request, json_t *re
 	if (!ret && !ahead)
 		ret = agent_drop_stage(agent, err);
 	if (!ret) {
+		agent->restored = agent->keeper ? to_keeper_restored(agent->keeper) : 0;
 		agent->kept.further = further;
 		agent->apply = to_apply_open(agent->next, agent->server, agent->device, true,
 					     &agent->kept, err);
@@ -380,7 +387,7 @@ static int agent_renumber(struct to_agent *agent, uint64_t generation, struct to
 	struct to_genl *genl = &agent->kept.genl;
 	struct to_kernel_table table = {};
 	struct to_device device;
-	int ret = agent_find_device(agent, &device, err);
+	int ret = to_agent_device(&agent->kept, agent->device, &device, err);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -556,27 +563,13 @@ static int agent_sample(struct to_agent *agent, const json_t *request, json_t *r
 /* How the server is. */
 static int agent_state(struct to_agent *agent, json_t *reply, struct to_error *err)
 {
-	struct to_kernel_port *ports = NULL;
-	json_t *live = json_array();
-	unsigned int n_ports = 0;
-	struct to_device device;
-	int ret;
+	int ret = to_agent_state(&agent->kept, agent->device, agent->keeper, reply, err);
 
-	ret = agent_find_device(agent, &device, err);
-	if (!ret)
-		ret = to_genl_ports(&agent->kept.genl, device.ifindex, &ports, &n_ports, err);
-	for (unsigned int i = 0; i < n_ports; i++)
-		if (ports[i].live)
-			json_array_append_new(live, json_string(ports[i].name));
-	free(ports);
-	json_object_set_new(reply, "generation", json_integer(device.generation));
-	json_object_set_new(reply, "staged", json_boolean(device.prepared));
-	json_object_set_new(reply, "live", live);
 	json_object_set_new(reply, "plan", json_boolean(agent->plan || agent->committed));
 	if (agent->servers.cluster)
 		json_object_set_new(reply, "servers",
 				    json_sprintf("%016" PRIx64, agent->servers.fingerprint));
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 /*
@@ -648,6 +641,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 	if (!strcmp(op, "clear")) {
 		agent_stop_recording(agent);
 		agent_forget(agent);
+		to_plan_free(agent->plan);
+		agent->plan = NULL;
 		return to_apply_clear(agent->device, &cleared, err);
 	}
 	return to_error_set(err, -EINVAL, "no request is called \"%s\"", op);
@@ -665,6 +660,7 @@ static int agent_do_alone(struct to_agent *agent, const char *op, const json_t *
 	if (lock < 0)
 		return lock;
 	ret = agent_do(agent, op, request, reply, err);
+	agent_keep(agent);
 	close(lock);
 	return ret;
 }
@@ -682,6 +678,7 @@ json_t *to_agent_call(struct to_agent *agent, const json_t *request)
 		json_object_set(reply, "id", id);
 	ret = op ? agent_do_alone(agent, op, request, reply, &err) :
 		   to_error_set(&err, -EINVAL, "a request has an op");
+	agent_keep(agent);
 	/* nothing waits to be committed or confirmed, whatever ended it */
 	if ((!agent->staged || agent->ahead) && !agent->committed)
 		agent_unlock(agent);
@@ -719,7 +716,17 @@ static ssize_t agent_read_line(char **line, size_t *room, FILE *in, struct to_er
 	return len;
 }
 
-int to_agent_serve(struct to_agent *agent, json_t *(*call)(void *agent, const json_t *request),
+int to_agent_say(FILE *out, const json_t *said)
+{
+	bool failed;
+
+	flockfile(out);
+	failed = json_dumpf(said, out, JSON_COMPACT) || putc('\n', out) == EOF || fflush(out);
+	funlockfile(out);
+	return failed ? -EPIPE : 0;
+}
+
+int to_agent_serve(void *agent, json_t *(*call)(void *agent, const json_t *request),
 		   FILE *in, FILE *out, const volatile sig_atomic_t *stop, struct to_error *err)
 {
 	char *line = NULL;
@@ -742,8 +749,7 @@ int to_agent_serve(struct to_agent *agent, json_t *(*call)(void *agent, const js
 			ret = to_error_set(err, -EINVAL, "a request is a JSON object on a line: %s",
 					   request ? "this is none" : why.text);
 		json_decref(request);
-		if (reply && (json_dumpf(reply, out, JSON_COMPACT) || putc('\n', out) == EOF ||
-			      fflush(out)))
+		if (reply && to_agent_say(out, reply))
 			ret = to_error_set(err, -EPIPE, "the controller is gone");
 		json_decref(reply);
 	}

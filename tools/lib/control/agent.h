@@ -55,6 +55,12 @@
  * after sample "tm" (text), which is not there when the counting only started.
  * What the request has as "id" comes back.
  *
+ * Agents that understand more than the first ones say "protocol", 2 (agent_state.h), and where
+ * not all is as apply made it "deviations" (keeper.h). At a pipe they tell, unasked and at most
+ * TO_AGENT_EVENTS_MAX bytes between two requests, when the light of a port, a peer, the table or
+ * a deviation changes: a line with "event": "state" instead of "id" and "ok", and how the server
+ * is. Through etcd their last reply is written again with that.
+ *
  * From stage to confirm, abort or revert an agent keeps others of its network
  * namespace from staging, and while it changes the device, whoever else would. When its
  * controller goes away meanwhile, it goes back to what was active before. What is staged
@@ -66,6 +72,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "control/keeper.h"
 #include "measure/counters.h"
 
 struct to_agent;
@@ -81,20 +88,29 @@ struct to_agent *to_agent_new(const char *device, const struct to_counter_names 
 /** to_agent_free() - what is staged or not confirmed is taken back */
 void to_agent_free(struct to_agent *agent);
 
+/**
+ * to_agent_keep() - have @keeper keep what is confirmed, and replies say what it finds
+ * @keeper: must outlive the agent's last call
+ */
+void to_agent_keep(struct to_agent *agent, struct to_keeper *keeper);
+
 /** to_agent_call() - carry out @request; Return: the reply, NULL: out of memory */
 json_t *to_agent_call(struct to_agent *agent, const json_t *request);
 
+/** to_agent_say() - write a reply or an event as one line; returns 0 or -EPIPE */
+int to_agent_say(FILE *out, const json_t *said);
+
 /**
  * to_agent_serve() - carry out requests, one a line, until the end of @in
- * @call: carries out a request of @agent and returns the reply; to_agent_call() or a
- *	function around it
+ * @call: carries out a request and returns the reply; to_agent_call() or a function around it
+ * @agent: for @call
  * @stop: set by signal handlers that do not restart system calls (no SA_RESTART):
  *	ends it after the request under way
  *
  * Return: 0, or a negative errno with @err set: a line is not a JSON object, or
  * @out cannot be written.
  */
-int to_agent_serve(struct to_agent *agent, json_t *(*call)(void *agent, const json_t *request),
+int to_agent_serve(void *agent, json_t *(*call)(void *agent, const json_t *request),
 		   FILE *in, FILE *out, const volatile sig_atomic_t *stop, struct to_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "control/agent_presence.h"
@@ -16,6 +17,7 @@
 #define FOLLOW_FRESH_MS 1000
 #define FOLLOW_LOOKS 16u		/* looks of observers that wait */
 #define FOLLOW_LOOK_MS 90u		/* from one to the next, but half the time is for decisions */
+#define FOLLOW_AGAIN_MS 100u		/* from one change of the state that is said to the next */
 #define FOLLOW_SAMPLE_NS 10000000000ull	/* as long as an agent waits for a controller's sample */
 
 /**
@@ -32,6 +34,9 @@
  * @looks_ms: when the next answer to an observer may begin
  * @sample: that an observer waits for, NULL: none
  * @sample_ns: when to end it, CLOCK_REALTIME
+ * @state: the last answer under "state", NULL: none yet
+ * @changed: the server's state is another one than that
+ * @again_ms: when it may be said again
  */
 struct follower {
 	const struct to_agent_etcd *config;
@@ -48,6 +53,9 @@ struct follower {
 	unsigned int n_looks;
 	uint64_t looks_ms;
 	json_int_t sample_ns;
+	json_t *state;
+	bool changed;
+	uint64_t again_ms;
 };
 
 static uint64_t follow_now_ms(void)
@@ -195,6 +203,12 @@ static json_t *follow_decision(struct follower *f, const json_t *request)
 	return reply;
 }
 
+static void follow_keep_state(struct follower *f, json_t *reply)
+{
+	json_decref(f->state);
+	f->state = json_incref(reply);
+}
+
 /* Take the name, and say the state anew: etcd may have nothing of what was said before. */
 static int follow_claim(struct follower *f, struct to_error *err)
 {
@@ -205,9 +219,13 @@ static int follow_claim(struct follower *f, struct to_error *err)
 		return ret;
 	reply = follow_call(f, "hello", 0);
 	ret = to_agent_presence_say(&f->presence, "state", reply, err);
+	follow_keep_state(f, reply);
 	json_decref(reply);
 	if (ret)
 		to_agent_presence_lose(&f->presence);
+	/* An etcd that forgot the name may have forgotten decisions, too: read all anew. */
+	to_etcd_watch_close(f->watch);
+	f->watch = NULL;
 	return ret;
 }
 
@@ -348,8 +366,46 @@ static void follow_reply(struct follower *f, const json_t *request, json_t *repl
 	json_decref(f->unsaid);
 	f->unsaid = reply;
 	f->what = what;
+	if (!strcmp(what, "state"))
+		follow_keep_state(f, reply);
 	if (follow_say(f, &why))
 		follow_note(f, true, why.text);
+}
+
+/*
+ * Say the last answer again, with the state of now: who waits for that answer finds it, whichever
+ * of the two is read.
+ */
+static void follow_say_again(struct follower *f)
+{
+	json_t *now = follow_call(f, "hello", 0), *reply = json_copy(f->state);
+	struct to_error why = {};
+
+	f->changed = false;
+	f->again_ms = follow_now_ms() + FOLLOW_AGAIN_MS;
+	json_object_del(now, "ok");
+	json_object_del(now, "error");
+	json_object_del(reply, "deviations");
+	json_object_update(reply, now);
+	json_decref(now);
+	f->unsaid = reply;
+	f->what = "state";
+	follow_keep_state(f, reply);
+	if (follow_say(f, &why))
+		follow_note(f, true, why.text);
+}
+
+/* Return: time until a change of the state is said, in ms; UINT64_MAX: there is none. */
+static uint64_t follow_again_wait(struct follower *f)
+{
+	const uint64_t now = follow_now_ms();
+	uint64_t woken;
+
+	if (f->config->wake && read(f->config->wake, &woken, sizeof(woken)) > 0)
+		f->changed = true;
+	if (!f->changed || !f->state)
+		return UINT64_MAX;
+	return f->again_ms > now ? f->again_ms - now : 0;
 }
 
 /* An agent must not wait for the end of an observer's sample. */
@@ -489,13 +545,21 @@ static const struct to_etcd_kv *follow_last(const struct follower *f, const stru
 	return last;
 }
 
+/* An etcd that was wiped or restored has no decision that is later than those of before. */
+static void follow_check_revision(struct follower *f, int64_t revision)
+{
+	if (revision >= f->handled)
+		return;
+	follow_note(f, true, "etcd was wiped or restored: its revision went back; the decision that it has now counts");
+	f->handled = f->obeyed = 0;
+}
+
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
-	const int64_t handled = f->handled;
 	const struct to_etcd_kv *last;
 	struct to_etcd_kv *kv;
-	int64_t revision;
+	int64_t revision, handled;
 	size_t n;
 	int ret;
 
@@ -505,6 +569,8 @@ static int follow_start(struct follower *f, struct to_error *err)
 	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
+	follow_check_revision(f, revision);
+	handled = f->handled;
 	last = follow_last(f, kv, n);
 	if (last && last->revision > handled) {
 		if (handled)
@@ -518,6 +584,8 @@ static int follow_start(struct follower *f, struct to_error *err)
 		return ret;
 	f->watch = to_etcd_watch(f->etcd, TO_ETCD_REQUESTS, revision + 1,
 				 f->config->ttl * 1000 / 2, err);
+	if (f->watch && f->config->wake)
+		to_etcd_watch_wake(f->watch, f->config->wake);
 	return f->watch ? 0 : -ENOMEM;
 }
 
@@ -531,7 +599,8 @@ static int follow_keep(struct follower *f, struct to_error *err)
 static int follow_step(struct follower *f, struct to_error *err)
 {
 	const uint64_t due = f->presence.kept_ms + f->config->ttl * 1000ull / 3;
-	const uint64_t wait = follow_look_wait(f);
+	const uint64_t look = follow_look_wait(f), again = follow_again_wait(f);
+	const uint64_t wait = look < again ? look : again;
 	uint64_t now = follow_now_ms();
 	struct to_etcd_kv kv;
 	int ret;
@@ -543,8 +612,10 @@ static int follow_step(struct follower *f, struct to_error *err)
 	if (f->unsaid)
 		return follow_say(f, err);
 	ret = to_etcd_watch_next(f->watch, wait < due - now ? wait : due - now, &kv, err);
-	if (!ret && !wait)
+	if (!ret && !look)
 		follow_look(f);
+	else if (!ret && !again)
+		follow_say_again(f);
 	if (ret == 1) {
 		/* It may take a while. */
 		if (follow_now_ms() > f->presence.kept_ms + FOLLOW_FRESH_MS)
@@ -595,6 +666,7 @@ int to_agent_follow(const struct to_agent_etcd *config, struct to_error *err)
 	to_etcd_watch_close(f.watch);
 	to_etcd_close(f.etcd);
 	json_decref(f.unsaid);
+	json_decref(f.state);
 	while (f.n_looks)
 		json_decref(f.looks[--f.n_looks]);
 	json_decref(f.sample);

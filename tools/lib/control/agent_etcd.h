@@ -31,6 +31,8 @@
  * @call: carries out a request, to_agent_call() with @agent or another
  * @stop: set by a signal handler; ends to_agent_follow()
  * @note: told of trouble and its end, may be NULL
+ * @wake: file that can be read when the server's state is another one, which is said then; an
+ *	eventfd that does not block, 0: none
  */
 struct to_agent_etcd {
 	struct to_etcd_options options;
@@ -40,6 +42,7 @@ struct to_agent_etcd {
 	void *agent;
 	const volatile sig_atomic_t *stop;
 	void (*note)(const char *text);
+	int wake;
 };
 
 /**

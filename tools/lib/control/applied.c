@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +73,25 @@ int to_applied_keep(const struct to_plan *plan, bool all, struct to_error *err)
 	}
 	free(t.text);
 	return ret;
+}
+
+static void applied_later(const char *job, const char *path, const struct stat *st, void *data)
+{
+	struct to_applied_file *latest = data;
+
+	if (st->st_mtim.tv_sec < latest->written.tv_sec ||
+	    (st->st_mtim.tv_sec == latest->written.tv_sec &&
+	     st->st_mtim.tv_nsec <= latest->written.tv_nsec))
+		return;
+	snprintf(latest->path, sizeof(latest->path), "%s", path);
+	snprintf(latest->job, sizeof(latest->job), "%s", job);
+	latest->written = st->st_mtim;
+}
+
+void to_applied_latest(struct to_applied_file *file)
+{
+	*file = (struct to_applied_file){};
+	to_state_each(applied_name(false, false), applied_later, file);
 }
 
 int to_applied_previous(const char *job, bool all, char *path, struct to_error *err)

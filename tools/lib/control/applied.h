@@ -7,7 +7,9 @@
  * server those of the server, and those that --all made active from here.
  */
 
+#include <limits.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "data/plan.h"
@@ -19,6 +21,16 @@
  * A plan that is kept already changes nothing.
  */
 int to_applied_keep(const struct to_plan *plan, bool all, struct to_error *err);
+
+/** struct to_applied_file - a plan that toctl apply made active on this server */
+struct to_applied_file {
+	char path[PATH_MAX];
+	char job[NAME_MAX + 1];		/* as its directory is called */
+	struct timespec written;	/* zeroed: there is none */
+};
+
+/** to_applied_latest() - find the plan that was made active last, of any job */
+void to_applied_latest(struct to_applied_file *file);
 
 /**
  * to_applied_previous() - where the plan before the active one is

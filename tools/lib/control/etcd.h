@@ -171,12 +171,15 @@ struct to_etcd_watch *to_etcd_watch(struct to_etcd *etcd, const char *prefix,
 				    struct to_error *err);
 void to_etcd_watch_close(struct to_etcd_watch *watch);
 
+/** to_etcd_watch_wake() - have to_etcd_watch_next() end early while @fd can be read */
+void to_etcd_watch_wake(struct to_etcd_watch *watch, int fd);
+
 /**
  * to_etcd_watch_next() - the next change
  * @timeout_ms: how long to wait for one; 0 takes what is there already
  * @kv: for to_etcd_kv_clear()
  *
- * Return: 1 with @kv, 0 when the time ran out, -EINTR on a signal, -ESTALE
+ * Return: 1 with @kv, 0 when the time ran out or it was woken, -EINTR on a signal, -ESTALE
  * when the changes are too old for etcd (read all, then watch from there), -ETIMEDOUT when
  * it was silent (see by another call whether it answers, and call again: no change is lost),
  * -EAGAIN with @err when no endpoint answers: call again after a while. -EACCES or

@@ -18,6 +18,8 @@
  * @ended: the answer has ended
  * @silence_ms, @waited_ms: how long to wait for a word, and since the last one
  * @headers: of the call
+ * @wake: file that ends a wait when it can be read, 0: none
+ * @woken: it could be
  */
 struct to_etcd_watch {
 	struct to_etcd *etcd;
@@ -33,6 +35,8 @@ struct to_etcd_watch {
 	bool ended;
 	uint64_t silence_ms, waited_ms;
 	struct curl_slist *headers;
+	int wake;
+	bool woken;
 };
 
 static uint64_t watch_now_ms(void)
@@ -138,6 +142,11 @@ void to_etcd_watch_close(struct to_etcd_watch *w)
 	free(w);
 }
 
+void to_etcd_watch_wake(struct to_etcd_watch *w, int fd)
+{
+	w->wake = fd;
+}
+
 /* Return: 1 with @kv, 0 when there is no event left. */
 static int watch_take(struct to_etcd_watch *w, struct to_etcd_kv *kv)
 {
@@ -195,13 +204,15 @@ static int watch_read_line(struct to_etcd_watch *w, struct to_error *err)
 /* One round of input. */
 static void watch_poll(struct to_etcd_watch *w, uint64_t timeout_ms)
 {
+	struct curl_waitfd wake = { .fd = w->wake, .events = CURL_WAIT_POLLIN };
 	const uint64_t since = watch_now_ms();
 	int running = 0, queued;
 	CURLMsg *message;
 
 	to_curl.multi_perform(w->multi, &running);
 	if (!w->in_len && timeout_ms > 0 && running) {
-		to_curl.multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
+		to_curl.multi_poll(w->multi, &wake, w->wake ? 1 : 0, timeout_ms, NULL);
+		w->woken = wake.revents;
 		w->waited_ms += watch_now_ms() - since;
 		to_curl.multi_perform(w->multi, &running);
 	}
@@ -251,8 +262,9 @@ int to_etcd_watch_next(struct to_etcd_watch *w, unsigned int timeout_ms,
 		left = deadline > now ? deadline - now : 0;
 		if (left > w->silence_ms - w->waited_ms)
 			left = w->silence_ms - w->waited_ms;
+		w->woken = false;
 		watch_poll(w, left);
-		if (!timeout_ms && !w->in_len)
+		if ((!timeout_ms || w->woken) && !w->in_len)
 			return 0;
 	}
 	return 1;

@@ -93,31 +93,56 @@ static void state_job_name(const char *directory, char *job)
 	*job = '\0';
 }
 
-int to_state_only_job(const char *file, char *job, struct to_error *err)
+void to_state_each(const char *file,
+		   void (*tell)(const char *job, const char *path, const struct stat *st, void *data),
+		   void *data)
 {
-	char root[PATH_MAX], path[PATH_MAX], names[300] = "";
-	unsigned int n = 0;
+	char root[PATH_MAX], path[PATH_MAX];
 	struct dirent *entry;
-	size_t len = 0;
-	DIR *jobs;
+	struct stat st;
+	DIR *jobs = state_root(root) ? NULL : opendir(root);
 
-	if (state_root(root))
-		return to_error_set(err, -ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
-	jobs = opendir(root);
 	while (jobs && (entry = readdir(jobs))) {
 		if (entry->d_name[0] == '.' ||
 		    snprintf(path, sizeof(path), "%s/%s/%s", root, entry->d_name, file) >=
-		    (int)sizeof(path) || access(path, F_OK))
+		    (int)sizeof(path) || stat(path, &st))
 			continue;
-		state_job_name(entry->d_name, job);
-		if (len < sizeof(names))
-			len += snprintf(names + len, sizeof(names) - len, "%s%s", n ? ", " : "",
-					entry->d_name);
-		n++;
+		tell(entry->d_name, path, &st, data);
 	}
 	if (jobs)
 		closedir(jobs);
-	if (!n)
+}
+
+/* The names of jobs that have a file. */
+struct state_jobs {
+	char *only;		/* of the last one */
+	char names[300];
+	unsigned int n;
+	size_t len;		/* bytes of @names */
+};
+
+static void state_add_job(const char *job, const char *path, const struct stat *st, void *data)
+{
+	struct state_jobs *jobs = data;
+
+	(void)path;
+	(void)st;
+	state_job_name(job, jobs->only);
+	if (jobs->len < sizeof(jobs->names))
+		jobs->len += snprintf(jobs->names + jobs->len, sizeof(jobs->names) - jobs->len,
+				      "%s%s", jobs->n ? ", " : "", job);
+	jobs->n++;
+}
+
+int to_state_only_job(const char *file, char *job, struct to_error *err)
+{
+	struct state_jobs jobs = { .only = job };
+	char root[PATH_MAX];
+
+	if (state_root(root))
+		return to_error_set(err, -ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
+	to_state_each(file, state_add_job, &jobs);
+	if (!jobs.n)
 		return to_error_set(err, -ENOENT, "no job has a %s below %.300s", file, root);
-	return n == 1 ? 0 : to_error_set(err, -EINVAL, "several jobs: say which: %s", names);
+	return jobs.n == 1 ? 0 : to_error_set(err, -EINVAL, "several jobs: say which: %s", jobs.names);
 }

@@ -8,6 +8,8 @@
  * for /var/lib/topoopt.
  */
 
+#include <sys/stat.h>
+
 #include "base/error.h"
 
 /**
@@ -17,6 +19,14 @@
  * Return: 0, or a negative errno with @err.
  */
 int to_state_file(const char *job, const char *file, char *path, struct to_error *err);
+
+/**
+ * to_state_each() - Tell of each job that has @file
+ * @tell: called with the job as its directory is called, and the file's path and state
+ */
+void to_state_each(const char *file,
+		   void (*tell)(const char *job, const char *path, const struct stat *st, void *data),
+		   void *data);
 
 /**
  * to_state_only_job() - the job that alone has @file

@@ -118,6 +118,16 @@ void to_check_queues(struct to_checks *checks, const struct to_check_view *view)
 void to_check_rdma(struct to_checks *checks, const struct to_check_view *view);
 
 /**
+ * to_check_routes() - name routes and rules of others that win over the plan's
+ * @device: name of the topoopt device
+ * @view: with a plan
+ *
+ * Asks the kernel for its route to each address of the plan.
+ */
+void to_check_routes(struct to_checks *checks, const char *device,
+		     const struct to_check_view *view);
+
+/**
  * to_check_cabling() - who is at the other end of each port, and with what MTU
  *
  * Asks by ARP for the planned port's address, as a probe without sender

@@ -107,10 +107,12 @@ static int server_look(struct to_checks *checks, struct to_check_view *view, con
 	to_check_rdma(checks, view);
 	to_check_sysctl(checks, device, view);
 	to_check_netfilter(checks, view);
-	if (view->plan)
+	if (view->plan) {
 		server_plan(checks, view, path, device);
-	else if (view->device)
+		to_check_routes(checks, device, view);
+	} else if (view->device) {
 		server_table(checks, &state);
+	}
 	to_check_cabling(checks, view);
 	free(ports);
 	return 0;

@@ -12,6 +12,8 @@
 #include "doctor/status_peers.h"
 #include "routing/link_loads.h"
 
+#define STATUS_DEVIATIONS 32u	/* of one server that are told */
+
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 		   struct to_error *err)
 {
@@ -413,6 +415,28 @@ static void status_check_server(struct to_status *st, const struct to_status_ser
 			     "%" PRIu64 " packets in %.3g s", s->drops, s->seconds);
 }
 
+/* What the agent found not to be as apply made it, see keeper.h. */
+static void status_check_deviations(struct to_status *st, const struct to_status_server *s,
+				    const json_t *now)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(status_reply(now, s->name), "deviations"), i, one) {
+		const char *kind = json_string_value(json_object_get(one, "kind"));
+		const char *text = json_string_value(json_object_get(one, "text"));
+		const char *fix = json_string_value(json_object_get(one, "fix"));
+
+		if (i == STATUS_DEVIATIONS)
+			return;
+		/* that there is no table is said already */
+		if (!kind || !text || !strcmp(kind, "no-table"))
+			continue;
+		to_check_add(&st->checks, json_is_true(json_object_get(one, "fault")) ?
+			     TO_CHECK_FAIL : TO_CHECK_WARN, kind, s->name, fix, "%s", text);
+	}
+}
+
 /* The function that keeps the light of @at's cable, which is dark itself; NULL for none. */
 static const struct to_port *status_sibling(const struct to_status *st, const json_t *now,
 					    struct to_port_ref at)
@@ -521,8 +545,10 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const struc
 	to_status_peers_count(st);
 	status_check_repair(st);
 	status_check_plan(st);
-	for (unsigned int i = 0; i < c->n_servers; i++)
+	for (unsigned int i = 0; i < c->n_servers; i++) {
 		status_check_server(st, &st->servers[i], usual);
+		status_check_deviations(st, &st->servers[i], now);
+	}
 	status_check_ports(st, now);
 	to_status_peers_check(st, now);
 	st->health = status_judge(st);

@@ -85,51 +85,6 @@ static const char *apply_name_of(const struct to_apply *a, uint32_t ifindex)
 	return nic ? nic->name : a->device;
 }
 
-static bool apply_ipv6_enabled(const char *name)
-{
-	char path[96];
-	FILE *file;
-	int c;
-
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", name);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	c = fgetc(file);
-	fclose(file);
-	return c == '0';
-}
-
-/* Entries of interfaces without IPv6 cannot be made: leave them out. */
-static void apply_drop_ipv6(struct to_apply *a, struct to_entries *list)
-{
-	uint32_t checked[2 * TO_PORTS_MAX + 1];
-	bool enabled[2 * TO_PORTS_MAX + 1];
-	unsigned int n_checked = 0, n = 0;
-
-	for (unsigned int i = 0; i < list->n; i++) {
-		const struct to_entry *e = &list->items[i];
-		uint32_t ifindex = to_entry_interface(e);
-		unsigned int c = 0;
-
-		if (e->family == AF_INET) {
-			list->items[n++] = *e;
-			continue;
-		}
-		while (c < n_checked && checked[c] != ifindex)
-			c++;
-		if (c == n_checked) {
-			checked[c] = ifindex;
-			enabled[c] = apply_ipv6_enabled(ifindex ? apply_name_of(a, ifindex) :
-							"default");
-			n_checked++;
-		}
-		if (enabled[c])
-			list->items[n++] = *e;
-	}
-	list->n = n;
-}
-
 static void apply_add_step(struct to_apply *a, enum step_verb verb,
 			   uint32_t ifindex, uint32_t value, uint32_t old)
 {
@@ -229,7 +184,7 @@ static int apply_compare_entries(struct to_apply *a, struct to_error *err)
 		ret = to_desired_state_entries(a->plan, a->server, a->found.rdma,
 					       a->found.device, &a->entries, err);
 	if (!ret) {
-		apply_drop_ipv6(a, &a->entries);
+		to_resolve_drop_ipv6(&a->found, &a->entries);
 		ret = to_diff_entries(&own, &a->foreign, &a->entries, &a->changes,
 				      &a->n_changes, &a->n_added, err);
 	}

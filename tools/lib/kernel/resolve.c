@@ -117,8 +117,8 @@ static int resolve_check_free(const struct to_interfaces *f, const struct to_ser
 	return 0;
 }
 
-static int resolve_port(struct to_interfaces *f, const struct to_server *server,
-			unsigned int p, struct to_error *err)
+int to_resolve_port(struct to_interfaces *f, const struct to_server *server,
+		    unsigned int p, struct to_error *err)
 {
 	const struct to_port *port = &server->ports[p];
 	const bool two = memcmp(port->mac, port->relay_mac, 6);
@@ -161,7 +161,7 @@ int to_resolve_ports(struct to_interfaces *f, const struct to_server *server,
 	int ret = 0;
 
 	for (unsigned int p = 0; !ret && p < server->n_ports; p++)
-		ret = resolve_port(f, server, p, err);
+		ret = to_resolve_port(f, server, p, err);
 	return ret;
 }
 
@@ -178,6 +178,51 @@ void to_resolve_entries(const struct to_interfaces *f, struct to_entries *entrie
 			entries->items[n++] = *e;
 	}
 	entries->n = n;
+}
+
+static bool resolve_has_ipv6(const char *name)
+{
+	char path[96];
+	FILE *file;
+	int c;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	c = fgetc(file);
+	fclose(file);
+	return c == '0';
+}
+
+void to_resolve_drop_ipv6(const struct to_interfaces *f, struct to_entries *list)
+{
+	uint32_t checked[2 * TO_PORTS_MAX + 1];
+	bool enabled[2 * TO_PORTS_MAX + 1];
+	unsigned int n_checked = 0, n = 0;
+
+	for (unsigned int i = 0; i < list->n; i++) {
+		const struct to_entry *e = &list->items[i];
+		uint32_t ifindex = to_entry_interface(e);
+		const struct to_nic *nic;
+		unsigned int c = 0;
+
+		if (e->family == AF_INET) {
+			list->items[n++] = *e;
+			continue;
+		}
+		while (c < n_checked && checked[c] != ifindex)
+			c++;
+		if (c == n_checked) {
+			checked[c] = ifindex;
+			nic = to_rtnl_nic_by_index(f->nics, f->n_nics, ifindex);
+			enabled[c] = resolve_has_ipv6(nic ? nic->name : "default");
+			n_checked++;
+		}
+		if (enabled[c])
+			list->items[n++] = *e;
+	}
+	list->n = n;
 }
 
 void to_interfaces_free(struct to_interfaces *f)

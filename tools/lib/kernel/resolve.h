@@ -46,6 +46,13 @@ int to_resolve_nics(struct to_netlink *rt, const char *device, struct to_interfa
 int to_resolve_ports(struct to_interfaces *found, const struct to_server *server,
 		     struct to_error *err);
 
+/** to_resolve_port() - find port @p alone, as to_resolve_ports() finds all */
+int to_resolve_port(struct to_interfaces *found, const struct to_server *server, unsigned int p,
+		    struct to_error *err);
+
+/** to_resolve_drop_ipv6() - leave out IPv6 entries of interfaces that have no IPv6 */
+void to_resolve_drop_ipv6(const struct to_interfaces *found, struct to_entries *entries);
+
 /** to_resolve_entries() - leave out what belongs to another topoopt device */
 void to_resolve_entries(const struct to_interfaces *found, struct to_entries *entries);
 

@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "control/agent.h"
 #include "control/agent_etcd.h"
+#include "control/agent_events.h"
 #include "control/note_limit.h"
 #include "counter_options.h"
 #include "doctor/inventories.h"
@@ -43,8 +45,46 @@ static json_t *agent_request(void *agent, const json_t *request)
 						to_agent_call(agent, request);
 }
 
+/* An agent that keeps what apply made, and tells of changes. */
+struct agent_kept {
+	struct to_agent *agent;
+	struct to_agent_events events;	/* at a pipe */
+	int wake;			/* through etcd: eventfd */
+};
+
+static json_t *agent_line(void *kept, const json_t *request)
+{
+	struct agent_kept *k = kept;
+
+	to_agent_events_allow(&k->events);
+	return agent_request(k->agent, request);
+}
+
+static void agent_wake(struct to_keeper *keeper, void *kept)
+{
+	const uint64_t one = 1;
+
+	(void)keeper;
+	/* it fails only when the follower is woken already */
+	if (write(((struct agent_kept *)kept)->wake, &one, sizeof(one)) < 0)
+		errno = 0;
+}
+
+static void agent_tell(struct to_keeper *keeper, void *kept)
+{
+	to_agent_events_tell(keeper, &((struct agent_kept *)kept)->events);
+}
+
+/* Tell of what is restored, and what is not as planned. */
+static void agent_note_kept(const char *text)
+{
+	static struct to_note_limit limit;
+
+	to_note_limit_note(&limit, "this server", text, to_note);
+}
+
 /* Serve at a pipe. Signals that the parent process ignores stay ignored. */
-static int agent_serve(struct to_call *call, struct to_agent *agent)
+static int agent_serve(struct to_call *call, struct agent_kept *kept)
 {
 	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
 	struct sigaction old;
@@ -52,7 +92,7 @@ static int agent_serve(struct to_call *call, struct to_agent *agent)
 	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			agent_catch(ends[i]);
-	return to_agent_serve(agent, agent_request, stdin, stdout, &agent_stop, &call->err);
+	return to_agent_serve(kept, agent_line, stdin, stdout, &agent_stop, &call->err);
 }
 
 /* Warn of etcd or of decisions, which come from elsewhere. */
@@ -64,13 +104,13 @@ static void agent_note(const char *text)
 }
 
 static int agent_follow(struct to_call *call, const struct agent_args *args,
-			struct to_agent *agent)
+			const struct agent_kept *kept)
 {
 	char host[256] = "";
 	const struct to_agent_etcd config = {
 		.options = args->etcd, .server = args->node ? args->node : host,
-		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
-		.stop = &agent_stop, .note = agent_note,
+		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = kept->agent,
+		.stop = &agent_stop, .note = agent_note, .wake = kept->wake,
 	};
 
 	gethostname(host, sizeof(host) - 1);
@@ -79,11 +119,29 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 	return to_agent_follow(&config, &call->err);
 }
 
+static int agent_work(struct to_call *call, const struct agent_args *args, struct agent_kept *kept)
+{
+	const struct to_keeper_config config = {
+		.device = args->dev, .node = args->node, .note = agent_note_kept,
+		.changed = args->stdio ? agent_tell : agent_wake, .arg = kept,
+	};
+	struct to_keeper *keeper = to_keeper_start(&config, &call->err);
+	int ret;
+
+	if (!keeper)
+		return -EIO;
+	to_agent_keep(kept->agent, keeper);
+	ret = args->stdio ? agent_serve(call, kept) : agent_follow(call, args, kept);
+	to_agent_keep(kept->agent, NULL);
+	to_keeper_stop(keeper);
+	return ret;
+}
+
 static int agent_run(struct to_call *call, const void *data)
 {
 	const struct agent_args *args = data;
+	struct agent_kept kept = {};
 	struct to_counter_names names;
-	struct to_agent *agent;
 	int ret;
 
 	if (!args->stdio && !args->etcd.endpoints)
@@ -91,11 +149,17 @@ static int agent_run(struct to_call *call, const void *data)
 	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
-	agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
-	if (!agent)
+	kept.agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
+	if (!kept.agent)
 		return -EINVAL;
-	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent);
-	to_agent_free(agent);
+	kept.events = (struct to_agent_events){ .device = args->dev, .out = stdout };
+	kept.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = kept.wake < 0 ? to_error_set(&call->err, -errno, "eventfd: %s", strerror(errno)) :
+			      agent_work(call, args, &kept);
+	to_agent_events_close(&kept.events);
+	if (kept.wake >= 0)
+		close(kept.wake);
+	to_agent_free(kept.agent);
 	return ret;
 }
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TOPOOPT_AGENT_STATE_H
+#define TOPOOPT_AGENT_STATE_H
+
+/* How a server is, as its agent adds it to each reply and tells it when it changes. */
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "control/keeper.h"
+#include "kernel/apply_kept.h"
+
+/*
+ * What an agent understands, beside what agent.h has of all: 2 is "deviations", "protocol" and
+ * events. Agents before that say no "protocol".
+ */
+#define TO_AGENT_PROTOCOL 2
+
+/**
+ * to_agent_device() - read a topoopt device
+ * @device: its name
+ * @state: gets it, zeroed when there is none
+ *
+ * Return: 0; 1 when there is no device; a negative errno with @err.
+ */
+int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_device *state,
+		    struct to_error *err);
+
+/**
+ * to_agent_state() - Add to a reply how the server is
+ * @keeper: of this server, or NULL
+ * @reply: gets "protocol", "generation", "staged", "live" and, from @keeper, "deviations"; see
+ *	agent.h
+ *
+ * Return: 0, also without a device; a negative errno with @err.
+ */
+int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_keeper *keeper,
+		   json_t *reply, struct to_error *err);
+
+#endif
