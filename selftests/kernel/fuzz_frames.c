@@ -11,9 +11,11 @@
  *   port NAME MAC NEXT-HOP-MAC MTU PEER|tap|down
  *   group ID PORT[,PORT] BACKUP|-
  *   route PREFIX SOURCE-PREFIX|any GROUP-ID|local [GROUP-ID]
+ *   neighbour PORT NAME SERVER SERVER-PORT
  *
  * PEER is the other end of a veth, in NETNS; a tap has packets with a virtio
- * header. Frames go into the first port and into the taps, there with any part
+ * header. A relay of this NAME expects a neighbour's continuity checks at PORT.
+ * Frames go into the first port and into the taps, there with any part
  * of them outside the linear buffer. With "forge", they also claim offloads
  * that they may not have; then nothing but where they may come out is checked.
  * With "wild", devices are even told to write checksums into the IP header, and
@@ -44,6 +46,7 @@
 #include <unistd.h>
 
 #include "die.h"
+#include "frame_check.h"
 #include "frame_model.h"
 #include "frame_random.h"
 
@@ -75,6 +78,9 @@ static struct {
 	unsigned long number, refused, count[MODEL_VERDICTS];
 	uint64_t seed;
 	uint32_t fence;
+	char names[3][16];
+	struct check_names check;	/* without a relay: none is expected */
+	unsigned int check_port;
 } fuzz;
 
 static const char *const verdicts[] = {
@@ -180,6 +186,14 @@ static void read_route(char *dst, char *src, const char *group, const char *loca
 	route->group = atoi(group);
 }
 
+static void read_neighbour(const char *port, char words[][64])
+{
+	for (unsigned int i = 0; i < COUNT(fuzz.names); i++)
+		memcpy(fuzz.names[i], words[i], strnlen(words[i], sizeof(fuzz.names[i]) - 1));
+	fuzz.check = (struct check_names){ fuzz.names[0], fuzz.names[1], fuzz.names[2] };
+	fuzz.check_port = find_port(port);
+}
+
 /* The peers are opened in the namespace, the taps in ours. */
 static void read_table(const char *file, const char *netns)
 {
@@ -203,6 +217,8 @@ static void read_table(const char *file, const char *netns)
 			read_group(atoi(word[1]), word[2], word[3]);
 		} else if (!strcmp(word[0], "route")) {
 			read_route(word[1], word[2], word[3], word[4]);
+		} else if (!strcmp(word[0], "neighbour")) {
+			read_neighbour(word[1], word + 2);
 		}
 	}
 	fclose(stream);
@@ -318,7 +334,8 @@ static void receive_all(void)
 			if (len < 0)
 				break;
 			f->len = len;
-			fuzz.gots[port] += !own(f);
+			fuzz.gots[port] += !(port == fuzz.check_port &&
+					     frame_check_hear(f, &fuzz.check)) && !own(f);
 		}
 	}
 }
@@ -591,6 +608,15 @@ static unsigned int some_way_in(void)
 	return port;
 }
 
+/* A check that arrives where one is expected, or at @port. Return: which of them. */
+static unsigned int make_check(struct frame *f, unsigned int port)
+{
+	port = one_in(3) ? port : fuzz.check_port;
+	frame_check_make(f, &fuzz.check, fuzz.model.port[port].mac,
+			 fuzz.model.port[fuzz.check_port].hop);
+	return port;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long frames, cut = 0;
@@ -623,7 +649,10 @@ int main(int argc, char **argv)
 				cut = 0;
 		} else {
 			port = some_way_in();
-			frame_random_make(&f, port);
+			if (fuzz.check.relay && one_in(8))
+				port = make_check(&f, port);
+			else
+				frame_random_make(&f, port);
 			if (one_in(200)) {
 				whole = f;
 				cut = f.len < 300 ? f.len : 300;

@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 import genl
 
-hops, groups, routes = {}, [], []
+hops, groups, routes, checks = {}, [], [], []
 with open(sys.argv[1], encoding="utf-8") as stream:
     for line in stream:
         kind, *words = line.split()
@@ -22,6 +22,10 @@ with open(sys.argv[1], encoding="utf-8") as stream:
             if words[2] != "-":
                 members.append(dict(hops[words[2]], backup=True))
             groups.append(("group", [("id", int(words[0]))] + [("nexthop", m) for m in members]))
+        elif kind == "neighbour":
+            checks = [("check", {"interval": "10ms", "fabric": 7, "server": words[1]}),
+                      ("peer", dict(hops[words[0]], index=0, server=words[2],
+                                    **{"server-port": words[3]}))]
         else:
             route = {}
             for name, prefix in zip(("dst", "src"), words):
@@ -38,5 +42,5 @@ with open(sys.argv[1], encoding="utf-8") as stream:
 family = genl.Family()
 device = ("ifindex", genl.ifindex(sys.argv[2]))
 family.do("stage-new", [device])
-family.do("stage-add", [device, *groups, *routes])
+family.do("stage-add", [device, *checks, *groups, *routes])
 family.do("commit", [device, ("base-generation", 0)])

@@ -5,6 +5,7 @@
 #
 #	X x0 == p0 R p1 == x1 X		R t0: tap, packets in any number of pieces
 #	         R p2 == x2 X		R d0: down
+#	         R c0 == x3 X		X's continuity checks are expected at c0
 #
 # TEST_FUZZ=N sends so many, TEST_SEED=N others.
 
@@ -30,6 +31,9 @@ for i in 0 1 2; do
 		peer "x$i" address "02:54:4f:00:09:0$i" netns "$X"
 	must ip -n "$X" link set "x$i" mtu 9500 up
 done
+must ip -n "$R" link add c0 address 02:54:4f:00:01:05 type veth \
+	peer x3 address 02:54:4f:00:09:03 netns "$X"
+must ip -n "$X" link set x3 up
 must ip -n "$R" tuntap add t0 mode tap vnet_hdr
 # holds all pieces of a forged aggregate
 must ip -n "$R" link set t0 address 02:54:4f:00:01:03 txqueuelen 16384
@@ -38,6 +42,7 @@ mtu=(9500 4200 1500)
 for i in 0 1 2; do
 	must ip -n "$R" link set "p$i" mtu "${mtu[i]}" master topo0 up
 done
+must ip -n "$R" link set c0 master topo0 up
 must ip -n "$R" link set t0 master topo0 up
 must ip -n "$R" link set d0 master topo0
 must ip -n "$R" link set topo0 up
@@ -51,6 +56,8 @@ port p1 02:54:4f:00:01:01 02:00:00:00:00:11 4200 x1
 port p2 02:54:4f:00:01:02 02:00:00:00:00:12 1500 x2
 port t0 02:54:4f:00:01:03 02:00:00:00:00:13 1500 tap
 port d0 02:54:4f:00:01:04 02:00:00:00:00:14 1500 down
+port c0 02:54:4f:00:01:05 02:54:4f:00:09:03 1500 x3
+neighbour c0 relay peer x3
 group 0 p0 -
 group 1 p1 -
 group 2 p2 -
@@ -123,6 +130,8 @@ is "counted as missed" "$(counted miss-packets)" "$(sent miss)"
 is "counted as dropped for the header" "$(counted drop-header)" "$(sent header)"
 is "counted as dropped for the TTL" "$(counted drop-ttl)" "$(sent ttl)"
 is "counted as dropped for the MTU" "$(counted drop-mtu)" "$(sent mtu)"
+check "checks were taken" test "$(counted check-received)" -gt 0
+check "others were refused" test "$(counted check-refused)" -gt 0
 is "counted as dropped without a port" "$(counted drop-no-port)" "$(sent no-port)"
 
 fuzz "with forged offloads, nothing leaves by a wrong port" "$((frames / 4))" forge

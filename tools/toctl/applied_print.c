@@ -100,6 +100,9 @@ void to_applied_print_server(const struct to_call *call, const struct to_apply_j
 	const double rate = r->seconds > 0 ? r->counts.routes / r->seconds : 0;
 
 	applied_xdp_notes(call, r);
+	if (r->unchecked)
+		to_call_note(call, "%s: without continuity checks, which the loaded module lacks: reload the module",
+			     job->device);
 	if (call->json) {
 		applied_server_json(job, r, rate);
 		return;

@@ -122,6 +122,7 @@ static int apply_locked(const struct to_apply_job *job, struct to_applied_server
 	if (!ret && job->xdp != TO_XDP_KEEP)
 		ret = apply_xdp(job, to_apply_interfaces(apply), result, err);
 	result->counts = to_apply_count(apply);
+	result->unchecked = to_apply_is_unchecked(apply);
 	to_apply_close(apply);
 	return ret;
 }

@@ -33,6 +33,7 @@ struct to_applied_server {
 	uint64_t generation;		/* active one; of a stage: the one that it replaces */
 	bool changed;			/* something was staged or committed */
 	bool staged;			/* only staged */
+	bool unchecked;			/* the module has no continuity checks, so the table has none */
 	bool table;			/* the table was staged or committed, not only entries */
 	double seconds;			/* time that the change took */
 	struct to_apply_counts counts;	/* sizes of the plan's table and of the difference */

@@ -10,6 +10,11 @@ const char *const to_continuity_intervals[] = {
 	[TO_CONTINUITY_10MS] = "10ms", [TO_CONTINUITY_1S] = "1s", NULL
 };
 
+bool to_continuity_is_chosen(const struct to_continuity *c)
+{
+	return c->interval || c->fabric[0] || c->has_key || c->has_grace;
+}
+
 uint64_t to_continuity_fabric(const struct to_continuity *continuity)
 {
 	const char *name = continuity->fabric[0] ? continuity->fabric : TO_CONTINUITY_FABRIC;

@@ -38,6 +38,9 @@ struct to_continuity {
 						   never heard are trusted */
 };
 
+/** to_continuity_is_chosen() - return whether any setting is not the default */
+bool to_continuity_is_chosen(const struct to_continuity *continuity);
+
 /** to_continuity_fabric() - return the number of the fabric, a hash of its name */
 uint64_t to_continuity_fabric(const struct to_continuity *continuity);
 

@@ -111,12 +111,18 @@ static bool check_module_packaged(void)
 	return packaged;
 }
 
-void to_check_module(struct to_checks *checks)
+void to_check_module(struct to_checks *checks, const struct to_module *module)
 {
+	char text[TO_MODULE_TEXT];
 	struct utsname name;
 
-	if (!access("/sys/module/topoopt_fwd", F_OK)) {
-		to_check_add(checks, TO_CHECK_OK, "module", "topoopt_fwd", NULL, "loaded");
+	if (module) {
+		bool old = !to_module_has(module, TOPOOPT_FEATURE_CHECKS);
+
+		to_check_add(checks, old ? TO_CHECK_WARN : TO_CHECK_OK, "module", "topoopt_fwd",
+			     old ? "reload the module: modprobe -r topoopt_fwd; modprobe topoopt_fwd" :
+				   NULL,
+			     "loaded, %s", to_module_text(module, text));
 		return;
 	}
 	uname(&name);

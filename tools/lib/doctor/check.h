@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "data/plan.h"
 #include "kernel/genl.h"
+#include "kernel/module.h"
 #include "kernel/rtnl.h"
 
 enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
@@ -69,8 +70,11 @@ bool to_check_two(const struct to_check_view *view, unsigned int p);
 /** to_check_dark() - whether the plan has no link for port @p */
 bool to_check_dark(const struct to_check_view *view, unsigned int p);
 
-/** to_check_module() - whether the module is there to be loaded */
-void to_check_module(struct to_checks *checks);
+/**
+ * to_check_module() - check that the module is loaded, or there to be loaded, and up to date
+ * @module: what the module says of itself; NULL: it is not loaded
+ */
+void to_check_module(struct to_checks *checks, const struct to_module *module);
 
 /**
  * to_check_sysctl() - rp_filter, ip_forward and IPv6

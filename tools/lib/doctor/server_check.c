@@ -70,15 +70,18 @@ static void server_table(struct to_checks *checks, const struct to_device *devic
 
 /* Read the device and its ports if the module is loaded. Without a plan, these are looked at. */
 static int server_device(struct to_check_view *view, struct to_device *device,
-			 struct to_kernel_port **ports, unsigned int *n, struct to_error *err)
+			 struct to_kernel_port **ports, unsigned int *n,
+			 struct to_module *module, bool *loaded, struct to_error *err)
 {
 	struct to_genl genl;
-	int ret = 0;
+	int ret;
 
 	/* Asking for the family makes the kernel load the module if it can. */
-	if (to_genl_open(&genl, NULL))
+	*loaded = !to_genl_open(&genl, NULL);
+	if (!*loaded)
 		return 0;
-	if (view->device)
+	ret = to_module_read(&genl, module, err);
+	if (view->device && !ret)
 		ret = to_genl_device(&genl, view->device->ifindex, device, err);
 	if (view->device && !ret)
 		ret = to_genl_ports(&genl, view->device->ifindex, ports, n, err);
@@ -96,11 +99,13 @@ static int server_look(struct to_checks *checks, struct to_check_view *view, con
 	struct to_kernel_port *ports = NULL;
 	struct to_device state = {};
 	unsigned int n_ports = 0;
-	int ret = server_device(view, &state, &ports, &n_ports, err);
+	struct to_module module;
+	bool loaded;
+	int ret = server_device(view, &state, &ports, &n_ports, &module, &loaded, err);
 
 	if (ret)
 		return ret;
-	to_check_module(checks);
+	to_check_module(checks, loaded ? &module : NULL);
 	to_check_ports(checks, view);
 	to_check_xdp(checks, ports, n_ports);
 	to_check_queues(checks, view);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/desired_state.h"
+#include "kernel/module.h"
 #include "kernel/rtnl.h"
 #include "kernel/xdp_program.h"
 
@@ -140,14 +141,23 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 	return 0;
 }
 
-/* A module without checks gets none. */
-static void apply_fit_module(struct to_apply *a)
+/* A module without checks gets none, unless the plan insists on them. */
+static int apply_fit_module(struct to_apply *a, struct to_error *err)
 {
+	struct to_module module;
+	int ret;
+
 	if (a->kept->genl.checks || a->want.check.interval == TOPOOPT_CHECK_INTERVAL_OFF)
-		return;
+		return 0;
+	if (to_continuity_is_chosen(&a->plan->cluster->continuity)) {
+		ret = to_module_read(&a->kept->genl, &module, err);
+		return ret ? ret : to_module_require(&module, TOPOOPT_FEATURE_CHECKS,
+						     "\"checks\" of the plan", err);
+	}
 	a->unchecked = true;
 	a->want.check = (struct to_kernel_check){ 0 };
 	a->want.n_peers = 0;
+	return 0;
 }
 
 static int apply_compare_table(struct to_apply *a, bool full, struct to_error *err)
@@ -208,7 +218,7 @@ static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 		if (!ret)
 			ret = to_genl_device(&a->kept->genl, a->found.device, &a->current, err);
 		if (!ret)
-			apply_fit_module(a);
+			ret = apply_fit_module(a, err);
 	}
 	if (!ret)
 		ret = apply_plan_steps(a, err);
@@ -496,8 +506,9 @@ int to_apply_stage(struct to_apply *a, bool prepare, struct to_error *err)
 	struct to_error why = {};
 	int ret;
 
-	apply_fit_module(a);
-	ret = to_genl_stage(&a->kept->genl, a->found.device, &a->want, &why);
+	ret = apply_fit_module(a, &why);
+	if (!ret)
+		ret = to_genl_stage(&a->kept->genl, a->found.device, &a->want, &why);
 	if (ret == -EBUSY)
 		to_error_set(&why, ret,
 			     "%s has a stage already: commit it (toctl apply --commit PLAN) or drop it (toctl apply --abort)",

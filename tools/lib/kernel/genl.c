@@ -299,6 +299,36 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 	return 0;
 }
 
+struct module_reply {
+	char *version;
+	size_t size;
+	uint32_t *features;
+};
+
+static int genl_set_module(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct module_reply *reply = arg;
+	const struct nlattr *nla;
+
+	genl_for_each_attr(nla, nlh) {
+		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_VERSION)
+			snprintf(reply->version, reply->size, "%s", to_attr_text(nla));
+		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_FEATURES)
+			*reply->features = to_attr_u32(nla);
+	}
+	return 0;
+}
+
+int to_genl_module(struct to_genl *genl, char *version, size_t size, uint32_t *features,
+		   struct to_error *err)
+{
+	struct module_reply reply = { version, size, features };
+	char buf[256];
+
+	return to_netlink_call(&genl->nl, genl_message(genl, buf, TOPOOPT_CMD_MODULE_GET),
+			       genl_set_module, &reply, err);
+}
+
 int to_genl_device(struct to_genl *genl, uint32_t ifindex,
 		   struct to_device *device, struct to_error *err)
 {

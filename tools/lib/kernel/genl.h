@@ -149,6 +149,16 @@ struct to_genl {
 int to_genl_open(struct to_genl *genl, struct to_error *err);
 void to_genl_close(struct to_genl *genl);
 
+/**
+ * to_genl_module() - ask the module for its version and its features
+ * @version: gets the version, cut to @size bytes
+ * @features: gets a bit per enum topoopt_feature
+ *
+ * Return: 0; -EOPNOTSUPP of a module older than this request; another negative errno.
+ */
+int to_genl_module(struct to_genl *genl, char *version, size_t size, uint32_t *features,
+		   struct to_error *err);
+
 int to_genl_device(struct to_genl *genl, uint32_t ifindex,
 		   struct to_device *device, struct to_error *err);
 

@@ -29,6 +29,9 @@ static int doctor_run(struct to_call *call, const void *data)
 	}
 	ret = server < 0 || to_server_check(&checks, plan, path, server, args->dev, &call->err) ?
 	      TO_EXIT_UNKNOWN : TO_EXIT_OK;
+	if (!ret)
+		to_check_add(&checks, TO_CHECK_OK, "version", "toctl", NULL, "version %s",
+			     call->program->version);
 	if (!ret && args->client >= 0)
 		to_client_check_server(&checks, plan, server, args->dev, args->client);
 	if (!ret)

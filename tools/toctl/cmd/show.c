@@ -30,11 +30,17 @@ static int show_ports(struct to_call *call, struct to_device_view *view)
 static int show_device(struct to_call *call, struct to_device_view *view)
 {
 	const struct to_device *d = &view->device;
+	char module[TO_MODULE_TEXT];
 
 	if (call->json) {
-		show_json(to_device_view_json(view));
+		json_t *object = to_device_view_json(view);
+
+		json_object_set_new(object, "toctl", json_string(call->program->version));
+		show_json(object);
 		return 0;
 	}
+	printf("topoopt_fwd: %s; toctl: version %s\n", to_module_text(&view->module, module),
+	       call->program->version);
 	printf("%s: generation %" PRIu64 ", %u routes in %u groups, %" PRIu64 " bytes\n",
 	       d->name, d->generation, d->routes, d->groups, d->memory);
 	if (d->staged)
