@@ -290,6 +290,12 @@ text, said, code, _ = status(away, forget=True)
 report(code == 4 and checks(said) == ["s2 agent"] and said["apart"] == 0,
        "an agent is away, and its server is heard to relay", text)
 
+hung = checked(**{f"{peer}_{port}": dead("silent") for peer, port in (end_of("s2", "eth0"), end_of("s2", "eth1"))})
+del hung["s2"]
+text, said, code, _ = status(hung, forget=True)
+report(code == 1 and checks(said) == ["s2 agent", "s2 server"] and "no neighbour hears it" in text,
+       "a server that hangs with its light on", text)
+
 mixed = checked()
 del mixed["s3"].more["peers"]
 text, said, code, _ = status(mixed, forget=True)

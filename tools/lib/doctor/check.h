@@ -10,6 +10,7 @@
 #include "data/plan.h"
 #include "kernel/genl.h"
 #include "kernel/module.h"
+#include "kernel/peers.h"
 #include "kernel/rtnl.h"
 
 enum to_verdict { TO_CHECK_OK, TO_CHECK_WARN, TO_CHECK_FAIL };
@@ -120,6 +121,18 @@ void to_check_queues(struct to_checks *checks, const struct to_check_view *view)
  * without carrier it reaches nobody.
  */
 void to_check_rdma(struct to_checks *checks, const struct to_check_view *view);
+
+/** struct to_check_peers - what is known of the neighbours of a server */
+struct to_check_peers {
+	const char *device;		/* name of the topoopt device */
+	const char *self;		/* name of the server */
+	bool module;			/* the module has continuity checks */
+	struct to_peer *peers;
+	unsigned int n;
+};
+
+/** to_check_peers() - check that each neighbour is heard, and hears this server */
+void to_check_peers(struct to_checks *checks, const struct to_check_peers *view);
 
 /**
  * to_check_routes() - name routes and rules of others that win over the plan's

@@ -68,10 +68,14 @@ static void server_table(struct to_checks *checks, const struct to_device *devic
 			     "toctl apply PLAN", "no table was ever committed");
 }
 
-/* Read the device and its ports if the module is loaded. Without a plan, these are looked at. */
+/*
+ * Read the device, its ports and its neighbours if the module is loaded. Without a plan, these
+ * ports are looked at.
+ */
 static int server_device(struct to_check_view *view, struct to_device *device,
 			 struct to_kernel_port **ports, unsigned int *n,
-			 struct to_module *module, bool *loaded, struct to_error *err)
+			 struct to_module *module, bool *loaded, struct to_check_peers *peers,
+			 struct to_error *err)
 {
 	struct to_genl genl;
 	int ret;
@@ -85,6 +89,9 @@ static int server_device(struct to_check_view *view, struct to_device *device,
 		ret = to_genl_device(&genl, view->device->ifindex, device, err);
 	if (view->device && !ret)
 		ret = to_genl_ports(&genl, view->device->ifindex, ports, n, err);
+	if (view->device && !ret)
+		ret = to_peers_get(&genl, view->device->ifindex, &peers->peers, &peers->n, err);
+	peers->module = genl.checks;
 	to_genl_close(&genl);
 	for (; !ret && !view->plan && view->n_ports < *n; view->n_ports++) {
 		view->ports[view->n_ports] = (*ports)[view->n_ports].name;
@@ -96,15 +103,20 @@ static int server_device(struct to_check_view *view, struct to_device *device,
 static int server_look(struct to_checks *checks, struct to_check_view *view, const char *path,
 		       const char *device, struct to_error *err)
 {
+	struct to_check_peers peers = { .device = device, .self = "this server", .module = true };
 	struct to_kernel_port *ports = NULL;
 	struct to_device state = {};
 	unsigned int n_ports = 0;
 	struct to_module module;
 	bool loaded;
-	int ret = server_device(view, &state, &ports, &n_ports, &module, &loaded, err);
+	int ret = server_device(view, &state, &ports, &n_ports, &module, &loaded, &peers, err);
 
-	if (ret)
+	if (ret) {
+		free(ports);
 		return ret;
+	}
+	if (state.check.server[0])
+		peers.self = state.check.server;
 	to_check_module(checks, loaded ? &module : NULL);
 	to_check_ports(checks, view);
 	to_check_xdp(checks, ports, n_ports);
@@ -118,8 +130,10 @@ static int server_look(struct to_checks *checks, struct to_check_view *view, con
 	} else if (view->device) {
 		server_table(checks, &state);
 	}
+	to_check_peers(checks, &peers);
 	to_check_cabling(checks, view);
 	free(ports);
+	free(peers.peers);
 	return 0;
 }
 

@@ -42,7 +42,10 @@ static const struct to_peer *peers_view(const struct to_status *st, struct to_po
 			     servers[end.server].name);
 }
 
-/* What others hear of a server whose agent does not answer: TOPOOPT_CHECK_REASON_*, or -1. */
+/*
+ * What others hear of a server whose agent does not answer: TOPOOPT_CHECK_REASON_*, -1 when nobody
+ * would hear it.
+ */
 static int peers_rumour(const struct to_status *st, const char *server)
 {
 	int rumour = -1;
@@ -55,11 +58,19 @@ static int peers_rumour(const struct to_status *st, const char *server)
 				continue;
 			if (peer->reason == TOPOOPT_CHECK_REASON_HEARD)
 				return peer->reason;
-			if (peer->reason == TOPOOPT_CHECK_REASON_NO_TABLE ||
+			if (rumour < 0 || peer->reason == TOPOOPT_CHECK_REASON_NO_TABLE ||
 			    peer->reason == TOPOOPT_CHECK_REASON_DOWN)
 				rumour = peer->reason;
 		}
 	return rumour;
+}
+
+/* Whether a server relays and takes no packets, or that is not known. */
+static bool peers_server_is_out(const struct to_status *st, const struct to_status_server *s)
+{
+	if (!s->reached || s->error[0])
+		return peers_rumour(st, s->name) != TOPOOPT_CHECK_REASON_HEARD;
+	return s->down || !s->generation || s->table == TO_STATUS_TABLE_OTHER || s->astray;
 }
 
 /* A duplex link is two views; a simplex link, which is no view, has none. */
@@ -198,7 +209,9 @@ static void peers_check_link(struct to_status *st, const struct to_link *link, c
 		return;
 	stranger = peers_check_stranger(st, v.a, v.of_a);
 	stranger |= peers_check_stranger(st, v.b, v.of_b);
-	if (!stranger)
+	/* a server that is out says so itself */
+	if (!stranger && !peers_server_is_out(st, &st->servers[v.a.server]) &&
+	    !peers_server_is_out(st, &st->servers[v.b.server]))
 		peers_check_silence(st, &v);
 	peers_check_end(st, v.a, v.of_a);
 	peers_check_end(st, v.b, v.of_b);
@@ -217,6 +230,9 @@ static void peers_check_server(struct to_status *st, const struct to_status_serv
 	if (rumour == TOPOOPT_CHECK_REASON_NO_TABLE)
 		to_check_add(&st->checks, TO_CHECK_FAIL, "plan", s->name, "toctl apply --all PLAN",
 			     "no plan is active, its neighbours hear");
+	if (rumour == TOPOOPT_CHECK_REASON_SILENT)
+		to_check_add(&st->checks, TO_CHECK_FAIL, "server", s->name,
+			     "see that the server is up", "no neighbour hears it");
 }
 
 void to_status_peers_check(struct to_status *st, const json_t *now)
@@ -230,14 +246,6 @@ void to_status_peers_check(struct to_status *st, const json_t *now)
 }
 
 /* --- who reaches whom --- */
-
-/* Whether a server relays and takes packets, as far as is known. */
-static bool pairs_server_is_out(const struct to_status *st, const struct to_status_server *s)
-{
-	if (!s->reached || s->error[0])
-		return peers_rumour(st, s->name) != TOPOOPT_CHECK_REASON_HEARD;
-	return s->down || !s->generation || s->table == TO_STATUS_TABLE_OTHER || s->astray;
-}
 
 /* Whether packets go from a port to its neighbour, as the sender sees it. */
 static bool pairs_passes(const struct to_status *st, const json_t *now, struct to_port_ref from,
@@ -277,7 +285,7 @@ static int pairs_init(struct pairs *p, struct to_status *st, const json_t *now)
 	    to_walk_init(&p->walk, &p->f))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < c->n_servers; i++)
-		p->any |= p->out[i] = pairs_server_is_out(st, &st->servers[i]);
+		p->any |= p->out[i] = peers_server_is_out(st, &st->servers[i]);
 	for (uint32_t a = 0; a < g->n_arcs; a++) {
 		const uint32_t x = g->from[a];
 

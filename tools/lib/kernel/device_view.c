@@ -26,8 +26,12 @@ static int view_read(struct to_device_view *view, const char *device, struct to_
 		ret = to_genl_device(&view->genl, ifindex, &view->device, err);
 	if (!ret)
 		ret = to_genl_ports(&view->genl, ifindex, &view->ports, &view->n_ports, err);
-	if (ret)
+	if (!ret)
+		ret = to_peers_get(&view->genl, ifindex, &view->peers, &view->n_peers, err);
+	if (ret) {
+		free(view->ports);
 		to_genl_close(&view->genl);
+	}
 	return ret;
 }
 
@@ -53,6 +57,7 @@ void to_device_view_close(struct to_device_view *view)
 {
 	to_genl_close(&view->genl);
 	free(view->ports);
+	free(view->peers);
 	free(view->nics);
 }
 
@@ -121,12 +126,13 @@ json_t *to_device_view_json(const struct to_device_view *s)
 		json_pack("{s:i, s:i, s:b}", "routes", d->staged_routes, "groups",
 			  d->staged_groups, "prepared", d->prepared) : json_null();
 
-	return json_pack("{s:o, s:s, s:i, s:I, s:i, s:i, s:I, s:o, s:o, s:o}",
-			 "module", to_module_json(&s->module), "device", d->name, "ifindex", d->ifindex, "generation",
-			 (json_int_t)d->generation, "routes", d->routes, "groups",
+	return json_pack("{s:o, s:s, s:i, s:I, s:i, s:i, s:I, s:o, s:o, s:o, s:o}",
+			 "module", to_module_json(&s->module), "device", d->name,
+			 "ifindex", d->ifindex, "generation", (json_int_t)d->generation, "routes", d->routes, "groups",
 			 d->groups, "memory", (json_int_t)d->memory, "stage", stage,
 			 "counters", view_counters_json(d->counters),
-			 "ports", to_device_view_ports_json(s));
+			 "ports", to_device_view_ports_json(s),
+			 "peers", to_peers_json(s->peers, s->n_peers));
 }
 
 json_t *to_device_view_counters_json(const struct to_device_view *view)

@@ -10,6 +10,7 @@
 #include "kernel/diff.h"
 #include "kernel/genl.h"
 #include "kernel/module.h"
+#include "kernel/peers.h"
 
 /** struct to_device_view - a device that is looked at */
 struct to_device_view {
@@ -19,11 +20,12 @@ struct to_device_view {
 	struct to_module module;
 	struct to_device device;
 	struct to_kernel_port *ports;
-	unsigned int n_ports;		/* number of @ports */
+	struct to_peer *peers;
+	unsigned int n_ports, n_peers;	/* numbers of @ports and @peers */
 };
 
 /**
- * to_device_view_open() - read a device and its ports
+ * to_device_view_open() - read a device, its ports and its neighbours
  * @device: name of the topoopt device
  *
  * Return: 0; -ENODEV or another negative errno with @err and nothing to close.
@@ -33,7 +35,7 @@ int to_device_view_open(struct to_device_view *view, const char *device, struct 
 /** to_device_view_close() - free all that was read */
 void to_device_view_close(struct to_device_view *view);
 
-/** to_device_view_json() - return the device with its counters and ports, or NULL */
+/** to_device_view_json() - return the device with its counters, ports and neighbours, or NULL */
 json_t *to_device_view_json(const struct to_device_view *view);
 
 /** to_device_view_ports_json() - return an array of the ports, or NULL */

@@ -11,9 +11,10 @@
 
 /* One of the topoopt device's or of a port's figures. */
 enum source { SOURCE_COUNTER, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
-	      SOURCE_GROUPS, SOURCE_STAGED, SOURCE_MEMORY, SOURCE_VERSION };
+	      SOURCE_GROUPS, SOURCE_STAGED, SOURCE_MEMORY, SOURCE_UP, SOURCE_TRANSIT,
+	      SOURCE_LOCAL, SOURCE_REASON, SOURCE_RECEIVED, SOURCE_MISSING, SOURCE_VERSION };
 
-enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_TOOL };
+enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_PEER, SCOPE_TOOL };
 
 /**
  * struct family - metric family
@@ -69,9 +70,23 @@ struct family {
 
 static const struct family families[] = {
 	COUNTERS(SCOPE_PORT, "topoopt_port", "at the port"),
-	{ "topoopt_port_live", NULL, "Whether the port is up and has carrier.",
+	{ "topoopt_port_live", NULL,
+	  "Whether the port takes traffic: device and port are up, with light, and no neighbour is distrusted.",
 	  SCOPE_PORT, SOURCE_LIVE, 0, 0 },
+	{ "topoopt_peer_transit", NULL, "Whether the neighbour takes packets that it has to relay.",
+	  SCOPE_PEER, SOURCE_TRANSIT, 0, 0 },
+	{ "topoopt_peer_local", NULL, "Whether the neighbour takes packets for itself.",
+	  SCOPE_PEER, SOURCE_LOCAL, 0, 0 },
+	{ "topoopt_peer_reason", NULL, "Whether this is what checks say of the neighbour.",
+	  SCOPE_PEER, SOURCE_REASON, 0, 0 },
+	{ "topoopt_peer_checks_received", NULL, "Continuity checks that arrived of the neighbour.",
+	  SCOPE_PEER, SOURCE_RECEIVED, 0, 0 },
+	{ "topoopt_peer_checks_missing", NULL,
+	  "Continuity checks that the neighbour sent and that did not arrive.",
+	  SCOPE_PEER, SOURCE_MISSING, 0, 0 },
 	COUNTERS(SCOPE_DEVICE, "topoopt_device", "at present and past ports"),
+	{ "topoopt_device_up", NULL, "Whether the device is up, and relays.",
+	  SCOPE_DEVICE, SOURCE_UP, 0, 0 },
 	{ "topoopt_device_generation", NULL, "Generation of the active table, 0 before the first.",
 	  SCOPE_DEVICE, SOURCE_GENERATION, 0, 0 },
 	{ "topoopt_device_routes", NULL, "Routes of the active table.",
@@ -89,21 +104,49 @@ static const struct family families[] = {
 
 /* Everything of one sample but its value. */
 struct labels {
-	const char *device, *port, *reason, *version;
+	const char *device, *port, *server, *server_port, *reason, *version;
 };
 
 typedef void (*sample_fn)(const struct family *family, const struct labels *labels,
 			  uint64_t value, void *arg);
 
-static uint64_t metrics_device_value(const struct family *f, const struct to_device *d)
+static uint64_t metrics_device_value(const struct family *f, const struct to_metrics_device *d)
 {
 	switch (f->source) {
-	case SOURCE_GENERATION: return d->generation;
-	case SOURCE_ROUTES: return d->routes;
-	case SOURCE_GROUPS: return d->groups;
-	case SOURCE_STAGED: return d->staged;
-	case SOURCE_MEMORY: return d->memory;
+	case SOURCE_UP: return d->up;
+	case SOURCE_GENERATION: return d->device.generation;
+	case SOURCE_ROUTES: return d->device.routes;
+	case SOURCE_GROUPS: return d->device.groups;
+	case SOURCE_STAGED: return d->device.staged;
+	case SOURCE_MEMORY: return d->device.memory;
 	default: return 0;
+	}
+}
+
+static uint64_t metrics_peer_value(const struct family *f, const struct to_peer *p)
+{
+	switch (f->source) {
+	case SOURCE_TRANSIT: return p->transit;
+	case SOURCE_LOCAL: return p->local;
+	case SOURCE_RECEIVED: return p->received;
+	case SOURCE_MISSING: return p->missing;
+	default: return 0;
+	}
+}
+
+static void metrics_each_of_peer(const struct family *f, const struct to_peer *p,
+				 struct labels labels, sample_fn sample, void *arg)
+{
+	labels.port = p->port;
+	labels.server = p->server;
+	labels.server_port = p->server_port;
+	if (f->source != SOURCE_REASON) {
+		sample(f, &labels, metrics_peer_value(f, p), arg);
+		return;
+	}
+	for (unsigned int i = 0; to_peer_reasons[i]; i++) {
+		labels.reason = to_peer_reasons[i];
+		sample(f, &labels, p->reason == i, arg);
 	}
 }
 
@@ -131,7 +174,12 @@ static void metrics_each_of_device(const struct family *f, const struct to_metri
 		if (f->source == SOURCE_COUNTER)
 			metrics_each_counter(f, d->device.counters, labels, sample, arg);
 		else
-			sample(f, &labels, metrics_device_value(f, &d->device), arg);
+			sample(f, &labels, metrics_device_value(f, d), arg);
+		return;
+	}
+	if (f->scope == SCOPE_PEER) {
+		for (unsigned int p = 0; p < d->n_peers; p++)
+			metrics_each_of_peer(f, &d->peers[p], labels, sample, arg);
 		return;
 	}
 	for (unsigned int p = 0; p < d->n_ports; p++) {
@@ -139,7 +187,7 @@ static void metrics_each_of_device(const struct family *f, const struct to_metri
 		if (f->source == SOURCE_COUNTER)
 			metrics_each_counter(f, d->ports[p].counters, labels, sample, arg);
 		else
-			sample(f, &labels, d->ports[p].live, arg);
+			sample(f, &labels, d->up && d->ports[p].live, arg);
 	}
 }
 
@@ -156,16 +204,22 @@ static void metrics_each_sample(const struct to_metrics *m, const struct family 
 		metrics_each_of_device(f, &m->devices[d], sample, arg);
 }
 
+static bool metrics_is_counter(const struct family *f)
+{
+	return f->source == SOURCE_COUNTER || f->source == SOURCE_RECEIVED ||
+	       f->source == SOURCE_MISSING;
+}
+
 /* What the names of a family's samples end in. */
 static const char *metrics_suffix(const struct family *f)
 {
-	return f->source == SOURCE_COUNTER ? "_total" :
+	return metrics_is_counter(f) ? "_total" :
 	       f->source == SOURCE_VERSION ? "_info" : "";
 }
 
 static const char *metrics_type(const struct family *f)
 {
-	return f->source == SOURCE_COUNTER ? "counter" :
+	return metrics_is_counter(f) ? "counter" :
 	       f->source == SOURCE_VERSION ? "info" : "gauge";
 }
 
@@ -194,6 +248,8 @@ static void metrics_print_sample(const struct family *f, const struct labels *la
 	fprintf(out, "%s%s", f->name, metrics_suffix(f));
 	metrics_print_label(out, "device", labels->device, &before);
 	metrics_print_label(out, "port", labels->port, &before);
+	metrics_print_label(out, "server", labels->server, &before);
+	metrics_print_label(out, "server_port", labels->server_port, &before);
 	metrics_print_label(out, "reason", labels->reason, &before);
 	metrics_print_label(out, "version", labels->version, &before);
 	fprintf(out, "} %" PRIu64 "\n", value);
@@ -224,8 +280,9 @@ static void metrics_json_sample(const struct family *f, const struct labels *lab
 				uint64_t value, void *arg)
 {
 	(void)f;
-	json_array_append_new(arg, json_pack("{s:s*, s:s*, s:s*, s:s*, s:I}",
+	json_array_append_new(arg, json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:I}",
 			      "device", labels->device, "port", labels->port,
+			      "server", labels->server, "server_port", labels->server_port,
 			      "reason", labels->reason, "version", labels->version,
 			      "value", (json_int_t)value));
 }
@@ -248,8 +305,10 @@ json_t *to_metrics_json(const struct to_metrics *metrics)
 
 void to_metrics_free(struct to_metrics *metrics)
 {
-	for (unsigned int i = 0; i < metrics->n_devices; i++)
+	for (unsigned int i = 0; i < metrics->n_devices; i++) {
 		free(metrics->devices[i].ports);
+		free(metrics->devices[i].peers);
+	}
 	free(metrics->devices);
 }
 
@@ -258,7 +317,13 @@ static int metrics_read_device(struct to_genl *genl, uint32_t ifindex,
 {
 	int ret = to_genl_device(genl, ifindex, &d->device, err);
 
-	return ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
+	ret = ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
+	ret = ret ? ret : to_peers_get(genl, ifindex, &d->peers, &d->n_peers, err);
+	if (ret) {
+		free(d->ports);
+		d->ports = NULL;
+	}
+	return ret;
 }
 
 static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
@@ -274,6 +339,7 @@ static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics,
 		if (strcmp(nics[i].kind, "topoopt") ||
 		    (device && strcmp(nics[i].name, device)))
 			continue;
+		m->devices[m->n_devices].up = nics[i].flags & IFF_UP;
 		ret = metrics_read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
 		/* it may have gone since */
 		if (ret == -ENODEV)

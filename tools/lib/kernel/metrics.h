@@ -3,8 +3,8 @@
 #define TOPOOPT_METRICS_H
 
 /*
- * Counters and state of topoopt devices as metrics. A time series per counter
- * and port: their number does not grow with the fabric.
+ * Counters and state of topoopt devices as metrics. Time series are per counter, port and
+ * neighbour: their number does not grow with the fabric.
  */
 
 #include <jansson.h>
@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "kernel/genl.h"
+#include "kernel/peers.h"
 
 /** enum to_metrics_format - of to_metrics_print() */
 enum to_metrics_format {
@@ -19,11 +20,13 @@ enum to_metrics_format {
 	TO_METRICS_PROMETHEUS,		/* Prometheus text 0.0.4, for node_exporter */
 };
 
-/** struct to_metrics_device - a topoopt device and its ports */
+/** struct to_metrics_device - a topoopt device, its ports and its neighbours */
 struct to_metrics_device {
 	struct to_device device;
+	bool up;			/* the interface is set up */
 	struct to_kernel_port *ports;
-	unsigned int n_ports;
+	struct to_peer *peers;
+	unsigned int n_ports, n_peers;
 };
 
 /** struct to_metrics - what was read; @version is that of the tool */

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "kernel/device_view.h"
+#include "peers_print.h"
 #include "ports_print.h"
 
 struct show_args {
@@ -24,6 +25,15 @@ static int show_ports(struct to_call *call, struct to_device_view *view)
 	if (!call->json)
 		return to_ports_print(stdout, view, &call->err);
 	show_json(to_device_view_ports_json(view));
+	return 0;
+}
+
+static int show_peers(struct to_call *call, struct to_device_view *view)
+{
+	if (call->json)
+		show_json(to_peers_json(view->peers, view->n_peers));
+	else
+		to_peers_print(stdout, view);
 	return 0;
 }
 
@@ -128,6 +138,7 @@ static const struct {
 } show_views[] = {
 	{ "device", show_device },
 	{ "ports", show_ports },
+	{ "peers", show_peers },
 	{ "routes", show_routes },
 	{ "counters", show_counters },
 };
@@ -161,8 +172,8 @@ static const struct to_option show_options[] = {
 
 const struct to_command to_cmd_show = {
 	.name = "show",
-	.summary = "Show the device, its ports, routes and counters",
-	.operands = "[device|ports|routes|counters]",
+	.summary = "Show the device, its ports, neighbours, routes and counters",
+	.operands = "[device|ports|peers|routes|counters]",
 	.max_operands = 1,
 	.options = show_options,
 	.args_size = sizeof(struct show_args),
