@@ -34,7 +34,7 @@ beside() {
 	for family in -4 -6; do
 		printf '%s\n' "addr show scope global" "rule show" "route show table all proto 116" \
 			"neigh show nud permanent" | ip -n "$B" -o "$family" -batch -
-	done | sort
+	done | sed "s, proto 0x74 , ," | sort
 	ip -n "$B" -br link show master topo0 up
 	ip -n "$B" -br link show topo0 up
 }

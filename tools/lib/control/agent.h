@@ -55,8 +55,8 @@
  * after sample "tm" (text), which is not there when the counting only started.
  * What the request has as "id" comes back.
  *
- * Agents that understand more than the first ones say "protocol", 2 (agent_state.h), and where
- * not all is as apply made it "deviations" (keeper.h). At a pipe they tell, unasked and at most
+ * Agents that can more than the first ones say "protocol", 2, with a device "features" and
+ * "peers" (agent_state.h), and where not all is as apply made it "deviations" (keeper.h). At a pipe they tell, unasked and at most
  * TO_AGENT_EVENTS_MAX bytes between two requests, when the light of a port, a peer, the table or
  * a deviation changes: a line with "event": "state" instead of "id" and "ok", and how the server
  * is. Through etcd their last reply is written again with that.

@@ -223,9 +223,6 @@ static int follow_claim(struct follower *f, struct to_error *err)
 	json_decref(reply);
 	if (ret)
 		to_agent_presence_lose(&f->presence);
-	/* An etcd that forgot the name may have forgotten decisions, too: read all anew. */
-	to_etcd_watch_close(f->watch);
-	f->watch = NULL;
 	return ret;
 }
 
@@ -385,7 +382,10 @@ static void follow_say_again(struct follower *f)
 	f->again_ms = follow_now_ms() + FOLLOW_AGAIN_MS;
 	json_object_del(now, "ok");
 	json_object_del(now, "error");
+	/* what is not as planned may be so now, and there may be no device any more */
 	json_object_del(reply, "deviations");
+	json_object_del(reply, "peers");
+	json_object_del(reply, "features");
 	json_object_update(reply, now);
 	json_decref(now);
 	f->unsaid = reply;
@@ -545,21 +545,13 @@ static const struct to_etcd_kv *follow_last(const struct follower *f, const stru
 	return last;
 }
 
-/* An etcd that was wiped or restored has no decision that is later than those of before. */
-static void follow_check_revision(struct follower *f, int64_t revision)
-{
-	if (revision >= f->handled)
-		return;
-	follow_note(f, true, "etcd was wiped or restored: its revision went back; the decision that it has now counts");
-	f->handled = f->obeyed = 0;
-}
-
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
+	const int64_t handled = f->handled;
 	const struct to_etcd_kv *last;
 	struct to_etcd_kv *kv;
-	int64_t revision, handled;
+	int64_t revision;
 	size_t n;
 	int ret;
 
@@ -569,8 +561,6 @@ static int follow_start(struct follower *f, struct to_error *err)
 	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
-	follow_check_revision(f, revision);
-	handled = f->handled;
 	last = follow_last(f, kv, n);
 	if (last && last->revision > handled) {
 		if (handled)

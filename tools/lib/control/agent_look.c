@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "kernel/peers.h"
 #include "kernel/table_digest.h"
 
 static json_t *look_counters(const uint64_t *counters)
@@ -111,23 +110,6 @@ out:
 	return ret;
 }
 
-/* What the neighbours are heard to say. */
-static int look_peers(const struct look *l, json_t *reply, struct to_error *err)
-{
-	struct to_peer *peers = NULL;
-	unsigned int n = 0;
-	int ret;
-
-	/* a module without checks: the reply says nothing of them */
-	if (!l->genl->checks)
-		return 0;
-	ret = to_peers_get(l->genl, l->device.ifindex, &peers, &n, err);
-	if (!ret)
-		json_object_set_new(reply, "peers", to_peers_json(peers, n));
-	free(peers);
-	return ret;
-}
-
 /* Whether the device is up, and the MTU of what each port transmits through. */
 static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 {
@@ -178,7 +160,6 @@ static int look_device(struct look *l, uint32_t ifindex, const struct to_counter
 		json_object_set_new(reply, "counters", look_counters(l->device.counters));
 		json_object_set_new(reply, "ports", list);
 		look_interfaces(l, list, reply);
-		ret = look_peers(l, reply, err);
 	}
 	free(bytes);
 	free(l->ports);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/peers.h"
+
 int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_device *state,
 		    struct to_error *err)
 {
@@ -18,22 +20,48 @@ int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_de
 	return ret ? ret : to_genl_device(&kept->genl, ifindex, state, err);
 }
 
-int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_keeper *keeper,
-		   json_t *reply, struct to_error *err)
+static int state_add_ports(struct to_genl *genl, uint32_t device, json_t *live,
+			   struct to_error *err)
 {
 	struct to_kernel_port *ports = NULL;
-	json_t *live = json_array();
-	unsigned int n_ports = 0;
-	struct to_device state;
-	int ret;
+	unsigned int n = 0;
+	int ret = to_genl_ports(genl, device, &ports, &n, err);
 
-	ret = to_agent_device(kept, device, &state, err);
-	if (!ret)
-		ret = to_genl_ports(&kept->genl, state.ifindex, &ports, &n_ports, err);
-	for (unsigned int i = 0; i < n_ports; i++)
+	for (unsigned int i = 0; i < n; i++)
 		if (ports[i].live)
 			json_array_append_new(live, json_string(ports[i].name));
 	free(ports);
+	return ret;
+}
+
+/* What the neighbours are heard to say; a module without checks says nothing of them. */
+static int state_add_peers(struct to_genl *genl, uint32_t device, json_t *reply,
+			   struct to_error *err)
+{
+	struct to_peer *peers = NULL;
+	unsigned int n = 0;
+	int ret;
+
+	json_object_set_new(reply, "features", genl->checks ? json_pack("[s]", "checks") :
+							       json_array());
+	if (!genl->checks)
+		return 0;
+	ret = to_peers_get(genl, device, &peers, &n, err);
+	if (!ret)
+		json_object_set_new(reply, "peers", to_peers_json(peers, n));
+	free(peers);
+	return ret;
+}
+
+int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_keeper *keeper,
+		   json_t *reply, struct to_error *err)
+{
+	json_t *live = json_array();
+	struct to_device state;
+	int ret = to_agent_device(kept, device, &state, err);
+
+	ret = ret ? ret : state_add_ports(&kept->genl, state.ifindex, live, err);
+	ret = ret ? ret : state_add_peers(&kept->genl, state.ifindex, reply, err);
 	json_object_set_new(reply, "protocol", json_integer(TO_AGENT_PROTOCOL));
 	json_object_set_new(reply, "generation", json_integer(state.generation));
 	json_object_set_new(reply, "staged", json_boolean(state.prepared));

@@ -11,8 +11,8 @@
 #include "kernel/apply_kept.h"
 
 /*
- * What an agent understands, beside what agent.h has of all: 2 is "deviations", "protocol" and
- * events. Agents before that say no "protocol".
+ * What an agent says, and does without being asked: 2 is "protocol", "features", "peers",
+ * "deviations" and events, and what apply made is kept. Agents before that say no "protocol".
  */
 #define TO_AGENT_PROTOCOL 2
 
@@ -29,8 +29,9 @@ int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_de
 /**
  * to_agent_state() - Add to a reply how the server is
  * @keeper: of this server, or NULL
- * @reply: gets "protocol", "generation", "staged", "live" and, from @keeper, "deviations"; see
- *	agent.h
+ * @reply: gets "protocol", "generation", "staged", "live", with a device "features" (an array of
+ *	what its module can: "checks") and, where it has checks, "peers" (see to_peers_json()); from
+ *	@keeper "deviations"; see agent.h
  *
  * Return: 0, also without a device; a negative errno with @err.
  */

@@ -128,8 +128,8 @@ json_t *to_device_view_json(const struct to_device_view *s)
 
 	return json_pack("{s:o, s:s, s:i, s:I, s:i, s:i, s:I, s:o, s:o, s:o, s:o}",
 			 "module", to_module_json(&s->module), "device", d->name,
-			 "ifindex", d->ifindex, "generation", (json_int_t)d->generation, "routes", d->routes, "groups",
-			 d->groups, "memory", (json_int_t)d->memory, "stage", stage,
+			 "ifindex", d->ifindex, "generation", (json_int_t)d->generation,
+			 "routes", d->routes, "groups", d->groups, "memory", (json_int_t)d->memory, "stage", stage,
 			 "counters", view_counters_json(d->counters),
 			 "ports", to_device_view_ports_json(s),
 			 "peers", to_peers_json(s->peers, s->n_peers));
