@@ -98,8 +98,7 @@ static void test_loses(void **state)
 		assert_in_range(seconds, 2, losses[i] < 0.01 ? 12 : 4);
 		assert_float_equal((double)w.l.figures.lost / w.l.figures.sent, losses[i],
 				   (double)w.l.figures.error / w.l.figures.sent);
-		to_link_loss_text(&w.l, text);
-		assert_non_null(strstr(text, "packets (off by"));
+		assert_non_null(strstr(to_link_figures_text(&w.l.figures, text), "packets (off by"));
 		/* mended, it is clean as soon as a window is */
 		w.loss = 0;
 		assert_in_range(wire_until(&w, TO_LINK_CLEAN, 60), 1, 30);
@@ -227,6 +226,7 @@ static void test_silence(void **state)
 static void test_cut(void **state)
 {
 	struct wire w = wire(100000, 0);
+	struct to_link_figures seen;
 
 	(void)state;
 	wire_until(&w, TO_LINK_LOSSY, 10);
@@ -241,7 +241,9 @@ static void test_cut(void **state)
 		w.to.carrier_changes += 2;
 		wire_until(&w, TO_LINK_LOSSY, 1);
 	}
-	assert_int_equal(w.l.points[w.l.n - 1].carrier_changes - w.l.points[0].carrier_changes, 8);
+	to_link_loss_longest(&w.l, &seen);
+	assert_int_equal(seen.carrier_changes, 8);
+	assert_true(to_link_flaps(&seen));
 }
 
 static void test_checks(void **state)
@@ -252,7 +254,7 @@ static void test_checks(void **state)
 	(void)state;
 	w.checks = 10;
 	assert_in_range(wire_until(&w, TO_LINK_LOSSY, 60), 3, 4);
-	assert_string_equal(to_link_loss_text(&w.l, text), "loses 4 of 20 checks");
+	assert_string_equal(to_link_figures_text(&w.l.figures, text), "loses 4 of 20 checks");
 	w.loss = 0;
 	assert_in_range(wire_until(&w, TO_LINK_CLEAN, 60), 1, 3);
 	/* two of 20 are not enough */
@@ -288,6 +290,18 @@ static void test_forgets(void **state)
 	w.pps = 0;
 	seconds = wire_until(&w, TO_LINK_UNPROVEN, 2000);
 	assert_in_range(seconds, 300, 700);
+}
+
+static void test_damage(void **state)
+{
+	struct to_link_figures f = { .sent = 1000, .errors = 9 };
+
+	(void)state;
+	assert_false(to_link_damages(&f));
+	f.errors++;
+	assert_true(to_link_damages(&f));
+	f.sent = 2000000;
+	assert_false(to_link_damages(&f));
 }
 
 static void test_counters(void **state)
@@ -339,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_checks),
 		cmocka_unit_test(test_hysteresis),
 		cmocka_unit_test(test_forgets),
+		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_counters),
 	};
 

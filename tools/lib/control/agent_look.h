@@ -28,7 +28,7 @@ struct to_agent_seen {
  *	active one, 16 hexadecimal digits; see table_digest.h), "backups" (groups of which a
  *	backup is in use), "counters", "up" (whether it is), "peers" (see to_peers_json(); absent
  *	when the module has no checks), and "ports": "name", "live", "mtu" of what it transmits
- *	through, "rx_bytes" and "tx_bytes" of the NIC, "counters"
+ *	through, "rx_bytes" and "tx_bytes" of the NIC, "link" (see to_link_end_json()), "counters"
  *
  * Changes nothing. Return: 0, also when there is no such device, and then no more than the
  * time is told; a negative errno with @err.

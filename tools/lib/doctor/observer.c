@@ -100,7 +100,9 @@ int to_observer_open(struct to_observer *o, const char *path, const char *log,
 	struct to_fabric_options observe = *options;
 	int ret;
 
-	*o = (struct to_observer){ .path = path, .log = log };
+	*o = (struct to_observer){
+		.path = path, .log = log, .losses.config = TO_LINK_LOSS_DEFAULTS,
+	};
 	ret = observer_load(o, err);
 	if (ret)
 		return ret;
@@ -116,6 +118,7 @@ void to_observer_close(struct to_observer *o)
 	to_plan_free(o->plan);
 	to_plan_free(o->wanted);
 	free(o->digests);
+	to_link_losses_free(&o->losses);
 	json_decref(o->before);
 }
 
@@ -129,8 +132,10 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 		return ret;
 	if (!o->digests)
 		o->digests = to_plan_digests(o->plan);
-	ret = to_status_make(status, o->plan, o->wanted ? o->wanted : o->plan,
-			     observer_settled(o) ? o->digests : NULL, o->before, now, err);
+	ret = to_status_losses(&o->losses, o->plan->cluster, now, err);
+	ret = ret ? ret : to_status_make(status, o->plan, o->wanted ? o->wanted : o->plan,
+					 observer_settled(o) ? o->digests : NULL, &o->losses,
+					 o->before, now, err);
 	json_decref(o->before);
 	o->before = now;
 	return ret;
@@ -166,7 +171,8 @@ int to_observer_look_once(struct to_observer *o, struct to_status *status,
 	kept = to_state_file(o->plan->demand->name, "look.json", path, not_kept);
 	if (!kept)
 		o->before = observer_kept(path);
-	ret = to_observer_look(o, status, err);
+	ret = o->before ? to_status_losses(&o->losses, o->plan->cluster, o->before, err) : 0;
+	ret = ret ? ret : to_observer_look(o, status, err);
 	if (!ret && !kept)
 		kept = to_file_write(path, observer_write, o->before, not_kept);
 	if (!kept)

@@ -8,6 +8,10 @@
 
 #include "base/clock.h"
 
+const char *const to_link_verdict_names[] = {
+	[TO_LINK_UNPROVEN] = "unproven", [TO_LINK_CLEAN] = "clean", [TO_LINK_LOSSY] = "lossy",
+};
+
 #define FILTERED_PER_S 1.0	/* frames that NICs keep to themselves */
 #define CLEAN_AGAIN 0.5		/* share of a threshold that is clean again */
 
@@ -97,6 +101,13 @@ static double loss_window(const struct to_link_loss *l, unsigned int i, struct t
 	return lost;
 }
 
+void to_link_loss_longest(const struct to_link_loss *l, struct to_link_figures *figures)
+{
+	*figures = (struct to_link_figures){};
+	if (l->n > 1)
+		loss_window(l, 0, figures);
+}
+
 /*
  * Judge by packets. Much loss is proven however large the error is. A window whose error is
  * small beside the threshold is clean if it lost little. A cut loses packets, too: windows
@@ -142,6 +153,7 @@ static bool loss_by_checks(struct to_link_loss *l, const struct to_link_loss_con
 		if (f.checks_lost >= allowed) {
 			l->by_checks = true;
 			l->figures = f;
+			l->figures.by_checks = true;
 		} else if (f.checks_lost < CLEAN_AGAIN * allowed) {
 			l->by_checks = false;
 		}
@@ -154,22 +166,20 @@ void to_link_loss_add(struct to_link_loss *l, const struct to_link_loss_config *
 		      const struct to_link_point *point)
 {
 	bool packets, checks;
-	double longest;
+	struct to_link_figures longest;
 
 	if (l->n && !loss_goes_on(&l->points[l->n - 1], point))
 		l->n = 0;
 	loss_keep(l, point);
-	l->figures = (struct to_link_figures){};
-	if (l->n < 2) {
-		l->proven = false;
+	to_link_loss_longest(l, &longest);
+	l->figures = longest;
+	l->proven = false;
+	if (l->n < 2)
 		return;
-	}
-	loss_window(l, 0, &l->figures);
-	longest = l->figures.seconds * TO_NS_PER_S;
 	packets = loss_by_packets(l, config);
 	checks = loss_by_checks(l, config);
 	/* a verdict that nothing supports any more ends with the window */
-	if (!packets && longest > TO_LINK_LOSS_WINDOW_NS / 2)
+	if (!packets && longest.seconds * TO_NS_PER_S > TO_LINK_LOSS_WINDOW_NS / 2.0)
 		l->by_packets = false;
 	l->proven = packets || checks;
 }
@@ -181,11 +191,19 @@ enum to_link_verdict to_link_loss_verdict(const struct to_link_loss *l)
 	return l->proven ? TO_LINK_CLEAN : TO_LINK_UNPROVEN;
 }
 
-const char *to_link_loss_text(const struct to_link_loss *l, char text[TO_LINK_LOSS_TEXT])
+bool to_link_damages(const struct to_link_figures *f)
 {
-	const struct to_link_figures *f = &l->figures;
+	return f->errors >= TO_LINK_DAMAGED && f->errors >= TO_LINK_DAMAGED_SHARE * f->sent;
+}
 
-	if (l->by_checks || !f->sent)
+bool to_link_flaps(const struct to_link_figures *f)
+{
+	return f->carrier_changes >= TO_LINK_FLAPS;
+}
+
+const char *to_link_figures_text(const struct to_link_figures *f, char text[TO_LINK_LOSS_TEXT])
+{
+	if (f->by_checks || !f->sent)
 		snprintf(text, TO_LINK_LOSS_TEXT, "loses %" PRIu64 " of %" PRIu64 " checks",
 			 f->checks_lost, f->checks);
 	else

@@ -45,6 +45,10 @@ struct to_link_loss_config {
 /** TO_LINK_LOSS_DEFAULTS - 0.1 % of at least 10,000 packets, or 3 of 20 checks */
 #define TO_LINK_LOSS_DEFAULTS { .rate = 0.001, .packets = 10000, .checks = 20, .missed = 3 }
 
+#define TO_LINK_DAMAGED 10	/* packets that arrive damaged in a window are told, */
+#define TO_LINK_DAMAGED_SHARE 1e-5	/* if they are this share of those that were sent */
+#define TO_LINK_FLAPS 8		/* changes of carrier in a window: two cuts, counted at both ends */
+
 #define TO_LINK_LOSS_POINTS 32			/* looks that are kept */
 #define TO_LINK_LOSS_STEP_NS 1000000000ull	/* least time between two of them */
 #define TO_LINK_LOSS_WINDOW_NS 600000000000ull	/* longest window */
@@ -70,6 +74,8 @@ enum to_link_verdict {
 	TO_LINK_LOSSY,		/* it loses more */
 };
 
+extern const char *const to_link_verdict_names[];
+
 /** struct to_link_figures - a window, as it was judged */
 struct to_link_figures {
 	double seconds;		/* length of the window; 0: there is none */
@@ -82,6 +88,7 @@ struct to_link_figures {
 	uint64_t checks;	/* checks sent: heard and lost */
 	uint64_t checks_lost;
 	bool comparable;	/* no more was received than sent */
+	bool by_checks;		/* judged by checks, not by packets */
 };
 
 /** struct to_link_loss - one direction of a link; zeroed before its first look */
@@ -118,15 +125,25 @@ void to_link_loss_add(struct to_link_loss *loss, const struct to_link_loss_confi
 /** to_link_loss_verdict() - tell what is known of a direction */
 enum to_link_verdict to_link_loss_verdict(const struct to_link_loss *loss);
 
+/** to_link_loss_longest() - fill in the longest window that there is; all 0 without two looks */
+void to_link_loss_longest(const struct to_link_loss *loss, struct to_link_figures *figures);
+
 /** to_link_loss_reset() - forget all looks, and what was known */
 void to_link_loss_reset(struct to_link_loss *loss);
 
+/** to_link_damages() - tell whether more packets arrive damaged than cables damage by nature */
+bool to_link_damages(const struct to_link_figures *figures);
+
+/** to_link_flaps() - tell whether the carrier came and went at least twice */
+bool to_link_flaps(const struct to_link_figures *figures);
+
 /**
- * to_link_loss_text() - write why a direction is lossy: "loses 5.0 % of 20000 packets (off by 40)"
+ * to_link_figures_text() - write what was lost: "loses 5 % of 20000 packets (off by 0.2 %)"
  *
  * Return: @text.
  */
 #define TO_LINK_LOSS_TEXT 96
-const char *to_link_loss_text(const struct to_link_loss *loss, char text[TO_LINK_LOSS_TEXT]);
+const char *to_link_figures_text(const struct to_link_figures *figures,
+				 char text[TO_LINK_LOSS_TEXT]);
 
 #endif
