@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "kernel/link_counters.h"
 #include "kernel/peers.h"
 #include "kernel/table_digest.h"
-#include "measure/link_counters.h"
 
 static json_t *look_counters(const uint64_t *counters)
 {

@@ -10,7 +10,7 @@
 #include "kernel/rtnl.h"
 
 /* One of the topoopt device's or of a port's figures. */
-enum source { SOURCE_COUNTER, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
+enum source { SOURCE_COUNTER, SOURCE_LINK, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
 	      SOURCE_GROUPS, SOURCE_STAGED, SOURCE_MEMORY, SOURCE_VERSION };
 
 enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_TOOL };
@@ -18,7 +18,7 @@ enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_TOOL };
 /**
  * struct family - metric family
  * @name: without _total, which the samples of counters end in
- * @counter: TO_COUNTER() of SOURCE_COUNTER
+ * @counter: TO_COUNTER() of SOURCE_COUNTER; enum link_counter of SOURCE_LINK
  * @drops: all counters of drops, told apart by the label "reason"
  */
 struct family {
@@ -28,6 +28,12 @@ struct family {
 	unsigned int counter;
 	bool drops;
 };
+
+/* What a NIC counts on a port's link. */
+enum link_counter { LINK_RECEIVED, LINK_SENT, LINK_MISSED, LINK_DAMAGED, LINK_CARRIER };
+
+#define LINK(name, help, counter) \
+	{ "topoopt_port_link_" name, NULL, help, SCOPE_PORT, SOURCE_LINK, counter, false }
 
 #define COUNTERS(scope, prefix, where) \
 	{ prefix "_relay_receive_bytes", "bytes", "Frames that arrived " where " and were relayed.", \
@@ -71,6 +77,11 @@ static const struct family families[] = {
 	COUNTERS(SCOPE_PORT, "topoopt_port", "at the port"),
 	{ "topoopt_port_live", NULL, "Whether the port is up and has carrier.",
 	  SCOPE_PORT, SOURCE_LIVE, 0, 0 },
+	LINK("receive_packets", "Packets that the NIC received, of all protocols.", LINK_RECEIVED),
+	LINK("transmit_packets", "Packets that the NIC sent, of all protocols.", LINK_SENT),
+	LINK("missed_packets", "Packets that arrived when the NIC had no buffer.", LINK_MISSED),
+	LINK("damaged_packets", "Packets that arrived damaged.", LINK_DAMAGED),
+	LINK("carrier_changes", "Times that the carrier went or came.", LINK_CARRIER),
 	COUNTERS(SCOPE_DEVICE, "topoopt_device", "at present and past ports"),
 	{ "topoopt_device_generation", NULL, "Generation of the active table, 0 before the first.",
 	  SCOPE_DEVICE, SOURCE_GENERATION, 0, 0 },
@@ -107,6 +118,20 @@ static uint64_t metrics_device_value(const struct family *f, const struct to_dev
 	}
 }
 
+static uint64_t metrics_link_value(enum link_counter counter, const struct to_link_end *end)
+{
+	const struct to_link_packets *packets = end->has_phy ? &end->phy : &end->device;
+
+	switch (counter) {
+	case LINK_RECEIVED: return packets->rx;
+	case LINK_SENT: return packets->tx;
+	case LINK_MISSED: return end->missed;
+	case LINK_DAMAGED: return end->errors;
+	case LINK_CARRIER: return end->carrier_changes;
+	}
+	return 0;
+}
+
 static void metrics_each_counter(const struct family *f, const uint64_t *counters,
 				 struct labels labels, sample_fn sample, void *arg)
 {
@@ -138,6 +163,8 @@ static void metrics_each_of_device(const struct family *f, const struct to_metri
 		labels.port = d->ports[p].name;
 		if (f->source == SOURCE_COUNTER)
 			metrics_each_counter(f, d->ports[p].counters, labels, sample, arg);
+		else if (f->source == SOURCE_LINK)
+			sample(f, &labels, metrics_link_value(f->counter, &d->links[p]), arg);
 		else
 			sample(f, &labels, d->ports[p].live, arg);
 	}
@@ -159,13 +186,13 @@ static void metrics_each_sample(const struct to_metrics *m, const struct family 
 /* What the names of a family's samples end in. */
 static const char *metrics_suffix(const struct family *f)
 {
-	return f->source == SOURCE_COUNTER ? "_total" :
+	return f->source == SOURCE_COUNTER || f->source == SOURCE_LINK ? "_total" :
 	       f->source == SOURCE_VERSION ? "_info" : "";
 }
 
 static const char *metrics_type(const struct family *f)
 {
-	return f->source == SOURCE_COUNTER ? "counter" :
+	return f->source == SOURCE_COUNTER || f->source == SOURCE_LINK ? "counter" :
 	       f->source == SOURCE_VERSION ? "info" : "gauge";
 }
 
@@ -248,21 +275,48 @@ json_t *to_metrics_json(const struct to_metrics *metrics)
 
 void to_metrics_free(struct to_metrics *metrics)
 {
-	for (unsigned int i = 0; i < metrics->n_devices; i++)
+	for (unsigned int i = 0; i < metrics->n_devices; i++) {
 		free(metrics->devices[i].ports);
+		free(metrics->devices[i].links);
+	}
 	free(metrics->devices);
 }
 
-static int metrics_read_device(struct to_genl *genl, uint32_t ifindex,
+static int metrics_read_links(struct to_netlink *rt, struct to_metrics_device *d,
+			      struct to_error *err)
+{
+	struct to_link_ifindex *ifindex = calloc(d->n_ports + 1, sizeof(*ifindex));
+	int ret = 0;
+
+	d->links = calloc(d->n_ports + 1, sizeof(*d->links));
+	if (!ifindex || !d->links)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int p = 0; !ret && p < d->n_ports; p++)
+		ifindex[p] = (struct to_link_ifindex){ d->ports[p].ifindex,
+						       d->ports[p].tx_ifindex };
+	ret = ret ? ret : to_link_counters_read(rt, ifindex, d->n_ports, d->links, err);
+	free(ifindex);
+	return ret;
+}
+
+static int metrics_read_device(struct to_genl *genl, struct to_netlink *rt, uint32_t ifindex,
 			       struct to_metrics_device *d, struct to_error *err)
 {
 	int ret = to_genl_device(genl, ifindex, &d->device, err);
 
-	return ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
+	ret = ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
+	ret = ret ? ret : metrics_read_links(rt, d, err);
+	if (ret) {
+		free(d->ports);
+		free(d->links);
+		*d = (struct to_metrics_device){};
+	}
+	return ret;
 }
 
-static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
-				const char *device, struct to_error *err)
+static int metrics_read_devices(struct to_metrics *m, struct to_netlink *rt,
+				const struct to_nic *nics, unsigned int n, const char *device,
+				struct to_error *err)
 {
 	struct to_genl genl;
 	int ret;
@@ -274,7 +328,8 @@ static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics,
 		if (strcmp(nics[i].kind, "topoopt") ||
 		    (device && strcmp(nics[i].name, device)))
 			continue;
-		ret = metrics_read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
+		ret = metrics_read_device(&genl, rt, nics[i].ifindex, &m->devices[m->n_devices],
+					  err);
 		/* it may have gone since */
 		if (ret == -ENODEV)
 			ret = 0;
@@ -299,13 +354,15 @@ int to_metrics_read(struct to_metrics *metrics, const char *device,
 	if (ret)
 		return ret;
 	ret = to_rtnl_nics(&rt, &nics, &n, err);
-	to_netlink_close(&rt);
-	if (ret)
+	if (ret) {
+		to_netlink_close(&rt);
 		return ret;
+	}
 	metrics->n_devices = 0;
 	metrics->devices = calloc(n + 1, sizeof(*metrics->devices));
-	ret = metrics->devices ? metrics_read_devices(metrics, nics, n, device, err) :
+	ret = metrics->devices ? metrics_read_devices(metrics, &rt, nics, n, device, err) :
 	      to_error_set(err, -ENOMEM, "out of memory");
+	to_netlink_close(&rt);
 	free(nics);
 	if (ret)
 		to_metrics_free(metrics);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "kernel/genl.h"
+#include "kernel/link_counters.h"
 
 /** enum to_metrics_format - of to_metrics_print() */
 enum to_metrics_format {
@@ -23,6 +24,7 @@ enum to_metrics_format {
 struct to_metrics_device {
 	struct to_device device;
 	struct to_kernel_port *ports;
+	struct to_link_end *links;	/* what the NICs of @ports count */
 	unsigned int n_ports;
 };
 

@@ -32,7 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "measure/link_counters.h"
+#include "kernel/link_counters.h"
 
 /** struct to_link_loss_config - what makes a direction lossy */
 struct to_link_loss_config {

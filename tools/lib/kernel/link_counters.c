@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "measure/link_counters.h"
+#include "kernel/link_counters.h"
 
 #include <errno.h>
 #include <linux/if_link.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "measure/counters.h"
+#include "kernel/ethtool_stats.h"
 
 #define LINK_REQUEST (NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct ifinfomsg)))
 
@@ -113,19 +113,17 @@ static int link_read_device(struct to_netlink *nl, struct link_read *read, struc
 }
 
 /* Read what passed the connector, where the driver counts that. */
-static void link_read_phy(struct to_netlink *nl, uint32_t ifindex, struct to_link_end *end)
+static void link_read_phy(uint32_t ifindex, struct to_link_end *end)
 {
-	static const struct to_counter_names names = {
-		.name = { "rx_bytes_phy", "rx_packets_phy", "tx_bytes_phy", "tx_packets_phy" },
-	};
-	struct to_counters *counters = to_counters_open(nl, &ifindex, 1, &names, NULL);
-	struct to_tm_counters values;
+	static const char *const names[] = { "rx_packets_phy", "tx_packets_phy" };
+	struct to_ethtool_stats *stats = to_ethtool_stats_open(ifindex, names, 2, NULL);
+	uint64_t values[2];
 
-	if (counters && !to_counters_read(counters, &values, NULL)) {
-		end->phy = (struct to_link_packets){ values.rx_packets, values.tx_packets };
+	if (stats && !to_ethtool_stats_read(stats, values, NULL)) {
+		end->phy = (struct to_link_packets){ values[0], values[1] };
 		end->has_phy = true;
 	}
-	to_counters_close(counters);
+	to_ethtool_stats_close(stats);
 }
 
 int to_link_counters_read(struct to_netlink *nl, const struct to_link_ifindex *ports,
@@ -137,7 +135,7 @@ int to_link_counters_read(struct to_netlink *nl, const struct to_link_ifindex *p
 	memset(ends, 0, n * sizeof(*ends));
 	ret = n ? link_read_device(nl, &read, err) : 0;
 	for (unsigned int i = 0; !ret && i < n; i++)
-		link_read_phy(nl, ports[i].transmit, &ends[i]);
+		link_read_phy(ports[i].transmit, &ends[i]);
 	return ret;
 }
 
