@@ -80,6 +80,17 @@ const struct to_link_loss *to_link_losses_find(const struct to_link_losses *l,
 	return i >= 0 ? &l->ways[i][1] : NULL;
 }
 
+void to_link_losses_reset(struct to_link_losses *l, struct to_port_ref a, struct to_port_ref b)
+{
+	int i = losses_index(l, a, b);
+
+	i = i >= 0 ? i : losses_index(l, b, a);
+	if (i < 0)
+		return;
+	to_link_loss_reset(&l->ways[i][0]);
+	to_link_loss_reset(&l->ways[i][1]);
+}
+
 static const json_t *losses_named(const json_t *array, const char *name)
 {
 	const json_t *object;

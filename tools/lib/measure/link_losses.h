@@ -44,6 +44,10 @@ void to_link_losses_free(struct to_link_losses *losses);
 void to_link_losses_look(struct to_link_losses *losses, const struct to_cluster *cluster,
 			 const json_t *const *replies, uint64_t time_ns, uint64_t span_ns);
 
+/** to_link_losses_reset() - forget both directions of the link of ports @a and @b */
+void to_link_losses_reset(struct to_link_losses *losses, struct to_port_ref a,
+			  struct to_port_ref b);
+
 /** to_link_losses_find() - return the direction from port @from to port @to, or NULL */
 const struct to_link_loss *to_link_losses_find(const struct to_link_losses *losses,
 					       struct to_port_ref from, struct to_port_ref to);
