@@ -727,24 +727,15 @@ static json_t *status_arcs_json(const struct to_status *st)
 
 json_t *to_status_json(const struct to_status *st)
 {
-	static const char *const verdicts[] = {
-		[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
-	};
-	json_t *checks = json_array(), *object;
+	json_t *object;
 
-	for (unsigned int i = 0; i < st->checks.n; i++) {
-		const struct to_check *c = &st->checks.items[i];
-
-		json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s, s:s}",
-			"verdict", verdicts[c->verdict], "check", c->name, "subject", c->subject,
-			"text", c->text, "fix", c->fix));
-	}
 	object = json_pack("{s:s, s:I, s:I, s:i, s:i, s:s, s:f, s:I, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
 		"health", to_status_word(st), "pairs", (json_int_t)st->pairs,
 		"apart", (json_int_t)st->apart, "neighbours", st->expected, "heard", st->heard,
 		"job", st->plan->demand->name, "time", st->time,
 		"generation", (json_int_t)st->generation, "reached", st->reached,
-		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks", checks,
+		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks",
+		to_checks_json(&st->checks),
 		"servers", status_servers_json(st), "links", status_arcs_json(st));
 	if (object && st->seconds > 0)
 		json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:o}",
