@@ -161,6 +161,20 @@ static int observer_write(FILE *out, const void *look, struct to_error *err)
 	       to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+/*
+ * Look and forget: agents at pipes are started for the first look, which takes longer than a
+ * look does, and what passes meanwhile is the error of what links lose.
+ */
+static int observer_start(struct to_observer *o, struct to_error *err)
+{
+	json_t *look;
+	int ret = to_status_look(o->fabric, o->plan->cluster->n_servers, &look, err);
+
+	if (!ret)
+		json_decref(look);
+	return ret;
+}
+
 int to_observer_look_once(struct to_observer *o, struct to_status *status,
 			  struct to_error *not_kept, struct to_error *err)
 {
@@ -171,7 +185,9 @@ int to_observer_look_once(struct to_observer *o, struct to_status *status,
 	kept = to_state_file(o->plan->demand->name, "look.json", path, not_kept);
 	if (!kept)
 		o->before = observer_kept(path);
-	ret = o->before ? to_status_losses(&o->losses, o->plan->cluster, o->before, err) : 0;
+	ret = observer_start(o, err);
+	if (!ret && o->before)
+		ret = to_status_losses(&o->losses, o->plan->cluster, o->before, err);
 	ret = ret ? ret : to_observer_look(o, status, err);
 	if (!ret && !kept)
 		kept = to_file_write(path, observer_write, o->before, not_kept);
