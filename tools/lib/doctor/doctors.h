@@ -68,7 +68,7 @@ void to_doctors_free(struct to_doctors *doctors);
 /** to_doctors_failed() - tell whether a check or a cable failed, or a server did not answer */
 bool to_doctors_failed(const struct to_doctors *doctors);
 
-/** to_doctors_json() - return all of it, see doctor.schema.json; NULL when out of memory */
+/** to_doctors_json() - return the findings as of doctor.schema.json; NULL when out of memory */
 json_t *to_doctors_json(const struct to_doctors *doctors);
 
 /**

@@ -165,7 +165,7 @@ static const struct to_option doctor_options[] = {
 
 const struct to_command to_cmd_doctor = {
 	.name = "doctor",
-	.summary = "Find out why this server's part does not work",
+	.summary = "Find out why a server or a cable does not work",
 	.operands = "[PLAN]",
 	.max_operands = 1,
 	.options = doctor_options,
