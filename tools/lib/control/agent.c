@@ -202,7 +202,7 @@ struct to_plan *to_agent_plan(struct to_agent *agent, const json_t *request,
 	return plan;
 }
 
-const char *to_agent_device(const struct to_agent *agent)
+const char *to_agent_device_name(const struct to_agent *agent)
 {
 	return agent->device;
 }

@@ -97,6 +97,7 @@ void to_agent_free(struct to_agent *agent);
  */
 void to_agent_keep(struct to_agent *agent, struct to_keeper *keeper);
 
+/**
  * to_agent_plan() - find the plan that a request has, or else the one that is active here
  * @server: gets the server that the agent is for
  *
@@ -106,8 +107,8 @@ void to_agent_keep(struct to_agent *agent, struct to_keeper *keeper);
 struct to_plan *to_agent_plan(struct to_agent *agent, const json_t *request,
 			      unsigned int *server, struct to_error *err);
 
-/** to_agent_device() - name of the agent's topoopt device */
-const char *to_agent_device(const struct to_agent *agent);
+/** to_agent_device_name() - Return the name of the agent's topoopt device */
+const char *to_agent_device_name(const struct to_agent *agent);
 
 /** to_agent_call() - carry out @request; Return: the reply, NULL: out of memory */
 json_t *to_agent_call(struct to_agent *agent, const json_t *request);

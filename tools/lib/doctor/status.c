@@ -454,7 +454,7 @@ static void status_check_deviations(struct to_status *st, const struct to_status
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(json_object_get(status_reply(now, s->name), "deviations"), i, one) {
+	json_array_foreach(json_object_get(to_status_reply(now, s->name), "deviations"), i, one) {
 		const char *kind = json_string_value(json_object_get(one, "kind"));
 		const char *text = json_string_value(json_object_get(one, "text"));
 		const char *fix = json_string_value(json_object_get(one, "fix"));

@@ -50,7 +50,7 @@ static json_t *agent_doctor(struct to_agent *agent, const json_t *request)
 	if (!plan && err.text[0])
 		return json_pack("{s:O*, s:b, s:s}", "id", json_object_get(request, "id"), "ok", 0,
 				 "error", err.text);
-	reply = to_doctors_answer(request, plan, server, to_agent_device(agent));
+	reply = to_doctors_answer(request, plan, server, to_agent_device_name(agent));
 	to_plan_free(plan);
 	return reply;
 }
