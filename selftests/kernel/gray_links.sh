@@ -126,4 +126,38 @@ is "so is one with a tenth of the rate" \
 	'[["s2:eth0","s3:eth1"]]'
 is "all cables were loaded both ways" "$(jq '.cables | length' "$tmp/load")" 8
 
+# --- toctl run plans without a link that loses ---
+
+for way in s0:eth0/s1:eth1 s1:eth1/s0:eth0; do
+	must tc -n ocs filter del dev "$(wire "${way%/*}")" ingress
+	must tc -n ocs filter add dev "$(wire "${way%/*}")" ingress pref 1 handle 1 matchall \
+		action mirred egress redirect dev "$(wire "${way#*/}")"
+done
+must tc -n ocs qdisc del dev "$(wire s3:eth1)" root
+must toctl apply --all "$plan" --set "$agents" --set agents.timeout=60s >/dev/null
+cp "$plan" "$tmp/run.json"
+toctl run "$tmp/run.json" --interval 1s --lossy-hold 3s -o "$tmp/run.log" --set "$agents" \
+	--set agents.timeout=60s >"$tmp/run.out" 2>&1 &
+run=$!
+events() { # EVENT CONDITION
+	[[ -n $(jq -c "select(.event == \"$1\") | select($2)" "$tmp/run.log" 2>/dev/null) ]]
+}
+# Long enough for a window of checks that lost none.
+heard() { [[ $(on s2 toctl show --json | jq '[.peers[] | select(.port == "eth1") | .received] | add') -gt 40 ]]; }
+check "the neighbours hear each other" wait_for 60 heard
+must wait_for 60 events restored .ok
+is "no link is lossy" "$(jq -c 'select(.event == "lossy")' "$tmp/run.log")" ""
+must tc -n ocs qdisc replace dev "$(wire s2:eth1)" root netem loss 20% limit 100000
+check "a link that loses checks is held down" wait_for 120 events lossy \
+	'.held and .from == "s1:eth0" and .to == "s2:eth1"'
+check "the fabric does without it" wait_for 60 events changed '.action == "repair"'
+is "the repaired plan names its ends" "$(jq -c .down "$tmp/run.json.repair")" '["s1:eth0","s2:eth1"]'
+must tc -n ocs qdisc del dev "$(wire s2:eth1)" root
+check "it is used again when it has lost nothing" wait_for 120 events lossy '.held == false'
+check "the fabric returns to its plan" wait_for 60 events changed '.action == "return"'
+kill -TERM "$run"
+wait "$run"
+is "the loop ends with the fabric as planned" $? 0
+grep -h 'held down\|used again\|done:' "$tmp/run.out" | sed 's/^/# /'
+
 done_testing
