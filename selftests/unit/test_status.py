@@ -45,11 +45,13 @@ class Server:
         self.counters = dict.fromkeys(COUNTERS, 7)
         self.misses = {"eth0": 7, "eth1": 7}
         self.mtu = {}
+        self.link = {port: dict.fromkeys(("rx_packets", "tx_packets", "missed", "errors",
+                                          "carrier_changes"), 1000) for port in self.bytes}
         self.more = {"ok": True, "generation": 5, "staged": False, "device": 9, "backups": 0}
 
     def say(self):
         ports = [{"name": port, "live": port not in self.dark, "rx_bytes": rx, "tx_bytes": tx,
-                  "counters": {"miss-packets": self.misses[port]}} for port, (rx, tx) in self.bytes.items()]
+                  "link": self.link[port], "counters": {"miss-packets": self.misses[port]}} for port, (rx, tx) in self.bytes.items()]
         for port in ports:
             if port["name"] in self.mtu:
                 port["mtu"] = self.mtu[port["name"]]
@@ -322,6 +324,80 @@ for server in servers.values():
     server.more["peers"] = []
 text, said, code, _ = status(servers, forget=True, plan=OFF)
 report(code == 0 and "off by the plan: links follow light" in text, "checks are off by the plan", text)
+
+# --- links that lose packets while they have light ---
+
+
+def later(servers, seconds):
+    """Let the observer's clock go on, too: its last look becomes older."""
+    pass_time(servers, seconds)
+    path = f"{DIR}/state/ring-4/look.json"
+    look = json.load(open(path, encoding="utf-8"))
+    look["end_ns"] -= seconds * 10 ** 9
+    with open(path, "w", encoding="utf-8") as state:
+        json.dump(look, state)
+
+
+def carry(servers, way, sent, lost=0, **more):
+    """Let a direction carry packets, of which some are lost; and what else the receiver counts."""
+    (sender, out), (receiver, into) = [end.split(":") for end in way]
+    servers[sender].link[out]["tx_packets"] += sent
+    servers[receiver].link[into]["rx_packets"] += sent - lost
+    for name, value in more.items():
+        servers[receiver].link[into][name] += value
+
+
+def loss(document, way):
+    return [link["loss"] for link in document["links"] if (link["from"], link["to"]) == way][0]
+
+
+servers = fabric()
+_, first, _, _ = status(servers, forget=True)
+ways = [(link["from"], link["to"]) for link in first["links"]]
+bad = ("s1:eth0", "s2:eth1")
+later(servers, 100)
+for way in ways:
+    carry(servers, way, 100000, 5000 if way == bad else 0)
+text, said, code, _ = status(servers)
+report(code == 4 and checks(said) == ["s1:eth0 loss"] and "lossy" == loss(said, bad)["verdict"] and
+       loss(said, bad)["lost"] == 5000 and 100 <= loss(said, bad)["error"] < 2500 and
+       "to s2:eth1: loses 5 % of 100000 packets (off by" in text and
+       "1 directions lossy, 7 clean, 0 carried too little to tell" in text,
+       "5 % are lost in one direction", text)
+
+later(servers, 100)
+for way in ways:
+    carry(servers, way, 50)
+text, said, code, _ = status(servers)
+report(code == 0 and {loss(said, way)["verdict"] for way in ways} == {"unproven"},
+       "50 packets prove nothing", text)
+
+later(servers, 100)
+carry(servers, ("s0:eth0", "s1:eth1"), 100000, 10000, missed=10000)
+carry(servers, bad, 100000, 50, errors=50)
+servers["s2"].link["eth0"]["carrier_changes"] += 6
+servers["s3"].link["eth1"]["carrier_changes"] += 2
+text, said, code, _ = status(servers)
+report(code == 4 and checks(said) == ["s1:eth0 damage", "s2:eth0 flaps"] and
+       loss(said, ("s0:eth0", "s1:eth1"))["missed"] == 10000 and
+       "to s2:eth1: 50 packets arrived damaged in 1" in text and
+       "carrier with s3:eth1 changed 8 times in 1" in text,
+       "a receiver without buffers is no lossy link; damaged packets, a carrier that flaps", text)
+
+later(servers, 10)
+servers["s1"].more["peers"] = [{"port": "eth1", "server": "s0", "server_port": "eth0",
+                                "received": 500, "missing": 5}]
+status(servers, forget=False)
+later(servers, 3)
+servers["s1"].more["peers"] = [{"port": "eth1", "server": "s0", "server_port": "eth0",
+                                "received": 525, "missing": 10}]
+text, said, code, _ = status(servers)
+report(code == 4 and checks(said) == ["s0:eth0 loss"] and
+       "to s1:eth1: loses 5 of 30 checks" in text, "checks that never came", text)
+del servers["s1"].link["eth1"]["missed"]
+text, said, code, _ = status(servers)
+report(code == 0 and not [link for link in said["links"] if link["from"] == "s0:eth0" and "loss" in link],
+       "counters that an agent does not tell", text)
 
 # --- packet switches ---
 

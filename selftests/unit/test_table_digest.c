@@ -157,7 +157,7 @@ static void expect(const uint64_t *digests, const uint64_t tables[3],
 	json_t *now = look(tables, generations);
 	char found[200] = "";
 
-	assert_int_equal(to_status_make(&status, plan, plan, digests, NULL, now, &err), 0);
+	assert_int_equal(to_status_make(&status, plan, plan, digests, NULL, NULL, now, &err), 0);
 	for (unsigned int i = 0; i < status.checks.n; i++) {
 		const struct to_check *c = &status.checks.items[i];
 

@@ -163,10 +163,24 @@ static int top_compare_arcs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* What is lost, in percent; "-" while that is not known. */
+static const char *top_lost(const struct to_status_arc *arc, char text[16])
+{
+	const struct to_link_figures *f = &arc->lost;
+
+	if (arc->loss == TO_LINK_UNPROVEN)
+		return "-";
+	if (arc->loss == TO_LINK_CLEAN)
+		return "no";
+	snprintf(text, 16, "%.2g%%", f->by_checks ? 100.0 * f->checks_lost / f->checks :
+					  f->sent ? 100.0 * f->lost / f->sent : 0.0);
+	return text;
+}
+
 static void top_arc(WINDOW *screen, int y, const struct to_status *st,
 		    const struct to_status_arc *arc)
 {
-	char names[2][TO_STATUS_END], bar[TOP_BAR + 1];
+	char names[2][TO_STATUS_END], bar[TOP_BAR + 1], lost[16];
 	const char *from = to_status_end(st, arc->from, names[0]);
 	const char *to = to_status_end(st, arc->to, names[1]);
 
@@ -177,9 +191,10 @@ static void top_arc(WINDOW *screen, int y, const struct to_status *st,
 	else if (!arc->counted)
 		top_line(screen, y, TOP_PLAIN, "%-13.13s > %-13.13s -", from, to);
 	else
-		top_line(screen, y, TOP_PLAIN, "%-13.13s > %-13.13s %s %5.1f%% %7.2f %5.1f%% %5.1f%%",
+		top_line(screen, y, arc->loss == TO_LINK_LOSSY ? TOP_DARK : TOP_PLAIN,
+			 "%-13.13s > %-13.13s %s %5.1f%% %7.2f %5.1f%% %5.1f%% %s",
 			 from, to, bar, arc->utilisation * 100, arc->rate / 1e9,
-			 top_share(st, arc) * 100, arc->planned * 100);
+			 top_share(st, arc) * 100, arc->planned * 100, top_lost(arc, lost));
 }
 
 static void top_arcs(WINDOW *screen, const struct to_top_view *view, const struct to_status *st,
@@ -187,7 +202,7 @@ static void top_arcs(WINDOW *screen, const struct to_top_view *view, const struc
 {
 	const struct to_status_arc **arcs = calloc(st->n_arcs + 1, sizeof(*arcs));
 
-	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-29s %-20s %6s %7s %6s %6s", "LINK",
+	top_line(screen, TOP_HEAD - 1, TOP_REVERSE, "%-29s %-20s %6s %7s %6s %6s LOSS", "LINK",
 		 "UTILISATION", "", "Gbit/s", "SHARE", "PLAN");
 	for (unsigned int i = 0; arcs && i < st->n_arcs; i++)
 		arcs[i] = &st->arcs[i];

@@ -187,6 +187,26 @@ static struct to_plan *agent_read_plan(struct to_agent *agent, const json_t *req
 	return NULL;
 }
 
+struct to_plan *to_agent_plan(struct to_agent *agent, const json_t *request,
+			      unsigned int *server, struct to_error *err)
+{
+	struct to_plan *plan;
+
+	err->text[0] = '\0';
+	if (json_object_get(request, "table"))
+		plan = agent_read_plan(agent, request, "doctor: expected job, cluster and table",
+				       err);
+	else
+		plan = agent->plan ? to_plan_hold(agent->plan) : NULL;
+	*server = agent->server;
+	return plan;
+}
+
+const char *to_agent_device_name(const struct to_agent *agent)
+{
+	return agent->device;
+}
+
 static int agent_stage(struct to_agent *agent, const json_t *request, json_t *reply,
 		       struct to_error *err)
 {

@@ -34,6 +34,9 @@
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made
  *	look	counters, see agent_look.h
+ *	doctor	"job", "cluster" or "links", and "table", as for stage; without "table" for the
+ *		active plan: "checks" of this server. toctl agent answers it from a lower room
+ *	load	"cables", see to_cable_load_answer(): "load". toctl agent answers it, too
  *	inventory  "ports", "ask" and "up", see to_fabric_inventory(): the server's interfaces.
  *		to_agent_call() does not know it: toctl agent answers from a lower room
  *
@@ -93,6 +96,19 @@ void to_agent_free(struct to_agent *agent);
  * @keeper: must outlive the agent's last call
  */
 void to_agent_keep(struct to_agent *agent, struct to_keeper *keeper);
+
+/**
+ * to_agent_plan() - find the plan that a request has, or else the one that is active here
+ * @server: gets the server that the agent is for
+ *
+ * Return: the plan, for to_plan_free(); NULL with @err: it cannot be read, or with "" in @err
+ * there is none.
+ */
+struct to_plan *to_agent_plan(struct to_agent *agent, const json_t *request,
+			      unsigned int *server, struct to_error *err);
+
+/** to_agent_device_name() - Return the name of the agent's topoopt device */
+const char *to_agent_device_name(const struct to_agent *agent);
 
 /** to_agent_call() - carry out @request; Return: the reply, NULL: out of memory */
 json_t *to_agent_call(struct to_agent *agent, const json_t *request);

@@ -342,12 +342,14 @@ static int follow_check_alone(struct follower *f, struct to_error *err)
 static json_t *follow_query(struct follower *f, const char *key, const char *op,
 			    const json_t *request)
 {
-	const bool inventory = !strcmp(op, "inventory");
+	const bool inventory = !strcmp(op, "inventory"), load = !strcmp(op, "load");
 	struct to_error why;
 
 	if (inventory && json_is_true(json_object_get(request, "up")) && strcmp(key, TO_ETCD_QUERY))
 		to_error_set(&why, -EPERM, "only a controller may set interfaces up");
-	else if (inventory || !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look"))
+	else if (load && strcmp(key, TO_ETCD_QUERY))
+		to_error_set(&why, -EPERM, "only a controller may load cables");
+	else if (inventory || load || !strcmp(op, "doctor") || !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look"))
 		return f->config->call(f->config->agent, request);
 	else
 		to_error_set(&why, -EINVAL, "no query is called \"%s\"", op);
@@ -500,7 +502,8 @@ static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct
 		reply = follow_query(f, kv->key, op, request);
 	if (!ret && reply)
 		follow_reply(f, request, reply, !strcmp(op, "sample") ? "matrix" :
-						!strcmp(op, "inventory") ? "look" : "state");
+						to_etcd_key_is_decision(kv->key) ||
+						!strcmp(op, "hello") ? "state" : "look");
 	json_decref(request);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "kernel/link_counters.h"
 #include "kernel/table_digest.h"
 
 static json_t *look_counters(const uint64_t *counters)
@@ -130,10 +131,32 @@ static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 	close(fd);
 }
 
+/* Packets, errors and changes of carrier of each port, for those that look for lossy links. */
+static int look_links(const struct to_kernel_port *ports, unsigned int n,
+		      struct to_link_end *ends, struct to_error *err)
+{
+	struct to_link_ifindex *ifindex = calloc(n + 1, sizeof(*ifindex));
+	struct to_netlink nl;
+	int ret;
+
+	ret = ifindex ? to_netlink_open(&nl, NETLINK_ROUTE, err) :
+			to_error_set(err, -ENOMEM, "out of memory");
+	if (!ret) {
+		for (unsigned int i = 0; i < n; i++)
+			ifindex[i] = (struct to_link_ifindex){ ports[i].ifindex,
+							       ports[i].tx_ifindex };
+		ret = to_link_counters_read(&nl, ifindex, n, ends, err);
+		to_netlink_close(&nl);
+	}
+	free(ifindex);
+	return ret;
+}
+
 static int look_device(struct look *l, uint32_t ifindex, const struct to_counter_names *names,
 		       struct to_agent_seen *seen, json_t *reply, struct to_error *err)
 {
 	struct to_tm_counters *bytes = NULL;
+	struct to_link_end *ends = NULL;
 	unsigned int backups = 0;
 	json_t *list;
 	int ret;
@@ -143,16 +166,19 @@ static int look_device(struct look *l, uint32_t ifindex, const struct to_counter
 	ret = ret ? ret : look_table(l, seen, &backups, err);
 	if (!ret) {
 		bytes = calloc(l->n + 1, sizeof(*bytes));
-		ret = bytes ? look_bytes(l->ports, l->n, names, bytes, err) :
-			      to_error_set(err, -ENOMEM, "out of memory");
+		ends = calloc(l->n + 1, sizeof(*ends));
+		ret = bytes && ends ? look_bytes(l->ports, l->n, names, bytes, err) :
+				      to_error_set(err, -ENOMEM, "out of memory");
 	}
+	ret = ret ? ret : look_links(l->ports, l->n, ends, err);
 	if (!ret) {
 		list = json_array();
 		for (unsigned int i = 0; i < l->n; i++)
-			json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I, s:o}",
+			json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I, s:o, s:o}",
 				"name", l->ports[i].name, "live", l->ports[i].live,
 				"rx_bytes", (json_int_t)bytes[i].rx_bytes,
 				"tx_bytes", (json_int_t)bytes[i].tx_bytes,
+				"link", to_link_end_json(&ends[i]),
 				"counters", look_counters(l->ports[i].counters)));
 		json_object_set_new(reply, "device", json_integer(ifindex));
 		json_object_set_new(reply, "table", json_sprintf("%016" PRIx64, seen->digest));
@@ -162,6 +188,7 @@ static int look_device(struct look *l, uint32_t ifindex, const struct to_counter
 		look_interfaces(l, list, reply);
 	}
 	free(bytes);
+	free(ends);
 	free(l->ports);
 	return ret;
 }

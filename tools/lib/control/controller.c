@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "control/controller_lossy.h"
 #include "control/controller_repair.h"
 #include "control/initial_plan.h"
 #include "control/stale_log.h"
@@ -456,6 +457,7 @@ static void controller_watch(struct controller *c)
 	while (step && step < interval && !c->broken && !*c->config->stop &&
 	       to_clock_monotonic_ns() + step < end) {
 		to_clock_sleep(step);
+		to_controller_lossy_look(c);
 		to_fabric_status(c->fabric, NULL);
 		to_controller_repair_look(c);
 	}
@@ -470,6 +472,7 @@ static void controller_loop(struct controller *c)
 		controller_watch(c);
 		if (c->broken || *c->config->stop)
 			continue;
+		to_controller_lossy_look(c);
 		measured = controller_interval(c);
 		to_controller_repair_look(c);
 		if (!measured && !c->broken)
@@ -579,6 +582,8 @@ static int controller_end(struct controller *c, int ret)
 	free(c->next_path);
 	free(c->repair_path);
 	to_carrier_free(&c->carrier);
+	to_lossy_free(&c->lossy);
+	to_plan_free(c->lossy_of);
 	to_missing_free(&c->missing);
 	to_down_free(&c->without);
 	to_plan_free(c->asked);

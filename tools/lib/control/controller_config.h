@@ -7,6 +7,7 @@
 #include "control/candidates.h"
 #include "control/carrier.h"
 #include "control/fabric.h"
+#include "control/lossy.h"
 #include "control/run_log.h"
 #include "measure/shift.h"
 
@@ -20,6 +21,7 @@ struct to_controller_config {
 	uint64_t interval_ns;	/* how often to look at the traffic */
 	uint64_t carrier_ns;	/* how long new links may take to come up */
 	struct to_carrier_config carrier;	/* when a port counts as down, and is repaired */
+	struct to_lossy_config lossy;	/* when a link is held down as it loses packets */
 	struct to_candidates_config candidates;
 	struct to_fabric_options fabric;
 	/*

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "control/controller_lossy.h"
 #include "format/plan_json.h"
 #include "plan/repair.h"
 
@@ -249,7 +250,7 @@ void to_controller_repair_look(struct controller *c)
 	if (now < c->repair_ns)
 		return;
 	if (!to_carrier_find_down(&c->carrier, servers, to_controller_state_asked(c), &down) &&
-	    controller_outdated(c, &down)) {
+	    !to_controller_lossy_add(c, &down) && controller_outdated(c, &down)) {
 		if (controller_gather(c, &down))
 			controller_repair(c, &down, c->since_ns);
 		else

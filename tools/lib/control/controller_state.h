@@ -6,6 +6,7 @@
 
 #include "control/candidates.h"
 #include "control/controller_config.h"
+#include "control/lossy.h"
 #include "control/missing.h"
 #include "control/planning.h"
 #include "control/transition.h"
@@ -51,6 +52,8 @@ struct controller_look {
  * @n_stale: ports whose counters stand still
  * @n_intervals, @n_changes: so far
  * @carrier: of all ports
+ * @lossy: links of @lossy_of, held; the plan that was asked for at the last look
+ * @lossy_ns: CLOCK_MONOTONIC of the next look at what links count
  * @without: what @plan does without, of the cluster of @asked
  * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
  * @repair_ns, @repair_pause: CLOCK_MONOTONIC of the next attempt, and seconds to the
@@ -76,6 +79,9 @@ struct controller {
 	unsigned int n_stale;
 	uint64_t n_intervals, n_changes;
 	struct to_carrier carrier;
+	struct to_lossy lossy;
+	struct to_plan *lossy_of;
+	uint64_t lossy_ns;
 	struct to_down without;
 	uint64_t since_ns, repair_ns;
 	unsigned int repair_pause;

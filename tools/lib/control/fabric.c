@@ -268,14 +268,13 @@ int to_fabric_status(struct to_fabric *f, struct to_error *err)
 	return fabric_call_all(f, "hello", err);
 }
 
-/* Asks all, takes @request. */
-static int fabric_query(struct to_fabric *f, json_t *request, json_t **replies,
-			struct to_error *err)
+int to_fabric_query(struct to_fabric *f, json_t *request, const struct to_plan *plan,
+		    json_t **replies, struct to_error *err)
 {
 	int ret;
 
 	fabric_all(f);
-	ret = fabric_call(f, request, NULL, err);
+	ret = fabric_call(f, request, plan, err);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		replies[i] = ret < 0 ? NULL : json_incref(f->replies[i]);
 	return ret < 0 ? ret : 0;
@@ -283,14 +282,14 @@ static int fabric_query(struct to_fabric *f, json_t *request, json_t **replies,
 
 int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
 {
-	return fabric_query(f, json_pack("{s:s}", "op", "look"), replies, err);
+	return to_fabric_query(f, json_pack("{s:s}", "op", "look"), NULL, replies, err);
 }
 
 int to_fabric_inventory(struct to_fabric *f, const char *ports, const char *ask, bool up,
 			json_t **replies, struct to_error *err)
 {
-	return fabric_query(f, json_pack("{s:s, s:s*, s:s*, s:b}", "op", "inventory", "ports",
-					 ports, "ask", ask, "up", up), replies, err);
+	return to_fabric_query(f, json_pack("{s:s, s:s*, s:s*, s:b}", "op", "inventory", "ports",
+					    ports, "ask", ask, "up", up), NULL, replies, err);
 }
 
 const char *to_fabric_controller(const struct to_fabric *f)

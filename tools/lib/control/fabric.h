@@ -131,6 +131,16 @@ int to_fabric_look(struct to_fabric *fabric, json_t **replies, struct to_error *
 int to_fabric_inventory(struct to_fabric *fabric, const char *ports, const char *ask, bool up,
 			json_t **replies, struct to_error *err);
 
+/**
+ * to_fabric_query() - ask all servers something that changes nothing
+ * @request: see agent.h; taken over
+ * @plan: every server's part of it goes with the request at pipes; through etcd agents know
+ *	the plan that is active. NULL: none
+ * @replies: as of to_fabric_look()
+ */
+int to_fabric_query(struct to_fabric *fabric, json_t *request, const struct to_plan *plan,
+		    json_t **replies, struct to_error *err);
+
 /** to_fabric_controller() - who controls the fabric, "" for nobody; etcd alone knows */
 const char *to_fabric_controller(const struct to_fabric *fabric);
 

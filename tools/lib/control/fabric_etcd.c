@@ -330,7 +330,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 static bool cluster_is_query(const char *op)
 {
 	return !strcmp(op, "hello") || !strcmp(op, "sample") || !strcmp(op, "look") ||
-	       !strcmp(op, "inventory");
+	       !strcmp(op, "inventory") || !strcmp(op, "doctor") || !strcmp(op, "load");
 }
 
 /* With decision @op of @generation nobody needs the parts of some plans any more. */
@@ -603,7 +603,7 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 	if (!ret && c->stale)
 		ret = cluster_read(c, err);
 	ret = ret ? ret : cluster_check_later(c, op, generation, err);
-	if (!ret && call->plan && c->uploaded != generation)
+	if (!ret && call->plan && !cluster_is_query(op) && c->uploaded != generation)
 		ret = cluster_upload(c, call->plan, generation, err);
 	ret = ret ? ret : cluster_ask(c, op, call->request, err);
 	ret = ret ? ret : cluster_gather(c, call, err);

@@ -37,13 +37,57 @@ void to_check_add(struct to_checks *checks, enum to_verdict verdict,
 	}
 	c = &checks->items[checks->n++];
 	c->verdict = verdict;
-	snprintf(c->name, sizeof(c->name), "%s", name);
+	to_text_clean(c->name, sizeof(c->name), name);
 	to_text_clean(c->subject, sizeof(c->subject), subject);
 	to_text_clean(c->fix, sizeof(c->fix), fix ? fix : "");
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	to_text_clean(c->text, sizeof(c->text), line);
+}
+
+const char *const to_verdict_names[] = {
+	[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
+};
+
+json_t *to_checks_json(const struct to_checks *checks)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < checks->n; i++) {
+		const struct to_check *c = &checks->items[i];
+
+		json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "verdict",
+			to_verdict_names[c->verdict], "check", c->name, "subject", c->subject,
+			"text", c->text, "fix", c->fix));
+	}
+	return array;
+}
+
+void to_checks_take(struct to_checks *checks, const json_t *array)
+{
+	const json_t *object;
+	size_t i;
+
+	json_array_foreach(array, i, object) {
+		const char *verdict, *name, *subject, *text, *fix;
+		enum to_verdict v = TO_CHECK_OK;
+
+		if (json_unpack((json_t *)object, "{s:s, s:s, s:s, s:s, s:s}", "verdict", &verdict,
+				"check", &name, "subject", &subject, "text", &text, "fix", &fix))
+			continue;
+		while (v < TO_CHECK_FAIL && strcmp(verdict, to_verdict_names[v]))
+			v++;
+		to_check_add(checks, v, name, subject, fix, "%s", text);
+	}
+}
+
+bool to_checks_failed(const struct to_checks *checks)
+{
+	for (unsigned int i = 0; i < checks->n; i++)
+		if (checks->items[i].verdict == TO_CHECK_FAIL)
+			return true;
+	return false;
 }
 
 void to_checks_free(struct to_checks *checks)

@@ -4,6 +4,7 @@
 
 /* What commonly breaks a fabric without switches, and how to fix it. */
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -41,6 +42,17 @@ void to_check_add(struct to_checks *checks, enum to_verdict verdict,
 		  const char *name, const char *subject, const char *fix,
 		  const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void to_checks_free(struct to_checks *checks);
+
+extern const char *const to_verdict_names[];	/* "ok", "warn", "FAIL" */
+
+/** to_checks_json() - return the findings as an array */
+json_t *to_checks_json(const struct to_checks *checks);
+
+/** to_checks_take() - add the findings of @array, as to_checks_json() makes it, on whatever host */
+void to_checks_take(struct to_checks *checks, const json_t *array);
+
+/** to_checks_failed() - tell whether one of the findings is a failure */
+bool to_checks_failed(const struct to_checks *checks);
 
 /**
  * struct to_check_view - the server that is looked at

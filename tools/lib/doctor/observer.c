@@ -100,7 +100,9 @@ int to_observer_open(struct to_observer *o, const char *path, const char *log,
 	struct to_fabric_options observe = *options;
 	int ret;
 
-	*o = (struct to_observer){ .path = path, .log = log };
+	*o = (struct to_observer){
+		.path = path, .log = log, .losses.config = TO_LINK_LOSS_DEFAULTS,
+	};
 	ret = observer_load(o, err);
 	if (ret)
 		return ret;
@@ -116,6 +118,7 @@ void to_observer_close(struct to_observer *o)
 	to_plan_free(o->plan);
 	to_plan_free(o->wanted);
 	free(o->digests);
+	to_link_losses_free(&o->losses);
 	json_decref(o->before);
 }
 
@@ -129,8 +132,10 @@ int to_observer_look(struct to_observer *o, struct to_status *status, struct to_
 		return ret;
 	if (!o->digests)
 		o->digests = to_plan_digests(o->plan);
-	ret = to_status_make(status, o->plan, o->wanted ? o->wanted : o->plan,
-			     observer_settled(o) ? o->digests : NULL, o->before, now, err);
+	ret = to_status_losses(&o->losses, o->plan->cluster, now, err);
+	ret = ret ? ret : to_status_make(status, o->plan, o->wanted ? o->wanted : o->plan,
+					 observer_settled(o) ? o->digests : NULL, &o->losses,
+					 o->before, now, err);
 	json_decref(o->before);
 	o->before = now;
 	return ret;
@@ -156,6 +161,20 @@ static int observer_write(FILE *out, const void *look, struct to_error *err)
 	       to_error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+/*
+ * Look and forget: agents at pipes are started for the first look, which takes longer than a
+ * look does, and what passes meanwhile is the error of what links lose.
+ */
+static int observer_start(struct to_observer *o, struct to_error *err)
+{
+	json_t *look;
+	int ret = to_status_look(o->fabric, o->plan->cluster->n_servers, &look, err);
+
+	if (!ret)
+		json_decref(look);
+	return ret;
+}
+
 int to_observer_look_once(struct to_observer *o, struct to_status *status,
 			  struct to_error *not_kept, struct to_error *err)
 {
@@ -166,7 +185,10 @@ int to_observer_look_once(struct to_observer *o, struct to_status *status,
 	kept = to_state_file(o->plan->demand->name, "look.json", path, not_kept);
 	if (!kept)
 		o->before = observer_kept(path);
-	ret = to_observer_look(o, status, err);
+	ret = observer_start(o, err);
+	if (!ret && o->before)
+		ret = to_status_losses(&o->losses, o->plan->cluster, o->before, err);
+	ret = ret ? ret : to_observer_look(o, status, err);
 	if (!ret && !kept)
 		kept = to_file_write(path, observer_write, o->before, not_kept);
 	if (!kept)

@@ -23,6 +23,7 @@ struct to_observer {
 	struct to_fabric *fabric;
 	struct to_loop_state loop;
 	json_t *before;		/* the look before, or NULL */
+	struct to_link_losses losses;	/* by the looks so far */
 };
 
 /**

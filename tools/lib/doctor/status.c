@@ -19,6 +19,7 @@ int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 {
 	const struct to_fabric_server *servers = to_fabric_servers(fabric);
 	json_t **replies = calloc(n, sizeof(*replies)), *all = json_object();
+	const uint64_t begin = to_clock_monotonic_ns();
 	int ret = replies && all ? to_fabric_look(fabric, replies, err) :
 				   to_error_set(err, -ENOMEM, "out of memory");
 
@@ -32,8 +33,9 @@ int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 	}
 	free(replies);
 	if (!ret)
-		*look = json_pack("{s:f, s:o}", "time", to_clock_realtime_ns() * 1e-9,
-				  "servers", all);
+		*look = json_pack("{s:f, s:I, s:I, s:o}", "time", to_clock_realtime_ns() * 1e-9,
+				  "end_ns", (json_int_t)to_clock_monotonic_ns(), "span_ns",
+				  (json_int_t)(to_clock_monotonic_ns() - begin), "servers", all);
 	else
 		json_decref(all);
 	return ret;
@@ -49,6 +51,23 @@ static uint64_t status_number(const json_t *object, const char *key)
 	const json_int_t n = json_integer_value(json_object_get(object, key));
 
 	return n > 0 ? n : 0;
+}
+
+int to_status_losses(struct to_link_losses *losses, const struct to_cluster *cluster,
+		     const json_t *look, struct to_error *err)
+{
+	const json_t **replies = calloc(cluster->n_servers, sizeof(*replies));
+
+	if (!replies || to_link_losses_follow(losses, cluster)) {
+		free(replies);
+		return to_error_set(err, -ENOMEM, "out of memory");
+	}
+	for (unsigned int i = 0; i < cluster->n_servers; i++)
+		replies[i] = to_status_reply(look, cluster->servers[i].name);
+	to_link_losses_look(losses, cluster, replies, status_number(look, "end_ns"),
+			    status_number(look, "span_ns"));
+	free(replies);
+	return 0;
 }
 
 const json_t *to_status_port(const json_t *reply, const char *name)
@@ -209,6 +228,19 @@ static void status_arc(struct to_status *st, struct to_status_arc *arc, const js
 	}
 	arc->rate = 8 * arc->bytes / seconds;
 	arc->utilisation = arc->rate / (a < b ? a : b);
+}
+
+/* What is known of the losses of @arc. */
+static void status_arc_loss(struct to_status_arc *arc, const struct to_link_losses *losses)
+{
+	const struct to_link_loss *loss = losses ? to_link_losses_find(losses, arc->from, arc->to) :
+						   NULL;
+
+	if (!loss)
+		return;
+	arc->loss = to_link_loss_verdict(loss);
+	arc->lost = loss->figures;
+	to_link_loss_longest(loss, &arc->seen);
 }
 
 /* Two arcs for each port on a packet switch, out and back. @first: per port, the one out. */
@@ -470,6 +502,34 @@ static void status_check_ports(struct to_status *st, const json_t *now)
 		}
 }
 
+/* Lossy directions, damaged packets, and cables whose light comes and goes. */
+static void status_check_losses(struct to_status *st)
+{
+	for (unsigned int i = 0; i < st->n_arcs; i++) {
+		const struct to_status_arc *arc = &st->arcs[i];
+		char from[TO_STATUS_END], to[TO_STATUS_END], text[TO_LINK_LOSS_TEXT];
+
+		to_status_end(st, arc->from, from);
+		to_status_end(st, arc->to, to);
+		if (arc->loss == TO_LINK_LOSSY)
+			to_check_add(&st->checks, TO_CHECK_FAIL, "loss", from,
+				     "clean or replace the cable and its transceivers: toctl doctor --all --load PLAN tries it",
+				     "to %s: %s", to, to_link_figures_text(&arc->lost, text));
+		else if (to_link_damages(&arc->seen))
+			to_check_add(&st->checks, TO_CHECK_WARN, "damage", from,
+				     "clean or replace the cable and its transceivers",
+				     "to %s: %" PRIu64 " packets arrived damaged in %.3g s", to,
+				     arc->seen.errors, arc->seen.seconds);
+		if (to_link_flaps(&arc->seen) &&
+		    (arc->from.server < arc->to.server ||
+		     st->plan->cluster->link_mode == TO_LINKS_SIMPLEX))
+			to_check_add(&st->checks, TO_CHECK_WARN, "flaps", from,
+				     "reseat the transceivers; if it goes on, replace the cable",
+				     "carrier with %s changed %" PRIu64 " times in %.3g s", to,
+				     arc->seen.carrier_changes, arc->seen.seconds);
+	}
+}
+
 /* Where no server has the plan's table, it is the plan that is another one. */
 static void status_check_plan(struct to_status *st)
 {
@@ -511,8 +571,8 @@ static enum to_health status_judge(const struct to_status *st)
 }
 
 int to_status_make(struct to_status *st, const struct to_plan *plan, const struct to_plan *wanted,
-		   const uint64_t *digests, const json_t *before, const json_t *now,
-		   struct to_error *err)
+		   const uint64_t *digests, const struct to_link_losses *losses,
+		   const json_t *before, const json_t *now, struct to_error *err)
 {
 	const struct to_cluster *c = plan->cluster;
 	uint64_t usual;
@@ -530,8 +590,10 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const struc
 			      to_status_reply(before, c->servers[i].name),
 			      to_status_reply(now, c->servers[i].name));
 	}
-	for (unsigned int i = 0; i < st->n_arcs; i++)
+	for (unsigned int i = 0; i < st->n_arcs; i++) {
 		status_arc(st, &st->arcs[i], before, now);
+		status_arc_loss(&st->arcs[i], losses);
+	}
 	status_count_ports(st, now);
 	status_sum(st);
 	st->off_plan = status_off_plan(st);
@@ -550,6 +612,7 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const struc
 		status_check_deviations(st, &st->servers[i], now);
 	}
 	status_check_ports(st, now);
+	status_check_losses(st);
 	to_status_peers_check(st, now);
 	st->health = status_judge(st);
 	return 0;
@@ -627,6 +690,20 @@ static json_t *status_servers_json(const struct to_status *st)
 	return array;
 }
 
+static json_t *status_loss_json(const struct to_status_arc *arc)
+{
+	const struct to_link_figures *f = &arc->lost;
+
+	return json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "verdict", to_link_verdict_names[arc->loss],
+			 "by", f->by_checks ? "checks" : "packets", "seconds", f->seconds,
+			 "sent", (json_int_t)f->sent, "lost", (json_int_t)f->lost,
+			 "error", (json_int_t)f->error, "missed", (json_int_t)f->missed,
+			 "damaged", (json_int_t)f->errors, "carrier_changes",
+			 (json_int_t)f->carrier_changes, "checks", (json_int_t)f->checks,
+			 "checks_lost", (json_int_t)f->checks_lost);
+}
+
 static json_t *status_arcs_json(const struct to_status *st)
 {
 	json_t *array = json_array();
@@ -641,6 +718,8 @@ static json_t *status_arcs_json(const struct to_status *st)
 			json_object_update_new(object, json_pack("{s:I, s:f, s:f}",
 				"bytes", (json_int_t)arc->bytes, "bps", arc->rate,
 				"utilisation", arc->utilisation));
+		if (arc->lost.seconds > 0)
+			json_object_set_new(object, "loss", status_loss_json(arc));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -648,24 +727,15 @@ static json_t *status_arcs_json(const struct to_status *st)
 
 json_t *to_status_json(const struct to_status *st)
 {
-	static const char *const verdicts[] = {
-		[TO_CHECK_OK] = "ok", [TO_CHECK_WARN] = "warn", [TO_CHECK_FAIL] = "FAIL",
-	};
-	json_t *checks = json_array(), *object;
+	json_t *object;
 
-	for (unsigned int i = 0; i < st->checks.n; i++) {
-		const struct to_check *c = &st->checks.items[i];
-
-		json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s, s:s}",
-			"verdict", verdicts[c->verdict], "check", c->name, "subject", c->subject,
-			"text", c->text, "fix", c->fix));
-	}
 	object = json_pack("{s:s, s:I, s:I, s:i, s:i, s:s, s:f, s:I, s:i, s:i, s:i, s:i, s:o, s:o, s:o}",
 		"health", to_status_word(st), "pairs", (json_int_t)st->pairs,
 		"apart", (json_int_t)st->apart, "neighbours", st->expected, "heard", st->heard,
 		"job", st->plan->demand->name, "time", st->time,
 		"generation", (json_int_t)st->generation, "reached", st->reached,
-		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks", checks,
+		"ports", st->ports, "lit", st->lit, "backups", st->backups, "checks",
+		to_checks_json(&st->checks),
 		"servers", status_servers_json(st), "links", status_arcs_json(st));
 	if (object && st->seconds > 0)
 		json_object_update_new(object, json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:o}",

@@ -19,11 +19,13 @@
 #include "data/plan.h"
 #include "doctor/check.h"
 #include "kernel/peers.h"
+#include "measure/link_losses.h"
 
 /**
  * to_status_look() - ask all servers of a fabric; to_fabric_options.observe will do
  * @n: servers
- * @look: gets {"time": seconds since the epoch, "servers": {NAME: its reply, or "error"}}
+ * @look: gets {"time": seconds since the epoch, "end_ns": CLOCK_MONOTONIC, "span_ns": time
+ *	that the look took, "servers": {NAME: its reply, or "error"}}
  */
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 		   struct to_error *err);
@@ -73,12 +75,17 @@ struct to_status_server {
  * @bytes, @rate: carried since the look before, and in bits/s
  * @utilisation: @rate by the bandwidth of the slower end
  * @planned: its share of the bytes that all links carry by the plan, 0 to 1
+ * @loss: whether it loses packets
+ * @lost: window that @loss was judged by
+ * @seen: longest window; its damaged packets and changes of carrier
  */
 struct to_status_arc {
 	struct to_port_ref from, to;
 	bool lit, counted;
 	uint64_t bytes;
 	double rate, utilisation, planned;
+	enum to_link_verdict loss;
+	struct to_link_figures lost, seen;
 };
 
 #define TO_STATUS_END (TO_NAME_MAX + IFNAMSIZ)
@@ -120,17 +127,29 @@ struct to_status {
 };
 
 /**
+ * to_status_losses() - judge all links by a look
+ * @losses: see to_link_losses_follow(); of the servers of @cluster
+ *
+ * Return: 0 or -ENOMEM with @err.
+ */
+int to_status_losses(struct to_link_losses *losses, const struct to_cluster *cluster,
+		     const json_t *look, struct to_error *err);
+
+/**
  * to_status_make() - what @now says
  * @plan: in force
  * @wanted: the operator's; @plan, or what @plan repairs
  * @digests: of the plan's tables, see to_plan_digests(); NULL: tables are not compared, as while
  *	a change is under way
+ * @losses: that know @now, or NULL
  * @before: an earlier look at the same servers, NULL for none
  *
  * Return: 0 or -ENOMEM with @err.
  */
 int to_status_make(struct to_status *status, const struct to_plan *plan,
-		   const struct to_plan *wanted, const uint64_t *digests, const json_t *before, const json_t *now, struct to_error *err);
+		   const struct to_plan *wanted, const uint64_t *digests,
+		   const struct to_link_losses *losses, const json_t *before, const json_t *now,
+		   struct to_error *err);
 void to_status_free(struct to_status *status);
 
 /** to_status_word() - tell how well the fabric is: to_health_words, or "unknown" */

@@ -10,7 +10,7 @@
 #include "kernel/rtnl.h"
 
 /* One of the topoopt device's or of a port's figures. */
-enum source { SOURCE_COUNTER, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
+enum source { SOURCE_COUNTER, SOURCE_LINK, SOURCE_LIVE, SOURCE_GENERATION, SOURCE_ROUTES,
 	      SOURCE_GROUPS, SOURCE_STAGED, SOURCE_MEMORY, SOURCE_UP, SOURCE_TRANSIT,
 	      SOURCE_LOCAL, SOURCE_REASON, SOURCE_RECEIVED, SOURCE_MISSING, SOURCE_VERSION };
 
@@ -19,7 +19,7 @@ enum scope { SCOPE_DEVICE, SCOPE_PORT, SCOPE_PEER, SCOPE_TOOL };
 /**
  * struct family - metric family
  * @name: without _total, which the samples of counters end in
- * @counter: TO_COUNTER() of SOURCE_COUNTER
+ * @counter: TO_COUNTER() of SOURCE_COUNTER; enum link_counter of SOURCE_LINK
  * @drops: all counters of drops, told apart by the label "reason"
  */
 struct family {
@@ -29,6 +29,12 @@ struct family {
 	unsigned int counter;
 	bool drops;
 };
+
+/* What a NIC counts on a port's link. */
+enum link_counter { LINK_RECEIVED, LINK_SENT, LINK_MISSED, LINK_DAMAGED, LINK_CARRIER };
+
+#define LINK(name, help, counter) \
+	{ "topoopt_port_link_" name, NULL, help, SCOPE_PORT, SOURCE_LINK, counter, false }
 
 #define COUNTERS(scope, prefix, where) \
 	{ prefix "_relay_receive_bytes", "bytes", "Frames that arrived " where " and were relayed.", \
@@ -84,6 +90,11 @@ static const struct family families[] = {
 	{ "topoopt_peer_checks_missing", NULL,
 	  "Continuity checks that the neighbour sent and that did not arrive.",
 	  SCOPE_PEER, SOURCE_MISSING, 0, 0 },
+	LINK("receive_packets", "Packets that the NIC received, of all protocols.", LINK_RECEIVED),
+	LINK("transmit_packets", "Packets that the NIC sent, of all protocols.", LINK_SENT),
+	LINK("missed_packets", "Packets that arrived when the NIC had no buffer.", LINK_MISSED),
+	LINK("damaged_packets", "Packets that arrived damaged.", LINK_DAMAGED),
+	LINK("carrier_changes", "Times that the carrier went or came.", LINK_CARRIER),
 	COUNTERS(SCOPE_DEVICE, "topoopt_device", "at present and past ports"),
 	{ "topoopt_device_up", NULL, "Whether the device is up, and relays.",
 	  SCOPE_DEVICE, SOURCE_UP, 0, 0 },
@@ -150,6 +161,20 @@ static void metrics_each_of_peer(const struct family *f, const struct to_peer *p
 	}
 }
 
+static uint64_t metrics_link_value(enum link_counter counter, const struct to_link_end *end)
+{
+	const struct to_link_packets *packets = end->has_phy ? &end->phy : &end->device;
+
+	switch (counter) {
+	case LINK_RECEIVED: return packets->rx;
+	case LINK_SENT: return packets->tx;
+	case LINK_MISSED: return end->missed;
+	case LINK_DAMAGED: return end->errors;
+	case LINK_CARRIER: return end->carrier_changes;
+	}
+	return 0;
+}
+
 static void metrics_each_counter(const struct family *f, const uint64_t *counters,
 				 struct labels labels, sample_fn sample, void *arg)
 {
@@ -186,6 +211,8 @@ static void metrics_each_of_device(const struct family *f, const struct to_metri
 		labels.port = d->ports[p].name;
 		if (f->source == SOURCE_COUNTER)
 			metrics_each_counter(f, d->ports[p].counters, labels, sample, arg);
+		else if (f->source == SOURCE_LINK)
+			sample(f, &labels, metrics_link_value(f->counter, &d->links[p]), arg);
 		else
 			sample(f, &labels, d->up && d->ports[p].live, arg);
 	}
@@ -206,8 +233,8 @@ static void metrics_each_sample(const struct to_metrics *m, const struct family 
 
 static bool metrics_is_counter(const struct family *f)
 {
-	return f->source == SOURCE_COUNTER || f->source == SOURCE_RECEIVED ||
-	       f->source == SOURCE_MISSING;
+	return f->source == SOURCE_COUNTER || f->source == SOURCE_LINK ||
+	       f->source == SOURCE_RECEIVED || f->source == SOURCE_MISSING;
 }
 
 /* What the names of a family's samples end in. */
@@ -308,26 +335,48 @@ void to_metrics_free(struct to_metrics *metrics)
 	for (unsigned int i = 0; i < metrics->n_devices; i++) {
 		free(metrics->devices[i].ports);
 		free(metrics->devices[i].peers);
+		free(metrics->devices[i].links);
 	}
 	free(metrics->devices);
 }
 
-static int metrics_read_device(struct to_genl *genl, uint32_t ifindex,
+static int metrics_read_links(struct to_netlink *rt, struct to_metrics_device *d,
+			      struct to_error *err)
+{
+	struct to_link_ifindex *ifindex = calloc(d->n_ports + 1, sizeof(*ifindex));
+	int ret = 0;
+
+	d->links = calloc(d->n_ports + 1, sizeof(*d->links));
+	if (!ifindex || !d->links)
+		ret = to_error_set(err, -ENOMEM, "out of memory");
+	for (unsigned int p = 0; !ret && p < d->n_ports; p++)
+		ifindex[p] = (struct to_link_ifindex){ d->ports[p].ifindex,
+						       d->ports[p].tx_ifindex };
+	ret = ret ? ret : to_link_counters_read(rt, ifindex, d->n_ports, d->links, err);
+	free(ifindex);
+	return ret;
+}
+
+static int metrics_read_device(struct to_genl *genl, struct to_netlink *rt, uint32_t ifindex,
 			       struct to_metrics_device *d, struct to_error *err)
 {
 	int ret = to_genl_device(genl, ifindex, &d->device, err);
 
 	ret = ret ? ret : to_genl_ports(genl, ifindex, &d->ports, &d->n_ports, err);
 	ret = ret ? ret : to_peers_get(genl, ifindex, &d->peers, &d->n_peers, err);
+	ret = ret ? ret : metrics_read_links(rt, d, err);
 	if (ret) {
 		free(d->ports);
-		d->ports = NULL;
+		free(d->peers);
+		free(d->links);
+		*d = (struct to_metrics_device){};
 	}
 	return ret;
 }
 
-static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics, unsigned int n,
-				const char *device, struct to_error *err)
+static int metrics_read_devices(struct to_metrics *m, struct to_netlink *rt,
+				const struct to_nic *nics, unsigned int n, const char *device,
+				struct to_error *err)
 {
 	struct to_genl genl;
 	int ret;
@@ -340,7 +389,8 @@ static int metrics_read_devices(struct to_metrics *m, const struct to_nic *nics,
 		    (device && strcmp(nics[i].name, device)))
 			continue;
 		m->devices[m->n_devices].up = nics[i].flags & IFF_UP;
-		ret = metrics_read_device(&genl, nics[i].ifindex, &m->devices[m->n_devices], err);
+		ret = metrics_read_device(&genl, rt, nics[i].ifindex, &m->devices[m->n_devices],
+					  err);
 		/* it may have gone since */
 		if (ret == -ENODEV)
 			ret = 0;
@@ -365,13 +415,15 @@ int to_metrics_read(struct to_metrics *metrics, const char *device,
 	if (ret)
 		return ret;
 	ret = to_rtnl_nics(&rt, &nics, &n, err);
-	to_netlink_close(&rt);
-	if (ret)
+	if (ret) {
+		to_netlink_close(&rt);
 		return ret;
+	}
 	metrics->n_devices = 0;
 	metrics->devices = calloc(n + 1, sizeof(*metrics->devices));
-	ret = metrics->devices ? metrics_read_devices(metrics, nics, n, device, err) :
+	ret = metrics->devices ? metrics_read_devices(metrics, &rt, nics, n, device, err) :
 	      to_error_set(err, -ENOMEM, "out of memory");
+	to_netlink_close(&rt);
 	free(nics);
 	if (ret)
 		to_metrics_free(metrics);

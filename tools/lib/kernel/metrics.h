@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "kernel/genl.h"
 #include "kernel/peers.h"
+#include "kernel/link_counters.h"
 
 /** enum to_metrics_format - of to_metrics_print() */
 enum to_metrics_format {
@@ -25,6 +26,7 @@ struct to_metrics_device {
 	struct to_device device;
 	bool up;			/* the interface is set up */
 	struct to_kernel_port *ports;
+	struct to_link_end *links;	/* what the NICs of @ports count */
 	struct to_peer *peers;
 	unsigned int n_ports, n_peers;
 };

@@ -2,16 +2,13 @@
 #include "measure/counters.h"
 
 #include <errno.h>
-#include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include "kernel/ethtool_stats.h"
 #include "kernel/hardware.h"
 
 #define FCS_BYTES 4
@@ -19,23 +16,12 @@
 #define COUNTERS_REQUEST (NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct if_stats_msg)))
 
 /**
- * struct counters_nic - one of which ethtool tells
- * @request: with its name
- * @stats: room for all of its statistics
- * @at: the ones to take, in the order of to_counter_names
- */
-struct counters_nic {
-	struct ifreq request;
-	struct ethtool_stats *stats;
-	uint32_t at[4];
-};
-
-/**
  * struct to_counters - see counters.h
  * @requests: to rtnetlink, one for each
  * @values: while they are read
  * @got: how many were
- * @fd: socket for ethtool
+ * @wanted: names of the statistics of ethtool
+ * @nics: the statistics of ethtool of each interface, or NULL
  */
 struct to_counters {
 	struct to_netlink *nl;
@@ -44,8 +30,8 @@ struct to_counters {
 	uint32_t *ifindex;
 	char *requests;
 	struct to_tm_counters *values;
-	int fd;
-	struct counters_nic *nics;
+	const char *wanted[4];
+	struct to_ethtool_stats **nics;
 };
 
 int to_counter_names_parse(const char *text, struct to_counter_names *names,
@@ -127,102 +113,16 @@ static int counters_read_stats64(struct to_counters *c, struct to_tm_counters *v
 
 /* ---- ethtool ---- */
 
-static int counters_ethtool(int fd, struct ifreq *request, void *command)
+static int counters_read_ethtool(const struct to_counters *c, unsigned int i,
+				 struct to_tm_counters *values, struct to_error *err)
 {
-	request->ifr_data = command;
-	return ioctl(fd, SIOCETHTOOL, request) ? -errno : 0;
-}
-
-/* How many statistics the driver of @request has; negative errno. */
-static int counters_count_statistics(int fd, struct ifreq *request)
-{
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t count;
-	} set = { .info = { .cmd = ETHTOOL_GSSET_INFO,
-			    .sset_mask = 1ull << ETH_SS_STATS } };
-	int ret = counters_ethtool(fd, request, &set);
+	uint64_t read[4];
+	int ret = to_ethtool_stats_read(c->nics[i], read, err);
 
 	if (ret)
 		return ret;
-	return set.info.sset_mask ? (int)set.count : 0;
-}
-
-static int counters_find_statistics(const struct ethtool_gstrings *strings, unsigned int n,
-				    const struct to_counter_names *names,
-				    struct counters_nic *nic, struct to_error *err)
-{
-	const char *ifname = nic->request.ifr_name;
-
-	for (int i = 0; i < 4; i++) {
-		uint32_t s = 0;
-
-		while (s < n && strncmp((const char *)strings->data + s * ETH_GSTRING_LEN,
-					names->name[i], ETH_GSTRING_LEN))
-			s++;
-		if (s == n)
-			return to_error_set(err, -ENOENT,
-					    "%s has no statistic \"%s\" (ethtool -S %s)",
-					    ifname, names->name[i], ifname);
-		nic->at[i] = s;
-	}
-	return 0;
-}
-
-/* Where the statistics are, and room for them. */
-static int counters_prepare(struct to_counters *c, unsigned int i, struct to_error *err)
-{
-	struct counters_nic *nic = &c->nics[i];
-	struct ethtool_gstrings *strings;
-	int n, ret;
-
-	if (!if_indextoname(c->ifindex[i], nic->request.ifr_name))
-		return to_error_set(err, -ENODEV, "no interface %u", c->ifindex[i]);
-	n = counters_count_statistics(c->fd, &nic->request);
-	if (n < 0)
-		return to_error_set(err, n, "statistics of %s: %s", nic->request.ifr_name,
-				    strerror(-n));
-	free(nic->stats);
-	nic->stats = calloc(1, sizeof(*nic->stats) + n * sizeof(uint64_t));
-	strings = calloc(1, sizeof(*strings) + (size_t)n * ETH_GSTRING_LEN);
-	if (!nic->stats || !strings) {
-		free(strings);
-		return to_error_set(err, -ENOMEM, "out of memory");
-	}
-	strings->cmd = ETHTOOL_GSTRINGS;
-	strings->string_set = ETH_SS_STATS;
-	strings->len = nic->stats->n_stats = n;
-	ret = n ? counters_ethtool(c->fd, &nic->request, strings) : 0;
-	if (ret)
-		to_error_set(err, ret, "statistics of %s: %s", nic->request.ifr_name,
-			     strerror(-ret));
-	else
-		ret = counters_find_statistics(strings, n, c->names, nic, err);
-	free(strings);
-	return ret;
-}
-
-static int counters_read_ethtool(struct to_counters *c, unsigned int i,
-				 struct to_tm_counters *values, struct to_error *err)
-{
-	struct counters_nic *nic = &c->nics[i];
-	const uint32_t *at = nic->at;
-	int ret;
-
-	/* a driver may get other queues, and with them other statistics */
-	if (counters_count_statistics(c->fd, &nic->request) != (int)nic->stats->n_stats) {
-		ret = counters_prepare(c, i, err);
-		if (ret)
-			return ret;
-	}
-	nic->stats->cmd = ETHTOOL_GSTATS;
-	ret = counters_ethtool(c->fd, &nic->request, nic->stats);
-	if (ret)
-		return to_error_set(err, ret, "statistics of %s: %s", nic->request.ifr_name,
-				    strerror(-ret));
 	*values = (struct to_tm_counters){
-		.rx_bytes = nic->stats->data[at[0]], .rx_packets = nic->stats->data[at[1]],
-		.tx_bytes = nic->stats->data[at[2]], .tx_packets = nic->stats->data[at[3]],
+		.rx_bytes = read[0], .rx_packets = read[1], .tx_bytes = read[2], .tx_packets = read[3],
 	};
 	if (c->names->fcs) {
 		values->rx_bytes -= FCS_BYTES * values->rx_packets;
@@ -238,9 +138,7 @@ void to_counters_close(struct to_counters *c)
 	if (!c)
 		return;
 	for (unsigned int i = 0; c->nics && i < c->n; i++)
-		free(c->nics[i].stats);
-	if (c->fd >= 0)
-		close(c->fd);
+		to_ethtool_stats_close(c->nics[i]);
 	free(c->nics);
 	free(c->ifindex);
 	free(c->requests);
@@ -294,10 +192,9 @@ struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifin
 				     struct to_error *err)
 {
 	struct to_counters *c = calloc(1, sizeof(*c));
-	int ret = 0;
 
 	if (c) {
-		*c = (struct to_counters){ .nl = nl, .names = names, .n = n, .fd = -1 };
+		*c = (struct to_counters){ .nl = nl, .names = names, .n = n };
 		c->ifindex = calloc(n + 1, sizeof(*c->ifindex));
 		c->requests = calloc(n + 1, COUNTERS_REQUEST);
 		c->nics = calloc(n + 1, sizeof(*c->nics));
@@ -308,16 +205,14 @@ struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifin
 		return NULL;
 	}
 	memcpy(c->ifindex, ifindex, n * sizeof(*ifindex));
-	if (names) {
-		c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		if (c->fd < 0)
-			ret = to_error_set(err, -errno, "socket: %s", strerror(errno));
-		for (unsigned int i = 0; !ret && i < n; i++)
-			ret = counters_prepare(c, i, err);
-	}
-	if (ret) {
-		to_counters_close(c);
-		return NULL;
+	for (unsigned int k = 0; names && k < sizeof(c->wanted) / sizeof(*c->wanted); k++)
+		c->wanted[k] = names->name[k];
+	for (unsigned int i = 0; names && i < n; i++) {
+		c->nics[i] = to_ethtool_stats_open(ifindex[i], c->wanted, 4, err);
+		if (!c->nics[i]) {
+			to_counters_close(c);
+			return NULL;
+		}
 	}
 	return c;
 }

@@ -15,6 +15,16 @@ const story = timeline(byId("timeline"));
 /* --- links --------------------------------------------------------------- */
 
 const isDark = (link) => link.arcs.some((arc) => !arc.lit);
+const isLossy = (arc) => !!arc.loss && arc.loss.verdict === "lossy";
+
+function lossOf(arc) {
+	if (!arc.loss || arc.loss.verdict === "unproven")
+		return "–";
+	if (!isLossy(arc))
+		return "no";
+	return arc.loss.by === "packets" ? `${(100 * arc.loss.lost / arc.loss.sent).toPrecision(2)} %` :
+		`${arc.loss.checks_lost} of ${arc.loss.checks} checks`;
+}
 
 function linkText(link) {
 	const arcText = (arc) => arc.utilisation === undefined ? "not counted yet" :
@@ -158,19 +168,19 @@ byId("matrix").append(says, choose, pair);
 const linkRows = html("tbody", {});
 
 byId("links").append(html("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Busiest links" },
-	html("table", {}, html("thead", {}, html("tr", {}, ...["From", "To", "Utilisation", "Gbit/s", "Share", "By the plan"]
+	html("table", {}, html("thead", {}, html("tr", {}, ...["From", "To", "Utilisation", "Gbit/s", "Share", "By the plan", "Loss"]
 		.map((text) => html("th", { scope: "col" }, text)))), linkRows)));
 
 function showLinks() {
-	const order = [...status.links].sort((a, b) => a.lit - b.lit || (b.utilisation || 0) - (a.utilisation || 0));
+	const order = [...status.links].sort((a, b) => a.lit - b.lit || isLossy(b) - isLossy(a) || (b.utilisation || 0) - (a.utilisation || 0));
 	const percent = (value) => `${(100 * value).toFixed(1)} %`;
 
-	linkRows.replaceChildren(...order.slice(0, LINKS_SHOWN).map((arc) => html("tr", { class: arc.lit ? "" : "bad" },
+	linkRows.replaceChildren(...order.slice(0, LINKS_SHOWN).map((arc) => html("tr", { class: arc.lit && !isLossy(arc) ? "" : "bad" },
 		html("th", { scope: "row" }, arc.from), html("td", {}, arc.to),
 		html("td", {}, !arc.lit ? "no light" : arc.utilisation === undefined ? "–" : percent(arc.utilisation)),
 		html("td", {}, arc.bps === undefined ? "–" : (arc.bps / 1e9).toFixed(2)),
 		html("td", {}, arc.bytes === undefined || !status.bytes ? "–" : percent(arc.bytes / status.bytes)),
-		html("td", {}, percent(arc.planned)))));
+		html("td", {}, percent(arc.planned)), html("td", {}, lossOf(arc)))));
 }
 
 /* --- events -------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 struct run_args {
 	const char *log, *replay;
 	uint64_t change_cost_ns;
+	double lossy;	/* percent */
 	struct to_live_options live;
 	struct to_controller_config controller;
 };
@@ -58,6 +59,9 @@ static int run_run(struct to_call *call, const void *data)
 	config.plan = call->operands[0];
 	if (args->replay && args->live.listen)
 		return to_usage(call, "--replay looks at no fabric: it goes without --listen");
+	if (!(args->lossy >= 0 && args->lossy < 100))
+		return to_usage(call, "--lossy: expected a percentage from 0 to below 100, not %g", args->lossy);
+	config.lossy.rate = args->lossy / 100;
 	config.dry_run |= !!args->replay;
 	config.beside = !args->replay;
 	if (args->change_cost_ns != RUN_BY_SWITCH)
@@ -113,6 +117,11 @@ static const struct to_option run_options[] = {
 	  .argument = "TIME", .min = 1000000, .max = 3600000000000,
 	  .advanced = true,
 	  .help = "return to the plan once all ports have carrier this long; default: 10s" },
+	{ "lossy", 0, TO_OPTION_REAL, FIELD(lossy), .argument = "PERCENT",
+	  .help = "plan without links that lose more packets than this, or 3 of 20 checks; 0: never; default: 0.1" },
+	{ "lossy-hold", 0, TO_OPTION_DURATION, FIELD(controller.lossy.hold_ns), .argument = "TIME",
+	  .min = 1000000, .max = 3600000000000, .advanced = true,
+	  .help = "use such a link again once it has lost nothing this long; default: 30s" },
 	TO_ALLOW_KEY(struct run_args, controller.allow),
 	TO_FABRIC_KEYS(struct run_args, controller.fabric),
 	{}
@@ -127,12 +136,13 @@ const struct to_command to_cmd_run = {
 	.options = run_options,
 	.args_size = sizeof(struct run_args),
 	.defaults = &(const struct run_args){
-		.change_cost_ns = RUN_BY_SWITCH,
+		.change_cost_ns = RUN_BY_SWITCH, .lossy = 0.1,
 		.live = { .interval_ns = TO_NS_PER_S, .version = TO_VERSION },
 		.controller = {
 			.interval_ns = 50000000,
 			.carrier_ns = 5000000000,
-			.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS,
+			.carrier = TO_CARRIER_DEFAULTS, .lossy = TO_LOSSY_DEFAULTS,
+			.candidates = TO_CANDIDATES_DEFAULTS,
 			.fabric = TO_FABRIC_DEFAULTS,
 		},
 	},

@@ -81,6 +81,17 @@ static void status_print_traffic(const struct to_status *st)
 		printf("  %-10s %.1f %% of these bytes\n", "off plan", st->off_plan * 100);
 }
 
+static void status_print_losses(const struct to_status *st)
+{
+	unsigned int n[] = { [TO_LINK_UNPROVEN] = 0, [TO_LINK_CLEAN] = 0, [TO_LINK_LOSSY] = 0 };
+
+	for (unsigned int i = 0; i < st->n_arcs; i++)
+		n[st->arcs[i].loss]++;
+	if (n[TO_LINK_CLEAN] || n[TO_LINK_LOSSY])
+		printf("  %-10s %u directions lossy, %u clean, %u carried too little to tell\n",
+		       "links", n[TO_LINK_LOSSY], n[TO_LINK_CLEAN], n[TO_LINK_UNPROVEN]);
+}
+
 static void status_print_loop(const struct status *s)
 {
 	const char *controller = to_fabric_controller(s->observer.fabric);
@@ -114,6 +125,7 @@ static void status_print(const struct to_call *call, const struct status *s)
 		printf("%u servers without a common generation\n", st->plan->cluster->n_servers);
 	status_print_ports(st);
 	status_print_traffic(st);
+	status_print_losses(st);
 	status_print_loop(s);
 	to_checks_print(stdout, call, &st->checks);
 	printf("status: %s\n", to_status_word(st));

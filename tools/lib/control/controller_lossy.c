@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "control/controller_lossy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+#define LOSSY_LOOK_NS TO_NS_PER_S	/* time between two looks */
+
+/* Log a link that is held from now on, or used again. */
+static void controller_lossy_note(const struct controller *c, const struct to_lossy_link *link)
+{
+	const struct to_cluster *cluster = to_controller_state_asked(c)->cluster;
+	const double hold = link->hold_ns / (double)TO_NS_PER_S;
+	char from[TO_DOWN_NAME_MAX], to[TO_DOWN_NAME_MAX];
+
+	to_down_name(cluster, link->from, from);
+	to_down_name(cluster, link->to, to);
+	to_run_log(c->config->log, "lossy",
+		   json_pack("{s:s, s:s, s:b, s:s, s:f}", "from", from, "to", to, "held",
+			     link->held, "text", link->why, "hold_s", hold),
+		   link->held ? "%s to %s %s: held down until it has lost nothing for %g s" :
+				"%s to %s is used again: it %s, and has lost nothing for %g s",
+		   from, to, link->why, hold);
+}
+
+static void controller_lossy_judge(struct controller *c, const json_t *const *replies,
+				   uint64_t begin_ns)
+{
+	const struct to_plan *asked = to_controller_state_asked(c);
+	const uint64_t now = to_clock_monotonic_ns();
+	bool *held = calloc(c->lossy.n_links + 1, sizeof(*held));
+
+	for (unsigned int i = 0; held && i < c->lossy.n_links; i++)
+		held[i] = c->lossy.links[i].held;
+	if (held && to_lossy_look(&c->lossy, asked->cluster, replies, now, now - begin_ns)) {
+		c->since_ns = now;
+		for (unsigned int i = 0; i < c->lossy.n_links; i++)
+			if (held[i] != c->lossy.links[i].held)
+				controller_lossy_note(c, &c->lossy.links[i]);
+	}
+	free(held);
+}
+
+/* Begin anew with the links of another plan that is asked for. Return: 0 or -ENOMEM. */
+static int controller_lossy_follow(struct controller *c)
+{
+	const struct to_plan *asked = to_controller_state_asked(c);
+	struct to_lossy next;
+
+	if (c->lossy_of == asked)
+		return 0;
+	if (to_lossy_init(&next, &c->config->lossy, asked->cluster))
+		return -ENOMEM;
+	to_lossy_free(&c->lossy);
+	c->lossy = next;
+	to_plan_free(c->lossy_of);
+	c->lossy_of = to_plan_hold(asked);
+	return 0;
+}
+
+void to_controller_lossy_look(struct controller *c)
+{
+	const unsigned int n = to_controller_state_asked(c)->cluster->n_servers;
+	const uint64_t begin = to_clock_monotonic_ns();
+	json_t **replies;
+
+	if (c->config->lossy.rate <= 0 || !c->config->carrier.after_ns || begin < c->lossy_ns ||
+	    controller_lossy_follow(c))
+		return;
+	c->lossy_ns = begin + LOSSY_LOOK_NS;
+	replies = calloc(n, sizeof(*replies));
+	if (replies && !to_fabric_look(c->fabric, replies, NULL))
+		controller_lossy_judge(c, (const json_t *const *)replies, begin);
+	for (unsigned int i = 0; replies && i < n; i++)
+		json_decref(replies[i]);
+	free(replies);
+}
+
+int to_controller_lossy_add(const struct controller *c, struct to_down *down)
+{
+	const struct to_cluster *cluster = to_controller_state_asked(c)->cluster;
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && i < c->lossy.n_links; i++) {
+		const struct to_lossy_link *link = &c->lossy.links[i];
+
+		if (!link->held)
+			continue;
+		ret = to_down_add(down, cluster, link->a);
+		ret = ret ? ret : to_down_add(down, cluster, link->b);
+	}
+	return ret;
+}
