@@ -11,8 +11,8 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "continuity.h"
 #include "flow.h"
+#include "peers.h"
 #include "table.h"
 #include "tuple.h"
 

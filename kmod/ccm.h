@@ -80,7 +80,7 @@ struct topoopt_ccm {
 void topoopt_ccm_write(u8 *pdu, const struct topoopt_ccm *ccm, const siphash_key_t *key);
 
 /**
- * topoopt_ccm_ours() - whether a frame is a check of a topoopt device, right or wrong
+ * topoopt_ccm_ours() - tell checks of topoopt devices, right or wrong, from other frames
  * @pdu: bytes behind the MAC header
  * @len: how many there are; padding may follow the check
  */

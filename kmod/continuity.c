@@ -318,7 +318,7 @@ static u32 topoopt_continuity_tell(struct topoopt_dev *tdev, struct topoopt_peer
 		return next;
 	}
 	news = topoopt_notify_peers(tdev, &peers->peer[first], next - first);
-	news |= topoopt_port_tell(tdev, BIT_ULL(slot));
+	news |= topoopt_liveness_tell(tdev, BIT_ULL(slot));
 	if (news) {
 		topoopt_notify_groups(tdev);
 		tdev->told_ticks[slot] = topoopt_continuity_ticks(peers->interval,
@@ -339,7 +339,7 @@ static bool topoopt_continuity_age(struct topoopt_dev *tdev, struct topoopt_peer
 			changed |= topoopt_continuity_judge(peers, &peers->peer[i]);
 	}
 	if (changed)
-		topoopt_port_silence(tdev, topoopt_continuity_silent(peers));
+		topoopt_liveness_silence(tdev, topoopt_continuity_silent(peers));
 	for (i = 0; i < peers->count && !peers->answers;)
 		i = topoopt_continuity_tell(tdev, peers, i);
 	return changed;
@@ -563,7 +563,7 @@ static void topoopt_continuity_take(const struct topoopt_port *port,
 	    !(peer->takes & ~topoopt_continuity_takes(topoopt_continuity_reason(peers, peer))))
 		return;
 	topoopt_continuity_judge(peers, peer);
-	topoopt_port_silence(port->tdev, topoopt_continuity_silent(peers));
+	topoopt_liveness_silence(port->tdev, topoopt_continuity_silent(peers));
 }
 
 bool topoopt_continuity_receive(const struct topoopt_port *port, struct sk_buff *skb)
@@ -680,8 +680,8 @@ struct topoopt_table *topoopt_continuity_commit(struct topoopt_dev *tdev,
 	else if (peers && before && peers->fabric == before->fabric)
 		topoopt_continuity_keep(peers, before);
 	rcu_assign_pointer(tdev->table, table);
-	topoopt_port_silence(tdev, peers ? topoopt_continuity_silent(peers) : 0);
-	topoopt_port_tell(tdev, ~0ULL);
+	topoopt_liveness_silence(tdev, peers ? topoopt_continuity_silent(peers) : 0);
+	topoopt_liveness_tell(tdev, ~0ULL);
 	spin_unlock_bh(&tdev->live_lock);
 	rcu_read_unlock();
 

@@ -3,9 +3,9 @@
 
 #include <net/sock.h>
 
-#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
+#include "peers.h"
 #include "table.h"
 
 struct topoopt_dev *topoopt_netlink_dev(struct genl_info *info,

@@ -16,7 +16,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
-#include "continuity.h"
+#include "peers.h"
 #include "table.h"
 
 #define TOPOOPT_BUCKETS		256

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Events, for those who joined the multicast group. */
 
-#include "continuity.h"
 #include "netlink.h"
 #include "netlink_policy.h"
 #include "output.h"
+#include "peers.h"
 #include "table.h"
 
 static bool topoopt_notify_wanted(const struct topoopt_dev *tdev)

@@ -96,70 +96,16 @@ static void topoopt_port_update_device(struct topoopt_dev *tdev)
 		netif_carrier_off(dev);
 }
 
-/* Takes a VLAN tag out of the frame, 802.1Q or 802.1ad. */
-#define TOPOOPT_PORT_STRIPS	(NETIF_F_HW_VLAN_CTAG_RX | NETIF_F_HW_VLAN_STAG_RX)
-
-/* Whether a driver redirects frames for a program in it. */
-static bool topoopt_port_redirects(const struct net_device *dev)
-{
-#ifdef TOPOOPT_HAVE_XDP_FEATURES
-	return dev->xdp_features & NETDEV_XDP_ACT_REDIRECT;
-#else
-	return dev->netdev_ops->ndo_bpf;	/* before 6.3, no driver says so */
-#endif
-}
-
-/*
- * Whether packets may be relayed through the port, and whether XDP may take frames from
- * the port and send frames through it. XDP does not see a VLAN tag that the NIC strips:
- * a frame it redirects would lose the tag and its priority. Some drivers, as nfp, run
- * programs but drop what they redirect. Ends every change of a port, so it moves the
- * dump sequence. Under topoopt_dev.live_lock.
- */
-static void topoopt_port_update_relay(struct topoopt_port *port)
-{
-	bool up = netif_running(port->tdev->dev), live = topoopt_port_live(port);
-	bool receives = up && !(port->dev->features & TOPOOPT_PORT_STRIPS);
-	bool transmits;
-
-	WRITE_ONCE(port->relay_ifindex, live && up ? port->ifindex : 0);
-	WRITE_ONCE(port->xdp_generic, receives);
-	WRITE_ONCE(port->xdp, receives && topoopt_port_redirects(port->dev));
-	if (!topoopt_port_lit(port))
-		WRITE_ONCE(port->xdp_error, 0);
-	transmits = live && !READ_ONCE(port->xdp_error) &&
-		    port->xdp_classes & BIT(TOPOOPT_TRAFFIC_CLASS_ROCE) &&
-		    topoopt_output_xdp(rcu_dereference_rtnl(port->tx), false);
-	WRITE_ONCE(port->xdp_ifindex, transmits ? port->ifindex : 0);
-	smp_wmb();	/* pairs with topoopt_request_port_seq() */
-	WRITE_ONCE(port->tdev->port_seq, topoopt_seq_next(port->tdev->port_seq));
-	smp_wmb();	/* what changes next comes after it */
-}
-
-static void topoopt_port_refresh(struct topoopt_port *port)
-{
-	spin_lock_bh(&port->tdev->live_lock);
-	topoopt_port_update_relay(port);
-	spin_unlock_bh(&port->tdev->live_lock);
-}
-
 void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes)
 {
 	ASSERT_RTNL();
 	WRITE_ONCE(port->xdp_classes, classes);
-	topoopt_port_refresh(port);
-}
-
-/* Under topoopt_dev.live_lock. */
-static void topoopt_port_set_live(struct topoopt_dev *tdev, u64 live)
-{
-	/* Pairs with topoopt_port_live_slots(). */
-	smp_store_release(&tdev->live, live);
+	topoopt_liveness_refresh(port);
 }
 
 /*
- * Sets or clears the port's light, and with it its live bit. Notifies listeners when that
- * changes, or when something else about the port has changed.
+ * Sets or clears the port's light. Notifies listeners when that changes whether it is live,
+ * or when something else about the port has changed.
  */
 static void topoopt_port_update(struct topoopt_port *port, bool changed)
 {
@@ -168,13 +114,7 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 		     topoopt_port_dev_works(port->dev) &&
 		     topoopt_port_dev_works(rtnl_dereference(port->tx));
 
-	spin_lock_bh(&tdev->live_lock);
-	WRITE_ONCE(tdev->light, light ? tdev->light | port->bit : tdev->light & ~port->bit);
-	topoopt_port_set_live(tdev, tdev->light & ~tdev->silent);
-	topoopt_port_update_relay(port);
-	changed |= (tdev->live ^ tdev->told) & port->bit;
-	tdev->told ^= (tdev->live ^ tdev->told) & port->bit;
-	spin_unlock_bh(&tdev->live_lock);
+	changed |= topoopt_liveness_light(port, light);
 	topoopt_port_update_device(tdev);
 	if (!changed)
 		return;
@@ -184,38 +124,6 @@ static void topoopt_port_update(struct topoopt_port *port, bool changed)
 	topoopt_notify_groups(tdev);
 	spin_unlock_bh(&tdev->live_lock);
 	rcu_read_unlock();
-}
-
-void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent)
-{
-	u64 before = tdev->live, now = tdev->light & ~silent;
-	struct topoopt_port *port;
-	unsigned int slot;
-
-	lockdep_assert_held(&tdev->live_lock);
-	tdev->silent = silent;
-	topoopt_port_set_live(tdev, now);
-	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
-		port = rcu_dereference(tdev->ports[slot]);
-		if (port && (before ^ now) & port->bit)
-			topoopt_port_update_relay(port);
-	}
-}
-
-bool topoopt_port_tell(struct topoopt_dev *tdev, u64 slots)
-{
-	u64 news = (tdev->live ^ tdev->told) & slots;
-	struct topoopt_port *port;
-	unsigned int slot;
-
-	lockdep_assert_held(&tdev->live_lock);
-	tdev->told ^= news;
-	for (slot = 0; slot < TOPOOPT_MAX_PORTS; slot++) {
-		port = rcu_dereference(tdev->ports[slot]);
-		if (port && news & port->bit)
-			topoopt_notify_port(tdev, port, GFP_ATOMIC);
-	}
-	return news;
 }
 
 /* From all ports in slots below @slot. */
@@ -466,7 +374,7 @@ static void topoopt_port_device_event(struct topoopt_dev *tdev)
 		struct topoopt_port *port = rtnl_dereference(tdev->ports[slot]);
 
 		if (port)
-			topoopt_port_refresh(port);
+			topoopt_liveness_refresh(port);
 	}
 }
 

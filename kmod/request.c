@@ -245,7 +245,7 @@ static u32 topoopt_request_port_seq(const struct topoopt_dev *tdev)
 {
 	u32 seq;
 
-	smp_rmb();	/* pairs with topoopt_port_update_relay() */
+	smp_rmb();	/* pairs with topoopt_liveness_update() */
 	seq = READ_ONCE(tdev->port_seq);
 	smp_rmb();	/* the port is read after it */
 	return seq;

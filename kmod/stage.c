@@ -180,25 +180,6 @@ int topoopt_nl_stage_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* stage-add: groups */
 
-int topoopt_stage_port(const struct topoopt_dev *tdev,
-			      const struct nlattr *attr, u32 *ifindex, u16 *slot,
-			      struct netlink_ext_ack *extack)
-{
-	const struct topoopt_port *port;
-
-	*ifindex = nla_get_u32(attr);
-	rcu_read_lock();
-	port = topoopt_port_find(tdev, *ifindex);
-	if (port)
-		*slot = port->slot;
-	rcu_read_unlock();
-	if (!port) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "Not a port of the device");
-		return -ENODEV;
-	}
-	return 0;
-}
-
 #define TOPOOPT_STAGE_NEXTHOP						\
 	(BIT(TOPOOPT_A_NEXTHOP_PORT) | BIT(TOPOOPT_A_NEXTHOP_MAC) |	\
 	 BIT(TOPOOPT_A_NEXTHOP_WEIGHT) | BIT(TOPOOPT_A_NEXTHOP_BACKUP) |	\

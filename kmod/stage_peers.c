@@ -10,6 +10,24 @@
 #include "netlink_policy.h"
 #include "stage_peers.h"
 
+int topoopt_stage_port(const struct topoopt_dev *tdev, const struct nlattr *attr,
+		       u32 *ifindex, u16 *slot, struct netlink_ext_ack *extack)
+{
+	const struct topoopt_port *port;
+
+	*ifindex = nla_get_u32(attr);
+	rcu_read_lock();
+	port = topoopt_port_find(tdev, *ifindex);
+	if (port)
+		*slot = port->slot;
+	rcu_read_unlock();
+	if (!port) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "Not a port of the device");
+		return -ENODEV;
+	}
+	return 0;
+}
+
 #define TOPOOPT_STAGE_CHECK						\
 	(BIT(TOPOOPT_A_CHECK_INTERVAL) | BIT(TOPOOPT_A_CHECK_FABRIC) |	\
 	 BIT(TOPOOPT_A_CHECK_KEY) | BIT(TOPOOPT_A_CHECK_GRACE) |	\

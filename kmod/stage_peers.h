@@ -36,7 +36,7 @@ int topoopt_stage_check(struct topoopt_stage_peers *stage, const struct nlattr *
 int topoopt_stage_peer(const struct topoopt_dev *tdev, struct topoopt_stage_peers *stage,
 		       const struct nlattr *peer, struct netlink_ext_ack *extack);
 
-/* stage.c: the port that an attribute names. */
+/* The port that an attribute names. */
 int topoopt_stage_port(const struct topoopt_dev *tdev, const struct nlattr *attr,
 		       u32 *ifindex, u16 *slot, struct netlink_ext_ack *extack);
 

@@ -4,7 +4,7 @@
 #include <linux/etherdevice.h>
 #include <linux/string.h>
 
-#include "continuity.h"
+#include "peers.h"
 #include "table.h"
 #include "tuple.h"
 

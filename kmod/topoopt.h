@@ -21,7 +21,7 @@
  *	flow.c		addresses, protocol and ports of a packet, flow hash
  *	fastpath.h	checks, lookup and next hop, shared by fast.c and xdp.c
  *	ccm.c		frames of continuity checks
- *	continuity.c	continuity checks: neighbours that are heard, or not
+ *	continuity.c	continuity checks: neighbours that are heard, or not; peers.h has them
  *	drops.c		frames that XDP redirected and the driver dropped
  *	kfunc.c		lookups for BPF programs
  *
@@ -29,6 +29,7 @@
  *
  *	device.c	the topoopt device: rtnl_link_ops, netdev and ethtool ops
  *	port.c		ports: enslave, release, carrier, transmit device
+ *	liveness.c	which ports packets go through
  *	netns.c		the topoopt devices of a namespace
  *	stats.c		counters
  *	table.c		routes, read-only once built; build.c builds them
@@ -40,8 +41,10 @@
  * A file calls only files that come before it here:
  *
  *	tables		array nexthop routes build table
- *	packets		stats flow icmp account nesting output relay fast xmit xdp kfunc drops
- *	control		netns netlink notify port stage dump request netlink_policy
+ *	egress		stats flow icmp account nesting output
+ *	checks		netns netlink notify liveness ccm continuity
+ *	packets		relay fast xmit xdp kfunc drops
+ *	control		port stage_peers stage dump request netlink_policy
  *	top		device main
  */
 
@@ -317,7 +320,7 @@ void topoopt_port_set_xdp_classes(struct topoopt_port *port, u32 classes);
 /* For those who look at slot_ifindex: it is not older. */
 static inline u64 topoopt_port_live_slots(const struct topoopt_dev *tdev)
 {
-	return smp_load_acquire(&tdev->live);	/* pairs with topoopt_port_silence() */
+	return smp_load_acquire(&tdev->live);	/* pairs with topoopt_liveness_set() */
 }
 
 /* VLAN ids that the NICs must let pass, on all ports; under RTNL. */
@@ -334,17 +337,28 @@ static inline bool topoopt_port_lit(const struct topoopt_port *port)
 	return READ_ONCE(port->tdev->light) & BIT_ULL(port->slot);
 }
 
+/* liveness.c */
+
+/* What else decides whether packets go through a port changed. Under RTNL. */
+void topoopt_liveness_refresh(struct topoopt_port *port);
+
+/*
+ * A port has light, or none. Under RTNL. Return: whether listeners should hear that it
+ * became live, or ceased to be.
+ */
+bool topoopt_liveness_light(struct topoopt_port *port, bool light);
+
 /*
  * What continuity checks say: slots of ports with a neighbour that takes no transit. Under
  * topoopt_dev.live_lock and RCU.
  */
-void topoopt_port_silence(struct topoopt_dev *tdev, u64 silent);
+void topoopt_liveness_silence(struct topoopt_dev *tdev, u64 silent);
 
 /*
  * Tell listeners which of the ports in these slots became live, or ceased to be. Under
  * topoopt_dev.live_lock and RCU. Return: whether there are any.
  */
-bool topoopt_port_tell(struct topoopt_dev *tdev, u64 slots);
+bool topoopt_liveness_tell(struct topoopt_dev *tdev, u64 slots);
 
 /* fast.c, relay.c, xmit.c */
 

@@ -9,7 +9,7 @@
 #include <linux/tracepoint.h>
 #include <net/ipv6.h>
 
-#include "continuity.h"
+#include "peers.h"
 #include "flow.h"
 #include "table.h"
 

@@ -26,7 +26,7 @@ lint_checkpatch() {
 		UNCOMMENTED_DEFINITION	# kernel-doc above the struct says what a lock is for
 	)
 	# what newer kernels define, as they do
-	local compat=(COMPLEX_MACRO MACRO_ARG_REUSE MULTISTATEMENT_MACRO_USE_DO_WHILE TRAILING_SEMICOLON)
+	local compat=(COMPLEX_MACRO MACRO_ARG_REUSE MACRO_ARG_UNUSED MULTISTATEMENT_MACRO_USE_DO_WHILE TRAILING_SEMICOLON)
 
 	checkpatch "${ignore[*]}" kmod/*.[ch] bpf/*.[ch] selftests/module/nic/*.[ch] || return
 	checkpatch "${ignore[*]} ${compat[*]}" kmod/compat/*.h
