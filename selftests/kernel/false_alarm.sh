@@ -37,15 +37,16 @@ enough() {
 check "all are heard" wait_for 60 all_heard
 
 flood() { # FROM TO
-	on "$1" python3 -c '
-		import socket, sys
-		to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		to.connect((sys.argv[1], 9))
-		while True:
-		    try:
-		        to.send(bytes(64))
-		    except OSError:
-		        pass' "$(node "$2")"
+	exec in_netns "$1" python3 - "$(node "$2")" <<-'END'
+	import socket, sys
+	to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	to.connect((sys.argv[1], 9))
+	while True:
+	    try:
+	        to.send(bytes(64))
+	    except OSError:
+	        pass    # nobody listens
+	END
 }
 must tee "$trace/events/topoopt/topoopt_peer/enable" <<<1 >/dev/null
 relayed=$(ethtool_counter "$B" topo0 relay_rx_packets)
@@ -59,8 +60,9 @@ at_exit "kill ${busy[*]} 2>/dev/null"
 until=$(($(received) + checks))
 check "the servers are busy for $checks checks" wait_for 900 enough
 is "nobody was taken for dead" "$(grep -c ' topoopt_peer: ' "$trace/trace")" 0
-echo "# $(($(ethtool_counter "$B" topo0 relay_rx_packets) - relayed)) packets relayed, $(
-	ethtool_counter "$B" topo0 check_received) checks received, $(
+relayed=$(($(ethtool_counter "$B" topo0 relay_rx_packets) - relayed))
+check "B relayed meanwhile" test "$relayed" -gt "$checks"
+echo "# $relayed packets relayed, $(ethtool_counter "$B" topo0 check_received) checks received, $(
 	ethtool_counter "$B" topo0 check_missing) missing"
 kill "${busy[@]}"
 
