@@ -193,7 +193,7 @@ static const struct to_option agent_options[] = {
 	  .help = "take requests from standard input, a JSON object per line" },
 	TO_ETCD_KEYS(struct agent_args, etcd),
 	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "name of this server in etcd; default: the host name" },
+	  .help = "name of this server in etcd and plans; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
 	  .help = "time until a silent agent counts as dead; default: 10s" },
