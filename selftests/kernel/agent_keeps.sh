@@ -51,8 +51,21 @@ comes_back() { # NAME COMMAND...
 ip_b() { ip -n "$B" "$@"; }
 flap() { ip_b link set eth0 down && ip_b link set eth0 up; }
 
+# As a controller that has the plan: it is the agent's.
+give() {
+	jq -c --arg server "$B" '{op: "assume", id: 0, job: "", table: (.tables[] | select(.server == $server)
+		| tojson), cluster: ({format: "topoopt-cluster", version: 1, servers, link_mode,
+		links: (.links | map({a, b}))} | tojson)}' "$plan" >&"$requests"
+	must wait_for 30 grep -qE '"id":0,.*"ok":true' "$tmp/out" || tail -n 1 "$tmp/out"
+}
+
 whole=$(beside)
 check "all is as applied" well
+must ip_b rule del from "$(port_ip "$B" eth1)" pref 1160
+check "an agent that no controller gave a plan only names what is lost" wait_for 30 deviates '.kind == "lost"'
+give
+check "one that has the plan restores it" wait_for 30 is_whole
+check "and names it no longer" wait_for 30 well
 
 # --- what somebody removes ---
 
@@ -115,8 +128,8 @@ check "and it is no longer named" wait_for 30 well
 # --- what an operator does ---
 
 must on "$B" toctl clear >/dev/null
-check "after toctl clear there is no table" wait_for 30 deviates '.kind == "no-table" and .job != ""'
-is "and nothing comes back" "$(ip_b -o route show table all proto 116; ip_b link show topo0 2>&1 | grep -c mtu)" 0
+check "after toctl clear there is no table" wait_for 30 deviates '.kind == "no-table" '
+is "and nothing comes back" "$(ip_b -o route show table all proto 116 | wc -l)" 0
 must apply "$B" "$plan"
 check "after toctl apply all is as applied" wait_for 30 well
 whole=$(beside)

@@ -145,7 +145,8 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 static int agent_work(struct to_call *call, const struct agent_args *args, struct agent_kept *kept)
 {
 	const struct to_keeper_config config = {
-		.device = args->dev, .node = args->node, .note = agent_note_kept,
+		.device = args->dev, .node = args->node, .applied = !args->stdio,
+		.note = agent_note_kept,
 		.changed = args->stdio ? agent_tell : agent_wake, .arg = kept,
 	};
 	struct to_keeper *keeper = to_keeper_start(&config, &call->err);
