@@ -72,6 +72,7 @@ check "and names it no longer" wait_for 30 well
 comes_back "the node's address, and its routes" ip_b addr del "$(node "$B")/32" dev topo0
 comes_back "a route" ip_b route del "$(port_ip "$C" eth0)"
 comes_back "a rule" ip_b rule del from "$(port_ip "$B" eth0)" pref 1160
+check "the agent says so" grep -q "restored: rule from $(port_ip "$B" eth0)" "$tmp/notes"
 comes_back "a neighbour" ip_b neigh del "$(port_ip "$A" eth1)" dev eth0
 comes_back "a port that was released" ip_b link set eth1 nomaster
 comes_back "the device, which was down" ip_b link set topo0 down
@@ -93,7 +94,6 @@ done
 must ip_b addr del "$(port_ip "$B" eth1)/32" dev eth1
 check "three times within a minute: it is left alone, and named" \
 	wait_for 30 deviates ".kind == \"left-alone\" and (.text | contains(\"$(port_ip "$B" eth1)/32\"))"
-check "the agent says so" grep -q "removed three times within a minute.*$(port_ip "$B" eth1)" "$tmp/notes"
 must apply "$B" "$plan"
 check "until it is there" wait_for 30 well
 mac=$(port_mac "$B" eth1)
@@ -128,7 +128,7 @@ check "and it is no longer named" wait_for 30 well
 # --- what an operator does ---
 
 must on "$B" toctl clear >/dev/null
-check "after toctl clear there is no table" wait_for 30 deviates '.kind == "no-table" '
+check "after toctl clear there is no table" wait_for 30 deviates '.kind == "no-table"'
 is "and nothing comes back" "$(ip_b -o route show table all proto 116 | wc -l)" 0
 must apply "$B" "$plan"
 check "after toctl apply all is as applied" wait_for 30 well
