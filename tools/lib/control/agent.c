@@ -642,6 +642,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 		return ret;
 	if (!strcmp(op, "hello"))
 		return 0;
+	if (!strcmp(op, "look") && agent->keeper)
+		to_keeper_wait(agent->keeper);
 	if (!strcmp(op, "look"))
 		return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
 	if (!strcmp(op, "stage"))

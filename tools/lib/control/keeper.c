@@ -28,6 +28,7 @@
 #define KEEPER_RETRY_NS TO_NS_PER_S			/* after a refusal, doubled with each */
 #define KEEPER_RETRY_MAX_NS (32 * TO_NS_PER_S)
 #define KEEPER_TELL_NS (20 * KEEPER_NS_PER_MS)		/* between two calls of @changed */
+#define KEEPER_FIRST_NS (2 * TO_NS_PER_S)		/* that a look may wait for the first one */
 #define KEEPER_LISTED 8u	/* deviations of one kind that are named */
 #define KEEPER_NAMED 3u		/* restored things that are named */
 
@@ -47,6 +48,8 @@ struct to_keeper {
 	struct keeper_plan given;
 	uint64_t taken;			/* number of plans that were given */
 	bool paused, stop;
+	bool looked;			/* at least once */
+	pthread_cond_t first;		/* signalled when it has */
 	uint64_t restored;
 	json_t *deviations;
 
@@ -55,6 +58,7 @@ struct to_keeper {
 	struct to_apply_kept kept;
 	struct to_removals removals;
 	struct keeper_plan active;	/* that the active table is of */
+	bool restores;			/* what was made of it */
 	uint64_t compared;		/* @taken when the active table was looked up */
 	uint64_t generation;		/* of that table, 0: not looked up */
 	uint32_t device;		/* its ifindex, 0: there was none */
@@ -136,11 +140,35 @@ static bool keeper_leaves_down(const struct to_upkeep *u)
 	return false;
 }
 
-/* What is on the device is due when the device is up. */
+/* The kernel removes routes and neighbours with the address that they need: it, or NULL. */
+static const struct to_lost *keeper_needs(const struct to_upkeep *u, const struct to_lost *lost)
+{
+	const struct to_entry *entry = &lost->change.entry;
+
+	if (lost->kind != TO_LOST_ENTRY || entry->kind == TO_ENTRY_ADDRESS ||
+	    entry->kind == TO_ENTRY_RULE)
+		return NULL;
+	for (unsigned int i = 0; i < u->n_lost; i++) {
+		const struct to_entry *other = &u->lost[i].change.entry;
+
+		if (u->lost[i].kind != TO_LOST_ENTRY)
+			continue;
+		if (other->kind != TO_ENTRY_ADDRESS)
+			return NULL;
+		if (other->family == entry->family && u->lost[i].ifindex == lost->ifindex)
+			return &u->lost[i];
+	}
+	return NULL;
+}
+
+/* What is due with the device or an address that is left alone. */
 static bool keeper_waits(const struct to_upkeep *u, const struct to_lost *lost)
 {
-	return lost->kind == TO_LOST_ENTRY && lost->ifindex == u->found.device &&
-	       keeper_leaves_down(u);
+	const struct to_lost *address = keeper_needs(u, lost);
+
+	return (address && !address->restore) ||
+	       (lost->kind == TO_LOST_ENTRY && lost->ifindex == u->found.device &&
+		keeper_leaves_down(u));
 }
 
 static void keeper_add_lost(const struct to_upkeep *u, const struct to_error *refusal, json_t *list)
@@ -165,6 +193,21 @@ static void keeper_add_lost(const struct to_upkeep *u, const struct to_error *re
 	if (refused)
 		keeper_deviate(list, "refused", true, NULL, "toctl doctor PLAN", "not restored: %s",
 			       refusal->text);
+}
+
+static void keeper_add_unrestored(const struct to_upkeep *u, json_t *list)
+{
+	char text[192];
+
+	if (!u->n_lost)
+		return;
+	to_upkeep_text(u, &u->lost[0], text, sizeof(text));
+	if (u->n_lost > 1)
+		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
+			       "somebody removed: %s, and %u more", text, u->n_lost - 1);
+	else
+		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
+			       "somebody removed: %s", text);
 }
 
 static void keeper_add_conflicts(struct to_keeper *k, const struct to_upkeep *u, json_t *list)
@@ -293,6 +336,7 @@ static void keeper_look_up(struct to_keeper *k)
 	}
 	if (keeper_matches(k, &given)) {
 		k->active = given;
+		k->restores = true;
 		return;
 	}
 	keeper_drop(&given);
@@ -301,6 +345,7 @@ static void keeper_look_up(struct to_keeper *k)
 		return;
 	k->active.plan = to_plan_hold(k->applied_plan.plan);
 	k->active.server = k->applied_plan.server;
+	k->restores = k->config.applied;
 }
 
 /* Read which table is active. Return: 0, or a negative errno: the device cannot be read. */
@@ -314,7 +359,8 @@ static int keeper_read_device(struct to_keeper *k, uint32_t *ifindex, uint64_t *
 		ret = to_apply_kept_device(&k->kept, *ifindex, NULL);
 		ret = ret ? ret : to_genl_device(&k->kept.genl, *ifindex, &device, NULL);
 	}
-	*generation = device.generation;
+	/* toctl clear leaves an empty table where it leaves the device */
+	*generation = device.routes ? device.generation : 0;
 	return ret;
 }
 
@@ -483,7 +529,8 @@ static void keeper_restore(struct to_keeper *k, struct to_upkeep *u, struct to_e
 	for (unsigned int i = 0; i < u->n_lost; i++) {
 		struct to_lost *lost = &u->lost[i];
 		const bool excused = lost->kind == TO_LOST_ENTRY ?
-				     keeper_excuses(k, lost->ifindex) : k->excuse_all;
+				     keeper_needs(u, lost) || keeper_excuses(k, lost->ifindex) :
+				     k->excuse_all;
 
 		if (!keeper_waits(u, lost))
 			lost->restore = to_removals_note(&k->removals, lost, excused, now);
@@ -535,13 +582,16 @@ static int keeper_keep(struct to_keeper *k, json_t *list)
 
 	if (!ret)
 		keeper_note_own(k, &u, self->n_ports);
-	if (!ret && u.n_lost)
+	if (!ret && u.n_lost && k->restores)
 		ret = keeper_restore_locked(k, &u, &refusal);
 	if (!ret) {
 		to_removals_end(&k->removals, to_clock_monotonic_ns());
 		keeper_end_excuses(k, &u);
 		keeper_add_ports(&u, self, list);
-		keeper_add_lost(&u, &refusal, list);
+		if (k->restores)
+			keeper_add_lost(&u, &refusal, list);
+		else
+			keeper_add_unrestored(&u, list);
 		keeper_add_conflicts(k, &u, list);
 	}
 	to_upkeep_close(&u);
@@ -569,6 +619,10 @@ static void keeper_look(struct to_keeper *k)
 		json_decref(list);
 	else
 		keeper_publish(k, list);
+	pthread_mutex_lock(&k->lock);
+	k->looked = true;
+	pthread_cond_broadcast(&k->first);
+	pthread_mutex_unlock(&k->lock);
 	rest = KEEPER_REST * (to_clock_monotonic_ns() - since);
 	k->rest_ns = to_clock_monotonic_ns() + (rest < KEEPER_REST_MAX_NS ? rest : KEEPER_REST_MAX_NS);
 	/* to_keeper_take() ends a pause */
@@ -632,6 +686,7 @@ static void keeper_free(struct to_keeper *k)
 	keeper_drop(&k->active);
 	keeper_drop(&k->applied_plan);
 	json_decref(k->deviations);
+	pthread_cond_destroy(&k->first);
 	pthread_mutex_destroy(&k->lock);
 	free(k->excused);
 	free(k);
@@ -664,6 +719,7 @@ struct to_keeper *to_keeper_start(const struct to_keeper_config *config, struct 
 	k->retry_ns = KEEPER_RETRY_NS;
 	k->deviations = json_array();
 	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->first, NULL);
 	k->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ret = k->wake < 0 ? to_error_set(err, -errno, "eventfd: %s", strerror(errno)) :
 			    to_change_watch_open(&k->watch, err);
@@ -718,6 +774,17 @@ void to_keeper_take(struct to_keeper *k, const struct to_plan *plan, unsigned in
 	to_plan_free(old);
 	if (wake)
 		keeper_wake(k);
+}
+
+void to_keeper_wait(struct to_keeper *k)
+{
+	const uint64_t until = to_clock_realtime_ns() + KEEPER_FIRST_NS;
+	const struct timespec deadline = { until / TO_NS_PER_S, until % TO_NS_PER_S };
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->looked && !pthread_cond_timedwait(&k->first, &k->lock, &deadline))
+		;
+	pthread_mutex_unlock(&k->lock);
 }
 
 uint64_t to_keeper_restored(struct to_keeper *k)

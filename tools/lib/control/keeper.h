@@ -7,8 +7,8 @@
  * the table of the plan is there again within a second (upkeep.h, removals.h).
  *
  * The keeper restores only while the active table is that of a plan that it knows: the one that
- * the agent was given, else the one that toctl apply made active last (applied.h). It compares
- * them once per generation. After toctl clear or toctl apply of another plan the table is
+ * the agent was given, else the one that toctl apply made active last (applied.h), of which an
+ * agent that was started to look restores nothing. It compares them once per generation. After toctl clear or toctl apply of another plan the table is
  * another one, so nothing of the former plan comes back. The keeper changes the device under
  * its lock (device_lock.h), and nothing while its agent changes the device.
  */
@@ -26,6 +26,7 @@ struct to_keeper;
 struct to_keeper_config {
 	const char *device;		/* name of the topoopt device */
 	const char *node;		/* this server in plans of toctl apply; NULL: the host name */
+	bool applied;			/* restore what toctl apply made, too, not only what the agent was given */
 	void (*note)(const char *text);	/* told of what was restored, and what is not as planned */
 	/* called when the state of the server, as of agent_state.h, is another one */
 	void (*changed)(struct to_keeper *keeper, void *arg);
@@ -54,6 +55,9 @@ void to_keeper_stop(struct to_keeper *keeper);
 void to_keeper_take(struct to_keeper *keeper, const struct to_plan *plan, unsigned int server,
 		    bool paused);
 
+/** to_keeper_wait() - wait, for 2 s at most, until the keeper has looked once */
+void to_keeper_wait(struct to_keeper *keeper);
+
 /** to_keeper_restored() - return how many times the keeper has changed this server */
 uint64_t to_keeper_restored(struct to_keeper *keeper);
 
@@ -67,6 +71,7 @@ uint64_t to_keeper_restored(struct to_keeper *keeper);
  *	port-mac	a port has another MAC than the plan says
  *	port-missing	there is no interface of a port's name
  *	port-taken	a port belongs to somebody else
+ *	lost		something is not there, and this agent does not restore it
  *	left-alone	somebody removed something three times within a minute
  *	refused		the kernel refused to make something again
  *	conflict	a route or rule of others wins over the plan's

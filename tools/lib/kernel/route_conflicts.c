@@ -219,7 +219,8 @@ static size_t conflict_put(void *buf, const struct question *q)
 	nlh->nlmsg_type = RTM_GETROUTE;
 	rtm->rtm_family = q->family;
 	rtm->rtm_dst_len = 8 * bytes;
-	rtm->rtm_flags = RTM_F_LOOKUP_TABLE | RTM_F_FIB_MATCH;
+	/* IPv6 tells the table without being asked, and refuses the flag */
+	rtm->rtm_flags = RTM_F_FIB_MATCH | (q->family == AF_INET ? RTM_F_LOOKUP_TABLE : 0);
 	mnl_attr_put(nlh, RTA_DST, bytes, q->dst);
 	if (q->has_source) {
 		rtm->rtm_src_len = 8 * bytes;

@@ -145,7 +145,8 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 static int agent_work(struct to_call *call, const struct agent_args *args, struct agent_kept *kept)
 {
 	const struct to_keeper_config config = {
-		.device = args->dev, .node = args->node, .note = agent_note_kept,
+		.device = args->dev, .node = args->node, .applied = !args->stdio,
+		.note = agent_note_kept,
 		.changed = args->stdio ? agent_tell : agent_wake, .arg = kept,
 	};
 	struct to_keeper *keeper = to_keeper_start(&config, &call->err);
@@ -193,7 +194,7 @@ static const struct to_option agent_options[] = {
 	  .help = "take requests from standard input, a JSON object per line" },
 	TO_ETCD_KEYS(struct agent_args, etcd),
 	{ "node", 0, TO_OPTION_STRING, FIELD(node), .argument = "NAME",
-	  .help = "name of this server in etcd; default: the host name" },
+	  .help = "name of this server in etcd and plans; default: the host name" },
 	{ "lease", 0, TO_OPTION_DURATION, FIELD(lease_ns), .argument = "TIME",
 	  .min = 1000000000, .max = 3600000000000,
 	  .help = "time until a silent agent counts as dead; default: 10s" },
