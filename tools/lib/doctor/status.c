@@ -177,13 +177,15 @@ static bool status_is_switch(struct to_port_ref end)
 bool to_status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
 {
 	const struct to_server *server;
-	const json_t *port;
+	const json_t *port, *light;
 
 	if (status_is_switch(at) || !st->servers[at.server].reached)
 		return true;
 	server = &st->plan->cluster->servers[at.server];
 	port = to_status_port(to_status_reply(now, server->name), server->ports[at.port].name);
-	return json_is_true(json_object_get(port, "live"));
+	light = json_object_get(port, "light");
+	/* of older agents, which know of nothing but light */
+	return json_is_true(light ? light : json_object_get(port, "live"));
 }
 
 /* What @at counted as @key since the look before; false: that is not known. */
