@@ -111,7 +111,13 @@ out:
 	return ret;
 }
 
-/* Whether the device is up, and the MTU of what each port transmits through. */
+static bool look_flag(int fd, struct ifreq *request, const char *name, short flag)
+{
+	strcpy(request->ifr_name, name);
+	return !ioctl(fd, SIOCGIFFLAGS, request) && (request->ifr_flags & flag) == flag;
+}
+
+/* Whether the device is up, which ports have light, and the MTU of what each transmits through. */
 static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 {
 	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -119,14 +125,16 @@ static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 
 	if (fd < 0)
 		return;
-	strcpy(request.ifr_name, l->device.name);
-	if (!ioctl(fd, SIOCGIFFLAGS, &request))
-		json_object_set_new(reply, "up", json_boolean(request.ifr_flags & IFF_UP));
+	json_object_set_new(reply, "up", json_boolean(look_flag(fd, &request, l->device.name, IFF_UP)));
 	for (unsigned int i = 0; i < l->n; i++) {
-		strcpy(request.ifr_name, l->ports[i].tx_name);
+		const short lit = IFF_UP | IFF_RUNNING;
+		json_t *port = json_array_get(ports, i);
+
+		json_object_set_new(port, "light",
+				    json_boolean(look_flag(fd, &request, l->ports[i].name, lit) &&
+						 look_flag(fd, &request, l->ports[i].tx_name, lit)));
 		if (!ioctl(fd, SIOCGIFMTU, &request))
-			json_object_set_new(json_array_get(ports, i), "mtu",
-					    json_integer(request.ifr_mtu));
+			json_object_set_new(port, "mtu", json_integer(request.ifr_mtu));
 	}
 	close(fd);
 }

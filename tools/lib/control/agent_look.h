@@ -26,9 +26,9 @@ struct to_agent_seen {
  * @seen: spares reading the same table twice
  * @reply: gets "time_ns" (CLOCK_MONOTONIC), "device" (its ifindex), "table" (digest of the
  *	active one, 16 hexadecimal digits; see table_digest.h), "backups" (groups of which a
- *	backup is in use), "counters", "up" (whether it is), and "ports": "name", "live", "mtu" of
- *	what it transmits through, "rx_bytes" and "tx_bytes" of the NIC, "link" (see
- *	to_link_end_json()), "counters"
+ *	backup is in use), "counters", "up" (whether the device is), and "ports": "name", "live",
+ *	"light" (older agents say it by "live"), "mtu" of what the port transmits through,
+ *	"rx_bytes" and "tx_bytes" of the NIC, "link" (see to_link_end_json()), "counters"
  *
  * Changes nothing. Return: 0, also when there is no such device, and then no more than the
  * time is told; a negative errno with @err.

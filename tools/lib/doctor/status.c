@@ -41,11 +41,6 @@ int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 	return ret;
 }
 
-const json_t *to_status_reply(const json_t *look, const char *server)
-{
-	return json_object_get(json_object_get(look, "servers"), server);
-}
-
 static uint64_t status_number(const json_t *object, const char *key)
 {
 	const json_int_t n = json_integer_value(json_object_get(object, key));
@@ -68,20 +63,6 @@ int to_status_losses(struct to_link_losses *losses, const struct to_cluster *clu
 			    status_number(look, "span_ns"));
 	free(replies);
 	return 0;
-}
-
-const json_t *to_status_port(const json_t *reply, const char *name)
-{
-	const json_t *port;
-	size_t i;
-
-	json_array_foreach(json_object_get(reply, "ports"), i, port) {
-		const char *called = json_string_value(json_object_get(port, "name"));
-
-		if (called && !strcmp(called, name))
-			return port;
-	}
-	return NULL;
 }
 
 /* Since the look before; 0 when the server or its device started anew meanwhile. */
@@ -169,23 +150,6 @@ static void status_server(struct to_status_server *s, uint64_t digest, const jso
 	status_count_drops(s, before, now);
 }
 
-static bool status_is_switch(struct to_port_ref end)
-{
-	return end.server == TO_SERVER_NONE;
-}
-
-bool to_status_lit(const struct to_status *st, const json_t *now, struct to_port_ref at)
-{
-	const struct to_server *server;
-	const json_t *port;
-
-	if (status_is_switch(at) || !st->servers[at.server].reached)
-		return true;
-	server = &st->plan->cluster->servers[at.server];
-	port = to_status_port(to_status_reply(now, server->name), server->ports[at.port].name);
-	return json_is_true(json_object_get(port, "live"));
-}
-
 /* What @at counted as @key since the look before; false: that is not known. */
 static bool status_bytes(const struct to_status *st, const json_t *before, const json_t *now,
 			 struct to_port_ref at, const char *key, uint64_t *bytes)
@@ -194,7 +158,7 @@ static bool status_bytes(const struct to_status *st, const json_t *before, const
 	const json_t *old, *port;
 	const char *name;
 
-	if (status_is_switch(at) || st->servers[at.server].seconds <= 0)
+	if (to_status_is_switch(at) || st->servers[at.server].seconds <= 0)
 		return false;
 	server = &st->plan->cluster->servers[at.server];
 	name = server->ports[at.port].name;
@@ -206,7 +170,7 @@ static bool status_bytes(const struct to_status *st, const json_t *before, const
 
 static uint64_t status_bandwidth(const struct to_status *st, struct to_port_ref end)
 {
-	return status_is_switch(end) ? UINT64_MAX :
+	return to_status_is_switch(end) ? UINT64_MAX :
 	       st->plan->cluster->servers[end.server].ports[end.port].bandwidth;
 }
 
@@ -631,18 +595,6 @@ void to_status_free(struct to_status *st)
 	free(st->arcs);
 	to_checks_free(&st->checks);
 	*st = (struct to_status){};
-}
-
-const char *to_status_end(const struct to_status *st, struct to_port_ref end,
-			  char text[TO_STATUS_END])
-{
-	const struct to_cluster *c = st->plan->cluster;
-
-	if (status_is_switch(end))
-		return c->packet_switches[end.port].name;
-	snprintf(text, TO_STATUS_END, "%s:%s", c->servers[end.server].name,
-		 c->servers[end.server].ports[end.port].name);
-	return text;
 }
 
 const struct to_status_arc *to_status_busiest(const struct to_status *st)

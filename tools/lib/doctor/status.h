@@ -15,10 +15,8 @@
 
 #include "base/error.h"
 #include "control/fabric.h"
-#include "data/health.h"
 #include "data/plan.h"
-#include "doctor/check.h"
-#include "kernel/peers.h"
+#include "doctor/status_view.h"
 #include "measure/link_losses.h"
 
 /**
@@ -29,102 +27,6 @@
  */
 int to_status_look(struct to_fabric *fabric, unsigned int n, json_t **look,
 		   struct to_error *err);
-
-/** enum to_status_table - a server's table beside the plan's; unknown of an agent that does not say */
-enum to_status_table { TO_STATUS_TABLE_UNKNOWN, TO_STATUS_TABLE_PLANNED, TO_STATUS_TABLE_OTHER };
-
-/**
- * struct to_status_server - one server
- * @name: as in the plan
- * @reached: its agent answered
- * @error: why it did not, or what failed
- * @generation: of its table, 0 without one
- * @table: whether that is what the plan says for this server
- * @staged: a stage waits to be committed
- * @ports, @lit: ports that have a link by the operator's plan, and of them those with carrier
- * @backups: groups of next hops of which a backup is in use
- * @astray: it runs another generation than most, and no change is under way
- * @down: its topoopt device is down
- * @checked: it says what its neighbours are heard to say: @peers, @n_peers of them
- * @seconds: since it was looked at before; 0: it was not, and the next members say nothing
- * @misses: packets of others that arrived and had no route
- * @drops: dropped but for those
- * @congested: dropped by a full queue or a driver
- * @expired: dropped as their TTL was 1, as traceroute has it
- */
-struct to_status_server {
-	const char *name;
-	bool reached;
-	char error[256];
-	uint64_t generation;
-	enum to_status_table table;
-	bool staged, astray, down, checked;
-	struct to_peer *peers;
-	unsigned int n_peers;
-	unsigned int ports, lit, backups;
-	double seconds;
-	uint64_t misses, drops, congested, expired;
-};
-
-/**
- * struct to_status_arc - one direction of a link: of a cable, or from a port to the packet
- *	switch that it is on, or back
- * @from, @to: ports; for a packet switch @server is TO_SERVER_NONE and @port its index
- * @lit: all ends that were reached have carrier
- * @counted: it is known what it carried
- * @bytes, @rate: carried since the look before, and in bits/s
- * @utilisation: @rate by the bandwidth of the slower end
- * @planned: its share of the bytes that all links carry by the plan, 0 to 1
- * @loss: whether it loses packets
- * @lost: window that @loss was judged by
- * @seen: longest window; its damaged packets and changes of carrier
- */
-struct to_status_arc {
-	struct to_port_ref from, to;
-	bool lit, counted;
-	uint64_t bytes;
-	double rate, utilisation, planned;
-	enum to_link_verdict loss;
-	struct to_link_figures lost, seen;
-};
-
-#define TO_STATUS_END (TO_NAME_MAX + IFNAMSIZ)
-
-/**
- * struct to_status - the fabric
- * @plan: in force; borrowed
- * @wanted: the operator's, which health is judged by; @plan but while a repair is in force;
- *	borrowed
- * @time: seconds since the epoch
- * @seconds: the longest of any server's since the look before; 0: there was none
- * @servers, @arcs: arrays
- * @reached, @ports, @lit, @backups, @misses, @drops, @congested, @expired: sums
- * @compared, @planned: servers whose table is known, and of these, those that have the plan's
- * @generation: that all servers run; 0: they do not run one
- * @expected, @heard: neighbours of ends of links, and those that are heard; of servers that say so
- * @pairs, @apart: ordered pairs of servers that @wanted joins, and those of them that @plan's
- *	tables leave apart now; the first of these is @apart_from, @apart_to
- * @health: valid while @reached is not 0
- * @bytes: that all links carried, each link a packet crosses counts
- * @off_plan: of these, the share that would have to be on other links for all links to
- *	have the shares that the plan gives them (total variation distance), 0 to 1;
- *	negative: not known
- * @checks: what is not well, nothing for a healthy fabric
- */
-struct to_status {
-	const struct to_plan *plan, *wanted;
-	double time, seconds;
-	struct to_status_server *servers;
-	struct to_status_arc *arcs;
-	unsigned int n_arcs, reached, ports, lit, backups, compared, planned;
-	unsigned int expected, heard;
-	uint64_t pairs, apart;
-	uint32_t apart_from, apart_to;
-	uint64_t misses, drops, congested, expired, generation, bytes;
-	double off_plan;
-	enum to_health health;
-	struct to_checks checks;
-};
 
 /**
  * to_status_losses() - judge all links by a look
@@ -154,10 +56,6 @@ void to_status_free(struct to_status *status);
 
 /** to_status_word() - tell how well the fabric is: to_health_words, or "unknown" */
 const char *to_status_word(const struct to_status *status);
-
-/** to_status_end() - name of an end of an arc: "s0:eth0", or the packet switch's */
-const char *to_status_end(const struct to_status *status, struct to_port_ref end,
-			  char text[TO_STATUS_END]);
 
 /** to_status_busiest() - arc with the greatest utilisation; NULL when nothing was counted */
 const struct to_status_arc *to_status_busiest(const struct to_status *status);

@@ -4,7 +4,7 @@
 
 /* What continuity checks say of a fabric, and which of its servers reach each other. */
 
-#include "doctor/status.h"
+#include "doctor/status_view.h"
 
 /** to_status_peers_read() - read the neighbours of all servers from their replies; 0 or -ENOMEM */
 int to_status_peers_read(struct to_status *status, const json_t *now);
@@ -22,16 +22,5 @@ void to_status_peers_check(struct to_status *status, const json_t *now);
  * Return: 0 or -ENOMEM.
  */
 int to_status_pairs(struct to_status *status, const json_t *now);
-
-/* --- status.c --- */
-
-/** to_status_reply() - return what @server said in a look, NULL for nothing */
-const json_t *to_status_reply(const json_t *look, const char *server);
-
-/** to_status_port() - return the port called @name of a reply, NULL for none */
-const json_t *to_status_port(const json_t *reply, const char *name);
-
-/** to_status_lit() - tell whether a port has light; true of a server that was not reached */
-bool to_status_lit(const struct to_status *status, const json_t *now, struct to_port_ref at);
 
 #endif
