@@ -49,6 +49,8 @@ struct to_fabric_options {
 
 #define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
 
+struct to_peer;
+
 /**
  * struct to_fabric_server - what is known of one server
  * @name: as in the plan
@@ -58,6 +60,8 @@ struct to_fabric_options {
  * @knows: its agent knows a plan to count under; so do those that do not say
  * @live: ports of the plan that are up and have carrier, bit by index; all of those of
  *	an agent that does not say
+ * @peers: @n_peers neighbours that its table expects, and what checks say of them; none where
+ *	there are no checks
  * @error: why the last request failed here, "" when it did not; as of to_text_clean()
  */
 struct to_fabric_server {
@@ -66,6 +70,8 @@ struct to_fabric_server {
 	uint64_t generation;
 	bool staged, knows;
 	uint64_t live;
+	struct to_peer *peers;
+	unsigned int n_peers;
 	char error[256];
 };
 
@@ -97,15 +103,40 @@ const struct to_fabric_server *to_fabric_servers(const struct to_fabric *fabric)
  * to_fabric_leave_out() - do without servers from now on
  * @out: per server; copied. NULL: all take part again
  *
- * Nothing is asked of them, and they do not count as missing or failed. An agent
- * that comes back through etcd follows what was decided meanwhile.
+ * Nothing is asked of them but how they are, and they do not count as missing or failed.
+ * Servers that the plan of to_fabric_open() calls down are left out from the beginning. An
+ * agent that comes back through etcd follows what was decided meanwhile.
  */
 void to_fabric_leave_out(struct to_fabric *fabric, const bool *out);
 
 /**
- * to_fabric_status() - ask all servers again
+ * to_fabric_is_astray() - Tell whether a server does not have the table that was decided on
  *
- * Starts agents that died anew. Return: 0; -EHOSTUNREACH with @err when some
+ * By its last answer. It was restarted, cleared, or left out of a decision.
+ */
+bool to_fabric_is_astray(const struct to_fabric *fabric, unsigned int server);
+
+/**
+ * to_fabric_is_forgotten() - Tell whether etcd lost what was decided last
+ *
+ * It was wiped, or restored from an earlier snapshot. Until to_fabric_confirm().
+ */
+bool to_fabric_is_forgotten(const struct to_fabric *fabric);
+
+/**
+ * to_fabric_bring() - Give servers that are astray the table that was decided on
+ * @who: per server
+ *
+ * Others keep their generation. Return: 0; -ESTALE with @err: one has a later generation, so
+ * that all need a new one, see to_fabric_stage(); another negative errno with @err.
+ */
+int to_fabric_bring(struct to_fabric *fabric, const bool *who, struct to_error *err);
+
+/**
+ * to_fabric_status() - ask all servers again, also those that are left out
+ *
+ * Starts agents that died anew, and waits for none that owes the reply to an earlier request.
+ * Return: 0; -EHOSTUNREACH with @err when some
  * do not answer, by name.
  */
 int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
