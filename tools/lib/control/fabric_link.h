@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/fabric.h"
+#include "control/fabric_server.h"
+#include "data/plan.h"
 
 /**
  * struct to_fabric_call - one request to many agents
